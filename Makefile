@@ -1,0 +1,198 @@
+# vt: commands that train video action-recognition networks.
+#
+#   make              build everything into build/
+#   make check        build and run the tests
+#   make demo         train and evaluate on videos it makes itself
+#   make help         the other targets and the settings
+
+PREFIX  = /usr/local
+BINDIR  = $(PREFIX)/bin
+DATADIR = $(PREFIX)/share
+MANDIR  = $(DATADIR)/man
+DESTDIR =
+BUILD   = build
+
+CC      = cc
+NVCC    = nvcc
+AR      = ar
+PKG_CONFIG = pkg-config
+CFLAGS  = -O2 -g
+CPPFLAGS =
+LDFLAGS =
+
+# Optional parts: auto takes them if they are installed, yes insists, no leaves
+# them out.  A part is a folder; what lacks it says so when it is asked for.
+FFMPEG  = auto
+MPI     = auto
+DNNL    = auto
+CUDA    = auto
+
+-include config.mk
+
+# ---- what is there ----
+
+has     = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes)
+header  = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
+# decide(NAME, found, what to install): the value of the setting made yes or no
+decide  = $(if $(filter no,$($(1))),no,$(if $(2),yes,$(if $(filter yes,$($(1))),\
+          $(error $(1)=yes, but $(3) is not installed),no)))
+
+CORE_PC    = libarchive libjpeg libpng libxxhash jansson
+FFMPEG_PC  = libavformat libavcodec libswscale libavutil
+MPI_PC     = ompi-c
+
+goals      = $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out clean help deps demo check uninstall,$(goals)),)
+missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
+ifneq ($(missing),)
+$(error not installed: $(missing).  'make deps' installs what a Debian system lacks)
+endif
+HAVE_FFMPEG := $(call decide,FFMPEG,$(call has,$(FFMPEG_PC)),FFmpeg ($(FFMPEG_PC)))
+HAVE_MPI    := $(call decide,MPI,$(call has,$(MPI_PC)),Open MPI ($(MPI_PC)))
+HAVE_DNNL   := $(call decide,DNNL,$(call header,oneapi/dnnl/dnnl.h),oneDNN (oneapi/dnnl/dnnl.h))
+# The CUDA back end is a folder that is still to come; CUDA=yes says so.
+HAVE_CUDA   := $(call decide,CUDA,$(and $(wildcard lib/backend/cuda/*.c),$(shell command -v $(NVCC))),the CUDA back end (lib/backend/cuda and $(NVCC)))
+endif
+
+parts      = FFMPEG MPI DNNL CUDA
+label      = $(subst FFMPEG,FFmpeg,$(subst MPI,Open MPI,$(subst DNNL,oneDNN,$(1))))
+with       = $(foreach p,$(parts),$(if $(filter yes,$(HAVE_$(p))),$(p)))
+without    = $(foreach p,$(parts),$(if $(filter yes,$(HAVE_$(p))),,$(p)))
+comma      := ,
+empty      :=
+list       = $(call label,$(subst $(empty) ,$(comma) ,$(strip $(1))))
+
+# ---- sources ----
+
+optional   = $(if $(filter yes,$(HAVE_$(1))),,$(2))
+SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
+             $(call optional,MPI,lib/comm/mpi/%) \
+             $(call optional,DNNL,lib/backend/cpu/%) \
+             $(call optional,CUDA,lib/backend/cuda/% lib/comm/nccl/%)
+# The folder "without" has the same functions, which say what is missing.
+SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%)
+
+ARCH      := $(shell uname -m)
+ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
+ISA_base   =
+ISA_avx2   = -mavx2 -mfma
+ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
+
+LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c))
+LIB_ISA   := $(filter %.isa.c,$(LIB_C))
+LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
+LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c,$(LIB_C))) \
+             $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
+             $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
+CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
+TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c))
+MAN        = $(wildcard man/*.[1-9])
+
+# Contraction would let the compiler round differently from file to file.
+STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
+             -Wmissing-prototypes -ffp-contract=off -fno-math-errno -pthread
+DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
+             '-DVT_SHARE="$(DATADIR)/vt"' $(foreach p,$(with),-DVT_HAVE_$(p))
+INCLUDES   = $(shell $(PKG_CONFIG) --cflags $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
+             $(if $(filter MPI,$(with)),$(MPI_PC)))
+FLAGS     := $(STRICT) -Ilib $(DEFINES) $(INCLUDES) -MMD -MP
+LDLIBS    := $(shell $(PKG_CONFIG) --libs $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
+             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl) -lm
+LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
+
+# ---- building ----
+
+all: $(CMD) $(BUILD)/motions
+
+$(BUILD)/libvt.a: $(LIB_O)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+$(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+
+# Every object depends on the flags, so a changed setting rebuilds it.
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' | cmp -s - $@ || \
+	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' >$@
+
+COMPILE    = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(COMPILE) -c -o $@ $<
+$(foreach i,$(ISAS),$(eval \
+$(BUILD)/%.$(i).o: %.isa.c $(BUILD)/flags ; \
+	$$(COMPILE) -O3 $(ISA_$(i)) -DVT_ISA=$(i) -c -o $$@ $$<))
+$(BUILD)/%.o: %.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(NVCC) -O2 -Ilib -c -o $@ $<
+
+# ---- using ----
+
+# Installs what is missing, then starts again with it.
+deps:
+	@share/deps build
+check:
+	@share/deps build check
+	@$(MAKE) --no-print-directory check-run
+demo:
+	@share/deps build demo
+	@$(MAKE) --no-print-directory demo-run
+
+check-run: all $(TEST)
+	@BUILD=$(BUILD) tests/run $(TESTS)
+demo-run: all
+	@BUILD=$(BUILD) VIDEOS='$(VIDEOS)' NET='$(NET)' OUT='$(OUT)' SEED='$(SEED)' share/demo/run
+bench: all
+	@BUILD=$(BUILD) share/bench
+
+# The completions are made from the option tables of the commands.
+completions: all
+	@BUILD=$(BUILD) completions/make completions
+
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/vt/models $(DESTDIR)$(DATADIR)/vt/schedules \
+	    $(DESTDIR)$(DATADIR)/vt/examples $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 \
+	    $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(DATADIR)/bash-completion/completions \
+	    $(DESTDIR)$(DATADIR)/zsh/site-functions $(DESTDIR)$(DATADIR)/fish/vendor_completions.d
+	install $(CMD) $(DESTDIR)$(BINDIR)
+	install -m 644 share/models/*.net $(DESTDIR)$(DATADIR)/vt/models
+	install -m 644 $(wildcard share/schedules/*) $(DESTDIR)$(DATADIR)/vt/schedules
+	install -m 644 $(wildcard share/examples/*) $(DESTDIR)$(DATADIR)/vt/examples
+	for m in $(MAN); do install -m 644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}; done
+	for c in $(notdir $(CMD)); do \
+	    install -m 644 completions/vt.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/$$c; \
+	    install -m 644 completions/$$c.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d; done
+	install -m 644 completions/_vt $(DESTDIR)$(DATADIR)/zsh/site-functions
+
+uninstall:
+	for c in $(patsubst cmd/%.c,%,$(wildcard cmd/vt-*.c)); do rm -f $(DESTDIR)$(BINDIR)/$$c \
+	    $(DESTDIR)$(DATADIR)/bash-completion/completions/$$c \
+	    $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/$$c.fish; done
+	for m in $(notdir $(MAN)); do rm -f $(DESTDIR)$(MANDIR)/man$${m##*.}/$$m; done
+	rm -f $(DESTDIR)$(DATADIR)/zsh/site-functions/_vt
+	rm -rf $(DESTDIR)$(DATADIR)/vt
+	-[ -z '$(DESTDIR)' ] || find $(DESTDIR) -depth -type d -empty -delete
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@sed -n 's/^#   make/  make/p' Makefile
+	@echo '  make bench        figures of this machine, from vt-bench'
+	@echo '  make install      into PREFIX=$(PREFIX), below DESTDIR= if given; uninstall undoes it'
+	@echo '  make deps         install the Debian packages a build needs; DEPS=no only names them'
+	@echo '  make completions  make the completions of the shells anew'
+	@echo '  make clean        remove $(BUILD)/'
+	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
+	@echo 'FFMPEG MPI DNNL CUDA.  make check TESTS="ops shard" runs those tests only;'
+	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
+
+force:
+.PHONY: all deps check check-run demo demo-run bench completions install uninstall clean help force
+.SECONDARY:
+.DELETE_ON_ERROR:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,13 @@
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+/* clock_seconds(): monotonic time in seconds; only differences mean much. */
+double clock_seconds(void);
+
+/* clock_sleep(seconds): at least that long, unless a signal comes. */
+void clock_sleep(double seconds);
+
+/* clock_text(buf, seconds): "1:02:03" or "4.2 s" into ${buf} of 32 bytes. */
+char *clock_text(char *buf, double seconds);
+
+#endif

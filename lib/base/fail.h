@@ -1,0 +1,61 @@
+#ifndef BASE_FAIL_H
+#define BASE_FAIL_H
+
+#include <stddef.h>
+
+/*
+ * Messages for people, on standard error.  Whoever detects an error reports
+ * it and fails in one statement:
+ *
+ *	if (n != want)
+ *		return fail("%s: %zu bytes (wanted %zu)", path, n, want);
+ *
+ * A line is "PROGRAM: SEVERITY: MESSAGE", written at once, so that lines of
+ * several threads do not mix.  A message names the file, the place, what was
+ * found and what was wanted.
+ */
+
+/* program_name(): the base name given to program_start, "vt" before that. */
+const char *program_name(void);
+
+/* program_start(argv0): remember the name for messages; call it first. */
+void program_start(const char *argv0);
+
+/* program_rank(rank, size): prefix messages with "[rank] " if size > 1. */
+void program_rank(int rank, int size);
+
+/* program_quiet(level): 1 drops warnings and notes, 2 errors too. */
+void program_quiet(int level);
+
+/* fail(fmt, ...): print an error.  Return -1. */
+int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* fail_errno(fmt, ...): as fail, followed by ": " and strerror(errno). */
+int fail_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* fail_null(fmt, ...): as fail, for functions that return a pointer. */
+#define fail_null(...) (fail(__VA_ARGS__), NULL)
+
+/* warning, note: print and go on.  Notes come from rank 0 only. */
+void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* die(status, fmt, ...): print an error and exit with ${status}. */
+_Noreturn void die(int status, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * fail_capture(buf, size):
+ * Until the next call, errors and warnings of this thread go to ${buf}, cut
+ * to ${size} and separated by "; ", instead of to standard error.  A NULL
+ * ${buf} ends the capture.  For workers whose results are reported in order.
+ */
+void fail_capture(char *buf, size_t size);
+
+/*
+ * fail_hook(before): call ${before} ahead of each message, so that a live
+ * progress line can be taken off the terminal first.  NULL: nothing.
+ */
+void fail_hook(void (*before)(void));
+
+#endif

@@ -1,0 +1,416 @@
+/* Files: whole reads and writes, and the one way a file is committed. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#define Q text_quote
+
+struct commit {
+	char *path, *temp;	/* temp NULL: a device or pipe, written straight */
+	int fd;
+};
+
+int
+file_read(const char *path, struct buffer *b)
+{
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) :
+	    open(path, O_RDONLY | O_CLOEXEC);
+	char block[65536];
+	ssize_t n;
+
+	if (fd < 0)
+		return fail_errno("%s: cannot open", Q(path));
+	while ((n = read(fd, block, sizeof(block))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			fail_errno("%s: cannot read", Q(path));
+			close(fd);
+			return -1;
+		}
+		buffer_add(b, block, (size_t)n);
+	}
+	close(fd);
+	buffer_add(b, "", 0);	/* an empty file gives "" too */
+	return 0;
+}
+
+int
+file_pread(int fd, const char *path, void *to, size_t n, uint64_t at)
+{
+	char *p = to;
+	size_t left = n;
+
+	while (left > 0) {
+		ssize_t k = pread(fd, p, left, (off_t)(at + (n - left)));
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return fail_errno("%s: offset %llu: cannot read",
+			    Q(path), (unsigned long long)at);
+		if (k == 0)
+			return fail("%s: offset %llu: file ends after %zu bytes "
+			    "(wanted %zu)", Q(path), (unsigned long long)at,
+			    n - left, n);
+		p += k;
+		left -= (size_t)k;
+	}
+	return 0;
+}
+
+int
+file_write(int fd, const char *path, const void *from, size_t n)
+{
+	const char *p = from;
+
+	while (n > 0) {
+		ssize_t k = write(fd, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k == 0)
+			errno = EIO;
+		if (k <= 0)
+			return fail_errno("%s: cannot write", Q(path));
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int64_t
+file_size(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+		return -1;
+	return s.st_size;
+}
+
+int
+file_is_dir(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+int
+file_make_dir(const char *path)
+{
+	char *p = xstrdup(path);
+
+	for (char *s = p + 1;; s++) {
+		char c = *s;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*s = '\0';
+		if (mkdir(p, 0777) != 0 && !(errno == EEXIST && file_is_dir(p))) {
+			fail_errno("%s: cannot make the directory", Q(p));
+			free(p);
+			return -1;
+		}
+		*s = c;
+		if (c == '\0')
+			break;
+	}
+	free(p);
+	return 0;
+}
+
+/*
+ * Network file systems refuse fsync on a directory with EINVAL or ENOTSUP and
+ * commit names by themselves; every other error counts.
+ */
+int
+file_sync_dir(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0;
+
+	if (fd < 0)
+		return fail_errno("%s: cannot open", Q(path));
+	if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+		result = fail_errno("%s: cannot sync", Q(path));
+	close(fd);
+	return result;
+}
+
+char *
+path_join(const char *dir, const char *name)
+{
+	return xprintf("%s%s%s", dir, text_ends(dir, "/") ? "" : "/", name);
+}
+
+const char *
+path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* The directory part of ${path}, "." if it has none; the caller's to free. */
+static char *
+directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return xstrdup(".");
+	return slash == path ? xstrdup("/") :
+	    xstrndup(path, (size_t)(slash - path));
+}
+
+/* What ${path} names once symbolic links are followed, existing or not. */
+static char *
+resolve(const char *path)
+{
+	char *dir, *real, *whole = realpath(path, NULL);
+	char link[PATH_MAX];
+	ssize_t n;
+
+	if (whole != NULL)
+		return whole;
+	/* A link whose target does not exist yet: follow it by hand, once. */
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n > 0) {
+		link[n] = '\0';
+		if (link[0] == '/')
+			return xstrdup(link);
+		dir = directory(path);
+		real = path_join(dir, link);
+		free(dir);
+		return real;
+	}
+	return xstrdup(path);
+}
+
+struct commit *
+commit_open(const char *path)
+{
+	struct commit *c = xcalloc(1, sizeof(*c));
+	struct stat s;
+	char *dir;
+
+	c->path = resolve(path);
+	c->fd = -1;
+	if (stat(c->path, &s) == 0 && !S_ISREG(s.st_mode)) {
+		if (S_ISDIR(s.st_mode)) {
+			fail("%s: is a directory (wanted a file name)", Q(path));
+			goto err;
+		}
+		c->fd = open(c->path, O_WRONLY | O_CLOEXEC);
+		if (c->fd < 0) {
+			fail_errno("%s: cannot open", Q(path));
+			goto err;
+		}
+		return c;
+	}
+	dir = directory(c->path);
+	for (unsigned attempt = 0; c->fd < 0 && attempt < 100; attempt++) {
+		free(c->temp);
+		c->temp = xprintf("%s/.%s.tmp.%x%02x", dir, path_base(c->path),
+		    (unsigned)getpid(), attempt);
+		c->fd = open(c->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0666);
+		if (c->fd < 0 && errno != EEXIST)
+			break;
+	}
+	free(dir);
+	if (c->fd < 0) {
+		fail_errno("%s: cannot create", Q(path));
+		free(c->temp);
+		c->temp = NULL;
+		goto err;
+	}
+	return c;
+err:
+	free(c->path);
+	free(c);
+	return NULL;
+}
+
+int
+commit_write(struct commit *c, const void *data, size_t n)
+{
+	return file_write(c->fd, c->path, data, n);
+}
+
+int
+commit_fd(const struct commit *c)
+{
+	return c->fd;
+}
+
+void
+commit_drop(struct commit *c)
+{
+	if (c == NULL)
+		return;
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->temp != NULL)
+		unlink(c->temp);
+	free(c->temp);
+	free(c->path);
+	free(c);
+}
+
+/*
+ * An error of fsync is final: the kernel may have dropped the pages, and a
+ * second fsync would then succeed without them.
+ */
+int
+commit_done(struct commit *c)
+{
+	char *dir = NULL;
+	int fd = c->fd, result = -1;
+
+	c->fd = -1;
+	if (c->temp == NULL) {
+		result = close(fd) == 0 ? 0 : fail_errno("%s: cannot close",
+		    Q(c->path));
+		goto out;
+	}
+	if (fsync(fd) != 0) {
+		fail_errno("%s: cannot sync", Q(c->path));
+		close(fd);
+		goto out;
+	}
+	if (close(fd) != 0) {
+		fail_errno("%s: cannot close", Q(c->path));
+		goto out;
+	}
+	if (rename(c->temp, c->path) != 0) {
+		fail_errno("%s: cannot rename to this name", Q(c->path));
+		goto out;
+	}
+	free(c->temp);
+	c->temp = NULL;
+	dir = directory(c->path);
+	result = file_sync_dir(dir);
+	free(dir);
+out:
+	commit_drop(c);
+	return result;
+}
+
+int
+commit_bytes(const char *path, const void *data, size_t n)
+{
+	struct commit *c = commit_open(path);
+
+	if (c == NULL)
+		return -1;
+	if (commit_write(c, data, n) != 0) {
+		commit_drop(c);
+		return -1;
+	}
+	return commit_done(c);
+}
+
+int
+commit_text(const char *path, const char *text)
+{
+	return commit_bytes(path, text, strlen(text));
+}
+
+/* ".NAME.tmp.HEX", as commit_open makes them. */
+static int
+is_temporary(const char *name)
+{
+	const char *tail = NULL;
+
+	if (name[0] != '.')
+		return 0;
+	for (const char *s = name; (s = strstr(s, ".tmp.")) != NULL; s++)
+		tail = s + 5;
+	return tail != NULL && *tail != '\0' &&
+	    strspn(tail, "0123456789abcdef") == strlen(tail);
+}
+
+int
+commit_sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (d == NULL)
+		return fail_errno("%s: cannot open", Q(dir));
+	while ((e = readdir(d)) != NULL)
+		if (is_temporary(e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	return 0;
+}
+
+int
+dir_lock(const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+	char who[256] = "", host[128] = "?";
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), n;
+
+	if (fd < 0) {
+		fail_errno("%s: cannot open the lock file", Q(path));
+		goto out;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if (errno == EWOULDBLOCK) {
+			ssize_t got = pread(fd, who, sizeof(who) - 1, 0);
+
+			who[got > 0 ? got : 0] = '\0';
+			who[strcspn(who, "\n")] = '\0';
+			fail("%s: in use by another process (host and pid: %s)",
+			    Q(dir), who);
+			close(fd);
+			fd = -1;
+			goto out;
+		}
+		/* No lock server on this file system: go on without. */
+		warning("%s: cannot lock (%s); do not start a second writer",
+		    Q(path), strerror(errno));
+	}
+	gethostname(host, sizeof(host) - 1);
+	n = snprintf(who, sizeof(who), "%s %ld\n", host, (long)getpid());
+	if (ftruncate(fd, 0) != 0 || pwrite(fd, who, (size_t)n, 0) != n) {
+		fail_errno("%s: cannot write", Q(path));
+		close(fd);
+		fd = -1;
+	}
+out:
+	free(path);
+	return fd;
+}
+
+void
+dir_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+int
+stdout_done(void)
+{
+	/* A closed standard output matters only if something was to go there. */
+	if (ferror(stdout))
+		return fail("standard output: cannot write");
+	if (fflush(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF))
+		return fail_errno("standard output: cannot write");
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* CRC32C by instruction or by table; XXH3 from libxxhash. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define POLYNOMIAL 0x82f63b78u	/* RFC 3720, bits reversed */
+
+struct hasher { XXH3_state_t *state; };
+
+uint32_t
+crc32c_table(uint32_t crc, const void *data, size_t n)
+{
+	static uint32_t table[256];
+	static int ready;		/* every thread would write the same */
+	const unsigned char *p = data;
+
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
+		for (uint32_t i = 0; i < 256; i++) {
+			uint32_t c = i;
+
+			for (int k = 0; k < 8; k++)
+				c = c & 1 ? c >> 1 ^ POLYNOMIAL : c >> 1;
+			__atomic_store_n(&table[i], c, __ATOMIC_RELAXED);
+		}
+		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
+	}
+	crc = ~crc;
+	for (size_t i = 0; i < n; i++)
+		crc = crc >> 8 ^ table[(crc ^ p[i]) & 0xff];
+	return ~crc;
+}
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+
+/*
+ * The instruction takes 8 bytes in 3 cycles but can start one each cycle, so
+ * three runs of LANE bytes are done side by side and joined: the CRC of a run
+ * followed by LANE zero bytes is a linear map, applied by table.
+ */
+#define LANE 1024
+
+static uint32_t shift_by_lane[4][256];
+
+static uint32_t
+shift(uint32_t crc)
+{
+	return shift_by_lane[0][crc & 0xff] ^ shift_by_lane[1][crc >> 8 & 0xff] ^
+	    shift_by_lane[2][crc >> 16 & 0xff] ^ shift_by_lane[3][crc >> 24];
+}
+
+__attribute__((target("sse4.2"))) static uint64_t
+step(uint64_t crc, const unsigned char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return _mm_crc32_u64(crc, word);
+}
+
+__attribute__((target("sse4.2"))) static uint32_t
+crc32c_sse42(uint32_t start, const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint64_t a = ~start;
+
+	for (; n >= 3 * LANE; n -= 3 * LANE, p += 3 * LANE) {
+		uint64_t b = 0, c = 0;
+
+		for (size_t i = 0; i < LANE; i += 8) {
+			a = step(a, p + i);
+			b = step(b, p + i + LANE);
+			c = step(c, p + i + 2 * LANE);
+		}
+		a = shift(shift((uint32_t)a) ^ (uint32_t)b) ^ c;
+	}
+	for (; n >= 8; n -= 8, p += 8)
+		a = step(a, p);
+	for (; n > 0; n--, p++)
+		a = _mm_crc32_u8((uint32_t)a, *p);
+	return ~(uint32_t)a;
+}
+
+/* Before main: what LANE zero bytes do to each byte of a state. */
+__attribute__((constructor)) static void
+make_shift_tables(void)
+{
+	static const unsigned char zero[LANE];
+	uint32_t of_nothing = ~crc32c_table(~0u, zero, LANE);
+
+	for (int k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < 256; i++)
+			shift_by_lane[k][i] = of_nothing ^
+			    ~crc32c_table(~(i << 8 * k), zero, LANE);
+}
+
+uint32_t
+crc32c(uint32_t crc, const void *data, size_t n)
+{
+	if (__builtin_cpu_supports("sse4.2"))
+		return crc32c_sse42(crc, data, n);
+	return crc32c_table(crc, data, n);
+}
+
+#else
+
+uint32_t
+crc32c(uint32_t crc, const void *data, size_t n)
+{
+	return crc32c_table(crc, data, n);
+}
+
+#endif
+
+uint64_t
+hash64(const void *data, size_t n)
+{
+	return XXH3_64bits(data, n);
+}
+
+static struct hash128
+canonical(XXH128_hash_t h)
+{
+	XXH128_canonical_t c;
+	struct hash128 out;
+
+	XXH128_canonicalFromHash(&c, h);
+	memcpy(out.byte, c.digest, sizeof(out.byte));
+	return out;
+}
+
+struct hash128
+hash128(const void *data, size_t n)
+{
+	return canonical(XXH3_128bits(data, n));
+}
+
+int
+hash128_equal(struct hash128 a, struct hash128 b)
+{
+	return memcmp(a.byte, b.byte, sizeof(a.byte)) == 0;
+}
+
+char *
+hash128_text(struct hash128 h, char buf[33])
+{
+	return text_hex(buf, h.byte, sizeof(h.byte));
+}
+
+int
+hash128_parse(const char *text, struct hash128 *h)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (strlen(text) != 32)
+		return -1;
+	for (int i = 0; i < 32; i++) {
+		const char *d = strchr(digits, text[i]);
+
+		if (d == NULL)
+			return -1;
+		if (i % 2 == 0)
+			h->byte[i / 2] = (unsigned char)((d - digits) << 4);
+		else
+			h->byte[i / 2] |= (unsigned char)(d - digits);
+	}
+	return 0;
+}
+
+struct hasher *
+hasher_new(void)
+{
+	struct hasher *h = xmalloc(sizeof(*h));
+
+	if ((h->state = XXH3_createState()) == NULL)
+		die(EXIT_FAILED, "out of memory: a hash state wanted");
+	hasher_reset(h);
+	return h;
+}
+
+void
+hasher_free(struct hasher *h)
+{
+	if (h == NULL)
+		return;
+	XXH3_freeState(h->state);
+	free(h);
+}
+
+/* 64 and 128 bits share one state: only the last step differs. */
+void
+hasher_reset(struct hasher *h)
+{
+	XXH3_128bits_reset(h->state);
+}
+
+void
+hasher_add(struct hasher *h, const void *data, size_t n)
+{
+	XXH3_128bits_update(h->state, data, n);
+}
+
+uint64_t
+hasher_64(const struct hasher *h)
+{
+	return XXH3_64bits_digest(h->state);
+}
+
+struct hash128
+hasher_128(const struct hasher *h)
+{
+	return canonical(XXH3_128bits_digest(h->state));
+}

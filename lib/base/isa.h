@@ -1,0 +1,35 @@
+#ifndef BASE_ISA_H
+#define BASE_ISA_H
+
+/*
+ * A file named *.isa.c is compiled once for each instruction set that the
+ * Makefile lists, and ISA(f) gives each copy of a function its own name.  The
+ * copies are called through ISA_PICK, which chooses by what the processor has.
+ */
+#define ISA_PASTE2(f, isa) f##_##isa
+#define ISA_PASTE(f, isa) ISA_PASTE2(f, isa)
+#ifdef VT_ISA
+#define ISA(f) ISA_PASTE(f, VT_ISA)
+#endif
+
+enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512 };
+
+/*
+ * isa_best(): the best one this processor and system can run; the environment
+ * variable VT_ISA=base, avx2 or avx512 lowers it, to reproduce results of an
+ * older machine.
+ */
+enum isa isa_best(void);
+const char *isa_name(enum isa i);
+
+#if defined(__x86_64__)
+#define ISA_PICK(f) (isa_best() == ISA_AVX512 ? f##_avx512 : \
+    isa_best() == ISA_AVX2 ? f##_avx2 : f##_base)
+#define ISA_DECLARE(type, f, args) \
+	type f##_base args; type f##_avx2 args; type f##_avx512 args
+#else
+#define ISA_PICK(f) (f##_base)
+#define ISA_DECLARE(type, f, args) type f##_base args
+#endif
+
+#endif

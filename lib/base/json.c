@@ -1,0 +1,273 @@
+/* JSON: a canonical writer of our own; jansson reads. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/text.h"
+
+static void
+put_string(struct buffer *b, const char *s)
+{
+	buffer_text(b, "\"");
+	for (; *s != '\0'; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			buffer_printf(b, "\\%c", c);
+		else if (c == '\n')
+			buffer_text(b, "\\n");
+		else if (c == '\t')
+			buffer_text(b, "\\t");
+		else if (c < ' ')
+			buffer_printf(b, "\\u%04x", c);
+		else
+			buffer_add(b, s, 1);
+	}
+	buffer_text(b, "\"");
+}
+
+/* The comma and the key that come before a value. */
+static void
+begin(struct json_writer *w, const char *key)
+{
+	if (w->depth > 0) {
+		int i = w->depth - 1;
+
+		assert((key != NULL) == (w->level[i].bracket == '{'));
+		if (w->level[i].filled)
+			buffer_text(&w->out, ",");
+		if (key != NULL) {
+			assert(!w->level[i].filled ||
+			    strcmp(w->level[i].last, key) < 0);
+			snprintf(w->level[i].last, sizeof(w->level[i].last),
+			    "%s", key);
+			put_string(&w->out, key);
+			buffer_text(&w->out, ":");
+		}
+		w->level[i].filled = 1;
+	}
+}
+
+void
+json_open(struct json_writer *w, const char *key, char bracket)
+{
+	const char text[2] = { bracket, '\0' };
+
+	begin(w, key);
+	assert((size_t)w->depth < sizeof(w->level) / sizeof(w->level[0]));
+	w->level[w->depth].bracket = bracket;
+	w->level[w->depth].filled = 0;
+	w->depth++;
+	buffer_text(&w->out, text);
+}
+
+void
+json_close(struct json_writer *w)
+{
+	assert(w->depth > 0);
+	w->depth--;
+	buffer_text(&w->out, w->level[w->depth].bracket == '{' ? "}" : "]");
+}
+
+void
+json_put_int(struct json_writer *w, const char *key, int64_t v)
+{
+	begin(w, key);
+	buffer_printf(&w->out, "%lld", (long long)v);
+}
+
+void
+json_put_real(struct json_writer *w, const char *key, double v)
+{
+	char text[32];
+
+	begin(w, key);
+	/* JSON has no word for these; null is what readers expect. */
+	buffer_text(&w->out, isfinite(v) ? text_real_write(text, v) : "null");
+}
+
+void
+json_put_bool(struct json_writer *w, const char *key, int v)
+{
+	begin(w, key);
+	buffer_text(&w->out, v ? "true" : "false");
+}
+
+void
+json_put_text(struct json_writer *w, const char *key, const char *s)
+{
+	begin(w, key);
+	put_string(&w->out, s);
+}
+
+void
+json_put_raw(struct json_writer *w, const char *key, const char *text)
+{
+	begin(w, key);
+	buffer_text(&w->out, text);
+}
+
+static const json_t *
+in(const struct json *v)
+{
+	return (const json_t *)v;
+}
+
+static const struct json *
+out(const json_t *v)
+{
+	return (const struct json *)v;
+}
+
+struct json *
+json_parse(const char *what, const char *text, size_t n)
+{
+	json_error_t error;
+	json_t *v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+
+	if (v == NULL) {
+		fail("%s: not valid JSON at line %d, column %d: %s", what,
+		    error.line, error.column, error.text);
+		return NULL;
+	}
+	return (struct json *)v;
+}
+
+void
+json_free(struct json *document)
+{
+	json_decref((json_t *)document);
+}
+
+const struct json *
+json_get(const struct json *object, const char *key)
+{
+	return out(json_object_get(in(object), key));
+}
+
+const struct json *
+json_at(const struct json *array, size_t i)
+{
+	return out(json_array_get(in(array), i));
+}
+
+size_t
+json_size(const struct json *v)
+{
+	return json_is_object(in(v)) ? json_object_size(in(v)) :
+	    json_array_size(in(v));
+}
+
+const struct json *
+json_member(const struct json *object, size_t i, const char **key)
+{
+	json_t *o = (json_t *)in(object);
+	void *it = json_object_iter(o);
+
+	while (it != NULL && i-- > 0)
+		it = json_object_iter_next(o, it);
+	if (it == NULL)
+		return NULL;
+	*key = json_object_iter_key(it);
+	return out(json_object_iter_value(it));
+}
+
+int
+json_is(const struct json *v, char kind)
+{
+	const json_t *j = in(v);
+
+	switch (kind) {
+	case '{': return json_is_object(j);
+	case '[': return json_is_array(j);
+	case 's': return json_is_string(j);
+	case 'i': return json_is_integer(j);
+	case 'r': return json_is_number(j);
+	case 'b': return json_is_boolean(j);
+	default: return 0;
+	}
+}
+
+int
+json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to)
+{
+	int64_t i;
+
+	if (!json_is_integer(in(v)))
+		return -1;
+	i = json_integer_value(in(v));
+	if (i < min || i > max)
+		return -1;
+	*to = i;
+	return 0;
+}
+
+int
+json_to_real(const struct json *v, double *to)
+{
+	if (!json_is_number(in(v)))
+		return -1;
+	*to = json_number_value(in(v));
+	return 0;
+}
+
+const char *
+json_to_text(const struct json *v)
+{
+	return json_string_value(in(v));
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+print(struct json_writer *w, const char *key, const json_t *v)
+{
+	if (json_is_object(v)) {
+		size_t n = json_object_size(v), i = 0;
+		const char **keys = xcalloc(n, sizeof(*keys)), *k;
+		json_t *item;
+
+		json_object_foreach((json_t *)v, k, item)
+			keys[i++] = k;
+		qsort(keys, n, sizeof(*keys), by_key);
+		json_open(w, key, '{');
+		for (i = 0; i < n; i++)
+			print(w, keys[i], json_object_get(v, keys[i]));
+		json_close(w);
+		free(keys);
+	} else if (json_is_array(v)) {
+		json_open(w, key, '[');
+		for (size_t i = 0; i < json_array_size(v); i++)
+			print(w, NULL, json_array_get(v, i));
+		json_close(w);
+	} else if (json_is_string(v)) {
+		json_put_text(w, key, json_string_value(v));
+	} else if (json_is_integer(v)) {
+		json_put_int(w, key, json_integer_value(v));
+	} else if (json_is_real(v)) {
+		json_put_real(w, key, json_real_value(v));
+	} else if (json_is_boolean(v)) {
+		json_put_bool(w, key, json_is_true(v));
+	} else {
+		json_put_raw(w, key, "null");
+	}
+}
+
+char *
+json_print(const struct json *v)
+{
+	struct json_writer w = { 0 };
+
+	print(&w, NULL, in(v));
+	return w.out.data;
+}

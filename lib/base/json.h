@@ -1,0 +1,58 @@
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+/*
+ * JSON, written and read.  What vt writes is canonical: UTF-8, keys in byte
+ * order, no blanks, so that equal content is equal bytes.
+ */
+
+/*
+ * Writing: json_open and json_close bracket an object '{' or array '[';
+ * a key is NULL inside an array and at the top.  Keys of one object must come
+ * in byte order, which is asserted.
+ */
+struct json_writer {
+	struct buffer out;
+	int depth;
+	struct { char bracket, filled; char last[128]; } level[16];
+};
+
+void json_open(struct json_writer *w, const char *key, char bracket);
+void json_close(struct json_writer *w);
+void json_put_int(struct json_writer *w, const char *key, int64_t v);
+void json_put_real(struct json_writer *w, const char *key, double v);
+void json_put_bool(struct json_writer *w, const char *key, int v);
+void json_put_text(struct json_writer *w, const char *key, const char *s);
+/* ${text} is JSON already, such as a value kept from a file that was read. */
+void json_put_raw(struct json_writer *w, const char *key, const char *text);
+
+/*
+ * Reading.  Values belong to the document json_parse returned, and live until
+ * json_free of it.  Duplicate keys are refused.
+ */
+struct json;
+
+/* json_parse(what, text, n): NULL after a message that begins with ${what}. */
+struct json *json_parse(const char *what, const char *text, size_t n);
+void json_free(struct json *document);
+
+/* These return NULL, or -1, without a message if there is no such value. */
+const struct json *json_get(const struct json *object, const char *key);
+const struct json *json_at(const struct json *array, size_t i);
+size_t json_size(const struct json *array_or_object);
+/* json_member(object, i, key): the ${i}th member, by position; sets ${key}. */
+const struct json *json_member(const struct json *object, size_t i,
+    const char **key);
+int json_is(const struct json *v, char kind);	/* '{' '[' 's' 'i' 'r' 'b' */
+int json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to);
+int json_to_real(const struct json *v, double *to);
+const char *json_to_text(const struct json *v);
+/* json_print(v): ${v} in canonical form, the caller's to free. */
+char *json_print(const struct json *v);
+
+#endif

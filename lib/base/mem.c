@@ -1,0 +1,129 @@
+/* Small host memory: allocation that does not fail, and growing arrays. */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+static void *
+need(void *p, size_t bytes)
+{
+	if (p == NULL)
+		die(EXIT_FAILED, "out of memory: %zu bytes wanted", bytes);
+	return p;
+}
+
+void *
+xmalloc(size_t bytes)
+{
+	return need(malloc(bytes > 0 ? bytes : 1), bytes);
+}
+
+void *
+xcalloc(size_t n, size_t bytes)
+{
+	return need(calloc(n > 0 ? n : 1, bytes > 0 ? bytes : 1), n * bytes);
+}
+
+void *
+xrealloc(void *p, size_t n, size_t bytes)
+{
+	if (bytes > 0 && n > SIZE_MAX / bytes)
+		die(EXIT_FAILED, "out of memory: %zu times %zu bytes wanted", n,
+		    bytes);
+	return need(realloc(p, n * bytes > 0 ? n * bytes : 1), n * bytes);
+}
+
+char *
+xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *
+xstrndup(const char *s, size_t n)
+{
+	char *t = xmalloc(n + 1);
+
+	memcpy(t, s, n);
+	t[n] = '\0';
+	return t;
+}
+
+char *
+xprintf(const char *fmt, ...)
+{
+	struct buffer b = { 0 };
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	b.data = xmalloc((size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf(b.data, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return b.data;
+}
+
+void *
+array_room(void *array, size_t n, size_t *cap, size_t bytes)
+{
+	if (n < *cap)
+		return array;
+	*cap = n < 8 ? 8 : n + n / 2;
+	return xrealloc(array, *cap, bytes);
+}
+
+static void
+buffer_room(struct buffer *b, size_t n)
+{
+	if (b->n + n + 1 <= b->cap)
+		return;
+	b->cap = (b->n + n + 1) + (b->n + n) / 2;
+	b->data = xrealloc(b->data, b->cap, 1);
+}
+
+void
+buffer_add(struct buffer *b, const void *data, size_t n)
+{
+	buffer_room(b, n);
+	if (n > 0)
+		memcpy(b->data + b->n, data, n);
+	b->n += n;
+	b->data[b->n] = '\0';
+}
+
+void
+buffer_text(struct buffer *b, const char *text)
+{
+	buffer_add(b, text, strlen(text));
+}
+
+void
+buffer_printf(struct buffer *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	buffer_room(b, (size_t)n);
+	va_start(ap, fmt);
+	vsnprintf(b->data + b->n, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->n += (size_t)n;
+}
+
+void
+buffer_free(struct buffer *b)
+{
+	free(b->data);
+	*b = (struct buffer){ 0 };
+}

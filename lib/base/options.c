@@ -1,0 +1,688 @@
+/* Options: one table for the command line, the manual and the shells. */
+#include <ctype.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "base/version.h"
+
+#define MAX_ROWS 96
+#define NO 1000			/* getopt code of --no-name, above the name's */
+
+enum origin { DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_COMMAND };
+
+/* Rows that every command has and no table lists. */
+static int want_help, want_version, want_print, want_spec;
+static const struct option_row common[] = {
+	{ 'h', "help", OPTION_FLAG, &want_help, NULL,
+	    "show this help", NULL, 0, 0, 0 },
+	{ 'V', "version", OPTION_FLAG, &want_version, NULL,
+	    "show the version; with -v the libraries too", NULL, 0, 0, 0 },
+	{ 0, "print-config", OPTION_FLAG, &want_print, NULL,
+	    "show all settings in force, as a file for -c", NULL, 0, 0, 0 },
+	{ 0, "complete-spec", OPTION_FLAG, &want_spec, NULL, NULL, NULL,
+	    0, 0, 0 },		/* hidden: for completions/make */
+	OPTION_END
+};
+
+static const struct command *command;
+static const struct option_row *row[MAX_ROWS];
+static enum origin origin[MAX_ROWS];
+static int rows;
+
+_Noreturn void
+options_wrong(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fail("%s", text);
+	fprintf(stderr, "Try '%s --help'.\n", program_name());
+	exit(EXIT_USAGE);
+}
+
+static void
+collect(const struct option_row *r)
+{
+	for (; r->name != NULL; r++)
+		if (r->to != NULL) {
+			if (rows == MAX_ROWS)
+				die(EXIT_FAILED, "more than %d options", MAX_ROWS);
+			row[rows++] = r;
+		}
+}
+
+static int
+row_named(const char *name)
+{
+	for (int i = 0; i < rows; i++)
+		if (strcmp(row[i]->name, name) == 0)
+			return i;
+	return -1;
+}
+
+static int
+row_lettered(int letter)
+{
+	for (int i = 0; i < rows; i++)
+		if (row[i]->letter == letter)
+			return i;
+	return -1;
+}
+
+/* The option whose name is nearest to ${name}, NULL if none is near. */
+static const char *
+nearest(const char *name)
+{
+	const char *best = NULL;
+	int least = 3;
+
+	for (int i = 0; i < rows; i++) {
+		int d = text_distance(name, row[i]->name);
+
+		if (row[i]->help != NULL && d < least) {
+			least = d;
+			best = row[i]->name;
+		}
+	}
+	return best;
+}
+
+/* A number with a unit: K, M, G, T are powers of 1024. */
+static int
+parse_size(const char *s, double min, double max, int64_t *to)
+{
+	static const char units[] = "KMGT";
+	char digits[32];
+	size_t n = strspn(s, "0123456789");
+	int64_t v, scale = 1;
+
+	if (n == 0 || n >= sizeof(digits))
+		return -1;
+	memcpy(digits, s, n);
+	digits[n] = '\0';
+	if (text_int(digits, 0, INT64_MAX, &v) != 0)
+		return -1;
+	if (s[n] != '\0') {
+		const char *u = strchr(units, s[n]);
+
+		if (u == NULL || s[n + 1] != '\0')
+			return -1;
+		scale = (int64_t)1 << 10 * (u - units + 1);
+	}
+	if (v > INT64_MAX / scale || (double)(v * scale) < min ||
+	    (double)(v * scale) > max)
+		return -1;
+	*to = v * scale;
+	return 0;
+}
+
+static int
+parse_time(const char *s, double min, double max, double *to)
+{
+	static const double scale[] = { 1, 60, 3600, 86400 };
+	char number[64];
+	size_t n = strlen(s);
+	const char *u = n > 0 ? strchr("smhd", s[n - 1]) : NULL;
+	double v;
+
+	if (n == 0 || n >= sizeof(number))
+		return -1;
+	memcpy(number, s, n + 1);
+	if (u != NULL)
+		number[n - 1] = '\0';
+	if (text_real(number, 0, 1e12, &v) != 0)
+		return -1;
+	v *= u != NULL ? scale[u - "smhd"] : 1;
+	if (v < min || v > max)
+		return -1;
+	*to = v;
+	return 0;
+}
+
+/* The index of ${value} in "a|b|c", or -1. */
+static int
+choice(const char *choices, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (int i = 0; *choices != '\0'; i++) {
+		size_t m = strcspn(choices, "|");
+
+		if (m == n && memcmp(choices, value, n) == 0)
+			return i;
+		choices += m + (choices[m] == '|');
+	}
+	return -1;
+}
+
+/* The text of choice ${i} into ${buf}. */
+static const char *
+choice_text(const char *choices, int i, char buf[64])
+{
+	for (; i > 0; i--)
+		choices += strcspn(choices, "|") + 1;
+	snprintf(buf, 64, "%.*s", (int)strcspn(choices, "|"), choices);
+	return buf;
+}
+
+static _Noreturn void
+bad_value(const struct option_row *r, const char *from, const char *value)
+{
+	char range[128] = "";
+	double max = r->max;
+
+	if (r->min != 0 || max != 0)
+		snprintf(range, sizeof(range), " from %.10g to %.10g", r->min,
+		    max);
+	switch (r->kind) {
+	case OPTION_CHOICE:
+		options_wrong("%s: %s (wanted one of %s)", from,
+		    text_quote(value), r->choices);
+	case OPTION_FLAG:
+		options_wrong("%s: %s (wanted yes or no)", from,
+		    text_quote(value));
+	case OPTION_SIZE:
+		options_wrong("%s: %s (wanted bytes%s, with K, M, G or T for "
+		    "powers of 1024)", from, text_quote(value), range);
+	case OPTION_TIME:
+		options_wrong("%s: %s (wanted a time%s, such as 30s, 10m or "
+		    "2h)", from, text_quote(value), range);
+	case OPTION_INT:
+		options_wrong("%s: %s (wanted an integer%s)", from,
+		    text_quote(value), range);
+	default:
+		options_wrong("%s: %s (wanted a number%s)", from,
+		    text_quote(value), range);
+	}
+}
+
+static int
+yes_or_no(const char *value)
+{
+	static const char *const words[] = { "no", "yes", "0", "1", "false",
+		"true", "off", "on" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(value, words[i]) == 0)
+			return (int)(i % 2);
+	return -1;
+}
+
+/*
+ * Give row ${i} the ${value}, which must outlive the program; ${from} names
+ * where it stands.  A list begins anew when a stronger origin speaks.
+ */
+static void
+set(int i, const char *from, const char *value, enum origin o)
+{
+	const struct option_row *r = row[i];
+	double min = r->min, max = r->max;
+	int64_t n;
+	int bad = 0, k;
+
+	if (min == 0 && max == 0)
+		max = r->kind == OPTION_INT ? INT32_MAX : 9e18;
+	switch (r->kind) {
+	case OPTION_FLAG:
+		bad = (k = yes_or_no(value)) < 0;
+		if (!bad)
+			*(int *)r->to = k;
+		break;
+	case OPTION_COUNT:
+		if (o == FROM_COMMAND) {
+			++*(int *)r->to;
+		} else {
+			bad = text_int(value, 0, 9, &n) != 0;
+			if (!bad)
+				*(int *)r->to = (int)n;
+		}
+		break;
+	case OPTION_INT:
+		bad = text_int(value, (int64_t)min, (int64_t)max, r->to) != 0;
+		break;
+	case OPTION_SIZE:
+		bad = parse_size(value, min, max, r->to) != 0;
+		break;
+	case OPTION_TIME:
+		bad = parse_time(value, min, max, r->to) != 0;
+		break;
+	case OPTION_REAL:
+		bad = text_real(value, min, max, r->to) != 0;
+		break;
+	case OPTION_TEXT:
+		*(const char **)r->to = value;
+		break;
+	case OPTION_CHOICE:
+		bad = (k = choice(r->choices, value)) < 0;
+		if (!bad)
+			*(int *)r->to = k;
+		break;
+	case OPTION_LIST: {
+		struct option_list *l = r->to;
+
+		if (origin[i] != o)
+			l->n = 0;
+		l->item = array_room(l->item, l->n, &l->cap, sizeof(*l->item));
+		l->item[l->n++] = value;
+		break;
+	}
+	}
+	if (bad)
+		bad_value(r, from, value);
+	origin[i] = o;
+}
+
+/* Not among the settings: what only asks for output, and the file itself. */
+static int
+is_setting(int i)
+{
+	return row[i]->help != NULL && strcmp(row[i]->name, "config") != 0 &&
+	    row[i]->to != &want_help && row[i]->to != &want_version &&
+	    row[i]->to != &want_print;
+}
+
+/* One line of a configuration file: name = value. */
+static void
+config_line(const char *path, int number, char *line)
+{
+	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
+	int i;
+
+	name += strspn(name, " \t");
+	if (*name == '\0' || *name == '#')
+		return;
+	if (equals == NULL)
+		options_wrong("%s:%d: %s (wanted long-option = value)", path,
+		    number, text_quote(line));
+	for (end = equals; end > name && isblank((unsigned char)end[-1]);)
+		end--;
+	*end = '\0';
+	value = equals + 1 + strspn(equals + 1, " \t");
+	if (*value == '"') {
+		end = strrchr(++value, '"');
+		if (end == NULL)
+			options_wrong("%s:%d: no closing quote", path, number);
+		*end = '\0';
+	} else {
+		/* A comment may follow, after a blank. */
+		for (end = value; *end != '\0'; end++)
+			if (*end == '#' && end > value &&
+			    isblank((unsigned char)end[-1]))
+				break;
+		while (end > value && isblank((unsigned char)end[-1]))
+			end--;
+		*end = '\0';
+	}
+	if ((i = row_named(name)) < 0 || !is_setting(i)) {
+		const char *near = nearest(name);
+
+		options_wrong("%s:%d: no option %s%s%s%s", path, number,
+		    text_quote(name), near ? " (did you mean " : "",
+		    near ? near : "", near ? "?)" : "");
+	}
+	from = xprintf("%s:%d: %s", path, number, name);
+	set(i, from, value, FROM_FILE);
+	free(from);
+}
+
+/* The text stays allocated: options point into it. */
+static void
+read_config(const char *path)
+{
+	struct buffer b = { 0 };
+	char *line, *next;
+	int number = 0;
+
+	if (file_read(path, &b) != 0)
+		exit(EXIT_USAGE);
+	for (line = b.data; *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next == '\n')
+			*next++ = '\0';
+		line[strcspn(line, "\r")] = '\0';
+		config_line(path, ++number, line);
+	}
+}
+
+static void
+read_environment(void)
+{
+	for (int i = 0; i < rows; i++) {
+		char name[80];
+		const char *value;
+		size_t n = (size_t)snprintf(name, sizeof(name), "VT_%s",
+		    row[i]->name);
+
+		for (size_t k = 3; k < n; k++)
+			name[k] = name[k] == '-' ? '_' :
+			    (char)toupper((unsigned char)name[k]);
+		if (is_setting(i) && (value = getenv(name)) != NULL)
+			set(i, name, value, FROM_ENVIRONMENT);
+	}
+}
+
+static int
+takes_argument(const struct option_row *r)
+{
+	if (r->kind == OPTION_FLAG || r->kind == OPTION_COUNT)
+		return no_argument;
+	return r->optional ? optional_argument : required_argument;
+}
+
+/*
+ * getopt_long takes any unique beginning of a long name, which would make
+ * every new option a breaking change: only whole names are ours.
+ */
+static void
+whole_name(char **argv, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (int back = 1; back <= 2 && optind - back > 0; back++) {
+		const char *a = argv[optind - back];
+
+		if (strncmp(a, "--", 2) == 0 && strncmp(a + 2, name, n) == 0 &&
+		    (a[2 + n] == '\0' || a[2 + n] == '='))
+			return;
+	}
+	options_wrong("no option %s (names are not abbreviated; did you mean "
+	    "--%s?)", text_quote(argv[optind - 1]), name);
+}
+
+static _Noreturn void
+bad_option(char **argv, int missing)
+{
+	const char *text = argv[optind - 1], *near = NULL;
+	char *name;
+
+	if (optopt >= NO)
+		optopt -= NO;
+	if (missing && optopt > 255)
+		options_wrong("--%s: no value (wanted %s)",
+		    row[optopt - 256]->name, row[optopt - 256]->arg);
+	if (missing)
+		options_wrong("-%c: no value (wanted %s)", optopt,
+		    row[row_lettered(optopt)]->arg);
+	if (optopt > 255)
+		options_wrong("--%s takes no value", row[optopt - 256]->name);
+	if (optopt != 0)
+		options_wrong("no option -%c", optopt);
+	name = xstrdup(text_starts(text, "--") ? text + 2 : text);
+	name[strcspn(name, "=")] = '\0';
+	near = nearest(name);
+	options_wrong("no option %s%s%s%s", text_quote(text),
+	    near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
+}
+
+struct given { int row; const char *value, *from; };
+
+/* Read the command line into ${given}; its length. */
+static size_t
+read_command_line(int argc, char **argv, struct given **given)
+{
+	struct option longs[2 * MAX_ROWS + 1] = { { 0 } };
+	char shorts[2 * MAX_ROWS + 2], *s = shorts, *off[MAX_ROWS] = { 0 };
+	struct given *g = NULL;
+	size_t n = 0, cap = 0;
+	int c, nlong = 0;
+
+	*s++ = ':';			/* tell a missing value from a bad name */
+	for (int i = 0; i < rows; i++) {
+		int arg = takes_argument(row[i]);
+
+		longs[nlong++] = (struct option){ row[i]->name, arg, NULL,
+		    256 + i };
+		if (row[i]->kind == OPTION_FLAG && row[i]->help != NULL) {
+			off[i] = xprintf("no-%s", row[i]->name);
+			longs[nlong++] = (struct option){ off[i], no_argument,
+			    NULL, 256 + NO + i };
+		}
+		if (row[i]->letter == 0)
+			continue;
+		*s++ = (char)row[i]->letter;
+		if (arg != no_argument && !row[i]->optional)
+			*s++ = ':';
+	}
+	*s = '\0';
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const char *value = optarg;
+		int i, no = 0;
+
+		if (c == '?' || c == ':')
+			bad_option(argv, c == ':');
+		if (c >= 256 + NO) {
+			no = 1;
+			c -= NO;
+		}
+		i = c >= 256 ? c - 256 : row_lettered(c);
+		if (c >= 256)
+			whole_name(argv, no ? off[i] : row[i]->name);
+		if (value == NULL)
+			value = no ? "no" : row[i]->kind == OPTION_CHOICE ?
+			    xstrndup(row[i]->choices,
+			    strcspn(row[i]->choices, "|")) :
+			    row[i]->kind == OPTION_FLAG ? "yes" : "";
+		g = array_room(g, n, &cap, sizeof(*g));
+		g[n++] = (struct given){ i, value, c >= 256 ?
+		    xprintf("--%s", row[i]->name) :
+		    xprintf("-%c", row[i]->letter) };
+	}
+	for (int i = 0; i < rows; i++)
+		free(off[i]);
+	*given = g;
+	return n;
+}
+
+/* ---- what is printed ---- */
+
+static void
+help_row(const struct option_row *r)
+{
+	char left[80];
+	int n = r->letter != 0 ? snprintf(left, sizeof(left), "  -%c, --%s",
+	    r->letter, r->name) : snprintf(left, sizeof(left), "      --%s",
+	    r->name);
+
+	if (r->arg != NULL)
+		n += snprintf(left + n, sizeof(left) - (size_t)n,
+		    r->optional ? "[=%s]" : "=%s", r->arg);
+	if (n > 27)
+		printf("%s\n%-28s%s\n", left, "", r->help);
+	else
+		printf("%-28s%s\n", left, r->help);
+}
+
+static void
+print_help(void)
+{
+	printf("usage: %s %s\n%s\n", program_name(), command->usage,
+	    command->summary);
+	for (const struct option_row *r = command->rows; r->name; r++) {
+		if (r->to == NULL)
+			printf("\n%s:\n", r->name);
+		else if (r->help != NULL)
+			help_row(r);
+	}
+	for (const struct option_row *r = common; r->name; r++)
+		if (r->help != NULL)
+			help_row(r);
+	printf("\nExample:\n  %s\nThe manual is %s(1); vt(7) shows the whole "
+	    "pipeline.\n", command->example, program_name());
+}
+
+static void
+print_version(int verbose)
+{
+	printf("%s (vt) %s\n", program_name(), VT_VERSION);
+	printf("Copyright (c) 2026 the vt authors.  BSD 2-clause licence.\n");
+	printf("Built with: %s\n", VT_FEATURES);
+	if (*VT_MISSING != '\0')
+		printf("Built without: %s\n", VT_MISSING);
+	if (verbose && command->versions != NULL)
+		command->versions(stdout);
+}
+
+static void
+print_value(struct buffer *b, const struct option_row *r)
+{
+	char text[64];
+
+	switch (r->kind) {
+	case OPTION_FLAG:
+		buffer_text(b, *(int *)r->to ? "yes" : "no");
+		break;
+	case OPTION_COUNT:
+		buffer_printf(b, "%d", *(int *)r->to);
+		break;
+	case OPTION_INT:
+	case OPTION_SIZE:
+		buffer_printf(b, "%lld", (long long)*(int64_t *)r->to);
+		break;
+	case OPTION_TIME:
+	case OPTION_REAL:
+		buffer_text(b, text_real_write(text, *(double *)r->to));
+		break;
+	case OPTION_CHOICE:
+		buffer_text(b, choice_text(r->choices, *(int *)r->to, text));
+		break;
+	default:
+		break;
+	}
+}
+
+/* Quoted where blanks or a '#' would be lost otherwise. */
+static void
+print_text(struct buffer *b, const char *s)
+{
+	const char *quote = strpbrk(s, " \t#\"") != NULL ? "\"" : "";
+
+	buffer_printf(b, "%s%s%s", quote, s, quote);
+}
+
+static void
+print_setting(struct buffer *b, int i, int with_origin)
+{
+	static const char *const names[] = { "default", "file", "environment",
+		"command line" };
+	const struct option_row *r = row[i];
+	const struct option_list *l = r->to;
+	const char *text = r->kind == OPTION_TEXT ? *(const char **)r->to : "";
+	const char *hash = text == NULL || (r->kind == OPTION_LIST && l->n == 0) ?
+	    "# " : "";			/* unset: shown, but not set on reading */
+	size_t n = r->kind == OPTION_LIST && l->n > 0 ? l->n : 1;
+
+	for (size_t k = 0; k < n; k++) {
+		buffer_printf(b, "%s%s = ", hash, r->name);
+		if (r->kind == OPTION_LIST && l->n > 0)
+			print_text(b, l->item[k]);
+		else if (r->kind == OPTION_TEXT && text != NULL)
+			print_text(b, text);
+		else
+			print_value(b, r);
+		if (with_origin)
+			buffer_printf(b, "\t# %s", names[origin[i]]);
+		buffer_text(b, "\n");
+	}
+}
+
+static char *
+config_text(int with_origin)
+{
+	struct buffer b = { 0 };
+
+	buffer_add(&b, "", 0);
+	for (int i = 0; i < rows; i++)
+		if (is_setting(i))
+			print_setting(&b, i, with_origin);
+	return b.data;
+}
+
+char *
+options_config(void)
+{
+	return config_text(0);
+}
+
+/*
+ * One line an option: letter, name, whether it takes an argument, its
+ * name, choices and help, between tabs.  A flag that is on also has its --no-.
+ */
+static void
+print_spec(void)
+{
+	for (int i = 0; i < rows; i++) {
+		const struct option_row *r = row[i];
+
+		if (r->help == NULL)
+			continue;
+		printf("%c\t%s\t%s\t%s\t%s\t%s\n", r->letter ? r->letter : '-',
+		    r->name, takes_argument(r) == no_argument ? "none" :
+		    r->optional ? "optional" : "required",
+		    r->arg ? r->arg : "-", r->choices ? r->choices : "-",
+		    r->help);
+		if (r->kind == OPTION_FLAG && is_setting(i) && *(int *)r->to)
+			printf("-\tno-%s\tnone\t-\t-\tnot: %s\n", r->name,
+			    r->help);
+	}
+}
+
+int
+options_given(const char *name)
+{
+	int i = row_named(name);
+
+	return i >= 0 && origin[i] != DEFAULT;
+}
+
+int
+options_parse(const struct command *c, int argc, char **argv)
+{
+	struct given *given;
+	size_t n;
+	int config, verbose;
+
+	command = c;
+	rows = 0;
+	collect(c->rows);
+	collect(common);
+	memset(origin, 0, sizeof(origin));
+	n = read_command_line(argc, argv, &given);
+	config = row_named("config");
+	for (size_t k = 0; k < n; k++)
+		if (given[k].row == config)
+			read_config(given[k].value);
+	read_environment();
+	for (size_t k = 0; k < n; k++)
+		set(given[k].row, given[k].from, given[k].value, FROM_COMMAND);
+	free(given);
+	if (want_help)
+		print_help();
+	verbose = row_named("verbose");
+	if (want_version)
+		print_version(verbose >= 0 && *(int *)row[verbose]->to > 0);
+	if (want_spec)
+		print_spec();
+	if (want_print) {
+		char *text = config_text(1);
+
+		fputs(text, stdout);
+		free(text);
+	}
+	if (want_help || want_version || want_spec || want_print)
+		exit(stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED);
+	return optind;
+}

@@ -1,0 +1,94 @@
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+/*
+ * One table per command describes its options.  It feeds getopt_long(3),
+ * --help, the configuration file, the environment and the completions, and
+ * tests/options.sh compares it with the manual page.
+ *
+ * A setting comes from, strongest first: the command line; the environment,
+ * VT_NAME_OF_OPTION; the file given by -c; what the variable held before.
+ * Long names are never abbreviated.  For a repeated option the last one
+ * counts; a list collects them.
+ */
+enum option_kind {
+	OPTION_FLAG,		/* int *: --name 1, --no-name 0 */
+	OPTION_COUNT,		/* int *: one more each time, as -vv */
+	OPTION_INT,		/* int64_t * */
+	OPTION_SIZE,		/* int64_t *: bytes, with K, M, G, T */
+	OPTION_TIME,		/* double *: seconds, with s, m, h, d */
+	OPTION_REAL,		/* double * */
+	OPTION_TEXT,		/* const char ** */
+	OPTION_CHOICE,		/* int *: index into choices */
+	OPTION_LIST		/* struct option_list * */
+};
+
+struct option_list { const char **item; size_t n, cap; };
+
+struct option_row {
+	int letter;		/* 0: long form only */
+	const char *name;
+	enum option_kind kind;
+	void *to;
+	const char *arg;	/* FILE and DIR are completed as such */
+	const char *help;	/* one line, with the default */
+	const char *choices;	/* "stop|skip", for OPTION_CHOICE */
+	double min, max;	/* for numbers; both 0: any from 0 up */
+	int optional;		/* the argument may be left out: --name=X */
+};
+
+struct command {
+	const char *usage;	/* "[OPTION]... FILE...", without the name */
+	const char *summary;	/* one sentence */
+	const char *example;	/* one command line */
+	const struct option_row *rows;	/* ends with a NULL name; a row with a
+					 * NULL ${to} is a heading */
+	void (*versions)(FILE *f);	/* print library versions; NULL: none */
+};
+
+/* The rows every command has, to be put in its table. */
+#define OPTION_CONFIG(to) \
+	{ 'c', "config", OPTION_TEXT, to, "FILE", \
+	    "read settings from FILE: long-option = value", NULL, 0, 0, 0 }
+#define OPTION_QUIET(to) \
+	{ 'q', "quiet", OPTION_COUNT, to, NULL, \
+	    "no warnings; twice: no errors either", NULL, 0, 0, 0 }
+#define OPTION_VERBOSE(to) \
+	{ 'v', "verbose", OPTION_COUNT, to, NULL, \
+	    "say more; twice: timings too", NULL, 0, 0, 0 }
+#define OPTION_PROGRESS(to) \
+	{ 0, "progress", OPTION_CHOICE, to, "WHEN", \
+	    "live line: auto (on a terminal), always or never", \
+	    "auto|always|never", 0, 0, 0 }
+#define OPTION_HEADING(text) \
+	{ 0, text, OPTION_FLAG, NULL, NULL, NULL, NULL, 0, 0, 0 }
+#define OPTION_END { 0, NULL, OPTION_FLAG, NULL, NULL, NULL, NULL, 0, 0, 0 }
+
+/*
+ * options_parse(command, argc, argv):
+ * Store what is set where the rows say.  --help, --version, --print-config
+ * and --complete-spec print and exit 0; a mistake is one line on standard
+ * error and exit 2.  Return the index of the first operand; operands are
+ * moved behind the options.
+ */
+int options_parse(const struct command *command, int argc, char **argv);
+
+/* options_given(name): the option was set by the user, by whatever means. */
+int options_given(const char *name);
+
+/*
+ * options_config(): every setting in force as a configuration file, in the
+ * order of the table; the caller's to free.
+ */
+char *options_config(void);
+
+/* options_wrong(fmt, ...): a usage error: print it and the hint, exit 2. */
+_Noreturn void options_wrong(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,21 @@
+#ifndef BASE_STOP_H
+#define BASE_STOP_H
+
+/*
+ * Signals ask a command to stop.  The handler only sets a flag; the command
+ * looks at it where it can stop cleanly.
+ */
+
+/*
+ * stop_handle(): from now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the flag.
+ * A second SIGINT within 5 seconds ends the process at once.  SIGXFSZ is
+ * ignored, so that a file size limit is an ordinary write error.
+ */
+void stop_handle(void);
+
+int stop_signal(void);			/* the signal that came, 0: none */
+
+/* stop_again(): end by the signal that came, as if it had not been caught. */
+void stop_again(void);
+
+#endif

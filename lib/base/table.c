@@ -1,0 +1,224 @@
+/* Tab-separated tables with a header line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+
+/* Undo the escapes in place; -1 at one that is not ours. */
+static int
+unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s != '\0'; s++) {
+		if (*s != '\\') {
+			*to++ = *s;
+			continue;
+		}
+		switch (*++s) {
+		case 't': *to++ = '\t'; break;
+		case 'n': *to++ = '\n'; break;
+		case '\\': *to++ = '\\'; break;
+		default: return -1;
+		}
+	}
+	*to = '\0';
+	return 0;
+}
+
+char *
+table_escape(const char *s)
+{
+	char *out = xmalloc(2 * strlen(s) + 1), *o = out;
+
+	for (; *s != '\0'; s++) {
+		const char *special = "\t\n\\", *at = strchr(special, *s);
+
+		if (at != NULL) {
+			*o++ = '\\';
+			*o++ = "tn\\"[at - special];
+		} else {
+			*o++ = *s;
+		}
+	}
+	*o = '\0';
+	return out;
+}
+
+/* Cut ${line} at its tabs: the number of cells, their starts in ${cell}. */
+static size_t
+cut(char *line, char ***cell)
+{
+	size_t n = 0, cap = 0;
+	char **c = NULL;
+
+	for (;;) {
+		char *tab = strchr(line, '\t');
+
+		c = array_room(c, n, &cap, sizeof(*c));
+		c[n++] = line;
+		if (tab == NULL)
+			break;
+		*tab = '\0';
+		line = tab + 1;
+	}
+	*cell = c;
+	return n;
+}
+
+static int
+add_row(struct table *t, char *line, int number, size_t *cap)
+{
+	char **cell;
+	size_t n = cut(line, &cell);
+	int bad = 0;
+
+	if (n != t->columns) {
+		free(cell);
+		return fail("%s:%d: %zu cells (wanted %zu, as in the header)",
+		    t->path, number, n, t->columns);
+	}
+	for (size_t i = 0; i < n; i++) {
+		cell[i] = xstrdup(cell[i]);
+		if (unescape(cell[i]) != 0)
+			bad = fail("%s:%d: column %s: unknown escape (wanted \\t, \\n "
+			    "or \\\\)", t->path, number, t->name[i]);
+	}
+	if (t->rows == *cap) {
+		size_t room = *cap;
+
+		t->cell = array_room(t->cell, t->rows, &room, sizeof(*t->cell));
+		t->line = array_room(t->line, t->rows, cap, sizeof(*t->line));
+	}
+	t->cell[t->rows] = cell;
+	t->line[t->rows++] = number;
+	return bad;
+}
+
+struct table *
+table_parse(const char *what, const char *text)
+{
+	struct table *t = xcalloc(1, sizeof(*t));
+	char *copy = xstrdup(text), *line = copy, *next;
+	size_t cap = 0;
+	int number = 0, bad = 0;
+
+	t->path = xstrdup(what);
+	for (; *line != '\0' && !bad; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next == '\n')
+			*next++ = '\0';
+		number++;
+		line[strcspn(line, "\r")] = '\0';
+		if (*line == '\0' || strncmp(line, "# ", 2) == 0 ||
+		    strcmp(line, "#") == 0)
+			continue;
+		if (t->name == NULL) {
+			if (*line == '#')
+				line++;
+			t->columns = cut(line, &t->name);
+			for (size_t i = 0; i < t->columns; i++)
+				t->name[i] = xstrdup(t->name[i]);
+		} else if (*line != '#') {
+			bad = add_row(t, line, number, &cap);
+		}
+	}
+	free(copy);
+	if (!bad && t->name == NULL)
+		bad = fail("%s: empty (wanted a table with a header line)", what);
+	if (bad) {
+		table_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+struct table *
+table_read(const char *path)
+{
+	struct buffer b = { 0 };
+	struct table *t = NULL;
+
+	if (file_read(path, &b) == 0) {
+		if (strlen(b.data) != b.n)
+			fail("%s: offset %zu: a zero byte (wanted text)",
+			    text_quote(path), strlen(b.data));
+		else
+			t = table_parse(strcmp(path, "-") == 0 ?
+			    "standard input" : text_quote(path), b.data);
+	}
+	buffer_free(&b);
+	return t;
+}
+
+void
+table_free(struct table *t)
+{
+	if (t == NULL)
+		return;
+	for (size_t r = 0; r < t->rows; r++) {
+		for (size_t c = 0; c < t->columns; c++)
+			free(t->cell[r][c]);
+		free(t->cell[r]);
+	}
+	for (size_t c = 0; c < t->columns; c++)
+		free(t->name[c]);
+	free(t->name);
+	free(t->cell);
+	free(t->line);
+	free(t->path);
+	free(t);
+}
+
+int
+table_column(const struct table *t, const char *name)
+{
+	for (size_t c = 0; c < t->columns; c++)
+		if (strcmp(t->name[c], name) == 0)
+			return (int)c;
+	return -1;
+}
+
+const char *
+table_text(const struct table *t, size_t row, const char *name)
+{
+	int c = table_column(t, name);
+
+	if (c < 0)
+		return fail_null("%s: no column %s", t->path, name);
+	return t->cell[row][c];
+}
+
+int
+table_int(const struct table *t, size_t row, const char *name, int64_t min,
+    int64_t max, int64_t *to)
+{
+	const char *s = table_text(t, row, name);
+
+	if (s == NULL)
+		return -1;
+	if (text_int(s, min, max, to) != 0)
+		return fail("%s:%d: column %s: %s (wanted an integer from %lld "
+		    "to %lld)", t->path, t->line[row], name, text_quote(s),
+		    (long long)min, (long long)max);
+	return 0;
+}
+
+int
+table_real(const struct table *t, size_t row, const char *name, double min,
+    double max, double *to)
+{
+	const char *s = table_text(t, row, name);
+
+	if (s == NULL)
+		return -1;
+	if (text_real(s, min, max, to) != 0)
+		return fail("%s:%d: column %s: %s (wanted a number from %g to "
+		    "%g)", t->path, t->line[row], name, text_quote(s), min, max);
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* Text for messages and tables: quoting, numbers, near misses. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define QUOTED 512		/* a longer name is cut, with "..." */
+
+const char *
+text_quote(const char *s)
+{
+	static _Thread_local char ring[4][QUOTED + 8];
+	static _Thread_local int next;
+	char *out = ring[next++ % 4], *o = out;
+	int plain = *s != '\0';
+
+	for (const char *p = s; *p != '\0' && plain; p++)
+		plain = *p > ' ' && *p < 0x7f && *p != '"' && *p != '\\';
+	if (plain && strlen(s) < QUOTED)
+		return strcpy(out, s);
+	*o++ = '"';
+	for (; *s != '\0'; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (o - out > QUOTED - 8) {
+			o = stpcpy(o, "...");
+			break;
+		}
+		if (c == '"' || c == '\\') {
+			*o++ = '\\';
+			*o++ = (char)c;
+		} else if (c >= ' ' && c < 0x7f) {
+			*o++ = (char)c;
+		} else if (c == '\n') {
+			o = stpcpy(o, "\\n");
+		} else if (c == '\t') {
+			o = stpcpy(o, "\\t");
+		} else {
+			o += sprintf(o, "\\%03o", c);
+		}
+	}
+	strcpy(o, "\"");
+	return out;
+}
+
+int
+text_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+int
+text_ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+int
+text_int(const char *s, int64_t min, int64_t max, int64_t *to)
+{
+	char *end;
+	long long v;
+
+	if (*s != '-' && (*s < '0' || *s > '9'))
+		return -1;		/* strtoll would skip blanks and '+' */
+	errno = 0;
+	v = strtoll(s, &end, 10);
+	if (end == s || *end != '\0' || errno != 0 || v < min || v > max)
+		return -1;
+	*to = v;
+	return 0;
+}
+
+int
+text_real(const char *s, double min, double max, double *to)
+{
+	char *end;
+	double v;
+
+	if (*s == '\0' || strchr(" \t\n+", *s) != NULL)
+		return -1;
+	errno = 0;
+	v = strtod(s, &end);
+	if (end == s || *end != '\0' || (errno != 0 && fabs(v) > 1) ||
+	    !(v >= min && v <= max))
+		return -1;
+	*to = v;
+	return 0;
+}
+
+char *
+text_real_write(char *buf, double x)
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(buf, 32, "%.*g", digits, x);
+		if (strtod(buf, NULL) == x)
+			break;
+	}
+	return buf;
+}
+
+int
+text_distance(const char *a, const char *b)
+{
+	enum { MOST = 64 };
+	int row[MOST + 1];
+	int n = (int)strnlen(b, MOST);
+
+	for (int j = 0; j <= n; j++)
+		row[j] = j;
+	for (int i = 0; a[i] != '\0'; i++) {
+		int corner = row[0];	/* the row above, one to the left */
+
+		row[0] = i + 1;
+		for (int j = 1; j <= n; j++) {
+			int best = corner + (a[i] != b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[n];
+}
+
+char *
+text_hex(char *buf, const void *data, size_t n)
+{
+	const unsigned char *p = data;
+
+	for (size_t i = 0; i < n; i++)
+		sprintf(buf + 2 * i, "%02x", p[i]);
+	buf[2 * n] = '\0';
+	return buf;
+}
+
+char *
+text_bytes(char *buf, double bytes)
+{
+	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	int i = 0;
+
+	for (; bytes >= 1000 && i < 4; i++)
+		bytes /= 1024;
+	snprintf(buf, 32, i == 0 ? "%.0f %s" : "%.2f %s", bytes, unit[i]);
+	return buf;
+}

@@ -1,0 +1,31 @@
+#ifndef MEDIA_IMAGE_H
+#define MEDIA_IMAGE_H
+
+/*
+ * Pictures as bytes: 8 bits a channel, [h][w][c], c = 3 for RGB and 1 for
+ * grey, rows without gaps.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct image { int w, h, c; uint8_t *data; };
+
+/* A part of a picture, in pixels; it need not be whole pixels. */
+struct region { double x, y, w, h; };
+
+struct image *image_new(int w, int h, int c);
+void image_free(struct image *m);
+
+/*
+ * image_resize(to, to_w, to_h, from, from_w, from_h, r, flip):
+ * Write region ${r} of the RGB picture ${from} to ${to} as ${to_w} x ${to_h}
+ * pixels, mirrored left to right if ${flip}.  Bilinear, without a filter for
+ * shrinking, pixel centres at half: output pixel i samples input coordinate
+ * r.x + (i + 0.5) * r.w / to_w - 0.5, clamped to the picture; weights in 1/128
+ * fixed point per axis.  The same bits on every machine.
+ */
+void image_resize(uint8_t *to, int to_w, int to_h, const uint8_t *from,
+    int from_w, int from_h, struct region r, int flip);
+
+#endif

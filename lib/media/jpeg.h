@@ -1,0 +1,55 @@
+#ifndef MEDIA_JPEG_H
+#define MEDIA_JPEG_H
+
+/* JPEG through libjpeg-turbo, from planes and to pixels. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "media/image.h"
+
+/*
+ * A decoder and an encoder keep their state between frames; each belongs to
+ * one thread at a time.
+ */
+struct jpeg_decoder;
+struct jpeg_encoder;
+
+struct jpeg_decoder *jpeg_decoder_new(void);
+void jpeg_decoder_free(struct jpeg_decoder *d);
+
+/* jpeg_size(d, data, n, w, h): the size in the header; -1 after a message. */
+int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
+    int *h);
+
+/*
+ * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part):
+ * Decode as RGB at least the region ${part} of the picture, at the smallest
+ * scale of 1, 1/2 and 1/4 that leaves ${part} no smaller than ${want_w} x
+ * ${want_h}.  ${out} points into the decoder, valid until its next call; what
+ * it shows of the picture begins at full-size pixel (${out_part}->x, y), and
+ * ${out_part} is where ${part} lies in ${out}.  A file cut short, or a decoder
+ * warning, is an error: -1 after a message without the file's name, which the
+ * caller adds with fail_capture or by reporting again.
+ */
+int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
+    struct region part, int want_w, int want_h, struct image *out,
+    struct region *out_part);
+
+struct jpeg_encoder *jpeg_encoder_new(int quality);
+void jpeg_encoder_free(struct jpeg_encoder *e);
+
+/*
+ * jpeg_encode_planes(e, plane, stride, w, h, out):
+ * Append a 4:2:0 JPEG of planar full-range YCbCr (BT.601, as JFIF says) to
+ * ${out}; chroma planes are (w + 1) / 2 by (h + 1) / 2.
+ */
+int jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
+    const int stride[3], int w, int h, struct buffer *out);
+
+/* jpeg_encode_rgb(e, m, out): the same from RGB pixels. */
+int jpeg_encode_rgb(struct jpeg_encoder *e, const struct image *m,
+    struct buffer *out);
+
+#endif

@@ -1,0 +1,64 @@
+#ifndef SHARD_DATASET_H
+#define SHARD_DATASET_H
+
+/*
+ * A packed data set, read: a directory of VTS1 shards under one manifest
+ * (vt-shard(5)).  Samples are numbered from 0 in shard order.  Any frame is
+ * one pread and its CRC32C is checked each time it is read.
+ *
+ * A data set may be read by many threads at once: reading changes nothing.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+struct dataset;
+
+/* What the index knows of one sample; the key lives as long as the set. */
+struct sample {
+	const char *key;
+	size_t key_length;
+	int label;		/* -1: none, or several, in the .json */
+	int frames;		/* of each stream */
+	int width, height;	/* of the stored frames */
+	int fps_num, fps_den;	/* 0, 0: unknown */
+	unsigned flags;		/* SHARD_TRUNCATED and so on, shard/shard.h */
+	uint64_t source;	/* XXH3-64 of the video file it came from */
+	const char *shard;	/* path, for messages */
+};
+
+/*
+ * dataset_open(dir): read the manifest and the index of every shard, and check
+ * both.  NULL after a message.
+ */
+struct dataset *dataset_open(const char *dir);
+void dataset_free(struct dataset *d);
+
+const char *dataset_path(const struct dataset *d);
+uint32_t dataset_samples(const struct dataset *d);
+int dataset_classes(const struct dataset *d);
+const char *dataset_class(const struct dataset *d, int label);
+struct hash128 dataset_id(const struct dataset *d);
+int64_t dataset_generation(const struct dataset *d);
+uint64_t dataset_class_hash(const struct dataset *d);	/* of classes.txt */
+uint64_t dataset_frames(const struct dataset *d);
+
+struct sample dataset_sample(const struct dataset *d, uint32_t i);
+/* dataset_find(d, key): the sample of that key, -1 without a message. */
+int64_t dataset_find(const struct dataset *d, const char *key);
+
+/*
+ * dataset_frames_read(d, i, stream, frame, n, to):
+ * Read the stored bytes of ${n} frames of sample ${i}, in the order given,
+ * one after the other into ${to}->data; ${at}[k] is where frame k begins, and
+ * ${at}[n] the end.  ${frame}[] may repeat and need not ascend; neighbours are
+ * read together.  0; -1 after a message on an I/O error; -2 after a message
+ * when the bytes are not those that were packed.
+ */
+int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
+    const int *frame, int n, struct buffer *to, size_t *at);
+
+#endif

@@ -1,0 +1,264 @@
+/* The base layer: hashes, randomness, text, tables, JSON, commits, threads. */
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "base/table.h"
+#include "base/text.h"
+
+#include "tap.h"
+
+static void
+test_hashes(void)
+{
+	static unsigned char data[20000], zero[32];
+	char text[33];
+	struct hasher *h = hasher_new();
+	int same = 1;
+
+	is(crc32c(0, "123456789", 9), 0xe3069283, "CRC32C of 123456789");
+	is(crc32c(0, zero, 32), 0x8a9136aa, "CRC32C of 32 zero bytes");
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 7919 >> 3);
+	for (size_t n = 0; n < sizeof(data); n += n < 40 ? 1 : 997)
+		same &= crc32c(5, data + 1, n) == crc32c_table(5, data + 1, n);
+	ok(same, "fast and plain CRC32C agree at every length tried");
+	is(crc32c(crc32c(0, data, 5000), data + 5000, 15000),
+	    crc32c(0, data, 20000), "CRC32C continues");
+	is_text(hash128_text(hash128("", 0), text),
+	    "99aa06d3014798d86001c324468d497f", "XXH3-128 of nothing");
+	for (size_t i = 0; i < sizeof(data); i += 1000)
+		hasher_add(h, data + i, 1000);
+	ok(hash128_equal(hasher_128(h), hash128(data, sizeof(data))),
+	    "128 bits in pieces");
+	ok(hasher_64(h) == hash64(data, sizeof(data)), "64 bits in pieces");
+	hasher_free(h);
+}
+
+static void
+test_randomness(void)
+{
+	static const uint32_t want[3][4] = {
+		{ 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 },
+		{ 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd },
+		{ 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } };
+	static const uint32_t epoch0[] = { 1, 0, 3, 6, 9, 7, 2, 4, 5, 8 };
+	static const uint32_t epoch1[] = { 8, 5, 1, 4, 2, 0, 3, 6, 7, 9 };
+	struct rng_block b[3] = { rng_philox(0, 0, 0, 0, 0),
+		rng_philox(~0ull, ~0u, ~0u, ~0u, ~0u),
+		rng_philox(0x299f31d0a4093822, 0x243f6a88, 0x85a308d3,
+		0x13198a2e, 0x03707344) };
+	uint32_t order[10], *big = malloc(239789 * sizeof(*big));
+	/* The design's digest begins one digit short of FNV's own offset. */
+	uint64_t fnv = 1469598103934665603ull;
+	double sum = 0, squares = 0;
+	struct rng r = rng_clip(1, 2);
+	int bad = 0;
+
+	for (int i = 0; i < 3; i++)
+		ok(memcmp(b[i].w, want[i], 16) == 0,
+		    "Philox4x32-10 known answer %d", i + 1);
+	rng_shuffle(0x0123456789abcdef, 0, 10, order);
+	ok(memcmp(order, epoch0, sizeof(order)) == 0, "order of epoch 0");
+	rng_shuffle(0x0123456789abcdef, 1, 10, order);
+	ok(memcmp(order, epoch1, sizeof(order)) == 0, "order of epoch 1");
+	rng_shuffle(42, 3, 239789, big);
+	for (size_t i = 0; i < 239789; i++)
+		for (int k = 0; k < 4; k++)
+			fnv = (fnv ^ (big[i] >> 8 * k & 0xff)) * 1099511628211ull;
+	ok(fnv == 0x31be8f36b417661c, "order of 239,789 samples");
+	free(big);
+	for (uint32_t i = 0; i < 100000; i++) {
+		double x = rng_normal(7, 3, i);
+
+		sum += x;
+		squares += x * x;
+		bad += !(fabs(x) < 6);
+	}
+	near(sum / 1e5, 0, 0.01, "normals have mean 0");
+	near(squares / 1e5, 1, 0.02, "normals have variance 1");
+	is(bad, 0, "normals are finite and within 6");
+	for (int i = 0; i < 1000; i++)
+		bad += rng_below(&r, 7) >= 7 || rng_uniform(&r) >= 1;
+	is(bad, 0, "bounded draws stay below their bound");
+}
+
+static void
+test_text(void)
+{
+	static const double values[] = { 0.1, 1.0 / 3, 0.08000000000000002, 1e300,
+		5e-324, 0.010000000000000002 };
+	int64_t i;
+	double x;
+	char buf[32];
+	int same = 1;
+
+	is_text(text_quote("a b\n\x01"), "\"a b\\n\\001\"", "odd names are quoted");
+	is_text(text_quote("clip_1.mp4"), "clip_1.mp4", "plain names are not");
+	is(text_int("12x", 0, 100, &i), -1, "trailing garbage in an integer");
+	is(text_int(" 12", 0, 100, &i), -1, "a blank before an integer");
+	is(text_int("101", 0, 100, &i), -1, "an integer out of range");
+	is(text_real("nan", -1, 1, &x), -1, "NaN is not a number here");
+	for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+		same &= strtod(text_real_write(buf, values[k]), NULL) == values[k];
+	ok(same, "doubles are written so that they read back");
+	is_text(text_real_write(buf, 0.1), "0.1", "and short where short will do");
+	is(text_distance("shard-size", "shard-sise"), 1, "distance of near names");
+}
+
+static void
+test_tables(void)
+{
+	struct table *t = table_parse("t.tsv",
+	    "# a comment\n#key\tn\nA\\tB\t3\nC\t4\n");
+	char said[512];
+	int64_t n = 0;
+
+	is(t != NULL && t->rows == 2 && t->columns == 2, 1, "a table is read");
+	is_text(table_text(t, 0, "key"), "A\tB", "escapes are undone");
+	is(table_int(t, 1, "n", 0, 9, &n) == 0 && n == 4, 1, "a number in a cell");
+	fail_capture(said, sizeof(said));
+	is(table_int(t, 1, "n", 0, 3, &n), -1, "a number out of range");
+	is_text(said, "t.tsv:4: column n: 4 (wanted an integer from 0 to 3)",
+	    "the message names file, line and column");
+	fail_capture(said, sizeof(said));
+	ok(table_parse("u.tsv", "#a\tb\n1\n") == NULL, "a short row is refused");
+	is_text(said, "u.tsv:2: 1 cells (wanted 2, as in the header)",
+	    "and the message says where");
+	fail_capture(NULL, 0);
+	table_free(t);
+}
+
+static void
+test_json(void)
+{
+	struct json_writer w = { 0 };
+	struct json *v;
+	char said[512], *again;
+	int64_t n = 0;
+
+	json_open(&w, NULL, '{');
+	json_put_int(&w, "a", -5);
+	json_open(&w, "b", '[');
+	json_put_text(&w, NULL, "x\"\\\n\x02");
+	json_put_real(&w, NULL, 0.1);
+	json_close(&w);
+	json_put_bool(&w, "c", 1);
+	json_close(&w);
+	is_text(w.out.data, "{\"a\":-5,\"b\":[\"x\\\"\\\\\\n\\u0002\",0.1],\"c\":true}",
+	    "canonical JSON");
+	v = json_parse("t", w.out.data, w.out.n);
+	is(json_to_int(json_get(v, "a"), -9, 9, &n) == 0 && n == -5, 1,
+	    "read back an integer");
+	is_text(json_to_text(json_at(json_get(v, "b"), 0)), "x\"\\\n\x02",
+	    "read back a text");
+	again = json_print(v);
+	is_text(again, w.out.data, "printed again the same");
+	fail_capture(said, sizeof(said));
+	ok(json_parse("t", "{\"a\":1,\"a\":2}", 13) == NULL,
+	    "duplicate keys are refused");
+	fail_capture(NULL, 0);
+	free(again);
+	json_free(v);
+	buffer_free(&w.out);
+}
+
+static void
+test_commits(void)
+{
+	char dir[] = "/tmp/vt-base.XXXXXX", *a, *link_name, said[512];
+	struct buffer b = { 0 };
+	struct stat s;
+	struct commit *c;
+	int lock;
+
+	if (mkdtemp(dir) == NULL)
+		exit(1);
+	a = path_join(dir, "a");
+	link_name = path_join(dir, "link");
+	is(commit_text(a, "one"), 0, "a file is committed");
+	c = commit_open(a);
+	commit_write(c, "half", 4);
+	commit_drop(c);
+	is(file_read(a, &b) == 0 && strcmp(b.data, "one") == 0, 1,
+	    "a dropped commit leaves the old file");
+	if (symlink("a", link_name) != 0)
+		exit(1);
+	is(commit_text(link_name, "two"), 0, "a commit through a link");
+	is(lstat(link_name, &s) == 0 && S_ISLNK(s.st_mode), 1,
+	    "leaves the link a link");
+	is(file_size(a), 3, "and replaces its target");
+	fail_capture(said, sizeof(said));
+	commit_text("/dev/null", "x");
+	is(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode), 1,
+	    "a device stays a device");
+	ok(commit_open(dir) == NULL, "a directory is refused");
+	c = commit_open(a);
+	commit_write(c, "left behind", 11);
+	is(commit_sweep(dir), 0, "temporary files are swept");
+	is(commit_done(c), -1, "and a swept commit fails");
+	lock = dir_lock(dir, ".lock");
+	ok(lock >= 0, "a directory is locked");
+	ok(dir_lock(dir, ".lock") < 0, "once");
+	fail_capture(NULL, 0);
+	dir_unlock(lock);
+	lock = dir_lock(dir, ".lock");
+	ok(lock >= 0, "and again after unlocking");
+	dir_unlock(lock);
+	buffer_free(&b);
+	free(a);
+	free(link_name);
+	if (fork() == 0)
+		execlp("rm", "rm", "-r", dir, (char *)NULL);
+}
+
+struct sums { atomic_int total; int per[64]; };
+
+static void
+add_part(int i, int thread, void *arg)
+{
+	struct sums *s = arg;
+
+	(void)thread;
+	s->per[i] += i;
+	atomic_fetch_add(&s->total, i);
+}
+
+static void
+test_pool(void)
+{
+	int bad = 0;
+
+	for (int threads = 1; threads <= 4; threads++) {
+		struct pool *p = pool_new(threads);
+		struct sums s = { 0 };
+
+		for (int k = 0; k < 500; k++)
+			pool_run(p, 64, add_part, &s);
+		for (int i = 0; i < 64; i++)
+			bad += s.per[i] != 500 * i;
+		bad += s.total != 500 * 63 * 32;
+		pool_free(p);
+	}
+	is(bad, 0, "every part of a loop runs once, with 1 to 4 threads");
+}
+
+int
+main(void)
+{
+	test_hashes();
+	test_randomness();
+	test_text();
+	test_tables();
+	test_json();
+	test_commits();
+	test_pool();
+	return done();
+}

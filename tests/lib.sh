@@ -1,0 +1,77 @@
+# Functions for the shell tests: TAP on standard output.
+# A test sources this file from the root of the tree and ends with "plan".
+BUILD=${BUILD:-build}
+SHARED=${VT_SHARED:-../shared}
+PATH="$PWD/$BUILD:$PATH"
+VT_SHARE_DIR=$PWD/share
+export PATH VT_SHARE_DIR
+n_tests=0
+
+ok() {
+	n_tests=$((n_tests + 1))
+	echo "ok $n_tests - $*"
+}
+not_ok() {
+	n_tests=$((n_tests + 1))
+	echo "not ok $n_tests - $*"
+}
+diag() {
+	echo "$*" | sed 's/^/# /'
+}
+# skip WHAT WHY: one test that cannot run here
+skip() {
+	n_tests=$((n_tests + 1))
+	echo "ok $n_tests - $1 # SKIP $2"
+}
+# skip_all WHY: the whole file cannot run here
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+plan() {
+	echo "1..$n_tests"
+}
+# check WHAT COMMAND...: passes if the command succeeds
+check() {
+	what=$1
+	shift
+	if "$@" >/dev/null 2>&1; then ok "$what"; else
+		not_ok "$what"
+		diag "failed: $*"
+	fi
+}
+# check_same WHAT WANTED GOT
+check_same() {
+	if [ "$2" = "$3" ]; then ok "$1"; else
+		not_ok "$1"
+		diag "wanted: $2"
+		diag "got:    $3"
+	fi
+}
+# check_exit WHAT STATUS COMMAND...: the exit status; death by a signal and a
+# sanitizer's report are never what was wanted
+check_exit() {
+	what=$1 want=$2
+	shift 2
+	got=0
+	"$@" >"$T/out" 2>"$T/err" || got=$?
+	if [ "$got" = "$want" ] && ! grep -qE 'runtime error|Sanitizer' "$T/err"; then
+		ok "$what"
+	else
+		not_ok "$what"
+		diag "exit $got (wanted $want): $*"
+		diag "$(head -5 "$T/err")"
+	fi
+}
+# check_says WHAT REGEX: the last check_exit wrote a matching line to stderr
+check_says() {
+	if grep -qE -- "$2" "$T/err"; then ok "$1"; else
+		not_ok "$1"
+		diag "no line matches: $2"
+		diag "$(head -5 "$T/err")"
+	fi
+}
+# A folder of the test's own, removed at the end.
+T=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX")
+trap 'rm -rf "$T"' EXIT
+trap 'exit 143' TERM INT

@@ -1,0 +1,99 @@
+#ifndef TESTS_TAP_H
+#define TESTS_TAP_H
+
+/* TAP for the tests in C: ok(), is(), near(), skip(), done(). */
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int tap_run, tap_failed;
+
+__attribute__((format(printf, 2, 3), unused)) static int
+ok(int pass, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %d - ", pass ? "" : "not ", ++tap_run);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	tap_failed += !pass;
+	fflush(stdout);
+	return pass;
+}
+
+__attribute__((format(printf, 1, 2), unused)) static void
+diag(const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("# ");
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+/* Integers are equal. */
+__attribute__((unused)) static int
+is(long long got, long long want, const char *what)
+{
+	if (!ok(got == want, "%s", what))
+		diag("got %lld, wanted %lld", got, want);
+	return got == want;
+}
+
+/* Texts are equal. */
+__attribute__((unused)) static int
+is_text(const char *got, const char *want, const char *what)
+{
+	int same = got != NULL && strcmp(got, want) == 0;
+
+	if (!ok(same, "%s", what))
+		diag("got \"%s\", wanted \"%s\"", got ? got : "(null)", want);
+	return same;
+}
+
+/* |got - want| <= tolerance, and neither is a NaN. */
+__attribute__((unused)) static int
+near(double got, double want, double tolerance, const char *what)
+{
+	int pass = fabs(got - want) <= tolerance;
+
+	if (!ok(pass, "%s", what))
+		diag("got %.17g, wanted %.17g within %g", got, want, tolerance);
+	return pass;
+}
+
+__attribute__((unused)) static void
+skip(const char *what, const char *why)
+{
+	printf("ok %d - %s # SKIP %s\n", ++tap_run, what, why);
+}
+
+/* Where the reference data lies: VT_SHARED, or ../shared. */
+__attribute__((unused)) static const char *
+shared(const char *name)
+{
+	static char path[4][1024];
+	static int next;
+	const char *dir = getenv("VT_SHARED");
+	char *p = path[next++ % 4];
+
+	snprintf(p, sizeof(path[0]), "%s/%s", dir ? dir : "../shared", name);
+	return p;
+}
+
+/* The last line of main: return done(); */
+__attribute__((unused)) static int
+done(void)
+{
+	printf("1..%d\n", tap_run);
+	return tap_failed > 0;
+}
+
+#endif
