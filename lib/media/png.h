@@ -1,0 +1,21 @@
+#ifndef MEDIA_PNG_H
+#define MEDIA_PNG_H
+
+/* PNG through libpng: 8-bit RGB and grey. */
+
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "media/image.h"
+
+/* png_encode(m, out): append the picture to ${out}; the same bytes for the
+ * same pixels with the same libpng and zlib. */
+int png_encode(const struct image *m, struct buffer *out);
+
+/* png_decode(data, n): as RGB; NULL after a message without a file name. */
+struct image *png_decode(const void *data, size_t n);
+
+/* png_write(path, m): commit the picture as a file, "-" is standard output. */
+int png_write(const char *path, const struct image *m);
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef SHARD_KEY_H
+#define SHARD_KEY_H
+
+/*
+ * A sample's key names its members in a shard: [A-Za-z0-9_=-]+ with '/'
+ * between components, 1 to 80 bytes, no component of the form __x__.
+ */
+#define KEY_MAX 80
+
+/*
+ * key_from_path(path, root, key):
+ * The key of video ${path} below directory ${root} (NULL: none is stripped):
+ * without the last extension, every byte outside [A-Za-z0-9_/-] as '=XX', so
+ * that different paths have different keys; a longer one than KEY_MAX is cut
+ * and gets a hash.  Write it to ${key}[KEY_MAX + 1].  -1 after a message if
+ * nothing is left.
+ */
+int key_from_path(const char *path, const char *root, char *key);
+
+/* key_is_valid(key): 1 or 0. */
+int key_is_valid(const char *key);
+
+#endif

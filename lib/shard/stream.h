@@ -1,0 +1,58 @@
+#ifndef SHARD_STREAM_H
+#define SHARD_STREAM_H
+
+/*
+ * The stream between vt-extract and vt-pack (vt-shard(5)): a ustar of frames,
+ * each sample closed by its KEY.json, the whole closed by an end mark that
+ * tells a producer that finished from one that died.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Flags of a sample, in the index and in KEY.json. */
+enum {
+	SHARD_TRUNCATED = 1,	/* the source video ends early */
+	SHARD_DAMAGED = 2,	/* its decoder reported errors */
+	SHARD_VARIABLE = 4,	/* not of constant frame rate */
+	SHARD_RESAMPLED = 8,	/* frames were chosen anew in time */
+	SHARD_RESCALED = 16,	/* frames were resized */
+	SHARD_LABELS = 32	/* labels are in KEY.json */
+};
+
+/* What is known of a sample before its frames are written. */
+struct stream_sample {
+	const char *key, *ext;	/* ext: "jpg" or "png" */
+	int label;		/* -1: none */
+	int frames;
+	int width, height;	/* of the stored frames */
+	int fps_num, fps_den;	/* 0, 0: unknown */
+	unsigned flags;
+	const char *status;	/* "ok", or the defect that was allowed */
+	const char *source;	/* path as it was given */
+	uint64_t source_bytes, source_hash;	/* XXH3-64 of the video file */
+	const uint32_t *time;	/* [frames] 0.1 ms from the first frame; NULL
+				 * for a constant rate */
+};
+
+struct stream_writer;
+
+/* stream_open(fd, path, tool): ${path} is for messages, ${tool} for the end
+ * mark, such as "vt-extract 0.1.0". */
+struct stream_writer *stream_open(int fd, const char *path, const char *tool);
+
+/*
+ * stream_begin(w, s), then stream_frame for each of s->frames frames, then
+ * stream_commit, which writes KEY.cls and KEY.json.  The strings and times of
+ * ${s} must live until then.
+ */
+int stream_begin(struct stream_writer *w, const struct stream_sample *s);
+int stream_frame(struct stream_writer *w, const void *data, size_t n);
+int stream_commit(struct stream_writer *w);
+
+/* stream_end(w, status): write the end mark; frees ${w} in any case.
+ * stream_drop(w): free it without an end mark. */
+int stream_end(struct stream_writer *w, const char *status);
+void stream_drop(struct stream_writer *w);
+
+#endif
