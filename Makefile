@@ -97,7 +97,7 @@ INCLUDES   = $(shell $(PKG_CONFIG) --cflags $(CORE_PC) $(if $(filter FFMPEG,$(wi
              $(if $(filter MPI,$(with)),$(MPI_PC)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(INCLUDES) -MMD -MP
 LDLIBS    := $(shell $(PKG_CONFIG) --libs $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
-             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl) -lm
+             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
 # ---- building ----
