@@ -98,7 +98,7 @@ struct backend {
 	/* The logical [n][t][h][w][c] values of an activation. */
 	void (*read)(double *host, const struct dims *, const void *activation);
 	void (*write)(void *activation, const struct dims *, const double *host);
-	/* sum += x, n elements. */
+	/* sum += x, n elements; from any thread, also during other work. */
 	void (*add)(void *sum, const void *x, size_t n);
 	void (*update)(const struct update *);
 	/* w += rate * (x * scale - w): running statistics. */
