@@ -14,6 +14,7 @@ struct image { int w, h, c; uint8_t *data; };
 /* A part of a picture, in pixels; it need not be whole pixels. */
 struct region { double x, y, w, h; };
 
+/* image_new(w, h, c): a black picture, for image_free; dies without memory. */
 struct image *image_new(int w, int h, int c);
 void image_free(struct image *m);
 
