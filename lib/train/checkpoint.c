@@ -138,9 +138,11 @@ snapshot_free(struct snapshot *s)
 }
 
 int
-snapshot_write(const struct snapshot *s, const char *path)
+snapshot_write(const struct snapshot *s, const char *path,
+    struct hash128 *hash)
 {
-	return safetensors_write(path, s->tensor, s->tensors, s->meta, s->metas);
+	return safetensors_write(path, s->tensor, s->tensors, s->meta, s->metas,
+	    hash);
 }
 
 /* ---- reading ---- */

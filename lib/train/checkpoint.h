@@ -37,8 +37,10 @@ struct snapshot *snapshot_take(const struct net *n, const void *momentum,
     const struct state *s);
 void snapshot_free(struct snapshot *s);
 
-/* snapshot_write(s, path): commit it as a file; -1 after a message. */
-int snapshot_write(const struct snapshot *s, const char *path);
+/* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
+ * ${*hash}; -1 after a message. */
+int snapshot_write(const struct snapshot *s, const char *path,
+    struct hash128 *hash);
 
 /*
  * checkpoint_read(path, file, state): read and check a whole checkpoint; the

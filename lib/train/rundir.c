@@ -113,14 +113,14 @@ copy(const struct rundir *r, const char *from, const char *name)
 }
 
 int
-rundir_saved(struct rundir *r, uint64_t step, int best)
+rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best)
 {
-	char *path = rundir_checkpoint(r, step);
+	char *path = rundir_checkpoint(r, step), text[33];
 	char *latest = rundir_path(r, "latest"), *line;
 	uint64_t *steps;
 	int n, bad;
 
-	line = xprintf("%s\n", path_base(path));
+	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
 	bad = commit_text(latest, line);
 	if (!bad && best)
 		bad = copy(r, path, "best.safetensors");

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+
 struct rundir {
 	const char *path;
 	int lock;
@@ -35,10 +37,12 @@ char *rundir_checkpoint(const struct rundir *r, uint64_t step);
 int rundir_checkpoints(const char *path, uint64_t **steps);
 
 /*
- * rundir_saved(r, step, best): a checkpoint of ${step} is durable: name it in
- * "latest", make it the best if ${best}, and remove what is no longer kept.
+ * rundir_saved(r, step, hash, best): a checkpoint of ${step} is durable: name
+ * it in "latest", make it the best if ${best}, and remove what is no longer
+ * kept.
  */
-int rundir_saved(struct rundir *r, uint64_t step, int best);
+int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
+    int best);
 
 /* rundir_finish(r, step): final.safetensors, from the last checkpoint. */
 int rundir_finish(struct rundir *r, uint64_t step);

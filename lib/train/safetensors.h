@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum dtype { DTYPE_U8, DTYPE_F32, DTYPE_F64 };
@@ -28,12 +29,13 @@ struct tensor {
 struct meta { const char *key, *value; };
 
 /*
- * safetensors_write(path, tensor, n, meta, m):
+ * safetensors_write(path, tensor, n, meta, m, hash):
  * Commit a file.  Tensors may come in any order; metadata keys must be in
- * byte order.  -1 after a message.
+ * byte order.  ${*hash} is that of the whole file, as xxh128sum prints it.
+ * -1 after a message.
  */
 int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m);
+    const struct meta *meta, size_t m, struct hash128 *hash);
 
 /* A file that was read: everything belongs to it. */
 struct safetensors {
