@@ -117,9 +117,9 @@ blend_16(const int16_t *a, const int16_t *b, const int w[2])
 	return _mm256_srai_epi16(u, 6);
 }
 
-/* As many bytes of an output row as fill registers; how many. */
+/* The beginning of an output row, in whole registers; how many bytes. */
 static int
-blend_quads(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
+blend_wide(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
     int n)
 {
 	int k = 0;
@@ -128,7 +128,8 @@ blend_quads(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
 		__m256i v = _mm256_packs_epi16(blend_16(a + k, b + k, w),
 		    blend_16(a + k + 16, b + k + 16, w));
 
-		v = _mm256_permute4x64_epi64(v, 0xd8);	/* packed by halves */
+		/* Packing works in halves of a register; put it in order. */
+		v = _mm256_permute4x64_epi64(v, 0xd8);
 		v = _mm256_xor_si256(v, _mm256_set1_epi8(-128));
 		_mm256_storeu_si256((__m256i *)(to + k), v);
 	}
@@ -137,26 +138,11 @@ blend_quads(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
 
 #else
 
+/* The plain versions do all of it. */
 struct quad { char none; };
-
-static struct quad *
-quads_plan(const struct resize_tap *x, int n, int from_w)
-{
-	return (void)x, (void)n, (void)from_w, NULL;
-}
-
-static void
-quad_stretch(int16_t *line, const struct quad *q, const uint8_t *from)
-{
-	(void)line, (void)q, (void)from;
-}
-
-static int
-blend_quads(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
-    int n)
-{
-	return (void)to, (void)a, (void)b, (void)w, (void)n, 0;
-}
+#define quads_plan(x, n, from_w) NULL
+#define quad_stretch(line, quad, from) ((void)0)
+#define blend_wide(to, a, b, w, n) 0
 
 #endif
 
@@ -189,7 +175,7 @@ ISA(resize_run)(const struct resize_job *job)
 				quad_stretch(two[s] + 12 * q, &plan[q], from);
 			stretch(two[s], from, job->x, 4 * quads, w, next);
 		}
-		done = blend_quads(to, two[0], two[1], y->w, 3 * w);
+		done = blend_wide(to, two[0], two[1], y->w, 3 * w);
 		blend(to, two[0], two[1], y->w, done, 3 * w);
 	}
 	free(plan);
