@@ -153,3 +153,29 @@ text_bytes(char *buf, double bytes)
 	snprintf(buf, 32, i == 0 ? "%.0f %s" : "%.2f %s", bytes, unit[i]);
 	return buf;
 }
+
+int
+text_utf8(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	int n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
+	    p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+	for (int i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+int
+text_is_utf8(const char *s)
+{
+	for (int n; *s != '\0'; s += n)
+		if ((n = text_utf8(s)) == 0)
+			return 0;
+	return 1;
+}

@@ -29,6 +29,13 @@ int text_real(const char *s, double min, double max, double *to);
  */
 char *text_real_write(char *buf, double x);
 
+/*
+ * text_utf8(s): bytes of the UTF-8 character at ${s} (RFC 3629), 0 if there is
+ * none; text_is_utf8(s): 1 if all of ${s} is UTF-8.
+ */
+int text_utf8(const char *s);
+int text_is_utf8(const char *s);
+
 /* text_distance(a, b): edits that turn ${a} into ${b} (Levenshtein). */
 int text_distance(const char *a, const char *b);
 

@@ -17,7 +17,10 @@
 
 struct dataset;
 
-/* What the index knows of one sample; the key lives as long as the set. */
+/*
+ * What the index knows of one sample; the strings end with a zero byte and live
+ * as long as the set.
+ */
 struct sample {
 	const char *key;
 	size_t key_length;
@@ -25,9 +28,10 @@ struct sample {
 	int frames;		/* of each stream */
 	int width, height;	/* of the stored frames */
 	int fps_num, fps_den;	/* 0, 0: unknown */
-	unsigned flags;		/* SHARD_TRUNCATED and so on, shard/shard.h */
+	unsigned flags;		/* SHARD_TRUNCATED and so on, shard/stream.h */
 	uint64_t source;	/* XXH3-64 of the video file it came from */
-	const char *shard;	/* path, for messages */
+	const char *shard;	/* path */
+	uint64_t offset;	/* of its first header there, for messages */
 };
 
 /*
@@ -46,6 +50,10 @@ int64_t dataset_generation(const struct dataset *d);
 uint64_t dataset_class_hash(const struct dataset *d);	/* of classes.txt */
 uint64_t dataset_frames(const struct dataset *d);
 
+/* The streams of every sample; stream 0 is what a network looks at. */
+int dataset_streams(const struct dataset *d);
+const char *dataset_ext(const struct dataset *d, int stream); /* "jpg" */
+
 struct sample dataset_sample(const struct dataset *d, uint32_t i);
 /* dataset_find(d, key): the sample of that key, -1 without a message. */
 int64_t dataset_find(const struct dataset *d, const char *key);
@@ -60,5 +68,8 @@ int64_t dataset_find(const struct dataset *d, const char *key);
  */
 int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at);
+
+/* dataset_json_read(d, i, to): KEY.json of sample ${i}; results as above. */
+int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);
 
 #endif

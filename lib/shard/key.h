@@ -10,10 +10,12 @@
 /*
  * key_from_path(path, root, key):
  * The key of video ${path} below directory ${root} (NULL: none is stripped):
- * without the last extension, every byte outside [A-Za-z0-9_/-] as '=XX', so
- * that different paths have different keys; a longer one than KEY_MAX is cut
- * and gets a hash.  Write it to ${key}[KEY_MAX + 1].  -1 after a message if
- * nothing is left.
+ * without empty and "." components and the last extension, every byte outside
+ * [A-Za-z0-9_/-] as '=XX', so that different files have different keys; one
+ * longer than KEY_MAX is cut and gets a hash.  Two files that differ only in
+ * the extension, or in a leading '/', share a key: the caller must look.
+ * Write it to ${key}[KEY_MAX + 1].  -1 after a message if nothing is left, or
+ * ${path} does not lie below ${root}.
  */
 int key_from_path(const char *path, const char *root, char *key);
 

@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Members that are not of a sample; readers of tar see them and go on. */
+#define STREAM_HEAD "__vt__/.head"
+#define STREAM_END "__vt__/.end"
+
+#define FRAME_MAX 999999	/* most frames of a sample: names have 6 digits */
+
 /* Flags of a sample, in the index and in KEY.json. */
 enum {
 	SHARD_TRUNCATED = 1,	/* the source video ends early */
@@ -27,12 +33,15 @@ struct stream_sample {
 	int frames;
 	int width, height;	/* of the stored frames */
 	int fps_num, fps_den;	/* 0, 0: unknown */
-	unsigned flags;
+	unsigned flags;		/* VARIABLE and LABELS follow from the below */
 	const char *status;	/* "ok", or the defect that was allowed */
 	const char *source;	/* path as it was given */
 	uint64_t source_bytes, source_hash;	/* XXH3-64 of the video file */
 	const uint32_t *time;	/* [frames] 0.1 ms from the first frame; NULL
 				 * for a constant rate */
+	const int (*labels)[3];	/* [nlabels] class, first and last frame; then
+				 * label is -1.  Most samples have none */
+	int nlabels;
 };
 
 struct stream_writer;
@@ -40,6 +49,16 @@ struct stream_writer;
 /* stream_open(fd, path, tool): ${path} is for messages, ${tool} for the end
  * mark, such as "vt-extract 0.1.0". */
 struct stream_writer *stream_open(int fd, const char *path, const char *tool);
+
+/*
+ * stream_head(w, classes, n, options):
+ * Tell the packer, ahead of the first sample, the names of classes 0 to ${n} - 1
+ * (UTF-8; 0 of them: not known) and the settings the frames were made with, as
+ * one canonical JSON object (NULL: not known); both become part of the set's
+ * identity.  May be left out.
+ */
+int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
+    const char *options);
 
 /*
  * stream_begin(w, s), then stream_frame for each of s->frames frames, then

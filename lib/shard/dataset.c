@@ -1,0 +1,528 @@
+/* A packed set, read by any number of threads. */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/dataset.h"
+#include "shard/manifest.h"
+#include "shard/reader.h"
+
+#define Q text_quote
+#define NEAR (64 << 10)		/* a smaller gap is read and thrown away */
+#define MOST_PIECES 512		/* of one read; systems allow 1024 */
+
+/*
+ * Shards stay open until there are too many of them; then the one that was used
+ * longest ago is closed for a while.
+ */
+struct files {
+	pthread_mutex_t lock;
+	pthread_cond_t idle;		/* a shard was let go */
+	struct { int users; uint64_t used; } *file;	/* [shards] */
+	uint64_t clock;
+	int open, most, users;
+};
+
+struct dataset {
+	char *dir;
+	struct manifest *m;
+	struct shard **shard;
+	char **key;			/* [samples] */
+	char *keys;			/* where they lie */
+	uint64_t class_hash;
+	struct files *files;
+};
+
+/* ---- open files ---- */
+
+static struct files *
+files_new(size_t shards)
+{
+	struct files *f = xcalloc(1, sizeof(*f));
+	struct rlimit limit = { 256, 256 };
+
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->idle, NULL);
+	f->file = xcalloc(shards, sizeof(*f->file));
+	/* Half of what is allowed: checkpoints, logs and MPI open files too. */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	f->most = limit.rlim_cur > 200000 ? 100000 : (int)limit.rlim_cur / 2;
+	return f;
+}
+
+static void
+files_free(struct files *f)
+{
+	if (f == NULL)
+		return;
+	pthread_mutex_destroy(&f->lock);
+	pthread_cond_destroy(&f->idle);
+	free(f->file);
+	free(f);
+}
+
+/* Close the open shard that has no user and was used longest ago; 0: none. */
+static int
+close_oldest(const struct dataset *d)
+{
+	struct files *f = d->files;
+	size_t best = d->m->shards;
+
+	for (size_t i = 0; i < d->m->shards; i++)
+		if (d->shard[i] != NULL && d->shard[i]->fd >= 0 &&
+		    f->file[i].users == 0 && (best == d->m->shards ||
+		    f->file[i].used < f->file[best].used))
+			best = i;
+	if (best == d->m->shards)
+		return 0;
+	shard_rest(d->shard[best]);
+	f->open--;
+	return 1;
+}
+
+/* Open shard ${k}, when others must be closed for it too. */
+static int
+open_again(const struct dataset *d, size_t k)
+{
+	struct files *f = d->files;
+	struct shard *s = d->shard[k];
+
+	if (f->open >= f->most)
+		close_oldest(d);
+	while (s->fd < 0) {
+		if (shard_wake(s) == 0) {
+			f->open++;
+			return 0;
+		}
+		if (errno != EMFILE && errno != ENFILE)
+			return -1;
+		if (close_oldest(d))
+			continue;
+		if (f->users == 0)
+			return fail_errno("%s: cannot open again", Q(s->path));
+		/* Another thread may open this very shard meanwhile. */
+		pthread_cond_wait(&f->idle, &f->lock);
+	}
+	return 0;
+}
+
+/* Shard ${k}, open until it is let go; NULL after a message. */
+static const struct shard *
+take(const struct dataset *d, size_t k)
+{
+	struct files *f = d->files;
+	int result = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (d->shard[k]->fd < 0)
+		result = open_again(d, k);
+	if (result == 0) {
+		f->users++;
+		f->file[k].users++;
+		f->file[k].used = ++f->clock;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return result == 0 ? d->shard[k] : NULL;
+}
+
+static void
+let_go(const struct dataset *d, size_t k)
+{
+	struct files *f = d->files;
+
+	pthread_mutex_lock(&f->lock);
+	f->users--;
+	if (--f->file[k].users == 0)
+		pthread_cond_broadcast(&f->idle);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- opening ---- */
+
+static int
+open_shard(struct dataset *d, size_t k)
+{
+	char *path = path_join(d->dir, d->m->shard[k].name);
+	struct damage damage = { 0 };
+	int result = 0;
+
+	if (d->files->open >= d->files->most)
+		close_oldest(d);
+	d->shard[k] = shard_open(path, &damage);
+	if (d->shard[k] == NULL || manifest_check_shard(d->m, k, d->shard[k],
+	    &damage) != 0)
+		result = damage_say(path, &damage);
+	d->files->open++;
+	free(path);
+	return result;
+}
+
+static void
+collect_keys(struct dataset *d)
+{
+	char *to;
+	size_t n = 0, i = 0;
+
+	for (size_t k = 0; k < d->m->shards; k++)
+		for (uint32_t j = 0; j < d->shard[k]->footer.samples; j++)
+			n += shard_entry(d->shard[k], j).key_length + 1u;
+	d->keys = to = xmalloc(n);
+	d->key = xcalloc(d->m->samples, sizeof(*d->key));
+	for (size_t k = 0; k < d->m->shards; k++)
+		for (uint32_t j = 0; j < d->shard[k]->footer.samples; j++) {
+			struct shard_sample e = shard_entry(d->shard[k], j);
+			char key[KEY_MAX + 1];
+
+			d->key[i++] = to;
+			to = stpcpy(to, shard_key(d->shard[k], &e, key)) + 1;
+		}
+}
+
+struct dataset *
+dataset_open(const char *dir)
+{
+	struct dataset *d = xcalloc(1, sizeof(*d));
+	struct buffer classes = { 0 };
+
+	d->dir = xstrdup(dir);
+	if ((d->m = manifest_read(dir, NULL)) == NULL)
+		goto err;
+	d->files = files_new(d->m->shards);
+	d->shard = xcalloc(d->m->shards, sizeof(*d->shard));
+	for (size_t k = 0; k < d->m->shards; k++)
+		if (open_shard(d, k) != 0)
+			goto err;
+	collect_keys(d);
+	class_text(&d->m->classes, &classes);
+	d->class_hash = hash64(classes.data, classes.n);
+	buffer_free(&classes);
+	return d;
+err:
+	dataset_free(d);
+	return NULL;
+}
+
+void
+dataset_free(struct dataset *d)
+{
+	if (d == NULL)
+		return;
+	for (size_t k = 0; d->shard != NULL && k < d->m->shards; k++)
+		shard_close(d->shard[k]);
+	free(d->shard);
+	files_free(d->files);
+	manifest_free(d->m);
+	free(d->key);
+	free(d->keys);
+	free(d->dir);
+	free(d);
+}
+
+/* ---- what is known without reading frames ---- */
+
+const char *
+dataset_path(const struct dataset *d)
+{
+	return d->dir;
+}
+
+uint32_t
+dataset_samples(const struct dataset *d)
+{
+	return (uint32_t)d->m->samples;
+}
+
+int
+dataset_classes(const struct dataset *d)
+{
+	return (int)d->m->classes.n;
+}
+
+const char *
+dataset_class(const struct dataset *d, int label)
+{
+	assert(label >= 0 && (size_t)label < d->m->classes.n);
+	return d->m->classes.name[label];
+}
+
+struct hash128
+dataset_id(const struct dataset *d)
+{
+	return d->m->id;
+}
+
+int64_t
+dataset_generation(const struct dataset *d)
+{
+	return d->m->generation;
+}
+
+uint64_t
+dataset_class_hash(const struct dataset *d)
+{
+	return d->class_hash;
+}
+
+uint64_t
+dataset_frames(const struct dataset *d)
+{
+	return d->m->frames;
+}
+
+int
+dataset_streams(const struct dataset *d)
+{
+	return d->m->streams.n;
+}
+
+const char *
+dataset_ext(const struct dataset *d, int stream)
+{
+	return d->m->streams.kind[stream].ext;
+}
+
+/* The shard that holds sample ${i}. */
+static size_t
+shard_of(const struct dataset *d, uint32_t i)
+{
+	size_t low = 0, high = d->m->shards - 1;
+
+	assert(i < d->m->samples);
+	while (low < high) {		/* the last that begins at or before i */
+		size_t middle = high - (high - low) / 2;
+
+		if (d->m->shard[middle].first <= i)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+struct sample
+dataset_sample(const struct dataset *d, uint32_t i)
+{
+	size_t k = shard_of(d, i);
+	struct shard_sample e = shard_entry(d->shard[k],
+	    i - (uint32_t)d->m->shard[k].first);
+
+	return (struct sample){
+		.key = d->key[i],
+		.key_length = e.key_length,
+		.label = e.label,
+		.frames = (int)e.frames,
+		.width = e.width,
+		.height = e.height,
+		.fps_num = (int)e.fps_num,
+		.fps_den = (int)e.fps_den,
+		.flags = e.flags,
+		.source = e.source,
+		.shard = d->shard[k]->path,
+		.offset = (uint64_t)e.blk * USTAR_BLOCK,
+	};
+}
+
+int64_t
+dataset_find(const struct dataset *d, const char *key)
+{
+	for (size_t k = 0; k < d->m->shards; k++) {
+		int64_t i = shard_find(d->shard[k], key);
+
+		if (i >= 0)
+			return (int64_t)d->m->shard[k].first + i;
+	}
+	return -1;
+}
+
+/* ---- reading frames ---- */
+
+/* One frame that is wanted: which, and where its bytes go. */
+struct want { int frame, number; size_t at; struct shard_record record; };
+
+static int
+by_frame(const void *a, const void *b)
+{
+	const struct want *x = a, *y = b;
+
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Room for ${n} bytes, so that reads can go straight to where they belong. */
+static void
+room(struct buffer *b, size_t n)
+{
+	if (b->cap < n + 1) {
+		b->data = xrealloc(b->data, n + 1, 1);
+		b->cap = n + 1;
+	}
+}
+
+/* All pieces of ${v}, ${total} bytes, from ${at} on. */
+static int
+read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
+    uint64_t at)
+{
+	while (total > 0) {
+		ssize_t got = preadv(s->fd, v, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fail_errno("%s: offset %llu: cannot read",
+			    Q(s->path), (unsigned long long)at);
+		if (got == 0)
+			return fail("%s: offset %llu: file ends, %zu bytes are "
+			    "missing", Q(s->path), (unsigned long long)at, total);
+		total -= (size_t)got;
+		at += (uint64_t)got;
+		for (; n > 0 && (size_t)got >= v->iov_len; v++, n--)
+			got -= (ssize_t)v->iov_len;
+		if (n > 0) {
+			v->iov_base = (char *)v->iov_base + got;
+			v->iov_len -= (size_t)got;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Read the frames of w[n], ascending, into ${to}: neighbours in one read, the
+ * gaps between them into ${waste}.
+ */
+static int
+read_wanted(const struct shard *s, const struct want *w, int n, char *to,
+    char *waste)
+{
+	struct iovec v[MOST_PIECES];
+
+	for (int i = 0; i < n;) {
+		uint64_t start = (uint64_t)w[i].record.blk * USTAR_BLOCK;
+		uint64_t end = start;
+		int pieces = 0;
+
+		for (; i < n && pieces + 2 <= MOST_PIECES; i++) {
+			const struct shard_record *r = &w[i].record;
+			uint64_t at = (uint64_t)r->blk * USTAR_BLOCK;
+
+			if (i > 0 && w[i].frame == w[i - 1].frame)
+				continue;	/* copied later */
+			if (at - end >= NEAR)
+				break;
+			if (at > end)
+				v[pieces++] = (struct iovec){ waste, at - end };
+			v[pieces++] = (struct iovec){ to + w[i].at, r->length };
+			end = at + r->length;
+		}
+		if (read_pieces(s, v, pieces, end - start, start) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The records of the frames of w[n], ascending, of one stream. */
+static int
+find_records(const struct shard *s, const struct shard_sample *e, int stream,
+    struct want *w, int n)
+{
+	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
+	uint32_t last = (uint32_t)w[n - 1].frame * e->streams + (uint32_t)stream;
+	struct shard_record few[256], *r = last - first < 256 ? few :
+	    xcalloc(last - first + 1, sizeof(*r));
+	int result = shard_records(s, e, first, last - first + 1, r);
+
+	for (int i = 0; i < n && result == 0; i++)
+		w[i].record = r[(uint32_t)(w[i].frame - w[0].frame) * e->streams];
+	if (r != few)
+		free(r);
+	return result;
+}
+
+static int
+check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
+    const struct want *w, int n, char *to)
+{
+	for (int k = 0; k < n; k++) {
+		const struct shard_record *r = &w[k].record;
+
+		if (k > 0 && w[k].frame == w[k - 1].frame)
+			memcpy(to + w[k].at, to + w[k - 1].at, r->length);
+		else if (crc32c(0, to + w[k].at, r->length) != r->crc)
+			return fail("%s: key %s, offset %llu: frame %d: the "
+			    "checksum of the data is wrong", Q(s->path),
+			    d->key[i], (unsigned long long)r->blk * USTAR_BLOCK,
+			    w[k].frame), -2;
+	}
+	return 0;
+}
+
+int
+dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
+    const int *frame, int n, struct buffer *to, size_t *at)
+{
+	size_t k = shard_of(d, i), total = 0;
+	const struct shard *s = take(d, k);
+	struct want few[64], *w = n <= 64 ? few : xcalloc((size_t)n, sizeof(*w));
+	struct shard_sample e;
+	int result = -1;
+
+	to->n = 0;
+	at[0] = 0;
+	if (s == NULL)
+		goto out;
+	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
+	assert(n > 0 && stream >= 0 && stream < e.streams);
+	for (int f = 0; f < n; f++) {
+		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
+		w[f] = (struct want){ .frame = frame[f], .number = f };
+	}
+	qsort(w, (size_t)n, sizeof(*w), by_frame);
+	if ((result = find_records(s, &e, stream, w, n)) != 0)
+		goto out_taken;
+	for (int f = 0; f < n; f++)
+		at[w[f].number + 1] = w[f].record.length;
+	for (int f = 0; f < n; f++) {
+		total += at[f + 1];
+		at[f + 1] = total;
+	}
+	for (int f = 0; f < n; f++)
+		w[f].at = at[w[f].number];
+	room(to, total + NEAR);
+	result = read_wanted(s, w, n, to->data, to->data + total);
+	if (result == 0)
+		result = check_frames(d, i, s, w, n, to->data);
+	if (result == 0) {
+		to->n = total;
+		to->data[total] = '\0';
+	}
+out_taken:
+	let_go(d, k);
+out:
+	if (w != few)
+		free(w);
+	return result;
+}
+
+int
+dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
+{
+	size_t k = shard_of(d, i);
+	const struct shard *s = take(d, k);
+	struct shard_sample e;
+	int result;
+
+	if (s == NULL)
+		return -1;
+	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
+	result = shard_member(s, &e, (uint32_t)shard_record_count(&e) - 1, to);
+	let_go(d, k);
+	return result;
+}

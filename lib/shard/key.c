@@ -1,0 +1,137 @@
+/* Keys: the names of samples, made from the paths of videos. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "shard/key.h"
+
+#define KEPT 63			/* of a long key; then '-' and 16 digits */
+
+/* One component of a path. */
+struct part { const char *s; size_t n; };
+
+static int
+is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+/* __x__, which readers of shards skip. */
+static int
+is_reserved(struct part p)
+{
+	return p.n >= 4 && memcmp(p.s, "__", 2) == 0 &&
+	    memcmp(p.s + p.n - 2, "__", 2) == 0;
+}
+
+/*
+ * The component at ${*path}, which is moved behind it; 0 if there is none.
+ * "a//b" and "./a/b" name the same file as "a/b", so they are the same here.
+ */
+static int
+next_part(const char **path, struct part *p)
+{
+	do {
+		*path += strspn(*path, "/");
+		p->s = *path;
+		p->n = strcspn(*path, "/");
+		*path += p->n;
+	} while (p->n == 1 && p->s[0] == '.');
+	return p->n > 0;
+}
+
+/* Move ${*path} behind the components of ${root}; -1 if it is not below. */
+static int
+strip_root(const char **path, const char *root)
+{
+	struct part want, got;
+
+	if ((root[0] == '/') != (*path[0] == '/'))
+		return -1;
+	while (next_part(&root, &want))
+		if (!next_part(path, &got) || got.n != want.n ||
+		    memcmp(got.s, want.s, want.n) != 0)
+			return -1;
+	return 0;
+}
+
+/*
+ * Only '=' begins an escape and only bytes that are not plain need one, so
+ * the way back is clear.  The one plain byte that is ever escaped is the first
+ * of a reserved component.
+ */
+static void
+escape(struct buffer *b, struct part p)
+{
+	for (size_t i = 0; i < p.n; i++)
+		if (is_plain(p.s[i]) && !(i == 0 && is_reserved(p)))
+			buffer_add(b, &p.s[i], 1);
+		else
+			buffer_printf(b, "=%02X", (unsigned char)p.s[i]);
+}
+
+int
+key_from_path(const char *path, const char *root, char *key)
+{
+	struct buffer b = { 0 };
+	const char *rest = path;
+	struct part p, last = { NULL, 0 };
+	size_t n = KEPT;
+
+	if (root != NULL && strip_root(&rest, root) != 0)
+		return fail("%s: not below %s", text_quote(path),
+		    text_quote(root));
+	while (next_part(&rest, &p)) {
+		if (last.n > 0) {
+			escape(&b, last);
+			buffer_text(&b, "/");
+		}
+		last = p;
+	}
+	/* The extension of the file; that of ".x" is none. */
+	for (size_t i = last.n; i-- > 1;)
+		if (last.s[i] == '.') {
+			last.n = i;
+			break;
+		}
+	if (last.n == 0)
+		return fail("%s: no name is left to make a key of",
+		    text_quote(path));
+	escape(&b, last);
+	if (b.n <= KEY_MAX) {
+		strcpy(key, b.data);
+	} else {
+		if (b.data[n - 1] == '=')
+			n -= 1;
+		else if (b.data[n - 2] == '=')
+			n -= 2;
+		sprintf(key, "%.*s-%016llx", (int)n, b.data,
+		    (unsigned long long)hash64(b.data, b.n));
+	}
+	buffer_free(&b);
+	return 0;
+}
+
+int
+key_is_valid(const char *key)
+{
+	size_t n = strnlen(key, KEY_MAX + 1);
+	struct part p;
+
+	if (n == 0 || n > KEY_MAX)
+		return 0;
+	for (;; key++) {
+		p = (struct part){ key, strcspn(key, "/") };
+		if (p.n == 0 || is_reserved(p))
+			return 0;
+		for (; *key != '/' && *key != '\0'; key++)
+			if (!is_plain(*key) && *key != '=')
+				return 0;
+		if (*key == '\0')
+			return 1;
+	}
+}

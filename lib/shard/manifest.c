@@ -1,0 +1,492 @@
+/* manifest.json and the files beside it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/manifest.h"
+
+#define Q text_quote
+
+/* ---- classes ---- */
+
+void
+class_add(struct class_list *c, const char *name)
+{
+	c->name = array_room(c->name, c->n, &c->cap, sizeof(*c->name));
+	c->name[c->n++] = xstrdup(name);
+}
+
+void
+class_list_free(struct class_list *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->name[i]);
+	free(c->name);
+	*c = (struct class_list){ 0 };
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const char *const *const *x = a, *const *const *y = b;
+
+	return strcmp(**x, **y);
+}
+
+int
+class_check(const char *what, const struct class_list *c)
+{
+	char ***sorted = xcalloc(c->n, sizeof(*sorted));
+	int result = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const char *s = c->name[i];
+
+		sorted[i] = &c->name[i];
+		if (*s == '\0' || !text_is_utf8(s))
+			result = fail("%s: class %zu: %s (wanted a name in UTF-8)",
+			    what, i, *s == '\0' ? "empty" : Q(s));
+		for (; *s != '\0' && result == 0; s++)
+			if ((unsigned char)*s < ' ' || *s == 0x7f)
+				result = fail("%s: class %zu: %s holds a control "
+				    "character", what, i, Q(c->name[i]));
+		if (result != 0)
+			goto out;
+	}
+	qsort(sorted, c->n, sizeof(*sorted), by_name);
+	for (size_t i = 1; i < c->n && result == 0; i++)
+		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
+			result = fail("%s: class %s is there twice, as %td and "
+			    "%td", what, Q(*sorted[i]), sorted[i - 1] - c->name,
+			    sorted[i] - c->name);
+out:
+	free(sorted);
+	return result;
+}
+
+void
+class_text(const struct class_list *c, struct buffer *b)
+{
+	buffer_add(b, "", 0);
+	for (size_t i = 0; i < c->n; i++)
+		buffer_printf(b, "%s\n", c->name[i]);
+}
+
+int
+class_read(const char *path, struct class_list *c)
+{
+	struct buffer b = { 0 };
+	char *line, *next;
+	int result = -1;
+
+	if (file_read(path, &b) != 0)
+		goto out;
+	if (b.n != strlen(b.data)) {
+		fail("%s: offset %zu: a zero byte (wanted class names, one a "
+		    "line)", Q(path), strlen(b.data));
+		goto out;
+	}
+	for (line = b.data; *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next == '\n')
+			*next++ = '\0';
+		if (text_ends(line, "\r"))
+			line[strlen(line) - 1] = '\0';
+		class_add(c, line);
+	}
+	if (c->n == 0) {
+		fail("%s: empty (wanted class names, one a line)", Q(path));
+		goto out;
+	}
+	result = class_check(Q(path), c);
+out:
+	buffer_free(&b);
+	return result;
+}
+
+static void
+class_write(struct json_writer *w, const struct class_list *c)
+{
+	json_open(w, "classes", '[');
+	for (size_t i = 0; c != NULL && i < c->n; i++)
+		json_put_text(w, NULL, c->name[i]);
+	json_close(w);
+}
+
+/* ---- the manifest ---- */
+
+struct manifest *
+manifest_new(void)
+{
+	struct manifest *m = xcalloc(1, sizeof(*m));
+
+	m->generation = 1;
+	return m;
+}
+
+void
+manifest_free(struct manifest *m)
+{
+	if (m == NULL)
+		return;
+	for (size_t i = 0; i < m->shards; i++)
+		free(m->shard[i].name);
+	free(m->shard);
+	class_list_free(&m->classes);
+	free(m->options);
+	free(m);
+}
+
+struct hash128
+manifest_id(const struct class_list *classes, const char *options,
+    const struct stream_list *streams)
+{
+	struct json_writer w = { 0 };
+	struct hash128 id;
+
+	json_open(&w, NULL, '{');
+	class_write(&w, classes);
+	json_put_raw(&w, "options", options);
+	stream_list_write(&w, "streams", streams);
+	json_close(&w);
+	id = hash128(w.out.data, w.out.n);
+	buffer_free(&w.out);
+	return id;
+}
+
+void
+manifest_add(struct manifest *m, const char *name, const struct shard_sum *sum)
+{
+	m->shard = array_room(m->shard, m->shards, &m->cap, sizeof(*m->shard));
+	m->shard[m->shards++] = (struct manifest_shard){ xstrdup(name),
+		m->samples, *sum };
+	m->bytes += sum->bytes;
+	m->frames += sum->frames;
+	m->samples += sum->samples;
+}
+
+static void
+put_hash64(struct json_writer *w, const char *key, const struct buffer *b)
+{
+	char text[17];
+
+	snprintf(text, sizeof(text), "%016llx",
+	    (unsigned long long)hash64(b->data, b->n));
+	json_put_text(w, key, text);
+}
+
+static void
+put_shards(struct json_writer *w, const struct manifest *m)
+{
+	char text[33];
+
+	json_open(w, "shards", '[');
+	for (size_t i = 0; i < m->shards; i++) {
+		const struct manifest_shard *s = &m->shard[i];
+
+		json_open(w, NULL, '{');
+		json_put_int(w, "bytes", (int64_t)s->sum.bytes);
+		json_put_int(w, "first", (int64_t)s->first);
+		json_put_int(w, "frames", (int64_t)s->sum.frames);
+		json_put_text(w, "name", s->name);
+		json_put_int(w, "samples", (int64_t)s->sum.samples);
+		json_put_text(w, "xxh128", hash128_text(s->sum.hash, text));
+		json_close(w);
+	}
+	json_close(w);
+}
+
+void
+manifest_sums(const struct manifest *m, struct buffer *b)
+{
+	char text[33];
+
+	for (size_t i = 0; i < m->shards; i++)
+		buffer_printf(b, "%s  %s\n",
+		    hash128_text(m->shard[i].sum.hash, text), m->shard[i].name);
+}
+
+static int
+write_beside(const char *dir, const char *name, const struct buffer *b)
+{
+	char *path = path_join(dir, name);
+	int result = commit_bytes(path, b->data, b->n);
+
+	free(path);
+	return result;
+}
+
+int
+manifest_write(const char *dir, const struct manifest *m)
+{
+	struct json_writer w = { 0 };
+	struct buffer classes = { 0 }, sums = { 0 };
+	char text[33];
+	int result;
+
+	class_text(&m->classes, &classes);
+	manifest_sums(m, &sums);
+	json_open(&w, NULL, '{');
+	json_put_int(&w, "bytes", (int64_t)m->bytes);
+	put_hash64(&w, "class_xxh3", &classes);
+	class_write(&w, &m->classes);
+	json_put_text(&w, "dataset_id", hash128_text(m->id, text));
+	json_put_text(&w, "format", "vtset");
+	json_put_int(&w, "frames", (int64_t)m->frames);
+	json_put_int(&w, "generation", m->generation);
+	json_put_raw(&w, "options", m->options);
+	json_put_int(&w, "samples", (int64_t)m->samples);
+	put_shards(&w, m);
+	stream_list_write(&w, "streams", &m->streams);
+	json_put_int(&w, "version", 1);
+	json_close(&w);
+	buffer_text(&w.out, "\n");
+	/* The manifest last: it says that all else is there. */
+	result = write_beside(dir, CLASSES_NAME, &classes);
+	if (result == 0)
+		result = write_beside(dir, SUMS_NAME, &sums);
+	if (result == 0)
+		result = write_beside(dir, MANIFEST_NAME, &w.out);
+	buffer_free(&classes);
+	buffer_free(&sums);
+	buffer_free(&w.out);
+	return result;
+}
+
+int
+manifest_exists(const char *dir)
+{
+	char *path = path_join(dir, MANIFEST_NAME);
+	int there = file_size(path) >= 0;
+
+	free(path);
+	return there;
+}
+
+/* ---- reading ---- */
+
+/* A member that is an integer from 0 up. */
+static int
+get_count(const struct json *o, const char *key, uint64_t *to)
+{
+	int64_t v;
+
+	if (json_to_int(json_get(o, key), 0, INT64_MAX, &v) != 0)
+		return fail("\"%s\" is missing or no count", key);
+	*to = (uint64_t)v;
+	return 0;
+}
+
+static int
+get_hash(const struct json *o, const char *key, struct hash128 *to)
+{
+	const char *text = json_to_text(json_get(o, key));
+
+	if (text == NULL || hash128_parse(text, to) != 0)
+		return fail("\"%s\" is missing or not 32 hexadecimal digits", key);
+	return 0;
+}
+
+/* A name in the set's own directory, so that no path leads out of it. */
+static int
+is_plain_name(const char *s)
+{
+	return s != NULL && *s != '\0' && *s != '.' && strchr(s, '/') == NULL;
+}
+
+static int
+get_shards(const struct json *list, struct manifest *m)
+{
+	if (!json_is(list, '[') || json_size(list) == 0)
+		return fail("\"shards\" is missing or empty");
+	for (size_t i = 0; i < json_size(list); i++) {
+		const struct json *o = json_at(list, i);
+		const char *name = json_to_text(json_get(o, "name"));
+		struct shard_sum s;
+		uint64_t first = 0;
+
+		if (!is_plain_name(name))
+			return fail("shard %zu: \"name\" is missing or not the "
+			    "name of a file in the directory", i);
+		if (get_count(o, "bytes", &s.bytes) != 0 ||
+		    get_count(o, "samples", &s.samples) != 0 ||
+		    get_count(o, "frames", &s.frames) != 0 ||
+		    get_count(o, "first", &first) != 0 ||
+		    get_hash(o, "xxh128", &s.hash) != 0)
+			return fail("shard %s is not described in full", Q(name));
+		if (first != m->samples)
+			return fail("shard %s begins with sample %llu (wanted "
+			    "%llu)", Q(name), (unsigned long long)first,
+			    (unsigned long long)m->samples);
+		if (s.samples > UINT32_MAX - m->samples ||
+		    s.bytes > INT64_MAX / 2 - m->bytes ||
+		    s.frames > INT64_MAX / 2 - m->frames)
+			return fail("shard %s: its counts are impossible", Q(name));
+		manifest_add(m, name, &s);
+	}
+	return 0;
+}
+
+static int
+check_total(const struct json *o, const char *key, uint64_t want)
+{
+	uint64_t v = 0;
+
+	if (get_count(o, key, &v) != 0)
+		return -1;
+	if (v != want)
+		return fail("\"%s\" is %llu, but the shards have %llu", key,
+		    (unsigned long long)v, (unsigned long long)want);
+	return 0;
+}
+
+static int
+get_classes(const struct json *o, struct manifest *m)
+{
+	const struct json *list = json_get(o, "classes");
+	const char *want = json_to_text(json_get(o, "class_xxh3"));
+	struct buffer b = { 0 };
+	char text[17];
+
+	if (!json_is(list, '['))
+		return fail("\"classes\" is missing");
+	for (size_t i = 0; i < json_size(list); i++) {
+		const char *name = json_to_text(json_at(list, i));
+
+		if (name == NULL)
+			return fail("class %zu is no text", i);
+		class_add(&m->classes, name);
+	}
+	if (class_check("\"classes\"", &m->classes) != 0)
+		return -1;
+	class_text(&m->classes, &b);
+	snprintf(text, sizeof(text), "%016llx",
+	    (unsigned long long)hash64(b.data, b.n));
+	buffer_free(&b);
+	if (want == NULL || strcmp(want, text) != 0)
+		return fail("\"class_xxh3\" is %s, but the classes give %s",
+		    want ? Q(want) : "missing", text);
+	return 0;
+}
+
+static int
+get_all(const struct json *o, struct manifest *m)
+{
+	const char *format = json_to_text(json_get(o, "format"));
+	const struct json *options = json_get(o, "options");
+	const char *classes = json_to_text(json_get(options, "classes"));
+	struct hash128 id;
+	char text[2][33];
+	int64_t version;
+
+	if (format == NULL || strcmp(format, "vtset") != 0)
+		return fail("\"format\" is not \"vtset\": not a manifest of vt");
+	if (json_to_int(json_get(o, "version"), 1, 1, &version) != 0)
+		return fail("\"version\" is missing or later than this program "
+		    "(wanted 1)");
+	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
+	    &m->generation) != 0)
+		return fail("\"generation\" is missing or no count");
+	if (!json_is(options, '{'))
+		return fail("\"options\" is missing");
+	if (stream_list_read(json_get(o, "streams"), &m->streams) != 0)
+		return fail("\"streams\" is missing or wrong");
+	if (get_shards(json_get(o, "shards"), m) != 0 ||
+	    check_total(o, "bytes", m->bytes) != 0 ||
+	    check_total(o, "frames", m->frames) != 0 ||
+	    check_total(o, "samples", m->samples) != 0 ||
+	    get_classes(o, m) != 0 || get_hash(o, "dataset_id", &m->id) != 0)
+		return -1;
+	m->options = json_print(options);
+	id = manifest_id(classes != NULL && strcmp(classes, "derived") == 0 ?
+	    NULL : &m->classes, m->options, &m->streams);
+	if (!hash128_equal(id, m->id))
+		return fail("\"dataset_id\" is %s, but options, classes and "
+		    "streams give %s", hash128_text(m->id, text[0]),
+		    hash128_text(id, text[1]));
+	return 0;
+}
+
+struct manifest *
+manifest_read(const char *dir, struct damage *d)
+{
+	char *path = path_join(dir, MANIFEST_NAME), said[300];
+	struct manifest *m = manifest_new();
+	struct buffer b = { 0 };
+	struct damage own;
+	struct json *o = NULL;
+	int bad = 0, print = d == NULL;
+
+	if (print)
+		d = &own;
+	if (file_is_dir(dir) && file_size(path) < 0) {
+		bad = damage_set(d, NOWHERE, "missing", "no such file: not a packed "
+		    "set, or packing was not finished");
+		goto out;
+	}
+	fail_capture(said, sizeof(said));
+	if (file_read(path, &b) != 0)
+		bad = damage_set(d, NOWHERE, "io", "%s", said);
+	else if ((o = json_parse("the manifest", b.data, b.n)) == NULL ||
+	    get_all(o, m) != 0)
+		bad = damage_set(d, NOWHERE, "manifest", "%s", said);
+	fail_capture(NULL, 0);
+out:
+	if (bad && print)
+		damage_say(path, d);
+	if (bad) {
+		manifest_free(m);
+		m = NULL;
+	}
+	json_free(o);
+	buffer_free(&b);
+	free(path);
+	return m;
+}
+
+int
+manifest_check_shard(const struct manifest *m, size_t k, const struct shard *s,
+    struct damage *d)
+{
+	const struct manifest_shard *want = &m->shard[k];
+	const struct shard_footer *f = &s->footer;
+	char text[2][33];
+
+	if (s->size != want->sum.bytes)
+		return damage_set(d, s->size, "size", "%llu bytes (the manifest "
+		    "says %llu)", (unsigned long long)s->size,
+		    (unsigned long long)want->sum.bytes);
+	if (!hash128_equal(f->dataset, m->id))
+		return damage_set(d, NOWHERE, "set", "a shard of set %s (wanted "
+		    "%s)", hash128_text(f->dataset, text[0]),
+		    hash128_text(m->id, text[1]));
+	if (f->number != k || f->first != want->first)
+		return damage_set(d, NOWHERE, "set", "shard %u, from sample %llu "
+		    "on (the manifest says shard %zu, from sample %llu on)",
+		    f->number, (unsigned long long)f->first, k,
+		    (unsigned long long)want->first);
+	if (f->samples != want->sum.samples || f->frames != want->sum.frames)
+		return damage_set(d, NOWHERE, "set", "%u samples, %llu frames "
+		    "(the manifest says %llu, %llu)", f->samples,
+		    (unsigned long long)f->frames,
+		    (unsigned long long)want->sum.samples,
+		    (unsigned long long)want->sum.frames);
+	if (!stream_list_equal(&s->streams, &m->streams))
+		return damage_set(d, NOWHERE, "set",
+		    "its streams are not those of the manifest");
+	for (uint32_t i = 0; i < f->samples; i++) {
+		struct shard_sample e = shard_entry(s, i);
+
+		if (e.label < 0 || (size_t)e.label < m->classes.n)
+			continue;
+		damage_set(d, (uint64_t)e.blk * USTAR_BLOCK, "label",
+		    "label %d (the manifest has %zu classes)", e.label,
+		    m->classes.n);
+		shard_key(s, &e, d->key);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,87 @@
+#ifndef SHARD_MANIFEST_H
+#define SHARD_MANIFEST_H
+
+/*
+ * manifest.json: the list of a set's shards and what its labels mean.  It is
+ * written last, and so it is what makes a set of the shards.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "shard/info.h"
+#include "shard/reader.h"
+#include "shard/writer.h"
+
+#define MANIFEST_NAME "manifest.json"
+#define CLASSES_NAME "classes.txt"
+#define SUMS_NAME "SHARDS.xxh128"
+
+/* Class names, in the order of their labels. */
+struct class_list { char **name; size_t n, cap; };
+
+void class_add(struct class_list *c, const char *name);	/* copies */
+void class_list_free(struct class_list *c);	/* leaves an empty list */
+/* class_check(what, c): names must be UTF-8, of printable text and differ. */
+int class_check(const char *what, const struct class_list *c);
+/* class_text(c, b): append them as lines, which is what classes.txt holds. */
+void class_text(const struct class_list *c, struct buffer *b);
+/* class_read(path, c): lines of a file, checked. */
+int class_read(const char *path, struct class_list *c);
+
+struct manifest_shard {
+	char *name;
+	uint64_t first;			/* number of its first sample */
+	struct shard_sum sum;
+};
+
+struct manifest {
+	int64_t generation;
+	char *options;			/* canonical JSON object */
+	struct stream_list streams;
+	struct class_list classes;
+	struct hash128 id;
+	struct manifest_shard *shard;
+	size_t shards, cap;
+	uint64_t bytes, frames, samples;	/* of all shards */
+};
+
+struct manifest *manifest_new(void);
+void manifest_free(struct manifest *m);
+
+/*
+ * manifest_id(classes, options, streams): the identity of a set: XXH3-128 of
+ * the canonical JSON of the three.  Classes that were not known before the
+ * last sample was seen do not enter it; then the options say so.
+ */
+struct hash128 manifest_id(const struct class_list *classes,
+    const char *options, const struct stream_list *streams);
+
+/* manifest_add(m, name, sum): the next shard; copies the name. */
+void manifest_add(struct manifest *m, const char *name,
+    const struct shard_sum *sum);
+
+/* manifest_write(dir, m): commit classes.txt, SHARDS.xxh128, manifest.json. */
+int manifest_write(const char *dir, const struct manifest *m);
+
+/* manifest_sums(m, b): append what SHARDS.xxh128 holds. */
+void manifest_sums(const struct manifest *m, struct buffer *b);
+
+/*
+ * manifest_read(dir, d): read and check it.  NULL after a message, or without
+ * one and ${d} filled in if that is not NULL.
+ */
+struct manifest *manifest_read(const char *dir, struct damage *d);
+
+/*
+ * manifest_check_shard(m, k, s, d): is ${s} the ${k}th shard of the set, with
+ * labels that have a class?  -1 and ${d} filled in if not.
+ */
+int manifest_check_shard(const struct manifest *m, size_t k,
+    const struct shard *s, struct damage *d);
+
+/* manifest_exists(dir): 1 or 0, without a message. */
+int manifest_exists(const char *dir);
+
+#endif

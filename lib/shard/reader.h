@@ -1,0 +1,92 @@
+#ifndef SHARD_READER_H
+#define SHARD_READER_H
+
+/*
+ * One shard, opened: its footer and index are checked and, but for the records,
+ * held in memory; records and members are read when asked for, so that a set
+ * of a terabyte needs some megabytes.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "shard/info.h"
+#include "shard/shard.h"
+
+/* What is wrong with a file, for a message or for a row of --verify. */
+#define NOWHERE UINT64_MAX		/* the offset, if there is none */
+struct damage {
+	uint64_t offset;		/* in the file */
+	char key[KEY_MAX + 1];		/* "": no sample in particular */
+	const char *kind;		/* one word, see vt-pack(1) */
+	char detail[400];
+};
+
+/* damage_set(d, offset, kind, fmt, ...): fill it in, without a key; -1. */
+int damage_set(struct damage *d, uint64_t offset, const char *kind,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* damage_say(path, d): print it as an error; -1. */
+int damage_say(const char *path, const struct damage *d);
+
+struct shard {
+	char *path;
+	int fd;				/* -1: closed, or in memory */
+	const unsigned char *memory;	/* NULL: a file */
+	uint64_t size;
+	struct shard_footer footer;
+	struct hash128 footer_hash;	/* XXH3-128 of its bytes */
+	struct stream_list streams;
+	unsigned char *samples;		/* the sections */
+	unsigned char *tail;		/* order, strings, meta */
+};
+
+/*
+ * shard_open(path, d), shard_open_memory(name, data, n, d):
+ * NULL after a message, or, if ${d} is not NULL, without one but with ${d}
+ * filled in.  The ${data} must stay.
+ */
+struct shard *shard_open(const char *path, struct damage *d);
+struct shard *shard_open_memory(const char *name, const void *data, size_t n,
+    struct damage *d);
+void shard_close(struct shard *s);		/* NULL is fine */
+
+/*
+ * shard_rest(s): close the file for now; shard_wake(s): open it again, which
+ * fails after a message if it is no longer the same shard, with errno EMFILE
+ * or ENFILE and no message if there are too many open files.
+ */
+void shard_rest(struct shard *s);
+int shard_wake(struct shard *s);
+
+/* shard_read(s, to, n, at): bytes of the file; -1 after a message. */
+int shard_read(const struct shard *s, void *to, size_t n, uint64_t at);
+
+/* shard_entry(s, i): sample ${i}, below s->footer.samples. */
+struct shard_sample shard_entry(const struct shard *s, uint32_t i);
+
+/* shard_key(s, e, key): the key of ${e}, into ${key}[KEY_MAX + 1] too. */
+const char *shard_key(const struct shard *s, const struct shard_sample *e,
+    char key[KEY_MAX + 1]);
+
+/* shard_find(s, key): the sample of that key, -1 if there is none. */
+int64_t shard_find(const struct shard *s, const char *key);
+
+/*
+ * shard_records(s, e, from, n, to):
+ * Read records ${from} to ${from} + ${n} - 1 of sample ${e} and check that they
+ * lie within it, one behind the other.  0, -1 on an I/O error, -2 if they do
+ * not, after a message.
+ */
+int shard_records(const struct shard *s, const struct shard_sample *e,
+    uint32_t from, uint32_t n, struct shard_record *to);
+
+/*
+ * shard_member(s, e, number, to):
+ * Replace ${to} by the data of record ${number} of sample ${e}, CRC checked.  0,
+ * -1 on an I/O error, -2 if the data are damaged, after a message.
+ */
+int shard_member(const struct shard *s, const struct shard_sample *e,
+    uint32_t number, struct buffer *to);
+
+#endif

@@ -1,0 +1,210 @@
+/* The stream from vt-extract to vt-pack: its writer. */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "shard/info.h"
+#include "shard/stream.h"
+#include "shard/ustar.h"
+
+/*
+ * Members are gathered to this size before they are written, and a pipe is
+ * asked to hold as much: with the usual 64 KiB both ends sleep too often.
+ */
+#define GATHER (1 << 20)
+
+struct stream_writer {
+	int fd;
+	char *path, *tool;
+	struct hasher *hash;		/* of all that was written */
+	struct buffer out;		/* to be written */
+	struct stream_sample sample;	/* being written, if open */
+	int open, frame;		/* the next frame's number */
+	uint64_t samples, frames;
+};
+
+struct stream_writer *
+stream_open(int fd, const char *path, const char *tool)
+{
+	struct stream_writer *w = xcalloc(1, sizeof(*w));
+
+	w->fd = fd;
+	w->path = xstrdup(path);
+	w->tool = xstrdup(tool);
+	w->hash = hasher_new();
+	(void)fcntl(fd, F_SETPIPE_SZ, GATHER);	/* no pipe, or no leave: as is */
+	return w;
+}
+
+static int
+flush(struct stream_writer *w)
+{
+	size_t n = w->out.n;
+
+	hasher_add(w->hash, w->out.data, n);
+	w->out.n = 0;
+	return file_write(w->fd, w->path, w->out.data, n);
+}
+
+static int
+put_member(struct stream_writer *w, const char *name, const void *data,
+    size_t n)
+{
+	static const char zeros[USTAR_BLOCK];
+	unsigned char header[USTAR_BLOCK];
+
+	if (n > USTAR_SIZE)
+		return fail("%s: member %s: %zu bytes (wanted at most %llu)",
+		    text_quote(w->path), name, n, USTAR_SIZE);
+	ustar_header(header, name, n);
+	buffer_add(&w->out, header, sizeof(header));
+	buffer_add(&w->out, data, n);
+	buffer_add(&w->out, zeros, ustar_padding(n));
+	return w->out.n < GATHER ? 0 : flush(w);
+}
+
+int
+stream_head(struct stream_writer *w, const char *const *classes, size_t n,
+    const char *options)
+{
+	struct json_writer j = { 0 };
+	int result = -1;
+
+	assert(w->samples == 0 && !w->open && w->out.n == 0);
+	json_open(&j, NULL, '{');
+	if (n > 0) {
+		json_open(&j, "classes", '[');
+		for (size_t i = 0; i < n; i++) {
+			if (!text_is_utf8(classes[i])) {
+				fail("class %zu: %s is not UTF-8", i,
+				    text_quote(classes[i]));
+				goto out;
+			}
+			json_put_text(&j, NULL, classes[i]);
+		}
+		json_close(&j);
+	}
+	if (options != NULL)
+		json_put_raw(&j, "options", options);
+	json_close(&j);
+	result = put_member(w, STREAM_HEAD, j.out.data, j.out.n);
+out:
+	buffer_free(&j.out);
+	return result;
+}
+
+int
+stream_begin(struct stream_writer *w, const struct stream_sample *s)
+{
+	assert(!w->open && key_is_valid(s->key) && stream_ext_known(s->ext));
+	assert(s->nlabels == 0 || s->label == -1);
+	if (s->frames < 1 || s->frames > FRAME_MAX)
+		return fail("%s: %d frames (wanted 1 to %d)",
+		    text_quote(s->source), s->frames, FRAME_MAX);
+	if (s->width < 1 || s->width > 65535 || s->height < 1 ||
+	    s->height > 65535)
+		return fail("%s: %dx%d pixels (wanted 1 to 65535 each way)",
+		    text_quote(s->source), s->width, s->height);
+	w->sample = *s;
+	w->sample.flags &= ~(unsigned)(SHARD_VARIABLE | SHARD_LABELS);
+	if (s->time != NULL)
+		w->sample.flags |= SHARD_VARIABLE;
+	if (s->nlabels > 0)
+		w->sample.flags |= SHARD_LABELS;
+	w->open = 1;
+	w->frame = 0;
+	return 0;
+}
+
+int
+stream_frame(struct stream_writer *w, const void *data, size_t n)
+{
+	char name[USTAR_NAME + 1];
+
+	assert(w->open && w->frame < w->sample.frames);
+	if (n == 0)
+		return fail("%s: frame %d is empty",
+		    text_quote(w->sample.source), w->frame);
+	snprintf(name, sizeof(name), "%s.%06d.%s", w->sample.key, w->frame++,
+	    w->sample.ext);
+	return put_member(w, name, data, n);
+}
+
+/* A whole sample is sent at once: the reader need not wait for the next. */
+int
+stream_commit(struct stream_writer *w)
+{
+	const struct stream_sample *s = &w->sample;
+	struct stream_list streams = { 1, { { STREAM_UNTAGGED, "" } } };
+	struct buffer info = { 0 };
+	char name[USTAR_NAME + 1], label[16];
+	int result = -1;
+
+	assert(w->open && w->frame == s->frames);
+	strcpy(streams.kind[0].ext, s->ext);
+	if (s->label >= 0) {
+		snprintf(name, sizeof(name), "%s.cls", s->key);
+		snprintf(label, sizeof(label), "%d", s->label);
+		if (put_member(w, name, label, strlen(label)) != 0)
+			goto out;
+	}
+	snprintf(name, sizeof(name), "%s.json", s->key);
+	info_write(s, &streams, &info);
+	if (put_member(w, name, info.data, info.n) != 0 || flush(w) != 0)
+		goto out;
+	w->open = 0;
+	w->samples++;
+	w->frames += (uint64_t)s->frames;
+	result = 0;
+out:
+	buffer_free(&info);
+	return result;
+}
+
+int
+stream_end(struct stream_writer *w, const char *status)
+{
+	static const char zeros[2 * USTAR_BLOCK];
+	struct json_writer j = { 0 };
+	char hash[17];
+	int result = -1;
+
+	assert(!w->open);
+	if (flush(w) != 0)
+		goto out;
+	snprintf(hash, sizeof(hash), "%016llx",
+	    (unsigned long long)hasher_64(w->hash));
+	json_open(&j, NULL, '{');
+	json_put_int(&j, "frames", (int64_t)w->frames);
+	json_put_int(&j, "samples", (int64_t)w->samples);
+	json_put_text(&j, "status", status);
+	json_put_text(&j, "tool", w->tool);
+	json_put_text(&j, "xxh3", hash);
+	json_close(&j);
+	if (put_member(w, STREAM_END, j.out.data, j.out.n) != 0)
+		goto out;
+	buffer_add(&w->out, zeros, sizeof(zeros));
+	result = flush(w);
+out:
+	buffer_free(&j.out);
+	stream_drop(w);
+	return result;
+}
+
+void
+stream_drop(struct stream_writer *w)
+{
+	if (w == NULL)
+		return;
+	hasher_free(w->hash);
+	buffer_free(&w->out);
+	free(w->path);
+	free(w->tool);
+	free(w);
+}

@@ -1,0 +1,39 @@
+/* The header of a tar member: POSIX.1-1988 ustar, the fields in fixed form. */
+#include <assert.h>
+#include <string.h>
+
+#include "shard/ustar.h"
+
+/* ${digits} octal digits at ${field}; what follows them stays. */
+static void
+octal(unsigned char *field, int digits, uint64_t v)
+{
+	for (int i = digits; i-- > 0; v >>= 3)
+		field[i] = (unsigned char)('0' + (v & 7));
+	assert(v == 0);
+}
+
+void
+ustar_header(unsigned char header[USTAR_BLOCK], const char *name, uint64_t size)
+{
+	size_t n = strlen(name);
+	unsigned sum = 0;
+
+	assert(n > 0 && n <= USTAR_NAME);
+	memset(header, 0, USTAR_BLOCK);
+	memcpy(header, name, n);
+	octal(header + 100, 7, 0644);		/* mode */
+	octal(header + 108, 7, 0);		/* user */
+	octal(header + 116, 7, 0);		/* group */
+	octal(header + 124, 11, size);
+	octal(header + 136, 11, 0);		/* time of change */
+	header[156] = '0';			/* a regular file */
+	memcpy(header + 257, "ustar\0" "00", 8);
+	octal(header + 329, 7, 0);		/* device numbers */
+	octal(header + 337, 7, 0);
+	memset(header + 148, ' ', 8);		/* the sum counts itself so */
+	for (int i = 0; i < USTAR_BLOCK; i++)
+		sum += header[i];
+	octal(header + 148, 6, sum);
+	header[154] = '\0';
+}

@@ -1,0 +1,228 @@
+/* Writing a shard. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/bytes.h"
+#include "shard/writer.h"
+
+struct shard_writer {
+	char *path;			/* NULL: only computing */
+	struct commit *commit;
+	struct hasher *hash;
+	uint64_t at;			/* bytes put */
+	uint64_t start;			/* of the sample being put */
+	struct shard_footer footer;
+	struct buffer samples, records, strings, meta;
+};
+
+struct shard_writer *
+shard_create(const char *path, uint32_t number, uint64_t first,
+    struct hash128 dataset, const struct stream_list *streams)
+{
+	struct shard_writer *w = xcalloc(1, sizeof(*w));
+	struct json_writer j = { 0 };
+
+	if (path != NULL) {
+		if ((w->commit = commit_open(path)) == NULL) {
+			free(w);
+			return NULL;
+		}
+		w->path = xstrdup(path);
+	}
+	w->hash = hasher_new();
+	w->footer.major = 1;
+	w->footer.number = number;
+	w->footer.first = first;
+	w->footer.dataset = dataset;
+	json_open(&j, NULL, '{');
+	json_put_text(&j, "format", "vtshard");
+	stream_list_write(&j, "streams", streams);
+	json_put_int(&j, "version", 1);
+	json_close(&j);
+	w->meta = j.out;
+	return w;
+}
+
+void
+shard_drop(struct shard_writer *w)
+{
+	if (w == NULL)
+		return;
+	commit_drop(w->commit);
+	hasher_free(w->hash);
+	buffer_free(&w->samples);
+	buffer_free(&w->records);
+	buffer_free(&w->strings);
+	buffer_free(&w->meta);
+	free(w->path);
+	free(w);
+}
+
+int
+shard_put(struct shard_writer *w, const void *data, size_t n)
+{
+	hasher_add(w->hash, data, n);
+	w->at += n;
+	return w->commit == NULL ? 0 : commit_write(w->commit, data, n);
+}
+
+int
+shard_add(struct shard_writer *w, const char *key, const struct shard_sample *s,
+    const struct shard_record *record)
+{
+	struct shard_footer *f = &w->footer;
+	unsigned char sample[SHARD_SAMPLE], bytes[SHARD_RECORD];
+	struct shard_sample e = *s;
+	uint64_t n = shard_record_count(s);
+
+	assert(w->at % USTAR_BLOCK == 0);
+	if (w->at / USTAR_BLOCK > UINT32_MAX || f->records + n > UINT32_MAX)
+		return fail("%s: sample %s: the shard grows beyond 2 TiB or 2^32 "
+		    "members", w->path ? text_quote(w->path) : "shard", key);
+	e.key_hash = hash64(key, strlen(key));
+	e.key_at = (uint32_t)w->strings.n;
+	e.key_length = (uint16_t)strlen(key);
+	e.blk = (uint32_t)(w->start / USTAR_BLOCK);
+	e.blocks = (uint32_t)((w->at - w->start) / USTAR_BLOCK);
+	e.first = f->records;
+	shard_sample_put(sample, &e);
+	buffer_add(&w->samples, sample, sizeof(sample));
+	for (uint64_t i = 0; i < n; i++) {
+		struct shard_record r = record[i];
+
+		r.blk += e.blk;
+		shard_record_put(bytes, &r);
+		buffer_add(&w->records, bytes, sizeof(bytes));
+	}
+	buffer_text(&w->strings, key);
+	f->samples++;
+	f->records += (uint32_t)n;
+	f->frames += s->frames;
+	w->start = w->at;
+	return 0;
+}
+
+uint32_t
+shard_samples(const struct shard_writer *w)
+{
+	return w->footer.samples;
+}
+
+static uint64_t
+up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* Where the sections lie; the length of the index, with its footer. */
+static uint64_t
+place(const struct shard_writer *w, uint64_t samples, uint64_t records,
+    uint64_t strings, struct shard_section section[SECTIONS])
+{
+	const uint64_t length[SECTIONS] = { SHARD_SAMPLE * samples,
+		SHARD_RECORD * records, 4 * samples, strings, w->meta.n };
+	uint64_t at = 0;
+
+	for (int i = 0; i < SECTIONS; i++) {
+		at = up(at, 8);
+		section[i] = (struct shard_section){ at, length[i] };
+		at += length[i];
+	}
+	return up(at, USTAR_BLOCK) + SHARD_FOOTER;
+}
+
+uint64_t
+shard_size(const struct shard_writer *w, uint64_t bytes, uint64_t records,
+    size_t key)
+{
+	struct shard_section unused[SECTIONS];
+
+	return w->start + bytes + USTAR_BLOCK + place(w, w->footer.samples + 1,
+	    w->footer.records + records, w->strings.n + key, unused) + SHARD_END;
+}
+
+struct hashed { uint64_t hash; uint32_t number; };
+
+static int
+by_hash(const void *a, const void *b)
+{
+	const struct hashed *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Fill the section of sample numbers in the order of their keys' hashes. */
+static void
+put_order(const struct shard_writer *w, unsigned char *to)
+{
+	uint32_t n = w->footer.samples;
+	struct hashed *h = xcalloc(n, sizeof(*h));
+
+	for (uint32_t i = 0; i < n; i++)
+		h[i] = (struct hashed){ get64((const unsigned char *)
+		    w->samples.data + (size_t)SHARD_SAMPLE * i), i };
+	qsort(h, n, sizeof(*h), by_hash);
+	for (uint32_t i = 0; i < n; i++)
+		put32(to + 4 * (size_t)i, h[i].number);
+	free(h);
+}
+
+static void
+copy(unsigned char *index, struct shard_section s, const struct buffer *b)
+{
+	if (b->n > 0)
+		memcpy(index + s.at, b->data, b->n);
+}
+
+/* The index as it stands in the file; its length is in the footer. */
+static unsigned char *
+make_index(struct shard_writer *w)
+{
+	struct shard_footer *f = &w->footer;
+	unsigned char *index;
+
+	f->data_length = w->at;
+	f->data_hash = hasher_128(w->hash);
+	f->index_at = w->at + USTAR_BLOCK;
+	f->index_length = place(w, f->samples, f->records, w->strings.n,
+	    f->section);
+	index = xcalloc(f->index_length, 1);
+	copy(index, f->section[SECTION_SAMPLES], &w->samples);
+	copy(index, f->section[SECTION_RECORDS], &w->records);
+	put_order(w, index + f->section[SECTION_ORDER].at);
+	copy(index, f->section[SECTION_STRINGS], &w->strings);
+	copy(index, f->section[SECTION_META], &w->meta);
+	f->index_hash = hash128(index, f->index_length - SHARD_FOOTER);
+	shard_footer_put(index + f->index_length - SHARD_FOOTER, f);
+	return index;
+}
+
+int
+shard_finish(struct shard_writer *w, struct shard_sum *sum)
+{
+	static const unsigned char zeros[SHARD_END];
+	unsigned char header[USTAR_BLOCK], *index = make_index(w);
+	struct commit *c = w->commit;
+	int result = -1;
+
+	assert(w->at == w->start);
+	ustar_header(header, SHARD_INDEX, w->footer.index_length);
+	if (shard_put(w, header, sizeof(header)) != 0 ||
+	    shard_put(w, index, w->footer.index_length) != 0 ||
+	    shard_put(w, zeros, sizeof(zeros)) != 0)
+		goto out;
+	*sum = (struct shard_sum){ w->at, w->footer.samples, w->footer.frames,
+		hasher_128(w->hash) };
+	w->commit = NULL;		/* commit_done frees it */
+	result = c == NULL ? 0 : commit_done(c);
+out:
+	free(index);
+	shard_drop(w);
+	return result;
+}

@@ -1,0 +1,314 @@
+/* Shards and sets: written, opened, read. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/rng.h"
+#include "shard/dataset.h"
+#include "shard/manifest.h"
+#include "shard/reader.h"
+
+#include "golden.h"
+#include "tap.h"
+
+#define SHARDS 5
+#define SAMPLES 7		/* of each */
+#define FRAMES 40
+
+static char *dir;
+
+static void
+test_golden(void)
+{
+	char *path = path_join(dir, "golden.tar"), *command, line[100] = "";
+	struct buffer mine = { 0 }, theirs = { 0 };
+	struct shard_sum sum;
+	FILE *f;
+
+	is(golden_make(path, &sum), 0, "golden.tar is made from its rule");
+	is((long long)sum.bytes, GOLDEN_SIZE, "its size");
+	file_read(path, &mine);
+	ok(hash128_equal(sum.hash, hash128(mine.data, mine.n)),
+	    "the writer knows the file's hash");
+	command = xprintf("sha256sum '%s'", path);
+	if ((f = popen(command, "r")) != NULL &&
+	    fgets(line, sizeof(line), f) != NULL)
+		line[64] = '\0';
+	pclose(f);
+	is_text(line, GOLDEN_SHA256, "its SHA-256");
+	if (file_size(shared("golden/shard/golden.tar")) < 0) {
+		skip("the same bytes as golden.tar", "no reference data here");
+	} else {
+		file_read(shared("golden/shard/golden.tar"), &theirs);
+		ok(mine.n == theirs.n && memcmp(mine.data, theirs.data, mine.n) ==
+		    0, "the same bytes as golden.tar");
+	}
+	unlink(path);
+	free(path);
+	free(command);
+	buffer_free(&mine);
+	buffer_free(&theirs);
+}
+
+/* The bytes of a frame, of a length and content of its own. */
+static size_t
+frame_bytes(uint32_t sample, int frame, unsigned char *to)
+{
+	struct rng_block b = rng_philox(1, sample, (uint32_t)frame, 0, 0);
+	/* Some gaps are below 64 KiB and some are not. */
+	size_t n = frame % 10 == 3 ? 70000 + b.w[1] % 100 : 1 + b.w[1] % 3000;
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = (unsigned char)(b.w[i % 4] >> i % 23);
+	return n;
+}
+
+static void
+make_shard(struct manifest *m, int k)
+{
+	static unsigned char data[80000];
+	char name[32], key[32], *path;
+	struct shard_writer *w;
+	struct shard_sum sum;
+	int bad = 0;
+
+	sprintf(name, "t-%06d.tar", k);
+	path = path_join(dir, name);
+	w = shard_create(path, (uint32_t)k, m->samples, m->id, &m->streams);
+	for (int i = 0; i < SAMPLES; i++) {
+		uint32_t g = (uint32_t)m->samples + (uint32_t)i, blk = 0;
+		struct shard_sample s = { .frames = FRAMES, .streams = 1,
+			.aux = 2, .label = (int)g % 3, .width = 64, .height = 48,
+			.fps_num = 25, .fps_den = 1, .source = g };
+		struct shard_record r[FRAMES + 2];
+		char member[64];
+
+		sprintf(key, "c%d/clip_%u", (int)g % 3, g);
+		for (int f = 0; f < FRAMES; f++) {
+			size_t n = frame_bytes(g, f, data);
+
+			sprintf(member, "%s.%06d.jpg", key, f);
+			bad |= golden_member(w, &blk, &r[f], member, data, n,
+			    400 * (uint32_t)f);
+		}
+		sprintf(member, "%s.cls", key);
+		bad |= golden_member(w, &blk, &r[FRAMES], member, "0", 1, 0);
+		sprintf(member, "%s.json", key);
+		bad |= golden_member(w, &blk, &r[FRAMES + 1], member, key,
+		    strlen(key), 0);
+		bad |= shard_add(w, key, &s, r);
+	}
+	bad |= shard_finish(w, &sum);
+	is(bad, 0, "a shard is written");
+	manifest_add(m, name, &sum);
+	free(path);
+}
+
+static void
+make_set(void)
+{
+	struct manifest *m = manifest_new();
+
+	class_add(&m->classes, "c0");
+	class_add(&m->classes, "c1");
+	class_add(&m->classes, "c two");
+	m->options = xstrdup("{\"classes\":\"given\",\"shard_size\":1}");
+	m->streams = (struct stream_list){ 1, { { "rgb", "jpg" } } };
+	m->id = manifest_id(&m->classes, m->options, &m->streams);
+	for (int k = 0; k < SHARDS; k++)
+		make_shard(m, k);
+	is(manifest_write(dir, m), 0, "the manifest is written");
+	manifest_free(m);
+}
+
+/* Read frames and compare; how many were wrong. */
+static int
+read_some(const struct dataset *d, uint32_t i, const int *frame, int n)
+{
+	static _Thread_local unsigned char want[80000];
+	struct buffer b = { 0 };
+	size_t at[200];
+	int wrong = dataset_frames_read(d, i, 0, frame, n, &b, at) != 0;
+
+	for (int k = 0; k < n && !wrong; k++) {
+		size_t bytes = frame_bytes(i, frame[k], want);
+
+		wrong += at[k + 1] - at[k] != bytes ||
+		    memcmp(b.data + at[k], want, bytes) != 0;
+	}
+	buffer_free(&b);
+	return wrong;
+}
+
+static int
+read_all(const struct dataset *d, uint64_t seed)
+{
+	struct rng r = rng_clip(seed, 0);
+	int frame[150], wrong = 0;
+
+	for (int turn = 0; turn < 300; turn++) {
+		uint32_t i = rng_below(&r, SHARDS * SAMPLES);
+		int n = 1 + (int)rng_below(&r, 150);
+
+		for (int k = 0; k < n; k++)
+			frame[k] = (int)rng_below(&r, FRAMES);
+		wrong += read_some(d, i, frame, n);
+	}
+	return wrong;
+}
+
+static void *
+reader(void *arg)
+{
+	return (void *)(intptr_t)read_all(arg, (uint64_t)pthread_self());
+}
+
+static void
+test_reading(void)
+{
+	struct dataset *d = dataset_open(dir);
+	struct rlimit limit, few;
+	struct buffer b = { 0 };
+	struct sample s;
+	pthread_t thread[4];
+	void *result;
+	int frame[FRAMES], wrong = 0;
+
+	ok(d != NULL, "a set is opened");
+	if (d == NULL)
+		return;
+	is(dataset_samples(d), SHARDS * SAMPLES, "its samples");
+	is(dataset_classes(d), 3, "its classes");
+	is((long long)dataset_frames(d), SHARDS * SAMPLES * FRAMES, "its frames");
+	is_text(dataset_class(d, 2), "c two", "a class");
+	is_text(dataset_ext(d, 0), "jpg", "the kind of frame");
+	s = dataset_sample(d, 23);
+	is_text(s.key, "c2/clip_23", "a sample's key");
+	is(s.label, 2, "its label");
+	is(s.frames, FRAMES, "its frames");
+	is(s.width == 64 && s.height == 48 && s.fps_num == 25, 1, "its size");
+	is(dataset_find(d, "c2/clip_23"), 23, "a sample is found by its key");
+	is(dataset_find(d, "c2/clip_24"), -1, "and another is not");
+	is(dataset_json_read(d, 23, &b), 0, "its .json is read");
+	is_text(b.data, "c2/clip_23", "and is what was written");
+	for (int f = 0; f < FRAMES; f++)
+		frame[f] = f;
+	for (uint32_t i = 0; i < SHARDS * SAMPLES; i++)
+		wrong += read_some(d, i, frame, FRAMES);
+	is(wrong, 0, "every frame of every sample");
+	is(read_all(d, 5), 0, "frames in any order, with repeats");
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, reader, d);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], &result);
+		wrong += (int)(intptr_t)result;
+	}
+	is(wrong, 0, "four threads at once");
+	dataset_free(d);
+
+	/* Only so many open files that shards must be closed and opened. */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	few = limit;
+	few.rlim_cur = 8;
+	setrlimit(RLIMIT_NOFILE, &few);
+	d = dataset_open(dir);
+	few.rlim_cur = 5;
+	setrlimit(RLIMIT_NOFILE, &few);
+	ok(d != NULL && read_all(d, 6) == 0, "with few open files");
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, reader, d);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], &result);
+		wrong += (int)(intptr_t)result;
+	}
+	is(wrong, 0, "and four threads");
+	setrlimit(RLIMIT_NOFILE, &limit);
+	dataset_free(d);
+	buffer_free(&b);
+}
+
+/* Change a byte of a file. */
+static void
+flip(const char *path, off_t at)
+{
+	int fd = open(path, O_RDWR);
+	unsigned char c = 0;
+
+	if (pread(fd, &c, 1, at) != 1)
+		diag("cannot read");
+	c ^= 0x10;
+	if (pwrite(fd, &c, 1, at) != 1)
+		diag("cannot write");
+	close(fd);
+}
+
+static void
+test_damage(void)
+{
+	char *path = path_join(dir, "t-000001.tar");
+	char *other = path_join(dir, "t-000002.tar");
+	char *manifest = path_join(dir, MANIFEST_NAME), said[1000];
+	char *kept = path_join(dir, "kept");
+	struct dataset *d = dataset_open(dir);
+	struct buffer b = { 0 };
+	size_t at[2];
+	int zero = 0;
+
+	fail_capture(said, sizeof(said));
+	flip(path, 600);
+	is(dataset_frames_read(d, SAMPLES, 0, &zero, 1, &b, at), -2,
+	    "a changed byte of a frame is found");
+	fail_capture(NULL, 0);
+	ok(strstr(said, "t-000001.tar: key c1/clip_7, offset 512: frame 0") !=
+	    NULL, "and the message says where");
+	flip(path, 600);
+	dataset_free(d);
+
+	fail_capture(said, sizeof(said));
+	flip(path, (off_t)file_size(path) - 1300);
+	ok(dataset_open(dir) == NULL, "a changed footer is found");
+	flip(path, (off_t)file_size(path) - 1300);
+	flip(path, (off_t)file_size(path) - 2500);
+	ok(dataset_open(dir) == NULL, "a changed index is found");
+	flip(path, (off_t)file_size(path) - 2500);
+	rename(path, kept);
+	ok(dataset_open(dir) == NULL, "a missing shard is found");
+	is(link(other, path), 0, "one shard under the name of another");
+	ok(dataset_open(dir) == NULL, "is found");
+	fail_capture(said, sizeof(said));
+	rename(kept, path);
+	flip(manifest, 100);
+	ok(dataset_open(dir) == NULL, "a changed manifest is found");
+	flip(manifest, 100);
+	fail_capture(NULL, 0);
+	d = dataset_open(dir);
+	ok(d != NULL, "and all is well again");
+	dataset_free(d);
+	free(path);
+	free(other);
+	free(manifest);
+	free(kept);
+	buffer_free(&b);
+}
+
+int
+main(void)
+{
+	char temp[] = "/tmp/vt-dataset.XXXXXX", *command;
+
+	if ((dir = mkdtemp(temp)) == NULL)
+		return 1;
+	test_golden();
+	make_set();
+	test_reading();
+	test_damage();
+	command = xprintf("rm -r '%s'", dir);
+	if (system(command) != 0)
+		diag("cannot remove %s", dir);
+	free(command);
+	return done();
+}

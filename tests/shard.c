@@ -1,0 +1,223 @@
+/* The shard layer: keys, tar headers, the stream. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "shard/info.h"
+#include "shard/key.h"
+#include "shard/stream.h"
+#include "shard/ustar.h"
+
+#include "tap.h"
+
+static void
+test_keys(void)
+{
+	static const struct { const char *path, *root, *key; } rows[] = {
+		{ "v.mp4", NULL, "v" },
+		{ "a/b.c/v.tar.gz", NULL, "a/b=2Ec/v=2Etar" },
+		{ "./a//b/./v.mp4", NULL, "a/b/v" },
+		{ "/data/UCF/Bow/v_1.avi", "/data/UCF/", "Bow/v_1" },
+		{ "data/x/v.avi", "./data", "x/v" },
+		{ "x/v.avi", ".", "x/v" },
+		{ ".hidden", NULL, "=2Ehidden" },
+		{ "../v.mp4", NULL, "=2E=2E/v" },
+		{ "a=b c\n\xc3\xa9.mp4", NULL, "a=3Db=20c=0A=C3=A9" },
+		{ "-v.mp4", NULL, "-v" },
+		{ "__x__/v.mp4", NULL, "=5F_x__/v" },
+		{ "____.mp4", NULL, "=5F___" },
+		{ "___.mp4", NULL, "___" },
+		{ "no-extension", NULL, "no-extension" },
+	};
+	static const char *const bad[] = { "", "/a", "a/", "a//b", "a.b", "a b",
+		"__x__", "a/__x__/b", "a/____", "\xc3\xa9",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaa" };
+	char key[KEY_MAX + 1], other[KEY_MAX + 1], path[300], said[512];
+	int wrong = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		is(key_from_path(rows[i].path, rows[i].root, key), 0, "a key");
+		is_text(key, rows[i].key, text_quote(rows[i].path));
+		wrong += !key_is_valid(key);
+	}
+	is(wrong, 0, "keys that are made are valid");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!key_is_valid(bad[i]), "not a key: %s", text_quote(bad[i]));
+
+	/* Every length, escapes at every place of the cut. */
+	for (int n = 1; n < 200; n++) {
+		memset(path, 'a', (size_t)n);
+		for (int k = n - 1; k >= 0 && k > n - 12; k--)
+			path[k] = " ./_"[(n + k) % 4];
+		path[0] = 'a';
+		path[n] = '\0';
+		strcat(path, "z.mp4");
+		wrong += key_from_path(path, NULL, key) != 0 ||
+		    !key_is_valid(key);
+		path[n] = 'y';
+		wrong += key_from_path(path, NULL, other) != 0 ||
+		    strcmp(key, other) == 0;
+	}
+	is(wrong, 0, "keys of all lengths are valid and differ");
+	fail_capture(said, sizeof(said));
+	is(key_from_path("./", NULL, key), -1, "a path without a name");
+	is(key_from_path("b/v.mp4", "a", key), -1, "a path beside the root");
+	is(key_from_path("/b/v.mp4", "b", key), -1, "absolute against relative");
+	fail_capture(NULL, 0);
+}
+
+/*
+ * Different paths have different keys: all strings of up to 3 of these pieces
+ * as a directory name, each with the same file in it.
+ */
+static void
+test_injective(void)
+{
+	static const char *const piece[] = { "a", "=", "20", " ", "=20", "_", "__",
+		".", "-", "\n", "\xff", "5F", "A", "%" };
+	enum { N = sizeof(piece) / sizeof(piece[0]), ALL = N + N * N + N * N * N };
+	static char path[ALL][40], key[ALL][KEY_MAX + 1];
+	int n = 0, same = 0, bad = 0;
+
+	for (int i = 0; i < N; i++)
+		for (int j = -1; j < N; j++)
+			for (int k = -1; k < (j < 0 ? 0 : N); k++)
+				sprintf(path[n++], "%s%s%s/v.mp4", piece[i],
+				    j < 0 ? "" : piece[j], k < 0 ? "" : piece[k]);
+	for (int i = 0; i < n; i++)
+		bad += key_from_path(path[i], NULL, key[i]) != 0 ||
+		    !key_is_valid(key[i]);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < i; j++)
+			same += strcmp(key[i], key[j]) == 0 &&
+			    strcmp(path[i], path[j]) != 0 &&
+			    strncmp(path[i], "./", 2) != 0 &&
+			    strncmp(path[j], "./", 2) != 0;
+	is(bad, 0, "odd names have valid keys");
+	is(same, 0, "and no two the same");
+}
+
+static void
+test_header(void)
+{
+	unsigned char h[USTAR_BLOCK];
+	char text[33];
+
+	ustar_header(h, "run/v_000.000000.jpg", 700);
+	is_text(hash128_text(hash128(h, sizeof(h)), text),
+	    "a5d918eb0baaa051e92eccadf29bb688", "the header of golden.tar's first member");
+}
+
+/* A stream of two samples in memory. */
+static void
+write_stream(const char *path)
+{
+	static const uint32_t time[] = { 0, 333, 700 };
+	static const char *const classes[] = { "run", "jump high" };
+	struct stream_sample a = { .key = "run/v_0", .ext = "jpg", .label = 0,
+		.frames = 2, .width = 340, .height = 256, .fps_num = 30000,
+		.fps_den = 1001, .status = "ok", .source = "run/v_0.mp4",
+		.source_bytes = 77, .source_hash = 0xfedcba9876543210 };
+	struct stream_sample b = { .key = "x", .ext = "jpg", .label = -1,
+		.frames = 3, .width = 1, .height = 2, .status = "truncated",
+		.flags = SHARD_TRUNCATED, .source = "back\\slash \xff.mp4",
+		.time = time };
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	struct stream_writer *w = stream_open(fd, path, "test 1");
+	int bad = stream_head(w, classes, 2, "{\"quality\":90}");
+
+	bad |= stream_begin(w, &a);
+	bad |= stream_frame(w, "12345", 5);
+	bad |= stream_frame(w, "123", 3);
+	bad |= stream_commit(w);
+	bad |= stream_begin(w, &b);
+	for (int i = 0; i < 3; i++)
+		bad |= stream_frame(w, "xyz", 3);
+	bad |= stream_commit(w);
+	bad |= stream_end(w, "ok");
+	is(bad, 0, "a stream is written");
+	close(fd);
+}
+
+static const char *
+member(const struct buffer *b, size_t *at, char *name)
+{
+	const char *h = b->data + *at;
+	size_t size = strtoul(h + 124, NULL, 8);
+
+	sprintf(name, "%.100s", h);
+	*at += USTAR_BLOCK + size + ustar_padding(size);
+	return h + USTAR_BLOCK;
+}
+
+static void
+test_stream(void)
+{
+	static const char *const want[][2] = {
+		{ "__vt__/.head", "{\"classes\":[\"run\",\"jump high\"],"
+		    "\"options\":{\"quality\":90}}" },
+		{ "run/v_0.000000.jpg", "12345" },
+		{ "run/v_0.000001.jpg", "123" },
+		{ "run/v_0.cls", "0" },
+		{ "run/v_0.json", "{\"flags\":0,\"fps\":[30000,1001],\"frames\":2,"
+		    "\"height\":256,\"key\":\"run/v_0\",\"label\":0,"
+		    "\"src\":\"run/v_0.mp4\",\"src_bytes\":77,"
+		    "\"src_xxh3\":\"fedcba9876543210\",\"status\":\"ok\","
+		    "\"streams\":[{\"ext\":\"jpg\",\"tag\":\"rgb\"}],"
+		    "\"width\":340}" },
+		{ "x.000000.jpg", "xyz" },
+		{ "x.000001.jpg", "xyz" },
+		{ "x.000002.jpg", "xyz" },
+		{ "x.json", "{\"flags\":5,\"fps\":[0,0],\"frames\":3,\"height\":2,"
+		    "\"key\":\"x\",\"label\":-1,"
+		    "\"src\":\"back\\\\\\\\slash \\\\xff.mp4\",\"src_bytes\":0,"
+		    "\"src_xxh3\":\"0000000000000000\",\"status\":\"truncated\","
+		    "\"streams\":[{\"ext\":\"jpg\",\"tag\":\"rgb\"}],"
+		    "\"t\":[0,333,700],\"width\":1}" },
+	};
+	char dir[] = "/tmp/vt-shard.XXXXXX", name[101], *path, end[200];
+	struct buffer b = { 0 };
+	struct info *i;
+	size_t at = 0;
+
+	if (mkdtemp(dir) == NULL)
+		exit(1);
+	path = path_join(dir, "s.tar");
+	write_stream(path);
+	is(file_read(path, &b), 0, "and read");
+	for (size_t k = 0; k < sizeof(want) / sizeof(want[0]); k++) {
+		const char *data = member(&b, &at, name);
+
+		is_text(name, want[k][0], "a member's name");
+		ok(memcmp(data, want[k][1], strlen(want[k][1]) + 1) == 0,
+		    "and content");
+	}
+	snprintf(end, sizeof(end), "{\"frames\":5,\"samples\":2,"
+	    "\"status\":\"ok\",\"tool\":\"test 1\",\"xxh3\":\"%016llx\"}",
+	    (unsigned long long)hash64(b.data, at));
+	is_text(member(&b, &at, name), end, "the end mark has sums and the hash");
+	is(b.n - at, 1024, "two zero blocks end the stream");
+	i = info_read("x.json", want[8][1], strlen(want[8][1]));
+	is_text(i->source, "back\\slash \xff.mp4", "an odd path comes back");
+	is(i->time[2], 700, "and the times");
+	is(i->sample.flags, 5, "and the flags");
+	info_free(i);
+	unlink(path);
+	rmdir(dir);
+	free(path);
+	buffer_free(&b);
+}
+
+int
+main(void)
+{
+	test_keys();
+	test_injective();
+	test_header();
+	test_stream();
+	return done();
+}
