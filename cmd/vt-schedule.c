@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "media/plot.h"
+#include "media/png.h"
 #include "sched/group.h"
 #include "sched/multigrid.h"
 #include "sched/schedule.h"
@@ -233,7 +235,8 @@ has_short(void)
 	return set.policy == SHORT || set.policy == LONG_SHORT;
 }
 
-/* What is set in vain is worth a word. */
+/* What is set in vain is worth a word, unless it stands in a file of settings,
+ * which may serve every policy. */
 static void
 warn_of_vain(void)
 {
@@ -248,7 +251,8 @@ warn_of_vain(void)
 		    "without --bn=pyslowfast" } };
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
-		if (options_given(vain[i].name) && !vain[i].used)
+		if (set.config == NULL && !vain[i].used &&
+		    options_given(vain[i].name))
 			warning("--%s does nothing %s", vain[i].name, vain[i].why);
 }
 
@@ -317,6 +321,136 @@ read_operand(const char *path)
 	return schedule_read(path);
 }
 
+/* ---- drawing ---- */
+
+/* A curve while it grows; the arrays are the series'. */
+struct curve { double *x, *y; size_t n, x_cap, y_cap; };
+
+static void
+add_point(struct curve *c, double x, double y)
+{
+	c->x = array_room(c->x, c->n, &c->x_cap, sizeof(*c->x));
+	c->y = array_room(c->y, c->n, &c->y_cap, sizeof(*c->y));
+	c->x[c->n] = x;
+	c->y[c->n++] = y;
+}
+
+static double
+cell_number(const struct cell *c, int what)
+{
+	return what == 0 ? c->crop : what == 1 ? c->frames : c->batch;
+}
+
+/* One line for each turn of the short cycle, unless all are the same. */
+static struct curve *
+cell_curves(const struct schedule *s, int what, int *n)
+{
+	struct curve *c = xcalloc(SCHEDULE_CYCLE, sizeof(*c));
+	int differ = 0;
+
+	*n = 0;
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+
+		*n = g->cells > *n ? g->cells : *n;
+		for (int k = 0; k < SCHEDULE_CYCLE; k++) {
+			double y = k < g->cells ? cell_number(&g->cell[k], what) :
+			    NAN;
+
+			differ |= k < g->cells &&
+			    y != cell_number(&g->cell[0], what);
+			add_point(&c[k], g->first, y);
+			if (i == s->stages - 1)
+				add_point(&c[k], g->last, y);
+		}
+	}
+	if (!differ)
+		*n = 1;
+	return c;
+}
+
+/* Close enough together that a line looks straight or bent as it is. */
+static struct curve *
+rate_curve(const struct schedule *s)
+{
+	struct curve *c = xcalloc(SCHEDULE_CYCLE, sizeof(*c));
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		double first = g->first;
+
+		for (int k = 0; k < g->pieces && first < g->last; k++) {
+			double last = fmin(g->rate[k].until, g->last);
+
+			for (int j = 0; j <= 100; j++)
+				add_point(c, first + j * (last - first) / 100,
+				    rate_at(&g->rate[k], 1, first + j *
+				    (last - first) / 100));
+			first = last;
+		}
+	}
+	return c;
+}
+
+static struct image *
+draw(const struct schedule *s)
+{
+	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
+		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
+	static const char *const label[] = { "Crop, pixels", "Frames",
+		"Batch, clips", "Learning rate" };
+	enum { PANELS = 4 };
+	struct plot_series series[PANELS][SCHEDULE_CYCLE] = { 0 };
+	struct plot_panel panel[PANELS] = { 0 };
+	struct curve *curve[PANELS];
+	double *border = xcalloc((size_t)s->stages, sizeof(*border));
+	double work = schedule_work(s);
+	const struct cell *large = schedule_largest(s);
+	char *note = xprintf("%d stages, the work of %.3g epochs at %dx%dx%d: "
+	    "%.2f times faster than all of them at that shape", s->stages, work,
+	    large->batch, large->frames, large->crop,
+	    schedule_epochs(s) / work);
+	char *title = xprintf("A schedule of %d epochs",
+	    schedule_epochs(s));
+	/* A range from nothing to a little more than the most, or as fits. */
+	double most[PANELS] = { 0 };
+	struct image *m;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			for (int what = 0; what < 2; what++)
+				most[what] = fmax(most[what], 1.1 *
+				    cell_number(&s->stage[i].cell[k], what));
+	for (int i = 0; i < PANELS; i++) {
+		int n = 1;
+
+		curve[i] = i < 3 ? cell_curves(s, i, &n) : rate_curve(s);
+		for (int k = 0; k < n; k++)
+			series[i][k] = (struct plot_series){
+				n > 1 ? turn[k] : NULL, (int)curve[i][k].n,
+				curve[i][k].x, curve[i][k].y,
+				i < 3 ? PLOT_STEPS : PLOT_LINE, k };
+		panel[i] = (struct plot_panel){ { label[i], 0, most[i],
+			i == 2 ? 2 : i == 3 ? 10 : 0 }, series[i], n };
+	}
+	for (int i = 0; i < s->stages; i++)
+		border[i] = s->stage[i].first;
+	m = plot_draw(&(struct plot){ title, note, 1800, 1440,
+	    { "epoch", 0, schedule_epochs(s), 0 }, border, s->stages, panel,
+	    PANELS });
+	for (int i = 0; i < PANELS; i++) {
+		for (int k = 0; k < SCHEDULE_CYCLE; k++) {
+			free(curve[i][k].x);
+			free(curve[i][k].y);
+		}
+		free(curve[i]);
+	}
+	free(border);
+	free(title);
+	free(note);
+	return m;
+}
+
 /* ---- output ---- */
 
 static int
@@ -380,6 +514,14 @@ main(int argc, char **argv)
 		    (int)set.epochs : 0, &b);
 		fputs(b.data, stdout);
 		buffer_free(&b);
+	}
+	if (set.plot != NULL) {
+		struct image *m = draw(s);
+		int status = png_write(set.plot, m);
+
+		image_free(m);
+		if (status != 0)
+			goto err0;
 	}
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
 	    write_table(s) != 0)

@@ -432,7 +432,7 @@ bad_option(char **argv, int missing)
 	    near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
 }
 
-struct given { int row; const char *value, *from; };
+struct given { int row; const char *value; char *from; };
 
 /* Read the command line into ${given}; its length. */
 static size_t
@@ -671,8 +671,10 @@ options_parse(const struct command *c, int argc, char **argv)
 		if (given[k].row == config)
 			read_config(given[k].value);
 	read_environment();
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++) {
 		set(given[k].row, given[k].from, given[k].value, FROM_COMMAND);
+		free(given[k].from);
+	}
 	free(given);
 	if (want_help)
 		print_help();
