@@ -15,7 +15,8 @@ int png_encode(const struct image *m, struct buffer *out);
 /* png_decode(data, n): as RGB; NULL after a message without a file name. */
 struct image *png_decode(const void *data, size_t n);
 
-/* png_write(path, m): commit the picture as a file, "-" is standard output. */
+/* png_write(path, m): commit the picture as a file; "-" is standard output,
+ * which the caller closes with stdout_done. */
 int png_write(const char *path, const struct image *m);
 
 #endif

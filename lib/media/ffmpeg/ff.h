@@ -1,0 +1,163 @@
+#ifndef MEDIA_FFMPEG_FF_H
+#define MEDIA_FFMPEG_FF_H
+
+/* What the files of this folder share; nobody else includes it. */
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/display.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+#include "media/image.h"
+#include "media/plane.h"
+#include "media/video.h"
+
+/* ff_text(code): what an FFmpeg error code means. */
+const char *ff_text(int code);
+
+/* What has other names in newer versions. */
+#if LIBAVUTIL_VERSION_MAJOR >= 58
+#define ff_duration(frame) ((frame)->duration)
+#else
+#define ff_duration(frame) ((frame)->pkt_duration)
+#endif
+
+#if LIBAVCODEC_VERSION_MAJOR >= 61
+static inline const uint8_t *
+ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
+{
+	const AVPacketSideData *d = av_packet_side_data_get(
+	    st->codecpar->coded_side_data, st->codecpar->nb_coded_side_data,
+	    type);
+
+	return d != NULL ? d->data : NULL;
+}
+#else
+#define ff_side_data(st, type) \
+	((const uint8_t *)av_stream_get_side_data(st, type, NULL))
+#endif
+
+/* ---- messages: log.c ---- */
+
+/* What FFmpeg says at level "error" and above, instead of to stderr. */
+struct ff_log { int64_t errors; char first[160]; };
+
+/*
+ * ff_listen(l): from now on this thread's messages go to ${l}; NULL: nowhere.
+ * Those of codecs that are not video are left out: a broken sound track is no
+ * concern of ours.
+ */
+void ff_listen(struct ff_log *l);
+
+/* ---- the file: source.c ---- */
+
+/* A demuxer's view of a regular file; error is the errno of a failed read. */
+struct ff_source {
+	int fd, error;
+	int64_t at, size;
+	AVIOContext *io;
+};
+
+/* source_open(s, fd): -1 after no message, of memory; source_close(s). */
+int source_open(struct ff_source *s, int fd, int64_t size);
+void source_close(struct ff_source *s);
+
+/*
+ * source_format(s, path): the demuxer for what the file holds, by its first
+ * bytes; NULL after a message if it is none that may be used.
+ */
+const AVInputFormat *source_format(struct ff_source *s, const char *path);
+
+/* ---- what the file claims: claim.c ---- */
+
+/*
+ * How far a file reaches, in seconds of its own clock, and what it claims.
+ * Which claims can be relied on depends on the container; claim.c says how.
+ */
+struct ff_claim {
+	double start, seconds;	/* claimed; 0 seconds: no claim in time */
+	int64_t packets;	/* of our stream, read so far */
+	double any_end;		/* of all packets read, of whatever stream */
+	double ours_end;	/* of our packets that give pictures */
+	double shown_end;	/* of the frames decoded */
+	int cut;		/* the last packet, or the container, is incomplete */
+	int ended_badly;	/* the demuxer met an error where it ended */
+};
+
+/* claim_read(c, f, st): what the headers say of stream ${st}. */
+void claim_read(struct ff_claim *c, const AVFormatContext *f,
+    const AVStream *st);
+
+/* claim_packet(c, st, p, ours): a packet of ${st} was read. */
+void claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p,
+    int ours);
+
+/* claim_short(c, f, st, frames, seconds): 1 if the file ends before what it
+ * claims, after ${frames} frames of ${seconds} in all. */
+int claim_short(const struct ff_claim *c, const AVFormatContext *f,
+    const AVStream *st, int64_t frames, double seconds);
+
+/* claim_hidden(c, ...): seconds at the end for which packets were there and
+ * the decoder gave no picture; 0 if it is within what is usual. */
+double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
+
+/* claim_index(f, st): packets the index of a file with a full index lists,
+ * -1 if this container's index is not full. */
+int64_t claim_index(const AVFormatContext *f, const AVStream *st);
+
+/* ---- pictures: picture.c ---- */
+
+/* One conversion of swscale, kept while its ends stay the same. */
+struct ff_scaler {
+	struct SwsContext *sws;
+	int w, h, format, to_w, to_h, to_format, space, full;
+};
+
+struct ff_picture {
+	struct ff_scaler planes, rgb;
+	struct planes frame;		/* the decoder's own */
+	struct plane_buffer scaled, turned;
+	struct image pixels, upright;
+	int warned;
+};
+
+/* picture_planes, picture_rgb: as video_planes, video_rgb, of frame ${f}. */
+const struct planes *picture_planes(struct ff_picture *p, const char *path,
+    const AVFrame *f, struct plane_turn turn, int w, int h);
+const struct image *picture_rgb(struct ff_picture *p, const char *path,
+    const AVFrame *f, struct plane_turn turn, int w, int h);
+void picture_free(struct ff_picture *p);
+
+/* ---- a video: open.c, video.c ---- */
+
+struct video {
+	char *path;
+	struct video_info info;
+	struct video_account account;
+	struct video_limits limits;
+	struct ff_source source;
+	struct ff_log log;
+	struct ff_claim claim;
+	struct ff_picture picture;
+	AVFormatContext *format;
+	AVStream *stream;
+	AVCodecContext *decoder;
+	AVPacket *packet, *next;	/* next: read ahead, if it has data */
+	AVFrame *now, *ahead;
+	int64_t origin;			/* stream time of the first frame */
+	int64_t time, until;		/* of ahead; what it would be next */
+	int64_t heard;			/* log.errors already accounted for */
+	int draining;			/* all packets were sent */
+	int hurt;			/* this packet is already counted */
+	int have_ahead, started;
+	int first_w, first_h;		/* as stored */
+};
+
+/*
+ * video_look_ahead(v): decode the frame after ${v->now} into ${v->ahead}.  1,
+ * 0 if there is none, -1 after a message.
+ */
+int video_look_ahead(struct video *v);
+
+#endif

@@ -1,0 +1,55 @@
+/* FFmpeg's messages: heard by the thread they concern, and never printed. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "media/ffmpeg/ff.h"
+
+static _Thread_local struct ff_log *listener;
+
+const char *
+ff_text(int code)
+{
+	static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];
+
+	return av_make_error_string(text, sizeof(text), code);
+}
+
+/* Of a codec for sound or subtitles, which we do not decode? */
+static int
+is_foreign(void *context)
+{
+	const AVCodecContext *c = context;
+
+	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
+	    c->codec_type != AVMEDIA_TYPE_VIDEO &&
+	    c->codec_type != AVMEDIA_TYPE_UNKNOWN;
+}
+
+static void
+hear(void *context, int level, const char *fmt, va_list ap)
+{
+	struct ff_log *l = listener;
+
+	if (l == NULL || level > AV_LOG_ERROR || is_foreign(context))
+		return;
+	if (l->errors++ > 0)
+		return;
+	vsnprintf(l->first, sizeof(l->first), fmt, ap);
+	l->first[strcspn(l->first, "\n")] = '\0';
+}
+
+static void
+install(void)
+{
+	av_log_set_callback(hear);
+}
+
+void
+ff_listen(struct ff_log *l)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, install);
+	listener = l;
+}

@@ -1,0 +1,314 @@
+/* Opening a video: what the file is, and which stream of it is decoded. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "media/ffmpeg/ff.h"
+
+#define Q text_quote
+
+int
+video_ready(void)
+{
+	return 0;
+}
+
+void
+video_versions(FILE *f)
+{
+	static const struct { const char *name; unsigned (*version)(void); }
+	library[] = {
+		{ "libavformat", avformat_version },
+		{ "libavcodec", avcodec_version },
+		{ "libavutil", avutil_version },
+		{ "libswscale", swscale_version },
+	};
+
+	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++) {
+		unsigned v = library[i].version();
+
+		fprintf(f, "%s %u.%u.%u\n", library[i].name, v >> 16,
+		    v >> 8 & 0xff, v & 0xff);
+	}
+}
+
+/* A demuxer that would open another file is told that it may not. */
+static int
+refuse_open(AVFormatContext *f, AVIOContext **io, const char *url, int flags,
+    AVDictionary **options)
+{
+	(void)f, (void)io, (void)url, (void)flags, (void)options;
+	return AVERROR(EPERM);
+}
+
+/*
+ * Why did FFmpeg refuse?  Its first complaint says more than its code.  The
+ * commonest of all is that of an mp4 file whose end is missing.
+ */
+static int
+unreadable(const struct video *v, const char *what, int code)
+{
+	const char *why = v->log.first[0] != '\0' ? v->log.first : ff_text(code);
+
+	return fail("%s: cannot read as %s: %s%s", Q(v->path), what, why,
+	    text_starts(why, "moov atom not found") ?
+	    ", as if cut before its index" : "");
+}
+
+static int
+too_big(const struct video *v, int w, int h)
+{
+	if ((int64_t)w * h <= v->limits.pixels)
+		return 0;
+	fail("%s: %dx%d is %lld pixels (wanted at most %lld: --max-pixels)",
+	    Q(v->path), w, h, (long long)w * h, (long long)v->limits.pixels);
+	return 1;
+}
+
+/* Options that hold for every decoder, FFmpeg's own look ahead included. */
+static AVDictionary *
+decoder_options(const struct video *v)
+{
+	AVDictionary *d = NULL;
+
+	av_dict_set_int(&d, "max_pixels", v->limits.pixels, 0);
+	av_dict_set(&d, "threads", "1", 0);
+	return d;
+}
+
+static int
+open_container(struct video *v)
+{
+	const AVInputFormat *format = source_format(&v->source, v->path);
+	AVDictionary **options;
+	unsigned n;
+	int r;
+
+	if (format == NULL)
+		return -1;
+	if ((v->format = avformat_alloc_context()) == NULL)
+		return fail("%s: out of memory", Q(v->path));
+	v->format->pb = v->source.io;
+	v->format->flags |= AVFMT_FLAG_CUSTOM_IO;
+	v->format->io_open = refuse_open;
+	v->format->error_recognition |= AV_EF_CRCCHECK;
+	snprintf(v->info.format, sizeof(v->info.format), "%.*s",
+	    (int)strcspn(format->name, ","), format->name);
+	/* On failure this frees the context. */
+	r = avformat_open_input(&v->format, "", format, NULL);
+	if (r < 0)
+		return unreadable(v, v->info.format, r);
+	n = v->format->nb_streams;
+	for (unsigned i = 0; i < n; i++) {
+		const AVCodecParameters *p = v->format->streams[i]->codecpar;
+
+		if (p->codec_type == AVMEDIA_TYPE_VIDEO &&
+		    too_big(v, p->width, p->height))
+			return -1;
+	}
+	options = xcalloc(n, sizeof(*options));
+	for (unsigned i = 0; i < n; i++)
+		options[i] = decoder_options(v);
+	r = avformat_find_stream_info(v->format, n > 0 ? options : NULL);
+	for (unsigned i = 0; i < n; i++)
+		av_dict_free(&options[i]);
+	free(options);
+	if (r < 0)
+		return unreadable(v, v->info.format, r);
+	return 0;
+}
+
+/* No stream can be used: say what there is. */
+static int
+no_video(const struct video *v)
+{
+	int sounds = 0, covers = 0;
+
+	for (unsigned i = 0; i < v->format->nb_streams; i++) {
+		const AVStream *st = v->format->streams[i];
+
+		sounds += st->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+		covers += (st->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+	}
+	return fail("%s: no video stream%s%s", Q(v->path),
+	    sounds > 0 ? ", only sound" : "",
+	    covers > 0 ? " and a cover picture" : "");
+}
+
+/* FFmpeg's idea of the best stream, cover pictures aside. */
+static int
+choose_stream(struct video *v)
+{
+	AVFormatContext *f = v->format;
+	int best = av_find_best_stream(f, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+
+	for (unsigned i = 0; i < f->nb_streams && (best < 0 ||
+	    f->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC); i++)
+		if (f->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+		    !(f->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC))
+			best = (int)i;
+	if (best < 0 ||
+	    f->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+		return no_video(v);
+	v->stream = f->streams[best];
+	/* Where the index tells if the file is whole, only ours is read. */
+	if (claim_index(f, v->stream) > 0)
+		for (unsigned i = 0; i < f->nb_streams; i++)
+			if ((int)i != best)
+				f->streams[i]->discard = AVDISCARD_ALL;
+	return 0;
+}
+
+/* What the headers say of it; video.c looks at the packets too. */
+static int
+is_encrypted(const AVStream *st)
+{
+	return ff_side_data(st, AV_PKT_DATA_ENCRYPTION_INIT_INFO) != NULL ||
+	    av_dict_get(st->metadata, "enc_key_id", NULL, 0) != NULL;
+}
+
+static int
+open_decoder(struct video *v)
+{
+	AVCodecParameters *p = v->stream->codecpar;
+	const AVCodec *codec = avcodec_find_decoder(p->codec_id);
+	AVDictionary *options;
+	char tag[AV_FOURCC_MAX_STRING_SIZE];
+	int r;
+
+	if (is_encrypted(v->stream))
+		return fail("%s: the video is encrypted", Q(v->path));
+	if (codec == NULL)
+		return fail("%s: this FFmpeg has no decoder for codec \"%s\"",
+		    Q(v->path), p->codec_id != AV_CODEC_ID_NONE ?
+		    avcodec_get_name(p->codec_id) :
+		    av_fourcc_make_string(tag, p->codec_tag));
+	snprintf(v->info.codec, sizeof(v->info.codec), "%s",
+	    avcodec_get_name(p->codec_id));
+	v->decoder = avcodec_alloc_context3(codec);
+	if (v->decoder == NULL ||
+	    avcodec_parameters_to_context(v->decoder, p) < 0)
+		return fail("%s: out of memory", Q(v->path));
+	v->decoder->pkt_timebase = v->stream->time_base;
+	v->decoder->err_recognition |= AV_EF_CRCCHECK;
+	options = decoder_options(v);
+	r = avcodec_open2(v->decoder, codec, &options);
+	av_dict_free(&options);
+	if (r < 0)
+		return unreadable(v, v->info.codec, r);
+	return 0;
+}
+
+/*
+ * The display matrix { a b . c d . } shows the stored pixel (x, y) at (a x +
+ * c y, b x + d y): eight of them turn and mirror, and only those are followed.
+ * The container's counts; where it has none, that of the first frame.
+ */
+static void
+read_turn(struct video *v)
+{
+	const int32_t *m = (const int32_t *)ff_side_data(v->stream,
+	    AV_PKT_DATA_DISPLAYMATRIX);
+	const AVFrameSideData *in_frame = av_frame_get_side_data(v->ahead,
+	    AV_FRAME_DATA_DISPLAYMATRIX);
+	struct plane_turn *t = &v->info.turn;
+
+	if (m == NULL && in_frame != NULL)
+		m = (const int32_t *)in_frame->data;
+	if (m == NULL)
+		return;
+	if (m[1] == 0 && m[3] == 0 && m[0] != 0 && m[4] != 0)
+		*t = (struct plane_turn){ 0, m[0] < 0, m[4] < 0 };
+	else if (m[0] == 0 && m[4] == 0 && m[1] != 0 && m[3] != 0)
+		*t = (struct plane_turn){ 1, m[3] < 0, m[1] < 0 };
+	else
+		warning("%s: the display matrix turns by %.1f degrees: not "
+		    "followed", Q(v->path), -av_display_rotation_get(m));
+}
+
+static void
+read_info(struct video *v)
+{
+	struct video_info *i = &v->info;
+	const AVStream *st = v->stream;
+	AVRational guess = av_guess_frame_rate(v->format, v->stream, NULL);
+
+	i->tick = (struct fraction){ st->time_base.num, st->time_base.den };
+	i->rate[0] = (struct fraction){ st->avg_frame_rate.num,
+	    st->avg_frame_rate.den };
+	i->rate[1] = (struct fraction){ guess.num, guess.den };
+	claim_read(&v->claim, v->format, st);
+	i->claimed = v->claim.seconds;
+}
+
+/* What only the first frame tells. */
+static void
+read_first(struct video *v)
+{
+	const AVFrame *f = v->ahead;
+	const char *pixels = av_get_pix_fmt_name(f->format);
+	struct video_info *i = &v->info;
+
+	read_turn(v);
+	v->first_w = f->width;
+	v->first_h = f->height;
+	i->width = i->turn.swap ? f->height : f->width;
+	i->height = i->turn.swap ? f->width : f->height;
+	snprintf(i->pixels, sizeof(i->pixels), "%s", pixels ? pixels : "?");
+}
+
+struct video *
+video_open(int fd, const char *path, const struct video_limits *limits)
+{
+	struct video *v = xcalloc(1, sizeof(*v));
+	struct stat s;
+	int r;
+
+	/* For all videos: no allocation beyond what a picture may need. */
+	av_max_alloc((size_t)limits->pixels * 8 + (256 << 20));
+	v->path = xstrdup(path);
+	v->limits = *limits;
+	ff_listen(&v->log);
+	if (fstat(fd, &s) != 0) {
+		fail_errno("%s: cannot read", Q(path));
+		goto err;
+	}
+	if (!S_ISREG(s.st_mode) || s.st_size == 0) {
+		fail("%s: %s (wanted a video file)", Q(path),
+		    S_ISDIR(s.st_mode) ? "is a directory" :
+		    S_ISREG(s.st_mode) ? "is empty" : "is not a regular file");
+		goto err;
+	}
+	v->packet = av_packet_alloc();
+	v->next = av_packet_alloc();
+	v->now = av_frame_alloc();
+	v->ahead = av_frame_alloc();
+	if (v->packet == NULL || v->next == NULL || v->now == NULL ||
+	    v->ahead == NULL || source_open(&v->source, fd, s.st_size) != 0) {
+		fail("%s: out of memory", Q(path));
+		goto err;
+	}
+	if (open_container(v) != 0 || choose_stream(v) != 0 ||
+	    open_decoder(v) != 0)
+		goto err;
+	read_info(v);
+	/* What was said so far was about finding out, and is no damage. */
+	v->log = (struct ff_log){ 0 };
+	if ((r = video_look_ahead(v)) < 0)
+		goto err;
+	if (r == 0) {
+		fail("%s: no frame could be decoded%s%s", Q(path),
+		    v->log.first[0] != '\0' ? ": " : "", v->log.first);
+		goto err;
+	}
+	read_first(v);
+	ff_listen(NULL);
+	return v;
+err:
+	ff_listen(NULL);
+	video_free(v);
+	return NULL;
+}

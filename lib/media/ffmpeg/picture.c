@@ -1,0 +1,209 @@
+/* From a decoder's frame to a picture of the wanted size, the right way up. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "media/ffmpeg/ff.h"
+
+/* The numbers of the narrow range unless it is said, or implied, otherwise. */
+static int
+is_full(const AVFrame *f)
+{
+	switch (f->format) {
+	case AV_PIX_FMT_YUVJ420P:
+	case AV_PIX_FMT_YUVJ422P:
+	case AV_PIX_FMT_YUVJ444P:
+	case AV_PIX_FMT_YUVJ440P:
+	case AV_PIX_FMT_YUVJ411P:
+		return 1;
+	case AV_PIX_FMT_GRAY8:
+	case AV_PIX_FMT_YA8:
+		return f->color_range != AVCOL_RANGE_MPEG;
+	default:
+		return f->color_range == AVCOL_RANGE_JPEG;
+	}
+}
+
+static int
+is_rgb(const AVFrame *f)
+{
+	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+
+	return d != NULL && (d->flags & (AV_PIX_FMT_FLAG_RGB |
+	    AV_PIX_FMT_FLAG_PAL));
+}
+
+/* ITU-T H.273, table 4. */
+static struct plane_colour
+colour_of(struct ff_picture *p, const char *path, const AVFrame *f)
+{
+	int full = is_full(f);
+
+	if (is_rgb(f))		/* swscale has made it what JFIF wants */
+		return (struct plane_colour){ 0.299, 0.114, 1 };
+	switch (f->colorspace) {
+	case AVCOL_SPC_BT709:
+		return (struct plane_colour){ 0.2126, 0.0722, full };
+	case AVCOL_SPC_BT2020_NCL:
+	case AVCOL_SPC_BT2020_CL:
+		return (struct plane_colour){ 0.2627, 0.0593, full };
+	case AVCOL_SPC_SMPTE240M:
+		return (struct plane_colour){ 0.212, 0.087, full };
+	case AVCOL_SPC_FCC:
+		return (struct plane_colour){ 0.30, 0.11, full };
+	default:
+		if (!p->warned++)
+			warning("%s: colour matrix %s is not known: taken as "
+			    "BT.601", text_quote(path),
+			    av_color_space_name(f->colorspace));
+		/* fallthrough */
+	case AVCOL_SPC_UNSPECIFIED:
+	case AVCOL_SPC_BT470BG:
+	case AVCOL_SPC_SMPTE170M:
+		return (struct plane_colour){ 0.299, 0.114, full };
+	}
+}
+
+/*
+ * Make ${s} convert frames like ${f} to ${w} by ${h} pixels of ${format}.
+ * Between YUV formats swscale changes size and layout only: it is told the
+ * same range for both ends, and plane_to_jfif does the rest in one pass.
+ */
+static int
+scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
+    int h, int format)
+{
+	int rgb = is_rgb(f), full = is_full(f) || rgb;
+	int space = rgb || f->colorspace == AVCOL_SPC_UNSPECIFIED ?
+	    SWS_CS_ITU601 : (int)f->colorspace;
+	int shrinks = w <= f->width && h <= f->height;
+	int flags = shrinks ? SWS_AREA : SWS_BICUBIC;
+	const int *from, *to;
+
+	if (s->sws != NULL && s->w == f->width && s->h == f->height &&
+	    s->format == f->format && s->to_w == w && s->to_h == h &&
+	    s->to_format == format && s->space == space && s->full == full)
+		return 0;
+	if (!sws_isSupportedInput(f->format))
+		return fail("%s: no conversion from pixels of %s",
+		    text_quote(path), av_get_pix_fmt_name(f->format));
+	if (format == AV_PIX_FMT_RGB24)
+		flags |= SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND;
+	sws_freeContext(s->sws);
+	s->sws = sws_getContext(f->width, f->height, f->format, w, h, format,
+	    flags, NULL, NULL, NULL);
+	if (s->sws == NULL)
+		return fail("%s: cannot scale %dx%d pixels of %s to %dx%d",
+		    text_quote(path), f->width, f->height,
+		    av_get_pix_fmt_name(f->format), w, h);
+	from = sws_getCoefficients(space);
+	to = sws_getCoefficients(SWS_CS_ITU601);
+	/* -1: there is nothing to set for these two formats. */
+	(void)sws_setColorspaceDetails(s->sws, from, full, to,
+	    format == AV_PIX_FMT_RGB24 ? 1 : full, 0, 1 << 16, 1 << 16);
+	*s = (struct ff_scaler){ s->sws, f->width, f->height, f->format, w, h,
+	    format, space, full };
+	return 0;
+}
+
+static int
+is_turned(struct plane_turn t)
+{
+	return t.swap || t.mirror || t.flip;
+}
+
+static int
+is_420(const AVFrame *f)
+{
+	return f->format == AV_PIX_FMT_YUV420P ||
+	    f->format == AV_PIX_FMT_YUVJ420P;
+}
+
+/*
+ * Size first, so that what follows has few pixels to look at; where nothing
+ * is to be done the decoder's own planes are the result.
+ */
+const struct planes *
+picture_planes(struct ff_picture *p, const char *path, const AVFrame *f,
+    struct plane_turn turn, int w, int h)
+{
+	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
+	struct plane_colour colour = colour_of(p, path, f);
+	struct planes *now = &p->frame, *next;
+
+	p->frame = (struct planes){ f->width, f->height,
+	    { f->data[0], f->data[1], f->data[2] },
+	    { f->linesize[0], f->linesize[1], f->linesize[2] } };
+	if (f->width != stored_w || f->height != stored_h || !is_420(f)) {
+		if (scaler_set(&p->planes, path, f, stored_w, stored_h,
+		    AV_PIX_FMT_YUV420P) != 0)
+			return NULL;
+		now = plane_room(&p->scaled, stored_w, stored_h);
+		sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
+		    f->linesize, 0, f->height, now->plane, now->stride);
+	}
+	if (!plane_is_jfif(colour)) {
+		/* The decoder still needs its frames; ours may be changed. */
+		next = now != &p->frame ? now :
+		    plane_room(&p->scaled, stored_w, stored_h);
+		plane_to_jfif(next, now, colour);
+		now = next;
+	}
+	if (is_turned(turn)) {
+		next = plane_room(&p->turned, w, h);
+		plane_turn(next, now, turn);
+		now = next;
+	}
+	return now;
+}
+
+/*
+ * Give ${m} room for w by h RGB pixels, and for what swscale's vectors write
+ * behind a row.
+ */
+static void
+image_room(struct image *m, int w, int h)
+{
+	if (m->w == w && m->h == h)
+		return;
+	m->data = xrealloc(m->data, (size_t)w * (size_t)h + 32, 3);
+	m->w = w;
+	m->h = h;
+	m->c = 3;
+}
+
+const struct image *
+picture_rgb(struct ff_picture *p, const char *path, const AVFrame *f,
+    struct plane_turn turn, int w, int h)
+{
+	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
+	uint8_t *to[4] = { NULL };
+	int stride[4] = { 3 * stored_w };
+
+	(void)colour_of(p, path, f);	/* for its warning */
+	if (scaler_set(&p->rgb, path, f, stored_w, stored_h,
+	    AV_PIX_FMT_RGB24) != 0)
+		return NULL;
+	image_room(&p->pixels, stored_w, stored_h);
+	to[0] = p->pixels.data;
+	sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize, 0,
+	    f->height, to, stride);
+	if (!is_turned(turn))
+		return &p->pixels;
+	image_room(&p->upright, w, h);
+	plane_turn_bytes(p->upright.data, 3 * w, w, h, p->pixels.data,
+	    3 * stored_w, 3, turn);
+	return &p->upright;
+}
+
+void
+picture_free(struct ff_picture *p)
+{
+	sws_freeContext(p->planes.sws);
+	sws_freeContext(p->rgb.sws);
+	plane_buffer_free(&p->scaled);
+	plane_buffer_free(&p->turned);
+	free(p->pixels.data);
+	free(p->upright.data);
+}

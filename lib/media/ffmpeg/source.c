@@ -1,0 +1,119 @@
+/* The file under a demuxer: read by pread, recognised by its bytes. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "media/ffmpeg/ff.h"
+
+#define BUFFER 65536
+
+/*
+ * Containers that hold their own pictures, and raw streams that can be told
+ * by their bytes.  What is not here stays out: lists of other files (hls,
+ * concat, dash, image2), devices, and single pictures.
+ */
+static const char *const allowed[] = {
+	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv",
+	"asf", "ogg", "gif", "mxf", "dv", "ivf", "obu", "h261", "h263", "h264",
+	"hevc", "m4v", "mjpeg", "yuv4mpegpipe"
+};
+
+static int
+read_some(void *opaque, uint8_t *to, int n)
+{
+	struct ff_source *s = opaque;
+	ssize_t got;
+
+	do
+		got = pread(s->fd, to, (size_t)n, s->at);
+	while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		s->error = errno;
+		return AVERROR(errno);
+	}
+	if (got == 0)
+		return AVERROR_EOF;
+	s->at += got;
+	return (int)got;
+}
+
+static int64_t
+seek(void *opaque, int64_t to, int whence)
+{
+	struct ff_source *s = opaque;
+
+	whence &= ~AVSEEK_FORCE;
+	if (whence == AVSEEK_SIZE)
+		return s->size;
+	if (whence == SEEK_CUR)
+		to += s->at;
+	else if (whence == SEEK_END)
+		to += s->size;
+	else if (whence != SEEK_SET)
+		return AVERROR(EINVAL);
+	if (to < 0)
+		return AVERROR(EINVAL);
+	return s->at = to;
+}
+
+int
+source_open(struct ff_source *s, int fd, int64_t size)
+{
+	unsigned char *buffer = av_malloc(BUFFER);
+
+	*s = (struct ff_source){ .fd = fd, .size = size };
+	if (buffer == NULL)
+		return -1;
+	s->io = avio_alloc_context(buffer, BUFFER, 0, s, read_some, NULL, seek);
+	if (s->io == NULL) {
+		av_free(buffer);
+		return -1;
+	}
+	return 0;
+}
+
+void
+source_close(struct ff_source *s)
+{
+	if (s->io == NULL)
+		return;
+	av_freep(&s->io->buffer);
+	avio_context_free(&s->io);
+}
+
+/* "mov,mp4,m4a" is the format whose first name is "mov". */
+static int
+is_allowed(const char *name)
+{
+	size_t n = strcspn(name, ",");
+
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+		if (strlen(allowed[i]) == n && memcmp(allowed[i], name, n) == 0)
+			return 1;
+	return 0;
+}
+
+const AVInputFormat *
+source_format(struct ff_source *s, const char *path)
+{
+	const AVInputFormat *format = NULL;
+	/* How sure it is, of AVPROBE_SCORE_MAX; or an error. */
+	int score = av_probe_input_buffer2(s->io, &format, "", NULL, 0, 0);
+
+	if (s->error != 0) {
+		errno = s->error;
+		fail_errno("%s: cannot read", text_quote(path));
+		return NULL;
+	}
+	if (score < 0 || format == NULL ||
+	    (score <= AVPROBE_SCORE_RETRY && !is_allowed(format->name)))
+		return fail_null("%s: not a video file: no known container "
+		    "begins like this", text_quote(path));
+	if (!is_allowed(format->name))
+		return fail_null("%s: not a video file but %s (%s)", text_quote(path), format->name,
+		    
+		    format->long_name ? format->long_name : "?");
+	return format;
+}

@@ -1,0 +1,304 @@
+/* Decoding: packets to frames with times, and an account of the damage. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "media/cut.h"
+#include "media/ffmpeg/ff.h"
+
+#define Q text_quote
+#define RETRIES 100		/* a demuxer or decoder that gets nowhere */
+
+/* ---- damage ---- */
+
+/* One place is counted once, however many signs it shows. */
+static void
+hurt(struct video *v, const char *what)
+{
+	if (v->account.message[0] == '\0')
+		snprintf(v->account.message, sizeof(v->account.message), "%s",
+		    v->log.first[0] != '\0' ? v->log.first : what);
+	v->account.damage += !v->hurt;
+	v->hurt = 1;
+}
+
+/* Has FFmpeg complained since this was last asked? */
+static int
+complained(struct video *v)
+{
+	int64_t before = v->heard;
+
+	v->heard = v->log.errors;
+	v->account.errors = v->log.errors;
+	return v->heard > before;
+}
+
+/* ---- packets ---- */
+
+/*
+ * Read the next packet of our stream into ${p}: 1, 0 at the end, -1 after a
+ * message.  What the demuxer complains of in the call that finds the end
+ * belongs to the end; otherwise it is damage.
+ */
+static int
+read_packet(struct video *v, AVPacket *p)
+{
+	for (int tries = 0;; tries++) {
+		int r = av_read_frame(v->format, p), ours;
+		const AVStream *st;
+
+		if (v->source.error != 0) {
+			errno = v->source.error;
+			return fail_errno("%s: cannot read", Q(v->path));
+		}
+		if (r == AVERROR(ENOMEM))
+			return fail("%s: out of memory", Q(v->path));
+		if (r == AVERROR(EAGAIN) && tries < RETRIES)
+			continue;
+		if (r < 0) {
+			if (complained(v) || r != AVERROR_EOF)
+				v->claim.ended_badly = 1;
+			return 0;
+		}
+		st = v->format->streams[p->stream_index];
+		ours = st == v->stream;
+		claim_packet(&v->claim, st, p, ours);
+		/* Of an incomplete packet next_packet has more to say. */
+		if (complained(v) && !(p->flags & AV_PKT_FLAG_CORRUPT))
+			hurt(v, "error in the container");
+		if (ours)
+			return 1;
+		av_packet_unref(p);
+	}
+}
+
+/*
+ * The packet to decode next, as read_packet.  An incomplete one is decoded
+ * only if more follow: the last one is where the file was cut.
+ */
+static int
+next_packet(struct video *v)
+{
+	int r;
+
+	v->hurt = 0;
+	av_packet_unref(v->packet);
+	if (v->next->data != NULL)
+		av_packet_move_ref(v->packet, v->next);
+	else if ((r = read_packet(v, v->packet)) != 1)
+		return r;
+	if (av_packet_get_side_data(v->packet, AV_PKT_DATA_ENCRYPTION_INFO,
+	    NULL) != NULL)
+		return fail("%s: the video is encrypted", Q(v->path));
+	if (!(v->packet->flags & AV_PKT_FLAG_CORRUPT))
+		return 1;
+	if ((r = read_packet(v, v->next)) < 0)
+		return -1;
+	if (r == 0) {
+		v->claim.cut = 1;
+		return 0;
+	}
+	v->account.packets_corrupt++;
+	hurt(v, "incomplete packet");
+	return 1;
+}
+
+/* ---- frames ---- */
+
+/* Give the decoder a packet, or tell it that there are no more. */
+static int
+feed(struct video *v)
+{
+	int r = next_packet(v);
+
+	if (r < 0)
+		return -1;
+	v->draining = r == 0;
+	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
+	if (r == AVERROR(ENOMEM))
+		return fail("%s: out of memory", Q(v->path));
+	if (r < 0 && r != AVERROR_EOF) {
+		v->account.refused++;
+		hurt(v, ff_text(r));
+	}
+	if (complained(v))
+		hurt(v, "error in the decoder");
+	return 0;
+}
+
+/* Decode a frame into ${f}: 1, 0 at the end, -1 after a message. */
+static int
+decode(struct video *v, AVFrame *f)
+{
+	for (int errors = 0; errors < RETRIES;) {
+		int r = avcodec_receive_frame(v->decoder, f);
+		int bad = r == 0 && (f->decode_error_flags != 0 ||
+		    (f->flags & AV_FRAME_FLAG_CORRUPT));
+
+		if (r == AVERROR(ENOMEM))
+			return fail("%s: out of memory", Q(v->path));
+		if (complained(v))
+			hurt(v, "error in the decoder");
+		if (bad) {
+			v->account.frames_corrupt++;
+			hurt(v, "damaged frame");
+		}
+		if (r == 0)
+			return 1;
+		if (r == AVERROR_EOF)
+			return 0;
+		if (r != AVERROR(EAGAIN)) {
+			v->account.refused++;
+			hurt(v, ff_text(r));
+		}
+		if (v->draining) {
+			v->hurt = 0;
+			errors++;
+		} else if (feed(v) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The time of frame ${f} in ticks from the first frame's; one that has none,
+ * or is not after the frame before it, is put where it would be expected.
+ */
+static void
+set_time(struct video *v, const AVFrame *f)
+{
+	int64_t at = f->best_effort_timestamp, t = 0;
+	int64_t length = ff_duration(f), last = v->time;
+
+	if (!v->started) {
+		v->origin = at == AV_NOPTS_VALUE ? 0 : at;
+		v->time = 0;
+	} else if (at != AV_NOPTS_VALUE &&
+	    !__builtin_sub_overflow(at, v->origin, &t) && t > last &&
+	    t < INT64_MAX / 4) {
+		v->time = t;
+	} else {
+		v->account.times_mended++;
+		v->time = at == AV_NOPTS_VALUE ? v->until : last + 1;
+	}
+	/* Its end, unless the next frame says otherwise. */
+	if (length <= 0 || length > INT64_MAX / 4)
+		length = v->started ? v->time - last : 0;
+	if (length <= 0 && v->info.rate[0].num > 0)
+		length = llrint(av_q2d(av_inv_q((AVRational){
+		    v->info.rate[0].num, v->info.rate[0].den })) /
+		    av_q2d(v->stream->time_base));
+	v->until = v->time + (length > 0 ? length : 1);
+	v->started = 1;
+}
+
+int
+video_look_ahead(struct video *v)
+{
+	int r = decode(v, v->ahead);
+
+	v->have_ahead = r == 1;
+	if (r == 1)
+		set_time(v, v->ahead);
+	return r;
+}
+
+/* All frames are through: what is to be said of the file? */
+static void
+conclude(struct video *v)
+{
+	struct video_account *a = &v->account;
+	double hidden;
+
+	if (cut_find(v->source.fd, v->source.size, v->info.format))
+		v->claim.cut = 1;
+	v->claim.shown_end = ((double)v->origin + (double)v->until) *
+	    av_q2d(v->stream->time_base);
+	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
+	    a->decoded);
+	hidden = claim_hidden(&v->claim, a->frames, a->decoded);
+	if (hidden > 0 && !a->truncated) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "no picture for the last %.2f s",
+		    hidden);
+		v->hurt = 0;
+		hurt(v, text);
+	}
+}
+
+int
+video_next(struct video *v, struct video_frame *frame)
+{
+	AVFrame *f = v->now;
+	int64_t until;
+	int r = 0;
+
+	ff_listen(&v->log);
+	if (!v->have_ahead)
+		goto out;
+	av_frame_unref(f);
+	v->now = v->ahead;
+	v->ahead = f;
+	frame->time = v->time;
+	until = v->until;
+	if ((r = video_look_ahead(v)) < 0)
+		goto out;
+	frame->until = v->have_ahead ? v->time : until;
+	v->account.frames++;
+	v->account.decoded = (double)frame->until *
+	    av_q2d(v->stream->time_base);
+	v->account.resized |= v->now->width != v->first_w ||
+	    v->now->height != v->first_h;
+	if (!v->have_ahead)
+		conclude(v);
+	r = 1;
+out:
+	ff_listen(NULL);
+	return r;
+}
+
+void
+video_free(struct video *v)
+{
+	if (v == NULL)
+		return;
+	picture_free(&v->picture);
+	av_frame_free(&v->now);
+	av_frame_free(&v->ahead);
+	av_packet_free(&v->packet);
+	av_packet_free(&v->next);
+	avcodec_free_context(&v->decoder);
+	avformat_close_input(&v->format);
+	source_close(&v->source);
+	free(v->path);
+	free(v);
+}
+
+const struct video_info *
+video_info(const struct video *v)
+{
+	return &v->info;
+}
+
+const struct video_account *
+video_account(const struct video *v)
+{
+	return &v->account;
+}
+
+const struct planes *
+video_planes(struct video *v, int w, int h)
+{
+	return picture_planes(&v->picture, v->path, v->now, v->info.turn, w, h);
+}
+
+const struct image *
+video_rgb(struct video *v, int w, int h)
+{
+	return picture_rgb(&v->picture, v->path, v->now, v->info.turn, w, h);
+}

@@ -1,0 +1,158 @@
+/* Frame rates: reading, finding and changing them. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "media/fps.h"
+
+#define FASTEST 1000		/* frames a second */
+#define SLACK 0.001		/* seconds a frame may be off its place */
+
+/* Wide enough for a time, two rates and a tick multiplied. */
+typedef __int128 wide;
+
+static int64_t
+divisor(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		int64_t c = a % b;
+
+		a = b;
+		b = c;
+	}
+	return a;
+}
+
+static int
+is_sound(struct fraction f)
+{
+	return f.num > 0 && f.den > 0 && f.num <= (int64_t)FASTEST * f.den;
+}
+
+int
+fps_parse(const char *text, struct fraction *f)
+{
+	const char *slash = strchr(text, '/'), *point = strchr(text, '.');
+	char digits[16];
+	int64_t num, den = 1, g;
+	size_t n = strlen(text);
+
+	if (n >= sizeof(digits))
+		return -1;
+	memcpy(digits, text, n + 1);
+	if (slash != NULL) {
+		digits[slash - text] = '\0';
+		if (text_int(slash + 1, 1, INT_MAX, &den) != 0)
+			return -1;
+	} else if (point != NULL) {
+		/* 29.97 is 2997/100: move the digits over the point. */
+		size_t after = n - (size_t)(point - text) - 1;
+
+		if (after == 0 || after > 6)
+			return -1;
+		memmove(digits + (point - text), point + 1, after + 1);
+		while (after-- > 0)
+			den *= 10;
+	}
+	if (text_int(digits, 1, INT_MAX, &num) != 0)
+		return -1;
+	g = divisor(num, den);
+	*f = (struct fraction){ (int)(num / g), (int)(den / g) };
+	return is_sound(*f) ? 0 : -1;
+}
+
+/* Every frame within SLACK of its place at ${rate}? */
+static int
+fits(const int64_t *time, size_t n, struct fraction tick, struct fraction rate)
+{
+	double second = (double)tick.num / tick.den;
+	double frame = (double)rate.den / rate.num;
+
+	for (size_t i = 0; i < n; i++) {
+		double off = (double)time[i] * second - (double)i * frame;
+
+		if (off > SLACK || off < -SLACK)
+			return 0;
+	}
+	return 1;
+}
+
+/* (n - 1) frames in ${span} ticks, as an int fraction. */
+static struct fraction
+mean_rate(int64_t frames, int64_t span, struct fraction tick)
+{
+	wide num = (wide)frames * tick.den, den = (wide)span * tick.num;
+	int64_t g;
+
+	/* Halving both loses nothing that matters at this size. */
+	while (num > INT64_MAX || den > INT64_MAX) {
+		num /= 2;
+		den /= 2;
+	}
+	g = divisor((int64_t)num, (int64_t)den);
+	num /= g;
+	den /= g;
+	while (num > INT_MAX || den > INT_MAX) {
+		num /= 2;
+		den /= 2;
+	}
+	return (struct fraction){ (int)num, den > 0 ? (int)den : 1 };
+}
+
+int
+fps_find(const int64_t *time, size_t n, struct fraction tick,
+    const struct fraction *hint, int hints, struct fraction *found)
+{
+	struct fraction mean;
+	double rate;
+	int whole;
+
+	for (int i = 0; i < hints; i++)
+		if (is_sound(hint[i]) && fits(time, n, tick, hint[i])) {
+			*found = hint[i];
+			return 1;
+		}
+	*found = (struct fraction){ 0, 0 };
+	if (n < 2 || time[n - 1] <= 0)
+		return 1;
+	mean = mean_rate((int64_t)n - 1, time[n - 1], tick);
+	rate = (double)mean.num / mean.den;
+	if (rate > FASTEST)
+		return 0;
+	whole = (int)(rate + 0.5);
+	if (whole > 0) {
+		struct fraction plain = { whole, 1 };
+		struct fraction ntsc = { whole * 1000, 1001 };
+
+		if (fits(time, n, tick, plain)) {
+			*found = plain;
+			return 1;
+		}
+		if (fits(time, n, tick, ntsc)) {
+			*found = ntsc;
+			return 1;
+		}
+	}
+	*found = mean;
+	return fits(time, n, tick, mean);
+}
+
+/* k / rate <= (time + until) / 2 * tick, without rounding. */
+int
+fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
+    struct fraction tick)
+{
+	wide left = (wide)2 * k * rate.den * tick.den;
+	wide right = ((wide)time + until) * tick.num * rate.num;
+
+	return left <= right;
+}
+
+int64_t
+fps_100us(int64_t time, struct fraction tick)
+{
+	return (int64_t)(((wide)time * tick.num * 10000 * 2 + tick.den) /
+	    ((wide)tick.den * 2));
+}

@@ -1,0 +1,46 @@
+#ifndef MEDIA_FPS_H
+#define MEDIA_FPS_H
+
+/* Frame rates and the times of frames, as exact fractions. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* num/den frames a second, or num/den seconds a tick; 0/0: not known. */
+struct fraction { int num, den; };
+
+/*
+ * fps_parse(text, f):
+ * A rate as people write it: "25", "29.97" or "30000/1001", above 0 and at
+ * most 1000.  -1 without a message if ${text} is no such rate.
+ */
+int fps_parse(const char *text, struct fraction *f);
+
+/*
+ * fps_find(time, n, tick, hint, hints, found):
+ * The rate of ${n} frames at ${time}[], ascending from 0, in ticks of ${tick}
+ * seconds.  Return 1 if it is constant: frame i lies within a millisecond of
+ * i / ${found}, which is what containers that count milliseconds leave of a
+ * rate.  Rates that the file claims, ${hint}[], are tried first, then whole
+ * numbers and their NTSC forms, then the mean.  Otherwise return 0, and
+ * ${found} is the mean.  A single frame has the first sound hint.
+ */
+int fps_find(const int64_t *time, size_t n, struct fraction tick,
+    const struct fraction *hint, int hints, struct fraction *found);
+
+/*
+ * fps_shows(k, rate, time, until, tick):
+ * 1 if picture ${k} of a video resampled to ${rate}, the one for k / ${rate}
+ * seconds, is not after the frame that is on from ${time} to ${until}, in
+ * ticks from the first frame: no later frame is strictly nearer.  So for each
+ * frame in turn, "while (fps_shows(k, ...)) k++" gives every picture the frame
+ * nearest in time, ties to the earlier; and the last picture is the last that
+ * is not nearer to the end of the video than to its last frame.
+ */
+int fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
+    struct fraction tick);
+
+/* fps_100us(time, tick): ${time} >= 0 in units of 0.1 ms, rounded. */
+int64_t fps_100us(int64_t time, struct fraction tick);
+
+#endif

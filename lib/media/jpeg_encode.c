@@ -1,0 +1,235 @@
+/* The JPEG encoder: planes or pixels to bytes, by libjpeg's raw-data path. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include "base/fail.h"
+#include "media/jpeg.h"
+
+#define ROOM 65536		/* that the output grows by, at least */
+#define PAD(n) (((n) + DCTSIZE - 1) / DCTSIZE * DCTSIZE)
+
+struct jpeg_encoder {
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr errors;
+	struct jpeg_destination_mgr to;
+	jmp_buf failed;
+	struct buffer *out;
+	uint8_t *padded;	/* rows with whole blocks, if the picture's
+				 * have none */
+	size_t padded_size;
+	int w, h;
+};
+
+/* ---- libjpeg's callbacks ---- */
+
+static void
+on_error(j_common_ptr c)
+{
+	struct jpeg_encoder *e = c->client_data;
+	char text[JMSG_LENGTH_MAX];
+
+	c->err->format_message(c, text);
+	fail("JPEG: %s", text);
+	longjmp(e->failed, 1);
+}
+
+static void
+on_message(j_common_ptr c)
+{
+	(void)c;
+}
+
+static void
+on_start(j_compress_ptr c)
+{
+	(void)c;		/* aim() has been called */
+}
+
+/* Let libjpeg write behind what ${e->out} holds. */
+static void
+aim(struct jpeg_encoder *e, size_t room)
+{
+	struct buffer *b = e->out;
+
+	if (b->cap - b->n < room + 1) {
+		b->cap = b->n + b->n / 2 + room + 1;
+		b->data = xrealloc(b->data, b->cap, 1);
+	}
+	e->to.next_output_byte = (JOCTET *)b->data + b->n;
+	e->to.free_in_buffer = b->cap - b->n - 1;
+}
+
+static boolean
+on_full(j_compress_ptr c)
+{
+	struct jpeg_encoder *e = c->client_data;
+
+	e->out->n = e->out->cap - 1;
+	aim(e, ROOM);
+	return TRUE;
+}
+
+static void
+on_end(j_compress_ptr c)
+{
+	struct jpeg_encoder *e = c->client_data;
+
+	e->out->n = e->out->cap - 1 - e->to.free_in_buffer;
+	e->out->data[e->out->n] = '\0';
+}
+
+/* ---- encoding ---- */
+
+struct jpeg_encoder *
+jpeg_encoder_new(int quality)
+{
+	struct jpeg_encoder *e = xcalloc(1, sizeof(*e));
+
+	e->c.err = jpeg_std_error(&e->errors);
+	e->errors.error_exit = on_error;
+	e->errors.output_message = on_message;
+	e->c.client_data = e;
+	jpeg_create_compress(&e->c);
+	e->to.init_destination = on_start;
+	e->to.empty_output_buffer = on_full;
+	e->to.term_destination = on_end;
+	e->c.dest = &e->to;
+	/* The tables of a quality are the same for every picture. */
+	e->c.in_color_space = JCS_YCbCr;
+	e->c.input_components = 3;
+	jpeg_set_defaults(&e->c);
+	jpeg_set_quality(&e->c, quality, TRUE);
+	e->c.dct_method = JDCT_ISLOW;
+	return e;
+}
+
+void
+jpeg_encoder_free(struct jpeg_encoder *e)
+{
+	if (e == NULL)
+		return;
+	jpeg_destroy_compress(&e->c);
+	free(e->padded);
+	free(e);
+}
+
+static int
+check_size(int w, int h)
+{
+	if (w >= 1 && h >= 1 && w <= JPEG_MAX_DIMENSION &&
+	    h <= JPEG_MAX_DIMENSION)
+		return 0;
+	return fail("JPEG: %dx%d pixels (wanted 1 to %ld each way)", w, h,
+	    JPEG_MAX_DIMENSION);
+}
+
+/*
+ * Sixteen rows of luma and eight of chroma from row ${y} on, as libjpeg wants
+ * them: whole blocks.  Rows below the picture repeat its last, columns to its
+ * right the last pixel; only rows that lack columns are copied.
+ */
+static void
+take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
+    const int stride[3], int y, JSAMPROW luma[16], JSAMPROW chroma[2][8])
+{
+	uint8_t *spare = e->padded;
+
+	for (int p = 0; p < 3; p++) {
+		int w = p > 0 ? (e->w + 1) / 2 : e->w;
+		int h = p > 0 ? (e->h + 1) / 2 : e->h;
+		int rows = p > 0 ? 8 : 16, top = p > 0 ? y / 2 : y;
+		int wide = PAD(w);
+		JSAMPROW *row = p > 0 ? chroma[p - 1] : luma;
+
+		for (int i = 0; i < rows; i++) {
+			int k = top + i < h ? top + i : h - 1;
+
+			/* libjpeg does not write here, but has no const. */
+			row[i] = (JSAMPROW)plane[p] + k * (ptrdiff_t)stride[p];
+			if (wide == w)
+				continue;
+			memcpy(spare, row[i], (size_t)w);
+			memset(spare + w, spare[w - 1], (size_t)(wide - w));
+			row[i] = spare;
+			spare += wide;
+		}
+	}
+}
+
+/* Begin a picture of e->w by e->h, whose input is of ${space}. */
+static void
+begin(struct jpeg_encoder *e, J_COLOR_SPACE space, int raw)
+{
+	e->c.image_width = (JDIMENSION)e->w;
+	e->c.image_height = (JDIMENSION)e->h;
+	e->c.in_color_space = space;
+	e->c.raw_data_in = raw;
+	aim(e, ROOM);
+	jpeg_start_compress(&e->c, TRUE);
+}
+
+/* After an error: leave ${e->out} as it was, ${before} bytes. */
+static int
+give_up(struct jpeg_encoder *e, size_t before)
+{
+	jpeg_abort_compress(&e->c);
+	e->out->n = before;
+	return -1;
+}
+
+int
+jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
+    const int stride[3], int w, int h, struct buffer *out)
+{
+	const size_t before = out->n;
+	JSAMPROW luma[16], chroma[2][8];
+	JSAMPARRAY planes[3] = { luma, chroma[0], chroma[1] };
+	size_t size;
+
+	if (check_size(w, h) != 0)
+		return -1;
+	e->out = out;
+	e->w = w;
+	e->h = h;
+	size = 16 * (size_t)PAD(w) + 16 * (size_t)PAD((w + 1) / 2);
+	if (size > e->padded_size) {
+		e->padded = xrealloc(e->padded, size, 1);
+		e->padded_size = size;
+	}
+	if (setjmp(e->failed))
+		return give_up(e, before);
+	begin(e, JCS_YCbCr, TRUE);
+	for (int y = 0; y < h; y += 16) {
+		take_rows(e, plane, stride, y, luma, chroma);
+		jpeg_write_raw_data(&e->c, planes, 16);
+	}
+	jpeg_finish_compress(&e->c);
+	return 0;
+}
+
+int
+jpeg_encode_rgb(struct jpeg_encoder *e, const struct image *m,
+    struct buffer *out)
+{
+	const size_t before = out->n;
+
+	if (check_size(m->w, m->h) != 0)
+		return -1;
+	e->out = out;
+	e->w = m->w;
+	e->h = m->h;
+	if (setjmp(e->failed))
+		return give_up(e, before);
+	begin(e, JCS_RGB, FALSE);
+	for (int y = 0; y < m->h; y++) {
+		JSAMPROW row = m->data + (size_t)y * (size_t)m->w * 3;
+
+		jpeg_write_scanlines(&e->c, &row, 1);
+	}
+	jpeg_finish_compress(&e->c);
+	return 0;
+}

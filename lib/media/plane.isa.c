@@ -1,0 +1,38 @@
+/* The loops of plane_to_jfif over a row. */
+#include "media/plane.h"
+
+#define BITS 13			/* of fraction in struct plane_factors */
+#define HALF (1 << (BITS - 1))
+
+static inline uint8_t
+clamp(int v)
+{
+	return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+/* ${add}: what chroma adds to each pixel, in 1/8192. */
+void
+ISA(plane_luma_row)(uint8_t *to, const uint8_t *from, const int32_t *add, int n,
+    const struct plane_factors *f)
+{
+	const int y = f->y, offset = f->offset + HALF;
+
+	for (int i = 0; i < n; i++)
+		to[i] = clamp((from[i] * y + offset + add[i]) >> BITS);
+}
+
+/* ${add} gets two equal elements for each of the ${n} of chroma. */
+void
+ISA(plane_chroma_row)(uint8_t *to_b, uint8_t *to_r, const uint8_t *from_b,
+    const uint8_t *from_r, int32_t *add, int n, const struct plane_factors *f)
+{
+	const int p = f->p, q = f->q, s = f->s, t = f->t, u = f->u, v = f->v;
+
+	for (int i = 0; i < n; i++) {
+		int b = from_b[i] - 128, r = from_r[i] - 128;
+
+		add[2 * i] = add[2 * i + 1] = b * p + r * q;
+		to_b[i] = clamp(128 + ((b * s + r * t + HALF) >> BITS));
+		to_r[i] = clamp(128 + ((b * u + r * v + HALF) >> BITS));
+	}
+}

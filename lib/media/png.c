@@ -1,0 +1,194 @@
+/*
+ * PNG through libpng's ordinary interface.  Its simplified one is shorter, but
+ * converts the pixels of files that carry a gamma; here the bytes of a frame
+ * must come back as they were.
+ */
+#include <png.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "media/png.h"
+
+/* A damaged header must not make us ask for terabytes. */
+#define MAX_SIDE 65535
+#define MAX_PIXELS (1 << 27)
+
+/* What libpng's callbacks and the code below them share. */
+struct job {
+	png_structp png;
+	png_infop info;
+	const uint8_t *in;		/* reading: from here */
+	size_t n, at;
+	struct buffer *out;		/* writing: to here */
+	struct image *m;
+	png_bytep *row;
+	char error[128];
+};
+
+/* libpng wants this not to return: back to the setjmp below. */
+static void
+on_error(png_structp png, const char *text)
+{
+	struct job *j = png_get_error_ptr(png);
+
+	snprintf(j->error, sizeof(j->error), "%s", text);
+	png_longjmp(png, 1);
+}
+
+/* It warns of things that leave the pixels alone, such as odd profiles. */
+static void
+on_warning(png_structp png, const char *text)
+{
+	(void)png;
+	(void)text;
+}
+
+static void
+on_write(png_structp png, png_bytep data, size_t n)
+{
+	buffer_add(((struct job *)png_get_io_ptr(png))->out, data, n);
+}
+
+static void
+on_flush(png_structp png)
+{
+	(void)png;
+}
+
+static void
+on_read(png_structp png, png_bytep to, size_t n)
+{
+	struct job *j = png_get_io_ptr(png);
+
+	if (n > j->n - j->at)
+		png_error(png, "the file is cut short");
+	memcpy(to, j->in + j->at, n);
+	j->at += n;
+}
+
+static void
+point_rows(struct job *j)
+{
+	size_t stride = (size_t)j->m->w * (size_t)j->m->c;
+
+	j->row = xcalloc((size_t)j->m->h, sizeof(*j->row));
+	for (int y = 0; y < j->m->h; y++)
+		j->row[y] = j->m->data + (size_t)y * stride;
+}
+
+/* The part of encoding that libpng may leave by a jump. */
+static int
+encode(struct job *j)
+{
+	if (setjmp(png_jmpbuf(j->png)))
+		return -1;
+	png_set_write_fn(j->png, j, on_write, on_flush);
+	png_set_IHDR(j->png, j->info, (png_uint_32)j->m->w,
+	    (png_uint_32)j->m->h, 8, j->m->c == 3 ? PNG_COLOR_TYPE_RGB :
+	    PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+	    PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	png_write_info(j->png, j->info);
+	png_write_image(j->png, j->row);
+	png_write_end(j->png, NULL);
+	return 0;
+}
+
+int
+png_encode(const struct image *m, struct buffer *out)
+{
+	struct job j = { .out = out, .m = (struct image *)(uintptr_t)m };
+	size_t before = out->n;
+	int status;
+
+	j.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &j, on_error,
+	    on_warning);
+	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
+		png_destroy_write_struct(&j.png, NULL);
+		return fail("libpng %s does not start", png_libpng_ver);
+	}
+	point_rows(&j);
+	status = encode(&j);
+	png_destroy_write_struct(&j.png, &j.info);
+	free(j.row);
+	if (status != 0) {
+		out->n = before;	/* half a picture is none */
+		return fail("PNG of %d x %d: %s", m->w, m->h, j.error);
+	}
+	return 0;
+}
+
+/* The part of decoding that libpng may leave by a jump. */
+static int
+decode(struct job *j)
+{
+	png_uint_32 w, h;
+	int depth, colour;
+
+	if (setjmp(png_jmpbuf(j->png)))
+		return -1;
+	png_set_user_limits(j->png, MAX_SIDE, MAX_SIDE);
+	png_set_read_fn(j->png, j, on_read);
+	png_read_info(j->png, j->info);
+	png_get_IHDR(j->png, j->info, &w, &h, &depth, &colour, NULL, NULL, NULL);
+	if ((uint64_t)w * h > MAX_PIXELS)
+		png_error(j->png, "more than 128 million pixels");
+	/* Palettes, grey, 1 to 16 bits, with alpha or without: as RGB. */
+	png_set_expand(j->png);
+	png_set_strip_16(j->png);
+	png_set_strip_alpha(j->png);
+	png_set_gray_to_rgb(j->png);
+	png_set_interlace_handling(j->png);
+	png_read_update_info(j->png, j->info);
+	j->m = image_new((int)w, (int)h, 3);
+	if (png_get_rowbytes(j->png, j->info) != 3 * (size_t)w)
+		png_error(j->png, "not convertible to 8-bit RGB");
+	point_rows(j);
+	png_read_image(j->png, j->row);
+	png_read_end(j->png, NULL);
+	return 0;
+}
+
+struct image *
+png_decode(const void *data, size_t n)
+{
+	struct job j = { .in = data, .n = n };
+	int status;
+
+	if (n < 8 || png_sig_cmp(data, 0, 8) != 0)
+		return fail_null("not a PNG file");
+	j.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &j, on_error,
+	    on_warning);
+	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
+		png_destroy_read_struct(&j.png, NULL, NULL);
+		return fail_null("libpng %s does not start", png_libpng_ver);
+	}
+	status = decode(&j);
+	png_destroy_read_struct(&j.png, &j.info, NULL);
+	free(j.row);
+	if (status != 0) {
+		image_free(j.m);
+		return fail_null("PNG at byte %zu of %zu: %s", j.at, n, j.error);
+	}
+	return j.m;
+}
+
+int
+png_write(const char *path, const struct image *m)
+{
+	struct buffer b = { 0 };
+	int status = png_encode(m, &b);
+
+	if (status == 0 && strcmp(path, "-") != 0)
+		status = commit_bytes(path, b.data, b.n);
+	else if (status == 0 && fwrite(b.data, 1, b.n, stdout) != b.n)
+		status = fail_errno("standard output");
+	buffer_free(&b);
+	return status;
+}

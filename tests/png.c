@@ -1,0 +1,134 @@
+/* PNG: what goes in comes out; what is damaged is refused, with a reason. */
+#include <stdint.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "media/png.h"
+
+#include "tap.h"
+
+static struct image *
+pattern(int w, int h, int c)
+{
+	struct image *m = image_new(w, h, c);
+
+	for (int i = 0; i < w * h * c; i++)
+		m->data[i] = (uint8_t)(i * 31 + i / 7);
+	return m;
+}
+
+static void
+test_round_trip(int w, int h, int c)
+{
+	struct image *m = pattern(w, h, c), *back;
+	struct buffer b = { 0 }, again = { 0 };
+	int differ = 0;
+
+	buffer_text(&b, "kept");
+	is(png_encode(m, &b), 0, "a picture is encoded");
+	ok(memcmp(b.data, "kept\x89PNG", 8) == 0, "behind what was there");
+	back = png_decode(b.data + 4, b.n - 4);
+	ok(back != NULL && back->w == w && back->h == h && back->c == 3,
+	    "%d x %d of %d channels come back as RGB", w, h, c);
+	for (int i = 0; back != NULL && i < w * h * 3; i++)
+		differ += back->data[i] != m->data[c == 3 ? i : i / 3];
+	is(differ, 0, "with the same pixels");
+	png_encode(m, &again);
+	ok(again.n == b.n - 4 && memcmp(again.data, b.data + 4, again.n) == 0,
+	    "a second time gives the same bytes");
+	image_free(back);
+	image_free(m);
+	buffer_free(&b);
+	buffer_free(&again);
+}
+
+/* Cut anywhere or changed anywhere: an error or the right size, no crash. */
+static void
+test_damage(void)
+{
+	struct image *m = pattern(19, 11, 3), *back;
+	struct buffer b = { 0 };
+	char why[256];
+	int passed = 0, silent = 0;
+
+	png_encode(m, &b);
+	fail_capture(why, sizeof(why));
+	for (size_t n = 0; n < b.n; n++) {
+		*why = '\0';
+		back = png_decode(b.data, n);
+		passed += back != NULL;
+		silent += back == NULL && *why == '\0';
+		image_free(back);
+	}
+	for (size_t i = 0; i < b.n; i++) {
+		b.data[i] ^= 0x20;
+		*why = '\0';
+		back = png_decode(b.data, b.n);
+		passed += back != NULL;
+		silent += back == NULL && *why == '\0';
+		image_free(back);
+		b.data[i] ^= 0x20;
+	}
+	back = png_decode(b.data, b.n / 2);
+	fail_capture(NULL, 0);
+	is(passed, 0, "a file cut short or changed in any byte is refused");
+	is(silent, 0, "each time with a message");
+	ok(back == NULL && strstr(why, "cut short") != NULL,
+	    "which says that the file is cut short");
+	image_free(m);
+	buffer_free(&b);
+}
+
+/* A header may claim what it likes. */
+static void
+test_claims(void)
+{
+	/* 60000 x 60000 RGB, its checksum right, no data. */
+	static const unsigned char huge[] = { 0x89, 'P', 'N', 'G', 13, 10, 26,
+		10, 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0xea, 0x60, 0, 0,
+		0xea, 0x60, 8, 2, 0, 0, 0, 0x0f, 0xb0, 0xe2, 0x15,
+		0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
+	char why[256] = "";
+
+	fail_capture(why, sizeof(why));
+	ok(png_decode(huge, sizeof(huge)) == NULL, "a huge picture is refused");
+	fail_capture(NULL, 0);
+	ok(strstr(why, "128 million") != NULL, "before memory is asked for");
+	diag("%s", why);
+}
+
+static void
+test_file(void)
+{
+	char path[] = "/tmp/vt-png.XXXXXX", why[256];
+	struct image *m = pattern(5, 4, 1), *back = NULL;
+	struct buffer b = { 0 };
+	int fd = mkstemp(path);
+
+	close(fd);
+	is(png_write(path, m), 0, "a picture is written as a file");
+	if (file_read(path, &b) == 0)
+		back = png_decode(b.data, b.n);
+	ok(back != NULL && back->w == 5 && back->data[3] == m->data[1],
+	    "and read from it");
+	fail_capture(why, sizeof(why));
+	is(png_write("/nowhere/x.png", m), -1, "a folder that is not there");
+	fail_capture(NULL, 0);
+	unlink(path);
+	image_free(back);
+	image_free(m);
+	buffer_free(&b);
+}
+
+int
+main(void)
+{
+	test_round_trip(1, 1, 3);
+	test_round_trip(37, 23, 3);
+	test_round_trip(64, 5, 1);
+	test_damage();
+	test_claims();
+	test_file();
+	return done();
+}
