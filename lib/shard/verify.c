@@ -327,32 +327,48 @@ check_sample(struct walk *k, uint32_t i)
 
 /* ---- the index ---- */
 
-/* What a writer must leave zero, and keys that are there twice. */
+/* Bytes of the file that a writer must leave zero. */
 static void
-check_index(struct walk *k)
+check_zero(struct walk *k, uint64_t at, uint64_t n, const char *kind,
+    const char *what)
+{
+	unsigned char bytes[USTAR_BLOCK];
+	char said[300];
+	int bad;
+
+	if (n > sizeof(bytes)) {
+		found(k, at, kind, "%llu bytes of %s (wanted fewer than %d)",
+		    (unsigned long long)n, what, USTAR_BLOCK);
+		return;
+	}
+	fail_capture(said, sizeof(said));
+	bad = shard_read(k->s, bytes, n, at);
+	fail_capture(NULL, 0);
+	if (bad) {
+		found(k, at, "io", "%s", said);
+		k->stop = 1;
+	} else if (!is_zero(bytes, n)) {
+		found(k, at, kind, "%s are not zero", what);
+	}
+}
+
+/* Flags and bytes that have no meaning yet, and keys that are there twice. */
+static void
+check_entries(struct walk *k)
 {
 	const struct shard_footer *f = &k->s->footer;
-	unsigned char gap[USTAR_BLOCK], footer[SHARD_FOOTER];
 	const unsigned char *order = k->s->tail;
 	struct shard_sample a, b = { 0 };
 	char before[KEY_MAX + 1];
 
-	for (int i = 0; i < SECTIONS; i++) {
-		uint64_t at = f->section[i].at + f->section[i].length;
-		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
-		    f->index_length - SHARD_FOOTER;
+	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
+		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE * i;
 
-		if (end - at > sizeof(gap) || shard_read(k->s, gap, end - at,
-		    f->index_at + at) != 0 || !is_zero(gap, end - at))
-			found(k, f->index_at + at, "index", "bytes behind section "
-			    "%d that are not zero", i);
-	}
-	if (shard_read(k->s, footer, sizeof(footer), k->s->size - SHARD_END -
-	    SHARD_FOOTER) == 0 && (get32(footer + 188) != 0 ||
-	    !is_zero(footer + 200, 304)) && f->minor == 0)
-		found(k, k->s->size - SHARD_END - SHARD_FOOTER, "footer",
-		    "reserved bytes that are not zero");
-	for (uint32_t i = 0; i < f->samples; i++) {
+		if (f->minor == 0 && (get16(e + 14) > 63 || get16(e + 34) != 0 ||
+		    get32(e + 52) != 0))
+			found(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
+			    "index", "sample %u: reserved flags or bytes are not "
+			    "zero", i);
 		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
 		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
 		    &a, k->key), shard_key(k->s, &b, before)) == 0)
@@ -361,6 +377,28 @@ check_index(struct walk *k)
 		k->key[0] = '\0';
 		b = a;
 	}
+}
+
+static void
+check_index(struct walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	uint64_t footer = k->s->size - SHARD_END - SHARD_FOOTER;
+
+	for (int i = 0; i < SECTIONS && !k->stop; i++) {
+		uint64_t at = f->section[i].at + f->section[i].length;
+		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
+		    f->index_length - SHARD_FOOTER;
+
+		check_zero(k, f->index_at + at, end - at, "index",
+		    "bytes behind a section");
+	}
+	/* A later minor version may have given them a meaning. */
+	if (f->minor == 0 && !k->stop) {
+		check_zero(k, footer + 188, 4, "footer", "reserved bytes");
+		check_zero(k, footer + 200, 304, "footer", "reserved bytes");
+	}
+	check_entries(k);
 }
 
 /* Everything before the index, then the rest of the file for its hash. */
