@@ -1,0 +1,69 @@
+/* Which transport a run uses: the one place where it is chosen by #if. */
+#include <stdlib.h>
+
+#include "base/cpus.h"
+#include "base/fail.h"
+#include "comm/comm.h"
+#include "comm/mpi/mpi.h"
+
+#ifdef VT_HAVE_MPI
+
+struct comm *
+comm_open(int *argc, char ***argv)
+{
+	int wanted, local;
+	struct comm *c;
+
+	/* Alone, MPI would only cost time to start. */
+	launch_rank(&wanted, &local);
+	if (wanted == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL)
+		return comm_self();
+	c = comm_mpi_open(argc, argv);
+	if (c != NULL && c->size != wanted && c->size == 1)
+		return fail_null("started as one of %d ranks, but %s sees one: "
+		    "start it with the mpirun of the same MPI", wanted,
+		    comm_library());
+	return c;
+}
+
+const char *
+comm_library(void)
+{
+	return comm_mpi_library();
+}
+
+void
+comm_close(struct comm *c)
+{
+	if (c != NULL && !comm_mpi_close(c))
+		comm_free(c);
+}
+
+#else
+
+struct comm *
+comm_open(int *argc, char ***argv)
+{
+	int wanted, local;
+
+	launch_rank(&wanted, &local);
+	(void)argc, (void)argv;
+	if (wanted > 1)
+		return fail_null("started as one of %d ranks, but this build has "
+		    "no MPI; make MPI=yes", wanted);
+	return comm_self();
+}
+
+const char *
+comm_library(void)
+{
+	return "one process (no MPI in this build)";
+}
+
+void
+comm_close(struct comm *c)
+{
+	comm_free(c);
+}
+
+#endif
