@@ -133,12 +133,12 @@ fail(const char *fmt, ...)
 int
 fail_errno(const char *fmt, ...)
 {
-	char text[LINE], why[128];
+	char text[LINE], buf[128];
+	/* Before vsnprintf, which may change errno.  This is the GNU form of
+	 * the function, which returns the text. */
+	const char *why = strerror_r(errno, buf, sizeof(buf));
 	va_list ap;
 
-	/* Before vsnprintf, which may change errno. */
-	if (strerror_r(errno, why, sizeof(why)) != 0)
-		snprintf(why, sizeof(why), "error %d", errno);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);

@@ -218,6 +218,8 @@ conclude(struct video *v)
 		v->claim.cut = 1;
 	v->claim.shown_end = ((double)v->origin + (double)v->until) *
 	    av_q2d(v->stream->time_base);
+	a->packets = v->claim.packets;
+	a->listed = claim_index(v->format, v->stream);
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
 	hidden = claim_hidden(&v->claim, a->frames, a->decoded);
