@@ -133,10 +133,9 @@ fail(const char *fmt, ...)
 int
 fail_errno(const char *fmt, ...)
 {
-	char text[LINE], buf[128];
-	/* Before vsnprintf, which may change errno.  This is the GNU form of
-	 * the function, which returns the text. */
-	const char *why = strerror_r(errno, buf, sizeof(buf));
+	char text[LINE], room[128];
+	/* GNU's form; and before vsnprintf, which may change errno. */
+	const char *why = strerror_r(errno, room, sizeof(room));
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -17,8 +17,18 @@
 
 #include "base/hash.h"
 #include "base/table.h"
+#include "sched/rate.h"
 
-#define SCHEDULE_CYCLE 8	/* shapes a stage can visit in turn */
+/* What a table may say; beyond these a number is a slip. */
+enum {
+	SCHEDULE_CYCLE = 8,		/* shapes a stage can visit in turn */
+	SCHEDULE_STAGES = 10000,
+	SCHEDULE_EPOCHS = 1000000,
+	SCHEDULE_BATCH = 1 << 24,
+	SCHEDULE_FRAMES = 1 << 16,
+	SCHEDULE_CROP = 1 << 14
+};
+#define SCHEDULE_SAMPLES ((uint64_t)1 << 40)	/* G(t) stays below 2^61 */
 
 /* A batch shape, and all that belongs to it. */
 struct cell {
@@ -26,16 +36,11 @@ struct cell {
 	int frames, crop;	/* T; S in pixels */
 	int group;		/* clips that share BN statistics */
 	int run;		/* 0: a group is consecutive clips; otherwise
-				 * groups interleave within each ${run} clips */
+				 * groups interleave within each ${run} clips,
+				 * and clip i of them is in group
+				 * i mod (run / group) */
 	int stride_min, stride_max;	/* frames between frames, drawn per
 				 * clip; 0, 0: segments choose the frames */
-};
-
-/* Part of a learning rate: what holds while epoch < ${until}. */
-struct rate_piece {
-	double until;
-	double e0, r0, e1, r1;	/* the line through these two points, or */
-	int constant;		/* just r0 */
 };
 
 /* Epochs ${first} to ${last} - 1; its cells are visited in turn. */
@@ -44,7 +49,7 @@ struct stage {
 	int cells;
 	struct cell cell[SCHEDULE_CYCLE];
 	int pieces;
-	struct rate_piece *rate;	/* in order; the last until last */
+	struct rate_piece *rate;	/* [pieces] in order */
 };
 
 struct schedule {
@@ -58,8 +63,8 @@ struct schedule_step {
 	uint64_t step;		/* t */
 	uint64_t clip;		/* G(t) */
 	int epoch;		/* of the first clip */
-	int stage, turn;	/* which cell: turn counts from the first step
-				 * of each epoch and stage */
+	int stage, turn;	/* cell ${turn} of the stage; the cycle starts
+				 * anew with each epoch, so with each stage */
 	double exact_epoch;	/* G(t) / N */
 	double rate;
 	const struct cell *cell;	/* NULL: the schedule has ended */
@@ -67,26 +72,41 @@ struct schedule_step {
 
 /*
  * schedule_read(path), schedule_from_table(t):
- * NULL after a message with file, line and column: unknown shapes, gaps,
- * stages out of order, a batch that is not a whole number of groups.
+ * "-" is standard input.  NULL after a message with file, line and column:
+ * numbers out of range, gaps, stages or cycles out of order, a batch that is
+ * not a whole number of groups, epochs without a rate.
  */
 struct schedule *schedule_read(const char *path);
 struct schedule *schedule_from_table(const struct table *t);
 void schedule_free(struct schedule *s);
 
-/* schedule_text(s): the table as text, the caller's to free; reading it back
- * gives the same schedule, rates to the last bit. */
+/*
+ * schedule_text(s): the table as text, the caller's to free; reading it back
+ * gives the same schedule, rates to the last bit.
+ * schedule_text_steps(s, samples): the same with the columns steps and clips,
+ * which say what each cell gets of a run over that many samples; they are for
+ * people, and readers pass over them.
+ */
 char *schedule_text(const struct schedule *s);
+char *schedule_text_steps(const struct schedule *s, uint64_t samples);
 
 int schedule_epochs(const struct schedule *s);
+
+/* schedule_stage(s, epoch): the stage an epoch belongs to; the last for
+ * epochs behind it. */
+const struct stage *schedule_stage(const struct schedule *s, int epoch);
 
 /* schedule_rate(s, epoch): the learning rate at an exact epoch. */
 double schedule_rate(const struct schedule *s, double epoch);
 
 /*
- * schedule_start(s, samples): the first step, for ${samples} samples.
- * schedule_next(s, samples, at): the step after ${at}.
- * schedule_seek(s, samples, step): step ${step}, by walking from the first.
+ * schedule_start(s, samples): the first step, for ${samples} samples, 1 to
+ * SCHEDULE_SAMPLES.
+ * schedule_next(s, samples, at): the step after ${at}; behind the last step,
+ * ${at} again.
+ * schedule_seek(s, samples, step): step ${step}, as a walk from the first
+ * would find it, in time proportional to its epochs; behind the last step,
+ * where the walk ends.
  */
 struct schedule_step schedule_start(const struct schedule *s, uint64_t samples);
 struct schedule_step schedule_next(const struct schedule *s, uint64_t samples,
@@ -98,9 +118,18 @@ struct schedule_step schedule_seek(const struct schedule *s, uint64_t samples,
 uint64_t schedule_steps(const struct schedule *s, uint64_t samples);
 
 /*
+ * schedule_count(s, samples, steps):
+ * Write to ${steps}[s->stages][SCHEDULE_CYCLE] how many steps each cell gets.
+ */
+void schedule_count(const struct schedule *s, uint64_t samples,
+    uint64_t (*steps)[SCHEDULE_CYCLE]);
+
+/*
  * schedule_prefix_hash(s, samples, step):
- * A hash of all that steps 0 to ${step} - 1 depend on: equal for two
- * schedules that agree so far, whatever they say later.
+ * A hash of ${samples} and of all that steps 0 to ${step} - 1 depend on: the
+ * cell, its place among the clips, and the rate, to the last bit.  Equal for
+ * two schedules that agree so far, whatever they say later and however their
+ * tables are cut into stages.  Takes some 20 ms for a million steps.
  */
 struct hash128 schedule_prefix_hash(const struct schedule *s, uint64_t samples,
     uint64_t step);
@@ -110,5 +139,12 @@ struct hash128 schedule_prefix_hash(const struct schedule *s, uint64_t samples,
  * ${group}: group * c->group + i, unless the groups interleave.
  */
 int cell_clip(const struct cell *c, int group, int i);
+
+/*
+ * cell_cost(c): frames * crop * crop, the input of one clip.  The work of a
+ * network is proportional to it but for the rounding of feature maps, which
+ * makes small crops 2 to 5 % dearer.
+ */
+double cell_cost(const struct cell *c);
 
 #endif

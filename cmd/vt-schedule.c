@@ -1,0 +1,533 @@
+/* vt-schedule: print a training schedule as a table, draw it, or sum it up. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "media/plot.h"
+#include "media/png.h"
+#include "sched/group.h"
+#include "sched/multigrid.h"
+#include "sched/schedule.h"
+#include "sched/summary.h"
+
+enum { CONSTANT, LONG, SHORT, LONG_SHORT };
+enum { BN_CONSTANT, BN_PYSLOWFAST };
+
+static struct {
+	int policy, bn, fine_tune, summary, force, quiet, verbose;
+	int64_t batch, frames, crop, stride, epochs, bn_size, ranks, samples;
+	double lr, gamma, epoch_factor, warmup_epochs, warmup_lr;
+	const char *falls, *factors, *longs, *shorts, *out, *plot, *config;
+} set = {
+	.fine_tune = 1, .batch = 64, .frames = 8, .crop = 224, .epochs = 50,
+	.bn_size = 8, .ranks = 1, .lr = 0.01, .gamma = 0.1,
+	.longs = "0.25x0.7071067811865476,0.5x0.7071067811865476,0.5x1,1x1",
+	.shorts = "0.5,0.7071067811865476"
+};
+
+static const struct option_row rows[] = {
+	OPTION_HEADING("Shape and rate"),
+	{ 0, "policy", OPTION_CHOICE, &set.policy, "NAME",
+	    "cycles: constant (none), long, short or long+short",
+	    "constant|long|short|long+short", 0, 0, 0 },
+	{ 0, "batch", OPTION_INT, &set.batch, "CLIPS",
+	    "clips a step at the base shape, over all ranks (64)", NULL,
+	    1, SCHEDULE_BATCH, 0 },
+	{ 0, "frames", OPTION_INT, &set.frames, "T",
+	    "frames a clip at the base shape (8)", NULL,
+	    1, SCHEDULE_FRAMES, 0 },
+	{ 0, "crop", OPTION_INT, &set.crop, "PIXELS",
+	    "side of the crop at the base shape (224)", NULL,
+	    1, SCHEDULE_CROP, 0 },
+	{ 0, "stride", OPTION_INT, &set.stride, "FRAMES",
+	    "frames between frames; 0: one frame a segment (0)", NULL,
+	    0, 1024, 0 },
+	{ 0, "lr", OPTION_REAL, &set.lr, "RATE",
+	    "learning rate for the base batch (0.01)", NULL, 0, 1e6, 0 },
+	{ 0, "epochs", OPTION_INT, &set.epochs, "N",
+	    "epochs without cycles (50)", NULL, 1, SCHEDULE_EPOCHS, 0 },
+	{ 0, "lr-steps", OPTION_TEXT, &set.falls, "LIST",
+	    "epochs at which the rate falls (2/5 and 4/5 of them); or none",
+	    NULL, 0, 0, 0 },
+	{ 0, "gamma", OPTION_REAL, &set.gamma, "X",
+	    "to this part of it (0.1)", NULL, 0, 1, 0 },
+	{ 0, "lr-factors", OPTION_TEXT, &set.factors, "LIST",
+	    "or to these parts of --lr: 1, then one for each fall", NULL,
+	    0, 0, 0 },
+	{ 0, "warmup-epochs", OPTION_REAL, &set.warmup_epochs, "N",
+	    "climb to the rate over N epochs, not stretched (0)", NULL,
+	    0, SCHEDULE_EPOCHS, 0 },
+	{ 0, "warmup-lr", OPTION_REAL, &set.warmup_lr, "RATE",
+	    "from this rate (0)", NULL, 0, 1e6, 0 },
+	OPTION_HEADING("Cycles"),
+	{ 0, "epoch-factor", OPTION_REAL, &set.epoch_factor, "X",
+	    "stretch the epochs; 0: 1.5 with cycles, 1 without (0)", NULL,
+	    0, 100, 0 },
+	{ 0, "long-factors", OPTION_TEXT, &set.longs, "LIST",
+	    "shapes of the long cycle: frames x crop over the base shape",
+	    NULL, 0, 0, 0 },
+	{ 0, "short-factors", OPTION_TEXT, &set.shorts, "LIST",
+	    "crops of the short cycle over the base crop", NULL, 0, 0, 0 },
+	{ 0, "fine-tune", OPTION_FLAG, &set.fine_tune, NULL,
+	    "behind the last fall, only the last long shape (yes)", NULL,
+	    0, 0, 0 },
+	OPTION_HEADING("Batch normalisation"),
+	{ 0, "bn", OPTION_CHOICE, &set.bn, "RULE",
+	    "groups: constant, or as pyslowfast makes them (constant)",
+	    "constant|pyslowfast", 0, 0, 0 },
+	{ 0, "bn-size", OPTION_INT, &set.bn_size, "CLIPS",
+	    "clips that share statistics (8)", NULL, 1, SCHEDULE_BATCH, 0 },
+	{ 0, "ranks", OPTION_INT, &set.ranks, "N",
+	    "devices, for --bn=pyslowfast (1)", NULL, 1, 1 << 20, 0 },
+	OPTION_HEADING("Output"),
+	{ 'o', "output", OPTION_TEXT, &set.out, "FILE",
+	    "write the table there (standard output)", NULL, 0, 0, 0 },
+	{ 0, "samples", OPTION_INT, &set.samples, "N",
+	    "of the training set: count steps and clips", NULL,
+	    0, (double)SCHEDULE_SAMPLES, 0 },
+	{ 0, "summary", OPTION_FLAG, &set.summary, NULL,
+	    "print stages, work and speed-up", NULL, 0, 0, 0 },
+	{ 0, "plot", OPTION_TEXT, &set.plot, "FILE",
+	    "draw shapes, batch and rate as a PNG", NULL, 0, 0, 0 },
+	{ 'f', "force", OPTION_FLAG, &set.force, NULL,
+	    "replace files that exist", NULL, 0, 0, 0 },
+	OPTION_CONFIG(&set.config),
+	OPTION_QUIET(&set.quiet),
+	OPTION_VERBOSE(&set.verbose),
+	OPTION_END
+};
+
+static const struct command command = {
+	.usage = "[OPTION]... [TABLE]",
+	.summary = "Print a training schedule, made by rule or read from TABLE.",
+	.example = "vt-schedule --policy=long+short --lr-steps=20,40 --summary",
+	.rows = rows
+};
+
+/* ---- lists ---- */
+
+/* Cut ${text} at its commas; pointers into a copy that lives on. */
+static int
+split(const char *text, char ***item)
+{
+	char *rest = xstrdup(text), *one;
+	size_t n = 0, cap = 0;
+
+	*item = NULL;
+	while ((one = strsep(&rest, ",")) != NULL) {
+		*item = array_room(*item, n, &cap, sizeof(**item));
+		(*item)[n++] = one;
+	}
+	return (int)n;
+}
+
+static int
+read_falls(const char *text, int **fall)
+{
+	int64_t before = 0, at;
+	char **item;
+	int n = 0;
+
+	if (text != NULL && strcmp(text, "none") == 0)
+		return 0;
+	if (text == NULL) {	/* as 20 and 40 of TSM's 50 */
+		*fall = xcalloc(2, sizeof(**fall));
+		for (int part = 2; part <= 4; part += 2)
+			if (set.epochs * part / 5 > (n > 0 ? (*fall)[n - 1] : 0))
+				(*fall)[n++] = (int)(set.epochs * part / 5);
+		return n;
+	}
+	n = split(text, &item);
+	*fall = xcalloc((size_t)n, sizeof(**fall));
+	for (int i = 0; i < n; i++) {
+		if (text_int(item[i], before + 1, set.epochs - 1, &at) != 0)
+			options_wrong("--lr-steps: %s (wanted epochs, rising, from "
+			    "1 to --epochs - 1 = %d, such as 20,40; or none)",
+			    text_quote(item[i]), (int)set.epochs - 1);
+		(*fall)[i] = (int)at;
+		before = at;
+	}
+	free(item);
+	return n;
+}
+
+static double *
+read_factors(const char *text, int falls)
+{
+	double *factor = xcalloc((size_t)falls + 1, sizeof(*factor));
+	char **item;
+	int n;
+
+	if (text == NULL) {
+		for (int j = 0; j <= falls; j++)
+			factor[j] = pow(set.gamma, j);
+		return factor;
+	}
+	n = split(text, &item);
+	if (n != falls + 1)
+		options_wrong("--lr-factors: %d numbers (wanted %d, one more than "
+		    "the rate falls)", n, falls + 1);
+	for (int i = 0; i < n; i++)
+		if (text_real(item[i], 0, 1e6, &factor[i]) != 0)
+			options_wrong("--lr-factors: %s (wanted a number)",
+			    text_quote(item[i]));
+	free(item);
+	return factor;
+}
+
+static int
+read_longs(const char *text, struct long_factor **f)
+{
+	char **item;
+	int n = split(text, &item);
+
+	*f = xcalloc((size_t)n, sizeof(**f));
+	for (int i = 0; i < n; i++) {
+		char *rest = item[i], *frames = strsep(&rest, "x");
+
+		if (rest == NULL ||
+		    text_real(frames, 1e-6, 1, &(*f)[i].frames) != 0 ||
+		    text_real(rest, 1e-6, 1, &(*f)[i].crop) != 0)
+			options_wrong("--long-factors: %s%s%s (wanted frames x "
+			    "crop, above 0 and up to 1, such as 0.5x0.7071)",
+			    frames, rest != NULL ? "x" : "",
+			    rest != NULL ? rest : "");
+	}
+	free(item);
+	return n;
+}
+
+static int
+read_shorts(const char *text, double **f)
+{
+	char **item;
+	int n = split(text, &item);
+
+	if (n >= SCHEDULE_CYCLE)
+		options_wrong("--short-factors: %d numbers (wanted at most %d)", n,
+		    SCHEDULE_CYCLE - 1);
+	*f = xcalloc((size_t)n, sizeof(**f));
+	for (int i = 0; i < n; i++)
+		if (text_real(item[i], 1e-6, 1, &(*f)[i]) != 0)
+			options_wrong("--short-factors: %s (wanted a number above 0 "
+			    "and up to 1)", text_quote(item[i]));
+	free(item);
+	return n;
+}
+
+/* ---- making ---- */
+
+static int
+has_long(void)
+{
+	return set.policy == LONG || set.policy == LONG_SHORT;
+}
+
+static int
+has_short(void)
+{
+	return set.policy == SHORT || set.policy == LONG_SHORT;
+}
+
+/* What is set in vain is worth a word. */
+static void
+warn_of_vain(void)
+{
+	const struct { const char *name; int used; const char *why; } vain[] = {
+		{ "long-factors", has_long(), "without a long cycle" },
+		{ "fine-tune", has_long(), "without a long cycle" },
+		{ "short-factors", has_short(), "without a short cycle" },
+		{ "warmup-lr", set.warmup_epochs > 0,
+		    "without --warmup-epochs" },
+		{ "gamma", set.factors == NULL, "beside --lr-factors" },
+		{ "ranks", set.bn == BN_PYSLOWFAST,
+		    "without --bn=pyslowfast" } };
+
+	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
+		if (options_given(vain[i].name) && !vain[i].used)
+			warning("--%s does nothing %s", vain[i].name, vain[i].why);
+}
+
+static struct schedule *
+make(void)
+{
+	struct multigrid m = {
+		.batch = (int)set.batch, .frames = (int)set.frames,
+		.crop = (int)set.crop, .stride = (int)set.stride,
+		.epochs = (int)set.epochs, .lr = set.lr,
+		.epoch_factor = set.epoch_factor,
+		.warmup_epochs = set.warmup_epochs, .warmup_lr = set.warmup_lr,
+		.fine_tune = set.fine_tune
+	};
+	struct long_factor *longs = NULL;
+	double *shorts = NULL, *factor;
+	int *fall = NULL, bad;
+	struct schedule *s;
+
+	warn_of_vain();
+	m.falls = read_falls(set.falls, &fall);
+	m.fall = fall;
+	m.factor = factor = read_factors(set.factors, m.falls);
+	if (m.epoch_factor == 0)
+		m.epoch_factor = set.policy == CONSTANT ? 1 : 1.5;
+	if (has_long())
+		m.longs = read_longs(set.longs, &longs);
+	if (has_short())
+		m.shorts = read_shorts(set.shorts, &shorts);
+	m.long_factor = longs;
+	m.short_factor = shorts;
+	if (has_long() && m.fine_tune && m.falls == 0)
+		options_wrong("--policy: a rate that never falls leaves a long "
+		    "cycle no epochs, all would be fine-tuning (wanted --lr-steps, "
+		    "or --no-fine-tune)");
+	s = multigrid_schedule(&m);
+	free(fall);
+	free(factor);
+	free(longs);
+	free(shorts);
+	if (s == NULL)
+		return NULL;
+	bad = set.bn == BN_CONSTANT ? group_constant(s, (int)set.bn_size) :
+	    group_pyslowfast(s, (int)set.bn_size, (int)set.ranks, has_long());
+	if (bad) {
+		schedule_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* A table is read as it stands: nothing else may claim to shape it. */
+static struct schedule *
+read_operand(const char *path)
+{
+	static const char *const makers[] = { "policy", "batch", "frames",
+		"crop", "stride", "lr", "epochs", "lr-steps", "gamma",
+		"lr-factors", "warmup-epochs", "warmup-lr", "epoch-factor",
+		"long-factors", "short-factors", "fine-tune", "bn", "bn-size",
+		"ranks" };
+
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+		if (options_given(makers[i]))
+			options_wrong("--%s: the schedule is read from %s, not made",
+			    makers[i], text_quote(path));
+	return schedule_read(path);
+}
+
+/* ---- drawing ---- */
+
+/* A curve while it grows; the arrays are the series'. */
+struct curve { double *x, *y; size_t n, x_cap, y_cap; };
+
+static void
+add_point(struct curve *c, double x, double y)
+{
+	c->x = array_room(c->x, c->n, &c->x_cap, sizeof(*c->x));
+	c->y = array_room(c->y, c->n, &c->y_cap, sizeof(*c->y));
+	c->x[c->n] = x;
+	c->y[c->n++] = y;
+}
+
+static double
+cell_number(const struct cell *c, int what)
+{
+	return what == 0 ? c->crop : what == 1 ? c->frames : c->batch;
+}
+
+/* One line for each turn of the short cycle, unless all are the same. */
+static struct curve *
+cell_curves(const struct schedule *s, int what, int *n)
+{
+	struct curve *c = xcalloc(SCHEDULE_CYCLE, sizeof(*c));
+	int differ = 0;
+
+	*n = 0;
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+
+		*n = g->cells > *n ? g->cells : *n;
+		for (int k = 0; k < SCHEDULE_CYCLE; k++) {
+			double y = k < g->cells ? cell_number(&g->cell[k], what) :
+			    NAN;
+
+			differ |= k < g->cells &&
+			    y != cell_number(&g->cell[0], what);
+			add_point(&c[k], g->first, y);
+			if (i == s->stages - 1)
+				add_point(&c[k], g->last, y);
+		}
+	}
+	if (!differ)
+		*n = 1;
+	return c;
+}
+
+/* Close enough together that a line looks straight or bent as it is. */
+static struct curve *
+rate_curve(const struct schedule *s)
+{
+	struct curve *c = xcalloc(SCHEDULE_CYCLE, sizeof(*c));
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		double first = g->first;
+
+		for (int k = 0; k < g->pieces && first < g->last; k++) {
+			double last = fmin(g->rate[k].until, g->last);
+
+			for (int j = 0; j <= 100; j++)
+				add_point(c, first + j * (last - first) / 100,
+				    rate_at(&g->rate[k], 1, first + j *
+				    (last - first) / 100));
+			first = last;
+		}
+	}
+	return c;
+}
+
+static struct image *
+draw(const struct schedule *s)
+{
+	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
+		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
+	static const char *const label[] = { "Crop, pixels", "Frames",
+		"Batch, clips", "Learning rate" };
+	enum { PANELS = 4 };
+	struct plot_series series[PANELS][SCHEDULE_CYCLE] = { 0 };
+	struct plot_panel panel[PANELS] = { 0 };
+	struct curve *curve[PANELS];
+	double *border = xcalloc((size_t)s->stages, sizeof(*border));
+	double work = schedule_work(s);
+	const struct cell *large = schedule_largest(s);
+	char *note = xprintf("%d stages, the work of %.3g epochs at %dx%dx%d: "
+	    "%.2f times faster than all of them at that shape", s->stages, work,
+	    large->batch, large->frames, large->crop,
+	    schedule_epochs(s) / work);
+	char *title = xprintf("A schedule of %d epochs",
+	    schedule_epochs(s));
+	/* A range from nothing to a little more than the most, or as fits. */
+	double most[PANELS] = { 0 };
+	struct image *m;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			for (int what = 0; what < 2; what++)
+				most[what] = fmax(most[what], 1.1 *
+				    cell_number(&s->stage[i].cell[k], what));
+	for (int i = 0; i < PANELS; i++) {
+		int n = 1;
+
+		curve[i] = i < 3 ? cell_curves(s, i, &n) : rate_curve(s);
+		for (int k = 0; k < n; k++)
+			series[i][k] = (struct plot_series){
+				n > 1 ? turn[k] : NULL, (int)curve[i][k].n,
+				curve[i][k].x, curve[i][k].y,
+				i < 3 ? PLOT_STEPS : PLOT_LINE, k };
+		panel[i] = (struct plot_panel){ { label[i], 0, most[i],
+			i == 2 ? 2 : i == 3 ? 10 : 0 }, series[i], n };
+	}
+	for (int i = 0; i < s->stages; i++)
+		border[i] = s->stage[i].first;
+	m = plot_draw(&(struct plot){ title, note, 1800, 1440,
+	    { "epoch", 0, schedule_epochs(s), 0 }, border, s->stages, panel,
+	    PANELS });
+	for (int i = 0; i < PANELS; i++) {
+		for (int k = 0; k < SCHEDULE_CYCLE; k++) {
+			free(curve[i][k].x);
+			free(curve[i][k].y);
+		}
+		free(curve[i]);
+	}
+	free(border);
+	free(title);
+	free(note);
+	return m;
+}
+
+/* ---- output ---- */
+
+static int
+is_stdout(const char *path)
+{
+	return path != NULL && strcmp(path, "-") == 0;
+}
+
+static void
+check_outputs(void)
+{
+	const char *const path[] = { set.out, set.plot };
+
+	for (int i = 0; i < 2; i++)
+		if (path[i] != NULL && !is_stdout(path[i]) && !set.force &&
+		    file_size(path[i]) >= 0)
+			options_wrong("%s exists (-f replaces it)",
+			    text_quote(path[i]));
+	if (is_stdout(set.out) + is_stdout(set.plot) + set.summary > 1)
+		options_wrong("more than one of the table, the plot and the summary "
+		    "to standard output");
+	if (is_stdout(set.plot) && isatty(STDOUT_FILENO))
+		options_wrong("--plot=-: a PNG does not go to a terminal");
+}
+
+static int
+write_table(const struct schedule *s)
+{
+	char *text = set.samples > 0 ?
+	    schedule_text_steps(s, (uint64_t)set.samples) : schedule_text(s);
+	int status = 0;
+
+	if (set.out != NULL && !is_stdout(set.out))
+		status = commit_text(set.out, text);
+	else
+		fputs(text, stdout);
+	free(text);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct schedule *s;
+	int first, made;
+
+	program_start(argv[0]);
+	first = options_parse(&command, argc, argv);
+	program_quiet(set.quiet);
+	if (argc - first > 1)
+		options_wrong("%s: one table at most", text_quote(argv[first + 1]));
+	made = first == argc;
+	check_outputs();
+	s = made ? make() : read_operand(argv[first]);
+	if (s == NULL)
+		return EXIT_USAGE;
+	if (set.summary) {
+		struct buffer b = { 0 };
+
+		schedule_summary(s, (uint64_t)set.samples, made ?
+		    (int)set.epochs : 0, &b);
+		fputs(b.data, stdout);
+		buffer_free(&b);
+	}
+	if (set.plot != NULL) {
+		struct image *m = draw(s);
+		int status = png_write(set.plot, m);
+
+		image_free(m);
+		if (status != 0)
+			goto err0;
+	}
+	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
+	    write_table(s) != 0)
+		goto err0;
+	schedule_free(s);
+	return stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED;
+
+err0:
+	schedule_free(s);
+	return EXIT_FAILED;
+}

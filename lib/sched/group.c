@@ -1,0 +1,86 @@
+/* Groups of clips that share batch-normalisation statistics. */
+#include "base/fail.h"
+#include "sched/group.h"
+
+static int
+common_divisor(int a, int b)
+{
+	while (b != 0) {
+		int r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+/* The largest size up to ${most} of which every batch is a multiple. */
+static int
+largest_group(const struct schedule *s, int most)
+{
+	int d = 0;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			d = common_divisor(d, s->stage[i].cell[k].batch);
+	while (d % most != 0)
+		most--;
+	return most;
+}
+
+int
+group_constant(struct schedule *s, int size)
+{
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			struct cell *c = &s->stage[i].cell[k];
+
+			if (c->batch % size != 0)
+				return fail("stage %d, cycle %d: a batch of %d is "
+				    "not a whole number of groups of %d clips "
+				    "(groups of %d would do everywhere)", i, k,
+				    c->batch, size, largest_group(s, size));
+			c->group = size;
+			c->run = 0;
+		}
+	return 0;
+}
+
+/* The cells of one stage, by that program's rule. */
+static int
+group_stage(struct stage *g, int number, int size, int ranks, int by_stage)
+{
+	double base = (double)g->cell[g->cells - 1].batch / ranks;
+	double q = by_stage ? base / size : 1;
+	int splits = q > 1 ? (int)q : 1, devices = q < 1 ? (int)(1 / q) : 1;
+
+	if (ranks % devices != 0)
+		return fail("stage %d: batch normalisation over %d devices, and %d "
+		    "devices are not a whole number of those", number, devices,
+		    ranks);
+	for (int k = 0; k < g->cells; k++) {
+		struct cell *c = &g->cell[k];
+		int own = c->batch / ranks;
+
+		if (c->batch % ranks != 0)
+			return fail("stage %d, cycle %d: a batch of %d cannot be "
+			    "shared equally by %d devices", number, k, c->batch,
+			    ranks);
+		if (own % splits != 0)
+			return fail("stage %d, cycle %d: the %d clips of a device "
+			    "cannot be split into %d equal groups", number, k, own,
+			    splits);
+		c->group = own / splits * devices;
+		c->run = splits > 1 ? own : 0;
+	}
+	return 0;
+}
+
+int
+group_pyslowfast(struct schedule *s, int size, int ranks, int by_stage)
+{
+	for (int i = 0; i < s->stages; i++)
+		if (group_stage(&s->stage[i], i, size, ranks, by_stage) != 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,254 @@
+/*
+ * Schedules by rule.  A double here is computed as PySlowFast computes it, so
+ * do not reorder or merge operations; rint rounds halves to even, as round
+ * does in Python.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "sched/multigrid.h"
+
+/* One shape of the long cycle, rounded. */
+struct shape {
+	int times;		/* the batch, in base batches */
+	int frames, crop;
+	double mean;		/* batch over its short cycle, in base batches */
+};
+
+int
+multigrid_batch(const struct multigrid *m, int frames, double crop)
+{
+	double whole = (double)m->frames * m->crop * m->crop;
+
+	return (int)fmin(rint(whole / (frames * crop * crop)), INT_MAX);
+}
+
+int
+multigrid_short(const struct multigrid *m, int crop, int i)
+{
+	double ratio;
+
+	if (i == m->shorts)
+		return 1;
+	ratio = crop / (m->short_factor[i] * m->crop);
+	return (int)fmin(rint(ratio * ratio), INT_MAX);
+}
+
+/* ---- shapes ---- */
+
+static int
+long_shape(const struct multigrid *m, int k, struct shape *s)
+{
+	const struct long_factor *f = &m->long_factor[k];
+	double sum = 0;
+
+	s->frames = (int)rint(m->frames * f->frames);
+	s->crop = (int)rint(m->crop * f->crop);
+	if (s->frames < 1 || s->crop < 1)
+		return fail("long cycle: %g x %g of %d frames and a crop of %d is "
+		    "%d x %d (wanted at least 1 x 1)", f->frames, f->crop,
+		    m->frames, m->crop, s->frames, s->crop);
+	/* The published mean takes the short crops before they are rounded,
+	 * and S0's for every S. */
+	for (int i = 0; i < m->shorts; i++)
+		sum += multigrid_batch(m, s->frames, m->crop *
+		    m->short_factor[i]);
+	s->times = multigrid_batch(m, s->frames, s->crop);
+	s->mean = (sum + s->times) / (m->shorts + 1);
+	if (s->times < 1)
+		return fail("long cycle: a clip of %d frames at crop %d is more "
+		    "than the whole of a base clip of %d at %d (wanted factors "
+		    "up to 1)", s->frames, s->crop, m->frames, m->crop);
+	return 0;
+}
+
+/* The cells of a stage at shape ${s}. */
+static int
+fill_cells(const struct multigrid *m, const struct shape *s, struct stage *g)
+{
+	int stretch = m->frames / s->frames;
+
+	for (int i = 0; i <= m->shorts; i++) {
+		double batch = (double)m->batch * s->times *
+		    multigrid_short(m, s->crop, i);
+		int crop = i < m->shorts ?
+		    (int)rint(m->short_factor[i] * m->crop) : s->crop;
+
+		if (batch < 1 || crop < 1)
+			return fail("short cycle: crop %d has no place beside the "
+			    "long cycle's %d, a quarter of its pixels or less",
+			    crop, s->crop);
+		if (batch > SCHEDULE_BATCH)
+			return fail("a batch of %.0f clips at %d frames and crop %d "
+			    "(wanted at most %d)", batch, s->frames, crop,
+			    SCHEDULE_BATCH);
+		g->cell[i] = (struct cell){ .batch = (int)batch,
+			.frames = s->frames, .crop = crop,
+			.stride_min = m->stride,
+			.stride_max = m->stride * (stretch > 0 ? stretch : 1) };
+	}
+	g->cells = m->shorts + 1;
+	return 0;
+}
+
+/* ---- epochs ---- */
+
+/* What is known of the schedule while it grows. */
+struct growth {
+	const struct multigrid *m;
+	struct schedule *s;
+	size_t cap;
+	double *flat;		/* [stages] the rate but for warm-up */
+	size_t flats;
+};
+
+/* Append a stage that lasts to ${end}, unless that leaves it no epoch. */
+static int
+add_stage(struct growth *w, const struct shape *shape, double factor, int end)
+{
+	struct schedule *s = w->s;
+	int first = s->stages > 0 ? schedule_epochs(s) : 0;
+	struct stage *g;
+
+	if (end <= first)
+		return 0;
+	if (s->stages == SCHEDULE_STAGES || end > SCHEDULE_EPOCHS)
+		return fail("more than %d stages or %d epochs", SCHEDULE_STAGES,
+		    SCHEDULE_EPOCHS);
+	s->stage = array_room(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
+	w->flat = array_room(w->flat, (size_t)s->stages, &w->flats,
+	    sizeof(*w->flat));
+	w->flat[s->stages] = rate_linear(w->m->lr, factor, shape->times);
+	g = &s->stage[s->stages++];
+	*g = (struct stage){ .first = first, .last = end };
+	return fill_cells(w->m, shape, g);
+}
+
+/* No long cycle: the base shape, its epochs multiplied and cut off. */
+static int
+plain_stages(struct growth *w)
+{
+	const struct multigrid *m = w->m;
+	struct shape base = { 1, m->frames, m->crop, 1 };
+
+	for (int j = 0; j <= m->falls; j++) {
+		int end = j < m->falls ? m->fall[j] : m->epochs;
+
+		if (add_stage(w, &base, m->factor[j],
+		    (int)(end * m->epoch_factor)) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Epochs between fall ${j} - 1 and fall ${j} of the rate, without cycles. */
+static int
+between(const struct multigrid *m, int j)
+{
+	return (j < m->falls ? m->fall[j] : m->epochs) -
+	    (j > 0 ? m->fall[j - 1] : 0);
+}
+
+/*
+ * Between two falls, epochs in proportion to the mean batch: each shape gets
+ * as many steps.  Fine-tuning gets the share of its steps that the others kept.
+ * Then all are stretched to the epochs wanted, and ends, not lengths, rounded.
+ */
+static int
+long_stages(struct growth *w, const struct shape *shape)
+{
+	const struct multigrid *m = w->m;
+	const struct shape *last = &shape[m->longs - 1];
+	int cycles = m->fine_tune ? m->falls : m->falls + 1;
+	double means = 0, steps = 0, raw = 0, tuning = 0, stretch, done = 0;
+	int begin, end;
+
+	for (int k = 0; k < m->longs; k++)
+		means += shape[k].mean;
+	for (int j = 0; j < cycles; j++)
+		for (int k = 0; k < m->longs; k++) {
+			double epochs = between(m, j) * shape[k].mean / means;
+
+			steps += epochs / shape[k].mean;
+			raw += epochs;
+		}
+	if (m->fine_tune) {
+		double saving = m->fall[m->falls - 1] / steps;
+
+		tuning = between(m, m->falls) / saving * last->mean;
+		raw += tuning;
+	}
+	stretch = m->epochs * m->epoch_factor / raw;
+	for (int j = 0; j < cycles; j++)
+		for (int k = 0; k < m->longs; k++) {
+			done += between(m, j) * shape[k].mean / means * stretch;
+			if (add_stage(w, &shape[k], m->factor[j],
+			    (int)rint(done)) != 0)
+				return -1;
+		}
+	if (!m->fine_tune)
+		return 0;
+	/* The first half keeps the rate, so that shape and rate do not change
+	 * in the same epoch. */
+	begin = (int)rint(done);
+	end = (int)rint(done + tuning * stretch);
+	if (add_stage(w, last, m->factor[m->falls - 1], (begin + end) / 2) != 0)
+		return -1;
+	return add_stage(w, last, m->factor[m->falls], end);
+}
+
+/* ---- rates ---- */
+
+static int
+set_rates(const struct growth *w)
+{
+	const struct multigrid *m = w->m;
+	struct rate_warmup warm = { m->warmup_epochs, m->warmup_lr, 0 };
+	struct schedule *s = w->s;
+
+	if (warm.epochs >= schedule_epochs(s))
+		return fail("a warm-up of %g epochs in a schedule of %d",
+		    warm.epochs, schedule_epochs(s));
+	/* It climbs to the rate of the epoch where it ends. */
+	warm.to = w->flat[schedule_stage(s, (int)warm.epochs) - s->stage];
+	for (int i = 0; i < s->stages; i++) {
+		struct stage *g = &s->stage[i];
+
+		g->pieces = rate_stage(w->flat[i], g->first, g->last, &warm,
+		    &g->rate);
+	}
+	return 0;
+}
+
+struct schedule *
+multigrid_schedule(const struct multigrid *m)
+{
+	struct growth w = { .m = m };
+	struct shape *shape = xcalloc((size_t)m->longs, sizeof(*shape));
+	int status = 0;
+
+	w.s = xcalloc(1, sizeof(*w.s));
+	w.s->path = xstrdup("schedule");
+	for (int k = 0; k < m->longs && status == 0; k++)
+		status = long_shape(m, k, &shape[k]);
+	if (status == 0 && m->longs > 0 && m->fine_tune && m->falls == 0)
+		status = fail("the rate never falls, so all epochs would be "
+		    "fine-tuning and none a long cycle");
+	if (status == 0)
+		status = m->longs > 0 ? long_stages(&w, shape) :
+		    plain_stages(&w);
+	if (status == 0 && w.s->stages == 0)
+		status = fail("%d epochs times %g leave none", m->epochs,
+		    m->epoch_factor);
+	if (status == 0)
+		status = set_rates(&w);
+	free(w.flat);
+	free(shape);
+	if (status == 0)
+		return w.s;
+	schedule_free(w.s);
+	return NULL;
+}

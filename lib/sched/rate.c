@@ -1,0 +1,156 @@
+/* Learning rates: pieces over epochs, as numbers and as text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "sched/rate.h"
+
+#define MOST 1e9		/* a rate or an epoch beyond this is a slip */
+
+double
+rate_at(const struct rate_piece *piece, int n, double epoch)
+{
+	const struct rate_piece *p = piece;
+
+	while (p < piece + n - 1 && epoch >= p->until)
+		p++;
+	if (p->kind == RATE_FLAT)
+		return p->r0;
+	return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) / (p->e1 - p->e0));
+}
+
+/* "R@E" at the start of ${text}, which is overwritten. */
+static int
+parse_point(char *text, double *r, double *e)
+{
+	char *at = strchr(text, '@');
+
+	if (at == NULL)
+		return -1;
+	*at = '\0';
+	return text_real(text, 0, MOST, r) == 0 &&
+	    text_real(at + 1, 0, MOST, e) == 0 ? 0 : -1;
+}
+
+/* One piece, "R" or "R@E..R@E". */
+static int
+parse_piece(const char *where, const char *text, int last,
+    struct rate_piece *p)
+{
+	char *copy = xstrdup(text), *dots = strstr(copy, "..");
+	int status = 0;
+
+	*p = (struct rate_piece){ .kind = RATE_FLAT, .until = last };
+	if (dots == NULL) {
+		if (text_real(text, 0, MOST, &p->r0) != 0)
+			status = fail("%s: %s (wanted a rate, such as 0.1, or a "
+			    "line from rate@epoch to rate@epoch, such as "
+			    "0.01@0..0.1@5)", where, text_quote(text));
+	} else {
+		*dots = '\0';
+		p->kind = RATE_LINE;
+		if (parse_point(copy, &p->r0, &p->e0) != 0 ||
+		    parse_point(dots + 2, &p->r1, &p->e1) != 0)
+			status = fail("%s: %s (wanted rate@epoch..rate@epoch, "
+			    "such as 0.01@0..0.1@5)", where, text_quote(text));
+		else if (p->e0 >= p->e1)
+			status = fail("%s: %s begins at epoch %g and ends at %g "
+			    "(wanted an end after the beginning)", where,
+			    text_quote(text), p->e0, p->e1);
+		p->until = p->e1;
+	}
+	free(copy);
+	return status;
+}
+
+/*
+ * A piece that can never apply, or epochs that no piece covers, mean that the
+ * table does not say what its author thinks.
+ */
+static int
+check_place(const char *where, const char *text, int first, int last,
+    const struct rate_piece *p, const struct rate_piece *before, int more)
+{
+	double from = before != NULL ? before->until : first;
+
+	if (before != NULL && from >= last)
+		return fail("%s: %s never applies: the piece before it holds to "
+		    "epoch %g, and the stage ends at %d", where,
+		    text_quote(text), from, last);
+	if (p->kind == RATE_FLAT && more)
+		return fail("%s: %s has no end, but another piece follows "
+		    "(wanted the constant rate last)", where, text_quote(text));
+	if (p->until <= from)
+		return fail("%s: %s never applies: it ends at epoch %g (wanted "
+		    "an end after %g)", where, text_quote(text), p->until, from);
+	if (p->kind == RATE_LINE && !more && p->until < last)
+		return fail("%s: %s ends at epoch %g, and the stage at %d (wanted "
+		    "another piece for the rest)", where, text_quote(text),
+		    p->until, last);
+	return 0;
+}
+
+int
+rate_parse(const char *where, const char *text, int first, int last,
+    struct rate_piece **piece)
+{
+	struct rate_piece *p = NULL;
+	char *copy = xstrdup(text), *next = copy, *one;
+	size_t n = 0, cap = 0;
+
+	while ((one = strsep(&next, ",")) != NULL) {
+		p = array_room(p, n, &cap, sizeof(*p));
+		if (parse_piece(where, one, last, &p[n]) != 0 ||
+		    check_place(where, one, first, last, &p[n],
+		    n > 0 ? &p[n - 1] : NULL, next != NULL) != 0) {
+			free(copy);
+			free(p);
+			return -1;
+		}
+		n++;
+	}
+	free(copy);
+	*piece = p;
+	return (int)n;
+}
+
+void
+rate_print(const struct rate_piece *piece, int n, struct buffer *out)
+{
+	char r0[32], e0[32], r1[32], e1[32];
+
+	for (const struct rate_piece *p = piece; p < piece + n; p++) {
+		buffer_text(out, p > piece ? "," : "");
+		text_real_write(r0, p->r0);
+		if (p->kind == RATE_FLAT)
+			buffer_text(out, r0);
+		else
+			buffer_printf(out, "%s@%s..%s@%s", r0,
+			    text_real_write(e0, p->e0),
+			    text_real_write(r1, p->r1),
+			    text_real_write(e1, p->e1));
+	}
+}
+
+double
+rate_linear(double lr, double factor, int times)
+{
+	return factor * times * lr;
+}
+
+int
+rate_stage(double flat, int first, int last, const struct rate_warmup *w,
+    struct rate_piece **piece)
+{
+	struct rate_piece *p = xcalloc(2, sizeof(*p));
+	int n = 0;
+
+	if (first < w->epochs)
+		p[n++] = (struct rate_piece){ RATE_LINE, w->epochs, 0, w->from,
+		    w->epochs, w->to };
+	if (last > w->epochs)
+		p[n++] = (struct rate_piece){ RATE_FLAT, last, 0, flat, 0, 0 };
+	*piece = p;
+	return n;
+}

@@ -1,0 +1,458 @@
+/* A schedule: its table as text, and what a step is. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "sched/schedule.h"
+
+/* ---- reading ---- */
+
+/* A row as it stands, before it is compared with its neighbours. */
+struct row {
+	int64_t stage, first, last, cycle, batch, frames, crop;
+	int64_t stride_min, stride_max;
+};
+
+/* "N" or "N/M": groups of N, interleaved within each M if M is given. */
+static int
+read_groups(const struct table *t, size_t r, struct cell *c)
+{
+	const char *text = table_text(t, r, "bn");
+	char *copy, *slash;
+	int64_t group = 0, run = 0;
+	int bad;
+
+	if (text == NULL)
+		return -1;
+	copy = xstrdup(text);
+	if ((slash = strchr(copy, '/')) != NULL)
+		*slash++ = '\0';
+	bad = text_int(copy, 1, c->batch, &group) != 0 ||
+	    (slash != NULL && text_int(slash, 1, c->batch, &run) != 0);
+	free(copy);
+	if (bad)
+		return fail("%s:%d: column bn: %s (wanted clips a group, 1 to the "
+		    "batch of %d, or N/M for groups of N interleaved within M)",
+		    t->path, t->line[r], text_quote(text), c->batch);
+	if (run % group != 0)
+		return fail("%s:%d: column bn: %s: %d clips are not a whole "
+		    "number of groups of %d", t->path, t->line[r], text, (int)run,
+		    (int)group);
+	if (c->batch % (run > 0 ? run : group) != 0)
+		return fail("%s:%d: column bn: a batch of %d is not a whole number "
+		    "of groups of %d clips (the column batch, or this one, must "
+		    "change)", t->path, t->line[r], c->batch,
+		    (int)(run > 0 ? run : group));
+	c->group = (int)group;
+	c->run = (int)run;
+	return 0;
+}
+
+static int
+read_row(const struct table *t, size_t r, struct row *w, struct cell *c)
+{
+	if (table_int(t, r, "stage", 0, SCHEDULE_STAGES - 1, &w->stage) != 0 ||
+	    table_int(t, r, "first", 0, SCHEDULE_EPOCHS, &w->first) != 0 ||
+	    table_int(t, r, "last", 1, SCHEDULE_EPOCHS, &w->last) != 0 ||
+	    table_int(t, r, "cycle", 0, SCHEDULE_CYCLE - 1, &w->cycle) != 0 ||
+	    table_int(t, r, "batch", 1, SCHEDULE_BATCH, &w->batch) != 0 ||
+	    table_int(t, r, "frames", 1, SCHEDULE_FRAMES, &w->frames) != 0 ||
+	    table_int(t, r, "crop", 1, SCHEDULE_CROP, &w->crop) != 0 ||
+	    table_int(t, r, "stride_min", 0, SCHEDULE_FRAMES,
+	    &w->stride_min) != 0 ||
+	    table_int(t, r, "stride_max", 0, SCHEDULE_FRAMES,
+	    &w->stride_max) != 0)
+		return -1;
+	if (w->stride_max < w->stride_min)
+		return fail("%s:%d: column stride_max: %d (wanted at least "
+		    "stride_min, %d)", t->path, t->line[r], (int)w->stride_max,
+		    (int)w->stride_min);
+	if (w->stride_min == 0 && w->stride_max > 0)
+		return fail("%s:%d: column stride_min: 0 with stride_max %d (wanted "
+		    "at least 1, or 0 in both where segments choose the frames)",
+		    t->path, t->line[r], (int)w->stride_max);
+	*c = (struct cell){ (int)w->batch, (int)w->frames, (int)w->crop, 0, 0,
+		(int)w->stride_min, (int)w->stride_max };
+	return read_groups(t, r, c);
+}
+
+/* Row ${r} begins stage ${g}. */
+static int
+begin_stage(const struct table *t, size_t r, const struct row *w,
+    const struct stage *before, struct stage *g)
+{
+	const char *rate = table_text(t, r, "lr");
+	int begin = before != NULL ? before->last : 0;
+	char *where;
+
+	if (rate == NULL)
+		return -1;
+	if (w->first != begin)
+		return fail("%s:%d: column first: %d (wanted %d, %s)", t->path,
+		    t->line[r], (int)w->first, begin, before != NULL ?
+		    "where the stage before ends" : "the first epoch");
+	if (w->last <= w->first)
+		return fail("%s:%d: column last: %d (wanted more than first, %d: "
+		    "the stage is epochs first to last - 1)", t->path,
+		    t->line[r], (int)w->last, (int)w->first);
+	if (w->cycle != 0)
+		return fail("%s:%d: column cycle: %d (wanted 0 in the first row of "
+		    "a stage)", t->path, t->line[r], (int)w->cycle);
+	g->first = (int)w->first;
+	g->last = (int)w->last;
+	where = xprintf("%s:%d: column lr", t->path, t->line[r]);
+	g->pieces = rate_parse(where, rate, g->first, g->last, &g->rate);
+	free(where);
+	return g->pieces < 0 ? -1 : 0;
+}
+
+/* Row ${r} continues stage ${g}, whose first row is ${top}. */
+static int
+continue_stage(const struct table *t, size_t r, const struct row *w,
+    size_t top, const struct stage *g)
+{
+	static const char *const same[] = { "first", "last", "lr" };
+
+	if (w->cycle != g->cells)
+		return fail("%s:%d: column cycle: %d (wanted %d, the next of stage "
+		    "%d)", t->path, t->line[r], (int)w->cycle, g->cells,
+		    (int)w->stage);
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		const char *here = table_text(t, r, same[i]);
+		const char *there = table_text(t, top, same[i]);
+
+		if (strcmp(here, there) != 0)
+			return fail("%s:%d: column %s: %s (wanted %s, as in line %d: "
+			    "all rows of stage %d share it)", t->path,
+			    t->line[r], same[i], text_quote(here),
+			    text_quote(there), t->line[top], (int)w->stage);
+	}
+	return 0;
+}
+
+struct schedule *
+schedule_from_table(const struct table *t)
+{
+	struct schedule *s = xcalloc(1, sizeof(*s));
+	size_t cap = 0, top = 0;
+
+	s->path = xstrdup(t->path);
+	if (t->rows == 0) {
+		fail("%s: no rows under the header (wanted a stage)", t->path);
+		goto err0;
+	}
+	for (size_t r = 0; r < t->rows; r++) {
+		struct row w;
+		struct cell c;
+		struct stage *g;
+
+		if (read_row(t, r, &w, &c) != 0)
+			goto err0;
+		if (s->stages == 0 || w.stage != s->stages - 1) {
+			if (w.stage != s->stages) {
+				fail("%s:%d: column stage: %d (wanted %d)", t->path,
+				    t->line[r], (int)w.stage, s->stages);
+				goto err0;
+			}
+			s->stage = array_room(s->stage, (size_t)s->stages, &cap,
+			    sizeof(*s->stage));
+			g = &s->stage[s->stages];
+			memset(g, 0, sizeof(*g));
+			if (begin_stage(t, r, &w, s->stages > 0 ? g - 1 : NULL,
+			    g) != 0)
+				goto err0;
+			s->stages++;
+			top = r;
+		} else {
+			g = &s->stage[s->stages - 1];
+			if (continue_stage(t, r, &w, top, g) != 0)
+				goto err0;
+		}
+		g->cell[g->cells++] = c;
+	}
+	return s;
+
+err0:
+	schedule_free(s);
+	return NULL;
+}
+
+struct schedule *
+schedule_read(const char *path)
+{
+	struct table *t = table_read(path);
+	struct schedule *s = t != NULL ? schedule_from_table(t) : NULL;
+
+	table_free(t);
+	return s;
+}
+
+void
+schedule_free(struct schedule *s)
+{
+	if (s == NULL)
+		return;
+	for (int i = 0; i < s->stages; i++)
+		free(s->stage[i].rate);
+	free(s->stage);
+	free(s->path);
+	free(s);
+}
+
+/* ---- writing ---- */
+
+static void
+print_row(const struct schedule *s, int stage, int cycle, struct buffer *b)
+{
+	const struct stage *g = &s->stage[stage];
+	const struct cell *c = &g->cell[cycle];
+
+	buffer_printf(b, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", stage, g->first,
+	    g->last, cycle, c->batch, c->frames, c->crop, c->group);
+	if (c->run != 0)
+		buffer_printf(b, "/%d", c->run);
+	buffer_text(b, "\t");
+	rate_print(g->rate, g->pieces, b);
+	buffer_printf(b, "\t%d\t%d", c->stride_min, c->stride_max);
+}
+
+/* ${steps} is what schedule_count writes, or NULL. */
+static char *
+print_table(const struct schedule *s, uint64_t (*steps)[SCHEDULE_CYCLE])
+{
+	struct buffer b = { 0 };
+
+	buffer_printf(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr"
+	    "\tstride_min\tstride_max%s\n", steps ? "\tsteps\tclips" : "");
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			print_row(s, i, k, &b);
+			if (steps != NULL)
+				buffer_printf(&b, "\t%llu\t%llu",
+				    (unsigned long long)steps[i][k],
+				    (unsigned long long)steps[i][k] *
+				    (unsigned)s->stage[i].cell[k].batch);
+			buffer_text(&b, "\n");
+		}
+	return b.data;
+}
+
+char *
+schedule_text(const struct schedule *s)
+{
+	return print_table(s, NULL);
+}
+
+char *
+schedule_text_steps(const struct schedule *s, uint64_t samples)
+{
+	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
+	    sizeof(*steps));
+	char *text;
+
+	schedule_count(s, samples, steps);
+	text = print_table(s, steps);
+	free(steps);
+	return text;
+}
+
+/* ---- walking ---- */
+
+int
+schedule_epochs(const struct schedule *s)
+{
+	return s->stage[s->stages - 1].last;
+}
+
+const struct stage *
+schedule_stage(const struct schedule *s, int epoch)
+{
+	const struct stage *g = s->stage, *end = s->stage + s->stages - 1;
+
+	while (g < end && epoch >= g->last)
+		g++;
+	return g;
+}
+
+double
+schedule_rate(const struct schedule *s, double epoch)
+{
+	const struct stage *g = s->stage, *end = s->stage + s->stages - 1;
+
+	while (g < end && epoch >= g->last)
+		g++;
+	return rate_at(g->rate, g->pieces, epoch);
+}
+
+/* Step ${step} begins at ${clip} and takes cell ${turn} of its stage. */
+static struct schedule_step
+place(const struct schedule *s, uint64_t samples, uint64_t step, uint64_t clip,
+    int turn)
+{
+	struct schedule_step at = { .step = step, .clip = clip };
+	const struct stage *g;
+
+	at.epoch = (int)(clip / samples);
+	at.exact_epoch = (double)clip / (double)samples;
+	g = schedule_stage(s, at.epoch);
+	at.stage = (int)(g - s->stage);
+	if (at.epoch >= g->last)
+		return at;		/* the schedule has ended */
+	at.turn = turn;
+	at.rate = rate_at(g->rate, g->pieces, at.exact_epoch);
+	at.cell = &g->cell[turn];
+	return at;
+}
+
+struct schedule_step
+schedule_start(const struct schedule *s, uint64_t samples)
+{
+	assert(samples > 0 && samples <= SCHEDULE_SAMPLES);
+	return place(s, samples, 0, 0, 0);
+}
+
+struct schedule_step
+schedule_next(const struct schedule *s, uint64_t samples,
+    const struct schedule_step *at)
+{
+	uint64_t clip;
+	int same;
+
+	if (at->cell == NULL)
+		return *at;
+	clip = at->clip + (uint64_t)at->cell->batch;
+	same = clip / samples == (uint64_t)at->epoch;
+	return place(s, samples, at->step + 1, clip, same ?
+	    (at->turn + 1) % s->stage[at->stage].cells : 0);
+}
+
+/*
+ * From the first step of an epoch, pass over as many whole short cycles as
+ * leave the walk within that epoch, at most ${most}, and return how many: with
+ * r clips left in the epoch and c in a cycle, (r - 1) / c cycles leave one.
+ */
+static uint64_t
+pass_cycles(const struct schedule *s, uint64_t samples,
+    struct schedule_step *at, uint64_t most)
+{
+	const struct stage *g = &s->stage[at->stage];
+	uint64_t left = ((uint64_t)at->epoch + 1) * samples - at->clip;
+	uint64_t clips = 0, n;
+
+	for (int k = 0; k < g->cells; k++)
+		clips += (uint64_t)g->cell[k].batch;
+	n = (left - 1) / clips;
+	if (n > most)
+		n = most;
+	*at = place(s, samples, at->step + n * (uint64_t)g->cells,
+	    at->clip + n * clips, at->turn);
+	return n;
+}
+
+struct schedule_step
+schedule_seek(const struct schedule *s, uint64_t samples, uint64_t step)
+{
+	struct schedule_step at = schedule_start(s, samples);
+
+	while (at.cell != NULL && at.step < step) {
+		if (at.turn == 0)
+			pass_cycles(s, samples, &at, (step - at.step) /
+			    (uint64_t)s->stage[at.stage].cells);
+		if (at.step < step)
+			at = schedule_next(s, samples, &at);
+	}
+	return at;
+}
+
+void
+schedule_count(const struct schedule *s, uint64_t samples,
+    uint64_t (*steps)[SCHEDULE_CYCLE])
+{
+	struct schedule_step at = schedule_start(s, samples);
+
+	memset(steps, 0, (size_t)s->stages * sizeof(*steps));
+	while (at.cell != NULL) {
+		if (at.turn == 0) {
+			uint64_t n = pass_cycles(s, samples, &at, UINT64_MAX);
+
+			for (int k = 0; k < s->stage[at.stage].cells; k++)
+				steps[at.stage][k] += n;
+		}
+		steps[at.stage][at.turn]++;
+		at = schedule_next(s, samples, &at);
+	}
+}
+
+uint64_t
+schedule_steps(const struct schedule *s, uint64_t samples)
+{
+	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
+	    sizeof(*steps));
+	uint64_t sum = 0;
+
+	schedule_count(s, samples, steps);
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			sum += steps[i][k];
+	free(steps);
+	return sum;
+}
+
+/* ${bytes} of ${v} to ${to}, lowest first. */
+static unsigned char *
+put(unsigned char *to, uint64_t v, int bytes)
+{
+	for (; bytes > 0; bytes--, v >>= 8)
+		*to++ = (unsigned char)v;
+	return to;
+}
+
+struct hash128
+schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
+{
+	struct schedule_step at = schedule_start(s, samples);
+	struct hasher *h = hasher_new();
+	struct hash128 hash;
+	unsigned char record[64];
+
+	hasher_add(h, record, (size_t)(put(record, samples, 8) - record));
+	for (; at.cell != NULL && at.step < step;
+	    at = schedule_next(s, samples, &at)) {
+		const struct cell *c = at.cell;
+		const int number[] = { c->batch, c->frames, c->crop, c->group,
+			c->run, c->stride_min, c->stride_max };
+		unsigned char *to = record;
+		uint64_t rate;
+
+		for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+			to = put(to, (uint64_t)number[i], 4);
+		memcpy(&rate, &at.rate, sizeof(rate));
+		to = put(to, rate, 8);
+		hasher_add(h, record, (size_t)(to - record));
+	}
+	hash = hasher_128(h);
+	hasher_free(h);
+	return hash;
+}
+
+/* ---- cells ---- */
+
+int
+cell_clip(const struct cell *c, int group, int i)
+{
+	int groups;		/* that interleave in a run */
+
+	if (c->run == 0)
+		return group * c->group + i;
+	groups = c->run / c->group;
+	return group / groups * c->run + group % groups + i * groups;
+}
+
+double
+cell_cost(const struct cell *c)
+{
+	return (double)c->frames * c->crop * c->crop;
+}

@@ -1,0 +1,189 @@
+/* What a schedule amounts to, for people. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "sched/summary.h"
+
+double
+stage_batch(const struct stage *g)
+{
+	double sum = 0;
+
+	for (int k = 0; k < g->cells; k++)
+		sum += g->cell[k].batch;
+	return sum / g->cells;
+}
+
+double
+stage_cost(const struct stage *g)
+{
+	double clips = 0, cost = 0;
+
+	for (int k = 0; k < g->cells; k++) {
+		clips += g->cell[k].batch;
+		cost += g->cell[k].batch * cell_cost(&g->cell[k]);
+	}
+	return cost / clips;
+}
+
+const struct cell *
+schedule_largest(const struct schedule *s)
+{
+	const struct cell *best = &s->stage[0].cell[0];
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (cell_cost(&s->stage[i].cell[k]) >= cell_cost(best))
+				best = &s->stage[i].cell[k];
+	return best;
+}
+
+double
+schedule_work(const struct schedule *s)
+{
+	double sum = 0;
+
+	for (int i = 0; i < s->stages; i++)
+		sum += (s->stage[i].last - s->stage[i].first) *
+		    stage_cost(&s->stage[i]);
+	return sum / cell_cost(schedule_largest(s));
+}
+
+/* "512x8x158", and the next only where it differs from the one before. */
+static char *
+shapes_text(const struct stage *g)
+{
+	struct buffer b = { 0 };
+
+	for (int k = 0; k < g->cells; k++)
+		buffer_printf(&b, "%s%dx%dx%d", k > 0 ? " " : "",
+		    g->cell[k].batch, g->cell[k].frames, g->cell[k].crop);
+	return b.data;
+}
+
+static char *
+groups_text(const struct stage *g)
+{
+	struct buffer b = { 0 };
+	int same = 1;
+
+	for (int k = 1; k < g->cells; k++)
+		same &= g->cell[k].group == g->cell[0].group;
+	for (int k = 0; k < (same ? 1 : g->cells); k++)
+		buffer_printf(&b, "%s%d", k > 0 ? " " : "", g->cell[k].group);
+	return b.data;
+}
+
+static char *
+strides_text(const struct cell *c)
+{
+	if (c->stride_max == 0)
+		return xstrdup("segments");
+	if (c->stride_min == c->stride_max)
+		return xprintf("%d", c->stride_min);
+	return xprintf("%d to %d", c->stride_min, c->stride_max);
+}
+
+/* The rate where the stage begins and, if it moved, where it ends. */
+static char *
+rate_text(const struct stage *g)
+{
+	double first = rate_at(g->rate, g->pieces, g->first);
+	double last = rate_at(g->rate, g->pieces, g->last);
+
+	if (first == last)
+		return xprintf("%.6g", first);
+	return xprintf("%.6g to %.6g", first, last);
+}
+
+enum { COLUMNS = 8 };
+
+/* Lines of equal columns, a blank apart, as wide as their widest cell. */
+static void
+print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
+{
+	static const int right[COLUMNS] = { 1, 0, 0, 0, 0, 0, 1, 1 };
+	int width[COLUMNS] = { 0 };
+
+	for (int r = 0; r < rows; r++)
+		for (int k = 0; k < COLUMNS; k++)
+			if ((int)strlen(cell[r][k]) > width[k])
+				width[k] = (int)strlen(cell[r][k]);
+	for (int r = 0; r < rows; r++) {
+		for (int k = 0; k < COLUMNS; k++)
+			if (width[k] > 0)
+				buffer_printf(out, "%s%*s", k > 0 ? "  " : "",
+				    right[k] ? width[k] : -width[k], cell[r][k]);
+		buffer_text(out, "\n");
+	}
+}
+
+static void
+print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
+{
+	char *(*cell)[COLUMNS] = xcalloc((size_t)s->stages + 1, sizeof(*cell));
+	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
+	    sizeof(*steps));
+	static const char *const head[COLUMNS] = { "stage", "epochs",
+		"clips x frames x crop", "bn", "stride", "rate", "work", "" };
+
+	for (int k = 0; k < COLUMNS; k++)
+		cell[0][k] = xstrdup(k == COLUMNS - 1 && samples > 0 ? "steps" :
+		    head[k]);
+	if (samples > 0)
+		schedule_count(s, samples, steps);
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		char **c = cell[i + 1];
+		uint64_t sum = 0;
+
+		for (int k = 0; k < g->cells; k++)
+			sum += steps[i][k];
+		c[0] = xprintf("%d", i);
+		c[1] = xprintf("%d-%d", g->first, g->last);
+		c[2] = shapes_text(g);
+		c[3] = groups_text(g);
+		c[4] = strides_text(&g->cell[0]);
+		c[5] = rate_text(g);
+		c[6] = xprintf("%.1f %%", 100 * (g->last - g->first) *
+		    stage_cost(g) / cell_cost(schedule_largest(s)) /
+		    schedule_work(s));
+		c[7] = samples > 0 ? xprintf("%llu", (unsigned long long)sum) :
+		    xstrdup("");
+	}
+	print_columns(cell, s->stages + 1, out);
+	for (int r = 0; r <= s->stages; r++)
+		for (int k = 0; k < COLUMNS; k++)
+			free(cell[r][k]);
+	free(cell);
+	free(steps);
+}
+
+void
+schedule_summary(const struct schedule *s, uint64_t samples, int epochs,
+    struct buffer *out)
+{
+	const struct cell *large = schedule_largest(s);
+	double work = schedule_work(s);
+	int own = schedule_epochs(s);
+
+	print_stages(s, samples, out);
+	buffer_printf(out, "\n%d epochs in %d stage%s: the work of %.4g epochs at "
+	    "%dx%dx%d\n", own, s->stages, s->stages == 1 ? "" : "s", work,
+	    large->batch, large->frames, large->crop);
+	if (epochs > 0 && epochs != own)
+		buffer_printf(out, "against %d epochs at that shape: %.1f %% of the "
+		    "work, a speed-up of %.2f\n", epochs, 100 * work / epochs,
+		    epochs / work);
+	buffer_printf(out, "against %d epochs at that shape: %.1f %% of the work, "
+	    "a speed-up of %.2f\n", own, 100 * work / own, own / work);
+	if (samples > 0) {
+		uint64_t steps = schedule_steps(s, samples);
+		struct schedule_step end = schedule_seek(s, samples, steps);
+
+		buffer_printf(out, "over %llu samples: %llu steps, %llu clips\n",
+		    (unsigned long long)samples, (unsigned long long)steps,
+		    (unsigned long long)end.clip);
+	}
+}

@@ -1,0 +1,34 @@
+#ifndef SCHED_SUMMARY_H
+#define SCHED_SUMMARY_H
+
+/* What a schedule amounts to, for people. */
+
+#include "base/mem.h"
+#include "sched/schedule.h"
+
+/* stage_batch(g): clips a step, on average over the short cycle. */
+double stage_batch(const struct stage *g);
+
+/* stage_cost(g): cell_cost, on average over the clips of an epoch. */
+double stage_cost(const struct stage *g);
+
+/* schedule_largest(s): the cell whose clips cost most; of equals, the last. */
+const struct cell *schedule_largest(const struct schedule *s);
+
+/*
+ * schedule_work(s):
+ * Its work in epochs at the shape of schedule_largest: the sum over all stages
+ * of epochs * stage_cost, divided by that cell's cost.
+ */
+double schedule_work(const struct schedule *s);
+
+/*
+ * schedule_summary(s, samples, epochs, out):
+ * Append to ${out} a line for each stage, and the work of the whole against
+ * ${epochs} epochs at the largest shape; ${epochs} 0: as many as ${s} has.
+ * With ${samples}, steps and clips too; 0: unknown.
+ */
+void schedule_summary(const struct schedule *s, uint64_t samples, int epochs,
+    struct buffer *out);
+
+#endif
