@@ -85,7 +85,7 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
-TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c))
+TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c))
 MAN        = $(wildcard man/*.[1-9])
 
 # Contraction would let the compiler round differently from file to file.
@@ -97,7 +97,7 @@ INCLUDES   = $(shell $(PKG_CONFIG) --cflags $(CORE_PC) $(if $(filter FFMPEG,$(wi
              $(if $(filter MPI,$(with)),$(MPI_PC)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(INCLUDES) -MMD -MP
 LDLIBS    := $(shell $(PKG_CONFIG) --libs $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
-             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl) -lm
+             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
 # ---- building ----

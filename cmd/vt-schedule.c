@@ -235,7 +235,8 @@ has_short(void)
 	return set.policy == SHORT || set.policy == LONG_SHORT;
 }
 
-/* What is set in vain is worth a word. */
+/* What is set in vain is worth a word, unless it stands in a file of settings,
+ * which may serve every policy. */
 static void
 warn_of_vain(void)
 {
@@ -250,7 +251,8 @@ warn_of_vain(void)
 		    "without --bn=pyslowfast" } };
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
-		if (options_given(vain[i].name) && !vain[i].used)
+		if (set.config == NULL && !vain[i].used &&
+		    options_given(vain[i].name))
 			warning("--%s does nothing %s", vain[i].name, vain[i].why);
 }
 

@@ -31,7 +31,7 @@ png\.h           lib/media/png
 xxhash\.h        lib/base/hash.c
 jansson\.h       lib/base/json.c
 getopt\.h        lib/base/options.c
-.*dnnl.*         lib/backend/cpu/dnnl.h
+oneapi/dnnl.*    lib/backend/cpu/dnnl.c
 cu.*|.*cuda.*    lib/backend/cuda/
 mpi\.h           lib/comm/mpi/
 nccl\.h          lib/comm/nccl/

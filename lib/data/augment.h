@@ -1,10 +1,13 @@
 #ifndef DATA_AUGMENT_H
 #define DATA_AUGMENT_H
 
-/* Which part of the picture a clip shows: pure functions. */
+/*
+ * Which part of the picture a clip shows, the same in all its frames: pure
+ * functions.  Pictures are ${w} x ${h} pixels as they are stored, at least 1;
+ * a crop lies inside the picture and is then resized to ${side} x ${side}.
+ */
 
 #include "base/rng.h"
-#include "media/image.h"
 
 enum crop_rule {
 	CROP_MULTISCALE,	/* TSN and TSM, GroupMultiScaleCrop */
@@ -15,25 +18,47 @@ enum crop_rule {
 struct crop { int x, y, w, h, flip; };
 
 /*
- * crop_train(w, h, side, may_flip, rng):
- * A crop for training at ${side}: width and height from {1, .875, .75, .66} of
- * the short side, at most one step apart, at one of 13 places; mirrored with
- * probability 1/2 if ${may_flip}.  Sizes within 3 pixels of ${side} become it.
- * ops/transforms.py of the TSM program, GroupMultiScaleCrop.
+ * crop_train(rule, w, h, side, may_flip, clip):
+ * A crop for training at ${side}; ${clip} is rng_clip of the clip's number.
+ * Multi-scale: one of the pairs of sizes, then one of the 13 places, evenly
+ * likely.  Mirrored with probability 1/2 if ${may_flip}.
  */
-struct crop crop_train(int w, int h, int side, int may_flip, struct rng *rng);
-
-/* All pairs of sizes, and the 13 places of one: for tests and manuals. */
-int crop_sizes(int w, int h, int side, int pair[][2]);
-int crop_places(int w, int h, int crop_w, int crop_h, int place[13][2]);
+struct crop crop_train(enum crop_rule rule, int w, int h, int side,
+    int may_flip, struct rng clip);
 
 /*
- * crop_test(w, h, side, view, views, full):
- * Crop ${view} of ${views} (1: centre; 3: left, right, centre or top, bottom,
- * centre; 5: corners and centre; 10: the five, then mirrored) for testing.
- * ${full} takes the whole short side; otherwise 224/256 of it, which is the
- * published "resize to 256, crop 224" at every side.
+ * crop_sizes(w, h, side, pair):
+ * The pairs (width, height) a multi-scale crop is drawn from: each of {1,
+ * .875, .75, .66} of the short side, rounded down, at most one step apart; a
+ * size within 2 pixels of ${side} becomes it, unless the picture is smaller.
+ * Return how many there are: 10.
+ * ops/transforms.py of the TSM program, GroupMultiScaleCrop.
  */
-struct crop crop_test(int w, int h, int side, int view, int views, int full);
+#define CROP_SIZES 10
+int crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2]);
+
+/*
+ * crop_places(w, h, crop_w, crop_h, place):
+ * The 13 places (x, y) of a crop: corners and centre, the middles of the
+ * edges, and the quarters between centre and corners.  In small pictures some
+ * are the same.  Same source, fill_fix_offset.
+ */
+#define CROP_PLACES 13
+void crop_places(int w, int h, int crop_w, int crop_h,
+    int place[CROP_PLACES][2]);
+
+/*
+ * crop_test(w, h, view, views, full):
+ * Crop ${view} of ${views} for testing.  1: the centre; 3: left, right and
+ * centre, or top, bottom and centre of an upright picture; 5: the corners and
+ * the centre; 10: those five, then the five mirrored.  A square of the whole
+ * short side if ${full}; otherwise of 224/256 of it, which is the published
+ * "short side to 256, crop 224", at every side.  Same program, GroupCenterCrop,
+ * GroupFullResSample (which takes left and right of upright pictures too) and
+ * GroupOverSample.
+ * crop_test_is(views): 1 if there is such a protocol, else 0.
+ */
+struct crop crop_test(int w, int h, int view, int views, int full);
+int crop_test_is(int views);
 
 #endif

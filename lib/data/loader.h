@@ -24,8 +24,10 @@ struct leaf {
 	struct schedule_step at;	/* the step it belongs to */
 	int index, leaves;		/* which leaf of how many in the step */
 	int n, t, h, w;
+	int filled;			/* the last ${filled} clips only fill up
+					 * the last leaf of loader_views */
 	uint8_t *pixels;		/* [n][t][h][w][3], RGB */
-	int *label;			/* [n] */
+	int *label;			/* [n], -1: none */
 	uint64_t *clip;			/* [n] global clip numbers */
 	uint32_t *sample;		/* [n] */
 };
@@ -34,10 +36,11 @@ struct loader_options {
 	uint64_t seed;
 	int threads;
 	int rank, ranks;
-	enum sampler sampler;
+	enum sampler sampler;		/* where the cell has no stride */
 	enum crop_rule crop;
 	int flip;			/* mirror half of the clips */
-	size_t memory;			/* bytes of pixels ahead, at most */
+	size_t memory;			/* bytes of pixels ahead, at most, but
+					 * no less than two leaves */
 	FILE *trace;			/* NULL, or where each clip is listed */
 };
 
@@ -46,19 +49,46 @@ struct loader;
 /*
  * loader_new(d, s, from, o):
  * Read data set ${d} by schedule ${s} from step ${from} on; both stay the
- * caller's and must outlive the loader.  Dies only of memory.
+ * caller's and must outlive the loader.  Dies only of memory and of threads
+ * that do not start.  All pixels are allocated here.
+ *
+ * With ${o}->trace, loader_next writes a line for each clip of the leaf it
+ * gives: step, clip, key, frames from 0, crop as WxH+X+Y in stored pixels, and
+ * flip.  The lines of all ranks together, and of a run and its resumption one
+ * after the other, are those of one uninterrupted run of one rank, but for
+ * their order within a step; the header comes with rank 0 and step 0 only.
  */
 struct loader *loader_new(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
+
+/* loader_free(l): at once, whatever the threads are doing; takes back leaves
+ * that were not returned. */
 void loader_free(struct loader *l);
 
 /*
  * loader_next(l, leaf): the next leaf; it is the trainer's until
  * loader_return.  1, 0 at the end of the schedule, -1 after a message: I/O,
- * -2: data damaged (the message names shard and key).
+ * -2: data damaged (the message names shard, key and frame).  An error comes
+ * in the place of the leaf it is in, and again if asked again; no other clip
+ * is ever put in the place of a bad one.
+ * The trainer may keep leaves while it asks for more, but one fewer than fit
+ * into the memory allowed: one, when that is two leaves.
  */
 int loader_next(struct loader *l, struct leaf **leaf);
 void loader_return(struct loader *l, struct leaf *leaf);
+
+/* What loading took so far; seconds of threads are added up. */
+struct loader_stats {
+	double waited;			/* seconds the trainer waited */
+	double read, decode, resize;	/* seconds of threads */
+	uint64_t leaves;		/* given to the trainer */
+	uint64_t clips, frames;		/* loaded; frames decoded */
+	uint64_t bytes;			/* of frames, as stored */
+	int ready;			/* leaves that wait for the trainer */
+};
+
+/* loader_stats(l): may be called at any time; a lock and a copy. */
+struct loader_stats loader_stats(struct loader *l);
 
 /* rank_leaves(leaves, rank, ranks, first): how many leaves of a step ${rank}
  * owns, from ${*first}: floor(L r / P) to floor(L (r + 1) / P) - 1. */
@@ -66,19 +96,28 @@ int rank_leaves(int leaves, int rank, int ranks, int *first);
 
 /*
  * The same for testing: views of samples instead of steps.  A view is one
- * clip and one crop of a sample; views of a sample follow each other, and
- * leaves of ${n} views are given until ${count} samples are through, the last
- * one filled up with repeats (label -1).
+ * clip and one crop of a sample; views of a sample follow each other, crops
+ * of a clip first.
  */
 struct view_options {
 	int threads;
 	enum sampler sampler;
 	int validate;		/* clip_validate instead of clip_test */
-	int clips, crops, full;
+	int clips, crops, full;	/* clip_test, crop_test; 1 and 1 to validate */
 	int n, t, side;		/* shape of a leaf */
 	size_t memory;
+	int stride;		/* 0: ${sampler} chooses the frames; otherwise
+				 * clip_strided_test does */
 };
 
+/*
+ * loader_views(d, first, count, o):
+ * Leaves of o->n views until ${count} samples from ${first} on are through.
+ * The last leaf is filled up with repeats of the last view, label -1.  A leaf's
+ * clips are numbered from 0: number / (clips * crops) is the sample, counted
+ * from ${first}, and the rest the view; at is all 0, and index and leaves count
+ * the leaves of the whole loader.
+ */
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);
 

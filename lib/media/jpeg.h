@@ -27,11 +27,12 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part):
  * Decode as RGB at least the region ${part} of the picture, at the smallest
  * scale of 1, 1/2 and 1/4 that leaves ${part} no smaller than ${want_w} x
- * ${want_h}.  ${out} points into the decoder, valid until its next call; what
- * it shows of the picture begins at full-size pixel (${out_part}->x, y), and
- * ${out_part} is where ${part} lies in ${out}.  A file cut short, or a decoder
- * warning, is an error: -1 after a message without the file's name, which the
- * caller adds with fail_capture or by reporting again.
+ * ${want_h}.  ${out} points into the decoder, valid until its next call, and
+ * shows a little more than ${part}, which lies at ${out_part} in it: enough for
+ * image_resize to give the same bits as from the whole picture at that scale.
+ * A file cut short, or a decoder warning, is an error: -1 after a message
+ * without the file's name, which the caller adds by fail_capture and a message
+ * of its own.
  */
 int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,

@@ -1,0 +1,121 @@
+#ifndef BACKEND_BACKEND_H
+#define BACKEND_BACKEND_H
+
+/*
+ * A back end is a device that holds memory and runs operators.  Adding one
+ * means filling in these structures; nothing above this layer names a device,
+ * and nothing outside a back end reads an activation, so how activations lie
+ * in memory is its own affair.
+ *
+ * Parameters and their gradients lie in flat buffers of elements of
+ * ${elem} bytes each, in the order of the graph (graph/graph.h).
+ *
+ * The unit of work is a leaf: the clips that share batch normalisation
+ * statistics.  What a back end computes for a leaf depends on nothing outside
+ * it, nor on the number of threads, so that a run gives the same bits however
+ * its leaves are spread over ranks.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/graph.h"
+
+/* What one leaf brings.  Host memory of the caller's. */
+struct feed {
+	const uint8_t *pixels;		/* [n][t][h][w][3] */
+	const int *label;		/* [n]; -1: none, the loss is 0 */
+	const uint64_t *clip;		/* [n] global clip numbers */
+	uint64_t seed;			/* for dropout, with the clip */
+};
+
+/* One operator bound to one shape: all its kernels need, and no decisions. */
+struct task {
+	const struct op *op;
+	int index;			/* of the op in the graph */
+	int training;			/* batch statistics; backward follows */
+	struct dims in[OP_INPUTS], out;
+	int wants_dx[OP_INPUTS];	/* an input gradient will be asked for */
+	int accumulate[OP_INPUTS];	/* dx += rather than dx = */
+	const void *x[OP_INPUTS];	/* inputs */
+	void *y;			/* output */
+	void *dx[OP_INPUTS];		/* input gradients; NULL: not wanted */
+	const void *dy;			/* output gradient */
+	const void *w[OP_PARAMS];	/* parameters */
+	void *dw[OP_PARAMS];		/* their gradients, written anew; of
+					 * PARAM_MEAN and PARAM_VAR: the mean
+					 * and unbiased variance of this leaf */
+	void *saved;			/* written forward, read backward */
+	void *scratch;			/* contents die with each call */
+	const struct feed *feed;
+	void *priv;			/* the back end's own, for this task */
+};
+
+enum { READS_X = 1, READS_Y = 2 };	/* what a backward pass reads */
+
+struct op_impl {
+	int reads;			/* READS_* of the backward pass */
+	/*
+	 * Choose algorithms for this shape, once, and undo it; NULL: nothing
+	 * to do.  -1 after a message if the op cannot be run as it should.
+	 */
+	int (*prepare)(struct task *);
+	void (*release)(struct task *);
+	/* Bytes to keep from forward to backward and to scribble on; NULL: 0 */
+	size_t (*saved)(const struct task *);
+	size_t (*scratch)(const struct task *);
+	void (*forward)(struct task *);
+	/* NULL: no gradient flows back through it. */
+	void (*backward)(struct task *);
+};
+
+/* A step of stochastic gradient descent on part of the flat buffer. */
+struct update {
+	void *w, *m;			/* weights and momentum, n elements */
+	const void *g;			/* gradient */
+	size_t n;
+	double rate, momentum, decay;
+	double scale;			/* the gradient is multiplied by it */
+	int nesterov;
+};
+
+struct backend {
+	const char *name;
+	size_t elem;			/* bytes of a parameter */
+	/* ${threads} to work with; -1 after a message. */
+	int (*open)(int threads);
+	void (*close)(void);
+	void *(*alloc)(size_t bytes);	/* zeroed; NULL after a message */
+	void (*free)(void *);
+	/* n elements between host floats or doubles and the device. */
+	void (*put)(void *w, const double *host, size_t n);
+	void (*get)(double *host, const void *w, size_t n);
+	/* Raw bytes of parameters, for exchange and checkpoints. */
+	void (*upload)(void *w, const void *host, size_t bytes);
+	void (*download)(void *host, const void *w, size_t bytes);
+	/* Bytes of an activation of this shape. */
+	size_t (*bytes)(const struct dims *);
+	/* The logical [n][t][h][w][c] values of an activation. */
+	void (*read)(double *host, const struct dims *, const void *activation);
+	void (*write)(void *activation, const struct dims *, const double *host);
+	/* sum += x, n elements; from any thread, also during other work. */
+	void (*add)(void *sum, const void *x, size_t n);
+	void (*update)(const struct update *);
+	/* w += rate * (x * scale - w): running statistics. */
+	void (*track)(void *w, const void *x, size_t n, double rate,
+	    double scale);
+	/* Sum of squares, in an order fixed by n alone. */
+	double (*squares)(const void *x, size_t n);
+	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
+};
+
+/* backends[]: those compiled in; ends with NULL. */
+extern const struct backend *const backends[];
+
+/*
+ * backend_find(name): NULL after a message that says what is there, and what
+ * a missing one would need.
+ */
+const struct backend *backend_find(const char *name);
+
+#endif

@@ -1,0 +1,49 @@
+#ifndef BACKEND_CPU_CPU_H
+#define BACKEND_CPU_CPU_H
+
+/*
+ * What the files of the cpu back end share.
+ *
+ * Layout: frames are images, n * t of them.  Pixels (up to 3 channels of more
+ * than one place) lie as [image][c][h][w]; everything else lies in blocks of
+ * lanes channels, [image][c / lanes][h * w][lanes], filled up with zeros, so
+ * that what has one place an image is plain rows of cpu_padded(c) numbers.
+ *
+ * Work is cut into parts that write to places of their own, and every sum has
+ * an order fixed by the shape: results do not depend on the threads.
+ */
+
+#include "backend/backend.h"
+#include "backend/cpu/kernels.h"
+#include "base/pool.h"
+
+struct cpu {
+	struct pool *pool;
+	const struct kernels *k;
+};
+
+extern struct cpu cpu;
+
+int cpu_is_pixels(const struct dims *d);
+int cpu_images(const struct dims *d);		/* n * t */
+size_t cpu_places(const struct dims *d);	/* h * w */
+int cpu_blocks(int c);				/* of lanes channels */
+int cpu_padded(int c);				/* blocks * lanes */
+size_t cpu_image(const struct dims *d);		/* floats of one image */
+size_t cpu_floats(const struct dims *d);	/* of an activation */
+float *cpu_plane(const struct dims *d, const void *x, int image, int block);
+
+/* cpu_blocked(task): an op's prepare: it works on blocked activations only. */
+int cpu_blocked(struct task *t);
+
+/*
+ * cpu_ranges(n, grain, f, arg): f(from, to, arg) over [0, n) in pieces of
+ * ${grain}, on all threads.
+ */
+void cpu_ranges(size_t n, size_t grain,
+    void (*f)(size_t from, size_t to, void *arg), void *arg);
+
+extern const struct op_impl cpu_input, cpu_conv, cpu_bn, cpu_relu, cpu_add,
+    cpu_shift, cpu_maxpool, cpu_avgpool, cpu_dropout, cpu_linear, cpu_loss;
+
+#endif

@@ -1,0 +1,290 @@
+/* The cpu back end: memory, layouts, parameters, and its table. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/dnnl.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+#define HUGE ((size_t)2 << 20)
+#define GRAIN 65536		/* elements of a flat buffer at a time */
+
+struct cpu cpu;
+
+int
+cpu_is_pixels(const struct dims *d)
+{
+	return d->c <= 3 && d->h * d->w > 1;
+}
+
+int
+cpu_images(const struct dims *d)
+{
+	return d->n * d->t;
+}
+
+size_t
+cpu_places(const struct dims *d)
+{
+	return (size_t)d->h * d->w;
+}
+
+int
+cpu_blocks(int c)
+{
+	return (c + cpu.k->lanes - 1) / cpu.k->lanes;
+}
+
+int
+cpu_padded(int c)
+{
+	return cpu_blocks(c) * cpu.k->lanes;
+}
+
+size_t
+cpu_image(const struct dims *d)
+{
+	return cpu_places(d) * (size_t)(cpu_is_pixels(d) ? d->c :
+	    cpu_padded(d->c));
+}
+
+size_t
+cpu_floats(const struct dims *d)
+{
+	return (size_t)cpu_images(d) * cpu_image(d);
+}
+
+float *
+cpu_plane(const struct dims *d, const void *x, int image, int block)
+{
+	return (float *)x + (size_t)image * cpu_image(d) +
+	    (size_t)block * cpu_places(d) * cpu.k->lanes;
+}
+
+int
+cpu_blocked(struct task *t)
+{
+	if (cpu_is_pixels(&t->in[0]) || cpu_is_pixels(&t->out))
+		return fail("%s: the cpu back end runs %s on more than 3 channels "
+		    "only", t->op->name, op_types[t->op->kind].name);
+	return 0;
+}
+
+struct ranges {
+	size_t n, grain;
+	void (*f)(size_t, size_t, void *);
+	void *arg;
+};
+
+static void
+range(int i, int thread, void *arg)
+{
+	const struct ranges *r = arg;
+	size_t from = (size_t)i * r->grain, to = from + r->grain;
+
+	(void)thread;
+	r->f(from, to < r->n ? to : r->n, r->arg);
+}
+
+void
+cpu_ranges(size_t n, size_t grain, void (*f)(size_t, size_t, void *), void *arg)
+{
+	struct ranges r = { n, grain, f, arg };
+
+	pool_run(cpu.pool, (int)((n + grain - 1) / grain), range, &r);
+}
+
+/* ---- memory ---- */
+
+static int
+open_device(int threads)
+{
+	if (cpu.pool != NULL)
+		return fail("the cpu back end is open already");
+	cpu.k = kernels_pick();
+	if (dnnl_open(threads) != 0)
+		return -1;
+	cpu.pool = pool_new(threads);
+	return 0;
+}
+
+static void
+close_device(void)
+{
+	pool_free(cpu.pool);
+	cpu.pool = NULL;
+	dnnl_close();
+}
+
+/* Huge pages: a step walks through gigabytes, and page faults would show. */
+static void *
+alloc(size_t bytes)
+{
+	void *p = NULL;
+	size_t align = bytes >= HUGE ? HUGE : 64;
+
+	bytes = (bytes + align) / align * align;
+	if (posix_memalign(&p, align, bytes) != 0) {
+		fail("out of memory: %zu bytes wanted", bytes);
+		return NULL;
+	}
+	if (align == HUGE)
+		madvise(p, bytes, MADV_HUGEPAGE);
+	memset(p, 0, bytes);
+	return p;
+}
+
+static size_t
+bytes_of(const struct dims *d)
+{
+	return cpu_floats(d) * sizeof(float);
+}
+
+/* Where channel ${c} of a place lies, and how far it is to the next place. */
+static float *
+channel(const struct dims *d, const void *x, int image, int c, size_t *step)
+{
+	int lanes = cpu.k->lanes;
+
+	if (cpu_is_pixels(d)) {
+		*step = 1;
+		return (float *)x + (size_t)image * cpu_image(d) +
+		    (size_t)c * cpu_places(d);
+	}
+	*step = (size_t)lanes;
+	return cpu_plane(d, x, image, c / lanes) + c % lanes;
+}
+
+static void
+read_activation(double *host, const struct dims *d, const void *x)
+{
+	size_t step;
+
+	for (int i = 0; i < cpu_images(d); i++)
+		for (int c = 0; c < d->c; c++) {
+			const float *from = channel(d, x, i, c, &step);
+
+			for (size_t p = 0; p < cpu_places(d); p++)
+				host[((size_t)i * cpu_places(d) + p) * d->c + c] =
+				    from[p * step];
+		}
+}
+
+static void
+write_activation(void *x, const struct dims *d, const double *host)
+{
+	size_t step;
+
+	memset(x, 0, bytes_of(d));
+	for (int i = 0; i < cpu_images(d); i++)
+		for (int c = 0; c < d->c; c++) {
+			float *to = channel(d, x, i, c, &step);
+
+			for (size_t p = 0; p < cpu_places(d); p++)
+				to[p * step] = (float)host[((size_t)i *
+				    cpu_places(d) + p) * d->c + c];
+		}
+}
+
+/* ---- parameters: plain floats in the order of the graph ---- */
+
+static void
+put(void *w, const double *host, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		((float *)w)[i] = (float)host[i];
+}
+
+static void
+get(double *host, const void *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		host[i] = ((const float *)w)[i];
+}
+
+static void
+copy(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+}
+
+/* By the calling thread alone: the communication thread calls this too. */
+static void
+add(void *sum, const void *x, size_t n)
+{
+	cpu.k->add(sum, sum, x, n);
+}
+
+static void
+update_range(size_t from, size_t to, void *arg)
+{
+	const struct update *u = arg;
+
+	cpu.k->sgd((float *)u->w + from, (float *)u->m + from,
+	    (const float *)u->g + from, to - from, (float)u->rate,
+	    (float)u->momentum, (float)u->decay, (float)u->scale, u->nesterov);
+}
+
+static void
+update(const struct update *u)
+{
+	cpu_ranges(u->n, GRAIN, update_range, (void *)u);
+}
+
+static void
+track(void *w, const void *x, size_t n, double rate, double scale)
+{
+	float *v = w;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] += (float)(rate * (((const float *)x)[i] * scale - v[i]));
+}
+
+struct squares { const float *x; double *part; };
+
+static void
+squares_range(size_t from, size_t to, void *arg)
+{
+	struct squares *s = arg;
+
+	s->part[from / GRAIN] = cpu.k->dot(s->x + from, s->x + from, to - from);
+}
+
+static double
+squares(const void *x, size_t n)
+{
+	enum { MOST = 64 };
+	double part[MOST], sum = 0;
+	const float *f = x;
+
+	/* Blocks of fixed size, added in order, some at a time. */
+	while (n > 0) {
+		size_t now = n < (size_t)MOST * GRAIN ? n : (size_t)MOST * GRAIN;
+		struct squares s = { f, part };
+
+		cpu_ranges(now, GRAIN, squares_range, &s);
+		for (size_t i = 0; i < (now + GRAIN - 1) / GRAIN; i++)
+			sum += part[i];
+		f += now;
+		n -= now;
+	}
+	return sum;
+}
+
+static const struct op_impl *const table[OP_KINDS] = {
+	[OP_INPUT] = &cpu_input, [OP_CONV] = &cpu_conv, [OP_BN] = &cpu_bn,
+	[OP_RELU] = &cpu_relu, [OP_ADD] = &cpu_add, [OP_SHIFT] = &cpu_shift,
+	[OP_MAXPOOL] = &cpu_maxpool, [OP_AVGPOOL] = &cpu_avgpool,
+	[OP_DROPOUT] = &cpu_dropout, [OP_LINEAR] = &cpu_linear,
+	[OP_LOSS] = &cpu_loss,
+};
+
+const struct backend backend_cpu = {
+	.name = "cpu", .elem = sizeof(float), .open = open_device,
+	.close = close_device, .alloc = alloc, .free = free, .put = put,
+	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
+	.read = read_activation, .write = write_activation, .add = add,
+	.update = update, .track = track, .squares = squares, .ops = table,
+};

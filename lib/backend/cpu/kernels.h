@@ -1,0 +1,60 @@
+#ifndef BACKEND_CPU_KERNELS_H
+#define BACKEND_CPU_KERNELS_H
+
+/*
+ * The loops of the cpu back end outside convolutions, one copy for each
+ * instruction set (kernels.isa.c).  A plane is the h * w places of one image
+ * and one block of channels, [hw][lanes].  No sum depends on the instruction
+ * set or on threads: lanes are channels, or sixteen fixed partial sums.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/isa.h"
+
+enum { LANES_MAX = 16 };
+
+/* A pooling window over one plane. */
+struct window { int in_h, in_w, out_h, out_w, k[2], s[2], p[2]; };
+
+struct kernels {
+	int lanes;
+	/* mean[lanes] and sum of squared deviations m2[lanes] of a plane. */
+	void (*plane_stats)(const float *x, size_t hw, float *mean, float *m2);
+	/* y = x a + b by channel. */
+	void (*plane_affine)(float *y, const float *x, size_t hw,
+	    const float *a, const float *b);
+	/* db = sum dy, ds = sum dy (x - mean). */
+	void (*plane_grads)(const float *dy, const float *x, size_t hw,
+	    const float *mean, float *db, float *ds);
+	/* dx (+)= a dy + b x + c by channel. */
+	void (*plane_back)(float *dx, const float *dy, const float *x,
+	    size_t hw, const float *a, const float *b, const float *c, int more);
+	/* sum[lanes] over a plane. */
+	void (*plane_sum)(const float *x, size_t hw, float *sum);
+	/* dx (+)= v[lanes] everywhere. */
+	void (*plane_fill)(float *dx, size_t hw, const float *v, int more);
+	/* The first largest of each window, and which tap it was. */
+	void (*maxpool)(float *y, uint8_t *tap, const float *x,
+	    const struct window *v);
+	/* dx (+)= dy at the taps; ${more} 0 clears dx first. */
+	void (*maxpool_back)(float *dx, const float *dy, const uint8_t *tap,
+	    const struct window *v, int more);
+	void (*relu)(float *y, const float *x, size_t n);
+	void (*relu_back)(float *dx, const float *dy, const float *y, size_t n,
+	    int more);
+	void (*add)(float *y, const float *a, const float *b, size_t n);
+	/* y (+)= a x. */
+	void (*scale)(float *y, float a, const float *x, size_t n, int more);
+	double (*dot)(const float *a, const float *b, size_t n);
+	/* As struct update of backend.h. */
+	void (*sgd)(float *w, float *m, const float *g, size_t n, float rate,
+	    float momentum, float decay, float scale, int nesterov);
+};
+
+extern const struct kernels kernels_base, kernels_avx2, kernels_avx512;
+
+const struct kernels *kernels_pick(void);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * Loops over blocked activations.  Written so that the compiler turns the
+ * innermost loops, over lanes, into vector instructions; compiled once for
+ * each instruction set.
+ */
+#include <string.h>
+
+#include "backend/cpu/kernels.h"
+
+#ifdef __AVX512F__
+#define L 16
+#else
+#define L 8
+#endif
+
+#define LANES(c) for (int c = 0; c < L; c++)
+
+/*
+ * Four running sums side by side hide the latency of an addition and keep
+ * each sum short, which is also what makes float good enough here.
+ */
+static void
+sum_plane(const float *x, size_t hw, float *sum)
+{
+	float s[4][L] = { { 0 } };
+	size_t i = 0;
+
+	for (; i + 4 <= hw; i += 4)
+		for (int k = 0; k < 4; k++)
+			LANES(c) s[k][c] += x[(i + k) * L + c];
+	for (; i < hw; i++)
+		LANES(c) s[0][c] += x[i * L + c];
+	LANES(c) sum[c] = (s[0][c] + s[1][c]) + (s[2][c] + s[3][c]);
+}
+
+/* Two passes over a plane that the cache holds: no cancellation. */
+static void
+plane_stats(const float *x, size_t hw, float *mean, float *m2)
+{
+	float s[4][L] = { { 0 } }, m[L];
+	size_t i = 0;
+
+	sum_plane(x, hw, m);
+	LANES(c) m[c] /= (float)hw;
+	for (; i + 4 <= hw; i += 4)
+		for (int k = 0; k < 4; k++)
+			LANES(c) {
+				float d = x[(i + k) * L + c] - m[c];
+
+				s[k][c] += d * d;
+			}
+	for (; i < hw; i++)
+		LANES(c) {
+			float d = x[i * L + c] - m[c];
+
+			s[0][c] += d * d;
+		}
+	LANES(c) m2[c] = (s[0][c] + s[1][c]) + (s[2][c] + s[3][c]);
+	LANES(c) mean[c] = m[c];
+}
+
+static void
+plane_affine(float *restrict y, const float *restrict x, size_t hw,
+    const float *a, const float *b)
+{
+	float va[L], vb[L];
+
+	LANES(c) va[c] = a[c];
+	LANES(c) vb[c] = b[c];
+	for (size_t i = 0; i < hw; i++)
+		LANES(c) y[i * L + c] = x[i * L + c] * va[c] + vb[c];
+}
+
+static void
+plane_grads(const float *restrict dy, const float *restrict x, size_t hw,
+    const float *mean, float *db, float *ds)
+{
+	float b[2][L] = { { 0 } }, s[2][L] = { { 0 } }, m[L];
+	size_t i = 0;
+
+	LANES(c) m[c] = mean[c];
+	for (; i + 2 <= hw; i += 2)
+		for (int k = 0; k < 2; k++)
+			LANES(c) {
+				float d = dy[(i + k) * L + c];
+
+				b[k][c] += d;
+				s[k][c] += d * (x[(i + k) * L + c] - m[c]);
+			}
+	for (; i < hw; i++)
+		LANES(c) {
+			b[0][c] += dy[i * L + c];
+			s[0][c] += dy[i * L + c] * (x[i * L + c] - m[c]);
+		}
+	LANES(c) db[c] = b[0][c] + b[1][c];
+	LANES(c) ds[c] = s[0][c] + s[1][c];
+}
+
+static void
+plane_back(float *restrict dx, const float *restrict dy,
+    const float *restrict x, size_t hw, const float *a, const float *b,
+    const float *cc, int more)
+{
+	float va[L], vb[L], vc[L];
+
+	LANES(c) va[c] = a[c];
+	LANES(c) vb[c] = b[c];
+	LANES(c) vc[c] = cc[c];
+	if (more)
+		for (size_t i = 0; i < hw; i++)
+			LANES(c) dx[i * L + c] += dy[i * L + c] * va[c] +
+			    x[i * L + c] * vb[c] + vc[c];
+	else
+		for (size_t i = 0; i < hw; i++)
+			LANES(c) dx[i * L + c] = dy[i * L + c] * va[c] +
+			    x[i * L + c] * vb[c] + vc[c];
+}
+
+static void
+plane_fill(float *dx, size_t hw, const float *v, int more)
+{
+	for (size_t i = 0; i < hw; i++)
+		LANES(c) dx[i * L + c] = more ? dx[i * L + c] + v[c] : v[c];
+}
+
+/*
+ * The window of output (h, w) cut to the input: taps a0 to a1 - 1 down and b0
+ * to b1 - 1 across.
+ */
+struct taps { int h0, w0, a0, a1, b0, b1; };
+
+static struct taps
+cut(const struct window *v, int h, int w)
+{
+	struct taps t = { h * v->s[0] - v->p[0], w * v->s[1] - v->p[1], 0,
+		v->k[0], 0, v->k[1] };
+
+	if (t.h0 < 0)
+		t.a0 = -t.h0;
+	if (t.w0 < 0)
+		t.b0 = -t.w0;
+	if (t.h0 + t.a1 > v->in_h)
+		t.a1 = v->in_h - t.h0;
+	if (t.w0 + t.b1 > v->in_w)
+		t.b1 = v->in_w - t.w0;
+	return t;
+}
+
+static void
+maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
+    const struct window *v)
+{
+	for (int h = 0; h < v->out_h; h++)
+		for (int w = 0; w < v->out_w; w++, y += L, tap += L) {
+			struct taps t = cut(v, h, w);
+			float best[L];
+			int32_t which[L];
+
+			LANES(c) which[c] = -1;
+			LANES(c) best[c] = 0;
+			for (int a = t.a0; a < t.a1; a++)
+				for (int b = t.b0; b < t.b1; b++) {
+					const float *from = x + ((size_t)
+					    (t.h0 + a) * v->in_w + t.w0 + b) * L;
+					int32_t n = a * v->k[1] + b;
+
+					LANES(c) {
+						int better = which[c] < 0 ||
+						    from[c] > best[c];
+
+						best[c] = better ? from[c] :
+						    best[c];
+						which[c] = better ? n : which[c];
+					}
+				}
+			LANES(c) y[c] = best[c];
+			LANES(c) tap[c] = (uint8_t)which[c];
+		}
+}
+
+static void
+maxpool_back(float *restrict dx, const float *restrict dy,
+    const uint8_t *restrict tap, const struct window *v, int more)
+{
+	if (!more)
+		memset(dx, 0, (size_t)v->in_h * v->in_w * L * sizeof(*dx));
+	for (int h = 0; h < v->out_h; h++)
+		for (int w = 0; w < v->out_w; w++, dy += L, tap += L) {
+			struct taps t = cut(v, h, w);
+
+			for (int a = t.a0; a < t.a1; a++)
+				for (int b = t.b0; b < t.b1; b++) {
+					float *to = dx + ((size_t)(t.h0 + a) *
+					    v->in_w + t.w0 + b) * L;
+					int32_t n = a * v->k[1] + b;
+
+					LANES(c) to[c] += tap[c] == n ? dy[c] :
+					    0;
+				}
+		}
+}
+
+static void
+relu(float *restrict y, const float *restrict x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+static void
+relu_back(float *restrict dx, const float *restrict dy,
+    const float *restrict y, size_t n, int more)
+{
+	if (more)
+		for (size_t i = 0; i < n; i++)
+			dx[i] += y[i] > 0 ? dy[i] : 0;
+	else
+		for (size_t i = 0; i < n; i++)
+			dx[i] = y[i] > 0 ? dy[i] : 0;
+}
+
+/* y may be a. */
+static void
+add(float *y, const float *a, const float *restrict b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = a[i] + b[i];
+}
+
+static void
+scale(float *restrict y, float a, const float *restrict x, size_t n, int more)
+{
+	if (more)
+		for (size_t i = 0; i < n; i++)
+			y[i] += a * x[i];
+	else
+		for (size_t i = 0; i < n; i++)
+			y[i] = a * x[i];
+}
+
+/* Sixteen partial sums whatever the lanes, so every machine adds alike. */
+static double
+dot(const float *a, const float *b, size_t n)
+{
+	double s[16] = { 0 }, sum = 0;
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16)
+		for (int c = 0; c < 16; c++)
+			s[c] += (double)a[i + c] * (double)b[i + c];
+	for (int c = 0; i < n; i++, c++)
+		s[c] += (double)a[i] * (double)b[i];
+	for (int c = 0; c < 16; c++)
+		sum += s[c];
+	return sum;
+}
+
+static void
+sgd(float *restrict w, float *restrict m, const float *restrict g, size_t n,
+    float rate, float momentum, float decay, float scale_by, int nesterov)
+{
+	for (size_t i = 0; i < n; i++) {
+		float d = g[i] * scale_by + decay * w[i];
+		float v = momentum * m[i] + d;
+
+		m[i] = v;
+		w[i] -= rate * (nesterov ? d + momentum * v : v);
+	}
+}
+
+const struct kernels ISA_PASTE(kernels, VT_ISA) = {
+	.lanes = L, .plane_stats = plane_stats, .plane_affine = plane_affine,
+	.plane_grads = plane_grads, .plane_back = plane_back,
+	.plane_sum = sum_plane, .plane_fill = plane_fill, .maxpool = maxpool,
+	.maxpool_back = maxpool_back, .relu = relu, .relu_back = relu_back,
+	.add = add, .scale = scale, .dot = dot, .sgd = sgd,
+};

@@ -1,0 +1,277 @@
+/* Operators that take each number, or each frame, for itself. */
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "base/rng.h"
+
+#define GRAIN 16384		/* floats at a time */
+
+/* ---- input: bytes to normalised planes, through a table ---- */
+
+static void
+input_image(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	size_t hw = cpu_places(&t->out);
+	const uint8_t *from = t->feed->pixels + (size_t)i * hw * 3;
+	float *to = (float *)t->y + (size_t)i * cpu_image(&t->out);
+	const float *value = t->scratch;	/* [3][256] */
+
+	(void)thread;
+	for (int c = 0; c < 3; c++)
+		for (size_t p = 0; p < hw; p++)
+			to[(size_t)c * hw + p] = value[c * 256 + from[3 * p + c]];
+}
+
+static size_t
+input_scratch(const struct task *t)
+{
+	(void)t;
+	return 3 * 256 * sizeof(float);
+}
+
+static void
+input_forward(struct task *t)
+{
+	float *value = t->scratch;
+
+	for (int c = 0; c < 3; c++)
+		for (int v = 0; v < 256; v++)
+			value[c * 256 + v] = (float)((v / 255.0 -
+			    t->op->mean[c]) / t->op->sd[c]);
+	pool_run(cpu.pool, cpu_images(&t->out), input_image, t);
+}
+
+const struct op_impl cpu_input = {
+	.scratch = input_scratch, .forward = input_forward,
+};
+
+/* ---- relu ---- */
+
+static void
+relu_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	cpu.k->relu((float *)t->y + from, (const float *)t->x[0] + from,
+	    to - from);
+}
+
+static void
+relu_forward(struct task *t)
+{
+	cpu_ranges(cpu_floats(&t->out), GRAIN, relu_range, t);
+}
+
+static void
+relu_back_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	cpu.k->relu_back((float *)t->dx[0] + from, (const float *)t->dy + from,
+	    (const float *)t->y + from, to - from, t->accumulate[0]);
+}
+
+static void
+relu_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_ranges(cpu_floats(&t->out), GRAIN, relu_back_range, t);
+}
+
+const struct op_impl cpu_relu = {
+	.reads = READS_Y, .prepare = cpu_blocked, .forward = relu_forward,
+	.backward = relu_backward,
+};
+
+/* ---- add ---- */
+
+static void
+add_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+	float *y = (float *)t->y + from;
+
+	cpu.k->add(y, (const float *)t->x[0] + from,
+	    (const float *)t->x[1] + from, to - from);
+	for (int j = 2; j < t->op->nin; j++)
+		cpu.k->add(y, y, (const float *)t->x[j] + from, to - from);
+}
+
+static void
+add_forward(struct task *t)
+{
+	cpu_ranges(cpu_floats(&t->out), GRAIN, add_range, t);
+}
+
+static void
+add_back_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	for (int j = 0; j < t->op->nin; j++)
+		if (t->dx[j] != NULL)
+			cpu.k->scale((float *)t->dx[j] + from, 1,
+			    (const float *)t->dy + from, to - from,
+			    t->accumulate[j]);
+}
+
+static void
+add_backward(struct task *t)
+{
+	cpu_ranges(cpu_floats(&t->out), GRAIN, add_back_range, t);
+}
+
+const struct op_impl cpu_add = {
+	.prepare = cpu_blocked, .forward = add_forward,
+	.backward = add_backward,
+};
+
+/*
+ * ---- shift: the first c / fold channels come from the next frame, the next
+ * c / fold from the one before ----
+ *
+ * Copied by blocks; only a block that two kinds of channels share goes lane by
+ * lane.
+ */
+
+/* Which frame channel ${c} comes from: +1, -1 or 0 away. */
+static int
+shift_of(const struct task *t, int c)
+{
+	int fold = t->out.c / t->op->fold;
+
+	return c < fold ? 1 : c < 2 * fold ? -1 : 0;
+}
+
+/* Move block ${b} of image ${i}; ${sign} -1 moves gradients back. */
+static void
+shift_block(struct task *t, const float *from, float *to, int i, int b,
+    int sign, int more)
+{
+	const struct dims *d = &t->out;
+	size_t hw = cpu_places(d);
+	int lanes = cpu.k->lanes, frame = i % d->t;
+	float *y = cpu_plane(d, to, i, b);
+
+	for (int c = 0; c < lanes;) {
+		int by = sign * shift_of(t, b * lanes + c), end = c + 1;
+		const float *x = frame + by < 0 || frame + by >= d->t ? NULL :
+		    cpu_plane(d, from, i + by, b);
+
+		while (end < lanes && sign * shift_of(t, b * lanes + end) == by)
+			end++;
+		if (c == 0 && end == lanes && x != NULL)
+			cpu.k->scale(y, 1, x, hw * (size_t)lanes, more);
+		else
+			for (size_t p = 0; p < hw; p++)
+				for (int k = c; k < end; k++) {
+					float v = x != NULL ?
+					    x[p * (size_t)lanes + k] : 0;
+					float *o = &y[p * (size_t)lanes + k];
+
+					*o = more ? *o + v : v;
+				}
+		c = end;
+	}
+}
+
+static void
+shift_part(int part, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c);
+
+	(void)thread;
+	shift_block(t, t->x[0], t->y, part / blocks, part % blocks, 1, 0);
+}
+
+static void
+shift_forward(struct task *t)
+{
+	pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+	    shift_part, t);
+}
+
+static void
+shift_back_part(int part, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c);
+
+	(void)thread;
+	shift_block(t, t->dy, t->dx[0], part / blocks, part % blocks, -1,
+	    t->accumulate[0]);
+}
+
+static void
+shift_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		    shift_back_part, t);
+}
+
+const struct op_impl cpu_shift = {
+	.prepare = cpu_blocked, .forward = shift_forward,
+	.backward = shift_backward,
+};
+
+/* ---- dropout: drawn by clip and place, as ref does ---- */
+
+/* to (+)= from * (0 or 1 / (1 - rate)) for the images of one clip. */
+static void
+drop(struct task *t, const float *from, float *to, int clip, int more)
+{
+	const struct dims *d = &t->out;
+	uint64_t g = t->feed->clip[clip];
+	float keep = (float)(1 / (1 - t->op->rate));
+	struct rng_block draw = { { 0 } };
+	size_t place = 0;
+	int lanes = cpu.k->lanes;
+
+	for (int f = 0; f < d->t; f++)
+		for (size_t p = 0; p < cpu_places(d); p++)
+			for (int c = 0; c < d->c; c++, place++) {
+				size_t o = p * (size_t)lanes + (size_t)(c % lanes);
+				int i = clip * d->t + f;
+				float v;
+
+				if (place % 4 == 0)
+					draw = rng_philox(t->feed->seed,
+					    (uint32_t)g, (uint32_t)(g >> 32),
+					    (uint32_t)t->index << 20 |
+					    (uint32_t)(place / 4), RNG_DROPOUT);
+				v = rng_unit(draw.w[place % 4]) < t->op->rate ?
+				    0 : keep * cpu_plane(d, from, i,
+				    c / lanes)[o];
+				if (more)
+					v += cpu_plane(d, to, i, c / lanes)[o];
+				cpu_plane(d, to, i, c / lanes)[o] = v;
+			}
+}
+
+static void
+dropout_forward(struct task *t)
+{
+	/* The lanes beyond the last channel stay 0. */
+	memcpy(t->y, t->x[0], cpu_floats(&t->out) * sizeof(float));
+	for (int i = 0; i < t->out.n && t->training; i++)
+		drop(t, t->x[0], t->y, i, 0);
+}
+
+static void
+dropout_backward(struct task *t)
+{
+	if (t->dx[0] == NULL)
+		return;
+	if (!t->accumulate[0])
+		memset(t->dx[0], 0, cpu_floats(&t->out) * sizeof(float));
+	for (int i = 0; i < t->out.n; i++)
+		drop(t, t->dy, t->dx[0], i, 1);
+}
+
+const struct op_impl cpu_dropout = {
+	.prepare = cpu_blocked, .forward = dropout_forward,
+	.backward = dropout_backward,
+};

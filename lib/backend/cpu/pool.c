@@ -1,0 +1,177 @@
+/* Pooling: the largest of a window, and means over whole axes. */
+#include "backend/cpu/cpu.h"
+#include "base/fail.h"
+
+/* ---- maxpool over h and w ---- */
+
+static int
+max_prepare(struct task *t)
+{
+	const struct op *op = t->op;
+
+	if (op->k[0] != 1 || op->s[0] != 1 || op->k[1] * op->k[2] > 255)
+		return fail("%s: the cpu back end pools windows of up to 255 "
+		    "places over h and w only; the ref back end runs this one",
+		    op->name);
+	return cpu_blocked(t);
+}
+
+static size_t
+max_saved(const struct task *t)
+{
+	return cpu_floats(&t->out);	/* a byte each: which tap it was */
+}
+
+static struct window
+window(const struct task *t)
+{
+	const struct op *op = t->op;
+
+	return (struct window){ t->in[0].h, t->in[0].w, t->out.h, t->out.w,
+		{ op->k[1], op->k[2] }, { op->s[1], op->s[2] },
+		{ op->p[1], op->p[2] } };
+}
+
+static void
+max_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c);
+	struct window v = window(t);
+	size_t plane = cpu_places(&t->out) * (size_t)cpu.k->lanes;
+
+	(void)thread;
+	cpu.k->maxpool(cpu_plane(&t->out, t->y, i / blocks, i % blocks),
+	    (uint8_t *)t->saved + plane * (size_t)i,
+	    cpu_plane(&t->in[0], t->x[0], i / blocks, i % blocks), &v);
+}
+
+static void
+max_forward(struct task *t)
+{
+	pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c), max_part,
+	    t);
+}
+
+static void
+max_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c);
+	struct window v = window(t);
+	size_t plane = cpu_places(&t->out) * (size_t)cpu.k->lanes;
+
+	(void)thread;
+	cpu.k->maxpool_back(cpu_plane(&t->in[0], t->dx[0], i / blocks,
+	    i % blocks), cpu_plane(&t->out, t->dy, i / blocks, i % blocks),
+	    (const uint8_t *)t->saved + plane * (size_t)i, &v,
+	    t->accumulate[0]);
+}
+
+static void
+max_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		    max_back_part, t);
+}
+
+const struct op_impl cpu_maxpool = {
+	.prepare = max_prepare, .saved = max_saved, .forward = max_forward,
+	.backward = max_backward,
+};
+
+/* ---- avgpool over h and w together, or t, or all ---- */
+
+static int
+avg_prepare(struct task *t)
+{
+	int over = t->op->over;
+
+	if (!(over & OVER_H) != !(over & OVER_W) && t->in[0].h * t->in[0].w > 1)
+		return fail("%s: the cpu back end averages over h and w together "
+		    "only; the ref back end runs this one", t->op->name);
+	return cpu_blocked(t);
+}
+
+/* How many input images an output image averages, and from which one on. */
+static int
+frames(const struct task *t)
+{
+	return t->in[0].t / t->out.t;
+}
+
+static double
+share(const struct task *t)
+{
+	return (double)cpu_floats(&t->out) / (double)cpu_floats(&t->in[0]);
+}
+
+static void
+avg_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), lanes = cpu.k->lanes, n = frames(t);
+	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
+	float *y = cpu_plane(&t->out, t->y, i / blocks, i % blocks);
+	float factor = (float)share(t), sum[LANES_MAX];
+
+	(void)thread;
+	for (int f = 0; f < n; f++) {
+		const float *x = cpu_plane(&t->in[0], t->x[0],
+		    i / blocks * n + f, i % blocks);
+
+		if (out > 1) {		/* over t alone: place by place */
+			cpu.k->scale(y, factor, x, hw * (size_t)lanes, f > 0);
+			continue;
+		}
+		cpu.k->plane_sum(x, hw, sum);
+		for (int c = 0; c < lanes; c++)
+			y[c] = (f > 0 ? y[c] : 0) + sum[c] * factor;
+	}
+}
+
+static void
+avg_forward(struct task *t)
+{
+	pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c), avg_part,
+	    t);
+}
+
+static void
+avg_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), lanes = cpu.k->lanes, n = frames(t);
+	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
+	const float *dy = cpu_plane(&t->out, t->dy, i / blocks, i % blocks);
+	float factor = (float)share(t), v[LANES_MAX];
+
+	(void)thread;
+	for (int f = 0; f < n; f++) {
+		float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks * n + f,
+		    i % blocks);
+
+		if (out > 1) {
+			cpu.k->scale(dx, factor, dy, hw * (size_t)lanes,
+			    t->accumulate[0]);
+			continue;
+		}
+		for (int c = 0; c < lanes; c++)
+			v[c] = dy[c] * factor;
+		cpu.k->plane_fill(dx, hw, v, t->accumulate[0]);
+	}
+}
+
+static void
+avg_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		    avg_back_part, t);
+}
+
+const struct op_impl cpu_avgpool = {
+	.prepare = avg_prepare, .forward = avg_forward,
+	.backward = avg_backward,
+};

@@ -1,0 +1,70 @@
+/* Finds the files that are installed with the commands. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/share.h"
+#include "base/text.h"
+
+/* Names ending with ${suffix} in ${dir}, added to ${names}. */
+static void
+add_names(struct buffer *names, const char *dir, const char *suffix)
+{
+	struct dirent **entry;
+	int n = scandir(dir, &entry, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		const char *s = entry[i]->d_name;
+
+		if (text_ends(s, suffix))
+			buffer_printf(names, "%s%.*s", names->n > 0 ? ", " : "",
+			    (int)(strlen(s) - strlen(suffix)), s);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+}
+
+char *
+share_find(const char *folder, const char *name, const char *suffix)
+{
+	const char *env = getenv("VT_SHARE_DIR");
+	char exe[PATH_MAX], *dir[4] = { 0 }, *found = NULL;
+	struct buffer names = { 0 };
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (strchr(name, '/') != NULL || text_ends(name, suffix))
+		return xstrdup(name);
+	exe[n > 0 ? n : 0] = '\0';
+	exe[path_base(exe) - exe] = '\0';
+	if (env != NULL)
+		dir[0] = xprintf("%s/%s", env, folder);
+	dir[1] = xprintf("%s../share/vt/%s", exe, folder);
+	dir[2] = xprintf("%s../share/%s", exe, folder);
+	dir[3] = xprintf("%s/%s", VT_SHARE, folder);
+	for (int i = 0; i < 4 && found == NULL; i++) {
+		char *path;
+
+		if (dir[i] == NULL)
+			continue;
+		path = xprintf("%s/%s%s", dir[i], name, suffix);
+		if (file_size(path) >= 0)
+			found = path;
+		else
+			free(path);
+		if (found == NULL && names.n == 0)
+			add_names(&names, dir[i], suffix);
+	}
+	if (found == NULL)
+		fail("no %s in %s (there are: %s; a path may be given too)",
+		    text_quote(name), folder, names.n > 0 ? names.data : "none");
+	for (int i = 0; i < 4; i++)
+		free(dir[i]);
+	buffer_free(&names);
+	return found;
+}

@@ -1,0 +1,85 @@
+#ifndef COMM_COMM_H
+#define COMM_COMM_H
+
+/*
+ * A communicator: the ranks of one run.  A transport (one process, threads,
+ * MPI) moves bytes between ranks; everything else is written against it here
+ * and in comm/exact.h.
+ *
+ * A rank that cannot go on ends the run with comm_abort: nobody is left
+ * waiting.  Functions return 0, or -1 after a message.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct comm;
+
+/* Bytes to or from one rank. */
+struct piece { int rank; void *data; size_t bytes; };
+
+struct transport {
+	const char *name;
+	/* The same ranks again, for a thread of its own. */
+	struct comm *(*dup)(struct comm *);
+	void (*free)(struct comm *);
+	/*
+	 * Send and receive all at once.  Pieces between two ranks arrive in
+	 * the order given; sizes must agree.  Zero bytes are fine.
+	 */
+	int (*exchange)(struct comm *, const struct piece *send, int sends,
+	    const struct piece *receive, int receives);
+	/* The library's own sum of floats, to compare with; NULL: none. */
+	int (*allreduce)(struct comm *, float *x, size_t n);
+	void (*abort)(struct comm *, int status);	/* does not return */
+};
+
+struct comm {
+	int rank, size;
+	const struct transport *t;
+	void *priv;
+};
+
+/*
+ * comm_open(argc, argv): the ranks that mpirun or srun started with this one;
+ * one rank if nobody did.  NULL after a message.
+ */
+struct comm *comm_open(int *argc, char ***argv);
+
+/* comm_close(c): all ranks are done; frees ${c}. */
+void comm_close(struct comm *c);
+
+/* comm_library(): "Open MPI 4.1.4", or "one process". */
+const char *comm_library(void);
+
+/* comm_dup(c): for another thread; freed with comm_free. */
+struct comm *comm_dup(struct comm *c);
+void comm_free(struct comm *c);
+
+/* comm_abort(c, status): end all ranks; the run's exit status is ${status}. */
+_Noreturn void comm_abort(struct comm *c, int status);
+
+int comm_barrier(struct comm *c);
+
+/* comm_broadcast(c, data, bytes, root): from rank ${root} to all. */
+int comm_broadcast(struct comm *c, void *data, size_t bytes, int root);
+
+/*
+ * comm_gather(c, mine, bytes, all): every rank's ${bytes} (the same number on
+ * each) to every rank, in order of rank, into ${all}.
+ */
+int comm_gather(struct comm *c, const void *mine, size_t bytes, void *all);
+
+/*
+ * comm_gather_parts(c, data, start): rank r holds the bytes start[r] to
+ * start[r + 1] - 1 of ${data}; fill in the rest on every rank.
+ */
+int comm_gather_parts(struct comm *c, void *data, const size_t *start);
+
+/* comm_max(c, v): the largest of every rank's ${v}, to all of them. */
+int comm_max(struct comm *c, int64_t *v);
+
+/* comm_self(): a communicator of one rank, for tests and benchmarks. */
+struct comm *comm_self(void);
+
+#endif

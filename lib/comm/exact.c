@@ -1,0 +1,246 @@
+/* The fixed summation tree, and its exchange between ranks. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "comm/exact.h"
+
+#define ALIGN 16		/* elements; segments begin at multiples */
+
+/* The levels above the leaves of a tree of ${leaves}. */
+static int
+height(int leaves)
+{
+	int h = 0;
+
+	while (1 << h < leaves)
+		h++;
+	return h;
+}
+
+int
+tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
+{
+	int n = 0, root = height(t->leaves);
+
+	assert(t->n < TREE_MOST);
+	t->part[t->n++] = s;
+	for (;;) {
+		struct subtree *top = &t->part[t->n - 1];
+		struct subtree *left = top - 1;
+		long long sibling = (long long)(top->index + 1) << top->level;
+
+		if (t->n > 1 && left->level == top->level &&
+		    left->index % 2 == 0 && top->index == left->index + 1) {
+			sums[n++] = (struct tree_sum){ left->data, top->data };
+			t->n--;
+			top = left;
+		} else if (top->level >= root || top->index % 2 != 0 ||
+		    sibling < t->leaves) {
+			return n;
+		}
+		/* A whole pair, or a left child whose sibling is absent. */
+		top->level++;
+		top->index /= 2;
+	}
+}
+
+void
+tree_of(int leaves, int first, int count, struct tree *t)
+{
+	struct tree_sum sums[TREE_MOST];
+
+	*t = (struct tree){ .leaves = leaves };
+	for (int i = first; i < first + count; i++)
+		tree_push(t, (struct subtree){ 0, i, NULL }, sums);
+}
+
+double
+exact_sum(const double *v, int leaves)
+{
+	struct tree t = { .leaves = leaves };
+	struct tree_sum sums[TREE_MOST];
+	double *copy = xcalloc((size_t)leaves, sizeof(*copy)), sum;
+
+	memcpy(copy, v, (size_t)leaves * sizeof(*copy));
+	for (int i = 0; i < leaves; i++) {
+		int n = tree_push(&t, (struct subtree){ 0, i, &copy[i] }, sums);
+
+		for (int k = 0; k < n; k++)
+			*(double *)sums[k].left += *(const double *)sums[k].right;
+	}
+	sum = *(double *)t.part[0].data;
+	free(copy);
+	return sum;
+}
+
+void
+exact_open(struct exact *e, struct comm *c, size_t elem,
+    void (*add)(void *, const void *, size_t), size_t most)
+{
+	*e = (struct exact){ .comm = c, .elem = elem, .add = add, .most = most };
+	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
+	e->first = xcalloc((size_t)c->size + 1, sizeof(*e->first));
+}
+
+void
+exact_close(struct exact *e)
+{
+	free(e->of);
+	free(e->first);
+	free(e->room);
+	free(e->send);
+	free(e->receive);
+	*e = (struct exact){ 0 };
+}
+
+/* Segment ${q} of elements ${from} to ${to}: where it starts. */
+static size_t
+cut(const struct exact *e, size_t from, size_t to, int q)
+{
+	size_t n = to - from, at;
+
+	if (q == e->comm->size)
+		return to;
+	at = n / (size_t)e->comm->size * (size_t)q / ALIGN * ALIGN;
+	return from + at;
+}
+
+int
+exact_leaves(struct exact *e, int leaves, int *first)
+{
+	int size = e->comm->size, rank = e->comm->rank, parts = 0;
+	size_t segment = e->most / (size_t)size + (size_t)size * ALIGN + ALIGN;
+
+	if (leaves != e->leaves) {
+		e->leaves = leaves;
+		for (int r = 0; r <= size; r++)
+			e->first[r] = (int)((int64_t)leaves * r / size);
+		for (int r = 0; r < size; r++) {
+			tree_of(leaves, e->first[r], e->first[r + 1] -
+			    e->first[r], &e->of[r]);
+			parts += r == rank ? 0 : e->of[r].n;
+		}
+		if ((size_t)parts * segment * e->elem > e->room_bytes) {
+			e->room_bytes = (size_t)parts * segment * e->elem;
+			e->room = xrealloc(e->room, e->room_bytes, 1);
+		}
+	}
+	*first = e->first[rank];
+	return e->first[rank + 1] - e->first[rank];
+}
+
+static void *
+element(const struct exact *e, const void *data, size_t i)
+{
+	return (char *)data + i * e->elem;
+}
+
+static void
+add_piece(struct piece **list, size_t *cap, int *n, int rank, void *data,
+    size_t bytes)
+{
+	*list = array_room(*list, (size_t)*n, cap, sizeof(**list));
+	(*list)[(*n)++] = (struct piece){ rank, data, bytes };
+}
+
+/*
+ * Send each rank its segment of our subtrees, and receive our segment of
+ * theirs into e->room, whose layout ${arrived} then describes: all subtrees in
+ * order of leaves, ours where they lie.
+ */
+static int
+scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
+    struct subtree *arrived, int *count)
+{
+	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
+	size_t mine = cut(e, from, to, rank);
+	size_t length = cut(e, from, to, rank + 1) - mine;
+	char *room = e->room;
+
+	*count = 0;
+	for (int r = 0; r < size; r++) {
+		size_t a = cut(e, from, to, r), b = cut(e, from, to, r + 1);
+
+		for (int k = 0; k < e->of[r].n; k++) {
+			struct subtree s = e->of[r].part[k];
+
+			if (r == rank) {
+				s.data = element(e, t->part[k].data, mine);
+			} else {
+				s.data = room;
+				room += length * e->elem;
+				add_piece(&e->receive, &e->receive_cap, &nr, r,
+				    s.data, length * e->elem);
+			}
+			arrived[(*count)++] = s;
+		}
+		for (int k = 0; k < t->n && r != rank; k++)
+			add_piece(&e->send, &e->send_cap, &ns, r,
+			    element(e, t->part[k].data, a), (b - a) * e->elem);
+	}
+	assert((size_t)(room - e->room) <= e->room_bytes);
+	return e->comm->t->exchange(e->comm, e->send, ns, e->receive, nr);
+}
+
+/* Everyone's finished segment to everyone. */
+static int
+gather(struct exact *e, size_t from, size_t to, void *result)
+{
+	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
+	size_t mine = cut(e, from, to, rank);
+	size_t length = cut(e, from, to, rank + 1) - mine;
+
+	for (int r = 0; r < size; r++) {
+		size_t a = cut(e, from, to, r), b = cut(e, from, to, r + 1);
+
+		if (r == rank)
+			continue;
+		add_piece(&e->send, &e->send_cap, &ns, r,
+		    element(e, result, mine), length * e->elem);
+		add_piece(&e->receive, &e->receive_cap, &nr, r,
+		    element(e, result, a), (b - a) * e->elem);
+	}
+	return e->comm->t->exchange(e->comm, e->send, ns, e->receive, nr);
+}
+
+int
+exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+    void *result)
+{
+	int size = e->comm->size, rank = e->comm->rank, count = 0, parts = 0;
+	size_t mine = cut(e, from, to, rank);
+	size_t length = cut(e, from, to, rank + 1) - mine;
+	struct subtree *arrived;
+	struct tree whole = { .leaves = e->leaves };
+	struct tree_sum sums[TREE_MOST];
+	int bad;
+
+	if (size == 1) {
+		if (t->part[0].data != result)
+			memcpy(element(e, result, from),
+			    element(e, t->part[0].data, from),
+			    (to - from) * e->elem);
+		return 0;
+	}
+	assert(to - from <= e->most);
+	for (int r = 0; r < size; r++)
+		parts += e->of[r].n;
+	arrived = xcalloc((size_t)parts, sizeof(*arrived));
+	bad = scatter(e, t, from, to, arrived, &count);
+	for (int i = 0; i < count && !bad; i++) {
+		int n = tree_push(&whole, arrived[i], sums);
+
+		for (int k = 0; k < n; k++)
+			e->add(sums[k].left, sums[k].right, length);
+	}
+	if (!bad && whole.part[0].data != element(e, result, mine))
+		memcpy(element(e, result, mine), whole.part[0].data,
+		    length * e->elem);
+	if (!bad)
+		bad = gather(e, from, to, result);
+	free(arrived);
+	return bad;
+}

@@ -1,0 +1,86 @@
+#ifndef COMM_EXACT_H
+#define COMM_EXACT_H
+
+/*
+ * Sums that do not depend on the number of ranks.
+ *
+ * A step has L leaves, each with a vector.  Their sum is taken by a fixed
+ * binary tree over the leaves: node (k, i) is node (k - 1, 2 i) plus node
+ * (k - 1, 2 i + 1), an absent child (L need not be a power of two) is left
+ * out.  A rank holds consecutive leaves and adds up the largest subtrees it
+ * wholly owns; ranks then exchange those subtrees, segment by segment, and
+ * finish the tree in the same association.  So every rank count gives the same
+ * bits, which MPI_Allreduce does not.
+ */
+
+#include <stddef.h>
+
+#include "comm/comm.h"
+
+/* A subtree whose sum is known: node (level, index), at ${data}. */
+struct subtree { int level, index; void *data; };
+
+enum { TREE_MOST = 64 };		/* subtrees a run of leaves falls into */
+
+/* Subtrees of consecutive leaves, in their order. */
+struct tree {
+	int leaves;			/* of the whole step */
+	int n;
+	struct subtree part[TREE_MOST];
+};
+
+/* left += right */
+struct tree_sum { void *left; const void *right; };
+
+/*
+ * tree_push(t, s, sums):
+ * Add subtree ${s}, which follows those in ${t}, and join what can be joined.
+ * The additions this needs are not done but written to ${sums}[TREE_MOST], in
+ * order; return how many.  A sum that was a right side is free again.
+ */
+int tree_push(struct tree *t, struct subtree s, struct tree_sum *sums);
+
+/* tree_of(leaves, first, count, t): the subtrees of a run of leaves. */
+void tree_of(int leaves, int first, int count, struct tree *t);
+
+/*
+ * What a reduction of vectors needs: who holds which leaves, the room to
+ * receive in, and how to add.
+ */
+struct exact {
+	struct comm *comm;
+	size_t elem;			/* bytes of an element */
+	void (*add)(void *sum, const void *x, size_t n);
+	size_t most;			/* elements of a slice, at most */
+	int leaves;			/* what the trees below are for */
+	struct tree *of;		/* [size] each rank's subtrees */
+	int *first;			/* [size + 1] each rank's first leaf */
+	char *room;
+	size_t room_bytes;
+	struct piece *send, *receive;
+	size_t send_cap, receive_cap;
+};
+
+void exact_open(struct exact *e, struct comm *c, size_t elem,
+    void (*add)(void *, const void *, size_t), size_t most);
+void exact_close(struct exact *e);
+
+/* exact_leaves(e, leaves, first): this rank's share of ${leaves}, from
+ * ${*first}; prepares for a step of as many.  Leaves may not be fewer than
+ * ranks. */
+int exact_leaves(struct exact *e, int leaves, int *first);
+
+/*
+ * exact_reduce(e, t, from, to, result):
+ * Elements ${from} to ${to} - 1 of the sum over all leaves, on every rank, into
+ * the same elements of ${result}; ${t} holds this rank's subtrees of whole
+ * vectors, whose elements in that range are used up.  ${result} may be the
+ * data of the first.
+ */
+int exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+    void *result);
+
+/* exact_sum(e, v, leaves): the same tree over one number a leaf. */
+double exact_sum(const double *v, int leaves);
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef COMM_THREADS_H
+#define COMM_THREADS_H
+
+#include "comm/comm.h"
+
+/*
+ * comm_threads(size, body, arg):
+ * Run ${body}(comm, ${arg}) as ranks 0 to ${size} - 1, one thread each, in
+ * this process, and wait for all of them: collectives without mpirun, for
+ * tests and for reading.
+ */
+void comm_threads(int size, void (*body)(struct comm *, void *), void *arg);
+
+/* comm_threads_sent(c): bytes this rank has sent so far. */
+size_t comm_threads_sent(const struct comm *c);
+
+#endif

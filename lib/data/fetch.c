@@ -1,0 +1,154 @@
+/* From the stored frames of a sample to the pixels of a clip. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/fetch.h"
+#include "media/image.h"
+#include "media/jpeg.h"
+#include "media/png.h"
+
+struct fetch {
+	const struct dataset *d;
+	struct jpeg_decoder *jpeg;
+	int png;		/* not JPEG */
+	struct buffer bytes;	/* stored frames of a clip, one after another */
+	size_t *at;		/* [most + 1] where each begins in ${bytes} */
+	int most;
+	char error[1024];
+};
+
+struct fetch *
+fetch_new(const struct dataset *d)
+{
+	struct fetch *f = xcalloc(1, sizeof(*f));
+
+	f->d = d;
+	f->png = strcmp(dataset_ext(d, 0), "png") == 0;
+	f->jpeg = jpeg_decoder_new();
+	return f;
+}
+
+void
+fetch_free(struct fetch *f)
+{
+	if (f == NULL)
+		return;
+	jpeg_decoder_free(f->jpeg);
+	buffer_free(&f->bytes);
+	free(f->at);
+	free(f);
+}
+
+const char *
+fetch_error(const struct fetch *f)
+{
+	return f->error;
+}
+
+static int
+read_frames(struct fetch *f, const struct fetch_clip *c)
+{
+	int status;
+
+	if (f->most < c->t) {
+		f->most = c->t;
+		f->at = xrealloc(f->at, (size_t)c->t + 1, sizeof(*f->at));
+	}
+	fail_capture(f->error, sizeof(f->error));
+	status = dataset_frames_read(f->d, c->sample, 0, c->frame, c->t,
+	    &f->bytes, f->at);
+	fail_capture(NULL, 0);
+	return status;
+}
+
+/* Is the frame of the size that the index promised? */
+static int
+check_size(const struct sample *s, int w, int h)
+{
+	if (w != s->width || h != s->height)
+		return fail("%dx%d pixels (the index says %dx%d)", w, h,
+		    s->width, s->height);
+	return 0;
+}
+
+/*
+ * Decode at least region ${r} of a frame; ${*at} is where it lies in ${out}.
+ * A PNG is decoded whole, into ${*owned}, which the caller frees.
+ */
+static int
+decode(struct fetch *f, const struct sample *s, const char *data, size_t n,
+    struct region r, int side, struct image *out, struct region *at,
+    struct image **owned)
+{
+	int w, h;
+
+	*owned = NULL;
+	if (f->png) {
+		if ((*owned = png_decode(data, n)) == NULL)
+			return -1;
+		*out = **owned;
+		*at = r;
+		return check_size(s, out->w, out->h);
+	}
+	if (jpeg_size(f->jpeg, data, n, &w, &h) != 0 ||
+	    check_size(s, w, h) != 0)
+		return -1;
+	return jpeg_decode(f->jpeg, data, n, r, side, side, out, at);
+}
+
+/* Write frame ${k} of the clip to ${to}. */
+static int
+one_frame(struct fetch *f, const struct sample *s, const struct fetch_clip *c,
+    int k, uint8_t *to, struct fetch_cost *cost)
+{
+	struct region r = { c->crop.x, c->crop.y, c->crop.w, c->crop.h }, at;
+	size_t n = f->at[k + 1] - f->at[k];
+	double start = clock_seconds(), decoded;
+	struct image m, *owned;
+	char why[512];
+	int status;
+
+	fail_capture(why, sizeof(why));
+	status = decode(f, s, f->bytes.data + f->at[k], n, r, c->side, &m, &at,
+	    &owned);
+	fail_capture(NULL, 0);
+	decoded = clock_seconds();
+	if (status == 0)
+		image_resize(to, c->side, c->side, m.data, m.w, m.h, at,
+		    c->crop.flip);
+	else
+		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",
+		    text_quote(s->shard), s->key, c->frame[k], why);
+	image_free(owned);
+	cost->decode += decoded - start;
+	cost->resize += clock_seconds() - decoded;
+	cost->bytes += n;
+	cost->frames++;
+	return status == 0 ? 0 : -2;
+}
+
+int
+fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+    const atomic_int *stop, struct fetch_cost *cost)
+{
+	struct sample s = dataset_sample(f->d, c->sample);
+	size_t size = 3 * (size_t)c->side * (size_t)c->side;
+	double start = clock_seconds();
+	int status = read_frames(f, c);
+
+	cost->read += clock_seconds() - start;
+	for (int k = 0; k < c->t && status == 0 && !atomic_load(stop); k++) {
+		if (k > 0 && c->frame[k] == c->frame[k - 1])
+			memcpy(to, to - size, size);
+		else
+			status = one_frame(f, &s, c, k, to, cost);
+		to += size;
+	}
+	cost->clips++;
+	return status;
+}

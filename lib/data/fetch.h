@@ -1,0 +1,46 @@
+#ifndef DATA_FETCH_H
+#define DATA_FETCH_H
+
+/* From the stored frames of a sample to the pixels of a clip. */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "data/augment.h"
+#include "shard/dataset.h"
+
+/* What a clip shows, and in which size. */
+struct fetch_clip {
+	uint32_t sample;
+	int t, side;
+	const int *frame;	/* [t] from 0 */
+	struct crop crop;
+};
+
+/* What fetching took. */
+struct fetch_cost {
+	uint64_t clips, frames;	/* frames decoded; a repeated one once */
+	uint64_t bytes;		/* of frames, as stored */
+	double read, decode, resize;	/* seconds */
+};
+
+/* Buffers and a decoder, for one thread. */
+struct fetch;
+
+struct fetch *fetch_new(const struct dataset *d);
+void fetch_free(struct fetch *f);
+
+/*
+ * fetch_clip(f, c, to, stop, cost):
+ * Write clip ${c} to ${to}, [t][side][side][3] RGB, and add to ${cost}.  Only
+ * the crop is decoded, at no more than the scale it needs.  0; -1 on an I/O
+ * error; -2 when the data is damaged.  Nothing is printed, since clips are
+ * fetched ahead and out of order: fetch_error is the message, naming shard,
+ * key and frame.  Once ${*stop} is set it returns 0 early, leaving ${to} half
+ * written.
+ */
+int fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+    const atomic_int *stop, struct fetch_cost *cost);
+const char *fetch_error(const struct fetch *f);
+
+#endif

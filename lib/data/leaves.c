@@ -1,0 +1,231 @@
+/* What the leaves of a run are. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "data/draw.h"
+#include "data/leaves.h"
+#include "data/order.h"
+
+struct leaves {
+	const struct dataset *d;
+	uint32_t samples;
+
+	/* Training: leaf ${next} of this rank's in step ${at}. */
+	const struct schedule *schedule;	/* NULL: testing */
+	struct loader_options o;
+	struct order *order;
+	struct schedule_step at;
+	int next;
+
+	/* Testing: view ${view} of ${views}. */
+	struct view_options v;
+	uint32_t first;				/* sample */
+	uint64_t view, views;
+};
+
+struct leaves *
+leaves_of_steps(const struct dataset *d, const struct schedule *s,
+    uint64_t from, const struct loader_options *o)
+{
+	struct leaves *l = xcalloc(1, sizeof(*l));
+
+	l->d = d;
+	l->samples = dataset_samples(d);
+	l->schedule = s;
+	l->o = *o;
+	if (l->samples > 0) {			/* an empty set has no steps */
+		l->order = order_new(o->seed, l->samples);
+		l->at = schedule_seek(s, l->samples, from);
+	}
+	return l;
+}
+
+struct leaves *
+leaves_of_views(const struct dataset *d, uint32_t first, uint32_t count,
+    const struct view_options *o)
+{
+	struct leaves *l = xcalloc(1, sizeof(*l));
+
+	l->d = d;
+	l->samples = dataset_samples(d);
+	assert(first <= l->samples && count <= l->samples - first);
+	l->v = *o;
+	l->first = first;
+	l->views = (uint64_t)count * (uint64_t)(o->clips * o->crops);
+	return l;
+}
+
+void
+leaves_free(struct leaves *l)
+{
+	if (l == NULL)
+		return;
+	order_free(l->order);
+	free(l);
+}
+
+/* ---- how large they get ---- */
+
+static void
+include(int n, int t, int side, int *clips, size_t *frames, size_t *bytes)
+{
+	size_t f = (size_t)n * (size_t)t, b;
+
+	if (__builtin_mul_overflow(f, 3 * (size_t)side * (size_t)side, &b) ||
+	    b > SIZE_MAX / 4)
+		die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels do not "
+		    "fit into any memory", n, t, side, side);
+	*clips = n > *clips ? n : *clips;
+	*frames = f > *frames ? f : *frames;
+	*bytes = b > *bytes ? b : *bytes;
+}
+
+void
+leaves_most(const struct leaves *l, int *clips, size_t *frames, size_t *bytes)
+{
+	const struct schedule *s = l->schedule;
+
+	*clips = 0;
+	*frames = *bytes = 0;
+	if (s == NULL)
+		include(l->v.n, l->v.t, l->v.side, clips, frames, bytes);
+	else if (l->at.cell != NULL)
+		for (int i = l->at.stage; i < s->stages; i++)
+			for (int k = 0; k < s->stage[i].cells; k++) {
+				const struct cell *c = &s->stage[i].cell[k];
+
+				include(c->group, c->frames, c->crop, clips,
+				    frames, bytes);
+			}
+}
+
+/* ---- which clips they hold ---- */
+
+int
+rank_leaves(int leaves, int rank, int ranks, int *first)
+{
+	int64_t n = leaves;
+
+	*first = (int)(n * rank / ranks);
+	return (int)(n * (rank + 1) / ranks) - *first;
+}
+
+static int
+next_of_steps(struct leaves *l, struct leaf *to)
+{
+	const struct cell *c;
+	int leaves, first, n;
+
+	for (;;) {
+		if ((c = l->at.cell) == NULL)
+			return 0;
+		leaves = c->batch / c->group;
+		n = rank_leaves(leaves, l->o.rank, l->o.ranks, &first);
+		if (l->next < n)
+			break;
+		l->at = schedule_next(l->schedule, l->samples, &l->at);
+		l->next = 0;
+	}
+	to->at = l->at;
+	to->index = first + l->next++;
+	to->leaves = leaves;
+	to->n = c->group;
+	to->t = c->frames;
+	to->h = to->w = c->crop;
+	for (int i = 0; i < to->n; i++) {
+		to->clip[i] = l->at.clip + (uint64_t)cell_clip(c, to->index, i);
+		to->sample[i] = order_sample(l->order, to->clip[i]);
+	}
+	return 1;
+}
+
+static int
+next_of_views(struct leaves *l, struct leaf *to)
+{
+	uint64_t each = (uint64_t)(l->v.clips * l->v.crops);
+	uint64_t n = (uint64_t)l->v.n;
+
+	if (l->view == l->views)
+		return 0;
+	to->n = l->v.n;
+	to->t = l->v.t;
+	to->h = to->w = l->v.side;
+	to->index = (int)(l->view / n);
+	to->leaves = (int)((l->views + n - 1) / n);
+	for (int i = 0; i < to->n; i++) {
+		if (l->view < l->views) {
+			to->clip[i] = l->view++;
+		} else {
+			to->clip[i] = to->clip[i - 1];
+			to->filled++;
+		}
+		to->sample[i] = l->first + (uint32_t)(to->clip[i] / each);
+	}
+	return 1;
+}
+
+int
+leaves_next(struct leaves *l, struct leaf *to)
+{
+	to->filled = 0;
+	memset(&to->at, 0, sizeof(to->at));
+	return l->schedule != NULL ? next_of_steps(l, to) :
+	    next_of_views(l, to);
+}
+
+/* ---- what a clip shows ---- */
+
+static void
+choose_for_training(const struct leaves *l, struct leaf *f, int i,
+    const struct sample *m, int *frame, struct crop *crop)
+{
+	const struct cell *c = f->at.cell;
+	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
+
+	if (c->stride_max > 0) {
+		struct rng r = clip_draw(clip, DRAW_STRIDE);
+		int range = c->stride_max - c->stride_min + 1;
+
+		clip_strided(m->frames, f->t, c->stride_min +
+		    (int)rng_below(&r, (uint32_t)range), clip, frame);
+	} else {
+		clip_train(l->o.sampler, m->frames, f->t, clip, frame);
+	}
+	*crop = crop_train(l->o.crop, m->width, m->height, f->w, l->o.flip,
+	    clip);
+	f->label[i] = m->label;
+}
+
+static void
+choose_for_testing(const struct leaves *l, struct leaf *f, int i,
+    const struct sample *m, int *frame, struct crop *crop)
+{
+	const struct view_options *v = &l->v;
+	int view = (int)(f->clip[i] % (uint64_t)(v->clips * v->crops));
+	int clip = view / v->crops;
+
+	if (v->stride > 0)
+		clip_strided_test(m->frames, f->t, v->stride, clip, v->clips,
+		    frame);
+	else if (v->validate)
+		clip_validate(v->sampler, m->frames, f->t, frame);
+	else
+		clip_test(v->sampler, m->frames, f->t, clip, v->clips, frame);
+	*crop = crop_test(m->width, m->height, view % v->crops, v->crops,
+	    v->full);
+	f->label[i] = i < f->n - f->filled ? m->label : -1;
+}
+
+void
+leaves_choose(const struct leaves *l, struct leaf *leaf, int i, int *frame,
+    struct crop *crop)
+{
+	struct sample m = dataset_sample(l->d, leaf->sample[i]);
+
+	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
+	    leaf, i, &m, frame, crop);
+}

@@ -1,0 +1,337 @@
+/*
+ * Leaves, loaded ahead by threads.
+ *
+ * A slot holds one leaf.  Whoever finds no clip left to load plans the next
+ * leaf into a free slot and puts it at the end of the queue; threads load the
+ * queue's clips in order, and the trainer takes whole leaves off its head.
+ * There are as many slots as the memory allows for the largest leaf to come,
+ * so that nothing is allocated on the way and a change of shape is nothing
+ * special.  One lock guards all of it but the clips being loaded.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/fetch.h"
+#include "data/leaves.h"
+#include "data/loader.h"
+
+/* More leaves ahead would only be memory: they are small then. */
+#define MOST_SLOTS 256
+
+struct slot {
+	struct leaf leaf;	/* first: loader_return gets its address */
+	struct slot *next;	/* in the queue, or of those free */
+	int begun, left;	/* clips: given to threads, not yet loaded */
+	int *frame;		/* [n][t] */
+	struct crop *crop;	/* [n] */
+	int failed, status;	/* the first clip that failed, and how */
+	char error[1024];
+};
+
+struct loader {
+	const struct dataset *d;
+	struct leaves *leaves;
+	FILE *trace;
+	pthread_t *thread;
+	int threads;
+	struct slot *slot;
+	int slots;
+	atomic_int stop;
+
+	pthread_mutex_t lock;	/* of all below, and of ${leaves} */
+	pthread_cond_t work, ready;
+	struct slot *head, *tail;		/* queue */
+	struct slot *loading;			/* the last, if not all begun */
+	struct slot *free;
+	int ended;				/* all leaves are in slots */
+	struct loader_stats stats;
+};
+
+/* ---- loading ---- */
+
+/*
+ * Find a clip to load, planning a leaf if need be; 0 if there is none now.
+ * The lock is held.
+ */
+static int
+take(struct loader *l, struct slot **slot, int *clip)
+{
+	struct slot *s = l->loading;
+
+	if (s == NULL) {
+		if (l->ended || (s = l->free) == NULL)
+			return 0;
+		if (!leaves_next(l->leaves, &s->leaf)) {
+			l->ended = 1;
+			pthread_cond_signal(&l->ready);
+			return 0;
+		}
+		l->free = s->next;
+		s->next = NULL;
+		s->begun = 0;
+		s->left = s->failed = s->leaf.n;
+		s->status = 0;
+		*(l->head == NULL ? &l->head : &l->tail->next) = s;
+		l->tail = l->loading = s;
+		pthread_cond_broadcast(&l->work);
+	}
+	*slot = s;
+	*clip = s->begun++;
+	if (s->begun == s->leaf.n)
+		l->loading = NULL;
+	return 1;
+}
+
+/* Load clip ${i} of a slot, without the lock: nobody else touches it. */
+static int
+load(const struct loader *l, struct slot *s, int i, struct fetch *f,
+    struct fetch_cost *cost)
+{
+	struct leaf *leaf = &s->leaf;
+	size_t t = (size_t)leaf->t;
+	size_t size = 3 * t * (size_t)leaf->h * (size_t)leaf->w;
+	int *frame = s->frame + (size_t)i * t;
+
+	leaves_choose(l->leaves, leaf, i, frame, &s->crop[i]);
+	return fetch_clip(f, &(struct fetch_clip){ .sample = leaf->sample[i],
+	    .t = leaf->t, .side = leaf->w, .frame = frame,
+	    .crop = s->crop[i] }, leaf->pixels + (size_t)i * size, &l->stop,
+	    cost);
+}
+
+static void
+add_cost(struct loader_stats *to, const struct fetch_cost *c)
+{
+	to->clips += c->clips;
+	to->frames += c->frames;
+	to->bytes += c->bytes;
+	to->read += c->read;
+	to->decode += c->decode;
+	to->resize += c->resize;
+}
+
+static void *
+work(void *arg)
+{
+	struct loader *l = arg;
+	struct fetch *f = fetch_new(l->d);
+	struct slot *s;
+	int i;
+
+	pthread_mutex_lock(&l->lock);
+	while (!atomic_load(&l->stop)) {
+		struct fetch_cost cost = { 0 };
+		int status;
+
+		if (!take(l, &s, &i)) {
+			pthread_cond_wait(&l->work, &l->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&l->lock);
+		status = load(l, s, i, f, &cost);
+		pthread_mutex_lock(&l->lock);
+		add_cost(&l->stats, &cost);
+		if (status != 0 && i < s->failed) {
+			s->failed = i;
+			s->status = status;
+			strcpy(s->error, fetch_error(f));
+		}
+		if (--s->left == 0) {
+			l->stats.ready++;
+			pthread_cond_signal(&l->ready);
+		}
+	}
+	pthread_mutex_unlock(&l->lock);
+	fetch_free(f);
+	return NULL;
+}
+
+/* ---- beginning and end ---- */
+
+static void
+slot_init(struct slot *s, int clips, size_t frames, size_t bytes)
+{
+	size_t n = (size_t)clips;
+	char text[32];
+
+	s->leaf.label = xcalloc(n, sizeof(*s->leaf.label));
+	s->leaf.clip = xcalloc(n, sizeof(*s->leaf.clip));
+	s->leaf.sample = xcalloc(n, sizeof(*s->leaf.sample));
+	s->crop = xcalloc(n, sizeof(*s->crop));
+	s->frame = xcalloc(frames, sizeof(*s->frame));
+	/* A multiple of the alignment, which suits any vector and copy. */
+	s->leaf.pixels = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	if (s->leaf.pixels == NULL && bytes > 0)
+		die(EXIT_FAILED, "out of memory: %s for a leaf of clips",
+		    text_bytes(text, (double)bytes));
+}
+
+/* Make as many slots as ${memory} allows, then let the threads go. */
+static struct loader *
+begin(const struct dataset *d, struct leaves *leaves, size_t memory,
+    int threads, FILE *trace)
+{
+	struct loader *l = xcalloc(1, sizeof(*l));
+	size_t frames, bytes, n = 0;
+	int clips;
+
+	leaves_most(leaves, &clips, &frames, &bytes);
+	if (bytes > 0)
+		n = memory / bytes;
+	l->slots = n < 2 ? 2 : n > MOST_SLOTS ? MOST_SLOTS : (int)n;
+	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
+	for (int i = 0; i < l->slots; i++) {
+		slot_init(&l->slot[i], clips, frames, bytes);
+		l->slot[i].next = l->free;
+		l->free = &l->slot[i];
+	}
+	l->d = d;
+	l->leaves = leaves;
+	l->trace = trace;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->work, NULL);
+	pthread_cond_init(&l->ready, NULL);
+	l->threads = threads < 1 ? 1 : threads;
+	l->thread = xcalloc((size_t)l->threads, sizeof(*l->thread));
+	for (int i = 0; i < l->threads; i++)
+		if (pthread_create(&l->thread[i], NULL, work, l) != 0)
+			die(EXIT_FAILED, "cannot start thread %d of %d that "
+			    "load clips", i + 1, l->threads);
+	return l;
+}
+
+struct loader *
+loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
+    const struct loader_options *o)
+{
+	if (o->trace != NULL && o->rank == 0 && from == 0)
+		fputs("#step\tclip\tkey\tframes\tcrop\tflip\n", o->trace);
+	return begin(d, leaves_of_steps(d, s, from, o), o->memory, o->threads,
+	    o->trace);
+}
+
+struct loader *
+loader_views(const struct dataset *d, uint32_t first, uint32_t count,
+    const struct view_options *o)
+{
+	return begin(d, leaves_of_views(d, first, count, o), o->memory,
+	    o->threads, NULL);
+}
+
+void
+loader_free(struct loader *l)
+{
+	if (l == NULL)
+		return;
+	pthread_mutex_lock(&l->lock);
+	atomic_store(&l->stop, 1);
+	pthread_cond_broadcast(&l->work);
+	pthread_mutex_unlock(&l->lock);
+	for (int i = 0; i < l->threads; i++)
+		pthread_join(l->thread[i], NULL);
+	for (int i = 0; i < l->slots; i++) {
+		struct slot *s = &l->slot[i];
+
+		free(s->leaf.label);
+		free(s->leaf.clip);
+		free(s->leaf.sample);
+		free(s->leaf.pixels);
+		free(s->frame);
+		free(s->crop);
+	}
+	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->work);
+	pthread_cond_destroy(&l->ready);
+	leaves_free(l->leaves);
+	free(l->thread);
+	free(l->slot);
+	free(l);
+}
+
+/* ---- the trainer's side ---- */
+
+static int
+write_trace(const struct loader *l, const struct slot *s)
+{
+	const struct leaf *f = &s->leaf;
+	FILE *to = l->trace;
+
+	for (int i = 0; i < f->n; i++) {
+		struct sample m = dataset_sample(l->d, f->sample[i]);
+		const struct crop *c = &s->crop[i];
+
+		fprintf(to, "%llu\t%llu\t%s\t", (unsigned long long)f->at.step,
+		    (unsigned long long)f->clip[i], m.key);
+		for (int k = 0; k < f->t; k++)
+			fprintf(to, "%s%d", k > 0 ? "," : "",
+			    s->frame[i * f->t + k]);
+		fprintf(to, "\t%dx%d+%d+%d\t%d\n", c->w, c->h, c->x, c->y,
+		    c->flip);
+	}
+	return ferror(to) ? fail_errno("cannot write the trace") : 0;
+}
+
+int
+loader_next(struct loader *l, struct leaf **leaf)
+{
+	struct slot *s;
+	double start = clock_seconds();
+	int status = 1;
+
+	pthread_mutex_lock(&l->lock);
+	/* With every slot in the trainer's hands, nothing would ever come. */
+	assert(l->head != NULL || l->free != NULL || l->ended);
+	while (l->head != NULL ? l->head->left > 0 : !l->ended)
+		pthread_cond_wait(&l->ready, &l->lock);
+	s = l->head;
+	l->stats.waited += clock_seconds() - start;
+	if (s == NULL) {
+		status = 0;
+	} else if (s->status != 0) {
+		status = s->status;
+	} else {
+		l->head = s->next;
+		l->stats.ready--;
+		l->stats.leaves++;
+	}
+	pthread_mutex_unlock(&l->lock);
+	if (status < 0)
+		fail("%s", s->error);
+	if (status != 1)
+		return status;
+	*leaf = &s->leaf;
+	if (l->trace != NULL && write_trace(l, s) != 0)
+		return -1;
+	return 1;
+}
+
+void
+loader_return(struct loader *l, struct leaf *leaf)
+{
+	struct slot *s = (struct slot *)leaf;
+
+	pthread_mutex_lock(&l->lock);
+	s->next = l->free;
+	l->free = s;
+	pthread_cond_signal(&l->work);
+	pthread_mutex_unlock(&l->lock);
+}
+
+struct loader_stats
+loader_stats(struct loader *l)
+{
+	struct loader_stats stats;
+
+	pthread_mutex_lock(&l->lock);
+	stats = l->stats;
+	pthread_mutex_unlock(&l->lock);
+	return stats;
+}

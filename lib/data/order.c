@@ -1,0 +1,57 @@
+/* The order of samples, epoch by epoch. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "data/order.h"
+
+/*
+ * A batch straddles at most two epochs unless it is larger than the set, and
+ * then orders are short and made again quickly.
+ */
+#define KEPT 2
+
+struct order {
+	uint64_t seed;
+	uint32_t samples;
+	struct { uint64_t epoch; uint32_t *sample; } kept[KEPT];
+};
+
+struct order *
+order_new(uint64_t seed, uint32_t samples)
+{
+	struct order *o = xcalloc(1, sizeof(*o));
+
+	assert(samples > 0);
+	o->seed = seed;
+	o->samples = samples;
+	return o;
+}
+
+void
+order_free(struct order *o)
+{
+	if (o == NULL)
+		return;
+	for (int i = 0; i < KEPT; i++)
+		free(o->kept[i].sample);
+	free(o);
+}
+
+uint32_t
+order_sample(struct order *o, uint64_t clip)
+{
+	uint64_t epoch = clip / o->samples;
+	int k = (int)(epoch % KEPT);
+
+	if (o->kept[k].sample == NULL || o->kept[k].epoch != epoch) {
+		if (o->kept[k].sample == NULL)
+			o->kept[k].sample = xcalloc(o->samples,
+			    sizeof(*o->kept[k].sample));
+		o->kept[k].epoch = epoch;
+		rng_shuffle(o->seed, (uint32_t)epoch, o->samples,
+		    o->kept[k].sample);
+	}
+	return o->kept[k].sample[clip % o->samples];
+}

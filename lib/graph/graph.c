@@ -1,0 +1,68 @@
+/* What follows from a graph: shapes, work, sizes. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "graph/graph.h"
+
+void
+graph_free(struct graph *g)
+{
+	if (g == NULL)
+		return;
+	free(g->name);
+	free(g->op);
+	free(g->param);
+	free(g);
+}
+
+int
+graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
+{
+	for (int i = 0; i < g->nop; i++) {
+		const struct op *op = &g->op[i];
+		struct dims in[OP_INPUTS];
+
+		if (op->kind == OP_INPUT) {
+			out[i] = *input;
+			out[i].c = op->out;
+			continue;
+		}
+		for (int j = 0; j < op->nin; j++)
+			in[j] = out[op->in[j]];
+		if (op_types[op->kind].infer(op, in, &out[i]) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+double
+graph_macs(const struct graph *g, const struct dims *input)
+{
+	struct dims *out = xcalloc((size_t)g->nop, sizeof(*out));
+	double macs = 0;
+
+	if (graph_shapes(g, input, out) != 0) {
+		free(out);
+		return -1;
+	}
+	for (int i = 0; i < g->nop; i++) {
+		const struct op *op = &g->op[i];
+
+		if (op_types[op->kind].macs != NULL)
+			macs += op_types[op->kind].macs(op, &out[op->in[0]],
+			    &out[i]);
+	}
+	free(out);
+	return macs;
+}
+
+size_t
+graph_parameters(const struct graph *g)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < g->nparam; i++)
+		if (g->param[i].kind < PARAM_MEAN)
+			n += g->param[i].count;
+	return n;
+}

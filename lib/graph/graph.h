@@ -1,0 +1,48 @@
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+/*
+ * A network as data: operators in the order they run, and the parameters they
+ * own.  It knows channels and kernels but no batch, clip length or frame
+ * size; those arrive with a plan (net/plan.h).  It is read from a .net file,
+ * vt-model(5).
+ */
+
+#include "graph/op.h"
+
+struct graph {
+	char *name;			/* file name without .net */
+	int classes;
+	int nop;
+	struct op *op;			/* the last one is the loss, the one
+					 * before it gives the scores */
+	int nparam;
+	struct param *param;
+	size_t elements;		/* of the flat buffer of parameters */
+	uint64_t hash;			/* of what the file says */
+};
+
+/* Parameters begin at multiples of this many elements in the flat buffer. */
+#define PARAM_ALIGN 16
+
+/*
+ * graph_read(path, classes): read a .net file; "classes" in it stands for
+ * ${classes}.  NULL after a message with file and line.
+ */
+struct graph *graph_read(const char *path, int classes);
+void graph_free(struct graph *g);
+
+/*
+ * graph_shapes(g, input, out): the output shape of every op for ${input}, into
+ * ${out}[g->nop]; -1 after a message if an op does not fit.
+ */
+int graph_shapes(const struct graph *g, const struct dims *input,
+    struct dims *out);
+
+/* graph_macs(g, input): multiply-adds of a forward pass; -1 on failure. */
+double graph_macs(const struct graph *g, const struct dims *input);
+
+/* graph_parameters(g): trained values, without running statistics. */
+size_t graph_parameters(const struct graph *g);
+
+#endif

@@ -1,0 +1,99 @@
+#ifndef GRAPH_OP_H
+#define GRAPH_OP_H
+
+/*
+ * The operators a network is made of: what each one is called, what it takes,
+ * the shape it gives, the parameters it owns and the work it is.  How they
+ * are computed is the business of the back ends (backend/backend.h).
+ *
+ * Activations are logically [n][t][h][w][c]: clips, frames, rows, columns,
+ * channels.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum op_kind {
+	OP_INPUT,	/* pixels, normalised: (x / 255 - mean) / std */
+	OP_CONV,	/* convolution over t, h, w */
+	OP_BN,		/* batch normalisation over the clips of a leaf */
+	OP_RELU,
+	OP_ADD,
+	OP_SHIFT,	/* temporal shift, Lin et al. 2019 */
+	OP_MAXPOOL,
+	OP_AVGPOOL,	/* mean over whole axes */
+	OP_DROPOUT,
+	OP_LINEAR,
+	OP_LOSS,	/* softmax and cross-entropy, one number a clip */
+	OP_KINDS
+};
+
+enum { OP_INPUTS = 4, OP_PARAMS = 4 };	/* at most */
+enum { OVER_T = 1, OVER_H = 2, OVER_W = 4 };
+
+struct dims { int n, t, h, w, c; };
+
+struct op {
+	enum op_kind kind;
+	char name[64];
+	int nin, in[OP_INPUTS];		/* indices of the producing ops */
+	int k[3], s[3], p[3];		/* kernel, stride, padding: t, h, w */
+	int planar;			/* k was given as h,w: 4-D weights */
+	int out, groups;		/* channels; groups of a convolution */
+	int bias;			/* a convolution adds a bias */
+	int fold;			/* shift: 1/fold of the channels each way */
+	int over;			/* avgpool: OVER_* */
+	double rate;			/* dropout probability */
+	double gamma;			/* bn: initial scale */
+	double eps, momentum;		/* bn */
+	double std;			/* linear: of the initial weights */
+	double mean[3], sd[3];		/* input: per channel, of [0, 1] */
+	int nparam, param;		/* nparam of them, from this index */
+};
+
+enum param_kind {
+	PARAM_WEIGHT,	/* of a convolution or linear layer */
+	PARAM_BIAS,
+	PARAM_SCALE,	/* of a normalisation: gamma */
+	PARAM_OFFSET,	/* beta */
+	PARAM_MEAN,	/* running statistics: tracked, not trained */
+	PARAM_VAR
+};
+
+/*
+ * A parameter.  Weights are [out][in / groups][t][h][w], without t where the
+ * .net gave two numbers for k, as PyTorch lays them out; those of a linear
+ * layer are [out][in].
+ */
+struct param {
+	char name[80];			/* NAME.weight and so on */
+	enum param_kind kind;
+	int op;				/* the op that owns it */
+	int head;			/* it belongs to the classifier */
+	int ndim, dim[5];
+	size_t count, offset;		/* elements; place in the flat buffer */
+	double std;			/* initial normal deviation, or 0: */
+	double fill;			/* constant initial value */
+};
+
+struct op_type {
+	const char *name;		/* in .net files */
+	int min_in, max_in;
+	const char *attributes;		/* " k s p " between blanks */
+	/* Output shape; -1 after a message. */
+	int (*infer)(const struct op *, const struct dims *in, struct dims *out);
+	/* Parameters owned, into p[OP_PARAMS]; how many. */
+	int (*params)(const struct op *, int channels_in, struct param *p);
+	/* Multiply-adds; NULL: none counted (norms, pools, activations). */
+	double (*macs)(const struct op *, const struct dims *in,
+	    const struct dims *out);
+};
+
+extern const struct op_type op_types[OP_KINDS];
+
+size_t dims_count(const struct dims *d);
+
+/* dims_text(d, buf): "8x16x28x28x64" into ${buf} of 64 bytes. */
+char *dims_text(const struct dims *d, char *buf);
+
+#endif

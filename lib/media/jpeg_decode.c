@@ -1,0 +1,217 @@
+/*
+ * JPEG to pixels, only as many as are wanted: fewer DCT coefficients where a
+ * smaller picture will do, no columns left and right of the region, no rows
+ * above it, and nothing at all below it.  What is left to do in any case is
+ * the Huffman decoding of everything above the region's last row.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "media/jpeg.h"
+
+/*
+ * Pixels to decode around the region, after scaling: one for the neighbour
+ * that a bilinear resize looks at, and one because libjpeg interpolates chroma
+ * as if the picture ended where decoding does.  With both, a region has the
+ * same pixels as the whole picture.
+ */
+#define MARGIN 2
+
+struct jpeg_decoder {
+	struct jpeg_decompress_struct j;
+	struct jpeg_error_mgr errors;
+	jmp_buf back;
+	char why[JMSG_LENGTH_MAX];
+	uint8_t *pixels;
+	size_t room;
+};
+
+/* libjpeg wants this not to return: back to whoever called setjmp. */
+static void
+on_error(j_common_ptr j)
+{
+	struct jpeg_decoder *d = j->client_data;
+
+	j->err->format_message(j, d->why);
+	longjmp(d->back, 1);
+}
+
+/* A warning, below 0, means pixels that were made up. */
+static void
+on_message(j_common_ptr j, int level)
+{
+	if (level < 0)
+		on_error(j);
+}
+
+struct jpeg_decoder *
+jpeg_decoder_new(void)
+{
+	struct jpeg_decoder *d = xcalloc(1, sizeof(*d));
+
+	d->j.err = jpeg_std_error(&d->errors);
+	d->errors.error_exit = on_error;
+	d->errors.emit_message = on_message;
+	d->j.client_data = d;
+	if (setjmp(d->back))
+		die(EXIT_FAILED, "libjpeg does not start: %s", d->why);
+	jpeg_create_decompress(&d->j);
+	return d;
+}
+
+void
+jpeg_decoder_free(struct jpeg_decoder *d)
+{
+	if (d == NULL)
+		return;
+	jpeg_destroy_decompress(&d->j);
+	free(d->pixels);
+	free(d);
+}
+
+static int
+refuse(struct jpeg_decoder *d)
+{
+	jpeg_abort_decompress(&d->j);
+	return fail("JPEG: %s", d->why);
+}
+
+int
+jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h)
+{
+	if (setjmp(d->back))
+		return refuse(d);
+	jpeg_mem_src(&d->j, data, (unsigned long)n);
+	jpeg_read_header(&d->j, TRUE);
+	*w = (int)d->j.image_width;
+	*h = (int)d->j.image_height;
+	jpeg_abort_decompress(&d->j);
+	return 0;
+}
+
+/* The scale in eighths: the smallest that leaves ${part} large enough. */
+static unsigned
+scale(struct region part, int want_w, int want_h)
+{
+	for (unsigned eighths = 2; eighths < 8; eighths *= 2)
+		if (part.w * eighths / 8 >= want_w &&
+		    part.h * eighths / 8 >= want_h)
+			return eighths;
+	return 8;
+}
+
+/* The pixels from ${*first} to ${*end} - 1 of ${total} that a span needs. */
+static void
+widen(double start, double length, JDIMENSION total, JDIMENSION *first,
+    JDIMENSION *end)
+{
+	double a = floor(start) - MARGIN, b = ceil(start + length) + MARGIN;
+
+	a = a > 0 ? a : 0;
+	b = b < total ? b : total;
+	/* A span outside the picture is clamped to the pixel next to it. */
+	*first = a < total ? (JDIMENSION)a : total - 1;
+	*end = b > *first ? (JDIMENSION)b : *first + 1;
+}
+
+static void
+make_room(struct jpeg_decoder *d, size_t bytes)
+{
+	if (bytes <= d->room)
+		return;
+	free(d->pixels);
+	d->room = 0;
+	d->pixels = malloc(bytes);
+	if (d->pixels == NULL)
+		ERREXIT1(&d->j, JERR_OUT_OF_MEMORY, 0);
+	d->room = bytes;
+}
+
+/* Rows up to ${end} into ${to}. */
+static void
+read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
+{
+	size_t stride = 3 * (size_t)d->j.output_width;
+
+	while (d->j.output_scanline < end) {
+		JSAMPROW row[8];
+		JDIMENSION n = end - d->j.output_scanline;
+
+		n = n < 8 ? n : 8;
+		for (JDIMENSION i = 0; i < n; i++)
+			row[i] = to + i * stride;
+		to += jpeg_read_scanlines(&d->j, row, n) * stride;
+	}
+}
+
+/*
+ * A file with the end mark in its place is whole, and what lies below the
+ * region need not be decoded to know that.
+ */
+static int
+ends(const uint8_t *data, size_t n)
+{
+	return n >= 2 && data[n - 2] == 0xff && data[n - 1] == JPEG_EOI;
+}
+
+/* The work of jpeg_decode, which errors leave by a jump. */
+static void
+decode(struct jpeg_decoder *d, const uint8_t *data, size_t n,
+    struct region part, int want_w, int want_h, struct image *out,
+    struct region *out_part)
+{
+	struct jpeg_decompress_struct *j = &d->j;
+	JDIMENSION left, right, top, bottom, width;
+	size_t size;
+	double by;
+
+	jpeg_mem_src(j, data, (unsigned long)n);
+	jpeg_read_header(j, TRUE);
+	j->out_color_space = JCS_RGB;
+	j->scale_num = scale(part, want_w, want_h);
+	j->scale_denom = 8;
+	by = j->scale_num / 8.0;
+	jpeg_start_decompress(j);
+	widen(part.x * by, part.w * by, j->output_width, &left, &right);
+	widen(part.y * by, part.h * by, j->output_height, &top, &bottom);
+	width = right - left;
+	if (width < j->output_width)
+		jpeg_crop_scanline(j, &left, &width);	/* moves ${left} down */
+	size = 3 * (size_t)j->output_width * (bottom - top);
+	make_room(d, size + 3 * (size_t)j->output_width);
+	if (top > 0)
+		jpeg_skip_scanlines(j, top);
+	read_rows(d, bottom, d->pixels);
+	*out = (struct image){ .w = (int)j->output_width,
+		.h = (int)(bottom - top), .c = 3, .data = d->pixels };
+	*out_part = (struct region){ part.x * by - left, part.y * by - top,
+		part.w * by, part.h * by };
+	if (bottom < j->output_height && ends(data, n)) {
+		jpeg_abort_decompress(j);
+		return;
+	}
+	/* Skipping to the very end would skip looking at it: read a row. */
+	if (bottom + 1 < j->output_height)
+		jpeg_skip_scanlines(j, j->output_height - 1 - bottom);
+	read_rows(d, j->output_height, d->pixels + size);
+	jpeg_finish_decompress(j);
+}
+
+int
+jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
+    struct region part, int want_w, int want_h, struct image *out,
+    struct region *out_part)
+{
+	if (setjmp(d->back))
+		return refuse(d);
+	decode(d, data, n, part, want_w, want_h, out, out_part);
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* A network at work: parameters, plans by shape, one arena. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "net/net.h"
+
+struct net *
+net_new(const struct graph *g, const struct backend *b)
+{
+	struct net *n = xcalloc(1, sizeof(*n));
+
+	n->graph = g;
+	n->backend = b;
+	n->w = b->alloc(g->elements * b->elem);
+	if (n->w == NULL) {
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void
+net_free(struct net *n)
+{
+	if (n == NULL)
+		return;
+	for (size_t i = 0; i < n->plans; i++)
+		plan_free(n->plan[i]);
+	free(n->plan);
+	if (n->arena != NULL)
+		n->backend->free(n->arena);
+	n->backend->free(n->w);
+	free(n);
+}
+
+void
+net_init(struct net *n, uint64_t seed)
+{
+	double *host = NULL;
+	size_t cap = 0;
+
+	for (int k = 0; k < n->graph->nparam; k++) {
+		const struct param *p = &n->graph->param[k];
+
+		if (p->count > cap) {
+			cap = p->count;
+			host = xrealloc(host, cap, sizeof(*host));
+		}
+		for (size_t i = 0; i < p->count; i++)
+			host[i] = p->std > 0 ? p->std *
+			    rng_normal(seed, (uint32_t)k, (uint32_t)i) : p->fill;
+		n->backend->put((char *)n->w + p->offset * n->backend->elem,
+		    host, p->count);
+	}
+	free(host);
+}
+
+struct plan *
+net_plan(struct net *n, const struct dims *input, int training)
+{
+	struct plan *p;
+
+	for (size_t i = 0; i < n->plans; i++) {
+		p = n->plan[i];
+		if (memcmp(&p->input, input, sizeof(*input)) == 0 &&
+		    p->training == training)
+			return p;
+	}
+	if ((p = plan_new(n->graph, n->backend, input, training)) == NULL)
+		return NULL;
+	n->plan = array_room(n->plan, n->plans, &n->cap, sizeof(*n->plan));
+	n->plan[n->plans++] = p;
+	return p;
+}
+
+int
+net_reserve(struct net *n)
+{
+	size_t most = 0;
+	char text[32];
+
+	for (size_t i = 0; i < n->plans; i++)
+		if (n->plan[i]->arena > most)
+			most = n->plan[i]->arena;
+	if (most <= n->arena_bytes)
+		return 0;
+	if (n->arena != NULL)
+		n->backend->free(n->arena);
+	n->arena_bytes = 0;
+	if ((n->arena = n->backend->alloc(most)) == NULL)
+		return fail("%s: the activations of a leaf need %s; choose a "
+		    "smaller --bn-size, fewer frames or a smaller crop",
+		    n->graph->name, text_bytes(text, (double)most));
+	n->arena_bytes = most;
+	return 0;
+}
+
+void
+net_forward(struct net *n, struct plan *p, const struct feed *feed, void *dw)
+{
+	plan_bind(p, n->arena, n->w, dw);
+	plan_forward(p, feed);
+}
+
+void
+net_scores(const struct plan *p, double *scores)
+{
+	const struct task *t = &p->task[p->n - 2];
+
+	p->backend->read(scores, &t->out, t->y);
+}
+
+void
+net_losses(const struct plan *p, double *losses)
+{
+	const struct task *t = &p->task[p->n - 1];
+
+	p->backend->read(losses, &t->out, t->y);
+}

@@ -1,0 +1,59 @@
+#ifndef NET_NET_H
+#define NET_NET_H
+
+/*
+ * A network at work: a graph on a back end, its parameters, and a plan for
+ * each shape that is wanted, all sharing one arena.  Changing shape is
+ * changing a pointer.
+ */
+
+#include <stdint.h>
+
+#include "net/plan.h"
+
+struct net {
+	const struct graph *graph;
+	const struct backend *backend;
+	void *w;			/* parameters, graph->elements of them */
+	struct plan **plan;
+	size_t plans, cap;
+	void *arena;
+	size_t arena_bytes;
+};
+
+/*
+ * net_new(g, b): parameters are allocated and zero.  ${g} stays the caller's
+ * and must outlive the net.  NULL after a message.
+ */
+struct net *net_new(const struct graph *g, const struct backend *b);
+void net_free(struct net *n);
+
+/*
+ * net_init(n, seed): the initial values that the .net file asks for; element
+ * i of tensor k is a function of (seed, k, i).
+ */
+void net_init(struct net *n, uint64_t seed);
+
+/*
+ * net_plan(n, input, training): the plan for this shape of leaf, made on first
+ * use.  Touches no device memory.  NULL after a message.
+ */
+struct plan *net_plan(struct net *n, const struct dims *input, int training);
+
+/* net_reserve(n): memory for the largest plan made so far. */
+int net_reserve(struct net *n);
+
+/*
+ * net_forward(n, p, feed, dw): run a plan of this net.  A training plan writes
+ * gradients (and at once the batch statistics) into ${dw}, a buffer of the
+ * back end's with graph->elements elements; otherwise it is NULL.
+ */
+void net_forward(struct net *n, struct plan *p, const struct feed *feed,
+    void *dw);
+
+/* net_scores(p, scores): what the last forward pass gave, before the softmax:
+ * [n][classes].  net_losses(p, losses): [n]. */
+void net_scores(const struct plan *p, double *scores);
+void net_losses(const struct plan *p, double *losses);
+
+#endif

@@ -1,0 +1,63 @@
+#ifndef NET_PLAN_H
+#define NET_PLAN_H
+
+/*
+ * A plan is a network bound to one shape of leaf and one back end: a flat
+ * array of tasks, and for each buffer its place in one arena.  Running it is a
+ * loop.  Making it touches no device memory, so every shape of a schedule can
+ * be planned, and refused, before the first step.
+ */
+
+#include <stddef.h>
+
+#include "backend/backend.h"
+
+struct plan {
+	struct dims input;		/* of one leaf */
+	int training;
+	int n;				/* tasks, one an op */
+	struct task *task;
+	size_t *y_at, *dy_at, *saved_at;	/* offsets into the arena */
+	size_t scratch_at, arena;	/* bytes */
+	size_t *mark;			/* [n] once the backward pass of task i
+					 * is done, gradients from this element
+					 * of the flat buffer on are final */
+	double macs;			/* of a forward pass */
+	const struct graph *graph;
+	const struct backend *backend;
+};
+
+/*
+ * plan_new(g, b, input, training):
+ * Infer every shape, let ${b} choose algorithms, and place every buffer by its
+ * lifetime.  NULL after a message.
+ */
+struct plan *plan_new(const struct graph *g, const struct backend *b,
+    const struct dims *input, int training);
+void plan_free(struct plan *p);
+
+/* plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least
+ * p->arena bytes and the flat buffers; ${dw} may be NULL without training. */
+void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
+
+/* plan_forward(p, feed): ${feed} must live until the backward pass is done. */
+void plan_forward(struct plan *p, const struct feed *feed);
+
+/*
+ * plan_backward(p, ready, arg): write every gradient; after each task that
+ * finishes some, call ${ready}(mark, ${arg}) (NULL: do not).
+ */
+void plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg),
+    void *arg);
+
+/* plan_place: the lifetimes behind an arena, exported for its test. */
+struct plan_block {
+	size_t bytes, *at;
+	int born, dies;			/* inclusive */
+};
+
+/* plan_place(b, n): place each block where no other is alive at the same
+ * time, largest first; return the bytes of the whole. */
+size_t plan_place(struct plan_block *b, int n);
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef TRAIN_BUCKET_H
+#define TRAIN_BUCKET_H
+
+/*
+ * Gradients reduced while the backward pass still runs.
+ *
+ * Parameters lie in the order of the network, so finished gradients are
+ * always a tail of the flat buffer.  As the tail grows, buckets are cut from
+ * it and handed to a thread that adds them up over ranks (comm/exact.h).
+ */
+
+#include "comm/exact.h"
+
+struct bucket;
+
+/*
+ * bucket_open(c, elements, elem, add, bytes):
+ * For vectors of ${elements}, reduced in buckets of about ${bytes}.  ${c} is
+ * the thread's own from here on.  With one rank no thread is started.
+ */
+struct bucket *bucket_open(struct comm *c, size_t elements, size_t elem,
+    void (*add)(void *, const void *, size_t), size_t bytes);
+void bucket_close(struct bucket *b);
+
+/* bucket_leaves(b, leaves, first): see exact_leaves; begins a step. */
+int bucket_leaves(struct bucket *b, int leaves, int *first);
+
+/*
+ * bucket_begin(b, t, sums, n): the last leaf's backward pass is about to
+ * start; ${t} are this rank's subtrees once the ${n} ${sums} are done, which
+ * the thread does bucket by bucket.  Both must live until bucket_wait.
+ */
+void bucket_begin(struct bucket *b, const struct tree *t,
+    const struct tree_sum *sums, int n);
+
+/* bucket_ready(mark, b): gradients from ${mark} on are final. */
+void bucket_ready(size_t mark, void *b);
+
+/*
+ * bucket_wait(b): until everything is reduced; the sum over all leaves, on
+ * every rank, or NULL after a message.  ${*busy} is how long the thread worked.
+ */
+void *bucket_wait(struct bucket *b, double *busy);
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef TRAIN_CHECKPOINT_H
+#define TRAIN_CHECKPOINT_H
+
+/*
+ * Checkpoints: everything a run needs to go on as if it had never stopped, in
+ * a safetensors file (vt-checkpoint(5)).  Weights are model/NAME, running
+ * statistics bn/NAME, momentum optim/momentum/NAME; the rest is metadata.
+ */
+
+#include <stdint.h>
+
+#include "net/net.h"
+#include "train/safetensors.h"
+
+/* What is saved beside the tensors; texts are the owner's. */
+struct state {
+	uint64_t step, clips;		/* steps done, clips seen (G) */
+	uint64_t seed;
+	double epoch;			/* clips / samples */
+	double loss;			/* running mean, for the log */
+	double best;			/* of the metric that --keep-best names */
+	const char *build;		/* "vt 0.1.0 cpu oneDNN 2.6.3 avx512" */
+	const char *classes;		/* one name a line */
+	const char *class_hash;		/* 16 hex digits */
+	const char *config;		/* settings, as --print-config */
+	const char *dataset;		/* dataset_id, 32 hex digits */
+	int64_t generation;
+	const char *history;		/* hash of the schedule so far */
+	const char *model, *network;	/* its name, and the .net file's text */
+	const char *order;		/* how sums are ordered: "v1/LEAF" */
+};
+
+/* A copy of tensors and state on the host, made at a step border. */
+struct snapshot;
+
+struct snapshot *snapshot_take(const struct net *n, const void *momentum,
+    const struct state *s);
+void snapshot_free(struct snapshot *s);
+
+/* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
+ * ${*hash}; -1 after a message. */
+int snapshot_write(const struct snapshot *s, const char *path,
+    struct hash128 *hash);
+
+/*
+ * checkpoint_read(path, file, state): read and check a whole checkpoint; the
+ * texts of ${state} point into ${file}.  0; -1: cannot be read; -2: damaged.
+ */
+int checkpoint_read(const char *path, struct safetensors *file,
+    struct state *state);
+
+/*
+ * checkpoint_load(file, path, n, momentum): put its tensors into net ${n} and,
+ * unless NULL, ${momentum}.  -1 after a message if one is missing or of
+ * another shape.
+ */
+int checkpoint_load(const struct safetensors *file, const char *path,
+    struct net *n, void *momentum);
+
+#endif

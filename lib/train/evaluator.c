@@ -1,0 +1,122 @@
+/* Scores of a data set. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "train/evaluator.h"
+#include "train/metric.h"
+
+struct plan *
+evaluate_plan(struct net *n, const struct view_options *v)
+{
+	struct dims d = { v->n, v->t, v->side, v->side, 3 };
+
+	return net_plan(n, &d, 0);
+}
+
+/* Add the scores of one leaf's views to their samples. */
+static void
+add_leaf(const struct plan *p, const struct leaf *l, int classes,
+    double *scratch, double *scores, uint64_t *views)
+{
+	net_scores(p, scratch);
+	for (int i = 0; i < l->n - l->filled; i++) {
+		double *to = scores + (size_t)l->sample[i] * (size_t)classes;
+
+		for (int c = 0; c < classes; c++)
+			to[c] += scratch[(size_t)i * (size_t)classes + c];
+		++*views;
+	}
+}
+
+int
+evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
+    struct comm *c, void (*progress)(uint64_t done, uint64_t all),
+    struct evaluation *e)
+{
+	int classes = n->graph->classes, got, per = v->clips * v->crops;
+	struct plan *p = evaluate_plan(n, v);
+	uint32_t samples = dataset_samples(d);
+	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;
+	uint32_t first, count;
+	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
+	uint64_t views = 0, all;
+	struct loader *loader;
+	struct leaf *leaf;
+	int64_t most;
+
+	row = (size_t)classes * sizeof(double);
+	for (int r = 0; r <= c->size; r++)
+		start[r] = (size_t)((uint64_t)samples * (uint64_t)r /
+		    (uint64_t)c->size) * row;
+	first = (uint32_t)(start[c->rank] / row);
+	count = (uint32_t)(start[c->rank + 1] / row) - first;
+	*e = (struct evaluation){ .samples = samples, .classes = classes };
+	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
+	all = (uint64_t)count * (uint64_t)per;
+	loader = loader_views(d, first, count, v);
+	while ((got = loader_next(loader, &leaf)) == 1) {
+		struct feed f = { leaf->pixels, leaf->label, leaf->clip, 0 };
+
+		net_forward(n, p, &f, NULL);
+		add_leaf(p, leaf, classes, scratch, e->scores, &views);
+		loader_return(loader, leaf);
+		if (progress != NULL)
+			progress(views, all);
+	}
+	loader_free(loader);
+	free(scratch);
+	/* All ranks agree on whether to go on before any waits for another. */
+	most = got < 0 ? (got == -2 ? EXIT_DAMAGE : EXIT_FAILED) : 0;
+	if (views != all && most == 0) {
+		fail("%s: %llu views came (wanted %llu)", dataset_path(d),
+		    (unsigned long long)views, (unsigned long long)all);
+		most = EXIT_FAILED;
+	}
+	if (comm_max(c, &most) != 0)
+		most = EXIT_FAILED;
+	if (most == 0 && comm_gather_parts(c, e->scores, start) != 0)
+		most = EXIT_FAILED;
+	e->views = (uint64_t)samples * (uint64_t)per;
+	for (size_t i = 0; i < (size_t)samples * (size_t)classes; i++)
+		e->scores[i] /= per;
+	free(start);
+	if (most != 0)
+		evaluation_free(e);
+	return (int)most;
+}
+
+void
+evaluation_free(struct evaluation *e)
+{
+	free(e->scores);
+	e->scores = NULL;
+}
+
+struct summary
+evaluation_summary(const struct evaluation *e, const struct dataset *d)
+{
+	struct summary s = { 0 };
+
+	for (uint32_t i = 0; i < e->samples; i++) {
+		int label = dataset_sample(d, i).label, rank;
+		const double *scores = e->scores + (size_t)i *
+		    (size_t)e->classes;
+
+		if (label < 0)
+			continue;
+		rank = metric_rank(scores, e->classes, label);
+		s.labelled++;
+		s.top1 += rank < 1;
+		s.top5 += rank < 5;
+		s.loss += metric_loss(scores, e->classes, label);
+	}
+	if (s.labelled > 0) {
+		s.top1 /= s.labelled;
+		s.top5 /= s.labelled;
+		s.loss /= s.labelled;
+	}
+	return s;
+}

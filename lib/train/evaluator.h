@@ -1,0 +1,42 @@
+#ifndef TRAIN_EVALUATOR_H
+#define TRAIN_EVALUATOR_H
+
+/*
+ * Scores of a data set: views of each sample (clips and crops) go through the
+ * network with its running statistics, and the scores of a sample's views are
+ * averaged before any softmax.  Samples are shared out over ranks; the result
+ * is the same for every number of ranks and threads.
+ */
+
+#include "comm/comm.h"
+#include "data/loader.h"
+#include "net/net.h"
+
+struct evaluation {
+	uint32_t samples;
+	int classes;
+	double *scores;			/* [samples][classes] */
+	uint64_t views;			/* that were run, over all ranks */
+};
+
+/*
+ * evaluate(n, d, v, c, progress, e):
+ * Score every sample of ${d}.  The plan for leaves of the shape in ${v} must
+ * have been reserved (evaluate_plan).  ${progress} (NULL: none) is called with
+ * the views done by this rank and all it has.  0, or the exit status of what
+ * went wrong after a message.
+ */
+int evaluate(struct net *n, const struct dataset *d,
+    const struct view_options *v, struct comm *c,
+    void (*progress)(uint64_t done, uint64_t all), struct evaluation *e);
+void evaluation_free(struct evaluation *e);
+
+struct plan *evaluate_plan(struct net *n, const struct view_options *v);
+
+/* What the scores say: of the samples that have a label. */
+struct summary { uint32_t labelled; double top1, top5, loss; };
+
+struct summary evaluation_summary(const struct evaluation *e,
+    const struct dataset *d);
+
+#endif

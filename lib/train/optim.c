@@ -1,0 +1,102 @@
+/* SGD with momentum over groups of parameters. */
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "train/optim.h"
+
+const struct group_rule group_rules[] = {
+	{ "tsm", { 1, 1 }, { 2, 0 }, { 1, 0 }, { 5, 1 }, { 10, 0 } },
+	{ "tsm-fine", { 1, 1 }, { 2, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 } },
+	{ "plain", { 1, 1 }, { 1, 1 }, { 1, 0 }, { 1, 1 }, { 1, 1 } },
+	{ NULL, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } }
+};
+
+const struct group_rule *
+group_rule_find(const char *name)
+{
+	for (const struct group_rule *r = group_rules; r->name != NULL; r++)
+		if (strcmp(r->name, name) == 0)
+			return r;
+	return fail_null("no rule %s for groups of parameters (wanted tsm, "
+	    "tsm-fine or plain)", text_quote(name));
+}
+
+struct group
+group_of(const struct group_rule *r, const struct param *p)
+{
+	switch (p->kind) {
+	case PARAM_WEIGHT:
+		return p->head ? r->head_weight : r->weight;
+	case PARAM_BIAS:
+		return p->head ? r->head_bias : r->bias;
+	default:
+		return r->norm;
+	}
+}
+
+int
+optim_open(struct optim *o, const struct net *n)
+{
+	o->m = n->backend->alloc(n->graph->elements * n->backend->elem);
+	return o->m != NULL ? 0 : -1;
+}
+
+void
+optim_close(struct optim *o, const struct net *n)
+{
+	if (o->m != NULL)
+		n->backend->free(o->m);
+	o->m = NULL;
+}
+
+static void *
+part(const struct net *n, const void *flat, const struct param *p)
+{
+	return (char *)flat + p->offset * n->backend->elem;
+}
+
+static double
+gradient_norm(const struct net *n, const void *g)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n->graph->nparam; i++) {
+		const struct param *p = &n->graph->param[i];
+
+		if (p->kind < PARAM_MEAN)
+			sum += n->backend->squares(part(n, g, p), p->count);
+	}
+	return sqrt(sum);
+}
+
+int
+optim_step(struct optim *o, struct net *n, const void *g, double scale,
+    double rate, double *norm)
+{
+	double factor = 1;
+
+	*norm = gradient_norm(n, g) * scale;
+	if (!isfinite(*norm))
+		return 1;
+	if (o->clip > 0 && *norm > o->clip)
+		factor = o->clip / (*norm + 1e-6);
+	for (int i = 0; i < n->graph->nparam; i++) {
+		const struct param *p = &n->graph->param[i];
+		struct group group = group_of(o->rule, p);
+		struct update u = { .w = part(n, n->w, p),
+			.m = part(n, o->m, p), .g = part(n, g, p),
+			.n = p->count, .rate = rate * group.rate,
+			.momentum = o->momentum,
+			.decay = o->decay * group.decay,
+			.scale = scale * factor, .nesterov = o->nesterov };
+
+		if (p->kind < PARAM_MEAN)
+			n->backend->update(&u);
+		else
+			n->backend->track(u.w, u.g, u.n,
+			    n->graph->op[p->op].momentum, scale);
+	}
+	return 0;
+}

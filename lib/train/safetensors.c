@@ -1,0 +1,355 @@
+/* safetensors files, written and read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "train/safetensors.h"
+
+#define FOOTER "~vt.footer"
+#define FOOTER_BYTES 64
+#define MAGIC "VTCKPT1"		/* with its '\0': 8 bytes */
+#define HEADER_MOST 100000000	/* the format's own limit */
+#define ALIGN 64
+
+static const struct { const char *name; size_t bytes; } types[] = {
+	[DTYPE_U8] = { "U8", 1 }, [DTYPE_F32] = { "F32", 4 },
+	[DTYPE_F64] = { "F64", 8 },
+};
+
+static void
+put_le64(unsigned char *p, uint64_t v)
+{
+	for (int i = 0; i < 8; i++)
+		p[i] = (unsigned char)(v >> 8 * i);
+}
+
+static uint64_t
+get_le64(const unsigned char *p)
+{
+	uint64_t v = 0;
+
+	for (int i = 7; i >= 0; i--)
+		v = v << 8 | p[i];
+	return v;
+}
+
+/* Largest elements first, then by name: every tensor stays aligned. */
+static int
+by_order(const void *va, const void *vb)
+{
+	const struct tensor *a = *(const struct tensor *const *)va;
+	const struct tensor *b = *(const struct tensor *const *)vb;
+
+	if (types[a->type].bytes != types[b->type].bytes)
+		return types[a->type].bytes < types[b->type].bytes ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+static void
+put_tensor(struct json_writer *w, const char *name, enum dtype type, int ndim,
+    const int64_t *dim, size_t from, size_t to)
+{
+	json_open(w, name, '{');
+	json_open(w, "data_offsets", '[');
+	json_put_int(w, NULL, (int64_t)from);
+	json_put_int(w, NULL, (int64_t)to);
+	json_close(w);
+	json_put_text(w, "dtype", types[type].name);
+	json_open(w, "shape", '[');
+	for (int i = 0; i < ndim; i++)
+		json_put_int(w, NULL, dim[i]);
+	json_close(w);
+	json_close(w);
+}
+
+static int
+by_name(const void *va, const void *vb)
+{
+	return strcmp((*(const struct tensor *const *)va)->name,
+	    (*(const struct tensor *const *)vb)->name);
+}
+
+/* The header, padded so that the data begin at a multiple of ALIGN. */
+static void
+make_header(struct buffer *out, const struct tensor **sorted, size_t n,
+    const struct meta *meta, size_t m)
+{
+	static const int64_t footer_dim[] = { FOOTER_BYTES };
+	struct json_writer w = { 0 };
+	const struct tensor **named = xcalloc(n, sizeof(*named));
+	size_t *at = xcalloc(n + 1, sizeof(*at));
+
+	for (size_t i = 0; i < n; i++)
+		at[i + 1] = at[i] + sorted[i]->bytes;
+	json_open(&w, NULL, '{');
+	json_open(&w, "__metadata__", '{');
+	for (size_t i = 0; i < m; i++)
+		json_put_text(&w, meta[i].key, meta[i].value);
+	json_close(&w);
+	memcpy(named, sorted, n * sizeof(*named));
+	qsort(named, n, sizeof(*named), by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct tensor *t = named[i];
+		size_t k = 0;
+
+		while (sorted[k] != t)
+			k++;
+		put_tensor(&w, t->name, t->type, t->ndim, t->dim, at[k],
+		    at[k + 1]);
+	}
+	put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, at[n],
+	    at[n] + FOOTER_BYTES);
+	json_close(&w);
+	while ((8 + w.out.n) % ALIGN != 0)
+		buffer_text(&w.out, " ");
+	*out = w.out;
+	free(named);
+	free(at);
+}
+
+static int
+add(struct commit *c, struct hasher *h, const void *data, size_t n)
+{
+	hasher_add(h, data, n);
+	return commit_write(c, data, n);
+}
+
+int
+safetensors_write(const char *path, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, struct hash128 *whole)
+{
+	const struct tensor **sorted = xcalloc(n, sizeof(*sorted));
+	struct hasher *h = hasher_new();
+	struct buffer header = { 0 };
+	struct commit *c = commit_open(path);
+	unsigned char length[8], footer[FOOTER_BYTES] = MAGIC;
+	uint64_t count;
+	int bad = c == NULL;
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &tensor[i];
+	qsort(sorted, n, sizeof(*sorted), by_order);
+	make_header(&header, sorted, n, meta, m);
+	put_le64(length, header.n);
+	count = 8 + header.n;
+	bad = bad || add(c, h, length, 8) || add(c, h, header.data, header.n);
+	for (size_t i = 0; i < n && !bad; i++) {
+		bad = add(c, h, sorted[i]->data, sorted[i]->bytes);
+		count += sorted[i]->bytes;
+	}
+	if (!bad) {
+		struct hash128 hash = hasher_128(h);
+
+		put_le64(footer + 8, count);
+		memcpy(footer + 16, hash.byte, sizeof(hash.byte));
+		bad = add(c, h, footer, sizeof(footer));
+		*whole = hasher_128(h);
+	}
+	if (bad)
+		commit_drop(c);
+	else
+		bad = commit_done(c);
+	hasher_free(h);
+	buffer_free(&header);
+	free(sorted);
+	return bad ? -1 : 0;
+}
+
+/* ---- reading ---- */
+
+#define DAMAGED(...) (fail(__VA_ARGS__), -2)
+
+static int
+read_type(const char *name, enum dtype *type)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (name != NULL && strcmp(name, types[i].name) == 0) {
+			*type = (enum dtype)i;
+			return 0;
+		}
+	return -1;
+}
+
+/* One entry of the header; ${data} is where offsets count from. */
+static int
+read_tensor(const char *path, const struct json *v, const char *data,
+    size_t bytes, struct tensor *t)
+{
+	const struct json *shape = json_get(v, "shape");
+	const struct json *offsets = json_get(v, "data_offsets");
+	int64_t from, to, count = 1;
+
+	if (read_type(json_to_text(json_get(v, "dtype")), &t->type) != 0)
+		return DAMAGED("%s: tensor %s: dtype %s (wanted U8, F32 or F64)",
+		    path, text_quote(t->name),
+		    json_to_text(json_get(v, "dtype")) ?
+		    json_to_text(json_get(v, "dtype")) : "missing");
+	if (!json_is(shape, '[') || json_size(shape) > 8)
+		return DAMAGED("%s: tensor %s: no shape of up to 8 numbers", path,
+		    text_quote(t->name));
+	t->ndim = (int)json_size(shape);
+	for (int i = 0; i < t->ndim; i++) {
+		if (json_to_int(json_at(shape, (size_t)i), 0, INT32_MAX,
+		    &t->dim[i]) != 0 || (t->dim[i] > 0 &&
+		    count > INT64_MAX / 16 / t->dim[i]))
+			return DAMAGED("%s: tensor %s: bad shape", path,
+			    text_quote(t->name));
+		count *= t->dim[i];
+	}
+	if (json_size(offsets) != 2 ||
+	    json_to_int(json_at(offsets, 0), 0, (int64_t)bytes, &from) != 0 ||
+	    json_to_int(json_at(offsets, 1), from, (int64_t)bytes, &to) != 0)
+		return DAMAGED("%s: tensor %s: data_offsets beyond the file's %zu "
+		    "bytes of data", path, text_quote(t->name), bytes);
+	t->bytes = (size_t)(to - from);
+	if (t->bytes != (size_t)count * types[t->type].bytes)
+		return DAMAGED("%s: tensor %s: %zu bytes (wanted %zu by its "
+		    "shape)", path, text_quote(t->name), t->bytes,
+		    (size_t)count * types[t->type].bytes);
+	t->data = data + from;
+	return 0;
+}
+
+static int
+by_data(const void *va, const void *vb)
+{
+	const struct tensor *a = va, *b = vb;
+
+	if (a->data != b->data)
+		return (const char *)a->data < (const char *)b->data ? -1 : 1;
+	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* The tensors cover the data exactly, one after the other. */
+static int
+check_cover(const char *path, const struct safetensors *s, const char *data)
+{
+	const char *at = data;
+
+	for (size_t i = 0; i < s->tensors; i++) {
+		if (s->tensor[i].data != at)
+			return DAMAGED("%s: offset %td: tensor %s does not begin "
+			    "where the one before it ends", path,
+			    (const char *)s->tensor[i].data - s->file.data,
+			    text_quote(s->tensor[i].name));
+		at += s->tensor[i].bytes;
+	}
+	if (at != s->file.data + s->file.n)
+		return DAMAGED("%s: %td bytes after the last tensor", path,
+		    s->file.data + s->file.n - at);
+	return 0;
+}
+
+static int
+check_footer(const char *path, struct safetensors *s)
+{
+	size_t before = s->file.n - FOOTER_BYTES;
+	const unsigned char *f =
+	    (const unsigned char *)s->file.data + before;
+	struct hash128 want, got;
+
+	if (s->file.n < FOOTER_BYTES || memcmp(f, MAGIC, 8) != 0 ||
+	    get_le64(f + 8) != before)
+		return DAMAGED("%s: no footer at the end (cut short, or not a "
+		    "checkpoint of vt)", path);
+	memcpy(want.byte, f + 16, sizeof(want.byte));
+	got = hash128(s->file.data, before);
+	if (!hash128_equal(want, got))
+		return DAMAGED("%s: the content does not have the hash in its "
+		    "footer", path);
+	return 0;
+}
+
+static int
+read_header(const char *path, struct safetensors *s)
+{
+	uint64_t n;
+	const char *key, *data;
+	const struct json *v;
+	int bad = 0;
+
+	if (s->file.n < 8)
+		return DAMAGED("%s: %zu bytes (wanted a header)", path, s->file.n);
+	n = get_le64((const unsigned char *)s->file.data);
+	if (n > HEADER_MOST || n > s->file.n - 8)
+		return DAMAGED("%s: a header of %llu bytes in a file of %zu", path,
+		    (unsigned long long)n, s->file.n);
+	s->document = json_parse(path, s->file.data + 8, (size_t)n);
+	if (s->document == NULL)
+		return -2;
+	data = s->file.data + 8 + n;
+	s->tensor = xcalloc(json_size(s->document), sizeof(*s->tensor));
+	for (size_t i = 0; (v = json_member(s->document, i, &key)) != NULL &&
+	    !bad; i++) {
+		struct tensor *t = &s->tensor[s->tensors];
+
+		if (strcmp(key, "__metadata__") == 0)
+			continue;
+		t->name = key;
+		bad = read_tensor(path, v, data, s->file.n - 8 - n, t);
+		s->tensors++;
+	}
+	if (bad)
+		return bad;
+	qsort(s->tensor, s->tensors, sizeof(*s->tensor), by_data);
+	v = json_get(s->document, "__metadata__");
+	s->meta = xcalloc(json_size(v), sizeof(*s->meta));
+	for (size_t i = 0; i < json_size(v); i++) {
+		const struct json *text = json_member(v, i, &key);
+
+		if (json_to_text(text) == NULL)
+			return DAMAGED("%s: metadata %s is not text", path, key);
+		s->meta[s->metas++] = (struct meta){ key, json_to_text(text) };
+	}
+	return check_cover(path, s, data);
+}
+
+int
+safetensors_read(const char *path, int ours, struct safetensors *s)
+{
+	const char *name = text_quote(path);
+	int bad;
+
+	*s = (struct safetensors){ 0 };
+	if (file_read(path, &s->file) != 0)
+		return -1;
+	bad = ours ? check_footer(name, s) : 0;
+	if (bad == 0)
+		bad = read_header(name, s);
+	if (bad)
+		safetensors_free(s);
+	return bad;
+}
+
+void
+safetensors_free(struct safetensors *s)
+{
+	buffer_free(&s->file);
+	json_free(s->document);
+	free(s->tensor);
+	free(s->meta);
+	*s = (struct safetensors){ 0 };
+}
+
+const struct tensor *
+safetensors_tensor(const struct safetensors *s, const char *name)
+{
+	for (size_t i = 0; i < s->tensors; i++)
+		if (strcmp(s->tensor[i].name, name) == 0)
+			return &s->tensor[i];
+	return NULL;
+}
+
+const char *
+safetensors_meta(const struct safetensors *s, const char *key)
+{
+	for (size_t i = 0; i < s->metas; i++)
+		if (strcmp(s->meta[i].key, key) == 0)
+			return s->meta[i].value;
+	return NULL;
+}

@@ -1,0 +1,62 @@
+#ifndef TRAIN_SAFETENSORS_H
+#define TRAIN_SAFETENSORS_H
+
+/*
+ * safetensors files: named tensors behind a JSON header, read by many
+ * programs, executing nothing.  Ours are strict about what they write and
+ * read: tensors sorted, data at a multiple of 64 bytes, and a last tensor,
+ * ~vt.footer, that holds a hash of everything before it (vt-checkpoint(5)).
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+enum dtype { DTYPE_U8, DTYPE_F32, DTYPE_F64 };
+
+struct tensor {
+	const char *name;
+	enum dtype type;
+	int ndim;
+	int64_t dim[8];
+	const void *data;		/* little-endian, C order */
+	size_t bytes;
+};
+
+/* A pair of texts of the file's metadata. */
+struct meta { const char *key, *value; };
+
+/*
+ * safetensors_write(path, tensor, n, meta, m, hash):
+ * Commit a file.  Tensors may come in any order; metadata keys must be in
+ * byte order.  ${*hash} is that of the whole file, as xxh128sum prints it.
+ * -1 after a message.
+ */
+int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, struct hash128 *hash);
+
+/* A file that was read: everything belongs to it. */
+struct safetensors {
+	struct buffer file;
+	size_t tensors, metas;
+	struct tensor *tensor;
+	struct meta *meta;
+	void *document;
+};
+
+/*
+ * safetensors_read(path, s): read and check a whole file: sizes, offsets,
+ * holes, and with ${ours} the footer's hash.  0; -1 after a message if it
+ * cannot be read, -2 if what is in it is damaged.
+ */
+int safetensors_read(const char *path, int ours, struct safetensors *s);
+void safetensors_free(struct safetensors *s);
+
+/* NULL without a message if there is none of that name. */
+const struct tensor *safetensors_tensor(const struct safetensors *s,
+    const char *name);
+const char *safetensors_meta(const struct safetensors *s, const char *key);
+
+#endif

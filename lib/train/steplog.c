@@ -1,0 +1,155 @@
+/* The log of a run: a table on standard output, JSON lines in its directory. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/progress.h"
+#include "train/work.h"
+
+/* The same means go into both forms. */
+struct line {
+	double loss, top1, norm, rate;	/* rate: clips a second */
+	struct phases per;		/* seconds of a step */
+};
+
+static struct line
+means(const struct trainer_work *w, const struct step_report *s)
+{
+	double n = (double)w->logged_steps;
+	double seconds = clock_seconds() - w->logged_at;
+	const struct phases *t = &w->time;
+
+	return (struct line){ .loss = w->logged_loss / n, .norm = s->norm,
+		.top1 = (double)w->logged_top1 / (double)w->logged_clips,
+		.rate = (double)w->logged_clips / seconds,
+		.per = { t->wait / n, t->forward / n, t->backward / n,
+			t->comm / n, t->comm_busy / n, t->update / n } };
+}
+
+static void
+print_row(struct trainer *t, const struct line *l)
+{
+	const struct schedule_step *at = &t->work->seen;
+
+	if (!t->work->table_begun)
+		fprintf(t->out, "#step\tepoch\tclips\tbatch\tframes\tcrop\tlr\t"
+		    "loss\ttop1\tclips_per_s\twait_ms\tforward_ms\tbackward_ms\t"
+		    "comm_ms\tupdate_ms\n");
+	t->work->table_begun = 1;
+	fprintf(t->out, "%" PRIu64 "\t%.4f\t%" PRIu64 "\t%d\t%d\t%d\t%.6g\t%.9g\t"
+	    "%.4f\t%.4g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", t->state.step,
+	    t->state.epoch, t->state.clips, at->cell->batch, at->cell->frames,
+	    at->cell->crop, at->rate, l->loss, l->top1, l->rate,
+	    1e3 * l->per.wait, 1e3 * l->per.forward, 1e3 * l->per.backward,
+	    1e3 * l->per.comm, 1e3 * l->per.update);
+	fflush(t->out);
+}
+
+static void
+write_json(struct trainer *t, const struct line *l)
+{
+	const struct schedule_step *at = &t->work->seen;
+	struct json_writer w = { 0 };
+
+	json_open(&w, NULL, '{');
+	json_put_real(&w, "backward", l->per.backward);
+	json_put_int(&w, "batch", at->cell->batch);
+	json_put_int(&w, "bn", at->cell->group);
+	json_put_int(&w, "clips", (int64_t)t->state.clips);
+	json_put_real(&w, "clips_per_s", l->rate);
+	json_put_real(&w, "comm", l->per.comm);
+	json_put_real(&w, "comm_busy", l->per.comm_busy);
+	json_put_int(&w, "crop", at->cell->crop);
+	json_put_real(&w, "epoch", t->state.epoch);
+	json_put_real(&w, "forward", l->per.forward);
+	json_put_int(&w, "frames", at->cell->frames);
+	json_put_real(&w, "grad_norm", l->norm);
+	json_put_real(&w, "loss", l->loss);
+	json_put_real(&w, "lr", at->rate);
+	json_put_int(&w, "step", (int64_t)t->state.step);
+	json_put_real(&w, "top1", l->top1);
+	json_put_text(&w, "type", "step");
+	json_put_real(&w, "update", l->per.update);
+	json_put_real(&w, "wait", l->per.wait);
+	json_close(&w);
+	rundir_log(t->run, w.out.data);
+	buffer_free(&w.out);
+}
+
+static void
+show_progress(struct trainer *t, const struct step_report *s)
+{
+	const struct trainer_work *w = t->work;
+	double done = w->macs_done + 1e-9, left;
+	char eta[32];
+
+	if (!progress_due())
+		return;
+	left = (clock_seconds() - w->started - w->validating) *
+	    (w->macs - done) / done;
+	progress_line("step %" PRIu64 "/%" PRIu64 "  epoch %.2f  %dx%dx%d  "
+	    "loss %.4f  %s left", t->state.step, w->steps, t->state.epoch,
+	    w->seen.cell->batch, w->seen.cell->frames, w->seen.cell->crop,
+	    s->loss, clock_text(eta, left));
+}
+
+void
+work_log_step(struct trainer *t, const struct step_report *s, int now)
+{
+	struct trainer_work *w = t->work;
+	struct line l;
+
+	w->logged_steps++;
+	w->logged_clips += w->seen.cell->batch;
+	w->logged_loss += s->loss;
+	w->logged_top1 += s->top1;
+	if (t->comm->rank == 0)
+		show_progress(t, s);
+	if (!now && t->state.step % (uint64_t)t->o.log_every != 0)
+		return;
+	if (t->comm->rank == 0) {
+		l = means(w, s);
+		if (t->out != NULL)
+			print_row(t, &l);
+		if (t->run != NULL)
+			write_json(t, &l);
+	}
+	w->logged_steps = w->logged_clips = w->logged_top1 = 0;
+	w->logged_loss = 0;
+	w->time = (struct phases){ 0 };
+	w->logged_at = clock_seconds();
+}
+
+void
+work_log_validation(struct trainer *t, const struct summary *s, double seconds,
+    int best)
+{
+	struct json_writer w = { 0 };
+
+	t->work->logged_at += seconds;	/* it was not training */
+	if (t->comm->rank != 0)
+		return;
+	if (t->out != NULL) {
+		fprintf(t->out, "# validation\tstep %" PRIu64 "\ttop1 %.4f\t"
+		    "top5 %.4f\tloss %.6f\t%u samples\t%.1f s%s\n",
+		    t->state.step, s->top1, s->top5, s->loss, s->labelled,
+		    seconds, best ? "\tbest so far" : "");
+		fflush(t->out);
+	}
+	if (t->run == NULL)
+		return;
+	json_open(&w, NULL, '{');
+	json_put_bool(&w, "best", best);
+	json_put_real(&w, "epoch", t->state.epoch);
+	json_put_real(&w, "loss", s->loss);
+	json_put_int(&w, "samples", s->labelled);
+	json_put_real(&w, "seconds", seconds);
+	json_put_int(&w, "step", (int64_t)t->state.step);
+	json_put_real(&w, "top1", s->top1);
+	json_put_real(&w, "top5", s->top5);
+	json_put_text(&w, "type", "validation");
+	json_close(&w);
+	rundir_log(t->run, w.out.data);
+	buffer_free(&w.out);
+}

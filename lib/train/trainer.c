@@ -1,0 +1,332 @@
+/* The training loop. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "train/metric.h"
+#include "train/saver.h"
+#include "train/trainer.h"
+#include "train/work.h"
+
+/* ---- one step ---- */
+
+static void *
+take_gradient(struct trainer_work *w)
+{
+	assert(w->free > 0);
+	return w->gradient[--w->free];
+}
+
+static void
+give_gradient(struct trainer_work *w, const void *g)
+{
+	w->gradient[w->free++] = (void *)g;
+}
+
+/* The loss and the hits of a leaf, from what its forward pass gave. */
+static struct leaf_report
+report_of(struct trainer_work *w, const struct plan *p, const struct leaf *l)
+{
+	struct leaf_report r = { 0 };
+	int classes = p->graph->classes;
+	double *scores = w->scores, *losses = w->losses;
+
+	net_scores(p, scores);
+	net_losses(p, losses);
+	for (int i = 0; i < l->n; i++) {
+		int rank = l->label[i] < 0 ? classes : metric_rank(scores +
+		    (size_t)i * (size_t)classes, classes, l->label[i]);
+
+		r.loss += losses[i] / l->n;
+		r.top1 += rank < 1;
+		r.top5 += rank < 5;
+	}
+	return r;
+}
+
+/* What this rank wants at the next step border; rank 0's clock decides. */
+static int
+wishes(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	double now = clock_seconds();
+	int wish = 0;
+
+	if (stop_signal() != 0)
+		wish |= WISH_STOP;
+	if (t->comm->rank != 0)
+		return wish;
+	if (t->o.stop_after > 0 && now - w->started >= t->o.stop_after)
+		wish |= WISH_STOP;
+	if (t->o.save_every > 0 && now - w->saved_at >= t->o.save_every)
+		wish |= WISH_SAVE;
+	return wish;
+}
+
+/*
+ * The next leaf.  An error here is this rank's alone: the others wait in an
+ * exchange, so all are ended at once.
+ */
+static struct leaf *
+next_leaf(struct trainer *t)
+{
+	double start = clock_seconds();
+	struct leaf *leaf = NULL;
+	int got = loader_next(t->work->loader, &leaf);
+
+	t->work->time.wait += clock_seconds() - start;
+	if (got == 1)
+		return leaf;
+	if (got == 0)
+		fail("the loader ended before the schedule");
+	comm_abort(t->comm, got == -2 ? EXIT_DAMAGE : EXIT_FAILED);
+}
+
+/* Forward and backward of this rank's leaves; their sum over all ranks. */
+static void *
+run_leaves(struct trainer *t, const struct cell *cell, struct plan *p)
+{
+	struct trainer_work *w = t->work;
+	int leaves = cell->batch / cell->group, first;
+	int count = bucket_leaves(w->bucket, leaves, &first);
+	struct tree_sum sums[TREE_MOST];
+	double busy, start;
+	void *sum;
+
+	w->tree = (struct tree){ .leaves = leaves };
+	w->free = w->gradients;
+	for (int i = 0; i < count; i++) {
+		struct leaf *l = next_leaf(t);
+		struct feed f = { l->pixels, l->label, l->clip,
+			t->loading.seed };
+		int last = i == count - 1, n;
+		void *g = take_gradient(w);
+
+		assert(l->index == first + i && l->at.step == t->state.step);
+		start = clock_seconds();
+		net_forward(t->net, p, &f, g);
+		w->report[first + i] = report_of(w, p, l);
+		w->report[first + i].wish = wishes(t);
+		w->time.forward += clock_seconds() - start;
+		start = clock_seconds();
+		n = tree_push(&w->tree, (struct subtree){ 0, first + i, g },
+		    sums);
+		if (last)
+			bucket_begin(w->bucket, &w->tree, sums, n);
+		plan_backward(p, last ? bucket_ready : NULL, w->bucket);
+		for (int k = 0; k < n && !last; k++) {
+			t->net->backend->add(sums[k].left, sums[k].right,
+			    t->net->graph->elements);
+			give_gradient(w, sums[k].right);
+		}
+		w->time.backward += clock_seconds() - start;
+		loader_return(w->loader, l);
+	}
+	start = clock_seconds();
+	sum = bucket_wait(w->bucket, &busy);
+	w->time.comm += clock_seconds() - start;
+	w->time.comm_busy += busy;
+	return sum;
+}
+
+/* Every leaf's report to every rank. */
+static int
+share_reports(struct trainer *t, int leaves)
+{
+	struct trainer_work *w = t->work;
+	int size = t->comm->size, result;
+	size_t *start;
+
+	if (size == 1)
+		return 0;
+	start = xcalloc((size_t)size + 1, sizeof(*start));
+	for (int r = 0; r <= size; r++)
+		start[r] = (size_t)((int64_t)leaves * r / size) *
+		    sizeof(*w->report);
+	result = comm_gather_parts(t->comm, w->report, start);
+	free(start);
+	return result;
+}
+
+/* What all leaves of the step say together, in the order of the tree. */
+static struct step_report
+join_reports(struct trainer_work *w, int leaves)
+{
+	struct step_report s = { 0 };
+
+	for (int i = 0; i < leaves; i++) {
+		w->leaf_loss[i] = w->report[i].loss;
+		s.top1 += w->report[i].top1;
+		s.top5 += w->report[i].top5;
+		s.wish |= w->report[i].wish;
+	}
+	s.loss = exact_sum(w->leaf_loss, leaves) / leaves;
+	return s;
+}
+
+/* All ranks know it; one says it. */
+static int
+diverged(const struct trainer *t, const char *what, double value)
+{
+	if (t->comm->rank == 0)
+		fail("step %llu: the %s is %g: the run has diverged (a lower rate, "
+		    "a longer warm-up or --clip may help)",
+		    (unsigned long long)t->state.step, what, value);
+	return EXIT_DIVERGED;
+}
+
+/* One step at t->work->at.  0, or an exit status that all ranks share. */
+static int
+step(struct trainer *t, struct step_report *s)
+{
+	struct trainer_work *w = t->work;
+	const struct schedule_step *at = &w->at;
+	const struct cell *cell = at->cell;
+	int leaves = cell->batch / cell->group;
+	double start;
+	void *sum = run_leaves(t, cell, w->plan[at->stage][at->turn]);
+
+	start = clock_seconds();
+	if (sum == NULL || share_reports(t, leaves) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	w->time.comm += clock_seconds() - start;
+	*s = join_reports(w, leaves);
+	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
+		return diverged(t, "loss", s->loss);
+	start = clock_seconds();
+	if (optim_step(&t->optim, t->net, sum, 1.0 / leaves, at->rate,
+	    &s->norm))
+		return diverged(t, "gradient's norm", s->norm);
+	w->time.update += clock_seconds() - start;
+	t->state.step++;
+	t->state.clips += (uint64_t)cell->batch;
+	t->state.epoch = (double)t->state.clips /
+	    dataset_samples(t->train);
+	t->state.loss = t->state.step == 1 ? s->loss :
+	    0.98 * t->state.loss + 0.02 * s->loss;
+	return 0;
+}
+
+/* ---- between steps ---- */
+
+static int
+better(const struct trainer *t, const struct summary *s, double *metric)
+{
+	*metric = t->o.best == BEST_LOSS ? -s->loss : s->top1;
+	return t->o.best != BEST_NONE && *metric > t->state.best;
+}
+
+/* Validate; 0, or the exit status of what went wrong. */
+static int
+validate(struct trainer *t, int *best)
+{
+	struct evaluation e;
+	struct summary s;
+	double start = clock_seconds(), metric;
+	int status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL, &e);
+
+	if (status != 0)
+		return status;
+	s = evaluation_summary(&e, t->val);
+	evaluation_free(&e);
+	*best = better(t, &s, &metric);
+	if (*best)
+		t->state.best = metric;
+	work_log_validation(t, &s, clock_seconds() - start, *best);
+	t->work->validating += clock_seconds() - start;
+	return 0;
+}
+
+/* Begin to save what the step border holds; rank 0 only. */
+static void
+save(struct trainer *t, int best)
+{
+	t->work->saved_at = clock_seconds();
+	t->work->saved_step = t->state.step;
+	if (t->run != NULL)
+		saver_start(t->work->saver, snapshot_take(t->net, t->optim.m,
+		    &t->state), t->state.step, best);
+}
+
+/* 1 if an evaluation falls between two numbers of clips seen. */
+static int
+validation_due(const struct trainer *t, double before, int end)
+{
+	if (t->val == NULL)
+		return 0;
+	return end || (t->o.val_every > 0 && floor(before / t->o.val_every) <
+	    floor(t->state.epoch / t->o.val_every));
+}
+
+/*
+ * After a step: log, validate, save.  ${end}: it was the last one.  0, or an
+ * exit status.
+ */
+static int
+border(struct trainer *t, const struct step_report *s, double before, int end)
+{
+	struct trainer_work *w = t->work;
+	int best = 0, due = validation_due(t, before, end), status;
+
+	work_log_step(t, s, end || (s->wish & WISH_STOP));
+	if (due && (status = validate(t, &best)) != 0)
+		return status;
+	if (best || end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
+	    (t->o.save_steps > 0 && t->state.step -
+	    w->saved_step >= (uint64_t)t->o.save_steps))
+		save(t, best);
+	return 0;
+}
+
+/* The last save must be durable before the run says that it is. */
+static int
+finish(struct trainer *t, int status, int end)
+{
+	int64_t failed = 0;
+
+	if (t->run != NULL && saver_wait(t->work->saver) != 0)
+		failed = EXIT_FAILED;
+	if (t->run != NULL && !failed && end && status == 0 &&
+	    rundir_finish(t->run, t->state.step) != 0)
+		failed = EXIT_FAILED;
+	if (comm_max(t->comm, &failed) != 0)
+		failed = EXIT_FAILED;
+	return failed ? (int)failed : status;
+}
+
+int
+trainer_run(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	uint64_t samples = dataset_samples(t->train);
+	int status, end = 0;
+
+	if ((status = work_open(t)) != 0)
+		return status;
+	w->at = schedule_seek(t->schedule, samples, t->state.step);
+	end = w->at.cell == NULL;
+	while (!end && status == 0) {
+		struct step_report s = { 0 };
+		double before = t->state.epoch;
+
+		if ((status = step(t, &s)) != 0)
+			break;
+		work_account(t, &w->at);
+		w->seen = w->at;
+		w->at = schedule_next(t->schedule, samples, &w->at);
+		end = w->at.cell == NULL;
+		status = border(t, &s, before, end);
+		if (status == 0 && !end && (s.wish & WISH_STOP))
+			status = EXIT_AGAIN;
+	}
+	progress_end();
+	return finish(t, status, end);
+}

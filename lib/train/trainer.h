@@ -1,0 +1,74 @@
+#ifndef TRAIN_TRAINER_H
+#define TRAIN_TRAINER_H
+
+/*
+ * Training: the steps of a schedule, one after the other, on all ranks.
+ *
+ * A step runs this rank's leaves forward and backward, adds their gradients
+ * over all leaves in a fixed order while the last one's backward pass still
+ * runs, and updates the parameters.  At its border the ranks agree on whether
+ * to stop, to save or to evaluate.
+ */
+
+#include <stdio.h>
+
+#include "comm/comm.h"
+#include "data/loader.h"
+#include "net/net.h"
+#include "sched/schedule.h"
+#include "train/bucket.h"
+#include "train/checkpoint.h"
+#include "train/evaluator.h"
+#include "train/optim.h"
+#include "train/rundir.h"
+
+enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS };
+
+struct trainer_options {
+	double save_every;		/* seconds; 0: never by the clock */
+	int64_t save_steps;		/* steps; 0: never by steps */
+	double val_every;		/* epochs; 0: at the end only */
+	enum keep_best best;
+	int64_t log_every;		/* steps between lines of the log */
+	double stop_after;		/* seconds; 0: never */
+	double max_loss;		/* beyond it the run has diverged; 0: any */
+	int64_t bucket;			/* bytes of gradient reduced at a time */
+};
+
+/* Everything a run is made of; the caller owns what the pointers show. */
+struct trainer {
+	struct trainer_options o;
+	struct comm *comm;
+	struct net *net;
+	struct optim optim;
+	const struct schedule *schedule;
+	const struct dataset *train, *val;	/* val may be NULL */
+	struct loader_options loading;
+	struct view_options viewing;	/* the fixed shape of validation */
+	struct rundir *run;		/* rank 0 only; elsewhere NULL */
+	struct state state;		/* what a checkpoint says; step, clips,
+					 * epoch, loss and best are kept here */
+	FILE *out;			/* the log as a table; NULL: none */
+
+	struct trainer_work *work;	/* private */
+};
+
+/*
+ * trainer_plan(t): plan every shape of the schedule and check that it can be
+ * run on these ranks.  0, or an exit status after a message.
+ */
+int trainer_plan(struct trainer *t);
+
+/* trainer_print_plan(t, f): what trainer_plan found, for people. */
+void trainer_print_plan(const struct trainer *t, FILE *f);
+
+/*
+ * trainer_run(t): train from t->state.step to the end of the schedule.  Return
+ * the exit status: 0 done, 75 stopped with state saved, 5 diverged, 4 damaged
+ * data, 1 failed; the same on every rank.  A rank that alone finds an error
+ * aborts all of them with it.
+ */
+int trainer_run(struct trainer *t);
+void trainer_close(struct trainer *t);
+
+#endif

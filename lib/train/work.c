@@ -1,0 +1,225 @@
+/* A trainer's plans and buffers, and the forecast of a run. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "train/work.h"
+
+static struct dims
+leaf_dims(const struct cell *c)
+{
+	return (struct dims){ c->group, c->frames, c->crop, c->crop, 3 };
+}
+
+/* A cell must give every rank a whole number of groups, at least one. */
+static int
+check_cell(const struct trainer *t, const struct cell *c)
+{
+	int leaves = c->batch / c->group;
+
+	if (leaves >= t->comm->size)
+		return 0;
+	return fail("%s: a batch of %d clips in BN groups of %d makes %d leaves, "
+	    "too few for %d ranks; start %d ranks, or choose a larger batch or "
+	    "smaller groups (vt-schedule --bn-size)", t->schedule->path,
+	    c->batch, c->group, leaves, t->comm->size, leaves);
+}
+
+/* The most gradient buffers that a rank with ${count} leaves holds at once. */
+static int
+buffers_for(int leaves, int first, int count)
+{
+	struct tree t = { .leaves = leaves };
+	struct tree_sum sums[TREE_MOST];
+	int most = 0;
+
+	for (int i = first; i < first + count; i++) {
+		most = t.n + 1 > most ? t.n + 1 : most;
+		tree_push(&t, (struct subtree){ 0, i, NULL }, sums);
+	}
+	return most;
+}
+
+int
+trainer_plan(struct trainer *t)
+{
+	struct trainer_work *w = t->work = xcalloc(1, sizeof(*w));
+	const struct schedule *s = t->schedule;
+
+	w->plan = xcalloc((size_t)s->stages, sizeof(*w->plan));
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+			struct dims d = leaf_dims(c);
+			int first, leaves = c->batch / c->group, n;
+
+			if (check_cell(t, c) != 0)
+				return EXIT_USAGE;
+			w->plan[i][j] = net_plan(t->net, &d, 1);
+			if (w->plan[i][j] == NULL)
+				return EXIT_USAGE;
+			n = rank_leaves(leaves, t->comm->rank, t->comm->size,
+			    &first);
+			n = buffers_for(leaves, first, n);
+			w->gradients = n > w->gradients ? n : w->gradients;
+			if (leaves > w->most_leaves)
+				w->most_leaves = leaves;
+			if (c->group > w->most_clips)
+				w->most_clips = c->group;
+		}
+	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
+		return EXIT_USAGE;
+	w->steps = schedule_steps(s, dataset_samples(t->train));
+	return 0;
+}
+
+/* Multiply-adds of a step's forward pass, over all ranks. */
+static double
+step_macs(const struct trainer *t, const struct schedule_step *at)
+{
+	return t->work->plan[at->stage][at->turn]->macs *
+	    (at->cell->batch / at->cell->group);
+}
+
+static size_t
+arena_bytes(const struct net *n)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < n->plans; i++)
+		most = n->plan[i]->arena > most ? n->plan[i]->arena : most;
+	return most;
+}
+
+static void
+print_bytes(FILE *f, const char *what, double bytes)
+{
+	char text[32];
+
+	fprintf(f, "%-22s %s\n", what, text_bytes(text, bytes));
+}
+
+/* One line a cell: its shape, and how the ranks share it. */
+static void
+print_cells(const struct trainer *t, FILE *f)
+{
+	const struct schedule *s = t->schedule;
+
+	fprintf(f, "#stage\tfirst\tlast\tbatch\tframes\tcrop\tbn\tleaves\t"
+	    "leaves_per_rank\tGmacs_per_clip\tarena_bytes\n");
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+			const struct plan *p = t->work->plan[i][j];
+			int leaves = c->batch / c->group, first;
+
+			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.4g\t"
+			    "%zu\n", i, s->stage[i].first, s->stage[i].last,
+			    c->batch, c->frames, c->crop, c->group, leaves,
+			    rank_leaves(leaves, 0, t->comm->size, &first),
+			    p->macs / c->group / 1e9, p->arena);
+		}
+}
+
+void
+trainer_print_plan(const struct trainer *t, FILE *f)
+{
+	const struct graph *g = t->net->graph;
+	const struct trainer_work *w = t->work;
+	uint64_t samples = dataset_samples(t->train), clips = 0;
+	double flat = (double)(g->elements * t->net->backend->elem), macs = 0;
+	double arena = (double)arena_bytes(t->net);
+
+	for (struct schedule_step at = schedule_start(t->schedule, samples);
+	    at.cell != NULL; at = schedule_next(t->schedule, samples, &at)) {
+		clips += (uint64_t)at.cell->batch;
+		macs += 3 * step_macs(t, &at);	/* backward is two forwards */
+	}
+	print_cells(t, f);
+	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
+	    g->name, graph_parameters(g), g->classes);
+	fprintf(f, "%-22s %s on %d rank%s\n", "# back end",
+	    t->net->backend->name, t->comm->size, t->comm->size > 1 ? "s" : "");
+	fprintf(f, "%-22s %" PRIu64 " samples, %d epochs\n", "# data", samples,
+	    schedule_epochs(t->schedule));
+	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
+	    clips);
+	fprintf(f, "%-22s %.4g T multiply-adds\n", "# work", macs / 1e12);
+	print_bytes(f, "# activations", arena);
+	print_bytes(f, "# weights, momentum", 2 * flat);
+	print_bytes(f, "# gradients", w->gradients * flat);
+	print_bytes(f, "# loader", (double)t->loading.memory);
+	print_bytes(f, "# memory of a rank", arena + (2 + w->gradients) * flat +
+	    (double)t->loading.memory);
+}
+
+int
+work_open(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	const struct net *n = t->net;
+	uint64_t samples = dataset_samples(t->train);
+	int classes = n->graph->classes;
+
+	if (net_reserve(t->net) != 0)
+		return EXIT_FAILED;
+	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
+	for (int i = 0; i < w->gradients; i++) {
+		w->gradient[i] = n->backend->alloc(n->graph->elements *
+		    n->backend->elem);
+		if (w->gradient[i] == NULL)
+			return EXIT_FAILED;
+	}
+	w->report = xcalloc((size_t)w->most_leaves, sizeof(*w->report));
+	w->leaf_loss = xcalloc((size_t)w->most_leaves, sizeof(double));
+	w->losses = xcalloc((size_t)w->most_clips, sizeof(double));
+	w->scores = xcalloc((size_t)w->most_clips * (size_t)classes,
+	    sizeof(double));
+	w->loader = loader_new(t->train, t->schedule, t->state.step,
+	    &t->loading);
+	w->bucket = bucket_open(comm_dup(t->comm), n->graph->elements,
+	    n->backend->elem, n->backend->add, (size_t)t->o.bucket);
+	if (t->run != NULL)
+		w->saver = saver_new(t->run);
+	for (struct schedule_step at = schedule_seek(t->schedule, samples,
+	    t->state.step); at.cell != NULL;
+	    at = schedule_next(t->schedule, samples, &at))
+		w->macs += step_macs(t, &at);
+	w->started = w->saved_at = w->logged_at = clock_seconds();
+	w->saved_step = t->state.step;
+	return 0;
+}
+
+void
+work_account(struct trainer *t, const struct schedule_step *at)
+{
+	t->work->macs_done += step_macs(t, at);
+}
+
+void
+trainer_close(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+
+	if (w == NULL)
+		return;
+	saver_free(w->saver);
+	bucket_close(w->bucket);
+	loader_free(w->loader);
+	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)
+		if (w->gradient[i] != NULL)
+			t->net->backend->free(w->gradient[i]);
+	free(w->gradient);
+	free(w->report);
+	free(w->leaf_loss);
+	free(w->losses);
+	free(w->scores);
+	free(w->plan);
+	free(w);
+	t->work = NULL;
+}

@@ -1,0 +1,61 @@
+#ifndef TRAIN_WORK_H
+#define TRAIN_WORK_H
+
+/*
+ * What a trainer works with while it runs: private to trainer.c, work.c and
+ * steplog.c.
+ */
+
+#include "train/saver.h"
+#include "train/trainer.h"
+
+enum { WISH_STOP = 1, WISH_SAVE = 2 };
+
+/* What a rank tells the others of one of its leaves. */
+struct leaf_report {
+	double loss;			/* mean over its clips */
+	int32_t top1, top5;		/* clips that were right */
+	int32_t wish, unused;
+};
+
+struct step_report { double loss, norm; int top1, top5, wish; };
+
+/* Seconds by phase, since the last line of the log. */
+struct phases { double wait, forward, backward, comm, comm_busy, update; };
+
+struct trainer_work {
+	struct plan *(*plan)[SCHEDULE_CYCLE];	/* [stages] of each cell */
+	int gradients;			/* buffers a step needs */
+	void **gradient;
+	int free;			/* of them, during a step */
+	int most_leaves, most_clips;	/* in a step; in a leaf */
+	struct tree tree;
+	struct leaf_report *report;	/* [most_leaves] */
+	double *leaf_loss, *scores, *losses;
+	struct loader *loader;
+	struct bucket *bucket;
+	struct saver *saver;
+	struct schedule_step at, seen;	/* the next step, the last one */
+
+	uint64_t steps;			/* of the whole schedule */
+	double macs, macs_done;		/* forward, of what is left at start */
+	double started, saved_at, validating;
+	uint64_t saved_step;
+	struct phases time;
+	double logged_at, logged_loss;	/* sums since the last line */
+	int64_t logged_steps, logged_clips, logged_top1;
+	int table_begun;
+};
+
+/* work_open(t): loader, threads, buffers; 0, or an exit status. */
+int work_open(struct trainer *t);
+
+/* work_account(t, at): step ${at} is done: count its work for the forecast. */
+void work_account(struct trainer *t, const struct schedule_step *at);
+
+/* work_log_step(t, s, now): count a step; a line where it is due, or now. */
+void work_log_step(struct trainer *t, const struct step_report *s, int now);
+void work_log_validation(struct trainer *t, const struct summary *s,
+    double seconds, int best);
+
+#endif

@@ -1,0 +1,249 @@
+/* Which frames make a clip: against golden rows, and against the rule. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "data/clip.h"
+#include "data/draw.h"
+
+#include "tap.h"
+
+#define MOST 1024
+
+/* "3,8,13" of ${n} numbers from 1: are they ${frame} + 1? */
+static int
+same_list(const char *text, const int *frame, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char *end;
+
+		if (strtol(text, &end, 10) != frame[i] + 1)
+			return 0;
+		text = end + (*end == ',');
+	}
+	return *text == '\0';
+}
+
+static void
+list(char *text, const int *frame, int n)
+{
+	for (int i = 0; i < n; i++)
+		text += sprintf(text, "%s%d", i > 0 ? "," : "", frame[i] + 1);
+}
+
+static int
+same_cell(const struct table *g, size_t row, const char *name,
+    const int *frame, int n)
+{
+	char got[16 * MOST];
+
+	if (same_list(table_text(g, row, name), frame, n))
+		return 1;
+	list(got, frame, n);
+	diag("line %d, %s: got %s, wanted %s", g->line[row], name, got,
+	    table_text(g, row, name));
+	return 0;
+}
+
+/* The least and the greatest frame of each place over ${draws} clips. */
+static void
+ranges(enum sampler s, int total, int t, int draws, int *low, int *high)
+{
+	int frame[MOST];
+
+	for (int g = 0; g < draws; g++) {
+		clip_train(s, total, t, rng_clip(5, (uint64_t)g), frame);
+		for (int i = 0; i < t; i++) {
+			if (g == 0 || frame[i] < low[i])
+				low[i] = frame[i];
+			if (g == 0 || frame[i] > high[i])
+				high[i] = frame[i];
+		}
+	}
+}
+
+/* Segments of ${each} frames, or, if 0, frame 0 always. */
+static int
+train_is(int total, int t, int each)
+{
+	int low[MOST], high[MOST], draws = each > 0 ? 40 * each : 5, good = 1;
+
+	ranges(SAMPLER_TSM_UPSTREAM, total, t, draws < 400 ? 400 : draws, low,
+	    high);
+	for (int i = 0; i < t; i++)
+		good &= low[i] == i * each &&
+		    high[i] == (each > 0 ? i * each + each - 1 : 0);
+	return good;
+}
+
+static void
+test_golden(void)
+{
+	const char *path = shared("golden/idx_tsm_segments.tsv");
+	int val = 0, test = 0, twice = 0, dense = 0, train = 0, repaired = 0;
+	struct table *g;
+
+	if (file_size(path) < 0) {
+		skip("golden rows of the TSM program", "no reference data here");
+		return;
+	}
+	g = table_read(path);
+	for (size_t r = 0; r < g->rows; r++) {
+		int64_t n = 0, t = 0, each = 0;
+		int frame[MOST], other[MOST], total, k;
+
+		table_int(g, r, "video_frames", 1, 1 << 20, &n);
+		table_int(g, r, "segments", 1, 64, &t);
+		table_int(g, r, "train_avg_duration", 0, 1 << 20, &each);
+		total = (int)n;
+		k = (int)t;
+		clip_validate(SAMPLER_TSM_UPSTREAM, total, k, frame);
+		val += same_cell(g, r, "val_1based", frame, k);
+		clip_validate(SAMPLER_TSM, total, k, other);
+		repaired += same_cell(g, r, total > k ? "val_1based" :
+		    "test_1based", other, k);
+		clip_test(SAMPLER_TSM_UPSTREAM, total, k, 0, 1, frame);
+		test += same_cell(g, r, "test_1based", frame, k);
+		clip_test(SAMPLER_TSM, total, k, 0, 2, frame);
+		clip_test(SAMPLER_TSM, total, k, 1, 2, frame + k);
+		twice += same_cell(g, r, "twice_1based", frame, 2 * k);
+		for (int v = 0; v < 10; v++)
+			clip_test(SAMPLER_DENSE, total, k, v, 10, frame + v * k);
+		dense += same_cell(g, r, "dense_10clips_1based", frame, 10 * k);
+		train += train_is(total, k, (int)each) &&
+		    (each > 0) == (strcmp(table_text(g, r, "train_mode"),
+		    "jitter") == 0);
+	}
+	is(val, (long long)g->rows, "tsm-upstream: validation as published");
+	is(repaired, (long long)g->rows,
+	    "tsm: the same above T frames, spread from there down");
+	is(test, (long long)g->rows, "testing as published");
+	is(twice, (long long)g->rows, "testing twice as published");
+	is(dense, (long long)g->rows, "ten dense clips as published");
+	is(train, (long long)g->rows,
+	    "training draws fill the published ranges, and no more");
+	table_free(g);
+}
+
+/* The same from the rule itself, for every n and T of some size. */
+static void
+test_rule(void)
+{
+	int centre = 0, once = 0, early = 0, same = 0;
+	int frame[MOST], other[MOST];
+
+	for (int n = 1; n <= 200; n++)
+		for (int t = 1; t <= 40; t++) {
+			clip_validate(SAMPLER_TSM, n, t, frame);
+			clip_validate(SAMPLER_TSM_UPSTREAM, n, t, other);
+			for (int i = 0; i < t; i++) {
+				int exact = n * (2 * i + 1) / (2 * t);
+
+				/* one too early where n / t rounds down */
+				early += frame[i] != exact;
+				centre += frame[i] == exact ||
+				    (frame[i] == exact - 1 &&
+				    n * (2 * i + 1) % (2 * t) == 0);
+				once += n == t && frame[i] == i;
+				same += other[i] == (n > t ? frame[i] : 0);
+			}
+		}
+	is(centre, 200 * 820, "validation takes the middles of the segments");
+	ok(early < 200 * 820 / 100, "and is early by rounding seldom (%d of "
+	    "%d)", early, 200 * 820);
+	is(once, 820, "a video of T frames gives each once");
+	is(same, 200 * 820, "upstream differs at T frames or fewer, only");
+}
+
+static void
+test_short(void)
+{
+	int low[MOST], high[MOST], frame[MOST], good = 1, order = 1;
+
+	for (int n = 1; n < 12; n++) {
+		ranges(SAMPLER_TSM, n, 12, 2000, low, high);
+		for (int i = 0; i < 12; i++)
+			good &= low[i] == i * n / 12 &&
+			    high[i] == ((i + 1) * n - 1) / 12;
+		for (uint64_t g = 0; g < 200; g++) {
+			clip_train(SAMPLER_TSM, n, 12, rng_clip(1, g), frame);
+			for (int i = 1; i < 12; i++)
+				order &= frame[i] >= frame[i - 1];
+		}
+	}
+	ok(good, "below T frames training draws fill the parts of frames");
+	ok(order, "and stay in order");
+	ranges(SAMPLER_TSM, 1, 64, 10, low, high);
+	ok(low[0] == 0 && high[63] == 0, "a still picture is 64 frames 0");
+}
+
+static void
+test_dense(void)
+{
+	int low[MOST], high[MOST], frame[MOST];
+
+	ranges(SAMPLER_DENSE, 80, 8, 2000, low, high);
+	ok(low[0] == 0 && high[0] == 15 && low[7] == 56 && high[7] == 71,
+	    "dense training windows start at 0 to n - 65");
+	ranges(SAMPLER_DENSE, 65, 8, 200, low, high);
+	ok(low[0] == 0 && high[0] == 0, "at 65 frames at 0");
+	ranges(SAMPLER_DENSE, 30, 8, 200, low, high);
+	ok(low[0] == 0 && high[0] == 0 && low[4] == 2 && high[4] == 2,
+	    "in a shorter video at 0, and wrap around");
+	clip_validate(SAMPLER_DENSE, 164, 8, frame);
+	ok(frame[0] == 50 && frame[7] == 106, "validation takes the middle");
+	clip_test(SAMPLER_DENSE, 10, 128, 0, 1, frame);
+	ok(frame[1] == 1 && frame[11] == 1, "beyond 64 frames the stride is 1");
+	ok(clip_test_most(SAMPLER_TSM) == 2 &&
+	    clip_test_most(SAMPLER_DENSE) >= 10, "views a sampler knows");
+}
+
+static void
+test_strided(void)
+{
+	int low = MOST, high = 0, even = 1, frame[MOST];
+
+	for (uint64_t g = 0; g < 2000; g++) {
+		clip_strided(40, 8, 4, rng_clip(3, g), frame);
+		low = frame[0] < low ? frame[0] : low;
+		high = frame[0] > high ? frame[0] : high;
+		for (int i = 1; i < 8; i++)
+			even &= frame[i] == frame[0] + 4 * i;
+	}
+	ok(even, "strided frames are a stride apart");
+	ok(low == 0 && high == 11, "and start wherever the window fits");
+	clip_strided(20, 8, 4, rng_clip(3, 0), frame);
+	ok(frame[0] == 0 && frame[4] == 16 && frame[5] == 19 && frame[7] == 19,
+	    "a short video repeats its last frame");
+	clip_strided_test(40, 8, 4, 0, 1, frame);
+	is(frame[0], 5, "one strided view lies in the middle");
+	clip_strided_test(40, 8, 4, 2, 3, frame);
+	is(frame[7], 39, "the last of several ends with the video");
+	clip_strided_test(1, 8, 1 << 28, 1, 2, frame);
+	is(frame[7], 0, "and nothing overflows");
+}
+
+/* A clip is the same whatever else was drawn for it before. */
+static void
+test_draws(void)
+{
+	struct rng a = rng_clip(9, 77), b = clip_draw(a, DRAW_FLIP);
+	int first[16], again[16];
+
+	clip_train(SAMPLER_TSM, 300, 16, a, first);
+	rng_below(&b, 3);
+	clip_train(SAMPLER_TSM, 300, 16, b, again);
+	ok(memcmp(first, again, sizeof(first)) == 0,
+	    "draws do not depend on those before");
+}
+
+int
+main(void)
+{
+	test_golden();
+	test_rule();
+	test_short();
+	test_dense();
+	test_strided();
+	test_draws();
+	return done();
+}

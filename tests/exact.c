@@ -1,0 +1,197 @@
+/*
+ * The summation tree: one result for every number of ranks, its subtrees, and
+ * the bytes it moves.  Ranks are threads.
+ */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "comm/exact.h"
+#include "comm/threads.h"
+
+#include "tap.h"
+
+enum { N = 4099 };			/* elements of a vector */
+
+static void
+add(void *sum, const void *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		((float *)sum)[i] += ((const float *)x)[i];
+}
+
+/* The vector of a leaf, with values of very different sizes. */
+static float *
+leaf(int i)
+{
+	float *v = xcalloc(N, sizeof(*v));
+
+	for (uint32_t k = 0; k < N; k++)
+		v[k] = (float)(rng_normal(3, (uint32_t)i, k) *
+		    (double)(1 << k % 20));
+	return v;
+}
+
+/* The definition: node (k, i) = left child + right child, if it is there. */
+static double
+node(const double *v, int leaves, int level, int index)
+{
+	if (level == 0)
+		return v[index];
+	if (((2 * index + 1) << (level - 1)) >= leaves)
+		return node(v, leaves, level - 1, 2 * index);
+	return node(v, leaves, level - 1, 2 * index) +
+	    node(v, leaves, level - 1, 2 * index + 1);
+}
+
+struct job { int leaves; float *result[16]; size_t sent[16]; };
+
+/* One rank: make its leaves, join subtrees, reduce in two slices. */
+static void
+rank_main(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+	struct exact e;
+	struct tree t = { .leaves = j->leaves };
+	struct tree_sum sums[TREE_MOST];
+	int first, count;
+	float *result = xcalloc(N, sizeof(*result));
+	void *owned[256];
+
+	exact_open(&e, c, sizeof(float), add, N);
+	count = exact_leaves(&e, j->leaves, &first);
+	for (int i = 0; i < count; i++) {
+		int n = tree_push(&t, (struct subtree){ 0, first + i,
+		    owned[i] = leaf(first + i) }, sums);
+
+		for (int k = 0; k < n; k++)
+			add(sums[k].left, sums[k].right, N);
+	}
+	exact_reduce(&e, &t, 1000, N, result);
+	exact_reduce(&e, &t, 0, 1000, result);
+	j->result[c->rank] = result;
+	j->sent[c->rank] = comm_threads_sent(c);
+	for (int i = 0; i < count; i++)
+		free(owned[i]);
+	exact_close(&e);
+}
+
+static void
+test_ranks(int leaves)
+{
+	float *want = NULL;
+	int same = 1;
+
+	for (int size = 1; size <= 8 && size <= leaves; size++) {
+		struct job j = { .leaves = leaves };
+
+		comm_threads(size, rank_main, &j);
+		for (int r = 0; r < size; r++) {
+			if (want == NULL) {
+				want = j.result[r];
+				continue;
+			}
+			same &= memcmp(want, j.result[r], N * sizeof(float)) == 0;
+			free(j.result[r]);
+		}
+	}
+	free(want);
+	ok(same, "%d leaves: 1 to 8 ranks get the same bits", leaves);
+}
+
+static void
+test_definition(void)
+{
+	double v[100];
+	int bad = 0;
+
+	for (uint32_t i = 0; i < 100; i++)
+		v[i] = rng_normal(1, 1, i) * (double)(1 << i % 30);
+	for (int leaves = 1, level = 0; leaves <= 100; leaves++) {
+		while (1 << level < leaves)
+			level++;
+		bad += exact_sum(v, leaves) != node(v, leaves, level, 0);
+	}
+	is(bad, 0, "the tree is the one that is defined, for 1 to 100 leaves");
+}
+
+static void
+test_subtrees(void)
+{
+	struct tree t;
+	int most = 0, bad = 0;
+
+	tree_of(8, 2, 3, &t);
+	ok(t.n == 2 && t.part[0].level == 1 && t.part[0].index == 1 &&
+	    t.part[1].level == 0 && t.part[1].index == 4,
+	    "leaves 2 to 4 of 8 are nodes (1, 1) and (0, 4)");
+	tree_of(6, 4, 2, &t);
+	ok(t.n == 1 && t.part[0].level == 2 && t.part[0].index == 1,
+	    "the last two of 6 are node (2, 1)");
+	for (int leaves = 1; leaves <= 256; leaves++)
+		for (int size = 1; size <= leaves && size <= 9; size++)
+			for (int r = 0; r < size; r++) {
+				int a = leaves * r / size;
+				int b = leaves * (r + 1) / size;
+
+				tree_of(leaves, a, b - a, &t);
+				most = t.n > most ? t.n : most;
+				bad += t.n < 1;
+			}
+	ok(bad == 0 && most <= 14, "a rank holds at most 2 log2 L subtrees");
+}
+
+/* For powers of two: what a reduce-scatter and an all-gather send. */
+static void
+test_traffic(void)
+{
+	for (int size = 2; size <= 8; size *= 2) {
+		struct job j = { .leaves = 2 * size };
+		double want = 2.0 * (size - 1) / size * N * sizeof(float);
+		double worst = 0;
+
+		comm_threads(size, rank_main, &j);
+		for (int r = 0; r < size; r++) {
+			double off = fabs((double)j.sent[r] / want - 1);
+
+			worst = off > worst ? off : worst;
+			free(j.result[r]);
+		}
+		ok(worst < 0.2, "%d ranks send 2 (P - 1) / P of the vector", size);
+	}
+}
+
+static void
+collectives(struct comm *c, void *arg)
+{
+	int *bad = arg;
+	int64_t v = c->rank == 3 ? 70 : c->rank, all[8];
+	char word[16] = "";
+
+	if (c->rank == 2)
+		strcpy(word, "hello");
+	comm_broadcast(c, word, sizeof(word), 2);
+	comm_gather(c, &v, sizeof(v), all);
+	comm_max(c, &v);
+	comm_barrier(c);
+	for (int r = 0; r < c->size; r++)
+		if (all[r] != (r == 3 ? 70 : r))
+			__atomic_fetch_add(bad, 1, __ATOMIC_RELAXED);
+	if (v != 70 || strcmp(word, "hello") != 0)
+		__atomic_fetch_add(bad, 1, __ATOMIC_RELAXED);
+}
+
+int
+main(void)
+{
+	static const int leaves[] = { 1, 2, 3, 5, 8, 13, 16, 32, 100 };
+	int bad = 0;
+
+	test_definition();
+	test_subtrees();
+	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
+		test_ranks(leaves[i]);
+	test_traffic();
+	for (int size = 4; size <= 8; size++)
+		comm_threads(size, collectives, &bad);
+	is(bad, 0, "broadcast, gather, max and barrier on 4 to 8 ranks");
+	return done();
+}

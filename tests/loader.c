@@ -1,0 +1,871 @@
+/* tests/run: weight 10
+ * The loader, on sets whose pixels say which sample and frame they are of. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/rng.h"
+#include "data/draw.h"
+#include "data/loader.h"
+#include "data/order.h"
+#include "media/jpeg.h"
+#include "media/png.h"
+
+#include "loader_set.h"
+#include "tap.h"
+
+static char *root;
+
+/* ---- sets ---- */
+
+#define SAMPLES 23
+
+static int frames_of(int i) { return i % 7 == 3 ? 1 : 2 + i * 5 % 31; }
+static int width_of(int i) { return i % 4 == 1 ? 30 : 44; }
+static int height_of(int i) { return i % 4 == 1 ? 48 : 30; }
+static int one_of(int i) { return (void)i, 1; }
+static int jpeg_width(int i) { return (void)i, 171; }
+static int jpeg_height(int i) { return (void)i, 129; }
+
+/* Red is the sample, green the frame, blue the column. */
+static struct image *
+numbers(int sample, int frame, int w, int h)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < w * h; i++) {
+		m->data[3 * i] = (uint8_t)sample;
+		m->data[3 * i + 1] = (uint8_t)frame;
+		m->data[3 * i + 2] = (uint8_t)(i % w);
+	}
+	return m;
+}
+
+static void
+number_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = numbers(sample, frame, w, h);
+
+	png_encode(m, to);
+	image_free(m);
+}
+
+static void
+jpeg_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = numbers(sample, frame, w, h);
+	struct jpeg_encoder *e = jpeg_encoder_new(90);
+
+	for (int i = 0; i < w * h; i++)
+		m->data[3 * i] = (uint8_t)(100 + 90 * sin(i * 0.011 * frame +
+		    sample));
+	jpeg_encode_rgb(e, m, to);
+	jpeg_encoder_free(e);
+	image_free(m);
+}
+
+static char *
+make(const char *name, struct set s)
+{
+	char *dir = path_join(root, name);
+
+	file_make_dir(dir);
+	s.dir = dir;
+	if (set_make(&s) != 0) {
+		printf("Bail out! cannot write %s\n", dir);
+		exit(1);
+	}
+	return dir;
+}
+
+static struct dataset *
+numbers_set(void)
+{
+	static struct dataset *d;
+	char *dir;
+
+	if (d != NULL)
+		return d;
+	dir = make("numbers", (struct set){ .ext = "png", .shards = 3,
+		.samples = SAMPLES, .frames = frames_of, .width = width_of,
+		.height = height_of, .frame = number_frame });
+	d = dataset_open(dir);
+	free(dir);
+	return d;
+}
+
+/* ---- schedules ---- */
+
+static struct schedule *
+schedule(const char *rows)
+{
+	char *text = xprintf("#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop"
+	    "\tbn\tlr\tstride_min\tstride_max\n%s", rows);
+	struct table *t;
+	struct schedule *s;
+
+	for (char *c = strchr(text, '\n'); *c != '\0'; c++)
+		if (*c == ' ')
+			*c = '\t';
+	t = table_parse("test", text);
+	s = schedule_from_table(t);
+	table_free(t);
+	free(text);
+	return s;
+}
+
+/* Batches of 24, 12 and 4 leave an epoch of 23 anywhere; groups of 2, some of
+ * them interleaved; strides in one stage. */
+static const char mixed[] =
+    "0 0 3 0 24 4 11 2 0.1 0 0\n"
+    "0 0 3 1 12 4 16 2 0.1 0 0\n"
+    "1 3 6 0 12 8 16 2 0.1 0 0\n"
+    "1 3 6 1 4 8 22 2 0.1 0 0\n"
+    "2 6 8 0 12 3 19 2/6 0.1 1 3\n"
+    "3 8 9 0 6 16 9 2 0.1 0 0\n";
+
+static const struct loader_options plain = { .seed = 77, .threads = 1,
+	.ranks = 1, .sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1,
+	.memory = 1 << 20 };
+
+/* ---- the answer key: one clip, by the shortest way ---- */
+
+static void
+answer(const struct dataset *d, const struct leaf *f, int i,
+    const struct loader_options *o, uint8_t *to)
+{
+	const struct cell *c = f->at.cell;
+	uint32_t n = dataset_samples(d), *order = xcalloc(n, sizeof(*order));
+	struct rng clip = rng_clip(o->seed, f->clip[i]);
+	struct rng stride = clip_draw(clip, DRAW_STRIDE);
+	struct sample s;
+	struct crop crop;
+	int frame[64];
+
+	rng_shuffle(o->seed, (uint32_t)(f->clip[i] / n), n, order);
+	s = dataset_sample(d, order[f->clip[i] % n]);
+	if (c->stride_max > 0)
+		clip_strided(s.frames, f->t, c->stride_min + (int)rng_below(
+		    &stride, (uint32_t)(c->stride_max - c->stride_min + 1)),
+		    clip, frame);
+	else
+		clip_train(o->sampler, s.frames, f->t, clip, frame);
+	crop = crop_train(o->crop, s.width, s.height, f->w, o->flip, clip);
+	for (int k = 0; k < f->t; k++) {
+		struct image *m = numbers((int)order[f->clip[i] % n], frame[k],
+		    s.width, s.height);
+
+		image_resize(to + k * f->w * f->h * 3, f->w, f->h, m->data,
+		    m->w, m->h, (struct region){ crop.x, crop.y, crop.w,
+		    crop.h }, crop.flip);
+		image_free(m);
+	}
+	free(order);
+}
+
+static void
+test_against_answer(void)
+{
+	static uint8_t want[16 * 22 * 22 * 3];
+	struct dataset *d = numbers_set();
+	struct schedule *s = schedule(mixed);
+	struct loader *l = loader_new(d, s, 0, &plain);
+	struct schedule_step at = schedule_start(s, SAMPLES);
+	struct leaf *f;
+	int right = 0, clips = 0, labels = 0, in_order = 0, leaves = 0, next = 0;
+	int status, straddled = 0, plan = 0;
+
+	while ((status = loader_next(l, &f)) == 1) {
+		size_t size = (size_t)(f->t * f->w * f->h * 3);
+
+		plan += f->at.step == at.step && f->index == next &&
+		    f->leaves == at.cell->batch / 2 && f->n == 2 &&
+		    f->t == at.cell->frames && f->w == at.cell->crop &&
+		    f->h == f->w && f->filled == 0;
+		straddled += f->clip[0] / SAMPLES != f->clip[1] / SAMPLES;
+		for (int i = 0; i < f->n; i++, clips++) {
+			answer(d, f, i, &plain, want);
+			right += memcmp(want, f->pixels + (size_t)i * size,
+			    size) == 0;
+			labels += f->label[i] == (int)f->sample[i] % 3 &&
+			    f->pixels[(size_t)i * size] == f->sample[i];
+			in_order += f->clip[i] == at.clip +
+			    (uint64_t)cell_clip(at.cell, f->index, i);
+		}
+		if (++next == f->leaves) {
+			at = schedule_next(s, SAMPLES, &at);
+			next = 0;
+		}
+		leaves++;
+		loader_return(l, f);
+	}
+	is(status, 0, "the schedule ends");
+	ok(at.cell == NULL && next == 0, "with its last leaf");
+	is(loader_next(l, &f), 0, "and stays at its end");
+	is(plan, leaves, "leaves come in order, each of its cell's shape");
+	is(in_order, clips, "with the clips of their group");
+	is(right, clips, "and the pixels are those of the answer key");
+	is(labels, clips, "labels, samples and pixels agree");
+	ok(straddled > 0, "groups straddle epochs (%d of %d leaves)", straddled,
+	    leaves);
+	is((long long)loader_stats(l).clips, clips, "every clip is counted");
+	is((long long)loader_stats(l).leaves, leaves, "every leaf is counted");
+	loader_free(l);
+	schedule_free(s);
+}
+
+/* ---- the same whatever loads it ---- */
+
+struct digest { uint64_t step; int index; struct hash128 hash; };
+struct digests { struct digest *at; size_t n, cap; };
+
+static void
+digest_leaf(struct digests *to, const struct leaf *f)
+{
+	size_t n = (size_t)f->n;
+	struct hasher *h = hasher_new();
+
+	hasher_add(h, f->pixels, n * (size_t)(f->t * f->h * f->w * 3));
+	hasher_add(h, f->label, n * sizeof(*f->label));
+	hasher_add(h, f->clip, n * sizeof(*f->clip));
+	hasher_add(h, f->sample, n * sizeof(*f->sample));
+	to->at = array_room(to->at, to->n, &to->cap, sizeof(*to->at));
+	to->at[to->n++] = (struct digest){ f->at.step, f->index,
+		hasher_128(h) };
+	hasher_free(h);
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct digest *x = a, *y = b;
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return x->index - y->index;
+}
+
+/* All leaves from step ${from} on, of all ranks, in the order of the steps;
+ * at most ${most} of each rank. */
+static struct digests
+run(const struct dataset *d, const struct schedule *s, uint64_t from,
+    struct loader_options o, size_t most)
+{
+	struct digests all = { 0 };
+	struct leaf *f;
+
+	for (o.rank = 0; o.rank < o.ranks; o.rank++) {
+		struct loader *l = loader_new(d, s, from, &o);
+
+		for (size_t n = 0; n < most && loader_next(l, &f) == 1; n++) {
+			digest_leaf(&all, f);
+			loader_return(l, f);
+		}
+		loader_free(l);
+	}
+	if (all.n > 0)
+		qsort(all.at, all.n, sizeof(*all.at), by_place);
+	return all;
+}
+
+/* ${b} is what ${a} has from step ${from} on, or the beginning of it. */
+static int
+same_from(const struct digests *a, uint64_t from, const struct digests *b,
+    int whole)
+{
+	size_t skip = 0;
+
+	while (skip < a->n && a->at[skip].step < from)
+		skip++;
+	if (b->n > a->n - skip || (whole && b->n != a->n - skip))
+		return 0;
+	for (size_t i = 0; i < b->n; i++)
+		if (by_place(&a->at[skip + i], &b->at[i]) != 0 ||
+		    !hash128_equal(a->at[skip + i].hash, b->at[i].hash))
+			return 0;
+	return 1;
+}
+
+static void
+test_same(void)
+{
+	struct dataset *d = numbers_set();
+	struct schedule *s = schedule(mixed);
+	struct digests one = run(d, s, 0, plain, SIZE_MAX), other;
+	uint64_t steps = schedule_steps(s, SAMPLES);
+	struct loader_options o = plain;
+	int good = 0;
+
+	for (o.ranks = 1; o.ranks <= 4; o.ranks++)
+		for (o.threads = 1; o.threads <= 8; o.threads += 7) {
+			o.memory = o.threads == 8 ? 1 << 20 : 0;
+			/* Steps of 2 leaves leave some of 3 or 4 ranks idle. */
+			other = run(d, s, 0, o, SIZE_MAX);
+			ok(same_from(&one, 0, &other, 1), "%d ranks of %d "
+			    "threads and %zu bytes load the same", o.ranks,
+			    o.threads, o.memory);
+			free(other.at);
+		}
+	o = plain;
+	o.threads = 3;
+	for (uint64_t t = 0; t <= steps + 1; t++) {
+		other = run(d, s, t, o, 15);
+		good += same_from(&one, t, &other, t > steps);
+		free(other.at);
+	}
+	is(good, (long long)steps + 2, "from any step on it is the same");
+	o.seed++;
+	other = run(d, s, 0, o, 4);
+	ok(!same_from(&one, 0, &other, 0), "another seed is another run");
+	free(other.at);
+	free(one.at);
+	schedule_free(s);
+}
+
+/* ---- the trace ---- */
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of ${text}, sorted, which merges those of ranks. */
+static char *
+sorted(char *text)
+{
+	char **line = xcalloc(strlen(text) + 1, sizeof(*line));
+	struct buffer b = { 0 };
+	size_t n = 0;
+
+	for (char *p = strtok(text, "\n"); p != NULL; p = strtok(NULL, "\n"))
+		line[n++] = p;
+	qsort(line, n, sizeof(*line), by_text);
+	for (size_t i = 0; i < n; i++)
+		buffer_printf(&b, "%s\n", line[i]);
+	free(line);
+	free(text);
+	return b.data;
+}
+
+/* The trace of all ranks, of a run that was stopped after step ${stop}. */
+static char *
+trace(const struct schedule *s, uint64_t stop, struct loader_options o)
+{
+	struct buffer b = { 0 };
+	uint64_t steps = schedule_steps(s, SAMPLES);
+	uint64_t part[2][2] = { { 0, stop }, { stop, steps } };
+
+	for (int k = stop == 0; k < 2; k++)
+		for (o.rank = 0; o.rank < o.ranks; o.rank++) {
+			char *text = NULL;
+			size_t n = 0;
+			struct leaf *f;
+			struct loader *l;
+
+			o.trace = open_memstream(&text, &n);
+			l = loader_new(numbers_set(), s, part[k][0], &o);
+			/* What is loaded beyond the stop must not show. */
+			while (part[k][0] < part[k][1] &&
+			    loader_next(l, &f) == 1) {
+				int last = f->at.step + 1 == part[k][1], first;
+				int mine = rank_leaves(f->leaves, o.rank,
+				    o.ranks, &first);
+
+				last &= f->index == first + mine - 1;
+				loader_return(l, f);
+				if (last)
+					break;
+			}
+			loader_free(l);
+			fclose(o.trace);
+			buffer_add(&b, text, n);
+			free(text);
+		}
+	return sorted(b.data);
+}
+
+static void
+test_trace(void)
+{
+	/* Every rank has a leaf in every step, so that each can stop anywhere. */
+	struct schedule *s = schedule("0 0 4 0 12 3 11 2 0.1 0 0\n"
+	    "1 4 6 0 8 2 16 2 0.1 0 0\n");
+	struct loader_options o = plain;
+	char *one = trace(s, 0, o), *end;
+	uint64_t steps = schedule_steps(s, SAMPLES), lines = 0, clips = 0;
+	int same = 0, tried = 0;
+
+	for (struct schedule_step at = schedule_start(s, SAMPLES);
+	    at.cell != NULL; at = schedule_next(s, SAMPLES, &at))
+		clips += (uint64_t)at.cell->batch;
+	for (char *p = one; (p = strchr(p, '\n')) != NULL; p++)
+		lines++;
+	is((long long)lines, (long long)clips + 1,
+	    "the trace has a line for each clip, and a header");
+	end = strchr(one, '\n');
+	*end = '\0';
+	is_text(one, "#step\tclip\tkey\tframes\tcrop\tflip", "the header");
+	*end = '\n';
+	for (o.ranks = 1; o.ranks <= 4; o.ranks++)
+		for (uint64_t stop = 0; stop <= steps; stop += 1 + stop / 2) {
+			char *other;
+
+			o.threads = 1 + (int)(stop % 5);
+			other = trace(s, stop, o);
+			same += strcmp(one, other) == 0;
+			tried++;
+			free(other);
+		}
+	is(same, tried, "the same for any ranks, threads and stop");
+	free(one);
+	schedule_free(s);
+}
+
+static void
+test_trace_line(void)
+{
+	struct schedule *s = schedule("0 0 1 0 2 3 11 2 0.1 0 0\n");
+	struct loader_options o = plain;
+	struct rng clip = rng_clip(o.seed, 0);
+	struct dataset *d = numbers_set();
+	uint32_t order[SAMPLES];
+	char *text = NULL, *want;
+	struct sample m;
+	struct crop c;
+	struct leaf *f;
+	struct loader *l;
+	int frame[3];
+	size_t n;
+
+	o.trace = open_memstream(&text, &n);
+	l = loader_new(d, s, 0, &o);
+	loader_next(l, &f);
+	fclose(o.trace);
+	rng_shuffle(o.seed, 0, SAMPLES, order);
+	m = dataset_sample(d, order[0]);
+	clip_train(SAMPLER_TSM, m.frames, 3, clip, frame);
+	c = crop_train(CROP_MULTISCALE, m.width, m.height, 11, 1, clip);
+	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%dx%d+%d+%d\t%d", order[0],
+	    frame[0], frame[1], frame[2], c.w, c.h, c.x, c.y, c.flip);
+	strtok(text, "\n");
+	is_text(strtok(NULL, "\n"), want, "a line of the trace");
+	loader_free(l);
+	free(text);
+	free(want);
+	schedule_free(s);
+}
+
+/* ---- JPEG ---- */
+
+static void
+test_jpeg(void)
+{
+	static uint8_t want[32 * 32 * 3];
+	char *dir = make("jpeg", (struct set){ .ext = "jpg", .shards = 1,
+		.samples = 5, .frames = frames_of, .width = jpeg_width,
+		.height = jpeg_height, .frame = jpeg_frame });
+	struct dataset *d = dataset_open(dir);
+	struct view_options o = { .threads = 2, .sampler = SAMPLER_TSM,
+		.clips = 2, .crops = 10, .n = 3, .t = 4, .side = 32 };
+	struct jpeg_decoder *e = jpeg_decoder_new();
+	struct loader *l = loader_views(d, 0, 5, &o);
+	struct buffer b = { 0 };
+	int frame[4], right = 0, frames = 0;
+	struct leaf *f;
+
+	while (loader_next(l, &f) == 1) {
+		for (int i = 0; i < f->n * 4; i++, frames++) {
+			int sample = (int)f->sample[i / 4];
+			int view = (int)(f->clip[i / 4] % 20);
+			struct crop c = crop_test(171, 129, view % 10, 10, 0);
+			struct region all = { 0, 0, 171, 129 }, at;
+			struct image out;
+
+			clip_test(SAMPLER_TSM, frames_of(sample), 4, view / 10,
+			    2, frame);
+			b.n = 0;
+			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
+			/* 113 of 32 allows a half. */
+			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at);
+			image_resize(want, 32, 32, out.data, out.w, out.h,
+			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
+			    c.h / 2.0 }, c.flip);
+			right += memcmp(want, f->pixels + (size_t)i *
+			    sizeof(want), sizeof(want)) == 0;
+		}
+		loader_return(l, f);
+	}
+	is(frames, 34 * 3 * 4, "JPEG: all views of all samples");
+	is(right, frames, "JPEG: each as from the whole picture");
+	loader_free(l);
+	jpeg_decoder_free(e);
+	buffer_free(&b);
+	dataset_free(d);
+	free(dir);
+}
+
+/* ---- views ---- */
+
+static void
+test_views(void)
+{
+	static const struct view_options kinds[] = {
+		{ .validate = 1, .clips = 1, .crops = 1 },
+		{ .clips = 2, .crops = 3, .full = 1 },
+		{ .sampler = SAMPLER_DENSE, .clips = 10, .crops = 3 },
+		{ .stride = 2, .clips = 3, .crops = 1 } };
+	struct dataset *d = numbers_set();
+
+	for (int k = 0; k < 4; k++) {
+		struct view_options o = kinds[k];
+		int each = o.clips * o.crops, views = 0, good = 0, fill = 0;
+		struct digests one = { 0 };
+		struct leaf *f;
+
+		o.n = 4;
+		o.t = 5;
+		o.side = 14;
+		for (o.threads = 1; o.threads < 9; o.threads += 7) {
+			struct loader *l = loader_views(d, 3, 17, &o);
+			struct digests again = { 0 };
+
+			while (loader_next(l, &f) == 1) {
+				for (int i = 0; i < f->n && o.threads == 1; i++) {
+					int real = i < f->n - f->filled;
+					uint32_t want = 3 + (uint32_t)(views /
+					    each);
+
+					fill += !real;
+					good += real && f->sample[i] == want &&
+					    f->clip[i] == (uint64_t)views &&
+					    f->label[i] == (int)want % 3 &&
+					    f->pixels[(size_t)(i * 5 * 14 * 14 *
+					    3)] == want;
+					good += !real && f->label[i] == -1;
+					views += real;
+				}
+				digest_leaf(o.threads == 1 ? &one : &again, f);
+				loader_return(l, f);
+			}
+			if (o.threads > 1)
+				ok(same_from(&one, 0, &again, 1), "views %d: "
+				    "the same with 8 threads", k);
+			loader_free(l);
+			free(again.at);
+		}
+		ok(views == 17 * each && good == views + fill &&
+		    fill == (4 - views % 4) % 4, "views %d: %d views in order, "
+		    "%d to fill up", k, views, fill);
+		free(one.at);
+	}
+}
+
+static void
+test_no_views(void)
+{
+	struct view_options o = { .threads = 2, .clips = 1, .crops = 1, .n = 2,
+		.t = 1, .side = 8 };
+	struct loader *l = loader_views(numbers_set(), 5, 0, &o);
+	struct leaf *f;
+
+	is(loader_next(l, &f), 0, "no samples, no leaves");
+	loader_free(l);
+}
+
+/* ---- odd sets ---- */
+
+static void
+test_small(void)
+{
+	char *dir = make("small", (struct set){ .ext = "png", .shards = 1,
+		.samples = 1, .frames = one_of, .width = width_of,
+		.height = height_of, .frame = number_frame });
+	struct dataset *d = dataset_open(dir);
+	struct schedule *s = schedule("0 0 40 0 16 8 12 4 0.1 0 0\n");
+	struct digests a = run(d, s, 0, plain, SIZE_MAX), b;
+	struct loader_options o = plain;
+	struct loader *l = loader_new(d, s, 0, &plain);
+	struct leaf *f;
+	int first = 1, all = 1;
+
+	is((long long)a.n, 3 * 4, "one sample, 40 epochs, 3 batches of 16");
+	o.ranks = 3;
+	o.threads = 8;
+	b = run(d, s, 0, o, SIZE_MAX);
+	ok(same_from(&a, 0, &b, 1), "the same with 3 ranks of 8 threads");
+	while (loader_next(l, &f) == 1) {
+		for (int i = 0; i < f->n; i++) {
+			const uint8_t *p = f->pixels + (size_t)(i * 8 * 432);
+
+			all &= f->sample[i] == 0;
+			for (int k = 1; k < 8; k++)
+				all &= memcmp(p, p + k * 432, 432) == 0;
+			first &= i == 0 || f->clip[i] == f->clip[i - 1] + 1;
+		}
+		loader_return(l, f);
+	}
+	ok(first && all, "one frame makes a clip of 8");
+	is((long long)loader_stats(l).frames, 48, "and is decoded once for it");
+	loader_free(l);
+	schedule_free(s);
+	dataset_free(d);
+	free(dir);
+	free(a.at);
+	free(b.at);
+}
+
+static void
+test_order(void)
+{
+	struct order *o = order_new(9, 7);
+	uint32_t want[7];
+	int good = 0;
+
+	/* Here and there, as interleaved groups ask. */
+	for (uint64_t k = 0; k < 500; k++) {
+		uint64_t g = k * 13 % 97;
+
+		rng_shuffle(9, (uint32_t)(g / 7), 7, want);
+		good += order_sample(o, g) == want[g % 7];
+	}
+	is(good, 500, "a clip's sample is its place in its epoch's order");
+	order_free(o);
+}
+
+static void
+test_rank_leaves(void)
+{
+	int good = 1;
+
+	for (int leaves = 1; leaves < 40; leaves++)
+		for (int ranks = 1; ranks < 20; ranks++) {
+			int next = 0, first, least = leaves, most = 0;
+
+			for (int r = 0; r < ranks; r++) {
+				int n = rank_leaves(leaves, r, ranks, &first);
+
+				good &= first == next;
+				next += n;
+				least = n < least ? n : least;
+				most = n > most ? n : most;
+			}
+			good &= next == leaves && most - least <= 1;
+		}
+	ok(good, "ranks share leaves without gap, and evenly");
+}
+
+/* ---- damage ---- */
+
+/* Load one epoch of views; the status of the leaf that failed, and where. */
+static int
+first_failure(const struct dataset *d, int threads, int *leaf, char *said,
+    size_t size)
+{
+	struct view_options o = { .threads = threads, .validate = 1,
+		.clips = 1, .crops = 1, .n = 2, .t = 8, .side = 12 };
+	struct loader *l = loader_views(d, 0, dataset_samples(d), &o);
+	struct leaf *f;
+	int status, again;
+
+	fail_capture(said, size);
+	for (*leaf = 0; (status = loader_next(l, &f)) == 1; ++*leaf)
+		loader_return(l, f);
+	fail_capture(NULL, 0);
+	if (status < 0) {
+		char twice[512];
+
+		fail_capture(twice, sizeof(twice));
+		again = loader_next(l, &f);
+		fail_capture(NULL, 0);
+		if (again != status || strcmp(said, twice) != 0)
+			status = 99;
+	}
+	loader_free(l);
+	return status;
+}
+
+static void
+test_changed_byte(void)
+{
+	char *dir = make("changed", (struct set){ .ext = "png", .shards = 1,
+		.samples = 9, .frames = frames_of, .width = width_of,
+		.height = height_of, .frame = number_frame });
+	char *path = path_join(dir, "t-000000.tar"), said[512], now[512];
+	struct dataset *d = dataset_open(dir);
+	struct sample s = dataset_sample(d, 7);
+	int fd = open(path, O_WRONLY), at, same = 1;
+
+	/* In frame 0 of sample 7, of 6 frames that are all used. */
+	is(pwrite(fd, "x", 1, (off_t)s.offset + 512 + 60), 1,
+	    "a byte of a frame is changed");
+	is(first_failure(d, 1, &at, said, sizeof(said)), -2,
+	    "the loader says so");
+	is(at, 3, "in the place of the leaf, after those before it");
+	ok(strstr(said, path) != NULL && strstr(said, "s00007") != NULL &&
+	    strstr(said, "frame 0") != NULL, "naming shard, key and frame: %s",
+	    said);
+	for (int k = 0; k < 10; k++)
+		same &= first_failure(d, 8, &at, now, sizeof(now)) == -2 &&
+		    at == 3 && strcmp(now, said) == 0;
+	ok(same, "with 8 threads the same");
+	is(ftruncate(fd, (off_t)dataset_sample(d, 3).offset), 0,
+	    "the shard is cut short");
+	is(first_failure(d, 3, &at, said, sizeof(said)), -1,
+	    "that is an error of reading");
+	close(fd);
+	dataset_free(d);
+	free(path);
+	free(dir);
+}
+
+static void
+bad_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	jpeg_frame(sample, frame, w + (sample == 6 && frame == 2), h, to);
+	if (sample == 1 && frame == 3)
+		to->n -= 40;
+}
+
+static int eight_of(int i) { return (void)i, 8; }
+
+static void
+test_bad_frames(void)
+{
+	char *dir = make("bad", (struct set){ .ext = "jpg", .shards = 1,
+		.samples = 7, .frames = eight_of, .width = width_of,
+		.height = height_of, .frame = bad_frame });
+	struct dataset *d = dataset_open(dir);
+	struct view_options o = { .threads = 4, .validate = 1, .clips = 1,
+		.crops = 1, .n = 1, .t = 8, .side = 12 };
+	char said[512], *want;
+	int at;
+	struct loader *l;
+	struct leaf *f;
+
+	is(first_failure(d, 3, &at, said, sizeof(said)), -2,
+	    "a frame that was packed half is found");
+	is(at, 0, "in its place");
+	want = xprintf("%s/t-000000.tar: key s00001: frame 3: JPEG: Premature "
+	    "end of JPEG file", dir);
+	is_text(said, want, "and named");
+	free(want);
+	l = loader_views(d, 6, 1, &o);
+	fail_capture(said, sizeof(said));
+	is(loader_next(l, &f), -2, "a frame of another size is found");
+	fail_capture(NULL, 0);
+	want = xprintf("%s/t-000000.tar: key s00006: frame 2: 45x30 pixels "
+	    "(the index says 44x30)", dir);
+	is_text(said, want, "and named");
+	free(want);
+	loader_free(l);
+	dataset_free(d);
+	free(dir);
+}
+
+/* ---- ending early, and memory ---- */
+
+static void
+test_early_end(void)
+{
+	struct schedule *s = schedule(mixed);
+	struct loader_options o = plain;
+	int loaded = 0;
+
+	o.threads = 8;
+	for (int k = 0; k < 60; k++) {
+		struct loader *l;
+		struct leaf *f = NULL;
+
+		o.memory = k % 2 ? 0 : 1 << 20;
+		l = loader_new(numbers_set(), s, (uint64_t)(k % 11), &o);
+		for (int i = 0; i < k % 5; i++) {
+			if (f != NULL)
+				loader_return(l, f);
+			loaded += loader_next(l, &f) == 1;
+		}
+		loader_free(l);		/* with a leaf in our hands */
+	}
+	is(loaded, 120, "a loader may end at any time, under load");
+	loader_free(NULL);
+	schedule_free(s);
+}
+
+static void
+test_memory(void)
+{
+	/* The largest leaf is of stage 1: 2 * 8 * 22 * 22 * 3 bytes. */
+	const size_t largest = 2 * 8 * 22 * 22 * 3;
+	struct schedule *s = schedule(mixed);
+	struct loader_options o = plain;
+
+	o.threads = 4;
+	for (size_t leaves = 0; leaves < 8; leaves += 3) {
+		struct loader *l;
+		struct leaf *f, *kept[8] = { 0 };
+		const uint8_t *seen[16];
+		int n = 0, epochs = 0, most = 0, want;
+
+		o.memory = leaves * largest + 100;
+		l = loader_new(numbers_set(), s, 0, &o);
+		while (loader_next(l, &f) == 1) {
+			int known = 0;
+
+			for (int i = 0; i < n; i++)
+				known |= seen[i] == f->pixels;
+			if (!known && n < 16)
+				seen[n++] = f->pixels;
+			known = loader_stats(l).ready;
+			most = known > most ? known : most;
+			epochs = f->at.epoch;
+			loader_return(l, f);
+		}
+		want = leaves < 2 ? 2 : (int)leaves;
+		ok(n <= want && most <= want && epochs == 8,
+		    "no more than %d leaves at a time (%d, %d)", want, n, most);
+		loader_free(l);
+
+		/* All but one may be kept. */
+		l = loader_new(numbers_set(), s, 0, &o);
+		n = 0;
+		while (n < want - 1 && loader_next(l, &kept[n]) == 1)
+			n++;
+		is(loader_next(l, &f), 1, "while all but one are kept");
+		loader_return(l, f);
+		while (n-- > 0)
+			loader_return(l, kept[n]);
+		is(loader_next(l, &f), 1, "and when they are back");
+		loader_free(l);
+	}
+	schedule_free(s);
+}
+
+int
+main(void)
+{
+	char dir[] = "/tmp/vt-loader.XXXXXX", *command;
+
+	if ((root = mkdtemp(dir)) == NULL)
+		return 1;
+	test_order();
+	test_rank_leaves();
+	test_against_answer();
+	test_same();
+	test_trace();
+	test_trace_line();
+	test_jpeg();
+	test_views();
+	test_no_views();
+	test_small();
+	test_changed_byte();
+	test_bad_frames();
+	test_early_end();
+	test_memory();
+	dataset_free(numbers_set());
+	command = xprintf("rm -rf '%s'", root);
+	if (system(command) != 0)
+		diag("cannot remove %s", root);
+	free(command);
+	return done();
+}

@@ -1,0 +1,105 @@
+#ifndef TESTS_LOADER_SET_H
+#define TESTS_LOADER_SET_H
+
+/* Small packed sets for the tests of what reads them. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "shard/manifest.h"
+#include "shard/writer.h"
+
+struct set {
+	const char *dir, *ext;
+	int shards;			/* samples are dealt to them evenly */
+	int samples;
+	int (*frames)(int sample);
+	int (*width)(int sample), (*height)(int sample);
+	/* Append the stored bytes of a frame. */
+	void (*frame)(int sample, int frame, int w, int h, struct buffer *to);
+};
+
+static int
+set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
+    const char *name, const void *data, size_t n)
+{
+	static const unsigned char zeros[USTAR_BLOCK];
+	unsigned char header[USTAR_BLOCK];
+
+	ustar_header(header, name, n);
+	*r = (struct shard_record){ .blk = *blk + 1, .length = (uint32_t)n,
+		.crc = crc32c(0, data, n) };
+	*blk += 1 + (uint32_t)((n + USTAR_BLOCK - 1) / USTAR_BLOCK);
+	return shard_put(w, header, sizeof(header)) | shard_put(w, data, n) |
+	    shard_put(w, zeros, ustar_padding(n));
+}
+
+/* Sample i has key s0000i and label i mod 3. */
+static int
+set_sample(const struct set *set, struct shard_writer *w, int i)
+{
+	int n = set->frames(i), bad = 0;
+	struct shard_sample s = { .frames = (uint32_t)n, .streams = 1, .aux = 1,
+		.label = i % 3, .width = (uint16_t)set->width(i),
+		.height = (uint16_t)set->height(i), .fps_num = 25,
+		.fps_den = 1 };
+	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
+	struct buffer b = { 0 };
+	char key[32], name[64];
+	uint32_t blk = 0;
+
+	sprintf(key, "s%05d", i);
+	for (int f = 0; f < n; f++) {
+		b.n = 0;
+		set->frame(i, f, s.width, s.height, &b);
+		sprintf(name, "%s.%06d.%s", key, f, set->ext);
+		bad |= set_member(w, &blk, &r[f], name, b.data, b.n);
+	}
+	sprintf(name, "%s.json", key);
+	bad |= set_member(w, &blk, &r[n], name, "{}", 2);
+	bad |= shard_add(w, key, &s, r);
+	buffer_free(&b);
+	free(r);
+	return bad;
+}
+
+/* Write the set; 0 or -1. */
+static int
+set_make(const struct set *set)
+{
+	struct manifest *m = manifest_new();
+	int bad = 0;
+
+	class_add(&m->classes, "a");
+	class_add(&m->classes, "b");
+	class_add(&m->classes, "c");
+	m->options = xstrdup("{}");
+	m->streams = (struct stream_list){ 1, { { "rgb", "" } } };
+	strcpy(m->streams.kind[0].ext, set->ext);
+	m->id = manifest_id(&m->classes, m->options, &m->streams);
+	for (int k = 0; k < set->shards && !bad; k++) {
+		char name[32], *path;
+		struct shard_writer *w;
+		struct shard_sum sum;
+
+		sprintf(name, "t-%06d.tar", k);
+		path = path_join(set->dir, name);
+		w = shard_create(path, (uint32_t)k, m->samples, m->id,
+		    &m->streams);
+		for (int i = set->samples * k / set->shards;
+		    i < set->samples * (k + 1) / set->shards && !bad; i++)
+			bad |= set_sample(set, w, i);
+		bad |= shard_finish(w, &sum);
+		manifest_add(m, name, &sum);
+		free(path);
+	}
+	bad |= manifest_write(set->dir, m);
+	manifest_free(m);
+	return bad ? -1 : 0;
+}
+
+#endif

@@ -1,0 +1,505 @@
+/*
+ * Operators: one list of cases, used three times.  On ref64 every gradient is
+ * compared with finite differences; ref and cpu are compared with ref64, with
+ * outputs poisoned beforehand, gradients overwritten and added to, and with
+ * different numbers of threads giving the same bits.
+ */
+#include "backend/backend.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include "tap.h"
+
+struct test {
+	const char *what;
+	struct op op;
+	struct dims in;
+};
+
+#define CONV(...) { .kind = OP_CONV, .planar = 1, __VA_ARGS__ }
+
+static const struct test tests[] = {
+	{ "input", { .kind = OP_INPUT, .out = 3, .mean = { .485, .456, .406 },
+	    .sd = { .229, .224, .225 } }, { 2, 3, 7, 5, 3 } },
+	{ "conv 1x1", CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .out = 48),
+	    { 2, 2, 5, 6, 32 } },
+	{ "conv 1x1 stride 2", CONV(.k = { 1, 1, 1 }, .s = { 1, 2, 2 },
+	    .out = 32), { 1, 4, 9, 8, 16 } },
+	{ "conv 3x3", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
+	    .p = { 0, 1, 1 }, .out = 16), { 2, 2, 6, 7, 16 } },
+	{ "conv 3x3, channels no multiple of a block", CONV(.k = { 1, 3, 3 },
+	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .out = 20), { 3, 1, 7, 9, 12 } },
+	{ "conv 3x3, wide enough for Winograd", CONV(.k = { 1, 3, 3 },
+	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 64), { 1, 2, 15, 14, 64 } },
+	{ "conv 5x5 stride 2 of pixels", CONV(.k = { 1, 5, 5 },
+	    .s = { 1, 2, 2 }, .p = { 0, 2, 2 }, .out = 16), { 2, 2, 17, 12, 3 } },
+	{ "conv 7x7 stride 2 of pixels", CONV(.k = { 1, 7, 7 },
+	    .s = { 1, 2, 2 }, .p = { 0, 3, 3 }, .out = 64), { 1, 2, 21, 24, 3 } },
+	{ "conv 3x3 with bias", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
+	    .p = { 0, 1, 1 }, .out = 24, .bias = 1), { 2, 2, 5, 5, 16 } },
+	{ "conv over time", { .kind = OP_CONV, .k = { 3, 3, 3 },
+	    .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .out = 6 },
+	    { 2, 4, 4, 5, 4 } },
+	{ "conv in groups", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
+	    .p = { 0, 1, 1 }, .out = 32, .groups = 2), { 2, 1, 5, 4, 32 } },
+	{ "bn", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 }, { 2, 3, 4, 5, 16 } },
+	{ "bn, odd channels", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 },
+	    { 3, 2, 3, 3, 21 } },
+	{ "bn, one place an image", { .kind = OP_BN, .gamma = 1, .eps = 1e-3 },
+	    { 4, 2, 1, 1, 20 } },
+	{ "relu", { .kind = OP_RELU }, { 2, 2, 5, 3, 24 } },
+	{ "add of two", { .kind = OP_ADD, .nin = 2 }, { 2, 2, 5, 3, 24 } },
+	{ "add of three", { .kind = OP_ADD, .nin = 3 }, { 1, 2, 5, 3, 17 } },
+	{ "shift by blocks", { .kind = OP_SHIFT, .fold = 4 },
+	    { 2, 4, 3, 3, 64 } },
+	{ "shift within a block", { .kind = OP_SHIFT, .fold = 8 },
+	    { 2, 4, 3, 3, 64 } },
+	{ "shift of few channels", { .kind = OP_SHIFT, .fold = 8 },
+	    { 2, 3, 2, 3, 20 } },
+	{ "shift of one frame", { .kind = OP_SHIFT, .fold = 8 },
+	    { 2, 1, 2, 3, 16 } },
+	{ "maxpool 3x3 stride 2", { .kind = OP_MAXPOOL, .k = { 1, 3, 3 },
+	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 } }, { 2, 2, 7, 8, 20 } },
+	{ "maxpool 2x2", { .kind = OP_MAXPOOL, .k = { 1, 2, 2 },
+	    .s = { 1, 2, 2 } }, { 1, 2, 5, 6, 16 } },
+	{ "maxpool over time", { .kind = OP_MAXPOOL, .k = { 3, 1, 1 },
+	    .s = { 2, 1, 1 }, .p = { 1, 0, 0 } }, { 2, 5, 3, 3, 4 } },
+	{ "avgpool over h and w", { .kind = OP_AVGPOOL,
+	    .over = OVER_H | OVER_W }, { 2, 3, 5, 4, 20 } },
+	{ "avgpool over t", { .kind = OP_AVGPOOL, .over = OVER_T },
+	    { 2, 4, 1, 1, 5 } },
+	{ "avgpool over t of planes", { .kind = OP_AVGPOOL, .over = OVER_T },
+	    { 2, 3, 3, 4, 16 } },
+	{ "avgpool over everything", { .kind = OP_AVGPOOL,
+	    .over = OVER_T | OVER_H | OVER_W }, { 2, 3, 3, 4, 16 } },
+	{ "dropout", { .kind = OP_DROPOUT, .rate = 0.5 }, { 3, 2, 1, 1, 37 } },
+	{ "linear", { .kind = OP_LINEAR, .out = 10 }, { 3, 4, 1, 1, 64 } },
+	{ "linear, odd sizes", { .kind = OP_LINEAR, .out = 3 },
+	    { 2, 1, 1, 1, 37 } },
+	{ "loss", { .kind = OP_LOSS }, { 4, 1, 1, 1, 7 } },
+	{ "loss of two classes", { .kind = OP_LOSS }, { 4, 1, 1, 1, 2 } },
+};
+
+#define TESTS (sizeof(tests) / sizeof(tests[0]))
+
+/* What an operator is given, and what it gives back. */
+struct data {
+	struct op op;
+	struct dims in, out;
+	int training;
+	struct param param[OP_PARAMS];
+	double *x[OP_INPUTS], *w[OP_PARAMS], *dy, *before[OP_INPUTS];
+	struct feed feed;
+};
+
+struct result { double *y, *dx[OP_INPUTS], *dw[OP_PARAMS]; };
+
+static double *
+draw(size_t n, uint32_t stream)
+{
+	double *v = xcalloc(n, sizeof(*v));
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = rng_normal(99, stream, (uint32_t)i);
+	return v;
+}
+
+static void
+make(struct data *d, const struct test *t, int training)
+{
+	static int label[16];
+	static uint64_t clip[16];
+	static uint8_t pixels[65536];
+
+	*d = (struct data){ .op = t->op, .in = t->in, .training = training };
+	strcpy(d->op.name, "op");
+	if (d->op.groups == 0)
+		d->op.groups = 1;
+	if (d->op.nin == 0 && d->op.kind != OP_INPUT)
+		d->op.nin = 1;
+	if (d->op.kind == OP_INPUT)
+		d->out = t->in;
+	else
+		op_types[d->op.kind].infer(&d->op, (struct dims[]){ t->in, t->in,
+		    t->in, t->in }, &d->out);
+	if (op_types[d->op.kind].params != NULL)
+		d->op.nparam = op_types[d->op.kind].params(&d->op, t->in.c,
+		    d->param);
+	for (int j = 0; j < d->op.nin; j++) {
+		d->x[j] = draw(dims_count(&d->in), 10 + (uint32_t)j);
+		d->before[j] = draw(dims_count(&d->in), 20 + (uint32_t)j);
+	}
+	for (int j = 0; j < d->op.nparam; j++) {
+		d->w[j] = draw(d->param[j].count, 30 + (uint32_t)j);
+		for (size_t i = 0; i < d->param[j].count; i++)
+			if (d->param[j].kind == PARAM_VAR)
+				d->w[j][i] = 0.5 + fabs(d->w[j][i]);
+	}
+	d->dy = draw(dims_count(&d->out), 40);
+	for (size_t i = 0; i < dims_count(&d->out) && d->op.kind == OP_LOSS; i++)
+		d->dy[i] = 1.0 / d->out.n;	/* it is the mean's gradient */
+	for (int i = 0; i < 16; i++) {
+		label[i] = i % 5 == 4 ? -1 : i * 3 % t->in.c;
+		clip[i] = 1000000007ull * (uint64_t)i;
+	}
+	for (size_t i = 0; i < sizeof(pixels); i++)
+		pixels[i] = (uint8_t)(i * 131 >> 3);
+	d->feed = (struct feed){ pixels, label, clip, 5 };
+}
+
+static void
+release(struct data *d)
+{
+	for (int j = 0; j < OP_INPUTS; j++) {
+		free(d->x[j]);
+		free(d->before[j]);
+	}
+	for (int j = 0; j < OP_PARAMS; j++)
+		free(d->w[j]);
+	free(d->dy);
+}
+
+/* A device copy of an activation, or poison of its size. */
+static void *
+activation(const struct backend *b, const struct dims *d, const double *host)
+{
+	void *p = b->alloc(b->bytes(d));
+
+	if (host != NULL)
+		b->write(p, d, host);
+	else
+		memset(p, 0xff, b->bytes(d));	/* NaNs */
+	return p;
+}
+
+static double *
+fetch(const struct backend *b, const struct dims *d, void *p)
+{
+	double *host = xcalloc(dims_count(d), sizeof(*host));
+
+	b->read(host, d, p);
+	b->free(p);
+	return host;
+}
+
+/* Run one operator forward and, in training, backward.  0: not supported. */
+static int
+run(const struct backend *b, const struct data *d, int accumulate,
+    struct result *r)
+{
+	const struct op_impl *impl = b->ops[d->op.kind];
+	struct task t = { .op = &d->op, .index = 3, .training = d->training,
+		.out = d->out, .feed = &d->feed };
+	int has_dx = d->training && d->op.kind != OP_INPUT &&
+	    !(d->op.kind == OP_CONV && d->in.c == 3);	/* pixels have none */
+	size_t n;
+
+	*r = (struct result){ 0 };
+	for (int j = 0; j < d->op.nin; j++) {
+		t.in[j] = d->in;
+		t.accumulate[j] = accumulate;
+		t.wants_dx[j] = has_dx;
+	}
+	if (impl->prepare != NULL && impl->prepare(&t) != 0) {
+		if (impl->release != NULL)
+			impl->release(&t);
+		return 0;
+	}
+	for (int j = 0; j < d->op.nin; j++) {
+		t.x[j] = activation(b, &d->in, d->x[j]);
+		if (has_dx)
+			t.dx[j] = activation(b, &d->in,
+			    accumulate ? d->before[j] : NULL);
+	}
+	for (int j = 0; j < d->op.nparam; j++) {
+		void *w = b->alloc(d->param[j].count * b->elem);
+
+		b->put(w, d->w[j], d->param[j].count);
+		t.w[j] = w;
+		t.dw[j] = b->alloc(d->param[j].count * b->elem);
+		memset(t.dw[j], 0xff, d->param[j].count * b->elem);
+	}
+	t.y = activation(b, &d->out, NULL);
+	t.dy = activation(b, &d->out, d->dy);
+	t.saved = b->alloc(impl->saved ? impl->saved(&t) : 1);
+	n = impl->scratch ? impl->scratch(&t) : 1;
+	t.scratch = b->alloc(n);
+	memset(t.scratch, 0xff, n);
+	impl->forward(&t);
+	memset(t.scratch, 0xff, n);
+	if (d->training && impl->backward != NULL)
+		impl->backward(&t);
+	r->y = fetch(b, &d->out, t.y);
+	for (int j = 0; j < d->op.nin; j++) {
+		b->free((void *)t.x[j]);
+		if (has_dx)
+			r->dx[j] = fetch(b, &d->in, t.dx[j]);
+		for (size_t i = 0; has_dx && accumulate && i <
+		    dims_count(&d->in); i++)
+			r->dx[j][i] -= d->before[j][i];
+	}
+	for (int j = 0; j < d->op.nparam; j++) {
+		if (d->training) {
+			r->dw[j] = xcalloc(d->param[j].count, sizeof(double));
+			b->get(r->dw[j], t.dw[j], d->param[j].count);
+		}
+		b->free((void *)t.w[j]);
+		b->free(t.dw[j]);
+	}
+	b->free((void *)t.dy);
+	b->free(t.saved);
+	b->free(t.scratch);
+	if (impl->release != NULL)
+		impl->release(&t);
+	return 1;
+}
+
+static void
+release_result(struct result *r)
+{
+	free(r->y);
+	for (int j = 0; j < OP_INPUTS; j++)
+		free(r->dx[j]);
+	for (int j = 0; j < OP_PARAMS; j++)
+		free(r->dw[j]);
+}
+
+/* Largest difference over the largest value; NaN counts as infinite. */
+static double
+difference(const double *a, const double *b, size_t n)
+{
+	double most = 0, scale = 1e-30;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = fabs(a[i] - b[i]);
+
+		most = d <= most ? most : isnan(d) ? INFINITY : d;
+		scale = fabs(b[i]) > scale ? fabs(b[i]) : scale;
+	}
+	return most / (scale > 1e-6 ? scale : 1);
+}
+
+static double
+worst(const struct data *d, const struct result *a, const struct result *b)
+{
+	double w = difference(a->y, b->y, dims_count(&d->out)), v;
+
+	for (int j = 0; j < d->op.nin && a->dx[j] != NULL; j++) {
+		v = difference(a->dx[j], b->dx[j], dims_count(&d->in));
+		w = v > w ? v : w;
+	}
+	for (int j = 0; j < d->op.nparam && a->dw[j] != NULL; j++) {
+		v = difference(a->dw[j], b->dw[j], d->param[j].count);
+		w = v > w ? v : w;
+	}
+	return w;
+}
+
+/* ---- finite differences, on ref64 ---- */
+
+/* sum y dy, the function whose gradient the backward pass gives. */
+static double
+value(const struct data *d)
+{
+	const struct backend *b = backend_find("ref64");
+	struct result r;
+	double sum = 0;
+
+	run(b, d, 0, &r);
+	for (size_t i = 0; i < dims_count(&d->out); i++)
+		sum += r.y[i] * d->dy[i];
+	release_result(&r);
+	return sum;
+}
+
+/* The worst error of up to 25 of the ${n} derivatives ${dv} of ${v}. */
+static double
+check_gradient(const struct data *d, double *v, const double *dv, size_t n)
+{
+	const double h = 1e-5;
+	double worst_error = 0, scale = 1e-3;
+	size_t step = n / 25 + 1;
+
+	for (size_t i = 0; i < n; i++)
+		scale = fabs(dv[i]) > scale ? fabs(dv[i]) : scale;
+	for (size_t i = 0; i < n; i += step) {
+		double was = v[i], up, down, error;
+
+		v[i] = was + h;
+		up = value(d);
+		v[i] = was - h;
+		down = value(d);
+		v[i] = was;
+		error = fabs((up - down) / (2 * h) - dv[i]) / scale;
+		worst_error = error > worst_error ? error : worst_error;
+	}
+	return worst_error;
+}
+
+static void
+test_gradients(const struct test *t)
+{
+	struct data d;
+	struct result r;
+	double w = 0, v;
+
+	make(&d, t, 1);
+	run(backend_find("ref64"), &d, 0, &r);
+	for (int j = 0; j < d.op.nin && r.dx[j] != NULL; j++) {
+		v = check_gradient(&d, d.x[j], r.dx[j], dims_count(&d.in));
+		w = v > w ? v : w;
+	}
+	for (int j = 0; j < d.op.nparam; j++)
+		if (d.param[j].kind < PARAM_MEAN) {
+			v = check_gradient(&d, d.w[j], r.dw[j],
+			    d.param[j].count);
+			w = v > w ? v : w;
+		}
+	if (!ok(w < 1e-6, "ref64: gradients of %s by finite differences",
+	    t->what))
+		diag("worst error %g", w);
+	release_result(&r);
+	release(&d);
+}
+
+/* ---- back ends against ref64 ---- */
+
+static void
+test_backend(const struct backend *b, const struct test *t, double tolerance)
+{
+	struct data d;
+	struct result want, got;
+	double w = 0, v;
+	char said[256];
+	int supported = 1;
+
+	for (int training = 0; training < 2 && supported; training++)
+		for (int more = 0; more <= training && supported; more++) {
+			make(&d, t, training);
+			fail_capture(said, sizeof(said));
+			supported = run(b, &d, more, &got);
+			fail_capture(NULL, 0);
+			if (supported) {
+				run(backend_find("ref64"), &d, 0, &want);
+				v = worst(&d, &got, &want);
+				w = v > w ? v : w;
+				release_result(&got);
+				release_result(&want);
+			}
+			release(&d);
+		}
+	if (!supported) {
+		ok(strstr(said, "the cpu back end") != NULL,
+		    "%s: %s is refused by name", b->name, t->what);
+		diag("%s", said);
+		return;
+	}
+	if (!ok(w <= tolerance, "%s: %s", b->name, t->what))
+		diag("worst relative difference from ref64 %g", w);
+}
+
+/* The same bits with 1, 2 and 3 threads. */
+static void
+test_threads(const struct backend *b)
+{
+	static struct result first[TESTS];
+	double w = 0;
+	char said[256];
+
+	fail_capture(said, sizeof(said));
+	for (int threads = 1; threads <= 3; threads++) {
+		b->open(threads);
+		for (size_t i = 0; i < TESTS; i++) {
+			struct data d;
+			struct result r;
+
+			make(&d, &tests[i], 1);
+			if (run(b, &d, 1, &r)) {
+				if (threads == 1) {
+					first[i] = r;
+				} else {
+					double v = worst(&d, &r, &first[i]);
+
+					w = v > w ? v : w;
+					release_result(&r);
+				}
+			}
+			release(&d);
+		}
+		b->close();
+	}
+	fail_capture(NULL, 0);
+	for (size_t i = 0; i < TESTS; i++)
+		release_result(&first[i]);
+	ok(w == 0, "%s: 1, 2 and 3 threads give the same bits", b->name);
+}
+
+/* ---- updates of parameters ---- */
+
+static void
+test_update(const struct backend *b)
+{
+	enum { N = 100003 };
+	const struct backend *key = backend_find("ref64");
+	double *w = draw(N, 1), *m = draw(N, 2), *g = draw(N, 3), *host[2];
+	double bad = 0, sum = 0;
+
+	for (int nesterov = 0; nesterov < 2; nesterov++) {
+		const struct backend *be[2] = { b, key };
+
+		for (int k = 0; k < 2; k++) {
+			void *dw = be[k]->alloc(N * be[k]->elem);
+			void *dm = be[k]->alloc(N * be[k]->elem);
+			void *dg = be[k]->alloc(N * be[k]->elem);
+			struct update u = { dw, dm, dg, N, 0.1, 0.9, 1e-4, 0.25,
+				nesterov };
+
+			be[k]->put(dw, w, N);
+			be[k]->put(dm, m, N);
+			be[k]->put(dg, g, N);
+			be[k]->update(&u);
+			be[k]->add(dg, dw, N);
+			be[k]->track(dg, dm, N, 0.1, 0.5);
+			host[k] = xcalloc(2 * N, sizeof(double));
+			be[k]->get(host[k], dw, N);
+			be[k]->get(host[k] + N, dg, N);
+			sum = k == 0 ? be[k]->squares(dm, N) :
+			    sum - be[k]->squares(dm, N);
+			be[k]->free(dw);
+			be[k]->free(dm);
+			be[k]->free(dg);
+		}
+		bad = fmax(bad, difference(host[0], host[1], 2 * N));
+		bad = fmax(bad, fabs(sum) / N);
+		free(host[0]);
+		free(host[1]);
+	}
+	if (!ok(bad < 1e-6, "%s: update, add, track and squares", b->name))
+		diag("worst difference from ref64 %g", bad);
+	free(w);
+	free(m);
+	free(g);
+}
+
+int
+main(void)
+{
+	for (size_t i = 0; i < TESTS; i++)
+		if (tests[i].op.kind != OP_INPUT)
+			test_gradients(&tests[i]);
+	for (int k = 0; backends[k] != NULL; k++) {
+		const struct backend *b = backends[k];
+		double tolerance = b->elem == 8 ? 0 : 1e-4;
+
+		if (b->open(2) != 0)
+			continue;
+		for (size_t i = 0; i < TESTS; i++)
+			test_backend(b, &tests[i], tolerance > 0 ? tolerance :
+			    1e-12);
+		test_update(b);
+		b->close();
+		test_threads(b);
+	}
+	return done();
+}

@@ -1,0 +1,152 @@
+"""parity.py DIR N T SIDE shift|noshift f64|f32: does PyTorch, built from the
+weights in DIR, give the scores, losses and gradients that are in DIR?
+
+Written from the papers' descriptions: a ResNet with basic or bottleneck blocks
+(He et al. 2016), a temporal shift of 1/8 of the channels either way at the head
+of each residual branch (Lin et al. 2019), scores averaged over frames.
+"""
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def load(folder):
+    params = {}
+    w = np.fromfile(folder + "/w.f64")
+    dw = np.fromfile(folder + "/dw.f64")
+    for line in open(folder + "/params.tsv"):
+        if line.startswith("#"):
+            continue
+        name, kind, offset, count, shape = line.rstrip("\n").split("\t")
+        part = slice(int(offset), int(offset) + int(count))
+        shape = [int(s) for s in shape.split(",")]
+        params[name] = (int(kind), w[part].reshape(shape), dw[part].reshape(shape))
+    return params
+
+
+def shift(x, n):
+    """x is [n * t, c, h, w]."""
+    nt, c, h, w = x.shape
+    x = x.view(n, nt // n, c, h, w)
+    fold = c // 8
+    zero = torch.zeros_like(x[:, :1])
+    ahead = torch.cat([x[:, 1:], zero], 1)
+    behind = torch.cat([zero, x[:, :-1]], 1)
+    x = torch.cat([ahead[:, :, :fold], behind[:, :, fold:2 * fold], x[:, :, 2 * fold:]], 2)
+    return x.view(nt, c, h, w)
+
+
+class Net:
+    def __init__(self, params, shifted, dtype):
+        self.shifted = shifted
+        self.w = {}
+        self.stats = {}
+        for name, (kind, w, _) in params.items():
+            t = torch.tensor(w, dtype=dtype)
+            if kind < 4:
+                t.requires_grad_()
+            self.w[name] = t
+
+    def conv(self, name, x, stride=1):
+        w = self.w[name + ".weight"]
+        return F.conv2d(x, w, stride=stride, padding=w.shape[-1] // 2)
+
+    def bn(self, name, x):
+        mean = torch.zeros(x.shape[1], dtype=x.dtype)
+        var = torch.ones(x.shape[1], dtype=x.dtype)
+        y = F.batch_norm(x, mean, var, self.w[name + ".weight"], self.w[name + ".bias"],
+                         training=True, momentum=1.0, eps=1e-5)
+        self.stats[name + ".running_mean"] = mean
+        self.stats[name + ".running_var"] = var
+        return y
+
+    def block(self, name, x, n, stride):
+        y = shift(x, n) if self.shifted else x
+        deep = name + ".conv3.weight" in self.w
+        y = F.relu(self.bn(name + ".bn1", self.conv(name + ".conv1", y, 1 if deep else stride)))
+        y = self.bn(name + ".bn2", self.conv(name + ".conv2", y, stride if deep else 1))
+        if deep:
+            y = self.bn(name + ".bn3", self.conv(name + ".conv3", F.relu(y)))
+        if name + ".downsample.0.weight" in self.w:
+            x = self.bn(name + ".downsample.1", self.conv(name + ".downsample.0", x, stride))
+        return F.relu(x + y)
+
+    def forward(self, x, n):
+        x = F.relu(self.bn("bn1", self.conv("conv1", x, 2)))
+        if self.w["conv1.weight"].shape[-1] == 7:
+            x = F.max_pool2d(x, 3, 2, 1)
+        stage = 1
+        while "layer%d.0.conv1.weight" % stage in self.w:
+            i = 0
+            while "layer%d.%d.conv1.weight" % (stage, i) in self.w:
+                x = self.block("layer%d.%d" % (stage, i), x, n, 2 if stage > 1 and i == 0 else 1)
+                i += 1
+            stage += 1
+        x = x.mean((2, 3))
+        x = F.linear(x, self.w["fc.weight"], self.w["fc.bias"])
+        return x.view(n, -1, x.shape[-1]).mean(1)
+
+
+def main():
+    folder, n, t, side, shifted, precision = sys.argv[1:]
+    n, t, side = int(n), int(t), int(side)
+    dtype = torch.float64 if precision == "f64" else torch.float32
+    torch.set_num_threads(2)
+    params = load(folder)
+    net = Net(params, shifted == "shift", dtype)
+    pixels = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n * t, side, side, 3)
+    labels = torch.tensor(np.fromfile(folder + "/labels.i32", np.int32), dtype=torch.long)
+    x = torch.tensor(pixels, dtype=dtype) / 255
+    x = (x - torch.tensor([0.485, 0.456, 0.406], dtype=dtype)) / torch.tensor([0.229, 0.224, 0.225], dtype=dtype)
+    scores = net.forward(x.permute(0, 3, 1, 2).contiguous(), n)
+    losses = F.cross_entropy(scores, labels, reduction="none")
+    losses.mean().backward()
+
+    tests = 0
+
+    def ok(passed, what, why):
+        nonlocal tests
+        tests += 1
+        print("%sok %d - %s" % ("" if passed else "not ", tests, what))
+        if not passed:
+            print("# " + why)
+
+    def relative(a, b):
+        return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-30))
+
+    exact = precision == "f64"
+    limit = 1e-6 if exact else 1e-3
+    name = "%s, %dx%dx%d" % (precision, n, t, side)
+    e = relative(np.fromfile(folder + "/scores.f64").reshape(n, -1), scores.detach().double().numpy())
+    ok(e <= limit, "%s: scores as PyTorch's" % name, "relative difference %g" % e)
+    e = relative(np.fromfile(folder + "/losses.f64"), losses.detach().double().numpy())
+    ok(e <= limit, "%s: losses as PyTorch's" % name, "relative difference %g" % e)
+    worst, where, least, there = 0, "", 1, ""
+    stats, which = 0, ""
+    for key, (kind, _, dw) in params.items():
+        if kind >= 4:
+            e = relative(dw, net.stats[key].double().numpy())
+            if e > stats:
+                stats, which = e, key
+            continue
+        g = net.w[key].grad.double().numpy()
+        e = relative(dw, g)
+        cosine = float((dw * g).sum() / np.sqrt((dw * dw).sum() * (g * g).sum()))
+        if e > worst:
+            worst, where = e, key
+        if cosine < least:
+            least, there = cosine, key
+    ok(stats <= (1e-6 if exact else 1e-3), "%s: batch statistics as PyTorch's" % name,
+       "relative difference %g at %s" % (stats, which))
+    if exact:
+        ok(worst <= 1e-6, "%s: every gradient as PyTorch's" % name,
+           "relative difference %g at %s" % (worst, where))
+    else:
+        ok(least >= 0.998, "%s: every gradient points as PyTorch's" % name,
+           "cosine %g at %s" % (least, there))
+    print("# worst gradient %g at %s, least cosine %.9f at %s" % (worst, where, least, there))
+
+
+main()

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Whole networks against PyTorch built from the same weights: scores, losses,
+# batch statistics and every gradient, at the three shapes of a multigrid run.
+# tests/run: weight 120
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+python=
+for p in python3 /usr/bin/python3; do
+	"$p" -c 'import torch, numpy' 2>/dev/null && python=$p && break
+done
+[ -n "$python" ] || skip_all "no PyTorch (Debian: python3-torch)"
+
+# narrow NET: a copy of the network with an eighth of the channels, no dropout
+narrow() {
+	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" | awk '
+		function less(v) { return v % 64 == 0 ? v / 8 : v }
+		/^(def|end|#)/ { print; next }
+		{
+			for (i = 1; i <= NF; i++)
+				if (split($i, a, "=") == 2 && (a[1] == "mid" || a[1] == "out") && a[2] ~ /^[0-9]+$/)
+					$i = a[1] "=" less(a[2])
+			print
+		}' >"$T/$1.net"
+}
+full() {
+	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" >"$T/$1.net"
+}
+# compare NET CLASSES BACKEND N T SIDE shift|noshift f64|f32
+compare() {
+	rm -rf "$T/dump"
+	if ! "$BUILD/tests/tools/netdump" "$T/$1.net" "$2" "$3" "$4" "$5" "$6" "$T/dump" 2>"$T/err"; then
+		not_ok "$1 on $3"
+		diag "$(cat "$T/err")"
+		return
+	fi
+	"$python" tests/parity.py "$T/dump" "$4" "$5" "$6" "$7" "$8" >"$T/tap" 2>"$T/err" || diag "$(tail -3 "$T/err")"
+	grep -q '^ok' "$T/tap" || not_ok "$1 on $3: parity.py ran"
+	while read -r line; do
+		case $line in
+		ok*) ok "$1 on $3: ${line#*- }" ;;
+		not*) not_ok "$1 on $3: ${line#*- }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$T/tap"
+}
+
+# In double: few clips, narrow networks, so that plain loops end in seconds.
+full tsm_tiny
+narrow tsm_r50
+narrow tsm_r18
+narrow tsn_r50
+compare tsm_tiny 8 ref64 2 2 112 shift f64
+compare tsm_tiny 8 ref64 2 4 79 shift f64
+for shape in '8 224' '4 158' '2 112'; do
+	# shellcheck disable=SC2086
+	compare tsm_r50 11 ref64 2 $shape shift f64
+done
+compare tsm_r18 5 ref64 3 4 96 shift f64
+compare tsn_r50 7 ref64 2 2 112 noshift f64
+
+# In float at full width; single gradients differ where a ReLU flips, so their
+# direction is what is compared (the operators themselves: tests/ops.c).
+full tsm_r50
+full tsn_r50
+full tsm_r18
+if [ -x "$BUILD/vt-train" ] && "$BUILD/vt-train" --version | grep -q '^Built without.*oneDNN'; then
+	skip "whole networks in float" "built without oneDNN"
+else
+	for net in tsm_r50 tsn_r50; do
+		case $net in tsm*) s=shift ;; *) s=noshift ;; esac
+		for shape in '8 224' '4 158' '2 112'; do
+			# shellcheck disable=SC2086
+			compare $net 400 cpu 2 $shape $s f32
+		done
+	done
+	compare tsm_r18 101 cpu 2 4 112 shift f32
+	compare tsm_tiny 8 cpu 4 8 48 shift f32
+fi
+plan

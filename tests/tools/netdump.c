@@ -1,0 +1,143 @@
+/*
+ * netdump NET CLASSES BACKEND N T SIDE OUT: run one training leaf of N clips
+ * and write what went in and came out to folder OUT, for tests/parity.py:
+ * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
+ * and losses.f64.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "net/net.h"
+
+static void
+write_file(const char *dir, const char *name, const void *data, size_t bytes)
+{
+	char *path = path_join(dir, name);
+
+	if (commit_bytes(path, data, bytes) != 0)
+		exit(1);
+	free(path);
+}
+
+/* Scales and offsets that are not all alike, so that their use shows. */
+static void
+vary(struct net *n)
+{
+	const struct graph *g = n->graph;
+
+	for (int k = 0; k < g->nparam; k++) {
+		const struct param *p = &g->param[k];
+		double *v = xcalloc(p->count, sizeof(*v));
+		void *w = (char *)n->w + p->offset * n->backend->elem;
+
+		n->backend->get(v, w, p->count);
+		for (size_t i = 0; i < p->count; i++) {
+			double x = rng_normal(7, 1000 + (uint32_t)k, (uint32_t)i);
+
+			if (p->kind == PARAM_SCALE)
+				v[i] = 1 + 0.1 * x;
+			else if (p->kind == PARAM_OFFSET || p->kind == PARAM_BIAS)
+				v[i] = 0.1 * x;
+			else if (p->head)
+				v[i] = 0.05 * x;
+			/* Every back end starts from the same floats. */
+			v[i] = (float)v[i];
+		}
+		n->backend->put(w, v, p->count);
+		free(v);
+	}
+}
+
+static void
+write_params(const struct net *n, void *dw, const char *out)
+{
+	const struct graph *g = n->graph;
+	struct buffer b = { 0 };
+	double *v = xcalloc(g->elements, sizeof(*v));
+
+	buffer_text(&b, "#name\tkind\toffset\tcount\tshape\n");
+	for (int k = 0; k < g->nparam; k++) {
+		const struct param *p = &g->param[k];
+
+		buffer_printf(&b, "%s\t%d\t%zu\t%zu\t", p->name, p->kind,
+		    p->offset, p->count);
+		for (int i = 0; i < p->ndim; i++)
+			buffer_printf(&b, "%s%d", i ? "," : "", p->dim[i]);
+		buffer_text(&b, "\n");
+	}
+	write_file(out, "params.tsv", b.data, b.n);
+	n->backend->get(v, n->w, g->elements);
+	write_file(out, "w.f64", v, g->elements * sizeof(*v));
+	n->backend->get(v, dw, g->elements);
+	write_file(out, "dw.f64", v, g->elements * sizeof(*v));
+	buffer_free(&b);
+	free(v);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct dims d = { .c = 3 };
+	const struct backend *be;
+	struct graph *g;
+	struct net *n;
+	struct plan *p;
+	struct feed f = { .seed = 1 };
+	int *label;
+	uint64_t *clip;
+	uint8_t *pixels;
+	double *out;
+	size_t bytes;
+	void *dw;
+
+	program_start(argv[0]);
+	if (argc != 8)
+		die(2, "wanted NET CLASSES BACKEND N T SIDE OUT");
+	d.n = atoi(argv[4]);
+	d.t = atoi(argv[5]);
+	d.h = d.w = atoi(argv[6]);
+	if (file_make_dir(argv[7]) != 0 ||
+	    (be = backend_find(argv[3])) == NULL || be->open(2) != 0 ||
+	    (g = graph_read(argv[1], atoi(argv[2]))) == NULL ||
+	    (n = net_new(g, be)) == NULL ||
+	    (p = net_plan(n, &d, 1)) == NULL || net_reserve(n) != 0)
+		return 1;
+	net_init(n, 3);
+	vary(n);
+	bytes = dims_count(&d);
+	pixels = xmalloc(bytes);
+	for (size_t i = 0; i < bytes; i++)
+		pixels[i] = (uint8_t)rng_philox(5, (uint32_t)i, 0, 0, 99).w[0];
+	label = xcalloc((size_t)d.n, sizeof(*label));
+	clip = xcalloc((size_t)d.n, sizeof(*clip));
+	for (int i = 0; i < d.n; i++)
+		label[i] = i * 5 % g->classes;
+	f.pixels = pixels;
+	f.label = label;
+	f.clip = clip;
+	dw = be->alloc(g->elements * be->elem);
+	net_forward(n, p, &f, dw);
+	plan_backward(p, NULL, NULL);
+	out = xcalloc((size_t)d.n * (size_t)g->classes, sizeof(*out));
+	net_scores(p, out);
+	write_file(argv[7], "scores.f64", out, (size_t)d.n * (size_t)g->classes *
+	    sizeof(*out));
+	net_losses(p, out);
+	write_file(argv[7], "losses.f64", out, (size_t)d.n * sizeof(*out));
+	write_file(argv[7], "pixels.u8", pixels, bytes);
+	write_file(argv[7], "labels.i32", label, (size_t)d.n * sizeof(*label));
+	write_params(n, dw, argv[7]);
+	be->free(dw);
+	net_free(n);
+	graph_free(g);
+	be->close();
+	free(pixels);
+	free(label);
+	free(clip);
+	free(out);
+	return 0;
+}
