@@ -33,18 +33,18 @@ sums() {
 # ---- the stream ----
 
 make a.mp4 0.4 -c:v libx264 -pix_fmt yuv420p
-check_exit "a video is extracted" 0 vt-extract "$V/a.mp4" -o "$T/a.tar"
+check_exit "a video is extracted" 0 vt-extract --root "$V" "$V/a.mp4" -o "$T/a.tar"
 check_same "frames in order, then the .json, then the end mark" \
 	"__vt__/.head $(seq -f 'a.%06g.jpg' -s ' ' 0 9) a.json __vt__/.end" \
 	"$(tar tf "$T/a.tar" | tr '\n' ' ' | sed 's/ $//')"
 check_same "the .json says what there is" \
-	'{"flags":0,"fps":[25,1],"frames":10,"height":64,"key":"a","label":-1,"src_bytes":'"$(stat -c%s "$V/a.mp4")"',"src_xxh3":"'"$(xxhsum -H3 "$V/a.mp4" 2>/dev/null | sed 's/^XXH3_//;s/ .*//;s/.*= //')"'","status":"ok","width":96}' \
+	'{"flags":0,"fps":[25,1],"frames":10,"height":64,"key":"a","label":-1,"src_bytes":'"$(stat -c%s "$V/a.mp4")"',"src_xxh3":"'"$(xxhsum -H3 "$V/a.mp4" 2>/dev/null | sed 's/.*[= ]//;s/^XXH3_//')"'","status":"ok","width":96}' \
 	"$(info --root "$V" "$V/a.mp4" | jq -cS 'del(.src,.streams,.t)')"
 check_same "the head has the settings" '[25,2] 0 jpeg 48' \
 	"$(vt-extract -q --fps=12.5 --quality=48 "$V/a.mp4" | tar xOf - __vt__/.head |
 	jq -r '.options|"\(.fps|tojson) \(.width) \(.format) \(.quality)"')"
 check_same "frames are JPEG 4:2:0 of the size said" "mjpeg 96 64 yuvj420p" \
-	"$(tar xOf "$T/a.tar" a.000003.jpg | ffprobe -v error -f mjpeg -show_entries stream=codec_name,width,height,pix_fmt -of csv=p=0:s=' ' -)"
+	"$(tar xOf "$T/a.tar" a.000003.jpg | ffprobe -v error -f mjpeg -show_entries stream=codec_name,width,height,pix_fmt -of csv=p=0 - | tr , ' ')"
 check "PNG frames are exact" sh -c '
 	vt-extract -q --format=png "$1/a.mp4" --root "$1" | tar xOf - a.000005.png >"$2/5.png"
 	ffmpeg -v error -y -i "$1/a.mp4" -vf "select=eq(n\,5),scale=flags=area+accurate_rnd+full_chroma_int,format=rgb24" -frames:v 1 -f rawvideo "$2/want" </dev/null
@@ -97,14 +97,14 @@ ffmpeg -v error -y -nostdin -f lavfi -i "color=red:s=32x24:r=5:d=0.4" -f lavfi -
 # corners FILE: the colours from the top left, in reading order
 corners() {
 	vt-extract -q "$@" | tar xOf - --wildcards '*.000001.*' >"$T/frame"
-	ffmpeg -v error -y -i "$T/frame" -vf scale=2:2:flags=area,format=rgb24 -f rawvideo - </dev/null |
+	ffmpeg -v error -y -i "$T/frame" -vf format=rgb24,scale=2:2:flags=area -f rawvideo - </dev/null |
 		od -An -tu1 -w3 -v | awk '{print ($1>127?"R":"-")($2>127?"G":"-")($3>127?"B":"-")}' | tr '\n' ' '
 }
 check_same "as stored" "R-- -G- --B RGB " "$(corners "$V/r0.mp4")"
 for r in 90 180 270; do
 	ffmpeg -v error -y -nostdin -i "$V/r0.mp4" -c copy -metadata:s:v rotate=$r "$V/r$r.mp4"
 	ffmpeg -v error -y -nostdin -i "$V/r$r.mp4" -frames:v 1 "$T/r$r.png"
-	want=$(ffmpeg -v error -y -i "$T/r$r.png" -vf scale=2:2:flags=area,format=rgb24 -f rawvideo - </dev/null |
+	want=$(ffmpeg -v error -y -i "$T/r$r.png" -vf format=rgb24,scale=2:2:flags=area -f rawvideo - </dev/null |
 		od -An -tu1 -w3 -v | awk '{print ($1>127?"R":"-")($2>127?"G":"-")($3>127?"B":"-")}' | tr '\n' ' ')
 	check_same "turned by $r: as ffmpeg shows it" "$want" "$(corners "$V/r$r.mp4")"
 	check_same "turned by $r: PNG too" "$want" "$(corners --format=png "$V/r$r.mp4")"

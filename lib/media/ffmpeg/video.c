@@ -202,9 +202,12 @@ video_look_ahead(struct video *v)
 	int r = decode(v, v->ahead);
 
 	v->have_ahead = r == 1;
-	if (r == 1)
-		set_time(v, v->ahead);
-	return r;
+	if (r != 1)
+		return r;
+	if (video_too_big(v, v->ahead->width, v->ahead->height))
+		return -1;
+	set_time(v, v->ahead);
+	return 1;
 }
 
 /* All frames are through: what is to be said of the file? */
