@@ -406,7 +406,7 @@ static _Noreturn void
 bad_option(char **argv, int missing)
 {
 	const char *text = argv[optind - 1], *near = NULL;
-	char *name;
+	char name[80];
 
 	if (optopt >= NO)
 		optopt -= NO;
@@ -420,14 +420,15 @@ bad_option(char **argv, int missing)
 		options_wrong("--%s takes no value", row[optopt - 256]->name);
 	if (optopt != 0)
 		options_wrong("no option -%c", optopt);
-	name = xstrdup(text_starts(text, "--") ? text + 2 : text);
+	snprintf(name, sizeof(name), "%s",
+	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
 	near = nearest(name);
 	options_wrong("no option %s%s%s%s", text_quote(text),
 	    near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
 }
 
-struct given { int row; const char *value, *from; };
+struct given { int row; const char *value; char *from; };
 
 /* Read the command line into ${given}; its length. */
 static size_t
@@ -666,8 +667,10 @@ options_parse(const struct command *c, int argc, char **argv)
 		if (given[k].row == config)
 			read_config(given[k].value);
 	read_environment();
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++) {
 		set(given[k].row, given[k].from, given[k].value, FROM_COMMAND);
+		free(given[k].from);
+	}
 	free(given);
 	if (want_help)
 		print_help();
