@@ -79,7 +79,10 @@ i = b.find(b"avc1", b.find(b"stsd")) + 28
 b[i:i + 4] = struct.pack(">2H", 60000, 60000)
 open(sys.argv[2], "wb").write(b)
 P
-check_exit "too large a picture" 1 prlimit --as=700000000 "$(command -v vt-extract)" "$V/huge.mp4"
+bounded="prlimit --as=700000000"
+$bounded "$(command -v vt-extract)" --version >/dev/null 2>&1 || bounded=	# a sanitizer needs more
+# shellcheck disable=SC2086
+check_exit "too large a picture" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
 check_says "is refused by its header" 'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
 check_exit "--max-pixels" 1 vt-extract --max-pixels=6143 "$V/a.mp4"
 check_exit "--max-pixels, enough" 0 vt-extract --max-pixels=6K "$V/a.mp4" -o "$T/p.tar"

@@ -411,7 +411,7 @@ static _Noreturn void
 bad_option(char **argv, int missing)
 {
 	const char *text = argv[optind - 1], *near = NULL;
-	char *name;
+	char name[80];
 
 	if (optopt >= NO)
 		optopt -= NO;
@@ -425,7 +425,8 @@ bad_option(char **argv, int missing)
 		options_wrong("--%s takes no value", row[optopt - 256]->name);
 	if (optopt != 0)
 		options_wrong("no option -%c", optopt);
-	name = xstrdup(text_starts(text, "--") ? text + 2 : text);
+	snprintf(name, sizeof(name), "%s",
+	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
 	near = nearest(name);
 	options_wrong("no option %s%s%s%s", text_quote(text),

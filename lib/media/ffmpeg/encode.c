@@ -188,7 +188,8 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 	set_quality(c, &options, o->quality);
 	if (strcmp(codec->name, "libx265") == 0)
 		av_dict_set(&options, "x265-params",
-		    "log-level=none:pools=none:frame-threads=1", 0);
+		    "log-level=none:frame-threads=1:wpp=0:pmode=0:pme=0:"
+		    "lookahead-slices=0", 0);	/* no pool of threads */
 	if (strncmp(codec->name, "libvpx", 6) == 0)
 		av_dict_set(&options, "cpu-used", "4", 0);
 	r = avcodec_open2(c, codec, &options);
