@@ -96,7 +96,7 @@ wrong "--lr-factors: 2 numbers \(wanted 3" --lr-factors=1,2
 wrong "--long-factors: 0.5 \(wanted frames x crop" --policy=long --long-factors=0.5
 wrong "--long-factors: 1x2 " --policy=long --long-factors=1x2
 wrong "--short-factors: 0 \(wanted" --policy=short --short-factors=0
-wrong "--short-factors: 8 numbers" --policy=short --short-factors=1,1,1,1,1,1,1,1
+wrong "--short-factors: more than 7 items" --policy=short --short-factors=1,1,1,1,1,1,1,1
 wrong "wanted --lr-steps, or --no-fine-tune" --policy=long --lr-steps=none
 wrong "a warm-up of 50 epochs in a schedule of 50" --warmup-epochs=50
 wrong "is 0 x 158 \(wanted at least 1 x 1\)" --policy=long --frames=2
