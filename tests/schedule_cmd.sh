@@ -102,6 +102,8 @@ wrong "a warm-up of 50 epochs in a schedule of 50" --warmup-epochs=50
 wrong "is 0 x 158 \(wanted at least 1 x 1\)" --policy=long --frames=2
 wrong "crop 112 has no place beside the long cycle's 56" --policy=long+short \
     --long-factors=0.25x0.25,1x1
+wrong "a rate of 1e\\+12 behind epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
+    --lr-factors=1e6,1,1
 wrong "one table at most" a.tsv b.tsv
 wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
 wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"

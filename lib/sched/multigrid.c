@@ -111,6 +111,7 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 {
 	struct schedule *s = w->s;
 	int first = s->stages > 0 ? schedule_epochs(s) : 0;
+	double rate = rate_linear(w->m->lr, factor, shape->times);
 	struct stage *g;
 
 	if (end <= first)
@@ -118,10 +119,13 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 	if (s->stages == SCHEDULE_STAGES || end > SCHEDULE_EPOCHS)
 		return fail("more than %d stages or %d epochs", SCHEDULE_STAGES,
 		    SCHEDULE_EPOCHS);
+	if (rate > RATE_MOST)
+		return fail("a rate of %g behind epoch %d (wanted at most %g)", rate,
+		    first, RATE_MOST);
 	s->stage = array_room(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
 	w->flat = array_room(w->flat, (size_t)s->stages, &w->flats,
 	    sizeof(*w->flat));
-	w->flat[s->stages] = rate_linear(w->m->lr, factor, shape->times);
+	w->flat[s->stages] = rate;
 	g = &s->stage[s->stages++];
 	*g = (struct stage){ .first = first, .last = end };
 	return fill_cells(w->m, shape, g);
