@@ -1,9 +1,10 @@
-/* tests/run: weight 10
+/* tests/run: weight 3
  * The loader, on sets whose pixels say which sample and frame they are of. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/fail.h"
 #include "base/rng.h"
 #include "data/draw.h"
@@ -211,6 +212,9 @@ test_against_answer(void)
 	    leaves);
 	is((long long)loader_stats(l).clips, clips, "every clip is counted");
 	is((long long)loader_stats(l).leaves, leaves, "every leaf is counted");
+	ok(loader_stats(l).decode > 0 && loader_stats(l).resize > 0 &&
+	    loader_stats(l).bytes > 0 && loader_stats(l).waited > 0 &&
+	    loader_stats(l).ready == 0, "and what it took");
 	loader_free(l);
 	schedule_free(s);
 }
@@ -370,7 +374,7 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 			while (part[k][0] < part[k][1] &&
 			    loader_next(l, &f) == 1) {
 				int last = f->at.step + 1 == part[k][1], first;
-				int mine = rank_leaves(f->leaves, o.rank,
+				int mine = split(f->leaves, o.rank,
 				    o.ranks, &first);
 
 				last &= f->index == first + mine - 1;
@@ -644,7 +648,7 @@ test_rank_leaves(void)
 			int next = 0, first, least = leaves, most = 0;
 
 			for (int r = 0; r < ranks; r++) {
-				int n = rank_leaves(leaves, r, ranks, &first);
+				int n = split(leaves, r, ranks, &first);
 
 				good &= first == next;
 				next += n;

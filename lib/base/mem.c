@@ -80,7 +80,7 @@ array_room(void *array, size_t n, size_t *cap, size_t bytes)
 	return xrealloc(array, *cap, bytes);
 }
 
-static void
+void
 buffer_room(struct buffer *b, size_t n)
 {
 	if (b->n + n + 1 <= b->cap)

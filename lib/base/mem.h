@@ -32,6 +32,8 @@ void buffer_add(struct buffer *b, const void *data, size_t n);
 void buffer_text(struct buffer *b, const char *text);
 void buffer_printf(struct buffer *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* buffer_room(b, n): so that ${n} more bytes can be put at b->data + b->n. */
+void buffer_room(struct buffer *b, size_t n);
 void buffer_free(struct buffer *b);	/* leaves an empty buffer */
 
 #endif

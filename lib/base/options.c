@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -43,11 +44,15 @@ _Noreturn void
 options_wrong(const char *fmt, ...)
 {
 	char text[1024];
+	int size, local;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* Every rank was given the same options: one says what is wrong. */
+	if (launch_rank(&size, &local) > 0)
+		exit(EXIT_USAGE);
 	fail("%s", text);
 	fprintf(stderr, "Try '%s --help'.\n", program_name());
 	exit(EXIT_USAGE);
@@ -600,21 +605,24 @@ print_setting(struct buffer *b, int i, int with_origin)
 }
 
 static char *
-config_text(int with_origin)
+config_text(const char *except, int with_origin)
 {
 	struct buffer b = { 0 };
+	char name[80];
 
 	buffer_add(&b, "", 0);
-	for (int i = 0; i < rows; i++)
-		if (is_setting(i))
+	for (int i = 0; i < rows; i++) {
+		snprintf(name, sizeof(name), " %s ", row[i]->name);
+		if (is_setting(i) && strstr(except, name) == NULL)
 			print_setting(&b, i, with_origin);
+	}
 	return b.data;
 }
 
 char *
-options_config(void)
+options_config(const char *except)
 {
-	return config_text(0);
+	return config_text(except != NULL ? except : "", 0);
 }
 
 /*
@@ -679,7 +687,7 @@ options_parse(const struct command *c, int argc, char **argv)
 	if (want_spec)
 		print_spec();
 	if (want_print) {
-		char *text = config_text(1);
+		char *text = config_text("", 1);
 
 		fputs(text, stdout);
 		free(text);

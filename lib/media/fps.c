@@ -50,7 +50,7 @@ fps_parse(const char *text, struct fraction *f)
 		/* 29.97 is 2997/100: move the digits over the point. */
 		size_t after = n - (size_t)(point - text) - 1;
 
-		if (after == 0 || after > 6)
+		if (point == text || after == 0 || after > 6)
 			return -1;
 		memmove(digits + (point - text), point + 1, after + 1);
 		while (after-- > 0)

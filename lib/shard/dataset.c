@@ -356,16 +356,6 @@ by_frame(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Room for ${n} bytes, so that reads can go straight to where they belong. */
-static void
-room(struct buffer *b, size_t n)
-{
-	if (b->cap < n + 1) {
-		b->data = xrealloc(b->data, n + 1, 1);
-		b->cap = n + 1;
-	}
-}
-
 /* All pieces of ${v}, ${total} bytes, from ${at} on. */
 static int
 read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
@@ -495,7 +485,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	}
 	for (int f = 0; f < n; f++)
 		w[f].at = at[w[f].number];
-	room(to, total + NEAR);
+	buffer_room(to, total + NEAR);
 	result = read_wanted(s, w, n, to->data, to->data + total);
 	if (result == 0)
 		result = check_frames(d, i, s, w, n, to->data);

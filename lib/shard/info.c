@@ -318,6 +318,8 @@ info_read(const char *what, const char *text, size_t n)
 	if (o == NULL || get_all(what, o, i) != 0) {
 		info_free(i);
 		i = NULL;
+	} else {
+		i->text = json_print(o);
 	}
 	json_free(o);
 	return i;
@@ -328,6 +330,7 @@ info_free(struct info *i)
 {
 	if (i == NULL)
 		return;
+	free(i->text);
 	free(i->status);
 	free(i->source);
 	free(i->time);

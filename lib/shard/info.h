@@ -47,6 +47,7 @@ struct info {
 	struct stream_sample sample;
 	struct stream_list streams;
 	char key[KEY_MAX + 1], ext[4];
+	char *text;			/* all of it, in canonical form */
 	char *status, *source;
 	uint32_t *time;
 	int (*labels)[3];

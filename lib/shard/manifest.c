@@ -401,8 +401,9 @@ get_all(const struct json *o, struct manifest *m)
 	    get_classes(o, m) != 0 || get_hash(o, "dataset_id", &m->id) != 0)
 		return -1;
 	m->options = json_print(options);
-	id = manifest_id(classes != NULL && strcmp(classes, "derived") == 0 ?
-	    NULL : &m->classes, m->options, &m->streams);
+	m->classes_derived = classes != NULL && strcmp(classes, "derived") == 0;
+	id = manifest_id(m->classes_derived ? NULL : &m->classes, m->options,
+	    &m->streams);
 	if (!hash128_equal(id, m->id))
 		return fail("\"dataset_id\" is %s, but options, classes and "
 		    "streams give %s", hash128_text(m->id, text[0]),

@@ -41,6 +41,7 @@ struct manifest {
 	char *options;			/* canonical JSON object */
 	struct stream_list streams;
 	struct class_list classes;
+	int classes_derived;		/* not in the id, see manifest_id */
 	struct hash128 id;
 	struct manifest_shard *shard;
 	size_t shards, cap;

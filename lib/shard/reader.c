@@ -490,10 +490,7 @@ shard_member(const struct shard *s, const struct shard_sample *e,
 	if (result != 0)
 		return result;
 	to->n = 0;
-	if (to->cap < (size_t)r.length + 1) {
-		to->cap = (size_t)r.length + 1;
-		to->data = xrealloc(to->data, to->cap, 1);
-	}
+	buffer_room(to, r.length);
 	if (shard_read(s, to->data, r.length, (uint64_t)r.blk * USTAR_BLOCK) != 0)
 		return -1;
 	to->n = r.length;

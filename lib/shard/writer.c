@@ -136,7 +136,7 @@ place(const struct shard_writer *w, uint64_t samples, uint64_t records,
 }
 
 uint64_t
-shard_size(const struct shard_writer *w, uint64_t bytes, uint64_t records,
+shard_size_with(const struct shard_writer *w, uint64_t bytes, uint64_t records,
     size_t key)
 {
 	struct shard_section unused[SECTIONS];

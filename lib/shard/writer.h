@@ -42,11 +42,11 @@ int shard_add(struct shard_writer *w, const char *key,
 uint32_t shard_samples(const struct shard_writer *w);
 
 /*
- * shard_size(w, bytes, records, key):
+ * shard_size_with(w, bytes, records, key):
  * Size of the file if it ended after one more sample of so many bytes in all,
  * records and bytes of key.
  */
-uint64_t shard_size(const struct shard_writer *w, uint64_t bytes,
+uint64_t shard_size_with(const struct shard_writer *w, uint64_t bytes,
     uint64_t records, size_t key);
 
 /*

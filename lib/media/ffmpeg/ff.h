@@ -160,4 +160,7 @@ struct video {
  */
 int video_look_ahead(struct video *v);
 
+/* video_too_big(v, w, h): 1 after a message if that is beyond the limit. */
+int video_too_big(const struct video *v, int w, int h);
+
 #endif

@@ -68,7 +68,8 @@ colour_of(struct ff_picture *p, const char *path, const AVFrame *f)
 /*
  * Make ${s} convert frames like ${f} to ${w} by ${h} pixels of ${format}.
  * Between YUV formats swscale changes size and layout only: it is told the
- * same range for both ends, and plane_to_jfif does the rest in one pass.
+ * same range and matrix for both ends, since it would go through RGB between
+ * two matrices, and plane_to_jfif does the rest in one pass.
  */
 static int
 scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
@@ -98,7 +99,8 @@ scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
 		    text_quote(path), f->width, f->height,
 		    av_get_pix_fmt_name(f->format), w, h);
 	from = sws_getCoefficients(space);
-	to = sws_getCoefficients(SWS_CS_ITU601);
+	to = rgb || format == AV_PIX_FMT_RGB24 ?
+	    sws_getCoefficients(SWS_CS_ITU601) : from;
 	/* -1: there is nothing to set for these two formats. */
 	(void)sws_setColorspaceDetails(s->sws, from, full, to,
 	    format == AV_PIX_FMT_RGB24 ? 1 : full, 0, 1 << 16, 1 << 16);

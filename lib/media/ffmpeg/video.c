@@ -202,9 +202,12 @@ video_look_ahead(struct video *v)
 	int r = decode(v, v->ahead);
 
 	v->have_ahead = r == 1;
-	if (r == 1)
-		set_time(v, v->ahead);
-	return r;
+	if (r != 1)
+		return r;
+	if (video_too_big(v, v->ahead->width, v->ahead->height))
+		return -1;
+	set_time(v, v->ahead);
+	return 1;
 }
 
 /* All frames are through: what is to be said of the file? */
@@ -218,6 +221,8 @@ conclude(struct video *v)
 		v->claim.cut = 1;
 	v->claim.shown_end = ((double)v->origin + (double)v->until) *
 	    av_q2d(v->stream->time_base);
+	a->packets = v->claim.packets;
+	a->listed = claim_index(v->format, v->stream);
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
 	hidden = claim_hidden(&v->claim, a->frames, a->decoded);

@@ -1,0 +1,134 @@
+/* Names of classes from the keys of samples. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "shard/derive.h"
+
+#define DEPTH 8			/* components that are looked at */
+
+struct derive {
+	int labels;			/* largest label + 1 */
+	struct { char *name[DEPTH]; } *label;	/* [labels] */
+	size_t cap;
+	int useless[DEPTH];		/* two names for one label, or none */
+};
+
+struct derive *
+derive_new(void)
+{
+	return xcalloc(1, sizeof(struct derive));
+}
+
+void
+derive_free(struct derive *d)
+{
+	if (d == NULL)
+		return;
+	for (int i = 0; i < d->labels; i++)
+		for (int k = 0; k < DEPTH; k++)
+			free(d->label[i].name[k]);
+	free(d->label);
+	free(d);
+}
+
+static void
+make_room(struct derive *d, int label)
+{
+	for (; d->labels <= label; d->labels++) {
+		d->label = array_room(d->label, (size_t)d->labels, &d->cap,
+		    sizeof(*d->label));
+		memset(&d->label[d->labels], 0, sizeof(*d->label));
+	}
+}
+
+/* The component at ${*key} without its escapes, NULL if it is the last. */
+static char *
+component(const char **key)
+{
+	size_t n = strcspn(*key, "/");
+	char *name, *to;
+	unsigned byte;
+
+	if ((*key)[n] == '\0')
+		return NULL;
+	to = name = xmalloc(n + 1);
+	for (const char *s = *key; s < *key + n; s++) {
+		if (*s == '=' && sscanf(s + 1, "%2X", &byte) == 1 &&
+		    s + 2 < *key + n) {
+			*to++ = (char)byte;
+			s += 2;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+	*key += n + 1;
+	return name;
+}
+
+void
+derive_see(struct derive *d, const char *key, int label)
+{
+	if (label < 0)
+		return;
+	make_room(d, label);
+	for (int k = 0; k < DEPTH; k++) {
+		char *name = component(&key), **known = &d->label[label].name[k];
+
+		if (name == NULL || (*known != NULL &&
+		    strcmp(*known, name) != 0))
+			d->useless[k] = 1;
+		if (*known == NULL && !d->useless[k])
+			*known = name;
+		else
+			free(name);
+		if (name == NULL) {	/* nor are there deeper ones */
+			for (; k < DEPTH; k++)
+				d->useless[k] = 1;
+		}
+	}
+}
+
+void
+derive_several(struct derive *d, int label)
+{
+	make_room(d, label);
+	for (int k = 0; k < DEPTH; k++)
+		d->useless[k] = 1;
+}
+
+static void
+name_by_component(const struct derive *d, int k, struct class_list *to)
+{
+	for (int i = 0; i < d->labels; i++) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "%d", i);
+		class_add(to, k >= 0 && d->label[i].name[k] != NULL ?
+		    d->label[i].name[k] : number);
+	}
+}
+
+void
+derive_classes(const struct derive *d, struct class_list *to)
+{
+	char said[200];
+
+	for (int k = 0; k < DEPTH; k++) {
+		int good;
+
+		if (d->useless[k])
+			continue;
+		name_by_component(d, k, to);
+		fail_capture(said, sizeof(said));
+		good = class_check("classes", to) == 0;
+		fail_capture(NULL, 0);
+		if (good)
+			return;
+		class_list_free(to);
+	}
+	name_by_component(d, -1, to);
+}

@@ -1,0 +1,283 @@
+/* From the members of a stream to the samples of a shard. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "shard/gather.h"
+
+/* "FILE: offset N: KEY.json", the caller's to free. */
+static char *
+place(const struct stream_reader *r, const struct stream_member *m)
+{
+	return xprintf("%s: offset %llu: %s", stream_path(r),
+	    (unsigned long long)m->offset, m->name);
+}
+
+static int
+wrong(const struct gather *g, const struct stream_reader *r,
+    const struct stream_member *m, const char *want)
+{
+	char *at = place(r, m);
+
+	if (g->open)
+		fail("%s: wanted %s, after %s at offset %llu", at, want,
+		    g->last, (unsigned long long)g->last_offset);
+	else
+		fail("%s: wanted %s", at, want);
+	free(at);
+	return STREAM_BAD;
+}
+
+static void
+frame_name(const struct gather *g, uint64_t number, char name[USTAR_NAME + 1])
+{
+	const struct stream_kind *k = &g->streams.kind[number %
+	    (uint64_t)g->streams.n];
+	int tagged = strcmp(k->tag, STREAM_UNTAGGED) != 0;
+
+	snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", g->key,
+	    (unsigned)(number / (uint64_t)g->streams.n), tagged ? "." : "",
+	    tagged ? k->tag : "", k->ext);
+}
+
+/* The first frame of the first sample shows which streams there are. */
+static int
+another_stream(struct gather *g, const struct stream_member *m)
+{
+	struct stream_list *l = &g->streams;
+
+	if (g->fixed || m->kind != MEMBER_FRAME || m->frame != 0 ||
+	    l->n == STREAM_MAX)
+		return 0;
+	for (int i = 0; i < l->n; i++)
+		if (strcmp(l->kind[i].tag, m->tag) == 0)
+			return 0;
+	strcpy(l->kind[l->n].tag, m->tag);
+	strcpy(l->kind[l->n].ext, m->ext);
+	l->n++;
+	return 1;
+}
+
+/* Is ${m} the member that comes next? */
+static int
+check_order(struct gather *g, const struct stream_reader *r,
+    const struct stream_member *m)
+{
+	char want[USTAR_NAME + 1];
+	int whole;
+
+	if (!g->open) {
+		strcpy(g->key, m->key);
+		g->offset = m->offset;
+		if (m->kind != MEMBER_FRAME || m->frame != 0)
+			return wrong(g, r, m, "the first frame of a sample, "
+			    "number 000000");
+	}
+	if (strcmp(m->key, g->key) != 0) {
+		snprintf(want, sizeof(want), "the rest of sample %.80s", g->key);
+		return wrong(g, r, m, want);
+	}
+	if (another_stream(g, m))
+		return 0;
+	g->fixed = 1;
+	whole = g->frames % (uint64_t)g->streams.n == 0;
+	if (m->kind == MEMBER_FRAME && g->label == -1) {
+		frame_name(g, g->frames, want);
+		return strcmp(m->name, want) == 0 ? 0 : wrong(g, r, m, want);
+	}
+	if (m->kind == MEMBER_FRAME || !whole ||
+	    (m->kind == MEMBER_LABEL && g->label != -1)) {
+		if (!whole)
+			frame_name(g, g->frames, want);
+		else
+			snprintf(want, sizeof(want), "%.80s.json", g->key);
+		return wrong(g, r, m, want);
+	}
+	return 0;
+}
+
+/* Append a member whose data are ${data}, or, if NULL, what ${r} reads. */
+static int
+append(struct gather *g, struct stream_reader *r, const struct stream_member *m,
+    const void *data, size_t n)
+{
+	static const unsigned char zeros[USTAR_BLOCK];
+	unsigned char header[USTAR_BLOCK];
+	struct shard_record *rec;
+	char *to;
+	int got = STREAM_MORE;
+
+	ustar_header(header, m->name, n);
+	buffer_add(&g->bytes, header, sizeof(header));
+	buffer_room(&g->bytes, n + USTAR_BLOCK);
+	to = g->bytes.data + g->bytes.n;
+	if (data != NULL)
+		memcpy(to, data, n);
+	else if ((got = stream_data(r, to)) != STREAM_MORE)
+		return got;
+	g->bytes.n += n;
+	buffer_add(&g->bytes, zeros, ustar_padding(n));
+	g->record = array_room(g->record, g->records, &g->cap,
+	    sizeof(*g->record));
+	rec = &g->record[g->records++];
+	*rec = (struct shard_record){
+		.blk = (uint32_t)(g->total / USTAR_BLOCK) + 1,
+		.length = (uint32_t)n, .crc = crc32c(0, to, n) };
+	g->total += USTAR_BLOCK + n + ustar_padding(n);
+	if (g->total / USTAR_BLOCK > UINT32_MAX)
+		return fail("%s: sample %s is larger than 2 TiB",
+		    stream_path(r), g->key);
+	return STREAM_MORE;
+}
+
+static int
+add_label(struct gather *g, struct stream_reader *r,
+    const struct stream_member *m)
+{
+	char text[12] = "", again[12];
+	int64_t v;
+	int got;
+
+	if (m->size == 0 || m->size >= sizeof(text))
+		return wrong(g, r, m, "a label, a number in decimal digits");
+	if ((got = stream_data(r, text)) != STREAM_MORE)
+		return got;
+	if (text_int(text, 0, INT32_MAX, &v) != 0)
+		return wrong(g, r, m, "a label, a number in decimal digits");
+	g->label = (int)v;
+	snprintf(again, sizeof(again), "%d", g->label);
+	if (strlen(text) != m->size || strcmp(text, again) != 0)
+		return wrong(g, r, m, "a label in decimal digits and no more");
+	return append(g, r, m, again, strlen(again));
+}
+
+/* The time of frame ${f}, to the nearest 0.1 ms; it may not fit 32 bits. */
+static uint64_t
+frame_time(const struct stream_sample *s, uint64_t f)
+{
+	uint64_t num = (uint64_t)s->fps_num, den = (uint64_t)s->fps_den;
+	uint64_t x = 10000 * f;
+
+	if (s->time != NULL)
+		return s->time[f];
+	if (num == 0)
+		return 0;
+	if (x / num > UINT32_MAX / den)
+		return UINT64_MAX;
+	/* x * den / num, in two parts because the product can have 65 bits. */
+	return x / num * den + (x % num * den + num / 2) / num;
+}
+
+/* What KEY.json says against what came; then the entry of the index. */
+static int
+agree(struct gather *g, const struct info *i, const char *at)
+{
+	const struct stream_sample *s = &i->sample;
+	uint64_t n = (uint64_t)g->streams.n, frames = g->frames / n;
+
+	if (strcmp(s->key, g->key) != 0)
+		return fail("%s: \"key\" is %s", at, s->key);
+	if ((uint64_t)s->frames != frames)
+		return fail("%s: \"frames\" is %d, but %llu came", at, s->frames,
+		    (unsigned long long)frames);
+	if (s->label != g->label)
+		return fail("%s: \"label\" is %d, but %s.cls %s", at, s->label,
+		    g->key, g->label == -1 ? "did not come" : "has another");
+	if (!stream_list_equal(&i->streams, &g->streams))
+		return fail("%s: \"streams\" are not those that came", at);
+	for (uint64_t f = 0; f < frames; f++) {
+		uint64_t t = frame_time(s, f);
+
+		if (t > UINT32_MAX)
+			return fail("%s: frame %llu comes more than %u s after "
+			    "the first: \"fps\" is %d/%d", at,
+			    (unsigned long long)f, UINT32_MAX / 10000,
+			    s->fps_num, s->fps_den);
+		for (uint64_t k = 0; k < n; k++)
+			g->record[f * n + k].time = (uint32_t)t;
+	}
+	g->entry = (struct shard_sample){
+		.flags = (uint16_t)s->flags,
+		.frames = (uint32_t)frames,
+		.streams = (uint8_t)n,
+		.aux = g->label == -1 ? 1 : 2,
+		.label = g->label,
+		.width = (uint16_t)s->width, .height = (uint16_t)s->height,
+		.fps_num = (uint32_t)s->fps_num,
+		.fps_den = (uint32_t)s->fps_den,
+		.source = s->source_hash,
+	};
+	return 0;
+}
+
+static int
+add_info(struct gather *g, struct stream_reader *r,
+    const struct stream_member *m)
+{
+	char *text = xmalloc((size_t)m->size + 1), *at = place(r, m);
+	int got = stream_data(r, text);
+
+	if (got != STREAM_MORE)
+		goto out;
+	got = STREAM_BAD;
+	if ((g->info = info_read(at, text, (size_t)m->size)) == NULL ||
+	    agree(g, g->info, at) != 0)
+		goto out;
+	got = append(g, r, m, g->info->text, strlen(g->info->text));
+	if (got == STREAM_MORE)
+		got = STREAM_DONE;
+out:
+	free(text);
+	free(at);
+	return got;
+}
+
+int
+gather_member(struct gather *g, struct stream_reader *r,
+    const struct stream_member *m)
+{
+	int got;
+
+	if (!g->open)
+		g->label = -1;
+	if (check_order(g, r, m) != 0)
+		return STREAM_BAD;
+	g->open = 1;
+	if (m->kind == MEMBER_FRAME && m->size == 0)
+		return wrong(g, r, m, "a frame that is not empty");
+	if (m->kind == MEMBER_INFO) {
+		got = add_info(g, r, m);
+	} else if (m->kind == MEMBER_LABEL) {
+		got = add_label(g, r, m);
+	} else {
+		g->frames++;
+		got = append(g, r, m, NULL, (size_t)m->size);
+	}
+	strcpy(g->last, m->name);
+	g->last_offset = m->offset;
+	return got;
+}
+
+void
+gather_next(struct gather *g)
+{
+	info_free(g->info);
+	g->info = NULL;
+	g->open = 0;
+	g->bytes.n = 0;
+	g->total = 0;
+	g->records = 0;
+	g->frames = 0;
+	g->label = -1;
+}
+
+void
+gather_free(struct gather *g)
+{
+	gather_next(g);
+	buffer_free(&g->bytes);
+	free(g->record);
+	*g = (struct gather){ 0 };
+}

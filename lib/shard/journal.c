@@ -1,0 +1,209 @@
+/* The journal of vt-pack. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/journal.h"
+
+#define Q text_quote
+
+void
+journal_free(struct journal *j)
+{
+	if (j == NULL)
+		return;
+	if (j->fd >= 0)
+		close(j->fd);
+	free(j->path);
+	free(j->settings);
+	free(j->shard);
+	free(j);
+}
+
+/* Take the checksum off the ${line} of n bytes; -1 if it is wrong. */
+static int
+unseal(char *line, size_t n)
+{
+	char *space = n > 9 ? line + n - 9 : NULL, want[9];
+
+	if (space == NULL || *space != ' ')
+		return -1;
+	snprintf(want, sizeof(want), "%08x",
+	    crc32c(0, line, (size_t)(space - line)));
+	if (memcmp(space + 1, want, 8) != 0)
+		return -1;
+	*space = '\0';
+	return 0;
+}
+
+static void
+seal(struct buffer *line)
+{
+	buffer_printf(line, " %08x\n", crc32c(0, line->data, line->n));
+}
+
+static void
+put_shard(struct buffer *b, size_t number, const struct journal_shard *s)
+{
+	char hash[33];
+
+	buffer_printf(b, "C %zu %llu %llu %llu %s %s %s", number,
+	    (unsigned long long)s->sum.samples,
+	    (unsigned long long)s->sum.frames,
+	    (unsigned long long)s->sum.bytes,
+	    hash128_text(s->sum.hash, hash), s->first, s->last);
+}
+
+/* A line without its checksum; -1 if it is not the next of the journal. */
+static int
+parse_line(struct journal *j, const char *line)
+{
+	unsigned long long n, samples, frames, bytes;
+	struct journal_shard s = { 0 };
+	struct buffer again = { 0 };
+	char hash[33];
+	int same;
+
+	if (j->settings == NULL) {
+		if (!text_starts(line, "S "))
+			return -1;
+		j->settings = xstrdup(line + 2);
+		return 0;
+	}
+	if (sscanf(line, "C %llu %llu %llu %llu %32s %80s %80s", &n, &samples,
+	    &frames, &bytes, hash, s.first, s.last) != 7 || n != j->shards ||
+	    hash128_parse(hash, &s.sum.hash) != 0)
+		return -1;
+	s.sum.samples = samples;
+	s.sum.frames = frames;
+	s.sum.bytes = bytes;
+	put_shard(&again, j->shards, &s);	/* sscanf is not strict */
+	same = strcmp(again.data, line) == 0;
+	buffer_free(&again);
+	if (!same)
+		return -1;
+	j->shard = array_room(j->shard, j->shards, &j->cap, sizeof(*j->shard));
+	j->shard[j->shards++] = s;
+	return 0;
+}
+
+/* The bytes of ${b} that are good; -1 if bad lines are followed by others. */
+static int
+parse(struct journal *j, struct buffer *b)
+{
+	char *line = b->data, *end = b->data + b->n, *newline;
+	int number = 0;
+
+	for (; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', (size_t)(end - line));
+		if (newline == NULL)
+			break;		/* torn */
+		*newline = '\0';
+		number++;
+		if (unseal(line, (size_t)(newline - line)) != 0) {
+			if (newline + 1 == end)
+				break;	/* torn, and then a newline */
+			return fail("%s:%d: the checksum of the line is wrong",
+			    Q(j->path), number);
+		}
+		if (parse_line(j, line) != 0)
+			return fail("%s:%d: not a line of this journal",
+			    Q(j->path), number);
+	}
+	return 0;
+}
+
+struct journal *
+journal_read(const char *dir, int *bad)
+{
+	struct journal *j = xcalloc(1, sizeof(*j));
+	struct buffer b = { 0 };
+
+	*bad = 0;
+	j->fd = -1;
+	j->path = path_join(dir, JOURNAL_NAME);
+	if (file_size(j->path) < 0)
+		goto none;
+	if (file_read(j->path, &b) != 0 || parse(j, &b) != 0) {
+		*bad = 1;
+		goto none;
+	}
+	if (j->settings == NULL)
+		goto none;
+	buffer_free(&b);
+	return j;
+none:
+	buffer_free(&b);
+	journal_free(j);
+	return NULL;
+}
+
+/* All that is known, as it stands in the file. */
+static int
+rewrite(const struct journal *j)
+{
+	struct buffer b = { 0 }, line = { 0 };
+	int result;
+
+	buffer_printf(&b, "S %s", j->settings);
+	seal(&b);
+	for (size_t i = 0; i < j->shards; i++) {
+		line.n = 0;
+		put_shard(&line, i, &j->shard[i]);
+		seal(&line);
+		buffer_add(&b, line.data, line.n);
+	}
+	result = commit_bytes(j->path, b.data, b.n);
+	buffer_free(&b);
+	buffer_free(&line);
+	return result;
+}
+
+/* A torn line must go before another is added, or it would spoil that too. */
+int
+journal_continue(struct journal *j)
+{
+	if (rewrite(j) != 0)
+		return -1;
+	j->fd = open(j->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	return j->fd >= 0 ? 0 : fail_errno("%s: cannot open", Q(j->path));
+}
+
+struct journal *
+journal_create(const char *dir, const char *settings)
+{
+	struct journal *j = xcalloc(1, sizeof(*j));
+
+	j->fd = -1;
+	j->path = path_join(dir, JOURNAL_NAME);
+	j->settings = xstrdup(settings);
+	if (journal_continue(j) != 0) {
+		journal_free(j);
+		return NULL;
+	}
+	return j;
+}
+
+int
+journal_add(struct journal *j, const struct journal_shard *s)
+{
+	struct buffer line = { 0 };
+	int result;
+
+	put_shard(&line, j->shards, s);
+	seal(&line);
+	result = file_write(j->fd, j->path, line.data, line.n);
+	if (result == 0 && fdatasync(j->fd) != 0)
+		result = fail_errno("%s: cannot sync", Q(j->path));
+	buffer_free(&line);
+	if (result != 0)
+		return -1;
+	j->shard = array_room(j->shard, j->shards, &j->cap, sizeof(*j->shard));
+	j->shard[j->shards++] = *s;
+	return 0;
+}

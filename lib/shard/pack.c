@@ -1,0 +1,353 @@
+/* Packing: from the members of streams to the samples of a set. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "shard/packing.h"
+#include "shard/stream_read.h"
+
+#define Q text_quote
+#define LOCK_NAME ".vt-pack.lock"
+
+/* Wrong use: nothing was touched. */
+int
+pack_refuse(struct pack *p)
+{
+	p->status = EXIT_USAGE;
+	return -1;
+}
+
+int
+pack_prefix_valid(const char *s)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789_.-");
+
+	return n >= 1 && n <= 64 && s[n] == '\0' && *s != '.' && *s != '-';
+}
+
+static void
+report(const struct pack *p, const struct stream_reader *r,
+    struct pack_report *to)
+{
+	*to = (struct pack_report){
+		.samples = p->m->samples + (p->shard != NULL ?
+		    shard_samples(p->shard) : 0),
+		.frames = p->m->frames,
+		.bytes = p->m->bytes,
+		.shards = p->m->shards,
+		.read = p->read_before + (r != NULL ? stream_bytes(r) : 0),
+		.skipped = p->skipped + (r != NULL ? stream_skipped(r) : 0),
+	};
+}
+
+/* ---- samples ---- */
+
+static int
+check_label(struct pack *p, const struct stream_reader *r, int label)
+{
+	uint64_t limit = p->classes_given ? p->m->classes.n : CLASSES_MOST;
+
+	if (label < 0 || (uint64_t)label < limit)
+		return 0;
+	return fail("%s: offset %llu: sample %s: label %d (wanted one below "
+	    "%llu%s)", stream_path(r), (unsigned long long)p->g.offset,
+	    p->g.key, label, (unsigned long long)limit, p->classes_given ?
+	    ", the number of classes" : "");
+}
+
+/* The sample at hand is complete. */
+static int
+end_sample(struct pack *p, const struct stream_reader *r)
+{
+	struct gather *g = &p->g;
+	const struct stream_sample *s = &g->info->sample;
+
+	if (!p->settled && pack_settle(p) != 0)
+		return -1;
+	if (p->samples < p->replay) {
+		if (pack_compare(p, stream_path(r)) != 0)
+			return -1;
+	} else {
+		if (check_label(p, r, s->label) != 0)
+			return -1;
+		derive_see(p->derive, g->key, s->label);
+		for (int i = 0; i < s->nlabels; i++) {
+			if (check_label(p, r, s->labels[i][0]) != 0)
+				return -1;
+			derive_several(p->derive, s->labels[i][0]);
+		}
+		if (pack_place(p, 1) != 0)
+			return -1;
+	}
+	p->samples++;
+	p->stream_samples++;
+	p->stream_frames += g->entry.frames;
+	strcpy(p->last, g->key);
+	gather_next(g);
+	return 0;
+}
+
+/* ---- the input ---- */
+
+/* A sample begins: its key must be new. */
+static int
+begin_sample(struct pack *p, const struct stream_reader *r,
+    const struct stream_member *m)
+{
+	uint32_t source = (uint32_t)p->at_input;
+	uint64_t offset = m->offset;
+
+	if (p->finished && p->samples >= p->replay)
+		return fail("%s: offset %llu: sample %s: the set in %s is "
+		    "finished, with %llu samples", stream_path(r),
+		    (unsigned long long)m->offset, m->key, Q(p->o->dir),
+		    (unsigned long long)p->m->samples);
+	if (p->samples < p->replay ||
+	    keyset_add(p->keys, m->key, &source, &offset))
+		return 0;
+	if (source == PACKED)
+		return fail("%s: offset %llu: key %s is packed already, as "
+		    "sample %llu", stream_path(r),
+		    (unsigned long long)m->offset, m->key,
+		    (unsigned long long)offset);
+	return fail("%s: offset %llu: key %s came before, at offset %llu of %s: "
+	    "keys must differ, and a sample's members must follow each other",
+	    stream_path(r), (unsigned long long)m->offset, m->key,
+	    (unsigned long long)offset, strcmp(p->input[source], "-") == 0 ?
+	    "standard input" : Q(p->input[source]));
+}
+
+/* The head of a stream, or ${text} NULL: a stream without one. */
+static int
+use_head(struct pack *p, const char *what, const char *text, size_t n)
+{
+	struct json *o = text != NULL ? json_parse(what, text, n) : NULL;
+	const struct json *names = json_get(o, "classes");
+	const struct json *options = json_get(o, "options");
+	struct class_list classes = { 0 };
+	struct class_list *mine = &p->m->classes;
+	char *extract = NULL;
+	int result = -1, same;
+
+	if (text != NULL && o == NULL)
+		goto out;
+	if ((names != NULL && !json_is(names, '[')) ||
+	    (options != NULL && !json_is(options, '{'))) {
+		fail("%s: \"classes\" or \"options\" is wrong", what);
+		goto out;
+	}
+	for (size_t i = 0; i < json_size(names); i++) {
+		const char *s = json_to_text(json_at(names, i));
+
+		class_add(&classes, s != NULL ? s : "");
+	}
+	if (class_check(what, &classes) != 0)
+		goto out;
+	extract = options != NULL ? json_print(options) : NULL;
+	if (!p->streams_begun) {
+		p->extract = extract;
+		extract = NULL;
+		if (!p->classes_given && classes.n > 0) {
+			class_list_free(mine);
+			*mine = classes;
+			classes = (struct class_list){ 0 };
+			p->classes_given = 1;
+		}
+		result = 0;
+		goto out;
+	}
+	same = (extract == NULL) == (p->extract == NULL) &&
+	    (extract == NULL || strcmp(extract, p->extract) == 0);
+	if (p->o->classes == NULL) {
+		same &= classes.n == mine->n;
+		for (size_t i = 0; i < classes.n && same; i++)
+			same = strcmp(classes.name[i], mine->name[i]) == 0;
+	}
+	result = same ? 0 : fail("%s: this stream was made with other settings "
+	    "or classes than the first (they cannot be one set)", what);
+out:
+	p->streams_begun = 1;
+	p->stream_begun = 1;
+	class_list_free(&classes);
+	free(extract);
+	json_free(o);
+	return result;
+}
+
+static int
+read_head(struct pack *p, struct stream_reader *r, const struct stream_member *m)
+{
+	char *text = xmalloc((size_t)m->size + 1);
+	char *what = xprintf("%s: offset %llu: %s", stream_path(r),
+	    (unsigned long long)m->offset, m->name);
+	int result = STREAM_BAD;
+
+	if (p->stream_begun)
+		fail("%s: not at the beginning of a stream", what);
+	else if ((result = stream_data(r, text)) == STREAM_MORE)
+		result = use_head(p, what, text, (size_t)m->size) == 0 ?
+		    STREAM_MORE : STREAM_BAD;
+	free(text);
+	free(what);
+	return result;
+}
+
+static int
+read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
+{
+	struct stream_mark mark;
+	int result;
+
+	if (p->g.open)
+		return fail("%s: offset %llu: the stream ends, but sample %s has "
+		    "no .json", stream_path(r), (unsigned long long)m->offset,
+		    p->g.key);
+	if ((result = stream_mark(r, &mark)) != STREAM_MORE)
+		return result;
+	if (mark.samples != p->stream_samples || mark.frames != p->stream_frames)
+		return fail("%s: offset %llu: end mark: %llu samples, %llu frames "
+		    "(%llu, %llu came)", stream_path(r),
+		    (unsigned long long)m->offset,
+		    (unsigned long long)mark.samples,
+		    (unsigned long long)mark.frames,
+		    (unsigned long long)p->stream_samples,
+		    (unsigned long long)p->stream_frames);
+	if (strcmp(mark.status, "ok") != 0)
+		warning("%s: the end mark says \"%s\": its writer left inputs "
+		    "out", stream_path(r), mark.status);
+	p->stream_samples = p->stream_frames = 0;
+	p->stream_begun = 0;
+	return STREAM_MORE;
+}
+
+static int
+read_member(struct pack *p, struct stream_reader *r,
+    const struct stream_member *m)
+{
+	int result;
+
+	if (m->kind == MEMBER_HEAD)
+		return read_head(p, r, m);
+	if (m->kind == MEMBER_END)
+		return read_end(p, r, m);
+	if (!p->stream_begun && use_head(p, stream_path(r), NULL, 0) != 0)
+		return STREAM_BAD;
+	if (!p->g.open && m->kind == MEMBER_FRAME && begin_sample(p, r, m) != 0)
+		return STREAM_BAD;
+	result = gather_member(&p->g, r, m);
+	if (result == STREAM_DONE)
+		return end_sample(p, r) == 0 ? STREAM_MORE : STREAM_BAD;
+	/* A sample that may have to be written before it is complete. */
+	if (result == STREAM_MORE && p->g.fixed && p->samples >= p->replay) {
+		if (!p->settled && pack_settle(p) != 0)
+			return STREAM_BAD;
+		if (pack_place(p, 0) != 0)
+			return STREAM_BAD;
+	}
+	return result;
+}
+
+static int
+cut(struct pack *p, const struct stream_reader *r)
+{
+	return fail("%s: the input ended after %llu samples, last complete key "
+	    "%s, offset %llu: its writer died or the pipe was cut",
+	    stream_path(r), (unsigned long long)p->samples,
+	    p->samples > 0 ? p->last : "none",
+	    (unsigned long long)stream_bytes(r));
+}
+
+static int
+read_input(struct pack *p, const char *path)
+{
+	const struct stream_limits limits = { p->o->max_member, p->o->foreign,
+		p->o->skip_foreign };
+	struct stream_reader *r = stream_read_open(path, &limits);
+	struct pack_report so_far;
+	struct stream_member m;
+	int result = STREAM_MORE;
+
+	if (r == NULL)
+		return -1;
+	p->stream_begun = 0;
+	while (result == STREAM_MORE) {
+		if (p->o->tick != NULL) {
+			report(p, r, &so_far);
+			p->o->tick(p->o->arg, &so_far);
+		}
+		result = stream_next(r, &m);
+		if (result == STREAM_MORE)
+			result = read_member(p, r, &m);
+		if (stop_signal() != 0)
+			result = STREAM_BAD;
+	}
+	if (result == STREAM_CUT || (result == STREAM_DONE && p->g.open))
+		result = cut(p, r);
+	p->read_before += stream_bytes(r);
+	p->skipped += stream_skipped(r);
+	p->stream_samples = p->stream_frames = 0;
+	stream_read_close(r);
+	return result;
+}
+
+static int
+prepare(struct pack *p)
+{
+	const struct pack_options *o = p->o;
+
+	p->m = manifest_new();
+	p->keys = keyset_new();
+	p->derive = derive_new();
+	if (o->classes != NULL) {
+		p->classes_given = 1;
+		if (class_read(o->classes, &p->m->classes) != 0)
+			return -1;
+	}
+	if (!o->dry_run) {
+		if (file_make_dir(o->dir) != 0 ||
+		    (p->lock = dir_lock(o->dir, LOCK_NAME)) < 0 ||
+		    commit_sweep(o->dir) != 0)
+			return -1;
+	}
+	return pack_look(p);
+}
+
+int
+pack(const struct pack_options *o, const char *const *input, size_t n,
+    struct pack_report *to)
+{
+	struct pack p = { .o = o, .input = input, .status = EXIT_FAILED,
+		.lock = -1 };
+	int result = prepare(&p);
+
+	for (; p.at_input < n && result == 0; p.at_input++)
+		result = read_input(&p, input[p.at_input]);
+	if (result == 0)
+		result = pack_finish(&p);
+	if (result != 0 && stop_signal() != 0)
+		warning("stopped by signal %d", stop_signal());
+	if (result != 0 && p.status == EXIT_FAILED && p.m->shards > 0 &&
+	    !o->dry_run && !p.finished)
+		note("%s: %zu finished shards, %llu samples, are kept for "
+		    "--resume", Q(o->dir), p.m->shards,
+		    (unsigned long long)p.m->samples);
+	report(&p, NULL, to);
+	if (result == 0)
+		p.status = p.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
+	shard_drop(p.shard);
+	shard_close(p.old);
+	gather_free(&p.g);
+	derive_free(p.derive);
+	keyset_free(p.keys);
+	journal_free(p.journal);
+	manifest_free(p.m);
+	free(p.settings);
+	free(p.extract);
+	dir_unlock(p.lock);
+	return p.status;
+}

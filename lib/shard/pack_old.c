@@ -1,0 +1,282 @@
+/* Packing: what is in the directory already. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/packing.h"
+
+#define Q text_quote
+
+/* What sample ${e} of an earlier run says of the classes. */
+static int
+adopt_labels(struct pack *p, const struct shard *s, const struct shard_sample *e,
+    const char *key)
+{
+	struct buffer b = { 0 };
+	struct info *i = NULL;
+	int result = -1;
+
+	derive_see(p->derive, key, e->label);
+	if (!(e->flags & SHARD_LABELS))
+		return 0;
+	if (shard_member(s, e, (uint32_t)shard_record_count(e) - 1, &b) == 0)
+		i = info_read(key, b.data, b.n);
+	for (int k = 0; i != NULL && k < i->sample.nlabels; k++)
+		derive_several(p->derive, i->sample.labels[k][0]);
+	result = i != NULL ? 0 : -1;
+	info_free(i);
+	buffer_free(&b);
+	return result;
+}
+
+/* Take shard ${number} of an earlier run into account. */
+static int
+adopt(struct pack *p, size_t number, const char *name,
+    const struct shard_sum *sum)
+{
+	char *path = path_join(p->o->dir, name), key[KEY_MAX + 1];
+	struct shard *s = shard_open(path, NULL);
+	int result = -1;
+
+	if (s == NULL)
+		goto out;
+	if (s->size != sum->bytes || s->footer.samples != sum->samples ||
+	    s->footer.frames != sum->frames || s->footer.number != number) {
+		fail("%s: not the shard that was packed: %llu bytes, %u samples "
+		    "(wanted %llu, %llu)", Q(path), (unsigned long long)s->size,
+		    s->footer.samples, (unsigned long long)sum->bytes,
+		    (unsigned long long)sum->samples);
+		goto out;
+	}
+	for (uint32_t i = 0; i < s->footer.samples; i++) {
+		struct shard_sample e = shard_entry(s, i);
+		uint64_t sample = p->m->samples + i;
+		uint32_t source = PACKED;
+
+		keyset_add(p->keys, shard_key(s, &e, key), &source, &sample);
+		if (adopt_labels(p, s, &e, key) != 0)
+			goto out;
+	}
+	manifest_add(p->m, name, sum);
+	if (p->o->packed != NULL && !p->o->dry_run)
+		result = p->o->packed(p->o->arg, name, sum);
+	else
+		result = 0;
+out:
+	shard_close(s);
+	free(path);
+	return result;
+}
+
+static int
+adopt_finished(struct pack *p)
+{
+	struct manifest *old = manifest_read(p->o->dir, NULL);
+	const char *end;
+	char *prefix;
+	int result = 0;
+
+	if (old == NULL)
+		return -1;
+	end = strrchr(old->shard[0].name, '-');
+	prefix = end != NULL ? xstrndup(old->shard[0].name,
+	    (size_t)(end - old->shard[0].name)) : xstrdup("");
+	p->settings = pack_settings(prefix, old->classes_derived ? NULL :
+	    &old->classes, old->options, &old->streams);
+	p->finished = 1;
+	for (size_t k = 0; k < old->shards && result == 0; k++)
+		result = adopt(p, k, old->shard[k].name, &old->shard[k].sum);
+	free(prefix);
+	manifest_free(old);
+	return result;
+}
+
+static int
+adopt_journal(struct pack *p)
+{
+	struct json *o = json_parse("the settings of the first run",
+	    p->journal->settings, strlen(p->journal->settings));
+	const char *prefix = json_to_text(json_get(o, "prefix"));
+	int result = o != NULL ? 0 : -1;
+
+	p->settings = xstrdup(p->journal->settings);
+	if (o != NULL && (prefix == NULL || strcmp(prefix, p->o->prefix) != 0)) {
+		fail("%s: cannot resume with other prefix: %s (the first run "
+		    "had %s)", Q(p->o->dir), Q(p->o->prefix), prefix ?
+		    Q(prefix) : "none");
+		result = pack_refuse(p);
+	}
+	json_free(o);
+	for (size_t k = 0; k < p->journal->shards && result == 0; k++) {
+		char *name = pack_shard_name(p, k);
+
+		result = adopt(p, k, name, &p->journal->shard[k].sum);
+		free(name);
+	}
+	return result;
+}
+
+int
+pack_look(struct pack *p)
+{
+	const struct pack_options *o = p->o;
+	char *first = pack_shard_path(p, 0);
+	int there = manifest_exists(o->dir), bad = 0, result = 0;
+
+	if (o->force)
+		goto out;		/* pack_ready removes it */
+	if (!there)
+		p->journal = journal_read(o->dir, &bad);
+	if (bad) {
+		result = -1;
+	} else if (o->resume == PACK_NEW && (there || p->journal != NULL)) {
+		fail("%s: holds a %s (--resume %s it, -f replaces it)",
+		    Q(o->dir), there ? "finished set" : "set that was not "
+		    "finished", there ? "compares the input with" :
+		    "goes on with");
+		result = pack_refuse(p);
+	} else if (there) {
+		result = adopt_finished(p);
+	} else if (p->journal != NULL) {
+		result = adopt_journal(p);
+	} else if (file_size(first) >= 0) {
+		fail("%s: is there, but no manifest or journal lists it (-f "
+		    "replaces it)", Q(first));
+		result = pack_refuse(p);
+	}
+	if (o->resume == PACK_WHOLE)
+		p->replay = p->m->samples;
+out:
+	free(first);
+	return result;
+}
+
+/* ---- making way ---- */
+
+/* Shards from ${number} on, which are part of nothing. */
+static void
+remove_shards(struct pack *p, size_t number)
+{
+	for (;; number++) {
+		char *path = pack_shard_path(p, number);
+		int gone = unlink(path) != 0;
+
+		free(path);
+		if (gone)
+			break;
+	}
+}
+
+/* The manifest goes first, so that nobody takes half of a set for one. */
+static int
+remove_set(const char *dir)
+{
+	char *path = path_join(dir, MANIFEST_NAME);
+	struct damage unused;
+	struct manifest *old = manifest_exists(dir) ?
+	    manifest_read(dir, &unused) : NULL;
+	int result = unlink(path) == 0 ? file_sync_dir(dir) : 0;
+
+	free(path);
+	for (size_t k = 0; old != NULL && result == 0 && k < old->shards; k++) {
+		path = path_join(dir, old->shard[k].name);
+		unlink(path);
+		free(path);
+	}
+	manifest_free(old);
+	return result;
+}
+
+/*
+ * Not before a new shard is ready, so that a producer that fails at once does
+ * not cost the old set.  The journal is there before any shard is, so that a
+ * shard that no journal lists can only be the last one of a killed run.
+ */
+int
+pack_ready(struct pack *p)
+{
+	if (p->journal != NULL && p->journal->fd >= 0)
+		return 0;
+	if (p->journal != NULL) {
+		remove_shards(p, p->m->shards);
+		return journal_continue(p->journal);
+	}
+	if (p->o->force && remove_set(p->o->dir) != 0)
+		return -1;
+	p->journal = journal_create(p->o->dir, p->settings);
+	if (p->journal == NULL)
+		return -1;
+	if (p->o->force)
+		remove_shards(p, 0);
+	return 0;
+}
+
+/* ---- what is packed against what comes ---- */
+
+/* Open the shard that holds sample ${p->samples}, one behind the other. */
+static int
+open_packed(struct pack *p)
+{
+	while (p->old == NULL || p->samples >= p->m->shard[p->old_number].first +
+	    p->old->footer.samples) {
+		char *path;
+
+		p->old_number += p->old != NULL;
+		shard_close(p->old);
+		path = path_join(p->o->dir, p->m->shard[p->old_number].name);
+		p->old = shard_open(path, NULL);
+		free(path);
+		if (p->old == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+/* 1 if the sample at hand has the members that ${e} of ${p->old} has. */
+static int
+same_members(const struct pack *p, const struct shard_sample *e)
+{
+	const struct gather *g = &p->g;
+	struct shard_record *r;
+	int same;
+
+	if (shard_record_count(e) != g->records || e->label != g->entry.label ||
+	    e->flags != g->entry.flags || e->source != g->entry.source)
+		return 0;
+	r = xcalloc(g->records, sizeof(*r));
+	same = shard_records(p->old, e, 0, (uint32_t)g->records, r) == 0;
+	for (size_t i = 0; i < g->records && same; i++)
+		same = r[i].length == g->record[i].length &&
+		    r[i].crc == g->record[i].crc && r[i].time ==
+		    g->record[i].time;
+	free(r);
+	return same;
+}
+
+/* The sample at hand against what was packed in its place. */
+int
+pack_compare(struct pack *p, const char *path)
+{
+	struct shard_sample e;
+	char key[KEY_MAX + 1];
+	const char *what = NULL;
+
+	if (open_packed(p) != 0)
+		return -1;
+	e = shard_entry(p->old, (uint32_t)(p->samples -
+	    p->m->shard[p->old_number].first));
+	if (strcmp(shard_key(p->old, &e, key), p->g.key) != 0)
+		what = key;
+	else if (!same_members(p, &e))
+		what = "the same key with other content";
+	if (what == NULL)
+		return 0;
+	return fail("%s: offset %llu: the input differs from the first run at "
+	    "sample %llu: it has %s (packed is %s); --resume=rest takes an "
+	    "input that lacks what is packed", path,
+	    (unsigned long long)p->g.offset, (unsigned long long)p->samples,
+	    p->g.key, what);
+}

@@ -1,0 +1,267 @@
+/* Packing: the shards and the manifest that are written. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/packing.h"
+
+#define Q text_quote
+#define MOST_SHARDS 1000000u
+/* Of a sample that begins a shard, this much is kept before it is written. */
+#define GATHERED (8 << 20)
+
+char *
+pack_shard_name(const struct pack *p, size_t number)
+{
+	return xprintf("%s-%06zu.tar", p->o->prefix, number);
+}
+
+char *
+pack_shard_path(const struct pack *p, size_t number)
+{
+	char *name = pack_shard_name(p, number), *path = path_join(p->o->dir, name);
+
+	free(name);
+	return path;
+}
+
+/* ---- the settings, which make the identity of the set ---- */
+
+static const struct class_list *
+classes_known(const struct pack *p)
+{
+	return p->classes_given ? &p->m->classes : NULL;
+}
+
+char *
+pack_settings(const char *prefix, const struct class_list *classes,
+    const char *options, const struct stream_list *streams)
+{
+	struct json_writer w = { 0 };
+
+	json_open(&w, NULL, '{');
+	json_open(&w, "classes", '[');
+	for (size_t i = 0; classes != NULL && i < classes->n; i++)
+		json_put_text(&w, NULL, classes->name[i]);
+	json_close(&w);
+	json_put_raw(&w, "options", options);
+	json_put_text(&w, "prefix", prefix);
+	stream_list_write(&w, "streams", streams);
+	json_close(&w);
+	return w.out.data;
+}
+
+/* Say which of the settings differ, as far as both are known. */
+static int
+compare_settings(struct pack *p, const char *mine)
+{
+	static const char *const member[] = { "prefix", "streams", "classes",
+		"options" };
+	struct json *then = json_parse("the settings of the first run",
+	    p->settings, strlen(p->settings));
+	struct json *now = json_parse("settings", mine, strlen(mine));
+	int result = 0;
+
+	for (int i = 0; i < 4 && then != NULL && result == 0; i++) {
+		char *a = json_print(json_get(then, member[i]));
+		char *b = json_print(json_get(now, member[i]));
+
+		if (strcmp(a, b) != 0) {
+			fail("%s: cannot resume with other %s: %s (the first run "
+			    "had %s)", Q(p->o->dir), member[i], b, a);
+			result = pack_refuse(p);
+		}
+		free(a);
+		free(b);
+	}
+	if (then == NULL)
+		result = -1;
+	json_free(then);
+	json_free(now);
+	return result;
+}
+
+/* The streams are known now, and with them the identity of the set. */
+int
+pack_settle(struct pack *p)
+{
+	struct json_writer w = { 0 };
+	char *mine;
+	int result = 0;
+
+	json_open(&w, NULL, '{');
+	json_put_text(&w, "classes", p->classes_given ? "given" : "derived");
+	if (p->extract != NULL)
+		json_put_raw(&w, "extract", p->extract);
+	json_put_int(&w, "shard_size", (int64_t)p->o->shard_size);
+	json_close(&w);
+	free(p->m->options);
+	p->m->options = w.out.data;
+	p->m->streams = p->g.streams;
+	mine = pack_settings(p->o->prefix, classes_known(p), p->m->options,
+	    &p->m->streams);
+	if (p->settings != NULL)
+		result = compare_settings(p, mine);
+	free(p->settings);
+	p->settings = mine;
+	p->settled = 1;
+	p->m->id = manifest_id(classes_known(p), p->m->options, &p->m->streams);
+	return result;
+}
+
+/* ---- shards ---- */
+
+static int
+begin_shard(struct pack *p)
+{
+	char *path;
+
+	if (p->m->shards >= MOST_SHARDS)
+		return fail("more than %u shards (a larger --shard-size makes "
+		    "fewer)", MOST_SHARDS);
+	path = pack_shard_path(p, p->m->shards);
+	p->shard = shard_create(p->o->dry_run ? NULL : path,
+	    (uint32_t)p->m->shards, p->m->samples, p->m->id, &p->m->streams);
+	free(path);
+	return p->shard != NULL ? 0 : -1;
+}
+
+static int
+finish_shard(struct pack *p)
+{
+	char *name = pack_shard_name(p, p->m->shards);
+	struct shard_writer *w = p->shard;
+	int result = -1;
+
+	if (!p->o->dry_run && pack_ready(p) != 0)
+		goto out;
+	p->shard = NULL;
+	if (shard_finish(w, &p->line.sum) != 0 ||
+	    (!p->o->dry_run && journal_add(p->journal, &p->line) != 0))
+		goto out;
+	manifest_add(p->m, name, &p->line.sum);
+	result = p->o->packed == NULL ? 0 :
+	    p->o->packed(p->o->arg, name, &p->line.sum);
+out:
+	free(name);
+	return result;
+}
+
+int
+pack_place(struct pack *p, int complete)
+{
+	struct gather *g = &p->g;
+	size_t key = strlen(g->key);
+
+	if (p->shard != NULL && shard_samples(p->shard) > 0 && shard_size_with(
+	    p->shard, g->total, g->records, key) > p->o->shard_size &&
+	    finish_shard(p) != 0)
+		return -1;
+	if (p->shard == NULL && begin_shard(p) != 0)
+		return -1;
+	if (!complete && (shard_samples(p->shard) > 0 || g->bytes.n < GATHERED))
+		return 0;
+	if (shard_put(p->shard, g->bytes.data, g->bytes.n) != 0)
+		return -1;
+	g->bytes.n = 0;
+	if (!complete)
+		return 0;
+	if (shard_samples(p->shard) == 0)
+		strcpy(p->line.first, g->key);
+	strcpy(p->line.last, g->key);
+	return shard_add(p->shard, g->key, &g->entry, g->record);
+}
+
+/* ---- the end ---- */
+
+/* Would it fit the disk?  The nearest directory that is there tells. */
+static int
+check_space(const struct pack *p)
+{
+	char *dir = xstrdup(p->o->dir), *slash, need[32], have[32];
+	struct statvfs v;
+	uint64_t bytes;
+	int result = 0;
+
+	while (statvfs(dir, &v) != 0) {
+		if ((slash = strrchr(dir, '/')) == NULL || slash == dir) {
+			strcpy(dir, slash == dir ? "/" : ".");
+			if (statvfs(dir, &v) != 0)
+				goto out;
+			break;
+		}
+		*slash = '\0';
+	}
+	bytes = (uint64_t)v.f_bavail * v.f_frsize;
+	if (p->m->bytes > bytes)
+		result = fail("%s: %s needed, %s free", Q(p->o->dir),
+		    text_bytes(need, (double)p->m->bytes),
+		    text_bytes(have, (double)bytes));
+out:
+	free(dir);
+	return result;
+}
+
+/* Nothing new came, so the settings are those of the first run. */
+static int
+restore_settings(struct pack *p)
+{
+	struct json *o = json_parse("the settings of the first run",
+	    p->settings, strlen(p->settings));
+	const struct json *options = json_get(o, "options");
+	const struct json *classes = json_get(o, "classes");
+	const char *how = json_to_text(json_get(options, "classes"));
+	int result = -1;
+
+	if (how == NULL || stream_list_read(json_get(o, "streams"),
+	    &p->m->streams) != 0) {
+		if (o != NULL)
+			fail("%s: the settings of the first run lack a field",
+			    Q(p->o->dir));
+		goto out;
+	}
+	p->classes_given = strcmp(how, "given") == 0;
+	class_list_free(&p->m->classes);
+	for (size_t i = 0; i < json_size(classes); i++)
+		class_add(&p->m->classes, json_to_text(json_at(classes, i)));
+	p->m->options = json_print(options);
+	p->m->id = manifest_id(classes_known(p), p->m->options, &p->m->streams);
+	result = 0;
+out:
+	json_free(o);
+	return result;
+}
+
+int
+pack_finish(struct pack *p)
+{
+	char *journal;
+
+	if (p->samples < p->replay)
+		return fail("%s: the input has %llu samples, but %llu are packed",
+		    Q(p->o->dir), (unsigned long long)p->samples,
+		    (unsigned long long)p->replay);
+	if (p->shard != NULL && finish_shard(p) != 0)
+		return -1;
+	if (p->m->samples == 0)
+		return fail("no sample came (nothing was packed)");
+	if (p->o->dry_run)
+		return p->finished ? 0 : check_space(p);
+	if (!p->finished) {
+		if (!p->settled && restore_settings(p) != 0)
+			return -1;
+		if (!p->classes_given)
+			derive_classes(p->derive, &p->m->classes);
+		if (manifest_write(p->o->dir, p->m) != 0)
+			return -1;
+	}
+	/* The manifest has taken its place; if it stays, no harm is done. */
+	journal = path_join(p->o->dir, JOURNAL_NAME);
+	unlink(journal);
+	free(journal);
+	return 0;
+}

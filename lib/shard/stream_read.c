@@ -1,0 +1,453 @@
+/* Reading the stream through libarchive. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "shard/info.h"
+#include "shard/stream_read.h"
+
+#define Q text_quote
+#define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see hash_to */
+#define NAMED 10			/* members left out that are named */
+
+struct stream_reader {
+	char *path;			/* as messages show it */
+	int fd;
+	struct stream_limits limits;
+	struct archive *a;
+	char *block;
+	uint64_t total;			/* bytes read */
+	size_t filled;			/* of the block, the last ones read */
+	int opened, eof, stopped;
+	struct hasher *hash;		/* of this stream ... */
+	uint64_t hashed;		/* ... up to here */
+	struct stream_member member;
+	uint64_t data_at, end;		/* of the member; end: with padding */
+	uint64_t members, skipped;	/* members: since the last end mark */
+	int marked;			/* the last member was an end mark */
+};
+
+/* ---- bytes ---- */
+
+/*
+ * The hash covers the bytes before the end mark, and a block is full unless it
+ * is the last, so a header never lies across two: when the end mark's header
+ * is known, its block is still here.
+ */
+static int
+hash_to(struct stream_reader *r, uint64_t to)
+{
+	uint64_t start = r->total - r->filled;
+
+	if (to < r->hashed || r->hashed < start || to > r->total)
+		return -1;
+	hasher_add(r->hash, r->block + (r->hashed - start), to - r->hashed);
+	r->hashed = to;
+	return 0;
+}
+
+/* One read; 0 at the end, -1 with errno.  A signal is seen within a second. */
+static ssize_t
+read_some(struct stream_reader *r, char *to, size_t n)
+{
+	struct pollfd p = { .fd = r->fd, .events = POLLIN };
+
+	for (;;) {
+		ssize_t k;
+
+		if (stop_signal() != 0) {
+			r->stopped = 1;
+			errno = EINTR;
+			return -1;
+		}
+		if (poll(&p, 1, 1000) == 0)
+			continue;
+		k = read(r->fd, to, n);
+		if (k >= 0 || (errno != EINTR && errno != EAGAIN))
+			return k;
+	}
+}
+
+/* libarchive asks for the next bytes. */
+static la_ssize_t
+more(struct archive *a, void *arg, const void **data)
+{
+	struct stream_reader *r = arg;
+
+	hash_to(r, r->total);
+	r->filled = 0;
+	while (!r->eof && r->filled < BLOCK) {
+		ssize_t n = read_some(r, r->block + r->filled, BLOCK - r->filled);
+
+		if (n < 0) {
+			archive_set_error(a, errno, "cannot read: %s",
+			    strerror(errno));
+			return -1;
+		}
+		r->eof = n == 0;
+		r->filled += (size_t)n;
+	}
+	r->total += r->filled;
+	*data = r->block;
+	return (la_ssize_t)r->filled;
+}
+
+struct stream_reader *
+stream_read_open(const char *path, const struct stream_limits *limits)
+{
+	struct stream_reader *r = xcalloc(1, sizeof(*r));
+	int input = strcmp(path, "-") == 0;
+
+	r->path = xstrdup(input ? "standard input" : Q(path));
+	r->limits = *limits;
+	r->fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0) {
+		fail_errno("%s: cannot open", r->path);
+		goto err;
+	}
+	(void)fcntl(r->fd, F_SETPIPE_SZ, 1 << 20);	/* or as it is */
+	r->hash = hasher_new();
+	r->block = xmalloc(BLOCK);
+	r->a = archive_read_new();
+	/* No filters: a compressed stream is the business of a decompressor. */
+	if (r->a == NULL || archive_read_support_format_tar(r->a) != ARCHIVE_OK ||
+	    archive_read_set_options(r->a, "read_concatenated_archives") !=
+	    ARCHIVE_OK) {
+		fail("libarchive: %s", r->a ? archive_error_string(r->a) :
+		    "out of memory");
+		goto err;
+	}
+	/* It looks at the first block; stream_next says what it thinks of it. */
+	r->opened = archive_read_open(r->a, r, NULL, more, NULL);
+	return r;
+err:
+	stream_read_close(r);
+	return NULL;
+}
+
+void
+stream_read_close(struct stream_reader *r)
+{
+	if (r == NULL)
+		return;
+	if (r->a != NULL)
+		archive_read_free(r->a);
+	if (r->fd >= 0)
+		close(r->fd);
+	hasher_free(r->hash);
+	free(r->block);
+	free(r->path);
+	free(r);
+}
+
+const char *
+stream_path(const struct stream_reader *r)
+{
+	return r->path;
+}
+
+uint64_t
+stream_bytes(const struct stream_reader *r)
+{
+	return r->total;
+}
+
+uint64_t
+stream_skipped(const struct stream_reader *r)
+{
+	return r->skipped;
+}
+
+/* ---- names ---- */
+
+static int
+is_tag(const char *s, size_t n)
+{
+	return n >= 1 && n <= 8 &&
+	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789") >= n;
+}
+
+/* What follows the key and its dot: FFFFFF.EXT or FFFFFF.TAG.EXT. */
+static const char *
+parse_frame(const char *s, struct stream_member *m)
+{
+	const char *dot;
+
+	if (strspn(s, "0123456789") != 6 || s[6] != '.')
+		return "not the name of a frame, a .cls or a .json";
+	m->frame = atoi(s);
+	s += 7;
+	dot = strchr(s, '.');
+	strcpy(m->tag, STREAM_UNTAGGED);
+	if (dot != NULL) {
+		size_t n = (size_t)(dot - s);
+
+		if (!is_tag(s, n))
+			return "the tag is not 1 to 8 of a-z and 0-9";
+		snprintf(m->tag, sizeof(m->tag), "%.*s", (int)n, s);
+		if (strcmp(m->tag, STREAM_UNTAGGED) == 0)
+			return "the tag rgb is that of names without a tag";
+		s = dot + 1;
+	}
+	if (!stream_ext_known(s))
+		return "not a kind of frame vt knows (wanted .jpg or .png)";
+	strcpy(m->ext, s);
+	m->kind = MEMBER_FRAME;
+	return NULL;
+}
+
+/* Take the name apart; NULL, or what is wrong with it. */
+static const char *
+parse_name(const char *name, struct stream_member *m)
+{
+	const char *dot = strchr(name, '.');
+	size_t n;
+
+	if (strlen(name) > USTAR_NAME)
+		return "a name longer than 100 bytes";
+	strcpy(m->name, name);
+	if (strcmp(name, STREAM_HEAD) == 0 || strcmp(name, STREAM_END) == 0) {
+		m->kind = strcmp(name, STREAM_END) == 0 ? MEMBER_END :
+		    MEMBER_HEAD;
+		return NULL;
+	}
+	n = dot != NULL ? (size_t)(dot - name) : 0;
+	if (n == 0 || n > KEY_MAX)
+		return "not the name of a frame, a .cls or a .json";
+	memcpy(m->key, name, n);
+	m->key[n] = '\0';
+	if (!key_is_valid(m->key))
+		return "its key is not valid (wanted [A-Za-z0-9_=-] and /, no "
+		    "component empty or __x__)";
+	m->kind = strcmp(dot, ".cls") == 0 ? MEMBER_LABEL : MEMBER_INFO;
+	if (m->kind == MEMBER_LABEL || strcmp(dot, ".json") == 0)
+		return NULL;
+	return parse_frame(dot + 1, m);
+}
+
+/* libarchive hands through whatever a tar can hold: NULL, or why not. */
+static const char *
+check_entry(struct archive_entry *e, struct stream_member *m)
+{
+	const char *name = archive_entry_pathname(e);
+
+	if (name == NULL || *name == '\0')
+		return "a name that is no plain text";
+	/* Links first: a hard link has the type of a regular file. */
+	if (archive_entry_hardlink(e) != NULL)
+		return "a hard link (wanted a regular file)";
+	switch (archive_entry_filetype(e)) {
+	case AE_IFREG:
+		break;
+	case AE_IFLNK:
+		return "a symbolic link (wanted a regular file)";
+	case AE_IFDIR:
+		return "a directory (wanted a regular file)";
+	default:
+		return "a device, pipe or other special file (wanted a regular "
+		    "file)";
+	}
+	if (archive_entry_sparse_count(e) > 0)
+		return "a sparse file (wanted a plain one)";
+	if (!archive_entry_size_is_set(e) || archive_entry_size(e) < 0)
+		return "a size that is none";
+	return parse_name(name, m);
+}
+
+/* ---- members ---- */
+
+/* Is what went wrong that the input ends before ${wanted}? */
+static int
+is_cut(const struct stream_reader *r, uint64_t wanted)
+{
+	return r->eof && (wanted > r->total ||
+	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
+}
+
+static int
+damaged(struct stream_reader *r, uint64_t at)
+{
+	if (r->stopped)
+		return STREAM_BAD;
+	if (r->end == 0 && r->total > 0)
+		return fail("%s: not a tar stream, as vt-extract writes it: %s",
+		    r->path, archive_error_string(r->a));
+	return fail("%s: offset %llu: %s", r->path, (unsigned long long)at,
+	    archive_error_string(r->a));
+}
+
+/* The input is at its real end: was it all there? */
+static int
+finish(struct stream_reader *r)
+{
+	if (!r->marked && !r->limits.foreign)
+		return STREAM_CUT;
+	/* A tar ends with two zero blocks; without them it was cut. */
+	if (r->total < r->end || r->total - r->end < 2 * USTAR_BLOCK ||
+	    r->total % USTAR_BLOCK != 0)
+		return STREAM_CUT;
+	return STREAM_DONE;
+}
+
+/* A member that does not belong here; -1 unless such are left out. */
+static int
+refuse(struct stream_reader *r, struct archive_entry *e, const char *why)
+{
+	const char *name = archive_entry_pathname(e);
+
+	/* The index and fillers of a shard that is packed anew. */
+	if (r->limits.foreign && name != NULL &&
+	    (strcmp(name, "__vt__/.index") == 0 ||
+	    strcmp(name, "__vt__/.pad") == 0))
+		return 0;
+	if (!r->limits.skip)
+		return fail("%s: offset %llu: member %s: %s; --skip-foreign "
+		    "leaves such members out", r->path,
+		    (unsigned long long)r->member.offset, Q(name ? name : ""),
+		    why);
+	if (r->skipped++ < NAMED)
+		warning("%s: offset %llu: member %s left out: %s", r->path,
+		    (unsigned long long)r->member.offset, Q(name ? name : ""),
+		    why);
+	return 0;
+}
+
+int
+stream_next(struct stream_reader *r, struct stream_member *m)
+{
+	struct archive_entry *e;
+	const char *why;
+
+	for (;;) {
+		int got = r->opened != ARCHIVE_OK ? r->opened :
+		    archive_read_next_header(r->a, &e);
+
+		if (r->eof && r->total == 0)
+			return fail("%s: empty (wanted a stream of vt-extract)",
+			    r->path);
+		if (got == ARCHIVE_EOF && !r->stopped)
+			return finish(r);
+		if (got != ARCHIVE_OK)
+			return is_cut(r, r->end + USTAR_BLOCK) ? STREAM_CUT :
+			    damaged(r, r->end);
+		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
+		/* archive_read_header_position would be that of zero blocks
+		 * that were passed on the way here. */
+		r->member = (struct stream_member){
+			.offset = r->data_at - USTAR_BLOCK,
+			.size = archive_entry_size(e) < 0 ? 0 :
+			    (uint64_t)archive_entry_size(e) };
+		if (r->members == 0) {		/* a stream begins */
+			hasher_reset(r->hash);
+			r->hashed = r->member.offset;
+		}
+		r->members++;
+		r->marked = 0;
+		why = check_entry(e, &r->member);
+		if (why == NULL && r->member.size > r->limits.member)
+			return fail("%s: offset %llu: member %s: %llu bytes "
+			    "(wanted at most %llu: --max-member)", r->path,
+			    (unsigned long long)r->member.offset,
+			    Q(r->member.name),
+			    (unsigned long long)r->member.size,
+			    (unsigned long long)r->limits.member);
+		r->end = r->data_at + r->member.size +
+		    ustar_padding(r->member.size);
+		if (why == NULL)
+			break;
+		if (refuse(r, e, why) != 0)
+			return STREAM_BAD;
+	}
+	*m = r->member;
+	return STREAM_MORE;
+}
+
+int
+stream_data(struct stream_reader *r, void *to)
+{
+	size_t n = 0, size = (size_t)r->member.size;
+
+	while (n < size) {
+		la_ssize_t got = archive_read_data(r->a, (char *)to + n,
+		    size - n);
+
+		if (got == ARCHIVE_RETRY)
+			continue;
+		if (got <= 0)
+			return is_cut(r, r->data_at + size) ? STREAM_CUT :
+			    damaged(r, r->data_at + n);
+		n += (size_t)got;
+	}
+	return STREAM_MORE;
+}
+
+static int
+parse_mark(const struct stream_reader *r, const char *text, size_t n,
+    struct stream_mark *mark, char hash[17])
+{
+	char *what = xprintf("%s: offset %llu: end mark", r->path,
+	    (unsigned long long)r->member.offset);
+	struct json *o = json_parse(what, text, n);
+	const char *status = json_to_text(json_get(o, "status"));
+	const char *tool = json_to_text(json_get(o, "tool"));
+	const char *xxh3 = json_to_text(json_get(o, "xxh3"));
+	int64_t samples, frames;
+	int result = -1;
+
+	if (o == NULL)
+		goto out;
+	if (status == NULL || tool == NULL || xxh3 == NULL ||
+	    strlen(xxh3) != 16 ||
+	    json_to_int(json_get(o, "samples"), 0, INT64_MAX, &samples) != 0 ||
+	    json_to_int(json_get(o, "frames"), 0, INT64_MAX, &frames) != 0) {
+		fail("%s: a field is missing or wrong (wanted frames, samples, "
+		    "status, tool, xxh3)", what);
+		goto out;
+	}
+	mark->samples = (uint64_t)samples;
+	mark->frames = (uint64_t)frames;
+	snprintf(mark->status, sizeof(mark->status), "%s", status);
+	snprintf(mark->tool, sizeof(mark->tool), "%s", tool);
+	strcpy(hash, xxh3);
+	result = 0;
+out:
+	json_free(o);
+	free(what);
+	return result;
+}
+
+int
+stream_mark(struct stream_reader *r, struct stream_mark *mark)
+{
+	int known = hash_to(r, r->member.offset) == 0, result;
+	char got[17], *text = xmalloc((size_t)r->member.size + 1), want[17];
+
+	snprintf(got, sizeof(got), "%016llx",
+	    (unsigned long long)hasher_64(r->hash));
+	result = stream_data(r, text);
+	if (result == STREAM_MORE && parse_mark(r, text,
+	    (size_t)r->member.size, mark, want) != 0)
+		result = STREAM_BAD;
+	if (result == STREAM_MORE && (!known || strcmp(got, want) != 0))
+		result = fail("%s: offset %llu: end mark: the hash of the stream "
+		    "is %s, but its writer sent %s: damaged on the way",
+		    r->path, (unsigned long long)r->member.offset,
+		    known ? got : "unknown", want);
+	free(text);
+	r->members = 0;
+	r->marked = 1;
+	return result;
+}

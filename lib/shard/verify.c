@@ -1,0 +1,449 @@
+/* Verifying one shard. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "shard/bytes.h"
+#include "shard/verify.h"
+
+#define CHUNK (256 << 10)	/* read, hashed and checked while in cache */
+
+/* The file from its beginning, in order; each byte is hashed once. */
+struct window {
+	const struct shard *s;
+	struct hasher *hash;
+	unsigned char *own;		/* NULL for a shard in memory */
+	const unsigned char *data;	/* bytes from ${at} on */
+	size_t n, cap;
+	uint64_t at, limit;		/* where to stop for now */
+};
+
+struct walk {
+	const struct verify *v;
+	const char *name;
+	const struct shard *s;
+	struct window w;
+	int thread, wrong, stop;
+	char key[KEY_MAX + 1];
+};
+
+__attribute__((format(printf, 4, 5))) static void
+found(struct walk *k, uint64_t offset, const char *kind, const char *fmt, ...)
+{
+	struct damage d = { 0 };
+	char text[sizeof(d.detail)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	damage_set(&d, offset, kind, "%s", text);
+	strcpy(d.key, k->key);
+	k->wrong++;
+	k->stop |= k->v->found(k->v->arg, k->name, &d) != 0;
+}
+
+/* ---- the bytes ---- */
+
+/*
+ * Have ${n} bytes at w->at, or fewer if the limit comes first.  NULL and a
+ * finding if they cannot be read.
+ */
+static const unsigned char *
+need(struct walk *k, size_t n)
+{
+	struct window *w = &k->w;
+	char said[300];
+	size_t more;
+	int bad;
+
+	if (n <= w->n)
+		return w->data;
+	if (w->own == NULL) {		/* all of it is there */
+		w->data = k->s->memory + w->at;
+		hasher_add(w->hash, w->data + w->n, w->limit - w->at - w->n);
+		w->n = w->limit - w->at;
+		return w->data;
+	}
+	memmove(w->own, w->data, w->n);
+	if (w->cap < n + CHUNK) {
+		w->cap = n + CHUNK;
+		w->own = xrealloc(w->own, w->cap, 1);
+	}
+	more = w->cap - w->n;
+	if (more > w->limit - w->at - w->n)
+		more = w->limit - w->at - w->n;
+	fail_capture(said, sizeof(said));
+	bad = shard_read(k->s, w->own + w->n, more, w->at + w->n);
+	fail_capture(NULL, 0);
+	if (bad) {
+		found(k, w->at + w->n, "io", "%s", said);
+		k->stop = 1;
+		return NULL;
+	}
+	hasher_add(w->hash, w->own + w->n, more);
+	if (k->v->tick != NULL)
+		k->v->tick(k->v->arg, more);
+	w->data = w->own;
+	w->n += more;
+	k->stop |= stop_signal() != 0;
+	return w->data;
+}
+
+static void
+pass(struct walk *k, uint64_t n)
+{
+	while (n > 0 && !k->stop) {
+		size_t part = n < CHUNK ? (size_t)n : CHUNK;
+
+		if (need(k, part) == NULL)
+			return;
+		k->w.data += part;
+		k->w.n -= part;
+		k->w.at += part;
+		n -= part;
+	}
+}
+
+/* ---- members ---- */
+
+static int
+is_zero(const unsigned char *p, size_t n)
+{
+	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+/* The header of ${name} at this place; pass it. */
+static void
+check_header(struct walk *k, const char *name, uint64_t size)
+{
+	unsigned char want[USTAR_BLOCK];
+	const unsigned char *got = need(k, USTAR_BLOCK);
+	int i = 0;
+
+	if (got == NULL)
+		return;
+	ustar_header(want, name, size);
+	if (memcmp(got, want, USTAR_BLOCK) != 0) {
+		while (got[i] == want[i])
+			i++;
+		found(k, k->w.at + (uint64_t)i, "header", "byte %d of the header "
+		    "of %s is 0x%02x (wanted 0x%02x)", i, name, got[i], want[i]);
+	}
+	pass(k, USTAR_BLOCK);
+}
+
+/* Filler before a sample that was aligned. */
+static void
+check_pad(struct walk *k, uint64_t to)
+{
+	uint64_t size = to - k->w.at - USTAR_BLOCK;
+
+	check_header(k, SHARD_PAD, size);
+	while (k->w.at < to && !k->stop) {
+		const unsigned char *p = need(k, USTAR_BLOCK);
+
+		if (p != NULL && !is_zero(p, USTAR_BLOCK))
+			found(k, k->w.at, "padding", "filler that is not zero");
+		pass(k, USTAR_BLOCK);
+	}
+}
+
+static void
+member_name(const struct walk *k, const struct shard_sample *e, uint32_t n,
+    char name[USTAR_NAME + 1])
+{
+	uint32_t frames = e->frames * e->streams;
+	const struct stream_kind *kind = &k->s->streams.kind[n % e->streams];
+	int tagged = strcmp(kind->tag, STREAM_UNTAGGED) != 0;
+
+	if (n == frames + e->aux - 1)
+		snprintf(name, USTAR_NAME + 1, "%s.json", k->key);
+	else if (n >= frames)
+		snprintf(name, USTAR_NAME + 1, "%s.cls", k->key);
+	else
+		snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", k->key,
+		    n / e->streams, tagged ? "." : "", tagged ? kind->tag : "",
+		    kind->ext);
+}
+
+static void
+check_label(struct walk *k, const struct shard_sample *e, const void *data,
+    size_t n)
+{
+	char want[16];
+
+	snprintf(want, sizeof(want), "%d", e->label);
+	if (e->label < 0 || n != strlen(want) || memcmp(data, want, n) != 0)
+		found(k, k->w.at, "label", "%s.cls is not the label of the index, "
+		    "%d", k->key, e->label);
+}
+
+/* KEY.json against the index: NULL, or which of the two disagree. */
+static const char *
+disagrees(const struct walk *k, const struct info *i,
+    const struct shard_sample *e, const struct shard_record *r)
+{
+	const struct stream_sample *s = &i->sample;
+
+	if (strcmp(s->key, k->key) != 0)
+		return "key";
+	if ((uint32_t)s->frames != e->frames)
+		return "frames";
+	if (s->label != e->label)
+		return "label";
+	if (s->flags != e->flags)
+		return "flags";
+	if (s->width != e->width || s->height != e->height)
+		return "width or height";
+	if ((uint32_t)s->fps_num != e->fps_num ||
+	    (uint32_t)s->fps_den != e->fps_den)
+		return "fps";
+	if (s->source_hash != e->source)
+		return "src_xxh3";
+	if (!stream_list_equal(&i->streams, &k->s->streams))
+		return "streams";
+	for (int f = 0; s->time != NULL && f < s->frames; f++)
+		if (s->time[f] != r[f * e->streams].time)
+			return "t";
+	return NULL;
+}
+
+static void
+check_info(struct walk *k, const struct shard_sample *e,
+    const struct shard_record *r, const void *data, size_t n)
+{
+	char said[300], what[KEY_MAX + 8];
+	const char *field = NULL;
+	struct info *i;
+
+	snprintf(what, sizeof(what), "%s.json", k->key);
+	fail_capture(said, sizeof(said));
+	i = info_read(what, data, n);
+	fail_capture(NULL, 0);
+	if (i == NULL)
+		found(k, k->w.at, "json", "%s", said);
+	else if ((field = disagrees(k, i, e, r)) != NULL)
+		found(k, k->w.at, "json", "%s: \"%s\" is not what the index says",
+		    what, field);
+	else if (strlen(i->text) != n || memcmp(i->text, data, n) != 0)
+		found(k, k->w.at, "json", "%s is not in canonical form", what);
+	info_free(i);
+}
+
+static void
+check_frame(struct walk *k, const struct shard_sample *e, uint32_t number,
+    const void *data, size_t n)
+{
+	const char *ext = k->s->streams.kind[number % e->streams].ext;
+	char said[300];
+	int bad;
+
+	if (k->v->frame == NULL)
+		return;
+	fail_capture(said, sizeof(said));
+	/* The index has the size of the first stream's frames. */
+	bad = k->v->frame(k->v->arg, k->thread, ext, data, n,
+	    number % e->streams == 0 ? e->width : 0,
+	    number % e->streams == 0 ? e->height : 0);
+	fail_capture(NULL, 0);
+	if (bad)
+		found(k, k->w.at, "frame", "frame %u: %s", number / e->streams,
+		    said);
+}
+
+/* Record ${n} of the sample: its header, its data, what fills its block. */
+static void
+check_member(struct walk *k, const struct shard_sample *e,
+    const struct shard_record *r, uint32_t n)
+{
+	uint32_t frames = e->frames * e->streams;
+	size_t length = r[n].length, padded = length + ustar_padding(length);
+	char name[USTAR_NAME + 1];
+	const unsigned char *data;
+	uint32_t crc;
+
+	member_name(k, e, n, name);
+	check_header(k, name, length);
+	if (k->stop || (data = need(k, padded)) == NULL)
+		return;
+	crc = crc32c(0, data, length);
+	if (crc != r[n].crc)
+		found(k, k->w.at, "data", "the checksum of %s is %08x (wanted "
+		    "%08x)", name, crc, r[n].crc);
+	else if (n >= frames && n < frames + e->aux - 1u)
+		check_label(k, e, data, length);
+	else if (k->v->depth == VERIFY_DECODE && n >= frames)
+		check_info(k, e, r, data, length);
+	else if (k->v->depth == VERIFY_DECODE)
+		check_frame(k, e, n, data, length);
+	if (!is_zero(data + length, padded - length))
+		found(k, k->w.at + length, "padding", "bytes behind %s that are "
+		    "not zero", name);
+	pass(k, padded);
+}
+
+static void
+check_sample(struct walk *k, uint32_t i)
+{
+	struct shard_sample e = shard_entry(k->s, i);
+	uint32_t n = (uint32_t)shard_record_count(&e);
+	uint64_t start = (uint64_t)e.blk * USTAR_BLOCK;
+	uint64_t end = start + (uint64_t)e.blocks * USTAR_BLOCK;
+	struct shard_record *r = xcalloc(n, sizeof(*r));
+	char said[300];
+	int bad;
+
+	shard_key(k->s, &e, k->key);
+	if (start >= k->w.at + USTAR_BLOCK)
+		check_pad(k, start);
+	fail_capture(said, sizeof(said));
+	bad = shard_records(k->s, &e, 0, n, r);
+	fail_capture(NULL, 0);
+	if (bad)
+		found(k, k->s->footer.index_at, "index", "%s", said);
+	for (uint32_t m = 0; m < n && !bad && !k->stop; m++) {
+		bad = (uint64_t)r[m].blk * USTAR_BLOCK != k->w.at + USTAR_BLOCK;
+		if (bad)
+			found(k, k->w.at, "index", "record %u begins at %llu "
+			    "(wanted %llu)", m, (unsigned long long)r[m].blk *
+			    USTAR_BLOCK, (unsigned long long)k->w.at +
+			    USTAR_BLOCK);
+		else
+			check_member(k, &e, r, m);
+	}
+	if (!bad && !k->stop && k->w.at != end)
+		found(k, k->w.at, "index", "the sample ends here (wanted %llu)",
+		    (unsigned long long)end);
+	if (k->w.at < end)
+		pass(k, end - k->w.at);
+	k->key[0] = '\0';
+	free(r);
+}
+
+/* ---- the index ---- */
+
+/* Bytes of the file that a writer must leave zero. */
+static void
+check_zero(struct walk *k, uint64_t at, uint64_t n, const char *kind,
+    const char *what)
+{
+	unsigned char bytes[USTAR_BLOCK];
+	char said[300];
+	int bad;
+
+	if (n > sizeof(bytes)) {
+		found(k, at, kind, "%llu bytes of %s (wanted fewer than %d)",
+		    (unsigned long long)n, what, USTAR_BLOCK);
+		return;
+	}
+	fail_capture(said, sizeof(said));
+	bad = shard_read(k->s, bytes, n, at);
+	fail_capture(NULL, 0);
+	if (bad) {
+		found(k, at, "io", "%s", said);
+		k->stop = 1;
+	} else if (!is_zero(bytes, n)) {
+		found(k, at, kind, "%s are not zero", what);
+	}
+}
+
+/* Flags and bytes that have no meaning yet, and keys that are there twice. */
+static void
+check_entries(struct walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	const unsigned char *order = k->s->tail;
+	struct shard_sample a, b = { 0 };
+	char before[KEY_MAX + 1];
+
+	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
+		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE * i;
+
+		if (f->minor == 0 && (get16(e + 14) > 63 || get16(e + 34) != 0 ||
+		    get32(e + 52) != 0))
+			found(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
+			    "index", "sample %u: reserved flags or bytes are not "
+			    "zero", i);
+		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
+		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
+		    &a, k->key), shard_key(k->s, &b, before)) == 0)
+			found(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
+			    "the key is there twice");
+		k->key[0] = '\0';
+		b = a;
+	}
+}
+
+static void
+check_index(struct walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	uint64_t footer = k->s->size - SHARD_END - SHARD_FOOTER;
+
+	for (int i = 0; i < SECTIONS && !k->stop; i++) {
+		uint64_t at = f->section[i].at + f->section[i].length;
+		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
+		    f->index_length - SHARD_FOOTER;
+
+		check_zero(k, f->index_at + at, end - at, "index",
+		    "bytes behind a section");
+	}
+	/* A later minor version may have given them a meaning. */
+	if (f->minor == 0 && !k->stop) {
+		check_zero(k, footer + 188, 4, "footer", "reserved bytes");
+		check_zero(k, footer + 200, 304, "footer", "reserved bytes");
+	}
+	check_entries(k);
+}
+
+/* Everything before the index, then the rest of the file for its hash. */
+static void
+walk(struct walk *k, struct hash128 *hash)
+{
+	const struct shard_footer *f = &k->s->footer;
+
+	k->w.limit = f->data_length;
+	for (uint32_t i = 0; i < f->samples && !k->stop; i++)
+		check_sample(k, i);
+	if (k->stop)
+		return;
+	if (k->w.at != f->data_length) {
+		found(k, k->w.at, "index", "the last sample ends here, but the "
+		    "data at %llu", (unsigned long long)f->data_length);
+		pass(k, f->data_length - k->w.at);
+	}
+	/* Where it shows is said already, if it is known. */
+	if (k->wrong == 0 && !hash128_equal(hasher_128(k->w.hash),
+	    f->data_hash))
+		found(k, 0, "hash", "the hash of the data is not the one in the "
+		    "footer");
+	k->w.limit = k->s->size;
+	check_header(k, SHARD_INDEX, f->index_length);
+	pass(k, k->s->size - k->w.at);
+	*hash = hasher_128(k->w.hash);
+}
+
+int
+verify_shard(const struct verify *v, const char *name, const struct shard *s,
+    int thread, struct hash128 *hash)
+{
+	struct walk k = { .v = v, .name = name, .s = s, .thread = thread };
+
+	check_index(&k);
+	if (v->depth != VERIFY_FAST && !k.stop) {
+		k.w.s = s;
+		k.w.hash = hasher_new();
+		if (s->memory == NULL)
+			k.w.own = xmalloc(k.w.cap = 2 * CHUNK);
+		k.w.data = k.w.own;
+		walk(&k, hash);
+		hasher_free(k.w.hash);
+		free(k.w.own);
+	}
+	return k.stop ? -1 : k.wrong;
+}

@@ -1,0 +1,276 @@
+/* Verifying a set: its shards side by side, findings in their order. */
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/pool.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "shard/keyset.h"
+#include "shard/manifest.h"
+#include "shard/verify.h"
+
+/* What one shard came to. */
+struct result {
+	int done, wrong;
+	struct damage *damage;
+	size_t damages, cap;
+	char *keys;			/* one after the other, with zero bytes */
+	uint32_t samples;
+};
+
+struct set {
+	const struct verify *v;
+	const char *dir;
+	struct manifest *m;
+	struct result *result;		/* [shards] */
+	pthread_mutex_t lock;
+	size_t told;			/* shards whose findings were told */
+	int wrong;
+	atomic_int stop;
+};
+
+/* A finding that is told at once. */
+static void
+tell(struct set *s, const char *name, const struct damage *d)
+{
+	s->wrong++;
+	s->stop |= s->v->found(s->v->arg, name, d) != 0;
+}
+
+/* Tell what is known of shards whose turn it is. */
+static void
+tell_in_order(struct set *s)
+{
+	while (s->told < s->m->shards && s->result[s->told].done && !s->stop) {
+		struct result *r = &s->result[s->told];
+
+		for (size_t i = 0; i < r->damages && !s->stop; i++)
+			tell(s, s->m->shard[s->told].name, &r->damage[i]);
+		free(r->damage);
+		r->damage = NULL;
+		r->damages = 0;
+		s->told++;
+	}
+}
+
+/* ---- one shard, on any thread ---- */
+
+/* verify_shard hands its findings to this, and asks for frames to be decoded. */
+struct relay { const struct verify *to; struct set *set; struct result *r; };
+
+static int
+keep(void *arg, const char *name, const struct damage *d)
+{
+	struct relay *relay = arg;
+	struct result *r = relay->r;
+
+	(void)name;
+	r->damage = array_room(r->damage, r->damages, &r->cap,
+	    sizeof(*r->damage));
+	r->damage[r->damages++] = *d;
+	return relay->set->stop ? -1 : 0;
+}
+
+static int
+decode(void *arg, int thread, const char *ext, const void *data, size_t n,
+    int w, int h)
+{
+	const struct verify *to = ((struct relay *)arg)->to;
+
+	return to->frame == NULL ? 0 : to->frame(to->arg, thread, ext, data, n,
+	    w, h);
+}
+
+static void
+count(void *arg, uint64_t bytes)
+{
+	const struct verify *to = ((struct relay *)arg)->to;
+
+	if (to->tick != NULL)
+		to->tick(to->arg, bytes);
+}
+
+/* The keys, to find one that two shards have. */
+static void
+keep_keys(struct result *r, const struct shard *s)
+{
+	struct buffer b = { 0 };
+	char key[KEY_MAX + 1];
+
+	r->samples = s->footer.samples;
+	buffer_add(&b, "", 0);
+	for (uint32_t i = 0; i < r->samples; i++) {
+		struct shard_sample e = shard_entry(s, i);
+
+		buffer_add(&b, shard_key(s, &e, key), e.key_length + 1u);
+	}
+	r->keys = b.data;
+}
+
+static void
+check_shard(struct set *set, size_t k, int thread)
+{
+	const struct manifest_shard *m = &set->m->shard[k];
+	struct result *r = &set->result[k];
+	struct relay relay = { set->v, set, r };
+	const struct verify v = { set->v->depth, keep, decode, count, &relay };
+	char *path = path_join(set->dir, m->name);
+	struct damage d = { 0 };
+	struct hash128 hash;
+	struct shard *s = shard_open(path, &d);
+	int wrong = 0;
+
+	if (s == NULL) {
+		keep(&relay, m->name, &d);
+		goto out;
+	}
+	keep_keys(r, s);
+	if (manifest_check_shard(set->m, k, s, &d) != 0) {
+		keep(&relay, m->name, &d);
+		wrong = 1;
+	}
+	wrong |= verify_shard(&v, m->name, s, thread, &hash);
+	if (wrong == 0 && v.depth != VERIFY_FAST &&
+	    !hash128_equal(hash, m->sum.hash)) {
+		d = (struct damage){ 0 };
+		damage_set(&d, NOWHERE, "hash",
+		    "the hash of the file is not the one in the manifest");
+		keep(&relay, m->name, &d);
+	}
+	if (v.depth == VERIFY_FAST && v.tick != NULL)
+		v.tick(v.arg, s->size);
+out:
+	shard_close(s);
+	free(path);
+}
+
+static void
+part(int i, int thread, void *arg)
+{
+	struct set *s = arg;
+
+	if (!s->stop && stop_signal() == 0)
+		check_shard(s, (size_t)i, thread);
+	pthread_mutex_lock(&s->lock);
+	s->result[i].done = 1;
+	tell_in_order(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the set ---- */
+
+/* Does the file ${name} hold ${want}? */
+static void
+check_beside(struct set *s, const char *name, const struct buffer *want)
+{
+	char *path = path_join(s->dir, name), said[300];
+	struct damage d = { 0 };
+	struct buffer got = { 0 };
+	int bad;
+
+	fail_capture(said, sizeof(said));
+	bad = file_read(path, &got);
+	fail_capture(NULL, 0);
+	if (bad)
+		damage_set(&d, NOWHERE, "missing", "%s", said);
+	else if (got.n != want->n || memcmp(got.data, want->data, got.n) != 0)
+		damage_set(&d, NOWHERE, "manifest",
+		    "does not hold what the manifest says");
+	if (d.kind != NULL)
+		tell(s, name, &d);
+	buffer_free(&got);
+	free(path);
+}
+
+/* A tar that the manifest does not know harms nobody, but is worth a word. */
+static void
+warn_of_extra(const struct set *s)
+{
+	DIR *dir = opendir(s->dir);
+	struct dirent *e;
+
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		size_t k = 0;
+
+		if (!text_ends(e->d_name, ".tar") || e->d_name[0] == '.')
+			continue;
+		while (k < s->m->shards &&
+		    strcmp(s->m->shard[k].name, e->d_name) != 0)
+			k++;
+		if (k == s->m->shards)
+			warning("%s/%s: not in the manifest, ignored",
+			    text_quote(s->dir), text_quote(e->d_name));
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+static void
+check_keys(struct set *s)
+{
+	struct keyset *keys = keyset_new();
+
+	for (size_t k = 0; k < s->m->shards && !s->stop; k++) {
+		struct result *r = &s->result[k];
+		const char *key = r->keys;
+
+		for (uint32_t i = 0; key != NULL && i < r->samples; i++) {
+			uint32_t shard = (uint32_t)k;
+			uint64_t sample = i;
+			struct damage d = { 0 };
+
+			/* Twice in one shard was told before. */
+			if (!keyset_add(keys, key, &shard, &sample) &&
+			    shard != k) {
+				damage_set(&d, NOWHERE, "key", "the key is there "
+				    "twice, first in %s",
+				    s->m->shard[shard].name);
+				strcpy(d.key, key);
+				tell(s, s->m->shard[k].name, &d);
+			}
+			key += strlen(key) + 1;
+		}
+	}
+	keyset_free(keys);
+}
+
+int
+verify_set(const struct verify *v, const char *dir, int threads)
+{
+	struct set s = { .v = v, .dir = dir,
+		.lock = PTHREAD_MUTEX_INITIALIZER };
+	struct buffer classes = { 0 }, sums = { 0 };
+	struct damage d = { 0 };
+	struct pool *pool;
+
+	if ((s.m = manifest_read(dir, &d)) == NULL) {
+		tell(&s, MANIFEST_NAME, &d);
+		return s.stop ? -1 : s.wrong;
+	}
+	class_text(&s.m->classes, &classes);
+	manifest_sums(s.m, &sums);
+	check_beside(&s, CLASSES_NAME, &classes);
+	check_beside(&s, SUMS_NAME, &sums);
+	warn_of_extra(&s);
+	s.result = xcalloc(s.m->shards, sizeof(*s.result));
+	pool = pool_new(threads < (int)s.m->shards ? threads :
+	    (int)s.m->shards);
+	pool_run(pool, (int)s.m->shards, part, &s);
+	pool_free(pool);
+	check_keys(&s);
+	for (size_t k = 0; k < s.m->shards; k++) {
+		free(s.result[k].keys);
+		free(s.result[k].damage);
+	}
+	free(s.result);
+	buffer_free(&classes);
+	buffer_free(&sums);
+	manifest_free(s.m);
+	return s.stop || stop_signal() != 0 ? -1 : s.wrong;
+}

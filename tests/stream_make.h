@@ -1,0 +1,72 @@
+#ifndef TESTS_STREAM_MAKE_H
+#define TESTS_STREAM_MAKE_H
+
+/*
+ * Streams for tests, a function of their numbers: samples c<i%3>/clip_<i> with
+ * label i%3, frames of random bytes.
+ */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "shard/stream.h"
+
+struct make {
+	int first, samples;	/* numbers of the samples */
+	int frames;		/* of a sample: up to twice as many */
+	int bytes;		/* of a frame: up to twice as many */
+	int labels;		/* classes; 0: without labels */
+	int head;		/* with __vt__/.head */
+	uint64_t seed;
+};
+
+__attribute__((unused)) static int
+make_stream(int fd, const struct make *m)
+{
+	static const char *const classes[] = { "c0", "c1", "c2", "c3", "c4" };
+	struct stream_writer *w = stream_open(fd, "the stream", "test 1");
+	unsigned char *data = xmalloc(2 * (size_t)m->bytes + 16);
+	int bad = m->head ? stream_head(w, classes, (size_t)m->labels,
+	    "{\"quality\":90}") : 0;
+
+	for (int i = m->first; i < m->first + m->samples && !bad; i++) {
+		struct rng r = rng_clip(m->seed, (uint64_t)i);
+		int frames = m->frames + (int)rng_below(&r, (uint32_t)m->frames);
+		char key[64], source[80];
+		struct stream_sample s = { .key = key, .ext = "jpg",
+			.label = m->labels ? i % m->labels : -1, .width = 64,
+			.frames = frames, .height = 48, .fps_num = 30000,
+			.fps_den = 1001, .status = "ok", .source = source,
+			.source_bytes = (uint64_t)i, .source_hash =
+			(uint64_t)i * 0x9e3779b97f4a7c15 };
+
+		sprintf(key, "c%d/clip_%d", m->labels ? i % m->labels : 0, i);
+		sprintf(source, "videos/%s.mp4", key);
+		bad |= stream_begin(w, &s);
+		for (int f = 0; f < frames; f++) {
+			size_t n = (size_t)m->bytes + rng_below(&r,
+			    (uint32_t)m->bytes);
+
+			for (size_t k = 0; k < n; k += 16) {
+				struct rng_block b = rng_philox(m->seed,
+				    (uint32_t)i, (uint32_t)f, (uint32_t)k, 99);
+
+				memcpy(data + k, b.w, 16);
+			}
+			bad |= stream_frame(w, data, n);
+		}
+		bad |= stream_commit(w);
+	}
+	free(data);
+	if (bad) {
+		stream_drop(w);
+		return -1;
+	}
+	return stream_end(w, "ok");
+}
+
+#endif
