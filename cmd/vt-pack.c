@@ -194,7 +194,8 @@ do_pack(const char *const *operand, size_t n)
 	if (r.skipped > 0)
 		warning("%llu members were left out",
 		    (unsigned long long)r.skipped);
-	if (verbose || dry_run)
+	if ((verbose || dry_run) && (status == EXIT_DONE ||
+	    status == EXIT_SKIPPED))
 		note("%s%llu samples, %llu frames in %zu shards, %s",
 		    dry_run ? "would pack " : "",
 		    (unsigned long long)r.samples, (unsigned long long)r.frames,

@@ -1,4 +1,4 @@
-/* tests/run: weight 10
+/* tests/run: weight 3
  * The loader, on sets whose pixels say which sample and frame they are of. */
 #include <fcntl.h>
 #include <stdint.h>
@@ -211,6 +211,9 @@ test_against_answer(void)
 	    leaves);
 	is((long long)loader_stats(l).clips, clips, "every clip is counted");
 	is((long long)loader_stats(l).leaves, leaves, "every leaf is counted");
+	ok(loader_stats(l).decode > 0 && loader_stats(l).resize > 0 &&
+	    loader_stats(l).bytes > 0 && loader_stats(l).waited > 0 &&
+	    loader_stats(l).ready == 0, "and what it took");
 	loader_free(l);
 	schedule_free(s);
 }

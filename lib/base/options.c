@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -43,11 +44,15 @@ _Noreturn void
 options_wrong(const char *fmt, ...)
 {
 	char text[1024];
+	int size, local;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* Every rank was given the same options: one says what is wrong. */
+	if (launch_rank(&size, &local) > 0)
+		exit(EXIT_USAGE);
 	fail("%s", text);
 	fprintf(stderr, "Try '%s --help'.\n", program_name());
 	exit(EXIT_USAGE);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/cpus.h"
 #include "base/mem.h"
 #include "comm/exact.h"
 
@@ -82,14 +82,12 @@ exact_open(struct exact *e, struct comm *c, size_t elem,
 {
 	*e = (struct exact){ .comm = c, .elem = elem, .add = add, .most = most };
 	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
-	e->first = xcalloc((size_t)c->size + 1, sizeof(*e->first));
 }
 
 void
 exact_close(struct exact *e)
 {
 	free(e->of);
-	free(e->first);
 	free(e->room);
 	free(e->send);
 	free(e->receive);
@@ -116,11 +114,10 @@ exact_leaves(struct exact *e, int leaves, int *first)
 
 	if (leaves != e->leaves) {
 		e->leaves = leaves;
-		for (int r = 0; r <= size; r++)
-			e->first[r] = (int)((int64_t)leaves * r / size);
 		for (int r = 0; r < size; r++) {
-			tree_of(leaves, e->first[r], e->first[r + 1] -
-			    e->first[r], &e->of[r]);
+			int count = split(leaves, r, size, first);
+
+			tree_of(leaves, *first, count, &e->of[r]);
 			parts += r == rank ? 0 : e->of[r].n;
 		}
 		if ((size_t)parts * segment * e->elem > e->room_bytes) {
@@ -128,8 +125,7 @@ exact_leaves(struct exact *e, int leaves, int *first)
 			e->room = xrealloc(e->room, e->room_bytes, 1);
 		}
 	}
-	*first = e->first[rank];
-	return e->first[rank + 1] - e->first[rank];
+	return split(leaves, rank, size, first);
 }
 
 static void *

@@ -54,7 +54,6 @@ struct exact {
 	size_t most;			/* elements of a slice, at most */
 	int leaves;			/* what the trees below are for */
 	struct tree *of;		/* [size] each rank's subtrees */
-	int *first;			/* [size + 1] each rank's first leaf */
 	char *room;
 	size_t room_bytes;
 	struct piece *send, *receive;

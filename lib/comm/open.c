@@ -1,35 +1,21 @@
 /* Which transport a run uses: the one place where it is chosen by #if. */
 #include <stdlib.h>
 
+#include "base/cpus.h"
 #include "base/fail.h"
 #include "comm/comm.h"
 #include "comm/mpi/mpi.h"
-
-/* How many ranks a launcher says it started; 1 if there is none. */
-static int
-launched(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE",
-		"PMIX_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *v = getenv(names[i]);
-
-		if (v != NULL && atoi(v) > 0)
-			return atoi(v);
-	}
-	return 1;
-}
 
 #ifdef VT_HAVE_MPI
 
 struct comm *
 comm_open(int *argc, char ***argv)
 {
-	int wanted = launched();
+	int wanted, local;
 	struct comm *c;
 
 	/* Alone, MPI would only cost time to start. */
+	launch_rank(&wanted, &local);
 	if (wanted == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL)
 		return comm_self();
 	c = comm_mpi_open(argc, argv);
@@ -58,8 +44,9 @@ comm_close(struct comm *c)
 struct comm *
 comm_open(int *argc, char ***argv)
 {
-	int wanted = launched();
+	int wanted, local;
 
+	launch_rank(&wanted, &local);
 	(void)argc, (void)argv;
 	if (wanted > 1)
 		return fail_null("started as one of %d ranks, but this build has "

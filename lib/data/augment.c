@@ -75,7 +75,7 @@ crop_train(enum crop_rule rule, int w, int h, int side, int may_flip,
 }
 
 int
-crop_test_is(int views)
+crop_test_known(int views)
 {
 	return views == 1 || views == 3 || views == 5 || views == 10;
 }
@@ -91,7 +91,7 @@ crop_test(int w, int h, int view, int views, int full)
 	static const int wide[3] = { 5, 6, 4 }, tall[3] = { 8, 7, 4 };
 	struct crop c;
 
-	assert(crop_test_is(views) && view >= 0 && view < views);
+	assert(crop_test_known(views) && view >= 0 && view < views);
 	if (side < 1)
 		side = 1;
 	c = (struct crop){ (int)lrint((w - side) / 2.0),

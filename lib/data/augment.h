@@ -56,9 +56,9 @@ void crop_places(int w, int h, int crop_w, int crop_h,
  * "short side to 256, crop 224", at every side.  Same program, GroupCenterCrop,
  * GroupFullResSample (which takes left and right of upright pictures too) and
  * GroupOverSample.
- * crop_test_is(views): 1 if there is such a protocol, else 0.
+ * crop_test_known(views): 1 if there is such a protocol, else 0.
  */
 struct crop crop_test(int w, int h, int view, int views, int full);
-int crop_test_is(int views);
+int crop_test_known(int views);
 
 #endif

@@ -149,6 +149,6 @@ fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
 			status = one_frame(f, &s, c, k, to, cost);
 		to += size;
 	}
-	cost->clips++;
+	cost->clips += status == 0;
 	return status;
 }

@@ -28,7 +28,7 @@ struct leaf {
 					 * the last leaf of loader_views */
 	uint8_t *pixels;		/* [n][t][h][w][3], RGB */
 	int *label;			/* [n], -1: none */
-	uint64_t *clip;			/* [n] global clip numbers */
+	uint64_t *clip;			/* [n] global clip numbers, or views */
 	uint32_t *sample;		/* [n] */
 };
 
@@ -80,7 +80,7 @@ void loader_return(struct loader *l, struct leaf *leaf);
 /* What loading took so far; seconds of threads are added up. */
 struct loader_stats {
 	double waited;			/* seconds the trainer waited */
-	double read, decode, resize;	/* seconds of threads */
+	double read, decode, resize;	/* seconds of threads, by the clock */
 	uint64_t leaves;		/* given to the trainer */
 	uint64_t clips, frames;		/* loaded; frames decoded */
 	uint64_t bytes;			/* of frames, as stored */
@@ -96,8 +96,8 @@ int rank_leaves(int leaves, int rank, int ranks, int *first);
 
 /*
  * The same for testing: views of samples instead of steps.  A view is one
- * clip and one crop of a sample; views of a sample follow each other, crops
- * of a clip first.
+ * clip and one crop of a sample.  The views of a sample follow each other: the
+ * crops of its first clip, then those of the second.
  */
 struct view_options {
 	int threads;

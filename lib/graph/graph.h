@@ -19,7 +19,6 @@ struct graph {
 	int nparam;
 	struct param *param;
 	size_t elements;		/* of the flat buffer of parameters */
-	uint64_t hash;			/* of what the file says */
 };
 
 /* Parameters begin at multiples of this many elements in the flat buffer. */
@@ -28,8 +27,10 @@ struct graph {
 /*
  * graph_read(path, classes): read a .net file; "classes" in it stands for
  * ${classes}.  NULL after a message with file and line.
+ * graph_parse(name, text, classes): the same from what such a file holds.
  */
 struct graph *graph_read(const char *path, int classes);
+struct graph *graph_parse(const char *name, const char *text, int classes);
 void graph_free(struct graph *g);
 
 /*

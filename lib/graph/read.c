@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "graph/graph.h"
@@ -543,9 +542,18 @@ finish(struct reader *r)
 		return fail("%s: the last operator gives %d scores a clip "
 		    "(wanted one for each of %d classes: out=classes)", r->path,
 		    r->channels[g->nop - 1], r->classes);
-	for (int i = 0; i < g->nop; i++)
+	for (int i = 0; i < g->nop; i++) {
+		int used = i == g->nop - 1;
+
+		for (int j = i + 1; j < g->nop && !used; j++)
+			for (int k = 0; k < g->op[j].nin; k++)
+				used |= g->op[j].in[k] == i;
+		if (!used)
+			return fail("%s: nothing uses %s", r->path,
+			    g->op[i].name);
 		if (g->op[i].kind == OP_LINEAR)
 			head = i;
+	}
 	for (int i = 0; i < g->nparam; i++)
 		g->param[i].head = g->param[i].op == head;
 	loss.in[0] = g->nop - 1;
@@ -554,21 +562,18 @@ finish(struct reader *r)
 }
 
 struct graph *
-graph_read(const char *path, int classes)
+graph_parse(const char *name, const char *text, int classes)
 {
-	struct reader r = { .path = path, .classes = classes };
-	struct buffer text = { 0 };
-	const char *base = path_base(path);
+	struct reader r = { .path = name, .classes = classes };
+	const char *base = path_base(name);
+	char *copy = xstrdup(text);
 	int bad;
 
-	if (file_read(path, &text) != 0)
-		return NULL;
 	r.g = xcalloc(1, sizeof(*r.g));
 	r.g->name = xstrndup(base, strlen(base) -
 	    (text_ends(base, ".net") ? 4 : 0));
 	r.g->classes = classes;
-	r.g->hash = hash64(text.data, text.n);
-	bad = read_lines(&r, text.data) != 0 || finish(&r) != 0;
+	bad = read_lines(&r, copy) != 0 || finish(&r) != 0;
 	for (size_t i = 0; i < r.blocks; i++) {
 		for (size_t l = 0; l < r.block[i].lines; l++)
 			free(r.block[i].line[l]);
@@ -577,10 +582,22 @@ graph_read(const char *path, int classes)
 	}
 	free(r.block);
 	free(r.channels);
-	buffer_free(&text);
+	free(copy);
 	if (bad) {
 		graph_free(r.g);
 		return NULL;
 	}
 	return r.g;
+}
+
+struct graph *
+graph_read(const char *path, int classes)
+{
+	struct buffer text = { 0 };
+	struct graph *g = NULL;
+
+	if (file_read(path, &text) == 0)
+		g = graph_parse(path, text.data, classes);
+	buffer_free(&text);
+	return g;
 }

@@ -23,10 +23,10 @@ void image_free(struct image *m);
  * Write region ${r} of the RGB picture ${from} to ${to} as ${to_w} x ${to_h}
  * pixels, mirrored left to right if ${flip}.  Bilinear, without a filter for
  * shrinking, pixel centres at half: output pixel i samples input coordinate
- * r.x + (i + 0.5) * r.w / to_w - 0.5, clamped to the picture; weights in fixed
- * point, 1/256 down and 1/16384 across, which leaves each byte within 1 of the
- * exact value, and exact where the region's pixels are the output's.  The same
- * bits on every machine.  ${to} must not overlap ${from}.
+ * r.x + (i + 0.5) * r.w / to_w - 0.5, clamped to the picture.  Weights are in
+ * 1/255 across and 1/8224 down, which leaves each byte within 1 of the exact
+ * value, and exact where output pixels lie on input pixels.  The same bits on
+ * every machine.  ${to} and ${from} must not overlap.
  */
 void image_resize(uint8_t *to, int to_w, int to_h, const uint8_t *from,
     int from_w, int from_h, struct region r, int flip);

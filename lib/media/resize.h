@@ -9,21 +9,20 @@
 #include "base/isa.h"
 #include "media/image.h"
 
-/*
- * One place of an output axis: it shows w[0] of input ${at} and w[1] of the
- * next one.  Rows count in 1/256, columns in 1/16384.
- */
+/* What the weights of a column and of a row add up to (resize.isa.c). */
+#define RESIZE_ACROSS 255
+#define RESIZE_DOWN 8224
+
+/* One place of an output axis: w[0] of input ${at} and w[1] of ${at} + 1. */
 struct resize_tap { int at, w[2]; };
 
 struct resize_job {
 	uint8_t *to;			/* [to_h][to_w][3] */
 	int to_w, to_h;
-	const uint8_t *from;		/* the first column in use; [..][3] */
-	size_t stride;			/* bytes between input rows */
-	int columns;			/* in use */
-	int last_row;			/* of the input */
-	const struct resize_tap *x;	/* [to_w], at counts from ${from} */
-	const struct resize_tap *y;	/* [to_h] */
+	const uint8_t *from;		/* [from_h][from_w][3] */
+	int from_w, from_h;
+	const struct resize_tap *x;	/* [to_w]; at + 1 is in the picture, */
+	const struct resize_tap *y;	/* [to_h]    unless it has but 1 */
 };
 
 ISA_DECLARE(void, resize_run, (const struct resize_job *job));

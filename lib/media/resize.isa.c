@@ -1,18 +1,14 @@
 /*
- * Bilinear resizing, rows first: an output row is a blend of two input rows,
- * in 16 bits a channel, and its pixels are blends of neighbours in that.
+ * Bilinear resizing, columns first: each input row in use is stretched once,
+ * in 16 bits a channel, and an output row is a blend of two such lines.
  *
- *	line[k]  = from[y][k] w0 + from[y+1][k] w1		in 1/256
- *	to[i][c] = (line[at][c] v0 + line[at+1][c] v1) / 2^22	rounded
+ *	line[i][c] = (from[at][c] - 128) v0 + (from[at+1][c] - 128) v1
+ *	to[k] = [([line[k] w0 / 2^15] + [next[k] w1 / 2^15]) / 2^6] + 128
  *
- * Nothing is rounded before the end, so every copy gives the same bits.
- * ${line} is kept 32768 below its value to be signed, and 128 above it, which
- * is half an output step: then shifting down rounds.
- *
- * The compiler vectorises the first formula well.  The second takes pixels
- * from anywhere, which it does not, so AVX2 has it by hand: 200 -> 224 pixels
- * square went from 156 to 28 us a frame.  A version for 512 bits was tried and
- * left out: 25 us.
+ * with brackets that round.  v0 + v1 is 255, so that the weights are bytes and
+ * a line just fits 16 bits; w0 + w1 is 8224, which is 2^15 2^6 / 255, so that
+ * what does not change comes out as it was.  The first formula and the inner
+ * brackets are instructions of x86, and every copy gives the same bits.
  */
 #include <stdlib.h>
 #if defined(__AVX2__)
@@ -22,138 +18,165 @@
 #include "base/mem.h"
 #include "media/resize.h"
 
-#define OFFSET (128 - 32768)
+#define SLACK 8		/* words that a store may pass the end of a line by */
 
+/* Pixels ${i} to ${n} - 1 of a line; the neighbour is ${next} bytes on. */
 static void
-blend(int16_t *restrict line, const uint8_t *restrict a,
-    const uint8_t *restrict b, const int w[2], int n)
-{
-	uint16_t w0 = (uint16_t)w[0], w1 = (uint16_t)w[1];
-
-	for (int k = 0; k < n; k++)
-		line[k] = (int16_t)(uint16_t)(a[k] * w0 + b[k] * w1 + OFFSET);
-}
-
-/* Pixels ${i} to ${n} - 1 of an output row. */
-static void
-pixels(uint8_t *restrict to, const int16_t *restrict line,
-    const struct resize_tap *restrict x, int i, int n)
+stretch(int16_t *restrict line, const uint8_t *restrict from,
+    const struct resize_tap *restrict x, int i, int n, int next)
 {
 	for (; i < n; i++) {
-		const int16_t *p = line + 3 * x[i].at;
+		const uint8_t *p = from + 3 * (size_t)x[i].at;
 
 		for (int c = 0; c < 3; c++)
-			to[3 * i + c] = (uint8_t)(((p[c] * x[i].w[0] +
-			    p[c + 3] * x[i].w[1]) >> 22) + 128);
+			line[3 * i + c] = (int16_t)((p[c] - 128) * x[i].w[0] +
+			    (p[c + next] - 128) * x[i].w[1]);
+	}
+}
+
+/* Bytes ${k} to ${n} - 1 of an output row. */
+static void
+blend(uint8_t *restrict to, const int16_t *restrict a,
+    const int16_t *restrict b, const int w[2], int k, int n)
+{
+	int16_t w0 = (int16_t)w[0], w1 = (int16_t)w[1];
+
+	for (; k < n; k++) {
+		int16_t u = (int16_t)((a[k] * w0 + (1 << 14)) >> 15);
+		int16_t v = (int16_t)((b[k] * w1 + (1 << 14)) >> 15);
+
+		to[k] = (uint8_t)(((int16_t)(u + v + 32) >> 6) + 128);
 	}
 }
 
 #if defined(__AVX2__)
 
 /*
- * Eight pixels.  Step q does pixel q in the low half of a register and pixel
- * q + 4 in the high half; each half holds (v0, v1) four times over.
+ * Four pixels, two in each half of a register.  The bytes of two pixels and
+ * their neighbours are picked from 16 that are loaded at once.
  */
-struct eight { int at[8]; int16_t w[4][2][4][2]; };
+struct quad { int at[2]; uint8_t pick[2][16], w[2][16]; };
 
-static struct eight *
-eight_plan(const struct resize_tap *x, int n)
+/* NULL where two pixels lie too far apart for that: shrinking beyond 1/3. */
+static struct quad *
+quads_plan(const struct resize_tap *x, int n, int from_w)
 {
-	struct eight *plan = xcalloc((size_t)n / 8 + 1, sizeof(*plan));
+	struct quad *plan = xcalloc((size_t)n / 4 + 1, sizeof(*plan));
 
-	for (int i = 0; i < n / 8 * 8; i++) {
-		struct eight *e = &plan[i / 8];
-		int q = i % 8;
+	for (int i = 0; i < n / 4 * 4; i += 2) {
+		const struct resize_tap *t = &x[i];
+		struct quad *q = &plan[i / 4];
+		int half = i / 2 % 2;
+		int low = 3 * (t[0].at < t[1].at ? t[0].at : t[1].at);
 
-		e->at[q] = 3 * x[i].at;
-		for (int k = 0; k < 8; k++)
-			e->w[q % 4][q / 4][k / 2][k % 2] =
-			    (int16_t)x[i].w[k % 2];
+		if (low > 3 * from_w - 16)	/* not beyond the row */
+			low = 3 * from_w - 16;
+		q->at[half] = low;
+		for (int k = 0; k < 16; k++) {
+			/* R, next R, G, next G, B, next B of one, of two. */
+			int byte = 3 * t[k / 6 % 2].at + 3 * (k % 2) +
+			    k % 6 / 2 - low;
+
+			if (low < 0 || byte > 15) {
+				free(plan);
+				return NULL;
+			}
+			q->pick[half][k] = (uint8_t)byte;
+			q->w[half][k] = (uint8_t)t[k / 6 % 2].w[k % 2];
+		}
 	}
 	return plan;
 }
 
-/* Two pixels, a 32-bit word a channel, and one word that means nothing. */
-static inline __m256i
-eight_step(const struct eight *e, const int16_t *line, int q)
-{
-	const __m256i pair = _mm256_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10,
-	    11, -1, -1, -1, -1, 0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1,
-	    -1, -1);
-	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(
-	    _mm_loadu_si128((const __m128i *)(line + e->at[q]))),
-	    _mm_loadu_si128((const __m128i *)(line + e->at[q + 4])), 1);
-
-	v = _mm256_madd_epi16(_mm256_shuffle_epi8(v, pair),
-	    _mm256_loadu_si256((const __m256i *)e->w[q]));
-	return _mm256_srai_epi32(v, 22);
-}
-
 static inline void
-eight_run(uint8_t *to, const struct eight *e, const int16_t *line)
+quad_stretch(int16_t *line, const struct quad *q, const uint8_t *from)
 {
-	const __m256i squeeze = _mm256_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10,
-	    12, 13, 14, -1, -1, -1, -1, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14,
-	    -1, -1, -1, -1);
-	const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
-	__m256i a = _mm256_packs_epi32(eight_step(e, line, 0),
-	    eight_step(e, line, 1));
-	__m256i b = _mm256_packs_epi32(eight_step(e, line, 2),
-	    eight_step(e, line, 3));
-	__m256i v = _mm256_packs_epi16(a, b);
+	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(
+	    _mm_loadu_si128((const __m128i *)(from + q->at[0]))),
+	    _mm_loadu_si128((const __m128i *)(from + q->at[1])), 1);
 
-	v = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, squeeze), join);
-	v = _mm256_xor_si256(v, _mm256_set1_epi8(-128));	/* + 128 */
-	_mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(v));
-	_mm_storel_epi64((__m128i *)(to + 16), _mm256_extracti128_si256(v, 1));
+	v = _mm256_xor_si256(v, _mm256_set1_epi8(-128));	/* - 128 */
+	v = _mm256_shuffle_epi8(v,
+	    _mm256_loadu_si256((const __m256i *)q->pick));
+	v = _mm256_maddubs_epi16(_mm256_loadu_si256((const __m256i *)q->w), v);
+	/* Each half is 6 words; the 2 beyond are written over later. */
+	_mm_storeu_si128((__m128i *)line, _mm256_castsi256_si128(v));
+	_mm_storeu_si128((__m128i *)(line + 6), _mm256_extracti128_si256(v, 1));
 }
 
-static void
-row(uint8_t *to, const struct eight *plan, const int16_t *line,
-    const struct resize_tap *x, int n)
+/* The blend of 16 words. */
+static inline __m256i
+blend_16(const int16_t *a, const int16_t *b, const int w[2])
 {
-	for (int k = 0; k < n / 8; k++)
-		eight_run(to + 24 * k, &plan[k], line);
-	pixels(to, line, x, n / 8 * 8, n);
+	__m256i u = _mm256_mulhrs_epi16(_mm256_loadu_si256((const __m256i *)a),
+	    _mm256_set1_epi16((int16_t)w[0]));
+	__m256i v = _mm256_mulhrs_epi16(_mm256_loadu_si256((const __m256i *)b),
+	    _mm256_set1_epi16((int16_t)w[1]));
+
+	u = _mm256_add_epi16(_mm256_add_epi16(u, v), _mm256_set1_epi16(32));
+	return _mm256_srai_epi16(u, 6);
+}
+
+/* The beginning of an output row, in whole registers; how many bytes. */
+static int
+blend_wide(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
+    int n)
+{
+	int k = 0;
+
+	for (; k + 32 <= n; k += 32) {
+		__m256i v = _mm256_packs_epi16(blend_16(a + k, b + k, w),
+		    blend_16(a + k + 16, b + k + 16, w));
+
+		/* Packing works in halves of a register; put it in order. */
+		v = _mm256_permute4x64_epi64(v, 0xd8);
+		v = _mm256_xor_si256(v, _mm256_set1_epi8(-128));
+		_mm256_storeu_si256((__m256i *)(to + k), v);
+	}
+	return k;
 }
 
 #else
 
-static void *
-eight_plan(const struct resize_tap *x, int n)
-{
-	(void)x;
-	(void)n;
-	return NULL;
-}
-
-static void
-row(uint8_t *to, const void *plan, const int16_t *line,
-    const struct resize_tap *x, int n)
-{
-	(void)plan;
-	pixels(to, line, x, 0, n);
-}
+/* The plain versions do all of it. */
+struct quad { char none; };
+#define quads_plan(x, n, from_w) NULL
+#define quad_stretch(line, quad, from) ((void)0)
+#define blend_wide(to, a, b, w, n) 0
 
 #endif
 
 void
 ISA(resize_run)(const struct resize_job *job)
 {
-	/* A neighbour of weight 0, and what a register takes beyond it. */
-	enum { SLACK = 8 };
-	int n = 3 * job->columns;
-	int16_t *line = xcalloc((size_t)n + SLACK, sizeof(*line));
-	void *plan = eight_plan(job->x, job->to_w);
+	int w = job->to_w, next = job->from_w > 1 ? 3 : 0;
+	size_t words = 3 * (size_t)w + SLACK;
+	int16_t *line = xcalloc(2 * words, sizeof(*line));
+	struct quad *plan = quads_plan(job->x, w, job->from_w);
+	int quads = plan != NULL ? w / 4 : 0, held[2] = { -1, -1 };
 
 	for (int i = 0; i < job->to_h; i++) {
 		const struct resize_tap *y = &job->y[i];
-		const uint8_t *a = job->from + (size_t)y->at * job->stride;
-		const uint8_t *b = y->at < job->last_row ? a + job->stride : a;
+		uint8_t *to = job->to + 3 * (size_t)i * (size_t)w;
+		int16_t *two[2];
+		int done;
 
-		blend(line, a, b, y->w, n);
-		row(job->to + 3 * (size_t)i * (size_t)job->to_w, plan, line,
-		    job->x, job->to_w);
+		/* Input rows take turns with two lines; most are there. */
+		for (int s = 0; s < 2; s++) {
+			int r = y->at + s < job->from_h ? y->at + s : y->at;
+			const uint8_t *from = job->from +
+			    3 * (size_t)r * (size_t)job->from_w;
+
+			two[s] = line + (size_t)(r % 2) * words;
+			if (held[r % 2] == r)
+				continue;
+			held[r % 2] = r;
+			for (int q = 0; q < quads; q++)
+				quad_stretch(two[s] + 12 * q, &plan[q], from);
+			stretch(two[s], from, job->x, 4 * quads, w, next);
+		}
+		done = blend_wide(to, two[0], two[1], y->w, 3 * w);
+		blend(to, two[0], two[1], y->w, done, 3 * w);
 	}
 	free(plan);
 	free(line);

@@ -11,7 +11,7 @@
 static char *
 place(const struct stream_reader *r, const struct stream_member *m)
 {
-	return xprintf("%s: offset %llu: %s", text_quote(stream_path(r)),
+	return xprintf("%s: offset %llu: %s", stream_path(r),
 	    (unsigned long long)m->offset, m->name);
 }
 
@@ -128,7 +128,7 @@ append(struct gather *g, struct stream_reader *r, const struct stream_member *m,
 	g->total += USTAR_BLOCK + n + ustar_padding(n);
 	if (g->total / USTAR_BLOCK > UINT32_MAX)
 		return fail("%s: sample %s is larger than 2 TiB",
-		    text_quote(stream_path(r)), g->key);
+		    stream_path(r), g->key);
 	return STREAM_MORE;
 }
 

@@ -55,7 +55,7 @@ check_label(struct pack *p, const struct stream_reader *r, int label)
 	if (label < 0 || (uint64_t)label < limit)
 		return 0;
 	return fail("%s: offset %llu: sample %s: label %d (wanted one below "
-	    "%llu%s)", Q(stream_path(r)), (unsigned long long)p->g.offset,
+	    "%llu%s)", stream_path(r), (unsigned long long)p->g.offset,
 	    p->g.key, label, (unsigned long long)limit, p->classes_given ?
 	    ", the number of classes" : "");
 }
@@ -104,7 +104,7 @@ begin_sample(struct pack *p, const struct stream_reader *r,
 
 	if (p->finished && p->samples >= p->replay)
 		return fail("%s: offset %llu: sample %s: the set in %s is "
-		    "finished, with %llu samples", Q(stream_path(r)),
+		    "finished, with %llu samples", stream_path(r),
 		    (unsigned long long)m->offset, m->key, Q(p->o->dir),
 		    (unsigned long long)p->m->samples);
 	if (p->samples < p->replay ||
@@ -112,12 +112,12 @@ begin_sample(struct pack *p, const struct stream_reader *r,
 		return 0;
 	if (source == PACKED)
 		return fail("%s: offset %llu: key %s is packed already, as "
-		    "sample %llu", Q(stream_path(r)),
+		    "sample %llu", stream_path(r),
 		    (unsigned long long)m->offset, m->key,
 		    (unsigned long long)offset);
 	return fail("%s: offset %llu: key %s came before, at offset %llu of %s: "
 	    "keys must differ, and a sample's members must follow each other",
-	    Q(stream_path(r)), (unsigned long long)m->offset, m->key,
+	    stream_path(r), (unsigned long long)m->offset, m->key,
 	    (unsigned long long)offset, strcmp(p->input[source], "-") == 0 ?
 	    "standard input" : Q(p->input[source]));
 }
@@ -183,7 +183,7 @@ static int
 read_head(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 {
 	char *text = xmalloc((size_t)m->size + 1);
-	char *what = xprintf("%s: offset %llu: %s", Q(stream_path(r)),
+	char *what = xprintf("%s: offset %llu: %s", stream_path(r),
 	    (unsigned long long)m->offset, m->name);
 	int result = STREAM_BAD;
 
@@ -205,13 +205,13 @@ read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 
 	if (p->g.open)
 		return fail("%s: offset %llu: the stream ends, but sample %s has "
-		    "no .json", Q(stream_path(r)), (unsigned long long)m->offset,
+		    "no .json", stream_path(r), (unsigned long long)m->offset,
 		    p->g.key);
 	if ((result = stream_mark(r, &mark)) != STREAM_MORE)
 		return result;
 	if (mark.samples != p->stream_samples || mark.frames != p->stream_frames)
 		return fail("%s: offset %llu: end mark: %llu samples, %llu frames "
-		    "(%llu, %llu came)", Q(stream_path(r)),
+		    "(%llu, %llu came)", stream_path(r),
 		    (unsigned long long)m->offset,
 		    (unsigned long long)mark.samples,
 		    (unsigned long long)mark.frames,
@@ -219,7 +219,7 @@ read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 		    (unsigned long long)p->stream_frames);
 	if (strcmp(mark.status, "ok") != 0)
 		warning("%s: the end mark says \"%s\": its writer left inputs "
-		    "out", Q(stream_path(r)), mark.status);
+		    "out", stream_path(r), mark.status);
 	p->stream_samples = p->stream_frames = 0;
 	p->stream_begun = 0;
 	return STREAM_MORE;
@@ -257,7 +257,7 @@ cut(struct pack *p, const struct stream_reader *r)
 {
 	return fail("%s: the input ended after %llu samples, last complete key "
 	    "%s, offset %llu: its writer died or the pipe was cut",
-	    Q(stream_path(r)), (unsigned long long)p->samples,
+	    stream_path(r), (unsigned long long)p->samples,
 	    p->samples > 0 ? p->last : "none",
 	    (unsigned long long)stream_bytes(r));
 }

@@ -276,7 +276,7 @@ pack_compare(struct pack *p, const char *path)
 		return 0;
 	return fail("%s: offset %llu: the input differs from the first run at "
 	    "sample %llu: it has %s (packed is %s); --resume=rest takes an "
-	    "input that lacks what is packed", Q(path),
+	    "input that lacks what is packed", path,
 	    (unsigned long long)p->g.offset, (unsigned long long)p->samples,
 	    p->g.key, what);
 }

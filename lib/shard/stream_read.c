@@ -24,14 +24,14 @@
 #define NAMED 10			/* members left out that are named */
 
 struct stream_reader {
-	char *path;
+	char *path;			/* as messages show it */
 	int fd;
 	struct stream_limits limits;
 	struct archive *a;
 	char *block;
 	uint64_t total;			/* bytes read */
 	size_t filled;			/* of the block, the last ones read */
-	int eof, stopped;
+	int opened, eof, stopped;
 	struct hasher *hash;		/* of this stream ... */
 	uint64_t hashed;		/* ... up to here */
 	struct stream_member member;
@@ -111,11 +111,11 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 	struct stream_reader *r = xcalloc(1, sizeof(*r));
 	int input = strcmp(path, "-") == 0;
 
-	r->path = xstrdup(input ? "standard input" : path);
+	r->path = xstrdup(input ? "standard input" : Q(path));
 	r->limits = *limits;
 	r->fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (r->fd < 0) {
-		fail_errno("%s: cannot open", Q(r->path));
+		fail_errno("%s: cannot open", r->path);
 		goto err;
 	}
 	(void)fcntl(r->fd, F_SETPIPE_SZ, 1 << 20);	/* or as it is */
@@ -130,11 +130,8 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 		    "out of memory");
 		goto err;
 	}
-	if (archive_read_open(r->a, r, NULL, more, NULL) != ARCHIVE_OK &&
-	    !r->stopped && !(r->eof && r->total == 0)) {
-		fail("%s: %s", Q(r->path), archive_error_string(r->a));
-		goto err;
-	}
+	/* It looks at the first block; stream_next says what it thinks of it. */
+	r->opened = archive_read_open(r->a, r, NULL, more, NULL);
 	return r;
 err:
 	stream_read_close(r);
@@ -272,11 +269,12 @@ check_entry(struct archive_entry *e, struct stream_member *m)
 
 /* ---- members ---- */
 
-/* Is what went wrong at ${wanted} the end of the input? */
+/* Is what went wrong that the input ends before ${wanted}? */
 static int
 is_cut(const struct stream_reader *r, uint64_t wanted)
 {
-	return r->eof && wanted > r->total;
+	return r->eof && (wanted > r->total ||
+	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
 }
 
 static int
@@ -284,10 +282,10 @@ damaged(struct stream_reader *r, uint64_t at)
 {
 	if (r->stopped)
 		return STREAM_BAD;
-	if (r->end == 0)
+	if (r->end == 0 && r->total > 0)
 		return fail("%s: not a tar stream, as vt-extract writes it: %s",
-		    Q(r->path), archive_error_string(r->a));
-	return fail("%s: offset %llu: %s", Q(r->path), (unsigned long long)at,
+		    r->path, archive_error_string(r->a));
+	return fail("%s: offset %llu: %s", r->path, (unsigned long long)at,
 	    archive_error_string(r->a));
 }
 
@@ -295,9 +293,6 @@ damaged(struct stream_reader *r, uint64_t at)
 static int
 finish(struct stream_reader *r)
 {
-	if (r->total == 0)
-		return fail("%s: empty (wanted a stream of vt-extract)",
-		    Q(r->path));
 	if (!r->marked && !r->limits.foreign)
 		return STREAM_CUT;
 	/* A tar ends with two zero blocks; without them it was cut. */
@@ -320,11 +315,11 @@ refuse(struct stream_reader *r, struct archive_entry *e, const char *why)
 		return 0;
 	if (!r->limits.skip)
 		return fail("%s: offset %llu: member %s: %s; --skip-foreign "
-		    "leaves such members out", Q(r->path),
+		    "leaves such members out", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
 		    why);
 	if (r->skipped++ < NAMED)
-		warning("%s: offset %llu: member %s left out: %s", Q(r->path),
+		warning("%s: offset %llu: member %s left out: %s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
 		    why);
 	return 0;
@@ -337,19 +332,24 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 	const char *why;
 
 	for (;;) {
-		int got = r->eof && r->total == 0 ? ARCHIVE_EOF :
+		int got = r->opened != ARCHIVE_OK ? r->opened :
 		    archive_read_next_header(r->a, &e);
 
+		if (r->eof && r->total == 0)
+			return fail("%s: empty (wanted a stream of vt-extract)",
+			    r->path);
 		if (got == ARCHIVE_EOF && !r->stopped)
 			return finish(r);
 		if (got != ARCHIVE_OK)
 			return is_cut(r, r->end + USTAR_BLOCK) ? STREAM_CUT :
 			    damaged(r, r->end);
+		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
+		/* archive_read_header_position would be that of zero blocks
+		 * that were passed on the way here. */
 		r->member = (struct stream_member){
-			.offset = (uint64_t)archive_read_header_position(r->a),
+			.offset = r->data_at - USTAR_BLOCK,
 			.size = archive_entry_size(e) < 0 ? 0 :
 			    (uint64_t)archive_entry_size(e) };
-		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
 		if (r->members == 0) {		/* a stream begins */
 			hasher_reset(r->hash);
 			r->hashed = r->member.offset;
@@ -359,7 +359,7 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		why = check_entry(e, &r->member);
 		if (why == NULL && r->member.size > r->limits.member)
 			return fail("%s: offset %llu: member %s: %llu bytes "
-			    "(wanted at most %llu: --max-member)", Q(r->path),
+			    "(wanted at most %llu: --max-member)", r->path,
 			    (unsigned long long)r->member.offset,
 			    Q(r->member.name),
 			    (unsigned long long)r->member.size,
@@ -398,7 +398,7 @@ static int
 parse_mark(const struct stream_reader *r, const char *text, size_t n,
     struct stream_mark *mark, char hash[17])
 {
-	char *what = xprintf("%s: offset %llu: end mark", Q(r->path),
+	char *what = xprintf("%s: offset %llu: end mark", r->path,
 	    (unsigned long long)r->member.offset);
 	struct json *o = json_parse(what, text, n);
 	const char *status = json_to_text(json_get(o, "status"));
@@ -444,7 +444,7 @@ stream_mark(struct stream_reader *r, struct stream_mark *mark)
 	if (result == STREAM_MORE && (!known || strcmp(got, want) != 0))
 		result = fail("%s: offset %llu: end mark: the hash of the stream "
 		    "is %s, but its writer sent %s: damaged on the way",
-		    Q(r->path), (unsigned long long)r->member.offset,
+		    r->path, (unsigned long long)r->member.offset,
 		    known ? got : "unknown", want);
 	free(text);
 	r->members = 0;

@@ -67,7 +67,7 @@ int stream_data(struct stream_reader *r, void *to);
  */
 int stream_mark(struct stream_reader *r, struct stream_mark *mark);
 
-const char *stream_path(const struct stream_reader *r);	/* for messages */
+const char *stream_path(const struct stream_reader *r);	/* quoted, for messages */
 uint64_t stream_bytes(const struct stream_reader *r);	/* read so far */
 uint64_t stream_skipped(const struct stream_reader *r);	/* members left out */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -148,9 +149,9 @@ share_reports(struct trainer *t, int leaves)
 	if (size == 1)
 		return 0;
 	start = xcalloc((size_t)size + 1, sizeof(*start));
-	for (int r = 0; r <= size; r++)
-		start[r] = (size_t)((int64_t)leaves * r / size) *
-		    sizeof(*w->report);
+	for (int r = 0, first; r < size; r++)
+		start[r + 1] = start[r] + (size_t)split(leaves, r, size,
+		    &first) * sizeof(*w->report);
 	result = comm_gather_parts(t->comm, w->report, start);
 	free(start);
 	return result;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -63,7 +64,7 @@ trainer_plan(struct trainer *t)
 			w->plan[i][j] = net_plan(t->net, &d, 1);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
-			n = rank_leaves(leaves, t->comm->rank, t->comm->size,
+			n = split(leaves, t->comm->rank, t->comm->size,
 			    &first);
 			n = buffers_for(leaves, first, n);
 			w->gradients = n > w->gradients ? n : w->gradients;
@@ -121,7 +122,7 @@ print_cells(const struct trainer *t, FILE *f)
 			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.4g\t"
 			    "%zu\n", i, s->stage[i].first, s->stage[i].last,
 			    c->batch, c->frames, c->crop, c->group, leaves,
-			    rank_leaves(leaves, 0, t->comm->size, &first),
+			    split(leaves, 0, t->comm->size, &first),
 			    p->macs / c->group / 1e9, p->arena);
 		}
 }

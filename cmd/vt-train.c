@@ -1,0 +1,694 @@
+/* vt-train: shards, a network and a schedule become checkpoints. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/isa.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "base/progress.h"
+#include "base/share.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "train/resume.h"
+#include "train/trainer.h"
+
+static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
+static const char *out, *resume = "auto", *status_dir, *trace;
+static const char *device = "cpu", *groups = "tsm";
+static int sampler, augment, flip = 1, nesterov, keep_best, dry_run;
+static int quiet, verbose, progress;
+static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
+static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
+static int64_t val_frames, val_crop, bucket = 4 << 20;
+static double momentum = 0.9, decay = 1e-4, clip, save_every = 600;
+static double val_every = 1, stop_after, max_loss;
+static struct option_list override;
+
+static const struct option_row rows[] = {
+	OPTION_HEADING("What to train"),
+	{ 'i', "data", OPTION_TEXT, &data, "DIR",
+	    "packed data set to train on", NULL, 0, 0, 0 },
+	{ 'm', "model", OPTION_TEXT, &model, "NET",
+	    "network: a name in share/vt/models, or a .net file (tsm_r50)",
+	    NULL, 0, 0, 0 },
+	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
+	    "table of batch shapes and rates, from vt-schedule; - is stdin",
+	    NULL, 0, 0, 0 },
+	{ 's', "seed", OPTION_INT, &seed, "N",
+	    "initial weights, order, crops and flips follow from it (1)",
+	    NULL, 0, 9e15, 0 },
+	OPTION_HEADING("Clips"),
+	{ 0, "sampler", OPTION_CHOICE, &sampler, "RULE",
+	    "how frames are chosen: tsm, tsm-upstream or dense (tsm)",
+	    "tsm|tsm-upstream|dense", 0, 0, 0 },
+	{ 0, "augment", OPTION_CHOICE, &augment, "RULE",
+	    "how pictures are cut: multiscale or centre (multiscale)",
+	    "multiscale|centre", 0, 0, 0 },
+	{ 0, "flip", OPTION_FLAG, &flip, NULL,
+	    "mirror half of the clips; --no-flip where left is not right",
+	    NULL, 0, 0, 0 },
+	OPTION_HEADING("Optimiser"),
+	{ 0, "momentum", OPTION_REAL, &momentum, "X",
+	    "of stochastic gradient descent (0.9)", NULL, 0, 0.99999, 0 },
+	{ 0, "nesterov", OPTION_FLAG, &nesterov, NULL,
+	    "Nesterov's form of the momentum", NULL, 0, 0, 0 },
+	{ 0, "weight-decay", OPTION_REAL, &decay, "X",
+	    "on weights (0.0001)", NULL, 0, 1, 0 },
+	{ 0, "clip", OPTION_REAL, &clip, "NORM",
+	    "shorten longer gradients to this norm; 0: never (0)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "groups", OPTION_TEXT, &groups, "RULE",
+	    "rate and decay by kind of parameter: tsm, tsm-fine or plain (tsm)",
+	    NULL, 0, 0, 0 },
+	OPTION_HEADING("Validation"),
+	{ 0, "val", OPTION_TEXT, &val, "DIR",
+	    "packed data set to validate on", NULL, 0, 0, 0 },
+	{ 0, "val-every", OPTION_REAL, &val_every, "EPOCHS",
+	    "epochs between validations; 0: at the end only (1)",
+	    NULL, 0, 1e6, 0 },
+	{ 0, "val-frames", OPTION_INT, &val_frames, "T",
+	    "frames of a validation clip (those of the last stage)",
+	    NULL, 0, 1024, 0 },
+	{ 0, "val-crop", OPTION_INT, &val_crop, "PIXELS",
+	    "its side (that of the last stage)", NULL, 0, 4096, 0 },
+	OPTION_HEADING("Run"),
+	{ 'o', "out", OPTION_TEXT, &out, "DIR",
+	    "directory of the run: checkpoints and log", NULL, 0, 0, 0 },
+	{ 0, "resume", OPTION_TEXT, &resume, "WHAT",
+	    "auto: from the newest checkpoint in DIR if any; never; or a FILE",
+	    NULL, 0, 0, 0 },
+	{ 0, "override", OPTION_LIST, &override, "NAME",
+	    "resume although setting NAME differs; may be repeated",
+	    NULL, 0, 0, 0 },
+	{ 0, "save-every", OPTION_TIME, &save_every, "TIME",
+	    "time between checkpoints, as 30s, 10m, 2h; 0: never (10m)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "save-steps", OPTION_INT, &save_steps, "N",
+	    "steps between checkpoints; 0: never (0)", NULL, 0, 1e9, 0 },
+	{ 0, "keep", OPTION_INT, &keep, "N",
+	    "newest checkpoints to keep (3)", NULL, 1, 1e6, 0 },
+	{ 0, "keep-best", OPTION_CHOICE, &keep_best, "METRIC",
+	    "keep best.safetensors by validation: top1, loss or none (top1)",
+	    "top1|loss|none", 0, 0, 0 },
+	{ 0, "stop-after", OPTION_TIME, &stop_after, "TIME",
+	    "save and stop after this long, exit 75; 0: never (0)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "max-loss", OPTION_REAL, &max_loss, "X",
+	    "a larger loss is divergence, exit 5; 0: only NaN and Inf (0)",
+	    NULL, 0, 1e30, 0 },
+	{ 0, "log-every", OPTION_INT, &log_every, "STEPS",
+	    "steps that a line of the log stands for (10)", NULL, 1, 1e6, 0 },
+	{ 0, "status", OPTION_TEXT, &status_dir, "DIR",
+	    "say how the run in DIR stands: exit 0 done, 75 unfinished, 1 broken",
+	    NULL, 0, 0, 0 },
+	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
+	    "print the plan (shapes, memory, steps, work) and stop",
+	    NULL, 0, 0, 0 },
+	OPTION_HEADING("Machine"),
+	{ 0, "device", OPTION_TEXT, &device, "NAME",
+	    "back end: cpu, cuda, or ref and ref64, which are slow (cpu)",
+	    NULL, 0, 0, 0 },
+	{ 'j', "threads", OPTION_INT, &threads, "N",
+	    "threads that compute in each rank; 0: its share of the cores (0)",
+	    NULL, 0, 1024, 0 },
+	{ 0, "loader-threads", OPTION_INT, &loader_threads, "N",
+	    "threads that load clips in each rank (2)", NULL, 1, 1024, 0 },
+	{ 0, "loader-memory", OPTION_SIZE, &loader_memory, "BYTES",
+	    "pixels loaded ahead in each rank, at most (512M)",
+	    NULL, 1, 9e15, 0 },
+	{ 0, "bucket", OPTION_SIZE, &bucket, "BYTES",
+	    "gradient that ranks reduce at a time (4M)", NULL, 4096, 9e15, 0 },
+	{ 0, "trace-samples", OPTION_TEXT, &trace, "FILE",
+	    "list every clip: step, number, key, frames, crop, flip",
+	    NULL, 0, 0, 0 },
+	OPTION_HEADING("Common"),
+	OPTION_CONFIG(&config),
+	OPTION_PROGRESS(&progress),
+	OPTION_QUIET(&quiet),
+	OPTION_VERBOSE(&verbose),
+	OPTION_END
+};
+
+/* What may be another when a run goes on: none of it changes the weights. */
+static const char may_change[] = " data val schedule out resume override "
+    "save-every save-steps keep keep-best stop-after max-loss log-every status "
+    "dry-run threads loader-threads loader-memory bucket trace-samples progress "
+    "quiet verbose val-every val-frames val-crop model ";
+
+static void
+versions(FILE *f)
+{
+	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
+	    comm_library(), isa_name(isa_best()), cpus());
+	for (int i = 0; backends[i] != NULL; i++)
+		fprintf(f, " %s", backends[i]->name);
+	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
+}
+
+static const struct command command = {
+	"[OPTION]... --data=DIR --schedule=FILE --out=DIR",
+	"Train a network on packed clips; under mpirun, on all ranks together.",
+	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --out=run",
+	rows, versions
+};
+
+/* What main opens and closes again. */
+struct session {
+	struct comm *comm;
+	char *schedule_text, *network_text, *network_path, *build, *classes;
+	struct schedule *schedule;
+	struct dataset *train, *val;
+	const struct backend *backend;
+	struct graph *graph;
+	struct net *net;
+	struct rundir run;
+	struct trainer t;
+	char history[33], dataset[33], class_hash[17];
+	char *settings, *order;
+};
+
+/* ---- --status ---- */
+
+static int
+say_status(void)
+{
+	char *final = path_join(status_dir, "final.safetensors");
+	struct json_writer w = { 0 };
+	struct resume r = { 0 };
+	int done = file_size(final) >= 0;
+	int got = done ? resume_file(final, &r) : resume_newest(status_dir, &r);
+
+	json_open(&w, NULL, '{');
+	if (got == 1) {
+		json_put_int(&w, "clips", (int64_t)r.state.clips);
+		json_put_real(&w, "epoch", r.state.epoch);
+		json_put_real(&w, "loss", r.state.loss);
+	}
+	json_put_text(&w, "state", got != 1 ? "broken" : done ? "finished" :
+	    "unfinished");
+	if (got == 1)
+		json_put_int(&w, "step", (int64_t)r.state.step);
+	json_close(&w);
+	puts(w.out.data);
+	buffer_free(&w.out);
+	resume_free(&r);
+	free(final);
+	if (got == 0)
+		fail("%s: no checkpoint in it", text_quote(status_dir));
+	if (stdout_done() != 0 || got != 1)
+		return EXIT_FAILED;
+	return done ? EXIT_DONE : EXIT_AGAIN;
+}
+
+/* ---- setting up ---- */
+
+/* Every rank stops if one has a reason to; the worst reason is the status. */
+static int
+agree(struct comm *c, int status)
+{
+	int64_t worst = status;
+
+	return comm_max(c, &worst) != 0 ? EXIT_RANKS : (int)worst;
+}
+
+/*
+ * The text of a file that rank 0 can read, on every rank: standard input
+ * belongs to rank 0 alone, and files may differ from host to host.
+ */
+static char *
+shared_text(struct comm *c, const char *path)
+{
+	struct buffer b = { 0 };
+	int64_t n = -1;
+
+	if (c->rank == 0 && file_read(path, &b) == 0)
+		n = (int64_t)b.n;
+	if (comm_broadcast(c, &n, sizeof(n), 0) != 0 || n < 0) {
+		buffer_free(&b);
+		return NULL;
+	}
+	if (c->rank != 0)
+		b.data = xcalloc((size_t)n + 1, 1);
+	if (comm_broadcast(c, b.data, (size_t)n, 0) != 0)
+		buffer_free(&b);
+	return b.data;
+}
+
+static void
+check_options(void)
+{
+	if (data == NULL)
+		options_wrong("no data set (wanted --data=DIR)");
+	if (schedule_path == NULL)
+		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
+		    "makes one)");
+	if (out == NULL && !dry_run)
+		options_wrong("nowhere to put the run (wanted --out=DIR)");
+}
+
+static int
+open_schedule(struct session *s)
+{
+	struct table *t;
+
+	s->schedule_text = shared_text(s->comm, schedule_path);
+	if (s->schedule_text == NULL)
+		return EXIT_USAGE;
+	t = table_parse(strcmp(schedule_path, "-") == 0 ? "standard input" :
+	    text_quote(schedule_path), s->schedule_text);
+	if (t != NULL)
+		s->schedule = schedule_from_table(t);
+	table_free(t);
+	return s->schedule != NULL ? 0 : EXIT_USAGE;
+}
+
+/* Class names, one a line, as checkpoints keep them. */
+static char *
+class_lines(const struct dataset *d)
+{
+	struct buffer b = { 0 };
+
+	for (int i = 0; i < dataset_classes(d); i++)
+		buffer_printf(&b, "%s\n", dataset_class(d, i));
+	return b.data != NULL ? b.data : xstrdup("");
+}
+
+static int
+open_data(struct session *s)
+{
+	uint32_t n;
+
+	if ((s->train = dataset_open(data)) == NULL)
+		return EXIT_FAILED;
+	n = dataset_samples(s->train);
+	if (n == 0) {
+		fail("%s: no samples in it", text_quote(data));
+		return EXIT_FAILED;
+	}
+	if (dataset_classes(s->train) < 2) {
+		fail("%s: %d classes (wanted at least 2)", text_quote(data),
+		    dataset_classes(s->train));
+		return EXIT_FAILED;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct sample m = dataset_sample(s->train, i);
+
+		if (m.label < 0 || m.label >= dataset_classes(s->train)) {
+			fail("%s: sample %s has label %d (wanted 0 to %d)",
+			    text_quote(data), m.key, m.label,
+			    dataset_classes(s->train) - 1);
+			return EXIT_FAILED;
+		}
+	}
+	if (val == NULL)
+		return 0;
+	if ((s->val = dataset_open(val)) == NULL)
+		return EXIT_FAILED;
+	if (dataset_class_hash(s->val) != dataset_class_hash(s->train)) {
+		fail("%s: its classes are not those of %s", text_quote(val),
+		    text_quote(data));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int
+open_network(struct session *s)
+{
+	int size, local, cores;
+
+	if ((s->backend = backend_find(device)) == NULL)
+		return EXIT_USAGE;
+	if (s->comm->rank == 0)
+		s->network_path = share_find("models", model, ".net");
+	if (agree(s->comm, s->comm->rank == 0 && s->network_path == NULL) != 0)
+		return EXIT_USAGE;
+	s->network_text = shared_text(s->comm, s->network_path);
+	if (s->network_text == NULL)
+		return EXIT_USAGE;
+	s->graph = graph_parse(s->network_path != NULL ? s->network_path : model,
+	    s->network_text, dataset_classes(s->train));
+	if (s->graph == NULL)
+		return EXIT_USAGE;
+	launch_rank(&size, &local);
+	cores = cpus() / local;
+	if (s->backend->open(threads > 0 ? (int)threads : cores > 1 ? cores : 1) !=
+	    0 || (s->net = net_new(s->graph, s->backend)) == NULL)
+		return EXIT_FAILED;
+	return 0;
+}
+
+/* What must be one and the same on every rank. */
+static int
+check_ranks(struct session *s)
+{
+	enum { LINE = 512 };
+	char mine[LINE] = "", *all = xcalloc((size_t)s->comm->size, LINE);
+	int bad = 0;
+
+	snprintf(mine, sizeof(mine), "%s, data %s", s->build, s->dataset);
+	if (comm_gather(s->comm, mine, LINE, all) != 0)
+		bad = EXIT_RANKS;
+	for (int r = 1; r < s->comm->size && !bad; r++)
+		if (strcmp(all, all + (size_t)r * LINE) != 0) {
+			if (s->comm->rank == 0)
+				fail("ranks differ: rank 0 has %s; rank %d has %s "
+				    "(VT_ISA=avx2 or base makes processors alike)",
+				    all, r, all + (size_t)r * LINE);
+			bad = EXIT_USAGE;
+		}
+	free(all);
+	return bad;
+}
+
+/* The shape of validation: asked for, or that of the last stage. */
+static void
+set_viewing(struct session *s)
+{
+	const struct stage *last =
+	    &s->schedule->stage[s->schedule->stages - 1];
+	const struct cell *c = &last->cell[last->cells - 1];
+
+	s->t.viewing = (struct view_options){ .threads = (int)loader_threads,
+		.sampler = (enum sampler)sampler, .validate = 1, .clips = 1,
+		.crops = 1, .n = 8, .t = val_frames > 0 ? (int)val_frames :
+		c->frames, .side = val_crop > 0 ? (int)val_crop : c->crop,
+		.memory = (size_t)loader_memory };
+}
+
+static FILE *
+open_trace(struct session *s)
+{
+	char *path;
+	FILE *f;
+
+	if (trace == NULL)
+		return NULL;
+	path = s->comm->size == 1 ? xstrdup(trace) :
+	    xprintf("%s.%d", trace, s->comm->rank);
+	if ((f = fopen(path, "w")) == NULL)
+		fail_errno("%s: cannot create", text_quote(path));
+	free(path);
+	return f;
+}
+
+static void
+set_trainer(struct session *s)
+{
+	struct trainer *t = &s->t;
+
+	t->o = (struct trainer_options){ .save_every = save_every,
+		.save_steps = save_steps, .val_every = val_every,
+		.best = keep_best == 0 ? BEST_TOP1 : keep_best == 1 ? BEST_LOSS :
+		BEST_NONE, .log_every = log_every, .stop_after = stop_after,
+		.max_loss = max_loss, .bucket = bucket };
+	t->comm = s->comm;
+	t->net = s->net;
+	t->schedule = s->schedule;
+	t->train = s->train;
+	t->val = s->val;
+	t->out = s->comm->rank == 0 ? stdout : NULL;
+	t->loading = (struct loader_options){ .seed = (uint64_t)seed,
+		.threads = (int)loader_threads, .rank = s->comm->rank,
+		.ranks = s->comm->size, .sampler = (enum sampler)sampler,
+		.crop = augment == 0 ? CROP_MULTISCALE : CROP_CENTRE,
+		.flip = flip, .memory = (size_t)loader_memory };
+	t->optim.momentum = momentum;
+	t->optim.decay = decay;
+	t->optim.nesterov = nesterov;
+	t->optim.clip = clip;
+	t->state = (struct state){ .seed = (uint64_t)seed, .best = -1e300,
+		.build = s->build, .classes = s->classes,
+		.class_hash = s->class_hash, .config = s->settings,
+		.dataset = s->dataset,
+		.generation = dataset_generation(s->train),
+		.history = s->history, .model = s->graph->name,
+		.network = s->network_text, .order = s->order };
+	set_viewing(s);
+}
+
+/* The hash of the schedule up to a step, as it is kept in checkpoints. */
+static void
+set_history(struct session *s, uint64_t step)
+{
+	hash128_text(schedule_prefix_hash(s->schedule,
+	    dataset_samples(s->train), step), s->history);
+}
+
+static void
+describe(struct session *s)
+{
+	hash128_text(dataset_id(s->train), s->dataset);
+	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
+	    dataset_class_hash(s->train));
+	s->build = xprintf("vt %s %s %s", VT_VERSION, s->backend->name,
+	    isa_name(isa_best()));
+	s->settings = options_config();
+	s->classes = class_lines(s->train);
+	s->order = xstrdup("v1");
+	set_history(s, 0);
+}
+
+/* ---- resuming ---- */
+
+/* Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status. */
+static int
+find_checkpoint(struct session *s, struct resume *r)
+{
+	int got = 0;
+
+	if (strcmp(resume, "never") == 0) {
+		uint64_t *steps;
+
+		got = rundir_checkpoints(out, &steps);
+		free(steps);
+		if (got > 0)
+			fail("%s: holds a run already (--resume=auto goes on with "
+			    "it)", text_quote(out));
+		return got == 0 ? 0 : -EXIT_USAGE;
+	}
+	got = strcmp(resume, "auto") == 0 ? resume_newest(out, r) :
+	    resume_file(resume, r);
+	if (got < 0)
+		return got == -2 ? -EXIT_DAMAGE : -EXIT_FAILED;
+	if (got == 0)
+		return 0;
+	set_history(s, r->state.step);
+	if (resume_check(r, &s->t.state, may_change, &override) != 0)
+		return -EXIT_USAGE;
+	return 1;
+}
+
+/* Numbers that rank 0 tells the others. */
+struct where { int64_t found; uint64_t step, clips; double epoch, loss, best; };
+
+/* A flat buffer from rank 0 to all. */
+static int
+broadcast_flat(struct session *s, void *flat)
+{
+	size_t bytes = s->graph->elements * s->backend->elem;
+	void *host;
+	int bad;
+
+	if (s->comm->size == 1)
+		return 0;
+	host = xmalloc(bytes);
+	s->backend->download(host, flat, bytes);
+	bad = comm_broadcast(s->comm, host, bytes, 0);
+	s->backend->upload(flat, host, bytes);
+	free(host);
+	return bad;
+}
+
+static int
+load_or_begin(struct session *s)
+{
+	struct state *st = &s->t.state;
+	struct resume r = { 0 };
+	struct where w = { 0 };
+
+	if (s->comm->rank == 0) {
+		w.found = find_checkpoint(s, &r);
+		if (w.found == 1 && checkpoint_load(&r.file, r.path, s->net,
+		    s->t.optim.m) != 0)
+			w.found = -EXIT_DAMAGE;
+		if (w.found == 1) {
+			w = (struct where){ 1, r.state.step, r.state.clips,
+				r.state.epoch, r.state.loss, r.state.best };
+			note("%s: going on after step %" PRIu64,
+			    text_quote(r.path), w.step);
+		}
+		resume_free(&r);
+	}
+	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
+		return EXIT_RANKS;
+	if (w.found < 0)
+		return (int)-w.found;
+	if (w.found == 0) {
+		net_init(s->net, (uint64_t)seed);
+		set_history(s, 0);
+		return 0;
+	}
+	st->step = w.step;
+	st->clips = w.clips;
+	st->epoch = w.epoch;
+	st->loss = w.loss;
+	st->best = w.best;
+	if (broadcast_flat(s, s->net->w) != 0 ||
+	    broadcast_flat(s, s->t.optim.m) != 0)
+		return EXIT_RANKS;
+	return 0;
+}
+
+/* What the run was started with, beside its checkpoints; rank 0 only. */
+static int
+write_papers(struct session *s)
+{
+	static const char *const names[] = { "config", "schedule.tsv",
+		"network.net", "classes.txt" };
+	const char *const texts[] = { s->settings, s->schedule_text,
+		s->network_text, s->classes };
+	struct json_writer w = { 0 };
+	int bad = 0;
+
+	for (int i = 0; i < 4 && !bad; i++) {
+		char *path = rundir_path(&s->run, names[i]);
+
+		bad = commit_text(path, texts[i]);
+		free(path);
+	}
+	if (bad || rundir_log_open(&s->run, s->t.state.step) != 0)
+		return EXIT_FAILED;
+	json_open(&w, NULL, '{');
+	json_put_text(&w, "build", s->build);
+	json_put_text(&w, "config", s->settings);
+	json_put_text(&w, "dataset_id", s->dataset);
+	json_put_text(&w, "library", comm_library());
+	json_put_text(&w, "model", s->graph->name);
+	json_put_int(&w, "parameters", (int64_t)graph_parameters(s->graph));
+	json_put_int(&w, "ranks", s->comm->size);
+	json_put_int(&w, "samples", dataset_samples(s->train));
+	json_put_int(&w, "step", (int64_t)s->t.state.step);
+	json_put_text(&w, "type", "start");
+	json_close(&w);
+	bad = rundir_log(&s->run, w.out.data);
+	buffer_free(&w.out);
+	return bad ? EXIT_FAILED : 0;
+}
+
+/* ---- the command ---- */
+
+/* Everything up to the plan; 0, or an exit status that all ranks share. */
+static int
+set_up(struct session *s)
+{
+	int status;
+
+	if ((status = agree(s->comm, open_schedule(s))) != 0 ||
+	    (status = agree(s->comm, open_data(s))) != 0 ||
+	    (status = agree(s->comm, open_network(s))) != 0)
+		return status;
+	describe(s);
+	if ((status = check_ranks(s)) != 0)
+		return status;
+	set_trainer(s);
+	s->t.optim.rule = group_rule_find(groups);
+	if (s->t.optim.rule == NULL)
+		return EXIT_USAGE;
+	if (optim_open(&s->t.optim, s->net) != 0)
+		return EXIT_FAILED;
+	return agree(s->comm, trainer_plan(&s->t));
+}
+
+static int
+train(struct session *s)
+{
+	int status = 0;
+
+	if (s->comm->rank == 0) {
+		s->run.keep = (int)keep;
+		if (rundir_open(&s->run, out) != 0)
+			status = EXIT_FAILED;
+		else
+			s->t.run = &s->run;
+	}
+	if ((status = agree(s->comm, status)) != 0 ||
+	    (status = load_or_begin(s)) != 0)
+		return status;
+	if ((s->t.loading.trace = open_trace(s)) == NULL && trace != NULL)
+		status = EXIT_FAILED;
+	if (s->comm->rank == 0 && status == 0)
+		status = write_papers(s);
+	if ((status = agree(s->comm, status)) != 0)
+		return status;
+	progress_start(s->comm->rank == 0 && quiet == 0 ?
+	    (enum progress_mode)progress : PROGRESS_NEVER);
+	status = trainer_run(&s->t);
+	if (s->t.loading.trace != NULL && fclose(s->t.loading.trace) != 0 &&
+	    status == 0) {
+		fail_errno("%s: cannot write", text_quote(trace));
+		status = EXIT_FAILED;
+	}
+	return status;
+}
+
+static void
+close_session(struct session *s)
+{
+	trainer_close(&s->t);
+	if (s->t.run != NULL)
+		rundir_close(&s->run);
+	if (s->net != NULL)
+		optim_close(&s->t.optim, s->net);
+	net_free(s->net);
+	graph_free(s->graph);
+	if (s->backend != NULL)
+		s->backend->close();
+	dataset_free(s->train);
+	dataset_free(s->val);
+	schedule_free(s->schedule);
+	free(s->schedule_text);
+	free(s->network_text);
+	free(s->network_path);
+	free(s->build);
+	free(s->classes);
+	free(s->settings);
+	free(s->order);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct session s = { 0 };
+	int status, operand;
+
+	program_start(argv[0]);
+	operand = options_parse(&command, argc, argv);
+	program_quiet(quiet);
+	if (operand < argc)
+		options_wrong("%s: no operands are taken",
+		    text_quote(argv[operand]));
+	if (status_dir != NULL)
+		return say_status();
+	check_options();
+	stop_handle();
+	if ((s.comm = comm_open(&argc, &argv)) == NULL)
+		return EXIT_USAGE;
+	program_rank(s.comm->rank, s.comm->size);
+	status = set_up(&s);
+	if (status == 0 && dry_run && s.comm->rank == 0)
+		trainer_print_plan(&s.t, stdout);
+	if (status == 0 && !dry_run)
+		status = train(&s);
+	close_session(&s);
+	comm_close(s.comm);
+	if (stdout_done() != 0 && status == 0)
+		status = EXIT_FAILED;
+	return status;
+}

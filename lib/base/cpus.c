@@ -1,0 +1,56 @@
+/* How much machine there is, and this process's share of it. */
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/cpus.h"
+
+int
+cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+/* The first of ${names} in the environment as a number, or ${otherwise}. */
+static int
+from_environment(const char *const *names, int otherwise)
+{
+	for (; *names != NULL; names++) {
+		const char *v = getenv(*names);
+
+		if (v != NULL && *v >= '0' && *v <= '9')
+			return atoi(v);
+	}
+	return otherwise;
+}
+
+int
+launch_rank(int *size, int *local)
+{
+	static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+		"SLURM_STEP_NUM_TASKS", NULL };
+	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+		"SLURM_PROCID", NULL };
+	static const char *const locals[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
+		"MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE", NULL };
+
+	*size = from_environment(sizes, 1);
+	*local = from_environment(locals, *size > 1 ? *size : 1);
+	if (*size < 1)
+		*size = 1;
+	if (*local < 1)
+		*local = 1;
+	return *size > 1 ? from_environment(ranks, 0) : 0;
+}
+
+int
+split(int n, int rank, int ranks, int *first)
+{
+	*first = (int)((int64_t)n * rank / ranks);
+	return (int)((int64_t)n * (rank + 1) / ranks) - *first;
+}

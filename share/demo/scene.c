@@ -1,0 +1,233 @@
+/* Random still scenes, and a camera that moves over them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "scene.h"
+
+#define VIEW 72			/* units along the short side of the picture */
+#define PLANE 208		/* units along the side of the scene */
+#define PI 3.14159265358979323846
+
+const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
+	"roll_right", "tilt_down", "tilt_up", "zoom_in", "zoom_out" };
+
+const struct difficulty difficulty_demo = { .75 / VIEW, 1.5 / VIEW, 2, 4, .02,
+	.04, 2 };
+const struct difficulty difficulty_hard = { .2 / VIEW, .6 / VIEW, .5, 1.5, .005,
+	.015, 12 };
+
+struct scene {
+	int w, h, size;			/* size: of the plane, in pixels */
+	double scale;			/* pixels a unit */
+	float *plane;			/* [size][size][3] */
+	double x, y;			/* centre of the middle frame, units */
+	double dx, dy, roll, zoom;	/* a frame */
+	double noise;
+	struct rng noise_rng;
+};
+
+static double
+between(struct rng *r, double a, double b)
+{
+	return a + (b - a) * rng_uniform(r);
+}
+
+/* Mix ${colour} into the plane over a box, by how much the shape covers. */
+static void
+paint(struct scene *s, double x, double y, double reach,
+    double (*cover)(double dx, double dy, const double *p), const double *p,
+    const double *colour)
+{
+	int x0 = (int)((x - reach) * s->scale), x1 = (int)((x + reach) * s->scale);
+	int y0 = (int)((y - reach) * s->scale), y1 = (int)((y + reach) * s->scale);
+
+	for (int j = y0 < 0 ? 0 : y0; j <= y1 && j < s->size; j++)
+		for (int i = x0 < 0 ? 0 : x0; i <= x1 && i < s->size; i++) {
+			float *to = s->plane + ((size_t)j * s->size + i) * 3;
+			double a = cover((i + .5) / s->scale - x,
+			    (j + .5) / s->scale - y, p);
+
+			for (int c = 0; c < 3; c++)
+				to[c] += (float)(a * (colour[c] - to[c]));
+		}
+}
+
+/* Shapes; p[0] is the size, p[1] a direction. */
+static double
+blob(double dx, double dy, const double *p)
+{
+	return exp(-(dx * dx + dy * dy) / (2 * p[0] * p[0]));
+}
+
+static double
+disc(double dx, double dy, const double *p)
+{
+	double edge = (p[0] * 1.6 - sqrt(dx * dx + dy * dy)) * 2;
+
+	return edge < 0 ? 0 : edge > 1 ? 1 : edge;
+}
+
+static double
+square(double dx, double dy, const double *p)
+{
+	double u = fabs(dx * cos(p[1]) + dy * sin(p[1]));
+	double v = fabs(dy * cos(p[1]) - dx * sin(p[1]));
+	double edge = (p[0] * 1.4 - (u > v ? u : v)) * 2;
+
+	return edge < 0 ? 0 : edge > 1 ? 1 : edge;
+}
+
+static double
+stroke(double dx, double dy, const double *p)
+{
+	double u = fabs(dx * cos(p[1]) + dy * sin(p[1]));
+	double v = fabs(dy * cos(p[1]) - dx * sin(p[1]));
+
+	return u > 3 * p[0] ? 0 : exp(-v * v / (p[0] * p[0] * .6));
+}
+
+static double (*const shapes[])(double, double, const double *) = {
+	blob, disc, square, stroke
+};
+
+/*
+ * The ground and what lies on it.  Scenes are of five kinds: each of the four
+ * shapes alone, or all of them together.
+ */
+static void
+paint_scene(struct scene *s, struct rng *r)
+{
+	int kind = (int)rng_below(r, 5), n = 150 + (int)rng_below(r, 201);
+	double mean = between(r, 70, 185), contrast = between(r, 45, 100);
+	double ground[3], slope[3][2];
+
+	for (int c = 0; c < 3; c++) {
+		ground[c] = mean + between(r, -15, 15);
+		slope[c][0] = between(r, -.15, .15);
+		slope[c][1] = between(r, -.15, .15);
+	}
+	for (int j = 0; j < s->size; j++)
+		for (int i = 0; i < s->size; i++)
+			for (int c = 0; c < 3; c++)
+				s->plane[((size_t)j * s->size + i) * 3 + c] =
+				    (float)(ground[c] + (i / s->scale - PLANE / 2) *
+				    slope[c][0] + (j / s->scale - PLANE / 2) *
+				    slope[c][1]);
+	for (int k = 0; k < n; k++) {
+		double x = between(r, 0, PLANE), y = between(r, 0, PLANE);
+		double p[2] = { between(r, 1.2, 2.2), between(r, 0, PI) };
+		double colour[3];
+		int shape = kind < 4 ? kind : (int)rng_below(r, 4);
+
+		for (int c = 0; c < 3; c++)
+			colour[c] = mean + between(r, -1, 1) * contrast;
+		paint(s, x, y, 4 * p[0], shapes[shape], p, colour);
+	}
+}
+
+struct scene *
+scene_new(uint64_t seed, uint32_t number, int move, int w, int h,
+    const struct difficulty *d)
+{
+	struct scene *s = xcalloc(1, sizeof(*s));
+	struct rng r = rng_clip(seed, number);
+	double shift, sign = move % 2 == 0 ? -1 : 1;
+	double most = PLANE / 2. - VIEW * 1.1;
+
+	s->w = w;
+	s->h = h;
+	s->scale = (double)(w < h ? w : h) / VIEW;
+	s->size = (int)ceil(PLANE * s->scale);
+	s->plane = xcalloc((size_t)s->size * (size_t)s->size * 3, sizeof(float));
+	s->noise = d->noise;
+	paint_scene(s, &r);
+	s->x = PLANE / 2. + between(&r, -most, most);
+	s->y = PLANE / 2. + between(&r, -most, most);
+	shift = between(&r, d->shift_min, d->shift_max) * VIEW;
+	if (move / 2 == 0)
+		s->dx = sign * shift;
+	else if (move / 2 == 1)
+		s->roll = sign * between(&r, d->roll_min, d->roll_max) * PI / 180;
+	else if (move / 2 == 2)
+		s->dy = -sign * shift;
+	else
+		s->zoom = sign * between(&r, d->zoom_min, d->zoom_max);
+	s->noise_rng = rng_clip(seed ^ 0x6e6f697365, number);
+	return s;
+}
+
+void
+scene_free(struct scene *s)
+{
+	if (s == NULL)
+		return;
+	free(s->plane);
+	free(s);
+}
+
+/* The plane at (x, y) units, bilinear, its edge repeated. */
+static void
+look(const struct scene *s, double x, double y, double *rgb)
+{
+	double most = s->size - 1.001, fx, fy;
+	const float *at;
+	int i, j;
+
+	x = x * s->scale - .5;
+	y = y * s->scale - .5;
+	x = x < 0 ? 0 : x > most ? most : x;
+	y = y < 0 ? 0 : y > most ? most : y;
+	i = (int)x;
+	j = (int)y;
+	fx = x - i;
+	fy = y - j;
+	at = s->plane + ((size_t)j * s->size + i) * 3;
+	for (int c = 0; c < 3; c++) {
+		const float *below = at + (size_t)s->size * 3;
+
+		rgb[c] = (1 - fy) * ((1 - fx) * at[c] + fx * at[c + 3]) +
+		    fy * ((1 - fx) * below[c] + fx * below[c + 3]);
+	}
+}
+
+/* About normal: the sum of four uniforms. */
+static double
+noise(struct rng *r)
+{
+	struct rng_block b = rng_philox(r->seed, (uint32_t)r->id, 0, r->draw++,
+	    r->purpose);
+	double sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		sum += rng_unit(b.w[i]);
+	return (sum - 2) * sqrt(3);
+}
+
+void
+scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
+{
+	double t = frame - (frames - 1) / 2.;
+	double x = s->x + t * s->dx, y = s->y + t * s->dy;
+	double wide = exp(t * s->zoom), c = cos(t * s->roll) * wide;
+	double n = sin(t * s->roll) * wide;
+	struct rng r = s->noise_rng;
+
+	r.draw = (uint32_t)frame * (uint32_t)(s->w * s->h);
+	for (int j = 0; j < s->h; j++)
+		for (int i = 0; i < s->w; i++, rgb += 3) {
+			double u = (i + .5 - s->w / 2.) / s->scale;
+			double v = (j + .5 - s->h / 2.) / s->scale;
+			double colour[3], grain = s->noise * noise(&r);
+
+			look(s, x + u * c - v * n, y + u * n + v * c, colour);
+			for (int k = 0; k < 3; k++) {
+				double z = colour[k] + grain;
+
+				rgb[k] = (uint8_t)(z < 0 ? 0 : z > 255 ? 255 :
+				    z + .5);
+			}
+		}
+}

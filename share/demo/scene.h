@@ -1,0 +1,39 @@
+#ifndef DEMO_SCENE_H
+#define DEMO_SCENE_H
+
+/*
+ * Camera moves over random still scenes.  Each move is the time reversal of
+ * another, and everything else is drawn alike for all of them, so no single
+ * frame, and no set of frames without their order, tells which it is.
+ */
+
+#include <stdint.h>
+
+enum { MOVES = 8 };
+
+extern const char *const move_names[MOVES];
+
+/* How hard the moves are to see. */
+struct difficulty {
+	double shift_min, shift_max;	/* of the short side, a frame */
+	double roll_min, roll_max;	/* degrees a frame */
+	double zoom_min, zoom_max;	/* relative, a frame */
+	double noise;			/* sigma, of 255 */
+};
+
+extern const struct difficulty difficulty_demo, difficulty_hard;
+
+struct scene;
+
+/*
+ * scene_new(seed, number, move, w, h, d): clip ${number} of a set: its scene
+ * and its camera, for pictures of ${w} x ${h}.
+ */
+struct scene *scene_new(uint64_t seed, uint32_t number, int move, int w, int h,
+    const struct difficulty *d);
+void scene_free(struct scene *s);
+
+/* scene_draw(s, frame, frames, rgb): frame ${frame} of ${frames}, [h][w][3]. */
+void scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb);
+
+#endif
