@@ -373,6 +373,7 @@ test_digest(void)
 	struct text_style s = { 2, TEXT_MIDDLE, 1, 0, { 40, 0, 90 } };
 	double dash[8];
 	struct image *m;
+	uint64_t digest;
 
 	for (int i = 0; i < 60; i++)
 		wave[i] = (struct point){ 5 * i, 100 + (i % 9) * (i % 7) };
@@ -385,9 +386,10 @@ test_digest(void)
 	canvas_area(c, wave, 9, canvas_heat(0.37));
 	canvas_text(c, 150, 20, "The same bits", &s);
 	m = canvas_take(c);
-	ok(hash64(m->data, 300 * 200 * 3) == 0x3faae9654640a9ff, "a drawing of everything has "
-	    "the bits it always had");
-	diag("%016llx", (unsigned long long)hash64(m->data, 300 * 200 * 3));
+	digest = hash64(m->data, 300 * 200 * 3);
+	if (!ok(digest == 0x3faae9654640a9ff,
+	    "a drawing of everything has the bits it always had"))
+		diag("%016llx", (unsigned long long)digest);
 	image_free(m);
 }
 

@@ -96,12 +96,14 @@ wrong "--lr-factors: 2 numbers \(wanted 3" --lr-factors=1,2
 wrong "--long-factors: 0.5 \(wanted frames x crop" --policy=long --long-factors=0.5
 wrong "--long-factors: 1x2 " --policy=long --long-factors=1x2
 wrong "--short-factors: 0 \(wanted" --policy=short --short-factors=0
-wrong "--short-factors: 8 numbers" --policy=short --short-factors=1,1,1,1,1,1,1,1
+wrong "--short-factors: more than 7 items" --policy=short --short-factors=1,1,1,1,1,1,1,1
 wrong "wanted --lr-steps, or --no-fine-tune" --policy=long --lr-steps=none
 wrong "a warm-up of 50 epochs in a schedule of 50" --warmup-epochs=50
 wrong "is 0 x 158 \(wanted at least 1 x 1\)" --policy=long --frames=2
-wrong "crop 112 has no place beside the long cycle's 56" --policy=long+short \
+wrong "a crop of 112 has no place in a stage of crop 56" --policy=long+short \
     --long-factors=0.25x0.25,1x1
+wrong "a rate of 1e\\+12 behind epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
+    --lr-factors=1e6,1,1
 wrong "one table at most" a.tsv b.tsv
 wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
 wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"

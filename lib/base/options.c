@@ -606,21 +606,24 @@ print_setting(struct buffer *b, int i, int with_origin)
 }
 
 static char *
-config_text(int with_origin)
+config_text(const char *except, int with_origin)
 {
 	struct buffer b = { 0 };
+	char name[80];
 
 	buffer_add(&b, "", 0);
-	for (int i = 0; i < rows; i++)
-		if (is_setting(i))
+	for (int i = 0; i < rows; i++) {
+		snprintf(name, sizeof(name), " %s ", row[i]->name);
+		if (is_setting(i) && strstr(except, name) == NULL)
 			print_setting(&b, i, with_origin);
+	}
 	return b.data;
 }
 
 char *
-options_config(void)
+options_config(const char *except)
 {
-	return config_text(0);
+	return config_text(except != NULL ? except : "", 0);
 }
 
 /*
@@ -685,7 +688,7 @@ options_parse(const struct command *c, int argc, char **argv)
 	if (want_spec)
 		print_spec();
 	if (want_print) {
-		char *text = config_text(1);
+		char *text = config_text("", 1);
 
 		fputs(text, stdout);
 		free(text);

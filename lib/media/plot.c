@@ -82,7 +82,8 @@ draw_stretch(struct canvas *c, const struct area *a,
 
 	for (int i = from; i < to; i++) {
 		p[n++] = place(a, s->x[i], s->y[i]);
-		if (s->kind == PLOT_STEPS && i + 1 < to)
+		if (s->kind == PLOT_STEPS && i + 1 < s->n &&
+		    shown(&a->sx, s->x[i + 1]))
 			p[n++] = place(a, s->x[i + 1], s->y[i]);
 		if (s->kind == PLOT_MARKS)
 			canvas_mark(c, p[n - 1], 5 * UNIT, s->style, ink);

@@ -53,7 +53,7 @@ arrange(const struct plot_heat *h)
 	int n = h->rows > h->columns ? h->rows : h->columns;
 	char text[32];
 
-	for (int i = 0; l.max == 0 && i < h->rows * h->columns; i++)
+	for (int i = 0; h->max == 0 && i < h->rows * h->columns; i++)
 		l.max = fmax(l.max, h->value[i]);
 	if (l.max <= 0)
 		l.max = 1;

@@ -65,8 +65,8 @@ scale_fit(double min, double max, int log, int room)
 
 	if (log != 0) {
 		if (max < min * 1.0001) {
-			s.min = min / log;
-			s.max = max * log;
+			s.min = min / log / 0.75;
+			s.max = max * log * 0.75;
 		} else if (room) {
 			double more = (log_two(max) - log_two(min)) * 0.06;
 
