@@ -2,7 +2,9 @@
 # A test sources this file from the root of the tree and ends with "plan".
 BUILD=${BUILD:-build}
 SHARED=${VT_SHARED:-../shared}
-PATH="$PWD/$BUILD:$PATH"
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+case $SHARED in /*) ;; *) SHARED=$PWD/$SHARED ;; esac
+PATH="$BUILD:$PATH"
 VT_SHARE_DIR=$PWD/share
 export PATH VT_SHARE_DIR
 n_tests=0
