@@ -30,6 +30,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "relu x in=x\n", "t.net:2: a second x" },
 	{ HEAD "input y out=3\n", "t.net:2: a second input" },
 	{ "relu r in=x\n", "t.net:1: relu before the input" },
+	{ HEAD "# M\xfcller\n", "t.net:2: not UTF-8" },
 	{ "", "t.net: no network in it" },
 	{ HEAD, "t.net: no network in it" },
 	/* attributes */

@@ -542,6 +542,9 @@ read_lines(struct reader *r, char *text)
 			*next++ = '\0';
 		line[strcspn(line, "\r")] = '\0';
 		r->line++;
+		/* It is kept in checkpoints, as JSON. */
+		if (!text_is_utf8(line))
+			return fail("%s:%d: not UTF-8", r->path, r->line);
 		word = line + strspn(line, " \t");
 		if (text_starts(word, "def ")) {
 			if (open != NULL)
