@@ -563,6 +563,9 @@ write_papers(struct session *s)
 	struct json_writer w = { 0 };
 	int bad = 0;
 
+	if (schedule_seek(s->schedule, dataset_samples(s->train),
+	    s->t.state.step).cell != NULL)
+		bad = rundir_unfinish(&s->run);
 	for (int i = 0; i < 4 && !bad; i++) {
 		char *path = rundir_path(&s->run, names[i]);
 

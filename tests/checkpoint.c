@@ -22,9 +22,9 @@ static char *dir;
 static const char *
 in_dir(const char *name)
 {
-	static char path[8][512];
+	static char path[64][512];
 	static int next;
-	char *p = path[next++ % 8];
+	char *p = path[next++ % 64];
 
 	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
 	return p;
@@ -627,6 +627,10 @@ run_directory(void)
 	is(resume_file(in_dir("deep/run/final.safetensors"), &found), 1,
 	    "with a final checkpoint");
 	resume_free(&found);
+
+	is(rundir_unfinish(&r), 0, "which goes when it goes on");
+	ok(!exists("deep/run/final.safetensors") && rundir_unfinish(&r) == 0,
+	    "and need not be there for that");
 
 	/* Damaged ones are put aside, and an older one is taken. */
 	set_step_damaged(&r, 10000000000);
