@@ -64,7 +64,7 @@ static const struct option_row rows[] = {
 	    "shrink the short side to N pixels (256; 0: do not)", NULL, 0,
 	    16384, 0 },
 	{ 0, "size", OPTION_TEXT, &size, "WxH",
-	    "make every frame W by H pixels", NULL, 0, 0, 0 },
+	    "make every frame W by H pixels instead", NULL, 0, 0, 0 },
 	{ 0, "enlarge", OPTION_FLAG, &enlarge, NULL,
 	    "--short-side enlarges smaller videos too", NULL, 0, 0, 0 },
 	{ 0, "fps", OPTION_TEXT, &fps, "RATE",
@@ -151,9 +151,6 @@ parse_size(void)
 	    w < 1 || h < 1 || w > 16384 || h > 16384)
 		options_wrong("--size: %s (wanted WIDTHxHEIGHT, 1 to 16384 "
 		    "each, such as 340x256)", Q(size));
-	if (options_given("short-side") || enlarge)
-		options_wrong("--size and %s exclude each other",
-		    enlarge ? "--enlarge" : "--short-side");
 	how.width = w;
 	how.height = h;
 }
@@ -167,12 +164,10 @@ settle(void)
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
 		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", Q(fps));
-	if (annotation == NULL && options_given("list-format"))
+	if (annotation == NULL && list_format != LIST_AUTO)
 		options_wrong("--list-format is for --list, which is missing");
 	if (zero && lists.n == 0)
 		options_wrong("-0 is for -T, which is missing");
-	if (threads == 0)
-		threads = processors();
 	how.short_side = (int)short_side;
 	how.enlarge = enlarge;
 	how.max_frames = max_frames;
@@ -383,6 +378,7 @@ main(int argc, char **argv)
 	int first, result = EXIT_FAILED;
 
 	program_start(argv[0]);
+	threads = processors();
 	first = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	settle();

@@ -1,5 +1,4 @@
 /* vt-pack: streams to shards; shards verified, listed, looked into. */
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -7,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <archive.h>
-
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -24,6 +22,7 @@
 #include "shard/manifest.h"
 #include "shard/pack.h"
 #include "shard/reader.h"
+#include "shard/stream_read.h"
 #include "shard/verify.h"
 
 #define Q text_quote
@@ -86,7 +85,7 @@ static void
 versions(FILE *f)
 {
 	fprintf(f, "%s\nReads and writes shards of format 1.0, sets of format "
-	    "1.\n", archive_version_string());
+	    "1.\n", stream_library());
 }
 
 static const struct command command = {
@@ -291,21 +290,13 @@ verify_file(const struct verify *v, const char *path)
 }
 
 static int
-processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-static int
 do_verify(const char *const *operand, size_t n)
 {
 	static const enum verify_depth depth[] = { VERIFY_FULL, VERIFY_FAST,
 		VERIFY_DECODE };
 	struct decoders d = { 0 };
 	const struct verify v = { depth[verify], found, decode, verified, &d };
-	int workers = threads > 0 ? (int)threads : processors();
+	int workers = threads > 0 ? (int)threads : cpus();
 	int wrong = 0;
 
 	if ((input != NULL) == (n > 0))

@@ -200,6 +200,10 @@ test_commits(void)
 	is(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode), 1,
 	    "a device stays a device");
 	ok(commit_open(dir) == NULL, "a directory is refused");
+	fail_capture(said, sizeof(said));
+	is(file_read("/nowhere/at/all", &b), -1, "a file that is not there");
+	is_text(said, "/nowhere/at/all: cannot open: No such file or directory",
+	    "the message says why");
 	c = commit_open(a);
 	commit_write(c, "left behind", 11);
 	is(commit_sweep(dir), 0, "temporary files are swept");

@@ -3,6 +3,7 @@
 BUILD=${BUILD:-build}
 SHARED=${VT_SHARED:-../shared}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+case $SHARED in /*) ;; *) SHARED=$PWD/$SHARED ;; esac
 PATH="$BUILD:$PATH"
 VT_SHARE_DIR=$PWD/share
 export PATH VT_SHARE_DIR

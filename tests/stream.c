@@ -2,7 +2,7 @@
  * Reading streams: cut anywhere, with a byte changed anywhere, and tars that
  * mean harm.  With arguments it writes a stream for the shell tests:
  *
- *	tests/stream FIRST SAMPLES FRAMES BYTES LABELS HEAD
+ *	tests/stream FIRST SAMPLES FRAMES BYTES LABELS HEAD [jpg|png]
  */
 /* tests/run: weight 6 */
 #include <fcntl.h>
@@ -444,11 +444,12 @@ main(int argc, char **argv)
 {
 	char temp[] = "/tmp/vt-stream.XXXXXX";
 
-	if (argc == 7) {
+	if (argc >= 7) {
 		const struct make m = { .first = atoi(argv[1]),
 			.samples = atoi(argv[2]), .frames = atoi(argv[3]),
 			.bytes = atoi(argv[4]), .labels = atoi(argv[5]),
-			.head = atoi(argv[6]), .seed = 1 };
+			.head = atoi(argv[6]), .pictures = argv[7],
+			.seed = 1 };
 
 		return make_stream(STDOUT_FILENO, &m) != 0;
 	}

@@ -13,6 +13,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "media/jpeg.h"
+#include "media/png.h"
 #include "shard/stream.h"
 
 struct make {
@@ -21,8 +23,29 @@ struct make {
 	int bytes;		/* of a frame: up to twice as many */
 	int labels;		/* classes; 0: without labels */
 	int head;		/* with __vt__/.head */
+	const char *pictures;	/* NULL, or "jpg" or "png": real ones */
 	uint64_t seed;
 };
+
+/* A real picture of 64 x 48 pixels. */
+static int
+make_picture(struct stream_writer *w, const char *ext, int seed)
+{
+	struct image *m = image_new(64, 48, 3);
+	struct jpeg_encoder *e = jpeg_encoder_new(90);
+	struct buffer b = { 0 };
+	int bad;
+
+	for (int i = 0; i < 64 * 48 * 3; i++)
+		m->data[i] = (uint8_t)(i * seed >> 4);
+	bad = strcmp(ext, "png") == 0 ? png_encode(m, &b) :
+	    jpeg_encode_rgb(e, m, &b);
+	bad |= stream_frame(w, b.data, b.n);
+	buffer_free(&b);
+	jpeg_encoder_free(e);
+	image_free(m);
+	return bad;
+}
 
 __attribute__((unused)) static int
 make_stream(int fd, const struct make *m)
@@ -37,7 +60,8 @@ make_stream(int fd, const struct make *m)
 		struct rng r = rng_clip(m->seed, (uint64_t)i);
 		int frames = m->frames + (int)rng_below(&r, (uint32_t)m->frames);
 		char key[64], source[80];
-		struct stream_sample s = { .key = key, .ext = "jpg",
+		struct stream_sample s = { .key = key, .ext = m->pictures ?
+			m->pictures : "jpg",
 			.label = m->labels ? i % m->labels : -1, .width = 64,
 			.frames = frames, .height = 48, .fps_num = 30000,
 			.fps_den = 1001, .status = "ok", .source = source,
@@ -47,7 +71,9 @@ make_stream(int fd, const struct make *m)
 		sprintf(key, "c%d/clip_%d", m->labels ? i % m->labels : 0, i);
 		sprintf(source, "videos/%s.mp4", key);
 		bad |= stream_begin(w, &s);
-		for (int f = 0; f < frames; f++) {
+		for (int f = 0; f < frames && m->pictures != NULL; f++)
+			bad |= make_picture(w, m->pictures, i + f);
+		for (int f = 0; f < frames && m->pictures == NULL; f++) {
 			size_t n = (size_t)m->bytes + rng_below(&r,
 			    (uint32_t)m->bytes);
 

@@ -89,6 +89,12 @@ test_find(void)
 		t[i] = i;
 	check_find("frames at once", t, 5, (struct fraction){ 1, 1000000 },
 	    none, 0, none);
+	t[0] = 0;
+	t[1] = INT64_MAX / 5;
+	check_find("frames an age apart", t, 2,
+	    (struct fraction){ INT32_MAX, 1 }, none, 0, none);
+	is(fps_100us(t[1], (struct fraction){ INT32_MAX, 1 }), INT64_MAX,
+	    "an age in 0.1 ms is cut off");
 	is(fps_100us(1001, (struct fraction){ 1, 30000 }), 334,
 	    "33.37 ms is 334 tenths");
 	is(fps_100us(1, (struct fraction){ 1, 20000 }), 1, "halves go up");

@@ -1,5 +1,6 @@
 /* Messages for people: one line each, written whole. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,26 @@ program_name(void)
 	return name;
 }
 
+/*
+ * If a standard descriptor is closed, the next file that is opened would get
+ * its number, and results or messages would be written into it.  A descriptor
+ * that can do nothing takes the place, so that using it is an error as before.
+ */
+static void
+occupy_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 void
 program_start(const char *argv0)
 {
 	const char *slash = strrchr(argv0, '/');
 
 	name = slash != NULL ? slash + 1 : argv0;
+	occupy_descriptors();
 }
 
 void

@@ -108,30 +108,6 @@ file_is_dir(const char *path)
 	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-int
-file_make_dir(const char *path)
-{
-	char *p = xstrdup(path);
-
-	for (char *s = p + 1;; s++) {
-		char c = *s;
-
-		if (c != '/' && c != '\0')
-			continue;
-		*s = '\0';
-		if (mkdir(p, 0777) != 0 && !(errno == EEXIST && file_is_dir(p))) {
-			fail_errno("%s: cannot make the directory", Q(p));
-			free(p);
-			return -1;
-		}
-		*s = c;
-		if (c == '\0')
-			break;
-	}
-	free(p);
-	return 0;
-}
-
 /*
  * Network file systems refuse fsync on a directory with EINVAL or ENOTSUP and
  * commit names by themselves; every other error counts.
@@ -173,6 +149,35 @@ directory(const char *path)
 		return xstrdup(".");
 	return slash == path ? xstrdup("/") :
 	    xstrndup(path, (size_t)(slash - path));
+}
+
+/* What is made is made durable, or a power cut could take all that is in it. */
+int
+file_make_dir(const char *path)
+{
+	char *p = xstrdup(path), *above;
+	int result = 0;
+
+	for (char *s = p + (*p != '\0'); result == 0; s++) {
+		char c = *s;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*s = '\0';
+		if (mkdir(p, 0777) == 0) {
+			above = directory(p);
+			result = file_sync_dir(above);
+			free(above);
+		} else if (!(errno == EEXIST && file_is_dir(p))) {
+			result = fail_errno("%s: cannot make the directory",
+			    Q(p));
+		}
+		*s = c;
+		if (c == '\0')
+			break;
+	}
+	free(p);
+	return result;
 }
 
 /* What ${path} names once symbolic links are followed, existing or not. */

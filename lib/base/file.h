@@ -26,7 +26,7 @@ int file_write(int fd, const char *path, const void *from, size_t n);
 int64_t file_size(const char *path);
 
 int file_is_dir(const char *path);	/* 1 or 0, without a message */
-int file_make_dir(const char *path);	/* with parents; existing is fine */
+int file_make_dir(const char *path);	/* with parents, durably; existing is fine */
 int file_sync_dir(const char *path);	/* make the names in it durable */
 
 /* path_join(dir, name): "dir/name", the caller's to free. */

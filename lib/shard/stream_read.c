@@ -171,6 +171,12 @@ stream_skipped(const struct stream_reader *r)
 	return r->skipped;
 }
 
+const char *
+stream_library(void)
+{
+	return archive_version_string();
+}
+
 /* ---- names ---- */
 
 static int

@@ -71,4 +71,7 @@ const char *stream_path(const struct stream_reader *r);	/* quoted, for messages 
 uint64_t stream_bytes(const struct stream_reader *r);	/* read so far */
 uint64_t stream_skipped(const struct stream_reader *r);	/* members left out */
 
+/* stream_library(): name and version of the library that reads tars. */
+const char *stream_library(void);
+
 #endif

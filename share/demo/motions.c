@@ -23,11 +23,11 @@
 #include "media/encode.h"
 #include "scene.h"
 
-/* What a video may be; the first six are drawn alike often. */
+/* What a video may be; each is drawn alike often. */
 static const struct kind { const char *codec, *suffix; int quality; } kinds[] = {
-	{ "libx264", "mp4", 90 }, { "mpeg4", "avi", 95 },
-	{ "libx264", "mkv", 90 }, { "mjpeg", "mov", 95 },
-	{ "mpeg2video", "mpg", 95 }, { "libvpx-vp9", "webm", 90 },
+	{ "libx264", "mp4", 80 }, { "mpeg4", "avi", 95 },
+	{ "libx264", "mkv", 80 }, { "mjpeg", "mov", 90 },
+	{ "mpeg2video", "mpg", 95 }, { "libvpx-vp9", "webm", 80 },
 };
 
 /* MPEG-2 knows only some rates; these are among them. */

@@ -8,14 +8,14 @@
 #include "scene.h"
 
 #define VIEW 72			/* units along the short side of the picture */
-#define PLANE 208		/* units along the side of the scene */
+#define PLANE 224		/* units along the side of the scene */
 #define PI 3.14159265358979323846
 
 const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
 	"roll_right", "tilt_down", "tilt_up", "zoom_in", "zoom_out" };
 
-const struct difficulty difficulty_demo = { .75 / VIEW, 1.5 / VIEW, 2, 4, .02,
-	.04, 2 };
+const struct difficulty difficulty_demo = { 1. / VIEW, 2. / VIEW, 2.5, 5, .025,
+	.05, 2 };
 const struct difficulty difficulty_hard = { .2 / VIEW, .6 / VIEW, .5, 1.5, .005,
 	.015, 12 };
 
@@ -100,7 +100,7 @@ static double (*const shapes[])(double, double, const double *) = {
 static void
 paint_scene(struct scene *s, struct rng *r)
 {
-	int kind = (int)rng_below(r, 5), n = 150 + (int)rng_below(r, 201);
+	int kind = (int)rng_below(r, 5), n = 70 + (int)rng_below(r, 101);
 	double mean = between(r, 70, 185), contrast = between(r, 45, 100);
 	double ground[3], slope[3][2];
 
@@ -118,7 +118,7 @@ paint_scene(struct scene *s, struct rng *r)
 				    slope[c][1]);
 	for (int k = 0; k < n; k++) {
 		double x = between(r, 0, PLANE), y = between(r, 0, PLANE);
-		double p[2] = { between(r, 1.2, 2.2), between(r, 0, PI) };
+		double p[2] = { between(r, 2.2, 4), between(r, 0, PI) };
 		double colour[3];
 		int shape = kind < 4 ? kind : (int)rng_below(r, 4);
 
@@ -193,17 +193,23 @@ look(const struct scene *s, double x, double y, double *rgb)
 	}
 }
 
-/* About normal: the sum of four uniforms. */
-static double
-noise(struct rng *r)
+/*
+ * About normal, as the sum of four uniforms of 16 bits; a block of the
+ * generator is enough for two.
+ */
+static void
+noise(struct rng *r, double to[2])
 {
 	struct rng_block b = rng_philox(r->seed, (uint32_t)r->id, 0, r->draw++,
 	    r->purpose);
-	double sum = 0;
 
-	for (int i = 0; i < 4; i++)
-		sum += rng_unit(b.w[i]);
-	return (sum - 2) * sqrt(3);
+	for (int i = 0; i < 2; i++) {
+		uint32_t u = b.w[2 * i], v = b.w[2 * i + 1];
+		uint32_t sum = (u & 0xffff) + (u >> 16) + (v & 0xffff) +
+		    (v >> 16);
+
+		to[i] = (sum / 65536. - 2) * 1.7320508;
+	}
 }
 
 void
@@ -213,6 +219,7 @@ scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 	double x = s->x + t * s->dx, y = s->y + t * s->dy;
 	double wide = exp(t * s->zoom), c = cos(t * s->roll) * wide;
 	double n = sin(t * s->roll) * wide;
+	double grain[2];
 	struct rng r = s->noise_rng;
 
 	r.draw = (uint32_t)frame * (uint32_t)(s->w * s->h);
@@ -220,11 +227,13 @@ scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 		for (int i = 0; i < s->w; i++, rgb += 3) {
 			double u = (i + .5 - s->w / 2.) / s->scale;
 			double v = (j + .5 - s->h / 2.) / s->scale;
-			double colour[3], grain = s->noise * noise(&r);
+			double colour[3];
 
+			if (i % 2 == 0)
+				noise(&r, grain);
 			look(s, x + u * c - v * n, y + u * n + v * c, colour);
 			for (int k = 0; k < 3; k++) {
-				double z = colour[k] + grain;
+				double z = colour[k] + s->noise * grain[i % 2];
 
 				rgb[k] = (uint8_t)(z < 0 ? 0 : z > 255 ? 255 :
 				    z + .5);

@@ -191,7 +191,10 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 		    "log-level=none:frame-threads=1:wpp=0:pmode=0:pme=0:"
 		    "lookahead-slices=0", 0);	/* no pool of threads */
 	if (strncmp(codec->name, "libvpx", 6) == 0)
-		av_dict_set(&options, "cpu-used", "4", 0);
+		av_dict_set(&options, "cpu-used", "8", 0);
+	/* Small files matter less here than many of them soon. */
+	av_dict_set(&options, "preset", "veryfast", 0);
+	av_dict_set(&options, "deadline", "realtime", 0);
 	r = avcodec_open2(c, codec, &options);
 	av_dict_free(&options);
 	if (r < 0)

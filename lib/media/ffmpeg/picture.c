@@ -142,8 +142,9 @@ picture_planes(struct ff_picture *p, const char *path, const AVFrame *f,
 		    AV_PIX_FMT_YUV420P) != 0)
 			return NULL;
 		now = plane_room(&p->scaled, stored_w, stored_h);
-		sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
-		    f->linesize, 0, f->height, now->plane, now->stride);
+		if (sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
+		    f->linesize, 0, f->height, now->plane, now->stride) < 0)
+			return fail_null("%s: cannot scale", text_quote(path));
 	}
 	if (!plane_is_jfif(colour)) {
 		/* The decoder still needs its frames; ours may be changed. */
@@ -189,8 +190,9 @@ picture_rgb(struct ff_picture *p, const char *path, const AVFrame *f,
 		return NULL;
 	image_room(&p->pixels, stored_w, stored_h);
 	to[0] = p->pixels.data;
-	sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize, 0,
-	    f->height, to, stride);
+	if (sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize,
+	    0, f->height, to, stride) < 0)
+		return fail_null("%s: cannot scale", text_quote(path));
 	if (!is_turned(turn))
 		return &p->pixels;
 	image_room(&p->upright, w, h);
