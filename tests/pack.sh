@@ -83,11 +83,12 @@ vt-pack -o big a.tar >/dev/null
 check_same "one shard holds all by default" 1 "$(find big -name '*.tar' | wc -l)"
 
 # A sample larger than a shard has one to itself.
-"$make_stream" 0 2 300 3000 1 0 >long.tar
-cat long.tar b.tar >mixed.tar
-vt-pack -o long --classes=/dev/stdin --shard-size=1M long.tar <set/classes.txt >/dev/null
-check_same "a long sample is a shard" 2 "$(find long -name '*.tar' | wc -l)"
+"$make_stream" 100 2 1200 8000 1 0 >long.tar
+vt-pack -o long --classes=/dev/stdin --shard-size=1M no-head.tar long.tar <set/classes.txt >/dev/null
+check_same "a long sample is a shard of its own" "$(($(echo "$names" | wc -l) + 2))" "$(find long -name '*.tar' | wc -l)"
 check_exit "and is well" 0 vt-pack --verify -i long
+check_same "the others are as without it" "$(vt-pack --list -i set | tail -n +2 | cut -f9-11)" "$(vt-pack --list -i long | sed -n 2,31p | cut -f9-11)"
+rm -rf long long.tar
 
 check_exit "a dry run" 0 vt-pack -n -o nowhere a.tar
 check_says "says what would come" "would pack 30 samples, [0-9]* frames in 1 shards"

@@ -411,7 +411,7 @@ static _Noreturn void
 bad_option(char **argv, int missing)
 {
 	const char *text = argv[optind - 1], *near = NULL;
-	char *name;
+	char name[64];
 
 	if (optopt >= NO)
 		optopt -= NO;
@@ -425,14 +425,15 @@ bad_option(char **argv, int missing)
 		options_wrong("--%s takes no value", row[optopt - 256]->name);
 	if (optopt != 0)
 		options_wrong("no option -%c", optopt);
-	name = xstrdup(text_starts(text, "--") ? text + 2 : text);
+	snprintf(name, sizeof(name), "%s", text_starts(text, "--") ? text + 2 :
+	    text);
 	name[strcspn(name, "=")] = '\0';
 	near = nearest(name);
 	options_wrong("no option %s%s%s%s", text_quote(text),
 	    near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
 }
 
-struct given { int row; const char *value, *from; };
+struct given { int row; const char *value; char *from, *own; };
 
 /* Read the command line into ${given}; its length. */
 static size_t
@@ -465,6 +466,7 @@ read_command_line(int argc, char **argv, struct given **given)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const char *value = optarg;
+		char *own = NULL;
 		int i, no = 0;
 
 		if (c == '?' || c == ':')
@@ -476,15 +478,16 @@ read_command_line(int argc, char **argv, struct given **given)
 		i = c >= 256 ? c - 256 : row_lettered(c);
 		if (c >= 256)
 			whole_name(argv, no ? off[i] : row[i]->name);
-		if (value == NULL)
-			value = no ? "no" : row[i]->kind == OPTION_CHOICE ?
-			    xstrndup(row[i]->choices,
-			    strcspn(row[i]->choices, "|")) :
-			    row[i]->kind == OPTION_FLAG ? "yes" : "";
+		if (value == NULL && row[i]->kind == OPTION_CHOICE)
+			value = own = xstrndup(row[i]->choices,
+			    strcspn(row[i]->choices, "|"));
+		else if (value == NULL)
+			value = no ? "no" : row[i]->kind == OPTION_FLAG ? "yes" :
+			    "";
 		g = array_room(g, n, &cap, sizeof(*g));
 		g[n++] = (struct given){ i, value, c >= 256 ?
 		    xprintf("--%s", row[i]->name) :
-		    xprintf("-%c", row[i]->letter) };
+		    xprintf("-%c", row[i]->letter), own };
 	}
 	for (int i = 0; i < rows; i++)
 		free(off[i]);
@@ -671,8 +674,11 @@ options_parse(const struct command *c, int argc, char **argv)
 		if (given[k].row == config)
 			read_config(given[k].value);
 	read_environment();
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++) {
 		set(given[k].row, given[k].from, given[k].value, FROM_COMMAND);
+		free(given[k].from);
+		free(given[k].own);
+	}
 	free(given);
 	if (want_help)
 		print_help();
