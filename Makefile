@@ -109,7 +109,9 @@ $(BUILD)/libvt.a: $(LIB_O)
 	$(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
-$(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/libvt.a
+$(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+$(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)

@@ -9,6 +9,9 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "media/plot.h"
+#include "media/png.h"
+#include "sched/curve.h"
 #include "sched/group.h"
 #include "sched/multigrid.h"
 #include "sched/schedule.h"
@@ -51,12 +54,12 @@ static const struct option_row rows[] = {
 	{ 0, "epochs", OPTION_INT, &set.epochs, "N",
 	    "epochs without cycles (50)", NULL, 1, SCHEDULE_EPOCHS, 0 },
 	{ 0, "lr-steps", OPTION_TEXT, &set.falls, "LIST",
-	    "epochs at which the rate falls (2/5 and 4/5 of them); or none",
-	    NULL, 0, 0, 0 },
+	    "epochs where the rate falls; none (at 2/5 and 4/5)", NULL,
+	    0, 0, 0 },
 	{ 0, "gamma", OPTION_REAL, &set.gamma, "X",
 	    "to this part of it (0.1)", NULL, 0, 1, 0 },
 	{ 0, "lr-factors", OPTION_TEXT, &set.factors, "LIST",
-	    "or to these parts of --lr: 1, then one for each fall", NULL,
+	    "or to these parts of --lr: 1, and one a fall", NULL,
 	    0, 0, 0 },
 	{ 0, "warmup-epochs", OPTION_REAL, &set.warmup_epochs, "N",
 	    "climb to the rate over N epochs, not stretched (0)", NULL,
@@ -65,19 +68,19 @@ static const struct option_row rows[] = {
 	    "from this rate (0)", NULL, 0, 1e6, 0 },
 	OPTION_HEADING("Cycles"),
 	{ 0, "epoch-factor", OPTION_REAL, &set.epoch_factor, "X",
-	    "stretch the epochs; 0: 1.5 with cycles, 1 without (0)", NULL,
+	    "stretch the epochs; 0: 1.5 with cycles, else 1 (0)", NULL,
 	    0, 100, 0 },
 	{ 0, "long-factors", OPTION_TEXT, &set.longs, "LIST",
-	    "shapes of the long cycle: frames x crop over the base shape",
-	    NULL, 0, 0, 0 },
+	    "long cycle: frames x crop, over the base shape", NULL,
+	    0, 0, 0 },
 	{ 0, "short-factors", OPTION_TEXT, &set.shorts, "LIST",
-	    "crops of the short cycle over the base crop", NULL, 0, 0, 0 },
+	    "short cycle: crops, over the base crop", NULL, 0, 0, 0 },
 	{ 0, "fine-tune", OPTION_FLAG, &set.fine_tune, NULL,
-	    "behind the last fall, only the last long shape (yes)", NULL,
+	    "behind the last fall, the last long shape (yes)", NULL,
 	    0, 0, 0 },
 	OPTION_HEADING("Batch normalisation"),
 	{ 0, "bn", OPTION_CHOICE, &set.bn, "RULE",
-	    "groups: constant, or as pyslowfast makes them (constant)",
+	    "groups: constant, or those of pyslowfast (constant)",
 	    "constant|pyslowfast", 0, 0, 0 },
 	{ 0, "bn-size", OPTION_INT, &set.bn_size, "CLIPS",
 	    "clips that share statistics (8)", NULL, 1, SCHEDULE_BATCH, 0 },
@@ -110,112 +113,98 @@ static const struct command command = {
 
 /* ---- lists ---- */
 
-/* Cut ${text} at its commas; pointers into a copy that lives on. */
-static int
-split(const char *text, char ***item)
-{
-	char *rest = xstrdup(text), *one;
-	size_t n = 0, cap = 0;
+enum { ITEMS = 64, ITEM = 64 };	/* of a list; bytes of one */
 
-	*item = NULL;
-	while ((one = strsep(&rest, ",")) != NULL) {
-		*item = array_room(*item, n, &cap, sizeof(**item));
-		(*item)[n++] = one;
-	}
-	return (int)n;
+/*
+ * Copy what stands before the next comma of ${*rest} to ${item} and step over
+ * it.  0 behind the last one.
+ */
+static int
+next_item(const char **rest, char item[ITEM])
+{
+	size_t n;
+
+	if (*rest == NULL)
+		return 0;
+	n = strcspn(*rest, ",");
+	snprintf(item, ITEM, "%.*s", (int)n, *rest);
+	*rest = (*rest)[n] == ',' ? *rest + n + 1 : NULL;
+	return 1;
+}
+
+/* Lists are as long as these; more is a slip. */
+static void
+check_length(const char *option, int n, int most)
+{
+	if (n == most)
+		options_wrong("--%s: more than %d items", option, most);
 }
 
 static int
-read_falls(const char *text, int **fall)
+read_falls(const char *list, int fall[ITEMS])
 {
 	int64_t before = 0, at;
-	char **item;
+	char item[ITEM];
 	int n = 0;
 
-	if (text != NULL && strcmp(text, "none") == 0)
-		return 0;
-	if (text == NULL) {	/* as 20 and 40 of TSM's 50 */
-		*fall = xcalloc(2, sizeof(**fall));
+	if (list == NULL) {	/* as 20 and 40 of TSM's 50 */
 		for (int part = 2; part <= 4; part += 2)
-			if (set.epochs * part / 5 > (n > 0 ? (*fall)[n - 1] : 0))
-				(*fall)[n++] = (int)(set.epochs * part / 5);
+			if (set.epochs * part / 5 > (n > 0 ? fall[n - 1] : 0))
+				fall[n++] = (int)(set.epochs * part / 5);
 		return n;
 	}
-	n = split(text, &item);
-	*fall = xcalloc((size_t)n, sizeof(**fall));
-	for (int i = 0; i < n; i++) {
-		if (text_int(item[i], before + 1, set.epochs - 1, &at) != 0)
+	if (strcmp(list, "none") == 0)
+		return 0;
+	for (; next_item(&list, item); n++) {
+		check_length("lr-steps", n, ITEMS);
+		if (text_int(item, before + 1, set.epochs - 1, &at) != 0)
 			options_wrong("--lr-steps: %s (wanted epochs, rising, from "
 			    "1 to --epochs - 1 = %d, such as 20,40; or none)",
-			    text_quote(item[i]), (int)set.epochs - 1);
-		(*fall)[i] = (int)at;
+			    text_quote(item), (int)set.epochs - 1);
+		fall[n] = (int)at;
 		before = at;
 	}
-	free(item);
 	return n;
 }
 
-static double *
-read_factors(const char *text, int falls)
+/* ${wanted} numbers in ${to}[${most}]; 0: as many as there are. */
+static int
+read_numbers(const char *option, const char *list, double min, double max,
+    int wanted, double *to, int most)
 {
-	double *factor = xcalloc((size_t)falls + 1, sizeof(*factor));
-	char **item;
-	int n;
+	char item[ITEM];
+	int n = 0;
 
-	if (text == NULL) {
-		for (int j = 0; j <= falls; j++)
-			factor[j] = pow(set.gamma, j);
-		return factor;
+	for (; next_item(&list, item); n++) {
+		check_length(option, n, most);
+		if (text_real(item, min, max, &to[n]) != 0)
+			options_wrong("--%s: %s (wanted a number from %g to %g)",
+			    option, text_quote(item), min, max);
 	}
-	n = split(text, &item);
-	if (n != falls + 1)
-		options_wrong("--lr-factors: %d numbers (wanted %d, one more than "
-		    "the rate falls)", n, falls + 1);
-	for (int i = 0; i < n; i++)
-		if (text_real(item[i], 0, 1e6, &factor[i]) != 0)
-			options_wrong("--lr-factors: %s (wanted a number)",
-			    text_quote(item[i]));
-	free(item);
-	return factor;
+	if (wanted > 0 && n != wanted)
+		options_wrong("--%s: %d numbers (wanted %d, one more than the rate "
+		    "falls)", option, n, wanted);
+	return n;
 }
 
 static int
-read_longs(const char *text, struct long_factor **f)
+read_longs(const char *list, struct long_factor f[ITEMS])
 {
-	char **item;
-	int n = split(text, &item);
+	char item[ITEM];
+	int n = 0;
 
-	*f = xcalloc((size_t)n, sizeof(**f));
-	for (int i = 0; i < n; i++) {
-		char *rest = item[i], *frames = strsep(&rest, "x");
+	for (; next_item(&list, item); n++) {
+		char *rest = item, *frames = strsep(&rest, "x");
 
+		check_length("long-factors", n, ITEMS);
 		if (rest == NULL ||
-		    text_real(frames, 1e-6, 1, &(*f)[i].frames) != 0 ||
-		    text_real(rest, 1e-6, 1, &(*f)[i].crop) != 0)
+		    text_real(frames, 1e-6, 1, &f[n].frames) != 0 ||
+		    text_real(rest, 1e-6, 1, &f[n].crop) != 0)
 			options_wrong("--long-factors: %s%s%s (wanted frames x "
 			    "crop, above 0 and up to 1, such as 0.5x0.7071)",
 			    frames, rest != NULL ? "x" : "",
 			    rest != NULL ? rest : "");
 	}
-	free(item);
-	return n;
-}
-
-static int
-read_shorts(const char *text, double **f)
-{
-	char **item;
-	int n = split(text, &item);
-
-	if (n >= SCHEDULE_CYCLE)
-		options_wrong("--short-factors: %d numbers (wanted at most %d)", n,
-		    SCHEDULE_CYCLE - 1);
-	*f = xcalloc((size_t)n, sizeof(**f));
-	for (int i = 0; i < n; i++)
-		if (text_real(item[i], 1e-6, 1, &(*f)[i]) != 0)
-			options_wrong("--short-factors: %s (wanted a number above 0 "
-			    "and up to 1)", text_quote(item[i]));
-	free(item);
 	return n;
 }
 
@@ -233,7 +222,8 @@ has_short(void)
 	return set.policy == SHORT || set.policy == LONG_SHORT;
 }
 
-/* What is set in vain is worth a word. */
+/* What is set in vain is worth a word, unless it stands in a file of settings,
+ * which may serve every policy. */
 static void
 warn_of_vain(void)
 {
@@ -248,7 +238,8 @@ warn_of_vain(void)
 		    "without --bn=pyslowfast" } };
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
-		if (options_given(vain[i].name) && !vain[i].used)
+		if (set.config == NULL && !vain[i].used &&
+		    options_given(vain[i].name))
 			warning("--%s does nothing %s", vain[i].name, vain[i].why);
 }
 
@@ -263,32 +254,35 @@ make(void)
 		.warmup_epochs = set.warmup_epochs, .warmup_lr = set.warmup_lr,
 		.fine_tune = set.fine_tune
 	};
-	struct long_factor *longs = NULL;
-	double *shorts = NULL, *factor;
-	int *fall = NULL, bad;
+	struct long_factor longs[ITEMS];
+	double shorts[SCHEDULE_CYCLE - 1], factor[ITEMS + 1];
+	int fall[ITEMS], bad;
 	struct schedule *s;
 
 	warn_of_vain();
-	m.falls = read_falls(set.falls, &fall);
 	m.fall = fall;
-	m.factor = factor = read_factors(set.factors, m.falls);
+	m.factor = factor;
+	m.long_factor = longs;
+	m.short_factor = shorts;
+	m.falls = read_falls(set.falls, fall);
+	if (set.factors != NULL)
+		read_numbers("lr-factors", set.factors, 0, 1e6, m.falls + 1,
+		    factor, ITEMS + 1);
+	else
+		for (int j = 0; j <= m.falls; j++)
+			factor[j] = pow(set.gamma, j);
 	if (m.epoch_factor == 0)
 		m.epoch_factor = set.policy == CONSTANT ? 1 : 1.5;
 	if (has_long())
-		m.longs = read_longs(set.longs, &longs);
+		m.longs = read_longs(set.longs, longs);
 	if (has_short())
-		m.shorts = read_shorts(set.shorts, &shorts);
-	m.long_factor = longs;
-	m.short_factor = shorts;
+		m.shorts = read_numbers("short-factors", set.shorts, 1e-6, 1, 0,
+		    shorts, SCHEDULE_CYCLE - 1);
 	if (has_long() && m.fine_tune && m.falls == 0)
 		options_wrong("--policy: a rate that never falls leaves a long "
 		    "cycle no epochs, all would be fine-tuning (wanted --lr-steps, "
 		    "or --no-fine-tune)");
 	s = multigrid_schedule(&m);
-	free(fall);
-	free(factor);
-	free(longs);
-	free(shorts);
 	if (s == NULL)
 		return NULL;
 	bad = set.bn == BN_CONSTANT ? group_constant(s, (int)set.bn_size) :
@@ -315,6 +309,72 @@ read_operand(const char *path)
 			options_wrong("--%s: the schedule is read from %s, not made",
 			    makers[i], text_quote(path));
 	return schedule_read(path);
+}
+
+/* ---- drawing ---- */
+
+/* One line of what it amounts to. */
+static char *
+draw_note(const struct schedule *s)
+{
+	const struct cell *large = schedule_largest(s);
+	double work = schedule_work(s), epochs = schedule_epochs(s);
+	const char *plural = s->stages == 1 ? "" : "s";
+
+	if (epochs / work < 1.005)
+		return xprintf("%d stage%s at %dx%dx%d", s->stages, plural,
+		    large->batch, large->frames, large->crop);
+	return xprintf("%d stage%s, the work of %.3g epochs at %dx%dx%d, %.2f "
+	    "times less than all at that shape", s->stages, plural,
+	    work, large->batch, large->frames, large->crop, epochs / work);
+}
+
+static struct image *
+draw(const struct schedule *s)
+{
+	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
+		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
+	enum { PANELS = 4, RATE = 3 };
+	/* Sizes begin at 0; batches double, rates fall to a tenth. */
+	struct plot_panel panel[PANELS] = { { { "Crop, pixels", 0, 0, 0 }, NULL,
+		0 }, { { "Frames", 0, 0, 0 }, NULL, 0 }, { { "Batch, clips", 0,
+		0, 2 }, NULL, 0 }, { { "Learning rate", 0, 0, 10 }, NULL, 0 } };
+	struct plot_series series[PANELS][SCHEDULE_CYCLE];
+	struct curve curve[PANELS][SCHEDULE_CYCLE] = { 0 };
+	double *border = xcalloc((size_t)s->stages, sizeof(*border));
+	int epochs = schedule_epochs(s);
+	char *note = draw_note(s);
+	char *title = xprintf("A schedule of %d epoch%s", epochs,
+	    epochs == 1 ? "" : "s");
+	struct image *m;
+
+	for (int i = 0; i < PANELS; i++) {
+		struct plot_panel *p = &panel[i];
+
+		p->series = series[i];
+		p->n = i == RATE ? 1 : curve_turns(s, (enum curve_of)i);
+		for (int k = 0; k < p->n; k++) {
+			struct curve *c = &curve[i][k];
+
+			*c = i == RATE ? curve_rate(s) :
+			    curve_cell(s, (enum curve_of)i, k);
+			series[i][k] = (struct plot_series){ p->n > 1 ? turn[k] :
+			    NULL, (int)c->n, c->x, c->y, PLOT_LINE, k };
+			if (p->y.log == 0)
+				p->y.max = fmax(p->y.max, 1.1 * curve_most(c));
+		}
+	}
+	for (int i = 0; i < s->stages; i++)
+		border[i] = s->stage[i].first;
+	m = plot_draw(&(struct plot){ title, note, 1800, 1440,
+	    { "epoch", 0, epochs, 0 }, border, s->stages, panel, PANELS });
+	for (int i = 0; i < PANELS; i++)
+		for (int k = 0; k < panel[i].n; k++)
+			curve_free(&curve[i][k]);
+	free(border);
+	free(title);
+	free(note);
+	return m;
 }
 
 /* ---- output ---- */
@@ -380,6 +440,14 @@ main(int argc, char **argv)
 		    (int)set.epochs : 0, &b);
 		fputs(b.data, stdout);
 		buffer_free(&b);
+	}
+	if (set.plot != NULL) {
+		struct image *m = draw(s);
+		int status = png_write(set.plot, m);
+
+		image_free(m);
+		if (status != 0)
+			goto err0;
 	}
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
 	    write_table(s) != 0)

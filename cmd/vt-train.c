@@ -135,7 +135,10 @@ static const struct option_row rows[] = {
 	OPTION_END
 };
 
-/* What may be another when a run goes on: none of it changes the weights. */
+/*
+ * What may be another when a run goes on, since the weights do not depend on
+ * it; checkpoints do not speak of it.
+ */
 static const char may_change[] = " data val schedule out resume override "
     "save-every save-steps keep keep-best stop-after max-loss log-every status "
     "dry-run threads loader-threads loader-memory bucket trace-samples progress "
@@ -170,7 +173,7 @@ struct session {
 	struct rundir run;
 	struct trainer t;
 	char history[33], dataset[33], class_hash[17];
-	char *settings, *order;
+	char *settings, *recipe, *order;
 };
 
 /* ---- --status ---- */
@@ -375,6 +378,8 @@ set_viewing(struct session *s)
 	    &s->schedule->stage[s->schedule->stages - 1];
 	const struct cell *c = &last->cell[last->cells - 1];
 
+	s->t.state.frames = c->frames;
+	s->t.state.crop = c->crop;
 	s->t.viewing = (struct view_options){ .threads = (int)loader_threads,
 		.sampler = (enum sampler)sampler, .validate = 1, .clips = 1,
 		.crops = 1, .n = 8, .t = val_frames > 0 ? (int)val_frames :
@@ -425,7 +430,7 @@ set_trainer(struct session *s)
 	t->optim.clip = clip;
 	t->state = (struct state){ .seed = (uint64_t)seed, .best = -1e300,
 		.build = s->build, .classes = s->classes,
-		.class_hash = s->class_hash, .config = s->settings,
+		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset,
 		.generation = dataset_generation(s->train),
 		.history = s->history, .model = s->graph->name,
@@ -449,7 +454,8 @@ describe(struct session *s)
 	    dataset_class_hash(s->train));
 	s->build = xprintf("vt %s %s %s", VT_VERSION, s->backend->name,
 	    isa_name(isa_best()));
-	s->settings = options_config();
+	s->settings = options_config(NULL);
+	s->recipe = options_config(may_change);
 	s->classes = class_lines(s->train);
 	s->order = xstrdup("v1");
 	set_history(s, 0);
@@ -659,6 +665,7 @@ close_session(struct session *s)
 	free(s->build);
 	free(s->classes);
 	free(s->settings);
+	free(s->recipe);
 	free(s->order);
 }
 

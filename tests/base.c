@@ -211,6 +211,10 @@ test_commits(void)
 	lock = dir_lock(dir, ".lock");
 	ok(lock >= 0, "a directory is locked");
 	ok(dir_lock(dir, ".lock") < 0, "once");
+	*said = '\0';
+	is(file_read("/nowhere/file", &b), -1, "a file that is not there");
+	is_text(said, "/nowhere/file: cannot open: No such file or directory",
+	    "the message says what the system said");
 	fail_capture(NULL, 0);
 	dir_unlock(lock);
 	lock = dir_lock(dir, ".lock");

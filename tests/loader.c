@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/fail.h"
 #include "base/rng.h"
 #include "data/draw.h"
@@ -373,7 +374,7 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 			while (part[k][0] < part[k][1] &&
 			    loader_next(l, &f) == 1) {
 				int last = f->at.step + 1 == part[k][1], first;
-				int mine = rank_leaves(f->leaves, o.rank,
+				int mine = split(f->leaves, o.rank,
 				    o.ranks, &first);
 
 				last &= f->index == first + mine - 1;
@@ -647,7 +648,7 @@ test_rank_leaves(void)
 			int next = 0, first, least = leaves, most = 0;
 
 			for (int r = 0; r < ranks; r++) {
-				int n = rank_leaves(leaves, r, ranks, &first);
+				int n = split(leaves, r, ranks, &first);
 
 				good &= first == next;
 				next += n;

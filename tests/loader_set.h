@@ -17,6 +17,8 @@ struct set {
 	const char *dir, *ext;
 	int shards;			/* samples are dealt to them evenly */
 	int samples;
+	int classes;			/* a, b, c, ...; sample i is of class
+					 * i mod classes; 0 means 3 */
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
 	/* Append the stored bytes of a frame. */
@@ -38,13 +40,13 @@ set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
 	    shard_put(w, zeros, ustar_padding(n));
 }
 
-/* Sample i has key s0000i and label i mod 3. */
+/* Sample i has key s0000i. */
 static int
 set_sample(const struct set *set, struct shard_writer *w, int i)
 {
 	int n = set->frames(i), bad = 0;
 	struct shard_sample s = { .frames = (uint32_t)n, .streams = 1, .aux = 1,
-		.label = i % 3, .width = (uint16_t)set->width(i),
+		.label = i % (set->classes ? set->classes : 3), .width = (uint16_t)set->width(i),
 		.height = (uint16_t)set->height(i), .fps_num = 25,
 		.fps_den = 1 };
 	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
@@ -74,9 +76,8 @@ set_make(const struct set *set)
 	struct manifest *m = manifest_new();
 	int bad = 0;
 
-	class_add(&m->classes, "a");
-	class_add(&m->classes, "b");
-	class_add(&m->classes, "c");
+	for (int c = 0; c < (set->classes ? set->classes : 3); c++)
+		class_add(&m->classes, (char[]){ (char)('a' + c), '\0' });
 	m->options = xstrdup("{}");
 	m->streams = (struct stream_list){ 1, { { "rgb", "" } } };
 	strcpy(m->streams.kind[0].ext, set->ext);

@@ -386,7 +386,7 @@ test_groups(void)
 	is(group_constant(s, 8), -1, "12 clips are not groups of 8");
 	fail_capture(NULL, 0);
 	ok(strstr(why, "stage 0, cycle 0: a batch of 12") != NULL &&
-	    strstr(why, "multiples of 4") != NULL, "it says so and offers 4");
+	    strstr(why, "groups of 4 would do") != NULL, "it says so and offers 4");
 	is(group_constant(s, 4), 0, "groups of 4 it is");
 	is(s->stage[0].cell[0].group, 4, "in both cells");
 	fail_capture(why, sizeof(why));

@@ -148,14 +148,11 @@ fail(const char *fmt, ...)
 int
 fail_errno(const char *fmt, ...)
 {
-	char text[LINE], why[128];
+	char text[LINE], room[128];
+	/* GNU's form; and before vsnprintf, which may change errno. */
+	const char *why = strerror_r(errno, room, sizeof(room));
 	va_list ap;
 
-	/*
-	 * Before vsnprintf, which may change errno.  strerror_r has two forms,
-	 * and which one is meant depends on the C library.
-	 */
-	snprintf(why, sizeof(why), "%m");
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);

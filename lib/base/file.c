@@ -210,10 +210,12 @@ commit_open(const char *path)
 	struct commit *c = xcalloc(1, sizeof(*c));
 	struct stat s;
 	char *dir;
+	/* /dev/fd/3 may resolve to a pipe's name, which cannot be opened. */
+	int special = stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 
-	c->path = resolve(path);
+	c->path = special ? xstrdup(path) : resolve(path);
 	c->fd = -1;
-	if (stat(c->path, &s) == 0 && !S_ISREG(s.st_mode)) {
+	if (special) {
 		if (S_ISDIR(s.st_mode)) {
 			fail("%s: is a directory (wanted a file name)", Q(path));
 			goto err;

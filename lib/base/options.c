@@ -411,7 +411,7 @@ static _Noreturn void
 bad_option(char **argv, int missing)
 {
 	const char *text = argv[optind - 1], *near = NULL;
-	char name[64];
+	char name[80];
 
 	if (optopt >= NO)
 		optopt -= NO;
@@ -425,8 +425,8 @@ bad_option(char **argv, int missing)
 		options_wrong("--%s takes no value", row[optopt - 256]->name);
 	if (optopt != 0)
 		options_wrong("no option -%c", optopt);
-	snprintf(name, sizeof(name), "%s", text_starts(text, "--") ? text + 2 :
-	    text);
+	snprintf(name, sizeof(name), "%s",
+	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
 	near = nearest(name);
 	options_wrong("no option %s%s%s%s", text_quote(text),
@@ -608,21 +608,24 @@ print_setting(struct buffer *b, int i, int with_origin)
 }
 
 static char *
-config_text(int with_origin)
+config_text(const char *except, int with_origin)
 {
 	struct buffer b = { 0 };
+	char name[80];
 
 	buffer_add(&b, "", 0);
-	for (int i = 0; i < rows; i++)
-		if (is_setting(i))
+	for (int i = 0; i < rows; i++) {
+		snprintf(name, sizeof(name), " %s ", row[i]->name);
+		if (is_setting(i) && strstr(except, name) == NULL)
 			print_setting(&b, i, with_origin);
+	}
 	return b.data;
 }
 
 char *
-options_config(void)
+options_config(const char *except)
 {
-	return config_text(0);
+	return config_text(except != NULL ? except : "", 0);
 }
 
 /*
@@ -688,7 +691,7 @@ options_parse(const struct command *c, int argc, char **argv)
 	if (want_spec)
 		print_spec();
 	if (want_print) {
-		char *text = config_text(1);
+		char *text = config_text("", 1);
 
 		fputs(text, stdout);
 		free(text);

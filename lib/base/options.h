@@ -82,10 +82,12 @@ int options_parse(const struct command *command, int argc, char **argv);
 int options_given(const char *name);
 
 /*
- * options_config(): every setting in force as a configuration file, in the
- * order of the table; the caller's to free.
+ * options_config(except):
+ * Every setting in force as a configuration file, in the order of the table,
+ * but for those named in ${except}, " a b " between blanks (NULL: none); the
+ * caller's to free.
  */
-char *options_config(void);
+char *options_config(const char *except);
 
 /* options_wrong(fmt, ...): a usage error: print it and the hint, exit 2. */
 _Noreturn void options_wrong(const char *fmt, ...)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -105,15 +106,6 @@ leaves_most(const struct leaves *l, int *clips, size_t *frames, size_t *bytes)
 
 /* ---- which clips they hold ---- */
 
-int
-rank_leaves(int leaves, int rank, int ranks, int *first)
-{
-	int64_t n = leaves;
-
-	*first = (int)(n * rank / ranks);
-	return (int)(n * (rank + 1) / ranks) - *first;
-}
-
 static int
 next_of_steps(struct leaves *l, struct leaf *to)
 {
@@ -124,7 +116,7 @@ next_of_steps(struct leaves *l, struct leaf *to)
 		if ((c = l->at.cell) == NULL)
 			return 0;
 		leaves = c->batch / c->group;
-		n = rank_leaves(leaves, l->o.rank, l->o.ranks, &first);
+		n = split(leaves, l->o.rank, l->o.ranks, &first);
 		if (l->next < n)
 			break;
 		l->at = schedule_next(l->schedule, l->samples, &l->at);

@@ -90,10 +90,6 @@ struct loader_stats {
 /* loader_stats(l): may be called at any time; a lock and a copy. */
 struct loader_stats loader_stats(struct loader *l);
 
-/* rank_leaves(leaves, rank, ranks, first): how many leaves of a step ${rank}
- * owns, from ${*first}: floor(L r / P) to floor(L (r + 1) / P) - 1. */
-int rank_leaves(int leaves, int rank, int ranks, int *first);
-
 /*
  * The same for testing: views of samples instead of steps.  A view is one
  * clip and one crop of a sample.  The views of a sample follow each other: the

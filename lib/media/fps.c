@@ -50,7 +50,7 @@ fps_parse(const char *text, struct fraction *f)
 		/* 29.97 is 2997/100: move the digits over the point. */
 		size_t after = n - (size_t)(point - text) - 1;
 
-		if (after == 0 || after > 6)
+		if (point == text || after == 0 || after > 6)
 			return -1;
 		memmove(digits + (point - text), point + 1, after + 1);
 		while (after-- > 0)
@@ -98,7 +98,9 @@ mean_rate(int64_t frames, int64_t span, struct fraction tick)
 		num /= 2;
 		den /= 2;
 	}
-	return (struct fraction){ (int)num, den > 0 ? (int)den : 1 };
+	if (num == 0 || den == 0)
+		return (struct fraction){ 0, 0 };
+	return (struct fraction){ (int)num, (int)den };
 }
 
 int
@@ -118,9 +120,9 @@ fps_find(const int64_t *time, size_t n, struct fraction tick,
 	if (n < 2 || time[n - 1] <= 0)
 		return 1;
 	mean = mean_rate((int64_t)n - 1, time[n - 1], tick);
-	rate = (double)mean.num / mean.den;
-	if (rate > FASTEST)
+	if (!is_sound(mean))
 		return 0;
+	rate = (double)mean.num / mean.den;
 	whole = (int)(rate + 0.5);
 	if (whole > 0) {
 		struct fraction plain = { whole, 1 };
@@ -153,6 +155,8 @@ fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
 int64_t
 fps_100us(int64_t time, struct fraction tick)
 {
-	return (int64_t)(((wide)time * tick.num * 10000 * 2 + tick.den) /
-	    ((wide)tick.den * 2));
+	wide t = ((wide)time * tick.num * 10000 * 2 + tick.den) /
+	    ((wide)tick.den * 2);
+
+	return t < INT64_MAX ? (int64_t)t : INT64_MAX;
 }

@@ -46,6 +46,8 @@ struct video_account {
 	int64_t frames;		/* delivered so far */
 	double decoded;		/* seconds, up to the end of the last frame */
 	int truncated;		/* the file ends before what it claims */
+	int64_t packets, listed;	/* of the stream: read, and in the index
+				 * of the file; -1: it has no such index */
 	int64_t damage;		/* places where the demuxer or the decoder met
 				 * an error: packets or frames */
 	int64_t packets_corrupt;	/* of these: flagged by the demuxer */

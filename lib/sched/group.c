@@ -37,8 +37,8 @@ group_constant(struct schedule *s, int size)
 
 			if (c->batch % size != 0)
 				return fail("stage %d, cycle %d: a batch of %d is "
-				    "not a whole number of groups of %d clips (all "
-				    "batches here are multiples of %d)", i, k,
+				    "not a whole number of groups of %d clips "
+				    "(groups of %d would do everywhere)", i, k,
 				    c->batch, size, largest_group(s, size));
 			c->group = size;
 			c->run = 0;

@@ -69,7 +69,9 @@ long_shape(const struct multigrid *m, int k, struct shape *s)
 static int
 fill_cells(const struct multigrid *m, const struct shape *s, struct stage *g)
 {
+	/* Fewer frames may span the time of all of them. */
 	int stretch = m->frames / s->frames;
+	int stride = m->stride * (stretch > 0 ? stretch : 1);
 
 	for (int i = 0; i <= m->shorts; i++) {
 		double batch = (double)m->batch * s->times *
@@ -77,18 +79,23 @@ fill_cells(const struct multigrid *m, const struct shape *s, struct stage *g)
 		int crop = i < m->shorts ?
 		    (int)rint(m->short_factor[i] * m->crop) : s->crop;
 
-		if (batch < 1 || crop < 1)
-			return fail("short cycle: crop %d has no place beside the "
-			    "long cycle's %d, a quarter of its pixels or less",
+		if (crop < 1)
+			return fail("short cycle: %g of a crop of %d is nothing",
+			    m->short_factor[i], m->crop);
+		if (batch < 1)
+			return fail("short cycle: a crop of %d has no place in a "
+			    "stage of crop %d, which has half its pixels or less",
 			    crop, s->crop);
 		if (batch > SCHEDULE_BATCH)
 			return fail("a batch of %.0f clips at %d frames and crop %d "
 			    "(wanted at most %d)", batch, s->frames, crop,
 			    SCHEDULE_BATCH);
+		if (stride > SCHEDULE_FRAMES)
+			return fail("strides up to %d at %d frames (wanted at most "
+			    "%d)", stride, s->frames, SCHEDULE_FRAMES);
 		g->cell[i] = (struct cell){ .batch = (int)batch,
 			.frames = s->frames, .crop = crop,
-			.stride_min = m->stride,
-			.stride_max = m->stride * (stretch > 0 ? stretch : 1) };
+			.stride_min = m->stride, .stride_max = stride };
 	}
 	g->cells = m->shorts + 1;
 	return 0;
@@ -111,6 +118,7 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 {
 	struct schedule *s = w->s;
 	int first = s->stages > 0 ? schedule_epochs(s) : 0;
+	double rate = rate_linear(w->m->lr, factor, shape->times);
 	struct stage *g;
 
 	if (end <= first)
@@ -118,10 +126,13 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 	if (s->stages == SCHEDULE_STAGES || end > SCHEDULE_EPOCHS)
 		return fail("more than %d stages or %d epochs", SCHEDULE_STAGES,
 		    SCHEDULE_EPOCHS);
+	if (rate > RATE_MOST)
+		return fail("a rate of %g behind epoch %d (wanted at most %g)", rate,
+		    first, RATE_MOST);
 	s->stage = array_room(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
 	w->flat = array_room(w->flat, (size_t)s->stages, &w->flats,
 	    sizeof(*w->flat));
-	w->flat[s->stages] = rate_linear(w->m->lr, factor, shape->times);
+	w->flat[s->stages] = rate;
 	g = &s->stage[s->stages++];
 	*g = (struct stage){ .first = first, .last = end };
 	return fill_cells(w->m, shape, g);

@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "sched/rate.h"
 
-#define MOST 1e9		/* a rate or an epoch beyond this is a slip */
-
 double
 rate_at(const struct rate_piece *piece, int n, double epoch)
 {
@@ -29,8 +27,8 @@ parse_point(char *text, double *r, double *e)
 	if (at == NULL)
 		return -1;
 	*at = '\0';
-	return text_real(text, 0, MOST, r) == 0 &&
-	    text_real(at + 1, 0, MOST, e) == 0 ? 0 : -1;
+	return text_real(text, 0, RATE_MOST, r) == 0 &&
+	    text_real(at + 1, 0, RATE_MOST, e) == 0 ? 0 : -1;
 }
 
 /* One piece, "R" or "R@E..R@E". */
@@ -43,7 +41,7 @@ parse_piece(const char *where, const char *text, int last,
 
 	*p = (struct rate_piece){ .kind = RATE_FLAT, .until = last };
 	if (dots == NULL) {
-		if (text_real(text, 0, MOST, &p->r0) != 0)
+		if (text_real(text, 0, RATE_MOST, &p->r0) != 0)
 			status = fail("%s: %s (wanted a rate, such as 0.1, or a "
 			    "line from rate@epoch to rate@epoch, such as "
 			    "0.01@0..0.1@5)", where, text_quote(text));

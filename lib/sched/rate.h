@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 
+#define RATE_MOST 1e9		/* a rate or an epoch beyond this is a slip */
+
 enum rate_kind {
 	RATE_FLAT,		/* r0 */
 	RATE_LINE		/* through (e0, r0) and (e1, r1) */

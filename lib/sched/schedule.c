@@ -267,23 +267,34 @@ schedule_epochs(const struct schedule *s)
 	return s->stage[s->stages - 1].last;
 }
 
+/* The first stage that lasts beyond ${epoch}, or the last. */
+static const struct stage *
+find_stage(const struct schedule *s, double epoch)
+{
+	int low = 0, high = s->stages - 1;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (epoch < s->stage[middle].last)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return &s->stage[low];
+}
+
 const struct stage *
 schedule_stage(const struct schedule *s, int epoch)
 {
-	const struct stage *g = s->stage, *end = s->stage + s->stages - 1;
-
-	while (g < end && epoch >= g->last)
-		g++;
-	return g;
+	return find_stage(s, epoch);
 }
 
 double
 schedule_rate(const struct schedule *s, double epoch)
 {
-	const struct stage *g = s->stage, *end = s->stage + s->stages - 1;
+	const struct stage *g = find_stage(s, epoch);
 
-	while (g < end && epoch >= g->last)
-		g++;
 	return rate_at(g->rate, g->pieces, epoch);
 }
 

@@ -125,6 +125,7 @@ print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
 	char *(*cell)[COLUMNS] = xcalloc((size_t)s->stages + 1, sizeof(*cell));
 	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
 	    sizeof(*steps));
+	double whole = schedule_work(s) * cell_cost(schedule_largest(s));
 	static const char *const head[COLUMNS] = { "stage", "epochs",
 		"clips x frames x crop", "bn", "stride", "rate", "work", "" };
 
@@ -147,8 +148,7 @@ print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
 		c[4] = strides_text(&g->cell[0]);
 		c[5] = rate_text(g);
 		c[6] = xprintf("%.1f %%", 100 * (g->last - g->first) *
-		    stage_cost(g) / cell_cost(schedule_largest(s)) /
-		    schedule_work(s));
+		    stage_cost(g) / whole);
 		c[7] = samples > 0 ? xprintf("%llu", (unsigned long long)sum) :
 		    xstrdup("");
 	}

@@ -105,9 +105,11 @@ snapshot_take(const struct net *n, const void *momentum, const struct state *st)
 	add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
 	add_meta(s, "vt.classes", xstrdup(st->classes));
 	add_meta(s, "vt.config", xstrdup(st->config));
+	add_meta(s, "vt.crop", xprintf("%d", st->crop));
 	add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
 	add_meta(s, "vt.epoch", real_text(st->epoch));
 	add_meta(s, "vt.format", xstrdup(FORMAT));
+	add_meta(s, "vt.frames", xprintf("%d", st->frames));
 	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));
 	add_meta(s, "vt.history_xxh128", xstrdup(st->history));
 	add_meta(s, "vt.loss_ema", real_text(st->loss));
@@ -199,7 +201,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->classes = text_of(f, "vt.classes", path, &bad);
 	s->config = text_of(f, "vt.config", path, &bad);
 	s->dataset = text_of(f, "vt.dataset_id", path, &bad);
+	s->crop = (int)count_of(f, "vt.crop", path, &bad);
 	s->epoch = real_of(f, "vt.epoch", path, &bad);
+	s->frames = (int)count_of(f, "vt.frames", path, &bad);
 	s->generation = (int64_t)count_of(f, "vt.generation", path, &bad);
 	s->history = text_of(f, "vt.history_xxh128", path, &bad);
 	s->loss = real_of(f, "vt.loss_ema", path, &bad);

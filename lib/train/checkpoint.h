@@ -27,6 +27,7 @@ struct state {
 	int64_t generation;
 	const char *history;		/* hash of the schedule so far */
 	const char *model, *network;	/* its name, and the .net file's text */
+	int frames, crop;		/* of the schedule's last cell */
 	const char *order;		/* how sums are ordered: "v1/LEAF" */
 };
 

@@ -250,11 +250,17 @@ validate(struct trainer *t, int *best)
 static void
 save(struct trainer *t, int best)
 {
-	t->work->saved_at = clock_seconds();
-	t->work->saved_step = t->state.step;
-	if (t->run != NULL)
-		saver_start(t->work->saver, snapshot_take(t->net, t->optim.m,
-		    &t->state), t->state.step, best);
+	struct trainer_work *w = t->work;
+
+	w->saved_at = clock_seconds();
+	w->saved_step = t->state.step;
+	if (t->run == NULL)
+		return;
+	hash128_text(schedule_prefix_hash(t->schedule,
+	    dataset_samples(t->train), t->state.step), w->history);
+	t->state.history = w->history;
+	saver_start(w->saver, snapshot_take(t->net, t->optim.m, &t->state),
+	    t->state.step, best);
 }
 
 /* 1 if an evaluation falls between two numbers of clips seen. */

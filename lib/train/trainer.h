@@ -47,7 +47,8 @@ struct trainer {
 	struct view_options viewing;	/* the fixed shape of validation */
 	struct rundir *run;		/* rank 0 only; elsewhere NULL */
 	struct state state;		/* what a checkpoint says; step, clips,
-					 * epoch, loss and best are kept here */
+					 * epoch, loss, best and history are
+					 * kept here */
 	FILE *out;			/* the log as a table; NULL: none */
 
 	struct trainer_work *work;	/* private */

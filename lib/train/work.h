@@ -41,6 +41,7 @@ struct trainer_work {
 	double macs, macs_done;		/* forward, of what is left at start */
 	double started, saved_at, validating;
 	uint64_t saved_step;
+	char history[33];		/* of the schedule up to there */
 	struct phases time;
 	double logged_at, logged_loss;	/* sums since the last line */
 	int64_t logged_steps, logged_clips, logged_top1;

@@ -193,17 +193,23 @@ look(const struct scene *s, double x, double y, double *rgb)
 	}
 }
 
-/* About normal: the sum of four uniforms. */
-static double
-noise(struct rng *r)
+/*
+ * About normal, as the sum of four uniforms of 16 bits; a block of the
+ * generator is enough for two.
+ */
+static void
+noise(struct rng *r, double to[2])
 {
 	struct rng_block b = rng_philox(r->seed, (uint32_t)r->id, 0, r->draw++,
 	    r->purpose);
-	double sum = 0;
 
-	for (int i = 0; i < 4; i++)
-		sum += rng_unit(b.w[i]);
-	return (sum - 2) * sqrt(3);
+	for (int i = 0; i < 2; i++) {
+		uint32_t u = b.w[2 * i], v = b.w[2 * i + 1];
+		uint32_t sum = (u & 0xffff) + (u >> 16) + (v & 0xffff) +
+		    (v >> 16);
+
+		to[i] = (sum / 65536. - 2) * 1.7320508;
+	}
 }
 
 void
@@ -213,6 +219,7 @@ scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 	double x = s->x + t * s->dx, y = s->y + t * s->dy;
 	double wide = exp(t * s->zoom), c = cos(t * s->roll) * wide;
 	double n = sin(t * s->roll) * wide;
+	double grain[2];
 	struct rng r = s->noise_rng;
 
 	r.draw = (uint32_t)frame * (uint32_t)(s->w * s->h);
@@ -220,11 +227,13 @@ scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 		for (int i = 0; i < s->w; i++, rgb += 3) {
 			double u = (i + .5 - s->w / 2.) / s->scale;
 			double v = (j + .5 - s->h / 2.) / s->scale;
-			double colour[3], grain = s->noise * noise(&r);
+			double colour[3];
 
+			if (i % 2 == 0)
+				noise(&r, grain);
 			look(s, x + u * c - v * n, y + u * n + v * c, colour);
 			for (int k = 0; k < 3; k++) {
-				double z = colour[k] + grain;
+				double z = colour[k] + s->noise * grain[i % 2];
 
 				rgb[k] = (uint8_t)(z < 0 ? 0 : z > 255 ? 255 :
 				    z + .5);

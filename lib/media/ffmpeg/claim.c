@@ -57,7 +57,7 @@ claim_read(struct ff_claim *c, const AVFormatContext *f, const AVStream *st)
 		c->seconds = 0;
 	else if (st->duration != AV_NOPTS_VALUE)
 		c->seconds = (double)st->duration * tick;
-	else if (f->duration != AV_NOPTS_VALUE)
+	else if (f->duration != AV_NOPTS_VALUE && !is_format(f, "mov"))
 		c->seconds = (double)f->duration / AV_TIME_BASE;
 	if (!(c->seconds > 0))
 		c->seconds = 0;

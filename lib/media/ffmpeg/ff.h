@@ -59,7 +59,7 @@ struct ff_source {
 	AVIOContext *io;
 };
 
-/* source_open(s, fd): -1 after no message, of memory; source_close(s). */
+/* source_open(s, fd, size): -1 without a message if there is no memory. */
 int source_open(struct ff_source *s, int fd, int64_t size);
 void source_close(struct ff_source *s);
 
@@ -77,7 +77,7 @@ const AVInputFormat *source_format(struct ff_source *s, const char *path);
  */
 struct ff_claim {
 	double start, seconds;	/* claimed; 0 seconds: no claim in time */
-	int64_t packets;	/* of our stream, read so far */
+	int64_t packets;	/* whole ones of our stream, read so far */
 	double any_end;		/* of all packets read, of whatever stream */
 	double ours_end;	/* of our packets that give pictures */
 	double shown_end;	/* of the frames decoded */
@@ -143,7 +143,7 @@ struct video {
 	AVFormatContext *format;
 	AVStream *stream;
 	AVCodecContext *decoder;
-	AVPacket *packet, *next;	/* next: read ahead, if it has data */
+	AVPacket *packet, *next;	/* next: read ahead, unless it is empty */
 	AVFrame *now, *ahead;
 	int64_t origin;			/* stream time of the first frame */
 	int64_t time, until;		/* of ahead; what it would be next */
@@ -159,5 +159,8 @@ struct video {
  * 0 if there is none, -1 after a message.
  */
 int video_look_ahead(struct video *v);
+
+/* video_too_big(v, w, h): 1 after a message if that is beyond the limit. */
+int video_too_big(const struct video *v, int w, int h);
 
 #endif

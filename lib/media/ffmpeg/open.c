@@ -58,8 +58,8 @@ unreadable(const struct video *v, const char *what, int code)
 	    ", as if cut before its index" : "");
 }
 
-static int
-too_big(const struct video *v, int w, int h)
+int
+video_too_big(const struct video *v, int w, int h)
 {
 	if ((int64_t)w * h <= v->limits.pixels)
 		return 0;
@@ -74,7 +74,8 @@ decoder_options(const struct video *v)
 {
 	AVDictionary *d = NULL;
 
-	av_dict_set_int(&d, "max_pixels", v->limits.pixels, 0);
+	/* It counts the padding too, which we do not: look_ahead is exact. */
+	av_dict_set_int(&d, "max_pixels", 2 * v->limits.pixels + (1 << 16), 0);
 	av_dict_set(&d, "threads", "1", 0);
 	return d;
 }
@@ -106,7 +107,7 @@ open_container(struct video *v)
 		const AVCodecParameters *p = v->format->streams[i]->codecpar;
 
 		if (p->codec_type == AVMEDIA_TYPE_VIDEO &&
-		    too_big(v, p->width, p->height))
+		    video_too_big(v, p->width, p->height))
 			return -1;
 	}
 	options = xcalloc(n, sizeof(*options));

@@ -68,7 +68,8 @@ colour_of(struct ff_picture *p, const char *path, const AVFrame *f)
 /*
  * Make ${s} convert frames like ${f} to ${w} by ${h} pixels of ${format}.
  * Between YUV formats swscale changes size and layout only: it is told the
- * same range for both ends, and plane_to_jfif does the rest in one pass.
+ * same range and matrix for both ends, since it would go through RGB between
+ * two matrices, and plane_to_jfif does the rest in one pass.
  */
 static int
 scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
@@ -98,7 +99,8 @@ scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
 		    text_quote(path), f->width, f->height,
 		    av_get_pix_fmt_name(f->format), w, h);
 	from = sws_getCoefficients(space);
-	to = sws_getCoefficients(SWS_CS_ITU601);
+	to = rgb || format == AV_PIX_FMT_RGB24 ?
+	    sws_getCoefficients(SWS_CS_ITU601) : from;
 	/* -1: there is nothing to set for these two formats. */
 	(void)sws_setColorspaceDetails(s->sws, from, full, to,
 	    format == AV_PIX_FMT_RGB24 ? 1 : full, 0, 1 << 16, 1 << 16);
@@ -140,8 +142,9 @@ picture_planes(struct ff_picture *p, const char *path, const AVFrame *f,
 		    AV_PIX_FMT_YUV420P) != 0)
 			return NULL;
 		now = plane_room(&p->scaled, stored_w, stored_h);
-		sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
-		    f->linesize, 0, f->height, now->plane, now->stride);
+		if (sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
+		    f->linesize, 0, f->height, now->plane, now->stride) < 0)
+			return fail_null("%s: cannot scale", text_quote(path));
 	}
 	if (!plane_is_jfif(colour)) {
 		/* The decoder still needs its frames; ours may be changed. */
@@ -187,8 +190,9 @@ picture_rgb(struct ff_picture *p, const char *path, const AVFrame *f,
 		return NULL;
 	image_room(&p->pixels, stored_w, stored_h);
 	to[0] = p->pixels.data;
-	sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize, 0,
-	    f->height, to, stride);
+	if (sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize,
+	    0, f->height, to, stride) < 0)
+		return fail_null("%s: cannot scale", text_quote(path));
 	if (!is_turned(turn))
 		return &p->pixels;
 	image_room(&p->upright, w, h);

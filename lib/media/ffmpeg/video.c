@@ -41,7 +41,8 @@ complained(struct video *v)
 /*
  * Read the next packet of our stream into ${p}: 1, 0 at the end, -1 after a
  * message.  What the demuxer complains of in the call that finds the end
- * belongs to the end; otherwise it is damage.
+ * belongs to the end; otherwise it is damage.  An empty packet stands for a
+ * frame that is shown on; to a decoder it would mean the end.
  */
 static int
 read_packet(struct video *v, AVPacket *p)
@@ -69,7 +70,7 @@ read_packet(struct video *v, AVPacket *p)
 		/* Of an incomplete packet next_packet has more to say. */
 		if (complained(v) && !(p->flags & AV_PKT_FLAG_CORRUPT))
 			hurt(v, "error in the container");
-		if (ours)
+		if (ours && p->size > 0)
 			return 1;
 		av_packet_unref(p);
 	}
@@ -86,7 +87,7 @@ next_packet(struct video *v)
 
 	v->hurt = 0;
 	av_packet_unref(v->packet);
-	if (v->next->data != NULL)
+	if (v->next->size > 0)
 		av_packet_move_ref(v->packet, v->next);
 	else if ((r = read_packet(v, v->packet)) != 1)
 		return r;
@@ -99,6 +100,7 @@ next_packet(struct video *v)
 		return -1;
 	if (r == 0) {
 		v->claim.cut = 1;
+		v->claim.packets--;
 		return 0;
 	}
 	v->account.packets_corrupt++;
@@ -202,9 +204,12 @@ video_look_ahead(struct video *v)
 	int r = decode(v, v->ahead);
 
 	v->have_ahead = r == 1;
-	if (r == 1)
-		set_time(v, v->ahead);
-	return r;
+	if (r != 1)
+		return r;
+	if (video_too_big(v, v->ahead->width, v->ahead->height))
+		return -1;
+	set_time(v, v->ahead);
+	return 1;
 }
 
 /* All frames are through: what is to be said of the file? */
@@ -218,6 +223,8 @@ conclude(struct video *v)
 		v->claim.cut = 1;
 	v->claim.shown_end = ((double)v->origin + (double)v->until) *
 	    av_q2d(v->stream->time_base);
+	a->packets = v->claim.packets;
+	a->listed = claim_index(v->format, v->stream);
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
 	hidden = claim_hidden(&v->claim, a->frames, a->decoded);

@@ -1,0 +1,533 @@
+/* vt-eval: a checkpoint and packed clips become scores. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/isa.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "base/progress.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "media/plot.h"
+#include "media/png.h"
+#include "train/checkpoint.h"
+#include "train/evaluator.h"
+#include "train/metric.h"
+
+static const char *config, *checkpoint, *data, *scores, *per_class, *matrix;
+static const char *device = "cpu";
+static int sampler, full, json, quiet, verbose, progress;
+static int64_t clips = 1, crops = 1, frames, side, leaf = 8;
+static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
+
+static const struct option_row rows[] = {
+	OPTION_HEADING("What to evaluate"),
+	{ 'm', "checkpoint", OPTION_TEXT, &checkpoint, "FILE",
+	    "checkpoint of vt-train", NULL, 0, 0, 0 },
+	{ 'i', "data", OPTION_TEXT, &data, "DIR",
+	    "packed data set to score", NULL, 0, 0, 0 },
+	OPTION_HEADING("Views of a sample"),
+	{ 0, "clips", OPTION_INT, &clips, "N",
+	    "clips of each video: 1 or 2 with segments (1)", NULL, 1, 100, 0 },
+	{ 0, "crops", OPTION_INT, &crops, "N",
+	    "crops of each clip: 1, 3, 5 or 10 (1)", NULL, 1, 10, 0 },
+	{ 0, "full", OPTION_FLAG, &full, NULL,
+	    "crops take the whole short side, not 224/256 of it",
+	    NULL, 0, 0, 0 },
+	{ 0, "sampler", OPTION_CHOICE, &sampler, "RULE",
+	    "how frames are chosen: tsm, tsm-upstream or dense (tsm)",
+	    "tsm|tsm-upstream|dense", 0, 0, 0 },
+	{ 0, "frames", OPTION_INT, &frames, "T",
+	    "frames of a clip (as in the last stage of training)",
+	    NULL, 0, 1024, 0 },
+	{ 0, "crop", OPTION_INT, &side, "PIXELS",
+	    "side of a crop (as in the last stage of training)",
+	    NULL, 0, 4096, 0 },
+	OPTION_HEADING("Output"),
+	{ 0, "scores", OPTION_TEXT, &scores, "FILE",
+	    "write every class's score, averaged over views", NULL, 0, 0, 0 },
+	{ 0, "per-class", OPTION_TEXT, &per_class, "FILE",
+	    "write a table of classes: samples, top-1, top-5, confusion",
+	    NULL, 0, 0, 0 },
+	{ 0, "matrix", OPTION_TEXT, &matrix, "FILE",
+	    "draw the confusion matrix as a PNG", NULL, 0, 0, 0 },
+	{ 0, "json", OPTION_FLAG, &json, NULL,
+	    "JSON Lines on standard output, not a table", NULL, 0, 0, 0 },
+	OPTION_HEADING("Machine"),
+	{ 0, "device", OPTION_TEXT, &device, "NAME",
+	    "back end: cpu, cuda, or ref and ref64, which are slow (cpu)",
+	    NULL, 0, 0, 0 },
+	{ 'j', "threads", OPTION_INT, &threads, "N",
+	    "threads that compute in each rank; 0: its share of the cores (0)",
+	    NULL, 0, 1024, 0 },
+	{ 0, "leaf", OPTION_INT, &leaf, "N",
+	    "views that run through the network together (8)",
+	    NULL, 1, 4096, 0 },
+	{ 0, "loader-threads", OPTION_INT, &loader_threads, "N",
+	    "threads that load clips in each rank (2)", NULL, 1, 1024, 0 },
+	{ 0, "loader-memory", OPTION_SIZE, &loader_memory, "BYTES",
+	    "pixels loaded ahead in each rank, at most (512M)",
+	    NULL, 1, 9e15, 0 },
+	OPTION_HEADING("Common"),
+	OPTION_CONFIG(&config),
+	OPTION_PROGRESS(&progress),
+	OPTION_QUIET(&quiet),
+	OPTION_VERBOSE(&verbose),
+	OPTION_END
+};
+
+static void
+versions(FILE *f)
+{
+	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
+	    comm_library(), isa_name(isa_best()), cpus());
+	for (int i = 0; backends[i] != NULL; i++)
+		fprintf(f, " %s", backends[i]->name);
+	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
+}
+
+static const struct command command = {
+	"[OPTION]... --checkpoint=FILE --data=DIR",
+	"Score packed clips with a trained network: top-1, top-5, per class.",
+	"vt-eval --checkpoint=run/best.safetensors --data=val --matrix=m.png",
+	rows, versions
+};
+
+struct session {
+	struct comm *comm;
+	struct safetensors file;
+	struct state state;
+	struct dataset *data;
+	const struct backend *backend;
+	struct graph *graph;
+	struct net *net;
+	struct view_options views;
+	struct evaluation e;
+	char **class;
+	int classes;
+};
+
+/* ---- setting up ---- */
+
+/* The names in a checkpoint, one a line. */
+static void
+read_classes(struct session *s)
+{
+	const char *at = s->state.classes;
+	size_t cap = 0;
+
+	while (*at != '\0') {
+		size_t n = strcspn(at, "\n");
+
+		s->class = array_room(s->class, (size_t)s->classes, &cap,
+		    sizeof(*s->class));
+		s->class[s->classes++] = xstrndup(at, n);
+		at += n + (at[n] == '\n');
+	}
+}
+
+static int
+open_all(struct session *s)
+{
+	int bad = checkpoint_read(checkpoint, &s->file, &s->state);
+	int size, local, cores;
+
+	if (bad)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	read_classes(s);
+	if ((s->data = dataset_open(data)) == NULL)
+		return EXIT_FAILED;
+	if (dataset_samples(s->data) == 0) {
+		fail("%s: no samples in it", text_quote(data));
+		return EXIT_FAILED;
+	}
+	if ((s->backend = backend_find(device)) == NULL)
+		return EXIT_USAGE;
+	s->graph = graph_parse(s->state.model, s->state.network, s->classes);
+	if (s->graph == NULL)
+		return EXIT_DAMAGE;
+	launch_rank(&size, &local);
+	cores = cpus() / local;
+	if (s->backend->open(threads > 0 ? (int)threads : cores > 1 ? cores : 1) !=
+	    0 || (s->net = net_new(s->graph, s->backend)) == NULL)
+		return EXIT_FAILED;
+	return checkpoint_load(&s->file, checkpoint, s->net, NULL) == 0 ? 0 :
+	    EXIT_DAMAGE;
+}
+
+/*
+ * The classes of the data must be those the network was trained on, by number
+ * and name: otherwise every score would be right for something else.
+ */
+static int
+check_classes(const struct session *s)
+{
+	int n = dataset_classes(s->data);
+
+	for (int i = 0; i < n && i < s->classes; i++)
+		if (strcmp(dataset_class(s->data, i), s->class[i]) != 0) {
+			fail("%s: class %d is %s (the checkpoint has %s)",
+			    text_quote(data), i, text_quote(dataset_class(
+			    s->data, i)), text_quote(s->class[i]));
+			return EXIT_USAGE;
+		}
+	if (n == s->classes)
+		return 0;
+	fail("%s: %d classes (the checkpoint has %d)", text_quote(data), n,
+	    s->classes);
+	return EXIT_USAGE;
+}
+
+static int
+set_views(struct session *s)
+{
+	s->views = (struct view_options){ .threads = (int)loader_threads,
+		.sampler = (enum sampler)sampler, .clips = (int)clips,
+		.crops = (int)crops, .full = full, .n = (int)leaf,
+		.t = frames > 0 ? (int)frames : s->state.frames,
+		.side = side > 0 ? (int)side : s->state.crop,
+		.memory = (size_t)loader_memory };
+	if (clips > clip_test_most((enum sampler)sampler)) {
+		fail("--clips=%" PRId64 ": this sampler has up to %d clips a video",
+		    clips, clip_test_most((enum sampler)sampler));
+		return EXIT_USAGE;
+	}
+	if (!crop_test_known((int)crops)) {
+		fail("--crops=%" PRId64 " (wanted 1, 3, 5 or 10)", crops);
+		return EXIT_USAGE;
+	}
+	if (evaluate_plan(s->net, &s->views) == NULL)
+		return EXIT_USAGE;
+	return net_reserve(s->net) == 0 ? 0 : EXIT_FAILED;
+}
+
+/* ---- output ---- */
+
+static const double *
+scores_of(const struct session *s, uint32_t i)
+{
+	return s->e.scores + (size_t)i * (size_t)s->classes;
+}
+
+static const char *
+label_name(const struct session *s, int label)
+{
+	return label >= 0 ? s->class[label] : "";
+}
+
+/* The ${n} best classes of a sample, the better first; equals by number. */
+static void
+best_classes(const struct session *s, uint32_t i, int n, int *class)
+{
+	const double *v = scores_of(s, i);
+
+	for (int k = 0; k < n; k++) {
+		class[k] = -1;
+		for (int c = 0; c < s->classes; c++) {
+			int taken = 0;
+
+			for (int j = 0; j < k; j++)
+				taken |= class[j] == c;
+			if (!taken && (class[k] < 0 || v[c] > v[class[k]]))
+				class[k] = c;
+		}
+	}
+}
+
+static void
+print_row(const struct session *s, uint32_t i, const double *p, const int *best,
+    int n)
+{
+	struct sample m = dataset_sample(s->data, i);
+	char *key = table_escape(m.key), *label =
+	    table_escape(label_name(s, m.label));
+
+	printf("%s\t%s", key, label);
+	for (int k = 0; k < 5; k++) {
+		char *name = table_escape(k < n ? s->class[best[k]] : "");
+
+		printf("\t%s", name);
+		free(name);
+	}
+	printf("\t%.9g\n", p[best[0]]);
+	free(key);
+	free(label);
+}
+
+static void
+print_json_row(const struct session *s, uint32_t i, const double *p,
+    const int *best, int n)
+{
+	struct sample m = dataset_sample(s->data, i);
+	struct json_writer w = { 0 };
+
+	json_open(&w, NULL, '{');
+	json_put_text(&w, "key", m.key);
+	if (m.label >= 0)
+		json_put_text(&w, "label", label_name(s, m.label));
+	json_put_real(&w, "score", p[best[0]]);
+	json_open(&w, "top", '[');
+	for (int k = 0; k < n; k++)
+		json_put_text(&w, NULL, s->class[best[k]]);
+	json_close(&w);
+	json_put_text(&w, "type", "sample");
+	json_close(&w);
+	puts(w.out.data);
+	buffer_free(&w.out);
+}
+
+static void
+print_samples(const struct session *s)
+{
+	int n = s->classes < 5 ? s->classes : 5, best[5];
+	double *p = xcalloc((size_t)s->classes, sizeof(*p));
+
+	if (!json)
+		printf("#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
+	for (uint32_t i = 0; i < s->e.samples; i++) {
+		metric_softmax(scores_of(s, i), s->classes, p);
+		best_classes(s, i, n, best);
+		if (json)
+			print_json_row(s, i, p, best, n);
+		else
+			print_row(s, i, p, best, n);
+	}
+	free(p);
+}
+
+static void
+print_summary(const struct session *s, const struct summary *m)
+{
+	struct json_writer w = { 0 };
+	const struct view_options *v = &s->views;
+
+	if (!json) {
+		printf("#summary\ttop1 %.6f\ttop5 %.6f\tloss %.6f\tsamples %u\t"
+		    "labelled %u\tviews %" PRIu64 "\tclips %d\tcrops %d\t"
+		    "frames %d\tcrop %d\tstep %" PRIu64 "\n", m->top1, m->top5,
+		    m->loss, s->e.samples, m->labelled, s->e.views, v->clips,
+		    v->crops, v->t, v->side, s->state.step);
+		return;
+	}
+	json_open(&w, NULL, '{');
+	json_put_text(&w, "checkpoint", checkpoint);
+	json_put_int(&w, "clips", v->clips);
+	json_put_int(&w, "crop", v->side);
+	json_put_int(&w, "crops", v->crops);
+	json_put_text(&w, "data", data);
+	json_put_int(&w, "frames", v->t);
+	json_put_bool(&w, "full", v->full);
+	json_put_int(&w, "labelled", m->labelled);
+	json_put_real(&w, "loss", m->loss);
+	json_put_text(&w, "model", s->state.model);
+	json_put_int(&w, "samples", s->e.samples);
+	json_put_int(&w, "step", (int64_t)s->state.step);
+	json_put_real(&w, "top1", m->top1);
+	json_put_real(&w, "top5", m->top5);
+	json_put_text(&w, "type", "summary");
+	json_put_int(&w, "views", (int64_t)s->e.views);
+	json_close(&w);
+	puts(w.out.data);
+	buffer_free(&w.out);
+}
+
+static int
+write_scores(const struct session *s)
+{
+	struct buffer b = { 0 };
+	int bad;
+
+	buffer_text(&b, "#key\tlabel");
+	for (int c = 0; c < s->classes; c++) {
+		char *name = table_escape(s->class[c]);
+
+		buffer_printf(&b, "\t%s", name);
+		free(name);
+	}
+	buffer_text(&b, "\n");
+	for (uint32_t i = 0; i < s->e.samples; i++) {
+		struct sample m = dataset_sample(s->data, i);
+
+		buffer_printf(&b, "%s\t%d", m.key, m.label);
+		for (int c = 0; c < s->classes; c++)
+			buffer_printf(&b, "\t%.9g", scores_of(s, i)[c]);
+		buffer_text(&b, "\n");
+	}
+	bad = commit_bytes(scores, b.data, b.n);
+	buffer_free(&b);
+	return bad;
+}
+
+/* counts[label][predicted] over labelled samples. */
+static double *
+confusion(const struct session *s)
+{
+	size_t n = (size_t)s->classes;
+	double *count = xcalloc(n * n, sizeof(*count));
+
+	for (uint32_t i = 0; i < s->e.samples; i++) {
+		int label = dataset_sample(s->data, i).label, best;
+
+		best_classes(s, i, 1, &best);
+		if (label >= 0)
+			count[(size_t)label * n + (size_t)best]++;
+	}
+	return count;
+}
+
+static int
+write_per_class(const struct session *s, const double *count)
+{
+	struct buffer b = { 0 };
+	size_t n = (size_t)s->classes;
+	double *hits5 = xcalloc(n, sizeof(*hits5));
+	int bad;
+
+	for (uint32_t i = 0; i < s->e.samples; i++) {
+		int label = dataset_sample(s->data, i).label;
+
+		if (label >= 0)
+			hits5[label] += metric_rank(scores_of(s, i), s->classes,
+			    label) < 5;
+	}
+	buffer_text(&b, "#class\tname\tsamples\ttop1\ttop5\tmost_taken_for\t"
+	    "times\n");
+	for (size_t c = 0; c < n; c++) {
+		char *name = table_escape(s->class[c]);
+		double all = 0;
+		size_t other = c == 0 ? 1 : 0;
+
+		for (size_t k = 0; k < n; k++) {
+			all += count[c * n + k];
+			if (k != c && count[c * n + k] > count[c * n + other])
+				other = k;
+		}
+		buffer_printf(&b, "%zu\t%s\t%.0f\t%.9g\t%.9g\t%s\t%.0f\n", c,
+		    name, all, all > 0 ? count[c * n + c] / all : 0,
+		    all > 0 ? hits5[c] / all : 0, count[c * n + other] > 0 ?
+		    s->class[other] : "", count[c * n + other]);
+		free(name);
+	}
+	bad = commit_bytes(per_class, b.data, b.n);
+	buffer_free(&b);
+	free(hits5);
+	return bad;
+}
+
+static int
+draw_matrix(const struct session *s, const double *count,
+    const struct summary *m)
+{
+	char title[160], note[160];
+	struct plot_heat h = { .title = title, .note = note,
+		.row_label = "label", .column_label = "predicted",
+		.row = (const char *const *)s->class,
+		.column = (const char *const *)s->class, .rows = s->classes,
+		.columns = s->classes, .value = count, .unit = "samples" };
+	struct image *p;
+	int bad;
+
+	snprintf(title, sizeof(title), "%s, step %" PRIu64, s->state.model,
+	    s->state.step);
+	snprintf(note, sizeof(note), "top-1 %.1f %%, top-5 %.1f %% of %u samples",
+	    100 * m->top1, 100 * m->top5, m->labelled);
+	p = plot_heat(&h);
+	bad = p == NULL ? -1 : png_write(matrix, p);
+	image_free(p);
+	return bad;
+}
+
+static int
+write_all(const struct session *s)
+{
+	struct summary m = evaluation_summary(&s->e, s->data);
+	double *count = confusion(s);
+	int bad = 0;
+
+	if (scores != NULL)
+		bad |= write_scores(s);
+	if (per_class != NULL)
+		bad |= write_per_class(s, count);
+	if (matrix != NULL)
+		bad |= draw_matrix(s, count, &m);
+	print_samples(s);
+	print_summary(s, &m);
+	free(count);
+	if (m.labelled < s->e.samples)
+		warning("%s: %u of %u samples have no label; the summary is of the "
+		    "others", text_quote(data), s->e.samples - m.labelled,
+		    s->e.samples);
+	return bad ? EXIT_FAILED : 0;
+}
+
+/* ---- the command ---- */
+
+static void
+show_progress(uint64_t done, uint64_t all)
+{
+	progress_line("view %" PRIu64 "/%" PRIu64, done, all);
+}
+
+static int
+run(struct session *s)
+{
+	int64_t status = open_all(s);
+
+	if (status == 0)
+		status = check_classes(s);
+	if (status == 0)
+		status = set_views(s);
+	if (comm_max(s->comm, &status) != 0)
+		status = EXIT_RANKS;
+	if (status != 0)
+		return (int)status;
+	progress_start(s->comm->rank == 0 && quiet == 0 ?
+	    (enum progress_mode)progress : PROGRESS_NEVER);
+	status = evaluate(s->net, s->data, &s->views, s->comm, show_progress,
+	    &s->e);
+	progress_end();
+	if (status == 0 && s->comm->rank == 0)
+		status = write_all(s);
+	return (int)status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct session s = { 0 };
+	int status, operand;
+
+	program_start(argv[0]);
+	operand = options_parse(&command, argc, argv);
+	program_quiet(quiet);
+	if (operand < argc)
+		options_wrong("%s: no operands are taken",
+		    text_quote(argv[operand]));
+	if (checkpoint == NULL)
+		options_wrong("no checkpoint (wanted --checkpoint=FILE)");
+	if (data == NULL)
+		options_wrong("no data set (wanted --data=DIR)");
+	if ((s.comm = comm_open(&argc, &argv)) == NULL)
+		return EXIT_USAGE;
+	program_rank(s.comm->rank, s.comm->size);
+	status = run(&s);
+	evaluation_free(&s.e);
+	net_free(s.net);
+	graph_free(s.graph);
+	if (s.backend != NULL)
+		s.backend->close();
+	dataset_free(s.data);
+	for (int i = 0; i < s.classes; i++)
+		free(s.class[i]);
+	free(s.class);
+	safetensors_free(&s.file);
+	comm_close(s.comm);
+	if (stdout_done() != 0 && status == 0)
+		status = EXIT_FAILED;
+	return status;
+}

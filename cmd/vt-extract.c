@@ -1,0 +1,399 @@
+/* vt-extract: videos to a stream of samples. */
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/options.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "data/extract_all.h"
+#include "media/video.h"
+
+#define Q text_quote
+
+enum { ON_ERROR_STOP, ON_ERROR_SKIP };
+enum { LABEL_FROM_LIST, LABEL_FROM_DIR };
+
+static struct extract_options how = {
+	.short_side = 256, .quality = 90, .max_frames = FRAME_MAX,
+	.max_pixels = 64 << 20, .format = EXTRACT_JPEG,
+};
+
+static struct spool_budget budget;
+static struct option_list lists;
+static const char *annotation, *root, *class_file, *output, *report, *size,
+    *fps;
+static int zero, list_format, label_from, format, enlarge, on_error,
+    allow_truncated, force, dry_run, quiet, verbose, progress;
+static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
+    max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
+static const char *config;
+
+static const struct option_row rows[] = {
+	OPTION_HEADING("Input"),
+	{ 'T', "files-from", OPTION_LIST, &lists, "FILE",
+	    "videos are the lines of FILE, - is standard input", NULL, 0, 0,
+	    0 },
+	{ '0', "null", OPTION_FLAG, &zero, NULL,
+	    "-T: paths end in a zero byte, not in a newline", NULL, 0, 0, 0 },
+	{ 0, "list", OPTION_TEXT, &annotation, "FILE",
+	    "an annotation list of videos and labels", NULL, 0, 0, 0 },
+	{ 0, "list-format", OPTION_CHOICE, &list_format, "FORMAT",
+	    "of --list: auto, path-label, csv, kinetics, ucf101",
+	    "auto|path-label|csv|kinetics|ucf101", 0, 0, 0 },
+	{ 0, "root", OPTION_TEXT, &root, "DIR",
+	    "paths of --list begin at DIR, keys leave it out", NULL, 0, 0, 0 },
+	{ 0, "classes", OPTION_TEXT, &class_file, "FILE",
+	    "class names, one a line; else those that occur", NULL, 0, 0, 0 },
+	{ 0, "label-from", OPTION_CHOICE, &label_from, "WHAT",
+	    "list, or dir: the folder, where the list says none", "list|dir",
+	    0, 0, 0 },
+	OPTION_HEADING("Frames"),
+	{ 0, "short-side", OPTION_INT, &short_side, "N",
+	    "shrink the short side to N pixels (256; 0: do not)", NULL, 0,
+	    16384, 0 },
+	{ 0, "size", OPTION_TEXT, &size, "WxH",
+	    "make every frame W by H pixels instead", NULL, 0, 0, 0 },
+	{ 0, "enlarge", OPTION_FLAG, &enlarge, NULL,
+	    "--short-side enlarges smaller videos too", NULL, 0, 0, 0 },
+	{ 0, "fps", OPTION_TEXT, &fps, "RATE",
+	    "resample to RATE frames a second, 30 or 30000/1001", NULL, 0, 0,
+	    0 },
+	{ 0, "format", OPTION_CHOICE, &format, "FORMAT",
+	    "of frames: jpeg (default) or png", "jpeg|png", 0, 0, 0 },
+	{ 0, "quality", OPTION_INT, &quality, "N", "of JPEG (90)", NULL, 1, 100,
+	    0 },
+	OPTION_HEADING("Output"),
+	{ 'o', "output", OPTION_TEXT, &output, "FILE",
+	    "write the stream to FILE, not to standard output", NULL, 0, 0, 0 },
+	{ 'f', "force", OPTION_FLAG, &force, NULL,
+	    "-o may replace a file", NULL, 0, 0, 0 },
+	{ 0, "report", OPTION_TEXT, &report, "FILE",
+	    "write what became of each video as JSON Lines", NULL, 0, 0, 0 },
+	OPTION_HEADING("Defects"),
+	{ 0, "on-error", OPTION_CHOICE, &on_error, "WHAT",
+	    "stop (default) or skip the video", "stop|skip", 0, 0, 0 },
+	{ 0, "allow-truncated", OPTION_FLAG, &allow_truncated, NULL,
+	    "keep what there is of a video that was cut", NULL, 0, 0, 0 },
+	{ 0, "max-damage", OPTION_INT, &max_damage, "N",
+	    "keep videos damaged in up to N places (0)", NULL, 0, 0, 0 },
+	{ 0, "max-pixels", OPTION_SIZE, &max_pixels, "N",
+	    "refuse larger pictures (64M)", NULL, 1, 1 << 30, 0 },
+	{ 0, "max-frames", OPTION_INT, &max_frames, "N",
+	    "refuse videos of more frames, as stored (999999)", NULL, 1,
+	    FRAME_MAX, 0 },
+	OPTION_HEADING("Running"),
+	{ 'j', "threads", OPTION_INT, &threads, "N",
+	    "videos decoded at once (one for each processor)", NULL, 1, 1024,
+	    0 },
+	{ 0, "memory", OPTION_SIZE, &memory, "BYTES",
+	    "of encoded frames; more go to a temporary file (256M)", NULL,
+	    1 << 20, 1e15, 0 },
+	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
+	    "only list what would be stored", NULL, 0, 0, 0 },
+	OPTION_CONFIG(&config),
+	OPTION_QUIET(&quiet),
+	OPTION_VERBOSE(&verbose),
+	OPTION_PROGRESS(&progress),
+	OPTION_END
+};
+
+static const struct command command = {
+	"[OPTION]... [FILE]...",
+	"Decode videos and write their frames as a stream for vt-pack.",
+	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
+	rows, video_versions
+};
+
+/* Everything there is to do. */
+struct job {
+	struct list list;
+	struct class_list classes;
+	int *label;				/* [n] */
+	struct extract_key *key;		/* [n] */
+	struct stream_writer *stream;
+	struct commit *out, *report;
+};
+
+static volatile sig_atomic_t asked;	/* by SIGUSR1, how far it is */
+
+/* ---- settings ---- */
+
+static int
+processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+static void
+parse_size(void)
+{
+	int w, h, n = 0;
+
+	if (size == NULL)
+		return;
+	if (sscanf(size, "%5dx%5d%n", &w, &h, &n) != 2 || size[n] != '\0' ||
+	    w < 1 || h < 1 || w > 16384 || h > 16384)
+		options_wrong("--size: %s (wanted WIDTHxHEIGHT, 1 to 16384 "
+		    "each, such as 340x256)", Q(size));
+	how.width = w;
+	how.height = h;
+}
+
+static void
+settle(void)
+{
+	parse_size();
+	if (output != NULL && strcmp(output, "-") == 0)
+		output = NULL;
+	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
+		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
+		    "such as 12, 29.97 or 30000/1001)", Q(fps));
+	if (annotation == NULL && list_format != LIST_AUTO)
+		options_wrong("--list-format is for --list, which is missing");
+	if (zero && lists.n == 0)
+		options_wrong("-0 is for -T, which is missing");
+	how.short_side = (int)short_side;
+	how.enlarge = enlarge;
+	how.max_frames = max_frames;
+	how.max_pixels = max_pixels;
+	how.format = format == 0 ? EXTRACT_JPEG : EXTRACT_PNG;
+	how.quality = (int)quality;
+	how.allow_truncated = allow_truncated;
+	how.max_damage = max_damage;
+	budget.limit = (size_t)memory;
+	how.memory = &budget;
+}
+
+/* What the bytes of the frames depend on, for the identity of the set. */
+static char *
+settings(void)
+{
+	struct json_writer w = { 0 };
+
+	json_open(&w, NULL, '{');
+	json_put_bool(&w, "enlarge", how.enlarge);
+	json_put_text(&w, "format", how.format == EXTRACT_PNG ? "png" : "jpeg");
+	json_open(&w, "fps", '[');
+	json_put_int(&w, NULL, how.fps.num);
+	json_put_int(&w, NULL, how.fps.den);
+	json_close(&w);
+	json_put_int(&w, "height", how.height);
+	json_put_int(&w, "quality", how.format == EXTRACT_PNG ? 0 : how.quality);
+	json_put_int(&w, "short_side", how.width > 0 ? 0 : how.short_side);
+	json_put_int(&w, "width", how.width);
+	json_close(&w);
+	return w.out.data;
+}
+
+/* ---- what there is to do ---- */
+
+static int
+gather(struct job *j, int n, char **operand)
+{
+	if (n == 0 && lists.n == 0 && annotation == NULL)
+		options_wrong("no video named (wanted FILE, -T or --list)");
+	for (int i = 0; i < n; i++)
+		list_add(&j->list, operand[i]);
+	for (size_t i = 0; i < lists.n; i++)
+		if (list_read_paths(&j->list, lists.item[i], zero) != 0)
+			return -1;
+	if (annotation != NULL && list_read(&j->list, annotation,
+	    (enum list_format)list_format, root) != 0)
+		return -1;
+	if (j->list.n == 0)
+		return fail("no videos in the lists");
+	if (j->list.n > INT_MAX)
+		return fail("%zu videos (wanted at most %d)", j->list.n,
+		    INT_MAX);
+	if (class_file != NULL && list_classes(class_file, &j->classes) != 0)
+		return -1;
+	j->label = xcalloc(j->list.n, sizeof(*j->label));
+	if (list_number(&j->list, label_from == LABEL_FROM_DIR, &j->classes,
+	    j->label) != 0)
+		return -1;
+	j->key = xcalloc(j->list.n, sizeof(*j->key));
+	return extract_keys(&j->list, root, j->key);
+}
+
+/* ---- doing it ---- */
+
+static int
+open_output(struct job *j)
+{
+	const char *name = output != NULL ? output : "stdout";
+	char *text;
+	int result;
+
+	if (output != NULL && !force && file_size(output) >= 0)
+		return fail("%s: exists (-f replaces it)", Q(output));
+	if (output != NULL && (j->out = commit_open(output)) == NULL)
+		return -1;
+	if (report != NULL && (j->report = commit_open(report)) == NULL)
+		return -1;
+	j->stream = stream_open(output != NULL ? commit_fd(j->out) :
+	    STDOUT_FILENO, name, "vt-extract " VT_VERSION);
+	text = settings();
+	result = stream_head(j->stream, (const char *const *)j->classes.name,
+	    j->classes.n, text);
+	free(text);
+	return result;
+}
+
+/* The end mark, and then the name: until here nothing is complete. */
+static int
+close_output(struct job *j, int64_t skipped)
+{
+	struct stream_writer *w = j->stream;
+	struct commit *c = j->out;
+
+	j->stream = NULL;
+	if (stream_end(w, skipped > 0 ? "skipped" : "ok") != 0)
+		return -1;
+	j->out = NULL;
+	return c != NULL ? commit_done(c) : 0;
+}
+
+/* Also after a failure: that is when a report is wanted most. */
+static int
+close_report(struct job *j, const char *status, const struct ledger_sum *sum)
+{
+	struct buffer b = { 0 };
+	struct commit *c = j->report;
+	int result;
+
+	j->report = NULL;
+	if (c == NULL)
+		return 0;
+	ledger_summary(&b, status, sum);
+	result = commit_write(c, b.data, b.n);
+	buffer_free(&b);
+	if (result != 0) {
+		commit_drop(c);
+		return -1;
+	}
+	return commit_done(c);
+}
+
+static int
+extract(struct job *j)
+{
+	struct extract_run run = {
+		.how = &how, .list = &j->list, .label = j->label,
+		.key = j->key, .threads = (int)threads,
+		.skip = on_error == ON_ERROR_SKIP, .verbose = verbose,
+		.asked = &asked,
+	};
+	int result = EXIT_FAILED;
+
+	if (open_output(j) != 0)
+		return EXIT_FAILED;
+	run.stream = j->stream;
+	run.report = j->report;
+	progress_start((enum progress_mode)progress);
+	if (extract_all(&run) == 0 && close_output(j, run.sum.skipped) == 0)
+		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
+	progress_end();
+	if (close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
+	    &run.sum) != 0)
+		return EXIT_FAILED;
+	if (result == EXIT_SKIPPED)
+		warning("%lld of %lld videos were skipped",
+		    (long long)run.sum.skipped, (long long)run.sum.videos);
+	return result;
+}
+
+/* Only what headers tell: a table of what would be stored. */
+static int
+look_at_all(struct job *j)
+{
+	int result = EXIT_DONE;
+
+	printf("#key\tlabel\tpath\tcodec\twidth\theight\tfps\tseconds\n");
+	for (size_t i = 0; i < j->list.n; i++) {
+		struct extraction x;
+		char *path, rate[32] = "?";
+
+		extract_look(j->list.row[i].path, &how, &x);
+		if (x.kept) {
+			if (x.fps.den > 0)
+				snprintf(rate, sizeof(rate), "%d/%d",
+				    x.fps.num, x.fps.den);
+			path = table_escape(j->list.row[i].path);
+			printf("%s\t%d\t%s\t%s\t%d\t%d\t%s\t%.9g\n",
+			    j->key[i].text, j->label[i], path, x.codec, x.width,
+			    x.height, rate, x.claimed);
+			free(path);
+		} else if (on_error == ON_ERROR_STOP) {
+			fail("%s", x.message);
+			return EXIT_FAILED;
+		} else {
+			warning("skipped: %s", x.message);
+			result = EXIT_SKIPPED;
+		}
+		extraction_free(&x);
+	}
+	return stdout_done() == 0 ? result : EXIT_FAILED;
+}
+
+static void
+on_usr1(int number)
+{
+	(void)number;
+	asked = 1;
+}
+
+static void
+job_free(struct job *j)
+{
+	stream_drop(j->stream);
+	commit_drop(j->out);
+	commit_drop(j->report);
+	class_list_free(&j->classes);
+	list_free(&j->list);
+	free(j->label);
+	free(j->key);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct job job = { 0 };
+	struct sigaction a = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
+	int first, result = EXIT_FAILED;
+
+	program_start(argv[0]);
+	threads = processors();
+	first = options_parse(&command, argc, argv);
+	program_quiet(quiet);
+	settle();
+	if (video_ready() != 0)
+		return EXIT_FAILED;
+	if (output == NULL && !dry_run && isatty(STDOUT_FILENO))
+		options_wrong("refusing to write a tar stream to a terminal "
+		    "(wanted -o FILE or a pipe)");
+	stop_handle();
+	sigaction(SIGUSR1, &a, NULL);
+	if (gather(&job, argc - first, argv + first) == 0)
+		result = dry_run ? look_at_all(&job) : extract(&job);
+	job_free(&job);
+	free(lists.item);
+	if (result == EXIT_FAILED)
+		stop_again();
+	return result;
+}

@@ -1,0 +1,377 @@
+/* A video becomes a sample. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/extract.h"
+#include "media/png.h"
+#include "media/video.h"
+#include "shard/stream.h"
+
+#define Q text_quote
+#define BLOCK (1 << 20)		/* of the source, hashed at a time */
+
+/* What one extraction needs while it runs. */
+struct work {
+	const char *path;
+	const struct extract_options *o;
+	struct extraction *x;
+	struct jpeg_encoder *jpeg;
+	struct video *video;
+	int fd;
+	struct buffer bytes;		/* a frame, encoded */
+	int64_t *time;			/* of each stored frame, in ticks */
+	size_t times, cap;
+};
+
+const char *
+extract_status_name(enum extract_status s)
+{
+	static const char *const name[] = { "ok", "truncated", "damaged",
+		"failed" };
+
+	return name[s];
+}
+
+void
+extraction_free(struct extraction *x)
+{
+	spool_free(x->frame);
+	free(x->time);
+	*x = (struct extraction){ 0 };
+}
+
+/* The nearest even number of ${v}, at least 2. */
+static int
+even(double v)
+{
+	int n = 2 * (int)floor(v / 2 + 0.5);
+
+	return n < 2 ? 2 : n;
+}
+
+/*
+ * The long side is rounded to an even number, so that chroma has as many
+ * samples as luma has pairs.
+ */
+void
+extract_size(const struct extract_options *o, int w, int h, int *to_w,
+    int *to_h)
+{
+	int side = w < h ? w : h;
+	double scale = (double)o->short_side / side;
+
+	*to_w = w;
+	*to_h = h;
+	if (o->width > 0) {
+		*to_w = o->width;
+		*to_h = o->height;
+	} else if (o->short_side > 0 && o->short_side != side &&
+	    (o->enlarge || o->short_side < side)) {
+		*to_w = w == side ? o->short_side : even(w * scale);
+		*to_h = h == side ? o->short_side : even(h * scale);
+	}
+}
+
+/* ---- the file ---- */
+
+/* Hash all of the file; decoding then finds it in the page cache. */
+static int
+hash_source(struct work *w)
+{
+	struct hasher *h = hasher_new();
+	char *block = xmalloc(BLOCK);
+	int64_t at = 0;
+	ssize_t n;
+	int result = -1;
+
+	while ((n = pread(w->fd, block, BLOCK, at)) > 0) {
+		hasher_add(h, block, (size_t)n);
+		at += n;
+	}
+	w->x->bytes = (uint64_t)at;
+	if (n < 0)
+		fail_errno("%s: cannot read", Q(w->path));
+	else
+		result = 0;
+	w->x->hash = hasher_64(h);
+	w->x->hashed = n == 0;
+	free(block);
+	hasher_free(h);
+	return result;
+}
+
+/* Open and describe; the reasons for a refusal are video_open's. */
+static int
+open_source(struct work *w)
+{
+	struct video_limits limits = { w->o->max_pixels };
+	struct stat s;
+	struct extraction *x = w->x;
+	const struct video_info *i;
+
+	/* Not to wait for the writer of a pipe, which is refused anyway. */
+	w->fd = open(w->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (w->fd < 0)
+		return fail_errno("%s: cannot open", Q(w->path));
+	if (fstat(w->fd, &s) == 0 && S_ISREG(s.st_mode))
+		x->bytes = (uint64_t)s.st_size;
+	w->video = video_open(w->fd, w->path, &limits);
+	if (w->video == NULL)
+		return -1;
+	i = video_info(w->video);
+	snprintf(x->container, sizeof(x->container), "%s", i->format);
+	snprintf(x->codec, sizeof(x->codec), "%s", i->codec);
+	snprintf(x->pixels, sizeof(x->pixels), "%s", i->pixels);
+	x->claimed = i->claimed;
+	x->source_width = i->width;
+	x->source_height = i->height;
+	extract_size(w->o, i->width, i->height, &x->width, &x->height);
+	if (x->width > 65500 || x->height > 65500)
+		return fail("%s: %dx%d frames (wanted at most 65500 each way)",
+		    Q(w->path), x->width, x->height);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+static int
+encode(struct work *w)
+{
+	struct extraction *x = w->x;
+
+	w->bytes.n = 0;
+	if (w->o->format == EXTRACT_PNG) {
+		const struct image *m = video_rgb(w->video, x->width,
+		    x->height);
+
+		if (m == NULL || png_encode(m, &w->bytes) != 0)
+			return -1;
+	} else {
+		const struct planes *p = video_planes(w->video, x->width,
+		    x->height);
+
+		if (p == NULL || jpeg_encode_planes(w->jpeg,
+		    (const uint8_t *const *)p->plane, p->stride, p->w, p->h,
+		    &w->bytes) != 0)
+			return -1;
+	}
+	return spool_add(x->frame, w->bytes.data, w->bytes.n);
+}
+
+/* Store the present frame, which is on at ${time}, ${copies} times. */
+static int
+store(struct work *w, int64_t time, int64_t copies)
+{
+	struct extraction *x = w->x;
+
+	if ((int64_t)spool_count(x->frame) + copies > w->o->max_frames)
+		return fail("%s: more than %lld frames (--max-frames)",
+		    Q(w->path), (long long)w->o->max_frames);
+	if (copies > 0 && encode(w) != 0)
+		return -1;
+	while (--copies > 0)
+		spool_again(x->frame);
+	if (w->o->fps.num == 0) {
+		w->time = array_room(w->time, w->times, &w->cap,
+		    sizeof(*w->time));
+		w->time[w->times++] = time;
+	}
+	return 0;
+}
+
+/* Decode to the end: 0, or -1 after a message. */
+static int
+decode(struct work *w)
+{
+	struct fraction tick = video_info(w->video)->tick, fps = w->o->fps;
+	struct video_frame f;
+	int64_t k = 0;
+	int r;
+
+	while ((r = video_next(w->video, &f)) == 1) {
+		int64_t copies = 1;
+
+		if (w->o->stopped != NULL && w->o->stopped())
+			return fail("%s: stopped", Q(w->path));
+		if (fps.num > 0) {
+			int64_t first = k;
+
+			while (k <= w->o->max_frames &&
+			    fps_shows(k, fps, f.time, f.until, tick))
+				k++;
+			copies = k - first;
+		}
+		if (store(w, f.time, copies) != 0)
+			return -1;
+	}
+	return r;
+}
+
+/* ---- what is to be said of it ---- */
+
+/* The rate of what is stored, and the times where it has none. */
+static int
+find_rate(struct work *w)
+{
+	const struct video_info *i = video_info(w->video);
+	struct extraction *x = w->x;
+
+	if (w->o->fps.num > 0) {
+		x->fps = w->o->fps;
+		x->flags |= SHARD_RESAMPLED;
+		return 0;
+	}
+	if (fps_find(w->time, w->times, i->tick, i->rate, 2, &x->fps))
+		return 0;
+	x->flags |= SHARD_VARIABLE;
+	x->time = xcalloc(w->times, sizeof(*x->time));
+	for (size_t k = 0; k < w->times; k++) {
+		int64_t t = fps_100us(w->time[k], i->tick);
+
+		if (t > UINT32_MAX)
+			return fail("%s: frame %zu is on at %.0f s (wanted at "
+			    "most %.0f)", Q(w->path), k, (double)t / 1e4,
+			    UINT32_MAX / 1e4);
+		x->time[k] = (uint32_t)t;
+	}
+	return 0;
+}
+
+static void
+take_account(struct work *w)
+{
+	const struct video_account *a = video_account(w->video);
+	struct extraction *x = w->x;
+
+	x->decoded_frames = a->frames;
+	x->decoded = a->decoded;
+	x->damage = a->damage;
+	x->packets_corrupt = a->packets_corrupt;
+	x->frames_corrupt = a->frames_corrupt;
+	x->refused = a->refused;
+	x->errors = a->errors;
+	x->times_mended = a->times_mended;
+	x->resized = a->resized;
+	if (a->truncated)
+		x->flags |= SHARD_TRUNCATED;
+	if (a->damage > 0)
+		x->flags |= SHARD_DAMAGED;
+	if (a->resized || x->width != x->source_width ||
+	    x->height != x->source_height)
+		x->flags |= SHARD_RESCALED;
+}
+
+/* Judge by what is allowed; write why into the message. */
+static void
+judge(struct work *w)
+{
+	const struct video_account *a = video_account(w->video);
+	struct extraction *x = w->x;
+
+	x->kept = 1;
+	if (a->damage > 0) {
+		x->status = EXTRACT_DAMAGED;
+		x->kept = a->damage <= w->o->max_damage;
+		fail("%s: damaged in %lld place%s (%s)%s", Q(w->path),
+		    (long long)a->damage, a->damage == 1 ? "" : "s",
+		    a->message, x->kept ? "" : "; --max-damage allows some");
+	}
+	if (a->truncated) {
+		char claim[64] = "";
+
+		if (a->packets < a->listed)
+			snprintf(claim, sizeof(claim), ", %lld of %lld packets",
+			    (long long)a->packets, (long long)a->listed);
+		else if (x->claimed > 0)
+			snprintf(claim, sizeof(claim), " of %.2f s",
+			    x->claimed);
+		x->status = EXTRACT_TRUNCATED;
+		x->kept &= w->o->allow_truncated;
+		fail("%s: truncated: %lld frames, %.2f s%s%s", Q(w->path),
+		    (long long)x->decoded_frames, x->decoded, claim,
+		    w->o->allow_truncated ? "" :
+		    "; --allow-truncated keeps them");
+	}
+}
+
+static void
+extract(struct work *w)
+{
+	struct extraction *x = w->x;
+	int r;
+
+	x->status = EXTRACT_FAILED;
+	x->frame = spool_new(w->o->memory);
+	if (open_source(w) != 0 || hash_source(w) != 0)
+		return;
+	r = decode(w);
+	take_account(w);
+	if (r != 0)
+		return;
+	if (spool_count(x->frame) == 0) {
+		fail("%s: no frame to store", Q(w->path));
+		return;
+	}
+	x->frames = (int)spool_count(x->frame);
+	if (find_rate(w) != 0)
+		return;
+	x->status = EXTRACT_OK;
+	judge(w);
+}
+
+static void
+clean_up(struct work *w)
+{
+	video_free(w->video);
+	if (w->fd >= 0)
+		close(w->fd);
+	buffer_free(&w->bytes);
+	free(w->time);
+}
+
+void
+extract_video(const char *path, const struct extract_options *o,
+    struct jpeg_encoder *e, struct extraction *x)
+{
+	struct work w = { .path = path, .o = o, .x = x, .jpeg = e, .fd = -1 };
+	double start = clock_seconds();
+
+	*x = (struct extraction){ 0 };
+	fail_capture(x->message, sizeof(x->message));
+	extract(&w);
+	clean_up(&w);
+	fail_capture(NULL, 0);
+	if (!x->kept) {
+		spool_free(x->frame);
+		x->frame = NULL;
+	}
+	x->spent = clock_seconds() - start;
+}
+
+void
+extract_look(const char *path, const struct extract_options *o,
+    struct extraction *x)
+{
+	struct work w = { .path = path, .o = o, .x = x, .fd = -1 };
+	const struct video_info *i;
+
+	*x = (struct extraction){ .status = EXTRACT_FAILED };
+	fail_capture(x->message, sizeof(x->message));
+	if (open_source(&w) == 0) {
+		i = video_info(w.video);
+		x->status = EXTRACT_OK;
+		x->kept = 1;
+		x->fps = o->fps.num > 0 ? o->fps : i->rate[0];
+	}
+	clean_up(&w);
+	fail_capture(NULL, 0);
+}

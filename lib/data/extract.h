@@ -1,0 +1,80 @@
+#ifndef DATA_EXTRACT_H
+#define DATA_EXTRACT_H
+
+/* One video file to one sample: decoded, resized, chosen in time, encoded. */
+
+#include <stdint.h>
+
+#include "data/spool.h"
+#include "media/fps.h"
+#include "media/jpeg.h"
+
+enum extract_format { EXTRACT_JPEG, EXTRACT_PNG };
+
+struct extract_options {
+	int short_side;			/* of the stored frames; 0: as it is */
+	int width, height;		/* exactly these, if not 0 */
+	int enlarge;			/* short_side may enlarge */
+	struct fraction fps;		/* 0/0: every frame as it is */
+	int64_t max_frames;		/* stored; a video of more is refused */
+	int64_t max_pixels;		/* of a decoded picture */
+	enum extract_format format;
+	int quality;			/* of JPEG, 1 to 100 */
+	int allow_truncated;
+	int64_t max_damage;		/* places */
+	struct spool_budget *memory;	/* for the encoded frames */
+	int (*stopped)(void);		/* asked now and then; 1: give up */
+};
+
+/* What became of a video. */
+enum extract_status {
+	EXTRACT_OK,
+	EXTRACT_TRUNCATED,		/* the file ends early */
+	EXTRACT_DAMAGED,		/* there were errors in it */
+	EXTRACT_FAILED			/* it could not be decoded at all */
+};
+
+struct extraction {
+	enum extract_status status;
+	int kept;			/* frames are there to be stored */
+	char message[600];		/* why not, or what was wrong; "" */
+	struct spool *frame;		/* the encoded frames */
+	int frames, width, height;	/* as stored */
+	int source_width, source_height;	/* upright */
+	struct fraction fps;		/* as stored; 0/0: unknown */
+	uint32_t *time;			/* [frames] 0.1 ms, if not constant */
+	unsigned flags;			/* SHARD_TRUNCATED ... */
+	uint64_t bytes, hash;		/* of the file, XXH3-64 if hashed */
+	int hashed;
+	char container[32], codec[32], pixels[32];
+	int64_t decoded_frames;
+	double decoded, claimed;	/* seconds; claimed 0: no claim */
+	int64_t damage, packets_corrupt, frames_corrupt, refused, errors;
+	int64_t times_mended;
+	int resized;			/* the size changed on the way */
+	double spent;			/* seconds of work */
+};
+
+/* extract_status_name(s): "ok", "truncated", "damaged" or "failed". */
+const char *extract_status_name(enum extract_status s);
+
+/* extract_size(o, w, h, to_w, to_h): the stored size of a w by h picture. */
+void extract_size(const struct extract_options *o, int w, int h, int *to_w,
+    int *to_h);
+
+/*
+ * extract_video(path, o, e, x):
+ * Decode all of ${path}, whatever becomes of it, and fill ${x}.  Messages go
+ * there and not to standard error.  ${e} is a JPEG encoder of the calling
+ * thread's; extraction_free(x) afterwards.
+ */
+void extract_video(const char *path, const struct extract_options *o,
+    struct jpeg_encoder *e, struct extraction *x);
+
+/* extract_look(path, o, x): as far as the headers and the first frame. */
+void extract_look(const char *path, const struct extract_options *o,
+    struct extraction *x);
+
+void extraction_free(struct extraction *x);	/* leaves an empty one */
+
+#endif

@@ -1,0 +1,228 @@
+/* Videos decoded side by side, samples written in order. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/inorder.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "data/extract_all.h"
+
+#define Q text_quote
+#define WINDOW 8		/* videos a thread may run ahead of the slowest */
+
+/* ---- keys ---- */
+
+static int
+by_key(const void *a, const void *b, void *keys)
+{
+	const struct extract_key *key = keys;
+	int i = *(const int *)a, j = *(const int *)b;
+	int order = strcmp(key[i].text, key[j].text);
+
+	return order != 0 ? order : i - j;
+}
+
+int
+extract_keys(const struct list *l, const char *root, struct extract_key *key)
+{
+	int *order = xcalloc(l->n, sizeof(*order)), result = -1;
+
+	for (size_t i = 0; i < l->n; i++) {
+		order[i] = (int)i;
+		if (key_from_path(l->row[i].path, root, key[i].text) != 0)
+			goto out;
+	}
+	qsort_r(order, l->n, sizeof(*order), by_key, key);
+	for (size_t i = 1; i < l->n; i++)
+		if (strcmp(key[order[i - 1]].text, key[order[i]].text) == 0) {
+			fail("%s and %s have the same key, %s",
+			    Q(l->row[order[i - 1]].path),
+			    Q(l->row[order[i]].path), key[order[i]].text);
+			goto out;
+		}
+	result = 0;
+out:
+	free(order);
+	return result;
+}
+
+/* ---- results, in order ---- */
+
+/* One run, while it runs. */
+struct state {
+	struct extract_run *r;
+	struct extract_options how;		/* r->how, and when to stop */
+	struct extraction *result;		/* [window], i at i % window */
+	int window;
+	struct jpeg_encoder **jpeg;		/* [threads] */
+	double start;
+};
+
+static atomic_int stopping;
+
+static int
+is_stopping(void)
+{
+	return stopping || stop_signal() != 0;
+}
+
+static int
+report_video(const struct extract_run *r, int i, const struct extraction *x)
+{
+	struct buffer b = { 0 };
+	int result;
+
+	if (r->report == NULL)
+		return 0;
+	ledger_video(&b, r->list->row[i].path, r->key[i].text, r->label[i],
+	    x);
+	result = commit_write(r->report, b.data, b.n);
+	buffer_free(&b);
+	return result;
+}
+
+static int
+write_sample(const struct extract_run *r, int i, struct extraction *x)
+{
+	struct stream_sample s = {
+		.key = r->key[i].text, .label = r->label[i], .frames = x->frames,
+		.ext = r->how->format == EXTRACT_PNG ? "png" : "jpg",
+		.width = x->width, .height = x->height, .fps_num = x->fps.num,
+		.fps_den = x->fps.den, .flags = x->flags,
+		.status = extract_status_name(x->status),
+		.source = r->list->row[i].path, .source_bytes = x->bytes,
+		.source_hash = x->hash, .time = x->time,
+	};
+
+	if (stream_begin(r->stream, &s) != 0)
+		return -1;
+	for (int f = 0; f < x->frames; f++) {
+		size_t n;
+		const void *data = spool_get(x->frame, (size_t)f, &n);
+
+		if (data == NULL || stream_frame(r->stream, data, n) != 0)
+			return -1;
+	}
+	return stream_commit(r->stream);
+}
+
+static void
+say_sample(const struct extract_run *r, int i, const struct extraction *x)
+{
+	char spent[64] = "";
+
+	if (r->verbose < 1)
+		return;
+	if (r->verbose > 1)
+		snprintf(spent, sizeof(spent), "; %.2f s, %.0f frames/s",
+		    x->spent, (double)x->decoded_frames / x->spent);
+	note("%s: %s %s %dx%d, %.2f s: %d frames of %dx%d as %s%s",
+	    Q(r->list->row[i].path), x->container, x->codec, x->source_width,
+	    x->source_height, x->decoded, x->frames, x->width, x->height,
+	    r->key[i].text, spent);
+}
+
+/* "12/400 videos, 3600 frames, 1830 frames/s, 12.2 MB/s, ETA 1:02" */
+static const char *
+how_far(const struct state *s, char buf[200])
+{
+	const struct ledger_sum *sum = &s->r->sum;
+	double seconds = clock_seconds() - s->start;
+	int64_t through = sum->stored + sum->skipped;
+	char eta[32];
+
+	clock_text(eta, through > 0 ? seconds / (double)through *
+	    (double)(sum->videos - through) : 0);
+	snprintf(buf, 200, "%lld/%lld videos, %lld frames, %.0f frames/s, "
+	    "%.1f MB/s, ETA %s", (long long)through, (long long)sum->videos,
+	    (long long)sum->frames, (double)sum->frames / seconds,
+	    (double)sum->bytes / 1e6 / seconds, eta);
+	return buf;
+}
+
+static void
+count(struct state *s, const struct extraction *x)
+{
+	struct ledger_sum *sum = &s->r->sum;
+	char text[200];
+
+	sum->bytes += (int64_t)x->bytes;
+	sum->frames += x->kept ? x->frames : 0;
+	sum->stored += x->kept;
+	sum->skipped += !x->kept;
+	sum->seconds = clock_seconds() - s->start;
+	if (progress_due())
+		progress_line("%s", how_far(s, text));
+	if (s->r->asked != NULL && *s->r->asked) {
+		*s->r->asked = 0;
+		note("%s", how_far(s, text));
+	}
+}
+
+/* The result of video ${i} is next in line; non-zero ends the run. */
+static int
+finish(int i, void *arg)
+{
+	struct state *s = arg;
+	struct extract_run *r = s->r;
+	struct extraction *x = &s->result[i % s->window];
+	int refused = !x->kept && !r->skip;
+
+	if (stop_signal() != 0)
+		return -1;
+	if (refused)
+		fail("%s", x->message);
+	else if (x->message[0] != '\0')
+		warning("%s%s", x->kept ? "" : "skipped: ", x->message);
+	if ((x->kept && write_sample(r, i, x) != 0) ||
+	    report_video(r, i, x) != 0 || refused) {
+		stopping = 1;
+		return -1;
+	}
+	if (x->kept)
+		say_sample(r, i, x);
+	count(s, x);
+	extraction_free(x);
+	return 0;
+}
+
+static void
+work(int i, int thread, void *arg)
+{
+	struct state *s = arg;
+
+	extract_video(s->r->list->row[i].path, &s->how, s->jpeg[thread],
+	    &s->result[i % s->window]);
+}
+
+int
+extract_all(struct extract_run *r)
+{
+	struct state s = { .r = r, .how = *r->how, .start = clock_seconds() };
+	struct pool *pool = pool_new(r->threads);
+	int n = (int)r->list->n, result;
+
+	stopping = 0;
+	s.how.stopped = is_stopping;
+	r->sum = (struct ledger_sum){ .videos = n };
+	s.window = WINDOW * r->threads;
+	s.result = xcalloc((size_t)s.window, sizeof(*s.result));
+	s.jpeg = xcalloc((size_t)r->threads, sizeof(*s.jpeg));
+	for (int t = 0; t < r->threads; t++)
+		s.jpeg[t] = jpeg_encoder_new(s.how.quality);
+	result = in_order(pool, n, s.window, work, finish, &s);
+	pool_free(pool);
+	for (int i = 0; i < s.window; i++)
+		extraction_free(&s.result[i]);
+	for (int t = 0; t < r->threads; t++)
+		jpeg_encoder_free(s.jpeg[t]);
+	free(s.result);
+	free(s.jpeg);
+	return result;
+}

@@ -1,0 +1,47 @@
+#ifndef DATA_EXTRACT_ALL_H
+#define DATA_EXTRACT_ALL_H
+
+/* All videos of a list to one stream, in the order of the list. */
+
+#include <signal.h>
+
+#include "base/file.h"
+#include "data/extract.h"
+#include "data/ledger.h"
+#include "data/list.h"
+#include "shard/key.h"
+#include "shard/stream.h"
+
+struct extract_key { char text[KEY_MAX + 1]; };
+
+/*
+ * extract_keys(l, root, key): the keys of all rows, below ${root} if it is not
+ * NULL.  -1 after a message naming both paths if two have one key: they would
+ * become one sample.
+ */
+int extract_keys(const struct list *l, const char *root,
+    struct extract_key *key);
+
+struct extract_run {
+	const struct extract_options *how;
+	const struct list *list;
+	const int *label;		/* [list->n] */
+	const struct extract_key *key;	/* [list->n] */
+	int threads;			/* videos decoded at once */
+	int skip;			/* go on after a video that is refused */
+	int verbose;			/* 1: a note a video, 2: timings too */
+	struct stream_writer *stream;
+	struct commit *report;		/* NULL: none */
+	volatile sig_atomic_t *asked;	/* non-zero: note how far it is */
+	struct ledger_sum sum;		/* filled in */
+};
+
+/*
+ * extract_all(r): 0 when all videos are stored, or skipped if ${r->skip}; -1
+ * after a message at the first that is refused, or when the stream or the
+ * report cannot be written, or if a signal came.  What is written is the same
+ * for every number of threads.
+ */
+int extract_all(struct extract_run *r);
+
+#endif

@@ -1,0 +1,28 @@
+#ifndef DATA_SPOOL_H
+#define DATA_SPOOL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+/*
+ * A run of items kept in memory as long as there is enough, and then in a
+ * temporary file that has no name and is gone when the process is: in $TMPDIR,
+ * or in /var/tmp.  The file is made only when it is needed.
+ */
+struct spool;
+
+/* Memory that several spools share; each may hold up to a mebibyte beyond. */
+struct spool_budget { size_t limit; atomic_size_t used; };
+
+struct spool *spool_new(struct spool_budget *b);
+void spool_free(struct spool *s);
+
+int spool_add(struct spool *s, const void *data, size_t n);
+void spool_again(struct spool *s);	/* the last item once more, for free */
+size_t spool_count(const struct spool *s);
+
+/* spool_get(s, i, n): item ${i} and its size, valid until the next call with
+ * ${s}; NULL after a message. */
+const void *spool_get(struct spool *s, size_t i, size_t *n);
+
+#endif

@@ -1,0 +1,171 @@
+/* Scales of axes and their ticks. */
+#include <math.h>
+#include <stdio.h>
+
+#include "media/scale.h"
+
+/*
+ * The logarithm to base 2 from arithmetic alone, so that pixels do not depend
+ * on a libm: the exponent, and the series of artanh for the rest.
+ */
+static double
+log_two(double x)
+{
+	int e;
+	double m = frexp(x, &e), half = 0.70710678118654752;
+	double t = (m - half) / (m + half), square = t * t, sum = 0;
+
+	for (int k = 17; k > 0; k -= 2)
+		sum = sum * square + 1.0 / k;
+	return e - 0.5 + 2 * t * sum / 0.69314718055994531;
+}
+
+/* ${base} to the whole power ${n}. */
+static double
+power(double base, int n)
+{
+	double p = 1;
+
+	for (int i = 0; i < (n < 0 ? -n : n); i++)
+		p *= base;
+	return n < 0 ? 1 / p : p;
+}
+
+/* The largest n with base^n <= x. */
+static int
+exponent(double x, double base)
+{
+	int n = (int)floor(log_two(x) / log_two(base) + 0.5);
+
+	while (power(base, n) > x)
+		n--;
+	while (power(base, n + 1) <= x)
+		n++;
+	return n;
+}
+
+/* The least of 1, 2 and 5 times powers of ten that makes ${most} steps at most
+ * of ${range}. */
+static double
+nice_step(double range, int most)
+{
+	static const double steps[] = { 1, 2, 5, 10 };
+	double least = range / most, unit = power(10, exponent(least, 10));
+	int i = 0;
+
+	while (steps[i] * unit < least * 0.9999999 && i < 3)
+		i++;
+	return steps[i] * unit;
+}
+
+struct scale
+scale_fit(double min, double max, int log, int room)
+{
+	struct scale s = { min, max, log };
+
+	if (log != 0) {
+		if (max < min * 1.0001) {
+			s.min = min / log / 0.75;
+			s.max = max * log * 0.75;
+		} else if (room) {
+			double more = (log_two(max) - log_two(min)) * 0.06;
+
+			/* exp2 of a small number, near enough for a margin */
+			s.min = min / (1 + more);
+			s.max = max * (1 + more);
+		}
+		return s;
+	}
+	if (max - min <= 1e-12 * fmax(fabs(min), fabs(max))) {
+		double some = min != 0 ? fabs(min) * 0.5 : 1;
+
+		s.min = min - some;
+		s.max = max + some;
+	} else if (room) {
+		double step = nice_step(max - min, 6);
+		double more = (max - min) * 0.06;
+
+		s.max = max + more;
+		/* A range that nearly reaches down to 0 begins there. */
+		s.min = min >= 0 && min < 2 * step ? 0 : min - more;
+	}
+	return s;
+}
+
+double
+scale_place(const struct scale *s, double v)
+{
+	if (s->log == 0)
+		return (v - s->min) / (s->max - s->min);
+	return (log_two(v) - log_two(s->min)) /
+	    (log_two(s->max) - log_two(s->min));
+}
+
+void
+scale_text(double v, double step, char to[24])
+{
+	double size = fmax(fabs(v), step);
+	int digits = 0;
+
+	if (v == 0) {
+		snprintf(to, 24, "0");
+	} else if (size >= 1e6 || size < 0.9999e-4) {
+		int e = exponent(fabs(v) * 1.0000001, 10);
+
+		snprintf(to, 24, "%.6ge%d", v / power(10, e), e);
+	} else {
+		for (double d = step; d < 0.9999 && digits < 9; d *= 10)
+			digits++;
+		snprintf(to, 24, "%.*f", digits, v);
+	}
+}
+
+static int
+add_tick(const struct scale *s, double v, double step, struct tick *tick, int n)
+{
+	double at = scale_place(s, v);
+
+	if (n == SCALE_TICKS || at < -1e-9 || at > 1 + 1e-9)
+		return n;
+	tick[n].value = v;
+	scale_text(v, step, tick[n].text);
+	return n + 1;
+}
+
+/* Powers of the base, every so many; with few decades, 2 and 5 of them too. */
+static int
+log_ticks(const struct scale *s, int most, struct tick *tick)
+{
+	static const double parts[] = { 1, 2, 5 };
+	int low = exponent(s->min, s->log), high = exponent(s->max, s->log) + 1;
+	int every = 1, fine = s->log == 10 && 3 * (high - low) <= most, n = 0;
+
+	while ((high - low) / every > most)
+		every++;
+	for (int e = low; e <= high; e++) {
+		double unit = power(s->log, e);
+
+		if (e % every != 0)
+			continue;
+		for (int i = 0; i < (fine ? 3 : 1); i++)
+			n = add_tick(s, parts[i] * unit, parts[i] * unit, tick, n);
+	}
+	return n;
+}
+
+int
+scale_ticks(const struct scale *s, int most, struct tick *tick)
+{
+	double step, first;
+	int n = 0;
+
+	if (most > SCALE_TICKS)
+		most = SCALE_TICKS;
+	if (s->log != 0)
+		return log_ticks(s, most, tick);
+	step = nice_step(s->max - s->min, most > 2 ? most - 1 : 1);
+	first = ceil(s->min / step - 1e-9);
+	for (int i = 0; i < SCALE_TICKS; i++)
+		n = add_tick(s, (first + i) * step, step, tick, n);
+	return n;
+}

@@ -1,0 +1,42 @@
+/* Writing videos in a build without FFmpeg: the functions say so. */
+#include <stddef.h>
+
+#include "media/encode.h"
+#include "media/video.h"
+
+struct encoder *
+encoder_open(const char *path, const struct encoder_options *o)
+{
+	(void)path, (void)o;
+	video_ready();
+	return NULL;
+}
+
+int
+encoder_known(const char *codec)
+{
+	(void)codec;
+	return 0;
+}
+
+/* Nobody has an encoder that these could be called with. */
+
+int
+encoder_add(struct encoder *e, const struct image *m)
+{
+	(void)e, (void)m;
+	return -1;
+}
+
+int
+encoder_done(struct encoder *e)
+{
+	(void)e;
+	return -1;
+}
+
+void
+encoder_drop(struct encoder *e)
+{
+	(void)e;
+}

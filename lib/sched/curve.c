@@ -1,0 +1,96 @@
+/* A schedule as curves over its epochs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sched/curve.h"
+
+static void
+add_point(struct curve *c, double x, double y)
+{
+	c->x = array_room(c->x, c->n, &c->x_cap, sizeof(*c->x));
+	c->y = array_room(c->y, c->n, &c->y_cap, sizeof(*c->y));
+	c->x[c->n] = x;
+	c->y[c->n++] = y;
+}
+
+static int
+number(const struct cell *c, enum curve_of what)
+{
+	return what == CURVE_CROP ? c->crop : what == CURVE_FRAMES ? c->frames :
+	    c->batch;
+}
+
+int
+curve_turns(const struct schedule *s, enum curve_of what)
+{
+	int most = 1, differ = 0;
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+
+		most = g->cells > most ? g->cells : most;
+		for (int k = 1; k < g->cells; k++)
+			differ |= number(&g->cell[k], what) !=
+			    number(&g->cell[0], what);
+	}
+	return differ ? most : 1;
+}
+
+struct curve
+curve_cell(const struct schedule *s, enum curve_of what, int turn)
+{
+	struct curve c = { 0 };
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		double y = turn < g->cells ? number(&g->cell[turn], what) : NAN;
+
+		add_point(&c, g->first, y);
+		add_point(&c, g->last, y);
+	}
+	return c;
+}
+
+struct curve
+curve_rate(const struct schedule *s)
+{
+	struct curve c = { 0 };
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		double first = g->first;
+
+		for (int k = 0; k < g->pieces; k++) {
+			const struct rate_piece *p = &g->rate[k];
+			double last = fmin(p->until, g->last);
+			int parts = p->kind == RATE_FLAT ? 1 : 100;
+
+			for (int j = 0; j <= parts; j++) {
+				double x = first + j * (last - first) / parts;
+
+				add_point(&c, x, rate_at(p, 1, x));
+			}
+			first = last;
+		}
+	}
+	return c;
+}
+
+double
+curve_most(const struct curve *c)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		most = c->y[i] > most ? c->y[i] : most;
+	return most;
+}
+
+void
+curve_free(struct curve *c)
+{
+	free(c->x);
+	free(c->y);
+	*c = (struct curve){ 0 };
+}

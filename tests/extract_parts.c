@@ -1,0 +1,182 @@
+/* What vt-extract is made of: results in order, frames kept, sizes. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/inorder.h"
+#include "base/mem.h"
+#include "data/extract.h"
+#include "data/spool.h"
+#include "tap.h"
+
+enum { N = 200 };
+
+/* ---- in_order ---- */
+
+static struct {
+	atomic_int worked[N], started, finished, ahead;
+	int done[N], n, stop_at;
+} seen;
+
+static void
+work(int i, int thread, void *arg)
+{
+	int far = i - atomic_load(&seen.finished);
+
+	(void)thread;
+	atomic_fetch_add(&seen.started, 1);
+	if (far > atomic_load(&seen.ahead))
+		atomic_store(&seen.ahead, far);
+	if (i % 7 == 0)
+		clock_sleep(0.001);
+	atomic_fetch_add(&seen.worked[i], *(int *)arg);
+}
+
+static int
+done_one(int i, void *arg)
+{
+	(void)arg;
+	if (atomic_load(&seen.worked[i]) != 1)
+		return 99;
+	if (i == seen.stop_at)
+		return 5;
+	seen.done[seen.n++] = i;
+	atomic_store(&seen.finished, i + 1);
+	return 0;
+}
+
+static int
+run(int threads, int window, int stop_at)
+{
+	struct pool *p = pool_new(threads);
+	int one = 1, r;
+
+	memset(&seen, 0, sizeof(seen));
+	seen.stop_at = stop_at;
+	r = in_order(p, N, window, work, done_one, &one);
+	pool_free(p);
+	return r;
+}
+
+static void
+test_in_order(int threads)
+{
+	int right = 1;
+
+	is(run(threads, 5, -1), 0, "all is done");
+	for (int i = 0; i < N; i++)
+		right &= seen.done[i] == i;
+	ok(right && seen.n == N, "in order, %d threads", threads);
+	ok(atomic_load(&seen.ahead) < 5, "within the window");
+	is(run(threads, 5, 50), 5, "what the last done returned");
+	ok(seen.n == 50 && atomic_load(&seen.started) <= 56,
+	    "nothing more begins after it");
+	is(run(threads, 1, -1), 0, "one at a time");
+}
+
+/* ---- spool ---- */
+
+static void
+test_spool(size_t limit, const char *what)
+{
+	struct spool_budget budget = { .limit = limit };
+	struct spool *s = spool_new(&budget);
+	char *data = xmalloc(300000);
+	int wrong = 0, r = 0;
+	size_t n;
+
+	for (int i = 0; i < 40; i++) {
+		memset(data, i, 300000);
+		r |= spool_add(s, data, (size_t)(i * 7500 + 1));
+		if (i % 10 == 3)
+			spool_again(s);
+	}
+	is(r, 0, what);
+	is((long long)spool_count(s), 44, "items, four of them twice");
+	ok(atomic_load(&budget.used) <= limit + (1 << 20),
+	    "no more memory than agreed");
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0, k = 0; i < 40; i++)
+			for (int twice = i % 10 == 3; twice >= 0; twice--) {
+				const char *p = spool_get(s, (size_t)k++, &n);
+
+				wrong += p == NULL ||
+				    n != (size_t)(i * 7500 + 1) || p[0] != i ||
+				    p[n - 1] != i;
+			}
+	is(wrong, 0, "come back as they were, and again");
+	spool_free(s);
+	is((long long)atomic_load(&budget.used), 0, "the memory is given back");
+	free(data);
+}
+
+static void
+test_spool_error(void)
+{
+	struct spool_budget budget = { .limit = 0 };
+	struct spool *s = spool_new(&budget);
+	char why[300], *data = xcalloc(1 << 20, 1);
+
+	setenv("TMPDIR", "/nonexistent", 1);
+	fail_capture(why, sizeof(why));
+	is(spool_add(s, data, 1 << 20), -1, "no place for the file");
+	fail_capture(NULL, 0);
+	ok(strstr(why, "/nonexistent") != NULL, "is named: %s", why);
+	unsetenv("TMPDIR");
+	spool_free(s);
+	free(data);
+}
+
+/* ---- sizes ---- */
+
+static void
+size_is(struct extract_options o, int w, int h, int want_w, int want_h)
+{
+	int got_w, got_h;
+
+	extract_size(&o, w, h, &got_w, &got_h);
+	if (!ok(got_w == want_w && got_h == want_h, "%dx%d becomes %dx%d", w,
+	    h, want_w, want_h))
+		diag("got %dx%d", got_w, got_h);
+}
+
+static void
+test_sizes(void)
+{
+	struct extract_options side = { .short_side = 256 };
+	struct extract_options large = { .short_side = 256, .enlarge = 1 };
+	struct extract_options exact = { .width = 171, .height = 128 };
+	struct extract_options as_is = { 0 };
+
+	size_is(side, 1920, 1080, 456, 256);	/* 455.1 */
+	size_is(side, 1080, 1920, 256, 456);
+	size_is(side, 426, 320, 340, 256);	/* 340.8: the nearest even */
+	size_is(side, 427, 320, 342, 256);	/* 341.6 */
+	size_is(side, 300, 300, 256, 256);
+	size_is(side, 340, 256, 340, 256);
+	size_is(side, 341, 256, 341, 256);	/* not touched */
+	size_is(side, 320, 240, 320, 240);	/* smaller: left alone */
+	size_is(side, 1, 1, 1, 1);
+	size_is(side, 20000, 257, 19922, 256);
+	size_is(large, 320, 240, 342, 256);	/* 341.3 */
+	size_is(large, 1, 1, 256, 256);
+	size_is(exact, 1920, 1080, 171, 128);
+	size_is(exact, 16, 12, 171, 128);
+	size_is(as_is, 1921, 1081, 1921, 1081);
+}
+
+int
+main(void)
+{
+	program_start("extract_parts");
+	test_in_order(1);
+	test_in_order(3);
+	test_spool(1 << 30, "in memory");
+	test_spool(2 << 20, "partly in a file");
+	test_spool(0, "mostly in a file");
+	test_spool_error();
+	test_sizes();
+	return done();
+}

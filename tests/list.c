@@ -1,0 +1,295 @@
+/* Lists of videos, as each data set writes them; labels and classes. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "data/list.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/vt-list.XXXXXX";
+static char why[1024];
+
+/* The path of ${name} in the test's folder, holding ${n} bytes of ${text}. */
+static const char *
+put_bytes(const char *name, const char *text, size_t n)
+{
+	static char path[4][512];
+	static int next;
+	char *p = path[next++ % 4];
+	FILE *f;
+
+	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+	f = fopen(p, "w");
+	if (f == NULL || fwrite(text, 1, n, f) != n || fclose(f) != 0)
+		exit(1);
+	return p;
+}
+
+static const char *
+put(const char *name, const char *text)
+{
+	return put_bytes(name, text, strlen(text));
+}
+
+/* "path|label path|label ..." of what was read, or "failed". */
+static const char *
+rows(const struct list *l, int result)
+{
+	static struct buffer b;
+
+	b.n = 0;
+	if (result != 0)
+		return "failed";
+	buffer_text(&b, "");
+	for (size_t i = 0; i < l->n; i++)
+		buffer_printf(&b, "%s%s|%s", i > 0 ? " " : "",
+		    l->row[i].path, l->row[i].label ? l->row[i].label : "-");
+	return b.data;
+}
+
+static void
+reads(const char *what, const char *text, enum list_format format,
+    const char *root, const char *want)
+{
+	struct list l = { 0 };
+	int r;
+
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put("list", text), format, root);
+	fail_capture(NULL, 0);
+	is_text(rows(&l, r), want, what);
+	list_free(&l);
+}
+
+static void
+refuses(const char *what, const char *text, enum list_format format,
+    const char *says)
+{
+	struct list l = { 0 };
+	int r;
+
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put("list", text), format, NULL);
+	fail_capture(NULL, 0);
+	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
+		diag("said: %s (wanted: %s)", why, says);
+	list_free(&l);
+}
+
+static void
+test_path_label(void)
+{
+	reads("path and label", "a.mp4 3\nb/c.avi 0\n", LIST_AUTO, NULL,
+	    "a.mp4|3 b/c.avi|0");
+	reads("below a root", "a.mp4 3\n/b.avi 0\n", LIST_AUTO, "r/s",
+	    "r/s/a.mp4|3 /b.avi|0");
+	reads("a path alone", "a.mp4\nb.mp4\n", LIST_AUTO, NULL,
+	    "a.mp4|- b.mp4|-");
+	reads("path, frames, label", "a.mp4 300 3\n", LIST_AUTO, NULL,
+	    "a.mp4|3");
+	reads("blanks in paths", "my dir/a b.mp4 3\nc d.mp4 120 4\n",
+	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	reads("a number in the path", "take 3.mp4 7\n", LIST_AUTO, NULL,
+	    "take 3.mp4|7");
+	reads("runs of blanks, CR, no newline at the end",
+	    "a.mp4  \t 3 \r\n\r\nb.mp4 1", LIST_AUTO, NULL, "a.mp4|3 b.mp4|1");
+	reads("commas", "a b.mp4,3\nc.mp4,x y\n", LIST_AUTO, NULL,
+	    "a b.mp4|3 c.mp4|x y");
+	reads("tabs, three fields", "a.mp4\t9\tjump\n", LIST_AUTO, NULL,
+	    "a.mp4|jump");
+	reads("semicolons", "a.mp4;3\n", LIST_AUTO, NULL, "a.mp4|3");
+	reads("quotes", "\"a,\"\"b\"\".mp4\",3\n", LIST_AUTO, NULL,
+	    "a,\"b\".mp4|3");
+	reads("names as labels", "a.mp4 run\nb.mp4 walk\n", LIST_AUTO, NULL,
+	    "a.mp4|run b.mp4|walk");
+	reads("nothing", "", LIST_AUTO, NULL, "");
+	refuses("four fields", "a.mp4,1,2,3\n", LIST_AUTO, "line 1: 4 fields");
+	refuses("a line without a path", "a.mp4,1\n,2\n", LIST_AUTO,
+	    "line 2: no path");
+}
+
+static void
+test_csv(void)
+{
+	reads("a header", "path,label,n\na.mp4,run,7\n", LIST_AUTO, "v",
+	    "v/a.mp4|run");
+	reads("other names, other order, a mark", "\357\273\277Class\tVideo\n"
+	    "run\ta.mp4\n", LIST_AUTO, NULL, "a.mp4|run");
+	reads("label before label_id", "file;label_id;label\na;5;walk\n",
+	    LIST_AUTO, NULL, "a|walk");
+	reads("only numbers", "file;label_id\na;5\n", LIST_AUTO, NULL, "a|5");
+	reads("no label column", "path,n\na.mp4,7\n", LIST_CSV, NULL,
+	    "a.mp4|-");
+	reads("a table of vt", "#path\tlabel\na b.mp4\t2\n", LIST_AUTO, NULL,
+	    "a b.mp4|2");
+	refuses("a short row", "n,path,label\n1,a.mp4,x\n2,b.mp4\n", LIST_AUTO,
+	    "line 3: no path and label");
+	refuses("no header", "a.mp4,1\n", LIST_CSV, "no header");
+}
+
+static void
+test_kinetics(void)
+{
+	char path[600];
+	struct list l = { 0 };
+
+	reads("flat", "label,youtube_id,time_start,time_end,split\n"
+	    "\"juggling balls\",Ab-_1,12,22,train\n", LIST_AUTO, "k",
+	    "k/Ab-_1_000012_000022.mp4|juggling balls");
+	reads("without labels", "youtube_id,time_start,time_end,split\n"
+	    "xyz,0,10,test\n", LIST_AUTO, NULL, "xyz_000000_000010.mp4|-");
+	refuses("half seconds", "label,youtube_id,time_start,time_end\n"
+	    "x,y,1.5,11.5\n", LIST_KINETICS, "line 2: not a row of Kinetics");
+	refuses("another header", "path,label\n", LIST_KINETICS,
+	    "no header of Kinetics");
+	snprintf(path, sizeof(path), "%s/juggling_balls", dir);
+	mkdir(path, 0700);
+	put("juggling_balls/A_000001_000011.mp4", "x");
+	list_read(&l, put("list", "label,youtube_id,time_start,time_end\n"
+	    "juggling balls,A,1,11\n"), LIST_AUTO, dir);
+	snprintf(path, sizeof(path), "%s/juggling_balls/A_000001_000011.mp4",
+	    dir);
+	is_text(l.row[0].path, path, "in a folder of its class");
+	list_free(&l);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
+static void
+test_ucf101(void)
+{
+	reads("numbers count from 1", "Archery/v_Archery_g08_c01.avi 3\n"
+	    "Archery/v_Archery_g08_c02.avi 1\n", LIST_AUTO, "u",
+	    "u/Archery/v_Archery_g08_c01.avi|2 "
+	    "u/Archery/v_Archery_g08_c02.avi|0");
+	reads("a test list", "Archery/v_Archery_g01_c01.avi\r\n", LIST_AUTO,
+	    NULL, "Archery/v_Archery_g01_c01.avi|-");
+	reads("a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
+	    "B/v_B_g08_c01.avi 1\n", LIST_AUTO, NULL,
+	    "A/v_A_g08_c01.avi|0 B/v_B_g08_c01.avi|1");
+	refuses("0 where it is asked for", "A/v_A_g08_c01.avi 0\n",
+	    LIST_UCF101, "line 1: not a row of UCF101");
+}
+
+static void
+test_paths(void)
+{
+	struct list l = { 0 };
+	int r;
+
+	r = list_read_paths(&l, put("list", "a b.mp4\n\n-x\n\xff\r\nlast"), 0);
+	is_text(rows(&l, r), "a b.mp4|- -x|- \xff\r|- last|-",
+	    "paths are bytes, one a line");
+	list_free(&l);
+	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 1);
+	is_text(rows(&l, r), "a\nb|- c|-", "between zero bytes");
+	list_free(&l);
+	fail_capture(why, sizeof(why));
+	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 0);
+	ok(r == -1 && strstr(why, "zero byte") != NULL,
+	    "a zero byte in a list of lines: %s", why);
+	r = list_read_paths(&l, "/nonexistent/list", 0);
+	fail_capture(NULL, 0);
+	ok(r == -1 && strstr(why, "/nonexistent/list") != NULL,
+	    "a missing list is named");
+	list_free(&l);
+}
+
+/* "0 1 -1" for the rows of ${text}, with ${classes} if not NULL. */
+static const char *
+numbers(const char *text, const char *classes, int by_folder,
+    const char **names)
+{
+	static struct buffer b;
+	static struct buffer c;
+	struct class_list cl = { 0 };
+	struct list l = { 0 };
+	int label[16], r;
+
+	b.n = c.n = 0;
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put("list", text), LIST_PATH_LABEL, NULL);
+	if (r == 0 && classes != NULL)
+		r = list_classes(put("classes", classes), &cl);
+	if (r == 0)
+		r = list_number(&l, by_folder, &cl, label);
+	fail_capture(NULL, 0);
+	buffer_text(&b, r == 0 ? "" : "failed");
+	for (size_t i = 0; i < l.n && r == 0; i++)
+		buffer_printf(&b, "%s%d", i > 0 ? " " : "", label[i]);
+	buffer_text(&c, "");
+	for (size_t i = 0; i < cl.n; i++)
+		buffer_printf(&c, "%s%s", i > 0 ? "," : "", cl.name[i]);
+	*names = c.data;
+	list_free(&l);
+	class_list_free(&cl);
+	return b.data;
+}
+
+static void
+test_numbers(void)
+{
+	const char *c;
+
+	is_text(numbers("a 4\nb 0\n", NULL, 0, &c), "4 0", "numbers stay");
+	is_text(c, "", "and name no classes");
+	is_text(numbers("a run\nb fall\nc run\n", NULL, 0, &c), "1 0 1",
+	    "names are numbered");
+	is_text(c, "fall,run", "in byte order");
+	is_text(numbers("a run\nb fall\n", "run\nwalk\nfall\n", 0, &c), "0 2",
+	    "by the class file");
+	is_text(numbers("a 2\nb 0\n", "run\nwalk\nfall\n", 0, &c), "2 0",
+	    "numbers within the class file");
+	is_text(numbers("a 3\n", "run\nwalk\nfall\n", 0, &c), "failed",
+	    "a number beyond it");
+	ok(strstr(why, "line 1: a: label 3 (wanted 0 to 2)") != NULL,
+	    "says so: %s", why);
+	is_text(numbers("a run\nb jump\n", "run\nwalk\n", 0, &c), "failed",
+	    "a name that is not in it");
+	ok(strstr(why, "line 2: b: class jump is not among the 2") != NULL,
+	    "says so: %s", why);
+	is_text(numbers("a -1\n", NULL, 0, &c), "failed", "below 0");
+	is_text(numbers("a 1\nb x\n", NULL, 0, &c), "0 1",
+	    "one name makes all of them names");
+	is_text(numbers("x/run/a\nfall/b\n./fall//c\n", NULL, 1, &c), "1 0 0",
+	    "folders");
+	is_text(c, "fall,run", "are the classes");
+	is_text(numbers("7/a\n5/b\n", NULL, 1, &c), "1 0",
+	    "folders called by numbers are names");
+	is_text(numbers("x/a run\nfall/b\n", NULL, 1, &c), "1 0",
+	    "a label of the list goes before the folder");
+	is_text(numbers("a\n", NULL, 1, &c), "failed", "no folder");
+	is_text(numbers("./a\n", NULL, 1, &c), "failed", "none in ./a");
+	is_text(numbers("/a\n", NULL, 1, &c), "failed", "none in /a");
+	is_text(numbers("a\nb\n", "run\nwalk\n", 0, &c), "-1 -1",
+	    "no labels at all");
+	numbers("a 0\n", "1 Apply\r\n2 Archery Two\r\n", 0, &c);
+	is_text(c, "Apply,Archery Two", "classes numbered from 1");
+	numbers("a 0\n", "0 Apply\n1 Archery\n", 0, &c);
+	is_text(c, "Apply,Archery", "or from 0");
+	numbers("a 0\n", "2 hands\n1 hand\n", 0, &c);
+	is_text(c, "2 hands,1 hand", "other numbers are part of the name");
+	is_text(numbers("a 0\n", "x\nx\n", 0, &c), "failed", "a class twice");
+}
+
+int
+main(void)
+{
+	program_start("list");
+	program_quiet(1);
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	test_path_label();
+	test_csv();
+	test_kinetics();
+	test_ucf101();
+	test_paths();
+	test_numbers();
+	unlink(put("list", ""));
+	unlink(put("classes", ""));
+	rmdir(dir);
+	return done();
+}

@@ -1,0 +1,186 @@
+#!/bin/sh
+# vt-schedule as a command: tables in and out, options, errors, pictures, the
+# tables in share/schedules and the examples of the manual.
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+root=$PWD
+tables=$root/share/schedules
+set --
+
+# ---- tables that are installed ----
+
+for f in "$tables"/*.tsv; do
+	name=${f##*/}
+	made=$(sed -n 's/^# \(vt-schedule .*\)/\1/p' "$f")
+	check_same "$name is what its comment makes" \
+	    "$(grep -v '^# ' "$f")" "$(sh -c "$made")"
+	check_same "$name reads and prints as it is" \
+	    "$(grep -v '^# ' "$f")" "$(vt-schedule "$f")"
+	vt-schedule --samples=1000 "$f" >"$T/steps.tsv"
+	check_same "$name with steps reads as without" \
+	    "$(vt-schedule "$f")" "$(vt-schedule - <"$T/steps.tsv")"
+done
+
+# ---- the options mean what PySlowFast's settings do ----
+
+slowfast="--policy=long+short --batch=64 --frames=32 --stride=2 --lr=0.1
+    --epochs=239 --lr-steps=94,154,196 --warmup-epochs=34 --warmup-lr=0.01
+    --bn=pyslowfast --ranks=8"
+# phases: first, last, batch, frames, crop, rate and strides of each stage
+phases() {
+	awk -F'\t' '/^#/ { next }
+	    { split($9, r, ","); row[$1] = $2 " " $3 " " $5 " " $6 " " $7 " " \
+	      r[2] (r[2] == "" ? r[1] : "") " " $10 " " $11; n = $1 }
+	    END { for (i = 0; i <= n; i++) print row[i] }'
+}
+golden() {
+	awk -F'\t' 'NR > 1 { print $2, $3, $9, $11, $12, $14, $15,
+	    $16 == 0 ? $15 : $16 }' "$SHARED/golden/psf_$1.phases.tsv"
+}
+if [ -r "$SHARED/golden/README.md" ]; then
+	# shellcheck disable=SC2086
+	{
+	check_same "K400 SlowFast, long and short, equals the golden phases" \
+	    "$(golden k400_slowfast_8x8_r50_stepwise_multigrid)" \
+	    "$(vt-schedule $slowfast | phases)"
+	check_same "on one device" "$(golden k400_1gpu_b8)" \
+	    "$(vt-schedule $slowfast --ranks=1 --batch=8 --lr=0.0125 | phases)"
+	check_same "the short cycle alone" "$(golden k400_short_only)" \
+	    "$(vt-schedule $slowfast --policy=short \
+	    --lr-factors=1,0.1,0.01,0.001 | phases)"
+	check_same "SSv2" "$(golden ssv2_slowfast_16x8_r50_multigrid)" \
+	    "$(vt-schedule $slowfast --batch=16 --frames=64 --lr=0.03 \
+	    --epochs=22 --lr-steps=14,18 --warmup-epochs=0.19 \
+	    --warmup-lr=0.0001 | phases)"
+	check_same "TSM" "$(golden synthetic_tsm8f_k400)" \
+	    "$(vt-schedule --policy=long+short --stride=8 | phases)"
+	}
+else
+	skip "the golden phases" "no reference data in $SHARED/golden"
+fi
+
+# ---- repairs ----
+
+check_same "a long cycle without a short one" 7 \
+    "$(vt-schedule --policy=long --epochs=5 --lr-steps=2,4 --lr=1 | grep -vc '^#')"
+check_same "groups are 8 in every cell" 8 \
+    "$(vt-schedule --policy=long+short | grep -v '^#' | cut -f 8 | sort -u)"
+check_exit "a batch that is not a whole number of groups" 2 vt-schedule --batch=12
+check_says "is refused with the size that would do" \
+    'stage 0, cycle 0: a batch of 12 .* groups of 8 clips \(groups of 6 would do'
+check_exit "which does" 0 vt-schedule --batch=12 --bn-size=6
+check_exit "unequal shares for pyslowfast's groups" 2 \
+    vt-schedule --bn=pyslowfast --ranks=3
+check_says "are refused" 'cannot be shared equally by 3 devices'
+
+# ---- wrong use: exit 2, one line and a hint, nothing on stdout ----
+
+wrong() {
+	says=$1
+	shift
+	check_exit "wrong: $*" 2 vt-schedule "$@"
+	check_says "it says: $says" "$says"
+	check_same "and prints nothing" "" "$(cat "$T/out")"
+}
+printf 'junk\n' >"$T/junk.tsv"
+vt-schedule -o "$T/good.tsv"
+sed 's/^1	20/1	21/' "$T/good.tsv" >"$T/gap.tsv"
+wrong "--policy: multigrid \(wanted one of" --policy=multigrid
+wrong "no option --polic=long \(names are not abbreviated" --polic=long
+wrong "--epochs: 0 \(wanted an integer from 1" --epochs=0
+wrong "--lr: fast \(wanted a number" --lr=fast
+wrong "--lr-steps: 10 \(wanted epochs, rising" --lr-steps=20,10
+wrong "--lr-steps: 50 \(wanted epochs" --lr-steps=50
+wrong "--lr-steps: \"\"" --lr-steps=
+wrong "--lr-factors: 2 numbers \(wanted 3" --lr-factors=1,2
+wrong "--long-factors: 0.5 \(wanted frames x crop" --policy=long --long-factors=0.5
+wrong "--long-factors: 1x2 " --policy=long --long-factors=1x2
+wrong "--short-factors: 0 \(wanted" --policy=short --short-factors=0
+wrong "--short-factors: more than 7 items" --policy=short --short-factors=1,1,1,1,1,1,1,1
+wrong "wanted --lr-steps, or --no-fine-tune" --policy=long --lr-steps=none
+wrong "a warm-up of 50 epochs in a schedule of 50" --warmup-epochs=50
+wrong "is 0 x 158 \(wanted at least 1 x 1\)" --policy=long --frames=2
+wrong "a crop of 112 has no place in a stage of crop 56" --policy=long+short \
+    --long-factors=0.25x0.25,1x1
+wrong "a rate of 1e\\+12 behind epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
+    --lr-factors=1e6,1,1
+wrong "one table at most" a.tsv b.tsv
+wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
+wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
+wrong "junk.tsv: no rows" "$T/junk.tsv"
+wrong "gap.tsv:3: column first: 21 \(wanted 20" "$T/gap.tsv"
+wrong "good.tsv exists \(-f replaces it\)" -o "$T/good.tsv"
+wrong "good.tsv exists" --plot="$T/good.tsv"
+wrong "more than one of the table, the plot and the summary" --summary -o -
+
+# ---- files and streams ----
+
+check_same "the file is what standard output gets" "$(cat "$T/good.tsv")" \
+    "$(vt-schedule)"
+check_exit "-f replaces a file" 0 vt-schedule -f --epochs=3 -o "$T/good.tsv"
+check_same "with the new table" "$(vt-schedule --epochs=3)" "$(cat "$T/good.tsv")"
+check_same "and leaves nothing else" "" "$(find "$T" -name '.*' -type f)"
+check_exit "a folder that is not there" 1 vt-schedule -o "$T/no/x.tsv"
+check_says "is named" "no/.*: cannot create: No such file"
+check_exit "a full disk" 1 sh -c 'vt-schedule >/dev/full'
+check_same "settings printed as a file make the same schedule" \
+    "$(vt-schedule --policy=long --epochs=9 --lr-steps=5)" \
+    "$(vt-schedule --policy=long --epochs=9 --lr-steps=5 --print-config \
+    >"$T/conf"; vt-schedule -c "$T/conf")"
+check_same "without warnings of what a file sets in vain" "" \
+    "$(vt-schedule -c "$T/conf" -o "$T/conf.tsv" 2>&1)"
+check_same "and the environment is heard" "$(vt-schedule --lr-steps=3,7)" \
+    "$(VT_LR_STEPS=3,7 vt-schedule)"
+check_exit "an option in vain" 0 vt-schedule --short-factors=0.5
+check_says "is worth a warning" "warning: --short-factors does nothing"
+check_exit "unless that is not wanted" 0 vt-schedule -q --short-factors=0.5
+check_same "and it is quiet then" "" "$(cat "$T/err")"
+
+# ---- sums ----
+
+# shellcheck disable=SC2086
+vt-schedule $slowfast --summary --samples=240436 >"$T/sum"
+check "the speed-up against 239 epochs" grep -q \
+    'against 239 epochs at that shape: 29.1 % of the work, a speed-up of 3.43' \
+    "$T/sum"
+check "against as many epochs" grep -q 'speed-up of 5.14' "$T/sum"
+check "and the steps" grep -q 'over 240436 samples: 262180 steps, ' "$T/sum"
+check_same "steps of the rows add up" 262180 \
+    "$(vt-schedule --samples=240436 "$tables/k400_slowfast_8x8_r50_multigrid.tsv" |
+    awk -F'\t' '!/^#/ { n += $12 } END { print n }')"
+check_same "so do the clips: all epochs, and less than a batch more" 1 \
+    "$(vt-schedule --samples=240436 "$tables/k400_slowfast_8x8_r50_multigrid.tsv" |
+    awk -F'\t' '!/^#/ { n += $13 } END { n -= 358 * 240436; print (n >= 0 && n < 1024) }')"
+
+# ---- pictures ----
+
+cycles=$tables/k400_tsm_r50_8f_multigrid.tsv
+check_exit "a picture of a table" 0 vt-schedule --plot="$T/a.png" "$cycles"
+check_same "prints nothing else" "" "$(cat "$T/out")"
+check_same "and is a PNG" "89504e470d0a1a0a" \
+    "$(od -An -tx1 -N8 "$T/a.png" | tr -d ' \n')"
+vt-schedule --plot=- "$cycles" >"$T/b.png"
+check "to standard output, the same bytes" cmp "$T/a.png" "$T/b.png"
+sh -c "$(sed -n 's/^# \(vt-schedule .*\)/\1/p' "$cycles") --plot=$T/c.png"
+check "from the options, the same bytes" cmp "$T/a.png" "$T/c.png"
+sed 's/	158	/	150	/' "$cycles" | vt-schedule --plot="$T/d.png" -
+check_exit "an edited table, another picture" 1 cmp -s "$T/a.png" "$T/d.png"
+printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t1\t0\t1\t1\t1\t1\t0\t0\t0\n' >"$T/least.tsv"
+check_exit "the least of tables" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
+
+# ---- the manual ----
+
+cd "$T" || exit 2
+mkdir manual && cd manual || exit 2
+for page in vt-schedule.1 vt-schedule.5; do
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/s/^\.Dl //p' "$root/man/$page" >lines
+	check "$page has examples" test -s lines
+	while read -r line; do
+		check_exit "$line" 0 bash -c "set -euo pipefail; $line"
+	done <lines
+done
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' "$root/man/vt-schedule.5" |
+    sed -n '/^\.Bd/,/^\.Ed/{/^\./!p;}' >example.tsv
+check_same "the table in vt-schedule(5) prints as it is" "$(cat example.tsv)" \
+    "$(vt-schedule example.tsv)"
+plan
