@@ -216,6 +216,7 @@ offset=$(vt-pack --list -i set | awk -F'\t' 'NR == 5 { print $10 }')
 change set/shard-000000.tar $((offset + 600))
 damaged "a changed byte of a frame" data full
 check "the row has the shard, the place and the key" grep -q "^shard-000000.tar	$((offset + 512))	c0/clip_3	data	" "$T/out"
+check_exit "reading that frame says so too" 4 vt-pack --cat c0/clip_3:0 -i set
 check_exit "the quick look does not see it" 0 vt-pack --verify=fast -i set
 restore
 change set/shard-000001.tar 1
@@ -223,6 +224,7 @@ damaged "a changed header" header full
 restore
 change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 1300))
 damaged "a changed footer" footer fast
+check_exit "listing ends there" 4 vt-pack --list -i set
 restore
 change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 2100))
 damaged "a changed index" index fast
@@ -352,6 +354,12 @@ done
 check_exit "a second writer" 1 write busy
 check_says "is told who is first" "busy: in use by another process \(host and pid: .* $first\)"
 head -c $((size / 2)) a.tar >&3
+kill -USR1 $first
+for _ in $(seq 60); do
+	grep -q 'samples, .* read' first.err && break
+	sleep 0.05
+done
+check "SIGUSR1 makes it say how far it is" grep -q 'note: [0-9]* samples, [0-9]* shards, .* read, [0-9]* MB/s' first.err
 kill -TERM $first
 status=0
 wait $first || status=$?
@@ -406,11 +414,15 @@ for use in "a.tar" "-o" "-o never -i set a.tar" "-o never --shard-size=10 a.tar"
 	# shellcheck disable=SC2086
 	check_exit "wrong use: vt-pack $use" 2 vt-pack $use
 done
+check_exit "wrong use: a directory to verify" 2 vt-pack --verify set
 check "touches nothing" test ! -e never
 check_exit "a stream that is not there" 1 vt-pack -o never missing.tar
 check_says "is named" "missing.tar: cannot open: No such file or directory"
 check_exit "a directory as a stream" 1 vt-pack -o never set
 check_exit "a set that is not there" 1 vt-pack --list -i missing
+vt-pack -o conf --shard-size=1M --print-config >conf.txt
+check_exit "settings from a file" 0 vt-pack -c conf.txt a.tar
+check "are those that were printed" same good conf
 check_exit "-q" 0 vt-pack -q -o quiet --skip-foreign a.tar
 check_exit "-qq says nothing" 1 vt-pack -qq -o never missing.tar
 check_same "at all" "" "$(cat "$T/err")"

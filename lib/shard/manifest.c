@@ -1,7 +1,9 @@
 /* manifest.json and the files beside it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
@@ -426,6 +428,11 @@ manifest_read(const char *dir, struct damage *d)
 	if (file_is_dir(dir) && file_size(path) < 0) {
 		bad = damage_set(d, NOWHERE, "missing", "no such file: not a packed "
 		    "set, or packing was not finished");
+		goto out;
+	}
+	if (access(path, R_OK) != 0) {
+		bad = damage_set(d, NOWHERE, "io", "cannot open: %s",
+		    strerror(errno));
 		goto out;
 	}
 	fail_capture(said, sizeof(said));

@@ -45,29 +45,40 @@ damage_say(const char *path, const struct damage *d)
 }
 
 int
-shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
+shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
+    struct damage *d)
 {
-	if (s->memory == NULL)
-		return file_pread(s->fd, s->path, to, n, at);
-	if (at > s->size || n > s->size - at)
-		return fail("%s: offset %llu: %zu bytes wanted, but it ends at "
-		    "%llu", Q(s->path), (unsigned long long)at, n,
-		    (unsigned long long)s->size);
-	memcpy(to, s->memory + at, n);
+	char *p = to;
+
+	if (s->memory != NULL && at <= s->size && n <= s->size - at) {
+		memcpy(to, s->memory + at, n);
+		return 0;
+	}
+	while (n > 0) {
+		ssize_t k = s->memory != NULL ? 0 : pread(s->fd, p, n,
+		    (off_t)at);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return damage_set(d, at, "io", "cannot read: %s",
+			    strerror(errno));
+		if (k == 0)
+			return damage_set(d, at, "io", "the file ends here, %zu "
+			    "bytes are missing", n);
+		p += k;
+		at += (uint64_t)k;
+		n -= (size_t)k;
+	}
 	return 0;
 }
 
-/* As shard_read, but an error goes to ${d}. */
-static int
-get(const struct shard *s, void *to, size_t n, uint64_t at, struct damage *d)
+int
+shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
 {
-	char said[sizeof(d->detail)];
-	int result;
+	struct damage d = { 0 };
 
-	fail_capture(said, sizeof(said));
-	result = shard_read(s, to, n, at);
-	fail_capture(NULL, 0);
-	return result == 0 ? 0 : damage_set(d, at, "io", "%s", said);
+	return shard_get(s, to, n, at, &d) == 0 ? 0 : damage_say(s->path, &d);
 }
 
 /* ---- opening ---- */
@@ -89,7 +100,7 @@ read_footer(struct shard *s, struct damage *d)
 		return damage_set(d, s->size, "size", "%llu bytes (wanted a "
 		    "multiple of %d, at least %d): cut short, or not a shard",
 		    (unsigned long long)s->size, USTAR_BLOCK, SHARD_SMALLEST);
-	if (get(s, end, sizeof(end), footer_at(s), d) != 0)
+	if (shard_get(s, end, sizeof(end), footer_at(s), d) != 0)
 		return -1;
 	if ((wrong = shard_footer_get(end, &s->footer)) != NULL)
 		return damage_set(d, footer_at(s), "footer", "%s", wrong);
@@ -157,16 +168,16 @@ read_index(struct shard *s, struct damage *d)
 
 	s->samples = xmalloc(records);
 	s->tail = xmalloc(tail);
-	if (get(s, s->samples, records, f->index_at, d) != 0)
+	if (shard_get(s, s->samples, records, f->index_at, d) != 0)
 		goto out;
 	hasher_add(h, s->samples, records);
 	for (uint64_t at = records, n; at < order; at += n) {
 		n = order - at < CHUNK ? order - at : CHUNK;
-		if (get(s, chunk, n, f->index_at + at, d) != 0)
+		if (shard_get(s, chunk, n, f->index_at + at, d) != 0)
 			goto out;
 		hasher_add(h, chunk, n);
 	}
-	if (get(s, s->tail, tail, f->index_at + order, d) != 0)
+	if (shard_get(s, s->tail, tail, f->index_at + order, d) != 0)
 		goto out;
 	hasher_add(h, s->tail, tail);
 	result = hash128_equal(hasher_128(h), f->index_hash) ? 0 :
