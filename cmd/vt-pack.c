@@ -68,7 +68,7 @@ static const struct option_row rows[] = {
 	    "check it: full (default), fast or decode",
 	    "full|fast|decode|no", 0, 0, 1 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "of --verify (one for each processor)", NULL, 1, 1024, 0 },
+	    "of --verify (0: one for each processor)", NULL, 0, 1024, 0 },
 	{ 0, "list", OPTION_FLAG, &list, NULL,
 	    "print a table of its samples", NULL, 0, 0, 0 },
 	{ 0, "cat", OPTION_TEXT, &cat, "KEY[:FRAME]",
