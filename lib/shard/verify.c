@@ -355,7 +355,7 @@ static void
 check_entries(struct walk *k)
 {
 	const struct shard_footer *f = &k->s->footer;
-	const unsigned char *order = k->s->tail;
+	const unsigned char *order = shard_section(k->s, SECTION_ORDER);
 	struct shard_sample a, b = { 0 };
 	char before[KEY_MAX + 1];
 
