@@ -13,16 +13,16 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "media/plot.h"
-#include "media/png.h"
 #include "train/checkpoint.h"
 #include "train/evaluator.h"
 #include "train/metric.h"
+#include "train/results.h"
 
 static const char *config, *checkpoint, *data, *scores, *per_class, *matrix;
+static const char *sheet;
 static const char *device = "cpu";
 static int sampler, full, json, quiet, verbose, progress;
-static int64_t clips = 1, crops = 1, frames, side, leaf = 8;
+static int64_t clips = 1, crops = 1, frames, side, leaf = 8, sheet_samples = 24;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
@@ -56,6 +56,12 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, 0 },
 	{ 0, "matrix", OPTION_TEXT, &matrix, "FILE",
 	    "draw the confusion matrix as a PNG", NULL, 0, 0, 0 },
+	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
+	    "draw samples and what they are taken for as a PNG",
+	    NULL, 0, 0, 0 },
+	{ 0, "sheet-samples", OPTION_INT, &sheet_samples, "N",
+	    "samples on the sheet, spread over the set (24)",
+	    NULL, 1, 1000, 0 },
 	{ 0, "json", OPTION_FLAG, &json, NULL,
 	    "JSON Lines on standard output, not a table", NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
@@ -208,35 +214,10 @@ set_views(struct session *s)
 
 /* ---- output ---- */
 
-static const double *
-scores_of(const struct session *s, uint32_t i)
-{
-	return s->e.scores + (size_t)i * (size_t)s->classes;
-}
-
 static const char *
 label_name(const struct session *s, int label)
 {
 	return label >= 0 ? s->class[label] : "";
-}
-
-/* The ${n} best classes of a sample, the better first; equals by number. */
-static void
-best_classes(const struct session *s, uint32_t i, int n, int *class)
-{
-	const double *v = scores_of(s, i);
-
-	for (int k = 0; k < n; k++) {
-		class[k] = -1;
-		for (int c = 0; c < s->classes; c++) {
-			int taken = 0;
-
-			for (int j = 0; j < k; j++)
-				taken |= class[j] == c;
-			if (!taken && (class[k] < 0 || v[c] > v[class[k]]))
-				class[k] = c;
-		}
-	}
 }
 
 static void
@@ -282,7 +263,7 @@ print_json_row(const struct session *s, uint32_t i, const double *p,
 }
 
 static void
-print_samples(const struct session *s)
+print_samples(const struct session *s, const struct results *r)
 {
 	int n = s->classes < 5 ? s->classes : 5, best[5];
 	double *p = xcalloc((size_t)s->classes, sizeof(*p));
@@ -290,8 +271,8 @@ print_samples(const struct session *s)
 	if (!json)
 		printf("#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
 	for (uint32_t i = 0; i < s->e.samples; i++) {
-		metric_softmax(scores_of(s, i), s->classes, p);
-		best_classes(s, i, n, best);
+		metric_softmax(results_scores(r, i), s->classes, p);
+		results_best(r, i, n, best);
 		if (json)
 			print_json_row(s, i, p, best, n);
 		else
@@ -337,127 +318,26 @@ print_summary(const struct session *s, const struct summary *m)
 }
 
 static int
-write_scores(const struct session *s)
-{
-	struct buffer b = { 0 };
-	int bad;
-
-	buffer_text(&b, "#key\tlabel");
-	for (int c = 0; c < s->classes; c++) {
-		char *name = table_escape(s->class[c]);
-
-		buffer_printf(&b, "\t%s", name);
-		free(name);
-	}
-	buffer_text(&b, "\n");
-	for (uint32_t i = 0; i < s->e.samples; i++) {
-		struct sample m = dataset_sample(s->data, i);
-
-		buffer_printf(&b, "%s\t%d", m.key, m.label);
-		for (int c = 0; c < s->classes; c++)
-			buffer_printf(&b, "\t%.9g", scores_of(s, i)[c]);
-		buffer_text(&b, "\n");
-	}
-	bad = commit_bytes(scores, b.data, b.n);
-	buffer_free(&b);
-	return bad;
-}
-
-/* counts[label][predicted] over labelled samples. */
-static double *
-confusion(const struct session *s)
-{
-	size_t n = (size_t)s->classes;
-	double *count = xcalloc(n * n, sizeof(*count));
-
-	for (uint32_t i = 0; i < s->e.samples; i++) {
-		int label = dataset_sample(s->data, i).label, best;
-
-		best_classes(s, i, 1, &best);
-		if (label >= 0)
-			count[(size_t)label * n + (size_t)best]++;
-	}
-	return count;
-}
-
-static int
-write_per_class(const struct session *s, const double *count)
-{
-	struct buffer b = { 0 };
-	size_t n = (size_t)s->classes;
-	double *hits5 = xcalloc(n, sizeof(*hits5));
-	int bad;
-
-	for (uint32_t i = 0; i < s->e.samples; i++) {
-		int label = dataset_sample(s->data, i).label;
-
-		if (label >= 0)
-			hits5[label] += metric_rank(scores_of(s, i), s->classes,
-			    label) < 5;
-	}
-	buffer_text(&b, "#class\tname\tsamples\ttop1\ttop5\tmost_taken_for\t"
-	    "times\n");
-	for (size_t c = 0; c < n; c++) {
-		char *name = table_escape(s->class[c]);
-		double all = 0;
-		size_t other = c == 0 ? 1 : 0;
-
-		for (size_t k = 0; k < n; k++) {
-			all += count[c * n + k];
-			if (k != c && count[c * n + k] > count[c * n + other])
-				other = k;
-		}
-		buffer_printf(&b, "%zu\t%s\t%.0f\t%.9g\t%.9g\t%s\t%.0f\n", c,
-		    name, all, all > 0 ? count[c * n + c] / all : 0,
-		    all > 0 ? hits5[c] / all : 0, count[c * n + other] > 0 ?
-		    s->class[other] : "", count[c * n + other]);
-		free(name);
-	}
-	bad = commit_bytes(per_class, b.data, b.n);
-	buffer_free(&b);
-	free(hits5);
-	return bad;
-}
-
-static int
-draw_matrix(const struct session *s, const double *count,
-    const struct summary *m)
-{
-	char title[160], note[160];
-	struct plot_heat h = { .title = title, .note = note,
-		.row_label = "label", .column_label = "predicted",
-		.row = (const char *const *)s->class,
-		.column = (const char *const *)s->class, .rows = s->classes,
-		.columns = s->classes, .value = count, .unit = "samples" };
-	struct image *p;
-	int bad;
-
-	snprintf(title, sizeof(title), "%s, step %" PRIu64, s->state.model,
-	    s->state.step);
-	snprintf(note, sizeof(note), "top-1 %.1f %%, top-5 %.1f %% of %u samples",
-	    100 * m->top1, 100 * m->top5, m->labelled);
-	p = plot_heat(&h);
-	bad = p == NULL ? -1 : png_write(matrix, p);
-	image_free(p);
-	return bad;
-}
-
-static int
 write_all(const struct session *s)
 {
 	struct summary m = evaluation_summary(&s->e, s->data);
-	double *count = confusion(s);
+	char *title = xprintf("%s, step %" PRIu64, s->state.model,
+	    s->state.step);
+	struct results r = { &s->e, s->data, (const char *const *)s->class, m,
+		title };
 	int bad = 0;
 
 	if (scores != NULL)
-		bad |= write_scores(s);
+		bad |= results_write_scores(&r, scores);
 	if (per_class != NULL)
-		bad |= write_per_class(s, count);
+		bad |= results_write_classes(&r, per_class);
 	if (matrix != NULL)
-		bad |= draw_matrix(s, count, &m);
-	print_samples(s);
+		bad |= results_draw_matrix(&r, matrix);
+	if (sheet != NULL)
+		bad |= results_draw_sheet(&r, (int)sheet_samples, sheet);
+	free(title);
+	print_samples(s, &r);
 	print_summary(s, &m);
-	free(count);
 	if (m.labelled < s->e.samples)
 		warning("%s: %u of %u samples have no label; the summary is of the "
 		    "others", text_quote(data), s->e.samples - m.labelled,

@@ -8,14 +8,14 @@
 #include "scene.h"
 
 #define VIEW 72			/* units along the short side of the picture */
-#define PLANE 208		/* units along the side of the scene */
+#define PLANE 224		/* units along the side of the scene */
 #define PI 3.14159265358979323846
 
 const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
 	"roll_right", "tilt_down", "tilt_up", "zoom_in", "zoom_out" };
 
-const struct difficulty difficulty_demo = { .75 / VIEW, 1.5 / VIEW, 2, 4, .02,
-	.04, 2 };
+const struct difficulty difficulty_demo = { 1. / VIEW, 2. / VIEW, 2.5, 5, .025,
+	.05, 2 };
 const struct difficulty difficulty_hard = { .2 / VIEW, .6 / VIEW, .5, 1.5, .005,
 	.015, 12 };
 
@@ -100,7 +100,7 @@ static double (*const shapes[])(double, double, const double *) = {
 static void
 paint_scene(struct scene *s, struct rng *r)
 {
-	int kind = (int)rng_below(r, 5), n = 150 + (int)rng_below(r, 201);
+	int kind = (int)rng_below(r, 5), n = 70 + (int)rng_below(r, 101);
 	double mean = between(r, 70, 185), contrast = between(r, 45, 100);
 	double ground[3], slope[3][2];
 
@@ -118,7 +118,7 @@ paint_scene(struct scene *s, struct rng *r)
 				    slope[c][1]);
 	for (int k = 0; k < n; k++) {
 		double x = between(r, 0, PLANE), y = between(r, 0, PLANE);
-		double p[2] = { between(r, 1.2, 2.2), between(r, 0, PI) };
+		double p[2] = { between(r, 2.2, 4), between(r, 0, PI) };
 		double colour[3];
 		int shape = kind < 4 ? kind : (int)rng_below(r, 4);
 
