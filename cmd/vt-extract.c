@@ -98,7 +98,7 @@ static const struct option_row rows[] = {
 	    "videos decoded at once (one for each processor)", NULL, 1, 1024,
 	    0 },
 	{ 0, "memory", OPTION_SIZE, &memory, "BYTES",
-	    "of encoded frames; more go to a temporary file (256M)", NULL,
+	    "of encoded frames; the rest go to a file (256M)", NULL,
 	    1 << 20, 1e15, 0 },
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
 	    "only list what would be stored", NULL, 0, 0, 0 },

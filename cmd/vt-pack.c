@@ -27,9 +27,13 @@
 
 #define Q text_quote
 
+/* By the order of their choices; "no" is what holds without the option. */
+enum { RESUME_WHOLE, RESUME_REST, RESUME_NO };
+enum { CHECK_FULL, CHECK_FAST, CHECK_DECODE, CHECK_NO };
+
 static const char *output, *input, *prefix = "shard", *classes, *cat, *config;
-static int resume, force, foreign, skip_foreign, dry_run, verify, list, done,
-    null, quiet, verbose, progress;
+static int resume = RESUME_NO, verify = CHECK_NO, force, foreign, skip_foreign,
+    dry_run, list, done, null, quiet, verbose, progress;
 static int64_t shard_size = 512 << 20, max_member = 64 << 20, threads;
 
 static const struct option_row rows[] = {
@@ -45,7 +49,7 @@ static const struct option_row rows[] = {
 	    "class names, one a line, first label 0", NULL, 0, 0, 0 },
 	{ 0, "resume", OPTION_CHOICE, &resume, "INPUT",
 	    "go on after a stop; the input is whole, or the rest",
-	    "whole|rest", 0, 0, 1 },
+	    "whole|rest|no", 0, 0, 1 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
 	    "replace the set that is there", NULL, 0, 0, 0 },
 	{ 0, "foreign", OPTION_FLAG, &foreign, NULL,
@@ -61,10 +65,10 @@ static const struct option_row rows[] = {
 	{ 'i', "input", OPTION_TEXT, &input, "DIR",
 	    "the set to look at", NULL, 0, 0, 0 },
 	{ 0, "verify", OPTION_CHOICE, &verify, "DEPTH",
-	    "check it: full (default), fast or decode", "full|fast|decode",
-	    0, 0, 1 },
+	    "check it: full (default), fast or decode",
+	    "full|fast|decode|no", 0, 0, 1 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "of --verify (one for each processor)", NULL, 1, 1024, 0 },
+	    "of --verify (0: one for each processor)", NULL, 0, 1024, 0 },
 	{ 0, "list", OPTION_FLAG, &list, NULL,
 	    "print a table of its samples", NULL, 0, 0, 0 },
 	{ 0, "cat", OPTION_TEXT, &cat, "KEY[:FRAME]",
@@ -152,12 +156,13 @@ static int
 do_pack(const char *const *operand, size_t n)
 {
 	static const char *const standard_input[] = { "-" };
+	static const enum pack_resume how[] = { PACK_WHOLE, PACK_REST,
+		PACK_NEW };
 	struct pack_options o = {
 		.dir = output, .prefix = prefix, .classes = classes,
 		.shard_size = (uint64_t)shard_size,
 		.max_member = (uint64_t)max_member,
-		.resume = !options_given("resume") ? PACK_NEW : resume == 0 ?
-		    PACK_WHOLE : PACK_REST,
+		.resume = how[resume],
 		.force = force, .foreign = foreign, .skip_foreign = skip_foreign,
 		.dry_run = dry_run, .packed = packed, .tick = tick,
 	};
@@ -330,7 +335,7 @@ do_verify(const char *const *operand, size_t n)
 
 /* ---- --list, --cat, --done: over all shards ---- */
 
-/* Do ${each} with every shard; -1 fails, 1 ends. */
+/* Do ${each} with every shard; -1 or -2, damage, fails, 1 ends. */
 static int
 each_shard(const char *const *operand, size_t n,
     int (*each)(const struct shard *s, const struct class_list *classes))
@@ -349,20 +354,28 @@ each_shard(const char *const *operand, size_t n,
 		char *path = m != NULL ? path_join(input, m->shard[k].name) :
 		    xstrdup(operand[k]);
 		struct damage d = { 0 };
-		struct shard *s = shard_open(path, NULL);
+		struct shard *s = shard_open(path, &d);
 
-		if (s != NULL && m != NULL && manifest_check_shard(m, k, s,
-		    &d) != 0) {
+		if (s == NULL || (m != NULL &&
+		    manifest_check_shard(m, k, s, &d) != 0)) {
 			damage_say(path, &d);
-			shard_close(s);
-			s = NULL;
+			result = strcmp(d.kind, "io") == 0 ||
+			    strcmp(d.kind, "missing") == 0 ? -1 : -2;
+		} else {
+			result = each(s, m ? &m->classes : &none);
 		}
-		result = s == NULL ? -1 : each(s, m ? &m->classes : &none);
 		shard_close(s);
 		free(path);
 	}
 	manifest_free(m);
 	return result;
+}
+
+static int
+exit_of(int result)
+{
+	return result >= 0 ? EXIT_DONE : result == -2 ? EXIT_DAMAGE :
+	    EXIT_FAILED;
 }
 
 static int
@@ -456,8 +469,7 @@ do_cat(const char *const *operand, size_t n)
 	if (result == 0)
 		fail("%s: no sample of this key", Q(cat_key));
 	free(cat_key);
-	return result == 1 ? EXIT_DONE : result == -2 ? EXIT_DAMAGE :
-	    EXIT_FAILED;
+	return result == 0 ? EXIT_FAILED : exit_of(result);
 }
 
 static int
@@ -473,10 +485,13 @@ sources_of(const struct shard *s, const struct class_list *names)
 		struct info *info;
 
 		shard_key(s, &e, key);
-		if (shard_member(s, &e, (uint32_t)shard_record_count(&e) - 1,
-		    &b) != 0 || (info = info_read(key, b.data, b.n)) == NULL) {
+		result = shard_member(s, &e, (uint32_t)shard_record_count(&e) -
+		    1, &b);
+		if (result != 0)
+			break;
+		if ((info = info_read(key, b.data, b.n)) == NULL) {
 			result = -1;
-			continue;
+			break;
 		}
 		if (!null && strchr(info->source, '\n') != NULL)
 			result = fail("%s: %s holds a newline (-0 prints it)", key,
@@ -504,8 +519,7 @@ do_done(void)
 	if (input == NULL)
 		options_wrong("--done: no set (-o DIR)");
 	if (manifest_exists(input))
-		return each_shard(NULL, 0, sources_of) == 0 ? EXIT_DONE :
-		    EXIT_FAILED;
+		return exit_of(each_shard(NULL, 0, sources_of));
 	if ((j = journal_read(input, &bad)) == NULL)
 		return bad ? EXIT_FAILED : EXIT_DONE;	/* nothing is done */
 	settings = json_parse("the settings", j->settings, strlen(j->settings));
@@ -520,7 +534,7 @@ do_done(void)
 	free(path);
 	json_free(settings);
 	journal_free(j);
-	return result == 0 ? EXIT_DONE : EXIT_FAILED;
+	return exit_of(result);
 }
 
 int
@@ -535,23 +549,26 @@ main(int argc, char **argv)
 	program_quiet(quiet);
 	operand = (const char *const *)argv + first;
 	n = (size_t)(argc - first);
-	modes = options_given("verify") + list + (cat != NULL) + done;
+	modes = (verify != CHECK_NO) + list + (cat != NULL) + done;
 	if (modes > 1)
 		options_wrong("only one of --verify, --list, --cat and --done");
 	if ((list || cat != NULL) && (input != NULL) == (n > 0))
 		options_wrong("--%s: %s (wanted a set, -i DIR, or shards)",
 		    list ? "list" : "cat", n > 0 ? "a set and shards" :
 		    "nothing to look at");
+	for (size_t i = 0; modes > 0 && i < n; i++)
+		if (file_is_dir(operand[i]))
+			options_wrong("%s is a directory (a set is given by -i)",
+			    Q(operand[i]));
 	if (modes > 0 && output != NULL && !done)
 		options_wrong("-o names a set to pack; the one to look at is "
 		    "given by -i");
-	if (options_given("verify")) {
+	if (verify != CHECK_NO) {
 		status = do_verify(operand, n);
 	} else if (list) {
 		printf("#key\tlabel\tclass\tframes\twidth\theight\tfps\tflags\t"
 		    "shard\toffset\tbytes\n");
-		status = each_shard(operand, n, list_shard) < 0 ? EXIT_FAILED :
-		    EXIT_DONE;
+		status = exit_of(each_shard(operand, n, list_shard));
 	} else if (cat != NULL) {
 		status = do_cat(operand, n);
 	} else if (done) {

@@ -101,7 +101,7 @@ golden_make(const char *path, struct shard_sum *sum)
 			.height = 256, .fps_num = 30000, .fps_den = 1001,
 			.source = (uint64_t)i * 7 + 1 };
 		struct shard_record r[16];
-		char key[16], name[64], text[200];
+		char key[32], name[64], text[200];
 		unsigned char data[1000];
 		uint32_t blk = 0;
 		int n = 0;

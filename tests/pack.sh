@@ -83,11 +83,12 @@ vt-pack -o big a.tar >/dev/null
 check_same "one shard holds all by default" 1 "$(find big -name '*.tar' | wc -l)"
 
 # A sample larger than a shard has one to itself.
-"$make_stream" 0 2 300 3000 1 0 >long.tar
-cat long.tar b.tar >mixed.tar
-vt-pack -o long --classes=/dev/stdin --shard-size=1M long.tar <set/classes.txt >/dev/null
-check_same "a long sample is a shard" 2 "$(find long -name '*.tar' | wc -l)"
+"$make_stream" 100 2 1200 8000 1 0 >long.tar
+vt-pack -o long --classes=/dev/stdin --shard-size=1M no-head.tar long.tar <set/classes.txt >/dev/null
+check_same "a long sample is a shard of its own" "$(($(echo "$names" | wc -l) + 2))" "$(find long -name '*.tar' | wc -l)"
 check_exit "and is well" 0 vt-pack --verify -i long
+check_same "the others are as without it" "$(vt-pack --list -i set | tail -n +2 | cut -f9-11)" "$(vt-pack --list -i long | sed -n 2,31p | cut -f9-11)"
+rm -rf long long.tar
 
 check_exit "a dry run" 0 vt-pack -n -o nowhere a.tar
 check_says "says what would come" "would pack 30 samples, [0-9]* frames in 1 shards"
@@ -215,6 +216,7 @@ offset=$(vt-pack --list -i set | awk -F'\t' 'NR == 5 { print $10 }')
 change set/shard-000000.tar $((offset + 600))
 damaged "a changed byte of a frame" data full
 check "the row has the shard, the place and the key" grep -q "^shard-000000.tar	$((offset + 512))	c0/clip_3	data	" "$T/out"
+check_exit "reading that frame says so too" 4 vt-pack --cat c0/clip_3:0 -i set
 check_exit "the quick look does not see it" 0 vt-pack --verify=fast -i set
 restore
 change set/shard-000001.tar 1
@@ -222,6 +224,7 @@ damaged "a changed header" header full
 restore
 change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 1300))
 damaged "a changed footer" footer fast
+check_exit "listing ends there" 4 vt-pack --list -i set
 restore
 change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 2100))
 damaged "a changed index" index fast
@@ -351,6 +354,12 @@ done
 check_exit "a second writer" 1 write busy
 check_says "is told who is first" "busy: in use by another process \(host and pid: .* $first\)"
 head -c $((size / 2)) a.tar >&3
+kill -USR1 $first
+for _ in $(seq 60); do
+	grep -q 'samples, .* read' first.err && break
+	sleep 0.05
+done
+check "SIGUSR1 makes it say how far it is" grep -q 'note: [0-9]* samples, [0-9]* shards, .* read, [0-9]* MB/s' first.err
 kill -TERM $first
 status=0
 wait $first || status=$?
@@ -405,11 +414,15 @@ for use in "a.tar" "-o" "-o never -i set a.tar" "-o never --shard-size=10 a.tar"
 	# shellcheck disable=SC2086
 	check_exit "wrong use: vt-pack $use" 2 vt-pack $use
 done
+check_exit "wrong use: a directory to verify" 2 vt-pack --verify set
 check "touches nothing" test ! -e never
 check_exit "a stream that is not there" 1 vt-pack -o never missing.tar
 check_says "is named" "missing.tar: cannot open: No such file or directory"
 check_exit "a directory as a stream" 1 vt-pack -o never set
 check_exit "a set that is not there" 1 vt-pack --list -i missing
+vt-pack -o conf --shard-size=1M --print-config >conf.txt
+check_exit "settings from a file" 0 vt-pack -c conf.txt a.tar
+check "are those that were printed" same good conf
 check_exit "-q" 0 vt-pack -q -o quiet --skip-foreign a.tar
 check_exit "-qq says nothing" 1 vt-pack -qq -o never missing.tar
 check_same "at all" "" "$(cat "$T/err")"

@@ -6,8 +6,11 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "shard/derive.h"
 #include "shard/info.h"
+#include "shard/journal.h"
 #include "shard/key.h"
+#include "shard/keyset.h"
 #include "shard/stream.h"
 #include "shard/ustar.h"
 
@@ -212,9 +215,157 @@ test_stream(void)
 	buffer_free(&b);
 }
 
+/* Names of classes from keys: the first component that fits. */
+static void
+derive_from(const char *const (*sample)[2], int n, const char *want,
+    const char *what)
+{
+	struct derive *d = derive_new();
+	struct class_list c = { 0 };
+	struct buffer b = { 0 };
+
+	for (int i = 0; i < n; i++)
+		if (*sample[i][1] == '+')
+			derive_several(d, atoi(sample[i][1]));
+		else
+			derive_see(d, sample[i][0], atoi(sample[i][1]));
+	derive_classes(d, &c);
+	class_text(&c, &b);
+	is_text(b.data, want, what);
+	class_list_free(&c);
+	buffer_free(&b);
+	derive_free(d);
+}
+
+static void
+test_derive(void)
+{
+	static const char *const first[][2] = { { "run/a", "0" },
+		{ "jump/a", "1" }, { "run/b", "0" } };
+	static const char *const second[][2] = { { "train/run/a", "0" },
+		{ "train/jump=20high/a", "1" }, { "val/run/b", "0" } };
+	static const char *const none[][2] = { { "a", "0" }, { "b", "2" } };
+	static const char *const mixed[][2] = { { "run/a", "0" },
+		{ "run/b", "1" } };
+	static const char *const moved[][2] = { { "run/a", "0" },
+		{ "jump/b", "0" }, { "run/c", "1" } };
+	static const char *const hole[][2] = { { "run/a", "0" },
+		{ "jump/b", "3" }, { "x", "-1" } };
+	static const char *const clash[][2] = { { "run/a", "0" },
+		{ "1/b", "2" } };
+	static const char *const several[][2] = { { "run/a", "0" },
+		{ "", "+2" } };
+	static const char *const control[][2] = { { "r=0A/a", "0" },
+		{ "s/a", "1" } };
+
+	derive_from(first, 3, "run\njump\n", "classes from the first component");
+	derive_from(second, 3, "run\njump high\n", "or the second");
+	derive_from(none, 2, "0\n1\n2\n", "or numbers: no component");
+	derive_from(mixed, 2, "0\n1\n", "one name for two labels");
+	derive_from(moved, 3, "0\n1\n", "two names for one label");
+	derive_from(hole, 3, "run\n1\n2\njump\n", "labels that do not occur");
+	derive_from(clash, 2, "0\n1\n2\n", "a name like a missing label's");
+	derive_from(several, 2, "0\n1\n2\n", "samples with several labels");
+	derive_from(control, 2, "0\n1\n", "a name that is no text");
+	derive_from(NULL, 0, "", "no labels, no classes");
+}
+
+static void
+test_keyset(void)
+{
+	struct keyset *k = keyset_new();
+	char key[32];
+	uint32_t source = 0;
+	uint64_t offset;
+	int wrong = 0;
+
+	for (int i = 0; i < 50000; i++) {
+		sprintf(key, "c/%d", i);
+		offset = (uint64_t)i;
+		wrong += keyset_add(k, key, &source, &offset) != 1;
+	}
+	for (int i = 0; i < 50000; i++) {
+		sprintf(key, "c/%d", i);
+		offset = 0;
+		wrong += keyset_add(k, key, &source, &offset) != 0 ||
+		    offset != (uint64_t)i;
+	}
+	is(wrong, 0, "keys that come twice are found, with their places");
+	ok(!keyset_has(k, "c/50000") && keyset_has(k, "c/49999"),
+	    "and others are not");
+	keyset_free(k);
+}
+
+/* Without the sync of a commit, which is slow. */
+static void
+put_file(const char *path, const void *data, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+	if (fd < 0 || pwrite(fd, data, n, 0) != (ssize_t)n ||
+	    ftruncate(fd, (off_t)n) != 0)
+		exit(1);
+	close(fd);
+}
+
+/* The journal cut at every length, and with every byte changed. */
+static void
+test_journal(void)
+{
+	char dir[] = "/tmp/vt-shard.XXXXXX", said[300], *path;
+	struct journal_shard s = { { 512, 3, 4, { { 1, 2, 3 } } }, "a/b", "c" };
+	struct journal *j;
+	struct buffer b = { 0 };
+	int bad, wrong = 0, lost = 0;
+
+	if (mkdtemp(dir) == NULL)
+		exit(1);
+	path = path_join(dir, JOURNAL_NAME);
+	j = journal_create(dir, "{\"a b\":1}");
+	is(journal_add(j, &s) | journal_add(j, &s), 0, "a journal is written");
+	journal_free(j);
+	file_read(path, &b);
+	j = journal_read(dir, &bad);
+	ok(j != NULL && j->shards == 2 && j->shard[1].sum.frames == 4 &&
+	    strcmp(j->shard[1].first, "a/b") == 0 &&
+	    strcmp(j->settings, "{\"a b\":1}") == 0, "and read");
+	journal_free(j);
+	for (size_t n = 0; n < b.n; n++) {
+		size_t lines = 0;
+
+		for (size_t i = 0; i < n; i++)
+			lines += b.data[i] == '\n';
+		put_file(path, b.data, n);
+		j = journal_read(dir, &bad);
+		wrong += bad || (j == NULL) != (lines == 0) ||
+		    (j != NULL && j->shards != lines - 1);
+		journal_free(j);
+	}
+	is(wrong, 0, "a line that was cut does not exist");
+	for (size_t i = 0; i < b.n; i++) {
+		b.data[i] ^= 1;
+		put_file(path, b.data, b.n);
+		b.data[i] ^= 1;
+		fail_capture(said, sizeof(said));
+		j = journal_read(dir, &bad);
+		fail_capture(NULL, 0);
+		/* The last lines may be lost; their shards are done anew. */
+		lost += j != NULL && j->shards >= 2;
+		journal_free(j);
+	}
+	is(lost, 0, "a changed byte is damage, or takes the last lines");
+	unlink(path);
+	rmdir(dir);
+	free(path);
+	buffer_free(&b);
+}
+
 int
 main(void)
 {
+	test_derive();
+	test_keyset();
+	test_journal();
 	test_keys();
 	test_injective();
 	test_header();

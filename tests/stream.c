@@ -13,7 +13,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "shard/manifest.h"
+#include "shard/dataset.h"
 #include "shard/pack.h"
 #include "shard/ustar.h"
 
@@ -439,6 +439,54 @@ test_order(void)
 	refused(&b, "wanted a/b.000001.jpg");
 }
 
+/* Two streams, several labels and times of their own, all the way through. */
+static void
+test_all_the_way(void)
+{
+	static const char json[] = "{\"flags\":36,\"fps\":[0,0],\"frames\":2,"
+	    "\"height\":3,\"key\":\"a/b\",\"label\":-1,"
+	    "\"labels\":[[2,0,0],[0,0,1]],\"later\":[1.5,null,true],"
+	    "\"src\":\"s\",\"src_bytes\":1,"
+	    "\"src_xxh3\":\"00000000000000ff\",\"status\":\"ok\","
+	    "\"streams\":[{\"ext\":\"jpg\",\"tag\":\"x\"},"
+	    "{\"ext\":\"png\",\"tag\":\"y\"}],\"t\":[0,777],\"width\":4}";
+	const struct pack_options o = { .dir = out, .prefix = "s",
+		.shard_size = 1 << 20, .max_member = 1 << 20, .foreign = 1 };
+	const char *const input = path;
+	char *command = xprintf("rm -r '%s'", out);
+	static const int frame[] = { 1, 0, 1 };
+	struct pack_report r;
+	struct dataset *d;
+	struct buffer b = { 0 };
+	size_t at[4];
+
+	put(&b, "a/b.000000.x.jpg", '0', NULL, "one", 3);
+	put(&b, "a/b.000000.y.png", '0', NULL, "uno", 3);
+	put(&b, "a/b.000001.x.jpg", '0', NULL, "two!", 4);
+	put(&b, "a/b.000001.y.png", '0', NULL, "due", 3);
+	put(&b, "a/b.json", '0', NULL, json, strlen(json));
+	put_end(&b);
+	write_file(&b);
+	is(pack(&o, &input, 1, &r), EXIT_DONE, "two streams are packed");
+	d = dataset_open(out);
+	ok(d != NULL, "and the set opened");
+	is(dataset_streams(d), 2, "its streams");
+	is_text(dataset_ext(d, 1), "png", "the second");
+	is(dataset_sample(d, 0).label, -1, "no one label");
+	is((int)dataset_sample(d, 0).flags, 36, "its flags");
+	is(dataset_classes(d), 3, "classes as many as the labels ask for");
+	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at), 0, "frames of stream 1");
+	is_text(b.data, "dueunodue", "are they");
+	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at), 0, "and of stream 0");
+	is_text(b.data, "two!onetwo!", "too");
+	is(dataset_json_read(d, 0, &b), 0, "the .json");
+	is_text(b.data, json, "is kept as it was, with what is not known");
+	dataset_free(d);
+	buffer_free(&b);
+	ok(system(command) == 0, "done with");
+	free(command);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -464,6 +512,7 @@ main(int argc, char **argv)
 	test_hostile();
 	test_order();
 	ok(access(out, F_OK) != 0, "a dry run writes nothing");
+	test_all_the_way();
 	rmdir(dir);
 	free(path);
 	free(out);

@@ -70,6 +70,13 @@ check "and a log of every step, in order" sh -c "
 check_exit "--status of a finished run" 0 vt-train --status "$T/ref"
 check_same "says so" finished "$(jq -r .state "$T/out")"
 
+awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 8; print }' "$T/s.tsv" >"$T/s8.tsv"
+check "a finished run" cp -r "$T/ref" "$T/more"
+check_exit "goes on with a longer schedule" 75 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
+	-o "$T/more" --clip 5 --seed 7 -q --device ref --stop-after 0.001s
+check_exit "and is unfinished then" 75 vt-train --status "$T/more"
+check "without a final.safetensors" test ! -e "$T/more/final.safetensors"
+
 # The settings that checkpoints keep are those that the weights depend on.
 check "another directory and other logging change no byte" sh -c "
 	vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/other' --clip 5 --seed 7 -qq --device ref \

@@ -433,7 +433,7 @@ bad_option(char **argv, int missing)
 	    near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
 }
 
-struct given { int row; const char *value; char *from; };
+struct given { int row; const char *value; char *from, *own; };
 
 /* Read the command line into ${given}; its length. */
 static size_t
@@ -466,6 +466,7 @@ read_command_line(int argc, char **argv, struct given **given)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const char *value = optarg;
+		char *own = NULL;
 		int i, no = 0;
 
 		if (c == '?' || c == ':')
@@ -477,15 +478,16 @@ read_command_line(int argc, char **argv, struct given **given)
 		i = c >= 256 ? c - 256 : row_lettered(c);
 		if (c >= 256)
 			whole_name(argv, no ? off[i] : row[i]->name);
-		if (value == NULL)
-			value = no ? "no" : row[i]->kind == OPTION_CHOICE ?
-			    xstrndup(row[i]->choices,
-			    strcspn(row[i]->choices, "|")) :
-			    row[i]->kind == OPTION_FLAG ? "yes" : "";
+		if (value == NULL && row[i]->kind == OPTION_CHOICE)
+			value = own = xstrndup(row[i]->choices,
+			    strcspn(row[i]->choices, "|"));
+		else if (value == NULL)
+			value = no ? "no" : row[i]->kind == OPTION_FLAG ? "yes" :
+			    "";
 		g = array_room(g, n, &cap, sizeof(*g));
 		g[n++] = (struct given){ i, value, c >= 256 ?
 		    xprintf("--%s", row[i]->name) :
-		    xprintf("-%c", row[i]->letter) };
+		    xprintf("-%c", row[i]->letter), own };
 	}
 	for (int i = 0; i < rows; i++)
 		free(off[i]);
@@ -678,6 +680,7 @@ options_parse(const struct command *c, int argc, char **argv)
 	for (size_t k = 0; k < n; k++) {
 		set(given[k].row, given[k].from, given[k].value, FROM_COMMAND);
 		free(given[k].from);
+		free(given[k].own);
 	}
 	free(given);
 	if (want_help)

@@ -91,9 +91,9 @@ window(const char *s, int min, int t, int v[3])
 	return n == 2 || n == 3 ? n : -1;
 }
 
-/* Three numbers between commas. */
+/* Three numbers between commas, from ${min} up. */
 static int
-reals(const char *s, double v[3])
+reals(const char *s, double min, double v[3])
 {
 	char part[32];
 
@@ -104,7 +104,7 @@ reals(const char *s, double v[3])
 			return -1;
 		memcpy(part, s, len);
 		part[len] = '\0';
-		if (text_real(part, -1e6, 1e6, &v[n]) != 0)
+		if (text_real(part, min, 1e6, &v[n]) != 0)
 			return -1;
 		s += len + 1;
 	}
@@ -181,8 +181,10 @@ set_attribute(struct reader *r, struct op *op, const struct words *w, int i,
 		return 0;
 	}
 	if (IS("out") || IS("groups") || IS("fold")) {
-		if (integers(value, 1, v) != 1)
-			return BAD(r, w, i, "an integer from 1");
+		/* Half of the channels each way is all of them. */
+		if (integers(value, IS("fold") ? 2 : 1, v) != 1)
+			return IS("fold") ? BAD(r, w, i, "an integer from 2") :
+			    BAD(r, w, i, "an integer from 1");
 		*(IS("out") ? &op->out : IS("fold") ? &op->fold : &op->groups) =
 		    v[0];
 		return 0;
@@ -211,10 +213,11 @@ set_attribute(struct reader *r, struct op *op, const struct words *w, int i,
 	if (IS("std") && op->kind == OP_LINEAR)
 		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
 		    BAD(r, w, i, "a number from 0 to 10");
-	/* What is left are mean and std of the input. */
-	if (reals(value, IS("mean") ? op->mean : op->sd) != 0)
-		return BAD(r, w, i, "three numbers");
-	return 0;
+	if (IS("mean"))
+		return reals(value, -1e6, op->mean) == 0 ? 0 :
+		    BAD(r, w, i, "three numbers");
+	return reals(value, 1e-6, op->sd) == 0 ? 0 :
+	    BAD(r, w, i, "three numbers from 1e-6");
 #undef IS
 }
 
@@ -238,9 +241,6 @@ check_op(struct reader *r, const struct op *op, int cin)
 		    r->path, r->line, op->out);
 	if (op->kind == OP_INPUT && r->g->nop > 0)
 		return fail("%s:%d: a second input", r->path, r->line);
-	if (op->kind != OP_INPUT && r->g->nop == 0)
-		return fail("%s:%d: %s before the input", r->path, r->line,
-		    type->name);
 	if (op->kind == OP_AVGPOOL && op->over == 0)
 		return fail("%s:%d: avgpool %s: no over=AXES", r->path, r->line,
 		    op->name);
@@ -305,6 +305,9 @@ read_op(struct reader *r, enum op_kind kind, const struct words *w)
 	    != strlen(w->name))
 		return fail("%s:%d: name %s (wanted up to 63 letters, digits, "
 		    "'_', '.' and '-')", r->path, r->line, text_quote(w->name));
+	if (kind != OP_INPUT && r->g->nop == 0)
+		return fail("%s:%d: %s before the input", r->path, r->line,
+		    type->name);
 	if (find_op(r->g, w->name) >= 0)
 		return fail("%s:%d: a second %s", r->path, r->line, w->name);
 	strcpy(op.name, w->name);
@@ -379,6 +382,14 @@ cut(struct reader *r, const char *line, struct words *w)
 
 static int read_line(struct reader *r, const char *line, int depth);
 
+/* The length of the key at ${s}, behind its '$'. */
+static size_t
+key_length(const char *s)
+{
+	return strspn(s, "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
 /* Fill in $name and the $keys of one line of a block. */
 static int
 fill(struct reader *r, const char *line, const struct words *w, char out[LINE])
@@ -395,8 +406,7 @@ fill(struct reader *r, const char *line, const struct words *w, char out[LINE])
 			out[o++] = *line++;
 			continue;
 		}
-		n = strspn(line + 1, "abcdefghijklmnopqrstuvwxyz"
-		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+		n = key_length(line + 1);
 		if (n == 4 && strncmp(line + 1, "name", 4) == 0)
 			value = w->name;
 		for (int i = 0; i < w->n && value == NULL; i++)
@@ -418,23 +428,29 @@ too_long:
 	    "bytes", r->path, r->line, w->op, w->name, LINE - 1);
 }
 
+/* 1 if a line of the block has $key, and not only $key2. */
+static int
+block_has(const struct block *b, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (size_t l = 0; l < b->lines; l++)
+		for (const char *s = b->line[l]; (s = strchr(s, '$')) != NULL;)
+			if (key_length(++s) == n && memcmp(s, key, n) == 0)
+				return 1;
+	return 0;
+}
+
 static int
 expand(struct reader *r, const struct block *b, const struct words *w,
     int depth)
 {
 	char line[LINE];
 
-	for (int i = 0; i < w->n; i++) {
-		int used = 0;
-		char key[80];
-
-		snprintf(key, sizeof(key), "$%s", w->key[i]);
-		for (size_t l = 0; l < b->lines; l++)
-			used |= strstr(b->line[l], key) != NULL;
-		if (!used)
+	for (int i = 0; i < w->n; i++)
+		if (!block_has(b, w->key[i]))
 			return fail("%s:%d: block %s has no $%s", r->path,
 			    r->line, b->name, w->key[i]);
-	}
 	for (size_t l = 0; l < b->lines; l++)
 		if (fill(r, b->line[l], w, line) != 0 ||
 		    read_line(r, line, depth + 1) != 0)
@@ -446,9 +462,29 @@ expand(struct reader *r, const struct block *b, const struct words *w,
 }
 
 static int
+find_type(const char *name)
+{
+	for (int k = 0; k < OP_KINDS; k++)
+		if (op_types[k].name != NULL &&
+		    strcmp(op_types[k].name, name) == 0)
+			return k;
+	return -1;
+}
+
+static int
+find_block(const struct reader *r, const char *name)
+{
+	for (size_t i = 0; i < r->blocks; i++)
+		if (strcmp(r->block[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int
 read_line(struct reader *r, const char *line, int depth)
 {
 	struct words w;
+	int i;
 
 	if (cut(r, line, &w) != 0)
 		return -1;
@@ -460,12 +496,10 @@ read_line(struct reader *r, const char *line, int depth)
 	if (w.name == NULL)
 		return fail("%s:%d: %s has no name", r->path, r->line,
 		    text_quote(w.op));
-	for (size_t i = 0; i < r->blocks; i++)
-		if (strcmp(r->block[i].name, w.op) == 0)
-			return expand(r, &r->block[i], &w, depth);
-	for (int k = 0; k < OP_KINDS; k++)
-		if (op_types[k].name != NULL && strcmp(op_types[k].name, w.op) == 0)
-			return read_op(r, (enum op_kind)k, &w);
+	if ((i = find_block(r, w.op)) >= 0)
+		return expand(r, &r->block[i], &w, depth);
+	if ((i = find_type(w.op)) >= 0)
+		return read_op(r, (enum op_kind)i, &w);
 	return fail("%s:%d: no operator or block is named %s", r->path, r->line,
 	    text_quote(w.op));
 }
@@ -476,15 +510,21 @@ begin_block(struct reader *r, const char *name)
 {
 	struct block *b;
 	size_t n = strcspn(name, " \t#");
+	char *copy;
 
-	if (n == 0) {
-		fail("%s:%d: def has no name", r->path, r->line);
+	if (n == 0)
+		return fail_null("%s:%d: def has no name", r->path, r->line);
+	copy = xstrndup(name, n);
+	if (find_block(r, copy) >= 0 || find_type(copy) >= 0) {
+		fail("%s:%d: there is a block or operator %s already", r->path,
+		    r->line, copy);
+		free(copy);
 		return NULL;
 	}
 	r->block = array_room(r->block, r->blocks, &r->block_cap,
 	    sizeof(*r->block));
 	b = &r->block[r->blocks++];
-	*b = (struct block){ .name = xstrndup(name, n) };
+	*b = (struct block){ .name = copy };
 	return b;
 }
 
@@ -502,6 +542,9 @@ read_lines(struct reader *r, char *text)
 			*next++ = '\0';
 		line[strcspn(line, "\r")] = '\0';
 		r->line++;
+		/* It is kept in checkpoints, as JSON. */
+		if (!text_is_utf8(line))
+			return fail("%s:%d: not UTF-8", r->path, r->line);
 		word = line + strspn(line, " \t");
 		if (text_starts(word, "def ")) {
 			if (open != NULL)
@@ -515,6 +558,8 @@ read_lines(struct reader *r, char *text)
 		    strspn(word + 3, " \t") == strcspn(word + 3, "#")) {
 			open = NULL;
 		} else if (open != NULL) {
+			/* A '$' in a comment asks for nothing. */
+			line[strcspn(line, "#")] = '\0';
 			open->line = array_room(open->line, open->lines,
 			    &open->cap, sizeof(*open->line));
 			open->line[open->lines++] = xstrdup(line);

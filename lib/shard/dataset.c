@@ -1,16 +1,15 @@
 /* A packed set, read by any number of threads. */
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "shard/dataset.h"
+#include "shard/files.h"
 #include "shard/manifest.h"
 #include "shard/reader.h"
 
@@ -18,171 +17,56 @@
 #define NEAR (64 << 10)		/* a smaller gap is read and thrown away */
 #define MOST_PIECES 512		/* of one read; systems allow 1024 */
 
-/*
- * Shards stay open until there are too many of them; then the one that was used
- * longest ago is closed for a while.
- */
-struct files {
-	pthread_mutex_t lock;
-	pthread_cond_t idle;		/* a shard was let go */
-	struct { int users; uint64_t used; } *file;	/* [shards] */
-	uint64_t clock;
-	int open, most, users;
-};
-
 struct dataset {
 	char *dir;
 	struct manifest *m;
-	struct shard **shard;
+	struct files *files;
 	char **key;			/* [samples] */
 	char *keys;			/* where they lie */
 	uint64_t class_hash;
-	struct files *files;
 };
-
-/* ---- open files ---- */
-
-static struct files *
-files_new(size_t shards)
-{
-	struct files *f = xcalloc(1, sizeof(*f));
-	struct rlimit limit = { 256, 256 };
-
-	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->idle, NULL);
-	f->file = xcalloc(shards, sizeof(*f->file));
-	/* Half of what is allowed: checkpoints, logs and MPI open files too. */
-	getrlimit(RLIMIT_NOFILE, &limit);
-	f->most = limit.rlim_cur > 200000 ? 100000 : (int)limit.rlim_cur / 2;
-	return f;
-}
-
-static void
-files_free(struct files *f)
-{
-	if (f == NULL)
-		return;
-	pthread_mutex_destroy(&f->lock);
-	pthread_cond_destroy(&f->idle);
-	free(f->file);
-	free(f);
-}
-
-/* Close the open shard that has no user and was used longest ago; 0: none. */
-static int
-close_oldest(const struct dataset *d)
-{
-	struct files *f = d->files;
-	size_t best = d->m->shards;
-
-	for (size_t i = 0; i < d->m->shards; i++)
-		if (d->shard[i] != NULL && d->shard[i]->fd >= 0 &&
-		    f->file[i].users == 0 && (best == d->m->shards ||
-		    f->file[i].used < f->file[best].used))
-			best = i;
-	if (best == d->m->shards)
-		return 0;
-	shard_rest(d->shard[best]);
-	f->open--;
-	return 1;
-}
-
-/* Open shard ${k}, when others must be closed for it too. */
-static int
-open_again(const struct dataset *d, size_t k)
-{
-	struct files *f = d->files;
-	struct shard *s = d->shard[k];
-
-	if (f->open >= f->most)
-		close_oldest(d);
-	while (s->fd < 0) {
-		if (shard_wake(s) == 0) {
-			f->open++;
-			return 0;
-		}
-		if (errno != EMFILE && errno != ENFILE)
-			return -1;
-		if (close_oldest(d))
-			continue;
-		if (f->users == 0)
-			return fail_errno("%s: cannot open again", Q(s->path));
-		/* Another thread may open this very shard meanwhile. */
-		pthread_cond_wait(&f->idle, &f->lock);
-	}
-	return 0;
-}
-
-/* Shard ${k}, open until it is let go; NULL after a message. */
-static const struct shard *
-take(const struct dataset *d, size_t k)
-{
-	struct files *f = d->files;
-	int result = 0;
-
-	pthread_mutex_lock(&f->lock);
-	if (d->shard[k]->fd < 0)
-		result = open_again(d, k);
-	if (result == 0) {
-		f->users++;
-		f->file[k].users++;
-		f->file[k].used = ++f->clock;
-	}
-	pthread_mutex_unlock(&f->lock);
-	return result == 0 ? d->shard[k] : NULL;
-}
-
-static void
-let_go(const struct dataset *d, size_t k)
-{
-	struct files *f = d->files;
-
-	pthread_mutex_lock(&f->lock);
-	f->users--;
-	if (--f->file[k].users == 0)
-		pthread_cond_broadcast(&f->idle);
-	pthread_mutex_unlock(&f->lock);
-}
-
-/* ---- opening ---- */
 
 static int
 open_shard(struct dataset *d, size_t k)
 {
 	char *path = path_join(d->dir, d->m->shard[k].name);
 	struct damage damage = { 0 };
+	const struct shard *s = files_open(d->files, k, path, &damage);
 	int result = 0;
 
-	if (d->files->open >= d->files->most)
-		close_oldest(d);
-	d->shard[k] = shard_open(path, &damage);
-	if (d->shard[k] == NULL || manifest_check_shard(d->m, k, d->shard[k],
-	    &damage) != 0)
+	if (s == NULL || manifest_check_shard(d->m, k, s, &damage) != 0)
 		result = damage_say(path, &damage);
-	d->files->open++;
 	free(path);
 	return result;
 }
 
+/* Keys with a zero byte at the end, which they do not have in a shard. */
 static void
 collect_keys(struct dataset *d)
 {
+	size_t i = 0, n = 0;
 	char *to;
-	size_t n = 0, i = 0;
 
-	for (size_t k = 0; k < d->m->shards; k++)
-		for (uint32_t j = 0; j < d->shard[k]->footer.samples; j++)
-			n += shard_entry(d->shard[k], j).key_length + 1u;
+	/* Not the size of the strings: nothing forbids keys to overlap there. */
+	for (size_t k = 0; k < d->m->shards; k++) {
+		const struct shard *s = files_shard(d->files, k);
+
+		for (uint32_t j = 0; j < s->footer.samples; j++)
+			n += shard_entry(s, j).key_length + 1u;
+	}
 	d->keys = to = xmalloc(n);
 	d->key = xcalloc(d->m->samples, sizeof(*d->key));
-	for (size_t k = 0; k < d->m->shards; k++)
-		for (uint32_t j = 0; j < d->shard[k]->footer.samples; j++) {
-			struct shard_sample e = shard_entry(d->shard[k], j);
+	for (size_t k = 0; k < d->m->shards; k++) {
+		const struct shard *s = files_shard(d->files, k);
+
+		for (uint32_t j = 0; j < s->footer.samples; j++) {
+			struct shard_sample e = shard_entry(s, j);
 			char key[KEY_MAX + 1];
 
 			d->key[i++] = to;
-			to = stpcpy(to, shard_key(d->shard[k], &e, key)) + 1;
+			to = stpcpy(to, shard_key(s, &e, key)) + 1;
 		}
+	}
 }
 
 struct dataset *
@@ -195,7 +79,6 @@ dataset_open(const char *dir)
 	if ((d->m = manifest_read(dir, NULL)) == NULL)
 		goto err;
 	d->files = files_new(d->m->shards);
-	d->shard = xcalloc(d->m->shards, sizeof(*d->shard));
 	for (size_t k = 0; k < d->m->shards; k++)
 		if (open_shard(d, k) != 0)
 			goto err;
@@ -214,9 +97,6 @@ dataset_free(struct dataset *d)
 {
 	if (d == NULL)
 		return;
-	for (size_t k = 0; d->shard != NULL && k < d->m->shards; k++)
-		shard_close(d->shard[k]);
-	free(d->shard);
 	files_free(d->files);
 	manifest_free(d->m);
 	free(d->key);
@@ -310,7 +190,7 @@ struct sample
 dataset_sample(const struct dataset *d, uint32_t i)
 {
 	size_t k = shard_of(d, i);
-	struct shard_sample e = shard_entry(d->shard[k],
+	struct shard_sample e = shard_entry(files_shard(d->files, k),
 	    i - (uint32_t)d->m->shard[k].first);
 
 	return (struct sample){
@@ -324,7 +204,7 @@ dataset_sample(const struct dataset *d, uint32_t i)
 		.fps_den = (int)e.fps_den,
 		.flags = e.flags,
 		.source = e.source,
-		.shard = d->shard[k]->path,
+		.shard = files_shard(d->files, k)->path,
 		.offset = (uint64_t)e.blk * USTAR_BLOCK,
 	};
 }
@@ -333,7 +213,7 @@ int64_t
 dataset_find(const struct dataset *d, const char *key)
 {
 	for (size_t k = 0; k < d->m->shards; k++) {
-		int64_t i = shard_find(d->shard[k], key);
+		int64_t i = shard_find(files_shard(d->files, k), key);
 
 		if (i >= 0)
 			return (int64_t)d->m->shard[k].first + i;
@@ -459,7 +339,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at)
 {
 	size_t k = shard_of(d, i), total = 0;
-	const struct shard *s = take(d, k);
+	const struct shard *s = files_take(d->files, k);
 	struct want few[64], *w = n <= 64 ? few : xcalloc((size_t)n, sizeof(*w));
 	struct shard_sample e;
 	int result = -1;
@@ -494,7 +374,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 		to->data[total] = '\0';
 	}
 out_taken:
-	let_go(d, k);
+	files_let_go(d->files, k);
 out:
 	if (w != few)
 		free(w);
@@ -505,7 +385,7 @@ int
 dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 {
 	size_t k = shard_of(d, i);
-	const struct shard *s = take(d, k);
+	const struct shard *s = files_take(d->files, k);
 	struct shard_sample e;
 	int result;
 
@@ -513,6 +393,6 @@ dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 		return -1;
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	result = shard_member(s, &e, (uint32_t)shard_record_count(&e) - 1, to);
-	let_go(d, k);
+	files_let_go(d->files, k);
 	return result;
 }

@@ -72,8 +72,8 @@ component(const char **key)
 void
 derive_see(struct derive *d, const char *key, int label)
 {
-	if (label < 0)
-		return;
+	if (label < 0 || label >= CLASSES_MOST)
+		return;		/* the second: refused before */
 	make_room(d, label);
 	for (int k = 0; k < DEPTH; k++) {
 		char *name = component(&key), **known = &d->label[label].name[k];
@@ -95,6 +95,8 @@ derive_see(struct derive *d, const char *key, int label)
 void
 derive_several(struct derive *d, int label)
 {
+	if (label < 0 || label >= CLASSES_MOST)
+		return;
 	make_room(d, label);
 	for (int k = 0; k < DEPTH; k++)
 		d->useless[k] = 1;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "shard/classes.h"
 #include "shard/info.h"
 #include "shard/reader.h"
 #include "shard/writer.h"
@@ -17,18 +18,6 @@
 #define MANIFEST_NAME "manifest.json"
 #define CLASSES_NAME "classes.txt"
 #define SUMS_NAME "SHARDS.xxh128"
-
-/* Class names, in the order of their labels. */
-struct class_list { char **name; size_t n, cap; };
-
-void class_add(struct class_list *c, const char *name);	/* copies */
-void class_list_free(struct class_list *c);	/* leaves an empty list */
-/* class_check(what, c): names must be UTF-8, of printable text and differ. */
-int class_check(const char *what, const struct class_list *c);
-/* class_text(c, b): append them as lines, which is what classes.txt holds. */
-void class_text(const struct class_list *c, struct buffer *b);
-/* class_read(path, c): lines of a file, checked. */
-int class_read(const char *path, struct class_list *c);
 
 struct manifest_shard {
 	char *name;

@@ -262,24 +262,34 @@ cut(struct pack *p, const struct stream_reader *r)
 	    (unsigned long long)stream_bytes(r));
 }
 
+/* Tell how far it is; also called while no input comes. */
+static void
+tick(void *arg)
+{
+	struct pack *p = arg;
+	struct pack_report so_far;
+
+	if (p->o->tick == NULL)
+		return;
+	report(p, p->reader, &so_far);
+	p->o->tick(p->o->arg, &so_far);
+}
+
 static int
 read_input(struct pack *p, const char *path)
 {
 	const struct stream_limits limits = { p->o->max_member, p->o->foreign,
-		p->o->skip_foreign };
+		p->o->skip_foreign, tick, p };
 	struct stream_reader *r = stream_read_open(path, &limits);
-	struct pack_report so_far;
 	struct stream_member m;
 	int result = STREAM_MORE;
 
 	if (r == NULL)
 		return -1;
+	p->reader = r;
 	p->stream_begun = 0;
 	while (result == STREAM_MORE) {
-		if (p->o->tick != NULL) {
-			report(p, r, &so_far);
-			p->o->tick(p->o->arg, &so_far);
-		}
+		tick(p);
 		result = stream_next(r, &m);
 		if (result == STREAM_MORE)
 			result = read_member(p, r, &m);
@@ -288,6 +298,7 @@ read_input(struct pack *p, const char *path)
 	}
 	if (result == STREAM_CUT || (result == STREAM_DONE && p->g.open))
 		result = cut(p, r);
+	p->reader = NULL;
 	p->read_before += stream_bytes(r);
 	p->skipped += stream_skipped(r);
 	p->stream_samples = p->stream_frames = 0;

@@ -39,6 +39,7 @@ struct pack {
 	struct derive *derive;
 	struct gather g;
 	size_t at_input;
+	struct stream_reader *reader;	/* of the input at hand */
 	uint64_t read_before;		/* bytes of inputs that are done */
 	uint64_t skipped;
 	uint64_t samples;		/* complete ones, replayed or not */

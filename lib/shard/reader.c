@@ -1,21 +1,16 @@
-/* Opening a shard and reading from it. */
+/* Reading from a shard that is open. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "shard/bytes.h"
 #include "shard/reader.h"
 
 #define Q text_quote
-#define CHUNK (1 << 20)			/* of records, when they are hashed */
 
 int
 damage_set(struct damage *d, uint64_t offset, const char *kind,
@@ -45,358 +40,41 @@ damage_say(const char *path, const struct damage *d)
 }
 
 int
-shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
-{
-	if (s->memory == NULL)
-		return file_pread(s->fd, s->path, to, n, at);
-	if (at > s->size || n > s->size - at)
-		return fail("%s: offset %llu: %zu bytes wanted, but it ends at "
-		    "%llu", Q(s->path), (unsigned long long)at, n,
-		    (unsigned long long)s->size);
-	memcpy(to, s->memory + at, n);
-	return 0;
-}
-
-/* As shard_read, but an error goes to ${d}. */
-static int
-get(const struct shard *s, void *to, size_t n, uint64_t at, struct damage *d)
-{
-	char said[sizeof(d->detail)];
-	int result;
-
-	fail_capture(said, sizeof(said));
-	result = shard_read(s, to, n, at);
-	fail_capture(NULL, 0);
-	return result == 0 ? 0 : damage_set(d, at, "io", "%s", said);
-}
-
-/* ---- opening ---- */
-
-static uint64_t
-footer_at(const struct shard *s)
-{
-	return s->size - SHARD_END - SHARD_FOOTER;
-}
-
-static int
-read_footer(struct shard *s, struct damage *d)
-{
-	static const unsigned char zeros[SHARD_END];
-	unsigned char end[SHARD_FOOTER + SHARD_END];
-	const char *wrong;
-
-	if (s->size % USTAR_BLOCK != 0 || s->size < SHARD_SMALLEST)
-		return damage_set(d, s->size, "size", "%llu bytes (wanted a "
-		    "multiple of %d, at least %d): cut short, or not a shard",
-		    (unsigned long long)s->size, USTAR_BLOCK, SHARD_SMALLEST);
-	if (get(s, end, sizeof(end), footer_at(s), d) != 0)
-		return -1;
-	if ((wrong = shard_footer_get(end, &s->footer)) != NULL)
-		return damage_set(d, footer_at(s), "footer", "%s", wrong);
-	if (memcmp(end + SHARD_FOOTER, zeros, SHARD_END) != 0)
-		return damage_set(d, s->size - SHARD_END, "end",
-		    "the two blocks at the end are not zero");
-	s->footer_hash = hash128(end, SHARD_FOOTER);
-	return 0;
-}
-
-/* Where the index and its sections lie, before anything is allocated. */
-static int
-check_layout(const struct shard *s, struct damage *d)
-{
-	const struct shard_footer *f = &s->footer;
-	const uint64_t want[SECTIONS] = { (uint64_t)SHARD_SAMPLE * f->samples,
-		(uint64_t)SHARD_RECORD * f->records, 4 * (uint64_t)f->samples,
-		f->section[SECTION_STRINGS].length,
-		f->section[SECTION_META].length };
-	uint64_t most = s->size / 8 > 64 << 20 ? s->size / 8 : 64 << 20;
-	uint64_t end = 0, limit;
-
-	if (f->index_length > s->size || f->index_length < SHARD_FOOTER ||
-	    f->index_length % USTAR_BLOCK != 0 ||
-	    f->index_at != s->size - SHARD_END - f->index_length ||
-	    f->index_at < USTAR_BLOCK ||
-	    f->data_length != f->index_at - USTAR_BLOCK)
-		return damage_set(d, footer_at(s), "footer", "index at %llu, "
-		    "%llu bytes, data %llu bytes do not fit a file of %llu "
-		    "bytes", (unsigned long long)f->index_at,
-		    (unsigned long long)f->index_length,
-		    (unsigned long long)f->data_length,
-		    (unsigned long long)s->size);
-	if (f->index_length > most)
-		return damage_set(d, footer_at(s), "footer", "an index of %llu "
-		    "bytes (wanted at most %llu)",
-		    (unsigned long long)f->index_length,
-		    (unsigned long long)most);
-	limit = f->index_length - SHARD_FOOTER;
-	for (int i = 0; i < SECTIONS; i++) {
-		const struct shard_section *x = &f->section[i];
-
-		if (x->at % 8 != 0 || x->at < end || x->at > limit ||
-		    x->length > limit - x->at || x->length != want[i])
-			return damage_set(d, footer_at(s), "footer", "section %d "
-			    "at %llu, %llu bytes, does not fit", i,
-			    (unsigned long long)x->at,
-			    (unsigned long long)x->length);
-		end = x->at + x->length;
-	}
-	return 0;
-}
-
-/* Read the index once; keep all of it but the records. */
-static int
-read_index(struct shard *s, struct damage *d)
-{
-	const struct shard_footer *f = &s->footer;
-	uint64_t records = f->section[SECTION_RECORDS].at;
-	uint64_t order = f->section[SECTION_ORDER].at;
-	uint64_t tail = f->index_length - SHARD_FOOTER - order;
-	struct hasher *h = hasher_new();
-	unsigned char *chunk = xmalloc(CHUNK);
-	int result = -1;
-
-	s->samples = xmalloc(records);
-	s->tail = xmalloc(tail);
-	if (get(s, s->samples, records, f->index_at, d) != 0)
-		goto out;
-	hasher_add(h, s->samples, records);
-	for (uint64_t at = records, n; at < order; at += n) {
-		n = order - at < CHUNK ? order - at : CHUNK;
-		if (get(s, chunk, n, f->index_at + at, d) != 0)
-			goto out;
-		hasher_add(h, chunk, n);
-	}
-	if (get(s, s->tail, tail, f->index_at + order, d) != 0)
-		goto out;
-	hasher_add(h, s->tail, tail);
-	result = hash128_equal(hasher_128(h), f->index_hash) ? 0 :
-	    damage_set(d, f->index_at, "index",
-	    "the hash of the index is not the one in the footer");
-out:
-	free(chunk);
-	hasher_free(h);
-	return result;
-}
-
-/* A section that is kept in the tail. */
-static const unsigned char *
-section(const struct shard *s, int i)
-{
-	return s->tail + (s->footer.section[i].at -
-	    s->footer.section[SECTION_ORDER].at);
-}
-
-static int
-read_meta(struct shard *s, struct damage *d)
-{
-	const struct shard_section *x = &s->footer.section[SECTION_META];
-	uint64_t at = s->footer.index_at + x->at;
-	char said[200];
-	struct json *meta;
-	const char *format;
-	int64_t version;
-	int result = 0;
-
-	fail_capture(said, sizeof(said));
-	meta = json_parse("the index's description",
-	    (const char *)section(s, SECTION_META), x->length);
-	fail_capture(NULL, 0);
-	if (meta == NULL)
-		return damage_set(d, at, "index", "%s", said);
-	format = json_to_text(json_get(meta, "format"));
-	if (format == NULL || strcmp(format, "vtshard") != 0 ||
-	    json_to_int(json_get(meta, "version"), 1, 1, &version) != 0 ||
-	    stream_list_read(json_get(meta, "streams"), &s->streams) != 0)
-		result = damage_set(d, at, "index", "the index's description "
-		    "lacks format, version or streams as they should be");
-	json_free(meta);
-	return result;
-}
-
-/* Sample ${i} against its neighbour before it, the footer and the strings. */
-static const char *
-check_sample(const struct shard *s, const struct shard_sample *e,
-    uint64_t record, uint64_t blk)
-{
-	uint64_t strings = s->footer.section[SECTION_STRINGS].length;
-	char key[KEY_MAX + 1];
-
-	if (e->key_length > KEY_MAX || e->key_at > strings ||
-	    e->key_length > strings - e->key_at)
-		return "its key lies outside the strings";
-	if (!key_is_valid(shard_key(s, e, key)) || strlen(key) != e->key_length)
-		return "its key is not valid";
-	if (hash64(key, strlen(key)) != e->key_hash)
-		return "the hash of its key is wrong";
-	if (e->streams != s->streams.n || e->aux < 1 || e->aux > 2 ||
-	    e->frames < 1 || e->frames > FRAME_MAX)
-		return "its number of streams, frames or other members is wrong";
-	if (e->first != record)
-		return "its records do not follow those of the sample before";
-	if (e->blk < blk || (uint64_t)e->blk + e->blocks >
-	    s->footer.data_length / USTAR_BLOCK)
-		return "it does not lie behind the sample before";
-	if (e->label < -1 || e->fps_num > INT32_MAX || e->fps_den > INT32_MAX ||
-	    (e->fps_num == 0) != (e->fps_den == 0) || e->width == 0 ||
-	    e->height == 0)
-		return "its label, rate or size is impossible";
-	return NULL;
-}
-
-static int
-check_samples(const struct shard *s, struct damage *d)
-{
-	const struct shard_footer *f = &s->footer;
-	uint64_t record = 0, frames = 0, blk = 0;
-
-	for (uint32_t i = 0; i < f->samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
-		const char *wrong = check_sample(s, &e, record, blk);
-
-		if (wrong != NULL)
-			return damage_set(d, f->index_at + (uint64_t)SHARD_SAMPLE *
-			    i, "index", "sample %u: %s", i, wrong);
-		record += shard_record_count(&e);
-		frames += e.frames;
-		blk = (uint64_t)e.blk + e.blocks;
-	}
-	if (record != f->records || frames != f->frames)
-		return damage_set(d, footer_at(s), "footer", "%u records and "
-		    "%llu frames, but the samples have %llu and %llu",
-		    f->records, (unsigned long long)f->frames,
-		    (unsigned long long)record, (unsigned long long)frames);
-	return 0;
-}
-
-/* Ascending without a repeat, so it is also a permutation. */
-static int
-check_order(const struct shard *s, struct damage *d)
-{
-	const struct shard_section *x = &s->footer.section[SECTION_ORDER];
-	const unsigned char *order = section(s, SECTION_ORDER);
-	uint64_t hash = 0, last = 0;
-
-	for (uint32_t k = 0; k < s->footer.samples; k++) {
-		uint32_t i = get32(order + 4 * (size_t)k);
-		uint64_t h = i < s->footer.samples ?
-		    get64(s->samples + (size_t)SHARD_SAMPLE * i) : 0;
-
-		if (i >= s->footer.samples || (k > 0 && (h < hash ||
-		    (h == hash && i <= last))))
-			return damage_set(d, s->footer.index_at + x->at + 4 *
-			    (uint64_t)k, "index", "the table by key is out of "
-			    "order");
-		hash = h;
-		last = i;
-	}
-	return 0;
-}
-
-static int
-load(struct shard *s, struct damage *d)
-{
-	if (read_footer(s, d) != 0 || check_layout(s, d) != 0 ||
-	    read_index(s, d) != 0 || read_meta(s, d) != 0 ||
-	    check_samples(s, d) != 0 || check_order(s, d) != 0)
-		return -1;
-	return 0;
-}
-
-static struct shard *
-opened(struct shard *s, int result, struct damage *d, int print)
-{
-	if (result == 0)
-		return s;
-	if (print)
-		damage_say(s->path, d);
-	shard_close(s);
-	return NULL;
-}
-
-struct shard *
-shard_open(const char *path, struct damage *d)
-{
-	struct shard *s = xcalloc(1, sizeof(*s));
-	struct damage own;
-	struct stat st;
-	int print = d == NULL;
-
-	if (print)
-		d = &own;
-	s->path = xstrdup(path);
-	s->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (s->fd < 0)
-		return opened(s, damage_set(d, NOWHERE, errno == ENOENT ? "missing" :
-		    "io", "cannot open: %s", strerror(errno)), d, print);
-	if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return opened(s, damage_set(d, NOWHERE, "io", "not a regular file"),
-		    d, print);
-	s->size = (uint64_t)st.st_size;
-	return opened(s, load(s, d), d, print);
-}
-
-struct shard *
-shard_open_memory(const char *name, const void *data, size_t n,
+shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
     struct damage *d)
 {
-	struct shard *s = xcalloc(1, sizeof(*s));
-	struct damage own;
-	int print = d == NULL;
+	char *p = to;
 
-	if (print)
-		d = &own;
-	s->path = xstrdup(name);
-	s->fd = -1;
-	s->memory = data;
-	s->size = n;
-	return opened(s, load(s, d), d, print);
-}
+	if (s->memory != NULL && at <= s->size && n <= s->size - at) {
+		memcpy(to, s->memory + at, n);
+		return 0;
+	}
+	while (n > 0) {
+		ssize_t k = s->memory != NULL ? 0 : pread(s->fd, p, n,
+		    (off_t)at);
 
-void
-shard_close(struct shard *s)
-{
-	if (s == NULL)
-		return;
-	shard_rest(s);
-	free(s->samples);
-	free(s->tail);
-	free(s->path);
-	free(s);
-}
-
-void
-shard_rest(struct shard *s)
-{
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return damage_set(d, at, "io", "cannot read: %s",
+			    strerror(errno));
+		if (k == 0)
+			return damage_set(d, at, "io", "the file ends here, %zu "
+			    "bytes are missing", n);
+		p += k;
+		at += (uint64_t)k;
+		n -= (size_t)k;
+	}
+	return 0;
 }
 
 int
-shard_wake(struct shard *s)
+shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
 {
-	unsigned char footer[SHARD_FOOTER];
-	struct stat st;
+	struct damage d = { 0 };
 
-	if (s->fd >= 0 || s->memory != NULL)
-		return 0;
-	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
-	if (s->fd < 0 && (errno == EMFILE || errno == ENFILE))
-		return -1;
-	if (s->fd < 0)
-		return fail_errno("%s: cannot open again", Q(s->path));
-	if (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size != s->size ||
-	    file_pread(s->fd, s->path, footer, sizeof(footer),
-	    footer_at(s)) != 0 || !hash128_equal(hash128(footer,
-	    sizeof(footer)), s->footer_hash)) {
-		shard_rest(s);
-		errno = 0;
-		return fail("%s: changed since it was first opened", Q(s->path));
-	}
-	return 0;
+	return shard_get(s, to, n, at, &d) == 0 ? 0 : damage_say(s->path, &d);
 }
-
-/* ---- reading ---- */
 
 struct shard_sample
 shard_entry(const struct shard *s, uint32_t i)
@@ -411,7 +89,7 @@ const char *
 shard_key(const struct shard *s, const struct shard_sample *e,
     char key[KEY_MAX + 1])
 {
-	memcpy(key, section(s, SECTION_STRINGS) + e->key_at, e->key_length);
+	memcpy(key, shard_section(s, SECTION_STRINGS) + e->key_at, e->key_length);
 	key[e->key_length] = '\0';
 	return key;
 }
@@ -419,7 +97,7 @@ shard_key(const struct shard *s, const struct shard_sample *e,
 int64_t
 shard_find(const struct shard *s, const char *key)
 {
-	const unsigned char *order = section(s, SECTION_ORDER);
+	const unsigned char *order = shard_section(s, SECTION_ORDER);
 	uint64_t hash = hash64(key, strlen(key));
 	uint32_t low = 0, high = s->footer.samples;
 	char found[KEY_MAX + 1];

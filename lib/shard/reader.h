@@ -59,8 +59,21 @@ void shard_close(struct shard *s);		/* NULL is fine */
 void shard_rest(struct shard *s);
 int shard_wake(struct shard *s);
 
-/* shard_read(s, to, n, at): bytes of the file; -1 after a message. */
+/*
+ * shard_read(s, to, n, at), shard_get(s, to, n, at, d): ${n} bytes of the file
+ * from ${at} on; -1 after a message, or with ${d} filled in.
+ */
 int shard_read(const struct shard *s, void *to, size_t n, uint64_t at);
+int shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
+    struct damage *d);
+
+/* shard_section(s, i): section ${i}, from SECTION_ORDER on. */
+static inline const unsigned char *
+shard_section(const struct shard *s, int i)
+{
+	return s->tail + (s->footer.section[i].at -
+	    s->footer.section[SECTION_ORDER].at);
+}
 
 /* shard_entry(s, i): sample ${i}, below s->footer.samples. */
 struct shard_sample shard_entry(const struct shard *s, uint32_t i);

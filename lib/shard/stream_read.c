@@ -73,8 +73,11 @@ read_some(struct stream_reader *r, char *to, size_t n)
 			errno = EINTR;
 			return -1;
 		}
-		if (poll(&p, 1, 1000) == 0)
+		if (poll(&p, 1, 1000) <= 0) {
+			if (r->limits.idle != NULL)
+				r->limits.idle(r->limits.arg);
 			continue;
+		}
 		k = read(r->fd, to, n);
 		if (k >= 0 || (errno != EINTR && errno != EAGAIN))
 			return k;

@@ -16,6 +16,8 @@ struct stream_limits {
 	uint64_t member;	/* the largest, in bytes */
 	int foreign;		/* there need be no end mark */
 	int skip;		/* leave out what is no member of a stream */
+	void (*idle)(void *arg);	/* called while nothing comes; or NULL */
+	void *arg;
 };
 
 enum member_kind { MEMBER_HEAD, MEMBER_FRAME, MEMBER_LABEL, MEMBER_INFO,

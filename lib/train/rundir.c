@@ -152,6 +152,20 @@ rundir_finish(struct rundir *r, uint64_t step)
 	return bad;
 }
 
+int
+rundir_unfinish(struct rundir *r)
+{
+	char *path = rundir_path(r, "final.safetensors");
+	int bad = 0;
+
+	if (unlink(path) == 0)
+		bad = file_sync_dir(r->path);
+	else if (errno != ENOENT)
+		bad = fail_errno("%s: cannot remove", text_quote(path));
+	free(path);
+	return bad;
+}
+
 /* The step a line of the log is about; 0 if it names none. */
 static uint64_t
 step_of(const char *line)

@@ -44,8 +44,13 @@ int rundir_checkpoints(const char *path, uint64_t **steps);
 int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
     int best);
 
-/* rundir_finish(r, step): final.safetensors, from the last checkpoint. */
+/*
+ * rundir_finish(r, step): final.safetensors, from the last checkpoint.
+ * rundir_unfinish(r): there are steps to go, so there is none; a run that was
+ * finished may go on with a longer schedule.
+ */
 int rundir_finish(struct rundir *r, uint64_t step);
+int rundir_unfinish(struct rundir *r);
 
 /*
  * rundir_log_open(r, step): the log, cut back to lines of steps up to ${step};

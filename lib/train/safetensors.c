@@ -248,13 +248,15 @@ check_cover(const char *path, const struct safetensors *s, const char *data)
 static int
 check_footer(const char *path, struct safetensors *s)
 {
+	static const unsigned char zeros[FOOTER_BYTES - 32];
 	size_t before = s->file.n - FOOTER_BYTES;
 	const unsigned char *f =
 	    (const unsigned char *)s->file.data + before;
 	struct hash128 want, got;
 
 	if (s->file.n < FOOTER_BYTES || memcmp(f, MAGIC, 8) != 0 ||
-	    get_le64(f + 8) != before)
+	    get_le64(f + 8) != before ||
+	    memcmp(f + 32, zeros, sizeof(zeros)) != 0)
 		return DAMAGED("%s: no footer at the end (cut short, or not a "
 		    "checkpoint of vt)", path);
 	memcpy(want.byte, f + 16, sizeof(want.byte));
@@ -282,6 +284,8 @@ read_header(const char *path, struct safetensors *s)
 	s->document = json_parse(path, s->file.data + 8, (size_t)n);
 	if (s->document == NULL)
 		return -2;
+	if (!json_is(s->document, '{'))
+		return DAMAGED("%s: the header is not a JSON object", path);
 	data = s->file.data + 8 + n;
 	s->tensor = xcalloc(json_size(s->document), sizeof(*s->tensor));
 	for (size_t i = 0; (v = json_member(s->document, i, &key)) != NULL &&
@@ -298,6 +302,8 @@ read_header(const char *path, struct safetensors *s)
 		return bad;
 	qsort(s->tensor, s->tensors, sizeof(*s->tensor), by_data);
 	v = json_get(s->document, "__metadata__");
+	if (v != NULL && !json_is(v, '{'))
+		return DAMAGED("%s: __metadata__ is not a JSON object", path);
 	s->meta = xcalloc(json_size(v), sizeof(*s->meta));
 	for (size_t i = 0; i < json_size(v); i++) {
 		const struct json *text = json_member(v, i, &key);

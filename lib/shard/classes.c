@@ -1,0 +1,105 @@
+/* Names of classes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "shard/classes.h"
+
+#define Q text_quote
+
+void
+class_add(struct class_list *c, const char *name)
+{
+	c->name = array_room(c->name, c->n, &c->cap, sizeof(*c->name));
+	c->name[c->n++] = xstrdup(name);
+}
+
+void
+class_list_free(struct class_list *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->name[i]);
+	free(c->name);
+	*c = (struct class_list){ 0 };
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const char *const *const *x = a, *const *const *y = b;
+
+	return strcmp(**x, **y);
+}
+
+int
+class_check(const char *what, const struct class_list *c)
+{
+	char ***sorted = xcalloc(c->n, sizeof(*sorted));
+	int result = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const char *s = c->name[i];
+
+		sorted[i] = &c->name[i];
+		if (*s == '\0' || !text_is_utf8(s))
+			result = fail("%s: class %zu: %s (wanted a name in UTF-8)",
+			    what, i, *s == '\0' ? "empty" : Q(s));
+		for (; *s != '\0' && result == 0; s++)
+			if ((unsigned char)*s < ' ' || *s == 0x7f)
+				result = fail("%s: class %zu: %s holds a control "
+				    "character", what, i, Q(c->name[i]));
+		if (result != 0)
+			goto out;
+	}
+	qsort(sorted, c->n, sizeof(*sorted), by_name);
+	for (size_t i = 1; i < c->n && result == 0; i++)
+		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
+			result = fail("%s: class %s is there twice, as %td and "
+			    "%td", what, Q(*sorted[i]), sorted[i - 1] - c->name,
+			    sorted[i] - c->name);
+out:
+	free(sorted);
+	return result;
+}
+
+void
+class_text(const struct class_list *c, struct buffer *b)
+{
+	buffer_add(b, "", 0);
+	for (size_t i = 0; i < c->n; i++)
+		buffer_printf(b, "%s\n", c->name[i]);
+}
+
+int
+class_read(const char *path, struct class_list *c)
+{
+	struct buffer b = { 0 };
+	char *line, *next;
+	int result = -1;
+
+	if (file_read(path, &b) != 0)
+		goto out;
+	if (b.n != strlen(b.data)) {
+		fail("%s: offset %zu: a zero byte (wanted class names, one a "
+		    "line)", Q(path), strlen(b.data));
+		goto out;
+	}
+	for (line = b.data; *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next == '\n')
+			*next++ = '\0';
+		if (text_ends(line, "\r"))
+			line[strlen(line) - 1] = '\0';
+		class_add(c, line);
+	}
+	if (c->n == 0) {
+		fail("%s: empty (wanted class names, one a line)", Q(path));
+		goto out;
+	}
+	result = class_check(Q(path), c);
+out:
+	buffer_free(&b);
+	return result;
+}

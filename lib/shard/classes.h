@@ -1,0 +1,20 @@
+#ifndef SHARD_CLASSES_H
+#define SHARD_CLASSES_H
+
+#include <stddef.h>
+
+#include "base/mem.h"
+
+/* Class names, in the order of their labels. */
+struct class_list { char **name; size_t n, cap; };
+
+void class_add(struct class_list *c, const char *name);	/* copies */
+void class_list_free(struct class_list *c);	/* leaves an empty list */
+/* class_check(what, c): names must be UTF-8, of printable text and differ. */
+int class_check(const char *what, const struct class_list *c);
+/* class_text(c, b): append them as lines, which is what classes.txt holds. */
+void class_text(const struct class_list *c, struct buffer *b);
+/* class_read(path, c): lines of a file, checked. */
+int class_read(const char *path, struct class_list *c);
+
+#endif

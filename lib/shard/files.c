@@ -1,0 +1,139 @@
+/* Open shards, within the limit of open files. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "shard/files.h"
+
+struct slot { struct shard *shard; int users; uint64_t used; };
+
+struct files {
+	pthread_mutex_t lock;
+	pthread_cond_t idle;		/* a shard was let go */
+	struct slot *slot;		/* [shards] */
+	size_t shards;
+	uint64_t clock;
+	int open, most, users;
+};
+
+struct files *
+files_new(size_t shards)
+{
+	struct files *f = xcalloc(1, sizeof(*f));
+	struct rlimit limit = { 256, 256 };
+
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->idle, NULL);
+	f->slot = xcalloc(shards, sizeof(*f->slot));
+	f->shards = shards;
+	/* Half of what is allowed: checkpoints, logs and MPI open files too. */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	f->most = limit.rlim_cur > 200000 ? 100000 : (int)limit.rlim_cur / 2;
+	return f;
+}
+
+void
+files_free(struct files *f)
+{
+	if (f == NULL)
+		return;
+	for (size_t k = 0; k < f->shards; k++)
+		shard_close(f->slot[k].shard);
+	pthread_mutex_destroy(&f->lock);
+	pthread_cond_destroy(&f->idle);
+	free(f->slot);
+	free(f);
+}
+
+/* Close the open shard that has no user and was used longest ago; 0: none. */
+static int
+close_oldest(struct files *f)
+{
+	struct slot *best = NULL;
+
+	for (struct slot *s = f->slot; s < f->slot + f->shards; s++)
+		if (s->shard != NULL && s->shard->fd >= 0 && s->users == 0 &&
+		    (best == NULL || s->used < best->used))
+			best = s;
+	if (best == NULL)
+		return 0;
+	shard_rest(best->shard);
+	f->open--;
+	return 1;
+}
+
+const struct shard *
+files_open(struct files *f, size_t k, const char *path, struct damage *d)
+{
+	struct slot *s = &f->slot[k];
+
+	if (f->open >= f->most)
+		close_oldest(f);
+	while ((s->shard = shard_open(path, d)) == NULL &&
+	    strcmp(d->kind, "files") == 0 && close_oldest(f))
+		;
+	f->open += s->shard != NULL;
+	return s->shard;
+}
+
+const struct shard *
+files_shard(const struct files *f, size_t k)
+{
+	return f->slot[k].shard;
+}
+
+/* Open a shard again, when others must be closed for it too. */
+static int
+open_again(struct files *f, struct shard *s)
+{
+	if (f->open >= f->most)
+		close_oldest(f);
+	while (s->fd < 0) {
+		if (shard_wake(s) == 0) {
+			f->open++;
+			return 0;
+		}
+		if (errno != EMFILE && errno != ENFILE)
+			return -1;
+		if (close_oldest(f))
+			continue;
+		if (f->users == 0)
+			return fail_errno("%s: cannot open again",
+			    text_quote(s->path));
+		/* Another thread may open this very shard meanwhile. */
+		pthread_cond_wait(&f->idle, &f->lock);
+	}
+	return 0;
+}
+
+const struct shard *
+files_take(struct files *f, size_t k)
+{
+	struct slot *s = &f->slot[k];
+	int result = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (s->shard->fd < 0)
+		result = open_again(f, s->shard);
+	if (result == 0) {
+		f->users++;
+		s->users++;
+		s->used = ++f->clock;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return result == 0 ? s->shard : NULL;
+}
+
+void
+files_let_go(struct files *f, size_t k)
+{
+	pthread_mutex_lock(&f->lock);
+	f->users--;
+	if (--f->slot[k].users == 0)
+		pthread_cond_broadcast(&f->idle);
+	pthread_mutex_unlock(&f->lock);
+}

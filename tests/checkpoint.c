@@ -1,0 +1,735 @@
+/*
+ * Checkpoints: safetensors files written, read, damaged and foreign; a net and
+ * its momentum saved and loaded; what a run directory keeps; the log cut back.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/checkpoint.h"
+#include "train/resume.h"
+#include "train/rundir.h"
+
+#include "tap.h"
+
+static char *dir;
+
+/* A path in the test's own folder. */
+static const char *
+in_dir(const char *name)
+{
+	static char path[64][512];
+	static int next;
+	char *p = path[next++ % 64];
+
+	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+	return p;
+}
+
+static void
+put_file(const char *path, const void *data, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL || fwrite(data, 1, n, f) != n || fclose(f) != 0) {
+		printf("Bail out! cannot write %s\n", path);
+		exit(1);
+	}
+}
+
+static int
+exists(const char *name)
+{
+	return access(in_dir(name), F_OK) == 0;
+}
+
+/* What reading says; "" if it says nothing.  ${*got} is the result. */
+static const char *
+reading(const char *path, int ours, int *got)
+{
+	static char said[1024];
+	struct safetensors s;
+
+	fail_capture(said, sizeof(said));
+	*got = safetensors_read(path, ours, &s);
+	fail_capture(NULL, 0);
+	if (*got == 0)
+		safetensors_free(&s);
+	return said;
+}
+
+/* ---- files ---- */
+
+static const double f64s[] = { 1.5, -0.0, 1e300 };
+static const float f32s[] = { 1, 2, 3, 4, 5, 6 };
+static const unsigned char u8s[] = { 7, 0, 255, 1, 2 };
+
+static const struct tensor three[] = {
+	{ "b/bytes", DTYPE_U8, 1, { 5 }, u8s, 5 },
+	{ "z", DTYPE_F32, 2, { 2, 3 }, f32s, 24 },
+	{ "a/one", DTYPE_F64, 1, { 3 }, f64s, 24 },
+	{ "scalar", DTYPE_F32, 0, { 0 }, f32s, 4 },
+	{ "none", DTYPE_F32, 2, { 0, 4 }, f32s, 0 },
+};
+static const struct meta notes[] = {
+	{ "a", "" }, { "text", "two\nlines\tand \"quotes\" \\ \x01 \xc3\xa9" }
+};
+
+static void
+round_trip(void)
+{
+	const char *path = in_dir("t.safetensors");
+	struct hash128 hash, again;
+	struct safetensors s;
+	struct buffer whole = { 0 };
+	const struct tensor *t;
+	uint64_t header = 0;
+	int same = 1;
+
+	is(safetensors_write(path, three, 5, notes, 2, &hash), 0, "written");
+	is(safetensors_read(path, 1, &s), 0, "and read");
+	is((long long)s.tensors, 6, "five tensors and the footer");
+	for (int i = 0; i < 5; i++) {
+		t = safetensors_tensor(&s, three[i].name);
+		same &= t != NULL && t->type == three[i].type &&
+		    t->ndim == three[i].ndim && t->bytes == three[i].bytes &&
+		    memcmp(t->data, three[i].data, t->bytes) == 0;
+		for (int k = 0; same && k < t->ndim; k++)
+			same &= t->dim[k] == three[i].dim[k];
+	}
+	ok(same, "with the types, shapes and values that were written");
+	is_text(safetensors_meta(&s, "text"), notes[1].value, "and the metadata");
+	is_text(safetensors_meta(&s, "a"), "", "also where it is empty");
+	ok(safetensors_meta(&s, "b") == NULL && safetensors_tensor(&s, "q") ==
+	    NULL, "and no other");
+	t = safetensors_tensor(&s, "a/one");
+	is(((const char *)t->data - s.file.data) % 64, 0,
+	    "data begin at a multiple of 64");
+	t = safetensors_tensor(&s, "z");
+	is(((const char *)t->data - s.file.data) % 4, 0,
+	    "larger elements come first, so all are aligned");
+	safetensors_free(&s);
+
+	file_read(path, &whole);
+	ok(hash128_equal(hash, hash128(whole.data, whole.n)),
+	    "the hash is that of the whole file");
+	for (int i = 7; i >= 0; i--)
+		header = header << 8 | (unsigned char)whole.data[i];
+	ok((8 + header) % 64 == 0 && whole.n == 8 + header + 57 + 64 &&
+	    whole.data[8] == '{', "header, %u bytes of tensors, footer", 57u);
+	buffer_free(&whole);
+
+	/* Tensors in another order are the same file. */
+	struct tensor mixed[5];
+	for (int i = 0; i < 5; i++)
+		mixed[i] = three[4 - i];
+	safetensors_write(in_dir("u.safetensors"), mixed, 5, notes, 2, &again);
+	ok(hash128_equal(hash, again), "the order they are given in is nothing");
+	is(safetensors_read(path, 0, &s), 0, "any reader of the format reads it");
+	safetensors_free(&s);
+	is(safetensors_read(in_dir("nowhere"), 1, &s), -1,
+	    "a file that is not there is no damage");
+}
+
+/* Every value of every byte, and every length, of a small file. */
+static void
+damage(void)
+{
+	static const float x[] = { 1, 2 };
+	static const struct tensor one = { "x", DTYPE_F32, 1, { 2 }, x, 8 };
+	static const struct meta note = { "k", "v" };
+	const char *path = in_dir("d.safetensors"), *cut = in_dir("c");
+	struct hash128 hash;
+	struct buffer b = { 0 };
+	long passed = 0, silent = 0;
+	int fd, got;
+
+	safetensors_write(path, &one, 1, &note, 1, &hash);
+	file_read(path, &b);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	for (size_t i = 0; i < b.n; i++)
+		for (int v = 1; v < 256; v++) {
+			unsigned char was = (unsigned char)b.data[i];
+			unsigned char is = (unsigned char)(was ^ v);
+			const char *said;
+
+			if (pwrite(fd, &is, 1, (off_t)i) != 1)
+				exit(1);
+			said = reading(path, 1, &got);
+			passed += got != -2;
+			silent += *said == '\0';
+			if (v == 255 && pwrite(fd, &was, 1, (off_t)i) != 1)
+				exit(1);
+		}
+	close(fd);
+	is(passed, 0, "every other value of every byte is damage");
+	is(silent, 0, "and is reported");
+	diag("%zu bytes, %zu files", b.n, b.n * 255);
+	reading(path, 1, &got);
+	is(got, 0, "the file itself is whole");
+	passed = 0;
+	for (size_t n = 0; n < b.n; n++) {
+		put_file(cut, b.data, n);
+		reading(cut, 1, &got);
+		passed += got != -2;
+	}
+	for (size_t n = 1; n < 80; n++) {
+		buffer_add(&b, "", 1);
+		put_file(cut, b.data, b.n);
+		reading(cut, 1, &got);
+		passed += got != -2;
+	}
+	is(passed, 0, "so is every other length");
+	buffer_free(&b);
+}
+
+/* ---- headers that others, or an enemy, wrote ---- */
+
+static void
+put_foreign(const char *header, size_t data)
+{
+	struct buffer b = { 0 };
+	uint64_t n = strlen(header);
+
+	for (int i = 0; i < 8; i++)
+		buffer_add(&b, &(char){ (char)(n >> 8 * i) }, 1);
+	buffer_text(&b, header);
+	for (size_t i = 0; i < data; i++)
+		buffer_add(&b, "", 1);
+	put_file(in_dir("f"), b.data, b.n);
+	buffer_free(&b);
+}
+
+#define T(name, from, to) "\"" name "\":{\"dtype\":\"F32\",\"shape\":[2]," \
+    "\"data_offsets\":[" #from "," #to "]}"
+
+static void
+foreign(void)
+{
+	static const struct { const char *header; size_t data; } good[] = {
+		{ "{}", 0 },
+		{ "{" T("x", 0, 8) "}", 8 },
+		{ "{" T("x", 8, 16) "," T("y", 0, 8) "}   ", 16 },
+		{ "{\"__metadata__\":{}," T("x", 0, 8) "}", 8 },
+		{ "{\"s\":{\"shape\":[],\"dtype\":\"U8\",\"data_offsets\":[0,1],"
+		    "\"more\":1}}", 1 },
+		{ "{\"e\":{\"shape\":[0,5],\"dtype\":\"F64\",\"data_offsets\":"
+		    "[0,0]}," T("x", 0, 8) "}", 8 },
+	};
+	static const struct { const char *header; size_t data;
+	    const char *says; } bad[] = {
+		{ "{" T("x", 0, 8), 8, "f: not valid JSON" },
+		{ "[1]", 0, "f: the header is not a JSON object" },
+		{ "{" T("x", 0, 8) "," T("x", 0, 8) "}", 8, "duplicate" },
+		{ "{\"__metadata__\":3}", 0, "__metadata__ is not a JSON object" },
+		{ "{\"__metadata__\":{\"a\":1}}", 0, "metadata a is not text" },
+		{ "{\"x\":1}", 0, "tensor x: dtype missing" },
+		{ "{\"x\":{\"dtype\":\"F16\"}}", 0,
+		    "tensor x: dtype F16 (wanted U8, F32 or F64)" },
+		{ "{\"x\":{\"dtype\":\"U8\"}}", 0, "tensor x: no shape of up to 8" },
+		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1]}}", 0,
+		    "tensor x: no shape of up to 8 numbers" },
+		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[-1]}}", 0, "bad shape" },
+		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[1.5]}}", 0, "bad shape" },
+		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[2147483647,2147483647,"
+		    "2147483647]}}", 0, "bad shape" },
+		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[2]}}", 2, "data_offsets" },
+		{ "{" T("x", 0, 9) "}", 8, "tensor x: data_offsets beyond the "
+		    "file's 8 bytes" },
+		{ "{" T("x", 8, 0) "}", 8, "data_offsets beyond" },
+		{ "{" T("x", -8, 0) "}", 8, "data_offsets beyond" },
+		{ "{" T("x", 0, 4) "}", 8, "tensor x: 4 bytes (wanted 8 by its "
+		    "shape)" },
+		{ "{" T("x", 8, 16) "}", 16, "tensor x does not begin where the "
+		    "one before it ends" },
+		{ "{" T("x", 0, 8) "," T("y", 4, 12) "}", 12, "tensor y does not "
+		    "begin where" },
+		{ "{" T("x", 0, 8) "}", 12, "4 bytes after the last tensor" },
+	};
+	struct safetensors s;
+	const char *path, *said;
+	int got;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		put_foreign(good[i].header, good[i].data);
+		path = in_dir("f");
+		said = reading(path, 0, &got);
+		if (!ok(got == 0 && *said == '\0', "read: %s", good[i].header))
+			diag("%s", said);
+		said = reading(path, 1, &got);
+		ok(got == -2 && strstr(said, "no footer") != NULL,
+		    "but it is no checkpoint of vt");
+	}
+	put_foreign(good[2].header, 16);
+	safetensors_read(in_dir("f"), 0, &s);
+	ok(strcmp(s.tensor[0].name, "y") == 0 && (const char *)
+	    safetensors_tensor(&s, "x")->data == s.file.data + s.file.n - 8,
+	    "tensors lie where the header says");
+	safetensors_free(&s);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		put_foreign(bad[i].header, bad[i].data);
+		said = reading(in_dir("f"), 0, &got);
+		if (!ok(got == -2 && strstr(said, bad[i].says) != NULL &&
+		    strstr(said, "; ") == NULL, "refused: %s", bad[i].says))
+			diag("%d: %s", got, said);
+	}
+	put_file(in_dir("f"), "1234567", 7);
+	said = reading(in_dir("f"), 0, &got);
+	ok(got == -2 && strstr(said, "7 bytes (wanted a header)") != NULL,
+	    "refused: no header at all");
+	put_file(in_dir("f"), "\xff\xff\xff\xff\0\0\0\0{}", 10);
+	said = reading(in_dir("f"), 0, &got);
+	ok(got == -2 && strstr(said, "a header of 4294967295 bytes in a file of "
+	    "10") != NULL, "refused: a header longer than the file");
+}
+
+/* ---- a net ---- */
+
+static const char net_text[] =
+    "input x out=3\n"
+    "conv c in=x out=4 k=3,3\n"
+    "bn b in=c\n"
+    "avgpool p in=b over=thw\n"
+    "linear fc in=p out=classes\n";
+
+static struct state
+a_state(void)
+{
+	return (struct state){ .step = 12, .clips = UINT64_MAX, .seed = 7,
+		.epoch = 1.0 / 3, .loss = 0.1, .best = -1e300,
+		.build = "vt 0 ref", .classes = "a\nb \"c\"\n",
+		.class_hash = "0123456789abcdef", .config = "seed = 7\n",
+		.dataset = "00", .generation = 2, .history = "11",
+		.model = "net", .network = net_text, .frames = 8, .crop = 48,
+		.order = "v1" };
+}
+
+/* What lies in the flat buffers, read as doubles. */
+static double *
+values(const struct net *n, const void *flat)
+{
+	double *v = calloc(n->graph->elements, sizeof(*v));
+
+	n->backend->get(v, flat, n->graph->elements);
+	return v;
+}
+
+static struct net *
+new_net(const char *backend, const char *text, uint64_t seed, void **momentum)
+{
+	const struct backend *b = backend_find(backend);
+	struct net *n = net_new(graph_parse("net.net", text, 2), b);
+	double *v;
+
+	net_init(n, seed);
+	*momentum = b->alloc(n->graph->elements * b->elem);
+	v = calloc(n->graph->elements, sizeof(*v));
+	for (size_t i = 0; i < n->graph->elements; i++)
+		v[i] = (float)sin((double)(seed + i));
+	b->put(*momentum, v, n->graph->elements);
+	free(v);
+	return n;
+}
+
+static void
+free_net(struct net *n, void *momentum)
+{
+	const struct graph *g = n->graph;
+
+	n->backend->free(momentum);
+	net_free(n);
+	graph_free((struct graph *)g);
+}
+
+/* All parameters, and all momentum of trained ones, are the same. */
+static int
+same_net(const struct net *a, const void *ma, const struct net *b,
+    const void *mb)
+{
+	double *v[4] = { values(a, a->w), values(b, b->w), values(a, ma),
+		values(b, mb) };
+	int same = 1;
+
+	for (int k = 0; k < a->graph->nparam; k++) {
+		const struct param *p = &a->graph->param[k];
+
+		for (size_t i = p->offset; i < p->offset + p->count; i++) {
+			same &= v[0][i] == v[1][i];
+			same &= v[2][i] == v[3][i] || p->kind >= PARAM_MEAN;
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		free(v[i]);
+	return same;
+}
+
+static struct hash128
+save_net(const struct net *n, const void *m, const struct state *st,
+    const char *path)
+{
+	struct snapshot *s = snapshot_take(n, m, st);
+	struct hash128 hash = { { 0 } };
+
+	if (snapshot_write(s, path, &hash) != 0)
+		ok(0, "%s is written", path);
+	snapshot_free(s);
+	return hash;
+}
+
+/* Load ${path} into a new net made of ${text}; the message. */
+static const char *
+load_says(const char *path, const char *text)
+{
+	static char said[1024];
+	void *m;
+	struct net *n = new_net("ref", text, 9, &m);
+	struct safetensors f;
+	struct state st;
+
+	*said = '\0';
+	if (checkpoint_read(path, &f, &st) != 0)
+		return "unreadable";
+	fail_capture(said, sizeof(said));
+	checkpoint_load(&f, path, n, m);
+	fail_capture(NULL, 0);
+	safetensors_free(&f);
+	free_net(n, m);
+	return said;
+}
+
+static void
+saved_net(void)
+{
+	const char *path = in_dir("n.safetensors");
+	struct state st = a_state(), got;
+	struct safetensors f;
+	void *m, *m2, *m64;
+	struct net *n = new_net("ref", net_text, 1, &m);
+	struct net *other = new_net("ref", net_text, 2, &m2);
+	struct net *wide = new_net("ref64", net_text, 3, &m64);
+	struct hash128 hash = save_net(n, m, &st, path);
+
+	ok(!same_net(n, m, other, m2), "two nets that differ");
+	is(checkpoint_read(path, &f, &got), 0, "a checkpoint is read");
+	ok(got.step == 12 && got.clips == UINT64_MAX && got.seed == 7 &&
+	    got.epoch == 1.0 / 3 && got.loss == 0.1 && got.best == -1e300 &&
+	    got.generation == 2 && got.frames == 8 && got.crop == 48,
+	    "its numbers are exact");
+	ok(strcmp(got.build, st.build) == 0 &&
+	    strcmp(got.classes, st.classes) == 0 &&
+	    strcmp(got.class_hash, st.class_hash) == 0 &&
+	    strcmp(got.config, st.config) == 0 &&
+	    strcmp(got.dataset, st.dataset) == 0 &&
+	    strcmp(got.history, st.history) == 0 &&
+	    strcmp(got.model, st.model) == 0 &&
+	    strcmp(got.network, st.network) == 0 &&
+	    strcmp(got.order, st.order) == 0, "and so are its texts");
+	is((long long)f.metas, 21, "and there is nothing else in it");
+	ok(safetensors_tensor(&f, "model/c.weight") != NULL &&
+	    safetensors_tensor(&f, "optim/momentum/c.weight") != NULL &&
+	    safetensors_tensor(&f, "bn/b.running_var") != NULL &&
+	    safetensors_tensor(&f, "optim/momentum/b.running_var") == NULL,
+	    "tensors have the names of vt-checkpoint(5)");
+	is((long long)f.tensors, 5 + 5 + 2 + 1, "each of them once");
+	is(checkpoint_load(&f, path, other, m2), 0, "it is loaded");
+	ok(same_net(n, m, other, m2), "and the nets are the same");
+	is(checkpoint_load(&f, path, wide, m64), 0, "doubles take floats");
+	ok(same_net(n, m, wide, m64), "as they are");
+	safetensors_free(&f);
+	ok(hash128_equal(hash, save_net(other, m2, &st,
+	    in_dir("o.safetensors"))), "equal states are equal files");
+	save_net(wide, m64, &st, in_dir("w.safetensors"));
+	checkpoint_read(in_dir("w.safetensors"), &f, &got);
+	is((long long)safetensors_tensor(&f, "model/fc.bias")->bytes, 16,
+	    "doubles are saved as doubles");
+	is(checkpoint_load(&f, path, other, NULL), 0,
+	    "floats take doubles, without momentum if none is wanted");
+	ok(same_net(n, m, other, m2), "rounded");
+	safetensors_free(&f);
+
+	ok(strstr(load_says(path, "input x out=3\nconv d in=x out=4 k=3,3\n"
+	    "avgpool p in=d over=thw\nlinear fc in=p out=classes\n"),
+	    "no tensor model/d.weight, which net needs") != NULL,
+	    "refused: a network with another layer");
+	ok(strstr(load_says(path, "input x out=3\nconv c in=x out=5 k=3,3\n"
+	    "avgpool p in=c over=thw\nlinear fc in=p out=classes\n"),
+	    "tensor model/c.weight: dimension 0 is 4 (wanted 5)") != NULL,
+	    "refused: a layer of another width");
+	ok(strstr(load_says(path, "input x out=3\nconv c in=x out=4 k=1,3,3\n"
+	    "avgpool p in=c over=thw\nlinear fc in=p out=classes\n"),
+	    "tensor model/c.weight has 4 dimensions (wanted 5)") != NULL,
+	    "refused: a layer of other dimensions");
+	free_net(n, m);
+	free_net(other, m2);
+	free_net(wide, m64);
+}
+
+/* A checkpoint whose metadata are ${meta} is refused, and this is said. */
+static void
+metadata_error(const struct meta *meta, size_t n, const char *want)
+{
+	struct safetensors f;
+	struct state st;
+	struct hash128 hash;
+	char said[512];
+	int got;
+
+	safetensors_write(in_dir("m"), NULL, 0, meta, n, &hash);
+	fail_capture(said, sizeof(said));
+	got = checkpoint_read(in_dir("m"), &f, &st);
+	fail_capture(NULL, 0);
+	if (!ok(got == -2 && strstr(said, want) != NULL, "refused: %s", want))
+		diag("%d: %s", got, said);
+}
+
+static void
+metadata_errors(void)
+{
+	static const struct meta future = { "vt.format", "2" };
+	static const char *const keys[] = { "vt.best", "vt.build",
+		"vt.class_xxh3", "vt.classes", "vt.config", "vt.crop",
+		"vt.dataset_id", "vt.epoch", "vt.format", "vt.frames",
+		"vt.generation", "vt.history_xxh128", "vt.loss_ema", "vt.model",
+		"vt.network", "vt.samples", "vt.seed", "vt.step", "vt.tree" };
+	enum { N = sizeof(keys) / sizeof(keys[0]) };
+	struct meta all[N], some[N];
+	char want[64];
+
+	metadata_error(NULL, 0, "no vt.format in its metadata");
+	metadata_error(&future, 1, "format 2 (this version reads 1)");
+	for (int i = 0; i < N; i++)
+		all[i] = (struct meta){ keys[i], "1" };
+	for (int i = 0; i < N; i++) {
+		int n = 0;
+
+		for (int k = 0; k < N; k++)
+			if (k != i)
+				some[n++] = all[k];
+		snprintf(want, sizeof(want), "no %s in its metadata", keys[i]);
+		metadata_error(some, (size_t)n, want);
+	}
+	memcpy(some, all, sizeof(some));
+	some[17].value = "twelve";
+	metadata_error(some, N, "vt.step is twelve (wanted a number)");
+}
+
+/* ---- the directory of a run ---- */
+
+/* The names in the run directory, sorted, without "." files. */
+static const char *
+names(const char *path)
+{
+	static char text[1024];
+	struct dirent **e;
+	int n = scandir(path, &e, NULL, alphasort);
+
+	*text = '\0';
+	for (int i = 0; i < n; i++) {
+		if (*e[i]->d_name != '.') {
+			strcat(text, *text ? " " : "");
+			strcat(text, e[i]->d_name);
+		}
+		free(e[i]);
+	}
+	if (n >= 0)
+		free(e);
+	return text;
+}
+
+static const char *
+text_of(const char *path)
+{
+	static struct buffer b;
+
+	b.n = 0;
+	return file_read(path, &b) == 0 ? b.data : "(unreadable)";
+}
+
+/* Save a checkpoint of ${step} as the saver does; its hash. */
+static struct hash128
+save_step(struct rundir *r, const struct net *n, const void *m, uint64_t step,
+    int best)
+{
+	struct state st = a_state();
+	char *path = rundir_checkpoint(r, step);
+	struct hash128 hash;
+
+	st.step = step;
+	hash = save_net(n, m, &st, path);
+	if (rundir_saved(r, step, hash, best) != 0)
+		ok(0, "step %d is saved", (int)step);
+	free(path);
+	return hash;
+}
+
+static void
+set_step_damaged(struct rundir *r, uint64_t step)
+{
+	char *path = rundir_checkpoint(r, step);
+
+	if (truncate(path, 100) != 0)
+		exit(1);
+	free(path);
+}
+
+static void
+run_directory(void)
+{
+	const char *path = in_dir("deep/run");
+	struct rundir r = { .keep = 2 }, second = { .keep = 2 };
+	struct resume found = { 0 };
+	struct hash128 hash;
+	void *m;
+	struct net *n = new_net("ref", net_text, 1, &m);
+	char said[1024], text[33], want[128];
+	uint64_t *steps;
+
+	is(resume_newest(path, &found), 0, "a directory that is not there is new");
+	is(rundir_open(&r, path), 0, "it is made, with those above it");
+	fail_capture(said, sizeof(said));
+	ok(rundir_open(&second, path) != 0, "and locked");
+	fail_capture(NULL, 0);
+	ok(strstr(said, "in use") != NULL, "as a second run is told");
+	is(resume_newest(path, &found), 0, "nothing to go on from yet");
+
+	hash = save_step(&r, n, m, 5, 1);
+	is_text(names(path), "best.safetensors ckpt-0000000005.safetensors latest",
+	    "the first checkpoint is the best");
+	snprintf(want, sizeof(want), "ckpt-0000000005.safetensors %s\n",
+	    hash128_text(hash, text));
+	is_text(text_of(in_dir("deep/run/latest")), want,
+	    "latest names it and its hash");
+	save_step(&r, n, m, 10, 0);
+	save_step(&r, n, m, 20, 0);
+	is_text(names(path), "best.safetensors ckpt-0000000010.safetensors "
+	    "ckpt-0000000020.safetensors latest", "two are kept, and the best");
+	is(resume_file(in_dir("deep/run/best.safetensors"), &found), 1,
+	    "the best is a checkpoint of its own");
+	is((long long)found.state.step, 5, "of the step it was best at");
+	resume_free(&found);
+
+	/* Another program's files are not ours to count or remove. */
+	put_file(in_dir("deep/run/ckpt-1.safetensors"), "", 0);
+	put_file(in_dir("deep/run/ckpt-0000000001.safetensors.old"), "", 0);
+	save_step(&r, n, m, 10000000000, 0);
+	is_text(names(path), "best.safetensors "
+	    "ckpt-0000000001.safetensors.old ckpt-0000000020.safetensors "
+	    "ckpt-1.safetensors ckpt-10000000000.safetensors latest",
+	    "files of other names stay, and 10 digits are no limit");
+	is(rundir_checkpoints(path, &steps), 2, "two checkpoints are found");
+	ok(steps[0] == 10000000000 && steps[1] == 20, "the newest first");
+	free(steps);
+	is(rundir_finish(&r, 20), 0, "the run ends");
+	is(resume_file(in_dir("deep/run/final.safetensors"), &found), 1,
+	    "with a final checkpoint");
+	resume_free(&found);
+
+	is(rundir_unfinish(&r), 0, "which goes when it goes on");
+	ok(!exists("deep/run/final.safetensors") && rundir_unfinish(&r) == 0,
+	    "and need not be there for that");
+
+	/* Damaged ones are put aside, and an older one is taken. */
+	set_step_damaged(&r, 10000000000);
+	fail_capture(said, sizeof(said));
+	is(resume_newest(path, &found), 1, "behind a damaged one, one is found");
+	fail_capture(NULL, 0);
+	is((long long)found.state.step, 20, "which is the one before");
+	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&
+	    strstr(said, "renamed to ckpt-10000000000.safetensors.bad") != NULL,
+	    "the damaged one is put aside, and that is said");
+	resume_free(&found);
+	set_step_damaged(&r, 20);
+	fail_capture(said, sizeof(said));
+	is(resume_newest(path, &found), -2, "only damaged ones are an error");
+	fail_capture(NULL, 0);
+	ok(strstr(said, "every checkpoint is damaged") != NULL, "that is said");
+
+	/* What a killed run left behind goes, under the lock. */
+	put_file(in_dir("deep/run/.latest.tmp.1234"), "x", 1);
+	rundir_close(&r);
+	is(rundir_open(&r, path), 0, "the lock is free again");
+	ok(!exists("deep/run/.latest.tmp.1234"), "and leavings are swept away");
+	rundir_close(&r);
+	free_net(n, m);
+}
+
+static void
+log_cut(void)
+{
+	const char *path = in_dir("logs");
+	struct rundir r = { .keep = 2 };
+
+	rundir_open(&r, path);
+	is(rundir_log_open(&r, 0), 0, "a new log");
+	rundir_log(&r, "{\"step\":0,\"type\":\"start\"}");
+	for (int i = 1; i < 5; i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "{\"loss\":1,\"step\":%d0}", i);
+		rundir_log(&r, line);
+	}
+	close(r.log);
+	/* The line that was being written when the power went. */
+	FILE *f = fopen(in_dir("logs/log.jsonl"), "a");
+	fputs("{\"loss\":1,\"step\":2", f);
+	fclose(f);
+	is(rundir_log_open(&r, 30), 0, "it goes on from step 30");
+	rundir_log(&r, "{\"step\":30,\"type\":\"start\"}");
+	is_text(text_of(in_dir("logs/log.jsonl")), "{\"step\":0,\"type\":\"start\"}\n"
+	    "{\"loss\":1,\"step\":10}\n{\"loss\":1,\"step\":20}\n"
+	    "{\"loss\":1,\"step\":30}\n{\"step\":30,\"type\":\"start\"}\n",
+	    "with the lines up to there, and no torn one");
+	close(r.log);
+	is(rundir_log_open(&r, 0), 0, "a run from the start");
+	is_text(text_of(in_dir("logs/log.jsonl")), "", "begins it anew");
+	rundir_close(&r);
+}
+
+static void
+remove_all(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *below;
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		below = path_join(path, e->d_name);
+		if (file_is_dir(below))
+			remove_all(below);
+		else
+			unlink(below);
+		free(below);
+	}
+	if (d != NULL)
+		closedir(d);
+	rmdir(path);
+}
+
+int
+main(void)
+{
+	const char *base = getenv("TMPDIR");
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s/vt-test.XXXXXX", base ? base : "/tmp");
+	if ((dir = mkdtemp(name)) == NULL) {
+		printf("Bail out! no folder for the test\n");
+		return 1;
+	}
+	round_trip();
+	damage();
+	foreign();
+	saved_net();
+	metadata_errors();
+	run_directory();
+	log_cut();
+	remove_all(dir);
+	return done();
+}

@@ -1,0 +1,635 @@
+/*
+ * The .net language: what is refused and how that is said, shapes, and the
+ * parameters and multiply-adds of the networks in share/models, against tables
+ * that the published programs printed and against sums done here by hand.
+ */
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "graph/graph.h"
+
+#include "tap.h"
+
+#define HEAD "input x out=3\n"
+#define TAIL "\navgpool p in=last over=thw\nlinear fc in=p out=classes\n"
+
+/* ---- what is refused ---- */
+
+static const struct { const char *text, *says; } wrong[] = {
+	/* lines */
+	{ HEAD "konv c in=x out=8\n",
+	    "t.net:2: no operator or block is named konv" },
+	{ HEAD "\n# a comment\n\tconv\n", "t.net:4: conv has no name" },
+	{ HEAD "conv c in=x out\n", "t.net:2: out (wanted key=value)" },
+	{ HEAD "conv c in=x =8\n", "t.net:2: =8 (wanted key=value)" },
+	{ HEAD "conv a,b in=x out=8\n", "t.net:2: name a,b (wanted up to 63 "
+	    "letters, digits, '_', '.' and '-')" },
+	{ HEAD "conv "
+	    "a123456789012345678901234567890123456789012345678901234567890123"
+	    " in=x out=8\n", "t.net:2: name a1234567890" },
+	{ HEAD "relu x in=x\n", "t.net:2: a second x" },
+	{ HEAD "input y out=3\n", "t.net:2: a second input" },
+	{ "relu r in=x\n", "t.net:1: relu before the input" },
+	{ HEAD "# M\xfcller\n", "t.net:2: not UTF-8" },
+	{ "", "t.net: no network in it" },
+	{ HEAD, "t.net: no network in it" },
+	/* attributes */
+	{ HEAD "relu r in=x out=8\n",
+	    "t.net:2: relu has no attribute out (it has: in)" },
+	{ HEAD "conv c in=x kt=3\n", "t.net:2: conv has no attribute kt (it has: "
+	    "in out k s p groups bias)" },
+	{ HEAD "conv c in=x out=8 out=8\n", "t.net:2: out twice" },
+	{ HEAD "conv c in=x\n", "t.net:2: conv c: no out=CHANNELS" },
+	{ HEAD "conv c in=x out=0\n", "t.net:2: out=0 (wanted an integer from 1)" },
+	{ HEAD "conv c in=x out=8,8\n", "out=8,8 (wanted an integer from 1)" },
+	{ HEAD "conv c in=x out=2e1\n", "out=2e1 (wanted an integer from 1)" },
+	{ HEAD "conv c in=x out=Classes\n", "out=Classes (wanted an integer" },
+	{ HEAD "conv c in=x out=8 k=3\n",
+	    "t.net:2: k=3 (wanted h,w or t,h,w, from 1)" },
+	{ HEAD "conv c in=x out=8 k=0,3\n", "k=0,3 (wanted h,w or t,h,w, from 1)" },
+	{ HEAD "conv c in=x out=8 k=3,3,3,3\n", "k=3,3,3,3 (wanted" },
+	{ HEAD "conv c in=x out=8 k=3,\n", "k=3, (wanted" },
+	{ HEAD "conv c in=x out=8 s=2,0\n", "s=2,0 (wanted h,w or t,h,w, from 1)" },
+	{ HEAD "conv c in=x out=8 p=1\n", "p=1 (wanted h,w or t,h,w, from 0)" },
+	{ HEAD "conv c in=x out=8 p=-1,0\n", "p=-1,0 (wanted" },
+	{ HEAD "conv c in=x out=8 bias=2\n", "t.net:2: bias=2 (wanted 0 or 1)" },
+	{ HEAD "conv c in=x out=8 groups=2\n",
+	    "t.net:2: conv c: groups=2 does not divide 3 and 8 channels" },
+	{ HEAD "conv c in=x out=8 groups=3\n", "groups=3 does not divide" },
+	{ HEAD "bn b in=x gamma=one\n", "t.net:2: gamma=one (wanted a number)" },
+	{ HEAD "bn b in=x eps=0\n", "eps=0 (wanted a number from 1e-12 to 1)" },
+	{ HEAD "bn b in=x momentum=1.5\n",
+	    "momentum=1.5 (wanted a number from 0 to 1)" },
+	{ HEAD "dropout d in=x rate=1\n",
+	    "t.net:2: rate=1 (wanted a probability below 1)" },
+	{ HEAD "dropout d in=x rate=nan\n", "rate=nan (wanted" },
+	{ HEAD "linear l in=x out=8 std=-1\n",
+	    "std=-1 (wanted a number from 0 to 10)" },
+	{ HEAD "shift s in=x fold=1\n", "t.net:2: fold=1 (wanted an integer from 2)" },
+	{ HEAD "shift s in=x\n",
+	    "t.net:2: shift s: fold=8 of 3 channels moves none" },
+	{ HEAD "avgpool p in=x\n", "t.net:2: avgpool p: no over=AXES" },
+	{ HEAD "avgpool p in=x over=\n", "over=\"\" (wanted letters of t, h and w)" },
+	{ HEAD "avgpool p in=x over=xy\n", "over=xy (wanted letters" },
+	{ HEAD "maxpool m in=x k=2,2 p=2,0\n",
+	    "t.net:2: maxpool m: padding 2 is no smaller than its window 2" },
+	{ "input x out=1\n", "t.net:1: out=1 (wanted 3: red, green, blue)" },
+	{ "input x out=3 mean=1,2\n", "t.net:1: mean=1,2 (wanted three numbers)" },
+	{ "input x out=3 mean=1,2,3,4\n", "mean=1,2,3,4 (wanted three numbers)" },
+	{ "input x out=3 std=1,0,1\n",
+	    "t.net:1: std=1,0,1 (wanted three numbers from 1e-6)" },
+	/* inputs */
+	{ HEAD "relu r in=y\n", "t.net:2: in=y: nothing above is named so" },
+	{ HEAD "relu r in=r\n", "in=r: nothing above is named so" },
+	{ HEAD "relu r in=\n", "in=\"\": nothing above is named so" },
+	{ HEAD "relu r in=x,x\n", "t.net:2: relu takes at most 1 inputs" },
+	{ HEAD "add a in=x,x,x,x,x\n", "t.net:2: add takes at most 4 inputs" },
+	{ HEAD "relu r\n", "t.net:2: relu r: 0 inputs (wanted 1: in=NAME)" },
+	{ HEAD "add a in=x\n", "t.net:2: add a: 1 inputs (wanted 2: in=NAME)" },
+	/* blocks */
+	{ HEAD "def b\nrelu $name in=$in\n", "t.net: block b has no end" },
+	{ HEAD "def b\ndef c\nend\nend\n", "t.net:3: def inside block b" },
+	{ HEAD "def # b\nend\n", "t.net:2: def has no name" },
+	{ HEAD "def b\nend\ndef b\nend\n",
+	    "t.net:4: there is a block or operator b already" },
+	{ HEAD "def conv\nend\n",
+	    "t.net:2: there is a block or operator conv already" },
+	{ HEAD "def b\nrelu $name in=$in\nend\n\nb r\n",
+	    "t.net:6: b r: no value for $in" },
+	{ HEAD "def b\nrelu $name in=$in\nend\nb r in=x out=3\n",
+	    "t.net:5: block b has no $out" },
+	{ HEAD "def b\nconv $name in=x out=$out k=$kt,1\nend\nb r out=3 k=1 kt=3\n",
+	    "t.net:5: block b has no $k" },
+	{ HEAD "def b\nrelu $name.r in=x # $in\nend\nb r in=x\n",
+	    "t.net:5: block b has no $in" },
+	{ HEAD "def b\nrelu $name.r in=x\nend\nb r\n",
+	    "t.net:5: the last line of block b does not define $name" },
+	{ HEAD "def b\nrelu $name in=y\nend\nb r\n",
+	    "t.net:5: in=y: nothing above is named so" },
+	{ HEAD "def b\nb $name.b\nrelu $name in=x\nend\nb r\n",
+	    "t.net:6: blocks nested more than 8 deep" },
+	/* the whole */
+	{ HEAD "relu last in=x\nrelu r in=x" TAIL, "t.net: nothing uses r" },
+	{ HEAD "relu r in=x\n", "t.net: the last operator gives 3 scores a clip "
+	    "(wanted one for each of 7 classes: out=classes)" },
+	{ HEAD "avgpool p in=x over=hw\nlinear fc in=p out=8\n",
+	    "gives 8 scores a clip (wanted one for each of 7 classes" },
+};
+
+/* The message graph_parse gives; it must give one, and no graph. */
+static const char *
+message(const char *text)
+{
+	static char said[4096];
+	struct graph *g;
+
+	fail_capture(said, sizeof(said));
+	g = graph_parse("t.net", text, 7);
+	fail_capture(NULL, 0);
+	if (g != NULL) {
+		graph_free(g);
+		return "(it was read)";
+	}
+	return said;
+}
+
+static void
+says(const char *text, const char *want)
+{
+	const char *got = message(text);
+
+	if (!ok(strstr(got, want) != NULL && strstr(got, "; ") == NULL,
+	    "refused: %s", want))
+		diag("got: %s", got);
+}
+
+static void
+errors(void)
+{
+	struct buffer b = { 0 };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		says(wrong[i].text, wrong[i].says);
+
+	buffer_text(&b, HEAD "conv c in=x out=8 ");
+	for (int i = 0; i < 500; i++)
+		buffer_text(&b, "   ");
+	says(b.data, "t.net:2: longer than 1023 bytes");
+	b.n = 0;
+	buffer_text(&b, HEAD "conv c");
+	for (int i = 0; i < 25; i++)
+		buffer_printf(&b, " a%d=1", i);
+	says(b.data, "t.net:2: more than 24 attributes");
+	b.n = 0;
+	buffer_text(&b, HEAD "def b\nrelu $name in=$in$in\nend\nb r in=");
+	for (int i = 0; i < 600; i++)
+		buffer_text(&b, "x");
+	says(b.data, "t.net:5: b r: a line of the block becomes longer than 1023");
+	buffer_free(&b);
+}
+
+/* Shapes that do not fit are found when a plan is made, and named. */
+static void
+shape_error(const char *text, int t, int side, const char *want)
+{
+	struct graph *g = graph_parse("t.net", text, 7);
+	struct dims in = { 1, t, side, side, 3 }, out[16];
+	char said[1024];
+	int bad;
+
+	fail_capture(said, sizeof(said));
+	bad = g == NULL || g->nop > 16 || graph_shapes(g, &in, out) != 0;
+	fail_capture(NULL, 0);
+	if (!ok(bad && strstr(said, want) != NULL, "refused: %s", want))
+		diag("got: %s", said);
+	graph_free(g);
+}
+
+static void
+shape_errors(void)
+{
+	shape_error(HEAD "conv c in=x out=3 k=7,7 p=0,0\nrelu last in=c" TAIL, 2, 6,
+	    "c: input 1x2x6x6x3 is smaller than the window 1x7x7");
+	shape_error(HEAD "maxpool last in=x k=3,1,1 p=0,0,0" TAIL, 2, 6,
+	    "last: input 1x2x6x6x3 is smaller than the window 3x1x1");
+	shape_error(HEAD "conv c in=x out=3 k=1,1 s=2,2\nadd last in=x,c" TAIL, 2,
+	    6, "last: inputs of shapes 1x2x6x6x3 and 1x2x3x3x3 (wanted equal "
+	    "ones)");
+	shape_error(HEAD "conv c in=x out=4\nadd last in=x,c" TAIL, 2, 6,
+	    "and 1x2x6x6x4 (wanted equal ones)");
+	shape_error(HEAD "avgpool p in=x over=hw\nlinear fc in=p out=classes\n", 2,
+	    6, "loss: scores of shape 1x2x1x1x7 (wanted one a clip: end the "
+	    "network with avgpool over=t)");
+}
+
+/* ---- what is read ---- */
+
+static const struct op *
+op_named(const struct graph *g, const char *name)
+{
+	for (int i = 0; i < g->nop; i++)
+		if (strcmp(g->op[i].name, name) == 0)
+			return &g->op[i];
+	printf("Bail out! no %s in %s\n", name, g->name);
+	exit(1);
+}
+
+static const struct param *
+param_named(const struct graph *g, const char *name)
+{
+	for (int i = 0; i < g->nparam; i++)
+		if (strcmp(g->param[i].name, name) == 0)
+			return &g->param[i];
+	printf("Bail out! no %s in %s\n", name, g->name);
+	exit(1);
+}
+
+/* Every default and every attribute, as vt-model(5) has them. */
+static void
+language(void)
+{
+	static const char text[] =
+	    "# comment\r\n"
+	    "def unit\n"
+	    "conv $name.c in=$in out=$out k=$k # a $comment\n"
+	    "\n"
+	    "relu $name in=$name.c\n"
+	    "  end # of unit\n"
+	    "def two\n"
+	    "unit $name.a in=$in out=16 k=1,1\n"
+	    "unit $name in=$name.a out=16 k=3,3,3\n"
+	    "end\n"
+	    "\tinput x out=3\r\n"
+	    "two t in=x\n"
+	    "conv c in=t out=32 k=5,4 s=2,3 groups=4 bias=1\n"
+	    "conv d in=c out=16 k=2,3,3 s=2,1,1 p=0,2,1\n"
+	    "bn b in=d\n"
+	    "bn e in=b gamma=0 eps=1e-3 momentum=0.01\n"
+	    "shift s in=e fold=4\n"
+	    "add a in=e,s,e\n"
+	    "maxpool m in=a k=2,2\n"
+	    "dropout o in=m\n"
+	    "avgpool p in=o over=thw\n"
+	    "linear f in=p out=12\n"
+	    "linear l in=f out=classes std=0.5";	/* no newline at the end */
+	struct graph *g = graph_parse("dir/t.net", text, 7);
+	struct dims in = { 2, 6, 24, 24, 3 }, out[32];
+	char dims[64];
+	const struct op *c, *d;
+
+	if (!ok(g != NULL, "a network with everything is read"))
+		return;
+	is_text(g->name, "t", "its name is the file's without .net");
+	is(g->nop, 17, "blocks within blocks become operators");
+	c = op_named(g, "c");
+	d = op_named(g, "d");
+	ok(c->k[0] == 1 && c->k[1] == 5 && c->k[2] == 4 && c->s[0] == 1 &&
+	    c->s[1] == 2 && c->s[2] == 3 && c->groups == 4 && c->bias,
+	    "two numbers are h and w");
+	ok(c->p[0] == 0 && c->p[1] == 2 && c->p[2] == 1,
+	    "the padding is (k - 1) / 2, rounded down, where none is given");
+	ok(d->k[0] == 2 && d->s[0] == 2 && d->p[0] == 0 && d->p[1] == 2 &&
+	    d->p[2] == 1, "three numbers are t, h and w");
+	is(param_named(g, "c.weight")->ndim, 4, "k=h,w gives weights of 4 axes");
+	is(param_named(g, "d.weight")->ndim, 5, "k=t,h,w gives weights of 5");
+	is((long long)param_named(g, "c.weight")->count, 32 * 4 * 5 * 4,
+	    "groups divide the input channels of weights");
+	near(param_named(g, "c.weight")->std, sqrt(2.0 / (32 * 5 * 4)), 1e-15,
+	    "convolutions begin normal, of variance 2 / (out taps)");
+	near(param_named(g, "c.bias")->std, 0, 0, "their biases at 0");
+	near(param_named(g, "l.weight")->std, 0.5, 0, "linear layers as std says");
+	near(param_named(g, "f.weight")->std, 0.01, 0, "or 0.01");
+	near(param_named(g, "b.weight")->fill, 1, 0, "scales at 1");
+	near(param_named(g, "e.weight")->fill, 0, 0, "or as gamma says");
+	near(param_named(g, "b.running_var")->fill, 1, 0, "running variances at 1");
+	ok(op_named(g, "b")->eps == 1e-5 && op_named(g, "b")->momentum == 0.1 &&
+	    op_named(g, "e")->eps == 1e-3 && op_named(g, "e")->momentum == 0.01,
+	    "bn has eps 1e-5 and momentum 0.1 unless said");
+	near(op_named(g, "o")->rate, 0.5, 0, "dropout has rate 0.5");
+	ok(param_named(g, "l.weight")->head && param_named(g, "l.bias")->head &&
+	    !param_named(g, "f.weight")->head,
+	    "the last linear layer is the classifier");
+	if (ok(graph_shapes(g, &in, out) == 0, "shapes follow")) {
+		is_text(dims_text(&out[op_named(g, "t") - g->op], dims),
+		    "2x6x24x24x16", "default padding keeps sizes at stride 1");
+		is_text(dims_text(&out[op_named(g, "c") - g->op], dims),
+		    "2x6x12x8x32", "a convolution's output");
+		is_text(dims_text(&out[op_named(g, "d") - g->op], dims),
+		    "2x3x14x8x16", "one over time");
+		is_text(dims_text(&out[op_named(g, "m") - g->op], dims),
+		    "2x3x13x7x16", "a pool's");
+		is_text(dims_text(&out[op_named(g, "l") - g->op], dims),
+		    "2x1x1x1x7", "the scores");
+		is_text(dims_text(&out[g->nop - 1], dims), "2x1x1x1x1",
+		    "the losses");
+	}
+	for (int i = 0; i < g->nparam; i++)
+		if (g->param[i].offset % PARAM_ALIGN != 0 || (i > 0 &&
+		    g->param[i].offset < g->param[i - 1].offset +
+		    g->param[i - 1].count))
+			ok(0, "%s has a place of its own", g->param[i].name);
+	ok(g->param[g->nparam - 1].offset + g->param[g->nparam - 1].count <=
+	    g->elements, "the flat buffer holds every parameter");
+	graph_free(g);
+}
+
+/* ---- the networks that are installed ---- */
+
+static struct graph *
+model(const char *name, int classes)
+{
+	char path[128];
+	struct graph *g;
+
+	snprintf(path, sizeof(path), "share/models/%s.net", name);
+	g = graph_read(path, classes);
+	if (g == NULL) {
+		printf("Bail out! %s cannot be read\n", path);
+		exit(1);
+	}
+	return g;
+}
+
+/*
+ * Parameters and multiply-adds of a ResNet of basic blocks, by hand: a stem of
+ * ${taps} x ${taps} taps at stride 2 with ${stem} channels, perhaps a pool of
+ * stride 2, then ${stages} stages of two blocks, each with twice the channels
+ * and half the side of the one before.
+ */
+struct sum { long long parameters, macs; };
+
+static void
+add_conv(struct sum *s, int in, int out, int k, int side)
+{
+	s->parameters += (long long)in * out * k * k + 2 * out;	/* and its bn */
+	s->macs += (long long)in * out * k * k * side * side;
+}
+
+static struct sum
+basic(int stem, int taps, int pool, int stages, int classes, int t, int side)
+{
+	struct sum s = { 0, 0 };
+	int c = stem;
+
+	side = (side + 1) / 2;
+	add_conv(&s, 3, stem, taps, side);
+	if (pool)
+		side = (side + 1) / 2;
+	for (int i = 0; i < stages; i++, c *= 2) {
+		int in = i == 0 ? c : c / 2;
+
+		if (i > 0) {
+			side = (side + 1) / 2;
+			add_conv(&s, in, c, 1, side);	/* the projection */
+		}
+		add_conv(&s, in, c, 3, side);
+		for (int k = 0; k < 3; k++)
+			add_conv(&s, c, c, 3, side);
+	}
+	s.parameters += (long long)c / 2 * classes + classes;
+	s.macs += (long long)c / 2 * classes;
+	s.macs *= t;
+	return s;
+}
+
+static void
+check_sum(const char *name, int classes, int t, int side, struct sum want)
+{
+	struct graph *g = model(name, classes);
+	struct dims in = { 1, t, side, side, 3 };
+	char what[128];
+
+	snprintf(what, sizeof(what), "%s, %d classes: parameters", name, classes);
+	is((long long)graph_parameters(g), want.parameters, what);
+	snprintf(what, sizeof(what), "%s, %d x %d x %d: multiply-adds", name, t,
+	    side, side);
+	near(graph_macs(g, &in), (double)want.macs, 0, what);
+	graph_free(g);
+}
+
+static void
+by_hand(void)
+{
+	static const int shapes[][2] = { { 2, 34 }, { 4, 48 }, { 8, 79 } };
+
+	is(basic(16, 5, 0, 3, 8, 1, 48).parameters, 175896,
+	    "the small network has the parameters its file says");
+	is(basic(64, 7, 1, 4, 1000, 1, 224).parameters, 11689512,
+	    "ResNet-18 has torchvision's");
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		int t = shapes[i][0], side = shapes[i][1];
+
+		check_sum("tsm_tiny", 8, t, side, basic(16, 5, 0, 3, 8, t, side));
+		check_sum("tsn_tiny", 8, t, side, basic(16, 5, 0, 3, 8, t, side));
+		check_sum("tsm_r18", 174, t, 4 * side,
+		    basic(64, 7, 1, 4, 174, t, 4 * side));
+		check_sum("tsn_r18", 174, t, 4 * side,
+		    basic(64, 7, 1, 4, 174, t, 4 * side));
+	}
+}
+
+/* The number in the row of ${model}; -1 if there is none. */
+static double
+stat(const struct table *t, const char *name, const char *column)
+{
+	int c = table_column(t, column);
+
+	for (size_t r = 0; r < t->rows; r++)
+		if (strcmp(t->cell[r][0], name) == 0)
+			return strtod(t->cell[r][c], NULL);
+	return -1;
+}
+
+static void
+golden_stats(const char *row, const char *name, int classes, int t)
+{
+	struct table *stats = table_read(shared("golden/model_stats_tsm.tsv"));
+	struct graph *g = model(name, classes);
+	struct dims in = { 1, t, 224, 224, 3 };
+	size_t norms = 0, running = 0;
+	char what[128];
+
+	for (int i = 0; i < g->nparam; i++) {
+		const struct param *p = &g->param[i];
+
+		if (p->kind == PARAM_SCALE || p->kind == PARAM_OFFSET)
+			norms += p->count;
+		if (p->kind >= PARAM_MEAN)
+			running += p->count;
+	}
+#define WHAT(s) (snprintf(what, sizeof(what), "%s is %s: %s", name, row, s), what)
+	near((double)graph_parameters(g), stat(stats, row, "params"), 0,
+	    WHAT("parameters"));
+	near((double)norms, stat(stats, row, "bn_params"), 0,
+	    WHAT("scales and offsets"));
+	near((double)running, stat(stats, row, "bn_running_buffers"), 0,
+	    WHAT("running statistics"));
+	near(graph_macs(g, &in), stat(stats, row, "macs_224"), 0,
+	    WHAT("multiply-adds at 224"));
+	in.h = in.w = 256;
+	if (stat(stats, row, "macs_256") > 0)
+		near(graph_macs(g, &in), stat(stats, row, "macs_256"), 0,
+		    WHAT("at 256"));
+	graph_free(g);
+	table_free(stats);
+}
+
+/*
+ * The published name as ours: without "base_model.", without the ".net" that a
+ * shift puts around its convolution, and new_fc is fc.
+ */
+static void
+rename_key(const char *from, char *to, size_t size)
+{
+	const char *net;
+
+	if (strncmp(from, "base_model.", 11) == 0)
+		from += 11;
+	if (strncmp(from, "new_fc", 6) == 0)
+		from += 4;
+	net = strstr(from, ".net");
+	if (net != NULL && (net[4] == '.' || net[4] == '\0'))
+		snprintf(to, size, "%.*s%s", (int)(net - from), from, net + 4);
+	else
+		snprintf(to, size, "%s", from);
+}
+
+static void
+golden_keys(const char *file, const char *name, int classes)
+{
+	char path[160], want[128], shape[128];
+	struct graph *g = model(name, classes);
+	struct table *t;
+	int k = 0, differ = 0;
+
+	snprintf(path, sizeof(path), "golden/keys_%s.tsv", file);
+	t = table_read(shared(path));
+	for (size_t r = 0; r < t->rows; r++) {
+		const char *key = t->cell[r][0];
+		const struct param *p = &g->param[k];
+		int at = 0;
+
+		/* A count of batches, which no rule here needs. */
+		if (strstr(key, "num_batches_tracked") != NULL)
+			continue;
+		rename_key(key, want, sizeof(want));
+		*shape = '\0';
+		for (int i = 0; k < g->nparam && i < p->ndim; i++)
+			at += snprintf(shape + at, sizeof(shape) - (size_t)at,
+			    "%s%d", i ? "x" : "", p->dim[i]);
+		if (k++ < g->nparam && strcmp(p->name, want) == 0 &&
+		    strcmp(shape, t->cell[r][1]) == 0 &&
+		    (p->kind >= PARAM_MEAN) == (*t->cell[r][2] == 'b'))
+			continue;
+		if (differ++ == 0)
+			diag("%s %s, wanted %s %s", k <= g->nparam ? p->name :
+			    "nothing", shape, want, t->cell[r][1]);
+	}
+	ok(differ == 0 && k == g->nparam && k > 100,
+	    "%s has the names, shapes and order of %s (%d)", name, file, k);
+	graph_free(g);
+	table_free(t);
+}
+
+/* "8x64x56x56": frames are images of a batch there. */
+static void
+image_shape(const struct dims *d, int planar, char *to, size_t size)
+{
+	if (planar)
+		snprintf(to, size, "%dx%dx%dx%d", d->n * d->t, d->c, d->h, d->w);
+	else
+		snprintf(to, size, "%dx%d", d->n * d->t, d->c);
+}
+
+static int
+same_layer(const struct graph *g, int i, const struct dims *out,
+    char *const *cell)
+{
+	const struct op *op = &g->op[i];
+	const struct dims *in = &out[op->in[0]];
+	int conv = op->kind == OP_CONV;
+	char name[128], a[64], b[64], k[64] = "-", s[64] = "-", p[64] = "-";
+
+	rename_key(cell[0], name, sizeof(name));
+	image_shape(in, conv, a, sizeof(a));
+	image_shape(&out[i], conv, b, sizeof(b));
+	if (conv) {
+		snprintf(k, sizeof(k), "%dx%d", op->k[1], op->k[2]);
+		snprintf(s, sizeof(s), "%dx%d", op->s[1], op->s[2]);
+		snprintf(p, sizeof(p), "%dx%d", op->p[1], op->p[2]);
+	}
+	return strcmp(op->name, name) == 0 && strcmp(a, cell[2]) == 0 &&
+	    strcmp(b, cell[3]) == 0 && strcmp(k, cell[4]) == 0 &&
+	    strcmp(s, cell[5]) == 0 && strcmp(p, cell[6]) == 0 &&
+	    g->param[op->param].count == strtoull(cell[8], NULL, 10) &&
+	    op_types[op->kind].macs(op, in, &out[i]) == strtod(cell[9], NULL);
+}
+
+static void
+golden_layers(const char *file, const char *name, int classes, int frames)
+{
+	char path[160];
+	struct graph *g = model(name, classes);
+	struct dims in = { 1, frames, 224, 224, 3 };
+	struct dims *out = xcalloc((size_t)g->nop, sizeof(*out));
+	struct table *t;
+	size_t r = 0;
+	int differ = 0;
+
+	snprintf(path, sizeof(path), "golden/layers_%s_224.tsv", file);
+	t = table_read(shared(path));
+	graph_shapes(g, &in, out);
+	for (int i = 0; i < g->nop; i++) {
+		if (g->op[i].kind != OP_CONV && g->op[i].kind != OP_LINEAR)
+			continue;
+		if (r < t->rows && !same_layer(g, i, out, t->cell[r]) &&
+		    differ++ == 0)
+			diag("%s differs from %s", g->op[i].name, t->cell[r][0]);
+		r++;
+	}
+	/* The last row is the sum of attention's products. */
+	ok(differ == 0 && r + 1 == t->rows && r > 50,
+	    "%s has the layers of %s (%zu)", name, file, r);
+	free(out);
+	graph_free(g);
+	table_free(t);
+}
+
+static void
+golden_shapes(void)
+{
+	struct table *t = table_read(shared("golden/macs_by_multigrid_shape.tsv"));
+	struct graph *g = model("tsm_r50", 400);
+	int same = 0, all = 0;
+
+	for (size_t r = 0; r < t->rows; r++)
+		if (strcmp(t->cell[r][0], "TSM_R50") == 0) {
+			int side = atoi(t->cell[r][2]);
+			struct dims in = { 1, atoi(t->cell[r][1]), side, side, 3 };
+
+			all++;
+			same += graph_macs(g, &in) == strtod(t->cell[r][3], NULL);
+		}
+	ok(all == 9 && same == all,
+	    "tsm_r50 costs what it should at %d of 9 multigrid shapes", same);
+	graph_free(g);
+	table_free(t);
+}
+
+static void
+golden(void)
+{
+	FILE *f = fopen(shared("golden/README.md"), "r");
+
+	if (f == NULL) {
+		skip("published counts, names and layers", "no golden/");
+		return;
+	}
+	fclose(f);
+	golden_stats("tsm_r50_8f_k400", "tsm_r50", 400, 8);
+	golden_stats("tsm_r50_16f_k400", "tsm_r50", 400, 16);
+	golden_stats("tsm_r50_8f_sth", "tsm_r50", 174, 8);
+	golden_stats("tsn_r50_8f_k400", "tsn_r50", 400, 8);
+	golden_stats("torchvision_resnet50_in1k", "tsn_r50", 1000, 1);
+	golden_keys("tsm_r50_8f_k400", "tsm_r50", 400);
+	golden_keys("tsm_r50_8f_sth", "tsm_r50", 174);
+	golden_keys("tsmrepo_tsn_r50_8f_k400", "tsn_r50", 400);
+	golden_keys("torchvision_resnet50", "tsn_r50", 1000);
+	golden_layers("tsm_r50_8f_k400", "tsm_r50", 400, 8);
+	golden_layers("tsm_r50_16f_k400", "tsm_r50", 400, 16);
+	golden_layers("tsm_r50_8f_sth", "tsm_r50", 174, 8);
+	golden_layers("tsmrepo_tsn_r50_8f_k400", "tsn_r50", 400, 8);
+	golden_layers("torchvision_resnet50", "tsn_r50", 1000, 1);
+	golden_shapes();
+}
+
+int
+main(void)
+{
+	errors();
+	shape_errors();
+	language();
+	by_hand();
+	golden();
+	return done();
+}

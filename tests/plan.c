@@ -1,0 +1,543 @@
+/*
+ * Plans: no buffer is overwritten while somebody will still read it, which is
+ * found out by walking through the reads and writes of a training step; sharing
+ * an arena changes no bit; every shape of every schedule fits the arena that is
+ * reserved; gradients are final where the marks say so.
+ */
+#include <dirent.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "net/net.h"
+#include "sched/schedule.h"
+
+#include "tap.h"
+
+#define PAGE 4096
+
+/* Every kind of operator, an input used twice, an output used three times. */
+static const char every_op[] =
+    "input x out=3 mean=0.4,0.4,0.4 std=0.2,0.2,0.2\n"
+    "conv a in=x out=16 k=3,3 s=2,2 bias=1\n"
+    "bn b in=a\n"
+    "relu r in=b\n"
+    "maxpool m in=r k=3,3 s=2,2\n"
+    "shift s in=m fold=4\n"
+    "conv c in=s out=16 k=3,3\n"
+    "conv d in=m out=16 k=1,1\n"
+    "bn e in=c\n"
+    "add f in=e,d,m\n"
+    "add g in=f,f\n"
+    "relu h in=g\n"
+    "avgpool p in=h over=hw\n"
+    "dropout o in=p rate=0.4\n"
+    "linear l in=o out=classes std=0.1\n"
+    "avgpool q in=l over=t\n";
+
+static struct graph *
+model(const char *name)
+{
+	char path[128];
+	struct graph *g;
+
+	if (strcmp(name, "every_op") == 0)
+		return graph_parse("every_op.net", every_op, 5);
+	snprintf(path, sizeof(path), "share/models/%s.net", name);
+	if ((g = graph_read(path, 8)) == NULL) {
+		printf("Bail out! %s cannot be read\n", path);
+		exit(1);
+	}
+	return g;
+}
+
+/* ---- who owns each page of the arena ---- */
+
+enum { Y = 1, DY, SAVED, SCRATCH };
+
+struct shadow {
+	const struct plan *p;
+	int *owner;			/* [pages]: 4 * op + which, 0: nobody */
+	size_t pages;
+	int lost, outside, unaligned;	/* found wrong */
+	const char *first;		/* the first that was */
+};
+
+static const struct op_impl *
+impl_of(const struct plan *p, int i)
+{
+	return p->backend->ops[p->task[i].op->kind];
+}
+
+/* Where buffer ${which} of op ${i} lies; its bytes, 0 if it has none. */
+static size_t
+place(const struct plan *p, int i, int which, size_t *at)
+{
+	const struct task *t = &p->task[i];
+	const struct op_impl *impl = impl_of(p, i);
+
+	switch (which) {
+	case Y:
+		*at = p->y_at[i];
+		return p->backend->bytes(&t->out);
+	case DY:
+		*at = p->dy_at[i];
+		return p->backend->bytes(&t->out);
+	case SAVED:
+		*at = p->saved_at[i];
+		return impl->saved != NULL ? impl->saved(t) : 0;
+	default:
+		*at = p->scratch_at;
+		return impl->scratch != NULL ? impl->scratch(t) : 0;
+	}
+}
+
+static void
+wrong(struct shadow *s, int *count, int i)
+{
+	if (s->lost + s->outside + s->unaligned == 0)
+		s->first = s->p->task[i].op->name;
+	++*count;
+}
+
+static void
+write_buffer(struct shadow *s, int i, int which)
+{
+	size_t at, n = place(s->p, i, which, &at);
+
+	if (n == 0)
+		return;
+	if (at % PAGE != 0)
+		wrong(s, &s->unaligned, i);
+	if (at + n > s->p->arena) {
+		wrong(s, &s->outside, i);
+		return;
+	}
+	for (size_t k = at / PAGE; k < (at + n + PAGE - 1) / PAGE; k++)
+		s->owner[k] = 4 * i + which;
+}
+
+static void
+read_buffer(struct shadow *s, int i, int which)
+{
+	size_t at, n = place(s->p, i, which, &at);
+
+	for (size_t k = at / PAGE; k * PAGE < at + n; k++)
+		if (k >= s->pages || s->owner[k] != 4 * i + which) {
+			wrong(s, &s->lost, i);
+			return;
+		}
+}
+
+/* What a call reads must be there before it, and after all it writes. */
+struct access { int op, which; };
+
+static void
+call(struct shadow *s, const struct access *reads, int nr,
+    const struct access *writes, int nw)
+{
+	for (int k = 0; k < nr; k++)
+		read_buffer(s, reads[k].op, reads[k].which);
+	for (int k = 0; k < nw; k++)
+		write_buffer(s, writes[k].op, writes[k].which);
+	for (int k = 0; k < nr; k++)
+		read_buffer(s, reads[k].op, reads[k].which);
+	for (int k = 0; k < nw; k++)
+		read_buffer(s, writes[k].op, writes[k].which);
+}
+
+static void
+forward_call(struct shadow *s, int i)
+{
+	const struct op *op = s->p->task[i].op;
+	struct access reads[OP_INPUTS], writes[3] = { { i, SCRATCH }, { i, Y },
+		{ i, SAVED } };
+
+	for (int j = 0; j < op->nin; j++)
+		reads[j] = (struct access){ op->in[j], Y };
+	call(s, reads, op->nin, writes, 3);
+}
+
+static void
+backward_call(struct shadow *s, int i)
+{
+	const struct task *t = &s->p->task[i];
+	const struct op_impl *impl = impl_of(s->p, i);
+	struct access reads[2 * OP_INPUTS + 3], writes[OP_INPUTS + 1];
+	int nr = 0, nw = 0;
+
+	if (impl->backward == NULL)
+		return;
+	writes[nw++] = (struct access){ i, SCRATCH };
+	reads[nr++] = (struct access){ i, SAVED };
+	if (i < s->p->n - 1)
+		reads[nr++] = (struct access){ i, DY };
+	if (impl->reads & READS_Y)
+		reads[nr++] = (struct access){ i, Y };
+	for (int j = 0; j < t->op->nin; j++) {
+		int from = t->op->in[j], again = 0;
+
+		if (impl->reads & READS_X)
+			reads[nr++] = (struct access){ from, Y };
+		if (!t->wants_dx[j])
+			continue;
+		for (int k = 0; k < j; k++)
+			again |= t->op->in[k] == from;
+		/* What is added to must have been written by another call. */
+		if (t->accumulate[j] && !again)
+			reads[nr++] = (struct access){ from, DY };
+		writes[nw++] = (struct access){ from, DY };
+	}
+	call(s, reads, nr, writes, nw);
+}
+
+static void
+walk(const struct plan *p, const char *what)
+{
+	struct shadow s = { .p = p, .pages = p->arena / PAGE };
+	char arena[32], all[32];
+	double sum = 0;
+	size_t at;
+
+	s.owner = xcalloc(s.pages + 1, sizeof(*s.owner));
+	for (int i = 0; i < p->n; i++)
+		forward_call(&s, i);
+	for (int i = p->n - 1; i >= 0 && p->training; i--)
+		backward_call(&s, i);
+	/* Scores and losses are for whoever asks after it all. */
+	read_buffer(&s, p->n - 2, Y);
+	read_buffer(&s, p->n - 1, Y);
+	for (int i = 0; i < p->n; i++)
+		for (int k = Y; k <= SAVED; k++)
+			sum += (k != DY || p->training) ?
+			    (double)place(p, i, k, &at) : 0;
+	if (!ok(s.lost + s.outside + s.unaligned == 0,
+	    "%s: nothing is overwritten too soon (%s for %s)", what,
+	    text_bytes(arena, (double)p->arena), text_bytes(all, sum)))
+		diag("%d lost, %d outside, %d not on a page; the first is %s",
+		    s.lost, s.outside, s.unaligned, s.first);
+	free(s.owner);
+}
+
+/* ---- gradients are final where the marks say ---- */
+
+static void
+marks(const struct plan *p, const char *what)
+{
+	const struct graph *g = p->graph;
+	size_t before = g->elements;
+	int bad = 0;
+
+	for (int i = p->n - 1; i >= 0; i--) {
+		bad += p->mark[i] > before;
+		before = p->mark[i];
+		/* Nothing an earlier op owns may lie behind the mark. */
+		for (int k = 0; k < g->nparam; k++) {
+			const struct param *q = &g->param[k];
+
+			if (q->op < i)
+				bad += q->offset + q->count > p->mark[i];
+			else
+				bad += q->offset < p->mark[i];
+		}
+	}
+	ok(bad == 0 && before == 0, "%s: marks fall to 0 behind what is final",
+	    what);
+}
+
+struct tail { const struct net *n; const void *dw; char *copy; size_t from;
+    int calls, changed; };
+
+/* Keep what is said to be final, and see whether what was kept has changed. */
+static void
+keep_tail(size_t mark, void *arg)
+{
+	struct tail *t = arg;
+	const struct backend *b = t->n->backend;
+	size_t bytes = t->n->graph->elements * b->elem, old = t->from * b->elem;
+	char *now = xmalloc(bytes);
+
+	b->download(now, t->dw, bytes);
+	t->changed += memcmp(now + old, t->copy + old, bytes - old) != 0;
+	memcpy(t->copy + mark * b->elem, now + mark * b->elem,
+	    bytes - mark * b->elem);
+	t->from = mark;
+	t->calls++;
+	free(now);
+}
+
+/* ---- the same bits with an arena of shared places and of separate ones ---- */
+
+static void
+fill(const struct backend *b, void *to, size_t bytes, int value)
+{
+	void *host = xmalloc(bytes);
+
+	memset(host, value, bytes);
+	b->upload(to, host, bytes);
+	free(host);
+}
+
+/* One step of plan ${p} in an arena of NaNs; gradients and scores. */
+static double *
+step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
+{
+	const struct backend *b = n->backend;
+	size_t elements = n->graph->elements, k = 0;
+	size_t scores = (size_t)p->input.n * (size_t)n->graph->classes;
+	void *arena = b->alloc(p->arena), *dw = b->alloc(elements * b->elem);
+	double *all = xcalloc(elements, sizeof(*all));
+	double *out = xcalloc(elements + scores, sizeof(*out));
+
+	fill(b, arena, p->arena, 0xff);
+	fill(b, dw, elements * b->elem, 0xff);
+	plan_bind(p, arena, n->w, dw);
+	plan_forward(p, f);
+	if (tail != NULL)
+		*tail = (struct tail){ .n = n, .dw = dw, .from = elements,
+			.copy = xcalloc(elements, b->elem) };
+	plan_backward(p, tail != NULL ? keep_tail : NULL, tail);
+	if (tail != NULL) {
+		keep_tail(0, tail);
+		free(tail->copy);
+	}
+	b->get(all, dw, elements);
+	for (int i = 0; i < n->graph->nparam; i++) {
+		const struct param *q = &n->graph->param[i];
+
+		memcpy(out + k, all + q->offset, q->count * sizeof(*out));
+		k += q->count;
+	}
+	net_scores(p, out + elements);
+	b->free(arena);
+	b->free(dw);
+	free(all);
+	return out;
+}
+
+/* Give every buffer a place of its own. */
+static void
+spread(struct plan *p)
+{
+	size_t at = 0, most = 0, unused;
+
+#define TAKE(to, i, which) do { size_t n_ = place(p, i, which, &unused); \
+    to = at; at += (n_ + PAGE - 1) / PAGE * PAGE; } while (0)
+	for (int i = 0; i < p->n; i++) {
+		size_t s = place(p, i, SCRATCH, &unused);
+
+		TAKE(p->y_at[i], i, Y);
+		TAKE(p->dy_at[i], i, DY);
+		TAKE(p->saved_at[i], i, SAVED);
+		most = s > most ? s : most;
+	}
+	p->scratch_at = at;
+	p->arena = at + (most + PAGE - 1) / PAGE * PAGE;
+#undef TAKE
+}
+
+static void
+same_bits(const struct backend *b, const char *name, int clips, int t, int side)
+{
+	struct graph *g = model(name);
+	struct net *n = net_new(g, b);
+	struct dims in = { clips, t, side, side, 3 };
+	struct plan *p = plan_new(g, b, &in, 1);
+	size_t pixels = dims_count(&in), values = g->elements +
+	    (size_t)clips * (size_t)g->classes;
+	uint8_t *pixel = xmalloc(pixels);
+	int *label = xcalloc((size_t)clips, sizeof(*label)), whole = 1;
+	uint64_t *clip = xcalloc((size_t)clips, sizeof(*clip));
+	struct feed f = { pixel, label, clip, 3 };
+	double *shared, *alone;
+	struct tail tail;
+	size_t arena = p->arena;
+
+	net_init(n, 1);
+	for (size_t i = 0; i < pixels; i++)
+		pixel[i] = (uint8_t)rng_philox(2, (uint32_t)i, 0, 0, 99).w[0];
+	for (int i = 0; i < clips; i++) {
+		label[i] = i % g->classes;
+		clip[i] = (uint64_t)i;
+	}
+	shared = step(n, p, &f, &tail);
+	spread(p);
+	alone = step(n, p, &f, NULL);
+	for (size_t i = 0; i < values; i++)
+		whole &= isfinite(shared[i]);
+	ok(memcmp(shared, alone, values * sizeof(*shared)) == 0 && whole &&
+	    arena < p->arena, "%s on %s: the same bits as with every buffer "
+	    "alone", name, b->name);
+	ok(tail.changed == 0 && tail.calls > 3,
+	    "%s on %s: what is final stays (%d parts)", name, b->name,
+	    tail.calls);
+	free(shared);
+	free(alone);
+	free(pixel);
+	free(label);
+	free(clip);
+	plan_free(p);
+	net_free(n);
+	graph_free(g);
+}
+
+/* ---- all networks, at shapes of multigrid and at odd ones ---- */
+
+static void
+shapes(const struct backend *b, const char *name, const int (*shape)[3], int n)
+{
+	struct graph *g = model(name);
+
+	for (int i = 0; i < n; i++)
+		for (int training = 1; training >= 0; training--) {
+			struct dims in = { shape[i][0], shape[i][1], shape[i][2],
+				shape[i][2], 3 };
+			struct plan *p = plan_new(g, b, &in, training);
+			char what[128], text[64];
+
+			snprintf(what, sizeof(what), "%s on %s, %s%s", name,
+			    b->name, dims_text(&in, text), training ? "" :
+			    ", testing");
+			if (!ok(p != NULL, "%s: is planned", what))
+				continue;
+			walk(p, what);
+			if (training)
+				marks(p, what);
+			plan_free(p);
+		}
+	graph_free(g);
+}
+
+/* ---- the arena that is reserved ---- */
+
+static void
+reserve(const struct backend *b, const char *table)
+{
+	struct graph *g = model("tsm_tiny");
+	struct net *n = net_new(g, b);
+	struct schedule *s = schedule_read(table);
+	int cells = 0, fit = 1;
+
+	for (int i = 0; s != NULL && i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+			/* A clip a leaf: only the proportions count. */
+			struct dims in = { 1, c->frames, c->crop, c->crop, 3 };
+
+			cells += net_plan(n, &in, 1) != NULL;
+		}
+	if (net_reserve(n) != 0)
+		fit = 0;
+	for (size_t k = 0; k < n->plans; k++) {
+		const struct plan *p = n->plan[k];
+		size_t at;
+
+		fit &= p->arena <= n->arena_bytes;
+		for (int i = 0; i < p->n; i++)
+			for (int w = Y; w <= SCRATCH; w++)
+				fit &= place(p, i, w, &at) == 0 ||
+				    at + place(p, i, w, &at) <= n->arena_bytes;
+	}
+	ok(fit && cells > 0 && n->plans > 0, "%s: %zu shapes fit one arena of "
+	    "%zu bytes", path_base(table), n->plans, n->arena_bytes);
+	schedule_free(s);
+	net_free(n);
+	graph_free(g);
+}
+
+static void
+schedules(const struct backend *b)
+{
+	struct dirent **e;
+	int n = scandir("share/schedules", &e, NULL, alphasort), tables = 0;
+
+	for (int i = 0; i < n; i++) {
+		char *path = path_join("share/schedules", e[i]->d_name);
+
+		if (text_ends(path, ".tsv")) {
+			reserve(b, path);
+			tables++;
+		}
+		free(path);
+		free(e[i]);
+	}
+	if (n >= 0)
+		free(e);
+	ok(tables > 0, "there are schedules");
+}
+
+/* ---- placing, of lives drawn at random ---- */
+
+static void
+placing(void)
+{
+	enum { BLOCKS = 60, ROUNDS = 200 };
+	int bad = 0, tight = 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		struct plan_block b[BLOCKS];
+		size_t at[BLOCKS], end = 0, size;
+
+		for (uint32_t i = 0; i < BLOCKS; i++) {
+			struct rng_block r = rng_philox(round, i, 0, 0, 98);
+
+			b[i] = (struct plan_block){ 1 + r.w[0] % 1000, &at[i],
+				(int)(r.w[1] % 100), 0 };
+			b[i].dies = b[i].born + (int)(r.w[2] % 30);
+		}
+		size = plan_place(b, BLOCKS);
+		for (int i = 0; i < BLOCKS; i++) {
+			end = *b[i].at + b[i].bytes > end ?
+			    *b[i].at + b[i].bytes : end;
+			for (int j = 0; j < i; j++)
+				bad += b[i].born <= b[j].dies &&
+				    b[j].born <= b[i].dies &&
+				    *b[i].at < *b[j].at + b[j].bytes &&
+				    *b[j].at < *b[i].at + b[i].bytes;
+		}
+		bad += end != size;
+		for (int i = 0; i < BLOCKS; i++)
+			end -= b[i].bytes < end ? b[i].bytes : end;
+		tight += end == 0;	/* less than all of them together */
+	}
+	ok(bad == 0, "blocks that live at the same time lie apart");
+	is(tight, ROUNDS, "and others share a place");
+}
+
+int
+main(void)
+{
+	static const int small[][3] = { { 8, 2, 34 }, { 8, 4, 48 }, { 4, 8, 79 },
+		{ 1, 1, 17 }, { 3, 5, 33 } };
+	static const int large[][3] = { { 8, 2, 158 }, { 8, 4, 158 },
+		{ 8, 8, 224 }, { 1, 3, 65 } };
+
+	placing();
+	for (int i = 0; backends[i] != NULL; i++) {
+		const struct backend *b = backends[i];
+
+		if (b->open(2) != 0) {
+			skip(b->name, "no such device here");
+			continue;
+		}
+		shapes(b, "every_op", small, 5);
+		shapes(b, "tsm_tiny", small, 5);
+		shapes(b, "tsn_tiny", small, 2);
+		same_bits(b, "every_op", 3, 4, 18);
+		same_bits(b, "tsm_tiny", 2, 2, 20);
+		if (strcmp(b->name, "ref") == 0) {
+			shapes(b, "tsm_r18", large, 4);
+			shapes(b, "tsn_r18", large, 4);
+			shapes(b, "tsm_r50", large, 4);
+			shapes(b, "tsn_r50", large, 4);
+			schedules(b);
+		} else if (strcmp(b->name, "cpu") == 0) {
+			shapes(b, "tsm_r18", large + 3, 1);
+			shapes(b, "tsm_r50", large + 3, 1);
+		}
+		b->close();
+	}
+	return done();
+}
