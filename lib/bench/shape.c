@@ -40,17 +40,30 @@ shape_dims(const struct shape *s)
 	return (struct dims){ s->n, s->t, s->side, s->side, 3 };
 }
 
-struct schedule *
-shape_schedule(const struct shape *s)
+struct cell
+shape_cell(const struct shape *s)
 {
-	char *text = xprintf("#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\t"
-	    "bn\tlr\tstride_min\tstride_max\n"
-	    "0\t0\t%d\t0\t%d\t%d\t%d\t%d\t0.01\t0\t0\n", SCHEDULE_EPOCHS,
-	    s->n, s->t, s->side, s->n);
-	struct table *t = table_parse("shape", text);
-	struct schedule *made = t != NULL ? schedule_from_table(t) : NULL;
+	return (struct cell){ .batch = s->n, .frames = s->t, .crop = s->side,
+		.group = s->n };
+}
 
+struct schedule *
+shape_schedule(const struct cell *cell, int n)
+{
+	struct buffer b = { 0 };
+	struct schedule *s = NULL;
+	struct table *t;
+
+	buffer_text(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\t"
+	    "lr\tstride_min\tstride_max\n");
+	for (int i = 0; i < n; i++)
+		buffer_printf(&b, "0\t0\t%d\t%d\t%d\t%d\t%d\t%d\t0.01\t%d\t%d\n",
+		    SCHEDULE_EPOCHS, i, cell[i].batch, cell[i].frames,
+		    cell[i].crop, cell[i].group, cell[i].stride_min,
+		    cell[i].stride_max);
+	if ((t = table_parse("shape", b.data)) != NULL)
+		s = schedule_from_table(t);
 	table_free(t);
-	free(text);
-	return made;
+	buffer_free(&b);
+	return s;
 }

@@ -19,10 +19,13 @@ char *shape_text(const struct shape *s, char *buf);
 /* shape_dims(s): the leaf a network gets. */
 struct dims shape_dims(const struct shape *s);
 
+/* shape_cell(s): a batch of that shape in one BN group. */
+struct cell shape_cell(const struct shape *s);
+
 /*
- * shape_schedule(s): a schedule of that batch, one BN group, without end for
- * the purposes of a benchmark.
+ * shape_schedule(cell, n): a schedule that visits ${n} cells in turn, without
+ * end for the purposes of a benchmark.  NULL after a message.
  */
-struct schedule *shape_schedule(const struct shape *s);
+struct schedule *shape_schedule(const struct cell *cell, int n);
 
 #endif

@@ -262,7 +262,8 @@ measure_data(struct job *j, double alone)
 	struct loader_options o = { .seed = 1, .threads = LOADERS, .ranks = 1,
 		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1,
 		.memory = MEMORY };
-	struct schedule *s = shape_schedule(&j->shape);
+	struct cell cell = shape_cell(&j->shape);
+	struct schedule *s = shape_schedule(&cell, 1);
 	int status;
 
 	if (s == NULL)
