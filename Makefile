@@ -149,7 +149,7 @@ check-run: all $(TEST)
 demo-run: all
 	@BUILD=$(BUILD) VIDEOS='$(VIDEOS)' NET='$(NET)' OUT='$(OUT)' SEED='$(SEED)' share/demo/run
 bench: all
-	@BUILD=$(BUILD) share/bench
+	@BUILD=$(BUILD) share/bench/run
 
 # The completions are made from the option tables of the commands.
 completions: all

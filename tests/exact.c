@@ -42,7 +42,7 @@ node(const double *v, int leaves, int level, int index)
 	    node(v, leaves, level - 1, 2 * index + 1);
 }
 
-struct job { int leaves; float *result[16]; size_t sent[16]; };
+struct job { int leaves; float *result[16]; size_t sent[16], said[16]; };
 
 /* One rank: make its leaves, join subtrees, reduce in two slices. */
 static void
@@ -69,6 +69,8 @@ rank_main(struct comm *c, void *arg)
 	exact_reduce(&e, &t, 0, 1000, result);
 	j->result[c->rank] = result;
 	j->sent[c->rank] = comm_threads_sent(c);
+	j->said[c->rank] = exact_traffic(&e, 1000, N) +
+	    exact_traffic(&e, 0, 1000);
 	for (int i = 0; i < count; i++)
 		free(owned[i]);
 	exact_close(&e);
@@ -78,13 +80,14 @@ static void
 test_ranks(int leaves)
 {
 	float *want = NULL;
-	int same = 1;
+	int same = 1, traffic = 1;
 
 	for (int size = 1; size <= 8 && size <= leaves; size++) {
 		struct job j = { .leaves = leaves };
 
 		comm_threads(size, rank_main, &j);
 		for (int r = 0; r < size; r++) {
+			traffic &= j.sent[r] == j.said[r];
 			if (want == NULL) {
 				want = j.result[r];
 				continue;
@@ -95,6 +98,7 @@ test_ranks(int leaves)
 	}
 	free(want);
 	ok(same, "%d leaves: 1 to 8 ranks get the same bits", leaves);
+	ok(traffic, "%d leaves: and send what exact_traffic says", leaves);
 }
 
 static void

@@ -67,6 +67,8 @@ struct op_impl {
 	void (*forward)(struct task *);
 	/* NULL: no gradient flows back through it. */
 	void (*backward)(struct task *);
+	/* What prepare chose, in words for people; NULL: there is no choice. */
+	void (*describe)(const struct task *, char *text, size_t size);
 };
 
 /* A step of stochastic gradient descent on part of the flat buffer. */
@@ -81,6 +83,7 @@ struct update {
 
 struct backend {
 	const char *name;
+	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
 	size_t elem;			/* bytes of a parameter */
 	/* ${threads} to work with; -1 after a message. */
 	int (*open)(int threads);

@@ -202,6 +202,17 @@ gather(struct exact *e, size_t from, size_t to, void *result)
 	return e->comm->t->exchange(e->comm, e->send, ns, e->receive, nr);
 }
 
+size_t
+exact_traffic(const struct exact *e, size_t from, size_t to)
+{
+	size_t size = (size_t)e->comm->size;
+	size_t parts = (size_t)e->of[e->comm->rank].n;
+	size_t mine = cut(e, from, to, e->comm->rank + 1) -
+	    cut(e, from, to, e->comm->rank);
+
+	return (parts * (to - from - mine) + (size - 1) * mine) * e->elem;
+}
+
 int
 exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)

@@ -79,6 +79,15 @@ int exact_leaves(struct exact *e, int leaves, int *first);
 int exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
 
+/*
+ * exact_traffic(e, from, to): the bytes this rank sends in exact_reduce of
+ * those elements.  Of n bytes, P ranks that hold s subtrees each send
+ * (s + 1) n (P - 1) / P: their subtrees to the owners of segments, and the
+ * finished segments to everyone.  With s = 1 that is the least any all-reduce
+ * can do.
+ */
+size_t exact_traffic(const struct exact *e, size_t from, size_t to);
+
 /* exact_sum(e, v, leaves): the same tree over one number a leaf. */
 double exact_sum(const double *v, int leaves);
 

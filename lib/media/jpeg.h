@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "media/image.h"
 
+/* jpeg_library(): "libjpeg-turbo 2.1.5", as this was compiled with. */
+const char *jpeg_library(void);
+
 /*
  * A decoder and an encoder keep their state between frames; each belongs to
  * one thread at a time.

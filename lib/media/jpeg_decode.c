@@ -34,6 +34,15 @@ struct jpeg_decoder {
 	size_t room;
 };
 
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+
+const char *
+jpeg_library(void)
+{
+	return "libjpeg-turbo " TEXT(LIBJPEG_TURBO_VERSION);
+}
+
 /* libjpeg wants this not to return: back to whoever called setjmp. */
 static void
 on_error(j_common_ptr j)

@@ -3,6 +3,7 @@
  * whatever the number of threads; each run is one call of oneDNN by one
  * thread.  Weight gradients of the runs are added in their order.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,7 +285,24 @@ backward(struct task *t)
 		data_gradient(t);
 }
 
+/* The implementations oneDNN chose: forward, weights, data. */
+static void
+describe(const struct task *t, char *text, size_t size)
+{
+	const struct conv *c = t->priv;
+	size_t n = 0;
+
+	for (int p = 0; p < CONV_PASSES && n < size; p++) {
+		const char *name = dnnl_conv_name(c->dnnl, (enum conv_pass)p);
+
+		if (*name != '\0')
+			n += (size_t)snprintf(text + n, size - n, "%s%s",
+			    p > 0 ? ", " : "", name);
+	}
+}
+
 const struct op_impl cpu_conv = {
 	.reads = READS_X, .prepare = prepare, .release = release,
 	.scratch = scratch, .forward = forward, .backward = backward,
+	.describe = describe,
 };

@@ -282,7 +282,8 @@ static const struct op_impl *const table[OP_KINDS] = {
 };
 
 const struct backend backend_cpu = {
-	.name = "cpu", .elem = sizeof(float), .open = open_device,
+	.name = "cpu", .library = dnnl_library, .elem = sizeof(float),
+	.open = open_device,
 	.close = close_device, .alloc = alloc, .free = free, .put = put,
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,

@@ -159,6 +159,15 @@ dnnl_version_text(void)
 	return text;
 }
 
+const char *
+dnnl_library(void)
+{
+	static char text[48];
+
+	snprintf(text, sizeof(text), "oneDNN %s", dnnl_version_text());
+	return text;
+}
+
 int
 dnnl_open(int threads)
 {

@@ -30,7 +30,8 @@ struct dnnl_conv;
 int dnnl_open(int threads);
 void dnnl_close(void);
 int dnnl_lanes(void);			/* 16 with AVX-512, else 8 */
-const char *dnnl_version_text(void);
+const char *dnnl_version_text(void);	/* "2.6.3" */
+const char *dnnl_library(void);		/* "oneDNN 2.6.3" */
 
 /*
  * dnnl_conv_new(name, s, passes, threads):

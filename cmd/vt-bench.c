@@ -1,0 +1,376 @@
+/* vt-bench: time one part of vt, and check that it does its work. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/options.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "bench/cases.h"
+#include "bench/machine.h"
+
+static const char *config, *data, *schedule_path;
+static const char *model = "tsm_r50", *device = "cpu";
+static struct option_list shape_texts, requirements;
+static int64_t classes = 400, images = 256, short_side = 256;
+static int64_t least = 4 << 10, most = 64 << 20, factor = 4, leaves;
+static int64_t warmup = 2, runs = 10, threads;
+static int check = 1, json, kinds, spoil, quiet, verbose;
+
+static const struct option_row rows[] = {
+	OPTION_HEADING("What to measure"),
+	{ 'i', "data", OPTION_TEXT, &data, "DIR",
+	    "packed data set: for decode, loader and step", NULL, 0, 0, 0 },
+	{ 'm', "model", OPTION_TEXT, &model, "NET",
+	    "network: a name in share/vt/models, or a .net file (tsm_r50)",
+	    NULL, 0, 0, 0 },
+	{ 0, "shape", OPTION_LIST, &shape_texts, "BxTxS",
+	    "clips, frames and side of a batch; may be repeated (see the manual)",
+	    NULL, 0, 0, 0 },
+	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
+	    "loader: the stages of a schedule instead of shapes", NULL, 0, 0,
+	    0 },
+	{ 0, "classes", OPTION_INT, &classes, "N",
+	    "op, step: classes of the network, without --data (400)",
+	    NULL, 2, 1e6, 0 },
+	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
+	    "step: also the time of each kind of operator", NULL, 0, 0, 0 },
+	{ 0, "images", OPTION_INT, &images, "N",
+	    "decode: pictures of the set that a run decodes (256)",
+	    NULL, 1, 1e6, 0 },
+	{ 0, "short-side", OPTION_INT, &short_side, "N",
+	    "decode: of videos as vt-extract stores them (256; 0: as they are)",
+	    NULL, 0, 16384, 0 },
+	{ 0, "min", OPTION_SIZE, &least, "BYTES",
+	    "allreduce: smallest vector (4K)", NULL, 4, 1e12, 0 },
+	{ 0, "max", OPTION_SIZE, &most, "BYTES",
+	    "allreduce: largest vector (64M)", NULL, 4, 1e12, 0 },
+	{ 0, "factor", OPTION_INT, &factor, "N",
+	    "allreduce: from one size to the next (4)", NULL, 2, 1024, 0 },
+	{ 0, "leaves", OPTION_INT, &leaves, "N",
+	    "allreduce: vectors in the exact sum; 0: one a rank (0)",
+	    NULL, 0, 1e6, 0 },
+	OPTION_HEADING("Runs and answers"),
+	{ 0, "warmup", OPTION_INT, &warmup, "N",
+	    "runs before those that count (2)", NULL, 0, 1e6, 0 },
+	{ 0, "runs", OPTION_INT, &runs, "N",
+	    "runs that count (10)", NULL, 1, 1e6, 0 },
+	{ 0, "check", OPTION_FLAG, &check, NULL,
+	    "verify answers, which is the default", NULL, 0, 0, 0 },
+	{ 0, "require", OPTION_LIST, &requirements, "NAME<=X",
+	    "fail unless that median is so, or >=; NAME may have * and ?",
+	    NULL, 0, 0, 0 },
+	{ 0, "json", OPTION_FLAG, &json, NULL,
+	    "JSON Lines on standard output, not a table", NULL, 0, 0, 0 },
+	{ 0, "spoil", OPTION_FLAG, &spoil, NULL, NULL, NULL, 0, 0, 0 },
+	OPTION_HEADING("Machine"),
+	{ 0, "device", OPTION_TEXT, &device, "NAME",
+	    "back end: cpu, cuda, or ref and ref64, which are slow (cpu)",
+	    NULL, 0, 0, 0 },
+	{ 'j', "threads", OPTION_INT, &threads, "N",
+	    "threads that work; 0: one for each core (0)", NULL, 0, 1024, 0 },
+	OPTION_HEADING("Common"),
+	OPTION_CONFIG(&config),
+	OPTION_QUIET(&quiet),
+	OPTION_VERBOSE(&verbose),
+	OPTION_END
+};
+
+static void
+versions(FILE *f)
+{
+	struct fact fact[FACTS];
+	int n = machine_facts(fact);
+
+	for (int i = 0; i < n; i++)
+		fprintf(f, "%s: %s\n", fact[i].key, fact[i].value);
+}
+
+static const struct command command = {
+	"decode|loader|op|step|allreduce [OPTION]... [VIDEO]...",
+	"Time one part of vt, check its answers, and print a row a figure.",
+	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
+	rows, versions
+};
+
+/* What main opens and closes again. */
+struct session {
+	struct bench b;
+	struct comm *comm;
+	struct dataset *data;
+	struct shape_list shapes;
+	struct schedule *schedule;
+	struct graph *graph;
+	const struct backend *backend;
+	char **file;			/* operands */
+	int files;
+};
+
+/* ---- the cases ---- */
+
+static int
+open_network(struct session *s)
+{
+	char *path;
+	int n = s->data != NULL ? dataset_classes(s->data) : (int)classes;
+
+	if ((s->backend = backend_find(device)) == NULL ||
+	    (path = share_find("models", model, ".net")) == NULL)
+		return EXIT_USAGE;
+	s->graph = graph_read(path, n);
+	free(path);
+	if (s->graph == NULL)
+		return EXIT_USAGE;
+	return s->backend->open(s->b.threads) == 0 ? 0 : EXIT_FAILED;
+}
+
+static int
+run_decode(struct session *s)
+{
+	struct decode_options o = { .file = s->file, .files = s->files,
+		.data = s->data, .shapes = &s->shapes, .images = (int)images,
+		.short_side = (int)short_side };
+	int status = 0;
+
+	if (s->files > 0)
+		status = bench_videos(&s->b, &o);
+	return status == 0 && s->data != NULL ? bench_pictures(&s->b, &o) :
+	    status;
+}
+
+static int
+run_loader(struct session *s)
+{
+	return bench_loader(&s->b, &(struct load_options){ s->data,
+	    s->schedule, &s->shapes });
+}
+
+static struct net_options
+net_options(const struct session *s)
+{
+	return (struct net_options){ s->graph, s->backend, &s->shapes, s->data,
+		kinds };
+}
+
+static int
+run_op(struct session *s)
+{
+	struct net_options o = net_options(s);
+
+	return bench_ops(&s->b, &o);
+}
+
+static int
+run_step(struct session *s)
+{
+	struct net_options o = net_options(s);
+
+	return bench_step(&s->b, &o);
+}
+
+static int
+run_allreduce(struct session *s)
+{
+	return bench_allreduce(&s->b, &(struct sum_options){ s->comm,
+	    (size_t)least, (size_t)most, (int)factor, (int)leaves });
+}
+
+struct subtest {
+	const char *name;
+	int (*run)(struct session *s);
+	int network;			/* it needs one */
+	const char *options;		/* beside those that all have */
+	const char *shapes;		/* unless others are asked for */
+};
+
+static const struct subtest subtests[] = {
+	{ "decode", run_decode, 0, " data shape images short-side threads ",
+	    "1x1x224 1x1x158 1x1x112" },
+	{ "loader", run_loader, 0, " data shape schedule threads ",
+	    "8x8x224" },
+	{ "op", run_op, 1, " model shape classes device threads ", "2x8x224" },
+	{ "step", run_step, 1,
+	    " data model shape classes kinds device threads ", "2x8x224" },
+	{ "allreduce", run_allreduce, 0, " min max factor leaves ", "" },
+};
+
+/* ---- what was asked for ---- */
+
+static const struct subtest *
+find_subtest(const char *name)
+{
+	for (size_t i = 0; i < sizeof(subtests) / sizeof(subtests[0]); i++)
+		if (strcmp(subtests[i].name, name) == 0)
+			return &subtests[i];
+	options_wrong("no sub-test %s (wanted decode, loader, op, step or "
+	    "allreduce)", text_quote(name));
+}
+
+/*
+ * An option of another sub-test would be heard in vain, and the figure would
+ * not be the one that was meant.  A file of settings may serve all of them.
+ */
+static void
+check_vain(const struct subtest *t)
+{
+	static const char *const names[] = { "data", "model", "shape",
+		"schedule", "classes", "kinds", "images", "short-side", "min",
+		"max", "factor", "leaves", "device", "threads" };
+	char word[32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(word, sizeof(word), " %s ", names[i]);
+		if (config == NULL && options_given(names[i]) &&
+		    strstr(t->options, word) == NULL)
+			options_wrong("--%s means nothing to %s", names[i],
+			    t->name);
+	}
+}
+
+static void
+add_shape(struct session *s, const char *text)
+{
+	struct shape_list *l = &s->shapes;
+
+	l->item = array_room(l->item, l->n, &l->cap, sizeof(*l->item));
+	if (shape_parse(text, &l->item[l->n++]) != 0)
+		options_wrong("--shape: %s (wanted clips x frames x side, as "
+		    "2x8x224)", text_quote(text));
+}
+
+static void
+set_shapes(struct session *s, const struct subtest *t)
+{
+	char *copy = xstrdup(t->shapes);
+
+	for (size_t i = 0; i < shape_texts.n; i++)
+		add_shape(s, shape_texts.item[i]);
+	if (shape_texts.n == 0)
+		for (char *one = strtok(copy, " "); one != NULL;
+		    one = strtok(NULL, " "))
+			add_shape(s, one);
+	free(copy);
+}
+
+static void
+check_use(struct session *s, const struct subtest *t)
+{
+	int size, local;
+
+	check_vain(t);
+	set_shapes(s, t);
+	for (size_t i = 0; i < requirements.n; i++)
+		if (bench_require(&s->b, requirements.item[i]) != 0)
+			exit(EXIT_USAGE);
+	if (s->files > 0 && t->run != run_decode)
+		options_wrong("%s: %s takes no operands",
+		    text_quote(s->file[0]), t->name);
+	if (t->run == run_decode && s->files == 0 && data == NULL)
+		options_wrong("nothing to decode (wanted videos or --data=DIR)");
+	if (t->run == run_loader && data == NULL)
+		options_wrong("no data set (wanted --data=DIR)");
+	if (schedule_path != NULL && shape_texts.n > 0)
+		options_wrong("--schedule and --shape (wanted one of them)");
+	if (least > most)
+		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
+		    least, most);
+	if (t->run != run_allreduce && (launch_rank(&size, &local), size > 1))
+		options_wrong("%s runs on one rank, not on %d", t->name, size);
+}
+
+/* ---- the command ---- */
+
+static int
+open_inputs(struct session *s, const struct subtest *t)
+{
+	if (data != NULL && (s->data = dataset_open(data)) == NULL)
+		return EXIT_FAILED;
+	if (s->data != NULL && dataset_samples(s->data) == 0) {
+		fail("%s: no samples in it", text_quote(data));
+		return EXIT_FAILED;
+	}
+	if (schedule_path != NULL &&
+	    (s->schedule = schedule_read(schedule_path)) == NULL)
+		return EXIT_USAGE;
+	return t->network ? open_network(s) : 0;
+}
+
+/* Rank 0 has the figures, so its verdict is everybody's. */
+static int
+verdict(struct session *s, int status)
+{
+	int64_t worst = status;
+
+	if (status == 0)
+		worst = bench_end(&s->b);
+	if (s->comm != NULL && comm_max(s->comm, &worst) != 0)
+		return EXIT_RANKS;
+	return (int)worst;
+}
+
+static int
+run(struct session *s, const struct subtest *t)
+{
+	int status;
+
+	if ((status = open_inputs(s, t)) != 0)
+		return status;
+	if (s->comm != NULL && leaves > 0 && leaves < s->comm->size) {
+		fail("--leaves=%" PRId64 ": fewer than the %d ranks", leaves,
+		    s->comm->size);
+		return EXIT_USAGE;
+	}
+	bench_begin(&s->b);
+	return verdict(s, t->run(s));
+}
+
+static void
+close_session(struct session *s)
+{
+	graph_free(s->graph);
+	if (s->backend != NULL)
+		s->backend->close();
+	dataset_free(s->data);
+	schedule_free(s->schedule);
+	free(s->shapes.item);
+	bench_close(&s->b);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct session s = { 0 };
+	const struct subtest *t;
+	int status, operand;
+
+	program_start(argv[0]);
+	operand = options_parse(&command, argc, argv);
+	program_quiet(quiet);
+	if (operand == argc)
+		options_wrong("no sub-test (wanted decode, loader, op, step or "
+		    "allreduce)");
+	t = find_subtest(argv[operand]);
+	s.file = argv + operand + 1;
+	s.files = argc - operand - 1;
+	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
+		.check = check, .threads = threads > 0 ? (int)threads : cpus(),
+		.json = json, .verbose = verbose > 0, .spoil = spoil,
+		.out = stdout };
+	check_use(&s, t);
+	if (t->run == run_allreduce) {
+		if ((s.comm = comm_open(&argc, &argv)) == NULL)
+			return EXIT_USAGE;
+		program_rank(s.comm->rank, s.comm->size);
+		s.b.out = s.comm->rank == 0 ? stdout : NULL;
+	}
+	status = run(&s, t);
+	close_session(&s);
+	comm_close(s.comm);
+	if (stdout_done() != 0 && status == 0)
+		status = EXIT_FAILED;
+	return status;
+}

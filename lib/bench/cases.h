@@ -1,0 +1,56 @@
+#ifndef BENCH_CASES_H
+#define BENCH_CASES_H
+
+/*
+ * What vt-bench measures.  Each function prints its rows, checks its answers
+ * if b->check, and returns 0 or an exit status after a message; a wrong answer
+ * is counted by bench_wrong and is no such status.
+ */
+
+#include "backend/backend.h"
+#include "bench/bench.h"
+#include "bench/shape.h"
+#include "comm/comm.h"
+#include "shard/dataset.h"
+
+/* Frames a second: of videos, and of the pictures of a packed set. */
+struct decode_options {
+	char **file;			/* videos */
+	int files;
+	const struct dataset *data;	/* NULL: no pictures */
+	const struct shape_list *shapes;	/* only their sides matter */
+	int images;			/* pictures that a run decodes */
+	int short_side;			/* that videos are extracted at */
+};
+int bench_videos(struct bench *b, const struct decode_options *o);
+int bench_pictures(struct bench *b, const struct decode_options *o);
+
+/* The loader beside libjpeg-turbo alone. */
+struct load_options {
+	const struct dataset *data;
+	const struct schedule *schedule;	/* NULL: the shapes */
+	const struct shape_list *shapes;
+};
+int bench_loader(struct bench *b, const struct load_options *o);
+
+/* Operators alone, and whole steps of training. */
+struct net_options {
+	const struct graph *graph;
+	const struct backend *backend;	/* open */
+	const struct shape_list *shapes;
+	const struct dataset *data;	/* of the step; NULL: made-up clips */
+	int kinds;			/* of the step: by kind of operator */
+};
+int bench_ops(struct bench *b, const struct net_options *o);
+int bench_step(struct bench *b, const struct net_options *o);
+
+/* Sums over ranks. */
+struct sum_options {
+	struct comm *comm;
+	size_t min, max;		/* bytes of a vector */
+	int factor;			/* from one size to the next */
+	int leaves;			/* of the exact sum; 0: one a rank */
+};
+int bench_allreduce(struct bench *b, const struct sum_options *o);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * Videos: decoding alone, and all that vt-extract does to one.  Each thread
+ * decodes every file, one after the other, as vt-extract's threads do.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/text.h"
+#include "bench/cases.h"
+#include "data/extract.h"
+#include "media/video.h"
+#include "shard/stream.h"
+
+#define MOST_PIXELS ((int64_t)64 << 20)
+
+/* One file, and what came of the last run on each thread. */
+struct job {
+	const char *path;
+	struct pool *pool;
+	struct extract_options how;
+	struct jpeg_encoder **jpeg;	/* [threads] */
+	struct video_account *account;	/* [threads] */
+	struct video_info info;		/* as thread 0 saw it */
+	struct extraction *x;		/* [threads], without their frames */
+	int *bad;			/* [threads] */
+	int extracting;
+	struct figure seconds;
+};
+
+static int
+decode(struct job *j, int thread)
+{
+	struct video_limits limits = { MOST_PIXELS };
+	struct video_frame frame;
+	struct video *v;
+	int fd = open(j->path, O_RDONLY | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return fail_errno("%s: cannot open", text_quote(j->path));
+	if ((v = video_open(fd, j->path, &limits)) == NULL) {
+		close(fd);
+		return -1;
+	}
+	while ((r = video_next(v, &frame)) == 1)
+		;
+	j->account[thread] = *video_account(v);
+	if (thread == 0)
+		j->info = *video_info(v);
+	video_free(v);
+	close(fd);
+	return r;
+}
+
+static int
+extract(struct job *j, int thread)
+{
+	struct extraction *x = &j->x[thread];
+
+	extract_video(j->path, &j->how, j->jpeg[thread], x);
+	if (!x->kept)
+		fail("%s", x->message);
+	/* The numbers stay, for the check; what is owned goes. */
+	spool_free(x->frame);
+	free(x->time);
+	x->frame = NULL;
+	x->time = NULL;
+	return x->kept ? 0 : -1;
+}
+
+static void
+part(int i, int thread, void *arg)
+{
+	struct job *j = arg;
+
+	(void)thread;
+	j->bad[i] = j->extracting ? extract(j, i) : decode(j, i);
+}
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	int threads = pool_threads(j->pool);
+	double start = clock_seconds();
+
+	pool_run(j->pool, threads, part, j);
+	if (counts)
+		figure_add(&j->seconds, clock_seconds() - start);
+	for (int i = 0; i < threads; i++)
+		if (j->bad[i])
+			return EXIT_FAILED;
+	return 0;
+}
+
+/* Are there as many frames as the file says, the same for everyone? */
+static void
+check(struct bench *b, struct job *j)
+{
+	struct video_account *a = &j->account[0];
+
+	bench_spoil(b, &a->frames, sizeof(a->frames));
+	if (a->truncated || a->damage > 0 ||
+	    (a->listed >= 0 && a->packets != a->listed))
+		bench_wrong(b, "%s: %" PRId64 " of %" PRId64 " packets, damaged "
+		    "in %" PRId64 " places: %s", text_quote(j->path),
+		    a->packets, a->listed, a->damage,
+		    a->truncated ? "the file is cut short" : a->message);
+	for (int i = 0; i < pool_threads(j->pool); i++)
+		if (j->account[i].frames != a->frames ||
+		    j->x[i].decoded_frames != a->frames)
+			bench_wrong(b, "%s: thread %d decoded %" PRId64 " frames,"
+			    " and %" PRId64 " to extract them (thread 0 %" PRId64
+			    ")", text_quote(j->path), i, j->account[i].frames,
+			    j->x[i].decoded_frames, a->frames);
+}
+
+static int
+measure(struct bench *b, struct job *j)
+{
+	const struct video_info *i = &j->info;
+	double frames;
+	char note[160];
+	int status = bench_repeat(b, run, j);
+
+	frames = (double)j->account[0].frames * pool_threads(j->pool);
+	snprintf(note, sizeof(note), "%s %s %dx%d, %" PRId64 " frames",
+	    i->codec, i->pixels, i->width, i->height, j->account[0].frames);
+	if (status == 0)
+		bench_rate(b, &j->seconds, frames, "frames/s", note,
+		    "decode/video/%s", j->path);
+	figure_free(&j->seconds);
+	j->extracting = 1;
+	if (status == 0)
+		status = bench_repeat(b, run, j);
+	snprintf(note, sizeof(note), "to JPEG of %dx%d, quality %d",
+	    j->x[0].width, j->x[0].height, j->how.quality);
+	if (status == 0)
+		bench_rate(b, &j->seconds, frames, "frames/s", note,
+		    "decode/extract/%s", j->path);
+	figure_free(&j->seconds);
+	j->extracting = 0;
+	if (status == 0 && b->check)
+		check(b, j);
+	return status;
+}
+
+int
+bench_videos(struct bench *b, const struct decode_options *o)
+{
+	size_t n = (size_t)b->threads;
+	struct spool_budget memory = { .limit = (size_t)256 << 20 };
+	struct job j = { .pool = pool_new(b->threads),
+		.how = { .short_side = o->short_side, .quality = 90,
+		    .max_frames = FRAME_MAX, .max_pixels = MOST_PIXELS,
+		    .format = EXTRACT_JPEG, .memory = &memory } };
+	int status = video_ready() == 0 ? 0 : EXIT_FAILED;
+
+	j.jpeg = xcalloc(n, sizeof(*j.jpeg));
+	j.account = xcalloc(n, sizeof(*j.account));
+	j.x = xcalloc(n, sizeof(*j.x));
+	j.bad = xcalloc(n, sizeof(*j.bad));
+	for (size_t i = 0; i < n; i++)
+		j.jpeg[i] = jpeg_encoder_new(j.how.quality);
+	for (int i = 0; i < o->files && status == 0; i++) {
+		j.path = o->file[i];
+		status = measure(b, &j);
+	}
+	for (size_t i = 0; i < n; i++)
+		jpeg_encoder_free(j.jpeg[i]);
+	free(j.jpeg);
+	free(j.account);
+	free(j.x);
+	free(j.bad);
+	pool_free(j.pool);
+	return status;
+}

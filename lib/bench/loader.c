@@ -1,0 +1,339 @@
+/*
+ * The loader at work, one step after the other as fast as they come, and
+ * libjpeg-turbo alone on the frames of the first of them, on as many threads.
+ *
+ * A run does both, so that what else the machine does falls on both: the loader
+ * rests while libjpeg works because all its leaves are full then.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "bench/cases.h"
+#include "bench/stored.h"
+#include "data/leaves.h"
+#include "data/loader.h"
+
+/*
+ * Frames of a run, at least.  Leaves come in bursts, since a trainer that
+ * waits sleeps; over fewer the rate would be that of the bursts.
+ */
+#define FRAMES 1024
+#define AHEAD 8				/* leaves that wait when it rests */
+#define CHECKED 2			/* steps whose pixels are compared */
+
+struct job {
+	const struct dataset *data;
+	struct schedule *schedule;
+	const char *name;		/* of the rows */
+	struct pool *pool;		/* libjpeg's, as many as the loader's */
+	struct loader *loader;
+	uint64_t steps;			/* of a run */
+	struct stored stored;		/* frames of one; none: not JPEG */
+	struct figure frames, clips;	/* a second */
+	struct figure read, decode, resize;	/* us a frame, of a thread */
+	struct figure alone[2];		/* frames a second: crops, whole */
+};
+
+/* Some leaves ahead; their size is that of the largest to come. */
+static struct loader_options
+loading(const struct job *j, int threads)
+{
+	struct loader_options o = { .seed = 1, .threads = threads, .ranks = 1,
+		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1 };
+	struct leaves *l = leaves_of_steps(j->data, j->schedule, 0, &o);
+	size_t frames, bytes;
+	int clips;
+
+	leaves_most(l, &clips, &frames, &bytes);
+	leaves_free(l);
+	o.memory = AHEAD * bytes;
+	return o;
+}
+
+static int
+failed(int got)
+{
+	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
+/* ---- a run ---- */
+
+/* Take ${steps} steps, and go on until there were ${leaves}. */
+static int
+take(struct job *j, uint64_t steps, int leaves, double *clips, double *frames)
+{
+	*clips = *frames = 0;
+	for (;;) {
+		struct leaf *leaf;
+		int got, end;
+
+		if ((got = loader_next(j->loader, &leaf)) != 1)
+			return failed(got);
+		*clips += leaf->n;
+		*frames += (double)leaf->n * leaf->t;
+		end = leaf->index == leaf->leaves - 1;
+		steps -= end && steps > 0;
+		leaves -= leaves > 0;
+		loader_return(j->loader, leaf);
+		if (end && steps == 0 && leaves == 0)
+			return 0;
+	}
+}
+
+/* Until the loader has nothing left to do. */
+static void
+let_rest(struct job *j)
+{
+	for (int i = 0; i < 1000; i++) {
+		if (loader_stats(j->loader).ready >= AHEAD)
+			return;
+		clock_sleep(1e-3);
+	}
+}
+
+static int
+run_loader(struct job *j, int counts)
+{
+	struct loader_stats was, is;
+	double start, seconds, clips, frames, us;
+	int status = take(j, 0, AHEAD, &clips, &frames);
+
+	if (status != 0)
+		return status;
+	was = loader_stats(j->loader);
+	start = clock_seconds();
+	status = take(j, j->steps, 0, &clips, &frames);
+	seconds = clock_seconds() - start;
+	is = loader_stats(j->loader);
+	if (status != 0 || !counts)
+		return status;
+	us = 1e6 / (double)(is.frames > was.frames ? is.frames - was.frames : 1);
+	figure_add(&j->frames, frames / seconds);
+	figure_add(&j->clips, clips / seconds);
+	figure_add(&j->read, (is.read - was.read) * us);
+	figure_add(&j->decode, (is.decode - was.decode) * us);
+	figure_add(&j->resize, (is.resize - was.resize) * us);
+	return 0;
+}
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	int status = run_loader(j, counts);
+
+	if (status != 0 || j->stored.n == 0)
+		return status;
+	let_rest(j);
+	for (int whole = 0; whole < 2; whole++) {
+		double start = clock_seconds();
+
+		if (stored_decode(&j->stored, whole) != 0)
+			return EXIT_DAMAGE;
+		if (counts)
+			figure_add(&j->alone[whole], (double)j->stored.n /
+			    (clock_seconds() - start));
+	}
+	return 0;
+}
+
+/* ---- what libjpeg is given ---- */
+
+/* The frames of a run, as stored, with their crops. */
+static int
+gather(struct job *j)
+{
+	struct loader_options o = loading(j, 1);
+	struct leaves *l = leaves_of_steps(j->data, j->schedule, 0, &o);
+	struct leaf leaf = { 0 };
+	struct crop crop;
+	size_t frames, bytes;
+	int most, *frame, bad = 0;
+
+	leaves_most(l, &most, &frames, &bytes);
+	leaf.label = xcalloc((size_t)most, sizeof(*leaf.label));
+	leaf.clip = xcalloc((size_t)most, sizeof(*leaf.clip));
+	leaf.sample = xcalloc((size_t)most, sizeof(*leaf.sample));
+	frame = xcalloc(frames, sizeof(*frame));
+	while (bad == 0 && leaves_next(l, &leaf) && leaf.at.step < j->steps)
+		for (int i = 0; i < leaf.n && bad == 0; i++) {
+			leaves_choose(l, &leaf, i, frame, &crop);
+			bad = stored_add(&j->stored, j->data, leaf.sample[i],
+			    frame, leaf.t, crop, leaf.w);
+		}
+	leaves_free(l);
+	free(leaf.label);
+	free(leaf.clip);
+	free(leaf.sample);
+	free(frame);
+	return bad ? failed(bad) : 0;
+}
+
+/* ---- checking ---- */
+
+static int
+same(const struct leaf *x, const struct leaf *y)
+{
+	size_t n = (size_t)x->n;
+	size_t bytes = 3 * n * (size_t)x->t * (size_t)x->h * (size_t)x->w;
+
+	return x->n == y->n && x->t == y->t && x->h == y->h && x->w == y->w &&
+	    memcmp(x->clip, y->clip, n * sizeof(*x->clip)) == 0 &&
+	    memcmp(x->label, y->label, n * sizeof(*x->label)) == 0 &&
+	    memcmp(x->pixels, y->pixels, bytes) == 0;
+}
+
+/* Leaf after leaf, several threads must load what one does. */
+static int
+compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
+{
+	struct leaf *x, *y;
+	int got;
+
+	for (;;) {
+		if ((got = loader_next(many, &x)) != 1 ||
+		    (got = loader_next(one, &y)) != 1)
+			return failed(got);
+		if (x->at.step >= CHECKED)
+			return 0;
+		bench_spoil(b, x->pixels, 1);
+		if (!same(x, y)) {
+			bench_wrong(b, "loader/%s: step %" PRIu64 ", leaf %d: "
+			    "other clips or pixels than one thread loads",
+			    j->name, x->at.step, x->index);
+			return 0;
+		}
+		loader_return(many, x);
+		loader_return(one, y);
+	}
+}
+
+static int
+check(struct bench *b, struct job *j)
+{
+	struct loader_options o1 = loading(j, 1);
+	struct loader_options on = loading(j, b->threads > 1 ? b->threads : 2);
+	struct loader *one = loader_new(j->data, j->schedule, 0, &o1);
+	struct loader *many = loader_new(j->data, j->schedule, 0, &on);
+	int status = compare(b, j, many, one);
+
+	loader_free(one);
+	loader_free(many);
+	return status;
+}
+
+/* ---- rows ---- */
+
+static void
+print_alone(struct bench *b, struct job *j, int whole, const char *note)
+{
+	const char *what = whole ? "jpeg" : "jpeg-crops";
+	struct figure ratio = { 0 };
+
+	bench_row(b, &j->alone[whole], "frames/s", note, "loader/%s/%s",
+	    j->name, what);
+	for (size_t i = 0; i < j->frames.n; i++)
+		figure_add(&ratio, j->frames.v[i] / j->alone[whole].v[i]);
+	bench_row(b, &ratio, "times", "the loader's frames/s to these",
+	    "loader/%s/%s/ratio", j->name, what);
+	figure_free(&ratio);
+}
+
+static void
+print(struct bench *b, struct job *j, const struct cell *cell)
+{
+	char note[120];
+
+	snprintf(note, sizeof(note), "%dx%dx%d in leaves of %d, %d thread%s",
+	    cell->batch, cell->frames, cell->crop, cell->group, b->threads,
+	    b->threads > 1 ? "s" : "");
+	bench_row(b, &j->frames, "frames/s", note, "loader/%s/frames", j->name);
+	bench_row(b, &j->clips, "clips/s", NULL, "loader/%s/clips", j->name);
+	bench_row(b, &j->read, "us", "a frame, on one thread",
+	    "loader/%s/read", j->name);
+	bench_row(b, &j->decode, "us", "a frame, on one thread",
+	    "loader/%s/decode", j->name);
+	bench_row(b, &j->resize, "us", "a frame, on one thread",
+	    "loader/%s/resize", j->name);
+	if (j->stored.n == 0) {
+		bench_remark(b, "pictures are %s: no JPEG to compare with",
+		    dataset_ext(j->data, 0));
+		return;
+	}
+	print_alone(b, j, 1, "libjpeg-turbo alone, whole pictures");
+	print_alone(b, j, 0, "libjpeg-turbo alone, the same crops");
+}
+
+/* ---- the case ---- */
+
+static void
+close_job(struct job *j)
+{
+	struct figure *f[] = { &j->frames, &j->clips, &j->read, &j->decode,
+		&j->resize, &j->alone[0], &j->alone[1] };
+
+	for (size_t i = 0; i < sizeof(f) / sizeof(f[0]); i++)
+		figure_free(f[i]);
+	stored_close(&j->stored);
+	pool_free(j->pool);
+	schedule_free(j->schedule);
+}
+
+/* ${n} cells, visited in turn. */
+static int
+measure(struct bench *b, const struct dataset *d, const struct cell *cell,
+    int n, const char *name)
+{
+	struct job j = { .data = d, .name = name, .pool = pool_new(b->threads),
+		.schedule = shape_schedule(cell, n) };
+	uint64_t frames = (uint64_t)cell->batch * (uint64_t)cell->frames;
+	struct loader_options o;
+	int status = 0;
+
+	if (j.schedule == NULL) {
+		close_job(&j);
+		return EXIT_USAGE;
+	}
+	j.steps = (FRAMES + frames - 1) / frames;
+	stored_open(&j.stored, j.pool);
+	if (stored_is_jpeg(d))
+		status = gather(&j);
+	if (status == 0) {
+		o = loading(&j, b->threads);
+		j.loader = loader_new(d, j.schedule, 0, &o);
+		status = bench_repeat(b, run, &j);
+		loader_free(j.loader);
+	}
+	if (status == 0)
+		print(b, &j, cell);
+	if (status == 0 && b->check)
+		status = check(b, &j);
+	close_job(&j);
+	return status;
+}
+
+int
+bench_loader(struct bench *b, const struct load_options *o)
+{
+	const struct schedule *s = o->schedule;
+	char name[40];
+	int status = 0;
+
+	for (int i = 0; s != NULL && i < s->stages && status == 0; i++) {
+		snprintf(name, sizeof(name), "stage%d", i);
+		status = measure(b, o->data, s->stage[i].cell,
+		    s->stage[i].cells, name);
+	}
+	for (size_t i = 0; s == NULL && i < o->shapes->n && status == 0; i++) {
+		struct cell c = shape_cell(&o->shapes->item[i]);
+
+		status = measure(b, o->data, &c, 1,
+		    shape_text(&o->shapes->item[i], name));
+	}
+	return status;
+}

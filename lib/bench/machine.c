@@ -1,0 +1,96 @@
+/* The machine, in a few words. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/cpus.h"
+#include "base/isa.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "bench/machine.h"
+#include "comm/comm.h"
+#include "media/jpeg.h"
+#include "media/video.h"
+
+/* The processor's name as the kernel gives it, or the architecture's. */
+static void
+processor(char *to, size_t size)
+{
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	char line[512];
+	struct utsname u;
+
+	snprintf(to, size, "%s", uname(&u) == 0 ? u.machine : "unknown");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		char *value = strchr(line, ':');
+
+		if (value == NULL || !text_starts(line, "model name"))
+			continue;
+		value += 1 + strspn(value + 1, " \t");
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(to, size, "%s", value);
+		break;
+	}
+	if (f != NULL)
+		fclose(f);
+}
+
+/* "libavformat 59.27.100\nlibavcodec ..." with commas for the newlines. */
+static void
+video_libraries(struct buffer *b)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (f == NULL)
+		return;
+	video_versions(f);
+	if (fclose(f) == 0)
+		for (char *line = strtok(text, "\n"); line != NULL;
+		    line = strtok(NULL, "\n"))
+			buffer_printf(b, ", %s", line);
+	free(text);
+}
+
+static void
+libraries(char *to, size_t size)
+{
+	struct buffer b = { 0 };
+
+	buffer_text(&b, jpeg_library());
+	for (int i = 0; backends[i] != NULL; i++)
+		if (backends[i]->library != NULL)
+			buffer_printf(&b, ", %s", backends[i]->library());
+	video_libraries(&b);
+	buffer_printf(&b, ", %s", comm_library());
+	snprintf(to, size, "%s", b.data);
+	buffer_free(&b);
+}
+
+int
+machine_facts(struct fact *f)
+{
+	double bytes = (double)sysconf(_SC_PHYS_PAGES) *
+	    (double)sysconf(_SC_PAGESIZE);
+	char text[32];
+	int n = 0;
+
+	f[n].key = "cores";
+	snprintf(f[n].value, sizeof(f[n].value), "%d", cpus());
+	f[++n].key = "isa";
+	snprintf(f[n].value, sizeof(f[n].value), "%s", isa_name(isa_best()));
+	f[++n].key = "libraries";
+	libraries(f[n].value, sizeof(f[n].value));
+	f[++n].key = "memory";
+	snprintf(f[n].value, sizeof(f[n].value), "%s", text_bytes(text, bytes));
+	f[++n].key = "processor";
+	processor(f[n].value, sizeof(f[n].value));
+	f[++n].key = "program";
+	snprintf(f[n].value, sizeof(f[n].value), "vt %s", VT_VERSION);
+	return n + 1;
+}

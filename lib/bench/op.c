@@ -1,0 +1,264 @@
+/*
+ * Every distinct operator of a network, in its place in a training step: each
+ * forward pass in its turn, the chosen ones again and again, and then each
+ * backward pass; so all of them work on what a step would give them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "bench/cases.h"
+#include "bench/tasks.h"
+
+#define TOLERANCE 1e-4
+/* Multiply-adds of a forward pass that the reference is given at most. */
+#define REFERENCE_MACS 2e9
+
+/* An operator, and how many of the network are like it. */
+struct distinct { int task, like; struct figure forward, backward; };
+
+struct job {
+	const struct net_options *o;
+	char prefix[160];		/* of names: op/NET/SHAPE */
+	struct rig rig;
+	struct distinct *d;
+	int n;
+	struct task *task;		/* what run times */
+	int backward;
+	struct figure *figure;
+};
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	double start = clock_seconds();
+
+	(j->backward ? task_backward : task_forward)(j->o->backend, j->task);
+	if (counts)
+		figure_add(j->figure, clock_seconds() - start);
+	return 0;
+}
+
+static void
+find_distinct(struct job *j)
+{
+	const struct plan *p = j->rig.plan;
+
+	j->d = xcalloc((size_t)p->n, sizeof(*j->d));
+	for (int i = 0; i < p->n; i++) {
+		int k = 0;
+
+		while (k < j->n && !task_alike(&p->task[j->d[k].task],
+		    &p->task[i]))
+			k++;
+		if (k == j->n)
+			j->d[j->n++].task = i;
+		j->d[k].like++;
+	}
+}
+
+static struct distinct *
+distinct_of(struct job *j, int task)
+{
+	for (int k = 0; k < j->n; k++)
+		if (j->d[k].task == task)
+			return &j->d[k];
+	return NULL;
+}
+
+static void
+time_pass(struct bench *b, struct job *j, int i)
+{
+	struct distinct *d = distinct_of(j, i);
+
+	j->task = &j->rig.plan->task[i];
+	j->task->feed = &j->rig.feed;
+	if (j->backward &&
+	    j->o->backend->ops[j->task->op->kind]->backward == NULL)
+		return;
+	if (d == NULL) {
+		run(j, 0);
+		return;
+	}
+	j->figure = j->backward ? &d->backward : &d->forward;
+	bench_repeat(b, run, j);
+}
+
+static void
+time_all(struct bench *b, struct job *j)
+{
+	struct plan *p = j->rig.plan;
+
+	plan_bind(p, j->rig.net->arena, j->rig.net->w, j->rig.gradient);
+	j->backward = 0;
+	for (int i = 0; i < p->n; i++)
+		time_pass(b, j, i);
+	j->backward = 1;
+	for (int i = p->n - 1; i >= 0; i--)
+		time_pass(b, j, i);
+}
+
+/* ---- rows ---- */
+
+static void
+print_pass(struct bench *b, struct job *j, const struct distinct *d,
+    int backward, const char *note)
+{
+	const struct task *t = &j->rig.plan->task[d->task];
+	const struct figure *f = backward ? &d->backward : &d->forward;
+	const char *pass = backward ? "backward" : "forward";
+	double work = task_work(t, backward);
+	struct figure ms = { 0 };
+
+	if (f->n == 0)			/* no gradient flows back */
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		figure_add(&ms, 1e3 * f->v[i]);
+	bench_row(b, &ms, "ms", note, "%s/%s/%s", j->prefix, t->op->name, pass);
+	bench_rate(b, f, (work > 0 ? work : task_traffic(j->o->backend, t,
+	    backward)) / 1e9, work > 0 ? "GF/s" : "GB/s", NULL,
+	    "%s/%s/%s/rate", j->prefix, t->op->name, pass);
+	figure_free(&ms);
+}
+
+static void
+print_task(struct bench *b, struct job *j, const struct distinct *d)
+{
+	const struct task *t = &j->rig.plan->task[d->task];
+	const struct op_impl *impl = j->o->backend->ops[t->op->kind];
+	char note[400], shape[200], made[160] = "";
+
+	task_text(t, shape, sizeof(shape));
+	if (impl->describe != NULL)
+		impl->describe(t, made, sizeof(made));
+	snprintf(note, sizeof(note), "%d of %s%s%s", d->like, shape,
+	    *made != '\0' ? ": " : "", made);
+	print_pass(b, j, d, 0, note);
+	print_pass(b, j, d, 1, NULL);
+}
+
+/* Medians times how often they occur, by kind of operator. */
+static void
+print_totals(struct bench *b, struct job *j)
+{
+	double sum[2][OP_KINDS] = { { 0 } }, all = 0;
+
+	for (int k = 0; k < j->n; k++) {
+		const struct distinct *d = &j->d[k];
+		int kind = (int)j->rig.plan->task[d->task].op->kind;
+
+		for (int pass = 0; pass < 2; pass++) {
+			const struct figure *f = pass ? &d->backward :
+			    &d->forward;
+			double ms = f->n == 0 ? 0 : 1e3 * d->like *
+			    figure_median(f);
+
+			sum[pass][kind] += ms;
+			all += ms;
+		}
+	}
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		for (int pass = 0; pass < 2; pass++)
+			if (sum[pass][kind] > 0)
+				bench_value(b, sum[pass][kind], "ms", NULL,
+				    "%s/total/%s/%s", j->prefix,
+				    op_types[kind].name != NULL ?
+				    op_types[kind].name : "loss",
+				    pass ? "backward" : "forward");
+	bench_value(b, all, "ms", "medians of all operators, added up",
+	    "%s/total", j->prefix);
+}
+
+/* ---- checking ---- */
+
+/* The shape, or as many images of it as the reference can take. */
+static struct shape
+reduced(const struct net_options *o, struct shape s)
+{
+	for (;;) {
+		struct dims d = shape_dims(&s);
+
+		if (graph_macs(o->graph, &d) <= REFERENCE_MACS ||
+		    (s.n == 1 && s.t <= 2))
+			return s;
+		if (s.n > 1)
+			s.n = (s.n + 1) / 2;
+		else
+			s.t = (s.t + 1) / 2;
+	}
+}
+
+static int
+check(struct bench *b, struct job *j, struct shape shape)
+{
+	const struct backend *ref = backend_find("ref64");
+	struct shape s = reduced(j->o, shape);
+	struct rig x = { 0 }, key = { 0 };
+	char note[80], text[40];
+	int status = EXIT_FAILED;
+
+	snprintf(note, sizeof(note), "from ref64, at %s", shape_text(&s, text));
+	if (ref == NULL || ref->open(1) != 0 ||
+	    rig_open(&x, j->o->graph, j->o->backend, &s) != 0 ||
+	    rig_open(&key, j->o->graph, ref, &s) != 0)
+		goto out;
+	for (int k = 0; k < j->n; k++) {
+		const char *name = j->o->graph->op[j->d[k].task].name;
+		double off = tasks_compare(b, &x, &key, j->d[k].task);
+
+		bench_value(b, off, "relative", note, "%s/%s/difference",
+		    j->prefix, name);
+		if (!(off <= TOLERANCE))
+			bench_wrong(b, "%s/%s: differs from ref64 by %.2g "
+			    "(wanted at most %g)", j->prefix, name, off,
+			    TOLERANCE);
+	}
+	status = 0;
+out:
+	rig_close(&x);
+	rig_close(&key);
+	return status;
+}
+
+static int
+measure(struct bench *b, const struct net_options *o, struct shape shape)
+{
+	struct job j = { .o = o };
+	char text[40];
+	int status = 0;
+
+	snprintf(j.prefix, sizeof(j.prefix), "op/%s/%s", o->graph->name,
+	    shape_text(&shape, text));
+	if (rig_open(&j.rig, o->graph, o->backend, &shape) != 0) {
+		status = EXIT_FAILED;
+	} else {
+		find_distinct(&j);
+		time_all(b, &j);
+		for (int k = 0; k < j.n; k++)
+			print_task(b, &j, &j.d[k]);
+		print_totals(b, &j);
+	}
+	rig_close(&j.rig);
+	if (status == 0 && b->check)
+		status = check(b, &j, shape);
+	for (int k = 0; k < j.n; k++) {
+		figure_free(&j.d[k].forward);
+		figure_free(&j.d[k].backward);
+	}
+	free(j.d);
+	return status;
+}
+
+int
+bench_ops(struct bench *b, const struct net_options *o)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < o->shapes->n && status == 0; i++)
+		status = measure(b, o, o->shapes->item[i]);
+	return status;
+}

@@ -1,0 +1,146 @@
+/*
+ * Pictures of a packed set: all of each, and the crops that training at a side
+ * asks for, on the same frames, frames a second beside each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "bench/cases.h"
+#include "bench/stored.h"
+
+#define CHECKED 32		/* pictures whose pixels are compared */
+
+struct job { struct stored s; int whole; struct figure seconds; };
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	double start = clock_seconds();
+
+	if (stored_decode(&j->s, j->whole) != 0)
+		return EXIT_DAMAGE;
+	if (counts)
+		figure_add(&j->seconds, clock_seconds() - start);
+	return 0;
+}
+
+/* ${images} frames, spread over the samples, with crops for ${side}. */
+static int
+choose(struct stored *s, const struct dataset *d, int images, int side)
+{
+	uint64_t samples = dataset_samples(d);
+
+	stored_clear(s);
+	for (int i = 0; i < images; i++) {
+		uint32_t k = (uint32_t)((uint64_t)i * samples / (uint64_t)images);
+		struct sample m = dataset_sample(d, k);
+		int frame = i % m.frames, bad;
+		struct crop c = crop_train(CROP_MULTISCALE, m.width, m.height,
+		    side, 0, rng_clip(1, (uint64_t)i));
+
+		bad = stored_add(s, d, k, &frame, 1, c, side);
+		if (bad != 0)
+			return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* A crop must have the pixels of the whole picture. */
+static int
+check(struct bench *b, struct stored *s, int side)
+{
+	size_t n = 3 * (size_t)side * (size_t)side;
+	uint8_t *part = xmalloc(n), *whole = xmalloc(n);
+	int status = 0;
+
+	for (size_t i = 0; i < s->n && i < CHECKED && status == 0; i++) {
+		if (stored_compare(s, i, part, whole) != 0) {
+			status = EXIT_DAMAGE;
+			break;
+		}
+		bench_spoil(b, part, n);
+		if (memcmp(part, whole, n) == 0)
+			continue;
+		bench_wrong(b, "%s: frame %d at side %d: other pixels than the "
+		    "whole picture has", s->frame[i].sample.key,
+		    s->frame[i].number, side);
+		break;
+	}
+	free(part);
+	free(whole);
+	return status;
+}
+
+/* Decode the pictures, whole or in part, into j->seconds. */
+static int
+repeat(const struct bench *b, struct job *j, int whole)
+{
+	figure_free(&j->seconds);
+	j->whole = whole;
+	return bench_repeat(b, run, j);
+}
+
+static int
+measure_full(struct bench *b, struct job *j, double *seconds)
+{
+	char note[80];
+	int status = repeat(b, j, 1);
+
+	snprintf(note, sizeof(note), "%zu pictures, %.0f bytes each", j->s.n,
+	    (double)j->s.data.n / (double)j->s.n);
+	*seconds = figure_median(&j->seconds);
+	if (status == 0)
+		bench_rate(b, &j->seconds, (double)j->s.n, "frames/s", note,
+		    "decode/jpeg/full");
+	return status;
+}
+
+static int
+measure_crops(struct bench *b, struct job *j, int side, double full)
+{
+	int status = repeat(b, j, 0);
+
+	if (status != 0)
+		return status;
+	bench_rate(b, &j->seconds, (double)j->s.n, "frames/s",
+	    "the crops of training", "decode/jpeg/%d", side);
+	bench_value(b, full / figure_median(&j->seconds), "times",
+	    "as fast as full", "decode/jpeg/%d/ratio", side);
+	return b->check ? check(b, &j->s, side) : 0;
+}
+
+int
+bench_pictures(struct bench *b, const struct decode_options *o)
+{
+	struct pool *p;
+	struct job j = { .whole = 0 };
+	double full = 0;
+	int status = 0;
+
+	if (!stored_is_jpeg(o->data)) {
+		fail("%s: pictures are %s (wanted jpg)",
+		    text_quote(dataset_path(o->data)), dataset_ext(o->data, 0));
+		return EXIT_FAILED;
+	}
+	p = pool_new(b->threads);
+	stored_open(&j.s, p);
+	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
+		int side = o->shapes->item[i].side;
+
+		status = choose(&j.s, o->data, o->images, side);
+		if (status == 0 && i == 0)
+			status = measure_full(b, &j, &full);
+		if (status == 0)
+			status = measure_crops(b, &j, side, full);
+	}
+	figure_free(&j.seconds);
+	stored_close(&j.s);
+	pool_free(p);
+	return status;
+}

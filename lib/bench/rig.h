@@ -1,0 +1,28 @@
+#ifndef BENCH_RIG_H
+#define BENCH_RIG_H
+
+/*
+ * A network on a back end with a leaf of made-up clips to train on: the same
+ * pixels, labels and initial weights on every back end.
+ */
+
+#include "bench/shape.h"
+#include "net/net.h"
+
+struct rig {
+	struct net *net;
+	struct plan *plan;		/* of training */
+	void *gradient;			/* flat, as the parameters */
+	struct feed feed;
+	double *losses;			/* [n] */
+};
+
+/* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
+int rig_open(struct rig *r, const struct graph *g, const struct backend *b,
+    const struct shape *s);
+void rig_close(struct rig *r);
+
+/* rig_forward(r, feed): forward on ${feed}; the mean loss of the leaf. */
+double rig_forward(struct rig *r, const struct feed *feed);
+
+#endif

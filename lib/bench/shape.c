@@ -1,0 +1,69 @@
+/* Shapes of batches, as text and as schedules. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "bench/shape.h"
+
+int
+shape_parse(const char *text, struct shape *s)
+{
+	const int most[3] = { SCHEDULE_BATCH, SCHEDULE_FRAMES, SCHEDULE_CROP };
+	char part[3][16];
+	int64_t v[3];
+
+	if (strlen(text) >= sizeof(part[0]) || sscanf(text,
+	    "%15[0-9]x%15[0-9]x%15[0-9]", part[0], part[1], part[2]) != 3 ||
+	    strlen(text) != strlen(part[0]) + strlen(part[1]) +
+	    strlen(part[2]) + 2)
+		return -1;
+	for (int i = 0; i < 3; i++)
+		if (text_int(part[i], 1, most[i], &v[i]) != 0)
+			return -1;
+	*s = (struct shape){ (int)v[0], (int)v[1], (int)v[2] };
+	return 0;
+}
+
+char *
+shape_text(const struct shape *s, char *buf)
+{
+	snprintf(buf, 40, "%dx%dx%d", s->n, s->t, s->side);
+	return buf;
+}
+
+struct dims
+shape_dims(const struct shape *s)
+{
+	return (struct dims){ s->n, s->t, s->side, s->side, 3 };
+}
+
+struct cell
+shape_cell(const struct shape *s)
+{
+	return (struct cell){ .batch = s->n, .frames = s->t, .crop = s->side,
+		.group = s->n };
+}
+
+struct schedule *
+shape_schedule(const struct cell *cell, int n)
+{
+	struct buffer b = { 0 };
+	struct schedule *s = NULL;
+	struct table *t;
+
+	buffer_text(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\t"
+	    "lr\tstride_min\tstride_max\n");
+	for (int i = 0; i < n; i++)
+		buffer_printf(&b, "0\t0\t%d\t%d\t%d\t%d\t%d\t%d\t0.01\t%d\t%d\n",
+		    SCHEDULE_EPOCHS, i, cell[i].batch, cell[i].frames,
+		    cell[i].crop, cell[i].group, cell[i].stride_min,
+		    cell[i].stride_max);
+	if ((t = table_parse("shape", b.data)) != NULL)
+		s = schedule_from_table(t);
+	table_free(t);
+	buffer_free(&b);
+	return s;
+}

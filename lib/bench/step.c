@@ -1,0 +1,328 @@
+/*
+ * Whole steps of training on one leaf: forward, backward, update; on made-up
+ * clips, and on those of a packed set with the loader at work beside.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "bench/cases.h"
+#include "bench/tasks.h"
+#include "data/loader.h"
+#include "train/optim.h"
+
+#define RATE 0.001
+#define LOADERS 2		/* threads, as vt-train's default */
+#define MEMORY ((size_t)512 << 20)
+/* Steps of more multiply-adds, forward, are too long for plain loops. */
+#define REFERENCE_MACS 4e9
+#define LOSS_TOLERANCE 1e-4	/* relative */
+#define NORM_TOLERANCE 1e-2
+
+enum phase { STEP, WAIT, FORWARD, BACKWARD, UPDATE, PHASES };
+
+static const char *const phase_names[PHASES] = { "step", "wait", "forward",
+	"backward", "update" };
+
+struct job {
+	struct bench *b;
+	const struct net_options *o;
+	struct shape shape;
+	char prefix[160];		/* of names: step/NET/SHAPE */
+	struct rig rig;
+	struct optim optim;
+	struct loader *loader;		/* NULL: made-up clips */
+	double loss, norm;		/* of the last step */
+	struct figure seconds[PHASES];
+	struct figure kind[2][OP_KINDS];	/* forward and backward */
+};
+
+static void
+clear(struct job *j)
+{
+	for (int i = 0; i < PHASES; i++)
+		figure_free(&j->seconds[i]);
+	for (int i = 0; i < OP_KINDS; i++) {
+		figure_free(&j->kind[0][i]);
+		figure_free(&j->kind[1][i]);
+	}
+}
+
+/* ---- one step ---- */
+
+/* A diverged step is a wrong answer if answers matter; then it ends the case. */
+static int
+sound(struct job *j)
+{
+	bench_spoil(j->b, &j->loss, sizeof(j->loss));
+	if (!j->b->check || (isfinite(j->loss) && isfinite(j->norm) &&
+	    j->loss >= 0))
+		return 1;
+	bench_wrong(j->b, "%s: a loss of %g, a gradient of norm %g", j->prefix,
+	    j->loss, j->norm);
+	return 0;
+}
+
+static int
+next_leaf(struct job *j, struct leaf **leaf, struct feed *f)
+{
+	int got = loader_next(j->loader, leaf);
+
+	if (got != 1)
+		return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	*f = (struct feed){ (*leaf)->pixels, (*leaf)->label, (*leaf)->clip,
+		j->rig.feed.seed };
+	return 0;
+}
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	struct rig *r = &j->rig;
+	struct feed feed = r->feed;
+	struct leaf *leaf = NULL;
+	double at[PHASES + 1];
+	int status;
+
+	at[WAIT] = clock_seconds();
+	if (j->loader != NULL && (status = next_leaf(j, &leaf, &feed)) != 0)
+		return status;
+	at[FORWARD] = clock_seconds();
+	j->loss = rig_forward(r, &feed);
+	at[BACKWARD] = clock_seconds();
+	plan_backward(r->plan, NULL, NULL);
+	at[UPDATE] = clock_seconds();
+	optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
+	at[PHASES] = clock_seconds();
+	if (leaf != NULL)
+		loader_return(j->loader, leaf);
+	if (counts) {
+		figure_add(&j->seconds[STEP], at[PHASES] - at[WAIT]);
+		for (int i = WAIT; i < PHASES; i++)
+			figure_add(&j->seconds[i], at[i + 1] - at[i]);
+	}
+	return sound(j) ? 0 : EXIT_FAILED;
+}
+
+/* The same with a clock around each operator. */
+static int
+run_kinds(void *arg, int counts)
+{
+	struct job *j = arg;
+	struct plan *p = j->rig.plan;
+	const struct backend *be = j->o->backend;
+	double sum[2][OP_KINDS] = { { 0 } };
+
+	plan_bind(p, j->rig.net->arena, j->rig.net->w, j->rig.gradient);
+	for (int i = 0; i < 2 * p->n; i++) {
+		int back = i >= p->n;
+		struct task *t = &p->task[back ? 2 * p->n - 1 - i : i];
+		double start = clock_seconds();
+
+		t->feed = &j->rig.feed;
+		(back ? task_backward : task_forward)(be, t);
+		sum[back][t->op->kind] += clock_seconds() - start;
+	}
+	for (int kind = 0; kind < OP_KINDS && counts; kind++)
+		for (int back = 0; back < 2; back++)
+			figure_add(&j->kind[back][kind], sum[back][kind]);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static void
+print_phases(struct job *j, const char *under)
+{
+	struct bench *b = j->b;
+	const struct figure *step = &j->seconds[STEP];
+	double clips = j->shape.n, images = clips * j->shape.t;
+
+	for (int i = 0; i < PHASES; i++)
+		if (i != WAIT || j->loader != NULL)
+			bench_row(b, &j->seconds[i], "s", NULL, "%s%s/%s",
+			    j->prefix, under, phase_names[i]);
+	bench_rate(b, step, images, "images/s", NULL, "%s%s/images", j->prefix,
+	    under);
+	bench_rate(b, step, clips, "clips/s", NULL, "%s%s/clips", j->prefix,
+	    under);
+}
+
+static void
+print_memory(struct job *j)
+{
+	struct rusage u;
+
+	bench_value(j->b, (double)j->rig.plan->arena, "bytes",
+	    "activations and their gradients", "%s/activations", j->prefix);
+	/* Linux counts in KiB. */
+	if (getrusage(RUSAGE_SELF, &u) == 0)
+		bench_value(j->b, 1024.0 * (double)u.ru_maxrss, "bytes",
+		    "the process's largest so far", "%s/resident", j->prefix);
+}
+
+static void
+print_kinds(struct job *j)
+{
+	double all = 0, conv = 0;
+
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		for (int back = 0; back < 2; back++) {
+			const char *name = op_types[kind].name;
+			double median = figure_median(&j->kind[back][kind]);
+
+			all += median;
+			conv += kind == OP_CONV ? median : 0;
+			if (median > 1e-6)	/* less is no work at all */
+				bench_row(j->b, &j->kind[back][kind], "s", NULL,
+				    "%s/%s/%s", j->prefix,
+				    phase_names[FORWARD + back],
+				    name != NULL ? name : "loss");
+		}
+	all += figure_median(&j->seconds[UPDATE]);
+	bench_value(j->b, 1 - conv / all, "share",
+	    "of the step that is not convolution", "%s/other", j->prefix);
+}
+
+/* ---- checking ---- */
+
+/* Two steps from the first weights: what they give on back end ${be}. */
+static int
+first_steps(struct job *j, const struct backend *be, double loss[2],
+    double *norm)
+{
+	struct rig r = { 0 };
+	struct optim o = j->optim;
+	int bad = rig_open(&r, j->o->graph, be, &j->shape);
+
+	o.m = NULL;
+	if (bad == 0)
+		bad = optim_open(&o, r.net);
+	for (int i = 0; i < 2 && bad == 0; i++) {
+		double n;
+
+		loss[i] = rig_forward(&r, &r.feed);
+		plan_backward(r.plan, NULL, NULL);
+		optim_step(&o, r.net, r.gradient, 1, RATE, &n);
+		if (i == 0)
+			*norm = n;
+	}
+	if (r.net != NULL)
+		optim_close(&o, r.net);
+	rig_close(&r);
+	return bad;
+}
+
+static double
+off(double x, double key)
+{
+	return fabs(x - key) / (fabs(key) > 1e-6 ? fabs(key) : 1);
+}
+
+/* The losses of two steps and the first gradient must be the reference's. */
+static int
+check(struct job *j)
+{
+	const struct backend *ref = backend_find("ref64");
+	struct dims d = shape_dims(&j->shape);
+	double loss[2], key[2], norm, key_norm, worst;
+
+	if (graph_macs(j->o->graph, &d) > REFERENCE_MACS) {
+		bench_remark(j->b, "%s: more than ref64 can repeat: the loss "
+		    "was finite", j->prefix);
+		return 0;
+	}
+	if (ref == NULL || ref->open(1) != 0 ||
+	    first_steps(j, j->o->backend, loss, &norm) != 0 ||
+	    first_steps(j, ref, key, &key_norm) != 0)
+		return EXIT_FAILED;
+	worst = fmax(off(loss[0], key[0]), off(loss[1], key[1]));
+	bench_value(j->b, worst, "relative", "losses of two steps from ref64's",
+	    "%s/difference", j->prefix);
+	if (!(worst <= LOSS_TOLERANCE) ||
+	    !(off(norm, key_norm) <= NORM_TOLERANCE))
+		bench_wrong(j->b, "%s: losses %.9g and %.9g, a gradient of norm "
+		    "%.9g (ref64: %.9g, %.9g, %.9g)", j->prefix, loss[0],
+		    loss[1], norm, key[0], key[1], key_norm);
+	return 0;
+}
+
+/* ---- the case ---- */
+
+/* The same steps on the clips of a set; ${alone} is the step without. */
+static int
+measure_data(struct job *j, double alone)
+{
+	struct loader_options o = { .seed = 1, .threads = LOADERS, .ranks = 1,
+		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1,
+		.memory = MEMORY };
+	struct cell cell = shape_cell(&j->shape);
+	struct schedule *s = shape_schedule(&cell, 1);
+	int status;
+
+	if (s == NULL)
+		return EXIT_USAGE;
+	clear(j);
+	j->loader = loader_new(j->o->data, s, 0, &o);
+	status = bench_repeat(j->b, run, j);
+	if (status == 0) {
+		print_phases(j, "/data");
+		bench_value(j->b, figure_median(&j->seconds[STEP]) / alone,
+		    "times", "a step with the loader to one without",
+		    "%s/data/ratio", j->prefix);
+	}
+	loader_free(j->loader);
+	j->loader = NULL;
+	schedule_free(s);
+	return status;
+}
+
+static int
+measure(struct job *j)
+{
+	struct bench *b = j->b;
+	double alone;
+	int status;
+
+	if (rig_open(&j->rig, j->o->graph, j->o->backend, &j->shape) != 0 ||
+	    optim_open(&j->optim, j->rig.net) != 0)
+		return EXIT_FAILED;
+	if ((status = bench_repeat(b, run, j)) != 0)
+		return status;
+	print_phases(j, "");
+	print_memory(j);
+	alone = figure_median(&j->seconds[STEP]);
+	if (j->o->kinds && (status = bench_repeat(b, run_kinds, j)) == 0)
+		print_kinds(j);
+	if (status == 0 && j->o->data != NULL)
+		status = measure_data(j, alone);
+	return status == 0 && b->check ? check(j) : status;
+}
+
+int
+bench_step(struct bench *b, const struct net_options *o)
+{
+	int status = 0, wrong = b->wrong;
+
+	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
+		struct job j = { .b = b, .o = o, .shape = o->shapes->item[i],
+			.optim = { .rule = group_rule_find("tsm"),
+			    .momentum = 0.9, .decay = 1e-4 } };
+		char text[40];
+
+		snprintf(j.prefix, sizeof(j.prefix), "step/%s/%s",
+		    o->graph->name, shape_text(&j.shape, text));
+		status = measure(&j);
+		clear(&j);
+		if (j.rig.net != NULL)
+			optim_close(&j.optim, j.rig.net);
+		rig_close(&j.rig);
+	}
+	return b->wrong > wrong ? 0 : status;
+}

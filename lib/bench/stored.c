@@ -1,0 +1,155 @@
+/* Stored frames, decoded by libjpeg-turbo alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "bench/stored.h"
+
+int
+stored_is_jpeg(const struct dataset *d)
+{
+	return strcmp(dataset_ext(d, 0), "jpg") == 0;
+}
+
+void
+stored_open(struct stored *s, struct pool *p)
+{
+	int n = pool_threads(p);
+
+	*s = (struct stored){ .pool = p };
+	s->decoder = xcalloc((size_t)n, sizeof(struct jpeg_decoder *));
+	for (int i = 0; i < n; i++)
+		s->decoder[i] = jpeg_decoder_new();
+}
+
+void
+stored_close(struct stored *s)
+{
+	for (int i = 0; s->decoder != NULL && i < pool_threads(s->pool); i++)
+		jpeg_decoder_free(s->decoder[i]);
+	free(s->decoder);
+	free(s->frame);
+	buffer_free(&s->data);
+	*s = (struct stored){ 0 };
+}
+
+void
+stored_clear(struct stored *s)
+{
+	s->data.n = s->n = 0;
+}
+
+int
+stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
+    const int *frame, int n, struct crop crop, int side)
+{
+	struct buffer read = { 0 };
+	size_t *at = xcalloc((size_t)n + 1, sizeof(*at));
+	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at);
+
+	for (int i = 0; i < n && bad == 0; i++) {
+		s->frame = array_room(s->frame, s->n, &s->cap,
+		    sizeof(*s->frame));
+		s->frame[s->n++] = (struct stored_frame){
+			.at = s->data.n + at[i], .bytes = at[i + 1] - at[i],
+			.sample = dataset_sample(d, sample),
+			.number = frame[i], .side = side,
+			.part = { crop.x, crop.y, crop.w, crop.h } };
+	}
+	if (bad == 0)
+		buffer_add(&s->data, read.data, at[n]);
+	buffer_free(&read);
+	free(at);
+	return bad;
+}
+
+static struct region
+all_of(const struct stored_frame *f)
+{
+	return (struct region){ 0, 0, f->sample.width, f->sample.height };
+}
+
+static int
+decode(const struct stored *s, int thread, const struct stored_frame *f,
+    struct region r, int want_w, int want_h, struct image *m,
+    struct region *at)
+{
+	char why[256];
+	int bad;
+
+	fail_capture(why, sizeof(why));
+	bad = jpeg_decode(s->decoder[thread], s->data.data + f->at, f->bytes, r,
+	    want_w, want_h, m, at);
+	fail_capture(NULL, 0);
+	return bad ? fail("%s: key %s: frame %d: %s", text_quote(
+	    f->sample.shard), f->sample.key, f->number, why) : 0;
+}
+
+/* The picture must be of the size that the index says. */
+static int
+decode_whole(const struct stored *s, int thread, const struct stored_frame *f)
+{
+	struct image m;
+	struct region at;
+
+	if (decode(s, thread, f, all_of(f), f->sample.width, f->sample.height,
+	    &m, &at) != 0)
+		return -1;
+	if (m.w == f->sample.width && m.h == f->sample.height)
+		return 0;
+	return fail("%s: key %s: frame %d: %dx%d pixels (the index says %dx%d)",
+	    text_quote(f->sample.shard), f->sample.key, f->number, m.w, m.h,
+	    f->sample.width, f->sample.height);
+}
+
+static void
+whole_part(int i, int thread, void *arg)
+{
+	struct stored *s = arg;
+
+	if (decode_whole(s, thread, &s->frame[i]) != 0)
+		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
+}
+
+static void
+wanted_part(int i, int thread, void *arg)
+{
+	struct stored *s = arg;
+	const struct stored_frame *f = &s->frame[i];
+	struct image m;
+	struct region at;
+
+	if (decode(s, thread, f, f->part, f->side, f->side, &m, &at) != 0)
+		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
+}
+
+int
+stored_decode(struct stored *s, int whole)
+{
+	s->failed = 0;
+	pool_run(s->pool, (int)s->n, whole ? whole_part : wanted_part, s);
+	return s->failed ? -1 : 0;
+}
+
+int
+stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
+{
+	const struct stored_frame *f = &s->frame[i];
+	struct image m;
+	struct region at, r = f->part;
+	double by;
+
+	if (decode(s, 0, f, f->part, f->side, f->side, &m, &at) != 0)
+		return -1;
+	image_resize(part, f->side, f->side, m.data, m.w, m.h, at, 0);
+	/* The part was scaled by 1, 1/2 or 1/4: ask for that of the whole. */
+	by = at.w / r.w;
+	if (decode(s, 0, f, all_of(f), (int)(f->sample.width * by),
+	    (int)(f->sample.height * by), &m, &at) != 0)
+		return -1;
+	image_resize(whole, f->side, f->side, m.data, m.w, m.h,
+	    (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);
+	return 0;
+}

@@ -1,0 +1,45 @@
+#ifndef BENCH_TASKS_H
+#define BENCH_TASKS_H
+
+/*
+ * The operators of a network, as its plan runs them: which are alike, what
+ * they move, and whether a back end computes what the reference does.
+ */
+
+#include "bench/bench.h"
+#include "bench/rig.h"
+
+/* task_alike(a, b): 1 if both are the same work on the same shapes. */
+int task_alike(const struct task *a, const struct task *b);
+
+/*
+ * task_work(t, backward): floating-point operations of a pass of a
+ * convolution or a linear layer, two for a multiply-add; backward is a pass
+ * for the weights and one for the input, if that is wanted.  0 for others.
+ */
+double task_work(const struct task *t, int backward);
+
+/*
+ * task_traffic(b, t, backward): the bytes of activations that a pass must at
+ * least read and write on back end ${b}, each once: x and y; or dy, what the
+ * pass reads of x and y, and dx, twice where it is added to.
+ */
+double task_traffic(const struct backend *b, const struct task *t,
+    int backward);
+
+/* task_text(t, buf, size): kind, shapes and attributes, for people. */
+void task_text(const struct task *t, char *buf, size_t size);
+
+void task_forward(const struct backend *b, struct task *t);
+void task_backward(const struct backend *b, struct task *t);
+
+/*
+ * tasks_compare(b, x, key, i):
+ * Run task ${i} of rig ${x} and of ${key}, a rig of the reference back end, on
+ * the same made-up inputs and gradients: the largest relative difference of
+ * output, input gradients and parameter gradients; infinite for a NaN.
+ */
+double tasks_compare(const struct bench *b, struct rig *x, struct rig *key,
+    int i);
+
+#endif
