@@ -1,0 +1,110 @@
+# experiment.mk: what do temporal shifts, and what does multigrid training, give
+# on your videos?  From two lists of videos to a table that says so:
+#
+#   make -f experiment.mk VIDEOS=actions TRAIN=actions/train.csv TEST=actions/test.csv
+#
+# A list names a video and its class on each line (vt-extract(1), --list); the
+# paths begin at VIDEOS.  Everything is made in OUT; the table is OUT/report.tsv.
+#
+# Interrupt it whenever you like and type the same again: it goes on where it
+# was.  What make calls "Error 75" is a run that was stopped and saved.
+#
+#   make -f experiment.mk ... -j4 THREADS=1       four runs at once
+#   make -f experiment.mk ... SEEDS='1 2 3 4 5'   more runs, beside those there are
+#   make -f experiment.mk ... status              how far each run is
+#
+# To change more than that, copy this file and edit it.
+
+VIDEOS    = .
+TRAIN     = train.csv
+TEST      = test.csv
+OUT       = experiment
+
+# What is compared: networks (names, or files by their path), schedules by the
+# names below, and seeds, to tell the difference from luck.
+NETS      = tsm_tiny tsn_tiny
+SCHEDULES = constant multigrid
+SEEDS     = 1 2 3
+
+# Clips of 8 frames of 80 x 80 suit a few hundred videos of small pictures.
+# With thousands, take tsm_r18 or tsm_r50, --short-side=256 and --crop=224.
+EXTRACT   = --short-side=144
+SHAPE     = --batch=8 --frames=8 --crop=80 --lr=0.005 --epochs=40 --lr-steps=28 --warmup-epochs=2
+constant  = --policy=constant
+multigrid = --policy=long --long-factors=0.5x0.7071,0.5x1,1x1 --epoch-factor=1
+TRAINING  = --clip=20
+EVAL      = --clips=2 --crops=3
+
+# Threads of a run, 0 for all cores; and what starts it: MPIRUN='mpirun -np 2'.
+THREADS   = 0
+MPIRUN    =
+
+# ---- nothing below needs to be changed ----
+
+run       = $(OUT)/$(basename $(notdir $1))-$2-$3
+runs     := $(foreach n,$(NETS),$(foreach s,$(SCHEDULES),$(foreach i,$(SEEDS),$(call run,$n,$s,$i))))
+settings  = $(EXTRACT) $(TRAINING) $(EVAL)
+
+all: $(OUT)/report.tsv
+	@cat $(OUT)/report.tsv
+
+# A pack that was stopped goes on, and a list that is newer than its set is
+# compared with it: if it says something else, vt-pack refuses.
+$(OUT)/train/manifest.json: $(TRAIN) | $(OUT)/settings
+	vt-extract --list=$(TRAIN) --root=$(VIDEOS) $(EXTRACT) | vt-pack --resume -o $(@D)
+	touch $@
+$(OUT)/test/manifest.json: $(TEST) $(OUT)/train/manifest.json
+	vt-extract --list=$(TEST) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | \
+	    vt-pack --resume -o $(@D)
+	touch $@
+
+# make compares times and not settings, so these two are written at each start
+# and compared: what was made by other settings is not mixed with these.
+keep = if [ ! -e $@ ]; then mv $@.new $@; elif cmp -s $@.new $@; then rm $@.new; else \
+       echo "$@: from other settings; give the new ones another OUT, or remove $(OUT)" >&2; exit 1; fi
+$(OUT)/settings: force
+	@mkdir -p $(OUT)
+	@echo '$(settings)' >$@.new; $(keep)
+$(SCHEDULES:%=$(OUT)/%.tsv): $(OUT)/%.tsv: force | $(OUT)/settings
+	@vt-schedule $(SHAPE) $($*) >$@.new && $(keep)
+
+# final.safetensors has its name once all steps are done, and not before.
+define rules
+$(call run,$1,$2,$3)/final.safetensors: $(OUT)/$2.tsv | $(OUT)/train/manifest.json
+	$(MPIRUN) vt-train --data=$(OUT)/train --model=$1 --schedule=$(OUT)/$2.tsv --seed=$3 \
+	    $(TRAINING) --threads=$(THREADS) --out=$$(@D) >/dev/null
+endef
+$(foreach n,$(NETS),$(foreach s,$(SCHEDULES),$(foreach i,$(SEEDS),$(eval $(call rules,$n,$s,$i)))))
+
+# The last weights and not the best: the test set must not choose.
+%/test.tsv: %/final.safetensors | $(OUT)/test/manifest.json
+	vt-eval --checkpoint=$< --data=$(OUT)/test $(EVAL) --threads=$(THREADS) \
+	    --matrix=$(@D)/confusion.png >$@.new
+	mv $@.new $@
+
+# A line for each setting, over its seeds; minutes are those of one training.
+$(OUT)/report.tsv: $(runs:=/test.tsv) force
+	@awk -F '\t' '!/^#/ { all++; if (n[$$2]++ == 0) k++; if (n[$$2] > max) max = n[$$2] } END { \
+	    printf "# %d clips of %d classes; chance is %.3f, the commonest class %.3f\n", \
+	    all, k, 1 / k, max / all }' $< >$@.new
+	@for r in $(runs); do \
+	    awk '/"type":"step"/ { match($$0, /"clips":[0-9]*/); c = substr($$0, RSTART + 8); \
+	        match($$0, /"clips_per_s":[0-9.]*/); t += (c - last) / substr($$0, RSTART + 14); last = c + 0 } \
+	        END { printf "%f\t", t / 60 }' $$r/log.jsonl; \
+	    sed -n 's/^#summary.top1 \([0-9.]*\).*/\1/p' $$r/test.tsv | sed "s|^|$${r%-*}	|"; \
+	done | awk -F '\t' '{ sub(/.*\//, "", $$2); if (n[$$2]++ == 0) { name[++k] = $$2; low[$$2] = $$3 } \
+	    t[$$2] += $$1; s[$$2] += $$3; if ($$3 < low[$$2]) low[$$2] = $$3; if ($$3 > high[$$2]) high[$$2] = $$3 } \
+	    END { print "#setting\truns\ttop1\tlowest\thighest\tminutes"; for (i = 1; i <= k; i++) { x = name[i]; \
+	    printf "%s\t%d\t%.3f\t%.3f\t%.3f\t%.1f\n", x, n[x], s[x] / n[x], low[x], high[x], t[x] / n[x] } }' >>$@.new
+	@mv $@.new $@
+
+status:
+	@for r in $(runs); do printf '%s\t' $$r; \
+	    if [ -e $$r/latest ]; then vt-train --status=$$r || :; else echo 'nothing saved yet'; fi; done
+
+force:
+.PHONY: all status force
+.SECONDARY:
+# make would remove what is finished when it is interrupted a moment later.
+.PRECIOUS: %/test.tsv $(OUT)/train/manifest.json \
+    $(OUT)/test/manifest.json $(runs:=/final.safetensors)

@@ -1,0 +1,193 @@
+#!/bin/sh
+# share/examples: the experiment runs, stops and goes on; the scripts queue
+# themselves again when and only when a run says 75, and pass signals on.
+# tests/run: weight 20
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+examples=$PWD/share/examples
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+for f in share/examples/*[!E]; do
+	check "README names ${f##*/}" grep -q "^${f##*/} " share/examples/README
+done
+
+# ---- the scripts, with commands of Slurm and Open MPI that are made up ----
+
+mkdir "$T/bin"
+cat >"$T/bin/srun" <<'EOF'
+#!/bin/bash
+echo "${0##*/} $*" >>calls
+trap 'echo got USR1 >>calls; sleep 0.3; exit 75' USR1
+[ ! -e wait ] || { : >waiting; while :; do sleep 0.05; done; }
+exit "$(sed -n "$(grep -c run calls)p" statuses)"
+EOF
+cp "$T/bin/srun" "$T/bin/mpirun"
+printf '#!/bin/sh\necho "scontrol $*" >>calls\n' >"$T/bin/scontrol"
+printf '#!/bin/sh\n[ "$1" = 10 ] || exec /bin/sleep "$@"\n' >"$T/bin/sleep"
+chmod +x "$T"/bin/*
+
+# with STATUSES SCRIPT [WORD...]: run it in a folder of its own
+with() {
+	rm -rf "$T/job"
+	mkdir "$T/job"
+	echo "$1" | tr ' ' '\n' >"$T/job/statuses"
+	shift
+	(cd "$T/job" && PATH="$T/bin:$PATH" SLURM_JOB_ID=4711 bash "$@")
+}
+# interrupted SIGNAL SCRIPT [WORD...]: the same, and a signal while ranks run
+interrupted() {
+	sig=$1
+	shift
+	rm -rf "$T/job"
+	mkdir "$T/job"
+	: >"$T/job/wait"
+	cd "$T/job" || exit 2
+	PATH="$T/bin:$PATH" SLURM_JOB_ID=4711 bash "$@" &
+	i=0
+	while [ ! -e waiting ] && [ $i -lt 200 ]; do
+		sleep 0.05
+		i=$((i + 1))
+	done
+	kill -s "$sig" $!
+	wait $!
+	got=$?
+	cd "$OLDPWD" || exit 2
+	return $got
+}
+
+for s in slurm slurm-mpirun hosts; do
+	check "$s.sh: no slips" bash -n "$examples/$s.sh"
+	if command -v shellcheck >/dev/null; then
+		check "$s.sh: nor does shellcheck see any" shellcheck "$examples/$s.sh"
+	fi
+done
+for s in slurm slurm-mpirun; do
+	# The manual shows the scripts without their comments.
+	check_same "$s.sh is what vt(7) shows" \
+		"$(grep -v '^# \|^#$' "$examples/$s.sh")" \
+		"$(sed -n '/^#!\/bin\/bash/,/^\.Ed/{/^\.Ed/!p;}' man/vt.7 | awk -v n=$s '
+			/^#!/ { i++ } i == (n == "slurm" ? 1 : 2)')"
+	for status in 0 1 2 4 5 6 137; do
+		check_exit "$s.sh: status $status is passed on" $status with $status "$examples/$s.sh"
+		check_same "$s.sh: and nothing is queued" "" "$(grep scontrol "$T/job/calls")"
+	done
+	check_exit "$s.sh: 75 is passed on" 75 with 75 "$examples/$s.sh"
+	check_same "$s.sh: and the job is queued, once" "scontrol requeue 4711" "$(grep scontrol "$T/job/calls")"
+	check "$s.sh: starts vt-train with job.conf" grep -q 'run .*vt-train -c job.conf -o run$' "$T/job/calls"
+done
+for sig in USR1 TERM; do
+	check_exit "slurm-mpirun.sh: SIG$sig ends in 75" 75 interrupted $sig "$examples/slurm-mpirun.sh"
+	check_same "slurm-mpirun.sh: mpirun gets SIGUSR1, and the job is queued" \
+		"got USR1,scontrol requeue 4711," "$(grep -v vt-train "$T/job/calls" | tr '\n' ',')"
+done
+
+check_exit "hosts.sh: without hosts" 1 with 0 "$examples/hosts.sh"
+check_exit "hosts.sh: a run that ends well" 0 with 0 "$examples/hosts.sh" a:2,b:3,c -c job.conf
+check "hosts.sh: with all ranks" grep -q -- '-H a:2,b:3,c -np 6 .* vt-train -c job.conf$' "$T/job/calls"
+for status in 1 2 4 5 75; do
+	check_exit "hosts.sh: status $status is final" $status with $status "$examples/hosts.sh" a b
+	check_same "hosts.sh: and there was one start" 1 "$(grep -c vt-train "$T/job/calls")"
+done
+check_exit "hosts.sh: a rank, a host and a peer are lost" 0 with "137 205 6 0" "$examples/hosts.sh" a:2 -o run
+check_same "hosts.sh: it was started four times" 4 "$(grep -c vt-train "$T/job/calls")"
+check_exit "hosts.sh: gives up" 6 with "137 6 6" -c "TRIES=1 . $examples/hosts.sh" "$examples/hosts.sh" a:2 -o run
+for sig in USR1 TERM; do
+	check_exit "hosts.sh: SIG$sig ends in 75" 75 interrupted $sig "$examples/hosts.sh" a:2 -o run
+	check "hosts.sh: mpirun gets SIGUSR1" grep -q 'got USR1' "$T/job/calls"
+	check_same "hosts.sh: and is not started again" 1 "$(grep -c vt-train "$T/job/calls")"
+done
+
+# ---- the experiment ----
+
+if ! command -v ffmpeg >/dev/null || ! vt-extract --version | grep -q '^Built with:.*FFmpeg'; then
+	skip "experiment.mk" "needs ffmpeg, and vt built with it"
+	plan
+	exit 0
+fi
+cd "$T" || exit 2
+mkdir -p v/rise v/fall
+for i in 1 2 3 4 5 6; do
+	for class in rise fall; do
+		y="10*t+$i"
+		[ $class = rise ] || y="40-10*t-$i"
+		ffmpeg -v error -nostdin -f lavfi -i color=c=gray:s=64x48:r=8:d=2 -f lavfi -i color=c=white:s=12x8:r=8:d=2 \
+			-filter_complex "overlay=x=20:y=$y:eval=frame" -pix_fmt yuv420p v/$class/$class$i.mp4
+	done
+done
+{ echo path,label; (cd v && printf '%s\n' */*[1-4].mp4) | sed 's|\(.*\)/.*|&,\1|'; } >train.csv
+{ echo path,label; (cd v && printf '%s\n' */*[56].mp4) | sed 's|\(.*\)/.*|&,\1|'; } >test.csv
+# experiment OUT [WORD...]: with a small shape, one thread each
+before_make=
+experiment() {
+	out=$1
+	shift
+	$before_make make -f "$examples/experiment.mk" VIDEOS=v OUT="$out" THREADS=1 SEEDS='1 2' \
+		SHAPE='--batch=4 --bn-size=4 --frames=4 --crop=32 --lr=0.005 --epochs=12 --lr-steps=9' "$@"
+}
+# state OUT: what is made, without times
+state() {
+	(cd "$1" && cksum ./*/final.safetensors ./*/test.tsv ./*.tsv ./*/*.tar | grep -v report)
+	cut -f 1-5 "$1/report.tsv"
+}
+check_exit "experiment.mk: -j2, from lists to a table" 0 experiment whole -j2
+check_same "experiment.mk: a line for each setting" \
+	"#setting tsm_tiny-constant tsm_tiny-multigrid tsn_tiny-constant tsn_tiny-multigrid " \
+	"$(sed 1d whole/report.tsv | cut -f 1 | tr '\n' ' ')"
+check_same "experiment.mk: over two runs of four clips" "# 4 clips of 2 classes; chance is 0.500, the commonest class 0.500|2222" \
+	"$(head -1 whole/report.tsv)|$(sed 1,2d whole/report.tsv | cut -f 2 | tr -d '\n')"
+check_same "experiment.mk: the mean is that of vt-eval" \
+	"$(sed -n 's/^#summary.top1 \([0-9.]*\).*/\1/p' whole/tsm_tiny-constant-[12]/test.tsv | awk '{ s += $1 } END { printf "%.3f", s / 2 }')" \
+	"$(sed -n 3p whole/report.tsv | cut -f 3)"
+cp "$T/out" log1
+before=$(state whole)
+check_exit "experiment.mk: again, there is nothing to do" 0 experiment whole
+check_same "experiment.mk: and nothing is done" "" "$(grep vt- "$T/out")"
+touch train.csv
+check_exit "experiment.mk: a list that is newer and the same" 0 experiment whole
+check_same "experiment.mk: changes nothing" "$before" "$(state whole)"
+check_exit "experiment.mk: other settings" 2 experiment whole TRAINING=--clip=5
+check_says "experiment.mk: are not mixed with these" "whole/settings: from other settings"
+check_exit "experiment.mk: another schedule" 2 experiment whole constant=--policy=short
+check_says "experiment.mk: is not mixed in either" "whole/constant.tsv: from other settings"
+check_exit "experiment.mk: one more seed" 0 experiment whole SEEDS='1 2 3'
+check_same "experiment.mk: trains the new runs alone" 4 "$(grep -c '^vt-train' "$T/out")"
+
+
+# A run that stops itself, which make calls an error, and the rest of the way.
+before_make='env VT_STOP_AFTER=0.001s'
+check_exit "experiment.mk: a run that is stopped" 2 experiment stopped
+before_make=
+check_says "experiment.mk: is Error 75" 'final.safetensors\] Error 75'
+check_exit "experiment.mk: status" 0 experiment stopped status
+check "experiment.mk: status has unfinished runs" grep -q '"unfinished"' "$T/out"
+check_exit "experiment.mk: the rest of the way" 0 experiment stopped -j2
+check_same "experiment.mk: ends at the same" "$before" "$(state stopped)"
+
+# Interrupted again and again, at any place, by a signal to the whole group of
+# processes, as a terminal sends it.
+cat >interrupted.sh <<'EOF'
+set -m
+signal=$1 after=$2
+shift 2
+"$@" >log 2>&1 &
+sleep "$after"
+kill -s "$signal" -- -$! 2>/dev/null
+wait $!
+EOF
+stops=0
+for after in 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 1 2 4; do
+	sig=INT
+	[ $((stops % 2)) = 0 ] || sig=TERM
+	before_make="bash interrupted.sh $sig $after"
+	experiment parts -j2 2>/dev/null && break
+	stops=$((stops + 1))
+done
+before_make=
+check_exit "experiment.mk: interrupted and run again" 0 experiment parts -j2
+check_same "experiment.mk: has made the same, after $stops interruptions" "$before" "$(state parts)"
+check "experiment.mk: there were some" test "$stops" -ge 2
+check_exit "experiment.mk: status" 0 experiment parts status
+check_same "experiment.mk: status names each run" 8 "$(grep -c '"finished"' "$T/out")"
+plan
