@@ -259,7 +259,7 @@ set_shapes(struct session *s, const struct subtest *t)
 static void
 check_use(struct session *s, const struct subtest *t)
 {
-	int size, local;
+	int size;
 
 	check_vain(t);
 	set_shapes(s, t);
@@ -278,7 +278,7 @@ check_use(struct session *s, const struct subtest *t)
 	if (least > most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
 		    least, most);
-	if (t->run != run_allreduce && (launch_rank(&size, &local), size > 1))
+	if (t->run != run_allreduce && (launch_rank(&size), size > 1))
 		options_wrong("%s runs on one rank, not on %d", t->name, size);
 }
 

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "comm/cores.h"
 #include "train/checkpoint.h"
 #include "train/evaluator.h"
 #include "train/metric.h"
@@ -106,6 +107,7 @@ static const struct command command = {
 
 struct session {
 	struct comm *comm;
+	int threads;
 	struct safetensors file;
 	struct state state;
 	struct dataset *data;
@@ -141,7 +143,6 @@ static int
 open_all(struct session *s)
 {
 	int bad = checkpoint_read(checkpoint, &s->file, &s->state);
-	int size, local, cores;
 
 	if (bad)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
@@ -157,10 +158,8 @@ open_all(struct session *s)
 	s->graph = graph_parse(s->state.model, s->state.network, s->classes);
 	if (s->graph == NULL)
 		return EXIT_DAMAGE;
-	launch_rank(&size, &local);
-	cores = cpus() / local;
-	if (s->backend->open(threads > 0 ? (int)threads : cores > 1 ? cores : 1) !=
-	    0 || (s->net = net_new(s->graph, s->backend)) == NULL)
+	if (s->backend->open(s->threads) != 0 ||
+	    (s->net = net_new(s->graph, s->backend)) == NULL)
 		return EXIT_FAILED;
 	return checkpoint_load(&s->file, checkpoint, s->net, NULL) == 0 ? 0 :
 	    EXIT_DAMAGE;
@@ -395,6 +394,7 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
+	s.threads = threads > 0 ? (int)threads : cores(s.comm);
 	status = run(&s);
 	evaluation_free(&s.e);
 	net_free(s.net);

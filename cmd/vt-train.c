@@ -15,6 +15,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "comm/cores.h"
 #include "train/resume.h"
 #include "train/trainer.h"
 
@@ -164,6 +165,7 @@ static const struct command command = {
 /* What main opens and closes again. */
 struct session {
 	struct comm *comm;
+	int threads;
 	char *schedule_text, *network_text, *network_path, *build, *classes;
 	struct schedule *schedule;
 	struct dataset *train, *val;
@@ -324,8 +326,6 @@ open_data(struct session *s)
 static int
 open_network(struct session *s)
 {
-	int size, local, cores;
-
 	if ((s->backend = backend_find(device)) == NULL)
 		return EXIT_USAGE;
 	if (s->comm->rank == 0)
@@ -339,10 +339,8 @@ open_network(struct session *s)
 	    s->network_text, dataset_classes(s->train));
 	if (s->graph == NULL)
 		return EXIT_USAGE;
-	launch_rank(&size, &local);
-	cores = cpus() / local;
-	if (s->backend->open(threads > 0 ? (int)threads : cores > 1 ? cores : 1) !=
-	    0 || (s->net = net_new(s->graph, s->backend)) == NULL)
+	if (s->backend->open(s->threads) != 0 ||
+	    (s->net = net_new(s->graph, s->backend)) == NULL)
 		return EXIT_FAILED;
 	return 0;
 }
@@ -691,6 +689,7 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
+	s.threads = threads > 0 ? (int)threads : cores(s.comm);
 	status = set_up(&s);
 	if (status == 0 && dry_run && s.comm->rank == 0)
 		trainer_print_plan(&s.t, stdout);

@@ -221,6 +221,14 @@ check_says "the second names the first" 'in use'
 
 sed 's/\t16\t4\t28\t4/\t16\t4\t28\t16/' "$T/s.tsv" >"$T/one.tsv"
 if [ $mpi = yes ]; then
+	if [ "$(nproc)" -gt 1 ]; then
+		OMPI_MCA_hwloc_base_binding_policy=core check_exit "one rank that mpirun has bound to a core" 0 \
+			mpirun -np 1 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref
+		check_says "is told so" 'bound its ranks here to 1 of'
+		OMPI_MCA_hwloc_base_binding_policy=none check_exit "and one that may run everywhere" 0 \
+			mpirun -np 1 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref
+		check_same "hears nothing" "" "$(cat "$T/err")"
+	fi
 	check_exit "fewer leaves than ranks" 2 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
 	check_says "with the rule" 'batch of 16 clips in BN groups of 16 makes 1 leaves'
 else

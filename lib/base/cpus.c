@@ -1,4 +1,4 @@
-/* How much machine there is, and this process's share of it. */
+/* How much machine there is, and which part of a run this process is. */
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,21 +30,16 @@ from_environment(const char *const *names, int otherwise)
 }
 
 int
-launch_rank(int *size, int *local)
+launch_rank(int *size)
 {
 	static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
 		"SLURM_STEP_NUM_TASKS", NULL };
 	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
 		"SLURM_PROCID", NULL };
-	static const char *const locals[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
-		"MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE", NULL };
 
 	*size = from_environment(sizes, 1);
-	*local = from_environment(locals, *size > 1 ? *size : 1);
 	if (*size < 1)
 		*size = 1;
-	if (*local < 1)
-		*local = 1;
 	return *size > 1 ? from_environment(ranks, 0) : 0;
 }
 

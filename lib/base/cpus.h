@@ -5,11 +5,10 @@
 int cpus(void);
 
 /*
- * launch_rank(size, local): the rank that mpirun or srun gave this process, 0
- * without them; ${*size} ranks in all and ${*local} on this host.  Known
- * before MPI starts.
+ * launch_rank(size): the rank that mpirun or srun gave this process, 0 without
+ * them, of ${*size}.  Known before MPI starts.
  */
-int launch_rank(int *size, int *local);
+int launch_rank(int *size);
 
 /* split(n, rank, ranks, first): how many of ${n} things ${rank} gets, from
  * ${*first} on: floor(n r / P) to floor(n (r + 1) / P) - 1. */

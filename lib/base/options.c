@@ -44,14 +44,14 @@ _Noreturn void
 options_wrong(const char *fmt, ...)
 {
 	char text[1024];
-	int size, local;
+	int size;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	/* Every rank was given the same options: one says what is wrong. */
-	if (launch_rank(&size, &local) > 0)
+	if (launch_rank(&size) > 0)
 		exit(EXIT_USAGE);
 	fail("%s", text);
 	fprintf(stderr, "Try '%s --help'.\n", program_name());

@@ -11,11 +11,11 @@
 struct comm *
 comm_open(int *argc, char ***argv)
 {
-	int wanted, local;
+	int wanted;
 	struct comm *c;
 
 	/* Alone, MPI would only cost time to start. */
-	launch_rank(&wanted, &local);
+	launch_rank(&wanted);
 	if (wanted == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL)
 		return comm_self();
 	c = comm_mpi_open(argc, argv);
@@ -44,9 +44,9 @@ comm_close(struct comm *c)
 struct comm *
 comm_open(int *argc, char ***argv)
 {
-	int wanted, local;
+	int wanted;
 
-	launch_rank(&wanted, &local);
+	launch_rank(&wanted);
 	(void)argc, (void)argv;
 	if (wanted > 1)
 		return fail_null("started as one of %d ranks, but this build has "

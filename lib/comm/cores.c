@@ -1,0 +1,69 @@
+/* A rank's share of the processors of its host. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "comm/cores.h"
+
+int
+cores_share(const struct place *place, int n, int rank)
+{
+	const struct place *me = &place[rank];
+	double sum = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		int ranks = 0;
+
+		if (!CPU_ISSET(cpu, &me->cpus))
+			continue;
+		for (int r = 0; r < n; r++)
+			ranks += strcmp(place[r].host, me->host) == 0 &&
+			    CPU_ISSET(cpu, &place[r].cpus);
+		sum += 1.0 / ranks;
+	}
+	/* Thirds must add up. */
+	return sum + 1e-6 < 1 ? 1 : (int)(sum + 1e-6);
+}
+
+/*
+ * mpirun binds up to two ranks to a core each if it is not told otherwise.  Its
+ * daemon, which is the parent, is not bound itself.
+ */
+static void
+warn_bound(const struct place *place, int n)
+{
+	cpu_set_t used, all;
+
+	if (getenv("OMPI_COMM_WORLD_SIZE") == NULL ||
+	    sched_getaffinity(getppid(), sizeof(all), &all) != 0)
+		return;
+	CPU_ZERO(&used);
+	for (int r = 0; r < n; r++)
+		if (strcmp(place[r].host, place[0].host) == 0)
+			CPU_OR(&used, &used, &place[r].cpus);
+	if (2 * CPU_COUNT(&used) <= CPU_COUNT(&all))
+		warning("mpirun has bound its ranks here to %d of %d processors "
+		    "(--bind-to none lets them have all)", CPU_COUNT(&used),
+		    CPU_COUNT(&all));
+}
+
+int
+cores(struct comm *c)
+{
+	struct place mine, *all = xcalloc((size_t)c->size, sizeof(*all));
+	int n = 1;
+
+	memset(&mine, 0, sizeof(mine));
+	gethostname(mine.host, sizeof(mine.host) - 1);
+	if (sched_getaffinity(0, sizeof(mine.cpus), &mine.cpus) != 0)
+		CPU_SET(0, &mine.cpus);
+	if (comm_gather(c, &mine, sizeof(mine), all) == 0) {
+		n = cores_share(all, c->size, c->rank);
+		if (c->rank == 0)
+			warn_bound(all, c->size);
+	}
+	free(all);
+	return n;
+}

@@ -1,0 +1,24 @@
+#ifndef COMM_CORES_H
+#define COMM_CORES_H
+
+#include <sched.h>
+
+#include "comm/comm.h"
+
+/* Where a rank may run. */
+struct place { char host[256]; cpu_set_t cpus; };
+
+/*
+ * cores(c): how many threads this rank should compute with: the processors it
+ * may run on, each shared out among the ranks of the host that may run there
+ * too; at least 1.  So it does not matter whether the launcher bound ranks to
+ * sockets or cores, or let them all run everywhere.  All ranks must call it.
+ * Where Open MPI was left to bind and keeps the ranks of a host off most of
+ * what it has, rank 0 says so.
+ */
+int cores(struct comm *c);
+
+/* cores_share(place, n, rank): the same for rank ${rank} of ${n}. */
+int cores_share(const struct place *place, int n, int rank);
+
+#endif
