@@ -470,7 +470,7 @@ find_checkpoint(struct session *s, struct resume *r)
 	if (strcmp(resume, "never") == 0) {
 		uint64_t *steps;
 
-		got = rundir_checkpoints(out, &steps);
+		got = rundir_checkpoints(out, "", &steps);
 		free(steps);
 		if (got > 0)
 			fail("%s: holds a run already (--resume=auto goes on with "

@@ -620,7 +620,7 @@ run_directory(void)
 	    "ckpt-0000000001.safetensors.old ckpt-0000000020.safetensors "
 	    "ckpt-1.safetensors ckpt-10000000000.safetensors latest",
 	    "files of other names stay, and 10 digits are no limit");
-	is(rundir_checkpoints(path, &steps), 2, "two checkpoints are found");
+	is(rundir_checkpoints(path, "", &steps), 2, "two checkpoints are found");
 	ok(steps[0] == 10000000000 && steps[1] == 20, "the newest first");
 	free(steps);
 	is(rundir_finish(&r, 20), 0, "the run ends");

@@ -203,6 +203,9 @@ check "and the weights come out the same" same ref bad
 for f in "$T"/bad/ckpt-*.safetensors; do head -c 3000 "$f" >"$f.cut" && mv "$f.cut" "$f"; done
 rm -f "$T/bad/final.safetensors"
 check_exit "only damaged ones: exit 4, not a silent new start" 4 train bad --device ref
+check_exit "and again, when they have been renamed" 4 train bad --device ref
+check_exit "--status says so too" 1 vt-train --status "$T/bad"
+check_same "in a word" broken "$(jq -r .state "$T/out")"
 
 # ---- what may not change ----
 

@@ -35,7 +35,7 @@ resume_newest(const char *dir, struct resume *r)
 {
 	struct rundir run = { .path = dir };
 	uint64_t *steps;
-	int n = rundir_checkpoints(dir, &steps), got = n < 0 ? -1 : 0;
+	int n = rundir_checkpoints(dir, "", &steps), got = n < 0 ? -1 : 0;
 
 	for (int i = 0; i < n && got != 1 && got != -1; i++) {
 		char *path = rundir_checkpoint(&run, steps[i]);
@@ -52,6 +52,11 @@ resume_newest(const char *dir, struct resume *r)
 		free(path);
 	}
 	free(steps);
+	/* An earlier start has renamed them, and began nothing either. */
+	if (n == 0) {
+		got = rundir_checkpoints(dir, ".bad", &steps) > 0 ? -2 : 0;
+		free(steps);
+	}
 	if (got == -2)
 		fail("%s: every checkpoint is damaged; a new run needs another "
 		    "directory", text_quote(dir));

@@ -60,7 +60,7 @@ newest_first(const void *a, const void *b)
 }
 
 int
-rundir_checkpoints(const char *path, uint64_t **steps)
+rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 {
 	DIR *d = opendir(path);
 	struct dirent *e;
@@ -76,7 +76,7 @@ rundir_checkpoints(const char *path, uint64_t **steps)
 
 		if (sscanf(e->d_name, "ckpt-%" SCNu64, &step) != 1)
 			continue;
-		snprintf(name, sizeof(name), NAME, step);
+		snprintf(name, sizeof(name), NAME "%s", step, suffix);
 		if (strcmp(name, e->d_name) != 0)
 			continue;
 		*steps = array_room(*steps, n, &cap, sizeof(**steps));
@@ -125,7 +125,7 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best)
 	if (!bad && best)
 		bad = copy(r, path, "best.safetensors");
 	/* Only now may older ones go, the oldest first. */
-	n = bad ? 0 : rundir_checkpoints(r->path, &steps);
+	n = bad ? 0 : rundir_checkpoints(r->path, "", &steps);
 	for (int i = n - 1; i >= r->keep && i >= 0; i--) {
 		char *old = rundir_checkpoint(r, steps[i]);
 

@@ -32,9 +32,10 @@ void rundir_close(struct rundir *r);
 char *rundir_path(const struct rundir *r, const char *name);
 char *rundir_checkpoint(const struct rundir *r, uint64_t step);
 
-/* rundir_checkpoints(path, steps): steps of the checkpoints there, newest
- * first, in *steps, the caller's to free; how many, or -1. */
-int rundir_checkpoints(const char *path, uint64_t **steps);
+/* rundir_checkpoints(path, suffix, steps): steps of the checkpoints there whose
+ * names have ${suffix} at their end, newest first, in *steps, the caller's to
+ * free; how many, or -1. */
+int rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps);
 
 /*
  * rundir_saved(r, step, hash, best): a checkpoint of ${step} is durable: name
