@@ -184,10 +184,13 @@ static int
 say_status(void)
 {
 	char *final = path_join(status_dir, "final.safetensors");
+	char *config = path_join(status_dir, "config");
 	struct json_writer w = { 0 };
 	struct resume r = { 0 };
 	int done = file_size(final) >= 0;
 	int got = done ? resume_file(final, &r) : resume_newest(status_dir, &r);
+	/* A run that was killed before its first checkpoint begins again. */
+	int begun = got == 0 && file_size(config) >= 0;
 
 	json_open(&w, NULL, '{');
 	if (got == 1) {
@@ -195,8 +198,8 @@ say_status(void)
 		json_put_real(&w, "epoch", r.state.epoch);
 		json_put_real(&w, "loss", r.state.loss);
 	}
-	json_put_text(&w, "state", got != 1 ? "broken" : done ? "finished" :
-	    "unfinished");
+	json_put_text(&w, "state", done && got == 1 ? "finished" :
+	    got == 1 || begun ? "unfinished" : "broken");
 	if (got == 1)
 		json_put_int(&w, "step", (int64_t)r.state.step);
 	json_close(&w);
@@ -204,9 +207,10 @@ say_status(void)
 	buffer_free(&w.out);
 	resume_free(&r);
 	free(final);
-	if (got == 0)
+	free(config);
+	if (got == 0 && !begun)
 		fail("%s: no checkpoint in it", text_quote(status_dir));
-	if (stdout_done() != 0 || got != 1)
+	if (stdout_done() != 0 || (got != 1 && !begun))
 		return EXIT_FAILED;
 	return done ? EXIT_DONE : EXIT_AGAIN;
 }

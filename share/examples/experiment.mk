@@ -100,7 +100,7 @@ $(OUT)/report.tsv: $(runs:=/test.tsv) force
 
 status:
 	@for r in $(runs); do printf '%s\t' $$r; \
-	    if [ -e $$r/latest ]; then vt-train --status=$$r || :; else echo 'nothing saved yet'; fi; done
+	    if [ -e $$r/config ]; then vt-train --status=$$r || :; else echo 'not begun'; fi; done
 
 force:
 .PHONY: all status force
