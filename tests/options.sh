@@ -31,6 +31,36 @@ in_page() {
 				print "-" $i
 	}' | sort
 }
+# The completions, as text.
+in_bash() {
+	awk -v c="$1" '
+		!inside { inside = $0 == "\t" c ")"; next }
+		{ sub(/^\t\tspec=.*'\''/, ""); last = sub(/'\''.*/, "") }
+		$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }
+		last { exit }' completions/vt.bash | sort
+}
+in_zsh() {
+	sed -n "/^$1)/,/;;\$/p" completions/_vt | awk '
+		/^\t\t/ {
+			sub(/\[.*/, "")			# the help
+			sub(/^[^{]*[{]/, "")		# what it excludes
+			gsub(/[-=+]+[,}]/, ",")
+			gsub(/[^-a-zA-Z0-9,]|=-?$/, "")
+			n = split($0, option, ",")
+			for (i = 1; i <= n; i++)
+				if (option[i] ~ /^-/)
+					print option[i]
+		}' | sort
+}
+in_fish() {
+	sed -n "s/^complete -c $1 \(.*\)-d .*/\1/p" "completions/$1.fish" | awk '{
+		for (i = 1; i < NF; i++)
+			if ($i == "-s")
+				print "-" $(i + 1)
+			else if ($i == "-l")
+				print "--" $(i + 1)
+	}' | sort
+}
 settings() {
 	sed 's/	# [a-z ]*$//' "$1"
 }
@@ -41,6 +71,9 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check_same "$c: each option once" "" "$(uniq -d "$T/spec")"
 	check_same "$c: --help has them" "$(cat "$T/spec")" "$(in_help $c)"
 	check_same "$c: the page has them" "$(cat "$T/spec")" "$(in_page $c)"
+	check_same "$c: bash completes them" "$(cat "$T/spec")" "$(in_bash $c)"
+	check_same "$c: zsh completes them" "$(cat "$T/spec")" "$(in_zsh $c)"
+	check_same "$c: fish completes them" "$(cat "$T/spec")" "$(in_fish $c)"
 	check_same "$c: --help fits 80 columns" "" "$($c --help | awk 'length > 80')"
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
