@@ -76,7 +76,7 @@ echo mine >"$d/usr/share/vt/models/mine.net"
 check_exit "make uninstall" 0 quiet_make uninstall DESTDIR="$d" PREFIX=/usr
 check_same "leaves what is not vt's" "./usr/lib/empty ./usr/share/vt/models/mine.net " \
 	"$(cd "$d" && find . ! -type d -o -type d -empty | sort | tr '\n' ' ')"
-rm -r "$d/usr"
+rm -r "${d:?}/usr"
 check_exit "make install, elsewhere" 0 quiet_make install DESTDIR="$d" PREFIX=/opt/vt BINDIR=/opt/bin MANDIR=/man
 check "there" test -x "$d/opt/bin/vt-train" -a -f "$d/man/man1/vt-train.1" -a -f "$d/opt/vt/share/vt/models/tsm_r50.net"
 check_exit "make uninstall, elsewhere" 0 quiet_make uninstall DESTDIR="$d" PREFIX=/opt/vt BINDIR=/opt/bin MANDIR=/man
