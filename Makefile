@@ -44,8 +44,9 @@ CORE_PC    = libarchive libjpeg libpng libxxhash jansson
 FFMPEG_PC  = libavformat libavcodec libswscale libavutil
 MPI_PC     = ompi-c
 
-goals      = $(or $(MAKECMDGOALS),all)
-ifneq ($(filter-out clean help deps demo check uninstall,$(goals)),)
+# What installs packages must not ask for them first.
+building   = $(filter-out clean help deps demo check uninstall,$(or $(MAKECMDGOALS),all))
+ifneq ($(building),)
 missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
 ifneq ($(missing),)
 $(error not installed: $(missing).  'make deps' installs what a Debian system lacks)
@@ -101,11 +102,10 @@ STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
              -Wmissing-prototypes -ffp-contract=off -fno-math-errno -pthread
 DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
              '-DVT_SHARE="$(ELSEWHERE)"' $(foreach p,$(with),-DVT_HAVE_$(p))
-INCLUDES   = $(shell $(PKG_CONFIG) --cflags $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
-             $(if $(filter MPI,$(with)),$(MPI_PC)))
-FLAGS     := $(STRICT) -Ilib $(DEFINES) $(INCLUDES) -MMD -MP
-LDLIBS    := $(shell $(PKG_CONFIG) --libs $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
-             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
+PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG MPI,$(with)),$($(p)_PC))
+pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
+FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP
+LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
 # ---- building ----
