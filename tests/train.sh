@@ -67,6 +67,8 @@ check "a run on ref" train ref --device ref
 check "leaves final.safetensors" test -s "$T/ref/final.safetensors"
 check "and a log of every step, in order" sh -c "
 	jq -r 'select(.type == \"step\").step' '$T/ref/log.jsonl' | sort -nc"
+check "with the seconds they took" jq -se '[.[] | select(.type == "step")] | .[0] |
+	.seconds > 0 and (.clips / .seconds / .clips_per_s | . > 0.999 and . < 1.001)' "$T/ref/log.jsonl"
 check_exit "--status of a finished run" 0 vt-train --status "$T/ref"
 check_same "says so" finished "$(jq -r .state "$T/out")"
 

@@ -9,7 +9,8 @@
 
 /* The same means go into both forms. */
 struct line {
-	double loss, top1, norm, rate;	/* rate: clips a second */
+	double loss, top1, norm;
+	double seconds, rate;		/* of all its steps; clips a second */
 	struct phases per;		/* seconds of a step */
 };
 
@@ -22,7 +23,7 @@ means(const struct trainer_work *w, const struct step_report *s)
 
 	return (struct line){ .loss = w->logged_loss / n, .norm = s->norm,
 		.top1 = (double)w->logged_top1 / (double)w->logged_clips,
-		.rate = (double)w->logged_clips / seconds,
+		.seconds = seconds, .rate = (double)w->logged_clips / seconds,
 		.per = { t->wait / n, t->forward / n, t->backward / n,
 			t->comm / n, t->comm_busy / n, t->update / n } };
 }
@@ -67,6 +68,7 @@ write_json(struct trainer *t, const struct line *l)
 	json_put_real(&w, "grad_norm", l->norm);
 	json_put_real(&w, "loss", l->loss);
 	json_put_real(&w, "lr", at->rate);
+	json_put_real(&w, "seconds", l->seconds);
 	json_put_int(&w, "step", (int64_t)t->state.step);
 	json_put_real(&w, "top1", l->top1);
 	json_put_text(&w, "type", "step");

@@ -88,8 +88,7 @@ $(OUT)/report.tsv: $(runs:=/test.tsv) force
 	    printf "# %d clips of %d classes; chance is %.3f, the commonest class %.3f\n", \
 	    all, k, 1 / k, max / all }' $< >$@.new
 	@for r in $(runs); do \
-	    awk '/"type":"step"/ { match($$0, /"clips":[0-9]*/); c = substr($$0, RSTART + 8); \
-	        match($$0, /"clips_per_s":[0-9.]*/); t += (c - last) / substr($$0, RSTART + 14); last = c + 0 } \
+	    awk '/"type":"step"/ { match($$0, /"seconds":[^,]*/); t += substr($$0, RSTART + 10) } \
 	        END { printf "%f\t", t / 60 }' $$r/log.jsonl; \
 	    sed -n 's/^#summary.top1 \([0-9.]*\).*/\1/p' $$r/test.tsv | sed "s|^|$${r%-*}	|"; \
 	done | awk -F '\t' '{ sub(/.*\//, "", $$2); if (n[$$2]++ == 0) { name[++k] = $$2; low[$$2] = $$3 } \
