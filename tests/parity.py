@@ -1,9 +1,10 @@
-"""parity.py DIR N T SIDE shift|noshift f64|f32: does PyTorch, built from the
+"""parity.py DIR N T SIDE FOLD f64|f32: does PyTorch, built from the
 weights in DIR, give the scores, losses and gradients that are in DIR?
 
 Written from the papers' descriptions: a ResNet with basic or bottleneck blocks
-(He et al. 2016), a temporal shift of 1/8 of the channels either way at the head
-of each residual branch (Lin et al. 2019), scores averaged over frames.
+(He et al. 2016), a temporal shift of 1/FOLD of the channels either way at the
+head of each residual branch (Lin et al. 2019; none if FOLD is 0), scores
+averaged over frames.
 """
 import sys
 
@@ -26,21 +27,21 @@ def load(folder):
     return params
 
 
-def shift(x, n):
-    """x is [n * t, c, h, w]."""
+def shift(x, n, fold):
+    """x is [n * t, c, h, w]; 1/fold of the channels go either way."""
     nt, c, h, w = x.shape
     x = x.view(n, nt // n, c, h, w)
-    fold = c // 8
+    k = c // fold
     zero = torch.zeros_like(x[:, :1])
     ahead = torch.cat([x[:, 1:], zero], 1)
     behind = torch.cat([zero, x[:, :-1]], 1)
-    x = torch.cat([ahead[:, :, :fold], behind[:, :, fold:2 * fold], x[:, :, 2 * fold:]], 2)
+    x = torch.cat([ahead[:, :, :k], behind[:, :, k:2 * k], x[:, :, 2 * k:]], 2)
     return x.view(nt, c, h, w)
 
 
 class Net:
-    def __init__(self, params, shifted, dtype):
-        self.shifted = shifted
+    def __init__(self, params, fold, dtype):
+        self.fold = fold
         self.w = {}
         self.stats = {}
         for name, (kind, w, _) in params.items():
@@ -63,7 +64,7 @@ class Net:
         return y
 
     def block(self, name, x, n, stride):
-        y = shift(x, n) if self.shifted else x
+        y = shift(x, n, self.fold) if self.fold else x
         deep = name + ".conv3.weight" in self.w
         y = F.relu(self.bn(name + ".bn1", self.conv(name + ".conv1", y, 1 if deep else stride)))
         y = self.bn(name + ".bn2", self.conv(name + ".conv2", y, stride if deep else 1))
@@ -90,12 +91,12 @@ class Net:
 
 
 def main():
-    folder, n, t, side, shifted, precision = sys.argv[1:]
-    n, t, side = int(n), int(t), int(side)
+    folder, n, t, side, fold, precision = sys.argv[1:]
+    n, t, side, fold = int(n), int(t), int(side), int(fold)
     dtype = torch.float64 if precision == "f64" else torch.float32
     torch.set_num_threads(2)
     params = load(folder)
-    net = Net(params, shifted == "shift", dtype)
+    net = Net(params, fold, dtype)
     pixels = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n * t, side, side, 3)
     labels = torch.tensor(np.fromfile(folder + "/labels.i32", np.int32), dtype=torch.long)
     x = torch.tensor(pixels, dtype=dtype) / 255
