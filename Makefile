@@ -9,6 +9,9 @@ PREFIX  = /usr/local
 BINDIR  = $(PREFIX)/bin
 DATADIR = $(PREFIX)/share
 MANDIR  = $(DATADIR)/man
+BASHDIR = $(DATADIR)/bash-completion/completions
+ZSHDIR  = $(DATADIR)/zsh/site-functions
+FISHDIR = $(DATADIR)/fish/vendor_completions.d
 DESTDIR =
 BUILD   = build
 
@@ -41,8 +44,9 @@ CORE_PC    = libarchive libjpeg libpng libxxhash jansson
 FFMPEG_PC  = libavformat libavcodec libswscale libavutil
 MPI_PC     = ompi-c
 
-goals      = $(or $(MAKECMDGOALS),all)
-ifneq ($(filter-out clean help deps demo check uninstall,$(goals)),)
+# What installs packages must not ask for them first.
+building   = $(filter-out clean help deps demo check uninstall,$(or $(MAKECMDGOALS),all))
+ifneq ($(building),)
 missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
 ifneq ($(missing),)
 $(error not installed: $(missing).  'make deps' installs what a Debian system lacks)
@@ -87,17 +91,21 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c,$(LIB_C))) \
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c))
 MAN        = $(wildcard man/*.[1-9])
+SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/examples/*)
+# Programs look for these in ../share/vt beside them, so that they may be moved
+# and another PREFIX builds nothing anew; only for a DATADIR elsewhere they know
+# a path.
+ELSEWHERE  = $(if $(filter $(patsubst %/bin,%/share,$(BINDIR)),$(DATADIR)),,$(DATADIR)/vt)
 
 # Contraction would let the compiler round differently from file to file.
 STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
              -Wmissing-prototypes -ffp-contract=off -fno-math-errno -pthread
 DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
-             '-DVT_SHARE="$(DATADIR)/vt"' $(foreach p,$(with),-DVT_HAVE_$(p))
-INCLUDES   = $(shell $(PKG_CONFIG) --cflags $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
-             $(if $(filter MPI,$(with)),$(MPI_PC)))
-FLAGS     := $(STRICT) -Ilib $(DEFINES) $(INCLUDES) -MMD -MP
-LDLIBS    := $(shell $(PKG_CONFIG) --libs $(CORE_PC) $(if $(filter FFMPEG,$(with)),$(FFMPEG_PC)) \
-             $(if $(filter MPI,$(with)),$(MPI_PC))) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
+             '-DVT_SHARE="$(ELSEWHERE)"' $(foreach p,$(with),-DVT_HAVE_$(p))
+PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG MPI,$(with)),$($(p)_PC))
+pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
+FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP
+LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
 # ---- building ----
@@ -155,29 +163,26 @@ bench: all
 completions: all
 	@BUILD=$(BUILD) completions/make completions
 
-install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/vt/models $(DESTDIR)$(DATADIR)/vt/schedules \
-	    $(DESTDIR)$(DATADIR)/vt/examples $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 \
-	    $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(DATADIR)/bash-completion/completions \
-	    $(DESTDIR)$(DATADIR)/zsh/site-functions $(DESTDIR)$(DATADIR)/fish/vendor_completions.d
-	install $(CMD) $(DESTDIR)$(BINDIR)
-	install -m 644 share/models/*.net $(DESTDIR)$(DATADIR)/vt/models
-	install -m 644 $(wildcard share/schedules/*) $(DESTDIR)$(DATADIR)/vt/schedules
-	install -m 644 $(wildcard share/examples/*) $(DESTDIR)$(DATADIR)/vt/examples
-	for m in $(MAN); do install -m 644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}; done
-	for c in $(notdir $(CMD)); do \
-	    install -m 644 completions/vt.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/$$c; \
-	    install -m 644 completions/$$c.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d; done
-	install -m 644 completions/_vt $(DESTDIR)$(DATADIR)/zsh/site-functions
+# What is installed: mode, file and place, between colons.
+INSTALLED  = $(foreach f,$(CMD),755:$(f):$(BINDIR)/$(notdir $(f))) \
+             $(foreach f,$(SHARE),644:$(f):$(DATADIR)/vt/$(f:share/%=%)) \
+             $(foreach f,$(MAN),644:$(f):$(MANDIR)/man$(subst .,,$(suffix $(f)))/$(notdir $(f))) \
+             $(foreach f,$(notdir $(CMD)),644:completions/vt.bash:$(BASHDIR)/$(f) \
+                 644:completions/$(f).fish:$(FISHDIR)/$(f).fish) \
+             644:completions/_vt:$(ZSHDIR)/_vt
+PLACES     = $(foreach i,$(INSTALLED),$(lastword $(subst :, ,$(i))))
 
+install: all
+	@for i in $(INSTALLED); do \
+	    mode=$${i%%:*} to="$(DESTDIR)$${i##*:}" i=$${i#*:} && echo "install $$to" && \
+	    install -D -m $$mode $${i%:*} "$$to" || exit 1; done
+
+# Folders too, if nothing else is in them: below DESTDIR all, else vt's own.
 uninstall:
-	for c in $(patsubst cmd/%.c,%,$(wildcard cmd/vt-*.c)); do rm -f $(DESTDIR)$(BINDIR)/$$c \
-	    $(DESTDIR)$(DATADIR)/bash-completion/completions/$$c \
-	    $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/$$c.fish; done
-	for m in $(notdir $(MAN)); do rm -f $(DESTDIR)$(MANDIR)/man$${m##*.}/$$m; done
-	rm -f $(DESTDIR)$(DATADIR)/zsh/site-functions/_vt
-	rm -rf $(DESTDIR)$(DATADIR)/vt
-	-[ -z '$(DESTDIR)' ] || find $(DESTDIR) -depth -type d -empty -delete
+	@for i in $(PLACES); do echo "remove $(DESTDIR)$$i" && rm -f "$(DESTDIR)$$i" || exit 1; done
+	@cd "$(DESTDIR)/" && for i in $(patsubst %/,%,$(sort $(dir $(PLACES)))); do case $$i in \
+	    $(DATADIR)/vt/*) rmdir ".$$i" ".$${i%/*}" ;; esac; \
+	    [ -z "$(DESTDIR)" ] || rmdir -p ".$$i"; done 2>/dev/null || :
 
 clean:
 	rm -rf $(BUILD)

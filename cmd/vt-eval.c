@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Machine"),
 	{ 0, "device", OPTION_TEXT, &device, "NAME",
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
-	    NULL, 0, 0, 0 },
+	    "cpu|cuda|ref|ref64", 0, 0, 0 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "to compute in a rank; 0: its share of the cores (0)",
 	    NULL, 0, 1024, 0 },
@@ -101,7 +101,7 @@ static const struct command command = {
 	"[OPTION]... --checkpoint=FILE --data=DIR",
 	"Score packed clips with a trained network: top-1, top-5, per class.",
 	"vt-eval --checkpoint=run/best.safetensors --data=val --matrix=m.png",
-	rows, versions
+	rows, versions, NULL
 };
 
 struct session {

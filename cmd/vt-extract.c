@@ -113,7 +113,7 @@ static const struct command command = {
 	"[OPTION]... [FILE]...",
 	"Decode videos and write their frames as a stream for vt-pack.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, video_versions
+	rows, video_versions, "FILE"
 };
 
 /* Everything there is to do. */

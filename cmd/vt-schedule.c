@@ -108,7 +108,8 @@ static const struct command command = {
 	.usage = "[OPTION]... [TABLE]",
 	.summary = "Print a training schedule, made by rule or read from TABLE.",
 	.example = "vt-schedule --policy=long+short --lr-steps=20,40 --summary",
-	.rows = rows
+	.rows = rows,
+	.operands = "FILE"
 };
 
 /* ---- lists ---- */

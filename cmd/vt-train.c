@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 	    "choice of crops: multiscale or centre (multiscale)",
 	    "multiscale|centre", 0, 0, 0 },
 	{ 0, "flip", OPTION_FLAG, &flip, NULL,
-	    "mirror half of the clips; --no-flip: none (yes)",
+	    "mirror half of the clips (yes)",
 	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Optimiser"),
 	{ 0, "momentum", OPTION_REAL, &momentum, "X",
@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 	    NULL, 0, 1e9, 0 },
 	{ 0, "groups", OPTION_TEXT, &groups, "RULE",
 	    "factors of rate, decay: tsm, tsm-fine, plain (tsm)",
-	    NULL, 0, 0, 0 },
+	    "tsm|tsm-fine|plain", 0, 0, 0 },
 	OPTION_HEADING("Validation"),
 	{ 0, "val", OPTION_TEXT, &val, "DIR",
 	    "packed data set to validate on", NULL, 0, 0, 0 },
@@ -82,7 +82,7 @@ static const struct option_row rows[] = {
 	    "directory of the run: checkpoints and log", NULL, 0, 0, 0 },
 	{ 0, "resume", OPTION_TEXT, &resume, "WHAT",
 	    "from the newest in DIR (auto), from a FILE, or never",
-	    NULL, 0, 0, 0 },
+	    "auto|never|FILE", 0, 0, 0 },
 	{ 0, "override", OPTION_LIST, &override, "NAME",
 	    "resume although NAME differs; may be repeated",
 	    NULL, 0, 0, 0 },
@@ -113,7 +113,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Machine"),
 	{ 0, "device", OPTION_TEXT, &device, "NAME",
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
-	    NULL, 0, 0, 0 },
+	    "cpu|cuda|ref|ref64", 0, 0, 0 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "to compute in a rank; 0: its share of the cores (0)",
 	    NULL, 0, 1024, 0 },
@@ -158,7 +158,7 @@ static const struct command command = {
 	"[OPTION]... --data=DIR --schedule=FILE --out=DIR",
 	"Train a network on packed clips; under mpirun, on all ranks together.",
 	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --out=run",
-	rows, versions
+	rows, versions, NULL
 };
 
 /* What main opens and closes again. */

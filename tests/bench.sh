@@ -5,7 +5,6 @@
 # tests/run: weight 20
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-root=$PWD
 MAKESET=$BUILD/tests/tools/makeset
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
@@ -215,21 +214,4 @@ else
 	skip "step-vs-torch" "no PyTorch (Debian: python3-torch), or no oneDNN"
 fi
 check_exit "step-vs-torch knows its networks" 2 sh share/bench/step-vs-torch -m tsm_tiny
-
-# ---- the manual ----
-
-mkdir -p "$T/manual/videos/a" && cd "$T/manual" || exit 2
-[ $have_video = no ] || cp "$T/a.mp4" videos/a/1.mp4
-cp -r "$T/train" train
-cp -r "$T/train" val
-cp "$T/s.tsv" s.tsv
-sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/s/^\.Dl //p' "$root/man/vt-bench.1" >lines
-check "vt-bench.1 has examples" test -s lines
-while read -r line; do
-	case "$have_video $have_mpi $line" in
-	no*decode*mp4*) skip "$line" "no FFmpeg" ;;
-	??*\ no\ mpirun*) skip "$line" "no Open MPI" ;;
-	*) check_exit "$line" 0 bash -c "set -euo pipefail; $line" </dev/null ;;
-	esac
-done <lines
 plan

@@ -38,6 +38,7 @@ static const struct option_row common[] = {
 static const struct command *command;
 static const struct option_row *row[MAX_ROWS];
 static enum origin origin[MAX_ROWS];
+static int on[MAX_ROWS];	/* a flag that is on unless it is set */
 static int rows;
 
 _Noreturn void
@@ -65,6 +66,7 @@ collect(const struct option_row *r)
 		if (r->to != NULL) {
 			if (rows == MAX_ROWS)
 				die(EXIT_FAILED, "more than %d options", MAX_ROWS);
+			on[rows] = r->kind == OPTION_FLAG && *(int *)r->to;
 			row[rows++] = r;
 		}
 }
@@ -324,8 +326,7 @@ config_line(const char *path, int number, char *line)
 	} else {
 		/* A comment may follow, after a blank. */
 		for (end = value; *end != '\0'; end++)
-			if (*end == '#' && end > value &&
-			    isblank((unsigned char)end[-1]))
+			if (*end == '#' && isblank((unsigned char)end[-1]))
 				break;
 		while (end > value && isblank((unsigned char)end[-1]))
 			end--;
@@ -496,9 +497,10 @@ static void
 help_row(const struct option_row *r)
 {
 	char left[80];
-	int n = r->letter != 0 ? snprintf(left, sizeof(left), "  -%c, --%s",
-	    r->letter, r->name) : snprintf(left, sizeof(left), "      --%s",
-	    r->name);
+	const char *no = on[row_named(r->name)] ? "[no-]" : "";
+	int n = r->letter != 0 ? snprintf(left, sizeof(left), "  -%c, --%s%s",
+	    r->letter, no, r->name) : snprintf(left, sizeof(left),
+	    "      --%s%s", no, r->name);
 
 	if (r->arg != NULL)
 		n += snprintf(left + n, sizeof(left) - (size_t)n,
@@ -623,9 +625,22 @@ options_config(const char *except)
 	return config_text(except != NULL ? except : "", 0);
 }
 
+/* What completes it: values between bars, or a kind of thing, or "-". */
+static const char *
+completed_by(const struct option_row *r)
+{
+	if (r->choices != NULL)
+		return r->choices;
+	if (r->arg != NULL && (strcmp(r->arg, "FILE") == 0 ||
+	    strcmp(r->arg, "DIR") == 0 || strcmp(r->arg, "NET") == 0))
+		return r->arg;
+	return "-";
+}
+
 /*
- * One line an option: letter, name, whether it takes an argument, its
- * name, choices and help, between tabs.  A flag that is on also has its --no-.
+ * One line an option, between tabs: letter, name, whether it takes a value,
+ * the value's name, what completes it, whether it may be repeated, help.  A
+ * flag that is on also has its --no-.  Then one line an operand.
  */
 static void
 print_spec(void)
@@ -635,14 +650,23 @@ print_spec(void)
 
 		if (r->help == NULL)
 			continue;
-		printf("%c\t%s\t%s\t%s\t%s\t%s\n", r->letter ? r->letter : '-',
-		    r->name, takes_argument(r) == no_argument ? "none" :
+		printf("%c\t%s\t%s\t%s\t%s\t%s\t%s\n",
+		    r->letter ? r->letter : '-', r->name,
+		    takes_argument(r) == no_argument ? "none" :
 		    r->optional ? "optional" : "required",
-		    r->arg ? r->arg : "-", r->choices ? r->choices : "-",
-		    r->help);
-		if (r->kind == OPTION_FLAG && is_setting(i) && *(int *)r->to)
-			printf("-\tno-%s\tnone\t-\t-\tnot: %s\n", r->name,
-			    r->help);
+		    r->arg ? r->arg : "-", completed_by(r),
+		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
+		    "many" : "once", r->help);
+		if (on[i])
+			printf("-\tno-%s\tnone\t-\t-\tonce\tturn off --%s\n",
+			    r->name, r->name);
+	}
+	for (const char *s = command->operands; s != NULL && *s != '\0';) {
+		int n = (int)strcspn(s, " ");
+
+		printf("-\t-\toperand\t-\t%.*s\t%s\t-\n", n, s,
+		    s[n] == '\0' ? "many" : "once");
+		s += n + (s[n] == ' ');
 	}
 }
 
@@ -669,6 +693,11 @@ options_parse(const struct command *c, int argc, char **argv)
 	n = read_command_line(argc, argv, &given);
 	config = row_named("config");
 	for (size_t k = 0; k < n; k++)
+		if (row[given[k].row]->to == &want_spec) {
+			print_spec();	/* whatever else is set */
+			exit(stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED);
+		}
+	for (size_t k = 0; k < n; k++)
 		if (given[k].row == config)
 			read_config(given[k].value);
 	read_environment();
@@ -683,15 +712,13 @@ options_parse(const struct command *c, int argc, char **argv)
 	verbose = row_named("verbose");
 	if (want_version)
 		print_version(verbose >= 0 && *(int *)row[verbose]->to > 0);
-	if (want_spec)
-		print_spec();
 	if (want_print) {
 		char *text = config_text("", 1);
 
 		fputs(text, stdout);
 		free(text);
 	}
-	if (want_help || want_version || want_spec || want_print)
+	if (want_help || want_version || want_print)
 		exit(stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED);
 	return optind;
 }

@@ -35,9 +35,10 @@ struct option_row {
 	const char *name;
 	enum option_kind kind;
 	void *to;
-	const char *arg;	/* FILE and DIR are completed as such */
+	const char *arg;	/* FILE, DIR and NET are completed as such */
 	const char *help;	/* one line, with the default */
-	const char *choices;	/* "stop|skip", for OPTION_CHOICE */
+	const char *choices;	/* "stop|skip", for OPTION_CHOICE; of a text,
+				 * what to complete it with: "never|FILE" */
 	double min, max;	/* for numbers; both 0: any from 0 up */
 	int optional;		/* the argument may be left out: --name=X */
 };
@@ -49,6 +50,8 @@ struct command {
 	const struct option_row *rows;	/* ends with a NULL name; a row with a
 					 * NULL ${to} is a heading */
 	void (*versions)(FILE *f);	/* print library versions; NULL: none */
+	const char *operands;	/* what completes them, as choices: "a|b FILE";
+				 * the last for all further ones; NULL: none */
 };
 
 /* The rows every command has, to be put in its table. */

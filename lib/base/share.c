@@ -44,9 +44,12 @@ share_find(const char *folder, const char *name, const char *suffix)
 	exe[path_base(exe) - exe] = '\0';
 	if (env != NULL)
 		dir[0] = xprintf("%s/%s", env, folder);
-	dir[1] = xprintf("%s../share/vt/%s", exe, folder);
-	dir[2] = xprintf("%s../share/%s", exe, folder);
-	dir[3] = xprintf("%s/%s", VT_SHARE, folder);
+	if (*exe != '\0')
+		dir[1] = xprintf("%s../share/vt/%s", exe, folder);
+	if (*VT_SHARE != '\0')
+		dir[2] = xprintf("%s/%s", VT_SHARE, folder);
+	if (*exe != '\0')
+		dir[3] = xprintf("%s../share/%s", exe, folder);
 	for (int i = 0; i < 4 && found == NULL; i++) {
 		char *path;
 

@@ -5,9 +5,10 @@
  * share_find(folder, name, suffix):
  * The path of a file that comes with vt, such as models/tsm_r50.net: ${name}
  * itself if it has a '/' or ends with ${suffix}; otherwise ${folder}/${name}
- * ${suffix} below VT_SHARE_DIR, or below ../share/vt or ../share beside the
- * program, or where vt was configured to be installed.  The caller's to free;
- * NULL after a message that lists what there is.
+ * ${suffix} below VT_SHARE_DIR, or below ../share/vt beside the program, or
+ * where vt was configured to have it if that is elsewhere, or, for a program
+ * that is not installed, below ../share beside it.  The caller's to free; NULL
+ * after a message that lists what there is.
  */
 char *share_find(const char *folder, const char *name, const char *suffix);
 

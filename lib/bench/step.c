@@ -167,6 +167,16 @@ print_memory(struct job *j)
 		    "the process's largest so far", "%s/resident", j->prefix);
 }
 
+/* Is there work of this kind?  An input has none on the way back. */
+static int
+works(const struct plan *p, int kind, int back)
+{
+	for (int i = 0; i < p->n; i++)
+		if ((int)p->task[i].op->kind == kind)
+			return !back || kind != OP_INPUT;
+	return 0;
+}
+
 static void
 print_kinds(struct job *j)
 {
@@ -179,7 +189,7 @@ print_kinds(struct job *j)
 
 			all += median;
 			conv += kind == OP_CONV ? median : 0;
-			if (median > 1e-6)	/* less is no work at all */
+			if (works(j->rig.plan, kind, back))
 				bench_row(j->b, &j->kind[back][kind], "s", NULL,
 				    "%s/%s/%s", j->prefix,
 				    phase_names[FORWARD + back],

@@ -1,60 +1,10 @@
-#!/bin/sh
-# vt-pack(1) and vt-shard(5): the options are those of the command, the messages
-# are in the source, the examples run, and a reader made from the description
-# alone reads a shard.
-# tests/run: weight 3
-cd "${0%/*}/.." || exit 2
-. tests/lib.sh
-root=$PWD
-page=$root/man/vt-pack.1
+"""shard_format.py: read the set train/ by what vt-shard(5) says, and by nothing
+else of vt; an assertion fails if it is not so."""
+import json
+import re
+import struct
+import subprocess
 
-vt-pack --complete-spec | cut -f1,2 | grep -v '	no-' |
-	awk '{ print ($1 == "-" ? "" : "-" $1 " ") "--" $2 }' | sort >"$T/command"
-sed -n 's/^\.It Fl //p' "$page" |
-	sed 's/ Ns .*//; s/ , Fl -/ --/; s/^-/--/; s/^\([a-zA-Z0-9]\) /-\1 /' | sort >"$T/page"
-check_same "the page has the options of the command" "$(cat "$T/command")" "$(cat "$T/page")"
-if command -v mandoc >/dev/null; then
-	for p in vt-pack.1 vt-shard.5; do
-		check_same "mandoc has nothing to say of $p" "" \
-			"$(mandoc -Tlint -Wwarning "man/$p" 2>&1 | grep -v 'referenced manual not found')"
-	done
-else
-	skip "mandoc has nothing to say" "no mandoc"
-fi
-# What stands between numbers, names and keys is in the source.
-cat lib/shard/*.c lib/base/file.c cmd/vt-pack.c | tr -d '\n\t' | sed 's/" *"//g' >"$T/source"
-sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh SEE/s/^\.It //p' "$page" >"$T/diagnostics"
-while read -r d; do
-	longest=$(echo "$d" | sed 's/ [A-Z]\>/ \n/g; s/ FILE/\n/; s/other options/other \n/; s/holds a set/holds a \n/' |
-		awk '{ if (length > n) { n = length; s = $0 } } END { gsub(/^[, ]+|[, ]+$/, "", s); print s }')
-	check "message: $d" grep -qF -- "$longest" "$T/source"
-done <"$T/diagnostics"
-
-mkdir "$T/scratch" && cd "$T/scratch" || exit 2
-"$BUILD/tests/stream" 0 6 3 200 3 1 jpg >stream.tar
-mkdir -p videos/walk videos/fall videos/run
-vt-pack -o train stream.tar >/dev/null
-vt-pack -o val stream.tar >/dev/null
-have_videos=
-if command -v vt-extract >/dev/null && command -v ffmpeg >/dev/null &&
-	vt-extract --version | grep -q '^Built with:.*FFmpeg'; then
-	have_videos=yes
-	for c in walk fall run; do
-		ffmpeg -v error -nostdin -f lavfi -i "testsrc2=s=96x80:r=25:d=0.2" -pix_fmt yuv420p videos/$c/$c.mp4 </dev/null
-	done
-fi
-sed -n '/^\.Sh EXAMPLES/,/^\.Sh DIAG/s/^\.Dl //p' "$page" >"$T/lines"
-check "there are examples" test "$(wc -l <"$T/lines")" -ge 8
-while read -r line; do
-	case $have_videos$line in
-	vt-extract*) skip "example: $line" "needs vt-extract, FFmpeg and its command" ;;
-	*) check_exit "example: $line" 0 bash -c "set -euo pipefail; $line" </dev/null ;;
-	esac
-done <"$T/lines"
-
-# A reader from the description, in another language.
-check "a reader made from vt-shard(5)" python3 -c '
-import struct, json, subprocess, re
 f = open("train/shard-000000.tar", "rb").read()
 table = []
 for i in range(256):
@@ -120,5 +70,4 @@ for i in range(ns):
     assert info["key"] == key and info["frames"] == n and int(info["src_xxh3"], 16) == source
     assert (info["width"], info["height"], info["fps"]) == (w, h, [num, den])
 assert place == data_length and total == frames and f[place:at] == header("__vt__/.index", length)
-assert [i for _, i in sorted(hashes)] == list(struct.unpack("<%dI" % ns, order))'
-plan
+assert [i for _, i in sorted(hashes)] == list(struct.unpack("<%dI" % ns, order))

@@ -1,0 +1,45 @@
+# Made by completions/make.
+
+# The networks that are installed with the command.
+function __vt_networks
+    set -l program (command -s (commandline -opc)[1])
+    set program (dirname (realpath "$program"))
+    for file in $VT_SHARE_DIR/models/*.net $program/../share/vt/models/*.net $program/../share/models/*.net
+        string replace -r '.*/(.*)\.net$' '$1' $file
+    end
+end
+
+# What the typed value of an option can become, of paths with these endings.
+function __vt_paths
+    set -l endings (string join '|' -- (string escape --style=regex -- $argv))
+    set -l word (string replace -r '^(--[^=]*=|-[^-])' '' -- (commandline -ct))
+    complete -C "'' $word" | string match -r ".*(?:$endings)\$"
+end
+
+complete -c vt-bench -s i -l data -r -f -a '(__vt_paths /)' -d 'packed data set: for decode, loader and step'
+complete -c vt-bench -s m -l model -r -f -a '(__vt_networks) (__vt_paths / .net)' -d 'network that is installed, or a .net file (tsm_r50)'
+complete -c vt-bench -l shape -r -f -d 'clips, frames, side of a batch; may be repeated'
+complete -c vt-bench -l schedule -r -F -d 'loader: the stages of a schedule instead of shapes'
+complete -c vt-bench -l classes -r -f -d 'op, step: of the network, without --data (400)'
+complete -c vt-bench -l kinds -d 'step: also the time of each kind of operator'
+complete -c vt-bench -l images -r -f -d 'decode: pictures of the set that a run decodes (256)'
+complete -c vt-bench -l short-side -r -f -d 'decode: shrink videos to it; 0: do not (256)'
+complete -c vt-bench -l min -r -f -d 'allreduce: smallest vector (4K)'
+complete -c vt-bench -l max -r -f -d 'allreduce: largest vector (64M)'
+complete -c vt-bench -l factor -r -f -d 'allreduce: from one size to the next (4)'
+complete -c vt-bench -l leaves -r -f -d 'allreduce: vectors to sum; 0: one a rank (0)'
+complete -c vt-bench -l warmup -r -f -d 'runs before those that count (2)'
+complete -c vt-bench -l runs -r -f -d 'runs that count (10)'
+complete -c vt-bench -l check -d 'verify answers (yes)'
+complete -c vt-bench -l no-check -d 'turn off --check'
+complete -c vt-bench -l require -r -f -d 'fail unless the median of NAME is so; or >=X'
+complete -c vt-bench -l json -d 'JSON Lines on standard output, not a table'
+complete -c vt-bench -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
+complete -c vt-bench -s j -l threads -r -f -d 'threads that work; 0: one for each core (0)'
+complete -c vt-bench -s c -l config -r -F -d 'read settings from FILE: long-option = value'
+complete -c vt-bench -s q -l quiet -d 'no warnings; twice: no errors either'
+complete -c vt-bench -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-bench -s h -l help -d 'show this help'
+complete -c vt-bench -s V -l version -d 'show the version; with -v the libraries too'
+complete -c vt-bench -l print-config -d 'show all settings in force, as a file for -c'
+complete -c vt-bench -f -n 'not __fish_seen_subcommand_from decode loader op step allreduce' -a 'decode loader op step allreduce'

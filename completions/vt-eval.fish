@@ -1,0 +1,45 @@
+# Made by completions/make.
+
+# The networks that are installed with the command.
+function __vt_networks
+    set -l program (command -s (commandline -opc)[1])
+    set program (dirname (realpath "$program"))
+    for file in $VT_SHARE_DIR/models/*.net $program/../share/vt/models/*.net $program/../share/models/*.net
+        string replace -r '.*/(.*)\.net$' '$1' $file
+    end
+end
+
+# What the typed value of an option can become, of paths with these endings.
+function __vt_paths
+    set -l endings (string join '|' -- (string escape --style=regex -- $argv))
+    set -l word (string replace -r '^(--[^=]*=|-[^-])' '' -- (commandline -ct))
+    complete -C "'' $word" | string match -r ".*(?:$endings)\$"
+end
+
+complete -c vt-eval -s m -l checkpoint -r -F -d 'checkpoint of vt-train'
+complete -c vt-eval -s i -l data -r -f -a '(__vt_paths /)' -d 'packed data set to score'
+complete -c vt-eval -l clips -r -f -d 'clips of each video: 1 or 2 with segments (1)'
+complete -c vt-eval -l crops -r -f -d 'crops of each clip: 1, 3, 5 or 10 (1)'
+complete -c vt-eval -l full -d 'crops take the whole short side, not 224/256 of it'
+complete -c vt-eval -l sampler -r -f -a 'tsm tsm-upstream dense' -d 'choice of frames: tsm, tsm-upstream or dense (tsm)'
+complete -c vt-eval -l frames -r -f -d 'frames of a clip (as in the last stage of training)'
+complete -c vt-eval -l crop -r -f -d 'side of a crop (as in the last stage of training)'
+complete -c vt-eval -l scores -r -F -d 'write every class\'s score, averaged over views'
+complete -c vt-eval -l per-class -r -F -d 'write a table of classes: top-1, top-5, confusion'
+complete -c vt-eval -l matrix -r -F -d 'draw the confusion matrix as a PNG'
+complete -c vt-eval -l sheet -r -F -d 'draw samples and what they are taken for as a PNG'
+complete -c vt-eval -l sheet-samples -r -f -d 'samples on the sheet, spread over the set (24)'
+complete -c vt-eval -l json -d 'JSON Lines on standard output, not a table'
+complete -c vt-eval -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
+complete -c vt-eval -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
+complete -c vt-eval -l leaf -r -f -d 'views that run through the network together (8)'
+complete -c vt-eval -l loader-threads -r -f -d 'to load clips in a rank (2)'
+complete -c vt-eval -l loader-memory -r -f -d 'pixels loaded ahead in each rank, at most (512M)'
+complete -c vt-eval -s c -l config -r -F -d 'read settings from FILE: long-option = value'
+complete -c vt-eval -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
+complete -c vt-eval -s q -l quiet -d 'no warnings; twice: no errors either'
+complete -c vt-eval -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-eval -s h -l help -d 'show this help'
+complete -c vt-eval -s V -l version -d 'show the version; with -v the libraries too'
+complete -c vt-eval -l print-config -d 'show all settings in force, as a file for -c'
+complete -c vt-eval -f

@@ -1,0 +1,49 @@
+# Made by completions/make.
+
+# The networks that are installed with the command.
+function __vt_networks
+    set -l program (command -s (commandline -opc)[1])
+    set program (dirname (realpath "$program"))
+    for file in $VT_SHARE_DIR/models/*.net $program/../share/vt/models/*.net $program/../share/models/*.net
+        string replace -r '.*/(.*)\.net$' '$1' $file
+    end
+end
+
+# What the typed value of an option can become, of paths with these endings.
+function __vt_paths
+    set -l endings (string join '|' -- (string escape --style=regex -- $argv))
+    set -l word (string replace -r '^(--[^=]*=|-[^-])' '' -- (commandline -ct))
+    complete -C "'' $word" | string match -r ".*(?:$endings)\$"
+end
+
+complete -c vt-extract -s T -l files-from -r -F -d 'videos are the lines of FILE, - is standard input'
+complete -c vt-extract -s 0 -l null -d '-T: paths end in a zero byte, not in a newline'
+complete -c vt-extract -l list -r -F -d 'an annotation list of videos and labels'
+complete -c vt-extract -l list-format -r -f -a 'auto path-label csv kinetics ucf101' -d 'of --list: auto, path-label, csv, kinetics, ucf101'
+complete -c vt-extract -l root -r -f -a '(__vt_paths /)' -d 'paths of --list begin at DIR, keys leave it out'
+complete -c vt-extract -l classes -r -F -d 'class names, one a line; else those that occur'
+complete -c vt-extract -l label-from -r -f -a 'list dir' -d 'list, or dir: the folder, where the list says none'
+complete -c vt-extract -l short-side -r -f -d 'shrink the short side to N pixels (256; 0: do not)'
+complete -c vt-extract -l size -r -f -d 'make every frame W by H pixels instead'
+complete -c vt-extract -l enlarge -d '--short-side enlarges smaller videos too'
+complete -c vt-extract -l fps -r -f -d 'resample to RATE frames a second, 30 or 30000/1001'
+complete -c vt-extract -l format -r -f -a 'jpeg png' -d 'of frames: jpeg (default) or png'
+complete -c vt-extract -l quality -r -f -d 'of JPEG (90)'
+complete -c vt-extract -s o -l output -r -F -d 'write the stream to FILE, not to standard output'
+complete -c vt-extract -s f -l force -d '-o may replace a file'
+complete -c vt-extract -l report -r -F -d 'write what became of each video as JSON Lines'
+complete -c vt-extract -l on-error -r -f -a 'stop skip' -d 'stop (default) or skip the video'
+complete -c vt-extract -l allow-truncated -d 'keep what there is of a video that was cut'
+complete -c vt-extract -l max-damage -r -f -d 'keep videos damaged in up to N places (0)'
+complete -c vt-extract -l max-pixels -r -f -d 'refuse larger pictures (64M)'
+complete -c vt-extract -l max-frames -r -f -d 'refuse videos of more frames, as stored (999999)'
+complete -c vt-extract -s j -l threads -r -f -d 'videos decoded at once (one for each processor)'
+complete -c vt-extract -l memory -r -f -d 'of encoded frames; the rest go to a file (256M)'
+complete -c vt-extract -s n -l dry-run -d 'only list what would be stored'
+complete -c vt-extract -s c -l config -r -F -d 'read settings from FILE: long-option = value'
+complete -c vt-extract -s q -l quiet -d 'no warnings; twice: no errors either'
+complete -c vt-extract -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-extract -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
+complete -c vt-extract -s h -l help -d 'show this help'
+complete -c vt-extract -s V -l version -d 'show the version; with -v the libraries too'
+complete -c vt-extract -l print-config -d 'show all settings in force, as a file for -c'

@@ -1,0 +1,42 @@
+# Made by completions/make.
+
+# The networks that are installed with the command.
+function __vt_networks
+    set -l program (command -s (commandline -opc)[1])
+    set program (dirname (realpath "$program"))
+    for file in $VT_SHARE_DIR/models/*.net $program/../share/vt/models/*.net $program/../share/models/*.net
+        string replace -r '.*/(.*)\.net$' '$1' $file
+    end
+end
+
+# What the typed value of an option can become, of paths with these endings.
+function __vt_paths
+    set -l endings (string join '|' -- (string escape --style=regex -- $argv))
+    set -l word (string replace -r '^(--[^=]*=|-[^-])' '' -- (commandline -ct))
+    complete -C "'' $word" | string match -r ".*(?:$endings)\$"
+end
+
+complete -c vt-pack -s o -l output -r -f -a '(__vt_paths /)' -d 'the set to make: shards and a manifest'
+complete -c vt-pack -l prefix -r -f -d 'shards are NAME-000000.tar and so on (shard)'
+complete -c vt-pack -l shard-size -r -f -d 'a shard is no larger, but for one sample (512M)'
+complete -c vt-pack -l classes -r -F -d 'class names, one a line, first label 0'
+complete -c vt-pack -l resume -f -a 'whole rest no' -d 'go on after a stop; the input is whole, or the rest'
+complete -c vt-pack -s f -l force -d 'replace the set that is there'
+complete -c vt-pack -l foreign -d 'the input may lack the end mark of vt-extract'
+complete -c vt-pack -l skip-foreign -d 'leave out members that are none of a sample'
+complete -c vt-pack -l max-member -r -f -d 'refuse larger members of the input (64M)'
+complete -c vt-pack -s n -l dry-run -d 'read and check the input, write nothing'
+complete -c vt-pack -s i -l input -r -f -a '(__vt_paths /)' -d 'the set to look at'
+complete -c vt-pack -l verify -f -a 'full fast decode no' -d 'check it: full (default), fast or decode'
+complete -c vt-pack -s j -l threads -r -f -d 'of --verify (0: one for each processor)'
+complete -c vt-pack -l list -d 'print a table of its samples'
+complete -c vt-pack -l cat -r -f -d 'print one frame, or with KEY: the clip as a tar'
+complete -c vt-pack -l done -d 'print the videos whose shards are finished'
+complete -c vt-pack -s 0 -l null -d '--done: end each path with a zero byte'
+complete -c vt-pack -s c -l config -r -F -d 'read settings from FILE: long-option = value'
+complete -c vt-pack -s q -l quiet -d 'no warnings; twice: no errors either'
+complete -c vt-pack -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-pack -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
+complete -c vt-pack -s h -l help -d 'show this help'
+complete -c vt-pack -s V -l version -d 'show the version; with -v the libraries too'
+complete -c vt-pack -l print-config -d 'show all settings in force, as a file for -c'

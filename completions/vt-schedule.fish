@@ -1,0 +1,49 @@
+# Made by completions/make.
+
+# The networks that are installed with the command.
+function __vt_networks
+    set -l program (command -s (commandline -opc)[1])
+    set program (dirname (realpath "$program"))
+    for file in $VT_SHARE_DIR/models/*.net $program/../share/vt/models/*.net $program/../share/models/*.net
+        string replace -r '.*/(.*)\.net$' '$1' $file
+    end
+end
+
+# What the typed value of an option can become, of paths with these endings.
+function __vt_paths
+    set -l endings (string join '|' -- (string escape --style=regex -- $argv))
+    set -l word (string replace -r '^(--[^=]*=|-[^-])' '' -- (commandline -ct))
+    complete -C "'' $word" | string match -r ".*(?:$endings)\$"
+end
+
+complete -c vt-schedule -l policy -r -f -a 'constant long short long+short' -d 'cycles: constant (none), long, short or long+short'
+complete -c vt-schedule -l batch -r -f -d 'clips a step at the base shape, over all ranks (64)'
+complete -c vt-schedule -l frames -r -f -d 'frames a clip at the base shape (8)'
+complete -c vt-schedule -l crop -r -f -d 'side of the crop at the base shape (224)'
+complete -c vt-schedule -l stride -r -f -d 'frames between frames; 0: one frame a segment (0)'
+complete -c vt-schedule -l lr -r -f -d 'learning rate for the base batch (0.01)'
+complete -c vt-schedule -l epochs -r -f -d 'epochs without cycles (50)'
+complete -c vt-schedule -l lr-steps -r -f -d 'epochs where the rate falls; none (at 2/5 and 4/5)'
+complete -c vt-schedule -l gamma -r -f -d 'to this part of it (0.1)'
+complete -c vt-schedule -l lr-factors -r -f -d 'or to these parts of --lr: 1, and one a fall'
+complete -c vt-schedule -l warmup-epochs -r -f -d 'climb to the rate over N epochs, not stretched (0)'
+complete -c vt-schedule -l warmup-lr -r -f -d 'from this rate (0)'
+complete -c vt-schedule -l epoch-factor -r -f -d 'stretch the epochs; 0: 1.5 with cycles, else 1 (0)'
+complete -c vt-schedule -l long-factors -r -f -d 'long cycle: frames x crop, over the base shape'
+complete -c vt-schedule -l short-factors -r -f -d 'short cycle: crops, over the base crop'
+complete -c vt-schedule -l fine-tune -d 'behind the last fall, the last long shape (yes)'
+complete -c vt-schedule -l no-fine-tune -d 'turn off --fine-tune'
+complete -c vt-schedule -l bn -r -f -a 'constant pyslowfast' -d 'groups: constant, or those of pyslowfast (constant)'
+complete -c vt-schedule -l bn-size -r -f -d 'clips that share statistics (8)'
+complete -c vt-schedule -l ranks -r -f -d 'devices, for --bn=pyslowfast (1)'
+complete -c vt-schedule -s o -l output -r -F -d 'write the table there (standard output)'
+complete -c vt-schedule -l samples -r -f -d 'of the training set: count steps and clips'
+complete -c vt-schedule -l summary -d 'print stages, work and speed-up'
+complete -c vt-schedule -l plot -r -F -d 'draw shapes, batch and rate as a PNG'
+complete -c vt-schedule -s f -l force -d 'replace files that exist'
+complete -c vt-schedule -s c -l config -r -F -d 'read settings from FILE: long-option = value'
+complete -c vt-schedule -s q -l quiet -d 'no warnings; twice: no errors either'
+complete -c vt-schedule -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-schedule -s h -l help -d 'show this help'
+complete -c vt-schedule -s V -l version -d 'show the version; with -v the libraries too'
+complete -c vt-schedule -l print-config -d 'show all settings in force, as a file for -c'

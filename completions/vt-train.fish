@@ -1,0 +1,61 @@
+# Made by completions/make.
+
+# The networks that are installed with the command.
+function __vt_networks
+    set -l program (command -s (commandline -opc)[1])
+    set program (dirname (realpath "$program"))
+    for file in $VT_SHARE_DIR/models/*.net $program/../share/vt/models/*.net $program/../share/models/*.net
+        string replace -r '.*/(.*)\.net$' '$1' $file
+    end
+end
+
+# What the typed value of an option can become, of paths with these endings.
+function __vt_paths
+    set -l endings (string join '|' -- (string escape --style=regex -- $argv))
+    set -l word (string replace -r '^(--[^=]*=|-[^-])' '' -- (commandline -ct))
+    complete -C "'' $word" | string match -r ".*(?:$endings)\$"
+end
+
+complete -c vt-train -s i -l data -r -f -a '(__vt_paths /)' -d 'packed data set to train on'
+complete -c vt-train -s m -l model -r -f -a '(__vt_networks) (__vt_paths / .net)' -d 'network that is installed, or a .net file (tsm_r50)'
+complete -c vt-train -l schedule -r -F -d 'batch shapes and rates, from vt-schedule; - is stdin'
+complete -c vt-train -s s -l seed -r -f -d 'weights, order, crops and flips follow from it (1)'
+complete -c vt-train -l sampler -r -f -a 'tsm tsm-upstream dense' -d 'choice of frames: tsm, tsm-upstream or dense (tsm)'
+complete -c vt-train -l augment -r -f -a 'multiscale centre' -d 'choice of crops: multiscale or centre (multiscale)'
+complete -c vt-train -l flip -d 'mirror half of the clips (yes)'
+complete -c vt-train -l no-flip -d 'turn off --flip'
+complete -c vt-train -l momentum -r -f -d 'of stochastic gradient descent (0.9)'
+complete -c vt-train -l nesterov -d 'Nesterov\'s form of the momentum'
+complete -c vt-train -l weight-decay -r -f -d 'on weights (0.0001)'
+complete -c vt-train -l clip -r -f -d 'shorten longer gradients to this norm; 0: never (0)'
+complete -c vt-train -l groups -r -f -a 'tsm tsm-fine plain' -d 'factors of rate, decay: tsm, tsm-fine, plain (tsm)'
+complete -c vt-train -l val -r -f -a '(__vt_paths /)' -d 'packed data set to validate on'
+complete -c vt-train -l val-every -r -f -d 'epochs between validations; 0: at the end only (1)'
+complete -c vt-train -l val-frames -r -f -d 'frames of a clip there (as in the last stage)'
+complete -c vt-train -l val-crop -r -f -d 'side of a clip there (as in the last stage)'
+complete -c vt-train -s o -l out -r -f -a '(__vt_paths /)' -d 'directory of the run: checkpoints and log'
+complete -c vt-train -l resume -r -F -a 'auto never' -d 'from the newest in DIR (auto), from a FILE, or never'
+complete -c vt-train -l override -r -f -d 'resume although NAME differs; may be repeated'
+complete -c vt-train -l save-every -r -f -d 'between checkpoints, as 30s, 10m, 2h; 0: never (10m)'
+complete -c vt-train -l save-steps -r -f -d 'steps between checkpoints; 0: never (0)'
+complete -c vt-train -l keep -r -f -d 'newest checkpoints to keep (3)'
+complete -c vt-train -l keep-best -r -f -a 'top1 loss none' -d 'of best.safetensors: top1, loss or none (top1)'
+complete -c vt-train -l stop-after -r -f -d 'save and stop after this, exit 75; 0: never (0)'
+complete -c vt-train -l max-loss -r -f -d 'a larger loss is divergence; 0: only NaN, Inf (0)'
+complete -c vt-train -l log-every -r -f -d 'steps that a line of the log stands for (10)'
+complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'say how a run stands: exit 0 done, 75 unfinished'
+complete -c vt-train -s n -l dry-run -d 'print the plan: shapes, memory, steps, work'
+complete -c vt-train -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
+complete -c vt-train -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
+complete -c vt-train -l loader-threads -r -f -d 'to load clips in a rank (2)'
+complete -c vt-train -l loader-memory -r -f -d 'pixels loaded ahead in each rank, at most (512M)'
+complete -c vt-train -l bucket -r -f -d 'gradient that ranks reduce at a time (4M)'
+complete -c vt-train -l trace-samples -r -F -d 'list every clip: step, key, frames, crop, flip'
+complete -c vt-train -s c -l config -r -F -d 'read settings from FILE: long-option = value'
+complete -c vt-train -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
+complete -c vt-train -s q -l quiet -d 'no warnings; twice: no errors either'
+complete -c vt-train -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-train -s h -l help -d 'show this help'
+complete -c vt-train -s V -l version -d 'show the version; with -v the libraries too'
+complete -c vt-train -l print-config -d 'show all settings in force, as a file for -c'
+complete -c vt-train -f

@@ -1,0 +1,328 @@
+# Completions of vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench
+# for bash.  Made by completions/make.
+# shellcheck shell=bash
+
+# _vt_spec COMMAND: set spec to a line an option, letter, name, whether it takes
+# a value, what completes that; and a line an operand.
+_vt_spec() {
+	case $1 in
+	vt-extract)
+		spec='T files-from required FILE
+0 null none -
+- list required FILE
+- list-format required auto|path-label|csv|kinetics|ucf101
+- root required DIR
+- classes required FILE
+- label-from required list|dir
+- short-side required -
+- size required -
+- enlarge none -
+- fps required -
+- format required jpeg|png
+- quality required -
+o output required FILE
+f force none -
+- report required FILE
+- on-error required stop|skip
+- allow-truncated none -
+- max-damage required -
+- max-pixels required -
+- max-frames required -
+j threads required -
+- memory required -
+n dry-run none -
+c config required FILE
+q quiet none -
+v verbose none -
+- progress required auto|always|never
+h help none -
+V version none -
+- print-config none -
+- - operand FILE' ;;
+	vt-pack)
+		spec='o output required DIR
+- prefix required -
+- shard-size required -
+- classes required FILE
+- resume optional whole|rest|no
+f force none -
+- foreign none -
+- skip-foreign none -
+- max-member required -
+n dry-run none -
+i input required DIR
+- verify optional full|fast|decode|no
+j threads required -
+- list none -
+- cat required -
+- done none -
+0 null none -
+c config required FILE
+q quiet none -
+v verbose none -
+- progress required auto|always|never
+h help none -
+V version none -
+- print-config none -
+- - operand FILE' ;;
+	vt-schedule)
+		spec='- policy required constant|long|short|long+short
+- batch required -
+- frames required -
+- crop required -
+- stride required -
+- lr required -
+- epochs required -
+- lr-steps required -
+- gamma required -
+- lr-factors required -
+- warmup-epochs required -
+- warmup-lr required -
+- epoch-factor required -
+- long-factors required -
+- short-factors required -
+- fine-tune none -
+- no-fine-tune none -
+- bn required constant|pyslowfast
+- bn-size required -
+- ranks required -
+o output required FILE
+- samples required -
+- summary none -
+- plot required FILE
+f force none -
+c config required FILE
+q quiet none -
+v verbose none -
+h help none -
+V version none -
+- print-config none -
+- - operand FILE' ;;
+	vt-train)
+		spec='i data required DIR
+m model required NET
+- schedule required FILE
+s seed required -
+- sampler required tsm|tsm-upstream|dense
+- augment required multiscale|centre
+- flip none -
+- no-flip none -
+- momentum required -
+- nesterov none -
+- weight-decay required -
+- clip required -
+- groups required tsm|tsm-fine|plain
+- val required DIR
+- val-every required -
+- val-frames required -
+- val-crop required -
+o out required DIR
+- resume required auto|never|FILE
+- override required -
+- save-every required -
+- save-steps required -
+- keep required -
+- keep-best required top1|loss|none
+- stop-after required -
+- max-loss required -
+- log-every required -
+- status required DIR
+n dry-run none -
+- device required cpu|cuda|ref|ref64
+j threads required -
+- loader-threads required -
+- loader-memory required -
+- bucket required -
+- trace-samples required FILE
+c config required FILE
+- progress required auto|always|never
+q quiet none -
+v verbose none -
+h help none -
+V version none -
+- print-config none -' ;;
+	vt-eval)
+		spec='m checkpoint required FILE
+i data required DIR
+- clips required -
+- crops required -
+- full none -
+- sampler required tsm|tsm-upstream|dense
+- frames required -
+- crop required -
+- scores required FILE
+- per-class required FILE
+- matrix required FILE
+- sheet required FILE
+- sheet-samples required -
+- json none -
+- device required cpu|cuda|ref|ref64
+j threads required -
+- leaf required -
+- loader-threads required -
+- loader-memory required -
+c config required FILE
+- progress required auto|always|never
+q quiet none -
+v verbose none -
+h help none -
+V version none -
+- print-config none -' ;;
+	vt-bench)
+		spec='i data required DIR
+m model required NET
+- shape required -
+- schedule required FILE
+- classes required -
+- kinds none -
+- images required -
+- short-side required -
+- min required -
+- max required -
+- factor required -
+- leaves required -
+- warmup required -
+- runs required -
+- check none -
+- no-check none -
+- require required -
+- json none -
+- device required cpu|cuda|ref|ref64
+j threads required -
+c config required FILE
+q quiet none -
+v verbose none -
+h help none -
+V version none -
+- print-config none -
+- - operand decode|loader|op|step|allreduce
+- - operand FILE' ;;
+	esac
+}
+
+# _vt_networks COMMAND: the names of those that are installed with it.
+_vt_networks() {
+	local program dir file
+	program=$(type -P -- "${1/#\~/$HOME}") && program=$(readlink -f -- "$program")
+	program=${program%/*}
+	for dir in "$VT_SHARE_DIR" "$program/../share/vt" "$program/../share"; do
+		for file in "$dir"/models/*.net; do
+			[[ -f $file ]] && file=${file##*/} && printf '%s\n' "${file%.net}"
+		done
+	done
+}
+
+# _vt_candidates COMMAND WHAT TEXT: what can become of TEXT, one a line.
+_vt_candidates() {
+	local kind
+	local -a kinds
+	IFS='|' read -ra kinds <<<"$2"
+	for kind in "${kinds[@]}"; do
+		case $kind in
+		FILE) compgen -f -- "$3" ;;
+		DIR) compgen -d -- "$3" ;;
+		NET)
+			compgen -W "$(_vt_networks "$1")" -- "$3"
+			compgen -f -X '!*.net' -- "$3"
+			compgen -d -- "$3"
+			;;
+		-) ;;
+		*) [[ $kind == "$3"* ]] && printf '%s\n' "$kind" ;;
+		esac
+	done
+}
+
+# _vt_value COMMAND WHAT WORD HEAD: complete WORD, whose part HEAD bash does not
+# take for part of the word.  WORD may begin with an option, --name=.
+_vt_value() {
+	local option='' text=$3 line
+	case $3 in
+	--*=*) option=${3%%=*}= text=${3#*=} ;;
+	-[!-]?*) [[ $2 != - ]] && option=${3:0:2} text=${3:2} ;;
+	esac
+	# Of what readline takes for the whole, it quotes the names best itself.
+	if [[ $option == "$4" ]]; then
+		case $2 in
+		FILE) compopt -o default 2>/dev/null; return ;;
+		DIR) compopt -o dirnames -o filenames 2>/dev/null; return ;;
+		esac
+	fi
+	while IFS= read -r line; do
+		line=$option$line
+		COMPREPLY+=("${line#"$4"}")
+	done < <(_vt_candidates "$1" "$2" "$text")
+	[[ $2 == *[A-Z]* ]] && compopt -o filenames 2>/dev/null
+}
+
+_vt() {
+	local spec letter name value what word head option='' operands=0 ended='' i
+	local -A value_of=() what_of=()
+	local -a offered=() operand=() words=()
+
+	COMPREPLY=()
+	_vt_spec "${1##*/}"
+	while read -r letter name value what; do
+		if [[ $name == - ]]; then
+			operand+=("$what")
+			continue
+		fi
+		[[ $letter != - ]] && offered+=("-$letter") &&
+			value_of[-$letter]=$value what_of[-$letter]=$what
+		value_of[--$name]=$value what_of[--$name]=$what
+		[[ $value != required ]] && offered+=("--$name")
+		[[ $value != none ]] && offered+=("--$name=")
+	done <<<"$spec"
+
+	# Bash cuts words at = and :; put them together again.
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if ((${#words[@]})) && [[ $word == [=:]* || ${words[-1]} == *[=:] && ${COMP_WORDS[i - 1]} == [=:]* ]]; then
+			words[-1]+=$word
+		else
+			words+=("$word")
+		fi
+	done
+	word=${words[-1]} head=''
+	case ${COMP_WORDS[COMP_CWORD]} in
+	[=:]*) head=$word ;;
+	*) head=${word%"${COMP_WORDS[COMP_CWORD]}"} ;;
+	esac
+
+	# What the words before it have left open.
+	for name in "${words[@]:0:${#words[@]}-1}"; do
+		if [[ -n $option ]]; then
+			option=
+		elif [[ -n $ended || $name != -?* ]]; then
+			((operands++))
+		elif [[ $name == -- ]]; then
+			ended=yes
+		elif [[ $name == --* ]]; then
+			[[ ${value_of[$name]} == required ]] && option=$name
+		else
+			for ((i = 1; i < ${#name}; i++)); do
+				[[ ${value_of[-${name:i:1}]} == required ]] || continue
+				((i == ${#name} - 1)) && option=-${name:i:1}
+				break
+			done
+		fi
+	done
+
+	if [[ -n $option ]]; then
+		_vt_value "$1" "${what_of[$option]}" "$word" "$head"
+	elif [[ -z $ended && $word == --*=* ]]; then
+		_vt_value "$1" "${what_of[${word%%=*}]:--}" "$word" "$head"
+	elif [[ -z $ended && $word == -[!-]?* && ${value_of[${word:0:2}]} == required ]]; then
+		_vt_value "$1" "${what_of[${word:0:2}]}" "$word" "$head"
+	elif [[ -z $ended && ($word == -* || ${#operand[@]} == 0) ]]; then
+		for name in "${offered[@]}"; do
+			[[ $name == "$word"* ]] && COMPREPLY+=("$name")
+		done
+		[[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+	elif ((${#operand[@]})); then
+		((operands < ${#operand[@]})) || operands=$((${#operand[@]} - 1))
+		_vt_value "$1" "${operand[operands]}" "$word" "$head"
+	fi
+	return 0
+}
+
+complete -F _vt vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench

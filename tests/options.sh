@@ -1,0 +1,143 @@
+#!/bin/sh
+# The options of each command: --help, the manual and the completions list the
+# same ones, the settings that are printed can be read back, mistakes are said.
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+
+# Each of these prints the options it knows, as --name or -n, one a line.
+in_spec() {
+	"$1" --complete-spec | awk -F '\t' '$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }' | sort
+}
+in_help() {
+	"$1" --help | sed -n 's/^  \(-., \|    \)--/\1--/p' | awk '
+		/^-/ { print substr($0, 1, 2) }
+		{
+			match($0, /--[a-z0-9[\]-]*/)
+			name = substr($0, RSTART, RLENGTH)
+			sub(/\[$/, "", name)		# of --verify[=DEPTH]
+			if (sub(/\[no-\]/, "", name))
+				print "--no-" substr(name, 3)
+			print name
+		}' | sort
+}
+# In the page they are what follows Fl: ".It Fl i , -data Ns = Ns Ar dir".
+in_page() {
+	sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.It \(Fl .*\)/\1/p' "man/$1.1" | awk '{
+		flag = 0
+		for (i = 1; i <= NF; i++)
+			if ($i ~ /^(Fl|Ns|Ar|Cm|Li|Op)$/)
+				flag = $i == "Fl"
+			else if (flag && $i != ",")
+				print "-" $i
+	}' | sort
+}
+# The completions, as text.
+in_bash() {
+	awk -v c="$1" '
+		!inside { inside = $0 == "\t" c ")"; next }
+		{ sub(/^\t\tspec=.*'\''/, ""); last = sub(/'\''.*/, "") }
+		$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }
+		last { exit }' completions/vt.bash | sort
+}
+in_zsh() {
+	sed -n "/^$1)/,/;;\$/p" completions/_vt | awk '
+		/^\t\t/ {
+			sub(/\[.*/, "")			# the help
+			sub(/^[^{]*[{]/, "")		# what it excludes
+			gsub(/[-=+]+[,}]/, ",")
+			gsub(/[^-a-zA-Z0-9,]|=-?$/, "")
+			n = split($0, option, ",")
+			for (i = 1; i <= n; i++)
+				if (option[i] ~ /^-/)
+					print option[i]
+		}' | sort
+}
+in_fish() {
+	sed -n "s/^complete -c $1 \(.*\)-d .*/\1/p" "completions/$1.fish" | awk '{
+		for (i = 1; i < NF; i++)
+			if ($i == "-s")
+				print "-" $(i + 1)
+			else if ($i == "-l")
+				print "--" $(i + 1)
+	}' | sort
+}
+settings() {
+	sed 's/	# [a-z ]*$//' "$1"
+}
+
+for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
+	in_spec $c >"$T/spec"
+	check "$c: has options" test "$(wc -l <"$T/spec")" -ge 20
+	check_same "$c: each option once" "" "$(uniq -d "$T/spec")"
+	check_same "$c: --help has them" "$(cat "$T/spec")" "$(in_help $c)"
+	check_same "$c: the page has them" "$(cat "$T/spec")" "$(in_page $c)"
+	check_same "$c: bash completes them" "$(cat "$T/spec")" "$(in_bash $c)"
+	check_same "$c: zsh completes them" "$(cat "$T/spec")" "$(in_zsh $c)"
+	check_same "$c: fish completes them" "$(cat "$T/spec")" "$(in_fish $c)"
+	check_same "$c: --help fits 80 columns" "" "$($c --help | awk 'length > 80')"
+	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
+	check_exit "$c: --version" 0 $c --version
+	check "$c: --version says which" grep -qE "^$c \(vt\) [0-9]+\.[0-9]+\.[0-9]+$" "$T/out"
+	check_same "$c: -V is --version" "$(cat "$T/out")" "$($c -V)"
+
+	# ---- mistakes: one line, and where to look ----
+	for wrong in --no-such-option -% --versio --version=1 "--config"; do
+		check_exit "$c: $wrong is refused" 2 $c "$wrong"
+		check_same "$c: $wrong: one line and the hint" "2 Try '$c --help'." \
+			"$(wc -l <"$T/err") $(tail -1 "$T/err")"
+		check "$c: $wrong: nothing on standard output" test ! -s "$T/out"
+	done
+
+	# ---- what is printed can be read ----
+	check_exit "$c: --print-config" 0 $c --print-config
+	settings "$T/out" >"$T/want"
+	mv "$T/out" "$T/config"
+	check_exit "$c: -c reads it" 0 $c -c "$T/config" --print-config
+	settings "$T/out" >"$T/got"
+	check "$c: to the same settings" cmp "$T/want" "$T/got"
+	mv "$T/out" "$T/config"
+	check_exit "$c: again" 0 $c -c "$T/config" --print-config
+	check "$c: to the same file" cmp "$T/config" "$T/out"
+	# The same with values that are not the defaults, by the environment.
+	$c --complete-spec | awk -F '\t' '
+		$2 ~ /^(-|config|help|version|print-config|no-.*)$/ { next }
+		{ name = "VT_" toupper($2); gsub(/-/, "_", name); n = split($5, value, "|") }
+		$5 ~ /^(FILE|DIR|NET)$/ { print name "=\"a # \"b\"" ; next }
+		$5 != "-" { print name "=" value[n]; next }
+		$3 == "none" && $6 == "many" { print name "=2"; next }
+		$3 == "none" { print name "=" (NR % 2 ? "yes" : "no") }' >"$T/environment"
+	set --
+	while read -r setting; do set -- "$@" "$setting"; done <"$T/environment"
+	check_exit "$c: with other settings" 0 env "$@" $c --print-config
+	check "$c: which count" test "$(grep -c '# environment$' "$T/out")" = $#
+	settings "$T/out" >"$T/want"
+	mv "$T/out" "$T/config"
+	check_exit "$c: -c reads them" 0 $c -c "$T/config" --print-config
+	settings "$T/out" >"$T/got"
+	check_same "$c: to the same" "$(cat "$T/want")" "$(cat "$T/got")"
+	check_same "$c: the options are the same, whatever is set" "$(cat "$T/spec")" \
+		"$(export "$@"; in_spec $c)"
+done
+
+# ---- who wins ----
+
+# epochs COMMAND...: what the command says of them
+epochs() {
+	"$@" --print-config | sed -n 's/^epochs = //p' | tr '\t' ' '
+}
+echo 'epochs = 7 # of ours' >"$T/seven"
+echo 'epochs = 8' >"$T/eight"
+check_same "the built-in value" "50 # default" "$(epochs vt-schedule)"
+check_same "a file is stronger" "7 # file" "$(epochs vt-schedule -c "$T/seven")"
+check_same "of two files the last one" "8 # file" "$(epochs vt-schedule -c "$T/seven" -c "$T/eight")"
+check_same "the environment is stronger" "9 # environment" "$(epochs env VT_EPOCHS=9 vt-schedule -c "$T/seven")"
+check_same "the command line is strongest, its last word" "11 # command line" \
+	"$(epochs env VT_EPOCHS=9 vt-schedule --epochs=10 --epochs 11 -c "$T/seven")"
+check_same "an empty text is a text" "prefix =  # environment" \
+	"$(VT_PREFIX='' vt-pack --print-config | grep prefix | tr '\t' ' ')"
+printf 'prefix = \t# none\n' >"$T/empty"
+check_same "read as one" "prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
+echo 'epoch = 7' >"$T/wrong"
+check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"
+check_says "says where, and the nearest name" "wrong:1: no option epoch \(did you mean epochs\?\)"
+plan
