@@ -139,6 +139,18 @@ read_classes(struct session *s)
 	}
 }
 
+/* What cannot be written should not be found out when all is scored. */
+static int
+check_outputs(const struct session *s)
+{
+	const char *const output[] = { scores, per_class, matrix, sheet };
+
+	for (int i = 0; i < 4 && s->comm->rank == 0; i++)
+		if (output[i] != NULL && commit_possible(output[i]) != 0)
+			return EXIT_FAILED;
+	return 0;
+}
+
 static int
 open_all(struct session *s)
 {
@@ -324,7 +336,7 @@ write_all(const struct session *s)
 	    s->state.step);
 	struct results r = { &s->e, s->data, (const char *const *)s->class, m,
 		title };
-	int bad = 0;
+	int bad = 0, drawn = 0;
 
 	if (scores != NULL)
 		bad |= results_write_scores(&r, scores);
@@ -333,7 +345,7 @@ write_all(const struct session *s)
 	if (matrix != NULL)
 		bad |= results_draw_matrix(&r, matrix);
 	if (sheet != NULL)
-		bad |= results_draw_sheet(&r, (int)sheet_samples, sheet);
+		drawn = results_draw_sheet(&r, (int)sheet_samples, sheet);
 	free(title);
 	print_samples(s, &r);
 	print_summary(s, &m);
@@ -341,7 +353,7 @@ write_all(const struct session *s)
 		warning("%s: %u of %u samples have no label; the summary is of the "
 		    "others", text_quote(data), s->e.samples - m.labelled,
 		    s->e.samples);
-	return bad ? EXIT_FAILED : 0;
+	return drawn == -2 ? EXIT_DAMAGE : bad || drawn ? EXIT_FAILED : 0;
 }
 
 /* ---- the command ---- */
@@ -360,6 +372,8 @@ run(struct session *s)
 	if (status == 0)
 		status = check_classes(s);
 	if (status == 0)
+		status = check_outputs(s);
+	if (status == 0)
 		status = set_views(s);
 	if (comm_max(s->comm, &status) != 0)
 		status = EXIT_RANKS;
@@ -373,6 +387,15 @@ run(struct session *s)
 	if (status == 0 && s->comm->rank == 0)
 		status = write_all(s);
 	return (int)status;
+}
+
+/* A picture in the middle of the table would spoil both. */
+static void
+refuse_stdout(const char *option, const char *path)
+{
+	if (path != NULL && strcmp(path, "-") == 0)
+		options_wrong("--%s=-: standard output has the table (wanted a "
+		    "file)", option);
 }
 
 int
@@ -389,6 +412,10 @@ main(int argc, char **argv)
 		    text_quote(argv[operand]));
 	if (checkpoint == NULL)
 		options_wrong("no checkpoint (wanted --checkpoint=FILE)");
+	refuse_stdout("scores", scores);
+	refuse_stdout("per-class", per_class);
+	refuse_stdout("matrix", matrix);
+	refuse_stdout("sheet", sheet);
 	if (data == NULL)
 		options_wrong("no data set (wanted --data=DIR)");
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)

@@ -7,6 +7,11 @@ case $SHARED in /*) ;; *) SHARED=$PWD/$SHARED ;; esac
 PATH="$BUILD:$PATH"
 VT_SHARE_DIR=$PWD/share
 export PATH VT_SHARE_DIR
+# For builds with sanitizers; others do not look at these.
+ASAN_OPTIONS=${ASAN_OPTIONS-fast_unwind_on_malloc=0}
+LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
+TSAN_OPTIONS=${TSAN_OPTIONS-suppressions=$PWD/tests/tsan.supp}
+export ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS
 n_tests=0
 
 ok() {

@@ -19,6 +19,8 @@ struct set {
 	int samples;
 	int classes;			/* a, b, c, ...; sample i is of class
 					 * i mod classes; 0 means 3 */
+	int letter;			/* of the first class; 0 means a */
+	int (*label)(int sample);	/* NULL, or another one; -1: none */
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
 	/* Append the stored bytes of a frame. */
@@ -46,7 +48,9 @@ set_sample(const struct set *set, struct shard_writer *w, int i)
 {
 	int n = set->frames(i), bad = 0;
 	struct shard_sample s = { .frames = (uint32_t)n, .streams = 1, .aux = 1,
-		.label = i % (set->classes ? set->classes : 3), .width = (uint16_t)set->width(i),
+		.label = set->label ? set->label(i) :
+		    i % (set->classes ? set->classes : 3),
+		.width = (uint16_t)set->width(i),
 		.height = (uint16_t)set->height(i), .fps_num = 25,
 		.fps_den = 1 };
 	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
@@ -77,7 +81,8 @@ set_make(const struct set *set)
 	int bad = 0;
 
 	for (int c = 0; c < (set->classes ? set->classes : 3); c++)
-		class_add(&m->classes, (char[]){ (char)('a' + c), '\0' });
+		class_add(&m->classes, (char[]){ (char)((set->letter ?
+		    set->letter : 'a') + c), '\0' });
 	m->options = xstrdup("{}");
 	m->streams = (struct stream_list){ 1, { { "rgb", "" } } };
 	strcpy(m->streams.kind[0].ext, set->ext);

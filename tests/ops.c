@@ -183,15 +183,20 @@ fetch(const struct backend *b, const struct dims *d, void *p)
 	return host;
 }
 
+/* What becomes of input gradients. */
+enum { WRITTEN, ADDED, UNWANTED };
+
 /* Run one operator forward and, in training, backward.  0: not supported. */
 static int
-run(const struct backend *b, const struct data *d, int accumulate,
+run(const struct backend *b, const struct data *d, int gradients,
     struct result *r)
 {
+	int accumulate = gradients == ADDED;
 	const struct op_impl *impl = b->ops[d->op.kind];
 	struct task t = { .op = &d->op, .index = 3, .training = d->training,
 		.out = d->out, .feed = &d->feed };
-	int has_dx = d->training && d->op.kind != OP_INPUT &&
+	int has_dx = d->training && gradients != UNWANTED &&
+	    d->op.kind != OP_INPUT &&
 	    !(d->op.kind == OP_CONV && d->in.c == 3);	/* pixels have none */
 	size_t n;
 
@@ -306,7 +311,7 @@ value(const struct data *d)
 	struct result r;
 	double sum = 0;
 
-	run(b, d, 0, &r);
+	run(b, d, WRITTEN, &r);
 	for (size_t i = 0; i < dims_count(&d->out); i++)
 		sum += r.y[i] * d->dy[i];
 	release_result(&r);
@@ -345,7 +350,7 @@ test_gradients(const struct test *t)
 	double w = 0, v;
 
 	make(&d, t, 1);
-	run(backend_find("ref64"), &d, 0, &r);
+	run(backend_find("ref64"), &d, WRITTEN, &r);
 	for (int j = 0; j < d.op.nin && r.dx[j] != NULL; j++) {
 		v = check_gradient(&d, d.x[j], r.dx[j], dims_count(&d.in));
 		w = v > w ? v : w;
@@ -375,13 +380,14 @@ test_backend(const struct backend *b, const struct test *t, double tolerance)
 	int supported = 1;
 
 	for (int training = 0; training < 2 && supported; training++)
-		for (int more = 0; more <= training && supported; more++) {
+		for (int dx = WRITTEN; dx <= (training ? UNWANTED : WRITTEN) &&
+		    supported; dx++) {
 			make(&d, t, training);
 			fail_capture(said, sizeof(said));
-			supported = run(b, &d, more, &got);
+			supported = run(b, &d, dx, &got);
 			fail_capture(NULL, 0);
 			if (supported) {
-				run(backend_find("ref64"), &d, 0, &want);
+				run(backend_find("ref64"), &d, WRITTEN, &want);
 				v = worst(&d, &got, &want);
 				w = v > w ? v : w;
 				release_result(&got);
@@ -415,7 +421,7 @@ test_threads(const struct backend *b)
 			struct result r;
 
 			make(&d, &tests[i], 1);
-			if (run(b, &d, 1, &r)) {
+			if (run(b, &d, ADDED, &r)) {
 				if (threads == 1) {
 					first[i] = r;
 				} else {

@@ -87,6 +87,7 @@ vt-schedule -o "$T/good.tsv"
 sed 's/^1	20/1	21/' "$T/good.tsv" >"$T/gap.tsv"
 wrong "--policy: multigrid \(wanted one of" --policy=multigrid
 wrong "no option --polic=long \(names are not abbreviated" --polic=long
+wrong "no option --polic \(names are not abbreviated" --polic long
 wrong "--epochs: 0 \(wanted an integer from 1" --epochs=0
 wrong "--lr: fast \(wanted a number" --lr=fast
 wrong "--lr-steps: 10 \(wanted epochs, rising" --lr-steps=20,10

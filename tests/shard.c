@@ -35,10 +35,12 @@ test_keys(void)
 		{ "___.mp4", NULL, "___" },
 		{ "no-extension", NULL, "no-extension" },
 	};
-	static const char *const bad[] = { "", "/a", "a/", "a//b", "a.b", "a b",
-		"__x__", "a/__x__/b", "a/____", "\xc3\xa9",
+	/* One byte too long. */
+	static const char long_key[] =
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaaaaa" };
+		"aaaaaaaaaaaaa";
+	static const char *const bad[] = { "", "/a", "a/", "a//b", "a.b", "a b",
+		"__x__", "a/__x__/b", "a/____", "\xc3\xa9", long_key };
 	char key[KEY_MAX + 1], other[KEY_MAX + 1], path[300], said[512];
 	int wrong = 0;
 

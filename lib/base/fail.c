@@ -1,6 +1,7 @@
 /* Messages for people: one line each, written whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ program_start(const char *argv0)
 
 	name = slash != NULL ? slash + 1 : argv0;
 	occupy_descriptors();
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void

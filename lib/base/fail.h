@@ -18,7 +18,10 @@
 /* program_name(): the base name given to program_start, "vt" before that. */
 const char *program_name(void);
 
-/* program_start(argv0): remember the name for messages; call it first. */
+/*
+ * program_start(argv0): remember the name for messages; call it first.  From
+ * then on SIGXFSZ is ignored: a file size limit is an ordinary write error.
+ */
 void program_start(const char *argv0);
 
 /* program_rank(rank, size): prefix messages with "[rank] " if size > 1. */

@@ -53,6 +53,12 @@ int commit_done(struct commit *c);
 /* commit_drop(c): remove what was written; NULL is fine. */
 void commit_drop(struct commit *c);
 
+/*
+ * commit_possible(path): 0 if a commit could begin now, -1 after a message; it
+ * leaves nothing behind.  For work of hours whose result goes there.
+ */
+int commit_possible(const char *path);
+
 /* commit_bytes(path, data, n), commit_text(path, text): the whole at once. */
 int commit_bytes(const char *path, const void *data, size_t n);
 int commit_text(const char *path, const char *text);

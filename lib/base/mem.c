@@ -1,4 +1,5 @@
 /* Small host memory: allocation that does not fail, and growing arrays. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,6 +62,7 @@ xprintf(const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	assert(fmt != NULL);
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
@@ -111,6 +113,7 @@ buffer_printf(struct buffer *b, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	assert(fmt != NULL);
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);

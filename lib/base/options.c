@@ -395,17 +395,12 @@ takes_argument(const struct option_row *r)
 static void
 whole_name(char **argv, const char *name)
 {
-	size_t n = strlen(name);
+	/* Its value may have been an argument of its own. */
+	const char *given = argv[optind - 1 - (optarg == argv[optind - 1])];
 
-	for (int back = 1; back <= 2 && optind - back > 0; back++) {
-		const char *a = argv[optind - back];
-
-		if (strncmp(a, "--", 2) == 0 && strncmp(a + 2, name, n) == 0 &&
-		    (a[2 + n] == '\0' || a[2 + n] == '='))
-			return;
-	}
-	options_wrong("no option %s (names are not abbreviated; did you mean "
-	    "--%s?)", text_quote(argv[optind - 1]), name);
+	if (strcspn(given + 2, "=") != strlen(name))
+		options_wrong("no option %s (names are not abbreviated; did you "
+		    "mean --%s?)", text_quote(given), name);
 }
 
 static _Noreturn void

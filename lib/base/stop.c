@@ -35,7 +35,6 @@ stop_handle(void)
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &a, NULL);
-	signal(SIGXFSZ, SIG_IGN);
 }
 
 int

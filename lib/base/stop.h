@@ -8,8 +8,7 @@
 
 /*
  * stop_handle(): from now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the flag.
- * A second SIGINT within 5 seconds ends the process at once.  SIGXFSZ is
- * ignored, so that a file size limit is an ordinary write error.
+ * A second SIGINT within 5 seconds ends the process at once.
  */
 void stop_handle(void);
 

@@ -228,7 +228,9 @@ find_separator(const struct lines *l)
 static int
 is_ucf101(const char *line)
 {
+	static const char end[] = "_g??_c??.avi";
 	const char *slash = strchr(line, '/'), *tail;
+	const size_t ends = sizeof(end) - 1;
 	size_t n;
 	int64_t number;
 
@@ -236,9 +238,11 @@ is_ucf101(const char *line)
 		return 0;
 	n = strcspn(slash, " ");
 	tail = slash + n;
-	if (n < 14 || memcmp(tail - 12, "_g", 2) != 0 ||
-	    memcmp(tail - 8, "_c", 2) != 0 || memcmp(tail - 4, ".avi", 4) != 0)
+	if (n < ends + 2)
 		return 0;
+	for (size_t i = 0; i < ends; i++)
+		if (end[i] != '?' && slash[n - ends + i] != end[i])
+			return 0;
 	tail += strspn(tail, " ");
 	return *tail == '\0' || text_int(tail, 1, 101, &number) == 0;
 }

@@ -1,4 +1,5 @@
 /* Verifying one shard. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,16 +164,17 @@ member_name(const struct walk *k, const struct shard_sample *e, uint32_t n,
 {
 	uint32_t frames = e->frames * e->streams;
 	const struct stream_kind *kind = &k->s->streams.kind[n % e->streams];
-	int tagged = strcmp(kind->tag, STREAM_UNTAGGED) != 0;
+	int tagged = strcmp(kind->tag, STREAM_UNTAGGED) != 0, length;
 
 	if (n == frames + e->aux - 1)
-		snprintf(name, USTAR_NAME + 1, "%s.json", k->key);
+		length = snprintf(name, USTAR_NAME + 1, "%s.json", k->key);
 	else if (n >= frames)
-		snprintf(name, USTAR_NAME + 1, "%s.cls", k->key);
+		length = snprintf(name, USTAR_NAME + 1, "%s.cls", k->key);
 	else
-		snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", k->key,
-		    n / e->streams, tagged ? "." : "", tagged ? kind->tag : "",
-		    kind->ext);
+		length = snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s",
+		    k->key, n / e->streams, tagged ? "." : "",
+		    tagged ? kind->tag : "", kind->ext);
+	assert(length <= USTAR_NAME);	/* of KEY_MAX and FRAME_MAX */
 }
 
 static void

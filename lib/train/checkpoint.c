@@ -178,6 +178,21 @@ count_of(const struct safetensors *f, const char *key, const char *path,
 	return n;
 }
 
+/* A side or a number of frames. */
+static int
+extent_of(const struct safetensors *f, const char *key, const char *path,
+    int *bad)
+{
+	uint64_t n = count_of(f, key, path, bad);
+
+	if ((n < 1 || n > INT32_MAX) && !*bad) {
+		fail("%s: %s is %" PRIu64 " (wanted 1 or more)", text_quote(path),
+		    key, n);
+		*bad = 1;
+	}
+	return *bad ? 1 : (int)n;
+}
+
 static double
 real_of(const struct safetensors *f, const char *key, const char *path,
     int *bad)
@@ -201,9 +216,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->classes = text_of(f, "vt.classes", path, &bad);
 	s->config = text_of(f, "vt.config", path, &bad);
 	s->dataset = text_of(f, "vt.dataset_id", path, &bad);
-	s->crop = (int)count_of(f, "vt.crop", path, &bad);
+	s->crop = extent_of(f, "vt.crop", path, &bad);
 	s->epoch = real_of(f, "vt.epoch", path, &bad);
-	s->frames = (int)count_of(f, "vt.frames", path, &bad);
+	s->frames = extent_of(f, "vt.frames", path, &bad);
 	s->generation = (int64_t)count_of(f, "vt.generation", path, &bad);
 	s->history = text_of(f, "vt.history_xxh128", path, &bad);
 	s->loss = real_of(f, "vt.loss_ema", path, &bad);

@@ -76,9 +76,9 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		most = EXIT_FAILED;
 	}
 	if (comm_max(c, &most) != 0)
-		most = EXIT_FAILED;
+		most = EXIT_RANKS;
 	if (most == 0 && comm_gather_parts(c, e->scores, start) != 0)
-		most = EXIT_FAILED;
+		most = EXIT_RANKS;
 	e->views = (uint64_t)samples * (uint64_t)per;
 	for (size_t i = 0; i < (size_t)samples * (size_t)classes; i++)
 		e->scores[i] /= per;

@@ -82,27 +82,27 @@ confusion(const struct results *r)
 	return count;
 }
 
-/* How many samples of each class are right among the first five. */
+/* How many samples of each class are right among the first ${k}. */
 static double *
-top5_hits(const struct results *r)
+hits(const struct results *r, int k)
 {
-	double *hits = xcalloc((size_t)r->e->classes, sizeof(*hits));
+	double *n = xcalloc((size_t)r->e->classes, sizeof(*n));
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		int label = dataset_sample(r->data, i).label;
 
 		if (label >= 0)
-			hits[label] += metric_rank(results_scores(r, i),
-			    r->e->classes, label) < 5;
+			n[label] += metric_rank(results_scores(r, i),
+			    r->e->classes, label) < k;
 	}
-	return hits;
+	return n;
 }
 
 int
 results_write_classes(const struct results *r, const char *path)
 {
 	size_t n = (size_t)r->e->classes;
-	double *count = confusion(r), *hits5 = top5_hits(r);
+	double *count = confusion(r), *top1 = hits(r, 1), *top5 = hits(r, 5);
 	struct buffer b = { 0 };
 	int bad;
 
@@ -110,26 +110,27 @@ results_write_classes(const struct results *r, const char *path)
 	    "times\n");
 	for (size_t c = 0; c < n; c++) {
 		const double *row = count + c * n;
-		size_t other = c == 0 ? 1 : 0;
+		size_t other = n;	/* none yet, and with one class never */
 		char *name, *taken;
-		double all = 0;
+		double all = 0, times = 0;
 
 		for (size_t k = 0; k < n; k++) {
 			all += row[k];
-			if (k != c && row[k] > row[other])
-				other = k;
+			if (k != c && row[k] > times)
+				times = row[other = k];
 		}
 		name = table_escape(r->class[c]);
-		taken = table_escape(row[other] > 0 ? r->class[other] : "");
+		taken = table_escape(other < n ? r->class[other] : "");
 		buffer_printf(&b, "%zu\t%s\t%.0f\t%.9g\t%.9g\t%s\t%.0f\n", c,
-		    name, all, all > 0 ? row[c] / all : 0,
-		    all > 0 ? hits5[c] / all : 0, taken, row[other]);
+		    name, all, all > 0 ? top1[c] / all : 0,
+		    all > 0 ? top5[c] / all : 0, taken, times);
 		free(name);
 		free(taken);
 	}
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
-	free(hits5);
+	free(top1);
+	free(top5);
 	free(count);
 	return bad;
 }
@@ -169,32 +170,35 @@ results_draw_matrix(const struct results *r, const char *path)
 
 enum { STRIP = 3, GAP = 2, SIDE = 72 };	/* frames of a sample, pixels */
 
-/* The first, the middle and the last frame of sample ${i}, side by side. */
-static struct image *
-strip(const struct results *r, struct fetch *f, uint32_t i)
+/*
+ * The first, the middle and the last frame of sample ${i}, side by side, into
+ * ${*to}; 0, or as fetch_clip.
+ */
+static int
+strip(const struct results *r, struct fetch *f, uint32_t i,
+    const struct image **to)
 {
 	struct sample m = dataset_sample(r->data, i);
 	int frame[STRIP] = { 0, m.frames / 2, m.frames - 1 };
 	struct fetch_clip c = { i, STRIP, SIDE, frame,
 		crop_test(m.width, m.height, 0, 1, 1) };
 	uint8_t *pixels = xmalloc(STRIP * SIDE * SIDE * 3);
-	struct image *to = image_new(STRIP * (SIDE + GAP) - GAP, SIDE, 3);
+	struct image *all = image_new(STRIP * (SIDE + GAP) - GAP, SIDE, 3);
 	struct fetch_cost cost = { 0 };
 	atomic_int stop = 0;
+	int bad = fetch_clip(f, &c, pixels, &stop, &cost);
 
-	memset(to->data, 255, (size_t)to->w * to->h * 3);
-	if (fetch_clip(f, &c, pixels, &stop, &cost) != 0) {
+	memset(all->data, 255, (size_t)all->w * all->h * 3);
+	if (bad)
 		fail("%s", fetch_error(f));
-		image_free(to);
-		to = NULL;
-	}
-	for (int k = 0; k < STRIP && to != NULL; k++)
+	for (int k = 0; k < STRIP && !bad; k++)
 		for (int y = 0; y < SIDE; y++)
-			memcpy(to->data + ((size_t)y * to->w +
+			memcpy(all->data + ((size_t)y * all->w +
 			    (size_t)k * (SIDE + GAP)) * 3, pixels +
 			    ((size_t)k * SIDE + y) * SIDE * 3, SIDE * 3);
 	free(pixels);
-	return to;
+	*to = all;
+	return bad;
 }
 
 int
@@ -214,8 +218,7 @@ results_draw_sheet(const struct results *r, int n, const char *path)
 		int label = dataset_sample(r->data, i).label, best;
 
 		results_best(r, i, 1, &best);
-		thumb[k].m = strip(r, f, i);
-		bad = thumb[k].m == NULL;
+		bad = strip(r, f, i, &thumb[k].m);
 		thumb[k].caption = r->class[best];
 		thumb[k].mark = label < 0 ? 0 : label == best ? 1 : 2;
 		thumb[k].note = label >= 0 && label != best ?
@@ -233,5 +236,5 @@ results_draw_sheet(const struct results *r, int n, const char *path)
 	}
 	free(thumb);
 	fetch_free(f);
-	return bad ? -1 : 0;
+	return bad;
 }

@@ -22,13 +22,18 @@ const double *results_scores(const struct results *r, uint32_t i);
  */
 void results_best(const struct results *r, uint32_t i, int n, int *class);
 
-/* These commit a file, or "-" for pictures on standard output; -1 after a
- * message. */
+/*
+ * These commit a file.  0; -1 after a message; -2 from the sheet if a frame is
+ * damaged.
+ */
 
 /* A row a sample: key, label, every class's score. */
 int results_write_scores(const struct results *r, const char *path);
 
-/* A row a class: samples, top-1, top-5, what it is taken for. */
+/*
+ * A row a class: samples, top-1, top-5, what it is taken for.  Equal scores
+ * count against a label here as in the summary (metric_rank).
+ */
 int results_write_classes(const struct results *r, const char *path);
 
 /* The confusion matrix as a PNG. */

@@ -249,12 +249,12 @@ static int
 check_footer(const char *path, struct safetensors *s)
 {
 	static const unsigned char zeros[FOOTER_BYTES - 32];
-	size_t before = s->file.n - FOOTER_BYTES;
+	size_t before = s->file.n > FOOTER_BYTES ? s->file.n - FOOTER_BYTES : 0;
 	const unsigned char *f =
 	    (const unsigned char *)s->file.data + before;
 	struct hash128 want, got;
 
-	if (s->file.n < FOOTER_BYTES || memcmp(f, MAGIC, 8) != 0 ||
+	if (before == 0 || memcmp(f, MAGIC, 8) != 0 ||
 	    get_le64(f + 8) != before ||
 	    memcmp(f + 32, zeros, sizeof(zeros)) != 0)
 		return DAMAGED("%s: no footer at the end (cut short, or not a "

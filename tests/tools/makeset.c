@@ -1,29 +1,43 @@
 /*
- * makeset DIR CLIPS FRAMES WIDTH HEIGHT SEED: a packed set of camera moves
- * (share/demo/scene.c), labels i mod 8, without going through videos.
+ * makeset DIR CLIPS FRAMES WIDTH HEIGHT SEED [NAME=N]...: a packed set of
+ * camera moves (share/demo/scene.c), labels i mod 8, without going through
+ * videos.  With png=1 it keeps frames first, first + step, ... of FRAMES and
+ * columns x to x + window - 1 of WIDTH, mirrored with mirror=1, as PNG: what a
+ * clip or a crop of the whole set shows is a set of its own.
  */
 #include "media/jpeg.h"
+#include "media/png.h"
 
 #include "../../share/demo/scene.h"
 #include "../loader_set.h"
 
-static int frames, width, height, drawn = -1;
-static uint64_t seed;
 static struct scene *scene;
 static struct jpeg_encoder *encoder;
+static int frames, width, height, drawn = -1;
+static uint64_t seed;
+
+static struct option { const char *name; int value; } option[] = {
+	{ "classes", MOVES }, { "letter", 'a' },	/* of the first class */
+	{ "blank", 0 },			/* every so many have no label */
+	{ "png", 0 }, { "first", 0 }, { "step", 1 }, { "x", 0 },
+	{ "window", 0 }, { "mirror", 0 }
+};
+enum { CLASSES, LETTER, BLANK, PNG, FIRST, STEP, X, WINDOW, MIRROR, OPTIONS };
+#define OPT(o) (option[o].value)
 
 static int
 frames_of(int sample)
 {
-	/* Not all of one length. */
-	return frames + sample % 3;
+	/* Not all of one length, unless frames are chosen. */
+	return OPT(PNG) ? (frames - OPT(FIRST) - 1) / OPT(STEP) + 1 :
+	    frames + sample % 3;
 }
 
 static int
 width_of(int sample)
 {
 	(void)sample;
-	return width;
+	return OPT(WINDOW) ? OPT(WINDOW) : width;
 }
 
 static int
@@ -33,31 +47,71 @@ height_of(int sample)
 	return height;
 }
 
+static int
+label_of(int sample)
+{
+	return OPT(BLANK) && sample % OPT(BLANK) == 0 ? -1 :
+	    sample % OPT(CLASSES);
+}
+
+static void
+cut(const struct image *from, struct image *to)
+{
+	for (int y = 0; y < to->h; y++)
+		for (int x = 0; x < to->w; x++)
+			memcpy(to->data + 3 * (y * to->w + x), from->data +
+			    3 * (y * from->w + OPT(X) + (OPT(MIRROR) ?
+			    to->w - 1 - x : x)), 3);
+}
+
 static void
 draw(int sample, int frame, int w, int h, struct buffer *to)
 {
-	struct image *m = image_new(w, h, 3);
+	struct image *m = image_new(width, h, 3), *part = image_new(w, h, 3);
 
 	if (sample != drawn) {
 		scene_free(scene);
-		scene = scene_new(seed, (uint32_t)sample, sample % MOVES, w, h,
-		    &difficulty_demo);
+		scene = scene_new(seed, (uint32_t)sample, sample % MOVES, width,
+		    h, &difficulty_demo);
 		drawn = sample;
 	}
-	scene_draw(scene, frame, frames_of(sample), m->data);
-	jpeg_encode_rgb(encoder, m, to);
+	if (OPT(PNG)) {
+		scene_draw(scene, OPT(FIRST) + frame * OPT(STEP), frames,
+		    m->data);
+		cut(m, part);
+		png_encode(part, to);
+	} else {
+		scene_draw(scene, frame, frames_of(sample), m->data);
+		jpeg_encode_rgb(encoder, m, to);
+	}
 	image_free(m);
+	image_free(part);
+}
+
+static int
+set_option(const char *text)
+{
+	size_t n = strcspn(text, "=");
+
+	for (int o = 0; o < OPTIONS; o++)
+		if (strlen(option[o].name) == n && text[n] == '=' &&
+		    strncmp(text, option[o].name, n) == 0) {
+			OPT(o) = atoi(text + n + 1);
+			return 0;
+		}
+	fprintf(stderr, "makeset: %s?\n", text);
+	return -1;
 }
 
 int
 main(int argc, char **argv)
 {
-	struct set s = { .ext = "jpg", .shards = 2, .classes = MOVES,
-		.frames = frames_of, .width = width_of, .height = height_of,
+	struct set s = { .ext = "jpg", .shards = 2, .frames = frames_of,
+		.width = width_of, .height = height_of, .label = label_of,
 		.frame = draw };
-	int bad;
+	int bad = 0;
 
-	if (argc != 7)
+	if (argc < 7)
 		return 2;
 	s.dir = argv[1];
 	s.samples = atoi(argv[2]);
@@ -65,6 +119,13 @@ main(int argc, char **argv)
 	width = atoi(argv[4]);
 	height = atoi(argv[5]);
 	seed = strtoull(argv[6], NULL, 10);
+	for (int i = 7; i < argc; i++)
+		if (set_option(argv[i]) != 0)
+			return 2;
+	s.classes = OPT(CLASSES);
+	s.letter = OPT(LETTER);
+	if (OPT(PNG))
+		s.ext = "png";
 	encoder = jpeg_encoder_new(90);
 	bad = file_make_dir(s.dir) != 0 || set_make(&s) != 0;
 	scene_free(scene);

@@ -131,7 +131,7 @@ loss_forward(struct task *t)
 static void
 loss_backward(struct task *t)
 {
-	for (int i = 0; i < t->out.n; i++) {
+	for (int i = 0; i < t->out.n && t->dx[0] != NULL; i++) {
 		const float *x = row(&t->in[0], t->x[0], i);
 		float *dx = (float *)row(&t->in[0], t->dx[0], i);
 		int label = t->feed->label[i];

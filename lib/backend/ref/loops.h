@@ -346,6 +346,8 @@ relu_backward(struct task *k)
 	const REAL *y = k->y, *dy = k->dy;
 	REAL *dx = gradient(k, 0);
 
+	if (dx == NULL)
+		return;
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
 		if (y[i] > 0)
 			dx[i] += dy[i];
@@ -424,6 +426,8 @@ shift_backward(struct task *k)
 {
 	REAL *dx = gradient(k, 0);
 
+	if (dx == NULL)
+		return;
 	shift_by(k, k->dy, dx, -1);
 }
 
@@ -476,6 +480,8 @@ maxpool_backward(struct task *k)
 	REAL *dx = gradient(k, 0);
 	size_t per = dims_count(&k->out) / k->out.n, o = 0;
 
+	if (dx == NULL)
+		return;
 	for (int n = 0; n < k->out.n; n++)
 		for (size_t i = 0; i < per; i++, o++)
 			dx[at(&k->in[0], n, 0, 0, 0) + which[o]] += dy[o];
@@ -528,6 +534,8 @@ avgpool_backward(struct task *k)
 	const REAL *dy = k->dy;
 	REAL *dx = gradient(k, 0);
 
+	if (dx == NULL)
+		return;
 	for (int n = 0; n < d->n; n++)
 	for (int t = 0; t < d->t; t++)
 	for (int h = 0; h < d->h; h++)
@@ -568,6 +576,8 @@ dropout_backward(struct task *k)
 	const REAL *dy = k->dy;
 	REAL *dx = gradient(k, 0);
 
+	if (dx == NULL)
+		return;
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
 		dx[i] += (REAL)(dy[i] * dropout_factor(k, i));
 }
@@ -652,6 +662,8 @@ loss_backward(struct task *k)
 	int C = k->in[0].c;
 	REAL *dx = gradient(k, 0);
 
+	if (dx == NULL)
+		return;
 	for (int n = 0; n < k->out.n; n++) {
 		const REAL *x = (const REAL *)k->x[0] + (size_t)n * C;
 		int label = k->feed->label[n];
