@@ -222,7 +222,7 @@ _vt_candidates() {
 		FILE) compgen -f -- "$3" ;;
 		DIR) compgen -d -- "$3" ;;
 		NET)
-			compgen -W "$(_vt_networks "$1")" -- "$3"
+			compgen -W "$(_vt_networks "$1" | sort -u)" -- "$3"
 			compgen -f -X '!*.net' -- "$3"
 			compgen -d -- "$3"
 			;;
