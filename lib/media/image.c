@@ -14,7 +14,8 @@ image_new(int w, int h, int c)
 	m->w = w;
 	m->h = h;
 	m->c = c;
-	m->data = xcalloc((size_t)h, (size_t)w * (size_t)c);
+	/* libswscale reads a little past the end. */
+	m->data = xcalloc((size_t)w * (size_t)h * (size_t)c + 64, 1);
 	return m;
 }
 
