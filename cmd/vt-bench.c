@@ -17,14 +17,14 @@ static const char *config, *data, *schedule_path;
 static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
-static int64_t least = 4 << 10, most = 64 << 20, factor = 4, leaves;
+static int64_t least = 4 << 10, most = 64 << 20, factor = 4, vectors;
 static int64_t warmup = 2, runs = 10, threads;
 static int check = 1, json, kinds, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "packed data set: for decode, loader and step", NULL, 0, 0, 0 },
+	    "packed dataset: for decode, loader and step", NULL, 0, 0, 0 },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "network that is installed, or a .net file (tsm_r50)",
 	    NULL, 0, 0, 0 },
@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
 	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
 	    "step: also the time of each kind of operator", NULL, 0, 0, 0 },
 	{ 0, "images", OPTION_INT, &images, "N",
-	    "decode: pictures of the set that a run decodes (256)",
+	    "decode: frames of the set that a run decodes (256)",
 	    NULL, 1, 1e6, 0 },
 	{ 0, "short-side", OPTION_INT, &short_side, "N",
 	    "decode: shrink videos to it; 0: do not (256)",
@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 	    "allreduce: largest vector (64M)", NULL, 4, 1e12, 0 },
 	{ 0, "factor", OPTION_INT, &factor, "N",
 	    "allreduce: from one size to the next (4)", NULL, 2, 1024, 0 },
-	{ 0, "leaves", OPTION_INT, &leaves, "N",
+	{ 0, "vectors", OPTION_INT, &vectors, "N",
 	    "allreduce: vectors to sum; 0: one a rank (0)",
 	    NULL, 0, 1e6, 0 },
 	OPTION_HEADING("Runs and answers"),
@@ -176,7 +176,7 @@ static int
 run_allreduce(struct session *s)
 {
 	return bench_allreduce(&s->b, &(struct sum_options){ s->comm,
-	    (size_t)least, (size_t)most, (int)factor, (int)leaves });
+	    (size_t)least, (size_t)most, (int)factor, (int)vectors });
 }
 
 struct subtest {
@@ -195,7 +195,7 @@ static const struct subtest subtests[] = {
 	{ "op", run_op, 1, " model shape classes device threads ", "2x8x224" },
 	{ "step", run_step, 1,
 	    " data model shape classes kinds device threads ", "2x8x224" },
-	{ "allreduce", run_allreduce, 0, " min max factor leaves ", "" },
+	{ "allreduce", run_allreduce, 0, " min max factor vectors ", "" },
 };
 
 /* ---- what was asked for ---- */
@@ -219,7 +219,7 @@ check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "classes", "kinds", "images", "short-side", "min",
-		"max", "factor", "leaves", "device", "threads" };
+		"max", "factor", "vectors", "device", "threads" };
 	char word[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -272,7 +272,7 @@ check_use(struct session *s, const struct subtest *t)
 	if (t->run == run_decode && s->files == 0 && data == NULL)
 		options_wrong("nothing to decode (wanted videos or --data=DIR)");
 	if (t->run == run_loader && data == NULL)
-		options_wrong("no data set (wanted --data=DIR)");
+		options_wrong("no dataset (wanted --data=DIR)");
 	if (schedule_path != NULL && shape_texts.n > 0)
 		options_wrong("--schedule and --shape (wanted one of them)");
 	if (least > most)
@@ -319,8 +319,8 @@ run(struct session *s, const struct subtest *t)
 
 	if ((status = open_inputs(s, t)) != 0)
 		return status;
-	if (s->comm != NULL && leaves > 0 && leaves < s->comm->size) {
-		fail("--leaves=%" PRId64 ": fewer than the %d ranks", leaves,
+	if (s->comm != NULL && vectors > 0 && vectors < s->comm->size) {
+		fail("--vectors=%" PRId64 ": fewer than the %d ranks", vectors,
 		    s->comm->size);
 		return EXIT_USAGE;
 	}

@@ -23,7 +23,7 @@ static const char *config, *checkpoint, *data, *scores, *per_class, *matrix;
 static const char *sheet;
 static const char *device = "cpu";
 static int sampler, full, json, quiet, verbose, progress;
-static int64_t clips = 1, crops = 1, frames, side, leaf = 8, sheet_samples = 24;
+static int64_t clips = 1, crops = 1, frames, side, mb = 8, sheet_samples = 24;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
 	{ 'm', "checkpoint", OPTION_TEXT, &checkpoint, "FILE",
 	    "checkpoint of vt-train", NULL, 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "packed data set to score", NULL, 0, 0, 0 },
+	    "packed dataset to score", NULL, 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "clips", OPTION_INT, &clips, "N",
 	    "clips of each video: 1 or 2 with segments (1)", NULL, 1, 100, 0 },
@@ -72,7 +72,7 @@ static const struct option_row rows[] = {
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "to compute in a rank; 0: its share of the cores (0)",
 	    NULL, 0, 1024, 0 },
-	{ 0, "leaf", OPTION_INT, &leaf, "N",
+	{ 0, "microbatch", OPTION_INT, &mb, "N",
 	    "views that run through the network together (8)",
 	    NULL, 1, 4096, 0 },
 	{ 0, "loader-threads", OPTION_INT, &loader_threads, "N",
@@ -205,7 +205,7 @@ set_views(struct session *s)
 {
 	s->views = (struct view_options){ .threads = (int)loader_threads,
 		.sampler = (enum sampler)sampler, .clips = (int)clips,
-		.crops = (int)crops, .full = full, .n = (int)leaf,
+		.crops = (int)crops, .full = full, .n = (int)mb,
 		.t = frames > 0 ? (int)frames : s->state.frames,
 		.side = side > 0 ? (int)side : s->state.crop,
 		.memory = (size_t)loader_memory };
@@ -417,7 +417,7 @@ main(int argc, char **argv)
 	refuse_stdout("matrix", matrix);
 	refuse_stdout("sheet", sheet);
 	if (data == NULL)
-		options_wrong("no data set (wanted --data=DIR)");
+		options_wrong("no dataset (wanted --data=DIR)");
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);

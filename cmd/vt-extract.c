@@ -89,7 +89,7 @@ static const struct option_row rows[] = {
 	{ 0, "max-damage", OPTION_INT, &max_damage, "N",
 	    "keep videos damaged in up to N places (0)", NULL, 0, 0, 0 },
 	{ 0, "max-pixels", OPTION_SIZE, &max_pixels, "N",
-	    "refuse larger pictures (64M)", NULL, 1, 1 << 30, 0 },
+	    "refuse larger frames (64M)", NULL, 1, 1 << 30, 0 },
 	{ 0, "max-frames", OPTION_INT, &max_frames, "N",
 	    "refuse videos of more frames, as stored (999999)", NULL, 1,
 	    FRAME_MAX, 0 },

@@ -33,7 +33,7 @@ static struct {
 };
 
 static const struct option_row rows[] = {
-	OPTION_HEADING("Shape and rate"),
+	OPTION_HEADING("Shape and learning rate"),
 	{ 0, "policy", OPTION_CHOICE, &set.policy, "NAME",
 	    "cycles: constant (none), long, short or long+short",
 	    "constant|long|short|long+short", 0, 0, 0 },
@@ -49,12 +49,12 @@ static const struct option_row rows[] = {
 	{ 0, "stride", OPTION_INT, &set.stride, "FRAMES",
 	    "frames between frames; 0: one frame a segment (0)", NULL,
 	    0, 1024, 0 },
-	{ 0, "lr", OPTION_REAL, &set.lr, "RATE",
+	{ 0, "lr", OPTION_REAL, &set.lr, "LR",
 	    "learning rate for the base batch (0.01)", NULL, 0, 1e6, 0 },
 	{ 0, "epochs", OPTION_INT, &set.epochs, "N",
 	    "epochs without cycles (50)", NULL, 1, SCHEDULE_EPOCHS, 0 },
-	{ 0, "lr-steps", OPTION_TEXT, &set.falls, "LIST",
-	    "epochs where the rate falls; none (at 2/5 and 4/5)", NULL,
+	{ 0, "milestones", OPTION_TEXT, &set.falls, "LIST",
+	    "epochs where the lr falls, or none (at 2/5 and 4/5)", NULL,
 	    0, 0, 0 },
 	{ 0, "gamma", OPTION_REAL, &set.gamma, "X",
 	    "to this part of it (0.1)", NULL, 0, 1, 0 },
@@ -62,10 +62,10 @@ static const struct option_row rows[] = {
 	    "or to these parts of --lr: 1, and one a fall", NULL,
 	    0, 0, 0 },
 	{ 0, "warmup-epochs", OPTION_REAL, &set.warmup_epochs, "N",
-	    "climb to the rate over N epochs, not stretched (0)", NULL,
+	    "climb to the lr over N epochs, not stretched (0)", NULL,
 	    0, SCHEDULE_EPOCHS, 0 },
-	{ 0, "warmup-lr", OPTION_REAL, &set.warmup_lr, "RATE",
-	    "from this rate (0)", NULL, 0, 1e6, 0 },
+	{ 0, "warmup-lr", OPTION_REAL, &set.warmup_lr, "LR",
+	    "from this learning rate (0)", NULL, 0, 1e6, 0 },
 	OPTION_HEADING("Cycles"),
 	{ 0, "epoch-factor", OPTION_REAL, &set.epoch_factor, "X",
 	    "stretch the epochs; 0: 1.5 with cycles, else 1 (0)", NULL,
@@ -76,7 +76,7 @@ static const struct option_row rows[] = {
 	{ 0, "short-factors", OPTION_TEXT, &set.shorts, "LIST",
 	    "short cycle: crops, over the base crop", NULL, 0, 0, 0 },
 	{ 0, "fine-tune", OPTION_FLAG, &set.fine_tune, NULL,
-	    "behind the last fall, the last long shape (yes)", NULL,
+	    "after the last fall, the last long shape (yes)", NULL,
 	    0, 0, 0 },
 	OPTION_HEADING("Batch normalisation"),
 	{ 0, "bn", OPTION_CHOICE, &set.bn, "RULE",
@@ -95,7 +95,7 @@ static const struct option_row rows[] = {
 	{ 0, "summary", OPTION_FLAG, &set.summary, NULL,
 	    "print stages, work and speed-up", NULL, 0, 0, 0 },
 	{ 0, "plot", OPTION_TEXT, &set.plot, "FILE",
-	    "draw shapes, batch and rate as a PNG", NULL, 0, 0, 0 },
+	    "draw shapes, batch and learning rate as a PNG", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &set.force, NULL,
 	    "replace files that exist", NULL, 0, 0, 0 },
 	OPTION_CONFIG(&set.config),
@@ -107,7 +107,7 @@ static const struct option_row rows[] = {
 static const struct command command = {
 	.usage = "[OPTION]... [TABLE]",
 	.summary = "Print a training schedule, made by rule or read from TABLE.",
-	.example = "vt-schedule --policy=long+short --lr-steps=20,40 --summary",
+	.example = "vt-schedule --policy=long+short --milestones=20,40 --summary",
 	.rows = rows,
 	.operands = "FILE"
 };
@@ -118,7 +118,7 @@ enum { ITEMS = 64, ITEM = 64 };	/* of a list; bytes of one */
 
 /*
  * Copy what stands before the next comma of ${*rest} to ${item} and step over
- * it.  0 behind the last one.
+ * it.  0 after the last one.
  */
 static int
 next_item(const char **rest, char item[ITEM])
@@ -157,9 +157,9 @@ read_falls(const char *list, int fall[ITEMS])
 	if (strcmp(list, "none") == 0)
 		return 0;
 	for (; next_item(&list, item); n++) {
-		check_length("lr-steps", n, ITEMS);
+		check_length("milestones", n, ITEMS);
 		if (text_int(item, before + 1, set.epochs - 1, &at) != 0)
-			options_wrong("--lr-steps: %s (wanted epochs, rising, from "
+			options_wrong("--milestones: %s (wanted epochs, rising, from "
 			    "1 to --epochs - 1 = %d, such as 20,40; or none)",
 			    text_quote(item), (int)set.epochs - 1);
 		fall[n] = (int)at;
@@ -183,7 +183,7 @@ read_numbers(const char *option, const char *list, double min, double max,
 			    option, text_quote(item), min, max);
 	}
 	if (wanted > 0 && n != wanted)
-		options_wrong("--%s: %d numbers (wanted %d, one more than the rate "
+		options_wrong("--%s: %d numbers (wanted %d, one more than the lr "
 		    "falls)", option, n, wanted);
 	return n;
 }
@@ -280,8 +280,8 @@ make(void)
 		m.shorts = read_numbers("short-factors", set.shorts, 1e-6, 1, 0,
 		    shorts, SCHEDULE_CYCLE - 1);
 	if (has_long() && m.fine_tune && m.falls == 0)
-		options_wrong("--policy: a rate that never falls leaves a long "
-		    "cycle no epochs, all would be fine-tuning (wanted --lr-steps, "
+		options_wrong("--policy: a learning rate that never falls leaves a long "
+		    "cycle no epochs, all would be fine-tuning (wanted --milestones, "
 		    "or --no-fine-tune)");
 	s = multigrid_schedule(&m);
 	if (s == NULL)
@@ -300,7 +300,7 @@ static struct schedule *
 read_operand(const char *path)
 {
 	static const char *const makers[] = { "policy", "batch", "frames",
-		"crop", "stride", "lr", "epochs", "lr-steps", "gamma",
+		"crop", "stride", "lr", "epochs", "milestones", "gamma",
 		"lr-factors", "warmup-epochs", "warmup-lr", "epoch-factor",
 		"long-factors", "short-factors", "fine-tune", "bn", "bn-size",
 		"ranks" };
@@ -335,8 +335,8 @@ draw(const struct schedule *s)
 {
 	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
 		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
-	enum { PANELS = 4, RATE = 3 };
-	/* Sizes begin at 0; batches double, rates fall to a tenth. */
+	enum { PANELS = 4, LR = 3 };
+	/* Sizes begin at 0; batches double, learning rates fall to a tenth. */
 	struct plot_panel panel[PANELS] = { { { "Crop, pixels", 0, 0, 0 }, NULL,
 		0 }, { { "Frames", 0, 0, 0 }, NULL, 0 }, { { "Batch, clips", 0,
 		0, 2 }, NULL, 0 }, { { "Learning rate", 0, 0, 10 }, NULL, 0 } };
@@ -353,11 +353,11 @@ draw(const struct schedule *s)
 		struct plot_panel *p = &panel[i];
 
 		p->series = series[i];
-		p->n = i == RATE ? 1 : curve_turns(s, (enum curve_of)i);
+		p->n = i == LR ? 1 : curve_turns(s, (enum curve_of)i);
 		for (int k = 0; k < p->n; k++) {
 			struct curve *c = &curve[i][k];
 
-			*c = i == RATE ? curve_rate(s) :
+			*c = i == LR ? curve_lr(s) :
 			    curve_cell(s, (enum curve_of)i, k);
 			series[i][k] = (struct plot_series){ p->n > 1 ? turn[k] :
 			    NULL, (int)c->n, c->x, c->y, PLOT_LINE, k };
@@ -366,7 +366,7 @@ draw(const struct schedule *s)
 		}
 	}
 	for (int i = 0; i < s->stages; i++)
-		border[i] = s->stage[i].first;
+		border[i] = s->stage[i].epoch_begin;
 	m = plot_draw(&(struct plot){ title, note, 1800, 1440,
 	    { "epoch", 0, epochs, 0 }, border, s->stages, panel, PANELS });
 	for (int i = 0; i < PANELS; i++)

@@ -34,12 +34,12 @@ static struct option_list override;
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to train"),
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "packed data set to train on", NULL, 0, 0, 0 },
+	    "packed dataset to train on", NULL, 0, 0, 0 },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "network that is installed, or a .net file (tsm_r50)",
 	    NULL, 0, 0, 0 },
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
-	    "batch shapes and rates, from vt-schedule; - is stdin",
+	    "shapes and lr by epoch, from vt-schedule; - is stdin",
 	    NULL, 0, 0, 0 },
 	{ 's', "seed", OPTION_INT, &seed, "N",
 	    "weights, order, crops and flips follow from it (1)",
@@ -61,15 +61,15 @@ static const struct option_row rows[] = {
 	    "Nesterov's form of the momentum", NULL, 0, 0, 0 },
 	{ 0, "weight-decay", OPTION_REAL, &decay, "X",
 	    "on weights (0.0001)", NULL, 0, 1, 0 },
-	{ 0, "clip", OPTION_REAL, &clip, "NORM",
+	{ 0, "clip-grad", OPTION_REAL, &clip, "NORM",
 	    "shorten longer gradients to this norm; 0: never (0)",
 	    NULL, 0, 1e9, 0 },
-	{ 0, "groups", OPTION_TEXT, &groups, "RULE",
-	    "factors of rate, decay: tsm, tsm-fine, plain (tsm)",
+	{ 0, "param-groups", OPTION_TEXT, &groups, "RULE",
+	    "factors of lr and decay: tsm, tsm-fine, plain (tsm)",
 	    "tsm|tsm-fine|plain", 0, 0, 0 },
 	OPTION_HEADING("Validation"),
 	{ 0, "val", OPTION_TEXT, &val, "DIR",
-	    "packed data set to validate on", NULL, 0, 0, 0 },
+	    "packed dataset to validate on", NULL, 0, 0, 0 },
 	{ 0, "val-every", OPTION_REAL, &val_every, "EPOCHS",
 	    "epochs between validations; 0: at the end only (1)",
 	    NULL, 0, 1e6, 0 },
@@ -253,7 +253,7 @@ static void
 check_options(void)
 {
 	if (data == NULL)
-		options_wrong("no data set (wanted --data=DIR)");
+		options_wrong("no dataset (wanted --data=DIR)");
 	if (schedule_path == NULL)
 		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
 		    "makes one)");
@@ -358,7 +358,7 @@ check_ranks(struct session *s)
 	int bad = 0;
 
 	snprintf(mine, sizeof(mine), "%s, data %s", s->build, s->dataset);
-	if (comm_gather(s->comm, mine, LINE, all) != 0)
+	if (comm_allgather(s->comm, mine, LINE, all) != 0)
 		bad = EXIT_RANKS;
 	for (int r = 1; r < s->comm->size && !bad; r++)
 		if (strcmp(all, all + (size_t)r * LINE) != 0) {

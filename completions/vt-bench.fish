@@ -16,18 +16,18 @@ function __vt_paths
     complete -C "'' $word" | string match -r ".*(?:$endings)\$"
 end
 
-complete -c vt-bench -s i -l data -r -f -a '(__vt_paths /)' -d 'packed data set: for decode, loader and step'
+complete -c vt-bench -s i -l data -r -f -a '(__vt_paths /)' -d 'packed dataset: for decode, loader and step'
 complete -c vt-bench -s m -l model -r -f -a '(__vt_networks) (__vt_paths / .net)' -d 'network that is installed, or a .net file (tsm_r50)'
 complete -c vt-bench -l shape -r -f -d 'clips, frames, side of a batch; may be repeated'
 complete -c vt-bench -l schedule -r -F -d 'loader: the stages of a schedule instead of shapes'
 complete -c vt-bench -l classes -r -f -d 'op, step: of the network, without --data (400)'
 complete -c vt-bench -l kinds -d 'step: also the time of each kind of operator'
-complete -c vt-bench -l images -r -f -d 'decode: pictures of the set that a run decodes (256)'
+complete -c vt-bench -l images -r -f -d 'decode: frames of the set that a run decodes (256)'
 complete -c vt-bench -l short-side -r -f -d 'decode: shrink videos to it; 0: do not (256)'
 complete -c vt-bench -l min -r -f -d 'allreduce: smallest vector (4K)'
 complete -c vt-bench -l max -r -f -d 'allreduce: largest vector (64M)'
 complete -c vt-bench -l factor -r -f -d 'allreduce: from one size to the next (4)'
-complete -c vt-bench -l leaves -r -f -d 'allreduce: vectors to sum; 0: one a rank (0)'
+complete -c vt-bench -l vectors -r -f -d 'allreduce: vectors to sum; 0: one a rank (0)'
 complete -c vt-bench -l warmup -r -f -d 'runs before those that count (2)'
 complete -c vt-bench -l runs -r -f -d 'runs that count (10)'
 complete -c vt-bench -l check -d 'verify answers (yes)'

@@ -17,7 +17,7 @@ function __vt_paths
 end
 
 complete -c vt-eval -s m -l checkpoint -r -F -d 'checkpoint of vt-train'
-complete -c vt-eval -s i -l data -r -f -a '(__vt_paths /)' -d 'packed data set to score'
+complete -c vt-eval -s i -l data -r -f -a '(__vt_paths /)' -d 'packed dataset to score'
 complete -c vt-eval -l clips -r -f -d 'clips of each video: 1 or 2 with segments (1)'
 complete -c vt-eval -l crops -r -f -d 'crops of each clip: 1, 3, 5 or 10 (1)'
 complete -c vt-eval -l full -d 'crops take the whole short side, not 224/256 of it'
@@ -32,7 +32,7 @@ complete -c vt-eval -l sheet-samples -r -f -d 'samples on the sheet, spread over
 complete -c vt-eval -l json -d 'JSON Lines on standard output, not a table'
 complete -c vt-eval -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-eval -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
-complete -c vt-eval -l leaf -r -f -d 'views that run through the network together (8)'
+complete -c vt-eval -l microbatch -r -f -d 'views that run through the network together (8)'
 complete -c vt-eval -l loader-threads -r -f -d 'to load clips in a rank (2)'
 complete -c vt-eval -l loader-memory -r -f -d 'pixels loaded ahead in each rank, at most (512M)'
 complete -c vt-eval -s c -l config -r -F -d 'read settings from FILE: long-option = value'

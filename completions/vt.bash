@@ -73,7 +73,7 @@ V version none -
 - stride required -
 - lr required -
 - epochs required -
-- lr-steps required -
+- milestones required -
 - gamma required -
 - lr-factors required -
 - warmup-epochs required -
@@ -110,8 +110,8 @@ s seed required -
 - momentum required -
 - nesterov none -
 - weight-decay required -
-- clip required -
-- groups required tsm|tsm-fine|plain
+- clip-grad required -
+- param-groups required tsm|tsm-fine|plain
 - val required DIR
 - val-every required -
 - val-frames required -
@@ -158,7 +158,7 @@ i data required DIR
 - json none -
 - device required cpu|cuda|ref|ref64
 j threads required -
-- leaf required -
+- microbatch required -
 - loader-threads required -
 - loader-memory required -
 c config required FILE
@@ -180,7 +180,7 @@ m model required NET
 - min required -
 - max required -
 - factor required -
-- leaves required -
+- vectors required -
 - warmup required -
 - runs required -
 - check none -

@@ -1,4 +1,4 @@
-/* Which part of the picture a clip shows. */
+/* Which part of the image a clip shows. */
 #include "base/file.h"
 #include "base/table.h"
 #include "data/augment.h"
@@ -59,7 +59,7 @@ test_multiscale_golden(void)
 		places += same_places(table_text(g, r, "offsets_x,y"),
 		    distinct, place);
 	}
-	is(g->rows % CROP_SIZES, 0, "ten pairs a picture");
+	is(g->rows % CROP_SIZES, 0, "ten pairs a image");
 	is(sizes, (long long)g->rows, "each pair of sizes as published, once");
 	is(places, (long long)g->rows, "places as published");
 	table_free(g);
@@ -129,7 +129,7 @@ test_bounds(void)
 				bad += !inside(crop_train(CROP_MULTISCALE, w, h,
 				    sides[g % 7], 1, rng_clip(1, g)), w, h);
 		}
-	is(bad, 0, "every crop of every picture lies inside it");
+	is(bad, 0, "every crop of every image lies inside it");
 	bad = 0;
 	for (int w = 1; w < 30; w++)
 		bad += crop_test_known(w) != (w == 1 || w == 3 || w == 5 || w == 10);
@@ -148,7 +148,7 @@ test_views(void)
 	ok(a.x == 58 && a.y == 16 && a.w == 224 && a.h == 224 && !a.flip,
 	    "the centre of 340x256");
 	ok(b.x == 16 && b.y == 0 && c.x == 16 && c.y == 116,
-	    "an upright picture gives top and bottom");
+	    "an upright image gives top and bottom");
 	ok(d.x == 116 && d.y == 32 && !d.flip, "a corner");
 	ok(e.x == d.x && e.y == d.y && e.flip, "and its mirror image");
 	a = crop_test(455, 341, 0, 1, 0);
@@ -196,7 +196,7 @@ test_draws(void)
 	ok(unflipped == N && centred == N, "the centre rule draws nothing");
 	crop_sizes(400, 222, 224, pair);
 	ok(pair[0][0] == 222 && pair[0][1] == 222,
-	    "no size is larger than the picture");
+	    "no size is larger than the image");
 }
 
 int

@@ -100,7 +100,7 @@ check_same "rows for the pictures and each side" \
 try loader -j2 --data="$T/train" --shape=4x4x32
 check "stages of the loader's work" sh -c "grep -qP '^loader/4x4x32/resize\tus\t3\t' '$T/out'"
 check "libjpeg-turbo beside it" sh -c "grep -q '^loader/4x4x32/jpeg/ratio' '$T/out'"
-vt-schedule --policy=long+short --batch=4 --frames=4 --crop=32 --bn-size=2 --epochs=3 --lr-steps=1 >"$T/s.tsv"
+vt-schedule --policy=long+short --batch=4 --frames=4 --crop=32 --bn-size=2 --epochs=3 --milestones=1 >"$T/s.tsv"
 check_exit "a schedule" 0 vt-bench loader --runs=1 --warmup=0 --data="$T/train" --schedule="$T/s.tsv"
 check "is measured stage by stage" well_formed "$T/out" loader
 check_same "each of them" "$(grep -v '^#' "$T/s.tsv" | cut -f1 | sort -nu | tail -1)" \
@@ -140,13 +140,13 @@ if [ $have_mpi = yes ]; then
 		check_exit "$ranks ranks" 0 mpirun -n $ranks vt-bench allreduce --runs=3 --min=68 --max=100K --factor=40
 		check "print one table" well_formed "$T/out" allreduce
 		check "with the library's sum beside" grep -q '^allreduce/library/68/time' "$T/out"
-		check_exit "$ranks ranks, five leaves" 0 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --leaves=5
+		check_exit "$ranks ranks, five microbatches" 0 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --vectors=5
 		check_exit "$ranks ranks, spoiled" 1 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --spoil
 		check_says "say so" 'wrong answer: allreduce/exact/4096'
 	done
 	check_exit "an unmet figure under mpirun" 1 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K \
 	    --require='allreduce/exact/4096/time<=0'
-	check_exit "fewer leaves than ranks" 2 mpirun -n 3 vt-bench allreduce --leaves=2
+	check_exit "fewer microbatches than ranks" 2 mpirun -n 3 vt-bench allreduce --vectors=2
 	check_exit "other sub-tests run on one rank" 2 mpirun -n 2 vt-bench step --model=tsm_tiny
 else
 	skip "several ranks" "no Open MPI"
@@ -179,7 +179,7 @@ wrong() {
 wrong "no sub-test"
 wrong "no sub-test speed" speed
 wrong "nothing to decode" decode
-wrong "no data set" loader
+wrong "no dataset" loader
 wrong "step takes no operands" step x.mp4
 wrong "2x8 \(wanted clips x frames x side" step --shape=2x8
 wrong "not a requirement" step --require=fast

@@ -1,4 +1,6 @@
-/* Drawing: pixels where they belong, the same ones everywhere; scales; plots. */
+/*
+ * Drawing: pixels where they belong, the same ones everywhere; scales; plots.
+ */
 #include "base/hash.h"
 #include "media/canvas.h"
 #include "media/font.h"

@@ -635,7 +635,7 @@ run_directory(void)
 	/* Damaged ones are put aside, and an older one is taken. */
 	set_step_damaged(&r, 10000000000);
 	fail_capture(said, sizeof(said));
-	is(resume_newest(path, &found), 1, "behind a damaged one, one is found");
+	is(resume_newest(path, &found), 1, "after a damaged one, one is found");
 	fail_capture(NULL, 0);
 	is((long long)found.state.step, 20, "which is the one before");
 	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&

@@ -72,16 +72,16 @@ if have bash; then
 	bash_has "networks that are installed" "$nets" vt-train --model = tsm
 	bash_has "networks in files, and folders" "models my.net" vt-train -m m
 	bash_has "of the program that is named" "$nets" "$BUILD/vt-bench" --model tsm
-	bash_has "files behind a short option" "-Tstages.tsv" vt-extract -Ts
-	bash_has "folders behind a short option" "-ivideos" vt-train -iv
+	bash_has "files after a short option" "-Tstages.tsv" vt-extract -Ts
+	bash_has "folders after a short option" "-ivideos" vt-train -iv
 	bash_has "values and files" "never" vt-train --resume = nev
 	bash_has "files and values" "stages.tsv" vt-train --resume = st
 	bash_has "a name with a colon" "fix.tsv" vt-extract pre : f
 	bash_has "sub-tests" "allreduce decode loader op step" vt-bench ""
-	bash_has "sub-tests behind options" "loader" vt-bench --runs = 3 -q --shape 2x8x112 lo
+	bash_has "sub-tests after options" "loader" vt-bench --runs = 3 -q --shape 2x8x112 lo
 	bash_has "only one" "" vt-bench step st
-	bash_has "not behind --" "" vt-train -- --sa
-	bash_has "operands behind --" "step" vt-bench -- st
+	bash_has "not after --" "" vt-train -- --sa
+	bash_has "operands after --" "step" vt-bench -- st
 	bash_has "options where there are no operands" "$(reply vt-eval -)" vt-eval ""
 else
 	skip "bash" "no bash"
@@ -169,10 +169,10 @@ if have fish; then
 	fish_has "values in a word of their own" "long long+short" "vt-schedule --policy l"
 	fish_has "none of a number" "" "vt-train --seed "
 	fish_has "networks that are installed" "$nets" "vt-train --model tsm"
-	fish_has "networks behind =" "$(for n in $nets; do printf '%s ' "--model=$n"; done | sed 's/ $//')" "vt-train --model=tsm"
+	fish_has "networks after =" "$(for n in $nets; do printf '%s ' "--model=$n"; done | sed 's/ $//')" "vt-train --model=tsm"
 	fish_has "networks in files" "models/ my.net" "vt-train -m m"
 	fish_has "folders" "--data=models/ --data=videos/" "vt-train --data="
-	fish_has "folders behind a short option" "videos/" "vt-train -i v"
+	fish_has "folders after a short option" "videos/" "vt-train -i v"
 	fish_has "files" "stages.tsv" "vt-train --schedule s"
 	fish_has "values and files" "never" "vt-train --resume nev"
 	fish_has "sub-tests" "allreduce decode loader op step" "vt-bench "

@@ -16,7 +16,7 @@ vt-eval --version | grep -q '^Built with:.*Open MPI' || mpi=no
 cpu=yes
 ! vt-eval --version | grep -q '^Built without:.*oneDNN' || cpu=no
 
-# 22 samples of 8 classes: neither ranks nor leaves divide them.
+# 22 samples of 8 classes: neither ranks nor microbatches divide them.
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 22 8 40 32 2 || skip_all "no test set"
 cat >"$T/net.net" <<'NET'
 input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
@@ -32,7 +32,7 @@ dropout  dropout  in=avgpool rate=0.3
 linear   fc       in=dropout out=classes std=0.1
 avgpool  scores   in=fc over=t
 NET
-vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=4 --lr-steps=none -o "$T/s.tsv"
+vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=4 --milestones=none -o "$T/s.tsv"
 # trained DIR SET [OPTION]...: a run of a few steps
 trained() {
 	run=$1 set=$2
@@ -272,7 +272,7 @@ check "dense clips" views dense wide --sampler dense --clips 5
 check_same "are as many as asked for" "5 45" "$(field clips "$T/out") $(field views "$T/out")"
 check "frames and crop can be others" views other wide --frames 2 --crop 20
 check_same "and are said" "2 20" "$(field frames "$T/out") $(field crop "$T/out")"
-check "one view at a time" views leaf1 wide --crops 3 --leaf 1
+check "one view at a time" views leaf1 wide --crops 3 --microbatch 1
 same_mean "gives the same scores" leaf1 three
 if [ $mpi = yes ]; then
 	mpirun -np 3 "$BUILD/vt-eval" -m "$net" -i "$T/wide" --device ref --full --clips 2 --crops 3 --scores "$T/both.3" >/dev/null 2>"$T/err"
@@ -299,7 +299,7 @@ two_lines() {
 	check_says "$what: says so" "$regex"
 }
 two_lines "no checkpoint" 2 'no checkpoint \(wanted --checkpoint=FILE\)' vt-eval -i "$T/val"
-two_lines "no data" 2 'no data set \(wanted --data=DIR\)' vt-eval -m "$net"
+two_lines "no data" 2 'no dataset \(wanted --data=DIR\)' vt-eval -m "$net"
 two_lines "an operand" 2 'no operands are taken' evaluate "$T/train"
 two_lines "an unknown option" 2 'no option --clip\b' evaluate --clip 2
 refused "3 clips of segments" 2 '--clips=3: this sampler has up to 2 clips' evaluate --clips 3

@@ -173,7 +173,7 @@ collectives(struct comm *c, void *arg)
 	if (c->rank == 2)
 		strcpy(word, "hello");
 	comm_broadcast(c, word, sizeof(word), 2);
-	comm_gather(c, &v, sizeof(v), all);
+	comm_allgather(c, &v, sizeof(v), all);
 	comm_max(c, &v);
 	comm_barrier(c);
 	for (int r = 0; r < c->size; r++)

@@ -124,7 +124,7 @@ experiment() {
 	out=$1
 	shift
 	$before_make make -f "$examples/experiment.mk" VIDEOS=v OUT="$out" THREADS=1 SEEDS='1 2' \
-		SHAPE='--batch=4 --bn-size=4 --frames=4 --crop=32 --lr=0.005 --epochs=12 --lr-steps=9' "$@"
+		SHAPE='--batch=4 --bn-size=4 --frames=4 --crop=32 --lr=0.005 --epochs=12 --milestones=9' "$@"
 }
 # state OUT: what is made, without times
 state() {
@@ -151,7 +151,7 @@ sed 2d train.csv >shorter.csv
 check_exit "experiment.mk: another list" 2 experiment whole TRAIN=shorter.csv
 check_says "experiment.mk: is refused by vt-pack" 'vt-pack: error: .* differs from the first run'
 check_same "experiment.mk: and changes nothing" "$before" "$(state whole)"
-check_exit "experiment.mk: other settings" 2 experiment whole TRAINING=--clip=5
+check_exit "experiment.mk: other settings" 2 experiment whole TRAINING=--clip-grad=5
 check_says "experiment.mk: are not mixed with these" "whole/settings: from other settings"
 check_exit "experiment.mk: another schedule" 2 experiment whole constant=--policy=short
 check_says "experiment.mk: is not mixed in either" "whole/constant.tsv: from other settings"

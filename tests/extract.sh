@@ -8,7 +8,7 @@ vt-extract --version | grep -q '^Built with:.*FFmpeg' || skip_all "no FFmpeg in 
 
 V=$T/v
 mkdir -p "$V"
-# make NAME SECONDS OPTION...: a test picture with everything moving
+# make NAME SECONDS OPTION...: a test video with everything moving
 make() {
 	name=$1 seconds=$2
 	shift 2
@@ -88,7 +88,7 @@ check_same "variable rate: the times are stored" '4 [0,400,800,2000,2400,4000,80
 sums "$V/vfr.mkv" >"$T/all"
 check_same "variable rate, resampled: the nearest frame" "1 3 4 5 6 6 6 7 7 " "$(which 10 "$V/vfr.mkv")"
 
-# ---- turned pictures ----
+# ---- turned frames ----
 
 # Four colours, stored as red green / blue white.
 ffmpeg -v error -y -nostdin -f lavfi -i "color=red:s=32x24:r=5:d=0.4" -f lavfi -i "color=lime:s=32x24:r=5:d=0.4" \
@@ -109,7 +109,7 @@ for r in 90 180 270; do
 	check_same "turned by $r: as ffmpeg shows it" "$want" "$(corners "$V/r$r.mp4")"
 	check_same "turned by $r: PNG too" "$want" "$(corners --format=png "$V/r$r.mp4")"
 done
-check_same "the size is that of the picture upright" "48x64" \
+check_same "the size is that of the frame upright" "48x64" \
 	"$(info "$V/r90.mp4" | jq -r '"\(.width)x\(.height)"')"
 # The matrix { a b u c d v x y w } of the track header, changed by hand.
 matrix() {

@@ -8,7 +8,7 @@ vt-extract --version | grep -q '^Built with:.*FFmpeg' || skip_all "no FFmpeg in 
 
 V=$T/v
 mkdir -p "$V" "$T/cut"
-# make NAME OPTION...: four seconds, a picture and a tone; "" if it cannot be
+# make NAME OPTION...: four seconds, a test pattern and a tone; "" if it cannot be
 make() {
 	name=$1
 	shift
@@ -87,7 +87,7 @@ n=$(stat -c%s "$V/v.h264")
 head -c $((n / 2)) "$V/v.h264" >"$V/half.h264"
 check_exit "half a raw stream" 1 vt-extract "$V/half.h264"
 
-# Trimmed by an edit list: fewer pictures than packets, and still whole.
+# Trimmed by an edit list: fewer frames than packets, and still whole.
 make long.mp4 -an -c:v libx264 -pix_fmt yuv420p -g 100
 ffmpeg -v error -y -nostdin -ss 1.5 -i "$V/long.mp4" -c copy "$V/trim.mp4" </dev/null
 want=$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 "$V/trim.mp4")

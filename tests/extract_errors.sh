@@ -71,7 +71,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 cd "$there" || exit 2
 
-# A picture of 60000 x 60000 in the header; memory is not to be had for it.
+# A frame of 60000 x 60000 in the header; memory is not to be had for it.
 python3 - "$V/a.mp4" "$V/huge.mp4" <<'P'
 import struct, sys
 b = bytearray(open(sys.argv[1], "rb").read())
@@ -82,7 +82,7 @@ P
 bounded="prlimit --as=700000000"
 $bounded "$(command -v vt-extract)" --version >/dev/null 2>&1 || bounded=	# a sanitizer needs more
 # shellcheck disable=SC2086
-check_exit "too large a picture" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
+check_exit "too large a frame" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
 check_says "is refused by its header" 'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
 check_exit "--max-pixels" 1 vt-extract --max-pixels=6143 "$V/a.mp4"
 check_exit "--max-pixels, enough" 0 vt-extract --max-pixels=6K "$V/a.mp4" -o "$T/p.tar"

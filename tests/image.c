@@ -138,7 +138,7 @@ test_resize(void)
 	for (int k = 0; k < 400; k++) {
 		struct image *m = noise_image(between(1, 90), between(1, 60));
 		int w = between(1, 70), h = between(1, 50), flip = k & 1, e;
-		/* Whole and broken numbers, inside and out of the picture. */
+		/* Whole and broken numbers, inside and out of the image. */
 		struct region r = { between(-20, 60) / (k % 3 + 1.0),
 			between(-20, 40) / (k % 3 + 1.0),
 			between(1, 90) / (k % 5 + 1.0),
@@ -167,7 +167,7 @@ test_identity(void)
 
 	same = resized(to, 101, 77, m, all, 0) &&
 	    memcmp(to, m->data, 101 * 77 * 3) == 0;
-	ok(same, "a picture at its own size is the same picture");
+	ok(same, "a image at its own size is the same image");
 	resized(to, 64, 41, m, part, 0);
 	for (int y = 0; y < 41; y++)
 		same &= memcmp(to + y * 64 * 3,
@@ -199,7 +199,7 @@ test_flat(void)
 		for (int i = 0; i < 83 * 3 * 3; i++)
 			same &= to[i] == v;
 	}
-	ok(same, "a plain picture stays plain");
+	ok(same, "a plain image stays plain");
 	image_free(m);
 }
 
@@ -245,7 +245,7 @@ encode(struct buffer *to, const struct image *m, const struct kind *k)
 
 /* Like a photograph: smooth, with some detail, and colour. */
 static struct image *
-picture(int w, int h)
+image(int w, int h)
 {
 	struct image *m = image_new(w, h, 3);
 
@@ -268,7 +268,7 @@ static const struct kind kinds[] = { { "4:2:0", 2, 2, 0, 0 },
 
 /*
  * Does a region, decoded alone and resized, equal the region of the whole
- * picture decoded at the same scale?  Bit for bit.
+ * image decoded at the same scale?  Bit for bit.
  */
 static int
 same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
@@ -311,7 +311,7 @@ test_regions(void)
 
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 			int w = sizes[s][0], h = sizes[s][1];
-			struct image *m = picture(w, h);
+			struct image *m = image(w, h);
 
 			encode(&b, m, &kinds[k]);
 			for (int i = 0; i < 60; i++, tried++) {
@@ -340,7 +340,7 @@ static void
 test_decode(void)
 {
 	struct jpeg_decoder *d = jpeg_decoder_new();
-	struct image *m = picture(340, 256), out;
+	struct image *m = image(340, 256), out;
 	struct region r = { 100, 80, 120, 100 }, at;
 	struct buffer b = { 0 };
 	int w = 0, h = 0, error = 0;
@@ -355,7 +355,7 @@ test_decode(void)
 			error += abs(m->data[((y + 80) * 340 + 100) * 3 + x] -
 			    out.data[((y + (int)at.y) * out.w + (int)at.x) * 3 +
 			    x]);
-	near(error / 36000.0, 0, 4, "and shows that part of the picture");
+	near(error / 36000.0, 0, 4, "and shows that part of the image");
 	ok(out.w < 160 && out.h <= 104, "and little beside it (%dx%d)", out.w,
 	    out.h);
 	jpeg_decode(d, b.data, b.n, r, 60, 50, &out, &at);
@@ -373,7 +373,7 @@ static void
 test_damage(void)
 {
 	struct jpeg_decoder *d = jpeg_decoder_new();
-	struct image *m = picture(170, 128), out;
+	struct image *m = image(170, 128), out;
 	struct region all = { 0, 0, 170, 128 }, top = { 20, 0, 60, 30 }, at;
 	struct buffer b = { 0 };
 	char said[512];
@@ -410,10 +410,10 @@ test_damage(void)
 	is(crashed, 0, "changed bytes are refused or decoded");
 	is(jpeg_decode(d, b.data, n, all, 170, 128, &out, &at), 0,
 	    "and the decoder works on");
-	/* Bytes behind the end mark are allowed, if the mark is there. */
+	/* Bytes after the end mark are allowed, if the mark is there. */
 	buffer_add(&b, "tail", 4);
 	is(jpeg_decode(d, b.data, b.n, top, 9, 9, &out, &at), 0,
-	    "bytes behind the end are no harm");
+	    "bytes after the end are no harm");
 	buffer_free(&b);
 	image_free(m);
 	jpeg_decoder_free(d);

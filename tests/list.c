@@ -1,4 +1,4 @@
-/* Lists of videos, as each data set writes them; labels and classes. */
+/* Lists of videos, as each dataset writes them; labels and classes. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -133,7 +133,7 @@ static const struct loader_options plain = { .seed = 77, .threads = 1,
 /* ---- the answer key: one clip, by the shortest way ---- */
 
 static void
-answer(const struct dataset *d, const struct leaf *f, int i,
+answer(const struct dataset *d, const struct microbatch *f, int i,
     const struct loader_options *o, uint8_t *to)
 {
 	const struct cell *c = f->at.cell;
@@ -173,15 +173,15 @@ test_against_answer(void)
 	struct schedule *s = schedule(mixed);
 	struct loader *l = loader_new(d, s, 0, &plain);
 	struct schedule_step at = schedule_start(s, SAMPLES);
-	struct leaf *f;
-	int right = 0, clips = 0, labels = 0, in_order = 0, leaves = 0, next = 0;
+	struct microbatch *f;
+	int right = 0, clips = 0, labels = 0, in_order = 0, microbatches = 0, next = 0;
 	int status, straddled = 0, plan = 0;
 
 	while ((status = loader_next(l, &f)) == 1) {
 		size_t size = (size_t)(f->t * f->w * f->h * 3);
 
 		plan += f->at.step == at.step && f->index == next &&
-		    f->leaves == at.cell->batch / 2 && f->n == 2 &&
+		    f->microbatches == at.cell->batch / 2 && f->n == 2 &&
 		    f->t == at.cell->frames && f->w == at.cell->crop &&
 		    f->h == f->w && f->filled == 0;
 		straddled += f->clip[0] / SAMPLES != f->clip[1] / SAMPLES;
@@ -194,24 +194,24 @@ test_against_answer(void)
 			in_order += f->clip[i] == at.clip +
 			    (uint64_t)cell_clip(at.cell, f->index, i);
 		}
-		if (++next == f->leaves) {
+		if (++next == f->microbatches) {
 			at = schedule_next(s, SAMPLES, &at);
 			next = 0;
 		}
-		leaves++;
+		microbatches++;
 		loader_return(l, f);
 	}
 	is(status, 0, "the schedule ends");
-	ok(at.cell == NULL && next == 0, "with its last leaf");
+	ok(at.cell == NULL && next == 0, "with its last microbatch");
 	is(loader_next(l, &f), 0, "and stays at its end");
-	is(plan, leaves, "leaves come in order, each of its cell's shape");
+	is(plan, microbatches, "microbatches come in order, each of its cell's shape");
 	is(in_order, clips, "with the clips of their group");
 	is(right, clips, "and the pixels are those of the answer key");
 	is(labels, clips, "labels, samples and pixels agree");
-	ok(straddled > 0, "groups straddle epochs (%d of %d leaves)", straddled,
-	    leaves);
+	ok(straddled > 0, "groups straddle epochs (%d of %d microbatches)", straddled,
+	    microbatches);
 	is((long long)loader_stats(l).clips, clips, "every clip is counted");
-	is((long long)loader_stats(l).leaves, leaves, "every leaf is counted");
+	is((long long)loader_stats(l).microbatches, microbatches, "every microbatch is counted");
 	ok(loader_stats(l).decode > 0 && loader_stats(l).resize > 0 &&
 	    loader_stats(l).bytes > 0 && loader_stats(l).waited > 0 &&
 	    loader_stats(l).ready == 0, "and what it took");
@@ -225,7 +225,7 @@ struct digest { uint64_t step; int index; struct hash128 hash; };
 struct digests { struct digest *at; size_t n, cap; };
 
 static void
-digest_leaf(struct digests *to, const struct leaf *f)
+digest_microbatch(struct digests *to, const struct microbatch *f)
 {
 	size_t n = (size_t)f->n;
 	struct hasher *h = hasher_new();
@@ -250,20 +250,20 @@ by_place(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* All leaves from step ${from} on, of all ranks, in the order of the steps;
+/* All microbatches from step ${from} on, of all ranks, in the order of the steps;
  * at most ${most} of each rank. */
 static struct digests
 run(const struct dataset *d, const struct schedule *s, uint64_t from,
     struct loader_options o, size_t most)
 {
 	struct digests all = { 0 };
-	struct leaf *f;
+	struct microbatch *f;
 
 	for (o.rank = 0; o.rank < o.ranks; o.rank++) {
 		struct loader *l = loader_new(d, s, from, &o);
 
 		for (size_t n = 0; n < most && loader_next(l, &f) == 1; n++) {
-			digest_leaf(&all, f);
+			digest_microbatch(&all, f);
 			loader_return(l, f);
 		}
 		loader_free(l);
@@ -304,7 +304,10 @@ test_same(void)
 	for (o.ranks = 1; o.ranks <= 4; o.ranks++)
 		for (o.threads = 1; o.threads <= 8; o.threads += 7) {
 			o.memory = o.threads == 8 ? 1 << 20 : 0;
-			/* Steps of 2 leaves leave some of 3 or 4 ranks idle. */
+			/*
+			 * Steps of 2 microbatches leave some of 3 or 4 ranks
+			 * idle.
+			 */
 			other = run(d, s, 0, o, SIZE_MAX);
 			ok(same_from(&one, 0, &other, 1), "%d ranks of %d "
 			    "threads and %zu bytes load the same", o.ranks,
@@ -365,7 +368,7 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 		for (o.rank = 0; o.rank < o.ranks; o.rank++) {
 			char *text = NULL;
 			size_t n = 0;
-			struct leaf *f;
+			struct microbatch *f;
 			struct loader *l;
 
 			o.trace = open_memstream(&text, &n);
@@ -374,7 +377,7 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 			while (part[k][0] < part[k][1] &&
 			    loader_next(l, &f) == 1) {
 				int last = f->at.step + 1 == part[k][1], first;
-				int mine = split(f->leaves, o.rank,
+				int mine = split(f->microbatches, o.rank,
 				    o.ranks, &first);
 
 				last &= f->index == first + mine - 1;
@@ -393,7 +396,10 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 static void
 test_trace(void)
 {
-	/* Every rank has a leaf in every step, so that each can stop anywhere. */
+	/*
+	 * Every rank has a microbatch in every step, so that each can stop
+	 * anywhere.
+	 */
 	struct schedule *s = schedule("0 0 4 0 12 3 11 2 0.1 0 0\n"
 	    "1 4 6 0 8 2 16 2 0.1 0 0\n");
 	struct loader_options o = plain;
@@ -438,7 +444,7 @@ test_trace_line(void)
 	char *text = NULL, *want;
 	struct sample m;
 	struct crop c;
-	struct leaf *f;
+	struct microbatch *f;
 	struct loader *l;
 	int frame[3];
 	size_t n;
@@ -477,7 +483,7 @@ test_jpeg(void)
 	struct loader *l = loader_views(d, 0, 5, &o);
 	struct buffer b = { 0 };
 	int frame[4], right = 0, frames = 0;
-	struct leaf *f;
+	struct microbatch *f;
 
 	while (loader_next(l, &f) == 1) {
 		for (int i = 0; i < f->n * 4; i++, frames++) {
@@ -502,7 +508,7 @@ test_jpeg(void)
 		loader_return(l, f);
 	}
 	is(frames, 34 * 3 * 4, "JPEG: all views of all samples");
-	is(right, frames, "JPEG: each as from the whole picture");
+	is(right, frames, "JPEG: each as from the whole frame");
 	loader_free(l);
 	jpeg_decoder_free(e);
 	buffer_free(&b);
@@ -526,7 +532,7 @@ test_views(void)
 		struct view_options o = kinds[k];
 		int each = o.clips * o.crops, views = 0, good = 0, fill = 0;
 		struct digests one = { 0 };
-		struct leaf *f;
+		struct microbatch *f;
 
 		o.n = 4;
 		o.t = 5;
@@ -550,7 +556,7 @@ test_views(void)
 					good += !real && f->label[i] == -1;
 					views += real;
 				}
-				digest_leaf(o.threads == 1 ? &one : &again, f);
+				digest_microbatch(o.threads == 1 ? &one : &again, f);
 				loader_return(l, f);
 			}
 			if (o.threads > 1)
@@ -572,9 +578,9 @@ test_no_views(void)
 	struct view_options o = { .threads = 2, .clips = 1, .crops = 1, .n = 2,
 		.t = 1, .side = 8 };
 	struct loader *l = loader_views(numbers_set(), 5, 0, &o);
-	struct leaf *f;
+	struct microbatch *f;
 
-	is(loader_next(l, &f), 0, "no samples, no leaves");
+	is(loader_next(l, &f), 0, "no samples, no microbatches");
 	loader_free(l);
 }
 
@@ -591,7 +597,7 @@ test_small(void)
 	struct digests a = run(d, s, 0, plain, SIZE_MAX), b;
 	struct loader_options o = plain;
 	struct loader *l = loader_new(d, s, 0, &plain);
-	struct leaf *f;
+	struct microbatch *f;
 	int first = 1, all = 1;
 
 	is((long long)a.n, 3 * 4, "one sample, 40 epochs, 3 batches of 16");
@@ -643,38 +649,41 @@ test_rank_leaves(void)
 {
 	int good = 1;
 
-	for (int leaves = 1; leaves < 40; leaves++)
+	for (int microbatches = 1; microbatches < 40; microbatches++)
 		for (int ranks = 1; ranks < 20; ranks++) {
-			int next = 0, first, least = leaves, most = 0;
+			int next = 0, first, least = microbatches, most = 0;
 
 			for (int r = 0; r < ranks; r++) {
-				int n = split(leaves, r, ranks, &first);
+				int n = split(microbatches, r, ranks, &first);
 
 				good &= first == next;
 				next += n;
 				least = n < least ? n : least;
 				most = n > most ? n : most;
 			}
-			good &= next == leaves && most - least <= 1;
+			good &= next == microbatches && most - least <= 1;
 		}
-	ok(good, "ranks share leaves without gap, and evenly");
+	ok(good, "ranks share microbatches without gap, and evenly");
 }
 
 /* ---- damage ---- */
 
-/* Load one epoch of views; the status of the leaf that failed, and where. */
+/*
+ * Load one epoch of views; the status of the microbatch that failed, and
+ * where.
+ */
 static int
-first_failure(const struct dataset *d, int threads, int *leaf, char *said,
+first_failure(const struct dataset *d, int threads, int *mb, char *said,
     size_t size)
 {
 	struct view_options o = { .threads = threads, .validate = 1,
 		.clips = 1, .crops = 1, .n = 2, .t = 8, .side = 12 };
 	struct loader *l = loader_views(d, 0, dataset_samples(d), &o);
-	struct leaf *f;
+	struct microbatch *f;
 	int status, again;
 
 	fail_capture(said, size);
-	for (*leaf = 0; (status = loader_next(l, &f)) == 1; ++*leaf)
+	for (*mb = 0; (status = loader_next(l, &f)) == 1; ++*mb)
 		loader_return(l, f);
 	fail_capture(NULL, 0);
 	if (status < 0) {
@@ -706,7 +715,7 @@ test_changed_byte(void)
 	    "a byte of a frame is changed");
 	is(first_failure(d, 1, &at, said, sizeof(said)), -2,
 	    "the loader says so");
-	is(at, 3, "in the place of the leaf, after those before it");
+	is(at, 3, "in the place of the microbatch, after those before it");
 	ok(strstr(said, path) != NULL && strstr(said, "s00007") != NULL &&
 	    strstr(said, "frame 0") != NULL, "naming shard, key and frame: %s",
 	    said);
@@ -746,7 +755,7 @@ test_bad_frames(void)
 	char said[512], *want;
 	int at;
 	struct loader *l;
-	struct leaf *f;
+	struct microbatch *f;
 
 	is(first_failure(d, 3, &at, said, sizeof(said)), -2,
 	    "a frame that was packed half is found");
@@ -780,7 +789,7 @@ test_early_end(void)
 	o.threads = 8;
 	for (int k = 0; k < 60; k++) {
 		struct loader *l;
-		struct leaf *f = NULL;
+		struct microbatch *f = NULL;
 
 		o.memory = k % 2 ? 0 : 1 << 20;
 		l = loader_new(numbers_set(), s, (uint64_t)(k % 11), &o);
@@ -789,7 +798,7 @@ test_early_end(void)
 				loader_return(l, f);
 			loaded += loader_next(l, &f) == 1;
 		}
-		loader_free(l);		/* with a leaf in our hands */
+		loader_free(l);		/* with a microbatch in our hands */
 	}
 	is(loaded, 120, "a loader may end at any time, under load");
 	loader_free(NULL);
@@ -799,19 +808,19 @@ test_early_end(void)
 static void
 test_memory(void)
 {
-	/* The largest leaf is of stage 1: 2 * 8 * 22 * 22 * 3 bytes. */
+	/* The largest microbatch is of stage 1: 2 * 8 * 22 * 22 * 3 bytes. */
 	const size_t largest = 2 * 8 * 22 * 22 * 3;
 	struct schedule *s = schedule(mixed);
 	struct loader_options o = plain;
 
 	o.threads = 4;
-	for (size_t leaves = 0; leaves < 8; leaves += 3) {
+	for (size_t microbatches = 0; microbatches < 8; microbatches += 3) {
 		struct loader *l;
-		struct leaf *f, *kept[8] = { 0 };
+		struct microbatch *f, *kept[8] = { 0 };
 		const uint8_t *seen[16];
 		int n = 0, epochs = 0, most = 0, want;
 
-		o.memory = leaves * largest + 100;
+		o.memory = microbatches * largest + 100;
 		l = loader_new(numbers_set(), s, 0, &o);
 		while (loader_next(l, &f) == 1) {
 			int known = 0;
@@ -825,9 +834,9 @@ test_memory(void)
 			epochs = f->at.epoch;
 			loader_return(l, f);
 		}
-		want = leaves < 2 ? 2 : (int)leaves;
+		want = microbatches < 2 ? 2 : (int)microbatches;
 		ok(n <= want && most <= want && epochs == 8,
-		    "no more than %d leaves at a time (%d, %d)", want, n, most);
+		    "no more than %d microbatches at a time (%d, %d)", want, n, most);
 		loader_free(l);
 
 		/* All but one may be kept. */

@@ -110,7 +110,7 @@ else
 	"$BUILD/tests/tools/makeset" train 12 12 96 72 1
 	"$BUILD/tests/tools/makeset" val 12 12 96 72 2
 fi
-vt-schedule --batch=8 --frames=4 --crop=32 --bn-size=4 --epochs=4 --lr-steps=none -o s.tsv
+vt-schedule --batch=8 --frames=4 --crop=32 --bn-size=4 --epochs=4 --milestones=none -o s.tsv
 vt-train -i train --val=val -m tsm_tiny --schedule=s.tsv -o run -qq >/dev/null ||
 	diag "there is no run to work on"
 cd "$root" || exit 2

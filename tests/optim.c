@@ -12,7 +12,7 @@
 
 /* ---- groups ---- */
 
-struct count { int tensors; size_t values; double rate, decay; };
+struct count { int tensors; size_t values; double lr, decay; };
 
 /* What the published table calls the group of a parameter. */
 static const char *
@@ -48,10 +48,10 @@ count_group(const struct graph *g, const struct group_rule *rule,
 		if (p->kind >= PARAM_MEAN ||
 		    strcmp(published_group(g, p), group) != 0)
 			continue;
-		if (c.tensors++ > 0 && (of.rate != c.rate || of.decay != c.decay))
+		if (c.tensors++ > 0 && (of.lr != c.lr || of.decay != c.decay))
 			of = (struct group){ NAN, NAN };
 		c.values += p->count;
-		c.rate = of.rate;
+		c.lr = of.lr;
 		c.decay = of.decay;
 	}
 	return c;
@@ -80,8 +80,8 @@ published_groups(const struct table *t, const char *row, const char *name,
 		empty = atoi(cell[2]) == 0;
 		ok(c.tensors == atoi(cell[2]) &&
 		    c.values == strtoull(cell[3], NULL, 10) && (empty ||
-		    (c.rate == atof(cell[4]) && c.decay == atof(cell[5]))),
-		    "%s, %s: %s tensors of %s values, rate x %s, decay x %s",
+		    (c.lr == atof(cell[4]) && c.decay == atof(cell[5]))),
+		    "%s, %s: %s tensors of %s values, learning rate x %s, decay x %s",
 		    row, cell[1], cell[2], cell[3], cell[4], cell[5]);
 	}
 	is(compared, 7, "all groups were compared");
@@ -91,7 +91,9 @@ published_groups(const struct table *t, const char *row, const char *name,
 static void
 groups(void)
 {
-	/* weight, bias, norm, head weight, head bias: rate and decay */
+	/*
+	 * weight, bias, norm, head weight, head bias: learning rate and decay
+	 */
 	static const struct { const char *rule; double want[5][2]; } others[] = {
 		{ "tsm", { { 1, 1 }, { 2, 0 }, { 1, 0 }, { 5, 1 }, { 10, 0 } } },
 		{ "tsm-fine",
@@ -113,7 +115,7 @@ groups(void)
 				.head = kinds[k].head };
 			struct group got = group_of(r, &p);
 
-			same += got.rate == others[i].want[k][0] &&
+			same += got.lr == others[i].want[k][0] &&
 			    got.decay == others[i].want[k][1];
 		}
 		is(same, 5, others[i].rule);
@@ -168,12 +170,12 @@ draw_gradient(const struct param *p, int k, int step, double *g)
 
 /*
  * With the mean gradient g, shortened to CLIP:  d = g + decay w,
- * m = momentum m + d,  w -= rate m, or with Nesterov rate (d + momentum m).
+ * m = momentum m + d,  w -= lr m, or with Nesterov lr (d + momentum m).
  */
 static double
-plain_step(const struct graph *g, struct plain *v, int nesterov, double rate)
+plain_step(const struct graph *g, struct plain *v, int nesterov, double lr)
 {
-	static const double rates[] = { 1, 2, 1, 1 }, decays[] = { 1, 0, 0, 0 };
+	static const double lrs[] = { 1, 2, 1, 1 }, decays[] = { 1, 0, 0, 0 };
 	double norm = 0, shorten = 1;
 
 	for (int k = 0; k < g->nparam; k++)
@@ -187,7 +189,7 @@ plain_step(const struct graph *g, struct plain *v, int nesterov, double rate)
 		shorten = CLIP / (norm + 1e-6);
 	for (int k = 0; k < g->nparam; k++) {
 		const struct param *p = &g->param[k];
-		double up = rates[p->kind < PARAM_MEAN ? p->kind : 0];
+		double up = lrs[p->kind < PARAM_MEAN ? p->kind : 0];
 
 		if (strcmp(p->name, "fc.weight") == 0)
 			up = 5;
@@ -202,7 +204,7 @@ plain_step(const struct graph *g, struct plain *v, int nesterov, double rate)
 			}
 			d = v[k].g[i] * shorten + 0.01 * decays[p->kind] * *w;
 			*m = 0.9 * *m + d;
-			*w -= rate * up * (nesterov ? d + 0.9 * *m : *m);
+			*w -= lr * up * (nesterov ? d + 0.9 * *m : *m);
 		}
 	}
 	return norm;
@@ -323,12 +325,12 @@ steps(const struct backend *b, int nesterov)
 	optim_open(&o, n);
 	v = plain_new(n);
 	for (int s = 0; s < STEPS; s++) {
-		double rate = 0.1 / (1 + s), norm, want;
+		double lr = 0.1 / (1 + s), norm, want;
 
 		put_gradient(n, gradient, v, s);
-		if (optim_step(&o, n, gradient, 1.0 / LEAVES, rate, &norm) != 0)
+		if (optim_step(&o, n, gradient, 1.0 / LEAVES, lr, &norm) != 0)
 			norm = NAN;
-		want = plain_step(g, v, nesterov, rate);
+		want = plain_step(g, v, nesterov, lr);
 		clipped += want > CLIP;
 		norms = worse(norms, fabs(norm - want) / want);
 		apart = worse(apart, difference(n, n->w, v, 0));

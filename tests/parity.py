@@ -34,8 +34,8 @@ def shift(x, n, fold):
     k = c // fold
     zero = torch.zeros_like(x[:, :1])
     ahead = torch.cat([x[:, 1:], zero], 1)
-    behind = torch.cat([zero, x[:, :-1]], 1)
-    x = torch.cat([ahead[:, :, :k], behind[:, :, k:2 * k], x[:, :, 2 * k:]], 2)
+    after = torch.cat([zero, x[:, :-1]], 1)
+    x = torch.cat([ahead[:, :, :k], after[:, :, k:2 * k], x[:, :, 2 * k:]], 2)
     return x.view(nt, c, h, w)
 
 

@@ -233,7 +233,7 @@ marks(const struct plan *p, const char *what)
 	for (int i = p->n - 1; i >= 0; i--) {
 		bad += p->mark[i] > before;
 		before = p->mark[i];
-		/* Nothing an earlier op owns may lie behind the mark. */
+		/* Nothing an earlier op owns may lie after the mark. */
 		for (int k = 0; k < g->nparam; k++) {
 			const struct param *q = &g->param[k];
 
@@ -268,7 +268,9 @@ keep_tail(size_t mark, void *arg)
 	free(now);
 }
 
-/* ---- the same bits with an arena of shared places and of separate ones ---- */
+/*
+ * ---- the same bits with an arena of shared places and of separate ones ----
+ */
 
 static void
 fill(const struct backend *b, void *to, size_t bytes, int value)
@@ -423,7 +425,7 @@ reserve(const struct backend *b, const char *table)
 	for (int i = 0; s != NULL && i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			/* A clip a leaf: only the proportions count. */
+			/* A clip a microbatch: only the proportions count. */
 			struct dims in = { 1, c->frames, c->crop, c->crop, 3 };
 
 			cells += net_plan(n, &in, 1) != NULL;

@@ -27,7 +27,7 @@ test_round_trip(int w, int h, int c)
 
 	buffer_text(&b, "kept");
 	is(png_encode(m, &b), 0, "a picture is encoded");
-	ok(memcmp(b.data, "kept\x89PNG", 8) == 0, "behind what was there");
+	ok(memcmp(b.data, "kept\x89PNG", 8) == 0, "after what was there");
 	back = png_decode(b.data + 4, b.n - 4);
 	ok(back != NULL && back->w == w && back->h == h && back->c == 3,
 	    "%d x %d of %d channels come back as RGB", w, h, c);

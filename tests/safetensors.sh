@@ -9,7 +9,7 @@ done
 [ -n "$python" ] || skip_all "no Python with safetensors (VT_PYTHON names one)"
 
 "$BUILD/tests/tools/makeset" "$T/train" 16 4 40 32 1 || skip_all "no test set"
-vt-schedule --batch=8 --frames=2 --crop=16 --epochs=1 --lr-steps=none -o "$T/s.tsv"
+vt-schedule --batch=8 --frames=2 --crop=16 --epochs=1 --milestones=none -o "$T/s.tsv"
 vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -qq >/dev/null
 
 cat >"$T/read.py" <<'PYTHON'

@@ -1,4 +1,7 @@
-/* Schedules: tables, walking, rates, BN groups, the rule of multigrid. */
+/*
+ * Schedules: tables, walking, learning rates, BN groups, the rule of
+ * multigrid.
+ */
 #include <stdint.h>
 
 #include "base/fail.h"
@@ -10,7 +13,7 @@
 
 #include "tap.h"
 
-#define HEAD "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr" \
+#define HEAD "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr" \
     "\tstride_min\tstride_max\n"
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -92,11 +95,11 @@ test_round_trip(void)
 		text = schedule_text(s);
 		t = table_parse("odd", text);
 		back = schedule_from_table(t);
-		ok(s->stage[0].rate[0].r0 == odd[i] &&
-		    back->stage[0].rate[0].r0 == odd[i] &&
-		    back->stage[0].rate[0].r1 == odd[i] / 3 &&
-		    back->stage[0].rate[0].e1 == 8.1 &&
-		    back->stage[0].rate[1].r0 == odd[i] / 7,
+		ok(s->stage[0].lr[0].r0 == odd[i] &&
+		    back->stage[0].lr[0].r0 == odd[i] &&
+		    back->stage[0].lr[0].r1 == odd[i] / 3 &&
+		    back->stage[0].lr[0].e1 == 8.1 &&
+		    back->stage[0].lr[1].r0 == odd[i] / 7,
 		    "%.17g survives printing and reading to the last bit",
 		    odd[i]);
 		table_free(t);
@@ -113,14 +116,14 @@ static const struct { const char *rows, *message; } bad[] = {
 	{ "1 0 9 0 8 8 32 8 0.1 0 0\n", "t.tsv:2: column stage: 1 (wanted 0)" },
 	{ "x 0 9 0 8 8 32 8 0.1 0 0\n", "t.tsv:2: column stage: x (wanted an i" },
 	{ "0 1 9 0 8 8 32 8 0.1 0 0\n",
-	    "t.tsv:2: column first: 1 (wanted 0, the first epoch)" },
-	{ "0 0 0 0 8 8 32 8 0.1 0 0\n", "t.tsv:2: column last: 0 (wanted an" },
+	    "t.tsv:2: column epoch_begin: 1 (wanted 0, the first epoch)" },
+	{ "0 0 0 0 8 8 32 8 0.1 0 0\n", "t.tsv:2: column epoch_end: 0 (wanted an" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n1 9 9 0 8 8 32 8 0.1 0 0\n",
-	    "t.tsv:3: column last: 9 (wanted more than first, 9" },
+	    "t.tsv:3: column epoch_end: 9 (wanted more than epoch_begin, 9" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n1 10 20 0 8 8 32 8 0.1 0 0\n",
-	    "t.tsv:3: column first: 10 (wanted 9, where the stage before ends)" },
+	    "t.tsv:3: column epoch_begin: 10 (wanted 9, where the stage before ends)" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n1 8 20 0 8 8 32 8 0.1 0 0\n",
-	    "t.tsv:3: column first: 8 (wanted 9" },
+	    "t.tsv:3: column epoch_begin: 8 (wanted 9" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n2 9 20 0 8 8 32 8 0.1 0 0\n",
 	    "t.tsv:3: column stage: 2 (wanted 1)" },
 	{ "0 0 9 1 8 8 32 8 0.1 0 0\n",
@@ -130,7 +133,7 @@ static const struct { const char *rows, *message; } bad[] = {
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n0 0 9 0 8 8 32 8 0.1 0 0\n",
 	    "t.tsv:3: column cycle: 0 (wanted 1" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n0 0 8 1 8 8 32 8 0.1 0 0\n",
-	    "t.tsv:3: column last: 8 (wanted 9, as in line 2" },
+	    "t.tsv:3: column epoch_end: 8 (wanted 9, as in line 2" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 0\n0 0 9 1 8 8 32 8 0.2 0 0\n",
 	    "t.tsv:3: column lr: 0.2 (wanted 0.1, as in line 2" },
 	{ "0 0 9 0 0 8 32 8 0.1 0 0\n", "t.tsv:2: column batch: 0 (wanted" },
@@ -147,12 +150,12 @@ static const struct { const char *rows, *message; } bad[] = {
 	{ "0 0 9 0 8 8 32 8 0.1 3 2\n",
 	    "t.tsv:2: column stride_max: 2 (wanted at least stride_min, 3)" },
 	{ "0 0 9 0 8 8 32 8 0.1 0 2\n", "t.tsv:2: column stride_min: 0 with" },
-	{ "0 0 9 0 8 8 32 8 fast 0 0\n", "t.tsv:2: column lr: fast (wanted a r" },
-	{ "0 0 9 0 8 8 32 8 -0.1 0 0\n", "t.tsv:2: column lr: -0.1 (wanted a r" },
-	{ "0 0 9 0 8 8 32 8 nan 0 0\n", "t.tsv:2: column lr: nan (wanted a r" },
+	{ "0 0 9 0 8 8 32 8 fast 0 0\n", "t.tsv:2: column lr: fast (wanted a l" },
+	{ "0 0 9 0 8 8 32 8 -0.1 0 0\n", "t.tsv:2: column lr: -0.1 (wanted a l" },
+	{ "0 0 9 0 8 8 32 8 nan 0 0\n", "t.tsv:2: column lr: nan (wanted a l" },
 	{ "0 0 9 0 8 8 32 8 0.1@0 0 0\n", "t.tsv:2: column lr: 0.1@0 (wanted a" },
 	{ "0 0 9 0 8 8 32 8 0@0..1,1 0 0\n",
-	    "t.tsv:2: column lr: 0@0..1 (wanted rate@epoch..rate@epoch" },
+	    "t.tsv:2: column lr: 0@0..1 (wanted lr@epoch..lr@epoch" },
 	{ "0 0 9 0 8 8 32 8 0@5..1@5,1 0 0\n",
 	    "t.tsv:2: column lr: 0@5..1@5 begins at epoch 5 and ends at 5" },
 	{ "0 0 9 0 8 8 32 8 0@0..1@5 0 0\n",
@@ -186,7 +189,7 @@ test_bad_tables(void)
 		schedule_free(s);
 	}
 	fail_capture(why, sizeof(why));
-	t = table_parse("t.tsv", "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop"
+	t = table_parse("t.tsv", "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop"
 	    "\tlr\tstride_min\tstride_max\n0\t0\t9\t0\t8\t8\t32\t0.1\t0\t0\n");
 	s = schedule_from_table(t);
 	fail_capture(NULL, 0);
@@ -195,7 +198,7 @@ test_bad_tables(void)
 	table_free(t);
 }
 
-/* ---- rates ---- */
+/* ---- learning rates ---- */
 
 static void
 test_rates(void)
@@ -208,13 +211,13 @@ test_rates(void)
 
 	/* The line runs on where a stage begins: one warm-up, two stages. */
 	for (double e = 0; e < 5; e += 0.0625)
-		same &= schedule_rate(s, e) == e * ((0.4 - 0.01) / 5) + 0.01;
-	ok(same, "a line is rate + epoch * slope, to the last bit");
-	near(schedule_rate(s, 5), 0.4, 0, "the next piece begins where it ends");
-	near(schedule_rate(s, 6.5), 0.25, 1e-15, "a line down");
-	near(schedule_rate(s, 8), 0.05, 0, "then a constant");
-	near(schedule_rate(s, 9), 0.01, 0, "then the next stage");
-	near(schedule_rate(s, 99), 0.01, 0, "and its last piece for good");
+		same &= schedule_lr(s, e) == e * ((0.4 - 0.01) / 5) + 0.01;
+	ok(same, "a line is learning rate + epoch * slope, to the last bit");
+	near(schedule_lr(s, 5), 0.4, 0, "the next piece begins where it ends");
+	near(schedule_lr(s, 6.5), 0.25, 1e-15, "a line down");
+	near(schedule_lr(s, 8), 0.05, 0, "then a constant");
+	near(schedule_lr(s, 9), 0.01, 0, "then the next stage");
+	near(schedule_lr(s, 99), 0.01, 0, "and its last piece for good");
 	is(schedule_stage(s, 8) - s->stage, 1, "epoch 8 is in stage 1");
 	is(schedule_stage(s, 9) - s->stage, 2, "epoch 9 in stage 2");
 	schedule_free(s);
@@ -223,7 +226,7 @@ test_rates(void)
 /* ---- walking ---- */
 
 /*
- * The walk once more, from the definition: a step takes the clips behind the
+ * The walk once more, from the definition: a step takes the clips after the
  * last one, its epoch is that of the first of them, and the first step of an
  * epoch takes cell 0.
  */
@@ -240,7 +243,7 @@ walk_is_right(const struct schedule *s, uint64_t n, uint64_t *steps,
 		int e = (int)(clip / n), k = 0;
 		const struct cell *c;
 
-		while (e >= s->stage[k].last)
+		while (e >= s->stage[k].epoch_end)
 			k++;
 		turn = e != epoch || step == 0 ? 0 : turn + 1;
 		epoch = e;
@@ -249,7 +252,7 @@ walk_is_right(const struct schedule *s, uint64_t n, uint64_t *steps,
 		    at.epoch == e && at.stage == k &&
 		    at.turn == turn % s->stage[k].cells &&
 		    at.exact_epoch == (double)clip / (double)n &&
-		    at.rate == schedule_rate(s, at.exact_epoch);
+		    at.lr == schedule_lr(s, at.exact_epoch);
 		clip += (uint64_t)c->batch;
 		*straddles += clip % n != 0 && (int)(clip / n) != e;
 		step++;
@@ -265,7 +268,7 @@ same_step(const struct schedule_step *a, const struct schedule_step *b)
 {
 	return a->step == b->step && a->clip == b->clip && a->cell == b->cell &&
 	    a->epoch == b->epoch && a->stage == b->stage && a->turn == b->turn &&
-	    a->rate == b->rate && a->exact_epoch == b->exact_epoch;
+	    a->lr == b->lr && a->exact_epoch == b->exact_epoch;
 }
 
 static void
@@ -289,7 +292,7 @@ test_walk(uint64_t n)
 	}
 	ok(same, "seeking any step is walking to it");
 	found = schedule_seek(s, n, steps + 1000);
-	ok(same_step(&at, &found), "behind the last step too");
+	ok(same_step(&at, &found), "after the last step too");
 	is((long long)schedule_steps(s, n), (long long)steps, "as many steps");
 	schedule_count(s, n, count);
 	for (int i = 0; i < 2; i++)
@@ -349,7 +352,7 @@ test_prefix(void)
 	ok(same_past(one, longer, 40, 40, 45), "or prolonged");
 	ok(same_past(one, later, 40, 40, 20), "or changed later");
 	ok(!same_past(one, later, 40, 40, 21), "but not in what is past");
-	ok(!same_past(one, bit, 40, 40, 1), "the last bit of a rate counts");
+	ok(!same_past(one, bit, 40, 40, 1), "the last bit of a learning rate counts");
 	ok(same_past(one, bit, 40, 40, 0), "from the first step on");
 	ok(!same_past(one, group, 40, 40, 1), "so do BN groups");
 	ok(!same_past(group, mixed, 40, 40, 1), "and how they interleave");
@@ -425,14 +428,14 @@ test_long(void)
 	for (int i = 0; i < 4; i++) {
 		const struct stage *g = &s->stage[i];
 
-		shapes &= g->last == ends[i] && g->cells == 1 &&
+		shapes &= g->epoch_end == ends[i] && g->cells == 1 &&
 		    g->cell[0].batch == batch[i] &&
 		    g->cell[0].frames == frames[i] &&
 		    g->cell[0].crop == crop[i] &&
 		    g->cell[0].stride_max == 16 / frames[i] &&
-		    schedule_rate(s, g->first) == batch[i] / 8 * 0.005;
+		    schedule_lr(s, g->epoch_begin) == batch[i] / 8 * 0.005;
 	}
-	ok(shapes, "shapes, epochs, strides and rates by hand");
+	ok(shapes, "shapes, epochs, strides and learning rates by hand");
 	near(schedule_work(s), 15.0 / 3.75, 0.03, "and a quarter of the work");
 	schedule_free(s);
 }
@@ -452,7 +455,7 @@ test_invariants(int batch, int frames, int crop)
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
-		double steps = (g->last - g->first) / stage_batch(g) * batch;
+		double steps = (g->epoch_end - g->epoch_begin) / stage_batch(g) * batch;
 
 		for (int k = 0; k < g->cells; k++) {
 			double work = g->cell[k].batch * cell_cost(&g->cell[k]) /
@@ -475,8 +478,8 @@ test_invariants(int batch, int frames, int crop)
 	is(schedule_epochs(s), 1000, "and the epochs are those wanted");
 	is(s->stage[0].cell[0].batch, 16 * batch, "2 x 8 base batches at first");
 	is(s->stage[s->stages - 1].cell[0].batch, 4 * batch, "4 in the end");
-	near(schedule_rate(s, 0), 8, 0, "the rate follows the long cycle's batch");
-	near(schedule_rate(s, 999), 0.01, 0, "down to the last");
+	near(schedule_lr(s, 0), 8, 0, "the learning rate follows the long cycle's batch");
+	near(schedule_lr(s, 999), 0.01, 0, "down to the last");
 	schedule_free(s);
 }
 
@@ -493,18 +496,21 @@ test_plain(void)
 
 	group_constant(s, 8);
 	text = schedule_text(s);
-	/* The warm-up ends behind the first fall: it climbs to the rate there. */
+	/*
+	 * The warm-up ends after the first fall: it climbs to the learning
+	 * rate there.
+	 */
 	is_text(text, HEAD
 	    "0\t0\t5\t0\t32\t8\t224\t8\t0.002@0..0.002@6\t0\t0\n"
 	    "1\t5\t9\t0\t32\t8\t224\t8\t0.002@0..0.002@6,0.002\t0\t0\n"
 	    "2\t9\t11\t0\t32\t8\t224\t8\t0.0002\t0\t0\n",
-	    "no cycles: one stage a rate, and the warm-up across them");
+	    "no cycles: one stage a learning rate, and the warm-up across them");
 	free(text);
 	schedule_free(s);
 	m.epoch_factor = 1.5;
 	s = multigrid_schedule(&m);
-	ok(s->stage[0].last == 7 && s->stage[1].last == 13 &&
-	    s->stage[2].last == 16, "stretched epochs are cut off, not rounded");
+	ok(s->stage[0].epoch_end == 7 && s->stage[1].epoch_end == 13 &&
+	    s->stage[2].epoch_end == 16, "stretched epochs are cut off, not rounded");
 	schedule_free(s);
 	fail_capture(why, sizeof(why));
 	m.warmup_epochs = 16;

@@ -24,9 +24,9 @@ done
 # ---- the options mean what PySlowFast's settings do ----
 
 slowfast="--policy=long+short --batch=64 --frames=32 --stride=2 --lr=0.1
-    --epochs=239 --lr-steps=94,154,196 --warmup-epochs=34 --warmup-lr=0.01
+    --epochs=239 --milestones=94,154,196 --warmup-epochs=34 --warmup-lr=0.01
     --bn=pyslowfast --ranks=8"
-# phases: first, last, batch, frames, crop, rate and strides of each stage
+# phases: first, last, batch, frames, crop, learning rate and strides of each stage
 phases() {
 	awk -F'\t' '/^#/ { next }
 	    { split($9, r, ","); row[$1] = $2 " " $3 " " $5 " " $6 " " $7 " " \
@@ -50,7 +50,7 @@ if [ -r "$SHARED/golden/README.md" ]; then
 	    --lr-factors=1,0.1,0.01,0.001 | phases)"
 	check_same "SSv2" "$(golden ssv2_slowfast_16x8_r50_multigrid)" \
 	    "$(vt-schedule $slowfast --batch=16 --frames=64 --lr=0.03 \
-	    --epochs=22 --lr-steps=14,18 --warmup-epochs=0.19 \
+	    --epochs=22 --milestones=14,18 --warmup-epochs=0.19 \
 	    --warmup-lr=0.0001 | phases)"
 	check_same "TSM" "$(golden synthetic_tsm8f_k400)" \
 	    "$(vt-schedule --policy=long+short --stride=8 | phases)"
@@ -62,7 +62,7 @@ fi
 # ---- repairs ----
 
 check_same "a long cycle without a short one" 7 \
-    "$(vt-schedule --policy=long --epochs=5 --lr-steps=2,4 --lr=1 | grep -vc '^#')"
+    "$(vt-schedule --policy=long --epochs=5 --milestones=2,4 --lr=1 | grep -vc '^#')"
 check_same "groups are 8 in every cell" 8 \
     "$(vt-schedule --policy=long+short | grep -v '^#' | cut -f 8 | sort -u)"
 check_exit "a batch that is not a whole number of groups" 2 vt-schedule --batch=12
@@ -90,26 +90,26 @@ wrong "no option --polic=long \(names are not abbreviated" --polic=long
 wrong "no option --polic \(names are not abbreviated" --polic long
 wrong "--epochs: 0 \(wanted an integer from 1" --epochs=0
 wrong "--lr: fast \(wanted a number" --lr=fast
-wrong "--lr-steps: 10 \(wanted epochs, rising" --lr-steps=20,10
-wrong "--lr-steps: 50 \(wanted epochs" --lr-steps=50
-wrong "--lr-steps: \"\"" --lr-steps=
+wrong "--milestones: 10 \(wanted epochs, rising" --milestones=20,10
+wrong "--milestones: 50 \(wanted epochs" --milestones=50
+wrong "--milestones: \"\"" --milestones=
 wrong "--lr-factors: 2 numbers \(wanted 3" --lr-factors=1,2
 wrong "--long-factors: 0.5 \(wanted frames x crop" --policy=long --long-factors=0.5
 wrong "--long-factors: 1x2 " --policy=long --long-factors=1x2
 wrong "--short-factors: 0 \(wanted" --policy=short --short-factors=0
 wrong "--short-factors: more than 7 items" --policy=short --short-factors=1,1,1,1,1,1,1,1
-wrong "wanted --lr-steps, or --no-fine-tune" --policy=long --lr-steps=none
+wrong "wanted --milestones, or --no-fine-tune" --policy=long --milestones=none
 wrong "a warm-up of 50 epochs in a schedule of 50" --warmup-epochs=50
 wrong "is 0 x 158 \(wanted at least 1 x 1\)" --policy=long --frames=2
 wrong "a crop of 112 has no place in a stage of crop 56" --policy=long+short \
     --long-factors=0.25x0.25,1x1
-wrong "a rate of 1e\\+12 behind epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
+wrong "a learning rate of 1e\\+12 after epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
     --lr-factors=1e6,1,1
 wrong "one table at most" a.tsv b.tsv
 wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
 wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
 wrong "junk.tsv: no rows" "$T/junk.tsv"
-wrong "gap.tsv:3: column first: 21 \(wanted 20" "$T/gap.tsv"
+wrong "gap.tsv:3: column epoch_begin: 21 \(wanted 20" "$T/gap.tsv"
 wrong "good.tsv exists \(-f replaces it\)" -o "$T/good.tsv"
 wrong "good.tsv exists" --plot="$T/good.tsv"
 wrong "more than one of the table, the plot and the summary" --summary -o -
@@ -125,13 +125,13 @@ check_exit "a folder that is not there" 1 vt-schedule -o "$T/no/x.tsv"
 check_says "is named" "no/.*: cannot create: No such file"
 check_exit "a full disk" 1 sh -c 'vt-schedule >/dev/full'
 check_same "settings printed as a file make the same schedule" \
-    "$(vt-schedule --policy=long --epochs=9 --lr-steps=5)" \
-    "$(vt-schedule --policy=long --epochs=9 --lr-steps=5 --print-config \
+    "$(vt-schedule --policy=long --epochs=9 --milestones=5)" \
+    "$(vt-schedule --policy=long --epochs=9 --milestones=5 --print-config \
     >"$T/conf"; vt-schedule -c "$T/conf")"
 check_same "without warnings of what a file sets in vain" "" \
     "$(vt-schedule -c "$T/conf" -o "$T/conf.tsv" 2>&1)"
-check_same "and the environment is heard" "$(vt-schedule --lr-steps=3,7)" \
-    "$(VT_LR_STEPS=3,7 vt-schedule)"
+check_same "and the environment is heard" "$(vt-schedule --milestones=3,7)" \
+    "$(VT_MILESTONES=3,7 vt-schedule)"
 check_exit "an option in vain" 0 vt-schedule --short-factors=0.5
 check_says "is worth a warning" "warning: --short-factors does nothing"
 check_exit "unless that is not wanted" 0 vt-schedule -q --short-factors=0.5
@@ -166,7 +166,7 @@ sh -c "$(sed -n 's/^# \(vt-schedule .*\)/\1/p' "$cycles") --plot=$T/c.png"
 check "from the options, the same bytes" cmp "$T/a.png" "$T/c.png"
 sed 's/	158	/	150	/' "$cycles" | vt-schedule --plot="$T/d.png" -
 check_exit "an edited table, another picture" 1 cmp -s "$T/a.png" "$T/d.png"
-printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t1\t0\t1\t1\t1\t1\t0\t0\t0\n' >"$T/least.tsv"
+printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t1\t0\t1\t1\t1\t1\t0\t0\t0\n' >"$T/least.tsv"
 check_exit "the least of tables" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
 
 # ---- the manual ----

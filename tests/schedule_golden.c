@@ -1,6 +1,7 @@
 /*
- * Schedules against PySlowFast's own: shapes, epochs, rates as doubles, strides
- * and BN groups, of every golden/psf_*.tsv, from the values in its config.
+ * Schedules against PySlowFast's own: shapes, epochs, learning rates as
+ * doubles, strides and BN groups, of every golden/psf_*.tsv, from the values
+ * in its config.
  */
 #include <math.h>
 #include <stdint.h>
@@ -97,7 +98,9 @@ read_config(const char *name, struct config *c)
 	c->m.falls = numbers(value(t, "in.SOLVER.STEPS"), list) - 1;
 	for (int j = 0; j < c->m.falls; j++)
 		c->fall[j] = (int)list[j + 1];
-	/* The long cycle discards LRS for powers of gamma; the short uses it. */
+	/*
+	 * The long cycle discards LRS for powers of gamma; the short uses it.
+	 */
 	numbers(value(t, "in.SOLVER.LRS"), c->factor);
 	for (int j = 0; is_long && j <= c->m.falls; j++)
 		c->factor[j] = pow(number(t, "in.SOLVER.GAMMA"), j);
@@ -182,12 +185,12 @@ same_phases(const char *name, const struct config *c, const struct schedule *s)
 		const struct stage *g = &s->stage[r];
 		const struct cell *last = &g->cell[g->cells - 1];
 
-		good &= same(t, r, "start_epoch", g->first) &
-		    same(t, r, "end_epoch", g->last) &
-		    same(t, r, "n_epochs", g->last - g->first) &
+		good &= same(t, r, "start_epoch", g->epoch_begin) &
+		    same(t, r, "end_epoch", g->epoch_end) &
+		    same(t, r, "n_epochs", g->epoch_end - g->epoch_begin) &
 		    same(t, r, "b_factor", (double)last->batch / c->m.batch) &
 		    same(t, r, "S", last->crop) &
-		    same(t, r, "lr_no_warmup", g->rate[g->pieces - 1].r0) &
+		    same(t, r, "lr_no_warmup", g->lr[g->pieces - 1].r0) &
 		    same(t, r, "bn_clips_per_group_base", last->group) &
 		    same_shape(t, r, last, c->ranks) & same_strides(t, r, last);
 	}
@@ -209,8 +212,8 @@ same_epochs(const char *name, const struct config *c, const struct schedule *s)
 		    same(t, r, "phase", (double)(g - s->stage)) &
 		    same(t, r, "b_factor", (double)last->batch / c->m.batch) &
 		    same(t, r, "S", last->crop) &
-		    same(t, r, "lr_at_start", schedule_rate(s, (double)r)) &
-		    same(t, r, "lr_at_half", schedule_rate(s, (double)r + .5)) &
+		    same(t, r, "lr_at_start", schedule_lr(s, (double)r)) &
+		    same(t, r, "lr_at_half", schedule_lr(s, (double)r + .5)) &
 		    same_shape(t, r, last, c->ranks) & same_strides(t, r, last);
 	}
 	table_free(t);
@@ -303,7 +306,7 @@ test_case(const char *name)
 
 /*
  * MMAction2 0.24.1 writes its factors with four digits, and gives the second
- * half of fine-tuning one more fall of the rate; all else is the same.
+ * half of fine-tuning one more fall of the learning rate; all else is the same.
  */
 static void
 test_mmaction2(void)
@@ -330,19 +333,19 @@ test_mmaction2(void)
 	for (size_t r = 0; r < t->rows && good; r++, rows++) {
 		const struct stage *g = &s->stage[r];
 		const struct cell *last = &g->cell[2];
-		double rate = schedule_rate(s, g->first);
+		double lr = schedule_lr(s, g->epoch_begin);
 
-		good &= same(t, r, "start_epoch", g->first) &
-		    same(t, r, "end_epoch", g->last) &
+		good &= same(t, r, "start_epoch", g->epoch_begin) &
+		    same(t, r, "end_epoch", g->epoch_end) &
 		    same(t, r, "batch_per_gpu", last->batch) &
 		    same(t, r, "T", last->frames) &
 		    same(t, r, "S", last->crop) &
 		    same(t, r, "frame_interval", last->stride_max);
 		/* Their last product is taken in another order. */
-		good &= r + 1 < t->rows ? same(t, r, "lr_no_warmup", rate) :
-		    fabs(rate - 1e-5) < 1e-20;
+		good &= r + 1 < t->rows ? same(t, r, "lr_no_warmup", lr) :
+		    fabs(lr - 1e-5) < 1e-20;
 	}
-	ok(good, "mmaction2 k400: phases, with its last rate given");
+	ok(good, "mmaction2 k400: phases, with its last learning rate given");
 	table_free(t);
 	schedule_free(s);
 }

@@ -213,7 +213,7 @@ test_parts(void)
 	buffer_add(&both, a.data, a.n);
 	buffer_add(&both, "garbage", 7);
 	write_file(&both);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "something behind the end");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "something after the end");
 	m.head = 1;
 	buffer_free(&b);
 	b = a_stream(&m);

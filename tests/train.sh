@@ -52,7 +52,7 @@ NET
 train() {
 	dir=$1
 	shift
-	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --clip 5 --seed 7 -q "$@"
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --clip-grad 5 --seed 7 -q "$@"
 }
 same() {
 	cmp -s "$T/$1/final.safetensors" "$T/$2/final.safetensors"
@@ -75,18 +75,18 @@ check_same "says so" finished "$(jq -r .state "$T/out")"
 awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 8; print }' "$T/s.tsv" >"$T/s8.tsv"
 check "a finished run" cp -r "$T/ref" "$T/more"
 check_exit "goes on with a longer schedule" 75 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
-	-o "$T/more" --clip 5 --seed 7 -q --device ref --stop-after 0.001s
+	-o "$T/more" --clip-grad 5 --seed 7 -q --device ref --stop-after 0.001s
 check_exit "and is unfinished then" 75 vt-train --status "$T/more"
 check "without a final.safetensors" test ! -e "$T/more/final.safetensors"
 
 # The settings that checkpoints keep are those that the weights depend on.
 check "another directory and other logging change no byte" sh -c "
-	vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/other' --clip 5 --seed 7 -qq --device ref \
+	vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/other' --clip-grad 5 --seed 7 -qq --device ref \
 	    --log-every 1 --save-steps 3 --keep 2 --loader-threads 3 --loader-memory 1M <'$T/s.tsv' &&
 	cmp '$T/ref/final.safetensors' '$T/other/final.safetensors'"
 check_same "--keep keeps so many" 2 "$(ls "$T/other" | grep -c '^ckpt-')"
 check "another seed gives other weights" sh -c "
-	vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/seed' --clip 5 --seed 8 -q --device ref &&
+	vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/seed' --clip-grad 5 --seed 8 -q --device ref &&
 	! cmp -s '$T/ref/final.safetensors' '$T/seed/final.safetensors'"
 
 for device in ref cpu; do
@@ -103,7 +103,7 @@ for device in ref cpu; do
 			continue
 		fi
 		mpirun -np $np "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
-			-o "$T/$device-$np" --clip 5 --seed 7 -q --device $device -j 1 --bucket 4K \
+			-o "$T/$device-$np" --clip-grad 5 --seed 7 -q --device $device -j 1 --bucket 4K \
 			--trace-samples "$T/trace-$np" >"$T/log$np" 2>"$T/err" || diag "$(tail -3 "$T/err")"
 		check "$device: 1 and $np ranks, the same weights bit for bit" same $device-1 $device-$np
 	done
@@ -219,10 +219,10 @@ check_same "in a word" broken "$(jq -r .state "$T/out")"
 check_exit "another recipe is refused" 2 train stop --device ref --momentum 0.8
 check_says "naming the setting and both values" 'momentum was 0.9 and is 0.8'
 check "unless it is overridden" train stop --device ref --momentum 0.8 --override momentum
-check_exit "another network is refused" 2 vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip 5 --seed 7 --device ref
-check_exit "other data are refused" 2 vt-train -i "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/stop" --clip 5 --seed 7 --device ref
+check_exit "another network is refused" 2 vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "other data are refused" 2 vt-train -i "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
 sed 's/0.02/0.03/' "$T/s.tsv" >"$T/s2.tsv"
-check_exit "a schedule with another past is refused" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s2.tsv" -o "$T/stop" --clip 5 --seed 7 --device ref
+check_exit "a schedule with another past is refused" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s2.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
 check_exit "--resume=never in a used directory" 2 train ref --device ref --resume never
 check_exit "two runs in one directory" 1 sh -c "flock '$T/ref/.vt-train.lock' '$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --device ref"
 check_says "the second names the first" 'in use'
@@ -239,10 +239,10 @@ if [ $mpi = yes ]; then
 			mpirun -np 1 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref
 		check_same "hears nothing" "" "$(cat "$T/err")"
 	fi
-	check_exit "fewer leaves than ranks" 2 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
-	check_says "with the rule" 'batch of 16 clips in BN groups of 16 makes 1 leaves'
+	check_exit "fewer microbatches than ranks" 2 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
+	check_says "with the rule" 'batch of 16 clips in BN groups of 16 makes 1 microbatches'
 else
-	skip "fewer leaves than ranks" "no mpirun"
+	skip "fewer microbatches than ranks" "no mpirun"
 fi
 check_exit "no data" 2 vt-train --schedule "$T/s.tsv" -o "$T/no"
 check_exit "data that are not there" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"

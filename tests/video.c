@@ -102,7 +102,7 @@ test_find(void)
 	    122167958642ll, "a long time");
 }
 
-/* For each picture the frame that fps_shows gives, as digits. */
+/* For each frame the frame that fps_shows gives, as digits. */
 static const char *
 shown(const int64_t *t, int n, int64_t end, struct fraction tick,
     struct fraction rate)
@@ -140,7 +140,7 @@ test_resample(void)
 	    "01123333444", "variable: nearest in time");
 	is_text(shown(vfr, 5, 1040, ms, (struct fraction){ 1, 1 }), "04",
 	    "one a second");
-	/* An hour of NTSC to 30: picture k is within half a frame. */
+	/* An hour of NTSC to 30: frame k is within half a frame. */
 	for (int64_t i = 0; i < 107892; i++)
 		for (; fps_shows(k, (struct fraction){ 30, 1 }, i * 1001,
 		    (i + 1) * 1001, (struct fraction){ 1, 30000 }); k++) {
@@ -149,7 +149,7 @@ test_resample(void)
 			drift |= fabs(off) > 0.5 * 1001 / 30000 + 1e-9;
 			last = i;
 		}
-	is(k, 108000, "an hour at 29.97 is 108000 pictures at 30");
+	is(k, 108000, "an hour at 29.97 is 108000 frames at 30");
 	ok(!drift && last == 107891, "without drift");
 }
 
@@ -317,13 +317,13 @@ test_jpeg(void)
 		r = jpeg_encode_planes(e, from, p->stride, p->w, p->h, &b);
 		ok(r == 0 && jpeg_header(&b, &w, &h) == 0 && w == p->w &&
 		    h == p->h, "JPEG of %dx%d, 4:2:0", p->w, p->h);
-		/* What lies behind the picture's columns must not matter. */
+		/* What lies after the frame's columns must not matter. */
 		for (int y = 0; y < p->h; y++)
 			memset(p->plane[0] + y * p->stride[0] + p->w, 99,
 			    (size_t)(p->stride[0] - p->w));
 		jpeg_encode_planes(e, from, p->stride, p->w, p->h, &c);
 		ok(b.n == c.n && memcmp(b.data, c.data, b.n) == 0,
-		    "and nothing but the picture goes in");
+		    "and nothing but the frame goes in");
 	}
 	m = image_new(20, 10, 3);
 	memset(m->data, 200, 600);

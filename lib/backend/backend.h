@@ -10,10 +10,10 @@
  * Parameters and their gradients lie in flat buffers of elements of
  * ${elem} bytes each, in the order of the graph (graph/graph.h).
  *
- * The unit of work is a leaf: the clips that share batch normalisation
- * statistics.  What a back end computes for a leaf depends on nothing outside
- * it, nor on the number of threads, so that a run gives the same bits however
- * its leaves are spread over ranks.
+ * The unit of work is a microbatch: the clips that share batch normalisation
+ * statistics.  What a back end computes for a microbatch depends on nothing
+ * outside it, nor on the number of threads, so that a run gives the same bits
+ * however its microbatches are spread over ranks.
  */
 
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 #include "graph/graph.h"
 
-/* What one leaf brings.  Host memory of the caller's. */
+/* What one microbatch brings.  Host memory of the caller's. */
 struct feed {
 	const uint8_t *pixels;		/* [n][t][h][w][3] */
 	const int *label;		/* [n]; -1: none, the loss is 0 */
@@ -44,7 +44,8 @@ struct task {
 	const void *w[OP_PARAMS];	/* parameters */
 	void *dw[OP_PARAMS];		/* their gradients, written anew; of
 					 * PARAM_MEAN and PARAM_VAR: the mean
-					 * and unbiased variance of this leaf */
+					 * and unbiased variance of this
+					 * microbatch */
 	void *saved;			/* written forward, read backward */
 	void *scratch;			/* contents die with each call */
 	const struct feed *feed;
@@ -76,7 +77,7 @@ struct update {
 	void *w, *m;			/* weights and momentum, n elements */
 	const void *g;			/* gradient */
 	size_t n;
-	double rate, momentum, decay;
+	double lr, momentum, decay;
 	double scale;			/* the gradient is multiplied by it */
 	int nesterov;
 };

@@ -88,7 +88,9 @@ keep(const char *fmt, va_list ap)
 		vsnprintf(capture.buf + at, capture.size - at, fmt, ap);
 }
 
-/* Add to line[LINE], which holds ${at} bytes; return the bytes it holds then. */
+/*
+ * Add to line[LINE], which holds ${at} bytes; return the bytes it holds then.
+ */
 static size_t
 add(char *line, size_t at, const char *fmt, va_list ap)
 {

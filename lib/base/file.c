@@ -429,7 +429,9 @@ dir_unlock(int lock)
 int
 stdout_done(void)
 {
-	/* A closed standard output matters only if something was to go there. */
+	/*
+	 * A closed standard output matters only if something was to go there.
+	 */
 	if (ferror(stdout))
 		return fail("standard output: cannot write");
 	if (fflush(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF))

@@ -77,7 +77,7 @@ struct command {
  * Store what is set where the rows say.  --help, --version, --print-config
  * and --complete-spec print and exit 0; a mistake is one line on standard
  * error and exit 2.  Return the index of the first operand; operands are
- * moved behind the options.
+ * moved after the options.
  */
 int options_parse(const struct command *command, int argc, char **argv);
 

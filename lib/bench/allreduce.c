@@ -27,7 +27,7 @@ struct job {
 	const struct sum_options *o;
 	struct exact exact;
 	struct tree tree;		/* this rank's subtrees, whole vectors */
-	int leaves, first, count;	/* in all; this rank's */
+	int microbatches, first, count;	/* in all; this rank's */
 	size_t n;			/* elements */
 	float *result;
 	int library;			/* the library's sum, not the exact one */
@@ -35,12 +35,15 @@ struct job {
 };
 
 /*
- * Element i of a leaf is one of PERIOD numbers from -8 to 8: so many, and
+ * Element i of a microbatch is one of PERIOD numbers from -8 to 8: so many, and
  * prime, that a piece in the wrong place shows.
  */
 #define PERIOD 1009
 
-/* The sum of leaves ${first} to ${end} - 1, for elements 0 to PERIOD - 1. */
+/*
+ * The sum of microbatches ${first} to ${end} - 1, for elements 0 to PERIOD -
+ * 1.
+ */
 static void
 sum_leaves(float v[PERIOD], int first, int end)
 {
@@ -80,7 +83,7 @@ refill(struct job *j)
 		int end = (t->part[k].index + 1) << t->part[k].level;
 
 		fill(t->part[k].data, j->n, first,
-		    end < j->leaves ? end : j->leaves);
+		    end < j->microbatches ? end : j->microbatches);
 	}
 	if (j->library)
 		fill(j->result, j->n, j->first, j->first + j->count);
@@ -119,7 +122,7 @@ check(struct bench *b, struct job *j, const char *what)
 	size_t at = 0;
 
 	bench_spoil(b, j->result, sizeof(float));
-	sum_leaves(want, 0, j->leaves);
+	sum_leaves(want, 0, j->microbatches);
 	for (size_t i = 0; i < j->n; i++)
 		if (j->result[i] != want[i % PERIOD])
 			at = wrong++ == 0 ? i : at;
@@ -167,8 +170,8 @@ measure_size(struct bench *b, struct job *j)
 	int status;
 
 	exact_open(&j->exact, j->o->comm, sizeof(float), add, j->n);
-	j->count = exact_leaves(&j->exact, j->leaves, &j->first);
-	tree_of(j->leaves, j->first, j->count, &j->tree);
+	j->count = exact_leaves(&j->exact, j->microbatches, &j->first);
+	tree_of(j->microbatches, j->first, j->count, &j->tree);
 	for (int k = 0; k < j->tree.n; k++)
 		j->tree.part[k].data = xcalloc(j->n, sizeof(float));
 	j->result = xcalloc(j->n, sizeof(float));
@@ -192,10 +195,10 @@ int
 bench_allreduce(struct bench *b, const struct sum_options *o)
 {
 	struct job j = { .o = o,
-		.leaves = o->leaves > 0 ? o->leaves : o->comm->size };
+		.microbatches = o->microbatches > 0 ? o->microbatches : o->comm->size };
 	int status = 0;
 
-	bench_remark(b, "%d ranks, %d leaves", o->comm->size, j.leaves);
+	bench_remark(b, "%d ranks, %d microbatches", o->comm->size, j.microbatches);
 	if (o->comm->t->allreduce == NULL)
 		bench_remark(b, "%s has no sum of its own to compare with",
 		    o->comm->t->name);

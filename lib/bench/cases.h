@@ -49,7 +49,7 @@ struct sum_options {
 	struct comm *comm;
 	size_t min, max;		/* bytes of a vector */
 	int factor;			/* from one size to the next */
-	int leaves;			/* of the exact sum; 0: one a rank */
+	int microbatches;		/* of the exact sum; 0: one a rank */
 };
 int bench_allreduce(struct bench *b, const struct sum_options *o);
 

@@ -3,7 +3,7 @@
  * libjpeg-turbo alone on the frames of the first of them, on as many threads.
  *
  * A run does both, so that what else the machine does falls on both: the loader
- * rests while libjpeg works because all its leaves are full then.
+ * rests while libjpeg works because all its microbatches are full then.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 #include "base/mem.h"
 #include "bench/cases.h"
 #include "bench/stored.h"
-#include "data/leaves.h"
+#include "data/microbatches.h"
 #include "data/loader.h"
 
 /*
- * Frames of a run, at least.  Leaves come in bursts, since a trainer that
+ * Frames of a run, at least.  Microbatches come in bursts, since a trainer that
  * waits sleeps; over fewer the rate would be that of the bursts.
  */
 #define FRAMES 1024
@@ -39,18 +39,18 @@ struct job {
 	struct figure alone[2];		/* frames a second: crops, whole */
 };
 
-/* Some leaves ahead; their size is that of the largest to come. */
+/* Some microbatches ahead; their size is that of the largest to come. */
 static struct loader_options
 loading(const struct job *j, int threads)
 {
 	struct loader_options o = { .seed = 1, .threads = threads, .ranks = 1,
 		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1 };
-	struct leaves *l = leaves_of_steps(j->data, j->schedule, 0, &o);
+	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 	size_t frames, bytes;
 	int clips;
 
-	leaves_most(l, &clips, &frames, &bytes);
-	leaves_free(l);
+	microbatches_most(l, &clips, &frames, &bytes);
+	microbatches_free(l);
 	o.memory = AHEAD * bytes;
 	return o;
 }
@@ -63,24 +63,25 @@ failed(int got)
 
 /* ---- a run ---- */
 
-/* Take ${steps} steps, and go on until there were ${leaves}. */
+/* Take ${steps} steps, and go on until there were ${microbatches}. */
 static int
-take(struct job *j, uint64_t steps, int leaves, double *clips, double *frames)
+take(struct job *j, uint64_t steps, int microbatches, double *clips,
+    double *frames)
 {
 	*clips = *frames = 0;
 	for (;;) {
-		struct leaf *leaf;
+		struct microbatch *mb;
 		int got, end;
 
-		if ((got = loader_next(j->loader, &leaf)) != 1)
+		if ((got = loader_next(j->loader, &mb)) != 1)
 			return failed(got);
-		*clips += leaf->n;
-		*frames += (double)leaf->n * leaf->t;
-		end = leaf->index == leaf->leaves - 1;
+		*clips += mb->n;
+		*frames += (double)mb->n * mb->t;
+		end = mb->index == mb->microbatches - 1;
 		steps -= end && steps > 0;
-		leaves -= leaves > 0;
-		loader_return(j->loader, leaf);
-		if (end && steps == 0 && leaves == 0)
+		microbatches -= microbatches > 0;
+		loader_return(j->loader, mb);
+		if (end && steps == 0 && microbatches == 0)
 			return 0;
 	}
 }
@@ -149,27 +150,27 @@ static int
 gather(struct job *j)
 {
 	struct loader_options o = loading(j, 1);
-	struct leaves *l = leaves_of_steps(j->data, j->schedule, 0, &o);
-	struct leaf leaf = { 0 };
+	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
+	struct microbatch mb = { 0 };
 	struct crop crop;
 	size_t frames, bytes;
 	int most, *frame, bad = 0;
 
-	leaves_most(l, &most, &frames, &bytes);
-	leaf.label = xcalloc((size_t)most, sizeof(*leaf.label));
-	leaf.clip = xcalloc((size_t)most, sizeof(*leaf.clip));
-	leaf.sample = xcalloc((size_t)most, sizeof(*leaf.sample));
+	microbatches_most(l, &most, &frames, &bytes);
+	mb.label = xcalloc((size_t)most, sizeof(*mb.label));
+	mb.clip = xcalloc((size_t)most, sizeof(*mb.clip));
+	mb.sample = xcalloc((size_t)most, sizeof(*mb.sample));
 	frame = xcalloc(frames, sizeof(*frame));
-	while (bad == 0 && leaves_next(l, &leaf) && leaf.at.step < j->steps)
-		for (int i = 0; i < leaf.n && bad == 0; i++) {
-			leaves_choose(l, &leaf, i, frame, &crop);
-			bad = stored_add(&j->stored, j->data, leaf.sample[i],
-			    frame, leaf.t, crop, leaf.w);
+	while (bad == 0 && microbatches_next(l, &mb) && mb.at.step < j->steps)
+		for (int i = 0; i < mb.n && bad == 0; i++) {
+			microbatches_choose(l, &mb, i, frame, &crop);
+			bad = stored_add(&j->stored, j->data, mb.sample[i],
+			    frame, mb.t, crop, mb.w);
 		}
-	leaves_free(l);
-	free(leaf.label);
-	free(leaf.clip);
-	free(leaf.sample);
+	microbatches_free(l);
+	free(mb.label);
+	free(mb.clip);
+	free(mb.sample);
 	free(frame);
 	return bad ? failed(bad) : 0;
 }
@@ -177,7 +178,7 @@ gather(struct job *j)
 /* ---- checking ---- */
 
 static int
-same(const struct leaf *x, const struct leaf *y)
+same(const struct microbatch *x, const struct microbatch *y)
 {
 	size_t n = (size_t)x->n;
 	size_t bytes = 3 * n * (size_t)x->t * (size_t)x->h * (size_t)x->w;
@@ -188,11 +189,11 @@ same(const struct leaf *x, const struct leaf *y)
 	    memcmp(x->pixels, y->pixels, bytes) == 0;
 }
 
-/* Leaf after leaf, several threads must load what one does. */
+/* Microbatch after microbatch, several threads must load what one does. */
 static int
 compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
 {
-	struct leaf *x, *y;
+	struct microbatch *x, *y;
 	int got;
 
 	for (;;) {
@@ -203,7 +204,7 @@ compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
 			return 0;
 		bench_spoil(b, x->pixels, 1);
 		if (!same(x, y)) {
-			bench_wrong(b, "loader/%s: step %" PRIu64 ", leaf %d: "
+			bench_wrong(b, "loader/%s: step %" PRIu64 ", microbatch %d: "
 			    "other clips or pixels than one thread loads",
 			    j->name, x->at.step, x->index);
 			return 0;
@@ -249,7 +250,7 @@ print(struct bench *b, struct job *j, const struct cell *cell)
 {
 	char note[120];
 
-	snprintf(note, sizeof(note), "%dx%dx%d in leaves of %d, %d thread%s",
+	snprintf(note, sizeof(note), "%dx%dx%d in microbatches of %d, %d thread%s",
 	    cell->batch, cell->frames, cell->crop, cell->group, b->threads,
 	    b->threads > 1 ? "s" : "");
 	bench_row(b, &j->frames, "frames/s", note, "loader/%s/frames", j->name);
@@ -261,11 +262,11 @@ print(struct bench *b, struct job *j, const struct cell *cell)
 	bench_row(b, &j->resize, "us", "a frame, on one thread",
 	    "loader/%s/resize", j->name);
 	if (j->stored.n == 0) {
-		bench_remark(b, "pictures are %s: no JPEG to compare with",
+		bench_remark(b, "frames are %s: no JPEG to compare with",
 		    dataset_ext(j->data, 0));
 		return;
 	}
-	print_alone(b, j, 1, "libjpeg-turbo alone, whole pictures");
+	print_alone(b, j, 1, "libjpeg-turbo alone, whole frames");
 	print_alone(b, j, 0, "libjpeg-turbo alone, the same crops");
 }
 

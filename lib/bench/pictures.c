@@ -1,5 +1,5 @@
 /*
- * Pictures of a packed set: all of each, and the crops that training at a side
+ * Frames of a packed set: all of each, and the crops that training at a side
  * asks for, on the same frames, frames a second beside each other.
  */
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "bench/cases.h"
 #include "bench/stored.h"
 
-#define CHECKED 32		/* pictures whose pixels are compared */
+#define CHECKED 32		/* frames whose pixels are compared */
 
 struct job { struct stored s; int whole; struct figure seconds; };
 
@@ -51,7 +51,7 @@ choose(struct stored *s, const struct dataset *d, int images, int side)
 	return 0;
 }
 
-/* A crop must have the pixels of the whole picture. */
+/* A crop must have the pixels of the whole frame. */
 static int
 check(struct bench *b, struct stored *s, int side)
 {
@@ -68,7 +68,7 @@ check(struct bench *b, struct stored *s, int side)
 		if (memcmp(part, whole, n) == 0)
 			continue;
 		bench_wrong(b, "%s: frame %d at side %d: other pixels than the "
-		    "whole picture has", s->frame[i].sample.key,
+		    "whole frame has", s->frame[i].sample.key,
 		    s->frame[i].number, side);
 		break;
 	}
@@ -77,7 +77,7 @@ check(struct bench *b, struct stored *s, int side)
 	return status;
 }
 
-/* Decode the pictures, whole or in part, into j->seconds. */
+/* Decode the frames, whole or in part, into j->seconds. */
 static int
 repeat(const struct bench *b, struct job *j, int whole)
 {
@@ -92,7 +92,7 @@ measure_full(struct bench *b, struct job *j, double *seconds)
 	char note[80];
 	int status = repeat(b, j, 1);
 
-	snprintf(note, sizeof(note), "%zu pictures, %.0f bytes each", j->s.n,
+	snprintf(note, sizeof(note), "%zu frames, %.0f bytes each", j->s.n,
 	    (double)j->s.data.n / (double)j->s.n);
 	*seconds = figure_median(&j->seconds);
 	if (status == 0)
@@ -124,7 +124,7 @@ bench_pictures(struct bench *b, const struct decode_options *o)
 	int status = 0;
 
 	if (!stored_is_jpeg(o->data)) {
-		fail("%s: pictures are %s (wanted jpg)",
+		fail("%s: frames are %s (wanted jpg)",
 		    text_quote(dataset_path(o->data)), dataset_ext(o->data, 0));
 		return EXIT_FAILED;
 	}

@@ -2,8 +2,8 @@
 #define BENCH_RIG_H
 
 /*
- * A network on a back end with a leaf of made-up clips to train on: the same
- * pixels, labels and initial weights on every back end.
+ * A network on a back end with a microbatch of made-up clips to train on: the
+ * same pixels, labels and initial weights on every back end.
  */
 
 #include "bench/shape.h"
@@ -22,7 +22,7 @@ int rig_open(struct rig *r, const struct graph *g, const struct backend *b,
     const struct shape *s);
 void rig_close(struct rig *r);
 
-/* rig_forward(r, feed): forward on ${feed}; the mean loss of the leaf. */
+/* rig_forward(r, feed): forward on ${feed}; the mean loss of the microbatch. */
 double rig_forward(struct rig *r, const struct feed *feed);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Whole steps of training on one leaf: forward, backward, update; on made-up
- * clips, and on those of a packed set with the loader at work beside.
+ * Whole steps of training on one microbatch: forward, backward, update; on
+ * made-up clips, and on those of a packed set with the loader at work beside.
  */
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,9 @@ clear(struct job *j)
 
 /* ---- one step ---- */
 
-/* A diverged step is a wrong answer if answers matter; then it ends the case. */
+/*
+ * A diverged step is a wrong answer if answers matter; then it ends the case.
+ */
 static int
 sound(struct job *j)
 {
@@ -69,13 +71,13 @@ sound(struct job *j)
 }
 
 static int
-next_leaf(struct job *j, struct leaf **leaf, struct feed *f)
+next_microbatch(struct job *j, struct microbatch **mb, struct feed *f)
 {
-	int got = loader_next(j->loader, leaf);
+	int got = loader_next(j->loader, mb);
 
 	if (got != 1)
 		return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	*f = (struct feed){ (*leaf)->pixels, (*leaf)->label, (*leaf)->clip,
+	*f = (struct feed){ (*mb)->pixels, (*mb)->label, (*mb)->clip,
 		j->rig.feed.seed };
 	return 0;
 }
@@ -86,12 +88,12 @@ run(void *arg, int counts)
 	struct job *j = arg;
 	struct rig *r = &j->rig;
 	struct feed feed = r->feed;
-	struct leaf *leaf = NULL;
+	struct microbatch *mb = NULL;
 	double at[PHASES + 1];
 	int status;
 
 	at[WAIT] = clock_seconds();
-	if (j->loader != NULL && (status = next_leaf(j, &leaf, &feed)) != 0)
+	if (j->loader != NULL && (status = next_microbatch(j, &mb, &feed)) != 0)
 		return status;
 	at[FORWARD] = clock_seconds();
 	j->loss = rig_forward(r, &feed);
@@ -100,8 +102,8 @@ run(void *arg, int counts)
 	at[UPDATE] = clock_seconds();
 	optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
 	at[PHASES] = clock_seconds();
-	if (leaf != NULL)
-		loader_return(j->loader, leaf);
+	if (mb != NULL)
+		loader_return(j->loader, mb);
 	if (counts) {
 		figure_add(&j->seconds[STEP], at[PHASES] - at[WAIT]);
 		for (int i = WAIT; i < PHASES; i++)

@@ -66,7 +66,7 @@ comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 }
 
 int
-comm_gather_parts(struct comm *c, void *data, const size_t *start)
+comm_allgatherv(struct comm *c, void *data, const size_t *start)
 {
 	size_t others = (size_t)c->size - 1;
 	struct piece *send = xcalloc(others, sizeof(*send));
@@ -89,7 +89,7 @@ comm_gather_parts(struct comm *c, void *data, const size_t *start)
 }
 
 int
-comm_gather(struct comm *c, const void *mine, size_t bytes, void *all)
+comm_allgather(struct comm *c, const void *mine, size_t bytes, void *all)
 {
 	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start));
 	int result;
@@ -97,7 +97,7 @@ comm_gather(struct comm *c, const void *mine, size_t bytes, void *all)
 	for (int r = 0; r <= c->size; r++)
 		start[r] = (size_t)r * bytes;
 	memcpy((char *)all + start[c->rank], mine, bytes);
-	result = comm_gather_parts(c, all, start);
+	result = comm_allgatherv(c, all, start);
 	free(start);
 	return result;
 }
@@ -106,7 +106,7 @@ int
 comm_max(struct comm *c, int64_t *v)
 {
 	int64_t *all = xcalloc((size_t)c->size, sizeof(*all));
-	int result = comm_gather(c, v, sizeof(*v), all);
+	int result = comm_allgather(c, v, sizeof(*v), all);
 
 	for (int r = 0; r < c->size && result == 0; r++)
 		*v = all[r] > *v ? all[r] : *v;

@@ -65,16 +65,16 @@ int comm_barrier(struct comm *c);
 int comm_broadcast(struct comm *c, void *data, size_t bytes, int root);
 
 /*
- * comm_gather(c, mine, bytes, all): every rank's ${bytes} (the same number on
- * each) to every rank, in order of rank, into ${all}.
+ * comm_allgather(c, mine, bytes, all): every rank's ${bytes} (the same number
+ * on each) to every rank, in order of rank, into ${all}.
  */
-int comm_gather(struct comm *c, const void *mine, size_t bytes, void *all);
+int comm_allgather(struct comm *c, const void *mine, size_t bytes, void *all);
 
 /*
- * comm_gather_parts(c, data, start): rank r holds the bytes start[r] to
+ * comm_allgatherv(c, data, start): rank r holds the bytes start[r] to
  * start[r + 1] - 1 of ${data}; fill in the rest on every rank.
  */
-int comm_gather_parts(struct comm *c, void *data, const size_t *start);
+int comm_allgatherv(struct comm *c, void *data, const size_t *start);
 
 /* comm_max(c, v): the largest of every rank's ${v}, to all of them. */
 int comm_max(struct comm *c, int64_t *v);

@@ -59,7 +59,7 @@ cores(struct comm *c)
 	gethostname(mine.host, sizeof(mine.host) - 1);
 	if (sched_getaffinity(0, sizeof(mine.cpus), &mine.cpus) != 0)
 		CPU_SET(0, &mine.cpus);
-	if (comm_gather(c, &mine, sizeof(mine), all) == 0) {
+	if (comm_allgather(c, &mine, sizeof(mine), all) == 0) {
 		n = cores_share(all, c->size, c->rank);
 		if (c->rank == 0)
 			warn_bound(all, c->size);

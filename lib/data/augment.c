@@ -1,4 +1,4 @@
-/* Which part of the picture a clip shows. */
+/* Which part of the frame a clip shows. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

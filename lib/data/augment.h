@@ -2,9 +2,9 @@
 #define DATA_AUGMENT_H
 
 /*
- * Which part of the picture a clip shows, the same in all its frames: pure
- * functions.  Pictures are ${w} x ${h} pixels as they are stored, at least 1;
- * a crop lies inside the picture and is then resized to ${side} x ${side}.
+ * Which part of the frame a clip shows, the same in all its frames: pure
+ * functions.  Frames are ${w} x ${h} pixels as they are stored, at least 1;
+ * a crop lies inside the frame and is then resized to ${side} x ${side}.
  */
 
 #include "base/rng.h"
@@ -14,7 +14,7 @@ enum crop_rule {
 	CROP_CENTRE		/* the centre, as in validation */
 };
 
-/* A crop of the stored picture, in whole pixels, and whether to mirror it. */
+/* A crop of the stored frame, in whole pixels, and whether to mirror it. */
 struct crop { int x, y, w, h, flip; };
 
 /*
@@ -30,7 +30,7 @@ struct crop crop_train(enum crop_rule rule, int w, int h, int side,
  * crop_sizes(w, h, side, pair):
  * The pairs (width, height) a multi-scale crop is drawn from: each of {1,
  * .875, .75, .66} of the short side, rounded down, at most one step apart; a
- * size within 2 pixels of ${side} becomes it, unless the picture is smaller.
+ * size within 2 pixels of ${side} becomes it, unless the frame is smaller.
  * Return how many there are: 10.
  * ops/transforms.py of the TSM program, GroupMultiScaleCrop.
  */
@@ -40,7 +40,7 @@ int crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2]);
 /*
  * crop_places(w, h, crop_w, crop_h, place):
  * The 13 places (x, y) of a crop: corners and centre, the middles of the
- * edges, and the quarters between centre and corners.  In small pictures some
+ * edges, and the quarters between centre and corners.  In small frames some
  * are the same.  Same source, fill_fix_offset.
  */
 #define CROP_PLACES 13
@@ -50,11 +50,11 @@ void crop_places(int w, int h, int crop_w, int crop_h,
 /*
  * crop_test(w, h, view, views, full):
  * Crop ${view} of ${views} for testing.  1: the centre; 3: left, right and
- * centre, or top, bottom and centre of an upright picture; 5: the corners and
+ * centre, or top, bottom and centre of an upright frame; 5: the corners and
  * the centre; 10: those five, then the five mirrored.  A square of the whole
  * short side if ${full}; otherwise of 224/256 of it, which is the published
  * "short side to 256, crop 224", at every side.  Same program, GroupCenterCrop,
- * GroupFullResSample (which takes left and right of upright pictures too) and
+ * GroupFullResSample (which takes left and right of upright frames too) and
  * GroupOverSample.
  * crop_test_known(views): 1 if there is such a protocol, else 0.
  */

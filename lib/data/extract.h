@@ -17,7 +17,7 @@ struct extract_options {
 	int enlarge;			/* short_side may enlarge */
 	struct fraction fps;		/* 0/0: every frame as it is */
 	int64_t max_frames;		/* stored; a video of more is refused */
-	int64_t max_pixels;		/* of a decoded picture */
+	int64_t max_pixels;		/* of a decoded frame */
 	enum extract_format format;
 	int quality;			/* of JPEG, 1 to 100 */
 	int allow_truncated;
@@ -58,7 +58,7 @@ struct extraction {
 /* extract_status_name(s): "ok", "truncated", "damaged" or "failed". */
 const char *extract_status_name(enum extract_status s);
 
-/* extract_size(o, w, h, to_w, to_h): the stored size of a w by h picture. */
+/* extract_size(o, w, h, to_w, to_h): the stored size of a w by h frame. */
 void extract_size(const struct extract_options *o, int w, int h, int *to_w,
     int *to_h);
 

@@ -1,7 +1,7 @@
 #ifndef DATA_LIST_H
 #define DATA_LIST_H
 
-/* Lists of videos: plain lists of paths, and those that come with data sets. */
+/* Lists of videos: plain lists of paths, and those that come with datasets. */
 
 #include <stddef.h>
 

@@ -187,7 +187,7 @@ out:
 	return result;
 }
 
-/* The name behind "12 name" if 12 is ${number}; else NULL. */
+/* The name after "12 name" if 12 is ${number}; else NULL. */
 static char *
 numbered(char *line, int64_t number)
 {

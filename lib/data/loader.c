@@ -1,12 +1,13 @@
 /*
- * Leaves, loaded ahead by threads.
+ * Microbatches, loaded ahead by threads.
  *
- * A slot holds one leaf.  Whoever finds no clip left to load plans the next
- * leaf into a free slot and puts it at the end of the queue; threads load the
- * queue's clips in order, and the trainer takes whole leaves off its head.
- * There are as many slots as the memory allows for the largest leaf to come,
- * so that nothing is allocated on the way and a change of shape is nothing
- * special.  One lock guards all of it but the clips being loaded.
+ * A slot holds one microbatch.  Whoever finds no clip left to load plans the
+ * next microbatch into a free slot and puts it at the end of the queue;
+ * threads load the queue's clips in order, and the trainer takes whole
+ * microbatches off its head. There are as many slots as the memory allows for
+ * the largest microbatch to come, so that nothing is allocated on the way and
+ * a change of shape is nothing special.  One lock guards all of it but the
+ * clips being loaded.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -20,14 +21,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/fetch.h"
-#include "data/leaves.h"
+#include "data/microbatches.h"
 #include "data/loader.h"
 
-/* More leaves ahead would only be memory: they are small then. */
+/* More microbatches ahead would only be memory: they are small then. */
 #define MOST_SLOTS 256
 
 struct slot {
-	struct leaf leaf;	/* first: loader_return gets its address */
+	struct microbatch mb;	/* first: loader_return gets its address */
 	struct slot *next;	/* in the queue, or of those free */
 	int begun, left;	/* clips: given to threads, not yet loaded */
 	int *frame;		/* [n][t] */
@@ -38,7 +39,7 @@ struct slot {
 
 struct loader {
 	const struct dataset *d;
-	struct leaves *leaves;
+	struct microbatches *microbatches;
 	FILE *trace;
 	pthread_t *thread;
 	int threads;
@@ -46,20 +47,20 @@ struct loader {
 	int slots;
 	atomic_int stop;
 
-	pthread_mutex_t lock;	/* of all below, and of ${leaves} */
+	pthread_mutex_t lock;	/* of all below, and of ${microbatches} */
 	pthread_cond_t work, ready;
 	struct slot *head, *tail;		/* queue */
 	struct slot *loading;			/* the last, if not all begun */
 	struct slot *free;
-	int ended;				/* all leaves are in slots */
+	int ended;				/* all microbatches are in slots */
 	struct loader_stats stats;
 };
 
 /* ---- loading ---- */
 
 /*
- * Find a clip to load, planning a leaf if need be; 0 if there is none now.
- * The lock is held.
+ * Find a clip to load, planning a microbatch if need be; 0 if there is none
+ * now. The lock is held.
  */
 static int
 take(struct loader *l, struct slot **slot, int *clip)
@@ -69,7 +70,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 	if (s == NULL) {
 		if (l->ended || (s = l->free) == NULL)
 			return 0;
-		if (!leaves_next(l->leaves, &s->leaf)) {
+		if (!microbatches_next(l->microbatches, &s->mb)) {
 			l->ended = 1;
 			pthread_cond_signal(&l->ready);
 			return 0;
@@ -77,7 +78,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 		l->free = s->next;
 		s->next = NULL;
 		s->begun = 0;
-		s->left = s->failed = s->leaf.n;
+		s->left = s->failed = s->mb.n;
 		s->status = 0;
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;
 		l->tail = l->loading = s;
@@ -85,7 +86,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 	}
 	*slot = s;
 	*clip = s->begun++;
-	if (s->begun == s->leaf.n)
+	if (s->begun == s->mb.n)
 		l->loading = NULL;
 	return 1;
 }
@@ -95,15 +96,15 @@ static int
 load(const struct loader *l, struct slot *s, int i, struct fetch *f,
     struct fetch_cost *cost)
 {
-	struct leaf *leaf = &s->leaf;
-	size_t t = (size_t)leaf->t;
-	size_t size = 3 * t * (size_t)leaf->h * (size_t)leaf->w;
+	struct microbatch *mb = &s->mb;
+	size_t t = (size_t)mb->t;
+	size_t size = 3 * t * (size_t)mb->h * (size_t)mb->w;
 	int *frame = s->frame + (size_t)i * t;
 
-	leaves_choose(l->leaves, leaf, i, frame, &s->crop[i]);
-	return fetch_clip(f, &(struct fetch_clip){ .sample = leaf->sample[i],
-	    .t = leaf->t, .side = leaf->w, .frame = frame,
-	    .crop = s->crop[i] }, leaf->pixels + (size_t)i * size, &l->stop,
+	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
+	return fetch_clip(f, &(struct fetch_clip){ .sample = mb->sample[i],
+	    .t = mb->t, .side = mb->w, .frame = frame,
+	    .crop = s->crop[i] }, mb->pixels + (size_t)i * size, &l->stop,
 	    cost);
 }
 
@@ -162,28 +163,28 @@ slot_init(struct slot *s, int clips, size_t frames, size_t bytes)
 	size_t n = (size_t)clips;
 	char text[32];
 
-	s->leaf.label = xcalloc(n, sizeof(*s->leaf.label));
-	s->leaf.clip = xcalloc(n, sizeof(*s->leaf.clip));
-	s->leaf.sample = xcalloc(n, sizeof(*s->leaf.sample));
+	s->mb.label = xcalloc(n, sizeof(*s->mb.label));
+	s->mb.clip = xcalloc(n, sizeof(*s->mb.clip));
+	s->mb.sample = xcalloc(n, sizeof(*s->mb.sample));
 	s->crop = xcalloc(n, sizeof(*s->crop));
 	s->frame = xcalloc(frames, sizeof(*s->frame));
 	/* A multiple of the alignment, which suits any vector and copy. */
-	s->leaf.pixels = aligned_alloc(64, (bytes + 63) / 64 * 64);
-	if (s->leaf.pixels == NULL && bytes > 0)
-		die(EXIT_FAILED, "out of memory: %s for a leaf of clips",
+	s->mb.pixels = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	if (s->mb.pixels == NULL && bytes > 0)
+		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
 		    text_bytes(text, (double)bytes));
 }
 
 /* Make as many slots as ${memory} allows, then let the threads go. */
 static struct loader *
-begin(const struct dataset *d, struct leaves *leaves, size_t memory,
+begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
     int threads, FILE *trace)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
 	size_t frames, bytes, n = 0;
 	int clips;
 
-	leaves_most(leaves, &clips, &frames, &bytes);
+	microbatches_most(microbatches, &clips, &frames, &bytes);
 	if (bytes > 0)
 		n = memory / bytes;
 	l->slots = n < 2 ? 2 : n > MOST_SLOTS ? MOST_SLOTS : (int)n;
@@ -194,7 +195,7 @@ begin(const struct dataset *d, struct leaves *leaves, size_t memory,
 		l->free = &l->slot[i];
 	}
 	l->d = d;
-	l->leaves = leaves;
+	l->microbatches = microbatches;
 	l->trace = trace;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->work, NULL);
@@ -214,7 +215,7 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
 {
 	if (o->trace != NULL && o->rank == 0 && from == 0)
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\n", o->trace);
-	return begin(d, leaves_of_steps(d, s, from, o), o->memory, o->threads,
+	return begin(d, microbatches_of_steps(d, s, from, o), o->memory, o->threads,
 	    o->trace);
 }
 
@@ -222,7 +223,7 @@ struct loader *
 loader_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
-	return begin(d, leaves_of_views(d, first, count, o), o->memory,
+	return begin(d, microbatches_of_views(d, first, count, o), o->memory,
 	    o->threads, NULL);
 }
 
@@ -240,17 +241,17 @@ loader_free(struct loader *l)
 	for (int i = 0; i < l->slots; i++) {
 		struct slot *s = &l->slot[i];
 
-		free(s->leaf.label);
-		free(s->leaf.clip);
-		free(s->leaf.sample);
-		free(s->leaf.pixels);
+		free(s->mb.label);
+		free(s->mb.clip);
+		free(s->mb.sample);
+		free(s->mb.pixels);
 		free(s->frame);
 		free(s->crop);
 	}
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->work);
 	pthread_cond_destroy(&l->ready);
-	leaves_free(l->leaves);
+	microbatches_free(l->microbatches);
 	free(l->thread);
 	free(l->slot);
 	free(l);
@@ -261,7 +262,7 @@ loader_free(struct loader *l)
 static int
 write_trace(const struct loader *l, const struct slot *s)
 {
-	const struct leaf *f = &s->leaf;
+	const struct microbatch *f = &s->mb;
 	FILE *to = l->trace;
 
 	for (int i = 0; i < f->n; i++) {
@@ -280,7 +281,7 @@ write_trace(const struct loader *l, const struct slot *s)
 }
 
 int
-loader_next(struct loader *l, struct leaf **leaf)
+loader_next(struct loader *l, struct microbatch **mb)
 {
 	struct slot *s;
 	double start = clock_seconds();
@@ -300,23 +301,23 @@ loader_next(struct loader *l, struct leaf **leaf)
 	} else {
 		l->head = s->next;
 		l->stats.ready--;
-		l->stats.leaves++;
+		l->stats.microbatches++;
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (status < 0)
 		fail("%s", s->error);
 	if (status != 1)
 		return status;
-	*leaf = &s->leaf;
+	*mb = &s->mb;
 	if (l->trace != NULL && write_trace(l, s) != 0)
 		return -1;
 	return 1;
 }
 
 void
-loader_return(struct loader *l, struct leaf *leaf)
+loader_return(struct loader *l, struct microbatch *mb)
 {
-	struct slot *s = (struct slot *)leaf;
+	struct slot *s = (struct slot *)mb;
 
 	pthread_mutex_lock(&l->lock);
 	s->next = l->free;

@@ -2,7 +2,7 @@
 #define DATA_LOADER_H
 
 /*
- * The loader turns step numbers into pixels.  It gives this rank's leaves
+ * The loader turns step numbers into pixels.  It gives this rank's microbatches
  * (groups of clips that share BN statistics), one after the other, in order;
  * threads read, decode, crop and resize ahead of the trainer, across changes
  * of shape, because the schedule says what comes.  What a clip shows is a
@@ -19,13 +19,13 @@
 #include "sched/schedule.h"
 #include "shard/dataset.h"
 
-/* A leaf: n clips, ready for the network. */
-struct leaf {
+/* A microbatch: n clips, ready for the network. */
+struct microbatch {
 	struct schedule_step at;	/* the step it belongs to */
-	int index, leaves;		/* which leaf of how many in the step */
+	int index, microbatches;	/* which of how many in the step */
 	int n, t, h, w;
 	int filled;			/* the last ${filled} clips only fill up
-					 * the last leaf of loader_views */
+					 * the last microbatch of loader_views */
 	uint8_t *pixels;		/* [n][t][h][w][3], RGB */
 	int *label;			/* [n], -1: none */
 	uint64_t *clip;			/* [n] global clip numbers, or views */
@@ -40,7 +40,7 @@ struct loader_options {
 	enum crop_rule crop;
 	int flip;			/* mirror half of the clips */
 	size_t memory;			/* bytes of pixels ahead, at most, but
-					 * no less than two leaves */
+					 * no less than two microbatches */
 	FILE *trace;			/* NULL, or where each clip is listed */
 };
 
@@ -48,40 +48,40 @@ struct loader;
 
 /*
  * loader_new(d, s, from, o):
- * Read data set ${d} by schedule ${s} from step ${from} on; both stay the
+ * Read dataset ${d} by schedule ${s} from step ${from} on; both stay the
  * caller's and must outlive the loader.  Dies only of memory and of threads
  * that do not start.  All pixels are allocated here.
  *
- * With ${o}->trace, loader_next writes a line for each clip of the leaf it
- * gives: step, clip, key, frames from 0, crop as WxH+X+Y in stored pixels, and
- * flip.  The lines of all ranks together, and of a run and its resumption one
- * after the other, are those of one uninterrupted run of one rank, but for
+ * With ${o}->trace, loader_next writes a line for each clip of the microbatch
+ * it gives: step, clip, key, frames from 0, crop as WxH+X+Y in stored pixels,
+ * and flip.  The lines of all ranks together, and of a run and its resumption
+ * one after the other, are those of one uninterrupted run of one rank, but for
  * their order within a step; the header comes with rank 0 and step 0 only.
  */
 struct loader *loader_new(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
 
-/* loader_free(l): at once, whatever the threads are doing; takes back leaves
+/* loader_free(l): at once, whatever the threads are doing; takes back microbatches
  * that were not returned. */
 void loader_free(struct loader *l);
 
 /*
- * loader_next(l, leaf): the next leaf; it is the trainer's until
+ * loader_next(l, microbatch): the next microbatch; it is the trainer's until
  * loader_return.  1, 0 at the end of the schedule, -1 after a message: I/O,
  * -2: data damaged (the message names shard, key and frame).  An error comes
- * in the place of the leaf it is in, and again if asked again; no other clip
- * is ever put in the place of a bad one.
- * The trainer may keep leaves while it asks for more, but one fewer than fit
- * into the memory allowed: one, when that is two leaves.
+ * in the place of the microbatch it is in, and again if asked again; no other
+ * clip is ever put in the place of a bad one.
+ * The trainer may keep microbatches while it asks for more, but one fewer than
+ * fit into the memory allowed: one, when that is two microbatches.
  */
-int loader_next(struct loader *l, struct leaf **leaf);
-void loader_return(struct loader *l, struct leaf *leaf);
+int loader_next(struct loader *l, struct microbatch **mb);
+void loader_return(struct loader *l, struct microbatch *mb);
 
 /* What loading took so far; seconds of threads are added up. */
 struct loader_stats {
 	double waited;			/* seconds the trainer waited */
 	double read, decode, resize;	/* seconds of threads, by the clock */
-	uint64_t leaves;		/* given to the trainer */
+	uint64_t microbatches;		/* given to the trainer */
 	uint64_t clips, frames;		/* loaded; frames decoded */
 	uint64_t bytes;			/* of frames, as stored */
 	int ready;			/* leaves that wait for the trainer */
@@ -100,7 +100,7 @@ struct view_options {
 	enum sampler sampler;
 	int validate;		/* clip_validate instead of clip_test */
 	int clips, crops, full;	/* clip_test, crop_test; 1 and 1 to validate */
-	int n, t, side;		/* shape of a leaf */
+	int n, t, side;		/* shape of a microbatch */
 	size_t memory;
 	int stride;		/* 0: ${sampler} chooses the frames; otherwise
 				 * clip_strided_test does */
@@ -108,11 +108,11 @@ struct view_options {
 
 /*
  * loader_views(d, first, count, o):
- * Leaves of o->n views until ${count} samples from ${first} on are through.
- * The last leaf is filled up with repeats of the last view, label -1.  A leaf's
- * clips are numbered from 0: number / (clips * crops) is the sample, counted
- * from ${first}, and the rest the view; at is all 0, and index and leaves count
- * the leaves of the whole loader.
+ * Microbatches of o->n views until ${count} samples from ${first} on are
+ * through. The last microbatch is filled up with repeats of the last view,
+ * label -1.  A microbatch's clips are numbered from 0: number / (clips *
+ * crops) is the sample, counted from ${first}, and the rest the view; at is
+ * all 0, and index and leaves count the microbatches of the whole loader.
  */
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);

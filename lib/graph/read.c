@@ -382,7 +382,7 @@ cut(struct reader *r, const char *line, struct words *w)
 
 static int read_line(struct reader *r, const char *line, int depth);
 
-/* The length of the key at ${s}, behind its '$'. */
+/* The length of the key at ${s}, after its '$'. */
 static size_t
 key_length(const char *s)
 {

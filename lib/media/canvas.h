@@ -67,7 +67,9 @@ void canvas_path(struct canvas *c, const struct point *p, int n, double width,
  * of width ${scale}; NULL or ${dash}, which has room for them. */
 const double *canvas_dash(int i, double scale, double dash[8]);
 
-/* canvas_area(c, p, n, ink): the inside (even-odd) of a polygon, antialiased. */
+/*
+ * canvas_area(c, p, n, ink): the inside (even-odd) of a polygon, antialiased.
+ */
 void canvas_area(struct canvas *c, const struct point *p, int n,
     struct ink ink);
 

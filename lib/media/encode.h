@@ -5,8 +5,8 @@
 #include "media/image.h"
 
 /*
- * Pictures to a video file, for tests and for the demo's own videos.  The
- * container follows from the extension.  The same pictures give the same bytes
+ * Frames to a video file, for tests and for the demo's own videos.  The
+ * container follows from the extension.  The same frames give the same bytes
  * with the same FFmpeg.  One thread per encoder; several may run at once.
  */
 struct encoder;

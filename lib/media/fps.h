@@ -30,12 +30,12 @@ int fps_find(const int64_t *time, size_t n, struct fraction tick,
 
 /*
  * fps_shows(k, rate, time, until, tick):
- * 1 if picture ${k} of a video resampled to ${rate}, the one for k / ${rate}
+ * 1 if frame ${k} of a video resampled to ${rate}, the one for k / ${rate}
  * seconds, is not after the frame that is on from ${time} to ${until}, in
  * ticks from the first frame: no later frame is strictly nearer.  So for each
- * frame in turn, "while (fps_shows(k, ...)) k++" gives every picture the frame
- * nearest in time, ties to the earlier; and the last picture is the last that
- * is not nearer to the end of the video than to its last frame.
+ * frame in turn, "while (fps_shows(k, ...)) k++" gives every output frame the
+ * input frame nearest in time, ties to the earlier; and the last frame is the
+ * last that is not nearer to the end of the video than to its last frame.
  */
 int fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
     struct fraction tick);

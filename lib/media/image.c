@@ -1,4 +1,4 @@
-/* Pictures in memory. */
+/* Images in memory. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #define MEDIA_IMAGE_H
 
 /*
- * Pictures as bytes: 8 bits a channel, [h][w][c], c = 3 for RGB and 1 for
+ * Images as bytes: 8 bits a channel, [h][w][c], c = 3 for RGB and 1 for
  * grey, rows without gaps.
  */
 
@@ -11,19 +11,19 @@
 
 struct image { int w, h, c; uint8_t *data; };
 
-/* A part of a picture, in pixels; it need not be whole pixels. */
+/* A part of a image, in pixels; it need not be whole pixels. */
 struct region { double x, y, w, h; };
 
-/* image_new(w, h, c): a black picture, for image_free; dies without memory. */
+/* image_new(w, h, c): a black image, for image_free; dies without memory. */
 struct image *image_new(int w, int h, int c);
 void image_free(struct image *m);
 
 /*
  * image_resize(to, to_w, to_h, from, from_w, from_h, r, flip):
- * Write region ${r} of the RGB picture ${from} to ${to} as ${to_w} x ${to_h}
+ * Write region ${r} of the RGB image ${from} to ${to} as ${to_w} x ${to_h}
  * pixels, mirrored left to right if ${flip}.  Bilinear, without a filter for
  * shrinking, pixel centres at half: output pixel i samples input coordinate
- * r.x + (i + 0.5) * r.w / to_w - 0.5, clamped to the picture.  Weights are in
+ * r.x + (i + 0.5) * r.w / to_w - 0.5, clamped to the image.  Weights are in
  * 1/255 across and 1/8224 down, which leaves each byte within 1 of the exact
  * value, and exact where output pixels lie on input pixels.  The same bits on
  * every machine.  ${to} and ${from} must not overlap.

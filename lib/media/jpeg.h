@@ -28,11 +28,11 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
 
 /*
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part):
- * Decode as RGB at least the region ${part} of the picture, at the smallest
+ * Decode as RGB at least the region ${part} of the image, at the smallest
  * scale of 1, 1/2 and 1/4 that leaves ${part} no smaller than ${want_w} x
  * ${want_h}.  ${out} points into the decoder, valid until its next call, and
  * shows a little more than ${part}, which lies at ${out_part} in it: enough for
- * image_resize to give the same bits as from the whole picture at that scale.
+ * image_resize to give the same bits as from the whole image at that scale.
  * A file cut short, or a decoder warning, is an error: -1 after a message
  * without the file's name, which the caller adds by fail_capture and a message
  * of its own.

@@ -1,6 +1,6 @@
 /*
  * JPEG to pixels, only as many as are wanted: fewer DCT coefficients where a
- * smaller picture will do, no columns left and right of the region, no rows
+ * smaller image will do, no columns left and right of the region, no rows
  * above it, and nothing at all below it.  What is left to do in any case is
  * the Huffman decoding of everything above the region's last row.
  */
@@ -20,8 +20,8 @@
 /*
  * Pixels to decode around the region, after scaling: one for the neighbour
  * that a bilinear resize looks at, and one because libjpeg interpolates chroma
- * as if the picture ended where decoding does.  With both, a region has the
- * same pixels as the whole picture.
+ * as if the image ended where decoding does.  With both, a region has the
+ * same pixels as the whole image.
  */
 #define MARGIN 2
 
@@ -126,7 +126,7 @@ widen(double start, double length, JDIMENSION total, JDIMENSION *first,
 
 	a = a > 0 ? a : 0;
 	b = b < total ? b : total;
-	/* A span outside the picture is clamped to the pixel next to it. */
+	/* A span outside the image is clamped to the pixel next to it. */
 	*first = a < total ? (JDIMENSION)a : total - 1;
 	*end = b > *first ? (JDIMENSION)b : *first + 1;
 }

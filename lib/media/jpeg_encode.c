@@ -18,7 +18,7 @@ struct jpeg_encoder {
 	struct jpeg_destination_mgr to;
 	jmp_buf failed;
 	struct buffer *out;
-	uint8_t *padded;	/* rows with whole blocks, if the picture's
+	uint8_t *padded;	/* rows with whole blocks, if the image's
 				 * have none */
 	size_t padded_size;
 	int w, h;
@@ -49,7 +49,7 @@ on_start(j_compress_ptr c)
 	(void)c;		/* aim() has been called */
 }
 
-/* Let libjpeg write behind what ${e->out} holds. */
+/* Let libjpeg write after what ${e->out} holds. */
 static void
 aim(struct jpeg_encoder *e, size_t room)
 {
@@ -98,7 +98,7 @@ jpeg_encoder_new(int quality)
 	e->to.empty_output_buffer = on_full;
 	e->to.term_destination = on_end;
 	e->c.dest = &e->to;
-	/* The tables of a quality are the same for every picture. */
+	/* The tables of a quality are the same for every image. */
 	e->c.in_color_space = JCS_YCbCr;
 	e->c.input_components = 3;
 	jpeg_set_defaults(&e->c);
@@ -129,7 +129,7 @@ check_size(int w, int h)
 
 /*
  * Sixteen rows of luma and eight of chroma from row ${y} on, as libjpeg wants
- * them: whole blocks.  Rows below the picture repeat its last, columns to its
+ * them: whole blocks.  Rows below the image repeat its last, columns to its
  * right the last pixel; only rows that lack columns are copied.
  */
 static void
@@ -160,7 +160,7 @@ take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	}
 }
 
-/* Begin a picture of e->w by e->h, whose input is of ${space}. */
+/* Begin a image of e->w by e->h, whose input is of ${space}. */
 static void
 begin(struct jpeg_encoder *e, J_COLOR_SPACE space, int raw)
 {

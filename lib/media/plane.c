@@ -1,4 +1,4 @@
-/* Planar pictures: what their numbers mean, and which way up they are. */
+/* Planar images: what their numbers mean, and which way up they are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ plane_room(struct plane_buffer *b, int w, int h)
 
 	if (b->p.w == w && b->p.h == h)
 		return &b->p;
-	/* A vector more than the picture, for those who read ahead. */
+	/* A vector more than the image, for those who read ahead. */
 	b->data = xrealloc(b->data, y + 2 * c + 2 * ALIGN, 1);
 	start = b->data + (ALIGN - (uintptr_t)b->data % ALIGN) % ALIGN;
 	b->p = (struct planes){ w, h, { start, start + y, start + y + c },

@@ -2,7 +2,7 @@
 #define MEDIA_PLANE_H
 
 /*
- * Planar 4:2:0 pictures, as video decoders give and JPEG takes them: Y of w by
+ * Planar 4:2:0 images, as video decoders give and JPEG takes them: Y of w by
  * h, Cb and Cr of (w + 1) / 2 by (h + 1) / 2, 8 bits each.
  */
 
@@ -12,7 +12,7 @@
 
 struct planes { int w, h; uint8_t *plane[3]; int stride[3]; };
 
-/* A picture of one's own, whose memory is kept from size to size. */
+/* A image of one's own, whose memory is kept from size to size. */
 struct plane_buffer { struct planes p; uint8_t *data; };
 
 /* plane_room(b, w, h): give ${b} room for w by h pixels; return &b->p. */
@@ -43,17 +43,17 @@ int plane_is_jfif(struct plane_colour c);
 void plane_to_jfif(struct planes *to, const struct planes *from,
     struct plane_colour c);
 
-/* How to turn a stored picture upright: swap the axes, then mirror left to
+/* How to turn a stored image upright: swap the axes, then mirror left to
  * right, then flip top to bottom, each if set. */
 struct plane_turn { int swap, mirror, flip; };
 
-/* plane_turn(to, from, t): ${to} has the size of the turned picture. */
+/* plane_turn(to, from, t): ${to} has the size of the turned image. */
 void plane_turn(struct planes *to, const struct planes *from,
     struct plane_turn t);
 
 /*
  * plane_turn_bytes(to, to_stride, w, h, from, from_stride, c, t):
- * The same for one picture of ${c} interleaved bytes a pixel; w by h is the
+ * The same for one image of ${c} interleaved bytes a pixel; w by h is the
  * size of the turned one.
  */
 void plane_turn_bytes(uint8_t *to, int to_stride, int w, int h,

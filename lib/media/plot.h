@@ -61,7 +61,7 @@ struct plot_heat {
 	int rows, columns;
 	const double *value;		/* [rows][columns], at least 0 */
 	double max;			/* black; 0: the greatest value */
-	int digits;			/* behind the point */
+	int digits;			/* after the point */
 	const char *unit;		/* of the values, for the key */
 };
 

@@ -21,7 +21,7 @@ struct resize_job {
 	int to_w, to_h;
 	const uint8_t *from;		/* [from_h][from_w][3] */
 	int from_w, from_h;
-	const struct resize_tap *x;	/* [to_w]; at + 1 is in the picture, */
+	const struct resize_tap *x;	/* [to_w]; at + 1 is in the image, */
 	const struct resize_tap *y;	/* [to_h]    unless it has but 1 */
 };
 

@@ -6,7 +6,7 @@
  * account of what the file claims, what was there and what was damaged.
  *
  * What a file is, is decided by its bytes, never by its name.  Only containers
- * that hold their own pictures are read; a playlist, which would open other
+ * that hold their own frames are read; a playlist, which would open other
  * files, is refused, and no demuxer can open a file or reach the network.
  *
  * One video is one thread's work; several videos may be decoded at once by as
@@ -28,7 +28,7 @@ void video_versions(FILE *f);
 
 struct video;
 
-/* What the headers say.  Sizes are those of the picture the right way up. */
+/* What the headers say.  Sizes are those of the frame the right way up. */
 struct video_info {
 	char format[32], codec[32], pixels[32];
 	int width, height;
@@ -61,7 +61,7 @@ struct video_account {
 };
 
 struct video_limits {
-	int64_t pixels;		/* of one picture; more is refused before any
+	int64_t pixels;		/* of one frame; more is refused before any
 				 * memory is taken */
 };
 

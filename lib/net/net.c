@@ -92,7 +92,7 @@ net_reserve(struct net *n)
 		n->backend->free(n->arena);
 	n->arena_bytes = 0;
 	if ((n->arena = n->backend->alloc(most)) == NULL)
-		return fail("%s: the activations of a leaf need %s; choose a "
+		return fail("%s: the activations of a microbatch need %s; choose a "
 		    "smaller --bn-size, fewer frames or a smaller crop",
 		    n->graph->name, text_bytes(text, (double)most));
 	n->arena_bytes = most;

@@ -35,8 +35,8 @@ void net_free(struct net *n);
 void net_init(struct net *n, uint64_t seed);
 
 /*
- * net_plan(n, input, training): the plan for this shape of leaf, made on first
- * use.  Touches no device memory.  NULL after a message.
+ * net_plan(n, input, training): the plan for this shape of microbatch, made on
+ * first use.  Touches no device memory.  NULL after a message.
  */
 struct plan *net_plan(struct net *n, const struct dims *input, int training);
 

@@ -2,7 +2,7 @@
 #define NET_PLAN_H
 
 /*
- * A plan is a network bound to one shape of leaf and one back end: a flat
+ * A plan is a network bound to one shape of microbatch and one back end: a flat
  * array of tasks, and for each buffer its place in one arena.  Running it is a
  * loop.  Making it touches no device memory, so every shape of a schedule can
  * be planned, and refused, before the first step.
@@ -13,7 +13,7 @@
 #include "backend/backend.h"
 
 struct plan {
-	struct dims input;		/* of one leaf */
+	struct dims input;		/* of one microbatch */
 	int training;
 	int n;				/* tasks, one an op */
 	struct task *task;
@@ -50,7 +50,10 @@ void plan_forward(struct plan *p, const struct feed *feed);
 void plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg),
     void *arg);
 
-/* plan_place: the lifetimes behind an arena, exported for its test. */
+/*
+ * plan_place: the lifetimes that an arena is laid out by, exported for its
+ * test.
+ */
 struct plan_block {
 	size_t bytes, *at;
 	int born, dies;			/* inclusive */

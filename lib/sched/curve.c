@@ -46,30 +46,30 @@ curve_cell(const struct schedule *s, enum curve_of what, int turn)
 		const struct stage *g = &s->stage[i];
 		double y = turn < g->cells ? number(&g->cell[turn], what) : NAN;
 
-		add_point(&c, g->first, y);
-		add_point(&c, g->last, y);
+		add_point(&c, g->epoch_begin, y);
+		add_point(&c, g->epoch_end, y);
 	}
 	return c;
 }
 
 struct curve
-curve_rate(const struct schedule *s)
+curve_lr(const struct schedule *s)
 {
 	struct curve c = { 0 };
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
-		double first = g->first;
+		double first = g->epoch_begin;
 
 		for (int k = 0; k < g->pieces; k++) {
-			const struct rate_piece *p = &g->rate[k];
-			double last = fmin(p->until, g->last);
-			int parts = p->kind == RATE_FLAT ? 1 : 100;
+			const struct lr_piece *p = &g->lr[k];
+			double last = fmin(p->until, g->epoch_end);
+			int parts = p->kind == LR_FLAT ? 1 : 100;
 
 			for (int j = 0; j <= parts; j++) {
 				double x = first + j * (last - first) / parts;
 
-				add_point(&c, x, rate_at(p, 1, x));
+				add_point(&c, x, lr_at(p, 1, x));
 			}
 			first = last;
 		}

@@ -18,8 +18,11 @@ int curve_turns(const struct schedule *s, enum curve_of what);
 struct curve curve_cell(const struct schedule *s, enum curve_of what,
     int turn);
 
-/* curve_rate(s): the rate, at points so close that it looks bent as it is. */
-struct curve curve_rate(const struct schedule *s);
+/*
+ * curve_lr(s): the learning rate, at points so close that it looks bent as it
+ * is.
+ */
+struct curve curve_lr(const struct schedule *s);
 
 /* curve_most(c): the greatest y, 0 if there is none above. */
 double curve_most(const struct curve *c);

@@ -108,7 +108,7 @@ struct growth {
 	const struct multigrid *m;
 	struct schedule *s;
 	size_t cap;
-	double *flat;		/* [stages] the rate but for warm-up */
+	double *flat;		/* [stages] the learning rate but for warm-up */
 	size_t flats;
 };
 
@@ -118,7 +118,7 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 {
 	struct schedule *s = w->s;
 	int first = s->stages > 0 ? schedule_epochs(s) : 0;
-	double rate = rate_linear(w->m->lr, factor, shape->times);
+	double lr = lr_linear(w->m->lr, factor, shape->times);
 	struct stage *g;
 
 	if (end <= first)
@@ -126,15 +126,15 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 	if (s->stages == SCHEDULE_STAGES || end > SCHEDULE_EPOCHS)
 		return fail("more than %d stages or %d epochs", SCHEDULE_STAGES,
 		    SCHEDULE_EPOCHS);
-	if (rate > RATE_MOST)
-		return fail("a rate of %g behind epoch %d (wanted at most %g)", rate,
-		    first, RATE_MOST);
+	if (lr > LR_MOST)
+		return fail("a learning rate of %g after epoch %d (wanted at most %g)", lr,
+		    first, LR_MOST);
 	s->stage = array_room(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
 	w->flat = array_room(w->flat, (size_t)s->stages, &w->flats,
 	    sizeof(*w->flat));
-	w->flat[s->stages] = rate;
+	w->flat[s->stages] = lr;
 	g = &s->stage[s->stages++];
-	*g = (struct stage){ .first = first, .last = end };
+	*g = (struct stage){ .epoch_begin = first, .epoch_end = end };
 	return fill_cells(w->m, shape, g);
 }
 
@@ -155,7 +155,10 @@ plain_stages(struct growth *w)
 	return 0;
 }
 
-/* Epochs between fall ${j} - 1 and fall ${j} of the rate, without cycles. */
+/*
+ * Epochs between fall ${j} - 1 and fall ${j} of the learning rate, without
+ * cycles.
+ */
 static int
 between(const struct multigrid *m, int j)
 {
@@ -202,7 +205,7 @@ long_stages(struct growth *w, const struct shape *shape)
 		}
 	if (!m->fine_tune)
 		return 0;
-	/* The first half keeps the rate, so that shape and rate do not change
+	/* The first half keeps the learning rate, so that shape and rate do not change
 	 * in the same epoch. */
 	begin = (int)rint(done);
 	end = (int)rint(done + tuning * stretch);
@@ -211,25 +214,25 @@ long_stages(struct growth *w, const struct shape *shape)
 	return add_stage(w, last, m->factor[m->falls], end);
 }
 
-/* ---- rates ---- */
+/* ---- learning rates ---- */
 
 static int
 set_rates(const struct growth *w)
 {
 	const struct multigrid *m = w->m;
-	struct rate_warmup warm = { m->warmup_epochs, m->warmup_lr, 0 };
+	struct lr_warmup warm = { m->warmup_epochs, m->warmup_lr, 0 };
 	struct schedule *s = w->s;
 
 	if (warm.epochs >= schedule_epochs(s))
 		return fail("a warm-up of %g epochs in a schedule of %d",
 		    warm.epochs, schedule_epochs(s));
-	/* It climbs to the rate of the epoch where it ends. */
+	/* It climbs to the learning rate of the epoch where it ends. */
 	warm.to = w->flat[schedule_stage(s, (int)warm.epochs) - s->stage];
 	for (int i = 0; i < s->stages; i++) {
 		struct stage *g = &s->stage[i];
 
-		g->pieces = rate_stage(w->flat[i], g->first, g->last, &warm,
-		    &g->rate);
+		g->pieces = lr_stage(w->flat[i], g->epoch_begin, g->epoch_end, &warm,
+		    &g->lr);
 	}
 	return 0;
 }
@@ -246,7 +249,7 @@ multigrid_schedule(const struct multigrid *m)
 	for (int k = 0; k < m->longs && status == 0; k++)
 		status = long_shape(m, k, &shape[k]);
 	if (status == 0 && m->longs > 0 && m->fine_tune && m->falls == 0)
-		status = fail("the rate never falls, so all epochs would be "
+		status = fail("the learning rate never falls, so all epochs would be "
 		    "fine-tuning and none a long cycle");
 	if (status == 0)
 		status = m->longs > 0 ? long_stages(&w, shape) :

@@ -7,11 +7,12 @@
  * of the batch, B clips of T frames of S x S pixels, while B * T * S * S stays
  * about the same, so that every step costs the same and coarse steps see more
  * clips.  The long cycle goes through T and S over the epochs between two
- * falls of the rate, the short cycle through S from step to step.
+ * falls of the learning rate, the short cycle through S from step to step.
  *
- * The rounding and the order of operations are PySlowFast's (utils/multigrid.py,
- * datasets/multigrid_helper.py), so that shapes, epochs and rates are equal to
- * the last bit.  vt-schedule(1) derives the rule.
+ * The rounding and the order of operations are PySlowFast's
+ * (utils/multigrid.py, datasets/multigrid_helper.py), so that shapes, epochs
+ * and learning rates are equal to the last bit.  vt-schedule(1) derives the
+ * rule.
  */
 
 #include "sched/schedule.h"
@@ -23,19 +24,19 @@ struct multigrid {
 	int batch, frames, crop;	/* B0, T0, S0: the base shape */
 	int stride;			/* at the base shape; 0: segments */
 	int epochs;			/* of the schedule without cycles, E */
-	int falls;			/* of the rate, J - 1 */
+	int falls;			/* of the learning rate, J - 1 */
 	const int *fall;		/* [falls] at these epochs of E, rising */
-	const double *factor;		/* [falls + 1] the rate before, between
+	const double *factor;		/* [falls + 1] the learning rate before, between
 					 * and after them, relative to lr */
 	double lr;			/* for the base batch */
 	double epoch_factor;		/* epochs with cycles over E */
-	double warmup_epochs, warmup_lr;	/* from that rate; 0: none */
+	double warmup_epochs, warmup_lr;	/* from that learning rate; 0: none */
 	int longs;			/* shapes of the long cycle; 0: none */
 	const struct long_factor *long_factor;
 	int shorts;			/* crops before the stage's own; 0: none */
 	const double *short_factor;	/* relative to S0 */
 	int fine_tune;			/* train at the last shape of the long
-					 * cycle behind the last fall */
+					 * cycle after the last fall */
 };
 
 /*

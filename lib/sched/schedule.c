@@ -12,7 +12,7 @@
 
 /* A row as it stands, before it is compared with its neighbours. */
 struct row {
-	int64_t stage, first, last, cycle, batch, frames, crop;
+	int64_t stage, begin, end, cycle, batch, frames, crop;
 	int64_t stride_min, stride_max;
 };
 
@@ -51,12 +51,27 @@ read_groups(const struct table *t, size_t r, struct cell *c)
 	return 0;
 }
 
+/* Version 0.1.0 called the epochs of a stage first and last. */
+static const char *
+begin_name(const struct table *t)
+{
+	return table_column(t, "epoch_begin") < 0 &&
+	    table_column(t, "first") >= 0 ? "first" : "epoch_begin";
+}
+
+static const char *
+end_name(const struct table *t)
+{
+	return table_column(t, "epoch_end") < 0 &&
+	    table_column(t, "last") >= 0 ? "last" : "epoch_end";
+}
+
 static int
 read_row(const struct table *t, size_t r, struct row *w, struct cell *c)
 {
 	if (table_int(t, r, "stage", 0, SCHEDULE_STAGES - 1, &w->stage) != 0 ||
-	    table_int(t, r, "first", 0, SCHEDULE_EPOCHS, &w->first) != 0 ||
-	    table_int(t, r, "last", 1, SCHEDULE_EPOCHS, &w->last) != 0 ||
+	    table_int(t, r, begin_name(t), 0, SCHEDULE_EPOCHS, &w->begin) != 0 ||
+	    table_int(t, r, end_name(t), 1, SCHEDULE_EPOCHS, &w->end) != 0 ||
 	    table_int(t, r, "cycle", 0, SCHEDULE_CYCLE - 1, &w->cycle) != 0 ||
 	    table_int(t, r, "batch", 1, SCHEDULE_BATCH, &w->batch) != 0 ||
 	    table_int(t, r, "frames", 1, SCHEDULE_FRAMES, &w->frames) != 0 ||
@@ -84,27 +99,28 @@ static int
 begin_stage(const struct table *t, size_t r, const struct row *w,
     const struct stage *before, struct stage *g)
 {
-	const char *rate = table_text(t, r, "lr");
-	int begin = before != NULL ? before->last : 0;
+	const char *lr = table_text(t, r, "lr");
+	int begin = before != NULL ? before->epoch_end : 0;
 	char *where;
 
-	if (rate == NULL)
+	if (lr == NULL)
 		return -1;
-	if (w->first != begin)
-		return fail("%s:%d: column first: %d (wanted %d, %s)", t->path,
-		    t->line[r], (int)w->first, begin, before != NULL ?
-		    "where the stage before ends" : "the first epoch");
-	if (w->last <= w->first)
-		return fail("%s:%d: column last: %d (wanted more than first, %d: "
-		    "the stage is epochs first to last - 1)", t->path,
-		    t->line[r], (int)w->last, (int)w->first);
+	if (w->begin != begin)
+		return fail("%s:%d: column %s: %d (wanted %d, %s)", t->path,
+		    t->line[r], begin_name(t), (int)w->begin, begin,
+		    before != NULL ? "where the stage before ends" :
+		    "the first epoch");
+	if (w->end <= w->begin)
+		return fail("%s:%d: column %s: %d (wanted more than %s, %d: the "
+		    "end is not in the stage)", t->path, t->line[r],
+		    end_name(t), (int)w->end, begin_name(t), (int)w->begin);
 	if (w->cycle != 0)
 		return fail("%s:%d: column cycle: %d (wanted 0 in the first row of "
 		    "a stage)", t->path, t->line[r], (int)w->cycle);
-	g->first = (int)w->first;
-	g->last = (int)w->last;
+	g->epoch_begin = (int)w->begin;
+	g->epoch_end = (int)w->end;
 	where = xprintf("%s:%d: column lr", t->path, t->line[r]);
-	g->pieces = rate_parse(where, rate, g->first, g->last, &g->rate);
+	g->pieces = lr_parse(where, lr, g->epoch_begin, g->epoch_end, &g->lr);
 	free(where);
 	return g->pieces < 0 ? -1 : 0;
 }
@@ -114,7 +130,7 @@ static int
 continue_stage(const struct table *t, size_t r, const struct row *w,
     size_t top, const struct stage *g)
 {
-	static const char *const same[] = { "first", "last", "lr" };
+	const char *same[] = { begin_name(t), end_name(t), "lr" };
 
 	if (w->cycle != g->cells)
 		return fail("%s:%d: column cycle: %d (wanted %d, the next of stage "
@@ -196,7 +212,7 @@ schedule_free(struct schedule *s)
 	if (s == NULL)
 		return;
 	for (int i = 0; i < s->stages; i++)
-		free(s->stage[i].rate);
+		free(s->stage[i].lr);
 	free(s->stage);
 	free(s->path);
 	free(s);
@@ -210,12 +226,12 @@ print_row(const struct schedule *s, int stage, int cycle, struct buffer *b)
 	const struct stage *g = &s->stage[stage];
 	const struct cell *c = &g->cell[cycle];
 
-	buffer_printf(b, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", stage, g->first,
-	    g->last, cycle, c->batch, c->frames, c->crop, c->group);
+	buffer_printf(b, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", stage, g->epoch_begin,
+	    g->epoch_end, cycle, c->batch, c->frames, c->crop, c->group);
 	if (c->run != 0)
 		buffer_printf(b, "/%d", c->run);
 	buffer_text(b, "\t");
-	rate_print(g->rate, g->pieces, b);
+	lr_print(g->lr, g->pieces, b);
 	buffer_printf(b, "\t%d\t%d", c->stride_min, c->stride_max);
 }
 
@@ -225,8 +241,8 @@ print_table(const struct schedule *s, uint64_t (*steps)[SCHEDULE_CYCLE])
 {
 	struct buffer b = { 0 };
 
-	buffer_printf(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr"
-	    "\tstride_min\tstride_max%s\n", steps ? "\tsteps\tclips" : "");
+	buffer_printf(&b, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes"
+	    "\tcrop\tbn\tlr\tstride_min\tstride_max%s\n", steps ? "\tsteps\tclips" : "");
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			print_row(s, i, k, &b);
@@ -264,7 +280,7 @@ schedule_text_steps(const struct schedule *s, uint64_t samples)
 int
 schedule_epochs(const struct schedule *s)
 {
-	return s->stage[s->stages - 1].last;
+	return s->stage[s->stages - 1].epoch_end;
 }
 
 /* The first stage that lasts beyond ${epoch}, or the last. */
@@ -276,7 +292,7 @@ find_stage(const struct schedule *s, double epoch)
 	while (low < high) {
 		int middle = (low + high) / 2;
 
-		if (epoch < s->stage[middle].last)
+		if (epoch < s->stage[middle].epoch_end)
 			high = middle;
 		else
 			low = middle + 1;
@@ -291,11 +307,11 @@ schedule_stage(const struct schedule *s, int epoch)
 }
 
 double
-schedule_rate(const struct schedule *s, double epoch)
+schedule_lr(const struct schedule *s, double epoch)
 {
 	const struct stage *g = find_stage(s, epoch);
 
-	return rate_at(g->rate, g->pieces, epoch);
+	return lr_at(g->lr, g->pieces, epoch);
 }
 
 /* Step ${step} begins at ${clip} and takes cell ${turn} of its stage. */
@@ -310,10 +326,10 @@ place(const struct schedule *s, uint64_t samples, uint64_t step, uint64_t clip,
 	at.exact_epoch = (double)clip / (double)samples;
 	g = schedule_stage(s, at.epoch);
 	at.stage = (int)(g - s->stage);
-	if (at.epoch >= g->last)
+	if (at.epoch >= g->epoch_end)
 		return at;		/* the schedule has ended */
 	at.turn = turn;
-	at.rate = rate_at(g->rate, g->pieces, at.exact_epoch);
+	at.lr = lr_at(g->lr, g->pieces, at.exact_epoch);
 	at.cell = &g->cell[turn];
 	return at;
 }
@@ -436,12 +452,12 @@ schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
 		const int number[] = { c->batch, c->frames, c->crop, c->group,
 			c->run, c->stride_min, c->stride_max };
 		unsigned char *to = record;
-		uint64_t rate;
+		uint64_t lr;
 
 		for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 			to = put(to, (uint64_t)number[i], 4);
-		memcpy(&rate, &at.rate, sizeof(rate));
-		to = put(to, rate, 8);
+		memcpy(&lr, &at.lr, sizeof(lr));
+		to = put(to, lr, 8);
 		hasher_add(h, record, (size_t)(to - record));
 	}
 	hash = hasher_128(h);

@@ -17,7 +17,7 @@
 
 #include "base/hash.h"
 #include "base/table.h"
-#include "sched/rate.h"
+#include "sched/lr.h"
 
 /* What a table may say; beyond these a number is a slip. */
 enum {
@@ -43,13 +43,13 @@ struct cell {
 				 * clip; 0, 0: segments choose the frames */
 };
 
-/* Epochs ${first} to ${last} - 1; its cells are visited in turn. */
+/* Epochs ${epoch_begin} to ${epoch_end} - 1; its cells are visited in turn. */
 struct stage {
-	int first, last;
+	int epoch_begin, epoch_end;
 	int cells;
 	struct cell cell[SCHEDULE_CYCLE];
 	int pieces;
-	struct rate_piece *rate;	/* [pieces] in order */
+	struct lr_piece *lr;	/* [pieces] in order */
 };
 
 struct schedule {
@@ -66,7 +66,7 @@ struct schedule_step {
 	int stage, turn;	/* cell ${turn} of the stage; the cycle starts
 				 * anew with each epoch, so with each stage */
 	double exact_epoch;	/* G(t) / N */
-	double rate;
+	double lr;
 	const struct cell *cell;	/* NULL: the schedule has ended */
 };
 
@@ -74,7 +74,7 @@ struct schedule_step {
  * schedule_read(path), schedule_from_table(t):
  * "-" is standard input.  NULL after a message with file, line and column:
  * numbers out of range, gaps, stages or cycles out of order, a batch that is
- * not a whole number of groups, epochs without a rate.
+ * not a whole number of groups, epochs without a learning rate.
  */
 struct schedule *schedule_read(const char *path);
 struct schedule *schedule_from_table(const struct table *t);
@@ -82,7 +82,7 @@ void schedule_free(struct schedule *s);
 
 /*
  * schedule_text(s): the table as text, the caller's to free; reading it back
- * gives the same schedule, rates to the last bit.
+ * gives the same schedule, learning rates to the last bit.
  * schedule_text_steps(s, samples): the same with the columns steps and clips,
  * which say what each cell gets of a run over that many samples; they are for
  * people, and readers pass over them.
@@ -93,19 +93,19 @@ char *schedule_text_steps(const struct schedule *s, uint64_t samples);
 int schedule_epochs(const struct schedule *s);
 
 /* schedule_stage(s, epoch): the stage an epoch belongs to; the last for
- * epochs behind it. */
+ * epochs after it. */
 const struct stage *schedule_stage(const struct schedule *s, int epoch);
 
-/* schedule_rate(s, epoch): the learning rate at an exact epoch. */
-double schedule_rate(const struct schedule *s, double epoch);
+/* schedule_lr(s, epoch): the learning rate at an exact epoch. */
+double schedule_lr(const struct schedule *s, double epoch);
 
 /*
  * schedule_start(s, samples): the first step, for ${samples} samples, 1 to
  * SCHEDULE_SAMPLES.
- * schedule_next(s, samples, at): the step after ${at}; behind the last step,
+ * schedule_next(s, samples, at): the step after ${at}; after the last step,
  * ${at} again.
  * schedule_seek(s, samples, step): step ${step}, as a walk from the first
- * would find it, in time proportional to its epochs; behind the last step,
+ * would find it, in time proportional to its epochs; after the last step,
  * where the walk ends.
  */
 struct schedule_step schedule_start(const struct schedule *s, uint64_t samples);
@@ -127,9 +127,10 @@ void schedule_count(const struct schedule *s, uint64_t samples,
 /*
  * schedule_prefix_hash(s, samples, step):
  * A hash of ${samples} and of all that steps 0 to ${step} - 1 depend on: the
- * cell, its place among the clips, and the rate, to the last bit.  Equal for
- * two schedules that agree so far, whatever they say later and however their
- * tables are cut into stages.  Takes some 20 ms for a million steps.
+ * cell, its place among the clips, and the learning rate, to the last bit.
+ * Equal for two schedules that agree so far, whatever they say later and
+ * however their tables are cut into stages.  Takes some 20 ms for a million
+ * steps.
  */
 struct hash128 schedule_prefix_hash(const struct schedule *s, uint64_t samples,
     uint64_t step);

@@ -45,7 +45,7 @@ schedule_work(const struct schedule *s)
 	double sum = 0;
 
 	for (int i = 0; i < s->stages; i++)
-		sum += (s->stage[i].last - s->stage[i].first) *
+		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
 		    stage_cost(&s->stage[i]);
 	return sum / cell_cost(schedule_largest(s));
 }
@@ -85,12 +85,12 @@ strides_text(const struct cell *c)
 	return xprintf("%d to %d", c->stride_min, c->stride_max);
 }
 
-/* The rate where the stage begins and, if it moved, where it ends. */
+/* The learning rate where the stage begins and, if it moved, where it ends. */
 static char *
 rate_text(const struct stage *g)
 {
-	double first = rate_at(g->rate, g->pieces, g->first);
-	double last = rate_at(g->rate, g->pieces, g->last);
+	double first = lr_at(g->lr, g->pieces, g->epoch_begin);
+	double last = lr_at(g->lr, g->pieces, g->epoch_end);
 
 	if (first == last)
 		return xprintf("%.6g", first);
@@ -127,7 +127,7 @@ print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
 	    sizeof(*steps));
 	double whole = schedule_work(s) * cell_cost(schedule_largest(s));
 	static const char *const head[COLUMNS] = { "stage", "epochs",
-		"clips x frames x crop", "bn", "stride", "rate", "work", "" };
+		"clips x frames x crop", "bn", "stride", "lr", "work", "" };
 
 	for (int k = 0; k < COLUMNS; k++)
 		cell[0][k] = xstrdup(k == COLUMNS - 1 && samples > 0 ? "steps" :
@@ -142,12 +142,12 @@ print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
 		for (int k = 0; k < g->cells; k++)
 			sum += steps[i][k];
 		c[0] = xprintf("%d", i);
-		c[1] = xprintf("%d-%d", g->first, g->last);
+		c[1] = xprintf("%d-%d", g->epoch_begin, g->epoch_end);
 		c[2] = shapes_text(g);
 		c[3] = groups_text(g);
 		c[4] = strides_text(&g->cell[0]);
 		c[5] = rate_text(g);
-		c[6] = xprintf("%.1f %%", 100 * (g->last - g->first) *
+		c[6] = xprintf("%.1f %%", 100 * (g->epoch_end - g->epoch_begin) *
 		    stage_cost(g) / whole);
 		c[7] = samples > 0 ? xprintf("%llu", (unsigned long long)sum) :
 		    xstrdup("");

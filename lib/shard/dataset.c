@@ -47,7 +47,9 @@ collect_keys(struct dataset *d)
 	size_t i = 0, n = 0;
 	char *to;
 
-	/* Not the size of the strings: nothing forbids keys to overlap there. */
+	/*
+	 * Not the size of the strings: nothing forbids keys to overlap there.
+	 */
 	for (size_t k = 0; k < d->m->shards; k++) {
 		const struct shard *s = files_shard(d->files, k);
 

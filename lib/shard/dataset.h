@@ -2,11 +2,11 @@
 #define SHARD_DATASET_H
 
 /*
- * A packed data set, read: a directory of VTS1 shards under one manifest
+ * A packed dataset, read: a directory of VTS1 shards under one manifest
  * (vt-shard(5)).  Samples are numbered from 0 in shard order.  Any frame is
  * one pread and its CRC32C is checked each time it is read.
  *
- * A data set may be read by many threads at once: reading changes nothing.
+ * A dataset may be read by many threads at once: reading changes nothing.
  */
 
 #include <stddef.h>

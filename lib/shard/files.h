@@ -17,8 +17,8 @@ struct files *files_new(size_t shards);
 void files_free(struct files *f);	/* and the shards; NULL is fine */
 
 /*
- * files_open(f, k, path, d): open shard ${k} the first time; NULL and ${d} filled
- * in, as from shard_open.  One thread at a time, before files_take.
+ * files_open(f, k, path, d): open shard ${k} the first time; NULL and ${d}
+ * filled in, as from shard_open.  One thread at a time, before files_take.
  */
 const struct shard *files_open(struct files *f, size_t k, const char *path,
     struct damage *d);

@@ -15,7 +15,7 @@
 #include "shard/stream.h"
 
 /*
- * The streams of a sample: pictures, and later flow.  Frame f of a stream is
+ * The streams of a sample: frames, and later flow.  Frame f of a stream is
  * member KEY.FFFFFF.EXT if its tag is "rgb", else KEY.FFFFFF.TAG.EXT.
  */
 #define STREAM_MAX 8

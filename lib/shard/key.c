@@ -29,7 +29,7 @@ is_reserved(struct part p)
 }
 
 /*
- * The component at ${*path}, which is moved behind it; 0 if there is none.
+ * The component at ${*path}, which is moved after it; 0 if there is none.
  * "a//b" and "./a/b" name the same file as "a/b", so they are the same here.
  */
 static int
@@ -44,7 +44,7 @@ next_part(const char **path, struct part *p)
 	return p->n > 0;
 }
 
-/* Move ${*path} behind the components of ${root}; -1 if it is not below. */
+/* Move ${*path} after the components of ${root}; -1 if it is not below. */
 static int
 strip_root(const char **path, const char *root)
 {

@@ -170,7 +170,7 @@ check_sample(const struct shard *s, const struct shard_sample *e,
 		return "its records do not follow those of the sample before";
 	if (e->blk < blk || (uint64_t)e->blk + e->blocks >
 	    s->footer.data_length / USTAR_BLOCK)
-		return "it does not lie behind the sample before";
+		return "it does not lie after the sample before";
 	if (e->label < -1 || e->fps_num > INT32_MAX || e->fps_den > INT32_MAX ||
 	    (e->fps_num == 0) != (e->fps_den == 0) || e->width == 0 ||
 	    e->height == 0)

@@ -216,7 +216,7 @@ pack_ready(struct pack *p)
 
 /* ---- what is packed against what comes ---- */
 
-/* Open the shard that holds sample ${p->samples}, one behind the other. */
+/* Open the shard that holds sample ${p->samples}, one after the other. */
 static int
 open_packed(struct pack *p)
 {

@@ -88,7 +88,7 @@ int64_t shard_find(const struct shard *s, const char *key);
 /*
  * shard_records(s, e, from, n, to):
  * Read records ${from} to ${from} + ${n} - 1 of sample ${e} and check that they
- * lie within it, one behind the other.  0, -1 on an I/O error, -2 if they do
+ * lie within it, one after the other.  0, -1 on an I/O error, -2 if they do
  * not, after a message.
  */
 int shard_records(const struct shard *s, const struct shard_sample *e,
@@ -96,8 +96,8 @@ int shard_records(const struct shard *s, const struct shard_sample *e,
 
 /*
  * shard_member(s, e, number, to):
- * Replace ${to} by the data of record ${number} of sample ${e}, CRC checked.  0,
- * -1 on an I/O error, -2 if the data are damaged, after a message.
+ * Replace ${to} by the data of record ${number} of sample ${e}, CRC checked.
+ * 0, -1 on an I/O error, -2 if the data are damaged, after a message.
  */
 int shard_member(const struct shard *s, const struct shard_sample *e,
     uint32_t number, struct buffer *to);

@@ -52,9 +52,9 @@ struct stream_writer *stream_open(int fd, const char *path, const char *tool);
 
 /*
  * stream_head(w, classes, n, options):
- * Tell the packer, ahead of the first sample, the names of classes 0 to ${n} - 1
- * (UTF-8; 0 of them: not known) and the settings the frames were made with, as
- * one canonical JSON object (NULL: not known); both become part of the set's
+ * Tell the packer, ahead of the first sample, the names of classes 0 to ${n} -
+ * 1 (UTF-8; 0 of them: not known) and the settings the frames were made with,
+ * as one canonical JSON object (NULL: not known); both become part of the set's
  * identity.  May be left out.
  */
 int stream_head(struct stream_writer *w, const char *const *classes, size_t n,

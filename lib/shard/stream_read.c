@@ -133,7 +133,9 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 		    "out of memory");
 		goto err;
 	}
-	/* It looks at the first block; stream_next says what it thinks of it. */
+	/*
+	 * It looks at the first block; stream_next says what it thinks of it.
+	 */
 	r->opened = archive_read_open(r->a, r, NULL, more, NULL);
 	return r;
 err:

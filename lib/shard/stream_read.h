@@ -41,7 +41,10 @@ struct stream_mark {
 
 struct stream_reader;
 
-/* stream_read_open(path, limits): "-" is standard input.  NULL after a message. */
+/*
+ * stream_read_open(path, limits): "-" is standard input. NULL after a
+ * message.
+ */
 struct stream_reader *stream_read_open(const char *path,
     const struct stream_limits *limits);
 void stream_read_close(struct stream_reader *r);

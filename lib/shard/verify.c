@@ -288,7 +288,7 @@ check_member(struct walk *k, const struct shard_sample *e,
 	else if (k->v->depth == VERIFY_DECODE)
 		check_frame(k, e, n, data, length);
 	if (!is_zero(data + length, padded - length))
-		found(k, k->w.at + length, "padding", "bytes behind %s that are "
+		found(k, k->w.at + length, "padding", "bytes after %s that are "
 		    "not zero", name);
 	pass(k, padded);
 }
@@ -391,7 +391,7 @@ check_index(struct walk *k)
 		    f->index_length - SHARD_FOOTER;
 
 		check_zero(k, f->index_at + at, end - at, "index",
-		    "bytes behind a section");
+		    "bytes after a section");
 	}
 	/* A later minor version may have given them a meaning. */
 	if (f->minor == 0 && !k->stop) {

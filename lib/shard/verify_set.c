@@ -61,7 +61,9 @@ tell_in_order(struct set *s)
 
 /* ---- one shard, on any thread ---- */
 
-/* verify_shard hands its findings to this, and asks for frames to be decoded. */
+/*
+ * verify_shard hands its findings to this, and asks for frames to be decoded.
+ */
 struct relay { const struct verify *to; struct set *set; struct result *r; };
 
 static int

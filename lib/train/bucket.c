@@ -128,9 +128,9 @@ bucket_close(struct bucket *b)
 }
 
 int
-bucket_leaves(struct bucket *b, int leaves, int *first)
+bucket_share(struct bucket *b, int microbatches, int *first)
 {
-	return exact_leaves(&b->exact, leaves, first);
+	return exact_leaves(&b->exact, microbatches, first);
 }
 
 void

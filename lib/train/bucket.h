@@ -22,11 +22,11 @@ struct bucket *bucket_open(struct comm *c, size_t elements, size_t elem,
     void (*add)(void *, const void *, size_t), size_t bytes);
 void bucket_close(struct bucket *b);
 
-/* bucket_leaves(b, leaves, first): see exact_leaves; begins a step. */
-int bucket_leaves(struct bucket *b, int leaves, int *first);
+/* bucket_share(b, microbatches, first): see exact_leaves; begins a step. */
+int bucket_share(struct bucket *b, int microbatches, int *first);
 
 /*
- * bucket_begin(b, t, sums, n): the last leaf's backward pass is about to
+ * bucket_begin(b, t, sums, n): the last microbatch's backward pass is about to
  * start; ${t} are this rank's subtrees once the ${n} ${sums} are done, which
  * the thread does bucket by bucket.  Both must live until bucket_wait.
  */
@@ -37,8 +37,9 @@ void bucket_begin(struct bucket *b, const struct tree *t,
 void bucket_ready(size_t mark, void *b);
 
 /*
- * bucket_wait(b): until everything is reduced; the sum over all leaves, on
- * every rank, or NULL after a message.  ${*busy} is how long the thread worked.
+ * bucket_wait(b): until everything is reduced; the sum over all microbatches,
+ * on every rank, or NULL after a message.  ${*busy} is how long the thread
+ * worked.
  */
 void *bucket_wait(struct bucket *b, double *busy);
 

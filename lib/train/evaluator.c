@@ -1,4 +1,4 @@
-/* Scores of a data set. */
+/* Scores of a dataset. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +16,9 @@ evaluate_plan(struct net *n, const struct view_options *v)
 	return net_plan(n, &d, 0);
 }
 
-/* Add the scores of one leaf's views to their samples. */
+/* Add the scores of one microbatch's views to their samples. */
 static void
-add_leaf(const struct plan *p, const struct leaf *l, int classes,
+add_microbatch(const struct plan *p, const struct microbatch *l, int classes,
     double *scratch, double *scores, uint64_t *views)
 {
 	net_scores(p, scratch);
@@ -44,7 +44,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
 	uint64_t views = 0, all;
 	struct loader *loader;
-	struct leaf *leaf;
+	struct microbatch *mb;
 	int64_t most;
 
 	row = (size_t)classes * sizeof(double);
@@ -57,12 +57,12 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	all = (uint64_t)count * (uint64_t)per;
 	loader = loader_views(d, first, count, v);
-	while ((got = loader_next(loader, &leaf)) == 1) {
-		struct feed f = { leaf->pixels, leaf->label, leaf->clip, 0 };
+	while ((got = loader_next(loader, &mb)) == 1) {
+		struct feed f = { mb->pixels, mb->label, mb->clip, 0 };
 
 		net_forward(n, p, &f, NULL);
-		add_leaf(p, leaf, classes, scratch, e->scores, &views);
-		loader_return(loader, leaf);
+		add_microbatch(p, mb, classes, scratch, e->scores, &views);
+		loader_return(loader, mb);
 		if (progress != NULL)
 			progress(views, all);
 	}
@@ -77,7 +77,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	}
 	if (comm_max(c, &most) != 0)
 		most = EXIT_RANKS;
-	if (most == 0 && comm_gather_parts(c, e->scores, start) != 0)
+	if (most == 0 && comm_allgatherv(c, e->scores, start) != 0)
 		most = EXIT_RANKS;
 	e->views = (uint64_t)samples * (uint64_t)per;
 	for (size_t i = 0; i < (size_t)samples * (size_t)classes; i++)

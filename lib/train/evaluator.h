@@ -2,7 +2,7 @@
 #define TRAIN_EVALUATOR_H
 
 /*
- * Scores of a data set: views of each sample (clips and crops) go through the
+ * Scores of a dataset: views of each sample (clips and crops) go through the
  * network with its running statistics, and the scores of a sample's views are
  * averaged before any softmax.  Samples are shared out over ranks; the result
  * is the same for every number of ranks and threads.
@@ -21,10 +21,10 @@ struct evaluation {
 
 /*
  * evaluate(n, d, v, c, progress, e):
- * Score every sample of ${d}.  The plan for leaves of the shape in ${v} must
- * have been reserved (evaluate_plan).  ${progress} (NULL: none) is called with
- * the views done by this rank and all it has.  0, or the exit status of what
- * went wrong after a message.
+ * Score every sample of ${d}.  The plan for microbatches of the shape in ${v}
+ * must have been reserved (evaluate_plan).  ${progress} (NULL: none) is called
+ * with the views done by this rank and all it has.  0, or the exit status of
+ * what went wrong after a message.
  */
 int evaluate(struct net *n, const struct dataset *d,
     const struct view_options *v, struct comm *c,

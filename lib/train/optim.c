@@ -73,7 +73,7 @@ gradient_norm(const struct net *n, const void *g)
 
 int
 optim_step(struct optim *o, struct net *n, const void *g, double scale,
-    double rate, double *norm)
+    double lr, double *norm)
 {
 	double factor = 1;
 
@@ -87,7 +87,7 @@ optim_step(struct optim *o, struct net *n, const void *g, double scale,
 		struct group group = group_of(o->rule, p);
 		struct update u = { .w = part(n, n->w, p),
 			.m = part(n, o->m, p), .g = part(n, g, p),
-			.n = p->count, .rate = rate * group.rate,
+			.n = p->count, .lr = lr * group.lr,
 			.momentum = o->momentum,
 			.decay = o->decay * group.decay,
 			.scale = scale * factor, .nesterov = o->nesterov };

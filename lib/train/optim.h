@@ -8,8 +8,8 @@
 
 #include "net/net.h"
 
-/* Factors on rate and decay for one kind of parameter. */
-struct group { double rate, decay; };
+/* Factors on learning rate and decay for one kind of parameter. */
+struct group { double lr, decay; };
 
 /*
  * A rule says which group a parameter is in: weights, biases, and the scales
@@ -22,7 +22,7 @@ struct group_rule {
 
 /*
  * tsm: as the TSM program's get_optim_policies: no decay on biases and norms,
- * twice the rate on biases, five and ten times on the classifier.
+ * twice the learning rate on biases, five and ten times on the classifier.
  * tsm-fine: the same without the classifier's five times (fine-tuning).
  * plain: decay on weights and biases, none on norms (PySlowFast).
  */
@@ -44,13 +44,13 @@ int optim_open(struct optim *o, const struct net *n);
 void optim_close(struct optim *o, const struct net *n);
 
 /*
- * optim_step(o, n, g, scale, rate, norm):
+ * optim_step(o, n, g, scale, lr, norm):
  * One step on the mean gradient ${g} * ${scale}; running statistics are
  * tracked.  ${*norm} is the norm of the mean gradient before clipping (Pascanu
  * et al. 2013, as PyTorch's clip_grad_norm_).  Return 0, or 1 if the norm is
  * not finite, and then nothing is changed.
  */
 int optim_step(struct optim *o, struct net *n, const void *g, double scale,
-    double rate, double *norm);
+    double lr, double *norm);
 
 #endif

@@ -2,7 +2,7 @@
 #define TRAIN_SAFETENSORS_H
 
 /*
- * safetensors files: named tensors behind a JSON header, read by many
+ * safetensors files: named tensors after a JSON header, read by many
  * programs, executing nothing.  Ours are strict about what they write and
  * read: tensors sorted, data at a multiple of 64 bytes, and a last tensor,
  * ~vt.footer, that holds a hash of everything before it (vt-checkpoint(5)).

@@ -41,7 +41,7 @@ print_row(struct trainer *t, const struct line *l)
 	fprintf(t->out, "%" PRIu64 "\t%.4f\t%" PRIu64 "\t%d\t%d\t%d\t%.6g\t%.9g\t"
 	    "%.4f\t%.4g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", t->state.step,
 	    t->state.epoch, t->state.clips, at->cell->batch, at->cell->frames,
-	    at->cell->crop, at->rate, l->loss, l->top1, l->rate,
+	    at->cell->crop, at->lr, l->loss, l->top1, l->rate,
 	    1e3 * l->per.wait, 1e3 * l->per.forward, 1e3 * l->per.backward,
 	    1e3 * l->per.comm, 1e3 * l->per.update);
 	fflush(t->out);
@@ -67,7 +67,7 @@ write_json(struct trainer *t, const struct line *l)
 	json_put_int(&w, "frames", at->cell->frames);
 	json_put_real(&w, "grad_norm", l->norm);
 	json_put_real(&w, "loss", l->loss);
-	json_put_real(&w, "lr", at->rate);
+	json_put_real(&w, "lr", at->lr);
 	json_put_real(&w, "seconds", l->seconds);
 	json_put_int(&w, "step", (int64_t)t->state.step);
 	json_put_real(&w, "top1", l->top1);

@@ -32,11 +32,11 @@ give_gradient(struct trainer_work *w, const void *g)
 	w->gradient[w->free++] = (void *)g;
 }
 
-/* The loss and the hits of a leaf, from what its forward pass gave. */
-static struct leaf_report
-report_of(struct trainer_work *w, const struct plan *p, const struct leaf *l)
+/* The loss and the hits of a microbatch, from what its forward pass gave. */
+static struct microbatch_report
+report_of(struct trainer_work *w, const struct plan *p, const struct microbatch *l)
 {
-	struct leaf_report r = { 0 };
+	struct microbatch_report r = { 0 };
 	int classes = p->graph->classes;
 	double *scores = w->scores, *losses = w->losses;
 
@@ -73,39 +73,41 @@ wishes(struct trainer *t)
 }
 
 /*
- * The next leaf.  An error here is this rank's alone: the others wait in an
- * exchange, so all are ended at once.
+ * The next microbatch.  An error here is this rank's alone: the others wait in
+ * an exchange, so all are ended at once.
  */
-static struct leaf *
-next_leaf(struct trainer *t)
+static struct microbatch *
+next_microbatch(struct trainer *t)
 {
 	double start = clock_seconds();
-	struct leaf *leaf = NULL;
-	int got = loader_next(t->work->loader, &leaf);
+	struct microbatch *mb = NULL;
+	int got = loader_next(t->work->loader, &mb);
 
 	t->work->time.wait += clock_seconds() - start;
 	if (got == 1)
-		return leaf;
+		return mb;
 	if (got == 0)
 		fail("the loader ended before the schedule");
 	comm_abort(t->comm, got == -2 ? EXIT_DAMAGE : EXIT_FAILED);
 }
 
-/* Forward and backward of this rank's leaves; their sum over all ranks. */
+/*
+ * Forward and backward of this rank's microbatches; their sum over all ranks.
+ */
 static void *
-run_leaves(struct trainer *t, const struct cell *cell, struct plan *p)
+run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 {
 	struct trainer_work *w = t->work;
-	int leaves = cell->batch / cell->group, first;
-	int count = bucket_leaves(w->bucket, leaves, &first);
+	int microbatches = cell->batch / cell->group, first;
+	int count = bucket_share(w->bucket, microbatches, &first);
 	struct tree_sum sums[TREE_MOST];
 	double busy, start;
 	void *sum;
 
-	w->tree = (struct tree){ .leaves = leaves };
+	w->tree = (struct tree){ .leaves = microbatches };
 	w->free = w->gradients;
 	for (int i = 0; i < count; i++) {
-		struct leaf *l = next_leaf(t);
+		struct microbatch *l = next_microbatch(t);
 		struct feed f = { l->pixels, l->label, l->clip,
 			t->loading.seed };
 		int last = i == count - 1, n;
@@ -138,9 +140,9 @@ run_leaves(struct trainer *t, const struct cell *cell, struct plan *p)
 	return sum;
 }
 
-/* Every leaf's report to every rank. */
+/* Every microbatch's report to every rank. */
 static int
-share_reports(struct trainer *t, int leaves)
+share_reports(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int size = t->comm->size, result;
@@ -150,26 +152,26 @@ share_reports(struct trainer *t, int leaves)
 		return 0;
 	start = xcalloc((size_t)size + 1, sizeof(*start));
 	for (int r = 0, first; r < size; r++)
-		start[r + 1] = start[r] + (size_t)split(leaves, r, size,
+		start[r + 1] = start[r] + (size_t)split(microbatches, r, size,
 		    &first) * sizeof(*w->report);
-	result = comm_gather_parts(t->comm, w->report, start);
+	result = comm_allgatherv(t->comm, w->report, start);
 	free(start);
 	return result;
 }
 
-/* What all leaves of the step say together, in the order of the tree. */
+/* What all microbatches of the step say together, in the order of the tree. */
 static struct step_report
-join_reports(struct trainer_work *w, int leaves)
+join_reports(struct trainer_work *w, int microbatches)
 {
 	struct step_report s = { 0 };
 
-	for (int i = 0; i < leaves; i++) {
-		w->leaf_loss[i] = w->report[i].loss;
+	for (int i = 0; i < microbatches; i++) {
+		w->microbatch_loss[i] = w->report[i].loss;
 		s.top1 += w->report[i].top1;
 		s.top5 += w->report[i].top5;
 		s.wish |= w->report[i].wish;
 	}
-	s.loss = exact_sum(w->leaf_loss, leaves) / leaves;
+	s.loss = exact_sum(w->microbatch_loss, microbatches) / microbatches;
 	return s;
 }
 
@@ -178,8 +180,8 @@ static int
 diverged(const struct trainer *t, const char *what, double value)
 {
 	if (t->comm->rank == 0)
-		fail("step %llu: the %s is %g: the run has diverged (a lower rate, "
-		    "a longer warm-up or --clip may help)",
+		fail("step %llu: the %s is %g: the run has diverged (a lower learning rate, "
+		    "a longer warm-up or --clip-grad may help)",
 		    (unsigned long long)t->state.step, what, value);
 	return EXIT_DIVERGED;
 }
@@ -191,19 +193,19 @@ step(struct trainer *t, struct step_report *s)
 	struct trainer_work *w = t->work;
 	const struct schedule_step *at = &w->at;
 	const struct cell *cell = at->cell;
-	int leaves = cell->batch / cell->group;
+	int microbatches = cell->batch / cell->group;
 	double start;
-	void *sum = run_leaves(t, cell, w->plan[at->stage][at->turn]);
+	void *sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
 
 	start = clock_seconds();
-	if (sum == NULL || share_reports(t, leaves) != 0)
+	if (sum == NULL || share_reports(t, microbatches) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->time.comm += clock_seconds() - start;
-	*s = join_reports(w, leaves);
+	*s = join_reports(w, microbatches);
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return diverged(t, "loss", s->loss);
 	start = clock_seconds();
-	if (optim_step(&t->optim, t->net, sum, 1.0 / leaves, at->rate,
+	if (optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
 	    &s->norm))
 		return diverged(t, "gradient's norm", s->norm);
 	w->time.update += clock_seconds() - start;

@@ -4,10 +4,10 @@
 /*
  * Training: the steps of a schedule, one after the other, on all ranks.
  *
- * A step runs this rank's leaves forward and backward, adds their gradients
- * over all leaves in a fixed order while the last one's backward pass still
- * runs, and updates the parameters.  At its border the ranks agree on whether
- * to stop, to save or to evaluate.
+ * A step runs this rank's microbatches forward and backward, adds their
+ * gradients over all microbatches in a fixed order while the last one's
+ * backward pass still runs, and updates the parameters.  At its border the
+ * ranks agree on whether to stop, to save or to evaluate.
  */
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "train/work.h"
 
 static struct dims
-leaf_dims(const struct cell *c)
+microbatch_dims(const struct cell *c)
 {
 	return (struct dims){ c->group, c->frames, c->crop, c->crop, 3 };
 }
@@ -21,21 +21,24 @@ leaf_dims(const struct cell *c)
 static int
 check_cell(const struct trainer *t, const struct cell *c)
 {
-	int leaves = c->batch / c->group;
+	int microbatches = c->batch / c->group;
 
-	if (leaves >= t->comm->size)
+	if (microbatches >= t->comm->size)
 		return 0;
-	return fail("%s: a batch of %d clips in BN groups of %d makes %d leaves, "
+	return fail("%s: a batch of %d clips in BN groups of %d makes %d microbatches, "
 	    "too few for %d ranks; start %d ranks, or choose a larger batch or "
 	    "smaller groups (vt-schedule --bn-size)", t->schedule->path,
-	    c->batch, c->group, leaves, t->comm->size, leaves);
+	    c->batch, c->group, microbatches, t->comm->size, microbatches);
 }
 
-/* The most gradient buffers that a rank with ${count} leaves holds at once. */
+/*
+ * The most gradient buffers that a rank with ${count} microbatches holds at
+ * once.
+ */
 static int
-buffers_for(int leaves, int first, int count)
+buffers_for(int microbatches, int first, int count)
 {
-	struct tree t = { .leaves = leaves };
+	struct tree t = { .leaves = microbatches };
 	struct tree_sum sums[TREE_MOST];
 	int most = 0;
 
@@ -56,20 +59,20 @@ trainer_plan(struct trainer *t)
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			struct dims d = leaf_dims(c);
-			int first, leaves = c->batch / c->group, n;
+			struct dims d = microbatch_dims(c);
+			int first, microbatches = c->batch / c->group, n;
 
 			if (check_cell(t, c) != 0)
 				return EXIT_USAGE;
 			w->plan[i][j] = net_plan(t->net, &d, 1);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
-			n = split(leaves, t->comm->rank, t->comm->size,
+			n = split(microbatches, t->comm->rank, t->comm->size,
 			    &first);
-			n = buffers_for(leaves, first, n);
+			n = buffers_for(microbatches, first, n);
 			w->gradients = n > w->gradients ? n : w->gradients;
-			if (leaves > w->most_leaves)
-				w->most_leaves = leaves;
+			if (microbatches > w->most_microbatches)
+				w->most_microbatches = microbatches;
 			if (c->group > w->most_clips)
 				w->most_clips = c->group;
 		}
@@ -111,18 +114,19 @@ print_cells(const struct trainer *t, FILE *f)
 {
 	const struct schedule *s = t->schedule;
 
-	fprintf(f, "#stage\tfirst\tlast\tbatch\tframes\tcrop\tbn\tleaves\t"
-	    "leaves_per_rank\tGmacs_per_clip\tarena_bytes\n");
+	fprintf(f, "#stage\tepoch_begin\tepoch_end\tbatch\tframes\tcrop\tbn\t"
+	    "microbatches\t"
+	    "microbatches_per_rank\tGmacs_per_clip\tarena_bytes\n");
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			const struct plan *p = t->work->plan[i][j];
-			int leaves = c->batch / c->group, first;
+			int microbatches = c->batch / c->group, first;
 
 			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.4g\t"
-			    "%zu\n", i, s->stage[i].first, s->stage[i].last,
-			    c->batch, c->frames, c->crop, c->group, leaves,
-			    split(leaves, 0, t->comm->size, &first),
+			    "%zu\n", i, s->stage[i].epoch_begin, s->stage[i].epoch_end,
+			    c->batch, c->frames, c->crop, c->group, microbatches,
+			    split(microbatches, 0, t->comm->size, &first),
 			    p->macs / c->group / 1e9, p->arena);
 		}
 }
@@ -176,8 +180,8 @@ work_open(struct trainer *t)
 		if (w->gradient[i] == NULL)
 			return EXIT_FAILED;
 	}
-	w->report = xcalloc((size_t)w->most_leaves, sizeof(*w->report));
-	w->leaf_loss = xcalloc((size_t)w->most_leaves, sizeof(double));
+	w->report = xcalloc((size_t)w->most_microbatches, sizeof(*w->report));
+	w->microbatch_loss = xcalloc((size_t)w->most_microbatches, sizeof(double));
 	w->losses = xcalloc((size_t)w->most_clips, sizeof(double));
 	w->scores = xcalloc((size_t)w->most_clips * (size_t)classes,
 	    sizeof(double));
@@ -217,7 +221,7 @@ trainer_close(struct trainer *t)
 			t->net->backend->free(w->gradient[i]);
 	free(w->gradient);
 	free(w->report);
-	free(w->leaf_loss);
+	free(w->microbatch_loss);
 	free(w->losses);
 	free(w->scores);
 	free(w->plan);

@@ -12,7 +12,7 @@
 enum { WISH_STOP = 1, WISH_SAVE = 2 };
 
 /* What a rank tells the others of one of its leaves. */
-struct leaf_report {
+struct microbatch_report {
 	double loss;			/* mean over its clips */
 	int32_t top1, top5;		/* clips that were right */
 	int32_t wish, unused;
@@ -28,10 +28,10 @@ struct trainer_work {
 	int gradients;			/* buffers a step needs */
 	void **gradient;
 	int free;			/* of them, during a step */
-	int most_leaves, most_clips;	/* in a step; in a leaf */
+	int most_microbatches, most_clips;	/* in a step; in a microbatch */
 	struct tree tree;
-	struct leaf_report *report;	/* [most_leaves] */
-	double *leaf_loss, *scores, *losses;
+	struct microbatch_report *report;	/* [most_microbatches] */
+	double *microbatch_loss, *scores, *losses;
 	struct loader *loader;
 	struct bucket *bucket;
 	struct saver *saver;

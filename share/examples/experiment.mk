@@ -29,10 +29,10 @@ SEEDS     = 1 2 3
 # Clips of 8 frames of 80 x 80 suit a few hundred videos of small pictures.
 # With thousands, take tsm_r18 or tsm_r50, --short-side=256 and --crop=224.
 EXTRACT   = --short-side=144
-SHAPE     = --batch=8 --frames=8 --crop=80 --lr=0.005 --epochs=40 --lr-steps=28 --warmup-epochs=2
+SHAPE     = --batch=8 --frames=8 --crop=80 --lr=0.005 --epochs=40 --milestones=28 --warmup-epochs=2
 constant  = --policy=constant
 multigrid = --policy=long --long-factors=0.5x0.7071,0.5x1,1x1 --epoch-factor=1
-TRAINING  = --clip=20
+TRAINING  = --clip-grad=20
 EVAL      = --clips=2 --crops=3
 
 # Threads of a run, 0 for all cores; and what starts it.  MPIRUN='mpirun -np 2'

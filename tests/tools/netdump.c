@@ -1,6 +1,6 @@
 /*
- * netdump NET CLASSES BACKEND N T SIDE OUT: run one training leaf of N clips
- * and write what went in and came out to folder OUT, for tests/parity.py:
+ * netdump NET CLASSES BACKEND N T SIDE OUT: run one training microbatch of N
+ * clips and write what went in and came out to folder OUT, for tests/parity.py:
  * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
  * and losses.f64.
  */

@@ -1,6 +1,6 @@
 /*
- * Convolutions.  The images of a leaf are cut into CHUNKS or fewer equal runs,
- * whatever the number of threads; each run is one call of oneDNN by one
+ * Convolutions.  The images of a microbatch are cut into CHUNKS or fewer equal
+ * runs, whatever the number of threads; each run is one call of oneDNN by one
  * thread.  Weight gradients of the runs are added in their order.
  */
 #include <stdio.h>

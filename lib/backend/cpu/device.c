@@ -223,7 +223,7 @@ update_range(size_t from, size_t to, void *arg)
 	const struct update *u = arg;
 
 	cpu.k->sgd((float *)u->w + from, (float *)u->m + from,
-	    (const float *)u->g + from, to - from, (float)u->rate,
+	    (const float *)u->g + from, to - from, (float)u->lr,
 	    (float)u->momentum, (float)u->decay, (float)u->scale, u->nesterov);
 }
 

@@ -13,7 +13,7 @@ static int
 linear_prepare(struct task *t)
 {
 	if (cpu_places(&t->in[0]) != 1)
-		return fail("%s: the cpu back end runs linear layers behind "
+		return fail("%s: the cpu back end runs linear layers after "
 		    "avgpool over=hw only", t->op->name);
 	return 0;
 }
@@ -127,7 +127,7 @@ loss_forward(struct task *t)
 	}
 }
 
-/* The gradient of the mean over the clips of the leaf. */
+/* The gradient of the mean over the clips of the microbatch. */
 static void
 loss_backward(struct task *t)
 {

@@ -49,7 +49,7 @@ struct kernels {
 	void (*scale)(float *y, float a, const float *x, size_t n, int more);
 	double (*dot)(const float *a, const float *b, size_t n);
 	/* As struct update of backend.h. */
-	void (*sgd)(float *w, float *m, const float *g, size_t n, float rate,
+	void (*sgd)(float *w, float *m, const float *g, size_t n, float lr,
 	    float momentum, float decay, float scale, int nesterov);
 };
 

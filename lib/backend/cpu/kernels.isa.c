@@ -257,14 +257,14 @@ dot(const float *a, const float *b, size_t n)
 
 static void
 sgd(float *restrict w, float *restrict m, const float *restrict g, size_t n,
-    float rate, float momentum, float decay, float scale_by, int nesterov)
+    float lr, float momentum, float decay, float scale_by, int nesterov)
 {
 	for (size_t i = 0; i < n; i++) {
 		float d = g[i] * scale_by + decay * w[i];
 		float v = momentum * m[i] + d;
 
 		m[i] = v;
-		w[i] -= rate * (nesterov ? d + momentum * v : v);
+		w[i] -= lr * (nesterov ? d + momentum * v : v);
 	}
 }
 

@@ -1,6 +1,7 @@
 /*
- * Batch normalisation over a leaf.  Each plane gives its mean and its squared
- * deviations; they are joined in double, image by image (Chan et al. 1979).
+ * Batch normalisation over a microbatch.  Each plane gives its mean and its
+ * squared deviations; they are joined in double, image by image (Chan et al.
+ * 1979).
  */
 #include <math.h>
 #include <string.h>

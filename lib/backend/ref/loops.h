@@ -246,7 +246,7 @@ conv_backward(struct task *k)
 /*
  * ---- bn: y = (x - mean) / sqrt(var + eps) * scale + offset ----
  *
- * In training, mean and (biased) variance are those of this leaf; the
+ * In training, mean and (biased) variance are those of this microbatch; the
  * unbiased variance goes to the running statistics, as in PyTorch.
  */
 
@@ -634,7 +634,7 @@ linear_backward(struct task *k)
 
 /*
  * ---- loss: y = -ln softmax(x)[label] for each clip; the gradient is that of
- * the mean over the clips of the leaf ----
+ * the mean over the clips of the microbatch ----
  */
 
 static void
@@ -748,7 +748,7 @@ add(void *sum, const void *x, size_t n)
 		((REAL *)sum)[i] += ((const REAL *)x)[i];
 }
 
-/* As PyTorch's SGD: the rate stands outside the momentum. */
+/* As PyTorch's SGD: the learning rate stands outside the momentum. */
 static void
 update(const struct update *u)
 {
@@ -759,7 +759,7 @@ update(const struct update *u)
 		double d = g[i] * u->scale + u->decay * w[i];
 
 		m[i] = (REAL)(u->momentum * m[i] + d);
-		w[i] -= (REAL)(u->rate * (u->nesterov ? d + u->momentum * m[i] :
+		w[i] -= (REAL)(u->lr * (u->nesterov ? d + u->momentum * m[i] :
 		    m[i]));
 	}
 }

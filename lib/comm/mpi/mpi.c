@@ -151,7 +151,10 @@ exchange(struct comm *c, const struct piece *send, int sends,
 	}
 	used = start(r, receive, receives, 0, 0);
 	used = start(r, send, sends, 1, used);
-	/* Errors are fatal by MPI's default handler, with a message of its own. */
+	/*
+	 * Errors are fatal by MPI's default handler, with a message of its
+	 * own.
+	 */
 	for (int spin = 0;; spin++) {
 		MPI_Testall((int)used, r->request, &done, MPI_STATUSES_IGNORE);
 		if (done)

@@ -1,4 +1,4 @@
-/* RGB pictures to a video file. */
+/* RGB frames to a video file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +190,10 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 		av_dict_set(&options, "x265-params",
 		    "log-level=none:frame-threads=1:wpp=0:pmode=0:pme=0:"
 		    "lookahead-slices=0", 0);	/* no pool of threads */
-	/* With its trees of macroblocks, x264 164 gives other bytes each time. */
+	/*
+	 * With its trees of macroblocks, x264 164 gives other bytes each
+	 * time.
+	 */
 	if (strcmp(codec->name, "libx264") == 0)
 		av_dict_set(&options, "x264-params", "mbtree=0", 0);
 	if (strncmp(codec->name, "libvpx", 6) == 0)

@@ -79,7 +79,7 @@ struct ff_claim {
 	double start, seconds;	/* claimed; 0 seconds: no claim in time */
 	int64_t packets;	/* whole ones of our stream, read so far */
 	double any_end;		/* of all packets read, of whatever stream */
-	double ours_end;	/* of our packets that give pictures */
+	double ours_end;	/* of our packets that give frames */
 	double shown_end;	/* of the frames decoded */
 	int cut;		/* the last packet, or the container, is incomplete */
 	int ended_badly;	/* the demuxer met an error where it ended */
@@ -99,14 +99,14 @@ int claim_short(const struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st, int64_t frames, double seconds);
 
 /* claim_hidden(c, ...): seconds at the end for which packets were there and
- * the decoder gave no picture; 0 if it is within what is usual. */
+ * the decoder gave no frame; 0 if it is within what is usual. */
 double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 
 /* claim_index(f, st): packets the index of a file with a full index lists,
  * -1 if this container's index is not full. */
 int64_t claim_index(const AVFormatContext *f, const AVStream *st);
 
-/* ---- pictures: picture.c ---- */
+/* ---- frames: frame.c ---- */
 
 /* One conversion of swscale, kept while its ends stay the same. */
 struct ff_scaler {
@@ -114,7 +114,7 @@ struct ff_scaler {
 	int w, h, format, to_w, to_h, to_format, space, full;
 };
 
-struct ff_picture {
+struct ff_frame {
 	struct ff_scaler planes, rgb;
 	struct planes frame;		/* the decoder's own */
 	struct plane_buffer scaled, turned;
@@ -122,12 +122,12 @@ struct ff_picture {
 	int warned;
 };
 
-/* picture_planes, picture_rgb: as video_planes, video_rgb, of frame ${f}. */
-const struct planes *picture_planes(struct ff_picture *p, const char *path,
+/* frame_planes, frame_rgb: as video_planes, video_rgb, of frame ${f}. */
+const struct planes *frame_planes(struct ff_frame *p, const char *path,
     const AVFrame *f, struct plane_turn turn, int w, int h);
-const struct image *picture_rgb(struct ff_picture *p, const char *path,
+const struct image *frame_rgb(struct ff_frame *p, const char *path,
     const AVFrame *f, struct plane_turn turn, int w, int h);
-void picture_free(struct ff_picture *p);
+void frame_free(struct ff_frame *p);
 
 /* ---- a video: open.c, video.c ---- */
 
@@ -139,7 +139,7 @@ struct video {
 	struct ff_source source;
 	struct ff_log log;
 	struct ff_claim claim;
-	struct ff_picture picture;
+	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;
 	AVCodecContext *decoder;

@@ -268,7 +268,7 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	struct stat s;
 	int r;
 
-	/* For all videos: no allocation beyond what a picture may need. */
+	/* For all videos: no allocation beyond what a frame may need. */
 	av_max_alloc((size_t)limits->pixels * 8 + (256 << 20));
 	v->path = xstrdup(path);
 	v->limits = *limits;

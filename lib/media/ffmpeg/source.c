@@ -10,9 +10,9 @@
 #define BUFFER 65536
 
 /*
- * Containers that hold their own pictures, and raw streams that can be told
+ * Containers that hold their own frames, and raw streams that can be told
  * by their bytes.  What is not here stays out: lists of other files (hls,
- * concat, dash, image2), devices, and single pictures.
+ * concat, dash, image2), devices, and single frames.
  */
 static const char *const allowed[] = {
 	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv",

@@ -231,7 +231,7 @@ conclude(struct video *v)
 	if (hidden > 0 && !a->truncated) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "no picture for the last %.2f s",
+		snprintf(text, sizeof(text), "no frame for the last %.2f s",
 		    hidden);
 		v->hurt = 0;
 		hurt(v, text);
@@ -274,7 +274,7 @@ video_free(struct video *v)
 {
 	if (v == NULL)
 		return;
-	picture_free(&v->picture);
+	frame_free(&v->frame);
 	av_frame_free(&v->now);
 	av_frame_free(&v->ahead);
 	av_packet_free(&v->packet);
@@ -301,11 +301,11 @@ video_account(const struct video *v)
 const struct planes *
 video_planes(struct video *v, int w, int h)
 {
-	return picture_planes(&v->picture, v->path, v->now, v->info.turn, w, h);
+	return frame_planes(&v->frame, v->path, v->now, v->info.turn, w, h);
 }
 
 const struct image *
 video_rgb(struct video *v, int w, int h)
 {
-	return picture_rgb(&v->picture, v->path, v->now, v->info.turn, w, h);
+	return frame_rgb(&v->frame, v->path, v->now, v->info.turn, w, h);
 }

@@ -4,16 +4,16 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "sched/rate.h"
+#include "sched/lr.h"
 
 double
-rate_at(const struct rate_piece *piece, int n, double epoch)
+lr_at(const struct lr_piece *piece, int n, double epoch)
 {
-	const struct rate_piece *p = piece;
+	const struct lr_piece *p = piece;
 
 	while (p < piece + n - 1 && epoch >= p->until)
 		p++;
-	if (p->kind == RATE_FLAT)
+	if (p->kind == LR_FLAT)
 		return p->r0;
 	return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) / (p->e1 - p->e0));
 }
@@ -27,30 +27,30 @@ parse_point(char *text, double *r, double *e)
 	if (at == NULL)
 		return -1;
 	*at = '\0';
-	return text_real(text, 0, RATE_MOST, r) == 0 &&
-	    text_real(at + 1, 0, RATE_MOST, e) == 0 ? 0 : -1;
+	return text_real(text, 0, LR_MOST, r) == 0 &&
+	    text_real(at + 1, 0, LR_MOST, e) == 0 ? 0 : -1;
 }
 
 /* One piece, "R" or "R@E..R@E". */
 static int
-parse_piece(const char *where, const char *text, int last,
-    struct rate_piece *p)
+parse_piece(const char *where, const char *text, int end,
+    struct lr_piece *p)
 {
 	char *copy = xstrdup(text), *dots = strstr(copy, "..");
 	int status = 0;
 
-	*p = (struct rate_piece){ .kind = RATE_FLAT, .until = last };
+	*p = (struct lr_piece){ .kind = LR_FLAT, .until = end };
 	if (dots == NULL) {
-		if (text_real(text, 0, RATE_MOST, &p->r0) != 0)
-			status = fail("%s: %s (wanted a rate, such as 0.1, or a "
-			    "line from rate@epoch to rate@epoch, such as "
+		if (text_real(text, 0, LR_MOST, &p->r0) != 0)
+			status = fail("%s: %s (wanted a learning rate, such as 0.1, or a "
+			    "line from lr@epoch to lr@epoch, such as "
 			    "0.01@0..0.1@5)", where, text_quote(text));
 	} else {
 		*dots = '\0';
-		p->kind = RATE_LINE;
+		p->kind = LR_LINE;
 		if (parse_point(copy, &p->r0, &p->e0) != 0 ||
 		    parse_point(dots + 2, &p->r1, &p->e1) != 0)
-			status = fail("%s: %s (wanted rate@epoch..rate@epoch, "
+			status = fail("%s: %s (wanted lr@epoch..lr@epoch, "
 			    "such as 0.01@0..0.1@5)", where, text_quote(text));
 		else if (p->e0 >= p->e1)
 			status = fail("%s: %s begins at epoch %g and ends at %g "
@@ -67,40 +67,40 @@ parse_piece(const char *where, const char *text, int last,
  * table does not say what its author thinks.
  */
 static int
-check_place(const char *where, const char *text, int first, int last,
-    const struct rate_piece *p, const struct rate_piece *before, int more)
+check_place(const char *where, const char *text, int begin, int end,
+    const struct lr_piece *p, const struct lr_piece *before, int more)
 {
-	double from = before != NULL ? before->until : first;
+	double from = before != NULL ? before->until : begin;
 
-	if (before != NULL && from >= last)
+	if (before != NULL && from >= end)
 		return fail("%s: %s never applies: the piece before it holds to "
 		    "epoch %g, and the stage ends at %d", where,
-		    text_quote(text), from, last);
-	if (p->kind == RATE_FLAT && more)
+		    text_quote(text), from, end);
+	if (p->kind == LR_FLAT && more)
 		return fail("%s: %s has no end, but another piece follows "
 		    "(wanted the constant rate last)", where, text_quote(text));
 	if (p->until <= from)
 		return fail("%s: %s never applies: it ends at epoch %g (wanted "
 		    "an end after %g)", where, text_quote(text), p->until, from);
-	if (p->kind == RATE_LINE && !more && p->until < last)
+	if (p->kind == LR_LINE && !more && p->until < end)
 		return fail("%s: %s ends at epoch %g, and the stage at %d (wanted "
 		    "another piece for the rest)", where, text_quote(text),
-		    p->until, last);
+		    p->until, end);
 	return 0;
 }
 
 int
-rate_parse(const char *where, const char *text, int first, int last,
-    struct rate_piece **piece)
+lr_parse(const char *where, const char *text, int begin, int end,
+    struct lr_piece **piece)
 {
-	struct rate_piece *p = NULL;
+	struct lr_piece *p = NULL;
 	char *copy = xstrdup(text), *next = copy, *one;
 	size_t n = 0, cap = 0;
 
 	while ((one = strsep(&next, ",")) != NULL) {
 		p = array_room(p, n, &cap, sizeof(*p));
-		if (parse_piece(where, one, last, &p[n]) != 0 ||
-		    check_place(where, one, first, last, &p[n],
+		if (parse_piece(where, one, end, &p[n]) != 0 ||
+		    check_place(where, one, begin, end, &p[n],
 		    n > 0 ? &p[n - 1] : NULL, next != NULL) != 0) {
 			free(copy);
 			free(p);
@@ -114,14 +114,14 @@ rate_parse(const char *where, const char *text, int first, int last,
 }
 
 void
-rate_print(const struct rate_piece *piece, int n, struct buffer *out)
+lr_print(const struct lr_piece *piece, int n, struct buffer *out)
 {
 	char r0[32], e0[32], r1[32], e1[32];
 
-	for (const struct rate_piece *p = piece; p < piece + n; p++) {
+	for (const struct lr_piece *p = piece; p < piece + n; p++) {
 		buffer_text(out, p > piece ? "," : "");
 		text_real_write(r0, p->r0);
-		if (p->kind == RATE_FLAT)
+		if (p->kind == LR_FLAT)
 			buffer_text(out, r0);
 		else
 			buffer_printf(out, "%s@%s..%s@%s", r0,
@@ -132,23 +132,23 @@ rate_print(const struct rate_piece *piece, int n, struct buffer *out)
 }
 
 double
-rate_linear(double lr, double factor, int times)
+lr_linear(double lr, double factor, int times)
 {
 	return factor * times * lr;
 }
 
 int
-rate_stage(double flat, int first, int last, const struct rate_warmup *w,
-    struct rate_piece **piece)
+lr_stage(double flat, int begin, int end, const struct lr_warmup *w,
+    struct lr_piece **piece)
 {
-	struct rate_piece *p = xcalloc(2, sizeof(*p));
+	struct lr_piece *p = xcalloc(2, sizeof(*p));
 	int n = 0;
 
-	if (first < w->epochs)
-		p[n++] = (struct rate_piece){ RATE_LINE, w->epochs, 0, w->from,
+	if (begin < w->epochs)
+		p[n++] = (struct lr_piece){ LR_LINE, w->epochs, 0, w->from,
 		    w->epochs, w->to };
-	if (last > w->epochs)
-		p[n++] = (struct rate_piece){ RATE_FLAT, last, 0, flat, 0, 0 };
+	if (end > w->epochs)
+		p[n++] = (struct lr_piece){ LR_FLAT, end, 0, flat, 0, 0 };
 	*piece = p;
 	return n;
 }

@@ -1,4 +1,4 @@
-/* What the leaves of a run are. */
+/* What the microbatches of a run are. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "data/draw.h"
-#include "data/leaves.h"
+#include "data/microbatches.h"
 #include "data/order.h"
 
-struct leaves {
+struct microbatches {
 	const struct dataset *d;
 	uint32_t samples;
 
-	/* Training: leaf ${next} of this rank's in step ${at}. */
+	/* Training: microbatch ${next} of this rank's in step ${at}. */
 	const struct schedule *schedule;	/* NULL: testing */
 	struct loader_options o;
 	struct order *order;
@@ -28,11 +28,11 @@ struct leaves {
 	uint64_t view, views;
 };
 
-struct leaves *
-leaves_of_steps(const struct dataset *d, const struct schedule *s,
+struct microbatches *
+microbatches_of_steps(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o)
 {
-	struct leaves *l = xcalloc(1, sizeof(*l));
+	struct microbatches *l = xcalloc(1, sizeof(*l));
 
 	l->d = d;
 	l->samples = dataset_samples(d);
@@ -45,11 +45,11 @@ leaves_of_steps(const struct dataset *d, const struct schedule *s,
 	return l;
 }
 
-struct leaves *
-leaves_of_views(const struct dataset *d, uint32_t first, uint32_t count,
+struct microbatches *
+microbatches_of_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
-	struct leaves *l = xcalloc(1, sizeof(*l));
+	struct microbatches *l = xcalloc(1, sizeof(*l));
 
 	l->d = d;
 	l->samples = dataset_samples(d);
@@ -61,7 +61,7 @@ leaves_of_views(const struct dataset *d, uint32_t first, uint32_t count,
 }
 
 void
-leaves_free(struct leaves *l)
+microbatches_free(struct microbatches *l)
 {
 	if (l == NULL)
 		return;
@@ -86,7 +86,8 @@ include(int n, int t, int side, int *clips, size_t *frames, size_t *bytes)
 }
 
 void
-leaves_most(const struct leaves *l, int *clips, size_t *frames, size_t *bytes)
+microbatches_most(const struct microbatches *l, int *clips, size_t *frames,
+    size_t *bytes)
 {
 	const struct schedule *s = l->schedule;
 
@@ -107,16 +108,16 @@ leaves_most(const struct leaves *l, int *clips, size_t *frames, size_t *bytes)
 /* ---- which clips they hold ---- */
 
 static int
-next_of_steps(struct leaves *l, struct leaf *to)
+next_of_steps(struct microbatches *l, struct microbatch *to)
 {
 	const struct cell *c;
-	int leaves, first, n;
+	int microbatches, first, n;
 
 	for (;;) {
 		if ((c = l->at.cell) == NULL)
 			return 0;
-		leaves = c->batch / c->group;
-		n = split(leaves, l->o.rank, l->o.ranks, &first);
+		microbatches = c->batch / c->group;
+		n = split(microbatches, l->o.rank, l->o.ranks, &first);
 		if (l->next < n)
 			break;
 		l->at = schedule_next(l->schedule, l->samples, &l->at);
@@ -124,7 +125,7 @@ next_of_steps(struct leaves *l, struct leaf *to)
 	}
 	to->at = l->at;
 	to->index = first + l->next++;
-	to->leaves = leaves;
+	to->microbatches = microbatches;
 	to->n = c->group;
 	to->t = c->frames;
 	to->h = to->w = c->crop;
@@ -136,7 +137,7 @@ next_of_steps(struct leaves *l, struct leaf *to)
 }
 
 static int
-next_of_views(struct leaves *l, struct leaf *to)
+next_of_views(struct microbatches *l, struct microbatch *to)
 {
 	uint64_t each = (uint64_t)(l->v.clips * l->v.crops);
 	uint64_t n = (uint64_t)l->v.n;
@@ -147,7 +148,7 @@ next_of_views(struct leaves *l, struct leaf *to)
 	to->t = l->v.t;
 	to->h = to->w = l->v.side;
 	to->index = (int)(l->view / n);
-	to->leaves = (int)((l->views + n - 1) / n);
+	to->microbatches = (int)((l->views + n - 1) / n);
 	for (int i = 0; i < to->n; i++) {
 		if (l->view < l->views) {
 			to->clip[i] = l->view++;
@@ -161,7 +162,7 @@ next_of_views(struct leaves *l, struct leaf *to)
 }
 
 int
-leaves_next(struct leaves *l, struct leaf *to)
+microbatches_next(struct microbatches *l, struct microbatch *to)
 {
 	to->filled = 0;
 	memset(&to->at, 0, sizeof(to->at));
@@ -172,7 +173,7 @@ leaves_next(struct leaves *l, struct leaf *to)
 /* ---- what a clip shows ---- */
 
 static void
-choose_for_training(const struct leaves *l, struct leaf *f, int i,
+choose_for_training(const struct microbatches *l, struct microbatch *f, int i,
     const struct sample *m, int *frame, struct crop *crop)
 {
 	const struct cell *c = f->at.cell;
@@ -193,7 +194,7 @@ choose_for_training(const struct leaves *l, struct leaf *f, int i,
 }
 
 static void
-choose_for_testing(const struct leaves *l, struct leaf *f, int i,
+choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
     const struct sample *m, int *frame, struct crop *crop)
 {
 	const struct view_options *v = &l->v;
@@ -213,11 +214,11 @@ choose_for_testing(const struct leaves *l, struct leaf *f, int i,
 }
 
 void
-leaves_choose(const struct leaves *l, struct leaf *leaf, int i, int *frame,
-    struct crop *crop)
+microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
+    int *frame, struct crop *crop)
 {
-	struct sample m = dataset_sample(l->d, leaf->sample[i]);
+	struct sample m = dataset_sample(l->d, mb->sample[i]);
 
 	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
-	    leaf, i, &m, frame, crop);
+	    mb, i, &m, frame, crop);
 }

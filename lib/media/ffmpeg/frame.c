@@ -1,4 +1,4 @@
-/* From a decoder's frame to a picture of the wanted size, the right way up. */
+/* From a decoder's frame to one of the wanted size, the right way up. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -36,7 +36,7 @@ is_rgb(const AVFrame *f)
 
 /* ITU-T H.273, table 4. */
 static struct plane_colour
-colour_of(struct ff_picture *p, const char *path, const AVFrame *f)
+colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
 {
 	int full = is_full(f);
 
@@ -127,7 +127,7 @@ is_420(const AVFrame *f)
  * is to be done the decoder's own planes are the result.
  */
 const struct planes *
-picture_planes(struct ff_picture *p, const char *path, const AVFrame *f,
+frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
     struct plane_turn turn, int w, int h)
 {
 	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
@@ -163,7 +163,7 @@ picture_planes(struct ff_picture *p, const char *path, const AVFrame *f,
 
 /*
  * Give ${m} room for w by h RGB pixels, and for what swscale's vectors write
- * behind a row.
+ * after a row.
  */
 static void
 image_room(struct image *m, int w, int h)
@@ -177,7 +177,7 @@ image_room(struct image *m, int w, int h)
 }
 
 const struct image *
-picture_rgb(struct ff_picture *p, const char *path, const AVFrame *f,
+frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
     struct plane_turn turn, int w, int h)
 {
 	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
@@ -202,7 +202,7 @@ picture_rgb(struct ff_picture *p, const char *path, const AVFrame *f,
 }
 
 void
-picture_free(struct ff_picture *p)
+frame_free(struct ff_frame *p)
 {
 	sws_freeContext(p->planes.sws);
 	sws_freeContext(p->rgb.sws);

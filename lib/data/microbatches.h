@@ -1,0 +1,45 @@
+#ifndef DATA_LEAVES_H
+#define DATA_LEAVES_H
+
+/*
+ * What the microbatches of a run are, one after the other, before any frame is
+ * read: the plan that the loader carries out.
+ */
+
+#include "data/loader.h"
+
+struct microbatches;
+
+/*
+ * microbatches_of_steps, microbatches_of_views: as loader_new and
+ * loader_views.
+ */
+struct microbatches *microbatches_of_steps(const struct dataset *d,
+    const struct schedule *s, uint64_t from, const struct loader_options *o);
+struct microbatches *microbatches_of_views(const struct dataset *d, uint32_t first,
+    uint32_t count, const struct view_options *o);
+void microbatches_free(struct microbatches *l);
+
+/*
+ * microbatches_most(l, clips, frames, bytes): the most clips, frames and bytes
+ * of pixels that any microbatch to come has; 0 if there is none.  Dies if that
+ * is more than can be addressed.
+ */
+void microbatches_most(const struct microbatches *l, int *clips, size_t *frames,
+    size_t *bytes);
+
+/*
+ * microbatches_next(l, to): the next microbatch, but for its labels and
+ * pixels; 0 if there is none.  One thread at a time.
+ */
+int microbatches_next(struct microbatches *l, struct microbatch *to);
+
+/*
+ * microbatches_choose(l, microbatch, i, frame, crop): what clip ${i} of
+ * ${microbatch} shows, to ${frame}[t] and ${crop}, and its label.  By any
+ * number of threads.
+ */
+void microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
+    int *frame, struct crop *crop);
+
+#endif
