@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,16 +15,41 @@
 
 #define Q text_quote
 
+/*
+ * A signal may interrupt any call that waits, on network file systems even
+ * one on a regular file.  Nothing has happened then, and it is made again;
+ * only close has done its work, whatever it says.
+ */
+#define AGAIN(call) TEMP_FAILURE_RETRY(call)
+
 struct commit {
 	char *path, *temp;	/* temp NULL: a device or pipe, written straight */
 	int fd;
 };
 
 int
+file_open(const char *path, int flags)
+{
+	return AGAIN(open(path, flags | O_CLOEXEC, 0666));
+}
+
+int
+file_close(int fd)
+{
+	return close(fd) == 0 || errno == EINTR ? 0 : -1;
+}
+
+int
+file_sync(int fd)
+{
+	return AGAIN(fsync(fd));
+}
+
+int
 file_read(const char *path, struct buffer *b)
 {
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) :
-	    open(path, O_RDONLY | O_CLOEXEC);
+	    file_open(path, O_RDONLY);
 	char block[65536];
 	ssize_t n;
 
@@ -70,24 +94,31 @@ file_pread(int fd, const char *path, void *to, size_t n, uint64_t at)
 	return 0;
 }
 
-int
-file_write(int fd, const char *path, const void *from, size_t n)
+size_t
+file_write_some(int fd, const void *from, size_t n)
 {
 	const char *p = from;
+	size_t left = n;
 
-	while (n > 0) {
-		ssize_t k = write(fd, p, n);
+	while (left > 0) {
+		ssize_t k = AGAIN(write(fd, p, left));
 
-		if (k < 0 && errno == EINTR)
-			continue;
 		if (k == 0)
 			errno = EIO;
 		if (k <= 0)
-			return fail_errno("%s: cannot write", Q(path));
+			break;
 		p += k;
-		n -= (size_t)k;
+		left -= (size_t)k;
 	}
-	return 0;
+	return n - left;
+}
+
+int
+file_write(int fd, const char *path, const void *from, size_t n)
+{
+	if (file_write_some(fd, from, n) == n)
+		return 0;
+	return fail_errno("%s: cannot write", Q(path));
 }
 
 int64_t
@@ -115,11 +146,11 @@ file_is_dir(const char *path)
 int
 file_sync_dir(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0;
+	int fd = file_open(path, O_RDONLY | O_DIRECTORY), result = 0;
 
 	if (fd < 0)
 		return fail_errno("%s: cannot open", Q(path));
-	if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+	if (file_sync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
 		result = fail_errno("%s: cannot sync", Q(path));
 	close(fd);
 	return result;
@@ -164,7 +195,7 @@ file_make_dir(const char *path)
 		if (c != '/' && c != '\0')
 			continue;
 		*s = '\0';
-		if (mkdir(p, 0777) == 0) {
+		if (AGAIN(mkdir(p, 0777)) == 0) {
 			above = directory(p);
 			result = file_sync_dir(above);
 			free(above);
@@ -220,7 +251,7 @@ commit_open(const char *path)
 			fail("%s: is a directory (wanted a file name)", Q(path));
 			goto err;
 		}
-		c->fd = open(c->path, O_WRONLY | O_CLOEXEC);
+		c->fd = file_open(c->path, O_WRONLY);
 		if (c->fd < 0) {
 			fail_errno("%s: cannot open", Q(path));
 			goto err;
@@ -232,8 +263,7 @@ commit_open(const char *path)
 		free(c->temp);
 		c->temp = xprintf("%s/.%s.tmp.%x%02x", dir, path_base(c->path),
 		    (unsigned)getpid(), attempt);
-		c->fd = open(c->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0666);
+		c->fd = file_open(c->temp, O_WRONLY | O_CREAT | O_EXCL);
 		if (c->fd < 0 && errno != EEXIST)
 			break;
 	}
@@ -266,6 +296,8 @@ commit_fd(const struct commit *c)
 void
 commit_drop(struct commit *c)
 {
+	int saved = errno;		/* of what made it be dropped */
+
 	if (c == NULL)
 		return;
 	if (c->fd >= 0)
@@ -275,6 +307,7 @@ commit_drop(struct commit *c)
 	free(c->temp);
 	free(c->path);
 	free(c);
+	errno = saved;
 }
 
 /*
@@ -289,20 +322,20 @@ commit_done(struct commit *c)
 
 	c->fd = -1;
 	if (c->temp == NULL) {
-		result = close(fd) == 0 ? 0 : fail_errno("%s: cannot close",
+		result = file_close(fd) == 0 ? 0 : fail_errno("%s: cannot close",
 		    Q(c->path));
 		goto out;
 	}
-	if (fsync(fd) != 0) {
+	if (file_sync(fd) != 0) {
 		fail_errno("%s: cannot sync", Q(c->path));
 		close(fd);
 		goto out;
 	}
-	if (close(fd) != 0) {
+	if (file_close(fd) != 0) {
 		fail_errno("%s: cannot close", Q(c->path));
 		goto out;
 	}
-	if (rename(c->temp, c->path) != 0) {
+	if (AGAIN(rename(c->temp, c->path)) != 0) {
 		fail_errno("%s: cannot rename to this name", Q(c->path));
 		goto out;
 	}
@@ -370,60 +403,17 @@ commit_sweep(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
+	int bad = 0;
 
 	if (d == NULL)
 		return fail_errno("%s: cannot open", Q(dir));
-	while ((e = readdir(d)) != NULL)
+	while (errno = 0, (e = readdir(d)) != NULL)
 		if (is_temporary(e->d_name))
 			unlinkat(dirfd(d), e->d_name, 0);
+	if (errno != 0)
+		bad = fail_errno("%s: cannot read", Q(dir));
 	closedir(d);
-	return 0;
-}
-
-int
-dir_lock(const char *dir, const char *name)
-{
-	char *path = path_join(dir, name);
-	char who[256] = "", host[128] = "?";
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), n;
-
-	if (fd < 0) {
-		fail_errno("%s: cannot open the lock file", Q(path));
-		goto out;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		if (errno == EWOULDBLOCK) {
-			ssize_t got = pread(fd, who, sizeof(who) - 1, 0);
-
-			who[got > 0 ? got : 0] = '\0';
-			who[strcspn(who, "\n")] = '\0';
-			fail("%s: in use by another process (host and pid: %s)",
-			    Q(dir), who);
-			close(fd);
-			fd = -1;
-			goto out;
-		}
-		/* No lock server on this file system: go on without. */
-		warning("%s: cannot lock (%s); do not start a second writer",
-		    Q(path), strerror(errno));
-	}
-	gethostname(host, sizeof(host) - 1);
-	n = snprintf(who, sizeof(who), "%s %ld\n", host, (long)getpid());
-	if (ftruncate(fd, 0) != 0 || pwrite(fd, who, (size_t)n, 0) != n) {
-		fail_errno("%s: cannot write", Q(path));
-		close(fd);
-		fd = -1;
-	}
-out:
-	free(path);
-	return fd;
-}
-
-void
-dir_unlock(int lock)
-{
-	if (lock >= 0)
-		close(lock);
+	return bad;
 }
 
 int

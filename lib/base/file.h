@@ -22,6 +22,18 @@ int file_pread(int fd, const char *path, void *to, size_t n, uint64_t at);
 /* file_write(fd, path, from, n): all of it, through EINTR and short writes. */
 int file_write(int fd, const char *path, const void *from, size_t n);
 
+/* file_write_some(fd, from, n): the same without a message: how many bytes
+ * were written, and errno if fewer than ${n}. */
+size_t file_write_some(int fd, const void *from, size_t n);
+
+/*
+ * file_open, file_close, file_sync: open (0666, O_CLOEXEC), close and fsync,
+ * made again where a signal interrupts them; errno and no message.
+ */
+int file_open(const char *path, int flags);
+int file_close(int fd);
+int file_sync(int fd);
+
 /* file_size(path): bytes of a regular file, -1 without a message if none. */
 int64_t file_size(const char *path);
 
@@ -68,14 +80,6 @@ int commit_text(const char *path, const char *text);
  * Only the holder of the directory's lock may call it.
  */
 int commit_sweep(const char *dir);
-
-/*
- * dir_lock(dir, name): take the lock file ${name} in ${dir}; fail at once,
- * naming the holder, if another process has it.  Return its descriptor, for
- * dir_unlock; the kernel lets go of the lock when the process dies.
- */
-int dir_lock(const char *dir, const char *name);
-void dir_unlock(int lock);
 
 /*
  * stdout_done(): flush and close standard output, so that a full disk is an

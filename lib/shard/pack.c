@@ -5,6 +5,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "shard/packing.h"

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "train/rundir.h"

@@ -1,0 +1,92 @@
+/* Locks on directories. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/lock.h"
+#include "base/text.h"
+
+/*
+ * Take the lock, or learn that another has it.  Who only asks for it
+ * (dir_locked) has it for a moment, so it is asked for more than once.
+ */
+static int
+try_lock(int fd)
+{
+	static const struct timespec moment = { 0, 20000000 };
+	int result = TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
+
+	for (int i = 0; i < 4 && result != 0 && errno == EWOULDBLOCK; i++) {
+		nanosleep(&moment, NULL);
+		result = TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
+	}
+	return result;
+}
+
+int
+dir_lock(const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+	char who[256] = "", host[128] = "?";
+	int fd = file_open(path, O_RDWR | O_CREAT), n;
+
+	if (fd < 0) {
+		fail_errno("%s: cannot open the lock file", text_quote(path));
+		goto out;
+	}
+	if (try_lock(fd) != 0) {
+		if (errno == EWOULDBLOCK) {
+			ssize_t got = TEMP_FAILURE_RETRY(pread(fd, who, sizeof(who) - 1, 0));
+
+			who[got > 0 ? got : 0] = '\0';
+			who[strcspn(who, "\n")] = '\0';
+			fail("%s: in use by another process (host and pid: %s)",
+			    text_quote(dir), who);
+			close(fd);
+			fd = -1;
+			goto out;
+		}
+		/* No lock server on this file system: go on without. */
+		warning("%s: cannot lock (%s); do not start a second writer",
+		    text_quote(path), strerror(errno));
+	}
+	gethostname(host, sizeof(host) - 1);
+	n = snprintf(who, sizeof(who), "%s %ld\n", host, (long)getpid());
+	if (TEMP_FAILURE_RETRY(ftruncate(fd, 0)) != 0 ||
+	    file_write_some(fd, who, (size_t)n) != (size_t)n) {
+		fail_errno("%s: cannot write", text_quote(path));
+		close(fd);
+		fd = -1;
+	}
+out:
+	free(path);
+	return fd;
+}
+
+int
+dir_locked(const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+	int fd = file_open(path, O_RDONLY);
+	int held = fd >= 0 && TEMP_FAILURE_RETRY(flock(fd, LOCK_SH | LOCK_NB)) != 0 &&
+	    errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return held;
+}
+
+void
+dir_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}

@@ -1,0 +1,15 @@
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
+
+/*
+ * dir_lock(dir, name): take the lock file ${name} in ${dir}; fail at once,
+ * naming the holder, if another process has it.  Return its descriptor, for
+ * dir_unlock; the kernel lets go of the lock when the process dies.
+ */
+int dir_lock(const char *dir, const char *name);
+void dir_unlock(int lock);
+
+/* dir_locked(dir, name): 1 if a process has that lock; changes nothing. */
+int dir_locked(const char *dir, const char *name);
+
+#endif
