@@ -33,15 +33,9 @@ same_places(const char *text, int64_t distinct, int place[CROP_PLACES][2])
 static void
 test_multiscale_golden(void)
 {
-	const char *path = shared("golden/geom_tsm_multiscale_crop.tsv");
+	struct table *g = table_read(golden_path("geom_tsm_multiscale_crop.tsv"));
 	int sizes = 0, places = 0;
-	struct table *g;
 
-	if (file_size(path) < 0) {
-		skip("golden multi-scale crops", "no reference data here");
-		return;
-	}
-	g = table_read(path);
 	for (size_t r = 0; r < g->rows; r++) {
 		int pair[CROP_SIZES][2], place[CROP_PLACES][2], n, found = 0;
 		int64_t w = 0, h = 0, cw = 0, ch = 0, distinct = 0;
@@ -68,16 +62,10 @@ test_multiscale_golden(void)
 static void
 test_three_golden(void)
 {
-	const char *path = shared("golden/geom_tsm_3crop_offsets.tsv");
+	struct table *g = table_read(golden_path("geom_tsm_3crop_offsets.tsv"));
 	const char *column = "order: left right center (x,y)";
 	int good = 0;
-	struct table *g;
 
-	if (file_size(path) < 0) {
-		skip("golden three crops", "no reference data here");
-		return;
-	}
-	g = table_read(path);
 	for (size_t r = 0; r < g->rows; r++) {
 		int64_t w = 0, h = 0, side = 0;
 		char got[128], *p = got;

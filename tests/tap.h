@@ -75,16 +75,15 @@ skip(const char *what, const char *why)
 	printf("ok %d - %s # SKIP %s\n", ++tap_run, what, why);
 }
 
-/* Where the reference data lies: VT_SHARED, or ../shared. */
+/* A reference table or file of tests/golden; tests run from the root. */
 __attribute__((unused)) static const char *
-shared(const char *name)
+golden_path(const char *name)
 {
-	static char path[4][1024];
+	static char path[4][256];
 	static int next;
-	const char *dir = getenv("VT_SHARED");
 	char *p = path[next++ % 4];
 
-	snprintf(p, sizeof(path[0]), "%s/%s", dir ? dir : "../shared", name);
+	snprintf(p, sizeof(path[0]), "tests/golden/%s", name);
 	return p;
 }
 
