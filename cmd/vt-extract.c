@@ -301,11 +301,13 @@ extract(struct job *j)
 	};
 	int result = EXIT_FAILED;
 
+	/* Before the first byte: what reads the stream asks for the terminal
+	 * only then. */
+	progress_start((enum progress_mode)progress);
 	if (open_output(j) != 0)
 		return EXIT_FAILED;
 	run.stream = j->stream;
 	run.report = j->report;
-	progress_start((enum progress_mode)progress);
 	if (extract_all(&run) == 0 && close_output(j, run.sum.skipped) == 0)
 		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
 	progress_end();

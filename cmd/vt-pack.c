@@ -120,6 +120,7 @@ packed(void *arg, const char *name, const struct shard_sum *sum)
 	char size[32];
 
 	(void)arg;
+	progress_clear();
 	if (!dry_run && (printf("%s\n", name) < 0 || fflush(stdout) != 0))
 		return fail_errno("standard output: cannot write");
 	if (verbose)
@@ -224,6 +225,7 @@ found(void *arg, const char *name, const struct damage *d)
 	char offset[24] = "-";
 
 	(void)arg;
+	progress_clear();
 	if (d->offset != NOWHERE)
 		snprintf(offset, sizeof(offset), "%llu",
 		    (unsigned long long)d->offset);

@@ -147,11 +147,15 @@ check_same "no temporary files are left" "" "$(find "$T" -name '.*.tmp.*')"
 for i in $(seq 1 60); do cp "$V/long.mp4" "$V/l$i.mp4"; done
 check_exit "a reader that goes away" 141 sh -c 'vt-extract "$1"/l*.mp4 2>"$2" | head -c 1000 >/dev/null; kill -s PIPE $$' sh "$V" "$T/err2"
 check_same "is no message" "" "$(cat "$T/err2")"
+mkdir "$T/lots"
+for i in $(seq 1000); do ln -s "$V/long.mp4" "$T/lots/$i.mp4"; done
 for s in INT:130 TERM:143 HUP:129; do
 	want=${s#*:} s=${s%:*}
-	vt-extract -j2 "$V"/l*.mp4 -o "$T/sig.tar" --report="$T/sig.jsonl" 2>"$T/err" &
+	# Far more videos than it gets to see: the signal comes after the first.
+	: >"$T/err"
+	vt-extract -v -j2 --root="$T/lots" "$T"/lots/*.mp4 -o "$T/sig.tar" --report="$T/sig.jsonl" 2>"$T/err" &
 	pid=$!
-	sleep 0.15
+	for i in $(seq 600); do [ -s "$T/err" ] && break; sleep 0.1; done
 	kill -$s $pid 2>/dev/null
 	wait $pid
 	got=$?
@@ -199,6 +203,14 @@ if command -v script >/dev/null; then
 	script -qec "vt-extract '$V/a.mp4'" /dev/null >"$T/tty" </dev/null
 	check_same "a terminal gets no tar" 2 $?
 	check "and a reason" grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
+	# One live line for both ends of a pipe: what draws first draws alone.
+	mkdir "$T/many"
+	for i in $(seq 60); do ln -s "$V/long.mp4" "$T/many/$i.mp4"; done
+	TERM=xterm script -qec "vt-extract --root='$T/many' '$T'/many/*.mp4 | vt-pack -o '$T/piped'" /dev/null >"$T/tty" </dev/null
+	tr '\r' '\n' <"$T/tty" | sed -n 's/.*[0-9] videos,.*/extract/p; s/.*[0-9] samples,.*/pack/p' | uniq >"$T/drew"
+	check_same "vt-extract | vt-pack: vt-extract draws a line" extract "$(head -1 "$T/drew")"
+	check "vt-pack draws none before it has ended" test "$(wc -l <"$T/drew")" -le 2
+	check "the name of a shard has a line of its own" grep -qE '(^|\[K)shard-000000\.tar.?$' "$T/tty"
 else
 	skip "a terminal gets no tar" "no script command"
 fi

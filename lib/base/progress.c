@@ -1,10 +1,14 @@
 /* The live progress line. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,17 +19,40 @@
 #define IN_A_LOG 10.0
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int active, terminal, shown;
+static int active, terminal, ours, screen = -1;
 static double last;
 
-/* A message is about to be printed: make room for it. */
-static void
-erase(void)
+/*
+ * One line a terminal: of the commands of a pipeline, and of whatever else
+ * runs there, the one draws that has this lock.  It is free again when the
+ * command ends, however it ends.  Opened anew, since locks belong to what was
+ * opened; where that cannot be done, draw as if alone.
+ */
+static int
+take_terminal(void)
+{
+	if (screen < 0)
+		screen = open("/dev/fd/2", O_RDONLY | O_NOCTTY | O_NONBLOCK |
+		    O_CLOEXEC);
+	return screen < 0 || flock(screen, LOCK_EX | LOCK_NB) == 0 ||
+	    errno != EWOULDBLOCK;
+}
+
+static int
+is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+void
+progress_clear(void)
 {
 	pthread_mutex_lock(&lock);
-	if (shown)
+	/* The line may be another command's, which draws it again soon. */
+	if (active && terminal)
 		fputs("\r\033[K", stderr);
-	shown = 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -38,14 +65,35 @@ progress_start(enum progress_mode mode)
 	    strcmp(term, "dumb") != 0;
 	active = mode == PROGRESS_ALWAYS || (mode == PROGRESS_AUTO && terminal);
 	last = clock_seconds();
-	fail_hook(active && terminal ? erase : NULL);
+	/* What feeds a pipe knows how far the whole is.  It comes first: the
+	 * reader asks for the terminal only once it has read something. */
+	ours = active && terminal &&
+	    (is_pipe(STDOUT_FILENO) || !is_pipe(STDIN_FILENO)) &&
+	    take_terminal();
+	fail_hook(active && terminal ? progress_clear : NULL);
+}
+
+/* With the lock held. */
+static int
+due(void)
+{
+	if (!active ||
+	    clock_seconds() - last < (terminal ? ON_TERMINAL : IN_A_LOG))
+		return 0;
+	if (terminal && !ours && !(ours = take_terminal()))
+		last = clock_seconds();		/* ask again later */
+	return !terminal || ours;
 }
 
 int
 progress_due(void)
 {
-	return active &&
-	    clock_seconds() - last >= (terminal ? ON_TERMINAL : IN_A_LOG);
+	int now;
+
+	pthread_mutex_lock(&lock);
+	now = due();
+	pthread_mutex_unlock(&lock);
+	return now;
 }
 
 static int
@@ -64,18 +112,16 @@ progress_line(const char *fmt, ...)
 	char line[512];
 	va_list ap;
 
-	if (!progress_due())
-		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	pthread_mutex_lock(&lock);
-	last = clock_seconds();
-	if (terminal) {
-		fprintf(stderr, "\r%.*s\033[K", width() - 1, line);
-		shown = 1;
-	} else {
-		fprintf(stderr, "%s: %s\n", program_name(), line);
+	if (due()) {
+		last = clock_seconds();
+		if (terminal)
+			fprintf(stderr, "\r%.*s\033[K", width() - 1, line);
+		else
+			fprintf(stderr, "%s: %s\n", program_name(), line);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -83,7 +129,11 @@ progress_line(const char *fmt, ...)
 void
 progress_end(void)
 {
-	erase();
-	active = 0;
+	if (ours)
+		progress_clear();
+	if (screen >= 0)
+		close(screen);
+	screen = -1;
+	active = ours = 0;
 	fail_hook(NULL);
 }

@@ -1,0 +1,138 @@
+/* The live line: one a terminal, whatever runs there, and off for messages. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/progress.h"
+
+#include "tap.h"
+
+#define PATIENCE 120		/* seconds until a child is thought to hang */
+
+static char seen[1 << 20];	/* what the terminal was sent */
+static size_t n_seen;
+static int master;
+
+static void
+nap(void)
+{
+	poll(NULL, 0, 20);
+}
+
+/* Take what the terminal has been sent since. */
+static void
+look(void)
+{
+	ssize_t n;
+
+	while (n_seen < sizeof(seen) - 1 && (n = read(master, seen + n_seen,
+	    sizeof(seen) - 1 - n_seen)) > 0)
+		n_seen += (size_t)n;
+	seen[n_seen] = '\0';
+}
+
+/* Wait until ${text} has been shown behind place ${from}: where it begins. */
+static const char *
+wait_for(const char *text, size_t from)
+{
+	double start = clock_seconds();
+	const char *at;
+
+	do {
+		nap();
+		look();
+		at = strstr(seen + from, text);
+	} while (at == NULL && clock_seconds() - start < PATIENCE);
+	return at;
+}
+
+static volatile sig_atomic_t stop;
+
+static void
+on_term(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+/*
+ * Start a command called ${name}, standard error on the terminal, that draws
+ * its name until SIGTERM.  Once it has tried to for ${least} seconds it prints
+ * ${message}, if there is one, and then says so by a byte to ${tell}.
+ */
+static pid_t
+command(const char *terminal, const char *name, int tell, double least,
+    const char *message)
+{
+	pid_t pid = fork();
+	double start;
+	int told = 0;
+
+	if (pid != 0)
+		return pid;
+	signal(SIGTERM, on_term);
+	dup2(open(terminal, O_RDWR | O_NOCTTY), STDERR_FILENO);
+	program_start(name);
+	progress_start(PROGRESS_AUTO);
+	start = clock_seconds();
+	while (!stop) {
+		progress_line("[%s draws]", name);
+		if (!told && clock_seconds() - start >= least) {
+			if (message != NULL)
+				warning("%s", message);
+			told = write(tell, "x", 1) == 1;
+		}
+		nap();
+	}
+	progress_end();
+	_exit(0);
+}
+
+int
+main(void)
+{
+	const char *terminal, *at;
+	size_t before;
+	pid_t first, second;
+	int told[2];
+	char c;
+
+	setenv("TERM", "xterm", 1);
+	master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+	/* It stays open here, or reads fail while no command has it. */
+	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 ||
+	    (terminal = ptsname(master)) == NULL ||
+	    open(terminal, O_RDWR | O_NOCTTY) < 0 || pipe(told) != 0) {
+		printf("1..0 # SKIP no pseudo-terminals here\n");
+		return 0;
+	}
+	first = command(terminal, "first", told[1], 0, NULL);
+	ok(wait_for("[first draws]", 0) != NULL, "a command draws");
+	ok(read(told[0], &c, 1) == 1, "and goes on");
+	second = command(terminal, "second", told[1], 1, "a message");
+	ok(read(told[0], &c, 1) == 1, "another one has tried for a second");
+	at = wait_for("second: warning: a message", 0);
+	ok(strstr(seen, "[second draws]") == NULL, "and drew nothing");
+	ok(at != NULL && at - seen >= 4 && memcmp(at - 4, "\r\033[K", 4) == 0,
+	    "its message stands where the line was");
+	ok(wait_for("[first draws]", n_seen) != NULL, "and the line comes back");
+	kill(first, SIGKILL);
+	waitpid(first, NULL, 0);
+	look();
+	before = n_seen;
+	ok(wait_for("[second draws]", before) != NULL,
+	    "when the first is killed, the other one draws");
+	kill(second, SIGTERM);
+	waitpid(second, NULL, 0);
+	look();
+	ok(strstr(seen + before, "[first draws]") == NULL, "and it alone");
+	ok(n_seen >= 4 && memcmp(seen + n_seen - 4, "\r\033[K", 4) == 0,
+	    "at the end the line is taken off");
+	return done();
+}
