@@ -159,9 +159,10 @@ demo-run: all
 bench: all
 	@BUILD=$(BUILD) share/bench/run
 
-# The completions are made from the option tables of the commands.
+# From the option tables of the commands: completions, and a list of all options
+# that the commands are built with.
 completions: all
-	@BUILD=$(BUILD) completions/make completions
+	@BUILD=$(BUILD) completions/make completions lib/base
 
 # What is installed: mode, file and place, between colons.
 INSTALLED  = $(foreach f,$(CMD),755:$(f):$(BINDIR)/$(notdir $(f))) \

@@ -12,7 +12,8 @@ have() {
 # ---- the files ----
 
 mkdir "$T/made"
-check_exit "they are made" 0 completions/make "$T/made"
+check_exit "they are made" 0 completions/make "$T/made" "$T/made"
+check "option_names.h: as made now (make completions)" cmp lib/base/option_names.h "$T/made/option_names.h"
 for f in vt.bash _vt vt-extract.fish vt-pack.fish vt-schedule.fish vt-train.fish vt-eval.fish vt-bench.fish; do
 	check "$f: as made now (make completions)" cmp "completions/$f" "$T/made/$f"
 	check "$f: no path of this machine" sh -c '! grep -E "/(tmp|work|home|root|usr)/" "$1"' sh "completions/$f"

@@ -102,12 +102,12 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	$c --complete-spec | awk -F '\t' '
 		$2 ~ /^(-|config|help|version|print-config|no-.*)$/ { next }
 		{ name = "VT_" toupper($2); gsub(/-/, "_", name); n = split($5, value, "|") }
-		$5 ~ /^(FILE|DIR|NET)$/ { print name "=\"a # \"b\"" ; next }
+		$5 ~ /^(FILE|DIR|NET)$/ { print name "=\"a\" # \"b\\ \\n\"" ; next }
 		$5 != "-" { print name "=" value[n]; next }
 		$3 == "none" && $6 == "many" { print name "=2"; next }
 		$3 == "none" { print name "=" (NR % 2 ? "yes" : "no") }' >"$T/environment"
 	set --
-	while read -r setting; do set -- "$@" "$setting"; done <"$T/environment"
+	while IFS= read -r setting; do set -- "$@" "$setting"; done <"$T/environment"
 	check_exit "$c: with other settings" 0 env "$@" $c --print-config
 	check "$c: which count" test "$(grep -c '# environment$' "$T/out")" = $#
 	settings "$T/out" >"$T/want"
@@ -137,6 +137,46 @@ check_same "an empty text is a text" "prefix =  # environment" \
 	"$(VT_PREFIX='' vt-pack --print-config | grep prefix | tr '\t' ' ')"
 printf 'prefix = \t# none\n' >"$T/empty"
 check_same "read as one" "prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
+
+# ---- files of settings ----
+
+# prefix LINE: what vt-pack makes of it, between bars
+prefix() {
+	printf '%s\n' "$1" >"$T/one"
+	vt-pack -c "$T/one" --print-config | sed -n 's/^prefix = \(.*\)	# file$/|\1|/p'
+}
+check_same "a value and a comment with quotes" '|a|' "$(prefix 'prefix = "a" # not "b"')"
+check_same "a quote in a value" '|"a \"b\" c"|' "$(prefix 'prefix = "a \"b\" c"')"
+check_same "a backslash is one where it means nothing else" '|"a \\d"|' "$(prefix 'prefix = "a \d"')"
+check_same "quotes around nothing" '||' "$(prefix 'prefix = "" # none')"
+check_same "a comment right after a value" '|a|' "$(prefix 'prefix = a # "b"')"
+check_same "a line of another system" '|a|' "$(prefix "prefix = a$(printf '\r')")"
+two=$(printf 'a\nb\rc # "d"\\')
+VT_PREFIX=$two vt-pack --print-config >"$T/two"
+check_same "what has two lines is written as one" 1 "$(grep -c '^prefix = .*# environment$' "$T/two")"
+check_same "and read again" "$(grep ^prefix "$T/two" | cut -f 1)" \
+	"$(vt-pack -c "$T/two" --print-config | grep ^prefix | cut -f 1)"
+# refused REGEX TEXT: a file of settings that is refused, and how
+refused() {
+	printf "$2" >"$T/one"
+	check_exit "refused: $1" 2 vt-pack -c "$T/one" --print-config
+	check_says "and it says so" "$1"
+}
+refused 'one:1: no closing quote' 'prefix = "a\n'
+refused 'one:1: no closing quote' 'prefix = "a\\"\n'
+refused 'one:2: "b\\"" after the closing quote' '\nprefix = "a"b"\n'
+refused 'one: a zero byte' 'prefix = a\0b\n'
+refused 'one:1: no option lr \(an option of vt-schedule\)' 'lr = 1\n'
+
+# ---- an option of another command ----
+
+check_exit "--lr of vt-train" 2 vt-train --lr=0.1 -i train
+check_says "is known by vt-schedule" 'no option --lr=0.1 \(an option of vt-schedule\)'
+check_exit "--batch of vt-train" 2 vt-train --batch 8
+check_says "too" 'no option --batch \(an option of vt-schedule\)'
+check_exit "--short-side of vt-pack" 2 vt-pack --short-side=128
+check_says "is known by two" 'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
+
 echo 'epoch = 7' >"$T/wrong"
 check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"
 check_says "says where, and the nearest name" "wrong:1: no option epoch \(did you mean epochs\?\)"

@@ -35,6 +35,12 @@ static const struct option_row common[] = {
 	OPTION_END
 };
 
+/* Which commands have which option; made by completions/make. */
+static const struct { const char *name, *commands; } all_options[] = {
+#include "base/option_names.h"
+	{ NULL, NULL }
+};
+
 static const struct command *command;
 static const struct option_row *row[MAX_ROWS];
 static enum origin origin[MAX_ROWS];
@@ -105,6 +111,25 @@ nearest(const char *name)
 		}
 	}
 	return best;
+}
+
+/* What the user may have meant by ${name}, "" or in brackets. */
+static const char *
+meant(const char *name, const char *dashes)
+{
+	static char text[200];
+	const char *near = nearest(name);
+
+	text[0] = '\0';
+	for (size_t i = 0; all_options[i].name != NULL; i++)
+		if (strcmp(all_options[i].name, name) == 0) {
+			snprintf(text, sizeof(text), " (an option of %s)",
+			    all_options[i].commands);
+			return text;
+		}
+	if (near != NULL)
+		snprintf(text, sizeof(text), " (did you mean %s%s?)", dashes, near);
+	return text;
 }
 
 /* A number with a unit: K, M, G, T are powers of 1024. */
@@ -301,6 +326,28 @@ is_setting(int i)
 	    row[i]->to != &want_print;
 }
 
+/*
+ * Take the quotes off the value at ${s}, which begins behind the first one: \"
+ * and \\ stand for a quote and a backslash, \n and \r for ends of lines.
+ * Return what follows the closing quote, NULL if there is none.
+ */
+static char *
+unquote(char *s)
+{
+	char *to = s;
+
+	for (; *s != '"'; s++) {
+		if (*s == '\\' && s[1] != '\0' && strchr("\"\\nr", s[1]) != NULL)
+			*to++ = *++s == 'n' ? '\n' : *s == 'r' ? '\r' : *s;
+		else if (*s != '\0')
+			*to++ = *s;
+		else
+			return NULL;
+	}
+	*to = '\0';
+	return s + 1;
+}
+
 /* One line of a configuration file: name = value. */
 static void
 config_line(const char *path, int number, char *line)
@@ -319,10 +366,14 @@ config_line(const char *path, int number, char *line)
 	*end = '\0';
 	value = equals + 1 + strspn(equals + 1, " \t");
 	if (*value == '"') {
-		end = strrchr(++value, '"');
+		end = unquote(++value);
 		if (end == NULL)
 			options_wrong("%s:%d: no closing quote", path, number);
-		*end = '\0';
+		end += strspn(end, " \t");
+		if (*end != '\0' && *end != '#')
+			options_wrong("%s:%d: %s after the closing quote (wanted a "
+			    "comment; a quote in a value is \\\")", path, number,
+			    text_quote(end));
 	} else {
 		/* A comment may follow, after a blank. */
 		for (end = value; *end != '\0'; end++)
@@ -332,13 +383,9 @@ config_line(const char *path, int number, char *line)
 			end--;
 		*end = '\0';
 	}
-	if ((i = row_named(name)) < 0 || !is_setting(i)) {
-		const char *near = nearest(name);
-
-		options_wrong("%s:%d: no option %s%s%s%s", path, number,
-		    text_quote(name), near ? " (did you mean " : "",
-		    near ? near : "", near ? "?)" : "");
-	}
+	if ((i = row_named(name)) < 0 || !is_setting(i))
+		options_wrong("%s:%d: no option %s%s", path, number,
+		    text_quote(name), meant(name, ""));
 	from = xprintf("%s:%d: %s", path, number, name);
 	set(i, from, value, FROM_FILE);
 	free(from);
@@ -351,14 +398,19 @@ read_config(const char *path)
 	struct buffer b = { 0 };
 	char *line, *next;
 	int number = 0;
+	size_t n;
 
 	if (file_read(path, &b) != 0)
 		exit(EXIT_USAGE);
+	if (strlen(b.data) != b.n)
+		options_wrong("%s: a zero byte (wanted text)", text_quote(path));
 	for (line = b.data; *line != '\0'; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next == '\n')
 			*next++ = '\0';
-		line[strcspn(line, "\r")] = '\0';
+		n = strlen(line);
+		if (n > 0 && line[n - 1] == '\r')
+			line[n - 1] = '\0';
 		config_line(path, ++number, line);
 	}
 }
@@ -406,7 +458,7 @@ whole_name(char **argv, const char *name)
 static _Noreturn void
 bad_option(char **argv, int missing)
 {
-	const char *text = argv[optind - 1], *near = NULL;
+	const char *text = argv[optind - 1];
 	char name[80];
 
 	if (optopt >= NO)
@@ -424,9 +476,7 @@ bad_option(char **argv, int missing)
 	snprintf(name, sizeof(name), "%s",
 	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
-	near = nearest(name);
-	options_wrong("no option %s%s%s%s", text_quote(text),
-	    near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
+	options_wrong("no option %s%s", text_quote(text), meant(name, "--"));
 }
 
 struct given { int row; const char *value; char *from, *own; };
@@ -569,13 +619,24 @@ print_value(struct buffer *b, const struct option_row *r)
 	}
 }
 
-/* Quoted where blanks or a '#' would be lost otherwise. */
+/* Quoted where something would be lost otherwise; unquote reads it back. */
 static void
 print_text(struct buffer *b, const char *s)
 {
-	const char *quote = strpbrk(s, " \t#\"") != NULL ? "\"" : "";
-
-	buffer_printf(b, "%s%s%s", quote, s, quote);
+	if (strpbrk(s, " \t\r\n#\"") == NULL) {
+		buffer_text(b, s);
+		return;
+	}
+	buffer_text(b, "\"");
+	for (; *s != '\0'; s++)
+		if (*s == '\n')
+			buffer_text(b, "\\n");
+		else if (*s == '\r')
+			buffer_text(b, "\\r");
+		else
+			buffer_printf(b, "%s%c", *s == '"' || *s == '\\' ?
+			    "\\" : "", *s);
+	buffer_text(b, "\"");
 }
 
 static void
