@@ -33,6 +33,10 @@ size_t cpu_image(const struct dims *d);		/* floats of one image */
 size_t cpu_floats(const struct dims *d);	/* of an activation */
 float *cpu_plane(const struct dims *d, const void *x, int image, int block);
 
+/* cpu_element(d, x, image, place, c): one number of either layout; slow. */
+float *cpu_element(const struct dims *d, const void *x, int image,
+    size_t place, int c);
+
 /* cpu_blocked(task): an op's prepare: it works on blocked activations only. */
 int cpu_blocked(struct task *t);
 

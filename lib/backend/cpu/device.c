@@ -63,6 +63,18 @@ cpu_plane(const struct dims *d, const void *x, int image, int block)
 	    (size_t)block * cpu_places(d) * cpu.k->lanes;
 }
 
+float *
+cpu_element(const struct dims *d, const void *x, int image, size_t place, int c)
+{
+	float *of = (float *)x + (size_t)image * cpu_image(d);
+	size_t lanes = (size_t)cpu.k->lanes;
+
+	if (cpu_is_pixels(d))
+		return of + (size_t)c * cpu_places(d) + place;
+	return of + ((size_t)c / lanes * cpu_places(d) + place) * lanes +
+	    (size_t)c % lanes;
+}
+
 int
 cpu_blocked(struct task *t)
 {

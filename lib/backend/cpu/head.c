@@ -3,34 +3,103 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
-#include "base/fail.h"
 
 /*
  * ---- linear: rows of padded channels; w is [out][in] ----
+ *
+ * Activations of one place an image are such rows as they lie.  Others are
+ * copied into rows in the scratch memory, and the result back.
  */
 
-static int
-linear_prepare(struct task *t)
-{
-	if (cpu_places(&t->in[0]) != 1)
-		return fail("%s: the cpu back end runs linear layers after "
-		    "avgpool over=hw only", t->op->name);
-	return 0;
-}
+struct linear {
+	struct task *t;
+	int rows;
+	const float *x, *dy;		/* [rows][padded] */
+	float *y, *dx;
+};
 
 static const float *
 row(const struct dims *d, const void *x, int i)
 {
-	return (const float *)x + (size_t)i * cpu_image(d);
+	return (const float *)x + (size_t)i * (size_t)cpu_padded(d->c);
+}
+
+static int
+rows(const struct dims *d)
+{
+	return cpu_images(d) * (int)cpu_places(d);
+}
+
+static size_t
+row_floats(const struct dims *d)
+{
+	return (size_t)rows(d) * (size_t)cpu_padded(d->c);
+}
+
+static size_t
+linear_scratch(const struct task *t)
+{
+	return cpu_places(&t->in[0]) == 1 ? 0 : (2 * row_floats(&t->in[0]) +
+	    row_floats(&t->out)) * sizeof(float);
+}
+
+struct copy { const struct dims *d; float *rows; void *x; int more; };
+
+static void
+to_rows(int i, int thread, void *arg)
+{
+	const struct copy *k = arg;
+	int places = (int)cpu_places(k->d);
+
+	(void)thread;
+	for (int p = 0; p < places; p++)
+		for (int c = 0; c < k->d->c; c++)
+			((float *)row(k->d, k->rows, i * places + p))[c] =
+			    *cpu_element(k->d, k->x, i, (size_t)p, c);
+}
+
+static void
+from_rows(int i, int thread, void *arg)
+{
+	const struct copy *k = arg;
+	int places = (int)cpu_places(k->d);
+
+	(void)thread;
+	if (!k->more)
+		memset(cpu_plane(k->d, k->x, i, 0), 0, cpu_image(k->d) *
+		    sizeof(float));
+	for (int p = 0; p < places; p++)
+		for (int c = 0; c < k->d->c; c++)
+			*cpu_element(k->d, k->x, i, (size_t)p, c) +=
+			    row(k->d, k->rows, i * places + p)[c];
+}
+
+/* Rows of the input, of the output and of the input's gradient. */
+static struct linear
+spread(struct task *t)
+{
+	struct linear l = { t, rows(&t->out), t->x[0], t->dy, t->y, t->dx[0] };
+	float *x = t->scratch, *y = x + row_floats(&t->in[0]);
+	struct copy k = { &t->in[0], x, (void *)t->x[0], 0 };
+
+	if (cpu_places(&t->in[0]) == 1)
+		return l;
+	pool_run(cpu.pool, cpu_images(k.d), to_rows, &k);
+	l.x = x;
+	l.y = y;
+	l.dy = y;
+	l.dx = t->dx[0] != NULL ? y + row_floats(&t->out) : NULL;
+	return l;
 }
 
 /* One row of scores. */
 static void
 linear_row(int i, int thread, void *arg)
 {
-	struct task *t = arg;
-	const float *x = row(&t->in[0], t->x[0], i), *w = t->w[0];
-	float *y = (float *)row(&t->out, t->y, i);
+	struct linear *l = arg;
+	struct task *t = l->t;
+	const float *x = row(&t->in[0], l->x, i), *w = t->w[0];
+	float *y = (float *)row(&t->out, l->y, i);
 	size_t n = (size_t)t->in[0].c;
 
 	(void)thread;
@@ -44,24 +113,32 @@ linear_row(int i, int thread, void *arg)
 static void
 linear_forward(struct task *t)
 {
-	pool_run(cpu.pool, cpu_images(&t->out), linear_row, t);
+	struct linear l = spread(t);
+
+	pool_run(cpu.pool, l.rows, linear_row, &l);
+	if (l.y != t->y) {
+		struct copy k = { &t->out, l.y, t->y, 0 };
+
+		pool_run(cpu.pool, cpu_images(k.d), from_rows, &k);
+	}
 }
 
 /* The weight gradient of one output, summed over rows in their order. */
 static void
 linear_back_out(int o, int thread, void *arg)
 {
-	struct task *t = arg;
+	struct linear *l = arg;
+	struct task *t = l->t;
 	size_t n = (size_t)t->in[0].c;
 	float *dw = (float *)t->dw[0] + (size_t)o * n;
 	double db = 0;
 
 	(void)thread;
-	for (int i = 0; i < cpu_images(&t->out); i++) {
-		float dy = row(&t->out, t->dy, i)[o];
+	for (int i = 0; i < l->rows; i++) {
+		float dy = row(&t->out, l->dy, i)[o];
 
 		db += dy;
-		cpu.k->scale(dw, dy, row(&t->in[0], t->x[0], i), n, i > 0);
+		cpu.k->scale(dw, dy, row(&t->in[0], l->x, i), n, i > 0);
 	}
 	((float *)t->dw[1])[o] = (float)db;
 }
@@ -69,16 +146,18 @@ linear_back_out(int o, int thread, void *arg)
 static void
 linear_back_row(int i, int thread, void *arg)
 {
-	struct task *t = arg;
+	struct linear *l = arg;
+	struct task *t = l->t;
 	size_t n = (size_t)t->in[0].c;
-	const float *dy = row(&t->out, t->dy, i);
-	float *dx = (float *)row(&t->in[0], t->dx[0], i);
+	const float *dy = row(&t->out, l->dy, i);
+	float *dx = (float *)row(&t->in[0], l->dx, i);
+	int more = l->dx == t->dx[0] && t->accumulate[0];
 
 	(void)thread;
 	for (int o = 0; o < t->out.c; o++)
 		cpu.k->scale(dx, dy[o], (const float *)t->w[0] + (size_t)o * n,
-		    n, o > 0 || t->accumulate[0]);
-	if (!t->accumulate[0])
+		    n, o > 0 || more);
+	if (!more)
 		memset(dx + n, 0, ((size_t)cpu_padded(t->in[0].c) - n) *
 		    sizeof(float));
 }
@@ -86,13 +165,26 @@ linear_back_row(int i, int thread, void *arg)
 static void
 linear_backward(struct task *t)
 {
-	pool_run(cpu.pool, t->out.c, linear_back_out, t);
-	if (t->dx[0] != NULL)
-		pool_run(cpu.pool, cpu_images(&t->out), linear_back_row, t);
+	struct linear l = spread(t);
+
+	if (l.dy != t->dy) {
+		struct copy k = { &t->out, (float *)l.dy, (void *)t->dy, 0 };
+
+		pool_run(cpu.pool, cpu_images(k.d), to_rows, &k);
+	}
+	pool_run(cpu.pool, t->out.c, linear_back_out, &l);
+	if (l.dx == NULL)
+		return;
+	pool_run(cpu.pool, l.rows, linear_back_row, &l);
+	if (l.dx != t->dx[0]) {
+		struct copy k = { &t->in[0], l.dx, t->dx[0], t->accumulate[0] };
+
+		pool_run(cpu.pool, cpu_images(k.d), from_rows, &k);
+	}
 }
 
 const struct op_impl cpu_linear = {
-	.reads = READS_X, .prepare = linear_prepare,
+	.reads = READS_X, .scratch = linear_scratch,
 	.forward = linear_forward, .backward = linear_backward,
 };
 

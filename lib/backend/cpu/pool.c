@@ -1,4 +1,6 @@
 /* Pooling: the largest of a window, and means over whole axes. */
+#include <string.h>
+
 #include "backend/cpu/cpu.h"
 #include "base/fail.h"
 
@@ -81,17 +83,20 @@ const struct op_impl cpu_maxpool = {
 	.backward = max_backward,
 };
 
-/* ---- avgpool over h and w together, or t, or all ---- */
+/* ---- avgpool ---- */
 
+/*
+ * Over h and w together, or t, or all, of blocked planes: whole planes at a
+ * time.  Anything else place by place.
+ */
 static int
-avg_prepare(struct task *t)
+whole_planes(const struct task *t)
 {
 	int over = t->op->over;
 
-	if (!(over & OVER_H) != !(over & OVER_W) && t->in[0].h * t->in[0].w > 1)
-		return fail("%s: the cpu back end averages over h and w together "
-		    "only; the ref back end runs this one", t->op->name);
-	return cpu_blocked(t);
+	if (cpu_is_pixels(&t->in[0]) || cpu_is_pixels(&t->out))
+		return 0;
+	return !(over & OVER_H) == !(over & OVER_W) || cpu_places(&t->in[0]) == 1;
 }
 
 /* How many input images an output image averages, and from which one on. */
@@ -104,7 +109,7 @@ frames(const struct task *t)
 static double
 share(const struct task *t)
 {
-	return (double)cpu_floats(&t->out) / (double)cpu_floats(&t->in[0]);
+	return (double)dims_count(&t->out) / (double)dims_count(&t->in[0]);
 }
 
 static void
@@ -131,11 +136,79 @@ avg_part(int i, int thread, void *arg)
 	}
 }
 
+/*
+ * The places of an input plane that output place ${place} averages, from
+ * ${from} on: ${n[0]} rows of ${n[1]}.
+ */
+static void
+averaged(const struct task *t, size_t place, size_t *from, int n[2])
+{
+	const struct dims *in = &t->in[0];
+	int over = t->op->over;
+
+	n[0] = over & OVER_H ? in->h : 1;
+	n[1] = over & OVER_W ? in->w : 1;
+	*from = place / (size_t)t->out.w * (size_t)in->w +
+	    place % (size_t)t->out.w;
+}
+
+static void
+avg_places_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *in = &t->in[0], *out = &t->out;
+	size_t places = cpu_places(out), from;
+	int n[2];
+
+	(void)thread;
+	memset(cpu_plane(out, t->y, i, 0), 0, cpu_image(out) * sizeof(float));
+	for (size_t k = 0; k < places * (size_t)out->c; k++) {
+		int c = (int)(k / places), images = frames(t);
+		double sum = 0;
+
+		averaged(t, k % places, &from, n);
+		for (int f = 0; f < images * n[0] * n[1]; f++)
+			sum += *cpu_element(in, t->x[0], i * images +
+			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
+			    in->w + f % n[1]), c);
+		*cpu_element(out, t->y, i, k % places, c) =
+		    (float)(sum * share(t));
+	}
+}
+
+static void
+avg_places_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *in = &t->in[0], *out = &t->out;
+	size_t places = cpu_places(out), from;
+	int n[2];
+
+	(void)thread;
+	if (!t->accumulate[0])
+		memset(cpu_plane(in, t->dx[0], i * frames(t), 0), 0,
+		    (size_t)frames(t) * cpu_image(in) * sizeof(float));
+	for (size_t k = 0; k < places * (size_t)out->c; k++) {
+		int c = (int)(k / places), images = frames(t);
+		float dy = *cpu_element(out, t->dy, i, k % places, c) *
+		    (float)share(t);
+
+		averaged(t, k % places, &from, n);
+		for (int f = 0; f < images * n[0] * n[1]; f++)
+			*cpu_element(in, t->dx[0], i * images +
+			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
+			    in->w + f % n[1]), c) += dy;
+	}
+}
+
 static void
 avg_forward(struct task *t)
 {
-	pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c), avg_part,
-	    t);
+	if (whole_planes(t))
+		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		    avg_part, t);
+	else
+		pool_run(cpu.pool, cpu_images(&t->out), avg_places_part, t);
 }
 
 static void
@@ -166,12 +239,15 @@ avg_back_part(int i, int thread, void *arg)
 static void
 avg_backward(struct task *t)
 {
-	if (t->dx[0] != NULL)
+	if (t->dx[0] == NULL)
+		return;
+	if (whole_planes(t))
 		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    avg_back_part, t);
+	else
+		pool_run(cpu.pool, cpu_images(&t->out), avg_places_back_part, t);
 }
 
 const struct op_impl cpu_avgpool = {
-	.prepare = avg_prepare, .forward = avg_forward,
-	.backward = avg_backward,
+	.forward = avg_forward, .backward = avg_backward,
 };
