@@ -236,7 +236,7 @@ shared_text(struct comm *c, const char *path)
 	struct buffer b = { 0 };
 	int64_t n = -1;
 
-	if (c->rank == 0 && file_read(path, &b) == 0)
+	if (c->rank == 0 && file_read_text(path, &b) == 0)
 		n = (int64_t)b.n;
 	if (comm_broadcast(c, &n, sizeof(n), 0) != 0 || n < 0) {
 		buffer_free(&b);

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/lock.h"
+#include "base/names.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/table.h"
@@ -96,6 +97,21 @@ test_text(void)
 {
 	static const double values[] = { 0.1, 1.0 / 3, 0.08000000000000002, 1e300,
 		5e-324, 0.010000000000000002 };
+	static const struct { const char *text, *want, *what; } quoted[] = {
+		{ "\303\251t\303\251", "\303\251t\303\251", "UTF-8 is shown" },
+		{ "\347\216\213 \360\237\216\276",
+		    "\"\347\216\213 \360\237\216\276\"",
+		    "of three and four bytes too" },
+		{ "a\302\233b", "\"a\\u009bb\"", "a C1 control is escaped" },
+		{ "a\177", "\"a\\177\"", "a delete too" },
+		{ "a\342\200\256b", "\"a\\u202eb\"", "and what turns the "
+		    "direction" },
+		{ "\342\201\246", "\"\\u2066\"", "or isolates it" },
+		{ "a\342\200\250", "\"a\\u2028\"", "and ends of lines" },
+		{ "\342\200\215", "\342\200\215", "a joiner is not" },
+		{ "a\233b", "\"a\\233b\"", "a byte that is no UTF-8 is escaped" },
+		{ "\342\200", "\"\\342\\200\"", "and half a character" },
+	};
 	int64_t i;
 	double x;
 	char buf[32];
@@ -103,6 +119,11 @@ test_text(void)
 
 	is_text(text_quote("a b\n\x01"), "\"a b\\n\\001\"", "odd names are quoted");
 	is_text(text_quote("clip_1.mp4"), "clip_1.mp4", "plain names are not");
+	for (size_t k = 0; k < sizeof(quoted) / sizeof(quoted[0]); k++)
+		is_text(text_quote(quoted[k].text), quoted[k].want, quoted[k].what);
+	is(text_chomp(strcpy(buf, "a\r")) == 0 && strcmp(buf, "a") == 0, 1,
+	    "a carriage return is taken off the end of a line");
+	is(text_chomp(strcpy(buf, "a\rb\r")), -1, "one within it is told");
 	is(text_int("12x", 0, 100, &i), -1, "trailing garbage in an integer");
 	is(text_int(" 12", 0, 100, &i), -1, "a blank before an integer");
 	is(text_int("101", 0, 100, &i), -1, "an integer out of range");
@@ -117,6 +138,15 @@ test_text(void)
 static void
 test_tables(void)
 {
+	static const char *const bad[][2] = {
+		{ "#a\tb\ta\n1\t2\t3\n", "u.tsv:1: two columns are called a" },
+		{ "# t\n#a\n1\r2\n", "u.tsv:3: a carriage return within the "
+		    "line" },
+		{ "#a\n\\x\n", "u.tsv:2: column a: unknown escape (wanted \\t, "
+		    "\\n, \\r or \\\\)" },
+		{ "# only\n", "u.tsv: empty (wanted a table with a header line)" },
+	};
+	char *escaped, *text;
 	struct table *t = table_parse("t.tsv",
 	    "# a comment\n#key\tn\nA\\tB\t3\nC\t4\n");
 	char said[512];
@@ -133,8 +163,57 @@ test_tables(void)
 	ok(table_parse("u.tsv", "#a\tb\n1\n") == NULL, "a short row is refused");
 	is_text(said, "u.tsv:2: 1 cells (wanted 2, as in the header)",
 	    "and the message says where");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		fail_capture(said, sizeof(said));
+		ok(table_parse("u.tsv", bad[i][0]) == NULL, "refused: %s",
+		    bad[i][1]);
+		is_text(said, bad[i][1], "and told");
+	}
 	fail_capture(NULL, 0);
 	table_free(t);
+	escaped = table_escape("a\tb\nc\rd\\");
+	is_text(escaped, "a\\tb\\nc\\rd\\\\", "a cell is escaped");
+	text = xprintf("#a\n%s\r\n", escaped);
+	t = table_parse("again", text);
+	is_text(t != NULL ? table_text(t, 0, "a") : "", "a\tb\nc\rd\\",
+	    "and reads back, with lines that end as elsewhere");
+	table_free(t);
+	free(text);
+	free(escaped);
+}
+
+/* Whatever a message holds, it is one line that a terminal only shows. */
+static void
+test_messages(void)
+{
+	char said[200];
+
+	fail_capture(said, sizeof(said));
+	fail("%s", "a\033[2Jb\302\233c\342\200\256d\377e\303\251\nf");
+	fail_capture(NULL, 0);
+	is_text(said, "a?[2Jb??c???d?e\303\251?f", "messages hold no controls");
+}
+
+static void
+test_names(void)
+{
+	struct names *n = names_new();
+	char name[32];
+	long wrong = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		sprintf(name, "layer%d.conv", i);
+		wrong += names_find(n, name) != -1;
+		wrong += names_add(n, name) != i;
+	}
+	for (int i = 0; i < 20000; i++) {
+		sprintf(name, "layer%d.conv", i);
+		wrong += names_find(n, name) != i || names_add(n, name) != -1 ||
+		    strcmp(names_text(n, (size_t)i), name) != 0;
+	}
+	is(wrong, 0, "names keep the numbers they got");
+	is((long long)names_count(n), 20000, "and are counted");
+	names_free(n);
 }
 
 static void
@@ -143,6 +222,8 @@ test_json(void)
 	struct json_writer w = { 0 };
 	struct json *v;
 	char said[512], *again;
+	const struct json *item;
+	const char *key;
 	int64_t n = 0;
 
 	json_open(&w, NULL, '{');
@@ -167,6 +248,33 @@ test_json(void)
 	    "duplicate keys are refused");
 	fail_capture(NULL, 0);
 	free(again);
+	json_free(v);
+
+	/* As deep as may be is printed again; one more is refused. */
+	for (int deep = JSON_DEPTH; deep <= JSON_DEPTH + 1; deep++) {
+		struct buffer b = { 0 };
+
+		for (int i = 0; i < deep; i++)
+			buffer_text(&b, i % 2 ? "{\"a\":" : "[");
+		buffer_text(&b, "1");
+		for (int i = deep; i-- > 0;)
+			buffer_text(&b, i % 2 ? "}" : "]");
+		fail_capture(said, sizeof(said));
+		v = json_parse("t", b.data, b.n);
+		fail_capture(NULL, 0);
+		again = v != NULL ? json_print(v) : xstrdup(said);
+		is_text(again, deep == JSON_DEPTH ? b.data :
+		    "t: JSON nested more than 64 deep", deep == JSON_DEPTH ?
+		    "64 brackets deep" : "65 are refused");
+		free(again);
+		json_free(v);
+		buffer_free(&b);
+	}
+	v = json_parse("t", "{\"b\":1,\"a\":[[],{}]}", 19);
+	is(json_depth(v), 3, "brackets within brackets");
+	for (void *at = NULL; (item = json_next(v, &at, &key)) != NULL;)
+		n += *key + json_is(item, '[');
+	is(n, -5 + 'a' + 'b' + 1, "members one by one");
 	json_free(v);
 	buffer_free(&w.out);
 }
@@ -266,6 +374,8 @@ main(void)
 	test_randomness();
 	test_text();
 	test_tables();
+	test_messages();
+	test_names();
 	test_json();
 	test_commits();
 	test_pool();

@@ -165,7 +165,7 @@ refused() {
 refused 'one:1: no closing quote' 'prefix = "a\n'
 refused 'one:1: no closing quote' 'prefix = "a\\"\n'
 refused 'one:2: "b\\"" after the closing quote' '\nprefix = "a"b"\n'
-refused 'one: a zero byte' 'prefix = a\0b\n'
+refused 'one: offset 10: a zero byte' 'prefix = a\0b\n'
 refused 'one:1: no option lr \(an option of vt-schedule\)' 'lr = 1\n'
 
 # ---- an option of another command ----

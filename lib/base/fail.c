@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 
 #define LINE 2048
 
@@ -74,6 +75,21 @@ fail_hook(void (*before)(void))
 	before_message = before;
 }
 
+/*
+ * Names and texts come from files, and some characters do things to a terminal:
+ * from ${s} on each byte of those becomes a '?', and a message is one line.
+ */
+static void
+clean(char *s)
+{
+	for (int n; *s != '\0'; s += n) {
+		n = text_shown(s);
+		if (n == 0 && *s != '\t')
+			*s = '?';
+		n = n > 0 ? n : 1;
+	}
+}
+
 /* Append the message to this thread's capture buffer. */
 static void
 keep(const char *fmt, va_list ap)
@@ -84,8 +100,10 @@ keep(const char *fmt, va_list ap)
 		strcpy(capture.buf + at, "; ");
 		at += 2;
 	}
-	if (at < capture.size)
+	if (at < capture.size) {
 		vsnprintf(capture.buf + at, capture.size - at, fmt, ap);
+		clean(capture.buf + at);
+	}
 }
 
 /*
@@ -114,10 +132,7 @@ say(const char *severity, const char *fmt, va_list ap)
 		at += (size_t)snprintf(line + at, LINE - at, "[%d] ", my_rank);
 	at += (size_t)snprintf(line + at, LINE - at, "%s: ", severity);
 	at = add(line, at, fmt, ap);
-	/* One message is one line, whatever bytes a file name holds. */
-	for (size_t i = 0; i < at; i++)
-		if ((unsigned char)line[i] < ' ' && line[i] != '\t')
-			line[i] = '?';
+	clean(line);
 	line[at++] = '\n';
 	do
 		n = write(STDERR_FILENO, line, at);

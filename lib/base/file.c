@@ -71,6 +71,18 @@ file_read(const char *path, struct buffer *b)
 }
 
 int
+file_read_text(const char *path, struct buffer *b)
+{
+	if (file_read(path, b) != 0)
+		return -1;
+	if (strlen(b->data) != b->n)
+		return fail("%s: offset %zu: a zero byte (wanted text)",
+		    strcmp(path, "-") == 0 ? "standard input" : Q(path),
+		    strlen(b->data));
+	return 0;
+}
+
+int
 file_pread(int fd, const char *path, void *to, size_t n, uint64_t at)
 {
 	char *p = to;

@@ -16,6 +16,9 @@
 /* file_read(path, b): all of ${path}, or of standard input for "-". */
 int file_read(const char *path, struct buffer *b);
 
+/* file_read_text(path, b): the same, refusing what holds a zero byte. */
+int file_read_text(const char *path, struct buffer *b);
+
 /* file_pread(fd, path, to, n, at): exactly ${n} bytes; short is an error. */
 int file_pread(int fd, const char *path, void *to, size_t n, uint64_t at);
 

@@ -131,10 +131,14 @@ json_parse(const char *what, const char *text, size_t n)
 	json_error_t error;
 	json_t *v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
 
-	if (v == NULL) {
-		fail("%s: not valid JSON at line %d, column %d: %s", what,
-		    error.line, error.column, error.text);
-		return NULL;
+	if (v == NULL)
+		return fail_null("%s: not valid JSON at line %d, column %d: %s",
+		    what, error.line, error.column, error.text);
+	/* jansson itself stops at 2048, so this comes back. */
+	if (json_depth(out(v)) > JSON_DEPTH) {
+		json_decref(v);
+		return fail_null("%s: JSON nested more than %d deep", what,
+		    JSON_DEPTH);
 	}
 	return (struct json *)v;
 }
@@ -165,17 +169,34 @@ json_size(const struct json *v)
 }
 
 const struct json *
-json_member(const struct json *object, size_t i, const char **key)
+json_next(const struct json *object, void **at, const char **key)
 {
 	json_t *o = (json_t *)in(object);
-	void *it = json_object_iter(o);
 
-	while (it != NULL && i-- > 0)
-		it = json_object_iter_next(o, it);
-	if (it == NULL)
+	*at = *at == NULL ? json_object_iter(o) :
+	    json_object_iter_next(o, *at);
+	if (*at == NULL)
 		return NULL;
-	*key = json_object_iter_key(it);
-	return out(json_object_iter_value(it));
+	*key = json_object_iter_key(*at);
+	return out(json_object_iter_value(*at));
+}
+
+int
+json_depth(const struct json *v)
+{
+	const struct json *item;
+	const char *key;
+	int most = 0, depth;
+
+	if (!json_is(v, '{') && !json_is(v, '['))
+		return 0;
+	for (void *at = NULL; (item = json_next(v, &at, &key)) != NULL;)
+		if ((depth = json_depth(item)) > most)
+			most = depth;
+	for (size_t i = 0; (item = json_at(v, i)) != NULL; i++)
+		if ((depth = json_depth(item)) > most)
+			most = depth;
+	return most + 1;
 }
 
 int

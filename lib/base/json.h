@@ -11,6 +11,9 @@
  * order, no blanks, so that equal content is equal bytes.
  */
 
+/* Brackets within brackets; documents that nest deeper are not read. */
+#define JSON_DEPTH 64
+
 /*
  * Writing: json_open and json_close bracket an object '{' or array '[';
  * a key is NULL inside an array and at the top.  Keys of one object must come
@@ -19,7 +22,7 @@
 struct json_writer {
 	struct buffer out;
 	int depth;
-	struct { char bracket, filled; char last[128]; } level[16];
+	struct { char bracket, filled; char last[128]; } level[JSON_DEPTH];
 };
 
 void json_open(struct json_writer *w, const char *key, char bracket);
@@ -33,7 +36,8 @@ void json_put_raw(struct json_writer *w, const char *key, const char *text);
 
 /*
  * Reading.  Values belong to the document json_parse returned, and live until
- * json_free of it.  Duplicate keys are refused.
+ * json_free of it.  Duplicate keys and what nests deeper than JSON_DEPTH are
+ * refused, so that whatever was read can be printed and read again.
  */
 struct json;
 
@@ -45,9 +49,15 @@ void json_free(struct json *document);
 const struct json *json_get(const struct json *object, const char *key);
 const struct json *json_at(const struct json *array, size_t i);
 size_t json_size(const struct json *array_or_object);
-/* json_member(object, i, key): the ${i}th member, by position; sets ${key}. */
-const struct json *json_member(const struct json *object, size_t i,
+/*
+ * json_next(object, at, key): the members one by one, NULL after the last:
+ *
+ *	for (void *at = NULL; (v = json_next(o, &at, &key)) != NULL;)
+ */
+const struct json *json_next(const struct json *object, void **at,
     const char **key);
+/* json_depth(v): brackets within brackets: 0 for a number, 1 for []. */
+int json_depth(const struct json *v);
 int json_is(const struct json *v, char kind);	/* '{' '[' 's' 'i' 'r' 'b' */
 int json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to);
 int json_to_real(const struct json *v, double *to);

@@ -398,20 +398,18 @@ read_config(const char *path)
 	struct buffer b = { 0 };
 	char *line, *next;
 	int number = 0;
-	size_t n;
 
-	if (file_read(path, &b) != 0)
+	if (file_read_text(path, &b) != 0)
 		exit(EXIT_USAGE);
-	if (strlen(b.data) != b.n)
-		options_wrong("%s: a zero byte (wanted text)", text_quote(path));
 	for (line = b.data; *line != '\0'; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next == '\n')
 			*next++ = '\0';
-		n = strlen(line);
-		if (n > 0 && line[n - 1] == '\r')
-			line[n - 1] = '\0';
-		config_line(path, ++number, line);
+		number++;
+		if (text_chomp(line) != 0)
+			options_wrong("%s:%d: a carriage return within the line",
+			    path, number);
+		config_line(path, number, line);
 	}
 }
 

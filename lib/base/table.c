@@ -23,6 +23,7 @@ unescape(char *s)
 		switch (*++s) {
 		case 't': *to++ = '\t'; break;
 		case 'n': *to++ = '\n'; break;
+		case 'r': *to++ = '\r'; break;
 		case '\\': *to++ = '\\'; break;
 		default: return -1;
 		}
@@ -37,11 +38,11 @@ table_escape(const char *s)
 	char *out = xmalloc(2 * strlen(s) + 1), *o = out;
 
 	for (; *s != '\0'; s++) {
-		const char *special = "\t\n\\", *at = strchr(special, *s);
+		const char *special = "\t\n\r\\", *at = strchr(special, *s);
 
 		if (at != NULL) {
 			*o++ = '\\';
-			*o++ = "tn\\"[at - special];
+			*o++ = "tnr\\"[at - special];
 		} else {
 			*o++ = *s;
 		}
@@ -83,12 +84,10 @@ add_row(struct table *t, char *line, int number, size_t *cap)
 		return fail("%s:%d: %zu cells (wanted %zu, as in the header)",
 		    t->path, number, n, t->columns);
 	}
-	for (size_t i = 0; i < n; i++) {
-		cell[i] = xstrdup(cell[i]);
+	for (size_t i = 0; i < n; i++)
 		if (unescape(cell[i]) != 0)
-			bad = fail("%s:%d: column %s: unknown escape (wanted \\t, \\n "
-			    "or \\\\)", t->path, number, t->name[i]);
-	}
+			bad = fail("%s:%d: column %s: unknown escape (wanted \\t, \\n, "
+			    "\\r or \\\\)", t->path, number, t->name[i]);
 	if (t->rows == *cap) {
 		size_t room = *cap;
 
@@ -100,11 +99,36 @@ add_row(struct table *t, char *line, int number, size_t *cap)
 	return bad;
 }
 
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The line with the columns' names; each may be there once. */
+static int
+set_header(struct table *t, char *line, int number)
+{
+	char **sorted;
+	int bad = 0;
+
+	t->columns = cut(line, &t->name);
+	sorted = xcalloc(t->columns, sizeof(*sorted));
+	memcpy(sorted, t->name, t->columns * sizeof(*sorted));
+	qsort(sorted, t->columns, sizeof(*sorted), by_text);
+	for (size_t i = 1; i < t->columns && !bad; i++)
+		if (strcmp(sorted[i - 1], sorted[i]) == 0)
+			bad = fail("%s:%d: two columns are called %s", t->path,
+			    number, text_quote(sorted[i]));
+	free(sorted);
+	return bad;
+}
+
 struct table *
 table_parse(const char *what, const char *text)
 {
 	struct table *t = xcalloc(1, sizeof(*t));
-	char *copy = xstrdup(text), *line = copy, *next;
+	char *line = t->text = xstrdup(text), *next;
 	size_t cap = 0;
 	int number = 0, bad = 0;
 
@@ -114,21 +138,17 @@ table_parse(const char *what, const char *text)
 		if (*next == '\n')
 			*next++ = '\0';
 		number++;
-		line[strcspn(line, "\r")] = '\0';
-		if (*line == '\0' || strncmp(line, "# ", 2) == 0 ||
+		if (text_chomp(line) != 0)
+			bad = fail("%s:%d: a carriage return within the line",
+			    t->path, number);
+		else if (*line == '\0' || strncmp(line, "# ", 2) == 0 ||
 		    strcmp(line, "#") == 0)
 			continue;
-		if (t->name == NULL) {
-			if (*line == '#')
-				line++;
-			t->columns = cut(line, &t->name);
-			for (size_t i = 0; i < t->columns; i++)
-				t->name[i] = xstrdup(t->name[i]);
-		} else if (*line != '#') {
+		else if (t->name == NULL)
+			bad = set_header(t, line + (*line == '#'), number);
+		else if (*line != '#')
 			bad = add_row(t, line, number, &cap);
-		}
 	}
-	free(copy);
 	if (!bad && t->name == NULL)
 		bad = fail("%s: empty (wanted a table with a header line)", what);
 	if (bad) {
@@ -144,14 +164,9 @@ table_read(const char *path)
 	struct buffer b = { 0 };
 	struct table *t = NULL;
 
-	if (file_read(path, &b) == 0) {
-		if (strlen(b.data) != b.n)
-			fail("%s: offset %zu: a zero byte (wanted text)",
-			    text_quote(path), strlen(b.data));
-		else
-			t = table_parse(strcmp(path, "-") == 0 ?
-			    "standard input" : text_quote(path), b.data);
-	}
+	if (file_read_text(path, &b) == 0)
+		t = table_parse(strcmp(path, "-") == 0 ? "standard input" :
+		    text_quote(path), b.data);
 	buffer_free(&b);
 	return t;
 }
@@ -161,14 +176,10 @@ table_free(struct table *t)
 {
 	if (t == NULL)
 		return;
-	for (size_t r = 0; r < t->rows; r++) {
-		for (size_t c = 0; c < t->columns; c++)
-			free(t->cell[r][c]);
+	for (size_t r = 0; r < t->rows; r++)
 		free(t->cell[r]);
-	}
-	for (size_t c = 0; c < t->columns; c++)
-		free(t->name[c]);
 	free(t->name);
+	free(t->text);
 	free(t->cell);
 	free(t->line);
 	free(t->path);

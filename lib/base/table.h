@@ -6,9 +6,11 @@
 
 /*
  * Tables as text: rows of tab-separated cells under a header line "#a\tb\tc".
- * Tabs, newlines and backslashes in a cell are written \t, \n and \\.  Lines
- * that begin with "# " are comments; the header's "#" has no blank after it.
- * Readers find columns by name, so columns may be added and moved.
+ * Tabs, ends of lines and backslashes in a cell are written \t, \n, \r and \\.
+ * Lines that begin with "# " are comments; the header's "#" has no blank after it.
+ * Readers find columns by name, so columns may be added and moved; a name that
+ * is there twice, a line with a carriage return within, and a zero byte are
+ * refused.
  */
 struct table {
 	char *path;		/* for messages */
@@ -16,6 +18,7 @@ struct table {
 	char **name;		/* [columns] */
 	char ***cell;		/* [rows][columns], unescaped */
 	int *line;		/* [rows] where the row stood in the file */
+	char *text;		/* what names and cells point into */
 };
 
 /* table_read(path): a table from a file, "-" is standard input. */

@@ -9,6 +9,35 @@
 
 #define QUOTED 512		/* a longer name is cut, with "..." */
 
+/* The code point of the UTF-8 character of ${n} bytes at ${s}. */
+static unsigned
+code_of(const char *s, int n)
+{
+	unsigned code = (unsigned char)*s;
+
+	if (n > 1)
+		code &= 0x7fu >> n;
+	for (int i = 1; i < n; i++)
+		code = code << 6 | ((unsigned char)s[i] & 0x3f);
+	return code;
+}
+
+int
+text_shown(const char *s)
+{
+	int n = text_utf8(s);
+	unsigned c = n > 0 ? code_of(s, n) : 0;
+
+	if (c < ' ' || (c >= 0x7f && c < 0xa0))
+		return 0;		/* controls */
+	if (c == 0x2028 || c == 0x2029)
+		return 0;		/* ends of lines and paragraphs */
+	if (c == 0x61c || c == 0x200e || c == 0x200f ||
+	    (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
+		return 0;		/* Bidi_Control: turn the direction */
+	return n;
+}
+
 const char *
 text_quote(const char *s)
 {
@@ -17,33 +46,43 @@ text_quote(const char *s)
 	char *out = ring[next++ % 4], *o = out;
 	int plain = *s != '\0';
 
-	for (const char *p = s; *p != '\0' && plain; p++)
-		plain = *p > ' ' && *p < 0x7f && *p != '"' && *p != '\\';
+	for (const char *p = s; *p != '\0' && plain; p += text_utf8(p))
+		plain = text_shown(p) != 0 && strchr(" \"\\", *p) == NULL;
 	if (plain && strlen(s) < QUOTED)
 		return strcpy(out, s);
 	*o++ = '"';
-	for (; *s != '\0'; s++) {
+	for (int n; *s != '\0'; s += n) {
 		unsigned char c = (unsigned char)*s;
 
+		n = text_shown(s);
 		if (o - out > QUOTED - 8) {
 			o = stpcpy(o, "...");
 			break;
 		}
-		if (c == '"' || c == '\\') {
+		if (c == '"' || c == '\\')
 			*o++ = '\\';
-			*o++ = (char)c;
-		} else if (c >= ' ' && c < 0x7f) {
-			*o++ = (char)c;
-		} else if (c == '\n') {
-			o = stpcpy(o, "\\n");
-		} else if (c == '\t') {
-			o = stpcpy(o, "\\t");
-		} else {
+		if (n > 0)
+			o = mempcpy(o, s, (size_t)n);
+		else if (c == '\n' || c == '\t')
+			o = stpcpy(o, c == '\n' ? "\\n" : "\\t");
+		else if (c >= 0x80 && (n = text_utf8(s)) > 0)
+			o += sprintf(o, "\\u%04x", code_of(s, n));
+		else
 			o += sprintf(o, "\\%03o", c);
-		}
+		n = n > 0 ? n : 1;
 	}
 	strcpy(o, "\"");
 	return out;
+}
+
+int
+text_chomp(char *line)
+{
+	size_t n = strlen(line);
+
+	if (n > 0 && line[n - 1] == '\r')
+		line[n - 1] = '\0';
+	return strchr(line, '\r') == NULL ? 0 : -1;
 }
 
 int

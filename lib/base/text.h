@@ -6,10 +6,26 @@
 
 /*
  * text_quote(s): ${s} as a message may show it: unchanged when it is plain
- * printable text, otherwise in C quotes with escapes.  Valid until the fourth
- * later call by the same thread.
+ * printable text in UTF-8, otherwise in C quotes with escapes.  Valid until the
+ * fourth later call by the same thread.
  */
 const char *text_quote(const char *s);
+
+/*
+ * text_shown(s): bytes of the UTF-8 character at ${s} if a terminal shows it
+ * and does no more; 0 for what is not UTF-8, for controls (U+0000 to U+001F,
+ * U+007F to U+009F), ends of lines (U+2028, U+2029) and what turns the
+ * direction of writing (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+ * U+2069), which can make a name look like another.
+ */
+int text_shown(const char *s);
+
+/*
+ * text_chomp(line): take the carriage return off the end of a ${line} that had
+ * its newline taken off.  0, or -1 if there is another within the line: then
+ * it is several lines to some programs and one to others.
+ */
+int text_chomp(char *line);
 
 /* text_starts(s, prefix), text_ends(s, suffix): 1 or 0. */
 int text_starts(const char *s, const char *prefix);

@@ -18,7 +18,4 @@ void keyset_free(struct keyset *k);
 int keyset_add(struct keyset *k, const char *key, uint32_t *source,
     uint64_t *offset);
 
-/* keyset_has(k, key): 1 or 0. */
-int keyset_has(const struct keyset *k, const char *key);
-
 #endif

@@ -67,11 +67,15 @@ put_tensor(struct json_writer *w, const char *name, enum dtype type, int ndim,
 	json_close(w);
 }
 
+/* A tensor and where its data begin. */
+struct placed { const struct tensor *t; size_t at; };
+
 static int
 by_name(const void *va, const void *vb)
 {
-	return strcmp((*(const struct tensor *const *)va)->name,
-	    (*(const struct tensor *const *)vb)->name);
+	const struct placed *a = va, *b = vb;
+
+	return strcmp(a->t->name, b->t->name);
 }
 
 /* The header, padded so that the data begin at a multiple of ALIGN. */
@@ -81,35 +85,32 @@ make_header(struct buffer *out, const struct tensor **sorted, size_t n,
 {
 	static const int64_t footer_dim[] = { FOOTER_BYTES };
 	struct json_writer w = { 0 };
-	const struct tensor **named = xcalloc(n, sizeof(*named));
-	size_t *at = xcalloc(n + 1, sizeof(*at));
+	struct placed *named = xcalloc(n, sizeof(*named));
+	size_t end = 0;
 
-	for (size_t i = 0; i < n; i++)
-		at[i + 1] = at[i] + sorted[i]->bytes;
+	for (size_t i = 0; i < n; i++) {
+		named[i] = (struct placed){ sorted[i], end };
+		end += sorted[i]->bytes;
+	}
 	json_open(&w, NULL, '{');
 	json_open(&w, "__metadata__", '{');
 	for (size_t i = 0; i < m; i++)
 		json_put_text(&w, meta[i].key, meta[i].value);
 	json_close(&w);
-	memcpy(named, sorted, n * sizeof(*named));
 	qsort(named, n, sizeof(*named), by_name);
 	for (size_t i = 0; i < n; i++) {
-		const struct tensor *t = named[i];
-		size_t k = 0;
+		const struct tensor *t = named[i].t;
 
-		while (sorted[k] != t)
-			k++;
-		put_tensor(&w, t->name, t->type, t->ndim, t->dim, at[k],
-		    at[k + 1]);
+		put_tensor(&w, t->name, t->type, t->ndim, t->dim, named[i].at,
+		    named[i].at + t->bytes);
 	}
-	put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, at[n],
-	    at[n] + FOOTER_BYTES);
+	put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, end,
+	    end + FOOTER_BYTES);
 	json_close(&w);
 	while ((8 + w.out.n) % ALIGN != 0)
 		buffer_text(&w.out, " ");
 	*out = w.out;
 	free(named);
-	free(at);
 }
 
 static int
@@ -245,6 +246,30 @@ check_cover(const char *path, const struct safetensors *s, const char *data)
 	return 0;
 }
 
+/* Copy the tensors whose values lie at odd places to places of their own. */
+static void
+align_tensors(struct safetensors *s)
+{
+	size_t room = 0, at = 0;
+
+	for (int copy = 0; copy < 2; copy++) {
+		for (size_t i = 0; i < s->tensors; i++) {
+			struct tensor *t = &s->tensor[i];
+			size_t odd = (uintptr_t)t->data % types[t->type].bytes;
+
+			if (odd != 0 && !copy) {
+				room += (t->bytes + 7) / 8 * 8;
+			} else if (odd != 0) {
+				t->data = memcpy(s->moved + at, t->data,
+				    t->bytes);
+				at += (t->bytes + 7) / 8 * 8;
+			}
+		}
+		if (!copy)
+			s->moved = xmalloc(room);
+	}
+}
+
 static int
 check_footer(const char *path, struct safetensors *s)
 {
@@ -272,7 +297,7 @@ read_header(const char *path, struct safetensors *s)
 {
 	uint64_t n;
 	const char *key, *data;
-	const struct json *v;
+	const struct json *v, *text;
 	int bad = 0;
 
 	if (s->file.n < 8)
@@ -288,8 +313,8 @@ read_header(const char *path, struct safetensors *s)
 		return DAMAGED("%s: the header is not a JSON object", path);
 	data = s->file.data + 8 + n;
 	s->tensor = xcalloc(json_size(s->document), sizeof(*s->tensor));
-	for (size_t i = 0; (v = json_member(s->document, i, &key)) != NULL &&
-	    !bad; i++) {
+	for (void *at = NULL; !bad &&
+	    (v = json_next(s->document, &at, &key)) != NULL;) {
 		struct tensor *t = &s->tensor[s->tensors];
 
 		if (strcmp(key, "__metadata__") == 0)
@@ -305,14 +330,18 @@ read_header(const char *path, struct safetensors *s)
 	if (v != NULL && !json_is(v, '{'))
 		return DAMAGED("%s: __metadata__ is not a JSON object", path);
 	s->meta = xcalloc(json_size(v), sizeof(*s->meta));
-	for (size_t i = 0; i < json_size(v); i++) {
-		const struct json *text = json_member(v, i, &key);
-
+	for (void *at = NULL; (text = json_next(v, &at, &key)) != NULL;) {
 		if (json_to_text(text) == NULL)
 			return DAMAGED("%s: metadata %s is not text", path, key);
 		s->meta[s->metas++] = (struct meta){ key, json_to_text(text) };
 	}
-	return check_cover(path, s, data);
+	if ((bad = check_cover(path, s, data)) != 0)
+		return bad;
+	s->names = names_new();
+	for (size_t i = 0; i < s->tensors; i++)
+		names_add(s->names, s->tensor[i].name);
+	align_tensors(s);
+	return 0;
 }
 
 int
@@ -339,16 +368,17 @@ safetensors_free(struct safetensors *s)
 	json_free(s->document);
 	free(s->tensor);
 	free(s->meta);
+	free(s->moved);
+	names_free(s->names);
 	*s = (struct safetensors){ 0 };
 }
 
 const struct tensor *
 safetensors_tensor(const struct safetensors *s, const char *name)
 {
-	for (size_t i = 0; i < s->tensors; i++)
-		if (strcmp(s->tensor[i].name, name) == 0)
-			return &s->tensor[i];
-	return NULL;
+	long i = names_find(s->names, name);
+
+	return i >= 0 ? &s->tensor[i] : NULL;
 }
 
 const char *

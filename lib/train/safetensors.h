@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 
 enum dtype { DTYPE_U8, DTYPE_F32, DTYPE_F64 };
 
@@ -21,7 +22,8 @@ struct tensor {
 	enum dtype type;
 	int ndim;
 	int64_t dim[8];
-	const void *data;		/* little-endian, C order */
+	const void *data;		/* little-endian, C order; aligned as
+					 * its type wants it */
 	size_t bytes;
 };
 
@@ -43,13 +45,16 @@ struct safetensors {
 	size_t tensors, metas;
 	struct tensor *tensor;
 	struct meta *meta;
+	struct names *names;		/* of the tensors, by their numbers */
+	char *moved;			/* copies of those that lay unaligned */
 	void *document;
 };
 
 /*
- * safetensors_read(path, s): read and check a whole file: sizes, offsets,
- * holes, and with ${ours} the footer's hash.  0; -1 after a message if it
- * cannot be read, -2 if what is in it is damaged.
+ * safetensors_read(path, ours, s): read and check a whole file: sizes, offsets,
+ * holes, and with ${ours} the footer's hash.  The format lets tensors begin at
+ * any byte; those are moved to where their values can be read.  0; -1 after a
+ * message if it cannot be read, -2 if what is in it is damaged.
  */
 int safetensors_read(const char *path, int ours, struct safetensors *s);
 void safetensors_free(struct safetensors *s);
