@@ -3,6 +3,8 @@
  * parameters and multiply-adds of the networks in share/models, against tables
  * that the published programs printed and against sums done here by hand.
  */
+#include <unistd.h>
+
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -31,6 +33,8 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "input y out=3\n", "t.net:2: a second input" },
 	{ "relu r in=x\n", "t.net:1: relu before the input" },
 	{ HEAD "# M\xfcller\n", "t.net:2: not UTF-8" },
+	{ HEAD "relu a in=x\rrelu b in=x\n",
+	    "t.net:2: a carriage return within the line" },
 	{ "", "t.net: no network in it" },
 	{ HEAD, "t.net: no network in it" },
 	/* attributes */
@@ -40,17 +44,31 @@ static const struct { const char *text, *says; } wrong[] = {
 	    "in out k s p groups bias)" },
 	{ HEAD "conv c in=x out=8 out=8\n", "t.net:2: out twice" },
 	{ HEAD "conv c in=x\n", "t.net:2: conv c: no out=CHANNELS" },
-	{ HEAD "conv c in=x out=0\n", "t.net:2: out=0 (wanted an integer from 1)" },
-	{ HEAD "conv c in=x out=8,8\n", "out=8,8 (wanted an integer from 1)" },
-	{ HEAD "conv c in=x out=2e1\n", "out=2e1 (wanted an integer from 1)" },
-	{ HEAD "conv c in=x out=Classes\n", "out=Classes (wanted an integer" },
+	{ HEAD "conv c in=x out=0\n", "t.net:2: out=0 (wanted 1 to 1048576)" },
+	/* Products of sizes do not wrap. */
+	{ HEAD "conv c in=x out=8 k=65536,65536\n",
+	    "t.net:2: k=65536,65536 (wanted h,w or t,h,w, 1 to 1024)" },
+	{ HEAD "conv c in=x out=1048576 k=1048576,1 p=524288,524288\n",
+	    "t.net:2: k=1048576,1 (wanted" },
+	{ HEAD "conv c in=x out=8 s=1,1025\n", "s=1,1025 (wanted" },
+	{ HEAD "conv c in=x out=8 p=1,1025\n", "p=1,1025 (wanted h,w or t,h,w, "
+	    "0 to 1024)" },
+	{ HEAD "conv c in=x out=1048577\n", "out=1048577 (wanted 1 to 1048576)" },
+	{ HEAD "conv c in=x out=1048576 k=1024,1024,1024\n",
+	    "t.net:2: with c.weight the network has more than 2^31 parameters" },
+	{ HEAD "conv a in=x out=32768 k=1,1\nconv b in=a out=32768 k=1,1\n"
+	    "conv c in=b out=32768 k=1,1\n",
+	    "t.net:4: with c.weight the network has more than 2^31 parameters" },
+	{ HEAD "conv c in=x out=8,8\n", "out=8,8 (wanted 1 to 1048576)" },
+	{ HEAD "conv c in=x out=2e1\n", "out=2e1 (wanted 1 to 1048576)" },
+	{ HEAD "conv c in=x out=Classes\n", "out=Classes (wanted 1 to" },
 	{ HEAD "conv c in=x out=8 k=3\n",
-	    "t.net:2: k=3 (wanted h,w or t,h,w, from 1)" },
-	{ HEAD "conv c in=x out=8 k=0,3\n", "k=0,3 (wanted h,w or t,h,w, from 1)" },
+	    "t.net:2: k=3 (wanted h,w or t,h,w, 1 to 1024)" },
+	{ HEAD "conv c in=x out=8 k=0,3\n", "k=0,3 (wanted h,w or t,h,w, 1 to 1024)" },
 	{ HEAD "conv c in=x out=8 k=3,3,3,3\n", "k=3,3,3,3 (wanted" },
 	{ HEAD "conv c in=x out=8 k=3,\n", "k=3, (wanted" },
-	{ HEAD "conv c in=x out=8 s=2,0\n", "s=2,0 (wanted h,w or t,h,w, from 1)" },
-	{ HEAD "conv c in=x out=8 p=1\n", "p=1 (wanted h,w or t,h,w, from 0)" },
+	{ HEAD "conv c in=x out=8 s=2,0\n", "s=2,0 (wanted h,w or t,h,w, 1 to 1024)" },
+	{ HEAD "conv c in=x out=8 p=1\n", "p=1 (wanted h,w or t,h,w, 0 to 1024)" },
 	{ HEAD "conv c in=x out=8 p=-1,0\n", "p=-1,0 (wanted" },
 	{ HEAD "conv c in=x out=8 bias=2\n", "t.net:2: bias=2 (wanted 0 or 1)" },
 	{ HEAD "conv c in=x out=8 groups=2\n",
@@ -65,7 +83,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "dropout d in=x rate=nan\n", "rate=nan (wanted" },
 	{ HEAD "linear l in=x out=8 std=-1\n",
 	    "std=-1 (wanted a number from 0 to 10)" },
-	{ HEAD "shift s in=x fold=1\n", "t.net:2: fold=1 (wanted an integer from 2)" },
+	{ HEAD "shift s in=x fold=1\n", "t.net:2: fold=1 (wanted 2 to 1048576)" },
 	{ HEAD "shift s in=x\n",
 	    "t.net:2: shift s: fold=8 of 3 channels moves none" },
 	{ HEAD "avgpool p in=x\n", "t.net:2: avgpool p: no over=AXES" },
@@ -80,6 +98,12 @@ static const struct { const char *text, *says; } wrong[] = {
 	    "t.net:1: std=1,0,1 (wanted three numbers from 1e-6)" },
 	/* inputs */
 	{ HEAD "relu r in=y\n", "t.net:2: in=y: nothing above is named so" },
+	/* The name above has 63 letters, and this one more. */
+	{ HEAD "relu "
+	    "a12345678901234567890123456789012345678901234567890123456789012"
+	    " in=x\nrelu r in="
+	    "a123456789012345678901234567890123456789012345678901234567890123"
+	    "\n", ": nothing above is named so" },
 	{ HEAD "relu r in=r\n", "in=r: nothing above is named so" },
 	{ HEAD "relu r in=\n", "in=\"\": nothing above is named so" },
 	{ HEAD "relu r in=x,x\n", "t.net:2: relu takes at most 1 inputs" },
@@ -106,6 +130,8 @@ static const struct { const char *text, *says; } wrong[] = {
 	    "t.net:5: the last line of block b does not define $name" },
 	{ HEAD "def b\nrelu $name in=y\nend\nb r\n",
 	    "t.net:5: in=y: nothing above is named so" },
+	{ HEAD "def b\n # nothing\n\nend\nb r\n",
+	    "t.net:6: the last line of block b does not define $name" },
 	{ HEAD "def b\nb $name.b\nrelu $name in=x\nend\nb r\n",
 	    "t.net:6: blocks nested more than 8 deep" },
 	/* the whole */
@@ -168,6 +194,84 @@ errors(void)
 	buffer_free(&b);
 }
 
+/*
+ * Reading takes a time that the size of the text bounds.  Without the limits
+ * the second of these takes minutes and the third longer than anyone has.
+ */
+static void
+limits(void)
+{
+	struct buffer b = { 0 };
+
+	buffer_text(&b, HEAD "def b\nrelu $name in=x");
+	for (int i = 0; i < 25; i++)
+		buffer_printf(&b, "$k%d", i);
+	buffer_text(&b, "\nend\n");
+	says(b.data, "t.net:3: more than 24 different $keys in a block");
+
+	b.n = 0;
+	buffer_text(&b, HEAD);
+	for (int i = 0; i < 50000; i++)
+		buffer_printf(&b, "relu r%d in=x\n", i);
+	says(b.data, "t.net:16385: more than 16384 operators");
+
+	b.n = 0;
+	buffer_text(&b, HEAD);
+	for (int deep = 0; deep < 8; deep++) {
+		buffer_printf(&b, "def b%d\n", deep);
+		for (int i = 0; i < 30; i++)
+			buffer_printf(&b, deep == 0 ? "relu $name.%d in=x\n" :
+			    "b%d $name.%d\n", deep == 0 ? i : deep - 1, i);
+		buffer_text(&b, "relu $name in=x\nend\n");
+	}
+	buffer_text(&b, "b7 y\n");
+	says(b.data, "more than 16384 operators");
+
+	b.n = 0;
+	buffer_text(&b, HEAD);
+	for (int deep = 0; deep < 8; deep++) {
+		buffer_printf(&b, "def b%d\n", deep);
+		if (deep == 0)
+			buffer_text(&b, "relu $name in=x");
+		else
+			buffer_printf(&b, "b%d $name e=", deep - 1);
+		for (int i = 0; i < 480; i++)
+			buffer_text(&b, "$e");
+		buffer_text(&b, "\nend\n");
+	}
+	for (int i = 0; i < 5000; i++)
+		buffer_printf(&b, "b7 y%d e=\n", i);
+	says(b.data, "the blocks expand to more than 16 MiB");
+
+	b.n = 0;
+	while (b.n <= 1 << 20)
+		buffer_text(&b, "# a line that says nothing, many times\n");
+	says(b.data, "(wanted at most 1048576)");
+	buffer_free(&b);
+}
+
+/* A file whose text ends at a zero byte would be another network, silently. */
+static void
+zero_byte(void)
+{
+	static const char text[] = HEAD "avgpool p in=x over=thw\n"
+	    "linear fc in=p out=classes\n\0relu r in=fc\n";
+	char path[] = "/tmp/vt-graph.XXXXXX", said[200];
+	int fd = mkstemp(path);
+	struct graph *g;
+
+	if (fd < 0 || write(fd, text, sizeof(text) - 1) < 0)
+		exit(1);
+	fail_capture(said, sizeof(said));
+	g = graph_read(path, 7);
+	fail_capture(NULL, 0);
+	ok(g == NULL && strstr(said, "offset 65: a zero byte (wanted text)"),
+	    "a zero byte is refused");
+	graph_free(g);
+	close(fd);
+	unlink(path);
+}
+
 /* Shapes that do not fit are found when a plan is made, and named. */
 static void
 shape_error(const char *text, int t, int side, const char *want)
@@ -195,6 +299,9 @@ shape_errors(void)
 	shape_error(HEAD "conv c in=x out=3 k=1,1 s=2,2\nadd last in=x,c" TAIL, 2,
 	    6, "last: inputs of shapes 1x2x6x6x3 and 1x2x3x3x3 (wanted equal "
 	    "ones)");
+	shape_error(HEAD "conv last in=x out=1048576 k=1,1 p=1024,1024" TAIL, 2, 6,
+	    "last: an output of 1x2x2054x2054x1048576 (wanted at most 2^40 "
+	    "values)");
 	shape_error(HEAD "conv c in=x out=4\nadd last in=x,c" TAIL, 2, 6,
 	    "and 1x2x6x6x4 (wanted equal ones)");
 	shape_error(HEAD "avgpool p in=x over=hw\nlinear fc in=p out=classes\n", 2,
@@ -620,6 +727,8 @@ int
 main(void)
 {
 	errors();
+	limits();
+	zero_byte();
 	shape_errors();
 	language();
 	by_hand();

@@ -1,6 +1,7 @@
 /* What follows from a graph: shapes, work, sizes. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/mem.h"
 #include "graph/graph.h"
 
@@ -18,6 +19,8 @@ graph_free(struct graph *g)
 int
 graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
 {
+	char text[64];
+
 	for (int i = 0; i < g->nop; i++) {
 		const struct op *op = &g->op[i];
 		struct dims in[OP_INPUTS];
@@ -31,6 +34,9 @@ graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
 			in[j] = out[op->in[j]];
 		if (op_types[op->kind].infer(op, in, &out[i]) != 0)
 			return -1;
+		if (!dims_fit(&out[i]))
+			return fail("%s: an output of %s (wanted at most 2^40 "
+			    "values)", op->name, dims_text(&out[i], text));
 	}
 	return 0;
 }

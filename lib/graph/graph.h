@@ -21,12 +21,20 @@ struct graph {
 	size_t elements;		/* of the flat buffer of parameters */
 };
 
+/* What a .net file may hold; beyond these it is no network for people. */
+enum {
+	GRAPH_TEXT = 1 << 20,		/* bytes */
+	GRAPH_OPS = 16384
+};
+#define GRAPH_VALUES ((size_t)1 << 31)	/* in the flat buffer of parameters */
+
 /* Parameters begin at multiples of this many elements in the flat buffer. */
 #define PARAM_ALIGN 16
 
 /*
  * graph_read(path, classes): read a .net file; "classes" in it stands for
- * ${classes}.  NULL after a message with file and line.
+ * ${classes}.  NULL after a message with file and line.  It takes a time that
+ * the limits above bound, also where blocks use blocks.
  * graph_parse(name, text, classes): the same from what such a file holds.
  */
 struct graph *graph_read(const char *path, int classes);
@@ -35,7 +43,8 @@ void graph_free(struct graph *g);
 
 /*
  * graph_shapes(g, input, out): the output shape of every op for ${input}, into
- * ${out}[g->nop]; -1 after a message if an op does not fit.
+ * ${out}[g->nop]; -1 after a message if an op does not fit, or has more than
+ * DIMS_MOST values.
  */
 int graph_shapes(const struct graph *g, const struct dims *input,
     struct dims *out);

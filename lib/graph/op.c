@@ -12,6 +12,19 @@ dims_count(const struct dims *d)
 	    (size_t)d->c;
 }
 
+int
+dims_fit(const struct dims *d)
+{
+	const int extent[] = { d->n, d->t, d->h, d->w, d->c };
+	size_t count = 1;
+
+	for (int i = 0; i < 5; i++)
+		if (extent[i] < 1 || __builtin_mul_overflow(count,
+		    (size_t)extent[i], &count))
+			return 0;
+	return count <= DIMS_MOST;
+}
+
 char *
 dims_text(const struct dims *d, char *buf)
 {
@@ -113,7 +126,8 @@ shape(struct param *p, int ndim, const int *dim)
 	p->count = 1;
 	for (int i = 0; i < ndim; i++) {
 		p->dim[i] = dim[i];
-		p->count *= (size_t)dim[i];
+		if (__builtin_mul_overflow(p->count, (size_t)dim[i], &p->count))
+			p->count = SIZE_MAX;
 	}
 }
 

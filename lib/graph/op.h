@@ -29,6 +29,17 @@ enum op_kind {
 };
 
 enum { OP_INPUTS = 4, OP_PARAMS = 4 };	/* at most */
+
+/*
+ * What a network may ask for; beyond these a number is a slip.  With them no
+ * product of sizes overflows: that of a kernel fits an int, those of a tensor
+ * or of all parameters are checked.
+ */
+enum {
+	OP_WINDOW = 1024,		/* of a kernel, stride or padding */
+	OP_CHANNELS = 1 << 20
+};
+#define DIMS_MOST ((size_t)1 << 40)	/* values in an output */
 enum { OVER_T = 1, OVER_H = 2, OVER_W = 4 };
 
 struct dims { int n, t, h, w, c; };
@@ -71,7 +82,8 @@ struct param {
 	int op;				/* the op that owns it */
 	int head;			/* it belongs to the classifier */
 	int ndim, dim[5];
-	size_t count, offset;		/* elements; place in the flat buffer */
+	size_t count;			/* elements; SIZE_MAX: too many */
+	size_t offset;			/* place in the flat buffer */
 	double std;			/* initial normal deviation, or 0: */
 	double fill;			/* constant initial value */
 };
@@ -92,6 +104,9 @@ struct op_type {
 extern const struct op_type op_types[OP_KINDS];
 
 size_t dims_count(const struct dims *d);
+
+/* dims_fit(d): 1 if there are 1 to DIMS_MOST values. */
+int dims_fit(const struct dims *d);
 
 /* dims_text(d, buf): "8x16x28x28x64" into ${buf} of 64 bytes. */
 char *dims_text(const struct dims *d, char *buf);

@@ -3,6 +3,9 @@
  * blocks, "def block ... end", whose $keys are filled in where they are used.
  * No conditions and no arithmetic: a network that needs them is a file that
  * is written by a program.
+ *
+ * The time it takes is bounded by the size of the file, whatever stands in it:
+ * names are looked up by their hash, and what blocks expand to is limited.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,331 +15,21 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "graph/graph.h"
+#include "graph/reader.h"
 
-#define WORDS 24		/* on a line */
-#define LINE 1024		/* bytes in an expanded line */
+#define Q text_quote
 #define DEPTH 8			/* blocks within blocks */
+#define EXPANDED (16u << 20)	/* bytes that blocks may expand to */
 
-struct block { char *name; char **line; size_t lines, cap; };
-
-struct reader {
-	struct graph *g;
-	const char *path;
-	int line;
-	int classes;
-	struct block *block;
-	size_t blocks, block_cap, op_cap, param_cap;
-	int *channels;			/* of each op's output */
-	size_t channel_cap;
+/* The lines between "def" and "end", in the text, and the $keys in them. */
+struct block {
+	const char **line;
+	size_t lines, cap;
+	int keys;
+	struct { const char *text; size_t n; } key[WORDS];
 };
 
-/* A line, cut into words; attributes are cut at their '='. */
-struct words {
-	int n;
-	const char *op, *name;
-	const char *key[WORDS], *value[WORDS];
-	char text[LINE];
-};
-
-static int
-find_op(const struct graph *g, const char *name)
-{
-	for (int i = g->nop - 1; i >= 0; i--)
-		if (strcmp(g->op[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
-/* ---- values of attributes ---- */
-
-#define BAD(r, w, i, want) fail("%s:%d: %s=%s (wanted %s)", (r)->path, \
-    (r)->line, (w)->key[i], text_quote((w)->value[i]), want)
-
-/* One to three integers between commas, from ${min} up; how many, or -1. */
-static int
-integers(const char *s, int min, int v[3])
-{
-	char part[16];
-	int n = 0;
-
-	for (;; s++) {
-		size_t len = strcspn(s, ",");
-		int64_t x;
-
-		if (n == 3 || len >= sizeof(part))
-			return -1;
-		memcpy(part, s, len);
-		part[len] = '\0';
-		if (text_int(part, min, 1 << 20, &x) != 0)
-			return -1;
-		v[n++] = (int)x;
-		s += len;
-		if (*s == '\0')
-			return n;
-	}
-}
-
-/* "h,w" or "t,h,w" into v[t, h, w]; two numbers leave t as ${t}. */
-static int
-window(const char *s, int min, int t, int v[3])
-{
-	int n = integers(s, min, v);
-
-	if (n == 2) {
-		v[2] = v[1];
-		v[1] = v[0];
-		v[0] = t;
-	}
-	return n == 2 || n == 3 ? n : -1;
-}
-
-/* Three numbers between commas, from ${min} up. */
-static int
-reals(const char *s, double min, double v[3])
-{
-	char part[32];
-
-	for (int n = 0; n < 3; n++) {
-		size_t len = strcspn(s, ",");
-
-		if (len >= sizeof(part) || s[len] != (n < 2 ? ',' : '\0'))
-			return -1;
-		memcpy(part, s, len);
-		part[len] = '\0';
-		if (text_real(part, min, 1e6, &v[n]) != 0)
-			return -1;
-		s += len + 1;
-	}
-	return 0;
-}
-
-static int
-set_inputs(struct reader *r, struct op *op, const char *value)
-{
-	const struct op_type *type = &op_types[op->kind];
-	char name[64];
-
-	for (;; value++) {
-		size_t len = strcspn(value, ",");
-		int from;
-
-		snprintf(name, sizeof(name), "%.*s", (int)len, value);
-		if ((from = find_op(r->g, name)) < 0)
-			return fail("%s:%d: in=%s: nothing above is named so",
-			    r->path, r->line, text_quote(name));
-		if (op->nin == type->max_in)
-			return fail("%s:%d: %s takes at most %d inputs", r->path,
-			    r->line, type->name, type->max_in);
-		op->in[op->nin++] = from;
-		value += len;
-		if (*value == '\0')
-			return 0;
-	}
-}
-
-static int
-set_over(const char *s, int *over)
-{
-	static const char axes[] = "thw";
-
-	for (*over = 0; *s != '\0'; s++) {
-		const char *a = strchr(axes, *s);
-
-		if (a == NULL)
-			return -1;
-		*over |= 1 << (a - axes);
-	}
-	return *over != 0 ? 0 : -1;
-}
-
-/* Attribute ${i} of ${w}; 0, or -1 after a message. */
-static int
-set_attribute(struct reader *r, struct op *op, const struct words *w, int i,
-    int *padded)
-{
-	const char *key = w->key[i], *value = w->value[i];
-	int64_t n;
-	int v[3];
-
-#define IS(s) (strcmp(key, s) == 0)
-	if (IS("in"))
-		return set_inputs(r, op, value);
-	if (IS("k")) {
-		int k = window(value, 1, 1, op->k);
-
-		op->planar = k == 2;
-		return k > 0 ? 0 : BAD(r, w, i, "h,w or t,h,w, from 1");
-	}
-	if (IS("s"))
-		return window(value, 1, 1, op->s) > 0 ? 0 :
-		    BAD(r, w, i, "h,w or t,h,w, from 1");
-	if (IS("p")) {
-		*padded = 1;
-		return window(value, 0, 0, op->p) > 0 ? 0 :
-		    BAD(r, w, i, "h,w or t,h,w, from 0");
-	}
-	if (IS("out") && strcmp(value, "classes") == 0) {
-		op->out = r->classes;
-		return 0;
-	}
-	if (IS("out") || IS("groups") || IS("fold")) {
-		/* Half of the channels each way is all of them. */
-		if (integers(value, IS("fold") ? 2 : 1, v) != 1)
-			return IS("fold") ? BAD(r, w, i, "an integer from 2") :
-			    BAD(r, w, i, "an integer from 1");
-		*(IS("out") ? &op->out : IS("fold") ? &op->fold : &op->groups) =
-		    v[0];
-		return 0;
-	}
-	if (IS("bias")) {
-		if (text_int(value, 0, 1, &n) != 0)
-			return BAD(r, w, i, "0 or 1");
-		op->bias = (int)n;
-		return 0;
-	}
-	if (IS("over"))
-		return set_over(value, &op->over) == 0 ? 0 :
-		    BAD(r, w, i, "letters of t, h and w");
-	if (IS("rate"))
-		return text_real(value, 0, 0.999, &op->rate) == 0 ? 0 :
-		    BAD(r, w, i, "a probability below 1");
-	if (IS("gamma"))
-		return text_real(value, -1e3, 1e3, &op->gamma) == 0 ? 0 :
-		    BAD(r, w, i, "a number");
-	if (IS("eps"))
-		return text_real(value, 1e-12, 1, &op->eps) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 1e-12 to 1");
-	if (IS("momentum"))
-		return text_real(value, 0, 1, &op->momentum) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 0 to 1");
-	if (IS("std") && op->kind == OP_LINEAR)
-		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 0 to 10");
-	if (IS("mean"))
-		return reals(value, -1e6, op->mean) == 0 ? 0 :
-		    BAD(r, w, i, "three numbers");
-	return reals(value, 1e-6, op->sd) == 0 ? 0 :
-	    BAD(r, w, i, "three numbers from 1e-6");
-#undef IS
-}
-
-/* ---- operators ---- */
-
-/* What remains to check once all attributes are set. */
-static int
-check_op(struct reader *r, const struct op *op, int cin)
-{
-	const struct op_type *type = &op_types[op->kind];
-
-	if (op->nin < type->min_in)
-		return fail("%s:%d: %s %s: %d inputs (wanted %d: in=NAME)",
-		    r->path, r->line, type->name, op->name, op->nin,
-		    type->min_in);
-	if (strstr(type->attributes, " out ") != NULL && op->out == 0)
-		return fail("%s:%d: %s %s: no out=CHANNELS", r->path, r->line,
-		    type->name, op->name);
-	if (op->kind == OP_INPUT && op->out != 3)
-		return fail("%s:%d: out=%d (wanted 3: red, green, blue)",
-		    r->path, r->line, op->out);
-	if (op->kind == OP_INPUT && r->g->nop > 0)
-		return fail("%s:%d: a second input", r->path, r->line);
-	if (op->kind == OP_AVGPOOL && op->over == 0)
-		return fail("%s:%d: avgpool %s: no over=AXES", r->path, r->line,
-		    op->name);
-	if (op->kind == OP_CONV && (cin % op->groups || op->out % op->groups))
-		return fail("%s:%d: conv %s: groups=%d does not divide %d and "
-		    "%d channels", r->path, r->line, op->name, op->groups, cin,
-		    op->out);
-	if (op->kind == OP_SHIFT && cin / op->fold < 1)
-		return fail("%s:%d: shift %s: fold=%d of %d channels moves none",
-		    r->path, r->line, op->name, op->fold, cin);
-	for (int i = 0; i < 3; i++)
-		if (op->kind == OP_MAXPOOL && op->p[i] >= op->k[i])
-			return fail("%s:%d: maxpool %s: padding %d is no smaller "
-			    "than its window %d", r->path, r->line, op->name,
-			    op->p[i], op->k[i]);
-	return 0;
-}
-
-/* Append ${op}, its parameters and its output channels to the graph. */
-static void
-append(struct reader *r, struct op *op, int cin)
-{
-	struct graph *g = r->g;
-	const struct op_type *type = &op_types[op->kind];
-	int index = g->nop;
-
-	if (type->params != NULL) {
-		struct param p[OP_PARAMS] = { 0 };
-
-		op->nparam = type->params(op, cin, p);
-		op->param = g->nparam;
-		for (int i = 0; i < op->nparam; i++) {
-			p[i].op = index;
-			p[i].offset = g->elements;
-			g->elements += (p[i].count + PARAM_ALIGN - 1) /
-			    PARAM_ALIGN * PARAM_ALIGN;
-			g->param = array_room(g->param, (size_t)g->nparam,
-			    &r->param_cap, sizeof(*g->param));
-			g->param[g->nparam++] = p[i];
-		}
-	}
-	g->op = array_room(g->op, (size_t)index, &r->op_cap, sizeof(*g->op));
-	r->channels = array_room(r->channels, (size_t)index, &r->channel_cap,
-	    sizeof(*r->channels));
-	g->op[index] = *op;
-	r->channels[index] = op->out != 0 ? op->out : cin;
-	g->nop++;
-}
-
-static int
-read_op(struct reader *r, enum op_kind kind, const struct words *w)
-{
-	const struct op_type *type = &op_types[kind];
-	struct op op = { .kind = kind, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
-		.groups = 1, .fold = 8, .gamma = 1, .eps = 1e-5,
-		.momentum = 0.1, .rate = 0.5, .std = 0.01, .planar = 1,
-		.sd = { 1, 1, 1 } };
-	int padded = 0, cin;
-
-	if (strlen(w->name) >= sizeof(op.name) || strspn(w->name,
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-	    != strlen(w->name))
-		return fail("%s:%d: name %s (wanted up to 63 letters, digits, "
-		    "'_', '.' and '-')", r->path, r->line, text_quote(w->name));
-	if (kind != OP_INPUT && r->g->nop == 0)
-		return fail("%s:%d: %s before the input", r->path, r->line,
-		    type->name);
-	if (find_op(r->g, w->name) >= 0)
-		return fail("%s:%d: a second %s", r->path, r->line, w->name);
-	strcpy(op.name, w->name);
-	for (int i = 0; i < w->n; i++) {
-		char key[80];
-
-		snprintf(key, sizeof(key), " %s ", w->key[i]);
-		if (strstr(type->attributes, key) == NULL)
-			return fail("%s:%d: %s has no attribute %s (it has:%.*s)",
-			    r->path, r->line, type->name, text_quote(w->key[i]),
-			    (int)strlen(type->attributes) - 1, type->attributes);
-		for (int j = 0; j < i; j++)
-			if (strcmp(w->key[i], w->key[j]) == 0)
-				return fail("%s:%d: %s twice", r->path, r->line,
-				    w->key[i]);
-		if (set_attribute(r, &op, w, i, &padded) != 0)
-			return -1;
-	}
-	/* The default padding keeps the size at stride 1. */
-	for (int i = 0; i < 3 && !padded; i++)
-		op.p[i] = (op.k[i] - 1) / 2;
-	cin = op.nin > 0 ? r->channels[op.in[0]] : 0;
-	if (check_op(r, &op, cin) != 0)
-		return -1;
-	append(r, &op, cin);
-	return 0;
-}
-
-/* ---- lines and blocks ---- */
+/* ---- lines ---- */
 
 static int
 cut(struct reader *r, const char *line, struct words *w)
@@ -370,7 +63,7 @@ cut(struct reader *r, const char *line, struct words *w)
 		equals = strchr(word, '=');
 		if (equals == NULL || equals == word)
 			return fail("%s:%d: %s (wanted key=value)", r->path,
-			    r->line, text_quote(word));
+			    r->line, Q(word));
 		if (w->n == WORDS)
 			return fail("%s:%d: more than %d attributes", r->path,
 			    r->line, WORDS);
@@ -379,6 +72,8 @@ cut(struct reader *r, const char *line, struct words *w)
 		w->value[w->n++] = equals + 1;
 	}
 }
+
+/* ---- blocks ---- */
 
 static int read_line(struct reader *r, const char *line, int depth);
 
@@ -428,16 +123,12 @@ too_long:
 	    "bytes", r->path, r->line, w->op, w->name, LINE - 1);
 }
 
-/* 1 if a line of the block has $key, and not only $key2. */
 static int
-block_has(const struct block *b, const char *key)
+block_has(const struct block *b, const char *key, size_t n)
 {
-	size_t n = strlen(key);
-
-	for (size_t l = 0; l < b->lines; l++)
-		for (const char *s = b->line[l]; (s = strchr(s, '$')) != NULL;)
-			if (key_length(++s) == n && memcmp(s, key, n) == 0)
-				return 1;
+	for (int i = 0; i < b->keys; i++)
+		if (b->key[i].n == n && memcmp(b->key[i].text, key, n) == 0)
+			return 1;
 	return 0;
 }
 
@@ -448,16 +139,22 @@ expand(struct reader *r, const struct block *b, const struct words *w,
 	char line[LINE];
 
 	for (int i = 0; i < w->n; i++)
-		if (!block_has(b, w->key[i]))
+		if (!block_has(b, w->key[i], strlen(w->key[i])))
 			return fail("%s:%d: block %s has no $%s", r->path,
-			    r->line, b->name, w->key[i]);
-	for (size_t l = 0; l < b->lines; l++)
+			    r->line, w->op, w->key[i]);
+	for (size_t l = 0; l < b->lines; l++) {
+		r->expanded += strlen(b->line[l]) + 1;
+		if (r->expanded > EXPANDED)
+			return fail("%s:%d: the blocks expand to more than %u MiB",
+			    r->path, r->line, EXPANDED >> 20);
 		if (fill(r, b->line[l], w, line) != 0 ||
 		    read_line(r, line, depth + 1) != 0)
 			return -1;
-	if (find_op(r->g, w->name) != r->g->nop - 1)
+	}
+	if (r->g->nop == 0 ||
+	    names_find(r->names, w->name) != r->g->nop - 1)
 		return fail("%s:%d: the last line of block %s does not define "
-		    "$name", r->path, r->line, b->name);
+		    "$name", r->path, r->line, w->op);
 	return 0;
 }
 
@@ -472,19 +169,10 @@ find_type(const char *name)
 }
 
 static int
-find_block(const struct reader *r, const char *name)
-{
-	for (size_t i = 0; i < r->blocks; i++)
-		if (strcmp(r->block[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-static int
 read_line(struct reader *r, const char *line, int depth)
 {
 	struct words w;
-	int i;
+	long i;
 
 	if (cut(r, line, &w) != 0)
 		return -1;
@@ -495,37 +183,73 @@ read_line(struct reader *r, const char *line, int depth)
 		    r->line, DEPTH);
 	if (w.name == NULL)
 		return fail("%s:%d: %s has no name", r->path, r->line,
-		    text_quote(w.op));
-	if ((i = find_block(r, w.op)) >= 0)
+		    Q(w.op));
+	if ((i = names_find(r->block_names, w.op)) >= 0)
 		return expand(r, &r->block[i], &w, depth);
 	if ((i = find_type(w.op)) >= 0)
-		return read_op(r, (enum op_kind)i, &w);
+		return reader_op(r, (enum op_kind)i, &w);
 	return fail("%s:%d: no operator or block is named %s", r->path, r->line,
-	    text_quote(w.op));
+	    Q(w.op));
 }
 
-/* "def NAME": collect the lines up to "end" as a block. */
+/* "def NAME": what follows up to "end" is a block. */
 static struct block *
-begin_block(struct reader *r, const char *name)
+begin_block(struct reader *r, char *name)
 {
-	struct block *b;
 	size_t n = strcspn(name, " \t#");
-	char *copy;
+	long i;
 
 	if (n == 0)
 		return fail_null("%s:%d: def has no name", r->path, r->line);
-	copy = xstrndup(name, n);
-	if (find_block(r, copy) >= 0 || find_type(copy) >= 0) {
-		fail("%s:%d: there is a block or operator %s already", r->path,
-		    r->line, copy);
-		free(copy);
-		return NULL;
-	}
-	r->block = array_room(r->block, r->blocks, &r->block_cap,
+	name[n] = '\0';
+	if (find_type(name) >= 0 || (i = names_add(r->block_names, name)) < 0)
+		return fail_null("%s:%d: there is a block or operator %s already",
+		    r->path, r->line, name);
+	r->block = array_room(r->block, (size_t)i, &r->block_cap,
 	    sizeof(*r->block));
-	b = &r->block[r->blocks++];
-	*b = (struct block){ .name = copy };
-	return b;
+	r->block[i] = (struct block){ 0 };
+	return &r->block[i];
+}
+
+static const char *
+name_of(const struct reader *r, const struct block *b)
+{
+	return names_text(r->block_names, (size_t)(b - r->block));
+}
+
+/* A line of a block, without its comment: a '$' in that asks for nothing. */
+static int
+add_line(struct reader *r, struct block *b, char *line)
+{
+	line[strcspn(line, "#")] = '\0';
+	if (line[strspn(line, " \t")] == '\0')
+		return 0;
+	for (const char *s = line; (s = strchr(s, '$')) != NULL;) {
+		size_t n = key_length(++s);
+
+		if ((n == 4 && memcmp(s, "name", 4) == 0) || block_has(b, s, n))
+			continue;
+		if (b->keys == WORDS)
+			return fail("%s:%d: more than %d different $keys in a "
+			    "block", r->path, r->line, WORDS);
+		b->key[b->keys].text = s;
+		b->key[b->keys++].n = n;
+	}
+	b->line = array_room(b->line, b->lines, &b->cap, sizeof(*b->line));
+	b->line[b->lines++] = line;
+	return 0;
+}
+
+/* 1 if ${line} is the ${word} and, but for a comment, nothing more. */
+static int
+is_alone(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(line, word, n) != 0)
+		return 0;
+	line += n + strspn(line + n, " \t");
+	return *line == '\0' || *line == '#';
 }
 
 static int
@@ -536,73 +260,39 @@ read_lines(struct reader *r, char *text)
 
 	for (line = text; *line != '\0'; line = next) {
 		char *word;
+		int bad = 0;
 
 		next = line + strcspn(line, "\n");
 		if (*next == '\n')
 			*next++ = '\0';
-		line[strcspn(line, "\r")] = '\0';
 		r->line++;
+		if (text_chomp(line) != 0)
+			return fail("%s:%d: a carriage return within the line",
+			    r->path, r->line);
 		/* It is kept in checkpoints, as JSON. */
 		if (!text_is_utf8(line))
 			return fail("%s:%d: not UTF-8", r->path, r->line);
 		word = line + strspn(line, " \t");
-		if (text_starts(word, "def ")) {
+		if (strncmp(word, "def", 3) == 0 &&
+		    (is_alone(word, "def") || strspn(word + 3, " \t") > 0)) {
 			if (open != NULL)
 				return fail("%s:%d: def inside block %s",
-				    r->path, r->line, open->name);
-			word += 4;
-			open = begin_block(r, word + strspn(word, " \t"));
-			if (open == NULL)
-				return -1;
-		} else if (open != NULL && text_starts(word, "end") &&
-		    strspn(word + 3, " \t") == strcspn(word + 3, "#")) {
+				    r->path, r->line, name_of(r, open));
+			open = begin_block(r, word + 3 + strspn(word + 3, " \t"));
+			bad = open == NULL;
+		} else if (open != NULL && is_alone(word, "end")) {
 			open = NULL;
 		} else if (open != NULL) {
-			/* A '$' in a comment asks for nothing. */
-			line[strcspn(line, "#")] = '\0';
-			open->line = array_room(open->line, open->lines,
-			    &open->cap, sizeof(*open->line));
-			open->line[open->lines++] = xstrdup(line);
-		} else if (read_line(r, line, 0) != 0) {
-			return -1;
+			bad = add_line(r, open, line);
+		} else {
+			bad = read_line(r, line, 0);
 		}
+		if (bad)
+			return -1;
 	}
 	if (open != NULL)
-		return fail("%s: block %s has no end", r->path, open->name);
-	return 0;
-}
-
-/* The loss stands in no file: it follows the scores of every network. */
-static int
-finish(struct reader *r)
-{
-	struct graph *g = r->g;
-	struct op loss = { .kind = OP_LOSS, .name = "loss", .nin = 1,
-		.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .groups = 1 };
-	int head = -1;
-
-	if (g->nop < 2)
-		return fail("%s: no network in it", r->path);
-	if (r->channels[g->nop - 1] != r->classes)
-		return fail("%s: the last operator gives %d scores a clip "
-		    "(wanted one for each of %d classes: out=classes)", r->path,
-		    r->channels[g->nop - 1], r->classes);
-	for (int i = 0; i < g->nop; i++) {
-		int used = i == g->nop - 1;
-
-		for (int j = i + 1; j < g->nop && !used; j++)
-			for (int k = 0; k < g->op[j].nin; k++)
-				used |= g->op[j].in[k] == i;
-		if (!used)
-			return fail("%s: nothing uses %s", r->path,
-			    g->op[i].name);
-		if (g->op[i].kind == OP_LINEAR)
-			head = i;
-	}
-	for (int i = 0; i < g->nparam; i++)
-		g->param[i].head = g->param[i].op == head;
-	loss.in[0] = g->nop - 1;
-	append(r, &loss, r->classes);
+		return fail("%s: block %s has no end", r->path,
+		    name_of(r, open));
 	return 0;
 }
 
@@ -611,21 +301,27 @@ graph_parse(const char *name, const char *text, int classes)
 {
 	struct reader r = { .path = name, .classes = classes };
 	const char *base = path_base(name);
-	char *copy = xstrdup(text);
+	size_t bytes = strlen(text);
+	char *copy;
 	int bad;
+
+	if (bytes > GRAPH_TEXT)
+		return fail_null("%s: %zu bytes (wanted at most %d)", name, bytes,
+		    GRAPH_TEXT);
+	copy = xstrdup(text);
 
 	r.g = xcalloc(1, sizeof(*r.g));
 	r.g->name = xstrndup(base, strlen(base) -
 	    (text_ends(base, ".net") ? 4 : 0));
 	r.g->classes = classes;
-	bad = read_lines(&r, copy) != 0 || finish(&r) != 0;
-	for (size_t i = 0; i < r.blocks; i++) {
-		for (size_t l = 0; l < r.block[i].lines; l++)
-			free(r.block[i].line[l]);
+	r.names = names_new();
+	r.block_names = names_new();
+	bad = read_lines(&r, copy) != 0 || reader_finish(&r) != 0;
+	for (size_t i = 0; i < names_count(r.block_names); i++)
 		free(r.block[i].line);
-		free(r.block[i].name);
-	}
 	free(r.block);
+	names_free(r.block_names);
+	names_free(r.names);
 	free(r.channels);
 	free(copy);
 	if (bad) {
@@ -641,7 +337,7 @@ graph_read(const char *path, int classes)
 	struct buffer text = { 0 };
 	struct graph *g = NULL;
 
-	if (file_read(path, &text) == 0)
+	if (file_read_text(path, &text) == 0)
 		g = graph_parse(path, text.data, classes);
 	buffer_free(&text);
 	return g;

@@ -1,0 +1,350 @@
+/*
+ * Operators of .net files: their attributes, what must hold between them, and
+ * the parameters they own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "graph/reader.h"
+
+#define Q text_quote
+
+/* ---- values of attributes ---- */
+
+#define BAD(r, w, i, want) fail("%s:%d: %s=%s (wanted %s)", (r)->path, \
+    (r)->line, (w)->key[i], Q((w)->value[i]), want)
+
+/* One to three integers between commas, ${min} to ${max}; how many, or -1. */
+static int
+integers(const char *s, int min, int max, int v[3])
+{
+	char part[16];
+	int n = 0;
+
+	for (;; s++) {
+		size_t len = strcspn(s, ",");
+		int64_t x;
+
+		if (n == 3 || len >= sizeof(part))
+			return -1;
+		memcpy(part, s, len);
+		part[len] = '\0';
+		if (text_int(part, min, max, &x) != 0)
+			return -1;
+		v[n++] = (int)x;
+		s += len;
+		if (*s == '\0')
+			return n;
+	}
+}
+
+/* "h,w" or "t,h,w" into v[t, h, w]; two numbers leave t as ${t}. */
+static int
+window(const char *s, int min, int t, int v[3])
+{
+	int n = integers(s, min, OP_WINDOW, v);
+
+	if (n == 2) {
+		v[2] = v[1];
+		v[1] = v[0];
+		v[0] = t;
+	}
+	return n == 2 || n == 3 ? n : -1;
+}
+
+/* Three numbers between commas, from ${min} up. */
+static int
+reals(const char *s, double min, double v[3])
+{
+	char part[32];
+
+	for (int n = 0; n < 3; n++) {
+		size_t len = strcspn(s, ",");
+
+		if (len >= sizeof(part) || s[len] != (n < 2 ? ',' : '\0'))
+			return -1;
+		memcpy(part, s, len);
+		part[len] = '\0';
+		if (text_real(part, min, 1e6, &v[n]) != 0)
+			return -1;
+		s += len + 1;
+	}
+	return 0;
+}
+
+static int
+set_inputs(struct reader *r, struct op *op, const char *value)
+{
+	const struct op_type *type = &op_types[op->kind];
+	char name[LINE];
+
+	for (;; value++) {
+		size_t len = strcspn(value, ",");
+		long from;
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, value);
+		if ((from = names_find(r->names, name)) < 0)
+			return fail("%s:%d: in=%s: nothing above is named so",
+			    r->path, r->line, Q(name));
+		if (op->nin == type->max_in)
+			return fail("%s:%d: %s takes at most %d inputs", r->path,
+			    r->line, type->name, type->max_in);
+		op->in[op->nin++] = (int)from;
+		value += len;
+		if (*value == '\0')
+			return 0;
+	}
+}
+
+static int
+set_over(const char *s, int *over)
+{
+	static const char axes[] = "thw";
+
+	for (*over = 0; *s != '\0'; s++) {
+		const char *a = strchr(axes, *s);
+
+		if (a == NULL)
+			return -1;
+		*over |= 1 << (a - axes);
+	}
+	return *over != 0 ? 0 : -1;
+}
+
+/* Attribute ${i} of ${w}; 0, or -1 after a message. */
+static int
+set_attribute(struct reader *r, struct op *op, const struct words *w, int i,
+    int *padded)
+{
+	const char *key = w->key[i], *value = w->value[i];
+	int64_t n;
+	int v[3];
+
+#define IS(s) (strcmp(key, s) == 0)
+	if (IS("in"))
+		return set_inputs(r, op, value);
+	if (IS("k")) {
+		int k = window(value, 1, 1, op->k);
+
+		op->planar = k == 2;
+		return k > 0 ? 0 : BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
+	}
+	if (IS("s"))
+		return window(value, 1, 1, op->s) > 0 ? 0 :
+		    BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
+	if (IS("p")) {
+		*padded = 1;
+		return window(value, 0, 0, op->p) > 0 ? 0 :
+		    BAD(r, w, i, "h,w or t,h,w, 0 to 1024");
+	}
+	if (IS("out") && strcmp(value, "classes") == 0) {
+		op->out = r->classes;
+		return 0;
+	}
+	if (IS("out") || IS("groups") || IS("fold")) {
+		/* Half of the channels each way is all of them. */
+		if (integers(value, IS("fold") ? 2 : 1, OP_CHANNELS, v) != 1)
+			return IS("fold") ? BAD(r, w, i, "2 to 1048576") :
+			    BAD(r, w, i, "1 to 1048576");
+		*(IS("out") ? &op->out : IS("fold") ? &op->fold : &op->groups) =
+		    v[0];
+		return 0;
+	}
+	if (IS("bias")) {
+		if (text_int(value, 0, 1, &n) != 0)
+			return BAD(r, w, i, "0 or 1");
+		op->bias = (int)n;
+		return 0;
+	}
+	if (IS("over"))
+		return set_over(value, &op->over) == 0 ? 0 :
+		    BAD(r, w, i, "letters of t, h and w");
+	if (IS("rate"))
+		return text_real(value, 0, 0.999, &op->rate) == 0 ? 0 :
+		    BAD(r, w, i, "a probability below 1");
+	if (IS("gamma"))
+		return text_real(value, -1e3, 1e3, &op->gamma) == 0 ? 0 :
+		    BAD(r, w, i, "a number");
+	if (IS("eps"))
+		return text_real(value, 1e-12, 1, &op->eps) == 0 ? 0 :
+		    BAD(r, w, i, "a number from 1e-12 to 1");
+	if (IS("momentum"))
+		return text_real(value, 0, 1, &op->momentum) == 0 ? 0 :
+		    BAD(r, w, i, "a number from 0 to 1");
+	if (IS("std") && op->kind == OP_LINEAR)
+		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
+		    BAD(r, w, i, "a number from 0 to 10");
+	if (IS("mean"))
+		return reals(value, -1e6, op->mean) == 0 ? 0 :
+		    BAD(r, w, i, "three numbers");
+	return reals(value, 1e-6, op->sd) == 0 ? 0 :
+	    BAD(r, w, i, "three numbers from 1e-6");
+#undef IS
+}
+
+/* ---- operators ---- */
+
+/* What remains to check once all attributes are set. */
+static int
+check_op(struct reader *r, const struct op *op, int cin)
+{
+	const struct op_type *type = &op_types[op->kind];
+
+	if (op->nin < type->min_in)
+		return fail("%s:%d: %s %s: %d inputs (wanted %d: in=NAME)",
+		    r->path, r->line, type->name, op->name, op->nin,
+		    type->min_in);
+	if (strstr(type->attributes, " out ") != NULL && op->out == 0)
+		return fail("%s:%d: %s %s: no out=CHANNELS", r->path, r->line,
+		    type->name, op->name);
+	if (op->kind == OP_INPUT && op->out != 3)
+		return fail("%s:%d: out=%d (wanted 3: red, green, blue)",
+		    r->path, r->line, op->out);
+	if (op->kind == OP_INPUT && r->g->nop > 0)
+		return fail("%s:%d: a second input", r->path, r->line);
+	if (op->kind == OP_AVGPOOL && op->over == 0)
+		return fail("%s:%d: avgpool %s: no over=AXES", r->path, r->line,
+		    op->name);
+	if (op->kind == OP_CONV && (cin % op->groups || op->out % op->groups))
+		return fail("%s:%d: conv %s: groups=%d does not divide %d and "
+		    "%d channels", r->path, r->line, op->name, op->groups, cin,
+		    op->out);
+	if (op->kind == OP_SHIFT && cin / op->fold < 1)
+		return fail("%s:%d: shift %s: fold=%d of %d channels moves none",
+		    r->path, r->line, op->name, op->fold, cin);
+	for (int i = 0; i < 3; i++)
+		if (op->kind == OP_MAXPOOL && op->p[i] >= op->k[i])
+			return fail("%s:%d: maxpool %s: padding %d is no smaller "
+			    "than its window %d", r->path, r->line, op->name,
+			    op->p[i], op->k[i]);
+	return 0;
+}
+
+/* Append ${op}, its parameters and its output channels to the graph. */
+static int
+append(struct reader *r, struct op *op, int cin)
+{
+	struct graph *g = r->g;
+	const struct op_type *type = &op_types[op->kind];
+	int index = g->nop;
+
+	if (type->params != NULL) {
+		struct param p[OP_PARAMS] = { 0 };
+
+		op->nparam = type->params(op, cin, p);
+		op->param = g->nparam;
+		for (int i = 0; i < op->nparam; i++) {
+			size_t left = GRAPH_VALUES - g->elements;
+
+			p[i].op = index;
+			p[i].offset = g->elements;
+			/* ${left} is a multiple of PARAM_ALIGN. */
+			if (p[i].count > left)
+				return fail("%s:%d: with %s the network has more "
+				    "than 2^31 parameters", r->path, r->line,
+				    p[i].name);
+			g->elements += (p[i].count + PARAM_ALIGN - 1) /
+			    PARAM_ALIGN * PARAM_ALIGN;
+			g->param = array_room(g->param, (size_t)g->nparam,
+			    &r->param_cap, sizeof(*g->param));
+			g->param[g->nparam++] = p[i];
+		}
+	}
+	g->op = array_room(g->op, (size_t)index, &r->op_cap, sizeof(*g->op));
+	r->channels = array_room(r->channels, (size_t)index, &r->channel_cap,
+	    sizeof(*r->channels));
+	g->op[index] = *op;
+	r->channels[index] = op->out != 0 ? op->out : cin;
+	g->nop++;
+	return 0;
+}
+
+int
+reader_op(struct reader *r, enum op_kind kind, const struct words *w)
+{
+	const struct op_type *type = &op_types[kind];
+	struct op op = { .kind = kind, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
+		.groups = 1, .fold = 8, .gamma = 1, .eps = 1e-5,
+		.momentum = 0.1, .rate = 0.5, .std = 0.01, .planar = 1,
+		.sd = { 1, 1, 1 } };
+	int padded = 0, cin;
+
+	if (strlen(w->name) >= sizeof(op.name) || strspn(w->name,
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+	    != strlen(w->name))
+		return fail("%s:%d: name %s (wanted up to 63 letters, digits, "
+		    "'_', '.' and '-')", r->path, r->line, Q(w->name));
+	if (kind != OP_INPUT && r->g->nop == 0)
+		return fail("%s:%d: %s before the input", r->path, r->line,
+		    type->name);
+	if (r->g->nop == GRAPH_OPS)
+		return fail("%s:%d: more than %d operators", r->path, r->line,
+		    GRAPH_OPS);
+	if (names_find(r->names, w->name) >= 0)
+		return fail("%s:%d: a second %s", r->path, r->line, w->name);
+	strcpy(op.name, w->name);
+	for (int i = 0; i < w->n; i++) {
+		char key[80];
+
+		snprintf(key, sizeof(key), " %s ", w->key[i]);
+		if (strstr(type->attributes, key) == NULL)
+			return fail("%s:%d: %s has no attribute %s (it has:%.*s)",
+			    r->path, r->line, type->name, Q(w->key[i]),
+			    (int)strlen(type->attributes) - 1, type->attributes);
+		for (int j = 0; j < i; j++)
+			if (strcmp(w->key[i], w->key[j]) == 0)
+				return fail("%s:%d: %s twice", r->path, r->line,
+				    w->key[i]);
+		if (set_attribute(r, &op, w, i, &padded) != 0)
+			return -1;
+	}
+	/* The default padding keeps the size at stride 1. */
+	for (int i = 0; i < 3 && !padded; i++)
+		op.p[i] = (op.k[i] - 1) / 2;
+	cin = op.nin > 0 ? r->channels[op.in[0]] : 0;
+	if (check_op(r, &op, cin) != 0 || append(r, &op, cin) != 0)
+		return -1;
+	names_add(r->names, op.name);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+/* The loss stands in no file: it follows the scores of every network. */
+int
+reader_finish(struct reader *r)
+{
+	struct graph *g = r->g;
+	struct op loss = { .kind = OP_LOSS, .name = "loss", .nin = 1,
+		.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .groups = 1 };
+	char *used;
+	int head = -1, i;
+
+	if (g->nop < 2)
+		return fail("%s: no network in it", r->path);
+	if (r->channels[g->nop - 1] != r->classes)
+		return fail("%s: the last operator gives %d scores a clip "
+		    "(wanted one for each of %d classes: out=classes)", r->path,
+		    r->channels[g->nop - 1], r->classes);
+	used = xcalloc((size_t)g->nop, 1);
+	for (i = 0; i < g->nop; i++) {
+		for (int k = 0; k < g->op[i].nin; k++)
+			used[g->op[i].in[k]] = 1;
+		if (g->op[i].kind == OP_LINEAR)
+			head = i;
+	}
+	used[g->nop - 1] = 1;
+	for (i = 0; i < g->nop && used[i]; i++)
+		;
+	free(used);
+	if (i < g->nop)
+		return fail("%s: nothing uses %s", r->path, g->op[i].name);
+	for (i = 0; i < g->nparam; i++)
+		g->param[i].head = g->param[i].op == head;
+	loss.in[0] = g->nop - 1;
+	return append(r, &loss, r->classes);
+}
