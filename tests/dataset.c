@@ -50,6 +50,9 @@ test_golden(void)
 	buffer_free(&theirs);
 }
 
+/* Of the sets that are made: to be other sets than the first. */
+static int other_label, other_frame;
+
 /* The bytes of a frame, of a length and content of its own. */
 static size_t
 frame_bytes(uint32_t sample, int frame, unsigned char *to)
@@ -74,11 +77,12 @@ make_shard(struct manifest *m, int k)
 
 	sprintf(name, "t-%06d.tar", k);
 	path = path_join(dir, name);
-	w = shard_create(path, (uint32_t)k, m->samples, m->id, &m->streams);
+	w = shard_create(path, (uint32_t)k, m->samples, m->settings,
+	    &m->streams);
 	for (int i = 0; i < SAMPLES; i++) {
 		uint32_t g = (uint32_t)m->samples + (uint32_t)i, blk = 0;
 		struct shard_sample s = { .frames = FRAMES, .streams = 1,
-			.aux = 2, .label = (int)g % 3, .width = 64, .height = 48,
+			.aux = 2, .label = ((int)g + (other_label && g == 9)) % 3, .width = 64, .height = 48,
 			.fps_num = 25, .fps_den = 1, .source = g };
 		struct shard_record r[FRAMES + 2];
 		char member[64];
@@ -87,6 +91,7 @@ make_shard(struct manifest *m, int k)
 		for (int f = 0; f < FRAMES; f++) {
 			size_t n = frame_bytes(g, f, data);
 
+			data[0] ^= (unsigned char)(other_frame && g == 9);
 			sprintf(member, "%s.%06d.jpg", key, f);
 			bad |= golden_member(w, &blk, &r[f], member, data, n,
 			    400 * (uint32_t)f);
@@ -114,7 +119,8 @@ make_set(void)
 	class_add(&m->classes, "c two");
 	m->options = xstrdup("{\"classes\":\"given\",\"shard_size\":1}");
 	m->streams = (struct stream_list){ 1, { { "rgb", "jpg" } } };
-	m->id = manifest_id(&m->classes, m->options, &m->streams);
+	m->settings = manifest_settings_id(&m->classes, m->options,
+	    &m->streams);
 	for (int k = 0; k < SHARDS; k++)
 		make_shard(m, k);
 	is(manifest_write(dir, m), 0, "the manifest is written");
@@ -291,6 +297,112 @@ test_damage(void)
 	buffer_free(&b);
 }
 
+/* Make a set of its own and tell its identity. */
+static struct hash128
+identity_of_set(const char *name)
+{
+	char *whole = dir;
+	struct dataset *d;
+	struct hash128 id;
+
+	dir = path_join(whole, name);
+	file_make_dir(dir);
+	make_set();
+	d = dataset_open(dir);
+	id = dataset_id(d);
+	dataset_free(d);
+	free(dir);
+	dir = whole;
+	return id;
+}
+
+/* ${from} becomes ${to}, as often as it is there; how often that was. */
+static int
+edit(const char *path, const char *from, const char *to)
+{
+	struct buffer b = { 0 }, out = { 0 };
+	const char *at;
+	int n = 0;
+
+	file_read(path, &b);
+	for (at = b.data; strstr(at, from) != NULL; n++) {
+		const char *hit = strstr(at, from);
+
+		buffer_add(&out, at, (size_t)(hit - at));
+		buffer_text(&out, to);
+		at = hit + strlen(from);
+	}
+	buffer_text(&out, at);
+	commit_bytes(path, out.data, out.n);
+	buffer_free(&b);
+	buffer_free(&out);
+	return n;
+}
+
+/*
+ * Equal sets have one identity; another label, other videos or other names of
+ * classes make another set, though it was made in the same way.
+ */
+static void
+test_identity(void)
+{
+	struct dataset *d = dataset_open(dir);
+	struct hash128 id = dataset_id(d), settings = dataset_settings_id(d);
+	char *same = path_join(dir, "same"), *other = path_join(dir, "label");
+	char *manifest = path_join(same, MANIFEST_NAME), said[1000];
+	char *shard = path_join(same, "t-000001.tar");
+	char *theirs = path_join(other, "t-000001.tar"), text[2][33];
+	struct buffer b = { 0 }, original = { 0 };
+
+	dataset_free(d);
+	ok(hash128_equal(identity_of_set("same"), id), "the same set again");
+	other_label = 1;
+	ok(!hash128_equal(identity_of_set("label"), id), "another label");
+	other_label = 0;
+	other_frame = 1;
+	ok(!hash128_equal(identity_of_set("frame"), id), "another frame");
+	other_frame = 0;
+	d = dataset_open(other);
+	ok(hash128_equal(dataset_settings_id(d), settings),
+	    "which the settings do not tell");
+	dataset_free(d);
+
+	file_read(manifest, &original);
+	/* A manifest as version 0.1.0 wrote it: only the settings' hash. */
+	edit(manifest, hash128_text(id, text[0]), hash128_text(settings, text[1]));
+	edit(manifest, "\"settings_id\"", "\"unused\"");
+	is(edit(manifest, "\"version\":2", "\"version\":1"), 1,
+	    "a manifest of version 0.1.0");
+	d = dataset_open(same);
+	ok(d != NULL && hash128_equal(dataset_id(d), id),
+	    "the identity follows from the footers");
+	dataset_free(d);
+	edit(manifest, "\"version\":1", "\"version\":2");
+	edit(manifest, "\"unused\"", "\"settings_id\"");
+	fail_capture(said, sizeof(said));
+	ok(dataset_open(same) == NULL, "an identity that is not that of the shards");
+	fail_capture(NULL, 0);
+
+	/* The manifest alone does not make it the same set. */
+	commit_bytes(manifest, original.data, original.n);
+	d = dataset_open(same);
+	ok(d != NULL, "the manifest as it was");
+	dataset_free(d);
+	file_read(theirs, &b);
+	commit_bytes(shard, b.data, b.n);
+	fail_capture(said, sizeof(said));
+	ok(dataset_open(same) == NULL,
+	    "a shard of a set that was made in the same way");
+	fail_capture(NULL, 0);
+	buffer_free(&b);
+	buffer_free(&original);
+	free(same);
+	free(other);
+	free(manifest);
+	free(shard);
+	free(theirs);
+}
+
 int
 main(void)
 {
@@ -301,6 +413,7 @@ main(void)
 	test_golden();
 	make_set();
 	test_reading();
+	test_identity();
 	test_damage();
 	command = xprintf("rm -r '%s'", dir);
 	if (system(command) != 0)

@@ -86,7 +86,8 @@ set_make(const struct set *set)
 	m->options = xstrdup("{}");
 	m->streams = (struct stream_list){ 1, { { "rgb", "" } } };
 	strcpy(m->streams.kind[0].ext, set->ext);
-	m->id = manifest_id(&m->classes, m->options, &m->streams);
+	m->settings = manifest_settings_id(&m->classes, m->options,
+	    &m->streams);
 	for (int k = 0; k < set->shards && !bad; k++) {
 		char name[32], *path;
 		struct shard_writer *w;
@@ -94,7 +95,7 @@ set_make(const struct set *set)
 
 		sprintf(name, "t-%06d.tar", k);
 		path = path_join(set->dir, name);
-		w = shard_create(path, (uint32_t)k, m->samples, m->id,
+		w = shard_create(path, (uint32_t)k, m->samples, m->settings,
 		    &m->streams);
 		for (int i = set->samples * k / set->shards;
 		    i < set->samples * (k + 1) / set->shards && !bad; i++)

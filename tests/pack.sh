@@ -55,7 +55,7 @@ t = open("set/manifest.json").read()
 m = json.loads(t)
 assert t == json.dumps(m, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
 assert m["samples"] == 30 and m["options"]["extract"] == {"quality": 90}
-assert m["format"] == "vtset" and m["version"] == 1 and m["generation"] == 1'
+assert m["format"] == "vtset" and m["version"] == 2 and m["generation"] == 1'
 check "no work files are left" test -z "$(find set -name '.*' ! -name .vt-pack.lock -type f)"
 
 write again >/dev/null
@@ -253,6 +253,9 @@ damaged "a manifest that does not add up" manifest fast
 restore
 sed -i 's/"c1"/"c9"/' set/manifest.json
 damaged "a manifest with another class" manifest fast
+restore
+sed -i 's/"dataset_id":"[0-9a-f]*/"dataset_id":"00112233445566778899aabbccddeeff/' set/manifest.json
+damaged "a manifest with the identity of another set" set fast
 restore
 echo '{' >set/manifest.json
 damaged "a manifest that is none" manifest fast

@@ -31,11 +31,14 @@ assert foot[152:168].hex() == xxh128(index[:-512])
 samples, records, order, strings, meta = (index[a:a + n] for a, n in section)
 assert json.loads(meta)["streams"] == [{"ext": "jpg", "tag": "rgb"}]
 manifest = json.load(open("train/manifest.json"))
-assert foot[168:184].hex() == manifest["dataset_id"]
+assert foot[168:184].hex() == manifest["settings_id"]
 shard = manifest["shards"][0]
 assert shard["xxh128"] == xxh128(f) and shard["bytes"] == len(f) and shard["samples"] == ns
 text = json.dumps({k: manifest[k] for k in ("classes", "options", "streams")}, sort_keys=True, separators=(",", ":"))
-assert xxh128(text.encode()) == manifest["dataset_id"]
+assert xxh128(text.encode()) == manifest["settings_id"]
+shards = [[foot[136:152].hex(), foot[152:168].hex()]]
+text = json.dumps({"classes": manifest["classes"], "shards": shards}, sort_keys=True, separators=(",", ":"))
+assert len(manifest["shards"]) == 1 and xxh128(text.encode()) == manifest["dataset_id"]
 def header(name, n):
     h = bytearray(512)
     h[:len(name)] = name.encode()

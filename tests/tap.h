@@ -79,7 +79,7 @@ skip(const char *what, const char *why)
 __attribute__((unused)) static const char *
 golden_path(const char *name)
 {
-	static char path[4][256];
+	static char path[4][512];
 	static int next;
 	char *p = path[next++ % 4];
 

@@ -76,6 +76,7 @@ dataset_open(const char *dir)
 {
 	struct dataset *d = xcalloc(1, sizeof(*d));
 	struct buffer classes = { 0 };
+	struct damage damage = { 0 };
 
 	d->dir = xstrdup(dir);
 	if ((d->m = manifest_read(dir, NULL)) == NULL)
@@ -84,6 +85,13 @@ dataset_open(const char *dir)
 	for (size_t k = 0; k < d->m->shards; k++)
 		if (open_shard(d, k) != 0)
 			goto err;
+	if (manifest_identify(d->m, &damage) != 0) {
+		char *path = path_join(dir, MANIFEST_NAME);
+
+		damage_say(path, &damage);
+		free(path);
+		goto err;
+	}
 	collect_keys(d);
 	class_text(&d->m->classes, &classes);
 	d->class_hash = hash64(classes.data, classes.n);
@@ -138,6 +146,12 @@ struct hash128
 dataset_id(const struct dataset *d)
 {
 	return d->m->id;
+}
+
+struct hash128
+dataset_settings_id(const struct dataset *d)
+{
+	return d->m->settings;
 }
 
 int64_t

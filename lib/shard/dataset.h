@@ -45,8 +45,15 @@ const char *dataset_path(const struct dataset *d);
 uint32_t dataset_samples(const struct dataset *d);
 int dataset_classes(const struct dataset *d);
 const char *dataset_class(const struct dataset *d, int label);
+
+/*
+ * dataset_id: a hash of all its content, which equal sets share and no other
+ * set has.  dataset_settings_id: of how it was made, which is what checkpoints
+ * of version 0.1.0 name a set by.
+ */
 struct hash128 dataset_id(const struct dataset *d);
-int64_t dataset_generation(const struct dataset *d);
+struct hash128 dataset_settings_id(const struct dataset *d);
+int64_t dataset_generation(const struct dataset *d);	/* 1; appends count */
 uint64_t dataset_class_hash(const struct dataset *d);	/* of classes.txt */
 uint64_t dataset_frames(const struct dataset *d);
 

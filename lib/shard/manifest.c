@@ -1,4 +1,5 @@
 /* manifest.json and the files beside it. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "shard/manifest.h"
 
 #define Q text_quote
+#define VERSION 2		/* 1: its dataset_id is what settings_id is */
 
 static void
 class_write(struct json_writer *w, const struct class_list *c)
@@ -44,7 +46,7 @@ manifest_free(struct manifest *m)
 }
 
 struct hash128
-manifest_id(const struct class_list *classes, const char *options,
+manifest_settings_id(const struct class_list *classes, const char *options,
     const struct stream_list *streams)
 {
 	struct json_writer w = { 0 };
@@ -60,12 +62,38 @@ manifest_id(const struct class_list *classes, const char *options,
 	return id;
 }
 
+/* XXH3-128 of the canonical JSON of classes and hashes. */
+static struct hash128
+content_id(const struct manifest *m)
+{
+	struct json_writer w = { 0 };
+	struct hash128 id;
+	char text[33];
+
+	json_open(&w, NULL, '{');
+	class_write(&w, &m->classes);
+	json_open(&w, "shards", '[');
+	for (size_t i = 0; i < m->shards; i++) {
+		const struct shard_sum *s = &m->shard[i].sum;
+
+		json_open(&w, NULL, '[');
+		json_put_text(&w, NULL, hash128_text(s->data, text));
+		json_put_text(&w, NULL, hash128_text(s->index, text));
+		json_close(&w);
+	}
+	json_close(&w);
+	json_close(&w);
+	id = hash128(w.out.data, w.out.n);
+	buffer_free(&w.out);
+	return id;
+}
+
 void
 manifest_add(struct manifest *m, const char *name, const struct shard_sum *sum)
 {
 	m->shard = array_room(m->shard, m->shards, &m->cap, sizeof(*m->shard));
-	m->shard[m->shards++] = (struct manifest_shard){ xstrdup(name),
-		m->samples, *sum };
+	m->shard[m->shards++] = (struct manifest_shard){ .name = xstrdup(name),
+		.first = m->samples, .sum = *sum };
 	m->bytes += sum->bytes;
 	m->frames += sum->frames;
 	m->samples += sum->samples;
@@ -136,15 +164,16 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_put_int(&w, "bytes", (int64_t)m->bytes);
 	put_hash64(&w, "class_xxh3", &classes);
 	class_write(&w, &m->classes);
-	json_put_text(&w, "dataset_id", hash128_text(m->id, text));
+	json_put_text(&w, "dataset_id", hash128_text(content_id(m), text));
 	json_put_text(&w, "format", "vtset");
 	json_put_int(&w, "frames", (int64_t)m->frames);
 	json_put_int(&w, "generation", m->generation);
 	json_put_raw(&w, "options", m->options);
 	json_put_int(&w, "samples", (int64_t)m->samples);
+	json_put_text(&w, "settings_id", hash128_text(m->settings, text));
 	put_shards(&w, m);
 	stream_list_write(&w, "streams", &m->streams);
-	json_put_int(&w, "version", 1);
+	json_put_int(&w, "version", VERSION);
 	json_close(&w);
 	buffer_text(&w.out, "\n");
 	/* The manifest last: it says that all else is there. */
@@ -281,15 +310,18 @@ get_all(const struct json *o, struct manifest *m)
 	const char *format = json_to_text(json_get(o, "format"));
 	const struct json *options = json_get(o, "options");
 	const char *classes = json_to_text(json_get(options, "classes"));
+	const char *settings_key;
 	struct hash128 id;
 	char text[2][33];
 	int64_t version;
 
 	if (format == NULL || strcmp(format, "vtset") != 0)
 		return fail("\"format\" is not \"vtset\": not a manifest of vt");
-	if (json_to_int(json_get(o, "version"), 1, 1, &version) != 0)
+	if (json_to_int(json_get(o, "version"), 1, VERSION, &version) != 0)
 		return fail("\"version\" is missing or later than this program "
-		    "(wanted 1)");
+		    "(wanted 1 to %d)", VERSION);
+	m->identified = version > 1;
+	settings_key = m->identified ? "settings_id" : "dataset_id";
 	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
 	    &m->generation) != 0)
 		return fail("\"generation\" is missing or no count");
@@ -301,15 +333,17 @@ get_all(const struct json *o, struct manifest *m)
 	    check_total(o, "bytes", m->bytes) != 0 ||
 	    check_total(o, "frames", m->frames) != 0 ||
 	    check_total(o, "samples", m->samples) != 0 ||
-	    get_classes(o, m) != 0 || get_hash(o, "dataset_id", &m->id) != 0)
+	    get_classes(o, m) != 0 ||
+	    (m->identified && get_hash(o, "dataset_id", &m->id) != 0) ||
+	    get_hash(o, settings_key, &m->settings) != 0)
 		return -1;
 	m->options = json_print(options);
 	m->classes_derived = classes != NULL && strcmp(classes, "derived") == 0;
-	id = manifest_id(m->classes_derived ? NULL : &m->classes, m->options,
-	    &m->streams);
-	if (!hash128_equal(id, m->id))
-		return fail("\"dataset_id\" is %s, but options, classes and "
-		    "streams give %s", hash128_text(m->id, text[0]),
+	id = manifest_settings_id(m->classes_derived ? NULL : &m->classes,
+	    m->options, &m->streams);
+	if (!hash128_equal(id, m->settings))
+		return fail("\"%s\" is %s, but options, classes and streams "
+		    "give %s", settings_key, hash128_text(m->settings, text[0]),
 		    hash128_text(id, text[1]));
 	return 0;
 }
@@ -357,10 +391,10 @@ out:
 }
 
 int
-manifest_check_shard(const struct manifest *m, size_t k, const struct shard *s,
+manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
     struct damage *d)
 {
-	const struct manifest_shard *want = &m->shard[k];
+	struct manifest_shard *want = &m->shard[k];
 	const struct shard_footer *f = &s->footer;
 	char text[2][33];
 
@@ -368,10 +402,10 @@ manifest_check_shard(const struct manifest *m, size_t k, const struct shard *s,
 		return damage_set(d, s->size, "size", "%llu bytes (the manifest "
 		    "says %llu)", (unsigned long long)s->size,
 		    (unsigned long long)want->sum.bytes);
-	if (!hash128_equal(f->dataset, m->id))
-		return damage_set(d, NOWHERE, "set", "a shard of set %s (wanted "
-		    "%s)", hash128_text(f->dataset, text[0]),
-		    hash128_text(m->id, text[1]));
+	if (!hash128_equal(f->settings, m->settings))
+		return damage_set(d, NOWHERE, "set", "a shard with settings %s "
+		    "(wanted %s)", hash128_text(f->settings, text[0]),
+		    hash128_text(m->settings, text[1]));
 	if (f->number != k || f->first != want->first)
 		return damage_set(d, NOWHERE, "set", "shard %u, from sample %llu "
 		    "on (the manifest says shard %zu, from sample %llu on)",
@@ -397,5 +431,26 @@ manifest_check_shard(const struct manifest *m, size_t k, const struct shard *s,
 		shard_key(s, &e, d->key);
 		return -1;
 	}
+	want->sum.data = f->data_hash;
+	want->sum.index = f->index_hash;
+	want->checked = 1;
+	return 0;
+}
+
+int
+manifest_identify(struct manifest *m, struct damage *d)
+{
+	struct hash128 id;
+	char text[2][33];
+
+	for (size_t k = 0; k < m->shards; k++)
+		assert(m->shard[k].checked);
+	id = content_id(m);
+	if (m->identified && !hash128_equal(id, m->id))
+		return damage_set(d, NOWHERE, "set", "\"dataset_id\" is %s, but "
+		    "classes and shards give %s", hash128_text(m->id, text[0]),
+		    hash128_text(id, text[1]));
+	m->id = id;
+	m->identified = 1;
 	return 0;
 }

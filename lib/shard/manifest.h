@@ -22,7 +22,8 @@
 struct manifest_shard {
 	char *name;
 	uint64_t first;			/* number of its first sample */
-	struct shard_sum sum;
+	struct shard_sum sum;		/* data and index: once it is checked */
+	int checked;
 };
 
 struct manifest {
@@ -30,8 +31,11 @@ struct manifest {
 	char *options;			/* canonical JSON object */
 	struct stream_list streams;
 	struct class_list classes;
-	int classes_derived;		/* not in the id, see manifest_id */
-	struct hash128 id;
+	int classes_derived;		/* see manifest_settings_id */
+	struct hash128 settings;	/* what all footers have */
+	struct hash128 id;		/* of the content, if identified */
+	int identified;			/* not by version 0.1.0, and not before
+					 * manifest_identify */
 	struct manifest_shard *shard;
 	size_t shards, cap;
 	uint64_t bytes, frames, samples;	/* of all shards */
@@ -41,14 +45,17 @@ struct manifest *manifest_new(void);
 void manifest_free(struct manifest *m);
 
 /*
- * manifest_id(classes, options, streams): the identity of a set: XXH3-128 of
- * the canonical JSON of the three.  Classes that were not known before the
+ * manifest_settings_id(classes, options, streams): how a set was made: XXH3-128
+ * of the canonical JSON of the three.  Classes that were not known before the
  * last sample was seen do not enter it; then the options say so.
  */
-struct hash128 manifest_id(const struct class_list *classes,
+struct hash128 manifest_settings_id(const struct class_list *classes,
     const char *options, const struct stream_list *streams);
 
-/* manifest_add(m, name, sum): the next shard; copies the name. */
+/*
+ * manifest_add(m, name, sum): the next shard, all of whose hashes are known;
+ * copies the name.
+ */
 void manifest_add(struct manifest *m, const char *name,
     const struct shard_sum *sum);
 
@@ -66,10 +73,18 @@ struct manifest *manifest_read(const char *dir, struct damage *d);
 
 /*
  * manifest_check_shard(m, k, s, d): is ${s} the ${k}th shard of the set, with
- * labels that have a class?  -1 and ${d} filled in if not.
+ * labels that have a class?  -1 and ${d} filled in if not.  Threads may check
+ * different shards at once.
  */
-int manifest_check_shard(const struct manifest *m, size_t k,
-    const struct shard *s, struct damage *d);
+int manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
+    struct damage *d);
+
+/*
+ * manifest_identify(m, d): every shard is checked: the identity of the content,
+ * m->id, follows from their footers and the classes.  -1 and ${d} filled in if
+ * the manifest says another.
+ */
+int manifest_identify(struct manifest *m, struct damage *d);
 
 /* manifest_exists(dir): 1 or 0, without a message. */
 int manifest_exists(const char *dir);

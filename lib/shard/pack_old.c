@@ -39,10 +39,13 @@ adopt(struct pack *p, size_t number, const char *name,
 {
 	char *path = path_join(p->o->dir, name), key[KEY_MAX + 1];
 	struct shard *s = shard_open(path, NULL);
+	struct shard_sum whole = *sum;
 	int result = -1;
 
 	if (s == NULL)
 		goto out;
+	whole.data = s->footer.data_hash;
+	whole.index = s->footer.index_hash;
 	if (s->size != sum->bytes || s->footer.samples != sum->samples ||
 	    s->footer.frames != sum->frames || s->footer.number != number) {
 		fail("%s: not the shard that was packed: %llu bytes, %u samples "
@@ -60,7 +63,7 @@ adopt(struct pack *p, size_t number, const char *name,
 		if (adopt_labels(p, s, &e, key) != 0)
 			goto out;
 	}
-	manifest_add(p->m, name, sum);
+	manifest_add(p->m, name, &whole);
 	if (p->o->packed != NULL && !p->o->dry_run)
 		result = p->o->packed(p->o->arg, name, sum);
 	else

@@ -109,7 +109,8 @@ pack_settle(struct pack *p)
 	free(p->settings);
 	p->settings = mine;
 	p->settled = 1;
-	p->m->id = manifest_id(classes_known(p), p->m->options, &p->m->streams);
+	p->m->settings = manifest_settings_id(classes_known(p), p->m->options,
+	    &p->m->streams);
 	return result;
 }
 
@@ -125,7 +126,8 @@ begin_shard(struct pack *p)
 		    "fewer)", MOST_SHARDS);
 	path = pack_shard_path(p, p->m->shards);
 	p->shard = shard_create(p->o->dry_run ? NULL : path,
-	    (uint32_t)p->m->shards, p->m->samples, p->m->id, &p->m->streams);
+	    (uint32_t)p->m->shards, p->m->samples, p->m->settings,
+	    &p->m->streams);
 	free(path);
 	return p->shard != NULL ? 0 : -1;
 }
@@ -229,7 +231,8 @@ restore_settings(struct pack *p)
 	for (size_t i = 0; i < json_size(classes); i++)
 		class_add(&p->m->classes, json_to_text(json_at(classes, i)));
 	p->m->options = json_print(options);
-	p->m->id = manifest_id(classes_known(p), p->m->options, &p->m->streams);
+	p->m->settings = manifest_settings_id(classes_known(p), p->m->options,
+	    &p->m->streams);
 	result = 0;
 out:
 	json_free(o);

@@ -88,7 +88,7 @@ shard_footer_put(unsigned char to[SHARD_FOOTER], const struct shard_footer *f)
 	put64(to + 128, f->data_length);
 	memcpy(to + 136, f->data_hash.byte, 16);
 	memcpy(to + 152, f->index_hash.byte, 16);
-	memcpy(to + 168, f->dataset.byte, 16);
+	memcpy(to + 168, f->settings.byte, 16);
 	put32(to + 184, f->number);
 	put64(to + 192, f->first);
 	memcpy(to + 504, END_MAGIC, 4);
@@ -122,6 +122,6 @@ shard_footer_get(const unsigned char from[SHARD_FOOTER], struct shard_footer *f)
 	}
 	memcpy(f->data_hash.byte, from + 136, 16);
 	memcpy(f->index_hash.byte, from + 152, 16);
-	memcpy(f->dataset.byte, from + 168, 16);
+	memcpy(f->settings.byte, from + 168, 16);
 	return NULL;
 }

@@ -74,7 +74,7 @@ struct shard_footer {
 	struct shard_section section[SECTIONS];
 	uint64_t data_length;			/* all before the index's header */
 	struct hash128 data_hash, index_hash;	/* without the footer */
-	struct hash128 dataset;			/* of the set it is part of */
+	struct hash128 settings;		/* how its set was made */
 	uint32_t number;			/* of the shard in the set */
 	uint64_t first;				/* number of its first sample */
 };

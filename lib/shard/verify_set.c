@@ -213,6 +213,19 @@ warn_of_extra(const struct set *s)
 		closedir(dir);
 }
 
+/* A shard that is not what the manifest says was told before. */
+static void
+check_identity(struct set *s)
+{
+	struct damage d = { 0 };
+
+	for (size_t k = 0; k < s->m->shards; k++)
+		if (!s->m->shard[k].checked)
+			return;
+	if (!s->stop && manifest_identify(s->m, &d) != 0)
+		tell(s, MANIFEST_NAME, &d);
+}
+
 static void
 check_keys(struct set *s)
 {
@@ -265,6 +278,7 @@ verify_set(const struct verify *v, const char *dir, int threads)
 	    (int)s.m->shards);
 	pool_run(pool, (int)s.m->shards, part, &s);
 	pool_free(pool);
+	check_identity(&s);
 	check_keys(&s);
 	for (size_t k = 0; k < s.m->shards; k++) {
 		free(s.result[k].keys);

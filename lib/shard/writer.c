@@ -21,7 +21,7 @@ struct shard_writer {
 
 struct shard_writer *
 shard_create(const char *path, uint32_t number, uint64_t first,
-    struct hash128 dataset, const struct stream_list *streams)
+    struct hash128 settings, const struct stream_list *streams)
 {
 	struct shard_writer *w = xcalloc(1, sizeof(*w));
 	struct json_writer j = { 0 };
@@ -37,7 +37,7 @@ shard_create(const char *path, uint32_t number, uint64_t first,
 	w->footer.major = 1;
 	w->footer.number = number;
 	w->footer.first = first;
-	w->footer.dataset = dataset;
+	w->footer.settings = settings;
 	json_open(&j, NULL, '{');
 	json_put_text(&j, "format", "vtshard");
 	stream_list_write(&j, "streams", streams);
@@ -218,7 +218,7 @@ shard_finish(struct shard_writer *w, struct shard_sum *sum)
 	    shard_put(w, zeros, sizeof(zeros)) != 0)
 		goto out;
 	*sum = (struct shard_sum){ w->at, w->footer.samples, w->footer.frames,
-		hasher_128(w->hash) };
+		hasher_128(w->hash), w->footer.data_hash, w->footer.index_hash };
 	w->commit = NULL;		/* commit_done frees it */
 	result = c == NULL ? 0 : commit_done(c);
 out:

@@ -16,16 +16,17 @@ struct shard_writer;
 struct shard_sum {
 	uint64_t bytes, samples, frames;
 	struct hash128 hash;		/* XXH3-128 of the file */
+	struct hash128 data, index;	/* of these parts, as in its footer */
 };
 
 /*
- * shard_create(path, number, first, dataset, streams):
- * Begin shard ${number} of the set ${dataset}, whose first sample is number
- * ${first} there.  With a NULL ${path} nothing is written, but everything is
+ * shard_create(path, number, first, settings, streams):
+ * Begin shard ${number} of a set made with ${settings}, whose first sample is
+ * number ${first} there.  With a NULL ${path} nothing is written, but everything is
  * computed.  NULL after a message.
  */
 struct shard_writer *shard_create(const char *path, uint32_t number,
-    uint64_t first, struct hash128 dataset, const struct stream_list *streams);
+    uint64_t first, struct hash128 settings, const struct stream_list *streams);
 
 /* shard_put(w, data, n): ${n} bytes of whole members. */
 int shard_put(struct shard_writer *w, const void *data, size_t n);
