@@ -1,7 +1,9 @@
 /* The base layer: hashes, randomness, text, tables, JSON, commits, threads. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -279,6 +281,19 @@ test_json(void)
 	buffer_free(&w.out);
 }
 
+static int
+temporaries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(d)) != NULL)
+		n += strstr(e->d_name, ".tmp.") != NULL;
+	closedir(d);
+	return n;
+}
+
 static void
 test_commits(void)
 {
@@ -286,6 +301,7 @@ test_commits(void)
 	struct buffer b = { 0 };
 	struct stat s;
 	struct commit *c;
+	pid_t child;
 	int lock;
 
 	if (mkdtemp(dir) == NULL)
@@ -317,6 +333,17 @@ test_commits(void)
 	commit_write(c, "left behind", 11);
 	is(commit_sweep(dir), 0, "temporary files are swept");
 	is(commit_done(c), -1, "and a swept commit fails");
+	c = commit_open(a);
+	if ((child = fork()) == 0) {	/* dies in the middle */
+		commit_write(commit_open(a), "half", 4);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	is(temporaries(dir), 2, "a killed writer leaves its temporary file");
+	is(commit_text(a, "three"), 0, "the next commit");
+	is(temporaries(dir), 1, "removes it, but not that of a live one");
+	is(commit_done(c), 0, "which goes on to its end");
+	is(temporaries(dir), 0, "and nothing is left");
 	lock = dir_lock(dir, ".lock");
 	ok(lock >= 0, "a directory is locked");
 	ok(dir_lock(dir, ".lock") < 0, "once");

@@ -48,13 +48,17 @@ int file_sync_dir(const char *path);	/* make the names in it durable */
 char *path_join(const char *dir, const char *name);
 /* path_base(path): what follows the last '/'; a pointer into ${path}. */
 const char *path_base(const char *path);
+/* path_dir(path): what precedes it, "." if nothing does; the caller's. */
+char *path_dir(const char *path);
 
 /*
  * A commit writes a file so that its name holds either the old complete file
  * or the new complete one, through a crash and a power cut: a hidden
  * temporary file beside it, fsync, rename, fsync of the directory.  Where the
  * name is a device or a pipe it is written straight, and never replaced; a
- * symbolic link's target is what gets replaced.
+ * symbolic link's target is what gets replaced.  A writer that is killed
+ * leaves its temporary file, .NAME.tmp.HEX; the next commit of this name
+ * removes it, but never that of a writer that lives.
  */
 struct commit;
 

@@ -1,0 +1,284 @@
+/* The one way a file is committed: whole, durable, then named. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#define Q text_quote
+#define AGAIN TEMP_FAILURE_RETRY	/* interrupted: nothing has happened yet */
+
+struct commit {
+	char *path, *temp;	/* temp NULL: a device or pipe, written straight */
+	int fd;
+	int lock;		/* the same file; says that its writer lives */
+};
+
+/* What ${path} names once symbolic links are followed, existing or not. */
+static char *
+resolve(const char *path)
+{
+	char *dir, *real, *whole = realpath(path, NULL);
+	char link[PATH_MAX];
+	ssize_t n;
+
+	if (whole != NULL)
+		return whole;
+	/* A link whose target does not exist yet: follow it by hand, once. */
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n > 0) {
+		link[n] = '\0';
+		if (link[0] == '/')
+			return xstrdup(link);
+		dir = path_dir(path);
+		real = path_join(dir, link);
+		free(dir);
+		return real;
+	}
+	return xstrdup(path);
+}
+
+/* ".NAME.tmp.HEX", as commit_open makes them. */
+static int
+is_temporary(const char *name)
+{
+	const char *tail = NULL;
+
+	if (name[0] != '.')
+		return 0;
+	for (const char *s = name; (s = strstr(s, ".tmp.")) != NULL; s++)
+		tail = s + 5;
+	return tail != NULL && *tail != '\0' &&
+	    strspn(tail, "0123456789abcdef") == strlen(tail);
+}
+
+/*
+ * Remove what killed writers of ${dir}/${name} left there.  A writer that lives
+ * holds the lock of its file; where locks do not work nothing is removed.
+ */
+static void
+sweep_dead(const char *dir, const char *name)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	size_t n = strlen(name);
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		int fd;
+
+		if (!is_temporary(e->d_name) ||
+		    strncmp(e->d_name + 1, name, n) != 0 ||
+		    strrchr(e->d_name, '.') != e->d_name + n + 5)
+			continue;
+		fd = openat(dirfd(d), e->d_name, O_WRONLY | O_NOFOLLOW |
+		    O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && AGAIN(flock(fd, LOCK_EX | LOCK_NB)) == 0)
+			unlinkat(dirfd(d), e->d_name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/*
+ * A new file for ${c}, locked; 0, or -1 with errno.  Who sweeps may have had
+ * it between the two, and then it is gone: another one is made.
+ */
+static int
+open_temporary(struct commit *c, const char *dir)
+{
+	for (unsigned attempt = 0; attempt < 100; attempt++) {
+		struct stat s;
+
+		free(c->temp);
+		c->temp = xprintf("%s/.%s.tmp.%x%02x", dir, path_base(c->path),
+		    (unsigned)getpid(), attempt);
+		c->fd = file_open(c->temp, O_WRONLY | O_CREAT | O_EXCL);
+		if (c->fd < 0 && errno == EEXIST)
+			continue;
+		if (c->fd < 0)
+			break;
+		if (AGAIN(flock(c->fd, LOCK_EX | LOCK_NB)) == 0 ?
+		    fstat(c->fd, &s) != 0 || s.st_nlink > 0 :
+		    errno != EWOULDBLOCK) {
+			c->lock = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+			return 0;
+		}
+		close(c->fd);
+		c->fd = -1;
+	}
+	free(c->temp);
+	c->temp = NULL;
+	return -1;
+}
+
+struct commit *
+commit_open(const char *path)
+{
+	struct commit *c = xcalloc(1, sizeof(*c));
+	struct stat s;
+	char *dir;
+	/* /dev/fd/3 may resolve to a pipe's name, which cannot be opened. */
+	int special = stat(path, &s) == 0 && !S_ISREG(s.st_mode), bad;
+
+	c->path = special ? xstrdup(path) : resolve(path);
+	c->fd = c->lock = -1;
+	if (special) {
+		if (S_ISDIR(s.st_mode)) {
+			fail("%s: is a directory (wanted a file name)", Q(path));
+			goto err;
+		}
+		c->fd = file_open(c->path, O_WRONLY);
+		if (c->fd < 0) {
+			fail_errno("%s: cannot open", Q(path));
+			goto err;
+		}
+		return c;
+	}
+	dir = path_dir(c->path);
+	sweep_dead(dir, path_base(c->path));
+	bad = open_temporary(c, dir);
+	free(dir);
+	if (bad) {
+		fail_errno("%s: cannot create", Q(path));
+		goto err;
+	}
+	return c;
+err:
+	free(c->path);
+	free(c);
+	return NULL;
+}
+
+int
+commit_write(struct commit *c, const void *data, size_t n)
+{
+	return file_write(c->fd, c->path, data, n);
+}
+
+int
+commit_fd(const struct commit *c)
+{
+	return c->fd;
+}
+
+void
+commit_drop(struct commit *c)
+{
+	int saved = errno;		/* of what made it be dropped */
+
+	if (c == NULL)
+		return;
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->temp != NULL)
+		unlink(c->temp);
+	if (c->lock >= 0)	/* not before: nobody may take the file for dead */
+		close(c->lock);
+	free(c->temp);
+	free(c->path);
+	free(c);
+	errno = saved;
+}
+
+/*
+ * An error of fsync is final: the kernel may have dropped the pages, and a
+ * second fsync would then succeed without them.
+ */
+int
+commit_done(struct commit *c)
+{
+	char *dir = NULL;
+	int fd = c->fd, result = -1;
+
+	c->fd = -1;
+	if (c->temp == NULL) {
+		result = file_close(fd) == 0 ? 0 : fail_errno("%s: cannot close",
+		    Q(c->path));
+		goto out;
+	}
+	if (file_sync(fd) != 0) {
+		fail_errno("%s: cannot sync", Q(c->path));
+		close(fd);
+		goto out;
+	}
+	if (file_close(fd) != 0) {
+		fail_errno("%s: cannot close", Q(c->path));
+		goto out;
+	}
+	if (AGAIN(rename(c->temp, c->path)) != 0) {
+		fail_errno("%s: cannot rename to this name", Q(c->path));
+		goto out;
+	}
+	free(c->temp);
+	c->temp = NULL;
+	dir = path_dir(c->path);
+	result = file_sync_dir(dir);
+	free(dir);
+out:
+	commit_drop(c);
+	return result;
+}
+
+int
+commit_possible(const char *path)
+{
+	struct commit *c;
+	struct stat s;
+
+	/* Who reads from a pipe would take a try for the whole. */
+	if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
+		return 0;
+	if ((c = commit_open(path)) == NULL)
+		return -1;
+	commit_drop(c);
+	return 0;
+}
+
+int
+commit_bytes(const char *path, const void *data, size_t n)
+{
+	struct commit *c = commit_open(path);
+
+	if (c == NULL)
+		return -1;
+	if (commit_write(c, data, n) != 0) {
+		commit_drop(c);
+		return -1;
+	}
+	return commit_done(c);
+}
+
+int
+commit_text(const char *path, const char *text)
+{
+	return commit_bytes(path, text, strlen(text));
+}
+
+int
+commit_sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int bad = 0;
+
+	if (d == NULL)
+		return fail_errno("%s: cannot open", Q(dir));
+	while (errno = 0, (e = readdir(d)) != NULL)
+		if (is_temporary(e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (errno != 0)
+		bad = fail_errno("%s: cannot read", Q(dir));
+	closedir(d);
+	return bad;
+}
