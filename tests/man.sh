@@ -1,5 +1,6 @@
 #!/bin/sh
-# The manual: every page is clean, and every line of its examples runs.
+# The manual: every page is clean, and its examples run as they are pasted from
+# a page that is 80 columns wide.
 # tests/run: weight 40
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
@@ -16,21 +17,24 @@ have() {
 built_with() {
 	vt-train --version | grep -q "^Built with:.*$1"
 }
-# examples PAGE: the lines of its examples, as a shell gets them
+# examples: of a page that is shown, what a reader would paste: displays, whose
+# lines are indented by 11; a blank line is between two of them.  Those that show
+# what a command prints, after "$ ", are to be read.
 examples() {
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/s/^\.Dl //p' "$1" | sed 's/\\e/\\/g'
+	col -bx | awk '
+		/^[A-Z]/ { inside = /^EXAMPLES/ }
+		inside && /^           / { print; shown = 1; next }
+		shown { print ""; shown = 0 }' | awk -v RS= -v ORS='\n\n' '!/^ *\$ /'
+}
+with_mandoc() {
+	mandoc -Tutf8 -O width=80 "$1" 2>/dev/null | examples
+}
+with_groff() {
+	groff -mdoc -Tutf8 -P-c -rLL=78n "$1" 2>/dev/null | examples
 }
 
 # ---- form ----
 
-# rendered PAGE: the same lines as a reader sees them; mdoc eats a quote that
-# begins a word, and all but one of several blanks
-rendered() {
-	{
-		printf '.Dd January 1, 2026\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd x\n.Sh EXAMPLES\n'
-		sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/{/^\.Dl /p;}' "$1"
-	} | mandoc -Tascii -O width=999 | col -bx | sed -n "s/^ \{8,\}//p"
-}
 # The C sources, with texts that are cut in pieces put together.
 cat cmd/*.c lib/*/*.[ch] lib/*/*/*.[ch] | tr -d '\n' | sed 's/"[ 	]*"//g' >"$T/source"
 
@@ -39,12 +43,14 @@ for page in man/*.[1-9]; do
 	if have mandoc; then
 		check_same "$name: mandoc has nothing to say" "" \
 			"$(mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found')"
-		check_same "$name: examples are shown as they are run" "$(examples "$page")" "$(rendered "$page")"
+		check_same "$name: no example is wider than 80 columns" "" "$(with_mandoc "$page" | awk 'length > 80')"
 	else
 		skip "$name: mandoc" "no mandoc"
 	fi
 	if have groff; then
 		check_same "$name: nor has groff" "" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
+		have mandoc &&
+			check_same "$name: it shows the same examples" "$(with_mandoc "$page")" "$(with_groff "$page")"
 	else
 		skip "$name: groff" "no groff"
 	fi
@@ -119,7 +125,7 @@ sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' man/vt-model.5 | sed -n '/^\.Bd/,/^\.Ed/
 
 # ---- running them ----
 
-# lacks LINE: what it needs and is not here; fails if nothing is missing
+# lacks LINES: what they need and is not here; fails if nothing is missing
 lacks() {
 	for word in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench mpirun srun jq xxh128sum zstd ffmpeg ssh python3; do
 		case " $1 " in
@@ -137,21 +143,26 @@ lacks() {
 	esac
 	false
 }
-# What is left out leaves later lines of its page without what they need.
+have mandoc || skip_all "no mandoc"
+# What is left out leaves later examples of its page without what they need.
 for page in man/*.[1-9]; do
 	name=${page##*/}
-	examples "$root/$page" >"$T/lines"
-	[ -s "$T/lines" ] || continue
+	rm -f "$T"/example.*
+	with_mandoc "$root/$page" | awk -v RS= -v to="$T/example." '{ print >sprintf("%s%02d", to, NR) }'
+	[ -f "$T/example.01" ] || continue
 	cp -r "$base" "$T/$name" && cd "$T/$name" || exit 2
 	left_out=
-	while read -r line; do
-		if why=$(lacks "$line") || why=$left_out && [ -n "$why" ]; then
-			skip "$name: $line" "$why"
-			case $why in *Python*) ;; *) left_out="a line before it was left out: $why" ;; esac
+	for example in "$T"/example.*; do
+		text=$(cat "$example")
+		what="$name: $(head -1 "$example" | sed 's/^ *//')"
+		if why=$(lacks "$text") || why=$left_out && [ -n "$why" ]; then
+			skip "$what" "$why"
+			case $why in *Python*) ;; *) left_out="one before it was left out: $why" ;; esac
 			continue
 		fi
-		check_exit "$name: $line" 0 bash -c "set -euo pipefail; $line" </dev/null
-	done <"$T/lines"
+		check_exit "$what" 0 bash -c "set -euo pipefail
+$text" </dev/null
+	done
 	cd "$root" || exit 2
 	rm -rf "${T:?}/$name"
 done
