@@ -28,12 +28,11 @@
 #define Q text_quote
 
 /* By the order of their choices; "no" is what holds without the option. */
-enum { RESUME_WHOLE, RESUME_REST, RESUME_NO };
 enum { CHECK_FULL, CHECK_FAST, CHECK_DECODE, CHECK_NO };
 
 static const char *output, *input, *prefix = "shard", *classes, *cat, *config;
-static int resume = RESUME_NO, verify = CHECK_NO, force, foreign, skip_foreign,
-    dry_run, list, done, null, quiet, verbose, progress;
+static int rest, verify = CHECK_NO, force, foreign, skip_foreign, dry_run,
+    list, done, null, quiet, verbose, progress;
 static int64_t shard_size = 512 << 20, max_member = 64 << 20, threads;
 
 static const struct option_row rows[] = {
@@ -47,9 +46,8 @@ static const struct option_row rows[] = {
 	    1ll << 40, 0 },
 	{ 0, "classes", OPTION_TEXT, &classes, "FILE",
 	    "class names, one a line, first label 0", NULL, 0, 0, 0 },
-	{ 0, "resume", OPTION_CHOICE, &resume, "INPUT",
-	    "go on after a stop; the input is whole, or the rest",
-	    "whole|rest|no", 0, 0, 1 },
+	{ 0, "rest", OPTION_FLAG, &rest, NULL,
+	    "the input lacks what is packed already", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
 	    "replace the set that is there", NULL, 0, 0, 0 },
 	{ 0, "foreign", OPTION_FLAG, &foreign, NULL,
@@ -157,14 +155,11 @@ static int
 do_pack(const char *const *operand, size_t n)
 {
 	static const char *const standard_input[] = { "-" };
-	static const enum pack_resume how[] = { PACK_WHOLE, PACK_REST,
-		PACK_NEW };
 	struct pack_options o = {
 		.dir = output, .prefix = prefix, .classes = classes,
 		.shard_size = (uint64_t)shard_size,
 		.max_member = (uint64_t)max_member,
-		.resume = how[resume],
-		.force = force, .foreign = foreign, .skip_foreign = skip_foreign,
+		.rest = rest, .force = force, .foreign = foreign, .skip_foreign = skip_foreign,
 		.dry_run = dry_run, .packed = packed, .tick = tick,
 	};
 	struct sigaction a = { .sa_handler = on_status, .sa_flags = SA_RESTART };
@@ -180,8 +175,8 @@ do_pack(const char *const *operand, size_t n)
 	if (!pack_prefix_valid(prefix))
 		options_wrong("--prefix: %s (wanted 1 to 64 of A-Z a-z 0-9 _ . -, "
 		    "not . or - first)", Q(prefix));
-	if (force && o.resume != PACK_NEW)
-		options_wrong("-f begins anew and --resume does not");
+	if (force && rest)
+		options_wrong("-f begins anew and --rest does not");
 	if (n == 0) {
 		operand = standard_input;
 		n = 1;

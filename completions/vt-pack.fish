@@ -20,7 +20,7 @@ complete -c vt-pack -s o -l output -r -f -a '(__vt_paths /)' -d 'the set to make
 complete -c vt-pack -l prefix -r -f -d 'shards are NAME-000000.tar and so on (shard)'
 complete -c vt-pack -l shard-size -r -f -d 'a shard is no larger, but for one sample (512M)'
 complete -c vt-pack -l classes -r -F -d 'class names, one a line, first label 0'
-complete -c vt-pack -l resume -f -a 'whole rest no' -d 'go on after a stop; the input is whole, or the rest'
+complete -c vt-pack -l rest -d 'the input lacks what is packed already'
 complete -c vt-pack -s f -l force -d 'replace the set that is there'
 complete -c vt-pack -l foreign -d 'the input may lack the end mark of vt-extract'
 complete -c vt-pack -l skip-foreign -d 'leave out members that are none of a sample'

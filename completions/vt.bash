@@ -44,7 +44,7 @@ V version none -
 - prefix required -
 - shard-size required -
 - classes required FILE
-- resume optional whole|rest|no
+- rest none -
 f force none -
 - foreign none -
 - skip-foreign none -

@@ -149,7 +149,7 @@ check_exit "experiment.mk: a list that is newer and the same" 0 experiment whole
 check_same "experiment.mk: changes nothing" "$before" "$(state whole)"
 sed 2d train.csv >shorter.csv
 check_exit "experiment.mk: another list" 2 experiment whole TRAIN=shorter.csv
-check_says "experiment.mk: is refused by vt-pack" 'vt-pack: error: .* differs from the first run'
+check_says "experiment.mk: is refused by vt-pack" 'vt-pack: error: .* differs from what whole/train holds'
 check_same "experiment.mk: and changes nothing" "$before" "$(state whole)"
 check_exit "experiment.mk: other settings" 2 experiment whole TRAINING=--clip-grad=5
 check_says "experiment.mk: are not mixed with these" "whole/settings: from other settings"

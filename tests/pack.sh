@@ -280,59 +280,72 @@ rm -rf part
 head -c $((size * 3 / 4)) a.tar >cut.tar
 check_exit "a stream that was cut" 1 vt-pack -o part --shard-size=1M cut.tar
 check_says "is told with samples, key and offset" "cut.tar: the input ended after [0-9]* samples, last complete key c[0-9]/clip_[0-9]*, offset $((size * 3 / 4))"
-check_says "and what was kept" "note: part: [0-9]* finished shards, [0-9]* samples, are kept for --resume"
+check_says "and what was kept" "note: part: [0-9]* finished shards, [0-9]* samples, are kept; the same command goes on after them"
 finished=$(cat "$T/out")
 check "finished shards were printed" test -n "$finished"
 check "and are there" sh -c "for f in $(echo $finished); do cmp part/\$f set/\$f || exit 1; done"
 check "without a manifest" test ! -e part/manifest.json
-check_exit "without --resume nothing is done" 2 vt-pack -o part --shard-size=1M a.tar
-check_says "and the way out is told" "part: holds a set that was not finished \(--resume goes on with it, -f replaces it\)"
 vt-pack --done -o part >done.txt
 check "--done lists the finished part" sh -c 'n=$(wc -l <done.txt); test "$n" -gt 5 && test "$n" -lt 30'
 cp -r part part2
 cp -r part part3
 cp -r part part4
 
-check_exit "--resume" 0 vt-pack -o part --shard-size=1M --resume a.tar
+check_exit "the same command again" 0 vt-pack -o part --shard-size=1M a.tar
+check_says "says that it goes on" "note: part: holds a set that was not finished, [0-9]* shards, [0-9]* samples; the input is compared with them, and the rest added"
 check "gives the same bytes" same good part
 check_same "and prints all shards" "$names" "$(cat "$T/out")"
-check_exit "--resume of what is finished compares" 0 vt-pack -o part --shard-size=1M --resume a.tar
+check_exit "once more it compares" 0 vt-pack -o part --shard-size=1M a.tar
+check_says "and says so" "note: part: holds a finished set, [0-9]* shards, 30 samples; the input is compared with it"
 check "and changes nothing" same good part
-check_exit "and sees more samples" 1 vt-pack -o part --shard-size=1M --resume a.tar b.tar
-check_says "as such" "sample c0/clip_30: the set in part is finished, with 30 samples"
-check_exit "or fewer" 1 vt-pack -o part --shard-size=1M --resume a1.tar
-check_says "as such" "the input has 11 samples, but 30 are packed"
+check_exit "and sees more samples" 2 vt-pack -o part --shard-size=1M a.tar b.tar
+check_says "as such" "sample c0/clip_30: the set in part is finished, with 30 samples \(nothing is added to it; -f replaces it\)"
+check_exit "or fewer" 2 vt-pack -o part --shard-size=1M a1.tar
+check_says "as such" "the input has 11 samples, but 30 are packed \(-f begins anew"
+check_exit "or one that was cut" 1 vt-pack -o part --shard-size=1M cut.tar
 check "and still changes nothing" same good part
+cp -r part2 part5
+for n in 1 2; do
+	timeout 60 sh -c "dd bs=1000 if=a.tar 2>/dev/null | vt-pack -o part5 --shard-size=1M"
+done >/dev/null 2>&1
+check "a pipe is read again from its beginning" same good part5
 
 n=$(wc -l <done.txt)
 "$make_stream" "$n" $((30 - n)) 15 3000 3 1 >rest.tar
-check_exit "--resume=rest" 0 vt-pack -o part2 --shard-size=1M --resume=rest rest.tar
+check_exit "--rest, an input without what is packed" 0 vt-pack -o part2 --shard-size=1M --rest rest.tar
 check "gives the same bytes too" same good part2
 
 printf 'C 3 1 2 torn' >>part3/.vt-pack.journal
 printf 'left over' >part3/.shard-000009.tar.tmp.12ab
 cp good/shard-000000.tar "part3/shard-$(printf %06d "$(echo "$finished" | wc -l)").tar"
-check_exit "a torn journal, a stray shard, a work file" 0 vt-pack -o part3 --shard-size=1M --resume a.tar
+check_exit "a torn journal, a stray shard, a work file" 0 vt-pack -o part3 --shard-size=1M a.tar
 check "are dealt with" same good part3
 
-check_exit "--resume with other input" 1 vt-pack -o part4 --shard-size=1M --resume a2.tar
-check_says "is refused at the first sample" "the input differs from the first run at sample 0: it has c2/clip_11 \(packed is c0/clip_0\)"
-check_exit "with another shard size" 2 vt-pack -o part4 --shard-size=2M --resume a.tar
-check_says "is refused" "cannot resume with other options"
-check_exit "with another prefix" 2 vt-pack -o part4 --prefix=y --shard-size=1M --resume a.tar
-check_exit "with other classes" 2 vt-pack -o part4 --classes=names.txt --shard-size=1M --resume a.tar
-check_exit "with packed samples as the rest" 1 vt-pack -o part4 --shard-size=1M --resume=rest a.tar
+cp -r part4 part6
+check_exit "another input" 2 vt-pack -o part4 --shard-size=1M a2.tar
+check_says "is refused at the first sample" "the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f begins anew, --rest takes an input that lacks what is packed"
+"$make_stream" 0 3 15 3000 3 1 >mixed.tar
+"$make_stream" 13 17 15 3000 3 1 >>mixed.tar
+check_exit "one that begins alike too" 2 vt-pack -o part4 --shard-size=1M mixed.tar
+check_says "where it differs" "at sample 3: it has c1/clip_13 \(packed is c0/clip_3\)"
+check_exit "another shard size" 2 vt-pack -o part4 --shard-size=2M a.tar
+check_says "is refused" "cannot go on with other options: .*; -f begins anew\)"
+check_exit "another prefix" 2 vt-pack -o part4 --prefix=y --shard-size=1M a.tar
+check_exit "other classes" 2 vt-pack -o part4 --classes=names.txt --shard-size=1M a.tar
+check "and nothing was touched" same part6 part4
+check_exit "-f and --rest" 2 vt-pack -o part4 -f --rest a.tar
+check_exit "packed samples as the rest" 1 vt-pack -o part4 --shard-size=1M --rest a.tar
 check_says "is refused" "key c0/clip_0 is packed already, as sample 0"
 change part4/.vt-pack.journal 20
-check_exit "with a damaged journal" 1 vt-pack -o part4 --shard-size=1M --resume a.tar
+check_exit "a damaged journal" 1 vt-pack -o part4 --shard-size=1M a.tar
 check_says "is refused" "part4/.vt-pack.journal:1: the checksum of the line is wrong"
 check_exit "-f begins anew" 0 vt-pack -o part4 --shard-size=1M -f a.tar
 check "whatever was there" same good part4
-check_exit "--resume of nothing begins" 0 vt-pack -o fresh --shard-size=1M --resume a.tar
+check_exit "--rest of nothing begins" 0 vt-pack -o fresh --shard-size=1M --rest a.tar
 check "as without it" same good fresh
 
-check_exit "a finished set is not touched" 2 write set
-check "at all" same good set
+check_exit "a finished set takes no other input" 2 vt-pack -o set --shard-size=1M a2.tar
+check "and is not touched" same good set
 check_exit "-f with input that fails at once" 1 sh -c 'head -c 9000 a.tar | vt-pack -o set --shard-size=1M -f'
 check "leaves the old set" same good set
 check_exit "-f with another stream" 0 vt-pack -o set -f b.tar
@@ -366,7 +379,7 @@ exec 3>&-
 check_same "SIGTERM ends it" 143 $status
 check "with a word" grep -q 'stopped by signal 15' first.err
 check "and no work file" test -z "$(find busy -name '*.tmp.*')"
-check_exit "and it can be resumed" 0 vt-pack -o busy --shard-size=1M --resume a.tar
+check_exit "and the same command goes on" 0 vt-pack -o busy --shard-size=1M a.tar
 check "to the same bytes" same good busy
 
 if [ -w /dev/full ]; then
@@ -377,7 +390,7 @@ if [ -w /dev/full ]; then
 	check_exit "findings to a full disk" 1 sh -c 'vt-pack --verify -i good >/dev/full'
 fi
 check_exit "a closed standard output" 1 sh -c 'vt-pack -o closed --shard-size=1M a.tar >&-'
-check_exit "which nothing else was written to" 0 vt-pack -o closed --shard-size=1M --resume a.tar
+check_exit "which nothing else was written to" 0 vt-pack -o closed --shard-size=1M a.tar
 check "as the bytes show" same good closed
 check_exit "a file size limit" 1 sh -c 'ulimit -f 500; vt-pack -o limited a.tar'
 check_says "is an error of writing" 'File too large'
@@ -389,7 +402,7 @@ if unshare -rm sh -c "mkdir -p small && mount -t tmpfs -o size=2m x small" 2>/de
 		grep -q "No space left on device" e || exit 1
 		find small -name "*.tmp.*" | grep -q . && exit 1
 		mount -o remount,size=20m small
-		vt-pack -o small --shard-size=1M --resume a.tar >o || exit 1
+		vt-pack -o small --shard-size=1M a.tar >o || exit 1
 		diff -r -x .vt-pack.lock small good'
 	mkdir ro
 	check "a directory that cannot be written" unshare -rm sh -c '
@@ -407,7 +420,7 @@ check_exit "a reader that goes away" 141 bash -c '
 # ---- wrong use ----
 
 for use in "a.tar" "-o" "-o never -i set a.tar" "-o never --shard-size=10 a.tar" "-o never --shard-size=3MB a.tar" \
-	"-o never --prefix=a/b a.tar" "-o never --prefix= a.tar" "-o never --resume=some a.tar" "-o never -f --resume a.tar" \
+	"-o never --prefix=a/b a.tar" "-o never --prefix= a.tar" "-o never --resume a.tar" "-o never -f --rest a.tar" \
 	"--verify" "--verify=deep -i set" "--verify -i set a.tar" "--verify --list -i set" "--list" \
 	"--cat=k:0" "--verif -i set" "-o never --no-such a.tar" "--list -o set" "--done"; do
 	# shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/bin/sh
 # vt-pack killed or failed by the system at any call: an output name never holds
-# half of anything, and the same command with --resume finishes the job with
-# the same bytes.  strace does the killing.  VT_FAULTS=all tries every call;
+# half of anything, and the same command finishes the job with the same
+# bytes.  strace does the killing.  VT_FAULTS=all tries every call;
 # otherwise a subset, the same each time.
 # tests/run: weight 20
 cd "${0%/*}/.." || exit 2
@@ -49,7 +49,7 @@ trouble() {
 	diag "$*"
 }
 resume() {	# WHAT: finish the job and compare
-	$pack --resume a.tar >again 2>err || trouble "$1: resume failed: $(cat err)"
+	$pack a.tar >again 2>err || trouble "$1: resume failed: $(cat err)"
 	same >/dev/null || trouble "$1: other bytes after the resume"
 	cmp -s names again || trouble "$1: other names after the resume"
 	[ -z "$(find set -name '*.tmp.*')" ] || trouble "$1: work files are left"
@@ -67,7 +67,7 @@ for call in write openat fsync fdatasync rename close unlink mkdir flock ftrunca
 		resume "killed at $call $n"
 	done
 done
-check_same "killed at $tried places: nothing lost, and the same bytes after --resume" 0 $bad
+check_same "killed at $tried places: nothing lost, and the same command gives the same bytes" 0 $bad
 
 # Killed, and killed again while it resumes.
 tried=0 bad=0
@@ -76,7 +76,7 @@ for n in $(places "$(calls write)" 6); do
 	strace -f -o /dev/null -e trace=none -e inject=write:signal=KILL:when="$n" $pack a.tar >/dev/null 2>&1
 	for again in fsync rename unlink; do
 		strace -f -o /dev/null -e trace=none -e inject=$again:signal=KILL:when=1 \
-			$pack --resume a.tar >/dev/null 2>&1
+			$pack a.tar >/dev/null 2>&1
 		tried=$((tried + 1))
 		[ ! -d set ] || sound || trouble "killed at write $n, then $again: half an output"
 	done

@@ -103,11 +103,13 @@ begin_sample(struct pack *p, const struct stream_reader *r,
 	uint32_t source = (uint32_t)p->at_input;
 	uint64_t offset = m->offset;
 
-	if (p->finished && p->samples >= p->replay)
-		return fail("%s: offset %llu: sample %s: the set in %s is "
-		    "finished, with %llu samples", stream_path(r),
-		    (unsigned long long)m->offset, m->key, Q(p->o->dir),
-		    (unsigned long long)p->m->samples);
+	if (p->finished && p->samples >= p->replay) {
+		fail("%s: offset %llu: sample %s: the set in %s is finished, "
+		    "with %llu samples (nothing is added to it; -f replaces it)",
+		    stream_path(r), (unsigned long long)m->offset, m->key,
+		    Q(p->o->dir), (unsigned long long)p->m->samples);
+		return pack_refuse(p);
+	}
 	if (p->samples < p->replay ||
 	    keyset_add(p->keys, m->key, &source, &offset))
 		return 0;
@@ -345,8 +347,8 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 		warning("stopped by signal %d", stop_signal());
 	if (result != 0 && p.status == EXIT_FAILED && p.m->shards > 0 &&
 	    !o->dry_run && !p.finished)
-		note("%s: %zu finished shards, %llu samples, are kept for "
-		    "--resume", Q(o->dir), p.m->shards,
+		note("%s: %zu finished shards, %llu samples, are kept; the same "
+		    "command goes on after them", Q(o->dir), p.m->shards,
 		    (unsigned long long)p.m->samples);
 	report(&p, NULL, to);
 	if (result == 0)

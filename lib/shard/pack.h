@@ -6,21 +6,15 @@
  *
  * Shards are committed one by one and then written to the journal; the
  * manifest comes last and makes a set of them.  Where one shard ends depends
- * on the samples alone, so a pack that was stopped and resumed gives the same
- * bytes as one that was not.
+ * on the samples alone, so a pack that was stopped and done again gives the same
+ * bytes as one that was not: it goes on by itself after the shards there are,
+ * once it has compared the input with them.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "shard/writer.h"
-
-enum pack_resume {
-	PACK_NEW,		/* there must be nothing to resume */
-	PACK_WHOLE,		/* the input begins anew: what is packed is
-				 * compared and dropped */
-	PACK_REST		/* the input lacks what is packed */
-};
 
 struct pack_report {
 	uint64_t samples, frames, bytes;	/* of the set so far */
@@ -33,7 +27,7 @@ struct pack_options {
 	const char *dir, *prefix;
 	uint64_t shard_size, max_member;	/* bytes */
 	const char *classes;			/* file of names, or NULL */
-	enum pack_resume resume;
+	int rest;		/* the input lacks what is packed already */
 	int force;		/* replace a set that is there */
 	int foreign, skip_foreign;		/* shard/stream_read.h */
 	int dry_run;		/* compute everything, write nothing */
@@ -49,8 +43,8 @@ struct pack_options {
  * pack(o, input, n, report):
  * Pack ${n} streams, "-" for standard input, one after the other.  Return an
  * exit status of base/exit.h: DONE; SKIPPED if members were left out; USAGE if
- * the directory or what is to be resumed forbids it, and then nothing was
- * changed; else FAILED.  Finished shards stay for a resume.
+ * the directory holds something else than the input and the options make, and
+ * then nothing was changed; else FAILED.  Finished shards stay for the next time.
  */
 int pack(const struct pack_options *o, const char *const *input, size_t n,
     struct pack_report *report);

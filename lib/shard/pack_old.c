@@ -107,9 +107,9 @@ adopt_journal(struct pack *p)
 
 	p->settings = xstrdup(p->journal->settings);
 	if (o != NULL && (prefix == NULL || strcmp(prefix, p->o->prefix) != 0)) {
-		fail("%s: cannot resume with other prefix: %s (the first run "
-		    "had %s)", Q(p->o->dir), Q(p->o->prefix), prefix ?
-		    Q(prefix) : "none");
+		fail("%s: cannot go on with other prefix: %s (the first run "
+		    "had %s; -f begins anew)", Q(p->o->dir), Q(p->o->prefix),
+		    prefix ? Q(prefix) : "none");
 		result = pack_refuse(p);
 	}
 	json_free(o);
@@ -135,12 +135,6 @@ pack_look(struct pack *p)
 		p->journal = journal_read(o->dir, &bad);
 	if (bad) {
 		result = -1;
-	} else if (o->resume == PACK_NEW && (there || p->journal != NULL)) {
-		fail("%s: holds a %s (--resume %s it, -f replaces it)",
-		    Q(o->dir), there ? "finished set" : "set that was not "
-		    "finished", there ? "compares the input with" :
-		    "goes on with");
-		result = pack_refuse(p);
 	} else if (there) {
 		result = adopt_finished(p);
 	} else if (p->journal != NULL) {
@@ -150,8 +144,15 @@ pack_look(struct pack *p)
 		    "replaces it)", Q(first));
 		result = pack_refuse(p);
 	}
-	if (o->resume == PACK_WHOLE)
+	if (!o->rest)
 		p->replay = p->m->samples;
+	if (result == 0 && p->m->samples > 0)
+		note("%s: holds %s, %zu shards, %llu samples%s", Q(o->dir),
+		    there ? "a finished set" : "a set that was not finished",
+		    p->m->shards, (unsigned long long)p->m->samples,
+		    o->rest ? "; what comes is added" : there ?
+		    "; the input is compared with it" :
+		    "; the input is compared with them, and the rest added");
 out:
 	free(first);
 	return result;
@@ -277,9 +278,10 @@ pack_compare(struct pack *p, const char *path)
 		what = "the same key with other content";
 	if (what == NULL)
 		return 0;
-	return fail("%s: offset %llu: the input differs from the first run at "
-	    "sample %llu: it has %s (packed is %s); --resume=rest takes an "
+	fail("%s: offset %llu: the input differs from what %s holds at sample "
+	    "%llu: it has %s (packed is %s); -f begins anew, --rest takes an "
 	    "input that lacks what is packed", path,
-	    (unsigned long long)p->g.offset, (unsigned long long)p->samples,
-	    p->g.key, what);
+	    (unsigned long long)p->g.offset, Q(p->o->dir),
+	    (unsigned long long)p->samples, p->g.key, what);
+	return pack_refuse(p);
 }

@@ -71,8 +71,9 @@ compare_settings(struct pack *p, const char *mine)
 		char *b = json_print(json_get(now, member[i]));
 
 		if (strcmp(a, b) != 0) {
-			fail("%s: cannot resume with other %s: %s (the first run "
-			    "had %s)", Q(p->o->dir), member[i], b, a);
+			fail("%s: cannot go on with other %s: %s (the first run "
+			    "had %s; -f begins anew)", Q(p->o->dir), member[i],
+			    b, a);
 			result = pack_refuse(p);
 		}
 		free(a);
@@ -244,10 +245,13 @@ pack_finish(struct pack *p)
 {
 	char *journal;
 
-	if (p->samples < p->replay)
-		return fail("%s: the input has %llu samples, but %llu are packed",
-		    Q(p->o->dir), (unsigned long long)p->samples,
+	if (p->samples < p->replay) {
+		fail("%s: the input has %llu samples, but %llu are packed (-f "
+		    "begins anew, --rest takes an input that lacks what is "
+		    "packed)", Q(p->o->dir), (unsigned long long)p->samples,
 		    (unsigned long long)p->replay);
+		return pack_refuse(p);
+	}
 	if (p->shard != NULL && finish_shard(p) != 0)
 		return -1;
 	if (p->m->samples == 0)

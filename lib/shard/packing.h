@@ -61,8 +61,8 @@ char *pack_shard_path(const struct pack *p, size_t number);
 /* ---- pack_old.c: what is in the directory already ---- */
 
 /*
- * pack_look(p): adopt the shards of an earlier run if it is to be resumed, or
- * refuse.
+ * pack_look(p): adopt the shards of an earlier run, which the input is compared
+ * with, or refuse.
  */
 int pack_look(struct pack *p);
 

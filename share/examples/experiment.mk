@@ -52,11 +52,11 @@ all: $(OUT)/report.tsv
 # A pack that was stopped goes on, and a list that is newer than its set is
 # compared with it: if it says something else, vt-pack refuses.
 $(OUT)/train/manifest.json: $(TRAIN) | $(OUT)/settings
-	vt-extract --list=$(TRAIN) --root=$(VIDEOS) $(EXTRACT) | vt-pack --resume -o $(@D)
+	vt-extract --list=$(TRAIN) --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
 	touch $@
 $(OUT)/test/manifest.json: $(TEST) $(OUT)/train/manifest.json
 	vt-extract --list=$(TEST) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | \
-	    vt-pack --resume -o $(@D)
+	    vt-pack -o $(@D)
 	touch $@
 
 # make compares times and not settings, so these two are written at each start
