@@ -27,7 +27,7 @@ static struct {
 	const char *falls, *factors, *longs, *shorts, *out, *plot, *config;
 } set = {
 	.fine_tune = 1, .batch = 64, .frames = 8, .crop = 224, .epochs = 50,
-	.bn_size = 8, .ranks = 1, .lr = 0.01, .gamma = 0.1,
+	.ranks = 1, .lr = 0.01, .gamma = 0.1,
 	.longs = "0.25x0.7071067811865476,0.5x0.7071067811865476,0.5x1,1x1",
 	.shorts = "0.5,0.7071067811865476"
 };
@@ -83,7 +83,8 @@ static const struct option_row rows[] = {
 	    "groups: constant, or those of pyslowfast (constant)",
 	    "constant|pyslowfast", 0, 0, 0 },
 	{ 0, "bn-size", OPTION_INT, &set.bn_size, "CLIPS",
-	    "clips that share statistics (8)", NULL, 1, SCHEDULE_BATCH, 0 },
+	    "clips that share statistics; 0: 8, or half the smallest "
+	    "batch (0)", NULL, 0, SCHEDULE_BATCH, 0 },
 	{ 0, "ranks", OPTION_INT, &set.ranks, "N",
 	    "devices, for --bn=pyslowfast (1)", NULL, 1, 1 << 20, 0 },
 	OPTION_HEADING("Output"),
@@ -286,6 +287,8 @@ make(void)
 	s = multigrid_schedule(&m);
 	if (s == NULL)
 		return NULL;
+	if (set.bn_size == 0)
+		set.bn_size = set.bn == BN_CONSTANT ? group_default(s) : 8;
 	bad = set.bn == BN_CONSTANT ? group_constant(s, (int)set.bn_size) :
 	    group_pyslowfast(s, (int)set.bn_size, (int)set.ranks, has_long());
 	if (bad) {
@@ -403,11 +406,14 @@ check_outputs(void)
 		options_wrong("--plot=-: a PNG does not go to a terminal");
 }
 
+/* ${chose}: the size of groups was chosen here, which the table says. */
 static int
-write_table(const struct schedule *s)
+write_table(const struct schedule *s, int chose)
 {
-	char *text = set.samples > 0 ?
+	char *rows = set.samples > 0 ?
 	    schedule_text_steps(s, (uint64_t)set.samples) : schedule_text(s);
+	char *text = chose ? xprintf("# --bn-size=%d\n%s", (int)set.bn_size,
+	    rows) : xstrdup(rows);
 	int status = 0;
 
 	if (set.out != NULL && !is_stdout(set.out))
@@ -415,14 +421,32 @@ write_table(const struct schedule *s)
 	else
 		fputs(text, stdout);
 	free(text);
+	free(rows);
 	return status;
+}
+
+/* What a run will look at first: how long it is, and who can share it. */
+static void
+say_more(const struct schedule *s)
+{
+	const struct cell *least = &s->stage[0].cell[0];
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (s->stage[i].cell[k].batch / s->stage[i].cell[k].group <
+			    least->batch / least->group)
+				least = &s->stage[i].cell[k];
+	note("%d epochs in %d stages; %d ranks at most, since a batch of %d has "
+	    "%d BN groups of %d clips", schedule_epochs(s), s->stages,
+	    least->batch / least->group, least->batch,
+	    least->batch / least->group, least->group);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct schedule *s;
-	int first, made;
+	int first, made, chose;
 
 	program_start(argv[0]);
 	first = options_parse(&command, argc, argv);
@@ -430,10 +454,13 @@ main(int argc, char **argv)
 	if (argc - first > 1)
 		options_wrong("%s: one table at most", text_quote(argv[first + 1]));
 	made = first == argc;
+	chose = made && set.bn_size == 0 && set.bn == BN_CONSTANT;
 	check_outputs();
 	s = made ? make() : read_operand(argv[first]);
 	if (s == NULL)
 		return EXIT_USAGE;
+	if (set.verbose)
+		say_more(s);
 	if (set.summary) {
 		struct buffer b = { 0 };
 
@@ -451,7 +478,7 @@ main(int argc, char **argv)
 			goto err0;
 	}
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
-	    write_table(s) != 0)
+	    write_table(s, chose) != 0)
 		goto err0;
 	schedule_free(s);
 	return stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED;

@@ -13,7 +13,7 @@ for f in "$tables"/*.tsv; do
 	name=${f##*/}
 	made=$(sed -n 's/^# \(vt-schedule .*\)/\1/p' "$f")
 	check_same "$name is what its comment makes" \
-	    "$(grep -v '^# ' "$f")" "$(sh -c "$made")"
+	    "$(grep -v '^# ' "$f")" "$(sh -c "$made" | grep -v '^# ')"
 	check_same "$name reads and prints as it is" \
 	    "$(grep -v '^# ' "$f")" "$(vt-schedule "$f")"
 	vt-schedule --samples=1000 "$f" >"$T/steps.tsv"
@@ -61,7 +61,24 @@ check_same "a long cycle without a short one" 7 \
     "$(vt-schedule --policy=long --epochs=5 --milestones=2,4 --lr=1 | grep -vc '^#')"
 check_same "groups are 8 in every cell" 8 \
     "$(vt-schedule --policy=long+short | grep -v '^#' | cut -f 8 | sort -u)"
-check_exit "a batch that is not a whole number of groups" 2 vt-schedule --batch=12
+# size OPTION...: the groups of a schedule, and what its first line says
+size() {
+	vt-schedule "$@" | awk -F '\t' '/^# / { said = substr($0, 3); next } !/^#/ { print said, $8 }' | sort -u
+}
+for batch in 1:1 2:1 4:2 6:3 8:4 12:6 14:7 16:8 24:8 64:8 128:8; do
+	check_same "groups of a batch of ${batch%:*}" "--bn-size=${batch#*:} ${batch#*:}" "$(size --batch=${batch%:*})"
+done
+check_same "the smallest batch of all stages decides" "--bn-size=4 4" "$(size --policy=long+short --batch=8)"
+check_same "a size that was asked for needs no word" " 2" "$(size --batch=8 --bn-size=2)"
+check_same "and does not depend on the batch" " 8" "$(size --batch=8 --bn-size=8)"
+vt-schedule --batch=8 --print-config >"$T/config"
+check_same "a file of settings leaves the choice" "--bn-size=4 4" "$(size -c "$T/config")"
+check_same "pyslowfast keeps 8" "$(size --policy=long+short --batch=8 --bn=pyslowfast --bn-size=8)" \
+    "$(size --policy=long+short --batch=8 --bn=pyslowfast)"
+check_exit "-v" 0 vt-schedule -v --policy=long --batch=8 --epochs=20
+check_says "says how many ranks can share it" \
+    'note: 30 epochs in 10 stages; 2 ranks at most, since a batch of 8 has 2 BN groups of 4 clips'
+check_exit "a batch that is not a whole number of groups" 2 vt-schedule --batch=12 --bn-size=8
 check_says "is refused with the size that would do" \
     'stage 0, cycle 0: a batch of 12 .* groups of 8 clips \(groups of 6 would do'
 check_exit "which does" 0 vt-schedule --batch=12 --bn-size=6
@@ -105,7 +122,7 @@ wrong "one table at most" a.tsv b.tsv
 wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
 wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
 wrong "junk.tsv: no rows" "$T/junk.tsv"
-wrong "gap.tsv:3: column epoch_begin: 21 \(wanted 20" "$T/gap.tsv"
+wrong "gap.tsv:4: column epoch_begin: 21 \(wanted 20" "$T/gap.tsv"
 wrong "good.tsv exists \(-f replaces it\)" -o "$T/good.tsv"
 wrong "good.tsv exists" --plot="$T/good.tsv"
 wrong "more than one of the table, the plot and the summary" --summary -o -
@@ -168,7 +185,7 @@ check_exit "the least of tables" 0 vt-schedule --plot="$T/least.png" "$T/least.t
 # ---- the manual ----
 
 sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' "$root/man/vt-schedule.5" |
-    sed -n '/^\.Bd/,/^\.Ed/{/^\./!p;}' >"$T/example.tsv"
+    sed -n '/^\.Bd -literal$/,/^\.Ed/{/^\./!p;}' >"$T/example.tsv"
 check_same "the table in vt-schedule(5) prints as it is" "$(cat "$T/example.tsv")" \
     "$(vt-schedule "$T/example.tsv")"
 plan

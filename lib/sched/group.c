@@ -29,6 +29,18 @@ largest_group(const struct schedule *s, int most)
 }
 
 int
+group_default(const struct schedule *s)
+{
+	int least = SCHEDULE_BATCH;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (s->stage[i].cell[k].batch < least)
+				least = s->stage[i].cell[k].batch;
+	return least >= 16 ? 8 : least >= 2 ? least / 2 : 1;
+}
+
+int
 group_constant(struct schedule *s, int size)
 {
 	for (int i = 0; i < s->stages; i++)

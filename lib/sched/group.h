@@ -9,6 +9,14 @@
 #include "sched/schedule.h"
 
 /*
+ * group_default(s):
+ * The size of a group where none is asked for: 8, as published recipes have it,
+ * or half the smallest batch of ${s} where that is smaller, so that two ranks
+ * can share every batch.
+ */
+int group_default(const struct schedule *s);
+
+/*
  * group_constant(s, size):
  * ${size} consecutive clips in every cell, so that statistics mean the same in
  * every phase.  -1 after a message, with the largest size that would do, if a

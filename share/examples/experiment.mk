@@ -35,8 +35,7 @@ multigrid = --policy=long --long-factors=0.5x0.7071,0.5x1,1x1 --epoch-factor=1
 TRAINING  = --clip-grad=20
 EVAL      = --clips=2 --crops=3
 
-# Threads of a run, 0 for all cores; and what starts it.  MPIRUN='mpirun -np 2'
-# needs two groups of clips in the smallest batch: --bn-size=4 in SHAPE.
+# Threads of a run, 0 for all cores; and what starts it, as MPIRUN='mpirun -np 2'.
 THREADS   = 0
 MPIRUN    =
 
