@@ -83,8 +83,7 @@ static const struct option_row rows[] = {
 	    "groups: constant, or those of pyslowfast (constant)",
 	    "constant|pyslowfast", 0, 0, 0 },
 	{ 0, "bn-size", OPTION_INT, &set.bn_size, "CLIPS",
-	    "clips that share statistics; 0: 8, or half the smallest "
-	    "batch (0)", NULL, 0, SCHEDULE_BATCH, 0 },
+	    "clips in a BN group; 0: 8, or half the batch (0)", NULL, 0, SCHEDULE_BATCH, 0 },
 	{ 0, "ranks", OPTION_INT, &set.ranks, "N",
 	    "devices, for --bn=pyslowfast (1)", NULL, 1, 1 << 20, 0 },
 	OPTION_HEADING("Output"),

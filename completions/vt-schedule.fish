@@ -34,7 +34,7 @@ complete -c vt-schedule -l short-factors -r -f -d 'short cycle: crops, over the 
 complete -c vt-schedule -l fine-tune -d 'after the last fall, the last long shape (yes)'
 complete -c vt-schedule -l no-fine-tune -d 'turn off --fine-tune'
 complete -c vt-schedule -l bn -r -f -a 'constant pyslowfast' -d 'groups: constant, or those of pyslowfast (constant)'
-complete -c vt-schedule -l bn-size -r -f -d 'clips that share statistics; 0: 8, or half the smallest batch (0)'
+complete -c vt-schedule -l bn-size -r -f -d 'clips in a BN group; 0: 8, or half the batch (0)'
 complete -c vt-schedule -l ranks -r -f -d 'devices, for --bn=pyslowfast (1)'
 complete -c vt-schedule -s o -l output -r -F -d 'write the table there (standard output)'
 complete -c vt-schedule -l samples -r -f -d 'of the training set: count steps and clips'
