@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/isa.h"
-#include "base/json.h"
+#include "base/lock.h"
 #include "base/options.h"
 #include "base/progress.h"
 #include "base/share.h"
@@ -16,7 +16,10 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
+#include "train/best.h"
+#include "train/papers.h"
 #include "train/resume.h"
+#include "train/status.h"
 #include "train/trainer.h"
 
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
@@ -176,44 +179,8 @@ struct session {
 	struct trainer t;
 	char history[33], dataset[33], class_hash[17];
 	char *settings, *recipe, *order;
+	char **arguments;
 };
-
-/* ---- --status ---- */
-
-static int
-say_status(void)
-{
-	char *final = path_join(status_dir, "final.safetensors");
-	char *config = path_join(status_dir, "config");
-	struct json_writer w = { 0 };
-	struct resume r = { 0 };
-	int done = file_size(final) >= 0;
-	int got = done ? resume_file(final, &r) : resume_newest(status_dir, &r);
-	/* A run that was killed before its first checkpoint begins again. */
-	int begun = got == 0 && file_size(config) >= 0;
-
-	json_open(&w, NULL, '{');
-	if (got == 1) {
-		json_put_int(&w, "clips", (int64_t)r.state.clips);
-		json_put_real(&w, "epoch", r.state.epoch);
-		json_put_real(&w, "loss", r.state.loss);
-	}
-	json_put_text(&w, "state", done && got == 1 ? "finished" :
-	    got == 1 || begun ? "unfinished" : "broken");
-	if (got == 1)
-		json_put_int(&w, "step", (int64_t)r.state.step);
-	json_close(&w);
-	puts(w.out.data);
-	buffer_free(&w.out);
-	resume_free(&r);
-	free(final);
-	free(config);
-	if (got == 0 && !begun)
-		fail("%s: no checkpoint in it", text_quote(status_dir));
-	if (stdout_done() != 0 || (got != 1 && !begun))
-		return EXIT_FAILED;
-	return done ? EXIT_DONE : EXIT_AGAIN;
-}
 
 /* ---- setting up ---- */
 
@@ -430,7 +397,9 @@ set_trainer(struct session *s)
 	t->optim.decay = decay;
 	t->optim.nesterov = nesterov;
 	t->optim.clip = clip;
-	t->state = (struct state){ .seed = (uint64_t)seed, .best = -1e300,
+	t->state = (struct state){ .seed = (uint64_t)seed, .best = BEST_WORST,
+		.best_metric = keep_best == 0 ? "top1" : keep_best == 1 ?
+		"loss" : "",
 		.build = s->build, .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset,
@@ -465,12 +434,43 @@ describe(struct session *s)
 
 /* ---- resuming ---- */
 
-/* Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status. */
+/*
+ * What was the best so far must have been so by the same metric, and a file
+ * must say so; otherwise what comes is compared with nothing.
+ */
+static void
+check_best(struct session *s, struct state *was)
+{
+	const char *metric = s->t.state.best_metric;
+	int other = *was->best_metric != '\0' &&
+	    strcmp(was->best_metric, metric) != 0;
+
+	if (was->best_step == 0 && !other)	/* of version 0.1.0, or none */
+		was->best_step = best_step_of(out, was->best);
+	if (was->best_step > 0 && !other)
+		return;
+	if (was->best > BEST_WORST && s->t.o.best != BEST_NONE)
+		note("the best by %s so far is not known; it is counted anew",
+		    metric);
+	was->best = BEST_WORST;
+	was->best_step = 0;
+}
+
+/*
+ * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.
+ * Nothing is touched before it fits.
+ */
 static int
 find_checkpoint(struct session *s, struct resume *r)
 {
+	char holder[256];
 	int got = 0;
 
+	if (dir_locked(out, RUNDIR_LOCK, holder, sizeof(holder))) {
+		fail("%s: in use by another process (host and pid: %s)",
+		    text_quote(out), holder);
+		return -EXIT_FAILED;
+	}
 	if (strcmp(resume, "never") == 0) {
 		uint64_t *steps;
 
@@ -484,17 +484,44 @@ find_checkpoint(struct session *s, struct resume *r)
 	got = strcmp(resume, "auto") == 0 ? resume_newest(out, r) :
 	    resume_file(resume, r);
 	if (got < 0)
-		return got == -2 ? -EXIT_DAMAGE : -EXIT_FAILED;
+		return -checkpoint_status(got);
 	if (got == 0)
 		return 0;
 	set_history(s, r->state.step);
 	if (resume_check(r, &s->t.state, may_change, &override) != 0)
 		return -EXIT_USAGE;
+	if (checkpoint_load(&r->file, r->path, s->net, s->t.optim.m) != 0)
+		return -EXIT_DAMAGE;
+	check_best(s, &r->state);
+	note("%s: going on after step %" PRIu64, text_quote(r->path),
+	    r->state.step);
 	return 1;
 }
 
+/*
+ * Make and lock the directory.  ${found}: there is a checkpoint, ${r}; while
+ * it was read, the directory was not locked.
+ */
+static int
+take_directory(struct session *s, const struct resume *r, int found)
+{
+	int inside = strcmp(resume, "auto") == 0 || !found;
+
+	s->run.keep = (int)keep;
+	if (rundir_open(&s->run, out) != 0)
+		return -1;
+	s->t.run = &s->run;
+	if (inside)
+		s->t.safe_step = r->state.step;
+	return inside ? resume_set_aside(out, r) : 0;
+}
+
 /* Numbers that rank 0 tells the others. */
-struct where { int64_t found; uint64_t step, clips; double epoch, loss, best; };
+struct where {
+	int64_t found;
+	uint64_t step, clips, best_step;
+	double epoch, loss, best;
+};
 
 /* A flat buffer from rank 0 to all. */
 static int
@@ -523,15 +550,12 @@ load_or_begin(struct session *s)
 
 	if (s->comm->rank == 0) {
 		w.found = find_checkpoint(s, &r);
-		if (w.found == 1 && checkpoint_load(&r.file, r.path, s->net,
-		    s->t.optim.m) != 0)
-			w.found = -EXIT_DAMAGE;
-		if (w.found == 1) {
+		if (w.found >= 0 && take_directory(s, &r, (int)w.found) != 0)
+			w.found = -EXIT_FAILED;
+		if (w.found == 1)
 			w = (struct where){ 1, r.state.step, r.state.clips,
-				r.state.epoch, r.state.loss, r.state.best };
-			note("%s: going on after step %" PRIu64,
-			    text_quote(r.path), w.step);
-		}
+				r.state.best_step, r.state.epoch, r.state.loss,
+				r.state.best };
 		resume_free(&r);
 	}
 	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
@@ -548,49 +572,44 @@ load_or_begin(struct session *s)
 	st->epoch = w.epoch;
 	st->loss = w.loss;
 	st->best = w.best;
+	st->best_step = w.best_step;
 	if (broadcast_flat(s, s->net->w) != 0 ||
 	    broadcast_flat(s, s->t.optim.m) != 0)
 		return EXIT_RANKS;
 	return 0;
 }
 
+/* For on_exit(3): however the process ends, the log says with what status. */
+static void
+end_log(int status, void *session)
+{
+	struct session *s = session;
+
+	runlog_end(&s->run.log, status, s->t.state.step);
+}
+
 /* What the run was started with, beside its checkpoints; rank 0 only. */
 static int
 write_papers(struct session *s)
 {
-	static const char *const names[] = { "config", "schedule.tsv",
-		"network.net", "classes.txt" };
-	const char *const texts[] = { s->settings, s->schedule_text,
-		s->network_text, s->classes };
-	struct json_writer w = { 0 };
-	int bad = 0;
+	const char *library = s->backend->library != NULL ?
+	    s->backend->library() : s->backend->name;
+	struct papers p = { .settings = s->settings,
+		.schedule = s->schedule_text, .network = s->network_text,
+		.classes = s->classes, .build = s->build, .dataset = s->dataset,
+		.model = s->graph->name, .device = library,
+		.comm = comm_library(), .argument = s->arguments,
+		.parameters = graph_parameters(s->graph),
+		.samples = dataset_samples(s->train), .ranks = s->comm->size,
+		.step = s->t.state.step };
 
 	if (schedule_seek(s->schedule, dataset_samples(s->train),
-	    s->t.state.step).cell != NULL)
-		bad = rundir_unfinish(&s->run);
-	for (int i = 0; i < 4 && !bad; i++) {
-		char *path = rundir_path(&s->run, names[i]);
-
-		bad = commit_text(path, texts[i]);
-		free(path);
-	}
-	if (bad || rundir_log_open(&s->run, s->t.state.step) != 0)
+	    s->t.state.step).cell != NULL && rundir_unfinish(&s->run) != 0)
 		return EXIT_FAILED;
-	json_open(&w, NULL, '{');
-	json_put_text(&w, "build", s->build);
-	json_put_text(&w, "config", s->settings);
-	json_put_text(&w, "dataset_id", s->dataset);
-	json_put_text(&w, "library", comm_library());
-	json_put_text(&w, "model", s->graph->name);
-	json_put_int(&w, "parameters", (int64_t)graph_parameters(s->graph));
-	json_put_int(&w, "ranks", s->comm->size);
-	json_put_int(&w, "samples", dataset_samples(s->train));
-	json_put_int(&w, "step", (int64_t)s->t.state.step);
-	json_put_text(&w, "type", "start");
-	json_close(&w);
-	bad = rundir_log(&s->run, w.out.data);
-	buffer_free(&w.out);
-	return bad ? EXIT_FAILED : 0;
+	if (papers_write(&s->run, &p) != 0)
+		return EXIT_FAILED;
+	on_exit(end_log, s);
+	return 0;
 }
 
 /* ---- the command ---- */
@@ -622,15 +641,7 @@ train(struct session *s)
 {
 	int status = 0;
 
-	if (s->comm->rank == 0) {
-		s->run.keep = (int)keep;
-		if (rundir_open(&s->run, out) != 0)
-			status = EXIT_FAILED;
-		else
-			s->t.run = &s->run;
-	}
-	if ((status = agree(s->comm, status)) != 0 ||
-	    (status = load_or_begin(s)) != 0)
+	if ((status = load_or_begin(s)) != 0)
 		return status;
 	if ((s->t.loading.trace = open_trace(s)) == NULL && trace != NULL)
 		status = EXIT_FAILED;
@@ -647,6 +658,19 @@ train(struct session *s)
 		status = EXIT_FAILED;
 	}
 	return status;
+}
+
+/* The log's last line, and the run's exit status. */
+static int
+end_run(struct session *s, int status)
+{
+	if (s->t.run == NULL)
+		return status;
+	end_log(status, s);
+	if (runlog_close(&s->run.log) == 0 || (status != 0 &&
+	    status != EXIT_AGAIN))
+		return status;
+	return EXIT_FAILED;
 }
 
 static void
@@ -677,17 +701,23 @@ close_session(struct session *s)
 int
 main(int argc, char **argv)
 {
-	struct session s = { 0 };
+	static struct session s;	/* end_log may come after main */
+	char **arguments = xcalloc((size_t)argc + 1, sizeof(*arguments));
 	int status, operand;
 
+	/* As they were typed: what is no option is moved behind the others. */
+	memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
+	s.arguments = arguments;
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	if (operand < argc)
 		options_wrong("%s: no operands are taken",
 		    text_quote(argv[operand]));
-	if (status_dir != NULL)
-		return say_status();
+	if (status_dir != NULL) {
+		status = run_status(status_dir, stdout);
+		return stdout_done() != 0 ? EXIT_FAILED : status;
+	}
 	check_options();
 	stop_handle();
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
@@ -698,10 +728,11 @@ main(int argc, char **argv)
 	if (status == 0 && dry_run && s.comm->rank == 0)
 		trainer_print_plan(&s.t, stdout);
 	if (status == 0 && !dry_run)
-		status = train(&s);
+		status = end_run(&s, train(&s));
 	close_session(&s);
 	comm_close(s.comm);
 	if (stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
+	free(arguments);
 	return status;
 }

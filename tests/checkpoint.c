@@ -4,12 +4,14 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "train/best.h"
 #include "train/checkpoint.h"
 #include "train/resume.h"
 #include "train/rundir.h"
@@ -344,7 +346,7 @@ static struct state
 a_state(void)
 {
 	return (struct state){ .step = 12, .clips = UINT64_MAX, .seed = 7,
-		.epoch = 1.0 / 3, .loss = 0.1, .best = -1e300,
+		.epoch = 1.0 / 3, .loss = 0.1, .best = -1e300, .best_metric = "top1",
 		.build = "vt 0 ref", .classes = "a\nb \"c\"\n",
 		.class_hash = "0123456789abcdef", .config = "seed = 7\n",
 		.dataset = "00", .generation = 2, .history = "11",
@@ -461,6 +463,7 @@ saved_net(void)
 	is(checkpoint_read(path, &f, &got), 0, "a checkpoint is read");
 	ok(got.step == 12 && got.clips == UINT64_MAX && got.seed == 7 &&
 	    got.epoch == 1.0 / 3 && got.loss == 0.1 && got.best == -1e300 &&
+	    got.best_step == 0 && strcmp(got.best_metric, "top1") == 0 &&
 	    got.generation == 2 && got.frames == 8 && got.crop == 48,
 	    "its numbers are exact");
 	ok(strcmp(got.build, st.build) == 0 &&
@@ -472,7 +475,7 @@ saved_net(void)
 	    strcmp(got.model, st.model) == 0 &&
 	    strcmp(got.network, st.network) == 0 &&
 	    strcmp(got.order, st.order) == 0, "and so are its texts");
-	is((long long)f.metas, 21, "and there is nothing else in it");
+	is((long long)f.metas, 23, "and there is nothing else in it");
 	ok(safetensors_tensor(&f, "model/c.weight") != NULL &&
 	    safetensors_tensor(&f, "optim/momentum/c.weight") != NULL &&
 	    safetensors_tensor(&f, "bn/b.running_var") != NULL &&
@@ -604,7 +607,7 @@ save_step(struct rundir *r, const struct net *n, const void *m, uint64_t step,
 
 	st.step = step;
 	hash = save_net(n, m, &st, path);
-	if (rundir_saved(r, step, hash, best) != 0)
+	if (rundir_saved(r, step, hash, best, 0) != 0)
 		ok(0, "step %d is saved", (int)step);
 	free(path);
 	return hash;
@@ -618,6 +621,72 @@ set_step_damaged(struct rundir *r, uint64_t step)
 	if (truncate(path, 100) != 0)
 		exit(1);
 	free(path);
+}
+
+/* A network with NaN in it is neither written nor read. */
+static void
+not_finite(struct rundir *r, const struct net *n, void *m)
+{
+	char *path = rundir_checkpoint(r, 40), said[1024];
+	struct state st = a_state();
+	struct snapshot *s;
+	struct hash128 hash;
+	struct resume found;
+	struct safetensors f;
+	float was, nan = NAN;
+
+	st.step = 40;
+	memcpy(&was, m, sizeof(was));
+	memcpy(m, &nan, sizeof(nan));
+	s = snapshot_take(n, m, &st);
+	fail_capture(said, sizeof(said));
+	is(snapshot_write(s, path, &hash), -1, "NaN is not written");
+	fail_capture(NULL, 0);
+	ok(strstr(said, "holds NaN") != NULL && !exists(path), "but said");
+	snapshot_free(s);
+	memcpy(m, &was, sizeof(was));
+
+	/* As a version before this one wrote it: over a good one. */
+	save_step(r, n, m, 40, 0);
+	safetensors_read(path, 1, &f);
+	for (size_t i = 0; i < f.tensors; i++)
+		if (f.tensor[i].type == DTYPE_F32)
+			memcpy((void *)f.tensor[i].data, &nan, sizeof(nan));
+	f.tensors--;			/* the footer is written anew */
+	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash);
+	safetensors_free(&f);
+	fail_capture(said, sizeof(said));
+	is(resume_file(path, &found), -3, "nor is it read");
+	is(resume_newest(r->path, &found), 1, "an older one is found");
+	fail_capture(NULL, 0);
+	is((long long)found.state.step, 20, "which is finite");
+	resume_free(&found);
+	unlink(path);
+	free(path);
+}
+
+/* best.safetensors follows the state, whatever became of it. */
+static void
+best(struct rundir *r, const struct net *n, const void *m)
+{
+	const char *path = in_dir("deep/run/best.safetensors");
+	struct resume found;
+
+	unlink(path);
+	is(best_repair(r, 20), 0, "a missing best is made from its checkpoint");
+	is(resume_file(path, &found), 1, "and is whole");
+	is((long long)found.state.step, 20, "and the one that was named");
+	resume_free(&found);
+	save_step(r, n, m, 25, 0);
+	is(best_repair(r, 25), 0, "so is one of another step");
+	is(resume_file(path, &found), 1, "which is whole");
+	is((long long)found.state.step, 25, "and the new one");
+	resume_free(&found);
+	unlink(in_dir("deep/run/ckpt-0000000025.safetensors"));
+	is(best_repair(r, 25), 0, "it needs no checkpoint when it is there");
+	if (truncate(path, 300) != 0)
+		exit(1);
+	is(best_repair(r, 25), -1, "but when it is not whole");
 }
 
 static void
@@ -680,12 +749,23 @@ run_directory(void)
 	set_step_damaged(&r, 10000000000);
 	fail_capture(said, sizeof(said));
 	is(resume_newest(path, &found), 1, "after a damaged one, one is found");
-	fail_capture(NULL, 0);
 	is((long long)found.state.step, 20, "which is the one before");
+	ok(exists("deep/run/ckpt-10000000000.safetensors"),
+	    "looking changes nothing");
+	is(resume_set_aside(path, &found), 0, "going on from it");
+	fail_capture(NULL, 0);
 	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&
 	    strstr(said, "renamed to ckpt-10000000000.safetensors.bad") != NULL,
-	    "the damaged one is put aside, and that is said");
+	    "puts the damaged one aside, and that is said");
+	save_step(&r, n, m, 30, 0);
+	fail_capture(said, sizeof(said));
+	is(resume_set_aside(path, &found), -1,
+	    "one that was saved meanwhile is not put aside");
+	fail_capture(NULL, 0);
+	unlink(in_dir("deep/run/ckpt-0000000030.safetensors"));
 	resume_free(&found);
+	not_finite(&r, n, m);
+	best(&r, n, m);
 	set_step_damaged(&r, 20);
 	fail_capture(said, sizeof(said));
 	is(resume_newest(path, &found), -2, "only damaged ones are an error");
@@ -702,35 +782,79 @@ run_directory(void)
 }
 
 static void
+add_line(struct runlog *l, const char *key, int64_t value, int64_t step,
+    const char *type)
+{
+	struct json_writer w = { 0 };
+
+	json_open(&w, NULL, '{');
+	json_put_int(&w, key, value);
+	json_put_int(&w, "step", step);
+	json_put_text(&w, "type", type);
+	json_close(&w);
+	runlog_line(l, &w);
+}
+
+static void
 log_cut(void)
 {
 	const char *path = in_dir("logs");
-	struct rundir r = { .keep = 2 };
+	struct runlog l;
+	int status = -1;
+	char said[256];
 
-	rundir_open(&r, path);
-	is(rundir_log_open(&r, 0), 0, "a new log");
-	rundir_log(&r, "{\"step\":0,\"type\":\"start\"}");
-	for (int i = 1; i < 5; i++) {
-		char line[64];
-
-		snprintf(line, sizeof(line), "{\"loss\":1,\"step\":%d0}", i);
-		rundir_log(&r, line);
-	}
-	close(r.log);
+	file_make_dir(path);
+	is(runlog_last(path, &status), RUNLOG_NONE, "no log says nothing");
+	is(runlog_open(&l, path, 0), 0, "a new log");
+	add_line(&l, "ranks", 1, 0, "start");
+	is(runlog_last(path, &status), RUNLOG_OPEN, "a start without an end");
+	for (int i = 1; i < 5; i++)
+		add_line(&l, "loss", 1, 10 * i, "step");
+	is(runlog_close(&l), 0, "it is closed");
 	/* The line that was being written when the power went. */
 	FILE *f = fopen(in_dir("logs/log.jsonl"), "a");
 	fputs("{\"loss\":1,\"step\":2", f);
 	fclose(f);
-	is(rundir_log_open(&r, 30), 0, "it goes on from step 30");
-	rundir_log(&r, "{\"step\":30,\"type\":\"start\"}");
-	is_text(text_of(in_dir("logs/log.jsonl")), "{\"step\":0,\"type\":\"start\"}\n"
-	    "{\"loss\":1,\"step\":10}\n{\"loss\":1,\"step\":20}\n"
-	    "{\"loss\":1,\"step\":30}\n{\"step\":30,\"type\":\"start\"}\n",
+	is(runlog_open(&l, path, 30), 0, "it goes on from step 30");
+	add_line(&l, "ranks", 1, 30, "start");
+	is_text(text_of(in_dir("logs/log.jsonl")),
+	    "{\"ranks\":1,\"step\":0,\"type\":\"start\"}\n"
+	    "{\"loss\":1,\"step\":10,\"type\":\"step\"}\n"
+	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
+	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n"
+	    "{\"ranks\":1,\"step\":30,\"type\":\"start\"}\n",
 	    "with the lines up to there, and no torn one");
-	close(r.log);
-	is(rundir_log_open(&r, 0), 0, "a run from the start");
+	runlog_end(&l, 5, 30);
+	runlog_end(&l, 1, 30);
+	is(runlog_last(path, &status), RUNLOG_ENDED, "and an end");
+	is(status, 5, "whose status is the first one");
+	runlog_close(&l);
+	is(runlog_open(&l, path, 0), 0, "a run from the start");
 	is_text(text_of(in_dir("logs/log.jsonl")), "", "begins it anew");
-	rundir_close(&r);
+
+	/* A full disk: the lines wait. */
+	int fd = l.fd;
+	l.fd = open("/dev/full", O_WRONLY);
+	fail_capture(said, sizeof(said));
+	add_line(&l, "loss", 1, 10, "step");
+	add_line(&l, "loss", 1, 20, "step");
+	fail_capture(NULL, 0);
+	is_text(strstr(said, "cannot write"), "cannot write: No space left on "
+	    "device; its lines wait in memory", "a full disk is said, once");
+	close(l.fd);
+	l.fd = fd;
+	add_line(&l, "loss", 1, 30, "step");
+	is_text(text_of(in_dir("logs/log.jsonl")),
+	    "{\"loss\":1,\"step\":10,\"type\":\"step\"}\n"
+	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
+	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n",
+	    "and no line is lost");
+	l.fd = open("/dev/full", O_WRONLY);
+	fail_capture(said, sizeof(said));
+	add_line(&l, "loss", 1, 40, "step");
+	is(runlog_close(&l), -1, "unless the disk stays full");
+	fail_capture(NULL, 0);
+	close(fd);
 }
 
 static void

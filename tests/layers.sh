@@ -84,7 +84,7 @@ check "every vendor's header stays in its place" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 
 # Randomness and time come from base/ only (formats: no other source).
-bad=$(grep -nE '\b(rand|srand|random|drand48|lrand48)\(|[^a-z_]time\(NULL\)' -r lib cmd --include='*.[ch]' || true)
+bad=$(grep -nE '\b(rand|srand|random|drand48|lrand48)\(|[^a-z_]time\(NULL\)' -r lib cmd --include='*.[ch]' | grep -v '^lib/base/clock\.c:' || true)
 check "no other source of randomness" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 

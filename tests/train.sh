@@ -126,8 +126,8 @@ check_exit "--status of an unfinished run" 75 vt-train --status "$T/stop"
 mkdir "$T/begun" && cp "$T/stop/config" "$T/begun"
 check_exit "--status of a run that has not saved yet" 75 vt-train --status "$T/begun"
 check_same "says that it goes on" unfinished "$(jq -r .state "$T/out")"
-check_exit "--status of no run" 1 vt-train --status "$T/nowhere"
-check_says "says why" 'no checkpoint in it'
+check_exit "--status of no run" 2 vt-train --status "$T/nowhere"
+check_says "says why" 'no run in it'
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	train stop --device ref --stop-after 0.001s >/dev/null 2>&1
 	[ $? = 75 ] || break
@@ -210,9 +210,9 @@ check "and the weights come out the same" same ref bad
 for f in "$T"/bad/ckpt-*.safetensors; do head -c 3000 "$f" >"$f.cut" && mv "$f.cut" "$f"; done
 rm -f "$T/bad/final.safetensors"
 check_exit "only damaged ones: exit 4, not a silent new start" 4 train bad --device ref
-check_exit "and again, when they have been renamed" 4 train bad --device ref
-check_exit "--status says so too" 1 vt-train --status "$T/bad"
-check_same "in a word" broken "$(jq -r .state "$T/out")"
+check_exit "and again" 4 train bad --device ref
+check_exit "--status says so too" 4 vt-train --status "$T/bad"
+check_same "in a word" failed "$(jq -r .state "$T/out")"
 
 # ---- what may not change ----
 

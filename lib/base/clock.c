@@ -1,4 +1,4 @@
-/* Monotonic time. */
+/* Time. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -35,5 +35,15 @@ clock_text(char *buf, double seconds)
 	else
 		snprintf(buf, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60,
 		    s % 60);
+	return buf;
+}
+
+char *
+clock_utc(char *buf)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	return buf;
 }

@@ -30,6 +30,16 @@ try_lock(int fd)
 	return result;
 }
 
+/* What the process that has the lock wrote into the file. */
+static void
+read_holder(int fd, char *who, size_t size)
+{
+	ssize_t got = TEMP_FAILURE_RETRY(pread(fd, who, size - 1, 0));
+
+	who[got > 0 ? got : 0] = '\0';
+	who[strcspn(who, "\n")] = '\0';
+}
+
 int
 dir_lock(const char *dir, const char *name)
 {
@@ -43,10 +53,7 @@ dir_lock(const char *dir, const char *name)
 	}
 	if (try_lock(fd) != 0) {
 		if (errno == EWOULDBLOCK) {
-			ssize_t got = TEMP_FAILURE_RETRY(pread(fd, who, sizeof(who) - 1, 0));
-
-			who[got > 0 ? got : 0] = '\0';
-			who[strcspn(who, "\n")] = '\0';
+			read_holder(fd, who, sizeof(who));
 			fail("%s: in use by another process (host and pid: %s)",
 			    text_quote(dir), who);
 			close(fd);
@@ -71,13 +78,15 @@ out:
 }
 
 int
-dir_locked(const char *dir, const char *name)
+dir_locked(const char *dir, const char *name, char *who, size_t size)
 {
 	char *path = path_join(dir, name);
 	int fd = file_open(path, O_RDONLY);
 	int held = fd >= 0 && TEMP_FAILURE_RETRY(flock(fd, LOCK_SH | LOCK_NB)) != 0 &&
 	    errno == EWOULDBLOCK;
 
+	if (held)
+		read_holder(fd, who, size);
 	if (fd >= 0)
 		close(fd);
 	free(path);

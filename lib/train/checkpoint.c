@@ -1,9 +1,11 @@
 /* Checkpoints: a run's state as named tensors and metadata. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -18,7 +20,7 @@ struct snapshot {
 	struct tensor *tensor;		/* names are its own */
 	void *w, *m;			/* the flat buffers, copied */
 	size_t metas;
-	struct meta meta[24];		/* values are its own */
+	struct meta meta[32];		/* values are its own */
 };
 
 /* "model/NAME", "bn/NAME": what a parameter is called in the file. */
@@ -101,6 +103,8 @@ snapshot_take(const struct net *n, const void *momentum, const struct state *st)
 	}
 	/* In byte order, as the format wants them. */
 	add_meta(s, "vt.best", real_text(st->best));
+	add_meta(s, "vt.best_metric", xstrdup(st->best_metric));
+	add_meta(s, "vt.best_step", xprintf("%" PRIu64, st->best_step));
 	add_meta(s, "vt.build", xstrdup(st->build));
 	add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
 	add_meta(s, "vt.classes", xstrdup(st->classes));
@@ -139,10 +143,40 @@ snapshot_free(struct snapshot *s)
 	free(s);
 }
 
+/* -3 after a message if a tensor has a value that is not finite. */
+static int
+check_finite(const char *path, const struct tensor *tensor, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct tensor *t = &tensor[i];
+		const float *x = t->data;
+		const double *y = t->data;
+		size_t k = 0, count = t->bytes / 4;
+		int bad = 0;
+
+		if (t->type == DTYPE_U8)
+			continue;
+		if (t->type == DTYPE_F64)
+			for (count /= 2; k < count && !bad; k++)
+				bad = !isfinite(y[k]);
+		else
+			for (; k < count && !bad; k++)
+				bad = !isfinite(x[k]);
+		if (bad) {
+			fail("%s: tensor %s holds NaN or infinity",
+			    text_quote(path), t->name);
+			return -3;
+		}
+	}
+	return 0;
+}
+
 int
 snapshot_write(const struct snapshot *s, const char *path,
     struct hash128 *hash)
 {
+	if (check_finite(path, s->tensor, s->tensors) != 0)
+		return -1;
 	return safetensors_write(path, s->tensor, s->tensors, s->meta, s->metas,
 	    hash);
 }
@@ -201,6 +235,12 @@ real_of(const struct safetensors *f, const char *key, const char *path,
 }
 
 int
+checkpoint_status(int bad)
+{
+	return bad == -3 ? EXIT_DIVERGED : bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
+int
 checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 {
 	int bad = safetensors_read(path, 1, f);
@@ -211,6 +251,11 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 		bad = fail("%s: format %s (this version reads " FORMAT ")",
 		    text_quote(path), safetensors_meta(f, "vt.format"));
 	s->best = real_of(f, "vt.best", path, &bad);
+	s->best_metric = safetensors_meta(f, "vt.best_metric");
+	if (s->best_metric == NULL)
+		s->best_metric = "";
+	s->best_step = safetensors_meta(f, "vt.best_step") == NULL ? 0 :
+	    count_of(f, "vt.best_step", path, &bad);
 	s->build = text_of(f, "vt.build", path, &bad);
 	s->class_hash = text_of(f, "vt.class_xxh3", path, &bad);
 	s->classes = text_of(f, "vt.classes", path, &bad);
@@ -228,11 +273,10 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->seed = count_of(f, "vt.seed", path, &bad);
 	s->step = count_of(f, "vt.step", path, &bad);
 	s->order = text_of(f, "vt.tree", path, &bad);
-	if (bad) {
+	bad = bad ? -2 : check_finite(path, f->tensor, f->tensors);
+	if (bad)
 		safetensors_free(f);
-		return -2;
-	}
-	return 0;
+	return bad;
 }
 
 static int

@@ -18,7 +18,10 @@ struct state {
 	uint64_t seed;
 	double epoch;			/* clips / samples */
 	double loss;			/* running mean, for the log */
-	double best;			/* of the metric that --keep-best names */
+	double best;			/* the best of metric ${best_metric} */
+	uint64_t best_step;		/* where it was; 0: none yet, or not
+					 * known (version 0.1.0) */
+	const char *best_metric;	/* "top1", "loss"; "": see best_step */
 	const char *build;		/* "vt 0.1.0 cpu oneDNN 2.6.3 avx512" */
 	const char *classes;		/* one name a line */
 	const char *class_hash;		/* 16 hex digits */
@@ -39,16 +42,20 @@ struct snapshot *snapshot_take(const struct net *n, const void *momentum,
 void snapshot_free(struct snapshot *s);
 
 /* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
- * ${*hash}; -1 after a message. */
+ * ${*hash}; -1 after a message, and so if a value is not finite. */
 int snapshot_write(const struct snapshot *s, const char *path,
     struct hash128 *hash);
 
 /*
  * checkpoint_read(path, file, state): read and check a whole checkpoint; the
- * texts of ${state} point into ${file}.  0; -1: cannot be read; -2: damaged.
+ * texts of ${state} point into ${file}.  0; after a message, -1: cannot be
+ * read; -2: damaged; -3: it holds NaN or infinity.
  */
 int checkpoint_read(const char *path, struct safetensors *file,
     struct state *state);
+
+/* checkpoint_status(bad): the exit status for what checkpoint_read gave. */
+int checkpoint_status(int bad);
 
 /*
  * checkpoint_load(file, path, n, momentum): put its tensors into net ${n} and,

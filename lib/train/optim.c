@@ -57,18 +57,26 @@ part(const struct net *n, const void *flat, const struct param *p)
 	return (char *)flat + p->offset * n->backend->elem;
 }
 
+/* Sum of squares over the trained parameters, or over the statistics. */
 static double
-gradient_norm(const struct net *n, const void *g)
+squares(const struct net *n, const void *flat, int statistics)
 {
 	double sum = 0;
 
 	for (int i = 0; i < n->graph->nparam; i++) {
 		const struct param *p = &n->graph->param[i];
 
-		if (p->kind < PARAM_MEAN)
-			sum += n->backend->squares(part(n, g, p), p->count);
+		if ((p->kind >= PARAM_MEAN) == statistics)
+			sum += n->backend->squares(part(n, flat, p), p->count);
 	}
-	return sqrt(sum);
+	return sum;
+}
+
+int
+optim_finite(const struct optim *o, const struct net *n)
+{
+	return isfinite(squares(n, n->w, 0)) && isfinite(squares(n, n->w, 1)) &&
+	    isfinite(squares(n, o->m, 0));
 }
 
 int
@@ -77,9 +85,11 @@ optim_step(struct optim *o, struct net *n, const void *g, double scale,
 {
 	double factor = 1;
 
-	*norm = gradient_norm(n, g) * scale;
+	*norm = sqrt(squares(n, g, 0)) * scale;
 	if (!isfinite(*norm))
-		return 1;
+		return OPTIM_GRADIENT;
+	if (!isfinite(squares(n, g, 1)))
+		return OPTIM_STATISTICS;
 	if (o->clip > 0 && *norm > o->clip)
 		factor = o->clip / (*norm + 1e-6);
 	for (int i = 0; i < n->graph->nparam; i++) {

@@ -47,10 +47,16 @@ void optim_close(struct optim *o, const struct net *n);
  * optim_step(o, n, g, scale, lr, norm):
  * One step on the mean gradient ${g} * ${scale}; running statistics are
  * tracked.  ${*norm} is the norm of the mean gradient before clipping (Pascanu
- * et al. 2013, as PyTorch's clip_grad_norm_).  Return 0, or 1 if the norm is
- * not finite, and then nothing is changed.
+ * et al. 2013, as PyTorch's clip_grad_norm_).  Return 0; or, with nothing
+ * changed, OPTIM_GRADIENT if the norm is not finite, OPTIM_STATISTICS if a mean
+ * or variance of the step is not.
  */
+enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS };
+
 int optim_step(struct optim *o, struct net *n, const void *g, double scale,
     double lr, double *norm);
+
+/* optim_finite(o, n): weights, running statistics and momentum are. */
+int optim_finite(const struct optim *o, const struct net *n);
 
 #endif

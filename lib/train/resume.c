@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
@@ -13,8 +14,10 @@
 int
 resume_file(const char *path, struct resume *r)
 {
-	int bad = checkpoint_read(path, &r->file, &r->state);
+	int bad;
 
+	*r = (struct resume){ 0 };
+	bad = checkpoint_read(path, &r->file, &r->state);
 	if (bad)
 		return bad;
 	r->path = xstrdup(path);
@@ -39,16 +42,13 @@ resume_newest(const char *dir, struct resume *r)
 
 	for (int i = 0; i < n && got != 1 && got != -1; i++) {
 		char *path = rundir_checkpoint(&run, steps[i]);
+		int bad = resume_file(path, r);
 
-		got = resume_file(path, r);
-		if (got == -2) {
-			char *bad = xprintf("%s.bad", path);
-
-			warning("%s: damaged; renamed to %s, trying an older one",
-			    text_quote(path), text_quote(path_base(bad)));
-			rename(path, bad);
-			free(bad);
-		}
+		r->passed = i;
+		r->newest = steps[0];
+		/* A run at work removes old ones. */
+		if (bad != -1 || access(path, F_OK) == 0)
+			got = bad == -3 && got == -2 ? -2 : bad;
 		free(path);
 	}
 	free(steps);
@@ -60,7 +60,41 @@ resume_newest(const char *dir, struct resume *r)
 	if (got == -2)
 		fail("%s: every checkpoint is damaged; a new run needs another "
 		    "directory", text_quote(dir));
+	if (got == -3)
+		fail("%s: every checkpoint holds NaN or infinity; a new run needs "
+		    "another directory", text_quote(dir));
 	return got;
+}
+
+int
+resume_set_aside(const char *dir, const struct resume *r)
+{
+	struct rundir run = { .path = dir };
+	uint64_t *steps;
+	int n = rundir_checkpoints(dir, "", &steps), newer = 0;
+	int bad = n < 0 ? -1 : 0;
+
+	while (newer < n && steps[newer] > r->state.step)
+		newer++;
+	if (!bad && (newer != r->passed || (n > 0 ? steps[0] : 0) != r->newest))
+		bad = fail("%s: another process has saved a checkpoint there just "
+		    "now", text_quote(dir));
+	for (int i = 0; i < newer && !bad; i++) {
+		char *path = rundir_checkpoint(&run, steps[i]);
+		char *aside = xprintf("%s.bad", path);
+
+		if (rename(path, aside) != 0)
+			bad = fail_errno("%s: cannot rename to %s",
+			    text_quote(path), text_quote(path_base(aside)));
+		else
+			warning("%s: of no use; renamed to %s, going on from an "
+			    "older one", text_quote(path),
+			    text_quote(path_base(aside)));
+		free(aside);
+		free(path);
+	}
+	free(steps);
+	return bad;
 }
 
 /* The value of setting ${name} in a configuration; its length, 0 if unset. */

@@ -10,16 +10,31 @@
 #include "train/checkpoint.h"
 
 /* A checkpoint that was found and is whole. */
-struct resume { char *path; struct safetensors file; struct state state; };
+struct resume {
+	char *path;
+	struct safetensors file;
+	struct state state;
+	int passed;			/* newer ones that are of no use */
+	uint64_t newest;		/* the step of the newest of all */
+};
 
 /*
- * resume_newest(dir, r): the newest whole checkpoint of run directory ${dir}.
- * Damaged ones are reported and renamed to *.bad.  1 found; 0 there is none;
- * -1 an error; -2 there were some, all damaged.
+ * resume_newest(dir, r): the newest checkpoint of run directory ${dir} that is
+ * whole and finite; what is wrong with newer ones is reported.  1 found; 0
+ * there is none; -1 an error; -2 there were some, all damaged; -3 all damaged
+ * or not finite.  Nothing on the disk is changed.
  */
 int resume_newest(const char *dir, struct resume *r);
 
-/* resume_file(path, r): that one; 1, -1 or -2. */
+/*
+ * resume_set_aside(dir, r): the run goes on from ${r}, which resume_newest
+ * found (or with all zeros, begins): rename those it passed over to *.bad.
+ * The lock is held, and was not when they were read: -1 after a message if
+ * there are others now.
+ */
+int resume_set_aside(const char *dir, const struct resume *r);
+
+/* resume_file(path, r): that one; 1, -1, -2 or -3. */
 int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
 

@@ -1,7 +1,6 @@
-/* The directory of a run: checkpoints kept and removed, the log. */
+/* The directory of a run: checkpoints kept and removed. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/lock.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "train/rundir.h"
 
@@ -21,10 +19,9 @@ int
 rundir_open(struct rundir *r, const char *path)
 {
 	r->path = path;
-	r->log = -1;
 	if (file_make_dir(path) != 0)
 		return -1;
-	if ((r->lock = dir_lock(path, ".vt-train.lock")) < 0)
+	if ((r->lock = dir_lock(path, RUNDIR_LOCK)) < 0)
 		return -1;
 	return commit_sweep(path);
 }
@@ -32,8 +29,6 @@ rundir_open(struct rundir *r, const char *path)
 void
 rundir_close(struct rundir *r)
 {
-	if (r->log >= 0)
-		close(r->log);
 	dir_unlock(r->lock);
 }
 
@@ -71,7 +66,7 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 	if (d == NULL)
 		return errno == ENOENT ? 0 : fail_errno("%s: cannot open",
 		    text_quote(path));
-	while ((e = readdir(d)) != NULL) {
+	while (errno = 0, (e = readdir(d)) != NULL) {
 		uint64_t step;
 		char name[64];
 
@@ -83,15 +78,23 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 		*steps = array_room(*steps, n, &cap, sizeof(**steps));
 		(*steps)[n++] = step;
 	}
+	if (errno != 0) {
+		/* Half a list would make a run begin anew, or lose some. */
+		fail_errno("%s: cannot read", text_quote(path));
+		free(*steps);
+		*steps = NULL;
+		closedir(d);
+		return -1;
+	}
 	closedir(d);
 	if (n > 0)
 		qsort(*steps, n, sizeof(**steps), newest_first);
 	return (int)n;
 }
 
-/* Another name for a file: a hard link, or a copy where links fail. */
-static int
-copy(const struct rundir *r, const char *from, const char *name)
+/* A hard link, or a copy where links fail. */
+int
+rundir_name(const struct rundir *r, const char *from, const char *name)
 {
 	char *to = path_join(r->path, name);
 	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name, (unsigned)getpid());
@@ -99,8 +102,8 @@ copy(const struct rundir *r, const char *from, const char *name)
 	int bad = 0;
 
 	unlink(temp);
-	if (link(from, temp) == 0) {
-		bad = rename(temp, to) != 0 ?
+	if (TEMP_FAILURE_RETRY(link(from, temp)) == 0) {
+		bad = TEMP_FAILURE_RETRY(rename(temp, to)) != 0 ?
 		    fail_errno("%s: cannot rename to this name", text_quote(to)) :
 		    file_sync_dir(r->path);
 		unlink(temp);	/* rename keeps it if both are one file */
@@ -113,20 +116,13 @@ copy(const struct rundir *r, const char *from, const char *name)
 	return bad ? -1 : 0;
 }
 
-int
-rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best)
+/* Remove checkpoints before ${step}, the oldest first: all but ${keep}. */
+static void
+prune(const struct rundir *r, uint64_t step)
 {
-	char *path = rundir_checkpoint(r, step), text[33];
-	char *latest = rundir_path(r, "latest"), *line;
 	uint64_t *steps;
-	int n, bad;
+	int n = rundir_checkpoints(r->path, "", &steps);
 
-	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
-	bad = commit_text(latest, line);
-	if (!bad && best)
-		bad = copy(r, path, "best.safetensors");
-	/* Only now may older ones go, the oldest first. */
-	n = bad ? 0 : rundir_checkpoints(r->path, "", &steps);
 	for (int i = n - 1; i >= r->keep && i >= 0; i--) {
 		char *old = rundir_checkpoint(r, steps[i]);
 
@@ -135,8 +131,24 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best)
 			    strerror(errno));
 		free(old);
 	}
-	if (!bad && n >= 0)
-		free(steps);
+	free(steps);
+}
+
+int
+rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
+    int keep_all)
+{
+	char *path = rundir_checkpoint(r, step), text[33];
+	char *latest = rundir_path(r, "latest"), *line;
+	int bad;
+
+	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
+	bad = commit_text(latest, line);
+	if (!bad && best)
+		bad = rundir_name(r, path, "best.safetensors");
+	/* Only now may older ones go. */
+	if (!bad && !keep_all)
+		prune(r, step);
 	free(line);
 	free(latest);
 	free(path);
@@ -144,10 +156,31 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best)
 }
 
 int
+rundir_make_room(const struct rundir *r, uint64_t safe)
+{
+	uint64_t *steps;
+	int n = rundir_checkpoints(r->path, "", &steps), made = 0, whole = 0;
+
+	for (int i = 0; i < n; i++)
+		whole |= steps[i] == safe;
+	if (whole && steps[n - 1] < safe) {
+		char *old = rundir_checkpoint(r, steps[n - 1]);
+
+		made = unlink(old) == 0;
+		if (made)
+			warning("%s: removed, for the disk is full",
+			    text_quote(old));
+		free(old);
+	}
+	free(steps);
+	return made;
+}
+
+int
 rundir_finish(struct rundir *r, uint64_t step)
 {
 	char *path = rundir_checkpoint(r, step);
-	int bad = copy(r, path, "final.safetensors");
+	int bad = rundir_name(r, path, "final.safetensors");
 
 	free(path);
 	return bad;
@@ -164,58 +197,5 @@ rundir_unfinish(struct rundir *r)
 	else if (errno != ENOENT)
 		bad = fail_errno("%s: cannot remove", text_quote(path));
 	free(path);
-	return bad;
-}
-
-/* The step a line of the log is about; 0 if it names none. */
-static uint64_t
-step_of(const char *line)
-{
-	const char *at = strstr(line, "\"step\":");
-
-	return at != NULL ? strtoull(at + 7, NULL, 10) : 0;
-}
-
-int
-rundir_log_open(struct rundir *r, uint64_t step)
-{
-	char *path = rundir_path(r, "log.jsonl");
-	struct buffer old = { 0 }, kept = { 0 };
-	int bad = 0;
-
-	buffer_add(&kept, "", 0);
-	if (step > 0 && file_size(path) > 0) {
-		char *line, *next;
-
-		bad = file_read(path, &old);
-		for (line = old.data; !bad && line != NULL && *line; line = next) {
-			next = strchr(line, '\n');
-			if (next == NULL)
-				break;		/* a torn last line */
-			*next++ = '\0';
-			if (step_of(line) <= step)
-				buffer_printf(&kept, "%s\n", line);
-		}
-	}
-	if (!bad)
-		bad = commit_bytes(path, kept.data, kept.n);
-	if (!bad) {
-		r->log = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-		if (r->log < 0)
-			bad = fail_errno("%s: cannot open", text_quote(path));
-	}
-	buffer_free(&old);
-	buffer_free(&kept);
-	free(path);
-	return bad;
-}
-
-int
-rundir_log(struct rundir *r, const char *line)
-{
-	char *text = xprintf("%s\n", line);
-	int bad = file_write(r->log, "log.jsonl", text, strlen(text));
-
-	free(text);
 	return bad;
 }

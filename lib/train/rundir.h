@@ -6,9 +6,9 @@
  *
  *	ckpt-%010u.safetensors	checkpoints, by step
  *	latest			name and hash of the newest
- *	best.safetensors	the best by validation, if wanted
+ *	best.safetensors	the best by validation, if wanted (best.h)
  *	final.safetensors	written when the schedule is done
- *	log.jsonl		one JSON object a line
+ *	log.jsonl		one JSON object a line (runlog.h)
  *	config, schedule.tsv, network.net	what the run was started with
  */
 
@@ -16,12 +16,15 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "train/runlog.h"
+
+#define RUNDIR_LOCK ".vt-train.lock"
 
 struct rundir {
 	const char *path;
 	int lock;
 	int keep;			/* newest checkpoints to keep */
-	int log;			/* descriptor of the log, -1: closed */
+	struct runlog log;		/* opened with runlog_open */
 };
 
 /* rundir_open(r, path): make and lock it, sweep what killed runs left. */
@@ -38,12 +41,21 @@ char *rundir_checkpoint(const struct rundir *r, uint64_t step);
 int rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps);
 
 /*
- * rundir_saved(r, step, hash, best): a checkpoint of ${step} is durable: name
- * it in "latest", make it the best if ${best}, and remove what is no longer
- * kept.
+ * rundir_saved(r, step, hash, best, keep_all): a checkpoint of ${step} is
+ * durable: name it in "latest", make it the best if ${best}, and unless
+ * ${keep_all} remove what is no longer kept.
  */
 int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
-    int best);
+    int best, int keep_all);
+
+/*
+ * rundir_make_room(r, safe): the disk is full: remove the oldest checkpoint
+ * before that of step ${safe}, which is whole.  1 if there was one.
+ */
+int rundir_make_room(const struct rundir *r, uint64_t safe);
+
+/* rundir_name(r, path, name): give a file ${name} in the run, too, durably. */
+int rundir_name(const struct rundir *r, const char *path, const char *name);
 
 /*
  * rundir_finish(r, step): final.safetensors, from the last checkpoint.
@@ -52,12 +64,5 @@ int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
  */
 int rundir_finish(struct rundir *r, uint64_t step);
 int rundir_unfinish(struct rundir *r);
-
-/*
- * rundir_log_open(r, step): the log, cut back to lines of steps up to ${step};
- * 0 begins it anew.  rundir_log(r, line): append a line.
- */
-int rundir_log_open(struct rundir *r, uint64_t step);
-int rundir_log(struct rundir *r, const char *line);
 
 #endif

@@ -75,8 +75,7 @@ write_json(struct trainer *t, const struct line *l)
 	json_put_real(&w, "update", l->per.update);
 	json_put_real(&w, "wait", l->per.wait);
 	json_close(&w);
-	rundir_log(t->run, w.out.data);
-	buffer_free(&w.out);
+	runlog_line(&t->run->log, &w);
 }
 
 static void
@@ -152,6 +151,5 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	json_put_real(&w, "top5", s->top5);
 	json_put_text(&w, "type", "validation");
 	json_close(&w);
-	rundir_log(t->run, w.out.data);
-	buffer_free(&w.out);
+	runlog_line(&t->run->log, &w);
 }

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "train/best.h"
 #include "train/metric.h"
 #include "train/saver.h"
 #include "train/trainer.h"
@@ -72,27 +73,40 @@ wishes(struct trainer *t)
 	return wish;
 }
 
-/*
- * The next microbatch.  An error here is this rank's alone: the others wait in
- * an exchange, so all are ended at once.
- */
-static struct microbatch *
-next_microbatch(struct trainer *t)
+/* The next microbatch; 0, or an exit status, which is this rank's alone. */
+static int
+next_microbatch(struct trainer *t, struct microbatch **mb)
 {
 	double start = clock_seconds();
-	struct microbatch *mb = NULL;
-	int got = loader_next(t->work->loader, &mb);
+	int got = loader_next(t->work->loader, mb);
 
 	t->work->time.wait += clock_seconds() - start;
 	if (got == 1)
-		return mb;
+		return 0;
 	if (got == 0)
 		fail("the loader ended before the schedule");
-	comm_abort(t->comm, got == -2 ? EXIT_DAMAGE : EXIT_FAILED);
+	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
+/* Forward: the loss into the microbatch's report, what backward needs. */
+static void
+run_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
+    void *g)
+{
+	struct feed f = { mb->pixels, mb->label, mb->clip, t->loading.seed };
+	double start = clock_seconds();
+
+	assert(mb->at.step == t->state.step);
+	net_forward(t->net, p, &f, g);
+	t->work->report[mb->index] = report_of(t->work, p, mb);
+	t->work->time.forward += clock_seconds() - start;
 }
 
 /*
  * Forward and backward of this rank's microbatches; their sum over all ranks.
+ * Once one could not be loaded, nothing more is computed, and the sum is of
+ * no use; but the other ranks wait in the exchange, so it takes place, and
+ * all of them learn of it from the reports.
  */
 static void *
 run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
@@ -102,36 +116,35 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 	int count = bucket_share(w->bucket, microbatches, &first);
 	struct tree_sum sums[TREE_MOST];
 	double busy, start;
+	int status = 0;
 	void *sum;
 
 	w->tree = (struct tree){ .leaves = microbatches };
 	w->free = w->gradients;
 	for (int i = 0; i < count; i++) {
-		struct microbatch *l = next_microbatch(t);
-		struct feed f = { l->pixels, l->label, l->clip,
-			t->loading.seed };
+		struct microbatch *mb = NULL;
 		int last = i == count - 1, n;
 		void *g = take_gradient(w);
 
-		assert(l->index == first + i && l->at.step == t->state.step);
-		start = clock_seconds();
-		net_forward(t->net, p, &f, g);
-		w->report[first + i] = report_of(w, p, l);
+		if (status == 0 && (status = next_microbatch(t, &mb)) == 0)
+			run_forward(t, p, mb, g);
+		w->report[first + i].status = status;
 		w->report[first + i].wish = wishes(t);
-		w->time.forward += clock_seconds() - start;
 		start = clock_seconds();
 		n = tree_push(&w->tree, (struct subtree){ 0, first + i, g },
 		    sums);
 		if (last)
 			bucket_begin(w->bucket, &w->tree, sums, n);
-		plan_backward(p, last ? bucket_ready : NULL, w->bucket);
+		if (status == 0)
+			plan_backward(p, last ? bucket_ready : NULL, w->bucket);
 		for (int k = 0; k < n && !last; k++) {
 			t->net->backend->add(sums[k].left, sums[k].right,
 			    t->net->graph->elements);
 			give_gradient(w, sums[k].right);
 		}
 		w->time.backward += clock_seconds() - start;
-		loader_return(w->loader, l);
+		if (mb != NULL)
+			loader_return(w->loader, mb);
 	}
 	start = clock_seconds();
 	sum = bucket_wait(w->bucket, &busy);
@@ -170,6 +183,8 @@ join_reports(struct trainer_work *w, int microbatches)
 		s.top1 += w->report[i].top1;
 		s.top5 += w->report[i].top5;
 		s.wish |= w->report[i].wish;
+		if (w->report[i].status > s.status)
+			s.status = w->report[i].status;
 	}
 	s.loss = exact_sum(w->microbatch_loss, microbatches) / microbatches;
 	return s;
@@ -180,20 +195,23 @@ static int
 diverged(const struct trainer *t, const char *what, double value)
 {
 	if (t->comm->rank == 0)
-		fail("step %llu: the %s is %g: the run has diverged (a lower learning rate, "
-		    "a longer warm-up or --clip-grad may help)",
+		fail("step %llu: %s %g: the run has diverged (a lower learning "
+		    "rate, a longer warm-up or --clip-grad may help)",
 		    (unsigned long long)t->state.step, what, value);
 	return EXIT_DIVERGED;
 }
 
-/* One step at t->work->at.  0, or an exit status that all ranks share. */
+/*
+ * One step at t->work->at.  0, or an exit status that all ranks share, and
+ * then weights and state are still those of the last border.
+ */
 static int
 step(struct trainer *t, struct step_report *s)
 {
 	struct trainer_work *w = t->work;
 	const struct schedule_step *at = &w->at;
 	const struct cell *cell = at->cell;
-	int microbatches = cell->batch / cell->group;
+	int microbatches = cell->batch / cell->group, bad;
 	double start;
 	void *sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
 
@@ -202,13 +220,20 @@ step(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->time.comm += clock_seconds() - start;
 	*s = join_reports(w, microbatches);
+	if (s->status != 0)
+		return s->status;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
-		return diverged(t, "loss", s->loss);
+		return diverged(t, "the loss is", s->loss);
 	start = clock_seconds();
-	if (optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
-	    &s->norm))
-		return diverged(t, "gradient's norm", s->norm);
+	bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
+	    &s->norm);
+	if (bad == OPTIM_STATISTICS)
+		return diverged(t, "a mean or variance of its batch "
+		    "normalisations is", INFINITY);
+	if (bad)
+		return diverged(t, "the gradient's norm is", s->norm);
 	w->time.update += clock_seconds() - start;
+	w->unsaved = 1;
 	t->state.step++;
 	t->state.clips += (uint64_t)cell->batch;
 	t->state.epoch = (double)t->state.clips /
@@ -241,28 +266,31 @@ validate(struct trainer *t, int *best)
 	s = evaluation_summary(&e, t->val);
 	evaluation_free(&e);
 	*best = better(t, &s, &metric);
-	if (*best)
+	if (*best) {
 		t->state.best = metric;
+		t->state.best_step = t->state.step;
+	}
 	work_log_validation(t, &s, clock_seconds() - start, *best);
 	t->work->validating += clock_seconds() - start;
 	return 0;
 }
 
-/* Begin to save what the step border holds; rank 0 only. */
+/* Begin to save what the step border holds; the file is rank 0's. */
 static void
-save(struct trainer *t, int best)
+save(struct trainer *t, int how)
 {
 	struct trainer_work *w = t->work;
 
 	w->saved_at = clock_seconds();
 	w->saved_step = t->state.step;
-	if (t->run == NULL)
+	w->unsaved = 0;
+	if (t->run == NULL || saver_ready(w->saver, t->state.step, how) != 0)
 		return;
 	hash128_text(schedule_prefix_hash(t->schedule,
 	    dataset_samples(t->train), t->state.step), w->history);
 	t->state.history = w->history;
 	saver_start(w->saver, snapshot_take(t->net, t->optim.m, &t->state),
-	    t->state.step, best);
+	    t->state.step, how);
 }
 
 /* 1 if an evaluation falls between two numbers of clips seen. */
@@ -275,6 +303,14 @@ validation_due(const struct trainer *t, double before, int end)
 	    floor(t->state.epoch / t->o.val_every));
 }
 
+/* Every rank has the same weights, so all come to the same answer. */
+static int
+not_finite(const struct trainer *t)
+{
+	return optim_finite(&t->optim, t->net) ? 0 : diverged(t,
+	    "among its weights, running statistics or momenta is", NAN);
+}
+
 /*
  * After a step: log, validate, save.  ${end}: it was the last one.  0, or an
  * exit status.
@@ -284,31 +320,71 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
 {
 	struct trainer_work *w = t->work;
 	int best = 0, due = validation_due(t, before, end), status;
+	int saving = end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
+	    (t->o.save_steps > 0 && t->state.step -
+	    w->saved_step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->wish & WISH_STOP));
+	if ((due || saving) && (status = not_finite(t)) != 0)
+		return status;
 	if (due && (status = validate(t, &best)) != 0)
 		return status;
-	if (best || end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
-	    (t->o.save_steps > 0 && t->state.step -
-	    w->saved_step >= (uint64_t)t->o.save_steps))
-		save(t, best);
+	if (best || saving)
+		save(t, best ? SAVE_BEST : 0);
 	return 0;
 }
 
-/* The last save must be durable before the run says that it is. */
+/*
+ * The run ends before its time: save what the last border holds, if it is
+ * finite.  After a divergence the older checkpoints stay, however many are to
+ * be kept: the newest finite one may not be the one to go on from.
+ */
+static void
+rescue(struct trainer *t, int status)
+{
+	if (!t->work->unsaved || t->state.step == 0 ||
+	    !optim_finite(&t->optim, t->net))
+		return;
+	save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
+	if (t->comm->rank == 0)
+		note("what %llu steps made is saved",
+		    (unsigned long long)t->state.step);
+}
+
+/* The last save must be durable before the run says that it is; rank 0. */
+static int
+settle(struct trainer *t, int done)
+{
+	int bad = saver_wait(t->work->saver);
+
+	if (!bad && done)
+		bad = rundir_finish(t->run, t->state.step);
+	if (!bad && t->o.best != BEST_NONE && t->state.best_step > 0)
+		bad = best_repair(t->run, t->state.best_step);
+	return bad;
+}
+
 static int
 finish(struct trainer *t, int status, int end)
 {
 	int64_t failed = 0;
 
-	if (t->run != NULL && saver_wait(t->work->saver) != 0)
-		failed = EXIT_FAILED;
-	if (t->run != NULL && !failed && end && status == 0 &&
-	    rundir_finish(t->run, t->state.step) != 0)
+	if (status != 0 && status != EXIT_AGAIN)
+		rescue(t, status);
+	if (t->run != NULL && settle(t, end && status == 0) != 0)
 		failed = EXIT_FAILED;
 	if (comm_max(t->comm, &failed) != 0)
 		failed = EXIT_FAILED;
-	return failed ? (int)failed : status;
+	return failed && (status == 0 || status == EXIT_AGAIN) ? (int)failed :
+	    status;
+}
+
+/* What a killed run left undone; that it cannot be done is said at the end. */
+static void
+repair(struct trainer *t)
+{
+	if (t->run != NULL && t->o.best != BEST_NONE && t->state.best_step > 0)
+		best_repair(t->run, t->state.best_step);
 }
 
 int
@@ -320,8 +396,11 @@ trainer_run(struct trainer *t)
 
 	if ((status = work_open(t)) != 0)
 		return status;
+	repair(t);
 	w->at = schedule_seek(t->schedule, samples, t->state.step);
 	end = w->at.cell == NULL;
+	if (end && w->unsaved)
+		save(t, 0);		/* it came from another directory */
 	while (!end && status == 0) {
 		struct step_report s = { 0 };
 		double before = t->state.epoch;

@@ -46,6 +46,8 @@ struct trainer {
 	struct loader_options loading;
 	struct view_options viewing;	/* the fixed shape of validation */
 	struct rundir *run;		/* rank 0 only; elsewhere NULL */
+	uint64_t safe_step;		/* ${run} has the checkpoint of this
+					 * step, and it is whole; 0: none */
 	struct state state;		/* what a checkpoint says; step, clips,
 					 * epoch, loss, best and history are
 					 * kept here */
@@ -66,8 +68,10 @@ void trainer_print_plan(const struct trainer *t, FILE *f);
 /*
  * trainer_run(t): train from t->state.step to the end of the schedule.  Return
  * the exit status: 0 done, 75 stopped with state saved, 5 diverged, 4 damaged
- * data, 1 failed; the same on every rank.  A rank that alone finds an error
- * aborts all of them with it.
+ * data, 1 failed; the same on every rank.  Whatever the reason to end, what
+ * the last step border holds is saved first, if it is finite.  A rank whose
+ * clips cannot be loaded takes part in the step's exchange, so that all reach
+ * that border; one whose exchange fails aborts all ranks.
  */
 int trainer_run(struct trainer *t);
 void trainer_close(struct trainer *t);

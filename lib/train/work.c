@@ -190,13 +190,14 @@ work_open(struct trainer *t)
 	w->bucket = bucket_open(comm_dup(t->comm), n->graph->elements,
 	    n->backend->elem, n->backend->add, (size_t)t->o.bucket);
 	if (t->run != NULL)
-		w->saver = saver_new(t->run);
+		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at))
 		w->macs += step_macs(t, &at);
 	w->started = w->saved_at = w->logged_at = clock_seconds();
 	w->saved_step = t->state.step;
+	w->unsaved = t->safe_step != t->state.step;
 	return 0;
 }
 

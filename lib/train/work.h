@@ -15,10 +15,10 @@ enum { WISH_STOP = 1, WISH_SAVE = 2 };
 struct microbatch_report {
 	double loss;			/* mean over its clips */
 	int32_t top1, top5;		/* clips that were right */
-	int32_t wish, unused;
+	int32_t wish, status;		/* status: why it was not computed */
 };
 
-struct step_report { double loss, norm; int top1, top5, wish; };
+struct step_report { double loss, norm; int top1, top5, wish, status; };
 
 /* Seconds by phase, since the last line of the log. */
 struct phases { double wait, forward, backward, comm, comm_busy, update; };
@@ -41,6 +41,7 @@ struct trainer_work {
 	double macs, macs_done;		/* forward, of what is left at start */
 	double started, saved_at, validating;
 	uint64_t saved_step;
+	int unsaved;			/* the state is not in a checkpoint */
 	char history[33];		/* of the schedule up to there */
 	struct phases time;
 	double logged_at, logged_loss;	/* sums since the last line */

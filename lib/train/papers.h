@@ -1,0 +1,26 @@
+#ifndef TRAIN_PAPERS_H
+#define TRAIN_PAPERS_H
+
+#include "train/rundir.h"
+
+/* What a run was started with, as it is kept beside its checkpoints. */
+struct papers {
+	/* The texts of config, schedule.tsv, network.net and classes.txt. */
+	const char *settings, *schedule, *network, *classes;
+	/* For the log. */
+	const char *build, *dataset, *model;
+	const char *device, *comm;	/* libraries, with their versions */
+	char *const *argument;		/* the command line, to a NULL */
+	size_t parameters;
+	uint32_t samples;
+	int ranks;
+	uint64_t step;			/* that the run goes on after */
+};
+
+/*
+ * papers_write(r, p): write those files into ${r}, begin its log anew or cut
+ * it back to ${p}->step, and add the "start" line.  -1 after a message.
+ */
+int papers_write(struct rundir *r, const struct papers *p);
+
+#endif

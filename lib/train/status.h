@@ -1,0 +1,22 @@
+#ifndef TRAIN_STATUS_H
+#define TRAIN_STATUS_H
+
+#include <stdio.h>
+
+/*
+ * run_status(dir, f):
+ * Print to ${f}, as one JSON object, how the run in ${dir} stands, and return
+ * the exit status that says the same:
+ *
+ *	finished	0	the schedule is done
+ *	running		75	a process is at work on it now
+ *	unfinished	75	stopped with its state saved, or killed
+ *	diverged	5
+ *	failed		1 or 4	as the run did, or every checkpoint is damaged
+ *	none		2	no run is there
+ *
+ * Nothing on the disk is changed, and a run at work is not disturbed.
+ */
+int run_status(const char *dir, FILE *f);
+
+#endif
