@@ -287,8 +287,10 @@ check_use(struct session *s, const struct subtest *t)
 static int
 open_inputs(struct session *s, const struct subtest *t)
 {
-	if (data != NULL && (s->data = dataset_open(data)) == NULL)
-		return EXIT_FAILED;
+	int bad;
+
+	if (data != NULL && (s->data = dataset_open(data, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	if (s->data != NULL && dataset_samples(s->data) == 0) {
 		fail("%s: no samples in it", text_quote(data));
 		return EXIT_FAILED;

@@ -159,8 +159,8 @@ open_all(struct session *s)
 	if (bad)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	read_classes(s);
-	if ((s->data = dataset_open(data)) == NULL)
-		return EXIT_FAILED;
+	if ((s->data = dataset_open(data, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	if (dataset_samples(s->data) == 0) {
 		fail("%s: no samples in it", text_quote(data));
 		return EXIT_FAILED;

@@ -343,8 +343,15 @@ each_shard(const char *const *operand, size_t n,
 	int result = 0;
 
 	if (input != NULL) {
-		if ((m = manifest_read(input, NULL)) == NULL)
-			return -1;
+		struct damage d = { 0 };
+
+		if ((m = manifest_read(input, &d)) == NULL) {
+			char *path = path_join(input, MANIFEST_NAME);
+
+			result = damage_say(path, &d);
+			free(path);
+			return result;
+		}
 		shards = m->shards;
 	}
 	for (size_t k = 0; k < shards && result == 0; k++) {
@@ -355,9 +362,7 @@ each_shard(const char *const *operand, size_t n,
 
 		if (s == NULL || (m != NULL &&
 		    manifest_check_shard(m, k, s, &d) != 0)) {
-			damage_say(path, &d);
-			result = strcmp(d.kind, "io") == 0 ||
-			    strcmp(d.kind, "missing") == 0 ? -1 : -2;
+			result = damage_say(path, &d);
 		} else {
 			result = each(s, m ? &m->classes : &none);
 		}

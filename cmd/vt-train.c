@@ -259,9 +259,10 @@ static int
 open_data(struct session *s)
 {
 	uint32_t n;
+	int bad;
 
-	if ((s->train = dataset_open(data)) == NULL)
-		return EXIT_FAILED;
+	if ((s->train = dataset_open(data, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	n = dataset_samples(s->train);
 	if (n == 0) {
 		fail("%s: no samples in it", text_quote(data));
@@ -284,8 +285,8 @@ open_data(struct session *s)
 	}
 	if (val == NULL)
 		return 0;
-	if ((s->val = dataset_open(val)) == NULL)
-		return EXIT_FAILED;
+	if ((s->val = dataset_open(val, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	if (dataset_class_hash(s->val) != dataset_class_hash(s->train)) {
 		fail("%s: its classes are not those of %s", text_quote(val),
 		    text_quote(data));

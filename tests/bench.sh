@@ -112,6 +112,10 @@ printf '\377' | dd of="$T/bad/t-000000.tar" bs=1 seek=700 conv=notrunc 2>/dev/nu
 check_exit "a damaged set cannot be loaded" 4 vt-bench loader --data="$T/bad" --shape=12x8x32
 check_says "and its frame is named" 'key s[0-9]*'
 check_exit "nor decoded" 4 vt-bench decode --data="$T/bad" --images=100
+for place in index footer manifest; do
+	damaged_set "$T/train" $place
+	check_exit "nor with a damaged $place" 4 vt-bench loader --data="$T/broken-$place" --shape=12x8x32
+done
 
 # ---- op and step ----
 

@@ -172,7 +172,7 @@ reader(void *arg)
 static void
 test_reading(void)
 {
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct rlimit limit, few;
 	struct buffer b = { 0 };
 	struct sample s;
@@ -217,7 +217,7 @@ test_reading(void)
 	few = limit;
 	few.rlim_cur = 8;
 	setrlimit(RLIMIT_NOFILE, &few);
-	d = dataset_open(dir);
+	d = dataset_open(dir, NULL);
 	few.rlim_cur = 5;
 	setrlimit(RLIMIT_NOFILE, &few);
 	ok(d != NULL && read_all(d, 6) == 0, "with few open files");
@@ -255,7 +255,7 @@ test_damage(void)
 	char *other = path_join(dir, "t-000002.tar");
 	char *manifest = path_join(dir, MANIFEST_NAME), said[1000];
 	char *kept = path_join(dir, "kept");
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct buffer b = { 0 };
 	size_t at[2];
 	int zero = 0;
@@ -272,22 +272,22 @@ test_damage(void)
 
 	fail_capture(said, sizeof(said));
 	flip(path, (off_t)file_size(path) - 1300);
-	ok(dataset_open(dir) == NULL, "a changed footer is found");
+	ok(dataset_open(dir, NULL) == NULL, "a changed footer is found");
 	flip(path, (off_t)file_size(path) - 1300);
 	flip(path, (off_t)file_size(path) - 2500);
-	ok(dataset_open(dir) == NULL, "a changed index is found");
+	ok(dataset_open(dir, NULL) == NULL, "a changed index is found");
 	flip(path, (off_t)file_size(path) - 2500);
 	rename(path, kept);
-	ok(dataset_open(dir) == NULL, "a missing shard is found");
+	ok(dataset_open(dir, NULL) == NULL, "a missing shard is found");
 	is(link(other, path), 0, "one shard under the name of another");
-	ok(dataset_open(dir) == NULL, "is found");
+	ok(dataset_open(dir, NULL) == NULL, "is found");
 	fail_capture(said, sizeof(said));
 	rename(kept, path);
 	flip(manifest, 100);
-	ok(dataset_open(dir) == NULL, "a changed manifest is found");
+	ok(dataset_open(dir, NULL) == NULL, "a changed manifest is found");
 	flip(manifest, 100);
 	fail_capture(NULL, 0);
-	d = dataset_open(dir);
+	d = dataset_open(dir, NULL);
 	ok(d != NULL, "and all is well again");
 	dataset_free(d);
 	free(path);
@@ -308,7 +308,7 @@ identity_of_set(const char *name)
 	dir = path_join(whole, name);
 	file_make_dir(dir);
 	make_set();
-	d = dataset_open(dir);
+	d = dataset_open(dir, NULL);
 	id = dataset_id(d);
 	dataset_free(d);
 	free(dir);
@@ -346,7 +346,7 @@ edit(const char *path, const char *from, const char *to)
 static void
 test_identity(void)
 {
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct hash128 id = dataset_id(d), settings = dataset_settings_id(d);
 	char *same = path_join(dir, "same"), *other = path_join(dir, "label");
 	char *manifest = path_join(same, MANIFEST_NAME), said[1000];
@@ -362,7 +362,7 @@ test_identity(void)
 	other_frame = 1;
 	ok(!hash128_equal(identity_of_set("frame"), id), "another frame");
 	other_frame = 0;
-	d = dataset_open(other);
+	d = dataset_open(other, NULL);
 	ok(hash128_equal(dataset_settings_id(d), settings),
 	    "which the settings do not tell");
 	dataset_free(d);
@@ -373,25 +373,25 @@ test_identity(void)
 	edit(manifest, "\"settings_id\"", "\"unused\"");
 	is(edit(manifest, "\"version\":2", "\"version\":1"), 1,
 	    "a manifest of version 0.1.0");
-	d = dataset_open(same);
+	d = dataset_open(same, NULL);
 	ok(d != NULL && hash128_equal(dataset_id(d), id),
 	    "the identity follows from the footers");
 	dataset_free(d);
 	edit(manifest, "\"version\":1", "\"version\":2");
 	edit(manifest, "\"unused\"", "\"settings_id\"");
 	fail_capture(said, sizeof(said));
-	ok(dataset_open(same) == NULL, "an identity that is not that of the shards");
+	ok(dataset_open(same, NULL) == NULL, "an identity that is not that of the shards");
 	fail_capture(NULL, 0);
 
 	/* The manifest alone does not make it the same set. */
 	commit_bytes(manifest, original.data, original.n);
-	d = dataset_open(same);
+	d = dataset_open(same, NULL);
 	ok(d != NULL, "the manifest as it was");
 	dataset_free(d);
 	file_read(theirs, &b);
 	commit_bytes(shard, b.data, b.n);
 	fail_capture(said, sizeof(said));
-	ok(dataset_open(same) == NULL,
+	ok(dataset_open(same, NULL) == NULL,
 	    "a shard of a set that was made in the same way");
 	fail_capture(NULL, 0);
 	buffer_free(&b);

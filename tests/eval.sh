@@ -422,12 +422,16 @@ check_exit "a damaged frame that is looked at for the sheet only" 4 vt-eval -m "
 check_says "names it" 't-000001.tar.*s00015'
 check "the results are those of the whole set" cmp "$T/out" "$T/ref/out"
 check_same "but there is no sheet" s "$(ls -A "$T/results")"
+for place in index footer manifest; do
+	damaged_set "$T/val" $place
+	check_exit "a damaged $place" 4 vt-eval -m "$net" -i "$T/broken-$place" --device ref
+done
 mv "$T/broken/t-000001.tar" "$T/t-1"
 refused "a shard that is missing" 1 't-000001.tar.*No such file' vt-eval -m "$net" -i "$T/broken" --device ref
 head -c 5000 "$T/t-1" >"$T/broken/t-000001.tar"
-refused "a shard cut short" 1 't-000001.tar.*5000 bytes' vt-eval -m "$net" -i "$T/broken" --device ref
+refused "a shard cut short" 4 't-000001.tar.*5000 bytes' vt-eval -m "$net" -i "$T/broken" --device ref
 cp "$T/val/t-000000.tar" "$T/broken/t-000001.tar"
-refused "a shard in the place of another" 1 't-000001.tar' vt-eval -m "$net" -i "$T/broken" --device ref
+refused "a shard in the place of another" 4 't-000001.tar' vt-eval -m "$net" -i "$T/broken" --device ref
 
 # ---- results that cannot be written ----
 

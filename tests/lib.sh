@@ -78,6 +78,22 @@ check_says() {
 		diag "$(head -5 "$T/err")"
 	fi
 }
+# damaged_set SET PLACE: $T/broken-PLACE, the same with one byte changed in the
+# index or the footer of its first shard, or in its manifest
+damaged_set() {
+	rm -rf "$T/broken-$2"
+	cp -r "$1" "$T/broken-$2"
+	file=$(find "$T/broken-$2" -name '*-000000.tar')
+	size=$(wc -c <"$file")
+	case $2 in
+	index) at=$((size - 2048 - 64)) ;;
+	footer) at=$((size - 1300)) ;;
+	manifest) file=$T/broken-$2/manifest.json at=60 ;;
+	esac
+	byte=$(od -An -tu1 -j "$at" -N1 "$file")
+	# shellcheck disable=SC2059
+	printf "\\$(printf %03o $((byte ^ 2)))" | dd of="$file" bs=1 seek="$at" conv=notrunc 2>/dev/null
+}
 # A folder of the test's own, removed at the end.
 T=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX")
 trap 'rm -rf "$T"' EXIT

@@ -91,7 +91,7 @@ numbers_set(void)
 	dir = make("numbers", (struct set){ .ext = "png", .shards = 3,
 		.samples = SAMPLES, .frames = frames_of, .width = width_of,
 		.height = height_of, .frame = number_frame });
-	d = dataset_open(dir);
+	d = dataset_open(dir, NULL);
 	free(dir);
 	return d;
 }
@@ -476,7 +476,7 @@ test_jpeg(void)
 	char *dir = make("jpeg", (struct set){ .ext = "jpg", .shards = 1,
 		.samples = 5, .frames = frames_of, .width = jpeg_width,
 		.height = jpeg_height, .frame = jpeg_frame });
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct view_options o = { .threads = 2, .sampler = SAMPLER_TSM,
 		.clips = 2, .crops = 10, .n = 3, .t = 4, .side = 32 };
 	struct jpeg_decoder *e = jpeg_decoder_new();
@@ -592,7 +592,7 @@ test_small(void)
 	char *dir = make("small", (struct set){ .ext = "png", .shards = 1,
 		.samples = 1, .frames = one_of, .width = width_of,
 		.height = height_of, .frame = number_frame });
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct schedule *s = schedule("0 0 40 0 16 8 12 4 0.1 0 0\n");
 	struct digests a = run(d, s, 0, plain, SIZE_MAX), b;
 	struct loader_options o = plain;
@@ -706,7 +706,7 @@ test_changed_byte(void)
 		.samples = 9, .frames = frames_of, .width = width_of,
 		.height = height_of, .frame = number_frame });
 	char *path = path_join(dir, "t-000000.tar"), said[512], now[512];
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct sample s = dataset_sample(d, 7);
 	int fd = open(path, O_WRONLY), at, same = 1;
 
@@ -749,7 +749,7 @@ test_bad_frames(void)
 	char *dir = make("bad", (struct set){ .ext = "jpg", .shards = 1,
 		.samples = 7, .frames = eight_of, .width = width_of,
 		.height = height_of, .frame = bad_frame });
-	struct dataset *d = dataset_open(dir);
+	struct dataset *d = dataset_open(dir, NULL);
 	struct view_options o = { .threads = 4, .validate = 1, .clips = 1,
 		.crops = 1, .n = 1, .t = 8, .side = 12 };
 	char said[512], *want;

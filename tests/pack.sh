@@ -222,6 +222,10 @@ change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 1300))
 damaged "a changed footer" footer fast
 check_exit "listing ends there" 4 vt-pack --list -i set
 restore
+damaged_set good manifest
+check_exit "listing with a damaged manifest does not begin" 4 vt-pack --list -i broken-manifest
+change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 1300))
+restore
 change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 2100))
 damaged "a changed index" index fast
 restore

@@ -468,7 +468,7 @@ test_all_the_way(void)
 	put_end(&b);
 	write_file(&b);
 	is(pack(&o, &input, 1, &r), EXIT_DONE, "two streams are packed");
-	d = dataset_open(out);
+	d = dataset_open(out, NULL);
 	ok(d != NULL, "and the set opened");
 	is(dataset_streams(d), 2, "its streams");
 	is_text(dataset_ext(d, 1), "png", "the second");

@@ -270,6 +270,11 @@ offset=$(vt-pack --list -i "$T/train" | awk -F'\t' '$1 == "s00003" { print $10 +
 printf '\377\377' | dd of="$T/broken/t-000000.tar" bs=1 seek="$offset" conv=notrunc 2>/dev/null
 check_exit "a damaged frame is exit 4" 4 vt-train -i "$T/broken" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b" --device ref
 check_says "naming shard and key" 't-000000.tar.*s00003'
+for place in index footer manifest; do
+	damaged_set "$T/train" $place
+	check_exit "a damaged $place too" 4 vt-train -i "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
+	check_exit "also of the validation" 4 vt-train -i "$T/train" --val "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
+done
 
 # ---- validation ----
 

@@ -71,33 +71,45 @@ collect_keys(struct dataset *d)
 	}
 }
 
-struct dataset *
-dataset_open(const char *dir)
+/* 0, or -1 or -2 as damage_say has it. */
+static int
+open_parts(struct dataset *d)
 {
-	struct dataset *d = xcalloc(1, sizeof(*d));
-	struct buffer classes = { 0 };
+	char *path = path_join(d->dir, MANIFEST_NAME);
 	struct damage damage = { 0 };
+	struct buffer classes = { 0 };
+	int bad = 0;
 
-	d->dir = xstrdup(dir);
-	if ((d->m = manifest_read(dir, NULL)) == NULL)
-		goto err;
-	d->files = files_new(d->m->shards);
-	for (size_t k = 0; k < d->m->shards; k++)
-		if (open_shard(d, k) != 0)
-			goto err;
-	if (manifest_identify(d->m, &damage) != 0) {
-		char *path = path_join(dir, MANIFEST_NAME);
-
-		damage_say(path, &damage);
-		free(path);
-		goto err;
-	}
+	d->m = manifest_read(d->dir, &damage);
+	if (d->m != NULL)
+		d->files = files_new(d->m->shards);
+	for (size_t k = 0; d->m != NULL && k < d->m->shards && bad == 0; k++)
+		bad = open_shard(d, k);
+	if (d->m == NULL ||
+	    (bad == 0 && manifest_identify(d->m, &damage) != 0))
+		bad = damage_say(path, &damage);
+	free(path);
+	if (bad)
+		return bad;
 	collect_keys(d);
 	class_text(&d->m->classes, &classes);
 	d->class_hash = hash64(classes.data, classes.n);
 	buffer_free(&classes);
-	return d;
-err:
+	return 0;
+}
+
+struct dataset *
+dataset_open(const char *dir, int *bad)
+{
+	struct dataset *d = xcalloc(1, sizeof(*d));
+	int result;
+
+	d->dir = xstrdup(dir);
+	result = open_parts(d);
+	if (bad != NULL)
+		*bad = result;
+	if (result == 0)
+		return d;
 	dataset_free(d);
 	return NULL;
 }

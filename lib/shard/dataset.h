@@ -35,10 +35,11 @@ struct sample {
 };
 
 /*
- * dataset_open(dir): read the manifest and the index of every shard, and check
- * both.  NULL after a message.
+ * dataset_open(dir, bad): read the manifest and the index of every shard, and
+ * check both.  NULL after a message; then ${*bad}, unless ${bad} is NULL, is -1
+ * if something is not there or cannot be read, -2 if it is damaged.
  */
-struct dataset *dataset_open(const char *dir);
+struct dataset *dataset_open(const char *dir, int *bad);
 void dataset_free(struct dataset *d);
 
 const char *dataset_path(const struct dataset *d);

@@ -35,8 +35,10 @@ damage_say(const char *path, const struct damage *d)
 	if (d->offset != NOWHERE)
 		snprintf(where, sizeof(where), "offset %llu: ",
 		    (unsigned long long)d->offset);
-	return fail("%s: %s%s%s%s%s", Q(path), d->key[0] ? "key " : "", d->key,
+	fail("%s: %s%s%s%s%s", Q(path), d->key[0] ? "key " : "", d->key,
 	    d->key[0] ? ", " : "", where, d->detail);
+	return strcmp(d->kind, "io") == 0 || strcmp(d->kind, "missing") == 0 ||
+	    strcmp(d->kind, "files") == 0 ? -1 : -2;
 }
 
 int
@@ -73,7 +75,11 @@ shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
 {
 	struct damage d = { 0 };
 
-	return shard_get(s, to, n, at, &d) == 0 ? 0 : damage_say(s->path, &d);
+	if (shard_get(s, to, n, at, &d) != 0) {
+		damage_say(s->path, &d);
+		return -1;
+	}
+	return 0;
 }
 
 struct shard_sample

@@ -26,7 +26,8 @@ struct damage {
 /* damage_set(d, offset, kind, fmt, ...): fill it in, without a key; -1. */
 int damage_set(struct damage *d, uint64_t offset, const char *kind,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* damage_say(path, d): print it as an error; -1. */
+/* damage_say(path, d): print it as an error; -1 if the file could not be read
+ * or is not there, -2 if what is in it is damaged. */
 int damage_say(const char *path, const struct damage *d);
 
 struct shard {
