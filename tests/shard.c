@@ -314,7 +314,9 @@ static void
 test_journal(void)
 {
 	char dir[] = "/tmp/vt-shard.XXXXXX", said[300], *path;
-	struct journal_shard s = { { 512, 3, 4, { { 1, 2, 3 } } }, "a/b", "c" };
+	struct journal_shard s = { .sum = { .bytes = 512, .samples = 3,
+	    .frames = 4, .hash = { { 1, 2, 3 } } }, .first = "a/b",
+	    .last = "c" };
 	struct journal *j;
 	struct buffer b = { 0 };
 	int bad, wrong = 0, lost = 0;
