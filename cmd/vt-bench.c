@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "bench/cases.h"
 #include "bench/machine.h"
+#include "train/agree.h"
 
 static const char *config, *data, *schedule_path;
 static const char *model = "tsm_r50", *device = "cpu";
@@ -347,7 +348,8 @@ main(int argc, char **argv)
 {
 	struct session s = { 0 };
 	const struct subtest *t;
-	int status, operand;
+	int status = 0, operand;
+	char *settings;
 
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
@@ -368,8 +370,13 @@ main(int argc, char **argv)
 			return EXIT_USAGE;
 		program_rank(s.comm->rank, s.comm->size);
 		s.b.out = s.comm->rank == 0 ? stdout : NULL;
+		settings = options_config(NULL);
+		status = agree_ranks(s.comm, &(struct identity){
+		    .settings = settings }) == 0 ? 0 : EXIT_RANKS;
+		free(settings);
 	}
-	status = run(&s, t);
+	if (status == 0)
+		status = run(&s, t);
 	close_session(&s);
 	comm_close(s.comm);
 	if (stdout_done() != 0 && status == 0)

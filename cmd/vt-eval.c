@@ -13,7 +13,9 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "comm/cores.h"
+#include "train/agree.h"
 #include "train/checkpoint.h"
 #include "train/evaluator.h"
 #include "train/metric.h"
@@ -200,6 +202,35 @@ check_classes(const struct session *s)
 	return EXIT_USAGE;
 }
 
+/* How the ranks were started, before they do anything together. */
+static int
+check_start(const struct session *s)
+{
+	char program[33], *settings = options_config(NULL);
+	struct identity mine = { .program = agree_program(program),
+		.build = "vt " VT_VERSION, .isa = isa_name(isa_best()),
+		.settings = settings };
+	int bad = agree_ranks(s->comm, &mine);
+
+	free(settings);
+	return bad ? EXIT_RANKS : 0;
+}
+
+/* What they have opened. */
+static int
+check_ranks(const struct session *s)
+{
+	char file[33], classes[17], id[33];
+	struct identity mine = { .library = backend_library(s->backend),
+		.checkpoint = hash128_text(hash128(s->file.file.data,
+		s->file.file.n), file), .classes = classes,
+		.data = hash128_text(dataset_id(s->data), id) };
+
+	snprintf(classes, sizeof(classes), "%016" PRIx64,
+	    dataset_class_hash(s->data));
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
 static int
 set_views(struct session *s)
 {
@@ -367,10 +398,18 @@ show_progress(uint64_t done, uint64_t all)
 static int
 run(struct session *s)
 {
-	int64_t status = open_all(s);
+	int64_t status = check_start(s);
 
+	if (status != 0)
+		return (int)status;
+	status = open_all(s);
+	if (comm_max(s->comm, &status) != 0)
+		status = EXIT_RANKS;
 	if (status == 0)
-		status = check_classes(s);
+		status = check_ranks(s);
+	if (status != 0)
+		return (int)status;
+	status = check_classes(s);
 	if (status == 0)
 		status = check_outputs(s);
 	if (status == 0)
@@ -421,7 +460,9 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
-	s.threads = threads > 0 ? (int)threads : cores(s.comm);
+	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
+	if (threads > 0)
+		s.threads = (int)threads;
 	status = run(&s);
 	evaluation_free(&s.e);
 	net_free(s.net);

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
+#include "train/agree.h"
 #include "train/best.h"
 #include "train/papers.h"
 #include "train/resume.h"
@@ -139,15 +140,6 @@ static const struct option_row rows[] = {
 	OPTION_END
 };
 
-/*
- * What may be another when a run goes on, since the weights do not depend on
- * it; checkpoints do not speak of it.
- */
-static const char may_change[] = " data val schedule out resume override "
-    "save-every save-steps keep keep-best stop-after max-loss log-every status "
-    "dry-run threads loader-threads loader-memory bucket trace-samples progress "
-    "quiet verbose val-every val-frames val-crop model ";
-
 static void
 versions(FILE *f)
 {
@@ -169,7 +161,8 @@ static const struct command command = {
 struct session {
 	struct comm *comm;
 	int threads;
-	char *schedule_text, *network_text, *network_path, *build, *classes;
+	const char *build;
+	char *schedule_text, *network_text, *network_path, *classes;
 	struct schedule *schedule;
 	struct dataset *train, *val;
 	const struct backend *backend;
@@ -177,7 +170,8 @@ struct session {
 	struct net *net;
 	struct rundir run;
 	struct trainer t;
-	char history[33], dataset[33], class_hash[17];
+	char history[33], dataset[33], settings_id[33], val_id[33];
+	char class_hash[17];
 	char *settings, *recipe, *order;
 	char **arguments;
 };
@@ -224,6 +218,14 @@ check_options(void)
 	if (schedule_path == NULL)
 		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
 		    "makes one)");
+	for (size_t i = 0; i < override.n; i++)
+		if (!agree_may_override(override.item[i])) {
+			struct buffer b = { 0 };
+
+			agree_overrides(&b);
+			options_wrong("--override=%s (wanted one of %s)",
+			    text_quote(override.item[i]), b.data);
+		}
 	if (out == NULL && !dry_run)
 		options_wrong("nowhere to put the run (wanted --out=DIR)");
 }
@@ -317,27 +319,33 @@ open_network(struct session *s)
 	return 0;
 }
 
-/* What must be one and the same on every rank. */
+/*
+ * How the ranks were started, before they do anything together that depends on
+ * it.
+ */
+static int
+check_start(struct session *s)
+{
+	char program[33];
+	struct identity mine = { .program = agree_program(program),
+		.build = s->build, .isa = isa_name(isa_best()),
+		.settings = s->settings };
+
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/* What they have opened. */
 static int
 check_ranks(struct session *s)
 {
-	enum { LINE = 512 };
-	char mine[LINE] = "", *all = xcalloc((size_t)s->comm->size, LINE);
-	int bad = 0;
+	struct identity mine = resume_identity(&s->t.state);
+	char schedule[33];
 
-	snprintf(mine, sizeof(mine), "%s, data %s", s->build, s->dataset);
-	if (comm_allgather(s->comm, mine, LINE, all) != 0)
-		bad = EXIT_RANKS;
-	for (int r = 1; r < s->comm->size && !bad; r++)
-		if (strcmp(all, all + (size_t)r * LINE) != 0) {
-			if (s->comm->rank == 0)
-				fail("ranks differ: rank 0 has %s; rank %d has %s "
-				    "(VT_ISA=avx2 or base makes processors alike)",
-				    all, r, all + (size_t)r * LINE);
-			bad = EXIT_USAGE;
-		}
-	free(all);
-	return bad;
+	hash128_text(hash128(s->schedule_text, strlen(s->schedule_text)),
+	    schedule);
+	mine.schedule = schedule;
+	mine.val = s->val_id;
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
 }
 
 /* The shape of validation: asked for, or that of the last stage. */
@@ -401,9 +409,10 @@ set_trainer(struct session *s)
 	t->state = (struct state){ .seed = (uint64_t)seed, .best = BEST_WORST,
 		.best_metric = keep_best == 0 ? "top1" : keep_best == 1 ?
 		"loss" : "",
-		.build = s->build, .classes = s->classes,
+		.build = s->build, .isa = isa_name(isa_best()),
+		.library = backend_library(s->backend), .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
-		.dataset = s->dataset,
+		.dataset = s->dataset, .settings_id = s->settings_id,
 		.generation = dataset_generation(s->train),
 		.history = s->history, .model = s->graph->name,
 		.network = s->network_text, .order = s->order };
@@ -422,12 +431,14 @@ static void
 describe(struct session *s)
 {
 	hash128_text(dataset_id(s->train), s->dataset);
+	hash128_text(dataset_settings_id(s->train), s->settings_id);
+	if (s->val != NULL)
+		hash128_text(dataset_id(s->val), s->val_id);
+	else
+		strcpy(s->val_id, "none");
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->train));
-	s->build = xprintf("vt %s %s %s", VT_VERSION, s->backend->name,
-	    isa_name(isa_best()));
-	s->settings = options_config(NULL);
-	s->recipe = options_config(may_change);
+	s->recipe = agree_recipe();
 	s->classes = class_lines(s->train);
 	s->order = xstrdup("v1");
 	set_history(s, 0);
@@ -489,7 +500,7 @@ find_checkpoint(struct session *s, struct resume *r)
 	if (got == 0)
 		return 0;
 	set_history(s, r->state.step);
-	if (resume_check(r, &s->t.state, may_change, &override) != 0)
+	if (resume_check(r, &s->t.state, &override) != 0)
 		return -EXIT_USAGE;
 	if (checkpoint_load(&r->file, r->path, s->net, s->t.optim.m) != 0)
 		return -EXIT_DAMAGE;
@@ -597,7 +608,9 @@ write_papers(struct session *s)
 	    s->backend->library() : s->backend->name;
 	struct papers p = { .settings = s->settings,
 		.schedule = s->schedule_text, .network = s->network_text,
-		.classes = s->classes, .build = s->build, .dataset = s->dataset,
+		.classes = s->classes, .build = s->build,
+		.isa = isa_name(isa_best()), .dataset = s->dataset,
+		.val = s->val != NULL ? s->val_id : NULL,
 		.model = s->graph->name, .device = library,
 		.comm = comm_library(), .argument = s->arguments,
 		.parameters = graph_parameters(s->graph),
@@ -621,14 +634,17 @@ set_up(struct session *s)
 {
 	int status;
 
-	if ((status = agree(s->comm, open_schedule(s))) != 0 ||
+	s->build = "vt " VT_VERSION;
+	s->settings = options_config(NULL);
+	if ((status = check_start(s)) != 0 ||
+	    (status = agree(s->comm, open_schedule(s))) != 0 ||
 	    (status = agree(s->comm, open_data(s))) != 0 ||
 	    (status = agree(s->comm, open_network(s))) != 0)
 		return status;
 	describe(s);
+	set_trainer(s);
 	if ((status = check_ranks(s)) != 0)
 		return status;
-	set_trainer(s);
 	s->t.optim.rule = group_rule_find(groups);
 	if (s->t.optim.rule == NULL)
 		return EXIT_USAGE;
@@ -692,7 +708,6 @@ close_session(struct session *s)
 	free(s->schedule_text);
 	free(s->network_text);
 	free(s->network_path);
-	free(s->build);
 	free(s->classes);
 	free(s->settings);
 	free(s->recipe);
@@ -724,7 +739,9 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
-	s.threads = threads > 0 ? (int)threads : cores(s.comm);
+	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
+	if (threads > 0)
+		s.threads = (int)threads;
 	status = set_up(&s);
 	if (status == 0 && dry_run && s.comm->rank == 0)
 		trainer_print_plan(&s.t, stdout);

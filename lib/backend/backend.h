@@ -116,6 +116,9 @@ struct backend {
 /* backends[]: those compiled in; ends with NULL. */
 extern const struct backend *const backends[];
 
+/* backend_library(b): the library it is made of; "none" if there is none. */
+const char *backend_library(const struct backend *b);
+
 /*
  * backend_find(name): NULL after a message that says what is there, and what
  * a missing one would need.

@@ -28,6 +28,12 @@ static const struct { const char *name, *needs; } known[] = {
 	{ "cuda", "the CUDA back end, the CUDA Toolkit and cuDNN: make CUDA=yes" },
 };
 
+const char *
+backend_library(const struct backend *b)
+{
+	return b->library != NULL ? b->library() : "none";
+}
+
 const struct backend *
 backend_find(const char *name)
 {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cpus.h"
 #include "base/exit.h"
@@ -46,6 +47,7 @@ static const struct option_row *row[MAX_ROWS];
 static enum origin origin[MAX_ROWS];
 static int on[MAX_ROWS];	/* a flag that is on unless it is set */
 static int rows;
+static char *defaults;		/* the settings before any is set */
 
 _Noreturn void
 options_wrong(const char *fmt, ...)
@@ -57,9 +59,15 @@ options_wrong(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* Every rank was given the same options: one says what is wrong. */
-	if (launch_rank(&size) > 0)
-		exit(EXIT_USAGE);
+	/*
+	 * Mostly every rank was given the same options, and one says what is
+	 * wrong.  mpirun ends the others then; who still lives is alone with it.
+	 */
+	if (launch_rank(&size) > 0) {
+		if (getenv("OMPI_COMM_WORLD_SIZE") == NULL)
+			exit(EXIT_USAGE);
+		sleep(2);
+	}
 	fail("%s", text);
 	fprintf(stderr, "Try '%s --help'.\n", program_name());
 	exit(EXIT_USAGE);
@@ -684,6 +692,12 @@ options_config(const char *except)
 	return config_text(except != NULL ? except : "", 0);
 }
 
+const char *
+options_defaults(void)
+{
+	return defaults != NULL ? defaults : "";
+}
+
 /* What completes it: values between bars, or a kind of thing, or "-". */
 static const char *
 completed_by(const struct option_row *r)
@@ -749,6 +763,8 @@ options_parse(const struct command *c, int argc, char **argv)
 	collect(c->rows);
 	collect(common);
 	memset(origin, 0, sizeof(origin));
+	free(defaults);
+	defaults = config_text("", 0);
 	n = read_command_line(argc, argv, &given);
 	config = row_named("config");
 	for (size_t k = 0; k < n; k++)

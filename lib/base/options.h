@@ -92,6 +92,12 @@ int options_given(const char *name);
  */
 char *options_config(const char *except);
 
+/*
+ * options_defaults(): the same where nothing is set; "" before options_parse.
+ * The text stays.
+ */
+const char *options_defaults(void);
+
 /* options_wrong(fmt, ...): a usage error: print it and the hint, exit 2. */
 _Noreturn void options_wrong(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));

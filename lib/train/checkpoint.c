@@ -116,12 +116,15 @@ snapshot_take(const struct net *n, const void *momentum, const struct state *st)
 	add_meta(s, "vt.frames", xprintf("%d", st->frames));
 	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));
 	add_meta(s, "vt.history_xxh128", xstrdup(st->history));
+	add_meta(s, "vt.isa", xstrdup(st->isa));
+	add_meta(s, "vt.library", xstrdup(st->library));
 	add_meta(s, "vt.loss_ema", real_text(st->loss));
 	add_meta(s, "vt.model", xstrdup(st->model));
 	add_meta(s, "vt.network", xstrdup(st->network));
 	add_meta(s, "vt.rng", xstrdup("philox4x32-10"));
 	add_meta(s, "vt.samples", xprintf("%" PRIu64, st->clips));
 	add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));
+	add_meta(s, "vt.settings_id", xstrdup(st->settings_id));
 	add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
 	add_meta(s, "vt.tensors", tensor_hashes(s));
 	add_meta(s, "vt.tree", xstrdup(st->order));
@@ -260,7 +263,15 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->class_hash = text_of(f, "vt.class_xxh3", path, &bad);
 	s->classes = text_of(f, "vt.classes", path, &bad);
 	s->config = text_of(f, "vt.config", path, &bad);
+	s->isa = safetensors_meta(f, "vt.isa");
+	s->library = safetensors_meta(f, "vt.library");
+	/* What version 0.1.0 calls so is a hash of settings. */
 	s->dataset = text_of(f, "vt.dataset_id", path, &bad);
+	s->settings_id = safetensors_meta(f, "vt.settings_id");
+	if (s->settings_id == NULL) {
+		s->settings_id = s->dataset;
+		s->dataset = NULL;
+	}
 	s->crop = extent_of(f, "vt.crop", path, &bad);
 	s->epoch = real_of(f, "vt.epoch", path, &bad);
 	s->frames = extent_of(f, "vt.frames", path, &bad);

@@ -12,7 +12,11 @@
 #include "net/net.h"
 #include "train/safetensors.h"
 
-/* What is saved beside the tensors; texts are the owner's. */
+/*
+ * What is saved beside the tensors; texts are the owner's.  Checkpoints of
+ * version 0.1.0 lack isa, library and dataset, which are NULL then; their
+ * build is "vt 0.1.0 cpu avx512".
+ */
 struct state {
 	uint64_t step, clips;		/* steps done, clips seen (G) */
 	uint64_t seed;
@@ -22,11 +26,13 @@ struct state {
 	uint64_t best_step;		/* where it was; 0: none yet, or not
 					 * known (version 0.1.0) */
 	const char *best_metric;	/* "top1", "loss"; "": see best_step */
-	const char *build;		/* "vt 0.1.0 cpu oneDNN 2.6.3 avx512" */
+	const char *build;		/* "vt 0.1.0" */
+	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
 	const char *classes;		/* one name a line */
 	const char *class_hash;		/* 16 hex digits */
 	const char *config;		/* settings, as --print-config */
 	const char *dataset;		/* dataset_id, 32 hex digits */
+	const char *settings_id;	/* of the data, 32 hex digits */
 	int64_t generation;
 	const char *history;		/* hash of the schedule so far */
 	const char *model, *network;	/* its name, and the .net file's text */

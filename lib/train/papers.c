@@ -39,6 +39,7 @@ log_start(struct rundir *r, const struct papers *p)
 	json_put_text(&w, "config", p->settings);
 	json_put_text(&w, "dataset_id", p->dataset);
 	json_put_text(&w, "host", u.nodename);
+	json_put_text(&w, "isa", p->isa);
 	json_put_text(&w, "library", p->comm);
 	json_put_text(&w, "model", p->model);
 	json_put_int(&w, "parameters", (int64_t)p->parameters);
@@ -47,6 +48,8 @@ log_start(struct rundir *r, const struct papers *p)
 	json_put_int(&w, "step", (int64_t)p->step);
 	json_put_text(&w, "time", clock_utc(now));
 	json_put_text(&w, "type", "start");
+	if (p->val != NULL)
+		json_put_text(&w, "val_id", p->val);
 	put_versions(&w, p, &u);
 	json_close(&w);
 	runlog_line(&r->log, &w);

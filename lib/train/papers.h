@@ -8,7 +8,8 @@ struct papers {
 	/* The texts of config, schedule.tsv, network.net and classes.txt. */
 	const char *settings, *schedule, *network, *classes;
 	/* For the log. */
-	const char *build, *dataset, *model;
+	const char *build, *isa, *dataset, *model;
+	const char *val;		/* identity of that dataset; NULL: none */
 	const char *device, *comm;	/* libraries, with their versions */
 	char *const *argument;		/* the command line, to a NULL */
 	size_t parameters;

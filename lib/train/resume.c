@@ -1,6 +1,4 @@
 /* Which checkpoint a run goes on from, and whether it may. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "train/agree.h"
 #include "train/resume.h"
 #include "train/rundir.h"
 
@@ -97,120 +96,44 @@ resume_set_aside(const char *dir, const struct resume *r)
 	return bad;
 }
 
-/* The value of setting ${name} in a configuration; its length, 0 if unset. */
-static const char *
-setting(const char *config, const char *name, size_t *n)
+struct identity
+resume_identity(const struct state *s)
 {
-	size_t length = strlen(name);
-
-	for (const char *line = config; line != NULL && *line != '\0';
-	    line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, name, length) == 0 &&
-		    strncmp(line + length, " = ", 3) == 0) {
-			line += length + 3;
-			*n = strcspn(line, "\n");
-			return line;
-		}
-	}
-	*n = 0;
-	return "";
-}
-
-static int
-allowed(const char *name, const char *may_change,
-    const struct option_list *override)
-{
-	char key[128];
-
-	snprintf(key, sizeof(key), " %s ", name);
-	if (strstr(may_change, key) != NULL)
-		return 1;
-	for (size_t i = 0; i < override->n; i++)
-		if (strcmp(override->item[i], name) == 0)
-			return 1;
-	return 0;
-}
-
-static int
-differs(const struct resume *r, const char *what, const char *was,
-    const char *is, const struct option_list *override)
-{
-	if (strcmp(was, is) == 0 || allowed(what, "", override))
-		return 0;
-	fail("%s: %s was %s and is %s now (--override=%s allows it)",
-	    text_quote(r->path), what, text_quote(was), text_quote(is), what);
-	return 1;
-}
-
-/* Compare each setting of either configuration. */
-static int
-config_differs(const struct resume *r, const char *config,
-    const char *may_change, const struct option_list *override)
-{
-	int bad = 0;
-
-	for (int side = 0; side < 2; side++) {
-		const char *mine = side == 0 ? config : r->state.config;
-		const char *other = side == 0 ? r->state.config : config;
-
-		for (const char *line = mine; *line != '\0';
-		    line += strcspn(line, "\n"), line += *line == '\n') {
-			size_t n = strcspn(line, " "), a, b;
-			char name[96], *was, *is;
-			const char *va, *vb;
-
-			if (*line == '#' || n == 0 || n >= sizeof(name))
-				continue;
-			memcpy(name, line, n);
-			name[n] = '\0';
-			if (allowed(name, may_change, override))
-				continue;
-			va = setting(mine, name, &a);
-			vb = setting(other, name, &b);
-			if (a == b && memcmp(va, vb, a) == 0)
-				continue;
-			if (side == 1 && b > 0)
-				continue;	/* reported from the other side */
-			was = xstrndup(side == 0 ? vb : va, side == 0 ? b : a);
-			is = xstrndup(side == 0 ? va : vb, side == 0 ? a : b);
-			bad |= differs(r, name, *was ? was : "unset",
-			    *is ? is : "unset", override);
-			free(was);
-			free(is);
-		}
-	}
-	return bad;
+	return (struct identity){ .build = s->build, .isa = s->isa,
+		.library = s->library, .network = s->network,
+		.classes = s->class_hash, .data = s->dataset,
+		.schedule = s->history, .order = s->order,
+		.settings = s->config };
 }
 
 int
 resume_check(const struct resume *r, const struct state *now,
-    const char *may_change, const struct option_list *override)
+    const struct option_list *override)
 {
-	const struct state *was = &r->state;
-	char a[32], b[32];
-	int bad = 0;
+	struct identity was = resume_identity(&r->state);
+	struct identity is = resume_identity(now);
+	char *build = NULL;
+	int result;
 
-	bad |= differs(r, "data", was->dataset, now->dataset, override);
-	snprintf(a, sizeof(a), "%" PRId64, was->generation);
-	snprintf(b, sizeof(b), "%" PRId64, now->generation);
-	bad |= differs(r, "data-generation", a, b, override);
-	bad |= differs(r, "classes", was->class_hash, now->class_hash, override);
-	bad |= differs(r, "order", was->order, now->order, override);
-	if (strcmp(was->network, now->network) != 0 &&
-	    !allowed("network", "", override)) {
-		fail("%s: the network %s is not the one it was saved with",
-		    text_quote(r->path), now->model);
-		bad = 1;
+	if (was.isa == NULL) {		/* "vt 0.1.0 cpu avx512" */
+		const char *device = was.build + strcspn(was.build, " ");
+
+		device += *device == ' ';
+		device += strcspn(device, " ");
+		build = xstrndup(was.build, (size_t)(device - was.build));
+		was.build = build;
+		was.isa = device + (*device == ' ');
+		was.isa += strcspn(was.isa, " ");
+		was.isa += *was.isa == ' ';
 	}
-	if (strcmp(was->history, now->history) != 0 &&
-	    !allowed("schedule", "", override)) {
-		fail("%s: the schedule says something else for the first %" PRIu64
-		    " steps than it did then (later steps may change; "
-		    "--override=schedule allows it)", text_quote(r->path),
-		    was->step);
-		bad = 1;
+	if (was.data == NULL) {
+		was.data = r->state.settings_id;
+		is.data = now->settings_id;
+		note("%s: of a version that knew its data by the settings they "
+		    "were made with, which is all that is compared",
+		    text_quote(r->path));
 	}
-	bad |= config_differs(r, now->config, may_change, override);
-	return bad ? -1 : 0;
+	result = agree_resume(r->path, &was, &is, override);
+	free(build);
+	return result;
 }

@@ -7,6 +7,7 @@
  */
 
 #include "base/options.h"
+#include "train/agree.h"
 #include "train/checkpoint.h"
 
 /* A checkpoint that was found and is whole. */
@@ -39,15 +40,17 @@ int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
 
 /*
- * resume_check(r, now, free, override):
- * A run may go on with another number of ranks, other paths, other logging,
- * but not with other data, another network or another recipe: -1 after a
- * message for each difference, with both values.  ${free} lists the settings
- * that may change, " a b c " between blanks; ${override} those the user
- * allowed.  state.history of ${now} is that of the present schedule up to the
+ * resume_identity(s): what a state says of what must be the same; its texts.
+ */
+struct identity resume_identity(const struct state *s);
+
+/*
+ * resume_check(r, now, override):
+ * May the run that ${now} describes go on from ${r}?  As agree_resume.
+ * state.history of ${now} is that of the present schedule up to the
  * checkpoint's step.
  */
 int resume_check(const struct resume *r, const struct state *now,
-    const char *free, const struct option_list *override);
+    const struct option_list *override);
 
 #endif

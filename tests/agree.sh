@@ -1,0 +1,200 @@
+#!/bin/sh
+# What must be the same on every rank, and in a run that goes on: who has what
+# is said once, and exit 6 or 2; what may differ changes nothing.
+# tests/run: weight 40
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+MAKESET=$BUILD/tests/tools/makeset
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+mpi=yes
+command -v mpirun >/dev/null || mpi=no
+vt-train --version | grep -q '^Built with:.*Open MPI' || mpi=no
+
+# The second differs from the first in its videos only, the third in a label.
+"$MAKESET" "$T/train" 24 8 40 32 1 && "$MAKESET" "$T/videos" 24 8 40 32 2 &&
+	"$MAKESET" "$T/val" 8 8 40 32 3 || skip_all "no test set"
+cat >"$T/net.net" <<'NET'
+input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+conv     conv1    in=x out=4 k=3,3 s=2,2
+bn       bn1      in=conv1
+relu     relu     in=bn1
+avgpool  avgpool  in=relu over=hw
+linear   fc       in=avgpool out=classes std=0.1
+avgpool  scores   in=fc over=t
+NET
+sed 's/out=4/out=6/' "$T/net.net" >"$T/wide.net"
+printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t2\t0\t12\t2\t16\t4\t0.01\t0\t0\n' >"$T/s.tsv"
+sed 's/0.01/0.02/' "$T/s.tsv" >"$T/s2.tsv"
+limit="timeout -k 5 120"
+program=vt-train
+basic="-m $T/net.net --schedule $T/s.tsv --seed 7 --device ref"
+common="$basic -q"
+
+check_same "sets that were made alike have one settings_id" 1 \
+	"$(jq -r .settings_id "$T/train/manifest.json" "$T/videos/manifest.json" | sort -u | wc -l)"
+check_same "but are not one set" 2 \
+	"$(jq -r .dataset_id "$T/train/manifest.json" "$T/videos/manifest.json" | sort -u | wc -l)"
+
+# ---- between ranks ----
+
+# lines FILE: how many messages of the ranks are in it
+lines() {
+	grep -c '^vt-[a-z]*: ' "$1"
+}
+# differ WHAT REGEX OPTION...: rank 2 of 3 has these options beside; nobody
+# trains, and it is said once, with that rank and both values
+differ() {
+	what=$1 regex=$2
+	shift 2
+	# shellcheck disable=SC2086
+	check_exit "$what on one rank is exit 6" 6 $limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : \
+		-np 1 $program -i "$T/train" -o "$T/no" $common "$@"
+	check_says "that says who has what" "error: the ranks differ in $regex"
+	check_same "once" 1 "$(lines "$T/err")"
+	check "and touches nothing" test ! -e "$T/no"
+}
+if [ $mpi = yes ]; then
+	host=$(hostname)
+	differ "another seed" "--seed: 7 on rank 0 \\($host\\) and 1 more, 8 on rank 2 \\($host\\)" --seed 8
+	differ "another momentum" '--momentum: 0.9 on rank 0 .* and 1 more, 0.8 on rank 2' --momentum 0.8
+	differ "validation" 'val: none on rank 0 .* and 1 more, [0-9a-f]{32} on rank 2' --val "$T/val"
+	differ "another dataset" 'data: [0-9a-f]{32} on rank 0 .* and 1 more, [0-9a-f]{32} on rank 2' -i "$T/videos"
+	differ "another network" '--model: ' -m "$T/wide.net"
+	differ "another schedule" '--schedule: ' --schedule "$T/s2.tsv"
+	differ "a dry run" '--dry-run: no on rank 0 .* and 1 more, yes on rank 2' -n
+	differ "another device" '--device: ref on rank 0 .* and 1 more, ref64 on rank 2' --device ref64
+	differ "other buckets" '--bucket: 4194304 on rank 0 .* 8192 on rank 2' --bucket 8K
+	if vt-train --version -v | grep -q '^processor: avx'; then
+		program="env VT_ISA=base vt-train"
+		differ "another instruction set" 'isa: avx[0-9]* on rank 0 .* and 1 more, base on rank 2 .*VT_ISA='
+	else
+		skip "another instruction set" "no AVX"
+	fi
+	cp "$BUILD/vt-train" "$T/vt-train" && echo >>"$T/vt-train"
+	program=$T/vt-train
+	differ "another build" 'program: .* and 1 more, [0-9a-f]{32} on rank 2 .*same build'
+	program=vt-train
+	# An option that is wrong is found before the ranks know each other.
+	differ_2() {
+		# shellcheck disable=SC2086
+		check_exit "$1" 2 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
+			-np 1 vt-train -i "$T/train" -o "$T/no" $common --sede 8
+	}
+	differ_2 "an unknown option on one rank"
+	check_says "is not lost" 'error: no option --sede'
+
+	# What a rank has for itself alone.
+	# shellcheck disable=SC2086
+	check_exit "one rank" 0 vt-train -i "$T/train" -o "$T/one" $common
+	cp -r "$T/train" "$T/copy"
+	# shellcheck disable=SC2086
+	check_exit "other threads, memory, paths and words on a rank" 0 $limit \
+		mpirun -np 1 vt-train -i "$T/train" -o "$T/two" $common : \
+		-np 1 vt-train -i "$T/copy" $common -o "$T/elsewhere" -j 1 --loader-threads 1 --loader-memory 1M \
+			-qq -v --progress never --trace-samples "$T/trace"
+	check "change no weight" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
+	check "rank 0 writes where it was told to" test ! -e "$T/elsewhere"
+
+	# shellcheck disable=SC2086
+	check_exit "vt-eval: other views on one rank" 6 $limit \
+		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
+		-np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
+	check_says "are told" 'the ranks differ in --clips: 1 on rank 0 .* 2 on rank 1'
+	# shellcheck disable=SC2086
+	vt-train -i "$T/train" -o "$T/other" $basic -q --seed 8 >/dev/null
+	check_exit "vt-eval: another checkpoint on one rank" 6 $limit \
+		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
+		-np 1 vt-eval --checkpoint "$T/other/final.safetensors" -i "$T/val" --device ref
+	check_says "is told" 'the ranks differ in checkpoint: '
+	check_exit "vt-bench: other sizes on one rank" 6 $limit \
+		mpirun -np 1 vt-bench allreduce --max 64K --runs 1 : -np 1 vt-bench allreduce --max 128K --runs 1
+	check_says "are told" 'the ranks differ in --max: 65536 on rank 0 .* 131072 on rank 1'
+else
+	skip "other options on one rank" "no mpirun, or built without MPI"
+fi
+
+# ---- with a checkpoint ----
+
+go_on() {	# [OPTION]...: with the run of two steps
+	# shellcheck disable=SC2086
+	vt-train -i "$T/train" -o "$T/run" $common --stop-after 0.001s "$@"
+}
+check_exit "a run that is to go on" 75 go_on
+cp -r "$T/run" "$T/begun"
+check_exit "other videos are refused" 2 go_on -i "$T/videos"
+check_says "naming what differs" 'data was [0-9a-f]{32} and is [0-9a-f]{32} now .*--override=data allows it'
+check_same "nothing has changed" "$(cd "$T/begun" && cat ckpt-* log.jsonl | cksum)" "$(cd "$T/run" && cat ckpt-* log.jsonl | cksum)"
+check_exit "or taken, if that is meant" 75 go_on -i "$T/videos" --override data
+rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
+check_exit "another seed is refused" 2 go_on --seed 8
+check_says "with both values" 'seed was 7 and is 8 now'
+check_exit "another schedule for the past is refused" 2 go_on --schedule "$T/s2.tsv"
+check_says "with what may change" 'schedule was .*steps to come may change'
+check_exit "another network is refused" 2 go_on -m "$T/wide.net"
+check_says "by name" 'network was'
+if vt-train --version -v | grep -q '^processor: avx'; then
+	check_exit "another instruction set is refused" 2 env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
+	check_says "by name" 'isa was avx[0-9]* and is base now .*--override=isa'
+else
+	skip "another instruction set" "no AVX"
+fi
+check_exit "an --override of nothing" 2 go_on --override bogus
+check_says "names what there is" \
+	'--override=bogus \(wanted one of build, isa, library, network, classes, data, schedule, order, .*seed.*\)'
+check_exit "nor of what may change anyway" 2 go_on --override threads
+
+# checkpoint FILE NAME=VALUE...: the file with other metadata, NAME= without it
+cat >"$T/meta.py" <<'PY'
+import json, struct, subprocess, sys
+b = open(sys.argv[1], "rb").read()
+n, = struct.unpack("<Q", b[:8])
+h = json.loads(b[8:8 + n])
+data = b[8 + n:-64]
+for change in sys.argv[2:]:
+    name, value = change.split("=", 1)
+    h["__metadata__"].pop("vt." + name, None)
+    if value: h["__metadata__"]["vt." + name] = value
+text = json.dumps(h, separators=(",", ":"), ensure_ascii=False).encode()
+text += b" " * (-(8 + len(text)) % 64)
+b = struct.pack("<Q", len(text)) + text + data
+hash = subprocess.run(["xxh128sum"], input=b, stdout=subprocess.PIPE).stdout[:32]
+b += b"VTCKPT1\0" + struct.pack("<Q", len(b)) + bytes.fromhex(hash.decode()) + bytes(32)
+open(sys.argv[1], "wb").write(b)
+PY
+change() {
+	rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
+	python3 "$T/meta.py" "$(ls "$T"/run/ckpt-*.safetensors)" "$@"
+}
+if command -v python3 >/dev/null && command -v xxh128sum >/dev/null; then
+	change build="vt 0.0.9"
+	check_exit "another version is refused" 2 go_on
+	check_says "by name" 'build was "?vt 0.0.9"? and is "?vt [0-9.]*"? now .*--override=build'
+	check_exit "or taken, if that is meant" 75 go_on --override build
+	change library="oneDNN 1.0"
+	check_exit "another library is refused" 2 go_on
+	check_says "by name" 'library was "?oneDNN 1.0"? and is none now'
+
+	# As version 0.1.0 wrote it: settings in its words, the data by theirs.
+	isa=$(vt-train --version -v | sed -n 's/^processor: \([a-z0-9]*\),.*/\1/p')
+	version=$(vt-train --version | sed -n '1s/.* //p')
+	id=$(jq -r .settings_id "$T/train/manifest.json")
+	old() {
+		change build="vt $version ref $isa" isa= library= settings_id= dataset_id="$id" \
+			config="$(printf '%s\n' 'seed = 7' 'sampler = tsm' 'augment = multiscale' 'flip = yes' 'momentum = 0.9' \
+			'nesterov = no' 'weight-decay = 0.0001' "clip = $1" 'groups = tsm' 'device = ref')"
+	}
+	old 0
+	# shellcheck disable=SC2086
+	check_exit "a checkpoint of version 0.1.0 goes on" 0 vt-train -i "$T/train" -o "$T/run" $basic
+	check_says "with a word on the data" 'by the settings they were made with'
+	check "to the same weights" cmp "$T/run/final.safetensors" "$T/one/final.safetensors"
+	old 5
+	check_exit "with another setting, it is refused" 2 go_on
+	check_says "in the words of now" 'clip-grad was 5 and is 0 now'
+else
+	skip "another version, and one of 0.1.0" "no python3 or xxh128sum"
+fi
+plan
