@@ -26,6 +26,7 @@ LDFLAGS =
 # Optional parts: auto takes them if they are installed, yes insists, no leaves
 # them out.  A part is a folder; what lacks it says so when it is asked for.
 FFMPEG  = auto
+CAIRO   = auto
 MPI     = auto
 DNNL    = auto
 CUDA    = auto
@@ -42,6 +43,7 @@ decide  = $(if $(filter no,$($(1))),no,$(if $(2),yes,$(if $(filter yes,$($(1))),
 
 CORE_PC    = libarchive libjpeg libpng libxxhash jansson
 FFMPEG_PC  = libavformat libavcodec libswscale libavutil
+CAIRO_PC   = cairo cairo-ft cairo-pdf cairo-svg fontconfig
 MPI_PC     = ompi-c
 
 # What installs packages must not ask for them first.
@@ -52,14 +54,15 @@ ifneq ($(missing),)
 $(error not installed: $(missing).  'make deps' installs what a Debian system lacks)
 endif
 HAVE_FFMPEG := $(call decide,FFMPEG,$(call has,$(FFMPEG_PC)),FFmpeg ($(FFMPEG_PC)))
+HAVE_CAIRO  := $(call decide,CAIRO,$(call has,$(CAIRO_PC)),cairo ($(CAIRO_PC)))
 HAVE_MPI    := $(call decide,MPI,$(call has,$(MPI_PC)),Open MPI ($(MPI_PC)))
 HAVE_DNNL   := $(call decide,DNNL,$(call header,oneapi/dnnl/dnnl.h),oneDNN (oneapi/dnnl/dnnl.h))
 # The CUDA back end is a folder that is still to come; CUDA=yes says so.
 HAVE_CUDA   := $(call decide,CUDA,$(and $(wildcard lib/backend/cuda/*.c),$(shell command -v $(NVCC))),the CUDA back end (lib/backend/cuda and $(NVCC)))
 endif
 
-parts      = FFMPEG MPI DNNL CUDA
-label      = $(subst FFMPEG,FFmpeg,$(subst MPI,Open MPI,$(subst DNNL,oneDNN,$(1))))
+parts      = FFMPEG CAIRO MPI DNNL CUDA
+label      = $(subst FFMPEG,FFmpeg,$(subst CAIRO,cairo,$(subst MPI,Open MPI,$(subst DNNL,oneDNN,$(1)))))
 with       = $(foreach p,$(parts),$(if $(filter yes,$(HAVE_$(p))),$(p)))
 without    = $(foreach p,$(parts),$(if $(filter yes,$(HAVE_$(p))),,$(p)))
 comma      := ,
@@ -70,11 +73,13 @@ list       = $(call label,$(subst $(empty) ,$(comma) ,$(strip $(1))))
 
 optional   = $(if $(filter yes,$(HAVE_$(1))),,$(2))
 SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
+             $(call optional,CAIRO,lib/draw/cairo/%) \
              $(call optional,MPI,lib/comm/mpi/%) \
              $(call optional,DNNL,lib/backend/cpu/%) \
              $(call optional,CUDA,lib/backend/cuda/% lib/comm/nccl/%)
 # The folder "without" has the same functions, which say what is missing.
-SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%)
+SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%) \
+             $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%)
 
 ARCH      := $(shell uname -m)
 ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
@@ -102,7 +107,7 @@ STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
              -Wmissing-prototypes -ffp-contract=off -fno-math-errno -pthread
 DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
              '-DVT_SHARE="$(ELSEWHERE)"' $(foreach p,$(with),-DVT_HAVE_$(p))
-PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG MPI,$(with)),$($(p)_PC))
+PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP
 LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
@@ -196,7 +201,7 @@ help:
 	@echo '  make completions  make the completions of the shells anew'
 	@echo '  make clean        remove $(BUILD)/'
 	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
-	@echo 'FFMPEG MPI DNNL CUDA.  make check TESTS="ops shard" runs those tests only;'
+	@echo 'FFMPEG CAIRO MPI DNNL CUDA.  make check TESTS="ops shard" runs those tests only;'
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:

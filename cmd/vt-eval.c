@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
@@ -15,23 +16,27 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
+#include "draw/plot.h"
 #include "train/agree.h"
 #include "train/checkpoint.h"
 #include "train/evaluator.h"
 #include "train/metric.h"
 #include "train/results.h"
+#include "train/rundir.h"
 
-static const char *config, *checkpoint, *data, *scores, *per_class, *matrix;
-static const char *sheet;
+static const char *config, *checkpoint, *data, *scores, *per_class, *sheet;
 static const char *device = "cpu";
-static int sampler, full, json, quiet, verbose, progress;
+static struct option_list matrix;
+static struct matrix_options matrix_options;
+static int sheet_wrong, sampler, full, json, quiet, verbose, progress;
 static int64_t clips = 1, crops = 1, frames, side, mb = 8, sheet_samples = 24;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
 	{ 'm', "checkpoint", OPTION_TEXT, &checkpoint, "FILE",
-	    "checkpoint of vt-train", NULL, 0, 0, 0 },
+	    "checkpoint of vt-train, or the folder of a run",
+	    NULL, 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "packed dataset to score", NULL, 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
@@ -57,14 +62,23 @@ static const struct option_row rows[] = {
 	{ 0, "per-class", OPTION_TEXT, &per_class, "FILE",
 	    "write a table of classes: top-1, top-5, confusion",
 	    NULL, 0, 0, 0 },
-	{ 0, "matrix", OPTION_TEXT, &matrix, "FILE",
-	    "draw the confusion matrix as a PNG", NULL, 0, 0, 0 },
+	{ 0, "matrix", OPTION_LIST, &matrix, "FILE",
+	    "write the confusion matrix: .png, .svg, .pdf or .tsv",
+	    NULL, 0, 0, 0 },
+	{ 0, "matrix-values", OPTION_CHOICE, &matrix_options.counts, "WHAT",
+	    "percent of a label's samples, or count (percent)",
+	    "percent|count", 0, 0, 0 },
+	{ 0, "matrix-order", OPTION_CHOICE, &matrix_options.by_number, "HOW",
+	    "confused classes grouped, or by number (grouped)",
+	    "grouped|number", 0, 0, 0 },
 	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
-	    "draw samples and what they are taken for as a PNG",
+	    "draw a contact sheet of samples: .png, .svg or .pdf",
 	    NULL, 0, 0, 0 },
 	{ 0, "sheet-samples", OPTION_INT, &sheet_samples, "N",
-	    "samples on the sheet, spread over the set (24)",
-	    NULL, 1, 1000, 0 },
+	    "samples on the contact sheet (24)", NULL, 1, 400, 0 },
+	{ 0, "sheet-of", OPTION_CHOICE, &sheet_wrong, "WHICH",
+	    "all, or wrong ones, most confident first (all)",
+	    "all|wrong", 0, 0, 0 },
 	{ 0, "json", OPTION_FLAG, &json, NULL,
 	    "JSON Lines on standard output, not a table", NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
@@ -98,6 +112,7 @@ versions(FILE *f)
 	for (int i = 0; backends[i] != NULL; i++)
 		fprintf(f, " %s", backends[i]->name);
 	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
+	plot_versions(f);
 }
 
 static const struct command command = {
@@ -120,6 +135,7 @@ struct session {
 	struct evaluation e;
 	char **class;
 	int classes;
+	char *checkpoint;		/* the file */
 };
 
 /* ---- setting up ---- */
@@ -145,19 +161,64 @@ read_classes(struct session *s)
 static int
 check_outputs(const struct session *s)
 {
-	const char *const output[] = { scores, per_class, matrix, sheet };
+	const char *const output[] = { scores, per_class, sheet };
+	int bad = 0;
 
-	for (int i = 0; i < 4 && s->comm->rank == 0; i++)
-		if (output[i] != NULL && commit_possible(output[i]) != 0)
-			return EXIT_FAILED;
-	return 0;
+	for (size_t i = 0; i < matrix.n; i++)
+		if (results_matrix_ready(matrix.item[i], s->classes) != 0)
+			return EXIT_USAGE;
+	for (size_t i = 0; i < 3 && s->comm->rank == 0; i++)
+		bad = bad || (output[i] != NULL &&
+		    commit_possible(output[i]) != 0);
+	for (size_t i = 0; i < matrix.n && s->comm->rank == 0; i++)
+		bad = bad || commit_possible(matrix.item[i]) != 0;
+	return bad ? EXIT_FAILED : 0;
+}
+
+/*
+ * The file that ${path} means: itself, or of the folder of a run the final
+ * checkpoint, else the best, else the newest.  NULL after a message.
+ */
+static char *
+find_checkpoint(const char *path)
+{
+	static const char *const names[] = { "final.safetensors",
+		"best.safetensors" };
+	char *found = NULL;
+	uint64_t *steps;
+
+	if (!file_is_dir(path))
+		return xstrdup(path);
+	for (int i = 0; i < 2 && found == NULL; i++) {
+		found = path_join(path, names[i]);
+		if (file_size(found) < 0) {
+			free(found);
+			found = NULL;
+		}
+	}
+	if (found == NULL) {
+		struct rundir r = { .path = path };
+
+		if (rundir_checkpoints(path, "", &steps) > 0)
+			found = rundir_checkpoint(&r, steps[0]);
+		free(steps);
+	}
+	if (found == NULL)
+		return fail_null("%s: a folder without checkpoints (wanted a "
+		    "checkpoint, such as RUN/final.safetensors, or the folder of "
+		    "a run)", text_quote(path));
+	note("scoring %s", text_quote(found));
+	return found;
 }
 
 static int
 open_all(struct session *s)
 {
-	int bad = checkpoint_read(checkpoint, &s->file, &s->state);
+	int bad;
 
+	if ((s->checkpoint = find_checkpoint(checkpoint)) == NULL)
+		return EXIT_FAILED;
+	bad = checkpoint_read(s->checkpoint, &s->file, &s->state);
 	if (bad)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	read_classes(s);
@@ -175,7 +236,7 @@ open_all(struct session *s)
 	if (s->backend->open(s->threads) != 0 ||
 	    (s->net = net_new(s->graph, s->backend)) == NULL)
 		return EXIT_FAILED;
-	return checkpoint_load(&s->file, checkpoint, s->net, NULL) == 0 ? 0 :
+	return checkpoint_load(&s->file, s->checkpoint, s->net, NULL) == 0 ? 0 :
 	    EXIT_DAMAGE;
 }
 
@@ -229,6 +290,23 @@ check_ranks(const struct session *s)
 	snprintf(classes, sizeof(classes), "%016" PRIx64,
 	    dataset_class_hash(s->data));
 	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/* What says how often the network is right needs labels. */
+static int
+check_labels(const struct session *s)
+{
+	const char *option = matrix.n > 0 ? "matrix" : per_class != NULL ?
+	    "per-class" : sheet_wrong ? "sheet-of=wrong" : NULL;
+
+	for (uint32_t i = 0; i < dataset_samples(s->data); i++)
+		if (dataset_sample(s->data, i).label >= 0)
+			return 0;
+	if (option == NULL)
+		return 0;
+	fail("%s: no sample has a label, which --%s needs", text_quote(data),
+	    option);
+	return EXIT_USAGE;
 }
 
 static int
@@ -330,15 +408,18 @@ print_summary(const struct session *s, const struct summary *m)
 	const struct view_options *v = &s->views;
 
 	if (!json) {
-		printf("#summary\ttop1 %.6f\ttop5 %.6f\tloss %.6f\tsamples %u\t"
-		    "labelled %u\tviews %" PRIu64 "\tclips %d\tcrops %d\t"
-		    "frames %d\tcrop %d\tstep %" PRIu64 "\n", m->top1, m->top5,
-		    m->loss, s->e.samples, m->labelled, s->e.views, v->clips,
-		    v->crops, v->t, v->side, s->state.step);
+		printf("#summary");
+		if (m->labelled > 0)
+			printf("\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
+			    m->top5, m->loss);
+		printf("\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
+		    "crops %d\tframes %d\tcrop %d\tstep %" PRIu64 "\n",
+		    s->e.samples, m->labelled, s->e.views, v->clips, v->crops,
+		    v->t, v->side, s->state.step);
 		return;
 	}
 	json_open(&w, NULL, '{');
-	json_put_text(&w, "checkpoint", checkpoint);
+	json_put_text(&w, "checkpoint", s->checkpoint);
 	json_put_int(&w, "clips", v->clips);
 	json_put_int(&w, "crop", v->side);
 	json_put_int(&w, "crops", v->crops);
@@ -346,12 +427,15 @@ print_summary(const struct session *s, const struct summary *m)
 	json_put_int(&w, "frames", v->t);
 	json_put_bool(&w, "full", v->full);
 	json_put_int(&w, "labelled", m->labelled);
-	json_put_real(&w, "loss", m->loss);
+	if (m->labelled > 0)
+		json_put_real(&w, "loss", m->loss);
 	json_put_text(&w, "model", s->state.model);
 	json_put_int(&w, "samples", s->e.samples);
 	json_put_int(&w, "step", (int64_t)s->state.step);
-	json_put_real(&w, "top1", m->top1);
-	json_put_real(&w, "top5", m->top5);
+	if (m->labelled > 0) {
+		json_put_real(&w, "top1", m->top1);
+		json_put_real(&w, "top5", m->top5);
+	}
 	json_put_text(&w, "type", "summary");
 	json_put_int(&w, "views", (int64_t)s->e.views);
 	json_close(&w);
@@ -373,14 +457,18 @@ write_all(const struct session *s)
 		bad |= results_write_scores(&r, scores);
 	if (per_class != NULL)
 		bad |= results_write_classes(&r, per_class);
-	if (matrix != NULL)
-		bad |= results_draw_matrix(&r, matrix);
+	for (size_t i = 0; i < matrix.n; i++)
+		bad |= results_write_matrix(&r, &matrix_options, matrix.item[i]);
 	if (sheet != NULL)
-		drawn = results_draw_sheet(&r, (int)sheet_samples, sheet);
+		drawn = results_draw_sheet(&r, (int)sheet_samples, sheet_wrong,
+		    sheet);
 	free(title);
 	print_samples(s, &r);
 	print_summary(s, &m);
-	if (m.labelled < s->e.samples)
+	if (m.labelled == 0)
+		warning("%s: no sample has a label; there are scores, but no "
+		    "accuracy", text_quote(data));
+	else if (m.labelled < s->e.samples)
 		warning("%s: %u of %u samples have no label; the summary is of the "
 		    "others", text_quote(data), s->e.samples - m.labelled,
 		    s->e.samples);
@@ -389,10 +477,21 @@ write_all(const struct session *s)
 
 /* ---- the command ---- */
 
+static double started;		/* when the first view was asked for */
+
+/* Of this rank; the others have as many, give or take a sample. */
 static void
 show_progress(uint64_t done, uint64_t all)
 {
-	progress_line("view %" PRIu64 "/%" PRIu64, done, all);
+	char left[32];
+	double seconds;
+
+	if (!progress_due() || done == 0)
+		return;
+	seconds = clock_seconds() - started;
+	progress_line("clip %" PRIu64 "/%" PRIu64 "  %.1f clips/s  %s left", done,
+	    all, (double)done / seconds, clock_text(left, seconds *
+	    (double)(all - done) / (double)done));
 }
 
 static int
@@ -411,6 +510,8 @@ run(struct session *s)
 		return (int)status;
 	status = check_classes(s);
 	if (status == 0)
+		status = check_labels(s);
+	if (status == 0)
 		status = check_outputs(s);
 	if (status == 0)
 		status = set_views(s);
@@ -420,6 +521,7 @@ run(struct session *s)
 		return (int)status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
+	started = clock_seconds();
 	status = evaluate(s->net, s->data, &s->views, s->comm, show_progress,
 	    &s->e);
 	progress_end();
@@ -453,8 +555,14 @@ main(int argc, char **argv)
 		options_wrong("no checkpoint (wanted --checkpoint=FILE)");
 	refuse_stdout("scores", scores);
 	refuse_stdout("per-class", per_class);
-	refuse_stdout("matrix", matrix);
 	refuse_stdout("sheet", sheet);
+	for (size_t i = 0; i < matrix.n; i++) {
+		refuse_stdout("matrix", matrix.item[i]);
+		if (results_matrix_ready(matrix.item[i], 0) != 0)
+			exit(EXIT_USAGE);
+	}
+	if (sheet != NULL && plot_ready(sheet) != 0)
+		exit(EXIT_USAGE);
 	if (data == NULL)
 		options_wrong("no dataset (wanted --data=DIR)");
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
@@ -473,6 +581,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < s.classes; i++)
 		free(s.class[i]);
 	free(s.class);
+	free(s.checkpoint);
 	safetensors_free(&s.file);
 	comm_close(s.comm);
 	if (stdout_done() != 0 && status == 0)

@@ -9,8 +9,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "media/plot.h"
-#include "media/png.h"
+#include "draw/plot.h"
 #include "sched/curve.h"
 #include "sched/group.h"
 #include "sched/multigrid.h"
@@ -109,6 +108,7 @@ static const struct command command = {
 	.summary = "Print a training schedule, made by rule or read from TABLE.",
 	.example = "vt-schedule --policy=long+short --milestones=20,40 --summary",
 	.rows = rows,
+	.versions = plot_versions,
 	.operands = "FILE"
 };
 
@@ -332,7 +332,7 @@ draw_note(const struct schedule *s)
 	    work, large->batch, large->frames, large->crop, epochs / work);
 }
 
-static struct image *
+static int
 draw(const struct schedule *s)
 {
 	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
@@ -349,7 +349,7 @@ draw(const struct schedule *s)
 	char *note = draw_note(s);
 	char *title = xprintf("A schedule of %d epoch%s", epochs,
 	    epochs == 1 ? "" : "s");
-	struct image *m;
+	int bad;
 
 	for (int i = 0; i < PANELS; i++) {
 		struct plot_panel *p = &panel[i];
@@ -362,22 +362,23 @@ draw(const struct schedule *s)
 			*c = i == LR ? curve_lr(s) :
 			    curve_cell(s, (enum curve_of)i, k);
 			series[i][k] = (struct plot_series){ p->n > 1 ? turn[k] :
-			    NULL, (int)c->n, c->x, c->y, PLOT_LINE, k };
+			    NULL, (int)c->n, c->x, c->y, k };
 			if (p->y.log == 0)
 				p->y.max = fmax(p->y.max, 1.1 * curve_most(c));
 		}
 	}
 	for (int i = 0; i < s->stages; i++)
 		border[i] = s->stage[i].epoch_begin;
-	m = plot_draw(&(struct plot){ title, note, 1800, 1440,
-	    { "epoch", 0, epochs, 0 }, border, s->stages, panel, PANELS });
+	bad = plot_draw(&(struct plot){ title, note, 900, 720,
+	    { "epoch", 0, epochs, 0 }, border, s->stages, panel, PANELS },
+	    set.plot);
 	for (int i = 0; i < PANELS; i++)
 		for (int k = 0; k < panel[i].n; k++)
 			curve_free(&curve[i][k]);
 	free(border);
 	free(title);
 	free(note);
-	return m;
+	return bad;
 }
 
 /* ---- output ---- */
@@ -403,6 +404,8 @@ check_outputs(void)
 		    "to standard output");
 	if (is_stdout(set.plot) && isatty(STDOUT_FILENO))
 		options_wrong("--plot=-: a PNG does not go to a terminal");
+	if (set.plot != NULL && plot_ready(set.plot) != 0)
+		exit(EXIT_USAGE);
 }
 
 /* ${chose}: the size of groups was chosen here, which the table says. */
@@ -468,14 +471,8 @@ main(int argc, char **argv)
 		fputs(b.data, stdout);
 		buffer_free(&b);
 	}
-	if (set.plot != NULL) {
-		struct image *m = draw(s);
-		int status = png_write(set.plot, m);
-
-		image_free(m);
-		if (status != 0)
-			goto err0;
-	}
+	if (set.plot != NULL && draw(s) != 0)
+		goto err0;
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
 	    write_table(s, chose) != 0)
 		goto err0;

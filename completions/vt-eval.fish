@@ -16,7 +16,7 @@ function __vt_paths
     complete -C "'' $word" | string match -r ".*(?:$endings)\$"
 end
 
-complete -c vt-eval -s m -l checkpoint -r -F -d 'checkpoint of vt-train'
+complete -c vt-eval -s m -l checkpoint -r -F -d 'checkpoint of vt-train, or the folder of a run'
 complete -c vt-eval -s i -l data -r -f -a '(__vt_paths /)' -d 'packed dataset to score'
 complete -c vt-eval -l clips -r -f -d 'clips of each video: 1 or 2 with segments (1)'
 complete -c vt-eval -l crops -r -f -d 'crops of each clip: 1, 3, 5 or 10 (1)'
@@ -26,9 +26,12 @@ complete -c vt-eval -l frames -r -f -d 'frames of a clip (as in the last stage o
 complete -c vt-eval -l crop -r -f -d 'side of a crop (as in the last stage of training)'
 complete -c vt-eval -l scores -r -F -d 'write every class\'s score, averaged over views'
 complete -c vt-eval -l per-class -r -F -d 'write a table of classes: top-1, top-5, confusion'
-complete -c vt-eval -l matrix -r -F -d 'draw the confusion matrix as a PNG'
-complete -c vt-eval -l sheet -r -F -d 'draw samples and what they are taken for as a PNG'
-complete -c vt-eval -l sheet-samples -r -f -d 'samples on the sheet, spread over the set (24)'
+complete -c vt-eval -l matrix -r -F -d 'write the confusion matrix: .png, .svg, .pdf or .tsv'
+complete -c vt-eval -l matrix-values -r -f -a 'percent count' -d 'percent of a label\'s samples, or count (percent)'
+complete -c vt-eval -l matrix-order -r -f -a 'grouped number' -d 'confused classes grouped, or by number (grouped)'
+complete -c vt-eval -l sheet -r -F -d 'draw a contact sheet of samples: .png, .svg or .pdf'
+complete -c vt-eval -l sheet-samples -r -f -d 'samples on the contact sheet (24)'
+complete -c vt-eval -l sheet-of -r -f -a 'all wrong' -d 'all, or wrong ones, most confident first (all)'
 complete -c vt-eval -l json -d 'JSON Lines on standard output, not a table'
 complete -c vt-eval -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-eval -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'

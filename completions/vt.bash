@@ -153,8 +153,11 @@ i data required DIR
 - scores required FILE
 - per-class required FILE
 - matrix required FILE
+- matrix-values required percent|count
+- matrix-order required grouped|number
 - sheet required FILE
 - sheet-samples required -
+- sheet-of required all|wrong
 - json none -
 - device required cpu|cuda|ref|ref64
 j threads required -

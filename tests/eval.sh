@@ -15,6 +15,8 @@ command -v mpirun >/dev/null || mpi=no
 vt-eval --version | grep -q '^Built with:.*Open MPI' || mpi=no
 cpu=yes
 ! vt-eval --version | grep -q '^Built without:.*oneDNN' || cpu=no
+cairo=yes
+vt-eval --version | grep -q '^Built with:.*cairo' || cairo=no
 
 # 22 samples of 8 classes: neither ranks nor microbatches divide them.
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 22 8 40 32 2 || skip_all "no test set"
@@ -47,12 +49,14 @@ all() {
 	dir=$1
 	shift
 	mkdir -p "$dir"
-	"$@" -m "$net" -i "$T/val" --scores "$dir/scores" --per-class "$dir/classes" --matrix "$dir/matrix.png" \
-		--sheet "$dir/sheet.png" --sheet-samples 7 >"$dir/out" 2>"$dir/err"
+	[ $cairo = no ] || set -- "$@" --matrix "$dir/matrix.png" --matrix "$dir/matrix.svg" --matrix "$dir/matrix.pdf" \
+		--sheet "$dir/sheet.png" --sheet-samples 7
+	"$@" -m "$net" -i "$T/val" --scores "$dir/scores" --per-class "$dir/classes" --matrix "$dir/matrix.tsv" \
+		>"$dir/out" 2>"$dir/err"
 }
 # compared WHAT A B: two such folders, byte for byte
 compared() {
-	got=$(diff -rq "$2" "$3" 2>&1) && [ -s "$2/sheet.png" ]
+	got=$(diff -rq "$2" "$3" 2>&1) && [ -s "$2/matrix.tsv" ]
 	check_same "$1" "0 " "$? $got"
 }
 
@@ -161,7 +165,88 @@ check_same "--json says the same" "$(field top1 "$T/ref/out") $(field top5 "$T/r
 	awk '{ printf "%.6f %.6f %.6f %d %d\n", $1, $2, $3, $4, $5 }')"
 check_same "each sample, too" "$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -m "$net" -i "$T/val" --device ref --json |
 	sed -n 's/^{"key":"\([^"]*\)","label":"\(.\)",.*"top":\[\(.*\)\],.*/\1,\2,\3/p' | tr -d '"' | tr , '\t')"
-check_same "the pictures are PNG" "89504e47 89504e47" "$(head -c 4 "$T/ref/matrix.png" | od -An -tx1 | tr -d ' ') $(head -c 4 "$T/ref/sheet.png" | od -An -tx1 | tr -d ' ')"
+
+# ---- the confusion matrix and the contact sheet ----
+
+# confused [VALUES]: the matrix as a table, by number, from the samples' lines
+confused() {
+	awk -F '\t' -v percent="${1:-}" '/^#/ { next }
+		{ n[$2]++; taken[$2, $3]++ }
+		END {
+			printf "#label\tsamples\ta\tb\tc\td\te\tf\tg\th\n"
+			for (c = 1; c <= 8; c++) {
+				name = substr("abcdefgh", c, 1)
+				printf "%s\t%d", name, n[name]
+				for (k = 1; k <= 8; k++) {
+					v = taken[name, substr("abcdefgh", k, 1)] + 0
+					printf "\t%.9g", percent && v ? 100 * v / n[name] : v
+				}
+				print ""
+			}
+		}' "$T/ref/out"
+}
+check_exit "the matrix as tables" 0 vt-eval -m "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
+check_same "has the counts of the samples" "$(confused)" "$(cat "$T/m1.tsv")"
+check "as often as it was asked for" cmp "$T/m1.tsv" "$T/m2.tsv"
+check_exit "in percent" 0 vt-eval -m "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
+check_same "of the samples of the label" "$(confused percent)" "$(cat "$T/m3.tsv")"
+# by_number FILE: its rows and columns put back in the order of the numbers
+by_number() {
+	awk -F '\t' '
+		NR == 1 { for (c = 3; c <= NF; c++) at[$c] = c; next }
+		{ for (k = 1; k <= 8; k++) row[$1] = row[$1] "\t" $at[substr("abcdefgh", k, 1)]; n[$1] = $2 }
+		END {
+			printf "#label\tsamples\ta\tb\tc\td\te\tf\tg\th\n"
+			for (c = 1; c <= 8; c++) {
+				name = substr("abcdefgh", c, 1)
+				print name "\t" n[name] row[name]
+			}
+		}' "$1"
+}
+check_same "grouped, the default, has the same cells" "$(confused percent)" "$(by_number "$T/ref/matrix.tsv")"
+check_same "in rows and columns of one order" "$(head -1 "$T/ref/matrix.tsv" | cut -f 3- | tr '\t' ' ')" "$(sed 1d "$T/ref/matrix.tsv" | cut -f1 | paste -sd ' ')"
+check "another one than by number" sh -c "! cmp -s '$T/ref/matrix.tsv' '$T/m3.tsv'"
+# said FILE LINE...: the lines of a picture are in it; a PDF's in this order
+said() {
+	file=$1
+	shift
+	for line; do
+		grep -qxF -- "$line" "$file" || { diag "$file does not say: $line"; return 1; }
+	done
+}
+if [ $cairo = yes ]; then
+	check_same "the pictures are what their names say" "89504e47 3c3f786d 25504446 89504e47" \
+		"$(for f in matrix.png matrix.svg matrix.pdf sheet.png; do head -c 4 "$T/ref/$f" | od -An -tx1 | tr -d ' \n'; echo; done | paste -sd ' ')"
+	check "the matrix names its sides, classes, key and figures" said "$T/ref/matrix.svg" label "predicted as" a h N "% of N" \
+		"top-1 $(awk "BEGIN { printf \"%.1f\", 100 * $(field top1 "$T/ref/out") }") %, top-5 $(awk "BEGIN { printf \"%.1f\", 100 * $(field top5 "$T/ref/out") }") % of 22 samples"
+	check "and has each row's number of samples" said "$T/ref/matrix.svg" $(sed 1d "$T/m1.tsv" | cut -f 2)
+	if command -v pdftotext >/dev/null; then
+		pdftotext -layout "$T/ref/matrix.pdf" - | tr -s ' ' '\n' >"$T/pdf.txt"
+		check "the PDF has its text as text" said "$T/pdf.txt" label predicted top-1 samples
+	else
+		skip "the PDF has its text as text" "no pdftotext"
+	fi
+	check_exit "counts, drawn by number" 0 vt-eval -m "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
+	check "say samples, not percent" said "$T/c.svg" samples $(cut -f 3- "$T/m1.tsv" | sed 1d | tr '\t' '\n' | grep -v '^0$' | sort -u)
+	check_exit "a sheet of wrong predictions" 0 vt-eval -m "$net" -i "$T/val" --device ref --sheet "$T/wrong.svg" --sheet-of=wrong --sheet-samples 5
+	# The five wrong samples with the highest scores, as key, prediction, label.
+	awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | sort -t "$(printf '\t')" -k 8,8gr -s | head -5 >"$T/wrong"
+	check_same "has the most confident ones, in order" "$(cut -f1 "$T/wrong")" "$(grep -xE 's[0-9]{5}' "$T/wrong.svg")"
+	check_same "with their scores" "$(awk -F '\t' '{ printf "%.3f\n", $8 }' "$T/wrong")" "$(grep -xE '0\.[0-9]{3}' "$T/wrong.svg")"
+	check_same "and their labels" "$(awk -F '\t' '{ print "label: " $2 }' "$T/wrong")" "$(grep '^label: ' "$T/wrong.svg")"
+	check "and says of how many" grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
+else
+	skip "pictures" "built without cairo"
+	check_exit "a picture without cairo" 2 vt-eval -m "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
+	check_says "says so" 'this build has no cairo'
+	check_exit "a sheet without cairo" 2 vt-eval -m "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
+fi
+for file in "matrix m.jpg" "sheet m.tsv" "matrix m" "sheet m"; do
+	check_exit "--${file% *}=${file#* }" 2 vt-eval -m "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
+	[ $cairo = no ] || check_says "says what a picture can be" "m[.a-z]*: .*wanted a name that ends with .png, .svg or .pdf"
+	check "before any work" test ! -e "$T/never"
+done
+
 trained "$T/more" "$T/train" --val "$T/val" --val-every 4
 check_same "the figures are those that training prints" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out")" \
 	"$(sed -n 's/.*"top1":\([^,}]*\),"top5":\([^,}]*\).*/\1 \2/p' "$T/more/log.jsonl" | tail -1 | awk '{ printf "%.6f %.6f", $1, $2 }')"
@@ -176,13 +261,31 @@ check_same "but has all of them in the table" 22 "$(grep -vc '^#' "$T/b.tsv")"
 check_same "with the scores they have anyway" "$(cut -f1,3- "$T/ref/scores")" "$(cut -f1,3- "$T/b.tsv")"
 check_same "and no name" 6 "$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
 "$MAKESET" "$T/none" 5 8 40 32 2 blank=1
-check_exit "a set without any label" 0 vt-eval -m "$net" -i "$T/none" --device ref --per-class "$T/n.classes" --matrix "$T/n.png" --sheet "$T/n2.png"
-check_same "has no figures but zeros" "0.000000 0.000000 0" "$(for f in top1 top5 labelled; do field $f "$T/out"; done | xargs)"
+check_exit "a set without any label" 0 vt-eval -m "$net" -i "$T/none" --device ref --scores "$T/n.scores"
+check_says "says that there is no accuracy" 'none: no sample has a label; there are scores, but no accuracy'
+check_same "and prints none" "   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
+check_same "but predictions" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
+check_same "and scores" 5 "$(grep -vc '^#' "$T/n.scores")"
+check_exit "as JSON, too" 0 vt-eval -m "$net" -i "$T/none" --device ref --json
+check_same "no accuracy" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
+for option in matrix=n.tsv per-class=n.tsv; do
+	check_exit "--$option of it" 2 vt-eval -m "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
+	check_says "is refused" "none: no sample has a label, which --${option%=*} needs"
+	check "before any work" test ! -e "$T/never"
+done
+if [ $cairo = yes ]; then
+	check_exit "a sheet of it" 0 vt-eval -m "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
+	check "says what they are predicted as" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what they are predicted as, with its score"
+	check_exit "a sheet of its wrong ones" 2 vt-eval -m "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
+	check_says "is refused" "no sample has a label, which --sheet-of=wrong needs"
+else
+	skip "a sheet of unlabelled samples" "built without cairo"
+fi
 
 # Two classes: the columns of a third and more are empty.
 "$MAKESET" "$T/pair" 9 8 40 32 2 classes=2
 check "a network of two classes" trained "$T/run2" "$T/pair"
-check_exit "is scored" 0 vt-eval -m "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.png"
+check_exit "is scored" 0 vt-eval -m "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
 check_same "always right by top-5" 1.000000 "$(field top5 "$T/out")"
 check_same "in a table of the same columns" "8 columns, 2 names" "$(awk -F '\t' '
 	!/^#/ { print NF " columns, " ($3 != "") + ($4 != "") + ($5 $6 $7 != "") " names" }' "$T/out" | sort -u)"
@@ -279,6 +382,26 @@ if [ $mpi = yes ]; then
 	check "3 ranks share samples, not views: the same bytes" cmp "$T/both" "$T/both.3"
 fi
 
+# ---- the folder of a run ----
+
+cp -r "$T/more" "$T/dir"
+for kind in final best ckpt; do
+	check_exit "a run's folder" 0 vt-eval -m "$T/dir" -i "$T/val" --device ref
+	check_says "scores $kind and says so" "scoring .*/dir/$kind[-0-9]*\.safetensors\$"
+	vt-eval -m "$T/dir"/$kind*.safetensors -i "$T/val" --device ref >"$T/out2" 2>/dev/null
+	check "as if it had been named" cmp "$T/out" "$T/out2"
+	rm "$T/dir"/$kind*.safetensors
+done
+
+# ---- the live line ----
+
+if command -v script >/dev/null; then
+	env TERM=xterm script -qec "vt-eval -m '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
+	check "the live line has clips, their rate and the time left" grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
+else
+	skip "the live line" "no script(1)"
+fi
+
 # ---- what is refused ----
 
 evaluate() {
@@ -309,7 +432,7 @@ refused "no such checkpoint" 1 'nothing.safetensors: .*No such file' vt-eval -m 
 refused "no such set" 1 'nowhere.*No such file' vt-eval -m "$net" -i "$T/nowhere" --device ref
 mkdir "$T/empty"
 refused "a folder without a set" 1 'empty' vt-eval -m "$net" -i "$T/empty" --device ref
-refused "a folder for a checkpoint" 1 "val" vt-eval -m "$T/val" -i "$T/val"
+refused "a folder without checkpoints" 1 'val: a folder without checkpoints \(wanted a checkpoint' vt-eval -m "$T/val" -i "$T/val"
 "$MAKESET" "$T/seven" 14 8 40 32 2 classes=7
 refused "fewer classes" 2 'seven: 7 classes \(the checkpoint has 8\)' vt-eval -m "$net" -i "$T/seven" --device ref
 "$MAKESET" "$T/nine" 18 8 40 32 2 classes=9
@@ -413,15 +536,19 @@ for np in 1 3; do
 	fi
 	# shellcheck disable=SC2086
 	check_exit "a damaged frame, $np ranks" 4 $launch "$BUILD/vt-eval" -m "$net" -i "$T/broken" --device ref --clips 2 \
-		--scores "$T/results/s" --per-class "$T/results/c" --matrix "$T/results/m.png" --sheet "$T/results/h.png"
+		--scores "$T/results/s" --per-class "$T/results/c" --matrix "$T/results/m.tsv"
 	check_says "$np ranks: names shard and sample" 't-000001.tar.*s00015'
 	check_same "$np ranks: once, and no result" "1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
 done
-check_exit "a damaged frame that is looked at for the sheet only" 4 vt-eval -m "$net" -i "$T/broken" --device ref \
-	--scores "$T/results/s" --sheet "$T/results/h.png" --sheet-samples 22
-check_says "names it" 't-000001.tar.*s00015'
-check "the results are those of the whole set" cmp "$T/out" "$T/ref/out"
-check_same "but there is no sheet" s "$(ls -A "$T/results")"
+if [ $cairo = yes ]; then
+	check_exit "a damaged frame that is looked at for the sheet only" 4 vt-eval -m "$net" -i "$T/broken" --device ref \
+		--scores "$T/results/s" --sheet "$T/results/h.png" --sheet-samples 22
+	check_says "names it" 't-000001.tar.*s00015'
+	check "the results are those of the whole set" cmp "$T/out" "$T/ref/out"
+	check_same "but there is no sheet" s "$(ls -A "$T/results")"
+else
+	skip "a damaged frame on the sheet" "built without cairo"
+fi
 for place in index footer manifest; do
 	damaged_set "$T/val" $place
 	check_exit "a damaged $place" 4 vt-eval -m "$net" -i "$T/broken-$place" --device ref
@@ -443,22 +570,30 @@ limited() {
 	return "$(cat "$T/status")"
 }
 for file in scores per-class matrix sheet; do
+	if [ $file = sheet ] && [ $cairo = no ]; then
+		skip "--$file" "built without cairo"
+		continue
+	fi
+	f=f.tsv
+	[ $file != sheet ] || f=f.png
 	two_lines "--$file on standard output" 2 "--$file=-: standard output has the table" evaluate --$file -
-	rm -rf "$T/results" && mkdir "$T/results"
-	refused "--$file in a folder that is not there" 1 'nowhere/f.*No such file' evaluate --$file "$T/results/nowhere/f"
-	refused "--$file that is a folder" 1 'results: is a directory' evaluate --$file "$T/results"
-	echo old >"$T/results/f"
-	check_exit "--$file on a full disk" 1 limited --$file "$T/results/f"
-	check_says "--$file: says so" 'f: .*File too large'
-	check_same "--$file: leaves what was there, and nothing else" "f old" "$(ls -A "$T/results") $(cat "$T/results/f")"
-	check_exit "--$file to /dev/full" 1 evaluate --$file /dev/full
+	rm -rf "$T/results" && mkdir "$T/results" "$T/results.${f#*.}"
+	refused "--$file in a folder that is not there" 1 "nowhere/$f.*No such file" evaluate --$file "$T/results/nowhere/$f"
+	refused "--$file that is a folder" 1 'results.*: is a directory' evaluate --$file "$T/results.${f#*.}"
+	rmdir "$T/results.${f#*.}"
+	echo old >"$T/results/$f"
+	check_exit "--$file on a full disk" 1 limited --$file "$T/results/$f"
+	check_says "--$file: says so" "$f: .*File too large"
+	check_same "--$file: leaves what was there, and nothing else" "$f old" "$(ls -A "$T/results") $(cat "$T/results/$f")"
+	ln -sf /dev/full "$T/full.${f#*.}"
+	check_exit "--$file to /dev/full" 1 evaluate --$file "$T/full.${f#*.}"
 	check "--$file: which stays a device" test -c /dev/full
-	mkfifo "$T/fifo"
-	cat "$T/fifo" >"$T/through" &
-	check_exit "--$file into a pipe" 0 evaluate --$file "$T/fifo"
+	mkfifo "$T/$f"
+	cat "$T/$f" >"$T/through" &
+	check_exit "--$file into a pipe" 0 evaluate --$file "$T/$f"
 	wait $!
-	rm "$T/fifo"
-	check_exit "--$file into a file" 0 evaluate --$file "$T/results/f"
-	check "--$file: the same bytes" cmp "$T/through" "$T/results/f"
+	rm "$T/$f"
+	check_exit "--$file into a file" 0 evaluate --$file "$T/results/$f"
+	check "--$file: the same bytes" cmp "$T/through" "$T/results/$f"
 done
 plan

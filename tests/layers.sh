@@ -9,6 +9,7 @@ layers() {
 	cat <<'LAYERS'
 base
 media    base
+draw     media base
 shard    base
 sched    base
 graph    base
@@ -16,7 +17,7 @@ comm     base
 data     shard media sched base
 backend  graph base
 net      backend graph base
-train    net backend graph data shard media sched comm base
+train    net backend graph data shard draw media sched comm base
 bench    train net backend graph data shard media sched comm base
 LAYERS
 }
@@ -28,6 +29,8 @@ libav.*|libsw.*  lib/media/ffmpeg/
 archive.*        lib/shard/
 jpeglib\.h       lib/media/jpeg
 png\.h           lib/media/png
+cairo.*          lib/draw/cairo/
+fontconfig/.*    lib/draw/cairo/font.c
 xxhash\.h        lib/base/hash.c
 jansson\.h       lib/base/json.c
 getopt\.h        lib/base/options.c

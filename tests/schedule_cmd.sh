@@ -124,7 +124,8 @@ wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
 wrong "junk.tsv: no rows" "$T/junk.tsv"
 wrong "gap.tsv:4: column epoch_begin: 21 \(wanted 20" "$T/gap.tsv"
 wrong "good.tsv exists \(-f replaces it\)" -o "$T/good.tsv"
-wrong "good.tsv exists" --plot="$T/good.tsv"
+cp "$T/good.tsv" "$T/good.png"
+wrong "good.png exists" --plot="$T/good.png"
 wrong "more than one of the table, the plot and the summary" --summary -o -
 
 # ---- files and streams ----
@@ -169,18 +170,58 @@ check_same "so do the clips: all epochs, and less than a batch more" 1 \
 # ---- pictures ----
 
 cycles=$tables/k400_tsm_r50_8f_multigrid.tsv
-check_exit "a picture of a table" 0 vt-schedule --plot="$T/a.png" "$cycles"
-check_same "prints nothing else" "" "$(cat "$T/out")"
-check_same "and is a PNG" "89504e470d0a1a0a" \
-    "$(od -An -tx1 -N8 "$T/a.png" | tr -d ' \n')"
-vt-schedule --plot=- "$cycles" >"$T/b.png"
-check "to standard output, the same bytes" cmp "$T/a.png" "$T/b.png"
-sh -c "$(sed -n 's/^# \(vt-schedule .*\)/\1/p' "$cycles") --plot=$T/c.png"
-check "from the options, the same bytes" cmp "$T/a.png" "$T/c.png"
-sed 's/	158	/	150	/' "$cycles" | vt-schedule --plot="$T/d.png" -
-check_exit "an edited table, another picture" 1 cmp -s "$T/a.png" "$T/d.png"
-printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t1\t0\t1\t1\t1\t1\t0\t0\t0\n' >"$T/least.tsv"
-check_exit "the least of tables" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
+if vt-schedule --version | grep -q '^Built with:.*cairo'; then
+	for kind in png:89504e47 svg:3c3f786d pdf:25504446; do
+		k=${kind%:*}
+		check_exit "a picture of a table as $k" 0 vt-schedule --plot="$T/a.$k" "$cycles"
+		check_same "prints nothing else" " " "$(cat "$T/out") $(cat "$T/err")"
+		check_same "and is that" "${kind#*:}" \
+		    "$(od -An -tx1 -N4 "$T/a.$k" | tr -d ' \n')"
+		sh -c "$(sed -n 's/^# \(vt-schedule .*\)/\1/p' "$cycles") --plot=$T/c.$k"
+		check "from the options, the same bytes" cmp "$T/a.$k" "$T/c.$k"
+	done
+	for text in "A schedule of 75 epochs" "Crop, pixels" "1st step of the cycle" 2nd 3rd Frames 2048 "Learning rate" epoch; do
+		check "it says $text" grep -qxF "$text" "$T/a.svg"
+	done
+	vt-schedule --plot=- "$cycles" >"$T/b.png"
+	check "to standard output, the same bytes" cmp "$T/a.png" "$T/b.png"
+	sed 's/	158	/	150	/' "$cycles" | vt-schedule --plot="$T/d.png" -
+	check_exit "an edited table, another picture" 1 cmp -s "$T/a.png" "$T/d.png"
+	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t1\t0\t1\t1\t1\t1\t0\t0\t0\n' >"$T/least.tsv"
+	check_exit "the least of tables" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
+	for name in x.jpg x tsv; do
+		check_exit "another kind of picture, $name" 2 vt-schedule --plot="$T/$name" -o "$T/never.tsv"
+		check_says "says which there are" 'wanted a name that ends with .png, .svg or .pdf'
+		check "before any work" test ! -e "$T/never.tsv"
+	done
+	check_exit "a folder for the picture that is not there" 1 vt-schedule --plot="$T/no/x.svg"
+	# A machine without a font draws letters with cairo's own strokes.
+	echo '<fontconfig></fontconfig>' >"$T/fonts.conf"
+	check_exit "without any font" 0 env FONTCONFIG_FILE="$T/fonts.conf" vt-schedule --plot="$T/plain.svg" "$cycles"
+	check_says "says so" 'no font is installed: .*fonts-dejavu-core'
+	check_same "once" 1 "$(grep -c . "$T/err")"
+	check "and draws the same" grep -qx 'A schedule of 75 epochs' "$T/plain.svg"
+	check_exit "with other letters" 1 cmp -s "$T/plain.svg" "$T/a.svg"
+	# The command as it is built with CAIRO=no: the other folder before the rest.
+	eval "set -- $(cat "$BUILD/flags")"
+	cc=$1
+	shift
+	if "$cc" "$@" -c -o "$T/without.o" lib/draw/without/plot.c 2>"$T/cc.err" &&
+		"$cc" -o "$T/vt-bare" "$BUILD/cmd/vt-schedule.o" "$T/without.o" "$BUILD/libvt.a" "$@" 2>>"$T/cc.err"; then
+		bare=$T/vt-bare
+	else
+		not_ok "vt-schedule is linked without cairo"
+		diag "$(tail -3 "$T/cc.err")"
+	fi
+	set --
+else
+	skip "pictures" "built without cairo"
+	bare=vt-schedule
+fi
+check_exit "a picture without cairo" 2 "$bare" --plot="$T/e.png" -o "$T/never.tsv"
+check_says "says what to install" 'e.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
+check "before any work" test ! -e "$T/never.tsv" -a ! -e "$T/e.png"
+check_same "and the table is made without it" "$(vt-schedule)" "$("$bare")"
 
 # ---- the manual ----
 

@@ -3,6 +3,7 @@
 
 /* What an evaluation found, as files and pictures. */
 
+#include "train/confusion.h"
 #include "train/evaluator.h"
 
 struct results {
@@ -31,18 +32,36 @@ void results_best(const struct results *r, uint32_t i, int n, int *class);
 int results_write_scores(const struct results *r, const char *path);
 
 /*
- * A row a class: samples, top-1, top-5, what it is taken for.  Equal scores
+ * A row a class: samples, top-1, top-5, what it is most confused with.  Equal scores
  * count against a label here as in the summary (metric_rank).
  */
 int results_write_classes(const struct results *r, const char *path);
 
-/* The confusion matrix as a PNG. */
-int results_draw_matrix(const struct results *r, const char *path);
+/* results_confusion(r): of the samples that have a label, each predicted as
+ * the first of its highest scores; for confusion_free. */
+struct confusion *results_confusion(const struct results *r);
 
 /*
- * A sheet of ${n} samples, spread over the set, as a PNG: the first, middle and
- * last frame of each and what it is taken for.
+ * The confusion matrix: as a table if ${path} ends with .tsv, else as a picture
+ * (draw/plot.h).  results_matrix_ready(path, classes): 0 if it can be made
+ * under that name; -1 after a message, for before the work begins.
  */
-int results_draw_sheet(const struct results *r, int n, const char *path);
+struct matrix_options {
+	int counts;			/* samples, not percent of a row's */
+	int by_number;			/* classes in their order, not so that
+					 * confused ones stand together */
+};
+
+int results_matrix_ready(const char *path, int classes);
+int results_write_matrix(const struct results *r,
+    const struct matrix_options *o, const char *path);
+
+/*
+ * A contact sheet as a picture: the first, middle and last frame of up to ${n}
+ * samples, and what they are predicted as.  They are spread over the dataset,
+ * or, with ${wrong}, the wrong predictions with the highest scores.
+ */
+int results_draw_sheet(const struct results *r, int n, int wrong,
+    const char *path);
 
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "media/scale.h"
+#include "draw/scale.h"
 
 /*
  * The logarithm to base 2 from arithmetic alone, so that pixels do not depend

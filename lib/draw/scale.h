@@ -1,5 +1,5 @@
-#ifndef MEDIA_SCALE_H
-#define MEDIA_SCALE_H
+#ifndef DRAW_SCALE_H
+#define DRAW_SCALE_H
 
 /* The scale of an axis: where a value lies, and which values get a tick. */
 

@@ -1,0 +1,133 @@
+/* Fonts by fontconfig. */
+#include <cairo-ft.h>
+#include <fontconfig/fontconfig.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "draw/cairo/font.h"
+
+/* DejaVu comes first for it is what fontconfig itself depends on in Debian, so
+ * that most machines draw the same picture. */
+#define FAMILIES "DejaVu Sans,Noto Sans,Liberation Sans,Arial,Helvetica," \
+	"sans-serif"
+
+struct font {
+	int bold;
+	FcPattern *found;		/* NULL: no font is installed */
+	FcCharSet *covers;		/* belongs to ${found} */
+	cairo_font_face_t *face;
+};
+
+/* The best font for those letters, NULL: as the families say. */
+static FcPattern *
+match(int bold, FcCharSet *letters)
+{
+	FcPattern *p = FcNameParse((const FcChar8 *)FAMILIES), *found;
+	FcResult result;
+
+	FcPatternAddInteger(p, FC_WEIGHT, bold ? FC_WEIGHT_BOLD :
+	    FC_WEIGHT_REGULAR);
+	FcPatternAddInteger(p, FC_SLANT, FC_SLANT_ROMAN);
+	FcPatternAddBool(p, FC_SCALABLE, FcTrue);
+	if (letters != NULL)
+		FcPatternAddCharSet(p, FC_CHARSET, letters);
+	FcConfigSubstitute(NULL, p, FcMatchPattern);
+	FcDefaultSubstitute(p);
+	found = FcFontMatch(NULL, p, &result);
+	FcPatternDestroy(p);
+	return found;
+}
+
+struct font *
+font_new(int bold)
+{
+	struct font *f = xcalloc(1, sizeof(*f));
+
+	f->bold = bold;
+	f->found = match(bold, NULL);
+	if (f->found == NULL) {
+		if (!bold)
+			warning("no font is installed: pictures get plain strokes "
+			    "for letters (fonts-dejavu-core would do)");
+		f->face = cairo_toy_font_face_create("sans-serif",
+		    CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD :
+		    CAIRO_FONT_WEIGHT_NORMAL);
+		return f;
+	}
+	if (FcPatternGetCharSet(f->found, FC_CHARSET, 0, &f->covers) !=
+	    FcResultMatch)
+		f->covers = NULL;
+	f->face = cairo_ft_font_face_create_for_pattern(f->found);
+	return f;
+}
+
+void
+font_free(struct font *f)
+{
+	if (f == NULL)
+		return;
+	cairo_font_face_destroy(f->face);
+	if (f->found != NULL)
+		FcPatternDestroy(f->found);
+	free(f);
+}
+
+/* The letters of ${text} that ${f} lacks make a set of all of them; else NULL. */
+static FcCharSet *
+uncovered(const struct font *f, const char *text)
+{
+	FcCharSet *letters = FcCharSetCreate();
+	FcChar32 letter;
+	int all = f->covers != NULL;
+
+	for (int n; *text != '\0'; text += n) {
+		n = text_utf8(text);
+		FcUtf8ToUcs4((const FcChar8 *)text, &letter, n);
+		all = all && FcCharSetHasChar(f->covers, letter);
+		FcCharSetAddChar(letters, letter);
+	}
+	if (!all)
+		return letters;
+	FcCharSetDestroy(letters);
+	return NULL;
+}
+
+cairo_font_face_t *
+font_face(const struct font *f, const char *text)
+{
+	FcCharSet *letters = f->found != NULL ? uncovered(f, text) : NULL;
+	cairo_font_face_t *face;
+	FcPattern *other;
+
+	if (letters == NULL)
+		return cairo_font_face_reference(f->face);
+	other = match(f->bold, letters);
+	face = cairo_ft_font_face_create_for_pattern(other != NULL ? other :
+	    f->found);
+	if (other != NULL)
+		FcPatternDestroy(other);
+	FcCharSetDestroy(letters);
+	return face;
+}
+
+char *
+font_text(const char *text)
+{
+	struct buffer b = { 0 };
+
+	buffer_text(&b, "");
+	while (*text != '\0') {
+		int n = text_utf8(text);
+		const unsigned char *u = (const unsigned char *)text;
+		/* C0, DEL, and C1: control characters have no look. */
+		int plain = n > 1 ? !(u[0] == 0xc2 && u[1] < 0xa0) :
+		    n == 1 && u[0] >= ' ' && u[0] != 0x7f;
+
+		buffer_add(&b, plain ? text : "?", plain ? (size_t)n : 1);
+		text += n > 0 ? n : 1;
+	}
+	return b.data;
+}

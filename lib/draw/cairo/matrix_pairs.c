@@ -1,0 +1,151 @@
+/* The pairs of a confusion matrix that are named where not all classes can be. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw/cairo/matrix.h"
+
+enum { PAIR = 36, HEAD = 22 };
+
+static double
+list_top(const struct layout *l)
+{
+	return l->y + MATRIX_KEY_TOP + MATRIX_KEY + 18 + 2 * PAGE_LINE + 24;
+}
+
+double
+matrix_list_bottom(const struct layout *l)
+{
+	return list_top(l) + HEAD + l->m->pairs * PAIR;
+}
+
+static void
+fitted(struct page *p, double x, double y, double w, const char *text)
+{
+	char *fit = page_text_fit(p, text, TEXT_SIZE, 0, w);
+
+	page_word(p, x, y, fit, TEXT_LEFT, ink_black);
+	free(fit);
+}
+
+void
+matrix_list(struct page *p, const struct layout *l)
+{
+	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, ink_black };
+	const struct plot_matrix *m = l->m;
+	double y = list_top(l), right = l->key + MATRIX_LIST;
+
+	page_text(p, l->key, y, m->pair_label, &bold);
+	y += HEAD;
+	for (int i = 0; i < m->pairs; i++, y += PAIR) {
+		struct plot_pair q = m->pair[i];
+		double count = m->count[(size_t)q.row * (size_t)m->n +
+		    (size_t)q.column];
+		char text[64];
+		double room;
+
+		snprintf(text, sizeof(text), "%d", i + 1);
+		page_word(p, l->key + 14, y, text, TEXT_RIGHT, ink_grey);
+		snprintf(text, sizeof(text), "%.0f of %.0f", count,
+		    l->sum[q.row]);
+		page_word(p, right, y, text, TEXT_RIGHT, ink_grey);
+		room = right - l->key - 20 - 8 - page_text_width(p, text,
+		    TEXT_SIZE, 0);
+		fitted(p, l->key + 20, y, room, m->name[q.row]);
+		snprintf(text, sizeof(text), "%.0f %%", 100 * count /
+		    fmax(l->sum[q.row], 1));
+		page_word(p, right, y + 14, text, TEXT_RIGHT, ink_grey);
+		page_word(p, l->key + 20, y + 14, "\xe2\x86\x92", TEXT_LEFT,
+		    ink_grey);
+		room = right - l->key - 35 - 8 - page_text_width(p, text,
+		    TEXT_SIZE, 0);
+		fitted(p, l->key + 35, y + 14, room, m->name[q.column]);
+	}
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* The rows or the columns of the pairs, each once, in order; how many. */
+static int
+sides(const struct plot_matrix *m, int columns, int to[PLOT_PAIRS])
+{
+	int n = 0, kept = 0;
+
+	for (int i = 0; i < m->pairs && i < PLOT_PAIRS; i++)
+		to[n++] = columns ? m->pair[i].column : m->pair[i].row;
+	qsort(to, (size_t)n, sizeof(*to), by_number);
+	for (int i = 0; i < n; i++)
+		if (i == 0 || to[i] != to[kept - 1])
+			to[kept++] = to[i];
+	return kept;
+}
+
+/*
+ * Move names, at ${at} in rising order, ${gap} apart and within 0 to ${end}:
+ * the mean of pushing all down and of pushing all up keeps the distances and
+ * leaves each as near as can be.
+ */
+static void
+spread(double *at, int n, double gap, double end)
+{
+	double up[PLOT_PAIRS];
+
+	memcpy(up, at, (size_t)n * sizeof(*at));
+	for (int i = 1; i < n; i++) {
+		int k = n - 1 - i;
+
+		at[i] = fmax(at[i], at[i - 1] + gap);
+		up[k] = fmin(up[k], up[k + 1] - gap);
+	}
+	for (int i = 0; i < n; i++)
+		at[i] = fmax((at[i] + up[i]) / 2, i * gap);
+	for (int i = 1; i < n; i++)
+		at[i] = fmax(at[i], at[i - 1] + gap);
+	for (int i = 0; i < n; i++)
+		at[n - 1 - i] = fmin(at[n - 1 - i], end - i * gap);
+}
+
+void
+matrix_leaders(struct page *p, const struct layout *l)
+{
+	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, ink_black };
+	double at[PLOT_PAIRS];
+	int class[PLOT_PAIRS];
+
+	for (int columns = 0; columns < 2; columns++) {
+		int n = sides(l->m, columns, class);
+
+		for (int i = 0; i < n; i++)
+			at[i] = (class[i] + .5) * l->side;
+		spread(at, n, l->size + 3, l->w);
+		s.turn = columns ? 90 : 0;
+		for (int i = 0; i < n; i++) {
+			double true = (class[i] + .5) * l->side;
+			char *fit = page_text_fit(p, l->m->name[class[i]],
+			    l->size, 0, l->names);
+			struct point from = { l->x - MATRIX_LEADER + 2,
+				l->y + at[i] };
+			struct point mid = { l->x - 6, l->y + true };
+			struct point to = { l->x - 1, l->y + true };
+
+			if (columns) {
+				from = (struct point){ l->x + at[i],
+					l->y + l->w + MATRIX_LEADER - 2 };
+				mid = (struct point){ l->x + true,
+					l->y + l->w + 6 };
+				to = (struct point){ l->x + true,
+					l->y + l->w + 1 };
+			}
+			page_path(p, (struct point[]){ from, mid, to }, 3, .5, 0,
+			    ink_rule);
+			page_text(p, from.x - (columns ? 0 : 3), from.y +
+			    (columns ? 3 : 0), fit, &s);
+			free(fit);
+		}
+	}
+}

@@ -1,0 +1,347 @@
+/* A picture that is being drawn, and the file it becomes. */
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "draw/cairo/font.h"
+#include "draw/cairo/page.h"
+#include "draw/cairo/svg.h"
+#include "draw/plot.h"
+#include "media/png.h"
+
+const struct ink ink_black = { .13, .13, .13 }, ink_grey = { .40, .40, .40 },
+    ink_rule = { .62, .62, .62 }, ink_faint = { .89, .89, .89 },
+    ink_paper = { 1, 1, 1 };
+/* Of Okabe and Ito's: bluish green and vermilion, the former darkened. */
+const struct ink ink_right = { 0, .51, .37 }, ink_wrong = { .835, .369, 0 };
+
+enum kind { PNG, SVG, PDF };
+
+static const struct { const char *extension; enum kind kind; } kinds[] = {
+	{ ".png", PNG }, { ".svg", SVG }, { ".pdf", PDF }
+};
+
+struct page {
+	struct font *font[2];		/* plain, bold */
+	double capital;			/* height of one in a font of size 1 */
+	cairo_font_options_t *options;
+	enum kind kind;
+	const char *path;
+	char *title;
+	cairo_surface_t *surface;
+	cairo_t *c;
+	struct buffer out, said;	/* an SVG or PDF; every text drawn */
+};
+
+/* ---- the file ---- */
+
+/* Its kind, or -1 after a message. */
+static int
+kind_of(const char *path)
+{
+	if (strcmp(path, "-") == 0)
+		return PNG;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (text_ends(path, kinds[i].extension))
+			return kinds[i].kind;
+	return fail("%s: what kind of picture is that? (wanted a name that ends "
+	    "with .png, .svg or .pdf)", text_quote(path));
+}
+
+int
+plot_ready(const char *path)
+{
+	return kind_of(path) < 0 ? -1 : 0;
+}
+
+void
+plot_versions(FILE *f)
+{
+	fprintf(f, "cairo %s\n", cairo_version_string());
+}
+
+/* The kerning and the widths of letters must not depend on the resolution. */
+static cairo_font_options_t *
+exact_options(void)
+{
+	cairo_font_options_t *o = cairo_font_options_create();
+
+	cairo_font_options_set_hint_style(o, CAIRO_HINT_STYLE_NONE);
+	cairo_font_options_set_hint_metrics(o, CAIRO_HINT_METRICS_OFF);
+	cairo_font_options_set_antialias(o, CAIRO_ANTIALIAS_GRAY);
+	return o;
+}
+
+static cairo_text_extents_t
+extents(struct page *p, const char *text, double size, int bold)
+{
+	cairo_font_face_t *face = font_face(p->font[bold != 0], text);
+	cairo_matrix_t scaled, plain;
+	cairo_scaled_font_t *f;
+	cairo_text_extents_t e;
+
+	cairo_matrix_init_scale(&scaled, size, size);
+	cairo_matrix_init_identity(&plain);
+	f = cairo_scaled_font_create(face, &scaled, &plain, p->options);
+	cairo_scaled_font_text_extents(f, text, &e);
+	cairo_scaled_font_destroy(f);
+	cairo_font_face_destroy(face);
+	return e;
+}
+
+struct page *
+page_new(void)
+{
+	struct page *p = xcalloc(1, sizeof(*p));
+
+	p->font[0] = font_new(0);
+	p->font[1] = font_new(1);
+	p->options = exact_options();
+	p->capital = extents(p, "H", 100, 0).height / 100;
+	return p;
+}
+
+static cairo_status_t
+collect(void *out, const unsigned char *data, unsigned n)
+{
+	buffer_add(out, data, n);
+	return CAIRO_STATUS_SUCCESS;
+}
+
+int
+page_size(struct page *p, double w, double h, const char *path,
+    const char *title)
+{
+	int kind = kind_of(path);
+
+	if (kind < 0)
+		return -1;
+	p->kind = (enum kind)kind;
+	p->path = path;
+	p->title = font_text(title != NULL ? title : "");
+	w = ceil(w);
+	h = ceil(h);
+	switch (p->kind) {
+	case PNG:
+		p->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
+		    (int)w * PAGE_SCALE, (int)h * PAGE_SCALE);
+		cairo_surface_set_device_scale(p->surface, PAGE_SCALE,
+		    PAGE_SCALE);
+		break;
+	case SVG:
+		p->surface = cairo_svg_surface_create_for_stream(collect,
+		    &p->out, w, h);
+		cairo_svg_surface_set_document_unit(p->surface,
+		    CAIRO_SVG_UNIT_PX);
+		break;
+	case PDF:	/* its unit is the point, 1/72 inch */
+		p->surface = cairo_pdf_surface_create_for_stream(collect,
+		    &p->out, w * .75, h * .75);
+		cairo_surface_set_device_scale(p->surface, .75, .75);
+		cairo_pdf_surface_set_metadata(p->surface,
+		    CAIRO_PDF_METADATA_TITLE, p->title);
+		/* The time of day would make every file another one. */
+		cairo_pdf_surface_set_metadata(p->surface,
+		    CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+		break;
+	}
+	if (cairo_surface_status(p->surface) != CAIRO_STATUS_SUCCESS)
+		return fail("%s: a picture of %.0f x %.0f pixels: %s",
+		    text_quote(path), w * PAGE_SCALE, h * PAGE_SCALE,
+		    cairo_status_to_string(cairo_surface_status(p->surface)));
+	p->c = cairo_create(p->surface);
+	cairo_set_font_options(p->c, p->options);
+	page_fill(p, 0, 0, w, h, ink_paper);
+	return 0;
+}
+
+/* The pixels of ${p} as ours. */
+static struct image *
+take_pixels(struct page *p)
+{
+	int w = cairo_image_surface_get_width(p->surface);
+	int h = cairo_image_surface_get_height(p->surface);
+	size_t stride = (size_t)cairo_image_surface_get_stride(p->surface);
+	const unsigned char *from = cairo_image_surface_get_data(p->surface);
+	struct image *m = image_new(w, h, 3);
+	uint8_t *to = m->data;
+
+	for (int y = 0; y < h; y++)
+		for (int x = 0; x < w; x++) {
+			uint32_t v;
+
+			memcpy(&v, from + (size_t)y * stride + (size_t)x * 4, 4);
+			*to++ = (uint8_t)(v >> 16);
+			*to++ = (uint8_t)(v >> 8);
+			*to++ = (uint8_t)v;
+		}
+	return m;
+}
+
+static int
+write_file(struct page *p)
+{
+	cairo_status_t status = cairo_status(p->c);
+	struct image *m;
+	int bad;
+
+	if (p->kind == PNG)
+		cairo_surface_flush(p->surface);
+	else
+		cairo_surface_finish(p->surface);
+	if (status == CAIRO_STATUS_SUCCESS)
+		status = cairo_surface_status(p->surface);
+	if (status != CAIRO_STATUS_SUCCESS)
+		return fail("%s: drawing: %s", text_quote(p->path),
+		    cairo_status_to_string(status));
+	if (p->kind != PNG) {
+		if (p->kind == SVG)
+			svg_finish(&p->out, p->title, p->said.n > 0 ?
+			    p->said.data : "");
+		return commit_bytes(p->path, p->out.data, p->out.n);
+	}
+	m = take_pixels(p);
+	bad = png_write(p->path, m);
+	image_free(m);
+	return bad;
+}
+
+int
+page_done(struct page *p)
+{
+	int bad = -1;
+
+	if (p->c != NULL) {
+		bad = write_file(p);
+		cairo_destroy(p->c);
+	}
+	if (p->surface != NULL)
+		cairo_surface_destroy(p->surface);
+	cairo_font_options_destroy(p->options);
+	font_free(p->font[0]);
+	font_free(p->font[1]);
+	buffer_free(&p->out);
+	buffer_free(&p->said);
+	free(p->title);
+	free(p);
+	return bad;
+}
+
+cairo_t *
+page_cairo(struct page *p)
+{
+	return p->c;
+}
+
+/* ---- text ---- */
+
+double
+page_text_width(struct page *p, const char *text, double size, int bold)
+{
+	char *clean = font_text(text);
+	double w = extents(p, clean, size, bold).x_advance;
+
+	free(clean);
+	return w;
+}
+
+char *
+page_text_fit(struct page *p, const char *text, double size, int bold,
+    double width)
+{
+	char *clean = font_text(text);
+	size_t n = strlen(clean);
+
+	if (extents(p, clean, size, bold).x_advance <= width)
+		return clean;
+	while (n > 0) {
+		char *cut;
+
+		do
+			n--;
+		while (n > 0 && ((unsigned char)clean[n] & 0xc0) == 0x80);
+		while (n > 0 && clean[n - 1] == ' ')
+			n--;
+		cut = xprintf("%.*s\xe2\x80\xa6", (int)n, clean);
+		if (n == 0 || extents(p, cut, size, bold).x_advance <= width) {
+			free(clean);
+			return cut;
+		}
+		free(cut);
+	}
+	return clean;
+}
+
+void
+page_text(struct page *p, double x, double y, const char *text,
+    const struct text_style *s)
+{
+	char *clean = font_text(text);
+	cairo_font_face_t *face = font_face(p->font[s->bold != 0], clean);
+	double w = extents(p, clean, s->size, s->bold).x_advance;
+
+	cairo_save(p->c);
+	cairo_translate(p->c, x, y);
+	cairo_rotate(p->c, -s->turn * M_PI / 180);
+	cairo_set_font_face(p->c, face);
+	cairo_set_font_size(p->c, s->size);
+	page_ink(p, s->ink);
+	cairo_move_to(p->c, s->hold == TEXT_LEFT ? 0 :
+	    s->hold == TEXT_RIGHT ? -w : -w / 2, p->capital * s->size / 2);
+	cairo_show_text(p->c, clean);
+	cairo_restore(p->c);
+	cairo_font_face_destroy(face);
+	buffer_printf(&p->said, "%s\n", clean);
+	free(clean);
+}
+
+void
+page_word(struct page *p, double x, double y, const char *text,
+    enum text_hold hold, struct ink ink)
+{
+	struct text_style s = { TEXT_SIZE, hold, 0, 0, ink };
+
+	page_text(p, x, y, text, &s);
+}
+
+double
+page_head_height(const char *title, const char *note)
+{
+	return PAGE_MARGIN + (title != NULL ? 24 : 0) +
+	    (note != NULL ? PAGE_LINE : 0);
+}
+
+double
+page_head_width(struct page *p, const char *title, const char *note)
+{
+	return 2 * PAGE_MARGIN + fmax(title != NULL ?
+	    page_text_width(p, title, TITLE_SIZE, 1) : 0, note != NULL ?
+	    page_text_width(p, note, TEXT_SIZE, 0) : 0);
+}
+
+void
+page_head(struct page *p, double w, const char *title, const char *note)
+{
+	struct text_style s = { TITLE_SIZE, TEXT_LEFT, 1, 0, ink_black };
+	double y = PAGE_MARGIN;
+	char *fit;
+
+	if (title != NULL) {
+		fit = page_text_fit(p, title, TITLE_SIZE, 1, w - 2 * PAGE_MARGIN);
+		page_text(p, PAGE_MARGIN, y + 8, fit, &s);
+		free(fit);
+		y += 24;
+	}
+	if (note != NULL) {
+		fit = page_text_fit(p, note, TEXT_SIZE, 0, w - 2 * PAGE_MARGIN);
+		page_word(p, PAGE_MARGIN, y + 5, fit, TEXT_LEFT, ink_grey);
+		free(fit);
+	}
+}

@@ -1,0 +1,106 @@
+/* A contact sheet: frames of clips with lines below them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "draw/cairo/page.h"
+#include "draw/plot.h"
+
+enum { GAP = 14, MARK = 15, FRAMED = 6 };
+
+/* Right is a tick, wrong a cross, so that grey shows it too. */
+static void
+draw_mark(struct page *p, double x, double y, enum plot_mark mark)
+{
+	struct ink ink = mark == PLOT_RIGHT ? ink_right : ink_wrong;
+
+	if (mark == PLOT_RIGHT) {
+		page_path(p, (struct point[]){ { x + .5, y + .5 },
+		    { x + 3.5, y + 3.5 }, { x + 9.5, y - 4 } }, 3, 2, 0, ink);
+		return;
+	}
+	page_line(p, (struct point){ x + 1, y - 3.5 },
+	    (struct point){ x + 8, y + 3.5 }, 2, ink);
+	page_line(p, (struct point){ x + 1, y + 3.5 },
+	    (struct point){ x + 8, y - 3.5 }, 2, ink);
+}
+
+static void
+draw_line(struct page *p, double x, double y, double w, const char *text,
+    int bold, struct ink ink)
+{
+	struct text_style s = { TEXT_SIZE, TEXT_LEFT, bold, 0, ink };
+	char *fit;
+
+	if (text == NULL)
+		return;
+	fit = page_text_fit(p, text, TEXT_SIZE, bold, w);
+	page_text(p, x, y, fit, &s);
+	free(fit);
+}
+
+static double
+wide(const struct image *m)
+{
+	return (double)m->w / PAGE_SCALE;
+}
+
+static double
+high(const struct image *m)
+{
+	return (double)m->h / PAGE_SCALE;
+}
+
+static void
+draw_clip(struct page *p, const struct plot_clip *c, double x, double y,
+    double w, double h)
+{
+	double left = c->mark != PLOT_UNMARKED ? MARK : 0, right = 0;
+
+	/* Smaller frames stand in the middle of their place. */
+	page_image(p, x + floor((w - wide(c->m)) / 2), y + floor((h -
+	    high(c->m)) / 2), c->m);
+	y += h + FRAMED + TEXT_SIZE / 2.;
+	if (c->mark != PLOT_UNMARKED)
+		draw_mark(p, x, y, c->mark);
+	if (c->score != NULL) {
+		page_word(p, x + w, y, c->score, TEXT_RIGHT, ink_grey);
+		right = page_text_width(p, c->score, TEXT_SIZE, 0) + 6;
+	}
+	draw_line(p, x + left, y, w - left - right, c->caption, 1, ink_black);
+	y += PAGE_LINE - 1;
+	draw_line(p, x + left, y, w - left, c->note, 0, ink_black);
+	if (c->note != NULL)
+		y += PAGE_LINE - 1;
+	draw_line(p, x + left, y, w - left, c->key, 0, ink_grey);
+}
+
+int
+plot_sheet(const struct plot_sheet *s, const char *path)
+{
+	struct page *p = page_new();
+	int columns = s->columns < s->n ? s->columns : s->n, rows, lines = 1;
+	double w = 1, h = 1, top, width, each;
+
+	columns = columns > 0 ? columns : 1;
+	rows = (s->n + columns - 1) / columns;
+	for (int i = 0; i < s->n; i++) {
+		const struct plot_clip *c = &s->clip[i];
+		int need = 1 + (c->note != NULL) + (c->key != NULL);
+
+		w = fmax(w, ceil(wide(c->m)));
+		h = fmax(h, ceil(high(c->m)));
+		lines = need > lines ? need : lines;
+	}
+	each = h + FRAMED + lines * (PAGE_LINE - 1) + GAP;
+	width = fmax(columns * (w + GAP) - GAP + 2 * PAGE_MARGIN,
+	    page_head_width(p, s->title, s->note));
+	top = page_head_height(s->title, s->note) + 6;
+	if (page_size(p, width, top + fmax(rows, 0) * each - GAP + PAGE_MARGIN +
+	    GAP * (s->n == 0), path, s->title) != 0)
+		return page_done(p);
+	page_head(p, ceil(width), s->title, s->note);
+	for (int i = 0; i < s->n; i++)
+		draw_clip(p, &s->clip[i], PAGE_MARGIN + i % columns * (w + GAP),
+		    top + i / columns * each, w, h);
+	return page_done(p);
+}

@@ -1,0 +1,39 @@
+/* Drawing in a build without cairo: the same functions, which say so. */
+#include "base/fail.h"
+#include "base/text.h"
+#include "draw/plot.h"
+
+int
+plot_ready(const char *path)
+{
+	return fail("%s: this build has no cairo, which draws pictures: install "
+	    "libcairo2-dev and build again with make CAIRO=yes",
+	    text_quote(path));
+}
+
+void
+plot_versions(FILE *f)
+{
+	(void)f;
+}
+
+int
+plot_draw(const struct plot *p, const char *path)
+{
+	(void)p;
+	return plot_ready(path);
+}
+
+int
+plot_matrix(const struct plot_matrix *m, const char *path)
+{
+	(void)m;
+	return plot_ready(path);
+}
+
+int
+plot_sheet(const struct plot_sheet *s, const char *path)
+{
+	(void)s;
+	return plot_ready(path);
+}

@@ -1,0 +1,278 @@
+/* What an evaluation found: the confusion matrix and the contact sheet. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "data/fetch.h"
+#include "draw/plot.h"
+#include "train/metric.h"
+#include "train/results.h"
+
+/* The figures below a title; nothing without labels. */
+static void
+add_summary(const struct results *r, struct buffer *to)
+{
+	const struct summary *s = &r->summary;
+
+	if (s->labelled > 0)
+		buffer_printf(to, "%stop-1 %.1f %%, top-5 %.1f %% of %u samples",
+		    to->n > 0 ? "; " : "", 100 * s->top1, 100 * s->top5,
+		    s->labelled);
+}
+
+/* ---- the confusion matrix ---- */
+
+static int
+is_table(const char *path)
+{
+	return text_ends(path, ".tsv");
+}
+
+int
+results_matrix_ready(const char *path, int classes)
+{
+	if (is_table(path))
+		return 0;
+	if (plot_ready(path) != 0)
+		return -1;
+	if (classes > PLOT_CLASSES)
+		return fail("%s: %d classes (a picture has room for %d; wanted a "
+		    "table, a name that ends with .tsv)", text_quote(path),
+		    classes, PLOT_CLASSES);
+	return 0;
+}
+
+static double
+cell(const struct confusion *c, int label, int predicted)
+{
+	return c->count[(size_t)label * (size_t)c->classes + (size_t)predicted];
+}
+
+static int
+write_table(const struct results *r, const struct confusion *c,
+    const int *order, int counts, const char *path)
+{
+	struct buffer b = { 0 };
+	int bad;
+
+	buffer_text(&b, "#label\tsamples");
+	for (int i = -1; i < c->classes; i++) {
+		if (i >= 0) {
+			char *name = table_escape(r->class[order[i]]);
+
+			buffer_printf(&b, "%s\t%.0f", name,
+			    c->samples[order[i]]);
+			free(name);
+		}
+		for (int k = 0; k < c->classes; k++) {
+			double v = i < 0 ? 0 : cell(c, order[i], order[k]);
+			char *name;
+
+			if (i >= 0) {
+				if (!counts && v > 0)
+					v = 100 * v / c->samples[order[i]];
+				buffer_printf(&b, "\t%.9g", v);
+				continue;
+			}
+			name = table_escape(r->class[order[k]]);
+			buffer_printf(&b, "\t%s", name);
+			free(name);
+		}
+		buffer_text(&b, "\n");
+	}
+	bad = commit_bytes(path, b.data, b.n);
+	buffer_free(&b);
+	return bad;
+}
+
+static int
+draw_matrix(const struct results *r, const struct confusion *c,
+    const int *order, int counts, const char *path)
+{
+	size_t n = (size_t)c->classes;
+	const char **name = xcalloc(n, sizeof(*name));
+	double *count = xcalloc(n * n, sizeof(*count));
+	int *place = xcalloc(n, sizeof(*place)), bad;
+	struct confused worst[PLOT_PAIRS];
+	struct plot_pair pair[PLOT_PAIRS];
+	struct buffer note = { 0 };
+	struct plot_matrix m = { .title = r->title, .row_label = "label",
+		.column_label = "predicted as", .pair_label = "Most confused",
+		.n = c->classes, .name = name, .count = count,
+		.percent = !counts, .pair = pair };
+
+	for (int i = 0; i < c->classes; i++) {
+		name[i] = r->class[order[i]];
+		place[order[i]] = i;
+		for (int k = 0; k < c->classes; k++)
+			count[(size_t)i * n + (size_t)k] = cell(c, order[i],
+			    order[k]);
+	}
+	m.pairs = confusion_worst(c, PLOT_PAIRS, worst);
+	for (int i = 0; i < m.pairs; i++)
+		pair[i] = (struct plot_pair){ place[worst[i].label],
+			place[worst[i].predicted] };
+	add_summary(r, &note);
+	m.note = note.data;
+	bad = plot_matrix(&m, path);
+	buffer_free(&note);
+	free(place);
+	free(count);
+	free(name);
+	return bad;
+}
+
+int
+results_write_matrix(const struct results *r, const struct matrix_options *o,
+    const char *path)
+{
+	struct confusion *c = results_confusion(r);
+	int *order = xcalloc((size_t)c->classes, sizeof(*order)), bad;
+
+	if (o->by_number)
+		for (int i = 0; i < c->classes; i++)
+			order[i] = i;
+	else
+		confusion_order(c, order);
+	bad = (is_table(path) ? write_table : draw_matrix)(r, c, order,
+	    o->counts, path);
+	free(order);
+	confusion_free(c);
+	return bad;
+}
+
+/* ---- the contact sheet ---- */
+
+enum { STRIP = 3, GAP = 4, SIDE = 160 };	/* frames of a sample, pixels */
+
+/*
+ * The first, the middle and the last frame of sample ${i}, side by side, into
+ * ${*to}; 0, or as fetch_clip.
+ */
+static int
+strip(const struct results *r, struct fetch *f, uint32_t i,
+    const struct image **to)
+{
+	struct sample m = dataset_sample(r->data, i);
+	int frame[STRIP] = { 0, m.frames / 2, m.frames - 1 };
+	struct fetch_clip c = { i, STRIP, SIDE, frame,
+		crop_test(m.width, m.height, 0, 1, 1) };
+	uint8_t *pixels = xmalloc(STRIP * SIDE * SIDE * 3);
+	struct image *all = image_new(STRIP * (SIDE + GAP) - GAP, SIDE, 3);
+	struct fetch_cost cost = { 0 };
+	atomic_int stop = 0;
+	int bad = fetch_clip(f, &c, pixels, &stop, &cost);
+
+	memset(all->data, 255, (size_t)all->w * all->h * 3);
+	if (bad)
+		fail("%s", fetch_error(f));
+	for (int k = 0; k < STRIP && !bad; k++)
+		for (int y = 0; y < SIDE; y++)
+			memcpy(all->data + ((size_t)y * all->w +
+			    (size_t)k * (SIDE + GAP)) * 3, pixels +
+			    ((size_t)k * SIDE + y) * SIDE * 3, SIDE * 3);
+	free(pixels);
+	*to = all;
+	return bad;
+}
+
+/* A sample that may stand on the sheet. */
+struct candidate { uint32_t sample; int predicted; double score; };
+
+static int
+most_confident(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->sample < y->sample ? -1 : 1;
+}
+
+/* All samples, or those that are wrong, most confident first; how many. */
+static uint32_t
+candidates(const struct results *r, int wrong, struct candidate **to)
+{
+	struct candidate *c = xcalloc((size_t)r->e->samples + 1, sizeof(*c));
+	double *p = xcalloc((size_t)r->e->classes, sizeof(*p));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->e->samples; i++) {
+		int label = dataset_sample(r->data, i).label, best;
+
+		results_best(r, i, 1, &best);
+		if (wrong && (label < 0 || label == best))
+			continue;
+		metric_softmax(results_scores(r, i), r->e->classes, p);
+		c[n++] = (struct candidate){ i, best, p[best] };
+	}
+	if (wrong)
+		qsort(c, n, sizeof(*c), most_confident);
+	free(p);
+	*to = c;
+	return n;
+}
+
+static int
+add_clip(const struct results *r, struct fetch *f, const struct candidate *c,
+    struct plot_clip *to)
+{
+	struct sample m = dataset_sample(r->data, c->sample);
+
+	*to = (struct plot_clip){ .caption = r->class[c->predicted],
+		.score = xprintf("%.3f", c->score), .key = m.key,
+		.mark = m.label < 0 ? PLOT_UNMARKED : m.label == c->predicted ?
+		PLOT_RIGHT : PLOT_WRONG };
+	if (to->mark == PLOT_WRONG)
+		to->note = xprintf("label: %s", r->class[m.label]);
+	return strip(r, f, c->sample, &to->m);
+}
+
+int
+results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
+{
+	struct candidate *c;
+	uint32_t all = candidates(r, wrong, &c);
+	struct plot_clip *clip;
+	struct plot_sheet s = { .title = r->title };
+	struct fetch *f = fetch_new(r->data);
+	struct buffer note = { 0 };
+	int bad = 0;
+
+	if ((uint32_t)n > all)
+		n = (int)all;
+	clip = xcalloc((size_t)n + 1, sizeof(*clip));
+	for (int k = 0; k < n && !bad; k++)
+		bad = add_clip(r, f, &c[wrong ? (uint32_t)k :
+		    (uint32_t)((uint64_t)k * all / (uint32_t)n)], &clip[k]);
+	if (wrong)
+		buffer_printf(&note, "the %d most confident of %u wrong "
+		    "predictions, with their scores", n, all);
+	else
+		buffer_printf(&note, "%d of %u samples, what they are predicted "
+		    "as, with its score", n, all);
+	add_summary(r, &note);
+	s.note = note.data;
+	s.clip = clip;
+	s.n = n;
+	/* About as wide as high: a clip is 5/3 as wide as high. */
+	s.columns = (int)ceil(sqrt(n * 3 / 5.));
+	if (!bad)
+		bad = plot_sheet(&s, path);
+	for (int k = 0; k < n; k++) {
+		image_free((struct image *)clip[k].m);
+		free((char *)clip[k].score);
+		free((char *)clip[k].note);
+	}
+	buffer_free(&note);
+	free(clip);
+	free(c);
+	fetch_free(f);
+	return bad;
+}

@@ -1,0 +1,504 @@
+/*
+ * Drawing: scales and their ticks; which classes stand together; pictures that
+ * say what they should, are as large as they should be, and are the same bytes
+ * when they are made again.
+ */
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "draw/plot.h"
+#include "draw/scale.h"
+#include "media/png.h"
+#include "train/confusion.h"
+
+#include "tap.h"
+
+static char dir[] = "/tmp/vt-draw.XXXXXX";
+
+/* ---- scales ---- */
+
+static void
+ticks_are(double min, double max, int log, int most, const char *want)
+{
+	struct scale s = { min, max, log };
+	struct tick tick[SCALE_TICKS];
+	int n = scale_ticks(&s, most, tick), inside = 1;
+	char got[512] = "";
+
+	for (int i = 0; i < n; i++) {
+		double at = scale_place(&s, tick[i].value);
+
+		inside &= at > -1e-6 && at < 1 + 1e-6;
+		strcat(strcat(got, i > 0 ? " " : ""), tick[i].text);
+	}
+	is_text(got, want, "ticks");
+	if (!inside)
+		ok(0, "ticks lie within the scale");
+}
+
+static void
+test_scales(void)
+{
+	struct scale s;
+
+	ticks_are(0, 358, 0, 9, "0 50 100 150 200 250 300 350");
+	ticks_are(0, 1, 0, 6, "0 0.2 0.4 0.6 0.8 1.0");
+	ticks_are(-0.013, 0.007, 0, 6, "-0.010 -0.005 0 0.005");
+	ticks_are(3.2, 3.4, 0, 4, "3.2 3.3 3.4");
+	ticks_are(0, 7e6, 0, 5, "0 2e6 4e6 6e6");
+	ticks_are(0, 2.5e-5, 0, 6, "0 5e-6 1e-5 1.5e-5 2e-5 2.5e-5");
+	ticks_are(1e-5, 1, 10, 6, "1e-5 0.0001 0.001 0.01 0.1 1");
+	ticks_are(1e-9, 1, 10, 5, "1e-8 1e-6 0.0001 0.01 1");
+	ticks_are(0.9, 60, 10, 9, "1 2 5 10 20 50");
+	ticks_are(60, 1100, 2, 6, "64 128 256 512 1024");
+	near(scale_place(&(struct scale){ 1, 8, 2 }, 2), 1.0 / 3, 1e-12,
+	    "a logarithm from arithmetic alone");
+	near(scale_place(&(struct scale){ 1e-3, 1e3, 10 }, 1), 0.5, 1e-12,
+	    "in decades too");
+	s = scale_fit(5, 5, 0, 1);
+	ok(s.min < 5 && s.max > 5, "one value has room around it");
+	s = scale_fit(0, 0, 0, 1);
+	ok(s.min < 0 && s.max > 0, "even 0");
+	s = scale_fit(0.1, 2, 0, 1);
+	ok(s.min == 0 && s.max > 2, "a range that nearly begins at 0 does");
+	s = scale_fit(0.1, 0.1, 10, 1);
+	ok(s.min < 0.1 && s.max > 0.1, "one value on a logarithm");
+}
+
+/* ---- which classes stand together ---- */
+
+/* Counts as rows of digits, "310 040 ...". */
+static struct confusion *
+counts(const char *rows)
+{
+	int n = (int)strcspn(rows, " ");
+	struct confusion *c = confusion_new(n);
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < n; k++)
+			for (int m = rows[i * (n + 1) + k] - '0'; m > 0; m--)
+				confusion_add(c, i, k);
+	return c;
+}
+
+static void
+order_is(const char *rows, const char *want, const char *what)
+{
+	struct confusion *c = counts(rows);
+	char got[64] = "";
+	int order[16];
+
+	confusion_order(c, order);
+	for (int i = 0; i < c->classes; i++)
+		got[i] = (char)('0' + order[i]);
+	is_text(got, want, what);
+	confusion_free(c);
+}
+
+static void
+test_order(void)
+{
+	order_is("5", "0", "one class");
+	order_is("300 030 003", "012", "no confusion: as they are numbered");
+	order_is("000 000 000", "012", "no samples either");
+	order_is("4001 0400 0040 1004", "0312", "two that are confused meet");
+	order_is("4000 0401 0040 0004", "0132", "in one direction, too");
+	order_is("40010 04001 00400 10040 01004", "03142",
+	    "pairs follow the lower of their numbers");
+	order_is("40200 04020 10402 02040 00104", "02413",
+	    "a chain 0-2-4 turns its links to each other");
+	/* 0 is predicted as 2 twice in nine times, 1 once, but always. */
+	order_is("702 001 009", "021", "shares decide, not counts");
+	order_is("7020 0010 0091 0007", "0213", "and both stand beside it");
+	order_is("4100 1410 0141 0014", "0123", "a band is in order already");
+}
+
+/* Large and random: every class once, and groups of five found again. */
+static void
+test_groups(void)
+{
+	enum { N = 400, SIZE = 5 };
+	struct confusion *c = confusion_new(N);
+	int order[N], seen[N] = { 0 }, whole = 0, places = 0;
+	unsigned draw = 1;
+
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < 40; k++) {
+			draw = draw * 1103515245u + 12345u;
+			/* i and i + 80, 160, ... belong together. */
+			confusion_add(c, i, k < 25 ? i :
+			    (i % 80) + 80 * (int)(draw >> 16) % 400);
+		}
+	confusion_order(c, order);
+	for (int i = 0; i < N; i++)
+		seen[order[i]]++;
+	for (int i = 0; i < N; i++)
+		places += seen[i] == 1;
+	is(places, N, "every class has one place");
+	for (int i = 0; i < N; i += SIZE) {
+		int same = 1;
+
+		for (int k = 1; k < SIZE; k++)
+			same &= order[i + k] % 80 == order[i] % 80;
+		whole += same;
+	}
+	is(whole, N / SIZE, "80 groups of 5 among 400 classes stand together");
+	confusion_free(c);
+}
+
+static void
+worst_are(const char *rows, int most, const char *want)
+{
+	struct confusion *c = counts(rows);
+	struct confused pair[8];
+	int n = confusion_worst(c, most, pair);
+	char got[64] = "";
+
+	for (int i = 0; i < n; i++)
+		sprintf(got + strlen(got), "%s%d>%d", i > 0 ? " " : "",
+		    pair[i].label, pair[i].predicted);
+	is_text(got, want, "the worst pairs");
+	confusion_free(c);
+}
+
+static void
+test_worst(void)
+{
+	worst_are("300 030 003", 8, "");
+	worst_are("312 040 503", 8, "2>0 0>2 0>1");
+	worst_are("312 040 503", 2, "2>0 0>2");
+	worst_are("220 140 001", 8, "0>1 1>0");
+	worst_are("520 042 203", 8, "2>0 1>2 0>1");
+	worst_are("0111 1011 1101 1110", 5, "0>1 0>2 0>3 1>0 1>2");
+}
+
+/* ---- pictures ---- */
+
+static const char *
+in_dir(const char *name)
+{
+	static char path[2][128];
+	static int next;
+	char *p = path[next++ % 2];
+
+	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+	return p;
+}
+
+static int
+draw_curves(const char *path)
+{
+	static double x[50], up[50], gap[50];
+	const struct plot_series s[] = { { "first & last", 50, x, up, 0 },
+		{ NULL, 50, x, gap, 1 }, { "third", 50, x, gap, 2 } };
+	struct plot_panel panel[] = { { { "one", 0, 0, 0 }, s, 3 },
+		{ { "two", 0, 0, 10 }, s, 2 }, { { "none", 0, 0, 0 }, s, 0 },
+		{ { "far", 1, 2, 0 }, s, 1 } };
+	static const double rule[] = { 10, 20 };
+
+	for (int i = 0; i < 50; i++) {
+		x[i] = i;
+		up[i] = i < 40 ? i * i : 1e300;
+		gap[i] = i % 10 == 3 ? NAN : i % 10 == 4 ? -1 : i % 10;
+	}
+	return plot_draw(&(struct plot){ "A title <of it>", "note", 400, 350,
+	    { "epoch", 0, 0, 0 }, rule, 2, panel, 4 }, path);
+}
+
+/* ${n} classes, each predicted as itself 7, 8 or 9 times and as the next one
+ * twice. */
+static int
+draw_matrix(int n, int percent, const char *path)
+{
+	static double count[400 * 400];
+	static const char *name[400];
+	struct plot_pair pair[PLOT_PAIRS];
+	struct plot_matrix m = { .title = "A matrix", .note = NULL,
+		.row_label = "label", .column_label = "predicted as",
+		.pair_label = "Most confused", .n = n, .name = name,
+		.count = count, .percent = percent, .pair = pair };
+	int bad;
+
+	memset(count, 0, sizeof(count));
+	for (int i = 0; i < n; i++) {
+		char *text = xprintf("class %d", 1000 + i);
+
+		name[i] = text;
+		count[i * n + i] = 7 + i % 3;
+		if (n > 1)
+			count[i * n + (i + 1) % n] = 2;
+	}
+	for (; m.pairs < PLOT_PAIRS && m.pairs < n && n > 1; m.pairs++)
+		pair[m.pairs] = (struct plot_pair){ m.pairs,
+			(m.pairs + 1) % n };
+	bad = plot_matrix(&m, path);
+	for (int i = 0; i < n; i++)
+		free((char *)name[i]);
+	return bad;
+}
+
+static int
+draw_small(const char *path)
+{
+	return draw_matrix(3, 1, path);
+}
+
+static int
+draw_counts(const char *path)
+{
+	return draw_matrix(3, 0, path);
+}
+
+static int
+draw_named(const char *path)
+{
+	return draw_matrix(174, 1, path);
+}
+
+static int
+draw_large(const char *path)
+{
+	return draw_matrix(400, 1, path);
+}
+
+static int
+draw_one(const char *path)
+{
+	return draw_matrix(1, 1, path);
+}
+
+static int
+draw_sheet(const char *path)
+{
+	struct image *small = image_new(200, 10, 1), *large = image_new(300, 40, 3);
+	struct plot_clip c[] = { { small, PLOT_RIGHT, "jump", "0.912", NULL,
+		"key-1" }, { large, PLOT_WRONG, "a longer name than the frame",
+		"0.5", "label: fall", NULL }, { small, 0, NULL, NULL, NULL, NULL },
+		{ large, 0, NULL, NULL, "note", NULL } };
+	int bad = plot_sheet(&(struct plot_sheet){ "A sheet", NULL, c, 4, 3 },
+	    path);
+
+	image_free(small);
+	image_free(large);
+	return bad;
+}
+
+static int
+draw_empty(const char *path)
+{
+	return plot_sheet(&(struct plot_sheet){ "A sheet", "of nothing", NULL, 0,
+	    0 }, path);
+}
+
+/* Names that would stop a careless program: bytes that are no text, controls,
+ * letters that the plain font lacks. */
+static int
+draw_odd(const char *path)
+{
+	static const double count[9] = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	static const char *const name[] = { "bad \xff\xc3", "\x1b[31m\ttab\xc2\x85",
+		"\xe8\xb5\xb0 \xd0\xb1\xd0\xb5\xd0\xb3 \xf0\x9f\x98\x80" };
+
+	return plot_matrix(&(struct plot_matrix){ .title = "", .row_label = "",
+	    .column_label = "", .pair_label = "", .n = 3, .name = name,
+	    .count = count }, path);
+}
+
+/*
+ * ${draw} as all three kinds: each the same bytes again; the PNG of w x h pixels
+ * (0: any), with some ink and a margin; the SVG with each of ${says}, ended by
+ * NULL, on a line of its description.
+ */
+static void
+check_picture(const char *what, int (*draw)(const char *path), int w, int h,
+    const char *const *says)
+{
+	static const char *const kinds[] = { "png", "svg", "pdf" };
+	static const char *const magic[] = { "\x89PNG", "<?xml", "%PDF" };
+
+	for (int i = 0; i < 3; i++) {
+		char name[2][16];
+		struct buffer a = { 0 }, b = { 0 };
+		struct image *m;
+		double ink = 0;
+		int margin = 1;
+
+		snprintf(name[0], 16, "a.%s", kinds[i]);
+		snprintf(name[1], 16, "b.%s", kinds[i]);
+		if (!ok(draw(in_dir(name[0])) == 0 && draw(in_dir(name[1])) == 0 &&
+		    file_read(in_dir(name[0]), &a) == 0 &&
+		    file_read(in_dir(name[1]), &b) == 0, "%s: is drawn as %s",
+		    what, kinds[i]))
+			continue;
+		ok(a.n == b.n && memcmp(a.data, b.data, a.n) == 0,
+		    "%s: the same bytes again", what);
+		ok(memcmp(a.data, magic[i], strlen(magic[i])) == 0,
+		    "%s: it is a %s", what, kinds[i]);
+		for (int k = 0; i == 1 && says[k] != NULL; k++) {
+			char *line = xprintf("\n%s\n", says[k]);
+
+			ok(strstr(a.data, line) != NULL, "%s: says %s", what,
+			    says[k]);
+			free(line);
+		}
+		if (i == 0 && (m = png_decode(a.data, a.n)) != NULL) {
+			ok((w == 0 || m->w == w) && (h == 0 || m->h == h),
+			    "%s: %d x %d pixels", what, m->w, m->h);
+			for (int k = 0; k < m->w * m->h; k++) {
+				int x = k % m->w, y = k / m->w;
+
+				ink += 255 - m->data[3 * k + 1];
+				if (x == 0 || y == 0 || x == m->w - 1 ||
+				    y == m->h - 1)
+					margin &= m->data[3 * k] == 255;
+			}
+			ink /= 255. * m->w * m->h;
+			ok(ink > 0.0005 && ink < 0.6, "%s: %.2f %% ink", what,
+			    100 * ink);
+			ok(margin, "%s: nothing touches the edge", what);
+			image_free(m);
+		} else if (i == 0) {
+			ok(0, "%s: the PNG can be read", what);
+		}
+		buffer_free(&a);
+		buffer_free(&b);
+	}
+}
+
+static void
+test_pictures(void)
+{
+	static const char *const none[] = { NULL };
+	static const char *const curves[] = { "A title &lt;of it&gt;", "note",
+		"first &amp; last", "third", "epoch", "one", "two", "far", "40",
+		NULL };
+	static const char *const percent[] = { "A matrix", "label",
+		"predicted as", "class 1000", "class 1002", "N", "9", "11",
+		"78", "82", "22", "18", "% of N", NULL };
+	static const char *const number[] = { "class 1001", "7", "8", "9", "2",
+		"samples", NULL };
+	static const char *const named[] = { "class 1000", "class 1173",
+		"Most confused", "2 of 9", "22 %", "20", NULL };
+	static const char *const large[] = { "class 1000", "class 1019",
+		"class 1020", "Most confused", "2 of 10", "20", NULL };
+	static const char *const sheet[] = { "jump", "0.912", "key-1",
+		"label: fall", "0.5", "note", NULL };
+	static const char *const empty[] = { "A sheet", "of nothing", NULL };
+	static const char *const odd[] = { "bad ??", "?[31m?tab?",
+		"\xe8\xb5\xb0 \xd0\xb1\xd0\xb5\xd0\xb3 \xf0\x9f\x98\x80",
+		NULL };
+	struct buffer b = { 0 };
+
+	check_picture("curves", draw_curves, 800, 700, curves);
+	check_picture("3 classes", draw_small, 0, 0, percent);
+	check_picture("3 classes in counts", draw_counts, 0, 0, number);
+	check_picture("174 classes", draw_named, 0, 0, named);
+	check_picture("400 classes", draw_large, 0, 0, large);
+	ok(file_read(in_dir("a.svg"), &b) == 0 &&
+	    strstr(b.data, "\nclass 1100\n") == NULL,
+	    "400 classes: only those of the pairs are named");
+	buffer_free(&b);
+	check_picture("1 class", draw_one, 0, 0, none);
+	check_picture("a sheet", draw_sheet, 0, 0, sheet);
+	check_picture("an empty sheet", draw_empty, 0, 0, empty);
+	check_picture("odd names", draw_odd, 0, 0, odd);
+}
+
+static void
+refused(int bad, const char *why, const char *wanted, const char *what)
+{
+	ok(bad != 0 && strstr(why, wanted) != NULL, "%s", what);
+}
+
+static void
+test_refusals(void)
+{
+	static const char *const names[] = { "x.jpg", "x", "png", "x.png.gz",
+		"x.PNG.txt" };
+	char why[512];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		fail_capture(why, sizeof(why));
+		refused(plot_ready(names[i]), why, "wanted a name that ends with "
+		    ".png, .svg or .pdf", names[i]);
+		refused(draw_small(names[i]), why, names[i], "nor is it drawn");
+		fail_capture(NULL, 0);
+	}
+	fail_capture(why, sizeof(why));
+	refused(draw_small("/nowhere/x.svg"), why, "/nowhere/x.svg",
+	    "a folder that is not there");
+	refused(draw_matrix(0, 1, in_dir("x.png")), why, "0 classes",
+	    "a matrix of nothing");
+	fail_capture(NULL, 0);
+	is(plot_ready("a.png") + plot_ready("b.svg") + plot_ready("c.pdf") +
+	    plot_ready("-"), 0, "what can be drawn");
+}
+
+#ifdef VT_HAVE_CAIRO
+#include "draw/cairo/matrix.h"
+
+static void
+test_colours(void)
+{
+	for (int diagonal = 0; diagonal < 2; diagonal++) {
+		double last = 2;
+		int darker = 1;
+
+		for (int i = 0; i <= 100; i++) {
+			struct ink k = matrix_ink(i / 100., diagonal);
+			double grey = .299 * k.r + .587 * k.g + .114 * k.b;
+
+			darker &= grey < last;
+			last = grey;
+		}
+		ok(darker, "the more the darker, %s the diagonal", diagonal ?
+		    "on" : "off");
+		ok(ink_dark(matrix_ink(1, diagonal)) &&
+		    !ink_dark(matrix_ink(0, diagonal)),
+		    "white numbers on dark ground only");
+	}
+}
+
+static void
+test_drawing(void)
+{
+	test_colours();
+	test_pictures();
+	test_refusals();
+}
+#else
+static void
+test_drawing(void)
+{
+	char why[512];
+
+	fail_capture(why, sizeof(why));
+	refused(plot_ready("a.png"), why, "no cairo", "without cairo: says so");
+	refused(draw_small(in_dir("a.png")), why, "CAIRO=yes", "and what to do");
+	refused(draw_curves(in_dir("a.png")), why, "no cairo", "curves");
+	refused(draw_sheet(in_dir("a.png")), why, "no cairo", "a sheet");
+	fail_capture(NULL, 0);
+	skip("pictures", "built without cairo");
+}
+#endif
+
+int
+main(void)
+{
+	if (mkdtemp(dir) == NULL)
+		return 2;
+	test_scales();
+	test_order();
+	test_groups();
+	test_worst();
+	test_drawing();
+	for (int i = 0; i < 6; i++) {
+		static const char *const left[] = { "a.png", "b.png", "a.svg",
+			"b.svg", "a.pdf", "b.pdf" };
+
+		unlink(in_dir(left[i]));
+	}
+	rmdir(dir);
+	return done();
+}
