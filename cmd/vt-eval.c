@@ -519,6 +519,12 @@ run(struct session *s)
 		status = EXIT_RANKS;
 	if (status != 0)
 		return (int)status;
+	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(checkpoint),
+	    s->state.model, s->state.step, s->state.epoch);
+	detail("%s: %" PRIu64 " samples of %d classes; clips %" PRId64 ", crops %"
+	    PRId64 ", frames %d, crop size %d", text_quote(data),
+	    (uint64_t)dataset_samples(s->data), s->classes, clips, crops,
+	    s->views.t, s->views.side);
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
 	started = clock_seconds();
@@ -548,6 +554,7 @@ main(int argc, char **argv)
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
+	program_verbose(verbose);
 	if (operand < argc)
 		options_wrong("%s: no operands are taken",
 		    text_quote(argv[operand]));

@@ -438,7 +438,7 @@ say_more(const struct schedule *s)
 			if (s->stage[i].cell[k].batch / s->stage[i].cell[k].group <
 			    least->batch / least->group)
 				least = &s->stage[i].cell[k];
-	note("%d epochs in %d stages; %d ranks at most, since a batch of %d has "
+	detail("%d epochs in %d stages; %d ranks at most, since a batch of %d has "
 	    "%d BN groups of %d clips", schedule_epochs(s), s->stages,
 	    least->batch / least->group, least->batch,
 	    least->batch / least->group, least->group);
@@ -453,6 +453,7 @@ main(int argc, char **argv)
 	program_start(argv[0]);
 	first = options_parse(&command, argc, argv);
 	program_quiet(set.quiet);
+	program_verbose(set.verbose);
 	if (argc - first > 1)
 		options_wrong("%s: one table at most", text_quote(argv[first + 1]));
 	made = first == argc;
@@ -461,8 +462,7 @@ main(int argc, char **argv)
 	s = made ? make() : read_operand(argv[first]);
 	if (s == NULL)
 		return EXIT_USAGE;
-	if (set.verbose)
-		say_more(s);
+	say_more(s);
 	if (set.summary) {
 		struct buffer b = { 0 };
 

@@ -653,6 +653,23 @@ set_up(struct session *s)
 	return agree(s->comm, trainer_plan(&s->t));
 }
 
+/* What a run is, for those who ask. */
+static void
+say_run(const struct session *s)
+{
+	uint64_t samples = dataset_samples(s->train);
+
+	detail("%s: %" PRIu64 " samples of %d classes", text_quote(data), samples,
+	    dataset_classes(s->train));
+	detail("%s: %" PRIu64 " parameters on %s, %d rank%s of %d thread%s",
+	    s->graph->name, (uint64_t)graph_parameters(s->graph),
+	    s->backend->name, s->comm->size, s->comm->size == 1 ? "" : "s",
+	    s->threads, s->threads == 1 ? "" : "s");
+	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
+	    text_quote(schedule_path), schedule_epochs(s->schedule),
+	    schedule_steps(s->schedule, samples), s->t.state.step);
+}
+
 static int
 train(struct session *s)
 {
@@ -660,6 +677,7 @@ train(struct session *s)
 
 	if ((status = load_or_begin(s)) != 0)
 		return status;
+	say_run(s);
 	if ((s->t.loading.trace = open_trace(s)) == NULL && trace != NULL)
 		status = EXIT_FAILED;
 	if (s->comm->rank == 0 && status == 0)
@@ -727,6 +745,7 @@ main(int argc, char **argv)
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
+	program_verbose(verbose);
 	if (operand < argc)
 		options_wrong("%s: no operands are taken",
 		    text_quote(argv[operand]));

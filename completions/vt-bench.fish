@@ -38,7 +38,7 @@ complete -c vt-bench -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, 
 complete -c vt-bench -s j -l threads -r -f -d 'threads that work; 0: one for each core (0)'
 complete -c vt-bench -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-bench -s q -l quiet -d 'no warnings; twice: no errors either'
-complete -c vt-bench -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-bench -s v -l verbose -d 'say more of what is done'
 complete -c vt-bench -s h -l help -d 'show this help'
 complete -c vt-bench -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-bench -l print-config -d 'show all settings in force, as a file for -c'

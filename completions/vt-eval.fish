@@ -41,7 +41,7 @@ complete -c vt-eval -l loader-memory -r -f -d 'pixels loaded ahead in each rank,
 complete -c vt-eval -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-eval -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
 complete -c vt-eval -s q -l quiet -d 'no warnings; twice: no errors either'
-complete -c vt-eval -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-eval -s v -l verbose -d 'say more of what is done'
 complete -c vt-eval -s h -l help -d 'show this help'
 complete -c vt-eval -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-eval -l print-config -d 'show all settings in force, as a file for -c'

@@ -42,7 +42,7 @@ complete -c vt-extract -l memory -r -f -d 'of encoded frames; the rest go to a f
 complete -c vt-extract -s n -l dry-run -d 'only list what would be stored'
 complete -c vt-extract -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-extract -s q -l quiet -d 'no warnings; twice: no errors either'
-complete -c vt-extract -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-extract -s v -l verbose -d 'say more of what is done'
 complete -c vt-extract -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
 complete -c vt-extract -s h -l help -d 'show this help'
 complete -c vt-extract -s V -l version -d 'show the version; with -v the libraries too'

@@ -43,7 +43,7 @@ complete -c vt-schedule -l plot -r -F -d 'draw shapes, batch and learning rate a
 complete -c vt-schedule -s f -l force -d 'replace files that exist'
 complete -c vt-schedule -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-schedule -s q -l quiet -d 'no warnings; twice: no errors either'
-complete -c vt-schedule -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-schedule -s v -l verbose -d 'say more of what is done'
 complete -c vt-schedule -s h -l help -d 'show this help'
 complete -c vt-schedule -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-schedule -l print-config -d 'show all settings in force, as a file for -c'

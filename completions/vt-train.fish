@@ -54,7 +54,7 @@ complete -c vt-train -l trace-samples -r -F -d 'list every clip: step, key, fram
 complete -c vt-train -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-train -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'
 complete -c vt-train -s q -l quiet -d 'no warnings; twice: no errors either'
-complete -c vt-train -s v -l verbose -d 'say more; twice: timings too'
+complete -c vt-train -s v -l verbose -d 'say more of what is done'
 complete -c vt-train -s h -l help -d 'show this help'
 complete -c vt-train -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-train -l print-config -d 'show all settings in force, as a file for -c'

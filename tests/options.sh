@@ -177,6 +177,25 @@ check_says "too" 'no option --batch \(an option of vt-schedule\)'
 check_exit "--short-side of vt-pack" 2 vt-pack --short-side=128
 check_says "is known by two" 'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
 
+# ---- -v says something ----
+
+# Those of vt-extract, vt-pack, vt-bench and vt-schedule have tests of their own.
+"$BUILD/tests/tools/makeset" "$T/train" 16 4 40 32 1 || not_ok "a set"
+vt-schedule --batch=8 --frames=2 --crop=16 --epochs=1 --milestones=none -o "$T/s.tsv"
+check_exit "vt-train" 0 vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
+check_same "without -v nothing" "" "$(cat "$T/err")"
+rm -r "$T/run"
+check_exit "vt-train -v" 0 vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
+check_says "says on what it trains" 'note: .*/train: 16 samples of [0-9]+ classes$'
+check_says "what" 'note: tsm_tiny: [0-9]+ parameters on ref, 1 rank of 1 thread$'
+check_says "how long" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
+check_says "and what is saved" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
+check_exit "vt-eval" 0 vt-eval -m "$T/run/final.safetensors" -i "$T/train" --device=ref
+check_same "without -v nothing" "" "$(cat "$T/err")"
+check_exit "vt-eval -v" 0 vt-eval -v -m "$T/run/final.safetensors" -i "$T/train" --device=ref
+check_says "says what it scores" 'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
+check_says "and in which views" 'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
+
 echo 'epoch = 7' >"$T/wrong"
 check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"
 check_says "says where, and the nearest name" "wrong:1: no option epoch \(did you mean epochs\?\)"

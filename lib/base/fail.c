@@ -14,7 +14,7 @@
 #define LINE 2048
 
 static const char *name = "vt";
-static int my_rank, ranks = 1, quiet;
+static int my_rank, ranks = 1, quiet, verbose;
 static void (*before_message)(void);
 static _Thread_local struct { char *buf; size_t size; } capture;
 
@@ -58,6 +58,12 @@ void
 program_quiet(int level)
 {
 	quiet = level;
+}
+
+void
+program_verbose(int level)
+{
+	verbose = level;
 }
 
 void
@@ -196,6 +202,18 @@ note(const char *fmt, ...)
 	va_list ap;
 
 	if (quiet >= 1 || my_rank != 0)
+		return;
+	va_start(ap, fmt);
+	say("note", fmt, ap);
+	va_end(ap);
+}
+
+void
+detail(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (verbose < 1 || quiet >= 1 || my_rank != 0)
 		return;
 	va_start(ap, fmt);
 	say("note", fmt, ap);

@@ -39,9 +39,16 @@ int fail_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* fail_null(fmt, ...): as fail, for functions that return a pointer. */
 #define fail_null(...) (fail(__VA_ARGS__), NULL)
 
-/* warning, note: print and go on.  Notes come from rank 0 only. */
+/* program_verbose(level): from 1 on, details are printed. */
+void program_verbose(int level);
+
+/*
+ * warning, note, detail: print and go on.  Notes and details come from rank 0
+ * only; details, which are notes for those who asked for more, with -v.
+ */
 void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* die(status, fmt, ...): print an error and exit with ${status}. */
 _Noreturn void die(int status, const char *fmt, ...)

@@ -63,7 +63,7 @@ struct command {
 	    "no warnings; twice: no errors either", NULL, 0, 0, 0 }
 #define OPTION_VERBOSE(to) \
 	{ 'v', "verbose", OPTION_COUNT, to, NULL, \
-	    "say more; twice: timings too", NULL, 0, 0, 0 }
+	    "say more of what is done", NULL, 0, 0, 0 }
 #define OPTION_PROGRESS(to) \
 	{ 0, "progress", OPTION_CHOICE, to, "WHEN", \
 	    "live line: auto (on a terminal), always or never", \

@@ -49,6 +49,7 @@ save(struct saver *s)
 		if (why[0] != '\0')
 			warning("%s", why);	/* what it could not remove */
 		s->safe = s->step;
+		detail("%s is saved", text_quote(path));
 		snapshot_free(s->copy);
 		s->copy = NULL;
 	}
