@@ -369,7 +369,7 @@ job_free(struct job *j)
 	class_list_free(&j->classes);
 	list_free(&j->list);
 	free(j->label);
-	free(j->key);
+	extract_keys_free(j->key, j->list.n);
 }
 
 int

@@ -226,6 +226,44 @@ check_says "are both named" 'w1.mp4 and .*w1.avi have the same key'
 check "before anything is written" test ! -e "$T/two.tar"
 rm "$T/set/walk/w1.avi"
 
+# ---- a path in a set does not tell how it was typed ----
+
+ln -s "$T/set" "$T/link"
+check_exit "videos below --root" 0 vt-extract --root "$T/set" "$T"/set/*/*.mp4 -o "$T/absolute.tar"
+check_same "keep the path below it" "fall/f1.mp4 fall/f2.mp4 walk/w1.mp4" \
+	"$(tar xOf "$T/absolute.tar" --wildcards '*.json' | sed 's/}{/}\n{/g' | jq -r .src | xargs)"
+# typed WHAT DIRECTORY ARGUMENT...: from there, the same stream
+typed() {
+	what=$1
+	cd "$2" || exit 2
+	shift 2
+	vt-extract -q "$@" -o "$T/typed.tar" 2>"$T/err" || cat "$T/err"
+	cd "$OLDPWD" || exit 2
+	check "$what: the same bytes" cmp "$T/absolute.tar" "$T/typed.tar"
+	rm -f "$T/typed.tar"
+}
+all="fall/f1.mp4 fall/f2.mp4 walk/w1.mp4"
+typed "relative" "$T" --root set set/fall/f1.mp4 set/fall/f2.mp4 set/walk/w1.mp4
+# shellcheck disable=SC2086
+typed "no root, relative" "$T/set" $all
+typed "no root, absolute" "$T/set" "$T/set/fall/f1.mp4" "$T/set/fall/f2.mp4" "$T/set/walk/w1.mp4"
+typed "with ./ and //" "$T" --root ./set/ ./set//fall/f1.mp4 set/./fall/f2.mp4 ././set/walk/w1.mp4
+typed "with .." "$T/set/walk" --root .. ../fall/f1.mp4 ../fall/../fall/f2.mp4 w1.mp4
+typed "a relative root, absolute paths" "$T" --root set "$T/set/fall/f1.mp4" "$T/set/fall/f2.mp4" "$T/set/walk/w1.mp4"
+typed "an absolute root, relative paths" "$T" --root "$T/set" set/fall/f1.mp4 set/fall/f2.mp4 set/walk/w1.mp4
+# shellcheck disable=SC2086
+typed "in a linked directory" "$T/link" $all
+typed "through a link" "$T" --root "$T/set" link/fall/f1.mp4 "$T/link/fall/f2.mp4" set/walk/w1.mp4
+mkdir "$T/away"
+check_same "elsewhere, the bare name is kept" "w1.mp4 w1" \
+	"$(cd "$T/away" && info "$T/set/walk/w1.mp4" | jq -r '"\(.src) \(.key)"')"
+cp "$V/a.mp4" "$T/set/fall/w1.mp4"
+check_exit "and two of one name are refused" 1 sh -c 'cd "$1/away" && vt-extract ../set/walk/w1.mp4 ../set/fall/w1.mp4' sh "$T"
+check_says "with what helps" 'have the same key, w1 .with --root=DIR'
+rm "$T/set/fall/w1.mp4"
+check_exit "a video beside --root" 1 vt-extract --root "$T/set/walk" "$T/set/fall/f1.mp4"
+check_says "is refused" 'f1.mp4: not below .*walk'
+
 # ---- dry run ----
 
 vt-extract -n --root "$T/set" --label-from=dir --short-side=32 "$T"/set/*/*.mp4 >"$T/dry"

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "data/below.h"
 #include "data/extract_all.h"
 
 #define Q text_quote
@@ -28,6 +29,20 @@ by_key(const void *a, const void *b, void *keys)
 	return order != 0 ? order : i - j;
 }
 
+/*
+ * Nothing of a path but what lies below the root enters a set, so its bytes do
+ * not tell how the path was typed, nor whose machine it was.
+ */
+static char *
+source_of(const char *path, const char *root)
+{
+	char *below = path_below(path, root != NULL ? root : ".");
+
+	if (below != NULL || root == NULL)
+		return below != NULL ? below : xstrdup(path_base(path));
+	return fail_null("%s: not below %s", Q(path), Q(root));
+}
+
 int
 extract_keys(const struct list *l, const char *root, struct extract_key *key)
 {
@@ -35,21 +50,33 @@ extract_keys(const struct list *l, const char *root, struct extract_key *key)
 
 	for (size_t i = 0; i < l->n; i++) {
 		order[i] = (int)i;
-		if (key_from_path(l->row[i].path, root, key[i].text) != 0)
+		key[i].source = source_of(l->row[i].path, root);
+		if (key[i].source == NULL ||
+		    key_from_path(key[i].source, key[i].text) != 0)
 			goto out;
 	}
 	qsort_r(order, l->n, sizeof(*order), by_key, key);
 	for (size_t i = 1; i < l->n; i++)
 		if (strcmp(key[order[i - 1]].text, key[order[i]].text) == 0) {
-			fail("%s and %s have the same key, %s",
+			fail("%s and %s have the same key, %s%s",
 			    Q(l->row[order[i - 1]].path),
-			    Q(l->row[order[i]].path), key[order[i]].text);
+			    Q(l->row[order[i]].path), key[order[i]].text,
+			    root == NULL ? " (with --root=DIR, keys hold the "
+			    "folders below DIR)" : "");
 			goto out;
 		}
 	result = 0;
 out:
 	free(order);
 	return result;
+}
+
+void
+extract_keys_free(struct extract_key *key, size_t n)
+{
+	for (size_t i = 0; key != NULL && i < n; i++)
+		free(key[i].source);
+	free(key);
 }
 
 /* ---- results, in order ---- */
@@ -96,7 +123,7 @@ write_sample(const struct extract_run *r, int i, struct extraction *x)
 		.width = x->width, .height = x->height, .fps_num = x->fps.num,
 		.fps_den = x->fps.den, .flags = x->flags,
 		.status = extract_status_name(x->status),
-		.source = r->list->row[i].path, .source_bytes = x->bytes,
+		.source = r->key[i].source, .source_bytes = x->bytes,
 		.source_hash = x->hash, .time = x->time,
 	};
 

@@ -12,15 +12,19 @@
 #include "shard/key.h"
 #include "shard/stream.h"
 
-struct extract_key { char text[KEY_MAX + 1]; };
+/* What a set calls a video: its path below the root, and the key from that. */
+struct extract_key { char *source, text[KEY_MAX + 1]; };
 
 /*
- * extract_keys(l, root, key): the keys of all rows, below ${root} if it is not
- * NULL.  -1 after a message naming both paths if two have one key: they would
- * become one sample.
+ * extract_keys(l, root, key): those of all rows.  With a NULL ${root}, it is
+ * the current directory, and a video that is not below it has its bare name.
+ * -1 after a message if a path is not below ${root}, or naming both paths if
+ * two have one key: they would become one sample.  extract_keys_free frees the
+ * ${n} sources and ${key}, which came from xcalloc.
  */
 int extract_keys(const struct list *l, const char *root,
     struct extract_key *key);
+void extract_keys_free(struct extract_key *key, size_t n);
 
 struct extract_run {
 	const struct extract_options *how;

@@ -44,21 +44,6 @@ next_part(const char **path, struct part *p)
 	return p->n > 0;
 }
 
-/* Move ${*path} after the components of ${root}; -1 if it is not below. */
-static int
-strip_root(const char **path, const char *root)
-{
-	struct part want, got;
-
-	if ((root[0] == '/') != (*path[0] == '/'))
-		return -1;
-	while (next_part(&root, &want))
-		if (!next_part(path, &got) || got.n != want.n ||
-		    memcmp(got.s, want.s, want.n) != 0)
-			return -1;
-	return 0;
-}
-
 /*
  * Only '=' begins an escape and only bytes that are not plain need one, so
  * the way back is clear.  The one plain byte that is ever escaped is the first
@@ -75,16 +60,13 @@ escape(struct buffer *b, struct part p)
 }
 
 int
-key_from_path(const char *path, const char *root, char *key)
+key_from_path(const char *path, char *key)
 {
 	struct buffer b = { 0 };
 	const char *rest = path;
 	struct part p, last = { NULL, 0 };
 	size_t n = KEPT;
 
-	if (root != NULL && strip_root(&rest, root) != 0)
-		return fail("%s: not below %s", text_quote(path),
-		    text_quote(root));
 	while (next_part(&rest, &p)) {
 		if (last.n > 0) {
 			escape(&b, last);
