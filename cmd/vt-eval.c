@@ -220,7 +220,7 @@ open_all(struct session *s)
 		return EXIT_FAILED;
 	bad = checkpoint_read(s->checkpoint, &s->file, &s->state);
 	if (bad)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return checkpoint_status(bad);
 	read_classes(s);
 	if ((s->data = dataset_open(data, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;

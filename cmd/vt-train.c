@@ -1,5 +1,6 @@
 /* vt-train: shards, a network and a schedule become checkpoints. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -525,7 +526,10 @@ take_directory(struct session *s, const struct resume *r, int found)
 	s->t.run = &s->run;
 	if (inside)
 		s->t.safe_step = r->state.step;
-	return inside ? resume_set_aside(out, r) : 0;
+	if (inside && resume_set_aside(out, r) != 0)
+		return -1;
+	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
+	    hash128(r->file.file.data, r->file.file.n));
 }
 
 /* Numbers that rank 0 tells the others. */
@@ -686,6 +690,11 @@ train(struct session *s)
 		return status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
+	if (s->comm->rank == 0 && quiet == 0)
+		stop_say("\nvt-train: note: the step is finished and saved first; "
+		    "a second Ctrl-C ends at once\n");
+	/* A pipe that is closed must not end the run: the log has everything. */
+	signal(SIGPIPE, SIG_IGN);
 	status = trainer_run(&s->t);
 	if (s->t.loading.trace != NULL && fclose(s->t.loading.trace) != 0 &&
 	    status == 0) {
@@ -768,7 +777,7 @@ main(int argc, char **argv)
 		status = end_run(&s, train(&s));
 	close_session(&s);
 	comm_close(s.comm);
-	if (stdout_done() != 0 && status == 0)
+	if (dry_run && stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
 	free(arguments);
 	return status;

@@ -96,6 +96,7 @@ cat >"$T/fault.c" <<'SHIM'
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int rename(const char *from, const char *to)
 {
 	static int seen;
@@ -108,6 +109,19 @@ int rename(const char *from, const char *to)
 			return errno = EIO, -1;
 	}
 	return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+}
+/* While the file FAULT_HOLD is there, nothing is read at an offset. */
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+	const char *hold = getenv("FAULT_HOLD");
+
+	while (hold != NULL && access(hold, F_OK) == 0)
+		usleep(10000);
+	return ((ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread"))(fd, to, n, at);
+}
+ssize_t pread64(int fd, void *to, size_t n, off_t at)
+{
+	return pread(fd, to, n, at);
 }
 SHIM
 shim=yes
@@ -170,4 +184,150 @@ check_exit "unless none is wanted" 0 train lost --keep-best none
 check_same "by loss, the best is counted anew" "" "$(train loss --stop-after 0.001s >/dev/null 2>&1
 	train loss --keep-best loss >/dev/null 2>"$T/err" || cat "$T/err"
 	for i in "$T/loss/best.safetensors"; do [ "$(meta "$i" vt.best_metric)" = loss ] || echo "not by loss"; done)"
+
+# ---- NaN and infinity ----
+
+cp -r "$T/ref" "$T/nan"
+for f in "$T"/nan/ckpt-*; do rm -f "$f"; done
+rm "$T/nan/final.safetensors"
+train early --stop-after 0.001s >/dev/null 2>&1	# one step
+check_same "one that stopped after a step" "unfinished 75" "$(state early)"
+first=$T/early/ckpt-0000000001.safetensors
+cp "$first" "$T/nan/" && cp "$first" "$T/nan/ckpt-0000000003.safetensors"
+poison "$T/nan/ckpt-0000000003.safetensors" bn/bn1.running_mean "$NAN"
+cp "$T/nan/ckpt-0000000003.safetensors" "$T/poison.safetensors"
+check_exit "vt-eval of a checkpoint with NaN is exit 5" 5 \
+	vt-eval -m "$T/poison.safetensors" -i "$T/val" --device ref
+check_says "and says where" 'tensor bn/bn1.running_mean holds NaN'
+check "vt-train goes on from the newest that is finite" train nan
+check "and puts the other aside" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
+check_same "to the same weights" "$final" "$(meta "$T/nan/final.safetensors" vt.tensors)"
+mkdir "$T/nans" && cp "$T/poison.safetensors" "$T/nans/ckpt-0000000003.safetensors"
+check_exit "none that is finite is exit 5" 5 train nans
+check_same "which --status says, too" "diverged 5" "$(state nans)"
+HUGE='\171\226\230\176'		# 1e38
+cp "$first" "$T/huge.safetensors"
+poison "$T/huge.safetensors" model/fc.weight "$HUGE"
+poison "$T/huge.safetensors" model/conv1.weight "$HUGE"
+check_exit "vt-eval of scores that are not finite is exit 5" 5 \
+	vt-eval -m "$T/huge.safetensors" -i "$T/val" --device ref
+check_says "and says of which sample" 'sample s[0-9]+: the score of class [0-9] is'
+# A variance that overflows leaves the loss finite: nothing else would tell.
+mkdir "$T/variance" && cp "$first" "$T/variance/"
+poison "$T/variance/ckpt-0000000001.safetensors" model/conv1.weight '\354\170\055\142'	# 8e20
+check_exit "running statistics that overflow are a divergence" 5 train variance
+check_says "and said" 'step 1: .*normalisations'
+check_same "the checkpoint before stays the only one" "ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
+
+# ---- what is saved before the end ----
+
+check_same "a run that stopped has an end in its log" 75 "$(jq -r 'select(.type=="end").status' "$T/early/log.jsonl")"
+sed 's/\t0\.1\t/\t1e9\t/' "$T/s.tsv" >"$T/hot.tsv"
+hot() {
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --seed 7 --device ref -q "$@"
+}
+check_exit "divergence is exit 5" 5 hot
+check_same "--status says so" "diverged 5" "$(state hot)"
+step=$(jq -r .step "$T/said")
+check "what was finite is saved" test "$step" -ge 1
+check_same "and is all finite" 0 "$(vt-eval -m "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
+	grep -c 'holds NaN' "$T/err")"
+check_exit "again, it diverges again" 5 hot
+check_same "a loop that goes on at 75 ends" "5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
+	[ $s = 75 ] || break; done 2>/dev/null; echo "$s $n")"
+
+# All frames of a sample that the second step is the first to see are damaged.
+train trace --trace-samples "$T/trace.tsv" >/dev/null
+key=$(awk -F'\t' '$1 == 1 { print $3; exit }' "$T/trace.tsv")
+step=$(awk -F'\t' -v k="$key" '$3 == k { print $1; exit }' "$T/trace.tsv")
+cp -r "$T/train" "$T/sound"
+set -- $(vt-pack --list -i "$T/train" | awk -F'\t' -v k="$key" '$1 == k { print $10, $11 }')
+at=$1
+while [ $at -lt $(($1 + $2)) ]; do	# all its frames
+	printf '\377\377\377\377' | dd of="$T/train/t-000000.tar" bs=1 seek=$((at + 600)) conv=notrunc 2>/dev/null
+	at=$((at + 1024))
+done
+check_exit "a damaged frame is exit 4" 4 train damaged
+check_same "the steps before it are saved" "failed 4 $step" "$(state damaged) $(jq -r .step "$T/said")"
+if [ $mpi = yes ]; then
+	RUN="mpirun -np 2" train damaged2 >/dev/null 2>"$T/err"
+	got=$?
+	check_same "on two ranks, too" "4 failed 4 $step" "$got $(state damaged2) $(jq -r .step "$T/said")"
+fi
+rm -r "$T/train" && mv "$T/sound" "$T/train"
+check "with the frame mended, the same command goes on" train damaged
+check_same "to the same weights" "$final" "$(meta "$T/damaged/final.safetensors" vt.tensors)"
+
+# ---- signals, and an output that is closed ----
+
+{
+	train pipe --log-every 1 2>"$T/err"
+	echo $? >"$T/status"
+} | head -1 >/dev/null
+check_same "standard output that is closed does not stop a run" 0 "$(cat "$T/status")"
+check "which is whole" whole pipe
+check_same "with its log" 12 "$(jq -r 'select(.type=="step").step' "$T/pipe/log.jsonl" | wc -l)"
+train closed >&- 2>"$T/err"
+check_same "nor does one that was never open" 0 $?
+if [ -e /dev/full ]; then
+	train full >/dev/full 2>"$T/err"
+	check_same "nor one that is full" 0 $?
+fi
+vt-train --status "$T/pipe" >/dev/full 2>"$T/err"
+check_same "but what is asked for must be written" 1 $?
+
+if [ $shim = yes ]; then
+	vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=20000 -o "$T/long.tsv"
+	# run_long DIR: a run in the background that waits within a step; its pid
+	run_long() {
+		rm -f "$T/hold"
+		env LD_PRELOAD="$T/fault.so" FAULT_HOLD="$T/hold" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" \
+			--schedule "$T/long.tsv" -o "$T/$1" --seed 7 --device ref -j 1 --loader-memory 1 --log-every 1 \
+			>/dev/null 2>"$T/err" &
+		pid=$!
+		for i in $(seq 600); do
+			grep -q '"type":"step"' "$T/$1/log.jsonl" 2>/dev/null && break
+			sleep 0.1
+		done
+		: >"$T/hold"
+		sleep 0.3
+	}
+	(
+		run_long int
+		trap - INT
+		kill -INT $pid
+		sleep 0.5
+		rm "$T/hold"
+		wait $pid
+		echo $? >"$T/status"
+	)
+	check_same "an interrupt saves, exit 75" 75 "$(cat "$T/status")"
+	check_says "says at once what it does" 'the step is finished and saved first'
+	check_says "and then what is saved, and where" "stopped after step [0-9]+, which is saved in $T/int: the same command goes on"
+	check_same "--status" "unfinished 75" "$(state int)"
+	(
+		run_long int2
+		kill -INT $pid
+		sleep 0.5
+		kill -INT $pid
+		wait $pid
+		echo $? >"$T/status"
+	)
+	check_same "a second one ends at once, within the step" 130 "$(cat "$T/status")"
+	check_same "as a killed run" "unfinished 75" "$(state int2)"
+	(
+		run_long usr1
+		kill -USR1 $pid
+		sleep 0.5
+		kill -USR1 $pid
+		check_same "a run at work" "running 75" "$(state usr1)" >&3
+		rm "$T/hold"
+		wait $pid
+		echo $? >"$T/status"
+	) 3>&1
+	n_tests=$((n_tests + 1))
+	check_same "SIGUSR1 may come twice" 75 "$(cat "$T/status")"
+else
+	skip "signals within a step" "no compiler"
+fi
 plan

@@ -1,28 +1,41 @@
 /* Signals become a flag. */
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/stop.h"
 
+/*
+ * timeout(1) and some schedulers signal both a process and its group, so it
+ * gets two at once and means one.  Nobody means two within this time.
+ */
+#define APART 0.2
+
 static volatile sig_atomic_t which;
-static struct timespec first_interrupt;
+static struct timespec first;		/* when ${which} came */
+static const char *said;		/* when the first one comes */
 
 static void
 handle(int number)
 {
 	struct timespec now;
+	double since;
 
-	if (number == SIGINT) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (which == SIGINT &&
-		    now.tv_sec - first_interrupt.tv_sec < 5) {
-			signal(SIGINT, SIG_DFL);
-			raise(SIGINT);
-			return;
-		}
-		first_interrupt = now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	since = (double)(now.tv_sec - first.tv_sec) +
+	    1e-9 * (double)(now.tv_nsec - first.tv_nsec);
+	if (which == number && number != SIGUSR1 && since > APART) {
+		signal(number, SIG_DFL);
+		raise(number);		/* once the handler returns */
+		return;
 	}
+	if (which == number)
+		return;
+	if (which == 0 && number == SIGINT && said != NULL)
+		(void)!write(STDERR_FILENO, said, strlen(said));
+	first = now;
 	which = number;
 }
 
@@ -35,6 +48,12 @@ stop_handle(void)
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &a, NULL);
+}
+
+void
+stop_say(const char *line)
+{
+	said = line;
 }
 
 int

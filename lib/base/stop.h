@@ -8,9 +8,13 @@
 
 /*
  * stop_handle(): from now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the flag.
- * A second SIGINT within 5 seconds ends the process at once.
+ * A second one of the same kind, but for SIGUSR1, ends the process at once.
  */
 void stop_handle(void);
+
+/* stop_say(line): what the first SIGINT writes to standard error, for work
+ * that goes on for a while after it; ${line} stays the caller's. */
+void stop_say(const char *line);
 
 int stop_signal(void);			/* the signal that came, 0: none */
 

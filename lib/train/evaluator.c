@@ -1,4 +1,5 @@
 /* Scores of a dataset. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,26 @@ add_microbatch(const struct plan *p, const struct microbatch *l, int classes,
 			to[c] += scratch[(size_t)i * (size_t)classes + c];
 		++*views;
 	}
+}
+
+/* Every rank has all scores, so all come to the same answer; one says it. */
+static int
+check_finite(const struct evaluation *e, const struct dataset *d, int rank)
+{
+	for (uint32_t i = 0; i < e->samples; i++)
+		for (int k = 0; k < e->classes; k++) {
+			double score = e->scores[(size_t)i *
+			    (size_t)e->classes + (size_t)k];
+
+			if (isfinite(score))
+				continue;
+			if (rank == 0)
+				fail("%s: sample %s: the score of class %d is %g: "
+				    "the network has diverged", dataset_path(d),
+				    dataset_sample(d, i).key, k, score);
+			return EXIT_DIVERGED;
+		}
+	return 0;
 }
 
 int
@@ -83,6 +104,8 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	for (size_t i = 0; i < (size_t)samples * (size_t)classes; i++)
 		e->scores[i] /= per;
 	free(start);
+	if (most == 0)
+		most = check_finite(e, d, c->rank);
 	if (most != 0)
 		evaluation_free(e);
 	return (int)most;

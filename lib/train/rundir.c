@@ -116,7 +116,7 @@ rundir_name(const struct rundir *r, const char *from, const char *name)
 	return bad ? -1 : 0;
 }
 
-/* Remove checkpoints before ${step}, the oldest first: all but ${keep}. */
+/* Remove checkpoints before ${step}, the oldest first: all but r->keep. */
 static void
 prune(const struct rundir *r, uint64_t step)
 {
@@ -134,23 +134,43 @@ prune(const struct rundir *r, uint64_t step)
 	free(steps);
 }
 
+void
+rundir_prune(const struct rundir *r)
+{
+	prune(r, UINT64_MAX);
+}
+
+int
+rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash)
+{
+	char *path = rundir_checkpoint(r, step), *latest, *line, text[33];
+	struct buffer old = { 0 };
+	int bad = 0;
+
+	latest = rundir_path(r, "latest");
+	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
+	if (file_size(latest) < 0 || file_read(latest, &old) != 0 ||
+	    strcmp(old.data, line) != 0)
+		bad = commit_text(latest, line);
+	buffer_free(&old);
+	free(line);
+	free(latest);
+	free(path);
+	return bad;
+}
+
 int
 rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
     int keep_all)
 {
-	char *path = rundir_checkpoint(r, step), text[33];
-	char *latest = rundir_path(r, "latest"), *line;
-	int bad;
+	char *path = rundir_checkpoint(r, step);
+	int bad = rundir_latest(r, step, hash);
 
-	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
-	bad = commit_text(latest, line);
 	if (!bad && best)
 		bad = rundir_name(r, path, "best.safetensors");
 	/* Only now may older ones go. */
 	if (!bad && !keep_all)
 		prune(r, step);
-	free(line);
-	free(latest);
 	free(path);
 	return bad;
 }

@@ -48,6 +48,13 @@ int rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps);
 int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
     int best, int keep_all);
 
+/* rundir_prune(r): the same at the end; a killed run may have left more. */
+void rundir_prune(const struct rundir *r);
+
+/* rundir_latest(r, step, hash): what a killed run left undone: "latest" names
+ * the checkpoint of ${step}, which is durable. */
+int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash);
+
 /*
  * rundir_make_room(r, safe): the disk is full: remove the oldest checkpoint
  * before that of step ${safe}, which is whole.  1 if there was one.

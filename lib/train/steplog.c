@@ -1,8 +1,11 @@
 /* The log of a run: a table on standard output, JSON lines in its directory. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/fail.h"
 #include "base/json.h"
 #include "base/progress.h"
 #include "train/work.h"
@@ -28,6 +31,22 @@ means(const struct trainer_work *w, const struct step_report *s)
 			t->comm / n, t->comm_busy / n, t->update / n } };
 }
 
+/* Who reads the table may stop: that is no reason to stop training. */
+static void
+check_out(struct trainer *t)
+{
+	if (fflush(t->out) == 0)
+		return;
+	if (errno == EPIPE || errno == EBADF)
+		note("standard output is closed; the log goes on in %s",
+		    t->run != NULL ? t->run->log.path : "nothing");
+	else
+		warning("standard output: cannot write: %s; the log goes on in "
+		    "%s", strerror(errno), t->run != NULL ?
+		    t->run->log.path : "nothing");
+	t->out = NULL;
+}
+
 static void
 print_row(struct trainer *t, const struct line *l)
 {
@@ -44,7 +63,7 @@ print_row(struct trainer *t, const struct line *l)
 	    at->cell->crop, at->lr, l->loss, l->top1, l->rate,
 	    1e3 * l->per.wait, 1e3 * l->per.forward, 1e3 * l->per.backward,
 	    1e3 * l->per.comm, 1e3 * l->per.update);
-	fflush(t->out);
+	check_out(t);
 }
 
 static void
@@ -136,7 +155,7 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 		    "top5 %.4f\tloss %.6f\t%u samples\t%.1f s%s\n",
 		    t->state.step, s->top1, s->top5, s->loss, s->labelled,
 		    seconds, best ? "\tbest so far" : "");
-		fflush(t->out);
+		check_out(t);
 	}
 	if (t->run == NULL)
 		return;

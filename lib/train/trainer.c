@@ -359,6 +359,8 @@ settle(struct trainer *t, int done)
 
 	if (!bad && done)
 		bad = rundir_finish(t->run, t->state.step);
+	if (!bad && done)
+		rundir_prune(t->run);
 	if (!bad && t->o.best != BEST_NONE && t->state.best_step > 0)
 		bad = best_repair(t->run, t->state.best_step);
 	return bad;
@@ -375,6 +377,10 @@ finish(struct trainer *t, int status, int end)
 		failed = EXIT_FAILED;
 	if (comm_max(t->comm, &failed) != 0)
 		failed = EXIT_FAILED;
+	if (!failed && status == EXIT_AGAIN)
+		note("stopped after step %llu, which is saved in %s: the same "
+		    "command goes on", (unsigned long long)t->state.step,
+		    text_quote(t->run != NULL ? t->run->path : ""));
 	return failed && (status == 0 || status == EXIT_AGAIN) ? (int)failed :
 	    status;
 }
