@@ -177,6 +177,11 @@ test_ucf101(void)
 static void
 test_paths(void)
 {
+	static const char *const json[] = {
+		"[{\"id\":\"1\",\"label\":\"a\"}]",
+		" {\n  \"abc\": {\"subset\": \"train\"}\n}\n", "[\n \"a.mp4\"]",
+		"{\"path\":\"a.mp4\",\"label\":1}\n{\"path\":\"b.mp4\",\"label\":2}\n"
+	};
 	struct list l = { 0 };
 	int r;
 
@@ -186,6 +191,32 @@ test_paths(void)
 	list_free(&l);
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 1);
 	is_text(rows(&l, r), "a\nb|- c|-", "between zero bytes");
+	list_free(&l);
+	r = list_read_paths(&l, put("list", "\357\273\277a b.mp4\r\nc.mp4\r\n\r\nd"),
+	    0);
+	is_text(rows(&l, r), "a b.mp4|- c.mp4|- d|-",
+	    "lines that all end in CR LF, and a byte order mark");
+	list_free(&l);
+	for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
+		fail_capture(why, sizeof(why));
+		r = list_read_paths(&l, put("list", json[i]), 0);
+		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
+		    NULL, "JSON as a list of paths: %s", why);
+		fail_capture(why, sizeof(why));
+		r = list_read(&l, put("list", json[i]), LIST_AUTO, NULL);
+		fail_capture(NULL, 0);
+		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
+		    NULL, "and of labels");
+		list_free(&l);
+	}
+	r = list_read_paths(&l, put("list", "[2020] a.mp4\n{b}.mp4\n"), 0);
+	is_text(rows(&l, r), "[2020] a.mp4|- {b}.mp4|-", "brackets in names");
+	list_free(&l);
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put("list", "a 1\rb 2\r"), LIST_PATH_LABEL, NULL);
+	fail_capture(NULL, 0);
+	ok(r == -1 && strstr(why, "line 1: a carriage return within") != NULL,
+	    "lines that end in CR alone: %s", why);
 	list_free(&l);
 	fail_capture(why, sizeof(why));
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 0);
@@ -252,6 +283,18 @@ test_numbers(void)
 	ok(strstr(why, "line 2: b: class jump is not among the 2") != NULL,
 	    "says so: %s", why);
 	is_text(numbers("a -1\n", NULL, 0, &c), "failed", "below 0");
+	is_text(numbers("a 1\nb 99999999999999999999\n", NULL, 0, &c), "failed",
+	    "a number too large for any integer");
+	ok(strstr(why, "line 2: b: label 99999999999999999999 (wanted 0 to ") !=
+	    NULL, "is no name: %s", why);
+	is_text(numbers("a 2147483648\n", NULL, 0, &c), "failed", "nor one too "
+	    "large for a label");
+	is_text(numbers("a 0\n", "run\na\302\233b\n", 0, &c), "failed",
+	    "a class with a control");
+	ok(strstr(why, "class 1: \"a\\u009bb\" holds a control character") !=
+	    NULL, "is told: %s", why);
+	is_text(numbers("a 0\n", "\302\253\303\251t\303\251\302\273\n", 0, &c), "0",
+	    "other characters are free");
 	is_text(numbers("a 1\nb x\n", NULL, 0, &c), "0 1",
 	    "one name makes all of them names");
 	is_text(numbers("x/run/a\nfall/b\n./fall//c\n", NULL, 1, &c), "1 0 0",

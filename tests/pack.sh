@@ -181,6 +181,29 @@ check_same "with zero bytes between, too" 30 "$(vt-pack --done -0 -o set | tr -d
 vt-pack -o anew --foreign --shard-size=1M set/*.tar >/dev/null
 check_same "shards packed anew have the same samples" "$(vt-pack --list -i set | cut -f1-8)" "$(vt-pack --list -i anew | cut -f1-8)"
 
+# Archives of other programs: frames on the disk, packed by tar.
+mkdir tree
+tar xf a.tar -C tree --exclude='__vt__*'
+vt-pack --list -i set | tail -n +2 | cut -f1-8 | sort >samples
+for format in gnu pax ustar; do
+	tar --format=$format --sort=name -cf foreign.tar -C tree .
+	check_exit "a tar of the format $format" 0 vt-pack -o foreign-$format --foreign --classes=set/classes.txt foreign.tar
+	check_same "has the same samples" "$(cat samples)" "$(vt-pack --list -i foreign-$format | tail -n +2 | cut -f1-8 | sort)"
+	check_exit "without --foreign" 1 vt-pack -n -o x foreign.tar
+	check_says "it is told what to give" "member ./: a directory .*; --foreign takes archives of other programs"
+done
+rm -r foreign-*
+(cd tree && find . -type f | LC_ALL=C sort -r | tar -cf ../foreign.tar -T -)
+check_exit "members in another order" 1 vt-pack -n -o x --foreign foreign.tar
+check_says "are told so" "tar --sort=name puts members in order"
+(cd tree && find c0 -name '*.jpg' | LC_ALL=C sort | tar -cf ../foreign.tar -T -)
+check_exit "frames alone" 1 vt-pack -n -o x --foreign foreign.tar
+check_says "lack what closes a sample" "wanted c0/clip_0.json, without which a sample is not whole"
+gzip -c a.tar >a.tgz
+check_exit "a compressed stream" 1 vt-pack -n -o x a.tgz
+check_says "is told as such" "a.tgz: compressed \(wanted a tar stream: gzip -dc FILE \| vt-pack\)"
+rm -r tree foreign.tar a.tgz
+
 # ---- verifying ----
 
 check_exit "the set is well" 0 vt-pack --verify -i set

@@ -246,12 +246,37 @@ test_foreign(void)
 	put_end(&b);
 	write_file(&b);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "a tar without an end mark");
+	ok(strstr(said, "a whole tar archive, of 1 samples, but without the end "
+	    "mark of vt-extract (--foreign takes") != NULL, "is told from one "
+	    "that was cut: %s", said);
 	is(dry(1, 0, 1 << 20, &r), EXIT_DONE, "is taken with --foreign");
 	is((long long)r.samples, 1, "with its sample");
 	b.n -= 512;
 	write_file(&b);
 	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED,
 	    "but not without its two zero blocks");
+	ok(strstr(said, "the pipe was cut") != NULL, "as such: %s", said);
+	buffer_free(&b);
+	put(&b, "./", '5', NULL, "", 0);
+	put(&b, "./a", '5', NULL, "", 0);
+	put(&b, "./a/b.000000.jpg", '0', NULL, "one", 3);
+	put(&b, "./a/b.000001.jpg", '0', NULL, "two", 3);
+	put(&b, "./a/b.cls", '0', NULL, "1", 1);
+	put(&b, "./a/b.json", '0', NULL, info, strlen(info));
+	put_end(&b);
+	write_file(&b);
+	is(dry(1, 0, 1 << 20, &r), EXIT_DONE, "directories and ./ are passed");
+	is((long long)r.samples, 1, "and the sample is there");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "a directory in a stream is "
+	    "not");
+	ok(strstr(said, "a directory (wanted a regular file); --foreign takes "
+	    "archives of other programs") != NULL, "as such: %s", said);
+	buffer_free(&b);
+	buffer_add(&b, "\x1f\x8b\x08\0\0\0\0\0\0\3 compressed", 21);
+	write_file(&b);
+	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED, "a compressed one");
+	ok(strstr(said, "compressed (wanted a tar stream: gzip -dc FILE | "
+	    "vt-pack)") != NULL, "is told as such: %s", said);
 	buffer_free(&b);
 	put_sample(&b);
 	put(&b, "__vt__/.index", '0', NULL, "a shard's index", 15);
@@ -305,7 +330,7 @@ static void
 test_hostile(void)
 {
 	static const char *const bad_names[] = { "../a.000000.jpg",
-		"/a.000000.jpg", "a/../b.000000.jpg", "./a.000000.jpg",
+		"/a.000000.jpg", "a/../b.000000.jpg", ".a.000000.jpg",
 		"a//b.000000.jpg", "a b.000000.jpg", "a\nb.000000.jpg",
 		"\xff.000000.jpg", "__a__/b.000000.jpg", ".000000.jpg" };
 	static const char *const not_frames[] = { "readme", "a.txt",
@@ -330,7 +355,6 @@ test_hostile(void)
 	stranger("a.000000.jpg", '2', "/etc/passwd", "", "a symbolic link");
 	stranger("a.000000.jpg", '3', NULL, "", "a device");
 	stranger("a.000000.jpg", '4', NULL, "", "a device");
-	stranger("a.000000.jpg", '5', NULL, "", "a directory");
 	stranger("a.000000.jpg", '6', NULL, "", "a device");
 
 	/* Extended headers that change what the plain one says. */
@@ -382,7 +406,11 @@ test_order(void)
 	refused(&b, "wanted a/b.000001.jpg");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/c.000000.jpg", '0', NULL, "one", 3);
-	refused(&b, "wanted the rest of sample a/b");
+	refused(&b, "wanted a/b.json, without which a sample is not whole, after "
+	    "a/b.000000.jpg at offset 0 (tar --sort=name puts");
+	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
+	put(&b, "a/b.000001.jpg", '0', NULL, "two", 3);
+	refused(&b, "the archive ends, but sample a/b has no .json");
 	put(&b, "a/b.000000.jpg", '0', NULL, "", 0);
 	refused(&b, "a frame that is not empty");
 	put_sample(&b);
@@ -413,6 +441,57 @@ test_order(void)
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.json", '0', NULL, "{", 1);
 	refused(&b, "not valid JSON");
+	/* As deep as may be is kept, as other fields that are not known are. */
+	for (int deep = 62; deep <= 64; deep++) {
+		struct buffer j = { 0 };
+
+		buffer_add(&j, info, strlen(info) - 1);
+		buffer_text(&j, ",\"more\":");
+		for (int i = 0; i < deep; i++)
+			buffer_text(&j, "[");
+		for (int i = 0; i < deep; i++)
+			buffer_text(&j, "]");
+		buffer_text(&j, "}");
+		put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
+		put(&b, "a/b.000001.jpg", '0', NULL, "two", 3);
+		put(&b, "a/b.cls", '0', NULL, "1", 1);
+		put(&b, "a/b.json", '0', NULL, j.data, j.n);
+		if (deep < 64) {
+			put_end(&b);
+			write_file(&b);
+			is(dry(1, 0, 1 << 20, NULL), EXIT_DONE,
+			    "KEY.json within the depth");
+			buffer_free(&b);
+		} else {
+			refused(&b, "a/b.json: JSON nested more than 64 deep");
+		}
+		buffer_free(&j);
+	}
+	for (int deep = 32; deep <= 33; deep++) {
+		struct buffer j = { 0 };
+
+		buffer_text(&j, "{\"options\":");
+		for (int i = 0; i < deep; i++)
+			buffer_text(&j, "{\"a\":");
+		buffer_text(&j, "1");
+		for (int i = 0; i <= deep; i++)
+			buffer_text(&j, "}");
+		put(&b, "__vt__/.head", '0', NULL, j.data, j.n);
+		put_sample(&b);
+		if (deep == 32) {
+			put_end(&b);
+			write_file(&b);
+			is(dry(1, 0, 1 << 20, NULL), EXIT_DONE,
+			    "a head within the depth");
+			buffer_free(&b);
+		} else {
+			refused(&b, "\"options\" nested more than 32 deep");
+		}
+		buffer_free(&j);
+	}
+	put(&b, "__vt__/.head", '0', NULL, "{\"classes\":[\"a\xe2\x80\xae\"]}", 20);
+	put_sample(&b);
+	refused(&b, "class 0: \"a\\u202e\" holds a control character");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.json", '0', NULL, "[]", 2);
 	refused(&b, "no JSON object");

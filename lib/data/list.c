@@ -14,6 +14,7 @@
 
 #define Q text_quote
 #define MAX_FIELDS 64
+#define MARK "\357\273\277"	/* a byte order mark, of some editors */
 
 /* ---- rows ---- */
 
@@ -55,13 +56,43 @@ keep_name(struct list *l, const char *file)
 	    "standard input" : Q(file));
 }
 
+/* Annotations often come as JSON, of many shapes; none is read here. */
+static int
+is_json(const char *name, const char *text)
+{
+	const char *next;
+
+	text += strspn(text, " \t\r\n");
+	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
+	if (*text != '{' && *text != '[')
+		return 0;
+	if (*next != '"' && (*text == '{' || *next != '{'))
+		return 0;
+	fail("%s: JSON (wanted lines of text, a video a line; vt-extract(1) shows "
+	    "how jq makes them)", name);
+	return 1;
+}
+
+/* Where every line ends in CR LF, as some editors have it, the CR is none of
+ * the path. */
+static int
+has_returns(const char *text)
+{
+	int lines = 0;
+
+	for (const char *s = text; (s = strchr(s, '\n')) != NULL; s++, lines++)
+		if (s == text || s[-1] != '\r')
+			return 0;
+	return lines > 0;
+}
+
 int
 list_read_paths(struct list *l, const char *file, int zero)
 {
 	const char *name = keep_name(l, file);
 	struct buffer b = { 0 };
-	char end = zero ? '\0' : '\n';
-	int line = 0, result = -1;
+	char end = zero ? '\0' : '\n', *p;
+	int line = 0, returns, result = -1;
 
 	if (file_read(file, &b) != 0)
 		goto out;
@@ -70,12 +101,18 @@ list_read_paths(struct list *l, const char *file, int zero)
 		    line + 1);
 		goto out;
 	}
-	for (char *p = b.data, *next; p < b.data + b.n; p = next) {
+	if (!zero && is_json(name, b.data))
+		goto out;
+	returns = !zero && has_returns(b.data);
+	p = b.data + (!zero && text_starts(b.data, MARK) ? strlen(MARK) : 0);
+	for (char *next; p < b.data + b.n; p = next) {
 		next = memchr(p, end, (size_t)(b.data + b.n - p));
 		if (next == NULL)
 			next = b.data + b.n;
 		*next++ = '\0';
 		line++;
+		if (returns)
+			text_chomp(p);
 		if (*p != '\0')
 			add(l, xstrdup(p), NULL, name, line);
 	}
@@ -90,20 +127,22 @@ out:
 struct lines { char **s; int *number; size_t n, cap; };
 
 /* Cut ${text} into lines that are not empty, without their ends. */
-static void
-cut_lines(struct lines *l, char *text)
+static int
+cut_lines(struct lines *l, const char *name, char *text)
 {
 	size_t cap = 0;
 	int number = 0;
 
-	if (text_starts(text, "\357\273\277"))	/* a byte order mark */
-		text += 3;
+	if (text_starts(text, MARK))
+		text += strlen(MARK);
 	for (char *next; *text != '\0'; text = next) {
 		next = text + strcspn(text, "\n");
 		if (*next != '\0')
 			*next++ = '\0';
-		text[strcspn(text, "\r")] = '\0';
 		number++;
+		if (text_chomp(text) != 0)
+			return fail("%s: line %d: a carriage return within the "
+			    "line", name, number);
 		if (*text == '\0')
 			continue;
 		l->s = array_room(l->s, l->n, &l->cap, sizeof(*l->s));
@@ -112,6 +151,7 @@ cut_lines(struct lines *l, char *text)
 		l->s[l->n] = text;
 		l->number[l->n++] = number;
 	}
+	return 0;
 }
 
 /*
@@ -441,7 +481,8 @@ list_read(struct list *l, const char *file, enum list_format format,
 		fail("%s: a zero byte (wanted lines of text)", name);
 		goto out;
 	}
-	cut_lines(&lines, b.data);
+	if (is_json(name, b.data) || cut_lines(&lines, name, b.data) != 0)
+		goto out;
 	if (choose_layout(&lines, name, format, &y) != 0)
 		goto out;
 	for (size_t i = (size_t)y.header; i < lines.n; i++) {

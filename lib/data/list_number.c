@@ -140,15 +140,19 @@ numbers(const struct list *l, char *const *text, const struct class_list *c,
 	return 0;
 }
 
+/* Of any size: one that is too large is no name either. */
 static int
 all_numbers(char *const *text, size_t n)
 {
-	int64_t v;
+	for (size_t i = 0; i < n; i++) {
+		const char *s = text[i];
 
-	for (size_t i = 0; i < n; i++)
-		if (text[i] != NULL && text_int(text[i], INT64_MIN, INT64_MAX,
-		    &v) != 0)
+		if (s == NULL)
+			continue;
+		s += *s == '-';
+		if (*s == '\0' || s[strspn(s, "0123456789")] != '\0')
 			return 0;
+	}
 	return 1;
 }
 

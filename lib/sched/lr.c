@@ -70,7 +70,7 @@ static int
 check_place(const char *where, const char *text, int begin, int end,
     const struct lr_piece *p, const struct lr_piece *before, int more)
 {
-	double from = before != NULL ? before->until : begin;
+	double from = before != NULL ? before->until : begin, lr;
 
 	if (before != NULL && from >= end)
 		return fail("%s: %s never applies: the piece before it holds to "
@@ -86,6 +86,12 @@ check_place(const char *where, const char *text, int begin, int end,
 		return fail("%s: %s ends at epoch %g, and the stage at %d (wanted "
 		    "another piece for the rest)", where, text_quote(text),
 		    p->until, end);
+	/* It ends at r1, but may begin anywhere on the line. */
+	lr = lr_at(p, 1, from);
+	if (!(lr >= -1e-12 * (p->r0 + p->r1) && lr <= LR_MOST))
+		return fail("%s: %s is %g at epoch %g, where it begins to hold "
+		    "(wanted 0 to %g)", where, text_quote(text), lr, from,
+		    LR_MOST);
 	return 0;
 }
 
@@ -98,6 +104,12 @@ lr_parse(const char *where, const char *text, int begin, int end,
 	size_t n = 0, cap = 0;
 
 	while ((one = strsep(&next, ",")) != NULL) {
+		if (n == LR_PIECES) {
+			fail("%s: more than %d pieces", where, LR_PIECES);
+			free(copy);
+			free(p);
+			return -1;
+		}
 		p = array_room(p, n, &cap, sizeof(*p));
 		if (parse_piece(where, one, end, &p[n]) != 0 ||
 		    check_place(where, one, begin, end, &p[n],

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 
 #define LR_MOST 1e9		/* a learning rate or an epoch beyond this is a slip */
+#define LR_PIECES 1000		/* and so are more pieces in a stage */
 
 enum rate_kind {
 	LR_FLAT,		/* r0 */

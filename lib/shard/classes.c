@@ -46,8 +46,8 @@ class_check(const char *what, const struct class_list *c)
 		if (*s == '\0' || !text_is_utf8(s))
 			result = fail("%s: class %zu: %s (wanted a name in UTF-8)",
 			    what, i, *s == '\0' ? "empty" : Q(s));
-		for (; *s != '\0' && result == 0; s++)
-			if ((unsigned char)*s < ' ' || *s == 0x7f)
+		for (; *s != '\0' && result == 0; s += text_utf8(s))
+			if (text_shown(s) == 0)
 				result = fail("%s: class %zu: %s holds a control "
 				    "character", what, i, Q(c->name[i]));
 		if (result != 0)
@@ -79,19 +79,13 @@ class_read(const char *path, struct class_list *c)
 	char *line, *next;
 	int result = -1;
 
-	if (file_read(path, &b) != 0)
+	if (file_read_text(path, &b) != 0)
 		goto out;
-	if (b.n != strlen(b.data)) {
-		fail("%s: offset %zu: a zero byte (wanted class names, one a "
-		    "line)", Q(path), strlen(b.data));
-		goto out;
-	}
 	for (line = b.data; *line != '\0'; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next == '\n')
 			*next++ = '\0';
-		if (text_ends(line, "\r"))
-			line[strlen(line) - 1] = '\0';
+		text_chomp(line);	/* another is a control character */
 		class_add(c, line);
 	}
 	if (c->n == 0) {

@@ -10,7 +10,8 @@ struct class_list { char **name; size_t n, cap; };
 
 void class_add(struct class_list *c, const char *name);	/* copies */
 void class_list_free(struct class_list *c);	/* leaves an empty list */
-/* class_check(what, c): names must be UTF-8, of printable text and differ. */
+/* class_check(what, c): names must be UTF-8 that a terminal only shows
+ * (text_shown), and differ. */
 int class_check(const char *what, const struct class_list *c);
 /* class_text(c, b): append them as lines, which is what classes.txt holds. */
 void class_text(const struct class_list *c, struct buffer *b);

@@ -21,11 +21,14 @@ wrong(const struct gather *g, const struct stream_reader *r,
 {
 	char *at = place(r, m);
 
+	const char *hint = stream_foreign(r) ? " (tar --sort=name puts members "
+	    "in order)" : "";
+
 	if (g->open)
-		fail("%s: wanted %s, after %s at offset %llu", at, want,
-		    g->last, (unsigned long long)g->last_offset);
+		fail("%s: wanted %s, after %s at offset %llu%s", at, want,
+		    g->last, (unsigned long long)g->last_offset, hint);
 	else
-		fail("%s: wanted %s", at, want);
+		fail("%s: wanted %s%s", at, want, hint);
 	free(at);
 	return STREAM_BAD;
 }
@@ -65,7 +68,7 @@ static int
 check_order(struct gather *g, const struct stream_reader *r,
     const struct stream_member *m)
 {
-	char want[USTAR_NAME + 1];
+	char want[USTAR_NAME + 1], rest[KEY_MAX + 60];
 	int whole;
 
 	if (!g->open) {
@@ -76,8 +79,10 @@ check_order(struct gather *g, const struct stream_reader *r,
 			    "number 000000");
 	}
 	if (strcmp(m->key, g->key) != 0) {
-		snprintf(want, sizeof(want), "the rest of sample %.80s", g->key);
-		return wrong(g, r, m, want);
+		snprintf(rest, sizeof(rest), g->frames % (uint64_t)g->streams.n ==
+		    0 ? "%.80s.json, without which a sample is not whole" :
+		    "the rest of sample %.80s", g->key);
+		return wrong(g, r, m, rest);
 	}
 	if (another_stream(g, m))
 		return 0;

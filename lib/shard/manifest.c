@@ -249,6 +249,8 @@ get_shards(const struct json *list, struct manifest *m)
 		    get_count(o, "first", &first) != 0 ||
 		    get_hash(o, "xxh128", &s.hash) != 0)
 			return fail("shard %s is not described in full", Q(name));
+		if (s.samples == 0)
+			return fail("shard %s has no samples", Q(name));
 		if (first != m->samples)
 			return fail("shard %s begins with sample %llu (wanted "
 			    "%llu)", Q(name), (unsigned long long)first,

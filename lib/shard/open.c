@@ -66,6 +66,8 @@ check_layout(const struct shard *s, struct damage *d)
 		    (unsigned long long)f->index_length,
 		    (unsigned long long)f->data_length,
 		    (unsigned long long)s->size);
+	if (most > USTAR_SIZE)
+		most = USTAR_SIZE;
 	if (f->index_length > most)
 		return damage_set(d, footer_at(s), "footer", "an index of %llu "
 		    "bytes (wanted at most %llu)",
@@ -76,6 +78,7 @@ check_layout(const struct shard *s, struct damage *d)
 		const struct shard_section *x = &f->section[i];
 
 		if (x->at % 8 != 0 || x->at < end || x->at > limit ||
+		    (i == 0 && x->at != 0) ||
 		    x->length > limit - x->at || x->length != want[i])
 			return damage_set(d, footer_at(s), "footer", "section %d "
 			    "at %llu, %llu bytes, does not fit", i,

@@ -144,6 +144,12 @@ use_head(struct pack *p, const char *what, const char *text, size_t n)
 		fail("%s: \"classes\" or \"options\" is wrong", what);
 		goto out;
 	}
+	/* They stand within other brackets in the manifest. */
+	if (options != NULL && json_depth(options) > JSON_DEPTH / 2) {
+		fail("%s: \"options\" nested more than %d deep", what,
+		    JSON_DEPTH / 2);
+		goto out;
+	}
 	for (size_t i = 0; i < json_size(names); i++) {
 		const char *s = json_to_text(json_at(names, i));
 
@@ -221,8 +227,8 @@ read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 		    (unsigned long long)p->stream_samples,
 		    (unsigned long long)p->stream_frames);
 	if (strcmp(mark.status, "ok") != 0)
-		warning("%s: the end mark says \"%s\": its writer left inputs "
-		    "out", stream_path(r), mark.status);
+		warning("%s: the end mark says %s: its writer left inputs out",
+		    stream_path(r), Q(mark.status));
 	p->stream_samples = p->stream_frames = 0;
 	p->stream_begun = 0;
 	return STREAM_MORE;
@@ -299,7 +305,15 @@ read_input(struct pack *p, const char *path)
 		if (stop_signal() != 0)
 			result = STREAM_BAD;
 	}
-	if (result == STREAM_CUT || (result == STREAM_DONE && p->g.open))
+	if (p->g.open && (result == STREAM_DONE || result == STREAM_UNMARKED))
+		result = fail("%s: the archive ends, but sample %s has no .json",
+		    stream_path(r), p->g.key);
+	else if (result == STREAM_UNMARKED)
+		result = fail("%s: a whole tar archive, of %llu samples, but "
+		    "without the end mark of vt-extract (--foreign takes "
+		    "archives of other programs)", stream_path(r),
+		    (unsigned long long)p->samples);
+	else if (result == STREAM_CUT)
 		result = cut(p, r);
 	p->reader = NULL;
 	p->read_before += stream_bytes(r);

@@ -31,6 +31,7 @@ struct stream_reader {
 	char *block;
 	uint64_t total;			/* bytes read */
 	size_t filled;			/* of the block, the last ones read */
+	char first[8];			/* what the input begins with */
 	int opened, eof, stopped;
 	struct hasher *hash;		/* of this stream ... */
 	uint64_t hashed;		/* ... up to here */
@@ -103,6 +104,9 @@ more(struct archive *a, void *arg, const void **data)
 		r->eof = n == 0;
 		r->filled += (size_t)n;
 	}
+	if (r->total == 0)
+		memcpy(r->first, r->block, r->filled < sizeof(r->first) ?
+		    r->filled : sizeof(r->first));
 	r->total += r->filled;
 	*data = r->block;
 	return (la_ssize_t)r->filled;
@@ -176,6 +180,12 @@ stream_skipped(const struct stream_reader *r)
 	return r->skipped;
 }
 
+int
+stream_foreign(const struct stream_reader *r)
+{
+	return r->limits.foreign;
+}
+
 const char *
 stream_library(void)
 {
@@ -224,9 +234,12 @@ parse_frame(const char *s, struct stream_member *m)
 static const char *
 parse_name(const char *name, struct stream_member *m)
 {
-	const char *dot = strchr(name, '.');
+	const char *dot;
 	size_t n;
 
+	while (text_starts(name, "./"))		/* tar -cf x.tar . */
+		name += 2;
+	dot = strchr(name, '.');
 	if (strlen(name) > USTAR_NAME)
 		return "a name longer than 100 bytes";
 	strcpy(m->name, name);
@@ -288,6 +301,25 @@ is_cut(const struct stream_reader *r, uint64_t wanted)
 	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
 }
 
+/* The program that unpacks what the input begins with; NULL: none. */
+static const char *
+unpacker(const struct stream_reader *r)
+{
+	static const struct { const char *name, *magic; size_t n; } packers[] = {
+		{ "gzip", "\x1f\x8b", 2 },
+		{ "xz", "\xfd" "7zXZ", 5 },
+		{ "zstd", "\x28\xb5\x2f\xfd", 4 },
+		{ "bzip2", "BZh", 3 },
+		{ "lz4", "\x04\x22\x4d\x18", 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(packers) / sizeof(*packers); i++)
+		if (r->end == 0 && memcmp(r->first, packers[i].magic,
+		    packers[i].n) == 0)
+			return packers[i].name;
+	return NULL;
+}
+
 static int
 damaged(struct stream_reader *r, uint64_t at)
 {
@@ -304,13 +336,11 @@ damaged(struct stream_reader *r, uint64_t at)
 static int
 finish(struct stream_reader *r)
 {
-	if (!r->marked && !r->limits.foreign)
-		return STREAM_CUT;
 	/* A tar ends with two zero blocks; without them it was cut. */
 	if (r->total < r->end || r->total - r->end < 2 * USTAR_BLOCK ||
 	    r->total % USTAR_BLOCK != 0)
 		return STREAM_CUT;
-	return STREAM_DONE;
+	return r->marked || r->limits.foreign ? STREAM_DONE : STREAM_UNMARKED;
 }
 
 /* A member that does not belong here; -1 unless such are left out. */
@@ -319,16 +349,20 @@ refuse(struct stream_reader *r, struct archive_entry *e, const char *why)
 {
 	const char *name = archive_entry_pathname(e);
 
-	/* The index and fillers of a shard that is packed anew. */
+	/* The index and fillers of a shard that is packed anew; directories,
+	 * which other programs write down. */
 	if (r->limits.foreign && name != NULL &&
 	    (strcmp(name, "__vt__/.index") == 0 ||
-	    strcmp(name, "__vt__/.pad") == 0))
+	    strcmp(name, "__vt__/.pad") == 0 ||
+	    (archive_entry_filetype(e) == AE_IFDIR &&
+	    archive_entry_hardlink(e) == NULL)))
 		return 0;
 	if (!r->limits.skip)
-		return fail("%s: offset %llu: member %s: %s; --skip-foreign "
-		    "leaves such members out", r->path,
+		return fail("%s: offset %llu: member %s: %s; %s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
-		    why);
+		    why, archive_entry_filetype(e) == AE_IFDIR ? "--foreign "
+		    "takes archives of other programs, with directories" :
+		    "--skip-foreign leaves such members out");
 	if (r->skipped++ < NAMED)
 		warning("%s: offset %llu: member %s left out: %s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
@@ -349,6 +383,9 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		if (r->eof && r->total == 0)
 			return fail("%s: empty (wanted a stream of vt-extract)",
 			    r->path);
+		if (got != ARCHIVE_OK && unpacker(r) != NULL)
+			return fail("%s: compressed (wanted a tar stream: %s -dc "
+			    "FILE | vt-pack)", r->path, unpacker(r));
 		if (got == ARCHIVE_EOF && !r->stopped)
 			return finish(r);
 		if (got != ARCHIVE_OK)
@@ -454,9 +491,11 @@ stream_mark(struct stream_reader *r, struct stream_mark *mark)
 		result = STREAM_BAD;
 	if (result == STREAM_MORE && (!known || strcmp(got, want) != 0))
 		result = fail("%s: offset %llu: end mark: the hash of the stream "
-		    "is %s, but its writer sent %s: damaged on the way",
-		    r->path, (unsigned long long)r->member.offset,
-		    known ? got : "unknown", want);
+		    "is %s, but its writer sent %s: %s", r->path,
+		    (unsigned long long)r->member.offset, known ? got :
+		    "unknown", want, r->limits.foreign ? "damaged on the way, "
+		    "or archived anew (then leave __vt__ out)" :
+		    "damaged on the way");
 	free(text);
 	r->members = 0;
 	r->marked = 1;

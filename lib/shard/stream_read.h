@@ -14,7 +14,8 @@
 
 struct stream_limits {
 	uint64_t member;	/* the largest, in bytes */
-	int foreign;		/* there need be no end mark */
+	int foreign;		/* an archive of another program: there need be
+				 * no end mark, and directories are passed */
 	int skip;		/* leave out what is no member of a stream */
 	void (*idle)(void *arg);	/* called while nothing comes; or NULL */
 	void *arg;
@@ -54,7 +55,8 @@ enum {
 	STREAM_MORE = 1,
 	STREAM_DONE = 0,	/* the real end, after an end mark */
 	STREAM_BAD = -1,	/* after a message; or a signal came */
-	STREAM_CUT = -2		/* it ends too early; without a message */
+	STREAM_CUT = -2,	/* it ends too early; without a message */
+	STREAM_UNMARKED = -3	/* all of a tar, but no end mark; without, too */
 };
 
 /* stream_next(r, m): the next member; several streams may follow each other. */
@@ -75,6 +77,7 @@ int stream_mark(struct stream_reader *r, struct stream_mark *mark);
 const char *stream_path(const struct stream_reader *r);	/* quoted, for messages */
 uint64_t stream_bytes(const struct stream_reader *r);	/* read so far */
 uint64_t stream_skipped(const struct stream_reader *r);	/* members left out */
+int stream_foreign(const struct stream_reader *r);	/* as limits had it */
 
 /* stream_library(): name and version of the library that reads tars. */
 const char *stream_library(void);

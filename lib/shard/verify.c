@@ -148,6 +148,12 @@ check_pad(struct walk *k, uint64_t to)
 {
 	uint64_t size = to - k->w.at - USTAR_BLOCK;
 
+	if (size > USTAR_SIZE) {
+		found(k, k->w.at, "index", "the sample begins at %llu (wanted it "
+		    "here)", (unsigned long long)to);
+		pass(k, to - k->w.at);
+		return;
+	}
 	check_header(k, SHARD_PAD, size);
 	while (k->w.at < to && !k->stop) {
 		const unsigned char *p = need(k, USTAR_BLOCK);
