@@ -259,6 +259,7 @@ take_account(struct work *w)
 	x->frames_corrupt = a->frames_corrupt;
 	x->refused = a->refused;
 	x->errors = a->errors;
+	x->gaps = a->gaps;
 	x->times_mended = a->times_mended;
 	x->resized = a->resized;
 	if (a->truncated)
@@ -286,7 +287,7 @@ judge(struct work *w)
 		    a->message, x->kept ? "" : "; --max-damage allows some");
 	}
 	if (a->truncated) {
-		char claim[64] = "";
+		char claim[140] = "";
 
 		if (a->packets < a->listed)
 			snprintf(claim, sizeof(claim), ", %lld of %lld packets",
@@ -294,6 +295,8 @@ judge(struct work *w)
 		else if (x->claimed > 0)
 			snprintf(claim, sizeof(claim), " of %.2f s",
 			    x->claimed);
+		else if (a->cut[0] != '\0')
+			snprintf(claim, sizeof(claim), ", %s", a->cut);
 		x->status = EXTRACT_TRUNCATED;
 		x->kept &= w->o->allow_truncated;
 		fail("%s: truncated: %lld frames, %.2f s%s%s", Q(w->path),

@@ -50,7 +50,7 @@ struct extraction {
 	int64_t decoded_frames;
 	double decoded, claimed;	/* seconds; claimed 0: no claim */
 	int64_t damage, packets_corrupt, frames_corrupt, refused, errors;
-	int64_t times_mended;
+	int64_t gaps, times_mended;
 	int resized;			/* the size changed on the way */
 	double spent;			/* seconds of work */
 };

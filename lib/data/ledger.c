@@ -40,6 +40,7 @@ put_damage(struct json_writer *w, const struct extraction *x)
 	json_put_int(w, "corrupt_frames", x->frames_corrupt);
 	json_put_int(w, "corrupt_packets", x->packets_corrupt);
 	json_put_int(w, "errors", x->errors);
+	json_put_int(w, "gaps", x->gaps);
 	json_put_int(w, "places", x->damage);
 	json_put_int(w, "refused_packets", x->refused);
 	json_put_int(w, "times_mended", x->times_mended);

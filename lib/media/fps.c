@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "media/fps.h"
 
@@ -139,6 +140,57 @@ fps_find(const int64_t *time, size_t n, struct fraction tick,
 	}
 	*found = mean;
 	return fits(time, n, tick, mean);
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct video_frame *x = a, *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+size_t
+fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
+    size_t *first)
+{
+	int64_t *step, usual, slack, near, allowed;
+	size_t gaps = 0, even = 0;
+
+	if (n < 5 || tick.num <= 0 || tick.den <= 0)
+		return 0;
+	qsort(frame, n, sizeof(*frame), by_time);
+	step = xcalloc(n - 1, sizeof(*step));
+	for (size_t i = 1; i < n; i++)
+		step[i - 1] = frame[i].time - frame[i - 1].time;
+	qsort(step, n - 1, sizeof(*step), by_size);
+	usual = step[(n - 1) / 2];
+	free(step);
+	if (usual <= 0)
+		return 0;
+	slack = (int64_t)(SLACK * tick.den / tick.num);
+	near = usual / 4 + slack;
+	allowed = usual + usual / 2 + slack;
+	for (size_t i = n - 1; i > 0; i--) {
+		int64_t d = frame[i].time - frame[i - 1].time;
+		int64_t dark = frame[i].time - frame[i - 1].until;
+
+		even += d >= usual - near && d <= usual + near;
+		if (d > allowed && dark > allowed - usual) {
+			gaps++;
+			*first = i - 1;
+		}
+	}
+	n--;
+	return n - even <= (n > 10 ? n / 10 : 1) ? gaps : 0;
 }
 
 /* k / rate <= (time + until) / 2 * tick, without rounding. */

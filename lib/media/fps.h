@@ -28,6 +28,21 @@ int fps_parse(const char *text, struct fraction *f);
 int fps_find(const int64_t *time, size_t n, struct fraction tick,
     const struct fraction *hint, int hints, struct fraction *found);
 
+/* When a frame is on: from time to until, ticks from the first frame's. */
+struct video_frame { int64_t time, until; };
+
+/*
+ * fps_gaps(frame, n, tick, first):
+ * How often more than one and a half frame times lie between two of ${n}
+ * frames of a constant rate, and nothing is on in between; ${*first} is the
+ * frame before the first such gap.  The rate is constant if nine of ten frames,
+ * or all but one of five to ten, come as long after the one before as half of
+ * them do, to a quarter of that and a millisecond; others have no gaps.  Sorts
+ * ${frame}[].
+ */
+size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
+    size_t *first);
+
 /*
  * fps_shows(k, rate, time, until, tick):
  * 1 if frame ${k} of a video resampled to ${rate}, the one for k / ${rate}

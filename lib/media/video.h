@@ -38,9 +38,6 @@ struct video_info {
 	double claimed;			/* seconds; 0 if the file claims none */
 };
 
-/* When a frame is on: from time to until, ticks from the first frame's. */
-struct video_frame { int64_t time, until; };
-
 /* What was seen, complete once video_next has returned 0. */
 struct video_account {
 	int64_t frames;		/* delivered so far */
@@ -54,10 +51,13 @@ struct video_account {
 	int64_t frames_corrupt;	/* flagged by the decoder */
 	int64_t refused;	/* packets the decoder returned an error for */
 	int64_t errors;		/* messages of either */
+	int64_t gaps;		/* in the times of a constant rate */
 	int64_t times_mended;	/* frames without a time, or not after the
 				 * frame before; not damage */
 	int resized;		/* the size changed on the way */
 	char message[160];	/* the first error, "" if none */
+	char cut[120];		/* where the container ends too early, "" if
+				 * it does not or cannot tell */
 };
 
 struct video_limits {

@@ -13,6 +13,20 @@
 #include "media/plane.h"
 #include "media/video.h"
 
+/* Nothing else includes errno.h for these. */
+#include <errno.h>
+
+/*
+ * ff_starved(r): did the call that returned ${r} lack memory?  Not all of
+ * FFmpeg says so: an index or a queue of packets that cannot grow is just
+ * shorter.  But the C library sets errno, if the caller has set it to 0 before.
+ */
+static inline int
+ff_starved(int r)
+{
+	return r == AVERROR(ENOMEM) || errno == ENOMEM;
+}
+
 /* ff_text(code): what an FFmpeg error code means. */
 const char *ff_text(int code);
 
@@ -77,10 +91,11 @@ const AVInputFormat *source_format(struct ff_source *s, const char *path);
  */
 struct ff_claim {
 	double start, seconds;	/* claimed; 0 seconds: no claim in time */
+	int own;		/* the claim is of our stream, not of any */
 	int64_t packets;	/* whole ones of our stream, read so far */
-	double any_end;		/* of all packets read, of whatever stream */
-	double ours_end;	/* of our packets that give frames */
-	double shown_end;	/* of the frames decoded */
+	double ours_start, ours_end;	/* of our packets that give frames */
+	double shown_start, shown_end;	/* of the frames decoded */
+	int complete;		/* the container says that all of it is there */
 	int cut;		/* the last packet, or the container, is incomplete */
 	int ended_badly;	/* the demuxer met an error where it ended */
 };
@@ -102,9 +117,40 @@ int claim_short(const struct ff_claim *c, const AVFormatContext *f,
  * the decoder gave no frame; 0 if it is within what is usual. */
 double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 
+/* claim_hidden_first(c, ...): the same of the beginning. */
+double claim_hidden_first(const struct ff_claim *c, int64_t frames,
+    double seconds);
+
+/* claim_has_times(f, st): 1 if a gap in the times of ${st} is a loss. */
+int claim_has_times(const AVFormatContext *f, const AVStream *st);
+
 /* claim_index(f, st): packets the index of a file with a full index lists,
  * -1 if this container's index is not full. */
 int64_t claim_index(const AVFormatContext *f, const AVStream *st);
+
+/* ---- the order of frames: poc.c ---- */
+
+/* The numbers, in the order of showing, that frames of raw streams carry. */
+struct ff_poc {
+	AVCodecParserContext *parser;	/* NULL: this stream has none */
+	AVCodecContext *codec;
+	int *number;			/* of the group that is read */
+	size_t n, cap;
+	int step;			/* from one frame to the next; 0: unknown */
+	int64_t lost;
+	int unsure;			/* what is not followed is in the stream */
+};
+
+/* poc_begin(o, f, st): for stream ${st} of ${f}; -1 if there is no memory. */
+int poc_begin(struct ff_poc *o, const AVFormatContext *f,
+    const AVStream *st);
+
+/* poc_packet(o, p): the next packet; -1 if there is no memory. */
+int poc_packet(struct ff_poc *o, const AVPacket *p);
+
+/* poc_end(o): how many frames are missing between others. */
+int64_t poc_end(struct ff_poc *o);
+void poc_free(struct ff_poc *o);
 
 /* ---- frames: frame.c ---- */
 
@@ -139,6 +185,7 @@ struct video {
 	struct ff_source source;
 	struct ff_log log;
 	struct ff_claim claim;
+	struct ff_poc poc;
 	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;
@@ -147,6 +194,8 @@ struct video {
 	AVFrame *now, *ahead;
 	int64_t origin;			/* stream time of the first frame */
 	int64_t time, until;		/* of ahead; what it would be next */
+	struct video_frame *shown;	/* all frames, in time of the stream */
+	size_t nshown, cap;
 	int64_t heard;			/* log.errors already accounted for */
 	int draining;			/* all packets were sent */
 	int hurt;			/* this packet is already counted */

@@ -98,8 +98,11 @@ open_container(struct video *v)
 	v->format->error_recognition |= AV_EF_CRCCHECK;
 	snprintf(v->info.format, sizeof(v->info.format), "%.*s",
 	    (int)strcspn(format->name, ","), format->name);
+	errno = 0;
 	/* On failure this frees the context. */
 	r = avformat_open_input(&v->format, "", format, NULL);
+	if (ff_starved(r))
+		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
 		return unreadable(v, v->info.format, r);
 	n = v->format->nb_streams;
@@ -113,10 +116,13 @@ open_container(struct video *v)
 	options = xcalloc(n, sizeof(*options));
 	for (unsigned i = 0; i < n; i++)
 		options[i] = decoder_options(v);
+	errno = 0;
 	r = avformat_find_stream_info(v->format, n > 0 ? options : NULL);
 	for (unsigned i = 0; i < n; i++)
 		av_dict_free(&options[i]);
 	free(options);
+	if (ff_starved(r))
+		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
 		return unreadable(v, v->info.format, r);
 	return 0;
@@ -196,8 +202,12 @@ open_decoder(struct video *v)
 	v->decoder->pkt_timebase = v->stream->time_base;
 	v->decoder->err_recognition |= AV_EF_CRCCHECK;
 	options = decoder_options(v);
+	errno = 0;
 	r = avcodec_open2(v->decoder, codec, &options);
 	av_dict_free(&options);
+	if (ff_starved(r) ||
+	    poc_begin(&v->poc, v->format, v->stream) != 0)
+		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
 		return unreadable(v, v->info.codec, r);
 	return 0;
@@ -296,8 +306,6 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	    open_decoder(v) != 0)
 		goto err;
 	read_info(v);
-	/* What was said so far was about finding out, and is no damage. */
-	v->log = (struct ff_log){ 0 };
 	if ((r = video_look_ahead(v)) < 0)
 		goto err;
 	if (r == 0) {

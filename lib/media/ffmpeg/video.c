@@ -1,12 +1,15 @@
 /* Decoding: packets to frames with times, and an account of the damage. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
+#include "base/mem.h"
 #include "base/text.h"
-#include "media/cut.h"
+#include "media/container.h"
 #include "media/ffmpeg/ff.h"
 
 #define Q text_quote
@@ -38,6 +41,14 @@ complained(struct video *v)
 
 /* ---- packets ---- */
 
+/* Something is on from ${time} to ${until}, in time of the stream. */
+static void
+mark(struct video *v, int64_t time, int64_t until)
+{
+	v->shown = array_room(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
+	v->shown[v->nshown++] = (struct video_frame){ time, until };
+}
+
 /*
  * Read the next packet of our stream into ${p}: 1, 0 at the end, -1 after a
  * message.  What the demuxer complains of in the call that finds the end
@@ -48,14 +59,16 @@ static int
 read_packet(struct video *v, AVPacket *p)
 {
 	for (int tries = 0;; tries++) {
-		int r = av_read_frame(v->format, p), ours;
 		const AVStream *st;
+		int r, ours;
 
+		errno = 0;
+		r = av_read_frame(v->format, p);
 		if (v->source.error != 0) {
 			errno = v->source.error;
 			return fail_errno("%s: cannot read", Q(v->path));
 		}
-		if (r == AVERROR(ENOMEM))
+		if (ff_starved(r))
 			return fail("%s: out of memory", Q(v->path));
 		if (r == AVERROR(EAGAIN) && tries < RETRIES)
 			continue;
@@ -71,7 +84,10 @@ read_packet(struct video *v, AVPacket *p)
 		if (complained(v) && !(p->flags & AV_PKT_FLAG_CORRUPT))
 			hurt(v, "error in the container");
 		if (ours && p->size > 0)
-			return 1;
+			return poc_packet(&v->poc, p) == 0 ? 1 :
+			    fail("%s: out of memory", Q(v->path));
+		if (ours && p->pts != AV_NOPTS_VALUE)
+			mark(v, p->pts, p->pts + p->duration);
 		av_packet_unref(p);
 	}
 }
@@ -119,8 +135,9 @@ feed(struct video *v)
 	if (r < 0)
 		return -1;
 	v->draining = r == 0;
+	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
-	if (r == AVERROR(ENOMEM))
+	if (ff_starved(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0 && r != AVERROR_EOF) {
 		v->account.refused++;
@@ -136,11 +153,14 @@ static int
 decode(struct video *v, AVFrame *f)
 {
 	for (int errors = 0; errors < RETRIES;) {
-		int r = avcodec_receive_frame(v->decoder, f);
-		int bad = r == 0 && (f->decode_error_flags != 0 ||
+		int r, bad;
+
+		errno = 0;
+		r = avcodec_receive_frame(v->decoder, f);
+		bad = r == 0 && (f->decode_error_flags != 0 ||
 		    (f->flags & AV_FRAME_FLAG_CORRUPT));
 
-		if (r == AVERROR(ENOMEM))
+		if (ff_starved(r))
 			return fail("%s: out of memory", Q(v->path));
 		if (complained(v))
 			hurt(v, "error in the decoder");
@@ -196,6 +216,7 @@ set_time(struct video *v, const AVFrame *f)
 		    av_q2d(v->stream->time_base));
 	v->until = v->time + (length > 0 ? length : 1);
 	v->started = 1;
+	mark(v, v->origin + v->time, v->origin + v->until);
 }
 
 int
@@ -212,15 +233,86 @@ video_look_ahead(struct video *v)
 	return 1;
 }
 
+/* A place that no packet and no frame showed. */
+static void __attribute__((format(printf, 2, 3)))
+add_damage(struct video *v, const char *fmt, ...)
+{
+	char text[sizeof(v->account.message)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	v->hurt = 0;
+	v->log.first[0] = '\0';
+	hurt(v, text);
+}
+
+/*
+ * Frames that are missing between others, where times can tell.
+ */
+static void
+find_gaps(struct video *v)
+{
+	struct video_account *a = &v->account;
+	size_t first = 0;
+
+	if (!claim_has_times(v->format, v->stream))
+		return;
+	a->gaps = (int64_t)fps_gaps(v->shown, v->nshown, v->info.tick, &first);
+	for (int64_t i = 0; i < a->gaps; i++)
+		add_damage(v, "no frame after %.3f s for %.3f s",
+		    (double)(v->shown[first].time - v->origin) *
+		    av_q2d(v->stream->time_base),
+		    (double)(v->shown[first + 1].time - v->shown[first].time) *
+		    av_q2d(v->stream->time_base));
+}
+
+/*
+ * Does the container announce frames after the last, by the time stamp
+ * ${newest}?  Where the data of a frame are lost there is no packet; and the second
+ * field of a frame may have a time stamp of its own.
+ */
+static void
+find_unshown(struct video *v, int64_t newest)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN, d;
+
+	for (size_t i = 0; i < v->nshown; i++) {
+		first = v->shown[i].time < first ? v->shown[i].time : first;
+		last = v->shown[i].time > last ? v->shown[i].time : last;
+	}
+	d = (newest - last) & 0x1ffffffff;
+	if (newest >= 0 && v->nshown > 1 && d < 0x100000000 &&
+	    d > (last - first) / (int64_t)(v->nshown - 1) * 3 / 4)
+		add_damage(v, "no frame for the last %.3f s", (double)d / 90e3);
+}
+
 /* All frames are through: what is to be said of the file? */
 static void
 conclude(struct video *v)
 {
 	struct video_account *a = &v->account;
+	struct container_report report;
 	double hidden;
+	int64_t lost;
 
-	if (cut_find(v->source.fd, v->source.size, v->info.format))
+	container_check(v->source.fd, v->source.size, v->info.format,
+	    v->stream->id, &report);
+	if (report.state == CONTAINER_CUT) {
 		v->claim.cut = 1;
+		snprintf(a->cut, sizeof(a->cut), "%s", report.text);
+	} else if (report.state == CONTAINER_BROKEN) {
+		add_damage(v, "%s", report.text);
+	}
+	find_gaps(v);
+	find_unshown(v, report.newest);
+	if ((lost = poc_end(&v->poc)) > 0)
+		add_damage(v, "%lld frames are missing by their order",
+		    (long long)lost);
+	v->claim.complete = report.complete;
+	v->claim.shown_start = (double)v->origin *
+	    av_q2d(v->stream->time_base);
 	v->claim.shown_end = ((double)v->origin + (double)v->until) *
 	    av_q2d(v->stream->time_base);
 	a->packets = v->claim.packets;
@@ -228,14 +320,11 @@ conclude(struct video *v)
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
 	hidden = claim_hidden(&v->claim, a->frames, a->decoded);
-	if (hidden > 0 && !a->truncated) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "no frame for the last %.2f s",
-		    hidden);
-		v->hurt = 0;
-		hurt(v, text);
-	}
+	if (hidden > 0 && !a->truncated)
+		add_damage(v, "no frame for the last %.2f s", hidden);
+	hidden = claim_hidden_first(&v->claim, a->frames, a->decoded);
+	if (hidden > 0)
+		add_damage(v, "no frame for the first %.2f s", hidden);
 }
 
 int
@@ -280,6 +369,8 @@ video_free(struct video *v)
 	av_packet_free(&v->packet);
 	av_packet_free(&v->next);
 	avcodec_free_context(&v->decoder);
+	poc_free(&v->poc);
+	free(v->shown);
 	avformat_close_input(&v->format);
 	source_close(&v->source);
 	free(v->path);

@@ -1,0 +1,38 @@
+#ifndef MEDIA_CONTAINER_H
+#define MEDIA_CONTAINER_H
+
+#include <stdint.h>
+
+/*
+ * Is a container whole?  A demuxer that meets a hole looks for the next thing
+ * it knows and says nothing, so the structure is followed here from the first
+ * byte to the last, and whatever the format has to tell of a loss is held
+ * against what is there: sizes, counts, sequence numbers and checksums.
+ * Frames are not decoded, and what only a decoder could tell is not seen.
+ */
+
+enum container_state {
+	CONTAINER_WHOLE,	/* or of a format that tells nothing */
+	CONTAINER_CUT,		/* the file ends before its structure does */
+	CONTAINER_BROKEN	/* bytes were lost or changed before its end */
+};
+
+struct container_report {
+	enum container_state state;
+	int complete;		/* it says how much there is, and that is there:
+				 * no duration need be believed */
+	int64_t newest;		/* time stamp of a frame, of 33 bits at 90 kHz,
+				 * that packets announce; -1: not known */
+	char text[120];		/* what was found and where, if it is not whole */
+};
+
+/*
+ * container_check(fd, size, format, id, report):
+ * Follow the ${size} bytes of ${fd}, of a ${format} as FFmpeg calls it.  The
+ * stream that is wanted is ${id}, as in AVStream: damage that is certainly of
+ * others is passed over.  Only the first damage is told.
+ */
+void container_check(int fd, int64_t size, const char *format, int id,
+    struct container_report *report);
+
+#endif

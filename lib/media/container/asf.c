@@ -1,0 +1,168 @@
+/*
+ * ASF specification: a header that states the size of the file (3.2) and the
+ * number of its packets (5), all of one size (5.2), in which the objects of a
+ * stream, frames of a video, are in fragments (5.2.3).  Their numbers jump where
+ * an encoder dropped a frame.
+ */
+#include <string.h>
+
+#include "media/container/reader.h"
+
+#define STREAMS 128
+
+/* Of each stream: its newest object. */
+struct object { int seen; uint32_t number; uint64_t size, got; };
+
+/* A packet, while it is read. */
+struct packet {
+	int64_t at, end;	/* the next field; and after its payloads */
+	int several;		/* payloads */
+	int property;		/* sizes of fields of payloads, 2 bits each */
+};
+
+static const uint8_t guid_properties[16] = { 0xa1, 0xdc, 0xab, 0x8c, 0x47,
+	0xa9, 0xcf, 0x11, 0x8e, 0xe4, 0x00, 0xc0, 0x0c, 0x20, 0x53, 0x65 };
+static const uint8_t guid_data[16] = { 0x36, 0x26, 0xb2, 0x75, 0x8e, 0x66,
+	0xcf, 0x11, 0xa6, 0xd9, 0x00, 0xaa, 0x00, 0x62, 0xce, 0x6c };
+
+static int
+is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
+{
+	for (int i = 0; i < 16; i++)
+		if (reader_byte(r, at + i) != guid[i])
+			return 0;
+	return 1;
+}
+
+/* A field of ${p} whose size is said by the two bits ${code}. */
+static uint64_t
+field(struct reader *r, struct packet *p, int code)
+{
+	static const int bytes[4] = { 0, 1, 2, 4 };
+	int n = bytes[code & 3];
+	uint64_t v = reader_little(r, p->at, n);
+
+	p->at += n;
+	return v;
+}
+
+/* One payload: is it what its stream goes on with? */
+static enum container_state
+check_payload(struct reader *r, struct packet *p, int length_code,
+    struct object *all)
+{
+	int64_t start = p->at;
+	int stream = reader_byte(r, p->at++);
+	struct object *o = &all[stream & 127];
+	uint32_t number = (uint32_t)field(r, p, p->property >> 4);
+	uint64_t offset = field(r, p, p->property >> 2);
+	uint64_t extra = field(r, p, p->property), n;
+	uint64_t size = extra >= 8 ? reader_little(r, p->at, 4) : 0;
+
+	p->at += (int64_t)extra;
+	n = p->several ? field(r, p, length_code) :
+	    (uint64_t)(p->end - p->at > 0 ? p->end - p->at : 0);
+	if (p->at > p->end || n > (uint64_t)(p->end - p->at))
+		return reader_broken(r, start, "a payload goes beyond its "
+		    "packet");
+	p->at += (int64_t)n;
+	if ((stream & 127) != r->id || extra < 8)
+		return CONTAINER_WHOLE;
+	if (offset == 0) {
+		if (o->seen && o->got != o->size)
+			return reader_broken(r, start, "%llu of %llu bytes of "
+			    "a frame", (unsigned long long)o->got,
+			    (unsigned long long)o->size);
+		*o = (struct object){ 1, number, size, 0 };
+	} else if (!o->seen || o->number != number || o->got != offset) {
+		return reader_broken(r, start, "a frame lacks a part");
+	}
+	o->got += n;
+	return CONTAINER_WHOLE;
+}
+
+static enum container_state
+check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
+{
+	struct packet p = { .at = at };
+	int correction = reader_byte(r, at), flags, count = 1, lengths = 0;
+	enum container_state state = CONTAINER_WHOLE;
+	uint64_t length, padding;
+
+	if (correction & 0x80)
+		p.at += 1 + (correction & 15);
+	flags = reader_byte(r, p.at++);
+	p.property = reader_byte(r, p.at++);
+	if (p.property < 0 || p.property >> 6 != 1)
+		return reader_broken(r, at, "no packet begins here");
+	length = field(r, &p, flags >> 5);
+	(void)field(r, &p, flags >> 1);			/* sequence */
+	padding = field(r, &p, flags >> 3);
+	if (length == 0 || length > (uint64_t)size)
+		length = (uint64_t)size;
+	if (padding > length)
+		return reader_broken(r, at, "more padding than packet");
+	p.end = at + (int64_t)(length - padding);
+	p.at += 6;					/* time, duration */
+	p.several = flags & 1;
+	if (p.several) {
+		lengths = reader_byte(r, p.at++);
+		count = lengths & 63;
+		lengths >>= 6;
+	}
+	while (count-- > 0 && state == CONTAINER_WHOLE)
+		state = check_payload(r, &p, lengths, all);
+	return state;
+}
+
+/* The packets of the data object at ${at}. */
+static enum container_state
+check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
+{
+	struct object all[STREAMS] = { { 0 } };
+	int64_t end = at + (int64_t)reader_little(r, at + 16, 8);
+	enum container_state state;
+
+	at += 50;
+	for (uint64_t i = 0; stated == 0 ? at < r->size &&
+	    (end <= at || at < end) : i < stated; i++, at += size) {
+		if (size > r->size - at)
+			return reader_cut(r, at);
+		state = check_packet(r, at, size, all);
+		if (state != CONTAINER_WHOLE)
+			return state;
+	}
+	if (all[r->id & 127].got < all[r->id & 127].size)
+		return reader_cut(r, at);
+	r->report->complete = stated > 0;
+	return CONTAINER_WHOLE;
+}
+
+enum container_state
+asf_check(struct reader *r)
+{
+	int64_t at = 30, header = (int64_t)reader_little(r, 16, 8), packet = 0;
+	uint64_t size, packets = 0, file = 0;
+
+	if (header > r->size)
+		return reader_cut(r, 0);
+	for (; at < header; at += (int64_t)size) {
+		size = reader_little(r, at + 16, 8);
+		if (size < 24 || size > (uint64_t)(header - at))
+			return reader_broken(r, at, "no object begins here");
+		if (!is_guid(r, at, guid_properties))
+			continue;
+		packet = (int64_t)reader_little(r, at + 92, 4);
+		if (!(reader_little(r, at + 88, 4) & 1)) {	/* broadcast */
+			file = reader_little(r, at + 40, 8);
+			packets = reader_little(r, at + 56, 8);
+		}
+		if (reader_little(r, at + 96, 4) != (uint64_t)packet)
+			packet = 0;			/* of many sizes */
+	}
+	if (file > (uint64_t)r->size)
+		return reader_cut(r, r->size);
+	if (packet == 0 || !is_guid(r, header, guid_data))
+		return CONTAINER_WHOLE;
+	return check_data(r, header, packet, packets);
+}

@@ -1,0 +1,64 @@
+/*
+ * FLV 10.1, E: tags of sound, video and data, each followed by its size.  Most
+ * files state their own size in the first tag of data.
+ */
+#include <string.h>
+
+#include "media/container/reader.h"
+
+enum { SOUND = 8, VIDEO = 9, DATA = 18 };
+
+/* The size of the file as "onMetaData" of ${n} bytes at ${at} says; 0: not. */
+static int64_t
+stated_size(struct reader *r, int64_t at, int64_t n)
+{
+	static const char name[] = "\0\010filesize";	/* then a double */
+	const int length = sizeof(name) - 1;
+	union { uint64_t bits; double number; } v;
+
+	for (int64_t i = at; i + length + 9 <= at + n; i++) {
+		int k = 0;
+
+		while (k < length && reader_byte(r, i + k) == (uint8_t)name[k])
+			k++;
+		if (k < length || reader_byte(r, i + length) != 0)
+			continue;
+		v.bits = reader_big(r, i + length + 1, 8);
+		return v.number >= 1 && v.number < 1e15 ? (int64_t)v.number : 0;
+	}
+	return 0;
+}
+
+enum container_state
+flv_check(struct reader *r)
+{
+	int64_t at = (int64_t)reader_big(r, 5, 4) + 4, stated = 0;
+	int first = 1;
+
+	while (at < r->size) {
+		int type = reader_byte(r, at);
+		int64_t n = (int64_t)reader_big(r, at + 1, 3), after;
+
+		if (at + 11 > r->size)
+			return reader_cut(r, at);
+		/* 0x20 says that the tag is encrypted; its stream is 0. */
+		type &= ~0x20;
+		if ((type != SOUND && type != VIDEO && type != DATA) ||
+		    reader_big(r, at + 8, 3) != 0)
+			return reader_broken(r, at, "no tag begins here");
+		if (n > r->size - at - 15)
+			return reader_cut(r, at);
+		/* Some writers leave out their own 11 bytes, or all. */
+		after = (int64_t)reader_big(r, at + 11 + n, 4);
+		if (after != n + 11 && after != n && after != 0)
+			return reader_broken(r, at, "a tag of %lld bytes, after "
+			    "which its size is %lld", (long long)n + 11,
+			    (long long)after);
+		if (type == DATA && first) {
+			stated = stated_size(r, at + 11, n);
+			first = 0;
+		}
+		at += 11 + n + 4;
+	}
+	return stated > r->size ? reader_cut(r, r->size) : CONTAINER_WHOLE;
+}

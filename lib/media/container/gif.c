@@ -1,0 +1,144 @@
+/*
+ * GIF89a, 15 to 27: blocks up to a trailer.  The codes of an image, in blocks of
+ * up to 255 bytes, must give as many pixels as it has, and then end (appendix
+ * F): codes that were lost or came from another image do not.
+ */
+#include "media/container/reader.h"
+
+#define CODES 4096		/* of 12 bits */
+
+/* Bytes of a colour table announced by the flags ${f}. */
+static int
+colours(int f)
+{
+	return f >= 0 && f & 0x80 ? 3 << ((f & 7) + 1) : 0;
+}
+
+/* The codes of an image, taken from its blocks bit by bit. */
+struct codes {
+	int64_t at;			/* the next byte of the block */
+	int left;			/* bytes of the block; 0: at its end */
+	uint32_t bits;
+	int n;				/* bits at hand */
+};
+
+/* The next code of ${width} bits; -1 at the end of the blocks. */
+static int
+next_code(struct reader *r, struct codes *c, int width)
+{
+	int code;
+
+	while (c->n < width) {
+		if (c->left == 0) {
+			c->left = reader_byte(r, c->at);
+			if (c->left <= 0) {
+				c->left = 0;
+				return -1;
+			}
+			c->at++;
+		}
+		c->bits |= (uint32_t)reader_byte(r, c->at++) << c->n;
+		c->n += 8;
+		c->left--;
+	}
+	code = (int)(c->bits & ((1u << width) - 1));
+	c->bits >>= width;
+	c->n -= width;
+	return code;
+}
+
+/*
+ * How many pixels the codes from ${at} on give, up to the mark at their end; -1
+ * if one of them is none that can come there.  Only the lengths of the strings
+ * that codes stand for are followed.
+ */
+static int64_t
+count_pixels(struct reader *r, int64_t at, int size)
+{
+	int64_t length[CODES], pixels = 0;
+	const int clear = 1 << size, end = clear + 1;
+	struct codes c = { .at = at };
+	int code, width = size + 1, next = end + 1, last = -1;
+
+	for (int i = 0; i < clear; i++)
+		length[i] = 1;
+	while ((code = next_code(r, &c, width)) >= 0 && code != end) {
+		if (code == clear) {
+			width = size + 1;
+			next = end + 1;
+			last = -1;
+			continue;
+		}
+		if (code > next || (code == next && (last < 0 ||
+		    next == CODES)))
+			return -1;
+		if (last >= 0 && next < CODES) {
+			length[next] = length[last] + 1;
+			if (++next == 1 << width && width < 12)
+				width++;
+		}
+		pixels += length[code];
+		last = code;
+	}
+	return pixels;
+}
+
+/* The byte after the sub-blocks that begin at ${at}. */
+static int64_t
+skip_blocks(struct reader *r, int64_t at)
+{
+	int n;
+
+	while ((n = reader_byte(r, at)) > 0)
+		at += n + 1;
+	return at + 1;
+}
+
+/* Is the image at ${at}, whose blocks begin at ${data}, not what it says? */
+static int
+is_damaged(struct reader *r, int64_t at, int64_t data)
+{
+	int64_t w = (int64_t)reader_little(r, at + 5, 2);
+	int64_t h = (int64_t)reader_little(r, at + 7, 2);
+	int size = reader_byte(r, data - 1);
+
+	return size < 1 || size > 8 || count_pixels(r, data, size) != w * h;
+}
+
+enum container_state
+gif_check(struct reader *r)
+{
+	int64_t at = 13 + colours(reader_byte(r, 10)), start, data;
+
+	for (;;) {
+		start = at;
+		switch (reader_byte(r, at)) {
+		case 0x3b:		/* trailer */
+			return CONTAINER_WHOLE;
+		case 0x21:		/* extension: label */
+			at = skip_blocks(r, at + 2);
+			break;
+		case 0x2c:		/* image: place, colours, code size */
+			data = at + 11 + colours(reader_byte(r, at + 9));
+			at = skip_blocks(r, data);
+			if (at == data + 1 && at <= r->size)
+				return reader_broken(r, start, "an image "
+				    "without pixels");
+			if (is_damaged(r, start, data))
+				return reader_broken(r, start, "an image with "
+				    "other pixels than it says");
+			break;
+		case 0:			/* some writers pad, with one */
+			if (reader_byte(r, at + 1) != 0) {
+				at++;
+				break;
+			}
+			/* fall through */
+		default:
+			return at >= r->size ? reader_cut(r, at) :
+			    reader_broken(r, at, "no block begins here");
+		}
+		if (at > r->size)
+			return reader_cut(r, start);
+	}
+}

@@ -1,0 +1,32 @@
+/* IVF: a header of 32 bytes, then frames of a size and a time. */
+#include "media/container/reader.h"
+
+enum container_state
+ivf_check(struct reader *r)
+{
+	int64_t at = (int64_t)reader_little(r, 6, 2), frames = 0;
+	int64_t length = (int64_t)reader_little(r, 24, 4), step = 0, first = 0;
+	int64_t time = -1;
+
+	while (at < r->size) {
+		uint64_t size = reader_little(r, at, 4);
+		int64_t now = (int64_t)reader_little(r, at + 4, 8);
+
+		if (at + 12 > r->size)
+			return reader_cut(r, at);
+		if (size == 0 || now < 0 || (frames > 0 && now < time))
+			return reader_broken(r, at, "no frame begins here");
+		if (size > (uint64_t)(r->size - at - 12))
+			return reader_cut(r, at);
+		if (frames++ == 0)
+			first = now;
+		else
+			step = now - time;
+		time = now;
+		at += 12 + (int64_t)size;
+	}
+	/* The header counts frames, or ticks with newer FFmpeg; 0: not known. */
+	if (length > 0 && frames < length && time - first + step < length)
+		return reader_cut(r, r->size);
+	return CONTAINER_WHOLE;
+}

@@ -1,0 +1,270 @@
+/*
+ * ISO/IEC 14496-12, 4.2: boxes of a size and a type.  Only files of fragments
+ * (8.8) are judged: in others the index tells, and sizes are often wrong.
+ */
+#include <string.h>
+
+#include "media/container/reader.h"
+
+#define TYPE(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
+
+static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
+    MDAT = TYPE('m', 'd', 'a', 't'), MFHD = TYPE('m', 'f', 'h', 'd'),
+    TRAF = TYPE('t', 'r', 'a', 'f'), TFHD = TYPE('t', 'f', 'h', 'd'),
+    TFDT = TYPE('t', 'f', 'd', 't'), TRUN = TYPE('t', 'r', 'u', 'n'),
+    SIDX = TYPE('s', 'i', 'd', 'x'), TREX = TYPE('t', 'r', 'e', 'x'),
+    MOOV = TYPE('m', 'o', 'o', 'v'), MVEX = TYPE('m', 'v', 'e', 'x'),
+    MFRA = TYPE('m', 'f', 'r', 'a'), TFRA = TYPE('t', 'f', 'r', 'a');
+
+struct box { uint32_t type; int64_t at, data, end; };
+
+/* Of the file, as far as it was followed. */
+struct mov {
+	int fragments;			/* seen */
+	int64_t number;			/* of the newest */
+	uint32_t duration, size;	/* defaults of our track */
+	/* Of the newest fragment: */
+	int64_t bytes;			/* of all samples; -1: not known */
+	int64_t jumped;			/* fragments missing before it */
+	/* Of our track: */
+	int64_t next;			/* time that should come; -1: not known */
+	int64_t mean;			/* ticks of a sample */
+};
+
+/* What a track fragment says. */
+struct track { int ours; int64_t time; uint32_t duration, size; };
+
+/* Read the head of the box at ${at}, which must end before ${end}; -1 if
+ * none begins there, or if it is too large: then only its type is known. */
+static int
+read_box(struct reader *r, int64_t at, int64_t end, struct box *b)
+{
+	uint64_t size = reader_big(r, at, 4);
+	int head = 8;
+
+	b->at = at;
+	b->type = (uint32_t)reader_big(r, at + 4, 4);
+	if (size == 1) {
+		size = reader_big(r, at + 8, 8);
+		head = 16;
+	} else if (size == 0 && end == r->size) {
+		size = (uint64_t)(end - at);		/* up to the end */
+	}
+	b->data = at + head;
+	b->end = at + (int64_t)size;
+	for (int i = 0; i < 32; i += 8)			/* letters, or (c) */
+		if ((b->type >> i & 255) < ' ')
+			b->type = 0;
+	return at + head > end || size < (uint64_t)head || b->type == 0 ||
+	    size > (uint64_t)(end - at) ? -1 : 0;
+}
+
+/* 8.8.8: a run of samples. */
+static void
+read_run(struct reader *r, const struct box *b, struct mov *m,
+    struct track *t)
+{
+	uint64_t flags = reader_big(r, b->data, 4);
+	int64_t n = (int64_t)reader_big(r, b->data + 4, 4), time = 0;
+	int64_t at = b->data + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
+	int fields = 0;
+
+	for (uint64_t f = flags & 0xf00; f != 0; f &= f - 1)
+		fields++;
+	if (fields > 0 && n > (b->end - at) / (4 * fields))
+		n = (b->end - at) / (4 * fields);
+	for (int64_t i = 0; i < n; i++, at += 4 * fields) {
+		time += flags & 0x100 ? (int64_t)reader_big(r, at, 4) :
+		    t->duration;
+		if (m->bytes >= 0)
+			m->bytes += flags & 0x200 ? (int64_t)reader_big(r,
+			    at + (flags & 0x100 ? 4 : 0), 4) : t->size;
+		if (fields == 0) {			/* all are alike */
+			time += (n - 1) * t->duration;
+			if (m->bytes >= 0)
+				m->bytes += (n - 1) * t->size;
+			break;
+		}
+	}
+	if (!(flags & 0x200) && t->size == 0)
+		m->bytes = -1;
+	if (!t->ours)
+		return;
+	if (n > 0 && time > 0)
+		m->mean = time / n;
+	m->next = m->next >= 0 ? m->next + time : -1;
+}
+
+/*
+ * 8.8.6 to 8.8.12.  A track goes on where its last fragment ended.  Times are
+ * sometimes off by a little; but not where a number is missing, too.
+ */
+static enum container_state
+check_track(struct reader *r, const struct box *traf, struct mov *m)
+{
+	struct track t = { .time = -1, .duration = m->duration,
+		.size = m->size };
+	struct box b;
+
+	for (int64_t at = traf->data; at < traf->end; at = b.end) {
+		int64_t next;
+		uint64_t flags;
+
+		if (read_box(r, at, traf->end, &b) != 0)
+			return reader_broken(r, at, "no box begins here");
+		flags = reader_big(r, b.data, 4);
+		next = b.data + 4;
+		if (b.type == TFHD) {
+			t.ours = (int)reader_big(r, next, 4) == r->id;
+			next += 4 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
+			if (flags & 8)
+				t.duration = (uint32_t)reader_big(r, next, 4);
+			next += flags & 8 ? 4 : 0;
+			if (flags & 16)
+				t.size = (uint32_t)reader_big(r, next, 4);
+		} else if (b.type == TFDT) {
+			t.time = (int64_t)reader_big(r, next,
+			    flags >> 24 == 1 ? 8 : 4);
+			if (t.ours && m->next >= 0 && t.time - m->next >
+			    (m->jumped > 0 ? m->mean / 2 : m->mean * 3 / 2))
+				return reader_broken(r, traf->at, "%lld ticks "
+				    "are missing before this fragment",
+				    (long long)(t.time - m->next));
+			if (t.ours)
+				m->next = t.time;
+		} else if (b.type == TRUN) {
+			read_run(r, &b, m, &t);
+		}
+	}
+	/* Without times, numbers must do. */
+	if (t.ours && t.time < 0 && m->jumped > 0)
+		return reader_broken(r, traf->at, "%lld fragments are missing "
+		    "before this one", (long long)m->jumped);
+	return CONTAINER_WHOLE;
+}
+
+static enum container_state
+check_fragment(struct reader *r, const struct box *moof, struct mov *m)
+{
+	enum container_state state = CONTAINER_WHOLE;
+	struct box b;
+
+	m->bytes = 0;
+	m->jumped = 0;
+	for (int64_t at = moof->data; at < moof->end; at = b.end) {
+		if (read_box(r, at, moof->end, &b) != 0)
+			return reader_broken(r, at, "no box begins here");
+		if (b.type == MFHD) {
+			int64_t number = (int64_t)reader_big(r, b.data + 4, 4);
+
+			if (m->fragments > 0 && number > m->number)
+				m->jumped = number - m->number - 1;
+			m->number = number;
+		} else if (b.type == TRAF) {
+			state = check_track(r, &b, m);
+		}
+		if (state != CONTAINER_WHOLE)
+			return state;
+	}
+	m->fragments++;
+	return CONTAINER_WHOLE;
+}
+
+/* Defaults of our track, in moov/mvex/trex. */
+static void
+read_defaults(struct reader *r, int64_t at, int64_t end, struct mov *m)
+{
+	struct box b;
+
+	for (; at < end && read_box(r, at, end, &b) == 0; at = b.end)
+		if (b.type == MVEX) {
+			m->fragments = 0;
+			read_defaults(r, b.data, b.end, m);
+		} else if (b.type == TREX &&
+		    (int)reader_big(r, b.data + 4, 4) == r->id) {
+			m->duration = (uint32_t)reader_big(r, b.data + 12, 4);
+			m->size = (uint32_t)reader_big(r, b.data + 16, 4);
+		}
+}
+
+/* 8.16.3: an index of segments says how many bytes follow it. */
+static int
+ends_before(struct reader *r, const struct box *sidx)
+{
+	int wide = reader_byte(r, sidx->data) == 0 ? 4 : 8;
+	int64_t at = sidx->data + 12 + wide, sum;
+	int n;
+
+	sum = sidx->end + (int64_t)reader_big(r, at, wide);
+	at += wide + 2;
+	n = (int)reader_big(r, at, 2);
+	for (at += 2; n-- > 0 && at + 12 <= sidx->end; at += 12)
+		sum += (int64_t)(reader_big(r, at, 4) & 0x7fffffff);
+	return sum > r->size;
+}
+
+/* 8.8.9: an index at the end says where fragments begin. */
+static enum container_state
+check_index(struct reader *r, const struct box *mfra)
+{
+	struct box b;
+
+	for (int64_t at = mfra->data; at < mfra->end; at = b.end) {
+		int wide, bytes;
+		int64_t n;
+
+		if (read_box(r, at, mfra->end, &b) != 0)
+			return reader_broken(r, at, "no box begins here");
+		if (b.type != TFRA)
+			continue;
+		wide = reader_byte(r, b.data) == 1 ? 8 : 4;
+		n = reader_byte(r, b.data + 11);
+		bytes = 2 * wide + (int)(n >> 4 & 3) + (int)(n >> 2 & 3) +
+		    (int)(n & 3) + 3;
+		n = (int64_t)reader_big(r, b.data + 12, 4);
+		for (at = b.data + 16; n-- > 0 && at + bytes <= b.end;
+		    at += bytes) {
+			int64_t moof = (int64_t)reader_big(r, at + wide, wide);
+
+			if (reader_big(r, moof + 4, 4) != MOOF)
+				return reader_broken(r, at, "the fragment at "
+				    "byte %lld is not there", (long long)moof);
+		}
+	}
+	return CONTAINER_WHOLE;
+}
+
+enum container_state
+mov_check(struct reader *r)
+{
+	struct mov m = { .next = -1, .fragments = -1 };
+	enum container_state state = CONTAINER_WHOLE;
+	struct box b;
+
+	for (int64_t at = 0; at < r->size; at = b.end) {
+		if (read_box(r, at, r->size, &b) != 0) {
+			if (m.fragments < 0)
+				return CONTAINER_WHOLE;
+			return b.type != 0 && b.end > r->size ?
+			    reader_cut(r, at) : at + 8 > r->size ?
+			    reader_cut(r, at) :
+			    reader_broken(r, at, "no box begins here");
+		}
+		if (b.type == MOOV)
+			read_defaults(r, b.data, b.end, &m);
+		if (b.type == MOOF)
+			state = check_fragment(r, &b, &m);
+		else if (b.type == MDAT && m.fragments > 0 && m.bytes > 0 &&
+		    m.bytes > b.end - b.data)
+			state = reader_broken(r, at, "a fragment of %lld bytes "
+			    "(wanted %lld)", (long long)(b.end - b.data),
+			    (long long)m.bytes);
+		else if (b.type == SIDX && ends_before(r, &b))
+			state = reader_cut(r, r->size);
+		else if (b.type == MFRA)
+			state = check_index(r, &b);
+		if (state != CONTAINER_WHOLE)
+			return state;
+	}
+	return CONTAINER_WHOLE;
+}

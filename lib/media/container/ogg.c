@@ -1,0 +1,74 @@
+/*
+ * Ogg, RFC 3533, 6: pages, each with a checksum and a number that counts within
+ * its stream.
+ */
+#include "media/container/reader.h"
+
+#define STREAMS 32		/* that are followed; more are not checked */
+#define FIRST 2			/* flags of a page: first and last of its */
+#define LAST 4			/* stream */
+
+struct stream { uint32_t serial, next; int open; };
+
+static uint32_t
+checksum(struct reader *r, int64_t at, int64_t n)
+{
+	static const int64_t field = 22;	/* counts as 0 */
+	uint32_t crc = reader_crc_high(r, at, field, 0);
+
+	for (int i = 0; i < 32; i++)
+		crc = crc << 1 ^ (crc >> 31 ? 0x04c11db7 : 0);
+	return reader_crc_high(r, at + field + 4, n - field - 4, crc);
+}
+
+static struct stream *
+find(struct stream *s, int *n, uint32_t serial)
+{
+	for (int i = 0; i < *n; i++)
+		if (s[i].serial == serial)
+			return &s[i];
+	if (*n == STREAMS)
+		return NULL;
+	s[*n] = (struct stream){ .serial = serial };
+	return &s[(*n)++];
+}
+
+enum container_state
+ogg_check(struct reader *r)
+{
+	struct stream known[STREAMS], *s;
+	int64_t at = 0;
+	int n = 0;
+
+	while (at < r->size) {
+		int segments = reader_byte(r, at + 26);
+		int flags = reader_byte(r, at + 5);
+		int64_t next = at + 27 + segments;
+		uint32_t number = (uint32_t)reader_little(r, at + 18, 4);
+
+		if (segments < 0)
+			return reader_cut(r, at);
+		if (reader_big(r, at, 4) != 0x4f676753)	/* "OggS" */
+			return reader_broken(r, at, "no page begins here");
+		for (int i = 0; i < segments; i++)
+			next += reader_byte(r, at + 27 + i);
+		if (next > r->size)
+			return reader_cut(r, at);
+		if (checksum(r, at, next - at) != reader_little(r, at + 22, 4))
+			return reader_broken(r, at, "the checksum of the page "
+			    "is wrong");
+		s = find(known, &n, (uint32_t)reader_little(r, at + 14, 4));
+		if (s != NULL) {
+			if (!(flags & FIRST) && number != s->next)
+				return reader_broken(r, at, "page %u of a "
+				    "stream (wanted %u)", number, s->next);
+			s->next = number + 1;
+			s->open = !(flags & LAST);
+		}
+		at = next;
+	}
+	for (int i = 0; i < n; i++)
+		if (known[i].open)
+			return reader_cut(r, r->size);
+	return CONTAINER_WHOLE;
+}

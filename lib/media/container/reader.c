@@ -1,0 +1,174 @@
+/* Bytes of a file as numbers and checksums, and which format is checked how. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "media/container/reader.h"
+
+static int
+move(struct reader *r, int64_t at)
+{
+	if (at < 0 || at >= r->size)
+		return -1;
+	if (at < r->start || at >= r->start + r->n) {
+		r->start = at;
+		r->n = pread(r->fd, r->data, sizeof(r->data), at);
+		if (r->n <= 0) {
+			r->n = 0;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int
+reader_byte(struct reader *r, int64_t at)
+{
+	return move(r, at) == 0 ? r->data[at - r->start] : -1;
+}
+
+const uint8_t *
+reader_bytes(struct reader *r, int64_t at, size_t *n)
+{
+	size_t there;
+
+	if (move(r, at) != 0)
+		return NULL;
+	there = (size_t)(r->start + r->n - at);
+	*n = *n < there ? *n : there;
+	return r->data + (at - r->start);
+}
+
+uint64_t
+reader_big(struct reader *r, int64_t at, int n)
+{
+	uint64_t v = 0;
+
+	for (int i = 0; i < n; i++) {
+		int b = reader_byte(r, at + i);
+
+		v = v << 8 | (uint64_t)(b > 0 ? b : 0);
+	}
+	return v;
+}
+
+uint64_t
+reader_little(struct reader *r, int64_t at, int n)
+{
+	uint64_t v = 0;
+
+	while (n-- > 0) {
+		int b = reader_byte(r, at + n);
+
+		v = v << 8 | (uint64_t)(b > 0 ? b : 0);
+	}
+	return v;
+}
+
+enum container_state
+reader_cut(struct reader *r, int64_t at)
+{
+	snprintf(r->report->text, sizeof(r->report->text),
+	    "what begins at byte %lld is incomplete", (long long)at);
+	return CONTAINER_CUT;
+}
+
+enum container_state
+reader_broken(struct reader *r, int64_t at, const char *fmt, ...)
+{
+	va_list ap;
+	int n = snprintf(r->report->text, sizeof(r->report->text),
+	    "at byte %lld: ", (long long)at);
+
+	va_start(ap, fmt);
+	vsnprintf(r->report->text + n, sizeof(r->report->text) - (size_t)n, fmt,
+	    ap);
+	va_end(ap);
+	return CONTAINER_BROKEN;
+}
+
+/* ---- checksums ---- */
+
+static uint32_t low[256], high[256];
+
+static void
+make_tables(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t a = i, b = i << 24;
+
+		for (int k = 0; k < 8; k++) {
+			a = a >> 1 ^ (a & 1 ? 0xedb88320 : 0);
+			b = b << 1 ^ (b >> 31 ? 0x04c11db7 : 0);
+		}
+		low[i] = a;
+		high[i] = b;
+	}
+}
+
+uint32_t
+reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
+{
+	crc = ~crc;
+	while (n > 0) {
+		size_t some = (size_t)n;
+		const uint8_t *p = reader_bytes(r, at, &some);
+
+		if (p == NULL)
+			break;
+		for (size_t i = 0; i < some; i++)
+			crc = crc >> 8 ^ low[(crc ^ p[i]) & 255];
+		at += (int64_t)some;
+		n -= (int64_t)some;
+	}
+	return ~crc;
+}
+
+uint32_t
+reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
+{
+	while (n > 0) {
+		size_t some = (size_t)n;
+		const uint8_t *p = reader_bytes(r, at, &some);
+
+		if (p == NULL)
+			break;
+		for (size_t i = 0; i < some; i++)
+			crc = crc << 8 ^ high[crc >> 24 ^ p[i]];
+		at += (int64_t)some;
+		n -= (int64_t)some;
+	}
+	return crc;
+}
+
+/* ---- all of them ---- */
+
+void
+container_check(int fd, int64_t size, const char *format, int id,
+    struct container_report *report)
+{
+	static const struct { const char *name; container_checker *check; }
+	known[] = {
+		{ "asf", asf_check }, { "avi", avi_check },
+		{ "flv", flv_check }, { "gif", gif_check },
+		{ "h264", nal_check }, { "hevc", nal_check },
+		{ "ivf", ivf_check }, { "m4v", nal_check },
+		{ "matroska", matroska_check },
+		{ "mjpeg", mjpeg_check }, { "mov", mov_check },
+		{ "mpeg", mpegps_check }, { "mpegts", mpegts_check },
+		{ "mpegvideo", mpegvideo_check }, { "mxf", mxf_check },
+		{ "ogg", ogg_check }, { "yuv4mpegpipe", y4m_check },
+	};
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct reader r = { .fd = fd, .id = id, .size = size,
+		.report = report };
+
+	pthread_once(&once, make_tables);
+	*report = (struct container_report){ .state = CONTAINER_WHOLE,
+		.newest = -1 };
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(format, known[i].name) == 0)
+			report->state = known[i].check(&r);
+}
