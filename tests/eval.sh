@@ -275,7 +275,7 @@ for option in matrix=n.tsv per-class=n.tsv; do
 done
 if [ $cairo = yes ]; then
 	check_exit "a sheet of it" 0 vt-eval -m "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
-	check "says what they are predicted as" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what they are predicted as, with its score"
+	check "says what they are predicted as" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
 	check_exit "a sheet of its wrong ones" 2 vt-eval -m "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
 	check_says "is refused" "no sample has a label, which --sheet-of=wrong needs"
 else

@@ -101,8 +101,8 @@ done
 
 # ---- the experiment ----
 
-if ! command -v ffmpeg >/dev/null || ! vt-extract --version | grep -q '^Built with:.*FFmpeg'; then
-	skip "experiment.mk" "needs ffmpeg, and vt built with it"
+if ! command -v ffmpeg >/dev/null || ! vt-extract --version | grep -q '^Built with:.*FFmpeg.*cairo'; then
+	skip "experiment.mk" "needs ffmpeg, and vt built with it and with cairo"
 	plan
 	exit 0
 fi

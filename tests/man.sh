@@ -136,6 +136,9 @@ lacks() {
 	*mpirun*) built_with 'Open MPI' || { echo "built without MPI"; return; } ;;
 	esac
 	case $1 in
+	*.png* | *.svg* | *.pdf*) built_with cairo || { echo "built without cairo"; return; } ;;
+	esac
+	case $1 in
 	*safetensors.numpy*) python3 -c 'import safetensors, numpy' 2>/dev/null || { echo "no Python package safetensors"; return; } ;;
 	esac
 	case $1 in

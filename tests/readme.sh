@@ -22,6 +22,12 @@ ls "$T"/block.* >"$T/blocks"
 check "README has blocks" test "$(wc -l <"$T/blocks")" -ge 6
 check_same "none is wider than a terminal" "" "$(awk 'length > 80' README.md | grep -v '^|')"
 
+# A README is read on slow lines, too.
+for f in $(sed -n 's/^!\[.*](\(.*\))$/\1/p' README.md); do
+	check "$f: is there, a PNG, and below 60 KB" sh -c "head -c 4 '$f' | grep -q PNG && [ \$(wc -c <'$f') -lt 60000 ]"
+done
+check "README has pictures" test -n "${f:-}"
+
 # What is tested elsewhere, or too long: by make check itself and make demo.
 elsewhere() {
 	grep -qE 'make (.*[ ])?(check|demo)' "$1"
@@ -33,7 +39,7 @@ done
 
 # ---- where they run ----
 
-for part in FFmpeg oneDNN 'Open MPI'; do
+for part in FFmpeg oneDNN 'Open MPI' cairo; do
 	vt-train --version | grep -q "^Built with:.*$part" || skip_all "built without $part"
 done
 "$BUILD/motions" "$T/made" 3 1 1 || skip_all "no videos"

@@ -253,16 +253,16 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 		    (uint32_t)((uint64_t)k * all / (uint32_t)n)], &clip[k]);
 	if (wrong)
 		buffer_printf(&note, "the %d most confident of %u wrong "
-		    "predictions, with their scores", n, all);
+		    "predictions, and their scores", n, all);
 	else
-		buffer_printf(&note, "%d of %u samples, what they are predicted "
-		    "as, with its score", n, all);
+		buffer_printf(&note, "%d of %u samples, what each is predicted "
+		    "as, and the score", n, all);
 	add_summary(r, &note);
 	s.note = note.data;
 	s.clip = clip;
 	s.n = n;
-	/* About as wide as high: a clip is 5/3 as wide as high. */
-	s.columns = (int)ceil(sqrt(n * 3 / 5.));
+	/* As many rows: a clip is 5/3 as wide as high, and so is the sheet. */
+	s.columns = (int)ceil(sqrt(n));
 	if (!bad)
 		bad = plot_sheet(&s, path);
 	for (int k = 0; k < n; k++) {
