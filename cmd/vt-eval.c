@@ -110,7 +110,11 @@ versions(FILE *f)
 	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
 	    comm_library(), isa_name(isa_best()), cpus());
 	for (int i = 0; backends[i] != NULL; i++)
-		fprintf(f, " %s", backends[i]->name);
+		if (backends[i]->library != NULL)
+			fprintf(f, " %s (%s)", backends[i]->name,
+			    backends[i]->library());
+		else
+			fprintf(f, " %s", backends[i]->name);
 	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
 	plot_versions(f);
 }

@@ -87,7 +87,7 @@ static void
 versions(FILE *f)
 {
 	fprintf(f, "%s\nReads and writes shards of format 1.0, sets of format "
-	    "1.\n", stream_library());
+	    "2 (and reads 1).\n", stream_library());
 }
 
 static const struct command command = {

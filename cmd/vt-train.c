@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
+#include "shard/stream.h"
 #include "train/agree.h"
 #include "train/best.h"
 #include "train/papers.h"
@@ -147,7 +148,11 @@ versions(FILE *f)
 	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
 	    comm_library(), isa_name(isa_best()), cpus());
 	for (int i = 0; backends[i] != NULL; i++)
-		fprintf(f, " %s", backends[i]->name);
+		if (backends[i]->library != NULL)
+			fprintf(f, " %s (%s)", backends[i]->name,
+			    backends[i]->library());
+		else
+			fprintf(f, " %s", backends[i]->name);
 	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
 }
 
@@ -258,42 +263,68 @@ class_lines(const struct dataset *d)
 	return b.data != NULL ? b.data : xstrdup("");
 }
 
+/*
+ * A sample to train on has one label; of a set to validate on, those that
+ * have none do not count, but some must.
+ */
+static int
+check_labels(const struct dataset *d, const char *path, int training)
+{
+	uint32_t n = dataset_samples(d), none = 0, several = 0;
+	const char *key = "", *keys = "";	/* the first of each kind */
+
+	for (uint32_t i = n; i-- > 0;) {
+		struct sample m = dataset_sample(d, i);
+
+		if (m.label >= 0)
+			continue;
+		if (m.flags & SHARD_LABELS) {
+			several++;
+			keys = m.key;
+		} else {
+			none++;
+			key = m.key;
+		}
+	}
+	if (n == 0)
+		return fail("%s: no samples in it", text_quote(path));
+	if (none == n)
+		return fail("%s: none of its %u samples has a label (vt-extract "
+		    "--label-from=dir or --list gives labels)", text_quote(path),
+		    n);
+	if (several > 0 && (training || several + none == n))
+		return fail("%s: %u of %u samples have several labels, %s first "
+		    "(wanted one each)", text_quote(path), several, n, keys);
+	if (none > 0 && training)
+		return fail("%s: %u of %u samples have no label, %s first",
+		    text_quote(path), none, n, key);
+	return 0;
+}
+
 static int
 open_data(struct session *s)
 {
-	uint32_t n;
 	int bad;
 
 	if ((s->train = dataset_open(data, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	n = dataset_samples(s->train);
-	if (n == 0) {
-		fail("%s: no samples in it", text_quote(data));
-		return EXIT_FAILED;
-	}
+	if (check_labels(s->train, data, 1) != 0)
+		return EXIT_USAGE;
 	if (dataset_classes(s->train) < 2) {
 		fail("%s: %d classes (wanted at least 2)", text_quote(data),
 		    dataset_classes(s->train));
-		return EXIT_FAILED;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct sample m = dataset_sample(s->train, i);
-
-		if (m.label < 0 || m.label >= dataset_classes(s->train)) {
-			fail("%s: sample %s has label %d (wanted 0 to %d)",
-			    text_quote(data), m.key, m.label,
-			    dataset_classes(s->train) - 1);
-			return EXIT_FAILED;
-		}
+		return EXIT_USAGE;
 	}
 	if (val == NULL)
 		return 0;
 	if ((s->val = dataset_open(val, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	if (check_labels(s->val, val, 0) != 0)
+		return EXIT_USAGE;
 	if (dataset_class_hash(s->val) != dataset_class_hash(s->train)) {
 		fail("%s: its classes are not those of %s", text_quote(val),
 		    text_quote(data));
-		return EXIT_FAILED;
+		return EXIT_USAGE;
 	}
 	return 0;
 }

@@ -177,6 +177,30 @@ check_says "too" 'no option --batch \(an option of vt-schedule\)'
 check_exit "--short-side of vt-pack" 2 vt-pack --short-side=128
 check_says "is known by two" 'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
 
+# ---- variables that nothing reads ----
+
+check_exit "a variable that nothing reads" 0 env VT_SEDE=1 vt-schedule --epochs=1 --milestones=none
+check_says "is told, with the nearest name" 'warning: .* VT_SEDE, which nothing reads \(did you mean VT_SEED\?\)'
+check_exit "but not with -q" 0 env VT_SEDE=1 vt-schedule -q --epochs=1 --milestones=none
+check_same "that is quiet" "" "$(cat "$T/err")"
+vars=$(for c in extract pack schedule train eval bench; do vt-$c --complete-spec; done | awk -F '\t' '
+	$2 != "-" && $2 !~ /^(no-.*|config|help|version|print-config)$/ { print $2 }' | sort -u | tr a-z- A-Z_)
+check "options are known" test "$(echo "$vars" | wc -l)" -gt 90
+# One that is set to nothing may be an error of its command; of another it is nothing.
+# shellcheck disable=SC2046
+for c in schedule eval; do
+	mine=$(vt-$c --complete-spec | cut -f2 | tr a-z- A-Z_)
+	theirs=$(echo "$vars" | grep -vxF "$mine")
+	env $(echo "$theirs" | sed 's/.*/VT_&=x/') VT_SHARE_DIR="$VT_SHARE_DIR" VT_ISA=base "$BUILD/vt-$c" -i nowhere -m nowhere >/dev/null 2>"$T/err"
+	check_same "vt-$c: those of other commands are not told" "" "$(grep 'nothing reads' "$T/err")"
+done
+check_exit "an instruction set that is none" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
+check_says "is told" 'warning: VT_ISA=avx9: no such instruction set'
+if vt-train --version | grep -q '^Built with:.*oneDNN'; then
+	check "--version -v names oneDNN's" sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
+		vt-eval --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)"'
+fi
+
 # ---- -v says something ----
 
 # Those of vt-extract, vt-pack, vt-bench and vt-schedule have tests of their own.

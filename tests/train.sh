@@ -245,6 +245,14 @@ else
 	skip "fewer microbatches than ranks" "no mpirun"
 fi
 check_exit "no data" 2 vt-train --schedule "$T/s.tsv" -o "$T/no"
+"$MAKESET" "$T/blank" 8 4 40 32 1 blank=1 && "$MAKESET" "$T/part" 8 4 40 32 1 blank=3
+check_exit "a set without labels" 2 vt-train -i "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "is told what would give them" 'blank: none of its 8 samples has a label \(vt-extract --label-from'
+check_exit "one with some" 2 vt-train -i "$T/part" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "is told the first that has none" 'part: 3 of 8 samples have no label, s00000 first'
+check_exit "a set without labels to validate on" 2 \
+	vt-train -i "$T/train" --val "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "is told too" 'blank: none of its 8 samples has a label'
 check_exit "data that are not there" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
 check_exit "a network that is not there" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
 check_says "names those that are" 'tsm_r50'

@@ -12,7 +12,7 @@
 #define ISA(f) ISA_PASTE(f, VT_ISA)
 #endif
 
-enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512 };
+enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 
 /*
  * isa_best(): the best one this processor and system can run; the environment

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "base/environ.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -426,16 +427,27 @@ read_environment(void)
 {
 	for (int i = 0; i < rows; i++) {
 		char name[80];
-		const char *value;
-		size_t n = (size_t)snprintf(name, sizeof(name), "VT_%s",
-		    row[i]->name);
+		const char *value = getenv(environ_name(row[i]->name, name));
 
-		for (size_t k = 3; k < n; k++)
-			name[k] = name[k] == '-' ? '_' :
-			    (char)toupper((unsigned char)name[k]);
-		if (is_setting(i) && (value = getenv(name)) != NULL)
+		if (is_setting(i) && value != NULL)
 			set(i, name, value, FROM_ENVIRONMENT);
 	}
+}
+
+/* Ranks have it from one place: one speaks. */
+static void
+check_environment(void)
+{
+	const char *own[MAX_ROWS];
+	int quiet = row_named("quiet"), size;
+	size_t n = 0;
+
+	for (int i = 0; i < rows; i++)
+		if (is_setting(i))
+			own[n++] = row[i]->name;
+	if (launch_rank(&size) == 0 &&
+	    (quiet < 0 || *(int *)row[quiet]->to == 0))
+		environ_check(own, n);
 }
 
 static int
@@ -795,5 +807,6 @@ options_parse(const struct command *c, int argc, char **argv)
 	}
 	if (want_help || want_version || want_print)
 		exit(stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED);
+	check_environment();
 	return optind;
 }

@@ -1,0 +1,95 @@
+/* The variables of the environment that are ours. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/environ.h"
+#include "base/fail.h"
+#include "base/isa.h"
+#include "base/text.h"
+
+extern char **environ;
+
+/* Those that are no option. */
+static const char *const others[] = {
+	"VT_ISA", "VT_SHARE_DIR",
+	"VT_FAULTS", "VT_PYTHON", "VT_SHARED",		/* read by tests */
+};
+
+/* Options of all commands: a variable may be meant for another one. */
+static const struct { const char *name, *commands; } options[] = {
+#include "base/option_names.h"
+};
+
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *
+environ_name(const char *option, char buf[80])
+{
+	snprintf(buf, 80, "VT_%s", option);
+	for (char *s = buf + 3; *s != '\0'; s++)
+		*s = *s == '-' ? '_' : (char)toupper((unsigned char)*s);
+	return buf;
+}
+
+/* Is ${name} what is looked for?  If not, is it nearer than ${best}? */
+static int
+is_it(const char *name, const char *wanted, char best[80], int *least)
+{
+	int d = text_distance(wanted, name);
+
+	if (d < *least) {
+		*least = d;
+		snprintf(best, 80, "%s", name);
+	}
+	return d == 0;
+}
+
+static void
+check(const char *variable, const char *const *own, size_t n)
+{
+	char best[80] = "", buf[80];
+	int least = 3, found = 0;
+
+	for (size_t i = 0; i < LENGTH(others) && !found; i++)
+		found = is_it(others[i], variable, best, &least);
+	for (size_t i = 0; i < n && !found; i++)
+		found = is_it(environ_name(own[i], buf), variable, best, &least);
+	for (size_t i = 0; i < LENGTH(options) && !found; i++)
+		found = is_it(environ_name(options[i].name, buf), variable, best,
+		    &least);
+	if (!found)
+		warning("the environment sets %s, which nothing reads%s%s%s",
+		    text_quote(variable), *best ? " (did you mean " : "", best,
+		    *best ? "?)" : "");
+}
+
+static void
+check_isa(void)
+{
+	const char *isa = getenv("VT_ISA");
+
+	for (int i = ISA_BASE; isa != NULL && i < ISAS; i++)
+		if (strcmp(isa, isa_name((enum isa)i)) == 0)
+			return;
+	if (isa != NULL)
+		warning("VT_ISA=%s: no such instruction set (wanted base, avx2 or "
+		    "avx512)", text_quote(isa));
+}
+
+void
+environ_check(const char *const *own, size_t n)
+{
+	for (char **e = environ; e != NULL && *e != NULL; e++) {
+		char name[80];
+		size_t length = strcspn(*e, "=");
+
+		if (!text_starts(*e, "VT_") || length >= sizeof(name))
+			continue;
+		memcpy(name, *e, length);
+		name[length] = '\0';
+		check(name, own, n);
+	}
+	check_isa();
+}
