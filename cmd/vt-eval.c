@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
+#include "comm/watch.h"
 #include "draw/plot.h"
 #include "train/agree.h"
 #include "train/checkpoint.h"
@@ -30,6 +31,7 @@ static struct option_list matrix;
 static struct matrix_options matrix_options;
 static int sheet_wrong, sampler, full, json, quiet, verbose, progress;
 static int64_t clips = 1, crops = 1, frames, side, mb = 8, sheet_samples = 24;
+static double step_timeout = 600;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
@@ -93,6 +95,9 @@ static const struct option_row rows[] = {
 	    NULL, 1, 4096, 0 },
 	{ 0, "loader-threads", OPTION_INT, &loader_threads, "N",
 	    "to load clips in a rank (2)", NULL, 1, 1024, 0 },
+	{ 0, "step-timeout", OPTION_TIME, &step_timeout, "TIME",
+	    "to wait for clips and ranks; 0: for ever (10m)",
+	    NULL, 0, 1e9, 0 },
 	{ 0, "loader-memory", OPTION_SIZE, &loader_memory, "BYTES",
 	    "pixels loaded ahead in each rank, at most (512M)",
 	    NULL, 1, 9e15, 0 },
@@ -501,17 +506,15 @@ show_progress(uint64_t done, uint64_t all)
 static int
 run(struct session *s)
 {
-	int64_t status = check_start(s);
+	int status = check_start(s);
 
 	if (status != 0)
-		return (int)status;
-	status = open_all(s);
-	if (comm_max(s->comm, &status) != 0)
-		status = EXIT_RANKS;
+		return status;
+	status = comm_agree(s->comm, open_all(s));
 	if (status == 0)
 		status = check_ranks(s);
 	if (status != 0)
-		return (int)status;
+		return status;
 	status = check_classes(s);
 	if (status == 0)
 		status = check_labels(s);
@@ -519,25 +522,26 @@ run(struct session *s)
 		status = check_outputs(s);
 	if (status == 0)
 		status = set_views(s);
-	if (comm_max(s->comm, &status) != 0)
-		status = EXIT_RANKS;
+	status = comm_agree(s->comm, status);
 	if (status != 0)
-		return (int)status;
+		return status;
 	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(checkpoint),
 	    s->state.model, s->state.step, s->state.epoch);
 	detail("%s: %" PRIu64 " samples of %d classes; clips %" PRId64 ", crops %"
 	    PRId64 ", frames %d, crop size %d", text_quote(data),
 	    (uint64_t)dataset_samples(s->data), s->classes, clips, crops,
 	    s->views.t, s->views.side);
+	watch_phase(s->comm->watch, "scoring", 0);
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
 	started = clock_seconds();
 	status = evaluate(s->net, s->data, &s->views, s->comm, show_progress,
 	    &s->e);
 	progress_end();
+	watch_phase(s->comm->watch, "writing results", 0);
 	if (status == 0 && s->comm->rank == 0)
 		status = write_all(s);
-	return (int)status;
+	return status;
 }
 
 /* A picture in the middle of the table would spoil both. */
@@ -579,6 +583,7 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
+	comm_watch(s.comm, step_timeout);
 	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
 	if (threads > 0)
 		s.threads = (int)threads;

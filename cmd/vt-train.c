@@ -34,7 +34,7 @@ static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, bucket = 4 << 20;
 static double momentum = 0.9, decay = 1e-4, clip, save_every = 600;
-static double val_every = 1, stop_after, max_loss;
+static double val_every = 1, stop_after, max_loss, step_timeout = 600;
 static struct option_list override;
 
 static const struct option_row rows[] = {
@@ -109,6 +109,9 @@ static const struct option_row rows[] = {
 	{ 0, "max-loss", OPTION_REAL, &max_loss, "X",
 	    "a larger loss is divergence; 0: only NaN, Inf (0)",
 	    NULL, 0, 1e30, 0 },
+	{ 0, "step-timeout", OPTION_TIME, &step_timeout, "TIME",
+	    "to wait for clips, saves, ranks; 0: for ever (10m)",
+	    NULL, 0, 1e9, 0 },
 	{ 0, "log-every", OPTION_INT, &log_every, "STEPS",
 	    "steps that a line of the log stands for (10)", NULL, 1, 1e6, 0 },
 	{ 0, "status", OPTION_TEXT, &status_dir, "DIR",
@@ -183,15 +186,6 @@ struct session {
 };
 
 /* ---- setting up ---- */
-
-/* Every rank stops if one has a reason to; the worst reason is the status. */
-static int
-agree(struct comm *c, int status)
-{
-	int64_t worst = status;
-
-	return comm_max(c, &worst) != 0 ? EXIT_RANKS : (int)worst;
-}
 
 /*
  * The text of a file that rank 0 can read, on every rank: standard input
@@ -332,11 +326,11 @@ open_data(struct session *s)
 static int
 open_network(struct session *s)
 {
-	if ((s->backend = backend_find(device)) == NULL)
-		return EXIT_USAGE;
-	if (s->comm->rank == 0)
+	s->backend = backend_find(device);
+	if (s->comm->rank == 0 && s->backend != NULL)
 		s->network_path = share_find("models", model, ".net");
-	if (agree(s->comm, s->comm->rank == 0 && s->network_path == NULL) != 0)
+	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
+	    s->network_path == NULL)) != 0)
 		return EXIT_USAGE;
 	s->network_text = shared_text(s->comm, s->network_path);
 	if (s->network_text == NULL)
@@ -672,20 +666,19 @@ set_up(struct session *s)
 	s->build = "vt " VT_VERSION;
 	s->settings = options_config(NULL);
 	if ((status = check_start(s)) != 0 ||
-	    (status = agree(s->comm, open_schedule(s))) != 0 ||
-	    (status = agree(s->comm, open_data(s))) != 0 ||
-	    (status = agree(s->comm, open_network(s))) != 0)
+	    (status = comm_agree(s->comm, open_schedule(s))) != 0 ||
+	    (status = comm_agree(s->comm, open_data(s))) != 0 ||
+	    (status = comm_agree(s->comm, open_network(s))) != 0)
 		return status;
 	describe(s);
 	set_trainer(s);
 	if ((status = check_ranks(s)) != 0)
 		return status;
 	s->t.optim.rule = group_rule_find(groups);
-	if (s->t.optim.rule == NULL)
-		return EXIT_USAGE;
-	if (optim_open(&s->t.optim, s->net) != 0)
-		return EXIT_FAILED;
-	return agree(s->comm, trainer_plan(&s->t));
+	status = s->t.optim.rule == NULL ? EXIT_USAGE :
+	    optim_open(&s->t.optim, s->net) != 0 ? EXIT_FAILED :
+	    trainer_plan(&s->t);
+	return comm_agree(s->comm, status);
 }
 
 /* What a run is, for those who ask. */
@@ -717,7 +710,7 @@ train(struct session *s)
 		status = EXIT_FAILED;
 	if (s->comm->rank == 0 && status == 0)
 		status = write_papers(s);
-	if ((status = agree(s->comm, status)) != 0)
+	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
@@ -798,6 +791,7 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
+	comm_watch(s.comm, step_timeout);
 	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
 	if (threads > 0)
 		s.threads = (int)threads;

@@ -37,6 +37,7 @@ complete -c vt-eval -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, c
 complete -c vt-eval -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-eval -l microbatch -r -f -d 'views that run through the network together (8)'
 complete -c vt-eval -l loader-threads -r -f -d 'to load clips in a rank (2)'
+complete -c vt-eval -l step-timeout -r -f -d 'to wait for clips and ranks; 0: for ever (10m)'
 complete -c vt-eval -l loader-memory -r -f -d 'pixels loaded ahead in each rank, at most (512M)'
 complete -c vt-eval -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-eval -l progress -r -f -a 'auto always never' -d 'live line: auto (on a terminal), always or never'

@@ -125,6 +125,7 @@ o out required DIR
 - keep-best required top1|loss|none
 - stop-after required -
 - max-loss required -
+- step-timeout required -
 - log-every required -
 - status required DIR
 n dry-run none -
@@ -163,6 +164,7 @@ i data required DIR
 j threads required -
 - microbatch required -
 - loader-threads required -
+- step-timeout required -
 - loader-memory required -
 c config required FILE
 - progress required auto|always|never

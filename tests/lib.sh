@@ -94,6 +94,26 @@ damaged_set() {
 	# shellcheck disable=SC2059
 	printf "\\$(printf %03o $((byte ^ 2)))" | dd of="$file" bs=1 seek="$at" conv=notrunc 2>/dev/null
 }
+# descendants PID: its children, and theirs
+descendants() {
+	for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		echo "$child"
+		descendants "$child"
+	done
+}
+# rank_pid PID RANK: the process of a rank that mpirun, itself below PID, has
+# started; waits for it to be there
+rank_pid() {
+	for i in $(seq 200); do
+		for p in $(descendants "$1"); do
+			case $(readlink "/proc/$p/exe") in */vt-*) ;; *) continue ;; esac
+			tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$2" || continue
+			echo "$p"
+			return
+		done
+		sleep 0.05
+	done
+}
 # A folder of the test's own, removed at the end.
 T=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX")
 trap 'rm -rf "$T"' EXIT

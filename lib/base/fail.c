@@ -15,7 +15,7 @@
 
 static const char *name = "vt";
 static int my_rank, ranks = 1, quiet, verbose;
-static void (*before_message)(void);
+static void (*before_message)(void), (*end_others)(int status);
 static _Thread_local struct { char *buf; size_t size; } capture;
 
 const char *
@@ -220,6 +220,12 @@ detail(const char *fmt, ...)
 	va_end(ap);
 }
 
+void
+die_hook(void (*end)(int status))
+{
+	end_others = end;
+}
+
 _Noreturn void
 die(int status, const char *fmt, ...)
 {
@@ -229,5 +235,7 @@ die(int status, const char *fmt, ...)
 	if (quiet < 2)
 		say("error", fmt, ap);
 	va_end(ap);
+	if (end_others != NULL)
+		end_others(status);
 	exit(status);
 }

@@ -55,6 +55,12 @@ _Noreturn void die(int status, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
+ * die_hook(end): die calls ${end}(status) before it exits, so that a rank takes
+ * the others along; NULL: nothing.
+ */
+void die_hook(void (*end)(int status));
+
+/*
  * fail_capture(buf, size):
  * Until the next call, errors and warnings of this thread go to ${buf}, cut
  * to ${size} and separated by "; ", instead of to standard error.  A NULL

@@ -101,6 +101,7 @@
 { "size", "vt-extract" },
 { "skip-foreign", "vt-pack" },
 { "status", "vt-train" },
+{ "step-timeout", "vt-eval and vt-train" },
 { "stop-after", "vt-train" },
 { "stride", "vt-schedule" },
 { "summary", "vt-schedule" },

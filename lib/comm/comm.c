@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/comm.h"
+#include "comm/watch.h"
 
 void
 comm_free(struct comm *c)
@@ -15,9 +16,34 @@ comm_free(struct comm *c)
 }
 
 struct comm *
-comm_dup(struct comm *c)
+comm_dup(struct comm *c, const char *what)
 {
-	return c->t->dup(c);
+	int wait = watch_enter(c->watch, c->what, 1);
+	struct comm *d = c->t->dup(c);
+
+	watch_leave(c->watch, wait);
+	if (d != NULL) {
+		d->watch = c->watch;
+		d->what = what;
+	}
+	return d;
+}
+
+void
+comm_watch(struct comm *c, double seconds)
+{
+	c->watch = watch_open(c, seconds);
+}
+
+int
+comm_exchange(struct comm *c, const struct piece *send, int sends,
+    const struct piece *receive, int receives)
+{
+	int wait = watch_enter(c->watch, c->what, 1);
+	int bad = c->t->exchange(c, send, sends, receive, receives);
+
+	watch_leave(c->watch, wait);
+	return bad;
 }
 
 _Noreturn void
@@ -36,7 +62,7 @@ comm_barrier(struct comm *c)
 		struct piece from = { (c->rank - step + c->size) % c->size,
 			NULL, 0 };
 
-		if (c->t->exchange(c, &to, 1, &from, 1) != 0)
+		if (comm_exchange(c, &to, 1, &from, 1) != 0)
 			return -1;
 	}
 	return 0;
@@ -54,10 +80,10 @@ comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 
 		if (me < step && me + step < c->size) {
 			p.rank = (me + step + root) % c->size;
-			bad = c->t->exchange(c, &p, 1, NULL, 0);
+			bad = comm_exchange(c, &p, 1, NULL, 0);
 		} else if (me >= step && me < 2 * step) {
 			p.rank = (me - step + root) % c->size;
-			bad = c->t->exchange(c, NULL, 0, &p, 1);
+			bad = comm_exchange(c, NULL, 0, &p, 1);
 		}
 		if (bad)
 			return -1;
@@ -82,7 +108,7 @@ comm_allgatherv(struct comm *c, void *data, const size_t *start)
 		receive[n] = (struct piece){ from, (char *)data + start[from],
 			start[from + 1] - start[from] };
 	}
-	result = c->t->exchange(c, send, n, receive, n);
+	result = n == 0 ? 0 : comm_exchange(c, send, n, receive, n);
 	free(send);
 	free(receive);
 	return result;
@@ -112,6 +138,14 @@ comm_max(struct comm *c, int64_t *v)
 		*v = all[r] > *v ? all[r] : *v;
 	free(all);
 	return result;
+}
+
+int
+comm_agree(struct comm *c, int status)
+{
+	int64_t worst = status;
+
+	return comm_max(c, &worst) != 0 ? EXIT_RANKS : (int)worst;
 }
 
 /* ---- one rank ---- */
@@ -146,7 +180,8 @@ self_dup(struct comm *c)
 }
 
 static const struct transport self = {
-	"self", self_dup, self_free, self_exchange, NULL, self_abort
+	"self", self_dup, self_free, self_exchange, NULL, NULL, NULL,
+	self_abort
 };
 
 struct comm *
@@ -154,6 +189,7 @@ comm_self(void)
 {
 	struct comm *c = xcalloc(1, sizeof(*c));
 
-	*c = (struct comm){ .rank = 0, .size = 1, .t = &self };
+	*c = (struct comm){ .rank = 0, .size = 1, .t = &self,
+		.what = COMM_WAITS };
 	return c;
 }

@@ -14,6 +14,9 @@
 #include <stdint.h>
 
 struct comm;
+struct watch;
+
+#define COMM_WAITS "waiting for other ranks"	/* unless it is said better */
 
 /* Bytes to or from one rank. */
 struct piece { int rank; void *data; size_t bytes; };
@@ -31,12 +34,21 @@ struct transport {
 	    const struct piece *receive, int receives);
 	/* The library's own sum of floats, to compare with; NULL: none. */
 	int (*allreduce)(struct comm *, float *x, size_t n);
+	/*
+	 * For the watch (comm/watch.h), beside what other threads exchange;
+	 * both NULL if that cannot be.  tell: start to send; ${data} must
+	 * stay.  heard: 1 if a message has come, and from which rank.
+	 */
+	void (*tell)(struct comm *, int rank, const void *data, size_t bytes);
+	int (*heard)(struct comm *, int *rank, void *data, size_t bytes);
 	void (*abort)(struct comm *, int status);	/* does not return */
 };
 
 struct comm {
 	int rank, size;
 	const struct transport *t;
+	struct watch *watch;		/* NULL: none; duplicates share it */
+	const char *what;		/* a wait for other ranks, in words */
 	void *priv;
 };
 
@@ -46,18 +58,34 @@ struct comm {
  */
 struct comm *comm_open(int *argc, char ***argv);
 
-/* comm_close(c): all ranks are done; frees ${c}. */
+/*
+ * comm_watch(c, seconds): from here on no wait for other ranks, nor any other
+ * that c->watch is told of, may last longer; 0: it may.  All ranks must call
+ * it; after a message in vain it ends them with EXIT_RANKS.
+ */
+void comm_watch(struct comm *c, double seconds);
+
+/* comm_close(c): all ranks are done; frees ${c}.  If an exchange has failed,
+ * they cannot know that: all are ended with EXIT_RANKS. */
 void comm_close(struct comm *c);
 
 /* comm_library(): "Open MPI 4.1.4", or "one process". */
 const char *comm_library(void);
 
-/* comm_dup(c): for another thread; freed with comm_free. */
-struct comm *comm_dup(struct comm *c);
+/*
+ * comm_dup(c, what): for another thread; freed with comm_free.  All ranks must
+ * call it.  ${what} is a wait in its exchanges, "waiting for other ranks", and
+ * must stay.  NULL after a message.
+ */
+struct comm *comm_dup(struct comm *c, const char *what);
 void comm_free(struct comm *c);
 
 /* comm_abort(c, status): end all ranks; the run's exit status is ${status}. */
 _Noreturn void comm_abort(struct comm *c, int status);
+
+/* comm_exchange: the transport's exchange, under the eyes of the watch. */
+int comm_exchange(struct comm *c, const struct piece *send, int sends,
+    const struct piece *receive, int receives);
 
 int comm_barrier(struct comm *c);
 
@@ -78,6 +106,12 @@ int comm_allgatherv(struct comm *c, void *data, const size_t *start);
 
 /* comm_max(c, v): the largest of every rank's ${v}, to all of them. */
 int comm_max(struct comm *c, int64_t *v);
+
+/*
+ * comm_agree(c, status): the largest of every rank's exit status, so that all
+ * go on or none does; EXIT_RANKS if they cannot exchange them.
+ */
+int comm_agree(struct comm *c, int status);
 
 /* comm_self(): a communicator of one rank, for tests and benchmarks. */
 struct comm *comm_self(void);

@@ -178,7 +178,7 @@ scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
 			    element(e, t->part[k].data, a), (b - a) * e->elem);
 	}
 	assert((size_t)(room - e->room) <= e->room_bytes);
-	return e->comm->t->exchange(e->comm, e->send, ns, e->receive, nr);
+	return comm_exchange(e->comm, e->send, ns, e->receive, nr);
 }
 
 /* Everyone's finished segment to everyone. */
@@ -199,7 +199,7 @@ gather(struct exact *e, size_t from, size_t to, void *result)
 		add_piece(&e->receive, &e->receive_cap, &nr, r,
 		    element(e, result, a), (b - a) * e->elem);
 	}
-	return e->comm->t->exchange(e->comm, e->send, ns, e->receive, nr);
+	return comm_exchange(e->comm, e->send, ns, e->receive, nr);
 }
 
 size_t

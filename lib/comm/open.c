@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "comm/comm.h"
 #include "comm/mpi/mpi.h"
+#include "comm/watch.h"
 
 #ifdef VT_HAVE_MPI
 
@@ -35,8 +36,10 @@ comm_library(void)
 void
 comm_close(struct comm *c)
 {
-	if (c != NULL && !comm_mpi_close(c))
-		comm_free(c);
+	if (c == NULL || comm_mpi_close(c))
+		return;
+	watch_close(c->watch);
+	comm_free(c);
 }
 
 #else
@@ -63,6 +66,8 @@ comm_library(void)
 void
 comm_close(struct comm *c)
 {
+	if (c != NULL)
+		watch_close(c->watch);
 	comm_free(c);
 }
 

@@ -97,7 +97,7 @@ end_all(struct comm *c, int status)
 }
 
 static const struct transport transport = {
-	"threads", dup, release, exchange, NULL, end_all
+	"threads", dup, release, exchange, NULL, NULL, NULL, end_all
 };
 
 struct start {
@@ -133,7 +133,8 @@ comm_threads(int size, void (*body)(struct comm *, void *), void *arg)
 		struct comm *c = xcalloc(1, sizeof(*c));
 
 		member[i].w = &w;
-		*c = (struct comm){ i, size, &transport, &member[i] };
+		*c = (struct comm){ .rank = i, .size = size, .t = &transport,
+			.what = COMM_WAITS, .priv = &member[i] };
 		start[i] = (struct start){ c, body, arg };
 		if (pthread_create(&thread[i], NULL, run, &start[i]) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d", i, size);

@@ -6,6 +6,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "comm/watch.h"
 #include "train/evaluator.h"
 #include "train/metric.h"
 
@@ -52,6 +53,16 @@ check_finite(const struct evaluation *e, const struct dataset *d, int rank)
 	return 0;
 }
 
+static int
+next(const struct comm *c, struct loader *l, struct microbatch **mb)
+{
+	int wait = watch_enter(c->watch, "loading clips", 0);
+	int got = loader_next(l, mb);
+
+	watch_leave(c->watch, wait);
+	return got;
+}
+
 int
 evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
     struct comm *c, void (*progress)(uint64_t done, uint64_t all),
@@ -78,7 +89,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	all = (uint64_t)count * (uint64_t)per;
 	loader = loader_views(d, first, count, v);
-	while ((got = loader_next(loader, &mb)) == 1) {
+	while ((got = next(c, loader, &mb)) == 1) {
 		struct feed f = { mb->pixels, mb->label, mb->clip, 0 };
 
 		net_forward(n, p, &f, NULL);

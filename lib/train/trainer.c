@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "comm/watch.h"
 #include "train/best.h"
 #include "train/metric.h"
 #include "train/saver.h"
@@ -78,8 +79,10 @@ static int
 next_microbatch(struct trainer *t, struct microbatch **mb)
 {
 	double start = clock_seconds();
+	int wait = watch_enter(t->comm->watch, "loading clips", 0);
 	int got = loader_next(t->work->loader, mb);
 
+	watch_leave(t->comm->watch, wait);
 	t->work->time.wait += clock_seconds() - start;
 	if (got == 1)
 		return 0;
@@ -280,11 +283,16 @@ static void
 save(struct trainer *t, int how)
 {
 	struct trainer_work *w = t->work;
+	int wait, ready;
 
 	w->saved_at = clock_seconds();
 	w->saved_step = t->state.step;
 	w->unsaved = 0;
-	if (t->run == NULL || saver_ready(w->saver, t->state.step, how) != 0)
+	wait = watch_enter(t->comm->watch, "saving", 0);
+	ready = t->run != NULL && saver_ready(w->saver, t->state.step,
+	    how) == 0;
+	watch_leave(t->comm->watch, wait);
+	if (!ready)
 		return;
 	hash128_text(schedule_prefix_hash(t->schedule,
 	    dataset_samples(t->train), t->state.step), w->history);
@@ -325,6 +333,7 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
 	    w->saved_step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->wish & WISH_STOP));
+	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
 	if ((due || saving) && (status = not_finite(t)) != 0)
 		return status;
 	if (due && (status = validate(t, &best)) != 0)
@@ -370,11 +379,13 @@ static int
 finish(struct trainer *t, int status, int end)
 {
 	int64_t failed = 0;
+	int wait = watch_enter(t->comm->watch, "saving", 0);
 
 	if (status != 0 && status != EXIT_AGAIN)
 		rescue(t, status);
 	if (t->run != NULL && settle(t, end && status == 0) != 0)
 		failed = EXIT_FAILED;
+	watch_leave(t->comm->watch, wait);
 	if (comm_max(t->comm, &failed) != 0)
 		failed = EXIT_FAILED;
 	if (!failed && status == EXIT_AGAIN)
@@ -411,6 +422,7 @@ trainer_run(struct trainer *t)
 		struct step_report s = { 0 };
 		double before = t->state.epoch;
 
+		watch_phase(t->comm->watch, NULL, t->state.step + 1);
 		if ((status = step(t, &s)) != 0)
 			break;
 		work_account(t, &w->at);

@@ -163,12 +163,12 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	    (double)t->loading.memory);
 }
 
-int
-work_open(struct trainer *t)
+/* What may fail on one rank alone. */
+static int
+reserve(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
-	uint64_t samples = dataset_samples(t->train);
 	int classes = n->graph->classes;
 
 	if (net_reserve(t->net) != 0)
@@ -187,7 +187,23 @@ work_open(struct trainer *t)
 	    sizeof(double));
 	w->loader = loader_new(t->train, t->schedule, t->state.step,
 	    &t->loading);
-	w->bucket = bucket_open(comm_dup(t->comm), n->graph->elements,
+	return 0;
+}
+
+int
+work_open(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	const struct net *n = t->net;
+	uint64_t samples = dataset_samples(t->train);
+	int status = comm_agree(t->comm, reserve(t));
+	struct comm *c;
+
+	if (status != 0)
+		return status;
+	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
+		comm_abort(t->comm, EXIT_RANKS);
+	w->bucket = bucket_open(c, n->graph->elements,
 	    n->backend->elem, n->backend->add, (size_t)t->o.bucket);
 	if (t->run != NULL)
 		w->saver = saver_new(t->run, t->safe_step);

@@ -49,7 +49,8 @@ struct trainer_work {
 	int table_begun;
 };
 
-/* work_open(t): loader, threads, buffers; 0, or an exit status. */
+/* work_open(t): loader, threads, buffers; 0, or an exit status that all ranks
+ * share. */
 int work_open(struct trainer *t);
 
 /* work_account(t, at): step ${at} is done: count its work for the forecast. */

@@ -3,79 +3,134 @@
  * the core from whoever computes, and its collectives advance only inside its
  * calls.  So everything is made of MPI_Isend and MPI_Irecv, and waiting is
  * testing with short sleeps.
+ *
+ * MPI returns its errors, and each is looked at.  After one, the ranks cannot
+ * agree on anything: whoever met it ends them all, in comm_close at the latest.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <mpi.h>
 
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/mpi/mpi.h"
+#include "comm/watch.h"
 
 #define MOST ((size_t)1 << 30)	/* bytes in one message: counts are int */
 #define SPINS 200		/* tests before the first sleep */
 #define SHORTEST 20e-6		/* seconds of sleep, doubled up to */
 #define LONGEST 500e-6
 
+/* The other end of a request, and what it should bring. */
+struct flight { int rank, bytes, receive; };
+
 struct ranks {
 	MPI_Comm mpi;
 	int world;			/* not a duplicate */
-	MPI_Request *request;
-	size_t cap;
+	int failed;
+	MPI_Request *request;		/* receives first, then sends */
+	MPI_Status *status;
+	struct flight *flight;
+	size_t used, cap;
 };
 
-static const struct transport transport;
+static const struct transport plain, with_threads;
+
+/* 0, or -1 after a message: ${what} of MPI went wrong. */
+static int
+check(int code, const char *what)
+{
+	char text[MPI_MAX_ERROR_STRING + 1] = "";
+	int n;
+
+	if (code == MPI_SUCCESS)
+		return 0;
+	if (MPI_Error_string(code, text, &n) != MPI_SUCCESS)
+		text[0] = '\0';
+	return fail("%s: %s", what, text);
+}
+
+/* ---- beginning and end ---- */
 
 static struct comm *
 make(MPI_Comm mpi, int world)
 {
 	struct comm *c = xcalloc(1, sizeof(*c));
 	struct ranks *r = xcalloc(1, sizeof(*r));
+	int level = MPI_THREAD_SINGLE;
 
 	r->mpi = mpi;
 	r->world = world;
-	c->t = &transport;
 	c->priv = r;
-	MPI_Comm_rank(mpi, &c->rank);
-	MPI_Comm_size(mpi, &c->size);
+	if (check(MPI_Comm_rank(mpi, &c->rank), "MPI_Comm_rank") != 0 ||
+	    check(MPI_Comm_size(mpi, &c->size), "MPI_Comm_size") != 0 ||
+	    check(MPI_Query_thread(&level), "MPI_Query_thread") != 0) {
+		free(r);
+		free(c);
+		return NULL;
+	}
+	c->what = COMM_WAITS;
+	c->t = level == MPI_THREAD_MULTIPLE ? &with_threads : &plain;
 	return c;
+}
+
+/* Who dies alone takes the others along, whatever has started them. */
+static void
+end_world(int status)
+{
+	MPI_Abort(MPI_COMM_WORLD, status);
 }
 
 struct comm *
 comm_mpi_open(int *argc, char ***argv)
 {
 	int provided;
+	struct comm *c;
 
 	/* A thread of its own communicates while others compute. */
-	if (MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided) !=
-	    MPI_SUCCESS)
-		return fail_null("MPI does not start");
+	if (check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided),
+	    "MPI_Init_thread") != 0)
+		return NULL;
+	die_hook(end_world);
+	/* Duplicates inherit it. */
+	if (check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+	    "MPI_Comm_set_errhandler") != 0 ||
+	    (c = make(MPI_COMM_WORLD, 1)) == NULL)
+		die(EXIT_RANKS, "MPI has started, but does not work");
 	if (provided < MPI_THREAD_SERIALIZED)
-		return fail_null("%s was built without threads",
+		die(EXIT_USAGE, "%s was built without threads",
 		    comm_mpi_library());
-	return make(MPI_COMM_WORLD, 1);
+	return c;
 }
 
 int
 comm_mpi_close(struct comm *c)
 {
-	if (c->t != &transport)
+	struct ranks *r = c->priv;
+
+	if (c->t != &plain && c->t != &with_threads)
 		return 0;
-	comm_barrier(c);
+	if (r->failed || comm_barrier(c) != 0)
+		comm_abort(c, EXIT_RANKS);
+	watch_close(c->watch);
 	c->t->free(c);
-	MPI_Finalize();
+	die_hook(NULL);
+	check(MPI_Finalize(), "MPI_Finalize");
 	return 1;
 }
 
 const char *
 comm_mpi_library(void)
 {
-	static char text[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+	static _Thread_local char text[MPI_MAX_LIBRARY_VERSION_STRING + 1];
 	int n;
 
-	MPI_Get_library_version(text, &n);
+	if (MPI_Get_library_version(text, &n) != MPI_SUCCESS)
+		return "an MPI without a name";
 	text[strcspn(text, ",\n")] = '\0';
 	return text;
 }
@@ -85,8 +140,8 @@ dup(struct comm *c)
 {
 	MPI_Comm mpi;
 
-	MPI_Comm_dup(((struct ranks *)c->priv)->mpi, &mpi);
-	return make(mpi, 0);
+	return check(MPI_Comm_dup(((struct ranks *)c->priv)->mpi, &mpi),
+	    "MPI_Comm_dup") == 0 ? make(mpi, 0) : NULL;
 }
 
 static void
@@ -95,11 +150,23 @@ release(struct comm *c)
 	struct ranks *r = c->priv;
 
 	if (!r->world)
-		MPI_Comm_free(&r->mpi);
+		check(MPI_Comm_free(&r->mpi), "MPI_Comm_free");
 	free(r->request);
+	free(r->status);
+	free(r->flight);
 	free(r);
 	free(c);
 }
+
+static void
+end_all(struct comm *c, int status)
+{
+	(void)c;
+	MPI_Abort(MPI_COMM_WORLD, status);
+	exit(status);
+}
+
+/* ---- exchanges ---- */
 
 static size_t
 messages(const struct piece *p, int n)
@@ -111,54 +178,89 @@ messages(const struct piece *p, int n)
 	return sum;
 }
 
-/* Start one side; the number of requests in use after it. */
-static size_t
-start(struct ranks *r, const struct piece *p, int n, int sending, size_t used)
+/* Start one side; r->used counts the requests. */
+static int
+start(struct ranks *r, const struct piece *p, int n, int receive)
 {
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
 
 		do {
-			size_t now = p[i].bytes - at < MOST ? p[i].bytes - at :
-			    MOST;
-			void *data = (char *)p[i].data + at;
+			size_t left = p[i].bytes - at;
+			int now = (int)(left < MOST ? left : MOST), code;
+			char *data = (char *)p[i].data + at;
+			MPI_Request *q = &r->request[r->used];
 
-			if (sending)
-				MPI_Isend(data, (int)now, MPI_BYTE, p[i].rank, 0,
-				    r->mpi, &r->request[used++]);
-			else
-				MPI_Irecv(data, (int)now, MPI_BYTE, p[i].rank, 0,
-				    r->mpi, &r->request[used++]);
-			at += now;
+			r->flight[r->used++] = (struct flight){ p[i].rank, now,
+				receive };
+			code = receive ? MPI_Irecv(data, now, MPI_BYTE,
+			    p[i].rank, 0, r->mpi, q) : MPI_Isend(data, now,
+			    MPI_BYTE, p[i].rank, 0, r->mpi, q);
+			if (check(code, receive ? "MPI_Irecv" :
+			    "MPI_Isend") != 0)
+				return -1;
+			at += (size_t)now;
 		} while (at < p[i].bytes);
 	}
-	return used;
+	return 0;
+}
+
+/* All is done: was each message of the size that was expected? */
+static int
+check_sizes(const struct ranks *r)
+{
+	for (size_t i = 0; i < r->used; i++) {
+		const struct flight *f = &r->flight[i];
+		int got;
+
+		if (!f->receive)
+			continue;
+		if (check(MPI_Get_count(&r->status[i], MPI_BYTE, &got),
+		    "MPI_Get_count") != 0)
+			return -1;
+		if (got != f->bytes)
+			return fail("%d bytes came from rank %d (wanted %d): "
+			    "it is at another place of the program", got,
+			    f->rank, f->bytes);
+	}
+	return 0;
+}
+
+/* Of several errors MPI says which requests they are of. */
+static int
+say_failure(const struct ranks *r, int code)
+{
+	for (size_t i = 0; code == MPI_ERR_IN_STATUS && i < r->used; i++) {
+		int one = r->status[i].MPI_ERROR;
+		char what[64];
+
+		if (one == MPI_SUCCESS || one == MPI_ERR_PENDING)
+			continue;
+		snprintf(what, sizeof(what), "message %s rank %d",
+		    r->flight[i].receive ? "from" : "to", r->flight[i].rank);
+		return check(one, what);
+	}
+	return check(code, "MPI_Testall");
 }
 
 static int
-exchange(struct comm *c, const struct piece *send, int sends,
+run(struct ranks *r, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
-	struct ranks *r = c->priv;
-	size_t need = messages(send, sends) + messages(receive, receives);
-	size_t used;
 	double sleep = SHORTEST;
 	int done = 0;
 
-	if (need > r->cap) {
-		r->cap = need;
-		r->request = xrealloc(r->request, need, sizeof(*r->request));
-	}
-	used = start(r, receive, receives, 0, 0);
-	used = start(r, send, sends, 1, used);
-	/*
-	 * Errors are fatal by MPI's default handler, with a message of its
-	 * own.
-	 */
+	r->used = 0;
+	if (start(r, receive, receives, 1) != 0 || start(r, send, sends, 0) != 0)
+		return -1;
 	for (int spin = 0;; spin++) {
-		MPI_Testall((int)used, r->request, &done, MPI_STATUSES_IGNORE);
+		int code = MPI_Testall((int)r->used, r->request, &done,
+		    r->status);
+
+		if (code != MPI_SUCCESS)
+			return say_failure(r, code);
 		if (done)
-			return 0;
+			return check_sizes(r);
 		if (spin < SPINS)
 			continue;
 		clock_sleep(sleep);
@@ -167,27 +269,68 @@ exchange(struct comm *c, const struct piece *send, int sends,
 }
 
 static int
+exchange(struct comm *c, const struct piece *send, int sends,
+    const struct piece *receive, int receives)
+{
+	struct ranks *r = c->priv;
+	size_t need = messages(send, sends) + messages(receive, receives);
+
+	if (need > r->cap) {
+		r->cap = need;
+		r->request = xrealloc(r->request, need, sizeof(*r->request));
+		r->status = xrealloc(r->status, need, sizeof(*r->status));
+		r->flight = xrealloc(r->flight, need, sizeof(*r->flight));
+	}
+	if (r->failed || run(r, send, sends, receive, receives) != 0)
+		r->failed = 1;
+	return r->failed ? -1 : 0;
+}
+
+static int
 allreduce(struct comm *c, float *x, size_t n)
 {
 	struct ranks *r = c->priv;
 
-	for (size_t at = 0; at < n; at += MOST / sizeof(float)) {
+	for (size_t at = 0; at < n && !r->failed; at += MOST / sizeof(float)) {
 		size_t now = n - at < MOST / sizeof(float) ? n - at :
 		    MOST / sizeof(float);
 
-		MPI_Allreduce(MPI_IN_PLACE, x + at, (int)now, MPI_FLOAT, MPI_SUM,
-		    r->mpi);
+		r->failed = check(MPI_Allreduce(MPI_IN_PLACE, x + at, (int)now,
+		    MPI_FLOAT, MPI_SUM, r->mpi), "MPI_Allreduce") != 0;
 	}
-	return 0;
+	return r->failed ? -1 : 0;
 }
+
+/* ---- the watch's questions: if they fail, a rank is not heard ---- */
 
 static void
-end_all(struct comm *c, int status)
+tell(struct comm *c, int rank, const void *data, size_t bytes)
 {
-	MPI_Abort(((struct ranks *)c->priv)->mpi, status);
-	exit(status);
+	MPI_Request q;
+
+	if (MPI_Isend(data, (int)bytes, MPI_BYTE, rank, 0,
+	    ((struct ranks *)c->priv)->mpi, &q) == MPI_SUCCESS)
+		MPI_Request_free(&q);
 }
 
-static const struct transport transport = {
-	"mpi", dup, release, exchange, allreduce, end_all
+static int
+heard(struct comm *c, int *rank, void *data, size_t bytes)
+{
+	MPI_Comm mpi = ((struct ranks *)c->priv)->mpi;
+	MPI_Status s;
+	int there = 0;
+
+	if (MPI_Iprobe(MPI_ANY_SOURCE, 0, mpi, &there, &s) != MPI_SUCCESS ||
+	    !there)
+		return 0;
+	*rank = s.MPI_SOURCE;
+	return MPI_Recv(data, (int)bytes, MPI_BYTE, *rank, 0, mpi,
+	    MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+static const struct transport plain = {
+	"mpi", dup, release, exchange, allreduce, NULL, NULL, end_all
+};
+static const struct transport with_threads = {
+	"mpi", dup, release, exchange, allreduce, tell, heard, end_all
 };

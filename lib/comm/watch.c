@@ -1,0 +1,366 @@
+/* A deadline for whatever a rank waits for. */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "comm/watch.h"
+
+#define HOST 64
+#define WAITS 8			/* threads that may wait at once */
+#define LINES 8			/* ranks that a message names, at most */
+#define HUNG 20			/* seconds until ending counts as hung */
+
+struct host { char name[HOST]; };
+
+/* What ranks tell one another: a question, or what a rank is doing. */
+struct said {
+	int32_t question;
+	int32_t peers;			/* it waits for other ranks */
+	uint64_t step;
+	double seconds;			/* for so long */
+	char what[96];
+};
+
+struct wait { const char *what; int peers; double seconds; };
+
+struct watch {
+	struct comm *comm;
+	double limit, period;
+	struct said question, *reply;	/* on their way; [size] */
+	struct said *answer;		/* [size] */
+	int *answered;			/* [size] */
+
+	pthread_t thread;
+	pthread_mutex_t lock;		/* of all below */
+	pthread_cond_t moved;
+	int stop;
+	struct comm *ask;		/* the thread's own; NULL: cannot */
+	struct host *host;		/* [size]; NULL: not known yet */
+	struct wait wait[WAITS];
+	const char *phase;
+	double phase_seconds;
+	uint64_t step;
+};
+
+/* ---- what this rank is doing ---- */
+
+/* The longest wait, NULL: none.  The lock is held. */
+static const struct wait *
+longest(const struct watch *w)
+{
+	const struct wait *most = NULL;
+
+	for (int i = 0; i < WAITS; i++)
+		if (w->wait[i].what != NULL && (most == NULL ||
+		    w->wait[i].seconds > most->seconds))
+			most = &w->wait[i];
+	return most;
+}
+
+static void
+describe(const struct watch *w, struct said *s)
+{
+	const struct wait *wait = longest(w);
+	const char *what = wait != NULL ? wait->what : "computing";
+
+	*s = (struct said){ .peers = wait != NULL && wait->peers,
+		.step = w->step, .seconds = wait != NULL ? wait->seconds :
+		w->phase_seconds };
+	if (w->phase == NULL)
+		snprintf(s->what, sizeof(s->what), "%s", what);
+	else if (wait == NULL)
+		snprintf(s->what, sizeof(s->what), "%s", w->phase);
+	else
+		snprintf(s->what, sizeof(s->what), "%s (%s)", w->phase, what);
+}
+
+void
+watch_phase(struct watch *w, const char *what, uint64_t step)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->phase = what;
+	w->phase_seconds = 0;
+	w->step = step;
+	pthread_mutex_unlock(&w->lock);
+}
+
+int
+watch_enter(struct watch *w, const char *what, int peers)
+{
+	int i = 0;
+
+	if (w == NULL)
+		return -1;
+	pthread_mutex_lock(&w->lock);
+	while (i < WAITS && w->wait[i].what != NULL)
+		i++;
+	if (i < WAITS)
+		w->wait[i] = (struct wait){ what, peers, 0 };
+	pthread_mutex_unlock(&w->lock);
+	return i < WAITS ? i : -1;
+}
+
+void
+watch_leave(struct watch *w, int wait)
+{
+	if (wait < 0)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->wait[wait].what = NULL;
+	w->phase_seconds = 0;		/* it computes since now */
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- asking the others ---- */
+
+/* Take what has come.  Returns 1 if a rank before this one asks, too. */
+static int
+listen(struct watch *w, struct comm *c)
+{
+	struct said s;
+	int rank, earlier = 0;
+
+	while (c != NULL && c->t->heard(c, &rank, &s, sizeof(s))) {
+		if (!s.question) {
+			w->answer[rank] = s;
+			w->answered[rank] = 1;
+			continue;
+		}
+		earlier |= rank < c->rank;
+		pthread_mutex_lock(&w->lock);
+		describe(w, &w->reply[rank]);
+		pthread_mutex_unlock(&w->lock);
+		c->t->tell(c, rank, &w->reply[rank], sizeof(w->reply[rank]));
+	}
+	return earlier;
+}
+
+/*
+ * Ask every rank and give each time to answer.  Returns 1 if a rank before
+ * this one asks, too: then that one speaks.
+ */
+static int
+ask(struct watch *w, struct comm *c)
+{
+	double patience = 3 * w->period + 2, start = clock_seconds();
+	int left = c->size - 1, earlier = 0;
+
+	w->question.question = 1;
+	for (int r = 0; r < c->size; r++)
+		if (r != c->rank)
+			c->t->tell(c, r, &w->question, sizeof(w->question));
+	while (left > 0 && clock_seconds() - start < patience) {
+		earlier |= listen(w, c);
+		left = c->size - 1;
+		for (int r = 0; r < c->size; r++)
+			left -= w->answered[r];
+		clock_sleep(0.02);
+	}
+	return earlier;
+}
+
+/* ---- the end ---- */
+
+/* "rank 3 on node7 is loading clips in step 12, for 10:00" */
+static void
+say(const struct host *host, int rank, const struct said *s, const char *more)
+{
+	char step[40] = "", text[32];
+
+	if (s->step > 0)
+		snprintf(step, sizeof(step), " in step %llu",
+		    (unsigned long long)s->step);
+	fail("rank %d on %s is %s%s, for %s%s", rank, host[rank].name,
+	    s->what, step, clock_text(text, s->seconds), more);
+}
+
+/* Name the others that are late: the silent ones, and those at something else
+ * than this rank. */
+static void
+say_late(const struct watch *w, const struct host *host,
+    const struct said *mine)
+{
+	int late = 0;
+
+	for (int r = 0; r < w->comm->size; r++) {
+		const struct said *s = &w->answer[r];
+
+		if (r == w->comm->rank || (w->answered[r] && s->peers &&
+		    s->step == mine->step && strcmp(s->what, mine->what) == 0))
+			continue;
+		if (++late > LINES)
+			continue;
+		if (w->answered[r])
+			say(host, r, s, "");
+		else
+			fail("rank %d on %s does not answer: it is stopped, or "
+			    "lost", r, host[r].name);
+	}
+	if (late > LINES)
+		fail("and %d more ranks", late - LINES);
+	if (late == 0)
+		fail("the other ranks wait likewise");
+}
+
+static void
+leave(int number)
+{
+	(void)number;
+	_exit(EXIT_RANKS);
+}
+
+static _Noreturn void
+end(struct watch *w, struct comm *c, const struct host *host,
+    const struct said *mine)
+{
+	char more[80], limit[32];
+
+	/* Whatever hangs from here on, this process ends. */
+	signal(SIGALRM, leave);
+	alarm((unsigned)(2 * HUNG + 3 * w->period));
+	if (mine->peers && c != NULL && ask(w, c))
+		clock_sleep(HUNG);	/* the rank before this one speaks */
+	snprintf(more, sizeof(more), " (--step-timeout allows %s)",
+	    clock_text(limit, w->limit));
+	if (host == NULL)
+		fail("rank %d waits for the others to start%s", w->comm->rank,
+		    more);
+	else
+		say(host, w->comm->rank, mine, more);
+	if (mine->peers && c != NULL)
+		say_late(w, host, mine);
+	else if (mine->peers && host != NULL)
+		fail("which rank is late cannot be asked: %s does not let two "
+		    "threads communicate", comm_library());
+	comm_abort(w->comm, EXIT_RANKS);
+}
+
+/* ---- looking on ---- */
+
+/* Wait for w->period, or until watch_close; the seconds.  The lock is held. */
+static double
+doze(struct watch *w)
+{
+	double start = clock_seconds(), passed;
+	long whole = (long)w->period;
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += whole;
+	until.tv_nsec += (long)(1e9 * (w->period - (double)whole));
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	if (!w->stop)
+		pthread_cond_timedwait(&w->moved, &w->lock, &until);
+	passed = clock_seconds() - start;
+	/* Far more than was asked for: the whole process stood still. */
+	return passed > w->period + 1 ? w->period : passed;
+}
+
+static void *
+look(void *arg)
+{
+	struct watch *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop) {
+		double passed = doze(w);
+		const struct wait *most;
+		struct comm *c = w->ask;
+		const struct host *host = w->host;
+		struct said mine;
+		int late;
+
+		w->phase_seconds += passed;
+		for (int i = 0; i < WAITS; i++)
+			w->wait[i].seconds += passed;
+		most = longest(w);
+		late = most != NULL && most->seconds >= w->limit && !w->stop;
+		describe(w, &mine);
+		pthread_mutex_unlock(&w->lock);
+		if (late)
+			end(w, c, host, &mine);
+		listen(w, c);
+		pthread_mutex_lock(&w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* Where each rank is, and a communicator for the thread. */
+static void
+meet(struct watch *w, struct comm *c)
+{
+	struct host mine = { "" }, *host = xcalloc((size_t)c->size,
+	    sizeof(*host));
+	struct comm *ask = NULL;
+	int wait = watch_enter(w, "starting", 1);
+
+	gethostname(mine.name, sizeof(mine.name) - 1);
+	if (comm_allgather(c, &mine, sizeof(mine), host) != 0 ||
+	    (c->t->tell != NULL && (ask = comm_dup(c, c->what)) == NULL))
+		comm_abort(c, EXIT_RANKS);
+	pthread_mutex_lock(&w->lock);
+	w->host = host;
+	w->ask = ask;
+	pthread_mutex_unlock(&w->lock);
+	watch_leave(w, wait);
+}
+
+struct watch *
+watch_open(struct comm *c, double seconds)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+	size_t size = (size_t)c->size;
+	pthread_condattr_t clock;
+
+	w->comm = c;
+	w->limit = seconds > 0 ? seconds : HUGE_VAL;
+	w->period = seconds <= 0 || seconds > 8 ? 1 : seconds / 8;
+	w->reply = xcalloc(size, sizeof(*w->reply));
+	w->answer = xcalloc(size, sizeof(*w->answer));
+	w->answered = xcalloc(size, sizeof(*w->answered));
+	w->phase = "setting up";
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->moved, &clock);
+	pthread_condattr_destroy(&clock);
+	if (pthread_create(&w->thread, NULL, look, w) != 0)
+		die(EXIT_FAILED, "cannot start the thread that watches");
+	meet(w, c);
+	return w;
+}
+
+void
+watch_close(struct watch *w)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stop = 1;
+	pthread_cond_broadcast(&w->moved);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->moved);
+	comm_free(w->ask);
+	free(w->host);
+	free(w->reply);
+	free(w->answer);
+	free(w->answered);
+	free(w);
+}

@@ -1,0 +1,45 @@
+#ifndef COMM_WATCH_H
+#define COMM_WATCH_H
+
+/*
+ * A deadline for whatever a rank waits for: messages of other ranks, clips, a
+ * checkpoint that is being written.  A thread looks on.  When a wait has
+ * lasted too long it asks every rank what it is doing, says which ones are
+ * late, on which host and in what, and ends them all with EXIT_RANKS.
+ *
+ * Ranks are asked only then, so that watching costs nothing.  A rank that is
+ * stopped, or whose host is gone, is known by its silence.  Where the MPI
+ * library does not let two threads communicate, nobody is asked, and the
+ * message has what this rank knows of itself.  Time in which the process itself
+ * was stopped does not count.
+ *
+ * A NULL watch is one that does nothing.
+ */
+
+#include "comm/comm.h"
+
+struct watch;
+
+/*
+ * watch_open(c, seconds): watch this rank; all ranks call it.  ${c} must live
+ * until watch_close.  NULL if ${seconds} is 0: any wait may last.
+ */
+struct watch *watch_open(struct comm *c, double seconds);
+void watch_close(struct watch *w);
+
+/*
+ * watch_phase(w, what, step): what the main thread does from here on, to be
+ * said of it: "validating"; NULL: an ordinary step, ${step}.  Steps count from
+ * 1; 0: none to speak of.  The text must stay.
+ */
+void watch_phase(struct watch *w, const char *what, uint64_t step);
+
+/*
+ * watch_enter(w, what, peers): from here on the calling thread waits,
+ * "loading clips"; ${peers}: for other ranks.  The text must stay.  The result
+ * is for watch_leave, at the end of the wait.
+ */
+int watch_enter(struct watch *w, const char *what, int peers);
+void watch_leave(struct watch *w, int wait);
+
+#endif

@@ -1,0 +1,191 @@
+#!/bin/sh
+# Ranks that fail alone: one that is stopped, killed, short of memory, waiting
+# for a disk, or given other options ends all of them, with a word on which it
+# was.  None of it may hang.
+# tests/run: weight 40
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+MAKESET=$BUILD/tests/tools/makeset
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+command -v mpirun >/dev/null || skip_all "no mpirun"
+vt-train --version | grep -q '^Built with:.*Open MPI' || skip_all "built without MPI"
+
+"$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
+cat >"$T/net.net" <<'NET'
+input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+conv     conv1    in=x out=8 k=3,3 s=2,2
+bn       bn1      in=conv1
+relu     relu     in=bn1
+avgpool  avgpool  in=relu over=hw
+linear   fc       in=avgpool out=classes std=0.1
+avgpool  scores   in=fc over=t
+NET
+# schedule EPOCHS: batches of 4 microbatches
+schedule() {
+	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
+	printf '0\t0\t%s\t0\t16\t2\t16\t4\t0.01\t0\t0\n' "$1"
+}
+schedule 2 >"$T/s.tsv"
+schedule 100000 >"$T/long.tsv"
+host=$(uname -n)
+
+# A run that hangs is ended here, with 124.
+train() {
+	timeout -k 5 120 "$@" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 -o "$T/run" \
+		$options >"$T/out" 2>"$T/err"
+}
+# stepping: until the log of the run has a step
+stepping() {
+	for i in $(seq 600); do
+		grep -q '"type":"step"' "$T/run/log.jsonl" 2>/dev/null && return
+		sleep 0.05
+	done
+	diag "no step was made"
+}
+# ends WHAT STATUS: the run that was started as $pid
+ends() {
+	wait "$pid"
+	check_same "$1" "$2" $?
+}
+
+# ---- stopped, killed ----
+
+for rank in 1 0; do
+	rm -rf "$T/run"
+	options="--schedule $T/long.tsv --log-every 1 --step-timeout 2s"
+	train mpirun -np 3 &
+	pid=$!
+	stepping
+	kill -STOP "$(rank_pid $pid $rank)"
+	ends "a stopped rank $rank ends the run with 6" 6
+	check_says "and is named, with its host" "rank $rank on $host does not answer"
+	check_says "by one that says what it waited for, and in which step" \
+		"rank [012] on $host is waiting for .* in step [0-9]+, for .*--step-timeout allows 2.0 s"
+	check_same "once" 1 "$(grep -c 'step-timeout' "$T/err")"
+done
+rm -rf "$T/run"
+options="--schedule $T/long.tsv --log-every 1"
+train mpirun -np 3 &
+pid=$!
+stepping
+kill -KILL "$(rank_pid $pid 1)"
+ends "a killed rank ends the run with mpirun's 137" 137
+
+# ---- a loader, a save that does not end ----
+
+# only RANK OPTIONS COMMAND...: one rank under strace, which makes calls slow
+cat >"$T/only" <<'SH'
+#!/bin/sh
+rank=$1 options=$2
+shift 2
+[ "${OMPI_COMM_WORLD_RANK:-0}" = "$rank" ] || exec "$@"
+exec strace -f -qq -o /dev/null $options "$@"
+SH
+chmod +x "$T/only"
+slow="delay_enter=10000000:when"	# microseconds; strace outlives the run so long
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	reads="-e trace=pread64 -e inject=pread64:$slow=60+"
+	options="--schedule $T/long.tsv --step-timeout 2s --save-steps 1"
+	for launch in "" "mpirun -np 2"; do
+		rank=0
+		[ -z "$launch" ] || rank=1
+		rm -rf "$T/run"
+		# shellcheck disable=SC2086
+		train $launch "$T/only" $rank "$reads"
+		check_same "${launch:-alone}: a disk that does not answer the loader: 6" 6 $?
+		check_says "${launch:-alone}: names rank, host and what it does" "rank $rank on $host is loading clips in step [0-9]+, for "
+	done
+	rm -rf "$T/run"
+	train mpirun -np 2 &
+	pid=$!
+	stepping
+	strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:$slow=1+ -p "$(rank_pid $pid 0)" 2>/dev/null &
+	ends "a disk that does not answer the save: 6" 6
+	wait
+	check_says "names rank, host and what it does" "rank 0 on $host is saving( in step [0-9]+)?, for "
+else
+	skip "a disk that does not answer" "strace cannot trace here"
+fi
+
+# ---- one rank alone fails in setting up ----
+
+# short KIB COMMAND...: rank 1 may have so much address space
+cat >"$T/short" <<'SH'
+#!/bin/sh
+kib=$1
+shift
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -v "$kib"
+exec "$@"
+SH
+chmod +x "$T/short"
+options="--schedule $T/s.tsv --step-timeout 60s"
+hung= failed=0
+for kib in 180000 200000 220000 1000000; do
+	rm -rf "$T/run"
+	train mpirun -np 2 "$T/short" $kib
+	case $? in 0) ;; 124 | 137 | 6) hung="$hung $kib" ;; *) failed=$((failed + 1)) ;; esac
+done
+check_same "too little memory on one rank ends all of them at once" "" "$hung"
+check "as far as it is too little" test $failed -gt 0 -a $failed -lt 4
+
+# ---- MPI returns an error ----
+
+cat >"$T/broken.c" <<'C'
+#include <mpi.h>
+#include <stdlib.h>
+
+int
+MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag,
+    MPI_Comm comm, MPI_Request *request)
+{
+	static _Atomic int calls;
+
+	if (atoi(getenv("OMPI_COMM_WORLD_RANK")) == 1 && ++calls > 50)
+		return MPI_ERR_OTHER;
+	return PMPI_Isend(data, n, type, to, tag, comm, request);
+}
+C
+# shellcheck disable=SC2046
+if cc -shared -fPIC $(pkg-config --cflags ompi-c) -o "$T/broken.so" "$T/broken.c" 2>/dev/null; then
+	rm -rf "$T/run"
+	options="--schedule $T/long.tsv --step-timeout 60s"
+	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 train mpirun -np 2 -x LD_PRELOAD="$T/broken.so"
+	check_same "an MPI that fails on one rank ends the run with 6" 6 $?
+	check_says "which says what failed, and MPI's reason" '\[1\] error: MPI_Isend: MPI_ERR_OTHER'
+else
+	skip "an MPI that fails" "no compiler"
+fi
+
+# ---- what the ranks were not told alike: it does not come to waiting ----
+
+# told NAME=VALUE COMMAND...: rank 1 has another setting
+cat >"$T/told" <<'SH'
+#!/bin/sh
+setting=$1
+shift
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export "$setting"
+exec "$@"
+SH
+chmod +x "$T/told"
+options="--schedule $T/s.tsv --step-timeout 5s"
+for setting in VT_VAL="$T/val"; do
+	rm -rf "$T/run"
+	train mpirun -np 2 "$T/told" "$setting"
+	check_same "another ${setting%%=*} on rank 1 alone ends the run with 6" 6 $?
+done
+
+# ---- vt-eval ----
+
+options="--schedule $T/s.tsv"
+rm -rf "$T/run"
+check "a run to evaluate" train env
+reads="-e trace=pread64 -e inject=pread64:$slow=12+"
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	check_exit "vt-eval: a disk that does not answer: 6" 6 timeout -k 5 120 mpirun -np 2 "$T/only" 1 "$reads" \
+		"$BUILD/vt-eval" -m "$T/run/final.safetensors" -i "$T/val" --device ref -j 1 --crops 10 --step-timeout 2s
+	check_says "names rank, host and what it does" "rank 1 on $host is scoring \(loading clips\), for "
+fi
+plan
