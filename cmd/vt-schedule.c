@@ -43,25 +43,25 @@ static const struct option_row rows[] = {
 	    "frames a clip at the base shape (8)", NULL,
 	    1, SCHEDULE_FRAMES, 0 },
 	{ 0, "crop", OPTION_INT, &set.crop, "PIXELS",
-	    "side of the crop at the base shape (224)", NULL,
+	    "crop size at the base shape (224)", NULL,
 	    1, SCHEDULE_CROP, 0 },
 	{ 0, "stride", OPTION_INT, &set.stride, "FRAMES",
-	    "frames between frames; 0: one frame a segment (0)", NULL,
+	    "temporal stride; 0: one frame of each segment (0)", NULL,
 	    0, 1024, 0 },
 	{ 0, "lr", OPTION_REAL, &set.lr, "LR",
 	    "learning rate for the base batch (0.01)", NULL, 0, 1e6, 0 },
 	{ 0, "epochs", OPTION_INT, &set.epochs, "N",
 	    "epochs without cycles (50)", NULL, 1, SCHEDULE_EPOCHS, 0 },
 	{ 0, "milestones", OPTION_TEXT, &set.falls, "LIST",
-	    "epochs where the lr falls, or none (at 2/5 and 4/5)", NULL,
+	    "epochs after which the lr decays; none (2/5, 4/5)", NULL,
 	    0, 0, 0 },
 	{ 0, "gamma", OPTION_REAL, &set.gamma, "X",
-	    "to this part of it (0.1)", NULL, 0, 1, 0 },
+	    "factor of the lr at each milestone (0.1)", NULL, 0, 1, 0 },
 	{ 0, "lr-factors", OPTION_TEXT, &set.factors, "LIST",
-	    "or to these parts of --lr: 1, and one a fall", NULL,
+	    "or all factors of --lr: 1, and one a milestone", NULL,
 	    0, 0, 0 },
 	{ 0, "warmup-epochs", OPTION_REAL, &set.warmup_epochs, "N",
-	    "climb to the lr over N epochs, not stretched (0)", NULL,
+	    "linear warm-up over N epochs, not stretched (0)", NULL,
 	    0, SCHEDULE_EPOCHS, 0 },
 	{ 0, "warmup-lr", OPTION_REAL, &set.warmup_lr, "LR",
 	    "from this learning rate (0)", NULL, 0, 1e6, 0 },
@@ -75,7 +75,7 @@ static const struct option_row rows[] = {
 	{ 0, "short-factors", OPTION_TEXT, &set.shorts, "LIST",
 	    "short cycle: crops, over the base crop", NULL, 0, 0, 0 },
 	{ 0, "fine-tune", OPTION_FLAG, &set.fine_tune, NULL,
-	    "after the last fall, the last long shape (yes)", NULL,
+	    "after the last milestone, the last long shape (yes)", NULL,
 	    0, 0, 0 },
 	OPTION_HEADING("Batch normalisation"),
 	{ 0, "bn", OPTION_CHOICE, &set.bn, "RULE",
@@ -183,8 +183,8 @@ read_numbers(const char *option, const char *list, double min, double max,
 			    option, text_quote(item), min, max);
 	}
 	if (wanted > 0 && n != wanted)
-		options_wrong("--%s: %d numbers (wanted %d, one more than the lr "
-		    "falls)", option, n, wanted);
+		options_wrong("--%s: %d numbers (wanted %d, one more than "
+		    "milestones)", option, n, wanted);
 	return n;
 }
 
@@ -280,9 +280,9 @@ make(void)
 		m.shorts = read_numbers("short-factors", set.shorts, 1e-6, 1, 0,
 		    shorts, SCHEDULE_CYCLE - 1);
 	if (has_long() && m.fine_tune && m.falls == 0)
-		options_wrong("--policy: a learning rate that never falls leaves a long "
-		    "cycle no epochs, all would be fine-tuning (wanted --milestones, "
-		    "or --no-fine-tune)");
+		options_wrong("--policy: without a milestone a long cycle has no epochs, "
+		    "all would be fine-tuning (wanted --milestones, or "
+		    "--no-fine-tune)");
 	s = multigrid_schedule(&m);
 	if (s == NULL)
 		return NULL;

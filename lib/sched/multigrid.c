@@ -48,7 +48,7 @@ long_shape(const struct multigrid *m, int k, struct shape *s)
 	s->frames = (int)rint(m->frames * f->frames);
 	s->crop = (int)rint(m->crop * f->crop);
 	if (s->frames < 1 || s->crop < 1)
-		return fail("long cycle: %g x %g of %d frames and a crop of %d is "
+		return fail("long cycle: %g x %g of %d frames and crop size %d is "
 		    "%d x %d (wanted at least 1 x 1)", f->frames, f->crop,
 		    m->frames, m->crop, s->frames, s->crop);
 	/* The published mean takes the short crops before they are rounded,
@@ -59,7 +59,7 @@ long_shape(const struct multigrid *m, int k, struct shape *s)
 	s->times = multigrid_batch(m, s->frames, s->crop);
 	s->mean = (sum + s->times) / (m->shorts + 1);
 	if (s->times < 1)
-		return fail("long cycle: a clip of %d frames at crop %d is more "
+		return fail("long cycle: a clip of %d frames at crop size %d is more "
 		    "than the whole of a base clip of %d at %d (wanted factors "
 		    "up to 1)", s->frames, s->crop, m->frames, m->crop);
 	return 0;
@@ -80,14 +80,14 @@ fill_cells(const struct multigrid *m, const struct shape *s, struct stage *g)
 		    (int)rint(m->short_factor[i] * m->crop) : s->crop;
 
 		if (crop < 1)
-			return fail("short cycle: %g of a crop of %d is nothing",
+			return fail("short cycle: %g of crop size %d is nothing",
 			    m->short_factor[i], m->crop);
 		if (batch < 1)
-			return fail("short cycle: a crop of %d has no place in a "
-			    "stage of crop %d, which has half its pixels or less",
+			return fail("short cycle: crop size %d has no place in a "
+			    "stage of crop size %d, which has half its pixels or less",
 			    crop, s->crop);
 		if (batch > SCHEDULE_BATCH)
-			return fail("a batch of %.0f clips at %d frames and crop %d "
+			return fail("a batch of %.0f clips at %d frames and crop size %d "
 			    "(wanted at most %d)", batch, s->frames, crop,
 			    SCHEDULE_BATCH);
 		if (stride > SCHEDULE_FRAMES)
@@ -249,7 +249,7 @@ multigrid_schedule(const struct multigrid *m)
 	for (int k = 0; k < m->longs && status == 0; k++)
 		status = long_shape(m, k, &shape[k]);
 	if (status == 0 && m->longs > 0 && m->fine_tune && m->falls == 0)
-		status = fail("the learning rate never falls, so all epochs would be "
+		status = fail("there is no milestone, so all epochs would be "
 		    "fine-tuning and none a long cycle");
 	if (status == 0)
 		status = m->longs > 0 ? long_stages(&w, shape) :
