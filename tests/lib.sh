@@ -101,6 +101,12 @@ descendants() {
 		descendants "$child"
 	done
 }
+# run_pid PID: the first of PID and those below it that is no shell
+run_pid() {
+	for p in $1 $(descendants "$1"); do
+		case $(readlink "/proc/$p/exe") in */vt-* | *mpirun* | *orterun*) echo "$p"; return ;; esac
+	done
+}
 # rank_pid PID RANK: the process of a rank that mpirun, itself below PID, has
 # started; waits for it to be there
 rank_pid() {

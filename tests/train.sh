@@ -157,7 +157,7 @@ for signal in TERM USR1 INT; do
 	long sig-$signal env &
 	pid=$!
 	wait_for sig-$signal 2
-	pkill -$signal -P $pid vt-train || pkill -$signal -f "$T/sig-$signal "
+	kill -$signal "$(run_pid $pid)"
 	wait $pid
 	check_same "SIG$signal saves and exits 75" 75 $?
 	long sig-$signal env
@@ -171,7 +171,7 @@ if [ $mpi = yes ]; then
 	long mpi-kill mpirun -np 2 &
 	pid=$!
 	wait_for mpi-kill 2
-	pkill -9 -n -f "vt-train.*$T/mpi-kill " || diag "nothing to kill"
+	kill -9 "$(rank_pid $pid 1)" || diag "nothing to kill"
 	wait $pid
 	got=$?
 	check "kill -9 of a rank ends the run" test $got -ne 0 -a $got -ne 75
@@ -182,14 +182,14 @@ if [ $mpi = yes ]; then
 	long mpi-kill3 mpirun -np 2 &
 	pid=$!
 	wait_for mpi-kill3 2
-	pkill -9 -o -f "^$BUILD/vt-train.*$T/mpi-kill3 " || pkill -9 -n -f "vt-train.*$T/mpi-kill3 "
+	kill -9 "$(rank_pid $pid 0)" || diag "nothing to kill"
 	wait $pid
 	long mpi-kill3 mpirun -np 3
 	check "and so it does with 3 ranks instead of 2" same whole mpi-kill3
 	long mpi-usr1 mpirun -np 2 &
 	pid=$!
 	wait_for mpi-usr1 2
-	kill -USR1 $(pgrep -f "^mpirun.*$T/mpi-usr1 " | head -1)
+	kill -USR1 "$(run_pid $pid)"
 	wait $pid
 	check_same "SIGUSR1 to mpirun: saved, exit 75" 75 $?
 	long mpi-usr1 mpirun -np 2
