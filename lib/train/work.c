@@ -154,7 +154,7 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	    schedule_epochs(t->schedule));
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
 	    clips);
-	fprintf(f, "%-22s %.4g T multiply-adds\n", "# work", macs / 1e12);
+	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
 	print_bytes(f, "# activations", arena);
 	print_bytes(f, "# weights, momentum", 2 * flat);
 	print_bytes(f, "# gradients", w->gradients * flat);
