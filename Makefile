@@ -47,7 +47,7 @@ CAIRO_PC   = cairo cairo-ft cairo-pdf cairo-svg fontconfig
 MPI_PC     = ompi-c
 
 # What installs packages must not ask for them first.
-building   = $(filter-out clean help deps demo check uninstall,$(or $(MAKECMDGOALS),all))
+building   = $(filter-out clean help deps demo check uninstall fuzz,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
 ifneq ($(missing),)
@@ -94,7 +94,8 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
-TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c))
+TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
+             $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)))
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/examples/*)
 # Programs look for these in ../share/vt beside them, so that they may be moved
@@ -126,6 +127,11 @@ $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(BU
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
+# With a main of ours, and with that of libFuzzer.
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
+	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 
@@ -161,6 +167,10 @@ check-run: all $(TEST)
 	@BUILD=$(BUILD) tests/run $(TESTS)
 demo-run: all
 	@BUILD=$(BUILD) VIDEOS='$(VIDEOS)' NET='$(NET)' OUT='$(OUT)' SEED='$(SEED)' share/demo/run
+# TIME seconds for each of the readers in tests/fuzz, or for those in TARGETS.
+TIME = 60
+fuzz:
+	@BUILD=$(BUILD) tests/fuzz/run $(TIME) $(TARGETS)
 bench: all
 	@BUILD=$(BUILD) share/bench/run
 
@@ -196,6 +206,7 @@ clean:
 help:
 	@sed -n 's/^#   make/  make/p' Makefile
 	@echo '  make bench        figures of this machine, from vt-bench'
+	@echo '  make fuzz         look for inputs that break the readers, TIME=60 seconds each (clang)'
 	@echo '  make install      into PREFIX=$(PREFIX), below DESTDIR= if given; uninstall undoes it'
 	@echo '  make deps         install the Debian packages a build needs; DEPS=no only names them'
 	@echo '  make completions  make the completions of the shells anew'
@@ -205,7 +216,7 @@ help:
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:
-.PHONY: all deps check check-run demo demo-run bench completions install uninstall clean help force
+.PHONY: all deps check check-run demo demo-run fuzz bench completions install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

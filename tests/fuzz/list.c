@@ -1,0 +1,38 @@
+/* Lists of videos: in every format, and the labels in them as classes. */
+#include "data/list.h"
+
+#include "fuzz.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *path = fuzz_file(data, size);
+	struct class_list names = { 0 };
+
+	FUZZ_QUIET();
+	for (int format = LIST_AUTO; format <= LIST_UCF101; format++) {
+		struct class_list classes = { 0 };
+		struct list l = { 0 };
+		int *label;
+
+		if (list_read(&l, path, (enum list_format)format, "root") == 0) {
+			label = xcalloc(l.n, sizeof(*label));
+			if (list_number(&l, 0, &classes, label) == 0)
+				for (size_t i = 0; i < l.n; i++)
+					MUST(label[i] >= -1 && (classes.n == 0 ||
+					    label[i] < (int)classes.n));
+			free(label);
+		}
+		list_free(&l);
+		class_list_free(&classes);
+	}
+	for (int zero = 0; zero < 2; zero++) {
+		struct list l = { 0 };
+
+		(void)list_read_paths(&l, path, zero);
+		list_free(&l);
+	}
+	(void)list_classes(path, &names);
+	class_list_free(&names);
+	return 0;
+}

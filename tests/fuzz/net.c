@@ -1,0 +1,37 @@
+/* Networks: what is read has shapes and sizes that do not overflow. */
+#include "graph/graph.h"
+
+#include "fuzz.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct dims input = { 2, 8, 56, 56, 3 };
+	char *text = fuzz_text(data, size);
+	struct graph *g;
+
+	FUZZ_QUIET();
+	if ((g = graph_parse("fuzz.net", text, 10)) != NULL) {
+		struct dims *out = xcalloc((size_t)g->nop, sizeof(*out));
+		size_t end = 0;
+
+		for (int i = 0; i < g->nparam; i++) {
+			const struct param *p = &g->param[i];
+
+			MUST(p->offset == end && p->count > 0);
+			end += (p->count + PARAM_ALIGN - 1) / PARAM_ALIGN *
+			    PARAM_ALIGN;
+		}
+		MUST(end == g->elements && end <= GRAPH_VALUES);
+		if (graph_shapes(g, &input, out) == 0) {
+			for (int i = 0; i < g->nop; i++)
+				MUST(out[i].t > 0 && out[i].h > 0 &&
+				    out[i].w > 0 && out[i].c > 0);
+			MUST(graph_macs(g, &input) >= 0);
+		}
+		free(out);
+	}
+	graph_free(g);
+	free(text);
+	return 0;
+}

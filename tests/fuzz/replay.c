@@ -1,0 +1,60 @@
+/*
+ * replay FILE|DIR...: give each file to the fuzz target this is linked with,
+ * where there is no libFuzzer; print how many there were.
+ */
+#include <dirent.h>
+#include <err.h>
+
+#include "base/file.h"
+
+#include "fuzz.h"
+
+static int
+replay(const char *path)
+{
+	struct buffer b = { 0 };
+	uint8_t *exact;
+
+	fail_capture(NULL, 0);
+	if (file_read(path, &b) != 0)
+		exit(1);
+	/* No byte more: a sanitizer is to see what is read behind the end. */
+	exact = malloc(b.n > 0 ? b.n : 1);
+	if (exact == NULL)
+		err(1, "%s", path);
+	memcpy(exact, b.data, b.n);
+	fprintf(stderr, "%s\n", path);	/* the last one is the culprit */
+	LLVMFuzzerTestOneInput(exact, b.n);
+	free(exact);
+	buffer_free(&b);
+	return 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	int n = 0;
+
+	for (int i = 1; i < argc; i++) {
+		struct dirent **entry;
+		int entries;
+
+		if (!file_is_dir(argv[i])) {
+			n += replay(argv[i]);
+			continue;
+		}
+		if ((entries = scandir(argv[i], &entry, NULL, alphasort)) < 0)
+			err(1, "%s", argv[i]);
+		for (int k = 0; k < entries; k++) {
+			char *path = path_join(argv[i], entry[k]->d_name);
+
+			if (!file_is_dir(path))
+				n += replay(path);
+			free(path);
+			free(entry[k]);
+		}
+		free(entry);
+	}
+	printf("%d\n", n);
+	return 0;
+}
