@@ -6,6 +6,7 @@
 
 #include <jpeglib.h>
 
+#include "base/exit.h"
 #include "base/fail.h"
 #include "media/jpeg.h"
 
@@ -16,7 +17,8 @@ struct jpeg_encoder {
 	struct jpeg_compress_struct c;
 	struct jpeg_error_mgr errors;
 	struct jpeg_destination_mgr to;
-	jmp_buf failed;
+	jmp_buf back;
+	char why[JMSG_LENGTH_MAX];
 	struct buffer *out;
 	uint8_t *padded;	/* rows with whole blocks, if the image's
 				 * have none */
@@ -26,15 +28,14 @@ struct jpeg_encoder {
 
 /* ---- libjpeg's callbacks ---- */
 
+/* libjpeg wants this not to return: back to whoever called setjmp. */
 static void
 on_error(j_common_ptr c)
 {
 	struct jpeg_encoder *e = c->client_data;
-	char text[JMSG_LENGTH_MAX];
 
-	c->err->format_message(c, text);
-	fail("JPEG: %s", text);
-	longjmp(e->failed, 1);
+	c->err->format_message(c, e->why);
+	longjmp(e->back, 1);
 }
 
 static void
@@ -93,6 +94,8 @@ jpeg_encoder_new(int quality)
 	e->errors.error_exit = on_error;
 	e->errors.output_message = on_message;
 	e->c.client_data = e;
+	if (setjmp(e->back))
+		die(EXIT_FAILED, "libjpeg does not start: %s", e->why);
 	jpeg_create_compress(&e->c);
 	e->to.init_destination = on_start;
 	e->to.empty_output_buffer = on_full;
@@ -178,7 +181,7 @@ give_up(struct jpeg_encoder *e, size_t before)
 {
 	jpeg_abort_compress(&e->c);
 	e->out->n = before;
-	return -1;
+	return fail("JPEG: %s", e->why);
 }
 
 int
@@ -200,7 +203,7 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 		e->padded = xrealloc(e->padded, size, 1);
 		e->padded_size = size;
 	}
-	if (setjmp(e->failed))
+	if (setjmp(e->back))
 		return give_up(e, before);
 	begin(e, JCS_YCbCr, TRUE);
 	for (int y = 0; y < h; y += 16) {
@@ -222,7 +225,7 @@ jpeg_encode_rgb(struct jpeg_encoder *e, const struct image *m,
 	e->out = out;
 	e->w = m->w;
 	e->h = m->h;
-	if (setjmp(e->failed))
+	if (setjmp(e->back))
 		return give_up(e, before);
 	begin(e, JCS_RGB, FALSE);
 	for (int y = 0; y < m->h; y++) {
