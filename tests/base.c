@@ -342,6 +342,14 @@ test_commits(void)
 	is(temporaries(dir), 2, "a killed writer leaves its temporary file");
 	is(commit_text(a, "three"), 0, "the next commit");
 	is(temporaries(dir), 1, "removes it, but not that of a live one");
+	child = fork();
+	if (child == 0) {
+		fail_capture(said, sizeof(said));
+		commit_open(a);
+		die(1, "out of memory");
+	}
+	waitpid(child, NULL, 0);
+	is(temporaries(dir), 1, "a program that dies of itself removes its own");
 	is(commit_done(c), 0, "which goes on to its end");
 	is(temporaries(dir), 0, "and nothing is left");
 	lock = dir_lock(dir, ".lock");

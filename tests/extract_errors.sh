@@ -163,6 +163,17 @@ for s in INT:130 TERM:143 HUP:129; do
 	check_same "SIG$s ends it" "$want" "$got"
 	check_same "and leaves nothing but the report" "sig.jsonl" "$(cd "$T" && find . -name '*sig.*' | sed 's|./||')"
 done
+vt-extract -j1 --root "$V" "$V"/l*.mp4 -o "$T/killed.tar" 2>/dev/null &
+pid=$!
+for i in $(seq 1 600); do
+	[ -z "$(find "$T" -name '.killed.tar.tmp.*')" ] || break
+	sleep 0.05
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+check "SIGKILL leaves a temporary file" sh -c 'test -n "$(find "$1" -name ".killed.*")"' sh "$T"
+check_exit "the next run of the same output" 0 vt-extract "$V/a.mp4" -o "$T/killed.tar"
+check_same "removes it" "" "$(find "$T" -name '.killed.*')"
 check_exit "with SIGPIPE ignored a gone reader is an error" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; sleep 0.3; exit "$(cat "$2/rc")"' sh "$V" "$T"
 
 # ---- wrong use ----

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,57 @@ struct commit {
 	char *path, *temp;	/* temp NULL: a device or pipe, written straight */
 	int fd;
 	int lock;		/* the same file; says that its writer lives */
+	struct commit *next;	/* of those begun */
 };
+
+/*
+ * Commits of this process, for a program that ends in the middle of one: when
+ * memory is out, whoever finds out knows nothing of files.
+ */
+static struct { pthread_mutex_t lock; struct commit *first; pid_t owner; }
+begun = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void
+remove_begun(void)
+{
+	pthread_mutex_lock(&begun.lock);
+	for (struct commit *c = begun.first; c != NULL; c = c->next)
+		if (begun.owner == getpid() && c->temp != NULL)
+			unlink(c->temp);
+	pthread_mutex_unlock(&begun.lock);
+}
+
+static void
+begin(struct commit *c)
+{
+	static int registered;
+
+	pthread_mutex_lock(&begun.lock);
+	if (!registered++)
+		atexit(remove_begun);
+	if (begun.owner != getpid())	/* a child leaves its parent's alone */
+		begun.first = NULL;
+	begun.owner = getpid();
+	c->next = begun.first;
+	begun.first = c;
+	pthread_mutex_unlock(&begun.lock);
+}
+
+/* ${c} has no temporary file any more; NULL becomes its name. */
+static void
+end(struct commit *c)
+{
+	struct commit **at = &begun.first;
+
+	pthread_mutex_lock(&begun.lock);
+	while (*at != NULL && *at != c)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = c->next;
+	free(c->temp);
+	c->temp = NULL;
+	pthread_mutex_unlock(&begun.lock);
+}
 
 /* What ${path} names once symbolic links are followed, existing or not. */
 static char *
@@ -153,6 +204,7 @@ commit_open(const char *path)
 		fail_errno("%s: cannot create", Q(path));
 		goto err;
 	}
+	begin(c);
 	return c;
 err:
 	free(c->path);
@@ -185,7 +237,7 @@ commit_drop(struct commit *c)
 		unlink(c->temp);
 	if (c->lock >= 0)	/* not before: nobody may take the file for dead */
 		close(c->lock);
-	free(c->temp);
+	end(c);
 	free(c->path);
 	free(c);
 	errno = saved;
@@ -220,8 +272,7 @@ commit_done(struct commit *c)
 		fail_errno("%s: cannot rename to this name", Q(c->path));
 		goto out;
 	}
-	free(c->temp);
-	c->temp = NULL;
+	end(c);
 	dir = path_dir(c->path);
 	result = file_sync_dir(dir);
 	free(dir);
