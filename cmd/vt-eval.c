@@ -503,8 +503,9 @@ show_progress(uint64_t done, uint64_t all)
 	    (double)(all - done) / (double)done));
 }
 
+/* Everything up to scoring; 0, or an exit status that all ranks share. */
 static int
-run(struct session *s)
+set_up(struct session *s)
 {
 	int status = check_start(s);
 
@@ -522,7 +523,17 @@ run(struct session *s)
 		status = check_outputs(s);
 	if (status == 0)
 		status = set_views(s);
-	status = comm_agree(s->comm, status);
+	return comm_agree(s->comm, status);
+}
+
+static int
+run(struct session *s)
+{
+	int status;
+
+	comm_hold(s->comm);
+	status = set_up(s);
+	comm_unhold(s->comm);
 	if (status != 0)
 		return status;
 	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(checkpoint),

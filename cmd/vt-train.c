@@ -795,7 +795,9 @@ main(int argc, char **argv)
 	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
 	if (threads > 0)
 		s.threads = (int)threads;
+	comm_hold(s.comm);
 	status = set_up(&s);
+	comm_unhold(s.comm);
 	if (status == 0 && dry_run && s.comm->rank == 0)
 		trainer_print_plan(&s.t, stdout);
 	if (status == 0 && !dry_run)

@@ -1,6 +1,7 @@
 /* Messages for people: one line each, written whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -124,25 +125,130 @@ add(char *line, size_t at, const char *fmt, va_list ap)
 	return at < LINE - 1 ? at : LINE - 1;
 }
 
+/* Write "PROGRAM: [WHO] TEXT" at once. */
 static void
-say(const char *severity, const char *fmt, va_list ap)
+put(const char *who, const char *text)
 {
-	char line[LINE + 1];
-	size_t at;
+	char line[LINE + 2];
+	int at;
 	ssize_t n;
 
 	if (before_message != NULL)
 		before_message();
-	at = (size_t)snprintf(line, LINE, "%s: ", name);
-	if (ranks > 1)
-		at += (size_t)snprintf(line + at, LINE - at, "[%d] ", my_rank);
-	at += (size_t)snprintf(line + at, LINE - at, "%s: ", severity);
-	at = add(line, at, fmt, ap);
+	at = snprintf(line, LINE, *who ? "%s: [%s] %s" : "%s: %s%s", name, who,
+	    text);
+	at = at < LINE - 1 ? at : LINE - 1;
 	clean(line);
 	line[at++] = '\n';
 	do
-		n = write(STDERR_FILENO, line, at);
+		n = write(STDERR_FILENO, line, (size_t)at);
 	while (n < 0 && errno == EINTR);
+}
+
+static void
+put_mine(const char *text)
+{
+	char who[16] = "";
+
+	if (ranks > 1)
+		snprintf(who, sizeof(who), "%d", my_rank);
+	put(who, text);
+}
+
+static void
+say(const char *severity, const char *fmt, va_list ap)
+{
+	char line[LINE];
+	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
+
+	at = add(line, at, fmt, ap);
+	line[at] = '\0';
+	put_mine(line);
+}
+
+/* ---- messages that are held ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	int on;
+	char *text;			/* lines */
+	size_t n;
+} held = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* 1 if the message is kept. */
+static int
+hold(const char *severity, const char *fmt, va_list ap)
+{
+	char line[LINE];
+	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
+	int on;
+
+	pthread_mutex_lock(&held.lock);
+	if ((on = held.on) != 0) {
+		char *more;
+
+		at = add(line, at, fmt, ap);
+		line[at] = '\0';
+		clean(line);
+		more = realloc(held.text, held.n + at + 2);
+		if (more != NULL) {
+			held.text = more;
+			memcpy(more + held.n, line, at);
+			held.n += at;
+			strcpy(more + held.n++, "\n");
+		}
+	}
+	pthread_mutex_unlock(&held.lock);
+	return on;
+}
+
+char *
+fail_held(void)
+{
+	char *text;
+
+	pthread_mutex_lock(&held.lock);
+	text = held.text;
+	held.text = NULL;
+	held.n = 0;
+	pthread_mutex_unlock(&held.lock);
+	return text;
+}
+
+void
+fail_hold(void)
+{
+	static int once;
+
+	if (!once)
+		once = atexit(fail_flush) == 0;
+	pthread_mutex_lock(&held.lock);
+	held.on = 1;
+	pthread_mutex_unlock(&held.lock);
+}
+
+void
+fail_flush(void)
+{
+	char *text, *line, *next;
+
+	pthread_mutex_lock(&held.lock);
+	held.on = 0;
+	pthread_mutex_unlock(&held.lock);
+	text = fail_held();
+	for (line = text; line != NULL && *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next != '\0')
+			*next++ = '\0';
+		put_mine(line);
+	}
+	free(text);
+}
+
+void
+fail_say(const char *who, const char *line)
+{
+	put(who, line);
 }
 
 static void
@@ -152,7 +258,7 @@ report(const char *severity, const char *fmt, va_list ap)
 
 	if (capture.buf != NULL)
 		keep(fmt, ap);
-	else
+	else if (!hold(severity, fmt, ap))
 		say(severity, fmt, ap);
 	errno = saved;
 }
@@ -231,6 +337,7 @@ die(int status, const char *fmt, ...)
 {
 	va_list ap;
 
+	fail_flush();
 	va_start(ap, fmt);
 	if (quiet < 2)
 		say("error", fmt, ap);

@@ -61,6 +61,18 @@ _Noreturn void die(int status, const char *fmt, ...)
 void die_hook(void (*end)(int status));
 
 /*
+ * fail_hold(): from now on errors and warnings of all threads are kept, until
+ * fail_flush prints them; so does whatever ends the program.  For ranks that
+ * would say the same thing at once: fail_held takes what is kept, lines such as
+ * "error: MESSAGE", NULL if there is none, for the caller to free, and
+ * fail_say prints such a line as said by ${who}.
+ */
+void fail_hold(void);
+void fail_flush(void);
+char *fail_held(void);
+void fail_say(const char *who, const char *line);
+
+/*
  * fail_capture(buf, size):
  * Until the next call, errors and warnings of this thread go to ${buf}, cut
  * to ${size} and separated by "; ", instead of to standard error.  A NULL

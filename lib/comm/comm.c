@@ -1,4 +1,5 @@
 /* What every transport shares: collectives made of exchanges. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ comm_exchange(struct comm *c, const struct piece *send, int sends,
 _Noreturn void
 comm_abort(struct comm *c, int status)
 {
+	fail_flush();
 	c->t->abort(c, status);
 	abort();
 }
@@ -140,12 +142,101 @@ comm_max(struct comm *c, int64_t *v)
 	return result;
 }
 
+/* ---- what ranks have to say, said once ---- */
+
+/* 1 if ${text} has the line at ${line}. */
+static int
+has_line(const char *text, const char *line, size_t n)
+{
+	for (; *text != '\0'; text += strcspn(text, "\n") + 1)
+		if (strcspn(text, "\n") == n && memcmp(text, line, n) == 0)
+			return 1;
+	return 0;
+}
+
+/* Line ${line} of rank ${r}, which nobody before it has, with who else has it. */
+static void
+say_line(const char *all, size_t most, int size, int r, const char *line)
+{
+	size_t n = strcspn(line, "\n");
+	char *text = xstrndup(line, n), who[64];
+	int more = 0;
+
+	for (int k = r + 1; k < size; k++)
+		more += has_line(all + (size_t)k * most, line, n);
+	if (more + 1 == size)
+		snprintf(who, sizeof(who), "all %d ranks", size);
+	else if (more > 0)
+		snprintf(who, sizeof(who), "%d and %d more", r, more);
+	else
+		snprintf(who, sizeof(who), "%d", r);
+	fail_say(who, text);
+	free(text);
+}
+
+static void
+say_all(const char *all, size_t most, int size)
+{
+	for (int r = 0; r < size; r++) {
+		const char *line = all + (size_t)r * most;
+
+		for (; *line != '\0'; line += strcspn(line, "\n") + 1) {
+			int said = 0;
+
+			for (int k = 0; k < r && !said; k++)
+				said = has_line(all + (size_t)k * most, line,
+				    strcspn(line, "\n"));
+			if (!said)
+				say_line(all, most, size, r, line);
+		}
+	}
+}
+
+static int
+say_held(struct comm *c)
+{
+	char *mine = fail_held(), *padded = NULL, *all = NULL;
+	int64_t most = mine != NULL ? (int64_t)strlen(mine) + 1 : 0;
+	int bad = comm_max(c, &most);
+
+	if (!bad && most > 0) {
+		padded = xcalloc((size_t)most, 1);
+		all = xcalloc((size_t)c->size, (size_t)most);
+		if (mine != NULL)
+			strcpy(padded, mine);
+		bad = comm_allgather(c, padded, (size_t)most, all);
+		if (!bad && c->rank == 0)
+			say_all(all, (size_t)most, c->size);
+	}
+	free(mine);
+	free(padded);
+	free(all);
+	return bad;
+}
+
 int
 comm_agree(struct comm *c, int status)
 {
 	int64_t worst = status;
 
-	return comm_max(c, &worst) != 0 ? EXIT_RANKS : (int)worst;
+	if (comm_max(c, &worst) != 0 || (c->holds && say_held(c) != 0))
+		return EXIT_RANKS;
+	return (int)worst;
+}
+
+void
+comm_hold(struct comm *c)
+{
+	c->holds = c->size > 1;
+	if (c->holds)
+		fail_hold();
+}
+
+void
+comm_unhold(struct comm *c)
+{
+	c->holds = 0;
+	fail_flush();
 }
 
 /* ---- one rank ---- */

@@ -49,6 +49,7 @@ struct comm {
 	const struct transport *t;
 	struct watch *watch;		/* NULL: none; duplicates share it */
 	const char *what;		/* a wait for other ranks, in words */
+	int holds;			/* between comm_hold and comm_unhold */
 	void *priv;
 };
 
@@ -112,6 +113,14 @@ int comm_max(struct comm *c, int64_t *v);
  * go on or none does; EXIT_RANKS if they cannot exchange them.
  */
 int comm_agree(struct comm *c, int status);
+
+/*
+ * comm_hold(c), comm_unhold(c): between the two, errors and warnings wait for
+ * the next comm_agree, where rank 0 says each of them once, for all ranks that
+ * have it.
+ */
+void comm_hold(struct comm *c);
+void comm_unhold(struct comm *c);
 
 /* comm_self(): a communicator of one rank, for tests and benchmarks. */
 struct comm *comm_self(void);
