@@ -1,5 +1,6 @@
 /* vt-eval: a checkpoint and packed clips become scores. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,6 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "base/progress.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
@@ -21,7 +21,6 @@
 #include "train/agree.h"
 #include "train/checkpoint.h"
 #include "train/evaluator.h"
-#include "train/metric.h"
 #include "train/results.h"
 #include "train/rundir.h"
 
@@ -184,49 +183,15 @@ check_outputs(const struct session *s)
 	return bad ? EXIT_FAILED : 0;
 }
 
-/*
- * The file that ${path} means: itself, or of the folder of a run the final
- * checkpoint, else the best, else the newest.  NULL after a message.
- */
-static char *
-find_checkpoint(const char *path)
-{
-	static const char *const names[] = { "final.safetensors",
-		"best.safetensors" };
-	char *found = NULL;
-	uint64_t *steps;
-
-	if (!file_is_dir(path))
-		return xstrdup(path);
-	for (int i = 0; i < 2 && found == NULL; i++) {
-		found = path_join(path, names[i]);
-		if (file_size(found) < 0) {
-			free(found);
-			found = NULL;
-		}
-	}
-	if (found == NULL) {
-		struct rundir r = { .path = path };
-
-		if (rundir_checkpoints(path, "", &steps) > 0)
-			found = rundir_checkpoint(&r, steps[0]);
-		free(steps);
-	}
-	if (found == NULL)
-		return fail_null("%s: a folder without checkpoints (wanted a "
-		    "checkpoint, such as RUN/final.safetensors, or the folder of "
-		    "a run)", text_quote(path));
-	note("scoring %s", text_quote(found));
-	return found;
-}
-
 static int
 open_all(struct session *s)
 {
 	int bad;
 
-	if ((s->checkpoint = find_checkpoint(checkpoint)) == NULL)
+	if ((s->checkpoint = rundir_choose(checkpoint)) == NULL)
 		return EXIT_FAILED;
+	if (strcmp(s->checkpoint, checkpoint) != 0)
+		note("scoring %s", text_quote(s->checkpoint));
 	bad = checkpoint_read(s->checkpoint, &s->file, &s->state);
 	if (bad)
 		return checkpoint_status(bad);
@@ -343,73 +308,6 @@ set_views(struct session *s)
 
 /* ---- output ---- */
 
-static const char *
-label_name(const struct session *s, int label)
-{
-	return label >= 0 ? s->class[label] : "";
-}
-
-static void
-print_row(const struct session *s, uint32_t i, const double *p, const int *best,
-    int n)
-{
-	struct sample m = dataset_sample(s->data, i);
-	char *key = table_escape(m.key), *label =
-	    table_escape(label_name(s, m.label));
-
-	printf("%s\t%s", key, label);
-	for (int k = 0; k < 5; k++) {
-		char *name = table_escape(k < n ? s->class[best[k]] : "");
-
-		printf("\t%s", name);
-		free(name);
-	}
-	printf("\t%.9g\n", p[best[0]]);
-	free(key);
-	free(label);
-}
-
-static void
-print_json_row(const struct session *s, uint32_t i, const double *p,
-    const int *best, int n)
-{
-	struct sample m = dataset_sample(s->data, i);
-	struct json_writer w = { 0 };
-
-	json_open(&w, NULL, '{');
-	json_put_text(&w, "key", m.key);
-	if (m.label >= 0)
-		json_put_text(&w, "label", label_name(s, m.label));
-	json_put_real(&w, "score", p[best[0]]);
-	json_open(&w, "top", '[');
-	for (int k = 0; k < n; k++)
-		json_put_text(&w, NULL, s->class[best[k]]);
-	json_close(&w);
-	json_put_text(&w, "type", "sample");
-	json_close(&w);
-	puts(w.out.data);
-	buffer_free(&w.out);
-}
-
-static void
-print_samples(const struct session *s, const struct results *r)
-{
-	int n = s->classes < 5 ? s->classes : 5, best[5];
-	double *p = xcalloc((size_t)s->classes, sizeof(*p));
-
-	if (!json)
-		printf("#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
-	for (uint32_t i = 0; i < s->e.samples; i++) {
-		metric_softmax(results_scores(r, i), s->classes, p);
-		results_best(r, i, n, best);
-		if (json)
-			print_json_row(s, i, p, best, n);
-		else
-			print_row(s, i, p, best, n);
-	}
-	free(p);
-}
-
 static void
 print_summary(const struct session *s, const struct summary *m)
 {
@@ -472,7 +370,7 @@ write_all(const struct session *s)
 		drawn = results_draw_sheet(&r, (int)sheet_samples, sheet_wrong,
 		    sheet);
 	free(title);
-	print_samples(s, &r);
+	results_print(&r, json);
 	print_summary(s, &m);
 	if (m.labelled == 0)
 		warning("%s: no sample has a label; there are scores, but no "
@@ -486,21 +384,22 @@ write_all(const struct session *s)
 
 /* ---- the command ---- */
 
-static double started;		/* when the first view was asked for */
+static struct { double started; uint64_t clips; } work;
 
-/* Of this rank; the others have as many, give or take a sample. */
+/* The other ranks have as many to do, give or take a sample, and are as far. */
 static void
 show_progress(uint64_t done, uint64_t all)
 {
+	double part = (double)done / (double)all, seconds;
 	char left[32];
-	double seconds;
 
 	if (!progress_due() || done == 0)
 		return;
-	seconds = clock_seconds() - started;
-	progress_line("clip %" PRIu64 "/%" PRIu64 "  %.1f clips/s  %s left", done,
-	    all, (double)done / seconds, clock_text(left, seconds *
-	    (double)(all - done) / (double)done));
+	seconds = clock_seconds() - work.started;
+	progress_line("clip %.0f/%" PRIu64 "  %.1f clips/s  %s left",
+	    floor(part * (double)work.clips), work.clips, part *
+	    (double)work.clips / seconds, clock_text(left, seconds *
+	    (1 - part) / part));
 }
 
 /* Everything up to scoring; 0, or an exit status that all ranks share. */
@@ -545,7 +444,9 @@ run(struct session *s)
 	watch_phase(s->comm->watch, "scoring", 0);
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
-	started = clock_seconds();
+	work.started = clock_seconds();
+	work.clips = (uint64_t)dataset_samples(s->data) * (uint64_t)(clips *
+	    crops);
 	status = evaluate(s->net, s->data, &s->views, s->comm, show_progress,
 	    &s->e);
 	progress_end();

@@ -23,6 +23,10 @@ const double *results_scores(const struct results *r, uint32_t i);
  */
 void results_best(const struct results *r, uint32_t i, int n, int *class);
 
+/* results_print(r, json): a line a sample on standard output: key, label, the
+ * five highest classes, the softmax of the highest; or the same as JSON. */
+void results_print(const struct results *r, int json);
+
 /*
  * These commit a file.  0; -1 after a message; -2 from the sheet if a frame is
  * damaged.

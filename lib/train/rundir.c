@@ -219,3 +219,31 @@ rundir_unfinish(struct rundir *r)
 	free(path);
 	return bad;
 }
+
+char *
+rundir_choose(const char *path)
+{
+	static const char *const names[] = { "final.safetensors",
+		"best.safetensors" };
+	struct rundir r = { .path = path };
+	char *found = NULL;
+	uint64_t *steps;
+
+	if (!file_is_dir(path))
+		return xstrdup(path);
+	for (int i = 0; i < 2; i++) {
+		found = path_join(path, names[i]);
+		if (file_size(found) >= 0)
+			return found;
+		free(found);
+		found = NULL;
+	}
+	if (rundir_checkpoints(path, "", &steps) > 0)
+		found = rundir_checkpoint(&r, steps[0]);
+	free(steps);
+	if (found == NULL)
+		fail("%s: a folder without checkpoints (wanted a checkpoint, such "
+		    "as RUN/final.safetensors, or the folder of a run)",
+		    text_quote(path));
+	return found;
+}

@@ -72,4 +72,11 @@ int rundir_name(const struct rundir *r, const char *path, const char *name);
 int rundir_finish(struct rundir *r, uint64_t step);
 int rundir_unfinish(struct rundir *r);
 
+/*
+ * rundir_choose(path): the checkpoint that ${path} means: a file itself; of the
+ * folder of a run the final one, else the best, else the newest.  The caller's
+ * to free; NULL after a message if there is none.
+ */
+char *rundir_choose(const char *path);
+
 #endif
