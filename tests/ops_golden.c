@@ -1,0 +1,173 @@
+/*
+ * Operators against the programs they come from: the temporal shift of TSM, and
+ * batch normalisation in groups as PySlowFast splits a batch, on every back end.
+ */
+#include "backend/backend.h"
+#include "base/mem.h"
+#include "base/table.h"
+
+#include "tap.h"
+
+enum { MOST = 256 };
+
+struct numbers { double v[MOST]; int n; };
+
+/* The values of column ${name} in rows whose first cell is ${key}; NULL: all. */
+static struct numbers
+column(const struct table *t, const char *key, const char *name)
+{
+	struct numbers x = { .n = 0 };
+
+	for (size_t r = 0; r < t->rows && x.n < MOST; r++)
+		if (key == NULL || strcmp(t->cell[r][0], key) == 0)
+			table_real(t, r, name, -1e9, 1e9, &x.v[x.n++]);
+	return x;
+}
+
+/* The larger of ${most} and |d|; NaN counts as infinite. */
+static double
+larger(double most, double d)
+{
+	return fabs(d) <= most ? most : isnan(d) ? INFINITY : fabs(d);
+}
+
+/*
+ * Forward, and backward so that statistics are written: of x[dims], to y[dims],
+ * with parameters ${w} and what is written for them in ${dw}, [nparam][c].
+ */
+static void
+run(const struct backend *b, struct op *op, const struct dims *dims, int training,
+    const double *x, double w[][MOST], double *y, double dw[][MOST])
+{
+	const struct op_impl *impl = b->ops[op->kind];
+	struct task t = { .op = op, .training = training, .out = *dims,
+		.in = { *dims }, .wants_dx = { 1 } };
+	double zeros[MOST] = { 0 };
+
+	if (impl->prepare != NULL && impl->prepare(&t) != 0)
+		exit(1);
+	t.x[0] = b->alloc(b->bytes(dims));
+	b->write((void *)t.x[0], dims, x);
+	t.dy = b->alloc(b->bytes(dims));
+	b->write((void *)t.dy, dims, zeros);
+	t.y = b->alloc(b->bytes(dims));
+	t.dx[0] = b->alloc(b->bytes(dims));
+	for (int k = 0; k < op->nparam; k++) {
+		void *p = b->alloc((size_t)dims->c * b->elem);
+
+		b->put(p, w[k], (size_t)dims->c);
+		t.w[k] = p;
+		t.dw[k] = b->alloc((size_t)dims->c * b->elem);
+	}
+	t.saved = b->alloc(impl->saved ? impl->saved(&t) : 1);
+	t.scratch = b->alloc(impl->scratch ? impl->scratch(&t) : 1);
+	impl->forward(&t);
+	if (training && impl->backward != NULL)
+		impl->backward(&t);
+	b->read(y, dims, t.y);
+	for (int k = 0; k < op->nparam; k++) {
+		if (training)
+			b->get(dw[k], t.dw[k], (size_t)dims->c);
+		b->free((void *)t.w[k]);
+		b->free(t.dw[k]);
+	}
+	b->free((void *)t.x[0]);
+	b->free((void *)t.dy);
+	b->free(t.y);
+	b->free(t.dx[0]);
+	b->free(t.saved);
+	b->free(t.scratch);
+	if (impl->release != NULL)
+		impl->release(&t);
+}
+
+/* Rows are [n][t][c], which is our order too. */
+static void
+test_shift(const struct backend *b)
+{
+	struct table *t = table_read(golden_path(
+	    "op_tsm_shift_n2_t4_c8_div8.tsv"));
+	struct numbers in = column(t, NULL, "in"), out = column(t, NULL, "out");
+	struct op op = { .kind = OP_SHIFT, .name = "shift", .nin = 1, .fold = 8,
+		.groups = 1 };
+	struct dims d = { 2, 4, 1, 1, 8 };
+	double y[MOST];
+	int same = 0;
+
+	run(b, &op, &d, 1, in.v, NULL, y, NULL);
+	for (int i = 0; i < out.n; i++)
+		same += y[i] == out.v[i];
+	ok(out.n == 64 && same == out.n, "%s: the shift of TSM", b->name);
+	table_free(t);
+}
+
+/*
+ * [4][2][1][2][2] in their order, n c t h w.  Their split s of 2 is clips s and
+ * s + 2; gamma and beta are said in tests/golden/README.md.  Each channel is
+ * there twice, as the cpu back end wants more than three.
+ */
+static void
+test_bn(const struct backend *b)
+{
+	struct table *t = table_read(golden_path(
+	    "op_subbn_n4_c2_t1_h2_w2_splits2.tsv"));
+	struct numbers x = column(t, "x", "value");
+	struct numbers want = column(t, "y_train", "value");
+	struct numbers mean = column(t, "split_running_mean", "value");
+	struct numbers var = column(t, "split_running_var", "value");
+	struct op op = { .kind = OP_BN, .name = "bn", .nin = 1, .gamma = 1,
+		.eps = 1e-5, .groups = 1 };
+	struct dims d = { 2, 1, 2, 2, 4 };
+	struct param param[OP_PARAMS];
+	double w[OP_PARAMS][MOST], dw[OP_PARAMS][MOST], ours[MOST], y[MOST];
+	double values = 0, statistics = 0;
+
+	op.nparam = op_types[OP_BN].params(&op, d.c, param);
+	for (int k = 0; k < op.nparam; k++)
+		for (int c = 0; c < 4; c++)
+			w[k][c] = param[k].kind == PARAM_SCALE ?
+			    (c % 2 == 0 ? 1.5 : -0.5) : param[k].kind ==
+			    PARAM_OFFSET ? (c % 2 == 0 ? 0.1 : 0.2) :
+			    param[k].kind == PARAM_VAR;
+	for (int s = 0; s < 2; s++) {
+		for (int i = 0; i < 32; i++) {		/* n, h w, c */
+			int clip = s + 2 * (i / 16), at = i / 4 % 4, c = i % 2;
+
+			ours[i] = x.v[(clip * 2 + c) * 4 + at];
+		}
+		run(b, &op, &d, 1, ours, w, y, dw);
+		for (int i = 0; i < 32; i++) {
+			int clip = s + 2 * (i / 16), at = i / 4 % 4, c = i % 2;
+
+			values = larger(values, y[i] -
+			    want.v[(clip * 2 + c) * 4 + at]);
+		}
+		/* After one step of momentum 0.1 from 0 and 1. */
+		for (int k = 0; k < op.nparam; k++)
+			for (int c = 0; c < 4; c++)
+				if (param[k].kind == PARAM_MEAN)
+					statistics = larger(statistics, 0.1 *
+					    dw[k][c] - mean.v[2 * s + c % 2]);
+				else if (param[k].kind == PARAM_VAR)
+					statistics = larger(statistics, 0.9 +
+					    0.1 * dw[k][c] - var.v[2 * s + c % 2]);
+	}
+	ok(want.n == 32 && values < 1e-5,
+	    "%s: split batch normalisation of PySlowFast", b->name);
+	ok(mean.n == 4 && var.n == 4 && statistics < 1e-6,
+	    "%s: and its running statistics", b->name);
+	table_free(t);
+}
+
+int
+main(void)
+{
+	for (int k = 0; backends[k] != NULL; k++) {
+		if (backends[k]->open(2) != 0)
+			continue;
+		test_shift(backends[k]);
+		test_bn(backends[k]);
+		backends[k]->close();
+	}
+	return done();
+}
