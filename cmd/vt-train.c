@@ -22,6 +22,7 @@
 #include "train/best.h"
 #include "train/papers.h"
 #include "train/resume.h"
+#include "train/room.h"
 #include "train/status.h"
 #include "train/trainer.h"
 
@@ -323,12 +324,32 @@ open_data(struct session *s)
 	return 0;
 }
 
+/* NULL after a message. */
+static char *
+find_network(void)
+{
+	char *text = path_join(model, "network.net");
+
+	if (!file_is_dir(model)) {
+		free(text);
+		return share_find("models", model, ".net");
+	}
+	if (file_size(text) >= 0)
+		fail("%s: is a directory: --model=%s is the network of that run, "
+		    "--out=%s goes on with it", text_quote(model), text, model);
+	else
+		fail("%s: is a directory (wanted the name of a network, or a "
+		    ".net file)", text_quote(model));
+	free(text);
+	return NULL;
+}
+
 static int
 open_network(struct session *s)
 {
 	s->backend = backend_find(device);
 	if (s->comm->rank == 0 && s->backend != NULL)
-		s->network_path = share_find("models", model, ".net");
+		s->network_path = find_network();
 	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
 	    s->network_path == NULL)) != 0)
 		return EXIT_USAGE;
@@ -629,13 +650,51 @@ end_log(int status, void *session)
 	runlog_end(&s->run.log, status, s->t.state.step);
 }
 
+/*
+ * All settings, as they are kept in the run: paths in it are good from any
+ * directory, and a schedule that came by a pipe is the run's own copy.
+ */
+static char *
+kept_settings(void)
+{
+	const char **const path[] = { &data, &val, &out, &trace, &schedule_path,
+		&model, &resume };
+	enum { PATHS = sizeof(path) / sizeof(path[0]) };
+	const char *typed[PATHS];
+	char *whole[PATHS] = { 0 }, *text;
+
+	for (int i = 0; i < PATHS; i++)
+		typed[i] = *path[i];
+	for (int i = 0; i < PATHS; i++) {
+		const char *p = typed[i];
+
+		if (p == NULL || (path[i] == &model && strchr(p, '/') == NULL &&
+		    !text_ends(p, ".net")) ||
+		    (path[i] == &resume && (strcmp(p, "auto") == 0 ||
+		    strcmp(p, "never") == 0)))
+			continue;
+		if (path[i] == &schedule_path && strcmp(p, "-") == 0)
+			whole[i] = path_join(out, "schedule.tsv");
+		else
+			whole[i] = path_absolute(p);
+		*path[i] = whole[i];
+	}
+	text = options_config(NULL);
+	for (int i = 0; i < PATHS; i++) {
+		*path[i] = typed[i];
+		free(whole[i]);
+	}
+	return text;
+}
+
 /* What the run was started with, beside its checkpoints; rank 0 only. */
 static int
 write_papers(struct session *s)
 {
+	char *settings = kept_settings();
 	const char *library = s->backend->library != NULL ?
 	    s->backend->library() : s->backend->name;
-	struct papers p = { .settings = s->settings,
+	struct papers p = { .settings = settings,
 		.schedule = s->schedule_text, .network = s->network_text,
 		.classes = s->classes, .build = s->build,
 		.isa = isa_name(isa_best()), .dataset = s->dataset,
@@ -646,13 +705,18 @@ write_papers(struct session *s)
 		.samples = dataset_samples(s->train), .ranks = s->comm->size,
 		.step = s->t.state.step };
 
+	int bad = 0;
+
 	if (schedule_seek(s->schedule, dataset_samples(s->train),
-	    s->t.state.step).cell != NULL && rundir_unfinish(&s->run) != 0)
-		return EXIT_FAILED;
-	if (papers_write(&s->run, &p) != 0)
-		return EXIT_FAILED;
-	on_exit(end_log, s);
-	return 0;
+	    s->t.state.step).cell != NULL)
+		bad = rundir_unfinish(&s->run);
+	if (!bad)
+		bad = papers_write(&s->run, &p);
+	if (!bad)
+		on_exit(end_log, s);
+	room_check(s->net, out, (int)keep, val != NULL && keep_best < 2, NULL);
+	free(settings);
+	return bad ? EXIT_FAILED : 0;
 }
 
 /* ---- the command ---- */
@@ -765,6 +829,15 @@ close_session(struct session *s)
 	free(s->order);
 }
 
+static void
+print_plan(const struct session *s)
+{
+	trainer_print_plan(&s->t, stdout);
+	if (out != NULL)
+		room_check(s->net, out, (int)keep, val != NULL && keep_best < 2,
+		    stdout);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -799,7 +872,7 @@ main(int argc, char **argv)
 	status = set_up(&s);
 	comm_unhold(s.comm);
 	if (status == 0 && dry_run && s.comm->rank == 0)
-		trainer_print_plan(&s.t, stdout);
+		print_plan(&s);
 	if (status == 0 && !dry_run)
 		status = end_run(&s, train(&s));
 	close_session(&s);

@@ -332,6 +332,8 @@ test_same(void)
 
 /* ---- the trace ---- */
 
+#define HEADER "#step\tclip\tkey\tframes\tcrop\tflip\n"
+
 static int
 by_text(const void *a, const void *b)
 {
@@ -387,7 +389,9 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 			}
 			loader_free(l);
 			fclose(o.trace);
-			buffer_add(&b, text, n);
+			if (strncmp(text, HEADER, strlen(HEADER)) != 0)
+				ok(0, "rank %d has no header", o.rank);
+			buffer_text(&b, text + strlen(HEADER));
 			free(text);
 		}
 	return sorted(b.data);
@@ -403,7 +407,7 @@ test_trace(void)
 	struct schedule *s = schedule("0 0 4 0 12 3 11 2 0.1 0 0\n"
 	    "1 4 6 0 8 2 16 2 0.1 0 0\n");
 	struct loader_options o = plain;
-	char *one = trace(s, 0, o), *end;
+	char *one = trace(s, 0, o);
 	uint64_t steps = schedule_steps(s, SAMPLES), lines = 0, clips = 0;
 	int same = 0, tried = 0;
 
@@ -412,12 +416,8 @@ test_trace(void)
 		clips += (uint64_t)at.cell->batch;
 	for (char *p = one; (p = strchr(p, '\n')) != NULL; p++)
 		lines++;
-	is((long long)lines, (long long)clips + 1,
-	    "the trace has a line for each clip, and a header");
-	end = strchr(one, '\n');
-	*end = '\0';
-	is_text(one, "#step\tclip\tkey\tframes\tcrop\tflip", "the header");
-	*end = '\n';
+	is((long long)lines, (long long)clips,
+	    "the trace has a line for each clip, after a header");
 	for (o.ranks = 1; o.ranks <= 4; o.ranks++)
 		for (uint64_t stop = 0; stop <= steps; stop += 1 + stop / 2) {
 			char *other;

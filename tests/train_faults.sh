@@ -330,4 +330,97 @@ if [ $shim = yes ]; then
 else
 	skip "signals within a step" "no compiler"
 fi
+
+# ---- a disk that is too small ----
+
+# A file system of 160 KiB for the run, if we may mount one in a space of our own.
+each=$(wc -c <"$first")
+small() {
+	mkdir -p "$T/disk"
+	unshare -rm sh -c 'mount -t tmpfs -o size=160k none "$0" && cp -r "$0-was/." "$0/" 2>/dev/null; "$@"; s=$?
+		rm -rf "$0-was"; cp -r "$0" "$0-was"; exit $s' "$T/disk" "$@"
+}
+if unshare -rm mount -t tmpfs none "$T" 2>/dev/null; then
+	big() {	# as train, with a network whose checkpoints are 36 KiB
+		sed 's/out=8/out=96/' "$T/net.net" >"$T/big.net"
+		small "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/big.net" --schedule "$T/s.tsv" -o "$T/disk/run" \
+			--seed 7 --device ref -j 1 --save-steps 1 "$@"
+	}
+	check_exit "-n on a disk that is too small" 0 big --keep 20 -n
+	check_says "warns" 'checkpoints may take .* and the disk has .* free'
+	check_exit "-n on one that is not" 0 train none -n
+	check_same "does not" "" "$(grep 'checkpoints may' "$T/err")"
+	big --keep 20 >/dev/null 2>"$T/err"
+	check_same "a full disk makes room, exit 0" 0 $?
+	check_says "at the expense of older checkpoints" 'ckpt-0000000001.safetensors: removed, for the disk is full'
+	check_same "and nothing is missing" "best.safetensors final.safetensors" \
+		"$(cd "$T/disk-was/run" && ls | grep -E '^(best|final)' | tr '\n' ' ' | sed 's/ $//')"
+else
+	skip "a full disk" "cannot mount"
+fi
+
+# ---- what is refused touches nothing ----
+
+snapshot() {
+	(cd "$T/$1" && find . -type f -exec cksum {} + | sort) | cksum
+}
+was=$(snapshot ref)
+check_exit "another recipe" 2 train ref --momentum 0.8
+check_exit "another past" 2 sh -c "
+	sed 's/\t0\.1\t/\t0.2\t/' '$T/s.tsv' | '$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule - -o '$T/ref' --seed 7 --device ref"
+check_exit "a run where none may be" 2 train ref --resume never
+check_same "change nothing" "$was" "$(snapshot ref)"
+check_exit "a checkpoint that does not fit, for a new run" 2 train new --resume "$T/ref/final.safetensors" --momentum 0.8
+check "makes no directory" test ! -e "$T/new"
+mkdir "$T/empty"
+check_exit "and in a directory that is there" 2 train empty --resume "$T/ref/final.safetensors" --momentum 0.8
+check_same "leaves no lock" "" "$(ls -A "$T/empty")"
+check_exit "one that fits is gone on from" 0 train other --resume "$T/ref/final.safetensors" --keep-best none
+check "into the new directory" test -s "$T/other/final.safetensors"
+cp -r "$T/ref" "$T/cut" && head -c 3000 "$T/ref/final.safetensors" >"$T/cut/ckpt-0000000013.safetensors"
+was=$(snapshot cut)
+check_same "--status of a run with a damaged checkpoint" "finished 0" "$(state cut)"
+check_same "changes nothing" "$was" "$(snapshot cut)"
+
+# ---- the log, and what lies in the run ----
+
+check_same "the start: host, arguments, versions" "$(uname -n) $T/ref $(vt-train --version | sed -n 's/^vt-train (vt) //p')" \
+	"$(jq -r 'select(.type=="start") | [.host, .arguments[(.arguments | index("-o")) + 1], .versions.vt] | join(" ")' "$T/ref/log.jsonl")"
+check "every line has its time" jq -se 'all(.[]; (.time | fromdate) > 1700000000)' "$T/ref/log.jsonl"
+check "a step its memory and clips a second" jq -se 'all(.[] | select(.type=="step"); .peak_memory > 1000000 and .clips_per_s > 0)' "$T/ref/log.jsonl"
+awk -F'\t' -v OFS='\t' 'NR > 1 { $8 = "4/20" } 1' "$T/s.tsv" >"$T/between.tsv"
+check "BN groups that interleave" sh -c "'$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/between.tsv' -o '$T/between' --device ref -q --log-every 1"
+check_same "are in the log" "4 20" "$(jq -r 'select(.type=="step") | "\(.bn) \(.bn_run)"' "$T/between/log.jsonl" | sort -u)"
+(cd "$T" && "$BUILD/vt-train" -i train --val val -m ./net.net --schedule - -o typed --seed 7 --device ref -q <s.tsv >/dev/null)
+rm "$T/typed/ckpt-"* "$T/typed/final.safetensors" "$T/typed/best.safetensors"
+check_exit "the config of a run works from another directory" 0 sh -c "cd / && '$BUILD/vt-train' -c '$T/typed/config'"
+check_same "and is that run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
+check_exit "a run is no network" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "but it has one" "--model=$T/ref/network.net is the network of that run, --out=$T/ref goes on with it"
+train full --resume never --trace-samples "$T/trace.tsv" >/dev/null 2>&1
+if [ $mpi = yes ]; then
+	RUN="mpirun -np 2" train ranks --trace-samples "$T/ranks.tsv" >/dev/null 2>&1
+	check_same "the trace of each rank has a header" 2 "$(cat "$T"/ranks.tsv.? | grep -c '^#step	clip	key')"
+fi
+if [ $trace = yes ]; then
+	mkdir "$T/log"
+	faulty write error=ENOSPC:when=3..6 -P "$T/log/log.jsonl"
+	check_exit "a log that cannot be written for a while" 0 train log --log-every 1
+	RUN=''
+	check_same "misses no line" "$(jq -r '[.type, .step] | @tsv' "$T/pipe/log.jsonl" | cksum)" \
+		"$(jq -r '[.type, .step] | @tsv' "$T/log/log.jsonl" | cksum)"
+	faulty write error=ENOSPC:when=3+ -P "$T/log2/log.jsonl"
+	check_exit "one that never can be is exit 1" 1 train log2
+	RUN=''
+	check_says "and says so" 'log.jsonl: its last [0-9]+ bytes could not be written'
+fi
+if command -v script >/dev/null; then
+	TERM=xterm script -qec "'$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/tty' \
+		--seed 7 --device ref --log-every 1" /dev/null </dev/null >"$T/out"
+	sed 's/\r$//; s/.*\r\x1b\[K//' "$T/out" >"$T/rows"
+	check_same "on a terminal the log is in columns, each on a line of its own" 12 "$(grep -cE '^ +[0-9]+ +[0-9.]+ +20x2x16 ' "$T/rows")"
+	check_same "of 80 at most" 0 "$(awk 'length > 80' "$T/rows" | grep -vc 'note:')"
+else
+	skip "columns on a terminal" "no script(1)"
+fi
 plan

@@ -167,6 +167,20 @@ path_join(const char *dir, const char *name)
 	return xprintf("%s%s%s", dir, text_ends(dir, "/") ? "" : "/", name);
 }
 
+char *
+path_absolute(const char *path)
+{
+	char *whole = realpath(path, NULL), *here;
+
+	if (whole != NULL)
+		return whole;
+	if (*path == '/' || (here = getcwd(NULL, 0)) == NULL)
+		return xstrdup(path);
+	whole = path_join(here, strncmp(path, "./", 2) == 0 ? path + 2 : path);
+	free(here);
+	return whole;
+}
+
 const char *
 path_base(const char *path)
 {

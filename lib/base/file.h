@@ -46,6 +46,8 @@ int file_sync_dir(const char *path);	/* make the names in it durable */
 
 /* path_join(dir, name): "dir/name", the caller's to free. */
 char *path_join(const char *dir, const char *name);
+/* path_absolute(path): as seen from any directory, the caller's to free. */
+char *path_absolute(const char *path);
 /* path_base(path): what follows the last '/'; a pointer into ${path}. */
 const char *path_base(const char *path);
 /* path_dir(path): what precedes it, "." if nothing does; the caller's. */

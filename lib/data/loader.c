@@ -213,7 +213,7 @@ struct loader *
 loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
     const struct loader_options *o)
 {
-	if (o->trace != NULL && o->rank == 0 && from == 0)
+	if (o->trace != NULL)
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\n", o->trace);
 	return begin(d, microbatches_of_steps(d, s, from, o), o->memory, o->threads,
 	    o->trace);

@@ -56,7 +56,7 @@ struct loader;
  * it gives: step, clip, key, frames from 0, crop as WxH+X+Y in stored pixels,
  * and flip.  The lines of all ranks together, and of a run and its resumption
  * one after the other, are those of one uninterrupted run of one rank, but for
- * their order within a step; the header comes with rank 0 and step 0 only.
+ * their order within a step, after a header for each loader.
  */
 struct loader *loader_new(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -47,11 +48,35 @@ check_out(struct trainer *t)
 	t->out = NULL;
 }
 
+/* For people: short, in columns; log.jsonl has all. */
+static void
+print_columns(struct trainer *t, const struct line *l)
+{
+	const struct cell *c = t->work->seen.cell;
+	char shape[32];
+
+	if (!t->work->table_begun)
+		fprintf(t->out, "%8s %8s %13s %10s %8s %7s %9s %7s\n", "step",
+		    "epoch", "batch", "lr", "loss", "top1", "clips/s", "wait");
+	t->work->table_begun = 1;
+	snprintf(shape, sizeof(shape), "%dx%dx%d", c->batch, c->frames, c->crop);
+	fprintf(t->out, "%8" PRIu64 " %8.2f %13s %10.4g %8.4f %6.1f%% %9.4g "
+	    "%6.1f%%\n", t->state.step, t->state.epoch, shape, t->work->seen.lr,
+	    l->loss, 100 * l->top1, l->rate,
+	    100 * l->per.wait * (double)t->work->logged_steps / l->seconds);
+}
+
 static void
 print_row(struct trainer *t, const struct line *l)
 {
 	const struct schedule_step *at = &t->work->seen;
 
+	progress_clear();
+	if (isatty(fileno(t->out))) {
+		print_columns(t, l);
+		check_out(t);
+		return;
+	}
 	if (!t->work->table_begun)
 		fprintf(t->out, "#step\tepoch\tclips\tbatch\tframes\tcrop\tlr\t"
 		    "loss\ttop1\tclips_per_s\twait_ms\tforward_ms\tbackward_ms\t"
@@ -71,11 +96,13 @@ write_json(struct trainer *t, const struct line *l)
 {
 	const struct schedule_step *at = &t->work->seen;
 	struct json_writer w = { 0 };
+	char now[32];
 
 	json_open(&w, NULL, '{');
 	json_put_real(&w, "backward", l->per.backward);
 	json_put_int(&w, "batch", at->cell->batch);
 	json_put_int(&w, "bn", at->cell->group);
+	json_put_int(&w, "bn_run", at->cell->run);
 	json_put_int(&w, "clips", (int64_t)t->state.clips);
 	json_put_real(&w, "clips_per_s", l->rate);
 	json_put_real(&w, "comm", l->per.comm);
@@ -87,8 +114,10 @@ write_json(struct trainer *t, const struct line *l)
 	json_put_real(&w, "grad_norm", l->norm);
 	json_put_real(&w, "loss", l->loss);
 	json_put_real(&w, "lr", at->lr);
+	json_put_int(&w, "peak_memory", runlog_memory());
 	json_put_real(&w, "seconds", l->seconds);
 	json_put_int(&w, "step", (int64_t)t->state.step);
+	json_put_text(&w, "time", clock_utc(now));
 	json_put_real(&w, "top1", l->top1);
 	json_put_text(&w, "type", "step");
 	json_put_real(&w, "update", l->per.update);
@@ -141,20 +170,34 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	w->logged_at = clock_seconds();
 }
 
+static void
+print_validation(struct trainer *t, const struct summary *s, double seconds,
+    int best)
+{
+	progress_clear();
+	if (isatty(fileno(t->out)))
+		fprintf(t->out, "validation after step %" PRIu64 ": top1 %.1f%%, "
+		    "top5 %.1f%%, loss %.4f%s\n", t->state.step, 100 * s->top1,
+		    100 * s->top5, s->loss, best ? ", the best so far" : "");
+	else
+		fprintf(t->out, "# validation\tstep %" PRIu64 "\ttop1 %.4f\t"
+		    "top5 %.4f\tloss %.6f\t%u samples\t%.1f s%s\n",
+		    t->state.step, s->top1, s->top5, s->loss, s->labelled,
+		    seconds, best ? "\tbest so far" : "");
+}
+
 void
 work_log_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
 	struct json_writer w = { 0 };
+	char now[32];
 
 	t->work->logged_at += seconds;	/* it was not training */
 	if (t->comm->rank != 0)
 		return;
 	if (t->out != NULL) {
-		fprintf(t->out, "# validation\tstep %" PRIu64 "\ttop1 %.4f\t"
-		    "top5 %.4f\tloss %.6f\t%u samples\t%.1f s%s\n",
-		    t->state.step, s->top1, s->top5, s->loss, s->labelled,
-		    seconds, best ? "\tbest so far" : "");
+		print_validation(t, s, seconds, best);
 		check_out(t);
 	}
 	if (t->run == NULL)
@@ -166,6 +209,7 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	json_put_int(&w, "samples", s->labelled);
 	json_put_real(&w, "seconds", seconds);
 	json_put_int(&w, "step", (int64_t)t->state.step);
+	json_put_text(&w, "time", clock_utc(now));
 	json_put_real(&w, "top1", s->top1);
 	json_put_real(&w, "top5", s->top5);
 	json_put_text(&w, "type", "validation");
