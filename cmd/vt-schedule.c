@@ -390,15 +390,17 @@ is_stdout(const char *path)
 }
 
 static void
+must_be_new(const char *path)
+{
+	if (path != NULL && !is_stdout(path) && !set.force &&
+	    file_size(path) >= 0)
+		options_wrong("%s exists (-f replaces it)", text_quote(path));
+}
+
+static void
 check_outputs(void)
 {
-	const char *const path[] = { set.out, set.plot };
-
-	for (int i = 0; i < 2; i++)
-		if (path[i] != NULL && !is_stdout(path[i]) && !set.force &&
-		    file_size(path[i]) >= 0)
-			options_wrong("%s exists (-f replaces it)",
-			    text_quote(path[i]));
+	must_be_new(set.plot);
 	if (is_stdout(set.out) + is_stdout(set.plot) + set.summary > 1)
 		options_wrong("more than one of the table, the plot and the summary "
 		    "to standard output");
@@ -409,22 +411,42 @@ check_outputs(void)
 }
 
 /* ${chose}: the size of groups was chosen here, which the table says. */
-static int
-write_table(const struct schedule *s, int chose)
+static char *
+text_of(const struct schedule *s, int chose)
 {
 	char *rows = set.samples > 0 ?
 	    schedule_text_steps(s, (uint64_t)set.samples) : schedule_text(s);
 	char *text = chose ? xprintf("# --bn-size=%d\n%s", (int)set.bn_size,
 	    rows) : xstrdup(rows);
-	int status = 0;
 
-	if (set.out != NULL && !is_stdout(set.out))
-		status = commit_text(set.out, text);
-	else
-		fputs(text, stdout);
-	free(text);
 	free(rows);
-	return status;
+	return text;
+}
+
+/*
+ * The table is there: of the same command, which was stopped before the plot,
+ * or of another one.
+ */
+static int
+is_written(const char *text)
+{
+	struct buffer b = { 0 };
+	int same;
+
+	if (set.out == NULL || is_stdout(set.out) || file_size(set.out) < 0)
+		return 0;
+	same = file_read(set.out, &b) == 0 && strcmp(b.data, text) == 0;
+	buffer_free(&b);
+	return same;
+}
+
+static int
+write_table(const char *text)
+{
+	if (set.out != NULL && !is_stdout(set.out))
+		return commit_text(set.out, text);
+	fputs(text, stdout);
+	return 0;
 }
 
 /* What a run will look at first: how long it is, and who can share it. */
@@ -448,7 +470,8 @@ int
 main(int argc, char **argv)
 {
 	struct schedule *s;
-	int first, made, chose;
+	char *text;
+	int first, made, chose, written, status = EXIT_FAILED;
 
 	program_start(argv[0]);
 	first = options_parse(&command, argc, argv);
@@ -462,6 +485,9 @@ main(int argc, char **argv)
 	s = made ? make() : read_operand(argv[first]);
 	if (s == NULL)
 		return EXIT_USAGE;
+	text = text_of(s, chose);
+	if (!(written = is_written(text)))
+		must_be_new(set.out);
 	say_more(s);
 	if (set.summary) {
 		struct buffer b = { 0 };
@@ -471,15 +497,13 @@ main(int argc, char **argv)
 		fputs(b.data, stdout);
 		buffer_free(&b);
 	}
-	if (set.plot != NULL && draw(s) != 0)
-		goto err0;
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
-	    write_table(s, chose) != 0)
-		goto err0;
+	    !written && write_table(text) != 0)
+		goto out;
+	if ((set.plot == NULL || draw(s) == 0) && stdout_done() == 0)
+		status = EXIT_DONE;
+out:
+	free(text);
 	schedule_free(s);
-	return stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED;
-
-err0:
-	schedule_free(s);
-	return EXIT_FAILED;
+	return status;
 }
