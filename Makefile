@@ -96,6 +96,11 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c,$(LIB_C))) \
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)))
+# What tests preload so that calls of the system fail.  A sanitizer has its own
+# allocator, and how system calls are caught depends on the processor.
+FAULT_C   := $(if $(filter x86_64,$(ARCH)),tests/torture/fault.c \
+             $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c))
+FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/examples/*)
 # Programs look for these in ../share/vt beside them, so that they may be moved
@@ -135,6 +140,10 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 
+$(BUILD)/tests/fault.so: $(FAULT_C) tests/torture/fault.h
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) -O2 -g -fPIC -shared -o $@ $(FAULT_C)
+
 # Every object depends on the flags, so a changed setting rebuilds it.
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
@@ -163,8 +172,12 @@ demo:
 	@share/deps build demo
 	@$(MAKE) --no-print-directory demo-run
 
-check-run: all $(TEST)
+check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
+# Each program in tests/torture is a long test; it prints what it did.
+torture: all $(TEST) $(FAULT_SO)
+	@BUILD=$(BUILD) LIMIT=10800 SHOW=yes SEED='$(SEED)' COUNT='$(COUNT)' tests/run \
+	    $(or $(TESTS),$(patsubst tests/%,%,$(shell find tests/torture -type f -perm -u+x)))
 demo-run: all
 	@BUILD=$(BUILD) VIDEOS='$(VIDEOS)' NET='$(NET)' OUT='$(OUT)' SEED='$(SEED)' share/demo/run
 # TIME seconds for each of the readers in tests/fuzz, or for those in TARGETS.
@@ -207,6 +220,8 @@ help:
 	@sed -n 's/^#   make/  make/p' Makefile
 	@echo '  make bench        figures of this machine, from vt-bench'
 	@echo '  make fuzz         look for inputs that break the readers, TIME=60 seconds each (clang)'
+	@echo '  make torture      thousands of faults, kills and damages: an hour; SEED= and'
+	@echo '                    COUNT= of each set which and how many'
 	@echo '  make install      into PREFIX=$(PREFIX), below DESTDIR= if given; uninstall undoes it'
 	@echo '  make deps         install the Debian packages a build needs; DEPS=no only names them'
 	@echo '  make completions  make the completions of the shells anew'
@@ -216,7 +231,7 @@ help:
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:
-.PHONY: all deps check check-run demo demo-run fuzz bench completions install uninstall clean help force
+.PHONY: all deps check check-run demo demo-run fuzz torture bench completions install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

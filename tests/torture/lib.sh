@@ -1,0 +1,54 @@
+# Functions for the long tests of tests/torture, beside those of tests/lib.sh.
+# COUNT= and SEED= set how much they do, and what.
+COUNT=${COUNT:-200} SEED=${SEED:-1}
+FAULT_SO=$BUILD/tests/fault.so
+# The library of faults comes before a sanitizer's; the leak checker cannot
+# work in what is killed.
+ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0:detect_leaks=0
+export ASAN_OPTIONS
+
+# lines <LOG: what must be the same in the log of a run or a report
+lines() {
+	jq -c 'if .type == "step" then
+			{ type, step, epoch, clips, batch, frames, crop, lr, loss, top1, grad_norm }
+		elif .type == "validation" then
+			{ type, step, epoch, loss, top1, top5, samples, best }
+		elif .type == "start" or .type == "end" then empty
+		else del(.seconds, .spent) end'
+}
+# contents DIR: all its names, and what is in each
+contents() (
+	cd "$1" && find . ! -name '.?*' \( -type d -print -o -name '*.jsonl' -o -exec md5sum {} + \)
+	for f in *.jsonl */*.jsonl; do
+		[ ! -e "$f" ] || echo "$(lines <"$f" 2>&1 | md5sum | cut -d' ' -f1)  ./$f"
+	done
+)
+# result DIR: what must be the same after all.  Which older checkpoints are
+# left may differ, as saves may fail; how many are kept may not.
+result() {
+	contents "$1" >"$T/contents"
+	grep -v '/ckpt-' "$T/contents" | LC_ALL=C sort -k2
+	[ "$(grep -c '/ckpt-' "$T/contents")" -le 3 ] || echo "too many checkpoints"
+}
+# small_run DIR: sets, a network and schedules for a run of a few steps
+small_run() {
+	"$BUILD/tests/tools/makeset" "$1/train" 24 6 24 20 1
+	"$BUILD/tests/tools/makeset" "$1/val" 8 6 24 20 2
+	for n in 8 12 40; do
+		vt-schedule --batch=16 --frames=2 --crop=16 --bn-size=4 --epochs=$n --milestones=none -o "$1/s$n.tsv"
+	done
+	cat >"$1/net.net" <<-'NET'
+	input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+	conv     conv1    in=x out=4 k=3,3 s=2,2
+	bn       bn1      in=conv1
+	relu     relu1    in=bn1
+	shift    shift1   in=relu1 fold=4
+	conv     conv2    in=shift1 out=8 k=3,3
+	bn       bn2      in=conv2
+	relu     relu2    in=bn2
+	avgpool  avgpool  in=relu2 over=hw
+	dropout  dropout  in=avgpool rate=0.3
+	linear   fc       in=dropout out=classes std=0.1
+	avgpool  scores   in=fc over=t
+	NET
+}
