@@ -61,12 +61,12 @@ static const struct option_row rows[] = {
 	    0, 0, 0 },
 	OPTION_HEADING("Frames"),
 	{ 0, "short-side", OPTION_INT, &short_side, "N",
-	    "shrink the short side to N pixels (256; 0: do not)", NULL, 0,
+	    "downscale the short side to N (256; 0: do not)", NULL, 0,
 	    16384, 0 },
 	{ 0, "size", OPTION_TEXT, &size, "WxH",
-	    "make every frame W by H pixels instead", NULL, 0, 0, 0 },
+	    "scale every frame to W by H pixels instead", NULL, 0, 0, 0 },
 	{ 0, "enlarge", OPTION_FLAG, &enlarge, NULL,
-	    "--short-side enlarges smaller videos too", NULL, 0, 0, 0 },
+	    "--short-side upscales smaller videos too", NULL, 0, 0, 0 },
 	{ 0, "fps", OPTION_TEXT, &fps, "RATE",
 	    "resample to RATE frames a second, 30 or 30000/1001", NULL, 0, 0,
 	    0 },
@@ -81,11 +81,11 @@ static const struct option_row rows[] = {
 	    "-o may replace a file", NULL, 0, 0, 0 },
 	{ 0, "report", OPTION_TEXT, &report, "FILE",
 	    "write what became of each video as JSON Lines", NULL, 0, 0, 0 },
-	OPTION_HEADING("Defects"),
+	OPTION_HEADING("Errors"),
 	{ 0, "on-error", OPTION_CHOICE, &on_error, "WHAT",
 	    "stop (default) or skip the video", "stop|skip", 0, 0, 0 },
 	{ 0, "allow-truncated", OPTION_FLAG, &allow_truncated, NULL,
-	    "keep what there is of a video that was cut", NULL, 0, 0, 0 },
+	    "keep the frames there are of a truncated video", NULL, 0, 0, 0 },
 	{ 0, "max-damage", OPTION_INT, &max_damage, "N",
 	    "keep videos damaged in up to N places (0)", NULL, 0, 0, 0 },
 	{ 0, "max-pixels", OPTION_SIZE, &max_pixels, "N",
@@ -255,7 +255,7 @@ open_output(struct job *j)
 	return result;
 }
 
-/* The end mark, and then the name: until here nothing is complete. */
+/* The end marker, and then the name: until here nothing is complete. */
 static int
 close_output(struct job *j, int64_t skipped)
 {

@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
 	    "replace the set that is there", NULL, 0, 0, 0 },
 	{ 0, "foreign", OPTION_FLAG, &foreign, NULL,
-	    "the input may lack the end mark of vt-extract", NULL, 0, 0, 0 },
+	    "the input may lack the end-of-stream marker", NULL, 0, 0, 0 },
 	{ 0, "skip-foreign", OPTION_FLAG, &skip_foreign, NULL,
 	    "leave out members that are none of a sample", NULL, 0, 0, 0 },
 	{ 0, "max-member", OPTION_SIZE, &max_member, "SIZE",

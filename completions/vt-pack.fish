@@ -22,7 +22,7 @@ complete -c vt-pack -l shard-size -r -f -d 'a shard is no larger, but for one sa
 complete -c vt-pack -l classes -r -F -d 'class names, one a line, first label 0'
 complete -c vt-pack -l rest -d 'the input lacks what is packed already'
 complete -c vt-pack -s f -l force -d 'replace the set that is there'
-complete -c vt-pack -l foreign -d 'the input may lack the end mark of vt-extract'
+complete -c vt-pack -l foreign -d 'the input may lack the end-of-stream marker'
 complete -c vt-pack -l skip-foreign -d 'leave out members that are none of a sample'
 complete -c vt-pack -l max-member -r -f -d 'refuse larger members of the input (64M)'
 complete -c vt-pack -s n -l dry-run -d 'read and check the input, write nothing'

@@ -83,7 +83,7 @@ if [ $have_video = yes ]; then
 	    "$(names | tr '\n' ' ' | sed 's/ $//')"
 	check "which say what the file is" grep -q 'h264 yuv420p 96x64, 25 frames' "$T/out"
 	head -c "$(($(stat -c%s "$T/a.mp4") * 2 / 3))" "$T/a.mp4" >"$T/cut.mp4"
-	check_exit "a video that is cut short cannot be extracted" 1 vt-bench decode --runs=1 "$T/cut.mp4"
+	check_exit "a video that is truncated cannot be extracted" 1 vt-bench decode --runs=1 "$T/cut.mp4"
 	check_says "and says so" 'cut.mp4: truncated'
 	head -c 5000 "$T/train/t-000000.tar" >"$T/none.mp4"
 	check_exit "nor can what is no video" 1 vt-bench decode "$T/none.mp4"

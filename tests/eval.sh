@@ -446,9 +446,9 @@ bad=
 for n in 0 1 7 8 9 63 64 65 $((size / 4)) $((size / 2)) $((size - 65)) $((size - 64)) $((size - 1)); do
 	head -c "$n" "$net" >"$T/cut.safetensors"
 	vt-eval -m "$T/cut.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
-	[ "$? $(grep -c . "$T/out") $(grep -c 'cut.safetensors: no footer at the end (cut short' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $n"
+	[ "$? $(grep -c . "$T/out") $(grep -c 'cut.safetensors: no footer at the end (truncated' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $n"
 done
-check_same "a checkpoint cut short is damaged, wherever the cut" "" "$bad"
+check_same "a truncated checkpoint is damaged, wherever the cut" "" "$bad"
 bad=
 for at in 0 9 200 $((size / 2)) $((size - 70)) $((size - 60)) $((size - 40)) $((size - 1)); do
 	cp "$net" "$T/flip.safetensors"
@@ -556,7 +556,7 @@ done
 mv "$T/broken/t-000001.tar" "$T/t-1"
 refused "a shard that is missing" 1 't-000001.tar.*No such file' vt-eval -m "$net" -i "$T/broken" --device ref
 head -c 5000 "$T/t-1" >"$T/broken/t-000001.tar"
-refused "a shard cut short" 4 't-000001.tar.*5000 bytes' vt-eval -m "$net" -i "$T/broken" --device ref
+refused "a truncated shard" 4 't-000001.tar.*5000 bytes' vt-eval -m "$net" -i "$T/broken" --device ref
 cp "$T/val/t-000000.tar" "$T/broken/t-000001.tar"
 refused "a shard in the place of another" 4 't-000001.tar' vt-eval -m "$net" -i "$T/broken" --device ref
 

@@ -34,7 +34,7 @@ sums() {
 
 make a.mp4 0.4 -c:v libx264 -pix_fmt yuv420p
 check_exit "a video is extracted" 0 vt-extract --root "$V" "$V/a.mp4" -o "$T/a.tar"
-check_same "frames in order, then the .json, then the end mark" \
+check_same "frames in order, then the .json, then the end-of-stream marker" \
 	"__vt__/.head $(seq -f 'a.%06g.jpg' -s ' ' 0 9) a.json __vt__/.end" \
 	"$(tar tf "$T/a.tar" | tr '\n' ' ' | sed 's/ $//')"
 check_same "the .json says what there is" \

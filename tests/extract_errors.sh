@@ -99,12 +99,12 @@ check_exit "the first bad one ends it" 1 vt-extract --root "$V" "$V/a.mp4" "$V/e
 check "and leaves no file" test ! -e "$T/stop.tar"
 check_same "the report says how far it came" "ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
 vt-extract -q "$V/a.mp4" "$V/empty.mp4" >"$T/out.tar" 2>/dev/null
-check "on standard output there is no end mark" sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
+check "on standard output there is no end-of-stream marker" sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
 check_exit "--on-error=skip goes on, exit 3" 3 vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
 check_says "and warns of each" 'warning: skipped: .*empty.mp4: is empty'
 check_says "and of all" 'warning: 2 of 4 videos were skipped'
 check_same "the good ones are there" "a.json c.json" "$(tar tf "$T/skip.tar" | grep json | tr '\n' ' ' | sed 's/ $//')"
-check_same "the end mark says so" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
+check_same "the end-of-stream marker says so" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
 check_same "the report names the bad ones" "$V/empty.mp4 $V/noindex.mp4" \
 	"$(jq -r 'select(.status!="ok").path' "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
 check_same "and sums up" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"

@@ -724,7 +724,7 @@ test_changed_byte(void)
 		    at == 3 && strcmp(now, said) == 0;
 	ok(same, "with 8 threads the same");
 	is(ftruncate(fd, (off_t)dataset_sample(d, 3).offset), 0,
-	    "the shard is cut short");
+	    "the shard is truncated");
 	is(first_failure(d, 3, &at, said, sizeof(said)), -1,
 	    "that is an error of reading");
 	close(fd);

@@ -253,7 +253,7 @@ change set/shard-000001.tar $(($(wc -c <set/shard-000001.tar) - 2100))
 damaged "a changed index" index fast
 restore
 truncate -s -512 set/shard-000001.tar
-damaged "a shard cut short" footer fast
+damaged "a truncated shard" footer fast
 restore
 rm set/shard-000001.tar
 damaged "a missing shard" missing fast

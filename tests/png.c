@@ -72,10 +72,10 @@ test_damage(void)
 	}
 	back = png_decode(b.data, b.n / 2);
 	fail_capture(NULL, 0);
-	is(passed, 0, "a file cut short or changed in any byte is refused");
+	is(passed, 0, "a file that is truncated or changed in any byte is refused");
 	is(silent, 0, "each time with a message");
-	ok(back == NULL && strstr(why, "cut short") != NULL,
-	    "which says that the file is cut short");
+	ok(back == NULL && strstr(why, "truncated") != NULL,
+	    "which says that the file is truncated");
 	image_free(m);
 	buffer_free(&b);
 }

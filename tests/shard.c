@@ -200,7 +200,7 @@ test_stream(void)
 	snprintf(end, sizeof(end), "{\"frames\":5,\"samples\":2,"
 	    "\"status\":\"ok\",\"tool\":\"test 1\",\"xxh3\":\"%016llx\"}",
 	    (unsigned long long)hash64(b.data, at));
-	is_text(member(&b, &at, name), end, "the end mark has sums and the hash");
+	is_text(member(&b, &at, name), end, "the end-of-stream marker has sums and the hash");
 	is(b.n - at, 1024, "two zero blocks end the stream");
 	i = info_read("x.json", want[8][1], strlen(want[8][1]));
 	is_text(i->source, "back\\slash \xff.mp4", "an odd path comes back");

@@ -128,7 +128,7 @@ test_cuts(void)
 	struct pack_report r;
 	int wrong = 0, silent = 0;
 	uint64_t complete[3], samples = 0;
-	size_t end = 0;			/* where the end mark begins */
+	size_t end = 0;			/* where the end-of-stream marker begins */
 	char want[60];
 
 	is(dry(0, 0, 1 << 20, &r), EXIT_DONE, "a whole stream");
@@ -161,7 +161,7 @@ test_cuts(void)
 		exit(1);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "so is nothing at all");
 
-	/* One bit of every byte; the end mark cannot vouch for itself. */
+	/* One bit of every byte; the end-of-stream marker cannot vouch for itself. */
 	wrong = 0;
 	for (size_t i = 0; i < b.n; i++) {
 		if (i == end)
@@ -197,7 +197,7 @@ test_parts(void)
 	write_file(&both);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "the second is cut");
 	both.n = 0;
-	buffer_add(&both, a.data, a.n - 2048);	/* without its end mark */
+	buffer_add(&both, a.data, a.n - 2048);	/* without its end-of-stream marker */
 	buffer_add(&both, b.data, b.n);
 	write_file(&both);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
@@ -245,17 +245,17 @@ test_foreign(void)
 	put_sample(&b);
 	put_end(&b);
 	write_file(&b);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "a tar without an end mark");
-	ok(strstr(said, "a whole tar archive, of 1 samples, but without the end "
-	    "mark of vt-extract (--foreign takes") != NULL, "is told from one "
-	    "that was cut: %s", said);
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "a tar without an end-of-stream marker");
+	ok(strstr(said, "a whole tar archive, of 1 samples, but without the "
+	    "end-of-stream marker of vt-extract (--foreign takes") != NULL, "is told from "
+	    "one that is truncated: %s", said);
 	is(dry(1, 0, 1 << 20, &r), EXIT_DONE, "is taken with --foreign");
 	is((long long)r.samples, 1, "with its sample");
 	b.n -= 512;
 	write_file(&b);
 	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED,
 	    "but not without its two zero blocks");
-	ok(strstr(said, "the pipe was cut") != NULL, "as such: %s", said);
+	ok(strstr(said, "the pipe broke") != NULL, "as such: %s", said);
 	buffer_free(&b);
 	put(&b, "./", '5', NULL, "", 0);
 	put(&b, "./a", '5', NULL, "", 0);

@@ -111,7 +111,7 @@ check(struct bench *b, struct job *j)
 		bench_wrong(b, "%s: %" PRId64 " of %" PRId64 " packets, damaged "
 		    "in %" PRId64 " places: %s", text_quote(j->path),
 		    a->packets, a->listed, a->damage,
-		    a->truncated ? "the file is cut short" : a->message);
+		    a->truncated ? "the file is truncated" : a->message);
 	for (int i = 0; i < pool_threads(j->pool); i++)
 		if (j->account[i].frames != a->frames ||
 		    j->x[i].decoded_frames != a->frames)

@@ -33,7 +33,7 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
  * ${want_h}.  ${out} points into the decoder, valid until its next call, and
  * shows a little more than ${part}, which lies at ${out_part} in it: enough for
  * image_resize to give the same bits as from the whole image at that scale.
- * A file cut short, or a decoder warning, is an error: -1 after a message
+ * A truncated file, or a decoder warning, is an error: -1 after a message
  * without the file's name, which the caller adds by fail_capture and a message
  * of its own.
  */

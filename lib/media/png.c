@@ -68,7 +68,7 @@ on_read(png_structp png, png_bytep to, size_t n)
 	struct job *j = png_get_io_ptr(png);
 
 	if (n > j->n - j->at)
-		png_error(png, "the file is cut short");
+		png_error(png, "the file is truncated");
 	memcpy(to, j->in + j->at, n);
 	j->at += n;
 }

@@ -20,7 +20,7 @@ int group_default(const struct schedule *s);
  * group_constant(s, size):
  * ${size} consecutive clips in every cell, so that statistics mean the same in
  * every phase.  -1 after a message, with the largest size that would do, if a
- * batch is not a whole number of groups: nothing is ever cut off.
+ * batch is not a whole number of groups: nothing is ever truncated.
  */
 int group_constant(struct schedule *s, int size);
 

@@ -138,7 +138,7 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 	return fill_cells(w->m, shape, g);
 }
 
-/* No long cycle: the base shape, its epochs multiplied and cut off. */
+/* No long cycle: the base shape, its epochs multiplied and truncated. */
 static int
 plain_stages(struct growth *w)
 {

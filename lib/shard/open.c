@@ -30,7 +30,7 @@ read_footer(struct shard *s, struct damage *d)
 
 	if (s->size % USTAR_BLOCK != 0 || s->size < SHARD_SMALLEST)
 		return damage_set(d, s->size, "size", "%llu bytes (wanted a "
-		    "multiple of %d, at least %d): cut short, or not a shard",
+		    "multiple of %d, at least %d): truncated, or not a shard",
 		    (unsigned long long)s->size, USTAR_BLOCK, SHARD_SMALLEST);
 	if (shard_get(s, end, sizeof(end), footer_at(s), d) != 0)
 		return -1;

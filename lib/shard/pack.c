@@ -219,7 +219,8 @@ read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 	if ((result = stream_mark(r, &mark)) != STREAM_MORE)
 		return result;
 	if (mark.samples != p->stream_samples || mark.frames != p->stream_frames)
-		return fail("%s: offset %llu: end mark: %llu samples, %llu frames "
+		return fail("%s: offset %llu: end-of-stream marker: %llu samples, "
+		    "%llu frames "
 		    "(%llu, %llu came)", stream_path(r),
 		    (unsigned long long)m->offset,
 		    (unsigned long long)mark.samples,
@@ -227,7 +228,8 @@ read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 		    (unsigned long long)p->stream_samples,
 		    (unsigned long long)p->stream_frames);
 	if (strcmp(mark.status, "ok") != 0)
-		warning("%s: the end mark says %s: its writer left inputs out",
+		warning("%s: the end-of-stream marker says %s: its writer skipped "
+		    "inputs",
 		    stream_path(r), Q(mark.status));
 	p->stream_samples = p->stream_frames = 0;
 	p->stream_begun = 0;
@@ -265,7 +267,7 @@ static int
 cut(struct pack *p, const struct stream_reader *r)
 {
 	return fail("%s: the input ended after %llu samples, last complete key "
-	    "%s, offset %llu: its writer died or the pipe was cut",
+	    "%s, offset %llu: its writer died or the pipe broke",
 	    stream_path(r), (unsigned long long)p->samples,
 	    p->samples > 0 ? p->last : "none",
 	    (unsigned long long)stream_bytes(r));
@@ -310,7 +312,7 @@ read_input(struct pack *p, const char *path)
 		    stream_path(r), p->g.key);
 	else if (result == STREAM_UNMARKED)
 		result = fail("%s: a whole tar archive, of %llu samples, but "
-		    "without the end mark of vt-extract (--foreign takes "
+		    "without the end-of-stream marker of vt-extract (--foreign takes "
 		    "archives of other programs)", stream_path(r),
 		    (unsigned long long)p->samples);
 	else if (result == STREAM_CUT)

@@ -99,7 +99,7 @@ const char *
 shard_footer_get(const unsigned char from[SHARD_FOOTER], struct shard_footer *f)
 {
 	if (memcmp(from, MAGIC, 8) != 0 || memcmp(from + 504, END_MAGIC, 4) != 0)
-		return "no shard footer here: cut short, or not a shard";
+		return "no shard footer here: truncated, or not a shard";
 	if (crc32c(0, from, 508) != get32(from + 508))
 		return "the checksum of the footer is wrong";
 	if (get16(from + 8) != 1 || get32(from + 12) != SHARD_FOOTER)

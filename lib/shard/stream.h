@@ -3,7 +3,7 @@
 
 /*
  * The stream between vt-extract and vt-pack (vt-shard(5)): a ustar of frames,
- * each sample closed by its KEY.json, the whole closed by an end mark that
+ * each sample closed by its KEY.json, the whole closed by an end marker that
  * tells a producer that finished from one that died.
  */
 
@@ -69,8 +69,8 @@ int stream_begin(struct stream_writer *w, const struct stream_sample *s);
 int stream_frame(struct stream_writer *w, const void *data, size_t n);
 int stream_commit(struct stream_writer *w);
 
-/* stream_end(w, status): write the end mark; frees ${w} in any case.
- * stream_drop(w): free it without an end mark. */
+/* stream_end(w, status): write the end marker; frees ${w} in any case.
+ * stream_drop(w): free it without an end marker. */
 int stream_end(struct stream_writer *w, const char *status);
 void stream_drop(struct stream_writer *w);
 

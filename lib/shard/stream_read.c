@@ -37,15 +37,15 @@ struct stream_reader {
 	uint64_t hashed;		/* ... up to here */
 	struct stream_member member;
 	uint64_t data_at, end;		/* of the member; end: with padding */
-	uint64_t members, skipped;	/* members: since the last end mark */
-	int marked;			/* the last member was an end mark */
+	uint64_t members, skipped;	/* members: since the last end marker */
+	int marked;			/* the last member was an end marker */
 };
 
 /* ---- bytes ---- */
 
 /*
- * The hash covers the bytes before the end mark, and a block is full unless it
- * is the last, so a header never lies across two: when the end mark's header
+ * The hash covers the bytes before the end marker, and a block is full unless it
+ * is the last, so a header never lies across two: when the end marker's header
  * is known, its block is still here.
  */
 static int
@@ -446,7 +446,7 @@ static int
 parse_mark(const struct stream_reader *r, const char *text, size_t n,
     struct stream_mark *mark, char hash[17])
 {
-	char *what = xprintf("%s: offset %llu: end mark", r->path,
+	char *what = xprintf("%s: offset %llu: end-of-stream marker", r->path,
 	    (unsigned long long)r->member.offset);
 	struct json *o = json_parse(what, text, n);
 	const char *status = json_to_text(json_get(o, "status"));
@@ -490,7 +490,8 @@ stream_mark(struct stream_reader *r, struct stream_mark *mark)
 	    (size_t)r->member.size, mark, want) != 0)
 		result = STREAM_BAD;
 	if (result == STREAM_MORE && (!known || strcmp(got, want) != 0))
-		result = fail("%s: offset %llu: end mark: the hash of the stream "
+		result = fail("%s: offset %llu: end-of-stream marker: the hash of "
+		    "the stream "
 		    "is %s, but its writer sent %s: %s", r->path,
 		    (unsigned long long)r->member.offset, known ? got :
 		    "unknown", want, r->limits.foreign ? "damaged on the way, "

@@ -15,7 +15,7 @@
 struct stream_limits {
 	uint64_t member;	/* the largest, in bytes */
 	int foreign;		/* an archive of another program: there need be
-				 * no end mark, and directories are passed */
+				 * no end marker, and directories are passed */
 	int skip;		/* leave out what is no member of a stream */
 	void (*idle)(void *arg);	/* called while nothing comes; or NULL */
 	void *arg;
@@ -34,7 +34,7 @@ struct stream_member {
 	uint64_t offset;	/* of the header in the input */
 };
 
-/* What the end mark says. */
+/* What the end marker says. */
 struct stream_mark {
 	uint64_t samples, frames;
 	char status[64], tool[64];
@@ -53,10 +53,10 @@ void stream_read_close(struct stream_reader *r);
 /* The results of stream_next and stream_data. */
 enum {
 	STREAM_MORE = 1,
-	STREAM_DONE = 0,	/* the real end, after an end mark */
+	STREAM_DONE = 0,	/* the real end, after an end marker */
 	STREAM_BAD = -1,	/* after a message; or a signal came */
 	STREAM_CUT = -2,	/* it ends too early; without a message */
-	STREAM_UNMARKED = -3	/* all of a tar, but no end mark; without, too */
+	STREAM_UNMARKED = -3	/* all of a tar, but no end marker; without, too */
 };
 
 /* stream_next(r, m): the next member; several streams may follow each other. */

@@ -282,7 +282,7 @@ check_footer(const char *path, struct safetensors *s)
 	if (before == 0 || memcmp(f, MAGIC, 8) != 0 ||
 	    get_le64(f + 8) != before ||
 	    memcmp(f + 32, zeros, sizeof(zeros)) != 0)
-		return DAMAGED("%s: no footer at the end (cut short, or not a "
+		return DAMAGED("%s: no footer at the end (truncated, or not a "
 		    "checkpoint of vt)", path);
 	memcpy(want.byte, f + 16, sizeof(want.byte));
 	got = hash128(s->file.data, before);
