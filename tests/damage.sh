@@ -85,7 +85,11 @@ s.wmv - -c:v wmv2 $g -c:a wmav2
 ogv - -an -c:v libtheora $g
 s.ogv - -c:v libtheora $g -c:a libvorbis
 ivf - -an -c:v libvpx $g -deadline realtime
+live.webm - -c:v libvpx -deadline realtime $c -c:a libvorbis -live 1
+live.flv $end $x264 -c:a aac -flvflags no_duration_filesize
+skip.mp4 $end $x264 -c:a aac -movflags +frag_keyframe+empty_moov+default_base_moof+skip_trailer
 mxf - -an -c:v mpeg2video $g -q:v 4
+m2v $raw|pzero|kzero -an -c:v mpeg2video $g -q:v 4
 raw.m4v $raw -an -c:v mpeg4 $g -f m4v
 gif premove -an
 y4m kremove|$end -an

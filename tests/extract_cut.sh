@@ -95,6 +95,14 @@ check_same "an edit list is no cut" "ok $want" \
 	"$(vt-extract -q "$V/trim.mp4" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 [ "$want" -lt 100 ] || diag "the edit list trims nothing here"
 
+# Frames that end before the sound does: only where the file says so is it whole.
+for e in webm flv; do
+	ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=3 "$V/short.$e" </dev/null
+done
+check_exit "webm: the tags say that the video is shorter than the sound" 0 vt-extract "$V/short.webm" -o "$T/short.tar"
+check_exit "flv: it says only 3 seconds" 1 vt-extract "$V/short.flv"
+check_says "of which one is there" 'short.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
+
 # Noise and flipped bits: no crash, no message swallowed.
 ffmpeg -v error -y -nostdin -i "$V/v.mkv" -c copy -bsf:v noise=amount=3000 "$T/cut/noise.mkv" </dev/null
 check_exit "noise is damage" 1 vt-extract "$T/cut/noise.mkv"
