@@ -581,7 +581,7 @@ take_directory(struct session *s, const struct resume *r, int found)
 /* Numbers that rank 0 tells the others. */
 struct where {
 	int64_t found;
-	uint64_t step, clips, best_step;
+	uint64_t step, clips, best_step, due;
 	double epoch, loss, best;
 };
 
@@ -616,7 +616,8 @@ load_or_begin(struct session *s)
 			w.found = -EXIT_FAILED;
 		if (w.found == 1)
 			w = (struct where){ 1, r.state.step, r.state.clips,
-				r.state.best_step, r.state.epoch, r.state.loss,
+				r.state.best_step, (uint64_t)r.state.due,
+				r.state.epoch, r.state.loss,
 				r.state.best };
 		resume_free(&r);
 	}
@@ -635,6 +636,7 @@ load_or_begin(struct session *s)
 	st->loss = w.loss;
 	st->best = w.best;
 	st->best_step = w.best_step;
+	st->due = (int)w.due;
 	if (broadcast_flat(s, s->net->w) != 0 ||
 	    broadcast_flat(s, s->t.optim.m) != 0)
 		return EXIT_RANKS;

@@ -94,6 +94,7 @@ cat >"$T/fault.c" <<'SHIM'
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,11 +111,17 @@ int rename(const char *from, const char *to)
 	}
 	return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
 }
-/* While the file FAULT_HOLD is there, nothing is read at an offset. */
+static int seen_reads;
+/* Of files whose path has FAULT_READ, only FAULT_FROM reads succeed; while the file FAULT_HOLD is there, nothing is read at an offset. */
 ssize_t pread(int fd, void *to, size_t n, off_t at)
 {
-	const char *hold = getenv("FAULT_HOLD");
+	const char *hold = getenv("FAULT_HOLD"), *bad = getenv("FAULT_READ");
+	char link[64], path[4096] = "";
 
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (bad != NULL && readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, bad) != NULL &&
+	    seen_reads++ >= atoi(getenv("FAULT_FROM")))
+		return errno = EIO, -1;
 	while (hold != NULL && access(hold, F_OK) == 0)
 		usleep(10000);
 	return ((ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread"))(fd, to, n, at);
@@ -181,6 +188,19 @@ check_exit "a best that is lost is exit 1" 1 train lost
 check_says "which says so" "best.safetensors: is not there, or not of step 8"
 check_exit "each time" 1 train lost
 check_exit "unless none is wanted" 0 train lost --keep-best none
+if [ $shim = yes ]; then
+	i=0
+	for from in 10 30 50 70 90; do
+		RUN="env LD_PRELOAD=$T/fault.so FAULT_READ=$T/val/ FAULT_FROM=$from"
+		rm -rf "$T/blind"
+		train blind >/dev/null 2>"$T/err"
+		got=$?
+		RUN=''
+		[ $got = 1 ] && train blind && whole blind && [ "$(jq -c 'select(.type=="validation") | [.step, .best]' "$T/blind/log.jsonl")" = \
+			"$(jq -c 'select(.type=="validation") | [.step, .best]' "$T/ref/log.jsonl")" ] && i=$((i + 1))
+	done >/dev/null 2>&1
+	check_same "a validation that failed is done first when the run goes on" 5 $i
+fi
 check_same "by loss, the best is counted anew" "" "$(train loss --stop-after 0.001s >/dev/null 2>&1
 	train loss --keep-best loss >/dev/null 2>"$T/err" || cat "$T/err"
 	for i in "$T/loss/best.safetensors"; do [ "$(meta "$i" vt.best_metric)" = loss ] || echo "not by loss"; done)"

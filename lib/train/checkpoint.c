@@ -111,6 +111,8 @@ snapshot_take(const struct net *n, const void *momentum, const struct state *st)
 	add_meta(s, "vt.config", xstrdup(st->config));
 	add_meta(s, "vt.crop", xprintf("%d", st->crop));
 	add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
+	if (st->due)
+		add_meta(s, "vt.due", xstrdup("1"));
 	add_meta(s, "vt.epoch", real_text(st->epoch));
 	add_meta(s, "vt.format", xstrdup(FORMAT));
 	add_meta(s, "vt.frames", xprintf("%d", st->frames));
@@ -257,6 +259,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->best_metric = safetensors_meta(f, "vt.best_metric");
 	if (s->best_metric == NULL)
 		s->best_metric = "";
+	s->due = safetensors_meta(f, "vt.due") != NULL;
 	s->best_step = safetensors_meta(f, "vt.best_step") == NULL ? 0 :
 	    count_of(f, "vt.best_step", path, &bad);
 	s->build = text_of(f, "vt.build", path, &bad);

@@ -48,6 +48,16 @@ check_out(struct trainer *t)
 	t->out = NULL;
 }
 
+/*
+ * A terminal that somebody works at: one that controls this process.  mpirun
+ * gives its ranks one that leads to a file as well as to anything else.
+ */
+static int
+for_people(FILE *f)
+{
+	return tcgetpgrp(fileno(f)) >= 0;
+}
+
 /* For people: short, in columns; log.jsonl has all. */
 static void
 print_columns(struct trainer *t, const struct line *l)
@@ -72,7 +82,7 @@ print_row(struct trainer *t, const struct line *l)
 	const struct schedule_step *at = &t->work->seen;
 
 	progress_clear();
-	if (isatty(fileno(t->out))) {
+	if (for_people(t->out)) {
 		print_columns(t, l);
 		check_out(t);
 		return;
@@ -175,7 +185,7 @@ print_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
 	progress_clear();
-	if (isatty(fileno(t->out)))
+	if (for_people(t->out))
 		fprintf(t->out, "validation after step %" PRIu64 ": top1 %.1f%%, "
 		    "top5 %.1f%%, loss %.4f%s\n", t->state.step, 100 * s->top1,
 		    100 * s->top5, s->loss, best ? ", the best so far" : "");

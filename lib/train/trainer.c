@@ -336,8 +336,10 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
 	if ((due || saving) && (status = not_finite(t)) != 0)
 		return status;
-	if (due && (status = validate(t, &best)) != 0)
+	if (due && (status = validate(t, &best)) != 0) {
+		t->state.due = 1;
 		return status;
+	}
 	if (best || saving)
 		save(t, best ? SAVE_BEST : 0);
 	return 0;
@@ -404,6 +406,26 @@ repair(struct trainer *t)
 		best_repair(t->run, t->state.best_step);
 }
 
+/*
+ * A run whose validation failed saved its steps all the same: what was due is
+ * done first, as if it had not failed, and the checkpoint made what it would
+ * have been.
+ */
+static int
+catch_up(struct trainer *t)
+{
+	int best = 0, status;
+
+	if (!t->state.due)
+		return 0;
+	watch_phase(t->comm->watch, "validating", t->state.step);
+	if (t->val != NULL && (status = validate(t, &best)) != 0)
+		return status;
+	t->state.due = 0;
+	save(t, best ? SAVE_BEST : 0);
+	return 0;
+}
+
 int
 trainer_run(struct trainer *t)
 {
@@ -414,9 +436,10 @@ trainer_run(struct trainer *t)
 	if ((status = work_open(t)) != 0)
 		return status;
 	repair(t);
+	status = catch_up(t);
 	w->at = schedule_seek(t->schedule, samples, t->state.step);
 	end = w->at.cell == NULL;
-	if (end && w->unsaved)
+	if (status == 0 && end && w->unsaved)
 		save(t, 0);		/* it came from another directory */
 	while (!end && status == 0) {
 		struct step_report s = { 0 };
