@@ -20,6 +20,7 @@
 #include "shard/stream.h"
 #include "train/agree.h"
 #include "train/best.h"
+#include "train/memory.h"
 #include "train/papers.h"
 #include "train/resume.h"
 #include "train/room.h"
@@ -875,6 +876,8 @@ main(int argc, char **argv)
 	comm_unhold(s.comm);
 	if (status == 0 && dry_run && s.comm->rank == 0)
 		print_plan(&s);
+	if (status == 0 && !dry_run)
+		status = memory_fits(&s.t);
 	if (status == 0 && !dry_run)
 		status = end_run(&s, train(&s));
 	close_session(&s);

@@ -106,23 +106,39 @@ cut(const struct exact *e, size_t from, size_t to, int q)
 	return from + at;
 }
 
+size_t
+exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
+{
+	size_t segment = most / (size_t)ranks + (size_t)ranks * ALIGN + ALIGN;
+	size_t parts = 0;
+
+	for (int r = 0; r < ranks; r++) {
+		int first, count = split(leaves, r, ranks, &first);
+		struct tree t;
+
+		tree_of(leaves, first, count, &t);
+		parts += r == rank ? 0 : (size_t)t.n;
+	}
+	return parts * segment * elem;
+}
+
 int
 exact_leaves(struct exact *e, int leaves, int *first)
 {
-	int size = e->comm->size, rank = e->comm->rank, parts = 0;
-	size_t segment = e->most / (size_t)size + (size_t)size * ALIGN + ALIGN;
+	int size = e->comm->size, rank = e->comm->rank;
 
 	if (leaves != e->leaves) {
+		size_t room = exact_room(leaves, rank, size, e->most, e->elem);
+
 		e->leaves = leaves;
 		for (int r = 0; r < size; r++) {
 			int count = split(leaves, r, size, first);
 
 			tree_of(leaves, *first, count, &e->of[r]);
-			parts += r == rank ? 0 : e->of[r].n;
 		}
-		if ((size_t)parts * segment * e->elem > e->room_bytes) {
-			e->room_bytes = (size_t)parts * segment * e->elem;
-			e->room = xrealloc(e->room, e->room_bytes, 1);
+		if (room > e->room_bytes) {
+			e->room_bytes = room;
+			e->room = xrealloc(e->room, room, 1);
 		}
 	}
 	return split(leaves, rank, size, first);

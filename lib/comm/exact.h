@@ -70,6 +70,12 @@ void exact_close(struct exact *e);
 int exact_leaves(struct exact *e, int leaves, int *first);
 
 /*
+ * exact_room(leaves, rank, ranks, most, elem): bytes that a rank receives in,
+ * of slices of up to ${most} elements.
+ */
+size_t exact_room(int leaves, int rank, int ranks, size_t most, size_t elem);
+
+/*
  * exact_reduce(e, t, from, to, result):
  * Elements ${from} to ${to} - 1 of the sum over all leaves, on every rank, into
  * the same elements of ${result}; ${t} holds this rank's subtrees of whole

@@ -175,19 +175,79 @@ slot_init(struct slot *s, int clips, size_t frames, size_t bytes)
 		    text_bytes(text, (double)bytes));
 }
 
-/* Make as many slots as ${memory} allows, then let the threads go. */
+/*
+ * As many slots as ${memory} allows, two at least, but no more than there is to
+ * load; one more than that lets the end be seen while all are kept.
+ */
+static int
+slots_for(const struct microbatches *m, size_t memory, size_t bytes)
+{
+	int left = microbatches_left(m, MOST_SLOTS - 1) + 1;
+	size_t n = bytes > 0 ? memory / bytes : 2;
+
+	n = n > (size_t)left ? (size_t)left : n;
+	return n < 2 ? 2 : (int)n;
+}
+
+/* What ${threads} threads decode into: whole frames, at most. */
+static size_t
+decoders(const struct dataset *d, int threads)
+{
+	size_t most = 0;
+
+	for (uint32_t i = 0; i < dataset_samples(d); i++) {
+		struct sample m = dataset_sample(d, i);
+		size_t n = 3 * (size_t)m.width * (size_t)m.height;
+
+		most = n > most ? n : most;
+	}
+	return (size_t)(threads < 1 ? 1 : threads) * most;
+}
+
+/* Frees ${m}. */
+static size_t
+bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
+    int threads)
+{
+	size_t frames, bytes, sum;
+	int clips, slots;
+
+	microbatches_most(m, &clips, &frames, &bytes);
+	slots = slots_for(m, memory, bytes);
+	if (slots > microbatches_left(m, MOST_SLOTS))	/* which stay empty */
+		slots = microbatches_left(m, MOST_SLOTS);
+	sum = (size_t)slots * bytes + decoders(d, threads);
+	microbatches_free(m);
+	return sum;
+}
+
+size_t
+loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
+    const struct loader_options *o)
+{
+	return bytes_for(d, microbatches_of_steps(d, s, from, o), o->memory,
+	    o->threads);
+}
+
+size_t
+loader_views_bytes(const struct dataset *d, uint32_t count,
+    const struct view_options *o)
+{
+	return bytes_for(d, microbatches_of_views(d, 0, count, o), o->memory,
+	    o->threads);
+}
+
+/* Make the slots, then let the threads go. */
 static struct loader *
 begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
     int threads, FILE *trace)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
-	size_t frames, bytes, n = 0;
+	size_t frames, bytes;
 	int clips;
 
 	microbatches_most(microbatches, &clips, &frames, &bytes);
-	if (bytes > 0)
-		n = memory / bytes;
-	l->slots = n < 2 ? 2 : n > MOST_SLOTS ? MOST_SLOTS : (int)n;
+	l->slots = slots_for(microbatches, memory, bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
 		slot_init(&l->slot[i], clips, frames, bytes);

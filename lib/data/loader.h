@@ -61,6 +61,13 @@ struct loader;
 struct loader *loader_new(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
 
+/*
+ * loader_bytes, loader_views_bytes: the memory that such a loader takes, at
+ * most: pixels loaded ahead, and what its threads decode into.
+ */
+size_t loader_bytes(const struct dataset *d, const struct schedule *s,
+    uint64_t from, const struct loader_options *o);
+
 /* loader_free(l): at once, whatever the threads are doing; takes back microbatches
  * that were not returned. */
 void loader_free(struct loader *l);
@@ -116,5 +123,7 @@ struct view_options {
  */
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);
+size_t loader_views_bytes(const struct dataset *d, uint32_t count,
+    const struct view_options *o);
 
 #endif

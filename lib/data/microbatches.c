@@ -105,6 +105,21 @@ microbatches_most(const struct microbatches *l, int *clips, size_t *frames,
 			}
 }
 
+int
+microbatches_left(const struct microbatches *l, int most)
+{
+	struct schedule_step at = l->at;
+	uint64_t n = l->schedule == NULL ? (l->views - l->view +
+	    (uint64_t)l->v.n - 1) / (uint64_t)l->v.n : 0;
+	int first;
+
+	for (; l->schedule != NULL && at.cell != NULL && n < (uint64_t)most;
+	    at = schedule_next(l->schedule, l->samples, &at))
+		n += (uint64_t)split(at.cell->batch / at.cell->group, l->o.rank,
+		    l->o.ranks, &first);
+	return n < (uint64_t)most ? (int)n : most;
+}
+
 /* ---- which clips they hold ---- */
 
 static int

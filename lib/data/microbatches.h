@@ -28,6 +28,9 @@ void microbatches_free(struct microbatches *l);
 void microbatches_most(const struct microbatches *l, int *clips, size_t *frames,
     size_t *bytes);
 
+/* microbatches_left(l, most): how many are to come; ${most} if more. */
+int microbatches_left(const struct microbatches *l, int most);
+
 /*
  * microbatches_next(l, to): the next microbatch, but for its labels and
  * pixels; 0 if there is none.  One thread at a time.

@@ -88,6 +88,14 @@ work(void *arg)
 	return NULL;
 }
 
+size_t
+bucket_elements(size_t bytes, size_t elem)
+{
+	size_t n = bytes / elem / 16 * 16;
+
+	return n < 1024 ? 1024 : n;
+}
+
 struct bucket *
 bucket_open(struct comm *c, size_t elements, size_t elem,
     void (*add)(void *, const void *, size_t), size_t bytes)
@@ -98,9 +106,7 @@ bucket_open(struct comm *c, size_t elements, size_t elem,
 	b->elements = elements;
 	b->elem = elem;
 	b->add = add;
-	b->most = bytes / elem / 16 * 16;
-	if (b->most < 1024)
-		b->most = 1024;
+	b->most = bucket_elements(bytes, elem);
 	exact_open(&b->exact, c, elem, add, b->most);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);

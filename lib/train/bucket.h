@@ -13,6 +13,9 @@
 
 struct bucket;
 
+/* bucket_elements(bytes, elem): how many go into a bucket of ${bytes}. */
+size_t bucket_elements(size_t bytes, size_t elem);
+
 /*
  * bucket_open(c, elements, elem, add, bytes):
  * For vectors of ${elements}, reduced in buckets of about ${bytes}.  ${c} is

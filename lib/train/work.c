@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "train/memory.h"
 #include "train/work.h"
 
 static struct dims
@@ -31,22 +32,35 @@ check_cell(const struct trainer *t, const struct cell *c)
 	    c->batch, c->group, microbatches, t->comm->size, microbatches);
 }
 
-/*
- * The most gradient buffers that a rank with ${count} microbatches holds at
- * once.
- */
-static int
-buffers_for(int microbatches, int first, int count)
+int
+work_buffers(int microbatches, int rank, int ranks)
 {
 	struct tree t = { .leaves = microbatches };
 	struct tree_sum sums[TREE_MOST];
-	int most = 0;
+	int most = 0, first, count = split(microbatches, rank, ranks, &first);
 
 	for (int i = first; i < first + count; i++) {
 		most = t.n + 1 > most ? t.n + 1 : most;
 		tree_push(&t, (struct subtree){ 0, i, NULL }, sums);
 	}
 	return most;
+}
+
+/*
+ * Clips of a validation are loaded in memory that training would take
+ * otherwise: a quarter, or four microbatches if that is less.
+ */
+static void
+share_loading(struct trainer *t)
+{
+	struct view_options *v = &t->viewing;
+	size_t all = t->loading.memory, some = 4 * (size_t)v->n * (size_t)v->t *
+	    3 * (size_t)v->side * (size_t)v->side;
+
+	if (t->val == NULL)
+		return;
+	v->memory = some < all / 4 ? some : all / 4;
+	t->loading.memory = all - v->memory;
 }
 
 int
@@ -60,16 +74,15 @@ trainer_plan(struct trainer *t)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			struct dims d = microbatch_dims(c);
-			int first, microbatches = c->batch / c->group, n;
+			int microbatches = c->batch / c->group, n;
 
 			if (check_cell(t, c) != 0)
 				return EXIT_USAGE;
 			w->plan[i][j] = net_plan(t->net, &d, 1);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
-			n = split(microbatches, t->comm->rank, t->comm->size,
-			    &first);
-			n = buffers_for(microbatches, first, n);
+			n = work_buffers(microbatches, t->comm->rank,
+			    t->comm->size);
 			w->gradients = n > w->gradients ? n : w->gradients;
 			if (microbatches > w->most_microbatches)
 				w->most_microbatches = microbatches;
@@ -79,6 +92,8 @@ trainer_plan(struct trainer *t)
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
 	w->steps = schedule_steps(s, dataset_samples(t->train));
+	share_loading(t);
+	w->base = memory_measure(t);
 	return 0;
 }
 
@@ -88,24 +103,6 @@ step_macs(const struct trainer *t, const struct schedule_step *at)
 {
 	return t->work->plan[at->stage][at->turn]->macs *
 	    (at->cell->batch / at->cell->group);
-}
-
-static size_t
-arena_bytes(const struct net *n)
-{
-	size_t most = 0;
-
-	for (size_t i = 0; i < n->plans; i++)
-		most = n->plan[i]->arena > most ? n->plan[i]->arena : most;
-	return most;
-}
-
-static void
-print_bytes(FILE *f, const char *what, double bytes)
-{
-	char text[32];
-
-	fprintf(f, "%-22s %s\n", what, text_bytes(text, bytes));
 }
 
 /* One line a cell: its shape, and how the ranks share it. */
@@ -137,8 +134,7 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	const struct graph *g = t->net->graph;
 	const struct trainer_work *w = t->work;
 	uint64_t samples = dataset_samples(t->train), clips = 0;
-	double flat = (double)(g->elements * t->net->backend->elem), macs = 0;
-	double arena = (double)arena_bytes(t->net);
+	double macs = 0;
 
 	for (struct schedule_step at = schedule_start(t->schedule, samples);
 	    at.cell != NULL; at = schedule_next(t->schedule, samples, &at)) {
@@ -155,12 +151,7 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
 	    clips);
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
-	print_bytes(f, "# activations", arena);
-	print_bytes(f, "# weights, momentum", 2 * flat);
-	print_bytes(f, "# gradients", w->gradients * flat);
-	print_bytes(f, "# loader", (double)t->loading.memory);
-	print_bytes(f, "# memory of a rank", arena + (2 + w->gradients) * flat +
-	    (double)t->loading.memory);
+	memory_print(t, f);
 }
 
 /* What may fail on one rank alone. */

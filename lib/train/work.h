@@ -28,6 +28,7 @@ struct trainer_work {
 	int gradients;			/* buffers a step needs */
 	void **gradient;
 	int free;			/* of them, during a step */
+	size_t base;			/* bytes before any buffer, measured */
 	int most_microbatches, most_clips;	/* in a step; in a microbatch */
 	struct tree tree;
 	struct microbatch_report *report;	/* [most_microbatches] */
@@ -48,6 +49,10 @@ struct trainer_work {
 	int64_t logged_steps, logged_clips, logged_top1;
 	int table_begun;
 };
+
+/* work_buffers(microbatches, rank, ranks): the most gradient buffers that a
+ * rank with its share of ${microbatches} holds at once. */
+int work_buffers(int microbatches, int rank, int ranks);
 
 /* work_open(t): loader, threads, buffers; 0, or an exit status that all ranks
  * share. */

@@ -1,0 +1,98 @@
+/* How much memory there is, and how much of it is used. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/ram.h"
+
+size_t
+ram_resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	unsigned long all, resident = 0;
+
+	if (f != NULL && fscanf(f, "%lu %lu", &all, &resident) != 2)
+		resident = 0;
+	if (f != NULL)
+		fclose(f);
+	return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t
+ram_resident_of(const void *p, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 0;
+	uintptr_t from = (uintptr_t)p / page * page;
+	size_t pages = ((uintptr_t)p + bytes - from + page - 1) / page;
+	unsigned char *in = xcalloc(pages, 1);
+
+	if (mincore((void *)from, pages * page, in) == 0)
+		for (size_t i = 0; i < pages; i++)
+			count += in[i] & 1;
+	free(in);
+	return count * page < bytes ? count * page : bytes;
+}
+
+/* The number after ${name} in a file of lines "NAME NUMBER"; -1: none. */
+static double
+number_in(const char *path, const char *name)
+{
+	char line[256];
+	double v = -1;
+	size_t n = strlen(name);
+	FILE *f = fopen(path, "r");
+
+	while (f != NULL && v < 0 && fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, name, n) == 0 && sscanf(line + n, "%lf",
+		    &v) != 1)
+			v = -1;
+	if (f != NULL)
+		fclose(f);
+	return v;
+}
+
+/* What a control group still allows; its page cache can be given up. */
+static double
+left_in_group(const char *group)
+{
+	char *max = xprintf("/sys/fs/cgroup%s/memory.max", group);
+	char *stat = xprintf("/sys/fs/cgroup%s/memory.stat", group);
+	double limit = number_in(max, ""), used = number_in(stat, "anon ");
+
+	free(max);
+	free(stat);
+	return limit < 0 ? -1 : used < 0 ? limit : limit > used ? limit - used :
+	    0;
+}
+
+size_t
+ram_available(void)
+{
+	double least = 1024 * number_in("/proc/meminfo", "MemAvailable:");
+	char group[1024] = "";
+	FILE *f = fopen("/proc/self/cgroup", "r");
+
+	if (f != NULL && fscanf(f, "0::%1000s", group) != 1)
+		group[0] = '\0';
+	if (f != NULL)
+		fclose(f);
+	/* The group and all that it is in; "/" becomes "". */
+	for (;;) {
+		char *slash = strrchr(group, '/');
+		double left;
+
+		if (slash != NULL && slash[1] == '\0')
+			*slash = '\0';
+		left = left_in_group(group);
+		if (left >= 0 && (least < 0 || left < least))
+			least = left;
+		if ((slash = strrchr(group, '/')) == NULL)
+			break;
+		*slash = '\0';
+	}
+	return least < 0 ? SIZE_MAX : (size_t)least;
+}

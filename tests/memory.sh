@@ -1,0 +1,88 @@
+#!/bin/sh
+# The memory that vt-train -n plans is what a run then takes, with validation
+# and saving, and a plan that does not fit is refused.
+# tests/run: weight 10
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+MAKESET=$BUILD/tests/tools/makeset
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+"$MAKESET" "$T/train" 32 5 128 112 1 && "$MAKESET" "$T/val" 24 5 128 112 2 || skip_all "no test set"
+
+# Much memory, little work.
+cat >"$T/wide.net" <<'NET'
+input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+conv     conv1    in=x out=16 k=1,1
+bn       bn1      in=conv1
+relu     relu     in=bn1
+avgpool  avgpool  in=relu over=hw
+linear   fc       in=avgpool out=classes std=0.1
+avgpool  scores   in=fc over=t
+NET
+# Many parameters: the snapshot and the gradients count.
+cat >"$T/deep.net" <<'NET'
+input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+conv     conv1    in=x out=16 k=1,1 s=8,8
+avgpool  avgpool  in=conv1 over=hw
+linear   a        in=avgpool out=2048 std=0.01
+linear   b        in=a out=2048 std=0.01
+linear   fc       in=b out=classes std=0.1
+avgpool  scores   in=fc over=t
+NET
+schedule() {
+	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
+	printf '0\t0\t1\t0\t%s\t0.001\t0\t0\n' "$1"
+}
+tab=$(printf '\t')
+schedule "16${tab}4${tab}112${tab}8" >"$T/s.tsv"
+schedule "8${tab}1${tab}16${tab}2" >"$T/small.tsv"
+schedule "16${tab}1024${tab}2000${tab}8" >"$T/vast.tsv"
+
+# bytes: of "# memory of rank 0   123.4 MiB"
+bytes() {
+	awk '/^# memory of rank 0 / { print $6 * ($7 == "GiB" ? 1024 : 1) * 1048576 }' "$T/plan"
+}
+for device in ref cpu; do
+	if [ $device = cpu ] && vt-train --version | grep -q '^Built without:.*oneDNN'; then
+		skip "cpu: memory" "built without oneDNN"
+		continue
+	fi
+	if grep -q -e -fsanitize "$BUILD/flags"; then
+		skip "$device: memory" "a sanitizer has its own"
+		continue
+	fi
+	for np in 1 2; do
+		launch=
+		[ $np = 1 ] || launch="mpirun -np $np"
+		if [ $np != 1 ] && { ! command -v mpirun >/dev/null || ! vt-train --version | grep -q '^Built with:.*Open MPI'; }; then
+			skip "$device: memory, $np ranks" "no mpirun, or built without MPI"
+			continue
+		fi
+		for net in wide deep; do
+			schedule=s
+			[ $net = wide ] || schedule=small
+			options="-i $T/train --val $T/val -m $T/$net.net --schedule $T/$schedule.tsv --device $device
+				--loader-memory 16M -j 1 --seed 1"
+			rm -rf "$T/run"
+			# shellcheck disable=SC2086
+			$launch "$BUILD/vt-train" -n $options >"$T/plan" 2>"$T/err" || diag "$(cat "$T/err")"
+			# shellcheck disable=SC2086
+			check_exit "$device, $np ranks, $net: a run with validations and checkpoints" 0 $launch "$BUILD/vt-train" \
+				$options -q --save-steps 1 --val-every 0.3 -o "$T/run"
+			peak=$(jq -r 'select(.type == "end").peak_memory' "$T/run/log.jsonl")
+			check "$device, $np ranks, $net: took $peak bytes, within 5 % of the $(bytes) planned" \
+				awk -v a="$(bytes)" -v b="$peak" 'BEGIN { exit !(a > 0 && b > a * 0.95 && b < a * 1.05) }'
+		done
+	done
+done
+check "the plan of two ranks has a figure for each" grep -q '^# of rank 1 ' "$T/plan"
+
+check_exit "a plan that fits into no memory" 1 vt-train -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" \
+	--device ref -o "$T/no"
+check_says "says how much there is and how much it needs" \
+	"$(uname -n) has [0-9.]+ [GTM]iB of memory available, and 1 rank there needs"
+check "and has made nothing" test ! -e "$T/no"
+check_exit "but can be looked at" 0 vt-train -n -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" --device ref
+plan
