@@ -117,7 +117,7 @@ static const struct option_row rows[] = {
 	{ 0, "log-every", OPTION_INT, &log_every, "STEPS",
 	    "steps that a line of the log stands for (10)", NULL, 1, 1e6, 0 },
 	{ 0, "status", OPTION_TEXT, &status_dir, "DIR",
-	    "say how a run stands: exit 0 done, 75 unfinished",
+	    "say how a run stands: exit 0 done, 75 to go on, ...",
 	    NULL, 0, 0, 0 },
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
 	    "print the plan: shapes, memory, steps, work",

@@ -44,7 +44,7 @@ complete -c vt-train -l stop-after -r -f -d 'save and stop after this, exit 75; 
 complete -c vt-train -l max-loss -r -f -d 'a larger loss is divergence; 0: only NaN, Inf (0)'
 complete -c vt-train -l step-timeout -r -f -d 'to wait for clips, saves, ranks; 0: for ever (10m)'
 complete -c vt-train -l log-every -r -f -d 'steps that a line of the log stands for (10)'
-complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'say how a run stands: exit 0 done, 75 unfinished'
+complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'say how a run stands: exit 0 done, 75 to go on, ...'
 complete -c vt-train -s n -l dry-run -d 'print the plan: shapes, memory, steps, work'
 complete -c vt-train -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-train -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
