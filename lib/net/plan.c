@@ -22,31 +22,34 @@ by_size(const void *va, const void *vb)
 size_t
 plan_place(struct plan_block *b, int n)
 {
+	int *placed = xcalloc((size_t)n, sizeof(*placed));	/* by offset */
 	size_t size = 0;
 
 	qsort(b, (size_t)n, sizeof(*b), by_size);
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
-		int moved = 1;
+		int k;
 
-		/* The lowest offset that is free for the whole life. */
-		while (moved) {
-			moved = 0;
-			for (int j = 0; j < i; j++) {
-				if (b[j].dies < b[i].born ||
-				    b[i].dies < b[j].born)
-					continue;
-				if (at < *b[j].at + b[j].bytes &&
-				    *b[j].at < at + b[i].bytes) {
-					at = *b[j].at + b[j].bytes;
-					moved = 1;
-				}
-			}
+		/* The lowest offset that is free for the whole life: the first
+		 * gap that is wide enough between those that live then. */
+		for (k = 0; k < i; k++) {
+			const struct plan_block *o = &b[placed[k]];
+
+			if (o->dies < b[i].born || b[i].dies < o->born)
+				continue;
+			if (*o->at >= at + b[i].bytes)
+				break;
+			if (*o->at + o->bytes > at)
+				at = *o->at + o->bytes;
 		}
 		*b[i].at = at;
 		if (at + b[i].bytes > size)
 			size = at + b[i].bytes;
+		for (k = i; k > 0 && *b[placed[k - 1]].at > at; k--)
+			placed[k] = placed[k - 1];
+		placed[k] = i;
 	}
+	free(placed);
 	return size;
 }
 
