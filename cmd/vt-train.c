@@ -337,7 +337,7 @@ find_network(void)
 	}
 	if (file_size(text) >= 0)
 		fail("%s: is a directory: --model=%s is the network of that run, "
-		    "--out=%s goes on with it", text_quote(model), text, model);
+		    "--out=%s resumes it", text_quote(model), text, model);
 	else
 		fail("%s: is a directory (wanted the name of a network, or a "
 		    ".net file)", text_quote(model));
@@ -537,7 +537,7 @@ find_checkpoint(struct session *s, struct resume *r)
 		got = rundir_checkpoints(out, "", &steps);
 		free(steps);
 		if (got > 0)
-			fail("%s: holds a run already (--resume=auto goes on with "
+			fail("%s: holds a run already (--resume=auto resumes "
 			    "it)", text_quote(out));
 		return got == 0 ? 0 : -EXIT_USAGE;
 	}
@@ -553,7 +553,7 @@ find_checkpoint(struct session *s, struct resume *r)
 	if (checkpoint_load(&r->file, r->path, s->net, s->t.optim.m) != 0)
 		return -EXIT_DAMAGE;
 	check_best(s, &r->state);
-	note("%s: going on after step %" PRIu64, text_quote(r->path),
+	note("%s: resuming after step %" PRIu64, text_quote(r->path),
 	    r->state.step);
 	return 1;
 }

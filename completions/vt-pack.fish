@@ -16,17 +16,17 @@ function __vt_paths
     complete -C "'' $word" | string match -r ".*(?:$endings)\$"
 end
 
-complete -c vt-pack -s o -l output -r -f -a '(__vt_paths /)' -d 'the set to make: shards and a manifest'
+complete -c vt-pack -s o -l output -r -f -a '(__vt_paths /)' -d 'the dataset to make: shards and a manifest'
 complete -c vt-pack -l prefix -r -f -d 'shards are NAME-000000.tar and so on (shard)'
 complete -c vt-pack -l shard-size -r -f -d 'a shard is no larger, but for one sample (512M)'
 complete -c vt-pack -l classes -r -F -d 'class names, one a line, first label 0'
 complete -c vt-pack -l rest -d 'the input lacks what is packed already'
-complete -c vt-pack -s f -l force -d 'replace the set that is there'
+complete -c vt-pack -s f -l force -d 'replace the dataset that is there'
 complete -c vt-pack -l foreign -d 'the input may lack the end-of-stream marker'
 complete -c vt-pack -l skip-foreign -d 'leave out members that are none of a sample'
 complete -c vt-pack -l max-member -r -f -d 'refuse larger members of the input (64M)'
 complete -c vt-pack -s n -l dry-run -d 'read and check the input, write nothing'
-complete -c vt-pack -s i -l input -r -f -a '(__vt_paths /)' -d 'the set to look at'
+complete -c vt-pack -s i -l input -r -f -a '(__vt_paths /)' -d 'the dataset to look at'
 complete -c vt-pack -l verify -f -a 'full fast decode no' -d 'check it: full (default), fast or decode'
 complete -c vt-pack -s j -l threads -r -f -d 'of --verify (0: one for each processor)'
 complete -c vt-pack -l list -d 'print a table of its samples'

@@ -1,6 +1,6 @@
 /*
  * One table of what must be the same, for two comparisons: between the ranks
- * of a run, and of a run with the checkpoint it goes on from.
+ * of a run, and of a run with the checkpoint it resumes from.
  */
 #include <inttypes.h>
 #include <stddef.h>

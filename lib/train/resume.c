@@ -1,4 +1,4 @@
-/* Which checkpoint a run goes on from, and whether it may. */
+/* Which checkpoint a run resumes from, and whether it may. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ resume_set_aside(const char *dir, const struct resume *r)
 			bad = fail_errno("%s: cannot rename to %s",
 			    text_quote(path), text_quote(path_base(aside)));
 		else
-			warning("%s: of no use; renamed to %s, going on from an "
+			warning("%s: of no use; renamed to %s, resuming from an "
 			    "older one", text_quote(path),
 			    text_quote(path_base(aside)));
 		free(aside);
