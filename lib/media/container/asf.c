@@ -120,12 +120,14 @@ static enum container_state
 check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
 {
 	struct object all[STREAMS] = { { 0 } };
-	int64_t end = at + (int64_t)reader_little(r, at + 16, 8);
+	uint64_t length = reader_little(r, at + 16, 8);
+	int64_t end = length < (uint64_t)(r->size - at) ? at + (int64_t)length :
+	    r->size;
 	enum container_state state;
 
 	at += 50;
-	for (uint64_t i = 0; stated == 0 ? at < r->size &&
-	    (end <= at || at < end) : i < stated; i++, at += size) {
+	for (uint64_t i = 0; stated == 0 ? at < end : i < stated; i++,
+	    at += size) {
 		if (size > r->size - at)
 			return reader_cut(r, at);
 		state = check_packet(r, at, size, all);
@@ -144,7 +146,7 @@ asf_check(struct reader *r)
 	int64_t at = 30, header = (int64_t)reader_little(r, 16, 8), packet = 0;
 	uint64_t size, packets = 0, file = 0;
 
-	if (header > r->size)
+	if (header < 30 || header > r->size)
 		return reader_cut(r, 0);
 	for (; at < header; at += (int64_t)size) {
 		size = reader_little(r, at + 16, 8);

@@ -26,7 +26,7 @@ ivf_check(struct reader *r)
 		at += 12 + (int64_t)size;
 	}
 	/* The header counts frames, or ticks with newer FFmpeg; 0: not known. */
-	if (length > 0 && frames < length && time - first + step < length)
+	if (frames < length && time - first < length - step)
 		return reader_cut(r, r->size);
 	return CONTAINER_WHOLE;
 }

@@ -16,6 +16,8 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
     MOOV = TYPE('m', 'o', 'o', 'v'), MVEX = TYPE('m', 'v', 'e', 'x'),
     MFRA = TYPE('m', 'f', 'r', 'a'), TFRA = TYPE('t', 'f', 'r', 'a');
 
+#define MOST (1 << 24)		/* samples in a run; more are none */
+
 struct box { uint32_t type; int64_t at, data, end; };
 
 /* Of the file, as far as it was followed. */
@@ -34,6 +36,15 @@ struct mov {
 /* What a track fragment says. */
 struct track { int ours; int64_t time; uint32_t duration, size; };
 
+/* ${a} + ${b}, which may come from anywhere, without overflow. */
+static int64_t
+sum(int64_t a, int64_t b)
+{
+	int64_t c;
+
+	return __builtin_add_overflow(a, b, &c) ? INT64_MAX / 2 : c;
+}
+
 /* Read the head of the box at ${at}, which must end before ${end}; -1 if
  * none begins there, or if it is too large: then only its type is known. */
 static int
@@ -51,7 +62,7 @@ read_box(struct reader *r, int64_t at, int64_t end, struct box *b)
 		size = (uint64_t)(end - at);		/* up to the end */
 	}
 	b->data = at + head;
-	b->end = at + (int64_t)size;
+	b->end = size > INT64_MAX ? INT64_MAX : sum(at, (int64_t)size);
 	for (int i = 0; i < 32; i += 8)			/* letters, or (c) */
 		if ((b->type >> i & 255) < ' ')
 			b->type = 0;
@@ -69,6 +80,7 @@ read_run(struct reader *r, const struct box *b, struct mov *m,
 	int64_t at = b->data + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
 	int fields = 0;
 
+	n = n < MOST ? n : MOST;
 	for (uint64_t f = flags & 0xf00; f != 0; f &= f - 1)
 		fields++;
 	if (fields > 0 && n > (b->end - at) / (4 * fields))
@@ -92,7 +104,7 @@ read_run(struct reader *r, const struct box *b, struct mov *m,
 		return;
 	if (n > 0 && time > 0)
 		m->mean = time / n;
-	m->next = m->next >= 0 ? m->next + time : -1;
+	m->next = m->next >= 0 ? sum(m->next, time) : -1;
 }
 
 /*
@@ -125,6 +137,9 @@ check_track(struct reader *r, const struct box *traf, struct mov *m)
 		} else if (b.type == TFDT) {
 			t.time = (int64_t)reader_big(r, next,
 			    flags >> 24 == 1 ? 8 : 4);
+			if (t.time < 0)
+				return reader_broken(r, b.at, "a time of 63 "
+				    "bits");
 			if (t.ours && m->next >= 0 && t.time - m->next >
 			    (m->jumped > 0 ? m->mean / 2 : m->mean * 3 / 2))
 				return reader_broken(r, traf->at, "%lld ticks "
@@ -170,17 +185,19 @@ check_fragment(struct reader *r, const struct box *moof, struct mov *m)
 	return CONTAINER_WHOLE;
 }
 
-/* Defaults of our track, in moov/mvex/trex. */
+/* Defaults of our track: in ${within}, which is moov, there is mvex, and in
+ * that trex. */
 static void
-read_defaults(struct reader *r, int64_t at, int64_t end, struct mov *m)
+read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
+    struct mov *m)
 {
 	struct box b;
 
 	for (; at < end && read_box(r, at, end, &b) == 0; at = b.end)
-		if (b.type == MVEX) {
+		if (within == MOOV && b.type == MVEX) {
 			m->fragments = 0;
-			read_defaults(r, b.data, b.end, m);
-		} else if (b.type == TREX &&
+			read_defaults(r, b.data, b.end, MVEX, m);
+		} else if (within == MVEX && b.type == TREX &&
 		    (int)reader_big(r, b.data + 4, 4) == r->id) {
 			m->duration = (uint32_t)reader_big(r, b.data + 12, 4);
 			m->size = (uint32_t)reader_big(r, b.data + 16, 4);
@@ -192,15 +209,15 @@ static int
 ends_before(struct reader *r, const struct box *sidx)
 {
 	int wide = reader_byte(r, sidx->data) == 0 ? 4 : 8;
-	int64_t at = sidx->data + 12 + wide, sum;
+	int64_t at = sidx->data + 12 + wide, end;
 	int n;
 
-	sum = sidx->end + (int64_t)reader_big(r, at, wide);
+	end = sum(sidx->end, (int64_t)reader_big(r, at, wide));
 	at += wide + 2;
 	n = (int)reader_big(r, at, 2);
 	for (at += 2; n-- > 0 && at + 12 <= sidx->end; at += 12)
-		sum += (int64_t)(reader_big(r, at, 4) & 0x7fffffff);
-	return sum > r->size;
+		end = sum(end, (int64_t)(reader_big(r, at, 4) & 0x7fffffff));
+	return end > r->size;
 }
 
 /* 8.8.9: an index at the end says where fragments begin. */
@@ -226,7 +243,8 @@ check_index(struct reader *r, const struct box *mfra)
 		    at += bytes) {
 			int64_t moof = (int64_t)reader_big(r, at + wide, wide);
 
-			if (reader_big(r, moof + 4, 4) != MOOF)
+			if (moof < 0 || moof >= r->size ||
+			    reader_big(r, moof + 4, 4) != MOOF)
 				return reader_broken(r, at, "the fragment at "
 				    "byte %lld is not there", (long long)moof);
 		}
@@ -251,7 +269,7 @@ mov_check(struct reader *r)
 			    reader_broken(r, at, "no box begins here");
 		}
 		if (b.type == MOOV)
-			read_defaults(r, b.data, b.end, &m);
+			read_defaults(r, b.data, b.end, MOOV, &m);
 		if (b.type == MOOF)
 			state = check_fragment(r, &b, &m);
 		else if (b.type == MDAT && m.fragments > 0 && m.bytes > 0 &&

@@ -194,7 +194,7 @@ struct video {
 	AVFrame *now, *ahead;
 	int64_t origin;			/* stream time of the first frame */
 	int64_t time, until;		/* of ahead; what it would be next */
-	struct video_frame *shown;	/* all frames, in time of the stream */
+	struct video_frame *shown;	/* all frames, as they came */
 	size_t nshown, cap;
 	int64_t heard;			/* log.errors already accounted for */
 	int draining;			/* all packets were sent */

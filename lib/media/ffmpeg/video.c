@@ -41,7 +41,7 @@ complained(struct video *v)
 
 /* ---- packets ---- */
 
-/* Something is on from ${time} to ${until}, in time of the stream. */
+/* Something is on from ${time} to ${until}, ticks from the first frame's. */
 static void
 mark(struct video *v, int64_t time, int64_t until)
 {
@@ -60,6 +60,7 @@ read_packet(struct video *v, AVPacket *p)
 {
 	for (int tries = 0;; tries++) {
 		const AVStream *st;
+		int64_t t = 0;
 		int r, ours;
 
 		errno = 0;
@@ -86,8 +87,10 @@ read_packet(struct video *v, AVPacket *p)
 		if (ours && p->size > 0)
 			return poc_packet(&v->poc, p) == 0 ? 1 :
 			    fail("%s: out of memory", Q(v->path));
-		if (ours && p->pts != AV_NOPTS_VALUE)
-			mark(v, p->pts, p->pts + p->duration);
+		if (ours && v->started && p->pts != AV_NOPTS_VALUE &&
+		    !__builtin_sub_overflow(p->pts, v->origin, &t) && t > 0 &&
+		    t < INT64_MAX / 4)
+			mark(v, t, t);
 		av_packet_unref(p);
 	}
 }
@@ -216,7 +219,7 @@ set_time(struct video *v, const AVFrame *f)
 		    av_q2d(v->stream->time_base));
 	v->until = v->time + (length > 0 ? length : 1);
 	v->started = 1;
-	mark(v, v->origin + v->time, v->origin + v->until);
+	mark(v, v->time, v->until);
 }
 
 int
@@ -262,8 +265,7 @@ find_gaps(struct video *v)
 	a->gaps = (int64_t)fps_gaps(v->shown, v->nshown, v->info.tick, &first);
 	for (int64_t i = 0; i < a->gaps; i++)
 		add_damage(v, "no frame after %.3f s for %.3f s",
-		    (double)(v->shown[first].time - v->origin) *
-		    av_q2d(v->stream->time_base),
+		    (double)v->shown[first].time * av_q2d(v->stream->time_base),
 		    (double)(v->shown[first + 1].time - v->shown[first].time) *
 		    av_q2d(v->stream->time_base));
 }
@@ -276,15 +278,14 @@ find_gaps(struct video *v)
 static void
 find_unshown(struct video *v, int64_t newest)
 {
-	int64_t first = INT64_MAX, last = INT64_MIN, d;
+	int64_t last = 0, d;
 
-	for (size_t i = 0; i < v->nshown; i++) {
-		first = v->shown[i].time < first ? v->shown[i].time : first;
+	for (size_t i = 0; i < v->nshown; i++)
 		last = v->shown[i].time > last ? v->shown[i].time : last;
-	}
-	d = (newest - last) & 0x1ffffffff;
+	d = (int64_t)(((uint64_t)newest - (uint64_t)v->origin -
+	    (uint64_t)last) & 0x1ffffffff);
 	if (newest >= 0 && v->nshown > 1 && d < 0x100000000 &&
-	    d > (last - first) / (int64_t)(v->nshown - 1) * 3 / 4)
+	    d > last / (int64_t)(v->nshown - 1) * 3 / 4)
 		add_damage(v, "no frame for the last %.3f s", (double)d / 90e3);
 }
 
