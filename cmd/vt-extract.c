@@ -255,16 +255,24 @@ open_output(struct job *j)
 	return result;
 }
 
-/* The end marker, and then the name: until here nothing is complete. */
+/* The end marker: all of the stream is on the disk, but has no name yet. */
 static int
-close_output(struct job *j, int64_t skipped)
+end_stream(struct job *j, int64_t skipped)
 {
 	struct stream_writer *w = j->stream;
-	struct commit *c = j->out;
 
 	j->stream = NULL;
 	if (stream_end(w, skipped > 0 ? "skipped" : "ok") != 0)
 		return -1;
+	return j->out != NULL ? commit_sync(j->out) : 0;
+}
+
+/* The name, last of all: where it is, nothing is left to do. */
+static int
+name_output(struct job *j)
+{
+	struct commit *c = j->out;
+
 	j->out = NULL;
 	return c != NULL ? commit_done(c) : 0;
 }
@@ -308,11 +316,11 @@ extract(struct job *j)
 		return EXIT_FAILED;
 	run.stream = j->stream;
 	run.report = j->report;
-	if (extract_all(&run) == 0 && close_output(j, run.sum.skipped) == 0)
+	if (extract_all(&run) == 0 && end_stream(j, run.sum.skipped) == 0)
 		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
 	progress_end();
 	if (close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
-	    &run.sum) != 0)
+	    &run.sum) != 0 || (result != EXIT_FAILED && name_output(j) != 0))
 		return EXIT_FAILED;
 	if (result == EXIT_SKIPPED)
 		warning("%lld of %lld videos were skipped",

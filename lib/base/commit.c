@@ -22,6 +22,7 @@ struct commit {
 	char *path, *temp;	/* temp NULL: a device or pipe, written straight */
 	int fd;
 	int lock;		/* the same file; says that its writer lives */
+	int failed;		/* and why has been said */
 	struct commit *next;	/* of those begun */
 };
 
@@ -215,7 +216,9 @@ err:
 int
 commit_write(struct commit *c, const void *data, size_t n)
 {
-	return file_write(c->fd, c->path, data, n);
+	if (!c->failed && file_write(c->fd, c->path, data, n) != 0)
+		c->failed = 1;
+	return c->failed ? -1 : 0;
 }
 
 int
@@ -248,24 +251,31 @@ commit_drop(struct commit *c)
  * second fsync would then succeed without them.
  */
 int
+commit_sync(struct commit *c)
+{
+	if (!c->failed && c->temp != NULL && file_sync(c->fd) != 0) {
+		fail_errno("%s: cannot sync", Q(c->path));
+		c->failed = 1;
+	}
+	return c->failed ? -1 : 0;
+}
+
+int
 commit_done(struct commit *c)
 {
 	char *dir = NULL;
-	int fd = c->fd, result = -1;
+	int fd, result = -1;
 
+	if (commit_sync(c) != 0)
+		goto out;
+	fd = c->fd;
 	c->fd = -1;
-	if (c->temp == NULL) {
-		result = file_close(fd) == 0 ? 0 : fail_errno("%s: cannot close",
-		    Q(c->path));
-		goto out;
-	}
-	if (file_sync(fd) != 0) {
-		fail_errno("%s: cannot sync", Q(c->path));
-		close(fd);
-		goto out;
-	}
 	if (file_close(fd) != 0) {
 		fail_errno("%s: cannot close", Q(c->path));
+		goto out;
+	}
+	if (c->temp == NULL) {
+		result = 0;
 		goto out;
 	}
 	if (AGAIN(rename(c->temp, c->path)) != 0) {

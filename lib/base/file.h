@@ -65,8 +65,12 @@ char *path_dir(const char *path);
 struct commit;
 
 struct commit *commit_open(const char *path);
+/* commit_write: a failure is reported once; nothing more is written then. */
 int commit_write(struct commit *c, const void *data, size_t n);
 int commit_fd(const struct commit *c);
+
+/* commit_sync(c): make it durable, under no name yet. */
+int commit_sync(struct commit *c);
 
 /* commit_done(c): make it durable under its name; frees ${c} in any case. */
 int commit_done(struct commit *c);

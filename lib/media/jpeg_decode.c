@@ -43,12 +43,17 @@ jpeg_library(void)
 	return "libjpeg-turbo " TEXT(LIBJPEG_TURBO_VERSION);
 }
 
-/* libjpeg wants this not to return: back to whoever called setjmp. */
+/*
+ * libjpeg wants this not to return: back to whoever called setjmp.  Want of
+ * memory is no fault of the picture, and ends the process as everywhere.
+ */
 static void
 on_error(j_common_ptr j)
 {
 	struct jpeg_decoder *d = j->client_data;
 
+	if (j->err->msg_code == JERR_OUT_OF_MEMORY)
+		die(EXIT_FAILED, "out of memory: a JPEG cannot be decoded");
 	j->err->format_message(j, d->why);
 	longjmp(d->back, 1);
 }
