@@ -148,6 +148,16 @@ if [ $have_mpi = yes ]; then
 		check_exit "$ranks ranks, spoiled" 1 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --spoil
 		check_says "say so" 'wrong answer: allreduce/exact/4096'
 	done
+	OMPI_MCA_hwloc_base_binding_policy=none check_exit "ranks that may run everywhere" 0 \
+		mpirun -n 2 vt-bench allreduce --runs=1 --max=4K
+	check "are said to share processors" grep -q '^# 2 ranks, .*shared by ranks' "$T/out"
+	check "so there is no ratio to the library's sum" sh -c "! grep -q /ratio '$T/out' && grep -q 'no ratio' '$T/out'"
+	if [ "$(nproc)" -gt 1 ]; then
+		OMPI_MCA_hwloc_base_binding_policy=core check_exit "ranks bound to cores" 0 \
+			mpirun -n 2 vt-bench allreduce --runs=1 --max=4K
+		check "have a ratio, and beside it how they are bound" \
+			grep -q '^allreduce/4096/ratio.*processors* a rank, its own' "$T/out"
+	fi
 	check_exit "an unmet figure under mpirun" 1 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K \
 	    --require='allreduce/exact/4096/time<=0'
 	check_exit "fewer microbatches than ranks" 2 mpirun -n 3 vt-bench allreduce --vectors=2

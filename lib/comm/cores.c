@@ -1,4 +1,5 @@
 /* A rank's share of the processors of its host. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,21 +50,65 @@ warn_bound(const struct place *place, int n)
 		    CPU_COUNT(&all));
 }
 
-int
-cores(struct comm *c)
+/* Every rank's place, the caller's to free; NULL after a message. */
+static struct place *
+places(struct comm *c)
 {
 	struct place mine, *all = xcalloc((size_t)c->size, sizeof(*all));
-	int n = 1;
 
 	memset(&mine, 0, sizeof(mine));
 	gethostname(mine.host, sizeof(mine.host) - 1);
 	if (sched_getaffinity(0, sizeof(mine.cpus), &mine.cpus) != 0)
 		CPU_SET(0, &mine.cpus);
-	if (comm_allgather(c, &mine, sizeof(mine), all) == 0) {
+	if (comm_allgather(c, &mine, sizeof(mine), all) == 0)
+		return all;
+	free(all);
+	return NULL;
+}
+
+int
+cores(struct comm *c)
+{
+	struct place *all = places(c);
+	int n = 1;
+
+	if (all != NULL) {
 		n = cores_share(all, c->size, c->rank);
 		if (c->rank == 0)
 			warn_bound(all, c->size);
 	}
 	free(all);
 	return n;
+}
+
+int
+cores_binding(struct comm *c, char *text, size_t size)
+{
+	struct place *all = places(c);
+	int least = CPU_SETSIZE, most = 0, shared = 0;
+
+	if (all == NULL)
+		return -1;
+	for (int r = 0; r < c->size; r++) {
+		int n = CPU_COUNT(&all[r].cpus);
+
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+		for (int q = 0; q < r; q++) {
+			cpu_set_t both;
+
+			CPU_AND(&both, &all[r].cpus, &all[q].cpus);
+			shared |= strcmp(all[r].host, all[q].host) == 0 &&
+			    CPU_COUNT(&both) > 0;
+		}
+	}
+	if (least == most)
+		snprintf(text, size, "%d processor%s a rank, %s", least,
+		    least > 1 ? "s" : "", shared ? "shared by ranks" :
+		    "its own");
+	else
+		snprintf(text, size, "%d to %d processors a rank, %s", least,
+		    most, shared ? "some shared by ranks" : "its own");
+	free(all);
+	return !shared;
 }

@@ -21,4 +21,12 @@ int cores(struct comm *c);
 /* cores_share(place, n, rank): the same for rank ${rank} of ${n}. */
 int cores_share(const struct place *place, int n, int rank);
 
+/*
+ * cores_binding(c, text, size): how the ranks are bound to processors, for
+ * people, into ${text}: "1 processor a rank, its own".  1 if no
+ * processor is shared by two ranks, 0 if one is, -1 after a message.  All ranks
+ * must call it.
+ */
+int cores_binding(struct comm *c, char *text, size_t size);
+
 #endif
