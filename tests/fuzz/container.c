@@ -1,0 +1,29 @@
+/* Containers of videos: the first byte chooses the format, the second the id
+ * of the stream, 255 for the first that transport streams have, 256. */
+#include <fcntl.h>
+
+#include "media/container.h"
+
+#include "fuzz.h"
+
+static const char *const format[] = { "asf", "avi", "flv", "gif", "h264", "ivf",
+	"matroska", "mjpeg", "mov", "mpeg", "mpegts", "mpegvideo", "mxf", "ogg",
+	"yuv4mpegpipe" };
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct container_report report;
+	int fd;
+
+	if (size < 3)
+		return 0;
+	fd = open(fuzz_file(data + 2, size - 2), O_RDONLY | O_CLOEXEC);
+	MUST(fd >= 0);
+	container_check(fd, (int64_t)size - 2, format[data[0] %
+	    (sizeof(format) / sizeof(format[0]))], data[1] == 255 ?
+	    256 : data[1], &report);
+	MUST((report.state == CONTAINER_WHOLE) == (report.text[0] == '\0'));
+	close(fd);
+	return 0;
+}
