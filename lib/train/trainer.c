@@ -94,13 +94,13 @@ next_microbatch(struct trainer *t, struct microbatch **mb)
 /* Forward: the loss into the microbatch's report, what backward needs. */
 static void
 run_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
-    void *g)
+    struct feed *f, void *g)
 {
-	struct feed f = { mb->pixels, mb->label, mb->clip, t->loading.seed };
 	double start = clock_seconds();
 
 	assert(mb->at.step == t->state.step);
-	net_forward(t->net, p, &f, g);
+	*f = (struct feed){ mb->pixels, mb->label, mb->clip, t->loading.seed };
+	net_forward(t->net, p, f, g);
 	t->work->report[mb->index] = report_of(t->work, p, mb);
 	t->work->time.forward += clock_seconds() - start;
 }
@@ -126,11 +126,12 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 	w->free = w->gradients;
 	for (int i = 0; i < count; i++) {
 		struct microbatch *mb = NULL;
+		struct feed f;		/* read by the backward pass, too */
 		int last = i == count - 1, n;
 		void *g = take_gradient(w);
 
 		if (status == 0 && (status = next_microbatch(t, &mb)) == 0)
-			run_forward(t, p, mb, g);
+			run_forward(t, p, mb, &f, g);
 		w->report[first + i].status = status;
 		w->report[first + i].wish = wishes(t);
 		start = clock_seconds();
