@@ -1,6 +1,7 @@
 /* JSON: a canonical writer of our own; jansson reads. */
 #include <assert.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 static void
@@ -125,12 +127,26 @@ out(const json_t *v)
 	return (const struct json *)v;
 }
 
+/*
+ * jansson tells want of memory from bad JSON in no reliable way, and a good
+ * checkpoint was set aside as damaged for it: allocations do not fail here
+ * either.
+ */
+static void
+use_xmalloc(void)
+{
+	json_set_alloc_funcs(xmalloc, free);
+}
+
 struct json *
 json_parse(const char *what, const char *text, size_t n)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	json_error_t error;
-	json_t *v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+	json_t *v;
 
+	pthread_once(&once, use_xmalloc);
+	v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
 	if (v == NULL)
 		return fail_null("%s: not valid JSON at line %d, column %d: %s",
 		    what, error.line, error.column, error.text);
