@@ -331,7 +331,8 @@ find_network(void)
 {
 	char *text = path_join(model, "network.net");
 
-	if (!file_is_dir(model)) {
+	/* A run is often called as its network is: the network is meant. */
+	if (!file_is_dir(model) || share_has("models", model, ".net")) {
 		free(text);
 		return share_find("models", model, ".net");
 	}

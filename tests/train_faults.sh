@@ -419,6 +419,9 @@ check_exit "the config of a run works from another directory" 0 sh -c "cd / && '
 check_same "and is that run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
 check_exit "a run is no network" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
 check_says "but it has one" "--model=$T/ref/network.net is the network of that run, --out=$T/ref resumes it"
+mkdir "$T/tsm_tiny"
+check_exit "a directory called as a network does not hide it" 0 \
+	sh -c "cd '$T' && vt-train -n -i train -m tsm_tiny --schedule s.tsv --device ref"
 train full --resume never --trace-samples "$T/trace.tsv" >/dev/null 2>&1
 if [ $mpi = yes ]; then
 	RUN="mpirun -np 2" train ranks --trace-samples "$T/ranks.tsv" >/dev/null 2>&1

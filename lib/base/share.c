@@ -30,16 +30,15 @@ add_names(struct buffer *names, const char *dir, const char *suffix)
 		free(entry);
 }
 
-char *
-share_find(const char *folder, const char *name, const char *suffix)
+/* The file, or NULL with the ${names} there are. */
+static char *
+look(const char *folder, const char *name, const char *suffix,
+    struct buffer *names)
 {
 	const char *env = getenv("VT_SHARE_DIR");
 	char exe[PATH_MAX], *dir[4] = { 0 }, *found = NULL;
-	struct buffer names = { 0 };
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
-	if (strchr(name, '/') != NULL || text_ends(name, suffix))
-		return xstrdup(name);
 	exe[n > 0 ? n : 0] = '\0';
 	exe[path_base(exe) - exe] = '\0';
 	if (env != NULL)
@@ -60,14 +59,39 @@ share_find(const char *folder, const char *name, const char *suffix)
 			found = path;
 		else
 			free(path);
-		if (found == NULL && names.n == 0)
-			add_names(&names, dir[i], suffix);
+		if (found == NULL && names->n == 0)
+			add_names(names, dir[i], suffix);
 	}
+	for (int i = 0; i < 4; i++)
+		free(dir[i]);
+	return found;
+}
+
+int
+share_has(const char *folder, const char *name, const char *suffix)
+{
+	struct buffer names = { 0 };
+	char *found = strchr(name, '/') != NULL ? NULL :
+	    look(folder, name, suffix, &names);
+	int has = found != NULL;
+
+	buffer_free(&names);
+	free(found);
+	return has;
+}
+
+char *
+share_find(const char *folder, const char *name, const char *suffix)
+{
+	struct buffer names = { 0 };
+	char *found;
+
+	if (strchr(name, '/') != NULL || text_ends(name, suffix))
+		return xstrdup(name);
+	found = look(folder, name, suffix, &names);
 	if (found == NULL)
 		fail("no %s in %s (there are: %s; a path may be given too)",
 		    text_quote(name), folder, names.n > 0 ? names.data : "none");
-	for (int i = 0; i < 4; i++)
-		free(dir[i]);
 	buffer_free(&names);
 	return found;
 }

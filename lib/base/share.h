@@ -12,4 +12,8 @@
  */
 char *share_find(const char *folder, const char *name, const char *suffix);
 
+/* share_has(folder, name, suffix): 1 if ${name}, without a '/', is among what
+ * comes with vt; no message. */
+int share_has(const char *folder, const char *name, const char *suffix);
+
 #endif
