@@ -4,14 +4,8 @@
 # tests/run: weight 40
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-MAKESET=$BUILD/tests/tools/makeset
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-mpi=yes
-command -v mpirun >/dev/null || mpi=no
-vt-train --version | grep -q '^Built with:.*Open MPI' || mpi=no
+mpi=no
+! have_mpi || mpi=yes
 
 # The second differs from the first in its videos only, the third in a label.
 "$MAKESET" "$T/train" 24 8 40 32 1 && "$MAKESET" "$T/videos" 24 8 40 32 2 &&

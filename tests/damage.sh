@@ -10,7 +10,7 @@
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-vt-extract --version | grep -q '^Built with:.*FFmpeg' || skip_all "no FFmpeg in this build"
+built FFmpeg || skip_all "no FFmpeg in this build"
 
 steps=${DAMAGE_STEPS:-4} every=${DAMAGE_EVERY:-13} seed=${DAMAGE_SEED:-7}
 D=$BUILD/tests/tools/damage

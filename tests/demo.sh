@@ -6,7 +6,7 @@ cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 root=$PWD
 for part in FFmpeg oneDNN; do
-	vt-train --version | grep -q "^Built with:.*$part" || skip_all "built without $part"
+	built "$part" || skip_all "built without $part"
 done
 "$BUILD/motions" "$T/made" 5 1 1 || skip_all "no videos"
 mkdir "$T/my videos" && mv "$T/made/train/pan_left" "$T/made/train/zoom_in" "$T/my videos"

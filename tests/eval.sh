@@ -5,18 +5,11 @@
 # tests/run: weight 30
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-MAKESET=$BUILD/tests/tools/makeset
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-mpi=yes
-command -v mpirun >/dev/null || mpi=no
-vt-eval --version | grep -q '^Built with:.*Open MPI' || mpi=no
-cpu=yes
-! vt-eval --version | grep -q '^Built without:.*oneDNN' || cpu=no
-cairo=yes
-vt-eval --version | grep -q '^Built with:.*cairo' || cairo=no
+mpi=no
+! have_mpi || mpi=yes
+cpu=no cairo=no
+! built oneDNN || cpu=yes
+! built cairo || cairo=yes
 
 # 22 samples of 8 classes: neither ranks nor microbatches divide them.
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 22 8 40 32 2 || skip_all "no test set"

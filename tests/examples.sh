@@ -4,8 +4,6 @@
 # tests/run: weight 20
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 examples=$PWD/share/examples
 unset MAKEFLAGS MFLAGS MAKELEVEL
 

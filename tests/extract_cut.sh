@@ -4,7 +4,7 @@
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-vt-extract --version | grep -q '^Built with:.*FFmpeg' || skip_all "no FFmpeg in this build"
+built FFmpeg || skip_all "no FFmpeg in this build"
 
 V=$T/v
 mkdir -p "$V" "$T/cut"

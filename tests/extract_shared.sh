@@ -6,7 +6,7 @@ cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 C=$SHARED/data/clips
 [ -r "$C/MANIFEST.tsv" ] || skip_all "no $C/MANIFEST.tsv"
-vt-extract --version | grep -q '^Built with:.*FFmpeg' || skip_all "no FFmpeg in this build"
+built FFmpeg || skip_all "no FFmpeg in this build"
 
 # The rule, from the columns of the manifest: no codec or no frames decoded
 # means refused; a note of decoder errors or of a cut means damaged; all else

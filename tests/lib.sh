@@ -12,8 +12,22 @@ ASAN_OPTIONS=${ASAN_OPTIONS-fast_unwind_on_malloc=0}
 LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 TSAN_OPTIONS=${TSAN_OPTIONS-suppressions=$PWD/tests/tsan.supp}
 export ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS
+# Open MPI as root, with more ranks than processors, and none of them bound.
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+# Makes packed sets of made-up clips, as its source says.
+MAKESET=$BUILD/tests/tools/makeset
 n_tests=0
 
+# built PART: this build has it
+built() {
+	vt-train --version | grep -q "^Built with:.*$1"
+}
+have_mpi() {
+	built 'Open MPI' && command -v mpirun >/dev/null
+}
 ok() {
 	n_tests=$((n_tests + 1))
 	echo "ok $n_tests - $*"

@@ -4,11 +4,6 @@
 # tests/run: weight 10
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-MAKESET=$BUILD/tests/tools/makeset
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
 "$MAKESET" "$T/train" 32 5 128 112 1 && "$MAKESET" "$T/val" 24 5 128 112 2 || skip_all "no test set"
 
 # Much memory, little work.
@@ -45,7 +40,7 @@ bytes() {
 	awk '/^# memory of rank 0 / { print $6 * ($7 == "GiB" ? 1024 : 1) * 1048576 }' "$T/plan"
 }
 for device in ref cpu; do
-	if [ $device = cpu ] && vt-train --version | grep -q '^Built without:.*oneDNN'; then
+	if [ $device = cpu ] && ! built oneDNN; then
 		skip "cpu: memory" "built without oneDNN"
 		continue
 	fi
@@ -56,7 +51,7 @@ for device in ref cpu; do
 	for np in 1 2; do
 		launch=
 		[ $np = 1 ] || launch="mpirun -np $np"
-		if [ $np != 1 ] && { ! command -v mpirun >/dev/null || ! vt-train --version | grep -q '^Built with:.*Open MPI'; }; then
+		if [ $np != 1 ] && ! have_mpi; then
 			skip "$device: memory, $np ranks" "no mpirun, or built without MPI"
 			continue
 		fi

@@ -196,7 +196,7 @@ for c in schedule eval; do
 done
 check_exit "an instruction set that is none" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
 check_says "is told" 'warning: VT_ISA=avx9: no such instruction set'
-if vt-train --version | grep -q '^Built with:.*oneDNN'; then
+if built oneDNN; then
 	check "--version -v names oneDNN's" sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
 		vt-eval --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)"'
 fi

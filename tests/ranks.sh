@@ -5,13 +5,7 @@
 # tests/run: weight 40
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-MAKESET=$BUILD/tests/tools/makeset
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-command -v mpirun >/dev/null || skip_all "no mpirun"
-vt-train --version | grep -q '^Built with:.*Open MPI' || skip_all "built without MPI"
+have_mpi || skip_all "no MPI"
 
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
 cat >"$T/net.net" <<'NET'

@@ -172,7 +172,7 @@ check_same "so do the clips: all epochs, and less than a batch more" 1 \
 # ---- pictures ----
 
 cycles=$tables/k400_tsm_r50_8f_multigrid.tsv
-if vt-schedule --version | grep -q '^Built with:.*cairo'; then
+if built cairo; then
 	for kind in png:89504e47 svg:3c3f786d pdf:25504446; do
 		k=${kind%:*}
 		check_exit "a picture of a table as $k" 0 vt-schedule --plot="$T/a.$k" "$cycles"

@@ -4,14 +4,8 @@
 # tests/run: weight 100
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-MAKESET=$BUILD/tests/tools/makeset
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-mpi=yes
-command -v mpirun >/dev/null || mpi=no
-vt-train --version | grep -q '^Built with:.*Open MPI' || mpi=no
+mpi=no
+! have_mpi || mpi=yes
 
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
 
@@ -90,7 +84,7 @@ check "another seed gives other weights" sh -c "
 	! cmp -s '$T/ref/final.safetensors' '$T/seed/final.safetensors'"
 
 for device in ref cpu; do
-	if [ $device = cpu ] && vt-train --version | grep -q '^Built without:.*oneDNN'; then
+	if [ $device = cpu ] && ! built oneDNN; then
 		skip "cpu: the same weights" "built without oneDNN"
 		continue
 	fi

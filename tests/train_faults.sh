@@ -7,14 +7,8 @@ cd "${0%/*}/.." || exit 2
 # Leaks cannot be looked for under strace, nor is a library of ours theirs.
 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 export ASAN_OPTIONS
-MAKESET=$BUILD/tests/tools/makeset
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-mpi=yes
-command -v mpirun >/dev/null || mpi=no
-vt-train --version | grep -q '^Built with:.*Open MPI' || mpi=no
+mpi=no
+! have_mpi || mpi=yes
 trace=yes
 strace -o /dev/null true 2>/dev/null || trace=no
 
