@@ -21,7 +21,7 @@
 #include "train/agree.h"
 #include "train/best.h"
 #include "train/memory.h"
-#include "train/papers.h"
+#include "train/record.h"
 #include "train/resume.h"
 #include "train/room.h"
 #include "train/status.h"
@@ -693,12 +693,12 @@ kept_settings(void)
 
 /* What the run was started with, beside its checkpoints; rank 0 only. */
 static int
-write_papers(struct session *s)
+write_record(struct session *s)
 {
 	char *settings = kept_settings();
 	const char *library = s->backend->library != NULL ?
 	    s->backend->library() : s->backend->name;
-	struct papers p = { .settings = settings,
+	struct record p = { .settings = settings,
 		.schedule = s->schedule_text, .network = s->network_text,
 		.classes = s->classes, .build = s->build,
 		.isa = isa_name(isa_best()), .dataset = s->dataset,
@@ -715,7 +715,7 @@ write_papers(struct session *s)
 	    s->t.state.step).cell != NULL)
 		bad = rundir_unfinish(&s->run);
 	if (!bad)
-		bad = papers_write(&s->run, &p);
+		bad = record_write(&s->run, &p);
 	if (!bad)
 		on_exit(end_log, s);
 	room_check(s->net, out, (int)keep, val != NULL && keep_best < 2, NULL);
@@ -777,7 +777,7 @@ train(struct session *s)
 	if ((s->t.loading.trace = open_trace(s)) == NULL && trace != NULL)
 		status = EXIT_FAILED;
 	if (s->comm->rank == 0 && status == 0)
-		status = write_papers(s);
+		status = write_record(s);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?

@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/version.h"
-#include "train/papers.h"
+#include "train/record.h"
 
 static void
-put_versions(struct json_writer *w, const struct papers *p,
+put_versions(struct json_writer *w, const struct record *p,
     const struct utsname *u)
 {
 	json_open(w, "versions", '{');
@@ -23,7 +23,7 @@ put_versions(struct json_writer *w, const struct papers *p,
 }
 
 static void
-log_start(struct rundir *r, const struct papers *p)
+log_start(struct rundir *r, const struct record *p)
 {
 	struct json_writer w = { 0 };
 	struct utsname u = { 0 };
@@ -56,7 +56,7 @@ log_start(struct rundir *r, const struct papers *p)
 }
 
 int
-papers_write(struct rundir *r, const struct papers *p)
+record_write(struct rundir *r, const struct record *p)
 {
 	const struct { const char *name, *text; } file[] = {
 		{ "config", p->settings }, { "schedule.tsv", p->schedule },

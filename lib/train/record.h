@@ -1,10 +1,10 @@
-#ifndef TRAIN_PAPERS_H
-#define TRAIN_PAPERS_H
+#ifndef TRAIN_RECORD_H
+#define TRAIN_RECORD_H
 
 #include "train/rundir.h"
 
 /* What a run was started with, as it is kept beside its checkpoints. */
-struct papers {
+struct record {
 	/* The texts of config, schedule.tsv, network.net and classes.txt. */
 	const char *settings, *schedule, *network, *classes;
 	/* For the log. */
@@ -19,9 +19,9 @@ struct papers {
 };
 
 /*
- * papers_write(r, p): write those files into ${r}, begin its log anew or cut
+ * record_write(r, p): write those files into ${r}, begin its log anew or cut
  * it back to ${p}->step, and add the "start" line.  -1 after a message.
  */
-int papers_write(struct rundir *r, const struct papers *p);
+int record_write(struct rundir *r, const struct record *p);
 
 #endif
