@@ -375,9 +375,9 @@ job_free(struct job *j)
 	commit_drop(j->out);
 	commit_drop(j->report);
 	class_list_free(&j->classes);
+	extract_keys_free(j->key, j->list.n);
 	list_free(&j->list);
 	free(j->label);
-	extract_keys_free(j->key, j->list.n);
 }
 
 int

@@ -175,7 +175,9 @@ make(struct file *f, int steps, int every, int seed)
 		for (int k = 0; k < 3; k++)
 			bad |= damage(f, "", at, length[k]);
 	}
-	return bad | damage_packets(f, every, seed);
+	bad |= damage_packets(f, every, seed);
+	buffer_free(&f->bytes);
+	return bad;
 }
 
 /* ---- counting ---- */

@@ -41,7 +41,8 @@ end_group(struct ff_poc *o)
 {
 	int least = 0;
 
-	qsort(o->number, o->n, sizeof(*o->number), by_number);
+	if (o->n > 0)
+		qsort(o->number, o->n, sizeof(*o->number), by_number);
 	for (size_t i = 1; i < o->n; i++) {
 		int d = o->number[i] - o->number[i - 1];
 
