@@ -7,11 +7,7 @@ case $SHARED in /*) ;; *) SHARED=$PWD/$SHARED ;; esac
 PATH="$BUILD:$PATH"
 VT_SHARE_DIR=$PWD/share
 export PATH VT_SHARE_DIR
-# For builds with sanitizers; others do not look at these.
-ASAN_OPTIONS=${ASAN_OPTIONS-fast_unwind_on_malloc=0}
-LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
-TSAN_OPTIONS=${TSAN_OPTIONS-suppressions=$PWD/tests/tsan.supp}
-export ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS
+. tests/sanitizers
 # Open MPI as root, with more ranks than processors, and none of them bound.
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
