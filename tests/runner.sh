@@ -3,7 +3,7 @@
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 mkdir "$T/tests"
-cp tests/run "$T/tests"
+cp tests/run tests/sanitizers "$T/tests"
 
 # test_is NAME LINE...: a test that prints these lines and ends well
 test_is() {
