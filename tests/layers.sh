@@ -33,7 +33,7 @@ cairo.*          lib/draw/cairo/
 fontconfig/.*    lib/draw/cairo/font.c
 xxhash\.h        lib/base/hash.c
 jansson\.h       lib/base/json.c
-getopt\.h        lib/base/options.c
+getopt\.h        lib/base/option_
 oneapi/dnnl.*    lib/backend/cpu/dnnl.c
 cu.*|.*cuda.*    lib/backend/cuda/
 mpi\.h           lib/comm/mpi/

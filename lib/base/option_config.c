@@ -1,0 +1,159 @@
+/* Settings as a file: long-option = value. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/file.h"
+#include "base/option_table.h"
+#include "base/text.h"
+
+/*
+ * Take the quotes off the value at ${s}, which begins behind the first one: \"
+ * and \\ stand for a quote and a backslash, \n and \r for ends of lines.
+ * Return what follows the closing quote, NULL if there is none.
+ */
+static char *
+unquote(char *s)
+{
+	char *to = s;
+
+	for (; *s != '"'; s++) {
+		if (*s == '\\' && s[1] != '\0' && strchr("\"\\nr", s[1]) != NULL)
+			*to++ = *++s == 'n' ? '\n' : *s == 'r' ? '\r' : *s;
+		else if (*s != '\0')
+			*to++ = *s;
+		else
+			return NULL;
+	}
+	*to = '\0';
+	return s + 1;
+}
+
+/* One line of a configuration file: name = value. */
+static void
+config_line(struct option_table *t, const char *path, int number, char *line)
+{
+	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
+	int i;
+
+	name += strspn(name, " \t");
+	if (*name == '\0' || *name == '#')
+		return;
+	if (equals == NULL)
+		options_wrong("%s:%d: %s (wanted long-option = value)", path,
+		    number, text_quote(line));
+	for (end = equals; end > name && isblank((unsigned char)end[-1]);)
+		end--;
+	*end = '\0';
+	value = equals + 1 + strspn(equals + 1, " \t");
+	if (*value == '"') {
+		end = unquote(++value);
+		if (end == NULL)
+			options_wrong("%s:%d: no closing quote", path, number);
+		end += strspn(end, " \t");
+		if (*end != '\0' && *end != '#')
+			options_wrong("%s:%d: %s after the closing quote (wanted a "
+			    "comment; a quote in a value is \\\")", path, number,
+			    text_quote(end));
+	} else {
+		/* A comment may follow, after a blank. */
+		for (end = value; *end != '\0'; end++)
+			if (*end == '#' && isblank((unsigned char)end[-1]))
+				break;
+		while (end > value && isblank((unsigned char)end[-1]))
+			end--;
+		*end = '\0';
+	}
+	if ((i = option_named(t, name)) < 0 || !option_is_setting(t, i))
+		options_wrong("%s:%d: no option %s%s", path, number,
+		    text_quote(name), option_meant(t, name, ""));
+	from = xprintf("%s:%d: %s", path, number, name);
+	option_set(t, i, from, value, OPTION_FILE);
+	free(from);
+}
+
+void
+option_read_config(struct option_table *t, const char *path)
+{
+	struct buffer b = { 0 };
+	char *line, *next;
+	int number = 0;
+
+	if (file_read_text(path, &b) != 0)
+		exit(EXIT_USAGE);
+	for (line = b.data; *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next == '\n')
+			*next++ = '\0';
+		number++;
+		if (text_chomp(line) != 0)
+			options_wrong("%s:%d: a carriage return within the line",
+			    path, number);
+		config_line(t, path, number, line);
+	}
+}
+
+/* Quoted where something would be lost otherwise; unquote reads it back. */
+static void
+print_text(struct buffer *b, const char *s)
+{
+	if (strpbrk(s, " \t\r\n#\"") == NULL) {
+		buffer_text(b, s);
+		return;
+	}
+	buffer_text(b, "\"");
+	for (; *s != '\0'; s++)
+		if (*s == '\n')
+			buffer_text(b, "\\n");
+		else if (*s == '\r')
+			buffer_text(b, "\\r");
+		else
+			buffer_printf(b, "%s%c", *s == '"' || *s == '\\' ?
+			    "\\" : "", *s);
+	buffer_text(b, "\"");
+}
+
+static void
+print_setting(const struct option_table *t, struct buffer *b, int i,
+    int with_origin)
+{
+	static const char *const names[] = { "default", "file", "environment",
+		"command line" };
+	const struct option_row *r = t->row[i];
+	const struct option_list *l = r->to;
+	const char *text = r->kind == OPTION_TEXT ? *(const char **)r->to : "";
+	const char *hash = text == NULL || (r->kind == OPTION_LIST && l->n == 0) ?
+	    "# " : "";			/* unset: shown, but not set on reading */
+	size_t n = r->kind == OPTION_LIST && l->n > 0 ? l->n : 1;
+
+	for (size_t k = 0; k < n; k++) {
+		buffer_printf(b, "%s%s = ", hash, r->name);
+		if (r->kind == OPTION_LIST && l->n > 0)
+			print_text(b, l->item[k]);
+		else if (r->kind == OPTION_TEXT && text != NULL)
+			print_text(b, text);
+		else
+			option_print(b, r);
+		if (with_origin)
+			buffer_printf(b, "\t# %s", names[t->origin[i]]);
+		buffer_text(b, "\n");
+	}
+}
+
+char *
+option_config(const struct option_table *t, const char *except,
+    int with_origin)
+{
+	struct buffer b = { 0 };
+	char name[80];
+
+	buffer_add(&b, "", 0);
+	for (int i = 0; i < t->rows; i++) {
+		snprintf(name, sizeof(name), " %s ", t->row[i]->name);
+		if (option_is_setting(t, i) && strstr(except, name) == NULL)
+			print_setting(t, &b, i, with_origin);
+	}
+	return b.data;
+}

@@ -1,0 +1,96 @@
+/* What a command says of itself: help, version, and its table for the shells. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/option_table.h"
+#include "base/version.h"
+
+static void
+help_row(const struct option_table *t, const struct option_row *r)
+{
+	char left[80];
+	const char *no = t->on[option_named(t, r->name)] ? "[no-]" : "";
+	int n = r->letter != 0 ? snprintf(left, sizeof(left), "  -%c, --%s%s",
+	    r->letter, no, r->name) : snprintf(left, sizeof(left),
+	    "      --%s%s", no, r->name);
+
+	if (r->arg != NULL)
+		n += snprintf(left + n, sizeof(left) - (size_t)n,
+		    r->optional ? "[=%s]" : "=%s", r->arg);
+	if (n > 27)
+		printf("%s\n%-28s%s\n", left, "", r->help);
+	else
+		printf("%-28s%s\n", left, r->help);
+}
+
+void
+option_print_help(const struct option_table *t)
+{
+	printf("usage: %s %s\n%s\n", program_name(), t->command->usage,
+	    t->command->summary);
+	for (const struct option_row *r = t->command->rows; r->name; r++) {
+		if (r->to == NULL)
+			printf("\n%s:\n", r->name);
+		else if (r->help != NULL)
+			help_row(t, r);
+	}
+	for (int i = t->own; i < t->rows; i++)
+		if (t->row[i]->help != NULL)
+			help_row(t, t->row[i]);
+	printf("\nExample:\n  %s\nThe manual is %s(1); vt(7) shows the whole "
+	    "pipeline.\n", t->command->example, program_name());
+}
+
+void
+option_print_version(const struct option_table *t, int verbose)
+{
+	printf("%s (vt) %s\n", program_name(), VT_VERSION);
+	printf("Copyright (c) 2026 the vt authors.  BSD 2-clause licence.\n");
+	printf("Built with: %s\n", VT_FEATURES);
+	if (*VT_MISSING != '\0')
+		printf("Built without: %s\n", VT_MISSING);
+	if (verbose && t->command->versions != NULL)
+		t->command->versions(stdout);
+}
+
+/* What completes it: values between bars, or a kind of thing, or "-". */
+static const char *
+completed_by(const struct option_row *r)
+{
+	if (r->choices != NULL)
+		return r->choices;
+	if (r->arg != NULL && (strcmp(r->arg, "FILE") == 0 ||
+	    strcmp(r->arg, "DIR") == 0 || strcmp(r->arg, "NET") == 0))
+		return r->arg;
+	return "-";
+}
+
+void
+option_print_spec(const struct option_table *t)
+{
+	for (int i = 0; i < t->rows; i++) {
+		const struct option_row *r = t->row[i];
+
+		if (r->help == NULL)
+			continue;
+		printf("%c\t%s\t%s\t%s\t%s\t%s\t%s\n",
+		    r->letter ? r->letter : '-', r->name,
+		    option_takes(r) == no_argument ? "none" :
+		    r->optional ? "optional" : "required",
+		    r->arg ? r->arg : "-", completed_by(r),
+		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
+		    "many" : "once", r->help);
+		if (t->on[i])
+			printf("-\tno-%s\tnone\t-\t-\tonce\tturn off --%s\n",
+			    r->name, r->name);
+	}
+	for (const char *s = t->command->operands; s != NULL && *s != '\0';) {
+		int n = (int)strcspn(s, " ");
+
+		printf("-\t-\toperand\t-\t%.*s\t%s\t-\n", n, s,
+		    s[n] == '\0' ? "many" : "once");
+		s += n + (s[n] == ' ');
+	}
+}

@@ -1,0 +1,218 @@
+/* The values of options: read from text, and written as text again. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/option_table.h"
+#include "base/text.h"
+
+/* A number with a unit: K, M, G, T are powers of 1024. */
+static int
+parse_size(const char *s, double min, double max, int64_t *to)
+{
+	static const char units[] = "KMGT";
+	char digits[32];
+	size_t n = strspn(s, "0123456789");
+	int64_t v, scale = 1;
+
+	if (n == 0 || n >= sizeof(digits))
+		return -1;
+	memcpy(digits, s, n);
+	digits[n] = '\0';
+	if (text_int(digits, 0, INT64_MAX, &v) != 0)
+		return -1;
+	if (s[n] != '\0') {
+		const char *u = strchr(units, s[n]);
+
+		if (u == NULL || s[n + 1] != '\0')
+			return -1;
+		scale = (int64_t)1 << 10 * (u - units + 1);
+	}
+	if (v > INT64_MAX / scale || (double)(v * scale) < min ||
+	    (double)(v * scale) > max)
+		return -1;
+	*to = v * scale;
+	return 0;
+}
+
+static int
+parse_time(const char *s, double min, double max, double *to)
+{
+	static const double scale[] = { 1, 60, 3600, 86400 };
+	char number[64];
+	size_t n = strlen(s);
+	const char *u = n > 0 ? strchr("smhd", s[n - 1]) : NULL;
+	double v;
+
+	if (n == 0 || n >= sizeof(number))
+		return -1;
+	memcpy(number, s, n + 1);
+	if (u != NULL)
+		number[n - 1] = '\0';
+	if (text_real(number, 0, 1e12, &v) != 0)
+		return -1;
+	v *= u != NULL ? scale[u - "smhd"] : 1;
+	if (v < min || v > max)
+		return -1;
+	*to = v;
+	return 0;
+}
+
+/* The index of ${value} in "a|b|c", or -1. */
+static int
+choice(const char *choices, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (int i = 0; *choices != '\0'; i++) {
+		size_t m = strcspn(choices, "|");
+
+		if (m == n && memcmp(choices, value, n) == 0)
+			return i;
+		choices += m + (choices[m] == '|');
+	}
+	return -1;
+}
+
+/* The text of choice ${i} into ${buf}. */
+static const char *
+choice_text(const char *choices, int i, char buf[64])
+{
+	for (; i > 0; i--)
+		choices += strcspn(choices, "|") + 1;
+	snprintf(buf, 64, "%.*s", (int)strcspn(choices, "|"), choices);
+	return buf;
+}
+
+static _Noreturn void
+bad_value(const struct option_row *r, const char *from, const char *value)
+{
+	char range[128] = "";
+	double max = r->max;
+
+	if (r->min != 0 || max != 0)
+		snprintf(range, sizeof(range), " from %.10g to %.10g", r->min,
+		    max);
+	switch (r->kind) {
+	case OPTION_CHOICE:
+		options_wrong("%s: %s (wanted one of %s)", from,
+		    text_quote(value), r->choices);
+	case OPTION_FLAG:
+		options_wrong("%s: %s (wanted yes or no)", from,
+		    text_quote(value));
+	case OPTION_SIZE:
+		options_wrong("%s: %s (wanted bytes%s, with K, M, G or T for "
+		    "powers of 1024)", from, text_quote(value), range);
+	case OPTION_TIME:
+		options_wrong("%s: %s (wanted a time%s, such as 30s, 10m or "
+		    "2h)", from, text_quote(value), range);
+	case OPTION_INT:
+		options_wrong("%s: %s (wanted an integer%s)", from,
+		    text_quote(value), range);
+	default:
+		options_wrong("%s: %s (wanted a number%s)", from,
+		    text_quote(value), range);
+	}
+}
+
+static int
+yes_or_no(const char *value)
+{
+	static const char *const words[] = { "no", "yes", "0", "1", "false",
+		"true", "off", "on" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(value, words[i]) == 0)
+			return (int)(i % 2);
+	return -1;
+}
+
+void
+option_set(struct option_table *t, int i, const char *from,
+    const char *value, enum option_origin o)
+{
+	const struct option_row *r = t->row[i];
+	double min = r->min, max = r->max;
+	int64_t n;
+	int bad = 0, k;
+
+	if (min == 0 && max == 0)
+		max = r->kind == OPTION_INT ? INT32_MAX : 9e18;
+	switch (r->kind) {
+	case OPTION_FLAG:
+		bad = (k = yes_or_no(value)) < 0;
+		if (!bad)
+			*(int *)r->to = k;
+		break;
+	case OPTION_COUNT:
+		if (o == OPTION_COMMAND) {
+			++*(int *)r->to;
+		} else {
+			bad = text_int(value, 0, 9, &n) != 0;
+			if (!bad)
+				*(int *)r->to = (int)n;
+		}
+		break;
+	case OPTION_INT:
+		bad = text_int(value, (int64_t)min, (int64_t)max, r->to) != 0;
+		break;
+	case OPTION_SIZE:
+		bad = parse_size(value, min, max, r->to) != 0;
+		break;
+	case OPTION_TIME:
+		bad = parse_time(value, min, max, r->to) != 0;
+		break;
+	case OPTION_REAL:
+		bad = text_real(value, min, max, r->to) != 0;
+		break;
+	case OPTION_TEXT:
+		*(const char **)r->to = value;
+		break;
+	case OPTION_CHOICE:
+		bad = (k = choice(r->choices, value)) < 0;
+		if (!bad)
+			*(int *)r->to = k;
+		break;
+	case OPTION_LIST: {
+		struct option_list *l = r->to;
+
+		if (t->origin[i] != o)
+			l->n = 0;
+		l->item = array_room(l->item, l->n, &l->cap, sizeof(*l->item));
+		l->item[l->n++] = value;
+		break;
+	}
+	}
+	if (bad)
+		bad_value(r, from, value);
+	t->origin[i] = o;
+}
+
+void
+option_print(struct buffer *b, const struct option_row *r)
+{
+	char text[64];
+
+	switch (r->kind) {
+	case OPTION_FLAG:
+		buffer_text(b, *(int *)r->to ? "yes" : "no");
+		break;
+	case OPTION_COUNT:
+		buffer_printf(b, "%d", *(int *)r->to);
+		break;
+	case OPTION_INT:
+	case OPTION_SIZE:
+		buffer_printf(b, "%lld", (long long)*(int64_t *)r->to);
+		break;
+	case OPTION_TIME:
+	case OPTION_REAL:
+		buffer_text(b, text_real_write(text, *(double *)r->to));
+		break;
+	case OPTION_CHOICE:
+		buffer_text(b, choice_text(r->choices, *(int *)r->to, text));
+		break;
+	default:
+		break;
+	}
+}
