@@ -1,7 +1,10 @@
 #ifndef GRAPH_READER_H
 #define GRAPH_READER_H
 
-/* What the parts of the reader of .net files share: read.c, build.c. */
+/*
+ * What the parts of the reader of .net files share: read.c (lines), block.c,
+ * build.c (operators), attribute.c.
+ */
 
 #include "base/names.h"
 #include "graph/graph.h"
@@ -9,7 +12,13 @@
 #define WORDS 24		/* attributes on a line */
 #define LINE 1024		/* bytes in a line, with its blocks' $keys filled in */
 
-struct block;
+/* The lines between "def" and "end", in the text, and the $keys in them. */
+struct block {
+	const char **line;
+	size_t lines, cap;
+	int keys;
+	struct { const char *text; size_t n; } key[WORDS];
+};
 
 struct reader {
 	struct graph *g;
@@ -22,7 +31,7 @@ struct reader {
 	int *channels;			/* of each op's output */
 	size_t op_cap, param_cap, channel_cap;
 
-	/* read.c */
+	/* block.c */
 	struct names *block_names;
 	struct block *block;		/* by the numbers of their names */
 	size_t block_cap;
@@ -37,11 +46,45 @@ struct words {
 	char text[LINE];
 };
 
+/* reader_type(name): the kind of operator called so, or -1. */
+int reader_type(const char *name);
+
+/*
+ * reader_line(r, line, depth):
+ * Take one line, of the file or, ${depth} blocks deep, of a block; -1 after a
+ * message.
+ */
+int reader_line(struct reader *r, const char *line, int depth);
+
 /* reader_op(r, kind, w): the line is an operator: append it; -1 after a
  * message. */
 int reader_op(struct reader *r, enum op_kind kind, const struct words *w);
 
 /* reader_finish(r): the whole must be a network; append its loss. */
 int reader_finish(struct reader *r);
+
+/*
+ * attribute_set(r, op, w, i, padded):
+ * Set attribute ${i} of ${w}, which ${op} has; *${padded} becomes 1 if it is
+ * the padding.  -1 after a message.
+ */
+int attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
+    int *padded);
+
+/*
+ * block_begin(r, name): "def NAME": what follows up to "end" is a block; NULL
+ * after a message.  block_line(r, b, line): one line of it, without its
+ * comment, since a '$' in that asks for nothing; the text must stay.
+ */
+struct block *block_begin(struct reader *r, char *name);
+int block_line(struct reader *r, struct block *b, char *line);
+const char *block_name(const struct reader *r, const struct block *b);
+
+/* block_expand(r, b, w, depth): the line ${w} uses the block: take its lines. */
+int block_expand(struct reader *r, const struct block *b, const struct words *w,
+    int depth);
+
+/* block_free(r): all blocks and their names. */
+void block_free(struct reader *r);
 
 #endif

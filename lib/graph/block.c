@@ -1,0 +1,149 @@
+/*
+ * Blocks of .net files: lines between "def block" and "end", whose $keys are
+ * filled in where the block is used, as text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "graph/reader.h"
+
+#define EXPANDED (16u << 20)	/* bytes that blocks may expand to */
+
+/* The length of the key at ${s}, after its '$'. */
+static size_t
+key_length(const char *s)
+{
+	return strspn(s, "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+static int
+block_has(const struct block *b, const char *key, size_t n)
+{
+	for (int i = 0; i < b->keys; i++)
+		if (b->key[i].n == n && memcmp(b->key[i].text, key, n) == 0)
+			return 1;
+	return 0;
+}
+
+struct block *
+block_begin(struct reader *r, char *name)
+{
+	size_t n = strcspn(name, " \t#");
+	long i;
+
+	if (n == 0)
+		return fail_null("%s:%d: def has no name", r->path, r->line);
+	name[n] = '\0';
+	if (reader_type(name) >= 0 || (i = names_add(r->block_names, name)) < 0)
+		return fail_null("%s:%d: there is a block or operator %s already",
+		    r->path, r->line, name);
+	r->block = array_room(r->block, (size_t)i, &r->block_cap,
+	    sizeof(*r->block));
+	r->block[i] = (struct block){ 0 };
+	return &r->block[i];
+}
+
+const char *
+block_name(const struct reader *r, const struct block *b)
+{
+	return names_text(r->block_names, (size_t)(b - r->block));
+}
+
+int
+block_line(struct reader *r, struct block *b, char *line)
+{
+	line[strcspn(line, "#")] = '\0';
+	if (line[strspn(line, " \t")] == '\0')
+		return 0;
+	for (const char *s = line; (s = strchr(s, '$')) != NULL;) {
+		size_t n = key_length(++s);
+
+		if ((n == 4 && memcmp(s, "name", 4) == 0) || block_has(b, s, n))
+			continue;
+		if (b->keys == WORDS)
+			return fail("%s:%d: more than %d different $keys in a "
+			    "block", r->path, r->line, WORDS);
+		b->key[b->keys].text = s;
+		b->key[b->keys++].n = n;
+	}
+	b->line = array_room(b->line, b->lines, &b->cap, sizeof(*b->line));
+	b->line[b->lines++] = line;
+	return 0;
+}
+
+/* Fill in $name and the $keys of one line of a block. */
+static int
+fill(struct reader *r, const char *line, const struct words *w, char out[LINE])
+{
+	size_t o = 0;
+
+	while (*line != '\0') {
+		const char *value = NULL;
+		size_t n;
+
+		if (*line != '$') {
+			if (o + 1 >= LINE)
+				goto too_long;
+			out[o++] = *line++;
+			continue;
+		}
+		n = key_length(line + 1);
+		if (n == 4 && strncmp(line + 1, "name", 4) == 0)
+			value = w->name;
+		for (int i = 0; i < w->n && value == NULL; i++)
+			if (strlen(w->key[i]) == n &&
+			    strncmp(w->key[i], line + 1, n) == 0)
+				value = w->value[i];
+		if (value == NULL)
+			return fail("%s:%d: %s %s: no value for $%.*s", r->path,
+			    r->line, w->op, w->name, (int)n, line + 1);
+		if (o + strlen(value) >= LINE)
+			goto too_long;
+		o += (size_t)sprintf(out + o, "%s", value);
+		line += 1 + n;
+	}
+	out[o] = '\0';
+	return 0;
+too_long:
+	return fail("%s:%d: %s %s: a line of the block becomes longer than %d "
+	    "bytes", r->path, r->line, w->op, w->name, LINE - 1);
+}
+
+int
+block_expand(struct reader *r, const struct block *b, const struct words *w,
+    int depth)
+{
+	char line[LINE];
+
+	for (int i = 0; i < w->n; i++)
+		if (!block_has(b, w->key[i], strlen(w->key[i])))
+			return fail("%s:%d: block %s has no $%s", r->path,
+			    r->line, w->op, w->key[i]);
+	for (size_t l = 0; l < b->lines; l++) {
+		r->expanded += strlen(b->line[l]) + 1;
+		if (r->expanded > EXPANDED)
+			return fail("%s:%d: the blocks expand to more than %u MiB",
+			    r->path, r->line, EXPANDED >> 20);
+		if (fill(r, b->line[l], w, line) != 0 ||
+		    reader_line(r, line, depth + 1) != 0)
+			return -1;
+	}
+	if (r->g->nop == 0 ||
+	    names_find(r->names, w->name) != r->g->nop - 1)
+		return fail("%s:%d: the last line of block %s does not define "
+		    "$name", r->path, r->line, w->op);
+	return 0;
+}
+
+void
+block_free(struct reader *r)
+{
+	for (size_t i = 0; i < names_count(r->block_names); i++)
+		free(r->block[i].line);
+	free(r->block);
+	names_free(r->block_names);
+}
