@@ -221,10 +221,10 @@ check_options(void)
 		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
 		    "makes one)");
 	for (size_t i = 0; i < override.n; i++)
-		if (!agree_may_override(override.item[i])) {
+		if (!facts_may_override(override.item[i])) {
 			struct buffer b = { 0 };
 
-			agree_overrides(&b);
+			facts_overrides(&b);
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(override.item[i]), b.data);
 		}
@@ -487,7 +487,7 @@ describe(struct session *s)
 		strcpy(s->val_id, "none");
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->train));
-	s->recipe = agree_recipe();
+	s->recipe = facts_recipe();
 	s->classes = class_lines(s->train);
 	s->order = xstrdup("v1");
 	set_history(s, 0);

@@ -1,18 +1,12 @@
-/* manifest.json and the files beside it. */
-#include <assert.h>
-#include <errno.h>
+/* manifest.json and the files beside it: made and written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "shard/manifest.h"
-
-#define Q text_quote
-#define VERSION 2		/* 1: its dataset_id is what settings_id is */
 
 static void
 class_write(struct json_writer *w, const struct class_list *c)
@@ -62,9 +56,8 @@ manifest_settings_id(const struct class_list *classes, const char *options,
 	return id;
 }
 
-/* XXH3-128 of the canonical JSON of classes and hashes. */
-static struct hash128
-content_id(const struct manifest *m)
+struct hash128
+manifest_content_id(const struct manifest *m)
 {
 	struct json_writer w = { 0 };
 	struct hash128 id;
@@ -164,7 +157,7 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_put_int(&w, "bytes", (int64_t)m->bytes);
 	put_hash64(&w, "class_xxh3", &classes);
 	class_write(&w, &m->classes);
-	json_put_text(&w, "dataset_id", hash128_text(content_id(m), text));
+	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m), text));
 	json_put_text(&w, "format", "vtset");
 	json_put_int(&w, "frames", (int64_t)m->frames);
 	json_put_int(&w, "generation", m->generation);
@@ -173,7 +166,7 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_put_text(&w, "settings_id", hash128_text(m->settings, text));
 	put_shards(&w, m);
 	stream_list_write(&w, "streams", &m->streams);
-	json_put_int(&w, "version", VERSION);
+	json_put_int(&w, "version", MANIFEST_VERSION);
 	json_close(&w);
 	buffer_text(&w.out, "\n");
 	/* The manifest last: it says that all else is there. */
@@ -196,263 +189,4 @@ manifest_exists(const char *dir)
 
 	free(path);
 	return there;
-}
-
-/* ---- reading ---- */
-
-/* A member that is an integer from 0 up. */
-static int
-get_count(const struct json *o, const char *key, uint64_t *to)
-{
-	int64_t v;
-
-	if (json_to_int(json_get(o, key), 0, INT64_MAX, &v) != 0)
-		return fail("\"%s\" is missing or no count", key);
-	*to = (uint64_t)v;
-	return 0;
-}
-
-static int
-get_hash(const struct json *o, const char *key, struct hash128 *to)
-{
-	const char *text = json_to_text(json_get(o, key));
-
-	if (text == NULL || hash128_parse(text, to) != 0)
-		return fail("\"%s\" is missing or not 32 hexadecimal digits", key);
-	return 0;
-}
-
-/* A name in the set's own directory, so that no path leads out of it. */
-static int
-is_plain_name(const char *s)
-{
-	return s != NULL && *s != '\0' && *s != '.' && strchr(s, '/') == NULL;
-}
-
-static int
-get_shards(const struct json *list, struct manifest *m)
-{
-	if (!json_is(list, '[') || json_size(list) == 0)
-		return fail("\"shards\" is missing or empty");
-	for (size_t i = 0; i < json_size(list); i++) {
-		const struct json *o = json_at(list, i);
-		const char *name = json_to_text(json_get(o, "name"));
-		struct shard_sum s;
-		uint64_t first = 0;
-
-		if (!is_plain_name(name))
-			return fail("shard %zu: \"name\" is missing or not the "
-			    "name of a file in the directory", i);
-		if (get_count(o, "bytes", &s.bytes) != 0 ||
-		    get_count(o, "samples", &s.samples) != 0 ||
-		    get_count(o, "frames", &s.frames) != 0 ||
-		    get_count(o, "first", &first) != 0 ||
-		    get_hash(o, "xxh128", &s.hash) != 0)
-			return fail("shard %s is not described in full", Q(name));
-		if (s.samples == 0)
-			return fail("shard %s has no samples", Q(name));
-		if (first != m->samples)
-			return fail("shard %s begins with sample %llu (wanted "
-			    "%llu)", Q(name), (unsigned long long)first,
-			    (unsigned long long)m->samples);
-		if (s.samples > UINT32_MAX - m->samples ||
-		    s.bytes > INT64_MAX / 2 - m->bytes ||
-		    s.frames > INT64_MAX / 2 - m->frames)
-			return fail("shard %s: its counts are impossible", Q(name));
-		manifest_add(m, name, &s);
-	}
-	return 0;
-}
-
-static int
-check_total(const struct json *o, const char *key, uint64_t want)
-{
-	uint64_t v = 0;
-
-	if (get_count(o, key, &v) != 0)
-		return -1;
-	if (v != want)
-		return fail("\"%s\" is %llu, but the shards have %llu", key,
-		    (unsigned long long)v, (unsigned long long)want);
-	return 0;
-}
-
-static int
-get_classes(const struct json *o, struct manifest *m)
-{
-	const struct json *list = json_get(o, "classes");
-	const char *want = json_to_text(json_get(o, "class_xxh3"));
-	struct buffer b = { 0 };
-	char text[17];
-
-	if (!json_is(list, '['))
-		return fail("\"classes\" is missing");
-	for (size_t i = 0; i < json_size(list); i++) {
-		const char *name = json_to_text(json_at(list, i));
-
-		if (name == NULL)
-			return fail("class %zu is no text", i);
-		class_add(&m->classes, name);
-	}
-	if (class_check("\"classes\"", &m->classes) != 0)
-		return -1;
-	class_text(&m->classes, &b);
-	snprintf(text, sizeof(text), "%016llx",
-	    (unsigned long long)hash64(b.data, b.n));
-	buffer_free(&b);
-	if (want == NULL || strcmp(want, text) != 0)
-		return fail("\"class_xxh3\" is %s, but the classes give %s",
-		    want ? Q(want) : "missing", text);
-	return 0;
-}
-
-static int
-get_all(const struct json *o, struct manifest *m)
-{
-	const char *format = json_to_text(json_get(o, "format"));
-	const struct json *options = json_get(o, "options");
-	const char *classes = json_to_text(json_get(options, "classes"));
-	const char *settings_key;
-	struct hash128 id;
-	char text[2][33];
-	int64_t version;
-
-	if (format == NULL || strcmp(format, "vtset") != 0)
-		return fail("\"format\" is not \"vtset\": not a manifest of vt");
-	if (json_to_int(json_get(o, "version"), 1, VERSION, &version) != 0)
-		return fail("\"version\" is missing or later than this program "
-		    "(wanted 1 to %d)", VERSION);
-	m->identified = version > 1;
-	settings_key = m->identified ? "settings_id" : "dataset_id";
-	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
-	    &m->generation) != 0)
-		return fail("\"generation\" is missing or no count");
-	if (!json_is(options, '{'))
-		return fail("\"options\" is missing");
-	if (stream_list_read(json_get(o, "streams"), &m->streams) != 0)
-		return fail("\"streams\" is missing or wrong");
-	if (get_shards(json_get(o, "shards"), m) != 0 ||
-	    check_total(o, "bytes", m->bytes) != 0 ||
-	    check_total(o, "frames", m->frames) != 0 ||
-	    check_total(o, "samples", m->samples) != 0 ||
-	    get_classes(o, m) != 0 ||
-	    (m->identified && get_hash(o, "dataset_id", &m->id) != 0) ||
-	    get_hash(o, settings_key, &m->settings) != 0)
-		return -1;
-	m->options = json_print(options);
-	m->classes_derived = classes != NULL && strcmp(classes, "derived") == 0;
-	id = manifest_settings_id(m->classes_derived ? NULL : &m->classes,
-	    m->options, &m->streams);
-	if (!hash128_equal(id, m->settings))
-		return fail("\"%s\" is %s, but options, classes and streams "
-		    "give %s", settings_key, hash128_text(m->settings, text[0]),
-		    hash128_text(id, text[1]));
-	return 0;
-}
-
-struct manifest *
-manifest_read(const char *dir, struct damage *d)
-{
-	char *path = path_join(dir, MANIFEST_NAME), said[300];
-	struct manifest *m = manifest_new();
-	struct buffer b = { 0 };
-	struct damage own;
-	struct json *o = NULL;
-	int bad = 0, print = d == NULL;
-
-	if (print)
-		d = &own;
-	if (file_is_dir(dir) && file_size(path) < 0) {
-		bad = damage_set(d, NOWHERE, "missing", "no such file: not a packed "
-		    "set, or packing was not finished");
-		goto out;
-	}
-	if (access(path, R_OK) != 0) {
-		bad = damage_set(d, NOWHERE, "io", "cannot open: %s",
-		    strerror(errno));
-		goto out;
-	}
-	fail_capture(said, sizeof(said));
-	if (file_read(path, &b) != 0)
-		bad = damage_set(d, NOWHERE, "io", "%s", said);
-	else if ((o = json_parse("the manifest", b.data, b.n)) == NULL ||
-	    get_all(o, m) != 0)
-		bad = damage_set(d, NOWHERE, "manifest", "%s", said);
-	fail_capture(NULL, 0);
-out:
-	if (bad && print)
-		damage_say(path, d);
-	if (bad) {
-		manifest_free(m);
-		m = NULL;
-	}
-	json_free(o);
-	buffer_free(&b);
-	free(path);
-	return m;
-}
-
-int
-manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
-    struct damage *d)
-{
-	struct manifest_shard *want = &m->shard[k];
-	const struct shard_footer *f = &s->footer;
-	char text[2][33];
-
-	if (s->size != want->sum.bytes)
-		return damage_set(d, s->size, "size", "%llu bytes (the manifest "
-		    "says %llu)", (unsigned long long)s->size,
-		    (unsigned long long)want->sum.bytes);
-	if (!hash128_equal(f->settings, m->settings))
-		return damage_set(d, NOWHERE, "set", "a shard with settings %s "
-		    "(wanted %s)", hash128_text(f->settings, text[0]),
-		    hash128_text(m->settings, text[1]));
-	if (f->number != k || f->first != want->first)
-		return damage_set(d, NOWHERE, "set", "shard %u, from sample %llu "
-		    "on (the manifest says shard %zu, from sample %llu on)",
-		    f->number, (unsigned long long)f->first, k,
-		    (unsigned long long)want->first);
-	if (f->samples != want->sum.samples || f->frames != want->sum.frames)
-		return damage_set(d, NOWHERE, "set", "%u samples, %llu frames "
-		    "(the manifest says %llu, %llu)", f->samples,
-		    (unsigned long long)f->frames,
-		    (unsigned long long)want->sum.samples,
-		    (unsigned long long)want->sum.frames);
-	if (!stream_list_equal(&s->streams, &m->streams))
-		return damage_set(d, NOWHERE, "set",
-		    "its streams are not those of the manifest");
-	for (uint32_t i = 0; i < f->samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
-
-		if (e.label < 0 || (size_t)e.label < m->classes.n)
-			continue;
-		damage_set(d, (uint64_t)e.blk * USTAR_BLOCK, "label",
-		    "label %d (the manifest has %zu classes)", e.label,
-		    m->classes.n);
-		shard_key(s, &e, d->key);
-		return -1;
-	}
-	want->sum.data = f->data_hash;
-	want->sum.index = f->index_hash;
-	want->checked = 1;
-	return 0;
-}
-
-int
-manifest_identify(struct manifest *m, struct damage *d)
-{
-	struct hash128 id;
-	char text[2][33];
-
-	for (size_t k = 0; k < m->shards; k++)
-		assert(m->shard[k].checked);
-	id = content_id(m);
-	if (m->identified && !hash128_equal(id, m->id))
-		return damage_set(d, NOWHERE, "set", "\"dataset_id\" is %s, but "
-		    "classes and shards give %s", hash128_text(m->id, text[0]),
-		    hash128_text(id, text[1]));
-	m->id = id;
-	m->identified = 1;
-	return 0;
 }

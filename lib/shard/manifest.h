@@ -18,6 +18,7 @@
 #define MANIFEST_NAME "manifest.json"
 #define CLASSES_NAME "classes.txt"
 #define SUMS_NAME "SHARDS.xxh128"
+#define MANIFEST_VERSION 2	/* 1: its dataset_id is what settings_id is */
 
 struct manifest_shard {
 	char *name;
@@ -51,6 +52,12 @@ void manifest_free(struct manifest *m);
  */
 struct hash128 manifest_settings_id(const struct class_list *classes,
     const char *options, const struct stream_list *streams);
+
+/*
+ * manifest_content_id(m): the identity of what is in it: XXH3-128 of the
+ * canonical JSON of classes and shards' hashes, all of which must be known.
+ */
+struct hash128 manifest_content_id(const struct manifest *m);
 
 /*
  * manifest_add(m, name, sum): the next shard, all of whose hashes are known;

@@ -192,76 +192,6 @@ stream_library(void)
 	return archive_version_string();
 }
 
-/* ---- names ---- */
-
-static int
-is_tag(const char *s, size_t n)
-{
-	return n >= 1 && n <= 8 &&
-	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789") >= n;
-}
-
-/* What follows the key and its dot: FFFFFF.EXT or FFFFFF.TAG.EXT. */
-static const char *
-parse_frame(const char *s, struct stream_member *m)
-{
-	const char *dot;
-
-	if (strspn(s, "0123456789") != 6 || s[6] != '.')
-		return "not the name of a frame, a .cls or a .json";
-	m->frame = atoi(s);
-	s += 7;
-	dot = strchr(s, '.');
-	strcpy(m->tag, STREAM_UNTAGGED);
-	if (dot != NULL) {
-		size_t n = (size_t)(dot - s);
-
-		if (!is_tag(s, n))
-			return "the tag is not 1 to 8 of a-z and 0-9";
-		snprintf(m->tag, sizeof(m->tag), "%.*s", (int)n, s);
-		if (strcmp(m->tag, STREAM_UNTAGGED) == 0)
-			return "the tag rgb is that of names without a tag";
-		s = dot + 1;
-	}
-	if (!stream_ext_known(s))
-		return "not a kind of frame vt knows (wanted .jpg or .png)";
-	strcpy(m->ext, s);
-	m->kind = MEMBER_FRAME;
-	return NULL;
-}
-
-/* Take the name apart; NULL, or what is wrong with it. */
-static const char *
-parse_name(const char *name, struct stream_member *m)
-{
-	const char *dot;
-	size_t n;
-
-	while (text_starts(name, "./"))		/* tar -cf x.tar . */
-		name += 2;
-	dot = strchr(name, '.');
-	if (strlen(name) > USTAR_NAME)
-		return "a name longer than 100 bytes";
-	strcpy(m->name, name);
-	if (strcmp(name, STREAM_HEAD) == 0 || strcmp(name, STREAM_END) == 0) {
-		m->kind = strcmp(name, STREAM_END) == 0 ? MEMBER_END :
-		    MEMBER_HEAD;
-		return NULL;
-	}
-	n = dot != NULL ? (size_t)(dot - name) : 0;
-	if (n == 0 || n > KEY_MAX)
-		return "not the name of a frame, a .cls or a .json";
-	memcpy(m->key, name, n);
-	m->key[n] = '\0';
-	if (!key_is_valid(m->key))
-		return "its key is not valid (wanted [A-Za-z0-9_=-] and /, no "
-		    "component empty or __x__)";
-	m->kind = strcmp(dot, ".cls") == 0 ? MEMBER_LABEL : MEMBER_INFO;
-	if (m->kind == MEMBER_LABEL || strcmp(dot, ".json") == 0)
-		return NULL;
-	return parse_frame(dot + 1, m);
-}
-
 /* libarchive hands through whatever a tar can hold: NULL, or why not. */
 static const char *
 check_entry(struct archive_entry *e, struct stream_member *m)
@@ -288,7 +218,7 @@ check_entry(struct archive_entry *e, struct stream_member *m)
 		return "a sparse file (wanted a plain one)";
 	if (!archive_entry_size_is_set(e) || archive_entry_size(e) < 0)
 		return "a size that is none";
-	return parse_name(name, m);
+	return stream_member_name(name, m);
 }
 
 /* ---- members ---- */

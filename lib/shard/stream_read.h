@@ -34,6 +34,13 @@ struct stream_member {
 	uint64_t offset;	/* of the header in the input */
 };
 
+/*
+ * stream_member_name(name, m):
+ * Take the name apart into ${m}'s kind, name and, of a sample's member, key,
+ * frame, tag and ext; NULL, or what is wrong with it.
+ */
+const char *stream_member_name(const char *name, struct stream_member *m);
+
 /* What the end marker says. */
 struct stream_mark {
 	uint64_t samples, frames;

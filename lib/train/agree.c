@@ -1,9 +1,7 @@
 /*
- * One table of what must be the same, for two comparisons: between the ranks
- * of a run, and of a run with the checkpoint it resumes from.
+ * Comparing what must be the same: between the ranks of a run, and of a run with
+ * the checkpoint it resumes from.
  */
-#include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,82 +11,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "train/agree.h"
-
-enum { RANKS = 1, RESUME = 2 };		/* between ranks; when resuming */
-
-#define FIELD(name, when, hint) \
-	{ #name, offsetof(struct identity, name), when, hint }
-
-static const struct field {
-	const char *name;		/* what --override takes */
-	size_t at;			/* in struct identity */
-	int when;
-	const char *hint;		/* what helps; NULL: nothing special */
-} field[] = {
-	FIELD(program, RANKS, "install the same build on every host"),
-	FIELD(build, RANKS | RESUME, NULL),
-	FIELD(isa, RANKS | RESUME,
-	    "VT_ISA=avx2 or base makes processors alike"),
-	FIELD(library, RANKS | RESUME, NULL),
-	FIELD(network, RANKS | RESUME, NULL),
-	FIELD(checkpoint, RANKS, NULL),
-	FIELD(classes, RANKS | RESUME, NULL),
-	FIELD(data, RANKS | RESUME, NULL),
-	FIELD(val, RANKS, NULL),
-	FIELD(schedule, RANKS | RESUME, "steps to come may change"),
-	FIELD(order, RANKS | RESUME, NULL),
-};
-#define FIELDS (sizeof(field) / sizeof(field[0]))
-
-/*
- * Options that may differ, and when; all others must agree.  Between ranks,
- * those that a rank reads for itself alone: paths on its host, whose content is
- * compared; how many threads and how much memory it has; what it prints.  When
- * resuming, all that the weights do not depend on, and files whose content is
- * compared; checkpoints do not speak of these.
- */
-static const struct free_setting { const char *name; int when; } free_setting[] = {
-	{ "checkpoint", RANKS | RESUME },
-	{ "data", RANKS | RESUME },
-	{ "val", RANKS | RESUME },
-	{ "out", RANKS | RESUME },
-	{ "override", RANKS | RESUME },	/* rank 0 alone resumes */
-	{ "trace-samples", RANKS | RESUME },
-	{ "threads", RANKS | RESUME },
-	{ "loader-threads", RANKS | RESUME },
-	{ "loader-memory", RANKS | RESUME },
-	{ "progress", RANKS | RESUME },
-	{ "quiet", RANKS | RESUME },
-	{ "verbose", RANKS | RESUME },
-	{ "model", RESUME },
-	{ "schedule", RESUME },
-	{ "resume", RESUME },
-	{ "save-every", RESUME },
-	{ "save-steps", RESUME },
-	{ "keep", RESUME },
-	{ "keep-best", RESUME },
-	{ "stop-after", RESUME },
-	{ "step-timeout", RESUME },
-	{ "max-loss", RESUME },
-	{ "log-every", RESUME },
-	{ "status", RESUME },
-	{ "dry-run", RESUME },
-	{ "bucket", RESUME },
-	{ "val-every", RESUME },
-	{ "val-frames", RESUME },
-	{ "val-crop", RESUME },
-};
-#define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
-
-/* What settings of checkpoints of version 0.1.0 are called now. */
-static const struct { const char *then, *now; } renamed[] = {
-	{ "clip", "clip-grad" },
-	{ "groups", "param-groups" },
-};
-#define RENAMED (sizeof(renamed) / sizeof(renamed[0]))
-
-#define NAME 96				/* room for a name */
-#define LONG 200			/* a longer value is shown as its hash */
 
 const char *
 agree_program(char text[33])
@@ -106,108 +28,6 @@ agree_program(char text[33])
 	return text;
 }
 
-/* ---- facts: all that is compared as lines, "name = value" ---- */
-
-static int
-is_free(const char *name, int when)
-{
-	for (size_t i = 0; i < FREE_SETTINGS; i++)
-		if (strcmp(free_setting[i].name, name) == 0)
-			return (free_setting[i].when & when) != 0;
-	return 0;
-}
-
-static const char *
-value_in(const struct identity *x, const struct field *f)
-{
-	return *(const char *const *)((const char *)x + f->at);
-}
-
-/* The name that the line at ${at} begins with; 0 if it sets nothing. */
-static int
-name_at(const char *at, char name[NAME])
-{
-	size_t n = strcspn(at, " \n");
-
-	if (*at == '#' || n == 0 || n >= NAME || strncmp(at + n, " = ", 3) != 0)
-		return 0;
-	memcpy(name, at, n);
-	name[n] = '\0';
-	return 1;
-}
-
-static const char *
-next_line(const char *at)
-{
-	at += strcspn(at, "\n");
-	return at + (*at == '\n');
-}
-
-/* Options are called as they are typed, which no field is. */
-static void
-add_settings(struct buffer *b, const char *settings, int when)
-{
-	char name[NAME];
-
-	for (const char *at = settings; *at != '\0'; at = next_line(at)) {
-		const char *now = name;
-
-		if (!name_at(at, name))
-			continue;
-		for (size_t i = 0; i < RENAMED; i++)
-			if (strcmp(renamed[i].then, name) == 0)
-				now = renamed[i].now;
-		if (!is_free(now, when))
-			buffer_printf(b, "--%s = %.*s\n", now, (int)
-			    strcspn(at + strlen(name) + 3, "\n"),
-			    at + strlen(name) + 3);
-	}
-}
-
-static char *
-facts_of(const struct identity *x, int when)
-{
-	struct buffer b = { 0 };
-	char text[33];
-
-	buffer_add(&b, "", 0);
-	for (size_t i = 0; i < FIELDS; i++) {
-		const char *v = value_in(x, &field[i]);
-
-		if (!(field[i].when & when) || v == NULL)
-			continue;
-		if (strlen(v) > LONG || strchr(v, '\n') != NULL)
-			v = hash128_text(hash128(v, strlen(v)), text);
-		buffer_printf(&b, "%s = %s\n", field[i].name, v);
-	}
-	if (x->settings != NULL)
-		add_settings(&b, x->settings, when);
-	return b.data;
-}
-
-/* The value of ${name} in ${facts}, the caller's to free; NULL: unset. */
-static char *
-fact(const char *facts, const char *name)
-{
-	char other[NAME];
-
-	for (const char *at = facts; *at != '\0'; at = next_line(at))
-		if (name_at(at, other) && strcmp(other, name) == 0) {
-			at += strlen(name) + 3;
-			return xstrndup(at, strcspn(at, "\n"));
-		}
-	return NULL;
-}
-
-static const char *
-hint_of(const char *name)
-{
-	for (size_t i = 0; i < FIELDS; i++)
-		if (strcmp(field[i].name, name) == 0)
-			return field[i].hint;
-	return NULL;
-}
-
 /* ---- between ranks ---- */
 
 struct card { struct hash128 hash; uint64_t bytes; char host[64]; };
@@ -220,7 +40,7 @@ who_has_what(struct buffer *b, const char *name, const struct card *card,
 	char **value = xcalloc((size_t)ranks, sizeof(*value));
 
 	for (int r = 0; r < ranks; r++) {
-		value[r] = fact(facts + (size_t)r * most, name);
+		value[r] = fact_value(facts + (size_t)r * most, name);
 		if (value[r] == NULL)
 			value[r] = xstrdup("unset");
 	}
@@ -245,20 +65,20 @@ who_has_what(struct buffer *b, const char *name, const struct card *card,
 
 /* The first thing in which rank ${r} is not like rank 0. */
 static int
-first_difference(const char *mine, const char *other, char name[NAME])
+first_difference(const char *mine, const char *other, char name[FACT_NAME])
 {
 	for (int side = 0; side < 2; side++) {
 		const char *these = side == 0 ? mine : other;
 		const char *those = side == 0 ? other : mine;
 
-		for (const char *at = these; *at != '\0'; at = next_line(at)) {
+		for (const char *at = these; *at != '\0'; at = fact_next(at)) {
 			char *a, *b;
 			int same;
 
-			if (!name_at(at, name))
+			if (!fact_name(at, name))
 				continue;
-			a = fact(these, name);
-			b = fact(those, name);
+			a = fact_value(these, name);
+			b = fact_value(those, name);
 			same = b != NULL && strcmp(a, b) == 0;
 			free(a);
 			free(b);
@@ -274,7 +94,7 @@ say_difference(const struct card *card, const char *facts, size_t most,
     int ranks)
 {
 	struct buffer b = { 0 };
-	char name[NAME];
+	char name[FACT_NAME];
 	const char *hint;
 	int r = 1;
 
@@ -283,7 +103,7 @@ say_difference(const struct card *card, const char *facts, size_t most,
 	if (!first_difference(facts, facts + (size_t)r * most, name))
 		strcpy(name, "settings");
 	who_has_what(&b, name, card, facts, most, ranks);
-	hint = hint_of(name);
+	hint = fact_hint(name);
 	fail("the ranks differ in %s: %s%s%s%s", name, b.data,
 	    hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 	buffer_free(&b);
@@ -292,7 +112,7 @@ say_difference(const struct card *card, const char *facts, size_t most,
 int
 agree_ranks(struct comm *c, const struct identity *mine)
 {
-	char *facts = facts_of(mine, RANKS), *all_facts = NULL, *padded = NULL;
+	char *facts = facts_of(mine, FACT_RANKS), *all_facts = NULL, *padded = NULL;
 	struct card card, *all = xcalloc((size_t)c->size, sizeof(*all));
 	size_t most = 0;
 	int same = 1, result = -1;
@@ -335,21 +155,14 @@ is_overridden(const char *name, const struct option_list *override)
 	return 0;
 }
 
-/* A fact as messages and --override call it. */
-static const char *
-plain_name(const char *name)
-{
-	return text_starts(name, "--") ? name + 2 : name;
-}
-
 /* 0 if ${name} is the same in both, or may differ; else 1 after a message. */
 static int
 differs(const char *path, const char *name, const char *was, const char *is,
     const struct option_list *override)
 {
-	const char *hint = hint_of(name);
+	const char *hint = fact_hint(name);
 
-	name = plain_name(name);
+	name = fact_plain(name);
 	if (strcmp(was, is) == 0 || is_overridden(name, override))
 		return 0;
 	fail("%s: %s was %s and is %s now (%s%s--override=%s allows it)",
@@ -366,20 +179,21 @@ int
 agree_resume(const char *path, const struct identity *was,
     const struct identity *now, const struct option_list *override)
 {
-	char *then = facts_of(was, RESUME), *today = facts_of(now, RESUME);
+	char *then = facts_of(was, FACT_RESUME);
+	char *today = facts_of(now, FACT_RESUME);
 	const struct identity defaults = { .settings = options_defaults() };
-	char *unset = facts_of(&defaults, RESUME), name[NAME];
+	char *unset = facts_of(&defaults, FACT_RESUME), name[FACT_NAME];
 	int bad = 0;
 
-	for (const char *at = today; *at != '\0'; at = next_line(at)) {
+	for (const char *at = today; *at != '\0'; at = fact_next(at)) {
 		char *a, *b;
 
-		if (!name_at(at, name))
+		if (!fact_name(at, name))
 			continue;
-		a = fact(then, name);
-		b = fact(today, name);
+		a = fact_value(then, name);
+		b = fact_value(today, name);
 		if (a == NULL && text_starts(name, "--") &&
-		    (a = fact(unset, name)) == NULL)
+		    (a = fact_value(unset, name)) == NULL)
 			a = xstrdup("unset");
 		if (a != NULL)
 			bad |= differs(path, name, a, b, override);
@@ -387,13 +201,13 @@ agree_resume(const char *path, const struct identity *was,
 		free(b);
 	}
 	/* What it had and is not set now. */
-	for (const char *at = then; *at != '\0'; at = next_line(at)) {
+	for (const char *at = then; *at != '\0'; at = fact_next(at)) {
 		char *a, *b;
 
-		if (!name_at(at, name) || !text_starts(name, "--"))
+		if (!fact_name(at, name) || !text_starts(name, "--"))
 			continue;
-		a = fact(then, name);
-		b = fact(today, name);
+		a = fact_value(then, name);
+		b = fact_value(today, name);
 		if (b == NULL)
 			bad |= differs(path, name, a, "unset", override);
 		free(a);
@@ -405,58 +219,4 @@ agree_resume(const char *path, const struct identity *was,
 	return bad ? -1 : 0;
 }
 
-char *
-agree_recipe(void)
-{
-	struct buffer except = { 0 };
-	char *text;
-
-	buffer_text(&except, " ");
-	for (size_t i = 0; i < FREE_SETTINGS; i++)
-		if (free_setting[i].when & RESUME)
-			buffer_printf(&except, "%s ", free_setting[i].name);
-	text = options_config(except.data);
-	buffer_free(&except);
-	return text;
-}
-
 /* ---- --override ---- */
-
-int
-agree_may_override(const char *name)
-{
-	const struct identity defaults = { .settings = options_defaults() };
-	char *facts = facts_of(&defaults, RESUME), *option, *value;
-	int there;
-
-	for (size_t i = 0; i < FIELDS; i++)
-		if (strcmp(field[i].name, name) == 0 && (field[i].when & RESUME)) {
-			free(facts);
-			return 1;
-		}
-	option = xprintf("--%s", name);
-	value = fact(facts, option);
-	free(facts);
-	free(option);
-	there = value != NULL;
-	free(value);
-	return there;
-}
-
-void
-agree_overrides(struct buffer *b)
-{
-	const struct identity defaults = { .settings = options_defaults() };
-	char *facts = facts_of(&defaults, RESUME), name[NAME];
-	const char *comma = "";
-
-	for (size_t i = 0; i < FIELDS; i++)
-		if (field[i].when & RESUME) {
-			buffer_printf(b, "%s%s", comma, field[i].name);
-			comma = ", ";
-		}
-	for (const char *at = facts; *at != '\0'; at = next_line(at))
-		if (name_at(at, name))
-			buffer_printf(b, "%s%s", comma, plain_name(name));
-	free(facts);
-}
