@@ -86,9 +86,52 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "shift s in=x fold=1\n", "t.net:2: fold=1 (wanted 2 to 1048576)" },
 	{ HEAD "shift s in=x\n",
 	    "t.net:2: shift s: fold=8 of 3 channels moves none" },
-	{ HEAD "avgpool p in=x\n", "t.net:2: avgpool p: no over=AXES" },
+	{ HEAD "avgpool p in=x\n", "t.net:2: avgpool p: neither over=AXES nor a "
+	    "window k, s or p" },
+	{ HEAD "avgpool p in=x over=t k=2,2\n", "t.net:2: avgpool p: both "
+	    "over=AXES and a window k, s or p" },
+	{ HEAD "avgpool p in=x k=2,2 p=0,2\n",
+	    "t.net:2: avgpool p: padding 2 is no smaller than its window 2" },
+	{ HEAD "avgpool p in=x k=2,2 edges=no\n",
+	    "t.net:2: edges=no (wanted zeros or cut)" },
+	{ HEAD "avgpool p in=x over=c\n",
+	    "t.net:2: over=c (wanted letters of t, h and w)" },
 	{ HEAD "avgpool p in=x over=\n", "over=\"\" (wanted letters of t, h and w)" },
 	{ HEAD "avgpool p in=x over=xy\n", "over=xy (wanted letters" },
+	{ HEAD "conv c in=x out=8\nshift s in=c from=future\n",
+	    "t.net:3: from=future (wanted both or past)" },
+	{ HEAD "frames f in=x\n", "t.net:2: frames f: no step=FRAMES" },
+	{ HEAD "frames f in=x step=0\n", "t.net:2: step=0 (wanted 1 to 1024)" },
+	{ HEAD "frames f in=x step=4 first=-1\n",
+	    "t.net:2: first=-1 (wanted 0 to 1024)" },
+	{ HEAD "frames f in=x step=4 first=4\n",
+	    "t.net:2: frames f: first=4 is no smaller than step=4" },
+	{ HEAD "frames f in=x step=4 first=1 spread=1\n",
+	    "t.net:2: frames f: spread=1 begins with frame 0 (first=1)" },
+	{ HEAD "bmm m in=x,x transpose=c\n",
+	    "t.net:2: transpose=c (wanted a, b or ab)" },
+	{ HEAD "bmm m in=x,x transpose=\n", "transpose=\"\" (wanted a, b or ab)" },
+	{ HEAD "bmm m in=x,x transpose=b\nconv c in=m out=8\n",
+	    "t.net:3: conv c: how many channels m has depends on the shape "
+	    "(wanted a fixed number)" },
+	{ HEAD "bmm m in=x,x transpose=b\nconcat a in=x,m\nbn b in=a\n",
+	    "t.net:4: bn b: how many channels a has depends on the shape" },
+	{ HEAD "bmm m in=x,x transpose=b\nscale s in=m by=1/c trained=1\n",
+	    "t.net:3: scale s: how many channels m has depends on the shape" },
+	{ HEAD "bmm m in=x,x transpose=b\n", "t.net: how many scores m gives "
+	    "depends on the shape (wanted out=classes)" },
+	{ HEAD "softmax s in=x\n", "t.net:2: softmax s: no over=AXES" },
+	{ HEAD "softmax s in=x over=n\n",
+	    "t.net:2: over=n (wanted letters of t, h, w and c)" },
+	{ HEAD "sigmoid s in=x over=c\n",
+	    "t.net:2: sigmoid has no attribute over (it has: in)" },
+	{ HEAD "scale s in=x\n", "t.net:2: scale s: no by=FACTOR" },
+	{ HEAD "scale s in=x trained=1\n", "t.net:2: scale s: no by=FACTOR" },
+	{ HEAD "scale s in=x by=1/d\n", "t.net:2: by=1/d (wanted a number, alone "
+	    "or before /c or /sqrt(c))" },
+	{ HEAD "scale s in=x by=/c\n", "by=/c (wanted a number" },
+	{ HEAD "scale s in=x by=nan\n", "by=nan (wanted a number" },
+	{ HEAD "scale s in=x by=1 trained=2\n", "trained=2 (wanted 0 or 1)" },
 	{ HEAD "maxpool m in=x k=2,2 p=2,0\n",
 	    "t.net:2: maxpool m: padding 2 is no smaller than its window 2" },
 	{ "input x out=1\n", "t.net:1: out=1 (wanted 3: red, green, blue)" },
@@ -107,7 +150,18 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "relu r in=r\n", "in=r: nothing above is named so" },
 	{ HEAD "relu r in=\n", "in=\"\": nothing above is named so" },
 	{ HEAD "relu r in=x,x\n", "t.net:2: relu takes at most 1 inputs" },
-	{ HEAD "add a in=x,x,x,x,x\n", "t.net:2: add takes at most 4 inputs" },
+	{ HEAD "add a in=x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x\n",
+	    "t.net:2: add takes at most 16 inputs" },
+	{ HEAD "concat a in=x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x\n",
+	    "t.net:2: concat takes at most 16 inputs" },
+	{ HEAD "concat a in=x\n",
+	    "t.net:2: concat a: 1 inputs (wanted 2: in=NAME)" },
+	{ HEAD "conv c in=x out=1048576\nconcat a in=c,x\n",
+	    "t.net:3: concat a: more than 1048576 channels" },
+	{ HEAD "mul m in=x,x,x\n", "t.net:2: mul takes at most 2 inputs" },
+	{ HEAD "mul m in=x\n", "t.net:2: mul m: 1 inputs (wanted 2: in=NAME)" },
+	{ HEAD "bmm m in=x\n", "t.net:2: bmm m: 1 inputs (wanted 2: in=NAME)" },
+	{ HEAD "bmm m in=x,x,x\n", "t.net:2: bmm takes at most 2 inputs" },
 	{ HEAD "relu r\n", "t.net:2: relu r: 0 inputs (wanted 1: in=NAME)" },
 	{ HEAD "add a in=x\n", "t.net:2: add a: 1 inputs (wanted 2: in=NAME)" },
 	/* blocks */
@@ -304,6 +358,25 @@ shape_errors(void)
 	    "values)");
 	shape_error(HEAD "conv c in=x out=4\nadd last in=x,c" TAIL, 2, 6,
 	    "and 1x2x6x6x4 (wanted equal ones)");
+	shape_error(HEAD "frames f in=x step=2\nconcat last in=f,x" TAIL, 4, 6,
+	    "last: inputs of shapes 1x2x6x6x3 and 1x4x6x6x3 (wanted ones that "
+	    "differ in their channels only)");
+	shape_error(HEAD "frames last in=x step=8 first=4" TAIL, 4, 6,
+	    "last: 4 frames, of which step=8 first=4 takes none");
+	shape_error(HEAD "frames last in=x step=8 spread=1" TAIL, 4, 6,
+	    "last: 4 frames, of which step=8 first=0 takes none");
+	shape_error(HEAD "frames f in=x step=2\nmul last in=x,f" TAIL, 4, 6,
+	    "last: inputs of shapes 1x4x6x6x3 and 1x2x6x6x3 (wanted equal ones, "
+	    "or a second one of 1 frame, row or column)");
+	shape_error(HEAD "avgpool a in=x over=hw\nmul last in=a,x" TAIL, 4, 6,
+	    "last: inputs of shapes 1x4x1x1x3 and 1x4x6x6x3");
+	shape_error(HEAD "bmm last in=x,x" TAIL, 4, 6, "last: 1 products of 144x3 "
+	    "and 1 of 144x3 matrices (wanted as many columns there as rows "
+	    "here)");
+	shape_error(HEAD "conv c in=x out=4\nbmm m in=x,c transpose=b\n"
+	    "bmm last in=m,x" TAIL, 4, 6, "m: 1 products of 144x3 and 1 of 4x144 matrices");
+	shape_error(HEAD "bmm m in=x,x transpose=b\nbmm last in=m,x" TAIL, 4, 600,
+	    "m: an output of 1440000 channels (wanted at most 1048576)");
 	shape_error(HEAD "avgpool p in=x over=hw\nlinear fc in=p out=classes\n", 2,
 	    6, "loss: scores of shape 1x2x1x1x7 (wanted one a clip: end the "
 	    "network with avgpool over=t)");
@@ -418,6 +491,142 @@ language(void)
 	ok(g->param[g->nparam - 1].offset + g->param[g->nparam - 1].count <=
 	    g->elements, "the flat buffer holds every parameter");
 	graph_free(g);
+}
+
+/* What networks of two pathways, and those that attend, are made of. */
+static void
+joins(void)
+{
+	static const char text[] = HEAD
+	    "frames slow in=x step=4\n"
+	    "frames odd in=x step=3 first=2\n"
+	    "frames ends in=x step=5 spread=1\n"
+	    "conv a in=x out=20 k=5,1,1 s=4,1,1\n"
+	    "concat c in=slow,a,slow\n"
+	    "shift s in=c fold=4 from=past\n"
+	    "maxpool m in=s k=2,1,1 s=2,1,1\n"
+	    "avgpool v in=m k=1,2,2 s=1,2,2 edges=cut\n"
+	    "bmm f in=m,v transpose=b\n"
+	    "scale d in=f by=1/c\n"
+	    "softmax p in=d over=c\n"
+	    "bmm y in=p,v\n"
+	    "scale g in=y by=0.5 trained=1\n"
+	    "avgpool q in=g over=thw\n"
+	    "sigmoid i in=q\n"
+	    "mul u in=g,i\n"
+	    "swish h in=u\n"
+	    "relu6 r in=h\n"
+	    "avgpool e in=r over=thw\n"
+	    "avgpool l in=odd over=thw\n"
+	    "avgpool k in=ends over=thw\n"
+	    "scale n in=k by=2/sqrt(c) trained=1\n"
+	    "concat o in=e,l,n\n"
+	    "linear fc in=o out=classes\n";
+	static const struct { const char *op, *shape; } want[] = {
+		{ "slow", "2x4x12x8x3" }, { "odd", "2x5x12x8x3" },
+		{ "ends", "2x3x12x8x3" }, { "c", "2x4x12x8x26" },
+		{ "s", "2x4x12x8x26" }, { "m", "2x2x12x8x26" },
+		{ "v", "2x2x6x4x26" }, { "f", "2x2x12x8x48" },
+		{ "p", "2x2x12x8x48" }, { "y", "2x2x12x8x26" },
+		{ "u", "2x2x12x8x26" }, { "o", "2x1x1x1x32" } };
+	struct graph *g;
+	struct dims in = { 2, 16, 12, 8, 3 }, out[40], z;
+	char dims[64];
+	const struct op *y;
+	struct op ab = { .name = "z", .nin = 2,
+		.transpose = TRANSPOSE_A | TRANSPOSE_B };
+
+	g = graph_parse("t.net", text, 7);
+	if (!ok(g != NULL && graph_shapes(g, &in, out) == 0,
+	    "joins, attention and gates are read"))
+		return;
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		is_text(dims_text(&out[op_named(g, want[i].op) - g->op], dims),
+		    want[i].shape, want[i].op);
+	y = op_named(g, "y");
+	near(op_types[OP_BMM].macs(y, &out[y->in[0]], &out[y - g->op]),
+	    2.0 * 192 * 48 * 26, 0, "a product counts each multiply-add");
+	ok(op_named(g, "s")->past && op_named(g, "v")->cut &&
+	    op_named(g, "p")->over == OVER_C, "words and letters are kept");
+	near(op_factor(op_named(g, "d"), 48), 1 / 48.0, 0, "a factor of 1/c");
+	is(op_named(g, "d")->nparam, 0, "a constant factor is no parameter");
+	near(param_named(g, "g.weight")->fill, 0.5, 0, "a trained one is");
+	near(param_named(g, "n.weight")->fill, 2 / sqrt(3), 1e-15,
+	    "and begins where it says");
+	is((long long)param_named(g, "n.weight")->count, 1, "it is one number");
+	is(param_named(g, "fc.weight")->dim[1], 32,
+	    "what is joined has the channels of all");
+	ok(op_types[OP_BMM].infer(&ab, (struct dims[]){ { 2, 3, 2, 2, 5 },
+	    { 2, 1, 7, 1, 12 } }, &z) == 0 && strcmp(dims_text(&z, dims),
+	    "2x1x1x5x7") == 0, "both transposed: rows become places of a row");
+	graph_free(g);
+}
+
+/* PySlowFast's slow pathway, as that program chose its frames. */
+static void
+slow_pathway(void)
+{
+	struct table *t = table_read(golden_path("idx_psf_slow_pathway.tsv"));
+	int bad = 0;
+
+	for (size_t r = 0; r < t->rows; r++) {
+		int frames = atoi(t->cell[r][0]), i = 0;
+		struct op op = { .kind = OP_FRAMES, .spread = 1,
+			.step = atoi(t->cell[r][1]) };
+		char *next = t->cell[r][2];
+
+		for (;; i++, next++) {
+			bad += strtol(next, &next, 10) !=
+			    op_frame(&op, frames, i);
+			if (*next != ',')
+				break;
+		}
+		bad += i + 1 != op_frames(&op, frames);
+	}
+	ok(bad == 0 && t->rows == 9, "spread frames are PySlowFast's (%zu rows)",
+	    t->rows);
+	table_free(t);
+}
+
+/* The products of the five non-local blocks of I3D, counted over there. */
+static void
+attention_macs(void)
+{
+	static const char text[] =
+	    "def attend\n"
+	    "conv $name.theta in=$in out=$c k=1,1,1 bias=1\n"
+	    "maxpool $name.pool in=$in k=1,2,2 s=1,2,2\n"
+	    "conv $name.phi in=$name.pool out=$c k=1,1,1 bias=1\n"
+	    "conv $name.g in=$name.pool out=$c k=1,1,1 bias=1\n"
+	    "scale $name.scale in=$name.theta by=1/sqrt(c)\n"
+	    "bmm $name.f in=$name.scale,$name.phi transpose=b\n"
+	    "softmax $name.p in=$name.f over=c\n"
+	    "bmm $name.y in=$name.p,$name.g\n"
+	    "conv $name.out in=$name.y out=3 k=1,1,1 bias=1\n"
+	    "bn $name.bn in=$name.out gamma=0\n"
+	    "add $name in=$name.bn,$in\n"
+	    "end\n" HEAD
+	    "attend a in=x c=256\nattend b in=a c=256\n"
+	    "maxpool half in=b k=2,2 s=2,2\n"
+	    "attend c in=half c=512\nattend d in=c c=512\nattend e in=d c=512\n"
+	    "avgpool p in=e over=thw\nlinear fc in=p out=classes\n";
+	struct table *t = table_read(golden_path(
+	    "layers_psf_I3D_NLN_8x8_R50_224.tsv"));
+	struct graph *g = graph_parse("t.net", text, 7);
+	struct dims in = { 1, 4, 28, 28, 3 }, out[80];
+	double macs = 0;
+
+	if (ok(g != NULL && graph_shapes(g, &in, out) == 0,
+	    "a network with non-local blocks is read")) {
+		for (int i = 0; i < g->nop; i++)
+			if (g->op[i].kind == OP_BMM)
+				macs += op_types[OP_BMM].macs(&g->op[i],
+				    &out[g->op[i].in[0]], &out[i]);
+		near(macs, strtod(t->cell[t->rows - 1][9], NULL), 0,
+		    "the products of I3D's non-local blocks");
+	}
+	graph_free(g);
+	table_free(t);
 }
 
 /* ---- the networks that are installed ---- */
@@ -731,6 +940,9 @@ main(void)
 	zero_byte();
 	shape_errors();
 	language();
+	joins();
+	slow_pathway();
+	attention_macs();
 	by_hand();
 	golden();
 	return done();

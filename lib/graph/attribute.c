@@ -1,4 +1,5 @@
 /* The attributes of operators in .net files: key=value. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,19 +95,104 @@ set_inputs(struct reader *r, struct op *op, const char *value)
 	}
 }
 
+/* One or more of ${letters}, each a bit by its place. */
 static int
-set_over(const char *s, int *over)
+letters_of(const char *s, const char *letters, int *set)
 {
-	static const char axes[] = "thw";
-
-	for (*over = 0; *s != '\0'; s++) {
-		const char *a = strchr(axes, *s);
+	for (*set = 0; *s != '\0'; s++) {
+		const char *a = strchr(letters, *s);
 
 		if (a == NULL)
 			return -1;
-		*over |= 1 << (a - axes);
+		*set |= 1 << (a - letters);
 	}
-	return *over != 0 ? 0 : -1;
+	return *set != 0 ? 0 : -1;
+}
+
+/* One of two words: 0 or 1. */
+static int
+word_of(const char *s, const char *no, const char *yes, int *to)
+{
+	*to = strcmp(s, yes) == 0;
+	return *to || strcmp(s, no) == 0 ? 0 : -1;
+}
+
+/* A number, perhaps divided: X, X/c or X/sqrt(c). */
+static int
+factor(const char *s, double *by, enum per *per)
+{
+	size_t n = strcspn(s, "/");
+	char part[32];
+
+	if (n >= sizeof(part))
+		return -1;
+	memcpy(part, s, n);
+	part[n] = '\0';
+	*per = s[n] == '\0' ? PER_ONE : strcmp(s + n, "/c") == 0 ? PER_CHANNELS :
+	    PER_ROOT;
+	if (*per == PER_ROOT && strcmp(s + n, "/sqrt(c)") != 0)
+		return -1;
+	return text_real(part, -1e6, 1e6, by);
+}
+
+/* Attributes that are one number. */
+static const struct whole {
+	const char *key;
+	size_t at;			/* of the int in struct op */
+	int min, max;
+	const char *want;
+} wholes[] = {
+	{ "out", offsetof(struct op, out), 1, OP_CHANNELS, "1 to 1048576" },
+	{ "groups", offsetof(struct op, groups), 1, OP_CHANNELS,
+	    "1 to 1048576" },
+	/* Half of the channels each way is all of them. */
+	{ "fold", offsetof(struct op, fold), 2, OP_CHANNELS, "2 to 1048576" },
+	{ "bias", offsetof(struct op, bias), 0, 1, "0 or 1" },
+	{ "trained", offsetof(struct op, trained), 0, 1, "0 or 1" },
+	{ "step", offsetof(struct op, step), 1, OP_WINDOW, "1 to 1024" },
+	{ "first", offsetof(struct op, first), 0, OP_WINDOW, "0 to 1024" },
+	{ "spread", offsetof(struct op, spread), 0, 1, "0 or 1" },
+};
+
+static const struct real {
+	const char *key;
+	size_t at;			/* of the double in struct op */
+	double min, max;
+	const char *want;
+} real_values[] = {
+	{ "rate", offsetof(struct op, rate), 0, 0.999, "a probability below 1" },
+	{ "gamma", offsetof(struct op, gamma), -1e3, 1e3, "a number" },
+	{ "eps", offsetof(struct op, eps), 1e-12, 1, "a number from 1e-12 to 1" },
+	{ "momentum", offsetof(struct op, momentum), 0, 1,
+	    "a number from 0 to 1" },
+};
+
+/* 1 if ${key} is one of the tables', which then is set; 0; -1 after a message. */
+static int
+set_number(struct reader *r, struct op *op, const struct words *w, int i)
+{
+	const char *key = w->key[i], *value = w->value[i];
+	int64_t n;
+
+	for (size_t k = 0; k < sizeof(wholes) / sizeof(wholes[0]); k++) {
+		const struct whole *a = &wholes[k];
+
+		if (strcmp(key, a->key) != 0)
+			continue;
+		if (text_int(value, a->min, a->max, &n) != 0)
+			return BAD(r, w, i, a->want);
+		*(int *)((char *)op + a->at) = (int)n;
+		return 1;
+	}
+	for (size_t k = 0; k < sizeof(real_values) / sizeof(real_values[0]); k++) {
+		const struct real *a = &real_values[k];
+
+		if (strcmp(key, a->key) == 0)
+			return text_real(value, a->min, a->max, (double *)
+			    ((char *)op + a->at)) == 0 ? 1 :
+			    BAD(r, w, i, a->want);
+	}
+	return 0;
 }
 
 int
@@ -114,8 +200,7 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
     int *padded)
 {
 	const char *key = w->key[i], *value = w->value[i];
-	int64_t n;
-	int v[3];
+	int known;
 
 #define IS(s) (strcmp(key, s) == 0)
 	if (IS("in"))
@@ -138,36 +223,26 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		op->out = r->classes;
 		return 0;
 	}
-	if (IS("out") || IS("groups") || IS("fold")) {
-		/* Half of the channels each way is all of them. */
-		if (integers(value, IS("fold") ? 2 : 1, OP_CHANNELS, v) != 1)
-			return IS("fold") ? BAD(r, w, i, "2 to 1048576") :
-			    BAD(r, w, i, "1 to 1048576");
-		*(IS("out") ? &op->out : IS("fold") ? &op->fold : &op->groups) =
-		    v[0];
-		return 0;
-	}
-	if (IS("bias")) {
-		if (text_int(value, 0, 1, &n) != 0)
-			return BAD(r, w, i, "0 or 1");
-		op->bias = (int)n;
-		return 0;
-	}
+	if ((known = set_number(r, op, w, i)) != 0)
+		return known > 0 ? 0 : -1;
 	if (IS("over"))
-		return set_over(value, &op->over) == 0 ? 0 :
+		return op->kind == OP_SOFTMAX ?
+		    (letters_of(value, "thwc", &op->over) == 0 ? 0 :
+		    BAD(r, w, i, "letters of t, h, w and c")) :
+		    letters_of(value, "thw", &op->over) == 0 ? 0 :
 		    BAD(r, w, i, "letters of t, h and w");
-	if (IS("rate"))
-		return text_real(value, 0, 0.999, &op->rate) == 0 ? 0 :
-		    BAD(r, w, i, "a probability below 1");
-	if (IS("gamma"))
-		return text_real(value, -1e3, 1e3, &op->gamma) == 0 ? 0 :
-		    BAD(r, w, i, "a number");
-	if (IS("eps"))
-		return text_real(value, 1e-12, 1, &op->eps) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 1e-12 to 1");
-	if (IS("momentum"))
-		return text_real(value, 0, 1, &op->momentum) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 0 to 1");
+	if (IS("transpose"))
+		return letters_of(value, "ab", &op->transpose) == 0 ? 0 :
+		    BAD(r, w, i, "a, b or ab");
+	if (IS("from"))
+		return word_of(value, "both", "past", &op->past) == 0 ? 0 :
+		    BAD(r, w, i, "both or past");
+	if (IS("edges"))
+		return word_of(value, "zeros", "cut", &op->cut) == 0 ? 0 :
+		    BAD(r, w, i, "zeros or cut");
+	if (IS("by"))
+		return factor(value, &op->by, &op->per) == 0 ? 0 :
+		    BAD(r, w, i, "a number, alone or before /c or /sqrt(c)");
 	if (IS("std") && op->kind == OP_LINEAR)
 		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
 		    BAD(r, w, i, "a number from 0 to 10");

@@ -2,6 +2,7 @@
  * Operators of .net files: what must hold between them, and the parameters
  * they own.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,25 @@ reader_type(const char *name)
 	return -1;
 }
 
+/* 1 if the number of channels must be known for what ${op} is or owns. */
+static int
+takes_channels(const struct op *op)
+{
+	return op->kind == OP_CONV || op->kind == OP_BN ||
+	    op->kind == OP_LINEAR || op->kind == OP_SHIFT ||
+	    (op->kind == OP_SCALE && op->trained && op->per != PER_ONE);
+}
+
+/* 1 if a kernel, stride or padding is more than nothing. */
+static int
+has_window(const struct op *op)
+{
+	for (int i = 0; i < 3; i++)
+		if (op->k[i] != 1 || op->s[i] != 1 || op->p[i] != 0)
+			return 1;
+	return 0;
+}
+
 /* What remains to check once all attributes are set. */
 static int
 check_op(struct reader *r, const struct op *op, int cin)
@@ -41,9 +61,29 @@ check_op(struct reader *r, const struct op *op, int cin)
 		    r->path, r->line, op->out);
 	if (op->kind == OP_INPUT && r->g->nop > 0)
 		return fail("%s:%d: a second input", r->path, r->line);
-	if (op->kind == OP_AVGPOOL && op->over == 0)
-		return fail("%s:%d: avgpool %s: no over=AXES", r->path, r->line,
+	if (cin == 0 && takes_channels(op))
+		return fail("%s:%d: %s %s: how many channels %s has depends on "
+		    "the shape (wanted a fixed number)", r->path, r->line,
+		    type->name, op->name, r->g->op[op->in[0]].name);
+	if (op->kind == OP_SOFTMAX && op->over == 0)
+		return fail("%s:%d: softmax %s: no over=AXES", r->path, r->line,
 		    op->name);
+	if (op->kind == OP_SCALE && isnan(op->by))
+		return fail("%s:%d: scale %s: no by=FACTOR", r->path, r->line,
+		    op->name);
+	if (op->kind == OP_FRAMES && op->step == 0)
+		return fail("%s:%d: frames %s: no step=FRAMES", r->path, r->line,
+		    op->name);
+	if (op->kind == OP_FRAMES && op->first >= op->step)
+		return fail("%s:%d: frames %s: first=%d is no smaller than "
+		    "step=%d", r->path, r->line, op->name, op->first, op->step);
+	if (op->kind == OP_FRAMES && op->spread && op->first > 0)
+		return fail("%s:%d: frames %s: spread=1 begins with frame 0 "
+		    "(first=%d)", r->path, r->line, op->name, op->first);
+	if (op->kind == OP_AVGPOOL && !op->over == !has_window(op))
+		return fail("%s:%d: avgpool %s: %s over=AXES %s a window k, s or p",
+		    r->path, r->line, op->name, op->over ? "both" : "neither",
+		    op->over ? "and" : "nor");
 	if (op->kind == OP_CONV && (cin % op->groups || op->out % op->groups))
 		return fail("%s:%d: conv %s: groups=%d does not divide %d and "
 		    "%d channels", r->path, r->line, op->name, op->groups, cin,
@@ -52,10 +92,11 @@ check_op(struct reader *r, const struct op *op, int cin)
 		return fail("%s:%d: shift %s: fold=%d of %d channels moves none",
 		    r->path, r->line, op->name, op->fold, cin);
 	for (int i = 0; i < 3; i++)
-		if (op->kind == OP_MAXPOOL && op->p[i] >= op->k[i])
-			return fail("%s:%d: maxpool %s: padding %d is no smaller "
-			    "than its window %d", r->path, r->line, op->name,
-			    op->p[i], op->k[i]);
+		if ((op->kind == OP_MAXPOOL || op->kind == OP_AVGPOOL) &&
+		    op->p[i] >= op->k[i])
+			return fail("%s:%d: %s %s: padding %d is no smaller than "
+			    "its window %d", r->path, r->line, type->name,
+			    op->name, op->p[i], op->k[i]);
 	return 0;
 }
 
@@ -65,8 +106,17 @@ append(struct reader *r, struct op *op, int cin)
 {
 	struct graph *g = r->g;
 	const struct op_type *type = &op_types[op->kind];
-	int index = g->nop;
+	int index = g->nop, out = op->out != 0 ? op->out : cin;
 
+	if (type->channels != NULL) {
+		int in[OP_INPUTS];
+
+		for (int i = 0; i < op->nin; i++)
+			in[i] = r->channels[op->in[i]];
+		if ((out = type->channels(op, in)) < 0)
+			return fail("%s:%d: %s %s: more than %d channels", r->path,
+			    r->line, type->name, op->name, OP_CHANNELS);
+	}
 	if (type->params != NULL) {
 		struct param p[OP_PARAMS] = { 0 };
 
@@ -93,7 +143,7 @@ append(struct reader *r, struct op *op, int cin)
 	r->channels = array_room(r->channels, (size_t)index, &r->channel_cap,
 	    sizeof(*r->channels));
 	g->op[index] = *op;
-	r->channels[index] = op->out != 0 ? op->out : cin;
+	r->channels[index] = out;
 	g->nop++;
 	return 0;
 }
@@ -105,7 +155,7 @@ reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 	struct op op = { .kind = kind, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
 		.groups = 1, .fold = 8, .gamma = 1, .eps = 1e-5,
 		.momentum = 0.1, .rate = 0.5, .std = 0.01, .planar = 1,
-		.sd = { 1, 1, 1 } };
+		.by = NAN, .sd = { 1, 1, 1 } };
 	int padded = 0, cin;
 
 	if (strlen(w->name) >= sizeof(op.name) || strspn(w->name,
@@ -161,6 +211,9 @@ reader_finish(struct reader *r)
 
 	if (g->nop < 2)
 		return fail("%s: no network in it", r->path);
+	if (r->channels[g->nop - 1] == 0)
+		return fail("%s: how many scores %s gives depends on the shape "
+		    "(wanted out=classes)", r->path, g->op[g->nop - 1].name);
 	if (r->channels[g->nop - 1] != r->classes)
 		return fail("%s: the last operator gives %d scores a clip "
 		    "(wanted one for each of %d classes: out=classes)", r->path,

@@ -1,112 +1,8 @@
-/* The table of operators: shapes, parameters, work. */
+/* The table of operators, their parameters and their work. */
 #include <math.h>
 #include <stdio.h>
 
-#include "base/fail.h"
-#include "graph/op.h"
-
-size_t
-dims_count(const struct dims *d)
-{
-	return (size_t)d->n * (size_t)d->t * (size_t)d->h * (size_t)d->w *
-	    (size_t)d->c;
-}
-
-int
-dims_fit(const struct dims *d)
-{
-	const int extent[] = { d->n, d->t, d->h, d->w, d->c };
-	size_t count = 1;
-
-	for (int i = 0; i < 5; i++)
-		if (extent[i] < 1 || __builtin_mul_overflow(count,
-		    (size_t)extent[i], &count))
-			return 0;
-	return count <= DIMS_MOST;
-}
-
-char *
-dims_text(const struct dims *d, char *buf)
-{
-	snprintf(buf, 64, "%dx%dx%dx%dx%d", d->n, d->t, d->h, d->w, d->c);
-	return buf;
-}
-
-/* ---- shapes ---- */
-
-static int
-infer_same(const struct op *op, const struct dims *in, struct dims *out)
-{
-	char a[64], b[64];
-
-	*out = in[0];
-	for (int i = 1; i < op->nin; i++)
-		if (in[i].n != out->n || in[i].t != out->t ||
-		    in[i].h != out->h || in[i].w != out->w ||
-		    in[i].c != out->c)
-			return fail("%s: inputs of shapes %s and %s (wanted "
-			    "equal ones)", op->name, dims_text(&in[0], a),
-			    dims_text(&in[i], b));
-	return 0;
-}
-
-/* A window of k over size + 2 p, moved by s. */
-static int
-windows(int size, int k, int s, int p)
-{
-	return size + 2 * p < k ? 0 : (size + 2 * p - k) / s + 1;
-}
-
-static int
-infer_window(const struct op *op, const struct dims *in, struct dims *out)
-{
-	char text[64];
-
-	*out = *in;
-	out->t = windows(in->t, op->k[0], op->s[0], op->p[0]);
-	out->h = windows(in->h, op->k[1], op->s[1], op->p[1]);
-	out->w = windows(in->w, op->k[2], op->s[2], op->p[2]);
-	if (op->kind == OP_CONV)
-		out->c = op->out;
-	if (out->t < 1 || out->h < 1 || out->w < 1)
-		return fail("%s: input %s is smaller than the window %dx%dx%d",
-		    op->name, dims_text(in, text), op->k[0], op->k[1],
-		    op->k[2]);
-	return 0;
-}
-
-static int
-infer_avgpool(const struct op *op, const struct dims *in, struct dims *out)
-{
-	*out = *in;
-	if (op->over & OVER_T)
-		out->t = 1;
-	if (op->over & OVER_H)
-		out->h = 1;
-	if (op->over & OVER_W)
-		out->w = 1;
-	return 0;
-}
-
-static int
-infer_linear(const struct op *op, const struct dims *in, struct dims *out)
-{
-	*out = *in;
-	out->c = op->out;
-	return 0;
-}
-
-static int
-infer_loss(const struct op *op, const struct dims *in, struct dims *out)
-{
-	char text[64];
-
-	if (in->t != 1 || in->h != 1 || in->w != 1)
-		return fail("%s: scores of shape %s (wanted one a clip: end the "
-		    "network with avgpool over=t)", op->name, dims_text(in, text));
-	*out = (struct dims){ in->n, 1, 1, 1, 1 };
-	return 0;
-}
+#include "graph/shape.h"
 
 /* ---- parameters ---- */
 
@@ -178,6 +74,18 @@ linear_params(const struct op *op, int cin, struct param *p)
 	return n;
 }
 
+static int
+scale_params(const struct op *op, int cin, struct param *p)
+{
+	static const int one = 1;
+
+	if (!op->trained)
+		return 0;
+	add_param(p, 0, op, "weight", PARAM_SCALE, 0, op_factor(op, cin));
+	shape(&p[0], 1, &one);
+	return 1;
+}
+
 /* ---- work: one multiply-add is one, as the published counts have it ---- */
 
 static double
@@ -194,21 +102,44 @@ linear_macs(const struct op *op, const struct dims *in, const struct dims *out)
 	return (double)dims_count(out) * in->c;
 }
 
+static double
+bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
+{
+	return (double)dims_count(out) * (op->transpose & TRANSPOSE_A ?
+	    (double)dims_places(in) : in->c);
+}
+
 const struct op_type op_types[OP_KINDS] = {
-	[OP_INPUT] = { "input", 0, 0, " out mean std ", NULL, NULL, NULL },
-	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias ", infer_window,
-	    conv_params, conv_macs },
-	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", infer_same,
+	[OP_INPUT] = { "input", 0, 0, " out mean std ", NULL, NULL, NULL, NULL },
+	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias ", shape_window,
+	    NULL, conv_params, conv_macs },
+	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", shape_same, NULL,
 	    bn_params, NULL },
-	[OP_RELU] = { "relu", 1, 1, " in ", infer_same, NULL, NULL },
-	[OP_ADD] = { "add", 2, OP_INPUTS, " in ", infer_same, NULL, NULL },
-	[OP_SHIFT] = { "shift", 1, 1, " in fold ", infer_same, NULL, NULL },
-	[OP_MAXPOOL] = { "maxpool", 1, 1, " in k s p ", infer_window, NULL,
+	[OP_RELU] = { "relu", 1, 1, " in ", shape_same, NULL, NULL, NULL },
+	[OP_ADD] = { "add", 2, OP_INPUTS, " in ", shape_same, NULL, NULL, NULL },
+	[OP_SHIFT] = { "shift", 1, 1, " in fold from ", shape_same, NULL, NULL,
 	    NULL },
-	[OP_AVGPOOL] = { "avgpool", 1, 1, " in over ", infer_avgpool, NULL,
+	[OP_MAXPOOL] = { "maxpool", 1, 1, " in k s p ", shape_window, NULL, NULL,
 	    NULL },
-	[OP_DROPOUT] = { "dropout", 1, 1, " in rate ", infer_same, NULL, NULL },
-	[OP_LINEAR] = { "linear", 1, 1, " in out std ", infer_linear,
+	[OP_AVGPOOL] = { "avgpool", 1, 1, " in over k s p edges ",
+	    shape_avgpool, NULL, NULL, NULL },
+	[OP_DROPOUT] = { "dropout", 1, 1, " in rate ", shape_same, NULL, NULL,
+	    NULL },
+	[OP_LINEAR] = { "linear", 1, 1, " in out std ", shape_linear, NULL,
 	    linear_params, linear_macs },
-	[OP_LOSS] = { NULL, 1, 1, "", infer_loss, NULL, NULL },
+	[OP_RELU6] = { "relu6", 1, 1, " in ", shape_same, NULL, NULL, NULL },
+	[OP_SIGMOID] = { "sigmoid", 1, 1, " in ", shape_same, NULL, NULL, NULL },
+	[OP_SWISH] = { "swish", 1, 1, " in ", shape_same, NULL, NULL, NULL },
+	[OP_SCALE] = { "scale", 1, 1, " in by trained ", shape_same, NULL,
+	    scale_params, NULL },
+	[OP_MUL] = { "mul", 2, 2, " in ", shape_mul, NULL, NULL, NULL },
+	[OP_CONCAT] = { "concat", 2, OP_INPUTS, " in ", shape_concat,
+	    channels_concat, NULL, NULL },
+	[OP_FRAMES] = { "frames", 1, 1, " in step first spread ", shape_frames,
+	    NULL, NULL, NULL },
+	[OP_BMM] = { "bmm", 2, 2, " in transpose ", shape_bmm, channels_bmm,
+	    NULL, bmm_macs },
+	[OP_SOFTMAX] = { "softmax", 1, 1, " in over ", shape_same, NULL, NULL,
+	    NULL },
+	[OP_LOSS] = { NULL, 1, 1, "", shape_loss, NULL, NULL, NULL },
 };

@@ -21,14 +21,23 @@ enum op_kind {
 	OP_ADD,
 	OP_SHIFT,	/* temporal shift, Lin et al. 2019 */
 	OP_MAXPOOL,
-	OP_AVGPOOL,	/* mean over whole axes */
+	OP_AVGPOOL,	/* mean over whole axes, or over windows */
 	OP_DROPOUT,
 	OP_LINEAR,
+	OP_RELU6,
+	OP_SIGMOID,
+	OP_SWISH,	/* x sigmoid(x) */
+	OP_SCALE,	/* by a constant or a trained number */
+	OP_MUL,		/* the second may be one long over t, h or w */
+	OP_CONCAT,	/* over channels */
+	OP_FRAMES,	/* some of the frames: SlowFast's slow pathway */
+	OP_BMM,		/* product of matrices, one a clip: places x channels */
+	OP_SOFTMAX,	/* over some axes together */
 	OP_LOSS,	/* softmax and cross-entropy, one number a clip */
 	OP_KINDS
 };
 
-enum { OP_INPUTS = 4, OP_PARAMS = 4 };	/* at most */
+enum { OP_INPUTS = 16, OP_PARAMS = 4 };	/* at most */
 
 /*
  * What a network may ask for; beyond these a number is a slip.  With them no
@@ -40,7 +49,11 @@ enum {
 	OP_CHANNELS = 1 << 20
 };
 #define DIMS_MOST ((size_t)1 << 40)	/* values in an output */
-enum { OVER_T = 1, OVER_H = 2, OVER_W = 4 };
+enum { OVER_T = 1, OVER_H = 2, OVER_W = 4, OVER_C = 8 };
+enum { TRANSPOSE_A = 1, TRANSPOSE_B = 2 };
+
+/* What a factor is divided by: 1, the channels of the input, or their root. */
+enum per { PER_ONE, PER_CHANNELS, PER_ROOT };
 
 struct dims { int n, t, h, w, c; };
 
@@ -53,7 +66,14 @@ struct op {
 	int out, groups;		/* channels; groups of a convolution */
 	int bias;			/* a convolution adds a bias */
 	int fold;			/* shift: 1/fold of the channels each way */
-	int over;			/* avgpool: OVER_* */
+	int past;			/* shift: 1/fold, from the past only */
+	int over;			/* softmax, avgpool: OVER_*; 0: windows */
+	int cut;			/* avgpool: windows end at the edges */
+	int step, first, spread;	/* frames: which, op_frame() */
+	int transpose;			/* bmm: TRANSPOSE_* */
+	double by;			/* scale: op_factor() */
+	enum per per;
+	int trained;			/* scale: a parameter, initially so */
 	double rate;			/* dropout probability */
 	double gamma;			/* bn: initial scale */
 	double eps, momentum;		/* bn */
@@ -65,7 +85,7 @@ struct op {
 enum param_kind {
 	PARAM_WEIGHT,	/* of a convolution or linear layer */
 	PARAM_BIAS,
-	PARAM_SCALE,	/* of a normalisation: gamma */
+	PARAM_SCALE,	/* of a normalisation: gamma; of a scale */
 	PARAM_OFFSET,	/* beta */
 	PARAM_MEAN,	/* running statistics: tracked, not trained */
 	PARAM_VAR
@@ -94,6 +114,12 @@ struct op_type {
 	const char *attributes;		/* " k s p " between blanks */
 	/* Output shape; -1 after a message. */
 	int (*infer)(const struct op *, const struct dims *in, struct dims *out);
+	/*
+	 * Output channels of those of the inputs; 0: known with a shape only,
+	 * -1: more than OP_CHANNELS.  NULL: op->out, or those of the first
+	 * input where that is 0.
+	 */
+	int (*channels)(const struct op *, const int *channels_in);
 	/* Parameters owned, into p[OP_PARAMS]; how many. */
 	int (*params)(const struct op *, int channels_in, struct param *p);
 	/* Multiply-adds; NULL: none counted (norms, pools, activations). */
@@ -103,7 +129,22 @@ struct op_type {
 
 extern const struct op_type op_types[OP_KINDS];
 
+/*
+ * op_frame(op, frames, i): the frame of ${frames} that is number ${i} of the
+ * output of an OP_FRAMES; op_frames(op, frames): how many there are.
+ */
+int op_frame(const struct op *op, int frames, int i);
+int op_frames(const struct op *op, int frames);
+
+/* op_factor(op, channels): what an OP_SCALE multiplies by, or begins with. */
+double op_factor(const struct op *op, int channels);
+
+/* op_shift(op, channels, c): which frame channel ${c} of an OP_SHIFT comes
+ * from: 1 the next, -1 the one before, 0 its own. */
+int op_shift(const struct op *op, int channels, int c);
+
 size_t dims_count(const struct dims *d);
+size_t dims_places(const struct dims *d);	/* of a clip: t * h * w */
 
 /* dims_fit(d): 1 if there are 1 to DIMS_MOST values. */
 int dims_fit(const struct dims *d);

@@ -1,0 +1,251 @@
+/* The shapes that operators give, and which numbers they take from where. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/fail.h"
+#include "graph/shape.h"
+
+size_t
+dims_count(const struct dims *d)
+{
+	return (size_t)d->n * (size_t)d->t * (size_t)d->h * (size_t)d->w *
+	    (size_t)d->c;
+}
+
+size_t
+dims_places(const struct dims *d)
+{
+	return (size_t)d->t * (size_t)d->h * (size_t)d->w;
+}
+
+int
+dims_fit(const struct dims *d)
+{
+	const int extent[] = { d->n, d->t, d->h, d->w, d->c };
+	size_t count = 1;
+
+	for (int i = 0; i < 5; i++)
+		if (extent[i] < 1 || __builtin_mul_overflow(count,
+		    (size_t)extent[i], &count))
+			return 0;
+	return count <= DIMS_MOST;
+}
+
+char *
+dims_text(const struct dims *d, char *buf)
+{
+	snprintf(buf, 64, "%dx%dx%dx%dx%d", d->n, d->t, d->h, d->w, d->c);
+	return buf;
+}
+
+/* ---- shapes ---- */
+
+int
+shape_same(const struct op *op, const struct dims *in, struct dims *out)
+{
+	char a[64], b[64];
+
+	*out = in[0];
+	for (int i = 1; i < op->nin; i++)
+		if (in[i].n != out->n || in[i].t != out->t ||
+		    in[i].h != out->h || in[i].w != out->w ||
+		    in[i].c != out->c)
+			return fail("%s: inputs of shapes %s and %s (wanted "
+			    "equal ones)", op->name, dims_text(&in[0], a),
+			    dims_text(&in[i], b));
+	return 0;
+}
+
+/* A window of k over size + 2 p, moved by s. */
+static int
+windows(int size, int k, int s, int p)
+{
+	return size + 2 * p < k ? 0 : (size + 2 * p - k) / s + 1;
+}
+
+int
+shape_window(const struct op *op, const struct dims *in, struct dims *out)
+{
+	char text[64];
+
+	*out = *in;
+	out->t = windows(in->t, op->k[0], op->s[0], op->p[0]);
+	out->h = windows(in->h, op->k[1], op->s[1], op->p[1]);
+	out->w = windows(in->w, op->k[2], op->s[2], op->p[2]);
+	if (op->kind == OP_CONV)
+		out->c = op->out;
+	if (out->t < 1 || out->h < 1 || out->w < 1)
+		return fail("%s: input %s is smaller than the window %dx%dx%d",
+		    op->name, dims_text(in, text), op->k[0], op->k[1],
+		    op->k[2]);
+	return 0;
+}
+
+int
+shape_avgpool(const struct op *op, const struct dims *in, struct dims *out)
+{
+	if (op->over == 0)
+		return shape_window(op, in, out);
+	*out = *in;
+	if (op->over & OVER_T)
+		out->t = 1;
+	if (op->over & OVER_H)
+		out->h = 1;
+	if (op->over & OVER_W)
+		out->w = 1;
+	return 0;
+}
+
+int
+shape_linear(const struct op *op, const struct dims *in, struct dims *out)
+{
+	*out = *in;
+	out->c = op->out;
+	return 0;
+}
+
+int
+shape_loss(const struct op *op, const struct dims *in, struct dims *out)
+{
+	char text[64];
+
+	if (in->t != 1 || in->h != 1 || in->w != 1)
+		return fail("%s: scores of shape %s (wanted one a clip: end the "
+		    "network with avgpool over=t)", op->name, dims_text(in, text));
+	*out = (struct dims){ in->n, 1, 1, 1, 1 };
+	return 0;
+}
+
+/* Each axis of the second input is as long as the first one's, or one long. */
+int
+shape_mul(const struct op *op, const struct dims *in, struct dims *out)
+{
+	const struct dims *a = &in[0], *b = &in[1];
+	char ta[64], tb[64];
+
+	*out = *a;
+	if (a->n != b->n || a->c != b->c || (b->t != a->t && b->t != 1) ||
+	    (b->h != a->h && b->h != 1) || (b->w != a->w && b->w != 1))
+		return fail("%s: inputs of shapes %s and %s (wanted equal ones, or "
+		    "a second one of 1 frame, row or column)", op->name,
+		    dims_text(a, ta), dims_text(b, tb));
+	return 0;
+}
+
+int
+shape_concat(const struct op *op, const struct dims *in, struct dims *out)
+{
+	char a[64], b[64];
+
+	*out = in[0];
+	for (int i = 1; i < op->nin; i++) {
+		if (in[i].n != out->n || in[i].t != out->t ||
+		    in[i].h != out->h || in[i].w != out->w)
+			return fail("%s: inputs of shapes %s and %s (wanted ones "
+			    "that differ in their channels only)", op->name,
+			    dims_text(&in[0], a), dims_text(&in[i], b));
+		if (__builtin_add_overflow(out->c, in[i].c, &out->c) ||
+		    out->c > OP_CHANNELS)
+			return fail("%s: more than %d channels", op->name,
+			    OP_CHANNELS);
+	}
+	return 0;
+}
+
+int
+shape_frames(const struct op *op, const struct dims *in, struct dims *out)
+{
+	*out = *in;
+	out->t = op_frames(op, in->t);
+	if (out->t < 1)
+		return fail("%s: %d frames, of which step=%d first=%d takes none",
+		    op->name, in->t, op->step, op->first);
+	return 0;
+}
+
+int
+shape_bmm(const struct op *op, const struct dims *in, struct dims *out)
+{
+	const struct dims *a = &in[0], *b = &in[1];
+	int ta = op->transpose & TRANSPOSE_A, tb = op->transpose & TRANSPOSE_B;
+	size_t pa = dims_places(a), pb = dims_places(b);
+	size_t inner = ta ? pa : (size_t)a->c;
+	size_t columns = tb ? pb : (size_t)b->c;
+
+	*out = *a;
+	if (ta)
+		*out = (struct dims){ a->n, 1, 1, a->c, 0 };
+	if (a->n != b->n || inner != (tb ? (size_t)b->c : pb))
+		return fail("%s: %d products of %zux%zu and %d of %zux%zu matrices "
+		    "(wanted as many columns there as rows here)", op->name, a->n,
+		    ta ? (size_t)a->c : pa, inner, b->n, tb ? (size_t)b->c : pb,
+		    columns);
+	if (columns > OP_CHANNELS)
+		return fail("%s: an output of %zu channels (wanted at most %d)",
+		    op->name, columns, OP_CHANNELS);
+	out->c = (int)columns;
+	return 0;
+}
+
+/* ---- channels that are not those of the first input ---- */
+
+int
+channels_concat(const struct op *op, const int *in)
+{
+	long long sum = 0;
+
+	for (int i = 0; i < op->nin; i++) {
+		if (in[i] == 0)
+			return 0;
+		sum += in[i];
+	}
+	return sum <= OP_CHANNELS ? (int)sum : -1;
+}
+
+/* The places of a clip are known with a shape only. */
+int
+channels_bmm(const struct op *op, const int *in)
+{
+	return op->transpose & TRANSPOSE_B ? 0 : in[1];
+}
+
+/* ---- which numbers ---- */
+
+/*
+ * Every step-th from ${first} on; or spread from the first to the last, as
+ * PySlowFast's trunc(linspace(0, T - 1, T / step)).
+ */
+int
+op_frames(const struct op *op, int frames)
+{
+	if (op->spread)
+		return frames / op->step;
+	return (frames - op->first + op->step - 1) / op->step;
+}
+
+int
+op_frame(const struct op *op, int frames, int i)
+{
+	int n = op_frames(op, frames);
+
+	if (op->spread)
+		return n == 1 ? 0 : (int)((int64_t)i * (frames - 1) / (n - 1));
+	return op->first + i * op->step;
+}
+
+double
+op_factor(const struct op *op, int channels)
+{
+	return op->per == PER_CHANNELS ? op->by / channels :
+	    op->per == PER_ROOT ? op->by / sqrt(channels) : op->by;
+}
+
+int
+op_shift(const struct op *op, int channels, int c)
+{
+	int fold = channels / op->fold;
+
+	if (op->past)
+		return c < fold ? -1 : 0;
+	return c < fold ? 1 : c < 2 * fold ? -1 : 0;
+}
