@@ -106,7 +106,7 @@ struct session {
 	struct shape_list shapes;
 	struct schedule *schedule;
 	struct graph *graph;
-	const struct backend *backend;
+	struct device *device;
 	char **file;			/* operands */
 	int files;
 };
@@ -116,17 +116,20 @@ struct session {
 static int
 open_network(struct session *s)
 {
+	const struct device_options o = { .threads = s->b.threads };
+	const struct backend *b = backend_find(device);
 	char *path;
 	int n = s->data != NULL ? dataset_classes(s->data) : (int)classes;
 
-	if ((s->backend = backend_find(device)) == NULL ||
+	if (b == NULL ||
 	    (path = share_find("models", model, ".net")) == NULL)
 		return EXIT_USAGE;
 	s->graph = graph_read(path, n);
 	free(path);
 	if (s->graph == NULL)
 		return EXIT_USAGE;
-	return s->backend->open(s->b.threads) == 0 ? 0 : EXIT_FAILED;
+	s->device = device_open(b, &o);
+	return s->device != NULL ? 0 : EXIT_FAILED;
 }
 
 static int
@@ -153,7 +156,7 @@ run_loader(struct session *s)
 static struct net_options
 net_options(const struct session *s)
 {
-	return (struct net_options){ s->graph, s->backend, &s->shapes, s->data,
+	return (struct net_options){ s->graph, s->device, &s->shapes, s->data,
 		kinds };
 }
 
@@ -335,8 +338,7 @@ static void
 close_session(struct session *s)
 {
 	graph_free(s->graph);
-	if (s->backend != NULL)
-		s->backend->close();
+	device_close(s->device);
 	dataset_free(s->data);
 	schedule_free(s->schedule);
 	free(s->shapes.item);

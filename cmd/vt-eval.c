@@ -137,6 +137,7 @@ struct session {
 	struct state state;
 	struct dataset *data;
 	const struct backend *backend;
+	struct device *device;
 	struct graph *graph;
 	struct net *net;
 	struct view_options views;
@@ -186,6 +187,7 @@ check_outputs(const struct session *s)
 static int
 open_all(struct session *s)
 {
+	struct device_options o = { 0 };
 	int bad;
 
 	if ((s->checkpoint = rundir_choose(checkpoint)) == NULL)
@@ -207,8 +209,9 @@ open_all(struct session *s)
 	s->graph = graph_parse(s->state.model, s->state.network, s->classes);
 	if (s->graph == NULL)
 		return EXIT_DAMAGE;
-	if (s->backend->open(s->threads) != 0 ||
-	    (s->net = net_new(s->graph, s->backend)) == NULL)
+	o.threads = s->threads;
+	s->device = device_open(s->backend, &o);
+	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
 	return checkpoint_load(&s->file, s->checkpoint, s->net, NULL) == 0 ? 0 :
 	    EXIT_DAMAGE;
@@ -503,8 +506,7 @@ main(int argc, char **argv)
 	evaluation_free(&s.e);
 	net_free(s.net);
 	graph_free(s.graph);
-	if (s.backend != NULL)
-		s.backend->close();
+	device_close(s.device);
 	dataset_free(s.data);
 	for (int i = 0; i < s.classes; i++)
 		free(s.class[i]);

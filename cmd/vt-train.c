@@ -177,6 +177,7 @@ struct session {
 	struct schedule *schedule;
 	struct dataset *train, *val;
 	const struct backend *backend;
+	struct device *device;
 	struct graph *graph;
 	struct net *net;
 	struct rundir run;
@@ -349,6 +350,8 @@ find_network(void)
 static int
 open_network(struct session *s)
 {
+	const struct device_options o = { .threads = s->threads };
+
 	s->backend = backend_find(device);
 	if (s->comm->rank == 0 && s->backend != NULL)
 		s->network_path = find_network();
@@ -362,8 +365,8 @@ open_network(struct session *s)
 	    s->network_text, dataset_classes(s->train));
 	if (s->graph == NULL)
 		return EXIT_USAGE;
-	if (s->backend->open(s->threads) != 0 ||
-	    (s->net = net_new(s->graph, s->backend)) == NULL)
+	s->device = device_open(s->backend, &o);
+	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
 	return 0;
 }
@@ -591,16 +594,16 @@ struct where {
 static int
 broadcast_flat(struct session *s, void *flat)
 {
-	size_t bytes = s->graph->elements * s->backend->elem;
+	size_t bytes = s->graph->elements * s->device->elem;
 	void *host;
 	int bad;
 
 	if (s->comm->size == 1)
 		return 0;
 	host = xmalloc(bytes);
-	s->backend->download(host, flat, bytes);
+	device_download(s->device, host, flat, bytes);
 	bad = comm_broadcast(s->comm, host, bytes, 0);
-	s->backend->upload(flat, host, bytes);
+	device_upload(s->device, flat, host, bytes);
 	free(host);
 	return bad;
 }
@@ -819,8 +822,7 @@ close_session(struct session *s)
 		optim_close(&s->t.optim, s->net);
 	net_free(s->net);
 	graph_free(s->graph);
-	if (s->backend != NULL)
-		s->backend->close();
+	device_close(s->device);
 	dataset_free(s->train);
 	dataset_free(s->val);
 	schedule_free(s->schedule);

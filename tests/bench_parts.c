@@ -137,8 +137,9 @@ test_spoil(void)
 }
 
 static size_t
-floats(const struct dims *d)
+floats(const struct device *device, const struct dims *d)
 {
+	(void)device;
 	return dims_count(d) * sizeof(float);
 }
 
@@ -151,9 +152,10 @@ test_work(void)
 	static const struct op_impl *const ops[OP_KINDS] = {
 		[OP_CONV] = &conv, [OP_RELU] = &relu };
 	const struct backend b = { .name = "b", .bytes = floats, .ops = ops };
+	struct device device = { .backend = &b };
 	struct op op = { .kind = OP_CONV, .nin = 1, .k = { 1, 3, 3 },
 		.s = { 1, 2, 2 }, .groups = 1 };
-	struct task t = { .op = &op, .in = { { 2, 3, 8, 8, 16 } },
+	struct task t = { .device = &device, .op = &op, .in = { { 2, 3, 8, 8, 16 } },
 		.out = { 2, 3, 4, 4, 32 }, .wants_dx = { 1 } };
 	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
 	double y = 4 * 6 * 16 * 32;
@@ -161,8 +163,8 @@ test_work(void)
 
 	near(task_work(&t, 0), work, 0, "two operations a multiply-add");
 	near(task_work(&t, 1), 2 * work, 0, "backward: weights and input");
-	near(task_traffic(&b, &t, 0), x + y, 0, "x and y pass once");
-	near(task_traffic(&b, &t, 1), y + x + x, 0, "backward: dy, x and dx");
+	near(task_traffic(&t, 0), x + y, 0, "x and y pass once");
+	near(task_traffic(&t, 1), y + x + x, 0, "backward: dy, x and dx");
 	ok(task_alike(&t, &u), "equal work is alike");
 	u.wants_dx[0] = 0;
 	near(task_work(&u, 1), work, 0, "backward of pixels: the weights");
@@ -172,7 +174,7 @@ test_work(void)
 	u.out = t.in[0];
 	u.accumulate[0] = 1;
 	near(task_work(&u, 0), 0, 0, "others have no multiply-adds");
-	near(task_traffic(&b, &u, 1), x + x + 2 * x, 0,
+	near(task_traffic(&u, 1), x + x + 2 * x, 0,
 	    "relu: dy, y, and dx twice where it is added to");
 }
 

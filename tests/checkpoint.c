@@ -362,23 +362,24 @@ values(const struct net *n, const void *flat)
 {
 	double *v = calloc(n->graph->elements, sizeof(*v));
 
-	n->backend->get(v, flat, n->graph->elements);
+	device_get(n->device, v, flat, n->graph->elements);
 	return v;
 }
 
 static struct net *
 new_net(const char *backend, const char *text, uint64_t seed, void **momentum)
 {
-	const struct backend *b = backend_find(backend);
+	struct device *b = device_open(backend_find(backend),
+	    &(struct device_options){ .threads = 1 });
 	struct net *n = net_new(graph_parse("net.net", text, 2), b);
 	double *v;
 
 	net_init(n, seed);
-	*momentum = b->alloc(n->graph->elements * b->elem);
+	*momentum = device_alloc(b, n->graph->elements * b->elem);
 	v = calloc(n->graph->elements, sizeof(*v));
 	for (size_t i = 0; i < n->graph->elements; i++)
 		v[i] = (float)sin((double)(seed + i));
-	b->put(*momentum, v, n->graph->elements);
+	device_put(b, *momentum, v, n->graph->elements);
 	free(v);
 	return n;
 }
@@ -387,9 +388,11 @@ static void
 free_net(struct net *n, void *momentum)
 {
 	const struct graph *g = n->graph;
+	struct device *d = n->device;
 
-	n->backend->free(momentum);
+	device_free(d, momentum);
 	net_free(n);
+	device_close(d);
 	graph_free((struct graph *)g);
 }
 

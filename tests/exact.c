@@ -12,8 +12,9 @@
 enum { N = 4099 };			/* elements of a vector */
 
 static void
-add(void *sum, const void *x, size_t n)
+add(void *arg, void *sum, const void *x, size_t n)
 {
+	(void)arg;
 	for (size_t i = 0; i < n; i++)
 		((float *)sum)[i] += ((const float *)x)[i];
 }
@@ -61,14 +62,14 @@ rank_main(struct comm *c, void *arg)
 	void *owned[256];
 	size_t cut;
 
-	exact_open(&e, c, sizeof(float), add, N);
+	exact_open(&e, c, sizeof(float), add, NULL, N);
 	count = exact_leaves(&e, j->leaves, &first);
 	for (int i = 0; i < count; i++) {
 		int n = tree_push(&t, (struct subtree){ 0, first + i,
 		    owned[i] = leaf(first + i) }, sums);
 
 		for (int k = 0; k < n; k++)
-			add(sums[k].left, sums[k].right, N);
+			add(NULL, sums[k].left, sums[k].right, N);
 	}
 	cut = j->n > 4096 ? 1000 : 1024;
 	exact_reduce(&e, &t, cut, (size_t)j->n, result);

@@ -174,24 +174,24 @@ release(struct data *d)
 
 /* A device copy of an activation, or poison of its size. */
 static void *
-activation(const struct backend *b, const struct dims *d, const double *host)
+activation(struct device *b, const struct dims *d, const double *host)
 {
-	void *p = b->alloc(b->bytes(d));
+	void *p = device_alloc(b, device_bytes(b, d));
 
 	if (host != NULL)
-		b->write(p, d, host);
+		device_write(b, p, d, host);
 	else
-		memset(p, 0xff, b->bytes(d));	/* NaNs */
+		memset(p, 0xff, device_bytes(b, d));	/* NaNs */
 	return p;
 }
 
 static double *
-fetch(const struct backend *b, const struct dims *d, void *p)
+fetch(struct device *b, const struct dims *d, void *p)
 {
 	double *host = xcalloc(dims_count(d), sizeof(*host));
 
-	b->read(host, d, p);
-	b->free(p);
+	device_read(b, host, d, p);
+	device_free(b, p);
 	return host;
 }
 
@@ -200,12 +200,13 @@ enum { WRITTEN, ADDED, UNWANTED };
 
 /* Run one operator forward and, in training, backward.  0: not supported. */
 static int
-run(const struct backend *b, const struct data *d, int gradients,
+run(struct device *b, const struct data *d, int gradients,
     struct result *r)
 {
 	int accumulate = gradients == ADDED;
-	const struct op_impl *impl = b->ops[d->op.kind];
-	struct task t = { .op = &d->op, .index = 3, .training = d->training,
+	const struct op_impl *impl = b->backend->ops[d->op.kind];
+	struct task t = { .device = b, .op = &d->op,
+		.index = 3, .training = d->training,
 		.out = d->out, .feed = &d->feed };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&
@@ -230,18 +231,18 @@ run(const struct backend *b, const struct data *d, int gradients,
 			    accumulate ? d->before[j] : NULL);
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
-		void *w = b->alloc(d->param[j].count * b->elem);
+		void *w = device_alloc(b, d->param[j].count * b->elem);
 
-		b->put(w, d->w[j], d->param[j].count);
+		device_put(b, w, d->w[j], d->param[j].count);
 		t.w[j] = w;
-		t.dw[j] = b->alloc(d->param[j].count * b->elem);
+		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
 		memset(t.dw[j], 0xff, d->param[j].count * b->elem);
 	}
 	t.y = activation(b, &d->out, NULL);
 	t.dy = activation(b, &d->out, d->dy);
-	t.saved = b->alloc(impl->saved ? impl->saved(&t) : 1);
+	t.saved = device_alloc(b, impl->saved ? impl->saved(&t) : 1);
 	n = impl->scratch ? impl->scratch(&t) : 1;
-	t.scratch = b->alloc(n);
+	t.scratch = device_alloc(b, n);
 	memset(t.scratch, 0xff, n);
 	impl->forward(&t);
 	memset(t.scratch, 0xff, n);
@@ -249,7 +250,7 @@ run(const struct backend *b, const struct data *d, int gradients,
 		impl->backward(&t);
 	r->y = fetch(b, &d->out, t.y);
 	for (int j = 0; j < d->op.nin; j++) {
-		b->free((void *)t.x[j]);
+		device_free(b, (void *)t.x[j]);
 		if (has_dx)
 			r->dx[j] = fetch(b, &d->in, t.dx[j]);
 		for (size_t i = 0; has_dx && accumulate && i <
@@ -259,14 +260,14 @@ run(const struct backend *b, const struct data *d, int gradients,
 	for (int j = 0; j < d->op.nparam; j++) {
 		if (d->training) {
 			r->dw[j] = xcalloc(d->param[j].count, sizeof(double));
-			b->get(r->dw[j], t.dw[j], d->param[j].count);
+			device_get(b, r->dw[j], t.dw[j], d->param[j].count);
 		}
-		b->free((void *)t.w[j]);
-		b->free(t.dw[j]);
+		device_free(b, (void *)t.w[j]);
+		device_free(b, t.dw[j]);
 	}
-	b->free((void *)t.dy);
-	b->free(t.saved);
-	b->free(t.scratch);
+	device_free(b, (void *)t.dy);
+	device_free(b, t.saved);
+	device_free(b, t.scratch);
 	if (impl->release != NULL)
 		impl->release(&t);
 	return 1;
@@ -315,15 +316,16 @@ worst(const struct data *d, const struct result *a, const struct result *b)
 
 /* ---- finite differences, on ref64 ---- */
 
+static struct device *key;		/* ref64, open */
+
 /* sum y dy, the function whose gradient the backward pass gives. */
 static double
 value(const struct data *d)
 {
-	const struct backend *b = backend_find("ref64");
 	struct result r;
 	double sum = 0;
 
-	run(b, d, WRITTEN, &r);
+	run(key, d, WRITTEN, &r);
 	for (size_t i = 0; i < dims_count(&d->out); i++)
 		sum += r.y[i] * d->dy[i];
 	release_result(&r);
@@ -362,7 +364,7 @@ test_gradients(const struct test *t)
 	double w = 0, v;
 
 	make(&d, t, 1);
-	run(backend_find("ref64"), &d, WRITTEN, &r);
+	run(key, &d, WRITTEN, &r);
 	for (int j = 0; j < d.op.nin && r.dx[j] != NULL; j++) {
 		v = check_gradient(&d, d.x[j], r.dx[j], dims_count(&d.in));
 		w = v > w ? v : w;
@@ -383,7 +385,7 @@ test_gradients(const struct test *t)
 /* ---- back ends against ref64 ---- */
 
 static void
-test_backend(const struct backend *b, const struct test *t, double tolerance)
+test_backend(struct device *b, const struct test *t, double tolerance)
 {
 	struct data d;
 	struct result want, got;
@@ -399,7 +401,7 @@ test_backend(const struct backend *b, const struct test *t, double tolerance)
 			supported = run(b, &d, dx, &got);
 			fail_capture(NULL, 0);
 			if (supported) {
-				run(backend_find("ref64"), &d, WRITTEN, &want);
+				run(key, &d, WRITTEN, &want);
 				v = worst(&d, &got, &want);
 				w = v > w ? v : w;
 				release_result(&got);
@@ -409,18 +411,18 @@ test_backend(const struct backend *b, const struct test *t, double tolerance)
 		}
 	if (!supported) {
 		ok(t->op.k[0] > 1 && strstr(said, "the cpu back end") != NULL,
-		    "%s: %s, windows over time, is refused by name", b->name,
+		    "%s: %s, windows over time, is refused by name", b->backend->name,
 		    t->what);
 		diag("%s", said);
 		return;
 	}
-	if (!ok(w <= tolerance, "%s: %s", b->name, t->what))
+	if (!ok(w <= tolerance, "%s: %s", b->backend->name, t->what))
 		diag("worst relative difference from ref64 %g", w);
 }
 
 /* The same bits with 1, 2 and 3 threads. */
 static void
-test_threads(const struct backend *b)
+test_threads(const struct backend *backend)
 {
 	static struct result first[TESTS];
 	double w = 0;
@@ -428,7 +430,9 @@ test_threads(const struct backend *b)
 
 	fail_capture(said, sizeof(said));
 	for (int threads = 1; threads <= 3; threads++) {
-		b->open(threads);
+		struct device *b = device_open(backend,
+		    &(struct device_options){ .threads = threads });
+
 		for (size_t i = 0; i < TESTS; i++) {
 			struct data d;
 			struct result r;
@@ -446,55 +450,54 @@ test_threads(const struct backend *b)
 			}
 			release(&d);
 		}
-		b->close();
+		device_close(b);
 	}
 	fail_capture(NULL, 0);
 	for (size_t i = 0; i < TESTS; i++)
 		release_result(&first[i]);
-	ok(w == 0, "%s: 1, 2 and 3 threads give the same bits", b->name);
+	ok(w == 0, "%s: 1, 2 and 3 threads give the same bits", backend->name);
 }
 
 /* ---- updates of parameters ---- */
 
 static void
-test_update(const struct backend *b)
+test_update(struct device *b)
 {
 	enum { N = 100003 };
-	const struct backend *key = backend_find("ref64");
 	double *w = draw(N, 1), *m = draw(N, 2), *g = draw(N, 3), *host[2];
 	double bad = 0, sum = 0;
 
 	for (int nesterov = 0; nesterov < 2; nesterov++) {
-		const struct backend *be[2] = { b, key };
+		struct device *be[2] = { b, key };
 
 		for (int k = 0; k < 2; k++) {
-			void *dw = be[k]->alloc(N * be[k]->elem);
-			void *dm = be[k]->alloc(N * be[k]->elem);
-			void *dg = be[k]->alloc(N * be[k]->elem);
+			void *dw = device_alloc(be[k], N * be[k]->elem);
+			void *dm = device_alloc(be[k], N * be[k]->elem);
+			void *dg = device_alloc(be[k], N * be[k]->elem);
 			struct update u = { dw, dm, dg, N, 0.1, 0.9, 1e-4, 0.25,
 				nesterov };
 
-			be[k]->put(dw, w, N);
-			be[k]->put(dm, m, N);
-			be[k]->put(dg, g, N);
-			be[k]->update(&u);
-			be[k]->add(dg, dw, N);
-			be[k]->track(dg, dm, N, 0.1, 0.5);
+			device_put(be[k], dw, w, N);
+			device_put(be[k], dm, m, N);
+			device_put(be[k], dg, g, N);
+			device_update(be[k], &u);
+			device_add(be[k], dg, dw, N);
+			device_track(be[k], dg, dm, N, 0.1, 0.5);
 			host[k] = xcalloc(2 * N, sizeof(double));
-			be[k]->get(host[k], dw, N);
-			be[k]->get(host[k] + N, dg, N);
-			sum = k == 0 ? be[k]->squares(dm, N) :
-			    sum - be[k]->squares(dm, N);
-			be[k]->free(dw);
-			be[k]->free(dm);
-			be[k]->free(dg);
+			device_get(be[k], host[k], dw, N);
+			device_get(be[k], host[k] + N, dg, N);
+			sum = k == 0 ? device_squares(be[k], dm, N) :
+			    sum - device_squares(be[k], dm, N);
+			device_free(be[k], dw);
+			device_free(be[k], dm);
+			device_free(be[k], dg);
 		}
 		bad = fmax(bad, difference(host[0], host[1], 2 * N));
 		bad = fmax(bad, fabs(sum) / N);
 		free(host[0]);
 		free(host[1]);
 	}
-	if (!ok(bad < 1e-6, "%s: update, add, track and squares", b->name))
+	if (!ok(bad < 1e-6, "%s: update, add, track and squares", b->backend->name))
 		diag("worst difference from ref64 %g", bad);
 	free(w);
 	free(m);
@@ -504,21 +507,25 @@ test_update(const struct backend *b)
 int
 main(void)
 {
+	key = device_open(backend_find("ref64"), &(struct device_options){
+	    .threads = 1 });
 	for (size_t i = 0; i < TESTS; i++)
 		if (tests[i].op.kind != OP_INPUT)
 			test_gradients(&tests[i]);
 	for (int k = 0; backends[k] != NULL; k++) {
-		const struct backend *b = backends[k];
-		double tolerance = b->elem == 8 ? 0 : 1e-4;
+		double tolerance = backends[k]->elem == 8 ? 0 : 1e-4;
+		struct device *b = device_open(backends[k],
+		    &(struct device_options){ .threads = 2 });
 
-		if (b->open(2) != 0)
+		if (b == NULL)
 			continue;
 		for (size_t i = 0; i < TESTS; i++)
 			test_backend(b, &tests[i], tolerance > 0 ? tolerance :
 			    1e-12);
 		test_update(b);
-		b->close();
-		test_threads(b);
+		device_close(b);
+		test_threads(backends[k]);
 	}
+	device_close(key);
 	return done();
 }

@@ -36,54 +36,54 @@ larger(double most, double d)
  * with parameters ${w} and what is written for them in ${dw}, [nparam][c].
  */
 static void
-run(const struct backend *b, struct op *op, const struct dims *dims, int training,
+run(struct device *b, struct op *op, const struct dims *dims, int training,
     const double *x, double w[][MOST], double *y, double dw[][MOST])
 {
-	const struct op_impl *impl = b->ops[op->kind];
-	struct task t = { .op = op, .training = training, .out = *dims,
+	const struct op_impl *impl = b->backend->ops[op->kind];
+	struct task t = { .device = b, .op = op, .training = training, .out = *dims,
 		.in = { *dims }, .wants_dx = { 1 } };
 	double zeros[MOST] = { 0 };
 
 	if (impl->prepare != NULL && impl->prepare(&t) != 0)
 		exit(1);
-	t.x[0] = b->alloc(b->bytes(dims));
-	b->write((void *)t.x[0], dims, x);
-	t.dy = b->alloc(b->bytes(dims));
-	b->write((void *)t.dy, dims, zeros);
-	t.y = b->alloc(b->bytes(dims));
-	t.dx[0] = b->alloc(b->bytes(dims));
+	t.x[0] = device_alloc(b, device_bytes(b, dims));
+	device_write(b, (void *)t.x[0], dims, x);
+	t.dy = device_alloc(b, device_bytes(b, dims));
+	device_write(b, (void *)t.dy, dims, zeros);
+	t.y = device_alloc(b, device_bytes(b, dims));
+	t.dx[0] = device_alloc(b, device_bytes(b, dims));
 	for (int k = 0; k < op->nparam; k++) {
-		void *p = b->alloc((size_t)dims->c * b->elem);
+		void *p = device_alloc(b, (size_t)dims->c * b->elem);
 
-		b->put(p, w[k], (size_t)dims->c);
+		device_put(b, p, w[k], (size_t)dims->c);
 		t.w[k] = p;
-		t.dw[k] = b->alloc((size_t)dims->c * b->elem);
+		t.dw[k] = device_alloc(b, (size_t)dims->c * b->elem);
 	}
-	t.saved = b->alloc(impl->saved ? impl->saved(&t) : 1);
-	t.scratch = b->alloc(impl->scratch ? impl->scratch(&t) : 1);
+	t.saved = device_alloc(b, impl->saved ? impl->saved(&t) : 1);
+	t.scratch = device_alloc(b, impl->scratch ? impl->scratch(&t) : 1);
 	impl->forward(&t);
 	if (training && impl->backward != NULL)
 		impl->backward(&t);
-	b->read(y, dims, t.y);
+	device_read(b, y, dims, t.y);
 	for (int k = 0; k < op->nparam; k++) {
 		if (training)
-			b->get(dw[k], t.dw[k], (size_t)dims->c);
-		b->free((void *)t.w[k]);
-		b->free(t.dw[k]);
+			device_get(b, dw[k], t.dw[k], (size_t)dims->c);
+		device_free(b, (void *)t.w[k]);
+		device_free(b, t.dw[k]);
 	}
-	b->free((void *)t.x[0]);
-	b->free((void *)t.dy);
-	b->free(t.y);
-	b->free(t.dx[0]);
-	b->free(t.saved);
-	b->free(t.scratch);
+	device_free(b, (void *)t.x[0]);
+	device_free(b, (void *)t.dy);
+	device_free(b, t.y);
+	device_free(b, t.dx[0]);
+	device_free(b, t.saved);
+	device_free(b, t.scratch);
 	if (impl->release != NULL)
 		impl->release(&t);
 }
 
 /* Rows are [n][t][c], which is our order too. */
 static void
-test_shift(const struct backend *b)
+test_shift(struct device *b)
 {
 	struct table *t = table_read(golden_path(
 	    "op_tsm_shift_n2_t4_c8_div8.tsv"));
@@ -97,7 +97,7 @@ test_shift(const struct backend *b)
 	run(b, &op, &d, 1, in.v, NULL, y, NULL);
 	for (int i = 0; i < out.n; i++)
 		same += y[i] == out.v[i];
-	ok(out.n == 64 && same == out.n, "%s: the shift of TSM", b->name);
+	ok(out.n == 64 && same == out.n, "%s: the shift of TSM", b->backend->name);
 	table_free(t);
 }
 
@@ -107,7 +107,7 @@ test_shift(const struct backend *b)
  * there twice, as the cpu back end wants more than three.
  */
 static void
-test_bn(const struct backend *b)
+test_bn(struct device *b)
 {
 	struct table *t = table_read(golden_path(
 	    "op_subbn_n4_c2_t1_h2_w2_splits2.tsv"));
@@ -153,9 +153,9 @@ test_bn(const struct backend *b)
 					    0.1 * dw[k][c] - var.v[2 * s + c % 2]);
 	}
 	ok(want.n == 32 && values < 1e-5,
-	    "%s: split batch normalisation of PySlowFast", b->name);
+	    "%s: split batch normalisation of PySlowFast", b->backend->name);
 	ok(mean.n == 4 && var.n == 4 && statistics < 1e-6,
-	    "%s: and its running statistics", b->name);
+	    "%s: and its running statistics", b->backend->name);
 	table_free(t);
 }
 
@@ -163,11 +163,14 @@ int
 main(void)
 {
 	for (int k = 0; backends[k] != NULL; k++) {
-		if (backends[k]->open(2) != 0)
+		struct device *b = device_open(backends[k],
+		    &(struct device_options){ .threads = 2 });
+
+		if (b == NULL)
 			continue;
-		test_shift(backends[k]);
-		test_bn(backends[k]);
-		backends[k]->close();
+		test_shift(b);
+		test_bn(b);
+		device_close(b);
 	}
 	return done();
 }

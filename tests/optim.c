@@ -221,8 +221,8 @@ difference(const struct net *n, const void *flat, struct plain *v, int momentum)
 		const struct param *p = &n->graph->param[k];
 		double *got = xcalloc(p->count, sizeof(*got));
 
-		n->backend->get(got, (const char *)flat + p->offset *
-		    n->backend->elem, p->count);
+		device_get(n->device, got, (const char *)flat + p->offset *
+		    n->device->elem, p->count);
 		for (size_t i = 0; i < p->count; i++) {
 			double want = momentum ? v[k].m[i] : v[k].w[i];
 
@@ -245,8 +245,8 @@ plain_new(const struct net *n)
 		v[k].w = xcalloc(p->count, sizeof(double));
 		v[k].m = xcalloc(p->count, sizeof(double));
 		v[k].g = xcalloc(p->count, sizeof(double));
-		n->backend->get(v[k].w, (const char *)n->w + p->offset *
-		    n->backend->elem, p->count);
+		device_get(n->device, v[k].w, (const char *)n->w + p->offset *
+		    n->device->elem, p->count);
 	}
 	return v;
 }
@@ -269,7 +269,7 @@ put_gradient(const struct net *n, void *g, struct plain *v, int step)
 		const struct param *p = &n->graph->param[k];
 
 		draw_gradient(p, k, step, v[k].g);
-		n->backend->put((char *)g + p->offset * n->backend->elem,
+		device_put(n->device, (char *)g + p->offset * n->device->elem,
 		    v[k].g, p->count);
 	}
 }
@@ -278,25 +278,25 @@ put_gradient(const struct net *n, void *g, struct plain *v, int step)
 static void
 not_finite(struct optim *o, struct net *n, void *g)
 {
-	size_t bytes = n->graph->elements * n->backend->elem;
+	size_t bytes = n->graph->elements * n->device->elem;
 	void *w = xmalloc(bytes), *m = xmalloc(bytes), *now = xmalloc(bytes);
 	const double bad[2] = { INFINITY, NAN };
 	double norm;
 
-	n->backend->download(w, n->w, bytes);
-	n->backend->download(m, o->m, bytes);
+	device_download(n->device, w, n->w, bytes);
+	device_download(n->device, m, o->m, bytes);
 	for (int i = 0; i < 2; i++) {
 		int got, same = 1;
 
-		n->backend->put(g, &bad[i], 1);
+		device_put(n->device, g, &bad[i], 1);
 		got = optim_step(o, n, g, 1, 0.1, &norm);
-		n->backend->download(now, n->w, bytes);
+		device_download(n->device, now, n->w, bytes);
 		same &= memcmp(now, w, bytes) == 0;
-		n->backend->download(now, o->m, bytes);
+		device_download(n->device, now, o->m, bytes);
 		same &= memcmp(now, m, bytes) == 0;
 		ok(got == 1 && same && !isfinite(norm),
 		    "%s: a gradient with %g in it changes nothing",
-		    n->backend->name, bad[i]);
+		    n->device->backend->name, bad[i]);
 	}
 	free(w);
 	free(m);
@@ -304,14 +304,14 @@ not_finite(struct optim *o, struct net *n, void *g)
 }
 
 static void
-steps(const struct backend *b, int nesterov)
+steps(struct device *b, int nesterov)
 {
 	struct graph *g = graph_parse("optim.net", net_text, 3);
 	struct net *n = net_new(g, b);
 	struct optim o = { .rule = group_rule_find("tsm"), .momentum = 0.9,
 		.decay = 0.01, .nesterov = nesterov, .clip = CLIP };
 	double tolerance = b->elem == 8 ? 1e-13 : 2e-6, apart = 0, norms = 0;
-	void *gradient = b->alloc(g->elements * b->elem);
+	void *gradient = device_alloc(b, g->elements * b->elem);
 	struct plain *v;
 	int clipped = 0;
 
@@ -332,15 +332,15 @@ steps(const struct backend *b, int nesterov)
 	}
 	ok(clipped > 0 && clipped < STEPS, "some steps are clipped, not all (%d)",
 	    clipped);
-	ok(norms <= tolerance, "%s%s: the norm before clipping", b->name,
+	ok(norms <= tolerance, "%s%s: the norm before clipping", b->backend->name,
 	    nesterov ? ", Nesterov" : "");
-	if (!ok(apart <= tolerance, "%s%s: %d steps as by hand", b->name,
+	if (!ok(apart <= tolerance, "%s%s: %d steps as by hand", b->backend->name,
 	    nesterov ? ", Nesterov" : "", STEPS))
 		diag("they differ by %g", apart);
 	not_finite(&o, n, gradient);
 	plain_free(v, g->nparam);
 	optim_close(&o, n);
-	b->free(gradient);
+	device_free(b, gradient);
 	net_free(n);
 	graph_free(g);
 }
@@ -350,13 +350,16 @@ main(void)
 {
 	groups();
 	for (int i = 0; backends[i] != NULL; i++) {
-		if (backends[i]->open(1) != 0) {
+		struct device *b = device_open(backends[i],
+		    &(struct device_options){ .threads = 1 });
+
+		if (b == NULL) {
 			skip(backends[i]->name, "no such device here");
 			continue;
 		}
-		steps(backends[i], 0);
-		steps(backends[i], 1);
-		backends[i]->close();
+		steps(b, 0);
+		steps(b, 1);
+		device_close(b);
 	}
 	return done();
 }

@@ -68,7 +68,7 @@ struct shadow {
 static const struct op_impl *
 impl_of(const struct plan *p, int i)
 {
-	return p->backend->ops[p->task[i].op->kind];
+	return p->device->backend->ops[p->task[i].op->kind];
 }
 
 /* Where buffer ${which} of op ${i} lies; its bytes, 0 if it has none. */
@@ -81,10 +81,10 @@ place(const struct plan *p, int i, int which, size_t *at)
 	switch (which) {
 	case Y:
 		*at = p->y_at[i];
-		return p->backend->bytes(&t->out);
+		return device_bytes(p->device, &t->out);
 	case DY:
 		*at = p->dy_at[i];
-		return p->backend->bytes(&t->out);
+		return device_bytes(p->device, &t->out);
 	case SAVED:
 		*at = p->saved_at[i];
 		return impl->saved != NULL ? impl->saved(t) : 0;
@@ -255,11 +255,11 @@ static void
 keep_tail(size_t mark, void *arg)
 {
 	struct tail *t = arg;
-	const struct backend *b = t->n->backend;
+	struct device *b = t->n->device;
 	size_t bytes = t->n->graph->elements * b->elem, old = t->from * b->elem;
 	char *now = xmalloc(bytes);
 
-	b->download(now, t->dw, bytes);
+	device_download(b, now, t->dw, bytes);
 	t->changed += memcmp(now + old, t->copy + old, bytes - old) != 0;
 	memcpy(t->copy + mark * b->elem, now + mark * b->elem,
 	    bytes - mark * b->elem);
@@ -273,12 +273,12 @@ keep_tail(size_t mark, void *arg)
  */
 
 static void
-fill(const struct backend *b, void *to, size_t bytes, int value)
+fill(struct device *b, void *to, size_t bytes, int value)
 {
 	void *host = xmalloc(bytes);
 
 	memset(host, value, bytes);
-	b->upload(to, host, bytes);
+	device_upload(b, to, host, bytes);
 	free(host);
 }
 
@@ -286,10 +286,11 @@ fill(const struct backend *b, void *to, size_t bytes, int value)
 static double *
 step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 {
-	const struct backend *b = n->backend;
+	struct device *b = n->device;
 	size_t elements = n->graph->elements, k = 0;
 	size_t scores = (size_t)p->input.n * (size_t)n->graph->classes;
-	void *arena = b->alloc(p->arena), *dw = b->alloc(elements * b->elem);
+	void *arena = device_alloc(b, p->arena);
+	void *dw = device_alloc(b, elements * b->elem);
 	double *all = xcalloc(elements, sizeof(*all));
 	double *out = xcalloc(elements + scores, sizeof(*out));
 
@@ -305,7 +306,7 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 		keep_tail(0, tail);
 		free(tail->copy);
 	}
-	b->get(all, dw, elements);
+	device_get(b, all, dw, elements);
 	for (int i = 0; i < n->graph->nparam; i++) {
 		const struct param *q = &n->graph->param[i];
 
@@ -313,8 +314,8 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 		k += q->count;
 	}
 	net_scores(p, out + elements);
-	b->free(arena);
-	b->free(dw);
+	device_free(b, arena);
+	device_free(b, dw);
 	free(all);
 	return out;
 }
@@ -341,7 +342,7 @@ spread(struct plan *p)
 }
 
 static void
-same_bits(const struct backend *b, const char *name, int clips, int t, int side)
+same_bits(struct device *b, const char *name, int clips, int t, int side)
 {
 	struct graph *g = model(name);
 	struct net *n = net_new(g, b);
@@ -371,9 +372,9 @@ same_bits(const struct backend *b, const char *name, int clips, int t, int side)
 		whole &= isfinite(shared[i]);
 	ok(memcmp(shared, alone, values * sizeof(*shared)) == 0 && whole &&
 	    arena < p->arena, "%s on %s: the same bits as with every buffer "
-	    "alone", name, b->name);
+	    "alone", name, b->backend->name);
 	ok(tail.changed == 0 && tail.calls > 3,
-	    "%s on %s: what is final stays (%d parts)", name, b->name,
+	    "%s on %s: what is final stays (%d parts)", name, b->backend->name,
 	    tail.calls);
 	free(shared);
 	free(alone);
@@ -388,7 +389,7 @@ same_bits(const struct backend *b, const char *name, int clips, int t, int side)
 /* ---- all networks, at shapes of multigrid and at odd ones ---- */
 
 static void
-shapes(const struct backend *b, const char *name, const int (*shape)[3], int n)
+shapes(struct device *b, const char *name, const int (*shape)[3], int n)
 {
 	struct graph *g = model(name);
 
@@ -400,7 +401,7 @@ shapes(const struct backend *b, const char *name, const int (*shape)[3], int n)
 			char what[128], text[64];
 
 			snprintf(what, sizeof(what), "%s on %s, %s%s", name,
-			    b->name, dims_text(&in, text), training ? "" :
+			    b->backend->name, dims_text(&in, text), training ? "" :
 			    ", testing");
 			if (!ok(p != NULL, "%s: is planned", what))
 				continue;
@@ -415,7 +416,7 @@ shapes(const struct backend *b, const char *name, const int (*shape)[3], int n)
 /* ---- the arena that is reserved ---- */
 
 static void
-reserve(const struct backend *b, const char *table)
+reserve(struct device *b, const char *table)
 {
 	struct graph *g = model("tsm_tiny");
 	struct net *n = net_new(g, b);
@@ -450,7 +451,7 @@ reserve(const struct backend *b, const char *table)
 }
 
 static void
-schedules(const struct backend *b)
+schedules(struct device *b)
 {
 	struct dirent **e;
 	int n = scandir("share/schedules", &e, NULL, alphasort), tables = 0;
@@ -518,10 +519,11 @@ main(void)
 
 	placing();
 	for (int i = 0; backends[i] != NULL; i++) {
-		const struct backend *b = backends[i];
+		struct device *b = device_open(backends[i],
+		    &(struct device_options){ .threads = 2 });
 
-		if (b->open(2) != 0) {
-			skip(b->name, "no such device here");
+		if (b == NULL) {
+			skip(backends[i]->name, "no such device here");
 			continue;
 		}
 		shapes(b, "every_op", small, 5);
@@ -529,17 +531,17 @@ main(void)
 		shapes(b, "tsn_tiny", small, 2);
 		same_bits(b, "every_op", 3, 4, 18);
 		same_bits(b, "tsm_tiny", 2, 2, 20);
-		if (strcmp(b->name, "ref") == 0) {
+		if (strcmp(b->backend->name, "ref") == 0) {
 			shapes(b, "tsm_r18", large, 4);
 			shapes(b, "tsn_r18", large, 4);
 			shapes(b, "tsm_r50", large, 4);
 			shapes(b, "tsn_r50", large, 4);
 			schedules(b);
-		} else if (strcmp(b->name, "cpu") == 0) {
+		} else if (strcmp(b->backend->name, "cpu") == 0) {
 			shapes(b, "tsm_r18", large + 3, 1);
 			shapes(b, "tsm_r50", large + 3, 1);
 		}
-		b->close();
+		device_close(b);
 	}
 	return done();
 }

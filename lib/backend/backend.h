@@ -29,8 +29,29 @@ struct feed {
 	uint64_t seed;			/* for dropout, with the clip */
 };
 
+/* What activations and their gradients are stored as. */
+enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_FP16 };
+
+/* What a back end is opened with. */
+struct device_options {
+	int threads;			/* to work with, 1 and more */
+	enum precision precision;
+};
+
+/*
+ * A back end, opened.  Several may be open in one process, of one kind or of
+ * two; each keeps all of its state in a structure of its own that begins with
+ * this one.
+ */
+struct device {
+	const struct backend *backend;
+	size_t elem;			/* bytes of a parameter */
+	struct device_options o;
+};
+
 /* One operator bound to one shape: all its kernels need, and no decisions. */
 struct task {
+	struct device *device;
 	const struct op *op;
 	int index;			/* of the op in the graph */
 	int training;			/* batch statistics; backward follows */
@@ -82,36 +103,88 @@ struct update {
 	int nesterov;
 };
 
+/*
+ * The table of a back end; device_alloc and so on below call it.  ${d} is the
+ * device that open returned.
+ */
 struct backend {
 	const char *name;
 	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
 	size_t elem;			/* bytes of a parameter */
-	/* ${threads} to work with; -1 after a message. */
-	int (*open)(int threads);
-	void (*close)(void);
-	void *(*alloc)(size_t bytes);	/* zeroed; NULL after a message */
-	void (*free)(void *);
-	/* n elements between host floats or doubles and the device. */
-	void (*put)(void *w, const double *host, size_t n);
-	void (*get)(double *host, const void *w, size_t n);
-	/* Raw bytes of parameters, for exchange and checkpoints. */
-	void (*upload)(void *w, const void *host, size_t bytes);
-	void (*download)(void *host, const void *w, size_t bytes);
-	/* Bytes of an activation of this shape. */
-	size_t (*bytes)(const struct dims *);
-	/* The logical [n][t][h][w][c] values of an activation. */
-	void (*read)(double *host, const struct dims *, const void *activation);
-	void (*write)(void *activation, const struct dims *, const double *host);
-	/* sum += x, n elements; from any thread, also during other work. */
-	void (*add)(void *sum, const void *x, size_t n);
-	void (*update)(const struct update *);
-	/* w += rate * (x * scale - w): running statistics. */
-	void (*track)(void *w, const void *x, size_t n, double rate,
-	    double scale);
-	/* Sum of squares, in an order fixed by n alone. */
-	double (*squares)(const void *x, size_t n);
+	/* The back end fills in its own part; NULL after a message. */
+	struct device *(*open)(const struct device_options *o);
+	void (*close)(struct device *d);
+	void *(*alloc)(struct device *d, size_t bytes);
+	void (*free)(struct device *d, void *p);
+	void (*put)(struct device *d, void *w, const double *host, size_t n);
+	void (*get)(struct device *d, double *host, const void *w, size_t n);
+	void (*upload)(struct device *d, void *w, const void *host,
+	    size_t bytes);
+	void (*download)(struct device *d, void *host, const void *w,
+	    size_t bytes);
+	size_t (*bytes)(const struct device *d, const struct dims *);
+	void (*read)(struct device *d, double *host, const struct dims *,
+	    const void *activation);
+	void (*write)(struct device *d, void *activation, const struct dims *,
+	    const double *host);
+	void (*add)(struct device *d, void *sum, const void *x, size_t n);
+	void (*update)(struct device *d, const struct update *);
+	void (*track)(struct device *d, void *w, const void *x, size_t n,
+	    double rate, double scale);
+	double (*squares)(struct device *d, const void *x, size_t n);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 };
+
+/*
+ * device_open(b, o): NULL after a message.  device_close(d): NULL is fine; all
+ * that was made on ${d} must be freed before.
+ */
+struct device *device_open(const struct backend *b,
+    const struct device_options *o);
+void device_close(struct device *d);
+
+/* Memory of the device: zeroed; NULL after a message. */
+void *device_alloc(struct device *d, size_t bytes);
+void device_free(struct device *d, void *p);
+
+/* n elements between host doubles and the parameters at ${w}. */
+void device_put(struct device *d, void *w, const double *host, size_t n);
+void device_get(struct device *d, double *host, const void *w, size_t n);
+
+/* Raw bytes of parameters, for exchange and checkpoints. */
+void device_upload(struct device *d, void *w, const void *host, size_t bytes);
+void device_download(struct device *d, void *host, const void *w,
+    size_t bytes);
+
+/* Bytes of an activation of this shape. */
+size_t device_bytes(const struct device *d, const struct dims *shape);
+
+/* The logical [n][t][h][w][c] values of an activation, out of it and into. */
+void device_read(struct device *d, double *host, const struct dims *shape,
+    const void *activation);
+void device_write(struct device *d, void *activation,
+    const struct dims *shape, const double *host);
+
+/*
+ * task_impl(t): the operator's row in the back end's table; NULL: it has none.
+ * task_forward, task_backward: run it; no backward pass is fine.
+ */
+const struct op_impl *task_impl(const struct task *t);
+void task_forward(struct task *t);
+void task_backward(struct task *t);
+
+/* sum += x, n elements; from any thread, also during other work.  ${device}
+ * is a struct device, of any type so that the exchange can be given it. */
+void device_add(void *device, void *sum, const void *x, size_t n);
+
+void device_update(struct device *d, const struct update *u);
+
+/* w += rate * (x * scale - w): running statistics. */
+void device_track(struct device *d, void *w, const void *x, size_t n,
+    double rate, double scale);
+
+/* The sum of squares, in an order fixed by n alone. */
+double device_squares(struct device *d, const void *x, size_t n);
 
 /* backends[]: those compiled in; ends with NULL. */
 extern const struct backend *const backends[];

@@ -69,8 +69,9 @@ fill(float *v, size_t n, int first, int end)
 
 /* By the calling thread, as back ends add during an exchange. */
 static void
-add(void *sum, const void *x, size_t n)
+add(void *arg, void *sum, const void *x, size_t n)
 {
+	(void)arg;
 	for (size_t i = 0; i < n; i++)
 		((float *)sum)[i] += ((const float *)x)[i];
 }
@@ -172,7 +173,7 @@ measure_size(struct bench *b, struct job *j)
 	double exact, library;
 	int status;
 
-	exact_open(&j->exact, j->o->comm, sizeof(float), add, j->n);
+	exact_open(&j->exact, j->o->comm, sizeof(float), add, NULL, j->n);
 	j->count = exact_leaves(&j->exact, j->microbatches, &j->first);
 	tree_of(j->microbatches, j->first, j->count, &j->tree);
 	for (int k = 0; k < j->tree.n; k++)

@@ -36,7 +36,7 @@ int bench_loader(struct bench *b, const struct load_options *o);
 /* Operators alone, and whole steps of training. */
 struct net_options {
 	const struct graph *graph;
-	const struct backend *backend;	/* open */
+	struct device *device;
 	const struct shape_list *shapes;
 	const struct dataset *data;	/* of the step; NULL: made-up clips */
 	int kinds;			/* of the step: by kind of operator */

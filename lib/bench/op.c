@@ -37,7 +37,7 @@ run(void *arg, int counts)
 	struct job *j = arg;
 	double start = clock_seconds();
 
-	(j->backward ? task_backward : task_forward)(j->o->backend, j->task);
+	(j->backward ? task_backward : task_forward)(j->task);
 	if (counts)
 		figure_add(j->figure, clock_seconds() - start);
 	return 0;
@@ -77,8 +77,7 @@ time_pass(struct bench *b, struct job *j, int i)
 
 	j->task = &j->rig.plan->task[i];
 	j->task->feed = &j->rig.feed;
-	if (j->backward &&
-	    j->o->backend->ops[j->task->op->kind]->backward == NULL)
+	if (j->backward && task_impl(j->task)->backward == NULL)
 		return;
 	if (d == NULL) {
 		run(j, 0);
@@ -119,8 +118,8 @@ print_pass(struct bench *b, struct job *j, const struct distinct *d,
 	for (size_t i = 0; i < f->n; i++)
 		figure_add(&ms, 1e3 * f->v[i]);
 	bench_row(b, &ms, "ms", note, "%s/%s/%s", j->prefix, t->op->name, pass);
-	bench_rate(b, f, (work > 0 ? work : task_traffic(j->o->backend, t,
-	    backward)) / 1e9, work > 0 ? "GF/s" : "GB/s", NULL,
+	bench_rate(b, f, (work > 0 ? work : task_traffic(t, backward)) / 1e9,
+	    work > 0 ? "GF/s" : "GB/s", NULL,
 	    "%s/%s/%s/rate", j->prefix, t->op->name, pass);
 	figure_free(&ms);
 }
@@ -129,7 +128,7 @@ static void
 print_task(struct bench *b, struct job *j, const struct distinct *d)
 {
 	const struct task *t = &j->rig.plan->task[d->task];
-	const struct op_impl *impl = j->o->backend->ops[t->op->kind];
+	const struct op_impl *impl = task_impl(t);
 	char note[400], shape[200], made[160] = "";
 
 	task_text(t, shape, sizeof(shape));
@@ -196,15 +195,17 @@ static int
 check(struct bench *b, struct job *j, struct shape shape)
 {
 	const struct backend *ref = backend_find("ref64");
+	struct device *exact = NULL;
 	struct shape s = reduced(j->o, shape);
 	struct rig x = { 0 }, key = { 0 };
 	char note[80], text[40];
 	int status = EXIT_FAILED;
 
 	snprintf(note, sizeof(note), "from ref64, at %s", shape_text(&s, text));
-	if (ref == NULL || ref->open(1) != 0 ||
-	    rig_open(&x, j->o->graph, j->o->backend, &s) != 0 ||
-	    rig_open(&key, j->o->graph, ref, &s) != 0)
+	if (ref == NULL || (exact = device_open(ref, &(struct device_options){
+	    .threads = 1 })) == NULL ||
+	    rig_open(&x, j->o->graph, j->o->device, &s) != 0 ||
+	    rig_open(&key, j->o->graph, exact, &s) != 0)
 		goto out;
 	for (int k = 0; k < j->n; k++) {
 		const char *name = j->o->graph->op[j->d[k].task].name;
@@ -221,6 +222,7 @@ check(struct bench *b, struct job *j, struct shape shape)
 out:
 	rig_close(&x);
 	rig_close(&key);
+	device_close(exact);
 	return status;
 }
 
@@ -233,7 +235,7 @@ measure(struct bench *b, const struct net_options *o, struct shape shape)
 
 	snprintf(j.prefix, sizeof(j.prefix), "op/%s/%s", o->graph->name,
 	    shape_text(&shape, text));
-	if (rig_open(&j.rig, o->graph, o->backend, &shape) != 0) {
+	if (rig_open(&j.rig, o->graph, o->device, &shape) != 0) {
 		status = EXIT_FAILED;
 	} else {
 		find_distinct(&j);

@@ -39,18 +39,18 @@ make_feed(struct feed *f, const struct shape *s, int classes)
 }
 
 int
-rig_open(struct rig *r, const struct graph *g, const struct backend *b,
+rig_open(struct rig *r, const struct graph *g, struct device *d,
     const struct shape *s)
 {
-	struct dims d = shape_dims(s);
+	struct dims input = shape_dims(s);
 
-	*r = (struct rig){ .net = net_new(g, b) };
+	*r = (struct rig){ .net = net_new(g, d) };
 	if (r->net == NULL)
 		return -1;
-	r->plan = net_plan(r->net, &d, 1);
+	r->plan = net_plan(r->net, &input, 1);
 	if (r->plan == NULL || net_reserve(r->net) != 0)
 		return -1;
-	r->gradient = b->alloc(g->elements * b->elem);
+	r->gradient = device_alloc(d, g->elements * d->elem);
 	if (r->gradient == NULL)
 		return -1;
 	net_init(r->net, SEED);
@@ -63,7 +63,7 @@ void
 rig_close(struct rig *r)
 {
 	if (r->gradient != NULL)
-		r->net->backend->free(r->gradient);
+		device_free(r->net->device, r->gradient);
 	net_free(r->net);
 	free((void *)r->feed.pixels);
 	free((void *)r->feed.label);

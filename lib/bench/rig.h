@@ -18,7 +18,7 @@ struct rig {
 };
 
 /* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
-int rig_open(struct rig *r, const struct graph *g, const struct backend *b,
+int rig_open(struct rig *r, const struct graph *g, struct device *d,
     const struct shape *s);
 void rig_close(struct rig *r);
 

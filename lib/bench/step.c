@@ -118,7 +118,6 @@ run_kinds(void *arg, int counts)
 {
 	struct job *j = arg;
 	struct plan *p = j->rig.plan;
-	const struct backend *be = j->o->backend;
 	double sum[2][OP_KINDS] = { { 0 } };
 
 	plan_bind(p, j->rig.net->arena, j->rig.net->w, j->rig.gradient);
@@ -128,7 +127,7 @@ run_kinds(void *arg, int counts)
 		double start = clock_seconds();
 
 		t->feed = &j->rig.feed;
-		(back ? task_backward : task_forward)(be, t);
+		(back ? task_backward : task_forward)(t);
 		sum[back][t->op->kind] += clock_seconds() - start;
 	}
 	for (int kind = 0; kind < OP_KINDS && counts; kind++)
@@ -204,14 +203,14 @@ print_kinds(struct job *j)
 
 /* ---- checking ---- */
 
-/* Two steps from the first weights: what they give on back end ${be}. */
+/* Two steps from the first weights: what they give on ${d}. */
 static int
-first_steps(struct job *j, const struct backend *be, double loss[2],
+first_steps(struct job *j, struct device *d, double loss[2],
     double *norm)
 {
 	struct rig r = { 0 };
 	struct optim o = j->optim;
-	int bad = rig_open(&r, j->o->graph, be, &j->shape);
+	int bad = rig_open(&r, j->o->graph, d, &j->shape);
 
 	o.m = NULL;
 	if (bad == 0)
@@ -243,16 +242,22 @@ check(struct job *j)
 {
 	const struct backend *ref = backend_find("ref64");
 	struct dims d = shape_dims(&j->shape);
+	struct device *exact;
 	double loss[2], key[2], norm, key_norm, worst;
+	int bad;
 
 	if (graph_macs(j->o->graph, &d) > REFERENCE_MACS) {
 		bench_remark(j->b, "%s: more than ref64 can repeat: the loss "
 		    "was finite", j->prefix);
 		return 0;
 	}
-	if (ref == NULL || ref->open(1) != 0 ||
-	    first_steps(j, j->o->backend, loss, &norm) != 0 ||
-	    first_steps(j, ref, key, &key_norm) != 0)
+	if (ref == NULL || (exact = device_open(ref, &(struct device_options){
+	    .threads = 1 })) == NULL)
+		return EXIT_FAILED;
+	bad = first_steps(j, j->o->device, loss, &norm) ||
+	    first_steps(j, exact, key, &key_norm);
+	device_close(exact);
+	if (bad)
 		return EXIT_FAILED;
 	worst = fmax(off(loss[0], key[0]), off(loss[1], key[1]));
 	bench_value(j->b, worst, "relative", "losses of two steps from ref64's",
@@ -302,7 +307,7 @@ measure(struct job *j)
 	double alone;
 	int status;
 
-	if (rig_open(&j->rig, j->o->graph, j->o->backend, &j->shape) != 0 ||
+	if (rig_open(&j->rig, j->o->graph, j->o->device, &j->shape) != 0 ||
 	    optim_open(&j->optim, j->rig.net) != 0)
 		return EXIT_FAILED;
 	if ((status = bench_repeat(b, run, j)) != 0)

@@ -37,17 +37,17 @@ task_work(const struct task *t, int backward)
 }
 
 double
-task_traffic(const struct backend *b, const struct task *t, int backward)
+task_traffic(const struct task *t, int backward)
 {
-	double y = (double)b->bytes(&t->out), sum = y;
-	int reads = b->ops[t->op->kind]->reads;
+	double y = (double)device_bytes(t->device, &t->out), sum = y;
+	int reads = task_impl(t)->reads;
 
 	if (t->op->kind == OP_INPUT)		/* reads bytes */
 		sum += (double)dims_count(&t->out);
 	if (backward && (reads & READS_Y))
 		sum += y;
 	for (int j = 0; j < t->op->nin; j++) {
-		double x = (double)b->bytes(&t->in[j]);
+		double x = (double)device_bytes(t->device, &t->in[j]);
 
 		if (!backward || (reads & READS_X))
 			sum += x;
@@ -70,19 +70,6 @@ task_text(const struct task *t, char *buf, size_t size)
 	snprintf(buf, size, "%s%s %s%s%s", name != NULL ? name : "loss", window,
 	    op->nin > 0 ? dims_text(&t->in[0], in) : "",
 	    op->nin > 0 ? " to " : "", dims_text(&t->out, out));
-}
-
-void
-task_forward(const struct backend *b, struct task *t)
-{
-	b->ops[t->op->kind]->forward(t);
-}
-
-void
-task_backward(const struct backend *b, struct task *t)
-{
-	if (b->ops[t->op->kind]->backward != NULL)
-		b->ops[t->op->kind]->backward(t);
 }
 
 /* ---- against the reference ---- */
@@ -115,8 +102,8 @@ fill(struct pair *p, const struct dims *d, const void *a, const void *b,
     uint32_t stream)
 {
 	draw(p->v[0], dims_count(d), stream);
-	p->rig[0]->net->backend->write((void *)a, d, p->v[0]);
-	p->rig[1]->net->backend->write((void *)b, d, p->v[0]);
+	device_write(p->task[0]->device, (void *)a, d, p->v[0]);
+	device_write(p->task[1]->device, (void *)b, d, p->v[0]);
 }
 
 /* Largest difference over the largest value. */
@@ -138,8 +125,8 @@ difference(const struct pair *p, size_t n)
 static double
 activations(struct pair *p, const struct dims *d, const void *a, const void *b)
 {
-	p->rig[0]->net->backend->read(p->v[0], d, a);
-	p->rig[1]->net->backend->read(p->v[1], d, b);
+	device_read(p->task[0]->device, p->v[0], d, a);
+	device_read(p->task[1]->device, p->v[1], d, b);
 	bench_spoil(p->b, p->v[0], sizeof(double));
 	return difference(p, dims_count(d));
 }
@@ -151,7 +138,7 @@ parameters(struct pair *p, int j)
 	size_t n = p->rig[0]->net->graph->param[op->param + j].count;
 
 	for (int k = 0; k < 2; k++)
-		p->rig[k]->net->backend->get(p->v[k], p->task[k]->dw[j], n);
+		device_get(p->task[k]->device, p->v[k], p->task[k]->dw[j], n);
 	return difference(p, n);
 }
 
@@ -185,7 +172,7 @@ compare(struct pair *p)
 	for (int j = 0; j < x->op->nin; j++)
 		fill(p, &x->in[j], x->x[j], key->x[j], (uint32_t)j);
 	for (int k = 0; k < 2; k++)
-		task_forward(p->rig[k]->net->backend, p->task[k]);
+		task_forward(p->task[k]);
 	worst = activations(p, &x->out, x->y, key->y);
 	if (x->dy != NULL)
 		fill(p, &x->out, x->dy, key->dy, 10);
@@ -194,7 +181,7 @@ compare(struct pair *p)
 			fill(p, &x->in[j], x->dx[j], key->dx[j],
 			    20 + (uint32_t)j);
 	for (int k = 0; k < 2; k++)
-		task_backward(p->rig[k]->net->backend, p->task[k]);
+		task_backward(p->task[k]);
 	for (int j = 0; j < x->op->nin; j++)
 		if (x->dx[j] != NULL) {
 			d = activations(p, &x->in[j], x->dx[j], key->dx[j]);

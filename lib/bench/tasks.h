@@ -20,18 +20,14 @@ int task_alike(const struct task *a, const struct task *b);
 double task_work(const struct task *t, int backward);
 
 /*
- * task_traffic(b, t, backward): the bytes of activations that a pass must at
- * least read and write on back end ${b}, each once: x and y; or dy, what the
- * pass reads of x and y, and dx, twice where it is added to.
+ * task_traffic(t, backward): the bytes of activations that a pass must at
+ * least read and write, each once: x and y; or dy, what the pass reads of x and y,
+ * and dx, twice where it is added to.
  */
-double task_traffic(const struct backend *b, const struct task *t,
-    int backward);
+double task_traffic(const struct task *t, int backward);
 
 /* task_text(t, buf, size): kind, shapes and attributes, for people. */
 void task_text(const struct task *t, char *buf, size_t size);
-
-void task_forward(const struct backend *b, struct task *t);
-void task_backward(const struct backend *b, struct task *t);
 
 /*
  * tasks_compare(b, x, key, i):

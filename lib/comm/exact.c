@@ -78,9 +78,11 @@ exact_sum(const double *v, int leaves)
 
 void
 exact_open(struct exact *e, struct comm *c, size_t elem,
-    void (*add)(void *, const void *, size_t), size_t most)
+    void (*add)(void *, void *, const void *, size_t), void *arg,
+    size_t most)
 {
-	*e = (struct exact){ .comm = c, .elem = elem, .add = add, .most = most };
+	*e = (struct exact){ .comm = c, .elem = elem, .add = add,
+		.arg = arg, .most = most };
 	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
 }
 
@@ -257,7 +259,7 @@ exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
 		int n = tree_push(&whole, arrived[i], sums);
 
 		for (int k = 0; k < n; k++)
-			e->add(sums[k].left, sums[k].right, length);
+			e->add(e->arg, sums[k].left, sums[k].right, length);
 	}
 	if (!bad && whole.part[0].data != element(e, result, mine))
 		memcpy(element(e, result, mine), whole.part[0].data,

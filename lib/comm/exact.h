@@ -50,7 +50,8 @@ void tree_of(int leaves, int first, int count, struct tree *t);
 struct exact {
 	struct comm *comm;
 	size_t elem;			/* bytes of an element */
-	void (*add)(void *sum, const void *x, size_t n);
+	void (*add)(void *arg, void *sum, const void *x, size_t n);
+	void *arg;			/* of add */
 	size_t most;			/* elements of a slice, at most */
 	int leaves;			/* what the trees below are for */
 	struct tree *of;		/* [size] each rank's subtrees */
@@ -61,7 +62,8 @@ struct exact {
 };
 
 void exact_open(struct exact *e, struct comm *c, size_t elem,
-    void (*add)(void *, const void *, size_t), size_t most);
+    void (*add)(void *, void *, const void *, size_t), void *arg,
+    size_t most);
 void exact_close(struct exact *e);
 
 /* exact_leaves(e, leaves, first): this rank's share of ${leaves}, from

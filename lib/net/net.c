@@ -9,13 +9,13 @@
 #include "net/net.h"
 
 struct net *
-net_new(const struct graph *g, const struct backend *b)
+net_new(const struct graph *g, struct device *d)
 {
 	struct net *n = xcalloc(1, sizeof(*n));
 
 	n->graph = g;
-	n->backend = b;
-	n->w = b->alloc(g->elements * b->elem);
+	n->device = d;
+	n->w = device_alloc(d, g->elements * d->elem);
 	if (n->w == NULL) {
 		free(n);
 		return NULL;
@@ -31,9 +31,8 @@ net_free(struct net *n)
 	for (size_t i = 0; i < n->plans; i++)
 		plan_free(n->plan[i]);
 	free(n->plan);
-	if (n->arena != NULL)
-		n->backend->free(n->arena);
-	n->backend->free(n->w);
+	device_free(n->device, n->arena);
+	device_free(n->device, n->w);
 	free(n);
 }
 
@@ -53,7 +52,7 @@ net_init(struct net *n, uint64_t seed)
 		for (size_t i = 0; i < p->count; i++)
 			host[i] = p->std > 0 ? p->std *
 			    rng_normal(seed, (uint32_t)k, (uint32_t)i) : p->fill;
-		n->backend->put((char *)n->w + p->offset * n->backend->elem,
+		device_put(n->device, (char *)n->w + p->offset * n->device->elem,
 		    host, p->count);
 	}
 	free(host);
@@ -70,7 +69,7 @@ net_plan(struct net *n, const struct dims *input, int training)
 		    p->training == training)
 			return p;
 	}
-	if ((p = plan_new(n->graph, n->backend, input, training)) == NULL)
+	if ((p = plan_new(n->graph, n->device, input, training)) == NULL)
 		return NULL;
 	n->plan = array_room(n->plan, n->plans, &n->cap, sizeof(*n->plan));
 	n->plan[n->plans++] = p;
@@ -88,10 +87,9 @@ net_reserve(struct net *n)
 			most = n->plan[i]->arena;
 	if (most <= n->arena_bytes)
 		return 0;
-	if (n->arena != NULL)
-		n->backend->free(n->arena);
+	device_free(n->device, n->arena);
 	n->arena_bytes = 0;
-	if ((n->arena = n->backend->alloc(most)) == NULL)
+	if ((n->arena = device_alloc(n->device, most)) == NULL)
 		return fail("%s: the activations of a microbatch need %s; choose a "
 		    "smaller --bn-size, fewer frames or a smaller crop",
 		    n->graph->name, text_bytes(text, (double)most));
@@ -111,7 +109,7 @@ net_scores(const struct plan *p, double *scores)
 {
 	const struct task *t = &p->task[p->n - 2];
 
-	p->backend->read(scores, &t->out, t->y);
+	device_read(p->device, scores, &t->out, t->y);
 }
 
 void
@@ -119,5 +117,5 @@ net_losses(const struct plan *p, double *losses)
 {
 	const struct task *t = &p->task[p->n - 1];
 
-	p->backend->read(losses, &t->out, t->y);
+	device_read(p->device, losses, &t->out, t->y);
 }

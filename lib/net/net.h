@@ -13,7 +13,7 @@
 
 struct net {
 	const struct graph *graph;
-	const struct backend *backend;
+	struct device *device;
 	void *w;			/* parameters, graph->elements of them */
 	struct plan **plan;
 	size_t plans, cap;
@@ -22,10 +22,10 @@ struct net {
 };
 
 /*
- * net_new(g, b): parameters are allocated and zero.  ${g} stays the caller's
- * and must outlive the net.  NULL after a message.
+ * net_new(g, d): parameters are allocated and zero.  ${g} and ${d} stay the
+ * caller's and must outlive the net.  NULL after a message.
  */
-struct net *net_new(const struct graph *g, const struct backend *b);
+struct net *net_new(const struct graph *g, struct device *d);
 void net_free(struct net *n);
 
 /*

@@ -74,7 +74,6 @@ static void
 lay_out(struct plan *p)
 {
 	const struct graph *g = p->graph;
-	const struct backend *be = p->backend;
 	int n = 0, end = 2 * p->n - 1;
 	struct plan_block *b = xcalloc(3 * (size_t)p->n + 1, sizeof(*b));
 	int *last = xcalloc((size_t)p->n, sizeof(*last));	/* read of y */
@@ -87,7 +86,7 @@ lay_out(struct plan *p)
 	}
 	for (int i = 0; i < p->n; i++) {
 		const struct op *op = &g->op[i];
-		const struct op_impl *impl = be->ops[op->kind];
+		const struct op_impl *impl = task_impl(&p->task[i]);
 		size_t saved = ask(impl->saved, &p->task[i]);
 		size_t s = ask(impl->scratch, &p->task[i]);
 
@@ -112,7 +111,7 @@ lay_out(struct plan *p)
 	/* Scores and losses are the caller's to read, after it all. */
 	last[p->n - 1] = last[p->n - 2] = end;
 	for (int i = 0; i < p->n; i++) {
-		size_t bytes = round_up(be->bytes(&p->task[i].out));
+		size_t bytes = round_up(device_bytes(p->device, &p->task[i].out));
 
 		b[n++] = (struct plan_block){ bytes, &p->y_at[i], i, last[i] };
 		if (p->training && i < p->n - 1 && g->op[i].kind != OP_INPUT)
@@ -166,7 +165,7 @@ set_gradients(struct plan *p)
 }
 
 struct plan *
-plan_new(const struct graph *g, const struct backend *b,
+plan_new(const struct graph *g, struct device *d,
     const struct dims *input, int training)
 {
 	struct plan *p = xcalloc(1, sizeof(*p));
@@ -174,7 +173,7 @@ plan_new(const struct graph *g, const struct backend *b,
 	struct dims *out = xcalloc(n, sizeof(*out));
 
 	p->graph = g;
-	p->backend = b;
+	p->device = d;
 	p->input = *input;
 	p->training = training;
 	p->n = g->nop;
@@ -191,16 +190,17 @@ plan_new(const struct graph *g, const struct backend *b,
 		struct task *t = &p->task[i];
 		const struct op_impl *impl;
 
+		t->device = d;
 		t->op = &g->op[i];
 		t->index = i;
 		t->training = training;
 		for (int j = 0; j < t->op->nin; j++)
 			t->in[j] = out[t->op->in[j]];
 		t->out = out[i];
-		impl = b->ops[t->op->kind];
+		impl = task_impl(t);
 		if (impl == NULL) {
 			fail("%s: the %s back end cannot run %s", g->name,
-			    b->name, t->op->name);
+			    d->backend->name, t->op->name);
 			goto err;
 		}
 		if (impl->prepare != NULL && impl->prepare(t) != 0)
@@ -222,10 +222,9 @@ plan_free(struct plan *p)
 	if (p == NULL)
 		return;
 	for (int i = 0; i < p->n; i++)
-		if (p->task[i].op != NULL &&
-		    p->backend->ops[p->task[i].op->kind] != NULL &&
-		    p->backend->ops[p->task[i].op->kind]->release != NULL)
-			p->backend->ops[p->task[i].op->kind]->release(&p->task[i]);
+		if (p->task[i].op != NULL && task_impl(&p->task[i]) != NULL &&
+		    task_impl(&p->task[i])->release != NULL)
+			task_impl(&p->task[i])->release(&p->task[i]);
 	free(p->task);
 	free(p->y_at);
 	free(p->dy_at);
@@ -238,7 +237,7 @@ plan_free(struct plan *p)
 static void *
 element(const struct plan *p, const void *flat, size_t i)
 {
-	return flat == NULL ? NULL : (char *)flat + i * p->backend->elem;
+	return flat == NULL ? NULL : (char *)flat + i * p->device->elem;
 }
 
 void
@@ -274,7 +273,7 @@ plan_forward(struct plan *p, const struct feed *feed)
 {
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].feed = feed;
-		p->backend->ops[p->task[i].op->kind]->forward(&p->task[i]);
+		task_forward(&p->task[i]);
 	}
 }
 
@@ -286,8 +285,7 @@ plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg), void *arg)
 	for (int i = p->n - 1; i >= 0; i--) {
 		struct task *t = &p->task[i];
 
-		if (p->backend->ops[t->op->kind]->backward != NULL)
-			p->backend->ops[t->op->kind]->backward(t);
+		task_backward(t);
 		if (ready != NULL && p->mark[i] < mark)
 			ready(mark = p->mark[i], arg);
 	}

@@ -24,15 +24,15 @@ struct plan {
 					 * of the flat buffer on are final */
 	double macs;			/* of a forward pass */
 	const struct graph *graph;
-	const struct backend *backend;
+	struct device *device;
 };
 
 /*
- * plan_new(g, b, input, training):
- * Infer every shape, let ${b} choose algorithms, and place every buffer by its
+ * plan_new(g, d, input, training):
+ * Infer every shape, let ${d} choose algorithms, and place every buffer by its
  * lifetime.  NULL after a message.
  */
-struct plan *plan_new(const struct graph *g, const struct backend *b,
+struct plan *plan_new(const struct graph *g, struct device *d,
     const struct dims *input, int training);
 void plan_free(struct plan *p);
 

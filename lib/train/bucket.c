@@ -12,7 +12,8 @@ struct bucket {
 	struct exact exact;
 	struct comm *comm;
 	size_t elements, elem, most;	/* most: elements in a bucket */
-	void (*add)(void *, const void *, size_t);
+	void (*add)(void *, void *, const void *, size_t);
+	void *arg;
 
 	const struct tree *tree;	/* of this step */
 	const struct tree_sum *sums;
@@ -38,7 +39,7 @@ static int
 reduce(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
-		b->add(offset(b, b->sums[i].left, from),
+		b->add(b->arg, offset(b, b->sums[i].left, from),
 		    offset(b, b->sums[i].right, from), to - from);
 	return exact_reduce(&b->exact, b->tree, from, to, b->tree->part[0].data);
 }
@@ -98,7 +99,8 @@ bucket_elements(size_t bytes, size_t elem)
 
 struct bucket *
 bucket_open(struct comm *c, size_t elements, size_t elem,
-    void (*add)(void *, const void *, size_t), size_t bytes)
+    void (*add)(void *, void *, const void *, size_t), void *arg,
+    size_t bytes)
 {
 	struct bucket *b = xcalloc(1, sizeof(*b));
 
@@ -106,8 +108,9 @@ bucket_open(struct comm *c, size_t elements, size_t elem,
 	b->elements = elements;
 	b->elem = elem;
 	b->add = add;
+	b->arg = arg;
 	b->most = bucket_elements(bytes, elem);
-	exact_open(&b->exact, c, elem, add, b->most);
+	exact_open(&b->exact, c, elem, add, arg, b->most);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
 	if (c->size > 1 && pthread_create(&b->thread, NULL, work, b) != 0)
@@ -170,7 +173,7 @@ bucket_wait(struct bucket *b, double *busy)
 {
 	if (b->comm->size == 1) {
 		for (int i = 0; i < b->n; i++)
-			b->add(b->sums[i].left, b->sums[i].right, b->elements);
+			b->add(b->arg, b->sums[i].left, b->sums[i].right, b->elements);
 		*busy = 0;
 		return b->tree->part[0].data;
 	}

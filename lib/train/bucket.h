@@ -22,7 +22,8 @@ size_t bucket_elements(size_t bytes, size_t elem);
  * the thread's own from here on.  With one rank no thread is started.
  */
 struct bucket *bucket_open(struct comm *c, size_t elements, size_t elem,
-    void (*add)(void *, const void *, size_t), size_t bytes);
+    void (*add)(void *, void *, const void *, size_t), void *arg,
+    size_t bytes);
 void bucket_close(struct bucket *b);
 
 /* bucket_share(b, microbatches, first): see exact_leaves; begins a step. */

@@ -38,10 +38,10 @@ add_tensor(struct snapshot *s, const struct net *n, const struct param *p,
 	struct tensor *t = &s->tensor[s->tensors++];
 
 	*t = (struct tensor){ .name = tensor_name(p, momentum),
-		.type = n->backend->elem == 8 ? DTYPE_F64 : DTYPE_F32,
+		.type = n->device->elem == 8 ? DTYPE_F64 : DTYPE_F32,
 		.ndim = p->ndim,
-		.data = (const char *)flat + p->offset * n->backend->elem,
-		.bytes = p->count * n->backend->elem };
+		.data = (const char *)flat + p->offset * n->device->elem,
+		.bytes = p->count * n->device->elem };
 	for (int i = 0; i < p->ndim; i++)
 		t->dim[i] = p->dim[i];
 }
@@ -89,12 +89,12 @@ snapshot_take(const struct net *n, const void *momentum, const struct state *st)
 {
 	const struct graph *g = n->graph;
 	struct snapshot *s = xcalloc(1, sizeof(*s));
-	size_t bytes = g->elements * n->backend->elem;
+	size_t bytes = g->elements * n->device->elem;
 
 	s->w = xmalloc(bytes);
 	s->m = xmalloc(bytes);
-	n->backend->download(s->w, n->w, bytes);
-	n->backend->download(s->m, momentum, bytes);
+	device_download(n->device, s->w, n->w, bytes);
+	device_download(n->device, s->m, momentum, bytes);
 	s->tensor = xcalloc(2 * (size_t)g->nparam, sizeof(*s->tensor));
 	for (int i = 0; i < g->nparam; i++) {
 		add_tensor(s, n, &g->param[i], s->w, 0);
@@ -299,7 +299,7 @@ load(const struct safetensors *f, const char *path, const struct net *n,
 {
 	char *name = tensor_name(p, momentum);
 	const struct tensor *t = safetensors_tensor(f, name);
-	enum dtype want = n->backend->elem == 8 ? DTYPE_F64 : DTYPE_F32;
+	enum dtype want = n->device->elem == 8 ? DTYPE_F64 : DTYPE_F32;
 	int bad = 0;
 
 	if (t == NULL) {
@@ -315,7 +315,7 @@ load(const struct safetensors *f, const char *path, const struct net *n,
 			    "%d)", text_quote(path), name, i,
 			    (long long)t->dim[i], p->dim[i]);
 	if (!bad && t->type == want) {
-		n->backend->upload((char *)flat + p->offset * n->backend->elem,
+		device_upload(n->device, (char *)flat + p->offset * n->device->elem,
 		    t->data, t->bytes);
 	} else if (!bad) {
 		double *v = xcalloc(p->count, sizeof(*v));
@@ -324,7 +324,7 @@ load(const struct safetensors *f, const char *path, const struct net *n,
 			v[i] = t->type == DTYPE_F64 ?
 			    ((const double *)t->data)[i] :
 			    (double)((const float *)t->data)[i];
-		n->backend->put((char *)flat + p->offset * n->backend->elem, v,
+		device_put(n->device, (char *)flat + p->offset * n->device->elem, v,
 		    p->count);
 		free(v);
 	}

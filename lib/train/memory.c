@@ -49,7 +49,7 @@ exchange(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
 	size_t most = 0, slice = bucket_elements((size_t)t->o.bucket,
-	    t->net->backend->elem);
+	    t->net->device->elem);
 
 	if (slice > t->net->graph->elements)
 		slice = t->net->graph->elements;
@@ -57,7 +57,7 @@ exchange(const struct trainer *t, int rank)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			size_t n = exact_room(c->batch / c->group, rank,
-			    t->comm->size, slice, t->net->backend->elem);
+			    t->comm->size, slice, t->net->device->elem);
 
 			most = n > most ? n : most;
 		}
@@ -68,7 +68,7 @@ struct memory
 memory_plan(const struct trainer *t, int rank)
 {
 	const struct net *n = t->net;
-	size_t flat = n->graph->elements * n->backend->elem;
+	size_t flat = n->graph->elements * n->device->elem;
 	struct memory m = { .item = { [MEMORY_BASE] = t->work->base,
 		[MEMORY_PARAMETERS] = flat, [MEMORY_MOMENTUM] = flat,
 		[MEMORY_GRADIENTS] = (size_t)buffers(t, rank) * flat } };
@@ -151,7 +151,7 @@ static size_t
 held(const struct trainer *t)
 {
 	const struct net *n = t->net;
-	size_t flat = n->graph->elements * n->backend->elem;
+	size_t flat = n->graph->elements * n->device->elem;
 
 	return ram_resident_of(n->w, flat) + ram_resident_of(t->optim.m, flat);
 }

@@ -39,7 +39,7 @@ group_of(const struct group_rule *r, const struct param *p)
 int
 optim_open(struct optim *o, const struct net *n)
 {
-	o->m = n->backend->alloc(n->graph->elements * n->backend->elem);
+	o->m = device_alloc(n->device, n->graph->elements * n->device->elem);
 	return o->m != NULL ? 0 : -1;
 }
 
@@ -47,14 +47,14 @@ void
 optim_close(struct optim *o, const struct net *n)
 {
 	if (o->m != NULL)
-		n->backend->free(o->m);
+		device_free(n->device, o->m);
 	o->m = NULL;
 }
 
 static void *
 part(const struct net *n, const void *flat, const struct param *p)
 {
-	return (char *)flat + p->offset * n->backend->elem;
+	return (char *)flat + p->offset * n->device->elem;
 }
 
 /* Sum of squares over the trained parameters, or over the statistics. */
@@ -67,7 +67,7 @@ squares(const struct net *n, const void *flat, int statistics)
 		const struct param *p = &n->graph->param[i];
 
 		if ((p->kind >= PARAM_MEAN) == statistics)
-			sum += n->backend->squares(part(n, flat, p), p->count);
+			sum += device_squares(n->device, part(n, flat, p), p->count);
 	}
 	return sum;
 }
@@ -103,9 +103,9 @@ optim_step(struct optim *o, struct net *n, const void *g, double scale,
 			.scale = scale * factor, .nesterov = o->nesterov };
 
 		if (p->kind < PARAM_MEAN)
-			n->backend->update(&u);
+			device_update(n->device, &u);
 		else
-			n->backend->track(u.w, u.g, u.n,
+			device_track(n->device, u.w, u.g, u.n,
 			    n->graph->op[p->op].momentum, scale);
 	}
 	return 0;

@@ -17,7 +17,7 @@ checkpoint_bytes(const struct net *n)
 	double bytes = 4096;
 
 	for (int i = 0; i < g->nparam; i++)
-		bytes += (double)(g->param[i].count * n->backend->elem) *
+		bytes += (double)(g->param[i].count * n->device->elem) *
 		    (g->param[i].kind < PARAM_MEAN ? 2 : 1) + 256;
 	return bytes;
 }

@@ -142,7 +142,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		if (status == 0)
 			plan_backward(p, last ? bucket_ready : NULL, w->bucket);
 		for (int k = 0; k < n && !last; k++) {
-			t->net->backend->add(sums[k].left, sums[k].right,
+			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);
 			give_gradient(w, sums[k].right);
 		}

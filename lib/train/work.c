@@ -145,7 +145,8 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->classes);
 	fprintf(f, "%-22s %s on %d rank%s\n", "# back end",
-	    t->net->backend->name, t->comm->size, t->comm->size > 1 ? "s" : "");
+	    t->net->device->backend->name, t->comm->size,
+	    t->comm->size > 1 ? "s" : "");
 	fprintf(f, "%-22s %" PRIu64 " samples, %d epochs\n", "# data", samples,
 	    schedule_epochs(t->schedule));
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
@@ -166,8 +167,8 @@ reserve(struct trainer *t)
 		return EXIT_FAILED;
 	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
 	for (int i = 0; i < w->gradients; i++) {
-		w->gradient[i] = n->backend->alloc(n->graph->elements *
-		    n->backend->elem);
+		w->gradient[i] = device_alloc(n->device, n->graph->elements *
+		    n->device->elem);
 		if (w->gradient[i] == NULL)
 			return EXIT_FAILED;
 	}
@@ -195,7 +196,7 @@ work_open(struct trainer *t)
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->bucket = bucket_open(c, n->graph->elements,
-	    n->backend->elem, n->backend->add, (size_t)t->o.bucket);
+	    n->device->elem, device_add, n->device, (size_t)t->o.bucket);
 	if (t->run != NULL)
 		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
@@ -226,7 +227,7 @@ trainer_close(struct trainer *t)
 	loader_free(w->loader);
 	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)
 		if (w->gradient[i] != NULL)
-			t->net->backend->free(w->gradient[i]);
+			device_free(t->net->device, w->gradient[i]);
 	free(w->gradient);
 	free(w->report);
 	free(w->microbatch_loss);

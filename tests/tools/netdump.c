@@ -32,9 +32,9 @@ vary(struct net *n)
 	for (int k = 0; k < g->nparam; k++) {
 		const struct param *p = &g->param[k];
 		double *v = xcalloc(p->count, sizeof(*v));
-		void *w = (char *)n->w + p->offset * n->backend->elem;
+		void *w = (char *)n->w + p->offset * n->device->elem;
 
-		n->backend->get(v, w, p->count);
+		device_get(n->device, v, w, p->count);
 		for (size_t i = 0; i < p->count; i++) {
 			double x = rng_normal(7, 1000 + (uint32_t)k, (uint32_t)i);
 
@@ -47,7 +47,7 @@ vary(struct net *n)
 			/* Every back end starts from the same floats. */
 			v[i] = (float)v[i];
 		}
-		n->backend->put(w, v, p->count);
+		device_put(n->device, w, v, p->count);
 		free(v);
 	}
 }
@@ -70,9 +70,9 @@ write_params(const struct net *n, void *dw, const char *out)
 		buffer_text(&b, "\n");
 	}
 	write_file(out, "params.tsv", b.data, b.n);
-	n->backend->get(v, n->w, g->elements);
+	device_get(n->device, v, n->w, g->elements);
 	write_file(out, "w.f64", v, g->elements * sizeof(*v));
-	n->backend->get(v, dw, g->elements);
+	device_get(n->device, v, dw, g->elements);
 	write_file(out, "dw.f64", v, g->elements * sizeof(*v));
 	buffer_free(&b);
 	free(v);
@@ -82,7 +82,8 @@ int
 main(int argc, char **argv)
 {
 	struct dims d = { .c = 3 };
-	const struct backend *be;
+	const struct backend *back;
+	struct device *be;
 	struct graph *g;
 	struct net *n;
 	struct plan *p;
@@ -101,7 +102,9 @@ main(int argc, char **argv)
 	d.t = atoi(argv[5]);
 	d.h = d.w = atoi(argv[6]);
 	if (file_make_dir(argv[7]) != 0 ||
-	    (be = backend_find(argv[3])) == NULL || be->open(2) != 0 ||
+	    (back = backend_find(argv[3])) == NULL ||
+	    (be = device_open(back, &(struct device_options){ .threads = 2 })) ==
+	    NULL ||
 	    (g = graph_read(argv[1], atoi(argv[2]))) == NULL ||
 	    (n = net_new(g, be)) == NULL ||
 	    (p = net_plan(n, &d, 1)) == NULL || net_reserve(n) != 0)
@@ -119,7 +122,7 @@ main(int argc, char **argv)
 	f.pixels = pixels;
 	f.label = label;
 	f.clip = clip;
-	dw = be->alloc(g->elements * be->elem);
+	dw = device_alloc(be, g->elements * be->elem);
 	net_forward(n, p, &f, dw);
 	plan_backward(p, NULL, NULL);
 	out = xcalloc((size_t)d.n * (size_t)g->classes, sizeof(*out));
@@ -131,10 +134,10 @@ main(int argc, char **argv)
 	write_file(argv[7], "pixels.u8", pixels, bytes);
 	write_file(argv[7], "labels.i32", label, (size_t)d.n * sizeof(*label));
 	write_params(n, dw, argv[7]);
-	be->free(dw);
+	device_free(be, dw);
 	net_free(n);
 	graph_free(g);
-	be->close();
+	device_close(be);
 	free(pixels);
 	free(label);
 	free(clip);

@@ -73,8 +73,8 @@ prepare(struct task *t)
 	if (c->in != t->in[0].c)
 		c->plain = round_up((size_t)t->out.c * c->in * s.k[0] * s.k[1] *
 		    sizeof(float));
-	c->dnnl = dnnl_conv_new(op->name, &s, !t->training ? 1 :
-	    t->wants_dx[0] ? 3 : 2, pool_threads(cpu.pool));
+	c->dnnl = dnnl_conv_new(cpu_of(t)->dnnl, op->name, &s, !t->training ?
+	    1 : t->wants_dx[0] ? 3 : 2);
 	if (c->dnnl == NULL)
 		return -1;
 	for (int p = 0; p < CONV_PASSES; p++)
@@ -110,7 +110,7 @@ static size_t
 scratch(const struct task *t)
 {
 	const struct conv *c = t->priv;
-	size_t work = c->work * (size_t)pool_threads(cpu.pool);
+	size_t work = c->work * (size_t)pool_threads(cpu_of(t)->pool);
 	size_t most = c->weights[CONV_FORWARD];
 
 	if (t->training) {
@@ -155,7 +155,7 @@ call(struct task *t, enum conv_pass pass, const void *x, const void *y)
 
 	return (struct call){ .t = t, .c = c, .pass = pass, .x = (char *)x,
 		.y = (char *)y, .work = s,
-		.w = s + c->work * (size_t)pool_threads(cpu.pool) + c->plain };
+		.w = s + c->work * (size_t)pool_threads(cpu_of(t)->pool) + c->plain };
 }
 
 /*
@@ -212,10 +212,10 @@ forward(struct task *t)
 
 	weights_in(&k);
 	k.b = t->op->bias ? (char *)t->w[1] : NULL;
-	pool_run(cpu.pool, k.c->chunks, run_chunk, &k);
+	cpu_run(t, k.c->chunks, run_chunk, &k);
 }
 
-struct parts { char *to; size_t step; int n; };
+struct parts { const struct kernels *k; char *to; size_t step; int n; };
 
 static void
 add_parts(size_t from, size_t to, void *arg)
@@ -224,57 +224,58 @@ add_parts(size_t from, size_t to, void *arg)
 	float *sum = (float *)p->to + from;
 
 	for (int i = 1; i < p->n; i++)
-		cpu.k->add(sum, sum, (const float *)(p->to + p->step * i) + from,
-		    to - from);
+		p->k->add(sum, sum, (const float *)(p->to + p->step * i) +
+		    from, to - from);
 }
 
 static void
 weight_gradient(struct task *t)
 {
 	struct call k = call(t, CONV_WEIGHTS, t->x[0], t->dy);
-	struct parts w = { k.w, k.c->weights[CONV_WEIGHTS], k.c->chunks };
+	const struct kernels *add = cpu_of(t)->k;
+	struct parts w = { add, k.w, k.c->weights[CONV_WEIGHTS], k.c->chunks };
 
 	k.w_step = w.step;
 	if (t->op->bias) {
 		k.b = k.w + w.step * (size_t)w.n;
 		k.b_step = bias_bytes(t);
 	}
-	pool_run(cpu.pool, k.c->chunks, run_chunk, &k);
-	cpu_ranges(dnnl_conv_weights(k.c->dnnl, CONV_WEIGHTS) / sizeof(float),
-	    GRAIN, add_parts, &w);
+	cpu_run(t, k.c->chunks, run_chunk, &k);
+	cpu_ranges(cpu_of(t), dnnl_conv_weights(k.c->dnnl, CONV_WEIGHTS) /
+	    sizeof(float), GRAIN, add_parts, &w);
 	weights_out(&k);
 	if (t->op->bias) {
-		struct parts b = { k.b, k.b_step, k.c->chunks };
+		struct parts b = { add, k.b, k.b_step, k.c->chunks };
 
 		add_parts(0, (size_t)t->out.c, &b);
-		cpu.k->scale(t->dw[1], 1, (float *)k.b, (size_t)t->out.c, 0);
+		cpu_k(t)->scale(t->dw[1], 1, (float *)k.b, (size_t)t->out.c, 0);
 	}
 }
 
-struct sum { float *to; const float *from; };
+struct sum { const struct kernels *k; float *to; const float *from; };
 
 static void
 add_range(size_t from, size_t to, void *arg)
 {
 	const struct sum *s = arg;
 
-	cpu.k->add(s->to + from, s->to + from, s->from + from, to - from);
+	s->k->add(s->to + from, s->to + from, s->from + from, to - from);
 }
 
 static void
 data_gradient(struct task *t)
 {
 	struct call k = call(t, CONV_DATA, t->dx[0], t->dy);
-	struct sum sum = { t->dx[0], NULL };
+	struct sum sum = { cpu_of(t)->k, t->dx[0], NULL };
 
 	if (t->accumulate[0]) {
 		k.x = k.w + k.c->weights[CONV_DATA];
 		sum.from = (const float *)k.x;
 	}
 	weights_in(&k);
-	pool_run(cpu.pool, k.c->chunks, run_chunk, &k);
+	cpu_run(t, k.c->chunks, run_chunk, &k);
 	if (t->accumulate[0])
-		cpu_ranges(cpu_floats(&t->in[0]), GRAIN, add_range, &sum);
+		cpu_ranges(cpu_of(t), cpu_floats(&t->in[0]), GRAIN, add_range, &sum);
 }
 
 static void

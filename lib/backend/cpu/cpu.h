@@ -18,11 +18,33 @@
 #include "base/pool.h"
 
 struct cpu {
+	struct device device;		/* first */
 	struct pool *pool;
 	const struct kernels *k;
+	struct dnnl *dnnl;
 };
 
-extern struct cpu cpu;
+/* The opened back end that a task is for. */
+static inline struct cpu *
+cpu_of(const struct task *t)
+{
+	return (struct cpu *)t->device;
+}
+
+static inline const struct kernels *
+cpu_k(const struct task *t)
+{
+	return cpu_of(t)->k;
+}
+
+/* pool_run on the threads of the task's device. */
+static inline void
+cpu_run(const struct task *t, int n, void (*part)(int, int, void *), void *arg)
+{
+	pool_run(cpu_of(t)->pool, n, part, arg);
+}
+
+int cpu_lanes(void);			/* of a block: what the machine has */
 
 int cpu_is_pixels(const struct dims *d);
 int cpu_images(const struct dims *d);		/* n * t */
@@ -41,10 +63,10 @@ float *cpu_element(const struct dims *d, const void *x, int image,
 int cpu_blocked(struct task *t);
 
 /*
- * cpu_ranges(n, grain, f, arg): f(from, to, arg) over [0, n) in pieces of
+ * cpu_ranges(cpu, n, grain, f, arg): f(from, to, arg) over [0, n) in pieces of
  * ${grain}, on all threads.
  */
-void cpu_ranges(size_t n, size_t grain,
+void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
 extern const struct op_impl cpu_input, cpu_conv, cpu_bn, cpu_relu, cpu_add,

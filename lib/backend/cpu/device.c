@@ -6,12 +6,17 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
 #include "base/fail.h"
+#include "base/isa.h"
 #include "base/mem.h"
 
 #define HUGE ((size_t)2 << 20)
 #define GRAIN 65536		/* elements of a flat buffer at a time */
 
-struct cpu cpu;
+int
+cpu_lanes(void)
+{
+	return isa_best() == ISA_AVX512 ? 16 : 8;
+}
 
 int
 cpu_is_pixels(const struct dims *d)
@@ -34,13 +39,13 @@ cpu_places(const struct dims *d)
 int
 cpu_blocks(int c)
 {
-	return (c + cpu.k->lanes - 1) / cpu.k->lanes;
+	return (c + cpu_lanes() - 1) / cpu_lanes();
 }
 
 int
 cpu_padded(int c)
 {
-	return cpu_blocks(c) * cpu.k->lanes;
+	return cpu_blocks(c) * cpu_lanes();
 }
 
 size_t
@@ -60,14 +65,14 @@ float *
 cpu_plane(const struct dims *d, const void *x, int image, int block)
 {
 	return (float *)x + (size_t)image * cpu_image(d) +
-	    (size_t)block * cpu_places(d) * cpu.k->lanes;
+	    (size_t)block * cpu_places(d) * cpu_lanes();
 }
 
 float *
 cpu_element(const struct dims *d, const void *x, int image, size_t place, int c)
 {
 	float *of = (float *)x + (size_t)image * cpu_image(d);
-	size_t lanes = (size_t)cpu.k->lanes;
+	size_t lanes = (size_t)cpu_lanes();
 
 	if (cpu_is_pixels(d))
 		return of + (size_t)c * cpu_places(d) + place;
@@ -101,42 +106,48 @@ range(int i, int thread, void *arg)
 }
 
 void
-cpu_ranges(size_t n, size_t grain, void (*f)(size_t, size_t, void *), void *arg)
+cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
+    void (*f)(size_t, size_t, void *), void *arg)
 {
 	struct ranges r = { n, grain, f, arg };
 
-	pool_run(cpu.pool, (int)((n + grain - 1) / grain), range, &r);
+	pool_run(cpu->pool, (int)((n + grain - 1) / grain), range, &r);
 }
 
 /* ---- memory ---- */
 
-static int
-open_device(int threads)
+static void
+close_device(struct device *d)
 {
-	if (cpu.pool != NULL)
-		return fail("the cpu back end is open already");
-	cpu.k = kernels_pick();
-	if (dnnl_open(threads) != 0)
-		return -1;
-	cpu.pool = pool_new(threads);
-	return 0;
+	struct cpu *cpu = (struct cpu *)d;
+
+	pool_free(cpu->pool);
+	dnnl_close(cpu->dnnl);
+	free(cpu);
 }
 
-static void
-close_device(void)
+static struct device *
+open_device(const struct device_options *o)
 {
-	pool_free(cpu.pool);
-	cpu.pool = NULL;
-	dnnl_close();
+	struct cpu *cpu = xcalloc(1, sizeof(*cpu));
+
+	cpu->k = kernels_pick();
+	if ((cpu->dnnl = dnnl_open(o->threads)) == NULL) {
+		free(cpu);
+		return NULL;
+	}
+	cpu->pool = pool_new(o->threads);
+	return &cpu->device;
 }
 
 /* Huge pages: a step walks through gigabytes, and page faults would show. */
 static void *
-alloc(size_t bytes)
+alloc(struct device *d, size_t bytes)
 {
 	void *p = NULL;
 	size_t align = bytes >= HUGE ? HUGE : 64;
 
+	(void)d;
 	bytes = (bytes + align) / align * align;
 	if (posix_memalign(&p, align, bytes) != 0) {
 		fail("out of memory: %zu bytes wanted", bytes);
@@ -148,9 +159,17 @@ alloc(size_t bytes)
 	return p;
 }
 
-static size_t
-bytes_of(const struct dims *d)
+static void
+free_memory(struct device *d, void *p)
 {
+	(void)d;
+	free(p);
+}
+
+static size_t
+bytes_of(const struct device *device, const struct dims *d)
+{
+	(void)device;
 	return cpu_floats(d) * sizeof(float);
 }
 
@@ -158,7 +177,7 @@ bytes_of(const struct dims *d)
 static float *
 channel(const struct dims *d, const void *x, int image, int c, size_t *step)
 {
-	int lanes = cpu.k->lanes;
+	int lanes = cpu_lanes();
 
 	if (cpu_is_pixels(d)) {
 		*step = 1;
@@ -170,10 +189,12 @@ channel(const struct dims *d, const void *x, int image, int c, size_t *step)
 }
 
 static void
-read_activation(double *host, const struct dims *d, const void *x)
+read_activation(struct device *device, double *host, const struct dims *d,
+    const void *x)
 {
 	size_t step;
 
+	(void)device;
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
 			const float *from = channel(d, x, i, c, &step);
@@ -185,11 +206,12 @@ read_activation(double *host, const struct dims *d, const void *x)
 }
 
 static void
-write_activation(void *x, const struct dims *d, const double *host)
+write_activation(struct device *device, void *x, const struct dims *d,
+    const double *host)
 {
 	size_t step;
 
-	memset(x, 0, bytes_of(d));
+	memset(x, 0, bytes_of(device, d));
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
 			float *to = channel(d, x, i, c, &step);
@@ -203,80 +225,92 @@ write_activation(void *x, const struct dims *d, const double *host)
 /* ---- parameters: plain floats in the order of the graph ---- */
 
 static void
-put(void *w, const double *host, size_t n)
+put(struct device *d, void *w, const double *host, size_t n)
 {
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		((float *)w)[i] = (float)host[i];
 }
 
 static void
-get(double *host, const void *w, size_t n)
+get(struct device *d, double *host, const void *w, size_t n)
 {
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		host[i] = ((const float *)w)[i];
 }
 
 static void
-copy(void *to, const void *from, size_t bytes)
+copy(struct device *d, void *to, const void *from, size_t bytes)
 {
+	(void)d;
 	memcpy(to, from, bytes);
 }
 
 /* By the calling thread alone: the communication thread calls this too. */
 static void
-add(void *sum, const void *x, size_t n)
+add(struct device *d, void *sum, const void *x, size_t n)
 {
-	cpu.k->add(sum, sum, x, n);
+	((struct cpu *)d)->k->add(sum, sum, x, n);
 }
+
+struct updating { const struct update *u; const struct kernels *k; };
 
 static void
 update_range(size_t from, size_t to, void *arg)
 {
-	const struct update *u = arg;
+	const struct updating *v = arg;
+	const struct update *u = v->u;
 
-	cpu.k->sgd((float *)u->w + from, (float *)u->m + from,
+	v->k->sgd((float *)u->w + from, (float *)u->m + from,
 	    (const float *)u->g + from, to - from, (float)u->lr,
 	    (float)u->momentum, (float)u->decay, (float)u->scale, u->nesterov);
 }
 
 static void
-update(const struct update *u)
+update(struct device *d, const struct update *u)
 {
-	cpu_ranges(u->n, GRAIN, update_range, (void *)u);
+	struct cpu *cpu = (struct cpu *)d;
+	struct updating v = { u, cpu->k };
+
+	cpu_ranges(cpu, u->n, GRAIN, update_range, &v);
 }
 
 static void
-track(void *w, const void *x, size_t n, double rate, double scale)
+track(struct device *d, void *w, const void *x, size_t n, double rate,
+    double scale)
 {
 	float *v = w;
 
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		v[i] += (float)(rate * (((const float *)x)[i] * scale - v[i]));
 }
 
-struct squares { const float *x; double *part; };
+struct squares { const float *x; double *part; const struct kernels *k; };
 
 static void
 squares_range(size_t from, size_t to, void *arg)
 {
 	struct squares *s = arg;
 
-	s->part[from / GRAIN] = cpu.k->dot(s->x + from, s->x + from, to - from);
+	s->part[from / GRAIN] = s->k->dot(s->x + from, s->x + from, to - from);
 }
 
 static double
-squares(const void *x, size_t n)
+squares(struct device *d, const void *x, size_t n)
 {
 	enum { MOST = 64 };
+	struct cpu *cpu = (struct cpu *)d;
 	double part[MOST], sum = 0;
 	const float *f = x;
 
 	/* Blocks of fixed size, added in order, some at a time. */
 	while (n > 0) {
 		size_t now = n < (size_t)MOST * GRAIN ? n : (size_t)MOST * GRAIN;
-		struct squares s = { f, part };
+		struct squares s = { f, part, cpu->k };
 
-		cpu_ranges(now, GRAIN, squares_range, &s);
+		cpu_ranges(cpu, now, GRAIN, squares_range, &s);
 		for (size_t i = 0; i < (now + GRAIN - 1) / GRAIN; i++)
 			sum += part[i];
 		f += now;
@@ -296,7 +330,7 @@ static const struct op_impl *const table[OP_KINDS] = {
 const struct backend backend_cpu = {
 	.name = "cpu", .library = dnnl_library, .elem = sizeof(float),
 	.open = open_device,
-	.close = close_device, .alloc = alloc, .free = free, .put = put,
+	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
 	.update = update, .track = track, .squares = squares, .ops = table,

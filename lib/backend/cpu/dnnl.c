@@ -5,6 +5,7 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
+#include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
 #include "base/fail.h"
 #include "base/isa.h"
@@ -133,21 +134,17 @@ struct pass {
 };
 
 struct dnnl_conv {
-	int threads;
+	struct dnnl *dnnl;
 	struct pass pass[CONV_PASSES];
 };
 
 enum { X, W, Y, BIAS, SCRATCH, MEMORIES };
 
-static dnnl_engine_t engine;
-static dnnl_stream_t *stream;		/* one for each thread */
-static int streams;
-
-int
-dnnl_lanes(void)
-{
-	return isa_best() == ISA_AVX512 ? 16 : 8;
-}
+struct dnnl {
+	dnnl_engine_t engine;
+	int threads;
+	dnnl_stream_t *stream;		/* [threads] */
+};
 
 const char *
 dnnl_version_text(void)
@@ -168,37 +165,42 @@ dnnl_library(void)
 	return text;
 }
 
-int
+struct dnnl *
 dnnl_open(int threads)
 {
+	struct dnnl *d = xcalloc(1, sizeof(*d));
+
 	/* Keep the library to the instruction set that the layouts assume. */
 	if (isa_best() == ISA_AVX2)
 		dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
 	else if (isa_best() == ISA_BASE)
 		dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
-	if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
-		return fail("oneDNN %s has no CPU engine", dnnl_version_text());
-	stream = xcalloc((size_t)threads, sizeof(*stream));
-	for (streams = 0; streams < threads; streams++)
-		if (dnnl_stream_create(&stream[streams], engine,
+	d->stream = xcalloc((size_t)threads, sizeof(*d->stream));
+	if (dnnl_engine_create(&d->engine, dnnl_cpu, 0) != dnnl_success) {
+		fail("oneDNN %s has no CPU engine", dnnl_version_text());
+		goto err;
+	}
+	for (; d->threads < threads; d->threads++)
+		if (dnnl_stream_create(&d->stream[d->threads], d->engine,
 		    dnnl_stream_default_flags) != dnnl_success) {
-			dnnl_close();
-			return fail("oneDNN %s has no stream",
-			    dnnl_version_text());
+			fail("oneDNN %s has no stream", dnnl_version_text());
+			goto err;
 		}
-	return 0;
+	return d;
+err:
+	dnnl_close(d);
+	return NULL;
 }
 
 void
-dnnl_close(void)
+dnnl_close(struct dnnl *d)
 {
-	while (streams > 0)
-		dnnl_stream_destroy(stream[--streams]);
-	free(stream);
-	stream = NULL;
-	if (engine != NULL)
-		dnnl_engine_destroy(engine);
-	engine = NULL;
+	while (d->threads > 0)
+		dnnl_stream_destroy(d->stream[--d->threads]);
+	free(d->stream);
+	if (d->engine != NULL)
+		dnnl_engine_destroy(d->engine);
+	free(d);
 }
 
 /* The library must start no threads of its own: the pool is ours. */
@@ -215,7 +217,7 @@ activation_tag(int channels)
 {
 	if (channels <= 3)
 		return dnnl_nchw;
-	return dnnl_lanes() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
+	return cpu_lanes() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
 }
 
 /* The layouts of a shape; weights as the library likes, or as they come. */
@@ -262,12 +264,12 @@ prefers_winograd(const struct conv_shape *s)
 {
 	return s->k[0] == 3 && s->k[1] == 3 && s->s[0] == 1 && s->s[1] == 1 &&
 	    s->groups == 1 && s->in >= 64 && s->out >= 64 && s->out_h >= 14 &&
-	    s->out_w >= 14 && dnnl_lanes() == 16;
+	    s->out_w >= 14 && cpu_lanes() == 16;
 }
 
 static int
-describe_best(dnnl_primitive_desc_t *pd, enum conv_pass pass,
-    const struct conv_shape *s, const struct layouts *l,
+describe_best(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+    enum conv_pass pass, const struct conv_shape *s, const struct layouts *l,
     const_dnnl_primitive_attr_t attr)
 {
 	const dnnl_dims_t step = { s->s[0], s->s[1] };
@@ -304,7 +306,8 @@ weights_of(const struct pass *p, enum conv_pass pass)
 
 /* The conversion between the outer order of the weights and the pass's. */
 static int
-make_reorder(struct pass *p, enum conv_pass pass, const struct layouts *l)
+make_reorder(struct pass *p, dnnl_engine_t engine, enum conv_pass pass,
+    const struct layouts *l)
 {
 	layout_ref outer = ref(&l->outer), inner = weights_of(p, pass);
 	layout_ref from = pass == CONV_WEIGHTS ? inner : outer;
@@ -323,19 +326,19 @@ make_reorder(struct pass *p, enum conv_pass pass, const struct layouts *l)
 }
 
 static int
-make_memories(struct pass *p, enum conv_pass pass, const struct layouts *l,
-    int threads, int bias)
+make_memories(struct pass *p, struct dnnl *d, enum conv_pass pass,
+    const struct layouts *l, int bias)
 {
 	layout_ref scratch = dnnl_primitive_desc_query_md(p->pd,
 	    dnnl_query_scratchpad_md, 0);
 	layout_ref of[MEMORIES] = { ref(&l->x), weights_of(p, pass), ref(&l->y),
 		ref(&l->b), scratch };
 
-	p->memory = xcalloc((size_t)threads, sizeof(*p->memory));
-	for (int t = 0; t < threads; t++)
+	p->memory = xcalloc((size_t)d->threads, sizeof(*p->memory));
+	for (int t = 0; t < d->threads; t++)
 		for (int i = 0; i < MEMORIES; i++)
 			if ((i != BIAS || bias) &&
-			    dnnl_memory_create(&p->memory[t][i], of[i], engine,
+			    dnnl_memory_create(&p->memory[t][i], of[i], d->engine,
 			    DNNL_MEMORY_NONE) != dnnl_success)
 				return -1;
 	p->weights = dnnl_memory_desc_get_size(weights_of(p, pass));
@@ -353,7 +356,7 @@ make_pass(struct dnnl_conv *c, enum conv_pass pass, const char *name,
 	struct pass *p = &c->pass[pass];
 	const char *impl = "?";
 
-	if (describe_best(&p->pd, pass, s, l, attr) != 0)
+	if (describe_best(&p->pd, c->dnnl->engine, pass, s, l, attr) != 0)
 		return fail("%s: oneDNN %s has no %s for %d to %d channels, "
 		    "%dx%d kernel, stride %d", name, dnnl_version_text(),
 		    what[pass], s->in, s->out, s->k[0], s->k[1], s->s[0]);
@@ -364,16 +367,16 @@ make_pass(struct dnnl_conv *c, enum conv_pass pass, const char *name,
 		return fail("%s: oneDNN %s would run the %s by plain loops (%s), "
 		    "far too slow", name, dnnl_version_text(), what[pass], impl);
 	if (dnnl_primitive_create(&p->prim, p->pd) != dnnl_success ||
-	    make_reorder(p, pass, l) != 0 ||
-	    make_memories(p, pass, l, c->threads, s->bias) != 0)
+	    make_reorder(p, c->dnnl->engine, pass, l) != 0 ||
+	    make_memories(p, c->dnnl, pass, l, s->bias) != 0)
 		return fail("%s: oneDNN %s cannot make its %s", name,
 		    dnnl_version_text(), what[pass]);
 	return 0;
 }
 
 struct dnnl_conv *
-dnnl_conv_new(const char *name, const struct conv_shape *s, int passes,
-    int threads)
+dnnl_conv_new(struct dnnl *d, const char *name, const struct conv_shape *s,
+    int passes)
 {
 	struct dnnl_conv *c = xcalloc(1, sizeof(*c));
 	struct layouts l = { 0 };
@@ -381,7 +384,7 @@ dnnl_conv_new(const char *name, const struct conv_shape *s, int passes,
 	int bad;
 
 	one_thread();
-	c->threads = threads;
+	c->dnnl = d;
 	/* Scratch is given at each call: the library's own is one buffer. */
 	dnnl_primitive_attr_create(&attr);
 	dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
@@ -406,7 +409,7 @@ dnnl_conv_free(struct dnnl_conv *c)
 	for (int i = 0; i < CONV_PASSES; i++) {
 		struct pass *p = &c->pass[i];
 
-		for (int t = 0; t < c->threads && p->memory != NULL; t++)
+		for (int t = 0; t < c->dnnl->threads && p->memory != NULL; t++)
 			for (int m = 0; m < MEMORIES; m++)
 				if (p->memory[t][m] != NULL)
 					dnnl_memory_destroy(p->memory[t][m]);
@@ -453,9 +456,10 @@ dnnl_conv_name(const struct dnnl_conv *c, enum conv_pass pass)
  * mistake of ours, and nothing after it would be right.
  */
 static void
-execute(dnnl_primitive_t prim, int thread, int n, const dnnl_exec_arg_t *args)
+execute(struct dnnl *d, dnnl_primitive_t prim, int thread, int n,
+    const dnnl_exec_arg_t *args)
 {
-	dnnl_stream_t s = stream[thread];
+	dnnl_stream_t s = d->stream[thread];
 
 	one_thread();
 	if (dnnl_primitive_execute(prim, s, n, args) != dnnl_success ||
@@ -471,7 +475,7 @@ dnnl_conv_reorder(struct dnnl_conv *c, enum conv_pass pass, const float *from,
 
 	dnnl_memory_set_data_handle(p->outer, (void *)from);
 	dnnl_memory_set_data_handle(p->inner, to);
-	execute(p->reorder, 0, 2, (dnnl_exec_arg_t[]){
+	execute(c->dnnl, p->reorder, 0, 2, (dnnl_exec_arg_t[]){
 	    { DNNL_ARG_FROM, p->outer }, { DNNL_ARG_TO, p->inner } });
 }
 
@@ -482,7 +486,7 @@ dnnl_conv_reorder_out(struct dnnl_conv *c, const void *from, float *to)
 
 	dnnl_memory_set_data_handle(p->inner, (void *)from);
 	dnnl_memory_set_data_handle(p->outer, to);
-	execute(p->reorder, 0, 2, (dnnl_exec_arg_t[]){
+	execute(c->dnnl, p->reorder, 0, 2, (dnnl_exec_arg_t[]){
 	    { DNNL_ARG_FROM, p->inner }, { DNNL_ARG_TO, p->outer } });
 }
 
@@ -508,5 +512,5 @@ dnnl_conv_run(struct dnnl_conv *c, int thread, enum conv_pass pass, void *x,
 		dnnl_memory_set_data_handle(m[i], at[i]);
 		args[n++] = (dnnl_exec_arg_t){ names[pass][i], m[i] };
 	}
-	execute(c->pass[pass].prim, thread, n, args);
+	execute(c->dnnl, c->pass[pass].prim, thread, n, args);
 }

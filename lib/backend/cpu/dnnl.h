@@ -8,7 +8,7 @@
  * threads gives each some of the images.
  *
  * Layouts: up to 3 channels lie as [image][c][h][w]; more lie in blocks of
- * dnnl_lanes() channels, [image][c / lanes][h][w][lanes], the last block
+ * cpu_lanes() channels, [image][c / lanes][h][w][lanes], the last block
  * filled up with zeros.  Weights are [out][in / groups][h][w] outside; inside
  * each direction has its own order, made by dnnl_conv_reorder.
  */
@@ -24,23 +24,23 @@ struct conv_shape {
 
 enum conv_pass { CONV_FORWARD, CONV_WEIGHTS, CONV_DATA, CONV_PASSES };
 
+struct dnnl;
 struct dnnl_conv;
 
-/* dnnl_open(threads): make ready; -1 after a message.  dnnl_close: let go. */
-int dnnl_open(int threads);
-void dnnl_close(void);
-int dnnl_lanes(void);			/* 16 with AVX-512, else 8 */
+/* dnnl_open(threads): the library for as many; NULL after a message. */
+struct dnnl *dnnl_open(int threads);
+void dnnl_close(struct dnnl *d);
 const char *dnnl_version_text(void);	/* "2.6.3" */
 const char *dnnl_library(void);		/* "oneDNN 2.6.3" */
 
 /*
- * dnnl_conv_new(name, s, passes, threads):
- * A convolution that up to ${threads} threads may run at once, with the first
- * ${passes} of enum conv_pass.  NULL after a message naming ${name}; an
+ * dnnl_conv_new(d, name, s, passes):
+ * A convolution that as many threads as ${d} has may run at once, with the
+ * first ${passes} of enum conv_pass.  NULL after a message naming ${name}; an
  * implementation a thousand times too slow is refused.
  */
-struct dnnl_conv *dnnl_conv_new(const char *name, const struct conv_shape *s,
-    int passes, int threads);
+struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
+    const struct conv_shape *s, int passes);
 void dnnl_conv_free(struct dnnl_conv *c);
 
 /* Bytes of the weights in the order of ${pass}; scratch bytes of a thread. */

@@ -84,7 +84,7 @@ spread(struct task *t)
 
 	if (cpu_places(&t->in[0]) == 1)
 		return l;
-	pool_run(cpu.pool, cpu_images(k.d), to_rows, &k);
+	cpu_run(t, cpu_images(k.d), to_rows, &k);
 	l.x = x;
 	l.y = y;
 	l.dy = y;
@@ -104,7 +104,7 @@ linear_row(int i, int thread, void *arg)
 
 	(void)thread;
 	for (int o = 0; o < t->out.c; o++)
-		y[o] = (float)(cpu.k->dot(x, w + (size_t)o * n, n) +
+		y[o] = (float)(cpu_k(t)->dot(x, w + (size_t)o * n, n) +
 		    ((const float *)t->w[1])[o]);
 	for (int o = t->out.c; o < cpu_padded(t->out.c); o++)
 		y[o] = 0;
@@ -115,11 +115,11 @@ linear_forward(struct task *t)
 {
 	struct linear l = spread(t);
 
-	pool_run(cpu.pool, l.rows, linear_row, &l);
+	cpu_run(t, l.rows, linear_row, &l);
 	if (l.y != t->y) {
 		struct copy k = { &t->out, l.y, t->y, 0 };
 
-		pool_run(cpu.pool, cpu_images(k.d), from_rows, &k);
+		cpu_run(t, cpu_images(k.d), from_rows, &k);
 	}
 }
 
@@ -138,7 +138,7 @@ linear_back_out(int o, int thread, void *arg)
 		float dy = row(&t->out, l->dy, i)[o];
 
 		db += dy;
-		cpu.k->scale(dw, dy, row(&t->in[0], l->x, i), n, i > 0);
+		cpu_k(t)->scale(dw, dy, row(&t->in[0], l->x, i), n, i > 0);
 	}
 	((float *)t->dw[1])[o] = (float)db;
 }
@@ -155,7 +155,7 @@ linear_back_row(int i, int thread, void *arg)
 
 	(void)thread;
 	for (int o = 0; o < t->out.c; o++)
-		cpu.k->scale(dx, dy[o], (const float *)t->w[0] + (size_t)o * n,
+		cpu_k(t)->scale(dx, dy[o], (const float *)t->w[0] + (size_t)o * n,
 		    n, o > 0 || more);
 	if (!more)
 		memset(dx + n, 0, ((size_t)cpu_padded(t->in[0].c) - n) *
@@ -170,16 +170,16 @@ linear_backward(struct task *t)
 	if (l.dy != t->dy) {
 		struct copy k = { &t->out, (float *)l.dy, (void *)t->dy, 0 };
 
-		pool_run(cpu.pool, cpu_images(k.d), to_rows, &k);
+		cpu_run(t, cpu_images(k.d), to_rows, &k);
 	}
-	pool_run(cpu.pool, t->out.c, linear_back_out, &l);
+	cpu_run(t, t->out.c, linear_back_out, &l);
 	if (l.dx == NULL)
 		return;
-	pool_run(cpu.pool, l.rows, linear_back_row, &l);
+	cpu_run(t, l.rows, linear_back_row, &l);
 	if (l.dx != t->dx[0]) {
 		struct copy k = { &t->in[0], l.dx, t->dx[0], t->accumulate[0] };
 
-		pool_run(cpu.pool, cpu_images(k.d), from_rows, &k);
+		cpu_run(t, cpu_images(k.d), from_rows, &k);
 	}
 }
 

@@ -26,6 +26,8 @@ scratch(const struct task *t)
 
 struct bn {
 	struct task *t;
+	struct pool *pool;
+	const struct kernels *k;
 	int row, blocks, images;	/* row: channels, padded */
 	size_t hw;
 	float *mean, *rstd;		/* [row] */
@@ -36,7 +38,8 @@ struct bn {
 static struct bn
 open_bn(struct task *t)
 {
-	struct bn n = { .t = t, .row = cpu_padded(t->out.c),
+	struct bn n = { .t = t, .pool = cpu_of(t)->pool,
+		.k = cpu_of(t)->k, .row = cpu_padded(t->out.c),
 		.blocks = cpu_blocks(t->out.c), .images = cpu_images(&t->out),
 		.hw = cpu_places(&t->out) };
 	size_t planes = (size_t)n.row * n.images;
@@ -55,7 +58,7 @@ open_bn(struct task *t)
 static int
 channels_to(const struct bn *n, int b)
 {
-	int to = (b + 1) * cpu.k->lanes;
+	int to = (b + 1) * cpu_lanes();
 
 	return to < n->t->out.c ? to : n->t->out.c;
 }
@@ -71,7 +74,7 @@ static size_t
 at(const struct bn *n, int i)
 {
 	return (size_t)(i / n->blocks) * n->row +
-	    (size_t)(i % n->blocks) * cpu.k->lanes;
+	    (size_t)(i % n->blocks) * cpu_lanes();
 }
 
 static void
@@ -80,7 +83,7 @@ stats_part(int i, int thread, void *arg)
 	const struct bn *n = arg;
 
 	(void)thread;
-	cpu.k->plane_stats(plane(n, n->t->x[0], i), n->hw, n->p + at(n, i),
+	n->k->plane_stats(plane(n, n->t->x[0], i), n->hw, n->p + at(n, i),
 	    n->q + at(n, i));
 }
 
@@ -92,7 +95,7 @@ join_part(int b, int thread, void *arg)
 	double hw = (double)n->hw, count = hw * n->images;
 
 	(void)thread;
-	for (int c = b * cpu.k->lanes; c < channels_to(n, b); c++) {
+	for (int c = b * cpu_lanes(); c < channels_to(n, b); c++) {
 		double mean = 0, m2 = 0;
 
 		for (int i = 0; i < n->images; i++)
@@ -115,10 +118,10 @@ static void
 affine_part(int i, int thread, void *arg)
 {
 	const struct bn *n = arg;
-	size_t c = (size_t)(i % n->blocks) * cpu.k->lanes;
+	size_t c = (size_t)(i % n->blocks) * cpu_lanes();
 
 	(void)thread;
-	cpu.k->plane_affine(plane(n, n->t->y, i), plane(n, n->t->x[0], i), n->hw,
+	n->k->plane_affine(plane(n, n->t->y, i), plane(n, n->t->x[0], i), n->hw,
 	    n->a + c, n->b + c);
 }
 
@@ -130,8 +133,8 @@ forward(struct task *t)
 	int planes = n.images * n.blocks;
 
 	if (t->training) {
-		pool_run(cpu.pool, planes, stats_part, &n);
-		pool_run(cpu.pool, n.blocks, join_part, &n);
+		pool_run(n.pool, planes, stats_part, &n);
+		pool_run(n.pool, n.blocks, join_part, &n);
 	}
 	memset(n.a, 0, 2 * (size_t)n.row * sizeof(float));
 	for (int c = 0; c < t->out.c; c++) {
@@ -143,7 +146,7 @@ forward(struct task *t)
 		n.a[c] = scale[c] * rstd;
 		n.b[c] = offset[c] - mean * n.a[c];
 	}
-	pool_run(cpu.pool, planes, affine_part, &n);
+	pool_run(n.pool, planes, affine_part, &n);
 }
 
 static void
@@ -152,8 +155,8 @@ grads_part(int i, int thread, void *arg)
 	const struct bn *n = arg;
 
 	(void)thread;
-	cpu.k->plane_grads(plane(n, n->t->dy, i), plane(n, n->t->x[0], i), n->hw,
-	    n->mean + (size_t)(i % n->blocks) * cpu.k->lanes, n->p + at(n, i),
+	n->k->plane_grads(plane(n, n->t->dy, i), plane(n, n->t->x[0], i), n->hw,
+	    n->mean + (size_t)(i % n->blocks) * cpu_lanes(), n->p + at(n, i),
 	    n->q + at(n, i));
 }
 
@@ -168,7 +171,7 @@ join_grads_part(int b, int thread, void *arg)
 	double count = (double)n->hw * n->images;
 
 	(void)thread;
-	for (int c = b * cpu.k->lanes; c < channels_to(n, b); c++) {
+	for (int c = b * cpu_lanes(); c < channels_to(n, b); c++) {
 		double db = 0, ds = 0, a;
 
 		for (int i = 0; i < n->images; i++) {
@@ -190,10 +193,10 @@ static void
 back_part(int i, int thread, void *arg)
 {
 	const struct bn *n = arg;
-	size_t c = (size_t)(i % n->blocks) * cpu.k->lanes;
+	size_t c = (size_t)(i % n->blocks) * cpu_lanes();
 
 	(void)thread;
-	cpu.k->plane_back(plane(n, n->t->dx[0], i), plane(n, n->t->dy, i),
+	n->k->plane_back(plane(n, n->t->dx[0], i), plane(n, n->t->dy, i),
 	    plane(n, n->t->x[0], i), n->hw, n->a + c, n->b + c, n->c + c,
 	    n->t->accumulate[0]);
 }
@@ -204,11 +207,11 @@ backward(struct task *t)
 	struct bn n = open_bn(t);
 	int planes = n.images * n.blocks;
 
-	pool_run(cpu.pool, planes, grads_part, &n);
+	pool_run(n.pool, planes, grads_part, &n);
 	memset(n.a, 0, 3 * (size_t)n.row * sizeof(float));
-	pool_run(cpu.pool, n.blocks, join_grads_part, &n);
+	pool_run(n.pool, n.blocks, join_grads_part, &n);
 	if (t->dx[0] != NULL)
-		pool_run(cpu.pool, planes, back_part, &n);
+		pool_run(n.pool, planes, back_part, &n);
 }
 
 const struct op_impl cpu_bn = {

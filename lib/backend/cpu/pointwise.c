@@ -39,7 +39,7 @@ input_forward(struct task *t)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = (float)((v / 255.0 -
 			    t->op->mean[c]) / t->op->sd[c]);
-	pool_run(cpu.pool, cpu_images(&t->out), input_image, t);
+	cpu_run(t, cpu_images(&t->out), input_image, t);
 }
 
 const struct op_impl cpu_input = {
@@ -53,14 +53,14 @@ relu_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
-	cpu.k->relu((float *)t->y + from, (const float *)t->x[0] + from,
+	cpu_k(t)->relu((float *)t->y + from, (const float *)t->x[0] + from,
 	    to - from);
 }
 
 static void
 relu_forward(struct task *t)
 {
-	cpu_ranges(cpu_floats(&t->out), GRAIN, relu_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, relu_range, t);
 }
 
 static void
@@ -68,7 +68,7 @@ relu_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
-	cpu.k->relu_back((float *)t->dx[0] + from, (const float *)t->dy + from,
+	cpu_k(t)->relu_back((float *)t->dx[0] + from, (const float *)t->dy + from,
 	    (const float *)t->y + from, to - from, t->accumulate[0]);
 }
 
@@ -76,7 +76,7 @@ static void
 relu_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_ranges(cpu_floats(&t->out), GRAIN, relu_back_range, t);
+		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, relu_back_range, t);
 }
 
 const struct op_impl cpu_relu = {
@@ -92,16 +92,16 @@ add_range(size_t from, size_t to, void *arg)
 	struct task *t = arg;
 	float *y = (float *)t->y + from;
 
-	cpu.k->add(y, (const float *)t->x[0] + from,
+	cpu_k(t)->add(y, (const float *)t->x[0] + from,
 	    (const float *)t->x[1] + from, to - from);
 	for (int j = 2; j < t->op->nin; j++)
-		cpu.k->add(y, y, (const float *)t->x[j] + from, to - from);
+		cpu_k(t)->add(y, y, (const float *)t->x[j] + from, to - from);
 }
 
 static void
 add_forward(struct task *t)
 {
-	cpu_ranges(cpu_floats(&t->out), GRAIN, add_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, add_range, t);
 }
 
 static void
@@ -111,7 +111,7 @@ add_back_range(size_t from, size_t to, void *arg)
 
 	for (int j = 0; j < t->op->nin; j++)
 		if (t->dx[j] != NULL)
-			cpu.k->scale((float *)t->dx[j] + from, 1,
+			cpu_k(t)->scale((float *)t->dx[j] + from, 1,
 			    (const float *)t->dy + from, to - from,
 			    t->accumulate[j]);
 }
@@ -119,7 +119,7 @@ add_back_range(size_t from, size_t to, void *arg)
 static void
 add_backward(struct task *t)
 {
-	cpu_ranges(cpu_floats(&t->out), GRAIN, add_back_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, add_back_range, t);
 }
 
 const struct op_impl cpu_add = {
@@ -151,7 +151,7 @@ shift_block(struct task *t, const float *from, float *to, int i, int b,
 {
 	const struct dims *d = &t->out;
 	size_t hw = cpu_places(d);
-	int lanes = cpu.k->lanes, frame = i % d->t;
+	int lanes = cpu_lanes(), frame = i % d->t;
 	float *y = cpu_plane(d, to, i, b);
 
 	for (int c = 0; c < lanes;) {
@@ -162,7 +162,7 @@ shift_block(struct task *t, const float *from, float *to, int i, int b,
 		while (end < lanes && sign * shift_of(t, b * lanes + end) == by)
 			end++;
 		if (c == 0 && end == lanes && x != NULL)
-			cpu.k->scale(y, 1, x, hw * (size_t)lanes, more);
+			cpu_k(t)->scale(y, 1, x, hw * (size_t)lanes, more);
 		else
 			for (size_t p = 0; p < hw; p++)
 				for (int k = c; k < end; k++) {
@@ -189,7 +189,7 @@ shift_part(int part, int thread, void *arg)
 static void
 shift_forward(struct task *t)
 {
-	pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 	    shift_part, t);
 }
 
@@ -208,7 +208,7 @@ static void
 shift_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    shift_back_part, t);
 }
 
@@ -228,7 +228,7 @@ drop(struct task *t, const float *from, float *to, int clip, int more)
 	float keep = (float)(1 / (1 - t->op->rate));
 	struct rng_block draw = { { 0 } };
 	size_t place = 0;
-	int lanes = cpu.k->lanes;
+	int lanes = cpu_lanes();
 
 	for (int f = 0; f < d->t; f++)
 		for (size_t p = 0; p < cpu_places(d); p++)

@@ -40,10 +40,10 @@ max_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c);
 	struct window v = window(t);
-	size_t plane = cpu_places(&t->out) * (size_t)cpu.k->lanes;
+	size_t plane = cpu_places(&t->out) * (size_t)cpu_lanes();
 
 	(void)thread;
-	cpu.k->maxpool(cpu_plane(&t->out, t->y, i / blocks, i % blocks),
+	cpu_k(t)->maxpool(cpu_plane(&t->out, t->y, i / blocks, i % blocks),
 	    (uint8_t *)t->saved + plane * (size_t)i,
 	    cpu_plane(&t->in[0], t->x[0], i / blocks, i % blocks), &v);
 }
@@ -51,7 +51,7 @@ max_part(int i, int thread, void *arg)
 static void
 max_forward(struct task *t)
 {
-	pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c), max_part,
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), max_part,
 	    t);
 }
 
@@ -61,10 +61,10 @@ max_back_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c);
 	struct window v = window(t);
-	size_t plane = cpu_places(&t->out) * (size_t)cpu.k->lanes;
+	size_t plane = cpu_places(&t->out) * (size_t)cpu_lanes();
 
 	(void)thread;
-	cpu.k->maxpool_back(cpu_plane(&t->in[0], t->dx[0], i / blocks,
+	cpu_k(t)->maxpool_back(cpu_plane(&t->in[0], t->dx[0], i / blocks,
 	    i % blocks), cpu_plane(&t->out, t->dy, i / blocks, i % blocks),
 	    (const uint8_t *)t->saved + plane * (size_t)i, &v,
 	    t->accumulate[0]);
@@ -74,7 +74,7 @@ static void
 max_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    max_back_part, t);
 }
 
@@ -116,7 +116,7 @@ static void
 avg_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), lanes = cpu.k->lanes, n = frames(t);
+	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(), n = frames(t);
 	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
 	float *y = cpu_plane(&t->out, t->y, i / blocks, i % blocks);
 	float factor = (float)share(t), sum[LANES_MAX];
@@ -127,10 +127,10 @@ avg_part(int i, int thread, void *arg)
 		    i / blocks * n + f, i % blocks);
 
 		if (out > 1) {		/* over t alone: place by place */
-			cpu.k->scale(y, factor, x, hw * (size_t)lanes, f > 0);
+			cpu_k(t)->scale(y, factor, x, hw * (size_t)lanes, f > 0);
 			continue;
 		}
-		cpu.k->plane_sum(x, hw, sum);
+		cpu_k(t)->plane_sum(x, hw, sum);
 		for (int c = 0; c < lanes; c++)
 			y[c] = (f > 0 ? y[c] : 0) + sum[c] * factor;
 	}
@@ -205,17 +205,17 @@ static void
 avg_forward(struct task *t)
 {
 	if (whole_planes(t))
-		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    avg_part, t);
 	else
-		pool_run(cpu.pool, cpu_images(&t->out), avg_places_part, t);
+		cpu_run(t, cpu_images(&t->out), avg_places_part, t);
 }
 
 static void
 avg_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), lanes = cpu.k->lanes, n = frames(t);
+	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(), n = frames(t);
 	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
 	const float *dy = cpu_plane(&t->out, t->dy, i / blocks, i % blocks);
 	float factor = (float)share(t), v[LANES_MAX];
@@ -226,13 +226,13 @@ avg_back_part(int i, int thread, void *arg)
 		    i % blocks);
 
 		if (out > 1) {
-			cpu.k->scale(dx, factor, dy, hw * (size_t)lanes,
+			cpu_k(t)->scale(dx, factor, dy, hw * (size_t)lanes,
 			    t->accumulate[0]);
 			continue;
 		}
 		for (int c = 0; c < lanes; c++)
 			v[c] = dy[c] * factor;
-		cpu.k->plane_fill(dx, hw, v, t->accumulate[0]);
+		cpu_k(t)->plane_fill(dx, hw, v, t->accumulate[0]);
 	}
 }
 
@@ -242,10 +242,10 @@ avg_backward(struct task *t)
 	if (t->dx[0] == NULL)
 		return;
 	if (whole_planes(t))
-		pool_run(cpu.pool, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    avg_back_part, t);
 	else
-		pool_run(cpu.pool, cpu_images(&t->out), avg_places_back_part, t);
+		cpu_run(t, cpu_images(&t->out), avg_places_back_part, t);
 }
 
 const struct op_impl cpu_avgpool = {

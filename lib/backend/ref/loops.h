@@ -681,80 +681,97 @@ loss_backward(struct task *k)
 
 /* ---- memory and parameters ---- */
 
-static int
-open_device(int threads)
+static struct device *
+open_device(const struct device_options *o)
 {
-	(void)threads;
-	return 0;
+	(void)o;
+	return xcalloc(1, sizeof(struct device));
 }
 
 static void
-close_device(void)
+close_device(struct device *d)
 {
+	free(d);
 }
 
 static void *
-alloc(size_t bytes)
+alloc(struct device *d, size_t bytes)
 {
 	void *p = calloc(1, bytes > 0 ? bytes : 1);
 
+	(void)d;
 	if (p == NULL)
 		fail("out of memory: %zu bytes wanted", bytes);
 	return p;
 }
 
 static void
-put(void *w, const double *host, size_t n)
+free_memory(struct device *d, void *p)
 {
+	(void)d;
+	free(p);
+}
+
+static void
+put(struct device *d, void *w, const double *host, size_t n)
+{
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		((REAL *)w)[i] = (REAL)host[i];
 }
 
 static void
-get(double *host, const void *w, size_t n)
+get(struct device *d, double *host, const void *w, size_t n)
 {
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		host[i] = ((const REAL *)w)[i];
 }
 
 static void
-copy(void *to, const void *from, size_t bytes)
+copy(struct device *d, void *to, const void *from, size_t bytes)
 {
+	(void)d;
 	memcpy(to, from, bytes);
 }
 
 static size_t
-bytes_of(const struct dims *d)
+bytes_of(const struct device *d, const struct dims *shape)
 {
-	return dims_count(d) * sizeof(REAL);
+	(void)d;
+	return dims_count(shape) * sizeof(REAL);
 }
 
 static void
-read_activation(double *host, const struct dims *d, const void *activation)
+read_activation(struct device *d, double *host, const struct dims *shape,
+    const void *activation)
 {
-	get(host, activation, dims_count(d));
+	get(d, host, activation, dims_count(shape));
 }
 
 static void
-write_activation(void *activation, const struct dims *d, const double *host)
+write_activation(struct device *d, void *activation, const struct dims *shape,
+    const double *host)
 {
-	put(activation, host, dims_count(d));
+	put(d, activation, host, dims_count(shape));
 }
 
 static void
-add(void *sum, const void *x, size_t n)
+add(struct device *d, void *sum, const void *x, size_t n)
 {
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		((REAL *)sum)[i] += ((const REAL *)x)[i];
 }
 
 /* As PyTorch's SGD: the learning rate stands outside the momentum. */
 static void
-update(const struct update *u)
+update(struct device *device, const struct update *u)
 {
 	REAL *w = u->w, *m = u->m;
 	const REAL *g = u->g;
 
+	(void)device;
 	for (size_t i = 0; i < u->n; i++) {
 		double d = g[i] * u->scale + u->decay * w[i];
 
@@ -765,19 +782,22 @@ update(const struct update *u)
 }
 
 static void
-track(void *w, const void *x, size_t n, double rate, double scale)
+track(struct device *d, void *w, const void *x, size_t n, double rate,
+    double scale)
 {
 	REAL *v = w;
 
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		v[i] += (REAL)(rate * (((const REAL *)x)[i] * scale - v[i]));
 }
 
 static double
-squares(const void *x, size_t n)
+squares(struct device *d, const void *x, size_t n)
 {
 	double s = 0;
 
+	(void)d;
 	for (size_t i = 0; i < n; i++)
 		s += (double)((const REAL *)x)[i] * ((const REAL *)x)[i];
 	return s;
@@ -809,7 +829,7 @@ static const struct op_impl *const ops[OP_KINDS] = {
 
 const struct backend BACKEND = {
 	.name = BACKEND_NAME, .elem = sizeof(REAL), .open = open_device,
-	.close = close_device, .alloc = alloc, .free = free, .put = put,
+	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
 	.update = update, .track = track, .squares = squares, .ops = ops,

@@ -1,0 +1,125 @@
+/* An opened back end: its table, called. */
+#include "backend/backend.h"
+
+struct device *
+device_open(const struct backend *b, const struct device_options *o)
+{
+	struct device *d = b->open(o);
+
+	if (d != NULL) {
+		d->backend = b;
+		d->elem = b->elem;
+		d->o = *o;
+	}
+	return d;
+}
+
+void
+device_close(struct device *d)
+{
+	if (d != NULL)
+		d->backend->close(d);
+}
+
+void *
+device_alloc(struct device *d, size_t bytes)
+{
+	return d->backend->alloc(d, bytes);
+}
+
+void
+device_free(struct device *d, void *p)
+{
+	if (p != NULL)
+		d->backend->free(d, p);
+}
+
+void
+device_put(struct device *d, void *w, const double *host, size_t n)
+{
+	d->backend->put(d, w, host, n);
+}
+
+void
+device_get(struct device *d, double *host, const void *w, size_t n)
+{
+	d->backend->get(d, host, w, n);
+}
+
+void
+device_upload(struct device *d, void *w, const void *host, size_t bytes)
+{
+	d->backend->upload(d, w, host, bytes);
+}
+
+void
+device_download(struct device *d, void *host, const void *w, size_t bytes)
+{
+	d->backend->download(d, host, w, bytes);
+}
+
+size_t
+device_bytes(const struct device *d, const struct dims *shape)
+{
+	return d->backend->bytes(d, shape);
+}
+
+void
+device_read(struct device *d, double *host, const struct dims *shape,
+    const void *activation)
+{
+	d->backend->read(d, host, shape, activation);
+}
+
+void
+device_write(struct device *d, void *activation, const struct dims *shape,
+    const double *host)
+{
+	d->backend->write(d, activation, shape, host);
+}
+
+void
+device_add(void *device, void *sum, const void *x, size_t n)
+{
+	struct device *d = device;
+
+	d->backend->add(d, sum, x, n);
+}
+
+void
+device_update(struct device *d, const struct update *u)
+{
+	d->backend->update(d, u);
+}
+
+void
+device_track(struct device *d, void *w, const void *x, size_t n, double rate,
+    double scale)
+{
+	d->backend->track(d, w, x, n, rate, scale);
+}
+
+double
+device_squares(struct device *d, const void *x, size_t n)
+{
+	return d->backend->squares(d, x, n);
+}
+
+const struct op_impl *
+task_impl(const struct task *t)
+{
+	return t->device->backend->ops[t->op->kind];
+}
+
+void
+task_forward(struct task *t)
+{
+	task_impl(t)->forward(t);
+}
+
+void
+task_backward(struct task *t)
+{
+	if (task_impl(t)->backward != NULL)
+		task_impl(t)->backward(t);
+}
