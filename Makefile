@@ -89,9 +89,13 @@ ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-wi
 
 LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_ISA   := $(filter %.isa.c,$(LIB_C))
+# Compiled once for each type of what they store.
+REALS      = float double
+LIB_REAL  := $(filter %.real.c,$(LIB_C))
 LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
-LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c,$(LIB_C))) \
+LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.real.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
+             $(foreach r,$(REALS),$(patsubst %.real.c,$(BUILD)/%.$(r).o,$(LIB_REAL))) \
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
@@ -156,6 +160,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(foreach i,$(ISAS),$(eval \
 $(BUILD)/%.$(i).o: %.isa.c $(BUILD)/flags ; \
 	$$(COMPILE) -O3 $(ISA_$(i)) -DVT_ISA=$(i) -c -o $$@ $$<))
+$(foreach r,$(REALS),$(eval \
+$(BUILD)/%.$(r).o: %.real.c $(BUILD)/flags ; \
+	$$(COMPILE) -DREAL=$(r) -c -o $$@ $$<))
 $(BUILD)/%.o: %.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(NVCC) -O2 -Ilib -c -o $@ $<

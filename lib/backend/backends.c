@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 
-extern const struct backend backend_ref, backend_ref64;
+extern const struct backend ref_backend_float, ref_backend_double;
 #ifdef VT_HAVE_DNNL
 extern const struct backend backend_cpu;
 #define CPU &backend_cpu,
@@ -20,7 +20,7 @@ extern const struct backend backend_cuda;
 #endif
 
 const struct backend *const backends[] = {
-	CPU CUDA &backend_ref, &backend_ref64, NULL
+	CPU CUDA &ref_backend_float, &ref_backend_double, NULL
 };
 
 static const struct { const char *name, *needs; } known[] = {

@@ -1,0 +1,183 @@
+/* Convolutions, by plain loops. */
+#include <string.h>
+
+#include "backend/ref/ref.h"
+
+/*
+ * ---- conv: y[o] = b[o] + sum over taps and i of w[o][i][tap] x[i] ----
+ *
+ * Weights are turned into [tap][i][o] in double first, so that the innermost
+ * loop runs over consecutive outputs.
+ */
+
+static int
+conv_taps(const struct op *op)
+{
+	return op->k[0] * op->k[1] * op->k[2];
+}
+
+static size_t
+conv_weights(const struct task *k)
+{
+	return (size_t)conv_taps(k->op) * (k->in[0].c / k->op->groups) *
+	    k->out.c;
+}
+
+static size_t
+conv_scratch(const struct task *k)
+{
+	/* weights, their gradient, and one row of sums over outputs */
+	return (2 * conv_weights(k) + k->out.c + k->in[0].c) * sizeof(double);
+}
+
+static void
+conv_turn(const struct task *k, double *turned)
+{
+	int ci = k->in[0].c / k->op->groups, taps = conv_taps(k->op);
+	const REAL *w = k->w[0];
+
+	for (int o = 0; o < k->out.c; o++)
+		for (int i = 0; i < ci; i++)
+			for (int tap = 0; tap < taps; tap++)
+				turned[((size_t)tap * ci + i) * k->out.c + o] =
+				    w[((size_t)o * ci + i) * taps + tap];
+}
+
+/*
+ * Call visit(k, output row, input row, tap, arg) for every output place and
+ * every tap that lands inside the input, output places in order.
+ */
+static void
+conv_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
+    int tap, void *), void (*finish)(struct task *, size_t y, void *),
+    void *arg)
+{
+	const struct dims *d = &k->out;
+	const int *ks = k->op->k;
+
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++) {
+		size_t y = at(d, n, t, h, w);
+		int out[3] = { t, h, w }, in[3];
+
+		for (int a = 0, tap = 0; a < ks[0]; a++)
+		for (int b = 0; b < ks[1]; b++)
+		for (int c = 0; c < ks[2]; c++, tap++)
+			if (ref_source(k, out, (int[]){ a, b, c }, in))
+				visit(k, y, at(&k->in[0], n, in[0], in[1],
+				    in[2]), tap, arg);
+		if (finish != NULL)
+			finish(k, y, arg);
+	}
+}
+
+struct conv_work { double *w, *dw, *sum, *back; };
+
+static struct conv_work
+conv_work(struct task *k)
+{
+	double *s = k->scratch;
+	size_t n = conv_weights(k);
+
+	return (struct conv_work){ s, s + n, s + 2 * n, s + 2 * n + k->out.c };
+}
+
+static void
+conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
+{
+	struct conv_work *v = arg;
+	int groups = k->op->groups, ci = k->in[0].c / groups;
+	int co = k->out.c / groups;
+	const REAL *from = (const REAL *)k->x[0] + x;
+
+	(void)y;
+	for (int g = 0; g < groups; g++)
+		for (int i = 0; i < ci; i++) {
+			double xi = from[g * ci + i];
+			const double *w = v->w +
+			    ((size_t)tap * ci + i) * k->out.c + g * co;
+
+			for (int o = 0; o < co; o++)
+				v->sum[g * co + o] += w[o] * xi;
+		}
+}
+
+static void
+conv_forward_end(struct task *k, size_t y, void *arg)
+{
+	struct conv_work *v = arg;
+	const REAL *b = k->op->bias ? k->w[1] : NULL;
+	REAL *to = (REAL *)k->y + y;
+
+	for (int o = 0; o < k->out.c; o++) {
+		to[o] = (REAL)(v->sum[o] + (b != NULL ? (double)b[o] : 0));
+		v->sum[o] = 0;
+	}
+}
+
+static void
+conv_forward(struct task *k)
+{
+	struct conv_work v = conv_work(k);
+
+	conv_turn(k, v.w);
+	memset(v.sum, 0, (size_t)k->out.c * sizeof(double));
+	conv_visit(k, conv_forward_tap, conv_forward_end, &v);
+}
+
+static void
+conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
+{
+	struct conv_work *v = arg;
+	int groups = k->op->groups, ci = k->in[0].c / groups;
+	int co = k->out.c / groups;
+	const REAL *from = (const REAL *)k->x[0] + x;
+	const REAL *dy = (const REAL *)k->dy + y;
+	REAL *dx = k->dx[0] != NULL ? (REAL *)k->dx[0] + x : NULL;
+
+	for (int g = 0; g < groups; g++)
+		for (int i = 0; i < ci; i++) {
+			size_t row = ((size_t)tap * ci + i) * k->out.c +
+			    (size_t)g * co;
+			double xi = from[g * ci + i], back = 0;
+
+			for (int o = 0; o < co; o++) {
+				v->dw[row + o] += xi * (double)dy[g * co + o];
+				back += v->w[row + o] * (double)dy[g * co + o];
+			}
+			if (dx != NULL)
+				dx[g * ci + i] += (REAL)back;
+		}
+}
+
+static void
+conv_backward(struct task *k)
+{
+	struct conv_work v = conv_work(k);
+	int ci = k->in[0].c / k->op->groups, taps = conv_taps(k->op);
+	REAL *dw = k->dw[0];
+	size_t n = rows(&k->out);
+
+	conv_turn(k, v.w);
+	memset(v.dw, 0, conv_weights(k) * sizeof(double));
+	gradient(k, 0);
+	conv_visit(k, conv_backward_tap, NULL, &v);
+	for (int o = 0; o < k->out.c; o++)
+		for (int i = 0; i < ci; i++)
+			for (int tap = 0; tap < taps; tap++)
+				dw[((size_t)o * ci + i) * taps + tap] = (REAL)
+				    v.dw[((size_t)tap * ci + i) * k->out.c + o];
+	if (!k->op->bias)
+		return;
+	for (int o = 0; o < k->out.c; o++) {
+		double sum = 0;
+
+		for (size_t r = 0; r < n; r++)
+			sum += ((const REAL *)k->dy)[r * k->out.c + o];
+		((REAL *)k->dw[1])[o] = (REAL)sum;
+	}
+}
+
+REF_OP(conv, .reads = READS_X, .scratch = conv_scratch);

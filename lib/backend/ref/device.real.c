@@ -1,0 +1,146 @@
+/* The reference back end: memory, parameters, what is stored, its table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/ref/ref.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+static struct device *
+open_device(const struct device_options *o)
+{
+	(void)o;
+	return xcalloc(1, sizeof(struct device));
+}
+
+static void
+close_device(struct device *d)
+{
+	free(d);
+}
+
+static void *
+alloc(struct device *d, size_t bytes)
+{
+	void *p = calloc(1, bytes > 0 ? bytes : 1);
+
+	(void)d;
+	if (p == NULL)
+		fail("out of memory: %zu bytes wanted", bytes);
+	return p;
+}
+
+static void
+free_memory(struct device *d, void *p)
+{
+	(void)d;
+	free(p);
+}
+
+static void
+put(struct device *d, void *w, const double *host, size_t n)
+{
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		((REAL *)w)[i] = (REAL)host[i];
+}
+
+static void
+get(struct device *d, double *host, const void *w, size_t n)
+{
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		host[i] = ((const REAL *)w)[i];
+}
+
+static void
+copy(struct device *d, void *to, const void *from, size_t bytes)
+{
+	(void)d;
+	memcpy(to, from, bytes);
+}
+
+static size_t
+bytes_of(const struct device *d, const struct dims *shape)
+{
+	(void)d;
+	return dims_count(shape) * sizeof(REAL);
+}
+
+static void
+read_activation(struct device *d, double *host, const struct dims *shape,
+    const void *activation)
+{
+	get(d, host, activation, dims_count(shape));
+}
+
+static void
+write_activation(struct device *d, void *activation, const struct dims *shape,
+    const double *host)
+{
+	put(d, activation, host, dims_count(shape));
+}
+
+static void
+add(struct device *d, void *sum, const void *x, size_t n)
+{
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		((REAL *)sum)[i] += ((const REAL *)x)[i];
+}
+
+/* As PyTorch's SGD: the learning rate stands outside the momentum. */
+static void
+update(struct device *device, const struct update *u)
+{
+	REAL *w = u->w, *m = u->m;
+	const REAL *g = u->g;
+
+	(void)device;
+	for (size_t i = 0; i < u->n; i++) {
+		double d = g[i] * u->scale + u->decay * w[i];
+
+		m[i] = (REAL)(u->momentum * m[i] + d);
+		w[i] -= (REAL)(u->lr * (u->nesterov ? d + u->momentum * m[i] :
+		    m[i]));
+	}
+}
+
+static void
+track(struct device *d, void *w, const void *x, size_t n, double rate,
+    double scale)
+{
+	REAL *v = w;
+
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		v[i] += (REAL)(rate * (((const REAL *)x)[i] * scale - v[i]));
+}
+
+static double
+squares(struct device *d, const void *x, size_t n)
+{
+	double s = 0;
+
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		s += (double)((const REAL *)x)[i] * ((const REAL *)x)[i];
+	return s;
+}
+
+static const struct op_impl *const ops[OP_KINDS] = {
+	[OP_INPUT] = &REF(input), [OP_CONV] = &REF(conv), [OP_BN] = &REF(bn),
+	[OP_RELU] = &REF(relu), [OP_ADD] = &REF(add),
+	[OP_SHIFT] = &REF(shift), [OP_MAXPOOL] = &REF(maxpool),
+	[OP_AVGPOOL] = &REF(avgpool), [OP_DROPOUT] = &REF(dropout),
+	[OP_LINEAR] = &REF(linear), [OP_LOSS] = &REF(loss),
+};
+
+const struct backend REF(backend) = {
+	.name = sizeof(REAL) == sizeof(float) ? "ref" : "ref64",
+	.elem = sizeof(REAL), .open = open_device,
+	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
+	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
+	.read = read_activation, .write = write_activation, .add = add,
+	.update = update, .track = track, .squares = squares, .ops = ops,
+};

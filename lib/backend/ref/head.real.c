@@ -1,0 +1,145 @@
+/* The classifier and the loss. */
+#include <math.h>
+
+#include "backend/ref/ref.h"
+#include "base/rng.h"
+
+/* ---- dropout: y = x / (1 - rate) or 0, drawn by clip and place ---- */
+
+static double
+dropout_factor(const struct task *k, size_t i)
+{
+	size_t per = dims_count(&k->out) / k->out.n, place = i % per;
+	uint64_t clip = k->feed->clip[i / per];
+	struct rng_block b = rng_philox(k->feed->seed, (uint32_t)clip,
+	    (uint32_t)(clip >> 32), (uint32_t)k->index << 20 |
+	    (uint32_t)(place / 4), RNG_DROPOUT);
+
+	return rng_unit(b.w[place % 4]) < k->op->rate ? 0 :
+	    1 / (1 - k->op->rate);
+}
+
+static void
+dropout_forward(struct task *k)
+{
+	const REAL *x = k->x[0];
+	REAL *y = k->y;
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		y[i] = (REAL)(k->training ? x[i] * dropout_factor(k, i) : x[i]);
+}
+
+static void
+dropout_backward(struct task *k)
+{
+	const REAL *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+
+	if (dx == NULL)
+		return;
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		dx[i] += (REAL)(dy[i] * dropout_factor(k, i));
+}
+
+REF_OP(dropout);
+
+/* ---- linear: y = w x + b for every row; w is [out][in] ---- */
+
+static void
+linear_forward(struct task *k)
+{
+	int I = k->in[0].c, O = k->out.c;
+	const REAL *x = k->x[0], *w = k->w[0], *b = k->w[1];
+	REAL *y = k->y;
+
+	for (size_t r = 0, n = rows(&k->out); r < n; r++)
+		for (int o = 0; o < O; o++) {
+			double s = b[o];
+
+			for (int i = 0; i < I; i++)
+				s += (double)w[(size_t)o * I + i] * x[r * I + i];
+			y[r * O + o] = (REAL)s;
+		}
+}
+
+static void
+linear_backward(struct task *k)
+{
+	int I = k->in[0].c, O = k->out.c;
+	size_t n = rows(&k->out);
+	const REAL *x = k->x[0], *w = k->w[0], *dy = k->dy;
+	REAL *dw = k->dw[0], *db = k->dw[1], *dx = gradient(k, 0);
+
+	for (int o = 0; o < O; o++) {
+		double s = 0;
+
+		for (size_t r = 0; r < n; r++)
+			s += dy[r * O + o];
+		db[o] = (REAL)s;
+		for (int i = 0; i < I; i++) {
+			s = 0;
+			for (size_t r = 0; r < n; r++)
+				s += (double)dy[r * O + o] * x[r * I + i];
+			dw[(size_t)o * I + i] = (REAL)s;
+		}
+	}
+	for (size_t r = 0; r < n && dx != NULL; r++)
+		for (int i = 0; i < I; i++) {
+			double s = 0;
+
+			for (int o = 0; o < O; o++)
+				s += (double)w[(size_t)o * I + i] * dy[r * O + o];
+			dx[r * I + i] += (REAL)s;
+		}
+}
+
+REF_OP(linear, .reads = READS_X);
+
+/*
+ * ---- loss: y = -ln softmax(x)[label] for each clip; the gradient is that of
+ * the mean over the clips of the microbatch ----
+ */
+
+static void
+loss_forward(struct task *k)
+{
+	int C = k->in[0].c;
+
+	for (int n = 0; n < k->out.n; n++) {
+		const REAL *x = (const REAL *)k->x[0] + (size_t)n * C;
+		int label = k->feed->label[n];
+		double top = x[0], sum = 0;
+
+		for (int c = 1; c < C; c++)
+			top = x[c] > top ? x[c] : top;
+		for (int c = 0; c < C; c++)
+			sum += exp(x[c] - top);
+		((REAL *)k->y)[n] = (REAL)(label < 0 ? 0 :
+		    log(sum) + top - x[label]);
+	}
+}
+
+static void
+loss_backward(struct task *k)
+{
+	int C = k->in[0].c;
+	REAL *dx = gradient(k, 0);
+
+	if (dx == NULL)
+		return;
+	for (int n = 0; n < k->out.n; n++) {
+		const REAL *x = (const REAL *)k->x[0] + (size_t)n * C;
+		int label = k->feed->label[n];
+		double top = x[0], sum = 0;
+
+		for (int c = 1; c < C; c++)
+			top = x[c] > top ? x[c] : top;
+		for (int c = 0; c < C; c++)
+			sum += exp(x[c] - top);
+		for (int c = 0; c < C && label >= 0; c++)
+			dx[(size_t)n * C + c] += (REAL)((exp(x[c] - top) / sum -
+			    (c == label)) / k->out.n);
+	}
+}
+
+REF_OP(loss, .reads = READS_X);

@@ -1,0 +1,91 @@
+/* Batch normalisation, by plain loops. */
+#include <math.h>
+
+#include "backend/ref/ref.h"
+
+/*
+ * ---- bn: y = (x - mean) / sqrt(var + eps) * scale + offset ----
+ *
+ * In training, mean and (biased) variance are those of this microbatch; the
+ * unbiased variance goes to the running statistics, as in PyTorch.
+ */
+
+static size_t
+bn_saved(const struct task *k)
+{
+	return 2 * (size_t)k->out.c * sizeof(double);	/* mean, 1 / std */
+}
+
+static void
+bn_statistics(struct task *k, double *mean, double *rstd)
+{
+	int C = k->out.c;
+	size_t n = rows(&k->out);
+	const REAL *x = k->x[0];
+
+	for (int c = 0; c < C; c++) {
+		double s = 0, v = 0;
+
+		for (size_t r = 0; r < n; r++)
+			s += x[r * C + c];
+		mean[c] = s / (double)n;
+		for (size_t r = 0; r < n; r++)
+			v += (x[r * C + c] - mean[c]) * (x[r * C + c] - mean[c]);
+		rstd[c] = 1 / sqrt(v / (double)n + k->op->eps);
+		((REAL *)k->dw[2])[c] = (REAL)mean[c];
+		((REAL *)k->dw[3])[c] =
+		    (REAL)(v / (double)(n > 1 ? n - 1 : 1));
+	}
+}
+
+static void
+bn_forward(struct task *k)
+{
+	int C = k->out.c;
+	size_t n = rows(&k->out);
+	double *mean = k->saved, *rstd = mean + C;
+	const REAL *x = k->x[0], *scale = k->w[0], *offset = k->w[1];
+	REAL *y = k->y;
+
+	if (k->training)
+		bn_statistics(k, mean, rstd);
+	for (int c = 0; c < C && !k->training; c++) {
+		mean[c] = ((const REAL *)k->w[2])[c];
+		rstd[c] = 1 / sqrt(((const REAL *)k->w[3])[c] + k->op->eps);
+	}
+	for (size_t r = 0; r < n; r++)
+		for (int c = 0; c < C; c++)
+			y[r * C + c] = (REAL)((x[r * C + c] - mean[c]) * rstd[c] *
+			    scale[c] + offset[c]);
+}
+
+/*
+ * With xh = (x - mean) rstd over n rows:  doffset = sum dy,
+ * dscale = sum dy xh,  dx = scale rstd (dy - doffset / n - xh dscale / n).
+ */
+static void
+bn_backward(struct task *k)
+{
+	int C = k->out.c;
+	size_t n = rows(&k->out);
+	const double *mean = k->saved, *rstd = mean + C;
+	const REAL *x = k->x[0], *dy = k->dy, *scale = k->w[0];
+	REAL *dx = gradient(k, 0);
+
+	for (int c = 0; c < C; c++) {
+		double ds = 0, db = 0;
+
+		for (size_t r = 0; r < n; r++) {
+			db += dy[r * C + c];
+			ds += dy[r * C + c] * (x[r * C + c] - mean[c]) * rstd[c];
+		}
+		((REAL *)k->dw[0])[c] = (REAL)ds;
+		((REAL *)k->dw[1])[c] = (REAL)db;
+		for (size_t r = 0; r < n && dx != NULL; r++)
+			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
+			    (dy[r * C + c] - db / (double)n -
+			    (x[r * C + c] - mean[c]) * rstd[c] * ds / (double)n));
+	}
+}
+
+REF_OP(bn, .reads = READS_X, .saved = bn_saved);

@@ -1,0 +1,122 @@
+/* The largest and the mean of windows. */
+#include <string.h>
+
+#include "backend/ref/ref.h"
+
+/* ---- maxpool: the largest of a window, the first of equals ---- */
+
+static size_t
+maxpool_saved(const struct task *k)
+{
+	return dims_count(&k->out) * sizeof(int32_t);	/* which input place */
+}
+
+static void
+maxpool_forward(struct task *k)
+{
+	const struct dims *d = &k->out, *in = &k->in[0];
+	int32_t *which = k->saved;
+	const REAL *x = k->x[0];
+	REAL *y = k->y;
+	size_t o = 0;
+
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+	for (int c = 0; c < d->c; c++, o++) {
+		int out[3] = { t, h, w }, from[3];
+
+		which[o] = -1;
+		for (int a = 0; a < k->op->k[0]; a++)
+		for (int b = 0; b < k->op->k[1]; b++)
+		for (int e = 0; e < k->op->k[2]; e++) {
+			size_t i;
+
+			if (!ref_source(k, out, (int[]){ a, b, e }, from))
+				continue;
+			i = at(in, 0, from[0], from[1], from[2]) + (size_t)c;
+			if (which[o] < 0 || x[at(in, n, 0, 0, 0) + i] > y[o]) {
+				which[o] = (int32_t)i;
+				y[o] = x[at(in, n, 0, 0, 0) + i];
+			}
+		}
+	}
+}
+
+static void
+maxpool_backward(struct task *k)
+{
+	const int32_t *which = k->saved;
+	const REAL *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+	size_t per = dims_count(&k->out) / k->out.n, o = 0;
+
+	if (dx == NULL)
+		return;
+	for (int n = 0; n < k->out.n; n++)
+		for (size_t i = 0; i < per; i++, o++)
+			dx[at(&k->in[0], n, 0, 0, 0) + which[o]] += dy[o];
+}
+
+REF_OP(maxpool, .saved = maxpool_saved);
+
+/* ---- avgpool: the mean over whole axes ---- */
+
+/* The row of the output that row (n, t, h, w) of the input goes to. */
+static size_t
+avgpool_row(const struct task *k, int n, int t, int h, int w)
+{
+	int over = k->op->over;
+
+	return at(&k->out, n, over & OVER_T ? 0 : t, over & OVER_H ? 0 : h,
+	    over & OVER_W ? 0 : w);
+}
+
+static size_t
+avgpool_scratch(const struct task *k)
+{
+	return dims_count(&k->out) * sizeof(double);
+}
+
+static void
+avgpool_forward(struct task *k)
+{
+	const struct dims *d = &k->in[0];
+	size_t n_out = dims_count(&k->out);
+	double share = (double)n_out / (double)dims_count(d);
+	double *sum = k->scratch;
+	const REAL *x = k->x[0];
+
+	memset(sum, 0, n_out * sizeof(double));
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+		for (int c = 0; c < d->c; c++)
+			sum[avgpool_row(k, n, t, h, w) + c] +=
+			    x[at(d, n, t, h, w) + c];
+	for (size_t i = 0; i < n_out; i++)
+		((REAL *)k->y)[i] = (REAL)(sum[i] * share);
+}
+
+static void
+avgpool_backward(struct task *k)
+{
+	const struct dims *d = &k->in[0];
+	double share = (double)dims_count(&k->out) / (double)dims_count(d);
+	const REAL *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+
+	if (dx == NULL)
+		return;
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+		for (int c = 0; c < d->c; c++)
+			dx[at(d, n, t, h, w) + c] += (REAL)(share *
+			    dy[avgpool_row(k, n, t, h, w) + c]);
+}
+
+REF_OP(avgpool, .scratch = avgpool_scratch);

@@ -1,0 +1,69 @@
+#ifndef BACKEND_REF_REF_H
+#define BACKEND_REF_REF_H
+
+/*
+ * The reference back end: plain loops over [n][t][h][w][c], one thread.  It
+ * exists to be obviously right; the other back ends are tested against it.
+ *
+ * Each NAME.real.c is compiled twice, with REAL as the type of what is stored:
+ * float is the back end ref, double ref64.  Sums are double in both.  What a
+ * file shows to the others is called REF(name), so that both can be linked.
+ */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "backend/backend.h"
+
+#define REF_JOIN(name, real)	ref_ ## name ## _ ## real
+#define REF_AS(name, real)	REF_JOIN(name, real)
+#define REF(name)		REF_AS(name, REAL)
+
+/* An operator of NAME_forward and NAME_backward; then what else it has. */
+#define REF_OP(name, ...) \
+	const struct op_impl REF(name) = { .forward = name ## _forward, \
+	    .backward = name ## _backward, __VA_ARGS__ }
+
+extern const struct op_impl REF(input), REF(conv), REF(bn),
+    REF(relu), REF(add), REF(shift), REF(maxpool), REF(avgpool),
+    REF(dropout), REF(linear), REF(loss);
+
+/* Offset of channel 0 at a place. */
+static inline size_t
+at(const struct dims *d, int n, int t, int h, int w)
+{
+	return ((((size_t)n * d->t + t) * d->h + h) * d->w + w) * d->c;
+}
+
+/* Channels are the last axis: an activation is rows of c numbers. */
+static inline size_t
+rows(const struct dims *d)
+{
+	return dims_count(d) / d->c;
+}
+
+/* Make ready to add to an input gradient: clear it if nobody wrote it yet. */
+static inline REAL *
+gradient(struct task *k, int j)
+{
+	if (k->dx[j] != NULL && !k->accumulate[j])
+		memset(k->dx[j], 0, dims_count(&k->in[j]) * sizeof(REAL));
+	return k->dx[j];
+}
+
+/* The place in the input that tap (a, b, c) of output (t, h, w) reads. */
+static inline int
+ref_source(const struct task *k, const int out[3], const int tap[3],
+    int in[3])
+{
+	const int size[3] = { k->in[0].t, k->in[0].h, k->in[0].w };
+
+	for (int i = 0; i < 3; i++) {
+		in[i] = out[i] * k->op->s[i] - k->op->p[i] + tap[i];
+		if (in[i] < 0 || in[i] >= size[i])
+			return 0;
+	}
+	return 1;
+}
+
+#endif
