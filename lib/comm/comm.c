@@ -1,33 +1,53 @@
 /* What every transport shares: collectives made of exchanges. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/comm.h"
 #include "comm/watch.h"
 
+/* Waiting is testing: first without a pause, then with ever longer ones, so
+ * that whoever computes beside it has the processor. */
+#define SPINS 200		/* tests before the first sleep */
+#define SHORTEST 20e-6		/* seconds of sleep, doubled up to */
+#define LONGEST 500e-6
+
 void
 comm_free(struct comm *c)
 {
-	if (c != NULL)
-		c->t->free(c);
+	if (c == NULL)
+		return;
+	exchange_free(&c->now, c);
+	free(c->piece);
+	c->t->free(c);
+}
+
+int
+comm_split(struct comm **part, struct comm *c, int colour, int key,
+    const char *what)
+{
+	int wait = watch_enter(c->watch, c->what, 1);
+	int bad = c->t->split(part, c, colour, key);
+
+	watch_leave(c->watch, wait);
+	if (!bad && *part != NULL) {
+		(*part)->watch = c->watch;
+		(*part)->what = what;
+	}
+	return bad;
 }
 
 struct comm *
 comm_dup(struct comm *c, const char *what)
 {
-	int wait = watch_enter(c->watch, c->what, 1);
-	struct comm *d = c->t->dup(c);
+	struct comm *d;
 
-	watch_leave(c->watch, wait);
-	if (d != NULL) {
-		d->watch = c->watch;
-		d->what = what;
-	}
-	return d;
+	return comm_split(&d, c, 0, c->rank, what) == 0 ? d : NULL;
 }
 
 void
@@ -36,15 +56,68 @@ comm_watch(struct comm *c, double seconds)
 	c->watch = watch_open(c, seconds);
 }
 
+/* ---- exchanges ---- */
+
+int
+comm_start(struct comm *c, struct exchange *x, const struct piece *send,
+    int sends, const struct piece *receive, int receives)
+{
+	int bad;
+
+	assert(x->comm == NULL);
+	x->comm = c;
+	bad = c->t->start(x, send, sends, receive, receives);
+	if (bad)
+		x->comm = NULL;
+	return bad;
+}
+
+int
+comm_test(struct exchange *x)
+{
+	int done = x->comm == NULL ? 1 : x->comm->t->test(x);
+
+	if (done != 0)
+		x->comm = NULL;
+	return done;
+}
+
+int
+comm_wait(struct exchange *x)
+{
+	int done = comm_test(x), wait;
+	struct watch *watch;
+	double sleep = SHORTEST;
+
+	if (done != 0)
+		return done > 0 ? 0 : -1;
+	watch = x->comm->watch;
+	wait = watch_enter(watch, x->comm->what, 1);
+	for (int spin = 0; (done = comm_test(x)) == 0; spin++) {
+		if (spin < SPINS)
+			continue;
+		clock_sleep(sleep);
+		sleep = sleep * 2 < LONGEST ? sleep * 2 : LONGEST;
+	}
+	watch_leave(watch, wait);
+	return done > 0 ? 0 : -1;
+}
+
+void
+exchange_free(struct exchange *x, struct comm *c)
+{
+	assert(x->comm == NULL);
+	if (x->priv != NULL)
+		c->t->release(x);
+	x->priv = NULL;
+}
+
 int
 comm_exchange(struct comm *c, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
-	int wait = watch_enter(c->watch, c->what, 1);
-	int bad = c->t->exchange(c, send, sends, receive, receives);
-
-	watch_leave(c->watch, wait);
-	return bad;
+	return comm_start(c, &c->now, send, sends, receive, receives) != 0 ?
+	    -1 : comm_wait(&c->now);
 }
 
 _Noreturn void
@@ -94,13 +167,16 @@ comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 }
 
 int
-comm_allgatherv(struct comm *c, void *data, const size_t *start)
+comm_allgatherv_start(struct comm *c, struct exchange *x, void *data,
+    const size_t *start)
 {
-	size_t others = (size_t)c->size - 1;
-	struct piece *send = xcalloc(others, sizeof(*send));
-	struct piece *receive = xcalloc(others, sizeof(*receive));
-	int n = 0, result;
+	struct piece *send, *receive;
+	int n = 0;
 
+	if (c->piece == NULL)
+		c->piece = xcalloc(2 * (size_t)c->size, sizeof(*c->piece));
+	send = c->piece;
+	receive = c->piece + c->size;
 	for (int step = 1; step < c->size; step++, n++) {
 		int to = (c->rank + step) % c->size;
 		int from = (c->rank - step + c->size) % c->size;
@@ -110,10 +186,14 @@ comm_allgatherv(struct comm *c, void *data, const size_t *start)
 		receive[n] = (struct piece){ from, (char *)data + start[from],
 			start[from + 1] - start[from] };
 	}
-	result = n == 0 ? 0 : comm_exchange(c, send, n, receive, n);
-	free(send);
-	free(receive);
-	return result;
+	return comm_start(c, x, send, n, receive, n);
+}
+
+int
+comm_allgatherv(struct comm *c, void *data, const size_t *start)
+{
+	return comm_allgatherv_start(c, &c->now, data, start) != 0 ? -1 :
+	    comm_wait(&c->now);
 }
 
 int
@@ -242,12 +322,19 @@ comm_unhold(struct comm *c)
 /* ---- one rank ---- */
 
 static int
-self_exchange(struct comm *c, const struct piece *send, int sends,
+self_start(struct exchange *x, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
-	(void)c, (void)send, (void)receive;
+	(void)x, (void)send, (void)receive;
 	return sends == 0 && receives == 0 ? 0 :
 	    fail("one rank has nobody to talk to");
+}
+
+static int
+self_test(struct exchange *x)
+{
+	(void)x;
+	return 1;
 }
 
 static void
@@ -263,16 +350,17 @@ self_abort(struct comm *c, int status)
 	exit(status);
 }
 
-static struct comm *
-self_dup(struct comm *c)
+static int
+self_split(struct comm **part, struct comm *c, int colour, int key)
 {
-	(void)c;
-	return comm_self();
+	(void)c, (void)key;
+	*part = colour < 0 ? NULL : comm_self();
+	return 0;
 }
 
 static const struct transport self = {
-	"self", self_dup, self_free, self_exchange, NULL, NULL, NULL,
-	self_abort
+	.name = "self", .split = self_split, .free = self_free,
+	.start = self_start, .test = self_test, .abort = self_abort
 };
 
 struct comm *

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct comm;
+struct exchange;
 struct watch;
 
 #define COMM_WAITS "waiting for other ranks"	/* unless it is said better */
@@ -23,15 +24,14 @@ struct piece { int rank; void *data; size_t bytes; };
 
 struct transport {
 	const char *name;
-	/* The same ranks again, for a thread of its own. */
-	struct comm *(*dup)(struct comm *);
+	/* See comm_split; ${*part} is NULL if ${colour} is negative. */
+	int (*split)(struct comm **part, struct comm *, int colour, int key);
 	void (*free)(struct comm *);
-	/*
-	 * Send and receive all at once.  Pieces between two ranks arrive in
-	 * the order given; sizes must agree.  Zero bytes are fine.
-	 */
-	int (*exchange)(struct comm *, const struct piece *send, int sends,
+	/* See comm_start, comm_test; exchange->comm is set. */
+	int (*start)(struct exchange *, const struct piece *send, int sends,
 	    const struct piece *receive, int receives);
+	int (*test)(struct exchange *);
+	void (*release)(struct exchange *);	/* its priv */
 	/* The library's own sum of floats, to compare with; NULL: none. */
 	int (*allreduce)(struct comm *, float *x, size_t n);
 	/*
@@ -44,12 +44,24 @@ struct transport {
 	void (*abort)(struct comm *, int status);	/* does not return */
 };
 
+/*
+ * An exchange that has been started.  Begins as zeros; may be used for one
+ * exchange after the other, and then allocates nothing once it has seen the
+ * largest.
+ */
+struct exchange {
+	struct comm *comm;		/* NULL: none is under way */
+	void *priv;			/* the transport's */
+};
+
 struct comm {
 	int rank, size;
 	const struct transport *t;
-	struct watch *watch;		/* NULL: none; duplicates share it */
+	struct watch *watch;		/* NULL: none; parts share it */
 	const char *what;		/* a wait for other ranks, in words */
 	int holds;			/* between comm_hold and comm_unhold */
+	struct exchange now;		/* of comm_exchange */
+	struct piece *piece;		/* [2 size], of comm_allgatherv */
 	void *priv;
 };
 
@@ -74,17 +86,50 @@ void comm_close(struct comm *c);
 const char *comm_library(void);
 
 /*
- * comm_dup(c, what): for another thread; freed with comm_free.  All ranks must
- * call it.  ${what} is a wait in its exchanges, "waiting for other ranks", and
- * must stay.  NULL after a message.
+ * comm_split(part, c, colour, key, what): the ranks that give the same
+ * ${colour}, in order of ${key} and, where that is the same, of rank in ${c},
+ * as a communicator of their own, ${*part}; of a negative colour, none, NULL.
+ * All ranks must call it.  It may be used while ${c} is, and by another thread;
+ * one thread at a time uses a communicator.  ${what} is a wait in its
+ * exchanges, "waiting for other ranks", and must stay.
  */
+int comm_split(struct comm **part, struct comm *c, int colour, int key,
+    const char *what);
+
+/* comm_dup(c, what): all ranks of ${c} again, for another thread. */
 struct comm *comm_dup(struct comm *c, const char *what);
+
+/* comm_free(c): one that was made by the two above; no exchange is under way. */
 void comm_free(struct comm *c);
 
 /* comm_abort(c, status): end all ranks; the run's exit status is ${status}. */
 _Noreturn void comm_abort(struct comm *c, int status);
 
-/* comm_exchange: the transport's exchange, under the eyes of the watch. */
+/*
+ * comm_start(c, x, send, sends, receive, receives):
+ * Begin to send and to receive all of these; ${x} is then under way.  Several
+ * exchanges may be.  What two ranks have for each other arrives in the order in
+ * which it was started, pieces of one exchange in the order given; sizes must
+ * agree; zero bytes are fine.  The data must stay until the exchange is done,
+ * the lists of pieces need not.
+ */
+int comm_start(struct comm *c, struct exchange *x, const struct piece *send,
+    int sends, const struct piece *receive, int receives);
+
+/*
+ * comm_test(x): 1 if ${x} is done, or none is under way; 0 if it is not done
+ * yet; -1 after a message.  Some transports move bytes only in here.
+ */
+int comm_test(struct exchange *x);
+
+/* comm_wait(x): until it is done, under the eyes of the watch: a wait that
+ * lasts longer than is allowed ends all ranks. */
+int comm_wait(struct exchange *x);
+
+/* exchange_free(x): none is under way; before its communicator is freed. */
+void exchange_free(struct exchange *x, struct comm *c);
+
+/* comm_exchange: started and waited for. */
 int comm_exchange(struct comm *c, const struct piece *send, int sends,
     const struct piece *receive, int receives);
 
@@ -104,6 +149,10 @@ int comm_allgather(struct comm *c, const void *mine, size_t bytes, void *all);
  * start[r + 1] - 1 of ${data}; fill in the rest on every rank.
  */
 int comm_allgatherv(struct comm *c, void *data, const size_t *start);
+
+/* comm_allgatherv_start(c, x, data, start): the same, started. */
+int comm_allgatherv_start(struct comm *c, struct exchange *x, void *data,
+    const size_t *start);
 
 /* comm_max(c, v): the largest of every rank's ${v}, to all of them. */
 int comm_max(struct comm *c, int64_t *v);

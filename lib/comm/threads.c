@@ -1,4 +1,8 @@
-/* Ranks as threads: one queue of messages for each ordered pair of ranks. */
+/*
+ * Ranks as threads: one queue of messages for each ordered pair of ranks of a
+ * communicator.  The messages of a queue are numbered as they come, and what
+ * receives them as it is started, so that several exchanges may be under way.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +12,49 @@
 #include "base/mem.h"
 #include "comm/threads.h"
 
-struct message { struct message *next; size_t bytes; char data[]; };
+struct message { struct message *next; size_t number, bytes; char data[]; };
 
 struct queue {
 	pthread_mutex_t lock;
-	pthread_cond_t more;
 	struct message *first, **last;
+	size_t put;			/* messages so far */
+	size_t wanted;			/* likewise; the receiver's own */
 };
 
-struct world { int size; struct queue *queue; };
-struct member { struct world *w; size_t sent; };
+/* What the ranks of a communicator share; the last one to leave frees it. */
+struct world { int size, members; struct queue *queue; };
+struct member { struct world *w; size_t *sent; };
+
+/* A message that an exchange waits for. */
+struct receipt { struct queue *q; struct piece p; size_t number; };
+struct receipts { struct receipt *r; size_t n, done, cap; };
+
+static struct world *
+world_new(int size)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+	size_t n = (size_t)size * (size_t)size;
+
+	*w = (struct world){ size, size, xcalloc(n, sizeof(*w->queue)) };
+	for (size_t i = 0; i < n; i++) {
+		pthread_mutex_init(&w->queue[i].lock, NULL);
+		w->queue[i].last = &w->queue[i].first;
+	}
+	return w;
+}
+
+static void
+world_leave(struct world *w)
+{
+	if (__atomic_sub_fetch(&w->members, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	for (int i = 0; i < w->size * w->size; i++)
+		pthread_mutex_destroy(&w->queue[i].lock);
+	free(w->queue);
+	free(w);
+}
+
+/* ---- exchanges ---- */
 
 static void
 put(struct queue *q, const struct piece *p)
@@ -29,63 +66,147 @@ put(struct queue *q, const struct piece *p)
 	if (p->bytes > 0)
 		memcpy(m->data, p->data, p->bytes);
 	pthread_mutex_lock(&q->lock);
+	m->number = q->put++;
 	*q->last = m;
 	q->last = &m->next;
-	pthread_cond_signal(&q->more);
 	pthread_mutex_unlock(&q->lock);
 }
 
-static int
-take(struct queue *q, const struct piece *p)
+/* Message ${number}, out of the queue; NULL: it has not come yet. */
+static struct message *
+take(struct queue *q, size_t number)
 {
-	struct message *m;
-	int result = 0;
+	struct message *m, **at = &q->first;
 
 	pthread_mutex_lock(&q->lock);
-	while ((m = q->first) == NULL)
-		pthread_cond_wait(&q->more, &q->lock);
-	if ((q->first = m->next) == NULL)
-		q->last = &q->first;
+	while (*at != NULL && (*at)->number != number)
+		at = &(*at)->next;
+	if ((m = *at) != NULL) {
+		*at = m->next;
+		if (q->last == &m->next)
+			q->last = at;
+	}
 	pthread_mutex_unlock(&q->lock);
-	if (m->bytes != p->bytes)
-		result = fail("%zu bytes came from rank %d (wanted %zu)",
-		    m->bytes, p->rank, p->bytes);
-	else if (p->bytes > 0)
-		memcpy(p->data, m->data, p->bytes);
-	free(m);
-	return result;
+	return m;
 }
 
 static int
-exchange(struct comm *c, const struct piece *send, int sends,
+start(struct exchange *x, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
+	struct comm *c = x->comm;
 	struct member *me = c->priv;
-	int size = c->size, result = 0;
+	struct receipts *all = x->priv;
 
-	for (int i = 0; i < sends; i++) {
-		put(&me->w->queue[c->rank * size + send[i].rank], &send[i]);
-		me->sent += send[i].bytes;
+	if (all == NULL)
+		all = x->priv = xcalloc(1, sizeof(*all));
+	all->n = all->done = 0;
+	for (int i = 0; i < receives; i++) {
+		struct queue *q = &me->w->queue[receive[i].rank * c->size +
+		    c->rank];
+
+		all->r = array_room(all->r, all->n, &all->cap,
+		    sizeof(*all->r));
+		all->r[all->n++] = (struct receipt){ q, receive[i],
+			q->wanted++ };
 	}
-	for (int i = 0; i < receives && result == 0; i++)
-		result = take(&me->w->queue[receive[i].rank * size + c->rank],
-		    &receive[i]);
-	return result;
+	for (int i = 0; i < sends; i++) {
+		put(&me->w->queue[c->rank * c->size + send[i].rank], &send[i]);
+		__atomic_fetch_add(me->sent, send[i].bytes, __ATOMIC_RELAXED);
+	}
+	return 0;
 }
 
-static struct comm *
-dup(struct comm *c)
+static int
+test(struct exchange *x)
 {
-	struct comm *d = xcalloc(1, sizeof(*d));
+	struct receipts *all = x->priv;
 
-	/* One thread a rank talks at a time here, so the queues serve both. */
-	*d = *c;
-	return d;
+	for (; all->done < all->n; all->done++) {
+		const struct receipt *r = &all->r[all->done];
+		struct message *m = take(r->q, r->number);
+		size_t bytes;
+
+		if (m == NULL)
+			return 0;
+		bytes = m->bytes;
+		if (bytes == r->p.bytes && bytes > 0)
+			memcpy(r->p.data, m->data, bytes);
+		free(m);
+		if (bytes != r->p.bytes)
+			return fail("%zu bytes came from rank %d (wanted %zu)",
+			    bytes, r->p.rank, r->p.bytes);
+	}
+	return 1;
+}
+
+static void
+forget(struct exchange *x)
+{
+	free(((struct receipts *)x->priv)->r);
+	free(x->priv);
+}
+
+/* ---- communicators ---- */
+
+static const struct transport transport;
+
+static struct comm *
+make(struct world *w, int rank, size_t *sent)
+{
+	struct comm *c = xcalloc(1, sizeof(*c));
+	struct member *m = xcalloc(1, sizeof(*m));
+
+	*m = (struct member){ w, sent };
+	*c = (struct comm){ .rank = rank, .size = w->size, .t = &transport,
+		.what = COMM_WAITS, .priv = m };
+	return c;
+}
+
+/*
+ * Ranks tell one another what they want.  The first of those of a colour makes
+ * their world and tells the others where it is.
+ */
+static int
+split(struct comm **part, struct comm *c, int colour, int key)
+{
+	struct wish { int colour, key; } mine = { colour, key };
+	struct wish *all = xcalloc((size_t)c->size, sizeof(*all));
+	int rank = 0, size = 0, first = -1, bad;
+	struct world *w = NULL;
+
+	*part = NULL;
+	bad = comm_allgather(c, &mine, sizeof(mine), all);
+	for (int r = 0; r < c->size; r++) {
+		if (all[r].colour != colour)
+			continue;
+		size++;
+		rank += all[r].key < key || (all[r].key == key && r < c->rank);
+		first = first < 0 ? r : first;
+	}
+	if (!bad && first == c->rank && colour >= 0)
+		w = world_new(size);
+	for (int r = 0; r < c->size && !bad && colour >= 0; r++) {
+		struct piece p = { first == c->rank ? r : first, &w, sizeof(w) };
+
+		if (all[r].colour != colour || r == first)
+			continue;
+		if (first == c->rank)
+			bad = comm_exchange(c, &p, 1, NULL, 0);
+		else if (r == c->rank)
+			bad = comm_exchange(c, NULL, 0, &p, 1);
+	}
+	if (w != NULL)
+		*part = make(w, rank, ((struct member *)c->priv)->sent);
+	free(all);
+	return bad;
 }
 
 static void
 release(struct comm *c)
 {
+	world_leave(((struct member *)c->priv)->w);
+	free(c->priv);
 	free(c);
 }
 
@@ -97,7 +218,8 @@ end_all(struct comm *c, int status)
 }
 
 static const struct transport transport = {
-	"threads", dup, release, exchange, NULL, NULL, NULL, end_all
+	.name = "threads", .split = split, .free = release, .start = start,
+	.test = test, .release = forget, .abort = end_all
 };
 
 struct start {
@@ -119,42 +241,28 @@ void
 comm_threads(int size, void (*body)(struct comm *, void *), void *arg)
 {
 	size_t n = (size_t)size;
-	struct world w = { size, xcalloc(n * n, sizeof(struct queue)) };
+	struct world *w = world_new(size);
 	pthread_t *thread = xcalloc(n, sizeof(*thread));
 	struct start *start = xcalloc(n, sizeof(*start));
-	struct member *member = xcalloc(n, sizeof(*member));
+	size_t *sent = xcalloc(n, sizeof(*sent));
 
-	for (size_t i = 0; i < n * n; i++) {
-		pthread_mutex_init(&w.queue[i].lock, NULL);
-		pthread_cond_init(&w.queue[i].more, NULL);
-		w.queue[i].last = &w.queue[i].first;
-	}
 	for (int i = 0; i < size; i++) {
-		struct comm *c = xcalloc(1, sizeof(*c));
-
-		member[i].w = &w;
-		*c = (struct comm){ .rank = i, .size = size, .t = &transport,
-			.what = COMM_WAITS, .priv = &member[i] };
-		start[i] = (struct start){ c, body, arg };
+		start[i] = (struct start){ make(w, i, &sent[i]), body, arg };
 		if (pthread_create(&thread[i], NULL, run, &start[i]) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d", i, size);
 	}
 	for (int i = 0; i < size; i++) {
 		pthread_join(thread[i], NULL);
-		release(start[i].c);
+		comm_free(start[i].c);
 	}
-	for (size_t i = 0; i < n * n; i++) {
-		pthread_mutex_destroy(&w.queue[i].lock);
-		pthread_cond_destroy(&w.queue[i].more);
-	}
-	free(w.queue);
 	free(thread);
 	free(start);
-	free(member);
+	free(sent);
 }
 
 size_t
 comm_threads_sent(const struct comm *c)
 {
-	return ((struct member *)c->priv)->sent;
+	return __atomic_load_n(((struct member *)c->priv)->sent,
+	    __ATOMIC_RELAXED);
 }

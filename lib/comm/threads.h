@@ -11,7 +11,8 @@
  */
 void comm_threads(int size, void (*body)(struct comm *, void *), void *arg);
 
-/* comm_threads_sent(c): bytes this rank has sent so far. */
+/* comm_threads_sent(c): bytes this rank has sent so far, parts of the
+ * communicator included. */
 size_t comm_threads_sent(const struct comm *c);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include <mpi.h>
 
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -21,17 +20,18 @@
 #include "comm/watch.h"
 
 #define MOST ((size_t)1 << 30)	/* bytes in one message: counts are int */
-#define SPINS 200		/* tests before the first sleep */
-#define SHORTEST 20e-6		/* seconds of sleep, doubled up to */
-#define LONGEST 500e-6
 
 /* The other end of a request, and what it should bring. */
 struct flight { int rank, bytes, receive; };
 
 struct ranks {
 	MPI_Comm mpi;
-	int world;			/* not a duplicate */
+	int world;			/* not a part */
 	int failed;
+};
+
+/* What an exchange keeps. */
+struct flights {
 	MPI_Request *request;		/* receives first, then sends */
 	MPI_Status *status;
 	struct flight *flight;
@@ -117,7 +117,7 @@ comm_mpi_close(struct comm *c)
 	if (r->failed || comm_barrier(c) != 0)
 		comm_abort(c, EXIT_RANKS);
 	watch_close(c->watch);
-	c->t->free(c);
+	comm_free(c);
 	die_hook(NULL);
 	check(MPI_Finalize(), "MPI_Finalize");
 	return 1;
@@ -135,13 +135,21 @@ comm_mpi_library(void)
 	return text;
 }
 
-static struct comm *
-dup(struct comm *c)
+static int
+split(struct comm **part, struct comm *c, int colour, int key)
 {
 	MPI_Comm mpi;
 
-	return check(MPI_Comm_dup(((struct ranks *)c->priv)->mpi, &mpi),
-	    "MPI_Comm_dup") == 0 ? make(mpi, 0) : NULL;
+	*part = NULL;
+	if (check(MPI_Comm_split(((struct ranks *)c->priv)->mpi, colour < 0 ?
+	    MPI_UNDEFINED : colour, key, &mpi), "MPI_Comm_split") != 0)
+		return -1;
+	if (mpi == MPI_COMM_NULL)
+		return 0;
+	if (check(MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN),
+	    "MPI_Comm_set_errhandler") == 0)
+		*part = make(mpi, 0);
+	return *part != NULL ? 0 : -1;
 }
 
 static void
@@ -151,9 +159,6 @@ release(struct comm *c)
 
 	if (!r->world)
 		check(MPI_Comm_free(&r->mpi), "MPI_Comm_free");
-	free(r->request);
-	free(r->status);
-	free(r->flight);
 	free(r);
 	free(c);
 }
@@ -178,9 +183,10 @@ messages(const struct piece *p, int n)
 	return sum;
 }
 
-/* Start one side; r->used counts the requests. */
+/* Start one side; f->used counts the requests. */
 static int
-start(struct ranks *r, const struct piece *p, int n, int receive)
+start_side(const struct ranks *r, struct flights *f, const struct piece *p,
+    int n, int receive)
 {
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
@@ -189,9 +195,9 @@ start(struct ranks *r, const struct piece *p, int n, int receive)
 			size_t left = p[i].bytes - at;
 			int now = (int)(left < MOST ? left : MOST), code;
 			char *data = (char *)p[i].data + at;
-			MPI_Request *q = &r->request[r->used];
+			MPI_Request *q = &f->request[f->used];
 
-			r->flight[r->used++] = (struct flight){ p[i].rank, now,
+			f->flight[f->used++] = (struct flight){ p[i].rank, now,
 				receive };
 			code = receive ? MPI_Irecv(data, now, MPI_BYTE,
 			    p[i].rank, 0, r->mpi, q) : MPI_Isend(data, now,
@@ -207,15 +213,15 @@ start(struct ranks *r, const struct piece *p, int n, int receive)
 
 /* All is done: was each message of the size that was expected? */
 static int
-check_sizes(const struct ranks *r)
+check_sizes(const struct flights *all)
 {
-	for (size_t i = 0; i < r->used; i++) {
-		const struct flight *f = &r->flight[i];
+	for (size_t i = 0; i < all->used; i++) {
+		const struct flight *f = &all->flight[i];
 		int got;
 
 		if (!f->receive)
 			continue;
-		if (check(MPI_Get_count(&r->status[i], MPI_BYTE, &got),
+		if (check(MPI_Get_count(&all->status[i], MPI_BYTE, &got),
 		    "MPI_Get_count") != 0)
 			return -1;
 		if (got != f->bytes)
@@ -228,62 +234,68 @@ check_sizes(const struct ranks *r)
 
 /* Of several errors MPI says which requests they are of. */
 static int
-say_failure(const struct ranks *r, int code)
+say_failure(const struct flights *f, int code)
 {
-	for (size_t i = 0; code == MPI_ERR_IN_STATUS && i < r->used; i++) {
-		int one = r->status[i].MPI_ERROR;
+	for (size_t i = 0; code == MPI_ERR_IN_STATUS && i < f->used; i++) {
+		int one = f->status[i].MPI_ERROR;
 		char what[64];
 
 		if (one == MPI_SUCCESS || one == MPI_ERR_PENDING)
 			continue;
 		snprintf(what, sizeof(what), "message %s rank %d",
-		    r->flight[i].receive ? "from" : "to", r->flight[i].rank);
+		    f->flight[i].receive ? "from" : "to", f->flight[i].rank);
 		return check(one, what);
 	}
 	return check(code, "MPI_Testall");
 }
 
 static int
-run(struct ranks *r, const struct piece *send, int sends,
+start(struct exchange *x, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
-	double sleep = SHORTEST;
-	int done = 0;
+	struct ranks *r = x->comm->priv;
+	struct flights *f = x->priv;
+	size_t need = messages(send, sends) + messages(receive, receives);
 
-	r->used = 0;
-	if (start(r, receive, receives, 1) != 0 || start(r, send, sends, 0) != 0)
-		return -1;
-	for (int spin = 0;; spin++) {
-		int code = MPI_Testall((int)r->used, r->request, &done,
-		    r->status);
-
-		if (code != MPI_SUCCESS)
-			return say_failure(r, code);
-		if (done)
-			return check_sizes(r);
-		if (spin < SPINS)
-			continue;
-		clock_sleep(sleep);
-		sleep = sleep * 2 < LONGEST ? sleep * 2 : LONGEST;
+	if (f == NULL)
+		f = x->priv = xcalloc(1, sizeof(*f));
+	if (need > f->cap) {
+		f->cap = need;
+		f->request = xrealloc(f->request, need, sizeof(*f->request));
+		f->status = xrealloc(f->status, need, sizeof(*f->status));
+		f->flight = xrealloc(f->flight, need, sizeof(*f->flight));
 	}
+	f->used = 0;
+	if (r->failed || start_side(r, f, receive, receives, 1) != 0 ||
+	    start_side(r, f, send, sends, 0) != 0)
+		r->failed = 1;
+	return r->failed ? -1 : 0;
 }
 
 static int
-exchange(struct comm *c, const struct piece *send, int sends,
-    const struct piece *receive, int receives)
+test(struct exchange *x)
 {
-	struct ranks *r = c->priv;
-	size_t need = messages(send, sends) + messages(receive, receives);
+	struct ranks *r = x->comm->priv;
+	struct flights *f = x->priv;
+	int done = 0, code = MPI_Testall((int)f->used, f->request, &done,
+	    f->status);
 
-	if (need > r->cap) {
-		r->cap = need;
-		r->request = xrealloc(r->request, need, sizeof(*r->request));
-		r->status = xrealloc(r->status, need, sizeof(*r->status));
-		r->flight = xrealloc(r->flight, need, sizeof(*r->flight));
-	}
-	if (r->failed || run(r, send, sends, receive, receives) != 0)
-		r->failed = 1;
-	return r->failed ? -1 : 0;
+	if (code != MPI_SUCCESS)
+		r->failed = say_failure(f, code) != 0;
+	else if (done)
+		r->failed = check_sizes(f) != 0;
+	return r->failed ? -1 : done;
+}
+
+static void
+forget(struct exchange *x)
+{
+	struct flights *f = x->priv;
+
+	free(f->request);
+	free(f->status);
+	free(f->flight);
+	free(f);
 }
 
 static int
@@ -328,9 +340,10 @@ heard(struct comm *c, int *rank, void *data, size_t bytes)
 	    MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-static const struct transport plain = {
-	"mpi", dup, release, exchange, allreduce, NULL, NULL, end_all
-};
+#define ALIKE .name = "mpi", .split = split, .free = release, .start = start, \
+	.test = test, .release = forget, .allreduce = allreduce, .abort = end_all
+
+static const struct transport plain = { ALIKE };
 static const struct transport with_threads = {
-	"mpi", dup, release, exchange, allreduce, tell, heard, end_all
+	ALIKE, .tell = tell, .heard = heard
 };
