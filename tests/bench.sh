@@ -124,6 +124,10 @@ check "is beside the one without" sh -c "grep -q '^step/tsm_tiny/2x4x24/data/wai
     grep -q '^step/tsm_tiny/2x4x24/data/ratio' '$T/out'"
 check_exit "several shapes" 0 vt-bench step --device=$device --model=tsm_tiny --shape=1x2x24 --shape=1x1x32 --runs=1
 check "are rows of one table" well_formed "$T/out" step
+check "the peak of memory is the first one's" sh -c "grep -q '^step/tsm_tiny/1x2x24/peak' '$T/out' &&
+    ! grep -q '^step/tsm_tiny/1x1x32/peak' '$T/out'"
+check_exit "of more clips" 0 vt-bench step --device=$device --model=tsm_tiny --shape=8x4x64 --runs=1 --no-check
+check "it holds the activations" test "$(median step/tsm_tiny/8x4x64/peak)" -gt "$(median step/tsm_tiny/8x4x64/activations)"
 
 # ---- allreduce ----
 
@@ -204,19 +208,4 @@ check_exit "a file of settings serves every sub-test" 0 vt-bench allreduce -c "$
 check_exit "a full disk" 1 sh -c 'vt-bench allreduce --max=4K --runs=1 >/dev/full'
 check "versions name the libraries" sh -c 'vt-bench -vV | grep -q "^libraries: libjpeg-turbo"'
 
-# ---- beside PyTorch ----
-
-python=
-for p in python3 /usr/bin/python3; do
-	"$p" -c 'import torch' 2>/dev/null && python=$p && break
-done
-if [ -n "$python" ] && [ $device = cpu ]; then
-	check_exit "step-vs-torch" 0 sh share/bench/step-vs-torch -n 1 -r 1 -j 1 -s 1x2x32 "$python"
-	check_same "prints both and the ratio" \
-	    "vs/tsm_r50/1x2x32/1/vt vs/tsm_r50/1x2x32/1/torch1 vs/tsm_r50/1x2x32/1/torch1/ratio" \
-	    "$(names | tr '\n' ' ' | sed 's/ $//')"
-else
-	skip "step-vs-torch" "no PyTorch (Debian: python3-torch), or no oneDNN"
-fi
-check_exit "step-vs-torch knows its networks" 2 sh share/bench/step-vs-torch -m tsm_tiny
 plan

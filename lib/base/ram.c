@@ -9,34 +9,6 @@
 #include "base/mem.h"
 #include "base/ram.h"
 
-size_t
-ram_resident(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	unsigned long all, resident = 0;
-
-	if (f != NULL && fscanf(f, "%lu %lu", &all, &resident) != 2)
-		resident = 0;
-	if (f != NULL)
-		fclose(f);
-	return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-size_t
-ram_resident_of(const void *p, size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 0;
-	uintptr_t from = (uintptr_t)p / page * page;
-	size_t pages = ((uintptr_t)p + bytes - from + page - 1) / page;
-	unsigned char *in = xcalloc(pages, 1);
-
-	if (mincore((void *)from, pages * page, in) == 0)
-		for (size_t i = 0; i < pages; i++)
-			count += in[i] & 1;
-	free(in);
-	return count * page < bytes ? count * page : bytes;
-}
-
 /* The number after ${name} in a file of lines "NAME NUMBER"; -1: none. */
 static double
 number_in(const char *path, const char *name)
@@ -53,6 +25,42 @@ number_in(const char *path, const char *name)
 	if (f != NULL)
 		fclose(f);
 	return v;
+}
+
+size_t
+ram_resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	unsigned long all, resident = 0;
+
+	if (f != NULL && fscanf(f, "%lu %lu", &all, &resident) != 2)
+		resident = 0;
+	if (f != NULL)
+		fclose(f);
+	return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t
+ram_peak(void)
+{
+	double kib = number_in("/proc/self/status", "VmHWM:");
+
+	return kib > 0 ? (size_t)kib * 1024 : 0;
+}
+
+size_t
+ram_resident_of(const void *p, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 0;
+	uintptr_t from = (uintptr_t)p / page * page;
+	size_t pages = ((uintptr_t)p + bytes - from + page - 1) / page;
+	unsigned char *in = xcalloc(pages, 1);
+
+	if (mincore((void *)from, pages * page, in) == 0)
+		for (size_t i = 0; i < pages; i++)
+			count += in[i] & 1;
+	free(in);
+	return count * page < bytes ? count * page : bytes;
 }
 
 /* What a control group still allows; its page cache can be given up. */

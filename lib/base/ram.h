@@ -6,6 +6,9 @@
 /* ram_resident(): bytes of this process that are in memory; 0: not known. */
 size_t ram_resident(void);
 
+/* ram_peak(): the most that it has been; 0: not known. */
+size_t ram_peak(void);
+
 /* ram_resident_of(p, bytes): how many of those at ${p} are. */
 size_t ram_resident_of(const void *p, size_t bytes);
 

@@ -11,6 +11,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/ram.h"
 #include "bench/cases.h"
 #include "bench/tasks.h"
 #include "data/loader.h"
@@ -38,6 +39,8 @@ struct job {
 	struct optim optim;
 	struct loader *loader;		/* NULL: made-up clips */
 	double loss, norm;		/* of the last step */
+	size_t base;			/* resident before it all; 0: memory of
+					 * an earlier shape is among it */
 	struct figure seconds[PHASES];
 	struct figure kind[2][OP_KINDS];	/* forward and backward */
 };
@@ -159,9 +162,17 @@ static void
 print_memory(struct job *j)
 {
 	struct rusage u;
+	char note[80];
 
 	bench_value(j->b, (double)j->rig.plan->arena, "bytes",
 	    "activations and their gradients", "%s/activations", j->prefix);
+	if (j->base > 0 && ram_peak() > j->base) {
+		snprintf(note, sizeof(note), "of %d steps, above the %zu of "
+		    "program and libraries", j->b->warmup + j->b->runs,
+		    j->base);
+		bench_value(j->b, (double)(ram_peak() - j->base), "bytes",
+		    note, "%s/peak", j->prefix);
+	}
 	/* Linux counts in KiB. */
 	if (getrusage(RUSAGE_SELF, &u) == 0)
 		bench_value(j->b, 1024.0 * (double)u.ru_maxrss, "bytes",
@@ -329,6 +340,7 @@ bench_step(struct bench *b, const struct net_options *o)
 
 	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
 		struct job j = { .b = b, .o = o, .shape = o->shapes->item[i],
+			.base = i == 0 ? ram_resident() : 0,
 			.optim = { .rule = group_rule_find("tsm"),
 			    .momentum = 0.9, .decay = 1e-4 } };
 		char text[40];
