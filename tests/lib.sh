@@ -21,6 +21,13 @@ n_tests=0
 built() {
 	vt-train --version | grep -q "^Built with:.*$1"
 }
+# find_torch: a Python that has PyTorch, into $python; PYTHON names one first
+find_torch() {
+	for python in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+		if "$python" -c 'import torch' 2>/dev/null; then return 0; fi
+	done
+	return 1
+}
 have_mpi() {
 	built 'Open MPI' && command -v mpirun >/dev/null
 }

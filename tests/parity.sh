@@ -4,11 +4,8 @@
 # tests/run: weight 120
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-python=
-for p in python3 /usr/bin/python3; do
-	"$p" -c 'import torch, numpy' 2>/dev/null && python=$p && break
-done
-[ -n "$python" ] || skip_all "no PyTorch (Debian: python3-torch)"
+find_torch || skip_all "no PyTorch (Debian: python3-torch)"
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no NumPy (Debian: python3-numpy)"
 
 # narrow NET: a copy of the network with an eighth of the channels, no dropout
 narrow() {

@@ -2,19 +2,28 @@
 """torch_step.py [OPTION]...: PyTorch's time for the training step that
 `vt-bench step` measures, as rows of the same table.
 
-ResNet-50 (He et al. 2016), with a temporal shift of 1/8 of the channels either
-way at the head of each residual branch (Lin et al. 2019) unless --no-shift, on
-bytes: normalise, forward, cross-entropy, backward, SGD with momentum.
+The network is a ResNet (He et al. 2016) with a temporal shift at the head of
+each residual branch (Lin et al. 2019), as share/models has it; the step begins
+with bytes: normalise, forward, cross-entropy, backward, SGD with momentum.
 
-Each memory format of --format is timed, interleaved, in one process.  PyTorch
-gives freed memory back to the system in every step unless glibc is told to keep
-it, which costs it 10 to 25 %; so this script sets MALLOC_MMAP_THRESHOLD_ and
-MALLOC_TRIM_THRESHOLD_ and starts again, unless they are set or --plain-malloc
-is given.
+A mode is PRECISION/FORMAT/HOW: fp32, or bf16 under autocast; memory format
+default or channels-last; eager or compile.  All modes asked for are timed in
+turns in one process.  PyTorch gives freed memory back to the system in every
+step unless the allocator keeps it, which costs it 10 to 25 %; so this script
+tells glibc to keep it and starts again, unless --malloc=plain is given, or
+--malloc=tcmalloc, which preloads that library.
+
+--serve is for step-vs-torch: for each line "MODE RUNS" on standard input the
+seconds of so many steps are a line on standard output, and "forget MODE" frees
+what a mode holds.  --peak prints the peak of resident memory of three steps of
+the first mode, above what the process had when PyTorch was loaded.
+--verify DIR holds network, loss and scores against those that
+tests/tools/netdump has written to DIR.
 """
 import argparse
+import ctypes.util
 import os
-import resource
+import re
 import statistics
 import sys
 import time
@@ -22,88 +31,159 @@ import time
 KEEP = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184",
         "MALLOC_TOP_PAD_": "1073741824"}
 
+# Blocks of a stage; channels of the first; kernel of the stem; three
+# convolutions in a block or two; 1/fold of the channels are shifted either way.
+NETS = {
+    "tsm_r50": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=8, dropout=0.5),
+    "tsn_r50": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=0, dropout=0.5),
+    "tsm_r18": dict(blocks=(2, 2, 2, 2), width=64, stem=7, deep=False, fold=8, dropout=0.5),
+    "tsm_tiny": dict(blocks=(2, 2, 2), width=16, stem=5, deep=False, fold=3, dropout=0),
+}
+MODES = ["%s/%s/%s" % (p, f, h) for p in ("fp32", "bf16") for f in ("channels-last", "default")
+         for h in ("eager", "compile")]
+
 
 def parse():
-    p = argparse.ArgumentParser(description="Time PyTorch's training step of TSM-ResNet-50.")
+    p = argparse.ArgumentParser(description="Time PyTorch's training step of a temporal-shift ResNet.",
+                                epilog="Modes: " + ", ".join(MODES))
+    p.add_argument("--net", choices=sorted(NETS), default="tsm_r50")
     p.add_argument("--shape", default="2x8x224", help="clips x frames x side (2x8x224)")
     p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     p.add_argument("--classes", type=int, default=400)
     p.add_argument("--warmup", type=int, default=2)
     p.add_argument("--runs", type=int, default=10)
-    p.add_argument("--format", default="default,channels-last", help="memory formats to time, between commas")
-    p.add_argument("--no-shift", action="store_true", help="TSN: no temporal shift")
-    p.add_argument("--dtype", choices=("fp32", "bf16"), default="fp32", help="bf16: under autocast")
-    p.add_argument("--compile", action="store_true", help="torch.compile (PyTorch 2)")
-    p.add_argument("--plain-malloc", action="store_true", help="leave glibc's settings as they are")
-    return p.parse_args()
+    p.add_argument("--modes", default="fp32/channels-last/eager,fp32/default/eager", help="to time, between commas")
+    p.add_argument("--malloc", choices=("keep", "tcmalloc", "plain"), default="keep")
+    p.add_argument("--serve", action="store_true")
+    p.add_argument("--peak", action="store_true")
+    p.add_argument("--verify", metavar="DIR")
+    o = p.parse_args()
+    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*x[1-9]\d*", o.shape):
+        p.error("--shape: %s (wanted clips x frames x side)" % o.shape)
+    for mode in o.modes.split(","):
+        if mode not in MODES:
+            p.error("--modes: no mode %s (wanted one of %s)" % (mode, ", ".join(MODES)))
+    return o
 
 
-def build(torch, classes, frames, shifted):
+def set_malloc(kind):
+    """Start again with the allocator asked for, unless this is it."""
+    wanted = {}
+    if kind == "keep":
+        wanted = {k: v for k, v in KEEP.items() if k not in os.environ}
+    elif kind == "tcmalloc" and "tcmalloc" not in os.environ.get("LD_PRELOAD", ""):
+        found = ctypes.util.find_library("tcmalloc_minimal") or ctypes.util.find_library("tcmalloc")
+        if found is None:
+            sys.exit("torch_step.py: no tcmalloc (Debian: libtcmalloc-minimal4)")
+        # ":" would let a second preload in; what is there stays first.
+        wanted = {"LD_PRELOAD": " ".join(filter(None, [os.environ.get("LD_PRELOAD"), found]))}
+    if wanted:
+        os.environ.update(wanted)
+        os.execv(sys.executable, [sys.executable] + sys.argv)
+
+
+def build(torch, name, classes, frames):
+    """The network, its parameters named as torchvision and share/models do."""
     nn = torch.nn
+    net = NETS[name]
 
-    def shift(x):
-        nt, c, h, w = x.shape
-        v = x.view(nt // frames, frames, c, h, w)
-        fold = c // 8
-        y = torch.zeros_like(v)
-        y[:, :-1, :fold] = v[:, 1:, :fold]
-        y[:, 1:, fold:2 * fold] = v[:, :-1, fold:2 * fold]
-        y[:, :, 2 * fold:] = v[:, :, 2 * fold:]
-        return y.view(nt, c, h, w)
+    class Shift(torch.autograd.Function):
+        """Channels from the next frame, from the last one, and where they are;
+        the gradient goes the opposite way."""
+        @staticmethod
+        def move(x, ahead, after, k):
+            v = x.view(-1, frames, *x.shape[1:])
+            y = torch.empty_like(v)
+            for part, step in ((slice(0, k), ahead), (slice(k, 2 * k), after)):
+                if step > 0:
+                    y[:, :-1, part] = v[:, 1:, part]
+                    y[:, -1, part] = 0
+                else:
+                    y[:, 1:, part] = v[:, :-1, part]
+                    y[:, 0, part] = 0
+            y[:, :, 2 * k:] = v[:, :, 2 * k:]
+            return y.view_as(x)
+
+        @staticmethod
+        def forward(ctx, x):
+            return Shift.move(x, 1, -1, x.shape[1] // net["fold"])
+
+        @staticmethod
+        def backward(ctx, dy):
+            return Shift.move(dy, -1, 1, dy.shape[1] // net["fold"])
+
+    def conv(cin, out, k, stride=1):
+        return nn.Conv2d(cin, out, k, stride, k // 2, bias=False)
 
     class Block(nn.Module):
-        def __init__(self, cin, mid, out, stride):
+        def __init__(self, cin, mid, stride):
             super().__init__()
-            self.conv1 = nn.Conv2d(cin, mid, 1, bias=False)
-            self.bn1 = nn.BatchNorm2d(mid)
-            self.conv2 = nn.Conv2d(mid, mid, 3, stride, 1, bias=False)
-            self.bn2 = nn.BatchNorm2d(mid)
-            self.conv3 = nn.Conv2d(mid, out, 1, bias=False)
-            self.bn3 = nn.BatchNorm2d(out)
+            out = 4 * mid if net["deep"] else mid
+            if net["deep"]:
+                self.conv1, self.conv2, self.conv3 = conv(cin, mid, 1), conv(mid, mid, 3, stride), conv(mid, out, 1)
+                self.bn3 = nn.BatchNorm2d(out)
+            else:
+                self.conv1, self.conv2 = conv(cin, mid, 3, stride), conv(mid, out, 3)
+            self.bn1, self.bn2 = nn.BatchNorm2d(mid), nn.BatchNorm2d(mid)
             self.relu = nn.ReLU(inplace=True)
             self.downsample = None
             if stride != 1 or cin != out:
-                self.downsample = nn.Sequential(nn.Conv2d(cin, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+                self.downsample = nn.Sequential(conv(cin, out, 1, stride), nn.BatchNorm2d(out))
 
         def forward(self, x):
-            y = shift(x) if shifted else x
+            y = Shift.apply(x) if net["fold"] else x
             y = self.relu(self.bn1(self.conv1(y)))
-            y = self.relu(self.bn2(self.conv2(y)))
-            y = self.bn3(self.conv3(y))
+            y = self.bn2(self.conv2(y))
+            if net["deep"]:
+                y = self.bn3(self.conv3(self.relu(y)))
             y += x if self.downsample is None else self.downsample(x)
             return self.relu(y)
 
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
-            self.stem = nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64),
-                                      nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1))
-            layers, cin = [], 64
-            for i, n in enumerate((3, 4, 6, 3)):
-                mid = 64 << i
+            cin = net["width"]
+            self.conv1 = conv(3, cin, net["stem"], 2)
+            self.bn1 = nn.BatchNorm2d(cin)
+            self.relu = nn.ReLU(inplace=True)
+            self.pool = nn.MaxPool2d(3, 2, 1) if net["stem"] == 7 else nn.Identity()
+            self.stages = len(net["blocks"])
+            for i, n in enumerate(net["blocks"]):
+                mid = net["width"] << i
+                blocks = []
                 for k in range(n):
-                    layers.append(Block(cin, mid, 4 * mid, 2 if i > 0 and k == 0 else 1))
-                    cin = 4 * mid
-            self.layers = nn.Sequential(*layers)
-            self.dropout = nn.Dropout(0.5)
+                    blocks.append(Block(cin, mid, 2 if i > 0 and k == 0 else 1))
+                    cin = 4 * mid if net["deep"] else mid
+                setattr(self, "layer%d" % (i + 1), nn.Sequential(*blocks))
+            self.dropout = nn.Dropout(net["dropout"])
             self.fc = nn.Linear(cin, classes)
 
         def forward(self, x):
-            x = self.layers(self.stem(x)).mean((2, 3))
-            return self.fc(self.dropout(x)).view(-1, frames, classes).mean(1)
+            x = self.pool(self.relu(self.bn1(self.conv1(x))))
+            for i in range(self.stages):
+                x = getattr(self, "layer%d" % (i + 1))(x)
+            return self.fc(self.dropout(x.mean((2, 3)))).view(-1, frames, classes).mean(1)
 
     return Net()
 
 
-class Step:
-    """One training step in one memory format, with its times."""
+def normalise(torch, pixels, dtype):
+    mean = torch.tensor([0.485, 0.456, 0.406], dtype=dtype).view(1, 3, 1, 1)
+    std = torch.tensor([0.229, 0.224, 0.225], dtype=dtype).view(1, 3, 1, 1)
+    return (pixels.permute(0, 3, 1, 2).to(dtype).div_(255) - mean) / std
 
-    def __init__(self, torch, o, clips, frames, side, name):
+
+class Step:
+    """Training steps in one mode, and their times."""
+
+    def __init__(self, torch, o, mode):
+        clips, frames, side = (int(n) for n in o.shape.split("x"))
+        precision, layout, how = mode.split("/")
         torch.manual_seed(1)
-        self.torch, self.name = torch, name
-        self.format = {"default": torch.contiguous_format, "channels-last": torch.channels_last}[name]
-        self.net = build(torch, o.classes, frames, not o.no_shift).to(memory_format=self.format).train()
-        self.run = torch.compile(self.net) if o.compile else self.net
+        self.torch, self.mode, self.images = torch, mode, clips * frames
+        self.format = torch.channels_last if layout == "channels-last" else torch.contiguous_format
+        self.net = build(torch, o.net, o.classes, frames).to(memory_format=self.format).train()
+        self.run = torch.compile(self.net) if how == "compile" else self.net
         settings = {"lr": 0.001, "momentum": 0.9, "weight_decay": 1e-4}
         try:                    # one pass over the parameters, where there is such a thing
             self.sgd = torch.optim.SGD(self.net.parameters(), fused=True, **settings)
@@ -111,16 +191,13 @@ class Step:
             self.sgd = torch.optim.SGD(self.net.parameters(), **settings)
         self.pixels = torch.randint(0, 256, (clips * frames, side, side, 3), dtype=torch.uint8)
         self.labels = torch.arange(clips) % o.classes
-        self.mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
-        self.std = torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1)
-        self.bf16 = o.dtype == "bf16"
+        self.bf16 = precision == "bf16"
         self.times = {"step": [], "forward": [], "backward": [], "update": []}
 
-    def once(self, counts):
+    def once(self, counts=True):
         torch = self.torch
         at = [time.perf_counter()]
-        x = (self.pixels.permute(0, 3, 1, 2).float().div_(255) - self.mean) / self.std
-        x = x.contiguous(memory_format=self.format)
+        x = normalise(torch, self.pixels, torch.float).contiguous(memory_format=self.format)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
             scores = self.run(x)
         loss = torch.nn.functional.cross_entropy(scores.float(), self.labels)
@@ -132,11 +209,31 @@ class Step:
         self.sgd.step()
         at.append(time.perf_counter())
         if value != value:
-            sys.exit("torch_step.py: the loss is not a number")
+            sys.exit("torch_step.py: %s: the loss is not a number" % self.mode)
         if counts:
             self.times["step"].append(at[3] - at[0])
             for i, name in enumerate(("forward", "backward", "update")):
                 self.times[name].append(at[i + 1] - at[i])
+        return at[3] - at[0]
+
+
+def status(field):
+    """VmRSS or VmHWM of this process, in bytes."""
+    with open("/proc/self/status") as f:
+        return 1024 * int(re.search(r"^%s:\s*(\d+) kB" % field, f.read(), re.M).group(1))
+
+
+def serve(torch, o):
+    steps = {}
+    print("PyTorch %s" % torch.__version__, flush=True)
+    for line in sys.stdin:
+        first, second = line.split()
+        if first == "forget":
+            steps.pop(second, None)
+            continue
+        if first not in steps:
+            steps[first] = Step(torch, o, first)
+        print(" ".join("%.9g" % steps[first].once() for _ in range(int(second))), flush=True)
 
 
 def row(name, unit, values, note=""):
@@ -145,28 +242,93 @@ def row(name, unit, values, note=""):
     print("%s\t%s\t%d\t%.6g\t%.6g\t%.6g\t%s" % (name, unit, len(v), v[0], statistics.median(v), p99, note))
 
 
-def main():
-    o = parse()
-    if not o.plain_malloc and not all(k in os.environ for k in KEEP):
-        os.environ.update({k: v for k, v in KEEP.items() if k not in os.environ})
-        os.execv(sys.executable, [sys.executable] + sys.argv)
-    import torch
-    clips, frames, side = (int(n) for n in o.shape.split("x"))
-    torch.set_num_threads(o.threads)
-    steps = [Step(torch, o, clips, frames, side, name) for name in o.format.split(",")]
+def header(torch, o):
+    print("# PyTorch %s, %d threads, malloc: %s" % (torch.__version__, o.threads, o.malloc))
+    print("#name\tunit\tn\tmin\tmedian\tp99\tnote")
+
+
+def peak(torch, o):
+    mode = o.modes.split(",")[0]
+    base = status("VmRSS")
+    step = Step(torch, o, mode)
+    for _ in range(3):
+        step.once()
+    header(torch, o)
+    row("torch/%s/%s/%s/peak" % (o.net, o.shape, mode), "bytes", [status("VmHWM") - base],
+        "three steps, above the %d of Python and PyTorch" % base)
+
+
+def measure(torch, o):
+    steps = [Step(torch, o, mode) for mode in o.modes.split(",")]
     for i in range(o.warmup + o.runs):
         for s in steps:
             s.once(i >= o.warmup)
-    print("# PyTorch %s, %d threads, %s%s" % (torch.__version__, o.threads, o.dtype, ", compiled" if o.compile else ""))
-    print("#name\tunit\tn\tmin\tmedian\tp99\tnote")
-    net = "tsn_r50" if o.no_shift else "tsm_r50"
+    header(torch, o)
     for s in steps:
-        prefix = "torch/%s/%s/%s" % (net, o.shape, s.name)
+        prefix = "torch/%s/%s/%s" % (o.net, o.shape, s.mode)
         for name, values in s.times.items():
             row(prefix + "/" + name, "s", values)
-        row(prefix + "/images", "images/s", [clips * frames / t for t in s.times["step"]])
-    resident = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    row("torch/%s/%s/resident" % (net, o.shape), "bytes", [resident], "of all formats together")
+        row(prefix + "/images", "images/s", [s.images / t for t in s.times["step"]])
+
+
+def doubles(torch, path):
+    with open(path, "rb") as f:
+        return torch.frombuffer(bytearray(f.read()), dtype=torch.float64)
+
+
+def verify(torch, o):
+    """Same names, shapes and number of parameters; from the same weights and
+    pixels, in double, the same scores and loss."""
+    clips, frames, side = (int(n) for n in o.shape.split("x"))
+    net = build(torch, o.net, o.classes, frames).train()
+    net.dropout.p = 0
+    w, theirs, count = doubles(torch, o.verify + "/w.f64"), {}, 0
+    with open(o.verify + "/params.tsv") as f:
+        for line in f:
+            if line.startswith("#"):
+                continue
+            name, kind, offset, n, shape = line.rstrip("\n").split("\t")
+            theirs[name] = w[int(offset):int(offset) + int(n)].view([int(s) for s in shape.split(",")])
+            count += int(n) if int(kind) < 4 else 0
+    own = {k: v for k, v in net.state_dict().items() if not k.endswith("num_batches_tracked")}
+    wrong = ["%s: %s here, %s there" % (k, own.get(k, torch.empty(0)).shape, theirs.get(k, torch.empty(0)).shape)
+             for k in sorted(set(own) | set(theirs)) if k not in own or k not in theirs or own[k].shape != theirs[k].shape]
+    if wrong:
+        sys.exit("torch_step.py: other parameters: " + "; ".join(wrong))
+    net.double().load_state_dict(theirs, strict=False)
+    with open(o.verify + "/pixels.u8", "rb") as f:
+        pixels = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8).view(clips * frames, side, side, 3)
+    with open(o.verify + "/labels.i32", "rb") as f:
+        labels = torch.frombuffer(bytearray(f.read()), dtype=torch.int32).long()
+    scores = net(normalise(torch, pixels, torch.double))
+    losses = torch.nn.functional.cross_entropy(scores, labels, reduction="none")
+    losses.mean().backward()
+    dw = doubles(torch, o.verify + "/dw.f64")
+    first = net.conv1.weight.grad.flatten()
+    pairs = {"scores": (scores.detach().flatten(), doubles(torch, o.verify + "/scores.f64")),
+             "losses": (losses.detach(), doubles(torch, o.verify + "/losses.f64")),
+             "gradient of conv1": (first, dw[:first.numel()])}
+    print("%s: %d parameters" % (o.net, count))
+    for name, (a, b) in pairs.items():
+        off = float((a - b).abs().max() / b.abs().max())
+        print("%s: relative difference %.3g" % (name, off))
+        if not off <= 1e-6:
+            sys.exit("torch_step.py: other %s than vt's" % name)
+
+
+def main():
+    o = parse()
+    set_malloc(o.malloc)
+    import torch
+    torch.set_num_threads(o.threads)
+    if o.verify:
+        verify(torch, o)
+    elif o.serve:
+        serve(torch, o)
+    elif o.peak:
+        peak(torch, o)
+    else:
+        measure(torch, o)
 
 
 if __name__ == "__main__":
