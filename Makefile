@@ -99,7 +99,8 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.real.c,$(LIB_C))
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
-             $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)))
+             $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
+             $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract
 # What tests preload so that calls of the system fail.  A sanitizer has its own
 # allocator, and how system calls are caught depends on the processor.
 FAULT_C   := $(if $(filter x86_64,$(ARCH)),tests/torture/fault.c \
@@ -141,6 +142,10 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
+# Commands whose calls of these functions go through tests/allocs/count.c.
+WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
+$(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
+	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 

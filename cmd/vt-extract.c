@@ -176,7 +176,7 @@ settle(void)
 	how.quality = (int)quality;
 	how.allow_truncated = allow_truncated;
 	how.max_damage = max_damage;
-	budget.limit = (size_t)memory;
+	spool_budget_open(&budget, (size_t)memory);
 	how.memory = &budget;
 }
 
@@ -378,6 +378,7 @@ job_free(struct job *j)
 	extract_keys_free(j->key, j->list.n);
 	list_free(&j->list);
 	free(j->label);
+	spool_budget_close(&budget);
 }
 
 int

@@ -81,12 +81,14 @@ test_in_order(int threads)
 static void
 test_spool(size_t limit, const char *what)
 {
-	struct spool_budget budget = { .limit = limit };
-	struct spool *s = spool_new(&budget);
+	struct spool_budget budget;
+	struct spool *s;
 	char *data = xmalloc(300000);
 	int wrong = 0, r = 0;
 	size_t n;
 
+	spool_budget_open(&budget, limit);
+	s = spool_new(&budget, 0);
 	for (int i = 0; i < 40; i++) {
 		memset(data, i, 300000);
 		r |= spool_add(s, data, (size_t)(i * 7500 + 1));
@@ -109,16 +111,26 @@ test_spool(size_t limit, const char *what)
 	is(wrong, 0, "come back as they were, and again");
 	spool_free(s);
 	is((long long)atomic_load(&budget.used), 0, "the memory is given back");
+	ok(budget.kept_bytes <= limit, "and what is kept fits into the limit");
+	s = spool_new(&budget, 10);
+	is((long long)spool_count(s), 0, "one used again is empty");
+	r = spool_add(s, "once more", 9);
+	ok(r == 0 && memcmp(spool_get(s, 0, &n), "once more", 9) == 0 && n == 9,
+	    "and holds what it is given");
+	spool_free(s);
+	spool_budget_close(&budget);
 	free(data);
 }
 
 static void
 test_spool_error(void)
 {
-	struct spool_budget budget = { .limit = 0 };
-	struct spool *s = spool_new(&budget);
+	struct spool_budget budget;
+	struct spool *s;
 	char why[300], *data = xcalloc(1 << 20, 1);
 
+	spool_budget_open(&budget, 0);
+	s = spool_new(&budget, 0);
 	setenv("TMPDIR", "/nonexistent", 1);
 	fail_capture(why, sizeof(why));
 	is(spool_add(s, data, 1 << 20), -1, "no place for the file");

@@ -116,9 +116,12 @@ resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
 	void (*const *run)(const struct resize_job *job) = copies(&many);
 
 	for (int k = 0; k < many; k++) {
+		struct resizer *z = resizer_new();
+
 		memset(room, 0x5a, n + 64);
-		resize_by(run[k], room + 32, w, h, m->data, m->w, m->h, r,
+		resize_by(run[k], z, room + 32, w, h, m->data, m->w, m->h, r,
 		    flip);
+		resizer_free(z);
 		for (size_t i = 0; i < 32; i++)
 			good &= room[i] == 0x5a && room[n + 32 + i] == 0x5a;
 		good &= k == 0 || memcmp(to, room + 32, n) == 0;
@@ -277,6 +280,7 @@ same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
 	static uint8_t a[64 * 64 * 3], c[64 * 64 * 3];
 	struct region all = { 0, 0, w, h }, at, whole_at;
 	struct image part, whole;
+	struct resizer *z;
 	int eighths = 8, want_w, want_h;
 
 	if (jpeg_decode(part_of, b->data, b->n, r, side, side, &part, &at) != 0)
@@ -291,10 +295,12 @@ same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
 		return 0;
 	if (whole.w != (w * eighths + 7) / 8 || whole.h != (h * eighths + 7) / 8)
 		return 0;
-	image_resize(a, side, side, part.data, part.w, part.h, at, 0);
-	image_resize(c, side, side, whole.data, whole.w, whole.h,
+	z = resizer_new();
+	image_resize(z, a, side, side, part.data, part.w, part.h, at, 0);
+	image_resize(z, c, side, side, whole.data, whole.w, whole.h,
 	    (struct region){ r.x * eighths / 8, r.y * eighths / 8,
 	    r.w * eighths / 8, r.h * eighths / 8 }, 0);
+	resizer_free(z);
 	return memcmp(a, c, (size_t)side * (size_t)side * 3) == 0;
 }
 

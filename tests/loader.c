@@ -98,6 +98,8 @@ numbers_set(void)
 
 /* ---- schedules ---- */
 
+static struct resizer *resizer;
+
 static struct schedule *
 schedule(const char *rows)
 {
@@ -157,7 +159,7 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 		struct image *m = numbers((int)order[f->clip[i] % n], frame[k],
 		    s.width, s.height);
 
-		image_resize(to + k * f->w * f->h * 3, f->w, f->h, m->data,
+		image_resize(resizer, to + k * f->w * f->h * 3, f->w, f->h, m->data,
 		    m->w, m->h, (struct region){ crop.x, crop.y, crop.w,
 		    crop.h }, crop.flip);
 		image_free(m);
@@ -499,7 +501,7 @@ test_jpeg(void)
 			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
 			/* 113 of 32 allows a half. */
 			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at);
-			image_resize(want, 32, 32, out.data, out.w, out.h,
+			image_resize(resizer, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
 			    c.h / 2.0 }, c.flip);
 			right += memcmp(want, f->pixels + (size_t)i *
@@ -861,6 +863,7 @@ main(void)
 
 	if ((root = mkdtemp(dir)) == NULL)
 		return 1;
+	resizer = resizer_new();
 	test_order();
 	test_rank_leaves();
 	test_against_answer();
@@ -880,5 +883,6 @@ main(void)
 	if (system(command) != 0)
 		diag("cannot remove %s", root);
 	free(command);
+	resizer_free(resizer);
 	return done();
 }

@@ -25,7 +25,7 @@ struct job {
 	const char *path;
 	struct pool *pool;
 	struct extract_options how;
-	struct jpeg_encoder **jpeg;	/* [threads] */
+	struct extractor **extractor;	/* [threads] */
 	struct video_account *account;	/* [threads] */
 	struct video_info info;		/* as thread 0 saw it */
 	struct extraction *x;		/* [threads], without their frames */
@@ -63,7 +63,7 @@ extract(struct job *j, int thread)
 {
 	struct extraction *x = &j->x[thread];
 
-	extract_video(j->path, &j->how, j->jpeg[thread], x);
+	extract_video(j->path, &j->how, j->extractor[thread], x);
 	if (!x->kept)
 		fail("%s", x->message);
 	/* The numbers stay, for the check; what is owned goes. */
@@ -155,26 +155,28 @@ int
 bench_videos(struct bench *b, const struct decode_options *o)
 {
 	size_t n = (size_t)b->threads;
-	struct spool_budget memory = { .limit = (size_t)256 << 20 };
+	struct spool_budget memory;
 	struct job j = { .pool = pool_new(b->threads),
 		.how = { .short_side = o->short_side, .quality = 90,
 		    .max_frames = FRAME_MAX, .max_pixels = MOST_PIXELS,
 		    .format = EXTRACT_JPEG, .memory = &memory } };
 	int status = video_ready() == 0 ? 0 : EXIT_FAILED;
 
-	j.jpeg = xcalloc(n, sizeof(*j.jpeg));
+	spool_budget_open(&memory, (size_t)256 << 20);
+	j.extractor = xcalloc(n, sizeof(*j.extractor));
 	j.account = xcalloc(n, sizeof(*j.account));
 	j.x = xcalloc(n, sizeof(*j.x));
 	j.bad = xcalloc(n, sizeof(*j.bad));
 	for (size_t i = 0; i < n; i++)
-		j.jpeg[i] = jpeg_encoder_new(j.how.quality);
+		j.extractor[i] = extractor_new(j.how.quality);
 	for (int i = 0; i < o->files && status == 0; i++) {
 		j.path = o->file[i];
 		status = measure(b, &j);
 	}
 	for (size_t i = 0; i < n; i++)
-		jpeg_encoder_free(j.jpeg[i]);
-	free(j.jpeg);
+		extractor_free(j.extractor[i]);
+	free(j.extractor);
+	spool_budget_close(&memory);
 	free(j.account);
 	free(j.x);
 	free(j.bad);

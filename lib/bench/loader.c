@@ -46,12 +46,9 @@ loading(const struct job *j, int threads)
 	struct loader_options o = { .seed = 1, .threads = threads, .ranks = 1,
 		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1 };
 	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
-	size_t frames, bytes;
-	int clips;
 
-	microbatches_most(l, &clips, &frames, &bytes);
+	o.memory = AHEAD * microbatches_most(l).bytes;
 	microbatches_free(l);
-	o.memory = AHEAD * bytes;
 	return o;
 }
 
@@ -153,14 +150,14 @@ gather(struct job *j)
 	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 	struct microbatch mb = { 0 };
 	struct crop crop;
-	size_t frames, bytes;
-	int most, *frame, bad = 0;
+	struct microbatch_most most = microbatches_most(l);
+	size_t clips = (size_t)most.clips;
+	int *frame, bad = 0;
 
-	microbatches_most(l, &most, &frames, &bytes);
-	mb.label = xcalloc((size_t)most, sizeof(*mb.label));
-	mb.clip = xcalloc((size_t)most, sizeof(*mb.clip));
-	mb.sample = xcalloc((size_t)most, sizeof(*mb.sample));
-	frame = xcalloc(frames, sizeof(*frame));
+	mb.label = xcalloc(clips, sizeof(*mb.label));
+	mb.clip = xcalloc(clips, sizeof(*mb.clip));
+	mb.sample = xcalloc(clips, sizeof(*mb.sample));
+	frame = xcalloc(most.frames, sizeof(*frame));
 	while (bad == 0 && microbatches_next(l, &mb) && mb.at.step < j->steps)
 		for (int i = 0; i < mb.n && bad == 0; i++) {
 			microbatches_choose(l, &mb, i, frame, &crop);

@@ -18,7 +18,7 @@ stored_open(struct stored *s, struct pool *p)
 {
 	int n = pool_threads(p);
 
-	*s = (struct stored){ .pool = p };
+	*s = (struct stored){ .pool = p, .resizer = resizer_new() };
 	s->decoder = xcalloc((size_t)n, sizeof(struct jpeg_decoder *));
 	for (int i = 0; i < n; i++)
 		s->decoder[i] = jpeg_decoder_new();
@@ -29,6 +29,7 @@ stored_close(struct stored *s)
 {
 	for (int i = 0; s->decoder != NULL && i < pool_threads(s->pool); i++)
 		jpeg_decoder_free(s->decoder[i]);
+	resizer_free(s->resizer);
 	free(s->decoder);
 	free(s->frame);
 	buffer_free(&s->data);
@@ -45,9 +46,9 @@ int
 stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
     const int *frame, int n, struct crop crop, int side)
 {
-	struct buffer read = { 0 };
+	struct buffer read = { 0 }, room = { 0 };
 	size_t *at = xcalloc((size_t)n + 1, sizeof(*at));
-	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at);
+	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at, &room);
 
 	for (int i = 0; i < n && bad == 0; i++) {
 		s->frame = array_room(s->frame, s->n, &s->cap,
@@ -61,6 +62,7 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 	if (bad == 0)
 		buffer_add(&s->data, read.data, at[n]);
 	buffer_free(&read);
+	buffer_free(&room);
 	free(at);
 	return bad;
 }
@@ -143,13 +145,13 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 
 	if (decode(s, 0, f, f->part, f->side, f->side, &m, &at) != 0)
 		return -1;
-	image_resize(part, f->side, f->side, m.data, m.w, m.h, at, 0);
+	image_resize(s->resizer, part, f->side, f->side, m.data, m.w, m.h, at, 0);
 	/* The part was scaled by 1, 1/2 or 1/4: ask for that of the whole. */
 	by = at.w / r.w;
 	if (decode(s, 0, f, all_of(f), (int)(f->sample.width * by),
 	    (int)(f->sample.height * by), &m, &at) != 0)
 		return -1;
-	image_resize(whole, f->side, f->side, m.data, m.w, m.h,
+	image_resize(s->resizer, whole, f->side, f->side, m.data, m.w, m.h,
 	    (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);
 	return 0;
 }

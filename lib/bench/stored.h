@@ -25,6 +25,7 @@ struct stored {
 	struct stored_frame *frame;
 	size_t n, cap;
 	struct jpeg_decoder **decoder;	/* [threads] of the pool */
+	struct resizer *resizer;
 	struct pool *pool;
 	int failed;
 };

@@ -24,13 +24,39 @@ struct work {
 	const char *path;
 	const struct extract_options *o;
 	struct extraction *x;
-	struct jpeg_encoder *jpeg;
+	struct extractor *e;		/* NULL: only to look */
 	struct video *video;
 	int fd;
+	size_t times;
+};
+
+/* What is kept from video to video, as large as the largest needs it. */
+struct extractor {
+	struct jpeg_encoder *jpeg;
 	struct buffer bytes;		/* a frame, encoded */
 	int64_t *time;			/* of each stored frame, in ticks */
-	size_t times, cap;
+	size_t cap;
 };
+
+struct extractor *
+extractor_new(int quality)
+{
+	struct extractor *e = xcalloc(1, sizeof(*e));
+
+	e->jpeg = jpeg_encoder_new(quality);
+	return e;
+}
+
+void
+extractor_free(struct extractor *e)
+{
+	if (e == NULL)
+		return;
+	jpeg_encoder_free(e->jpeg);
+	buffer_free(&e->bytes);
+	free(e->time);
+	free(e);
+}
 
 const char *
 extract_status_name(enum extract_status s)
@@ -147,24 +173,25 @@ static int
 encode(struct work *w)
 {
 	struct extraction *x = w->x;
+	struct buffer *b = &w->e->bytes;
 
-	w->bytes.n = 0;
+	b->n = 0;
 	if (w->o->format == EXTRACT_PNG) {
 		const struct image *m = video_rgb(w->video, x->width,
 		    x->height);
 
-		if (m == NULL || png_encode(m, &w->bytes) != 0)
+		if (m == NULL || png_encode(m, b) != 0)
 			return -1;
 	} else {
 		const struct planes *p = video_planes(w->video, x->width,
 		    x->height);
 
-		if (p == NULL || jpeg_encode_planes(w->jpeg,
+		if (p == NULL || jpeg_encode_planes(w->e->jpeg,
 		    (const uint8_t *const *)p->plane, p->stride, p->w, p->h,
-		    &w->bytes) != 0)
+		    b) != 0)
 			return -1;
 	}
-	return spool_add(x->frame, w->bytes.data, w->bytes.n);
+	return spool_add(x->frame, b->data, b->n);
 }
 
 /* Store the present frame, which is on at ${time}, ${copies} times. */
@@ -181,9 +208,9 @@ store(struct work *w, int64_t time, int64_t copies)
 	while (--copies > 0)
 		spool_again(x->frame);
 	if (w->o->fps.num == 0) {
-		w->time = array_room(w->time, w->times, &w->cap,
-		    sizeof(*w->time));
-		w->time[w->times++] = time;
+		w->e->time = array_room(w->e->time, w->times, &w->e->cap,
+		    sizeof(*w->e->time));
+		w->e->time[w->times++] = time;
 	}
 	return 0;
 }
@@ -230,12 +257,12 @@ find_rate(struct work *w)
 		x->flags |= SHARD_RESAMPLED;
 		return 0;
 	}
-	if (fps_find(w->time, w->times, i->tick, i->rate, 2, &x->fps))
+	if (fps_find(w->e->time, w->times, i->tick, i->rate, 2, &x->fps))
 		return 0;
 	x->flags |= SHARD_VARIABLE;
 	x->time = xcalloc(w->times, sizeof(*x->time));
 	for (size_t k = 0; k < w->times; k++) {
-		int64_t t = fps_100us(w->time[k], i->tick);
+		int64_t t = fps_100us(w->e->time[k], i->tick);
 
 		if (t > UINT32_MAX)
 			return fail("%s: frame %zu is on at %.0f s (wanted at "
@@ -306,6 +333,24 @@ judge(struct work *w)
 	}
 }
 
+/* For as many frames as there should be, so that lists do not grow. */
+static void
+make_room(struct work *w)
+{
+	const struct video_info *i = video_info(w->video);
+	double n = w->o->fps.num > 0 ? i->claimed * w->o->fps.num /
+	    w->o->fps.den + 16 : (double)i->expected;
+
+	if (n > (double)w->o->max_frames)
+		n = (double)w->o->max_frames;
+	w->x->frame = spool_new(w->o->memory, (size_t)n);
+	if ((size_t)n > w->e->cap) {
+		w->e->cap = (size_t)n;
+		w->e->time = xrealloc(w->e->time, w->e->cap,
+		    sizeof(*w->e->time));
+	}
+}
+
 static void
 extract(struct work *w)
 {
@@ -313,9 +358,9 @@ extract(struct work *w)
 	int r;
 
 	x->status = EXTRACT_FAILED;
-	x->frame = spool_new(w->o->memory);
 	if (open_source(w) != 0 || hash_source(w) != 0)
 		return;
+	make_room(w);
 	r = decode(w);
 	take_account(w);
 	if (r != 0)
@@ -337,15 +382,13 @@ clean_up(struct work *w)
 	video_free(w->video);
 	if (w->fd >= 0)
 		close(w->fd);
-	buffer_free(&w->bytes);
-	free(w->time);
 }
 
 void
 extract_video(const char *path, const struct extract_options *o,
-    struct jpeg_encoder *e, struct extraction *x)
+    struct extractor *e, struct extraction *x)
 {
-	struct work w = { .path = path, .o = o, .x = x, .jpeg = e, .fd = -1 };
+	struct work w = { .path = path, .o = o, .x = x, .e = e, .fd = -1 };
 	double start = clock_seconds();
 
 	*x = (struct extraction){ 0 };

@@ -65,11 +65,15 @@ void extract_size(const struct extract_options *o, int w, int h, int *to_w,
 /*
  * extract_video(path, o, e, x):
  * Decode all of ${path}, whatever becomes of it, and fill ${x}.  Messages go
- * there and not to standard error.  ${e} is a JPEG encoder of the calling
- * thread's; extraction_free(x) afterwards.
+ * there and not to standard error.  ${e} is the calling thread's and serves all
+ * its videos; extraction_free(x) afterwards.
  */
+struct extractor;
+
+struct extractor *extractor_new(int quality);
+void extractor_free(struct extractor *e);
 void extract_video(const char *path, const struct extract_options *o,
-    struct jpeg_encoder *e, struct extraction *x);
+    struct extractor *e, struct extraction *x);
 
 /* extract_look(path, o, x): as far as the headers and the first frame. */
 void extract_look(const char *path, const struct extract_options *o,

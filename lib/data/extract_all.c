@@ -87,7 +87,7 @@ struct state {
 	struct extract_options how;		/* r->how, and when to stop */
 	struct extraction *result;		/* [window], i at i % window */
 	int window;
-	struct jpeg_encoder **jpeg;		/* [threads] */
+	struct extractor **extractor;		/* [threads] */
 	double start;
 };
 
@@ -224,7 +224,7 @@ work(int i, int thread, void *arg)
 {
 	struct state *s = arg;
 
-	extract_video(s->r->list->row[i].path, &s->how, s->jpeg[thread],
+	extract_video(s->r->list->row[i].path, &s->how, s->extractor[thread],
 	    &s->result[i % s->window]);
 }
 
@@ -240,16 +240,16 @@ extract_all(struct extract_run *r)
 	r->sum = (struct ledger_sum){ .videos = n };
 	s.window = WINDOW * r->threads;
 	s.result = xcalloc((size_t)s.window, sizeof(*s.result));
-	s.jpeg = xcalloc((size_t)r->threads, sizeof(*s.jpeg));
+	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));
 	for (int t = 0; t < r->threads; t++)
-		s.jpeg[t] = jpeg_encoder_new(s.how.quality);
+		s.extractor[t] = extractor_new(s.how.quality);
 	result = in_order(pool, n, s.window, work, finish, &s);
 	pool_free(pool);
 	for (int i = 0; i < s.window; i++)
 		extraction_free(&s.result[i]);
 	for (int t = 0; t < r->threads; t++)
-		jpeg_encoder_free(s.jpeg[t]);
+		extractor_free(s.extractor[t]);
 	free(s.result);
-	free(s.jpeg);
+	free(s.extractor);
 	return result;
 }

@@ -16,20 +16,51 @@ struct fetch {
 	const struct dataset *d;
 	struct jpeg_decoder *jpeg;
 	int png;		/* not JPEG */
+	struct image pixels;	/* of a PNG; a JPEG's are the decoder's */
+	struct resizer *resizer;
 	struct buffer bytes;	/* stored frames of a clip, one after another */
+	struct buffer room;	/* for reading them */
 	size_t *at;		/* [most + 1] where each begins in ${bytes} */
 	int most;
 	char error[1024];
 };
 
+static void
+reserve_frames(struct fetch *f, int t)
+{
+	if (t <= f->most)
+		return;
+	f->most = t;
+	f->at = xrealloc(f->at, (size_t)t + 1, sizeof(*f->at));
+}
+
+static void
+reserve(struct fetch *f, const struct fetch_most *m)
+{
+	size_t pixels = (size_t)m->w * (size_t)m->h;
+
+	reserve_frames(f, m->t);
+	resizer_reserve(f->resizer, m->side, m->side);
+	/* Untouched memory costs nothing: frames take a quarter of that. */
+	buffer_room(&f->bytes, (size_t)m->t * pixels * (f->png ? 3 : 1));
+	buffer_room(&f->room, dataset_frames_room(f->d, m->t, m->frames));
+	if (f->png && pixels > 0)
+		image_reshape(&f->pixels, m->w, m->h, 3);
+	else
+		jpeg_decoder_reserve(f->jpeg, m->w, m->h);
+}
+
 struct fetch *
-fetch_new(const struct dataset *d)
+fetch_new(const struct dataset *d, const struct fetch_most *most)
 {
 	struct fetch *f = xcalloc(1, sizeof(*f));
 
 	f->d = d;
 	f->png = strcmp(dataset_ext(d, 0), "png") == 0;
 	f->jpeg = jpeg_decoder_new();
+	f->resizer = resizer_new();
+	if (most != NULL)
+		reserve(f, most);
 	return f;
 }
 
@@ -39,7 +70,10 @@ fetch_free(struct fetch *f)
 	if (f == NULL)
 		return;
 	jpeg_decoder_free(f->jpeg);
+	resizer_free(f->resizer);
+	free(f->pixels.data);
 	buffer_free(&f->bytes);
+	buffer_free(&f->room);
 	free(f->at);
 	free(f);
 }
@@ -55,13 +89,10 @@ read_frames(struct fetch *f, const struct fetch_clip *c)
 {
 	int status;
 
-	if (f->most < c->t) {
-		f->most = c->t;
-		f->at = xrealloc(f->at, (size_t)c->t + 1, sizeof(*f->at));
-	}
+	reserve_frames(f, c->t);
 	fail_capture(f->error, sizeof(f->error));
 	status = dataset_frames_read(f->d, c->sample, 0, c->frame, c->t,
-	    &f->bytes, f->at);
+	    &f->bytes, f->at, &f->room);
 	fail_capture(NULL, 0);
 	return status;
 }
@@ -77,21 +108,19 @@ check_size(const struct sample *s, int w, int h)
 }
 
 /*
- * Decode at least region ${r} of a frame; ${*at} is where it lies in ${out}.
- * A PNG is decoded whole, into ${*owned}, which the caller frees.
+ * Decode at least region ${r} of a frame; ${*at} is where it lies in ${out},
+ * which is good until the next call.  A PNG is decoded whole.
  */
 static int
 decode(struct fetch *f, const struct sample *s, const char *data, size_t n,
-    struct region r, int side, struct image *out, struct region *at,
-    struct image **owned)
+    struct region r, int side, struct image *out, struct region *at)
 {
 	int w, h;
 
-	*owned = NULL;
 	if (f->png) {
-		if ((*owned = png_decode(data, n)) == NULL)
+		if (png_decode_to(&f->pixels, data, n) != 0)
 			return -1;
-		*out = **owned;
+		*out = f->pixels;
 		*at = r;
 		return check_size(s, out->w, out->h);
 	}
@@ -109,22 +138,20 @@ one_frame(struct fetch *f, const struct sample *s, const struct fetch_clip *c,
 	struct region r = { c->crop.x, c->crop.y, c->crop.w, c->crop.h }, at;
 	size_t n = f->at[k + 1] - f->at[k];
 	double start = clock_seconds(), decoded;
-	struct image m, *owned;
+	struct image m;
 	char why[512];
 	int status;
 
 	fail_capture(why, sizeof(why));
-	status = decode(f, s, f->bytes.data + f->at[k], n, r, c->side, &m, &at,
-	    &owned);
+	status = decode(f, s, f->bytes.data + f->at[k], n, r, c->side, &m, &at);
 	fail_capture(NULL, 0);
 	decoded = clock_seconds();
 	if (status == 0)
-		image_resize(to, c->side, c->side, m.data, m.w, m.h, at,
-		    c->crop.flip);
+		image_resize(f->resizer, to, c->side, c->side, m.data, m.w, m.h,
+		    at, c->crop.flip);
 	else
 		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",
 		    text_quote(s->shard), s->key, c->frame[k], why);
-	image_free(owned);
 	cost->decode += decoded - start;
 	cost->resize += clock_seconds() - decoded;
 	cost->bytes += n;

@@ -27,7 +27,15 @@ struct fetch_cost {
 /* Buffers and a decoder, for one thread. */
 struct fetch;
 
-struct fetch *fetch_new(const struct dataset *d);
+/*
+ * fetch_new(d, most):
+ * ${most}: what clips will ask for at the most, so that no call of fetch_clip
+ * allocates (but for frames that are stored with more than 8 bits a pixel, 24
+ * in PNG); its frames, w and h are dataset_most's.  NULL: it grows on the way.
+ */
+struct fetch_most { int t, side, frames, w, h; };
+
+struct fetch *fetch_new(const struct dataset *d, const struct fetch_most *most);
 void fetch_free(struct fetch *f);
 
 /*

@@ -39,6 +39,7 @@ struct slot {
 
 struct loader {
 	const struct dataset *d;
+	struct fetch_most most;
 	struct microbatches *microbatches;
 	FILE *trace;
 	pthread_t *thread;
@@ -123,7 +124,7 @@ static void *
 work(void *arg)
 {
 	struct loader *l = arg;
-	struct fetch *f = fetch_new(l->d);
+	struct fetch *f = fetch_new(l->d, &l->most);
 	struct slot *s;
 	int i;
 
@@ -158,21 +159,21 @@ work(void *arg)
 /* ---- beginning and end ---- */
 
 static void
-slot_init(struct slot *s, int clips, size_t frames, size_t bytes)
+slot_init(struct slot *s, const struct microbatch_most *m)
 {
-	size_t n = (size_t)clips;
+	size_t n = (size_t)m->clips;
 	char text[32];
 
 	s->mb.label = xcalloc(n, sizeof(*s->mb.label));
 	s->mb.clip = xcalloc(n, sizeof(*s->mb.clip));
 	s->mb.sample = xcalloc(n, sizeof(*s->mb.sample));
 	s->crop = xcalloc(n, sizeof(*s->crop));
-	s->frame = xcalloc(frames, sizeof(*s->frame));
+	s->frame = xcalloc(m->frames, sizeof(*s->frame));
 	/* A multiple of the alignment, which suits any vector and copy. */
-	s->mb.pixels = aligned_alloc(64, (bytes + 63) / 64 * 64);
-	if (s->mb.pixels == NULL && bytes > 0)
+	s->mb.pixels = aligned_alloc(64, (m->bytes + 63) / 64 * 64);
+	if (s->mb.pixels == NULL && m->bytes > 0)
 		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
-		    text_bytes(text, (double)bytes));
+		    text_bytes(text, (double)m->bytes));
 }
 
 /*
@@ -193,15 +194,10 @@ slots_for(const struct microbatches *m, size_t memory, size_t bytes)
 static size_t
 decoders(const struct dataset *d, int threads)
 {
-	size_t most = 0;
+	int frames, w, h;
 
-	for (uint32_t i = 0; i < dataset_samples(d); i++) {
-		struct sample m = dataset_sample(d, i);
-		size_t n = 3 * (size_t)m.width * (size_t)m.height;
-
-		most = n > most ? n : most;
-	}
-	return (size_t)(threads < 1 ? 1 : threads) * most;
+	dataset_most(d, &frames, &w, &h);
+	return (size_t)(threads < 1 ? 1 : threads) * 3 * (size_t)w * (size_t)h;
 }
 
 /* Frees ${m}. */
@@ -209,11 +205,9 @@ static size_t
 bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
     int threads)
 {
-	size_t frames, bytes, sum;
-	int clips, slots;
+	size_t bytes = microbatches_most(m).bytes, sum;
+	int slots = slots_for(m, memory, bytes);
 
-	microbatches_most(m, &clips, &frames, &bytes);
-	slots = slots_for(m, memory, bytes);
 	if (slots > microbatches_left(m, MOST_SLOTS))	/* which stay empty */
 		slots = microbatches_left(m, MOST_SLOTS);
 	sum = (size_t)slots * bytes + decoders(d, threads);
@@ -243,14 +237,14 @@ begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
     int threads, FILE *trace)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
-	size_t frames, bytes;
-	int clips;
+	struct microbatch_most most = microbatches_most(microbatches);
 
-	microbatches_most(microbatches, &clips, &frames, &bytes);
-	l->slots = slots_for(microbatches, memory, bytes);
+	l->most = (struct fetch_most){ .t = most.t, .side = most.side };
+	dataset_most(d, &l->most.frames, &l->most.w, &l->most.h);
+	l->slots = slots_for(microbatches, memory, most.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
-		slot_init(&l->slot[i], clips, frames, bytes);
+		slot_init(&l->slot[i], &most);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}

@@ -72,7 +72,7 @@ microbatches_free(struct microbatches *l)
 /* ---- how large they get ---- */
 
 static void
-include(int n, int t, int side, int *clips, size_t *frames, size_t *bytes)
+include(struct microbatch_most *m, int n, int t, int side)
 {
 	size_t f = (size_t)n * (size_t)t, b;
 
@@ -80,29 +80,29 @@ include(int n, int t, int side, int *clips, size_t *frames, size_t *bytes)
 	    b > SIZE_MAX / 4)
 		die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels do not "
 		    "fit into any memory", n, t, side, side);
-	*clips = n > *clips ? n : *clips;
-	*frames = f > *frames ? f : *frames;
-	*bytes = b > *bytes ? b : *bytes;
+	m->clips = n > m->clips ? n : m->clips;
+	m->t = t > m->t ? t : m->t;
+	m->side = side > m->side ? side : m->side;
+	m->frames = f > m->frames ? f : m->frames;
+	m->bytes = b > m->bytes ? b : m->bytes;
 }
 
-void
-microbatches_most(const struct microbatches *l, int *clips, size_t *frames,
-    size_t *bytes)
+struct microbatch_most
+microbatches_most(const struct microbatches *l)
 {
 	const struct schedule *s = l->schedule;
+	struct microbatch_most m = { 0 };
 
-	*clips = 0;
-	*frames = *bytes = 0;
 	if (s == NULL)
-		include(l->v.n, l->v.t, l->v.side, clips, frames, bytes);
+		include(&m, l->v.n, l->v.t, l->v.side);
 	else if (l->at.cell != NULL)
 		for (int i = l->at.stage; i < s->stages; i++)
 			for (int k = 0; k < s->stage[i].cells; k++) {
 				const struct cell *c = &s->stage[i].cell[k];
 
-				include(c->group, c->frames, c->crop, clips,
-				    frames, bytes);
+				include(&m, c->group, c->frames, c->crop);
 			}
+	return m;
 }
 
 int

@@ -21,12 +21,13 @@ struct microbatches *microbatches_of_views(const struct dataset *d, uint32_t fir
 void microbatches_free(struct microbatches *l);
 
 /*
- * microbatches_most(l, clips, frames, bytes): the most clips, frames and bytes
- * of pixels that any microbatch to come has; 0 if there is none.  Dies if that
- * is more than can be addressed.
+ * microbatches_most(l): the most that any microbatch to come has of each: clips,
+ * frames of a clip and of all, side, bytes of pixels; 0 if there is none.  Dies
+ * if that is more than can be addressed.
  */
-void microbatches_most(const struct microbatches *l, int *clips, size_t *frames,
-    size_t *bytes);
+struct microbatch_most { int clips, t, side; size_t frames, bytes; };
+
+struct microbatch_most microbatches_most(const struct microbatches *l);
 
 /* microbatches_left(l, most): how many are to come; ${most} if more. */
 int microbatches_left(const struct microbatches *l, int most);

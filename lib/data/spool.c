@@ -26,30 +26,84 @@ struct spool {
 	int fd;				/* -1: none yet */
 	char *scratch;			/* an item read back */
 	size_t scratch_size;
+	struct spool *next;		/* of those kept */
 };
 
-struct spool *
-spool_new(struct spool_budget *b)
+void
+spool_budget_open(struct spool_budget *b, size_t limit)
 {
-	struct spool *s = xcalloc(1, sizeof(*s));
+	*b = (struct spool_budget){ .limit = limit };
+	pthread_mutex_init(&b->lock, NULL);
+}
 
-	s->budget = b;
-	s->fd = -1;
+static void
+destroy(struct spool *s)
+{
+	buffer_free(&s->tail);
+	free(s->scratch);
+	free(s->item);
+	free(s);
+}
+
+void
+spool_budget_close(struct spool_budget *b)
+{
+	for (struct spool *s = b->kept, *next; s != NULL; s = next) {
+		next = s->next;
+		destroy(s);
+	}
+	pthread_mutex_destroy(&b->lock);
+	*b = (struct spool_budget){ 0 };
+}
+
+struct spool *
+spool_new(struct spool_budget *b, size_t items)
+{
+	struct spool *s;
+
+	pthread_mutex_lock(&b->lock);
+	if ((s = b->kept) != NULL) {
+		b->kept = s->next;
+		b->kept_bytes -= s->tail.cap;
+	}
+	pthread_mutex_unlock(&b->lock);
+	if (s == NULL) {
+		s = xcalloc(1, sizeof(*s));
+		s->budget = b;
+		s->fd = -1;
+	}
+	if (items > s->cap) {
+		s->item = xrealloc(s->item, items, sizeof(*s->item));
+		s->cap = items;
+	}
 	return s;
 }
 
 void
 spool_free(struct spool *s)
 {
+	struct spool_budget *b;
+	int keep;
+
 	if (s == NULL)
 		return;
+	b = s->budget;
 	if (s->fd >= 0)
 		close(s->fd);
-	atomic_fetch_sub(&s->budget->used, s->tail.n);
-	buffer_free(&s->tail);
-	free(s->scratch);
-	free(s->item);
-	free(s);
+	s->fd = -1;
+	atomic_fetch_sub(&b->used, s->tail.n);
+	s->tail.n = s->items = 0;
+	s->in_file = 0;
+	pthread_mutex_lock(&b->lock);
+	keep = b->kept_bytes + s->tail.cap + atomic_load(&b->used) <= b->limit;
+	if (keep) {
+		s->next = b->kept;
+		b->kept = s;
+		b->kept_bytes += s->tail.cap;
+	}
+	pthread_mutex_unlock(&b->lock);
+	if (!keep)
+		destroy(s);
 }
 
 static const char *

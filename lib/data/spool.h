@@ -1,6 +1,7 @@
 #ifndef DATA_SPOOL_H
 #define DATA_SPOOL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -11,10 +12,24 @@
  */
 struct spool;
 
-/* Memory that several spools share; each may hold up to a mebibyte beyond. */
-struct spool_budget { size_t limit; atomic_size_t used; };
+/*
+ * Memory that several spools share; each may hold up to a mebibyte beyond.
+ * Spools that were freed are kept for the next ones, empty but as large as they
+ * are, as long as they fit into the limit, too.
+ */
+struct spool_budget {
+	size_t limit;
+	atomic_size_t used;
+	pthread_mutex_t lock;		/* of what follows */
+	struct spool *kept;
+	size_t kept_bytes;
+};
 
-struct spool *spool_new(struct spool_budget *b);
+void spool_budget_open(struct spool_budget *b, size_t limit);
+void spool_budget_close(struct spool_budget *b);
+
+/* spool_new(b, items): an empty one, with room for ${items}, or more. */
+struct spool *spool_new(struct spool_budget *b, size_t items);
 void spool_free(struct spool *s);
 
 int spool_add(struct spool *s, const void *data, size_t n);

@@ -5,6 +5,13 @@
 #include "base/mem.h"
 #include "media/image.h"
 
+/* libswscale reads and writes a little past the end. */
+static size_t
+bytes_of(int w, int h, int c)
+{
+	return (size_t)w * (size_t)h * (size_t)c + 96;
+}
+
 struct image *
 image_new(int w, int h, int c)
 {
@@ -14,9 +21,24 @@ image_new(int w, int h, int c)
 	m->w = w;
 	m->h = h;
 	m->c = c;
-	/* libswscale reads a little past the end. */
-	m->data = xcalloc((size_t)w * (size_t)h * (size_t)c + 64, 1);
+	m->room = bytes_of(w, h, c);
+	m->data = xcalloc(m->room, 1);
 	return m;
+}
+
+void
+image_reshape(struct image *m, int w, int h, int c)
+{
+	size_t bytes = bytes_of(w, h, c);
+
+	if (bytes > m->room) {
+		free(m->data);
+		m->data = xmalloc(bytes);
+		m->room = bytes;
+	}
+	m->w = w;
+	m->h = h;
+	m->c = c;
 }
 
 void

@@ -9,7 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct image { int w, h, c; uint8_t *data; };
+struct image {
+	int w, h, c;
+	uint8_t *data;
+	size_t room;		/* bytes of ${data}, where it may grow */
+};
 
 /* A part of a image, in pixels; it need not be whole pixels. */
 struct region { double x, y, w, h; };
@@ -19,7 +23,26 @@ struct image *image_new(int w, int h, int c);
 void image_free(struct image *m);
 
 /*
- * image_resize(to, to_w, to_h, from, from_w, from_h, r, flip):
+ * image_reshape(m, w, h, c):
+ * Make ${m}, which is image_new's or all 0, of that size; what it shows is
+ * undefined then.  It grows, and never shrinks: free ${m}->data in the end.
+ */
+void image_reshape(struct image *m, int w, int h, int c);
+
+/*
+ * What resizing writes down meanwhile, kept so that frames of a size that was
+ * there before allocate nothing; a thread's own.
+ */
+struct resizer;
+
+struct resizer *resizer_new(void);
+void resizer_free(struct resizer *z);
+
+/* resizer_reserve(z, w, h): have room for results up to ${w} x ${h}. */
+void resizer_reserve(struct resizer *z, int w, int h);
+
+/*
+ * image_resize(z, to, to_w, to_h, from, from_w, from_h, r, flip):
  * Write region ${r} of the RGB image ${from} to ${to} as ${to_w} x ${to_h}
  * pixels, mirrored left to right if ${flip}.  Bilinear, without a filter for
  * shrinking, pixel centres at half: output pixel i samples input coordinate
@@ -28,7 +51,7 @@ void image_free(struct image *m);
  * value, and exact where output pixels lie on input pixels.  The same bits on
  * every machine.  ${to} and ${from} must not overlap.
  */
-void image_resize(uint8_t *to, int to_w, int to_h, const uint8_t *from,
-    int from_w, int from_h, struct region r, int flip);
+void image_resize(struct resizer *z, uint8_t *to, int to_w, int to_h,
+    const uint8_t *from, int from_w, int from_h, struct region r, int flip);
 
 #endif

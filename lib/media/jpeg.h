@@ -22,6 +22,9 @@ struct jpeg_encoder;
 struct jpeg_decoder *jpeg_decoder_new(void);
 void jpeg_decoder_free(struct jpeg_decoder *d);
 
+/* jpeg_decoder_reserve(d, w, h): have room for pictures up to ${w} x ${h}. */
+void jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h);
+
 /* jpeg_size(d, data, n, w, h): the size in the header; -1 after a message. */
 int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
     int *h);

@@ -91,6 +91,25 @@ jpeg_decoder_free(struct jpeg_decoder *d)
 	free(d);
 }
 
+static void
+make_room(struct jpeg_decoder *d, size_t bytes)
+{
+	if (bytes <= d->room)
+		return;
+	free(d->pixels);
+	d->room = 0;
+	d->pixels = malloc(bytes);
+	if (d->pixels == NULL)
+		ERREXIT1(&d->j, JERR_OUT_OF_MEMORY, 0);
+	d->room = bytes;
+}
+
+void
+jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h)
+{
+	make_room(d, 3 * (size_t)w * ((size_t)h + 1));
+}
+
 static int
 refuse(struct jpeg_decoder *d)
 {
@@ -134,19 +153,6 @@ widen(double start, double length, JDIMENSION total, JDIMENSION *first,
 	/* A span outside the image is clamped to the pixel next to it. */
 	*first = a < total ? (JDIMENSION)a : total - 1;
 	*end = b > *first ? (JDIMENSION)b : *first + 1;
-}
-
-static void
-make_room(struct jpeg_decoder *d, size_t bytes)
-{
-	if (bytes <= d->room)
-		return;
-	free(d->pixels);
-	d->room = 0;
-	d->pixels = malloc(bytes);
-	if (d->pixels == NULL)
-		ERREXIT1(&d->j, JERR_OUT_OF_MEMORY, 0);
-	d->room = bytes;
 }
 
 /* Rows up to ${end} into ${to}. */

@@ -8,6 +8,7 @@
 
 #define ONE 8192
 #define ALIGN 64		/* rows begin at multiples of a vector */
+#define SPAN 1024		/* of chroma at a time: on the stack, in cache */
 #define TILE 16			/* turned at a time: both sides stay in cache */
 
 static int
@@ -75,26 +76,33 @@ factors(struct plane_colour c)
 	};
 }
 
+/* Up to 2 SPAN columns from ${x} on of chroma row ${j} and its luma. */
+static void
+span_to_jfif(struct planes *to, const struct planes *from, int j, int x,
+    const struct plane_factors *f)
+{
+	int32_t add[2 * SPAN];
+	int n = from->w - x < 2 * SPAN ? from->w - x : 2 * SPAN;
+	ptrdiff_t c = x / 2;
+
+	ISA_PICK(plane_chroma_row)(to->plane[1] + j * to->stride[1] + c,
+	    to->plane[2] + j * to->stride[2] + c,
+	    from->plane[1] + j * from->stride[1] + c,
+	    from->plane[2] + j * from->stride[2] + c, add, (n + 1) / 2, f);
+	for (int i = 2 * j; i < 2 * j + 2 && i < from->h; i++)
+		ISA_PICK(plane_luma_row)(to->plane[0] + i * to->stride[0] + x,
+		    from->plane[0] + i * from->stride[0] + x, add, n, f);
+}
+
 void
 plane_to_jfif(struct planes *to, const struct planes *from,
     struct plane_colour c)
 {
 	struct plane_factors f = factors(c);
-	int half = (from->w + 1) / 2;
-	int32_t *add = xmalloc((size_t)half * 2 * sizeof(*add));
 
-	for (int j = 0; j < (from->h + 1) / 2; j++) {
-		ISA_PICK(plane_chroma_row)(to->plane[1] + j * to->stride[1],
-		    to->plane[2] + j * to->stride[2],
-		    from->plane[1] + j * from->stride[1],
-		    from->plane[2] + j * from->stride[2], add, half, &f);
-		for (int i = 2 * j; i < 2 * j + 2 && i < from->h; i++)
-			ISA_PICK(plane_luma_row)(
-			    to->plane[0] + i * to->stride[0],
-			    from->plane[0] + i * from->stride[0], add,
-			    from->w, &f);
-	}
-	free(add);
+	for (int j = 0; j < (from->h + 1) / 2; j++)
+		for (int x = 0; x < from->w; x += 2 * SPAN)
+			span_to_jfif(to, from, j, x, &f);
 }
 
 void

@@ -28,7 +28,6 @@ struct job {
 	size_t n, at;
 	struct buffer *out;		/* writing: to here */
 	struct image *m;
-	png_bytep *row;
 	char error[128];
 };
 
@@ -73,14 +72,10 @@ on_read(png_structp png, png_bytep to, size_t n)
 	j->at += n;
 }
 
-static void
-point_rows(struct job *j)
+static png_bytep
+row(const struct job *j, int y)
 {
-	size_t stride = (size_t)j->m->w * (size_t)j->m->c;
-
-	j->row = xcalloc((size_t)j->m->h, sizeof(*j->row));
-	for (int y = 0; y < j->m->h; y++)
-		j->row[y] = j->m->data + (size_t)y * stride;
+	return j->m->data + (size_t)y * (size_t)j->m->w * (size_t)j->m->c;
 }
 
 /* The part of encoding that libpng may leave by a jump. */
@@ -95,7 +90,8 @@ encode(struct job *j)
 	    PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
 	    PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_write_info(j->png, j->info);
-	png_write_image(j->png, j->row);
+	for (int y = 0; y < j->m->h; y++)
+		png_write_row(j->png, row(j, y));
 	png_write_end(j->png, NULL);
 	return 0;
 }
@@ -113,10 +109,8 @@ png_encode(const struct image *m, struct buffer *out)
 		png_destroy_write_struct(&j.png, NULL);
 		return fail("libpng %s does not start", png_libpng_ver);
 	}
-	point_rows(&j);
 	status = encode(&j);
 	png_destroy_write_struct(&j.png, &j.info);
-	free(j.row);
 	if (status != 0) {
 		out->n = before;	/* half a picture is none */
 		return fail("PNG of %d x %d: %s", m->w, m->h, j.error);
@@ -129,7 +123,7 @@ static int
 decode(struct job *j)
 {
 	png_uint_32 w, h;
-	int depth, colour;
+	int depth, colour, passes;
 
 	if (setjmp(png_jmpbuf(j->png)))
 		return -1;
@@ -144,39 +138,47 @@ decode(struct job *j)
 	png_set_strip_16(j->png);
 	png_set_strip_alpha(j->png);
 	png_set_gray_to_rgb(j->png);
-	png_set_interlace_handling(j->png);
+	passes = png_set_interlace_handling(j->png);
 	png_read_update_info(j->png, j->info);
-	j->m = image_new((int)w, (int)h, 3);
+	image_reshape(j->m, (int)w, (int)h, 3);
 	if (png_get_rowbytes(j->png, j->info) != 3 * (size_t)w)
 		png_error(j->png, "not convertible to 8-bit RGB");
-	point_rows(j);
-	png_read_image(j->png, j->row);
+	for (; passes > 0; passes--)
+		for (int y = 0; y < (int)h; y++)
+			png_read_row(j->png, row(j, y), NULL);
 	png_read_end(j->png, NULL);
 	return 0;
+}
+
+int
+png_decode_to(struct image *m, const void *data, size_t n)
+{
+	struct job j = { .in = data, .n = n, .m = m };
+	int status;
+
+	if (n < 8 || png_sig_cmp(data, 0, 8) != 0)
+		return fail("not a PNG file");
+	j.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &j, on_error,
+	    on_warning);
+	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
+		png_destroy_read_struct(&j.png, NULL, NULL);
+		return fail("libpng %s does not start", png_libpng_ver);
+	}
+	status = decode(&j);
+	png_destroy_read_struct(&j.png, &j.info, NULL);
+	return status == 0 ? 0 : fail("PNG at byte %zu of %zu: %s", j.at, n,
+	    j.error);
 }
 
 struct image *
 png_decode(const void *data, size_t n)
 {
-	struct job j = { .in = data, .n = n };
-	int status;
+	struct image *m = xcalloc(1, sizeof(*m));
 
-	if (n < 8 || png_sig_cmp(data, 0, 8) != 0)
-		return fail_null("not a PNG file");
-	j.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &j, on_error,
-	    on_warning);
-	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
-		png_destroy_read_struct(&j.png, NULL, NULL);
-		return fail_null("libpng %s does not start", png_libpng_ver);
-	}
-	status = decode(&j);
-	png_destroy_read_struct(&j.png, &j.info, NULL);
-	free(j.row);
-	if (status != 0) {
-		image_free(j.m);
-		return fail_null("PNG at byte %zu of %zu: %s", j.at, n, j.error);
-	}
-	return j.m;
+	if (png_decode_to(m, data, n) == 0)
+		return m;
+	image_free(m);
+	return NULL;
 }
 
 int

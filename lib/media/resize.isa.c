@@ -10,15 +10,11 @@
  * what does not change comes out as it was.  The first formula and the inner
  * brackets are instructions of x86, and every copy gives the same bits.
  */
-#include <stdlib.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
-#include "base/mem.h"
 #include "media/resize.h"
-
-#define SLACK 8		/* words that a store may pass the end of a line by */
 
 /* Pixels ${i} to ${n} - 1 of a line; the neighbour is ${next} bytes on. */
 static void
@@ -56,13 +52,12 @@ blend(uint8_t *restrict to, const int16_t *restrict a,
  * their neighbours are picked from 16 that are loaded at once.
  */
 struct quad { int at[2]; uint8_t pick[2][16], w[2][16]; };
+_Static_assert(sizeof(struct quad) == RESIZE_QUAD, "room for it");
 
-/* NULL where two pixels lie too far apart for that: shrinking beyond 1/3. */
-static struct quad *
-quads_plan(const struct resize_tap *x, int n, int from_w)
+/* 0 where two pixels lie too far apart for that: shrinking beyond 1/3. */
+static int
+quads_plan(struct quad *plan, const struct resize_tap *x, int n, int from_w)
 {
-	struct quad *plan = xcalloc((size_t)n / 4 + 1, sizeof(*plan));
-
 	for (int i = 0; i < n / 4 * 4; i += 2) {
 		const struct resize_tap *t = &x[i];
 		struct quad *q = &plan[i / 4];
@@ -77,15 +72,13 @@ quads_plan(const struct resize_tap *x, int n, int from_w)
 			int byte = 3 * t[k / 6 % 2].at + 3 * (k % 2) +
 			    k % 6 / 2 - low;
 
-			if (low < 0 || byte > 15) {
-				free(plan);
-				return NULL;
-			}
+			if (low < 0 || byte > 15)
+				return 0;
 			q->pick[half][k] = (uint8_t)byte;
 			q->w[half][k] = (uint8_t)t[k / 6 % 2].w[k % 2];
 		}
 	}
-	return plan;
+	return n / 4;
 }
 
 static inline void
@@ -140,7 +133,7 @@ blend_wide(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
 
 /* The plain versions do all of it. */
 struct quad { char none; };
-#define quads_plan(x, n, from_w) NULL
+#define quads_plan(plan, x, n, from_w) ((void)(plan), 0)
 #define quad_stretch(line, quad, from) ((void)0)
 #define blend_wide(to, a, b, w, n) 0
 
@@ -150,10 +143,11 @@ void
 ISA(resize_run)(const struct resize_job *job)
 {
 	int w = job->to_w, next = job->from_w > 1 ? 3 : 0;
-	size_t words = 3 * (size_t)w + SLACK;
-	int16_t *line = xcalloc(2 * words, sizeof(*line));
-	struct quad *plan = quads_plan(job->x, w, job->from_w);
-	int quads = plan != NULL ? w / 4 : 0, held[2] = { -1, -1 };
+	size_t words = 3 * (size_t)w + RESIZE_SLACK;
+	int16_t *line = job->line;
+	struct quad *plan = job->quads;
+	int quads = quads_plan(plan, job->x, w, job->from_w);
+	int held[2] = { -1, -1 };
 
 	for (int i = 0; i < job->to_h; i++) {
 		const struct resize_tap *y = &job->y[i];
@@ -178,6 +172,4 @@ ISA(resize_run)(const struct resize_job *job)
 		done = blend_wide(to, two[0], two[1], y->w, 3 * w);
 		blend(to, two[0], two[1], y->w, done, 3 * w);
 	}
-	free(plan);
-	free(line);
 }

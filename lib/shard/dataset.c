@@ -237,6 +237,19 @@ dataset_sample(const struct dataset *d, uint32_t i)
 	};
 }
 
+void
+dataset_most(const struct dataset *d, int *frames, int *w, int *h)
+{
+	*frames = *w = *h = 0;
+	for (uint32_t i = 0; i < dataset_samples(d); i++) {
+		struct sample m = dataset_sample(d, i);
+
+		*frames = m.frames > *frames ? m.frames : *frames;
+		*w = m.width > *w ? m.width : *w;
+		*h = m.height > *h ? m.height : *h;
+	}
+}
+
 int64_t
 dataset_find(const struct dataset *d, const char *key)
 {
@@ -326,21 +339,18 @@ read_wanted(const struct shard *s, const struct want *w, int n, char *to,
 	return 0;
 }
 
-/* The records of the frames of w[n], ascending, of one stream. */
+/* The records of the frames of w[n], ascending, of one stream; ${r} has room
+ * for all between the first and the last. */
 static int
 find_records(const struct shard *s, const struct shard_sample *e, int stream,
-    struct want *w, int n)
+    struct want *w, int n, struct shard_record *r)
 {
 	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
 	uint32_t last = (uint32_t)w[n - 1].frame * e->streams + (uint32_t)stream;
-	struct shard_record few[256], *r = last - first < 256 ? few :
-	    xcalloc(last - first + 1, sizeof(*r));
 	int result = shard_records(s, e, first, last - first + 1, r);
 
 	for (int i = 0; i < n && result == 0; i++)
 		w[i].record = r[(uint32_t)(w[i].frame - w[0].frame) * e->streams];
-	if (r != few)
-		free(r);
 	return result;
 }
 
@@ -362,13 +372,21 @@ check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
 	return 0;
 }
 
+size_t
+dataset_frames_room(const struct dataset *d, int n, int frames)
+{
+	return (size_t)n * sizeof(struct want) + (size_t)frames *
+	    (size_t)dataset_streams(d) * sizeof(struct shard_record);
+}
+
 int
 dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
-    const int *frame, int n, struct buffer *to, size_t *at)
+    const int *frame, int n, struct buffer *to, size_t *at,
+    struct buffer *room)
 {
 	size_t k = shard_of(d, i), total = 0;
 	const struct shard *s = files_take(d->files, k);
-	struct want few[64], *w = n <= 64 ? few : xcalloc((size_t)n, sizeof(*w));
+	struct want *w;
 	struct shard_sample e;
 	int result = -1;
 
@@ -378,12 +396,15 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 		goto out;
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	assert(n > 0 && stream >= 0 && stream < e.streams);
+	buffer_room(room, dataset_frames_room(d, n, (int)e.frames));
+	w = (struct want *)(void *)room->data;
 	for (int f = 0; f < n; f++) {
 		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
 		w[f] = (struct want){ .frame = frame[f], .number = f };
 	}
 	qsort(w, (size_t)n, sizeof(*w), by_frame);
-	if ((result = find_records(s, &e, stream, w, n)) != 0)
+	if ((result = find_records(s, &e, stream, w, n,
+	    (struct shard_record *)(void *)(w + n))) != 0)
 		goto out_taken;
 	for (int f = 0; f < n; f++)
 		at[w[f].number + 1] = w[f].record.length;
@@ -404,8 +425,6 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 out_taken:
 	files_let_go(d->files, k);
 out:
-	if (w != few)
-		free(w);
 	return result;
 }
 

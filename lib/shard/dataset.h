@@ -67,15 +67,27 @@ struct sample dataset_sample(const struct dataset *d, uint32_t i);
 int64_t dataset_find(const struct dataset *d, const char *key);
 
 /*
- * dataset_frames_read(d, i, stream, frame, n, to):
+ * dataset_frames_read(d, i, stream, frame, n, to, at, room):
  * Read the stored bytes of ${n} frames of sample ${i}, in the order given,
  * one after the other into ${to}->data; ${at}[k] is where frame k begins, and
  * ${at}[n] the end.  ${frame}[] may repeat and need not ascend; neighbours are
- * read together.  0; -1 after a message on an I/O error; -2 after a message
- * when the bytes are not those that were packed.
+ * read together.  What is noted down meanwhile goes into ${room}, which the
+ * caller keeps from call to call, so that no more is allocated once it is large
+ * enough.  0; -1 after a message on an I/O error; -2 after a message when the
+ * bytes are not those that were packed.
  */
 int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
-    const int *frame, int n, struct buffer *to, size_t *at);
+    const int *frame, int n, struct buffer *to, size_t *at,
+    struct buffer *room);
+
+/*
+ * dataset_most(d, frames, w, h): the most frames, and the widest and the
+ * highest ones, of any sample.
+ * dataset_frames_room(d, n, frames): the bytes of ${room} for ${n} frames of
+ * samples of ${frames}.
+ */
+void dataset_most(const struct dataset *d, int *frames, int *w, int *h);
+size_t dataset_frames_room(const struct dataset *d, int n, int frames);
 
 /* dataset_json_read(d, i, to): KEY.json of sample ${i}; results as above. */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);

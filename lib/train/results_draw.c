@@ -241,7 +241,7 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 	uint32_t all = candidates(r, wrong, &c);
 	struct plot_clip *clip;
 	struct plot_sheet s = { .title = r->title };
-	struct fetch *f = fetch_new(r->data);
+	struct fetch *f = fetch_new(r->data, NULL);
 	struct buffer note = { 0 };
 	int bad = 0;
 

@@ -199,7 +199,7 @@ struct video {
 	int64_t heard;			/* log.errors already accounted for */
 	int draining;			/* all packets were sent */
 	int hurt;			/* this packet is already counted */
-	int have_ahead, started;
+	int have_ahead, started, concluded;
 	int first_w, first_h;		/* as stored */
 };
 

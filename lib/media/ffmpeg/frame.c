@@ -161,21 +161,6 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 	return now;
 }
 
-/*
- * Give ${m} room for w by h RGB pixels, and for what swscale's vectors write
- * after a row.
- */
-static void
-image_room(struct image *m, int w, int h)
-{
-	if (m->w == w && m->h == h)
-		return;
-	m->data = xrealloc(m->data, (size_t)w * (size_t)h + 32, 3);
-	m->w = w;
-	m->h = h;
-	m->c = 3;
-}
-
 const struct image *
 frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
     struct plane_turn turn, int w, int h)
@@ -188,14 +173,14 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 	if (scaler_set(&p->rgb, path, f, stored_w, stored_h,
 	    AV_PIX_FMT_RGB24) != 0)
 		return NULL;
-	image_room(&p->pixels, stored_w, stored_h);
+	image_reshape(&p->pixels, stored_w, stored_h, 3);
 	to[0] = p->pixels.data;
 	if (sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize,
 	    0, f->height, to, stride) < 0)
 		return fail_null("%s: cannot scale", text_quote(path));
 	if (!is_turned(turn))
 		return &p->pixels;
-	image_room(&p->upright, w, h);
+	image_reshape(&p->upright, w, h, 3);
 	plane_turn_bytes(p->upright.data, 3 * w, w, h, p->pixels.data,
 	    3 * stored_w, 3, turn);
 	return &p->upright;

@@ -336,8 +336,12 @@ video_next(struct video *v, struct video_frame *frame)
 	int r = 0;
 
 	ff_listen(&v->log);
-	if (!v->have_ahead)
+	if (!v->have_ahead) {
+		if (!v->concluded)
+			conclude(v);
+		v->concluded = 1;
 		goto out;
+	}
 	av_frame_unref(f);
 	v->now = v->ahead;
 	v->ahead = f;
@@ -351,8 +355,6 @@ video_next(struct video *v, struct video_frame *frame)
 	    av_q2d(v->stream->time_base);
 	v->account.resized |= v->now->width != v->first_w ||
 	    v->now->height != v->first_h;
-	if (!v->have_ahead)
-		conclude(v);
 	r = 1;
 out:
 	ff_listen(NULL);
