@@ -34,7 +34,7 @@ fontconfig/.*    lib/draw/cairo/font.c
 xxhash\.h        lib/base/hash.c
 jansson\.h       lib/base/json.c
 getopt\.h        lib/base/option_
-oneapi/dnnl.*    lib/backend/cpu/dnnl.c
+oneapi/dnnl.*    lib/backend/cpu/dnnl
 cu.*|.*cuda.*    lib/backend/cuda/
 mpi\.h           lib/comm/mpi/
 nccl\.h          lib/comm/nccl/

@@ -11,15 +11,22 @@
 
 #include "tap.h"
 
-struct test {
+struct row {
 	const char *what;
 	struct op op;
 	struct dims in;
 };
 
+struct test {
+	const char *what;
+	struct op op;
+	struct dims in;
+	struct dims more[2];		/* of further inputs, where different */
+};
+
 #define CONV(...) { .kind = OP_CONV, .planar = 1, __VA_ARGS__ }
 
-static const struct test tests[] = {
+static const struct row rows[] = {
 	{ "input", { .kind = OP_INPUT, .out = 3, .mean = { .485, .456, .406 },
 	    .sd = { .229, .224, .225 } }, { 2, 3, 7, 5, 3 } },
 	{ "conv 1x1", CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .out = 48),
@@ -81,6 +88,62 @@ static const struct test tests[] = {
 	    .over = OVER_H | OVER_W }, { 2, 3, 5, 4, 3 } },
 	{ "avgpool over t of pixels", { .kind = OP_AVGPOOL, .over = OVER_T },
 	    { 2, 3, 5, 4, 2 } },
+	{ "avgpool 3x3 stride 2", { .kind = OP_AVGPOOL, .k = { 1, 3, 3 },
+	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 } }, { 2, 2, 7, 8, 20 } },
+	{ "avgpool 3x3 stride 2, cut at the edges", { .kind = OP_AVGPOOL,
+	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .cut = 1 },
+	    { 2, 2, 7, 8, 20 } },
+	{ "maxpool 2x1x1", { .kind = OP_MAXPOOL, .k = { 2, 1, 1 },
+	    .s = { 2, 1, 1 } }, { 2, 5, 3, 4, 20 } },
+	{ "maxpool 3x3x3 stride 2x1x2", { .kind = OP_MAXPOOL, .k = { 3, 3, 3 },
+	    .s = { 2, 1, 2 }, .p = { 1, 1, 1 } }, { 2, 4, 5, 4, 17 } },
+	{ "maxpool over time that overlaps", { .kind = OP_MAXPOOL,
+	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 1, 0, 0 } },
+	    { 1, 4, 3, 3, 16 } },
+	{ "avgpool 2x1x1", { .kind = OP_AVGPOOL, .k = { 2, 1, 1 },
+	    .s = { 2, 1, 1 } }, { 2, 5, 3, 4, 20 } },
+	{ "avgpool 3x1x1", { .kind = OP_AVGPOOL, .k = { 3, 1, 1 },
+	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 } }, { 2, 4, 3, 3, 16 } },
+	{ "avgpool 3x2x2, cut at the edges", { .kind = OP_AVGPOOL,
+	    .k = { 3, 2, 2 }, .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .cut = 1 },
+	    { 2, 4, 3, 4, 16 } },
+	{ "shift from the past", { .kind = OP_SHIFT, .fold = 8, .past = 1 },
+	    { 2, 4, 3, 3, 64 } },
+	{ "shift from the past of whole blocks", { .kind = OP_SHIFT, .fold = 2,
+	    .past = 1 }, { 2, 4, 2, 3, 64 } },
+	{ "relu6", { .kind = OP_RELU6 }, { 2, 2, 5, 3, 24 } },
+	{ "sigmoid", { .kind = OP_SIGMOID }, { 2, 2, 5, 3, 20 } },
+	{ "sigmoid of one place", { .kind = OP_SIGMOID }, { 3, 1, 1, 1, 37 } },
+	{ "swish", { .kind = OP_SWISH }, { 2, 2, 5, 3, 20 } },
+	{ "scale by a constant", { .kind = OP_SCALE, .by = -0.75 },
+	    { 2, 2, 5, 3, 20 } },
+	{ "scale by 2/sqrt(c)", { .kind = OP_SCALE, .by = 2, .per = PER_ROOT },
+	    { 2, 2, 5, 3, 20 } },
+	{ "scale by 1/c", { .kind = OP_SCALE, .by = 1, .per = PER_CHANNELS },
+	    { 2, 2, 5, 3, 20 } },
+	{ "scale by a parameter", { .kind = OP_SCALE, .by = 1, .trained = 1 },
+	    { 2, 2, 25, 33, 20 } },
+	{ "mul", { .kind = OP_MUL, .nin = 2 }, { 2, 2, 5, 3, 20 } },
+	{ "every fourth frame", { .kind = OP_FRAMES, .step = 4 },
+	    { 2, 9, 3, 2, 20 } },
+	{ "every third frame of pixels", { .kind = OP_FRAMES, .step = 3,
+	    .first = 2 }, { 2, 8, 3, 4, 3 } },
+	{ "frames from first to last", { .kind = OP_FRAMES, .step = 3,
+	    .spread = 1 }, { 2, 10, 3, 2, 16 } },
+	{ "softmax over c", { .kind = OP_SOFTMAX, .over = OVER_C },
+	    { 2, 2, 5, 7, 20 } },
+	{ "softmax over many channels", { .kind = OP_SOFTMAX, .over = OVER_C },
+	    { 1, 2, 3, 3, 400 } },
+	{ "softmax over few channels", { .kind = OP_SOFTMAX, .over = OVER_C },
+	    { 2, 2, 5, 7, 3 } },
+	{ "softmax over one place", { .kind = OP_SOFTMAX, .over = OVER_C },
+	    { 5, 1, 1, 1, 37 } },
+	{ "softmax over t", { .kind = OP_SOFTMAX, .over = OVER_T },
+	    { 2, 4, 2, 3, 20 } },
+	{ "softmax over h and w", { .kind = OP_SOFTMAX,
+	    .over = OVER_H | OVER_W }, { 2, 2, 5, 3, 20 } },
+	{ "softmax over everything", { .kind = OP_SOFTMAX,
+	    .over = OVER_T | OVER_H | OVER_W | OVER_C }, { 2, 2, 2, 3, 18 } },
 	{ "dropout", { .kind = OP_DROPOUT, .rate = 0.5 }, { 3, 2, 1, 1, 37 } },
 	{ "linear", { .kind = OP_LINEAR, .out = 10 }, { 3, 4, 1, 1, 64 } },
 	{ "linear, odd sizes", { .kind = OP_LINEAR, .out = 3 },
@@ -93,12 +156,67 @@ static const struct test tests[] = {
 	{ "loss of two classes", { .kind = OP_LOSS }, { 4, 1, 1, 1, 2 } },
 };
 
-#define TESTS (sizeof(tests) / sizeof(tests[0]))
+/* With inputs of several shapes. */
+static const struct test joins[] = {
+	{ "mul by one place of each clip", { .kind = OP_MUL, .nin = 2 },
+	    { 2, 3, 5, 3, 20 }, { { 2, 1, 1, 1, 20 } } },
+	{ "mul by one place of each frame", { .kind = OP_MUL, .nin = 2 },
+	    { 2, 3, 5, 3, 16 }, { { 2, 3, 1, 1, 16 } } },
+	{ "mul by one frame and row", { .kind = OP_MUL, .nin = 2 },
+	    { 2, 3, 5, 3, 16 }, { { 2, 1, 1, 3, 16 } } },
+	{ "mul by one column", { .kind = OP_MUL, .nin = 2 },
+	    { 2, 3, 5, 3, 16 }, { { 2, 3, 5, 1, 16 } } },
+	{ "concat of whole blocks", { .kind = OP_CONCAT, .nin = 2 },
+	    { 2, 2, 3, 5, 32 }, { { 2, 2, 3, 5, 16 } } },
+	{ "concat, odd channels", { .kind = OP_CONCAT, .nin = 3 },
+	    { 2, 2, 3, 5, 20 }, { { 2, 2, 3, 5, 7 }, { 2, 2, 3, 5, 33 } } },
+	{ "concat, the last one odd", { .kind = OP_CONCAT, .nin = 2 },
+	    { 2, 2, 3, 5, 16 }, { { 2, 2, 3, 5, 5 } } },
+	{ "concat with pixels", { .kind = OP_CONCAT, .nin = 3 },
+	    { 2, 2, 3, 5, 3 }, { { 2, 2, 3, 5, 18 }, { 2, 2, 3, 5, 2 } } },
+	{ "concat of pixels", { .kind = OP_CONCAT, .nin = 2 },
+	    { 2, 2, 3, 5, 1 }, { { 2, 2, 3, 5, 2 } } },
+	{ "concat of one place", { .kind = OP_CONCAT, .nin = 2 },
+	    { 3, 1, 1, 1, 37 }, { { 3, 1, 1, 1, 5 } } },
+	{ "bmm", { .kind = OP_BMM, .nin = 2 }, { 2, 2, 3, 4, 18 },
+	    { { 2, 1, 3, 6, 20 } } },
+	{ "bmm, the second transposed", { .kind = OP_BMM, .nin = 2,
+	    .transpose = TRANSPOSE_B }, { 2, 2, 3, 4, 20 },
+	    { { 2, 2, 3, 2, 20 } } },
+	{ "bmm, the first transposed", { .kind = OP_BMM, .nin = 2,
+	    .transpose = TRANSPOSE_A }, { 2, 2, 3, 4, 18 },
+	    { { 2, 1, 4, 6, 20 } } },
+	{ "bmm, both transposed", { .kind = OP_BMM, .nin = 2,
+	    .transpose = TRANSPOSE_A | TRANSPOSE_B }, { 2, 2, 3, 3, 7 },
+	    { { 2, 1, 5, 1, 18 } } },
+	{ "bmm of few keys", { .kind = OP_BMM, .nin = 2,
+	    .transpose = TRANSPOSE_B }, { 2, 2, 3, 4, 20 },
+	    { { 2, 1, 1, 2, 20 } } },
+	{ "bmm of few channels", { .kind = OP_BMM, .nin = 2 },
+	    { 2, 2, 3, 4, 2 }, { { 2, 1, 1, 2, 3 } } },
+	{ "bmm of many places", { .kind = OP_BMM, .nin = 2,
+	    .transpose = TRANSPOSE_B }, { 1, 2, 15, 17, 20 },
+	    { { 1, 2, 7, 8, 20 } } },
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define TESTS (ROWS + sizeof(joins) / sizeof(joins[0]))
+
+static struct test tests[TESTS];
+
+static void
+list_tests(void)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		tests[i] = (struct test){ rows[i].what, rows[i].op, rows[i].in,
+		    { { 0 } } };
+	memcpy(tests + ROWS, joins, sizeof(joins));
+}
 
 /* What an operator is given, and what it gives back. */
 struct data {
 	struct op op;
-	struct dims in, out;
+	struct dims in[OP_INPUTS], out;
 	int training;
 	struct param param[OP_PARAMS];
 	double *x[OP_INPUTS], *w[OP_PARAMS], *dy, *before[OP_INPUTS];
@@ -124,23 +242,25 @@ make(struct data *d, const struct test *t, int training)
 	static uint64_t clip[16];
 	static uint8_t pixels[65536];
 
-	*d = (struct data){ .op = t->op, .in = t->in, .training = training };
+	*d = (struct data){ .op = t->op, .training = training };
 	strcpy(d->op.name, "op");
 	if (d->op.groups == 0)
 		d->op.groups = 1;
 	if (d->op.nin == 0 && d->op.kind != OP_INPUT)
 		d->op.nin = 1;
+	for (int j = 0; j < d->op.nin; j++)
+		d->in[j] = j > 0 && j < 3 && t->more[j - 1].n > 0 ?
+		    t->more[j - 1] : t->in;
 	if (d->op.kind == OP_INPUT)
 		d->out = t->in;
 	else
-		op_types[d->op.kind].infer(&d->op, (struct dims[]){ t->in, t->in,
-		    t->in, t->in }, &d->out);
+		op_types[d->op.kind].infer(&d->op, d->in, &d->out);
 	if (op_types[d->op.kind].params != NULL)
 		d->op.nparam = op_types[d->op.kind].params(&d->op, t->in.c,
 		    d->param);
 	for (int j = 0; j < d->op.nin; j++) {
-		d->x[j] = draw(dims_count(&d->in), 10 + (uint32_t)j);
-		d->before[j] = draw(dims_count(&d->in), 20 + (uint32_t)j);
+		d->x[j] = draw(dims_count(&d->in[j]), 10 + (uint32_t)j);
+		d->before[j] = draw(dims_count(&d->in[j]), 20 + (uint32_t)j);
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
 		d->w[j] = draw(d->param[j].count, 30 + (uint32_t)j);
@@ -185,12 +305,20 @@ activation(struct device *b, const struct dims *d, const double *host)
 	return p;
 }
 
+/* Numbers other than 0 in the room that fills up the last block of channels. */
+static long stray;
+
 static double *
 fetch(struct device *b, const struct dims *d, void *p)
 {
 	double *host = xcalloc(dims_count(d), sizeof(*host));
 
 	device_read(b, host, d, p);
+	for (size_t i = 0; i < dims_count(d); i++)
+		stray -= host[i] != 0;
+	for (size_t i = 0; i < device_bytes(b, d) / b->elem; i++)
+		stray += b->elem == sizeof(float) ? ((float *)p)[i] != 0 :
+		    ((double *)p)[i] != 0;
 	device_free(b, p);
 	return host;
 }
@@ -210,12 +338,12 @@ run(struct device *b, const struct data *d, int gradients,
 		.out = d->out, .feed = &d->feed };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&
-	    !(d->op.kind == OP_CONV && d->in.c == 3);	/* pixels have none */
+	    !(d->op.kind == OP_CONV && d->in[0].c == 3);	/* pixels have none */
 	size_t n;
 
 	*r = (struct result){ 0 };
 	for (int j = 0; j < d->op.nin; j++) {
-		t.in[j] = d->in;
+		t.in[j] = d->in[j];
 		t.accumulate[j] = accumulate;
 		t.wants_dx[j] = has_dx;
 	}
@@ -225,9 +353,9 @@ run(struct device *b, const struct data *d, int gradients,
 		return 0;
 	}
 	for (int j = 0; j < d->op.nin; j++) {
-		t.x[j] = activation(b, &d->in, d->x[j]);
+		t.x[j] = activation(b, &d->in[j], d->x[j]);
 		if (has_dx)
-			t.dx[j] = activation(b, &d->in,
+			t.dx[j] = activation(b, &d->in[j],
 			    accumulate ? d->before[j] : NULL);
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
@@ -252,9 +380,9 @@ run(struct device *b, const struct data *d, int gradients,
 	for (int j = 0; j < d->op.nin; j++) {
 		device_free(b, (void *)t.x[j]);
 		if (has_dx)
-			r->dx[j] = fetch(b, &d->in, t.dx[j]);
+			r->dx[j] = fetch(b, &d->in[j], t.dx[j]);
 		for (size_t i = 0; has_dx && accumulate && i <
-		    dims_count(&d->in); i++)
+		    dims_count(&d->in[j]); i++)
 			r->dx[j][i] -= d->before[j][i];
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
@@ -304,7 +432,7 @@ worst(const struct data *d, const struct result *a, const struct result *b)
 	double w = difference(a->y, b->y, dims_count(&d->out)), v;
 
 	for (int j = 0; j < d->op.nin && a->dx[j] != NULL; j++) {
-		v = difference(a->dx[j], b->dx[j], dims_count(&d->in));
+		v = difference(a->dx[j], b->dx[j], dims_count(&d->in[j]));
 		w = v > w ? v : w;
 	}
 	for (int j = 0; j < d->op.nparam && a->dw[j] != NULL; j++) {
@@ -366,7 +494,7 @@ test_gradients(const struct test *t)
 	make(&d, t, 1);
 	run(key, &d, WRITTEN, &r);
 	for (int j = 0; j < d.op.nin && r.dx[j] != NULL; j++) {
-		v = check_gradient(&d, d.x[j], r.dx[j], dims_count(&d.in));
+		v = check_gradient(&d, d.x[j], r.dx[j], dims_count(&d.in[j]));
 		w = v > w ? v : w;
 	}
 	for (int j = 0; j < d.op.nparam; j++)
@@ -507,6 +635,7 @@ test_update(struct device *b)
 int
 main(void)
 {
+	list_tests();
 	key = device_open(backend_find("ref64"), &(struct device_options){
 	    .threads = 1 });
 	for (size_t i = 0; i < TESTS; i++)
@@ -522,6 +651,8 @@ main(void)
 		for (size_t i = 0; i < TESTS; i++)
 			test_backend(b, &tests[i], tolerance > 0 ? tolerance :
 			    1e-12);
+		ok(stray == 0, "%s: what fills up blocks of channels stays 0",
+		    backends[k]->name);
 		test_update(b);
 		device_close(b);
 		test_threads(backends[k]);

@@ -70,6 +70,8 @@ void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
 extern const struct op_impl cpu_input, cpu_conv, cpu_bn, cpu_relu, cpu_add,
-    cpu_shift, cpu_maxpool, cpu_avgpool, cpu_dropout, cpu_linear, cpu_loss;
+    cpu_shift, cpu_maxpool, cpu_avgpool, cpu_dropout, cpu_linear, cpu_relu6,
+    cpu_sigmoid, cpu_swish, cpu_scale, cpu_mul, cpu_concat, cpu_frames, cpu_bmm,
+    cpu_softmax, cpu_loss;
 
 #endif

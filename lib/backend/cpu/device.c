@@ -324,7 +324,11 @@ static const struct op_impl *const table[OP_KINDS] = {
 	[OP_RELU] = &cpu_relu, [OP_ADD] = &cpu_add, [OP_SHIFT] = &cpu_shift,
 	[OP_MAXPOOL] = &cpu_maxpool, [OP_AVGPOOL] = &cpu_avgpool,
 	[OP_DROPOUT] = &cpu_dropout, [OP_LINEAR] = &cpu_linear,
-	[OP_LOSS] = &cpu_loss,
+	[OP_RELU6] = &cpu_relu6, [OP_SIGMOID] = &cpu_sigmoid,
+	[OP_SWISH] = &cpu_swish, [OP_SCALE] = &cpu_scale,
+	[OP_MUL] = &cpu_mul, [OP_CONCAT] = &cpu_concat,
+	[OP_FRAMES] = &cpu_frames, [OP_BMM] = &cpu_bmm,
+	[OP_SOFTMAX] = &cpu_softmax, [OP_LOSS] = &cpu_loss,
 };
 
 const struct backend backend_cpu = {

@@ -35,15 +35,34 @@ struct kernels {
 	void (*plane_sum)(const float *x, size_t hw, float *sum);
 	/* dx (+)= v[lanes] everywhere. */
 	void (*plane_fill)(float *dx, size_t hw, const float *v, int more);
-	/* The first largest of each window, and which tap it was. */
+	/*
+	 * The first largest of each window, and which tap it was, the first one
+	 * of this plane being number ${tap0}; with ${more}, of what there is
+	 * and this plane.
+	 */
 	void (*maxpool)(float *y, uint8_t *tap, const float *x,
-	    const struct window *v);
+	    const struct window *v, int tap0, int more);
 	/* dx (+)= dy at the taps; ${more} 0 clears dx first. */
 	void (*maxpool_back)(float *dx, const float *dy, const uint8_t *tap,
-	    const struct window *v, int more);
+	    const struct window *v, int tap0, int more);
+	/* y (+)= a times the sum of each window, or with ${cut} its mean. */
+	void (*avgpool)(float *y, const float *x, const struct window *v,
+	    float a, int cut, int more);
+	/* dx (+)= a times, or with ${cut} over its places, dy of each window. */
+	void (*avgpool_back)(float *dx, const float *dy, const struct window *v,
+	    float a, int cut, int more);
 	void (*relu)(float *y, const float *x, size_t n);
 	void (*relu_back)(float *dx, const float *dy, const float *y, size_t n,
 	    int more);
+	void (*relu6)(float *y, const float *x, size_t n);
+	void (*relu6_back)(float *dx, const float *dy, const float *y, size_t n,
+	    int more);
+	/* y (+)= a b, by place; ${step} 0: one b[lanes] for all places. */
+	void (*mul)(float *y, const float *a, const float *b, size_t places,
+	    size_t step, int more);
+	/* sum[places or 1][lanes] += a b */
+	void (*mul_sum)(double *sum, const float *a, const float *b,
+	    size_t places, size_t step);
 	void (*add)(float *y, const float *a, const float *b, size_t n);
 	/* y (+)= a x. */
 	void (*scale)(float *y, float a, const float *x, size_t n, int more);

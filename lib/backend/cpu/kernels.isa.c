@@ -148,7 +148,7 @@ cut(const struct window *v, int h, int w)
 
 static void
 maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
-    const struct window *v)
+    const struct window *v, int tap0, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L, tap += L) {
@@ -156,13 +156,13 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
 			float best[L];
 			int32_t which[L];
 
-			LANES(c) which[c] = -1;
-			LANES(c) best[c] = 0;
+			LANES(c) which[c] = more ? tap[c] : -1;
+			LANES(c) best[c] = more ? y[c] : 0;
 			for (int a = t.a0; a < t.a1; a++)
 				for (int b = t.b0; b < t.b1; b++) {
 					const float *from = x + ((size_t)
 					    (t.h0 + a) * v->in_w + t.w0 + b) * L;
-					int32_t n = a * v->k[1] + b;
+					int32_t n = tap0 + a * v->k[1] + b;
 
 					LANES(c) {
 						int better = which[c] < 0 ||
@@ -180,7 +180,7 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
 
 static void
 maxpool_back(float *restrict dx, const float *restrict dy,
-    const uint8_t *restrict tap, const struct window *v, int more)
+    const uint8_t *restrict tap, const struct window *v, int tap0, int more)
 {
 	if (!more)
 		memset(dx, 0, (size_t)v->in_h * v->in_w * L * sizeof(*dx));
@@ -192,10 +192,58 @@ maxpool_back(float *restrict dx, const float *restrict dy,
 				for (int b = t.b0; b < t.b1; b++) {
 					float *to = dx + ((size_t)(t.h0 + a) *
 					    v->in_w + t.w0 + b) * L;
-					int32_t n = a * v->k[1] + b;
+					int32_t n = tap0 + a * v->k[1] + b;
 
 					LANES(c) to[c] += tap[c] == n ? dy[c] :
 					    0;
+				}
+		}
+}
+
+/* What a window's sum is multiplied by. */
+static float
+weight(const struct taps *t, float a, int cut_off)
+{
+	return cut_off ? a / (float)((t->a1 - t->a0) * (t->b1 - t->b0)) : a;
+}
+
+static void
+avgpool(float *restrict y, const float *restrict x, const struct window *v,
+    float a, int cut_off, int more)
+{
+	for (int h = 0; h < v->out_h; h++)
+		for (int w = 0; w < v->out_w; w++, y += L) {
+			struct taps t = cut(v, h, w);
+			float sum[L] = { 0 }, by = weight(&t, a, cut_off);
+
+			for (int i = t.a0; i < t.a1; i++)
+				for (int j = t.b0; j < t.b1; j++) {
+					const float *from = x + ((size_t)
+					    (t.h0 + i) * v->in_w + t.w0 + j) * L;
+
+					LANES(c) sum[c] += from[c];
+				}
+			LANES(c) y[c] = more ? y[c] + by * sum[c] : by * sum[c];
+		}
+}
+
+static void
+avgpool_back(float *restrict dx, const float *restrict dy,
+    const struct window *v, float a, int cut_off, int more)
+{
+	if (!more)
+		memset(dx, 0, (size_t)v->in_h * v->in_w * L * sizeof(*dx));
+	for (int h = 0; h < v->out_h; h++)
+		for (int w = 0; w < v->out_w; w++, dy += L) {
+			struct taps t = cut(v, h, w);
+			float by = weight(&t, a, cut_off);
+
+			for (int i = t.a0; i < t.a1; i++)
+				for (int j = t.b0; j < t.b1; j++) {
+					float *to = dx + ((size_t)(t.h0 + i) *
+					    v->in_w + t.w0 + j) * L;
+
+					LANES(c) to[c] += by * dy[c];
 				}
 		}
 }
@@ -217,6 +265,45 @@ relu_back(float *restrict dx, const float *restrict dy,
 	else
 		for (size_t i = 0; i < n; i++)
 			dx[i] = y[i] > 0 ? dy[i] : 0;
+}
+
+static void
+relu6(float *restrict y, const float *restrict x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = x[i] > 6 ? 6 : x[i] > 0 ? x[i] : 0;
+}
+
+static void
+relu6_back(float *restrict dx, const float *restrict dy,
+    const float *restrict y, size_t n, int more)
+{
+	for (size_t i = 0; i < n; i++) {
+		float d = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
+
+		dx[i] = more ? dx[i] + d : d;
+	}
+}
+
+static void
+mul(float *restrict y, const float *restrict a, const float *restrict b,
+    size_t places, size_t step, int more)
+{
+	for (size_t i = 0; i < places; i++)
+		LANES(c) {
+			float v = a[i * L + c] * b[i * step + c];
+
+			y[i * L + c] = more ? y[i * L + c] + v : v;
+		}
+}
+
+static void
+mul_sum(double *restrict sum, const float *restrict a,
+    const float *restrict b, size_t places, size_t step)
+{
+	for (size_t i = 0; i < places; i++)
+		LANES(c) sum[i * step + c] += (double)a[i * L + c] *
+		    (double)b[i * L + c];
 }
 
 /* y may be a. */
@@ -273,5 +360,7 @@ const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.plane_grads = plane_grads, .plane_back = plane_back,
 	.plane_sum = sum_plane, .plane_fill = plane_fill, .maxpool = maxpool,
 	.maxpool_back = maxpool_back, .relu = relu, .relu_back = relu_back,
+	.avgpool = avgpool, .avgpool_back = avgpool_back, .relu6 = relu6,
+	.relu6_back = relu6_back, .mul = mul, .mul_sum = mul_sum,
 	.add = add, .scale = scale, .dot = dot, .sgd = sgd,
 };

@@ -84,6 +84,109 @@ const struct op_impl cpu_relu = {
 	.backward = relu_backward,
 };
 
+/* ---- relu6 ---- */
+
+static void
+relu6_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	cpu_k(t)->relu6((float *)t->y + from, (const float *)t->x[0] + from,
+	    to - from);
+}
+
+static void
+relu6_forward(struct task *t)
+{
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, relu6_range, t);
+}
+
+static void
+relu6_back_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	cpu_k(t)->relu6_back((float *)t->dx[0] + from,
+	    (const float *)t->dy + from, (const float *)t->y + from, to - from,
+	    t->accumulate[0]);
+}
+
+static void
+relu6_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
+		    relu6_back_range, t);
+}
+
+const struct op_impl cpu_relu6 = {
+	.reads = READS_Y, .forward = relu6_forward, .backward = relu6_backward,
+};
+
+/* ---- scale: by a constant or a parameter ---- */
+
+static float
+scale_factor(const struct task *t)
+{
+	return t->op->trained ? *(const float *)t->w[0] :
+	    (float)op_factor(t->op, t->in[0].c);
+}
+
+static void
+scale_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	cpu_k(t)->scale((float *)t->y + from, scale_factor(t),
+	    (const float *)t->x[0] + from, to - from, 0);
+}
+
+static void
+scale_forward(struct task *t)
+{
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, scale_range, t);
+}
+
+/* The gradient, and a part of the factor's for each range. */
+static void
+scale_back_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+	const float *dy = (const float *)t->dy + from;
+
+	if (t->dx[0] != NULL)
+		cpu_k(t)->scale((float *)t->dx[0] + from, scale_factor(t), dy,
+		    to - from, t->accumulate[0]);
+	if (t->op->trained)
+		((double *)t->scratch)[from / GRAIN] = cpu_k(t)->dot(dy,
+		    (const float *)t->x[0] + from, to - from);
+}
+
+static size_t
+scale_scratch(const struct task *t)
+{
+	return t->op->trained ? (cpu_floats(&t->out) / GRAIN + 1) *
+	    sizeof(double) : 0;
+}
+
+static void
+scale_backward(struct task *t)
+{
+	size_t n = cpu_floats(&t->out);
+	double sum = 0;
+
+	cpu_ranges(cpu_of(t), n, GRAIN, scale_back_range, t);
+	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->op->trained; i++)
+		sum += ((const double *)t->scratch)[i];
+	if (t->op->trained)
+		*(float *)t->dw[0] = (float)sum;
+}
+
+const struct op_impl cpu_scale = {
+	.reads = READS_X, .scratch = scale_scratch, .forward = scale_forward,
+	.backward = scale_backward,
+};
+
 /* ---- add ---- */
 
 static void
@@ -135,15 +238,6 @@ const struct op_impl cpu_add = {
  * lane.
  */
 
-/* Which frame channel ${c} comes from: +1, -1 or 0 away. */
-static int
-shift_of(const struct task *t, int c)
-{
-	int fold = t->out.c / t->op->fold;
-
-	return c < fold ? 1 : c < 2 * fold ? -1 : 0;
-}
-
 /* Move block ${b} of image ${i}; ${sign} -1 moves gradients back. */
 static void
 shift_block(struct task *t, const float *from, float *to, int i, int b,
@@ -155,11 +249,11 @@ shift_block(struct task *t, const float *from, float *to, int i, int b,
 	float *y = cpu_plane(d, to, i, b);
 
 	for (int c = 0; c < lanes;) {
-		int by = sign * shift_of(t, b * lanes + c), end = c + 1;
+		int by = sign * op_shift(t->op, t->out.c, b * lanes + c), end = c + 1;
 		const float *x = frame + by < 0 || frame + by >= d->t ? NULL :
 		    cpu_plane(d, from, i + by, b);
 
-		while (end < lanes && sign * shift_of(t, b * lanes + end) == by)
+		while (end < lanes && sign * op_shift(t->op, t->out.c, b * lanes + end) == by)
 			end++;
 		if (c == 0 && end == lanes && x != NULL)
 			cpu_k(t)->scale(y, 1, x, hw * (size_t)lanes, more);

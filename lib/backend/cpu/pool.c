@@ -1,28 +1,16 @@
-/* Pooling: the largest of a window, and means over whole axes. */
+/* Pooling: the largest and the mean of windows, and means over whole axes. */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "base/fail.h"
 
-/* ---- maxpool over h and w ---- */
-
-static int
-max_prepare(struct task *t)
-{
-	const struct op *op = t->op;
-
-	if (op->k[0] != 1 || op->s[0] != 1 || op->k[1] * op->k[2] > 255)
-		return fail("%s: the cpu back end pools windows of up to 255 "
-		    "places over h and w only; the ref back end runs this one",
-		    op->name);
-	return cpu_blocked(t);
-}
-
-static size_t
-max_saved(const struct task *t)
-{
-	return cpu_floats(&t->out);	/* a byte each: which tap it was */
-}
+/*
+ * ---- windows ----
+ *
+ * A window is taken frame by frame: forward the frames of the input that output
+ * frame t covers, in their order; backward the output frames that cover input
+ * frame t.
+ */
 
 static struct window
 window(const struct task *t)
@@ -34,47 +22,109 @@ window(const struct task *t)
 		{ op->p[1], op->p[2] } };
 }
 
+/* The input image under tap ${a} of output image ${image}; -1: padding. */
+static int
+under(const struct task *t, int image, int a)
+{
+	int frame = image % t->out.t * t->op->s[0] - t->op->p[0] + a;
+
+	return frame < 0 || frame >= t->in[0].t ? -1 :
+	    image / t->out.t * t->in[0].t + frame;
+}
+
+/* The output image whose tap ${a} lies over input image ${image}, or -1. */
+static int
+over(const struct task *t, int image, int a)
+{
+	int from = image % t->in[0].t + t->op->p[0] - a;
+	int frame = from / t->op->s[0];
+
+	return from < 0 || from % t->op->s[0] != 0 || frame >= t->out.t ? -1 :
+	    image / t->in[0].t * t->out.t + frame;
+}
+
+/* ---- maxpool ---- */
+
+static int
+max_prepare(struct task *t)
+{
+	const struct op *op = t->op;
+
+	if (op->k[0] * op->k[1] * op->k[2] > 255)
+		return fail("%s: the cpu back end pools windows of up to 255 "
+		    "places; the ref back end runs this one", op->name);
+	return cpu_blocked(t);
+}
+
+static size_t
+max_saved(const struct task *t)
+{
+	return cpu_floats(&t->out);	/* a byte each: which tap it was */
+}
+
+static const uint8_t *
+taps_of(const struct task *t, int image, int block)
+{
+	return (const uint8_t *)t->saved + (cpu_plane(&t->out, t->y, image,
+	    block) - (const float *)t->y);
+}
+
 static void
 max_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c);
+	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
 	struct window v = window(t);
-	size_t plane = cpu_places(&t->out) * (size_t)cpu_lanes();
 
 	(void)thread;
-	cpu_k(t)->maxpool(cpu_plane(&t->out, t->y, i / blocks, i % blocks),
-	    (uint8_t *)t->saved + plane * (size_t)i,
-	    cpu_plane(&t->in[0], t->x[0], i / blocks, i % blocks), &v);
+	for (int a = 0; a < t->op->k[0]; a++) {
+		int from = under(t, i / blocks, a);
+
+		if (from < 0)
+			continue;
+		cpu_k(t)->maxpool(cpu_plane(&t->out, t->y, i / blocks, b),
+		    (uint8_t *)taps_of(t, i / blocks, b),
+		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
+		    a * v.k[0] * v.k[1], more);
+		more = 1;
+	}
 }
 
 static void
 max_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), max_part,
-	    t);
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), max_part, t);
 }
 
 static void
 max_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c);
+	int blocks = cpu_blocks(t->out.c), b = i % blocks;
+	int more = t->accumulate[0];
 	struct window v = window(t);
-	size_t plane = cpu_places(&t->out) * (size_t)cpu_lanes();
+	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;
-	cpu_k(t)->maxpool_back(cpu_plane(&t->in[0], t->dx[0], i / blocks,
-	    i % blocks), cpu_plane(&t->out, t->dy, i / blocks, i % blocks),
-	    (const uint8_t *)t->saved + plane * (size_t)i, &v,
-	    t->accumulate[0]);
+	for (int a = 0; a < t->op->k[0]; a++) {
+		int from = over(t, i / blocks, a);
+
+		if (from < 0)
+			continue;
+		cpu_k(t)->maxpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
+		    taps_of(t, from, b), &v, a * v.k[0] * v.k[1], more);
+		more = 1;
+	}
+	if (!more)
+		memset(dx, 0, cpu_places(&t->in[0]) * (size_t)cpu_lanes() *
+		    sizeof(float));
 }
 
 static void
 max_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
 		    max_back_part, t);
 }
 
@@ -83,7 +133,66 @@ const struct op_impl cpu_maxpool = {
 	.backward = max_backward,
 };
 
-/* ---- avgpool ---- */
+/* ---- avgpool of windows ---- */
+
+/* What the sum over the frame of a window at output image ${image} counts. */
+static float
+frame_weight(const struct task *t, int image)
+{
+	const int *k = t->op->k;
+	int inside = 0;
+
+	for (int a = 0; a < k[0]; a++)
+		inside += under(t, image, a) >= 0;
+	return t->op->cut ? 1.0f / (float)inside :
+	    1.0f / (float)(k[0] * k[1] * k[2]);
+}
+
+static void
+avg_window_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
+	struct window v = window(t);
+
+	(void)thread;
+	for (int a = 0; a < t->op->k[0]; a++) {
+		int from = under(t, i / blocks, a);
+
+		if (from < 0)
+			continue;
+		cpu_k(t)->avgpool(cpu_plane(&t->out, t->y, i / blocks, b),
+		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
+		    frame_weight(t, i / blocks), t->op->cut, more);
+		more = 1;
+	}
+}
+
+static void
+avg_window_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), b = i % blocks;
+	int more = t->accumulate[0];
+	struct window v = window(t);
+	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
+
+	(void)thread;
+	for (int a = 0; a < t->op->k[0]; a++) {
+		int from = over(t, i / blocks, a);
+
+		if (from < 0)
+			continue;
+		cpu_k(t)->avgpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
+		    &v, frame_weight(t, from), t->op->cut, more);
+		more = 1;
+	}
+	if (!more)
+		memset(dx, 0, cpu_places(&t->in[0]) * (size_t)cpu_lanes() *
+		    sizeof(float));
+}
+
+/* ---- avgpool over whole axes ---- */
 
 /*
  * Over h and w together, or t, or all, of blocked planes: whole planes at a
@@ -204,7 +313,10 @@ avg_places_back_part(int i, int thread, void *arg)
 static void
 avg_forward(struct task *t)
 {
-	if (whole_planes(t))
+	if (t->op->over == 0)
+		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
+		    avg_window_part, t);
+	else if (whole_planes(t))
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    avg_part, t);
 	else
@@ -241,13 +353,23 @@ avg_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
-	if (whole_planes(t))
+	if (t->op->over == 0)
+		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
+		    avg_window_back_part, t);
+	else if (whole_planes(t))
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    avg_back_part, t);
 	else
 		cpu_run(t, cpu_images(&t->out), avg_places_back_part, t);
 }
 
+static int
+avg_prepare(struct task *t)
+{
+	return t->op->over == 0 ? cpu_blocked(t) : 0;
+}
+
 const struct op_impl cpu_avgpool = {
+	.prepare = avg_prepare,
 	.forward = avg_forward, .backward = avg_backward,
 };

@@ -133,7 +133,12 @@ static const struct op_impl *const ops[OP_KINDS] = {
 	[OP_RELU] = &REF(relu), [OP_ADD] = &REF(add),
 	[OP_SHIFT] = &REF(shift), [OP_MAXPOOL] = &REF(maxpool),
 	[OP_AVGPOOL] = &REF(avgpool), [OP_DROPOUT] = &REF(dropout),
-	[OP_LINEAR] = &REF(linear), [OP_LOSS] = &REF(loss),
+	[OP_LINEAR] = &REF(linear), [OP_RELU6] = &REF(relu6),
+	[OP_SIGMOID] = &REF(sigmoid), [OP_SWISH] = &REF(swish),
+	[OP_SCALE] = &REF(scale), [OP_MUL] = &REF(mul),
+	[OP_CONCAT] = &REF(concat), [OP_FRAMES] = &REF(frames),
+	[OP_BMM] = &REF(bmm), [OP_SOFTMAX] = &REF(softmax),
+	[OP_LOSS] = &REF(loss),
 };
 
 const struct backend REF(backend) = {

@@ -5,7 +5,8 @@
 
 /*
  * ---- shift: the first c / fold channels come from the next frame, the next
- * c / fold from the one before, zeros beyond the ends ----
+ * c / fold from the one before, zeros beyond the ends; or, from the past only,
+ * the first c / fold from the one before ----
  */
 
 /* Add (or set) y[t] from x[t + by] for channels first to last. */
@@ -32,6 +33,11 @@ shift_by(const struct task *k, const REAL *x, REAL *y, int sign)
 {
 	int fold = k->out.c / k->op->fold;
 
+	if (k->op->past) {
+		shift_channels(&k->out, x, y, 0, fold, -sign);
+		shift_channels(&k->out, x, y, fold, k->out.c, 0);
+		return;
+	}
 	shift_channels(&k->out, x, y, 0, fold, sign);
 	shift_channels(&k->out, x, y, fold, 2 * fold, -sign);
 	shift_channels(&k->out, x, y, 2 * fold, k->out.c, 0);
@@ -55,3 +61,72 @@ shift_backward(struct task *k)
 }
 
 REF_OP(shift);
+
+/* ---- frames: y[i] = x[op_frame(i)] ---- */
+
+/* Add frames of ${x} to those of ${y}; ${back}: from the chosen to all. */
+static void
+frames_add(const struct task *k, const REAL *x, REAL *y, int back)
+{
+	const struct dims *in = &k->in[0], *out = &k->out;
+	size_t size = (size_t)in->h * in->w * in->c;
+
+	for (int n = 0; n < out->n; n++)
+		for (int t = 0; t < out->t; t++) {
+			size_t all = at(in, n, op_frame(k->op, in->t, t), 0, 0);
+			size_t few = at(out, n, t, 0, 0);
+
+			for (size_t i = 0; i < size; i++)
+				y[(back ? all : few) + i] +=
+				    x[(back ? few : all) + i];
+		}
+}
+
+static void
+frames_forward(struct task *k)
+{
+	memset(k->y, 0, dims_count(&k->out) * sizeof(REAL));
+	frames_add(k, k->x[0], k->y, 0);
+}
+
+static void
+frames_backward(struct task *k)
+{
+	REAL *dx = gradient(k, 0);
+
+	if (dx != NULL)
+		frames_add(k, k->dy, dx, 1);
+}
+
+REF_OP(frames);
+
+/* ---- concat: the channels of x0, then those of x1, ... ---- */
+
+static void
+concat_forward(struct task *k)
+{
+	REAL *y = k->y;
+
+	for (size_t r = 0, n = rows(&k->out); r < n; r++)
+		for (int j = 0; j < k->op->nin; j++)
+			for (int c = 0; c < k->in[j].c; c++)
+				*y++ = ((const REAL *)k->x[j])
+				    [r * k->in[j].c + c];
+}
+
+static void
+concat_backward(struct task *k)
+{
+	int first = 0;
+
+	for (int j = 0; j < k->op->nin; first += k->in[j++].c) {
+		REAL *dx = gradient(k, j);
+
+		for (size_t r = 0, n = rows(&k->out); r < n && dx; r++)
+			for (int c = 0; c < k->in[j].c; c++)
+				dx[r * k->in[j].c + c] += ((const REAL *)
+				    k->dy)[r * k->out.c + first + c];
+	}
+}
+
+REF_OP(concat);

@@ -1,4 +1,6 @@
 /* Operators that take each number for itself. */
+#include <math.h>
+
 #include "backend/ref/ref.h"
 
 /* ---- input: y = (pixel / 255 - mean) / std ---- */
@@ -73,3 +75,181 @@ add_backward(struct task *k)
 }
 
 REF_OP(add);
+
+/* ---- relu6: y = min(max(x, 0), 6) ---- */
+
+static void
+relu6_forward(struct task *k)
+{
+	const REAL *x = k->x[0];
+	REAL *y = k->y;
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		y[i] = x[i] > 6 ? 6 : x[i] > 0 ? x[i] : 0;
+}
+
+static void
+relu6_backward(struct task *k)
+{
+	const REAL *y = k->y, *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
+		if (y[i] > 0 && y[i] < 6)
+			dx[i] += dy[i];
+}
+
+REF_OP(relu6, .reads = READS_Y);
+
+/* ---- sigmoid: y = 1 / (1 + exp(-x)), of slope y (1 - y) ---- */
+
+static double
+sigmoid(double x)
+{
+	return 1 / (1 + exp(-x));
+}
+
+static void
+sigmoid_forward(struct task *k)
+{
+	const REAL *x = k->x[0];
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		((REAL *)k->y)[i] = (REAL)sigmoid(x[i]);
+}
+
+static void
+sigmoid_backward(struct task *k)
+{
+	const REAL *y = k->y, *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
+		dx[i] += (REAL)((double)dy[i] * y[i] * (1 - (double)y[i]));
+}
+
+REF_OP(sigmoid, .reads = READS_Y);
+
+/* ---- swish: y = x s, s = sigmoid(x), of slope s (1 + x (1 - s)) ---- */
+
+static void
+swish_forward(struct task *k)
+{
+	const REAL *x = k->x[0];
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		((REAL *)k->y)[i] = (REAL)(x[i] * sigmoid(x[i]));
+}
+
+static void
+swish_backward(struct task *k)
+{
+	const REAL *x = k->x[0], *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++) {
+		double s = sigmoid(x[i]);
+
+		dx[i] += (REAL)(dy[i] * s * (1 + x[i] * (1 - s)));
+	}
+}
+
+REF_OP(swish, .reads = READS_X);
+
+/* ---- scale: y = f x; f is a constant or a parameter ---- */
+
+static double
+scale_factor(const struct task *k)
+{
+	return k->op->trained ? (double)*(const REAL *)k->w[0] :
+	    op_factor(k->op, k->in[0].c);
+}
+
+static void
+scale_forward(struct task *k)
+{
+	double f = scale_factor(k);
+	const REAL *x = k->x[0];
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		((REAL *)k->y)[i] = (REAL)(f * x[i]);
+}
+
+static void
+scale_backward(struct task *k)
+{
+	double f = scale_factor(k), sum = 0;
+	const REAL *x = k->x[0], *dy = k->dy;
+	REAL *dx = gradient(k, 0);
+
+	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
+		dx[i] += (REAL)(f * dy[i]);
+	if (!k->op->trained)
+		return;
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		sum += (double)x[i] * dy[i];
+	*(REAL *)k->dw[0] = (REAL)sum;
+}
+
+REF_OP(scale, .reads = READS_X);
+
+/* ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ---- */
+
+static size_t
+mul_row(const struct task *k, int n, int t, int h, int w)
+{
+	const struct dims *b = &k->in[1];
+
+	return at(b, n, t % b->t, h % b->h, w % b->w);
+}
+
+static size_t
+mul_scratch(const struct task *k)
+{
+	return dims_count(&k->in[1]) * sizeof(double);
+}
+
+static void
+mul_forward(struct task *k)
+{
+	const struct dims *d = &k->out;
+	const REAL *a = k->x[0], *b = k->x[1];
+	REAL *y = k->y;
+	size_t i = 0;
+
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+		for (int c = 0; c < d->c; c++, i++)
+			y[i] = a[i] * b[mul_row(k, n, t, h, w) + c];
+}
+
+/* da = dy b;  db = the sum of dy a over the axes it stands for. */
+static void
+mul_backward(struct task *k)
+{
+	const struct dims *d = &k->out;
+	const REAL *a = k->x[0], *b = k->x[1], *dy = k->dy;
+	REAL *da = gradient(k, 0), *db;
+	double *sum = k->scratch;
+	size_t i = 0;
+
+	memset(sum, 0, mul_scratch(k));
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+		for (int c = 0; c < d->c; c++, i++) {
+			size_t j = mul_row(k, n, t, h, w) + c;
+
+			sum[j] += (double)dy[i] * a[i];
+			if (da != NULL)
+				da[i] += dy[i] * b[j];
+		}
+	db = gradient(k, 1);
+	for (size_t j = 0, m = dims_count(&k->in[1]); j < m && db; j++)
+		db[j] += (REAL)sum[j];
+}
+
+REF_OP(mul, .reads = READS_X, .scratch = mul_scratch);

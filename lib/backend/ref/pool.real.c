@@ -61,7 +61,58 @@ maxpool_backward(struct task *k)
 
 REF_OP(maxpool, .saved = maxpool_saved);
 
-/* ---- avgpool: the mean over whole axes ---- */
+/*
+ * ---- avgpool: the mean over whole axes, or of windows ----
+ */
+
+/* Call visit(k, output row, input row, arg) for each place in each window. */
+static void
+avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
+    double share))
+{
+	const struct dims *d = &k->out, *in = &k->in[0];
+	const int *ks = k->op->k;
+
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++) {
+		int out[3] = { t, h, w }, from[3], inside = 0;
+
+		/* First count what is inside, then visit it. */
+		for (int pass = 0; pass < 2; pass++)
+			for (int i = 0; i < ks[0] * ks[1] * ks[2]; i++) {
+				int tap[3] = { i / ks[2] / ks[1],
+					i / ks[2] % ks[1], i % ks[2] };
+
+				if (!ref_source(k, out, tap, from))
+					continue;
+				if (pass == 0)
+					inside++;
+				else
+					visit(k, at(d, n, t, h, w), at(in, n,
+					    from[0], from[1], from[2]), 1.0 /
+					    (k->op->cut ? inside : ks[0] *
+					    ks[1] * ks[2]));
+			}
+	}
+}
+
+static void
+avgpool_sum(struct task *k, size_t y, size_t x, double share)
+{
+	for (int c = 0; c < k->out.c; c++)
+		((double *)k->scratch)[y + c] += share *
+		    ((const REAL *)k->x[0])[x + c];
+}
+
+static void
+avgpool_spread(struct task *k, size_t y, size_t x, double share)
+{
+	for (int c = 0; c < k->out.c; c++)
+		((REAL *)k->dx[0])[x + c] += (REAL)(share *
+		    ((const REAL *)k->dy)[y + c]);
+}
 
 /* The row of the output that row (n, t, h, w) of the input goes to. */
 static size_t
@@ -79,16 +130,14 @@ avgpool_scratch(const struct task *k)
 	return dims_count(&k->out) * sizeof(double);
 }
 
+/* The sums over whole axes. */
 static void
-avgpool_forward(struct task *k)
+avgpool_axes(struct task *k)
 {
 	const struct dims *d = &k->in[0];
-	size_t n_out = dims_count(&k->out);
-	double share = (double)n_out / (double)dims_count(d);
 	double *sum = k->scratch;
 	const REAL *x = k->x[0];
 
-	memset(sum, 0, n_out * sizeof(double));
 	for (int n = 0; n < d->n; n++)
 	for (int t = 0; t < d->t; t++)
 	for (int h = 0; h < d->h; h++)
@@ -96,20 +145,15 @@ avgpool_forward(struct task *k)
 		for (int c = 0; c < d->c; c++)
 			sum[avgpool_row(k, n, t, h, w) + c] +=
 			    x[at(d, n, t, h, w) + c];
-	for (size_t i = 0; i < n_out; i++)
-		((REAL *)k->y)[i] = (REAL)(sum[i] * share);
 }
 
 static void
-avgpool_backward(struct task *k)
+avgpool_axes_back(struct task *k, double share)
 {
 	const struct dims *d = &k->in[0];
-	double share = (double)dims_count(&k->out) / (double)dims_count(d);
 	const REAL *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = k->dx[0];
 
-	if (dx == NULL)
-		return;
 	for (int n = 0; n < d->n; n++)
 	for (int t = 0; t < d->t; t++)
 	for (int h = 0; h < d->h; h++)
@@ -117,6 +161,39 @@ avgpool_backward(struct task *k)
 		for (int c = 0; c < d->c; c++)
 			dx[at(d, n, t, h, w) + c] += (REAL)(share *
 			    dy[avgpool_row(k, n, t, h, w) + c]);
+}
+
+static double
+avgpool_share(const struct task *k)
+{
+	return (double)dims_count(&k->out) / (double)dims_count(&k->in[0]);
+}
+
+static void
+avgpool_forward(struct task *k)
+{
+	double share = k->op->over ? avgpool_share(k) : 1;
+	double *sum = k->scratch;
+	size_t n = dims_count(&k->out);
+
+	memset(sum, 0, n * sizeof(double));
+	if (k->op->over)
+		avgpool_axes(k);
+	else
+		avgpool_visit(k, avgpool_sum);
+	for (size_t i = 0; i < n; i++)
+		((REAL *)k->y)[i] = (REAL)(sum[i] * share);
+}
+
+static void
+avgpool_backward(struct task *k)
+{
+	if (gradient(k, 0) == NULL)
+		return;
+	if (k->op->over)
+		avgpool_axes_back(k, avgpool_share(k));
+	else
+		avgpool_visit(k, avgpool_spread);
 }
 
 REF_OP(avgpool, .scratch = avgpool_scratch);

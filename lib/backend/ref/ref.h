@@ -26,7 +26,8 @@
 
 extern const struct op_impl REF(input), REF(conv), REF(bn),
     REF(relu), REF(add), REF(shift), REF(maxpool), REF(avgpool),
-    REF(dropout), REF(linear), REF(loss);
+    REF(dropout), REF(linear), REF(loss), REF(relu6), REF(sigmoid), REF(swish),
+    REF(scale), REF(mul), REF(concat), REF(frames), REF(bmm), REF(softmax);
 
 /* Offset of channel 0 at a place. */
 static inline size_t

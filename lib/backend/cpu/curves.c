@@ -1,0 +1,291 @@
+/*
+ * Operators with an exponential in them: sigmoid, swish, softmax.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/curves.h"
+
+#define GRAIN 16384		/* floats at a time */
+
+const struct curves *
+curves_pick(void)
+{
+	return ISA_PICK(&curves);
+}
+
+/* ---- sigmoid: plane by plane, as it is not 0 at 0 ---- */
+
+static void
+sigmoid_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), b = i % blocks;
+
+	(void)thread;
+	curves_pick()->sigmoid(cpu_plane(&t->out, t->y, i / blocks, b),
+	    cpu_plane(&t->out, t->x[0], i / blocks, b), cpu_places(&t->out),
+	    t->out.c - b * cpu_lanes());
+}
+
+static void
+sigmoid_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), sigmoid_part, t);
+}
+
+static void
+sigmoid_back_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	curves_pick()->sigmoid_back((float *)t->dx[0] + from,
+	    (const float *)t->dy + from, (const float *)t->y + from, to - from,
+	    t->accumulate[0]);
+}
+
+static void
+sigmoid_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
+		    sigmoid_back_range, t);
+}
+
+const struct op_impl cpu_sigmoid = {
+	.reads = READS_Y, .prepare = cpu_blocked, .forward = sigmoid_forward,
+	.backward = sigmoid_backward,
+};
+
+/* ---- swish ---- */
+
+static void
+swish_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	curves_pick()->swish((float *)t->y + from,
+	    (const float *)t->x[0] + from, to - from);
+}
+
+static void
+swish_forward(struct task *t)
+{
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, swish_range, t);
+}
+
+static void
+swish_back_range(size_t from, size_t to, void *arg)
+{
+	struct task *t = arg;
+
+	curves_pick()->swish_back((float *)t->dx[0] + from,
+	    (const float *)t->dy + from, (const float *)t->x[0] + from,
+	    to - from, t->accumulate[0]);
+}
+
+static void
+swish_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
+		    swish_back_range, t);
+}
+
+const struct op_impl cpu_swish = {
+	.reads = READS_X, .forward = swish_forward, .backward = swish_backward,
+};
+
+/*
+ * ---- softmax ----
+ *
+ * Over the channels of blocked planes, which is what attention asks for,
+ * some places at a time.  Anything else number by number, in double.
+ */
+
+static int
+over_channels(const struct task *t)
+{
+	return t->op->over == OVER_C && !cpu_is_pixels(&t->out);
+}
+
+/* Part ${i} is a run of places of an image: where it begins, how many. */
+static size_t
+shares_of(const struct task *t, int i, struct shares *s)
+{
+	size_t hw = cpu_places(&t->out), parts = (hw + SHARES - 1) / SHARES;
+	size_t place = (size_t)i % parts * SHARES;
+	size_t lanes = (size_t)cpu_lanes();
+
+	*s = (struct shares){ hw - place < SHARES ? hw - place : SHARES,
+		hw * lanes, cpu_blocks(t->out.c), t->out.c };
+	return (size_t)i / parts * cpu_image(&t->out) + place * lanes;
+}
+
+static void
+softmax_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	struct shares s;
+	size_t at = shares_of(t, i, &s);
+
+	(void)thread;
+	curves_pick()->softmax((float *)t->y + at, (const float *)t->x[0] + at,
+	    &s);
+}
+
+static void
+softmax_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	struct shares s;
+	size_t at = shares_of(t, i, &s);
+
+	(void)thread;
+	curves_pick()->softmax_back((float *)t->dx[0] + at,
+	    (const float *)t->dy + at, (const float *)t->y + at, &s,
+	    t->accumulate[0]);
+}
+
+static int
+softmax_parts(const struct task *t)
+{
+	return cpu_images(&t->out) * (int)((cpu_places(&t->out) + SHARES - 1) /
+	    SHARES);
+}
+
+/* One number for each place and channel that is summed by itself. */
+static struct dims
+groups_of(const struct task *t)
+{
+	int over = t->op->over;
+	const struct dims *d = &t->out;
+
+	return (struct dims){ d->n, over & OVER_T ? 1 : d->t,
+		over & OVER_H ? 1 : d->h, over & OVER_W ? 1 : d->w,
+		over & OVER_C ? 1 : d->c };
+}
+
+static size_t
+softmax_scratch(const struct task *t)
+{
+	struct dims g = groups_of(t);
+
+	return over_channels(t) ? 0 : 2 * dims_count(&g) * sizeof(double);
+}
+
+/* The numbers of a clip in their logical order, for those who take any axes. */
+struct walk {
+	struct task *t;
+	struct dims g;
+	double *v;			/* [2][groups] */
+	void (*visit)(const struct walk *, size_t group, int image,
+	    size_t place, int c);
+};
+
+static void
+walk_clip(int n, int thread, void *arg)
+{
+	const struct walk *k = arg;
+	const struct dims *d = &k->t->out, *g = &k->g;
+
+	(void)thread;
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+		for (int c = 0; c < d->c; c++)
+			k->visit(k, ((((size_t)n * g->t + t % g->t) * g->h +
+			    h % g->h) * g->w + w % g->w) * g->c + c % g->c,
+			    n * d->t + t, (size_t)h * d->w + w, c);
+}
+
+static void
+walk(struct task *t, void (*visit)(const struct walk *, size_t, int, size_t,
+    int))
+{
+	struct walk k = { t, groups_of(t), t->scratch, visit };
+
+	cpu_run(t, t->out.n, walk_clip, &k);
+}
+
+static void
+visit_top(const struct walk *k, size_t g, int image, size_t place, int c)
+{
+	double x = *cpu_element(&k->t->out, k->t->x[0], image, place, c);
+
+	k->v[g] = x > k->v[g] ? x : k->v[g];
+}
+
+static void
+visit_sum(const struct walk *k, size_t g, int image, size_t place, int c)
+{
+	k->v[dims_count(&k->g) + g] += exp(*cpu_element(&k->t->out, k->t->x[0],
+	    image, place, c) - k->v[g]);
+}
+
+static void
+visit_share(const struct walk *k, size_t g, int image, size_t place, int c)
+{
+	*cpu_element(&k->t->out, k->t->y, image, place, c) = (float)
+	    (exp(*cpu_element(&k->t->out, k->t->x[0], image, place, c) -
+	    k->v[g]) / k->v[dims_count(&k->g) + g]);
+}
+
+static void
+visit_dot(const struct walk *k, size_t g, int image, size_t place, int c)
+{
+	k->v[g] += (double)*cpu_element(&k->t->out, k->t->y, image, place, c) *
+	    *cpu_element(&k->t->out, k->t->dy, image, place, c);
+}
+
+static void
+visit_slope(const struct walk *k, size_t g, int image, size_t place, int c)
+{
+	const struct dims *d = &k->t->out;
+
+	*cpu_element(d, k->t->dx[0], image, place, c) += (float)
+	    (*cpu_element(d, k->t->y, image, place, c) *
+	    (*cpu_element(d, k->t->dy, image, place, c) - k->v[g]));
+}
+
+static void
+softmax_forward(struct task *t)
+{
+	struct dims g = groups_of(t);
+	double *v = t->scratch;
+
+	if (over_channels(t)) {
+		cpu_run(t, softmax_parts(t), softmax_part, t);
+		return;
+	}
+	for (size_t i = 0, n = dims_count(&g); i < n; i++) {
+		v[i] = -INFINITY;
+		v[n + i] = 0;
+	}
+	memset(t->y, 0, cpu_floats(&t->out) * sizeof(float));
+	walk(t, visit_top);
+	walk(t, visit_sum);
+	walk(t, visit_share);
+}
+
+static void
+softmax_backward(struct task *t)
+{
+	if (t->dx[0] == NULL)
+		return;
+	if (over_channels(t)) {
+		cpu_run(t, softmax_parts(t), softmax_back_part, t);
+		return;
+	}
+	memset(t->scratch, 0, softmax_scratch(t));
+	if (!t->accumulate[0])
+		memset(t->dx[0], 0, cpu_floats(&t->out) * sizeof(float));
+	walk(t, visit_dot);
+	walk(t, visit_slope);
+}
+
+const struct op_impl cpu_softmax = {
+	.reads = READS_Y, .scratch = softmax_scratch,
+	.forward = softmax_forward, .backward = softmax_backward,
+};

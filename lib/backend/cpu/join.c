@@ -1,0 +1,286 @@
+/* Operators that join activations: concat, mul; and that take some frames. */
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+
+/* ---- frames: whole images, of either layout ---- */
+
+static void
+frames_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *in = &t->in[0], *out = &t->out;
+	size_t size = cpu_image(out);
+
+	(void)thread;
+	memcpy((float *)t->y + (size_t)i * size, (const float *)t->x[0] +
+	    (size_t)(i / out->t * in->t + op_frame(t->op, in->t, i % out->t)) *
+	    size, size * sizeof(float));
+}
+
+static void
+frames_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out), frames_part, t);
+}
+
+static void
+frames_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *in = &t->in[0], *out = &t->out;
+	size_t size = cpu_image(in);
+	float *dx = (float *)t->dx[0] + (size_t)i * size;
+	int k = 0;
+
+	(void)thread;
+	while (k < out->t && op_frame(t->op, in->t, k) != i % in->t)
+		k++;
+	if (k < out->t)
+		cpu_k(t)->scale(dx, 1, (const float *)t->dy +
+		    (size_t)(i / in->t * out->t + k) * size, size,
+		    t->accumulate[0]);
+	else if (!t->accumulate[0])
+		memset(dx, 0, size * sizeof(float));
+}
+
+static void
+frames_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_run(t, cpu_images(&t->in[0]), frames_back_part, t);
+}
+
+const struct op_impl cpu_frames = {
+	.forward = frames_forward, .backward = frames_backward,
+};
+
+/*
+ * ---- concat ----
+ *
+ * Image by image and input by input.  An input that begins at the first lane of
+ * a block is copied by planes; others, and pixels, channel by channel.
+ */
+
+/* Channels of one image, a number each ${step} floats. */
+struct column { float *x; size_t step; };
+
+static struct column
+column(const struct dims *d, const void *x, int image, int c)
+{
+	return (struct column){ cpu_element(d, x, image, 0, c),
+		cpu_is_pixels(d) ? 1 : (size_t)cpu_lanes() };
+}
+
+static int
+by_planes(const struct task *t, int j, int first)
+{
+	return !cpu_is_pixels(&t->in[j]) && !cpu_is_pixels(&t->out) &&
+	    first % cpu_lanes() == 0;
+}
+
+static void
+concat_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *out = &t->out;
+	size_t hw = cpu_places(out);
+	int lanes = cpu_lanes(), first = 0;
+
+	(void)thread;
+	if (!cpu_is_pixels(out))	/* the lanes beyond the last channel */
+		memset(cpu_plane(out, t->y, i, cpu_blocks(out->c) - 1), 0,
+		    hw * (size_t)lanes * sizeof(float));
+	for (int j = 0; j < t->op->nin; first += t->in[j++].c) {
+		const struct dims *in = &t->in[j];
+
+		if (by_planes(t, j, first)) {
+			memcpy(cpu_plane(out, t->y, i, first / lanes),
+			    cpu_plane(in, t->x[j], i, 0), cpu_image(in) *
+			    sizeof(float));
+			continue;
+		}
+		for (int c = 0; c < in->c; c++) {
+			struct column to = column(out, t->y, i, first + c);
+			struct column from = column(in, t->x[j], i, c);
+
+			for (size_t p = 0; p < hw; p++)
+				to.x[p * to.step] = from.x[p * from.step];
+		}
+	}
+}
+
+static void
+concat_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out), concat_part, t);
+}
+
+/* dx (+)= the channels of dy from ${first} on. */
+static void
+concat_back_input(struct task *t, int i, int j, int first)
+{
+	const struct dims *in = &t->in[j], *out = &t->out;
+	size_t hw = cpu_places(out), plane = hw * (size_t)cpu_lanes();
+	int lanes = cpu_lanes(), c = 0, more = t->accumulate[j];
+	/* Planes that this input fills are taken whole. */
+	int whole = by_planes(t, j, first) ? in->c / lanes : 0;
+
+	if (whole > 0)
+		cpu_k(t)->scale(cpu_plane(in, t->dx[j], i, 0), 1,
+		    cpu_plane(out, t->dy, i, first / lanes),
+		    (size_t)whole * plane, more);
+	if (!more)
+		memset(cpu_plane(in, t->dx[j], i, 0) + (size_t)whole * plane, 0,
+		    (cpu_image(in) - (size_t)whole * plane) * sizeof(float));
+	for (c = whole * lanes; c < in->c; c++) {
+		struct column to = column(in, t->dx[j], i, c);
+		struct column from = column(out, t->dy, i, first + c);
+
+		for (size_t p = 0; p < hw; p++)
+			to.x[p * to.step] += from.x[p * from.step];
+	}
+}
+
+static void
+concat_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int first = 0;
+
+	(void)thread;
+	for (int j = 0; j < t->op->nin; first += t->in[j++].c)
+		if (t->dx[j] != NULL)
+			concat_back_input(t, i, j, first);
+}
+
+static void
+concat_backward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out), concat_back_part, t);
+}
+
+const struct op_impl cpu_concat = {
+	.forward = concat_forward, .backward = concat_backward,
+};
+
+/*
+ * ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ----
+ */
+
+/* Part i is block i % blocks of image, or in mul_sum_part of clip, i / blocks. */
+static float *
+gate(const struct task *t, const void *b, int image, int block)
+{
+	const struct dims *a = &t->in[0], *d = &t->in[1];
+
+	return cpu_plane(d, b, d->t == a->t ? image : image / a->t, block);
+}
+
+/* How many places stand in a row of b for as many of a, and the rows of a. */
+struct run { size_t places, step, rows, row_step; };
+
+static struct run
+run_of(const struct task *t)
+{
+	const struct dims *a = &t->in[0], *b = &t->in[1];
+	size_t lanes = (size_t)cpu_lanes();
+
+	if (cpu_places(a) == cpu_places(b) || cpu_places(b) == 1)
+		return (struct run){ cpu_places(a), cpu_places(b) == 1 ? 0 :
+			lanes, 1, 0 };
+	return (struct run){ (size_t)a->w, b->w == 1 ? 0 : lanes, (size_t)a->h,
+		b->h == 1 ? 0 : (size_t)b->w * lanes };
+}
+
+/* y (+)= x b for one plane. */
+static void
+mul_plane(const struct task *t, float *y, const float *x, const float *b,
+    int more)
+{
+	struct run r = run_of(t);
+	size_t row = r.places * (size_t)cpu_lanes();
+
+	for (size_t h = 0; h < r.rows; h++)
+		cpu_k(t)->mul(y + h * row, x + h * row, b + h * r.row_step,
+		    r.places, r.step, more);
+}
+
+static void
+mul_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), n = i / blocks, b = i % blocks;
+
+	(void)thread;
+	mul_plane(t, cpu_plane(&t->out, t->y, n, b), cpu_plane(&t->out,
+	    t->x[0], n, b), gate(t, t->x[1], n, b), 0);
+}
+
+static void
+mul_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), mul_part, t);
+}
+
+static void
+mul_back_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), n = i / blocks, b = i % blocks;
+
+	(void)thread;
+	mul_plane(t, cpu_plane(&t->out, t->dx[0], n, b), cpu_plane(&t->out,
+	    t->dy, n, b), gate(t, t->x[1], n, b), t->accumulate[0]);
+}
+
+static size_t
+mul_scratch(const struct task *t)
+{
+	return t->training ? cpu_floats(&t->in[1]) * sizeof(double) : 0;
+}
+
+/* db (+)= the sum of a dy over the places that b stands for, frame by frame. */
+static void
+mul_sum_part(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *a = &t->in[0], *b = &t->in[1];
+	int blocks = cpu_blocks(a->c), clip = i / blocks, block = i % blocks;
+	struct run r = run_of(t);
+	size_t row = r.places * (size_t)cpu_lanes();
+	size_t plane = cpu_places(b) * (size_t)cpu_lanes();
+
+	(void)thread;
+	for (int f = 0; f < a->t; f++) {
+		int image = clip * a->t + f;
+		float *db = gate(t, t->dx[1], image, block);
+		double *sum = (double *)t->scratch + (db -
+		    (const float *)t->dx[1]);
+
+		if (f == 0 || b->t > 1)
+			memset(sum, 0, plane * sizeof(double));
+		for (size_t h = 0; h < r.rows; h++)
+			cpu_k(t)->mul_sum(sum + h * r.row_step, cpu_plane(a,
+			    t->x[0], image, block) + h * row, cpu_plane(a,
+			    t->dy, image, block) + h * row, r.places, r.step);
+		for (size_t k = 0; k < plane && (f == a->t - 1 || b->t > 1); k++)
+			db[k] = (float)(sum[k] + (t->accumulate[1] ? db[k] : 0));
+	}
+}
+
+static void
+mul_backward(struct task *t)
+{
+	int blocks = cpu_blocks(t->out.c);
+
+	if (t->dx[0] != NULL)
+		cpu_run(t, cpu_images(&t->out) * blocks, mul_back_part, t);
+	if (t->dx[1] != NULL)
+		cpu_run(t, t->out.n * blocks, mul_sum_part, t);
+}
+
+const struct op_impl cpu_mul = {
+	.reads = READS_X, .prepare = cpu_blocked, .scratch = mul_scratch,
+	.forward = mul_forward, .backward = mul_backward,
+};

@@ -1,0 +1,223 @@
+/* What attention is made of: products of matrices, and softmax. */
+#include <math.h>
+
+#include "backend/ref/ref.h"
+
+/*
+ * ---- bmm: for each clip y[p][q] = sum over i of A[p][i] B[i][q] ----
+ *
+ * Input a is a matrix of a row for each place and a column for each channel,
+ * and A is that or its transpose; likewise B.
+ */
+
+/* Where A[p][i] is from the start of a clip: p * row + i * column. */
+struct matrix { size_t size, row, column; };
+
+struct bmm { size_t p, i, q; struct matrix a, b; };
+
+static struct matrix
+matrix(const struct dims *d, int transpose)
+{
+	size_t c = (size_t)d->c;
+
+	return (struct matrix){ dims_places(d) * c, transpose ? 1 : c,
+		transpose ? c : 1 };
+}
+
+static struct bmm
+bmm_open(const struct task *k)
+{
+	int t = k->op->transpose;
+	size_t q = (size_t)k->out.c;
+
+	return (struct bmm){ dims_places(&k->out), t & TRANSPOSE_A ?
+		dims_places(&k->in[0]) : (size_t)k->in[0].c, q,
+		matrix(&k->in[0], t & TRANSPOSE_A),
+		matrix(&k->in[1], t & TRANSPOSE_B) };
+}
+
+static void
+bmm_forward(struct task *k)
+{
+	struct bmm m = bmm_open(k);
+	REAL *y = k->y;
+
+	for (int n = 0; n < k->out.n; n++) {
+		const REAL *a = (const REAL *)k->x[0] + (size_t)n * m.a.size;
+		const REAL *b = (const REAL *)k->x[1] + (size_t)n * m.b.size;
+
+		for (size_t p = 0; p < m.p; p++)
+			for (size_t q = 0; q < m.q; q++) {
+				double sum = 0;
+
+				for (size_t i = 0; i < m.i; i++)
+					sum += (double)a[p * m.a.row +
+					    i * m.a.column] * b[i * m.b.row +
+					    q * m.b.column];
+				*y++ = (REAL)sum;
+			}
+	}
+}
+
+/* dA[p][i] = sum over q of dy[p][q] B[i][q] */
+static void
+bmm_backward_a(struct task *k, const struct bmm *m, REAL *da)
+{
+	for (size_t n = 0; n < (size_t)k->out.n; n++)
+		for (size_t p = 0; p < m->p; p++)
+			for (size_t i = 0; i < m->i; i++) {
+				const REAL *dy = (const REAL *)k->dy +
+				    (n * m->p + p) * m->q;
+				const REAL *b = (const REAL *)k->x[1] +
+				    n * m->b.size + i * m->b.row;
+				double sum = 0;
+
+				for (size_t q = 0; q < m->q; q++)
+					sum += (double)dy[q] * b[q *
+					    m->b.column];
+				da[n * m->a.size + p * m->a.row +
+				    i * m->a.column] += (REAL)sum;
+			}
+}
+
+/* dB[i][q] = sum over p of A[p][i] dy[p][q] */
+static void
+bmm_backward_b(struct task *k, const struct bmm *m, REAL *db)
+{
+	for (size_t n = 0; n < (size_t)k->out.n; n++)
+		for (size_t i = 0; i < m->i; i++)
+			for (size_t q = 0; q < m->q; q++) {
+				const REAL *dy = (const REAL *)k->dy +
+				    n * m->p * m->q + q;
+				const REAL *a = (const REAL *)k->x[0] +
+				    n * m->a.size + i * m->a.column;
+				double sum = 0;
+
+				for (size_t p = 0; p < m->p; p++)
+					sum += (double)a[p * m->a.row] *
+					    dy[p * m->q];
+				db[n * m->b.size + i * m->b.row +
+				    q * m->b.column] += (REAL)sum;
+			}
+}
+
+static void
+bmm_backward(struct task *k)
+{
+	struct bmm m = bmm_open(k);
+	REAL *d = gradient(k, 0);
+
+	if (d != NULL)
+		bmm_backward_a(k, &m, d);
+	d = gradient(k, 1);
+	if (d != NULL)
+		bmm_backward_b(k, &m, d);
+}
+
+REF_OP(bmm, .reads = READS_X);
+
+/* ---- softmax: y = exp(x) / (the sum of exp(x) over some axes) ---- */
+
+/* One number for each place and channel that is summed by itself. */
+static struct dims
+softmax_groups(const struct task *k)
+{
+	int over = k->op->over;
+	const struct dims *d = &k->out;
+
+	return (struct dims){ d->n, over & OVER_T ? 1 : d->t,
+		over & OVER_H ? 1 : d->h, over & OVER_W ? 1 : d->w,
+		over & OVER_C ? 1 : d->c };
+}
+
+static size_t
+softmax_scratch(const struct task *k)
+{
+	struct dims g = softmax_groups(k);
+
+	return 2 * dims_count(&g) * sizeof(double);
+}
+
+/* For each number i of the task, in order: visit(k, i, its group, arg). */
+static void
+softmax_visit(struct task *k, void (*visit)(struct task *, size_t i, size_t g,
+    double *), double *v)
+{
+	const struct dims *d = &k->out;
+	struct dims g = softmax_groups(k);
+	size_t i = 0;
+
+	for (int n = 0; n < d->n; n++)
+	for (int t = 0; t < d->t; t++)
+	for (int h = 0; h < d->h; h++)
+	for (int w = 0; w < d->w; w++)
+		for (int c = 0; c < d->c; c++, i++)
+			visit(k, i, at(&g, n, t % g.t, h % g.h, w % g.w) +
+			    (size_t)(c % g.c), v);
+}
+
+static void
+softmax_top(struct task *k, size_t i, size_t g, double *top)
+{
+	double x = ((const REAL *)k->x[0])[i];
+
+	top[g] = x > top[g] ? x : top[g];
+}
+
+static void
+softmax_sum(struct task *k, size_t i, size_t g, double *v)
+{
+	struct dims groups = softmax_groups(k);
+
+	v[dims_count(&groups) + g] += exp(((const REAL *)k->x[0])[i] - v[g]);
+}
+
+static void
+softmax_share(struct task *k, size_t i, size_t g, double *v)
+{
+	struct dims groups = softmax_groups(k);
+
+	((REAL *)k->y)[i] = (REAL)(exp(((const REAL *)k->x[0])[i] - v[g]) /
+	    v[dims_count(&groups) + g]);
+}
+
+static void
+softmax_forward(struct task *k)
+{
+	struct dims g = softmax_groups(k);
+	double *v = k->scratch;
+
+	for (size_t i = 0, n = dims_count(&g); i < n; i++) {
+		v[i] = -INFINITY;
+		v[n + i] = 0;
+	}
+	softmax_visit(k, softmax_top, v);
+	softmax_visit(k, softmax_sum, v);
+	softmax_visit(k, softmax_share, v);
+}
+
+static void
+softmax_dot(struct task *k, size_t i, size_t g, double *v)
+{
+	v[g] += (double)((const REAL *)k->y)[i] * ((const REAL *)k->dy)[i];
+}
+
+/* dx = y (dy - the sum of y dy over the axes) */
+static void
+softmax_slope(struct task *k, size_t i, size_t g, double *v)
+{
+	((REAL *)k->dx[0])[i] += (REAL)(((const REAL *)k->y)[i] *
+	    (((const REAL *)k->dy)[i] - v[g]));
+}
+
+static void
+softmax_backward(struct task *k)
+{
+	if (gradient(k, 0) == NULL)
+		return;
+	memset(k->scratch, 0, softmax_scratch(k));
+	softmax_visit(k, softmax_dot, k->scratch);
+	softmax_visit(k, softmax_slope, k->scratch);
+}
+
+REF_OP(softmax, .reads = READS_Y, .scratch = softmax_scratch);
