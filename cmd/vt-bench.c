@@ -33,8 +33,8 @@ static const struct option_row rows[] = {
 	    "clips, frames, crop size; may be repeated",
 	    NULL, 0, 0, 0 },
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
-	    "loader: the stages of a schedule instead of shapes", NULL, 0, 0,
-	    0 },
+	    "loader, step: what a schedule asks for, not shapes",
+	    NULL, 0, 0, 0 },
 	{ 0, "classes", OPTION_INT, &classes, "N",
 	    "op, step: of the network, without --data (400)",
 	    NULL, 2, 1e6, 0 },
@@ -156,8 +156,8 @@ run_loader(struct session *s)
 static struct net_options
 net_options(const struct session *s)
 {
-	return (struct net_options){ s->graph, s->device, &s->shapes, s->data,
-		kinds };
+	return (struct net_options){ s->graph, s->device, &s->shapes,
+		s->schedule, s->data, kinds };
 }
 
 static int
@@ -173,7 +173,8 @@ run_step(struct session *s)
 {
 	struct net_options o = net_options(s);
 
-	return bench_step(&s->b, &o);
+	return s->schedule != NULL ? bench_cells(&s->b, &o) :
+	    bench_step(&s->b, &o);
 }
 
 static int
@@ -198,7 +199,8 @@ static const struct subtest subtests[] = {
 	    "8x8x224" },
 	{ "op", run_op, 1, " model shape classes device threads ", "2x8x224" },
 	{ "step", run_step, 1,
-	    " data model shape classes kinds device threads ", "2x8x224" },
+	    " data model shape schedule classes kinds device threads ",
+	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors ", "" },
 };
 
@@ -279,6 +281,9 @@ check_use(struct session *s, const struct subtest *t)
 		options_wrong("no dataset (wanted --data=DIR)");
 	if (schedule_path != NULL && shape_texts.n > 0)
 		options_wrong("--schedule and --shape (wanted one of them)");
+	if (t->run == run_step && schedule_path != NULL &&
+	    (kinds || data != NULL))
+		options_wrong("step --schedule takes neither --kinds nor --data");
 	if (least > most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
 		    least, most);

@@ -19,7 +19,7 @@ end
 complete -c vt-bench -s i -l data -r -f -a '(__vt_paths /)' -d 'packed dataset: for decode, loader and step'
 complete -c vt-bench -s m -l model -r -f -a '(__vt_networks) (__vt_paths / .net)' -d 'network that is installed, or a .net file (tsm_r50)'
 complete -c vt-bench -l shape -r -f -d 'clips, frames, crop size; may be repeated'
-complete -c vt-bench -l schedule -r -F -d 'loader: the stages of a schedule instead of shapes'
+complete -c vt-bench -l schedule -r -F -d 'loader, step: what a schedule asks for, not shapes'
 complete -c vt-bench -l classes -r -f -d 'op, step: of the network, without --data (400)'
 complete -c vt-bench -l kinds -d 'step: also the time of each kind of operator'
 complete -c vt-bench -l images -r -f -d 'decode: frames of --data that a run decodes (256)'

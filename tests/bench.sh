@@ -129,6 +129,16 @@ check "the peak of memory is the first one's" sh -c "grep -q '^step/tsm_tiny/1x2
 check_exit "of more clips" 0 vt-bench step --device=$device --model=tsm_tiny --shape=8x4x64 --runs=1 --no-check
 check "it holds the activations" test "$(median step/tsm_tiny/8x4x64/peak)" -gt "$(median step/tsm_tiny/8x4x64/activations)"
 
+# Three microbatches, each once: 4 clips of 2x16, 4x16 and 4x32.
+vt-schedule --policy=long+short --batch=4 --frames=4 --crop=32 --bn-size=2 --epochs=3 --milestones=1 >"$T/s.tsv"
+try step --device=$device --model=tsm_tiny --schedule="$T/s.tsv"
+check_same "each microbatch of a schedule, once" "$(grep -v '^#' "$T/s.tsv" | awk '{ print $8 "x" $6 "x" $7 }' | sort -u)" \
+    "$(names | sed -n 's|^step/tsm_tiny/\(.*\)/cost$|\1|p' | sort -u)"
+check_same "the largest is what the others are held against" "1" "$(median step/tsm_tiny/2x4x32/cost)"
+check_exit "cost is time by work" 0 awk -F'\t' '
+    { split($7, w, " ") } $1 ~ /\/2x4x32\/step$/ { t = $5; g = w[1] } $1 ~ /\/2x2x16\/step$/ { s = $5; m = w[1] }
+    $1 ~ /\/2x2x16\/cost$/ { low = $4; high = $6 } END { exit !(low > 0 && low <= high && t > 0 && s > 0 && g > m) }' "$T/out"
+
 # ---- allreduce ----
 
 try allreduce --min=4 --max=40000 --factor=100
@@ -192,7 +202,8 @@ wrong "no dataset" loader
 wrong "step takes no operands" step x.mp4
 wrong "2x8 \(wanted clips x frames x side" step --shape=2x8
 wrong "not a requirement" step --require=fast
-wrong "--schedule means nothing to step" step --schedule=s.tsv
+wrong "--schedule means nothing to op" op --schedule=s.tsv
+wrong "takes neither --kinds nor --data" step --schedule=s.tsv --kinds
 wrong "--model means nothing to decode" decode --model=tsm_tiny a.mp4
 wrong "--threads means nothing to allreduce" allreduce -j2
 wrong "--schedule and --shape" loader --data="$T/train" --schedule="$T/s.tsv" --shape=1x1x1

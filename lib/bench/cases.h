@@ -38,11 +38,14 @@ struct net_options {
 	const struct graph *graph;
 	struct device *device;
 	const struct shape_list *shapes;
+	const struct schedule *schedule;	/* of the cells */
 	const struct dataset *data;	/* of the step; NULL: made-up clips */
 	int kinds;			/* of the step: by kind of operator */
 };
 int bench_ops(struct bench *b, const struct net_options *o);
 int bench_step(struct bench *b, const struct net_options *o);
+/* Steps on the microbatches of a schedule, held against their nominal cost. */
+int bench_cells(struct bench *b, const struct net_options *o);
 
 /* Sums over ranks. */
 struct sum_options {

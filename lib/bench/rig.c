@@ -38,24 +38,42 @@ make_feed(struct feed *f, const struct shape *s, int classes)
 		label, clip, SEED };
 }
 
+static void
+free_feed(struct rig *r)
+{
+	free((void *)r->feed.pixels);
+	free((void *)r->feed.label);
+	free((void *)r->feed.clip);
+	free(r->losses);
+	r->feed = (struct feed){ 0 };
+	r->losses = NULL;
+}
+
+int
+rig_shape(struct rig *r, const struct shape *s)
+{
+	struct dims input = shape_dims(s);
+
+	r->plan = net_plan(r->net, &input, 1);
+	if (r->plan == NULL || net_reserve(r->net) != 0)
+		return -1;
+	free_feed(r);
+	make_feed(&r->feed, s, r->net->graph->classes);
+	r->losses = xcalloc((size_t)s->n, sizeof(*r->losses));
+	return 0;
+}
+
 int
 rig_open(struct rig *r, const struct graph *g, struct device *d,
     const struct shape *s)
 {
-	struct dims input = shape_dims(s);
-
 	*r = (struct rig){ .net = net_new(g, d) };
-	if (r->net == NULL)
-		return -1;
-	r->plan = net_plan(r->net, &input, 1);
-	if (r->plan == NULL || net_reserve(r->net) != 0)
+	if (r->net == NULL || rig_shape(r, s) != 0)
 		return -1;
 	r->gradient = device_alloc(d, g->elements * d->elem);
 	if (r->gradient == NULL)
 		return -1;
 	net_init(r->net, SEED);
-	make_feed(&r->feed, s, g->classes);
-	r->losses = xcalloc((size_t)s->n, sizeof(*r->losses));
 	return 0;
 }
 
@@ -65,10 +83,7 @@ rig_close(struct rig *r)
 	if (r->gradient != NULL)
 		device_free(r->net->device, r->gradient);
 	net_free(r->net);
-	free((void *)r->feed.pixels);
-	free((void *)r->feed.label);
-	free((void *)r->feed.clip);
-	free(r->losses);
+	free_feed(r);
 	*r = (struct rig){ 0 };
 }
 

@@ -22,6 +22,12 @@ int rig_open(struct rig *r, const struct graph *g, struct device *d,
     const struct shape *s);
 void rig_close(struct rig *r);
 
+/*
+ * rig_shape(r, s): go on with a microbatch of shape ${s}, with the same
+ * parameters; -1 after a message.
+ */
+int rig_shape(struct rig *r, const struct shape *s);
+
 /* rig_forward(r, feed): forward on ${feed}; the mean loss of the microbatch. */
 double rig_forward(struct rig *r, const struct feed *feed);
 

@@ -1,0 +1,144 @@
+/*
+ * The microbatches of a schedule, in turns in one process: does a step on each
+ * cost what its multiply-adds say?
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/mem.h"
+#include "bench/cases.h"
+#include "bench/rig.h"
+#include "train/optim.h"
+
+#define RATE 0.001
+
+/* A shape that some cell of the schedule has. */
+struct shaped {
+	struct shape shape;
+	double macs;			/* forward, of a clip */
+	struct figure seconds, cost;
+};
+
+struct job {
+	struct bench *b;
+	const struct net_options *o;
+	struct rig rig;
+	struct optim optim;
+	struct shaped *cell;
+	size_t n, cap;
+	size_t full;			/* the cell of most work a clip */
+};
+
+static void
+add_cell(struct job *j, const struct cell *c)
+{
+	struct shape s = { c->group, c->frames, c->crop };
+	struct dims d = shape_dims(&s);
+
+	for (size_t i = 0; i < j->n; i++)
+		if (j->cell[i].shape.n == s.n && j->cell[i].shape.t == s.t &&
+		    j->cell[i].shape.side == s.side)
+			return;
+	j->cell = array_room(j->cell, j->n, &j->cap, sizeof(*j->cell));
+	j->cell[j->n] = (struct shaped){ .shape = s,
+		.macs = graph_macs(j->o->graph, &d) / s.n };
+	if (j->cell[j->n].macs > j->cell[j->full].macs)
+		j->full = j->n;
+	j->n++;
+}
+
+/* A step on cell ${i}: its seconds, or -1 after a wrong answer. */
+static double
+step(struct job *j, size_t i)
+{
+	double start, loss, norm, end;
+	char text[40];
+
+	if (rig_shape(&j->rig, &j->cell[i].shape) != 0)
+		return -1;
+	start = clock_seconds();
+	loss = rig_forward(&j->rig, &j->rig.feed);
+	plan_backward(j->rig.plan, NULL, NULL);
+	optim_step(&j->optim, j->rig.net, j->rig.gradient, 1, RATE, &norm);
+	end = clock_seconds();
+	bench_spoil(j->b, &loss, sizeof(loss));
+	if (!j->b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
+		return end - start;
+	bench_wrong(j->b, "step/%s/%s: a loss of %g, a gradient of norm %g",
+	    j->o->graph->name, shape_text(&j->cell[i].shape, text), loss, norm);
+	return -1;
+}
+
+/* Seconds of a clip for each of its multiply-adds. */
+static double
+nominal(const struct shaped *c, double seconds)
+{
+	return seconds / c->shape.n / c->macs;
+}
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	double *seconds = xcalloc(j->n, sizeof(*seconds));
+	int status = 0;
+
+	for (size_t i = 0; i < j->n && status == 0; i++)
+		if ((seconds[i] = step(j, i)) < 0)
+			status = EXIT_FAILED;
+	for (size_t i = 0; i < j->n && status == 0 && counts; i++) {
+		figure_add(&j->cell[i].seconds, seconds[i]);
+		figure_add(&j->cell[i].cost, nominal(&j->cell[i], seconds[i]) /
+		    nominal(&j->cell[j->full], seconds[j->full]));
+	}
+	free(seconds);
+	return status;
+}
+
+static void
+print(struct job *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		const struct shaped *c = &j->cell[i];
+		char prefix[160], text[40], note[80];
+
+		snprintf(prefix, sizeof(prefix), "step/%s/%s",
+		    j->o->graph->name, shape_text(&c->shape, text));
+		snprintf(note, sizeof(note), "%.4g GMACs a clip", c->macs / 1e9);
+		bench_row(j->b, &c->seconds, "s", note, "%s/step", prefix);
+		bench_rate(j->b, &c->seconds, c->shape.n, "clips/s", NULL,
+		    "%s/clips", prefix);
+		bench_row(j->b, &c->cost, "times",
+		    i == j->full ? "this is the full cell" : NULL,
+		    "%s/cost", prefix);
+	}
+}
+
+int
+bench_cells(struct bench *b, const struct net_options *o)
+{
+	struct job j = { .b = b, .o = o, .optim = {
+	    .rule = group_rule_find("tsm"), .momentum = 0.9, .decay = 1e-4 } };
+	int status, wrong = b->wrong;
+
+	for (int i = 0; i < o->schedule->stages; i++)
+		for (int k = 0; k < o->schedule->stage[i].cells; k++)
+			add_cell(&j, &o->schedule->stage[i].cell[k]);
+	status = rig_open(&j.rig, o->graph, o->device,
+	    &j.cell[j.full].shape) != 0 ||
+	    optim_open(&j.optim, j.rig.net) != 0 ? EXIT_FAILED :
+	    bench_repeat(b, run, &j);
+	if (status == 0)
+		print(&j);
+	for (size_t i = 0; i < j.n; i++) {
+		figure_free(&j.cell[i].seconds);
+		figure_free(&j.cell[i].cost);
+	}
+	free(j.cell);
+	if (j.rig.net != NULL)
+		optim_close(&j.optim, j.rig.net);
+	rig_close(&j.rig);
+	return b->wrong > wrong ? 0 : status;
+}
