@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "bench/cases.h"
 #include "bench/machine.h"
+#include "data/loader.h"
 #include "train/agree.h"
 
 static const char *config, *data, *schedule_path;
@@ -126,7 +127,8 @@ open_network(struct session *s)
 		return EXIT_USAGE;
 	s->graph = graph_read(path, n);
 	free(path);
-	if (s->graph == NULL)
+	if (s->graph == NULL || (s->data != NULL && loader_has(s->data,
+	    &s->graph->needs, s->graph->name) != 0))
 		return EXIT_USAGE;
 	s->device = device_open(b, &o);
 	return s->device != NULL ? 0 : EXIT_FAILED;

@@ -209,6 +209,8 @@ open_all(struct session *s)
 	s->graph = graph_parse(s->state.model, s->state.network, s->classes);
 	if (s->graph == NULL)
 		return EXIT_DAMAGE;
+	if (loader_has(s->data, &s->graph->needs, s->graph->name) != 0)
+		return EXIT_USAGE;
 	o.threads = s->threads;
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
@@ -294,7 +296,8 @@ set_views(struct session *s)
 		.crops = (int)crops, .full = full, .n = (int)mb,
 		.t = frames > 0 ? (int)frames : s->state.frames,
 		.side = side > 0 ? (int)side : s->state.crop,
-		.memory = (size_t)loader_memory };
+		.memory = (size_t)loader_memory,
+		.needs = &s->graph->needs };
 	if (clips > clip_test_most((enum sampler)sampler)) {
 		fail("--clips=%" PRId64 ": this sampler has up to %d clips a video",
 		    clips, clip_test_most((enum sampler)sampler));

@@ -363,7 +363,9 @@ open_network(struct session *s)
 		return EXIT_USAGE;
 	s->graph = graph_parse(s->network_path != NULL ? s->network_path : model,
 	    s->network_text, dataset_classes(s->train));
-	if (s->graph == NULL)
+	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
+	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
+	    &s->graph->needs, s->graph->name) != 0))
 		return EXIT_USAGE;
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
@@ -414,7 +416,7 @@ set_viewing(struct session *s)
 		.sampler = (enum sampler)sampler, .validate = 1, .clips = 1,
 		.crops = 1, .n = 8, .t = val_frames > 0 ? (int)val_frames :
 		c->frames, .side = val_crop > 0 ? (int)val_crop : c->crop,
-		.memory = (size_t)loader_memory };
+		.memory = (size_t)loader_memory, .needs = &s->graph->needs };
 }
 
 static FILE *
@@ -453,7 +455,8 @@ set_trainer(struct session *s)
 		.threads = (int)loader_threads, .rank = s->comm->rank,
 		.ranks = s->comm->size, .sampler = (enum sampler)sampler,
 		.crop = augment == 0 ? CROP_MULTISCALE : CROP_CENTRE,
-		.flip = flip, .memory = (size_t)loader_memory };
+		.flip = flip, .memory = (size_t)loader_memory,
+		.needs = &s->graph->needs };
 	t->optim.momentum = momentum;
 	t->optim.decay = decay;
 	t->optim.nesterov = nesterov;

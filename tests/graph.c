@@ -14,6 +14,8 @@
 
 #define HEAD "input x out=3\n"
 #define TAIL "\navgpool p in=last over=thw\nlinear fc in=p out=classes\n"
+#define SCORES "avgpool p in=x over=thw\nlinear s in=p out=classes\n"
+#define TAIL2 "\nrelu last in=x" TAIL
 
 /* ---- what is refused ---- */
 
@@ -30,7 +32,6 @@ static const struct { const char *text, *says; } wrong[] = {
 	    "a123456789012345678901234567890123456789012345678901234567890123"
 	    " in=x out=8\n", "t.net:2: name a1234567890" },
 	{ HEAD "relu x in=x\n", "t.net:2: a second x" },
-	{ HEAD "input y out=3\n", "t.net:2: a second input" },
 	{ "relu r in=x\n", "t.net:1: relu before the input" },
 	{ HEAD "# M\xfcller\n", "t.net:2: not UTF-8" },
 	{ HEAD "relu a in=x\rrelu b in=x\n",
@@ -134,11 +135,46 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "scale s in=x by=1 trained=2\n", "trained=2 (wanted 0 or 1)" },
 	{ HEAD "maxpool m in=x k=2,2 p=2,0\n",
 	    "t.net:2: maxpool m: padding 2 is no smaller than its window 2" },
-	{ "input x out=1\n", "t.net:1: out=1 (wanted 3: red, green, blue)" },
-	{ "input x out=3 mean=1,2\n", "t.net:1: mean=1,2 (wanted three numbers)" },
-	{ "input x out=3 mean=1,2,3,4\n", "mean=1,2,3,4 (wanted three numbers)" },
+	/* streams */
+	{ "input x\n", "t.net:1: input x: no out=CHANNELS" },
+	{ "input x out=257\n",
+	    "t.net:1: out=257 (wanted 1 to 256 channels of a stream)" },
+	{ "input x out=3 mean=1,2\n", "t.net:1: mean has 2 values (wanted 1 or "
+	    "3, one for each channel)" },
+	{ "input x mean=1,2,3,4 out=3\n", "t.net:1: mean has 4 values (wanted" },
+	{ "input x out=1 std=1,1\n", "t.net:1: std has 2 values (wanted 1 or 1," },
+	{ "input x out=3 mean=1,,1\n",
+	    "t.net:1: mean=1,,1 (wanted numbers between commas)" },
 	{ "input x out=3 std=1,0,1\n",
-	    "t.net:1: std=1,0,1 (wanted three numbers from 1e-6)" },
+	    "t.net:1: std=1,0,1 (wanted numbers from 1e-6 between commas)" },
+	{ "input x out=3 stream=a/b\n", "t.net:1: stream=a/b (wanted up to 63 "
+	    "letters, digits, '_', '.' and '-')" },
+	{ "input x out=3 stream=\n", "t.net:1: stream=\"\" (wanted up to 63" },
+	{ HEAD "input y out=2\n", "t.net:2: out=2 (an input above reads 3 "
+	    "channels of the stream rgb)" },
+	{ HEAD "input x stream=flow out=2\n", "t.net:2: a second x" },
+	{ HEAD "input y stream=flow out=2" TAIL2, "t.net: nothing uses y" },
+	/* losses */
+	{ HEAD SCORES "loss l in=s kind=hinge\n",
+	    "t.net:4: kind=hinge (wanted softmax or sigmoid)" },
+	{ HEAD SCORES "loss l in=s weight=-1\n",
+	    "t.net:4: weight=-1 (wanted a number from 0)" },
+	{ HEAD SCORES "loss l in=s smooth=1\n",
+	    "t.net:4: smooth=1 (wanted a share below 1)" },
+	{ HEAD SCORES "loss l in=s kind=sigmoid smooth=0.1\n",
+	    "t.net:4: loss l: smooth is for kind=softmax" },
+	{ HEAD SCORES "loss l in=s target=a,b\n", "t.net:4: target=a,b (wanted" },
+	{ HEAD SCORES "loss l\n",
+	    "t.net:4: loss l: 0 inputs (wanted 1: in=NAME)" },
+	{ HEAD SCORES "loss l in=p\n", "t.net:4: loss l: p gives 3 scores a clip "
+	    "(wanted one for each of 7 classes)" },
+	{ HEAD SCORES "loss l in=s target=verb\nloss m in=p target=verb\n",
+	    "t.net:5: loss m: p gives 3 scores a clip (wanted one for each of 7 "
+	    "classes)" },
+	{ HEAD SCORES "loss l in=s\nrelu r in=l\n",
+	    "t.net:5: in=l: a loss is no input" },
+	{ HEAD SCORES "loss l in=s\nrelu r in=s\n", "t.net: nothing uses r" },
+	{ HEAD "loss x in=x\n", "t.net:2: a second x" },
 	/* inputs */
 	{ HEAD "relu r in=y\n", "t.net:2: in=y: nothing above is named so" },
 	/* The name above has 63 letters, and this one more. */
@@ -629,6 +665,68 @@ attention_macs(void)
 	table_free(t);
 }
 
+/* Two streams, a shared trunk, and three heads of two targets. */
+static void
+heads(void)
+{
+	static const char text[] =
+	    "input x out=3 mean=0.5 std=0.25,0.5,1\n"
+	    "input y stream=flow out=10 mean=0.5\n"
+	    "input z out=3\n"			/* rgb again */
+	    "conv a in=x out=8 k=3,3\n"
+	    "conv b in=y out=8 k=3,3\n"
+	    "conv c in=z out=8 k=3,3\n"
+	    "add s in=a,b,c\n"
+	    "linear mid in=s out=16\n"
+	    "avgpool p in=mid over=thw\n"
+	    "linear verb in=p out=12\n"
+	    "linear fc in=p out=classes\n"
+	    "loss main in=fc smooth=0.1\n"
+	    "loss set in=verb target=verb kind=sigmoid weight=0.5\n"
+	    "loss more in=verb target=verb\n";
+	struct graph *g = graph_parse("t.net", text, 7);
+	struct dims in[2] = { { 2, 8, 24, 24, 3 }, { 2, 8, 24, 24, 10 } };
+	struct dims out[16];
+	const struct op *x, *y;
+
+	if (!ok(g != NULL, "a network of two streams and three heads is read"))
+		return;
+	x = op_named(g, "x");
+	y = op_named(g, "y");
+	ok(g->needs.streams == 2 && strcmp(g->needs.stream[0].name, "rgb") == 0 &&
+	    g->needs.stream[0].c == 3 && strcmp(g->needs.stream[1].name,
+	    "flow") == 0 && g->needs.stream[1].c == 10,
+	    "it needs rgb of 3 channels and flow of 10");
+	ok(x->stream == 0 && y->stream == 1 && op_named(g, "z")->stream == 0,
+	    "and each input knows its stream");
+	ok(x->mean[0] == 0.5 && x->mean[2] == 0.5 && x->sd[0] == 0.25 &&
+	    x->sd[2] == 1 && y->mean[9] == 0.5 && y->sd[9] == 1,
+	    "one mean stands for all channels, and std is 1 unless said");
+	ok(g->needs.targets == 2 && strcmp(g->needs.target[0].name, "class") == 0
+	    && g->needs.target[0].classes == 7 && strcmp(g->needs.target[1].name,
+	    "verb") == 0 && g->needs.target[1].classes == 12,
+	    "it needs classes, and verbs");
+	ok(g->needs.target[0].kinds == (1 << TARGET_CLASS | 1 << TARGET_SHARES) &&
+	    g->needs.target[1].kinds == 1 << TARGET_CLASS,
+	    "of kinds that all losses of a target take");
+	is(g->heads, 3, "it has three heads");
+	ok(g->head[0].scores == op_named(g, "fc") - g->op &&
+	    g->head[0].loss == op_named(g, "main") - g->op &&
+	    g->head[0].classes == 7 && g->head[2].classes == 12 &&
+	    op_named(g, "more")->head == 2, "in the order of the losses");
+	ok(op_named(g, "set")->loss == LOSS_SIGMOID &&
+	    op_named(g, "set")->weight == 0.5 && op_named(g, "main")->weight == 1
+	    && op_named(g, "main")->smooth == 0.1, "with what their lines say");
+	ok(param_named(g, "fc.weight")->head && param_named(g, "verb.bias")->head &&
+	    !param_named(g, "mid.weight")->head,
+	    "the last linear layer of each is a classifier");
+	ok(graph_shapes(g, in, out) == 0 && out[1].c == 10 && out[0].c == 3,
+	    "each stream has its shape");
+	in[1].h = 12;
+	ok(graph_shapes(g, in, out) != 0, "which must suit the network");
+	graph_free(g);
+}
+
 /* ---- the networks that are installed ---- */
 
 static struct graph *
@@ -943,6 +1041,7 @@ main(void)
 	joins();
 	slow_pathway();
 	attention_macs();
+	heads();
 	by_hand();
 	golden();
 	return done();

@@ -14,7 +14,7 @@ shard    base
 sched    base
 graph    base
 comm     base
-data     shard media sched base
+data     shard media sched graph base
 backend  graph base
 net      backend graph base
 train    net backend graph data shard draw media sched comm base

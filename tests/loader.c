@@ -149,17 +149,18 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 	rng_shuffle(o->seed, (uint32_t)(f->clip[i] / n), n, order);
 	s = dataset_sample(d, order[f->clip[i] % n]);
 	if (c->stride_max > 0)
-		clip_strided(s.frames, f->t, c->stride_min + (int)rng_below(
+		clip_strided(s.frames, f->stream->t, c->stride_min + (int)rng_below(
 		    &stride, (uint32_t)(c->stride_max - c->stride_min + 1)),
 		    clip, frame);
 	else
-		clip_train(o->sampler, s.frames, f->t, clip, frame);
-	crop = crop_train(o->crop, s.width, s.height, f->w, o->flip, clip);
-	for (int k = 0; k < f->t; k++) {
+		clip_train(o->sampler, s.frames, f->stream->t, clip, frame);
+	crop = crop_train(o->crop, s.width, s.height, f->stream->w, o->flip, clip);
+	for (int k = 0; k < f->stream->t; k++) {
 		struct image *m = numbers((int)order[f->clip[i] % n], frame[k],
 		    s.width, s.height);
 
-		image_resize(resizer, to + k * f->w * f->h * 3, f->w, f->h, m->data,
+		image_resize(resizer, to + k * f->stream->w * f->stream->h * 3,
+		    f->stream->w, f->stream->h, m->data,
 		    m->w, m->h, (struct region){ crop.x, crop.y, crop.w,
 		    crop.h }, crop.flip);
 		image_free(m);
@@ -180,19 +181,19 @@ test_against_answer(void)
 	int status, straddled = 0, plan = 0;
 
 	while ((status = loader_next(l, &f)) == 1) {
-		size_t size = (size_t)(f->t * f->w * f->h * 3);
+		size_t size = (size_t)(f->stream->t * f->stream->w * f->stream->h * 3);
 
 		plan += f->at.step == at.step && f->index == next &&
 		    f->microbatches == at.cell->batch / 2 && f->n == 2 &&
-		    f->t == at.cell->frames && f->w == at.cell->crop &&
-		    f->h == f->w && f->filled == 0;
+		    f->stream->t == at.cell->frames && f->stream->w == at.cell->crop &&
+		    f->stream->h == f->stream->w && f->filled == 0;
 		straddled += f->clip[0] / SAMPLES != f->clip[1] / SAMPLES;
 		for (int i = 0; i < f->n; i++, clips++) {
 			answer(d, f, i, &plain, want);
-			right += memcmp(want, f->pixels + (size_t)i * size,
+			right += memcmp(want, f->stream->bytes + (size_t)i * size,
 			    size) == 0;
-			labels += f->label[i] == (int)f->sample[i] % 3 &&
-			    f->pixels[(size_t)i * size] == f->sample[i];
+			labels += f->target->label[i] == (int)f->sample[i] % 3 &&
+			    f->stream->bytes[(size_t)i * size] == f->sample[i];
 			in_order += f->clip[i] == at.clip +
 			    (uint64_t)cell_clip(at.cell, f->index, i);
 		}
@@ -232,8 +233,9 @@ digest_microbatch(struct digests *to, const struct microbatch *f)
 	size_t n = (size_t)f->n;
 	struct hasher *h = hasher_new();
 
-	hasher_add(h, f->pixels, n * (size_t)(f->t * f->h * f->w * 3));
-	hasher_add(h, f->label, n * sizeof(*f->label));
+	hasher_add(h, f->stream->bytes, n * (size_t)(f->stream->t *
+	    f->stream->h * f->stream->w * 3));
+	hasher_add(h, f->target->label, n * sizeof(*f->target->label));
 	hasher_add(h, f->clip, n * sizeof(*f->clip));
 	hasher_add(h, f->sample, n * sizeof(*f->sample));
 	to->at = array_room(to->at, to->n, &to->cap, sizeof(*to->at));
@@ -504,7 +506,7 @@ test_jpeg(void)
 			image_resize(resizer, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
 			    c.h / 2.0 }, c.flip);
-			right += memcmp(want, f->pixels + (size_t)i *
+			right += memcmp(want, f->stream->bytes + (size_t)i *
 			    sizeof(want), sizeof(want)) == 0;
 		}
 		loader_return(l, f);
@@ -552,10 +554,10 @@ test_views(void)
 					fill += !real;
 					good += real && f->sample[i] == want &&
 					    f->clip[i] == (uint64_t)views &&
-					    f->label[i] == (int)want % 3 &&
-					    f->pixels[(size_t)(i * 5 * 14 * 14 *
+					    f->target->label[i] == (int)want % 3 &&
+					    f->stream->bytes[(size_t)(i * 5 * 14 * 14 *
 					    3)] == want;
-					good += !real && f->label[i] == -1;
+					good += !real && f->target->label[i] == -1;
 					views += real;
 				}
 				digest_microbatch(o.threads == 1 ? &one : &again, f);
@@ -609,7 +611,7 @@ test_small(void)
 	ok(same_from(&a, 0, &b, 1), "the same with 3 ranks of 8 threads");
 	while (loader_next(l, &f) == 1) {
 		for (int i = 0; i < f->n; i++) {
-			const uint8_t *p = f->pixels + (size_t)(i * 8 * 432);
+			const uint8_t *p = f->stream->bytes + (size_t)(i * 8 * 432);
 
 			all &= f->sample[i] == 0;
 			for (int k = 1; k < 8; k++)
@@ -828,9 +830,9 @@ test_memory(void)
 			int known = 0;
 
 			for (int i = 0; i < n; i++)
-				known |= seen[i] == f->pixels;
+				known |= seen[i] == f->stream->bytes;
 			if (!known && n < 16)
-				seen[n++] = f->pixels;
+				seen[n++] = f->stream->bytes;
 			known = loader_stats(l).ready;
 			most = known > most ? known : most;
 			epochs = f->at.epoch;

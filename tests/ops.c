@@ -24,11 +24,24 @@ struct test {
 	struct dims more[2];		/* of further inputs, where different */
 };
 
+#define INPUT(c, ...) { .kind = OP_INPUT, .out = c, .stream = 1, .mean = \
+    (double[]){ __VA_ARGS__ }, .sd = (double[]){ .21, .22, .23, .24, .25, .26, \
+    .27, .28, .29, .3, .31, .32, .33, .34, .35, .36, .37, .38, .39, .4 } }
 #define CONV(...) { .kind = OP_CONV, .planar = 1, __VA_ARGS__ }
 
+/* Its target is of that kind, by its number. */
+#define LOSS(what, how, ...) { .kind = OP_LOSS, .target = TARGET_##what, \
+    .loss = LOSS_##how, __VA_ARGS__ }
+
 static const struct row rows[] = {
-	{ "input", { .kind = OP_INPUT, .out = 3, .mean = { .485, .456, .406 },
-	    .sd = { .229, .224, .225 } }, { 2, 3, 7, 5, 3 } },
+	{ "input", INPUT(3, .485, .456, .406), { 2, 3, 7, 5, 3 } },
+	{ "input of 1 channel", INPUT(1, .5), { 2, 3, 7, 5, 1 } },
+	{ "input of 2 channels", INPUT(2, .5, .4), { 1, 3, 4, 5, 2 } },
+	{ "input of 10 channels", INPUT(10, .1, .2, .3, .4, .5, .6, .7, .8, .9,
+	    1), { 2, 2, 7, 5, 10 } },
+	{ "input of 20 channels", INPUT(20, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1,
+	    .1, .2, .3, .4, .5, .6, .7, .8, .9, 1), { 2, 2, 3, 5, 20 } },
+	{ "input of one place", INPUT(3, .485, .456, .406), { 2, 3, 1, 1, 3 } },
 	{ "conv 1x1", CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .out = 48),
 	    { 2, 2, 5, 6, 32 } },
 	{ "conv 1x1 stride 2", CONV(.k = { 1, 1, 1 }, .s = { 1, 2, 2 },
@@ -43,6 +56,12 @@ static const struct row rows[] = {
 	    .s = { 1, 2, 2 }, .p = { 0, 2, 2 }, .out = 16), { 2, 2, 17, 12, 3 } },
 	{ "conv 7x7 stride 2 of pixels", CONV(.k = { 1, 7, 7 },
 	    .s = { 1, 2, 2 }, .p = { 0, 3, 3 }, .out = 64), { 1, 2, 21, 24, 3 } },
+	{ "conv 5x5 of 1 channel", CONV(.k = { 1, 5, 5 }, .s = { 1, 2, 2 },
+	    .p = { 0, 2, 2 }, .out = 16), { 2, 2, 17, 12, 1 } },
+	{ "conv 5x5 of 2 channels", CONV(.k = { 1, 5, 5 }, .s = { 1, 2, 2 },
+	    .p = { 0, 2, 2 }, .out = 16), { 2, 2, 17, 12, 2 } },
+	{ "conv 7x7 of 10 channels", CONV(.k = { 1, 7, 7 }, .s = { 1, 2, 2 },
+	    .p = { 0, 3, 3 }, .out = 24), { 2, 1, 15, 12, 10 } },
 	{ "conv 3x3 with bias", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
 	    .p = { 0, 1, 1 }, .out = 24, .bias = 1), { 2, 2, 5, 5, 16 } },
 	{ "conv over time", { .kind = OP_CONV, .k = { 3, 3, 3 },
@@ -152,8 +171,18 @@ static const struct row rows[] = {
 	    { 2, 2, 3, 4, 37 } },
 	{ "linear at every place, few channels", { .kind = OP_LINEAR, .out = 2 },
 	    { 2, 2, 3, 2, 3 } },
-	{ "loss", { .kind = OP_LOSS }, { 4, 1, 1, 1, 7 } },
-	{ "loss of two classes", { .kind = OP_LOSS }, { 4, 1, 1, 1, 2 } },
+	{ "loss", LOSS(CLASS, SOFTMAX), { 4, 1, 1, 1, 7 } },
+	{ "loss of two classes", LOSS(CLASS, SOFTMAX), { 4, 1, 1, 1, 2 } },
+	{ "loss, smoothed", LOSS(CLASS, SOFTMAX, .smooth = 0.1),
+	    { 6, 1, 1, 1, 7 } },
+	{ "loss of weight 0.4", LOSS(CLASS, SOFTMAX, .weight = 0.4),
+	    { 6, 1, 1, 1, 20 } },
+	{ "loss of shares", LOSS(SHARES, SOFTMAX), { 6, 1, 1, 1, 17 } },
+	{ "loss of shares, smoothed", LOSS(SHARES, SOFTMAX, .smooth = 0.2),
+	    { 6, 1, 1, 1, 3 } },
+	{ "loss of a set", LOSS(SET, SIGMOID), { 6, 1, 1, 1, 17 } },
+	{ "loss of a set of one, weighed", LOSS(CLASS, SIGMOID, .weight = 3),
+	    { 6, 1, 1, 1, 5 } },
 };
 
 /* With inputs of several shapes. */
@@ -221,9 +250,14 @@ struct data {
 	struct param param[OP_PARAMS];
 	double *x[OP_INPUTS], *w[OP_PARAMS], *dy, *before[OP_INPUTS];
 	struct feed feed;
+	struct stream stream[2];	/* inputs read the second one */
+	struct target target[3];	/* one of each kind, weighed */
 };
 
-struct result { double *y, *dx[OP_INPUTS], *dw[OP_PARAMS]; };
+struct result {
+	double *y, *dx[OP_INPUTS], *dw[OP_PARAMS];
+	struct outcome outcome;
+};
 
 static double *
 draw(size_t n, uint32_t stream)
@@ -241,6 +275,8 @@ make(struct data *d, const struct test *t, int training)
 	static int label[16];
 	static uint64_t clip[16];
 	static uint8_t pixels[65536];
+	static float share[2][16 * 64], weight[16];
+	double sum;
 
 	*d = (struct data){ .op = t->op, .training = training };
 	strcpy(d->op.name, "op");
@@ -269,15 +305,39 @@ make(struct data *d, const struct test *t, int training)
 				d->w[j][i] = 0.5 + fabs(d->w[j][i]);
 	}
 	d->dy = draw(dims_count(&d->out), 40);
+	if (d->op.kind == OP_LOSS && d->op.weight == 0)
+		d->op.weight = 1;
+	/* It is the gradient of the mean, times the weight of the loss. */
 	for (size_t i = 0; i < dims_count(&d->out) && d->op.kind == OP_LOSS; i++)
-		d->dy[i] = 1.0 / d->out.n;	/* it is the mean's gradient */
+		d->dy[i] = d->op.weight / d->out.n;
 	for (int i = 0; i < 16; i++) {
 		label[i] = i % 5 == 4 ? -1 : i * 3 % t->in.c;
 		clip[i] = 1000000007ull * (uint64_t)i;
 	}
 	for (size_t i = 0; i < sizeof(pixels); i++)
 		pixels[i] = (uint8_t)(i * 131 >> 3);
-	d->feed = (struct feed){ pixels, label, clip, 5 };
+	/* Clips 0, 2, 4 have weights of their own, clip 3 none. */
+	for (int i = 0; i < 16 && d->op.kind == OP_LOSS; i++) {
+		weight[i] = i % 2 ? i != 3 : 0.5f * (float)i + 0.25f;
+		sum = 0;
+		for (int c = 0; c < t->in.c; c++) {
+			int k = i * t->in.c + c;
+
+			share[0][k] = (i + c) % 3 == 0;
+			share[1][k] = (float)(1 + (i * 7 + c * 5) % 4);
+			sum += share[1][k];
+		}
+		for (int c = 0; c < t->in.c; c++)
+			share[1][i * t->in.c + c] /= (float)sum;
+	}
+	d->stream[1] = (struct stream){ t->in.t, t->in.h, t->in.w, t->in.c,
+		pixels };
+	d->target[TARGET_CLASS] = (struct target){ .classes = t->in.c,
+		.label = label, .weight = d->op.smooth > 0 ? weight : NULL };
+	for (int k = 0; k < 2; k++)
+		d->target[TARGET_SET + k] = (struct target){ TARGET_SET + k,
+			t->in.c, NULL, share[k], weight };
+	d->feed = (struct feed){ .clip = clip, .seed = 5 };
 }
 
 static void
@@ -333,15 +393,20 @@ run(struct device *b, const struct data *d, int gradients,
 {
 	int accumulate = gradients == ADDED;
 	const struct op_impl *impl = b->backend->ops[d->op.kind];
+	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
 		.index = 3, .training = d->training,
-		.out = d->out, .feed = &d->feed };
+		.out = d->out, .feed = &feed };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&
-	    !(d->op.kind == OP_CONV && d->in[0].c == 3);	/* pixels have none */
+	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels have none */
 	size_t n;
 
 	*r = (struct result){ 0 };
+	feed.stream = d->stream;
+	feed.target = d->target;
+	feed.outcome = device_alloc(b, sizeof(*feed.outcome));
+	memset(feed.outcome, 0xff, sizeof(*feed.outcome));
 	for (int j = 0; j < d->op.nin; j++) {
 		t.in[j] = d->in[j];
 		t.accumulate[j] = accumulate;
@@ -377,6 +442,10 @@ run(struct device *b, const struct data *d, int gradients,
 	if (d->training && impl->backward != NULL)
 		impl->backward(&t);
 	r->y = fetch(b, &d->out, t.y);
+	if (d->op.kind == OP_LOSS)
+		device_download(b, &r->outcome, feed.outcome,
+		    sizeof(r->outcome));
+	device_free(b, feed.outcome);
 	for (int j = 0; j < d->op.nin; j++) {
 		device_free(b, (void *)t.x[j]);
 		if (has_dx)
@@ -439,7 +508,11 @@ worst(const struct data *d, const struct result *a, const struct result *b)
 		v = difference(a->dw[j], b->dw[j], d->param[j].count);
 		w = v > w ? v : w;
 	}
-	return w;
+	v = difference(&a->outcome.loss, &b->outcome.loss, 1);
+	if (a->outcome.top1 != b->outcome.top1 ||
+	    a->outcome.top5 != b->outcome.top5)
+		v = INFINITY;
+	return v > w ? v : w;
 }
 
 /* ---- finite differences, on ref64 ---- */

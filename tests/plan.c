@@ -172,7 +172,7 @@ backward_call(struct shadow *s, int i)
 		return;
 	writes[nw++] = (struct access){ i, SCRATCH };
 	reads[nr++] = (struct access){ i, SAVED };
-	if (i < s->p->n - 1)
+	if (t->op->kind != OP_LOSS)
 		reads[nr++] = (struct access){ i, DY };
 	if (impl->reads & READS_Y)
 		reads[nr++] = (struct access){ i, Y };
@@ -207,8 +207,10 @@ walk(const struct plan *p, const char *what)
 	for (int i = p->n - 1; i >= 0 && p->training; i--)
 		backward_call(&s, i);
 	/* Scores and losses are for whoever asks after it all. */
-	read_buffer(&s, p->n - 2, Y);
-	read_buffer(&s, p->n - 1, Y);
+	for (int i = 0; i < p->graph->heads; i++) {
+		read_buffer(&s, p->graph->head[i].scores, Y);
+		read_buffer(&s, p->graph->head[i].loss, Y);
+	}
 	for (int i = 0; i < p->n; i++)
 		for (int k = Y; k <= SAVED; k++)
 			sum += (k != DY || p->training) ?
@@ -288,7 +290,7 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 {
 	struct device *b = n->device;
 	size_t elements = n->graph->elements, k = 0;
-	size_t scores = (size_t)p->input.n * (size_t)n->graph->classes;
+	size_t scores = (size_t)p->input->n * (size_t)n->graph->head->classes;
 	void *arena = device_alloc(b, p->arena);
 	void *dw = device_alloc(b, elements * b->elem);
 	double *all = xcalloc(elements, sizeof(*all));
@@ -349,11 +351,13 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 	struct dims in = { clips, t, side, side, 3 };
 	struct plan *p = plan_new(g, b, &in, 1);
 	size_t pixels = dims_count(&in), values = g->elements +
-	    (size_t)clips * (size_t)g->classes;
+	    (size_t)clips * (size_t)g->head->classes;
 	uint8_t *pixel = xmalloc(pixels);
 	int *label = xcalloc((size_t)clips, sizeof(*label)), whole = 1;
 	uint64_t *clip = xcalloc((size_t)clips, sizeof(*clip));
-	struct feed f = { pixel, label, clip, 3 };
+	struct stream stream = { t, side, side, 3, pixel };
+	struct target target = { .classes = g->head->classes, .label = label };
+	struct feed f = { &stream, &target, clip, 3, NULL };
 	double *shared, *alone;
 	struct tail tail;
 	size_t arena = p->arena;
@@ -362,7 +366,7 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 	for (size_t i = 0; i < pixels; i++)
 		pixel[i] = (uint8_t)rng_philox(2, (uint32_t)i, 0, 0, 99).w[0];
 	for (int i = 0; i < clips; i++) {
-		label[i] = i % g->classes;
+		label[i] = i % g->head->classes;
 		clip[i] = (uint64_t)i;
 	}
 	shared = step(n, p, &f, &tail);

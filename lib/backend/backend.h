@@ -21,12 +21,22 @@
 
 #include "graph/graph.h"
 
-/* What one microbatch brings.  Host memory of the caller's. */
+/* What a loss says of the clips of a microbatch. */
+struct outcome {
+	double loss;			/* mean, of clips times their weights */
+	int32_t top1, top5;		/* clips that are right among them */
+};
+
+/*
+ * What one microbatch brings, in host memory of the caller's, and where its
+ * losses go, in the device's: nobody waits for them until the step is over.
+ */
 struct feed {
-	const uint8_t *pixels;		/* [n][t][h][w][3] */
-	const int *label;		/* [n]; -1: none, the loss is 0 */
+	const struct stream *stream;	/* as graph->needs lists them */
+	const struct target *target;
 	const uint64_t *clip;		/* [n] global clip numbers */
 	uint64_t seed;			/* for dropout, with the clip */
+	struct outcome *outcome;	/* [heads]; NULL: not asked for */
 };
 
 /* What activations and their gradients are stored as. */

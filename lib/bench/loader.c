@@ -73,7 +73,7 @@ take(struct job *j, uint64_t steps, int microbatches, double *clips,
 		if ((got = loader_next(j->loader, &mb)) != 1)
 			return failed(got);
 		*clips += mb->n;
-		*frames += (double)mb->n * mb->t;
+		*frames += (double)mb->n * mb->stream->t;
 		end = mb->index == mb->microbatches - 1;
 		steps -= end && steps > 0;
 		microbatches -= microbatches > 0;
@@ -151,23 +151,18 @@ gather(struct job *j)
 	struct microbatch mb = { 0 };
 	struct crop crop;
 	struct microbatch_most most = microbatches_most(l);
-	size_t clips = (size_t)most.clips;
 	int *frame, bad = 0;
 
-	mb.label = xcalloc(clips, sizeof(*mb.label));
-	mb.clip = xcalloc(clips, sizeof(*mb.clip));
-	mb.sample = xcalloc(clips, sizeof(*mb.sample));
+	microbatch_open(l, &mb, most.clips);
 	frame = xcalloc(most.frames, sizeof(*frame));
 	while (bad == 0 && microbatches_next(l, &mb) && mb.at.step < j->steps)
 		for (int i = 0; i < mb.n && bad == 0; i++) {
 			microbatches_choose(l, &mb, i, frame, &crop);
 			bad = stored_add(&j->stored, j->data, mb.sample[i],
-			    frame, mb.t, crop, mb.w);
+			    frame, mb.stream->t, crop, mb.stream->w);
 		}
 	microbatches_free(l);
-	free(mb.label);
-	free(mb.clip);
-	free(mb.sample);
+	microbatch_close(&mb);
 	free(frame);
 	return bad ? failed(bad) : 0;
 }
@@ -178,12 +173,13 @@ static int
 same(const struct microbatch *x, const struct microbatch *y)
 {
 	size_t n = (size_t)x->n;
-	size_t bytes = 3 * n * (size_t)x->t * (size_t)x->h * (size_t)x->w;
+	const struct stream *a = x->stream, *b = y->stream;
+	size_t bytes = 3 * n * (size_t)a->t * (size_t)a->h * (size_t)a->w;
 
-	return x->n == y->n && x->t == y->t && x->h == y->h && x->w == y->w &&
+	return x->n == y->n && a->t == b->t && a->h == b->h && a->w == b->w &&
 	    memcmp(x->clip, y->clip, n * sizeof(*x->clip)) == 0 &&
-	    memcmp(x->label, y->label, n * sizeof(*x->label)) == 0 &&
-	    memcmp(x->pixels, y->pixels, bytes) == 0;
+	    memcmp(x->target->label, y->target->label, n * sizeof(int)) == 0 &&
+	    memcmp(a->bytes, b->bytes, bytes) == 0;
 }
 
 /* Microbatch after microbatch, several threads must load what one does. */
@@ -199,7 +195,7 @@ compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
 			return failed(got);
 		if (x->at.step >= CHECKED)
 			return 0;
-		bench_spoil(b, x->pixels, 1);
+		bench_spoil(b, x->stream->bytes, 1);
 		if (!same(x, y)) {
 			bench_wrong(b, "loader/%s: step %" PRIu64 ", microbatch %d: "
 			    "other clips or pixels than one thread loads",

@@ -179,10 +179,11 @@ static struct shape
 reduced(const struct net_options *o, struct shape s)
 {
 	for (;;) {
-		struct dims d = shape_dims(&s);
+		struct dims *input = graph_inputs(o->graph, s.n, s.t, s.side);
+		double macs = graph_macs(o->graph, input);
 
-		if (graph_macs(o->graph, &d) <= REFERENCE_MACS ||
-		    (s.n == 1 && s.t <= 2))
+		free(input);
+		if (macs <= REFERENCE_MACS || (s.n == 1 && s.t <= 2))
 			return s;
 		if (s.n > 1)
 			s.n = (s.n + 1) / 2;

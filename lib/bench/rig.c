@@ -24,55 +24,70 @@ draw_pixels(size_t n)
 }
 
 static void
-make_feed(struct feed *f, const struct shape *s, int classes)
+make_feed(struct feed *f, const struct dims *input, const struct needs *needs)
 {
-	size_t n = (size_t)s->n, side = (size_t)s->side;
-	int *label = xcalloc(n, sizeof(*label));
-	uint64_t *clip = xcalloc(n, sizeof(*clip));
+	int n = input->n;
+	struct stream *stream = xcalloc((size_t)needs->streams, sizeof(*stream));
+	struct target *target = xcalloc((size_t)needs->targets, sizeof(*target));
+	uint64_t *clip = xcalloc((size_t)n, sizeof(*clip));
 
-	for (int i = 0; i < s->n; i++) {
-		label[i] = i % classes;
-		clip[i] = (uint64_t)i;
+	for (int i = 0; i < needs->streams; i++) {
+		const struct dims *d = &input[i];
+
+		stream[i] = (struct stream){ d->t, d->h, d->w, d->c,
+			draw_pixels(dims_count(d)) };
 	}
-	*f = (struct feed){ draw_pixels(n * (size_t)s->t * side * side * 3),
-		label, clip, SEED };
+	for (int i = 0; i < needs->targets; i++) {
+		target[i] = (struct target){ .classes = needs->target[i].classes,
+			.label = xcalloc((size_t)n, sizeof(int)) };
+		for (int k = 0; k < n; k++)
+			target[i].label[k] = k % target[i].classes;
+	}
+	for (int i = 0; i < n; i++)
+		clip[i] = (uint64_t)i;
+	*f = (struct feed){ stream, target, clip, SEED, NULL };
 }
 
 static void
-free_feed(struct rig *r)
+free_feed(struct feed *f, const struct needs *needs)
 {
-	free((void *)r->feed.pixels);
-	free((void *)r->feed.label);
-	free((void *)r->feed.clip);
-	free(r->losses);
-	r->feed = (struct feed){ 0 };
-	r->losses = NULL;
+	for (int i = 0; i < needs->streams && f->stream != NULL; i++)
+		free(f->stream[i].bytes);
+	for (int i = 0; i < needs->targets && f->target != NULL; i++)
+		free(f->target[i].label);
+	free((void *)f->stream);
+	free((void *)f->target);
+	free((void *)f->clip);
+	*f = (struct feed){ 0 };
 }
 
 int
 rig_shape(struct rig *r, const struct shape *s)
 {
-	struct dims input = shape_dims(s);
+	const struct graph *g = r->net->graph;
+	struct dims *input = graph_inputs(g, s->n, s->t, s->side);
 
-	r->plan = net_plan(r->net, &input, 1);
-	if (r->plan == NULL || net_reserve(r->net) != 0)
-		return -1;
-	free_feed(r);
-	make_feed(&r->feed, s, r->net->graph->classes);
-	r->losses = xcalloc((size_t)s->n, sizeof(*r->losses));
-	return 0;
+	free_feed(&r->feed, &g->needs);
+	make_feed(&r->feed, input, &g->needs);
+	r->plan = net_plan(r->net, input, 1);
+	free(input);
+	return r->plan == NULL ? -1 : net_reserve(r->net);
 }
 
 int
 rig_open(struct rig *r, const struct graph *g, struct device *d,
     const struct shape *s)
 {
+	size_t bytes = (size_t)g->heads * sizeof(struct outcome);
+
 	*r = (struct rig){ .net = net_new(g, d) };
 	if (r->net == NULL || rig_shape(r, s) != 0)
 		return -1;
 	r->gradient = device_alloc(d, g->elements * d->elem);
-	if (r->gradient == NULL)
+	r->outcome = device_alloc(d, bytes);
+	if (r->gradient == NULL || r->outcome == NULL)
 		return -1;
+	r->fetched = xmalloc(bytes);
 	net_init(r->net, SEED);
 	return 0;
 }
@@ -80,22 +95,34 @@ rig_open(struct rig *r, const struct graph *g, struct device *d,
 void
 rig_close(struct rig *r)
 {
+	if (r->net == NULL)
+		return;
 	if (r->gradient != NULL)
 		device_free(r->net->device, r->gradient);
+	if (r->outcome != NULL)
+		device_free(r->net->device, r->outcome);
+	free_feed(&r->feed, &r->net->graph->needs);
 	net_free(r->net);
-	free_feed(r);
+	free(r->fetched);
 	*r = (struct rig){ 0 };
 }
 
-double
-rig_forward(struct rig *r, const struct feed *feed)
+void
+rig_forward(struct rig *r, struct feed *feed)
 {
-	int n = r->plan->input.n;
+	feed->outcome = r->outcome;
+	net_forward(r->net, r->plan, feed, r->gradient);
+}
+
+double
+rig_loss(struct rig *r)
+{
+	const struct graph *g = r->net->graph;
 	double sum = 0;
 
-	net_forward(r->net, r->plan, feed, r->gradient);
-	net_losses(r->plan, r->losses);
-	for (int i = 0; i < n; i++)
-		sum += r->losses[i];
-	return sum / n;
+	device_download(r->net->device, r->fetched, r->outcome,
+	    (size_t)g->heads * sizeof(*r->fetched));
+	for (int i = 0; i < g->heads; i++)
+		sum += g->op[g->head[i].loss].weight * r->fetched[i].loss;
+	return sum;
 }

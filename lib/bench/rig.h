@@ -14,7 +14,8 @@ struct rig {
 	struct plan *plan;		/* of training */
 	void *gradient;			/* flat, as the parameters */
 	struct feed feed;
-	double *losses;			/* [n] */
+	struct outcome *outcome;	/* of the device */
+	struct outcome *fetched;	/* [heads] */
 };
 
 /* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
@@ -28,7 +29,11 @@ void rig_close(struct rig *r);
  */
 int rig_shape(struct rig *r, const struct shape *s);
 
-/* rig_forward(r, feed): forward on ${feed}; the mean loss of the microbatch. */
-double rig_forward(struct rig *r, const struct feed *feed);
+/*
+ * rig_forward(r, feed): forward on ${feed}.  rig_loss(r): the loss of the
+ * microbatch that it went over, which waits for the device.
+ */
+void rig_forward(struct rig *r, struct feed *feed);
+double rig_loss(struct rig *r);
 
 #endif

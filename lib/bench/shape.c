@@ -34,12 +34,6 @@ shape_text(const struct shape *s, char *buf)
 	return buf;
 }
 
-struct dims
-shape_dims(const struct shape *s)
-{
-	return (struct dims){ s->n, s->t, s->side, s->side, 3 };
-}
-
 struct cell
 shape_cell(const struct shape *s)
 {

@@ -16,9 +16,6 @@ int shape_parse(const char *text, struct shape *s);
 /* shape_text(s, buf): "2x8x224" into ${buf} of 40 bytes; return ${buf}. */
 char *shape_text(const struct shape *s, char *buf);
 
-/* shape_dims(s): the microbatch a network gets. */
-struct dims shape_dims(const struct shape *s);
-
 /* shape_cell(s): a batch of that shape in one BN group. */
 struct cell shape_cell(const struct shape *s);
 

@@ -16,6 +16,7 @@ task_alike(const struct task *a, const struct task *b)
 	return p->kind == q->kind && p->nin == q->nin &&
 	    p->groups == q->groups && p->bias == q->bias &&
 	    p->fold == q->fold && p->over == q->over &&
+	    p->loss == q->loss &&
 	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
 	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
 	    memcmp(p->p, q->p, sizeof(p->p)) == 0 &&

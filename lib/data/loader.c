@@ -29,6 +29,7 @@
 
 struct slot {
 	struct microbatch mb;	/* first: loader_return gets its address */
+	uint8_t *pixels;	/* of all its streams */
 	struct slot *next;	/* in the queue, or of those free */
 	int begun, left;	/* clips: given to threads, not yet loaded */
 	int *frame;		/* [n][t] */
@@ -76,6 +77,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 			pthread_cond_signal(&l->ready);
 			return 0;
 		}
+		microbatches_place(l->microbatches, &s->mb, s->pixels);
 		l->free = s->next;
 		s->next = NULL;
 		s->begun = 0;
@@ -98,14 +100,15 @@ load(const struct loader *l, struct slot *s, int i, struct fetch *f,
     struct fetch_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
-	size_t t = (size_t)mb->t;
-	size_t size = 3 * t * (size_t)mb->h * (size_t)mb->w;
+	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
+	size_t t = (size_t)rgb->t;
+	size_t size = 3 * t * (size_t)rgb->h * (size_t)rgb->w;
 	int *frame = s->frame + (size_t)i * t;
 
 	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
 	return fetch_clip(f, &(struct fetch_clip){ .sample = mb->sample[i],
-	    .t = mb->t, .side = mb->w, .frame = frame,
-	    .crop = s->crop[i] }, mb->pixels + (size_t)i * size, &l->stop,
+	    .t = rgb->t, .side = rgb->w, .frame = frame,
+	    .crop = s->crop[i] }, rgb->bytes + (size_t)i * size, &l->stop,
 	    cost);
 }
 
@@ -158,20 +161,44 @@ work(void *arg)
 
 /* ---- beginning and end ---- */
 
-static void
-slot_init(struct slot *s, const struct microbatch_most *m)
+int
+loader_has(const struct dataset *d, const struct needs *needs,
+    const char *network)
 {
-	size_t n = (size_t)m->clips;
+	const char *path = text_quote(dataset_path(d));
+
+	for (int i = 0; i < needs->streams; i++) {
+		const struct stream_need *s = &needs->stream[i];
+
+		if (strcmp(s->name, STREAM_DEFAULT) != 0 || s->c != 3)
+			return fail("%s reads the stream %s of %d channel%s, which "
+			    "%s does not have (it has " STREAM_DEFAULT " of 3)",
+			    network, s->name, s->c, s->c > 1 ? "s" : "", path);
+	}
+	for (int i = 0; i < needs->targets; i++) {
+		const struct target_need *t = &needs->target[i];
+
+		if (strcmp(t->name, TARGET_DEFAULT) != 0 ||
+		    !(t->kinds & 1 << TARGET_CLASS))
+			return fail("%s has a loss of the target %s, which %s does "
+			    "not have (it has " TARGET_DEFAULT ", one a clip)",
+			    network, t->name, path);
+	}
+	return 0;
+}
+
+static void
+slot_init(struct slot *s, const struct microbatches *l,
+    const struct microbatch_most *m)
+{
 	char text[32];
 
-	s->mb.label = xcalloc(n, sizeof(*s->mb.label));
-	s->mb.clip = xcalloc(n, sizeof(*s->mb.clip));
-	s->mb.sample = xcalloc(n, sizeof(*s->mb.sample));
-	s->crop = xcalloc(n, sizeof(*s->crop));
+	microbatch_open(l, &s->mb, m->clips);
+	s->crop = xcalloc((size_t)m->clips, sizeof(*s->crop));
 	s->frame = xcalloc(m->frames, sizeof(*s->frame));
 	/* A multiple of the alignment, which suits any vector and copy. */
-	s->mb.pixels = aligned_alloc(64, (m->bytes + 63) / 64 * 64);
-	if (s->mb.pixels == NULL && m->bytes > 0)
+	s->pixels = aligned_alloc(64, (m->bytes + 63) / 64 * 64);
+	if (s->pixels == NULL && m->bytes > 0)
 		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
 		    text_bytes(text, (double)m->bytes));
 }
@@ -244,7 +271,7 @@ begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
 	l->slots = slots_for(microbatches, memory, most.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
-		slot_init(&l->slot[i], &most);
+		slot_init(&l->slot[i], microbatches, &most);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}
@@ -295,10 +322,8 @@ loader_free(struct loader *l)
 	for (int i = 0; i < l->slots; i++) {
 		struct slot *s = &l->slot[i];
 
-		free(s->mb.label);
-		free(s->mb.clip);
-		free(s->mb.sample);
-		free(s->mb.pixels);
+		microbatch_close(&s->mb);
+		free(s->pixels);
 		free(s->frame);
 		free(s->crop);
 	}
@@ -325,9 +350,9 @@ write_trace(const struct loader *l, const struct slot *s)
 
 		fprintf(to, "%llu\t%llu\t%s\t", (unsigned long long)f->at.step,
 		    (unsigned long long)f->clip[i], m.key);
-		for (int k = 0; k < f->t; k++)
+		for (int k = 0; k < f->stream->t; k++)
 			fprintf(to, "%s%d", k > 0 ? "," : "",
-			    s->frame[i * f->t + k]);
+			    s->frame[i * f->stream->t + k]);
 		fprintf(to, "\t%dx%d+%d+%d\t%d\n", c->w, c->h, c->x, c->y,
 		    c->flip);
 	}

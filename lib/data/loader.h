@@ -16,6 +16,7 @@
 
 #include "data/augment.h"
 #include "data/clip.h"
+#include "graph/feed.h"
 #include "sched/schedule.h"
 #include "shard/dataset.h"
 
@@ -23,11 +24,11 @@
 struct microbatch {
 	struct schedule_step at;	/* the step it belongs to */
 	int index, microbatches;	/* which of how many in the step */
-	int n, t, h, w;
+	int n;
 	int filled;			/* the last ${filled} clips only fill up
 					 * the last microbatch of loader_views */
-	uint8_t *pixels;		/* [n][t][h][w][3], RGB */
-	int *label;			/* [n], -1: none */
+	struct stream *stream;		/* as the needs list them */
+	struct target *target;
 	uint64_t *clip;			/* [n] global clip numbers, or views */
 	uint32_t *sample;		/* [n] */
 };
@@ -42,9 +43,20 @@ struct loader_options {
 	size_t memory;			/* bytes of pixels ahead, at most, but
 					 * no less than two microbatches */
 	FILE *trace;			/* NULL, or where each clip is listed */
+	const struct needs *needs;	/* what to bring, which the dataset has
+					 * (loader_has); NULL: needs_default */
 };
 
 struct loader;
+
+/*
+ * loader_has(d, needs, network):
+ * Can clips of ${d} feed ${network}, a name for the message, that needs these
+ * streams and targets?  0, or -1 after a message.  Datasets hold rgb frames,
+ * and a class for each clip.
+ */
+int loader_has(const struct dataset *d, const struct needs *needs,
+    const char *network);
 
 /*
  * loader_new(d, s, from, o):
@@ -111,6 +123,7 @@ struct view_options {
 	size_t memory;
 	int stride;		/* 0: ${sampler} chooses the frames; otherwise
 				 * clip_strided_test does */
+	const struct needs *needs;	/* as in loader_options */
 };
 
 /*

@@ -11,9 +11,13 @@
 #include "data/microbatches.h"
 #include "data/order.h"
 
+#define ALIGN 64		/* of each stream, for any vector and copy */
+
 struct microbatches {
 	const struct dataset *d;
 	uint32_t samples;
+	const struct needs *needs;
+	struct dims *shape;			/* [needs->streams], of the next */
 
 	/* Training: microbatch ${next} of this rank's in step ${at}. */
 	const struct schedule *schedule;	/* NULL: testing */
@@ -28,14 +32,24 @@ struct microbatches {
 	uint64_t view, views;
 };
 
-struct microbatches *
-microbatches_of_steps(const struct dataset *d, const struct schedule *s,
-    uint64_t from, const struct loader_options *o)
+static struct microbatches *
+begin(const struct dataset *d, const struct needs *needs)
 {
 	struct microbatches *l = xcalloc(1, sizeof(*l));
 
 	l->d = d;
 	l->samples = dataset_samples(d);
+	l->needs = needs != NULL ? needs : &needs_default;
+	l->shape = xcalloc((size_t)l->needs->streams, sizeof(*l->shape));
+	return l;
+}
+
+struct microbatches *
+microbatches_of_steps(const struct dataset *d, const struct schedule *s,
+    uint64_t from, const struct loader_options *o)
+{
+	struct microbatches *l = begin(d, o->needs);
+
 	l->schedule = s;
 	l->o = *o;
 	if (l->samples > 0) {			/* an empty set has no steps */
@@ -49,10 +63,8 @@ struct microbatches *
 microbatches_of_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
-	struct microbatches *l = xcalloc(1, sizeof(*l));
+	struct microbatches *l = begin(d, o->needs);
 
-	l->d = d;
-	l->samples = dataset_samples(d);
 	assert(first <= l->samples && count <= l->samples - first);
 	l->v = *o;
 	l->first = first;
@@ -66,20 +78,95 @@ microbatches_free(struct microbatches *l)
 	if (l == NULL)
 		return;
 	order_free(l->order);
+	free(l->shape);
 	free(l);
+}
+
+/* ---- one microbatch ---- */
+
+void
+microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
+{
+	const struct needs *needs = l->needs;
+	size_t n = (size_t)clips;
+
+	mb->stream = xcalloc((size_t)needs->streams, sizeof(*mb->stream));
+	mb->target = xcalloc((size_t)needs->targets + 1, sizeof(*mb->target));
+	/* Every target is a class; the last, without one, ends the list. */
+	for (int i = 0; i < needs->targets; i++) {
+		mb->target[i].kind = TARGET_CLASS;
+		mb->target[i].classes = needs->target[i].classes;
+		mb->target[i].label = xcalloc(n, sizeof(*mb->target[i].label));
+	}
+	mb->clip = xcalloc(n, sizeof(*mb->clip));
+	mb->sample = xcalloc(n, sizeof(*mb->sample));
+}
+
+void
+microbatch_close(struct microbatch *mb)
+{
+	for (struct target *t = mb->target; t != NULL && t->label != NULL; t++)
+		free(t->label);
+	free(mb->stream);
+	free(mb->target);
+	free(mb->clip);
+	free(mb->sample);
+}
+
+/* Bytes of one clip. */
+static size_t
+stream_bytes(const struct stream *s)
+{
+	return (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
+}
+
+/* The shapes of its streams: ${t} frames of ${side} by ${side}. */
+static void
+set_shape(struct microbatches *l, struct microbatch *mb, int t, int side)
+{
+	needs_shapes(l->needs, mb->n, t, side, l->shape);
+	for (int i = 0; i < l->needs->streams; i++) {
+		const struct dims *d = &l->shape[i];
+
+		mb->stream[i] = (struct stream){ d->t, d->h, d->w, d->c, NULL };
+	}
+}
+
+size_t
+microbatches_place(const struct microbatches *l, struct microbatch *mb,
+    uint8_t *room)
+{
+	size_t end = 0;
+
+	for (int i = 0; i < l->needs->streams; i++) {
+		struct stream *s = &mb->stream[i];
+
+		end = (end + ALIGN - 1) / ALIGN * ALIGN;
+		s->bytes = room + end;
+		end += (size_t)mb->n * stream_bytes(s);
+	}
+	return end;
 }
 
 /* ---- how large they get ---- */
 
 static void
-include(struct microbatch_most *m, int n, int t, int side)
+include(const struct microbatches *l, struct microbatch_most *m, int n, int t,
+    int side)
 {
-	size_t f = (size_t)n * (size_t)t, b;
+	size_t f = (size_t)n * (size_t)t, b = 0, more;
 
-	if (__builtin_mul_overflow(f, 3 * (size_t)side * (size_t)side, &b) ||
-	    b > SIZE_MAX / 4)
-		die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels do not "
-		    "fit into any memory", n, t, side, side);
+	needs_shapes(l->needs, n, t, side, l->shape);
+	for (int i = 0; i < l->needs->streams; i++) {
+		const struct dims *d = &l->shape[i];
+
+		if (__builtin_mul_overflow((size_t)d->n * (size_t)d->t,
+		    (size_t)d->h * (size_t)d->w * (size_t)d->c, &more) ||
+		    more > SIZE_MAX / 4 - ALIGN || (b = (b + ALIGN - 1) /
+		    ALIGN * ALIGN + more) > SIZE_MAX / 4)
+			die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels "
+			    "do not fit into any memory", n, t, side, side);
+	}
 	m->clips = n > m->clips ? n : m->clips;
 	m->t = t > m->t ? t : m->t;
 	m->side = side > m->side ? side : m->side;
@@ -94,13 +181,13 @@ microbatches_most(const struct microbatches *l)
 	struct microbatch_most m = { 0 };
 
 	if (s == NULL)
-		include(&m, l->v.n, l->v.t, l->v.side);
+		include(l, &m, l->v.n, l->v.t, l->v.side);
 	else if (l->at.cell != NULL)
 		for (int i = l->at.stage; i < s->stages; i++)
 			for (int k = 0; k < s->stage[i].cells; k++) {
 				const struct cell *c = &s->stage[i].cell[k];
 
-				include(&m, c->group, c->frames, c->crop);
+				include(l, &m, c->group, c->frames, c->crop);
 			}
 	return m;
 }
@@ -142,8 +229,7 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	to->index = first + l->next++;
 	to->microbatches = microbatches;
 	to->n = c->group;
-	to->t = c->frames;
-	to->h = to->w = c->crop;
+	set_shape(l, to, c->frames, c->crop);
 	for (int i = 0; i < to->n; i++) {
 		to->clip[i] = l->at.clip + (uint64_t)cell_clip(c, to->index, i);
 		to->sample[i] = order_sample(l->order, to->clip[i]);
@@ -160,8 +246,7 @@ next_of_views(struct microbatches *l, struct microbatch *to)
 	if (l->view == l->views)
 		return 0;
 	to->n = l->v.n;
-	to->t = l->v.t;
-	to->h = to->w = l->v.side;
+	set_shape(l, to, l->v.t, l->v.side);
 	to->index = (int)(l->view / n);
 	to->microbatches = (int)((l->views + n - 1) / n);
 	for (int i = 0; i < to->n; i++) {
@@ -193,19 +278,19 @@ choose_for_training(const struct microbatches *l, struct microbatch *f, int i,
 {
 	const struct cell *c = f->at.cell;
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
+	int t = f->stream->t;
 
 	if (c->stride_max > 0) {
 		struct rng r = clip_draw(clip, DRAW_STRIDE);
 		int range = c->stride_max - c->stride_min + 1;
 
-		clip_strided(m->frames, f->t, c->stride_min +
+		clip_strided(m->frames, t, c->stride_min +
 		    (int)rng_below(&r, (uint32_t)range), clip, frame);
 	} else {
-		clip_train(l->o.sampler, m->frames, f->t, clip, frame);
+		clip_train(l->o.sampler, m->frames, t, clip, frame);
 	}
-	*crop = crop_train(l->o.crop, m->width, m->height, f->w, l->o.flip,
-	    clip);
-	f->label[i] = m->label;
+	*crop = crop_train(l->o.crop, m->width, m->height, f->stream->w,
+	    l->o.flip, clip);
 }
 
 static void
@@ -214,18 +299,17 @@ choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
 {
 	const struct view_options *v = &l->v;
 	int view = (int)(f->clip[i] % (uint64_t)(v->clips * v->crops));
-	int clip = view / v->crops;
+	int clip = view / v->crops, t = f->stream->t;
 
 	if (v->stride > 0)
-		clip_strided_test(m->frames, f->t, v->stride, clip, v->clips,
+		clip_strided_test(m->frames, t, v->stride, clip, v->clips,
 		    frame);
 	else if (v->validate)
-		clip_validate(v->sampler, m->frames, f->t, frame);
+		clip_validate(v->sampler, m->frames, t, frame);
 	else
-		clip_test(v->sampler, m->frames, f->t, clip, v->clips, frame);
+		clip_test(v->sampler, m->frames, t, clip, v->clips, frame);
 	*crop = crop_test(m->width, m->height, view % v->crops, v->crops,
 	    v->full);
-	f->label[i] = i < f->n - f->filled ? m->label : -1;
 }
 
 void
@@ -236,4 +320,6 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 
 	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
 	    mb, i, &m, frame, crop);
+	for (int k = 0; k < l->needs->targets; k++)
+		mb->target[k].label[i] = i < mb->n - mb->filled ? m.label : -1;
 }

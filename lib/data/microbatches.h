@@ -29,18 +29,33 @@ struct microbatch_most { int clips, t, side; size_t frames, bytes; };
 
 struct microbatch_most microbatches_most(const struct microbatches *l);
 
+/*
+ * microbatches_place(l, mb, room): the streams of ${mb} lie one after the other
+ * from ${room} on, each from a multiple of 64 bytes.  Returns their bytes.
+ */
+size_t microbatches_place(const struct microbatches *l, struct microbatch *mb,
+    uint8_t *room);
+
 /* microbatches_left(l, most): how many are to come; ${most} if more. */
 int microbatches_left(const struct microbatches *l, int most);
 
 /*
- * microbatches_next(l, to): the next microbatch, but for its labels and
+ * microbatch_open(l, mb, clips): room in ${mb} for ${clips} clips of what is
+ * needed, but for their pixels; microbatch_close(mb) frees it.
+ */
+void microbatch_open(const struct microbatches *l, struct microbatch *mb,
+    int clips);
+void microbatch_close(struct microbatch *mb);
+
+/*
+ * microbatches_next(l, to): the next microbatch, but for its targets and
  * pixels; 0 if there is none.  One thread at a time.
  */
 int microbatches_next(struct microbatches *l, struct microbatch *to);
 
 /*
  * microbatches_choose(l, microbatch, i, frame, crop): what clip ${i} of
- * ${microbatch} shows, to ${frame}[t] and ${crop}, and its label.  By any
+ * ${microbatch} shows, to ${frame}[t] and ${crop}, and its targets.  By any
  * number of threads.
  */
 void microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "graph/reader.h"
 
@@ -12,6 +13,15 @@
 
 #define BAD(r, w, i, want) fail("%s:%d: %s=%s (wanted %s)", (r)->path, \
     (r)->line, (w)->key[i], Q((w)->value[i]), want)
+
+int
+name_fits(const char *s)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz0123456789_.-");
+
+	return n > 0 && n < 64 && s[n] == '\0';
+}
 
 /* One to three integers between commas, ${min} to ${max}; how many, or -1. */
 static int
@@ -51,24 +61,27 @@ window(const char *s, int min, int t, int v[3])
 	return n == 2 || n == 3 ? n : -1;
 }
 
-/* Three numbers between commas, from ${min} up. */
+/* Numbers from ${min} up, between commas, into a new ${*v}; how many, or -1. */
 static int
-reals(const char *s, double min, double v[3])
+reals(const char *s, double min, double **v)
 {
 	char part[32];
+	int n = 0;
 
-	for (int n = 0; n < 3; n++) {
+	*v = xcalloc(OP_STREAM, sizeof(**v));
+	for (;; s++) {
 		size_t len = strcspn(s, ",");
 
-		if (len >= sizeof(part) || s[len] != (n < 2 ? ',' : '\0'))
+		if (n == OP_STREAM || len >= sizeof(part))
 			return -1;
 		memcpy(part, s, len);
 		part[len] = '\0';
-		if (text_real(part, min, 1e6, &v[n]) != 0)
+		if (text_real(part, min, 1e6, &(*v)[n++]) != 0)
 			return -1;
-		s += len + 1;
+		s += len;
+		if (*s == '\0')
+			return n;
 	}
-	return 0;
 }
 
 static int
@@ -85,6 +98,9 @@ set_inputs(struct reader *r, struct op *op, const char *value)
 		if ((from = names_find(r->names, name)) < 0)
 			return fail("%s:%d: in=%s: nothing above is named so",
 			    r->path, r->line, Q(name));
+		if (r->g->op[from].kind == OP_LOSS)
+			return fail("%s:%d: in=%s: a loss is no input", r->path,
+			    r->line, name);
 		if (op->nin == type->max_in)
 			return fail("%s:%d: %s takes at most %d inputs", r->path,
 			    r->line, type->name, type->max_in);
@@ -195,9 +211,16 @@ set_number(struct reader *r, struct op *op, const struct words *w, int i)
 	return 0;
 }
 
+static int
+set_loss(const char *s, enum loss_kind *kind)
+{
+	*kind = strcmp(s, "softmax") == 0 ? LOSS_SOFTMAX : LOSS_SIGMOID;
+	return *kind == LOSS_SOFTMAX || strcmp(s, "sigmoid") == 0 ? 0 : -1;
+}
+
 int
 attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
-    int *padded)
+    struct line *l)
 {
 	const char *key = w->key[i], *value = w->value[i];
 	int known;
@@ -215,7 +238,7 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		return window(value, 1, 1, op->s) > 0 ? 0 :
 		    BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
 	if (IS("p")) {
-		*padded = 1;
+		l->padded = 1;
 		return window(value, 0, 0, op->p) > 0 ? 0 :
 		    BAD(r, w, i, "h,w or t,h,w, 0 to 1024");
 	}
@@ -247,9 +270,22 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
 		    BAD(r, w, i, "a number from 0 to 10");
 	if (IS("mean"))
-		return reals(value, -1e6, op->mean) == 0 ? 0 :
-		    BAD(r, w, i, "three numbers");
-	return reals(value, 1e-6, op->sd) == 0 ? 0 :
-	    BAD(r, w, i, "three numbers from 1e-6");
+		return (l->means = reals(value, -1e6, &op->mean)) > 0 ? 0 :
+		    BAD(r, w, i, "numbers between commas");
+	if (IS("std"))
+		return (l->sds = reals(value, 1e-6, &op->sd)) > 0 ? 0 :
+		    BAD(r, w, i, "numbers from 1e-6 between commas");
+	if (IS("kind"))
+		return set_loss(value, &op->loss) == 0 ? 0 :
+		    BAD(r, w, i, "softmax or sigmoid");
+	if (IS("weight"))
+		return text_real(value, 0, 1e6, &op->weight) == 0 ? 0 :
+		    BAD(r, w, i, "a number from 0");
+	if (IS("smooth"))
+		return text_real(value, 0, 0.999, &op->smooth) == 0 ? 0 :
+		    BAD(r, w, i, "a share below 1");
+	/* stream or target */
+	*(IS("stream") ? &l->stream : &l->target) = value;
+	return name_fits(value) ? 0 : BAD(r, w, i, NAME_RULE);
 #undef IS
 }

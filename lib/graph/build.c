@@ -56,11 +56,9 @@ check_op(struct reader *r, const struct op *op, int cin)
 	if (strstr(type->attributes, " out ") != NULL && op->out == 0)
 		return fail("%s:%d: %s %s: no out=CHANNELS", r->path, r->line,
 		    type->name, op->name);
-	if (op->kind == OP_INPUT && op->out != 3)
-		return fail("%s:%d: out=%d (wanted 3: red, green, blue)",
-		    r->path, r->line, op->out);
-	if (op->kind == OP_INPUT && r->g->nop > 0)
-		return fail("%s:%d: a second input", r->path, r->line);
+	if (op->kind == OP_LOSS && op->loss == LOSS_SIGMOID && op->smooth > 0)
+		return fail("%s:%d: loss %s: smooth is for kind=softmax",
+		    r->path, r->line, op->name);
 	if (cin == 0 && takes_channels(op))
 		return fail("%s:%d: %s %s: how many channels %s has depends on "
 		    "the shape (wanted a fixed number)", r->path, r->line,
@@ -100,9 +98,44 @@ check_op(struct reader *r, const struct op *op, int cin)
 	return 0;
 }
 
-/* Append ${op}, its parameters and its output channels to the graph. */
+/*
+ * ${*v} has ${n} of the channels' values, one standing for all, 0 for ${by};
+ * make it one for each.
+ */
 static int
-append(struct reader *r, struct op *op, int cin)
+each_channel(struct reader *r, const struct op *op, const char *key, double **v,
+    int n, double by)
+{
+	if (n > 1 && n != op->out)
+		return fail("%s:%d: %s has %d values (wanted 1 or %d, one for "
+		    "each channel)", r->path, r->line, key, n, op->out);
+	*v = xrealloc(*v, (size_t)op->out, sizeof(**v));
+	for (int c = n; c < op->out; c++)
+		(*v)[c] = n == 1 ? (*v)[0] : by;
+	return 0;
+}
+
+/* What is left to do for inputs and losses: what they are fed. */
+static int
+feed_op(struct reader *r, struct op *op, const struct line *l)
+{
+	if (op->kind == OP_LOSS)
+		return reader_target(r, op, l->target != NULL ? l->target :
+		    TARGET_DEFAULT);
+	if (op->kind != OP_INPUT)
+		return 0;
+	if (op->out > OP_STREAM)
+		return fail("%s:%d: out=%d (wanted 1 to %d channels of a stream)",
+		    r->path, r->line, op->out, OP_STREAM);
+	if (each_channel(r, op, "mean", &op->mean, l->means, 0) != 0 ||
+	    each_channel(r, op, "std", &op->sd, l->sds, 1) != 0)
+		return -1;
+	return reader_stream(r, op, l->stream != NULL ? l->stream :
+	    STREAM_DEFAULT);
+}
+
+int
+reader_append(struct reader *r, struct op *op, int cin)
 {
 	struct graph *g = r->g;
 	const struct op_type *type = &op_types[op->kind];
@@ -148,30 +181,14 @@ append(struct reader *r, struct op *op, int cin)
 	return 0;
 }
 
-int
-reader_op(struct reader *r, enum op_kind kind, const struct words *w)
+/* Read the line ${w} into ${op}, and put that into the graph. */
+static int
+read_op(struct reader *r, struct op *op, const struct words *w)
 {
-	const struct op_type *type = &op_types[kind];
-	struct op op = { .kind = kind, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
-		.groups = 1, .fold = 8, .gamma = 1, .eps = 1e-5,
-		.momentum = 0.1, .rate = 0.5, .std = 0.01, .planar = 1,
-		.by = NAN, .sd = { 1, 1, 1 } };
-	int padded = 0, cin;
+	const struct op_type *type = &op_types[op->kind];
+	struct line l = { 0 };
+	int cin;
 
-	if (strlen(w->name) >= sizeof(op.name) || strspn(w->name,
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-	    != strlen(w->name))
-		return fail("%s:%d: name %s (wanted up to 63 letters, digits, "
-		    "'_', '.' and '-')", r->path, r->line, Q(w->name));
-	if (kind != OP_INPUT && r->g->nop == 0)
-		return fail("%s:%d: %s before the input", r->path, r->line,
-		    type->name);
-	if (r->g->nop == GRAPH_OPS)
-		return fail("%s:%d: more than %d operators", r->path, r->line,
-		    GRAPH_OPS);
-	if (names_find(r->names, w->name) >= 0)
-		return fail("%s:%d: a second %s", r->path, r->line, w->name);
-	strcpy(op.name, w->name);
 	for (int i = 0; i < w->n; i++) {
 		char key[80];
 
@@ -184,55 +201,43 @@ reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 			if (strcmp(w->key[i], w->key[j]) == 0)
 				return fail("%s:%d: %s twice", r->path, r->line,
 				    w->key[i]);
-		if (attribute_set(r, &op, w, i, &padded) != 0)
+		if (attribute_set(r, op, w, i, &l) != 0)
 			return -1;
 	}
 	/* The default padding keeps the size at stride 1. */
-	for (int i = 0; i < 3 && !padded; i++)
-		op.p[i] = (op.k[i] - 1) / 2;
-	cin = op.nin > 0 ? r->channels[op.in[0]] : 0;
-	if (check_op(r, &op, cin) != 0 || append(r, &op, cin) != 0)
-		return -1;
-	names_add(r->names, op.name);
-	return 0;
+	for (int i = 0; i < 3 && !l.padded; i++)
+		op->p[i] = (op->k[i] - 1) / 2;
+	cin = op->nin > 0 ? r->channels[op->in[0]] : 0;
+	return check_op(r, op, cin) != 0 || feed_op(r, op, &l) != 0 ? -1 :
+	    reader_append(r, op, cin);
 }
 
-/* ---- the whole ---- */
-
-/* The loss stands in no file: it follows the scores of every network. */
 int
-reader_finish(struct reader *r)
+reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 {
-	struct graph *g = r->g;
-	struct op loss = { .kind = OP_LOSS, .name = "loss", .nin = 1,
-		.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .groups = 1 };
-	char *used;
-	int head = -1, i;
+	const struct op_type *type = &op_types[kind];
+	struct op op = { .kind = kind, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
+		.groups = 1, .fold = 8, .gamma = 1, .eps = 1e-5,
+		.momentum = 0.1, .rate = 0.5, .std = 0.01, .planar = 1,
+		.by = NAN, .weight = 1 };
 
-	if (g->nop < 2)
-		return fail("%s: no network in it", r->path);
-	if (r->channels[g->nop - 1] == 0)
-		return fail("%s: how many scores %s gives depends on the shape "
-		    "(wanted out=classes)", r->path, g->op[g->nop - 1].name);
-	if (r->channels[g->nop - 1] != r->classes)
-		return fail("%s: the last operator gives %d scores a clip "
-		    "(wanted one for each of %d classes: out=classes)", r->path,
-		    r->channels[g->nop - 1], r->classes);
-	used = xcalloc((size_t)g->nop, 1);
-	for (i = 0; i < g->nop; i++) {
-		for (int k = 0; k < g->op[i].nin; k++)
-			used[g->op[i].in[k]] = 1;
-		if (g->op[i].kind == OP_LINEAR)
-			head = i;
+	if (!name_fits(w->name))
+		return fail("%s:%d: name %s (wanted " NAME_RULE ")", r->path,
+		    r->line, Q(w->name));
+	if (kind != OP_INPUT && r->g->nop == 0)
+		return fail("%s:%d: %s before the input", r->path, r->line,
+		    type->name);
+	if (r->g->nop == GRAPH_OPS)
+		return fail("%s:%d: more than %d operators", r->path, r->line,
+		    GRAPH_OPS);
+	if (names_find(r->names, w->name) >= 0)
+		return fail("%s:%d: a second %s", r->path, r->line, w->name);
+	strcpy(op.name, w->name);
+	if (read_op(r, &op, w) != 0) {
+		free(op.mean);
+		free(op.sd);
+		return -1;
 	}
-	used[g->nop - 1] = 1;
-	for (i = 0; i < g->nop && used[i]; i++)
-		;
-	free(used);
-	if (i < g->nop)
-		return fail("%s: nothing uses %s", r->path, g->op[i].name);
-	for (i = 0; i < g->nparam; i++)
-		g->param[i].head = g->param[i].op == head;
-	loss.in[0] = g->nop - 1;
-	return append(r, &loss, r->classes);
+	names_add(r->names, op.name);
+	return 0;
 }

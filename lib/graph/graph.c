@@ -10,8 +10,15 @@ graph_free(struct graph *g)
 {
 	if (g == NULL)
 		return;
+	for (int i = 0; i < g->nop; i++) {
+		free(g->op[i].mean);
+		free(g->op[i].sd);
+	}
 	free(g->name);
 	free(g->op);
+	free(g->head);
+	free(g->needs.stream);
+	free(g->needs.target);
 	free(g->param);
 	free(g);
 }
@@ -26,7 +33,7 @@ graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
 		struct dims in[OP_INPUTS];
 
 		if (op->kind == OP_INPUT) {
-			out[i] = *input;
+			out[i] = input[op->stream];
 			out[i].c = op->out;
 			continue;
 		}
@@ -39,6 +46,15 @@ graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
 			    "values)", op->name, dims_text(&out[i], text));
 	}
 	return 0;
+}
+
+struct dims *
+graph_inputs(const struct graph *g, int n, int t, int side)
+{
+	struct dims *input = xcalloc((size_t)g->needs.streams, sizeof(*input));
+
+	needs_shapes(&g->needs, n, t, side, input);
+	return input;
 }
 
 double

@@ -8,14 +8,22 @@
  * vt-model(5).
  */
 
-#include "graph/op.h"
+#include "graph/feed.h"
+
+/* Scores, one for each class and clip, and the loss of them. */
+struct head {
+	int scores, loss;		/* operators */
+	int classes;
+};
 
 struct graph {
 	char *name;			/* file name without .net */
-	int classes;
 	int nop;
-	struct op *op;			/* the last one is the loss, the one
-					 * before it gives the scores */
+	struct op *op;
+	int heads;
+	struct head *head;		/* in the order of the losses: the first
+					 * one's scores are the network's */
+	struct needs needs;
 	int nparam;
 	struct param *param;
 	size_t elements;		/* of the flat buffer of parameters */
@@ -33,7 +41,7 @@ enum {
 
 /*
  * graph_read(path, classes): read a .net file; "classes" in it stands for
- * ${classes}.  NULL after a message with file and line.  It takes a time that
+ * ${classes}, those of the target "class".  NULL after a message with file and line.  It takes a time that
  * the limits above bound, also where blocks use blocks.
  * graph_parse(name, text, classes): the same from what such a file holds.
  */
@@ -42,12 +50,18 @@ struct graph *graph_parse(const char *name, const char *text, int classes);
 void graph_free(struct graph *g);
 
 /*
- * graph_shapes(g, input, out): the output shape of every op for ${input}, into
- * ${out}[g->nop]; -1 after a message if an op does not fit, or has more than
+ * graph_shapes(g, input, out): the output shape of every op for ${input}, the
+ * shapes of its streams, [g->needs.streams], into ${out}[g->nop]; -1 after a message if an op does not fit, or has more than
  * DIMS_MOST values.
  */
 int graph_shapes(const struct graph *g, const struct dims *input,
     struct dims *out);
+
+/*
+ * graph_inputs(g, n, t, side): such an ${input}, of ${n} clips of ${t} frames of
+ * ${side} by ${side}; the caller frees it.
+ */
+struct dims *graph_inputs(const struct graph *g, int n, int t, int side);
 
 /* graph_macs(g, input): multiply-adds of a forward pass; -1 on failure. */
 double graph_macs(const struct graph *g, const struct dims *input);

@@ -110,7 +110,8 @@ bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 }
 
 const struct op_type op_types[OP_KINDS] = {
-	[OP_INPUT] = { "input", 0, 0, " out mean std ", NULL, NULL, NULL, NULL },
+	[OP_INPUT] = { "input", 0, 0, " stream out mean std ", NULL, NULL, NULL,
+	    NULL },
 	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias ", shape_window,
 	    NULL, conv_params, conv_macs },
 	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", shape_same, NULL,
@@ -141,5 +142,6 @@ const struct op_type op_types[OP_KINDS] = {
 	    NULL, bmm_macs },
 	[OP_SOFTMAX] = { "softmax", 1, 1, " in over ", shape_same, NULL, NULL,
 	    NULL },
-	[OP_LOSS] = { NULL, 1, 1, "", shape_loss, NULL, NULL, NULL },
+	[OP_LOSS] = { "loss", 1, 1, " in kind target weight smooth ",
+	    shape_loss, NULL, NULL, NULL },
 };

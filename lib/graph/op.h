@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum op_kind {
-	OP_INPUT,	/* pixels, normalised: (x / 255 - mean) / std */
+	OP_INPUT,	/* a stream, normalised: (x / 255 - mean) / std */
 	OP_CONV,	/* convolution over t, h, w */
 	OP_BN,		/* batch normalisation over the clips of a leaf */
 	OP_RELU,
@@ -33,7 +33,7 @@ enum op_kind {
 	OP_FRAMES,	/* some of the frames: SlowFast's slow pathway */
 	OP_BMM,		/* product of matrices, one a clip: places x channels */
 	OP_SOFTMAX,	/* over some axes together */
-	OP_LOSS,	/* softmax and cross-entropy, one number a clip */
+	OP_LOSS,	/* of scores and a target, one number a clip */
 	OP_KINDS
 };
 
@@ -46,6 +46,7 @@ enum { OP_INPUTS = 16, OP_PARAMS = 4 };	/* at most */
  */
 enum {
 	OP_WINDOW = 1024,		/* of a kernel, stride or padding */
+	OP_STREAM = 256,		/* channels of an input */
 	OP_CHANNELS = 1 << 20
 };
 #define DIMS_MOST ((size_t)1 << 40)	/* values in an output */
@@ -54,6 +55,12 @@ enum { TRANSPOSE_A = 1, TRANSPOSE_B = 2 };
 
 /* What a factor is divided by: 1, the channels of the input, or their root. */
 enum per { PER_ONE, PER_CHANNELS, PER_ROOT };
+
+enum loss_kind {
+	LOSS_SOFTMAX,	/* cross-entropy of softmax: classes, or shares of them */
+	LOSS_SIGMOID,	/* binary cross-entropy of sigmoid: sets of classes */
+	LOSS_KINDS
+};
 
 struct dims { int n, t, h, w, c; };
 
@@ -78,7 +85,13 @@ struct op {
 	double gamma;			/* bn: initial scale */
 	double eps, momentum;		/* bn */
 	double std;			/* linear: of the initial weights */
-	double mean[3], sd[3];		/* input: per channel, of [0, 1] */
+	int stream;			/* input: which, graph->needs.stream */
+	double *mean, *sd;		/* input: [out], of [0, 1] */
+	int target, head;		/* loss: which, graph->needs.target
+					 * and graph->head */
+	enum loss_kind loss;
+	double weight;			/* loss: of it, among those of a graph */
+	double smooth;			/* loss: label smoothing */
 	int nparam, param;		/* nparam of them, from this index */
 };
 

@@ -158,12 +158,15 @@ graph_parse(const char *name, const char *text, int classes)
 	r.g = xcalloc(1, sizeof(*r.g));
 	r.g->name = xstrndup(base, strlen(base) -
 	    (text_ends(base, ".net") ? 4 : 0));
-	r.g->classes = classes;
 	r.names = names_new();
+	r.streams = names_new();
+	r.targets = names_new();
 	r.block_names = names_new();
 	bad = read_lines(&r, copy) != 0 || reader_finish(&r) != 0;
 	block_free(&r);
 	names_free(r.names);
+	names_free(r.streams);
+	names_free(r.targets);
 	free(r.channels);
 	free(copy);
 	if (bad) {

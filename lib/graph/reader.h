@@ -28,8 +28,10 @@ struct reader {
 
 	/* build.c */
 	struct names *names;		/* of operators, by their numbers */
+	struct names *streams, *targets;	/* as graph->needs has them */
 	int *channels;			/* of each op's output */
-	size_t op_cap, param_cap, channel_cap;
+	size_t op_cap, param_cap, channel_cap, stream_cap, target_cap;
+	size_t head_cap;
 
 	/* block.c */
 	struct names *block_names;
@@ -60,16 +62,39 @@ int reader_line(struct reader *r, const char *line, int depth);
  * message. */
 int reader_op(struct reader *r, enum op_kind kind, const struct words *w);
 
-/* reader_finish(r): the whole must be a network; append its loss. */
-int reader_finish(struct reader *r);
+/*
+ * reader_append(r, op, cin): put ${op} at the end of the graph, with the
+ * parameters it owns for ${cin} channels; -1 after a message.
+ */
+int reader_append(struct reader *r, struct op *op, int cin);
 
 /*
- * attribute_set(r, op, w, i, padded):
- * Set attribute ${i} of ${w}, which ${op} has; *${padded} becomes 1 if it is
- * the padding.  -1 after a message.
+ * reader_stream(r, op, name), reader_target(r, op, name): the input or loss
+ * ${op} reads the stream or target of that name; reader_target makes the scores
+ * that the loss is taken of a head of the graph.  -1 after a message.
  */
+int reader_stream(struct reader *r, struct op *op, const char *name);
+int reader_target(struct reader *r, struct op *op, const char *name);
+
+/* reader_finish(r): the whole must be a network; append the loss that it does
+ * not name. */
+int reader_finish(struct reader *r);
+
+/* What the line of an operator says that is not in its struct op. */
+struct line {
+	int padded;			/* p= is there */
+	int means, sds;			/* values of mean=, std= */
+	const char *stream, *target;
+};
+
+#define NAME_RULE "up to 63 letters, digits, '_', '.' and '-'"
+
+int name_fits(const char *s);
+
+/* attribute_set(r, op, w, i, l): set attribute ${i} of ${w}, which ${op} has;
+ * -1 after a message. */
 int attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
-    int *padded);
+    struct line *l);
 
 /*
  * block_begin(r, name): "def NAME": what follows up to "end" is a block; NULL

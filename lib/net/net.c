@@ -65,7 +65,8 @@ net_plan(struct net *n, const struct dims *input, int training)
 
 	for (size_t i = 0; i < n->plans; i++) {
 		p = n->plan[i];
-		if (memcmp(&p->input, input, sizeof(*input)) == 0 &&
+		if (memcmp(p->input, input, (size_t)n->graph->needs.streams *
+		    sizeof(*input)) == 0 &&
 		    p->training == training)
 			return p;
 	}
@@ -107,7 +108,7 @@ net_forward(struct net *n, struct plan *p, const struct feed *feed, void *dw)
 void
 net_scores(const struct plan *p, double *scores)
 {
-	const struct task *t = &p->task[p->n - 2];
+	const struct task *t = &p->task[p->graph->head[0].scores];
 
 	device_read(p->device, scores, &t->out, t->y);
 }
@@ -115,7 +116,7 @@ net_scores(const struct plan *p, double *scores)
 void
 net_losses(const struct plan *p, double *losses)
 {
-	const struct task *t = &p->task[p->n - 1];
+	const struct task *t = &p->task[p->graph->head[0].loss];
 
 	device_read(p->device, losses, &t->out, t->y);
 }

@@ -35,8 +35,8 @@ void net_free(struct net *n);
 void net_init(struct net *n, uint64_t seed);
 
 /*
- * net_plan(n, input, training): the plan for this shape of microbatch, made on
- * first use.  Touches no device memory.  NULL after a message.
+ * net_plan(n, input, training): the plan for a microbatch whose streams have
+ * these shapes, [graph->needs.streams], made on first use.  Touches no device memory.  NULL after a message.
  */
 struct plan *net_plan(struct net *n, const struct dims *input, int training);
 
@@ -51,8 +51,8 @@ int net_reserve(struct net *n);
 void net_forward(struct net *n, struct plan *p, const struct feed *feed,
     void *dw);
 
-/* net_scores(p, scores): what the last forward pass gave, before the softmax:
- * [n][classes].  net_losses(p, losses): [n]. */
+/* net_scores(p, scores): what the last forward pass gave at the first head,
+ * before the softmax: [n][classes].  net_losses(p, losses): [n]. */
 void net_scores(const struct plan *p, double *scores);
 void net_losses(const struct plan *p, double *losses);
 

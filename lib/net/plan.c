@@ -65,6 +65,14 @@ ask(size_t (*f)(const struct task *), const struct task *t)
 	return f != NULL ? f(t) : 0;
 }
 
+/* The output of an op has a gradient: but for pixels, and for losses, whose
+ * derivative of themselves is 1. */
+static int
+has_gradient(const struct op *op)
+{
+	return op->kind != OP_INPUT && op->kind != OP_LOSS;
+}
+
 /*
  * List every buffer with its lifetime, then place them.  Time runs 0 to n - 1
  * through the forward pass and on to 2 n - 1 through the backward pass, which
@@ -109,12 +117,13 @@ lay_out(struct plan *p)
 			scratch = s;
 	}
 	/* Scores and losses are the caller's to read, after it all. */
-	last[p->n - 1] = last[p->n - 2] = end;
+	for (int i = 0; i < g->heads; i++)
+		last[g->head[i].scores] = last[g->head[i].loss] = end;
 	for (int i = 0; i < p->n; i++) {
 		size_t bytes = round_up(device_bytes(p->device, &p->task[i].out));
 
 		b[n++] = (struct plan_block){ bytes, &p->y_at[i], i, last[i] };
-		if (p->training && i < p->n - 1 && g->op[i].kind != OP_INPUT)
+		if (p->training && has_gradient(&g->op[i]))
 			b[n++] = (struct plan_block){ bytes, &p->dy_at[i],
 			    first[i], end - i };
 	}
@@ -174,7 +183,8 @@ plan_new(const struct graph *g, struct device *d,
 
 	p->graph = g;
 	p->device = d;
-	p->input = *input;
+	p->input = xcalloc((size_t)g->needs.streams, sizeof(*p->input));
+	memcpy(p->input, input, (size_t)g->needs.streams * sizeof(*p->input));
 	p->training = training;
 	p->n = g->nop;
 	p->task = xcalloc(n, sizeof(*p->task));
@@ -225,6 +235,7 @@ plan_free(struct plan *p)
 		if (p->task[i].op != NULL && task_impl(&p->task[i]) != NULL &&
 		    task_impl(&p->task[i])->release != NULL)
 			task_impl(&p->task[i])->release(&p->task[i]);
+	free(p->input);
 	free(p->task);
 	free(p->y_at);
 	free(p->dy_at);
@@ -250,7 +261,8 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 		struct task *t = &p->task[i];
 
 		t->y = a + p->y_at[i];
-		t->dy = p->training && i < p->n - 1 ? a + p->dy_at[i] : NULL;
+		t->dy = p->training && has_gradient(t->op) ? a + p->dy_at[i] :
+		    NULL;
 		t->saved = a + p->saved_at[i];
 		t->scratch = a + p->scratch_at;
 		for (int j = 0; j < t->op->nin; j++) {

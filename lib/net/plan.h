@@ -13,7 +13,7 @@
 #include "backend/backend.h"
 
 struct plan {
-	struct dims input;		/* of one microbatch */
+	struct dims *input;		/* [streams] of one microbatch */
 	int training;
 	int n;				/* tasks, one an op */
 	struct task *task;
@@ -29,7 +29,8 @@ struct plan {
 
 /*
  * plan_new(g, d, input, training):
- * Infer every shape, let ${d} choose algorithms, and place every buffer by its
+ * Infer every shape from those of the streams, ${input}[g->needs.streams], let
+ * ${d} choose algorithms, and place every buffer by its
  * lifetime.  NULL after a message.
  */
 struct plan *plan_new(const struct graph *g, struct device *d,

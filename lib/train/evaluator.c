@@ -8,14 +8,16 @@
 #include "base/mem.h"
 #include "comm/watch.h"
 #include "train/evaluator.h"
-#include "train/metric.h"
+#include "graph/metric.h"
 
 struct plan *
 evaluate_plan(struct net *n, const struct view_options *v)
 {
-	struct dims d = { v->n, v->t, v->side, v->side, 3 };
+	struct dims *input = graph_inputs(n->graph, v->n, v->t, v->side);
+	struct plan *p = net_plan(n, input, 0);
 
-	return net_plan(n, &d, 0);
+	free(input);
+	return p;
 }
 
 /* Add the scores of one microbatch's views to their samples. */
@@ -68,7 +70,8 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
     struct comm *c, void (*progress)(uint64_t done, uint64_t all),
     struct evaluation *e)
 {
-	int classes = n->graph->classes, got, per = v->clips * v->crops;
+	int classes = n->graph->head[0].classes, got;
+	int per = v->clips * v->crops;
 	struct plan *p = evaluate_plan(n, v);
 	uint32_t samples = dataset_samples(d);
 	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;
@@ -90,7 +93,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	all = (uint64_t)count * (uint64_t)per;
 	loader = loader_views(d, first, count, v);
 	while ((got = next(c, loader, &mb)) == 1) {
-		struct feed f = { mb->pixels, mb->label, mb->clip, 0 };
+		struct feed f = { mb->stream, mb->target, mb->clip, 0, NULL };
 
 		net_forward(n, p, &f, NULL);
 		add_microbatch(p, mb, classes, scratch, e->scores, &views);

@@ -84,8 +84,8 @@ memory_plan(const struct trainer *t, int rank)
 		m.item[MEMORY_VALIDATION] = loader_views_bytes(t->val,
 		    (uint32_t)((samples + (uint64_t)t->comm->size - 1) /
 		    (uint64_t)t->comm->size), &t->viewing);
-		m.item[MEMORY_SCORES] = samples * (size_t)n->graph->classes *
-		    sizeof(double);
+		m.item[MEMORY_SCORES] = samples *
+		    (size_t)n->graph->head[0].classes * sizeof(double);
 	}
 	if (rank == 0)
 		m.item[MEMORY_SNAPSHOT] = 2 * flat;

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "train/metric.h"
+#include "graph/metric.h"
 #include "train/results.h"
 
 const double *

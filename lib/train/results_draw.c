@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "data/fetch.h"
 #include "draw/plot.h"
-#include "train/metric.h"
+#include "graph/metric.h"
 #include "train/results.h"
 
 /* The figures below a title; nothing without labels. */

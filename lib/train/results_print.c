@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "train/metric.h"
+#include "graph/metric.h"
 #include "train/results.h"
 
 enum { TOP = 5 };		/* classes on a line */

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "comm/watch.h"
 #include "train/best.h"
-#include "train/metric.h"
 #include "train/saver.h"
 #include "train/trainer.h"
 #include "train/work.h"
@@ -32,27 +31,6 @@ static void
 give_gradient(struct trainer_work *w, const void *g)
 {
 	w->gradient[w->free++] = (void *)g;
-}
-
-/* The loss and the hits of a microbatch, from what its forward pass gave. */
-static struct microbatch_report
-report_of(struct trainer_work *w, const struct plan *p, const struct microbatch *l)
-{
-	struct microbatch_report r = { 0 };
-	int classes = p->graph->classes;
-	double *scores = w->scores, *losses = w->losses;
-
-	net_scores(p, scores);
-	net_losses(p, losses);
-	for (int i = 0; i < l->n; i++) {
-		int rank = l->label[i] < 0 ? classes : metric_rank(scores +
-		    (size_t)i * (size_t)classes, classes, l->label[i]);
-
-		r.loss += losses[i] / l->n;
-		r.top1 += rank < 1;
-		r.top5 += rank < 5;
-	}
-	return r;
 }
 
 /* What this rank wants at the next step border; rank 0's clock decides. */
@@ -91,17 +69,17 @@ next_microbatch(struct trainer *t, struct microbatch **mb)
 	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
-/* Forward: the loss into the microbatch's report, what backward needs. */
+/* Forward, of microbatch ${i} of this rank's. */
 static void
 run_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
-    struct feed *f, void *g)
+    int i, struct feed *f, void *g)
 {
 	double start = clock_seconds();
 
 	assert(mb->at.step == t->state.step);
-	*f = (struct feed){ mb->pixels, mb->label, mb->clip, t->loading.seed };
+	*f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
+		t->work->outcome + i * t->net->graph->heads };
 	net_forward(t->net, p, f, g);
-	t->work->report[mb->index] = report_of(t->work, p, mb);
 	t->work->time.forward += clock_seconds() - start;
 }
 
@@ -131,7 +109,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		void *g = take_gradient(w);
 
 		if (status == 0 && (status = next_microbatch(t, &mb)) == 0)
-			run_forward(t, p, mb, &f, g);
+			run_forward(t, p, mb, i, &f, g);
 		w->report[first + i].status = status;
 		w->report[first + i].wish = wishes(t);
 		start = clock_seconds();
@@ -155,6 +133,32 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 	w->time.comm += clock_seconds() - start;
 	w->time.comm_busy += busy;
 	return sum;
+}
+
+/*
+ * What the losses of this rank's microbatches say goes into their reports: the
+ * loss is what is made smaller, the sum over the heads, and the hits are those
+ * of the first head.  All of a step is fetched from the device at once.
+ */
+static void
+fetch_outcomes(struct trainer *t, int microbatches)
+{
+	struct trainer_work *w = t->work;
+	const struct graph *g = t->net->graph;
+	int first, count = bucket_share(w->bucket, microbatches, &first);
+	const struct outcome *o = w->fetched;
+
+	device_download(t->net->device, w->fetched, w->outcome,
+	    (size_t)count * (size_t)g->heads * sizeof(*o));
+	for (int i = first; i < first + count; i++, o += g->heads) {
+		struct microbatch_report *r = &w->report[i];
+
+		r->loss = 0;
+		for (int h = 0; h < g->heads; h++)
+			r->loss += g->op[g->head[h].loss].weight * o[h].loss;
+		r->top1 = o[0].top1;
+		r->top5 = o[0].top5;
+	}
 }
 
 /* Every microbatch's report to every rank. */
@@ -220,6 +224,7 @@ step(struct trainer *t, struct step_report *s)
 	void *sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
 
 	start = clock_seconds();
+	fetch_outcomes(t, microbatches);
 	if (sum == NULL || share_reports(t, microbatches) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->time.comm += clock_seconds() - start;

@@ -12,12 +12,6 @@
 #include "train/memory.h"
 #include "train/work.h"
 
-static struct dims
-microbatch_dims(const struct cell *c)
-{
-	return (struct dims){ c->group, c->frames, c->crop, c->crop, 3 };
-}
-
 /* A cell must give every rank a whole number of groups, at least one. */
 static int
 check_cell(const struct trainer *t, const struct cell *c)
@@ -54,11 +48,16 @@ static void
 share_loading(struct trainer *t)
 {
 	struct view_options *v = &t->viewing;
-	size_t all = t->loading.memory, some = 4 * (size_t)v->n * (size_t)v->t *
-	    3 * (size_t)v->side * (size_t)v->side;
+	const struct graph *g = t->net->graph;
+	struct dims *input;
+	size_t all = t->loading.memory, some = 0;
 
 	if (t->val == NULL)
 		return;
+	input = graph_inputs(g, v->n, v->t, v->side);
+	for (int i = 0; i < g->needs.streams; i++)
+		some += 4 * dims_count(&input[i]);
+	free(input);
 	v->memory = some < all / 4 ? some : all / 4;
 	t->loading.memory = all - v->memory;
 }
@@ -73,12 +72,15 @@ trainer_plan(struct trainer *t)
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			struct dims d = microbatch_dims(c);
 			int microbatches = c->batch / c->group, n;
+			struct dims *input;
 
 			if (check_cell(t, c) != 0)
 				return EXIT_USAGE;
-			w->plan[i][j] = net_plan(t->net, &d, 1);
+			input = graph_inputs(t->net->graph, c->group,
+			    c->frames, c->crop);
+			w->plan[i][j] = net_plan(t->net, input, 1);
+			free(input);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
 			n = work_buffers(microbatches, t->comm->rank,
@@ -86,8 +88,6 @@ trainer_plan(struct trainer *t)
 			w->gradients = n > w->gradients ? n : w->gradients;
 			if (microbatches > w->most_microbatches)
 				w->most_microbatches = microbatches;
-			if (c->group > w->most_clips)
-				w->most_clips = c->group;
 		}
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
@@ -143,7 +143,7 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	}
 	print_cells(t, f);
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
-	    g->name, graph_parameters(g), g->classes);
+	    g->name, graph_parameters(g), g->head[0].classes);
 	fprintf(f, "%-22s %s on %d rank%s\n", "# back end",
 	    t->net->device->backend->name, t->comm->size,
 	    t->comm->size > 1 ? "s" : "");
@@ -161,7 +161,8 @@ reserve(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
-	int classes = n->graph->classes;
+	size_t outcomes = (size_t)w->most_microbatches *
+	    (size_t)n->graph->heads;
 
 	if (net_reserve(t->net) != 0)
 		return EXIT_FAILED;
@@ -174,9 +175,11 @@ reserve(struct trainer *t)
 	}
 	w->report = xcalloc((size_t)w->most_microbatches, sizeof(*w->report));
 	w->microbatch_loss = xcalloc((size_t)w->most_microbatches, sizeof(double));
-	w->losses = xcalloc((size_t)w->most_clips, sizeof(double));
-	w->scores = xcalloc((size_t)w->most_clips * (size_t)classes,
-	    sizeof(double));
+	w->outcome = device_alloc(n->device, outcomes *
+	    sizeof(*w->outcome));
+	if (w->outcome == NULL)
+		return EXIT_FAILED;
+	w->fetched = xcalloc(outcomes, sizeof(*w->fetched));
 	w->loader = loader_new(t->train, t->schedule, t->state.step,
 	    &t->loading);
 	return 0;
@@ -231,8 +234,9 @@ trainer_close(struct trainer *t)
 	free(w->gradient);
 	free(w->report);
 	free(w->microbatch_loss);
-	free(w->losses);
-	free(w->scores);
+	if (w->outcome != NULL)
+		device_free(t->net->device, w->outcome);
+	free(w->fetched);
 	free(w->plan);
 	free(w);
 	t->work = NULL;

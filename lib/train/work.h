@@ -29,10 +29,13 @@ struct trainer_work {
 	void **gradient;
 	int free;			/* of them, during a step */
 	size_t base;			/* bytes before any buffer, measured */
-	int most_microbatches, most_clips;	/* in a step; in a microbatch */
+	int most_microbatches;		/* in a step */
 	struct tree tree;
 	struct microbatch_report *report;	/* [most_microbatches] */
-	double *microbatch_loss, *scores, *losses;
+	double *microbatch_loss;
+	struct outcome *outcome;	/* of the device: what the losses of
+					 * this rank's microbatches say */
+	struct outcome *fetched;	/* the same here, after the step */
 	struct loader *loader;
 	struct bucket *bucket;
 	struct saver *saver;

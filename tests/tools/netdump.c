@@ -118,17 +118,18 @@ main(int argc, char **argv)
 	label = xcalloc((size_t)d.n, sizeof(*label));
 	clip = xcalloc((size_t)d.n, sizeof(*clip));
 	for (int i = 0; i < d.n; i++)
-		label[i] = i * 5 % g->classes;
-	f.pixels = pixels;
-	f.label = label;
+		label[i] = i * 5 % g->head->classes;
+	f.stream = &(struct stream){ d.t, d.h, d.w, d.c, pixels };
+	f.target = &(struct target){ .classes = g->head->classes,
+		.label = label };
 	f.clip = clip;
 	dw = device_alloc(be, g->elements * be->elem);
 	net_forward(n, p, &f, dw);
 	plan_backward(p, NULL, NULL);
-	out = xcalloc((size_t)d.n * (size_t)g->classes, sizeof(*out));
+	out = xcalloc((size_t)d.n * (size_t)g->head->classes, sizeof(*out));
 	net_scores(p, out);
-	write_file(argv[7], "scores.f64", out, (size_t)d.n * (size_t)g->classes *
-	    sizeof(*out));
+	write_file(argv[7], "scores.f64", out, (size_t)d.n *
+	    (size_t)g->head->classes * sizeof(*out));
 	net_losses(p, out);
 	write_file(argv[7], "losses.f64", out, (size_t)d.n * sizeof(*out));
 	write_file(argv[7], "pixels.u8", pixels, bytes);

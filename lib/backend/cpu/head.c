@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "graph/metric.h"
 
 /*
  * ---- linear: rows of padded channels; w is [out][in] ----
@@ -189,54 +190,106 @@ const struct op_impl cpu_linear = {
 };
 
 /*
- * ---- loss: -ln softmax(x)[label] of each clip, in double ----
+ * ---- loss: as in ref, of which this is the double arithmetic: x are the scores
+ * of a clip, q the shares of its classes, both in the scratch memory ----
  */
 
-/* ln of the sum of exp(x). */
-static double
-log_sum(const float *x, int n)
+static size_t
+loss_scratch(const struct task *t)
 {
-	double top = x[0], sum = 0;
+	return 2 * (size_t)t->in[0].c * sizeof(double);
+}
 
-	for (int c = 1; c < n; c++)
-		top = x[c] > top ? x[c] : top;
+/* Bring in x and q of clip ${i}; its weight. */
+static double
+loss_clip(struct task *t, int i, double *x, double *q)
+{
+	const struct target *target = &t->feed->target[t->op->target];
+	const float *from = row(&t->in[0], t->x[0], i);
+	int n = t->in[0].c;
+
+	for (int c = 0; c < n; c++) {
+		x[c] = from[c];
+		q[c] = target_share(target, i, c) * (1 - t->op->smooth) +
+		    t->op->smooth / n;
+	}
+	return target_weight(target, i);
+}
+
+/* The sum over classes of ln(1 + exp x) - q x, without large exponents. */
+static double
+loss_sigmoid(const double *x, const double *q, int n)
+{
+	double sum = 0;
+
 	for (int c = 0; c < n; c++)
-		sum += exp(x[c] - top);
-	return top + log(sum);
+		sum += (x[c] > 0 ? x[c] : 0) + log1p(exp(-fabs(x[c]))) -
+		    q[c] * x[c];
+	return sum;
+}
+
+static double
+loss_softmax(const double *x, const double *q, int n)
+{
+	double all = metric_log_sum(x, n), sum = 0;
+
+	for (int c = 0; c < n; c++)
+		if (q[c] > 0)
+			sum += q[c] * (all - x[c]);
+	return sum;
 }
 
 static void
 loss_forward(struct task *t)
 {
+	int n = t->in[0].c;
+	double *x = t->scratch, *q = x + n;
+	struct outcome o = { 0 };
+
 	for (int i = 0; i < t->out.n; i++) {
-		const float *x = row(&t->in[0], t->x[0], i);
 		float *y = (float *)row(&t->out, t->y, i);
-		int label = t->feed->label[i];
+		double w = loss_clip(t, i, x, q);
+		int rank = target_rank(&t->feed->target[t->op->target], i, x);
 
 		memset(y, 0, cpu_image(&t->out) * sizeof(float));
-		if (label >= 0)
-			y[0] = (float)(log_sum(x, t->in[0].c) - x[label]);
+		if (w != 0)
+			y[0] = (float)(w * (t->op->loss == LOSS_SIGMOID ?
+			    loss_sigmoid(x, q, n) / n :
+			    loss_softmax(x, q, n)));
+		o.loss += (double)y[0] / t->out.n;
+		o.top1 += rank < 1;
+		o.top5 += rank < 5;
 	}
+	if (t->feed->outcome != NULL)
+		t->feed->outcome[t->op->head] = o;
 }
 
 /* The gradient of the mean over the clips of the microbatch. */
 static void
 loss_backward(struct task *t)
 {
+	int n = t->in[0].c;
+	double *x = t->scratch, *q = x + n;
+
 	for (int i = 0; i < t->out.n && t->dx[0] != NULL; i++) {
-		const float *x = row(&t->in[0], t->x[0], i);
 		float *dx = (float *)row(&t->in[0], t->dx[0], i);
-		int label = t->feed->label[i];
-		double all = log_sum(x, t->in[0].c);
+		double w = loss_clip(t, i, x, q) * t->op->weight, all, whole = 0;
 
 		if (!t->accumulate[0])
 			memset(dx, 0, cpu_image(&t->in[0]) * sizeof(float));
-		for (int c = 0; c < t->in[0].c && label >= 0; c++)
-			dx[c] += (float)((exp(x[c] - all) - (c == label)) /
-			    t->out.n);
+		if (w == 0)
+			continue;
+		all = metric_log_sum(x, n);
+		for (int c = 0; c < n; c++)
+			whole += q[c];
+		for (int c = 0; c < n; c++)
+			dx[c] += (float)((t->op->loss == LOSS_SIGMOID ?
+			    (1 / (1 + exp(-x[c])) - q[c]) / n :
+			    exp(x[c] - all) * whole - q[c]) / t->out.n * w);
 	}
 }
 
 const struct op_impl cpu_loss = {
-	.reads = READS_X, .forward = loss_forward, .backward = loss_backward,
+	.reads = READS_X, .scratch = loss_scratch, .forward = loss_forward,
+	.backward = loss_backward,
 };

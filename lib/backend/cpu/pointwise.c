@@ -6,28 +6,39 @@
 
 #define GRAIN 16384		/* floats at a time */
 
-/* ---- input: bytes to normalised planes, through a table ---- */
+/*
+ * ---- input: bytes to normalised planes, through a table ----
+ *
+ * Few channels become whole planes; more of them, blocks of lanes, filled up
+ * with zeros.
+ */
 
 static void
 input_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	size_t hw = cpu_places(&t->out);
-	const uint8_t *from = t->feed->pixels + (size_t)i * hw * 3;
-	float *to = (float *)t->y + (size_t)i * cpu_image(&t->out);
-	const float *value = t->scratch;	/* [3][256] */
+	size_t hw = cpu_places(&t->out), C = (size_t)t->out.c;
+	size_t step = cpu_is_pixels(&t->out) ? 1 : (size_t)cpu_lanes();
+	const uint8_t *from = t->feed->stream[t->op->stream].bytes +
+	    (size_t)i * hw * C;
+	const float *value = t->scratch;	/* [C][256] */
 
 	(void)thread;
-	for (int c = 0; c < 3; c++)
+	if (step > 1)
+		memset(cpu_plane(&t->out, t->y, i, 0), 0,
+		    cpu_image(&t->out) * sizeof(float));
+	for (size_t c = 0; c < C; c++) {
+		float *to = cpu_element(&t->out, t->y, i, 0, (int)c);
+
 		for (size_t p = 0; p < hw; p++)
-			to[(size_t)c * hw + p] = value[c * 256 + from[3 * p + c]];
+			to[p * step] = value[c * 256 + from[C * p + c]];
+	}
 }
 
 static size_t
 input_scratch(const struct task *t)
 {
-	(void)t;
-	return 3 * 256 * sizeof(float);
+	return (size_t)t->out.c * 256 * sizeof(float);
 }
 
 static void
@@ -35,7 +46,7 @@ input_forward(struct task *t)
 {
 	float *value = t->scratch;
 
-	for (int c = 0; c < 3; c++)
+	for (int c = 0; c < t->out.c; c++)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = (float)((v / 255.0 -
 			    t->op->mean[c]) / t->op->sd[c]);

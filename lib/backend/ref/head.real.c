@@ -1,6 +1,4 @@
-/* The classifier and the loss. */
-#include <math.h>
-
+/* The classifier. */
 #include "backend/ref/ref.h"
 #include "base/rng.h"
 
@@ -94,52 +92,3 @@ linear_backward(struct task *k)
 }
 
 REF_OP(linear, .reads = READS_X);
-
-/*
- * ---- loss: y = -ln softmax(x)[label] for each clip; the gradient is that of
- * the mean over the clips of the microbatch ----
- */
-
-static void
-loss_forward(struct task *k)
-{
-	int C = k->in[0].c;
-
-	for (int n = 0; n < k->out.n; n++) {
-		const REAL *x = (const REAL *)k->x[0] + (size_t)n * C;
-		int label = k->feed->label[n];
-		double top = x[0], sum = 0;
-
-		for (int c = 1; c < C; c++)
-			top = x[c] > top ? x[c] : top;
-		for (int c = 0; c < C; c++)
-			sum += exp(x[c] - top);
-		((REAL *)k->y)[n] = (REAL)(label < 0 ? 0 :
-		    log(sum) + top - x[label]);
-	}
-}
-
-static void
-loss_backward(struct task *k)
-{
-	int C = k->in[0].c;
-	REAL *dx = gradient(k, 0);
-
-	if (dx == NULL)
-		return;
-	for (int n = 0; n < k->out.n; n++) {
-		const REAL *x = (const REAL *)k->x[0] + (size_t)n * C;
-		int label = k->feed->label[n];
-		double top = x[0], sum = 0;
-
-		for (int c = 1; c < C; c++)
-			top = x[c] > top ? x[c] : top;
-		for (int c = 0; c < C; c++)
-			sum += exp(x[c] - top);
-		for (int c = 0; c < C && label >= 0; c++)
-			dx[(size_t)n * C + c] += (REAL)((exp(x[c] - top) / sum -
-			    (c == label)) / k->out.n);
-	}
-}
-
-REF_OP(loss, .reads = READS_X);

@@ -9,13 +9,14 @@ static void
 input_forward(struct task *k)
 {
 	const struct op *op = k->op;
+	const uint8_t *x = k->feed->stream[op->stream].bytes;
+	size_t n = rows(&k->out), C = (size_t)k->out.c;
 	REAL *y = k->y;
-	size_t n = rows(&k->out);
 
 	for (size_t r = 0; r < n; r++)
-		for (int c = 0; c < 3; c++)
-			y[3 * r + c] = (REAL)((k->feed->pixels[3 * r + c] / 255.0
-			    - op->mean[c]) / op->sd[c]);
+		for (size_t c = 0; c < C; c++)
+			y[C * r + c] = (REAL)((x[C * r + c] / 255.0 -
+			    op->mean[c]) / op->sd[c]);
 }
 
 const struct op_impl REF(input) = { .forward = input_forward };

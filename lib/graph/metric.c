@@ -1,7 +1,7 @@
 /* How good scores are. */
 #include <math.h>
 
-#include "train/metric.h"
+#include "graph/metric.h"
 
 int
 metric_rank(const double *scores, int classes, int label)
@@ -13,8 +13,8 @@ metric_rank(const double *scores, int classes, int label)
 	return above;
 }
 
-static double
-log_sum(const double *scores, int classes)
+double
+metric_log_sum(const double *scores, int classes)
 {
 	double top = scores[0], sum = 0;
 
@@ -28,13 +28,13 @@ log_sum(const double *scores, int classes)
 double
 metric_loss(const double *scores, int classes, int label)
 {
-	return log_sum(scores, classes) - scores[label];
+	return metric_log_sum(scores, classes) - scores[label];
 }
 
 void
 metric_softmax(const double *scores, int classes, double *p)
 {
-	double all = log_sum(scores, classes);
+	double all = metric_log_sum(scores, classes);
 
 	for (int c = 0; c < classes; c++)
 		p[c] = exp(scores[c] - all);

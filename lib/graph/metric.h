@@ -1,5 +1,7 @@
-#ifndef TRAIN_METRIC_H
-#define TRAIN_METRIC_H
+#ifndef GRAPH_METRIC_H
+#define GRAPH_METRIC_H
+
+/* What a clip's scores say. */
 
 /*
  * metric_rank(scores, classes, label): how many classes score higher than
@@ -8,6 +10,9 @@
  * is never right.
  */
 int metric_rank(const double *scores, int classes, int label);
+
+/* metric_log_sum(scores, classes): ln of the sum of exp(scores). */
+double metric_log_sum(const double *scores, int classes);
 
 /* metric_loss(scores, classes, label): -ln softmax(scores)[label]. */
 double metric_loss(const double *scores, int classes, int label);

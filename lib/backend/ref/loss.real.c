@@ -1,0 +1,101 @@
+/* Losses of scores and targets. */
+#include <math.h>
+
+#include "backend/ref/ref.h"
+#include "graph/metric.h"
+
+/*
+ * ---- loss: with x the scores of a clip, q the shares of its classes and w its
+ * weight, y = w l and
+ *
+ *   softmax:  l = sum over c of q[c] (ln(sum of exp x) - x[c])
+ *   sigmoid:  l = mean over c of ln(1 + exp x[c]) - q[c] x[c]
+ *
+ * The gradient is that of the mean over the clips of the microbatch, whatever
+ * their weights, times the weight of the loss.
+ */
+
+static size_t
+loss_scratch(const struct task *k)
+{
+	return 2 * (size_t)k->in[0].c * sizeof(double);	/* x, q */
+}
+
+/* x and q of clip ${n}, into the scratch memory; its weight. */
+static double
+loss_clip(struct task *k, int n, double *x, double *q)
+{
+	const struct op *op = k->op;
+	const struct target *t = &k->feed->target[op->target];
+	int C = k->in[0].c;
+
+	for (int c = 0; c < C; c++) {
+		x[c] = ((const REAL *)k->x[0])[(size_t)n * C + c];
+		q[c] = target_share(t, n, c) * (1 - op->smooth) +
+		    op->smooth / C;
+	}
+	return target_weight(t, n);
+}
+
+static double
+loss_value(const struct op *op, const double *x, const double *q, int C)
+{
+	double all = metric_log_sum(x, C), l = 0;
+
+	for (int c = 0; c < C; c++)
+		if (op->loss == LOSS_SIGMOID)
+			l += ((x[c] > 0 ? x[c] : 0) - q[c] * x[c] +
+			    log1p(exp(-fabs(x[c])))) / C;
+		else if (q[c] > 0)
+			l += q[c] * (all - x[c]);
+	return l;
+}
+
+static void
+loss_forward(struct task *k)
+{
+	int C = k->in[0].c, N = k->out.n;
+	double *x = k->scratch, *q = x + C;
+	struct outcome o = { 0 };
+	REAL *y = k->y;
+
+	for (int n = 0; n < N; n++) {
+		double w = loss_clip(k, n, x, q);
+		int rank = target_rank(&k->feed->target[k->op->target], n, x);
+
+		y[n] = (REAL)(w != 0 ? w * loss_value(k->op, x, q, C) : 0);
+		o.loss += (double)y[n] / N;
+		o.top1 += rank < 1;
+		o.top5 += rank < 5;
+	}
+	if (k->feed->outcome != NULL)
+		k->feed->outcome[k->op->head] = o;
+}
+
+static void
+loss_backward(struct task *k)
+{
+	int C = k->in[0].c, N = k->out.n;
+	double *x = k->scratch, *q = x + C;
+	REAL *dx = gradient(k, 0);
+
+	if (dx == NULL)
+		return;
+	for (int n = 0; n < N; n++, dx += C) {
+		double w = loss_clip(k, n, x, q) * k->op->weight;
+		double top = x[0], sum = 0, whole = 0;
+
+		for (int c = 0; c < C; c++) {
+			top = x[c] > top ? x[c] : top;
+			whole += q[c];
+		}
+		for (int c = 0; c < C; c++)
+			sum += exp(x[c] - top);
+		for (int c = 0; c < C && w != 0; c++)
+			dx[c] += (REAL)((k->op->loss == LOSS_SIGMOID ?
+			    (1 / (1 + exp(-x[c])) - q[c]) / C :
+			    exp(x[c] - top) / sum * whole - q[c]) / N * w);
+	}
+}
+
+REF_OP(loss, .reads = READS_X, .scratch = loss_scratch);

@@ -1,0 +1,78 @@
+#ifndef GRAPH_FEED_H
+#define GRAPH_FEED_H
+
+/*
+ * What a network is fed, microbatch by microbatch: streams of bytes, and the
+ * targets that its scores are compared with.  The operators of a network say
+ * what it needs (struct needs), a loader brings that in the same order, and a
+ * back end reads it.
+ */
+
+#include <stdint.h>
+
+#include "graph/op.h"
+
+/* One view of the clips: their frames, or 2 L channels of optical flow. */
+struct stream {
+	int t, h, w, c;
+	uint8_t *bytes;			/* [n][t][h][w][c] */
+};
+
+enum target_kind {
+	TARGET_CLASS,			/* one class a clip, or none */
+	TARGET_SET,			/* any number of classes */
+	TARGET_SHARES			/* a distribution: shares sum to 1 */
+};
+
+/* What the clips are to be recognised as. */
+struct target {
+	enum target_kind kind;
+	int classes;
+	int *label;			/* class: [n]; -1: none, no loss */
+	float *share;			/* set (0 or 1), shares: [n][classes] */
+	float *weight;			/* [n] each clip's loss is multiplied by
+					 * it; NULL: all are 1 */
+};
+
+/*
+ * target_weight(t, i): what the loss of clip ${i} counts, 0 without a class.
+ * target_share(t, i, c): the share of class ${c} in it.
+ * target_rank(t, i, scores): how many classes score higher than the best of
+ * those that are right, equal scores counted (metric_rank); that is of a set
+ * all its classes, and of shares the class of the largest, the first of equal
+ * ones.  INT_MAX if none is right.
+ */
+double target_weight(const struct target *t, int i);
+double target_share(const struct target *t, int i, int c);
+int target_rank(const struct target *t, int i, const double *scores);
+
+/* What a network asks for. */
+struct needs {
+	int streams, targets;
+	struct stream_need {
+		char name[64];
+		int c;
+	} *stream;
+	struct target_need {
+		char name[64];
+		int classes;
+		unsigned kinds;		/* 1 << TARGET_* that its losses take */
+	} *target;
+};
+
+/* What an input reads and a loss is taken of, where a file does not say. */
+#define STREAM_DEFAULT "rgb"
+#define TARGET_DEFAULT "class"
+
+/* Those alone, of 3 channels and any number of classes. */
+extern const struct needs needs_default;
+
+/*
+ * needs_shapes(needs, n, t, side, shape):
+ * The shapes of the streams of ${n} clips of ${t} frames of ${side} by ${side},
+ * into ${shape}[needs->streams].
+ */
+void needs_shapes(const struct needs *needs, int n, int t, int side,
+    struct dims *shape);
+
+#endif
