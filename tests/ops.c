@@ -5,6 +5,7 @@
  * different numbers of threads giving the same bits.
  */
 #include "backend/backend.h"
+#include "backend/ref/round.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -252,6 +253,8 @@ struct data {
 	struct feed feed;
 	struct stream stream[2];	/* inputs read the second one */
 	struct target target[3];	/* one of each kind, weighed */
+	int sums;			/* what is added to stays in the result */
+	enum precision rounded;		/* what backward finds of the output */
 };
 
 struct result {
@@ -383,6 +386,19 @@ fetch(struct device *b, const struct dims *d, void *p)
 	return host;
 }
 
+static void
+round_output(struct device *b, const struct data *d, void *y)
+{
+	size_t n = dims_count(&d->out);
+	double *host = xcalloc(n, sizeof(*host));
+
+	device_read(b, host, &d->out, y);
+	for (size_t i = 0; i < n; i++)
+		host[i] = round_to(host[i], d->rounded);
+	device_write(b, y, &d->out, host);
+	free(host);
+}
+
 /* What becomes of input gradients. */
 enum { WRITTEN, ADDED, UNWANTED };
 
@@ -438,6 +454,8 @@ run(struct device *b, const struct data *d, int gradients,
 	t.scratch = device_alloc(b, n);
 	memset(t.scratch, 0xff, n);
 	impl->forward(&t);
+	if (d->rounded != PRECISION_FP32)
+		round_output(b, d, t.y);
 	memset(t.scratch, 0xff, n);
 	if (d->training && impl->backward != NULL)
 		impl->backward(&t);
@@ -450,7 +468,7 @@ run(struct device *b, const struct data *d, int gradients,
 		device_free(b, (void *)t.x[j]);
 		if (has_dx)
 			r->dx[j] = fetch(b, &d->in[j], t.dx[j]);
-		for (size_t i = 0; has_dx && accumulate && i <
+		for (size_t i = 0; has_dx && accumulate && !d->sums && i <
 		    dims_count(&d->in[j]); i++)
 			r->dx[j][i] -= d->before[j][i];
 	}
@@ -659,6 +677,114 @@ test_threads(const struct backend *backend)
 	ok(w == 0, "%s: 1, 2 and 3 threads give the same bits", backend->name);
 }
 
+/* ---- stored in 16 bits ---- */
+
+static void
+round_data(struct data *d, enum precision p)
+{
+	for (int j = 0; j < d->op.nin; j++)
+		for (size_t i = 0; i < dims_count(&d->in[j]); i++) {
+			d->x[j][i] = round_to(d->x[j][i], p);
+			d->before[j][i] = round_to(d->before[j][i], p);
+		}
+	for (size_t i = 0; i < dims_count(&d->out); i++)
+		d->dy[i] = round_to(d->dy[i], p);
+}
+
+/* Numbers of ${got} that are not those of ${want}, rounded. */
+static int
+unlike(const double *got, const double *want, size_t n, enum precision p)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad += !(got[i] == round_to(want[i], p));
+	return bad;
+}
+
+/*
+ * Of the same inputs, and of an output that is rounded, what an operator
+ * stores is what it stores without the precision, rounded; parameters'
+ * gradients and losses are the same.
+ */
+static int
+test_rounded(struct device *b, struct device *plain, const struct test *t,
+    int mode, enum precision p)
+{
+	struct data d;
+	struct result got, want;
+	int loss = t->op.kind == OP_LOSS, bad;
+
+	make(&d, t, 1);
+	round_data(&d, p);
+	d.sums = 1;
+	run(b, &d, mode, &got);
+	d.rounded = loss ? PRECISION_FP32 : p;
+	run(plain, &d, mode, &want);
+	bad = unlike(got.y, want.y, dims_count(&d.out), d.rounded);
+	for (int j = 0; j < d.op.nin && got.dx[j] != NULL; j++)
+		bad += unlike(got.dx[j], want.dx[j], dims_count(&d.in[j]), p);
+	for (int j = 0; j < d.op.nparam; j++)
+		bad += unlike(got.dw[j], want.dw[j], d.param[j].count,
+		    PRECISION_FP32);
+	if (bad > 0)
+		diag("%s: %d numbers differ", t->what, bad);
+	release_result(&got);
+	release_result(&want);
+	release(&d);
+	return bad;
+}
+
+static void
+test_precision(const char *name, enum precision p)
+{
+	struct device *b = device_open(backend_find(name),
+	    &(struct device_options){ .threads = 1, .precision = p });
+	struct device *plain = device_open(backend_find(name),
+	    &(struct device_options){ .threads = 1 });
+	int bad = 0;
+
+	for (size_t i = 0; i < TESTS; i++)
+		for (int mode = WRITTEN; mode <= ADDED; mode++)
+			bad += test_rounded(b, plain, &tests[i], mode, p);
+	ok(bad == 0, "%s in %s: activations and their gradients are stored "
+	    "rounded, and nothing else is", name, p == PRECISION_BF16 ? "bf16" :
+	    "fp16");
+	device_close(b);
+	device_close(plain);
+}
+
+/* Against arithmetic on bits, and for one number a format that is too long. */
+static void
+test_rounding(void)
+{
+	uint32_t x = 12345;
+	int bad = 0;
+
+	for (int i = 0; i < 1000000; i++) {
+		uint32_t to;
+		float v, want;
+
+		x = x * 1664525 + 1013904223;
+		memcpy(&v, &x, sizeof(v));
+		to = (x + 0x7fff + (x >> 16 & 1)) & 0xffff0000;
+		memcpy(&want, &to, sizeof(want));
+		bad += !isnan(v) && round_to(v, PRECISION_BF16) != want;
+#ifdef __FLT16_MAX__
+		v = ldexpf(v, -(int)(x >> 23 & 255) + 127 - 26 + i % 45);
+		bad += !isnan(v) && round_to(v, PRECISION_FP16) != (_Float16)v;
+#endif
+	}
+	is(bad, 0, "rounding to bf16 and fp16 is to the nearest, or even");
+	ok(round_to(1 + 0x1p-8 + 0x1p-40, PRECISION_BF16) == 1 + 0x1p-7 &&
+	    round_to(65519.999, PRECISION_FP16) == 65504 &&
+	    isinf(round_to(65520, PRECISION_FP16)) &&
+	    round_to(0x1p-25, PRECISION_FP16) == 0 &&
+	    round_to(0x1.001p-25, PRECISION_FP16) == 0x1p-24 &&
+	    isnan(round_to(NAN, PRECISION_BF16)),
+	    "from double at once, and at the ends of the formats");
+}
+
 /* ---- updates of parameters ---- */
 
 static void
@@ -726,10 +852,16 @@ main(void)
 			    1e-12);
 		ok(stray == 0, "%s: what fills up blocks of channels stays 0",
 		    backends[k]->name);
+		stray = 0;
 		test_update(b);
 		device_close(b);
 		test_threads(backends[k]);
 	}
 	device_close(key);
+	test_rounding();
+	for (int p = PRECISION_BF16; p <= PRECISION_FP16; p++) {
+		test_precision("ref", (enum precision)p);
+		test_precision("ref64", (enum precision)p);
+	}
 	return done();
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/ref/ref.h"
+#include "backend/ref/round.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -35,6 +36,30 @@ free_memory(struct device *d, void *p)
 {
 	(void)d;
 	free(p);
+}
+
+static void
+round_all(const struct device *d, REAL *v, size_t n)
+{
+	if (d->o.precision == PRECISION_FP32)
+		return;
+	for (size_t i = 0; i < n; i++)
+		v[i] = (REAL)round_to(v[i], d->o.precision);
+}
+
+void
+REF(round_output)(struct task *k)
+{
+	if (k->op->kind != OP_LOSS)
+		round_all(k->device, k->y, dims_count(&k->out));
+}
+
+void
+REF(round_gradients)(struct task *k)
+{
+	for (int j = 0; j < k->op->nin; j++)
+		if (k->dx[j] != NULL)
+			round_all(k->device, k->dx[j], dims_count(&k->in[j]));
 }
 
 static void
@@ -79,6 +104,7 @@ write_activation(struct device *d, void *activation, const struct dims *shape,
     const double *host)
 {
 	put(d, activation, host, dims_count(shape));
+	round_all(d, activation, dims_count(shape));
 }
 
 static void

@@ -19,7 +19,14 @@ input_forward(struct task *k)
 			    op->mean[c]) / op->sd[c]);
 }
 
-const struct op_impl REF(input) = { .forward = input_forward };
+static void
+input_forward_rounded(struct task *k)
+{
+	input_forward(k);
+	REF(round_output)(k);
+}
+
+const struct op_impl REF(input) = { .forward = input_forward_rounded };
 
 /* ---- relu: y = max(x, 0) ---- */
 

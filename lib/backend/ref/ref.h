@@ -8,6 +8,9 @@
  * Each NAME.real.c is compiled twice, with REAL as the type of what is stored:
  * float is the back end ref, double ref64.  Sums are double in both.  What a
  * file shows to the others is called REF(name), so that both can be linked.
+ * Opened with a precision of 16 bits, either keeps activations and their
+ * gradients as numbers that have these: the answer key for devices that store
+ * so.
  */
 
 #include <stddef.h>
@@ -19,10 +22,33 @@
 #define REF_AS(name, real)	REF_JOIN(name, real)
 #define REF(name)		REF_AS(name, REAL)
 
-/* An operator of NAME_forward and NAME_backward; then what else it has. */
+/*
+ * An operator of NAME_forward and NAME_backward; then what else it has.  What
+ * they store is rounded to the device's precision once it is whole.
+ */
 #define REF_OP(name, ...) \
-	const struct op_impl REF(name) = { .forward = name ## _forward, \
-	    .backward = name ## _backward, __VA_ARGS__ }
+	static void name ## _forward_rounded(struct task *k) \
+	{ \
+		name ## _forward(k); \
+		REF(round_output)(k); \
+	} \
+	static void name ## _backward_rounded(struct task *k) \
+	{ \
+		name ## _backward(k); \
+		REF(round_gradients)(k); \
+	} \
+	const struct op_impl REF(name) = { \
+		.forward = name ## _forward_rounded, \
+		.backward = name ## _backward_rounded, __VA_ARGS__ }
+
+/*
+ * REF(round_output)(k), REF(round_gradients)(k):
+ * Round the output, or the input gradients, of a task.  A loss is a result and
+ * no activation, and stays as it is, like parameters, their gradients and the
+ * statistics of bn.
+ */
+void REF(round_output)(struct task *k);
+void REF(round_gradients)(struct task *k);
 
 extern const struct op_impl REF(input), REF(conv), REF(bn),
     REF(relu), REF(add), REF(shift), REF(maxpool), REF(avgpool),

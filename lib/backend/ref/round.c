@@ -1,0 +1,26 @@
+/* Rounding to formats of 16 bits, by arithmetic. */
+#include <math.h>
+
+#include "backend/ref/round.h"
+
+/* Bits of the mantissa with the first, the least exponent, the largest number. */
+static const struct { int digits, least; double most; } formats[] = {
+	[PRECISION_BF16] = { 8, -126, 0x1.fep127 },
+	[PRECISION_FP16] = { 11, -14, 0x1.ffcp15 },
+};
+
+double
+round_to(double v, enum precision p)
+{
+	int e;
+	double unit;
+
+	if (p == PRECISION_FP32 || v == 0 || !isfinite(v))
+		return v;
+	frexp(v, &e);			/* 2^(e - 1) <= |v| < 2^e */
+	if (--e < formats[p].least)
+		e = formats[p].least;
+	unit = ldexp(1, e - formats[p].digits + 1);
+	v = rint(v / unit) * unit;
+	return fabs(v) > formats[p].most ? copysign(INFINITY, v) : v;
+}
