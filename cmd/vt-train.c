@@ -842,6 +842,8 @@ static void
 print_plan(const struct session *s)
 {
 	trainer_print_plan(&s->t, stdout);
+	if (verbose)
+		trainer_explain(&s->t, stdout);
 	if (out != NULL)
 		room_check(s->net, out, (int)keep, val != NULL && keep_best < 2,
 		    stdout);

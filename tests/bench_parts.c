@@ -155,7 +155,8 @@ test_work(void)
 	struct device device = { .backend = &b };
 	struct op op = { .kind = OP_CONV, .nin = 1, .k = { 1, 3, 3 },
 		.s = { 1, 2, 2 }, .groups = 1 };
-	struct task t = { .device = &device, .op = &op, .in = { { 2, 3, 8, 8, 16 } },
+	struct task t = { .device = &device, .op = &op, .impl = &conv,
+		.in = { { 2, 3, 8, 8, 16 } },
 		.out = { 2, 3, 4, 4, 32 }, .wants_dx = { 1 } };
 	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
 	double y = 4 * 6 * 16 * 32;
@@ -170,6 +171,7 @@ test_work(void)
 	near(task_work(&u, 1), work, 0, "backward of pixels: the weights");
 	ok(!task_alike(&t, &u), "and not like the other");
 	op.kind = OP_RELU;
+	t.impl = &relu;
 	u = t;
 	u.out = t.in[0];
 	u.accumulate[0] = 1;

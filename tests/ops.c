@@ -411,7 +411,8 @@ run(struct device *b, const struct data *d, int gradients,
 	const struct op_impl *impl = b->backend->ops[d->op.kind];
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
-		.index = 3, .training = d->training,
+		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
+		.training = d->training,
 		.out = d->out, .feed = &feed };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&

@@ -65,32 +65,27 @@ struct shadow {
 	const char *first;		/* the first that was */
 };
 
-static const struct op_impl *
-impl_of(const struct plan *p, int i)
-{
-	return p->device->backend->ops[p->task[i].op->kind];
-}
-
 /* Where buffer ${which} of op ${i} lies; its bytes, 0 if it has none. */
 static size_t
 place(const struct plan *p, int i, int which, size_t *at)
 {
 	const struct task *t = &p->task[i];
-	const struct op_impl *impl = impl_of(p, i);
+	int runs = t->into == i;
 
 	switch (which) {
 	case Y:
 		*at = p->y_at[i];
-		return device_bytes(p->device, &t->out);
+		return t->stored ? device_bytes(p->device, &t->out) : 0;
 	case DY:
 		*at = p->dy_at[i];
-		return device_bytes(p->device, &t->out);
+		return p->has_dy[i] ? device_bytes(p->device, &t->out) : 0;
 	case SAVED:
 		*at = p->saved_at[i];
-		return impl->saved != NULL ? impl->saved(t) : 0;
+		return runs && t->impl->saved != NULL ? t->impl->saved(t) : 0;
 	default:
 		*at = p->scratch_at;
-		return impl->scratch != NULL ? impl->scratch(t) : 0;
+		return runs && t->impl->scratch != NULL ? t->impl->scratch(t) :
+		    0;
 	}
 }
 
@@ -148,48 +143,81 @@ call(struct shadow *s, const struct access *reads, int nr,
 		read_buffer(s, writes[k].op, writes[k].which);
 }
 
+enum { MEMBERS = 4, ACCESSES = MEMBERS * (2 * OP_INPUTS + 4) };
+
+/* Where task ${from}'s output is read, by one that is done in task ${by}. */
+static void
+reads_output(const struct shadow *s, struct access *reads, int *nr, int from,
+    int by)
+{
+	const struct task *t = &s->p->task[from];
+
+	if (t->into == by)
+		return;			/* on its way */
+	reads[(*nr)++] = (struct access){ t->lies, Y };
+	if (t->lies != from)
+		reads[(*nr)++] = (struct access){ t->into, SAVED };
+}
+
+/* All that task ${i} does: its own work, and that of others. */
 static void
 forward_call(struct shadow *s, int i)
 {
-	const struct op *op = s->p->task[i].op;
-	struct access reads[OP_INPUTS], writes[3] = { { i, SCRATCH }, { i, Y },
-		{ i, SAVED } };
+	struct access reads[ACCESSES], writes[ACCESSES];
+	int nr = 0, nw = 0;
 
-	for (int j = 0; j < op->nin; j++)
-		reads[j] = (struct access){ op->in[j], Y };
-	call(s, reads, op->nin, writes, 3);
+	writes[nw++] = (struct access){ i, SCRATCH };
+	writes[nw++] = (struct access){ i, SAVED };
+	for (int m = 0; m < s->p->n; m++) {
+		const struct task *t = &s->p->task[m];
+
+		for (int j = 0; j < t->op->nin && t->into == i; j++)
+			reads_output(s, reads, &nr, t->op->in[j], i);
+		if (t->into == i)
+			writes[nw++] = (struct access){ m, Y };
+	}
+	call(s, reads, nr, writes, nw);
 }
 
 static void
-backward_call(struct shadow *s, int i)
+backward_task(const struct shadow *s, const struct task *t,
+    struct access *reads, int *nr, struct access *writes, int *nw)
 {
-	const struct task *t = &s->p->task[i];
-	const struct op_impl *impl = impl_of(s->p, i);
-	struct access reads[2 * OP_INPUTS + 3], writes[OP_INPUTS + 1];
-	int nr = 0, nw = 0;
+	int i = t->index, by = t->into;
 
-	if (impl->backward == NULL)
-		return;
-	writes[nw++] = (struct access){ i, SCRATCH };
-	reads[nr++] = (struct access){ i, SAVED };
-	if (t->op->kind != OP_LOSS)
-		reads[nr++] = (struct access){ i, DY };
-	if (impl->reads & READS_Y)
-		reads[nr++] = (struct access){ i, Y };
+	reads[(*nr)++] = (struct access){ i, DY };
+	if (t->reads & READS_Y)
+		reads_output(s, reads, nr, i, -1);
 	for (int j = 0; j < t->op->nin; j++) {
 		int from = t->op->in[j], again = 0;
 
-		if (impl->reads & READS_X)
-			reads[nr++] = (struct access){ from, Y };
-		if (!t->wants_dx[j])
+		if (t->reads & READS_X)
+			reads_output(s, reads, nr, from, by);
+		if (!t->wants_dx[j] || s->p->task[from].into == by)
 			continue;
 		for (int k = 0; k < j; k++)
 			again |= t->op->in[k] == from;
 		/* What is added to must have been written by another call. */
 		if (t->accumulate[j] && !again)
-			reads[nr++] = (struct access){ from, DY };
-		writes[nw++] = (struct access){ from, DY };
+			reads[(*nr)++] = (struct access){ from, DY };
+		writes[(*nw)++] = (struct access){ from, DY };
 	}
+}
+
+static void
+backward_call(struct shadow *s, int i)
+{
+	struct access reads[ACCESSES], writes[ACCESSES];
+	int nr = 0, nw = 0;
+
+	if (s->p->task[i].impl->backward == NULL)
+		return;
+	writes[nw++] = (struct access){ i, SCRATCH };
+	reads[nr++] = (struct access){ i, SAVED };
+	for (int m = 0; m < s->p->n; m++)
+		if (s->p->task[m].into == i)
+			backward_task(s, &s->p->task[m], reads, &nr, writes,
+			    &nw);
 	call(s, reads, nr, writes, nw);
 }
 
@@ -203,9 +231,11 @@ walk(const struct plan *p, const char *what)
 
 	s.owner = xcalloc(s.pages + 1, sizeof(*s.owner));
 	for (int i = 0; i < p->n; i++)
-		forward_call(&s, i);
+		if (p->task[i].into == i)
+			forward_call(&s, i);
 	for (int i = p->n - 1; i >= 0 && p->training; i--)
-		backward_call(&s, i);
+		if (p->task[i].into == i)
+			backward_call(&s, i);
 	/* Scores and losses are for whoever asks after it all. */
 	for (int i = 0; i < p->graph->heads; i++) {
 		read_buffer(&s, p->graph->head[i].scores, Y);
@@ -213,8 +243,7 @@ walk(const struct plan *p, const char *what)
 	}
 	for (int i = 0; i < p->n; i++)
 		for (int k = Y; k <= SAVED; k++)
-			sum += (k != DY || p->training) ?
-			    (double)place(p, i, k, &at) : 0;
+			sum += (double)place(p, i, k, &at);
 	if (!ok(s.lost + s.outside + s.unaligned == 0,
 	    "%s: nothing is overwritten too soon (%s for %s)", what,
 	    text_bytes(arena, (double)p->arena), text_bytes(all, sum)))
@@ -233,17 +262,20 @@ marks(const struct plan *p, const char *what)
 	int bad = 0;
 
 	for (int i = p->n - 1; i >= 0; i--) {
+		int below = 0;
+
 		bad += p->mark[i] > before;
 		before = p->mark[i];
-		/* Nothing an earlier op owns may lie after the mark. */
+		/* What is not done yet lies below, and right below. */
 		for (int k = 0; k < g->nparam; k++) {
 			const struct param *q = &g->param[k];
+			int done = p->task[q->op].into >= i;
 
-			if (q->op < i)
-				bad += q->offset + q->count > p->mark[i];
-			else
-				bad += q->offset < p->mark[i];
+			bad += !done && q->offset + q->count > p->mark[i];
+			if (q->offset < p->mark[i])
+				below = done;
 		}
+		bad += below;
 	}
 	ok(bad == 0 && before == 0, "%s: marks fall to 0 behind what is final",
 	    what);

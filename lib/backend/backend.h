@@ -59,19 +59,38 @@ struct device {
 	struct device_options o;
 };
 
-/* One operator bound to one shape: all its kernels need, and no decisions. */
+/*
+ * One operator bound to one shape: all its kernels need, and no decisions.
+ *
+ * A back end may let one task do the work of others (struct backend's fuse).
+ * A task that is done by another has ${into} of that one; it is neither
+ * prepared nor run.  Forward, all is done when the doing task's turn comes,
+ * backward likewise: its inputs must be ready then, and the gradients of its
+ * outputs complete.
+ */
 struct task {
 	struct device *device;
 	const struct op *op;
 	int index;			/* of the op in the graph */
 	int training;			/* batch statistics; backward follows */
+	const struct op_impl *impl;	/* the back end's row for op, or what
+					 * it puts in its place */
+	int into;			/* the task that does this one's work:
+					 * itself, if nobody else does */
+	int stored;			/* y is memory, not only on its way
+					 * from one fused op to the next */
+	int lies;			/* the task whose y holds this one's
+					 * output, in a form that those who
+					 * read it know: itself, if plain */
+	int reads;			/* READS_* of the backward pass */
 	struct dims in[OP_INPUTS], out;
 	int wants_dx[OP_INPUTS];	/* an input gradient will be asked for */
 	int accumulate[OP_INPUTS];	/* dx += rather than dx = */
 	const void *x[OP_INPUTS];	/* inputs */
 	void *y;			/* output */
 	void *dx[OP_INPUTS];		/* input gradients; NULL: not wanted */
-	const void *dy;			/* output gradient */
+	const void *dy;			/* output gradient; NULL: none comes but
+					 * from what is fused with it */
 	const void *w[OP_PARAMS];	/* parameters */
 	void *dw[OP_PARAMS];		/* their gradients, written anew; of
 					 * PARAM_MEAN and PARAM_VAR: the mean
@@ -86,14 +105,17 @@ struct task {
 enum { READS_X = 1, READS_Y = 2 };	/* what a backward pass reads */
 
 struct op_impl {
-	int reads;			/* READS_* of the backward pass */
+	int reads;			/* what task.reads begins as */
 	/*
 	 * Choose algorithms for this shape, once, and undo it; NULL: nothing
 	 * to do.  -1 after a message if the op cannot be run as it should.
 	 */
 	int (*prepare)(struct task *);
 	void (*release)(struct task *);
-	/* Bytes to keep from forward to backward and to scribble on; NULL: 0 */
+	/*
+	 * Bytes to keep from forward to backward (and until the last reader of
+	 * the output is done), and to scribble on; NULL: 0.
+	 */
 	size_t (*saved)(const struct task *);
 	size_t (*scratch)(const struct task *);
 	void (*forward)(struct task *);
@@ -143,6 +165,12 @@ struct backend {
 	    double rate, double scale);
 	double (*squares)(struct device *d, const void *x, size_t n);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
+	/*
+	 * Look at the ${n} tasks of a plan, whose shapes and wants_dx are
+	 * known, and let tasks do the work of others: set impl, into, stored,
+	 * lies, reads and priv.  NULL: each does its own.
+	 */
+	void (*fuse)(struct device *d, struct task *task, int n);
 };
 
 /*
@@ -182,6 +210,9 @@ void device_write(struct device *d, void *activation,
 const struct op_impl *task_impl(const struct task *t);
 void task_forward(struct task *t);
 void task_backward(struct task *t);
+
+/* task_release(t): undo its prepare; fine where there was none. */
+void task_release(struct task *t);
 
 /* sum += x, n elements; from any thread, also during other work.  ${device}
  * is a struct device, of any type so that the exchange can be given it. */

@@ -108,7 +108,7 @@ device_squares(struct device *d, const void *x, size_t n)
 const struct op_impl *
 task_impl(const struct task *t)
 {
-	return t->device->backend->ops[t->op->kind];
+	return t->impl;
 }
 
 void
@@ -122,4 +122,12 @@ task_backward(struct task *t)
 {
 	if (task_impl(t)->backward != NULL)
 		task_impl(t)->backward(t);
+}
+
+void
+task_release(struct task *t)
+{
+	if (t->op != NULL && t->into == t->index && t->impl != NULL &&
+	    t->impl->release != NULL)
+		t->impl->release(t);
 }

@@ -65,112 +65,173 @@ ask(size_t (*f)(const struct task *), const struct task *t)
 	return f != NULL ? f(t) : 0;
 }
 
-/* The output of an op has a gradient: but for pixels, and for losses, whose
- * derivative of themselves is 1. */
+/* When the backward pass does the work of task ${i}; plan_new's time. */
 static int
-has_gradient(const struct op *op)
+backward_at(const struct plan *p, int i)
 {
-	return op->kind != OP_INPUT && op->kind != OP_LOSS;
+	return 2 * p->n - 1 - p->task[i].into;
+}
+
+/* How long each buffer must live, from what is read when. */
+struct lives {
+	int *first;			/* write of dy; its time of reading: none */
+	int *last;			/* read of y */
+	int *keep;			/* what a task saved */
+};
+
+static void
+read_until(const struct plan *p, struct lives *l, int from, int time)
+{
+	int lies = p->task[from].lies, by = p->task[from].into;
+
+	if (time > l->last[lies])
+		l->last[lies] = time;
+	if (time > l->keep[by])
+		l->keep[by] = time;
+}
+
+static struct lives
+lives_of(const struct plan *p)
+{
+	size_t n = (size_t)p->n;
+	struct lives l = { xcalloc(n, sizeof(int)), xcalloc(n, sizeof(int)),
+		xcalloc(n, sizeof(int)) };
+
+	for (int i = 0; i < p->n; i++) {
+		l.last[i] = p->task[i].into;
+		l.keep[i] = p->training ? backward_at(p, i) : i;
+		l.first[i] = backward_at(p, i);
+	}
+	for (int i = 0; i < p->n; i++) {
+		const struct task *t = &p->task[i];
+
+		for (int j = 0; j < t->op->nin; j++) {
+			int from = t->op->in[j];
+
+			if (p->task[from].into == t->into && from != i)
+				continue;	/* on its way, not stored */
+			read_until(p, &l, from, p->training &&
+			    (t->reads & READS_X) ? backward_at(p, i) : t->into);
+			if (backward_at(p, i) < l.first[from])
+				l.first[from] = backward_at(p, i);
+		}
+		if (p->training && (t->reads & READS_Y))
+			read_until(p, &l, i, backward_at(p, i));
+	}
+	/* Scores and losses are the caller's to read, after it all. */
+	for (int i = 0; i < p->graph->heads; i++)
+		l.last[p->graph->head[i].scores] =
+		    l.last[p->graph->head[i].loss] = 2 * p->n - 1;
+	return l;
 }
 
 /*
  * List every buffer with its lifetime, then place them.  Time runs 0 to n - 1
  * through the forward pass and on to 2 n - 1 through the backward pass, which
- * reaches op i at 2 n - 1 - i.
+ * reaches op i at 2 n - 1 - i; what is fused is done at the time of the task
+ * that does it.
  */
 static void
 lay_out(struct plan *p)
 {
-	const struct graph *g = p->graph;
-	int n = 0, end = 2 * p->n - 1;
+	int n = 0;
 	struct plan_block *b = xcalloc(3 * (size_t)p->n + 1, sizeof(*b));
-	int *last = xcalloc((size_t)p->n, sizeof(*last));	/* read of y */
-	int *first = xcalloc((size_t)p->n, sizeof(*first));	/* write of dy */
+	struct lives l = lives_of(p);
 	size_t scratch = 0;
 
 	for (int i = 0; i < p->n; i++) {
-		last[i] = i;
-		first[i] = end - i;
-	}
-	for (int i = 0; i < p->n; i++) {
-		const struct op *op = &g->op[i];
-		const struct op_impl *impl = task_impl(&p->task[i]);
-		size_t saved = ask(impl->saved, &p->task[i]);
-		size_t s = ask(impl->scratch, &p->task[i]);
+		const struct task *t = &p->task[i];
+		size_t bytes = round_up(device_bytes(p->device, &t->out));
 
-		for (int j = 0; j < op->nin; j++) {
-			int from = op->in[j], t = i;
+		if (t->into == i) {
+			size_t saved = ask(t->impl->saved, t);
+			size_t s = ask(t->impl->scratch, t);
 
-			if (p->training && (impl->reads & READS_X))
-				t = end - i;
-			if (t > last[from])
-				last[from] = t;
-			if (end - i < first[from])
-				first[from] = end - i;
+			if (saved > 0)
+				b[n++] = (struct plan_block){ round_up(saved),
+				    &p->saved_at[i], i, l.keep[i] };
+			if (s > scratch)
+				scratch = s;
 		}
-		if (p->training && (impl->reads & READS_Y))
-			last[i] = end - i;
-		if (saved > 0)
-			b[n++] = (struct plan_block){ round_up(saved),
-			    &p->saved_at[i], i, p->training ? end - i : i };
-		if (s > scratch)
-			scratch = s;
-	}
-	/* Scores and losses are the caller's to read, after it all. */
-	for (int i = 0; i < g->heads; i++)
-		last[g->head[i].scores] = last[g->head[i].loss] = end;
-	for (int i = 0; i < p->n; i++) {
-		size_t bytes = round_up(device_bytes(p->device, &p->task[i].out));
-
-		b[n++] = (struct plan_block){ bytes, &p->y_at[i], i, last[i] };
-		if (p->training && has_gradient(&g->op[i]))
+		if (t->stored)
+			b[n++] = (struct plan_block){ bytes, &p->y_at[i],
+			    t->into, l.last[i] };
+		if (p->has_dy[i])
 			b[n++] = (struct plan_block){ bytes, &p->dy_at[i],
-			    first[i], end - i };
+			    l.first[i], backward_at(p, i) };
 	}
-	b[n++] = (struct plan_block){ round_up(scratch), &p->scratch_at, 0, end };
+	b[n++] = (struct plan_block){ round_up(scratch), &p->scratch_at, 0,
+		2 * p->n - 1 };
 	p->arena = plan_place(b, n);
 	free(b);
-	free(last);
-	free(first);
+	free(l.first);
+	free(l.last);
+	free(l.keep);
 }
 
-/* The last ops' parameters are final first. */
+/*
+ * The last ops' parameters are final first: those from the mark on belong to
+ * tasks whose backward pass is done.
+ */
 static void
 set_marks(struct plan *p)
 {
 	size_t mark = p->graph->elements;
+	int k = p->n - 1;		/* ops from k + 1 on are done */
 
 	for (int i = p->n - 1; i >= 0; i--) {
-		const struct op *op = &p->graph->op[i];
-
-		if (op->nparam > 0)
-			mark = p->graph->param[op->param].offset;
+		for (; k >= 0 && (p->task[k].into >= i ||
+		    p->graph->op[k].nparam == 0); k--)
+			if (p->graph->op[k].nparam > 0)
+				mark = p->graph->param[p->graph->op[k].param].
+				    offset;
 		p->mark[i] = mark;
 	}
 }
 
 /*
- * Which input gradients are wanted, and which add to what is there: in
- * backward order the first writer of a gradient need not.
+ * Which gradients there are, and which are added to what is there: in backward
+ * order the first writer of a gradient need not.
  */
 static void
 set_gradients(struct plan *p)
 {
-	char *written = xcalloc((size_t)p->n, 1);
+	for (int time = p->n - 1; time >= 0; time--)
+		for (int i = p->n - 1; i >= 0; i--) {
+			struct task *t = &p->task[i];
 
-	for (int i = p->n - 1; i >= 0; i--) {
-		const struct op *op = &p->graph->op[i];
+			for (int j = 0; j < t->op->nin && t->into == time; j++) {
+				int from = t->op->in[j];
 
-		for (int j = 0; j < op->nin; j++) {
-			int from = op->in[j];
-
-			p->task[i].wants_dx[j] = p->training &&
-			    p->graph->op[from].kind != OP_INPUT;
-			p->task[i].accumulate[j] = written[from];
-			written[from] = 1;
+				if (!t->wants_dx[j] ||
+				    p->task[from].into == time)
+					continue;
+				t->accumulate[j] = p->has_dy[from];
+				p->has_dy[from] = 1;
+			}
 		}
+}
+
+/* A task as it stands before the back end looks at it. */
+static int
+set_task(struct plan *p, int i, const struct dims *out)
+{
+	struct task *t = &p->task[i];
+	const struct op *op = &p->graph->op[i];
+
+	*t = (struct task){ .device = p->device, .op = op, .index = i,
+		.training = p->training, .out = out[i], .into = i, .stored = 1,
+		.lies = i, .impl = p->device->backend->ops[op->kind] };
+	for (int j = 0; j < op->nin; j++) {
+		t->in[j] = out[op->in[j]];
+		t->wants_dx[j] = p->training &&
+		    p->graph->op[op->in[j]].kind != OP_INPUT;
 	}
-	free(written);
+	if (t->impl == NULL)
+		return fail("%s: the %s back end cannot run %s", p->graph->name,
+		    p->device->backend->name, op->name);
+	t->reads = t->impl->reads;
+	return 0;
 }
 
 struct plan *
@@ -191,29 +252,22 @@ plan_new(const struct graph *g, struct device *d,
 	p->y_at = xcalloc(n, sizeof(size_t));
 	p->dy_at = xcalloc(n, sizeof(size_t));
 	p->saved_at = xcalloc(n, sizeof(size_t));
+	p->has_dy = xcalloc(n, 1);
 	p->mark = xcalloc(n, sizeof(size_t));
 	p->macs = graph_macs(g, input);
 	if (p->macs < 0 || graph_shapes(g, input, out) != 0)
 		goto err;
+	for (int i = 0; i < p->n; i++)
+		if (set_task(p, i, out) != 0)
+			goto err;
+	if (d->backend->fuse != NULL)
+		d->backend->fuse(d, p->task, p->n);
 	set_gradients(p);
 	for (int i = 0; i < p->n; i++) {
 		struct task *t = &p->task[i];
-		const struct op_impl *impl;
 
-		t->device = d;
-		t->op = &g->op[i];
-		t->index = i;
-		t->training = training;
-		for (int j = 0; j < t->op->nin; j++)
-			t->in[j] = out[t->op->in[j]];
-		t->out = out[i];
-		impl = task_impl(t);
-		if (impl == NULL) {
-			fail("%s: the %s back end cannot run %s", g->name,
-			    d->backend->name, t->op->name);
-			goto err;
-		}
-		if (impl->prepare != NULL && impl->prepare(t) != 0)
+		if (t->into == i && t->impl->prepare != NULL &&
+		    t->impl->prepare(t) != 0)
 			goto err;
 	}
 	lay_out(p);
@@ -232,14 +286,12 @@ plan_free(struct plan *p)
 	if (p == NULL)
 		return;
 	for (int i = 0; i < p->n; i++)
-		if (p->task[i].op != NULL && task_impl(&p->task[i]) != NULL &&
-		    task_impl(&p->task[i])->release != NULL)
-			task_impl(&p->task[i])->release(&p->task[i]);
-	free(p->input);
+		task_release(&p->task[i]);
 	free(p->task);
 	free(p->y_at);
 	free(p->dy_at);
 	free(p->saved_at);
+	free(p->has_dy);
 	free(p->mark);
 	free(p);
 }
@@ -261,15 +313,15 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 		struct task *t = &p->task[i];
 
 		t->y = a + p->y_at[i];
-		t->dy = p->training && has_gradient(t->op) ? a + p->dy_at[i] :
-		    NULL;
+		t->dy = p->has_dy[i] ? a + p->dy_at[i] : NULL;
 		t->saved = a + p->saved_at[i];
 		t->scratch = a + p->scratch_at;
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
 
-			t->x[j] = a + p->y_at[from];
-			t->dx[j] = t->wants_dx[j] ? a + p->dy_at[from] : NULL;
+			t->x[j] = a + p->y_at[p->task[from].lies];
+			t->dx[j] = t->wants_dx[j] && p->has_dy[from] ?
+			    a + p->dy_at[from] : NULL;
 		}
 		for (int j = 0; j < t->op->nparam; j++) {
 			size_t at = g->param[t->op->param + j].offset;
@@ -285,7 +337,8 @@ plan_forward(struct plan *p, const struct feed *feed)
 {
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].feed = feed;
-		task_forward(&p->task[i]);
+		if (p->task[i].into == i)
+			task_forward(&p->task[i]);
 	}
 }
 
@@ -297,7 +350,8 @@ plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg), void *arg)
 	for (int i = p->n - 1; i >= 0; i--) {
 		struct task *t = &p->task[i];
 
-		task_backward(t);
+		if (t->into == i)
+			task_backward(t);
 		if (ready != NULL && p->mark[i] < mark)
 			ready(mark = p->mark[i], arg);
 	}

@@ -9,6 +9,7 @@
  */
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "backend/backend.h"
 
@@ -18,6 +19,7 @@ struct plan {
 	int n;				/* tasks, one an op */
 	struct task *task;
 	size_t *y_at, *dy_at, *saved_at;	/* offsets into the arena */
+	char *has_dy;			/* [n] its gradient is a buffer */
 	size_t scratch_at, arena;	/* bytes */
 	size_t *mark;			/* [n] once the backward pass of task i
 					 * is done, gradients from this element
@@ -50,6 +52,15 @@ void plan_forward(struct plan *p, const struct feed *feed);
  */
 void plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg),
     void *arg);
+
+/* plan_does(p, i): how many ops task ${i} does: 0 if another does its. */
+int plan_does(const struct plan *p, int i);
+
+/*
+ * plan_explain(p, f): a line for each task that runs: the ops it does, its
+ * shape, the bytes it keeps for the backward pass, and how it is done.
+ */
+void plan_explain(const struct plan *p, FILE *f);
 
 /*
  * plan_place: the lifetimes that an arena is laid out by, exported for its

@@ -65,6 +65,10 @@ int trainer_plan(struct trainer *t);
 /* trainer_print_plan(t, f): what trainer_plan found, for people. */
 void trainer_print_plan(const struct trainer *t, FILE *f);
 
+/* trainer_explain(t, f): the operators of the largest shape, what was fused
+ * into what, and the algorithms. */
+void trainer_explain(const struct trainer *t, FILE *f);
+
 /*
  * trainer_run(t): train from t->state.step to the end of the schedule.  Return
  * the exit status: 0 done, 75 stopped with state saved, 5 diverged, 4 damaged

@@ -155,6 +155,23 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	memory_print(t, f);
 }
 
+void
+trainer_explain(const struct trainer *t, FILE *f)
+{
+	const struct schedule *s = t->schedule;
+	const struct plan *most = NULL;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct plan *p = t->work->plan[i][j];
+
+			if (most == NULL || p->macs > most->macs)
+				most = p;
+		}
+	if (most != NULL)
+		plan_explain(most, f);
+}
+
 /* What may fail on one rank alone. */
 static int
 reserve(struct trainer *t)

@@ -15,12 +15,14 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/norm_kernels.h"
 #include "base/pool.h"
 
 struct cpu {
 	struct device device;		/* first */
 	struct pool *pool;
 	const struct kernels *k;
+	const struct norm_kernels *norm;
 	struct dnnl *dnnl;
 };
 
@@ -69,7 +71,7 @@ int cpu_blocked(struct task *t);
 void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
-extern const struct op_impl cpu_input, cpu_conv, cpu_bn, cpu_relu, cpu_add,
+extern const struct op_impl cpu_input, cpu_conv, cpu_relu, cpu_add,
     cpu_shift, cpu_maxpool, cpu_avgpool, cpu_dropout, cpu_linear, cpu_relu6,
     cpu_sigmoid, cpu_swish, cpu_scale, cpu_mul, cpu_concat, cpu_frames, cpu_bmm,
     cpu_softmax, cpu_loss;

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/norm.h"
 #include "base/fail.h"
 #include "base/isa.h"
 #include "base/mem.h"
@@ -132,6 +133,7 @@ open_device(const struct device_options *o)
 	struct cpu *cpu = xcalloc(1, sizeof(*cpu));
 
 	cpu->k = kernels_pick();
+	cpu->norm = norm_kernels_pick();
 	if ((cpu->dnnl = dnnl_open(o->threads)) == NULL) {
 		free(cpu);
 		return NULL;
@@ -320,7 +322,7 @@ squares(struct device *d, const void *x, size_t n)
 }
 
 static const struct op_impl *const table[OP_KINDS] = {
-	[OP_INPUT] = &cpu_input, [OP_CONV] = &cpu_conv, [OP_BN] = &cpu_bn,
+	[OP_INPUT] = &cpu_input, [OP_CONV] = &cpu_conv, [OP_BN] = &cpu_norm,
 	[OP_RELU] = &cpu_relu, [OP_ADD] = &cpu_add, [OP_SHIFT] = &cpu_shift,
 	[OP_MAXPOOL] = &cpu_maxpool, [OP_AVGPOOL] = &cpu_avgpool,
 	[OP_DROPOUT] = &cpu_dropout, [OP_LINEAR] = &cpu_linear,
@@ -338,4 +340,5 @@ const struct backend backend_cpu = {
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
 	.update = update, .track = track, .squares = squares, .ops = table,
+	.fuse = cpu_fuse,
 };

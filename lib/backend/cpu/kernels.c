@@ -1,8 +1,15 @@
 /* The copy of the kernels that this processor runs. */
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/norm_kernels.h"
 
 const struct kernels *
 kernels_pick(void)
 {
 	return ISA_PICK(&kernels);
+}
+
+const struct norm_kernels *
+norm_kernels_pick(void)
+{
+	return ISA_PICK(&norm_kernels);
 }

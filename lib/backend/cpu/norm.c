@@ -1,190 +1,377 @@
 /*
- * Batch normalisation over a microbatch.  Each plane gives its mean and its
- * squared deviations; they are joined in double, image by image (Chan et al.
- * 1979).
+ * Batch normalisation over a microbatch, with what is fused with it (norm.h).
+ * Each plane gives its mean and its squared deviations; they are joined in
+ * double, image by image (Chan et al. 1979).
  */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/norm.h"
+#include "base/mem.h"
 
-/* Saved: mean and 1 / std of each channel, padded. */
+/* The open part of a pass: what all planes share. */
+struct pass {
+	const struct norm *n;
+	struct task *bn;
+	const struct dims *d;
+	const struct norm_kernels *k;
+	int row, blocks, images;	/* row: channels, padded */
+	size_t hw;
+	float *mean, *rstd;		/* [row] */
+	uint16_t *mask;			/* [images][blocks][hw]; NULL: none */
+	float *side;			/* [clips][shifted blocks][hw][lanes] */
+	float *p, *q;			/* [images][row] */
+	float *scale, *offset;		/* [row]: y = x scale + offset */
+	float *a, *b, *c;		/* [row]: dx = v a + x b + c */
+	float *zeros;			/* a plane */
+};
+
+static int
+masks(const struct norm *n)
+{
+	return n->bn->training && n->add != NULL && n->relu != NULL;
+}
+
+/* Blocks of channels that come from one neighbour; as many from the other. */
+static int
+fold(const struct task *shift)
+{
+	return shift->out.c / shift->op->fold / cpu_lanes();
+}
+
+static size_t
+plane_floats(const struct dims *d)
+{
+	return cpu_places(d) * (size_t)cpu_lanes();
+}
+
+static size_t
+side_floats(const struct norm *n)
+{
+	return n->shift == NULL || n->tail->stored ? 0 :
+	    (size_t)n->bn->out.n * 2 * (size_t)fold(n->shift) *
+	    plane_floats(&n->bn->out);
+}
+
+static size_t
+mask_bytes(const struct norm *n)
+{
+	const struct dims *d = &n->bn->out;
+
+	return !masks(n) ? 0 : (size_t)cpu_images(d) *
+	    (size_t)cpu_blocks(d->c) * cpu_places(d) * sizeof(uint16_t);
+}
+
+/* Saved: mean and 1 / std of each channel, planes beside, the mask. */
 static size_t
 saved(const struct task *t)
 {
-	return 2 * (size_t)cpu_padded(t->out.c) * sizeof(float);
+	const struct norm *n = t->priv;
+
+	return (2 * (size_t)cpu_padded(t->out.c) + side_floats(n)) *
+	    sizeof(float) + mask_bytes(n);
 }
 
-/* Scratch: two numbers a plane and lane, then three rows of channels. */
+static float *
+sides(const struct task *t)
+{
+	return (float *)t->saved + 2 * (size_t)cpu_padded(t->out.c);
+}
+
+/* Scratch: two numbers a plane and lane, five rows of channels, zeros. */
 static size_t
 scratch(const struct task *t)
 {
 	size_t row = (size_t)cpu_padded(t->out.c);
 
-	return (2 * row * (size_t)cpu_images(&t->out) + 3 * row) * sizeof(float);
+	return (2 * row * (size_t)cpu_images(&t->out) + 5 * row +
+	    plane_floats(&t->out)) * sizeof(float);
 }
 
-struct bn {
-	struct task *t;
-	struct pool *pool;
-	const struct kernels *k;
-	int row, blocks, images;	/* row: channels, padded */
-	size_t hw;
-	float *mean, *rstd;		/* [row] */
-	float *p, *q;			/* [images][row] */
-	float *a, *b, *c;		/* [row] */
-};
-
-static struct bn
-open_bn(struct task *t)
+static struct pass
+open_pass(struct task *t)
 {
-	struct bn n = { .t = t, .pool = cpu_of(t)->pool,
-		.k = cpu_of(t)->k, .row = cpu_padded(t->out.c),
-		.blocks = cpu_blocks(t->out.c), .images = cpu_images(&t->out),
-		.hw = cpu_places(&t->out) };
-	size_t planes = (size_t)n.row * n.images;
+	const struct norm *n = t->priv;
+	const struct dims *d = &n->bn->out;
+	struct pass s = { .n = n, .bn = n->bn, .d = d,
+		.k = cpu_of(t)->norm, .row = cpu_padded(d->c),
+		.blocks = cpu_blocks(d->c), .images = cpu_images(d),
+		.hw = cpu_places(d) };
+	size_t planes = (size_t)s.row * (size_t)s.images;
 
-	n.mean = t->saved;
-	n.rstd = n.mean + n.row;
-	n.p = t->scratch;
-	n.q = n.p + planes;
-	n.a = n.q + planes;
-	n.b = n.a + n.row;
-	n.c = n.b + n.row;
-	return n;
+	s.mean = t->saved;
+	s.rstd = s.mean + s.row;
+	s.side = sides(t);
+	s.mask = masks(n) ? (uint16_t *)(s.side + side_floats(n)) : NULL;
+	s.p = t->scratch;
+	s.q = s.p + planes;
+	s.scale = s.q + planes;
+	s.offset = s.scale + s.row;
+	s.a = s.offset + s.row;
+	s.b = s.a + s.row;
+	s.c = s.b + s.row;
+	s.zeros = s.c + s.row;
+	return s;
 }
 
 /* The channels of block ${b} that are real. */
 static int
-channels_to(const struct bn *n, int b)
+channels_to(const struct pass *s, int b)
 {
 	int to = (b + 1) * cpu_lanes();
 
-	return to < n->t->out.c ? to : n->t->out.c;
+	return to < s->d->c ? to : s->d->c;
 }
 
 /* Part i of a loop over planes: image i / blocks, block i % blocks. */
 static float *
-plane(const struct bn *n, const void *x, int i)
+plane(const struct pass *s, const void *x, int i)
 {
-	return cpu_plane(&n->t->out, x, i / n->blocks, i % n->blocks);
+	return cpu_plane(s->d, x, i / s->blocks, i % s->blocks);
 }
 
 static size_t
-at(const struct bn *n, int i)
+at(const struct pass *s, int i)
 {
-	return (size_t)(i / n->blocks) * n->row +
-	    (size_t)(i % n->blocks) * cpu_lanes();
+	return (size_t)(i / s->blocks) * (size_t)s->row +
+	    (size_t)(i % s->blocks) * (size_t)cpu_lanes();
 }
+
+/* ---- where a shifted activation has a plane ---- */
+
+/* Which frame plane ${i} moves to, relative to its own: -1, 1 or 0. */
+static int
+moves(const struct task *shift, int block)
+{
+	return block < fold(shift) ? -1 : block < 2 * fold(shift) ? 1 : 0;
+}
+
+/* Where ${shifted} has plane ${i}; NULL if the shift drops it. */
+static float *
+shifted_plane(const struct pass *s, const struct task *shift,
+    const void *shifted, int i)
+{
+	int image = i / s->blocks, block = i % s->blocks;
+	int frame = image % s->d->t + moves(shift, block);
+
+	if (frame < 0 || frame >= s->d->t)
+		return NULL;
+	return cpu_plane(s->d, shifted, image + moves(shift, block), block);
+}
+
+/* Where a dropped plane ${i} is kept. */
+static float *
+side_plane(const struct pass *s, const struct task *shift, float *side, int i)
+{
+	int clip = i / s->blocks / s->d->t, block = i % s->blocks;
+
+	return side + ((size_t)clip * 2 * (size_t)fold(shift) +
+	    (size_t)block) * plane_floats(s->d);
+}
+
+/* A dropped plane leaves one at the clip's other end that nothing fills. */
+static void
+clear_other_end(const struct pass *s, int i)
+{
+	const struct task *shift = s->n->shift;
+	int image = i / s->blocks, block = i % s->blocks, t = s->d->t;
+	int other = image - moves(shift, block) * (t - 1);
+
+	memset(cpu_plane(s->d, shift->y, other, block), 0,
+	    plane_floats(s->d) * sizeof(float));
+}
+
+/* ---- forward ---- */
 
 static void
 stats_part(int i, int thread, void *arg)
 {
-	const struct bn *n = arg;
+	const struct pass *s = arg;
 
 	(void)thread;
-	n->k->plane_stats(plane(n, n->t->x[0], i), n->hw, n->p + at(n, i),
-	    n->q + at(n, i));
+	s->k->stats(plane(s, s->bn->x[0], i), s->hw, s->p + at(s, i),
+	    s->q + at(s, i));
 }
 
 /* Join the planes of one block of channels. */
 static void
 join_part(int b, int thread, void *arg)
 {
-	const struct bn *n = arg;
-	double hw = (double)n->hw, count = hw * n->images;
+	const struct pass *s = arg;
+	double hw = (double)s->hw, count = hw * s->images;
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < channels_to(n, b); c++) {
+	for (int c = b * cpu_lanes(); c < channels_to(s, b); c++) {
 		double mean = 0, m2 = 0;
 
-		for (int i = 0; i < n->images; i++)
-			mean += n->p[(size_t)i * n->row + c];
-		mean /= n->images;
-		for (int i = 0; i < n->images; i++) {
-			double d = n->p[(size_t)i * n->row + c] - mean;
+		for (int i = 0; i < s->images; i++)
+			mean += s->p[(size_t)i * s->row + c];
+		mean /= s->images;
+		for (int i = 0; i < s->images; i++) {
+			double d = s->p[(size_t)i * s->row + c] - mean;
 
-			m2 += n->q[(size_t)i * n->row + c] + hw * d * d;
+			m2 += s->q[(size_t)i * s->row + c] + hw * d * d;
 		}
-		n->mean[c] = (float)mean;
-		n->rstd[c] = (float)(1 / sqrt(m2 / count + n->t->op->eps));
-		((float *)n->t->dw[2])[c] = (float)mean;
-		((float *)n->t->dw[3])[c] =
+		s->mean[c] = (float)mean;
+		s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
+		((float *)s->bn->dw[2])[c] = (float)mean;
+		((float *)s->bn->dw[3])[c] =
 		    (float)(m2 / (count > 1 ? count - 1 : 1));
 	}
 }
 
+/* y = x scale + offset, from the batch's statistics or the running ones. */
 static void
-affine_part(int i, int thread, void *arg)
+set_scale(struct pass *s)
 {
-	const struct bn *n = arg;
-	size_t c = (size_t)(i % n->blocks) * cpu_lanes();
+	struct task *bn = s->bn;
+	const float *gamma = bn->w[0], *beta = bn->w[1];
+
+	memset(s->scale, 0, 2 * (size_t)s->row * sizeof(float));
+	for (int c = 0; c < s->d->c; c++) {
+		float mean = bn->training ? s->mean[c] :
+		    ((const float *)bn->w[2])[c];
+		float rstd = bn->training ? s->rstd[c] : (float)
+		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
+
+		s->scale[c] = gamma[c] * rstd;
+		s->offset[c] = beta[c] - mean * s->scale[c];
+	}
+}
+
+/* Plane ${i} of the shortcut, wherever it lies. */
+static const float *
+shortcut(const struct pass *s, int i)
+{
+	const struct norm *n = s->n, *from;
+	const float *x;
+
+	if (n->home == NULL)
+		return plane(s, n->add->x[n->res], i);
+	from = n->home->priv;
+	x = shifted_plane(s, from->shift, from->shift->y, i);
+	return x != NULL ? x : side_plane(s, from->shift, sides(n->home), i);
+}
+
+static void
+apply_part(int i, int thread, void *arg)
+{
+	const struct pass *s = arg;
+	const struct norm *n = s->n;
+	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
+	struct norm_apply p = { .x = plane(s, s->bn->x[0], i),
+		.res = n->add != NULL ? shortcut(s, i) : NULL,
+		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
+		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw };
+	float *shifted = n->shift == NULL ? NULL :
+	    shifted_plane(s, n->shift, n->shift->y, i);
 
 	(void)thread;
-	n->k->plane_affine(plane(n, n->t->y, i), plane(n, n->t->x[0], i), n->hw,
-	    n->a + c, n->b + c);
+	if (n->shift != NULL && shifted == NULL)
+		clear_other_end(s, i);
+	if (n->tail->stored) {
+		p.y = plane(s, n->tail->y, i);
+		p.copy = shifted;
+	} else {
+		p.y = shifted != NULL ? shifted : side_plane(s, n->shift,
+		    s->side, i);
+	}
+	s->k->apply(&p, s->hw);
 }
 
 static void
 forward(struct task *t)
 {
-	struct bn n = open_bn(t);
-	const float *scale = t->w[0], *offset = t->w[1];
-	int planes = n.images * n.blocks;
+	struct pass s = open_pass(t);
+	int planes = s.images * s.blocks;
 
-	if (t->training) {
-		pool_run(n.pool, planes, stats_part, &n);
-		pool_run(n.pool, n.blocks, join_part, &n);
+	if (s.bn->training) {
+		cpu_run(t, planes, stats_part, &s);
+		cpu_run(t, s.blocks, join_part, &s);
 	}
-	memset(n.a, 0, 2 * (size_t)n.row * sizeof(float));
-	for (int c = 0; c < t->out.c; c++) {
-		float mean = t->training ? n.mean[c] :
-		    ((const float *)t->w[2])[c];
-		float rstd = t->training ? n.rstd[c] : (float)
-		    (1 / sqrt(((const float *)t->w[3])[c] + t->op->eps));
-
-		n.a[c] = scale[c] * rstd;
-		n.b[c] = offset[c] - mean * n.a[c];
-	}
-	pool_run(n.pool, planes, affine_part, &n);
+	set_scale(&s);
+	cpu_run(t, planes, apply_part, &s);
 }
 
-static void
-grads_part(int i, int thread, void *arg)
-{
-	const struct bn *n = arg;
+/* ---- backward ---- */
 
-	(void)thread;
-	n->k->plane_grads(plane(n, n->t->dy, i), plane(n, n->t->x[0], i), n->hw,
-	    n->mean + (size_t)(i % n->blocks) * cpu_lanes(), n->p + at(n, i),
-	    n->q + at(n, i));
+static struct norm_gradient
+gradient_of(const struct pass *s, int i)
+{
+	const struct norm *n = s->n;
+	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
+	struct norm_gradient g = { .relu = n->relu != NULL,
+		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw,
+		.x = plane(s, s->bn->x[0], i), .a = s->scale + c,
+		.b = s->offset + c };
+
+	if (n->tail->dy != NULL)
+		g.dy[g.n++] = plane(s, n->tail->dy, i);
+	if (n->shift != NULL) {
+		const float *dy = shifted_plane(s, n->shift, n->shift->dy, i);
+
+		if (dy != NULL)
+			g.dy[g.n++] = dy;
+	}
+	if (g.n == 0)
+		g.dy[g.n++] = s->zeros;
+	return g;
 }
 
 /*
- * With xh = (x - mean) rstd:  dx = scale rstd (dy - db / n - xh ds / n)
- * = a dy + b x + c, where ds = rstd sum dy (x - mean).
+ * The shortcut's gradient is what comes through the relu; once it is stored,
+ * it is what the second pass begins with, unless it was added to another.
  */
-static void
-join_grads_part(int b, int thread, void *arg)
+static float *
+shortcut_gradient(const struct pass *s, int i)
 {
-	const struct bn *n = arg;
-	double count = (double)n->hw * n->images;
+	const struct norm *n = s->n;
+
+	return n->add == NULL || n->add->dx[n->res] == NULL ? NULL :
+	    plane(s, n->add->dx[n->res], i);
+}
+
+static void
+sums_part(int i, int thread, void *arg)
+{
+	const struct pass *s = arg;
+	struct norm_gradient g = gradient_of(s, i);
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < channels_to(n, b); c++) {
+	s->k->sums(&g, s->hw, s->mean + (size_t)(i % s->blocks) *
+	    (size_t)cpu_lanes(), s->p + at(s, i), s->q + at(s, i),
+	    shortcut_gradient(s, i), s->n->add != NULL &&
+	    s->n->add->accumulate[s->n->res]);
+}
+
+/*
+ * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
+ * = a v + b x + c, where ds = rstd sum v (x - mean).
+ */
+static void
+join_sums_part(int b, int thread, void *arg)
+{
+	const struct pass *s = arg;
+	struct task *bn = s->bn;
+	double count = (double)s->hw * s->images;
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < channels_to(s, b); c++) {
 		double db = 0, ds = 0, a;
 
-		for (int i = 0; i < n->images; i++) {
-			db += n->p[(size_t)i * n->row + c];
-			ds += n->q[(size_t)i * n->row + c];
+		for (int i = 0; i < s->images; i++) {
+			db += s->p[(size_t)i * s->row + c];
+			ds += s->q[(size_t)i * s->row + c];
 		}
-		ds *= n->rstd[c];
-		((float *)n->t->dw[0])[c] = (float)ds;
-		((float *)n->t->dw[1])[c] = (float)db;
-		a = ((const float *)n->t->w[0])[c] * (double)n->rstd[c];
-		n->a[c] = (float)a;
-		n->b[c] = (float)(-a * n->rstd[c] * ds / count);
-		n->c[c] = (float)(a * (n->mean[c] * n->rstd[c] * ds - db) /
+		ds *= s->rstd[c];
+		((float *)bn->dw[0])[c] = (float)ds;
+		((float *)bn->dw[1])[c] = (float)db;
+		a = ((const float *)bn->w[0])[c] * (double)s->rstd[c];
+		s->a[c] = (float)a;
+		s->b[c] = (float)(-a * s->rstd[c] * ds / count);
+		s->c[c] = (float)(a * (s->mean[c] * s->rstd[c] * ds - db) /
 		    count);
 	}
 }
@@ -192,29 +379,69 @@ join_grads_part(int b, int thread, void *arg)
 static void
 back_part(int i, int thread, void *arg)
 {
-	const struct bn *n = arg;
-	size_t c = (size_t)(i % n->blocks) * cpu_lanes();
+	const struct pass *s = arg;
+	const struct norm *n = s->n;
+	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
+	struct norm_gradient g = gradient_of(s, i);
+	const float *v = shortcut_gradient(s, i);
 
 	(void)thread;
-	n->k->plane_back(plane(n, n->t->dx[0], i), plane(n, n->t->dy, i),
-	    plane(n, n->t->x[0], i), n->hw, n->a + c, n->b + c, n->c + c,
-	    n->t->accumulate[0]);
+	if (v != NULL && !n->add->accumulate[n->res])
+		g = (struct norm_gradient){ .dy = { v }, .n = 1, .x = g.x };
+	s->k->back(plane(s, s->bn->dx[0], i), &g, s->hw, s->a + c, s->b + c,
+	    s->c + c, s->bn->accumulate[0]);
 }
 
 static void
 backward(struct task *t)
 {
-	struct bn n = open_bn(t);
-	int planes = n.images * n.blocks;
+	struct pass s = open_pass(t);
+	int planes = s.images * s.blocks;
 
-	pool_run(n.pool, planes, grads_part, &n);
-	memset(n.a, 0, 3 * (size_t)n.row * sizeof(float));
-	pool_run(n.pool, n.blocks, join_grads_part, &n);
-	if (t->dx[0] != NULL)
-		pool_run(n.pool, planes, back_part, &n);
+	set_scale(&s);
+	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
+	memset(s.zeros, 0, plane_floats(s.d) * sizeof(float));
+	cpu_run(t, planes, sums_part, &s);
+	cpu_run(t, s.blocks, join_sums_part, &s);
+	if (s.bn->dx[0] != NULL)
+		cpu_run(t, planes, back_part, &s);
 }
 
-const struct op_impl cpu_bn = {
-	.reads = READS_X, .prepare = cpu_blocked, .saved = saved,
-	.scratch = scratch, .forward = forward, .backward = backward,
+/* ---- a task ---- */
+
+/* Fused ones have their priv from cpu_fuse. */
+static int
+prepare(struct task *t)
+{
+	struct norm *n;
+
+	if (t->priv == NULL) {
+		t->priv = n = xcalloc(1, sizeof(*n));
+		n->bn = n->tail = t;
+	}
+	return cpu_blocked(((struct norm *)t->priv)->bn);
+}
+
+static void
+release(struct task *t)
+{
+	free(t->priv);
+	t->priv = NULL;
+}
+
+static void
+describe(const struct task *t, char *text, size_t size)
+{
+	const struct norm *n = t->priv;
+
+	snprintf(text, size, "one pass%s%s%s", n->shift == NULL ? "" :
+	    n->tail->stored ? ", stored plain and shifted" :
+	    ", stored shifted", n->home != NULL ? ", shortcut read shifted" :
+	    "", masks(n) ? ", a bit mask" : "");
+}
+
+const struct op_impl cpu_norm = {
+	.reads = READS_X, .prepare = prepare, .release = release,
+	.saved = saved, .scratch = scratch, .forward = forward,
+	.backward = backward, .describe = describe,
 };

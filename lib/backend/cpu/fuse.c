@@ -1,0 +1,173 @@
+/*
+ * What of a plan becomes one pass: bn, relu; bn, add, relu; and the temporal
+ * shift of what they give.
+ */
+#include <stdlib.h>
+
+#include "backend/cpu/norm.h"
+#include "base/mem.h"
+
+struct search {
+	struct task *task;
+	int n;
+	int *readers;			/* how many tasks read each y */
+	int *reader;			/* the last of them */
+};
+
+/* The only reader of task ${i}'s output, if it is of kind ${kind}; or -1. */
+static int
+only_reader(const struct search *s, int i, enum op_kind kind)
+{
+	int r = s->reader[i];
+
+	return s->readers[i] == 1 && s->task[r].op->kind == kind ? r : -1;
+}
+
+/* A relu or addition that a bn before it can do. */
+static int
+simple(const struct task *t)
+{
+	return !cpu_is_pixels(&t->out) && (t->op->kind != OP_ADD ||
+	    (t->op->nin == 2 && t->op->in[0] != t->op->in[1]));
+}
+
+/* The shift of ${i}'s output that whole blocks make; -1: none. */
+static int
+shift_after(const struct search *s, int i)
+{
+	int found = -1;
+
+	for (int j = i + 1; j < s->n; j++) {
+		const struct task *t = &s->task[j];
+
+		if (t->op->kind == OP_SHIFT && t->op->in[0] == i &&
+		    t->out.c / t->op->fold % cpu_lanes() == 0 &&
+		    t->out.c % cpu_lanes() == 0 && found < 0)
+			found = j;
+	}
+	return found;
+}
+
+/* Is task ${j} an addition in a norm, with task ${i}'s output for shortcut? */
+static int
+is_shortcut(const struct search *s, int j, int i)
+{
+	const struct task *add = &s->task[j], *run = &s->task[add->into];
+	const struct norm *n = run->impl == &cpu_norm ? run->priv : NULL;
+
+	return n != NULL && n->add == add && add->op->in[n->res] == i;
+}
+
+/* Does some reader of task ${i}'s output need it in its plain form? */
+static int
+read_plain(const struct search *s, int i, int shift)
+{
+	for (int j = i + 1; j < s->n; j++)
+		for (int k = 0; k < s->task[j].op->nin; k++)
+			if (s->task[j].op->in[k] == i && j != shift &&
+			    !is_shortcut(s, j, i))
+				return 1;
+	return 0;
+}
+
+static void
+absorb(struct task *t, int into)
+{
+	t->into = into;
+	t->stored = 0;
+	t->reads = 0;
+}
+
+/* Batch normalisation ${i} and what follows it into one task. */
+static void
+fuse_norm(struct search *s, int i)
+{
+	struct task *task = s->task, *run;
+	struct norm *n = xcalloc(1, sizeof(*n));
+	int tail = i, next;
+
+	n->bn = &task[i];
+	if ((next = only_reader(s, i, OP_ADD)) >= 0 && simple(&task[next]) &&
+	    task[next].into == next) {
+		n->add = &task[next];
+		n->res = task[next].op->in[0] == i;
+		tail = next;
+	}
+	if ((next = only_reader(s, tail, OP_RELU)) >= 0 && simple(&task[next])) {
+		n->relu = &task[next];
+		tail = next;
+	}
+	if (n->add != NULL)
+		absorb(n->add, tail);
+	if (n->relu != NULL)
+		absorb(n->relu, tail);
+	absorb(n->bn, tail);
+	run = n->tail = &task[tail];
+	n->bn->reads = READS_X;
+	run->stored = 1;
+	run->impl = &cpu_norm;
+	run->priv = n;
+}
+
+/*
+ * The shift goes into the task before it.  If all others who read that task's
+ * output are shortcuts of such tasks, they read it shifted.
+ */
+static void
+fuse_shift(struct search *s, int i)
+{
+	struct norm *n = s->task[i].priv;
+	int shift = shift_after(s, i);
+
+	if (shift < 0)
+		return;
+	n->shift = &s->task[shift];
+	absorb(n->shift, i);
+	n->shift->stored = 1;
+	if (read_plain(s, i, shift))
+		return;
+	n->tail->stored = 0;
+	n->tail->lies = shift;
+}
+
+/* A shortcut that lies in a shifted activation. */
+static void
+find_home(struct search *s, int i)
+{
+	struct norm *n = s->task[i].priv;
+	const struct task *from;
+
+	if (n->add == NULL)
+		return;
+	from = &s->task[n->add->op->in[n->res]];
+	if (from->lies != from->index)
+		n->home = &s->task[from->into];
+}
+
+void
+cpu_fuse(struct device *d, struct task *task, int n)
+{
+	struct search s = { task, n, xcalloc((size_t)n, sizeof(int)),
+		xcalloc((size_t)n, sizeof(int)) };
+
+	(void)d;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < task[i].op->nin; j++) {
+			s.readers[task[i].op->in[j]]++;
+			s.reader[task[i].op->in[j]] = i;
+		}
+	for (int i = n - 1; i >= 0; i--)
+		if (task[i].op->kind == OP_BN && task[i].into == i &&
+		    !cpu_is_pixels(&task[i].out))
+			fuse_norm(&s, i);
+	for (int i = 0; i < n; i++)
+		if (task[i].impl == &cpu_norm && task[i].priv != NULL &&
+		    task[i].into == i)
+			fuse_shift(&s, i);
+	for (int i = 0; i < n; i++)
+		if (task[i].impl == &cpu_norm && task[i].priv != NULL &&
+		    task[i].into == i)
+			find_home(&s, i);
+	free(s.readers);
+	free(s.reader);
+}

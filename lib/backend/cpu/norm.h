@@ -1,0 +1,32 @@
+#ifndef BACKEND_CPU_NORM_H
+#define BACKEND_CPU_NORM_H
+
+/*
+ * Batch normalisation and the operators that are fused with it: the addition
+ * of a shortcut, the relu, and the temporal shift behind that.
+ *
+ * A shift that whole blocks of channels make is no pass of its own: the plane
+ * of frame f is stored where the shifted activation has it, and its gradient
+ * read from there.  The planes that the shift drops at the ends of a clip are
+ * kept beside it if somebody else reads the activation, which then "lies" in
+ * the shift's: no plain copy of it is in memory.
+ */
+
+#include "backend/cpu/cpu.h"
+
+/* What one task does; its task->priv. */
+struct norm {
+	struct task *bn;
+	struct task *add, *relu, *shift;	/* NULL: none */
+	struct task *tail;		/* the last of bn, add, relu */
+	int res;			/* the input of add that is not bn */
+	struct task *home;		/* the norm task whose shift that lies
+					 * in; NULL: it is plain */
+};
+
+/* cpu_fuse: struct backend's. */
+void cpu_fuse(struct device *d, struct task *task, int n);
+
+extern const struct op_impl cpu_norm;
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * Loops of batch normalisation, fused with the addition and the relu after it.
+ * Written on vectors of one place's lanes, which every compiler has, apart from
+ * the two things that differ: streaming stores and bits of a comparison.
+ */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "backend/cpu/norm_kernels.h"
+#include "base/isa.h"
+
+#ifdef __AVX512F__
+#define L 16
+#else
+#define L 8
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vec __attribute__((vector_size(4 * L), aligned(4)));
+typedef int32_t ivec __attribute__((vector_size(4 * L), aligned(4)));
+
+#define AT(p, i) (*(const vec *)((p) + (i) * L))
+#define LANES(c) for (int c = 0; c < L; c++)
+
+#if defined(__AVX512F__)
+#define STREAM(to, v) _mm512_stream_ps(to, (__m512)(v))
+#define BITS(t) _mm512_movepi32_mask((__m512i)(t))
+#elif defined(__AVX2__)
+#define STREAM(to, v) _mm256_stream_ps(to, (__m256)(v))
+#define BITS(t) _mm256_movemask_ps((__m256)(t))
+#else
+#define STREAM(to, v) (*(vec *)(to) = (v))
+#define BITS(t) bits_of(&(t))
+
+INLINE unsigned
+bits_of(const ivec *t)
+{
+	unsigned bits = 0;
+
+	LANES(c) bits |= ((unsigned)(*t)[c] & 1) << c;
+	return bits;
+}
+#endif
+
+/* Streamed stores are seen by other threads only after a fence. */
+#if defined(__x86_64__)
+#define STREAMED() _mm_sfence()
+#else
+#define STREAMED() ((void)0)
+#endif
+
+/* Two passes over a plane that the cache holds: no cancellation. */
+static void
+stats(const float *x, size_t hw, float *mean, float *m2)
+{
+	vec s[4] = { { 0 } }, m;
+	size_t i = 0;
+
+	/* Four running sums hide the latency of an addition. */
+	for (; i + 4 <= hw; i += 4)
+		for (size_t k = 0; k < 4; k++)
+			s[k] += AT(x, i + k);
+	for (; i < hw; i++)
+		s[0] += AT(x, i);
+	m = ((s[0] + s[1]) + (s[2] + s[3])) / (float)hw;
+	for (int k = 0; k < 4; k++)
+		s[k] = (vec){ 0 };
+	for (i = 0; i + 4 <= hw; i += 4)
+		for (size_t k = 0; k < 4; k++) {
+			vec d = AT(x, i + k) - m;
+
+			s[k] += d * d;
+		}
+	for (; i < hw; i++) {
+		vec d = AT(x, i) - m;
+
+		s[0] += d * d;
+	}
+	*(vec *)mean = m;
+	*(vec *)m2 = (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+INLINE void
+apply_all(const struct norm_apply *p, size_t hw, int res, int relu, int copy,
+    int mask)
+{
+	const vec a = *(const vec *)p->a, b = *(const vec *)p->b;
+
+	for (size_t i = 0; i < hw; i++) {
+		vec v = AT(p->x, i) * a + b;
+
+		if (res)
+			v += AT(p->res, i);
+		if (relu) {
+			ivec open = v > 0;
+
+			v = (vec)((ivec)v & open);
+			if (mask)
+				p->mask[i] = (uint16_t)BITS(open);
+		}
+		STREAM(p->y + i * L, v);
+		if (copy)
+			STREAM(p->copy + i * L, v);
+	}
+}
+
+static void
+apply(const struct norm_apply *p, size_t hw)
+{
+	if (p->copy != NULL)
+		apply_all(p, hw, p->res != NULL, p->relu, 1, p->mask != NULL);
+	else if (p->res == NULL && p->relu)
+		apply_all(p, hw, 0, 1, 0, 0);
+	else if (p->res == NULL)
+		apply_all(p, hw, 0, 0, 0, 0);
+	else if (p->relu && p->mask != NULL)
+		apply_all(p, hw, 1, 1, 0, 1);
+	else
+		apply_all(p, hw, 1, p->relu, 0, 0);
+	STREAMED();
+}
+
+/* What lets a gradient through. */
+enum gate { OPEN, BY_MASK, BY_X };
+
+struct gated {
+	const struct norm_gradient *g;
+	vec a, b;
+	ivec bit;			/* 1 << lane */
+};
+
+INLINE void
+gated(struct gated *out, const struct norm_gradient *g, enum gate gate)
+{
+	struct gated v = { .g = g };
+
+	if (gate == BY_X) {
+		v.a = *(const vec *)g->a;
+		v.b = *(const vec *)g->b;
+	}
+	LANES(c) v.bit[c] = 1 << c;
+	*out = v;
+}
+
+INLINE void
+gradient(vec *out, const struct gated *v, size_t i, int n, enum gate gate)
+{
+	vec d = AT(v->g->dy[0], i);
+
+	if (n > 1)
+		d += AT(v->g->dy[1], i);
+	if (gate == BY_MASK) {
+		ivec m = v->bit & (int32_t)v->g->mask[i];
+
+		d = (vec)((ivec)d & (m != 0));
+	} else if (gate == BY_X) {
+		d = (vec)((ivec)d & (AT(v->g->x, i) * v->a + v->b > 0));
+	}
+	*out = d;
+}
+
+static enum gate
+gate_of(const struct norm_gradient *g)
+{
+	return !g->relu ? OPEN : g->mask != NULL ? BY_MASK : BY_X;
+}
+
+enum keep { NOTHING, WRITE, ADD };
+
+INLINE void
+sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
+    float *db, float *ds, float *res, int n, enum gate gate, enum keep keep)
+{
+	const vec m = *(const vec *)mean;
+	vec b[2] = { { 0 } }, s[2] = { { 0 } };
+	struct gated v;
+
+	gated(&v, g, gate);
+	for (size_t i = 0; i < hw; i++) {
+		vec d;
+
+		gradient(&d, &v, i, n, gate);
+		if (keep == WRITE)
+			*(vec *)(res + i * L) = d;
+		else if (keep == ADD)
+			*(vec *)(res + i * L) += d;
+		b[i % 2] += d;
+		s[i % 2] += d * (AT(g->x, i) - m);
+	}
+	*(vec *)db = b[0] + b[1];
+	*(vec *)ds = s[0] + s[1];
+}
+
+/* Call f(..., n, gate, ...) with constants that the compiler can see. */
+#define BY_GATE(f, n, ...) (gate_of(g) == OPEN ? f(__VA_ARGS__, n, OPEN) : \
+    gate_of(g) == BY_MASK ? f(__VA_ARGS__, n, BY_MASK) : \
+    f(__VA_ARGS__, n, BY_X))
+
+INLINE void
+sums_n(const struct norm_gradient *g, size_t hw, const float *mean, float *db,
+    float *ds, float *res, int more, int n, enum gate gate)
+{
+	if (res == NULL)
+		sums_all(g, hw, mean, db, ds, res, n, gate, NOTHING);
+	else if (more)
+		sums_all(g, hw, mean, db, ds, res, n, gate, ADD);
+	else
+		sums_all(g, hw, mean, db, ds, res, n, gate, WRITE);
+}
+
+static void
+sums(const struct norm_gradient *g, size_t hw, const float *mean, float *db,
+    float *ds, float *res, int more)
+{
+	if (g->n > 1)
+		BY_GATE(sums_n, 2, g, hw, mean, db, ds, res, more);
+	else
+		BY_GATE(sums_n, 1, g, hw, mean, db, ds, res, more);
+}
+
+INLINE void
+back_n(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
+    const float *b, const float *c, int more, int n, enum gate gate)
+{
+	const vec va = *(const vec *)a, vb = *(const vec *)b;
+	const vec vc = *(const vec *)c;
+	struct gated v;
+
+	gated(&v, g, gate);
+	for (size_t i = 0; i < hw; i++) {
+		vec d;
+
+		gradient(&d, &v, i, n, gate);
+		d = d * va + AT(g->x, i) * vb + vc;
+		if (more)
+			*(vec *)(dx + i * L) += d;
+		else
+			STREAM(dx + i * L, d);
+	}
+}
+
+static void
+back(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
+    const float *b, const float *c, int more)
+{
+	if (g->n > 1)
+		BY_GATE(back_n, 2, dx, g, hw, a, b, c, more);
+	else
+		BY_GATE(back_n, 1, dx, g, hw, a, b, c, more);
+	STREAMED();
+}
+
+const struct norm_kernels ISA_PASTE(norm_kernels, VT_ISA) = {
+	.stats = stats, .apply = apply, .sums = sums, .back = back,
+};

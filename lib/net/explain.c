@@ -1,0 +1,46 @@
+/* What a plan has become, for people. */
+#include "base/mem.h"
+#include "net/plan.h"
+
+int
+plan_does(const struct plan *p, int i)
+{
+	int n = 0;
+
+	for (int k = 0; k < p->n; k++)
+		n += p->task[k].into == i;
+	return n;
+}
+
+/* The ops that task ${i} does, in their order. */
+static void
+name_ops(const struct plan *p, int i, struct buffer *b)
+{
+	for (int k = 0; k < p->n; k++)
+		if (p->task[k].into == i)
+			buffer_printf(b, "%s%s", b->n > 0 ? " + " : "",
+			    p->task[k].op->name);
+}
+
+void
+plan_explain(const struct plan *p, FILE *f)
+{
+	char shape[64];
+
+	fprintf(f, "# at %s a microbatch:\n", dims_text(p->input, shape));
+	fprintf(f, "#task\tshape\tkept_bytes\tdone_by\n");
+	for (int i = 0; i < p->n; i++) {
+		const struct task *t = &p->task[i];
+		struct buffer b = { 0 };
+		char made[200] = "";
+
+		if (t->into != i)
+			continue;
+		name_ops(p, i, &b);
+		if (t->impl->describe != NULL)
+			t->impl->describe(t, made, sizeof(made));
+		fprintf(f, "%s\t%s\t%zu\t%s\n", b.data, dims_text(&t->out, shape),
+		    t->impl->saved != NULL ? t->impl->saved(t) : 0, made);
+		buffer_free(&b);
+	}
+}

@@ -1,0 +1,226 @@
+/*
+ * What a back end fuses, against the unfused tasks of ref64: the same network,
+ * weights and clips; each output, gradient and statistic.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "net/net.h"
+
+#include "tap.h"
+
+enum { CLASSES = 5 };
+
+static const struct {
+	const char *name, *text;
+	int fused;			/* tasks that another one does, at most */
+} nets[] = {
+	{ "bn, relu",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=20 k=3,3\n"
+	  "bn b in=a gamma=0.7\n"
+	  "relu r in=b\n"
+	  "avgpool p in=r over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 1 },
+	{ "bn, add",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=16 k=3,3\n"
+	  "bn b in=a\n"
+	  "add s in=a,b\n"
+	  "avgpool p in=s over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 1 },
+	{ "two bns into one addition",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=16 k=3,3\n"
+	  "bn b in=a\n"
+	  "conv c in=x out=16 k=1,1\n"
+	  "bn d in=c gamma=0.5\n"
+	  "add s in=b,d\n"
+	  "relu r in=s\n"
+	  "avgpool p in=r over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 2 },
+	{ "an output that is used twice is not swallowed",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=16 k=3,3\n"
+	  "bn b in=a\n"
+	  "relu r in=b\n"
+	  "add s in=b,r\n"
+	  "avgpool p in=s over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 0 },
+	{ "shifts of whole blocks, shortcuts that lie shifted",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=48 k=3,3\n"
+	  "bn b in=a\n"
+	  "relu r in=b\n"
+	  "shift s in=r fold=3\n"
+	  "conv c in=s out=48 k=1,1\n"
+	  "bn d in=c\n"
+	  "add e in=d,r\n"
+	  "relu f in=e\n"
+	  "shift g in=f fold=3\n"
+	  "conv h in=g out=48 k=1,1\n"
+	  "bn i in=h gamma=0.5\n"
+	  "add j in=f,i\n"
+	  "relu k in=j\n"
+	  "avgpool p in=k over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 7 },
+	{ "a shift beside a reader of the plain form",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=48 k=3,3\n"
+	  "bn b in=a\n"
+	  "relu r in=b\n"
+	  "shift s in=r fold=3\n"
+	  "conv c in=s out=16 k=1,1 s=2,2\n"
+	  "bn d in=c\n"
+	  "conv e in=r out=16 k=1,1 s=2,2\n"
+	  "bn f in=e\n"
+	  "add g in=d,f\n"
+	  "relu h in=g\n"
+	  "avgpool p in=h over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 4 },
+	{ "a shift that divides a block, and one beside it",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=20 k=3,3\n"
+	  "bn b in=a\n"
+	  "relu r in=b\n"
+	  "shift s in=r fold=3\n"
+	  "conv c in=s out=20 k=3,3\n"
+	  "bn d in=c\n"
+	  "add e in=d,r\n"
+	  "relu f in=e\n"
+	  "avgpool p in=f over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 3 },
+};
+enum { NETS = sizeof(nets) / sizeof(nets[0]) };
+
+/* What a step gives: scores, losses, then every parameter's gradient. */
+struct result { double *v; size_t scores, n; int fused; };
+
+static struct result
+step(struct device *d, const struct graph *g, const struct dims *in,
+    int training, const struct feed *f)
+{
+	struct net *n = net_new(g, d);
+	struct plan *p = plan_new(g, d, in, training);
+	size_t bytes = g->elements * d->elem, k;
+	void *arena = device_alloc(d, p->arena), *dw = device_alloc(d, bytes);
+	struct result r = { .scores = (size_t)in->n * CLASSES };
+	double *all = xcalloc(g->elements, sizeof(*all));
+
+	net_init(n, 5);
+	memset(arena, 0xff, p->arena);		/* NaNs */
+	memset(dw, 0xff, bytes);
+	plan_bind(p, arena, n->w, training ? dw : NULL);
+	plan_forward(p, f);
+	r.v = xcalloc(r.scores + (size_t)in->n + g->elements, sizeof(*r.v));
+	net_scores(p, r.v);
+	net_losses(p, r.v + r.scores);
+	r.n = r.scores + (size_t)in->n;
+	if (training) {
+		plan_backward(p, NULL, NULL);
+		device_get(d, all, dw, g->elements);
+		for (int i = 0; i < g->nparam; i++)
+			for (k = 0; k < g->param[i].count; k++)
+				r.v[r.n++] = all[g->param[i].offset + k];
+	}
+	for (int i = 0; i < p->n; i++)
+		r.fused += p->task[i].into != i;
+	free(all);
+	device_free(d, arena);
+	device_free(d, dw);
+	plan_free(p);
+	net_free(n);
+	return r;
+}
+
+/* The worst of all parts' relative differences, each by its own norm. */
+static double
+apart(const struct graph *g, const struct result *x, const struct result *key,
+    int clips)
+{
+	size_t at = 0;
+	double worst = 0;
+
+	for (int part = -2; part < g->nparam && at < key->n; part++) {
+		size_t n = part == -2 ? key->scores : part == -1 ?
+		    (size_t)clips : g->param[part].count;
+		double d = 0, s = 0;
+
+		for (size_t i = at; i < at + n; i++) {
+			d += (x->v[i] - key->v[i]) * (x->v[i] - key->v[i]);
+			s += key->v[i] * key->v[i];
+		}
+		/* A bias before a normalisation has a gradient of 0. */
+		d = sqrt(d) / (sqrt(s) > 1e-6 ? sqrt(s) : 1);
+		worst = d <= worst ? worst : isnan(d) ? INFINITY : d;
+		at += n;
+	}
+	return worst;
+}
+
+static void
+test(struct device *d, struct device *key, int k, int training, int t)
+{
+	struct graph *g = graph_parse(nets[k].name, nets[k].text, CLASSES);
+	struct dims in = { 3, t, 9, 7, 3 };
+	size_t pixels = dims_count(&in);
+	uint8_t *pixel = xmalloc(pixels);
+	int label[] = { 1, 4, 0 };
+	uint64_t clip[] = { 0, 1, 2 };
+	struct feed f = { pixel, label, clip, 3 };
+	struct result x, want;
+	double worst;
+
+	for (size_t i = 0; i < pixels; i++)
+		pixel[i] = (uint8_t)rng_philox(2, (uint32_t)i, 0, 0, 99).w[0];
+	x = step(d, g, &in, training, &f);
+	want = step(key, g, &in, training, &f);
+	worst = apart(g, &x, &want, in.n);
+	if (!ok(worst <= 1e-4, "%s, %d frames%s: %s", d->backend->name, t,
+	    training ? "" : ", testing", nets[k].name))
+		diag("worst relative difference from ref64 %g", worst);
+	is(want.fused, 0, "ref64 fuses nothing");
+	if (strcmp(d->backend->name, "cpu") == 0)
+		is(x.fused, nets[k].fused, "cpu: tasks that another one does");
+	free(x.v);
+	free(want.v);
+	free(pixel);
+	graph_free(g);
+}
+
+int
+main(void)
+{
+	struct device *key = device_open(backend_find("ref64"),
+	    &(struct device_options){ .threads = 1 });
+
+	for (int i = 0; backends[i] != NULL; i++) {
+		struct device *d = device_open(backends[i],
+		    &(struct device_options){ .threads = 2 });
+
+		if (d == NULL) {
+			skip(backends[i]->name, "no such device here");
+			continue;
+		}
+		for (int k = 0; k < NETS; k++) {
+			test(d, key, k, 1, 4);
+			test(d, key, k, 0, 4);
+			test(d, key, k, 1, 1);
+		}
+		device_close(d);
+	}
+	device_close(key);
+	return done();
+}
