@@ -41,6 +41,7 @@ shift_after(const struct search *s, int i)
 		const struct task *t = &s->task[j];
 
 		if (t->op->kind == OP_SHIFT && t->op->in[0] == i &&
+		    t->op->past == 0 &&
 		    t->out.c / t->op->fold % cpu_lanes() == 0 &&
 		    t->out.c % cpu_lanes() == 0 && found < 0)
 			found = j;
