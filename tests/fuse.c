@@ -179,7 +179,9 @@ test(struct device *d, struct device *key, int k, int training, int t)
 	uint8_t *pixel = xmalloc(pixels);
 	int label[] = { 1, 4, 0 };
 	uint64_t clip[] = { 0, 1, 2 };
-	struct feed f = { pixel, label, clip, 3 };
+	struct stream stream = { t, 9, 7, 3, pixel };
+	struct target target = { .classes = CLASSES, .label = label };
+	struct feed f = { &stream, &target, clip, 3, NULL };
 	struct result x, want;
 	double worst;
 
