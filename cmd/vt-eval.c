@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -23,6 +22,7 @@
 #include "train/evaluator.h"
 #include "train/results.h"
 #include "train/rundir.h"
+#include "train/versions.h"
 
 static const char *config, *checkpoint, *data, *scores, *per_class, *sheet;
 static const char *device = "cpu";
@@ -111,15 +111,7 @@ static const struct option_row rows[] = {
 static void
 versions(FILE *f)
 {
-	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
-	    comm_library(), isa_name(isa_best()), cpus());
-	for (int i = 0; backends[i] != NULL; i++)
-		if (backends[i]->library != NULL)
-			fprintf(f, " %s (%s)", backends[i]->name,
-			    backends[i]->library());
-		else
-			fprintf(f, " %s", backends[i]->name);
-	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
+	train_versions(f);
 	plot_versions(f);
 }
 
@@ -142,29 +134,11 @@ struct session {
 	struct net *net;
 	struct view_options views;
 	struct evaluation e;
-	char **class;
-	int classes;
+	struct class_list class;
 	char *checkpoint;		/* the file */
 };
 
 /* ---- setting up ---- */
-
-/* The names in a checkpoint, one a line. */
-static void
-read_classes(struct session *s)
-{
-	const char *at = s->state.classes;
-	size_t cap = 0;
-
-	while (*at != '\0') {
-		size_t n = strcspn(at, "\n");
-
-		s->class = array_room(s->class, (size_t)s->classes, &cap,
-		    sizeof(*s->class));
-		s->class[s->classes++] = xstrndup(at, n);
-		at += n + (at[n] == '\n');
-	}
-}
 
 /* What cannot be written should not be found out when all is scored. */
 static int
@@ -174,7 +148,7 @@ check_outputs(const struct session *s)
 	int bad = 0;
 
 	for (size_t i = 0; i < matrix.n; i++)
-		if (results_matrix_ready(matrix.item[i], s->classes) != 0)
+		if (results_matrix_ready(matrix.item[i], (int)s->class.n) != 0)
 			return EXIT_USAGE;
 	for (size_t i = 0; i < 3 && s->comm->rank == 0; i++)
 		bad = bad || (output[i] != NULL &&
@@ -197,7 +171,7 @@ open_all(struct session *s)
 	bad = checkpoint_read(s->checkpoint, &s->file, &s->state);
 	if (bad)
 		return checkpoint_status(bad);
-	read_classes(s);
+	class_parse(s->state.classes, &s->class);
 	if ((s->data = dataset_open(data, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	if (dataset_samples(s->data) == 0) {
@@ -206,7 +180,7 @@ open_all(struct session *s)
 	}
 	if ((s->backend = backend_find(device)) == NULL)
 		return EXIT_USAGE;
-	s->graph = graph_parse(s->state.model, s->state.network, s->classes);
+	s->graph = graph_parse(s->state.model, s->state.network, (int)s->class.n);
 	if (s->graph == NULL)
 		return EXIT_DAMAGE;
 	if (loader_has(s->data, &s->graph->needs, s->graph->name) != 0)
@@ -228,17 +202,17 @@ check_classes(const struct session *s)
 {
 	int n = dataset_classes(s->data);
 
-	for (int i = 0; i < n && i < s->classes; i++)
-		if (strcmp(dataset_class(s->data, i), s->class[i]) != 0) {
+	for (int i = 0; i < n && i < (int)s->class.n; i++)
+		if (strcmp(dataset_class(s->data, i), s->class.name[i]) != 0) {
 			fail("%s: class %d is %s (the checkpoint has %s)",
 			    text_quote(data), i, text_quote(dataset_class(
-			    s->data, i)), text_quote(s->class[i]));
+			    s->data, i)), text_quote(s->class.name[i]));
 			return EXIT_USAGE;
 		}
-	if (n == s->classes)
+	if (n == (int)s->class.n)
 		return 0;
 	fail("%s: %d classes (the checkpoint has %d)", text_quote(data), n,
-	    s->classes);
+	    (int)s->class.n);
 	return EXIT_USAGE;
 }
 
@@ -362,7 +336,7 @@ write_all(const struct session *s)
 	struct summary m = evaluation_summary(&s->e, s->data);
 	char *title = xprintf("%s, step %" PRIu64, s->state.model,
 	    s->state.step);
-	struct results r = { &s->e, s->data, (const char *const *)s->class, m,
+	struct results r = { &s->e, s->data, (const char *const *)s->class.name, m,
 		title };
 	int bad = 0, drawn = 0;
 
@@ -445,7 +419,7 @@ run(struct session *s)
 	    s->state.model, s->state.step, s->state.epoch);
 	detail("%s: %" PRIu64 " samples of %d classes; clips %" PRId64 ", crops %"
 	    PRId64 ", frames %d, crop size %d", text_quote(data),
-	    (uint64_t)dataset_samples(s->data), s->classes, clips, crops,
+	    (uint64_t)dataset_samples(s->data), (int)s->class.n, clips, crops,
 	    s->views.t, s->views.side);
 	watch_phase(s->comm->watch, "scoring", 0);
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
@@ -511,9 +485,7 @@ main(int argc, char **argv)
 	graph_free(s.graph);
 	device_close(s.device);
 	dataset_free(s.data);
-	for (int i = 0; i < s.classes; i++)
-		free(s.class[i]);
-	free(s.class);
+	class_list_free(&s.class);
 	free(s.checkpoint);
 	safetensors_free(&s.file);
 	comm_close(s.comm);

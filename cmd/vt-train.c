@@ -4,28 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/isa.h"
-#include "base/lock.h"
 #include "base/options.h"
 #include "base/progress.h"
-#include "base/share.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "comm/cores.h"
-#include "shard/stream.h"
-#include "train/agree.h"
-#include "train/best.h"
+#include "train/facts.h"
 #include "train/memory.h"
-#include "train/record.h"
-#include "train/resume.h"
 #include "train/room.h"
+#include "train/session.h"
 #include "train/status.h"
-#include "train/trainer.h"
+#include "train/versions.h"
 
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
@@ -147,71 +139,12 @@ static const struct option_row rows[] = {
 	OPTION_END
 };
 
-static void
-versions(FILE *f)
-{
-	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
-	    comm_library(), isa_name(isa_best()), cpus());
-	for (int i = 0; backends[i] != NULL; i++)
-		if (backends[i]->library != NULL)
-			fprintf(f, " %s (%s)", backends[i]->name,
-			    backends[i]->library());
-		else
-			fprintf(f, " %s", backends[i]->name);
-	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
-}
-
 static const struct command command = {
 	"[OPTION]... --data=DIR --schedule=FILE --out=DIR",
 	"Train a network on packed clips; under mpirun, on all ranks together.",
 	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --out=run",
-	rows, versions, NULL
+	rows, train_versions, NULL
 };
-
-/* What main opens and closes again. */
-struct session {
-	struct comm *comm;
-	int threads;
-	const char *build;
-	char *schedule_text, *network_text, *network_path, *classes;
-	struct schedule *schedule;
-	struct dataset *train, *val;
-	const struct backend *backend;
-	struct device *device;
-	struct graph *graph;
-	struct net *net;
-	struct rundir run;
-	struct trainer t;
-	char history[33], dataset[33], settings_id[33], val_id[33];
-	char class_hash[17];
-	char *settings, *recipe, *order;
-	char **arguments;
-};
-
-/* ---- setting up ---- */
-
-/*
- * The text of a file that rank 0 can read, on every rank: standard input
- * belongs to rank 0 alone, and files may differ from host to host.
- */
-static char *
-shared_text(struct comm *c, const char *path)
-{
-	struct buffer b = { 0 };
-	int64_t n = -1;
-
-	if (c->rank == 0 && file_read_text(path, &b) == 0)
-		n = (int64_t)b.n;
-	if (comm_broadcast(c, &n, sizeof(n), 0) != 0 || n < 0) {
-		buffer_free(&b);
-		return NULL;
-	}
-	if (c->rank != 0)
-		b.data = xcalloc((size_t)n + 1, 1);
-	if (comm_broadcast(c, b.data, (size_t)n, 0) != 0)
-		buffer_free(&b);
-	return b.data;
-}
 
 static void
 check_options(void)
@@ -231,433 +164,6 @@ check_options(void)
 		}
 	if (out == NULL && !dry_run)
 		options_wrong("nowhere to put the run (wanted --out=DIR)");
-}
-
-static int
-open_schedule(struct session *s)
-{
-	struct table *t;
-
-	s->schedule_text = shared_text(s->comm, schedule_path);
-	if (s->schedule_text == NULL)
-		return EXIT_USAGE;
-	t = table_parse(strcmp(schedule_path, "-") == 0 ? "standard input" :
-	    text_quote(schedule_path), s->schedule_text);
-	if (t != NULL)
-		s->schedule = schedule_from_table(t);
-	table_free(t);
-	return s->schedule != NULL ? 0 : EXIT_USAGE;
-}
-
-/* Class names, one a line, as checkpoints keep them. */
-static char *
-class_lines(const struct dataset *d)
-{
-	struct buffer b = { 0 };
-
-	for (int i = 0; i < dataset_classes(d); i++)
-		buffer_printf(&b, "%s\n", dataset_class(d, i));
-	return b.data != NULL ? b.data : xstrdup("");
-}
-
-/*
- * A sample to train on has one label; of a set to validate on, those that
- * have none do not count, but some must.
- */
-static int
-check_labels(const struct dataset *d, const char *path, int training)
-{
-	uint32_t n = dataset_samples(d), none = 0, several = 0;
-	const char *key = "", *keys = "";	/* the first of each kind */
-
-	for (uint32_t i = n; i-- > 0;) {
-		struct sample m = dataset_sample(d, i);
-
-		if (m.label >= 0)
-			continue;
-		if (m.flags & SHARD_LABELS) {
-			several++;
-			keys = m.key;
-		} else {
-			none++;
-			key = m.key;
-		}
-	}
-	if (n == 0)
-		return fail("%s: no samples in it", text_quote(path));
-	if (none == n)
-		return fail("%s: none of its %u samples has a label (vt-extract "
-		    "--label-from=dir or --list gives labels)", text_quote(path),
-		    n);
-	if (several > 0 && (training || several + none == n))
-		return fail("%s: %u of %u samples have several labels, %s first "
-		    "(wanted one each)", text_quote(path), several, n, keys);
-	if (none > 0 && training)
-		return fail("%s: %u of %u samples have no label, %s first",
-		    text_quote(path), none, n, key);
-	return 0;
-}
-
-static int
-open_data(struct session *s)
-{
-	int bad;
-
-	if ((s->train = dataset_open(data, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	if (check_labels(s->train, data, 1) != 0)
-		return EXIT_USAGE;
-	if (dataset_classes(s->train) < 2) {
-		fail("%s: %d classes (wanted at least 2)", text_quote(data),
-		    dataset_classes(s->train));
-		return EXIT_USAGE;
-	}
-	if (val == NULL)
-		return 0;
-	if ((s->val = dataset_open(val, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	if (check_labels(s->val, val, 0) != 0)
-		return EXIT_USAGE;
-	if (dataset_class_hash(s->val) != dataset_class_hash(s->train)) {
-		fail("%s: its classes are not those of %s", text_quote(val),
-		    text_quote(data));
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
-/* NULL after a message. */
-static char *
-find_network(void)
-{
-	char *text = path_join(model, "network.net");
-
-	/* A run is often called as its network is: the network is meant. */
-	if (!file_is_dir(model) || share_has("models", model, ".net")) {
-		free(text);
-		return share_find("models", model, ".net");
-	}
-	if (file_size(text) >= 0)
-		fail("%s: is a directory: --model=%s is the network of that run, "
-		    "--out=%s resumes it", text_quote(model), text, model);
-	else
-		fail("%s: is a directory (wanted the name of a network, or a "
-		    ".net file)", text_quote(model));
-	free(text);
-	return NULL;
-}
-
-static int
-open_network(struct session *s)
-{
-	const struct device_options o = { .threads = s->threads };
-
-	s->backend = backend_find(device);
-	if (s->comm->rank == 0 && s->backend != NULL)
-		s->network_path = find_network();
-	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
-	    s->network_path == NULL)) != 0)
-		return EXIT_USAGE;
-	s->network_text = shared_text(s->comm, s->network_path);
-	if (s->network_text == NULL)
-		return EXIT_USAGE;
-	s->graph = graph_parse(s->network_path != NULL ? s->network_path : model,
-	    s->network_text, dataset_classes(s->train));
-	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
-	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
-	    &s->graph->needs, s->graph->name) != 0))
-		return EXIT_USAGE;
-	s->device = device_open(s->backend, &o);
-	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
-		return EXIT_FAILED;
-	return 0;
-}
-
-/*
- * How the ranks were started, before they do anything together that depends on
- * it.
- */
-static int
-check_start(struct session *s)
-{
-	char program[33];
-	struct identity mine = { .program = agree_program(program),
-		.build = s->build, .isa = isa_name(isa_best()),
-		.settings = s->settings };
-
-	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
-}
-
-/* What they have opened. */
-static int
-check_ranks(struct session *s)
-{
-	struct identity mine = resume_identity(&s->t.state);
-	char schedule[33];
-
-	hash128_text(hash128(s->schedule_text, strlen(s->schedule_text)),
-	    schedule);
-	mine.schedule = schedule;
-	mine.val = s->val_id;
-	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
-}
-
-/* The shape of validation: asked for, or that of the last stage. */
-static void
-set_viewing(struct session *s)
-{
-	const struct stage *last =
-	    &s->schedule->stage[s->schedule->stages - 1];
-	const struct cell *c = &last->cell[last->cells - 1];
-
-	s->t.state.frames = c->frames;
-	s->t.state.crop = c->crop;
-	s->t.viewing = (struct view_options){ .threads = (int)loader_threads,
-		.sampler = (enum sampler)sampler, .validate = 1, .clips = 1,
-		.crops = 1, .n = 8, .t = val_frames > 0 ? (int)val_frames :
-		c->frames, .side = val_crop > 0 ? (int)val_crop : c->crop,
-		.memory = (size_t)loader_memory, .needs = &s->graph->needs };
-}
-
-static FILE *
-open_trace(struct session *s)
-{
-	char *path;
-	FILE *f;
-
-	if (trace == NULL)
-		return NULL;
-	path = s->comm->size == 1 ? xstrdup(trace) :
-	    xprintf("%s.%d", trace, s->comm->rank);
-	if ((f = fopen(path, "w")) == NULL)
-		fail_errno("%s: cannot create", text_quote(path));
-	free(path);
-	return f;
-}
-
-static void
-set_trainer(struct session *s)
-{
-	struct trainer *t = &s->t;
-
-	t->o = (struct trainer_options){ .save_every = save_every,
-		.save_steps = save_steps, .val_every = val_every,
-		.best = keep_best == 0 ? BEST_TOP1 : keep_best == 1 ? BEST_LOSS :
-		BEST_NONE, .log_every = log_every, .stop_after = stop_after,
-		.max_loss = max_loss, .bucket = bucket };
-	t->comm = s->comm;
-	t->net = s->net;
-	t->schedule = s->schedule;
-	t->train = s->train;
-	t->val = s->val;
-	t->out = s->comm->rank == 0 ? stdout : NULL;
-	t->loading = (struct loader_options){ .seed = (uint64_t)seed,
-		.threads = (int)loader_threads, .rank = s->comm->rank,
-		.ranks = s->comm->size, .sampler = (enum sampler)sampler,
-		.crop = augment == 0 ? CROP_MULTISCALE : CROP_CENTRE,
-		.flip = flip, .memory = (size_t)loader_memory,
-		.needs = &s->graph->needs };
-	t->optim.momentum = momentum;
-	t->optim.decay = decay;
-	t->optim.nesterov = nesterov;
-	t->optim.clip = clip;
-	t->state = (struct state){ .seed = (uint64_t)seed, .best = BEST_WORST,
-		.best_metric = keep_best == 0 ? "top1" : keep_best == 1 ?
-		"loss" : "",
-		.build = s->build, .isa = isa_name(isa_best()),
-		.library = backend_library(s->backend), .classes = s->classes,
-		.class_hash = s->class_hash, .config = s->recipe,
-		.dataset = s->dataset, .settings_id = s->settings_id,
-		.generation = dataset_generation(s->train),
-		.history = s->history, .model = s->graph->name,
-		.network = s->network_text, .order = s->order };
-	set_viewing(s);
-}
-
-/* The hash of the schedule up to a step, as it is kept in checkpoints. */
-static void
-set_history(struct session *s, uint64_t step)
-{
-	hash128_text(schedule_prefix_hash(s->schedule,
-	    dataset_samples(s->train), step), s->history);
-}
-
-static void
-describe(struct session *s)
-{
-	hash128_text(dataset_id(s->train), s->dataset);
-	hash128_text(dataset_settings_id(s->train), s->settings_id);
-	if (s->val != NULL)
-		hash128_text(dataset_id(s->val), s->val_id);
-	else
-		strcpy(s->val_id, "none");
-	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
-	    dataset_class_hash(s->train));
-	s->recipe = facts_recipe();
-	s->classes = class_lines(s->train);
-	s->order = xstrdup("v1");
-	set_history(s, 0);
-}
-
-/* ---- resuming ---- */
-
-/*
- * What was the best so far must have been so by the same metric, and a file
- * must say so; otherwise what comes is compared with nothing.
- */
-static void
-check_best(struct session *s, struct state *was)
-{
-	const char *metric = s->t.state.best_metric;
-	int other = *was->best_metric != '\0' &&
-	    strcmp(was->best_metric, metric) != 0;
-
-	if (was->best_step == 0 && !other)	/* of version 0.1.0, or none */
-		was->best_step = best_step_of(out, was->best);
-	if (was->best_step > 0 && !other)
-		return;
-	if (was->best > BEST_WORST && s->t.o.best != BEST_NONE)
-		note("the best by %s so far is not known; it is counted anew",
-		    metric);
-	was->best = BEST_WORST;
-	was->best_step = 0;
-}
-
-/*
- * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.
- * Nothing is touched before it fits.
- */
-static int
-find_checkpoint(struct session *s, struct resume *r)
-{
-	char holder[256];
-	int got = 0;
-
-	if (dir_locked(out, RUNDIR_LOCK, holder, sizeof(holder))) {
-		fail("%s: in use by another process (host and pid: %s)",
-		    text_quote(out), holder);
-		return -EXIT_FAILED;
-	}
-	if (strcmp(resume, "never") == 0) {
-		uint64_t *steps;
-
-		got = rundir_checkpoints(out, "", &steps);
-		free(steps);
-		if (got > 0)
-			fail("%s: holds a run already (--resume=auto resumes "
-			    "it)", text_quote(out));
-		return got == 0 ? 0 : -EXIT_USAGE;
-	}
-	got = strcmp(resume, "auto") == 0 ? resume_newest(out, r) :
-	    resume_file(resume, r);
-	if (got < 0)
-		return -checkpoint_status(got);
-	if (got == 0)
-		return 0;
-	set_history(s, r->state.step);
-	if (resume_check(r, &s->t.state, &override) != 0)
-		return -EXIT_USAGE;
-	if (checkpoint_load(&r->file, r->path, s->net, s->t.optim.m) != 0)
-		return -EXIT_DAMAGE;
-	check_best(s, &r->state);
-	note("%s: resuming after step %" PRIu64, text_quote(r->path),
-	    r->state.step);
-	return 1;
-}
-
-/*
- * Make and lock the directory.  ${found}: there is a checkpoint, ${r}; while
- * it was read, the directory was not locked.
- */
-static int
-take_directory(struct session *s, const struct resume *r, int found)
-{
-	int inside = strcmp(resume, "auto") == 0 || !found;
-
-	s->run.keep = (int)keep;
-	if (rundir_open(&s->run, out) != 0)
-		return -1;
-	s->t.run = &s->run;
-	if (inside)
-		s->t.safe_step = r->state.step;
-	if (inside && resume_set_aside(out, r) != 0)
-		return -1;
-	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
-	    hash128(r->file.file.data, r->file.file.n));
-}
-
-/* Numbers that rank 0 tells the others. */
-struct where {
-	int64_t found;
-	uint64_t step, clips, best_step, due;
-	double epoch, loss, best;
-};
-
-/* A flat buffer from rank 0 to all. */
-static int
-broadcast_flat(struct session *s, void *flat)
-{
-	size_t bytes = s->graph->elements * s->device->elem;
-	void *host;
-	int bad;
-
-	if (s->comm->size == 1)
-		return 0;
-	host = xmalloc(bytes);
-	device_download(s->device, host, flat, bytes);
-	bad = comm_broadcast(s->comm, host, bytes, 0);
-	device_upload(s->device, flat, host, bytes);
-	free(host);
-	return bad;
-}
-
-static int
-load_or_begin(struct session *s)
-{
-	struct state *st = &s->t.state;
-	struct resume r = { 0 };
-	struct where w = { 0 };
-
-	if (s->comm->rank == 0) {
-		w.found = find_checkpoint(s, &r);
-		if (w.found >= 0 && take_directory(s, &r, (int)w.found) != 0)
-			w.found = -EXIT_FAILED;
-		if (w.found == 1)
-			w = (struct where){ 1, r.state.step, r.state.clips,
-				r.state.best_step, (uint64_t)r.state.due,
-				r.state.epoch, r.state.loss,
-				r.state.best };
-		resume_free(&r);
-	}
-	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
-		return EXIT_RANKS;
-	if (w.found < 0)
-		return (int)-w.found;
-	if (w.found == 0) {
-		net_init(s->net, (uint64_t)seed);
-		set_history(s, 0);
-		return 0;
-	}
-	st->step = w.step;
-	st->clips = w.clips;
-	st->epoch = w.epoch;
-	st->loss = w.loss;
-	st->best = w.best;
-	st->best_step = w.best_step;
-	st->due = (int)w.due;
-	if (broadcast_flat(s, s->net->w) != 0 ||
-	    broadcast_flat(s, s->t.optim.m) != 0)
-		return EXIT_RANKS;
-	return 0;
-}
-
-/* For on_exit(3): however the process ends, the log says with what status. */
-static void
-end_log(int status, void *session)
-{
-	struct session *s = session;
-
-	runlog_end(&s->run.log, status, s->t.state.step);
 }
 
 /*
@@ -697,62 +203,48 @@ kept_settings(void)
 	return text;
 }
 
-/* What the run was started with, beside its checkpoints; rank 0 only. */
-static int
-write_record(struct session *s)
+static struct session_options
+asked(struct comm *c)
 {
-	char *settings = kept_settings();
-	const char *library = s->backend->library != NULL ?
-	    s->backend->library() : s->backend->name;
-	struct record p = { .settings = settings,
-		.schedule = s->schedule_text, .network = s->network_text,
-		.classes = s->classes, .build = s->build,
-		.isa = isa_name(isa_best()), .dataset = s->dataset,
-		.val = s->val != NULL ? s->val_id : NULL,
-		.model = s->graph->name, .device = library,
-		.comm = comm_library(), .argument = s->arguments,
-		.parameters = graph_parameters(s->graph),
-		.samples = dataset_samples(s->train), .ranks = s->comm->size,
-		.step = s->t.state.step };
+	int own = cores(c);		/* of all ranks, whatever is set here */
 
-	int bad = 0;
-
-	if (schedule_seek(s->schedule, dataset_samples(s->train),
-	    s->t.state.step).cell != NULL)
-		bad = rundir_unfinish(&s->run);
-	if (!bad)
-		bad = record_write(&s->run, &p);
-	if (!bad)
-		on_exit(end_log, s);
-	room_check(s->net, out, (int)keep, val != NULL && keep_best < 2, NULL);
-	free(settings);
-	return bad ? EXIT_FAILED : 0;
+	return (struct session_options){
+		.data = data, .val = val, .model = model,
+		.schedule = schedule_path, .device = device, .out = out,
+		.resume = resume, .groups = groups, .override = &override,
+		.threads = threads > 0 ? (int)threads : own,
+		.keep = (int)keep, .momentum = momentum, .decay = decay,
+		.clip = clip, .nesterov = nesterov,
+		.loading = { .seed = (uint64_t)seed,
+			.threads = (int)loader_threads,
+			.sampler = (enum sampler)sampler,
+			.crop = augment == 0 ? CROP_MULTISCALE : CROP_CENTRE,
+			.flip = flip, .memory = (size_t)loader_memory },
+		.viewing = { .threads = (int)loader_threads,
+			.sampler = (enum sampler)sampler, .validate = 1,
+			.clips = 1, .crops = 1, .n = 8, .t = (int)val_frames,
+			.side = (int)val_crop,
+			.memory = (size_t)loader_memory },
+		.trainer = { .save_every = save_every,
+			.save_steps = save_steps, .val_every = val_every,
+			.best = keep_best == 0 ? BEST_TOP1 : keep_best == 1 ?
+			BEST_LOSS : BEST_NONE, .log_every = log_every,
+			.stop_after = stop_after, .max_loss = max_loss,
+			.bucket = bucket },
+	};
 }
 
-/* ---- the command ---- */
-
-/* Everything up to the plan; 0, or an exit status that all ranks share. */
-static int
-set_up(struct session *s)
+static FILE *
+open_trace(const struct comm *c)
 {
-	int status;
+	char *path = c->size == 1 ? xstrdup(trace) :
+	    xprintf("%s.%d", trace, c->rank);
+	FILE *f = fopen(path, "w");
 
-	s->build = "vt " VT_VERSION;
-	s->settings = options_config(NULL);
-	if ((status = check_start(s)) != 0 ||
-	    (status = comm_agree(s->comm, open_schedule(s))) != 0 ||
-	    (status = comm_agree(s->comm, open_data(s))) != 0 ||
-	    (status = comm_agree(s->comm, open_network(s))) != 0)
-		return status;
-	describe(s);
-	set_trainer(s);
-	if ((status = check_ranks(s)) != 0)
-		return status;
-	s->t.optim.rule = group_rule_find(groups);
-	status = s->t.optim.rule == NULL ? EXIT_USAGE :
-	    optim_open(&s->t.optim, s->net) != 0 ? EXIT_FAILED :
-	    trainer_plan(&s->t);
-	return comm_agree(s->comm, status);
+	if (f == NULL)
+		fail_errno("%s: cannot create", text_quote(path));
+	free(path);
+	return f;
 }
 
 /* What a run is, for those who ask. */
@@ -766,24 +258,36 @@ say_run(const struct session *s)
 	detail("%s: %" PRIu64 " parameters on %s, %d rank%s of %d thread%s",
 	    s->graph->name, (uint64_t)graph_parameters(s->graph),
 	    s->backend->name, s->comm->size, s->comm->size == 1 ? "" : "s",
-	    s->threads, s->threads == 1 ? "" : "s");
+	    s->o.threads, s->o.threads == 1 ? "" : "s");
 	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
 	    text_quote(schedule_path), schedule_epochs(s->schedule),
 	    schedule_steps(s->schedule, samples), s->t.state.step);
 }
 
+/* Rank 0 writes down what the run was started with. */
 static int
-train(struct session *s)
+write_record(struct session *s, char *const *argument)
+{
+	char *settings = kept_settings();
+	int status = session_record(s, settings, argument);
+
+	free(settings);
+	return status;
+}
+
+static int
+train(struct session *s, char *const *argument)
 {
 	int status = 0;
 
-	if ((status = load_or_begin(s)) != 0)
+	if ((status = session_begin(s)) != 0)
 		return status;
 	say_run(s);
-	if ((s->t.loading.trace = open_trace(s)) == NULL && trace != NULL)
+	if (trace != NULL &&
+	    (s->t.loading.trace = open_trace(s->comm)) == NULL)
 		status = EXIT_FAILED;
 	if (s->comm->rank == 0 && status == 0)
-		status = write_record(s);
+		status = write_record(s, argument);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
@@ -802,42 +306,6 @@ train(struct session *s)
 	return status;
 }
 
-/* The log's last line, and the run's exit status. */
-static int
-end_run(struct session *s, int status)
-{
-	if (s->t.run == NULL)
-		return status;
-	end_log(status, s);
-	if (runlog_close(&s->run.log) == 0 || (status != 0 &&
-	    status != EXIT_AGAIN))
-		return status;
-	return EXIT_FAILED;
-}
-
-static void
-close_session(struct session *s)
-{
-	trainer_close(&s->t);
-	if (s->t.run != NULL)
-		rundir_close(&s->run);
-	if (s->net != NULL)
-		optim_close(&s->t.optim, s->net);
-	net_free(s->net);
-	graph_free(s->graph);
-	device_close(s->device);
-	dataset_free(s->train);
-	dataset_free(s->val);
-	schedule_free(s->schedule);
-	free(s->schedule_text);
-	free(s->network_text);
-	free(s->network_path);
-	free(s->classes);
-	free(s->settings);
-	free(s->recipe);
-	free(s->order);
-}
-
 static void
 print_plan(const struct session *s)
 {
@@ -852,13 +320,14 @@ print_plan(const struct session *s)
 int
 main(int argc, char **argv)
 {
-	static struct session s;	/* end_log may come after main */
+	static struct session s;	/* its log ends after main */
+	struct session_options o;
+	struct comm *comm;
 	char **arguments = xcalloc((size_t)argc + 1, sizeof(*arguments));
 	int status, operand;
 
 	/* As they were typed: what is no option is moved behind the others. */
 	memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
-	s.arguments = arguments;
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
@@ -872,24 +341,22 @@ main(int argc, char **argv)
 	}
 	check_options();
 	stop_handle();
-	if ((s.comm = comm_open(&argc, &argv)) == NULL)
+	if ((comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
-	program_rank(s.comm->rank, s.comm->size);
-	comm_watch(s.comm, step_timeout);
-	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
-	if (threads > 0)
-		s.threads = (int)threads;
-	comm_hold(s.comm);
-	status = set_up(&s);
-	comm_unhold(s.comm);
-	if (status == 0 && dry_run && s.comm->rank == 0)
+	program_rank(comm->rank, comm->size);
+	comm_watch(comm, step_timeout);
+	o = asked(comm);
+	comm_hold(comm);
+	status = session_open(&s, comm, &o);
+	comm_unhold(comm);
+	if (status == 0 && dry_run && comm->rank == 0)
 		print_plan(&s);
 	if (status == 0 && !dry_run)
 		status = memory_fits(&s.t);
 	if (status == 0 && !dry_run)
-		status = end_run(&s, train(&s));
-	close_session(&s);
-	comm_close(s.comm);
+		status = session_end(&s, train(&s, arguments));
+	session_close(&s);
+	comm_close(comm);
 	if (dry_run && stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
 	free(arguments);

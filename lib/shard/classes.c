@@ -72,22 +72,29 @@ class_text(const struct class_list *c, struct buffer *b)
 		buffer_printf(b, "%s\n", c->name[i]);
 }
 
+void
+class_parse(const char *text, struct class_list *c)
+{
+	while (*text != '\0') {
+		size_t n = strcspn(text, "\n");
+		char *line = xstrndup(text, n);
+
+		text_chomp(line);	/* another is a control character */
+		class_add(c, line);
+		free(line);
+		text += n + (text[n] == '\n');
+	}
+}
+
 int
 class_read(const char *path, struct class_list *c)
 {
 	struct buffer b = { 0 };
-	char *line, *next;
 	int result = -1;
 
 	if (file_read_text(path, &b) != 0)
 		goto out;
-	for (line = b.data; *line != '\0'; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next == '\n')
-			*next++ = '\0';
-		text_chomp(line);	/* another is a control character */
-		class_add(c, line);
-	}
+	class_parse(b.data, c);
 	if (c->n == 0) {
 		fail("%s: empty (wanted class names, one a line)", Q(path));
 		goto out;

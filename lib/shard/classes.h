@@ -15,6 +15,8 @@ void class_list_free(struct class_list *c);	/* leaves an empty list */
 int class_check(const char *what, const struct class_list *c);
 /* class_text(c, b): append them as lines, which is what classes.txt holds. */
 void class_text(const struct class_list *c, struct buffer *b);
+/* class_parse(text, c): add the lines of a text; class_check says more. */
+void class_parse(const char *text, struct class_list *c);
 /* class_read(path, c): lines of a file, checked. */
 int class_read(const char *path, struct class_list *c);
 

@@ -147,6 +147,12 @@ dataset_classes(const struct dataset *d)
 	return (int)d->m->classes.n;
 }
 
+const struct class_list *
+dataset_class_list(const struct dataset *d)
+{
+	return &d->m->classes;
+}
+
 const char *
 dataset_class(const struct dataset *d, int label)
 {

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "shard/classes.h"
 
 struct dataset;
 
@@ -46,6 +47,7 @@ const char *dataset_path(const struct dataset *d);
 uint32_t dataset_samples(const struct dataset *d);
 int dataset_classes(const struct dataset *d);
 const char *dataset_class(const struct dataset *d, int label);
+const struct class_list *dataset_class_list(const struct dataset *d);
 
 /*
  * dataset_id: a hash of all its content, which equal sets share and no other

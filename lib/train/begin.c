@@ -1,0 +1,216 @@
+/* A run begins, or goes on from a checkpoint, in its directory. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/isa.h"
+#include "base/lock.h"
+#include "base/text.h"
+#include "train/best.h"
+#include "train/record.h"
+#include "train/resume.h"
+#include "train/room.h"
+#include "train/session.h"
+
+/*
+ * What was the best so far must have been so by the same metric, and a file
+ * must say so; otherwise what comes is compared with nothing.
+ */
+static void
+check_best(struct session *s, struct state *was)
+{
+	const char *metric = s->t.state.best_metric;
+	int other = *was->best_metric != '\0' &&
+	    strcmp(was->best_metric, metric) != 0;
+
+	if (was->best_step == 0 && !other)	/* of version 0.1.0, or none */
+		was->best_step = best_step_of(s->o.out, was->best);
+	if (was->best_step > 0 && !other)
+		return;
+	if (was->best > BEST_WORST && s->t.o.best != BEST_NONE)
+		note("the best by %s so far is not known; it is counted anew",
+		    metric);
+	was->best = BEST_WORST;
+	was->best_step = 0;
+}
+
+/*
+ * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.
+ * Nothing is touched before it fits.
+ */
+static int
+find_checkpoint(struct session *s, struct resume *r)
+{
+	char holder[256];
+	int got = 0;
+
+	if (dir_locked(s->o.out, RUNDIR_LOCK, holder, sizeof(holder))) {
+		fail("%s: in use by another process (host and pid: %s)",
+		    text_quote(s->o.out), holder);
+		return -EXIT_FAILED;
+	}
+	if (strcmp(s->o.resume, "never") == 0) {
+		uint64_t *steps;
+
+		got = rundir_checkpoints(s->o.out, "", &steps);
+		free(steps);
+		if (got > 0)
+			fail("%s: holds a run already (--resume=auto resumes "
+			    "it)", text_quote(s->o.out));
+		return got == 0 ? 0 : -EXIT_USAGE;
+	}
+	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.out, r) :
+	    resume_file(s->o.resume, r);
+	if (got < 0)
+		return -checkpoint_status(got);
+	if (got == 0)
+		return 0;
+	session_history(s, r->state.step);
+	if (resume_check(r, &s->t.state, s->o.override) != 0)
+		return -EXIT_USAGE;
+	if (checkpoint_load(&r->file, r->path, s->net, s->t.optim.m) != 0)
+		return -EXIT_DAMAGE;
+	check_best(s, &r->state);
+	note("%s: resuming after step %" PRIu64, text_quote(r->path),
+	    r->state.step);
+	return 1;
+}
+
+/*
+ * Make and lock the directory.  ${found}: there is a checkpoint, ${r}; while
+ * it was read, the directory was not locked.
+ */
+static int
+take_directory(struct session *s, const struct resume *r, int found)
+{
+	int inside = strcmp(s->o.resume, "auto") == 0 || !found;
+
+	s->run.keep = s->o.keep;
+	if (rundir_open(&s->run, s->o.out) != 0)
+		return -1;
+	s->t.run = &s->run;
+	if (inside)
+		s->t.safe_step = r->state.step;
+	if (inside && resume_set_aside(s->o.out, r) != 0)
+		return -1;
+	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
+	    hash128(r->file.file.data, r->file.file.n));
+}
+
+/* Numbers that rank 0 tells the others. */
+struct where {
+	int64_t found;
+	uint64_t step, clips, best_step, due;
+	double epoch, loss, best;
+};
+
+/* A flat buffer from rank 0 to all. */
+static int
+broadcast_flat(struct session *s, void *flat)
+{
+	size_t bytes = s->graph->elements * s->device->elem;
+	void *host;
+	int bad;
+
+	if (s->comm->size == 1)
+		return 0;
+	host = xmalloc(bytes);
+	device_download(s->device, host, flat, bytes);
+	bad = comm_broadcast(s->comm, host, bytes, 0);
+	device_upload(s->device, flat, host, bytes);
+	free(host);
+	return bad;
+}
+
+int
+session_begin(struct session *s)
+{
+	struct state *st = &s->t.state;
+	struct resume r = { 0 };
+	struct where w = { 0 };
+
+	if (s->comm->rank == 0) {
+		w.found = find_checkpoint(s, &r);
+		if (w.found >= 0 && take_directory(s, &r, (int)w.found) != 0)
+			w.found = -EXIT_FAILED;
+		if (w.found == 1)
+			w = (struct where){ 1, r.state.step, r.state.clips,
+				r.state.best_step, (uint64_t)r.state.due,
+				r.state.epoch, r.state.loss,
+				r.state.best };
+		resume_free(&r);
+	}
+	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
+		return EXIT_RANKS;
+	if (w.found < 0)
+		return (int)-w.found;
+	if (w.found == 0) {
+		net_init(s->net, s->o.loading.seed);
+		session_history(s, 0);
+		return 0;
+	}
+	st->step = w.step;
+	st->clips = w.clips;
+	st->epoch = w.epoch;
+	st->loss = w.loss;
+	st->best = w.best;
+	st->best_step = w.best_step;
+	st->due = (int)w.due;
+	if (broadcast_flat(s, s->net->w) != 0 ||
+	    broadcast_flat(s, s->t.optim.m) != 0)
+		return EXIT_RANKS;
+	return 0;
+}
+
+/* For on_exit(3): however the process ends, the log says with what status. */
+static void
+end_log(int status, void *session)
+{
+	struct session *s = session;
+
+	runlog_end(&s->run.log, status, s->t.state.step);
+}
+
+int
+session_record(struct session *s, const char *settings,
+    char *const *argument)
+{
+	const char *library = s->backend->library != NULL ?
+	    s->backend->library() : s->backend->name;
+	struct record p = { .settings = settings,
+		.schedule = s->schedule_text, .network = s->network_text,
+		.classes = s->classes, .build = s->build,
+		.isa = isa_name(isa_best()), .dataset = s->dataset,
+		.val = s->val != NULL ? s->val_id : NULL,
+		.model = s->graph->name, .device = library,
+		.comm = comm_library(), .argument = argument,
+		.parameters = graph_parameters(s->graph),
+		.samples = dataset_samples(s->train), .ranks = s->comm->size,
+		.step = s->t.state.step };
+	int bad = 0;
+
+	if (schedule_seek(s->schedule, dataset_samples(s->train),
+	    s->t.state.step).cell != NULL)
+		bad = rundir_unfinish(&s->run);
+	if (!bad)
+		bad = record_write(&s->run, &p);
+	if (!bad)
+		on_exit(end_log, s);
+	room_check(s->net, s->o.out, s->o.keep, s->val != NULL &&
+	    s->o.trainer.best != BEST_NONE, NULL);
+	return bad ? EXIT_FAILED : 0;
+}
+
+int
+session_end(struct session *s, int status)
+{
+	if (s->t.run == NULL)
+		return status;
+	end_log(status, s);
+	if (runlog_close(&s->run.log) == 0 || (status != 0 &&
+	    status != EXIT_AGAIN))
+		return status;
+	return EXIT_FAILED;
+}

@@ -1,0 +1,327 @@
+/* Opening what a run needs, alike on every rank. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/isa.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "shard/stream.h"
+#include "train/agree.h"
+#include "train/best.h"
+#include "train/resume.h"
+#include "train/session.h"
+
+/*
+ * The text of a file that rank 0 can read, on every rank: standard input
+ * belongs to rank 0 alone, and files may differ from host to host.
+ */
+static char *
+shared_text(struct comm *c, const char *path)
+{
+	struct buffer b = { 0 };
+	int64_t n = -1;
+
+	if (c->rank == 0 && file_read_text(path, &b) == 0)
+		n = (int64_t)b.n;
+	if (comm_broadcast(c, &n, sizeof(n), 0) != 0 || n < 0) {
+		buffer_free(&b);
+		return NULL;
+	}
+	if (c->rank != 0)
+		b.data = xcalloc((size_t)n + 1, 1);
+	if (comm_broadcast(c, b.data, (size_t)n, 0) != 0)
+		buffer_free(&b);
+	return b.data;
+}
+
+static int
+open_schedule(struct session *s)
+{
+	struct table *t;
+
+	s->schedule_text = shared_text(s->comm, s->o.schedule);
+	if (s->schedule_text == NULL)
+		return EXIT_USAGE;
+	t = table_parse(strcmp(s->o.schedule, "-") == 0 ? "standard input" :
+	    text_quote(s->o.schedule), s->schedule_text);
+	if (t != NULL)
+		s->schedule = schedule_from_table(t);
+	table_free(t);
+	return s->schedule != NULL ? 0 : EXIT_USAGE;
+}
+
+/*
+ * A sample to train on has one label; of a set to validate on, those that
+ * have none do not count, but some must.
+ */
+static int
+check_labels(const struct dataset *d, const char *path, int training)
+{
+	uint32_t n = dataset_samples(d), none = 0, several = 0;
+	const char *key = "", *keys = "";	/* the first of each kind */
+
+	for (uint32_t i = n; i-- > 0;) {
+		struct sample m = dataset_sample(d, i);
+
+		if (m.label >= 0)
+			continue;
+		if (m.flags & SHARD_LABELS) {
+			several++;
+			keys = m.key;
+		} else {
+			none++;
+			key = m.key;
+		}
+	}
+	if (n == 0)
+		return fail("%s: no samples in it", text_quote(path));
+	if (none == n)
+		return fail("%s: none of its %u samples has a label (vt-extract "
+		    "--label-from=dir or --list gives labels)", text_quote(path),
+		    n);
+	if (several > 0 && (training || several + none == n))
+		return fail("%s: %u of %u samples have several labels, %s first "
+		    "(wanted one each)", text_quote(path), several, n, keys);
+	if (none > 0 && training)
+		return fail("%s: %u of %u samples have no label, %s first",
+		    text_quote(path), none, n, key);
+	return 0;
+}
+
+static int
+open_data(struct session *s)
+{
+	int bad;
+
+	if ((s->train = dataset_open(s->o.data, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	if (check_labels(s->train, s->o.data, 1) != 0)
+		return EXIT_USAGE;
+	if (dataset_classes(s->train) < 2) {
+		fail("%s: %d classes (wanted at least 2)", text_quote(s->o.data),
+		    dataset_classes(s->train));
+		return EXIT_USAGE;
+	}
+	if (s->o.val == NULL)
+		return 0;
+	if ((s->val = dataset_open(s->o.val, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	if (check_labels(s->val, s->o.val, 0) != 0)
+		return EXIT_USAGE;
+	if (dataset_class_hash(s->val) != dataset_class_hash(s->train)) {
+		fail("%s: its classes are not those of %s", text_quote(s->o.val),
+		    text_quote(s->o.data));
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* NULL after a message. */
+static char *
+find_network(const char *model)
+{
+	char *text = path_join(model, "network.net");
+
+	/* A run is often called as its network is: the network is meant. */
+	if (!file_is_dir(model) || share_has("models", model, ".net")) {
+		free(text);
+		return share_find("models", model, ".net");
+	}
+	if (file_size(text) >= 0)
+		fail("%s: is a directory: --model=%s is the network of that run, "
+		    "--out=%s resumes it", text_quote(model), text, model);
+	else
+		fail("%s: is a directory (wanted the name of a network, or a "
+		    ".net file)", text_quote(model));
+	free(text);
+	return NULL;
+}
+
+static int
+open_network(struct session *s)
+{
+	const struct device_options o = { .threads = s->o.threads };
+
+	s->backend = backend_find(s->o.device);
+	if (s->comm->rank == 0 && s->backend != NULL)
+		s->network_path = find_network(s->o.model);
+	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
+	    s->network_path == NULL)) != 0)
+		return EXIT_USAGE;
+	s->network_text = shared_text(s->comm, s->network_path);
+	if (s->network_text == NULL)
+		return EXIT_USAGE;
+	s->graph = graph_parse(s->network_path != NULL ? s->network_path :
+	    s->o.model, s->network_text, dataset_classes(s->train));
+	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
+	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
+	    &s->graph->needs, s->graph->name) != 0))
+		return EXIT_USAGE;
+	s->device = device_open(s->backend, &o);
+	if (s->device == NULL ||
+	    (s->net = net_new(s->graph, s->device)) == NULL)
+		return EXIT_FAILED;
+	return 0;
+}
+
+/*
+ * How the ranks were started, before they do anything together that depends on
+ * it.
+ */
+static int
+check_start(struct session *s)
+{
+	char program[33];
+	struct identity mine = { .program = agree_program(program),
+		.build = s->build, .isa = isa_name(isa_best()),
+		.settings = s->settings };
+
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/* What they have opened. */
+static int
+check_ranks(struct session *s)
+{
+	struct identity mine = resume_identity(&s->t.state);
+	char schedule[33];
+
+	hash128_text(hash128(s->schedule_text, strlen(s->schedule_text)),
+	    schedule);
+	mine.schedule = schedule;
+	mine.val = s->val_id;
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/* The shape of validation: asked for, or that of the last stage. */
+static void
+set_viewing(struct session *s)
+{
+	const struct stage *last =
+	    &s->schedule->stage[s->schedule->stages - 1];
+	const struct cell *c = &last->cell[last->cells - 1];
+	struct view_options *v = &s->t.viewing;
+
+	s->t.state.frames = c->frames;
+	s->t.state.crop = c->crop;
+	*v = s->o.viewing;
+	v->t = v->t > 0 ? v->t : c->frames;
+	v->side = v->side > 0 ? v->side : c->crop;
+	v->needs = &s->graph->needs;
+}
+
+static void
+set_trainer(struct session *s)
+{
+	static const char *const metric[] = { [BEST_NONE] = "",
+		[BEST_TOP1] = "top1", [BEST_LOSS] = "loss" };
+	struct trainer *t = &s->t;
+
+	t->o = s->o.trainer;
+	t->comm = s->comm;
+	t->net = s->net;
+	t->schedule = s->schedule;
+	t->train = s->train;
+	t->val = s->val;
+	t->out = s->comm->rank == 0 ? stdout : NULL;
+	t->loading = s->o.loading;
+	t->loading.rank = s->comm->rank;
+	t->loading.ranks = s->comm->size;
+	t->loading.needs = &s->graph->needs;
+	t->optim.momentum = s->o.momentum;
+	t->optim.decay = s->o.decay;
+	t->optim.nesterov = s->o.nesterov;
+	t->optim.clip = s->o.clip;
+	t->state = (struct state){ .seed = s->o.loading.seed,
+		.best = BEST_WORST, .best_metric = metric[t->o.best],
+		.build = s->build, .isa = isa_name(isa_best()),
+		.library = backend_library(s->backend), .classes = s->classes,
+		.class_hash = s->class_hash, .config = s->recipe,
+		.dataset = s->dataset, .settings_id = s->settings_id,
+		.generation = dataset_generation(s->train),
+		.history = s->history, .model = s->graph->name,
+		.network = s->network_text, .order = s->order };
+	set_viewing(s);
+}
+
+void
+session_history(struct session *s, uint64_t step)
+{
+	hash128_text(schedule_prefix_hash(s->schedule,
+	    dataset_samples(s->train), step), s->history);
+}
+
+static void
+describe(struct session *s)
+{
+	struct buffer classes = { 0 };
+
+	hash128_text(dataset_id(s->train), s->dataset);
+	hash128_text(dataset_settings_id(s->train), s->settings_id);
+	if (s->val != NULL)
+		hash128_text(dataset_id(s->val), s->val_id);
+	else
+		strcpy(s->val_id, "none");
+	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
+	    dataset_class_hash(s->train));
+	s->recipe = facts_recipe();
+	class_text(dataset_class_list(s->train), &classes);
+	s->classes = classes.data;
+	s->order = xstrdup("v1");
+	session_history(s, 0);
+}
+
+int
+session_open(struct session *s, struct comm *comm,
+    const struct session_options *o)
+{
+	int status;
+
+	s->comm = comm;
+	s->o = *o;
+	s->build = "vt " VT_VERSION;
+	s->settings = options_config(NULL);
+	if ((status = check_start(s)) != 0 ||
+	    (status = comm_agree(s->comm, open_schedule(s))) != 0 ||
+	    (status = comm_agree(s->comm, open_data(s))) != 0 ||
+	    (status = comm_agree(s->comm, open_network(s))) != 0)
+		return status;
+	describe(s);
+	set_trainer(s);
+	if ((status = check_ranks(s)) != 0)
+		return status;
+	s->t.optim.rule = group_rule_find(s->o.groups);
+	status = s->t.optim.rule == NULL ? EXIT_USAGE :
+	    optim_open(&s->t.optim, s->net) != 0 ? EXIT_FAILED :
+	    trainer_plan(&s->t);
+	return comm_agree(s->comm, status);
+}
+
+void
+session_close(struct session *s)
+{
+	trainer_close(&s->t);
+	if (s->t.run != NULL)
+		rundir_close(&s->run);
+	if (s->net != NULL)
+		optim_close(&s->t.optim, s->net);
+	net_free(s->net);
+	graph_free(s->graph);
+	device_close(s->device);
+	dataset_free(s->train);
+	dataset_free(s->val);
+	schedule_free(s->schedule);
+	free(s->schedule_text);
+	free(s->network_text);
+	free(s->network_path);
+	free(s->classes);
+	free(s->settings);
+	free(s->recipe);
+	free(s->order);
+}

@@ -1,0 +1,82 @@
+#ifndef TRAIN_SESSION_H
+#define TRAIN_SESSION_H
+
+/*
+ * All that a run of vt-train has open: what the options ask for, checked, on
+ * all ranks, before the run's directory is touched (session.c); then the
+ * checkpoint to go on from, and the directory (begin.c).
+ */
+
+#include "base/options.h"
+#include "train/trainer.h"
+
+/* As vt-train(1) names them; what is not listed is filled in by the session. */
+struct session_options {
+	const char *data, *val;		/* val: NULL for none */
+	const char *model, *schedule, *device;
+	const char *out;		/* NULL: only to look */
+	const char *resume;		/* "auto", "never" or a file */
+	const char *groups;		/* of parameters */
+	const struct option_list *override;
+	int threads;			/* of a rank, to compute */
+	int keep;			/* newest checkpoints */
+	double momentum, decay, clip;
+	int nesterov;
+	struct loader_options loading;	/* less rank, ranks, needs, trace */
+	struct view_options viewing;	/* t, side 0: as in the last stage */
+	struct trainer_options trainer;
+};
+
+struct session {
+	struct session_options o;
+	struct comm *comm;
+	const char *build;
+	char *schedule_text, *network_text, *network_path, *classes;
+	struct schedule *schedule;
+	struct dataset *train, *val;
+	const struct backend *backend;
+	struct device *device;
+	struct graph *graph;
+	struct net *net;
+	struct rundir run;
+	struct trainer t;
+	char history[33], dataset[33], settings_id[33], val_id[33];
+	char class_hash[17];
+	char *settings, *recipe, *order;
+};
+
+/*
+ * session_open(s, comm, o):
+ * Everything up to the plan, on all ranks of ${comm}, which stays the caller's;
+ * the texts of ${o} must stay.  0, or an exit status that all ranks share; then
+ * session_close all the same.
+ */
+int session_open(struct session *s, struct comm *comm,
+    const struct session_options *o);
+void session_close(struct session *s);
+
+/* session_history(s, step): the hash of the schedule up to ${step}, as
+ * checkpoints keep it, becomes that of the state. */
+void session_history(struct session *s, uint64_t step);
+
+/*
+ * session_begin(s):
+ * Find the checkpoint to go on from, lock the directory, and have weights and
+ * state on every rank.  0, or an exit status that all ranks share.
+ */
+int session_begin(struct session *s);
+
+/*
+ * session_record(s, settings, argument):
+ * On rank 0: write beside the checkpoints what the run was started with, the
+ * ${settings} as a configuration file and the command line up to a NULL, and
+ * begin its log, which says how the process ended whatever happens: ${s} must
+ * outlive main.  0, or an exit status.
+ */
+int session_record(struct session *s, const char *settings,
+    char *const *argument);
+
+/* session_end(s, status): the log's last line; the run's exit status. */
+int session_end(struct session *s, int status);
+
+#endif

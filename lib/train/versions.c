@@ -1,0 +1,20 @@
+/* What this build computes with. */
+#include "backend/backend.h"
+#include "base/cpus.h"
+#include "base/isa.h"
+#include "comm/comm.h"
+#include "train/versions.h"
+
+void
+train_versions(FILE *f)
+{
+	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
+	    comm_library(), isa_name(isa_best()), cpus());
+	for (int i = 0; backends[i] != NULL; i++)
+		if (backends[i]->library != NULL)
+			fprintf(f, " %s (%s)", backends[i]->name,
+			    backends[i]->library());
+		else
+			fprintf(f, " %s", backends[i]->name);
+	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
+}
