@@ -135,7 +135,7 @@ try step --device=$device --model=tsm_tiny --schedule="$T/s.tsv"
 check_same "each microbatch of a schedule, once" "$(grep -v '^#' "$T/s.tsv" | awk '{ print $8 "x" $6 "x" $7 }' | sort -u)" \
     "$(names | sed -n 's|^step/tsm_tiny/\(.*\)/cost$|\1|p' | sort -u)"
 check_same "the largest is what the others are held against" "1" "$(median step/tsm_tiny/2x4x32/cost)"
-check_exit "cost is time by work" 0 awk -F'\t' '
+check "cost is time by work" awk -F'\t' '
     { split($7, w, " ") } $1 ~ /\/2x4x32\/step$/ { t = $5; g = w[1] } $1 ~ /\/2x2x16\/step$/ { s = $5; m = w[1] }
     $1 ~ /\/2x2x16\/cost$/ { low = $4; high = $6 } END { exit !(low > 0 && low <= high && t > 0 && s > 0 && g > m) }' "$T/out"
 
@@ -219,4 +219,16 @@ check_exit "a file of settings serves every sub-test" 0 vt-bench allreduce -c "$
 check_exit "a full disk" 1 sh -c 'vt-bench allreduce --max=4K --runs=1 >/dev/full'
 check "versions name the libraries" sh -c 'vt-bench -vV | grep -q "^libraries: libjpeg-turbo"'
 
+# ---- beside other processes ----
+
+check_exit "beside takes options only" 2 share/bench/beside tsm_tiny
+check_exit "and two threads or more" 2 share/bench/beside -j 1
+if [ $device = cpu ]; then
+	check_exit "a step beside others" 0 share/bench/beside -j 2 -m tsm_tiny -s 2x2x24 -n 2 -r 2
+	check "is a table" sh -c "! grep -v '^#' '$T/out' | awk -F'\t' 'NF != 7 || \$3 != 2 || !(\$4 > 0 && \$4 <= \$5 && \$5 <= \$6)' | grep ."
+	check_same "of these rows" "busy busy/ratio one two two/ratio" \
+	    "$(names | sed 's|^beside/tsm_tiny/2x2x24/2/||' | sort | tr '\n' ' ' | sed 's/ $//')"
+else
+	skip "a step beside others" "no oneDNN"
+fi
 plan
