@@ -1,12 +1,11 @@
-/* oneDNN behind one convolution: both of its C APIs, 2.x and 3.x. */
+/* oneDNN: its engine and streams, and convolutions as primitives of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/dnnl_api.h"
 #include "base/fail.h"
 #include "base/isa.h"
 #include "base/mem.h"
@@ -15,135 +14,39 @@
 extern void omp_set_num_threads(int n);
 #endif
 
-/*
- * ---- what differs between the two APIs ----
- *
- * 2.x: descriptors are structs, and an operation descriptor comes before the
- * primitive descriptor.  3.x: descriptors are handles and the middle step is
- * gone.
- */
-#if DNNL_VERSION_MAJOR >= 3
-
-typedef dnnl_memory_desc_t layout;
-typedef const_dnnl_memory_desc_t layout_ref;
-
-static layout_ref
-ref(const layout *l)
-{
-	return *l;
-}
-
-static int
-layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_format_tag_t tag)
-{
-	return dnnl_memory_desc_create_with_tag(l, n, d, dnnl_f32, tag);
-}
-
-static void
-layout_free(layout *l)
-{
-	dnnl_memory_desc_destroy(*l);
-}
-
-static int
-describe(dnnl_primitive_desc_t *pd, int pass, dnnl_engine_t engine,
-    dnnl_alg_kind_t alg, const layout *x, const layout *w, const layout *b,
-    const layout *y, const dnnl_dims_t s, const dnnl_dims_t p,
-    const_dnnl_primitive_attr_t attr, const_dnnl_primitive_desc_t hint)
-{
-	static const dnnl_dims_t dense = { 0 };
-	layout_ref bias = b != NULL ? *b : NULL;
-
-	switch (pass) {
-	case CONV_FORWARD:
-		return dnnl_convolution_forward_primitive_desc_create(pd, engine,
-		    dnnl_forward_training, alg, *x, *w, bias, *y, s, dense, p,
-		    p, attr);
-	case CONV_DATA:
-		return dnnl_convolution_backward_data_primitive_desc_create(pd,
-		    engine, alg, *x, *w, *y, s, dense, p, p, hint, attr);
-	default:
-		return dnnl_convolution_backward_weights_primitive_desc_create(
-		    pd, engine, alg, *x, *w, bias, *y, s, dense, p, p, hint,
-		    attr);
-	}
-}
-
-#else
-
-typedef dnnl_memory_desc_t layout;
-typedef const dnnl_memory_desc_t *layout_ref;
-
-static layout_ref
-ref(const layout *l)
-{
-	return l;
-}
-
-static int
-layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_format_tag_t tag)
-{
-	return dnnl_memory_desc_init_by_tag(l, n, d, dnnl_f32, tag);
-}
-
-static void
-layout_free(layout *l)
-{
-	(void)l;
-}
-
-static int
-describe(dnnl_primitive_desc_t *pd, int pass, dnnl_engine_t engine,
-    dnnl_alg_kind_t alg, const layout *x, const layout *w, const layout *b,
-    const layout *y, const dnnl_dims_t s, const dnnl_dims_t p,
-    const_dnnl_primitive_attr_t attr, const_dnnl_primitive_desc_t hint)
-{
-	dnnl_convolution_desc_t d;
-	int bad;
-
-	switch (pass) {
-	case CONV_FORWARD:
-		bad = dnnl_convolution_forward_desc_init(&d,
-		    dnnl_forward_training, alg, x, w, b, y, s, p, p);
-		break;
-	case CONV_DATA:
-		bad = dnnl_convolution_backward_data_desc_init(&d, alg, x, w, y,
-		    s, p, p);
-		break;
-	default:
-		bad = dnnl_convolution_backward_weights_desc_init(&d, alg, x, w,
-		    b, y, s, p, p);
-	}
-	return bad ? bad : (int)dnnl_primitive_desc_create(pd, &d, attr, engine,
-	    hint);
-}
-
-#endif
-
-/* ---- one convolution ---- */
-
-/* A pass: its primitive, and for each thread the memories it is run on. */
-struct pass {
-	dnnl_primitive_desc_t pd;
-	dnnl_primitive_t prim;
-	size_t weights, scratch;	/* bytes */
-	char name[64];
-	dnnl_memory_t (*memory)[5];	/* [threads]: x, w, y, bias, scratch */
-	dnnl_primitive_t reorder;	/* weights: in, or out for the gradient */
-	dnnl_memory_t outer, inner;
-};
-
-struct dnnl_conv {
-	struct dnnl *dnnl;
-	struct pass pass[CONV_PASSES];
-};
-
 enum { X, W, Y, BIAS, SCRATCH, MEMORIES };
+enum { CALLS = 8, SLICES = 8 };
+
+/* Weights smaller than this are put into order by one thread, as a whole. */
+enum { SLICE_LEAST = 32768 };
 
 struct dnnl {
 	dnnl_engine_t engine;
 	int threads;
 	dnnl_stream_t *stream;		/* [threads] */
+};
+
+/* The pass for one number of images, and the memories each thread runs on. */
+struct call {
+	int images, more;
+	dnnl_primitive_t prim;
+	dnnl_memory_t (*memory)[MEMORIES];	/* [threads] */
+};
+
+struct slice { dnnl_primitive_t prim; dnnl_memory_t outer, inner; };
+
+struct dnnl_conv {
+	struct dnnl *dnnl;
+	enum conv_pass pass;
+	struct conv_shape s;
+	dnnl_alg_kind_t algorithm;
+	char what[64];			/* for messages */
+	char name[64];			/* of the implementation */
+	layout w;			/* the inner order; of the first call */
+	int calls, slices;
+	struct call call[CALLS];
+	struct slice slice[SLICES];
+	size_t weights, scratch;	/* bytes */
 };
 
 const char *
@@ -212,245 +115,6 @@ one_thread(void)
 #endif
 }
 
-static dnnl_format_tag_t
-activation_tag(int channels)
-{
-	if (channels <= 3)
-		return dnnl_nchw;
-	return cpu_lanes() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
-}
-
-/* The layouts of a shape; weights as the library likes, or as they come. */
-struct layouts { layout x, w, y, b, outer; };
-
-static int
-make_layouts(struct layouts *l, const struct conv_shape *s)
-{
-	const dnnl_dims_t x = { s->images, s->in, s->in_h, s->in_w };
-	const dnnl_dims_t y = { s->images, s->out, s->out_h, s->out_w };
-	const dnnl_dims_t w = { s->out, s->in, s->k[0], s->k[1] };
-	const dnnl_dims_t g = { s->groups, s->out / s->groups,
-		s->in / s->groups, s->k[0], s->k[1] };
-	const dnnl_dims_t b = { s->out };
-	int grouped = s->groups > 1;
-
-	return layout_make(&l->x, 4, x, activation_tag(s->in)) ||
-	    layout_make(&l->y, 4, y, activation_tag(s->out)) ||
-	    layout_make(&l->w, grouped ? 5 : 4, grouped ? g : w,
-		dnnl_format_tag_any) ||
-	    layout_make(&l->outer, grouped ? 5 : 4, grouped ? g : w,
-		grouped ? dnnl_goihw : dnnl_oihw) ||
-	    layout_make(&l->b, 1, b, dnnl_x);
-}
-
-static void
-free_layouts(struct layouts *l)
-{
-	layout_free(&l->x);
-	layout_free(&l->w);
-	layout_free(&l->y);
-	layout_free(&l->b);
-	layout_free(&l->outer);
-}
-
-/*
- * Winograd F(4x4, 3x3) where it pays: 3x3 of stride 1 with at least 64
- * channels on planes of at least 14 x 14.  Measured on 4 images, one thread:
- * 56 x 56 x 64 at 389 effective GF/s against 197, but 7 x 7 x 512 at 101
- * against 185.  Its error, 1e-6 relative, is that of the direct sum.
- */
-static int
-prefers_winograd(const struct conv_shape *s)
-{
-	return s->k[0] == 3 && s->k[1] == 3 && s->s[0] == 1 && s->s[1] == 1 &&
-	    s->groups == 1 && s->in >= 64 && s->out >= 64 && s->out_h >= 14 &&
-	    s->out_w >= 14 && cpu_lanes() == 16;
-}
-
-static int
-describe_best(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
-    enum conv_pass pass, const struct conv_shape *s, const struct layouts *l,
-    const_dnnl_primitive_attr_t attr)
-{
-	const dnnl_dims_t step = { s->s[0], s->s[1] };
-	const dnnl_dims_t pad = { s->p[0], s->p[1] };
-	const dnnl_alg_kind_t algs[] = { dnnl_convolution_winograd,
-		dnnl_convolution_direct };
-	const layout *b = s->bias && pass != CONV_DATA ? &l->b : NULL;
-
-	for (int i = prefers_winograd(s) ? 0 : 1; i < 2; i++) {
-		dnnl_primitive_desc_t hint = NULL;
-		int bad = 0;
-
-		if (pass != CONV_FORWARD)
-			bad = describe(&hint, CONV_FORWARD, engine, algs[i],
-			    &l->x, &l->w, s->bias ? &l->b : NULL, &l->y, step,
-			    pad, attr, NULL);
-		if (!bad)
-			bad = describe(pd, (int)pass, engine, algs[i], &l->x,
-			    &l->w, b, &l->y, step, pad, attr, hint);
-		if (hint != NULL)
-			dnnl_primitive_desc_destroy(hint);
-		if (!bad)
-			return 0;
-	}
-	return -1;
-}
-
-static layout_ref
-weights_of(const struct pass *p, enum conv_pass pass)
-{
-	return dnnl_primitive_desc_query_md(p->pd, pass == CONV_WEIGHTS ?
-	    dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
-}
-
-/* The conversion between the outer order of the weights and the pass's. */
-static int
-make_reorder(struct pass *p, dnnl_engine_t engine, enum conv_pass pass,
-    const struct layouts *l)
-{
-	layout_ref outer = ref(&l->outer), inner = weights_of(p, pass);
-	layout_ref from = pass == CONV_WEIGHTS ? inner : outer;
-	layout_ref to = pass == CONV_WEIGHTS ? outer : inner;
-	dnnl_primitive_desc_t pd;
-	int bad;
-
-	if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine,
-	    NULL) != dnnl_success)
-		return -1;
-	bad = dnnl_primitive_create(&p->reorder, pd) ||
-	    dnnl_memory_create(&p->outer, outer, engine, DNNL_MEMORY_NONE) ||
-	    dnnl_memory_create(&p->inner, inner, engine, DNNL_MEMORY_NONE);
-	dnnl_primitive_desc_destroy(pd);
-	return bad;
-}
-
-static int
-make_memories(struct pass *p, struct dnnl *d, enum conv_pass pass,
-    const struct layouts *l, int bias)
-{
-	layout_ref scratch = dnnl_primitive_desc_query_md(p->pd,
-	    dnnl_query_scratchpad_md, 0);
-	layout_ref of[MEMORIES] = { ref(&l->x), weights_of(p, pass), ref(&l->y),
-		ref(&l->b), scratch };
-
-	p->memory = xcalloc((size_t)d->threads, sizeof(*p->memory));
-	for (int t = 0; t < d->threads; t++)
-		for (int i = 0; i < MEMORIES; i++)
-			if ((i != BIAS || bias) &&
-			    dnnl_memory_create(&p->memory[t][i], of[i], d->engine,
-			    DNNL_MEMORY_NONE) != dnnl_success)
-				return -1;
-	p->weights = dnnl_memory_desc_get_size(weights_of(p, pass));
-	p->scratch = dnnl_memory_desc_get_size(scratch);
-	return 0;
-}
-
-static int
-make_pass(struct dnnl_conv *c, enum conv_pass pass, const char *name,
-    const struct conv_shape *s, const struct layouts *l,
-    const_dnnl_primitive_attr_t attr)
-{
-	static const char *const what[] = { "forward pass", "weight gradient",
-		"data gradient" };
-	struct pass *p = &c->pass[pass];
-	const char *impl = "?";
-
-	if (describe_best(&p->pd, c->dnnl->engine, pass, s, l, attr) != 0)
-		return fail("%s: oneDNN %s has no %s for %d to %d channels, "
-		    "%dx%d kernel, stride %d", name, dnnl_version_text(),
-		    what[pass], s->in, s->out, s->k[0], s->k[1], s->s[0]);
-	dnnl_primitive_desc_query(p->pd, dnnl_query_impl_info_str, 0,
-	    (void *)&impl);
-	snprintf(p->name, sizeof(p->name), "%s", impl);
-	if (strncmp(impl, "ref", 3) == 0)
-		return fail("%s: oneDNN %s would run the %s by plain loops (%s), "
-		    "far too slow", name, dnnl_version_text(), what[pass], impl);
-	if (dnnl_primitive_create(&p->prim, p->pd) != dnnl_success ||
-	    make_reorder(p, c->dnnl->engine, pass, l) != 0 ||
-	    make_memories(p, c->dnnl, pass, l, s->bias) != 0)
-		return fail("%s: oneDNN %s cannot make its %s", name,
-		    dnnl_version_text(), what[pass]);
-	return 0;
-}
-
-struct dnnl_conv *
-dnnl_conv_new(struct dnnl *d, const char *name, const struct conv_shape *s,
-    int passes)
-{
-	struct dnnl_conv *c = xcalloc(1, sizeof(*c));
-	struct layouts l = { 0 };
-	dnnl_primitive_attr_t attr;
-	int bad;
-
-	one_thread();
-	c->dnnl = d;
-	/* Scratch is given at each call: the library's own is one buffer. */
-	dnnl_primitive_attr_create(&attr);
-	dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-	bad = make_layouts(&l, s) != 0 ? fail("%s: oneDNN refuses the shape",
-	    name) : 0;
-	for (int pass = 0; pass < passes && !bad; pass++)
-		bad = make_pass(c, (enum conv_pass)pass, name, s, &l, attr);
-	free_layouts(&l);
-	dnnl_primitive_attr_destroy(attr);
-	if (bad) {
-		dnnl_conv_free(c);
-		return NULL;
-	}
-	return c;
-}
-
-void
-dnnl_conv_free(struct dnnl_conv *c)
-{
-	if (c == NULL)
-		return;
-	for (int i = 0; i < CONV_PASSES; i++) {
-		struct pass *p = &c->pass[i];
-
-		for (int t = 0; t < c->dnnl->threads && p->memory != NULL; t++)
-			for (int m = 0; m < MEMORIES; m++)
-				if (p->memory[t][m] != NULL)
-					dnnl_memory_destroy(p->memory[t][m]);
-		free(p->memory);
-		if (p->outer != NULL)
-			dnnl_memory_destroy(p->outer);
-		if (p->inner != NULL)
-			dnnl_memory_destroy(p->inner);
-		if (p->reorder != NULL)
-			dnnl_primitive_destroy(p->reorder);
-		if (p->prim != NULL)
-			dnnl_primitive_destroy(p->prim);
-		if (p->pd != NULL)
-			dnnl_primitive_desc_destroy(p->pd);
-	}
-	free(c);
-}
-
-size_t
-dnnl_conv_weights(const struct dnnl_conv *c, enum conv_pass pass)
-{
-	return c->pass[pass].weights;
-}
-
-size_t
-dnnl_conv_scratch(const struct dnnl_conv *c)
-{
-	size_t most = 0;
-
-	for (int i = 0; i < CONV_PASSES; i++)
-		if (c->pass[i].scratch > most)
-			most = c->pass[i].scratch;
-	return most;
-}
-
-const char *
-dnnl_conv_name(const struct dnnl_conv *c, enum conv_pass pass)
-{
-	return c->pass[pass].name;
-}
-
 /*
  * Everything was checked when it was made: an execution that fails is a
  * mistake of ours, and nothing after it would be right.
@@ -467,50 +131,373 @@ execute(struct dnnl *d, dnnl_primitive_t prim, int thread, int n,
 		die(1, "oneDNN %s failed to run", dnnl_version_text());
 }
 
-void
-dnnl_conv_reorder(struct dnnl_conv *c, enum conv_pass pass, const float *from,
-    void *to)
-{
-	struct pass *p = &c->pass[pass];
+/* ---- what a pass is described by ---- */
 
-	dnnl_memory_set_data_handle(p->outer, (void *)from);
-	dnnl_memory_set_data_handle(p->inner, to);
-	execute(c->dnnl, p->reorder, 0, 2, (dnnl_exec_arg_t[]){
-	    { DNNL_ARG_FROM, p->outer }, { DNNL_ARG_TO, p->inner } });
+static dnnl_format_tag_t
+activation_tag(const struct conv_shape *s, int channels)
+{
+	if (s->bf16)
+		return dnnl_nhwc;
+	if (channels <= 3)
+		return dnnl_nchw;
+	return cpu_lanes() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
+}
+
+/* Dimensions of the weights: [group][out][in][h][w], without groups less one. */
+static int
+weight_dims(const struct conv_shape *s, dnnl_dims_t d)
+{
+	int n = 0;
+
+	if (s->groups > 1)
+		d[n++] = s->groups;
+	d[n++] = s->out / s->groups;
+	d[n++] = s->in / s->groups;
+	d[n++] = s->k[0];
+	d[n++] = s->k[1];
+	return n;
+}
+
+/* The outer order; a gradient and the master weights are fp32. */
+static int
+outer_layout(layout *l, const struct conv_shape *s)
+{
+	dnnl_dims_t d, step;
+	int n = weight_dims(s, d);
+
+	step[n - 1] = 1;
+	step[n - 2] = s->k[1];
+	step[n - 3] = s->in_step;
+	step[n - 4] = s->out_step;
+	if (s->groups > 1)
+		step[0] = (dnnl_dim_t)s->out_step * (s->out / s->groups);
+	return layout_strided(l, n, d, dnnl_f32, step);
+}
+
+/*
+ * The primitive descriptor of the pass; the first call leaves the order of the
+ * weights to the library, the others must take them as they lie.
+ */
+static int
+describe_call(struct dnnl_conv *c, int images, int more,
+    const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *pd)
+{
+	const struct conv_shape *s = &c->s;
+	const dnnl_data_type_t type = s->bf16 ? dnnl_bf16 : dnnl_f32;
+	const dnnl_dims_t x = { images, s->in, s->in_h, s->in_w };
+	const dnnl_dims_t y = { images, s->out, s->out_h, s->out_w };
+	const dnnl_dims_t bias = { s->out };
+	int bad, with_bias = s->bias && c->pass == CONV_FORWARD && !more;
+	layout l[4] = { 0 }, any = { 0 };
+	dnnl_primitive_desc_t hint = NULL;
+	dnnl_dims_t w;
+	int n = weight_dims(s, w);
+	struct convolution v = { .pass = CONV_FORWARD, .x = &l[X], .w = &any,
+		.y = &l[Y], .b = with_bias ? &l[BIAS] : NULL,
+		.algorithm = c->algorithm, .s = { s->s[0], s->s[1] },
+		.p = { s->p[0], s->p[1] }, .attr = attr };
+
+	bad = layout_make(&l[X], 4, x, type, activation_tag(s, s->in)) ||
+	    layout_make(&l[Y], 4, y, type, activation_tag(s, s->out)) ||
+	    layout_make(&any, n, w, type, dnnl_format_tag_any) ||
+	    layout_make(&l[BIAS], 1, bias, dnnl_f32, dnnl_x) ||
+	    (c->calls > 0 ? layout_copy(&l[W], layout_of(&c->w)) :
+	    layout_make(&l[W], n, w, c->pass == CONV_WEIGHTS ? dnnl_f32 : type,
+	    dnnl_format_tag_any));
+	if (!bad && c->pass != CONV_FORWARD)
+		bad = describe(&hint, c->dnnl->engine, &v);
+	v.pass = c->pass;
+	v.w = &l[W];
+	v.hint = hint;
+	if (!bad)
+		bad = describe(pd, c->dnnl->engine, &v);
+	if (hint != NULL)
+		dnnl_primitive_desc_destroy(hint);
+	for (int i = 0; i < 4; i++)
+		layout_free(&l[i]);
+	layout_free(&any);
+	return bad;
+}
+
+static int
+make_memories(struct dnnl_conv *c, struct call *k, dnnl_primitive_desc_t pd)
+{
+	static const dnnl_query_t query[CONV_PASSES][MEMORIES] = {
+		[CONV_FORWARD] = { dnnl_query_src_md, dnnl_query_weights_md,
+		    dnnl_query_dst_md },
+		[CONV_WEIGHTS] = { dnnl_query_src_md,
+		    dnnl_query_diff_weights_md, dnnl_query_diff_dst_md },
+		[CONV_DATA] = { dnnl_query_diff_src_md, dnnl_query_weights_md,
+		    dnnl_query_diff_dst_md } };
+	const dnnl_dims_t out = { c->s.out };
+	layout bias = { 0 };
+	int bad = layout_make(&bias, 1, out, dnnl_f32, dnnl_x);
+	size_t scratch;
+
+	k->memory = xcalloc((size_t)c->dnnl->threads, sizeof(*k->memory));
+	for (int t = 0; t < c->dnnl->threads; t++)
+		for (int i = 0; i < MEMORIES && !bad; i++)
+			bad = dnnl_memory_create(&k->memory[t][i],
+			    i == BIAS ? layout_of(&bias) :
+			    dnnl_primitive_desc_query_md(pd, i == SCRATCH ?
+			    dnnl_query_scratchpad_md : query[c->pass][i], 0),
+			    c->dnnl->engine, DNNL_MEMORY_NONE);
+	layout_free(&bias);
+	if (bad)
+		return bad;
+	scratch = dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(pd,
+	    dnnl_query_scratchpad_md, 0));
+	c->scratch = scratch > c->scratch ? scratch : c->scratch;
+	return 0;
+}
+
+/* ---- the order of the weights ---- */
+
+/* Channels ${from} to ${to}, or groups, of the reorder. */
+static int
+make_slice(struct dnnl_conv *c, struct slice *s, layout_ref outer, int from,
+    int to)
+{
+	layout part[2] = { 0 };
+	layout_ref a, b;
+	dnnl_primitive_desc_t pd;
+	dnnl_dims_t d, at = { from };
+	int bad;
+
+	weight_dims(&c->s, d);
+	d[0] = to - from;
+	bad = layout_part(&part[0], outer, d, at) ||
+	    layout_part(&part[1], layout_of(&c->w), d, at);
+	a = layout_of(&part[0]);
+	b = layout_of(&part[1]);
+	if (!bad && (bad = c->pass == CONV_WEIGHTS ?
+	    dnnl_reorder_primitive_desc_create(&pd, b, c->dnnl->engine, a,
+	    c->dnnl->engine, NULL) :
+	    dnnl_reorder_primitive_desc_create(&pd, a, c->dnnl->engine, b,
+	    c->dnnl->engine, NULL)) == 0) {
+		bad = dnnl_primitive_create(&s->prim, pd) ||
+		    dnnl_memory_create(&s->outer, a, c->dnnl->engine,
+		    DNNL_MEMORY_NONE) ||
+		    dnnl_memory_create(&s->inner, b, c->dnnl->engine,
+		    DNNL_MEMORY_NONE);
+		dnnl_primitive_desc_destroy(pd);
+	}
+	layout_free(&part[0]);
+	layout_free(&part[1]);
+	return bad;
+}
+
+static int
+make_slices(struct dnnl_conv *c)
+{
+	dnnl_dims_t d;
+	int n = weight_dims(&c->s, d), lanes = cpu_lanes(), blocks, bad;
+	size_t count = 1;
+	layout outer = { 0 };
+
+	for (int i = 0; i < n; i++)
+		count *= (size_t)d[i];
+	blocks = (int)((d[0] + lanes - 1) / lanes);
+	c->slices = count < SLICE_LEAST ? 1 : c->dnnl->threads < SLICES ?
+	    c->dnnl->threads : SLICES;
+	c->slices = c->slices < blocks ? c->slices : blocks;
+	bad = outer_layout(&outer, &c->s);
+	for (int i = 0; i < c->slices && !bad; i++) {
+		int to = blocks * (i + 1) / c->slices * lanes;
+
+		bad = make_slice(c, &c->slice[i], layout_of(&outer),
+		    blocks * i / c->slices * lanes, to < d[0] ? to : (int)d[0]);
+	}
+	layout_free(&outer);
+	return bad;
+}
+
+int
+dnnl_conv_slices(const struct dnnl_conv *c)
+{
+	return c->slices;
 }
 
 void
-dnnl_conv_reorder_out(struct dnnl_conv *c, const void *from, float *to)
+dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
+    void *inner)
 {
-	struct pass *p = &c->pass[CONV_WEIGHTS];
+	struct slice *s = &c->slice[slice];
+	int out = c->pass == CONV_WEIGHTS;
 
-	dnnl_memory_set_data_handle(p->inner, (void *)from);
-	dnnl_memory_set_data_handle(p->outer, to);
-	execute(c->dnnl, p->reorder, 0, 2, (dnnl_exec_arg_t[]){
-	    { DNNL_ARG_FROM, p->inner }, { DNNL_ARG_TO, p->outer } });
+	dnnl_memory_set_data_handle(s->outer, outer);
+	dnnl_memory_set_data_handle(s->inner, inner);
+	execute(c->dnnl, s->prim, thread, 2, (dnnl_exec_arg_t[]){
+	    { out ? DNNL_ARG_TO : DNNL_ARG_FROM, s->outer },
+	    { out ? DNNL_ARG_FROM : DNNL_ARG_TO, s->inner } });
+}
+
+/* ---- a pass ---- */
+
+struct dnnl_conv *
+dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
+    const struct conv_shape *s, int winograd)
+{
+	struct dnnl_conv *c = xcalloc(1, sizeof(*c));
+
+	c->dnnl = d;
+	c->pass = pass;
+	c->s = *s;
+	c->algorithm = winograd ? dnnl_convolution_winograd :
+	    dnnl_convolution_direct;
+	snprintf(c->what, sizeof(c->what), "%s", name);
+	return c;
+}
+
+static int
+make_call(struct dnnl_conv *c, struct call *k, int images, int more)
+{
+	static const char *const what[] = { "forward pass", "weight gradient",
+		"data gradient" };
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_primitive_attr_t attr = NULL;
+	dnnl_post_ops_t sum = NULL;
+	const char *impl = "?";
+	int bad;
+
+	one_thread();
+	k->images = images;
+	k->more = more;
+	/* Scratch is given at each call: the library's own is one buffer. */
+	dnnl_primitive_attr_create(&attr);
+	dnnl_primitive_attr_set_scratchpad_mode(attr,
+	    dnnl_scratchpad_mode_user);
+	if (more) {
+		dnnl_post_ops_create(&sum);
+#if DNNL_VERSION_MAJOR >= 3
+		dnnl_post_ops_append_sum(sum, 1, 0, dnnl_data_type_undef);
+#else
+		dnnl_post_ops_append_sum(sum, 1);
+#endif
+		dnnl_primitive_attr_set_post_ops(attr, sum);
+		dnnl_post_ops_destroy(sum);
+	}
+	bad = describe_call(c, images, more, attr, &pd);
+	if (bad && c->algorithm == dnnl_convolution_winograd && c->calls == 0) {
+		c->algorithm = dnnl_convolution_direct;
+		bad = describe_call(c, images, more, attr, &pd);
+	}
+	dnnl_primitive_attr_destroy(attr);
+	if (bad)
+		return fail("%s: oneDNN %s has no %s for %d to %d channels in "
+		    "%d groups, %dx%d kernel, stride %d", c->what,
+		    dnnl_version_text(), what[c->pass], c->s.in, c->s.out,
+		    c->s.groups, c->s.k[0], c->s.k[1], c->s.s[0]);
+	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0,
+	    (void *)&impl);
+	snprintf(c->name, sizeof(c->name), "%s", impl);
+	if (strncmp(impl, "ref", 3) == 0) {
+		bad = fail("%s: oneDNN %s would run the %s by plain loops (%s), "
+		    "far too slow", c->what, dnnl_version_text(),
+		    what[c->pass], impl);
+		goto out;
+	}
+	bad = dnnl_primitive_create(&k->prim, pd) || make_memories(c, k, pd);
+	if (!bad && c->calls == 0) {
+		layout_ref w = dnnl_primitive_desc_query_md(pd,
+		    c->pass == CONV_WEIGHTS ? dnnl_query_diff_weights_md :
+		    dnnl_query_weights_md, 0);
+
+		c->weights = dnnl_memory_desc_get_size(w);
+		bad = layout_copy(&c->w, w) || make_slices(c);
+	}
+	if (bad)
+		bad = fail("%s: oneDNN %s cannot make its %s", c->what,
+		    dnnl_version_text(), what[c->pass]);
+out:
+	dnnl_primitive_desc_destroy(pd);
+	return bad;
+}
+
+int
+dnnl_conv_call(struct dnnl_conv *c, int images, int more)
+{
+	for (int i = 0; i < c->calls; i++)
+		if (c->call[i].images == images && c->call[i].more == more)
+			return i;
+	if (c->calls == CALLS)
+		return fail("%s: more than %d sizes of a call", c->what, CALLS);
+	if (make_call(c, &c->call[c->calls], images, more) != 0)
+		return -1;
+	return c->calls++;
+}
+
+static void
+destroy(dnnl_memory_t *m, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (m[i] != NULL)
+			dnnl_memory_destroy(m[i]);
 }
 
 void
-dnnl_conv_run(struct dnnl_conv *c, int thread, enum conv_pass pass, void *x,
-    void *w, void *b, void *y, void *scratch)
+dnnl_conv_free(struct dnnl_conv *c)
+{
+	if (c == NULL)
+		return;
+	for (int i = 0; i < CALLS; i++) {
+		struct call *k = &c->call[i];
+
+		for (int t = 0; t < c->dnnl->threads && k->memory != NULL; t++)
+			destroy(k->memory[t], MEMORIES);
+		free(k->memory);
+		if (k->prim != NULL)
+			dnnl_primitive_destroy(k->prim);
+	}
+	for (int i = 0; i < SLICES; i++) {
+		destroy(&c->slice[i].outer, 1);
+		destroy(&c->slice[i].inner, 1);
+		if (c->slice[i].prim != NULL)
+			dnnl_primitive_destroy(c->slice[i].prim);
+	}
+	layout_free(&c->w);
+	free(c);
+}
+
+size_t
+dnnl_conv_weights(const struct dnnl_conv *c)
+{
+	return c->weights;
+}
+
+size_t
+dnnl_conv_scratch(const struct dnnl_conv *c)
+{
+	return c->scratch;
+}
+
+const char *
+dnnl_conv_name(const struct dnnl_conv *c)
+{
+	return c->name;
+}
+
+void
+dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x, void *w,
+    void *b, void *y, void *scratch)
 {
 	static const int names[CONV_PASSES][MEMORIES] = {
 		{ DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS,
 		    DNNL_ARG_SCRATCHPAD },
-		{ DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST,
-		    DNNL_ARG_DIFF_BIAS, DNNL_ARG_SCRATCHPAD },
+		{ DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, 0,
+		    DNNL_ARG_SCRATCHPAD },
 		{ DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0,
 		    DNNL_ARG_SCRATCHPAD } };
 	void *const at[MEMORIES] = { x, w, y, b, scratch };
-	dnnl_memory_t *m = c->pass[pass].memory[thread];
+	dnnl_memory_t *m = c->call[call].memory[thread];
 	dnnl_exec_arg_t args[MEMORIES];
 	int n = 0;
 
 	for (int i = 0; i < MEMORIES; i++) {
-		if (m[i] == NULL || at[i] == NULL || names[pass][i] == 0)
+		if (at[i] == NULL || names[c->pass][i] == 0)
 			continue;
 		dnnl_memory_set_data_handle(m[i], at[i]);
-		args[n++] = (dnnl_exec_arg_t){ names[pass][i], m[i] };
+		args[n++] = (dnnl_exec_arg_t){ names[c->pass][i], m[i] };
 	}
-	execute(c->dnnl, c->pass[pass].prim, thread, n, args);
+	execute(c->dnnl, c->call[call].prim, thread, n, args);
 }

@@ -2,24 +2,31 @@
 #define BACKEND_CPU_DNNL_H
 
 /*
- * Convolutions through oneDNN's C API, 2.x and 3.x; dnnl.c is the only file
- * that knows the library.  A convolution here is one of a fixed number of
- * images over h and w, run by the calling thread alone: who wants several
- * threads gives each some of the images.
+ * Convolutions through oneDNN's C API, 2.x and 3.x; dnnl*.c are the only
+ * files that know the library.  A convolution here is one pass over h and w
+ * of some images, run by the calling thread alone: who wants several threads
+ * gives each some of the images, or some of the channels.
  *
- * Layouts: up to 3 channels lie as [image][c][h][w]; more lie in blocks of
- * cpu_lanes() channels, [image][c / lanes][h][w][lanes], the last block
- * filled up with zeros.  Weights are [out][in / groups][h][w] outside; inside
- * each direction has its own order, made by dnnl_conv_reorder.
+ * Layouts in fp32: up to 3 channels lie as [image][c][h][w]; more lie in
+ * blocks of cpu_lanes() channels, [image][c / lanes][h][w][lanes], the last
+ * block filled up with zeros.  In bf16 everything is [image][h][w][c]: the
+ * library reaches AMX in that order alone.  Weights and their gradients are
+ * fp32 outside, and lie as they do in the graph; inside each pass has an order
+ * of its own.
  */
 
 #include <stddef.h>
 
 struct conv_shape {
-	int images, in, out, groups;
+	int in, out, groups;
 	int in_h, in_w, out_h, out_w;
 	int k[2], s[2], p[2];		/* h, w */
 	int bias;
+	int bf16;			/* activations and weights inside */
+	/* How far it is from one output or input channel to the next in the
+	 * outer order, in numbers; k[0] k[1] of a tap and a channel follow
+	 * one another. */
+	int out_step, in_step;
 };
 
 enum conv_pass { CONV_FORWARD, CONV_WEIGHTS, CONV_DATA, CONV_PASSES };
@@ -34,36 +41,48 @@ const char *dnnl_version_text(void);	/* "2.6.3" */
 const char *dnnl_library(void);		/* "oneDNN 2.6.3" */
 
 /*
- * dnnl_conv_new(d, name, s, passes):
- * A convolution that as many threads as ${d} has may run at once, with the
- * first ${passes} of enum conv_pass.  NULL after a message naming ${name}; an
- * implementation a thousand times too slow is refused.
+ * dnnl_conv_new(d, name, pass, s, winograd):
+ * One pass of the convolution ${s} that as many threads as ${d} has may run at
+ * once; by Winograd's algorithm where asked for and there.  NULL after a
+ * message naming ${name}; an implementation a thousand times too slow is
+ * refused.
  */
 struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
-    const struct conv_shape *s, int passes);
+    enum conv_pass pass, const struct conv_shape *s, int winograd);
 void dnnl_conv_free(struct dnnl_conv *c);
 
-/* Bytes of the weights in the order of ${pass}; scratch bytes of a thread. */
-size_t dnnl_conv_weights(const struct dnnl_conv *c, enum conv_pass pass);
+/*
+ * dnnl_conv_call(c, images, more):
+ * Make ready for calls of ${images}; ${more}: that add to the output rather
+ * than write it, CONV_FORWARD only, without bias.  A number for dnnl_conv_run,
+ * the same for the same call; -1 after a message.
+ */
+int dnnl_conv_call(struct dnnl_conv *c, int images, int more);
+
+/* With all calls ready: bytes of the weights inside, scratch of a thread. */
+size_t dnnl_conv_weights(const struct dnnl_conv *c);
 size_t dnnl_conv_scratch(const struct dnnl_conv *c);
-const char *dnnl_conv_name(const struct dnnl_conv *c, enum conv_pass pass);
+const char *dnnl_conv_name(const struct dnnl_conv *c);
 
 /*
- * Weights from the outer order into that of ${pass}, and a weight gradient
- * from the order of CONV_WEIGHTS out; for thread 0 alone.
+ * dnnl_conv_order(c, thread, slice, outer, inner):
+ * Slice ${slice} of dnnl_conv_slices() of the weights from the outer order
+ * into the inner one; of a gradient, CONV_WEIGHTS, the other way.  Slices lie
+ * apart: threads may do one each.
  */
-void dnnl_conv_reorder(struct dnnl_conv *c, enum conv_pass pass,
-    const float *from, void *to);
-void dnnl_conv_reorder_out(struct dnnl_conv *c, const void *from, float *to);
+int dnnl_conv_slices(const struct dnnl_conv *c);
+void dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
+    void *inner);
 
 /*
- * dnnl_conv_run(c, thread, pass, x, w, b, y, scratch):
- * One pass over the images at ${x} (input or its gradient) and ${y} (output or
- * its gradient), with weights ${w} in the order of the pass.  ${b}: the bias
- * of CONV_FORWARD or its gradient in CONV_WEIGHTS; NULL without.  What the
- * pass computes is written, the rest read.
+ * dnnl_conv_run(c, thread, call, x, w, b, y, scratch):
+ * The pass over the images at ${x} (input or its gradient) and ${y} (output or
+ * its gradient), with weights ${w} in the inner order.  ${b}: the bias, for
+ * CONV_FORWARD; NULL without.  What the pass computes is written, the rest
+ * read.  The bits of an image do not depend on the others of its call, unless
+ * the pass is Winograd's.
  */
-void dnnl_conv_run(struct dnnl_conv *c, int thread, enum conv_pass pass,
-    void *x, void *w, void *b, void *y, void *scratch);
+void dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x,
+    void *w, void *b, void *y, void *scratch);
 
 #endif

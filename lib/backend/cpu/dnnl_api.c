@@ -1,0 +1,139 @@
+/* oneDNN's C API of 2.x and of 3.x behind one face. */
+#include <string.h>
+
+#include "backend/cpu/dnnl_api.h"
+
+#if DNNL_VERSION_MAJOR >= 3
+
+layout_ref
+layout_of(const layout *l)
+{
+	return *l;
+}
+
+int
+layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
+    dnnl_format_tag_t tag)
+{
+	return dnnl_memory_desc_create_with_tag(l, n, d, type, tag);
+}
+
+int
+layout_strided(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
+    const dnnl_dims_t strides)
+{
+	return dnnl_memory_desc_create_with_strides(l, n, d, type, strides);
+}
+
+int
+layout_copy(layout *l, layout_ref from)
+{
+	return dnnl_memory_desc_clone(l, from);
+}
+
+int
+layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
+    const dnnl_dims_t at)
+{
+	return dnnl_memory_desc_create_submemory(l, from, d, at);
+}
+
+void
+layout_free(layout *l)
+{
+	if (*l != NULL)
+		dnnl_memory_desc_destroy(*l);
+	*l = NULL;
+}
+
+int
+describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+    const struct convolution *c)
+{
+	static const dnnl_dims_t dense = { 0 };
+	layout_ref bias = c->b != NULL ? *c->b : NULL;
+
+	switch (c->pass) {
+	case CONV_FORWARD:
+		return dnnl_convolution_forward_primitive_desc_create(pd, engine,
+		    dnnl_forward_training, c->algorithm, *c->x, *c->w, bias,
+		    *c->y, c->s, dense, c->p, c->p, c->attr);
+	case CONV_DATA:
+		return dnnl_convolution_backward_data_primitive_desc_create(pd,
+		    engine, c->algorithm, *c->x, *c->w, *c->y, c->s, dense,
+		    c->p, c->p, c->hint, c->attr);
+	default:
+		return dnnl_convolution_backward_weights_primitive_desc_create(
+		    pd, engine, c->algorithm, *c->x, *c->w, bias, *c->y, c->s,
+		    dense, c->p, c->p, c->hint, c->attr);
+	}
+}
+
+#else
+
+layout_ref
+layout_of(const layout *l)
+{
+	return l;
+}
+
+int
+layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
+    dnnl_format_tag_t tag)
+{
+	return dnnl_memory_desc_init_by_tag(l, n, d, type, tag);
+}
+
+int
+layout_strided(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
+    const dnnl_dims_t strides)
+{
+	return dnnl_memory_desc_init_by_strides(l, n, d, type, strides);
+}
+
+int
+layout_copy(layout *l, layout_ref from)
+{
+	*l = *from;
+	return 0;
+}
+
+int
+layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
+    const dnnl_dims_t at)
+{
+	return dnnl_memory_desc_init_submemory(l, from, d, at);
+}
+
+void
+layout_free(layout *l)
+{
+	(void)l;
+}
+
+int
+describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+    const struct convolution *c)
+{
+	dnnl_convolution_desc_t d;
+	int bad;
+
+	switch (c->pass) {
+	case CONV_FORWARD:
+		bad = dnnl_convolution_forward_desc_init(&d,
+		    dnnl_forward_training, c->algorithm, c->x, c->w, c->b, c->y,
+		    c->s, c->p, c->p);
+		break;
+	case CONV_DATA:
+		bad = dnnl_convolution_backward_data_desc_init(&d, c->algorithm,
+		    c->x, c->w, c->y, c->s, c->p, c->p);
+		break;
+	default:
+		bad = dnnl_convolution_backward_weights_desc_init(&d,
+		    c->algorithm, c->x, c->w, c->b, c->y, c->s, c->p, c->p);
+	}
+	return bad ? bad : (int)dnnl_primitive_desc_create(pd, &d, c->attr,
+	    engine, c->hint);
+}
+
+#endif
