@@ -35,7 +35,9 @@ compare() {
 		diag "$(cat "$T/err")"
 		return
 	fi
-	"$python" tests/parity.py "$T/dump" "$4" "$5" "$6" "$(fold "$1")" "$7" >"$T/tap" 2>"$T/err" || diag "$(tail -3 "$T/err")"
+	script=tests/parity.py
+	[ ! -f "tests/$1.py" ] || script=tests/$1.py
+	PYTHONDONTWRITEBYTECODE=1 "$python" "$script" "$T/dump" "$4" "$5" "$6" "$(fold "$1")" "$7" >"$T/tap" 2>"$T/err" || diag "$(tail -3 "$T/err")"
 	grep -q '^ok' "$T/tap" || not_ok "$1 on $3: parity.py ran"
 	while read -r line; do
 		case $line in
@@ -59,6 +61,10 @@ for shape in '8 224' '4 158' '2 112'; do
 done
 compare tsm_r18 5 ref64 3 4 96 f64
 compare tsn_r50 7 ref64 2 2 112 f64
+# Two pathways, attention, gates, pools over time.
+cp tests/joins.net "$T"
+compare joins 9 ref64 2 16 33 f64
+compare joins 9 ref64 3 12 20 f64
 
 # In float at full width; single gradients differ where a ReLU flips, so their
 # direction is what is compared (the operators themselves: tests/ops.c).

@@ -16,7 +16,10 @@ task_alike(const struct task *a, const struct task *b)
 	return p->kind == q->kind && p->nin == q->nin &&
 	    p->groups == q->groups && p->bias == q->bias &&
 	    p->fold == q->fold && p->over == q->over &&
-	    p->loss == q->loss &&
+	    p->loss == q->loss && p->past == q->past && p->cut == q->cut &&
+	    p->step == q->step && p->first == q->first &&
+	    p->spread == q->spread && p->transpose == q->transpose &&
+	    p->trained == q->trained &&
 	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
 	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
 	    memcmp(p->p, q->p, sizeof(p->p)) == 0 &&
@@ -30,11 +33,14 @@ double
 task_work(const struct task *t, int backward)
 {
 	const struct op_type *type = &op_types[t->op->kind];
+	int passes = !backward || type->params != NULL;
 
 	if (type->macs == NULL)
 		return 0;
-	return 2 * type->macs(t->op, t->in, &t->out) *
-	    (!backward ? 1 : t->wants_dx[0] ? 2 : 1);
+	if (backward)		/* of each input, and of weights */
+		for (int j = 0; j < t->op->nin; j++)
+			passes += t->wants_dx[j];
+	return 2 * type->macs(t->op, t->in, &t->out) * passes;
 }
 
 double
@@ -65,7 +71,8 @@ task_text(const struct task *t, char *buf, size_t size)
 	const char *name = op_types[op->kind].name;
 	char in[64], out[64], window[64] = "";
 
-	if (op->kind == OP_CONV || op->kind == OP_MAXPOOL)
+	if (op->kind == OP_CONV || op->kind == OP_MAXPOOL ||
+	    (op->kind == OP_AVGPOOL && op->over == 0))
 		snprintf(window, sizeof(window), " %dx%dx%d stride %d",
 		    op->k[0], op->k[1], op->k[2], op->s[1]);
 	snprintf(buf, size, "%s%s %s%s%s", name != NULL ? name : "loss", window,
