@@ -31,7 +31,7 @@ simple(const struct task *t)
 	    (t->op->nin == 2 && t->op->in[0] != t->op->in[1]));
 }
 
-/* The shift of ${i}'s output that whole blocks make; -1: none. */
+/* The shift of ${i}'s output; -1: none. */
 static int
 shift_after(const struct search *s, int i)
 {
@@ -41,12 +41,17 @@ shift_after(const struct search *s, int i)
 		const struct task *t = &s->task[j];
 
 		if (t->op->kind == OP_SHIFT && t->op->in[0] == i &&
-		    t->op->past == 0 &&
-		    t->out.c / t->op->fold % cpu_lanes() == 0 &&
-		    t->out.c % cpu_lanes() == 0 && found < 0)
+		    t->op->past == 0 && found < 0)
 			found = j;
 	}
 	return found;
+}
+
+/* Do all channels of each block move alike? */
+static int
+whole_blocks(const struct task *shift)
+{
+	return shift->out.c / shift->op->fold % cpu_lanes() == 0;
 }
 
 /* Is task ${j} an addition in a norm, with task ${i}'s output for shortcut? */
@@ -125,7 +130,7 @@ fuse_shift(struct search *s, int i)
 	n->shift = &s->task[shift];
 	absorb(n->shift, i);
 	n->shift->stored = 1;
-	if (read_plain(s, i, shift))
+	if (read_plain(s, i, shift) || !whole_blocks(n->shift))
 		return;
 	n->tail->stored = 0;
 	n->tail->lies = shift;

@@ -34,7 +34,7 @@ masks(const struct norm *n)
 	return n->bn->training && n->add != NULL && n->relu != NULL;
 }
 
-/* Blocks of channels that come from one neighbour; as many from the other. */
+/* Channels that come from one neighbour, in blocks; as many from the other. */
 static int
 fold(const struct task *shift)
 {
@@ -141,11 +141,16 @@ at(const struct pass *s, int i)
 
 /* ---- where a shifted activation has a plane ---- */
 
-/* Which frame plane ${i} moves to, relative to its own: -1, 1 or 0. */
+/*
+ * Which frame a plane of this block moves to, relative to its own: -1, 1 or 0.
+ * All of its channels move alike.
+ */
 static int
 moves(const struct task *shift, int block)
 {
-	return block < fold(shift) ? -1 : block < 2 * fold(shift) ? 1 : 0;
+	int c = shift->out.c / shift->op->fold, first = block * cpu_lanes();
+
+	return first < c ? -1 : first < 2 * c ? 1 : 0;
 }
 
 /* Where ${shifted} has plane ${i}; NULL if the shift drops it. */
@@ -159,6 +164,41 @@ shifted_plane(const struct pass *s, const struct task *shift,
 	if (frame < 0 || frame >= s->d->t)
 		return NULL;
 	return cpu_plane(s->d, shifted, image + moves(shift, block), block);
+}
+
+/*
+ * The lanes of block ${b} that the shift takes from frames ahead, behind and
+ * from their own; 1 if more than one of the three has any.
+ */
+static int
+lanes_of(const struct task *shift, int b, struct norm_mix *m)
+{
+	int c = shift->out.c / shift->op->fold, seen[3] = { 0 };
+
+	for (int l = 0; l < cpu_lanes(); l++) {
+		int at = b * cpu_lanes() + l, k = at < c ? 0 : at < 2 * c ? 1 : 2;
+
+		for (int i = 0; i < 3; i++)
+			m->lane[i][l] = i == k ? -1 : 0;
+		seen[k] = 1;
+	}
+	return seen[0] + seen[1] + seen[2] > 1;
+}
+
+/* Plane ${i} of frames ahead, behind and its own; zeros beyond the clip. */
+static void
+mix_planes(const struct pass *s, const void *x, int i, int sign,
+    struct norm_mix *m)
+{
+	const int by[3] = { sign, -sign, 0 };
+	int image = i / s->blocks, frame = image % s->d->t;
+
+	for (int k = 0; k < 3; k++) {
+		int f = frame + by[k];
+
+		m->from[k] = f < 0 || f >= s->d->t ? s->zeros :
+		    cpu_plane(s->d, x, image + by[k], i % s->blocks);
+	}
 }
 
 /* Where a dropped plane ${i} is kept. */
@@ -255,6 +295,28 @@ shortcut(const struct pass *s, int i)
 	return x != NULL ? x : side_plane(s, from->shift, sides(n->home), i);
 }
 
+/* The shifted plane of a block whose lanes come from several frames. */
+static void
+apply_mix(const struct pass *s, int i, struct norm_mix *m, size_t c)
+{
+	const struct norm *n = s->n;
+	struct norm_apply_mix p = { .x = *m, .res = *m, .add = n->add != NULL,
+		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
+		.y = plane(s, n->shift->y, i) };
+
+	mix_planes(s, s->bn->x[0], i, 1, &p.x);
+	for (int k = 0; k < 3; k++)
+		if (p.x.from[k] == s->zeros)
+			memset(p.x.lane[k], 0, sizeof(p.x.lane[k]));
+	for (int k = 0; k < 3 && n->add != NULL; k++) {
+		int image = i + (k == 0 ? 1 : k == 1 ? -1 : 0) * s->blocks;
+
+		p.res.from[k] = p.x.from[k] == s->zeros ? s->zeros :
+		    shortcut(s, image);
+	}
+	s->k->apply_mix(&p, s->hw);
+}
+
 static void
 apply_part(int i, int thread, void *arg)
 {
@@ -265,12 +327,17 @@ apply_part(int i, int thread, void *arg)
 		.res = n->add != NULL ? shortcut(s, i) : NULL,
 		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
 		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw };
-	float *shifted = n->shift == NULL ? NULL :
-	    shifted_plane(s, n->shift, n->shift->y, i);
+	struct norm_mix m;
+	float *shifted = NULL;
 
 	(void)thread;
-	if (n->shift != NULL && shifted == NULL)
-		clear_other_end(s, i);
+	if (n->shift != NULL && lanes_of(n->shift, i % s->blocks, &m)) {
+		apply_mix(s, i, &m, c);
+	} else if (n->shift != NULL) {
+		shifted = shifted_plane(s, n->shift, n->shift->y, i);
+		if (shifted == NULL)
+			clear_other_end(s, i);
+	}
 	if (n->tail->stored) {
 		p.y = plane(s, n->tail->y, i);
 		p.copy = shifted;
@@ -292,13 +359,15 @@ forward(struct task *t)
 		cpu_run(t, s.blocks, join_part, &s);
 	}
 	set_scale(&s);
+	memset(s.zeros, 0, plane_floats(s.d) * sizeof(float));
 	cpu_run(t, planes, apply_part, &s);
 }
 
 /* ---- backward ---- */
 
+/* ${mix} is for a block whose lanes went to several frames. */
 static struct norm_gradient
-gradient_of(const struct pass *s, int i)
+gradient_of(const struct pass *s, int i, struct norm_mix *mix)
 {
 	const struct norm *n = s->n;
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
@@ -309,7 +378,11 @@ gradient_of(const struct pass *s, int i)
 
 	if (n->tail->dy != NULL)
 		g.dy[g.n++] = plane(s, n->tail->dy, i);
-	if (n->shift != NULL) {
+	if (n->shift != NULL && lanes_of(n->shift, i % s->blocks, mix)) {
+		mix_planes(s, n->shift->dy, i, -1, mix);
+		g.mix = mix;
+		g.n++;
+	} else if (n->shift != NULL) {
 		const float *dy = shifted_plane(s, n->shift, n->shift->dy, i);
 
 		if (dy != NULL)
@@ -337,7 +410,8 @@ static void
 sums_part(int i, int thread, void *arg)
 {
 	const struct pass *s = arg;
-	struct norm_gradient g = gradient_of(s, i);
+	struct norm_mix mix;
+	struct norm_gradient g = gradient_of(s, i, &mix);
 
 	(void)thread;
 	s->k->sums(&g, s->hw, s->mean + (size_t)(i % s->blocks) *
@@ -382,7 +456,8 @@ back_part(int i, int thread, void *arg)
 	const struct pass *s = arg;
 	const struct norm *n = s->n;
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
-	struct norm_gradient g = gradient_of(s, i);
+	struct norm_mix mix;
+	struct norm_gradient g = gradient_of(s, i, &mix);
 	const float *v = shortcut_gradient(s, i);
 
 	(void)thread;

@@ -122,8 +122,42 @@ apply(const struct norm_apply *p, size_t hw)
 	STREAMED();
 }
 
+INLINE void
+mixed(vec *v, const struct norm_mix *m, size_t i)
+{
+	*v = (vec)(((ivec)AT(m->from[0], i) & *(const ivec *)m->lane[0]) |
+	    ((ivec)AT(m->from[1], i) & *(const ivec *)m->lane[1]) |
+	    ((ivec)AT(m->from[2], i) & *(const ivec *)m->lane[2]));
+}
+
+static void
+apply_mix(const struct norm_apply_mix *p, size_t hw)
+{
+	const vec a = *(const vec *)p->a, b = *(const vec *)p->b;
+	const ivec some = *(const ivec *)p->x.lane[0] |
+	    *(const ivec *)p->x.lane[1] | *(const ivec *)p->x.lane[2];
+	vec v, res;
+
+	for (size_t i = 0; i < hw; i++) {
+		mixed(&v, &p->x, i);
+		v = v * a + b;
+		if (p->add) {
+			mixed(&res, &p->res, i);
+			v += res;
+		}
+		if (p->relu)
+			v = (vec)((ivec)v & (v > 0));
+		v = (vec)((ivec)v & some);
+		STREAM(p->y + i * L, v);
+	}
+	STREAMED();
+}
+
 /* What lets a gradient through. */
 enum gate { OPEN, BY_MASK, BY_X };
+
+/* What it is the sum of. */
+enum parts { ONE, TWO, MIX, ONE_AND_MIX };
 
 struct gated {
 	const struct norm_gradient *g;
@@ -145,12 +179,21 @@ gated(struct gated *out, const struct norm_gradient *g, enum gate gate)
 }
 
 INLINE void
-gradient(vec *out, const struct gated *v, size_t i, int n, enum gate gate)
+gradient(vec *out, const struct gated *v, size_t i, enum parts parts,
+    enum gate gate)
 {
-	vec d = AT(v->g->dy[0], i);
+	vec d, e;
 
-	if (n > 1)
+	if (parts == MIX)
+		mixed(&d, v->g->mix, i);
+	else
+		d = AT(v->g->dy[0], i);
+	if (parts == TWO)
 		d += AT(v->g->dy[1], i);
+	if (parts == ONE_AND_MIX) {
+		mixed(&e, v->g->mix, i);
+		d += e;
+	}
 	if (gate == BY_MASK) {
 		ivec m = v->bit & (int32_t)v->g->mask[i];
 
@@ -171,7 +214,7 @@ enum keep { NOTHING, WRITE, ADD };
 
 INLINE void
 sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
-    float *db, float *ds, float *res, int n, enum gate gate, enum keep keep)
+    float *db, float *ds, float *res, enum parts parts, enum gate gate, enum keep keep)
 {
 	const vec m = *(const vec *)mean;
 	vec b[2] = { { 0 } }, s[2] = { { 0 } };
@@ -181,7 +224,7 @@ sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
 	for (size_t i = 0; i < hw; i++) {
 		vec d;
 
-		gradient(&d, &v, i, n, gate);
+		gradient(&d, &v, i, parts, gate);
 		if (keep == WRITE)
 			*(vec *)(res + i * L) = d;
 		else if (keep == ADD)
@@ -193,36 +236,36 @@ sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
 	*(vec *)ds = s[0] + s[1];
 }
 
-/* Call f(..., n, gate, ...) with constants that the compiler can see. */
-#define BY_GATE(f, n, ...) (gate_of(g) == OPEN ? f(__VA_ARGS__, n, OPEN) : \
-    gate_of(g) == BY_MASK ? f(__VA_ARGS__, n, BY_MASK) : \
-    f(__VA_ARGS__, n, BY_X))
+/* Call f(..., parts, gate) with constants that the compiler can see. */
+#define BY_GATE(f, parts, ...) (gate_of(g) == OPEN ? \
+    f(__VA_ARGS__, parts, OPEN) : gate_of(g) == BY_MASK ? \
+    f(__VA_ARGS__, parts, BY_MASK) : f(__VA_ARGS__, parts, BY_X))
+#define BY_PARTS(f, ...) (g->mix != NULL ? g->n > 1 ? \
+    BY_GATE(f, ONE_AND_MIX, __VA_ARGS__) : BY_GATE(f, MIX, __VA_ARGS__) : \
+    g->n > 1 ? BY_GATE(f, TWO, __VA_ARGS__) : BY_GATE(f, ONE, __VA_ARGS__))
 
 INLINE void
 sums_n(const struct norm_gradient *g, size_t hw, const float *mean, float *db,
-    float *ds, float *res, int more, int n, enum gate gate)
+    float *ds, float *res, int more, enum parts parts, enum gate gate)
 {
 	if (res == NULL)
-		sums_all(g, hw, mean, db, ds, res, n, gate, NOTHING);
+		sums_all(g, hw, mean, db, ds, res, parts, gate, NOTHING);
 	else if (more)
-		sums_all(g, hw, mean, db, ds, res, n, gate, ADD);
+		sums_all(g, hw, mean, db, ds, res, parts, gate, ADD);
 	else
-		sums_all(g, hw, mean, db, ds, res, n, gate, WRITE);
+		sums_all(g, hw, mean, db, ds, res, parts, gate, WRITE);
 }
 
 static void
 sums(const struct norm_gradient *g, size_t hw, const float *mean, float *db,
     float *ds, float *res, int more)
 {
-	if (g->n > 1)
-		BY_GATE(sums_n, 2, g, hw, mean, db, ds, res, more);
-	else
-		BY_GATE(sums_n, 1, g, hw, mean, db, ds, res, more);
+	BY_PARTS(sums_n, g, hw, mean, db, ds, res, more);
 }
 
 INLINE void
 back_n(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
-    const float *b, const float *c, int more, int n, enum gate gate)
+    const float *b, const float *c, int more, enum parts parts, enum gate gate)
 {
 	const vec va = *(const vec *)a, vb = *(const vec *)b;
 	const vec vc = *(const vec *)c;
@@ -232,7 +275,7 @@ back_n(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
 	for (size_t i = 0; i < hw; i++) {
 		vec d;
 
-		gradient(&d, &v, i, n, gate);
+		gradient(&d, &v, i, parts, gate);
 		d = d * va + AT(g->x, i) * vb + vc;
 		if (more)
 			*(vec *)(dx + i * L) += d;
@@ -245,13 +288,11 @@ static void
 back(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
     const float *b, const float *c, int more)
 {
-	if (g->n > 1)
-		BY_GATE(back_n, 2, dx, g, hw, a, b, c, more);
-	else
-		BY_GATE(back_n, 1, dx, g, hw, a, b, c, more);
+	BY_PARTS(back_n, dx, g, hw, a, b, c, more);
 	STREAMED();
 }
 
 const struct norm_kernels ISA_PASTE(norm_kernels, VT_ISA) = {
-	.stats = stats, .apply = apply, .sums = sums, .back = back,
+	.stats = stats, .apply = apply, .apply_mix = apply_mix,
+	.sums = sums, .back = back,
 };

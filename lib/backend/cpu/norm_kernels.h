@@ -12,6 +12,15 @@
 #include <stdint.h>
 
 /*
+ * A plane whose lanes come from three: of each place, ${from}[k] where
+ * ${lane}[k] has all bits set, which of the three is so for one at most.
+ */
+struct norm_mix {
+	const float *from[3];
+	int32_t lane[3][16];
+};
+
+/*
  * y = x a + b + res, and max(y, 0) where relu is set.  ${res} may be NULL;
  * ${copy} (NULL: none) gets y once more; of each place, ${mask} (NULL: none)
  * gets a bit for each lane whose y is above 0.
@@ -24,6 +33,15 @@ struct norm_apply {
 	int relu;
 };
 
+/* The same of lanes from three planes, and 0 in those that come from none. */
+struct norm_apply_mix {
+	struct norm_mix x, res;
+	int add;			/* res counts */
+	const float *a, *b;
+	float *y;
+	int relu;
+};
+
 /*
  * The gradient that comes to a plane: the sum of ${n} parts, 0 where the relu
  * was shut: by the bits of ${mask}, or, if that is NULL and ${relu} is set,
@@ -31,6 +49,7 @@ struct norm_apply {
  */
 struct norm_gradient {
 	const float *dy[2];
+	const struct norm_mix *mix;	/* in place of the last dy; NULL: none */
 	int n;
 	int relu;
 	const uint16_t *mask;
@@ -41,6 +60,7 @@ struct norm_kernels {
 	/* mean[lanes] and sum of squared deviations m2[lanes] of a plane. */
 	void (*stats)(const float *x, size_t hw, float *mean, float *m2);
 	void (*apply)(const struct norm_apply *p, size_t hw);
+	void (*apply_mix)(const struct norm_apply_mix *p, size_t hw);
 	/*
 	 * With v the gradient: db = sum v, ds = sum v (x - mean).  ${res}
 	 * (NULL: none) gets v, or += v with ${more}.
