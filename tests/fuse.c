@@ -115,7 +115,8 @@ step(struct device *d, const struct graph *g, const struct dims *in,
     int training, const struct feed *f)
 {
 	struct net *n = net_new(g, d);
-	struct plan *p = plan_new(g, d, in, training);
+	struct plan *p = plan_new(g, d, in, training ? PLAN_ONCE :
+	    PLAN_TEST);
 	size_t bytes = g->elements * d->elem, k;
 	void *arena = device_alloc(d, p->arena), *dw = device_alloc(d, bytes);
 	struct result r = { .scores = (size_t)in->n * CLASSES };

@@ -9,4 +9,4 @@ for test in fuse ops; do
 	check_exit "$test with AVX2" 0 env VT_ISA=avx2 "$BUILD/tests/$test"
 	check_same "none fails" "" "$(grep '^not ok' "$T/out")"
 done
-finish
+plan

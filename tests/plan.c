@@ -55,11 +55,12 @@ model(const char *name)
 
 /* ---- who owns each page of the arena ---- */
 
-enum { Y = 1, DY, SAVED, SCRATCH };
+enum { Y = 1, DY, SAVED, KEPT, SCRATCH, BUFFERS };
 
 struct shadow {
 	const struct plan *p;
-	int *owner;			/* [pages]: 4 * op + which, 0: nobody */
+	int *owner;			/* [pages]: BUFFERS * op + which, or 0:
+					 * nobody */
 	size_t pages;
 	int lost, outside, unaligned;	/* found wrong */
 	const char *first;		/* the first that was */
@@ -82,6 +83,9 @@ place(const struct plan *p, int i, int which, size_t *at)
 	case SAVED:
 		*at = p->saved_at[i];
 		return runs && t->impl->saved != NULL ? t->impl->saved(t) : 0;
+	case KEPT:
+		*at = p->kept_at[i];
+		return runs && t->impl->kept != NULL ? t->impl->kept(t) : 0;
 	default:
 		*at = p->scratch_at;
 		return runs && t->impl->scratch != NULL ? t->impl->scratch(t) :
@@ -111,7 +115,7 @@ write_buffer(struct shadow *s, int i, int which)
 		return;
 	}
 	for (size_t k = at / PAGE; k < (at + n + PAGE - 1) / PAGE; k++)
-		s->owner[k] = 4 * i + which;
+		s->owner[k] = BUFFERS * i + which;
 }
 
 static void
@@ -120,7 +124,7 @@ read_buffer(struct shadow *s, int i, int which)
 	size_t at, n = place(s->p, i, which, &at);
 
 	for (size_t k = at / PAGE; k * PAGE < at + n; k++)
-		if (k >= s->pages || s->owner[k] != 4 * i + which) {
+		if (k >= s->pages || s->owner[k] != BUFFERS * i + which) {
 			wrong(s, &s->lost, i);
 			return;
 		}
@@ -168,6 +172,7 @@ forward_call(struct shadow *s, int i)
 
 	writes[nw++] = (struct access){ i, SCRATCH };
 	writes[nw++] = (struct access){ i, SAVED };
+	writes[nw++] = (struct access){ i, KEPT };
 	for (int m = 0; m < s->p->n; m++) {
 		const struct task *t = &s->p->task[m];
 
@@ -236,13 +241,16 @@ walk(const struct plan *p, const char *what)
 	for (int i = p->n - 1; i >= 0 && p->training; i--)
 		if (p->task[i].into == i)
 			backward_call(&s, i);
+	/* What is kept meets the next microbatch. */
+	for (int i = 0; i < p->n; i++)
+		read_buffer(&s, i, KEPT);
 	/* Scores and losses are for whoever asks after it all. */
 	for (int i = 0; i < p->graph->heads; i++) {
 		read_buffer(&s, p->graph->head[i].scores, Y);
 		read_buffer(&s, p->graph->head[i].loss, Y);
 	}
 	for (int i = 0; i < p->n; i++)
-		for (int k = Y; k <= SAVED; k++)
+		for (int k = Y; k <= KEPT; k++)
 			sum += (double)place(p, i, k, &at);
 	if (!ok(s.lost + s.outside + s.unaligned == 0,
 	    "%s: nothing is overwritten too soon (%s for %s)", what,
@@ -368,6 +376,7 @@ spread(struct plan *p)
 		TAKE(p->y_at[i], i, Y);
 		TAKE(p->dy_at[i], i, DY);
 		TAKE(p->saved_at[i], i, SAVED);
+		TAKE(p->kept_at[i], i, KEPT);
 		most = s > most ? s : most;
 	}
 	p->scratch_at = at;
@@ -381,7 +390,7 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 	struct graph *g = model(name);
 	struct net *n = net_new(g, b);
 	struct dims in = { clips, t, side, side, 3 };
-	struct plan *p = plan_new(g, b, &in, 1);
+	struct plan *p = plan_new(g, b, &in, PLAN_REPEAT);
 	size_t pixels = dims_count(&in), values = g->elements +
 	    (size_t)clips * (size_t)g->head->classes;
 	uint8_t *pixel = xmalloc(pixels);
@@ -433,7 +442,7 @@ shapes(struct device *b, const char *name, const int (*shape)[3], int n)
 		for (int training = 1; training >= 0; training--) {
 			struct dims in = { shape[i][0], shape[i][1], shape[i][2],
 				shape[i][2], 3 };
-			struct plan *p = plan_new(g, b, &in, training);
+			struct plan *p = plan_new(g, b, &in, training ? PLAN_REPEAT : PLAN_TEST);
 			char what[128], text[64];
 
 			snprintf(what, sizeof(what), "%s on %s, %s%s", name,

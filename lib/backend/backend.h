@@ -97,6 +97,12 @@ struct task {
 					 * and unbiased variance of this
 					 * microbatch */
 	void *saved;			/* written forward, read backward */
+	void *kept;			/* stays from one microbatch to the next
+					 * while the parameters do */
+	int renew;			/* they have changed: what is kept is
+					 * to be made anew */
+	int repeats;			/* several microbatches will come before
+					 * they change */
 	void *scratch;			/* contents die with each call */
 	const struct feed *feed;
 	void *priv;			/* the back end's own, for this task */
@@ -118,6 +124,8 @@ struct op_impl {
 	 */
 	size_t (*saved)(const struct task *);
 	size_t (*scratch)(const struct task *);
+	/* Bytes to keep while the parameters stay the same; NULL: 0. */
+	size_t (*kept)(const struct task *);
 	void (*forward)(struct task *);
 	/* NULL: no gradient flows back through it. */
 	void (*backward)(struct task *);

@@ -70,7 +70,8 @@ net_plan(struct net *n, const struct dims *input, int training)
 		    p->training == training)
 			return p;
 	}
-	if ((p = plan_new(n->graph, n->device, input, training)) == NULL)
+	if ((p = plan_new(n->graph, n->device, input, !training ?
+	    PLAN_TEST : n->repeats ? PLAN_REPEAT : PLAN_ONCE)) == NULL)
 		return NULL;
 	n->plan = array_room(n->plan, n->plans, &n->cap, sizeof(*n->plan));
 	n->plan[n->plans++] = p;
@@ -90,6 +91,7 @@ net_reserve(struct net *n)
 		return 0;
 	device_free(n->device, n->arena);
 	n->arena_bytes = 0;
+	n->bound = NULL;
 	if ((n->arena = device_alloc(n->device, most)) == NULL)
 		return fail("%s: the activations of a microbatch need %s; choose a "
 		    "smaller --bn-size, fewer frames or a smaller crop",
@@ -102,6 +104,9 @@ void
 net_forward(struct net *n, struct plan *p, const struct feed *feed, void *dw)
 {
 	plan_bind(p, n->arena, n->w, dw);
+	p->renew = !n->same || n->bound != p;
+	n->same = 0;
+	n->bound = p;
 	plan_forward(p, feed);
 }
 

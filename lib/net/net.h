@@ -19,6 +19,11 @@ struct net {
 	size_t plans, cap;
 	void *arena;
 	size_t arena_bytes;
+	int repeats;			/* set before plans are made: a step of
+					 * training has several microbatches */
+	int same;			/* set before net_forward: no parameter
+					 * has changed since the last one */
+	const struct plan *bound;	/* what the arena was used by last */
 };
 
 /*

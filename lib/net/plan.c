@@ -135,7 +135,7 @@ static void
 lay_out(struct plan *p)
 {
 	int n = 0;
-	struct plan_block *b = xcalloc(3 * (size_t)p->n + 1, sizeof(*b));
+	struct plan_block *b = xcalloc(4 * (size_t)p->n + 1, sizeof(*b));
 	struct lives l = lives_of(p);
 	size_t scratch = 0;
 
@@ -146,12 +146,16 @@ lay_out(struct plan *p)
 		if (t->into == i) {
 			size_t saved = ask(t->impl->saved, t);
 			size_t s = ask(t->impl->scratch, t);
+			size_t kept = ask(t->impl->kept, t);
 
 			if (saved > 0)
 				b[n++] = (struct plan_block){ round_up(saved),
 				    &p->saved_at[i], i, l.keep[i] };
 			if (s > scratch)
 				scratch = s;
+			if (kept > 0)
+				b[n++] = (struct plan_block){ round_up(kept),
+				    &p->kept_at[i], 0, 2 * p->n - 1 };
 		}
 		if (t->stored)
 			b[n++] = (struct plan_block){ bytes, &p->y_at[i],
@@ -220,7 +224,7 @@ set_task(struct plan *p, int i, const struct dims *out)
 	const struct op *op = &p->graph->op[i];
 
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
-		.training = p->training, .out = out[i], .into = i, .stored = 1,
+		.training = p->training, .repeats = p->repeats, .out = out[i], .into = i, .stored = 1,
 		.lies = i, .impl = p->device->backend->ops[op->kind] };
 	for (int j = 0; j < op->nin; j++) {
 		t->in[j] = out[op->in[j]];
@@ -236,7 +240,7 @@ set_task(struct plan *p, int i, const struct dims *out)
 
 struct plan *
 plan_new(const struct graph *g, struct device *d,
-    const struct dims *input, int training)
+    const struct dims *input, enum plan_use use)
 {
 	struct plan *p = xcalloc(1, sizeof(*p));
 	size_t n = (size_t)g->nop;
@@ -246,12 +250,15 @@ plan_new(const struct graph *g, struct device *d,
 	p->device = d;
 	p->input = xcalloc((size_t)g->needs.streams, sizeof(*p->input));
 	memcpy(p->input, input, (size_t)g->needs.streams * sizeof(*p->input));
-	p->training = training;
+	p->training = use != PLAN_TEST;
+	p->repeats = use != PLAN_ONCE;
+	p->renew = 1;
 	p->n = g->nop;
 	p->task = xcalloc(n, sizeof(*p->task));
 	p->y_at = xcalloc(n, sizeof(size_t));
 	p->dy_at = xcalloc(n, sizeof(size_t));
 	p->saved_at = xcalloc(n, sizeof(size_t));
+	p->kept_at = xcalloc(n, sizeof(size_t));
 	p->has_dy = xcalloc(n, 1);
 	p->mark = xcalloc(n, sizeof(size_t));
 	p->macs = graph_macs(g, input);
@@ -291,6 +298,7 @@ plan_free(struct plan *p)
 	free(p->y_at);
 	free(p->dy_at);
 	free(p->saved_at);
+	free(p->kept_at);
 	free(p->has_dy);
 	free(p->mark);
 	free(p);
@@ -315,6 +323,7 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 		t->y = a + p->y_at[i];
 		t->dy = p->has_dy[i] ? a + p->dy_at[i] : NULL;
 		t->saved = a + p->saved_at[i];
+		t->kept = a + p->kept_at[i];
 		t->scratch = a + p->scratch_at;
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
@@ -337,9 +346,11 @@ plan_forward(struct plan *p, const struct feed *feed)
 {
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].feed = feed;
+		p->task[i].renew = p->renew;
 		if (p->task[i].into == i)
 			task_forward(&p->task[i]);
 	}
+	p->renew = 1;
 }
 
 void

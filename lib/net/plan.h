@@ -16,34 +16,48 @@
 struct plan {
 	struct dims *input;		/* [streams] of one microbatch */
 	int training;
+	int repeats;			/* task.repeats */
 	int n;				/* tasks, one an op */
 	struct task *task;
-	size_t *y_at, *dy_at, *saved_at;	/* offsets into the arena */
+	size_t *y_at, *dy_at, *saved_at, *kept_at;	/* into the arena */
 	char *has_dy;			/* [n] its gradient is a buffer */
 	size_t scratch_at, arena;	/* bytes */
 	size_t *mark;			/* [n] once the backward pass of task i
 					 * is done, gradients from this element
 					 * of the flat buffer on are final */
 	double macs;			/* of a forward pass */
+	int renew;			/* the next forward pass meets other
+					 * parameters, or another arena */
 	const struct graph *graph;
 	struct device *device;
 };
 
+/* What a plan is for. */
+enum plan_use {
+	PLAN_TEST,			/* forward passes, always more of them */
+	PLAN_ONCE,			/* a step of training is one microbatch */
+	PLAN_REPEAT			/* it is several */
+};
+
 /*
- * plan_new(g, d, input, training):
+ * plan_new(g, d, input, use):
  * Infer every shape from those of the streams, ${input}[g->needs.streams], let
  * ${d} choose algorithms, and place every buffer by its
  * lifetime.  NULL after a message.
  */
 struct plan *plan_new(const struct graph *g, struct device *d,
-    const struct dims *input, int training);
+    const struct dims *input, enum plan_use use);
 void plan_free(struct plan *p);
 
 /* plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least
  * p->arena bytes and the flat buffers; ${dw} may be NULL without training. */
 void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
 
-/* plan_forward(p, feed): ${feed} must live until the backward pass is done. */
+/*
+ * plan_forward(p, feed): ${feed} must live until the backward pass is done.
+ * Unless the caller has set p->renew to 0, it is taken that the parameters
+ * have changed.
+ */
 void plan_forward(struct plan *p, const struct feed *feed);
 
 /*

@@ -95,6 +95,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	while ((got = next(c, loader, &mb)) == 1) {
 		struct feed f = { mb->stream, mb->target, mb->clip, 0, NULL };
 
+		n->same = views > 0;
 		net_forward(n, p, &f, NULL);
 		add_microbatch(p, mb, classes, scratch, e->scores, &views);
 		loader_return(loader, mb);

@@ -108,6 +108,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		int last = i == count - 1, n;
 		void *g = take_gradient(w);
 
+		t->net->same = i > 0;
 		if (status == 0 && (status = next_microbatch(t, &mb)) == 0)
 			run_forward(t, p, mb, i, &f, g);
 		w->report[first + i].status = status;

@@ -68,6 +68,12 @@ trainer_plan(struct trainer *t)
 	struct trainer_work *w = t->work = xcalloc(1, sizeof(*w));
 	const struct schedule *s = t->schedule;
 
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+
+			t->net->repeats |= c->batch / c->group > t->comm->size;
+		}
 	w->plan = xcalloc((size_t)s->stages, sizeof(*w->plan));
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
