@@ -21,7 +21,7 @@ static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
 static int64_t least = 4 << 10, most = 64 << 20, factor = 4, vectors;
 static int64_t warmup = 2, runs = 10, threads;
-static int check = 1, json, kinds, spoil, quiet, verbose;
+static int check = 1, json, kinds, convs, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -41,6 +41,9 @@ static const struct option_row rows[] = {
 	    NULL, 2, 1e6, 0 },
 	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
 	    "step: also the time of each kind of operator", NULL, 0, 0, 0 },
+	{ 0, "convs", OPTION_FLAG, &convs, NULL,
+	    "step: also each convolution, in the step and alone",
+	    NULL, 0, 0, 0 },
 	{ 0, "images", OPTION_INT, &images, "N",
 	    "decode: frames of --data that a run decodes (256)",
 	    NULL, 1, 1e6, 0 },
@@ -159,7 +162,7 @@ static struct net_options
 net_options(const struct session *s)
 {
 	return (struct net_options){ s->graph, s->device, &s->shapes,
-		s->schedule, s->data, kinds };
+		s->schedule, s->data, kinds, convs };
 }
 
 static int
@@ -201,7 +204,8 @@ static const struct subtest subtests[] = {
 	    "8x8x224" },
 	{ "op", run_op, 1, " model shape classes device threads ", "2x8x224" },
 	{ "step", run_step, 1,
-	    " data model shape schedule classes kinds device threads ",
+	    " data model shape schedule classes kinds convs device "
+	    "threads ",
 	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors ", "" },
 };
@@ -226,7 +230,7 @@ static void
 check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
-		"schedule", "classes", "kinds", "images", "short-side", "min",
+		"schedule", "classes", "kinds", "convs", "images", "short-side", "min",
 		"max", "factor", "vectors", "device", "threads" };
 	char word[32];
 
@@ -284,8 +288,9 @@ check_use(struct session *s, const struct subtest *t)
 	if (schedule_path != NULL && shape_texts.n > 0)
 		options_wrong("--schedule and --shape (wanted one of them)");
 	if (t->run == run_step && schedule_path != NULL &&
-	    (kinds || data != NULL))
-		options_wrong("step --schedule takes neither --kinds nor --data");
+	    (kinds || convs || data != NULL))
+		options_wrong("step --schedule takes neither --kinds, --convs "
+		    "nor --data");
 	if (least > most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
 		    least, most);

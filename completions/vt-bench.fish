@@ -22,6 +22,7 @@ complete -c vt-bench -l shape -r -f -d 'clips, frames, crop size; may be repeate
 complete -c vt-bench -l schedule -r -F -d 'loader, step: what a schedule asks for, not shapes'
 complete -c vt-bench -l classes -r -f -d 'op, step: of the network, without --data (400)'
 complete -c vt-bench -l kinds -d 'step: also the time of each kind of operator'
+complete -c vt-bench -l convs -d 'step: also each convolution, in the step and alone'
 complete -c vt-bench -l images -r -f -d 'decode: frames of --data that a run decodes (256)'
 complete -c vt-bench -l short-side -r -f -d 'decode: downscale videos to it; 0: do not (256)'
 complete -c vt-bench -l min -r -f -d 'allreduce: smallest vector (4K)'

@@ -180,6 +180,7 @@ m model required NET
 - schedule required FILE
 - classes required -
 - kinds none -
+- convs none -
 - images required -
 - short-side required -
 - min required -

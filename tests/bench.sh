@@ -116,8 +116,21 @@ check "operators are timed both ways" sh -c "grep -q '^op/tsm_tiny/1x2x24/layer2
 check_same "all kinds add up" "$(awk -F'\t' '$1 ~ /\/total\// { s += $5 } END { printf "%.3g", s }' "$T/out")" \
     "$(awk -F'\t' '$1 ~ /\/total$/ { printf "%.3g", $5 }' "$T/out")"
 try step --device=$device --model=tsm_tiny --shape=2x2x24 --classes=5 --kinds -j2
+check "fused operators are a kind of their own" [ "$device" = ref -o "$(names | grep -c '/backward/bn+relu$')" = 1 ]
+check "and convolution is not all of it" awk -F'\t' \
+    '$1 ~ /\/other$/ { found = $4 > 0 && $6 < 1 } END { exit !found }' "$T/out"
 check_same "two clips of two frames are four images" 2 \
     "$(awk -F'\t' '$1 ~ /images$/ { i = $4 } $1 ~ /clips$/ { c = $4 } END { printf "%.5g", i / c }' "$T/out")"
+check_exit "each convolution" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --convs --runs=3
+check "is a row" well_formed "$T/out" step
+# A stem, two in each of six blocks, and two projections.
+check_same "inside and alone, of all 15" "15 15 15" \
+    "$(for row in inside alone ratio; do names | grep -c "^step/tsm_tiny/2x2x24/conv/[^/]*/$row$"; done | tr '\n' ' ' | sed 's/ $//')"
+check "the sum is that of its parts, run by run" awk -F'\t' '
+    $1 ~ /conv\/[^\/]*\/inside$/ { low += $4; high += $6 } $1 ~ /24\/conv\/inside$/ { found = 1; l = $4; h = $6 }
+    END { exit !(found && l >= 0.999 * low && h <= 1.001 * high) }' "$T/out"
+check_same "the worst come first" "$(names | grep -c '/conv/worst/')" \
+    "$(awk -F'\t' '/\/conv\/worst\// { n += NR == 1 || !last || $5 <= last; last = $5 } END { print n }' "$T/out")"
 check_exit "a step with the loader" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x4x24 --runs=3 \
     --data="$T/train"
 check "is beside the one without" sh -c "grep -q '^step/tsm_tiny/2x4x24/data/wait' '$T/out' &&
@@ -203,7 +216,7 @@ wrong "step takes no operands" step x.mp4
 wrong "2x8 \(wanted clips x frames x side" step --shape=2x8
 wrong "not a requirement" step --require=fast
 wrong "--schedule means nothing to op" op --schedule=s.tsv
-wrong "takes neither --kinds nor --data" step --schedule=s.tsv --kinds
+wrong "takes neither --kinds, --convs nor --data" step --schedule=s.tsv --kinds
 wrong "--model means nothing to decode" decode --model=tsm_tiny a.mp4
 wrong "--threads means nothing to allreduce" allreduce -j2
 wrong "--schedule and --shape" loader --data="$T/train" --schedule="$T/s.tsv" --shape=1x1x1
@@ -223,11 +236,15 @@ check "versions name the libraries" sh -c 'vt-bench -vV | grep -q "^libraries: l
 
 check_exit "beside takes options only" 2 share/bench/beside tsm_tiny
 check_exit "and two threads or more" 2 share/bench/beside -j 1
+check_exit "shift-cost wants a network with shifts" 2 share/bench/shift-cost -m tsn_r50
 if [ $device = cpu ]; then
 	check_exit "a step beside others" 0 share/bench/beside -j 2 -m tsm_tiny -s 2x2x24 -n 2 -r 2
 	check "is a table" sh -c "! grep -v '^#' '$T/out' | awk -F'\t' 'NF != 7 || \$3 != 2 || !(\$4 > 0 && \$4 <= \$5 && \$5 <= \$6)' | grep ."
 	check_same "of these rows" "busy busy/ratio one two two/ratio" \
 	    "$(names | sed 's|^beside/tsm_tiny/2x2x24/2/||' | sort | tr '\n' ' ' | sed 's/ $//')"
+	check_exit "the cost of shifts" 0 share/bench/shift-cost -j 1 -m tsm_tiny -s 2x2x24 -n 2 -r 2
+	check_same "is beside the step without" "shift/tsm_tiny/2x2x24/1/with shift/tsm_tiny/2x2x24/1/without shift/tsm_tiny/2x2x24/1/cost" \
+	    "$(names | tr '\n' ' ' | sed 's/ $//')"
 else
 	skip "a step beside others" "no oneDNN"
 fi

@@ -11,6 +11,7 @@
 { "classes", "vt-bench and vt-extract and vt-pack" },
 { "clip-grad", "vt-train" },
 { "clips", "vt-eval" },
+{ "convs", "vt-bench" },
 { "crop", "vt-eval and vt-schedule" },
 { "crops", "vt-eval" },
 { "data", "vt-bench and vt-eval and vt-train" },

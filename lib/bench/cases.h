@@ -40,7 +40,7 @@ struct net_options {
 	const struct shape_list *shapes;
 	const struct schedule *schedule;	/* of the cells */
 	const struct dataset *data;	/* of the step; NULL: made-up clips */
-	int kinds;			/* of the step: by kind of operator */
+	int kinds, convs;		/* of the step: bench/inside.h */
 };
 int bench_ops(struct bench *b, const struct net_options *o);
 int bench_step(struct bench *b, const struct net_options *o);

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/ram.h"
 #include "bench/cases.h"
-#include "bench/tasks.h"
+#include "bench/inside.h"
 #include "data/loader.h"
 #include "train/optim.h"
 
@@ -42,7 +42,6 @@ struct job {
 	size_t base;			/* resident before it all; 0: memory of
 					 * an earlier shape is among it */
 	struct figure seconds[PHASES];
-	struct figure kind[2][OP_KINDS];	/* forward and backward */
 };
 
 static void
@@ -50,10 +49,6 @@ clear(struct job *j)
 {
 	for (int i = 0; i < PHASES; i++)
 		figure_free(&j->seconds[i]);
-	for (int i = 0; i < OP_KINDS; i++) {
-		figure_free(&j->kind[0][i]);
-		figure_free(&j->kind[1][i]);
-	}
 }
 
 /* ---- one step ---- */
@@ -116,32 +111,6 @@ run(void *arg, int counts)
 	return sound(j) ? 0 : EXIT_FAILED;
 }
 
-/* The same with a clock around each operator. */
-static int
-run_kinds(void *arg, int counts)
-{
-	struct job *j = arg;
-	struct plan *p = j->rig.plan;
-	double sum[2][OP_KINDS] = { { 0 } };
-
-	plan_bind(p, j->rig.net->arena, j->rig.net->w, j->rig.gradient);
-	for (int i = 0; i < 2 * p->n; i++) {
-		int back = i >= p->n;
-		struct task *t = &p->task[back ? 2 * p->n - 1 - i : i];
-		double start = clock_seconds();
-
-		if (t->into != t->index)
-			continue;
-		t->feed = &j->rig.feed;
-		(back ? task_backward : task_forward)(t);
-		sum[back][t->op->kind] += clock_seconds() - start;
-	}
-	for (int kind = 0; kind < OP_KINDS && counts; kind++)
-		for (int back = 0; back < 2; back++)
-			figure_add(&j->kind[back][kind], sum[back][kind]);
-	return 0;
-}
-
 /* ---- rows ---- */
 
 static void
@@ -180,39 +149,6 @@ print_memory(struct job *j)
 	if (getrusage(RUSAGE_SELF, &u) == 0)
 		bench_value(j->b, 1024.0 * (double)u.ru_maxrss, "bytes",
 		    "the process's largest so far", "%s/resident", j->prefix);
-}
-
-/* Is there work of this kind?  An input has none on the way back. */
-static int
-works(const struct plan *p, int kind, int back)
-{
-	for (int i = 0; i < p->n; i++)
-		if ((int)p->task[i].op->kind == kind)
-			return !back || kind != OP_INPUT;
-	return 0;
-}
-
-static void
-print_kinds(struct job *j)
-{
-	double all = 0, conv = 0;
-
-	for (int kind = 0; kind < OP_KINDS; kind++)
-		for (int back = 0; back < 2; back++) {
-			const char *name = op_types[kind].name;
-			double median = figure_median(&j->kind[back][kind]);
-
-			all += median;
-			conv += kind == OP_CONV ? median : 0;
-			if (works(j->rig.plan, kind, back))
-				bench_row(j->b, &j->kind[back][kind], "s", NULL,
-				    "%s/%s/%s", j->prefix,
-				    phase_names[FORWARD + back],
-				    name != NULL ? name : "loss");
-		}
-	all += figure_median(&j->seconds[UPDATE]);
-	bench_value(j->b, 1 - conv / all, "share",
-	    "of the step that is not convolution", "%s/other", j->prefix);
 }
 
 /* ---- checking ---- */
@@ -329,8 +265,10 @@ measure(struct job *j)
 	print_phases(j, "");
 	print_memory(j);
 	alone = figure_median(&j->seconds[STEP]);
-	if (j->o->kinds && (status = bench_repeat(b, run_kinds, j)) == 0)
-		print_kinds(j);
+	if (j->o->kinds || j->o->convs)
+		status = inside_measure(b, &j->rig, &j->optim,
+		    &(struct inside_options){ j->prefix, RATE, j->o->kinds,
+		    j->o->convs });
 	if (status == 0 && j->o->data != NULL)
 		status = measure_data(j, alone);
 	return status == 0 && b->check ? check(j) : status;

@@ -1,0 +1,336 @@
+/*
+ * Where the time of a step goes: by what the back end made one task of, and
+ * each convolution in its place beside the same one alone.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "bench/inside.h"
+#include "bench/tasks.h"
+
+enum { LINE = 64 };			/* bytes, of a cache */
+enum { WORST = 5 };			/* convolutions that are listed */
+
+/* Tasks of one kind: the operators that they do, as bn+relu. */
+struct kind {
+	char name[128];
+	struct figure pass[2];		/* forward, backward */
+	int none[2];			/* there is no such pass */
+};
+
+struct conv {
+	int task;
+	struct figure inside, alone, ratio;
+};
+
+struct job {
+	struct bench *b;
+	struct rig *rig;
+	struct optim *optim;
+	const struct inside_options *o;
+	int *of;			/* [n] the kind of each task */
+	struct kind *kind;
+	int kinds;
+	struct conv *conv;
+	int convs;
+	double *seconds[2];		/* [n] of the last step, by pass */
+	struct figure step, inside, alone, ratio;
+};
+
+/* ---- what there is ---- */
+
+static void
+name_kind(const struct plan *p, int i, char *name, size_t size)
+{
+	size_t at = 0;
+
+	*name = '\0';
+	for (int k = 0; k < p->n && at < size; k++) {
+		const char *op = op_types[p->task[k].op->kind].name;
+
+		if (p->task[k].into == i)
+			at += (size_t)snprintf(name + at, size - at, "%s%s",
+			    at > 0 ? "+" : "", op != NULL ? op : "loss");
+	}
+}
+
+static int
+find_kind(struct job *j, const char *name)
+{
+	for (int k = 0; k < j->kinds; k++)
+		if (strcmp(j->kind[k].name, name) == 0)
+			return k;
+	snprintf(j->kind[j->kinds].name, sizeof(j->kind->name), "%s", name);
+	return j->kinds++;
+}
+
+static void
+look(struct job *j)
+{
+	const struct plan *p = j->rig->plan;
+	size_t n = (size_t)p->n;
+
+	j->of = xcalloc(n, sizeof(*j->of));
+	j->kind = xcalloc(n, sizeof(*j->kind));
+	j->conv = xcalloc(n, sizeof(*j->conv));
+	for (int back = 0; back < 2; back++)
+		j->seconds[back] = xcalloc(n, sizeof(double));
+	for (int i = 0; i < p->n; i++) {
+		char name[sizeof(j->kind->name)];
+
+		if (p->task[i].into != i)
+			continue;
+		name_kind(p, i, name, sizeof(name));
+		j->of[i] = find_kind(j, name);
+		j->kind[j->of[i]].none[1] = task_impl(&p->task[i])->backward ==
+		    NULL;
+		if (p->task[i].op->kind == OP_CONV)
+			j->conv[j->convs++].task = i;
+	}
+}
+
+/* ---- steps, and convolutions alone ---- */
+
+static double
+time_task(struct task *t, int back)
+{
+	double start = clock_seconds();
+
+	(back ? task_backward : task_forward)(t);
+	return clock_seconds() - start;
+}
+
+/* A whole step with a clock around each task. */
+static void
+step(struct job *j)
+{
+	struct rig *r = j->rig;
+	struct plan *p = r->plan;
+	double norm;
+
+	r->feed.outcome = r->outcome;
+	plan_bind(p, r->net->arena, r->net->w, r->gradient);
+	for (int i = 0; i < 2 * p->n; i++) {
+		int back = i >= p->n, at = back ? 2 * p->n - 1 - i : i;
+		struct task *t = &p->task[at];
+
+		t->feed = &r->feed;
+		if (t->into == at)
+			j->seconds[back][at] = time_task(t, back);
+	}
+	optim_step(j->optim, r->net, r->gradient, 1, j->o->rate, &norm);
+}
+
+/* Out of the caches of all cores, where there is an instruction for it. */
+static void
+evict(const void *p, size_t bytes)
+{
+#if defined(__x86_64__)
+	for (size_t i = 0; p != NULL && i < bytes; i += LINE)
+		__builtin_ia32_clflush((const char *)p + i);
+	__builtin_ia32_mfence();
+#else
+	(void)p;
+	(void)bytes;
+#endif
+}
+
+static void
+evict_operands(const struct job *j, const struct task *t)
+{
+	const struct graph *g = j->rig->net->graph;
+	size_t elem = t->device->elem;
+
+	for (int k = 0; k < t->op->nin; k++) {
+		evict(t->x[k], device_bytes(t->device, &t->in[k]));
+		evict(t->dx[k], device_bytes(t->device, &t->in[k]));
+	}
+	evict(t->y, device_bytes(t->device, &t->out));
+	evict(t->dy, device_bytes(t->device, &t->out));
+	for (int k = 0; k < t->op->nparam; k++) {
+		size_t bytes = g->param[t->op->param + k].count * elem;
+
+		evict(t->w[k], bytes);
+		evict(t->dw[k], bytes);
+	}
+}
+
+/*
+ * Both passes of each convolution, in the order of the step.  All that a pass
+ * reads and writes lies apart in the arena; what is in it by now has the right
+ * size and no meaning.
+ */
+static void
+run_alone(struct job *j, int counts)
+{
+	double *sum = xcalloc((size_t)j->convs, sizeof(*sum)), all = 0, in = 0;
+
+	for (int i = 0; i < 2 * j->convs; i++) {
+		int back = i >= j->convs, k = back ? 2 * j->convs - 1 - i : i;
+		struct task *t = &j->rig->plan->task[j->conv[k].task];
+
+		evict_operands(j, t);
+		sum[k] += time_task(t, back);
+	}
+	for (int k = 0; k < j->convs && counts; k++) {
+		struct conv *c = &j->conv[k];
+		double inside = j->seconds[0][c->task] + j->seconds[1][c->task];
+
+		figure_add(&c->inside, inside);
+		figure_add(&c->alone, sum[k]);
+		figure_add(&c->ratio, inside / sum[k]);
+		in += inside;
+		all += sum[k];
+	}
+	if (counts && j->convs > 0) {
+		figure_add(&j->inside, in);
+		figure_add(&j->alone, all);
+		figure_add(&j->ratio, in / all);
+	}
+	free(sum);
+}
+
+static void
+count_kinds(struct job *j)
+{
+	const struct plan *p = j->rig->plan;
+
+	for (int back = 0; back < 2; back++) {
+		double *sum = xcalloc((size_t)j->kinds, sizeof(*sum));
+
+		for (int i = 0; i < p->n; i++)
+			if (p->task[i].into == i)
+				sum[j->of[i]] += j->seconds[back][i];
+		for (int k = 0; k < j->kinds; k++)
+			figure_add(&j->kind[k].pass[back], sum[k]);
+		free(sum);
+	}
+}
+
+static int
+run(void *arg, int counts)
+{
+	struct job *j = arg;
+	double start = clock_seconds();
+
+	step(j);
+	if (counts) {
+		figure_add(&j->step, clock_seconds() - start);
+		count_kinds(j);
+	}
+	if (j->o->convs)
+		run_alone(j, counts);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static void
+print_kinds(struct job *j)
+{
+	static const char *const pass[] = { "forward", "backward" };
+	struct figure other = { 0 };
+
+	for (int k = 0; k < j->kinds; k++)
+		for (int back = 0; back < 2; back++)
+			if (!j->kind[k].none[back])
+				bench_row(j->b, &j->kind[k].pass[back], "s",
+				    NULL, "%s/%s/%s", j->o->prefix, pass[back],
+				    j->kind[k].name);
+	for (size_t i = 0; i < j->step.n; i++) {
+		double conv = 0;
+
+		for (int k = 0; k < j->kinds; k++)
+			if (strncmp(j->kind[k].name, "conv", 4) == 0)
+				conv += j->kind[k].pass[0].v[i] +
+				    j->kind[k].pass[1].v[i];
+		figure_add(&other, 1 - conv / j->step.v[i]);
+	}
+	bench_row(j->b, &other, "share", "of the step that is not convolution",
+	    "%s/other", j->o->prefix);
+	figure_free(&other);
+}
+
+static int
+by_ratio(const void *a, const void *b)
+{
+	double x = figure_median(&((const struct conv *)a)->ratio);
+	double y = figure_median(&((const struct conv *)b)->ratio);
+
+	return (x < y) - (x > y);
+}
+
+static void
+print_convs(struct job *j)
+{
+	struct bench *b = j->b;
+	const char *prefix = j->o->prefix;
+
+	for (int k = 0; k < j->convs; k++) {
+		const struct conv *c = &j->conv[k];
+		const struct task *t = &j->rig->plan->task[c->task];
+		char shape[200];
+
+		task_text(t, shape, sizeof(shape));
+		bench_row(b, &c->inside, "s", shape, "%s/conv/%s/inside",
+		    prefix, t->op->name);
+		bench_row(b, &c->alone, "s", NULL, "%s/conv/%s/alone", prefix,
+		    t->op->name);
+		bench_row(b, &c->ratio, "times", NULL, "%s/conv/%s/ratio",
+		    prefix, t->op->name);
+	}
+	if (j->convs == 0)
+		return;
+	bench_row(b, &j->inside, "s", "all convolutions, in their places",
+	    "%s/conv/inside", prefix);
+	bench_row(b, &j->alone, "s", "each alone, operands out of cache",
+	    "%s/conv/alone", prefix);
+	bench_row(b, &j->ratio, "times", NULL, "%s/conv/ratio", prefix);
+	qsort(j->conv, (size_t)j->convs, sizeof(*j->conv), by_ratio);
+	for (int k = 0; k < j->convs && k < WORST; k++)
+		bench_row(b, &j->conv[k].ratio, "times",
+		    j->rig->plan->task[j->conv[k].task].op->name,
+		    "%s/conv/worst/%d", prefix, k + 1);
+}
+
+static void
+clear(struct job *j)
+{
+	for (int k = 0; k < j->kinds; k++)
+		for (int back = 0; back < 2; back++)
+			figure_free(&j->kind[k].pass[back]);
+	for (int k = 0; k < j->convs; k++) {
+		figure_free(&j->conv[k].inside);
+		figure_free(&j->conv[k].alone);
+		figure_free(&j->conv[k].ratio);
+	}
+	figure_free(&j->step);
+	figure_free(&j->inside);
+	figure_free(&j->alone);
+	figure_free(&j->ratio);
+	free(j->of);
+	free(j->kind);
+	free(j->conv);
+	free(j->seconds[0]);
+	free(j->seconds[1]);
+}
+
+int
+inside_measure(struct bench *b, struct rig *r, struct optim *optim,
+    const struct inside_options *o)
+{
+	struct job j = { .b = b, .rig = r, .optim = optim, .o = o };
+	int status;
+
+	look(&j);
+	status = bench_repeat(b, run, &j);
+	if (status == 0 && o->kinds)
+		print_kinds(&j);
+	if (status == 0 && o->convs)
+		print_convs(&j);
+	clear(&j);
+	return status;
+}
