@@ -1,0 +1,184 @@
+/*
+ * What a network needs of the loader: which data can feed it, and how the
+ * streams and targets of a microbatch lie.
+ */
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "data/microbatches.h"
+#include "graph/graph.h"
+#include "media/png.h"
+
+#include "loader_set.h"
+#include "tap.h"
+
+static int frames_of(int i) { return 5 + i; }
+static int side_of(int i) { return (void)i, 20; }
+static int label_of(int i) { return i == 3 ? -1 : i % 3; }
+
+static void
+grey_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 3);
+
+	memset(m->data, sample * 16 + frame, (size_t)(3 * w * h));
+	png_encode(m, to);
+	image_free(m);
+}
+
+static struct schedule *
+schedule(const char *rows)
+{
+	char *text = xprintf("#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop"
+	    "\tbn\tlr\tstride_min\tstride_max\n%s", rows);
+	struct table *t = table_parse("test", text);
+	struct schedule *s = schedule_from_table(t);
+
+	table_free(t);
+	free(text);
+	return s;
+}
+
+/* ---- which data can feed it ---- */
+
+static void
+refused(const struct dataset *d, const char *net, const char *want)
+{
+	struct graph *g = graph_parse("dir/t.net", net, 3);
+	char said[512];
+	int bad;
+
+	fail_capture(said, sizeof(said));
+	bad = g == NULL || loader_has(d, &g->needs, g->name) != 0;
+	fail_capture(NULL, 0);
+	if (want == NULL)
+		ok(!bad, "rgb and classes are there");
+	else if (!ok(bad && strstr(said, want) != NULL &&
+	    strstr(said, "; ") == NULL, "refused: %s", want))
+		diag("got: %s", said);
+	graph_free(g);
+}
+
+#define REST "avgpool p in=x over=thw\nlinear s in=p out=classes\n"
+
+static void
+offers(const struct dataset *d)
+{
+	refused(d, "input x out=3\n" REST, NULL);
+	refused(d, "input x out=3\n" REST "loss l in=s kind=sigmoid\n", NULL);
+	refused(d, "input x out=10 stream=flow\n" REST, "t reads the stream flow "
+	    "of 10 channels, which set does not have (it has rgb of 3)");
+	refused(d, "input x out=1\n" REST, "t reads the stream rgb of 1 channel, "
+	    "which set does not have (it has rgb of 3)");
+	refused(d, "input x out=3\n" REST "loss l in=s\nloss m in=s target=verb\n",
+	    "t has a loss of the target verb, which set does not have (it has "
+	    "class, one a clip)");
+	refused(d, "input x out=3\n" REST "loss l in=s\n"
+	    "loss m in=s kind=sigmoid\n", NULL);
+}
+
+/* ---- how it lies ---- */
+
+static const struct needs two = {
+	.streams = 3, .targets = 2,
+	.stream = (struct stream_need[]){ { "rgb", 3 }, { "flow", 7 },
+	    { "depth", 1 } },
+	.target = (struct target_need[]){ { "class", 3, 1 }, { "again", 3, 1 } },
+};
+
+static void
+streams(const struct dataset *d)
+{
+	struct schedule *s = schedule("0\t0\t3\t0\t6\t4\t9\t2\t0.1\t0\t0\n"
+	    "1\t3\t5\t0\t6\t2\t15\t3\t0.1\t0\t0\n");
+	struct loader_options o = { .seed = 1, .ranks = 1, .needs = &two };
+	struct microbatches *m = microbatches_of_steps(d, s, 0, &o);
+	struct microbatch_most most = microbatches_most(m);
+	struct microbatch mb = { 0 };
+	uint8_t *room = aligned_alloc(64, (most.bytes + 127) / 64 * 64);
+	int shapes = 0, apart = 0, inside = 0, labels = 0, n = 0, clips = 0;
+	int *frame = xcalloc(most.frames, sizeof(*frame));
+	struct crop crop;
+
+	microbatch_open(m, &mb, most.clips);
+	for (; microbatches_next(m, &mb); n++) {
+		const struct cell *c = mb.at.cell;
+		size_t bytes = microbatches_place(m, &mb, room);
+		const uint8_t *end = room;
+
+		inside += bytes <= most.bytes;
+		for (int i = 0; i < two.streams; i++) {
+			const struct stream *p = &mb.stream[i];
+
+			shapes += p->t == c->frames && p->h == c->crop &&
+			    p->w == c->crop && p->c == two.stream[i].c;
+			apart += p->bytes >= end && p->bytes < end + 64 &&
+			    (size_t)(p->bytes - room) % 64 == 0;
+			end = p->bytes + mb.n * p->t * p->h * p->w * p->c;
+		}
+		inside += end == room + bytes;
+		for (int i = 0; i < mb.n; i++, clips++) {
+			int label = dataset_sample(d, mb.sample[i]).label;
+
+			microbatches_choose(m, &mb, i, frame, &crop);
+			for (int k = 0; k < two.targets; k++)
+				labels += mb.target[k].label[i] == label &&
+				    mb.target[k].kind == TARGET_CLASS &&
+				    mb.target[k].classes == 3;
+		}
+	}
+	ok(n > 0 && shapes == 3 * n, "every stream has its channels, and the "
+	    "shape of the cell");
+	is(apart, 3 * n, "they lie one after the other, at multiples of 64 bytes");
+	is(inside, 2 * n, "within what was said to be the most");
+	is(labels, 2 * clips, "every target has the labels");
+	microbatch_close(&mb);
+	microbatches_free(m);
+	schedule_free(s);
+	free(room);
+	free(frame);
+}
+
+/* ---- its inputs ---- */
+
+static void
+inputs(void)
+{
+	struct graph *g = graph_parse("t.net", "input x out=3\ninput y out=200 "
+	    "stream=flow\nconv a in=x out=8\nconv b in=y out=8\nadd x2 in=a,b\n"
+	    "avgpool p in=x2 over=thw\nlinear s in=p out=classes\n", 3);
+	struct dims *input = graph_inputs(g, 2, 8, 32);
+
+	ok(input[0].c == 3 && input[1].c == 200 && input[1].n == 2 &&
+	    input[1].t == 8 && input[1].w == 32, "a network's inputs");
+	near(graph_macs(g, input), 2 * 8 * 32 * 32 * (3 + 200) * 8.0 + 2 * 8 * 3,
+	    0, "and its work, with both");
+	free(input);
+	graph_free(g);
+}
+
+int
+main(void)
+{
+	char root[] = "/tmp/vt-needs.XXXXXX", *command;
+	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 7,
+		.label = label_of, .frames = frames_of, .width = side_of,
+		.height = side_of, .frame = grey_frame };
+	struct dataset *d;
+
+	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
+	    file_make_dir("set") != 0 || set_make(&set) != 0 ||
+	    (d = dataset_open("set", NULL)) == NULL) {
+		printf("Bail out! there is no set\n");
+		return 1;
+	}
+	offers(d);
+	streams(d);
+	inputs();
+	dataset_free(d);
+	command = xprintf("rm -rf '%s'", root);
+	if (system(command) != 0)
+		diag("cannot remove %s", root);
+	free(command);
+	return done();
+}
