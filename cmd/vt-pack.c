@@ -16,10 +16,8 @@
 #include "base/stop.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "media/jpeg.h"
-#include "media/png.h"
-#include "shard/journal.h"
-#include "shard/manifest.h"
+#include "data/frame_check.h"
+#include "shard/look.h"
 #include "shard/pack.h"
 #include "shard/reader.h"
 #include "shard/stream_read.h"
@@ -208,10 +206,7 @@ do_pack(const char *const *operand, size_t n)
 
 /* ---- --verify ---- */
 
-struct decoders {
-	struct jpeg_decoder **jpeg;	/* [threads] */
-	atomic_uint_fast64_t bytes;
-};
+struct checking { struct frame_check *frames; atomic_uint_fast64_t bytes; };
 
 static int
 found(void *arg, const char *name, const struct damage *d)
@@ -230,50 +225,25 @@ found(void *arg, const char *name, const struct damage *d)
 	return ferror(stdout) ? -1 : 0;
 }
 
-static int
-same_size(int w, int h, int want_w, int want_h)
-{
-	if (want_w != 0 && (w != want_w || h != want_h))
-		return fail("%dx%d pixels (the index says %dx%d)", w, h, want_w,
-		    want_h);
-	return 0;
-}
-
-static int
-decode(void *arg, int thread, const char *ext, const void *data, size_t n,
-    int w, int h)
-{
-	struct decoders *d = arg;
-	struct image *png, jpeg;
-	struct region unused;
-	int real_w, real_h, result;
-
-	if (strcmp(ext, "png") == 0) {
-		if ((png = png_decode(data, n)) == NULL)
-			return -1;
-		result = same_size(png->w, png->h, w, h);
-		image_free(png);
-		return result;
-	}
-	if (d->jpeg[thread] == NULL)
-		d->jpeg[thread] = jpeg_decoder_new();
-	if (jpeg_size(d->jpeg[thread], data, n, &real_w, &real_h) != 0 ||
-	    same_size(real_w, real_h, w, h) != 0)
-		return -1;
-	return jpeg_decode(d->jpeg[thread], data, n, (struct region){ 0, 0,
-	    real_w, real_h }, real_w, real_h, &jpeg, &unused);
-}
-
 static void
 verified(void *arg, uint64_t bytes)
 {
-	struct decoders *d = arg;
-	double sum = (double)(atomic_fetch_add(&d->bytes, bytes) + bytes);
+	struct checking *c = arg;
+	double sum = (double)(atomic_fetch_add(&c->bytes, bytes) + bytes);
 	char size[32];
 
 	if (progress_due())
 		progress_line("%s verified, %.0f MB/s", text_bytes(size, sum),
 		    sum / (clock_seconds() - started) / 1e6);
+}
+
+static int
+frame(void *arg, int thread, const char *ext, const void *data, size_t n,
+    int w, int h)
+{
+	struct checking *c = arg;
+
+	return frame_check(c->frames, thread, ext, data, n, w, h);
 }
 
 static int
@@ -296,8 +266,8 @@ do_verify(const char *const *operand, size_t n)
 {
 	static const enum verify_depth depth[] = { VERIFY_FULL, VERIFY_FAST,
 		VERIFY_DECODE };
-	struct decoders d = { 0 };
-	const struct verify v = { depth[verify], found, decode, verified, &d };
+	struct checking c = { 0 };
+	const struct verify v = { depth[verify], found, frame, verified, &c };
 	int workers = threads > 0 ? (int)threads : cpus();
 	int wrong = 0;
 
@@ -306,7 +276,7 @@ do_verify(const char *const *operand, size_t n)
 		    n > 0 ? "a set and shards" : "nothing to verify");
 	stop_handle();
 	started = clock_seconds();
-	d.jpeg = xcalloc((size_t)workers, sizeof(*d.jpeg));
+	c.frames = frame_check_new(workers);
 	printf("#shard\toffset\tkey\tkind\tdetail\n");
 	progress_start((enum progress_mode)progress);
 	if (input != NULL)
@@ -317,60 +287,15 @@ do_verify(const char *const *operand, size_t n)
 		wrong = more < 0 ? -1 : wrong + more;
 	}
 	progress_end();
-	for (int i = 0; i < workers; i++)
-		jpeg_decoder_free(d.jpeg[i]);
-	free(d.jpeg);
+	frame_check_free(c.frames);
 	if (wrong > 0)
 		fail("%s: %d thing%s wrong", Q(input ? input : operand[0]), wrong,
 		    wrong == 1 ? "" : "s");
 	if (verbose && wrong == 0)
 		note("nothing wrong: %.3f s, %.1f MB/s",
-		    clock_seconds() - started, (double)d.bytes /
+		    clock_seconds() - started, (double)c.bytes /
 		    (clock_seconds() - started) / 1e6);
 	return wrong < 0 ? EXIT_FAILED : wrong > 0 ? EXIT_DAMAGE : EXIT_DONE;
-}
-
-/* ---- --list, --cat, --done: over all shards ---- */
-
-/* Do ${each} with every shard; -1 or -2, damage, fails, 1 ends. */
-static int
-each_shard(const char *const *operand, size_t n,
-    int (*each)(const struct shard *s, const struct class_list *classes))
-{
-	struct class_list none = { 0 };
-	struct manifest *m = NULL;
-	size_t shards = n;
-	int result = 0;
-
-	if (input != NULL) {
-		struct damage d = { 0 };
-
-		if ((m = manifest_read(input, &d)) == NULL) {
-			char *path = path_join(input, MANIFEST_NAME);
-
-			result = damage_say(path, &d);
-			free(path);
-			return result;
-		}
-		shards = m->shards;
-	}
-	for (size_t k = 0; k < shards && result == 0; k++) {
-		char *path = m != NULL ? path_join(input, m->shard[k].name) :
-		    xstrdup(operand[k]);
-		struct damage d = { 0 };
-		struct shard *s = shard_open(path, &d);
-
-		if (s == NULL || (m != NULL &&
-		    manifest_check_shard(m, k, s, &d) != 0)) {
-			result = damage_say(path, &d);
-		} else {
-			result = each(s, m ? &m->classes : &none);
-		}
-		shard_close(s);
-		free(path);
-	}
-	manifest_free(m);
-	return result;
 }
 
 static int
@@ -380,169 +305,46 @@ exit_of(int result)
 	    EXIT_FAILED;
 }
 
-static int
-list_shard(const struct shard *s, const struct class_list *names)
-{
-	char *path = table_escape(path_base(s->path));
-
-	for (uint32_t i = 0; i < s->footer.samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
-		char key[KEY_MAX + 1];
-		char *class = e.label >= 0 && (size_t)e.label < names->n ?
-		    table_escape(names->name[e.label]) : NULL;
-
-		printf("%s\t%d\t%s\t%u\t%u\t%u\t%u/%u\t%u\t%s\t%llu\t%llu\n",
-		    shard_key(s, &e, key), e.label, class ? class : "", e.frames,
-		    e.width, e.height, e.fps_num, e.fps_den, e.flags, path,
-		    (unsigned long long)e.blk * USTAR_BLOCK,
-		    (unsigned long long)e.blocks * USTAR_BLOCK);
-		free(class);
-	}
-	free(path);
-	return ferror(stdout) ? 1 : 0;	/* stdout_done says so */
-}
-
-/* What --cat wants. */
-static char *cat_key;
-static int64_t cat_frame;		/* -1: the clip */
-
-/* The members of a sample as they stand, and the end of a tar. */
-static int
-cat_clip(const struct shard *s, const struct shard_sample *e)
-{
-	static const char zeros[SHARD_END];
-	uint64_t at = (uint64_t)e->blk * USTAR_BLOCK;
-	uint64_t left = (uint64_t)e->blocks * USTAR_BLOCK;
-	char block[64 << 10];
-
-	for (size_t n; left > 0; left -= n, at += n) {
-		n = left < sizeof(block) ? (size_t)left : sizeof(block);
-		if (shard_read(s, block, n, at) != 0)
-			return -1;
-		fwrite(block, 1, n, stdout);
-	}
-	fwrite(zeros, 1, sizeof(zeros), stdout);
-	return 1;
-}
+/* ---- looking into shards ---- */
 
 static int
-cat_shard(const struct shard *s, const struct class_list *names)
+do_cat(const struct look *l)
 {
-	int64_t i = shard_find(s, cat_key);
-	struct shard_sample e;
-	struct buffer b = { 0 };
+	char *key = xstrdup(cat), *colon = strrchr(key, ':');
+	int64_t number = -1;
 	int result;
 
-	(void)names;
-	if (i < 0)
-		return 0;
-	e = shard_entry(s, (uint32_t)i);
-	if (cat_frame < 0)
-		return cat_clip(s, &e);
-	if (cat_frame >= e.frames)
-		return fail("%s: frame %lld (wanted 0 to %u)", cat_key,
-		    (long long)cat_frame, e.frames - 1);
-	result = shard_member(s, &e, (uint32_t)cat_frame * e.streams, &b);
-	if (result == 0)
-		fwrite(b.data, 1, b.n, stdout);
-	buffer_free(&b);
-	return result == 0 ? 1 : result;
-}
-
-static int
-do_cat(const char *const *operand, size_t n)
-{
-	char *colon;
-	int result;
-
-	cat_key = xstrdup(cat);
-	cat_frame = -1;
-	colon = strrchr(cat_key, ':');
 	if (colon != NULL)
 		*colon++ = '\0';
 	if (colon != NULL && *colon != '\0' &&
-	    text_int(colon, 0, FRAME_MAX, &cat_frame) != 0)
+	    text_int(colon, 0, FRAME_MAX, &number) != 0)
 		options_wrong("--cat: %s (wanted KEY:FRAME, or KEY: for the clip)",
 		    Q(cat));
 	if (isatty(STDOUT_FILENO))
 		options_wrong("--cat: refusing to write %s to a terminal",
-		    cat_frame < 0 ? "a tar" : "a frame");
-	result = each_shard(operand, n, cat_shard);
+		    number < 0 ? "a tar" : "a frame");
+	result = look_cat(l, key, number, stdout);
 	if (result == 0)
-		fail("%s: no sample of this key", Q(cat_key));
-	free(cat_key);
-	return result == 0 ? EXIT_FAILED : exit_of(result);
-}
-
-static int
-sources_of(const struct shard *s, const struct class_list *names)
-{
-	struct buffer b = { 0 };
-	int result = 0;
-
-	(void)names;
-	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
-		struct shard_sample e = shard_entry(s, i);
-		char key[KEY_MAX + 1];
-		struct info *info;
-
-		shard_key(s, &e, key);
-		result = shard_member(s, &e, (uint32_t)shard_record_count(&e) -
-		    1, &b);
-		if (result != 0)
-			break;
-		if ((info = info_read(key, b.data, b.n)) == NULL) {
-			result = -1;
-			break;
-		}
-		if (!null && strchr(info->source, '\n') != NULL)
-			result = fail("%s: %s holds a newline (-0 prints it)", key,
-			    Q(info->source));
-		else
-			printf("%s%c", info->source, null ? '\0' : '\n');
-		info_free(info);
-	}
-	buffer_free(&b);
+		result = fail("%s: no sample of this key", Q(key));
+	free(key);
 	return result;
 }
 
-/* The shards of a finished set, or of one that was stopped. */
 static int
 do_done(void)
 {
-	struct journal *j;
-	struct json *settings;
-	const char *name;
-	char **path;
-	int bad = 0, result = 0;
+	const char *dir = input != NULL ? input : output;
 
-	if (input == NULL)
-		input = output;
-	if (input == NULL)
+	if (dir == NULL)
 		options_wrong("--done: no set (-o DIR)");
-	if (manifest_exists(input))
-		return exit_of(each_shard(NULL, 0, sources_of));
-	if ((j = journal_read(input, &bad)) == NULL)
-		return bad ? EXIT_FAILED : EXIT_DONE;	/* nothing is done */
-	settings = json_parse("the settings", j->settings, strlen(j->settings));
-	name = json_to_text(json_get(settings, "prefix"));
-	path = xcalloc(j->shards, sizeof(*path));
-	for (size_t k = 0; k < j->shards; k++)
-		path[k] = xprintf("%s/%s-%06zu.tar", input, name ? name : "", k);
-	input = NULL;
-	result = each_shard((const char *const *)path, j->shards, sources_of);
-	for (size_t k = 0; k < j->shards; k++)
-		free(path[k]);
-	free(path);
-	json_free(settings);
-	journal_free(j);
-	return exit_of(result);
+	return look_done(dir, null, stdout);
 }
 
 int
 main(int argc, char **argv)
 {
 	const char *const *operand;
+	struct look look;
 	size_t n;
 	int first, modes, status;
 
@@ -551,6 +353,7 @@ main(int argc, char **argv)
 	program_quiet(quiet);
 	operand = (const char *const *)argv + first;
 	n = (size_t)(argc - first);
+	look = (struct look){ input, operand, n };
 	modes = (verify != CHECK_NO) + list + (cat != NULL) + done;
 	if (modes > 1)
 		options_wrong("only one of --verify, --list, --cat and --done");
@@ -568,13 +371,11 @@ main(int argc, char **argv)
 	if (verify != CHECK_NO) {
 		status = do_verify(operand, n);
 	} else if (list) {
-		printf("#key\tlabel\tclass\tframes\twidth\theight\tfps\tflags\t"
-		    "shard\toffset\tbytes\n");
-		status = exit_of(each_shard(operand, n, list_shard));
+		status = exit_of(look_list(&look, stdout));
 	} else if (cat != NULL) {
-		status = do_cat(operand, n);
+		status = exit_of(do_cat(&look));
 	} else if (done) {
-		status = do_done();
+		status = exit_of(do_done());
 	} else {
 		status = do_pack(operand, n);
 	}

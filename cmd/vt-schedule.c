@@ -15,6 +15,7 @@
 #include "sched/multigrid.h"
 #include "sched/schedule.h"
 #include "sched/summary.h"
+#include "train/schedule_draw.h"
 
 enum { CONSTANT, LONG, SHORT, LONG_SHORT };
 enum { BN_CONSTANT, BN_PYSLOWFAST };
@@ -314,73 +315,6 @@ read_operand(const char *path)
 	return schedule_read(path);
 }
 
-/* ---- drawing ---- */
-
-/* One line of what it amounts to. */
-static char *
-draw_note(const struct schedule *s)
-{
-	const struct cell *large = schedule_largest(s);
-	double work = schedule_work(s), epochs = schedule_epochs(s);
-	const char *plural = s->stages == 1 ? "" : "s";
-
-	if (epochs / work < 1.005)
-		return xprintf("%d stage%s at %dx%dx%d", s->stages, plural,
-		    large->batch, large->frames, large->crop);
-	return xprintf("%d stage%s, the work of %.3g epochs at %dx%dx%d, %.2f "
-	    "times less than all at that shape", s->stages, plural,
-	    work, large->batch, large->frames, large->crop, epochs / work);
-}
-
-static int
-draw(const struct schedule *s)
-{
-	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
-		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
-	enum { PANELS = 4, LR = 3 };
-	/* Sizes begin at 0; batches double, learning rates fall to a tenth. */
-	struct plot_panel panel[PANELS] = { { { "Crop, pixels", 0, 0, 0 }, NULL,
-		0 }, { { "Frames", 0, 0, 0 }, NULL, 0 }, { { "Batch, clips", 0,
-		0, 2 }, NULL, 0 }, { { "Learning rate", 0, 0, 10 }, NULL, 0 } };
-	struct plot_series series[PANELS][SCHEDULE_CYCLE];
-	struct curve curve[PANELS][SCHEDULE_CYCLE] = { 0 };
-	double *border = xcalloc((size_t)s->stages, sizeof(*border));
-	int epochs = schedule_epochs(s);
-	char *note = draw_note(s);
-	char *title = xprintf("A schedule of %d epoch%s", epochs,
-	    epochs == 1 ? "" : "s");
-	int bad;
-
-	for (int i = 0; i < PANELS; i++) {
-		struct plot_panel *p = &panel[i];
-
-		p->series = series[i];
-		p->n = i == LR ? 1 : curve_turns(s, (enum curve_of)i);
-		for (int k = 0; k < p->n; k++) {
-			struct curve *c = &curve[i][k];
-
-			*c = i == LR ? curve_lr(s) :
-			    curve_cell(s, (enum curve_of)i, k);
-			series[i][k] = (struct plot_series){ p->n > 1 ? turn[k] :
-			    NULL, (int)c->n, c->x, c->y, k };
-			if (p->y.log == 0)
-				p->y.max = fmax(p->y.max, 1.1 * curve_most(c));
-		}
-	}
-	for (int i = 0; i < s->stages; i++)
-		border[i] = s->stage[i].epoch_begin;
-	bad = plot_draw(&(struct plot){ title, note, 900, 720,
-	    { "epoch", 0, epochs, 0 }, border, s->stages, panel, PANELS },
-	    set.plot);
-	for (int i = 0; i < PANELS; i++)
-		for (int k = 0; k < panel[i].n; k++)
-			curve_free(&curve[i][k]);
-	free(border);
-	free(title);
-	free(note);
-	return bad;
-}
-
 /* ---- output ---- */
 
 static int
@@ -500,7 +434,7 @@ main(int argc, char **argv)
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
 	    !written && write_table(text) != 0)
 		goto out;
-	if ((set.plot == NULL || draw(s) == 0) && stdout_done() == 0)
+	if ((set.plot == NULL || schedule_draw(s, set.plot) == 0) && stdout_done() == 0)
 		status = EXIT_DONE;
 out:
 	free(text);

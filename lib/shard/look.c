@@ -1,0 +1,214 @@
+/* What lies in shards, for people and for other programs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "shard/journal.h"
+#include "shard/look.h"
+#include "shard/manifest.h"
+#include "shard/reader.h"
+
+#define Q text_quote
+
+/* Do ${each} with every shard; -1 or -2, damage, fails, 1 ends. */
+static int
+each_shard(const struct look *l, int (*each)(const struct shard *s,
+    const struct class_list *classes, void *arg), void *arg)
+{
+	struct class_list none = { 0 };
+	struct manifest *m = NULL;
+	size_t shards = l->shards;
+	int result = 0;
+
+	if (l->dir != NULL) {
+		struct damage d = { 0 };
+
+		if ((m = manifest_read(l->dir, &d)) == NULL) {
+			char *path = path_join(l->dir, MANIFEST_NAME);
+
+			result = damage_say(path, &d);
+			free(path);
+			return result;
+		}
+		shards = m->shards;
+	}
+	for (size_t k = 0; k < shards && result == 0; k++) {
+		char *path = m != NULL ? path_join(l->dir, m->shard[k].name) :
+		    xstrdup(l->shard[k]);
+		struct damage d = { 0 };
+		struct shard *s = shard_open(path, &d);
+
+		if (s == NULL || (m != NULL &&
+		    manifest_check_shard(m, k, s, &d) != 0)) {
+			result = damage_say(path, &d);
+		} else {
+			result = each(s, m ? &m->classes : &none, arg);
+		}
+		shard_close(s);
+		free(path);
+	}
+	manifest_free(m);
+	return result;
+}
+
+static int
+list_shard(const struct shard *s, const struct class_list *names, void *arg)
+{
+	FILE *f = arg;
+	char *path = table_escape(path_base(s->path));
+
+	for (uint32_t i = 0; i < s->footer.samples; i++) {
+		struct shard_sample e = shard_entry(s, i);
+		char key[KEY_MAX + 1];
+		char *class = e.label >= 0 && (size_t)e.label < names->n ?
+		    table_escape(names->name[e.label]) : NULL;
+
+		fprintf(f, "%s\t%d\t%s\t%u\t%u\t%u\t%u/%u\t%u\t%s\t%llu\t%llu\n",
+		    shard_key(s, &e, key), e.label, class ? class : "", e.frames,
+		    e.width, e.height, e.fps_num, e.fps_den, e.flags, path,
+		    (unsigned long long)e.blk * USTAR_BLOCK,
+		    (unsigned long long)e.blocks * USTAR_BLOCK);
+		free(class);
+	}
+	free(path);
+	return ferror(f) ? 1 : 0;	/* who closes it says so */
+}
+
+int
+look_list(const struct look *l, FILE *f)
+{
+	fprintf(f, "#key\tlabel\tclass\tframes\twidth\theight\tfps\tflags\t"
+	    "shard\toffset\tbytes\n");
+	return each_shard(l, list_shard, f);
+}
+
+struct wanted { const char *key; int64_t frame; FILE *f; };
+
+/* The members of a sample as they stand, and the end of a tar. */
+static int
+cat_clip(const struct shard *s, const struct shard_sample *e, FILE *f)
+{
+	static const char zeros[SHARD_END];
+	uint64_t at = (uint64_t)e->blk * USTAR_BLOCK;
+	uint64_t left = (uint64_t)e->blocks * USTAR_BLOCK;
+	char block[64 << 10];
+
+	for (size_t n; left > 0; left -= n, at += n) {
+		n = left < sizeof(block) ? (size_t)left : sizeof(block);
+		if (shard_read(s, block, n, at) != 0)
+			return -1;
+		fwrite(block, 1, n, f);
+	}
+	fwrite(zeros, 1, sizeof(zeros), f);
+	return 1;
+}
+
+static int
+cat_shard(const struct shard *s, const struct class_list *names, void *arg)
+{
+	const struct wanted *c = arg;
+	int64_t i = shard_find(s, c->key);
+	struct shard_sample e;
+	struct buffer b = { 0 };
+	int result;
+
+	(void)names;
+	if (i < 0)
+		return 0;
+	e = shard_entry(s, (uint32_t)i);
+	if (c->frame < 0)
+		return cat_clip(s, &e, c->f);
+	if (c->frame >= e.frames)
+		return fail("%s: frame %lld (wanted 0 to %u)", c->key,
+		    (long long)c->frame, e.frames - 1);
+	result = shard_member(s, &e, (uint32_t)c->frame * e.streams, &b);
+	if (result == 0)
+		fwrite(b.data, 1, b.n, c->f);
+	buffer_free(&b);
+	return result == 0 ? 1 : result;
+}
+
+int
+look_cat(const struct look *l, const char *key, int64_t frame, FILE *f)
+{
+	struct wanted w = { key, frame, f };
+
+	return each_shard(l, cat_shard, &w);
+}
+
+struct ends { int zero; FILE *f; };
+
+static int
+sources_of(const struct shard *s, const struct class_list *names, void *arg)
+{
+	const struct ends *o = arg;
+	struct buffer b = { 0 };
+	int result = 0;
+
+	(void)names;
+	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
+		struct shard_sample e = shard_entry(s, i);
+		char key[KEY_MAX + 1];
+		struct info *info;
+
+		shard_key(s, &e, key);
+		result = shard_member(s, &e, (uint32_t)shard_record_count(&e) -
+		    1, &b);
+		if (result != 0)
+			break;
+		if ((info = info_read(key, b.data, b.n)) == NULL) {
+			result = -1;
+			break;
+		}
+		if (!o->zero && strchr(info->source, '\n') != NULL)
+			result = fail("%s: %s holds a newline (-0 prints it)", key,
+			    Q(info->source));
+		else
+			fprintf(o->f, "%s%c", info->source, o->zero ?
+			    '\0' : '\n');
+		info_free(info);
+	}
+	buffer_free(&b);
+	return result;
+}
+
+int
+look_sources(const struct look *l, int zero, FILE *f)
+{
+	struct ends o = { zero, f };
+
+	return each_shard(l, sources_of, &o);
+}
+
+int
+look_done(const char *dir, int zero, FILE *f)
+{
+	struct journal *j;
+	struct json *settings;
+	const char *name;
+	char **path;
+	int bad = 0, result;
+
+	if (manifest_exists(dir))
+		return look_sources(&(struct look){ .dir = dir }, zero, f);
+	if ((j = journal_read(dir, &bad)) == NULL)
+		return bad ? -1 : 0;		/* nothing is done */
+	settings = json_parse("the settings", j->settings, strlen(j->settings));
+	name = json_to_text(json_get(settings, "prefix"));
+	path = xcalloc(j->shards, sizeof(*path));
+	for (size_t k = 0; k < j->shards; k++)
+		path[k] = xprintf("%s/%s-%06zu.tar", dir, name ? name : "", k);
+	result = look_sources(&(struct look){ NULL, (const char *const *)path,
+		j->shards }, zero, f);
+	for (size_t k = 0; k < j->shards; k++)
+		free(path[k]);
+	free(path);
+	json_free(settings);
+	journal_free(j);
+	return result;
+}
