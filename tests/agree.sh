@@ -10,17 +10,9 @@ mpi=no
 # The second differs from the first in its videos only, the third in a label.
 "$MAKESET" "$T/train" 24 8 40 32 1 && "$MAKESET" "$T/videos" 24 8 40 32 2 &&
 	"$MAKESET" "$T/val" 8 8 40 32 3 || skip_all "no test set"
-cat >"$T/net.net" <<'NET'
-input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
-conv     conv1    in=x out=4 k=3,3 s=2,2
-bn       bn1      in=conv1
-relu     relu     in=bn1
-avgpool  avgpool  in=relu over=hw
-linear   fc       in=avgpool out=classes std=0.1
-avgpool  scores   in=fc over=t
-NET
+small_net 4 >"$T/net.net"
 sed 's/out=4/out=6/' "$T/net.net" >"$T/wide.net"
-printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t2\t0\t12\t2\t16\t4\t0.01\t0\t0\n' >"$T/s.tsv"
+stages '0 0 2 0 12 2 16 4 0.01 0 0' >"$T/s.tsv"
 sed 's/0.01/0.02/' "$T/s.tsv" >"$T/s2.tsv"
 limit="timeout -k 5 120"
 program=vt-train

@@ -13,20 +13,7 @@ cpu=no cairo=no
 
 # 22 samples of 8 classes: neither ranks nor microbatches divide them.
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 22 8 40 32 2 || skip_all "no test set"
-cat >"$T/net.net" <<'NET'
-input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
-conv     conv1    in=x out=8 k=3,3 s=2,2
-bn       bn1      in=conv1
-relu     relu1    in=bn1
-shift    shift1   in=relu1 fold=4
-conv     conv2    in=shift1 out=12 k=3,3
-bn       bn2      in=conv2
-relu     relu2    in=bn2
-avgpool  avgpool  in=relu2 over=hw
-dropout  dropout  in=avgpool rate=0.3
-linear   fc       in=dropout out=classes std=0.1
-avgpool  scores   in=fc over=t
-NET
+small_net 8 12 0.3 >"$T/net.net"
 vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=4 --milestones=none -o "$T/s.tsv"
 # trained DIR SET [OPTION]...: a run of a few steps
 trained() {

@@ -8,19 +8,7 @@ mpi=no
 ! have_mpi || mpi=yes
 
 "$MAKESET" "$T/train" 24 4 40 32 1 || skip_all "no test set"
-cat >"$T/plain.net" <<'NET'
-input    x        out=3 mean=0.45 std=0.225
-conv     conv1    in=x out=8 k=3,3 s=2,2
-bn       bn1      in=conv1
-relu     relu1    in=bn1
-shift    shift1   in=relu1 fold=4
-conv     conv2    in=shift1 out=16 k=3,3
-bn       bn2      in=conv2
-relu     relu2    in=bn2
-avgpool  avgpool  in=relu2 over=hw
-linear   fc       in=avgpool out=classes std=0.1
-avgpool  scores   in=fc over=t
-NET
+small_net 8 16 >"$T/plain.net"
 { cat "$T/plain.net"; echo 'loss main in=scores'; } >"$T/said.net"
 # with WEIGHT [ATTRIBUTE]: an auxiliary head, and what the main loss has
 with() {

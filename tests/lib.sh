@@ -137,6 +137,34 @@ rank_pid() {
 		sleep 0.05
 	done
 }
+# small_net OUT [OUT2 [RATE]]: a network that plain loops are fast enough for: a
+# convolution to OUT channels and a head; with OUT2 a temporal shift and a second
+# convolution, too, and with RATE dropout
+small_net() {
+	cat <<-NET
+	input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+	conv     conv1    in=x out=$1 k=3,3 s=2,2
+	bn       bn1      in=conv1
+	relu     relu1    in=bn1
+	NET
+	[ -z "${2:-}" ] || cat <<-NET
+	shift    shift1   in=relu1 fold=4
+	conv     conv2    in=shift1 out=$2 k=3,3
+	bn       bn2      in=conv2
+	relu     relu2    in=bn2
+	NET
+	echo "avgpool  avgpool  in=relu$((1 + (${2:-0} > 0))) over=hw"
+	[ -z "${3:-}" ] || echo "dropout  dropout  in=avgpool rate=$3"
+	last=avgpool
+	[ -z "${3:-}" ] || last=dropout
+	echo "linear   fc       in=$last out=classes std=0.1"
+	echo "avgpool  scores   in=fc over=t"
+}
+# stages ROW...: a schedule of these rows, between blanks
+stages() {
+	echo "#stage epoch_begin epoch_end cycle batch frames crop bn lr stride_min stride_max" | tr ' ' '\t'
+	printf '%s\n' "$@" | tr ' ' '\t'
+}
 # A folder of the test's own, removed at the end.
 T=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX")
 trap 'rm -rf "$T"' EXIT

@@ -26,14 +26,10 @@ linear   b        in=a out=2048 std=0.01
 linear   fc       in=b out=classes std=0.1
 avgpool  scores   in=fc over=t
 NET
-schedule() {
-	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
-	printf '0\t0\t1\t0\t%s\t0.001\t0\t0\n' "$1"
-}
 tab=$(printf '\t')
-schedule "16${tab}4${tab}112${tab}8" >"$T/s.tsv"
-schedule "8${tab}1${tab}16${tab}2" >"$T/small.tsv"
-schedule "16${tab}1024${tab}2000${tab}8" >"$T/vast.tsv"
+stages '0 0 1 0 16 4 112 8 0.001 0 0' >"$T/s.tsv"
+stages '0 0 1 0 8 1 16 2 0.001 0 0' >"$T/small.tsv"
+stages '0 0 1 0 16 1024 2000 8 0.001 0 0' >"$T/vast.tsv"
 
 # bytes: of "# memory of rank 0   123.4 MiB"
 bytes() {

@@ -8,22 +8,10 @@ cd "${0%/*}/.." || exit 2
 have_mpi || skip_all "no MPI"
 
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
-cat >"$T/net.net" <<'NET'
-input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
-conv     conv1    in=x out=8 k=3,3 s=2,2
-bn       bn1      in=conv1
-relu     relu     in=bn1
-avgpool  avgpool  in=relu over=hw
-linear   fc       in=avgpool out=classes std=0.1
-avgpool  scores   in=fc over=t
-NET
-# schedule EPOCHS: batches of 4 microbatches
-schedule() {
-	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
-	printf '0\t0\t%s\t0\t16\t2\t16\t4\t0.01\t0\t0\n' "$1"
-}
-schedule 2 >"$T/s.tsv"
-schedule 100000 >"$T/long.tsv"
+small_net 8 >"$T/net.net"
+# Batches of 4 microbatches.
+stages '0 0 2 0 16 2 16 4 0.01 0 0' >"$T/s.tsv"
+stages '0 0 100000 0 16 2 16 4 0.01 0 0' >"$T/long.tsv"
 host=$(uname -n)
 
 # A run that hangs is ended here, with 124.

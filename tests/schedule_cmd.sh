@@ -189,7 +189,7 @@ if built cairo; then
 	check "to standard output, the same bytes" cmp "$T/a.png" "$T/b.png"
 	sed 's/	158	/	150	/' "$cycles" | vt-schedule --plot="$T/d.png" -
 	check_exit "an edited table, another picture" 1 cmp -s "$T/a.png" "$T/d.png"
-	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t1\t0\t1\t1\t1\t1\t0\t0\t0\n' >"$T/least.tsv"
+	stages '0 0 1 0 1 1 1 1 0 0 0' >"$T/least.tsv"
 	check_exit "the least of tables" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
 	for name in x.jpg x tsv; do
 		check_exit "another kind of picture, $name" 2 vt-schedule --plot="$T/$name" -o "$T/never.tsv"

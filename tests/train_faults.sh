@@ -13,15 +13,7 @@ trace=yes
 strace -o /dev/null true 2>/dev/null || trace=no
 
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
-cat >"$T/net.net" <<'NET'
-input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
-conv     conv1    in=x out=8 k=3,3 s=2,2
-bn       bn1      in=conv1
-relu     relu     in=bn1
-avgpool  avgpool  in=relu over=hw
-linear   fc       in=avgpool out=classes std=0.1
-avgpool  scores   in=fc over=t
-NET
+small_net 8 >"$T/net.net"
 vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=6 -o "$T/s.tsv" || skip_all "no schedule"
 
 # train DIR [OPTION]...: 12 steps of 20 clips, validated every two; 2, 6 and 8 are the best so far

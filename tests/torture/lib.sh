@@ -37,18 +37,5 @@ small_run() {
 	for n in 8 12 40; do
 		vt-schedule --batch=16 --frames=2 --crop=16 --bn-size=4 --epochs=$n --milestones=none -o "$1/s$n.tsv"
 	done
-	cat >"$1/net.net" <<-'NET'
-	input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
-	conv     conv1    in=x out=4 k=3,3 s=2,2
-	bn       bn1      in=conv1
-	relu     relu1    in=bn1
-	shift    shift1   in=relu1 fold=4
-	conv     conv2    in=shift1 out=8 k=3,3
-	bn       bn2      in=conv2
-	relu     relu2    in=bn2
-	avgpool  avgpool  in=relu2 over=hw
-	dropout  dropout  in=avgpool rate=0.3
-	linear   fc       in=dropout out=classes std=0.1
-	avgpool  scores   in=fc over=t
-	NET
+	small_net 4 8 0.3 >"$1/net.net"
 }
