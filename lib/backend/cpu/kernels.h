@@ -20,17 +20,6 @@ struct window { int in_h, in_w, out_h, out_w, k[2], s[2], p[2]; };
 
 struct kernels {
 	int lanes;
-	/* mean[lanes] and sum of squared deviations m2[lanes] of a plane. */
-	void (*plane_stats)(const float *x, size_t hw, float *mean, float *m2);
-	/* y = x a + b by channel. */
-	void (*plane_affine)(float *y, const float *x, size_t hw,
-	    const float *a, const float *b);
-	/* db = sum dy, ds = sum dy (x - mean). */
-	void (*plane_grads)(const float *dy, const float *x, size_t hw,
-	    const float *mean, float *db, float *ds);
-	/* dx (+)= a dy + b x + c by channel. */
-	void (*plane_back)(float *dx, const float *dy, const float *x,
-	    size_t hw, const float *a, const float *b, const float *c, int more);
 	/* sum[lanes] over a plane. */
 	void (*plane_sum)(const float *x, size_t hw, float *sum);
 	/* dx (+)= v[lanes] everywhere. */
