@@ -71,6 +71,27 @@ for d in $devices; do
 		--scores "$T/plain-$d.scores"
 	check_same "$d: to the same" "$(cut -f1-6 "$T/plain-$d.scores" | grep -v '^#')" \
 		"$(cut -f1-6 "$T/idle-$d.scores" | grep -v '^#')"
+	check_exit "$d: a head of kind sigmoid" 0 vt-eval -m "$T/sigmoid-$d" -i "$T/train" --device "$d" -q \
+		--scores "$T/sigmoid.scores"
+	check_same "$d: has the binary cross-entropy of its scores" \
+		"$(awk '/^#summary/ { for (i = 2; i < NF; i++) if ($i == "loss") print substr($(i + 1), 1, 7) }' "$T/out")" \
+		"$(awk -F '\t' '!/^#/ {
+			for (c = 3; c <= NF; c++)
+				sum += (log(1 + exp($c)) - (c == $2 + 3) * $c) / (NF - 2)
+			n++
+		}
+		END { printf "%.6f\n", sum / n }' "$T/sigmoid.scores" | cut -c1-7)"
+	check_same "$d: and each of its probabilities" "" "$(awk -F '\t' '
+		/^#/ { next }
+		NR == FNR {
+			best = $3
+			for (c = 4; c <= NF; c++)
+				if ($c > best)
+					best = $c
+			p[$1] = 1 / (1 + exp(-best))
+			next
+		}
+		($8 - p[$1]) ^ 2 > 1e-14' "$T/sigmoid.scores" "$T/out")"
 done
 
 # ---- streams and targets that the data do not have ----

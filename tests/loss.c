@@ -133,7 +133,7 @@ values(struct device *d)
 	for (int i = 0; i < 3; i++) {
 		double p[4];
 
-		metric_softmax(x + 4 * i, 4, p);
+		metric_probabilities(LOSS_SOFTMAX, x + 4 * i, 4, p);
 		want[i] = 0;
 		for (int c = 0; c < 4; c++)
 			want[i] -= share[4 * i + c] * log(p[c]);
@@ -223,7 +223,7 @@ order(struct device *d)
 		label[i] = i * 4 % C;
 	a = run(d, &t);
 	for (int i = 0; i < N; i++) {
-		double l = metric_loss(x + i * C, C, label[i]);
+		double l = metric_loss(t.op.loss, x + i * C, C, label[i]);
 		int rank = metric_rank(x + i * C, C, label[i]);
 
 		sum += (d->elem == sizeof(float) ? (float)l : l) / N;

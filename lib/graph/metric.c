@@ -26,16 +26,31 @@ metric_log_sum(const double *scores, int classes)
 }
 
 double
-metric_loss(const double *scores, int classes, int label)
+metric_binary(double score, double share)
 {
-	return metric_log_sum(scores, classes) - scores[label];
+	/* Written so that no exponent is large. */
+	return (score > 0 ? score : 0) - share * score + log1p(exp(-fabs(score)));
+}
+
+double
+metric_loss(enum loss_kind kind, const double *scores, int classes, int label)
+{
+	double sum = 0;
+
+	if (kind == LOSS_SOFTMAX)
+		return metric_log_sum(scores, classes) - scores[label];
+	for (int c = 0; c < classes; c++)
+		sum += metric_binary(scores[c], c == label);
+	return sum / classes;
 }
 
 void
-metric_softmax(const double *scores, int classes, double *p)
+metric_probabilities(enum loss_kind kind, const double *scores, int classes,
+    double *p)
 {
 	double all = metric_log_sum(scores, classes);
 
 	for (int c = 0; c < classes; c++)
-		p[c] = exp(scores[c] - all);
+		p[c] = kind == LOSS_SOFTMAX ? exp(scores[c] - all) :
+		    1 / (1 + exp(-scores[c]));
 }

@@ -1,7 +1,9 @@
 #ifndef GRAPH_METRIC_H
 #define GRAPH_METRIC_H
 
-/* What a clip's scores say. */
+/* What a clip's scores say, to a loss of its kind. */
+
+#include "graph/op.h"
 
 /*
  * metric_rank(scores, classes, label): how many classes score higher than
@@ -14,10 +16,23 @@ int metric_rank(const double *scores, int classes, int label);
 /* metric_log_sum(scores, classes): ln of the sum of exp(scores). */
 double metric_log_sum(const double *scores, int classes);
 
-/* metric_loss(scores, classes, label): -ln softmax(scores)[label]. */
-double metric_loss(const double *scores, int classes, int label);
+/*
+ * metric_binary(score, share): ln(1 + exp(score)) - share * score, the binary
+ * cross-entropy of one class.
+ */
+double metric_binary(double score, double share);
 
-/* metric_softmax(scores, classes, p): probabilities, into ${p}. */
-void metric_softmax(const double *scores, int classes, double *p);
+/*
+ * metric_loss(kind, scores, classes, label): softmax: -ln softmax(scores)[label];
+ * sigmoid: the mean of metric_binary over the classes, of which ${label} alone
+ * is right.  As vt-model(5) has them.
+ */
+double metric_loss(enum loss_kind kind, const double *scores, int classes,
+    int label);
+
+/* metric_probabilities(kind, scores, classes, p): into ${p}: the softmax, or
+ * each class's sigmoid. */
+void metric_probabilities(enum loss_kind kind, const double *scores,
+    int classes, double *p);
 
 #endif

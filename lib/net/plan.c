@@ -294,6 +294,7 @@ plan_free(struct plan *p)
 		return;
 	for (int i = 0; i < p->n; i++)
 		task_release(&p->task[i]);
+	free(p->input);
 	free(p->task);
 	free(p->y_at);
 	free(p->dy_at);

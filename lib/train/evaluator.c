@@ -88,7 +88,8 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		    (uint64_t)c->size) * row;
 	first = (uint32_t)(start[c->rank] / row);
 	count = (uint32_t)(start[c->rank + 1] / row) - first;
-	*e = (struct evaluation){ .samples = samples, .classes = classes };
+	*e = (struct evaluation){ .samples = samples, .classes = classes,
+		.loss = n->graph->op[n->graph->head[0].loss].loss };
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	all = (uint64_t)count * (uint64_t)per;
 	loader = loader_views(d, first, count, v);
@@ -149,7 +150,7 @@ evaluation_summary(const struct evaluation *e, const struct dataset *d)
 		s.labelled++;
 		s.top1 += rank < 1;
 		s.top5 += rank < 5;
-		s.loss += metric_loss(scores, e->classes, label);
+		s.loss += metric_loss(e->loss, scores, e->classes, label);
 	}
 	if (s.labelled > 0) {
 		s.top1 /= s.labelled;

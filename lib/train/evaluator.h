@@ -15,6 +15,7 @@
 struct evaluation {
 	uint32_t samples;
 	int classes;
+	enum loss_kind loss;		/* of the head */
 	double *scores;			/* [samples][classes] */
 	uint64_t views;			/* that were run, over all ranks */
 };

@@ -24,7 +24,7 @@ const double *results_scores(const struct results *r, uint32_t i);
 void results_best(const struct results *r, uint32_t i, int n, int *class);
 
 /* results_print(r, json): a line a sample on standard output: key, label, the
- * five highest classes, the softmax of the highest; or the same as JSON. */
+ * five highest classes, the probability of the highest; or the same as JSON. */
 void results_print(const struct results *r, int json);
 
 /*

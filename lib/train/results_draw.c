@@ -209,7 +209,8 @@ candidates(const struct results *r, int wrong, struct candidate **to)
 		results_best(r, i, 1, &best);
 		if (wrong && (label < 0 || label == best))
 			continue;
-		metric_softmax(results_scores(r, i), r->e->classes, p);
+		metric_probabilities(r->e->loss, results_scores(r, i),
+		    r->e->classes, p);
 		c[n++] = (struct candidate){ i, best, p[best] };
 	}
 	if (wrong)

@@ -65,7 +65,8 @@ results_print(const struct results *r, int json)
 	if (!json)
 		printf("#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
-		metric_softmax(results_scores(r, i), r->e->classes, p);
+		metric_probabilities(r->e->loss, results_scores(r, i),
+		    r->e->classes, p);
 		results_best(r, i, n, best);
 		(json ? print_json : print_row)(r, dataset_sample(r->data, i),
 		    p[best[0]], best, n);

@@ -216,16 +216,14 @@ loss_clip(struct task *t, int i, double *x, double *q)
 	return target_weight(target, i);
 }
 
-/* The sum over classes of ln(1 + exp x) - q x, without large exponents. */
 static double
 loss_sigmoid(const double *x, const double *q, int n)
 {
 	double sum = 0;
 
 	for (int c = 0; c < n; c++)
-		sum += (x[c] > 0 ? x[c] : 0) + log1p(exp(-fabs(x[c]))) -
-		    q[c] * x[c];
-	return sum;
+		sum += metric_binary(x[c], q[c]);
+	return sum / n;
 }
 
 static double
@@ -254,7 +252,7 @@ loss_forward(struct task *t)
 		memset(y, 0, cpu_image(&t->out) * sizeof(float));
 		if (w != 0)
 			y[0] = (float)(w * (t->op->loss == LOSS_SIGMOID ?
-			    loss_sigmoid(x, q, n) / n :
+			    loss_sigmoid(x, q, n) :
 			    loss_softmax(x, q, n)));
 		o.loss += (double)y[0] / t->out.n;
 		o.top1 += rank < 1;
