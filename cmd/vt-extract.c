@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -129,16 +130,6 @@ struct job {
 static volatile sig_atomic_t asked;	/* by SIGUSR1, how far it is */
 
 /* ---- settings ---- */
-
-static int
-processors(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
-		return 1;
-	return CPU_COUNT(&set);
-}
 
 static void
 parse_size(void)
@@ -389,7 +380,7 @@ main(int argc, char **argv)
 	int first, result = EXIT_FAILED;
 
 	program_start(argv[0]);
-	threads = processors();
+	threads = cpus();
 	first = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	settle();

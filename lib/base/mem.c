@@ -55,20 +55,29 @@ xstrndup(const char *s, size_t n)
 	return t;
 }
 
+static void __attribute__((format(printf, 2, 0)))
+add(struct buffer *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	assert(fmt != NULL);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	buffer_room(b, (size_t)n);
+	vsnprintf(b->data + b->n, (size_t)n + 1, fmt, ap);
+	b->n += (size_t)n;
+}
+
 char *
 xprintf(const char *fmt, ...)
 {
 	struct buffer b = { 0 };
 	va_list ap;
-	int n;
 
-	assert(fmt != NULL);
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	b.data = xmalloc((size_t)n + 1);
-	va_start(ap, fmt);
-	vsnprintf(b.data, (size_t)n + 1, fmt, ap);
+	add(&b, fmt, ap);
 	va_end(ap);
 	return b.data;
 }
@@ -111,17 +120,10 @@ void
 buffer_printf(struct buffer *b, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
 
-	assert(fmt != NULL);
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	add(b, fmt, ap);
 	va_end(ap);
-	buffer_room(b, (size_t)n);
-	va_start(ap, fmt);
-	vsnprintf(b->data + b->n, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	b->n += (size_t)n;
 }
 
 void

@@ -7,6 +7,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "data/draw.h"
 #include "data/microbatches.h"
 #include "data/order.h"
@@ -141,7 +142,7 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 	for (int i = 0; i < l->needs->streams; i++) {
 		struct stream *s = &mb->stream[i];
 
-		end = (end + ALIGN - 1) / ALIGN * ALIGN;
+		end = round_up(end, ALIGN);
 		s->bytes = room + end;
 		end += (size_t)mb->n * stream_bytes(s);
 	}

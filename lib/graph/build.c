@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "graph/reader.h"
 
@@ -165,8 +166,7 @@ reader_append(struct reader *r, struct op *op, int cin)
 				return fail("%s:%d: with %s the network has more "
 				    "than 2^31 parameters", r->path, r->line,
 				    p[i].name);
-			g->elements += (p[i].count + PARAM_ALIGN - 1) /
-			    PARAM_ALIGN * PARAM_ALIGN;
+			g->elements += round_up(p[i].count, PARAM_ALIGN);
 			g->param = array_room(g->param, (size_t)g->nparam,
 			    &r->param_cap, sizeof(*g->param));
 			g->param[g->nparam++] = p[i];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "media/fps.h"
 
@@ -13,18 +14,6 @@
 
 /* Wide enough for a time, two rates and a tick multiplied. */
 typedef __int128 wide;
-
-static int64_t
-divisor(int64_t a, int64_t b)
-{
-	while (b != 0) {
-		int64_t c = a % b;
-
-		a = b;
-		b = c;
-	}
-	return a;
-}
 
 static int
 is_sound(struct fraction f)
@@ -59,7 +48,7 @@ fps_parse(const char *text, struct fraction *f)
 	}
 	if (text_int(digits, 1, INT_MAX, &num) != 0)
 		return -1;
-	g = divisor(num, den);
+	g = common_divisor(num, den);
 	*f = (struct fraction){ (int)(num / g), (int)(den / g) };
 	return is_sound(*f) ? 0 : -1;
 }
@@ -92,7 +81,7 @@ mean_rate(int64_t frames, int64_t span, struct fraction tick)
 		num /= 2;
 		den /= 2;
 	}
-	g = divisor((int64_t)num, (int64_t)den);
+	g = common_divisor((int64_t)num, (int64_t)den);
 	num /= g;
 	den /= g;
 	while (num > INT_MAX || den > INT_MAX) {

@@ -8,10 +8,10 @@
 
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/number.h"
 #include "media/jpeg.h"
 
 #define ROOM 65536		/* that the output grows by, at least */
-#define PAD(n) (((n) + DCTSIZE - 1) / DCTSIZE * DCTSIZE)
 
 struct jpeg_encoder {
 	struct jpeg_compress_struct c;
@@ -145,7 +145,7 @@ take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 		int w = p > 0 ? (e->w + 1) / 2 : e->w;
 		int h = p > 0 ? (e->h + 1) / 2 : e->h;
 		int rows = p > 0 ? 8 : 16, top = p > 0 ? y / 2 : y;
-		int wide = PAD(w);
+		int wide = (int)round_up((uint64_t)w, DCTSIZE);
 		JSAMPROW *row = p > 0 ? chroma[p - 1] : luma;
 
 		for (int i = 0; i < rows; i++) {
@@ -198,7 +198,8 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	e->out = out;
 	e->w = w;
 	e->h = h;
-	size = 16 * (size_t)PAD(w) + 16 * (size_t)PAD((w + 1) / 2);
+	size = 16 * round_up((uint64_t)w, DCTSIZE) +
+	    16 * round_up(((uint64_t)w + 1) / 2, DCTSIZE);
 	if (size > e->padded_size) {
 		e->padded = xrealloc(e->padded, size, 1);
 		e->padded_size = size;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "media/plane.h"
 
 #define ONE 8192
@@ -11,16 +12,11 @@
 #define SPAN 1024		/* of chroma at a time: on the stack, in cache */
 #define TILE 16			/* turned at a time: both sides stay in cache */
 
-static int
-padded(int n)
-{
-	return (n + ALIGN - 1) / ALIGN * ALIGN;
-}
-
 struct planes *
 plane_room(struct plane_buffer *b, int w, int h)
 {
-	int luma = padded(w), chroma = padded((w + 1) / 2);
+	int luma = (int)round_up((uint64_t)w, ALIGN);
+	int chroma = (int)round_up(((uint64_t)w + 1) / 2, ALIGN);
 	size_t y = (size_t)luma * (size_t)h;
 	size_t c = (size_t)chroma * (size_t)((h + 1) / 2);
 	uint8_t *start;

@@ -1,18 +1,7 @@
 /* Groups of clips that share batch-normalisation statistics. */
 #include "base/fail.h"
+#include "base/number.h"
 #include "sched/group.h"
-
-static int
-common_divisor(int a, int b)
-{
-	while (b != 0) {
-		int r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
 
 /* The largest size up to ${most} of which every batch is a multiple. */
 static int
@@ -22,7 +11,8 @@ largest_group(const struct schedule *s, int most)
 
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++)
-			d = common_divisor(d, s->stage[i].cell[k].batch);
+			d = (int)common_divisor(d,
+			    s->stage[i].cell[k].batch);
 	while (d % most != 0)
 		most--;
 	return most;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "sched/schedule.h"
 
@@ -169,15 +170,6 @@ schedule_steps(const struct schedule *s, uint64_t samples)
 	return sum;
 }
 
-/* ${bytes} of ${v} to ${to}, lowest first. */
-static unsigned char *
-put(unsigned char *to, uint64_t v, int bytes)
-{
-	for (; bytes > 0; bytes--, v >>= 8)
-		*to++ = (unsigned char)v;
-	return to;
-}
-
 struct hash128
 schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
 {
@@ -186,20 +178,20 @@ schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
 	struct hash128 hash;
 	unsigned char record[64];
 
-	hasher_add(h, record, (size_t)(put(record, samples, 8) - record));
+	put64(record, samples);
+	hasher_add(h, record, 8);
 	for (; at.cell != NULL && at.step < step;
 	    at = schedule_next(s, samples, &at)) {
 		const struct cell *c = at.cell;
 		const int number[] = { c->batch, c->frames, c->crop, c->group,
 			c->run, c->stride_min, c->stride_max };
-		unsigned char *to = record;
 		uint64_t lr;
 
 		for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
-			to = put(to, (uint64_t)number[i], 4);
+			put32(record + 4 * i, (uint32_t)number[i]);
 		memcpy(&lr, &at.lr, sizeof(lr));
-		to = put(to, lr, 8);
-		hasher_add(h, record, (size_t)(to - record));
+		put64(record + sizeof(number), lr);
+		hasher_add(h, record, sizeof(number) + 8);
 	}
 	hash = hasher_128(h);
 	hasher_free(h);

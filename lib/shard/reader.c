@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "shard/bytes.h"
 #include "shard/reader.h"
 
 #define Q text_quote

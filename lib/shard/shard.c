@@ -1,7 +1,7 @@
 /* The structures of a shard's index, to bytes and back. */
 #include <string.h>
 
-#include "shard/bytes.h"
+#include "base/bytes.h"
 #include "shard/shard.h"
 
 #define MAGIC "VTSHARD1"

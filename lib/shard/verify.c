@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "shard/bytes.h"
 #include "shard/verify.h"
 
 #define CHUNK (256 << 10)	/* read, hashed and checked while in cache */

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
-#include "shard/bytes.h"
 #include "shard/writer.h"
 
 struct shard_writer {
@@ -112,12 +113,6 @@ shard_samples(const struct shard_writer *w)
 	return w->footer.samples;
 }
 
-static uint64_t
-up(uint64_t n, uint64_t unit)
-{
-	return (n + unit - 1) / unit * unit;
-}
-
 /* Where the sections lie; the length of the index, with its footer. */
 static uint64_t
 place(const struct shard_writer *w, uint64_t samples, uint64_t records,
@@ -128,11 +123,11 @@ place(const struct shard_writer *w, uint64_t samples, uint64_t records,
 	uint64_t at = 0;
 
 	for (int i = 0; i < SECTIONS; i++) {
-		at = up(at, 8);
+		at = round_up(at, 8);
 		section[i] = (struct shard_section){ at, length[i] };
 		at += length[i];
 	}
-	return up(at, USTAR_BLOCK) + SHARD_FOOTER;
+	return round_up(at, USTAR_BLOCK) + SHARD_FOOTER;
 }
 
 uint64_t

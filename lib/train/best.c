@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -29,8 +30,7 @@ read_header(const char *path, int64_t *bytes)
 
 	if (fd < 0 || file_pread(fd, path, length, 8, 0) != 0)
 		goto out;
-	for (int i = 7; i >= 0; i--)
-		n = n << 8 | length[i];
+	n = (int64_t)get64(length);
 	if (n < 0 || n > size - 8 || n > HEADER_MOST)
 		goto out;
 	text = xmalloc((size_t)n + 1);

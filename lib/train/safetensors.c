@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -20,23 +21,6 @@ static const struct { const char *name; size_t bytes; } types[] = {
 	[DTYPE_U8] = { "U8", 1 }, [DTYPE_F32] = { "F32", 4 },
 	[DTYPE_F64] = { "F64", 8 },
 };
-
-static void
-put_le64(unsigned char *p, uint64_t v)
-{
-	for (int i = 0; i < 8; i++)
-		p[i] = (unsigned char)(v >> 8 * i);
-}
-
-static uint64_t
-get_le64(const unsigned char *p)
-{
-	uint64_t v = 0;
-
-	for (int i = 7; i >= 0; i--)
-		v = v << 8 | p[i];
-	return v;
-}
 
 /* Largest elements first, then by name: every tensor stays aligned. */
 static int
@@ -136,7 +120,7 @@ safetensors_write(const char *path, const struct tensor *tensor, size_t n,
 		sorted[i] = &tensor[i];
 	qsort(sorted, n, sizeof(*sorted), by_order);
 	make_header(&header, sorted, n, meta, m);
-	put_le64(length, header.n);
+	put64(length, header.n);
 	count = 8 + header.n;
 	bad = bad || add(c, h, length, 8) || add(c, h, header.data, header.n);
 	for (size_t i = 0; i < n && !bad; i++) {
@@ -146,7 +130,7 @@ safetensors_write(const char *path, const struct tensor *tensor, size_t n,
 	if (!bad) {
 		struct hash128 hash = hasher_128(h);
 
-		put_le64(footer + 8, count);
+		put64(footer + 8, count);
 		memcpy(footer + 16, hash.byte, sizeof(hash.byte));
 		bad = add(c, h, footer, sizeof(footer));
 		*whole = hasher_128(h);
@@ -280,7 +264,7 @@ check_footer(const char *path, struct safetensors *s)
 	struct hash128 want, got;
 
 	if (before == 0 || memcmp(f, MAGIC, 8) != 0 ||
-	    get_le64(f + 8) != before ||
+	    get64(f + 8) != before ||
 	    memcmp(f + 32, zeros, sizeof(zeros)) != 0)
 		return DAMAGED("%s: no footer at the end (truncated, or not a "
 		    "checkpoint of vt)", path);
@@ -302,7 +286,7 @@ read_header(const char *path, struct safetensors *s)
 
 	if (s->file.n < 8)
 		return DAMAGED("%s: %zu bytes (wanted a header)", path, s->file.n);
-	n = get_le64((const unsigned char *)s->file.data);
+	n = get64((const unsigned char *)s->file.data);
 	if (n > HEADER_MOST || n > s->file.n - 8)
 		return DAMAGED("%s: a header of %llu bytes in a file of %zu", path,
 		    (unsigned long long)n, s->file.n);

@@ -2,8 +2,8 @@
  * The index of a shard.  Hashes guard against accidents, not against malice:
  * they are made true here, so that what they cover is looked at as well.
  */
+#include "base/bytes.h"
 #include "base/hash.h"
-#include "shard/bytes.h"
 #include "shard/verify.h"
 
 #include "fuzz.h"

@@ -108,39 +108,52 @@ make_tables(void)
 	}
 }
 
-uint32_t
-reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
+/* Lowest bit first. */
+static uint32_t
+add_low(uint32_t crc, const uint8_t *p, size_t n)
 {
-	crc = ~crc;
+	for (size_t i = 0; i < n; i++)
+		crc = crc >> 8 ^ low[(crc ^ p[i]) & 255];
+	return crc;
+}
+
+/* Highest bit first. */
+static uint32_t
+add_high(uint32_t crc, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		crc = crc << 8 ^ high[crc >> 24 ^ p[i]];
+	return crc;
+}
+
+/* Over ${n} bytes from ${at} on, or as many as there are. */
+static uint32_t
+checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc,
+    uint32_t (*add)(uint32_t crc, const uint8_t *p, size_t n))
+{
 	while (n > 0) {
 		size_t some = (size_t)n;
 		const uint8_t *p = reader_bytes(r, at, &some);
 
 		if (p == NULL)
 			break;
-		for (size_t i = 0; i < some; i++)
-			crc = crc >> 8 ^ low[(crc ^ p[i]) & 255];
+		crc = add(crc, p, some);
 		at += (int64_t)some;
 		n -= (int64_t)some;
 	}
-	return ~crc;
+	return crc;
+}
+
+uint32_t
+reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
+{
+	return ~checksum(r, at, n, ~crc, add_low);
 }
 
 uint32_t
 reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {
-	while (n > 0) {
-		size_t some = (size_t)n;
-		const uint8_t *p = reader_bytes(r, at, &some);
-
-		if (p == NULL)
-			break;
-		for (size_t i = 0; i < some; i++)
-			crc = crc << 8 ^ high[crc >> 24 ^ p[i]];
-		at += (int64_t)some;
-		n -= (int64_t)some;
-	}
-	return crc;
+	return checksum(r, at, n, crc, add_high);
 }
 
 /* ---- all of them ---- */

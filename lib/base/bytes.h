@@ -1,5 +1,5 @@
-#ifndef SHARD_BYTES_H
-#define SHARD_BYTES_H
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
 
 /* Little-endian integers in memory, at any address, on any machine. */
 

@@ -1,0 +1,28 @@
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
+
+/* Whole numbers. */
+
+#include <stdint.h>
+
+/* round_up(n, unit): the least multiple of ${unit} that is not below ${n}. */
+static inline uint64_t
+round_up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* common_divisor(a, b): the greatest, of numbers from 0 up; of 0 and b, b. */
+static inline int64_t
+common_divisor(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		int64_t r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+#endif
