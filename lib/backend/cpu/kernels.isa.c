@@ -225,12 +225,21 @@ static void
 mul(float *restrict y, const float *restrict a, const float *restrict b,
     size_t places, size_t step, int more)
 {
-	for (size_t i = 0; i < places; i++)
-		LANES(c) {
-			float v = a[i * L + c] * b[i * step + c];
+	float one[L];
 
-			y[i * L + c] = more ? y[i * L + c] + v : v;
-		}
+	LANES(c) one[c] = b[c];
+	if (step == 0 && !more)
+		for (size_t i = 0; i < places; i++)
+			LANES(c) y[i * L + c] = a[i * L + c] * one[c];
+	else if (step == 0)
+		for (size_t i = 0; i < places; i++)
+			LANES(c) y[i * L + c] += a[i * L + c] * one[c];
+	else if (!more)
+		for (size_t i = 0; i < places * L; i++)
+			y[i] = a[i] * b[i];
+	else
+		for (size_t i = 0; i < places * L; i++)
+			y[i] += a[i] * b[i];
 }
 
 static void

@@ -12,7 +12,13 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/matrix.h"
 
-enum { RUNS = 16, RUN = 64 };		/* at most, and of at least as many rows */
+/*
+ * A result is cut into RUNS runs at most, of RUN rows at least: oneDNN orders
+ * the second matrix anew for each run.  Of attention at 28x28 (6272x1568x256,
+ * one thread), runs of 98, 196, 392 and all rows take 93, 85, 79 and 79 ms where
+ * the first matrix is transposed.
+ */
+enum { RUNS = 16, RUN = 192 };
 
 /* One matrix of the task in rows. */
 struct rows {
@@ -49,70 +55,100 @@ scratch(const struct task *t)
 }
 
 /*
- * Part ${i}: block i % blocks of image i / blocks of the clip; pixels are one
- * block, whose numbers lie otherwise.
+ * A part of a copy is a few places of an image, with all of their channels:
+ * rows are read and written as they lie, blocks a thousand bytes at a time.
  */
-struct part { size_t place, step, lane, channel, channels; float *x; };
+enum { PLACES = 16 };
 
-static struct part
-part_of(const struct product *p, const struct dims *d, int i)
+/* The numbers of channel ${c} on, from place ${from} of the image on. */
+struct part {
+	size_t row;			/* of the matrix, for place ${from} */
+	int image;
+	size_t from, places;
+};
+
+static size_t
+tiles(const struct dims *d)
 {
-	int lanes = cpu_lanes(), blocks = cpu_blocks(d->c), b = i % blocks;
-	int image = p->clip * d->t + i / blocks, left = d->c - b * lanes;
-	size_t hw = cpu_places(d);
-	struct part k = { (size_t)(i / blocks) * hw, (size_t)lanes, 1,
-		(size_t)(b * lanes), (size_t)(left < lanes ? left : lanes),
-		cpu_plane(d, p->x, image, b) };
-
-	if (cpu_is_pixels(d)) {
-		k.step = 1;
-		k.lane = hw;
-	}
-	return k;
+	return (cpu_places(d) + PLACES - 1) / PLACES;
 }
 
 static int
 parts(const struct dims *d)
 {
-	return d->t * cpu_blocks(d->c);
+	return d->t * (int)tiles(d);
+}
+
+static struct part
+part_of(const struct product *p, int i)
+{
+	const struct dims *d = p->to->d;
+	size_t hw = cpu_places(d), image = (size_t)i / tiles(d);
+	size_t from = (size_t)i % tiles(d) * PLACES;
+
+	return (struct part){ image * hw + from, p->clip * d->t + (int)image,
+		from, hw - from < PLACES ? hw - from : PLACES };
+}
+
+/* Channels of a block: how many, where, and how far apart numbers are. */
+struct lanes { size_t first, n, step, lane; float *x; };
+
+static struct lanes
+lanes_of(const struct product *p, const struct part *k, int b)
+{
+	const struct dims *d = p->to->d;
+	int lanes = cpu_lanes(), left = d->c - b * lanes;
+	struct lanes l = { (size_t)(b * lanes), (size_t)(left < lanes ? left :
+		lanes), (size_t)lanes, 1, cpu_plane(d, p->x, k->image, b) };
+
+	if (cpu_is_pixels(d)) {
+		l.step = 1;
+		l.lane = cpu_places(d);
+	}
+	l.x += k->from * l.step;
+	return l;
 }
 
 static void
 to_rows(int i, int thread, void *arg)
 {
 	const struct product *p = arg;
-	const struct dims *d = p->to->d;
-	struct part k = part_of(p, d, i);
-	float *to = p->to->v + k.place * (size_t)d->c + k.channel;
+	size_t c = (size_t)p->to->d->c;
+	struct part k = part_of(p, i);
 
 	(void)thread;
-	for (size_t h = 0; h < cpu_places(d); h++, to += d->c)
-		for (size_t c = 0; c < k.channels; c++)
-			to[c] = k.x[h * k.step + c * k.lane];
+	for (int b = 0; b < cpu_blocks((int)c); b++) {
+		struct lanes l = lanes_of(p, &k, b);
+		float *to = p->to->v + k.row * c + l.first;
+
+		for (size_t h = 0; h < k.places; h++, to += c)
+			for (size_t m = 0; m < l.n; m++)
+				to[m] = l.x[h * l.step + m * l.lane];
+	}
 }
 
 static void
 from_rows(int i, int thread, void *arg)
 {
 	const struct product *p = arg;
-	const struct dims *d = p->to->d;
-	struct part k = part_of(p, d, i);
-	const float *from = p->to->v + k.place * (size_t)d->c + k.channel;
+	size_t c = (size_t)p->to->d->c;
+	struct part k = part_of(p, i);
 
 	(void)thread;
-	for (size_t h = 0; h < cpu_places(d); h++, from += d->c) {
-		float *to = k.x + h * k.step;
+	for (int b = 0; b < cpu_blocks((int)c); b++) {
+		struct lanes l = lanes_of(p, &k, b);
+		const float *from = p->to->v + k.row * c + l.first;
 
-		if (p->more)
-			for (size_t c = 0; c < k.channels; c++)
-				to[c * k.lane] += from[c];
-		else
-			for (size_t c = 0; c < k.channels; c++)
-				to[c * k.lane] = from[c];
-		/* The lanes beyond the last channel are 0. */
-		for (size_t c = k.channels; k.lane == 1 && c < k.step &&
-		    !p->more; c++)
-			to[c] = 0;
+		for (size_t h = 0; h < k.places; h++, from += c) {
+			float *to = l.x + h * l.step;
+
+			for (size_t m = 0; m < l.n; m++)
+				to[m * l.lane] = from[m] + (p->more ?
+				    to[m * l.lane] : 0);
+			/* The lanes beyond the last channel are 0. */
+			for (size_t m = l.n; m < l.step && !p->more; m++)
+				to[m] = 0;
+		}
 	}
 }
 
@@ -143,10 +179,11 @@ static void
 multiply(const struct task *t, int clip, struct rows *to, void *x, int more,
     const struct rows *a, int ta, const struct rows *b, int tb, size_t k)
 {
-	size_t m = dims_places(to->d), run = (m + RUNS - 1) / RUNS;
-	struct product p = { t, a, b, to, ta, tb, k, run < RUN ? RUN : run,
-		clip, more, x };
+	size_t m = dims_places(to->d), runs = m / RUN;
+	struct product p = { t, a, b, to, ta, tb, k, 0, clip, more, x };
 
+	runs = runs < 1 ? 1 : runs > RUNS ? RUNS : runs;
+	p.run = (m + runs - 1) / runs;
 	cpu_run(t, (int)((m + p.run - 1) / p.run), multiply_part, &p);
 	cpu_run(t, parts(to->d), from_rows, &p);
 }
