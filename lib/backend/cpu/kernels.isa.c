@@ -99,7 +99,8 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
  * Gathered: each input takes from the few windows that cover it, in their
  * order, and is written once.  Scattering a window's gradient to its nine taps
  * reads and writes each input twice over (half as fast for 3x3 windows two
- * apart).
+ * apart).  Taps are compared as bytes: where they are widened first, GCC 12.2
+ * makes vectors of AVX-512 that take the wrong ones.
  */
 static void
 maxpool_back(float *restrict dx, const float *restrict dy,
@@ -125,8 +126,8 @@ maxpool_back(float *restrict dx, const float *restrict dy,
 				for (int b = w0; b <= w1; b++) {
 					size_t at = ((size_t)a * v->out_w + b) *
 					    L;
-					int32_t n = tap0 + (at_h - a * s[0]) *
-					    k[1] + at_w - b * s[1];
+					uint8_t n = (uint8_t)(tap0 + (at_h -
+					    a * s[0]) * k[1] + at_w - b * s[1]);
 
 					LANES(c) sum[c] += tap[at + c] == n ?
 					    dy[at + c] : 0;
