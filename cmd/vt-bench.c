@@ -271,13 +271,18 @@ set_shapes(struct session *s, const struct subtest *t)
 static void
 check_use(struct session *s, const struct subtest *t)
 {
-	int size;
+	char why[300];
+	int size, bad = 0;
 
+	launch_rank(&size);
 	check_vain(t);
 	set_shapes(s, t);
-	for (size_t i = 0; i < requirements.n; i++)
-		if (bench_require(&s->b, requirements.item[i]) != 0)
-			exit(EXIT_USAGE);
+	fail_capture(why, sizeof(why));
+	for (size_t i = 0; i < requirements.n && !bad; i++)
+		bad = bench_require(&s->b, requirements.item[i]) != 0;
+	fail_capture(NULL, 0);
+	if (bad)
+		options_wrong("--require: %s", why);
 	if (s->files > 0 && t->run != run_decode)
 		options_wrong("%s: %s takes no operands",
 		    text_quote(s->file[0]), t->name);
@@ -294,7 +299,10 @@ check_use(struct session *s, const struct subtest *t)
 	if (least > most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
 		    least, most);
-	if (t->run != run_allreduce && (launch_rank(&size), size > 1))
+	if (vectors > 0 && vectors < size)
+		options_wrong("--vectors=%" PRId64 ": fewer than the %d ranks",
+		    vectors, size);
+	if (t->run != run_allreduce && size > 1)
 		options_wrong("%s runs on one rank, not on %d", t->name, size);
 }
 
@@ -337,11 +345,6 @@ run(struct session *s, const struct subtest *t)
 
 	if ((status = open_inputs(s, t)) != 0)
 		return status;
-	if (s->comm != NULL && vectors > 0 && vectors < s->comm->size) {
-		fail("--vectors=%" PRId64 ": fewer than the %d ranks", vectors,
-		    s->comm->size);
-		return EXIT_USAGE;
-	}
 	bench_begin(&s->b);
 	return verdict(s, t->run(s));
 }

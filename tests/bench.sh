@@ -179,6 +179,9 @@ if [ $have_mpi = yes ]; then
 	check_exit "an unmet figure under mpirun" 1 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K \
 	    --require='allreduce/exact/4096/time<=0'
 	check_exit "fewer microbatches than ranks" 2 mpirun -n 3 vt-bench allreduce --vectors=2
+	check_same "is said once" 1 "$(grep -c '^vt-bench: ' "$T/err")"
+	check_exit "a requirement that is none" 2 mpirun -n 3 vt-bench allreduce --require=fast
+	check_same "is said once, too" 1 "$(grep -c '^vt-bench: ' "$T/err")"
 	check_exit "other sub-tests run on one rank" 2 mpirun -n 2 vt-bench step --model=tsm_tiny
 else
 	skip "several ranks" "no Open MPI"

@@ -425,6 +425,19 @@ if [ $trace = yes ]; then
 	RUN=''
 	check_says "and says so" 'log.jsonl: its last [0-9]+ bytes could not be written'
 fi
+if [ -e "$BUILD/tests/fault.so" ]; then
+	twice=
+	for k in $(seq 20 34); do
+		RUN="env LD_PRELOAD=$BUILD/tests/fault.so FAULT=open:$k+:EMFILE"
+		rm -rf "$T/files"
+		train files >/dev/null 2>"$T/err" && diag "open:$k+:EMFILE did not fail"
+		[ -z "$(sort "$T/err" | uniq -d)" ] || twice="$twice $k"
+	done
+	RUN=''
+	check_same "without files to open, whatever fails is said once" '' "$twice"
+else
+	skip "without files to open" "this processor's system calls are not caught"
+fi
 if command -v script >/dev/null; then
 	TERM=xterm script -qec "'$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/tty' \
 		--seed 7 --device ref --log-every 1" /dev/null </dev/null >"$T/out"

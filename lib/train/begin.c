@@ -196,11 +196,12 @@ session_record(struct session *s, const char *settings,
 		bad = rundir_unfinish(&s->run);
 	if (!bad)
 		bad = record_write(&s->run, &p);
-	if (!bad)
-		on_exit(end_log, s);
+	if (bad)
+		return EXIT_FAILED;
+	on_exit(end_log, s);
 	room_check(s->net, s->o.out, s->o.keep, s->val != NULL &&
 	    s->o.trainer.best != BEST_NONE, NULL);
-	return bad ? EXIT_FAILED : 0;
+	return 0;
 }
 
 int
