@@ -2,14 +2,17 @@
  * The summation tree: one result for every number of ranks, its subtrees, and
  * the bytes it moves.  Ranks are threads.
  */
+#include <math.h>
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "comm/exact.h"
+#include "comm/segments.h"
 #include "comm/threads.h"
 
 #include "tap.h"
 
-enum { N = 4099 };			/* elements of a vector */
+enum { EVEN = 16 * EXACT_BLOCK, N = EVEN + 3 };	/* elements of a vector */
 
 static void
 add(void *arg, void *sum, const void *x, size_t n)
@@ -71,7 +74,7 @@ rank_main(struct comm *c, void *arg)
 		for (int k = 0; k < n; k++)
 			add(NULL, sums[k].left, sums[k].right, N);
 	}
-	cut = j->n > 4096 ? 1000 : 1024;
+	cut = j->n > EVEN ? 1000 : EVEN / 2;
 	exact_reduce(&e, &t, cut, (size_t)j->n, result);
 	exact_reduce(&e, &t, 0, cut, result);
 	j->result[c->rank] = result;
@@ -160,7 +163,7 @@ test_traffic(void)
 {
 	for (int size = 2; size <= 8; size *= 2) {
 		for (int odd = 0; odd <= 3; odd += 3) {
-			struct job j = { .leaves = 2 * size, .n = 4096 + odd };
+			struct job j = { .leaves = 2 * size, .n = EVEN + odd };
 			size_t each = 2 * (size_t)(size - 1) *
 			    (size_t)(j.n / size) * sizeof(float), sum = 0;
 			int even = 1;
@@ -178,6 +181,111 @@ test_traffic(void)
 			    "much, if it can be", size, j.n);
 		}
 	}
+}
+
+/* ---- the same, owned: scattered, then gathered ---- */
+
+/*
+ * One rank: each bucket's sum to its owners, then what they own to all.  What a
+ * rank does not own is spoilt in between.
+ */
+static void
+owner_main(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+	struct segments own;
+	struct exact e;
+	struct tree t = { .leaves = j->leaves };
+	struct tree_sum sums[TREE_MOST];
+	int first, count, n;
+	float *result = xcalloc(N, sizeof(*result));
+	void *owned[256];
+
+	segments_open(&own, c, N, 3 * EXACT_BLOCK);
+	exact_open(&e, c, sizeof(float), add, NULL, own.bucket);
+	count = exact_leaves(&e, j->leaves, &first);
+	for (int i = 0; i < count; i++) {
+		n = tree_push(&t, (struct subtree){ 0, first + i,
+		    owned[i] = leaf(first + i) }, sums);
+		for (int k = 0; k < n; k++)
+			add(NULL, sums[k].left, sums[k].right, N);
+	}
+	for (size_t from = 0; from < N; from += own.bucket) {
+		size_t to = from + own.bucket < N ? from + own.bucket : N;
+
+		exact_scatter(&e, &t, from, to, result);
+		j->said[c->rank] += exact_traffic(&e, from, to);
+	}
+	for (int i = 0; i < own.n; i++)
+		for (size_t k = 0; k < own.segment[i].n; k++)
+			if (own.segment[i].rank != c->rank)
+				result[own.segment[i].at + k] = NAN;
+	segments_gather(&own, result, sizeof(float));
+	j->result[c->rank] = result;
+	j->sent[c->rank] = comm_threads_sent(c);
+	for (int i = 0; i < count; i++)
+		free(owned[i]);
+	exact_close(&e);
+	segments_close(&own);
+}
+
+/* Each element has one owner, whose elements lie without holes. */
+static int
+well_owned(int size, size_t elements, size_t most)
+{
+	struct comm c = { .size = size };
+	struct segments s;
+	size_t at = 0, *held = xcalloc((size_t)size, sizeof(*held));
+	int bad = 0;
+
+	segments_open(&s, &c, elements, most);
+	bad += s.bucket > most || s.bucket % EXACT_BLOCK != 0;
+	for (int i = 0; i < s.n; i++) {
+		const struct segment *g = &s.segment[i];
+
+		bad += g->at != at || g->n == 0 || g->held != held[g->rank];
+		bad += g->at % EXACT_BLOCK != 0;
+		at += g->n;
+		held[g->rank] += g->n;
+	}
+	bad += at != elements;
+	for (int r = 0; r < size; r++)
+		bad += held[r] != s.owned[r] ||
+		    held[r] != segments_owned(elements, most, r, size);
+	segments_close(&s);
+	free(held);
+	return bad;
+}
+
+static void
+test_owners(void)
+{
+	static const size_t elements[] = { 0, 1, 16, 1023, 1024, 1025, 9999,
+		50000, 1 << 20, (1 << 20) + 16 };
+	struct job one = { .leaves = 13, .n = N };
+	int bad = 0, same = 1, traffic = 1;
+
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+		for (int size = 1; size <= 9; size++)
+			for (size_t most = 1; most <= 64; most *= 4)
+				bad += well_owned(size, elements[i],
+				    most * EXACT_BLOCK);
+	is(bad, 0, "each element has one owner, in blocks");
+	comm_threads(1, rank_main, &one);
+	for (int size = 1; size <= 8; size++) {
+		struct job j = { .leaves = 13, .n = N };
+
+		comm_threads(size, owner_main, &j);
+		for (int r = 0; r < size; r++) {
+			same &= memcmp(one.result[0], j.result[r],
+			    N * sizeof(float)) == 0;
+			traffic &= j.sent[r] == (size == 1 ? 0 : j.said[r]);
+			free(j.result[r]);
+		}
+	}
+	free(one.result[0]);
+	ok(same, "sums that their owners have get the same bits everywhere");
+	ok(traffic, "and cost what exact_traffic says");
 }
 
 static void
@@ -211,6 +319,7 @@ main(void)
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		test_ranks(leaves[i]);
 	test_traffic();
+	test_owners();
 	for (int size = 4; size <= 8; size++)
 		comm_threads(size, collectives, &bad);
 	is(bad, 0, "broadcast, gather, max and barrier on 4 to 8 ranks");

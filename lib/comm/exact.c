@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "comm/exact.h"
 
-#define ALIGN 16		/* elements; segments begin at multiples */
-
 /* The levels above the leaves of a tree of ${leaves}. */
 static int
 height(int leaves)
@@ -91,28 +89,36 @@ exact_close(struct exact *e)
 {
 	free(e->of);
 	free(e->room);
+	free(e->arrived);
 	free(e->send);
 	free(e->receive);
 	*e = (struct exact){ 0 };
 }
 
-/* Segment ${q} of elements ${from} to ${to}: where it starts. */
+size_t
+exact_cut(size_t from, size_t to, int q, int ranks)
+{
+	size_t n = to - from;
+
+	if (q == ranks)
+		return to;
+	return from + n / (size_t)ranks * (size_t)q / EXACT_BLOCK * EXACT_BLOCK;
+}
+
 static size_t
 cut(const struct exact *e, size_t from, size_t to, int q)
 {
-	size_t n = to - from, at;
-
-	if (q == e->comm->size)
-		return to;
-	at = n / (size_t)e->comm->size * (size_t)q / ALIGN * ALIGN;
-	return from + at;
+	return exact_cut(from, to, q, e->comm->size);
 }
 
 size_t
 exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
 {
-	size_t segment = most / (size_t)ranks + (size_t)ranks * ALIGN + ALIGN;
+	/* Both cuts are rounded down; the last rank has what is left. */
+	size_t segment = most / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
 	size_t parts = 0;
+
+	segment = segment < most ? segment : most;
 
 	for (int r = 0; r < ranks; r++) {
 		int first, count = split(leaves, r, ranks, &first);
@@ -132,11 +138,19 @@ exact_leaves(struct exact *e, int leaves, int *first)
 	if (leaves != e->leaves) {
 		size_t room = exact_room(leaves, rank, size, e->most, e->elem);
 
+		int parts = 0;
+
 		e->leaves = leaves;
 		for (int r = 0; r < size; r++) {
 			int count = split(leaves, r, size, first);
 
 			tree_of(leaves, *first, count, &e->of[r]);
+			parts += e->of[r].n;
+		}
+		if (parts > e->arrived_cap) {
+			e->arrived_cap = parts;
+			e->arrived = xrealloc(e->arrived, (size_t)parts,
+			    sizeof(*e->arrived));
 		}
 		if (room > e->room_bytes) {
 			e->room_bytes = room;
@@ -162,12 +176,12 @@ add_piece(struct piece **list, size_t *cap, int *n, int rank, void *data,
 
 /*
  * Send each rank its segment of our subtrees, and receive our segment of
- * theirs into e->room, whose layout ${arrived} then describes: all subtrees in
- * order of leaves, ours where they lie.
+ * theirs into e->room.  e->arrived then holds all subtrees in order of leaves,
+ * ours where they lie; ${*count} says how many.
  */
 static int
-scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
-    struct subtree *arrived, int *count)
+exchange(struct exact *e, const struct tree *t, size_t from, size_t to,
+    int *count)
 {
 	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
 	size_t mine = cut(e, from, to, rank);
@@ -189,7 +203,7 @@ scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
 				add_piece(&e->receive, &e->receive_cap, &nr, r,
 				    s.data, length * e->elem);
 			}
-			arrived[(*count)++] = s;
+			e->arrived[(*count)++] = s;
 		}
 		for (int k = 0; k < t->n && r != rank; k++)
 			add_piece(&e->send, &e->send_cap, &ns, r,
@@ -232,18 +246,16 @@ exact_traffic(const struct exact *e, size_t from, size_t to)
 }
 
 int
-exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+exact_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
-	int size = e->comm->size, rank = e->comm->rank, count = 0, parts = 0;
+	int rank = e->comm->rank, count = 0;
 	size_t mine = cut(e, from, to, rank);
 	size_t length = cut(e, from, to, rank + 1) - mine;
-	struct subtree *arrived;
 	struct tree whole = { .leaves = e->leaves };
 	struct tree_sum sums[TREE_MOST];
-	int bad;
 
-	if (size == 1) {
+	if (e->comm->size == 1) {
 		if (t->part[0].data != result)
 			memcpy(element(e, result, from),
 			    element(e, t->part[0].data, from),
@@ -251,21 +263,24 @@ exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
 		return 0;
 	}
 	assert(to - from <= e->most);
-	for (int r = 0; r < size; r++)
-		parts += e->of[r].n;
-	arrived = xcalloc((size_t)parts, sizeof(*arrived));
-	bad = scatter(e, t, from, to, arrived, &count);
-	for (int i = 0; i < count && !bad; i++) {
-		int n = tree_push(&whole, arrived[i], sums);
+	if (exchange(e, t, from, to, &count) != 0)
+		return -1;
+	for (int i = 0; i < count; i++) {
+		int n = tree_push(&whole, e->arrived[i], sums);
 
 		for (int k = 0; k < n; k++)
 			e->add(e->arg, sums[k].left, sums[k].right, length);
 	}
-	if (!bad && whole.part[0].data != element(e, result, mine))
+	if (whole.part[0].data != element(e, result, mine))
 		memcpy(element(e, result, mine), whole.part[0].data,
 		    length * e->elem);
-	if (!bad)
-		bad = gather(e, from, to, result);
-	free(arrived);
-	return bad;
+	return 0;
+}
+
+int
+exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+    void *result)
+{
+	return exact_scatter(e, t, from, to, result) != 0 ? -1 :
+	    gather(e, from, to, result);
 }

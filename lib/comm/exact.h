@@ -57,6 +57,8 @@ struct exact {
 	struct tree *of;		/* [size] each rank's subtrees */
 	char *room;
 	size_t room_bytes;
+	struct subtree *arrived;	/* everybody's, of a segment */
+	int arrived_cap;
 	struct piece *send, *receive;
 	size_t send_cap, receive_cap;
 };
@@ -78,12 +80,28 @@ int exact_leaves(struct exact *e, int leaves, int *first);
 size_t exact_room(int leaves, int rank, int ranks, size_t most, size_t elem);
 
 /*
- * exact_reduce(e, t, from, to, result):
- * Elements ${from} to ${to} - 1 of the sum over all leaves, on every rank, into
- * the same elements of ${result}; ${t} holds this rank's subtrees of whole
- * vectors, whose elements in that range are used up.  ${result} may be the
- * data of the first.
+ * exact_cut(from, to, q, ranks): where rank ${q}'s segment of elements ${from}
+ * to ${to} - 1 begins, and that of rank q - 1 ends: at ${from} and a multiple of
+ * EXACT_BLOCK, or at ${to}.  What is summed over a segment in such blocks is
+ * thus summed alike on any number of ranks.
  */
+enum { EXACT_BLOCK = 1024 };
+
+size_t exact_cut(size_t from, size_t to, int q, int ranks);
+
+/*
+ * exact_scatter(e, t, from, to, result):
+ * Elements ${from} to ${to} - 1 of the sum over all leaves, each rank its
+ * segment of them, into the same elements of ${result}; ${t} holds this rank's
+ * subtrees of whole vectors, whose elements in that range are used up.
+ * ${result} may be the data of the first; its other elements in the range are
+ * of no use then.
+ */
+int exact_scatter(struct exact *e, const struct tree *t, size_t from,
+    size_t to, void *result);
+
+/* exact_reduce(e, t, from, to, result): all of it on every rank: the same, and
+ * an allgather. */
 int exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
 

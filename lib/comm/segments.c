@@ -1,0 +1,97 @@
+/* Who owns which elements of a vector. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "comm/exact.h"
+#include "comm/segments.h"
+
+/*
+ * The elements of a bucket: as many buckets as it takes, of about one size, for
+ * the last one that is ready is exchanged while nothing else is to be done.
+ */
+static size_t
+bucket_of(size_t elements, size_t most)
+{
+	size_t n = (elements + most - 1) / most, each;
+
+	each = n > 0 ? (elements + n - 1) / n : 1;
+	return (each + EXACT_BLOCK - 1) / EXACT_BLOCK * EXACT_BLOCK;
+}
+
+void
+segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
+{
+	size_t bucket = bucket_of(elements, most), ranks = (size_t)c->size;
+	size_t buckets = (elements + bucket - 1) / bucket;
+
+	*s = (struct segments){ .comm = c, .elements = elements,
+		.bucket = bucket };
+	s->segment = xcalloc(buckets * ranks, sizeof(*s->segment));
+	s->owned = xcalloc(ranks, sizeof(*s->owned));
+	s->send = xcalloc(buckets * ranks, sizeof(*s->send));
+	s->receive = xcalloc(buckets * ranks, sizeof(*s->receive));
+	for (size_t from = 0; from < elements; from += bucket) {
+		size_t to = from + bucket < elements ? from + bucket : elements;
+
+		for (int r = 0; r < c->size; r++) {
+			size_t at = exact_cut(from, to, r, c->size);
+			size_t n = exact_cut(from, to, r + 1, c->size) - at;
+
+			if (n == 0)
+				continue;
+			s->segment[s->n++] = (struct segment){ r, at, n,
+				s->owned[r] };
+			s->owned[r] += n;
+		}
+	}
+}
+
+void
+segments_close(struct segments *s)
+{
+	free(s->segment);
+	free(s->owned);
+	free(s->send);
+	free(s->receive);
+	*s = (struct segments){ 0 };
+}
+
+size_t
+segments_owned(size_t elements, size_t most, int rank, int ranks)
+{
+	size_t bucket = bucket_of(elements, most), n = 0;
+
+	for (size_t from = 0; from < elements; from += bucket) {
+		size_t to = from + bucket < elements ? from + bucket : elements;
+
+		n += exact_cut(from, to, rank + 1, ranks) -
+		    exact_cut(from, to, rank, ranks);
+	}
+	return n;
+}
+
+int
+segments_gather(struct segments *s, void *data, size_t elem)
+{
+	struct comm *c = s->comm;
+	int sends = 0, receives = 0;
+
+	/* First to the next rank, so that no rank is everyone's first. */
+	for (int step = 1; step < c->size; step++) {
+		int to = (c->rank + step) % c->size;
+		int from = (c->rank + c->size - step) % c->size;
+
+		for (int i = 0; i < s->n; i++) {
+			const struct segment *g = &s->segment[i];
+			struct piece p = { from, (char *)data + g->at * elem,
+				g->n * elem };
+
+			if (g->rank == from)
+				s->receive[receives++] = p;
+			p.rank = to;
+			if (g->rank == c->rank)
+				s->send[sends++] = p;
+		}
+	}
+	return comm_exchange(c, s->send, sends, s->receive, receives);
+}

@@ -1,0 +1,47 @@
+#ifndef COMM_SEGMENTS_H
+#define COMM_SEGMENTS_H
+
+/*
+ * Who owns which elements of a vector that all ranks have.
+ *
+ * It is cut into buckets, which are summed up one after the other, and each
+ * bucket into a segment a rank (comm/exact.h), the same on all ranks.  What is
+ * kept of its own elements alone a rank keeps densely, one segment after the
+ * other.
+ */
+
+#include "comm/comm.h"
+
+struct segment {
+	int rank;			/* its owner */
+	size_t at, n;			/* elements of the vector */
+	size_t held;			/* the first one, among its owner's */
+};
+
+struct segments {
+	struct comm *comm;
+	size_t elements;
+	size_t bucket;			/* elements; the last may have fewer */
+	int n;
+	struct segment *segment;	/* in order of elements; none is empty */
+	size_t *owned;			/* [ranks] elements in all */
+	struct piece *send, *receive;	/* room for segments_gather */
+};
+
+/* segments_open(s, c, elements, most): buckets of up to ${most} elements, a
+ * multiple of EXACT_BLOCK, and about the same size. */
+void segments_open(struct segments *s, struct comm *c, size_t elements,
+    size_t most);
+void segments_close(struct segments *s);
+
+/* segments_owned(elements, most, rank, ranks): how many elements ${rank} will
+ * own. */
+size_t segments_owned(size_t elements, size_t most, int rank, int ranks);
+
+/*
+ * segments_gather(s, data, elem): every rank's own segments of the vector at
+ * ${data}, of elements of ${elem} bytes, to every rank.
+ */
+int segments_gather(struct segments *s, void *data, size_t elem);
+
+#endif
