@@ -189,7 +189,7 @@ open_all(struct session *s)
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
-	return checkpoint_load(&s->file, s->checkpoint, s->net, NULL) == 0 ? 0 :
+	return checkpoint_load(&s->file, s->checkpoint, s->net) == 0 ? 0 :
 	    EXIT_DAMAGE;
 }
 

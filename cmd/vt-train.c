@@ -313,8 +313,8 @@ print_plan(const struct session *s)
 	if (verbose)
 		trainer_explain(&s->t, stdout);
 	if (out != NULL)
-		room_check(s->net, out, (int)keep, val != NULL && keep_best < 2,
-		    stdout);
+		room_check(&s->t.optim.slots, out, (int)keep, val != NULL &&
+		    keep_best < 2, stdout);
 }
 
 int

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "train/best.h"
 #include "train/checkpoint.h"
+#include "train/optim.h"
 #include "train/resume.h"
 #include "train/rundir.h"
 
@@ -366,8 +367,14 @@ values(const struct net *n, const void *flat)
 	return v;
 }
 
+static void *
+momentum(const struct optim *o)
+{
+	return o->slots.slot[0].data;
+}
+
 static struct net *
-new_net(const char *backend, const char *text, uint64_t seed, void **momentum)
+new_net(const char *backend, const char *text, uint64_t seed, struct optim *o)
 {
 	struct device *b = device_open(backend_find(backend),
 	    &(struct device_options){ .threads = 1 });
@@ -375,22 +382,23 @@ new_net(const char *backend, const char *text, uint64_t seed, void **momentum)
 	double *v;
 
 	net_init(n, seed);
-	*momentum = device_alloc(b, n->graph->elements * b->elem);
+	*o = (struct optim){ 0 };
+	optim_open(o, n, NULL);
 	v = calloc(n->graph->elements, sizeof(*v));
 	for (size_t i = 0; i < n->graph->elements; i++)
 		v[i] = (float)sin((double)(seed + i));
-	device_put(b, *momentum, v, n->graph->elements);
+	device_put(b, momentum(o), v, n->graph->elements);
 	free(v);
 	return n;
 }
 
 static void
-free_net(struct net *n, void *momentum)
+free_net(struct net *n, struct optim *o)
 {
 	const struct graph *g = n->graph;
 	struct device *d = n->device;
 
-	device_free(d, momentum);
+	optim_close(o);
 	net_free(n);
 	device_close(d);
 	graph_free((struct graph *)g);
@@ -398,11 +406,11 @@ free_net(struct net *n, void *momentum)
 
 /* All parameters, and all momentum of trained ones, are the same. */
 static int
-same_net(const struct net *a, const void *ma, const struct net *b,
-    const void *mb)
+same_net(const struct net *a, const struct optim *oa, const struct net *b,
+    const struct optim *ob)
 {
-	double *v[4] = { values(a, a->w), values(b, b->w), values(a, ma),
-		values(b, mb) };
+	double *v[4] = { values(a, a->w), values(b, b->w),
+		values(a, momentum(oa)), values(b, momentum(ob)) };
 	int same = 1;
 
 	for (int k = 0; k < a->graph->nparam; k++) {
@@ -419,16 +427,32 @@ same_net(const struct net *a, const void *ma, const struct net *b,
 }
 
 static struct hash128
-save_net(const struct net *n, const void *m, const struct state *st,
+save_net(const struct net *n, const struct optim *o, const struct state *st,
     const char *path)
 {
-	struct snapshot *s = snapshot_take(n, m, st);
+	struct snapshot *s;
 	struct hash128 hash = { { 0 } };
 
-	if (snapshot_write(s, path, &hash) != 0)
+	if (snapshot_take(&s, n, &o->slots, st) != 0 ||
+	    snapshot_write(s, path, &hash) != 0)
 		ok(0, "%s is written", path);
 	snapshot_free(s);
 	return hash;
+}
+
+static int
+load_all(const struct safetensors *f, const char *path, struct net *n,
+    struct optim *o)
+{
+	struct slots_whole whole;
+	int bad = checkpoint_load(f, path, n) != 0 ||
+	    checkpoint_slots(f, path, &o->slots, &whole) != 0;
+
+	if (bad)
+		return -1;
+	bad = slots_scatter(&o->slots, &whole);
+	slots_forget(&whole);
+	return bad;
 }
 
 /* Load ${path} into a new net made of ${text}; the message. */
@@ -436,7 +460,7 @@ static const char *
 load_says(const char *path, const char *text)
 {
 	static char said[1024];
-	void *m;
+	struct optim m;
 	struct net *n = new_net("ref", text, 9, &m);
 	struct safetensors f;
 	struct state st;
@@ -445,10 +469,10 @@ load_says(const char *path, const char *text)
 	if (checkpoint_read(path, &f, &st) != 0)
 		return "unreadable";
 	fail_capture(said, sizeof(said));
-	checkpoint_load(&f, path, n, m);
+	load_all(&f, path, n, &m);
 	fail_capture(NULL, 0);
 	safetensors_free(&f);
-	free_net(n, m);
+	free_net(n, &m);
 	return said;
 }
 
@@ -458,13 +482,13 @@ saved_net(void)
 	const char *path = in_dir("n.safetensors");
 	struct state st = a_state(), got;
 	struct safetensors f;
-	void *m, *m2, *m64;
+	struct optim m, m2, m64;
 	struct net *n = new_net("ref", net_text, 1, &m);
 	struct net *other = new_net("ref", net_text, 2, &m2);
 	struct net *wide = new_net("ref64", net_text, 3, &m64);
-	struct hash128 hash = save_net(n, m, &st, path);
+	struct hash128 hash = save_net(n, &m, &st, path);
 
-	ok(!same_net(n, m, other, m2), "two nets that differ");
+	ok(!same_net(n, &m, other, &m2), "two nets that differ");
 	is(checkpoint_read(path, &f, &got), 0, "a checkpoint is read");
 	ok(got.step == 12 && got.clips == UINT64_MAX && got.seed == 7 &&
 	    got.epoch == 1.0 / 3 && got.loss == 0.1 && got.best == -1e300 &&
@@ -489,20 +513,20 @@ saved_net(void)
 	    safetensors_tensor(&f, "optim/momentum/b.running_var") == NULL,
 	    "tensors have the names of vt-checkpoint(5)");
 	is((long long)f.tensors, 5 + 5 + 2 + 1, "each of them once");
-	is(checkpoint_load(&f, path, other, m2), 0, "it is loaded");
-	ok(same_net(n, m, other, m2), "and the nets are the same");
-	is(checkpoint_load(&f, path, wide, m64), 0, "doubles take floats");
-	ok(same_net(n, m, wide, m64), "as they are");
+	is(load_all(&f, path, other, &m2), 0, "it is loaded");
+	ok(same_net(n, &m, other, &m2), "and the nets are the same");
+	is(load_all(&f, path, wide, &m64), 0, "doubles take floats");
+	ok(same_net(n, &m, wide, &m64), "as they are");
 	safetensors_free(&f);
-	ok(hash128_equal(hash, save_net(other, m2, &st,
+	ok(hash128_equal(hash, save_net(other, &m2, &st,
 	    in_dir("o.safetensors"))), "equal states are equal files");
-	save_net(wide, m64, &st, in_dir("w.safetensors"));
+	save_net(wide, &m64, &st, in_dir("w.safetensors"));
 	checkpoint_read(in_dir("w.safetensors"), &f, &got);
 	is((long long)safetensors_tensor(&f, "model/fc.bias")->bytes, 16,
 	    "doubles are saved as doubles");
-	is(checkpoint_load(&f, path, other, NULL), 0,
-	    "floats take doubles, without momentum if none is wanted");
-	ok(same_net(n, m, other, m2), "rounded");
+	is(load_all(&f, path, other, &m2), 0,
+	    "floats take doubles");
+	ok(same_net(n, &m, other, &m2), "rounded");
 	safetensors_free(&f);
 
 	ok(strstr(load_says(path, "input x out=3\nconv d in=x out=4 k=3,3\n"
@@ -517,9 +541,9 @@ saved_net(void)
 	    "avgpool p in=c over=thw\nlinear fc in=p out=classes\n"),
 	    "tensor model/c.weight has 4 dimensions (wanted 5)") != NULL,
 	    "refused: a layer of other dimensions");
-	free_net(n, m);
-	free_net(other, m2);
-	free_net(wide, m64);
+	free_net(n, &m);
+	free_net(other, &m2);
+	free_net(wide, &m64);
 }
 
 /* A checkpoint whose metadata are ${meta} is refused, and this is said. */
@@ -605,8 +629,8 @@ text_of(const char *path)
 
 /* Save a checkpoint of ${step} as the saver does; its hash. */
 static struct hash128
-save_step(struct rundir *r, const struct net *n, const void *m, uint64_t step,
-    int best)
+save_step(struct rundir *r, const struct net *n, const struct optim *m,
+    uint64_t step, int best)
 {
 	struct state st = a_state();
 	char *path = rundir_checkpoint(r, step);
@@ -632,7 +656,7 @@ set_step_damaged(struct rundir *r, uint64_t step)
 
 /* A network with NaN in it is neither written nor read. */
 static void
-not_finite(struct rundir *r, const struct net *n, void *m)
+not_finite(struct rundir *r, const struct net *n, struct optim *m)
 {
 	char *path = rundir_checkpoint(r, 40), said[1024];
 	struct state st = a_state();
@@ -643,15 +667,15 @@ not_finite(struct rundir *r, const struct net *n, void *m)
 	float was, nan = NAN;
 
 	st.step = 40;
-	memcpy(&was, m, sizeof(was));
-	memcpy(m, &nan, sizeof(nan));
-	s = snapshot_take(n, m, &st);
+	memcpy(&was, momentum(m), sizeof(was));
+	memcpy(momentum(m), &nan, sizeof(nan));
+	snapshot_take(&s, n, &m->slots, &st);
 	fail_capture(said, sizeof(said));
 	is(snapshot_write(s, path, &hash), -1, "NaN is not written");
 	fail_capture(NULL, 0);
 	ok(strstr(said, "holds NaN") != NULL && !exists(path), "but said");
 	snapshot_free(s);
-	memcpy(m, &was, sizeof(was));
+	memcpy(momentum(m), &was, sizeof(was));
 
 	/* As a version before this one wrote it: over a good one. */
 	save_step(r, n, m, 40, 0);
@@ -674,7 +698,7 @@ not_finite(struct rundir *r, const struct net *n, void *m)
 
 /* best.safetensors follows the state, whatever became of it. */
 static void
-best(struct rundir *r, const struct net *n, const void *m)
+best(struct rundir *r, const struct net *n, const struct optim *m)
 {
 	const char *path = in_dir("deep/run/best.safetensors");
 	struct resume found;
@@ -703,7 +727,7 @@ run_directory(void)
 	struct rundir r = { .keep = 2 }, second = { .keep = 2 };
 	struct resume found = { 0 };
 	struct hash128 hash;
-	void *m;
+	struct optim m;
 	struct net *n = new_net("ref", net_text, 1, &m);
 	char said[1024], text[33], want[128];
 	uint64_t *steps;
@@ -716,15 +740,15 @@ run_directory(void)
 	ok(strstr(said, "in use") != NULL, "as a second run is told");
 	is(resume_newest(path, &found), 0, "nothing to go on from yet");
 
-	hash = save_step(&r, n, m, 5, 1);
+	hash = save_step(&r, n, &m, 5, 1);
 	is_text(names(path), "best.safetensors ckpt-0000000005.safetensors latest",
 	    "the first checkpoint is the best");
 	snprintf(want, sizeof(want), "ckpt-0000000005.safetensors %s\n",
 	    hash128_text(hash, text));
 	is_text(text_of(in_dir("deep/run/latest")), want,
 	    "latest names it and its hash");
-	save_step(&r, n, m, 10, 0);
-	save_step(&r, n, m, 20, 0);
+	save_step(&r, n, &m, 10, 0);
+	save_step(&r, n, &m, 20, 0);
 	is_text(names(path), "best.safetensors ckpt-0000000010.safetensors "
 	    "ckpt-0000000020.safetensors latest", "two are kept, and the best");
 	is(resume_file(in_dir("deep/run/best.safetensors"), &found), 1,
@@ -735,7 +759,7 @@ run_directory(void)
 	/* Another program's files are not ours to count or remove. */
 	put_file(in_dir("deep/run/ckpt-1.safetensors"), "", 0);
 	put_file(in_dir("deep/run/ckpt-0000000001.safetensors.old"), "", 0);
-	save_step(&r, n, m, 10000000000, 0);
+	save_step(&r, n, &m, 10000000000, 0);
 	is_text(names(path), "best.safetensors "
 	    "ckpt-0000000001.safetensors.old ckpt-0000000020.safetensors "
 	    "ckpt-1.safetensors ckpt-10000000000.safetensors latest",
@@ -764,15 +788,15 @@ run_directory(void)
 	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&
 	    strstr(said, "renamed to ckpt-10000000000.safetensors.bad") != NULL,
 	    "puts the damaged one aside, and that is said");
-	save_step(&r, n, m, 30, 0);
+	save_step(&r, n, &m, 30, 0);
 	fail_capture(said, sizeof(said));
 	is(resume_set_aside(path, &found), -1,
 	    "one that was saved meanwhile is not put aside");
 	fail_capture(NULL, 0);
 	unlink(in_dir("deep/run/ckpt-0000000030.safetensors"));
 	resume_free(&found);
-	not_finite(&r, n, m);
-	best(&r, n, m);
+	not_finite(&r, n, &m);
+	best(&r, n, &m);
 	set_step_damaged(&r, 20);
 	fail_capture(said, sizeof(said));
 	is(resume_newest(path, &found), -2, "only damaged ones are an error");
@@ -785,7 +809,7 @@ run_directory(void)
 	is(rundir_open(&r, path), 0, "the lock is free again");
 	ok(!exists("deep/run/.latest.tmp.1234"), "and leavings are swept away");
 	rundir_close(&r);
-	free_net(n, m);
+	free_net(n, &m);
 }
 
 static void

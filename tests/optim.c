@@ -284,7 +284,7 @@ not_finite(struct optim *o, struct net *n, void *g)
 	double norm;
 
 	device_download(n->device, w, n->w, bytes);
-	device_download(n->device, m, o->m, bytes);
+	device_download(n->device, m, o->slots.slot[0].data, bytes);
 	for (int i = 0; i < 2; i++) {
 		int got, same = 1;
 
@@ -292,7 +292,7 @@ not_finite(struct optim *o, struct net *n, void *g)
 		got = optim_step(o, n, g, 1, 0.1, &norm);
 		device_download(n->device, now, n->w, bytes);
 		same &= memcmp(now, w, bytes) == 0;
-		device_download(n->device, now, o->m, bytes);
+		device_download(n->device, now, o->slots.slot[0].data, bytes);
 		same &= memcmp(now, m, bytes) == 0;
 		ok(got == 1 && same && !isfinite(norm),
 		    "%s: a gradient with %g in it changes nothing",
@@ -316,7 +316,7 @@ steps(struct device *b, int nesterov)
 	int clipped = 0;
 
 	net_init(n, 5);
-	optim_open(&o, n);
+	optim_open(&o, n, NULL);
 	v = plain_new(n);
 	for (int s = 0; s < STEPS; s++) {
 		double lr = 0.1 / (1 + s), norm, want;
@@ -328,7 +328,7 @@ steps(struct device *b, int nesterov)
 		clipped += want > CLIP;
 		norms = worse(norms, fabs(norm - want) / want);
 		apart = worse(apart, difference(n, n->w, v, 0));
-		apart = worse(apart, difference(n, o.m, v, 1));
+		apart = worse(apart, difference(n, o.slots.slot[0].data, v, 1));
 	}
 	ok(clipped > 0 && clipped < STEPS, "some steps are clipped, not all (%d)",
 	    clipped);
@@ -339,7 +339,7 @@ steps(struct device *b, int nesterov)
 		diag("they differ by %g", apart);
 	not_finite(&o, n, gradient);
 	plain_free(v, g->nparam);
-	optim_close(&o, n);
+	optim_close(&o);
 	device_free(b, gradient);
 	net_free(n);
 	graph_free(g);

@@ -171,7 +171,8 @@ struct backend {
 	void (*update)(struct device *d, const struct update *);
 	void (*track)(struct device *d, void *w, const void *x, size_t n,
 	    double rate, double scale);
-	double (*squares)(struct device *d, const void *x, size_t n);
+	void (*squares)(struct device *d, double *sum, const void *x,
+	    const size_t *edge, size_t runs);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes and wants_dx are
@@ -232,8 +233,12 @@ void device_update(struct device *d, const struct update *u);
 void device_track(struct device *d, void *w, const void *x, size_t n,
     double rate, double scale);
 
-/* The sum of squares, in an order fixed by n alone. */
-double device_squares(struct device *d, const void *x, size_t n);
+/*
+ * Sums of squares: ${sum}[i] of elements ${edge}[i] to ${edge}[i + 1] - 1, for
+ * each of ${runs}, in an order fixed by its length alone.  Into host memory.
+ */
+void device_squares(struct device *d, double *sum, const void *x,
+    const size_t *edge, size_t runs);
 
 /* backends[]: those compiled in; ends with NULL. */
 extern const struct backend *const backends[];

@@ -99,10 +99,11 @@ device_track(struct device *d, void *w, const void *x, size_t n, double rate,
 	d->backend->track(d, w, x, n, rate, scale);
 }
 
-double
-device_squares(struct device *d, const void *x, size_t n)
+void
+device_squares(struct device *d, double *sum, const void *x,
+    const size_t *edge, size_t runs)
 {
-	return d->backend->squares(d, x, n);
+	d->backend->squares(d, sum, x, edge, runs);
 }
 
 const struct op_impl *

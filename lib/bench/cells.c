@@ -131,7 +131,7 @@ bench_cells(struct bench *b, const struct net_options *o)
 			add_cell(&j, &o->schedule->stage[i].cell[k]);
 	status = rig_open(&j.rig, o->graph, o->device,
 	    &j.cell[j.full].shape) != 0 ||
-	    optim_open(&j.optim, j.rig.net) != 0 ? EXIT_FAILED :
+	    optim_open(&j.optim, j.rig.net, NULL) != 0 ? EXIT_FAILED :
 	    bench_repeat(b, run, &j);
 	if (status == 0)
 		print(&j);
@@ -140,8 +140,7 @@ bench_cells(struct bench *b, const struct net_options *o)
 		figure_free(&j.cell[i].cost);
 	}
 	free(j.cell);
-	if (j.rig.net != NULL)
-		optim_close(&j.optim, j.rig.net);
+	optim_close(&j.optim);
 	rig_close(&j.rig);
 	return b->wrong > wrong ? 0 : status;
 }

@@ -159,12 +159,12 @@ first_steps(struct job *j, struct device *d, double loss[2],
     double *norm)
 {
 	struct rig r = { 0 };
-	struct optim o = j->optim;
+	struct optim o = { .rule = j->optim.rule,
+		.momentum = j->optim.momentum, .decay = j->optim.decay };
 	int bad = rig_open(&r, j->o->graph, d, &j->shape);
 
-	o.m = NULL;
 	if (bad == 0)
-		bad = optim_open(&o, r.net);
+		bad = optim_open(&o, r.net, NULL);
 	for (int i = 0; i < 2 && bad == 0; i++) {
 		double n;
 
@@ -175,8 +175,7 @@ first_steps(struct job *j, struct device *d, double loss[2],
 		if (i == 0)
 			*norm = n;
 	}
-	if (r.net != NULL)
-		optim_close(&o, r.net);
+	optim_close(&o);
 	rig_close(&r);
 	return bad;
 }
@@ -258,7 +257,7 @@ measure(struct job *j)
 	int status;
 
 	if (rig_open(&j->rig, j->o->graph, j->o->device, &j->shape) != 0 ||
-	    optim_open(&j->optim, j->rig.net) != 0)
+	    optim_open(&j->optim, j->rig.net, NULL) != 0)
 		return EXIT_FAILED;
 	if ((status = bench_repeat(b, run, j)) != 0)
 		return status;
@@ -290,8 +289,7 @@ bench_step(struct bench *b, const struct net_options *o)
 		    o->graph->name, shape_text(&j.shape, text));
 		status = measure(&j);
 		clear(&j);
-		if (j.rig.net != NULL)
-			optim_close(&j.optim, j.rig.net);
+		optim_close(&j.optim);
 		rig_close(&j.rig);
 	}
 	return b->wrong > wrong ? 0 : status;

@@ -71,7 +71,7 @@ segments_owned(size_t elements, size_t most, int rank, int ranks)
 }
 
 int
-segments_gather(struct segments *s, void *data, size_t elem)
+segments_gather(const struct segments *s, void *data, size_t elem)
 {
 	struct comm *c = s->comm;
 	int sends = 0, receives = 0;

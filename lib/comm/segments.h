@@ -42,6 +42,6 @@ size_t segments_owned(size_t elements, size_t most, int rank, int ranks);
  * segments_gather(s, data, elem): every rank's own segments of the vector at
  * ${data}, of elements of ${elem} bytes, to every rank.
  */
-int segments_gather(struct segments *s, void *data, size_t elem);
+int segments_gather(const struct segments *s, void *data, size_t elem);
 
 #endif

@@ -41,7 +41,7 @@ check_best(struct session *s, struct state *was)
  * Nothing is touched before it fits.
  */
 static int
-find_checkpoint(struct session *s, struct resume *r)
+find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole)
 {
 	char holder[256];
 	int got = 0;
@@ -70,7 +70,8 @@ find_checkpoint(struct session *s, struct resume *r)
 	session_history(s, r->state.step);
 	if (resume_check(r, &s->t.state, s->o.override) != 0)
 		return -EXIT_USAGE;
-	if (checkpoint_load(&r->file, r->path, s->net, s->t.optim.m) != 0)
+	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
+	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)
 		return -EXIT_DAMAGE;
 	check_best(s, &r->state);
 	note("%s: resuming after step %" PRIu64, text_quote(r->path),
@@ -102,7 +103,7 @@ take_directory(struct session *s, const struct resume *r, int found)
 /* Numbers that rank 0 tells the others. */
 struct where {
 	int64_t found;
-	uint64_t step, clips, best_step, due;
+	uint64_t step, clips, best_step, due, safe_step;
 	double epoch, loss, best;
 };
 
@@ -124,21 +125,23 @@ broadcast_flat(struct session *s, void *flat)
 	return bad;
 }
 
-int
-session_begin(struct session *s)
+/* ${whole}: the slots as the checkpoint has them, on rank 0. */
+static int
+begin(struct session *s, struct slots_whole *whole)
 {
 	struct state *st = &s->t.state;
 	struct resume r = { 0 };
 	struct where w = { 0 };
+	int bad;
 
 	if (s->comm->rank == 0) {
-		w.found = find_checkpoint(s, &r);
+		w.found = find_checkpoint(s, &r, whole);
 		if (w.found >= 0 && take_directory(s, &r, (int)w.found) != 0)
 			w.found = -EXIT_FAILED;
 		if (w.found == 1)
 			w = (struct where){ 1, r.state.step, r.state.clips,
 				r.state.best_step, (uint64_t)r.state.due,
-				r.state.epoch, r.state.loss,
+				s->t.safe_step, r.state.epoch, r.state.loss,
 				r.state.best };
 		resume_free(&r);
 	}
@@ -158,10 +161,20 @@ session_begin(struct session *s)
 	st->best = w.best;
 	st->best_step = w.best_step;
 	st->due = (int)w.due;
-	if (broadcast_flat(s, s->net->w) != 0 ||
-	    broadcast_flat(s, s->t.optim.m) != 0)
-		return EXIT_RANKS;
-	return 0;
+	s->t.safe_step = w.safe_step;
+	bad = broadcast_flat(s, s->net->w) != 0 ||
+	    slots_scatter(&s->t.optim.slots, whole) != 0;
+	return bad ? EXIT_RANKS : 0;
+}
+
+int
+session_begin(struct session *s)
+{
+	struct slots_whole whole = { { NULL } };
+	int status = begin(s, &whole);
+
+	slots_forget(&whole);
+	return status;
 }
 
 /* For on_exit(3): however the process ends, the log says with what status. */
@@ -199,7 +212,7 @@ session_record(struct session *s, const char *settings,
 	if (bad)
 		return EXIT_FAILED;
 	on_exit(end_log, s);
-	room_check(s->net, s->o.out, s->o.keep, s->val != NULL &&
+	room_check(&s->t.optim.slots, s->o.out, s->o.keep, s->val != NULL &&
 	    s->o.trainer.best != BEST_NONE, NULL);
 	return 0;
 }

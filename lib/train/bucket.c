@@ -11,7 +11,8 @@
 struct bucket {
 	struct exact exact;
 	struct comm *comm;
-	size_t elements, elem, most;	/* most: elements in a bucket */
+	const struct segments *share;
+	size_t elem;
 	void (*add)(void *, void *, const void *, size_t);
 	void *arg;
 
@@ -41,24 +42,19 @@ reduce(struct bucket *b, size_t from, size_t to)
 	for (int i = 0; i < b->n; i++)
 		b->add(b->arg, offset(b, b->sums[i].left, from),
 		    offset(b, b->sums[i].right, from), to - from);
-	return exact_reduce(&b->exact, b->tree, from, to, b->tree->part[0].data);
+	return exact_scatter(&b->exact, b->tree, from, to,
+	    b->tree->part[0].data);
 }
 
-/*
- * The next bucket: as large as allowed, or what is left at the front once all
- * of it is final.  0: nothing to do yet.
- */
+/* The next bucket, once all of it is final; 0: nothing to do yet. */
 static int
 next(const struct bucket *b, size_t *from, size_t *to)
 {
+	size_t each = b->share->bucket;
+
 	*to = b->done;
-	if (b->done - b->ready >= b->most)
-		*from = b->done - b->most;
-	else if (b->ready == 0 && b->done > 0)
-		*from = 0;
-	else
-		return 0;
-	return 1;
+	*from = b->done > 0 ? (b->done - 1) / each * each : 0;
+	return b->done > 0 && b->ready <= *from;
 }
 
 static void *
@@ -92,25 +88,23 @@ work(void *arg)
 size_t
 bucket_elements(size_t bytes, size_t elem)
 {
-	size_t n = bytes / elem / 16 * 16;
+	size_t blocks = bytes / elem / EXACT_BLOCK;
 
-	return n < 1024 ? 1024 : n;
+	return (blocks > 0 ? blocks : 1) * EXACT_BLOCK;
 }
 
 struct bucket *
-bucket_open(struct comm *c, size_t elements, size_t elem,
-    void (*add)(void *, void *, const void *, size_t), void *arg,
-    size_t bytes)
+bucket_open(struct comm *c, const struct segments *share, size_t elem,
+    void (*add)(void *, void *, const void *, size_t), void *arg)
 {
 	struct bucket *b = xcalloc(1, sizeof(*b));
 
 	b->comm = c;
-	b->elements = elements;
+	b->share = share;
 	b->elem = elem;
 	b->add = add;
 	b->arg = arg;
-	b->most = bucket_elements(bytes, elem);
-	exact_open(&b->exact, c, elem, add, arg, b->most);
+	exact_open(&b->exact, c, elem, add, arg, share->bucket);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
 	if (c->size > 1 && pthread_create(&b->thread, NULL, work, b) != 0)
@@ -151,7 +145,7 @@ bucket_begin(struct bucket *b, const struct tree *t,
 	b->sums = sums;
 	b->n = n;
 	b->busy = 0;
-	b->ready = b->done = b->elements;
+	b->ready = b->done = b->share->elements;
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -173,7 +167,7 @@ bucket_wait(struct bucket *b, double *busy)
 {
 	if (b->comm->size == 1) {
 		for (int i = 0; i < b->n; i++)
-			b->add(b->arg, b->sums[i].left, b->sums[i].right, b->elements);
+			b->add(b->arg, b->sums[i].left, b->sums[i].right, b->share->elements);
 		*busy = 0;
 		return b->tree->part[0].data;
 	}

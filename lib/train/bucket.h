@@ -6,24 +6,27 @@
  *
  * Parameters lie in the order of the network, so finished gradients are
  * always a tail of the flat buffer.  As the tail grows, buckets are cut from
- * it and handed to a thread that adds them up over ranks (comm/exact.h).
+ * it and handed to a thread that adds them up over ranks (comm/exact.h), each
+ * rank its segment of a bucket.
  */
 
 #include "comm/exact.h"
+#include "comm/segments.h"
 
 struct bucket;
 
-/* bucket_elements(bytes, elem): how many go into a bucket of ${bytes}. */
+/* bucket_elements(bytes, elem): how many go into a bucket of ${bytes}, a
+ * multiple of EXACT_BLOCK. */
 size_t bucket_elements(size_t bytes, size_t elem);
 
 /*
- * bucket_open(c, elements, elem, add, bytes):
- * For vectors of ${elements}, reduced in buckets of about ${bytes}.  ${c} is
- * the thread's own from here on.  With one rank no thread is started.
+ * bucket_open(c, share, elem, add, arg):
+ * For vectors whose buckets are those of ${share}, which must outlive it.
+ * ${c} is the thread's own from here on.  ${add} is called with ${arg}, see
+ * exact_open.  With one rank no thread is started.
  */
-struct bucket *bucket_open(struct comm *c, size_t elements, size_t elem,
-    void (*add)(void *, void *, const void *, size_t), void *arg,
-    size_t bytes);
+struct bucket *bucket_open(struct comm *c, const struct segments *share,
+    size_t elem, void (*add)(void *, void *, const void *, size_t), void *arg);
 void bucket_close(struct bucket *b);
 
 /* bucket_share(b, microbatches, first): see exact_leaves; begins a step. */
@@ -41,9 +44,9 @@ void bucket_begin(struct bucket *b, const struct tree *t,
 void bucket_ready(size_t mark, void *b);
 
 /*
- * bucket_wait(b): until everything is reduced; the sum over all microbatches,
- * on every rank, or NULL after a message.  ${*busy} is how long the thread
- * worked.
+ * bucket_wait(b): until everything is reduced; the sum over all microbatches, of
+ * which the elements that this rank owns are of use, or NULL after a message.
+ * ${*busy} is how long the thread worked.
  */
 void *bucket_wait(struct bucket *b, double *busy);
 

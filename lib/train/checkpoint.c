@@ -18,32 +18,62 @@
 struct snapshot {
 	size_t tensors;
 	struct tensor *tensor;		/* names are its own */
-	void *w, *m;			/* the flat buffers, copied */
+	void *w;			/* the flat buffer, copied */
+	struct slots_whole whole;
 	size_t metas;
 	struct meta meta[32];		/* values are its own */
 };
 
 /* "model/NAME", "bn/NAME": what a parameter is called in the file. */
 static char *
-tensor_name(const struct param *p, int momentum)
+param_name(const struct param *p)
 {
-	return xprintf("%s%s", momentum ? "optim/momentum/" :
-	    p->kind < PARAM_MEAN ? "model/" : "bn/", p->name);
+	return xprintf("%s%s", p->kind < PARAM_MEAN ? "model/" : "bn/",
+	    p->name);
 }
 
+/* "optim/momentum/NAME", or what is there once. */
+static char *
+slot_name(const struct slot_kind *k, const struct param *p)
+{
+	return k->extent == SLOT_ONCE ? xstrdup(k->name) :
+	    xprintf("%s/%s", k->name, p->name);
+}
+
+/* 1 if slot ${i} has values of parameter number ${p}; what is there once goes
+ * with the first. */
+static int
+slot_has(const struct slots *s, int i, int p)
+{
+	return s->slot[i].kind->extent == SLOT_ONCE ? p == 0 :
+	    s->net->graph->param[p].kind < PARAM_MEAN;
+}
+
+/* ${p}: whose shape it has; NULL: a single number. */
 static void
-add_tensor(struct snapshot *s, const struct net *n, const struct param *p,
-    const void *flat, int momentum)
+add_tensor(struct snapshot *s, char *name, const struct param *p,
+    const void *data, size_t n, size_t size)
 {
 	struct tensor *t = &s->tensor[s->tensors++];
 
-	*t = (struct tensor){ .name = tensor_name(p, momentum),
-		.type = n->device->elem == 8 ? DTYPE_F64 : DTYPE_F32,
-		.ndim = p->ndim,
-		.data = (const char *)flat + p->offset * n->device->elem,
-		.bytes = p->count * n->device->elem };
-	for (int i = 0; i < p->ndim; i++)
+	*t = (struct tensor){ .name = name,
+		.type = size == 8 ? DTYPE_F64 : DTYPE_F32,
+		.ndim = p != NULL ? p->ndim : 0, .data = data,
+		.bytes = n * size };
+	for (int i = 0; i < t->ndim; i++)
 		t->dim[i] = p->dim[i];
+}
+
+static void
+add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
+{
+	const struct slot_kind *k = slots->slot[i].kind;
+	const struct param *param = &slots->net->graph->param[p];
+	size_t n;
+	void *data = slot_of(slots, i, p, s->whole.data[i], &n);
+
+	add_tensor(s, slot_name(k, param), k->extent == SLOT_ELEMENT ? param :
+	    NULL, data, n, slots->slot[i].size);
 }
 
 static void
@@ -84,23 +114,34 @@ tensor_hashes(struct snapshot *s)
 	return w.out.data;
 }
 
-struct snapshot *
-snapshot_take(const struct net *n, const void *momentum, const struct state *st)
+/* The flat buffers, on the host. */
+static struct snapshot *
+copy_values(const struct net *n, const struct slots *slots)
 {
 	const struct graph *g = n->graph;
 	struct snapshot *s = xcalloc(1, sizeof(*s));
-	size_t bytes = g->elements * n->device->elem;
+	size_t elem = n->device->elem;
 
-	s->w = xmalloc(bytes);
-	s->m = xmalloc(bytes);
-	device_download(n->device, s->w, n->w, bytes);
-	device_download(n->device, s->m, momentum, bytes);
-	s->tensor = xcalloc(2 * (size_t)g->nparam, sizeof(*s->tensor));
-	for (int i = 0; i < g->nparam; i++) {
-		add_tensor(s, n, &g->param[i], s->w, 0);
-		if (g->param[i].kind < PARAM_MEAN)
-			add_tensor(s, n, &g->param[i], s->m, 1);
+	s->w = xmalloc(g->elements * elem);
+	device_download(n->device, s->w, n->w, g->elements * elem);
+	s->whole = slots_whole(slots);
+	s->tensor = xcalloc((1 + (size_t)slots->n) * (size_t)g->nparam,
+	    sizeof(*s->tensor));
+	for (int p = 0; p < g->nparam; p++) {
+		const struct param *param = &g->param[p];
+
+		add_tensor(s, param_name(param), param, (const char *)s->w +
+		    param->offset * elem, param->count, elem);
+		for (int i = 0; i < slots->n; i++)
+			if (slot_has(slots, i, p))
+				add_slot(s, slots, i, p);
 	}
+	return s;
+}
+
+static void
+add_metas(struct snapshot *s, const struct state *st)
+{
 	/* In byte order, as the format wants them. */
 	add_meta(s, "vt.best", real_text(st->best));
 	add_meta(s, "vt.best_metric", xstrdup(st->best_metric));
@@ -130,7 +171,25 @@ snapshot_take(const struct net *n, const void *momentum, const struct state *st)
 	add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
 	add_meta(s, "vt.tensors", tensor_hashes(s));
 	add_meta(s, "vt.tree", xstrdup(st->order));
-	return s;
+}
+
+int
+snapshot_take(struct snapshot **copy, const struct net *n,
+    const struct slots *slots, const struct state *st)
+{
+	struct snapshot *s = NULL;
+
+	*copy = NULL;
+	if (slots->share->comm->rank == 0)
+		s = copy_values(n, slots);
+	if (slots_gather(slots, s != NULL ? &s->whole : NULL) != 0) {
+		snapshot_free(s);
+		return -1;
+	}
+	if (s != NULL)
+		add_metas(s, st);
+	*copy = s;
+	return 0;
 }
 
 void
@@ -144,7 +203,7 @@ snapshot_free(struct snapshot *s)
 		free((char *)s->meta[i].value);
 	free(s->tensor);
 	free(s->w);
-	free(s->m);
+	slots_forget(&s->whole);
 	free(s);
 }
 
@@ -293,57 +352,116 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	return bad;
 }
 
+/* The tensor ${name}, of the shape of ${p} (NULL: a single number), which
+ * ${who} needs; NULL after a message. */
+static const struct tensor *
+find(const struct safetensors *f, const char *path, const char *name,
+    const struct param *p, const char *who)
+{
+	const struct tensor *t = safetensors_tensor(f, name);
+	int ndim = p != NULL ? p->ndim : 0;
+
+	if (t == NULL)
+		return fail_null("%s: no tensor %s, which %s needs",
+		    text_quote(path), name, who);
+	if (t->ndim != ndim || t->type == DTYPE_U8)
+		return fail_null("%s: tensor %s has %d dimensions (wanted %d)",
+		    text_quote(path), name, t->ndim, ndim);
+	for (int i = 0; i < ndim; i++)
+		if (t->dim[i] != p->dim[i])
+			return fail_null("%s: tensor %s: dimension %d is %lld "
+			    "(wanted %d)", text_quote(path), name, i,
+			    (long long)t->dim[i], p->dim[i]);
+	return t;
+}
+
+/* Its values as doubles, the caller's to free. */
+static double *
+doubles_of(const struct tensor *t, size_t n)
+{
+	double *v = xcalloc(n, sizeof(*v));
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = t->type == DTYPE_F64 ? ((const double *)t->data)[i] :
+		    (double)((const float *)t->data)[i];
+	return v;
+}
+
 static int
 load(const struct safetensors *f, const char *path, const struct net *n,
-    const struct param *p, void *flat, int momentum)
+    const struct param *p)
 {
-	char *name = tensor_name(p, momentum);
-	const struct tensor *t = safetensors_tensor(f, name);
-	enum dtype want = n->device->elem == 8 ? DTYPE_F64 : DTYPE_F32;
-	int bad = 0;
+	char *name = param_name(p);
+	const struct tensor *t = find(f, path, name, p, n->graph->name);
+	size_t elem = n->device->elem;
+	void *to = (char *)n->w + p->offset * elem;
 
-	if (t == NULL) {
-		bad = fail("%s: no tensor %s, which %s needs", text_quote(path),
-		    name, n->graph->name);
-	} else if (t->ndim != p->ndim || t->type == DTYPE_U8) {
-		bad = fail("%s: tensor %s has %d dimensions (wanted %d)",
-		    text_quote(path), name, t->ndim, p->ndim);
-	}
-	for (int i = 0; !bad && i < p->ndim; i++)
-		if (t->dim[i] != p->dim[i])
-			bad = fail("%s: tensor %s: dimension %d is %lld (wanted "
-			    "%d)", text_quote(path), name, i,
-			    (long long)t->dim[i], p->dim[i]);
-	if (!bad && t->type == want) {
-		device_upload(n->device, (char *)flat + p->offset * n->device->elem,
-		    t->data, t->bytes);
-	} else if (!bad) {
-		double *v = xcalloc(p->count, sizeof(*v));
+	free(name);
+	if (t == NULL)
+		return -1;
+	if (t->bytes == p->count * elem) {
+		device_upload(n->device, to, t->data, t->bytes);
+	} else {
+		double *v = doubles_of(t, p->count);
 
-		for (size_t i = 0; i < p->count; i++)
-			v[i] = t->type == DTYPE_F64 ?
-			    ((const double *)t->data)[i] :
-			    (double)((const float *)t->data)[i];
-		device_put(n->device, (char *)flat + p->offset * n->device->elem, v,
-		    p->count);
+		device_put(n->device, to, v, p->count);
 		free(v);
 	}
-	free(name);
-	return bad;
+	return 0;
 }
 
 int
-checkpoint_load(const struct safetensors *f, const char *path, struct net *n,
-    void *momentum)
+checkpoint_load(const struct safetensors *f, const char *path, struct net *n)
 {
-	for (int i = 0; i < n->graph->nparam; i++) {
-		const struct param *p = &n->graph->param[i];
+	for (int i = 0; i < n->graph->nparam; i++)
+		if (load(f, path, n, &n->graph->param[i]) != 0)
+			return -1;
+	return 0;
+}
 
-		if (load(f, path, n, p, n->w, 0) != 0)
-			return -1;
-		if (momentum != NULL && p->kind < PARAM_MEAN &&
-		    load(f, path, n, p, momentum, 1) != 0)
-			return -1;
+/* Values of parameter number ${p} into slot ${i} of ${whole}. */
+static int
+load_slot(const struct safetensors *f, const char *path,
+    const struct slots *s, int i, int p, struct slots_whole *whole)
+{
+	const struct slot *slot = &s->slot[i];
+	const struct param *param = &s->net->graph->param[p];
+	char *name = slot_name(slot->kind, param);
+	const struct tensor *t = find(f, path, name,
+	    slot->kind->extent == SLOT_ELEMENT ? param : NULL,
+	    s->net->graph->name);
+	size_t n;
+	void *to = slot_of(s, i, p, whole->data[i], &n);
+
+	free(name);
+	if (t == NULL)
+		return -1;
+	if (t->bytes == n * slot->size) {
+		memcpy(to, t->data, t->bytes);
+	} else {
+		double *v = doubles_of(t, n);
+
+		for (size_t k = 0; k < n; k++)
+			if (slot->size == sizeof(double))
+				((double *)to)[k] = v[k];
+			else
+				((float *)to)[k] = (float)v[k];
+		free(v);
 	}
+	return 0;
+}
+
+int
+checkpoint_slots(const struct safetensors *f, const char *path,
+    const struct slots *s, struct slots_whole *whole)
+{
+	*whole = slots_whole(s);
+	for (int p = 0; p < s->net->graph->nparam; p++)
+		for (int i = 0; i < s->n; i++)
+			if (slot_has(s, i, p) &&
+			    load_slot(f, path, s, i, p, whole) != 0) {
+				slots_forget(whole);
+				return -1;
+			}
 	return 0;
 }

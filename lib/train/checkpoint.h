@@ -4,13 +4,14 @@
 /*
  * Checkpoints: everything a run needs to go on as if it had never stopped, in
  * a safetensors file (vt-checkpoint(5)).  Weights are model/NAME, running
- * statistics bn/NAME, momentum optim/momentum/NAME; the rest is metadata.
+ * statistics bn/NAME, slots (train/slots.h) as they are called, momentum
+ * optim/momentum/NAME; the rest is metadata.
  */
 
 #include <stdint.h>
 
-#include "net/net.h"
 #include "train/safetensors.h"
+#include "train/slots.h"
 
 /*
  * What is saved beside the tensors; texts are the owner's.  Checkpoints of
@@ -44,8 +45,13 @@ struct state {
 /* A copy of tensors and state on the host, made at a step border. */
 struct snapshot;
 
-struct snapshot *snapshot_take(const struct net *n, const void *momentum,
-    const struct state *s);
+/*
+ * snapshot_take(copy, n, slots, s): a copy on rank 0, ${*copy}, which is NULL on
+ * the others; all ranks that share the slots call it.  -1 if another cannot be
+ * reached.
+ */
+int snapshot_take(struct snapshot **copy, const struct net *n,
+    const struct slots *slots, const struct state *s);
 void snapshot_free(struct snapshot *s);
 
 /* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
@@ -65,11 +71,14 @@ int checkpoint_read(const char *path, struct safetensors *file,
 int checkpoint_status(int bad);
 
 /*
- * checkpoint_load(file, path, n, momentum): put its tensors into net ${n} and,
- * unless NULL, ${momentum}.  -1 after a message if one is missing or of
- * another shape.
+ * checkpoint_load(file, path, n): put its weights and running statistics into
+ * net ${n}.  checkpoint_slots(file, path, slots, whole): the rest, for all
+ * ranks, into ${whole}, which is made; slots_scatter shares it out.  -1 after a
+ * message if a tensor is missing or of another shape.
  */
 int checkpoint_load(const struct safetensors *file, const char *path,
-    struct net *n, void *momentum);
+    struct net *n);
+int checkpoint_slots(const struct safetensors *file, const char *path,
+    const struct slots *slots, struct slots_whole *whole);
 
 #endif

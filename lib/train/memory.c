@@ -14,7 +14,7 @@
 #include "train/work.h"
 
 static const char *const names[MEMORY_ITEMS] = {
-	"program, libraries", "parameters", "momentum", "gradients",
+	"program, libraries", "parameters", NULL, "gradients",
 	"activations", "loader", "loader, validation", "scores, validation",
 	"checkpoint", "exchange"
 };
@@ -48,11 +48,8 @@ static size_t
 exchange(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
-	size_t most = 0, slice = bucket_elements((size_t)t->o.bucket,
-	    t->net->device->elem);
+	size_t most = 0, slice = t->share.bucket;
 
-	if (slice > t->net->graph->elements)
-		slice = t->net->graph->elements;
 	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
@@ -64,13 +61,36 @@ exchange(const struct trainer *t, int rank)
 	return most;
 }
 
+/* Bytes of slot ${k} on ${rank}, or of what all ranks have if that is -1. */
+static size_t
+slot_bytes(const struct trainer *t, const struct slot_kind *k, int rank)
+{
+	const struct net *n = t->net;
+	size_t elements = n->graph->elements;
+
+	return slot_count(k, n->graph, rank < 0 ? elements :
+	    t->share.owned[rank]) * slot_size(k, n->device->elem);
+}
+
+static size_t
+slots_bytes(const struct trainer *t, int rank)
+{
+	size_t sum = 0;
+
+	for (const struct slot_kind *k = t->optim.kind->slot; k->name != NULL;
+	    k++)
+		sum += slot_bytes(t, k, rank);
+	return sum;
+}
+
 struct memory
 memory_plan(const struct trainer *t, int rank)
 {
 	const struct net *n = t->net;
 	size_t flat = n->graph->elements * n->device->elem;
 	struct memory m = { .item = { [MEMORY_BASE] = t->work->base,
-		[MEMORY_PARAMETERS] = flat, [MEMORY_MOMENTUM] = flat,
+		[MEMORY_PARAMETERS] = flat,
+		[MEMORY_SLOTS] = slots_bytes(t, rank),
 		[MEMORY_GRADIENTS] = (size_t)buffers(t, rank) * flat } };
 	uint64_t samples;
 
@@ -88,7 +108,7 @@ memory_plan(const struct trainer *t, int rank)
 		    (size_t)n->graph->head[0].classes * sizeof(double);
 	}
 	if (rank == 0)
-		m.item[MEMORY_SNAPSHOT] = 2 * flat;
+		m.item[MEMORY_SNAPSHOT] = flat + slots_bytes(t, -1);
 	m.item[MEMORY_EXCHANGE] = exchange(t, rank);
 	return m;
 }
@@ -111,6 +131,19 @@ print_bytes(FILE *f, const char *what, size_t bytes)
 	fprintf(f, "# %-20s %s\n", what, text_bytes(text, (double)bytes));
 }
 
+/* "optim/momentum" is called momentum. */
+static void
+print_slots(const struct trainer *t, FILE *f)
+{
+	for (const struct slot_kind *k = t->optim.kind->slot; k->name != NULL;
+	    k++) {
+		const char *slash = strrchr(k->name, '/');
+
+		print_bytes(f, slash != NULL ? slash + 1 : k->name,
+		    slot_bytes(t, k, 0));
+	}
+}
+
 void
 memory_print(const struct trainer *t, FILE *f)
 {
@@ -118,10 +151,13 @@ memory_print(const struct trainer *t, FILE *f)
 	int size = t->comm->size;
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
-		if (m.item[i] > 0)
+		if (i == MEMORY_SLOTS)
+			print_slots(t, f);
+		else if (m.item[i] > 0)
 			print_bytes(f, names[i], m.item[i]);
 	print_bytes(f, "memory of rank 0", memory_sum(&m));
-	/* The others differ in gradients, by one buffer or so. */
+	/* The others differ in gradients, by one buffer or so, and in what
+	 * they own. */
 	for (int r = 1; r < size; r++) {
 		struct memory other = memory_plan(t, r);
 		size_t sum = memory_sum(&other);
@@ -146,14 +182,21 @@ memory_print(const struct trainer *t, FILE *f)
 		print_bytes(f, "available now", ram_available());
 }
 
-/* Of parameters and momentum, what is there by now. */
+/* Of parameters and slots, what is there by now. */
 static size_t
 held(const struct trainer *t)
 {
 	const struct net *n = t->net;
 	size_t flat = n->graph->elements * n->device->elem;
 
-	return ram_resident_of(n->w, flat) + ram_resident_of(t->optim.m, flat);
+	size_t sum = ram_resident_of(n->w, flat);
+
+	for (int i = 0; i < t->optim.slots.n; i++) {
+		const struct slot *slot = &t->optim.slots.slot[i];
+
+		sum += ram_resident_of(slot->data, slot->n * slot->size);
+	}
+	return sum;
 }
 
 size_t

@@ -14,7 +14,9 @@ struct trainer;
 
 enum {
 	MEMORY_BASE,			/* program, libraries, index of the data */
-	MEMORY_PARAMETERS, MEMORY_MOMENTUM, MEMORY_GRADIENTS,
+	MEMORY_PARAMETERS,
+	MEMORY_SLOTS,			/* momentum and the like, owned */
+	MEMORY_GRADIENTS,
 	MEMORY_ACTIVATIONS,
 	MEMORY_LOADER, MEMORY_VALIDATION,	/* clips loaded ahead */
 	MEMORY_SCORES,			/* of the validation, on every rank */

@@ -9,16 +9,21 @@
 #include "train/room.h"
 #include "train/rundir.h"
 
-/* A checkpoint: values, momentum of what is trained, and about the header. */
+/* A checkpoint: values, slots of what is trained, and about the header. */
 static double
-checkpoint_bytes(const struct net *n)
+checkpoint_bytes(const struct slots *s)
 {
-	const struct graph *g = n->graph;
+	const struct graph *g = s->net->graph;
 	double bytes = 4096;
 
-	for (int i = 0; i < g->nparam; i++)
-		bytes += (double)(g->param[i].count * n->device->elem) *
-		    (g->param[i].kind < PARAM_MEAN ? 2 : 1) + 256;
+	for (int p = 0; p < g->nparam; p++) {
+		size_t count = g->param[p].count;
+
+		bytes += (double)(count * s->net->device->elem) + 256;
+		for (int i = 0; i < s->n && g->param[p].kind < PARAM_MEAN; i++)
+			bytes += (double)((s->slot[i].kind->extent ==
+			    SLOT_ELEMENT ? count : 1) * s->slot[i].size);
+	}
 	return bytes;
 }
 
@@ -58,9 +63,9 @@ used_bytes(const char *dir)
 }
 
 void
-room_check(const struct net *n, const char *dir, int keep, int best, FILE *f)
+room_check(const struct slots *s, const char *dir, int keep, int best, FILE *f)
 {
-	double each = checkpoint_bytes(n), left = free_bytes(dir);
+	double each = checkpoint_bytes(s), left = free_bytes(dir);
 	double most = each * (keep + 1 + (best != 0));
 	char a[32], b[32], c[32];
 

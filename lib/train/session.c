@@ -297,8 +297,10 @@ session_open(struct session *s, struct comm *comm,
 	if ((status = check_ranks(s)) != 0)
 		return status;
 	s->t.optim.rule = group_rule_find(s->o.groups);
+	segments_open(&s->t.share, s->comm, s->graph->elements,
+	    bucket_elements((size_t)s->t.o.bucket, s->device->elem));
 	status = s->t.optim.rule == NULL ? EXIT_USAGE :
-	    optim_open(&s->t.optim, s->net) != 0 ? EXIT_FAILED :
+	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED :
 	    trainer_plan(&s->t);
 	return comm_agree(s->comm, status);
 }
@@ -309,8 +311,8 @@ session_close(struct session *s)
 	trainer_close(&s->t);
 	if (s->t.run != NULL)
 		rundir_close(&s->run);
-	if (s->net != NULL)
-		optim_close(&s->t.optim, s->net);
+	optim_close(&s->t.optim);
+	segments_close(&s->t.share);
 	net_free(s->net);
 	graph_free(s->graph);
 	device_close(s->device);

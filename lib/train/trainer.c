@@ -237,12 +237,15 @@ step(struct trainer *t, struct step_report *s)
 	start = clock_seconds();
 	bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
 	    &s->norm);
+	if (bad == OPTIM_LOST)
+		comm_abort(t->comm, EXIT_RANKS);
 	if (bad == OPTIM_STATISTICS)
 		return diverged(t, "a mean or variance of its batch "
 		    "normalisations is", INFINITY);
 	if (bad)
 		return diverged(t, "the gradient's norm is", s->norm);
-	w->time.update += clock_seconds() - start;
+	w->time.update += clock_seconds() - start - t->optim.waited;
+	w->time.comm += t->optim.waited;
 	w->unsaved = 1;
 	t->state.step++;
 	t->state.clips += (uint64_t)cell->batch;
@@ -285,11 +288,15 @@ validate(struct trainer *t, int *best)
 	return 0;
 }
 
-/* Begin to save what the step border holds; the file is rank 0's. */
+/*
+ * Begin to save what the step border holds; the file is rank 0's, which has
+ * what the others own from them.
+ */
 static void
 save(struct trainer *t, int how)
 {
 	struct trainer_work *w = t->work;
+	struct snapshot *copy;
 	int wait, ready;
 
 	w->saved_at = clock_seconds();
@@ -299,13 +306,14 @@ save(struct trainer *t, int how)
 	ready = t->run != NULL && saver_ready(w->saver, t->state.step,
 	    how) == 0;
 	watch_leave(t->comm->watch, wait);
-	if (!ready)
-		return;
 	hash128_text(schedule_prefix_hash(t->schedule,
 	    dataset_samples(t->train), t->state.step), w->history);
 	t->state.history = w->history;
-	saver_start(w->saver, snapshot_take(t->net, t->optim.m, &t->state),
-	    t->state.step, how);
+	if (comm_broadcast(t->comm, &ready, sizeof(ready), 0) != 0 || (ready &&
+	    snapshot_take(&copy, t->net, &t->optim.slots, &t->state) != 0))
+		comm_abort(t->comm, EXIT_RANKS);
+	if (ready && t->run != NULL)
+		saver_start(w->saver, copy, t->state.step, how);
 }
 
 /* 1 if an evaluation falls between two numbers of clips seen. */
@@ -318,11 +326,21 @@ validation_due(const struct trainer *t, double before, int end)
 	    floor(t->state.epoch / t->o.val_every));
 }
 
-/* Every rank has the same weights, so all come to the same answer. */
+/* All ranks ask, and have the same answer. */
 static int
-not_finite(const struct trainer *t)
+is_finite(struct trainer *t)
 {
-	return optim_finite(&t->optim, t->net) ? 0 : diverged(t,
+	int good = optim_finite(&t->optim, t->net);
+
+	if (good < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	return good;
+}
+
+static int
+not_finite(struct trainer *t)
+{
+	return is_finite(t) ? 0 : diverged(t,
 	    "among its weights, running statistics or momenta is", NAN);
 }
 
@@ -360,8 +378,7 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
 static void
 rescue(struct trainer *t, int status)
 {
-	if (!t->work->unsaved || t->state.step == 0 ||
-	    !optim_finite(&t->optim, t->net))
+	if (!t->work->unsaved || t->state.step == 0 || !is_finite(t))
 		return;
 	save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
 	if (t->comm->rank == 0)

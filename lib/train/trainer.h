@@ -6,8 +6,9 @@
  *
  * A step runs this rank's microbatches forward and backward, adds their
  * gradients over all microbatches in a fixed order while the last one's
- * backward pass still runs, and updates the parameters.  At its border the
- * ranks agree on whether to stop, to save or to evaluate.
+ * backward pass still runs, each rank those of the parameters it owns, updates
+ * these, and has the others' from their owners.  At its border the ranks agree
+ * on whether to stop, to save or to evaluate.
  */
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ struct trainer {
 	struct trainer_options o;
 	struct comm *comm;
 	struct net *net;
+	struct segments share;		/* who updates which parameters */
 	struct optim optim;
 	const struct schedule *schedule;
 	const struct dataset *train, *val;	/* val may be NULL */
@@ -47,7 +49,8 @@ struct trainer {
 	struct view_options viewing;	/* the fixed shape of validation */
 	struct rundir *run;		/* rank 0 only; elsewhere NULL */
 	uint64_t safe_step;		/* ${run} has the checkpoint of this
-					 * step, and it is whole; 0: none */
+					 * step, and it is whole; 0: none;
+					 * known to all ranks */
 	struct state state;		/* what a checkpoint says; step, clips,
 					 * epoch, loss, best and history are
 					 * kept here */

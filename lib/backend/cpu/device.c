@@ -12,6 +12,7 @@
 
 #define HUGE ((size_t)2 << 20)
 #define GRAIN 65536		/* elements of a flat buffer at a time */
+#define RUNS 64			/* of about 1024 elements: sums of squares */
 
 int
 cpu_lanes(void)
@@ -289,36 +290,31 @@ track(struct device *d, void *w, const void *x, size_t n, double rate,
 		v[i] += (float)(rate * (((const float *)x)[i] * scale - v[i]));
 }
 
-struct squares { const float *x; double *part; const struct kernels *k; };
+struct squares {
+	const float *x;
+	const size_t *edge;
+	double *sum;
+	const struct kernels *k;
+};
 
 static void
 squares_range(size_t from, size_t to, void *arg)
 {
-	struct squares *s = arg;
+	const struct squares *s = arg;
 
-	s->part[from / GRAIN] = s->k->dot(s->x + from, s->x + from, to - from);
+	for (size_t i = from; i < to; i++)
+		s->sum[i] = s->k->dot(s->x + s->edge[i], s->x + s->edge[i],
+		    s->edge[i + 1] - s->edge[i]);
 }
 
-static double
-squares(struct device *d, const void *x, size_t n)
+static void
+squares(struct device *d, double *sum, const void *x, const size_t *edge,
+    size_t runs)
 {
-	enum { MOST = 64 };
 	struct cpu *cpu = (struct cpu *)d;
-	double part[MOST], sum = 0;
-	const float *f = x;
+	struct squares s = { x, edge, sum, cpu->k };
 
-	/* Blocks of fixed size, added in order, some at a time. */
-	while (n > 0) {
-		size_t now = n < (size_t)MOST * GRAIN ? n : (size_t)MOST * GRAIN;
-		struct squares s = { f, part, cpu->k };
-
-		cpu_ranges(cpu, now, GRAIN, squares_range, &s);
-		for (size_t i = 0; i < (now + GRAIN - 1) / GRAIN; i++)
-			sum += part[i];
-		f += now;
-		n -= now;
-	}
-	return sum;
+	cpu_ranges(cpu, runs, RUNS, squares_range, &s);
 }
 
 static const struct op_impl *const table[OP_KINDS] = {

@@ -143,15 +143,18 @@ track(struct device *d, void *w, const void *x, size_t n, double rate,
 		v[i] += (REAL)(rate * (((const REAL *)x)[i] * scale - v[i]));
 }
 
-static double
-squares(struct device *d, const void *x, size_t n)
+static void
+squares(struct device *d, double *sum, const void *x, const size_t *edge,
+    size_t runs)
 {
-	double s = 0;
+	const REAL *v = x;
 
 	(void)d;
-	for (size_t i = 0; i < n; i++)
-		s += (double)((const REAL *)x)[i] * ((const REAL *)x)[i];
-	return s;
+	for (size_t k = 0; k < runs; k++) {
+		sum[k] = 0;
+		for (size_t i = edge[k]; i < edge[k + 1]; i++)
+			sum[k] += (double)v[i] * v[i];
+	}
 }
 
 static const struct op_impl *const ops[OP_KINDS] = {

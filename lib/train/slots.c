@@ -1,0 +1,274 @@
+/* What training keeps beside the weights. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "train/slots.h"
+
+#define CHUNK 65536		/* values looked at a time */
+
+size_t
+slot_count(const struct slot_kind *k, const struct graph *g, size_t elements)
+{
+	return k->extent == SLOT_ELEMENT ? elements : k->extent == SLOT_PARAM ?
+	    (size_t)g->nparam : 1;
+}
+
+size_t
+slot_size(const struct slot_kind *k, size_t elem)
+{
+	return k->type == SLOT_F64 ? sizeof(double) : elem;
+}
+
+void *
+slot_at(const struct slot *s, size_t held)
+{
+	return (char *)s->data + held * s->size;
+}
+
+static size_t
+owned(const struct slots *s)
+{
+	return s->share->owned[s->share->comm->rank];
+}
+
+/* A value that is not zero goes by way of the host. */
+static void
+fill(struct slots *s, struct slot *slot)
+{
+	const struct slot_kind *k = slot->kind;
+	double *v = xcalloc(CHUNK, sizeof(*v));
+
+	for (size_t i = 0; i < CHUNK; i++)
+		v[i] = k->first;
+	for (size_t at = 0; at < slot->n; at += CHUNK) {
+		size_t now = slot->n - at < CHUNK ? slot->n - at : CHUNK;
+		void *to = slot_at(slot, at);
+
+		if (k->extent != SLOT_ELEMENT)
+			memcpy(to, v, now * sizeof(*v));
+		else if (k->type == SLOT_F64)
+			device_upload(s->net->device, to, v, now * sizeof(*v));
+		else
+			device_put(s->net->device, to, v, now);
+	}
+	free(v);
+}
+
+int
+slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
+    const struct segments *share)
+{
+	*s = (struct slots){ .net = n, .share = share };
+	for (const struct slot_kind *k = kinds; k->name != NULL; k++) {
+		struct slot *slot = &s->slot[s->n];
+		size_t bytes;
+
+		assert(s->n < SLOTS_MOST);
+		assert(k->extent == SLOT_ELEMENT || k->type == SLOT_F64);
+		*slot = (struct slot){ .kind = k,
+			.n = slot_count(k, n->graph, owned(s)),
+			.size = slot_size(k, n->device->elem) };
+		/* A rank may own nothing of a small network. */
+		bytes = (slot->n > 0 ? slot->n : 1) * slot->size;
+		slot->data = k->extent == SLOT_ELEMENT ?
+		    device_alloc(n->device, bytes) : xcalloc(bytes, 1);
+		if (slot->data == NULL) {
+			slots_close(s);
+			return -1;
+		}
+		s->n++;
+		if (k->first != 0)
+			fill(s, slot);
+	}
+	return 0;
+}
+
+void
+slots_close(struct slots *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->slot[i].kind->extent == SLOT_ELEMENT)
+			device_free(s->net->device, s->slot[i].data);
+		else
+			free(s->slot[i].data);
+	s->n = 0;
+}
+
+static int
+all_finite(const void *data, size_t n, size_t size)
+{
+	size_t bad = 0;
+
+	/* No early end: the loop is then as fast as memory. */
+	if (size == sizeof(double))
+		for (size_t i = 0; i < n; i++)
+			bad += !isfinite(((const double *)data)[i]);
+	else
+		for (size_t i = 0; i < n; i++)
+			bad += !isfinite(((const float *)data)[i]);
+	return bad == 0;
+}
+
+int
+slots_finite(const struct slots *s)
+{
+	double *v = xcalloc(CHUNK, sizeof(*v));
+	int good = 1;
+
+	for (int i = 0; i < s->n && good; i++) {
+		const struct slot *slot = &s->slot[i];
+
+		if (slot->kind->extent != SLOT_ELEMENT)
+			good = all_finite(slot->data, slot->n, slot->size);
+		else
+			for (size_t at = 0; at < slot->n && good; at += CHUNK) {
+				size_t now = slot->n - at < CHUNK ?
+				    slot->n - at : CHUNK;
+
+				device_download(s->net->device, v,
+				    slot_at(slot, at), now * slot->size);
+				good = all_finite(v, now, slot->size);
+			}
+	}
+	free(v);
+	return good;
+}
+
+/* ---- all of it in one place ---- */
+
+void *
+slot_of(const struct slots *s, int i, int p, void *data, size_t *n)
+{
+	const struct slot *slot = &s->slot[i];
+	const struct param *param = &s->net->graph->param[p];
+
+	switch (slot->kind->extent) {
+	case SLOT_ELEMENT:
+		*n = param->count;
+		return (char *)data + param->offset * slot->size;
+	case SLOT_PARAM:
+		*n = 1;
+		return (double *)data + p;
+	default:
+		*n = 1;
+		return data;
+	}
+}
+
+/* Bytes of slot ${i} as a whole. */
+static size_t
+whole_bytes(const struct slots *s, int i)
+{
+	return slot_count(s->slot[i].kind, s->net->graph,
+	    s->net->graph->elements) * s->slot[i].size;
+}
+
+struct slots_whole
+slots_whole(const struct slots *s)
+{
+	struct slots_whole w = { { NULL } };
+
+	for (int i = 0; i < s->n; i++)
+		w.data[i] = xcalloc(whole_bytes(s, i), 1);
+	return w;
+}
+
+void
+slots_forget(struct slots_whole *w)
+{
+	for (int i = 0; i < SLOTS_MOST; i++)
+		free(w->data[i]);
+	*w = (struct slots_whole){ { NULL } };
+}
+
+/* The most elements of a segment that a rank owns. */
+static size_t
+longest(const struct segments *share)
+{
+	size_t most = 0;
+
+	for (int i = 0; i < share->n; i++)
+		if (share->segment[i].n > most)
+			most = share->segment[i].n;
+	return most;
+}
+
+/*
+ * Segment by segment, between its owner and rank 0; ${whole} is rank 0's, ${in}
+ * says where the values go: into it, or out of it.
+ */
+static int
+move(const struct slots *s, const struct slot *slot, char *whole, int in,
+    void *room)
+{
+	struct comm *c = s->share->comm;
+	struct device *d = s->net->device;
+
+	for (int i = 0; i < s->share->n; i++) {
+		const struct segment *g = &s->share->segment[i];
+		size_t bytes = g->n * slot->size;
+		struct piece p = { g->rank, room, bytes };
+		int out = !in, bad = 0;
+
+		if (c->rank == 0) {
+			p.data = whole + g->at * slot->size;
+			if (g->rank != 0)
+				bad = comm_exchange(c, &p, out, &p, in);
+		}
+		if (c->rank == g->rank && in)
+			device_download(d, p.data, slot_at(slot, g->held),
+			    bytes);
+		if (c->rank == g->rank && c->rank != 0) {
+			p.rank = 0;
+			bad = comm_exchange(c, &p, in, &p, out);
+		}
+		if (c->rank == g->rank && out && !bad)
+			device_upload(d, slot_at(slot, g->held), p.data, bytes);
+		if (bad)
+			return -1;
+	}
+	return 0;
+}
+
+int
+slots_gather(const struct slots *s, struct slots_whole *w)
+{
+	struct comm *c = s->share->comm;
+	void *room = xmalloc(longest(s->share) * sizeof(double) + 1);
+	int bad = 0;
+
+	for (int i = 0; i < s->n && !bad; i++)
+		if (s->slot[i].kind->extent == SLOT_ELEMENT)
+			bad = move(s, &s->slot[i], c->rank == 0 ? w->data[i] :
+			    NULL, 1, room);
+		else if (c->rank == 0)
+			memcpy(w->data[i], s->slot[i].data, whole_bytes(s, i));
+	free(room);
+	return bad;
+}
+
+int
+slots_scatter(struct slots *s, const struct slots_whole *w)
+{
+	struct comm *c = s->share->comm;
+	void *room = xmalloc(longest(s->share) * sizeof(double) + 1);
+	int bad = 0;
+
+	for (int i = 0; i < s->n && !bad; i++) {
+		struct slot *slot = &s->slot[i];
+
+		if (slot->kind->extent == SLOT_ELEMENT) {
+			bad = move(s, slot, c->rank == 0 ? w->data[i] : NULL, 0,
+			    room);
+			continue;
+		}
+		if (c->rank == 0)
+			memcpy(slot->data, w->data[i], whole_bytes(s, i));
+		bad = comm_broadcast(c, slot->data, whole_bytes(s, i), 0);
+	}
+	free(room);
+	return bad;
+}

@@ -1,0 +1,85 @@
+#ifndef TRAIN_SLOTS_H
+#define TRAIN_SLOTS_H
+
+/*
+ * What training keeps beside the weights: a list of named values, such as
+ * momentum.  Whoever has to do with all of it (allocation, checkpoints, their
+ * reading, the memory plan) walks the list, so that another slot is one row of
+ * a table (train/optim.c) and nothing else.
+ *
+ * Values by element lie like the parameters, in memory of the device, but only
+ * on the rank that owns the element (comm/segments.h).  Values by parameter,
+ * and single ones, are host doubles, the same on every rank.
+ */
+
+#include "comm/segments.h"
+#include "net/net.h"
+
+enum slot_extent { SLOT_ELEMENT, SLOT_PARAM, SLOT_ONCE };
+enum slot_type { SLOT_REAL, SLOT_F64 };	/* REAL: as the parameters */
+
+/*
+ * A row: "optim/momentum" is called optim/momentum/NAME in a checkpoint, for
+ * each trained parameter.  Those that are not by element are SLOT_F64.
+ */
+struct slot_kind {
+	const char *name;		/* NULL ends a list */
+	enum slot_extent extent;
+	enum slot_type type;
+	double first;			/* what it begins with */
+};
+
+enum { SLOTS_MOST = 8 };
+
+struct slot {
+	const struct slot_kind *kind;
+	size_t n, size;			/* values; bytes of one */
+	void *data;
+};
+
+struct slots {
+	int n;
+	struct slot slot[SLOTS_MOST];
+	const struct net *net;
+	const struct segments *share;
+};
+
+/* What slots hold on all ranks, as if it was one: host memory by slot, with
+ * elements where the graph has them. */
+struct slots_whole { void *data[SLOTS_MOST]; };
+
+/* slots_open(s, kinds, n, share): all of a list, with their first values; -1
+ * after a message. */
+int slots_open(struct slots *s, const struct slot_kind *kinds,
+    const struct net *n, const struct segments *share);
+void slots_close(struct slots *s);
+
+/* slot_count(k, g, elements): its values, where ${elements} of the parameters
+ * of ${g} are owned.  slot_size(k, elem): bytes of one. */
+size_t slot_count(const struct slot_kind *k, const struct graph *g,
+    size_t elements);
+size_t slot_size(const struct slot_kind *k, size_t elem);
+
+/* slot_at(s, held): the value of an element, by its place among the owned. */
+void *slot_at(const struct slot *s, size_t held);
+
+/* slot_of(s, p, data): where the values of parameter number ${p} begin in the
+ * whole slot ${data}, and ${*n}, how many they are; SLOT_ONCE ignores ${p}. */
+void *slot_of(const struct slots *s, int i, int p, void *data, size_t *n);
+
+/* slots_finite(s): what this rank has is. */
+int slots_finite(const struct slots *s);
+
+/* slots_whole(s): room for all of it, zeroed; its parts are freed by
+ * slots_forget. */
+struct slots_whole slots_whole(const struct slots *s);
+void slots_forget(struct slots_whole *w);
+
+/*
+ * slots_gather(s, w): what all ranks hold into ${w} of rank 0; elsewhere it is
+ * NULL.  slots_scatter(s, w): the other way.  All ranks must call them.
+ */
+int slots_gather(const struct slots *s, struct slots_whole *w);
+int slots_scatter(struct slots *s, const struct slots_whole *w);
+
+#endif

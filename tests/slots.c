@@ -1,0 +1,408 @@
+/*
+ * What an optimiser keeps, owned by ranks: one that is not in the table of
+ * optimisers, with two values an element, one a parameter and one in all, steps
+ * to the same bits on any number of ranks, and its checkpoints are the same
+ * file, from which any number of ranks go on.  Ranks are threads.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "comm/exact.h"
+#include "comm/threads.h"
+#include "train/checkpoint.h"
+#include "train/optim.h"
+
+#include "tap.h"
+
+/* Parameters over some blocks, and running statistics between them. */
+static const char net_text[] =
+    "input x out=3\n"
+    "conv a in=x out=24 k=3,3\n"
+    "bn b in=a\n"
+    "conv c in=b out=24 k=3,3\n"
+    "bn d in=c\n"
+    "avgpool p in=d over=thw\n"
+    "linear fc in=p out=classes\n";
+
+enum { STEPS = 3, MOST = 7 };
+
+static const char *dir;
+
+/* ---- an optimiser of its own; the device is the host ---- */
+
+static void
+trial_step(const struct optim *o, struct device *d, const struct optim_part *p)
+{
+	double *second = p->state[1], *often = p->state[2], *scale = p->state[3];
+
+	(void)o;
+	for (size_t i = 0; i < p->n; i++) {
+		double g, w, first;
+
+		device_get(d, &g, (const char *)p->g + i * d->elem, 1);
+		device_get(d, &w, (char *)p->w + i * d->elem, 1);
+		device_get(d, &first, (char *)p->state[0] + i * d->elem, 1);
+		g = g * p->scale + p->decay * w;
+		first = 0.9 * first + g;
+		second[i] = 0.99 * second[i] + g * g;
+		w -= p->lr * first / sqrt(second[i]) * scale[0] / 1024 *
+		    often[0];
+		device_put(d, (char *)p->w + i * d->elem, &w, 1);
+		device_put(d, (char *)p->state[0] + i * d->elem, &first, 1);
+	}
+}
+
+static const struct optimizer trial = { "trial", {
+	{ "optim/first", SLOT_ELEMENT, SLOT_REAL, 0 },
+	{ "optim/second", SLOT_ELEMENT, SLOT_F64, 0.25 },
+	{ "optim/trust", SLOT_PARAM, SLOT_F64, 0.5 },
+	{ "optim/scale", SLOT_ONCE, SLOT_F64, 1024 },
+}, trial_step };
+
+/* ---- a rank ---- */
+
+struct rank {
+	struct graph *g;
+	struct device *d;
+	struct net *n;
+	struct segments own;
+	struct optim o;
+	void *gradient;
+};
+
+static void
+rank_open(struct rank *r, struct comm *c, const struct backend *b,
+    const struct optimizer *kind)
+{
+	r->g = graph_parse("slots.net", net_text, 7);
+	r->d = device_open(b, &(struct device_options){ .threads = 1 });
+	r->n = net_new(r->g, r->d);
+	net_init(r->n, 5);
+	segments_open(&r->own, c, r->g->elements, 3 * EXACT_BLOCK);
+	r->o = (struct optim){ .kind = kind, .rule = group_rule_find("tsm"),
+		.momentum = 0.9, .decay = 0.01, .clip = 3 };
+	optim_open(&r->o, r->n, &r->own);
+	r->gradient = device_alloc(r->d, r->g->elements * r->d->elem);
+}
+
+static void
+rank_close(struct rank *r)
+{
+	optim_close(&r->o);
+	segments_close(&r->own);
+	device_free(r->d, r->gradient);
+	net_free(r->n);
+	device_close(r->d);
+	graph_free(r->g);
+}
+
+static void
+put(struct rank *r, size_t i, double v)
+{
+	device_put(r->d, (char *)r->gradient + i * r->d->elem, &v, 1);
+}
+
+/* The gradient of a step where it is owned, and elsewhere nothing of use. */
+static void
+draw_gradient(struct rank *r, int step)
+{
+	int me = r->own.comm->rank;
+
+	for (int i = 0; i < r->own.n; i++)
+		for (size_t k = 0; k < r->own.segment[i].n; k++)
+			put(r, r->own.segment[i].at + k, r->own.segment[i].rank
+			    != me ? NAN : 0);
+	for (int i = 0; i < r->own.n; i++) {
+		const struct segment *s = &r->own.segment[i];
+
+		for (int p = 0; p < r->g->nparam && s->rank == me; p++) {
+			const struct param *q = &r->g->param[p];
+
+			for (size_t k = 0; k < q->count; k++)
+				if (q->offset + k >= s->at &&
+				    q->offset + k < s->at + s->n)
+					put(r, q->offset + k, 0.1 + 0.2 *
+					    rng_normal(3, (uint32_t)step,
+					    (uint32_t)(q->offset + k)));
+		}
+	}
+}
+
+/* ---- steps, at any number of ranks ---- */
+
+struct job {
+	const struct backend *b;
+	const struct optimizer *kind;
+	double norm[STEPS];
+	struct hash128 weights[MOST], file;	/* of each rank; of rank 0 */
+	int wrong;
+};
+
+static struct state
+a_state(void)
+{
+	return (struct state){ .best_metric = "top1", .build = "vt 0",
+		.isa = "base", .library = "none", .settings_id = "00",
+		.classes = "a\n", .class_hash = "0", .config = "seed = 7\n",
+		.dataset = "00", .history = "11", .model = "net",
+		.network = net_text, .frames = 8, .crop = 48, .order = "v1" };
+}
+
+static const char *
+path_of(const char *name)
+{
+	static _Thread_local char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void
+wrong(struct job *j, int bad)
+{
+	__atomic_fetch_add(&j->wrong, bad, __ATOMIC_RELAXED);
+}
+
+/* ${steps} from step ${from}; then a checkpoint. */
+static void
+go(struct rank *r, struct job *j, int from, int steps)
+{
+	struct comm *c = r->own.comm;
+	size_t bytes = r->g->elements * r->d->elem;
+	struct state st = a_state();
+	struct snapshot *copy;
+	void *w = xmalloc(bytes);
+	double norm;
+
+	for (int s = from; s < from + steps; s++) {
+		draw_gradient(r, s);
+		wrong(j, optim_step(&r->o, r->n, r->gradient, 0.5, 0.1, &norm));
+		if (c->rank == 0)
+			j->norm[s] = norm;
+	}
+	device_download(r->d, w, r->n->w, bytes);
+	j->weights[c->rank] = hash128(w, bytes);
+	free(w);
+	wrong(j, optim_finite(&r->o, r->n) != 1);
+	wrong(j, snapshot_take(&copy, r->n, &r->o.slots, &st) != 0);
+	wrong(j, (copy != NULL) != (c->rank == 0));
+	if (copy != NULL)
+		wrong(j, snapshot_write(copy, path_of("c"), &j->file) != 0);
+	snapshot_free(copy);
+}
+
+static void
+from_the_first(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+	struct rank r;
+
+	rank_open(&r, c, j->b, j->kind);
+	go(&r, j, 0, STEPS);
+	rank_close(&r);
+}
+
+/* A step, and a checkpoint that another number of ranks goes on from. */
+static void
+the_first(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+	struct rank r;
+
+	rank_open(&r, c, j->b, j->kind);
+	go(&r, j, 0, 1);
+	rank_close(&r);
+}
+
+static void
+the_others(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+	struct slots_whole whole = { { NULL } };
+	struct safetensors f;
+	struct state st;
+	struct rank r;
+
+	rank_open(&r, c, j->b, j->kind);
+	/* The weights are broadcast by vt-train; here every rank reads them. */
+	wrong(j, checkpoint_read(path_of("c"), &f, &st) != 0 ||
+	    checkpoint_load(&f, path_of("c"), r.n) != 0);
+	if (c->rank == 0)
+		wrong(j, checkpoint_slots(&f, path_of("c"), &r.o.slots,
+		    &whole) != 0);
+	safetensors_free(&f);
+	wrong(j, slots_scatter(&r.o.slots, &whole) != 0);
+	slots_forget(&whole);
+	comm_barrier(c);
+	go(&r, j, 1, STEPS - 1);
+	rank_close(&r);
+}
+
+static int
+same_bits(const struct job *a, const struct job *b, int ranks)
+{
+	int same = memcmp(a->norm, b->norm, sizeof(a->norm)) == 0 &&
+	    hash128_equal(a->file, b->file);
+
+	for (int r = 0; r < ranks; r++)
+		same &= hash128_equal(a->weights[0], b->weights[r]);
+	return same;
+}
+
+static void
+steps(const struct backend *b, const struct optimizer *kind)
+{
+	struct job one = { .b = b, .kind = kind };
+	int same = 1, again = 1, bad;
+
+	comm_threads(1, from_the_first, &one);
+	bad = one.wrong;
+	ok(one.norm[0] > 3, "%s, %s: a step is clipped", b->name, kind->name);
+	for (int size = 2; size <= MOST; size++) {
+		struct job j = { .b = b, .kind = kind }, k = j;
+
+		comm_threads(size, from_the_first, &j);
+		same &= same_bits(&one, &j, size);
+		comm_threads(size, the_first, &k);
+		comm_threads(MOST + 1 - size, the_others, &k);
+		again &= same_bits(&one, &k, MOST + 1 - size);
+		bad += j.wrong + k.wrong;
+	}
+	is(bad, 0, "steps are made, saved and read");
+	ok(same, "%s, %s: 1 to %d ranks: norms, weights and checkpoint are the "
+	    "same", b->name, kind->name, MOST);
+	ok(again, "and so they are when other ranks go on from one");
+}
+
+/* ---- what only one rank sees ---- */
+
+struct fault { const char *name; double value; int want, wrong; };
+
+/* A gradient that is not finite at parameter ${name}: nothing is changed. */
+static void
+bad_gradient(struct comm *c, void *arg)
+{
+	struct fault *f = arg;
+	struct rank r;
+	size_t bytes, owned;
+	void *w, *m;
+	double norm;
+
+	rank_open(&r, c, backend_find("ref"), optimizers);
+	bytes = r.g->elements * r.d->elem;
+	owned = r.own.owned[c->rank] * r.d->elem;
+	w = xmalloc(bytes);
+	m = xmalloc(owned + 1);
+	draw_gradient(&r, 0);
+	device_download(r.d, w, r.n->w, bytes);
+	device_download(r.d, m, r.o.slots.slot[0].data, owned);
+	for (int p = 0; p < r.g->nparam; p++)
+		if (strcmp(r.g->param[p].name, f->name) == 0)
+			put(&r, r.g->param[p].offset, f->value);
+	if (optim_step(&r.o, r.n, r.gradient, 1, 0.1, &norm) != f->want ||
+	    memcmp(w, r.n->w, bytes) != 0 ||
+	    memcmp(m, r.o.slots.slot[0].data, owned) != 0)
+		__atomic_fetch_add(&f->wrong, 1, __ATOMIC_RELAXED);
+	free(w);
+	free(m);
+	rank_close(&r);
+}
+
+/* Rank ${want} of the fault has a momentum that is not finite. */
+static void
+bad_momentum(struct comm *c, void *arg)
+{
+	struct fault *f = arg;
+	struct rank r;
+
+	rank_open(&r, c, backend_find("ref"), optimizers);
+	if (c->rank == f->want)
+		device_put(r.d, slot_at(&r.o.slots.slot[0],
+		    r.own.owned[c->rank] / 2), &f->value, 1);
+	if (optim_finite(&r.o, r.n) != 0)
+		__atomic_fetch_add(&f->wrong, 1, __ATOMIC_RELAXED);
+	rank_close(&r);
+}
+
+static void
+faults(void)
+{
+	static const struct { const char *name; int want; } gradient[] = {
+		{ "a.weight", OPTIM_GRADIENT }, { "c.weight", OPTIM_GRADIENT },
+		{ "fc.bias", OPTIM_GRADIENT },
+		{ "b.running_mean", OPTIM_STATISTICS },
+		{ "d.running_var", OPTIM_STATISTICS } };
+
+	for (size_t i = 0; i < sizeof(gradient) / sizeof(gradient[0]); i++) {
+		struct fault f = { gradient[i].name, i % 2 ? NAN : INFINITY,
+			gradient[i].want, 0 };
+
+		for (int size = 1; size <= 3; size++)
+			comm_threads(size, bad_gradient, &f);
+		ok(f.wrong == 0, "%g in the gradient of %s: all ranks see it, and "
+		    "change nothing", f.value, f.name);
+	}
+	for (int rank = 0; rank < 3; rank++) {
+		struct fault f = { "", NAN, rank, 0 };
+
+		comm_threads(3, bad_momentum, &f);
+		ok(f.wrong == 0, "a NaN that rank %d has: all ranks see it", rank);
+	}
+}
+
+/* ---- what is in the file ---- */
+
+static void
+names(void)
+{
+	struct job one = { .b = backend_find("ref"), .kind = &trial };
+	struct safetensors f;
+	struct state st;
+	const struct tensor *first, *second, *trust, *scale;
+
+	comm_threads(3, from_the_first, &one);
+	is(checkpoint_read(path_of("c"), &f, &st), 0, "a checkpoint");
+	first = safetensors_tensor(&f, "optim/first/c.weight");
+	second = safetensors_tensor(&f, "optim/second/c.weight");
+	trust = safetensors_tensor(&f, "optim/trust/c.weight");
+	scale = safetensors_tensor(&f, "optim/scale");
+	ok(first != NULL && second != NULL && trust != NULL && scale != NULL,
+	    "has every slot, by its name");
+	ok(first->type == DTYPE_F32 && first->ndim == 4 &&
+	    first->bytes == 24 * 24 * 9 * 4, "values like the parameters");
+	ok(second->type == DTYPE_F64 && second->ndim == 4 &&
+	    second->bytes == 24 * 24 * 9 * 8, "values in double precision");
+	ok(trust->type == DTYPE_F64 && trust->ndim == 0 &&
+	    *(const double *)trust->data == 0.5, "one a parameter");
+	ok(scale->type == DTYPE_F64 && scale->ndim == 0 &&
+	    *(const double *)scale->data == 1024, "one in all");
+	ok(safetensors_tensor(&f, "optim/first/b.running_mean") == NULL &&
+	    safetensors_tensor(&f, "optim/trust/b.running_var") == NULL,
+	    "none of running statistics");
+	safetensors_free(&f);
+}
+
+int
+main(void)
+{
+	char *path = xprintf("%s/vt-slots-XXXXXX", getenv("TMPDIR") != NULL ?
+	    getenv("TMPDIR") : "/tmp");
+
+	dir = mkdtemp(path);
+	if (dir == NULL)
+		return 1;
+	for (int i = 0; backends[i] != NULL; i++) {
+		steps(backends[i], optimizers);
+		steps(backends[i], &trial);
+	}
+	faults();
+	names();
+	unlink(path_of("c"));
+	rmdir(dir);
+	free(path);
+	return done();
+}
