@@ -68,7 +68,16 @@ for device in ref cpu; do
 		done
 	done
 done
-check "the plan of two ranks has a figure for each" grep -q '^# of rank 1 ' "$T/plan"
+if have_mpi; then
+	mpirun -np 2 "$BUILD/vt-train" -n -i "$T/train" -m "$T/deep.net" --schedule "$T/small.tsv" --device ref -j 1 \
+		>"$T/plan" 2>"$T/err" || diag "$(cat "$T/err")"
+	check "the plan of two ranks has a figure for each" grep -q '^# of rank 1 ' "$T/plan"
+	check_same "and half of the momentum of one" "$(vt-train -n -i "$T/train" -m "$T/deep.net" \
+		--schedule "$T/small.tsv" --device ref -j 1 | awk '/^# momentum/ { printf "%.2g", $3 / 2 }')" \
+		"$(awk '/^# momentum/ { printf "%.2g", $3 }' "$T/plan")"
+else
+	skip "the plan of two ranks" "no mpirun, or built without MPI"
+fi
 
 check_exit "a plan that fits into no memory" 1 vt-train -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" \
 	--device ref -o "$T/no"
