@@ -60,18 +60,18 @@ exact_sum(const double *v, int leaves)
 {
 	struct tree t = { .leaves = leaves };
 	struct tree_sum sums[TREE_MOST];
-	double *copy = xcalloc((size_t)leaves, sizeof(*copy)), sum;
+	double sum[TREE_MOST];		/* of t.part, in their order */
 
-	memcpy(copy, v, (size_t)leaves * sizeof(*copy));
 	for (int i = 0; i < leaves; i++) {
-		int n = tree_push(&t, (struct subtree){ 0, i, &copy[i] }, sums);
+		double *here = &sum[t.n];
+		int n;
 
+		*here = v[i];
+		n = tree_push(&t, (struct subtree){ 0, i, here }, sums);
 		for (int k = 0; k < n; k++)
 			*(double *)sums[k].left += *(const double *)sums[k].right;
 	}
-	sum = *(double *)t.part[0].data;
-	free(copy);
-	return sum;
+	return sum[0];
 }
 
 void

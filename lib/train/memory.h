@@ -15,7 +15,7 @@ struct trainer;
 enum {
 	MEMORY_BASE,			/* program, libraries, index of the data */
 	MEMORY_PARAMETERS,
-	MEMORY_SLOTS,			/* momentum and the like, owned */
+	MEMORY_SLOTS,			/* of this rank: momentum */
 	MEMORY_GRADIENTS,
 	MEMORY_ACTIVATIONS,
 	MEMORY_LOADER, MEMORY_VALIDATION,	/* clips loaded ahead */

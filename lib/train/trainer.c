@@ -167,18 +167,12 @@ static int
 share_reports(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
-	int size = t->comm->size, result;
-	size_t *start;
+	int size = t->comm->size;
 
-	if (size == 1)
-		return 0;
-	start = xcalloc((size_t)size + 1, sizeof(*start));
 	for (int r = 0, first; r < size; r++)
-		start[r + 1] = start[r] + (size_t)split(microbatches, r, size,
-		    &first) * sizeof(*w->report);
-	result = comm_allgatherv(t->comm, w->report, start);
-	free(start);
-	return result;
+		w->report_at[r + 1] = w->report_at[r] + (size_t)split(
+		    microbatches, r, size, &first) * sizeof(*w->report);
+	return comm_allgatherv(t->comm, w->report, w->report_at);
 }
 
 /* What all microbatches of the step say together, in the order of the tree. */

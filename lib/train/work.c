@@ -197,6 +197,8 @@ reserve(struct trainer *t)
 			return EXIT_FAILED;
 	}
 	w->report = xcalloc((size_t)w->most_microbatches, sizeof(*w->report));
+	w->report_at = xcalloc((size_t)t->comm->size + 1,
+	    sizeof(*w->report_at));
 	w->microbatch_loss = xcalloc((size_t)w->most_microbatches, sizeof(double));
 	w->outcome = device_alloc(n->device, outcomes *
 	    sizeof(*w->outcome));
@@ -256,6 +258,7 @@ trainer_close(struct trainer *t)
 			device_free(t->net->device, w->gradient[i]);
 	free(w->gradient);
 	free(w->report);
+	free(w->report_at);
 	free(w->microbatch_loss);
 	if (w->outcome != NULL)
 		device_free(t->net->device, w->outcome);

@@ -32,6 +32,7 @@ struct trainer_work {
 	int most_microbatches;		/* in a step */
 	struct tree tree;
 	struct microbatch_report *report;	/* [most_microbatches] */
+	size_t *report_at;		/* [ranks + 1] bytes: each rank's */
 	double *microbatch_loss;
 	struct outcome *outcome;	/* of the device: what the losses of
 					 * this rank's microbatches say */
