@@ -82,5 +82,6 @@ else
 	done
 	compare tsm_r18 101 cpu 2 4 112 f32
 	compare tsm_tiny 8 cpu 4 8 48 f32
+	compare joins 9 cpu 2 16 33 f32
 fi
 plan

@@ -45,7 +45,8 @@ model(const char *name)
 
 	if (strcmp(name, "every_op") == 0)
 		return graph_parse("every_op.net", every_op, 5);
-	snprintf(path, sizeof(path), "share/models/%s.net", name);
+	snprintf(path, sizeof(path), strcmp(name, "joins") == 0 ?
+	    "tests/%s.net" : "share/models/%s.net", name);
 	if ((g = graph_read(path, 8)) == NULL) {
 		printf("Bail out! %s cannot be read\n", path);
 		exit(1);
@@ -190,6 +191,8 @@ backward_task(const struct shadow *s, const struct task *t,
 {
 	int i = t->index, by = t->into;
 
+	if (t->idle)
+		return;
 	reads[(*nr)++] = (struct access){ i, DY };
 	if (t->reads & READS_Y)
 		reads_output(s, reads, nr, i, -1);
@@ -215,7 +218,7 @@ backward_call(struct shadow *s, int i)
 	struct access reads[ACCESSES], writes[ACCESSES];
 	int nr = 0, nw = 0;
 
-	if (s->p->task[i].impl->backward == NULL)
+	if (s->p->task[i].impl->backward == NULL || s->p->task[i].idle)
 		return;
 	writes[nw++] = (struct access){ i, SCRATCH };
 	reads[nr++] = (struct access){ i, SAVED };
@@ -554,11 +557,47 @@ placing(void)
 	is(tight, ROUNDS, "and others share a place");
 }
 
+/*
+ * No gradient is asked for where no parameter lies before it: not of pixels,
+ * and not of frames of them, whose backward passes have nothing to do.
+ */
+static void
+pixels_learn_nothing(struct device *b)
+{
+	struct graph *g = graph_parse("pixels.net", "input x out=3\n"
+	    "frames f in=x step=2\n"
+	    "frames m in=f step=2 spread=1\n"
+	    "conv c in=m out=16 k=3,3\n"
+	    "conv d in=x out=16 k=3,3\n"
+	    "frames e in=d step=4\n"
+	    "add a in=e,c\n"
+	    "avgpool p in=a over=thw\n"
+	    "linear fc in=p out=classes\n", 5);
+	static const char idle[] = "xfm", learns[] = "cdeapf";
+	struct dims in = { 2, 8, 12, 12, 3 };
+	struct plan *p = plan_new(g, b, &in, PLAN_ONCE);
+	int bad = 0;
+
+	for (int i = 0; i < p->n - 1; i++) {
+		const struct task *t = &p->task[i];
+		int still = i < 3;
+
+		bad += t->op->name[0] != (still ? idle[i] : learns[i - 3]);
+		bad += t->idle != still || p->has_dy[i] == still;
+		for (int j = 0; j < t->op->nin; j++)
+			bad += t->wants_dx[j] != (t->op->in[j] > 2);
+	}
+	is(bad, 0, "no gradient is made of what is only made of pixels");
+	plan_free(p);
+	graph_free(g);
+}
+
 int
 main(void)
 {
 	static const int small[][3] = { { 8, 2, 34 }, { 8, 4, 48 }, { 4, 8, 79 },
 		{ 1, 1, 17 }, { 3, 5, 33 } };
+	static const int long_ones[][3] = { { 2, 8, 20 }, { 1, 16, 33 } };
 	static const int large[][3] = { { 8, 2, 158 }, { 8, 4, 158 },
 		{ 8, 8, 224 }, { 1, 3, 65 } };
 
@@ -572,9 +611,12 @@ main(void)
 			continue;
 		}
 		shapes(b, "every_op", small, 5);
+		shapes(b, "joins", long_ones, 2);
 		shapes(b, "tsm_tiny", small, 5);
 		shapes(b, "tsn_tiny", small, 2);
 		same_bits(b, "every_op", 3, 4, 18);
+		same_bits(b, "joins", 2, 8, 20);
+		pixels_learn_nothing(b);
 		same_bits(b, "tsm_tiny", 2, 2, 20);
 		if (strcmp(b->backend->name, "ref") == 0) {
 			shapes(b, "tsm_r18", large, 4);

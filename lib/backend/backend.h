@@ -85,6 +85,8 @@ struct task {
 	int reads;			/* READS_* of the backward pass */
 	struct dims in[OP_INPUTS], out;
 	int wants_dx[OP_INPUTS];	/* an input gradient will be asked for */
+	int idle;			/* nothing before it learns: its
+					 * backward pass has nothing to do */
 	int accumulate[OP_INPUTS];	/* dx += rather than dx = */
 	const void *x[OP_INPUTS];	/* inputs */
 	void *y;			/* output */

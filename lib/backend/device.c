@@ -121,7 +121,7 @@ task_forward(struct task *t)
 void
 task_backward(struct task *t)
 {
-	if (task_impl(t)->backward != NULL)
+	if (task_impl(t)->backward != NULL && !t->idle)
 		task_impl(t)->backward(t);
 }
 

@@ -110,12 +110,12 @@ lives_of(const struct plan *p)
 
 			if (p->task[from].into == t->into && from != i)
 				continue;	/* on its way, not stored */
-			read_until(p, &l, from, p->training &&
+			read_until(p, &l, from, p->training && !t->idle &&
 			    (t->reads & READS_X) ? backward_at(p, i) : t->into);
 			if (backward_at(p, i) < l.first[from])
 				l.first[from] = backward_at(p, i);
 		}
-		if (p->training && (t->reads & READS_Y))
+		if (p->training && !t->idle && (t->reads & READS_Y))
 			read_until(p, &l, i, backward_at(p, i));
 	}
 	/* Scores and losses are the caller's to read, after it all. */
@@ -200,6 +200,9 @@ set_marks(struct plan *p)
 static void
 set_gradients(struct plan *p)
 {
+	/* What does the work of one that learns is not idle either. */
+	for (int i = 0; i < p->n; i++)
+		p->task[p->task[i].into].idle &= p->task[i].idle;
 	for (int time = p->n - 1; time >= 0; time--)
 		for (int i = p->n - 1; i >= 0; i--) {
 			struct task *t = &p->task[i];
@@ -224,12 +227,14 @@ set_task(struct plan *p, int i, const struct dims *out)
 	const struct op *op = &p->graph->op[i];
 
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
-		.training = p->training, .repeats = p->repeats, .out = out[i], .into = i, .stored = 1,
-		.lies = i, .impl = p->device->backend->ops[op->kind] };
+		.training = p->training, .repeats = p->repeats, .out = out[i],
+		.idle = op->nparam == 0, .into = i, .stored = 1, .lies = i,
+		.impl = p->device->backend->ops[op->kind] };
 	for (int j = 0; j < op->nin; j++) {
 		t->in[j] = out[op->in[j]];
-		t->wants_dx[j] = p->training &&
-		    p->graph->op[op->in[j]].kind != OP_INPUT;
+		/* Pixels learn nothing, nor what is only made of them. */
+		t->wants_dx[j] = p->training && !p->task[op->in[j]].idle;
+		t->idle &= !t->wants_dx[j];
 	}
 	if (t->impl == NULL)
 		return fail("%s: the %s back end cannot run %s", p->graph->name,
