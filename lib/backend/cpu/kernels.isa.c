@@ -6,14 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/kernels.h"
-
-#ifdef __AVX512F__
-#define L 16
-#else
-#define L 8
-#endif
-
-#define LANES(c) for (int c = 0; c < L; c++)
+#include "backend/cpu/vec.h"
 
 /*
  * Four running sums side by side hide the latency of an addition and keep
@@ -96,11 +89,23 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
 }
 
 /*
+ * The windows ${first} to ${end} - 1 of ${n} that cover place ${at}, counted
+ * with the padding; it only grows.
+ */
+INLINE void
+cover(int at, int k, int s, int n, int *first, int *end)
+{
+	while (*end < n && *end * s <= at)
+		++*end;
+	while (*first < *end && *first * s + k <= at)
+		++*first;
+}
+
+/*
  * Gathered: each input takes from the few windows that cover it, in their
- * order, and is written once.  Scattering a window's gradient to its nine taps
- * reads and writes each input twice over (half as fast for 3x3 windows two
- * apart).  Taps are compared as bytes: where they are widened first, GCC 12.2
- * makes vectors of AVX-512 that take the wrong ones.
+ * order, and is written once; scattering a window's gradient to its taps reads
+ * and writes each input twice over.  On vectors, as gcc 12 makes code of AVX-512
+ * from a loop over lanes that takes the wrong taps.
  */
 static void
 maxpool_back(float *restrict dx, const float *restrict dy,
@@ -108,31 +113,28 @@ maxpool_back(float *restrict dx, const float *restrict dy,
 {
 	const int *k = v->k, *s = v->s;
 
-	for (int h = 0; h < v->in_h; h++) {
-		int at_h = h + v->p[0];
-		int h0 = at_h < k[0] ? 0 : (at_h - k[0]) / s[0] + 1;
-		int h1 = at_h / s[0] < v->out_h ? at_h / s[0] : v->out_h - 1;
+	for (int h = v->p[0], h0 = 0, h1 = 0; h < v->in_h + v->p[0]; h++) {
+		cover(h, k[0], s[0], v->out_h, &h0, &h1);
+		for (int w = v->p[1], w0 = 0, w1 = 0; w < v->in_w + v->p[1];
+		    w++, dx += L) {
+			vec sum = { 0 };
 
-		for (int w = 0; w < v->in_w; w++, dx += L) {
-			int at_w = w + v->p[1];
-			int w0 = at_w < k[1] ? 0 : (at_w - k[1]) / s[1] + 1;
-			int w1 = at_w / s[1] < v->out_w ? at_w / s[1] :
-			    v->out_w - 1;
-			float sum[L] = { 0 };
-
+			cover(w, k[1], s[1], v->out_w, &w0, &w1);
 			if (more)
-				LANES(c) sum[c] = dx[c];
-			for (int a = h0; a <= h1; a++)
-				for (int b = w0; b <= w1; b++) {
+				sum = AT(dx, 0);
+			for (int a = h0; a < h1; a++)
+				for (int b = w0; b < w1; b++) {
 					size_t at = ((size_t)a * v->out_w + b) *
 					    L;
-					uint8_t n = (uint8_t)(tap0 + (at_h -
-					    a * s[0]) * k[1] + at_w - b * s[1]);
+					int32_t n = tap0 + (h - a * s[0]) *
+					    k[1] + w - b * s[1];
+					ivec t = __builtin_convertvector(
+					    *(const bytes *)(tap + at), ivec);
 
-					LANES(c) sum[c] += tap[at + c] == n ?
-					    dy[at + c] : 0;
+					sum += (vec)((ivec)AT(dy + at, 0) &
+					    (t == n));
 				}
-			LANES(c) dx[c] = sum[c];
+			*(vec *)dx = sum;
 		}
 	}
 }

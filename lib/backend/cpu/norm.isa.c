@@ -8,21 +8,8 @@
 #endif
 
 #include "backend/cpu/norm_kernels.h"
+#include "backend/cpu/vec.h"
 #include "base/isa.h"
-
-#ifdef __AVX512F__
-#define L 16
-#else
-#define L 8
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float vec __attribute__((vector_size(4 * L), aligned(4)));
-typedef int32_t ivec __attribute__((vector_size(4 * L), aligned(4)));
-
-#define AT(p, i) (*(const vec *)((p) + (i) * L))
-#define LANES(c) for (int c = 0; c < L; c++)
 
 #if defined(__AVX512F__)
 #define STREAM(to, v) _mm512_stream_ps(to, (__m512)(v))
