@@ -9,7 +9,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/isa.h"
-#include "base/json.h"
 #include "base/options.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -180,7 +179,8 @@ open_all(struct session *s)
 	}
 	if ((s->backend = backend_find(device)) == NULL)
 		return EXIT_USAGE;
-	s->graph = graph_parse(s->state.model, s->state.network, (int)s->class.n);
+	s->graph = graph_parse(s->state.model, s->state.network,
+	    (int)s->class.n);
 	if (s->graph == NULL)
 		return EXIT_DAMAGE;
 	if (loader_has(s->data, &s->graph->needs, s->graph->name) != 0)
@@ -288,56 +288,14 @@ set_views(struct session *s)
 
 /* ---- output ---- */
 
-static void
-print_summary(const struct session *s, const struct summary *m)
-{
-	struct json_writer w = { 0 };
-	const struct view_options *v = &s->views;
-
-	if (!json) {
-		printf("#summary");
-		if (m->labelled > 0)
-			printf("\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
-			    m->top5, m->loss);
-		printf("\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
-		    "crops %d\tframes %d\tcrop %d\tstep %" PRIu64 "\n",
-		    s->e.samples, m->labelled, s->e.views, v->clips, v->crops,
-		    v->t, v->side, s->state.step);
-		return;
-	}
-	json_open(&w, NULL, '{');
-	json_put_text(&w, "checkpoint", s->checkpoint);
-	json_put_int(&w, "clips", v->clips);
-	json_put_int(&w, "crop", v->side);
-	json_put_int(&w, "crops", v->crops);
-	json_put_text(&w, "data", data);
-	json_put_int(&w, "frames", v->t);
-	json_put_bool(&w, "full", v->full);
-	json_put_int(&w, "labelled", m->labelled);
-	if (m->labelled > 0)
-		json_put_real(&w, "loss", m->loss);
-	json_put_text(&w, "model", s->state.model);
-	json_put_int(&w, "samples", s->e.samples);
-	json_put_int(&w, "step", (int64_t)s->state.step);
-	if (m->labelled > 0) {
-		json_put_real(&w, "top1", m->top1);
-		json_put_real(&w, "top5", m->top5);
-	}
-	json_put_text(&w, "type", "summary");
-	json_put_int(&w, "views", (int64_t)s->e.views);
-	json_close(&w);
-	puts(w.out.data);
-	buffer_free(&w.out);
-}
-
 static int
 write_all(const struct session *s)
 {
 	struct summary m = evaluation_summary(&s->e, s->data);
 	char *title = xprintf("%s, step %" PRIu64, s->state.model,
 	    s->state.step);
-	struct results r = { &s->e, s->data, (const char *const *)s->class.name, m,
-		title };
+	struct results r = { &s->e, s->data,
+		(const char *const *)s->class.name, m, title };
 	int bad = 0, drawn = 0;
 
 	if (scores != NULL)
@@ -351,7 +309,8 @@ write_all(const struct session *s)
 		    sheet);
 	free(title);
 	results_print(&r, json);
-	print_summary(s, &m);
+	results_print_summary(&r, &(struct results_of){ s->checkpoint, data,
+	    s->state.model, s->state.step, &s->views }, json);
 	if (m.labelled == 0)
 		warning("%s: no sample has a label; there are scores, but no "
 		    "accuracy", text_quote(data));

@@ -434,7 +434,8 @@ main(int argc, char **argv)
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
 	    !written && write_table(text) != 0)
 		goto out;
-	if ((set.plot == NULL || schedule_draw(s, set.plot) == 0) && stdout_done() == 0)
+	if ((set.plot == NULL || schedule_draw(s, set.plot) == 0) &&
+	    stdout_done() == 0)
 		status = EXIT_DONE;
 out:
 	free(text);

@@ -52,8 +52,8 @@ blank_row(struct list *l, const char *root, char *line, const char *name,
 	    strchr(line, '.') < word && text_int(word + 1, 0, INT64_MAX,
 	    &frames) == 0)
 		cut_last_word(line);
-	list_append(l, place(root, line), label != NULL ? xstrdup(label) : NULL, name,
-	    number);
+	list_append(l, place(root, line), label != NULL ? xstrdup(label) : NULL,
+	    name, number);
 }
 
 static int
@@ -140,8 +140,8 @@ ucf101_row(struct list *l, const char *root, char *line, const char *name,
 		text_int(label, 1, 101, &class);
 		snprintf(text, sizeof(text), "%d", (int)class - 1);
 	}
-	list_append(l, place(root, line), label != NULL ? xstrdup(text) : NULL, name,
-	    number);
+	list_append(l, place(root, line), label != NULL ? xstrdup(text) : NULL,
+	    name, number);
 	return 0;
 }
 
@@ -161,7 +161,8 @@ list_read(struct list *l, const char *file, enum list_format format,
 		fail("%s: a zero byte (wanted lines of text)", name);
 		goto out;
 	}
-	if (list_is_json(name, b.data) || list_cut_lines(&lines, name, b.data) != 0)
+	if (list_is_json(name, b.data) ||
+	    list_cut_lines(&lines, name, b.data) != 0)
 		goto out;
 	if (list_choose_layout(&lines, name, format, &y) != 0)
 		goto out;

@@ -1,39 +1,20 @@
-/* Verifying one shard. */
+/* Verifying one shard: its bytes from the first on, and their hash. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "shard/verify.h"
+#include "shard/verify_walk.h"
 
 #define CHUNK (256 << 10)	/* read, hashed and checked while in cache */
 
-/* The file from its beginning, in order; each byte is hashed once. */
-struct window {
-	const struct shard *s;
-	struct hasher *hash;
-	unsigned char *own;		/* NULL for a shard in memory */
-	const unsigned char *data;	/* bytes from ${at} on */
-	size_t n, cap;
-	uint64_t at, limit;		/* where to stop for now */
-};
-
-struct walk {
-	const struct verify *v;
-	const char *name;
-	const struct shard *s;
-	struct window w;
-	int thread, wrong, stop, unread;
-	char key[KEY_MAX + 1];
-};
-
-__attribute__((format(printf, 4, 5))) static void
-found(struct walk *k, uint64_t offset, const char *kind, const char *fmt, ...)
+void
+verify_found(struct walk *k, uint64_t offset, const char *kind,
+    const char *fmt, ...)
 {
 	struct damage d = { 0 };
 	char text[sizeof(d.detail)];
@@ -48,11 +29,10 @@ found(struct walk *k, uint64_t offset, const char *kind, const char *fmt, ...)
 	k->stop |= k->v->found(k->v->arg, k->name, &d) != 0;
 }
 
-/* Nothing that follows can be said of a file that cannot be read. */
-static void
-unreadable(struct walk *k, const struct damage *d)
+void
+verify_unreadable(struct walk *k, const struct damage *d)
 {
-	found(k, d->offset, d->kind, "%s", d->detail);
+	verify_found(k, d->offset, d->kind, "%s", d->detail);
 	k->unread = 1;
 	k->stop = 1;
 }
@@ -87,7 +67,7 @@ need(struct walk *k, size_t n)
 	if (more > w->limit - w->at - w->n)
 		more = w->limit - w->at - w->n;
 	if (shard_get(k->s, w->own + w->n, more, w->at + w->n, &d) != 0) {
-		unreadable(k, &d);
+		verify_unreadable(k, &d);
 		return NULL;
 	}
 	hasher_add(w->hash, w->own + w->n, more);
@@ -116,12 +96,6 @@ pass(struct walk *k, uint64_t n)
 
 /* ---- members ---- */
 
-static int
-is_zero(const unsigned char *p, size_t n)
-{
-	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
-}
-
 /* The header of ${name} at this place; pass it. */
 static void
 check_header(struct walk *k, const char *name, uint64_t size)
@@ -136,8 +110,9 @@ check_header(struct walk *k, const char *name, uint64_t size)
 	if (memcmp(got, want, USTAR_BLOCK) != 0) {
 		while (got[i] == want[i])
 			i++;
-		found(k, k->w.at + (uint64_t)i, "header", "byte %d of the header "
-		    "of %s is 0x%02x (wanted 0x%02x)", i, name, got[i], want[i]);
+		verify_found(k, k->w.at + (uint64_t)i, "header",
+		    "byte %d of the header of %s is 0x%02x (wanted 0x%02x)",
+		    i, name, got[i], want[i]);
 	}
 	pass(k, USTAR_BLOCK);
 }
@@ -149,8 +124,9 @@ check_pad(struct walk *k, uint64_t to)
 	uint64_t size = to - k->w.at - USTAR_BLOCK;
 
 	if (size > USTAR_SIZE) {
-		found(k, k->w.at, "index", "the sample begins at %llu (wanted it "
-		    "here)", (unsigned long long)to);
+		verify_found(k, k->w.at, "index",
+		    "the sample begins at %llu (wanted it here)",
+		    (unsigned long long)to);
 		pass(k, to - k->w.at);
 		return;
 	}
@@ -158,8 +134,9 @@ check_pad(struct walk *k, uint64_t to)
 	while (k->w.at < to && !k->stop) {
 		const unsigned char *p = need(k, USTAR_BLOCK);
 
-		if (p != NULL && !is_zero(p, USTAR_BLOCK))
-			found(k, k->w.at, "padding", "filler that is not zero");
+		if (p != NULL && !all_zero(p, USTAR_BLOCK))
+			verify_found(k, k->w.at, "padding",
+			    "filler that is not zero");
 		pass(k, USTAR_BLOCK);
 	}
 }
@@ -191,8 +168,9 @@ check_label(struct walk *k, const struct shard_sample *e, const void *data,
 
 	snprintf(want, sizeof(want), "%d", e->label);
 	if (e->label < 0 || n != strlen(want) || memcmp(data, want, n) != 0)
-		found(k, k->w.at, "label", "%s.cls is not the label of the index, "
-		    "%d", k->key, e->label);
+		verify_found(k, k->w.at, "label",
+		    "%s.cls is not the label of the index, %d",
+		    k->key, e->label);
 }
 
 /* KEY.json against the index: NULL, or which of the two disagree. */
@@ -238,12 +216,14 @@ check_info(struct walk *k, const struct shard_sample *e,
 	i = info_read(what, data, n);
 	fail_capture(NULL, 0);
 	if (i == NULL)
-		found(k, k->w.at, "json", "%s", said);
+		verify_found(k, k->w.at, "json", "%s", said);
 	else if ((field = disagrees(k, i, e, r)) != NULL)
-		found(k, k->w.at, "json", "%s: \"%s\" is not what the index says",
+		verify_found(k, k->w.at, "json",
+		    "%s: \"%s\" is not what the index says",
 		    what, field);
 	else if (strlen(i->text) != n || memcmp(i->text, data, n) != 0)
-		found(k, k->w.at, "json", "%s is not in canonical form", what);
+		verify_found(k, k->w.at, "json",
+		    "%s is not in canonical form", what);
 	info_free(i);
 }
 
@@ -264,7 +244,8 @@ check_frame(struct walk *k, const struct shard_sample *e, uint32_t number,
 	    number % e->streams == 0 ? e->height : 0);
 	fail_capture(NULL, 0);
 	if (bad)
-		found(k, k->w.at, "frame", "frame %u: %s", number / e->streams,
+		verify_found(k, k->w.at, "frame",
+		    "frame %u: %s", number / e->streams,
 		    said);
 }
 
@@ -285,17 +266,18 @@ check_member(struct walk *k, const struct shard_sample *e,
 		return;
 	crc = crc32c(0, data, length);
 	if (crc != r[n].crc)
-		found(k, k->w.at, "data", "the checksum of %s is %08x (wanted "
-		    "%08x)", name, crc, r[n].crc);
+		verify_found(k, k->w.at, "data",
+		    "the checksum of %s is %08x (wanted %08x)",
+		    name, crc, r[n].crc);
 	else if (n >= frames && n < frames + e->aux - 1u)
 		check_label(k, e, data, length);
 	else if (k->v->depth == VERIFY_DECODE && n >= frames)
 		check_info(k, e, r, data, length);
 	else if (k->v->depth == VERIFY_DECODE)
 		check_frame(k, e, n, data, length);
-	if (!is_zero(data + length, padded - length))
-		found(k, k->w.at + length, "padding", "bytes after %s that are "
-		    "not zero", name);
+	if (!all_zero(data + length, padded - length))
+		verify_found(k, k->w.at + length, "padding",
+		    "bytes after %s that are not zero", name);
 	pass(k, padded);
 }
 
@@ -317,94 +299,26 @@ check_sample(struct walk *k, uint32_t i)
 	bad = shard_records(k->s, &e, 0, n, r);
 	fail_capture(NULL, 0);
 	if (bad)
-		found(k, k->s->footer.index_at, "index", "%s", said);
+		verify_found(k, k->s->footer.index_at, "index", "%s", said);
 	for (uint32_t m = 0; m < n && !bad && !k->stop; m++) {
 		bad = (uint64_t)r[m].blk * USTAR_BLOCK != k->w.at + USTAR_BLOCK;
 		if (bad)
-			found(k, k->w.at, "index", "record %u begins at %llu "
-			    "(wanted %llu)", m, (unsigned long long)r[m].blk *
+			verify_found(k, k->w.at, "index",
+			    "record %u begins at %llu (wanted %llu)",
+			    m, (unsigned long long)r[m].blk *
 			    USTAR_BLOCK, (unsigned long long)k->w.at +
 			    USTAR_BLOCK);
 		else
 			check_member(k, &e, r, m);
 	}
 	if (!bad && !k->stop && k->w.at != end)
-		found(k, k->w.at, "index", "the sample ends here (wanted %llu)",
+		verify_found(k, k->w.at, "index",
+		    "the sample ends here (wanted %llu)",
 		    (unsigned long long)end);
 	if (k->w.at < end)
 		pass(k, end - k->w.at);
 	k->key[0] = '\0';
 	free(r);
-}
-
-/* ---- the index ---- */
-
-/* Bytes of the file that a writer must leave zero. */
-static void
-check_zero(struct walk *k, uint64_t at, uint64_t n, const char *kind,
-    const char *what)
-{
-	unsigned char bytes[USTAR_BLOCK];
-	struct damage d = { 0 };
-
-	if (n > sizeof(bytes)) {
-		found(k, at, kind, "%llu bytes of %s (wanted fewer than %d)",
-		    (unsigned long long)n, what, USTAR_BLOCK);
-		return;
-	}
-	if (shard_get(k->s, bytes, n, at, &d) != 0)
-		unreadable(k, &d);
-	else if (!is_zero(bytes, n))
-		found(k, at, kind, "%s are not zero", what);
-}
-
-/* Flags and bytes that have no meaning yet, and keys that are there twice. */
-static void
-check_entries(struct walk *k)
-{
-	const struct shard_footer *f = &k->s->footer;
-	const unsigned char *order = shard_section(k->s, SECTION_ORDER);
-	struct shard_sample a, b = { 0 };
-	char before[KEY_MAX + 1];
-
-	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
-		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE * i;
-
-		if (f->minor == 0 && (get16(e + 14) > 63 || get16(e + 34) != 0 ||
-		    get32(e + 52) != 0))
-			found(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
-			    "index", "sample %u: reserved flags or bytes are not "
-			    "zero", i);
-		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
-		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
-		    &a, k->key), shard_key(k->s, &b, before)) == 0)
-			found(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
-			    "the key is there twice");
-		k->key[0] = '\0';
-		b = a;
-	}
-}
-
-static void
-check_index(struct walk *k)
-{
-	const struct shard_footer *f = &k->s->footer;
-	uint64_t footer = k->s->size - SHARD_END - SHARD_FOOTER;
-
-	for (int i = 0; i < SECTIONS && !k->stop; i++) {
-		uint64_t at = f->section[i].at + f->section[i].length;
-		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
-		    f->index_length - SHARD_FOOTER;
-
-		check_zero(k, f->index_at + at, end - at, "index",
-		    "bytes after a section");
-	}
-	/* A later minor version may have given them a meaning. */
-	if (f->minor == 0 && !k->stop) {
-		check_zero(k, footer + 188, 4, "footer", "reserved bytes");
-		check_zero(k, footer + 200, 304, "footer", "reserved bytes");
-	}
-	check_entries(k);
 }
 
 /* Everything before the index, then the rest of the file for its hash. */
@@ -419,15 +333,16 @@ walk(struct walk *k, struct hash128 *hash)
 	if (k->stop)
 		return;
 	if (k->w.at != f->data_length) {
-		found(k, k->w.at, "index", "the last sample ends here, but the "
-		    "data at %llu", (unsigned long long)f->data_length);
+		verify_found(k, k->w.at, "index",
+		    "the last sample ends here, but the data at %llu",
+		    (unsigned long long)f->data_length);
 		pass(k, f->data_length - k->w.at);
 	}
 	/* Where it shows is said already, if it is known. */
 	if (k->wrong == 0 && !hash128_equal(hasher_128(k->w.hash),
 	    f->data_hash))
-		found(k, 0, "hash", "the hash of the data is not the one in the "
-		    "footer");
+		verify_found(k, 0, "hash",
+		    "the hash of the data is not the one in the footer");
 	k->w.limit = k->s->size;
 	check_header(k, SHARD_INDEX, f->index_length);
 	pass(k, k->s->size - k->w.at);
@@ -440,7 +355,7 @@ verify_shard(const struct verify *v, const char *name, const struct shard *s,
 {
 	struct walk k = { .v = v, .name = name, .s = s, .thread = thread };
 
-	check_index(&k);
+	verify_index(&k);
 	if (v->depth != VERIFY_FAST && !k.stop) {
 		k.w.s = s;
 		k.w.hash = hasher_new();

@@ -27,6 +27,17 @@ void results_best(const struct results *r, uint32_t i, int n, int *class);
  * five highest classes, the probability of the highest; or the same as JSON. */
 void results_print(const struct results *r, int json);
 
+/* Where they come from. */
+struct results_of {
+	const char *checkpoint, *data, *model;
+	uint64_t step;
+	const struct view_options *views;
+};
+
+/* results_print_summary(r, of, json): the line that closes them. */
+void results_print_summary(const struct results *r, const struct results_of *of,
+    int json);
+
 /*
  * These commit a file.  0; -1 after a message; -2 from the sheet if a frame is
  * damaged.

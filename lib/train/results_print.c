@@ -1,4 +1,5 @@
 /* What an evaluation found, a line a sample, on standard output. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -72,4 +73,48 @@ results_print(const struct results *r, int json)
 		    p[best[0]], best, n);
 	}
 	free(p);
+}
+
+void
+results_print_summary(const struct results *r, const struct results_of *of,
+    int json)
+{
+	struct json_writer w = { 0 };
+	const struct view_options *v = of->views;
+	const struct summary *m = &r->summary;
+
+	if (!json) {
+		printf("#summary");
+		if (m->labelled > 0)
+			printf("\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
+			    m->top5, m->loss);
+		printf("\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
+		    "crops %d\tframes %d\tcrop %d\tstep %" PRIu64 "\n",
+		    r->e->samples, m->labelled, r->e->views, v->clips, v->crops,
+		    v->t, v->side, of->step);
+		return;
+	}
+	json_open(&w, NULL, '{');
+	json_put_text(&w, "checkpoint", of->checkpoint);
+	json_put_int(&w, "clips", v->clips);
+	json_put_int(&w, "crop", v->side);
+	json_put_int(&w, "crops", v->crops);
+	json_put_text(&w, "data", of->data);
+	json_put_int(&w, "frames", v->t);
+	json_put_bool(&w, "full", v->full);
+	json_put_int(&w, "labelled", m->labelled);
+	if (m->labelled > 0)
+		json_put_real(&w, "loss", m->loss);
+	json_put_text(&w, "model", of->model);
+	json_put_int(&w, "samples", r->e->samples);
+	json_put_int(&w, "step", (int64_t)of->step);
+	if (m->labelled > 0) {
+		json_put_real(&w, "top1", m->top1);
+		json_put_real(&w, "top5", m->top5);
+	}
+	json_put_text(&w, "type", "summary");
+	json_put_int(&w, "views", (int64_t)r->e->views);
+	json_close(&w);
+	puts(w.out.data);
+	buffer_free(&w.out);
 }

@@ -1,0 +1,73 @@
+/* Verifying one shard: its index and footer, which shard_open accepted. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "shard/verify_walk.h"
+
+/* Bytes of the file that a writer must leave zero. */
+static void
+check_zero(struct walk *k, uint64_t at, uint64_t n, const char *kind,
+    const char *what)
+{
+	unsigned char bytes[USTAR_BLOCK];
+	struct damage d = { 0 };
+
+	if (n > sizeof(bytes)) {
+		verify_found(k, at, kind, "%llu bytes of %s (wanted fewer than "
+		    "%d)", (unsigned long long)n, what, USTAR_BLOCK);
+		return;
+	}
+	if (shard_get(k->s, bytes, n, at, &d) != 0)
+		verify_unreadable(k, &d);
+	else if (!all_zero(bytes, n))
+		verify_found(k, at, kind, "%s are not zero", what);
+}
+
+/* Flags and bytes that have no meaning yet, and keys that are there twice. */
+static void
+check_entries(struct walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	const unsigned char *order = shard_section(k->s, SECTION_ORDER);
+	struct shard_sample a, b = { 0 };
+	char before[KEY_MAX + 1];
+
+	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
+		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE * i;
+
+		if (f->minor == 0 && (get16(e + 14) > 63 || get16(e + 34) != 0 ||
+		    get32(e + 52) != 0))
+			verify_found(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
+			    "index", "sample %u: reserved flags or bytes are not "
+			    "zero", i);
+		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
+		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
+		    &a, k->key), shard_key(k->s, &b, before)) == 0)
+			verify_found(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
+			    "the key is there twice");
+		k->key[0] = '\0';
+		b = a;
+	}
+}
+
+void
+verify_index(struct walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	uint64_t footer = k->s->size - SHARD_END - SHARD_FOOTER;
+
+	for (int i = 0; i < SECTIONS && !k->stop; i++) {
+		uint64_t at = f->section[i].at + f->section[i].length;
+		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
+		    f->index_length - SHARD_FOOTER;
+
+		check_zero(k, f->index_at + at, end - at, "index",
+		    "bytes after a section");
+	}
+	/* A later minor version may have given them a meaning. */
+	if (f->minor == 0 && !k->stop) {
+		check_zero(k, footer + 188, 4, "footer", "reserved bytes");
+		check_zero(k, footer + 200, 304, "footer", "reserved bytes");
+	}
+	check_entries(k);
+}
