@@ -2,10 +2,9 @@
  * Convolutions: the operator.  A pass is cut into jobs, one for a thread to
  * run at a time: runs of images, and where there are fewer images than threads
  * windows of channels as well.  Forward and data passes are cut for the
- * threads at hand, since the bits of an image depend on nothing else; except
- * Winograd's, whose sums depend on how many images a call has: those calls are
- * a function of the shape.  So are the parts of a weight gradient, which are
- * added in their order.
+ * threads at hand, since the bits of an image depend on nothing else.  The
+ * parts of a weight gradient are a function of the shape, and are added in
+ * their order.
  *
  * A kernel with extent in time is a sum over its taps: frame by frame, each
  * tap a convolution over h and w of the input frame it falls on.  oneDNN's own
@@ -18,6 +17,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/winograd.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -30,10 +30,6 @@
  */
 #define RUNS_A_THREAD 4
 
-/* Images of a Winograd call: its weights are transformed in each.  Of 16
- * images, in GF/s forward: 16 a call 109, 8 106, 4 99, 2 90, 1 81. */
-#define WINOGRAD_IMAGES 4
-
 /* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
 struct piece {
 	struct dnnl_conv *conv;
@@ -43,10 +39,13 @@ struct piece {
 
 struct run { int first, images, call; };
 
+/* By oneDNN in pieces, or by Winograd's algorithm in runs of tiles. */
 struct pass {
 	int pieces, runs;
 	struct piece *piece;
 	struct run *run;
+	int tiles;		/* of a run; 0: not Winograd's */
+	struct winograd winograd;
 	size_t bytes;		/* of the weights of all taps, in order */
 };
 
@@ -105,22 +104,43 @@ frames_of(const struct task *t, int k, int *from)
 /* ---- choices ---- */
 
 /*
- * Winograd F(4x4, 3x3) where it pays: 3x3 of stride 1 with at least 64
- * channels on planes of at least 14 x 14.  Measured on 16 images, one thread,
- * effective GF/s against direct's: forward 159 to 219 against 86 to 108, data
- * 163 to 211 against 68 to 90, weights 189 to 202 against 73 to 101; 7 x 7 x
- * 512 in calls of 4 images 69, 65, 49 against 99, 100, 91.  Its error, 1e-6
- * relative, is that of the direct sum.
+ * Winograd's algorithm where it pays: on 3x3 of stride 1 from 32 channels to
+ * 32 or more, where 4 x 4 tiles cover a plane well, and where there are enough
+ * places for the weights' transform, 40 ns for a pair of channels.  Effective
+ * GF/s of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
+ * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
+ * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 11 ms of transform to
+ * 18 of work.  Its error, some 1e-6 relative, is that of the direct sum.
  */
 static int
 prefers_winograd(const struct task *t)
 {
 	const struct op *op = t->op;
+	int tiles = (t->out.h + 3) / 4 * ((t->out.w + 3) / 4);
+	size_t places = cpu_places(&t->out);
 
 	return op->k[1] == 3 && op->k[2] == 3 && op->s[1] == 1 &&
-	    op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 64 &&
-	    t->out.c >= 64 && t->out.h >= 14 && t->out.w >= 14 &&
-	    cpu_lanes() == 16 && cpu_images(&t->out) >= 3;
+	    op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 &&
+	    t->out.c >= 32 && op->p[1] <= 2 && op->p[2] <= 2 &&
+	    places * 10 >= (size_t)tiles * 16 * 6 &&
+	    places * (size_t)cpu_images(&t->out) >= 1024;
+}
+
+/*
+ * Images of a call of oneDNN's Winograd for a weight gradient; 0: direct.  64
+ * tiles a call, 4 images at least, and two calls.  In GF/s by 4 images, against
+ * direct: 64 channels of 56 x 56 170, 85; 128 of 28 x 28 190, 82; 256 of 14 x
+ * 14 170, 97; of 7 x 7 by 16 170, 96; but by 4 70.
+ */
+static int
+winograd_images(const struct task *t)
+{
+	int tiles = (t->out.h + 3) / 4 * ((t->out.w + 3) / 4);
+	int images = tiles >= 16 ? 4 : (63 + tiles) / tiles;
+
+	return prefers_winograd(t) && cpu_lanes() == 16 &&
+	    t->in[0].c >= 64 && t->out.c >= 64 &&
+	    cpu_images(&t->out) >= 2 * images ? images : 0;
 }
 
 /*
@@ -222,8 +242,6 @@ make_piece(struct task *t, enum conv_pass pass, int i, int winograd)
 	piece->channel = from;
 	piece->conv = dnnl_conv_new(cpu_of(t)->dnnl, op->name, pass, &s,
 	    winograd);
-	if (piece->conv == NULL)
-		return -1;
 	if (make_calls(t, pass, piece->conv) != 0)
 		return -1;
 	piece->at = p->bytes;
@@ -234,6 +252,35 @@ make_piece(struct task *t, enum conv_pass pass, int i, int winograd)
 	return 0;
 }
 
+static void
+make_winograd(struct task *t, enum conv_pass pass)
+{
+	struct conv *c = t->priv;
+	struct pass *p = &c->pass[pass];
+	const struct op *op = t->op;
+	struct winograd *g = &p->winograd;
+	int threads = pool_threads(cpu_of(t)->pool), one = tap_of(op);
+	int back = pass == CONV_DATA;
+	size_t scratch;
+
+	*g = (struct winograd){ .images = cpu_images(&t->out), .turned = back,
+		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
+		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
+		.p = { op->p[1], op->p[2] },
+		.in_step = one, .out_step = one * t->in[0].c };
+	if (back)
+		*g = (struct winograd){ .images = g->images, .turned = 1,
+			.in = g->out, .in_h = g->out_h, .in_w = g->out_w,
+			.out = g->in, .out_h = g->in_h, .out_w = g->in_w,
+			.p = { 2 - op->p[1], 2 - op->p[2] },
+			.in_step = g->out_step, .out_step = g->in_step };
+	p->tiles = winograd_call_tiles(g, threads);
+	p->runs = (winograd_tiles(g) + p->tiles - 1) / p->tiles;
+	p->bytes = round_up(winograd_weights(g));
+	scratch = winograd_scratch(g, p->tiles);
+	c->library = scratch > c->library ? scratch : c->library;
+}
+
 static int
 make_pass(struct task *t, enum conv_pass pass)
 {
@@ -241,18 +288,24 @@ make_pass(struct task *t, enum conv_pass pass)
 	struct pass *p = &c->pass[pass];
 	int images = images_of(t, pass, c->timed);
 	int threads = pool_threads(cpu_of(t)->pool);
-	int winograd = prefers_winograd(t) && !c->timed, blocks;
+	int winograd = c->timed || pass != CONV_WEIGHTS ? 0 :
+	    winograd_images(t);
 
+	if (pass != CONV_WEIGHTS && !c->timed && prefers_winograd(t)) {
+		make_winograd(t, pass);
+		return 0;
+	}
 	p->pieces = 1;
 	p->runs = images;
-	if (winograd)
-		p->runs = (images + WINOGRAD_IMAGES - 1) / WINOGRAD_IMAGES;
+	if (winograd > 0)
+		p->runs = images / winograd;
 	else if (pass == CONV_WEIGHTS)
 		p->runs = weight_parts(t, c->timed);
 	else if (!c->timed && images > threads * RUNS_A_THREAD)
 		p->runs = threads * RUNS_A_THREAD;
 	else if (images < threads) {
-		blocks = blocks_of(t, pass);
+		int blocks = blocks_of(t, pass);
+
 		p->pieces = (threads + images - 1) / images;
 		p->pieces = p->pieces < blocks ? p->pieces : blocks;
 	}
@@ -265,7 +318,7 @@ make_pass(struct task *t, enum conv_pass pass)
 	}
 	p->piece = xcalloc((size_t)p->pieces, sizeof(*p->piece));
 	for (int i = 0; i < p->pieces; i++)
-		if (make_piece(t, pass, i, winograd) != 0)
+		if (make_piece(t, pass, i, winograd > 0) != 0)
 			return -1;
 	return 0;
 }
@@ -441,11 +494,25 @@ order_slice(int i, int thread, void *arg)
 }
 
 static void
+order_winograd(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	(void)thread;
+	winograd_order(&k->p->winograd, i, k->t->w[0], k->w);
+}
+
+static void
 order_weights(struct call *k)
 {
 	int gradient = k->p == &k->c->pass[CONV_WEIGHTS], n = 0;
 	struct order o = { k, (float *)k->plain };
 
+	if (k->p->tiles > 0) {
+		cpu_run(k->t, winograd_slices(&k->p->winograd), order_winograd,
+		    k);
+		return;
+	}
 	if (k->c->plain == 0)
 		o.outer = gradient ? k->t->dw[0] : (float *)k->t->w[0];
 	else if (!gradient)
@@ -477,6 +544,20 @@ run_images(int i, int thread, void *arg)
 	if (forward && k->t->op->bias)
 		b = (float *)k->t->w[1] + piece->channel;
 	dnnl_conv_run(piece->conv, thread, r->call, x, k->w + piece->at, b, y,
+	    k->work + k->c->work * (size_t)thread);
+}
+
+static void
+run_tiles(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+	const struct pass *p = k->p;
+	int from = i * p->tiles, all = winograd_tiles(&p->winograd);
+	int to = from + p->tiles < all ? from + p->tiles : all;
+	int back = p->winograd.turned;
+
+	winograd_run(&p->winograd, from, to, back ? k->y : k->x, k->w,
+	    k->t->op->bias && !back ? k->t->w[1] : NULL, back ? k->x : k->y,
 	    k->work + k->c->work * (size_t)thread);
 }
 
@@ -541,14 +622,24 @@ frame_data(int i, int thread, void *arg)
 		memset(x, 0, n * sizeof(float));
 }
 
+/* All jobs; ${frame} is one of a kernel over time. */
+static void
+run_pass(struct call *k, void (*frame)(int i, int thread, void *arg))
+{
+	order_weights(k);
+	if (k->p->tiles > 0)
+		cpu_run(k->t, k->p->runs, run_tiles, k);
+	else
+		cpu_run(k->t, k->p->runs * k->p->pieces, k->c->timed ? frame :
+		    run_images, k);
+}
+
 static void
 forward(struct task *t)
 {
 	struct call k = call(t, CONV_FORWARD, t->x[0], t->y);
 
-	order_weights(&k);
-	cpu_run(t, k.p->runs * k.p->pieces, k.c->timed ? frame_forward :
-	    run_images, &k);
+	run_pass(&k, frame_forward);
 }
 
 struct sum { struct call *k; float *to; const float *from; };
@@ -571,9 +662,7 @@ data_gradient(struct task *t)
 		k.x = (float *)(k.w + k.p->bytes);
 		sum.from = k.x;
 	}
-	order_weights(&k);
-	cpu_run(t, k.p->runs * k.p->pieces, k.c->timed ? frame_data :
-	    run_images, &k);
+	run_pass(&k, frame_data);
 	if (t->accumulate[0])
 		cpu_ranges(cpu_of(t), cpu_floats(&t->in[0]), GRAIN, add_range,
 		    &sum);
@@ -679,18 +768,21 @@ backward(struct task *t)
 		data_gradient(t);
 }
 
-/* The implementations oneDNN chose: forward, weights, data. */
+/* The implementations: forward, weights, data. */
 static void
 describe(const struct task *t, char *text, size_t size)
 {
 	const struct conv *c = t->priv;
 	size_t n = 0;
 
-	for (int p = 0; p < CONV_PASSES && n < size; p++)
-		if (c->pass[p].piece != NULL)
+	for (int i = 0; i < CONV_PASSES && n < size; i++) {
+		const struct pass *p = &c->pass[i];
+
+		if (p->runs > 0)
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
-			    p > 0 ? ", " : "",
-			    dnnl_conv_name(c->pass[p].piece[0].conv));
+			    i > 0 ? ", " : "", p->tiles > 0 ? "winograd" :
+			    dnnl_conv_name(p->piece[0].conv));
+	}
 }
 
 const struct op_impl cpu_conv = {

@@ -1,6 +1,7 @@
 /* The copy of the kernels that this processor runs. */
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
+#include "backend/cpu/winograd_kernels.h"
 
 const struct kernels *
 kernels_pick(void)
@@ -12,4 +13,10 @@ const struct norm_kernels *
 norm_kernels_pick(void)
 {
 	return ISA_PICK(&norm_kernels);
+}
+
+const struct winograd_kernels *
+winograd_kernels_pick(void)
+{
+	return ISA_PICK(&winograd_kernels);
 }

@@ -1,0 +1,206 @@
+/* Winograd's algorithm over the tiles of a microbatch. */
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/winograd.h"
+#include "backend/cpu/winograd_kernels.h"
+
+static int
+up(int n, int by)
+{
+	return (n + by - 1) / by;
+}
+
+static int
+tiles_wide(const struct winograd *g)
+{
+	return up(g->out_w, 4);
+}
+
+static int
+tiles_of_image(const struct winograd *g)
+{
+	return up(g->out_h, 4) * tiles_wide(g);
+}
+
+int
+winograd_tiles(const struct winograd *g)
+{
+	return g->images * tiles_of_image(g);
+}
+
+/*
+ * Tiles of a call: the more, the less often the weights pass through the
+ * cache; the fewer, the longer the tiles' own input stays in it.  In effective
+ * GF/s of one thread, 24, 48 and 96 tiles: 64 channels of 56 x 56 323, 308,
+ * 233; 256 of 14 x 14 199, 263, 256; 512 of 7 x 7 140, 166, 208.
+ */
+int
+winograd_call_tiles(const struct winograd *g, int threads)
+{
+	int tiles = winograd_tiles(g), most = g->in > 128 ? 96 : 48;
+	int calls = up(tiles, threads * most) * threads;
+
+	return up(up(tiles, calls), WINOGRAD_ROWS) * WINOGRAD_ROWS;
+}
+
+int
+winograd_slices(const struct winograd *g)
+{
+	return up(g->out, 2 * cpu_lanes());
+}
+
+static size_t
+slice_floats(const struct winograd *g)
+{
+	return (size_t)WINOGRAD_ELEMENTS * cpu_padded(g->in) * 2 * cpu_lanes();
+}
+
+size_t
+winograd_weights(const struct winograd *g)
+{
+	return slice_floats(g) * (size_t)winograd_slices(g) * sizeof(float);
+}
+
+static size_t
+rows_of(int tiles)
+{
+	return (size_t)up(tiles, WINOGRAD_ROWS) * WINOGRAD_ROWS;
+}
+
+/* From one element to the next: a line more than there is, since powers of two
+ * would put all 36 into a few sets of the cache. */
+static size_t
+v_step(const struct winograd *g, size_t rows)
+{
+	return rows * (size_t)cpu_padded(g->in) + (size_t)cpu_lanes();
+}
+
+static size_t
+m_step(size_t rows)
+{
+	return rows * 2 * (size_t)cpu_lanes() + (size_t)cpu_lanes();
+}
+
+size_t
+winograd_scratch(const struct winograd *g, int tiles)
+{
+	size_t rows = rows_of(tiles);
+
+	return WINOGRAD_ELEMENTS * (v_step(g, rows) + m_step(rows)) *
+	    sizeof(float);
+}
+
+/* The taps of input channel ${c} to a block of output channels from ${first},
+ * [9][lanes]. */
+static void
+gather(const struct winograd *g, float *w, const float *outer, int c, int first)
+{
+	int lanes = cpu_lanes();
+
+	memset(w, 0, 9 * (size_t)lanes * sizeof(float));
+	for (int o = 0; o < lanes && first + o < g->out && c < g->in; o++) {
+		const float *from = outer + (size_t)c * g->in_step +
+		    (size_t)(first + o) * g->out_step;
+
+		for (int i = 0; i < 9; i++)
+			w[(g->turned ? 8 - i : i) * lanes + o] = from[i];
+	}
+}
+
+void
+winograd_order(const struct winograd *g, int slice, const float *outer,
+    void *inner)
+{
+	enum { SOME = 4 };		/* channels, gathered before they go
+					 * to 36 places far apart */
+	const struct winograd_kernels *k = winograd_kernels_pick();
+	float part[WINOGRAD_ELEMENTS * SOME * 2 * LANES_MAX]
+	    __attribute__((aligned(64)));
+	float w[9 * LANES_MAX] __attribute__((aligned(64)));
+	int lanes = cpu_lanes(), in = cpu_padded(g->in);
+	float *u = (float *)inner + slice_floats(g) * (size_t)slice;
+	size_t step = (size_t)in * 2 * (size_t)lanes;
+	size_t run = SOME * 2 * (size_t)lanes;
+
+	for (int c = 0; c < in; c += SOME, u += run) {
+		for (int i = 0; i < 2 * SOME; i++) {
+			gather(g, w, outer, c + i / 2, (slice * 2 + i % 2) *
+			    lanes);
+			k->weights(part + i * lanes, run, w);
+		}
+		for (int e = 0; e < WINOGRAD_ELEMENTS; e++)
+			memcpy(u + step * (size_t)e, part + run * (size_t)e,
+			    run * sizeof(float));
+	}
+}
+
+/* Where tile ${i} of all begins in the output, and which image it is in. */
+static int
+find(const struct winograd *g, int i, int at[2])
+{
+	int tile = i % tiles_of_image(g);
+
+	at[0] = tile / tiles_wide(g) * 4;
+	at[1] = tile % tiles_wide(g) * 4;
+	return i / tiles_of_image(g);
+}
+
+static void
+transform(const struct winograd *g, const struct winograd_kernels *k, int from,
+    int to, const float *x, float *v, size_t rows)
+{
+	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in), at[2];
+	size_t plane = (size_t)g->in_h * g->in_w * lanes;
+
+	for (int i = from; i < to; i++) {
+		const float *in = x + plane * blocks * find(g, i, at);
+
+		at[0] -= g->p[0];
+		at[1] -= g->p[1];
+		for (int b = 0; b < blocks; b++)
+			k->input(v + (rows * b + (size_t)(i - from)) * lanes,
+			    v_step(g, rows), in + plane * b, g->in_h, g->in_w, at);
+	}
+}
+
+void
+winograd_run(const struct winograd *g, int from, int to, const float *x,
+    const void *w, const float *bias, float *y, void *scratch)
+{
+	const struct winograd_kernels *k = winograd_kernels_pick();
+	int lanes = cpu_lanes(), in = cpu_blocks(g->in);
+	int out = cpu_blocks(g->out), wide = 2 * lanes, at[2];
+	size_t rows = rows_of(to - from);
+	size_t next_v = v_step(g, rows), next_m = m_step(rows);
+	size_t plane = (size_t)g->out_h * g->out_w * lanes;
+	float *v = scratch, *m = v + next_v * WINOGRAD_ELEMENTS;
+	const float *u = w;
+
+	transform(g, k, from, to, x, v, rows);
+	for (int o = 0; o < out; o += 2) {
+		for (int e = 0; e < WINOGRAD_ELEMENTS; e++) {
+			for (size_t r = 0; r < rows; r += WINOGRAD_ROWS)
+				k->product(m + next_m * e + r * wide,
+				    v + next_v * e + r * lanes, rows * lanes, u,
+				    in);
+			u += (size_t)in * lanes * wide;
+		}
+		for (int i = from; i < to; i++) {
+			float *image = y + plane * out * find(g, i, at);
+
+			for (int b = o; b < out && b < o + 2; b++) {
+				float more[LANES_MAX] __attribute__((aligned(64)))
+				    = { 0 };
+
+				for (int c = 0; bias != NULL && c < lanes &&
+				    b * lanes + c < g->out; c++)
+					more[c] = bias[b * lanes + c];
+				k->output(image + plane * b, g->out_h,
+				    g->out_w, at, m + (size_t)(i - from) *
+				    wide + (b - o) * lanes, next_m,
+				    bias != NULL ? more : NULL);
+			}
+		}
+	}
+}

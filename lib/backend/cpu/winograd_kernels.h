@@ -1,0 +1,45 @@
+#ifndef BACKEND_CPU_WINOGRAD_KERNELS_H
+#define BACKEND_CPU_WINOGRAD_KERNELS_H
+
+/*
+ * The loops of Winograd's F(4x4, 3x3), one copy for each instruction set
+ * (winograd.isa.c); winograd.h says what they are for.  A tile is 4 x 4 places
+ * of the output, made from 6 x 6 of the input; in between it has 36 elements.
+ * With L lanes of a block of channels:
+ *
+ *	v [36][channels / L][tiles][L]		the input, transformed
+ *	u [36][channels][2 L]			weights to 2 L output channels
+ *	m [36][tiles][2 L]			v u
+ *
+ * Tiles are taken WINOGRAD_ROWS at a time.
+ */
+
+#include <stddef.h>
+
+#include "base/isa.h"
+
+enum { WINOGRAD_ROWS = 12, WINOGRAD_ELEMENTS = 36 };
+
+struct winograd_kernels {
+	/* One tile and block; ${step} from one element to the next in ${v}.
+	 * ${x} [h][w][L]; the tile begins at ${at}, perhaps outside. */
+	void (*input)(float *v, size_t step, const float *x, int h, int w,
+	    const int at[2]);
+	/* One element of WINOGRAD_ROWS tiles; ${step} from one block of
+	 * channels to the next in ${v}. */
+	void (*product)(float *m, const float *v, size_t step, const float *u,
+	    int blocks);
+	/* One tile and block of ${y} [h][w][L], which begins at ${at}. */
+	void (*output)(float *y, int h, int w, const int at[2], const float *m,
+	    size_t step, const float *bias);
+	/* One input channel, 3 x 3 taps to L output channels, [9][L]; ${step}
+	 * from one element to the next in ${u}. */
+	void (*weights)(float *u, size_t step, const float *w);
+};
+
+extern const struct winograd_kernels winograd_kernels_base,
+    winograd_kernels_avx2, winograd_kernels_avx512;
+
+const struct winograd_kernels *winograd_kernels_pick(void);
+
+#endif
