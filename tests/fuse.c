@@ -132,7 +132,7 @@ step(struct device *d, const struct graph *g, const struct dims *in,
 	net_losses(p, r.v + r.scores);
 	r.n = r.scores + (size_t)in->n;
 	if (training) {
-		plan_backward(p, NULL, NULL);
+		plan_backward(p, NULL);
 		device_get(d, all, dw, g->elements);
 		for (int i = 0; i < g->nparam; i++)
 			for (k = 0; k < g->param[i].count; k++)

@@ -297,9 +297,8 @@ struct tail { const struct net *n; const void *dw; char *copy; size_t from;
 
 /* Keep what is said to be final, and see whether what was kept has changed. */
 static void
-keep_tail(size_t mark, void *arg)
+keep_tail(size_t mark, struct tail *t)
 {
-	struct tail *t = arg;
 	struct device *b = t->n->device;
 	size_t bytes = t->n->graph->elements * b->elem, old = t->from * b->elem;
 	char *now = xmalloc(bytes);
@@ -327,6 +326,36 @@ fill(struct device *b, void *to, size_t bytes, int value)
 	free(host);
 }
 
+struct backward { struct plan *p; struct event *final; };
+
+static void *
+backward(void *arg)
+{
+	struct backward *b = arg;
+
+	plan_backward(b->p, b->final);
+	return NULL;
+}
+
+/* The backward pass in a thread, its gradients looked at when they are final. */
+static void
+follow(struct plan *p, struct tail *tail)
+{
+	struct device *d = p->device;
+	struct backward b = { p, device_event_new(d) };
+	pthread_t thread;
+
+	device_event_record(d, b.final, p->graph->elements);
+	pthread_create(&thread, NULL, backward, &b);
+	for (int i = p->n - 1; i >= 0; i--)
+		if (p->mark[i] < tail->from) {
+			device_event_wait(d, b.final, p->mark[i]);
+			keep_tail(p->mark[i], tail);
+		}
+	pthread_join(thread, NULL);
+	device_event_free(d, b.final);
+}
+
 /* One step of plan ${p} in an arena of NaNs; gradients and scores. */
 static double *
 step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
@@ -346,10 +375,12 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 	if (tail != NULL)
 		*tail = (struct tail){ .n = n, .dw = dw, .from = elements,
 			.copy = xcalloc(elements, b->elem) };
-	plan_backward(p, tail != NULL ? keep_tail : NULL, tail);
 	if (tail != NULL) {
+		follow(p, tail);
 		keep_tail(0, tail);
 		free(tail->copy);
+	} else {
+		plan_backward(p, NULL);
 	}
 	device_get(b, all, dw, elements);
 	for (int i = 0; i < n->graph->nparam; i++) {

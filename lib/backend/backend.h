@@ -175,6 +175,10 @@ struct backend {
 	    double rate, double scale);
 	void (*squares)(struct device *d, double *sum, const void *x,
 	    const size_t *edge, size_t runs);
+	struct event *(*event_new)(struct device *d);
+	void (*event_free)(struct event *e);
+	void (*event_record)(struct device *d, struct event *e, size_t from);
+	void (*event_wait)(struct event *e, size_t from);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes and wants_dx are
@@ -213,6 +217,25 @@ void device_read(struct device *d, double *host, const struct dims *shape,
     const void *activation);
 void device_write(struct device *d, void *activation,
     const struct dims *shape, const double *host);
+
+/*
+ * An event says how far a backward pass has come: gradients from element
+ * ${from} of the flat buffer on are final.  device_event_record is called in
+ * the order of the work given to the device, and takes effect when that work
+ * is done; device_event_wait, of any thread, returns when gradients from
+ * ${from} on are.  Recording the number of all elements begins anew.
+ */
+struct event;
+struct event *device_event_new(struct device *d);
+void device_event_free(struct device *d, struct event *e);
+void device_event_record(struct device *d, struct event *e, size_t from);
+void device_event_wait(struct device *d, struct event *e, size_t from);
+
+/* For devices whose work is done when the call returns: a flag. */
+struct event *host_event_new(struct device *d);
+void host_event_free(struct event *e);
+void host_event_record(struct device *d, struct event *e, size_t from);
+void host_event_wait(struct event *e, size_t from);
 
 /*
  * task_impl(t): the operator's row in the back end's table; NULL: it has none.

@@ -132,3 +132,28 @@ task_release(struct task *t)
 	    t->impl->release != NULL)
 		t->impl->release(t);
 }
+
+struct event *
+device_event_new(struct device *d)
+{
+	return d->backend->event_new(d);
+}
+
+void
+device_event_free(struct device *d, struct event *e)
+{
+	if (e != NULL)
+		d->backend->event_free(e);
+}
+
+void
+device_event_record(struct device *d, struct event *e, size_t from)
+{
+	d->backend->event_record(d, e, from);
+}
+
+void
+device_event_wait(struct device *d, struct event *e, size_t from)
+{
+	d->backend->event_wait(e, from);
+}

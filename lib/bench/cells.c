@@ -62,7 +62,7 @@ step(struct job *j, size_t i)
 		return -1;
 	start = clock_seconds();
 	rig_forward(&j->rig, &j->rig.feed);
-	plan_backward(j->rig.plan, NULL, NULL);
+	plan_backward(j->rig.plan, NULL);
 	optim_step(&j->optim, j->rig.net, j->rig.gradient, 1, RATE, &norm);
 	loss = rig_loss(&j->rig);
 	end = clock_seconds();

@@ -96,7 +96,7 @@ run(void *arg, int counts)
 	at[FORWARD] = clock_seconds();
 	rig_forward(r, &feed);
 	at[BACKWARD] = clock_seconds();
-	plan_backward(r->plan, NULL, NULL);
+	plan_backward(r->plan, NULL);
 	at[UPDATE] = clock_seconds();
 	optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
 	j->loss = rig_loss(r);
@@ -169,7 +169,7 @@ first_steps(struct job *j, struct device *d, double loss[2],
 		double n;
 
 		rig_forward(&r, &r.feed);
-		plan_backward(r.plan, NULL, NULL);
+		plan_backward(r.plan, NULL);
 		optim_step(&o, r.net, r.gradient, 1, RATE, &n);
 		loss[i] = rig_loss(&r);
 		if (i == 0)

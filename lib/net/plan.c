@@ -360,7 +360,7 @@ plan_forward(struct plan *p, const struct feed *feed)
 }
 
 void
-plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg), void *arg)
+plan_backward(struct plan *p, struct event *final)
 {
 	size_t mark = p->graph->elements;
 
@@ -369,7 +369,8 @@ plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg), void *arg)
 
 		if (t->into == i)
 			task_backward(t);
-		if (ready != NULL && p->mark[i] < mark)
-			ready(mark = p->mark[i], arg);
+		if (final != NULL && p->mark[i] < mark)
+			device_event_record(p->device, final,
+			    mark = p->mark[i]);
 	}
 }

@@ -61,11 +61,10 @@ void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
 void plan_forward(struct plan *p, const struct feed *feed);
 
 /*
- * plan_backward(p, ready, arg): write every gradient; after each task that
- * finishes some, call ${ready}(mark, ${arg}) (NULL: do not).
+ * plan_backward(p, final): write every gradient; after each task that finishes
+ * some, record it in ${final}, an event of the device's (NULL: do not).
  */
-void plan_backward(struct plan *p, void (*ready)(size_t mark, void *arg),
-    void *arg);
+void plan_backward(struct plan *p, struct event *final);
 
 /* plan_does(p, i): how many ops task ${i} does: 0 if another does its. */
 int plan_does(const struct plan *p, int i);

@@ -13,8 +13,8 @@ struct bucket {
 	struct comm *comm;
 	const struct segments *share;
 	size_t elem;
-	void (*add)(void *, void *, const void *, size_t);
-	void *arg;
+	struct device *device;
+	struct event *final;		/* what the backward pass has done */
 
 	const struct tree *tree;	/* of this step */
 	const struct tree_sum *sums;
@@ -25,7 +25,7 @@ struct bucket {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	size_t ready, done;		/* final, and reduced, from here on */
+	size_t done;			/* reduced from here on */
 	int stop;
 };
 
@@ -40,39 +40,32 @@ static int
 reduce(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
-		b->add(b->arg, offset(b, b->sums[i].left, from),
+		device_add(b->device, offset(b, b->sums[i].left, from),
 		    offset(b, b->sums[i].right, from), to - from);
 	return exact_scatter(&b->exact, b->tree, from, to,
 	    b->tree->part[0].data);
-}
-
-/* The next bucket, once all of it is final; 0: nothing to do yet. */
-static int
-next(const struct bucket *b, size_t *from, size_t *to)
-{
-	size_t each = b->share->bucket;
-
-	*to = b->done;
-	*from = b->done > 0 ? (b->done - 1) / each * each : 0;
-	return b->done > 0 && b->ready <= *from;
 }
 
 static void *
 work(void *arg)
 {
 	struct bucket *b = arg;
-	size_t from, to;
+	size_t each = b->share->bucket;
 
 	pthread_mutex_lock(&b->lock);
 	for (;;) {
+		size_t from, to;
 		double start;
 		int bad;
 
-		while (!b->stop && !next(b, &from, &to))
+		while (!b->stop && b->done == 0)
 			pthread_cond_wait(&b->moved, &b->lock);
 		if (b->stop)
 			break;
+		to = b->done;
+		from = (to - 1) / each * each;
 		pthread_mutex_unlock(&b->lock);
+		device_event_wait(b->device, b->final, from);
 		start = clock_seconds();
 		bad = reduce(b, from, to);
 		pthread_mutex_lock(&b->lock);
@@ -94,17 +87,16 @@ bucket_elements(size_t bytes, size_t elem)
 }
 
 struct bucket *
-bucket_open(struct comm *c, const struct segments *share, size_t elem,
-    void (*add)(void *, void *, const void *, size_t), void *arg)
+bucket_open(struct comm *c, const struct segments *share, struct device *d)
 {
 	struct bucket *b = xcalloc(1, sizeof(*b));
 
 	b->comm = c;
 	b->share = share;
-	b->elem = elem;
-	b->add = add;
-	b->arg = arg;
-	exact_open(&b->exact, c, elem, add, arg, share->bucket);
+	b->elem = d->elem;
+	b->device = d;
+	b->final = device_event_new(d);
+	exact_open(&b->exact, c, d->elem, device_add, d, share->bucket);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
 	if (c->size > 1 && pthread_create(&b->thread, NULL, work, b) != 0)
@@ -126,6 +118,7 @@ bucket_close(struct bucket *b)
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
 	exact_close(&b->exact);
+	device_event_free(b->device, b->final);
 	comm_free(b->comm);
 	free(b);
 }
@@ -136,30 +129,20 @@ bucket_share(struct bucket *b, int microbatches, int *first)
 	return exact_leaves(&b->exact, microbatches, first);
 }
 
-void
+struct event *
 bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n)
 {
+	device_event_record(b->device, b->final, b->share->elements);
 	pthread_mutex_lock(&b->lock);
 	b->tree = t;
 	b->sums = sums;
 	b->n = n;
 	b->busy = 0;
-	b->ready = b->done = b->share->elements;
-	pthread_mutex_unlock(&b->lock);
-}
-
-void
-bucket_ready(size_t mark, void *arg)
-{
-	struct bucket *b = arg;
-
-	if (b->comm->size == 1)
-		return;
-	pthread_mutex_lock(&b->lock);
-	b->ready = mark;
+	b->done = b->share->elements;
 	pthread_cond_broadcast(&b->moved);
 	pthread_mutex_unlock(&b->lock);
+	return b->final;
 }
 
 void *
@@ -167,11 +150,12 @@ bucket_wait(struct bucket *b, double *busy)
 {
 	if (b->comm->size == 1) {
 		for (int i = 0; i < b->n; i++)
-			b->add(b->arg, b->sums[i].left, b->sums[i].right, b->share->elements);
+			device_add(b->device, b->sums[i].left,
+			    b->sums[i].right, b->share->elements);
 		*busy = 0;
 		return b->tree->part[0].data;
 	}
-	bucket_ready(0, b);
+	device_event_record(b->device, b->final, 0);
 	pthread_mutex_lock(&b->lock);
 	while (b->done > 0)
 		pthread_cond_wait(&b->moved, &b->lock);

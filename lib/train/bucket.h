@@ -10,6 +10,7 @@
  * rank its segment of a bucket.
  */
 
+#include "backend/backend.h"
 #include "comm/exact.h"
 #include "comm/segments.h"
 
@@ -20,13 +21,13 @@ struct bucket;
 size_t bucket_elements(size_t bytes, size_t elem);
 
 /*
- * bucket_open(c, share, elem, add, arg):
- * For vectors whose buckets are those of ${share}, which must outlive it.
- * ${c} is the thread's own from here on.  ${add} is called with ${arg}, see
- * exact_open.  With one rank no thread is started.
+ * bucket_open(c, share, d):
+ * For gradients of device ${d} whose buckets are those of ${share}, which must
+ * outlive it.  ${c} is the thread's own from here on.  With one rank no thread
+ * is started.
  */
 struct bucket *bucket_open(struct comm *c, const struct segments *share,
-    size_t elem, void (*add)(void *, void *, const void *, size_t), void *arg);
+    struct device *d);
 void bucket_close(struct bucket *b);
 
 /* bucket_share(b, microbatches, first): see exact_leaves; begins a step. */
@@ -35,13 +36,11 @@ int bucket_share(struct bucket *b, int microbatches, int *first);
 /*
  * bucket_begin(b, t, sums, n): the last microbatch's backward pass is about to
  * start; ${t} are this rank's subtrees once the ${n} ${sums} are done, which
- * the thread does bucket by bucket.  Both must live until bucket_wait.
+ * the thread does bucket by bucket.  Both must live until bucket_wait.  The event is for
+ * plan_backward to record.
  */
-void bucket_begin(struct bucket *b, const struct tree *t,
+struct event *bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n);
-
-/* bucket_ready(mark, b): gradients from ${mark} on are final. */
-void bucket_ready(size_t mark, void *b);
 
 /*
  * bucket_wait(b): until everything is reduced; the sum over all microbatches, of

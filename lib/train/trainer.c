@@ -106,6 +106,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		struct microbatch *mb = NULL;
 		struct feed f;		/* read by the backward pass, too */
 		int last = i == count - 1, n;
+		struct event *final = NULL;
 		void *g = take_gradient(w);
 
 		t->net->same = i > 0;
@@ -117,9 +118,9 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		n = tree_push(&w->tree, (struct subtree){ 0, first + i, g },
 		    sums);
 		if (last)
-			bucket_begin(w->bucket, &w->tree, sums, n);
+			final = bucket_begin(w->bucket, &w->tree, sums, n);
 		if (status == 0)
-			plan_backward(p, last ? bucket_ready : NULL, w->bucket);
+			plan_backward(p, final);
 		for (int k = 0; k < n && !last; k++) {
 			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);

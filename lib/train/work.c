@@ -223,8 +223,7 @@ work_open(struct trainer *t)
 		return status;
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
-	w->bucket = bucket_open(c, &t->share, n->device->elem, device_add,
-	    n->device);
+	w->bucket = bucket_open(c, &t->share, n->device);
 	if (t->run != NULL)
 		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,

@@ -125,7 +125,7 @@ main(int argc, char **argv)
 	f.clip = clip;
 	dw = device_alloc(be, g->elements * be->elem);
 	net_forward(n, p, &f, dw);
-	plan_backward(p, NULL, NULL);
+	plan_backward(p, NULL);
 	out = xcalloc((size_t)d.n * (size_t)g->head->classes, sizeof(*out));
 	net_scores(p, out);
 	write_file(argv[7], "scores.f64", out, (size_t)d.n *

@@ -336,5 +336,7 @@ const struct backend backend_cpu = {
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
 	.update = update, .track = track, .squares = squares, .ops = table,
+	.event_new = host_event_new, .event_free = host_event_free,
+	.event_record = host_event_record, .event_wait = host_event_wait,
 	.fuse = cpu_fuse,
 };

@@ -177,4 +177,6 @@ const struct backend REF(backend) = {
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
 	.update = update, .track = track, .squares = squares, .ops = ops,
+	.event_new = host_event_new, .event_free = host_event_free,
+	.event_record = host_event_record, .event_wait = host_event_wait,
 };
