@@ -14,6 +14,7 @@
 #include "comm/cores.h"
 #include "train/facts.h"
 #include "train/memory.h"
+#include "train/parity.h"
 #include "train/room.h"
 #include "train/session.h"
 #include "train/status.h"
@@ -22,7 +23,7 @@
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm";
-static int sampler, augment, flip = 1, nesterov, keep_best, dry_run;
+static int sampler, augment, flip = 1, nesterov, keep_best, dry_run, parity;
 static int quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
@@ -114,6 +115,9 @@ static const struct option_row rows[] = {
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
 	    "print the plan: shapes, memory, steps, work",
 	    NULL, 0, 0, 0 },
+	{ 0, "parity", OPTION_FLAG, &parity, NULL,
+	    "hold each operator of the run against ref, and end",
+	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
 	{ 0, "device", OPTION_TEXT, &device, "NAME",
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
@@ -162,7 +166,9 @@ check_options(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(override.item[i]), b.data);
 		}
-	if (out == NULL && !dry_run)
+	if (parity && dry_run)
+		options_wrong("--parity and --dry-run (wanted one of them)");
+	if (out == NULL && !dry_run && !parity)
 		options_wrong("nowhere to put the run (wanted --out=DIR)");
 }
 
@@ -351,13 +357,16 @@ main(int argc, char **argv)
 	comm_unhold(comm);
 	if (status == 0 && dry_run && comm->rank == 0)
 		print_plan(&s);
-	if (status == 0 && !dry_run)
+	if (parity && status == 0)
+		status = comm_agree(comm, comm->rank == 0 ?
+		    trainer_parity(&s.t, stdout) : 0);
+	if (status == 0 && !dry_run && !parity)
 		status = memory_fits(&s.t);
-	if (status == 0 && !dry_run)
+	if (status == 0 && !dry_run && !parity)
 		status = session_end(&s, train(&s, arguments));
 	session_close(&s);
 	comm_close(comm);
-	if (dry_run && stdout_done() != 0 && status == 0)
+	if ((dry_run || parity) && stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
 	free(arguments);
 	return status;

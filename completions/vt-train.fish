@@ -46,6 +46,7 @@ complete -c vt-train -l step-timeout -r -f -d 'to wait for clips, saves, ranks; 
 complete -c vt-train -l log-every -r -f -d 'steps that a line of the log stands for (10)'
 complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'say how a run stands: exit 0 done, 75 to go on, ...'
 complete -c vt-train -s n -l dry-run -d 'print the plan: shapes, memory, steps, work'
+complete -c vt-train -l parity -d 'hold each operator of the run against ref, and end'
 complete -c vt-train -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-train -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-train -l loader-threads -r -f -d 'to load clips in a rank (2)'

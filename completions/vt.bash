@@ -129,6 +129,7 @@ o out required DIR
 - log-every required -
 - status required DIR
 n dry-run none -
+- parity none -
 - device required cpu|cuda|ref|ref64
 j threads required -
 - loader-threads required -

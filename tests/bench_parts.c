@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 #include "bench/shape.h"
 #include "bench/tasks.h"
+#include "net/alike.h"
 
 #include "tap.h"
 

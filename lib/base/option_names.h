@@ -72,6 +72,7 @@
 { "output", "vt-extract and vt-pack and vt-schedule" },
 { "override", "vt-train" },
 { "param-groups", "vt-train" },
+{ "parity", "vt-train" },
 { "per-class", "vt-eval" },
 { "plot", "vt-schedule" },
 { "policy", "vt-schedule" },

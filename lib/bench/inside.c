@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "bench/inside.h"
 #include "bench/tasks.h"
+#include "net/alike.h"
 
 enum { LINE = 64 };			/* bytes, of a cache */
 enum { WORST = 5 };			/* convolutions that are listed */
@@ -42,21 +43,6 @@ struct job {
 
 /* ---- what there is ---- */
 
-static void
-name_kind(const struct plan *p, int i, char *name, size_t size)
-{
-	size_t at = 0;
-
-	*name = '\0';
-	for (int k = 0; k < p->n && at < size; k++) {
-		const char *op = op_types[p->task[k].op->kind].name;
-
-		if (p->task[k].into == i)
-			at += (size_t)snprintf(name + at, size - at, "%s%s",
-			    at > 0 ? "+" : "", op != NULL ? op : "loss");
-	}
-}
-
 static int
 find_kind(struct job *j, const char *name)
 {
@@ -83,7 +69,7 @@ look(struct job *j)
 
 		if (p->task[i].into != i)
 			continue;
-		name_kind(p, i, name, sizeof(name));
+		plan_kinds(p, i, name, sizeof(name));
 		j->of[i] = find_kind(j, name);
 		j->kind[j->of[i]].none[1] = task_impl(&p->task[i])->backward ==
 		    NULL;

@@ -11,9 +11,11 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "bench/cases.h"
+#include "bench/rig.h"
 #include "bench/tasks.h"
+#include "net/alike.h"
+#include "net/parity.h"
 
-#define TOLERANCE 1e-4
 /* Multiply-adds of a forward pass that the reference is given at most. */
 #define REFERENCE_MACS 2e9
 
@@ -54,8 +56,7 @@ find_distinct(struct job *j)
 
 		if (p->task[i].into != i)
 			continue;
-		while (k < j->n && !task_alike(&p->task[j->d[k].task],
-		    &p->task[i]))
+		while (k < j->n && !plan_alike(p, j->d[k].task, i))
 			k++;
 		if (k == j->n)
 			j->d[j->n++].task = i;
@@ -196,42 +197,54 @@ reduced(const struct net_options *o, struct shape s)
 	}
 }
 
+static void
+spoil(void *b, double *number)
+{
+	bench_spoil(b, number, sizeof(*number));
+}
+
+static void
+print_difference(struct bench *b, const struct job *j, const struct parity *r,
+    double tolerance, const char *note)
+{
+	const char *name = j->o->graph->op[r->task].name;
+	double off = parity_worst(r);
+
+	bench_value(b, off, "relative", note, "%s/%s/difference", j->prefix,
+	    name);
+	if (!(off <= tolerance))
+		bench_wrong(b, "%s/%s: differs from ref64 by %.2g (wanted at "
+		    "most %g)", j->prefix, name, off, tolerance);
+}
+
 static int
 check(struct bench *b, struct job *j, struct shape shape)
 {
 	const struct backend *ref = backend_find("ref64");
+	enum precision precision = j->o->device->o.precision;
 	struct device *exact = NULL;
 	struct shape s = reduced(j->o, shape);
 	struct rig x = { 0 }, key = { 0 };
+	struct parity_options o = { .by_norm = precision != PRECISION_FP32,
+		.spoil = spoil, .arg = b };
+	struct parity *row = xcalloc((size_t)j->o->graph->nop, sizeof(*row));
 	char note[80], text[40];
-	int status = EXIT_FAILED;
+	int n = -1;
 
 	snprintf(note, sizeof(note), "from ref64, at %s", shape_text(&s, text));
-	if (ref == NULL || (exact = device_open(ref, &(struct device_options){
-	    .threads = 1 })) == NULL ||
-	    rig_open(&x, j->o->graph, j->o->device, &s) != 0 ||
-	    rig_open(&key, j->o->graph, exact, &s) != 0)
-		goto out;
-	for (int k = 0; k < j->n; k++) {
-		const char *name = j->o->graph->op[j->d[k].task].name;
-		double off;
-
-		if (plan_does(x.plan, j->d[k].task) > 1)
-			continue;	/* tests/fuse.c has these */
-		off = tasks_compare(b, &x, &key, j->d[k].task);
-		bench_value(b, off, "relative", note, "%s/%s/difference",
-		    j->prefix, name);
-		if (!(off <= TOLERANCE))
-			bench_wrong(b, "%s/%s: differs from ref64 by %.2g "
-			    "(wanted at most %g)", j->prefix, name, off,
-			    TOLERANCE);
-	}
-	status = 0;
-out:
+	if (ref != NULL && (exact = device_open(ref, &(struct device_options){
+	    .threads = 1, .precision = precision })) != NULL &&
+	    rig_open(&x, j->o->graph, j->o->device, &s) == 0 &&
+	    rig_open(&key, j->o->graph, exact, &s) == 0)
+		n = parity_run(x.net, x.plan, key.net, key.plan, &o, row);
+	for (int i = 0; i < n; i++)
+		print_difference(b, j, &row[i], parity_tolerance(precision),
+		    note);
 	rig_close(&x);
 	rig_close(&key);
 	device_close(exact);
-	return status;
+	free(row);
+	return n < 0 ? EXIT_FAILED : 0;
 }
 
 static int

@@ -1,16 +1,9 @@
 #ifndef BENCH_TASKS_H
 #define BENCH_TASKS_H
 
-/*
- * The operators of a network, as its plan runs them: which are alike, what
- * they move, and whether a back end computes what the reference does.
- */
+/* The operators of a network, as its plan runs them: what they do and move. */
 
-#include "bench/bench.h"
-#include "bench/rig.h"
-
-/* task_alike(a, b): 1 if both are the same work on the same shapes. */
-int task_alike(const struct task *a, const struct task *b);
+#include "backend/backend.h"
 
 /*
  * task_work(t, backward): floating-point operations of a pass of a
@@ -28,14 +21,5 @@ double task_traffic(const struct task *t, int backward);
 
 /* task_text(t, buf, size): kind, shapes and attributes, for people. */
 void task_text(const struct task *t, char *buf, size_t size);
-
-/*
- * tasks_compare(b, x, key, i):
- * Run task ${i} of rig ${x} and of ${key}, a rig of the reference back end, on
- * the same made-up inputs and gradients: the largest relative difference of
- * output, input gradients and parameter gradients; infinite for a NaN.
- */
-double tasks_compare(const struct bench *b, struct rig *x, struct rig *key,
-    int i);
 
 #endif

@@ -68,6 +68,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "log-every", FACT_RESUME },
 	{ "status", FACT_RESUME },
 	{ "dry-run", FACT_RESUME },
+	{ "parity", FACT_RESUME },
 	{ "bucket", FACT_RESUME },
 	{ "val-every", FACT_RESUME },
 	{ "val-frames", FACT_RESUME },

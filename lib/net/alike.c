@@ -1,0 +1,61 @@
+/* Which tasks of a plan are the same work. */
+#include <stdio.h>
+#include <string.h>
+
+#include "net/alike.h"
+
+int
+task_alike(const struct task *a, const struct task *b)
+{
+	const struct op *p = a->op, *q = b->op;
+
+	return p->kind == q->kind && p->nin == q->nin &&
+	    p->groups == q->groups && p->bias == q->bias &&
+	    p->fold == q->fold && p->over == q->over &&
+	    p->loss == q->loss &&
+	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
+	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
+	    memcmp(p->p, q->p, sizeof(p->p)) == 0 &&
+	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
+	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
+	    memcmp(a->wants_dx, b->wants_dx, sizeof(a->wants_dx)) == 0 &&
+	    memcmp(a->accumulate, b->accumulate, sizeof(a->accumulate)) == 0;
+}
+
+int
+plan_next(const struct plan *p, int of, int i)
+{
+	do
+		i++;
+	while (i < p->n && p->task[i].into != of);
+	return i;
+}
+
+int
+plan_alike(const struct plan *p, int a, int b)
+{
+	int i = plan_next(p, a, -1), k = plan_next(p, b, -1);
+
+	for (; i < p->n && k < p->n; i = plan_next(p, a, i), k = plan_next(p, b, k))
+		if (!task_alike(&p->task[i], &p->task[k]) ||
+		    p->task[i].stored != p->task[k].stored ||
+		    (p->task[i].lies == i) != (p->task[k].lies == k) ||
+		    p->has_dy[i] != p->has_dy[k])
+			return 0;
+	return i == k || (i >= p->n && k >= p->n);
+}
+
+void
+plan_kinds(const struct plan *p, int i, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	*buf = '\0';
+	for (int k = plan_next(p, i, -1); k < p->n && at < size;
+	    k = plan_next(p, i, k)) {
+		const char *name = op_types[p->task[k].op->kind].name;
+
+		at += (size_t)snprintf(buf + at, size - at, "%s%s",
+		    at > 0 ? "+" : "", name != NULL ? name : "loss");
+	}
+}

@@ -1,0 +1,159 @@
+/* Tasks beside those of a reference: what there is to compare. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/feed.h"
+#include "net/parity_job.h"
+
+static void
+find_edges(struct parity_job *j, int of)
+{
+	const struct plan *p = j->x.plan;
+	struct group *g = &j->group[of];
+	size_t cap = 0;
+
+	for (int i = plan_next(p, of, -1); i < p->n; i = plan_next(p, of, i))
+		for (int k = 0; k < p->task[i].op->nin; k++) {
+			int from = p->task[i].op->in[k], e = 0;
+
+			if (p->task[i].dx[k] == NULL ||
+			    p->task[from].into == of)
+				continue;
+			while (e < g->edges && g->edge[e].from != from)
+				e++;
+			if (e == g->edges) {
+				g->edge = array_room(g->edge, (size_t)e, &cap,
+				    sizeof(*g->edge));
+				g->edge[g->edges++] = (struct edge){ from, 1,
+					NULL, NULL, NULL };
+			}
+			g->edge[e].added &= p->task[i].accumulate[k];
+		}
+}
+
+static void
+find_groups(struct parity_job *j)
+{
+	const struct plan *p = j->x.plan;
+
+	for (int i = 0; i < p->n; i++) {
+		struct group *g = &j->group[i];
+		int like = 0;
+
+		if (p->task[i].into != i)
+			continue;
+		g->first = plan_next(p, i, -1);
+		while (p->task[like].into != like || !plan_alike(p, like, i))
+			like++;
+		g->like = like;
+		g->skip = like != i;
+		/* What lies in a form of its own cannot be made up. */
+		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
+			g->skip &= p->task[k].lies == k;
+		find_edges(j, i);
+	}
+}
+
+/* ---- all of it ---- */
+
+static int
+bind(struct side *s, struct feed *feed)
+{
+	struct device *d = s->plan->device;
+	size_t bytes = s->net->graph->elements * d->elem;
+
+	if ((s->dw = device_alloc(d, bytes)) == NULL)
+		return -1;
+	side_poison(s, s->dw, bytes);
+	plan_bind(s->plan, s->net->arena, s->net->w, s->dw);
+	s->net->bound = NULL;
+	for (int i = 0; i < s->plan->n; i++) {
+		s->plan->task[i].feed = feed;
+		s->plan->task[i].renew = 1;
+	}
+	return 0;
+}
+
+static int
+list(const struct parity_job *j, struct parity *row)
+{
+	int n = 0;
+
+	for (int i = 0; i < j->n; i++)
+		if (j->x.plan->task[i].into == i && j->group[i].like == i) {
+			row[n] = j->result[i];
+			row[n].task = i;
+			row[n].like = 0;
+			for (int k = 0; k < j->n; k++)
+				row[n].like += j->x.plan->task[k].into == k &&
+				    j->group[k].like == i;
+			n++;
+		}
+	return n;
+}
+
+static void
+clear(struct parity_job *j)
+{
+	for (int i = 0; i < j->n; i++) {
+		free(j->group[i].edge);
+		free(j->inner[i]);
+		free(j->kink[i]);
+	}
+	for (int i = 0; i < j->n * OP_INPUTS; i++)
+		free(j->in[i]);
+	free(j->group);
+	free(j->result);
+	free(j->in);
+	free(j->inner);
+	free(j->kink);
+	if (j->x.dw != NULL)
+		device_free(j->x.plan->device, j->x.dw);
+	if (j->key.dw != NULL)
+		device_free(j->key.plan->device, j->key.dw);
+}
+
+int
+parity_run(struct net *net, struct plan *p, struct net *key, struct plan *q,
+    const struct parity_options *o, struct parity *row)
+{
+	size_t n = (size_t)p->n;
+	struct parity_job j = { .x = { net, p, NULL }, .key = { key, q, NULL }, .o = o,
+		.n = p->n, .group = xcalloc(n, sizeof(*j.group)),
+		.result = xcalloc(n, sizeof(*j.result)),
+		.in = xcalloc(n * OP_INPUTS, sizeof(*j.in)),
+		.inner = xcalloc(n, sizeof(*j.inner)),
+		.kink = xcalloc(n, sizeof(*j.kink)) };
+	const struct needs *needs = &p->graph->needs;
+	struct feed feed;
+	int rows = -1;
+
+	for (int i = 0; i < q->n; i++)
+		assert(q->task[i].into == i);
+	feed_make(&feed, p->input, needs);
+	if (bind(&j.x, &feed) == 0 && bind(&j.key, &feed) == 0) {
+		find_groups(&j);
+		for (int i = 0; i < j.n; i++)
+			parity_forward(&j, i);
+		for (int i = j.n - 1; i >= 0; i--)
+			parity_backward(&j, i);
+		rows = list(&j, row);
+	}
+	clear(&j);
+	feed_free(&feed, needs);
+	return rows;
+}
+
+double
+parity_worst(const struct parity *row)
+{
+	return fmax(row->forward, fmax(row->dx, row->dw));
+}
+
+double
+parity_tolerance(enum precision p)
+{
+	return p == PRECISION_FP32 ? 1e-4 : 2e-2;
+}

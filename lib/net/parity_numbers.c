@@ -1,0 +1,93 @@
+/* What a comparison reads, writes and makes up. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "net/parity_job.h"
+
+double *
+side_fetch(const struct side *s, const struct dims *d, const void *at)
+{
+	double *v = xcalloc(dims_count(d), sizeof(*v));
+
+	device_read(s->plan->device, v, d, at);
+	return v;
+}
+
+void
+side_put(const struct side *s, const struct dims *d, const void *at,
+    const double *v)
+{
+	device_write(s->plan->device, (void *)at, d, v);
+}
+
+/* The same, and what that memory holds of it, which may be rounded. */
+void
+side_settle(const struct side *s, const struct dims *d, const void *at, double *v)
+{
+	side_put(s, d, at, v);
+	device_read(s->plan->device, v, d, at);
+}
+
+void
+side_poison(const struct side *s, const void *at, size_t bytes)
+{
+	void *nans = xmalloc(bytes + 1);
+
+	memset(nans, 0xff, bytes);
+	device_upload(s->plan->device, (void *)at, nans, bytes);
+	free(nans);
+}
+
+/* Even values from -1 to 1 that a float holds exactly. */
+double *
+parity_draw(const struct dims *d, int stream)
+{
+	size_t n = dims_count(d);
+	double *v = xcalloc(n, sizeof(*v));
+	struct rng_block b = { { 0 } };
+
+	for (size_t i = 0; i < n; i++) {
+		if (i % 4 == 0)
+			b = rng_philox(7, (uint32_t)(i / 4), 0,
+			    (uint32_t)stream, RNG_WEIGHTS);
+		v[i] = 2 * rng_unit(b.w[i % 4]) - 1;
+	}
+	return v;
+}
+
+double
+parity_largest(const double *v, size_t n)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fabs(v[i]) > most ? fabs(v[i]) : most;
+	return most;
+}
+
+/* ${worst} becomes that of itself and of ${got} from ${want}. */
+void
+parity_compare(struct parity_job *j, double *worst, double *got, const double *want,
+    size_t n)
+{
+	double most = 0, d2 = 0, w2 = 0, scale, off;
+
+	if (j->o->spoil != NULL && !j->spoilt) {
+		j->o->spoil(j->o->arg, got);
+		j->spoilt = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double d = fabs(got[i] - want[i]);
+
+		most = d <= most ? most : isnan(d) ? INFINITY : d;
+		d2 += d * d;
+		w2 += want[i] * want[i];
+	}
+	scale = j->o->by_norm ? sqrt(w2) : parity_largest(want, n);
+	off = j->o->by_norm && isfinite(most) ? sqrt(d2) : most;
+	off /= scale > 1e-6 ? scale : 1;
+	*worst = off <= *worst ? *worst : isnan(off) ? INFINITY : off;
+}

@@ -1,0 +1,366 @@
+/*
+ * Tasks beside those of a reference, forward and backward.
+ *
+ * Both plans are walked in the reference's order, one op at a time, so that
+ * all that it reads and writes is alive in its arena then; the other plan runs
+ * a task when the op comes that does it.  The reference's activations are what
+ * both read: before a task runs, the other plan's inputs are overwritten by
+ * them, unless they lie in a form that only the back end can write; then it has
+ * written it itself from the same inputs.  Output gradients are random.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/parity_job.h"
+
+static struct parity *
+result_of(struct parity_job *j, int of)
+{
+	return &j->result[j->group[of].like];
+}
+
+/* ---- forward ---- */
+
+/*
+ * Where the output of op ${k} hangs on a decision that rounding may turn: a
+ * ReLU decides so by what another op of its task has computed.
+ */
+static void
+find_kinks(struct parity_job *j, int k)
+{
+	const struct task *t = &j->key.plan->task[k];
+	const struct task *x = j->x.plan->task;
+	size_t n = dims_count(&t->out);
+	double close = j->o->by_norm ? 2e-2 : 1e-5, *v;
+	int inner = t->op->nin > 0 && x[t->op->in[0]].into == x[k].into;
+
+	if (!inner || (t->op->kind != OP_RELU && t->op->kind != OP_RELU6))
+		return;
+	v = side_fetch(&j->key, &t->in[0], t->x[0]);
+	close *= parity_largest(v, n);
+	j->kink[k] = xcalloc(n, 1);
+	for (size_t i = 0; i < n; i++)
+		j->kink[k][i] = fabs(v[i]) < close ||
+		    (t->op->kind == OP_RELU6 && fabs(v[i] - 6) < close);
+	free(v);
+}
+
+/*
+ * An op of the same task that moves such outputs: the reference's own pass
+ * tells where to.
+ */
+static void
+move_kinks(struct parity_job *j, int k)
+{
+	struct task *t = &j->key.plan->task[k];
+	const struct task *x = j->x.plan->task;
+	int from = t->op->nin == 1 ? t->op->in[0] : k;
+	size_t n = dims_count(&t->out), m = dims_count(&t->in[0]);
+	double *was, *v;
+
+	if (from == k || x[from].into != x[k].into || j->kink[from] == NULL ||
+	    j->kink[k] != NULL)
+		return;
+	was = side_fetch(&j->key, &t->in[0], t->x[0]);
+	v = xcalloc(m, sizeof(*v));
+	for (size_t i = 0; i < m; i++)
+		v[i] = j->kink[from][i];
+	side_put(&j->key, &t->in[0], t->x[0], v);
+	free(v);
+	task_forward(t);
+	v = side_fetch(&j->key, &t->out, t->y);
+	j->kink[k] = xcalloc(n, 1);
+	for (size_t i = 0; i < n; i++)
+		j->kink[k][i] = v[i] != 0;
+	side_put(&j->key, &t->in[0], t->x[0], was);
+	task_forward(t);
+	free(was);
+	free(v);
+}
+
+/* What op ${k} reads from other tasks, as the reference has it. */
+static void
+keep_inputs(struct parity_job *j, int k)
+{
+	const struct task *t = &j->key.plan->task[k];
+	const struct task *x = j->x.plan->task;
+
+	for (int i = 0; i < t->op->nin; i++) {
+		int from = t->op->in[i];
+
+		if (x[from].into != x[k].into && x[from].stored)
+			j->in[k * OP_INPUTS + i] = side_fetch(&j->key, &t->in[i],
+			    t->x[i]);
+	}
+}
+
+static void
+run_forward(struct parity_job *j, int of)
+{
+	struct plan *p = j->x.plan;
+	struct task *run = &p->task[of];
+
+	for (int k = j->group[of].first; k < p->n; k = plan_next(p, of, k)) {
+		struct task *t = &p->task[k];
+
+		for (int i = 0; i < t->op->nin; i++) {
+			double **v = &j->in[k * OP_INPUTS + i];
+
+			if (*v != NULL)
+				side_put(&j->x, &t->in[i], t->x[i], *v);
+			free(*v);
+			*v = NULL;
+		}
+		if (t->stored)
+			side_poison(&j->x, t->y, device_bytes(t->device, &t->out));
+	}
+	if (run->impl->saved != NULL)
+		side_poison(&j->x, run->saved, run->impl->saved(run));
+	if (run->impl->scratch != NULL)
+		side_poison(&j->x, run->scratch, run->impl->scratch(run));
+	task_forward(run);
+}
+
+/* Output ${k} of a task is there on both sides. */
+static void
+check_output(struct parity_job *j, int k)
+{
+	const struct task *t = &j->x.plan->task[k];
+	const struct task *key = &j->key.plan->task[k];
+	struct parity *r = result_of(j, t->into);
+	double *got, *want;
+
+	if (j->group[t->into].skip) {
+		got = parity_draw(&t->out, k);
+		side_settle(&j->key, &t->out, key->y, got);
+		side_put(&j->x, &t->out, t->y, got);
+		free(got);
+		return;
+	}
+	got = side_fetch(&j->x, &t->out, t->y);
+	want = side_fetch(&j->key, &t->out, key->y);
+	parity_compare(j, &r->forward, got, want, dims_count(&t->out));
+	free(got);
+	free(want);
+}
+
+void
+parity_forward(struct parity_job *j, int k)
+{
+	const struct task *x = j->x.plan->task;
+	const struct group *g = &j->group[x[k].into];
+
+	if (!g->skip) {
+		keep_inputs(j, k);
+		find_kinks(j, k);
+		task_forward(&j->key.plan->task[k]);
+		move_kinks(j, k);
+	}
+	if (x[k].into == k && !g->skip)
+		run_forward(j, k);
+	for (int i = 0; i < j->n; i++)
+		if (x[i].stored && (i > x[i].into ? i : x[i].into) == k)
+			check_output(j, i);
+}
+
+/* ---- backward ---- */
+
+/* The gradient of op ${k}'s output that comes from other tasks. */
+static double *
+draw_dy(const struct parity_job *j, int k)
+{
+	const struct dims *d = &j->x.plan->task[k].out;
+	double *v = parity_draw(d, j->n + k);
+
+	for (size_t i = 0; j->kink[k] != NULL && i < dims_count(d); i++)
+		if (j->kink[k][i])
+			v[i] = 0;
+	return v;
+}
+
+static void *
+dx_of(const struct parity_job *j, int of, int from)
+{
+	const struct plan *p = j->x.plan;
+
+	for (int k = plan_next(p, of, -1); k < p->n; k = plan_next(p, of, k))
+		for (int i = 0; i < p->task[k].op->nin; i++)
+			if (p->task[k].op->in[i] == from)
+				return p->task[k].dx[i];
+	return NULL;
+}
+
+/*
+ * The backward pass of a task.  What it adds to holds ${before} of the largest
+ * number that it added the first time.
+ */
+static void
+run_backward(struct parity_job *j, int of, int again)
+{
+	struct plan *p = j->x.plan;
+	struct group *g = &j->group[of];
+	struct task *run = &p->task[of];
+	double **held = xcalloc((size_t)g->edges + 1, sizeof(*held));
+
+	for (int e = 0; e < g->edges; e++) {
+		struct edge *d = &g->edge[e];
+		const struct dims *out = &p->task[d->from].out;
+		size_t n = dims_count(out);
+		double size = again ? parity_largest(d->got, n) : 0;
+
+		if (!d->added) {
+			side_poison(&j->x, dx_of(j, of, d->from),
+			    device_bytes(p->device, out));
+			continue;
+		}
+		held[e] = parity_draw(out, 2 * j->n + d->from);
+		for (size_t i = 0; i < n; i++)
+			held[e][i] *= size;
+		side_settle(&j->x, out, dx_of(j, of, d->from), held[e]);
+	}
+	for (int k = g->first; k < p->n; k = plan_next(p, of, k)) {
+		struct task *t = &p->task[k];
+
+		if (t->dy != NULL) {
+			double *dy = draw_dy(j, k);
+
+			side_put(&j->x, &t->out, t->dy, dy);
+			free(dy);
+		}
+	}
+	if (run->impl->scratch != NULL)
+		side_poison(&j->x, run->scratch, run->impl->scratch(run));
+	task_backward(run);
+	for (int e = 0; e < g->edges; e++) {
+		struct edge *d = &g->edge[e];
+		const struct dims *out = &p->task[d->from].out;
+		double *v = side_fetch(&j->x, out, dx_of(j, of, d->from));
+
+		for (size_t i = 0; held[e] != NULL && i < dims_count(out); i++)
+			v[i] -= held[e][i];
+		*(again ? &d->again : &d->got) = v;
+		free(held[e]);
+	}
+	free(held);
+}
+
+/* What one op of the reference gives to those that it reads. */
+static void
+collect(struct parity_job *j, int k)
+{
+	struct task *t = &j->key.plan->task[k];
+	const struct task *x = j->x.plan->task;
+	struct group *g = &j->group[x[k].into];
+
+	for (int i = 0; i < t->op->nin; i++) {
+		int from = t->op->in[i], e = 0, seen = 0;
+		double **sum, *v;
+
+		for (int m = 0; m < i; m++)
+			seen |= t->op->in[m] == from;
+		if (t->dx[i] == NULL || seen)
+			continue;
+		while (e < g->edges && g->edge[e].from != from)
+			e++;
+		sum = e < g->edges ? &g->edge[e].want : &j->inner[from];
+		v = side_fetch(&j->key, &t->in[i], t->dx[i]);
+		for (size_t m = 0; *sum != NULL && m < dims_count(&t->in[i]); m++)
+			v[m] += (*sum)[m];
+		free(*sum);
+		*sum = v;
+	}
+}
+
+static void
+run_key(struct parity_job *j, int k)
+{
+	struct task *t = &j->key.plan->task[k];
+	size_t n = dims_count(&t->out);
+
+	if (t->dy != NULL) {
+		double *dy = j->x.plan->has_dy[k] ? draw_dy(j, k) :
+		    xcalloc(n, sizeof(*dy));
+
+		for (size_t i = 0; j->inner[k] != NULL && i < n; i++)
+			dy[i] += j->inner[k][i];
+		side_put(&j->key, &t->out, t->dy, dy);
+		free(dy);
+		free(j->inner[k]);
+		j->inner[k] = NULL;
+	}
+	for (int i = 0; i < t->op->nin; i++)
+		if (t->dx[i] != NULL && t->accumulate[i]) {
+			double *zero = xcalloc(dims_count(&t->in[i]),
+			    sizeof(*zero));
+
+			side_put(&j->key, &t->in[i], t->dx[i], zero);
+			free(zero);
+		}
+	task_backward(t);
+	collect(j, k);
+}
+
+static void
+check_parameters(struct parity_job *j, int k)
+{
+	const struct task *t = &j->x.plan->task[k];
+	const struct task *key = &j->key.plan->task[k];
+
+	for (int i = 0; i < t->op->nparam; i++) {
+		size_t n = j->x.plan->graph->param[t->op->param + i].count;
+		double *got = xcalloc(n, sizeof(*got));
+		double *want = xcalloc(n, sizeof(*want));
+
+		device_get(t->device, got, t->dw[i], n);
+		device_get(key->device, want, key->dw[i], n);
+		parity_compare(j, &result_of(j, t->into)->dw, got, want, n);
+		free(got);
+		free(want);
+	}
+}
+
+/* Both sides have done all of task ${of}. */
+static void
+check_gradients(struct parity_job *j, int of)
+{
+	const struct plan *p = j->x.plan;
+	struct group *g = &j->group[of];
+	struct parity *r = result_of(j, of);
+
+	for (int e = 0; e < g->edges; e++) {
+		struct edge *d = &g->edge[e];
+		size_t n = dims_count(&p->task[d->from].out);
+
+		parity_compare(j, &r->dx, d->got, d->want, n);
+		if (d->again != NULL)
+			parity_compare(j, &r->dx, d->again, d->want, n);
+		free(d->got);
+		free(d->again);
+		free(d->want);
+		d->got = d->again = d->want = NULL;
+	}
+	for (int k = g->first; k < p->n; k = plan_next(p, of, k))
+		check_parameters(j, k);
+}
+
+void
+parity_backward(struct parity_job *j, int k)
+{
+	const struct task *x = j->x.plan->task;
+	int of = x[k].into, adds = 0;
+	struct group *g = &j->group[of];
+
+	if (g->skip)
+		return;
+	if (of == k) {
+		for (int e = 0; e < g->edges; e++)
+			adds |= g->edge[e].added;
+		run_backward(j, of, 0);
+		if (adds)
+			run_backward(j, of, 1);
+	}
+	run_key(j, k);
+	if (k == g->first)
+		check_gradients(j, of);
+}
