@@ -16,6 +16,7 @@
 #include "train/optim.h"
 #include "train/resume.h"
 #include "train/rundir.h"
+#include "train/snapshot.h"
 
 #include "tap.h"
 

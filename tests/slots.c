@@ -13,8 +13,8 @@
 #include "base/rng.h"
 #include "comm/exact.h"
 #include "comm/threads.h"
-#include "train/checkpoint.h"
 #include "train/optim.h"
+#include "train/snapshot.h"
 
 #include "tap.h"
 

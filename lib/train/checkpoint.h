@@ -42,22 +42,15 @@ struct state {
 	const char *order;		/* how sums are ordered: "v1/LEAF" */
 };
 
-/* A copy of tensors and state on the host, made at a step border. */
-struct snapshot;
+#define CHECKPOINT_FORMAT "1"
 
-/*
- * snapshot_take(copy, n, slots, s): a copy on rank 0, ${*copy}, which is NULL on
- * the others; all ranks that share the slots call it.  -1 if another cannot be
- * reached.
- */
-int snapshot_take(struct snapshot **copy, const struct net *n,
-    const struct slots *slots, const struct state *s);
-void snapshot_free(struct snapshot *s);
+/* checkpoint_name(p): what a parameter is called in the file, the caller's to
+ * free: "model/NAME", "bn/NAME". */
+char *checkpoint_name(const struct param *p);
 
-/* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
- * ${*hash}; -1 after a message, and so if a value is not finite. */
-int snapshot_write(const struct snapshot *s, const char *path,
-    struct hash128 *hash);
+/* checkpoint_finite(path, tensor, n): 0; -3 after a message if one of ${n}
+ * tensors, that are or will be in ${path}, has a value that is not finite. */
+int checkpoint_finite(const char *path, const struct tensor *tensor, size_t n);
 
 /*
  * checkpoint_read(path, file, state): read and check a whole checkpoint; the

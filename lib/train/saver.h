@@ -13,8 +13,8 @@
  * first, but never the newest that is known to be whole.
  */
 
-#include "train/checkpoint.h"
 #include "train/rundir.h"
+#include "train/snapshot.h"
 
 struct saver;
 

@@ -158,6 +158,20 @@ slot_of(const struct slots *s, int i, int p, void *data, size_t *n)
 	}
 }
 
+char *
+slot_name(const struct slot_kind *k, const struct param *p)
+{
+	return k->extent == SLOT_ONCE ? xstrdup(k->name) :
+	    xprintf("%s/%s", k->name, p->name);
+}
+
+int
+slot_has(const struct slots *s, int i, int p)
+{
+	return s->slot[i].kind->extent == SLOT_ONCE ? p == 0 :
+	    s->net->graph->param[p].kind < PARAM_MEAN;
+}
+
 /* Bytes of slot ${i} as a whole. */
 static size_t
 whole_bytes(const struct slots *s, int i)

@@ -67,6 +67,14 @@ void *slot_at(const struct slot *s, size_t held);
  * whole slot ${data}, and ${*n}, how many they are; SLOT_ONCE ignores ${p}. */
 void *slot_of(const struct slots *s, int i, int p, void *data, size_t *n);
 
+/*
+ * slot_has(s, i, p): 1 if slot ${i} has values of parameter number ${p}; what is
+ * there once goes with the first.  slot_name(k, p): what those of a parameter
+ * are called in a checkpoint; the caller's to free.
+ */
+int slot_has(const struct slots *s, int i, int p);
+char *slot_name(const struct slot_kind *k, const struct param *p);
+
 /* slots_finite(s): what this rank has is. */
 int slots_finite(const struct slots *s);
 

@@ -1,0 +1,23 @@
+#ifndef TRAIN_SNAPSHOT_H
+#define TRAIN_SNAPSHOT_H
+
+#include "train/checkpoint.h"
+
+/* A copy of tensors and state on the host, made at a step border. */
+struct snapshot;
+
+/*
+ * snapshot_take(copy, n, slots, s): a copy on rank 0, ${*copy}, which is NULL on
+ * the others; all ranks that share the slots call it.  -1 if another cannot be
+ * reached.
+ */
+int snapshot_take(struct snapshot **copy, const struct net *n,
+    const struct slots *slots, const struct state *s);
+void snapshot_free(struct snapshot *s);
+
+/* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
+ * ${*hash}; -1 after a message, and so if a value is not finite. */
+int snapshot_write(const struct snapshot *s, const char *path,
+    struct hash128 *hash);
+
+#endif
