@@ -55,31 +55,33 @@ xstrndup(const char *s, size_t n)
 	return t;
 }
 
-static void __attribute__((format(printf, 2, 0)))
-add(struct buffer *b, const char *fmt, va_list ap)
+/* Bytes of the text, without its end; ${ap} can be used again. */
+static size_t __attribute__((format(printf, 1, 0)))
+length(const char *fmt, va_list ap)
 {
-	va_list again;
+	va_list copy;
 	int n;
 
 	assert(fmt != NULL);
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	buffer_room(b, (size_t)n);
-	vsnprintf(b->data + b->n, (size_t)n + 1, fmt, ap);
-	b->n += (size_t)n;
+	va_copy(copy, ap);
+	n = vsnprintf(NULL, 0, fmt, copy);
+	va_end(copy);
+	return (size_t)n;
 }
 
 char *
 xprintf(const char *fmt, ...)
 {
-	struct buffer b = { 0 };
 	va_list ap;
+	size_t n;
+	char *s;
 
 	va_start(ap, fmt);
-	add(&b, fmt, ap);
+	n = length(fmt, ap);
+	s = xmalloc(n + 1);
+	vsnprintf(s, n + 1, fmt, ap);
 	va_end(ap);
-	return b.data;
+	return s;
 }
 
 void *
@@ -120,10 +122,14 @@ void
 buffer_printf(struct buffer *b, const char *fmt, ...)
 {
 	va_list ap;
+	size_t n;
 
 	va_start(ap, fmt);
-	add(b, fmt, ap);
+	n = length(fmt, ap);
+	buffer_room(b, n);
+	vsnprintf(b->data + b->n, n + 1, fmt, ap);
 	va_end(ap);
+	b->n += n;
 }
 
 void

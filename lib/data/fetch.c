@@ -12,6 +12,8 @@
 #include "media/jpeg.h"
 #include "media/png.h"
 
+#define RESERVE ((size_t)64 << 20)	/* bytes of stored frames, at most */
+
 struct fetch {
 	const struct dataset *d;
 	struct jpeg_decoder *jpeg;
@@ -37,12 +39,13 @@ reserve_frames(struct fetch *f, int t)
 static void
 reserve(struct fetch *f, const struct fetch_most *m)
 {
-	size_t pixels = (size_t)m->w * (size_t)m->h;
+	size_t pixels = (size_t)m->w * (size_t)m->h, bytes;
 
 	reserve_frames(f, m->t);
 	resizer_reserve(f->resizer, m->side, m->side);
 	/* Untouched memory costs nothing: frames take a quarter of that. */
-	buffer_room(&f->bytes, (size_t)m->t * pixels * (f->png ? 3 : 1));
+	bytes = (size_t)m->t * pixels * (f->png ? 3 : 1);
+	buffer_room(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
 	buffer_room(&f->room, dataset_frames_room(f->d, m->t, m->frames));
 	if (f->png && pixels > 0)
 		image_reshape(&f->pixels, m->w, m->h, 3);

@@ -31,7 +31,8 @@ struct fetch;
  * fetch_new(d, most):
  * ${most}: what clips will ask for at the most, so that no call of fetch_clip
  * allocates (but for frames that are stored with more than 8 bits a pixel, 24
- * in PNG); its frames, w and h are dataset_most's.  NULL: it grows on the way.
+ * in PNG, or clips of more than 64 MiB as stored); its frames, w and h are
+ * dataset_most's.  NULL: it grows on the way.
  */
 struct fetch_most { int t, side, frames, w, h; };
 
