@@ -1,8 +1,9 @@
 /*
  * Operators: one list of cases, used three times.  On ref64 every gradient is
  * compared with finite differences; ref and cpu are compared with ref64, with
- * outputs poisoned beforehand, gradients overwritten and added to, and with
- * different numbers of threads giving the same bits.
+ * outputs poisoned beforehand, gradients overwritten and added to, what is
+ * kept between microbatches used, and with different numbers of threads giving
+ * the same bits.
  */
 #include "backend/backend.h"
 #include "backend/ref/round.h"
@@ -457,8 +458,8 @@ run(struct device *b, const struct data *d, int gradients,
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
 		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
-		.training = d->training,
-		.out = d->out, .feed = &feed };
+		.training = d->training, .repeats = !accumulate,
+		.renew = 1, .out = d->out, .feed = &feed };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&
 	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels have none */
@@ -499,6 +500,23 @@ run(struct device *b, const struct data *d, int gradients,
 	n = impl->scratch ? impl->scratch(&t) : 1;
 	t.scratch = device_alloc(b, n);
 	memset(t.scratch, 0xff, n);
+	n = impl->kept ? impl->kept(&t) : 0;
+	t.kept = device_alloc(b, n > 0 ? n : 1);
+	if (n > 0) {
+		/* A microbatch before this one, of the same weights. */
+		memset(t.kept, 0xff, n);
+		impl->forward(&t);
+		if (d->training)
+			impl->backward(&t);
+		t.renew = 0;
+		memset((void *)t.w[0], 0xff, d->param[0].count * b->elem);
+		memset(t.y, 0xff, device_bytes(b, &d->out));
+		memset(t.dw[0], 0xff, d->param[0].count * b->elem);
+		if (has_dx)
+			memset(t.dx[0], 0xff, device_bytes(b, &d->in[0]));
+	}
+	n = impl->scratch ? impl->scratch(&t) : 1;
+	memset(t.scratch, 0xff, n);
 	impl->forward(&t);
 	if (d->rounded != PRECISION_FP32)
 		round_output(b, d, t.y);
@@ -529,6 +547,7 @@ run(struct device *b, const struct data *d, int gradients,
 	device_free(b, (void *)t.dy);
 	device_free(b, t.saved);
 	device_free(b, t.scratch);
+	device_free(b, t.kept);
 	if (impl->release != NULL)
 		impl->release(&t);
 	return 1;

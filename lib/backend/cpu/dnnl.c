@@ -318,6 +318,12 @@ dnnl_conv_slices(const struct dnnl_conv *c)
 	return c->slices;
 }
 
+int
+dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b)
+{
+	return dnnl_memory_desc_equal(layout_of(&a->w), layout_of(&b->w));
+}
+
 void
 dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
     void *inner)

@@ -64,6 +64,9 @@ size_t dnnl_conv_weights(const struct dnnl_conv *c);
 size_t dnnl_conv_scratch(const struct dnnl_conv *c);
 const char *dnnl_conv_name(const struct dnnl_conv *c);
 
+/* dnnl_conv_same_order(a, b): their weights lie the same way inside. */
+int dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b);
+
 /*
  * dnnl_conv_order(c, thread, slice, outer, inner):
  * Slice ${slice} of dnnl_conv_slices() of the weights from the outer order

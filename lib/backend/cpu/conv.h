@@ -1,0 +1,101 @@
+#ifndef BACKEND_CPU_CONV_H
+#define BACKEND_CPU_CONV_H
+
+/*
+ * What the files of the convolution share: conv_make.c chooses and makes
+ * ready, conv_weights.c puts weights into order and does their gradient,
+ * conv.c is the operator with its forward and data passes.
+ */
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/dnnl.h"
+#include "backend/cpu/winograd.h"
+
+/* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
+struct piece {
+	struct dnnl_conv *conv;
+	int channel;
+	size_t at, bytes;	/* of its first tap's weights; of one tap */
+};
+
+struct run { int first, images, call; };
+
+/* By oneDNN in pieces, or by Winograd's algorithm in runs of tiles. */
+struct pass {
+	int pieces, runs;
+	struct piece *piece;
+	struct run *run;
+	int tiles;		/* of a run; 0: not Winograd's */
+	struct winograd winograd;
+	size_t bytes;		/* of the weights of all taps, in order */
+};
+
+struct conv {
+	struct pass pass[CONV_PASSES];
+	int shared;			/* one order serves forward and data */
+	int in, groups;			/* as the library is told, see widen */
+	int timed;			/* taps, strides or padding in time */
+	size_t plain;			/* of weights filled up with zeros; 0 if
+					 * there is nothing to fill */
+	size_t work;			/* scratch bytes of a thread, and of */
+	size_t library;			/* them the library's; the rest is what
+					 * a tap adds to an image or gradient */
+	int more;			/* the call that adds */
+	int *tap;			/* calls of the taps' gradients */
+};
+
+/* What the jobs of a pass share. */
+struct call {
+	struct task *t;
+	struct conv *c;
+	struct pass *p;
+	float *x, *y;			/* of the first image */
+	char *work, *plain, *w;		/* in scratch, or kept */
+	int order;			/* the weights there are not ready */
+};
+
+static inline size_t
+conv_round_up(size_t bytes)
+{
+	return (bytes + 4095) / 4096 * 4096;
+}
+
+/* The numbers of a tap's kernel over h and w. */
+static inline int
+conv_tap(const struct op *op)
+{
+	return op->k[1] * op->k[2];
+}
+
+static inline float *
+conv_image(const struct dims *d, float *of, int i)
+{
+	return of + cpu_image(d) * (size_t)i;
+}
+
+static inline void
+conv_add(const struct call *k, float *to, const float *from, size_t n)
+{
+	cpu_k(k->t)->add(to, to, from, n);
+}
+
+/* conv_prepare(t): as struct op_impl; conv_release undoes it. */
+int conv_prepare(struct task *t);
+void conv_release(struct task *t);
+
+/*
+ * conv_frames(t, k, from):
+ * The frames of a clip's output that tap ${k} adds to, how many, from
+ * ${from}; frame f reads input frame f s - p + k.
+ */
+int conv_frames(const struct task *t, int k, int *from);
+
+/* conv_call(t, pass, x, y): what the jobs of a pass need. */
+struct call conv_call(struct task *t, enum conv_pass pass, const void *x,
+    const void *y);
+
+/* conv_order(k): weights into the order of the pass, or a gradient out. */
+void conv_order(struct call *k);
+void conv_weight_gradient(struct task *t);
+
+#endif
