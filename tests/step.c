@@ -1,0 +1,146 @@
+/*
+ * A step of training reads nothing back from its device but what its losses
+ * say, once: a device that works beside the host would be waited for.
+ */
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "comm/comm.h"
+#include "media/png.h"
+#include "train/trainer.h"
+
+#include "loader_set.h"
+#include "tap.h"
+
+enum { BATCH = 6, GROUP = 2, HEADS = 2 };
+
+static struct backend counting;
+static const struct backend *real;
+static int reads, gets, fetches;
+static int others, amid;	/* of something else, and before a later step */
+
+static void
+count_read(struct device *d, double *host, const struct dims *shape,
+    const void *activation)
+{
+	reads++;
+	real->read(d, host, shape, activation);
+}
+
+static void
+count_get(struct device *d, double *host, const void *w, size_t n)
+{
+	gets++;
+	real->get(d, host, w, n);
+}
+
+static void
+count_fetch(struct device *d, void *host, const void *w, size_t bytes)
+{
+	if (bytes == BATCH / GROUP * HEADS * sizeof(struct outcome)) {
+		fetches++;
+		amid += others;
+	} else {
+		others++;
+	}
+	real->download(d, host, w, bytes);
+}
+
+static int frames_of(int i) { return 4 + i % 3; }
+static int side_of(int i) { return (void)i, 20; }
+
+static void
+plain_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < 3 * w * h; i++)
+		m->data[i] = (uint8_t)(i * (sample + 3) + frame * 40);
+	png_encode(m, to);
+	image_free(m);
+}
+
+/* Train over the schedule; the exit status. */
+static int
+train(const struct dataset *set, const struct schedule *s)
+{
+	struct graph *g = graph_parse("t.net",
+	    "input x out=3 mean=0.5 std=0.25\n"
+	    "conv a in=x out=8 k=3,3 s=2,2\nbn b in=a\nrelu r in=b\n"
+	    "avgpool p in=r over=thw\nlinear fc in=p out=classes\n"
+	    "linear more in=p out=classes\n"
+	    "loss main in=fc\nloss second in=more weight=0.5\n", 3);
+	struct device *d = device_open(real, &(struct device_options){
+	    .threads = 1 });
+	struct trainer t = { .comm = comm_self(), .schedule = s, .train = set,
+		.o = { .log_every = 1, .bucket = 1 << 20 }, .loading = {
+		    .seed = 1, .threads = 1, .ranks = 1, .memory = 1 << 20,
+		    .needs = &g->needs }, .optim = { .momentum = 0.9,
+		    .rule = group_rule_find("plain") } };
+	int status;
+
+	d->backend = &counting;
+	t.net = net_new(g, d);
+	net_init(t.net, 1);
+	segments_open(&t.share, t.comm, g->elements, bucket_elements(
+	    (size_t)t.o.bucket, d->elem));
+	status = optim_open(&t.optim, t.net, &t.share) != 0 ? -1 :
+	    trainer_plan(&t);
+	reads = gets = fetches = others = amid = 0;
+	if (status == 0)
+		status = trainer_run(&t);
+	trainer_close(&t);
+	optim_close(&t.optim);
+	segments_close(&t.share);
+	net_free(t.net);
+	graph_free(g);
+	comm_close(t.comm);
+	device_close(d);
+	return status;
+}
+
+int
+main(void)
+{
+	char root[] = "/tmp/vt-step.XXXXXX", *command;
+	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 12,
+		.frames = frames_of, .width = side_of, .height = side_of,
+		.frame = plain_frame };
+	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
+	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
+	    "0\t0\t3\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
+	struct schedule *s = schedule_from_table(rows);
+	struct dataset *d;
+	int steps;
+
+	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
+	    file_make_dir("set") != 0 || set_make(&set) != 0 ||
+	    (d = dataset_open("set", NULL)) == NULL) {
+		printf("Bail out! there is no set\n");
+		return 1;
+	}
+	steps = (int)schedule_steps(s, 12);
+	for (int i = 0; backends[i] != NULL; i++) {
+		const char *name = backends[i]->name;
+
+		real = backends[i];
+		counting = *real;
+		counting.read = count_read;
+		counting.get = count_get;
+		counting.download = count_fetch;
+		is(train(d, s), 0, "a run on a device that counts");
+		ok(reads == 0 && gets == 0, "%s: no activation or parameter is "
+		    "read (%d, %d)", name, reads, gets);
+		is(fetches, steps, "what the losses of all microbatches and "
+		    "heads say is fetched, once a step");
+		is(amid, 0, "and nothing else before the run is saved");
+	}
+	dataset_free(d);
+	schedule_free(s);
+	table_free(rows);
+	command = xprintf("rm -rf '%s'", root);
+	if (system(command) != 0)
+		diag("cannot remove %s", root);
+	free(command);
+	return done();
+}
