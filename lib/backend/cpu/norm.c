@@ -262,15 +262,20 @@ join_part(int b, int thread, void *arg)
 	}
 }
 
-/* y = x scale + offset, from the batch's statistics or the running ones. */
+/*
+ * y = x scale + offset, from the batch's statistics or the running ones, for
+ * the channels of block ${b}.
+ */
 static void
-set_scale(struct pass *s)
+set_scale(const struct pass *s, int b)
 {
 	struct task *bn = s->bn;
 	const float *gamma = bn->w[0], *beta = bn->w[1];
+	int first = b * cpu_lanes();
 
-	memset(s->scale, 0, 2 * (size_t)s->row * sizeof(float));
-	for (int c = 0; c < s->d->c; c++) {
+	memset(s->scale + first, 0, (size_t)cpu_lanes() * sizeof(float));
+	memset(s->offset + first, 0, (size_t)cpu_lanes() * sizeof(float));
+	for (int c = first; c < channels_to(s, b); c++) {
 		float mean = bn->training ? s->mean[c] :
 		    ((const float *)bn->w[2])[c];
 		float rstd = bn->training ? s->rstd[c] : (float)
@@ -348,18 +353,51 @@ apply_part(int i, int thread, void *arg)
 	s->k->apply(&p, s->hw);
 }
 
+/*
+ * All of a pass over one block of channels: its planes are still in the cache
+ * when they are read again.  Where there are few blocks for the threads, each
+ * round of planes is a loop of its own instead; the sums are the same.
+ */
+static int
+by_blocks(const struct task *t, const struct pass *s)
+{
+	int threads = pool_threads(cpu_of(t)->pool);
+
+	return s->blocks % threads == 0 || s->blocks >= 4 * threads;
+}
+
+static void
+forward_block(int b, int thread, void *arg)
+{
+	const struct pass *s = arg;
+
+	for (int i = b; i < s->images * s->blocks && s->bn->training;
+	    i += s->blocks)
+		stats_part(i, thread, arg);
+	if (s->bn->training)
+		join_part(b, thread, arg);
+	set_scale(s, b);
+	for (int i = b; i < s->images * s->blocks; i += s->blocks)
+		apply_part(i, thread, arg);
+}
+
 static void
 forward(struct task *t)
 {
 	struct pass s = open_pass(t);
 	int planes = s.images * s.blocks;
 
+	memset(s.zeros, 0, plane_floats(s.d) * sizeof(float));
+	if (by_blocks(t, &s)) {
+		cpu_run(t, s.blocks, forward_block, &s);
+		return;
+	}
 	if (s.bn->training) {
 		cpu_run(t, planes, stats_part, &s);
 		cpu_run(t, s.blocks, join_part, &s);
 	}
-	set_scale(&s);
-	memset(s.zeros, 0, plane_floats(s.d) * sizeof(float));
+	for (int b = 0; b < s.blocks; b++)
+		set_scale(&s, b);
 	cpu_run(t, planes, apply_part, &s);
 }
 
@@ -468,14 +506,33 @@ back_part(int i, int thread, void *arg)
 }
 
 static void
+backward_block(int b, int thread, void *arg)
+{
+	const struct pass *s = arg;
+
+	set_scale(s, b);
+	for (int i = b; i < s->images * s->blocks; i += s->blocks)
+		sums_part(i, thread, arg);
+	join_sums_part(b, thread, arg);
+	for (int i = b; i < s->images * s->blocks && s->bn->dx[0] != NULL;
+	    i += s->blocks)
+		back_part(i, thread, arg);
+}
+
+static void
 backward(struct task *t)
 {
 	struct pass s = open_pass(t);
 	int planes = s.images * s.blocks;
 
-	set_scale(&s);
 	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
 	memset(s.zeros, 0, plane_floats(s.d) * sizeof(float));
+	if (by_blocks(t, &s)) {
+		cpu_run(t, s.blocks, backward_block, &s);
+		return;
+	}
+	for (int b = 0; b < s.blocks; b++)
+		set_scale(&s, b);
 	cpu_run(t, planes, sums_part, &s);
 	cpu_run(t, s.blocks, join_sums_part, &s);
 	if (s.bn->dx[0] != NULL)
