@@ -162,7 +162,12 @@ test_work(void)
 	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
 	double y = 4 * 6 * 16 * 32;
 	struct task u = t;
+	struct op past = op;
 
+	past.past = 1;
+	u.op = &past;
+	ok(!task_alike(&t, &u), "another rule is other work, at the same shape");
+	u = t;
 	near(task_work(&t, 0), work, 0, "two operations a multiply-add");
 	near(task_work(&t, 1), 2 * work, 0, "backward: weights and input");
 	near(task_traffic(&t, 0), x + y, 0, "x and y pass once");

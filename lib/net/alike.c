@@ -1,21 +1,38 @@
 /* Which tasks of a plan are the same work. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "net/alike.h"
 
+/* A number that was not given is a NaN, which is like another one. */
+static int
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* All that says how values come about, but not how large weights are. */
+static int
+ops_alike(const struct op *p, const struct op *q)
+{
+	return p->kind == q->kind && p->nin == q->nin &&
+	    p->groups == q->groups && p->bias == q->bias &&
+	    p->fold == q->fold && p->past == q->past && p->over == q->over &&
+	    p->cut == q->cut && p->step == q->step && p->first == q->first &&
+	    p->spread == q->spread && p->transpose == q->transpose &&
+	    same(p->by, q->by) && p->per == q->per && p->trained == q->trained &&
+	    same(p->eps, q->eps) && p->stream == q->stream &&
+	    p->target == q->target && p->loss == q->loss &&
+	    same(p->smooth, q->smooth) && memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
+	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
+	    memcmp(p->p, q->p, sizeof(p->p)) == 0;
+}
+
 int
 task_alike(const struct task *a, const struct task *b)
 {
-	const struct op *p = a->op, *q = b->op;
-
-	return p->kind == q->kind && p->nin == q->nin &&
-	    p->groups == q->groups && p->bias == q->bias &&
-	    p->fold == q->fold && p->over == q->over &&
-	    p->loss == q->loss &&
-	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
-	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
-	    memcmp(p->p, q->p, sizeof(p->p)) == 0 &&
+	return ops_alike(a->op, b->op) &&
 	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
 	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
 	    memcmp(a->wants_dx, b->wants_dx, sizeof(a->wants_dx)) == 0 &&
