@@ -87,7 +87,7 @@ ISA_base   =
 ISA_avx2   = -mavx2 -mfma
 ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 
-LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c))
+LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c))
 LIB_ISA   := $(filter %.isa.c,$(LIB_C))
 # Compiled once for each type of what they store.
 REALS      = float double

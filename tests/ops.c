@@ -417,6 +417,15 @@ activation(struct device *b, const struct dims *d, const double *host)
 /* Numbers other than 0 in the room that fills up the last block of channels. */
 static long stray;
 
+/* Bytes of a number of an activation: one place an image is fp32 on cpu. */
+static size_t
+stored(struct device *b, const struct dims *d)
+{
+	return strcmp(b->backend->name, "cpu") == 0 &&
+	    b->o.precision == PRECISION_BF16 && d->h * d->w > 1 ?
+	    sizeof(uint16_t) : b->elem;
+}
+
 static double *
 fetch(struct device *b, const struct dims *d, void *p)
 {
@@ -425,8 +434,10 @@ fetch(struct device *b, const struct dims *d, void *p)
 	device_read(b, host, d, p);
 	for (size_t i = 0; i < dims_count(d); i++)
 		stray -= host[i] != 0;
-	for (size_t i = 0; i < device_bytes(b, d) / b->elem; i++)
-		stray += b->elem == sizeof(float) ? ((float *)p)[i] != 0 :
+	for (size_t i = 0; i < device_bytes(b, d) / stored(b, d); i++)
+		stray += stored(b, d) == sizeof(uint16_t) ?
+		    ((uint16_t *)p)[i] << 17 != 0 :	/* -0 is 0 */
+		    stored(b, d) == sizeof(float) ? ((float *)p)[i] != 0 :
 		    ((double *)p)[i] != 0;
 	device_free(b, p);
 	return host;
@@ -454,7 +465,7 @@ run(struct device *b, const struct data *d, int gradients,
     struct result *r)
 {
 	int accumulate = gradients == ADDED;
-	const struct op_impl *impl = b->backend->ops[d->op.kind];
+	const struct op_impl *impl = b->ops[d->op.kind];
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
 		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
@@ -476,10 +487,10 @@ run(struct device *b, const struct data *d, int gradients,
 		t.wants_dx[j] = has_dx;
 	}
 	if (impl->prepare != NULL && impl->prepare(&t) != 0) {
-		if (impl->release != NULL)
-			impl->release(&t);
+		task_release(&t);
 		return 0;
 	}
+	impl = t.impl;
 	for (int j = 0; j < d->op.nin; j++) {
 		t.x[j] = activation(b, &d->in[j], d->x[j]);
 		if (has_dx)
@@ -548,8 +559,7 @@ run(struct device *b, const struct data *d, int gradients,
 	device_free(b, t.saved);
 	device_free(b, t.scratch);
 	device_free(b, t.kept);
-	if (impl->release != NULL)
-		impl->release(&t);
+	task_release(&t);
 	return 1;
 }
 
@@ -709,9 +719,19 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 		diag("worst relative difference from ref64 %g", w);
 }
 
+static const char *
+name_of(const struct device *b)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%s%s", b->backend->name,
+	    b->o.precision == PRECISION_BF16 ? " in bf16" : "");
+	return text;
+}
+
 /* The same bits with 1, 2, 3 and 5 threads. */
 static void
-test_threads(const struct backend *backend)
+test_threads(const struct backend *backend, enum precision p)
 {
 	static struct result first[TESTS];
 	const char *worst_of = "";
@@ -721,7 +741,7 @@ test_threads(const struct backend *backend)
 	fail_capture(said, sizeof(said));
 	for (int threads = 1; threads <= 5; threads += 1 + (threads == 3)) {
 		struct device *b = device_open(backend,
-		    &(struct device_options){ .threads = threads });
+		    &(struct device_options){ threads, p });
 
 		for (size_t i = 0; i < TESTS; i++) {
 			struct data d;
@@ -747,8 +767,8 @@ test_threads(const struct backend *backend)
 	fail_capture(NULL, 0);
 	for (size_t i = 0; i < TESTS; i++)
 		release_result(&first[i]);
-	if (!ok(w == 0, "%s: 1, 2, 3 and 5 threads give the same bits",
-	    backend->name))
+	if (!ok(w == 0, "%s%s: 1, 2, 3 and 5 threads give the same bits",
+	    backend->name, p == PRECISION_BF16 ? " in bf16" : ""))
 		diag("%s differs by %g", worst_of, w);
 }
 
@@ -860,6 +880,82 @@ test_rounding(void)
 	    "from double at once, and at the ends of the formats");
 }
 
+/* The difference of ${a} and ${b} by their norms. */
+static double
+by_norm(const double *a, const double *b, size_t n)
+{
+	double d = 0, s = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		d += (a[i] - b[i]) * (a[i] - b[i]);
+		s += b[i] * b[i];
+	}
+	d = sqrt(d) / (sqrt(s) > 1e-6 ? sqrt(s) : 1);
+	return isnan(d) ? INFINITY : d;
+}
+
+/* Both store so; the arithmetic between is theirs. */
+static double
+off_rounded(struct device *b, struct device *same, const struct test *t,
+    int training, int mode)
+{
+	struct data d;
+	struct result got, want;
+	double w;
+
+	make(&d, t, training);
+	round_data(&d, b->o.precision);
+	d.sums = 1;
+	if (!run(b, &d, mode, &got)) {
+		release(&d);
+		return -1;
+	}
+	run(same, &d, mode, &want);
+	w = by_norm(got.y, want.y, dims_count(&d.out));
+	for (int j = 0; j < d.op.nin && got.dx[j] != NULL; j++)
+		if (mode != UNWANTED)
+			w = fmax(w, by_norm(got.dx[j], want.dx[j],
+			    dims_count(&d.in[j])));
+	for (int j = 0; j < d.op.nparam && training; j++)
+		w = fmax(w, by_norm(got.dw[j], want.dw[j], d.param[j].count));
+	w = fmax(w, by_norm(&got.outcome.loss, &want.outcome.loss, 1));
+	release_result(&got);
+	release_result(&want);
+	release(&d);
+	return w;
+}
+
+static void
+test_stored(const struct backend *backend, enum precision p)
+{
+	struct device *b = device_open(backend, &(struct device_options){ 2, p });
+	struct device *same = device_open(backend_find("ref64"),
+	    &(struct device_options){ 1, p });
+	char said[256];
+
+	for (size_t i = 0; i < TESTS && b->o.precision == p; i++) {
+		double w = off_rounded(b, same, &tests[i], 0, WRITTEN);
+
+		fail_capture(said, sizeof(said));
+		for (int mode = WRITTEN; mode <= UNWANTED && w >= 0; mode++)
+			w = fmax(w, off_rounded(b, same, &tests[i], 1, mode));
+		fail_capture(NULL, 0);
+		if (!ok(w >= 0 && w <= 2e-2, "%s: %s", name_of(b),
+		    tests[i].what))
+			diag("%g by norm from ref64 of that precision", w);
+	}
+	if (b->o.precision == p) {
+		ok(stray == 0, "%s: what fills up channels stays 0",
+		    name_of(b));
+		test_threads(backend, p);
+	} else {
+		skip(name_of(b), "the processor has no bf16 here");
+	}
+	stray = 0;
+	device_close(b);
+	device_close(same);
+}
+
 /* ---- updates of parameters ---- */
 
 static void
@@ -932,10 +1028,13 @@ main(void)
 		stray = 0;
 		test_update(b);
 		device_close(b);
-		test_threads(backends[k]);
+		test_threads(backends[k], PRECISION_FP32);
 	}
 	device_close(key);
 	test_rounding();
+	for (int k = 0; backends[k] != NULL; k++)
+		if (strcmp(backends[k]->name, "cpu") == 0)
+			test_stored(backends[k], PRECISION_BF16);
 	for (int p = PRECISION_BF16; p <= PRECISION_FP16; p++) {
 		test_precision("ref", (enum precision)p);
 		test_precision("ref64", (enum precision)p);

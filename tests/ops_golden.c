@@ -39,7 +39,7 @@ static void
 run(struct device *b, struct op *op, const struct dims *dims, int training,
     const double *x, double w[][MOST], double *y, double dw[][MOST])
 {
-	const struct op_impl *impl = b->backend->ops[op->kind];
+	const struct op_impl *impl = b->ops[op->kind];
 	struct task t = { .device = b, .op = op, .impl = impl, .stored = 1,
 		.training = training, .out = *dims,
 		.in = { *dims }, .wants_dx = { 1 } };

@@ -56,7 +56,11 @@ struct device_options {
 struct device {
 	const struct backend *backend;
 	size_t elem;			/* bytes of a parameter */
-	struct device_options o;
+	struct device_options o;	/* precision: what it came to */
+	/* [OP_KINDS], of the precision.  Where open leaves this or the next
+	 * NULL, it is struct backend's ops, and the name of the precision. */
+	const struct op_impl *const *ops;
+	const char *precision;		/* in words: "fp32", "bf16 by AMX" */
 };
 
 /*
@@ -117,6 +121,7 @@ struct op_impl {
 	/*
 	 * Choose algorithms for this shape, once, and undo it; NULL: nothing
 	 * to do.  -1 after a message if the op cannot be run as it should.
+	 * Preparing may put another row into the task's impl.
 	 */
 	int (*prepare)(struct task *);
 	void (*release)(struct task *);
@@ -153,8 +158,11 @@ struct backend {
 	const char *name;
 	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
 	size_t elem;			/* bytes of a parameter */
-	/* The back end fills in its own part; NULL after a message. */
-	struct device *(*open)(const struct device_options *o);
+	/*
+	 * The back end fills in its own part; NULL after a message.  Where
+	 * there is no such precision here, it says so and lowers it.
+	 */
+	struct device *(*open)(struct device_options *o);
 	void (*close)(struct device *d);
 	void *(*alloc)(struct device *d, size_t bytes);
 	void (*free)(struct device *d, void *p);

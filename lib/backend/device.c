@@ -4,12 +4,19 @@
 struct device *
 device_open(const struct backend *b, const struct device_options *o)
 {
-	struct device *d = b->open(o);
+	static const char *const name[] = { [PRECISION_FP32] = "fp32",
+		[PRECISION_BF16] = "bf16", [PRECISION_FP16] = "fp16" };
+	struct device_options got = *o;
+	struct device *d = b->open(&got);
 
 	if (d != NULL) {
 		d->backend = b;
 		d->elem = b->elem;
-		d->o = *o;
+		d->o = got;
+		if (d->ops == NULL)
+			d->ops = b->ops;
+		if (d->precision == NULL)
+			d->precision = name[got.precision];
 	}
 	return d;
 }

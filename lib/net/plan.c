@@ -229,7 +229,7 @@ set_task(struct plan *p, int i, const struct dims *out)
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
 		.training = p->training, .repeats = p->repeats, .out = out[i],
 		.idle = op->nparam == 0, .into = i, .stored = 1, .lies = i,
-		.impl = p->device->backend->ops[op->kind] };
+		.impl = p->device->ops[op->kind] };
 	for (int j = 0; j < op->nin; j++) {
 		t->in[j] = out[op->in[j]];
 		/* Pixels learn nothing, nor what is only made of them. */

@@ -23,6 +23,7 @@ struct cpu {
 	struct pool *pool;
 	const struct kernels *k;
 	const struct norm_kernels *norm;
+	const struct half_kernels *half;	/* bf16 */
 	struct dnnl *dnnl;
 };
 

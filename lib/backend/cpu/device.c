@@ -5,6 +5,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/half/half.h"
 #include "backend/cpu/norm.h"
 #include "base/fail.h"
 #include "base/isa.h"
@@ -129,9 +130,19 @@ close_device(struct device *d)
 }
 
 static struct device *
-open_device(const struct device_options *o)
+open_device(struct device_options *o)
 {
 	struct cpu *cpu = xcalloc(1, sizeof(*cpu));
+
+	if (o->precision != PRECISION_FP32 && isa_best() != ISA_AVX512) {
+		note("this processor has no AVX-512, which bf16 needs: fp32 is "
+		    "what runs");
+		o->precision = PRECISION_FP32;
+	}
+	if (o->precision == PRECISION_BF16) {
+		cpu->half = half_kernels_pick();
+		cpu->device.ops = half_ops;
+	}
 
 	cpu->k = kernels_pick();
 	cpu->norm = norm_kernels_pick();
@@ -139,6 +150,8 @@ open_device(const struct device_options *o)
 		free(cpu);
 		return NULL;
 	}
+	if (o->precision == PRECISION_BF16)
+		cpu->device.precision = dnnl_bf16_text();
 	cpu->pool = pool_new(o->threads);
 	return &cpu->device;
 }
@@ -169,10 +182,17 @@ free_memory(struct device *d, void *p)
 	free(p);
 }
 
+static int
+is_half(const struct device *d)
+{
+	return d->o.precision == PRECISION_BF16;
+}
+
 static size_t
 bytes_of(const struct device *device, const struct dims *d)
 {
-	(void)device;
+	if (is_half(device))
+		return half_bytes(d);
 	return cpu_floats(d) * sizeof(float);
 }
 
@@ -197,7 +217,10 @@ read_activation(struct device *device, double *host, const struct dims *d,
 {
 	size_t step;
 
-	(void)device;
+	if (is_half(device)) {
+		half_read(host, d, x);
+		return;
+	}
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
 			const float *from = channel(d, x, i, c, &step);
@@ -214,6 +237,10 @@ write_activation(struct device *device, void *x, const struct dims *d,
 {
 	size_t step;
 
+	if (is_half(device)) {
+		half_write(x, d, host);
+		return;
+	}
 	memset(x, 0, bytes_of(device, d));
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
@@ -317,7 +344,7 @@ squares(struct device *d, double *sum, const void *x, const size_t *edge,
 	cpu_ranges(cpu, runs, RUNS, squares_range, &s);
 }
 
-static const struct op_impl *const table[OP_KINDS] = {
+const struct op_impl *const cpu_ops[OP_KINDS] = {
 	[OP_INPUT] = &cpu_input, [OP_CONV] = &cpu_conv, [OP_BN] = &cpu_norm,
 	[OP_RELU] = &cpu_relu, [OP_ADD] = &cpu_add, [OP_SHIFT] = &cpu_shift,
 	[OP_MAXPOOL] = &cpu_maxpool, [OP_AVGPOOL] = &cpu_avgpool,
@@ -335,7 +362,7 @@ const struct backend backend_cpu = {
 	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
-	.update = update, .track = track, .squares = squares, .ops = table,
+	.update = update, .track = track, .squares = squares, .ops = cpu_ops,
 	.event_new = host_event_new, .event_free = host_event_free,
 	.event_record = host_event_record, .event_wait = host_event_wait,
 	.fuse = cpu_fuse,

@@ -68,6 +68,17 @@ dnnl_library(void)
 	return text;
 }
 
+const char *
+dnnl_bf16_text(void)
+{
+	const unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
+	const unsigned amx = (unsigned)dnnl_cpu_isa_avx512_core_amx;
+	const unsigned dot = (unsigned)dnnl_cpu_isa_avx512_core_bf16;
+
+	return (has & amx) == amx ? "bf16 by AMX" : (has & dot) == dot ?
+	    "bf16 by avx512_bf16" : "bf16 by fp32";
+}
+
 struct dnnl *
 dnnl_open(int threads)
 {
@@ -291,7 +302,9 @@ static int
 make_slices(struct dnnl_conv *c)
 {
 	dnnl_dims_t d;
-	int n = weight_dims(&c->s, d), lanes = cpu_lanes(), blocks, bad;
+	/* In bf16 the library's blocks are up to 64 channels. */
+	int lanes = c->s.bf16 ? 64 : cpu_lanes(), blocks, bad;
+	int n = weight_dims(&c->s, d);
 	size_t count = 1;
 	layout outer = { 0 };
 

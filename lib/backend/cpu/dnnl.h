@@ -40,6 +40,10 @@ void dnnl_close(struct dnnl *d);
 const char *dnnl_version_text(void);	/* "2.6.3" */
 const char *dnnl_library(void);		/* "oneDNN 2.6.3" */
 
+/* dnnl_bf16_text(): what multiplies bf16 here, whose sums are its own: "bf16 by
+ * AMX", "bf16 by avx512_bf16", or "bf16 by fp32" where nothing does. */
+const char *dnnl_bf16_text(void);
+
 /*
  * dnnl_conv_new(d, name, pass, s, winograd):
  * One pass of the convolution ${s} that as many threads as ${d} has may run at

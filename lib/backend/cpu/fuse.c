@@ -10,6 +10,7 @@
 struct search {
 	struct task *task;
 	int n;
+	const struct op_impl *norm;	/* of the device's precision */
 	int *readers;			/* how many tasks read each y */
 	int *reader;			/* the last of them */
 };
@@ -59,7 +60,7 @@ static int
 is_shortcut(const struct search *s, int j, int i)
 {
 	const struct task *add = &s->task[j], *run = &s->task[add->into];
-	const struct norm *n = run->impl == &cpu_norm ? run->priv : NULL;
+	const struct norm *n = run->impl == s->norm ? run->priv : NULL;
 
 	return n != NULL && n->add == add && add->op->in[n->res] == i;
 }
@@ -82,6 +83,14 @@ absorb(struct task *t, int into)
 	t->into = into;
 	t->stored = 0;
 	t->reads = 0;
+}
+
+/* In bf16, activations of one place are fp32, and small. */
+static int
+is_fused(const struct search *s, const struct task *bn)
+{
+	return !cpu_is_pixels(&bn->out) && (s->norm == &cpu_norm ||
+	    cpu_places(&bn->out) > 1);
 }
 
 /* Batch normalisation ${i} and what follows it into one task. */
@@ -111,8 +120,18 @@ fuse_norm(struct search *s, int i)
 	run = n->tail = &task[tail];
 	n->bn->reads = READS_X;
 	run->stored = 1;
-	run->impl = &cpu_norm;
+	run->impl = s->norm;
 	run->priv = n;
+}
+
+/* Is task ${i}'s output a shortcut of such a task? */
+static int
+has_shortcut(const struct search *s, int i)
+{
+	for (int j = i + 1; j < s->n; j++)
+		if (s->task[j].op->kind == OP_ADD && is_shortcut(s, j, i))
+			return 1;
+	return 0;
 }
 
 /*
@@ -130,7 +149,8 @@ fuse_shift(struct search *s, int i)
 	n->shift = &s->task[shift];
 	absorb(n->shift, i);
 	n->shift->stored = 1;
-	if (read_plain(s, i, shift) || !whole_blocks(n->shift))
+	if (read_plain(s, i, shift) || (s->norm == &cpu_norm ?
+	    !whole_blocks(n->shift) : has_shortcut(s, i)))
 		return;
 	n->tail->stored = 0;
 	n->tail->lies = shift;
@@ -153,10 +173,9 @@ find_home(struct search *s, int i)
 void
 cpu_fuse(struct device *d, struct task *task, int n)
 {
-	struct search s = { task, n, xcalloc((size_t)n, sizeof(int)),
-		xcalloc((size_t)n, sizeof(int)) };
+	struct search s = { task, n, d->ops[OP_BN], xcalloc((size_t)n,
+		sizeof(int)), xcalloc((size_t)n, sizeof(int)) };
 
-	(void)d;
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < task[i].op->nin; j++) {
 			s.readers[task[i].op->in[j]]++;
@@ -164,14 +183,14 @@ cpu_fuse(struct device *d, struct task *task, int n)
 		}
 	for (int i = n - 1; i >= 0; i--)
 		if (task[i].op->kind == OP_BN && task[i].into == i &&
-		    !cpu_is_pixels(&task[i].out))
+		    is_fused(&s, &task[i]))
 			fuse_norm(&s, i);
 	for (int i = 0; i < n; i++)
-		if (task[i].impl == &cpu_norm && task[i].priv != NULL &&
+		if (task[i].impl == s.norm && task[i].priv != NULL &&
 		    task[i].into == i)
 			fuse_shift(&s, i);
 	for (int i = 0; i < n; i++)
-		if (task[i].impl == &cpu_norm && task[i].priv != NULL &&
+		if (task[i].impl == s.norm && task[i].priv != NULL &&
 		    task[i].into == i)
 			find_home(&s, i);
 	free(s.readers);

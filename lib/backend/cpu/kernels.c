@@ -1,4 +1,5 @@
 /* The copy of the kernels that this processor runs. */
+#include "backend/cpu/half/kernels.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/winograd_kernels.h"
@@ -19,4 +20,10 @@ const struct winograd_kernels *
 winograd_kernels_pick(void)
 {
 	return ISA_PICK(&winograd_kernels);
+}
+
+const struct half_kernels *
+half_kernels_pick(void)
+{
+	return ISA_PICK(&half_kernels);
 }

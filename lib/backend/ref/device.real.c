@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 static struct device *
-open_device(const struct device_options *o)
+open_device(struct device_options *o)
 {
 	(void)o;
 	return xcalloc(1, sizeof(struct device));

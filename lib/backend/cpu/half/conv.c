@@ -1,0 +1,388 @@
+/*
+ * Convolutions in bf16: activations as they lie, fp32 weights brought into the
+ * library's order, where they are bf16, once for each pass; sums in fp32.
+ *
+ * Channels are told as they lie, filled up: weights of those that are not
+ * there are 0, and so are their outputs and gradients.  What has groups, or
+ * extent in time, or one place an image, runs in fp32 on widened copies.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/dnnl.h"
+#include "backend/cpu/half/half.h"
+#include "base/mem.h"
+
+#define GRAIN 16384
+
+/* Calls that a thread gets: what one whose thread waits for a core leaves
+ * undone, the others take. */
+#define RUNS_A_THREAD 4
+
+struct run { int first, images, call; };
+
+struct pass {
+	struct dnnl_conv *conv;
+	int runs;
+	struct run *run;
+	size_t bytes;			/* of the weights inside */
+};
+
+struct conv {
+	struct pass pass[CONV_PASSES];
+	int in, out;			/* channels as they lie */
+	size_t plain;			/* bytes of weights and bias filled up;
+					 * 0 if there is nothing to fill */
+	size_t library;			/* its scratch, of one thread */
+};
+
+static size_t
+round_up(size_t bytes)
+{
+	return (bytes + 4095) / 4096 * 4096;
+}
+
+static size_t
+taps(const struct task *t)
+{
+	return (size_t)(t->op->k[1] * t->op->k[2]);
+}
+
+static int
+is_ours(const struct task *t)
+{
+	const struct op *op = t->op;
+
+	return half_is(&t->in[0]) && half_is(&t->out) && op->groups == 1 &&
+	    op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0 &&
+	    !cpu_is_pixels(&t->out);
+}
+
+/*
+ * Parts of a weight gradient, whatever the number of threads: as in fp32, a
+ * part is at least 800 places, since a whole gradient is written for it.
+ */
+static int
+weight_parts(const struct task *t)
+{
+	size_t places = cpu_places(&t->out) * (size_t)cpu_images(&t->out);
+	int parts = places >= 6400 ? 8 : places >= 1600 ? 4 : 2;
+
+	return parts < cpu_images(&t->out) ? parts : cpu_images(&t->out);
+}
+
+/* ---- making ready ---- */
+
+static int
+make_pass(struct task *t, enum conv_pass pass)
+{
+	struct conv *c = t->priv;
+	struct pass *p = &c->pass[pass];
+	const struct op *op = t->op;
+	int images = cpu_images(&t->out);
+	int most = RUNS_A_THREAD * pool_threads(cpu_of(t)->pool);
+	struct conv_shape s = { .in = c->in, .out = c->out, .groups = 1,
+		.in_h = t->in[0].h, .in_w = t->in[0].w, .out_h = t->out.h,
+		.out_w = t->out.w, .bias = op->bias, .bf16 = 1,
+		.k = { op->k[1], op->k[2] }, .s = { op->s[1], op->s[2] },
+		.p = { op->p[1], op->p[2] }, .in_step = (int)taps(t),
+		.out_step = c->in * (int)taps(t) };
+
+	p->runs = pass == CONV_WEIGHTS ? weight_parts(t) :
+	    images < most ? images : most;
+	p->run = xcalloc((size_t)p->runs, sizeof(*p->run));
+	p->conv = dnnl_conv_new(cpu_of(t)->dnnl, op->name, pass, &s, 0);
+	if (p->conv == NULL)
+		return -1;
+	for (int i = 0; i < p->runs; i++) {
+		struct run *r = &p->run[i];
+
+		r->first = (int)((long)images * i / p->runs);
+		r->images = (int)((long)images * (i + 1) / p->runs) - r->first;
+		r->call = dnnl_conv_call(p->conv, r->images, 0);
+		if (r->call < 0)
+			return -1;
+	}
+	p->bytes = round_up(dnnl_conv_weights(p->conv));
+	if (dnnl_conv_scratch(p->conv) > c->library)
+		c->library = dnnl_conv_scratch(p->conv);
+	return 0;
+}
+
+static int
+prepare(struct task *t)
+{
+	int passes = !t->training ? 1 : t->wants_dx[0] ? 3 : 2;
+	struct conv *c;
+
+	if (!is_ours(t)) {
+		t->impl = &half_widened;
+		return t->impl->prepare(t);
+	}
+	t->priv = c = xcalloc(1, sizeof(*c));
+	c->in = half_row(&t->in[0]);
+	c->out = half_row(&t->out);
+	if (c->in != t->in[0].c || c->out != t->out.c)
+		c->plain = round_up(((size_t)c->out * (size_t)c->in * taps(t) +
+		    (size_t)c->out) * sizeof(float));
+	for (int p = 0; p < passes; p++)
+		if (make_pass(t, (enum conv_pass)p) != 0)
+			return -1;
+	c->library = round_up(c->library);
+	return 0;
+}
+
+static void
+release(struct task *t)
+{
+	struct conv *c = t->priv;
+
+	if (c == NULL)
+		return;
+	for (int i = 0; i < CONV_PASSES; i++) {
+		dnnl_conv_free(c->pass[i].conv);
+		free(c->pass[i].run);
+	}
+	free(c);
+	t->priv = NULL;
+}
+
+/* ---- scratch: the library's, weights filled up, those of a pass ---- */
+
+static size_t
+scratch(const struct task *t)
+{
+	const struct conv *c = t->priv;
+	const struct pass *p = c->pass;
+	size_t most = p[CONV_FORWARD].bytes;
+
+	if (t->training) {
+		size_t data = p[CONV_DATA].bytes, weights =
+		    p[CONV_WEIGHTS].bytes * (size_t)p[CONV_WEIGHTS].runs;
+
+		if (t->accumulate[0])
+			data += half_bytes(&t->in[0]);
+		most = data > most ? data : most;
+		most = weights > most ? weights : most;
+	}
+	return c->library * (size_t)pool_threads(cpu_of(t)->pool) + c->plain +
+	    most;
+}
+
+/* What the jobs of a pass share. */
+struct call {
+	struct task *t;
+	struct conv *c;
+	struct pass *p;
+	void *x, *y;			/* of the first image */
+	char *work, *plain, *w;		/* in scratch */
+};
+
+static struct call
+call(struct task *t, enum conv_pass pass, const void *x, const void *y)
+{
+	struct conv *c = t->priv;
+	struct call k = { .t = t, .c = c, .p = &c->pass[pass], .x = (void *)x,
+		.y = (void *)y, .work = t->scratch };
+
+	k.plain = k.work + c->library * (size_t)pool_threads(cpu_of(t)->pool);
+	k.w = k.plain + c->plain;
+	return k;
+}
+
+/* Output channels ${from} to ${to} of the weights into a copy filled up. */
+static void
+fill(size_t from, size_t to, void *arg)
+{
+	const struct call *k = arg;
+	size_t few = taps(k->t) * (size_t)k->t->in[0].c;
+	size_t many = taps(k->t) * (size_t)k->c->in;
+
+	for (size_t o = from; o < to; o++) {
+		float *plain = (float *)k->plain + many * o;
+
+		memset(plain, 0, many * sizeof(float));
+		if (o < (size_t)k->t->out.c)
+			memcpy(plain, (const float *)k->t->w[0] + few * o,
+			    few * sizeof(float));
+	}
+}
+
+/* And of the gradient out of it. */
+static void
+take_out(size_t from, size_t to, void *arg)
+{
+	const struct call *k = arg;
+	size_t few = taps(k->t) * (size_t)k->t->in[0].c;
+	size_t many = taps(k->t) * (size_t)k->c->in;
+
+	for (size_t o = from; o < to; o++)
+		memcpy((float *)k->t->dw[0] + few * o,
+		    (const float *)k->plain + many * o, few * sizeof(float));
+}
+
+static void
+order_slice(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+	int gradient = k->p == &k->c->pass[CONV_WEIGHTS];
+	float *outer = k->c->plain > 0 ? (float *)k->plain :
+	    gradient ? k->t->dw[0] : (float *)k->t->w[0];
+
+	dnnl_conv_order(k->p->conv, thread, i, outer, k->w);
+}
+
+static void
+order_weights(struct call *k)
+{
+	struct cpu *cpu = cpu_of(k->t);
+	int gradient = k->p == &k->c->pass[CONV_WEIGHTS];
+
+	if (k->c->plain > 0 && !gradient)
+		cpu_ranges(cpu, (size_t)k->c->out, 16, fill, k);
+	cpu_run(k->t, dnnl_conv_slices(k->p->conv), order_slice, k);
+	if (k->c->plain > 0 && gradient)
+		cpu_ranges(cpu, (size_t)k->t->out.c, 16, take_out, k);
+}
+
+/* The bias, filled up behind the weights that are; NULL of none. */
+static float *
+bias(const struct call *k)
+{
+	const struct task *t = k->t;
+	float *b = (float *)k->plain + taps(t) * (size_t)k->c->in *
+	    (size_t)k->c->out;
+
+	if (!t->op->bias || k->p != &k->c->pass[CONV_FORWARD])
+		return NULL;
+	return k->c->plain > 0 ? b : (float *)t->w[1];
+}
+
+static void
+run_images(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+	const struct run *r = &k->p->run[i];
+	int part = k->p == &k->c->pass[CONV_WEIGHTS] ? i : 0;
+
+	dnnl_conv_run(k->p->conv, thread, r->call,
+	    half_at(&k->t->in[0], k->x, r->first, 0),
+	    k->w + k->p->bytes * (size_t)part, bias(k),
+	    half_at(&k->t->out, k->y, r->first, 0),
+	    k->work + k->c->library * (size_t)thread);
+}
+
+static void
+forward(struct task *t)
+{
+	struct call k = call(t, CONV_FORWARD, t->x[0], t->y);
+
+	order_weights(&k);
+	if (t->op->bias && k.c->plain > 0) {
+		memset(bias(&k), 0, (size_t)k.c->out * sizeof(float));
+		memcpy(bias(&k), t->w[1], (size_t)t->out.c * sizeof(float));
+	}
+	cpu_run(t, k.p->runs, run_images, &k);
+}
+
+struct sum { const struct half_kernels *k; bf16 *to; const bf16 *from; };
+
+static void
+add_range(size_t from, size_t to, void *arg)
+{
+	const struct sum *s = arg;
+
+	s->k->add(s->to + from, s->to + from, s->from + from, to - from);
+}
+
+static void
+data_gradient(struct task *t)
+{
+	struct call k = call(t, CONV_DATA, t->dx[0], t->dy);
+	struct sum sum = { half_k(t), t->dx[0], NULL };
+
+	if (t->accumulate[0]) {
+		k.x = k.w + k.p->bytes;
+		sum.from = k.x;
+	}
+	order_weights(&k);
+	cpu_run(t, k.p->runs, run_images, &k);
+	if (t->accumulate[0])
+		cpu_ranges(cpu_of(t), half_image(&t->in[0]) *
+		    (size_t)cpu_images(&t->in[0]), GRAIN, add_range, &sum);
+}
+
+/* ---- weights: a gradient for each part, added in their order ---- */
+
+static void
+add_parts(size_t from, size_t to, void *arg)
+{
+	struct call *k = arg;
+	float *sum = (float *)k->w + from;
+
+	for (int i = 1; i < k->p->runs; i++)
+		cpu_k(k->t)->add(sum, sum, (float *)(k->w + k->p->bytes *
+		    (size_t)i) + from, to - from);
+}
+
+/* The sum over all places, image by image, of 16 channels. */
+static void
+bias_gradient(int block, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *d = &t->out;
+	int first = block * 16, end = d->c < first + 16 ? d->c : first + 16;
+	double sum[16] = { 0 };
+
+	(void)thread;
+	for (int i = 0; i < cpu_images(d); i++)
+		for (size_t p = 0; p < cpu_places(d); p++)
+			for (int c = first; c < end; c++)
+				sum[c - first] += bf16_wide(half_at(d, t->dy, i,
+				    p)[c]);
+	for (int c = first; c < end; c++)
+		((float *)t->dw[1])[c] = (float)sum[c - first];
+}
+
+static void
+weight_gradient(struct task *t)
+{
+	struct call k = call(t, CONV_WEIGHTS, t->x[0], t->dy);
+
+	cpu_run(t, k.p->runs, run_images, &k);
+	if (k.p->runs > 1)
+		cpu_ranges(cpu_of(t), k.p->bytes / sizeof(float), GRAIN,
+		    add_parts, &k);
+	order_weights(&k);
+	if (t->op->bias)
+		cpu_run(t, half_row(&t->out) / 16, bias_gradient, t);
+}
+
+static void
+backward(struct task *t)
+{
+	weight_gradient(t);
+	if (t->dx[0] != NULL)
+		data_gradient(t);
+}
+
+/* The implementations oneDNN chose: forward, weights, data. */
+static void
+describe(const struct task *t, char *text, size_t size)
+{
+	const struct conv *c = t->priv;
+	size_t n = 0;
+
+	for (int p = 0; p < CONV_PASSES && n < size; p++)
+		if (c->pass[p].conv != NULL)
+			n += (size_t)snprintf(text + n, size - n, "%s%s",
+			    p > 0 ? ", " : "",
+			    dnnl_conv_name(c->pass[p].conv));
+}
+
+const struct op_impl half_conv = {
+	.reads = READS_X, .prepare = prepare, .release = release,
+	.scratch = scratch, .forward = forward, .backward = backward,
+	.describe = describe,
+};

@@ -1,0 +1,133 @@
+/* Pixels into bf16, and the temporal shift of whole places. */
+#include <string.h>
+
+#include "backend/cpu/half/half.h"
+
+/* ---- input: bytes to normalised numbers, through a table ---- */
+
+static int
+input_prepare(struct task *t)
+{
+	if (half_is(&t->out))
+		return 0;
+	t->impl = &half_widened;
+	return t->impl->prepare(t);
+}
+
+static void
+input_image(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	size_t places = cpu_places(&t->out), channels = (size_t)t->out.c;
+	size_t row = (size_t)half_row(&t->out);
+	const uint8_t *from = t->feed->stream[t->op->stream].bytes +
+	    (size_t)i * places * channels;
+	const bf16 *value = t->scratch;		/* [channels][256] */
+	bf16 *to = half_at(&t->out, t->y, i, 0);
+
+	(void)thread;
+	if (row > channels)
+		memset(to, 0, places * row * sizeof(*to));
+	for (size_t p = 0; p < places; p++, to += row, from += channels)
+		for (size_t c = 0; c < channels; c++)
+			to[c] = value[c * 256 + from[c]];
+}
+
+static size_t
+input_scratch(const struct task *t)
+{
+	return (size_t)t->out.c * 256 * sizeof(bf16);
+}
+
+static void
+input_forward(struct task *t)
+{
+	bf16 *value = t->scratch;
+
+	for (int c = 0; c < t->out.c; c++)
+		for (int v = 0; v < 256; v++)
+			value[c * 256 + v] = bf16_of((float)((v / 255.0 -
+			    t->op->mean[c]) / t->op->sd[c]));
+	cpu_run(t, cpu_images(&t->out), input_image, t);
+}
+
+const struct op_impl half_input = {
+	.prepare = input_prepare, .scratch = input_scratch,
+	.forward = input_forward,
+};
+
+/* ---- shift ---- */
+
+static int
+shift_prepare(struct task *t)
+{
+	if (half_is(&t->out))
+		return cpu_blocked(t);
+	t->impl = &half_widened;
+	return t->impl->prepare(t);
+}
+
+/* Image ${i} of ${to} from its frames of ${from}; ${sign} -1: gradients. */
+static void
+move(struct task *t, const void *from, void *to, int i, int sign, int more)
+{
+	const struct dims *d = &t->out;
+	size_t row = (size_t)half_row(d), places = cpu_places(d);
+	int frame = i % d->t;
+	struct half_range r[8];
+	int n = half_ranges(t, (int)row, r);
+
+	for (int k = 0; k < n; k++) {
+		int at = frame + sign * r[k].by;
+		size_t wide = (size_t)(r[k].to - r[k].from);
+		const bf16 *x = half_at(d, from, i + sign * r[k].by, 0) +
+		    r[k].from;
+		bf16 *y = half_at(d, to, i, 0) + r[k].from;
+
+		for (size_t p = 0; p < places; p++, x += row, y += row)
+			if (at < 0 || at >= d->t) {
+				if (!more)
+					memset(y, 0, wide * sizeof(*y));
+			} else if (more) {
+				half_k(t)->add(y, y, x, wide);
+			} else {
+				memcpy(y, x, wide * sizeof(*y));
+			}
+	}
+}
+
+static void
+shift_image(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+
+	(void)thread;
+	move(t, t->x[0], t->y, i, 1, 0);
+}
+
+static void
+shift_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out), shift_image, t);
+}
+
+static void
+shift_back_image(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+
+	(void)thread;
+	move(t, t->dy, t->dx[0], i, -1, t->accumulate[0]);
+}
+
+static void
+shift_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_run(t, cpu_images(&t->out), shift_back_image, t);
+}
+
+const struct op_impl half_shift = {
+	.prepare = shift_prepare, .forward = shift_forward,
+	.backward = shift_backward,
+};

@@ -1,0 +1,150 @@
+/* Pools over windows and over h and w, in bf16; others on widened copies. */
+#include <string.h>
+
+#include "backend/cpu/half/half.h"
+#include "base/fail.h"
+
+/* ---- maxpool ---- */
+
+static struct window
+window(const struct task *t)
+{
+	const struct op *op = t->op;
+
+	return (struct window){ t->in[0].h, t->in[0].w, t->out.h, t->out.w,
+		{ op->k[1], op->k[2] }, { op->s[1], op->s[2] },
+		{ op->p[1], op->p[2] } };
+}
+
+static int
+max_prepare(struct task *t)
+{
+	const struct op *op = t->op;
+
+	if (half_is(&t->in[0]) && half_is(&t->out) && op->k[0] == 1 &&
+	    op->s[0] == 1 && op->p[0] == 0 && op->k[1] * op->k[2] <= 255)
+		return cpu_blocked(t);
+	t->impl = &half_widened;
+	return t->impl->prepare(t);
+}
+
+static size_t
+max_saved(const struct task *t)
+{
+	/* A byte each: which tap it was. */
+	return (size_t)cpu_images(&t->out) * half_image(&t->out);
+}
+
+/* Row i % h of image i / h. */
+static void
+max_row(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	struct window v = window(t);
+	int image = i / t->out.h, h = i % t->out.h;
+	bf16 *y = half_at(&t->out, t->y, image, (size_t)h * t->out.w);
+
+	(void)thread;
+	half_k(t)->maxpool(y, (uint8_t *)t->saved + (y - (bf16 *)t->y),
+	    half_at(&t->in[0], t->x[0], image, 0), half_row(&t->out), &v, h);
+}
+
+static void
+max_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out) * t->out.h, max_row, t);
+}
+
+static void
+max_back_row(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	struct window v = window(t);
+	int image = i / t->in[0].h, h = i % t->in[0].h;
+
+	(void)thread;
+	half_k(t)->maxpool_back(half_at(&t->in[0], t->dx[0], image,
+	    (size_t)h * t->in[0].w), half_at(&t->out, t->dy, image, 0),
+	    (const uint8_t *)t->saved + (size_t)image * half_image(&t->out),
+	    half_row(&t->out), &v, h, t->accumulate[0]);
+}
+
+static void
+max_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_run(t, cpu_images(&t->in[0]) * t->in[0].h, max_back_row,
+		    t);
+}
+
+const struct op_impl half_maxpool = {
+	.prepare = max_prepare, .saved = max_saved, .forward = max_forward,
+	.backward = max_backward,
+};
+
+/* ---- avgpool: of bf16 places to a row of fp32 ---- */
+
+static int
+avg_prepare(struct task *t)
+{
+	if (half_is(&t->in[0]) && t->op->over == (OVER_H | OVER_W) &&
+	    !cpu_is_pixels(&t->in[0]))
+		return 0;
+	t->impl = &half_widened;
+	return t->impl->prepare(t);
+}
+
+static size_t
+avg_scratch(const struct task *t)
+{
+	return (size_t)half_row(&t->out) * (size_t)cpu_images(&t->out) *
+	    sizeof(float);
+}
+
+static void
+avg_image(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *in = &t->in[0];
+	size_t places = cpu_places(in);
+	size_t row = cpu_image(&t->out);
+	float *sum = (float *)t->scratch + (size_t)i * row;
+
+	(void)thread;
+	half_k(t)->sum(half_at(in, t->x[0], i, 0), places, half_row(in), sum);
+	cpu_k(t)->scale((float *)t->y + (size_t)i * row, 1 / (float)places,
+	    sum, row, 0);
+}
+
+static void
+avg_forward(struct task *t)
+{
+	cpu_run(t, cpu_images(&t->out), avg_image, t);
+}
+
+static void
+avg_back_image(int i, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *in = &t->in[0];
+	size_t places = cpu_places(in), row = cpu_image(&t->out);
+	float *v = (float *)t->scratch + (size_t)i * row;
+
+	(void)thread;
+	cpu_k(t)->scale(v, 1 / (float)places, (const float *)t->dy +
+	    (size_t)i * row, row, 0);
+	half_k(t)->fill(half_at(in, t->dx[0], i, 0), places, half_row(in), v,
+	    t->accumulate[0]);
+}
+
+static void
+avg_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_run(t, cpu_images(&t->in[0]), avg_back_image, t);
+}
+
+const struct op_impl half_avgpool = {
+	.prepare = avg_prepare, .scratch = avg_scratch,
+	.forward = avg_forward, .backward = avg_backward,
+};
