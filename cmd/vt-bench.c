@@ -21,7 +21,7 @@ static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
 static int64_t least = 4 << 10, most = 64 << 20, factor = 4, vectors;
 static int64_t warmup = 2, runs = 10, threads;
-static int check = 1, json, kinds, convs, spoil, quiet, verbose;
+static int precision, check = 1, json, kinds, convs, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -76,6 +76,9 @@ static const struct option_row rows[] = {
 	{ 0, "device", OPTION_TEXT, &device, "NAME",
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
 	    "cpu|cuda|ref|ref64", 0, 0, 0 },
+	{ 0, "precision", OPTION_CHOICE, &precision, "TYPE",
+	    "of activations, gradients: fp32 or bf16 (fp32)",
+	    "fp32|bf16", 0, 0, 0 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "threads that work; 0: one for each core (0)", NULL, 0, 1024, 0 },
 	OPTION_HEADING("Common"),
@@ -120,7 +123,8 @@ struct session {
 static int
 open_network(struct session *s)
 {
-	const struct device_options o = { .threads = s->b.threads };
+	const struct device_options o = { .threads = s->b.threads,
+		.precision = (enum precision)precision };
 	const struct backend *b = backend_find(device);
 	char *path;
 	int n = s->data != NULL ? dataset_classes(s->data) : (int)classes;
@@ -202,9 +206,10 @@ static const struct subtest subtests[] = {
 	    "1x1x224 1x1x158 1x1x112" },
 	{ "loader", run_loader, 0, " data shape schedule threads ",
 	    "8x8x224" },
-	{ "op", run_op, 1, " model shape classes device threads ", "2x8x224" },
+	{ "op", run_op, 1, " model shape classes device precision threads ", "2x8x224" },
 	{ "step", run_step, 1,
 	    " data model shape schedule classes kinds convs device "
+	    "precision "
 	    "threads ",
 	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors ", "" },
@@ -231,7 +236,7 @@ check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "classes", "kinds", "convs", "images", "short-side", "min",
-		"max", "factor", "vectors", "device", "threads" };
+		"max", "factor", "vectors", "device", "precision", "threads" };
 	char word[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -27,7 +27,7 @@ static const char *config, *checkpoint, *data, *scores, *per_class, *sheet;
 static const char *device = "cpu";
 static struct option_list matrix;
 static struct matrix_options matrix_options;
-static int sheet_wrong, sampler, full, json, quiet, verbose, progress;
+static int precision, sheet_wrong, sampler, full, json, quiet, verbose, progress;
 static int64_t clips = 1, crops = 1, frames, side, mb = 8, sheet_samples = 24;
 static double step_timeout = 600;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
@@ -85,6 +85,9 @@ static const struct option_row rows[] = {
 	{ 0, "device", OPTION_TEXT, &device, "NAME",
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
 	    "cpu|cuda|ref|ref64", 0, 0, 0 },
+	{ 0, "precision", OPTION_CHOICE, &precision, "TYPE",
+	    "of activations, gradients: fp32 or bf16 (fp32)",
+	    "fp32|bf16", 0, 0, 0 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "to compute in a rank; 0: its share of the cores (0)",
 	    NULL, 0, 1024, 0 },
@@ -186,6 +189,7 @@ open_all(struct session *s)
 	if (loader_has(s->data, &s->graph->needs, s->graph->name) != 0)
 		return EXIT_USAGE;
 	o.threads = s->threads;
+	o.precision = (enum precision)precision;
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
@@ -236,6 +240,7 @@ check_ranks(const struct session *s)
 {
 	char file[33], classes[17], id[33];
 	struct identity mine = { .library = backend_library(s->backend),
+		.precision = s->device->precision,
 		.checkpoint = hash128_text(hash128(s->file.file.data,
 		s->file.file.n), file), .classes = classes,
 		.data = hash128_text(dataset_id(s->data), id) };

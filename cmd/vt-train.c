@@ -24,7 +24,7 @@ static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm";
 static int sampler, augment, flip = 1, nesterov, keep_best, dry_run, parity;
-static int quiet, verbose, progress;
+static int precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, bucket = 4 << 20;
@@ -122,6 +122,9 @@ static const struct option_row rows[] = {
 	{ 0, "device", OPTION_TEXT, &device, "NAME",
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
 	    "cpu|cuda|ref|ref64", 0, 0, 0 },
+	{ 0, "precision", OPTION_CHOICE, &precision, "TYPE",
+	    "of activations, gradients: fp32 or bf16 (fp32)",
+	    "fp32|bf16", 0, 0, 0 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "to compute in a rank; 0: its share of the cores (0)",
 	    NULL, 0, 1024, 0 },
@@ -216,7 +219,8 @@ asked(struct comm *c)
 
 	return (struct session_options){
 		.data = data, .val = val, .model = model,
-		.schedule = schedule_path, .device = device, .out = out,
+		.schedule = schedule_path, .device = device,
+		.precision = (enum precision)precision, .out = out,
 		.resume = resume, .groups = groups, .override = &override,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .momentum = momentum, .decay = decay,
@@ -261,9 +265,11 @@ say_run(const struct session *s)
 
 	detail("%s: %" PRIu64 " samples of %d classes", text_quote(data), samples,
 	    dataset_classes(s->train));
-	detail("%s: %" PRIu64 " parameters on %s, %d rank%s of %d thread%s",
+	detail("%s: %" PRIu64 " parameters on %s in %s, %d rank%s of %d "
+	    "thread%s",
 	    s->graph->name, (uint64_t)graph_parameters(s->graph),
-	    s->backend->name, s->comm->size, s->comm->size == 1 ? "" : "s",
+	    s->backend->name, s->device->precision, s->comm->size,
+	    s->comm->size == 1 ? "" : "s",
 	    s->o.threads, s->o.threads == 1 ? "" : "s");
 	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
 	    text_quote(schedule_path), schedule_epochs(s->schedule),

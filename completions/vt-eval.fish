@@ -34,6 +34,7 @@ complete -c vt-eval -l sheet-samples -r -f -d 'samples on the contact sheet (24)
 complete -c vt-eval -l sheet-of -r -f -a 'all wrong' -d 'all, or wrong ones, most confident first (all)'
 complete -c vt-eval -l json -d 'JSON Lines on standard output, not a table'
 complete -c vt-eval -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
+complete -c vt-eval -l precision -r -f -a 'fp32 bf16' -d 'of activations, gradients: fp32 or bf16 (fp32)'
 complete -c vt-eval -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-eval -l microbatch -r -f -d 'views that run through the network together (8)'
 complete -c vt-eval -l loader-threads -r -f -d 'to load clips in a rank (2)'

@@ -131,6 +131,7 @@ o out required DIR
 n dry-run none -
 - parity none -
 - device required cpu|cuda|ref|ref64
+- precision required fp32|bf16
 j threads required -
 - loader-threads required -
 - loader-memory required -
@@ -162,6 +163,7 @@ i data required DIR
 - sheet-of required all|wrong
 - json none -
 - device required cpu|cuda|ref|ref64
+- precision required fp32|bf16
 j threads required -
 - microbatch required -
 - loader-threads required -
@@ -195,6 +197,7 @@ m model required NET
 - require required -
 - json none -
 - device required cpu|cuda|ref|ref64
+- precision required fp32|bf16
 j threads required -
 c config required FILE
 q quiet none -

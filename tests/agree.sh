@@ -143,7 +143,7 @@ else
 fi
 check_exit "an --override of nothing" 2 go_on --override bogus
 check_says "names what there is" \
-	'--override=bogus \(wanted one of build, isa, library, network, classes, data, schedule, order, .*seed.*\)'
+	'--override=bogus \(wanted one of build, isa, library, precision, network, classes, data, schedule, order, .*seed.*\)'
 check_exit "nor of what may change anyway" 2 go_on --override threads
 
 # checkpoint FILE NAME=VALUE...: the file with other metadata, NAME= without it

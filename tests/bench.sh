@@ -121,6 +121,9 @@ check "and convolution is not all of it" awk -F'\t' \
     '$1 ~ /\/other$/ { found = $4 > 0 && $6 < 1 } END { exit !found }' "$T/out"
 check_same "two clips of two frames are four images" 2 \
     "$(awk -F'\t' '$1 ~ /images$/ { i = $4 } $1 ~ /clips$/ { c = $4 } END { printf "%.5g", i / c }' "$T/out")"
+check_exit "a step in bf16" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --classes=5 --runs=1 --precision=bf16
+check "is compared with ref64 in bf16" grep -q "/difference" "$T/out"
+check_exit "so are operators" 0 vt-bench op --device=$device --model=tsm_tiny --shape=1x2x24 --classes=5 --runs=1 --precision=bf16
 check_exit "each convolution" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --convs --runs=3
 check "is a row" well_formed "$T/out" step
 # A stem, two in each of six blocks, and two projections.

@@ -211,7 +211,7 @@ check_same "without -v nothing" "" "$(cat "$T/err")"
 rm -r "$T/run"
 check_exit "vt-train -v" 0 vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
 check_says "says on what it trains" 'note: .*/train: 16 samples of [0-9]+ classes$'
-check_says "what" 'note: tsm_tiny: [0-9]+ parameters on ref, 1 rank of 1 thread$'
+check_says "what" 'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
 check_says "how long" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
 check_says "and what is saved" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
 check_exit "vt-eval" 0 vt-eval -m "$T/run/final.safetensors" -i "$T/train" --device=ref

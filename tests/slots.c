@@ -146,7 +146,8 @@ static struct state
 a_state(void)
 {
 	return (struct state){ .best_metric = "top1", .build = "vt 0",
-		.isa = "base", .library = "none", .settings_id = "00",
+		.isa = "base", .library = "none", .precision = "fp32",
+		.settings_id = "00",
 		.classes = "a\n", .class_hash = "0", .config = "seed = 7\n",
 		.dataset = "00", .history = "11", .model = "net",
 		.network = net_text, .frames = 8, .crop = 48, .order = "v1" };

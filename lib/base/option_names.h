@@ -76,6 +76,7 @@
 { "per-class", "vt-eval" },
 { "plot", "vt-schedule" },
 { "policy", "vt-schedule" },
+{ "precision", "vt-bench and vt-eval and vt-train" },
 { "prefix", "vt-pack" },
 { "progress", "vt-eval and vt-extract and vt-pack and vt-train" },
 { "quality", "vt-extract" },

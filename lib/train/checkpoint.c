@@ -139,6 +139,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->loss = real_of(f, "vt.loss_ema", path, &bad);
 	s->model = text_of(f, "vt.model", path, &bad);
 	s->network = text_of(f, "vt.network", path, &bad);
+	s->precision = safetensors_meta(f, "vt.precision");
+	if (s->precision == NULL)
+		s->precision = "fp32";
 	s->clips = count_of(f, "vt.samples", path, &bad);
 	s->seed = count_of(f, "vt.seed", path, &bad);
 	s->step = count_of(f, "vt.step", path, &bad);

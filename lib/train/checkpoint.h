@@ -30,6 +30,8 @@ struct state {
 	const char *best_metric;	/* "top1", "loss"; "": see best_step */
 	const char *build;		/* "vt 0.1.0" */
 	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
+	const char *precision;		/* "fp32", "bf16 by AMX"; older ones do
+					 * not say, and are fp32 */
 	const char *classes;		/* one name a line */
 	const char *class_hash;		/* 16 hex digits */
 	const char *config;		/* settings, as --print-config */

@@ -25,6 +25,7 @@ static const struct field {
 	FIELD(isa, FACT_RANKS | FACT_RESUME,
 	    "VT_ISA=avx2 or base makes processors alike"),
 	FIELD(library, FACT_RANKS | FACT_RESUME, NULL),
+	FIELD(precision, FACT_RANKS | FACT_RESUME, NULL),
 	FIELD(network, FACT_RANKS | FACT_RESUME, NULL),
 	FIELD(checkpoint, FACT_RANKS, NULL),
 	FIELD(classes, FACT_RANKS | FACT_RESUME, NULL),
@@ -49,6 +50,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "out", FACT_RANKS | FACT_RESUME },
 	{ "override", FACT_RANKS | FACT_RESUME },	/* rank 0 alone resumes */
 	{ "trace-samples", FACT_RANKS | FACT_RESUME },
+	{ "precision", FACT_RANKS | FACT_RESUME },	/* what came of it */
 	{ "threads", FACT_RANKS | FACT_RESUME },
 	{ "loader-threads", FACT_RANKS | FACT_RESUME },
 	{ "loader-memory", FACT_RANKS | FACT_RESUME },

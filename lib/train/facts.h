@@ -18,6 +18,7 @@ struct identity {
 	const char *build;		/* "vt 0.1.0" */
 	const char *isa;		/* "avx512" */
 	const char *library;		/* "oneDNN 2.6.3", or "none" */
+	const char *precision;		/* "fp32", "bf16 by AMX" */
 	const char *network;		/* its text */
 	const char *checkpoint;		/* hash of the file that is evaluated */
 	const char *classes;		/* hash of their names */

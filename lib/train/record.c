@@ -43,6 +43,7 @@ log_start(struct rundir *r, const struct record *p)
 	json_put_text(&w, "library", p->comm);
 	json_put_text(&w, "model", p->model);
 	json_put_int(&w, "parameters", (int64_t)p->parameters);
+	json_put_text(&w, "precision", p->precision);
 	json_put_int(&w, "ranks", p->ranks);
 	json_put_int(&w, "samples", p->samples);
 	json_put_int(&w, "step", (int64_t)p->step);

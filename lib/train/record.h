@@ -10,6 +10,7 @@ struct record {
 	/* For the log. */
 	const char *build, *isa, *dataset, *model;
 	const char *val;		/* identity of that dataset; NULL: none */
+	const char *precision;		/* of activations */
 	const char *device, *comm;	/* libraries, with their versions */
 	char *const *argument;		/* the command line, to a NULL */
 	size_t parameters;

@@ -100,7 +100,7 @@ struct identity
 resume_identity(const struct state *s)
 {
 	return (struct identity){ .build = s->build, .isa = s->isa,
-		.library = s->library, .network = s->network,
+		.library = s->library, .precision = s->precision, .network = s->network,
 		.classes = s->class_hash, .data = s->dataset,
 		.schedule = s->history, .order = s->order,
 		.settings = s->config };

@@ -146,7 +146,8 @@ find_network(const char *model)
 static int
 open_network(struct session *s)
 {
-	const struct device_options o = { .threads = s->o.threads };
+	const struct device_options o = { .threads = s->o.threads,
+		.precision = s->o.precision };
 
 	s->backend = backend_find(s->o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
@@ -241,7 +242,8 @@ set_trainer(struct session *s)
 	t->state = (struct state){ .seed = s->o.loading.seed,
 		.best = BEST_WORST, .best_metric = metric[t->o.best],
 		.build = s->build, .isa = isa_name(isa_best()),
-		.library = backend_library(s->backend), .classes = s->classes,
+		.library = backend_library(s->backend),
+		.precision = s->device->precision, .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
 		.generation = dataset_generation(s->train),

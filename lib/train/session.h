@@ -14,6 +14,7 @@
 struct session_options {
 	const char *data, *val;		/* val: NULL for none */
 	const char *model, *schedule, *device;
+	enum precision precision;	/* asked for */
 	const char *out;		/* NULL: only to look */
 	const char *resume;		/* "auto", "never" or a file */
 	const char *groups;		/* of parameters */

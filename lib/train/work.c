@@ -150,8 +150,8 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	print_cells(t, f);
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->head[0].classes);
-	fprintf(f, "%-22s %s on %d rank%s\n", "# back end",
-	    t->net->device->backend->name, t->comm->size,
+	fprintf(f, "%-22s %s in %s on %d rank%s\n", "# back end",
+	    t->net->device->backend->name, t->net->device->precision, t->comm->size,
 	    t->comm->size > 1 ? "s" : "");
 	fprintf(f, "%-22s %" PRIu64 " samples, %d epochs\n", "# data", samples,
 	    schedule_epochs(t->schedule));
