@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "backend/ref/round.h"
 #include "base/fail.h"
+#include "base/isa.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -709,9 +710,11 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 			release(&d);
 		}
 	if (!supported) {
-		ok(t->op.kind != OP_CONV && t->op.k[0] > 1 && strstr(said, "the cpu back end") != NULL,
-		    "%s: %s, windows over time, is refused by name", b->backend->name,
-		    t->what);
+		/* oneDNN has no data gradient of unequal strides with AVX2. */
+		ok(t->op.kind == OP_CONV ? isa_best() < ISA_AVX512 &&
+		    t->op.s[1] != t->op.s[2] : t->op.k[0] > 1 &&
+		    strstr(said, "the cpu back end") != NULL,
+		    "%s: %s is refused by name", b->backend->name, t->what);
 		diag("%s", said);
 		return;
 	}

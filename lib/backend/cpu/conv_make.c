@@ -263,8 +263,7 @@ conv_prepare(struct task *t)
 	int passes = !t->training ? 1 : t->wants_dx[0] ? 3 : 2;
 	struct conv *c;
 
-	if (cpu_is_pixels(&t->out) || (t->in[0].c <= 3) !=
-	    cpu_is_pixels(&t->in[0]))
+	if (cpu_is_pixels(&t->out))
 		return fail("%s: the cpu back end has no convolution from %d to "
 		    "%d channels here", op->name, t->in[0].c, t->out.c);
 	c = xcalloc(1, sizeof(*c));

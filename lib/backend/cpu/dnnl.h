@@ -7,7 +7,7 @@
  * of some images, run by the calling thread alone: who wants several threads
  * gives each some of the images, or some of the channels.
  *
- * Layouts in fp32: up to 3 channels lie as [image][c][h][w]; more lie in
+ * Layouts in fp32: pixels (cpu_is_pixels) lie as [image][c][h][w]; the rest in
  * blocks of cpu_lanes() channels, [image][c / lanes][h][w][lanes], the last
  * block filled up with zeros.  In bf16 everything is [image][h][w][c]: the
  * library reaches AMX in that order alone.  Weights and their gradients are
