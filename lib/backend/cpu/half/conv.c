@@ -1,6 +1,7 @@
 /*
  * Convolutions in bf16: activations as they lie, fp32 weights brought into the
- * library's order, where they are bf16, once for each pass; sums in fp32.
+ * library's order, where they are bf16, once for each pass, or as long as they
+ * stay the same; sums in fp32.
  *
  * Channels are told as they lie, filled up: weights of those that are not
  * there are 0, and so are their outputs and gradients.  What has groups, or
@@ -148,6 +149,17 @@ release(struct task *t)
 	t->priv = NULL;
 }
 
+/* ---- kept: weights in order, forward and backward ---- */
+
+static size_t
+kept(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return t->repeats ? c->pass[CONV_FORWARD].bytes +
+	    c->pass[CONV_DATA].bytes : 0;
+}
+
 /* ---- scratch: the library's, weights filled up, those of a pass ---- */
 
 static size_t
@@ -176,7 +188,7 @@ struct call {
 	struct conv *c;
 	struct pass *p;
 	void *x, *y;			/* of the first image */
-	char *work, *plain, *w;		/* in scratch */
+	char *work, *plain, *w, *rest;	/* in scratch, but weights kept */
 };
 
 static struct call
@@ -188,6 +200,10 @@ call(struct task *t, enum conv_pass pass, const void *x, const void *y)
 
 	k.plain = k.work + c->library * (size_t)pool_threads(cpu_of(t)->pool);
 	k.w = k.plain + c->plain;
+	k.rest = k.w + k.p->bytes;
+	if (t->repeats && pass != CONV_WEIGHTS)
+		k.w = (char *)t->kept + (pass == CONV_DATA ?
+		    c->pass[CONV_FORWARD].bytes : 0);
 	return k;
 }
 
@@ -239,6 +255,8 @@ order_weights(struct call *k)
 	struct cpu *cpu = cpu_of(k->t);
 	int gradient = k->p == &k->c->pass[CONV_WEIGHTS];
 
+	if (!gradient && k->t->repeats && !k->t->renew)
+		return;
 	if (k->c->plain > 0 && !gradient)
 		cpu_ranges(cpu, (size_t)k->c->out, 16, fill, k);
 	cpu_run(k->t, dnnl_conv_slices(k->p->conv), order_slice, k);
@@ -303,7 +321,7 @@ data_gradient(struct task *t)
 	struct sum sum = { half_k(t), t->dx[0], NULL };
 
 	if (t->accumulate[0]) {
-		k.x = k.w + k.p->bytes;
+		k.x = k.rest;
 		sum.from = k.x;
 	}
 	order_weights(&k);
@@ -383,6 +401,6 @@ describe(const struct task *t, char *text, size_t size)
 
 const struct op_impl half_conv = {
 	.reads = READS_X, .prepare = prepare, .release = release,
-	.scratch = scratch, .forward = forward, .backward = backward,
-	.describe = describe,
+	.scratch = scratch, .kept = kept, .forward = forward,
+	.backward = backward, .describe = describe,
 };
