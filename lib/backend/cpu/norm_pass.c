@@ -1,0 +1,199 @@
+/* Planes of a normalisation, and of the shift that is fused with it. */
+#include <string.h>
+
+#include "backend/cpu/norm_pass.h"
+
+int
+norm_masks(const struct norm *n)
+{
+	return n->bn->training && n->add != NULL && n->relu != NULL;
+}
+
+/* Channels that come from one neighbour, in blocks; as many from the other. */
+static int
+fold(const struct task *shift)
+{
+	return shift->out.c / shift->op->fold / cpu_lanes();
+}
+
+size_t
+norm_plane_floats(const struct dims *d)
+{
+	return cpu_places(d) * (size_t)cpu_lanes();
+}
+
+static size_t
+side_floats(const struct norm *n)
+{
+	return n->shift == NULL || n->tail->stored ? 0 :
+	    (size_t)n->bn->out.n * 2 * (size_t)fold(n->shift) *
+	    norm_plane_floats(&n->bn->out);
+}
+
+static size_t
+mask_bytes(const struct norm *n)
+{
+	const struct dims *d = &n->bn->out;
+
+	return !norm_masks(n) ? 0 : (size_t)cpu_images(d) *
+	    (size_t)cpu_blocks(d->c) * cpu_places(d) * sizeof(uint16_t);
+}
+
+/* Saved: mean and 1 / std of each channel, planes beside, the mask. */
+size_t
+norm_saved(const struct task *t)
+{
+	const struct norm *n = t->priv;
+
+	return (2 * (size_t)cpu_padded(t->out.c) + side_floats(n)) *
+	    sizeof(float) + mask_bytes(n);
+}
+
+float *
+norm_sides(const struct task *t)
+{
+	return (float *)t->saved + 2 * (size_t)cpu_padded(t->out.c);
+}
+
+/* Scratch: two numbers a plane and lane, five rows of channels, zeros. */
+size_t
+norm_scratch(const struct task *t)
+{
+	size_t row = (size_t)cpu_padded(t->out.c);
+
+	return (2 * row * (size_t)cpu_images(&t->out) + 5 * row +
+	    norm_plane_floats(&t->out)) * sizeof(float);
+}
+
+struct norm_pass
+norm_open(struct task *t)
+{
+	const struct norm *n = t->priv;
+	const struct dims *d = &n->bn->out;
+	struct norm_pass s = { .n = n, .bn = n->bn, .d = d,
+		.k = cpu_of(t)->norm, .row = cpu_padded(d->c),
+		.blocks = cpu_blocks(d->c), .images = cpu_images(d),
+		.hw = cpu_places(d) };
+	size_t planes = (size_t)s.row * (size_t)s.images;
+
+	s.mean = t->saved;
+	s.rstd = s.mean + s.row;
+	s.side = norm_sides(t);
+	s.mask = norm_masks(n) ? (uint16_t *)(s.side + side_floats(n)) : NULL;
+	s.p = t->scratch;
+	s.q = s.p + planes;
+	s.scale = s.q + planes;
+	s.offset = s.scale + s.row;
+	s.a = s.offset + s.row;
+	s.b = s.a + s.row;
+	s.c = s.b + s.row;
+	s.zeros = s.c + s.row;
+	return s;
+}
+
+/* The channels of block ${b} that are real. */
+int
+norm_channels_to(const struct norm_pass *s, int b)
+{
+	int to = (b + 1) * cpu_lanes();
+
+	return to < s->d->c ? to : s->d->c;
+}
+
+/* Part i of a loop over planes: image i / blocks, block i % blocks. */
+float *
+norm_plane(const struct norm_pass *s, const void *x, int i)
+{
+	return cpu_plane(s->d, x, i / s->blocks, i % s->blocks);
+}
+
+size_t
+norm_sums_at(const struct norm_pass *s, int i)
+{
+	return (size_t)(i / s->blocks) * (size_t)s->row +
+	    (size_t)(i % s->blocks) * (size_t)cpu_lanes();
+}
+
+/* ---- where a shifted activation has a plane ---- */
+
+/*
+ * Which frame a plane of this block moves to, relative to its own: -1, 1 or 0.
+ * All of its channels move alike.
+ */
+static int
+moves(const struct task *shift, int block)
+{
+	int c = shift->out.c / shift->op->fold, first = block * cpu_lanes();
+
+	return first < c ? -1 : first < 2 * c ? 1 : 0;
+}
+
+/* Where ${shifted} has plane ${i}; NULL if the shift drops it. */
+float *
+norm_shifted_plane(const struct norm_pass *s, const struct task *shift,
+    const void *shifted, int i)
+{
+	int image = i / s->blocks, block = i % s->blocks;
+	int frame = image % s->d->t + moves(shift, block);
+
+	if (frame < 0 || frame >= s->d->t)
+		return NULL;
+	return cpu_plane(s->d, shifted, image + moves(shift, block), block);
+}
+
+/*
+ * The lanes of block ${b} that the shift takes from frames ahead, behind and
+ * from their own; 1 if more than one of the three has any.
+ */
+int
+norm_lanes_of(const struct task *shift, int b, struct norm_mix *m)
+{
+	int c = shift->out.c / shift->op->fold, seen[3] = { 0 };
+
+	for (int l = 0; l < cpu_lanes(); l++) {
+		int at = b * cpu_lanes() + l, k = at < c ? 0 : at < 2 * c ? 1 : 2;
+
+		for (int i = 0; i < 3; i++)
+			m->lane[i][l] = i == k ? -1 : 0;
+		seen[k] = 1;
+	}
+	return seen[0] + seen[1] + seen[2] > 1;
+}
+
+/* Plane ${i} of frames ahead, behind and its own; zeros beyond the clip. */
+void
+norm_mix_planes(const struct norm_pass *s, const void *x, int i, int sign,
+    struct norm_mix *m)
+{
+	const int by[3] = { sign, -sign, 0 };
+	int image = i / s->blocks, frame = image % s->d->t;
+
+	for (int k = 0; k < 3; k++) {
+		int f = frame + by[k];
+
+		m->from[k] = f < 0 || f >= s->d->t ? s->zeros :
+		    cpu_plane(s->d, x, image + by[k], i % s->blocks);
+	}
+}
+
+/* Where a dropped plane ${i} is kept. */
+float *
+norm_side_plane(const struct norm_pass *s, const struct task *shift, float *side, int i)
+{
+	int clip = i / s->blocks / s->d->t, block = i % s->blocks;
+
+	return side + ((size_t)clip * 2 * (size_t)fold(shift) +
+	    (size_t)block) * norm_plane_floats(s->d);
+}
+
+/* A dropped plane leaves one at the clip's other end that nothing fills. */
+void
+norm_clear_end(const struct norm_pass *s, int i)
+{
+	const struct task *shift = s->n->shift;
+	int image = i / s->blocks, block = i % s->blocks, t = s->d->t;
+	int other = image - moves(shift, block) * (t - 1);
+
+	memset(cpu_plane(s->d, shift->y, other, block), 0,
+	    norm_plane_floats(s->d) * sizeof(float));
+}
