@@ -41,7 +41,8 @@ void net_init(struct net *n, uint64_t seed);
 
 /*
  * net_plan(n, input, training): the plan for a microbatch whose streams have
- * these shapes, [graph->needs.streams], made on first use.  Touches no device memory.  NULL after a message.
+ * these shapes, [graph->needs.streams], made on first use.  Touches no device
+ * memory.  NULL after a message.
  */
 struct plan *net_plan(struct net *n, const struct dims *input, int training);
 

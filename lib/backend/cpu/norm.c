@@ -85,7 +85,8 @@ shortcut(const struct norm_pass *s, int i)
 		return norm_plane(s, n->add->x[n->res], i);
 	from = n->home->priv;
 	x = norm_shifted_plane(s, from->shift, from->shift->y, i);
-	return x != NULL ? x : norm_side_plane(s, from->shift, norm_sides(n->home), i);
+	return x != NULL ? x : norm_side_plane(s, from->shift,
+	    norm_sides(n->home), i);
 }
 
 /* The shifted plane of a block whose lanes come from several frames. */
@@ -241,7 +242,8 @@ sums_part(int i, int thread, void *arg)
 
 	(void)thread;
 	s->k->sums(&g, s->hw, s->mean + (size_t)(i % s->blocks) *
-	    (size_t)cpu_lanes(), s->p + norm_sums_at(s, i), s->q + norm_sums_at(s, i),
+	    (size_t)cpu_lanes(), s->p + norm_sums_at(s, i),
+	    s->q + norm_sums_at(s, i),
 	    shortcut_gradient(s, i), s->n->add != NULL &&
 	    s->n->add->accumulate[s->n->res]);
 }

@@ -201,7 +201,8 @@ enum keep { NOTHING, WRITE, ADD };
 
 INLINE void
 sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
-    float *db, float *ds, float *res, enum parts parts, enum gate gate, enum keep keep)
+    float *db, float *ds, float *res, enum parts parts, enum gate gate,
+    enum keep keep)
 {
 	const vec m = *(const vec *)mean;
 	vec b[2] = { { 0 } }, s[2] = { { 0 } };

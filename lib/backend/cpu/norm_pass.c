@@ -178,7 +178,8 @@ norm_mix_planes(const struct norm_pass *s, const void *x, int i, int sign,
 
 /* Where a dropped plane ${i} is kept. */
 float *
-norm_side_plane(const struct norm_pass *s, const struct task *shift, float *side, int i)
+norm_side_plane(const struct norm_pass *s, const struct task *shift,
+    float *side, int i)
 {
 	int clip = i / s->blocks / s->d->t, block = i % s->blocks;
 
