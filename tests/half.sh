@@ -25,6 +25,9 @@ check "its log says so" grep -q '"precision":"bf16 by' "$T/one/log.jsonl"
 check "and its checkpoint" grep -qa '"vt.precision":"bf16 by' "$T/one/final.safetensors"
 check_exit "its plan" 0 vt-train -i "$T/train" $common -n
 check "says so, too" grep -q '^# back end  *cpu in bf16 by' "$T/out"
+# oneDNN's blocks of channels are others there.
+check_exit "a plan without AMX" 0 env ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 vt-train -i "$T/train" -m tsm_r50 \
+	--schedule "$T/s.tsv" --precision bf16 -q -n -j 3
 check_exit "three threads" 0 train threads -j 3
 check "give the same bits" cmp "$T/one/final.safetensors" "$T/threads/final.safetensors"
 if have_mpi; then

@@ -136,7 +136,11 @@ open_device(struct device_options *o)
 {
 	struct cpu *cpu = xcalloc(1, sizeof(*cpu));
 
-	if (o->precision != PRECISION_FP32 && isa_best() != ISA_AVX512) {
+	if (o->precision == PRECISION_FP16) {
+		note("the cpu back end has no fp16: fp32 is what runs");
+		o->precision = PRECISION_FP32;
+	} else if (o->precision == PRECISION_BF16 &&
+	    isa_best() != ISA_AVX512) {
 		note("this processor has no AVX-512, which bf16 needs: fp32 is "
 		    "what runs");
 		o->precision = PRECISION_FP32;

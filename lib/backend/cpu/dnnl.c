@@ -302,8 +302,8 @@ static int
 make_slices(struct dnnl_conv *c)
 {
 	dnnl_dims_t d;
-	/* In bf16 the library's blocks are up to 64 channels. */
-	int lanes = c->s.bf16 ? 64 : cpu_lanes(), blocks, bad;
+	/* In bf16 the library's blocks are 16, 32, 48 or 64 channels. */
+	int lanes = c->s.bf16 ? 192 : cpu_lanes(), blocks, bad;
 	int n = weight_dims(&c->s, d);
 	size_t count = 1;
 	layout outer = { 0 };
