@@ -100,7 +100,7 @@ check_says "it is refused" "has other videos than when OUT=.* was begun"
 # ---- its training by two trees, in turns ----
 
 check_exit "demo-vs wants two trees" 2 share/bench/demo-vs .
-check_exit "that are built" 2 share/bench/demo-vs . "$T"
+check_exit "that are built" 2 env BUILD=build share/bench/demo-vs . "$T"
 check_exit "a tree beside itself" 0 env VIDEOS="$T/my videos" NET=tsm_tiny EPOCHS=1 share/bench/demo-vs . . 2
 check_same "trains twice each" "demo/tsm_tiny/new 2 demo/tsm_tiny/old 2 demo/tsm_tiny/ratio 2" \
     "$(awk -F'\t' '!/^#/ && $4 > 0 && $4 <= $5 && $5 <= $6 { print $1, $3 }' "$T/out" | sort | tr '\n' ' ' | sed 's/ $//')"
