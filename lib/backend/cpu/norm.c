@@ -331,9 +331,8 @@ backward(struct task *t)
 
 /* ---- a task ---- */
 
-/* Fused ones have their priv from cpu_fuse. */
-static int
-prepare(struct task *t)
+int
+norm_prepare(struct task *t)
 {
 	struct norm *n;
 
@@ -344,15 +343,15 @@ prepare(struct task *t)
 	return cpu_blocked(((struct norm *)t->priv)->bn);
 }
 
-static void
-release(struct task *t)
+void
+norm_release(struct task *t)
 {
 	free(t->priv);
 	t->priv = NULL;
 }
 
-static void
-describe(const struct task *t, char *text, size_t size)
+void
+norm_describe(const struct task *t, char *text, size_t size)
 {
 	const struct norm *n = t->priv;
 
@@ -363,7 +362,7 @@ describe(const struct task *t, char *text, size_t size)
 }
 
 const struct op_impl cpu_norm = {
-	.reads = READS_X, .prepare = prepare, .release = release,
+	.reads = READS_X, .prepare = norm_prepare, .release = norm_release,
 	.saved = norm_saved, .scratch = norm_scratch, .forward = forward,
-	.backward = backward, .describe = describe,
+	.backward = backward, .describe = norm_describe,
 };

@@ -27,6 +27,14 @@ struct norm {
 /* cpu_fuse: struct backend's. */
 void cpu_fuse(struct device *d, struct task *task, int n);
 
+/*
+ * As struct op_impl, for a norm of any precision.  Fused ones have their priv
+ * from cpu_fuse; a bn alone gets it here.
+ */
+int norm_prepare(struct task *t);
+void norm_release(struct task *t);
+void norm_describe(const struct task *t, char *text, size_t size);
+
 extern const struct op_impl cpu_norm;
 
 #endif

@@ -8,13 +8,10 @@
  * cache and copied from there to the frames that they go to.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/cpu/half/half.h"
-#include "backend/cpu/norm.h"
-#include "base/mem.h"
+#include "backend/cpu/norm_pass.h"
 
 enum {
 	PIECE = 65536,			/* bytes of x: the second cache has
@@ -41,12 +38,6 @@ struct pass {
 	struct half_range range[8];
 };
 
-static int
-masks(const struct norm *n)
-{
-	return n->bn->training && n->add != NULL && n->relu != NULL;
-}
-
 static size_t
 rows_of(const struct dims *d, size_t bytes)
 {
@@ -71,7 +62,7 @@ saved(const struct task *t)
 	const struct norm *n = t->priv;
 	const struct dims *d = &t->out;
 
-	return 2 * (size_t)half_row(d) * sizeof(float) + (masks(n) ?
+	return 2 * (size_t)half_row(d) * sizeof(float) + (norm_masks(n) ?
 	    (size_t)cpu_images(d) * half_image(d) / 16 * sizeof(uint16_t) : 0);
 }
 
@@ -101,7 +92,7 @@ open_pass(struct task *t)
 
 	s.mean = t->saved;
 	s.rstd = s.mean + s.row;
-	s.mask = masks(n) ? (uint16_t *)(s.rstd + s.row) : NULL;
+	s.mask = norm_masks(n) ? (uint16_t *)(s.rstd + s.row) : NULL;
 	s.p = t->scratch;
 	s.q = s.p + all;
 	s.scale = s.q + all;
@@ -453,42 +444,18 @@ backward(struct task *t)
 
 /* ---- a task ---- */
 
-/* Fused ones have their priv from cpu_fuse. */
 static int
 prepare(struct task *t)
 {
-	struct norm *n;
-
 	if (!half_is(&t->out)) {
 		t->impl = &half_widened;
 		return t->impl->prepare(t);
 	}
-	if (t->priv == NULL) {
-		t->priv = n = xcalloc(1, sizeof(*n));
-		n->bn = n->tail = t;
-	}
-	return cpu_blocked(((struct norm *)t->priv)->bn);
-}
-
-static void
-release(struct task *t)
-{
-	free(t->priv);
-	t->priv = NULL;
-}
-
-static void
-describe(const struct task *t, char *text, size_t size)
-{
-	const struct norm *n = t->priv;
-
-	snprintf(text, size, "one pass%s%s", n->shift == NULL ? "" :
-	    n->tail->stored ? ", stored plain and shifted" :
-	    ", stored shifted", masks(n) ? ", a bit mask" : "");
+	return norm_prepare(t);
 }
 
 const struct op_impl half_norm = {
-	.reads = READS_X, .prepare = prepare, .release = release,
+	.reads = READS_X, .prepare = prepare, .release = norm_release,
 	.saved = saved, .scratch = scratch, .forward = forward,
-	.backward = backward, .describe = describe,
+	.backward = backward, .describe = norm_describe,
 };
