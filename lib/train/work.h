@@ -2,8 +2,8 @@
 #define TRAIN_WORK_H
 
 /*
- * What a trainer works with while it runs: private to trainer.c, work.c and
- * steplog.c.
+ * What a trainer works with while it runs: private to trainer.c, step.c,
+ * work.c and steplog.c.
  */
 
 #include "train/saver.h"
@@ -61,6 +61,19 @@ int work_buffers(int microbatches, int rank, int ranks);
 /* work_open(t): loader, threads, buffers; 0, or an exit status that all ranks
  * share. */
 int work_open(struct trainer *t);
+
+/*
+ * work_step(t, s):
+ * One step at t->work->at: forward and backward of this rank's microbatches,
+ * their sum over all ranks, the update; ${s} is what all ranks' say together.
+ * 0, or an exit status that all ranks share, and then weights and state are
+ * still those of the last border.
+ */
+int work_step(struct trainer *t, struct step_report *s);
+
+/* work_diverged(t, what, value): EXIT_DIVERGED, which all ranks know and one
+ * says: "step 3: <what> <value>: the run has diverged". */
+int work_diverged(const struct trainer *t, const char *what, double value);
 
 /* work_account(t, at): step ${at} is done: count its work for the forecast. */
 void work_account(struct trainer *t, const struct schedule_step *at);

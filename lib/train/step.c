@@ -1,0 +1,237 @@
+/* One step of the training loop. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/stop.h"
+#include "comm/watch.h"
+#include "train/work.h"
+
+static void *
+take_gradient(struct trainer_work *w)
+{
+	assert(w->free > 0);
+	return w->gradient[--w->free];
+}
+
+static void
+give_gradient(struct trainer_work *w, const void *g)
+{
+	w->gradient[w->free++] = (void *)g;
+}
+
+/* What this rank wants at the next step border; rank 0's clock decides. */
+static int
+wishes(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	double now = clock_seconds();
+	int wish = 0;
+
+	if (stop_signal() != 0)
+		wish |= WISH_STOP;
+	if (t->comm->rank != 0)
+		return wish;
+	if (t->o.stop_after > 0 && now - w->started >= t->o.stop_after)
+		wish |= WISH_STOP;
+	if (t->o.save_every > 0 && now - w->saved_at >= t->o.save_every)
+		wish |= WISH_SAVE;
+	return wish;
+}
+
+/* The next microbatch; 0, or an exit status, which is this rank's alone. */
+static int
+next_microbatch(struct trainer *t, struct microbatch **mb)
+{
+	double start = clock_seconds();
+	int wait = watch_enter(t->comm->watch, "loading clips", 0);
+	int got = loader_next(t->work->loader, mb);
+
+	watch_leave(t->comm->watch, wait);
+	t->work->time.wait += clock_seconds() - start;
+	if (got == 1)
+		return 0;
+	if (got == 0)
+		fail("the loader ended before the schedule");
+	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
+/* Forward, of microbatch ${i} of this rank's. */
+static void
+run_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
+    int i, struct feed *f, void *g)
+{
+	double start = clock_seconds();
+
+	assert(mb->at.step == t->state.step);
+	*f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
+		t->work->outcome + i * t->net->graph->heads };
+	net_forward(t->net, p, f, g);
+	t->work->time.forward += clock_seconds() - start;
+}
+
+/*
+ * Forward and backward of this rank's microbatches; their sum over all ranks.
+ * Once one could not be loaded, nothing more is computed, and the sum is of
+ * no use; but the other ranks wait in the exchange, so it takes place, and
+ * all of them learn of it from the reports.
+ */
+static void *
+run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
+{
+	struct trainer_work *w = t->work;
+	int microbatches = cell->batch / cell->group, first;
+	int count = bucket_share(w->bucket, microbatches, &first);
+	struct tree_sum sums[TREE_MOST];
+	double busy, start;
+	int status = 0;
+	void *sum;
+
+	w->tree = (struct tree){ .leaves = microbatches };
+	w->free = w->gradients;
+	for (int i = 0; i < count; i++) {
+		struct microbatch *mb = NULL;
+		struct feed f;		/* read by the backward pass, too */
+		int last = i == count - 1, n;
+		struct event *final = NULL;
+		void *g = take_gradient(w);
+
+		t->net->same = i > 0;
+		if (status == 0 && (status = next_microbatch(t, &mb)) == 0)
+			run_forward(t, p, mb, i, &f, g);
+		w->report[first + i].status = status;
+		w->report[first + i].wish = wishes(t);
+		start = clock_seconds();
+		n = tree_push(&w->tree, (struct subtree){ 0, first + i, g },
+		    sums);
+		if (last)
+			final = bucket_begin(w->bucket, &w->tree, sums, n);
+		if (status == 0)
+			plan_backward(p, final);
+		for (int k = 0; k < n && !last; k++) {
+			device_add(t->net->device, sums[k].left, sums[k].right,
+			    t->net->graph->elements);
+			give_gradient(w, sums[k].right);
+		}
+		w->time.backward += clock_seconds() - start;
+		if (mb != NULL)
+			loader_return(w->loader, mb);
+	}
+	start = clock_seconds();
+	sum = bucket_wait(w->bucket, &busy);
+	w->time.comm += clock_seconds() - start;
+	w->time.comm_busy += busy;
+	return sum;
+}
+
+/*
+ * What the losses of this rank's microbatches say goes into their reports: the
+ * loss is what is made smaller, the sum over the heads, and the hits are those
+ * of the first head.  All of a step is fetched from the device at once.
+ */
+static void
+fetch_outcomes(struct trainer *t, int microbatches)
+{
+	struct trainer_work *w = t->work;
+	const struct graph *g = t->net->graph;
+	int first, count = bucket_share(w->bucket, microbatches, &first);
+	const struct outcome *o = w->fetched;
+
+	device_download(t->net->device, w->fetched, w->outcome,
+	    (size_t)count * (size_t)g->heads * sizeof(*o));
+	for (int i = first; i < first + count; i++, o += g->heads) {
+		struct microbatch_report *r = &w->report[i];
+
+		r->loss = 0;
+		for (int h = 0; h < g->heads; h++)
+			r->loss += g->op[g->head[h].loss].weight * o[h].loss;
+		r->top1 = o[0].top1;
+		r->top5 = o[0].top5;
+	}
+}
+
+/* Every microbatch's report to every rank. */
+static int
+share_reports(struct trainer *t, int microbatches)
+{
+	struct trainer_work *w = t->work;
+	int size = t->comm->size;
+
+	for (int r = 0, first; r < size; r++)
+		w->report_at[r + 1] = w->report_at[r] + (size_t)split(
+		    microbatches, r, size, &first) * sizeof(*w->report);
+	return comm_allgatherv(t->comm, w->report, w->report_at);
+}
+
+/* What all microbatches of the step say together, in the order of the tree. */
+static struct step_report
+join_reports(struct trainer_work *w, int microbatches)
+{
+	struct step_report s = { 0 };
+
+	for (int i = 0; i < microbatches; i++) {
+		w->microbatch_loss[i] = w->report[i].loss;
+		s.top1 += w->report[i].top1;
+		s.top5 += w->report[i].top5;
+		s.wish |= w->report[i].wish;
+		if (w->report[i].status > s.status)
+			s.status = w->report[i].status;
+	}
+	s.loss = exact_sum(w->microbatch_loss, microbatches) / microbatches;
+	return s;
+}
+
+int
+work_diverged(const struct trainer *t, const char *what, double value)
+{
+	if (t->comm->rank == 0)
+		fail("step %llu: %s %g: the run has diverged (a lower learning "
+		    "rate, a longer warm-up or --clip-grad may help)",
+		    (unsigned long long)t->state.step, what, value);
+	return EXIT_DIVERGED;
+}
+
+int
+work_step(struct trainer *t, struct step_report *s)
+{
+	struct trainer_work *w = t->work;
+	const struct schedule_step *at = &w->at;
+	const struct cell *cell = at->cell;
+	int microbatches = cell->batch / cell->group, bad;
+	double start;
+	void *sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
+
+	start = clock_seconds();
+	fetch_outcomes(t, microbatches);
+	if (sum == NULL || share_reports(t, microbatches) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	w->time.comm += clock_seconds() - start;
+	*s = join_reports(w, microbatches);
+	if (s->status != 0)
+		return s->status;
+	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
+		return work_diverged(t, "the loss is", s->loss);
+	start = clock_seconds();
+	bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
+	    &s->norm);
+	if (bad == OPTIM_LOST)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (bad == OPTIM_STATISTICS)
+		return work_diverged(t, "a mean or variance of its batch "
+		    "normalisations is", INFINITY);
+	if (bad)
+		return work_diverged(t, "the gradient's norm is", s->norm);
+	w->time.update += clock_seconds() - start - t->optim.waited;
+	w->time.comm += t->optim.waited;
+	w->unsaved = 1;
+	t->state.step++;
+	t->state.clips += (uint64_t)cell->batch;
+	t->state.epoch = (double)t->state.clips /
+	    dataset_samples(t->train);
+	t->state.loss = t->state.step == 1 ? s->loss :
+	    0.98 * t->state.loss + 0.02 * s->loss;
+	return 0;
+}
