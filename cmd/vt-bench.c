@@ -14,6 +14,7 @@
 #include "bench/machine.h"
 #include "data/loader.h"
 #include "train/agree.h"
+#include "train/options.h"
 
 static const char *config, *data, *schedule_path;
 static const char *model = "tsm_r50", *device = "cpu";
@@ -69,16 +70,11 @@ static const struct option_row rows[] = {
 	{ 0, "require", OPTION_LIST, &requirements, "NAME<=X",
 	    "fail unless the median of NAME is so; or >=X",
 	    NULL, 0, 0, 0 },
-	{ 0, "json", OPTION_FLAG, &json, NULL,
-	    "JSON Lines on standard output, not a table", NULL, 0, 0, 0 },
+	OPTION_JSON(&json),
 	{ 0, "spoil", OPTION_FLAG, &spoil, NULL, NULL, NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
-	{ 0, "device", OPTION_TEXT, &device, "NAME",
-	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
-	    "cpu|cuda|ref|ref64", 0, 0, 0 },
-	{ 0, "precision", OPTION_CHOICE, &precision, "TYPE",
-	    "of activations, gradients: fp32 or bf16 (fp32)",
-	    "fp32|bf16", 0, 0, 0 },
+	OPTION_DEVICE(&device),
+	OPTION_PRECISION(&precision),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "threads that work; 0: one for each core (0)", NULL, 0, 1024, 0 },
 	OPTION_HEADING("Common"),

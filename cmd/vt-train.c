@@ -14,6 +14,7 @@
 #include "comm/cores.h"
 #include "train/facts.h"
 #include "train/memory.h"
+#include "train/options.h"
 #include "train/parity.h"
 #include "train/room.h"
 #include "train/session.h"
@@ -46,9 +47,7 @@ static const struct option_row rows[] = {
 	    "weights, order, crops and flips follow from it (1)",
 	    NULL, 0, 9e15, 0 },
 	OPTION_HEADING("Clips"),
-	{ 0, "sampler", OPTION_CHOICE, &sampler, "RULE",
-	    "choice of frames: tsm, tsm-upstream or dense (tsm)",
-	    "tsm|tsm-upstream|dense", 0, 0, 0 },
+	OPTION_SAMPLER(&sampler),
 	{ 0, "augment", OPTION_CHOICE, &augment, "RULE",
 	    "choice of crops: multiscale or centre (multiscale)",
 	    "multiscale|centre", 0, 0, 0 },
@@ -119,20 +118,11 @@ static const struct option_row rows[] = {
 	    "hold each operator of the run against ref, and end",
 	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
-	{ 0, "device", OPTION_TEXT, &device, "NAME",
-	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)",
-	    "cpu|cuda|ref|ref64", 0, 0, 0 },
-	{ 0, "precision", OPTION_CHOICE, &precision, "TYPE",
-	    "of activations, gradients: fp32 or bf16 (fp32)",
-	    "fp32|bf16", 0, 0, 0 },
-	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "to compute in a rank; 0: its share of the cores (0)",
-	    NULL, 0, 1024, 0 },
-	{ 0, "loader-threads", OPTION_INT, &loader_threads, "N",
-	    "to load clips in a rank (2)", NULL, 1, 1024, 0 },
-	{ 0, "loader-memory", OPTION_SIZE, &loader_memory, "BYTES",
-	    "pixels loaded ahead in each rank, at most (512M)",
-	    NULL, 1, 9e15, 0 },
+	OPTION_DEVICE(&device),
+	OPTION_PRECISION(&precision),
+	OPTION_RANK_THREADS(&threads),
+	OPTION_LOADER_THREADS(&loader_threads),
+	OPTION_LOADER_MEMORY(&loader_memory),
 	{ 0, "bucket", OPTION_SIZE, &bucket, "BYTES",
 	    "gradient that ranks all-reduce at a time (4M)", NULL, 4096, 9e15, 0 },
 	{ 0, "trace-samples", OPTION_TEXT, &trace, "FILE",
