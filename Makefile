@@ -85,16 +85,20 @@ ARCH      := $(shell uname -m)
 ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base   =
 ISA_avx2   = -mavx2 -mfma
+ISA_amx    = $(ISA_avx512) -mamx-tile -mamx-bf16
 ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 
 LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c))
 LIB_ISA   := $(filter %.isa.c,$(LIB_C))
+# Compiled for AMX, where that may be.
+LIB_AMX   := $(filter %.amx.c,$(LIB_C))
 # Compiled once for each type of what they store.
 REALS      = float double
 LIB_REAL  := $(filter %.real.c,$(LIB_C))
 LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
-LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.real.c,$(LIB_C))) \
+LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.real.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
+             $(if $(filter x86_64,$(ARCH)),$(patsubst %.amx.c,$(BUILD)/%.amx.o,$(LIB_AMX))) \
              $(foreach r,$(REALS),$(patsubst %.real.c,$(BUILD)/%.$(r).o,$(LIB_REAL))) \
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
@@ -165,6 +169,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(foreach i,$(ISAS),$(eval \
 $(BUILD)/%.$(i).o: %.isa.c $(BUILD)/flags ; \
 	$$(COMPILE) -O3 $(ISA_$(i)) -DVT_ISA=$(i) -c -o $$@ $$<))
+$(BUILD)/%.amx.o: %.amx.c $(BUILD)/flags
+	$(COMPILE) -O3 $(ISA_amx) -c -o $@ $<
 $(foreach r,$(REALS),$(eval \
 $(BUILD)/%.$(r).o: %.real.c $(BUILD)/flags ; \
 	$$(COMPILE) -DREAL=$(r) -c -o $$@ $$<))

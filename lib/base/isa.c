@@ -1,6 +1,11 @@
 /* Which instruction set to run. */
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "base/isa.h"
 
@@ -44,4 +49,44 @@ isa_best(void)
 		__atomic_store_n(&known, i, __ATOMIC_RELAXED);
 	}
 	return (enum isa)i;
+}
+
+#if defined(__x86_64__)
+/* Linux, arch/x86/include/uapi/asm/prctl.h: tiles are asked for, since they
+ * make what is saved of a thread larger. */
+enum { REQUEST_STATE = 0x1023, STATE_TILES = 18 };
+
+static int
+detect_amx(void)
+{
+	const unsigned bf16 = 1u << 22, tiles = 1u << 24;
+	const char *limit = getenv("VT_ISA");
+	unsigned a, b, c, d;
+
+	if (isa_best() != ISA_AVX512 || (limit != NULL &&
+	    strcmp(limit, isa_name(ISA_AVX512)) == 0))
+		return 0;
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+	    (d & (bf16 | tiles)) == (bf16 | tiles) &&
+	    syscall(SYS_arch_prctl, REQUEST_STATE, STATE_TILES) == 0;
+}
+#else
+static int
+detect_amx(void)
+{
+	return 0;
+}
+#endif
+
+int
+isa_amx(void)
+{
+	static int known = -1;
+	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (is < 0) {
+		is = detect_amx();
+		__atomic_store_n(&known, is, __ATOMIC_RELAXED);
+	}
+	return is;
 }

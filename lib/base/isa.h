@@ -22,13 +22,22 @@ enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 enum isa isa_best(void);
 const char *isa_name(enum isa i);
 
+/*
+ * isa_amx(): the processor multiplies tiles of bf16, on top of AVX-512, and the
+ * system lets this process use them; not with VT_ISA=avx512 or less.  *.amx.c are
+ * compiled for that, once, on x86-64.
+ */
+int isa_amx(void);
+
 #if defined(__x86_64__)
 #define ISA_PICK(f) (isa_best() == ISA_AVX512 ? f##_avx512 : \
     isa_best() == ISA_AVX2 ? f##_avx2 : f##_base)
+#define AMX_PICK(f) (isa_amx() ? f##_amx : NULL)
 #define ISA_DECLARE(type, f, args) \
 	type f##_base args; type f##_avx2 args; type f##_avx512 args
 #else
 #define ISA_PICK(f) (f##_base)
+#define AMX_PICK(f) (NULL)
 #define ISA_DECLARE(type, f, args) type f##_base args
 #endif
 

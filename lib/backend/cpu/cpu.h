@@ -24,6 +24,7 @@ struct cpu {
 	const struct kernels *k;
 	const struct norm_kernels *norm;
 	const struct half_kernels *half;	/* bf16 */
+	const struct amx_kernels *amx;	/* bf16; NULL: no AMX */
 	struct dnnl *dnnl;
 };
 

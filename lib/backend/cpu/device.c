@@ -5,6 +5,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/half/amx.h"
 #include "backend/cpu/half/half.h"
 #include "backend/cpu/norm.h"
 #include "base/fail.h"
@@ -156,8 +157,10 @@ open_device(struct device_options *o)
 		free(cpu);
 		return NULL;
 	}
-	if (o->precision == PRECISION_BF16)
+	if (o->precision == PRECISION_BF16) {
 		cpu->device.precision = dnnl_bf16_text();
+		cpu->amx = dnnl_has_amx() ? amx_kernels_pick() : NULL;
+	}
 	cpu->pool = pool_new(o->threads);
 	return &cpu->device;
 }

@@ -68,15 +68,26 @@ dnnl_library(void)
 	return text;
 }
 
+static int
+has(dnnl_cpu_isa_t isa)
+{
+	const unsigned bits = (unsigned)dnnl_get_effective_cpu_isa();
+
+	return (bits & (unsigned)isa) == (unsigned)isa;
+}
+
+int
+dnnl_has_amx(void)
+{
+	return has(dnnl_cpu_isa_avx512_core_amx);
+}
+
 const char *
 dnnl_bf16_text(void)
 {
-	const unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
-	const unsigned amx = (unsigned)dnnl_cpu_isa_avx512_core_amx;
-	const unsigned dot = (unsigned)dnnl_cpu_isa_avx512_core_bf16;
-
-	return (has & amx) == amx ? "bf16 by AMX" : (has & dot) == dot ?
-	    "bf16 by avx512_bf16" : "bf16 by fp32";
+	return dnnl_has_amx() ? "bf16 by AMX" :
+	    has(dnnl_cpu_isa_avx512_core_bf16) ? "bf16 by avx512_bf16" :
+	    "bf16 by fp32";
 }
 
 struct dnnl *
@@ -89,6 +100,8 @@ dnnl_open(int threads)
 		dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
 	else if (isa_best() == ISA_BASE)
 		dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
+	else if (!isa_amx())
+		dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
 	d->stream = xcalloc((size_t)threads, sizeof(*d->stream));
 	if (dnnl_engine_create(&d->engine, dnnl_cpu, 0) != dnnl_success) {
 		fail("oneDNN %s has no CPU engine", dnnl_version_text());

@@ -41,8 +41,10 @@ const char *dnnl_version_text(void);	/* "2.6.3" */
 const char *dnnl_library(void);		/* "oneDNN 2.6.3" */
 
 /* dnnl_bf16_text(): what multiplies bf16 here, whose sums are its own: "bf16 by
- * AMX", "bf16 by avx512_bf16", or "bf16 by fp32" where nothing does. */
+ * AMX", "bf16 by avx512_bf16", or "bf16 by fp32" where nothing does.  AMX is
+ * for us to use where the library may. */
 const char *dnnl_bf16_text(void);
+int dnnl_has_amx(void);
 
 /*
  * dnnl_conv_new(d, name, pass, s, winograd):

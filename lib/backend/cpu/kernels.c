@@ -1,5 +1,5 @@
 /* The copy of the kernels that this processor runs. */
-#include "backend/cpu/half/kernels.h"
+#include "backend/cpu/half/amx.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/winograd_kernels.h"
@@ -26,4 +26,10 @@ const struct half_kernels *
 half_kernels_pick(void)
 {
 	return ISA_PICK(&half_kernels);
+}
+
+const struct amx_kernels *
+amx_kernels_pick(void)
+{
+	return AMX_PICK(&amx_kernels);
 }
