@@ -85,7 +85,7 @@ ARCH      := $(shell uname -m)
 ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base   =
 ISA_avx2   = -mavx2 -mfma
-ISA_amx    = $(ISA_avx512) -mamx-tile -mamx-bf16
+ISA_amx    = $(ISA_avx512) -mavx512bf16 -mamx-tile -mamx-bf16
 ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 
 LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c))

@@ -59,15 +59,17 @@ enum { REQUEST_STATE = 0x1023, STATE_TILES = 18 };
 static int
 detect_amx(void)
 {
-	const unsigned bf16 = 1u << 22, tiles = 1u << 24;
+	const unsigned bf16 = 1u << 22, tiles = 1u << 24, rounding = 1u << 5;
 	const char *limit = getenv("VT_ISA");
 	unsigned a, b, c, d;
 
 	if (isa_best() != ISA_AVX512 || (limit != NULL &&
 	    strcmp(limit, isa_name(ISA_AVX512)) == 0))
 		return 0;
+	/* Rounding is avx512_bf16's, which all of them have. */
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
 	    (d & (bf16 | tiles)) == (bf16 | tiles) &&
+	    __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & rounding) != 0 &&
 	    syscall(SYS_arch_prctl, REQUEST_STATE, STATE_TILES) == 0;
 }
 #else

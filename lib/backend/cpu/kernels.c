@@ -1,5 +1,6 @@
 /* The copy of the kernels that this processor runs. */
 #include "backend/cpu/half/amx.h"
+#include "backend/cpu/half/product_kernels.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/winograd_kernels.h"
@@ -32,4 +33,10 @@ const struct amx_kernels *
 amx_kernels_pick(void)
 {
 	return AMX_PICK(&amx_kernels);
+}
+
+const struct product_kernels *
+product_kernels_pick(void)
+{
+	return AMX_PICK(&product_kernels);
 }

@@ -1,0 +1,399 @@
+/* Convolutions as products of matrices (product.h): what each job does. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/half/product.h"
+#include "backend/cpu/half/product_kernels.h"
+#include "base/mem.h"
+
+enum {
+	TERMS = 32, OUTPUTS = 32, ROWS = 32,	/* of a step of the kernel */
+	PANEL = 128 << 10,	/* bytes of rows that the second cache holds
+				 * while all outputs are made of them */
+	ROWS_MOST = 512,
+	RUNS_A_THREAD = 4,	/* what one whose thread waits for a core
+				 * leaves undone, the others take */
+	CACHE = 1 << 20		/* an output that is larger is written past
+				 * the caches */
+};
+
+/* Place (i, j) of a phase reads place (i step + dh, j step + dw). */
+struct tap { int dh, dw, which; };
+
+/* The places that the same taps reach, every so many of either axis. */
+struct phase {
+	int h, w, first_h, first_w;
+	int taps;
+	struct tap *tap;
+	int steps;			/* of TERMS; of all taps */
+	int direct;			/* rows are as they lie in x */
+	size_t weights;			/* numbers before its own */
+	int panel;			/* rows of a panel */
+	int parts, columns;		/* jobs: of rows, of outputs */
+	int job;			/* the first */
+};
+
+struct product {
+	struct product_shape s;
+	const struct product_kernels *k;
+	int from, to;			/* numbers of a row read, written */
+	int terms, outputs;		/* of them channels */
+	int from_h, from_w, to_h, to_w;
+	int step[2], apart[2];		/* read, written */
+	int blocks;			/* of OUTPUTS */
+	int phases, jobs;
+	struct phase *phase;
+	size_t numbers;			/* of weights */
+	size_t panel;			/* bytes of rows that are copied */
+	int stream;
+};
+
+static int
+smaller(long a, long b)
+{
+	return (int)(a < b ? a : b);
+}
+
+/* The taps over places at ${first} of one axis: where each reads, or not. */
+static int
+tap_at(const struct product *p, int axis, int first, int tap, int *at)
+{
+	*at = p->s.back ? first + p->s.p[axis] - tap : tap - p->s.p[axis];
+	if (!p->s.back)
+		return 1;
+	if (*at % p->s.s[axis] != 0)
+		return 0;
+	*at /= p->s.s[axis];
+	return 1;
+}
+
+static void
+set_taps(const struct product *p, struct phase *f)
+{
+	int kw = p->s.k[1];
+
+	f->tap = xcalloc((size_t)(p->s.k[0] * kw), sizeof(*f->tap));
+	for (int a = 0; a < p->s.k[0]; a++)
+		for (int b = 0; b < kw; b++) {
+			struct tap t = { .which = a * kw + b };
+
+			if (tap_at(p, 0, f->first_h, a, &t.dh) &&
+			    tap_at(p, 1, f->first_w, b, &t.dw))
+				f->tap[f->taps++] = t;
+		}
+}
+
+static size_t
+rows_of(const struct product *p, const struct phase *f)
+{
+	return (size_t)p->s.images * (size_t)f->h * (size_t)f->w;
+}
+
+/*
+ * Jobs read their rows and their outputs' weights once, from far: as few
+ * bytes as so many jobs can do with.
+ */
+static void
+cut(const struct product *p, struct phase *f, int jobs)
+{
+	double rows = (double)rows_of(p, f) * (f->direct ? 1 : 2);
+	double weights = (double)p->blocks * OUTPUTS, least = 0;
+	int most = (int)((rows_of(p, f) + ROWS - 1) / ROWS);
+
+	f->parts = f->columns = 1;
+	for (int c = 1; c <= p->blocks && c <= jobs; c++) {
+		int parts = smaller((jobs + c - 1) / c, most);
+		double bytes = rows * c + weights * parts;
+
+		if (p->blocks % c != 0 || (c > 1 && parts * c > jobs) ||
+		    (least > 0 && bytes >= least))
+			continue;
+		least = bytes;
+		f->parts = parts;
+		f->columns = c;
+	}
+}
+
+static void
+set_phase(struct product *p, struct phase *f, int jobs)
+{
+	size_t row;
+
+	set_taps(p, f);
+	f->direct = f->taps == 1 && p->step[0] == 1 && p->step[1] == 1 &&
+	    f->tap->dh == 0 && f->tap->dw == 0 && f->h == p->from_h &&
+	    f->w == p->from_w && p->from % TERMS == 0;
+	f->steps = (f->taps * p->from + TERMS - 1) / TERMS;
+	f->weights = p->numbers;
+	p->numbers += (size_t)p->blocks * OUTPUTS * TERMS * (size_t)f->steps;
+	row = (size_t)f->steps * TERMS * sizeof(bf16);
+	f->panel = f->steps == 0 ? ROWS_MOST : smaller((long)(PANEL / row),
+	    ROWS_MOST) / ROWS * ROWS;
+	f->panel = f->panel > ROWS ? f->panel : ROWS;
+	if (row * (size_t)f->panel > p->panel)
+		p->panel = row * (size_t)f->panel;
+	cut(p, f, jobs);
+	f->job = p->jobs;
+	p->jobs += f->parts * f->columns;
+}
+
+struct product *
+product_new(const struct product_shape *s, int threads)
+{
+	struct product *p = xcalloc(1, sizeof(*p));
+	int n;
+
+	p->s = *s;
+	p->k = product_kernels_pick();
+	p->from = s->back ? s->out_row : s->in_row;
+	p->to = s->back ? s->in_row : s->out_row;
+	p->terms = s->back ? s->out : s->in;
+	p->outputs = s->back ? s->in : s->out;
+	p->from_h = s->back ? s->out_h : s->in_h;
+	p->from_w = s->back ? s->out_w : s->in_w;
+	p->to_h = s->back ? s->in_h : s->out_h;
+	p->to_w = s->back ? s->in_w : s->out_w;
+	for (int i = 0; i < 2; i++) {
+		p->step[i] = s->back ? 1 : s->s[i];
+		p->apart[i] = s->back ? s->s[i] : 1;
+	}
+	p->blocks = (p->to + OUTPUTS - 1) / OUTPUTS;
+	p->stream = p->to % OUTPUTS == 0 && (size_t)s->images *
+	    (size_t)p->to_h * (size_t)p->to_w * (size_t)p->to * sizeof(bf16) >
+	    CACHE;
+	n = p->apart[0] * p->apart[1];
+	p->phase = xcalloc((size_t)n, sizeof(*p->phase));
+	for (int i = 0; i < n; i++) {
+		struct phase *f = &p->phase[p->phases];
+
+		f->first_h = i / p->apart[1];
+		f->first_w = i % p->apart[1];
+		f->h = (p->to_h - f->first_h + p->apart[0] - 1) / p->apart[0];
+		f->w = (p->to_w - f->first_w + p->apart[1] - 1) / p->apart[1];
+		if (f->h <= 0 || f->w <= 0)
+			continue;
+		set_phase(p, f, RUNS_A_THREAD * threads);
+		p->phases++;
+	}
+	return p;
+}
+
+void
+product_free(struct product *p)
+{
+	if (p == NULL)
+		return;
+	for (int i = 0; i < p->phases; i++)
+		free(p->phase[i].tap);
+	free(p->phase);
+	free(p);
+}
+
+size_t
+product_weights(const struct product *p)
+{
+	return p->numbers * sizeof(bf16);
+}
+
+/* A panel, and where its rows go. */
+size_t
+product_scratch(const struct product *p)
+{
+	return p->panel + ROWS_MOST * sizeof(bf16 *);
+}
+
+int
+product_slices(const struct product *p)
+{
+	return p->phases * p->blocks;
+}
+
+/* A block of outputs of a phase.  Terms go tap by tap; 32 of them may be of
+ * two taps where a row is not a multiple of 32. */
+void
+product_order(const struct product *p, int slice, const float *w, void *inner)
+{
+	const struct phase *f = &p->phase[slice / p->blocks];
+	int block = slice % p->blocks, n0 = block * OUTPUTS;
+	size_t taps = (size_t)(p->s.k[0] * p->s.k[1]);
+	size_t in_step = taps, out_step = taps * (size_t)p->s.in;
+	size_t o_step = p->s.back ? in_step : out_step;
+	size_t t_step = p->s.back ? out_step : in_step;
+	bf16 *to = (bf16 *)inner + f->weights + (size_t)block * OUTPUTS *
+	    TERMS * (size_t)f->steps;
+
+	memset(to, 0, (size_t)f->steps * OUTPUTS * TERMS * sizeof(*to));
+	for (int c = 0; c < p->terms; c += 16)
+		for (int i = 0; i < f->taps; i++)
+			for (int n = n0; n < n0 + OUTPUTS; n += 16) {
+				int k = i * p->from + c;
+				int left = p->outputs - n, terms = p->terms - c;
+
+				if (left <= 0)
+					continue;
+				p->k->order(to + (size_t)(k / TERMS) * OUTPUTS *
+				    TERMS + (size_t)(n - n0) * TERMS +
+				    (size_t)(k % TERMS) * 16, w +
+				    (size_t)n * o_step + (size_t)c * t_step +
+				    f->tap[i].which, o_step, t_step,
+				    smaller(left, 16), smaller(terms, 16));
+			}
+}
+
+int
+product_jobs(const struct product *p)
+{
+	return p->jobs;
+}
+
+/* Place ${m} of a phase, image by image. */
+struct place { int image, h, w; };
+
+static struct place
+place_at(const struct phase *f, size_t m)
+{
+	size_t image = (size_t)f->h * (size_t)f->w;
+
+	return (struct place){ (int)(m / image), (int)(m % image /
+	    (size_t)f->w), (int)(m % (size_t)f->w) };
+}
+
+static void
+next_place(const struct phase *f, struct place *at)
+{
+	if (++at->w < f->w)
+		return;
+	at->w = 0;
+	if (++at->h < f->h)
+		return;
+	at->h = 0;
+	at->image++;
+}
+
+/* Where ${rows} places from ${m} on lie in y. */
+static void
+set_rows(const struct product *p, const struct phase *f, bf16 *y, size_t m,
+    int rows, bf16 **to)
+{
+	struct place at = place_at(f, m);
+
+	for (int i = 0; i < rows; i++, next_place(f, &at))
+		to[i] = y + (((size_t)at.image * (size_t)p->to_h +
+		    (size_t)(f->first_h + at.h * p->apart[0])) *
+		    (size_t)p->to_w + (size_t)(f->first_w + at.w *
+		    p->apart[1])) * (size_t)p->to;
+}
+
+/* What the taps read there, row by row. */
+static void
+copy_rows(const struct product *p, const struct phase *f, const bf16 *x,
+    size_t m, int rows, bf16 *panel)
+{
+	struct place at = place_at(f, m);
+	size_t from = (size_t)p->from, bytes = from * sizeof(*x);
+	size_t row = (size_t)f->steps * TERMS;
+
+	for (int i = 0; i < rows; i++, next_place(f, &at), panel += row) {
+		const bf16 *image = x + (size_t)at.image * (size_t)p->from_h *
+		    (size_t)p->from_w * from;
+		bf16 *to = panel;
+
+		for (int k = 0; k < f->taps; k++, to += from) {
+			int h = at.h * p->step[0] + f->tap[k].dh;
+			int w = at.w * p->step[1] + f->tap[k].dw;
+
+			if (h < 0 || h >= p->from_h || w < 0 || w >= p->from_w)
+				memset(to, 0, bytes);
+			else
+				memcpy(to, image + ((size_t)h *
+				    (size_t)p->from_w + (size_t)w) * from,
+				    bytes);
+		}
+		memset(to, 0, (size_t)(panel + row - to) * sizeof(*to));
+	}
+}
+
+/* The phase and the rows and outputs of job ${job}. */
+struct job {
+	const struct phase *f;
+	size_t first, end;
+	int block, outputs;
+};
+
+static struct job
+job_of(const struct product *p, int job)
+{
+	struct job j = { .f = p->phase };
+	size_t rows;
+	int i, last;
+
+	for (i = 1; i < p->phases && p->phase[i].job <= job; i++)
+		j.f = &p->phase[i];
+	rows = rows_of(p, j.f);
+	i = (job - j.f->job) / j.f->columns;
+	j.first = rows * (size_t)i / (size_t)j.f->parts;
+	j.end = rows * (size_t)(i + 1) / (size_t)j.f->parts;
+	i = (job - j.f->job) % j.f->columns;
+	j.block = p->blocks * i / j.f->columns;
+	last = p->blocks * (i + 1) / j.f->columns;
+	j.outputs = smaller(p->to, last * OUTPUTS) - j.block * OUTPUTS;
+	return j;
+}
+
+/* Places that nothing reaches. */
+static void
+clear(const struct product *p, const struct job *j, bf16 *y, bf16 **to)
+{
+	for (size_t m = j->first; m < j->end; m += ROWS_MOST) {
+		int rows = smaller((long)(j->end - m), ROWS_MOST);
+
+		set_rows(p, j->f, y, m, rows, to);
+		for (int i = 0; i < rows; i++)
+			memset(to[i], 0, (size_t)j->outputs * sizeof(bf16));
+	}
+}
+
+void
+product_run(const struct product *p, int job, const bf16 *x, const void *w,
+    const float *bias, bf16 *y, int more, void *scratch)
+{
+	const struct job j = job_of(p, job);
+	const struct phase *f = j.f;
+	int at = j.block * OUTPUTS;
+	bf16 **to = scratch, *panel = (bf16 *)(to + ROWS_MOST);
+	struct product_tiles t = { .b_step = (size_t)f->steps * OUTPUTS * TERMS,
+		.steps = f->steps, .outputs = j.outputs, .to = to,
+		.bias = bias == NULL ? NULL : bias + at, .more = more,
+		.stream = p->stream && !more };
+
+	if (f->steps == 0) {
+		if (!more)
+			clear(p, &j, y + at, to);
+		return;
+	}
+	t.b = (const bf16 *)w + f->weights + (size_t)j.block * t.b_step;
+	p->k->open();
+	for (size_t m = j.first; m < j.end; m += (size_t)t.rows) {
+		t.rows = smaller((long)(j.end - m), f->panel);
+		if (f->direct && t.rows > ROWS)
+			t.rows -= t.rows % ROWS;
+		if (f->direct && t.rows % ROWS == 0) {
+			size_t next = m + (size_t)t.rows;
+
+			t.a = x + m * (size_t)p->from;
+			t.a_step = (size_t)p->from;
+			t.next = x + next * t.a_step;
+			t.next_bytes = (size_t)smaller((long)(j.end - next),
+			    f->panel) * t.a_step * sizeof(*x);
+		} else {
+			copy_rows(p, f, x, m, t.rows, panel);
+			t.a = panel;
+			t.a_step = (size_t)f->steps * TERMS;
+			t.next_bytes = 0;
+		}
+		set_rows(p, f, y + at, m, t.rows, to);
+		p->k->run(&t);
+	}
+	p->k->close();
+}
