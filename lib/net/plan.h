@@ -75,6 +75,9 @@ int plan_does(const struct plan *p, int i);
  */
 void plan_explain(const struct plan *p, FILE *f);
 
+/* plan_lay_out(p): plan_new's: a place for every buffer of its tasks. */
+void plan_lay_out(struct plan *p);
+
 /*
  * plan_place: the lifetimes that an arena is laid out by, exported for its
  * test.
