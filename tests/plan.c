@@ -1,7 +1,7 @@
 /*
  * Plans: no buffer is overwritten while somebody will still read it, which is
  * found out by walking through the reads and writes of a training step; sharing
- * an arena changes no bit; every shape of every schedule fits the arena that is
+ * an arena changes no bit, nor does making outputs again; every shape of every schedule fits the arena that is
  * reserved; gradients are final where the marks say so.
  */
 #include <dirent.h>
@@ -64,6 +64,7 @@ struct shadow {
 					 * nobody */
 	size_t pages;
 	int lost, outside, unaligned;	/* found wrong */
+	int remade;			/* tasks that made something again */
 	const char *first;		/* the first that was */
 };
 
@@ -88,7 +89,7 @@ place(const struct plan *p, int i, int which, size_t *at)
 		*at = p->kept_at[i];
 		return runs && t->impl->kept != NULL ? t->impl->kept(t) : 0;
 	default:
-		*at = p->scratch_at;
+		*at = p->scratch_at[i];
 		return runs && t->impl->scratch != NULL ? t->impl->scratch(t) :
 		    0;
 	}
@@ -229,6 +230,27 @@ backward_call(struct shadow *s, int i)
 	call(s, reads, nr, writes, nw);
 }
 
+/* What is made again, from what forward made it of. */
+static void
+remake_call(struct shadow *s, int i)
+{
+	struct access reads[ACCESSES], writes[ACCESSES];
+	int nr = 0, nw = 0;
+
+	writes[nw++] = (struct access){ i, SCRATCH };
+	reads[nr++] = (struct access){ i, SAVED };
+	for (int m = 0; m < s->p->n; m++) {
+		const struct task *t = &s->p->task[m];
+
+		for (int j = 0; j < t->op->nin && t->into == i; j++)
+			reads_output(s, reads, &nr, t->op->in[j], i);
+		if (t->into == i && t->remade)
+			writes[nw++] = (struct access){ m, Y };
+	}
+	call(s, reads, nr, writes, nw);
+	s->remade += nw > 1;
+}
+
 static void
 walk(const struct plan *p, const char *what)
 {
@@ -241,9 +263,13 @@ walk(const struct plan *p, const char *what)
 	for (int i = 0; i < p->n; i++)
 		if (p->task[i].into == i)
 			forward_call(&s, i);
-	for (int i = p->n - 1; i >= 0 && p->training; i--)
+	for (int i = p->n - 1; i >= 0 && p->training; i--) {
+		for (int k = plan_remade(p, i, -1); k < p->n;
+		    k = plan_remade(p, i, k))
+			remake_call(&s, k);
 		if (p->task[i].into == i)
 			backward_call(&s, i);
+	}
 	/* What is kept meets the next microbatch. */
 	for (int i = 0; i < p->n; i++)
 		read_buffer(&s, i, KEPT);
@@ -256,8 +282,9 @@ walk(const struct plan *p, const char *what)
 		for (int k = Y; k <= KEPT; k++)
 			sum += (double)place(p, i, k, &at);
 	if (!ok(s.lost + s.outside + s.unaligned == 0,
-	    "%s: nothing is overwritten too soon (%s for %s)", what,
-	    text_bytes(arena, (double)p->arena), text_bytes(all, sum)))
+	    "%s: nothing is overwritten too soon (%s for %s; %d make outputs "
+	    "again)", what, text_bytes(arena, (double)p->arena),
+	    text_bytes(all, sum), s.remade))
 		diag("%d lost, %d outside, %d not on a page; the first is %s",
 		    s.lost, s.outside, s.unaligned, s.first);
 	free(s.owner);
@@ -356,7 +383,39 @@ follow(struct plan *p, struct tail *tail)
 	device_event_free(d, b.final);
 }
 
-/* One step of plan ${p} in an arena of NaNs; gradients and scores. */
+/* A copy of all that plan ${p}, bound, will make again; *bytes of it. */
+static char *
+remade(const struct plan *p, size_t *bytes)
+{
+	char *copy = xmalloc(p->arena);
+
+	*bytes = 0;
+	for (int i = 0; i < p->n; i++) {
+		const struct task *t = &p->task[i];
+		size_t n = device_bytes(p->device, &t->out);
+
+		if (!t->remade)
+			continue;
+		device_download(p->device, copy + *bytes, t->y, n);
+		*bytes += n;
+	}
+	return copy;
+}
+
+/* NaNs over what will be made again. */
+static void
+forget(const struct plan *p)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->task[i].remade)
+			fill(p->device, p->task[i].y, device_bytes(p->device,
+			    &p->task[i].out), 0xff);
+}
+
+/*
+ * One step of plan ${p} in an arena of NaNs; gradients and scores.  Without
+ * ${tail}, every buffer is apart, and what is made again has the bits it had.
+ */
 static double *
 step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 {
@@ -380,7 +439,19 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 		keep_tail(0, tail);
 		free(tail->copy);
 	} else {
+		size_t bytes, again;
+		char *was = remade(p, &bytes), *is;
+
+		forget(p);
 		plan_backward(p, NULL);
+		is = remade(p, &again);
+		ok(memcmp(was, is, bytes) == 0 && (bytes > 0 ||
+		    strcmp(b->backend->name, "cpu") != 0 ||
+		    strcmp(n->graph->name, "tsm_tiny") != 0),
+		    "%s on %s: %zu bytes are made again as they were",
+		    n->graph->name, b->backend->name, bytes);
+		free(was);
+		free(is);
 	}
 	device_get(b, all, dw, elements);
 	for (int i = 0; i < n->graph->nparam; i++) {
@@ -400,21 +471,18 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 static void
 spread(struct plan *p)
 {
-	size_t at = 0, most = 0, unused;
+	size_t at = 0, unused;
 
 #define TAKE(to, i, which) do { size_t n_ = place(p, i, which, &unused); \
     to = at; at += (n_ + PAGE - 1) / PAGE * PAGE; } while (0)
 	for (int i = 0; i < p->n; i++) {
-		size_t s = place(p, i, SCRATCH, &unused);
-
 		TAKE(p->y_at[i], i, Y);
 		TAKE(p->dy_at[i], i, DY);
 		TAKE(p->saved_at[i], i, SAVED);
 		TAKE(p->kept_at[i], i, KEPT);
-		most = s > most ? s : most;
+		TAKE(p->scratch_at[i], i, SCRATCH);
 	}
-	p->scratch_at = at;
-	p->arena = at + (most + PAGE - 1) / PAGE * PAGE;
+	p->arena = at;
 #undef TAKE
 }
 
@@ -552,6 +620,22 @@ schedules(struct device *b)
 
 /* ---- placing, of lives drawn at random ---- */
 
+static int
+alive(const struct plan_block *b, int time)
+{
+	return (b->born <= time && time <= b->dies) ||
+	    (b->ends > 0 && b->again <= time && time <= b->ends);
+}
+
+static int
+both_alive(const struct plan_block *a, const struct plan_block *b)
+{
+	for (int time = 0; time < 300; time++)
+		if (alive(a, time) && alive(b, time))
+			return 1;
+	return 0;
+}
+
 static void
 placing(void)
 {
@@ -566,16 +650,19 @@ placing(void)
 			struct rng_block r = rng_philox(round, i, 0, 0, 98);
 
 			b[i] = (struct plan_block){ 1 + r.w[0] % 1000, &at[i],
-				(int)(r.w[1] % 100), 0 };
+				(int)(r.w[1] % 100), 0, 0, 0 };
 			b[i].dies = b[i].born + (int)(r.w[2] % 30);
+			if (r.w[3] % 3 == 0)
+				continue;
+			b[i].again = b[i].dies + 1 + (int)(r.w[3] % 50);
+			b[i].ends = b[i].again + (int)(r.w[3] / 50 % 20);
 		}
 		size = plan_place(b, BLOCKS);
 		for (int i = 0; i < BLOCKS; i++) {
 			end = *b[i].at + b[i].bytes > end ?
 			    *b[i].at + b[i].bytes : end;
 			for (int j = 0; j < i; j++)
-				bad += b[i].born <= b[j].dies &&
-				    b[j].born <= b[i].dies &&
+				bad += both_alive(&b[i], &b[j]) &&
 				    *b[i].at < *b[j].at + b[j].bytes &&
 				    *b[j].at < *b[i].at + b[i].bytes;
 		}

@@ -87,6 +87,9 @@ struct task {
 					 * output, in a form that those who
 					 * read it know: itself, if plain */
 	int reads;			/* READS_* of the backward pass */
+	int remade;			/* y does not stay for the backward
+					 * pass, but is made again before it is
+					 * first read there; 0 if it never is */
 	struct dims in[OP_INPUTS], out;
 	int wants_dx[OP_INPUTS];	/* an input gradient will be asked for */
 	int idle;			/* nothing before it learns: its
@@ -134,6 +137,11 @@ struct op_impl {
 	/* Bytes to keep while the parameters stay the same; NULL: 0. */
 	size_t (*kept)(const struct task *);
 	void (*forward)(struct task *);
+	/*
+	 * Write again what of y is remade, as forward did and to the same bits,
+	 * from x and what was saved, in the backward pass; NULL: there is none.
+	 */
+	void (*remake)(struct task *);
 	/* NULL: no gradient flows back through it. */
 	void (*backward)(struct task *);
 	/* What prepare chose, in words for people; NULL: there is no choice. */
@@ -191,7 +199,7 @@ struct backend {
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes and wants_dx are
 	 * known, and let tasks do the work of others: set impl, into, stored,
-	 * lies, reads and priv.  NULL: each does its own.
+	 * lies, reads, remade and priv.  NULL: each does its own.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
 };
@@ -252,6 +260,9 @@ void host_event_wait(struct event *e, size_t from);
 const struct op_impl *task_impl(const struct task *t);
 void task_forward(struct task *t);
 void task_backward(struct task *t);
+
+/* task_remake(t): of one whose impl has it. */
+void task_remake(struct task *t);
 
 /* task_release(t): undo its prepare; fine where there was none. */
 void task_release(struct task *t);

@@ -133,6 +133,12 @@ task_backward(struct task *t)
 }
 
 void
+task_remake(struct task *t)
+{
+	task_impl(t)->remake(t);
+}
+
+void
 task_release(struct task *t)
 {
 	if (t->op != NULL && t->into == t->index && t->impl != NULL &&

@@ -81,11 +81,11 @@ look(struct job *j)
 /* ---- steps, and convolutions alone ---- */
 
 static double
-time_task(struct task *t, int back)
+time_task(struct task *t, void (*pass)(struct task *))
 {
 	double start = clock_seconds();
 
-	(back ? task_backward : task_forward)(t);
+	pass(t);
 	return clock_seconds() - start;
 }
 
@@ -99,13 +99,19 @@ step(struct job *j)
 
 	r->feed.outcome = r->outcome;
 	plan_bind(p, r->net->arena, r->net->w, r->gradient);
-	for (int i = 0; i < 2 * p->n; i++) {
-		int back = i >= p->n, at = back ? 2 * p->n - 1 - i : i;
-		struct task *t = &p->task[at];
-
-		t->feed = &r->feed;
-		if (t->into == at)
-			j->seconds[back][at] = time_task(t, back);
+	for (int i = 0; i < p->n; i++) {
+		p->task[i].feed = &r->feed;
+		j->seconds[0][i] = p->task[i].into != i ? 0 :
+		    time_task(&p->task[i], task_forward);
+		j->seconds[1][i] = 0;
+	}
+	for (int i = p->n - 1; i >= 0; i--) {
+		for (int k = plan_remade(p, i, -1); k < p->n;
+		    k = plan_remade(p, i, k))
+			j->seconds[1][k] += time_task(&p->task[k], task_remake);
+		if (p->task[i].into == i)
+			j->seconds[1][i] += time_task(&p->task[i],
+			    task_backward);
 	}
 	optim_step(j->optim, r->net, r->gradient, 1, j->o->rate, &norm);
 }
@@ -159,7 +165,7 @@ run_alone(struct job *j, int counts)
 		struct task *t = &j->rig->plan->task[j->conv[k].task];
 
 		evict_operands(j, t);
-		sum[k] += time_task(t, back);
+		sum[k] += time_task(t, back ? task_backward : task_forward);
 	}
 	for (int k = 0; k < j->convs && counts; k++) {
 		struct conv *c = &j->conv[k];

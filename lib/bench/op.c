@@ -102,8 +102,12 @@ time_all(struct bench *b, struct job *j)
 	for (int i = 0; i < p->n; i++)
 		time_pass(b, j, i);
 	j->backward = 1;
-	for (int i = p->n - 1; i >= 0; i--)
+	for (int i = p->n - 1; i >= 0; i--) {
+		for (int k = plan_remade(p, i, -1); k < p->n;
+		    k = plan_remade(p, i, k))
+			task_remake(&p->task[k]);
 		time_pass(b, j, i);
+	}
 }
 
 /* ---- rows ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "net/alike.h"
 #include "net/plan.h"
 
 #define ALIGN 4096		/* of every buffer: a page, so that huge pages and
@@ -17,6 +18,22 @@ by_size(const void *va, const void *vb)
 	return (a->at > b->at) - (a->at < b->at);	/* a fixed order */
 }
 
+/* Are both alive at some time? */
+static int
+meet(const struct plan_block *a, const struct plan_block *b)
+{
+	const int life[2][2][2] = { { { a->born, a->dies },
+		{ a->again, a->ends } }, { { b->born, b->dies },
+		{ b->again, b->ends } } };
+
+	for (int i = 0; i < 2 && (i == 0 || a->ends > 0); i++)
+		for (int k = 0; k < 2 && (k == 0 || b->ends > 0); k++)
+			if (life[0][i][0] <= life[1][k][1] &&
+			    life[1][k][0] <= life[0][i][1])
+				return 1;
+	return 0;
+}
+
 size_t
 plan_place(struct plan_block *b, int n)
 {
@@ -28,12 +45,12 @@ plan_place(struct plan_block *b, int n)
 		size_t at = 0;
 		int k;
 
-		/* The lowest offset that is free for the whole life: the first
+		/* The lowest offset that is free for all its lives: the first
 		 * gap that is wide enough between those that live then. */
 		for (k = 0; k < i; k++) {
 			const struct plan_block *o = &b[placed[k]];
 
-			if (o->dies < b[i].born || b[i].dies < o->born)
+			if (!meet(o, &b[i]))
 				continue;
 			if (*o->at >= at + b[i].bytes)
 				break;
@@ -73,26 +90,75 @@ backward_at(const struct plan *p, int i)
 /* How long each buffer must live, from what is read when. */
 struct lives {
 	int *first;			/* write of dy; its time of reading: none */
-	int *last;			/* read of y */
+	int *last;			/* read of y; of one that is remade, in
+					 * the forward pass */
+	int *again, *ends;		/* the reads of that in the backward
+					 * pass; ends is 0: none */
 	int *keep;			/* what a task saved */
 };
 
 static void
-read_until(const struct plan *p, struct lives *l, int from, int time)
+read_at(const struct plan *p, struct lives *l, int from, int time)
 {
 	int lies = p->task[from].lies, by = p->task[from].into;
 
-	if (time > l->last[lies])
-		l->last[lies] = time;
 	if (time > l->keep[by])
 		l->keep[by] = time;
+	if (time < p->n || !p->task[lies].remade) {
+		if (time > l->last[lies])
+			l->last[lies] = time;
+		return;
+	}
+	if (l->ends[lies] == 0 || time < l->again[lies])
+		l->again[lies] = time;
+	if (time > l->ends[lies])
+		l->ends[lies] = time;
+}
+
+/* Everything that the work of task ${i} reads from others. */
+static void
+read_inputs(const struct plan *p, struct lives *l, int i, int time)
+{
+	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k))
+		for (int j = 0; j < p->task[k].op->nin; j++)
+			if (p->task[p->task[k].op->in[j]].into != i)
+				read_at(p, l, p->task[k].op->in[j], time);
+}
+
+/*
+ * Outputs are made again, all that one task has, before the first of them is
+ * read.  Its inputs are read then, which may be such outputs themselves: those
+ * of earlier tasks, that come later here and are made again first.
+ */
+static void
+find_remakes(struct plan *p, struct lives *l)
+{
+	for (int i = p->n - 1; i >= 0; i--) {
+		int time = 2 * p->n;
+
+		p->remake[i] = -1;
+		for (int k = plan_next(p, i, -1); k < p->n;
+		    k = plan_next(p, i, k)) {
+			p->task[k].remade &= l->ends[k] > 0;
+			if (p->task[k].remade && l->again[k] < time)
+				time = l->again[k];
+		}
+		if (time == 2 * p->n)
+			continue;
+		p->remake[i] = 2 * p->n - 1 - time;
+		for (int k = plan_next(p, i, -1); k < p->n;
+		    k = plan_next(p, i, k))
+			l->again[k] = time;
+		read_inputs(p, l, i, time);
+	}
 }
 
 static struct lives
-lives_of(const struct plan *p)
+lives_of(struct plan *p)
 {
 	size_t n = (size_t)p->n;
 	struct lives l = { xcalloc(n, sizeof(int)), xcalloc(n, sizeof(int)),
+		xcalloc(n, sizeof(int)), xcalloc(n, sizeof(int)),
 		xcalloc(n, sizeof(int)) };
 
 	for (int i = 0; i < p->n; i++) {
@@ -106,25 +172,37 @@ lives_of(const struct plan *p)
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
 
-			if (p->task[from].into == t->into && from != i)
+			if (p->task[from].into == t->into)
 				continue;	/* on its way, not stored */
-			read_until(p, &l, from, p->training && !t->idle &&
-			    (t->reads & READS_X) ? backward_at(p, i) : t->into);
+			read_at(p, &l, from, t->into);
+			if (p->training && !t->idle && (t->reads & READS_X))
+				read_at(p, &l, from, backward_at(p, i));
 			if (backward_at(p, i) < l.first[from])
 				l.first[from] = backward_at(p, i);
 		}
 		if (p->training && !t->idle && (t->reads & READS_Y))
-			read_until(p, &l, i, backward_at(p, i));
+			read_at(p, &l, i, backward_at(p, i));
 	}
 	/* Scores and losses are the caller's to read, after it all. */
 	for (int i = 0; i < p->graph->heads; i++)
 		l.last[p->graph->head[i].scores] =
 		    l.last[p->graph->head[i].loss] = 2 * p->n - 1;
+	find_remakes(p, &l);
 	return l;
 }
 
+/* Append a buffer, if there is any. */
+static void
+add(struct plan_block *b, int *n, struct plan_block block)
+{
+	if (block.bytes == 0)
+		return;
+	block.bytes = round_up(block.bytes);
+	b[(*n)++] = block;
+}
+
 /*
- * List every buffer with its lifetime, then place them.  Time runs 0 to n - 1
+ * List every buffer with its lives, then place them.  Time runs 0 to n - 1
  * through the forward pass and on to 2 n - 1 through the backward pass, which
  * reaches op i at 2 n - 1 - i; what is fused is done at the time of the task
  * that does it.
@@ -132,41 +210,37 @@ lives_of(const struct plan *p)
 void
 plan_lay_out(struct plan *p)
 {
-	int n = 0;
-	struct plan_block *b = xcalloc(4 * (size_t)p->n + 1, sizeof(*b));
+	int n = 0, end = 2 * p->n - 1;
+	struct plan_block *b = xcalloc(5 * (size_t)p->n, sizeof(*b));
 	struct lives l = lives_of(p);
-	size_t scratch = 0;
 
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
-		size_t bytes = round_up(device_bytes(p->device, &t->out));
+		size_t bytes = device_bytes(p->device, &t->out);
+		int back = p->training ? backward_at(p, i) : 0;
 
 		if (t->into == i) {
-			size_t saved = ask(t->impl->saved, t);
-			size_t s = ask(t->impl->scratch, t);
-			size_t kept = ask(t->impl->kept, t);
-
-			if (saved > 0)
-				b[n++] = (struct plan_block){ round_up(saved),
-				    &p->saved_at[i], i, l.keep[i] };
-			if (s > scratch)
-				scratch = s;
-			if (kept > 0)
-				b[n++] = (struct plan_block){ round_up(kept),
-				    &p->kept_at[i], 0, 2 * p->n - 1 };
+			add(b, &n, (struct plan_block){ ask(t->impl->saved, t),
+			    &p->saved_at[i], i, l.keep[i], 0, 0 });
+			add(b, &n, (struct plan_block){ ask(t->impl->kept, t),
+			    &p->kept_at[i], 0, end, 0, 0 });
+			add(b, &n, (struct plan_block){ ask(t->impl->scratch,
+			    t), &p->scratch_at[i], i, i, p->remake[i] < 0 ?
+			    back : end - p->remake[i], back });
 		}
 		if (t->stored)
-			b[n++] = (struct plan_block){ bytes, &p->y_at[i],
-			    t->into, l.last[i] };
+			add(b, &n, (struct plan_block){ bytes, &p->y_at[i],
+			    t->into, l.last[i], l.again[i], t->remade ?
+			    l.ends[i] : 0 });
 		if (p->has_dy[i])
-			b[n++] = (struct plan_block){ bytes, &p->dy_at[i],
-			    l.first[i], backward_at(p, i) };
+			add(b, &n, (struct plan_block){ bytes, &p->dy_at[i],
+			    l.first[i], back, 0, 0 });
 	}
-	b[n++] = (struct plan_block){ round_up(scratch), &p->scratch_at, 0,
-		2 * p->n - 1 };
 	p->arena = plan_place(b, n);
 	free(b);
 	free(l.first);
 	free(l.last);
+	free(l.again);
+	free(l.ends);
 	free(l.keep);
 }

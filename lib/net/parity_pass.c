@@ -351,6 +351,9 @@ parity_backward(struct parity_job *j, int k)
 	int of = x[k].into, adds = 0;
 	struct group *g = &j->group[of];
 
+	for (int m = plan_remade(j->x.plan, k, -1); m < j->n;
+	    m = plan_remade(j->x.plan, k, m))
+		task_remake(&j->x.plan->task[m]);
 	if (g->skip)
 		return;
 	if (of == k) {

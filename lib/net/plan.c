@@ -97,6 +97,8 @@ plan_new(const struct graph *g, struct device *d,
 	p->dy_at = xcalloc(n, sizeof(size_t));
 	p->saved_at = xcalloc(n, sizeof(size_t));
 	p->kept_at = xcalloc(n, sizeof(size_t));
+	p->scratch_at = xcalloc(n, sizeof(size_t));
+	p->remake = xcalloc(n, sizeof(int));
 	p->has_dy = xcalloc(n, 1);
 	p->mark = xcalloc(n, sizeof(size_t));
 	p->macs = graph_macs(g, input);
@@ -138,6 +140,8 @@ plan_free(struct plan *p)
 	free(p->dy_at);
 	free(p->saved_at);
 	free(p->kept_at);
+	free(p->scratch_at);
+	free(p->remake);
 	free(p->has_dy);
 	free(p->mark);
 	free(p);
@@ -163,7 +167,7 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 		t->dy = p->has_dy[i] ? a + p->dy_at[i] : NULL;
 		t->saved = a + p->saved_at[i];
 		t->kept = a + p->kept_at[i];
-		t->scratch = a + p->scratch_at;
+		t->scratch = a + p->scratch_at[i];
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
 
@@ -192,16 +196,26 @@ plan_forward(struct plan *p, const struct feed *feed)
 	p->renew = 1;
 }
 
+int
+plan_remade(const struct plan *p, int i, int k)
+{
+	do
+		k++;
+	while (k < p->n && p->remake[k] != i);
+	return k;
+}
+
 void
 plan_backward(struct plan *p, struct event *final)
 {
 	size_t mark = p->graph->elements;
 
 	for (int i = p->n - 1; i >= 0; i--) {
-		struct task *t = &p->task[i];
-
-		if (t->into == i)
-			task_backward(t);
+		for (int k = plan_remade(p, i, -1); k < p->n;
+		    k = plan_remade(p, i, k))
+			task_remake(&p->task[k]);
+		if (p->task[i].into == i)
+			task_backward(&p->task[i]);
 		if (final != NULL && p->mark[i] < mark)
 			device_event_record(p->device, final,
 			    mark = p->mark[i]);

@@ -19,9 +19,12 @@ struct plan {
 	int repeats;			/* task.repeats */
 	int n;				/* tasks, one an op */
 	struct task *task;
-	size_t *y_at, *dy_at, *saved_at, *kept_at;	/* into the arena */
+	/* [n] into the arena, of arena bytes. */
+	size_t *y_at, *dy_at, *saved_at, *kept_at, *scratch_at;
+	size_t arena;
 	char *has_dy;			/* [n] its gradient is a buffer */
-	size_t scratch_at, arena;	/* bytes */
+	int *remake;			/* [n] the task before whose backward
+					 * pass task i remakes; -1: it has not */
 	size_t *mark;			/* [n] once the backward pass of task i
 					 * is done, gradients from this element
 					 * of the flat buffer on are final */
@@ -66,6 +69,12 @@ void plan_forward(struct plan *p, const struct feed *feed);
  */
 void plan_backward(struct plan *p, struct event *final);
 
+/*
+ * plan_remade(p, i, k): the first task after ${k} that remakes before the
+ * backward pass of task ${i}; p->n: there is none.
+ */
+int plan_remade(const struct plan *p, int i, int k);
+
 /* plan_does(p, i): how many ops task ${i} does: 0 if another does its. */
 int plan_does(const struct plan *p, int i);
 
@@ -85,6 +94,7 @@ void plan_lay_out(struct plan *p);
 struct plan_block {
 	size_t bytes, *at;
 	int born, dies;			/* inclusive */
+	int again, ends;		/* a second life; ends is 0: none */
 };
 
 /* plan_place(b, n): place each block where no other is alive at the same

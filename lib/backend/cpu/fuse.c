@@ -156,6 +156,25 @@ fuse_shift(struct search *s, int i)
 	n->tail->lies = shift;
 }
 
+/*
+ * What is made again for the backward pass and not kept.  That takes a read of
+ * the normalisation's input, which stays in any case, and of a shortcut, and a
+ * write of each output: no more than two bytes moved for one that is not kept
+ * where there is no shortcut, or where the output is stored twice.
+ */
+static void
+choose_remade(struct search *s, int i)
+{
+	struct norm *n = s->task[i].priv;
+	int twice = n->shift != NULL && n->tail->stored;
+
+	if (!n->bn->training || (n->add != NULL && !twice))
+		return;
+	n->tail->remade = n->tail->stored;
+	if (n->shift != NULL)
+		n->shift->remade = 1;
+}
+
 /* A shortcut that lies in a shifted activation. */
 static void
 find_home(struct search *s, int i)
@@ -191,8 +210,10 @@ cpu_fuse(struct device *d, struct task *task, int n)
 			fuse_shift(&s, i);
 	for (int i = 0; i < n; i++)
 		if (task[i].impl == s.norm && task[i].priv != NULL &&
-		    task[i].into == i)
+		    task[i].into == i) {
 			find_home(&s, i);
+			choose_remade(&s, i);
+		}
 	free(s.readers);
 	free(s.reader);
 }

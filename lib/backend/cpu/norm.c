@@ -120,26 +120,27 @@ apply_part(int i, int thread, void *arg)
 	struct norm_apply p = { .x = norm_plane(s, s->bn->x[0], i),
 		.res = n->add != NULL ? shortcut(s, i) : NULL,
 		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
-		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw };
+		.mask = s->mask == NULL || s->again ? NULL :
+		    s->mask + (size_t)i * s->hw };
+	int shift = n->shift != NULL && norm_writes(n->shift, s->again);
 	struct norm_mix m;
-	float *shifted = NULL;
 
 	(void)thread;
-	if (n->shift != NULL && norm_lanes_of(n->shift, i % s->blocks, &m)) {
+	if (norm_writes(n->tail, s->again))
+		p.y = norm_plane(s, n->tail->y, i);
+	if (shift && norm_lanes_of(n->shift, i % s->blocks, &m)) {
 		apply_mix(s, i, &m, c);
-	} else if (n->shift != NULL) {
-		shifted = norm_shifted_plane(s, n->shift, n->shift->y, i);
-		if (shifted == NULL)
+	} else if (shift) {
+		float **to = p.y == NULL ? &p.y : &p.copy;
+
+		*to = norm_shifted_plane(s, n->shift, n->shift->y, i);
+		if (*to == NULL)
 			norm_clear_end(s, i);
 	}
-	if (n->tail->stored) {
-		p.y = norm_plane(s, n->tail->y, i);
-		p.copy = shifted;
-	} else {
-		p.y = shifted != NULL ? shifted : norm_side_plane(s, n->shift,
-		    s->side, i);
-	}
-	s->k->apply(&p, s->hw);
+	if (p.y == NULL && !s->again)
+		p.y = norm_side_plane(s, n->shift, s->side, i);
+	if (p.y != NULL)
+		s->k->apply(&p, s->hw);
 }
 
 /*
@@ -188,6 +189,18 @@ forward(struct task *t)
 	for (int b = 0; b < s.blocks; b++)
 		set_scale(&s, b);
 	cpu_run(t, planes, apply_part, &s);
+}
+
+static void
+remake(struct task *t)
+{
+	struct norm_pass s = norm_open(t);
+
+	s.again = 1;
+	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
+	for (int b = 0; b < s.blocks; b++)
+		set_scale(&s, b);
+	cpu_run(t, s.images * s.blocks, apply_part, &s);
 }
 
 /* ---- backward ---- */
@@ -364,5 +377,5 @@ norm_describe(const struct task *t, char *text, size_t size)
 const struct op_impl cpu_norm = {
 	.reads = READS_X, .prepare = norm_prepare, .release = norm_release,
 	.saved = norm_saved, .scratch = norm_scratch, .forward = forward,
-	.backward = backward, .describe = norm_describe,
+	.remake = remake, .backward = backward, .describe = norm_describe,
 };

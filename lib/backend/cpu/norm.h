@@ -24,6 +24,13 @@ struct norm {
 					 * in; NULL: it is plain */
 };
 
+/* norm_writes(t, again): is y written, forward or ${again}? */
+static inline int
+norm_writes(const struct task *t, int again)
+{
+	return t->stored && (t->remade || !again);
+}
+
 /* cpu_fuse: struct backend's. */
 void cpu_fuse(struct device *d, struct task *task, int n);
 

@@ -14,6 +14,7 @@ struct norm_pass {
 	struct task *bn;
 	const struct dims *d;
 	const struct norm_kernels *k;
+	int again;			/* only what is remade is written */
 	int row, blocks, images;	/* row: channels, padded */
 	size_t hw;
 	float *mean, *rstd;		/* [row] */

@@ -25,6 +25,7 @@ struct pass {
 	struct task *bn;
 	const struct dims *d;
 	const struct half_kernels *k;
+	int again;			/* only what is remade is written */
 	int row, images, ranges;
 	int cuts;			/* pieces of an image */
 	size_t hw, rows;		/* places: of an image, of a piece */
@@ -260,7 +261,8 @@ apply_rows(const struct pass *s, const struct part *p, bf16 *y, int stream)
 	struct half_apply a = { .x = at(s, s->bn->x[0], p),
 		.res = n->add == NULL ? NULL : at(s, n->add->x[n->res], p),
 		.a = s->scale, .b = s->offset, .relu = n->relu != NULL,
-		.mask = mask_at(s, p), .y = y, .stream = stream };
+		.mask = s->again ? NULL : mask_at(s, p), .y = y,
+		.stream = stream };
 
 	s->k->apply(&a, p->rows, s->row);
 }
@@ -272,13 +274,13 @@ apply_part(int i, int thread, void *arg)
 	const struct norm *n = s->n;
 	struct part whole = piece(s, i), p = { 0 };
 
-	if (n->shift == NULL) {
+	if (n->shift == NULL || !norm_writes(n->shift, s->again)) {
 		apply_rows(s, &whole, at(s, n->tail->y, &whole), 1);
 		return;
 	}
 	while (next_chunk(s, &whole, &p)) {
-		bf16 *y = n->tail->stored ? at(s, n->tail->y, &p) :
-		    work_of(s, thread);
+		bf16 *y = norm_writes(n->tail, s->again) ?
+		    at(s, n->tail->y, &p) : work_of(s, thread);
 
 		apply_rows(s, &p, y, 0);
 		scatter(s, &p, y);
@@ -297,6 +299,16 @@ forward(struct task *t)
 	}
 	set_scale(&s);
 	cpu_run(t, pieces, apply_part, &s);
+}
+
+static void
+remake(struct task *t)
+{
+	struct pass s = open_pass(t);
+
+	s.again = 1;
+	set_scale(&s);
+	cpu_run(t, s.images * s.cuts, apply_part, &s);
 }
 
 /* ---- backward ---- */
@@ -457,5 +469,5 @@ prepare(struct task *t)
 const struct op_impl half_norm = {
 	.reads = READS_X, .prepare = prepare, .release = norm_release,
 	.saved = saved, .scratch = scratch, .forward = forward,
-	.backward = backward, .describe = norm_describe,
+	.remake = remake, .backward = backward, .describe = norm_describe,
 };
