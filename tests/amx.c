@@ -1,7 +1,11 @@
-/* Products of tiles against plain sums: every edge, small whole numbers. */
+/*
+ * Products of tiles against plain sums: every edge, small whole numbers.  What
+ * is made of them, gradients of weights, against plain sums in double, and to
+ * the same bits for any number of threads.
+ */
 #include <stdint.h>
 
-#include "backend/cpu/half/amx.h"
+#include "backend/cpu/half/weights.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -62,6 +66,152 @@ test_product(const struct amx_kernels *k, int rows, int columns, int runs,
 	is(bad, 0, "the product of tiles, and nothing else, is written");
 }
 
+/* ---- gradients of weights ---- */
+
+enum { BESIDE = 64 };			/* numbers around an activation */
+
+/* Nothing but the channels that there are is a number. */
+static bf16 *
+activation(size_t places, int channels, int row, uint32_t stream)
+{
+	size_t n = places * (size_t)row + 2 * BESIDE;
+	bf16 *x = xcalloc(n, sizeof(*x));
+
+	memset(x, 0xff, n * sizeof(*x));
+	for (size_t i = 0; i < places * (size_t)channels; i++)
+		x[BESIDE + i / (size_t)channels * (size_t)row +
+		    i % (size_t)channels] =
+		    bf16_of((float)rng_normal(7, stream, (uint32_t)i));
+	return x;
+}
+
+static float *
+gradient(const struct product_shape *s, int threads, const bf16 *x,
+    const bf16 *dy, size_t n)
+{
+	struct weights *w = weights_new(s, threads);
+	float *dw = xcalloc(n, sizeof(*dw)), *sums = NULL;
+	void *scratch = NULL;
+	size_t bytes = (weights_sums(w) + 64) / 64 * 64;
+
+	if (posix_memalign(&scratch, 64, weights_scratch(w)) != 0 ||
+	    posix_memalign((void **)&sums, 64, bytes) != 0)
+		abort();
+	memset(dw, 0xff, n * sizeof(*dw));
+	memset(sums, 0xff, bytes);
+	for (int i = 0; i < weights_jobs(w); i++) {
+		memset(scratch, 0xff, weights_scratch(w));
+		weights_run(w, i, x, dy, dw, sums, scratch);
+	}
+	for (int i = 0; i < weights_blocks(w); i++)
+		weights_add(w, i, dw, sums);
+	free(scratch);
+	free(sums);
+	weights_free(w);
+	return dw;
+}
+
+/* One weight's gradient. */
+static double
+plain(const struct product_shape *s, const bf16 *x, const bf16 *dy, int o,
+    int c, int y, int z)
+{
+	double sum = 0;
+
+	for (int i = 0; i < s->images * s->out_h * s->out_w; i++) {
+		int h = i / s->out_w % s->out_h * s->s[0] + y - s->p[0];
+		int w = i % s->out_w * s->s[1] + z - s->p[1];
+		long at = ((long)(i / s->out_w / s->out_h) * s->in_h + h) *
+		    s->in_w + w;
+
+		if (h >= 0 && h < s->in_h && w >= 0 && w < s->in_w)
+			sum += (double)bf16_wide(x[at * s->in_row + c]) *
+			    (double)bf16_wide(dy[(long)i * s->out_row + o]);
+	}
+	return sum;
+}
+
+static void
+test_weights(const char *what, struct product_shape s)
+{
+	size_t taps = (size_t)(s.k[0] * s.k[1]);
+	size_t n = (size_t)s.in * (size_t)s.out * taps;
+	double off = 0, all = 0;
+	float *dw, *other;
+	bf16 *x, *dy;
+
+	s.in_row = s.in <= 3 ? s.in : (s.in + 15) / 16 * 16;
+	s.out_row = (s.out + 15) / 16 * 16;
+	s.out_h = (s.in_h + 2 * s.p[0] - s.k[0]) / s.s[0] + 1;
+	s.out_w = (s.in_w + 2 * s.p[1] - s.k[1]) / s.s[1] + 1;
+	x = activation((size_t)(s.images * s.in_h * s.in_w), s.in, s.in_row, 1);
+	dy = activation((size_t)(s.images * s.out_h * s.out_w), s.out,
+	    s.out_row, 2);
+	dw = gradient(&s, 1, x + BESIDE, dy + BESIDE, n);
+	for (size_t i = 0; i < n; i += n / 999 + 1) {
+		int tap = (int)(i % taps);
+		double want = plain(&s, x + BESIDE, dy + BESIDE,
+		    (int)(i / taps) / s.in, (int)(i / taps) % s.in,
+		    tap / s.k[1], tap % s.k[1]);
+
+		off += (dw[i] - want) * (dw[i] - want);
+		all += want * want;
+	}
+	near(sqrt(off / all), 0, 1e-6, what);
+	other = gradient(&s, 5, x + BESIDE, dy + BESIDE, n);
+	ok(memcmp(dw, other, n * sizeof(*dw)) == 0, "%s: five threads give the "
+	    "same bits", what);
+	free(x);
+	free(dy);
+	free(dw);
+	free(other);
+}
+
+static void
+test_gradients(void)
+{
+	static const struct {
+		const char *what;
+		struct product_shape s;
+	} list[] = {
+#define SHAPE(n, i, h, w, o, ...) { .images = n, .in = i, .in_h = h, .in_w = w, \
+	    .out = o, __VA_ARGS__ }
+		{ "1x1 in three parts", SHAPE(3, 96, 40, 41, 80, .k = { 1, 1 },
+		    .s = { 1, 1 }) },
+		{ "1x1 in runs", SHAPE(2, 128, 21, 33, 160, .k = { 1, 1 },
+		    .s = { 1, 1 }) },
+		{ "1x1 of one place of two", SHAPE(1, 16, 1, 2, 16,
+		    .k = { 1, 1 }, .s = { 1, 2 }) },
+		{ "1x1 of stride 2, many channels", SHAPE(2, 64, 7, 9, 560,
+		    .k = { 1, 1 }, .s = { 2, 2 }) },
+		{ "1x1 padded", SHAPE(2, 16, 3, 5, 32, .k = { 1, 1 },
+		    .s = { 1, 1 }, .p = { 1, 1 }) },
+		{ "3x3, channels no multiple of a block", SHAPE(2, 20, 13, 7, 36,
+		    .k = { 3, 3 }, .s = { 1, 1 }, .p = { 1, 1 }) },
+		{ "3x3 in parts and runs", SHAPE(5, 48, 27, 35, 64,
+		    .k = { 3, 3 }, .s = { 1, 1 }, .p = { 1, 1 }) },
+		{ "3x3 of stride 2", SHAPE(5, 48, 15, 14, 40, .k = { 3, 3 },
+		    .s = { 2, 2 }, .p = { 1, 1 }) },
+		{ "3x3 of strides 1 and 2, without padding", SHAPE(3, 12, 9, 14,
+		    17, .k = { 3, 3 }, .s = { 1, 2 }) },
+		{ "3x3 padded by 2", SHAPE(3, 16, 5, 4, 16, .k = { 3, 3 },
+		    .s = { 1, 1 }, .p = { 2, 2 }) },
+		{ "2x2 of stride 2", SHAPE(3, 32, 9, 8, 16, .k = { 2, 2 },
+		    .s = { 2, 2 }) },
+		{ "1x7", SHAPE(3, 32, 9, 11, 16, .k = { 1, 7 },
+		    .s = { 1, 1 }, .p = { 0, 3 }) },
+		{ "5x5 of 1 channel", SHAPE(4, 1, 16, 19, 24, .k = { 5, 5 },
+		    .s = { 1, 1 }, .p = { 2, 2 }) },
+		{ "5x5 of 2 channels", SHAPE(3, 2, 17, 12, 16, .k = { 5, 5 },
+		    .s = { 2, 2 }, .p = { 2, 2 }) },
+		{ "7x7 of pixels", SHAPE(2, 3, 61, 70, 64, .k = { 7, 7 },
+		    .s = { 2, 2 }, .p = { 3, 3 }) },
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		test_weights(list[i].what, list[i].s);
+}
+
 int
 main(void)
 {
@@ -78,5 +228,6 @@ main(void)
 			test_product(k, rows[i], columns, 1, 3, 1);
 			test_product(k, rows[i], columns, 3, MOST, 1);
 		}
+	test_gradients();
 	return done();
 }

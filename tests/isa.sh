@@ -1,12 +1,16 @@
 #!/bin/sh
-# The kernels of the other instruction set: the operators and what is fused, as
-# a machine with AVX2 only runs them.
+# The kernels of the other instruction sets: the operators and what is fused, as
+# a machine with AVX2 only runs them, and one with AVX-512 but no AMX.
 # tests/run: weight 20
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 grep -q avx2 /proc/cpuinfo || skip_all "no AVX2 here"
-for test in fuse ops; do
-	check_exit "$test with AVX2" 0 env VT_ISA=avx2 "$BUILD/tests/$test"
-	check_same "none fails" "" "$(grep '^not ok' "$T/out")"
+sets=avx2
+grep -q amx_bf16 /proc/cpuinfo && sets="avx2 avx512"
+for isa in $sets; do
+	for test in fuse ops; do
+		check_exit "$test with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/$test"
+		check_same "none fails" "" "$(grep '^not ok' "$T/out")"
+	done
 done
 plan

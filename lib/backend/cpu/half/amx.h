@@ -34,11 +34,41 @@ struct amx_product {
 	int runs, depth;
 };
 
+/*
+ * Sums in blocks of 32 x 32, for each tap one after the other, the same of
+ * ${parts} added in their order:  to[row to_row + at[column] + tap tap_step].
+ */
+struct amx_put {
+	float *to;
+	size_t to_row;
+	const int *at;			/* [32] */
+	int tap_step;
+	const float *from;
+	size_t part_step;
+	int parts, taps, rows, columns;
+};
+
 struct amx_kernels {
 	/* Lay out the thread's tiles for up to 32 ${rows} of A and C. */
 	void (*open)(int rows);
 	void (*close)(void);
 	void (*multiply)(const struct amx_product *p);
+	/*
+	 * AMX_TERMS places, each a row of ${c} numbers, become columns:
+	 * to[c][row], a piece of A.  ${c} is a multiple of 8.  Rows ${ahead}
+	 * numbers further on will be wanted soon.
+	 */
+	void (*turn)(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS],
+	    int c, size_t ahead);
+	/*
+	 * Pairs of them side by side: [c / 32][AMX_TERMS / 2][32][2], pieces of
+	 * B ${step} numbers apart, the last one's columns beyond ${c} zeros;
+	 * ${mask} has the bits of a place's first 32 numbers that count, the
+	 * others are not read, and with none of them no number is.
+	 */
+	void (*pair)(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
+	    const uint32_t mask[AMX_TERMS], int c, size_t ahead);
+	void (*put)(const struct amx_put *p);
 };
 
 extern const struct amx_kernels amx_kernels_amx;

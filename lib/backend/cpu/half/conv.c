@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cpu/dnnl.h"
-#include "backend/cpu/half/half.h"
-#include "backend/cpu/half/product.h"
+#include "backend/cpu/half/conv.h"
 #include "base/mem.h"
 
 #define GRAIN 16384
@@ -22,35 +20,10 @@
  * undone, the others take. */
 #define RUNS_A_THREAD 4
 
-struct run { int first, images, call; };
-
-/* By oneDNN, or as a product of matrices. */
-struct pass {
-	struct dnnl_conv *conv;
-	struct product *product;
-	int runs;
-	struct run *run;
-	size_t bytes;			/* of the weights inside */
-};
-
-struct conv {
-	struct pass pass[CONV_PASSES];
-	int in, out;			/* channels as they lie */
-	size_t plain;			/* bytes of weights and bias filled up;
-					 * 0 if there is nothing to fill */
-	size_t library;			/* its scratch, of one thread */
-};
-
 static size_t
 round_up(size_t bytes)
 {
 	return (bytes + 4095) / 4096 * 4096;
-}
-
-static size_t
-taps(const struct task *t)
-{
-	return (size_t)(t->op->k[1] * t->op->k[2]);
 }
 
 static int
@@ -99,23 +72,55 @@ prefers_product(const struct task *t, enum conv_pass pass)
 	return 0;
 }
 
-static int
-make_product(struct task *t, enum conv_pass pass)
+static struct product_shape
+shape_of(const struct task *t, enum conv_pass pass)
 {
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[pass];
+	const struct conv *c = t->priv;
 	const struct op *op = t->op;
-	struct product_shape s = { .images = cpu_images(&t->out),
+
+	return (struct product_shape){ .images = cpu_images(&t->out),
 		.in = t->in[0].c, .out = t->out.c, .in_row = c->in,
 		.out_row = c->out, .in_h = t->in[0].h, .in_w = t->in[0].w,
 		.out_h = t->out.h, .out_w = t->out.w,
 		.k = { op->k[1], op->k[2] }, .s = { op->s[1], op->s[2] },
 		.p = { op->p[1], op->p[2] }, .back = pass == CONV_DATA };
+}
+
+static int
+make_product(struct task *t, enum conv_pass pass)
+{
+	struct conv *c = t->priv;
+	struct pass *p = &c->pass[pass];
+	struct product_shape s = shape_of(t, pass);
 
 	p->product = product_new(&s, pool_threads(cpu_of(t)->pool));
 	p->bytes = round_up(product_weights(p->product));
 	if (product_scratch(p->product) > c->library)
 		c->library = product_scratch(p->product);
+	return 0;
+}
+
+/* Weights' gradients by sums of our own, where there is AMX. */
+static int
+prefers_tiles(const struct task *t)
+{
+	struct product_shape s = shape_of(t, CONV_WEIGHTS);
+
+	return cpu_of(t)->amx != NULL && weights_can(&s);
+}
+
+static int
+make_weights(struct task *t)
+{
+	struct conv *c = t->priv;
+	struct pass *p = &c->pass[CONV_WEIGHTS];
+	struct product_shape s = shape_of(t, CONV_WEIGHTS);
+
+	p->weights = weights_new(&s, pool_threads(cpu_of(t)->pool));
+	p->runs = 1;
+	p->bytes = round_up(weights_sums(p->weights));
+	if (weights_scratch(p->weights) > c->library)
+		c->library = weights_scratch(p->weights);
 	return 0;
 }
 
@@ -131,11 +136,13 @@ make_pass(struct task *t, enum conv_pass pass)
 		.in_h = t->in[0].h, .in_w = t->in[0].w, .out_h = t->out.h,
 		.out_w = t->out.w, .bias = op->bias, .bf16 = 1,
 		.k = { op->k[1], op->k[2] }, .s = { op->s[1], op->s[2] },
-		.p = { op->p[1], op->p[2] }, .in_step = (int)taps(t),
-		.out_step = c->in * (int)taps(t) };
+		.p = { op->p[1], op->p[2] }, .in_step = (int)conv_taps(t),
+		.out_step = c->in * (int)conv_taps(t) };
 
 	if (prefers_product(t, pass))
 		return make_product(t, pass);
+	if (pass == CONV_WEIGHTS && prefers_tiles(t))
+		return make_weights(t);
 	p->runs = pass == CONV_WEIGHTS ? weight_parts(t) :
 	    images < most ? images : most;
 	p->run = xcalloc((size_t)p->runs, sizeof(*p->run));
@@ -171,7 +178,7 @@ prepare(struct task *t)
 	c->in = half_row(&t->in[0]);
 	c->out = half_row(&t->out);
 	if (c->in != t->in[0].c || c->out != t->out.c)
-		c->plain = round_up(((size_t)c->out * (size_t)c->in * taps(t) +
+		c->plain = round_up(((size_t)c->out * (size_t)c->in * conv_taps(t) +
 		    (size_t)c->out) * sizeof(float));
 	for (int p = 0; p < passes; p++)
 		if (make_pass(t, (enum conv_pass)p) != 0)
@@ -190,6 +197,7 @@ release(struct task *t)
 	for (int i = 0; i < CONV_PASSES; i++) {
 		dnnl_conv_free(c->pass[i].conv);
 		product_free(c->pass[i].product);
+		weights_free(c->pass[i].weights);
 		free(c->pass[i].run);
 	}
 	free(c);
@@ -229,17 +237,8 @@ scratch(const struct task *t)
 	    most;
 }
 
-/* What the jobs of a pass share. */
-struct call {
-	struct task *t;
-	struct conv *c;
-	struct pass *p;
-	void *x, *y;			/* of the first image */
-	char *work, *plain, *w, *rest;	/* in scratch, but weights kept */
-};
-
-static struct call
-call(struct task *t, enum conv_pass pass, const void *x, const void *y)
+struct call
+half_conv_call(struct task *t, enum conv_pass pass, const void *x, const void *y)
 {
 	struct conv *c = t->priv;
 	struct call k = { .t = t, .c = c, .p = &c->pass[pass], .x = (void *)x,
@@ -259,8 +258,8 @@ static void
 fill(size_t from, size_t to, void *arg)
 {
 	const struct call *k = arg;
-	size_t few = taps(k->t) * (size_t)k->t->in[0].c;
-	size_t many = taps(k->t) * (size_t)k->c->in;
+	size_t few = conv_taps(k->t) * (size_t)k->t->in[0].c;
+	size_t many = conv_taps(k->t) * (size_t)k->c->in;
 
 	for (size_t o = from; o < to; o++) {
 		float *plain = (float *)k->plain + many * o;
@@ -272,26 +271,12 @@ fill(size_t from, size_t to, void *arg)
 	}
 }
 
-/* And of the gradient out of it. */
-static void
-take_out(size_t from, size_t to, void *arg)
-{
-	const struct call *k = arg;
-	size_t few = taps(k->t) * (size_t)k->t->in[0].c;
-	size_t many = taps(k->t) * (size_t)k->c->in;
-
-	for (size_t o = from; o < to; o++)
-		memcpy((float *)k->t->dw[0] + few * o,
-		    (const float *)k->plain + many * o, few * sizeof(float));
-}
-
 static void
 order_slice(int i, int thread, void *arg)
 {
 	struct call *k = arg;
-	int gradient = k->p == &k->c->pass[CONV_WEIGHTS];
 	float *outer = k->c->plain > 0 ? (float *)k->plain :
-	    gradient ? k->t->dw[0] : (float *)k->t->w[0];
+	    (float *)k->t->w[0];
 
 	dnnl_conv_order(k->p->conv, thread, i, outer, k->w);
 }
@@ -308,20 +293,15 @@ order_product(int i, int thread, void *arg)
 static void
 order_weights(struct call *k)
 {
-	struct cpu *cpu = cpu_of(k->t);
-	int gradient = k->p == &k->c->pass[CONV_WEIGHTS];
-
-	if (!gradient && k->t->repeats && !k->t->renew)
+	if (k->t->repeats && !k->t->renew)
 		return;
 	if (k->p->product != NULL) {
 		cpu_run(k->t, product_slices(k->p->product), order_product, k);
 		return;
 	}
-	if (k->c->plain > 0 && !gradient)
-		cpu_ranges(cpu, (size_t)k->c->out, 16, fill, k);
+	if (k->c->plain > 0)
+		cpu_ranges(cpu_of(k->t), (size_t)k->c->out, 16, fill, k);
 	cpu_run(k->t, dnnl_conv_slices(k->p->conv), order_slice, k);
-	if (k->c->plain > 0 && gradient)
-		cpu_ranges(cpu, (size_t)k->t->out.c, 16, take_out, k);
 }
 
 /* The bias, filled up behind the weights that are; NULL of none. */
@@ -329,7 +309,7 @@ static float *
 bias(const struct call *k)
 {
 	const struct task *t = k->t;
-	float *b = (float *)k->plain + taps(t) * (size_t)k->c->in *
+	float *b = (float *)k->plain + conv_taps(t) * (size_t)k->c->in *
 	    (size_t)k->c->out;
 
 	if (!t->op->bias || k->p != &k->c->pass[CONV_FORWARD])
@@ -342,11 +322,9 @@ run_images(int i, int thread, void *arg)
 {
 	struct call *k = arg;
 	const struct run *r = &k->p->run[i];
-	int part = k->p == &k->c->pass[CONV_WEIGHTS] ? i : 0;
 
 	dnnl_conv_run(k->p->conv, thread, r->call,
-	    half_at(&k->t->in[0], k->x, r->first, 0),
-	    k->w + k->p->bytes * (size_t)part, bias(k),
+	    half_at(&k->t->in[0], k->x, r->first, 0), k->w, bias(k),
 	    half_at(&k->t->out, k->y, r->first, 0),
 	    k->work + k->c->library * (size_t)thread);
 }
@@ -365,7 +343,7 @@ run_product(int i, int thread, void *arg)
 static void
 forward(struct task *t)
 {
-	struct call k = call(t, CONV_FORWARD, t->x[0], t->y);
+	struct call k = half_conv_call(t, CONV_FORWARD, t->x[0], t->y);
 
 	order_weights(&k);
 	if (t->op->bias && k.c->plain > 0) {
@@ -391,7 +369,7 @@ add_range(size_t from, size_t to, void *arg)
 static void
 data_gradient(struct task *t)
 {
-	struct call k = call(t, CONV_DATA, t->dx[0], t->dy);
+	struct call k = half_conv_call(t, CONV_DATA, t->dx[0], t->dy);
 	struct sum sum = { half_k(t), t->dx[0], NULL };
 
 	order_weights(&k);
@@ -409,75 +387,31 @@ data_gradient(struct task *t)
 		    (size_t)cpu_images(&t->in[0]), GRAIN, add_range, &sum);
 }
 
-/* ---- weights: a gradient for each part, added in their order ---- */
-
-static void
-add_parts(size_t from, size_t to, void *arg)
-{
-	struct call *k = arg;
-	float *sum = (float *)k->w + from;
-
-	for (int i = 1; i < k->p->runs; i++)
-		cpu_k(k->t)->add(sum, sum, (float *)(k->w + k->p->bytes *
-		    (size_t)i) + from, to - from);
-}
-
-/* The sum over all places, image by image, of 16 channels. */
-static void
-bias_gradient(int block, int thread, void *arg)
-{
-	struct task *t = arg;
-	const struct dims *d = &t->out;
-	int first = block * 16, end = d->c < first + 16 ? d->c : first + 16;
-	double sum[16] = { 0 };
-
-	(void)thread;
-	for (int i = 0; i < cpu_images(d); i++)
-		for (size_t p = 0; p < cpu_places(d); p++)
-			for (int c = first; c < end; c++)
-				sum[c - first] += bf16_wide(half_at(d, t->dy, i,
-				    p)[c]);
-	for (int c = first; c < end; c++)
-		((float *)t->dw[1])[c] = (float)sum[c - first];
-}
-
-static void
-weight_gradient(struct task *t)
-{
-	struct call k = call(t, CONV_WEIGHTS, t->x[0], t->dy);
-
-	cpu_run(t, k.p->runs, run_images, &k);
-	if (k.p->runs > 1)
-		cpu_ranges(cpu_of(t), k.p->bytes / sizeof(float), GRAIN,
-		    add_parts, &k);
-	order_weights(&k);
-	if (t->op->bias)
-		cpu_run(t, half_row(&t->out) / 16, bias_gradient, t);
-}
-
 static void
 backward(struct task *t)
 {
-	weight_gradient(t);
+	half_conv_weights(t);
 	if (t->dx[0] != NULL)
 		data_gradient(t);
 }
 
-/* The implementations oneDNN chose: forward, weights, data. */
+/* The implementations: forward, weights, data. */
 static void
 describe(const struct task *t, char *text, size_t size)
 {
 	const struct conv *c = t->priv;
 	size_t n = 0;
 
-	for (int p = 0; p < CONV_PASSES && n < size; p++)
-		if (c->pass[p].product != NULL)
+	for (int i = 0; i < CONV_PASSES && n < size; i++) {
+		const struct pass *p = &c->pass[i];
+		const char *how = p->product != NULL ? "product of AMX tiles" :
+		    p->weights != NULL ? "sum of AMX tiles" :
+		    p->conv != NULL ? dnnl_conv_name(p->conv) : NULL;
+
+		if (how != NULL)
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
-			    p > 0 ? ", " : "", "product of AMX tiles");
-		else if (c->pass[p].conv != NULL)
-			n += (size_t)snprintf(text + n, size - n, "%s%s",
-			    p > 0 ? ", " : "",
-			    dnnl_conv_name(c->pass[p].conv));
+			    i > 0 ? ", " : "", how);
+	}
 }
 
 const struct op_impl half_conv = {

@@ -6,6 +6,8 @@
 
 #include "backend/cpu/half/amx.h"
 
+#define LANE(p) _mm_loadu_si128((const __m128i *)(p))
+
 /* What is compiled in gives tiles' loads as commands that nothing is known to
  * go into: what was written before must have been. */
 #define WRITTEN() __asm__ volatile ("" ::: "memory")
@@ -69,17 +71,18 @@ multiply_tiles(const struct amx_product *p, int low, int right)
 		const bf16 *a = p->a[i];
 
 		for (int d = 0; d < p->depth; d++) {
-			_tile_loadd(6, b, b_row * 2);
+			/* All loads first is 10 % faster. */
 			_tile_loadd(4, a, a_row * 2);
-			_tile_dpbf16ps(0, 4, 6);
-			if (right) {
-				_tile_loadd(7, b + 32, b_row * 2);
-				_tile_dpbf16ps(1, 4, 7);
-			}
-			if (low) {
+			if (low)
 				_tile_loadd(5, a + 16 * a_row, a_row * 2);
+			_tile_loadd(6, b, b_row * 2);
+			if (right)
+				_tile_loadd(7, b + 32, b_row * 2);
+			_tile_dpbf16ps(0, 4, 6);
+			if (right)
+				_tile_dpbf16ps(1, 4, 7);
+			if (low)
 				_tile_dpbf16ps(2, 5, 6);
-			}
 			if (low && right)
 				_tile_dpbf16ps(3, 5, 7);
 			a += p->a_piece;
@@ -103,6 +106,114 @@ multiply(const struct amx_product *p)
 		multiply_tiles(p, 0, 0);
 }
 
+/* ---- sums over places: what lies by places becomes A and B ---- */
+
+/*
+ * Eight channels of 32 places at a time.  A lane of 128 bits has a place's
+ * eight channels, register j places j, 8 + j, 16 + j and 24 + j, so that no
+ * number leaves its lane, and half of the work is the loads'.
+ */
+static void
+turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
+    size_t ahead)
+{
+	for (int first = 0; first < c; first += 8) {
+		__m512i v[8], two[8], four[8];
+
+		for (int j = 0; j < 8; j++) {
+			const bf16 *const *p = place + j;
+
+			v[j] = _mm512_castsi128_si512(LANE(p[0] + first));
+			v[j] = _mm512_inserti32x4(v[j], LANE(p[8] + first), 1);
+			v[j] = _mm512_inserti32x4(v[j], LANE(p[16] + first), 2);
+			v[j] = _mm512_inserti32x4(v[j], LANE(p[24] + first), 3);
+		}
+		for (int j = 0; first % 32 == 0 && j < AMX_TERMS; j++)
+			_mm_prefetch(place[j] + first + ahead, _MM_HINT_T0);
+		/* Two places' channels 0 to 3, then 4 to 7. */
+		for (int j = 0; j < 8; j += 2) {
+			two[j] = _mm512_unpacklo_epi16(v[j], v[j + 1]);
+			two[j + 1] = _mm512_unpackhi_epi16(v[j], v[j + 1]);
+		}
+		/* Four places' channels 0 and 1, 2 and 3, 4 and 5, 6 and 7. */
+		for (int j = 0; j < 8; j += 4)
+			for (int h = 0; h < 2; h++) {
+				four[j + 2 * h] = _mm512_unpacklo_epi32(
+				    two[j + h], two[j + 2 + h]);
+				four[j + 2 * h + 1] = _mm512_unpackhi_epi32(
+				    two[j + h], two[j + 2 + h]);
+			}
+		for (int i = 0; i < 4; i++, to += 2 * row) {
+			_mm512_store_si512((void *)to, _mm512_unpacklo_epi64(
+			    four[i], four[4 + i]));
+			_mm512_store_si512((void *)(to + row),
+			    _mm512_unpackhi_epi64(four[i], four[4 + i]));
+		}
+	}
+}
+
+/* Quarters that interleaving within lanes then brings into order. */
+static inline __m512i
+quarters(const bf16 *p, __mmask32 mask)
+{
+	return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3,
+	    7), _mm512_maskz_loadu_epi16(mask, p));
+}
+
+static void
+pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
+    const uint32_t mask[AMX_TERMS], int c, size_t ahead)
+{
+	for (int first = 0; first < c; first += 32, to += step) {
+		uint32_t there = c - first >= 32 ? ~0u : (1u << (c - first)) - 1;
+
+		for (int j = 0; j < AMX_TERMS; j += 2) {
+			const bf16 *p = place[j] + first;
+			const bf16 *q = place[j + 1] + first;
+			__m512i a = quarters(p, mask[j] & there);
+			__m512i b = quarters(q, mask[j + 1] & there);
+
+			_mm_prefetch(p + ahead, _MM_HINT_T0);
+			_mm_prefetch(q + ahead, _MM_HINT_T0);
+			_mm512_store_si512((void *)(to + 32 * j),
+			    _mm512_unpacklo_epi16(a, b));
+			_mm512_store_si512((void *)(to + 32 * j + 32),
+			    _mm512_unpackhi_epi16(a, b));
+		}
+	}
+}
+
+static void
+put(const struct amx_put *p)
+{
+	for (int c = 0; c < p->columns; c += 16) {
+		int left = p->columns - c, near = p->at[1] == p->at[0] + 1;
+		__mmask16 mask = (__mmask16)(left >= 16 ? 0xffff :
+		    (1u << left) - 1);
+		__m512i at = _mm512_loadu_si512(p->at + c);
+
+		for (int r = 0; r < p->rows; r++)
+			for (int t = 0; t < p->taps; t++) {
+				const float *from = p->from + t * 1024 + r * 32 +
+				    c;
+				float *to = p->to + (size_t)r * p->to_row +
+				    (size_t)(t * p->tap_step);
+				__m512 sum = _mm512_loadu_ps(from);
+
+				for (int i = 1; i < p->parts; i++)
+					sum += _mm512_loadu_ps(from + (size_t)i *
+					    p->part_step);
+				if (near)
+					_mm512_mask_storeu_ps(to + p->at[c],
+					    mask, sum);
+				else
+					_mm512_mask_i32scatter_ps(to, mask, at,
+					    sum, sizeof(float));
+			}
+	}
+}
+
 const struct amx_kernels amx_kernels_amx = {
 	.open = open_tiles, .close = close_tiles, .multiply = multiply,
+	.turn = turn, .pair = pair, .put = put,
 };
