@@ -236,7 +236,7 @@ describe(const struct task *t, char *text, size_t size)
 		if (p->runs > 0)
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
 			    i > 0 ? ", " : "", p->tiles > 0 ? "winograd" :
-			    dnnl_conv_name(p->piece[0].conv));
+			    p->products ? "products" : dnnl_conv_name(p->piece[0].conv));
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/outer.h"
 #include "backend/cpu/winograd.h"
 
 /* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
@@ -20,13 +21,16 @@ struct piece {
 
 struct run { int first, images, call; };
 
-/* By oneDNN in pieces, or by Winograd's algorithm in runs of tiles. */
+/* By oneDNN in pieces, by Winograd's algorithm in runs of tiles, or a weight
+ * gradient by sums of outer products. */
 struct pass {
 	int pieces, runs;
 	struct piece *piece;
 	struct run *run;
 	int tiles;		/* of a run; 0: not Winograd's */
 	struct winograd winograd;
+	int products;			/* runs are parts of ... */
+	struct outer outer;
 	size_t bytes;		/* of the weights of all taps, in order */
 };
 

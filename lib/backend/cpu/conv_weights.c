@@ -176,11 +176,38 @@ bias_gradient(int block, int thread, void *arg)
 		((float *)t->dw[1])[first + c] = sum[c];
 }
 
+/* ---- weights, by products of our own ---- */
+
+static void
+products_job(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	outer_run(&k->p->outer, i, k->x, k->y, k->t->dw[0], (float *)k->w,
+	    k->work + k->c->work * (size_t)thread);
+}
+
+static void
+products_sum(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	(void)thread;
+	outer_add(&k->p->outer, i, k->t->dw[0], (float *)k->w);
+}
+
 void
 conv_weight_gradient(struct task *t)
 {
 	struct call k = conv_call(t, CONV_WEIGHTS, t->x[0], t->dy);
 
+	if (k.p->products) {
+		cpu_run(t, outer_jobs(&k.p->outer), products_job, &k);
+		cpu_run(t, outer_sums(&k.p->outer), products_sum, &k);
+		if (t->op->bias)
+			cpu_run(t, cpu_blocks(t->out.c), bias_gradient, t);
+		return;
+	}
 	if (k.c->timed)
 		cpu_run(t, k.p->runs * t->op->k[0], part_tap, &k);
 	else

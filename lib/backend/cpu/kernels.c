@@ -3,6 +3,7 @@
 #include "backend/cpu/half/product_kernels.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
+#include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/winograd_kernels.h"
 
 const struct kernels *
@@ -15,6 +16,12 @@ const struct norm_kernels *
 norm_kernels_pick(void)
 {
 	return ISA_PICK(&norm_kernels);
+}
+
+const struct outer_kernels *
+outer_kernels_pick(void)
+{
+	return ISA_PICK(&outer_kernels);
 }
 
 const struct winograd_kernels *

@@ -1,0 +1,386 @@
+/* Weight gradients by sums of outer products, window by window. */
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/outer.h"
+#include "backend/cpu/outer_kernels.h"
+
+/* A job's blocks of channels; a cell of the sums is one block by another, all
+ * taps, and ${step} of them lie from one output block to the next. */
+struct cells { int in, ins, out, outs, step; };
+
+/* Places [from, to) of t, h and w in one clip. */
+struct chunk { int clip, from[3], to[3]; };
+
+/* Where a tap meets a chunk, from which numbers of x and y; rows 0: nowhere. */
+struct meet { struct outer_walk walk; long x, y; };
+
+static int
+up(int n, int by)
+{
+	return (n + by - 1) / by;
+}
+
+static int
+taps(const struct outer *g)
+{
+	return g->k[0] * g->k[1] * g->k[2];
+}
+
+static size_t
+places(const int d[3])
+{
+	return (size_t)d[0] * (size_t)d[1] * (size_t)d[2];
+}
+
+/* Numbers of a cell. */
+static size_t
+cell(const struct outer *g)
+{
+	return (size_t)(taps(g) * cpu_lanes() * cpu_lanes());
+}
+
+/* ---- the cut ---- */
+
+/*
+ * A chunk's places: as many as keep two blocks of dy and one of x, 64 bytes a
+ * place each, in the first cache, since the sums go to the second after each.
+ */
+enum { PLACES = 160 };
+
+/* Numbers of a gradient that stay in the second cache, with chunks of x, dy. */
+enum { WINDOW = 128 << 10 };
+
+static void
+cut_places(struct outer *g)
+{
+	const int *y = g->y;
+	int plane = y[1] * y[2], bands = up(plane, PLACES);
+
+	g->chunk[0] = bands > 1 ? 1 : PLACES / plane < y[0] ? PLACES / plane :
+	    y[0];
+	g->chunk[1] = up(y[1], bands);
+	g->chunk[2] = g->chunk[1] > 1 ? y[2] : up(y[2], up(y[2], PLACES));
+}
+
+static int
+chunks(const struct outer *g)
+{
+	int n = g->clips;
+
+	for (int i = 0; i < 3; i++)
+		n *= up(g->y[i], g->chunk[i]);
+	return n;
+}
+
+/*
+ * Parts: a whole gradient is written and read for each, so that there are the
+ * fewer the larger it is; 8 at most, 800 places each.
+ */
+static int
+parts_of(const struct outer *g)
+{
+	size_t most = ((size_t)512 << 10) / ((size_t)cpu_padded(g->in) *
+	    (size_t)cpu_padded(g->out) * (size_t)taps(g));
+	size_t all = places(g->y) * (size_t)g->clips / 800;
+
+	most = most < 8 ? most : 8;
+	most = most < all ? most : all;
+	most = most < (size_t)chunks(g) ? most : (size_t)chunks(g);
+	return most > 1 ? (int)most : 1;
+}
+
+void
+outer_cut(struct outer *g, int threads)
+{
+	int ins = cpu_blocks(g->in), outs = cpu_blocks(g->out);
+	size_t x = places(g->x) * (size_t)g->in;
+	size_t y = places(g->y) * (size_t)g->out;
+
+	cut_places(g);
+	g->parts = parts_of(g);
+	g->in_jobs = g->out_jobs = 1;
+	/* The window whose cut costs less has the other activation read again;
+	 * where there are windows enough it need not be small. */
+	while (g->in_jobs < ins || g->out_jobs < outs) {
+		size_t window = cell(g) * (size_t)up(ins, g->in_jobs) *
+		    (size_t)up(outs, g->out_jobs);
+
+		if (window <= WINDOW && outer_jobs(g) >= 4 * threads)
+			break;
+		if (g->out_jobs < outs && (g->in_jobs >= ins ||
+		    x * (size_t)g->out_jobs <= y * (size_t)g->in_jobs))
+			g->out_jobs = 2 * g->out_jobs < outs ? 2 * g->out_jobs :
+			    outs;
+		else
+			g->in_jobs = 2 * g->in_jobs < ins ? 2 * g->in_jobs : ins;
+	}
+}
+
+int
+outer_jobs(const struct outer *g)
+{
+	return g->parts * g->in_jobs * g->out_jobs;
+}
+
+int
+outer_sums(const struct outer *g)
+{
+	return g->parts > 1 ? cpu_blocks(g->in) * cpu_blocks(g->out) : 0;
+}
+
+static size_t
+part_bytes(const struct outer *g)
+{
+	return cell(g) * (size_t)cpu_blocks(g->in) * (size_t)cpu_blocks(g->out) *
+	    sizeof(float);
+}
+
+static size_t
+meet_bytes(const struct outer *g)
+{
+	return ((size_t)taps(g) * sizeof(struct meet) + 63) / 64 * 64;
+}
+
+/*
+ * One tap that steps over places reads x from a copy, where those it wants lie
+ * close: the cache fetches lines in pairs, and they are read for each block of
+ * output channels.
+ */
+static int
+is_sparse(const struct outer *g)
+{
+	return taps(g) == 1 && g->s[1] * g->s[2] > 1;
+}
+
+static size_t
+close_bytes(const struct outer *g)
+{
+	return !is_sparse(g) ? 0 : places(g->chunk) * sizeof(float) *
+	    (size_t)(up(cpu_blocks(g->in), g->in_jobs) * cpu_lanes());
+}
+
+size_t
+outer_parts(const struct outer *g)
+{
+	return g->parts > 1 ? (size_t)g->parts * part_bytes(g) : 0;
+}
+
+size_t
+outer_scratch(const struct outer *g)
+{
+	size_t window = (size_t)up(cpu_blocks(g->in), g->in_jobs) *
+	    (size_t)up(cpu_blocks(g->out), g->out_jobs);
+
+	return meet_bytes(g) + close_bytes(g) + (g->parts > 1 ? 0 :
+	    window * cell(g) * sizeof(float));
+}
+
+/* ---- a job ---- */
+
+static void
+find_chunk(const struct outer *g, int i, struct chunk *c)
+{
+	for (int d = 2; d >= 0; d--) {
+		int n = up(g->y[d], g->chunk[d]);
+
+		c->from[d] = i % n * g->chunk[d];
+		c->to[d] = c->from[d] + g->chunk[d] < g->y[d] ?
+		    c->from[d] + g->chunk[d] : g->y[d];
+		i /= n;
+	}
+	c->clip = i;
+}
+
+/* Numbers from one image to the next. */
+static size_t
+image(const int d[3], int channels)
+{
+	return (size_t)d[1] * (size_t)d[2] * (size_t)cpu_padded(channels);
+}
+
+static void
+meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
+{
+	int at[3] = { tap / g->k[2] / g->k[1], tap / g->k[2] % g->k[1],
+	    tap % g->k[2] };
+	int from[3], n[3], in[3], lanes = cpu_lanes();
+	struct outer_walk *w = &m->walk;
+
+	for (int d = 0; d < 3; d++) {
+		int before = g->p[d] - at[d], to, s = g->s[d];
+
+		from[d] = before > 0 ? up(before, s) : 0;
+		to = g->x[d] - 1 + before;
+		to = to < 0 ? 0 : to / s + 1;
+		from[d] = from[d] > c->from[d] ? from[d] : c->from[d];
+		to = to < c->to[d] ? to : c->to[d];
+		n[d] = to > from[d] ? to - from[d] : 0;
+		in[d] = from[d] * s - before;
+	}
+	if (n[0] * n[1] * n[2] == 0) {
+		*m = (struct meet){ .walk = { .images = 0 } };
+		return;
+	}
+	*w = (struct outer_walk){ .images = n[0], .rows = n[1], .cols = n[2],
+		.x = { image(g->x, g->in) * (size_t)g->s[0],
+		    (size_t)(g->x[2] * g->s[1] * lanes),
+		    (size_t)(g->s[2] * lanes) },
+		.y = { image(g->y, g->out), (size_t)(g->y[2] * lanes),
+		    (size_t)lanes } };
+	m->x = (long)image(g->x, g->in) * (c->clip * g->x[0] + in[0]) +
+	    ((long)in[1] * g->x[2] + in[2]) * lanes;
+	m->y = (long)image(g->y, g->out) * (c->clip * g->y[0] + from[0]) +
+	    ((long)from[1] * g->y[2] + from[2]) * lanes;
+	if (w->x[1] == w->x[2] * (size_t)w->cols &&
+	    w->y[1] == w->y[2] * (size_t)w->cols) {
+		w->cols *= w->rows;
+		w->rows = 1;
+	}
+}
+
+/* What a job adds up: its cells, the sums, where copies of x go. */
+struct job {
+	const struct outer *g;
+	struct cells v;
+	const float *x, *y;
+	float *sums, *close;
+};
+
+/* A chunk of a block of x, places one behind the other, into ${to}. */
+static void
+bring_close(float *to, const float *x, const struct outer_walk *w)
+{
+	size_t lanes = (size_t)cpu_lanes();
+
+	for (size_t i = 0; i < (size_t)w->images; i++)
+		for (size_t j = 0; j < (size_t)w->rows; j++)
+			for (size_t k = 0; k < (size_t)w->cols; k++) {
+				memcpy(to, x + w->x[0] * i + w->x[1] * j +
+				    w->x[2] * k, lanes * sizeof(float));
+				to += lanes;
+			}
+}
+
+/*
+ * The products of a chunk into the job's sums.  The first block of output
+ * channels fetches the ${next} chunk of x on the way, and each one its own of
+ * y: without it a thread of some 90 GF/s waits a fifth of its time.
+ */
+static void
+add_chunk(const struct job *job, const struct meet *meet,
+    const struct meet *next, int more)
+{
+	const struct outer_kernels *k = outer_kernels_pick();
+	const struct outer *g = job->g;
+	const struct cells *v = &job->v;
+	size_t lanes = (size_t)cpu_lanes();
+	size_t x_block = (size_t)(g->x[1] * g->x[2]) * lanes;
+	size_t y_block = (size_t)(g->y[1] * g->y[2]) * lanes;
+	size_t near = places(g->chunk) * lanes;
+	const float *x = job->x + x_block * (size_t)v->in;
+	const float *y = job->y + y_block * (size_t)v->out;
+
+	for (int i = 0; is_sparse(g) && i < v->ins; i++)
+		bring_close(job->close + near * (size_t)i, x + meet->x +
+		    x_block * (size_t)i, &meet->walk);
+	for (int j = 0; j < v->outs * v->ins * taps(g); j++) {
+		int tap = j % taps(g), i = j / taps(g) % v->ins;
+		int o = j / taps(g) / v->ins;
+		const struct meet *a = &meet[tap];
+		const float *in = x + x_block * (size_t)i;
+		const float *out = y + y_block * (size_t)o, *ahead = NULL;
+		struct outer_walk w = a->walk;
+		float *m = job->sums + cell(g) * (size_t)(o * v->step + i) +
+		    lanes * lanes * (size_t)tap;
+
+		if (more && w.images == 0)
+			continue;
+		if (next != NULL && i == (o + 1) % v->ins && tap == 0)
+			ahead = out + next->y;
+		else if (next != NULL && o == 0)
+			ahead = in + next->x + (a->x - meet->x);
+		in += a->x;
+		if (is_sparse(g)) {
+			in = job->close + near * (size_t)i;
+			w.x[2] = lanes;
+			w.x[1] = w.x[2] * (size_t)w.cols;
+			w.x[0] = w.x[1] * (size_t)w.rows;
+		}
+		k->sum(m, in, out + a->y, &w, more, ahead, i == (o + 1) %
+		    v->ins && tap == 0 ? a->walk.y : a->walk.x);
+	}
+}
+
+/* A cell into dw[o][i][tap]. */
+static void
+put(const struct outer *g, float *dw, const float *m, int in, int out)
+{
+	int lanes = cpu_lanes(), n = taps(g);
+	int outs = g->out - out * lanes, ins = g->in - in * lanes;
+
+	outs = outs < lanes ? outs : lanes;
+	ins = ins < lanes ? ins : lanes;
+	for (int o = 0; o < outs; o++) {
+		float *to = dw + ((size_t)(out * lanes + o) * (size_t)g->in +
+		    (size_t)(in * lanes)) * (size_t)n;
+
+		if (n == 1) {
+			memcpy(to, m + o * lanes, (size_t)ins * sizeof(float));
+			continue;
+		}
+		for (int i = 0; i < ins; i++)
+			for (int t = 0; t < n; t++)
+				*to++ = m[(t * lanes + o) * lanes + i];
+	}
+}
+
+void
+outer_run(const struct outer *g, int job, const float *x, const float *y,
+    float *dw, float *parts, void *scratch)
+{
+	int windows = g->in_jobs * g->out_jobs, part = job / windows;
+	int a = job % windows % g->in_jobs, b = job % windows / g->in_jobs;
+	int from = (int)((long)chunks(g) * part / g->parts);
+	int to = (int)((long)chunks(g) * (part + 1) / g->parts);
+	int ins = cpu_blocks(g->in), outs = cpu_blocks(g->out);
+	struct cells v = { .in = ins * a / g->in_jobs,
+		.ins = ins * (a + 1) / g->in_jobs - ins * a / g->in_jobs,
+		.out = outs * b / g->out_jobs,
+		.outs = outs * (b + 1) / g->out_jobs - outs * b / g->out_jobs };
+	struct meet *meet = scratch, next;
+	float *close = (float *)((char *)scratch + meet_bytes(g));
+	struct job j = { .g = g, .v = v, .x = x, .y = y, .close = close,
+		.sums = close + close_bytes(g) / sizeof(float) };
+	struct chunk c;
+
+	j.v.step = v.ins;
+	if (g->parts > 1) {
+		j.v.step = ins;
+		j.sums = parts + part_bytes(g) / sizeof(float) * (size_t)part +
+		    cell(g) * (size_t)(v.out * ins + v.in);
+	}
+	for (int i = from; i < to; i++) {
+		find_chunk(g, i, &c);
+		for (int tap = 0; tap < taps(g); tap++)
+			meet_tap(g, &c, tap, &meet[tap]);
+		find_chunk(g, i + 1, &c);
+		if (i + 1 < to)
+			meet_tap(g, &c, 0, &next);
+		add_chunk(&j, meet, i + 1 < to ? &next : NULL, i > from);
+	}
+	for (int i = 0; g->parts == 1 && i < v.ins * v.outs; i++)
+		put(g, dw, j.sums + cell(g) * (size_t)i, v.in + i % v.ins,
+		    v.out + i / v.ins);
+}
+
+void
+outer_add(const struct outer *g, int job, float *dw, float *parts)
+{
+	float *sum = parts + cell(g) * (size_t)job;
+
+	for (int i = 1; i < g->parts; i++)
+		kernels_pick()->add(sum, sum, sum + part_bytes(g) /
+		    sizeof(float) * (size_t)i, cell(g));
+	put(g, dw, sum, job % cpu_blocks(g->in), job / cpu_blocks(g->in));
+}
