@@ -33,7 +33,7 @@ scratch(const struct task *t)
 		size_t weights = c->pass[CONV_WEIGHTS].bytes *
 		    (size_t)c->pass[CONV_WEIGHTS].runs;
 
-		if (t->accumulate[0])
+		if (t->accumulate[0] && c->pass[CONV_DATA].by == CONV_DNNL)
 			data += conv_round_up(cpu_floats(&t->in[0]) * sizeof(float));
 		most = data > most ? data : most;
 		most = weights > most ? weights : most;
@@ -93,6 +93,17 @@ run_images(int i, int thread, void *arg)
 }
 
 static void
+run_direct(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+	int back = k->p->direct.back;
+
+	direct_run(&k->p->direct, i, back ? k->y : k->x, (float *)k->w,
+	    k->t->op->bias && !back ? k->t->w[1] : NULL, back ? k->x : k->y,
+	    k->more, k->work + k->c->work * (size_t)thread);
+}
+
+static void
 run_tiles(int i, int thread, void *arg)
 {
 	struct call *k = arg;
@@ -103,7 +114,7 @@ run_tiles(int i, int thread, void *arg)
 
 	winograd_run(&p->winograd, from, to, back ? k->y : k->x, k->w,
 	    k->t->op->bias && !back ? k->t->w[1] : NULL, back ? k->x : k->y,
-	    k->work + k->c->work * (size_t)thread);
+	    k->more, k->work + k->c->work * (size_t)thread);
 }
 
 /* A frame of the output: the taps that fall on frames of the clip. */
@@ -173,7 +184,9 @@ run_pass(struct call *k, void (*frame)(int i, int thread, void *arg))
 {
 	if (k->order)
 		conv_order(k);
-	if (k->p->tiles > 0)
+	if (k->p->by == CONV_DIRECT)
+		cpu_run(k->t, k->p->direct.jobs, run_direct, k);
+	else if (k->p->by == CONV_WINOGRAD)
 		cpu_run(k->t, k->p->runs, run_tiles, k);
 	else
 		cpu_run(k->t, k->p->runs * k->p->pieces, k->c->timed ? frame :
@@ -203,14 +216,16 @@ data_gradient(struct task *t)
 {
 	struct call k = conv_call(t, CONV_DATA, t->dx[0], t->dy);
 	struct sum sum = { &k, t->dx[0], NULL };
+	int after = t->accumulate[0] && k.p->by == CONV_DNNL;
 
-	if (t->accumulate[0]) {
+	k.more = t->accumulate[0];
+	if (after) {
 		k.x = (float *)(k.plain + k.c->plain +
 		    (t->repeats ? 0 : k.p->bytes));
 		sum.from = k.x;
 	}
 	run_pass(&k, frame_data);
-	if (t->accumulate[0])
+	if (after)
 		cpu_ranges(cpu_of(t), cpu_floats(&t->in[0]), GRAIN, add_range,
 		    &sum);
 }
@@ -227,16 +242,18 @@ backward(struct task *t)
 static void
 describe(const struct task *t, char *text, size_t size)
 {
+	static const char *const names[] = { [CONV_DIRECT] = "direct",
+		[CONV_WINOGRAD] = "winograd", [CONV_PRODUCTS] = "products" };
 	const struct conv *c = t->priv;
 	size_t n = 0;
 
 	for (int i = 0; i < CONV_PASSES && n < size; i++) {
 		const struct pass *p = &c->pass[i];
 
-		if (p->runs > 0)
+		if (p->bytes > 0)
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
-			    i > 0 ? ", " : "", p->tiles > 0 ? "winograd" :
-			    p->products ? "products" : dnnl_conv_name(p->piece[0].conv));
+			    i > 0 ? ", " : "", names[p->by] != NULL ?
+			    names[p->by] : dnnl_conv_name(p->piece[0].conv));
 	}
 }
 

@@ -8,6 +8,7 @@
  */
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/direct.h"
 #include "backend/cpu/dnnl.h"
 #include "backend/cpu/outer.h"
 #include "backend/cpu/winograd.h"
@@ -21,16 +22,19 @@ struct piece {
 
 struct run { int first, images, call; };
 
-/* By oneDNN in pieces, by Winograd's algorithm in runs of tiles, or a weight
- * gradient by sums of outer products. */
+/* What runs a pass: oneDNN in pieces; direct convolutions in jobs; Winograd's
+ * algorithm in runs of tiles; sums of outer products, a weight gradient. */
+enum conv_by { CONV_DNNL, CONV_DIRECT, CONV_WINOGRAD, CONV_PRODUCTS };
+
 struct pass {
+	enum conv_by by;
 	int pieces, runs;
 	struct piece *piece;
 	struct run *run;
-	int tiles;		/* of a run; 0: not Winograd's */
+	int tiles;		/* of a run of Winograd's */
 	struct winograd winograd;
-	int products;			/* runs are parts of ... */
-	struct outer outer;
+	struct direct direct;
+	struct outer outer;		/* runs are its parts */
 	size_t bytes;		/* of the weights of all taps, in order */
 };
 
@@ -56,6 +60,7 @@ struct call {
 	float *x, *y;			/* of the first image */
 	char *work, *plain, *w;		/* in scratch, or kept */
 	int order;			/* the weights there are not ready */
+	int more;			/* add to what there is; not oneDNN */
 };
 
 static inline size_t

@@ -71,6 +71,15 @@ order_slice(int i, int thread, void *arg)
 }
 
 static void
+order_direct(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	(void)thread;
+	direct_order(&k->p->direct, i, k->t->w[0], (float *)k->w);
+}
+
+static void
 order_winograd(int i, int thread, void *arg)
 {
 	struct call *k = arg;
@@ -85,7 +94,11 @@ conv_order(struct call *k)
 	int gradient = k->p == &k->c->pass[CONV_WEIGHTS], n = 0;
 	struct order o = { k, (float *)k->plain };
 
-	if (k->p->tiles > 0) {
+	if (k->p->by == CONV_DIRECT) {
+		cpu_run(k->t, direct_slices(&k->p->direct), order_direct, k);
+		return;
+	}
+	if (k->p->by == CONV_WINOGRAD) {
 		cpu_run(k->t, winograd_slices(&k->p->winograd), order_winograd,
 		    k);
 		return;
@@ -201,7 +214,7 @@ conv_weight_gradient(struct task *t)
 {
 	struct call k = conv_call(t, CONV_WEIGHTS, t->x[0], t->dy);
 
-	if (k.p->products) {
+	if (k.p->by == CONV_PRODUCTS) {
 		cpu_run(t, outer_jobs(&k.p->outer), products_job, &k);
 		cpu_run(t, outer_sums(&k.p->outer), products_sum, &k);
 		if (t->op->bias)

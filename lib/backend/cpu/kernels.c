@@ -1,4 +1,5 @@
 /* The copy of the kernels that this processor runs. */
+#include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/half/amx.h"
 #include "backend/cpu/half/product_kernels.h"
 #include "backend/cpu/kernels.h"
@@ -28,6 +29,12 @@ const struct winograd_kernels *
 winograd_kernels_pick(void)
 {
 	return ISA_PICK(&winograd_kernels);
+}
+
+const struct direct_kernels *
+direct_kernels_pick(void)
+{
+	return ISA_PICK(&direct_kernels);
 }
 
 const struct half_kernels *

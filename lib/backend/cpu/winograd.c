@@ -166,7 +166,7 @@ transform(const struct winograd *g, const struct winograd_kernels *k, int from,
 
 void
 winograd_run(const struct winograd *g, int from, int to, const float *x,
-    const void *w, const float *bias, float *y, void *scratch)
+    const void *w, const float *bias, float *y, int more, void *scratch)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), in = cpu_blocks(g->in);
@@ -190,16 +190,16 @@ winograd_run(const struct winograd *g, int from, int to, const float *x,
 			float *image = y + plane * out * find(g, i, at);
 
 			for (int b = o; b < out && b < o + 2; b++) {
-				float more[LANES_MAX] __attribute__((aligned(64)))
+				float plus[LANES_MAX] __attribute__((aligned(64)))
 				    = { 0 };
 
 				for (int c = 0; bias != NULL && c < lanes &&
 				    b * lanes + c < g->out; c++)
-					more[c] = bias[b * lanes + c];
+					plus[c] = bias[b * lanes + c];
 				k->output(image + plane * b, g->out_h,
 				    g->out_w, at, m + (size_t)(i - from) *
 				    wide + (b - o) * lanes, next_m,
-				    bias != NULL ? more : NULL);
+				    bias != NULL ? plus : NULL, more);
 			}
 		}
 	}

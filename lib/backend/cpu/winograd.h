@@ -40,9 +40,12 @@ int winograd_slices(const struct winograd *g);
 void winograd_order(const struct winograd *g, int slice, const float *outer,
     void *inner);
 
-/* winograd_run(g, from, to, x, w, bias, y, scratch): tiles ${from} to ${to}; ${bias} may be NULL, and is as
- * long as there are channels. */
+/*
+ * winograd_run(g, from, to, x, w, bias, y, more, scratch):
+ * Tiles ${from} to ${to}; ${bias} may be NULL, and is as long as there are
+ * channels; ${more}: add to what ${y} has.
+ */
 void winograd_run(const struct winograd *g, int from, int to, const float *x,
-    const void *w, const float *bias, float *y, void *scratch);
+    const void *w, const float *bias, float *y, int more, void *scratch);
 
 #endif

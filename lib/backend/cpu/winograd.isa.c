@@ -123,7 +123,7 @@ columns_out(vec o[4], const vec m[6])
 
 static void
 output(float *y, int h, int w, const int at[2], const float *m, size_t step,
-    const float *bias)
+    const float *bias, int more)
 {
 	vec t[4][6], in[6], o[4];
 	const vec b = bias != NULL ? AT(bias) : (vec){ 0 };
@@ -138,8 +138,11 @@ output(float *y, int h, int w, const int at[2], const float *m, size_t step,
 	y += ((long)at[0] * w + at[1]) * L;
 	for (int i = 0; i < 4 && at[0] + i < h; i++) {
 		columns_out(o, t[i]);
-		for (int j = 0; j < 4 && at[1] + j < w; j++)
-			*(vec *)(y + ((long)i * w + j) * L) = o[j] + b;
+		for (int j = 0; j < 4 && at[1] + j < w; j++) {
+			vec *to = (vec *)(y + ((long)i * w + j) * L);
+
+			*to = more ? *to + o[j] : o[j] + b;
+		}
 	}
 }
 

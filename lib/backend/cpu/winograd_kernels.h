@@ -29,9 +29,10 @@ struct winograd_kernels {
 	 * channels to the next in ${v}. */
 	void (*product)(float *m, const float *v, size_t step, const float *u,
 	    int blocks);
-	/* One tile and block of ${y} [h][w][L], which begins at ${at}. */
+	/* One tile and block of ${y} [h][w][L], which begins at ${at}; ${more}:
+	 * added to what is there. */
 	void (*output)(float *y, int h, int w, const int at[2], const float *m,
-	    size_t step, const float *bias);
+	    size_t step, const float *bias, int more);
 	/* One input channel, 3 x 3 taps to L output channels, [9][L]; ${step}
 	 * from one element to the next in ${u}. */
 	void (*weights)(float *u, size_t step, const float *w);

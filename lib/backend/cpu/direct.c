@@ -1,0 +1,397 @@
+/*
+ * Direct convolutions: which places a tile has, what its taps read, and the
+ * order of it all.
+ *
+ * Places of the result whose taps are the same are a class: all of them
+ * forward, and s[0] s[1] s[2] classes of a data gradient, since a place of dx
+ * meets every s-th tap alone.  A class is cut into tiles of places, that of one
+ * image after that of the other; a run of tiles by a window of output channels
+ * is a job.
+ */
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/direct.h"
+#include "backend/cpu/direct_kernels.h"
+
+/* One axis of a class: place j of it is ${first} + j ${next}, and tap i of
+ * them, ${tap} + i ${every} of the kernel, finds j ${step} + ${at} + i ${turn}. */
+struct axis {
+	int places, first, next;
+	int taps, tap, every;
+	int step, at, turn;
+};
+
+struct class {
+	struct axis a[3];		/* t, h, w */
+	int places, taps, units;	/* of all clips; of each place */
+	size_t weights;			/* where they begin, in numbers */
+};
+
+struct tile {
+	int n;				/* places; the last may have few */
+	float *to[DIRECT_ROWS_MAX];
+	long from[DIRECT_ROWS_MAX];	/* of its tap 0, even if that is none */
+	int at[DIRECT_ROWS_MAX][3];
+	const float *x;			/* what a part of the units reads */
+	size_t step;
+};
+
+static int
+up(int n, int by)
+{
+	return (n + by - 1) / by;
+}
+
+static int
+slices_of(const struct direct *g)
+{
+	return up(cpu_blocks(g->out.c), 2);
+}
+
+/* ---- classes ---- */
+
+static int
+classes_of(const struct direct *g)
+{
+	return g->back ? g->s[0] * g->s[1] * g->s[2] : 1;
+}
+
+static struct axis
+axis_of(const struct direct *g, int i, int r)
+{
+	const int out[3] = { g->out.t, g->out.h, g->out.w };
+	int k = g->k[i], s = g->s[i], p = g->p[i], tap = (r + p) % s;
+
+	if (!g->back)
+		return (struct axis){ .places = out[i], .next = 1, .taps = k,
+			.every = 1, .step = s, .at = -p, .turn = 1 };
+	return (struct axis){ .places = r < out[i] ? up(out[i] - r, s) : 0,
+		.first = r, .next = s, .taps = tap < k ? up(k - tap, s) : 0,
+		.tap = tap, .every = s, .step = 1, .at = (r + p - tap) / s,
+		.turn = -1 };
+}
+
+static struct class
+class_of(const struct direct *g, int class)
+{
+	struct class c = { .places = g->out.n, .taps = 1 };
+
+	for (int i = 2; i >= 0; i--) {
+		c.a[i] = axis_of(g, i, g->back ? class % g->s[i] : 0);
+		class /= g->back ? g->s[i] : 1;
+		c.places *= c.a[i].places;
+		c.taps *= c.a[i].taps;
+	}
+	c.units = c.taps * cpu_blocks(g->in.c);
+	return c;
+}
+
+/* The next class, whose weights follow. */
+static struct class
+class_after(const struct direct *g, const struct class *c, int next)
+{
+	struct class n = class_of(g, next);
+
+	n.weights = c->weights + (size_t)c->units * cpu_lanes() *
+	    cpu_padded(g->out.c);
+	return n;
+}
+
+static int
+tiles_of(const struct class *c)
+{
+	return up(c->places, direct_kernels_pick()->rows);
+}
+
+/* ---- the cut ---- */
+
+#define UNITS 32		/* of a tile, read before others are */
+
+/* Results of as many bytes are written past the caches: 17 GB/s a thread, 6
+ * otherwise, and read again no slower. */
+#define STREAMED ((size_t)4 << 20)
+
+/*
+ * Places that follow one another and taps that are one lie alike whatever the
+ * axes: fewer of them are quicker to walk.
+ */
+static int
+is_plain(const struct direct *g, int i)
+{
+	return g->k[i] == 1 && g->s[i] == 1 && g->p[i] == 0;
+}
+
+static void
+join_axes(struct direct *g)
+{
+	if (is_plain(g, 0)) {
+		g->in.n *= g->in.t;
+		g->out.n *= g->out.t;
+		g->in.t = g->out.t = 1;
+	}
+	if (is_plain(g, 1) && is_plain(g, 2)) {
+		g->in.w *= g->in.h;
+		g->out.w *= g->out.h;
+		g->in.h = g->out.h = 1;
+	}
+}
+
+/*
+ * A job is up to 28 tiles, whose input stays in the cache beside the weights to
+ * two blocks; 14 at least, for which weights may come from afar.  Where that
+ * makes few jobs, each does a window of the output's channels.
+ */
+void
+direct_cut(struct direct *g, int threads)
+{
+	int all = 0, runs = 0, slices = slices_of(g), want = 4 * threads;
+
+	join_axes(g);
+	for (int i = 0; i < classes_of(g); i++) {
+		struct class c = class_of(g, i);
+
+		all += tiles_of(&c);
+	}
+	g->tiles = up(all, want) < 14 ? 14 : up(all, want) > 28 ? 28 :
+	    up(all, want);
+	for (int i = 0; i < classes_of(g); i++) {
+		struct class c = class_of(g, i);
+
+		runs += up(tiles_of(&c), g->tiles);
+	}
+	g->windows = runs < want ? up(want, runs) : 1;
+	g->windows = g->windows < slices ? g->windows : slices;
+	g->panels = up(slices, g->windows);
+	g->windows = up(slices, g->panels);
+	g->jobs = runs * g->windows;
+	g->stream = cpu_floats(&g->out) * sizeof(float) >= STREAMED;
+}
+
+size_t
+direct_weights(const struct direct *g)
+{
+	return (size_t)(g->k[0] * g->k[1] * g->k[2]) * cpu_padded(g->in.c) *
+	    cpu_padded(g->out.c) * sizeof(float);
+}
+
+/* Of a tile's units, as many as are gathered at a time. */
+static size_t
+gathered(void)
+{
+	return (size_t)UNITS * direct_kernels_pick()->rows * cpu_lanes();
+}
+
+size_t
+direct_scratch(const struct direct *g)
+{
+	return (gathered() * sizeof(float) + sizeof(struct tile)) *
+	    (size_t)g->tiles;
+}
+
+/* ---- weights ---- */
+
+int
+direct_slices(const struct direct *g)
+{
+	return slices_of(g);
+}
+
+/* The taps of a class from a block of channels to a pair, or the last alone. */
+static void
+order_block(const struct direct *g, const struct class *c, const float *outer,
+    float *inner, int block, int first, int wide)
+{
+	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in.c);
+
+	for (int o = 0; o < wide * lanes; o++)
+		for (int i = 0; i < lanes; i++) {
+			int from = block * lanes + i, to = first + o;
+			int real = from < g->in.c && to < g->out.c;
+
+			for (int t = 0; t < c->taps; t++) {
+				const struct axis *a = c->a;
+				int taps[3] = { t / (a[1].taps * a[2].taps),
+					t / a[2].taps % a[1].taps,
+					t % a[2].taps };
+				int tap = 0;
+
+				for (int j = 0; j < 3; j++)
+					tap = tap * g->k[j] + a[j].tap +
+					    taps[j] * a[j].every;
+				inner[(((size_t)t * blocks + block) * lanes + i) *
+				    wide * lanes + o] = real ? outer[
+				    (size_t)from * g->in_step + (size_t)to *
+				    g->out_step + tap] : 0;
+			}
+		}
+}
+
+void
+direct_order(const struct direct *g, int slice, const float *outer,
+    float *inner)
+{
+	int lanes = cpu_lanes(), left = cpu_blocks(g->out.c) - 2 * slice;
+	struct class c = { 0 };
+
+	for (int i = 0; i < classes_of(g); i++) {
+		c = class_after(g, &c, i);
+		for (int b = 0; b < cpu_blocks(g->in.c); b++)
+			order_block(g, &c, outer, inner + c.weights +
+			    (size_t)c.units * lanes * 2 * lanes * slice, b,
+			    slice * 2 * lanes, left > 1 ? 2 : 1);
+	}
+}
+
+/* ---- a job ---- */
+
+/* Tiles ${from} to ${to} of a class, row by row of its places. */
+static void
+place_tiles(const struct direct *g, const struct class *c, int from, int to,
+    float *out, struct tile *tile)
+{
+	const struct axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
+	int rows = direct_kernels_pick()->rows, lanes = cpu_lanes();
+	int i = from * rows, end = to * rows < c->places ? to * rows : c->places;
+	int row = i / w->places, x = i % w->places, r = 0;
+
+	for (; i < end; row++, x = 0) {
+		int frame = row / h->places, clip = frame / t->places;
+		int at_t = frame % t->places, at_h = row % h->places;
+		float *y = out + (long)cpu_image(&g->out) * (clip * g->out.t +
+		    t->first + at_t * t->next) + ((long)(h->first + at_h *
+		    h->next) * g->out.w + w->first) * lanes;
+		long in;
+
+		at_t = at_t * t->step + t->at;
+		at_h = at_h * h->step + h->at;
+		in = (long)cpu_image(&g->in) * (clip * g->in.t + at_t) +
+		    (long)at_h * g->in.w * lanes;
+		for (; x < w->places && i < end; x++, i++) {
+			int at_w = x * w->step + w->at;
+
+			tile->to[r] = y + (long)x * w->next * lanes;
+			tile->from[r] = in + (long)at_w * lanes;
+			tile->at[r][0] = at_t;
+			tile->at[r][1] = at_h;
+			tile->at[r][2] = at_w;
+			tile->n = ++r;
+			if (r == rows) {
+				tile++;
+				r = 0;
+			}
+		}
+	}
+}
+
+/* The places of one tap, NULL outside. */
+static void
+find(const struct direct *g, const struct class *c, const struct tile *tile,
+    int tap, const float *in, const float **from)
+{
+	const struct axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
+	int a[3] = { tap / w->taps / h->taps * t->turn,
+		tap / w->taps % h->taps * h->turn, tap % w->taps * w->turn };
+	long more = (long)cpu_image(&g->in) * a[0] + ((long)a[1] * g->in.w +
+	    a[2]) * cpu_lanes();
+
+	for (int r = 0; r < tile->n; r++) {
+		const int *at = tile->at[r];
+		int inside = (unsigned)(at[0] + a[0]) < (unsigned)g->in.t &&
+		    (unsigned)(at[1] + a[1]) < (unsigned)g->in.h &&
+		    (unsigned)(at[2] + a[2]) < (unsigned)g->in.w;
+
+		from[r] = inside ? in + tile->from[r] + more : NULL;
+	}
+}
+
+/*
+ * What units ${u} to ${end} of a tile read, in scratch; or as it lies, where
+ * that is one run of places.
+ */
+static void
+gather(const struct direct *g, const struct class *c, struct tile *tile, int u,
+    int end, const float *in, float *to)
+{
+	const struct direct_kernels *k = direct_kernels_pick();
+	size_t plane = cpu_places(&g->in) * (size_t)cpu_lanes();
+	int blocks = cpu_blocks(g->in.c), lanes = cpu_lanes(), n;
+	const float *from[DIRECT_ROWS_MAX];
+
+	if (g->out.h * g->out.t == 1 && is_plain(g, 2) && tile->n == k->rows &&
+	    tile->from[k->rows - 1] - tile->from[0] ==
+	    (k->rows - 1) * (long)lanes) {
+		tile->x = in + tile->from[0] + plane * (size_t)u;
+		tile->step = plane;
+		return;
+	}
+	tile->x = to;
+	tile->step = (size_t)k->rows * lanes;
+	for (; u < end; u += n, to += tile->step * (size_t)n) {
+		n = blocks - u % blocks < end - u ? blocks - u % blocks : end - u;
+		find(g, c, tile, u / blocks, in, from);
+		for (int r = 0; r < tile->n; r++)
+			if (from[r] != NULL)
+				from[r] += plane * (size_t)(u % blocks);
+		k->gather(to, from, tile->n, plane, n);
+	}
+}
+
+static void
+panel(const struct direct *g, const struct class *c, const struct tile *tile,
+    int tiles, int slice, int u, int end, const float *w, const float *bias,
+    int how)
+{
+	const struct direct_kernels *k = direct_kernels_pick();
+	int lanes = cpu_lanes(), first = slice * 2 * lanes;
+	int wide = cpu_blocks(g->out.c) - slice * 2 > 1 ? 2 : 1;
+	size_t plane = cpu_places(&g->out) * (size_t)lanes;
+	float start[2 * LANES_MAX] __attribute__((aligned(64))) = { 0 };
+
+	w += c->weights + (size_t)c->units * lanes * 2 * lanes * slice +
+	    (size_t)u * lanes * wide * lanes;
+	for (int o = 0; bias != NULL && o < 2 * lanes && first + o < g->out.c;
+	    o++)
+		start[o] = bias[first + o];
+	for (int i = 0; i < tiles; i++)
+		k->product(tile[i].to, plane * 2 * (size_t)slice, tile[i].n, plane,
+		    wide, tile[i].x, tile[i].step, tile[i + 1 < tiles ? i + 1 : 0].x,
+		    w, end - u, start, how);
+}
+
+void
+direct_run(const struct direct *g, int job, const float *in, const float *w,
+    const float *bias, float *out, int more, void *scratch)
+{
+	struct class c = class_of(g, 0);
+	float *part = scratch;
+	struct tile *tile = (struct tile *)(part + gathered() *
+	    (size_t)g->tiles);
+	int slices = slices_of(g), window = job % g->windows, from, to, end;
+
+	job /= g->windows;
+	for (int i = 1; job >= up(tiles_of(&c), g->tiles); i++) {
+		job -= up(tiles_of(&c), g->tiles);
+		c = class_after(g, &c, i);
+	}
+	from = job * g->tiles;
+	to = from + g->tiles < tiles_of(&c) ? from + g->tiles : tiles_of(&c);
+	place_tiles(g, &c, from, to, out, tile);
+	if (more && c.units == 0)
+		return;
+	for (int u = 0; u < c.units || u == 0; u = end) {
+		end = u + UNITS < c.units ? u + UNITS : c.units;
+		for (int i = 0; i < to - from; i++)
+			gather(g, &c, &tile[i], u, end, in, part +
+			    gathered() * (size_t)i);
+		for (int s = window * g->panels; s < slices &&
+		    s < (window + 1) * g->panels; s++)
+			panel(g, &c, tile, to - from, s, u, end, w, bias,
+			    more || u > 0 ? DIRECT_MORE : end == c.units &&
+			    g->stream ? DIRECT_STREAM : 0);
+		if (c.units == 0)
+			break;
+	}
+	if (g->stream)
+		direct_kernels_pick()->streamed();
+}

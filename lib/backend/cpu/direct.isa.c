@@ -1,0 +1,138 @@
+/*
+ * Direct convolutions: sums over taps and channels, a tile of places by two
+ * blocks of output channels held in registers from the first to the last,
+ *
+ *	y[r][o] = sum of x[unit][r][c] * w[unit][c][o]
+ *
+ * in the order in which weights lie, whatever the tile's other places are.
+ */
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "backend/cpu/direct_kernels.h"
+#include "backend/cpu/vec.h"
+
+/* Places of a tile: with two blocks, the sums leave room for two vectors of
+ * weights and one of input: 28 of 32 registers, 12 of 16. */
+#if defined(__AVX512F__)
+#define ROWS 14
+#define STREAMED() _mm_sfence()
+#define FMA(a, b, c) ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
+    (__m512)(c)))
+#define STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
+#elif defined(__FMA__)
+#define ROWS 6
+#define STREAMED() _mm_sfence()
+#define FMA(a, b, c) ((vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), \
+    (__m256)(c)))
+#define STREAM(p, v) _mm256_stream_ps(p, (__m256)(v))
+#else
+#define ROWS 3
+#define STREAMED() ((void)0)
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define STREAM(p, v) (*(vec *)(p) = (v))
+#endif
+
+INLINE void
+put(float *to, vec v, int stream)
+{
+	if (stream)
+		STREAM(to, v);
+	else
+		*(vec *)to = v;
+}
+
+INLINE void
+sums(float *const *to, size_t at, int n, size_t next, const int wide,
+    const float *x, size_t step, const float *then, const float *w, int units,
+    const float *start, const int more, int stream)
+{
+	vec s[ROWS][2];
+
+#pragma GCC unroll 14
+	for (int r = 0; r < ROWS; r++) {
+		const float *from = to[r < n ? r : 0] + at;
+
+		s[r][0] = more ? AT(from, 0) : AT(start, 0);
+		if (wide > 1)
+			s[r][1] = more ? AT(from + next, 0) : AT(start, 1);
+	}
+	/* Meanwhile: the next unit into the nearest cache, and into the next
+	 * one what comes after this tile. */
+	for (int u = 0; u < units; u++, x += step) {
+		const float *ahead = u + 1 < units ? x + step : then;
+		const float *after = then + (size_t)u * step;
+		const float *sum = to[0] + at + ROWS * L +
+		    (u < wide ? (size_t)u * next : 0);
+
+		for (int c = 0; c < L; c++, w += wide * L) {
+			const vec w0 = AT(w, 0), w1 = AT(w, wide - 1);
+
+			__builtin_prefetch(ahead + c * L);
+			__builtin_prefetch(after + c * L, 0, 2);
+			if (more)
+				__builtin_prefetch(sum + c * L, 1);
+#pragma GCC unroll 14
+			for (int r = 0; r < ROWS; r++) {
+				const vec a = x[r * L + c] - (vec){ 0 };
+
+				s[r][0] = FMA(a, w0, s[r][0]);
+				if (wide > 1)
+					s[r][1] = FMA(a, w1, s[r][1]);
+			}
+		}
+	}
+#pragma GCC unroll 14
+	for (int r = 0; r < ROWS; r++)
+		if (r < n) {
+			put(to[r] + at, s[r][0], stream);
+			if (wide > 1)
+				put(to[r] + at + next, s[r][1], stream);
+		}
+}
+
+static void
+product(float *const *to, size_t at, int n, size_t next, int wide,
+    const float *x, size_t step, const float *then, const float *w, int units,
+    const float *start, int how)
+{
+	int stream = how & DIRECT_STREAM;
+
+	if (wide > 1 && how & DIRECT_MORE)
+		sums(to, at, n, next, 2, x, step, then, w, units, start, 1, stream);
+	else if (wide > 1)
+		sums(to, at, n, next, 2, x, step, then, w, units, start, 0, stream);
+	else if (how & DIRECT_MORE)
+		sums(to, at, n, next, 1, x, step, then, w, units, start, 1, stream);
+	else
+		sums(to, at, n, next, 1, x, step, then, w, units, start, 0, stream);
+}
+
+static void
+streamed(void)
+{
+	STREAMED();
+}
+
+static void
+gather(float *tile, const float *const *from, int n, size_t plane, int blocks)
+{
+	for (int b = 0; b < blocks; b++, tile += ROWS * L)
+		for (int r = 0; r < n; r++) {
+			const float *x = from[r];
+
+			if (x == NULL) {
+				*(vec *)(tile + r * L) = (vec){ 0 };
+				continue;
+			}
+			x += (size_t)b * plane;
+			__builtin_prefetch(x + 2 * plane);
+			*(vec *)(tile + r * L) = AT(x, 0);
+		}
+}
+
+const struct direct_kernels ISA_PASTE(direct_kernels, VT_ISA) = {
+	.rows = ROWS, .product = product, .streamed = streamed,
+	.gather = gather,
+};
