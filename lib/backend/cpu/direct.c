@@ -197,49 +197,67 @@ direct_slices(const struct direct *g)
 	return slices_of(g);
 }
 
-/* The taps of a class from a block of channels to a pair, or the last alone. */
-static void
-order_block(const struct direct *g, const struct class *c, const float *outer,
-    float *inner, int block, int first, int wide)
+/* Where tap ${t} of a class lies in the kernel. */
+static int
+tap_of(const struct direct *g, const struct class *c, int t)
 {
-	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in.c);
+	const struct axis *a = c->a;
+	const int i[3] = { t / a[2].taps / a[1].taps,
+		t / a[2].taps % a[1].taps, t % a[2].taps };
+	int tap = 0;
 
-	for (int o = 0; o < wide * lanes; o++)
-		for (int i = 0; i < lanes; i++) {
-			int from = block * lanes + i, to = first + o;
-			int real = from < g->in.c && to < g->out.c;
+	for (int j = 0; j < 3; j++)
+		tap = tap * g->k[j] + a[j].tap + i[j] * a[j].every;
+	return tap;
+}
 
-			for (int t = 0; t < c->taps; t++) {
-				const struct axis *a = c->a;
-				int taps[3] = { t / (a[1].taps * a[2].taps),
-					t / a[2].taps % a[1].taps,
-					t % a[2].taps };
-				int tap = 0;
+/* One tap from a block of channels to some of a pair's, or the last alone. */
+static void
+order_block(const struct direct *g, const float *outer, float *inner, int from,
+    int to, int wide)
+{
+	int lanes = cpu_lanes(), row = wide * lanes;
+	int n = g->in.c - from < lanes ? g->in.c - from : lanes;
+	int m = g->out.c - to < row ? g->out.c - to : row;
+	size_t in = (size_t)g->in_step, out = (size_t)g->out_step;
 
-				for (int j = 0; j < 3; j++)
-					tap = tap * g->k[j] + a[j].tap +
-					    taps[j] * a[j].every;
-				inner[(((size_t)t * blocks + block) * lanes + i) *
-				    wide * lanes + o] = real ? outer[
-				    (size_t)from * g->in_step + (size_t)to *
-				    g->out_step + tap] : 0;
-			}
-		}
+	outer += in * (size_t)from + out * (size_t)to;
+	if (n < lanes || m < row)
+		memset(inner, 0, (size_t)(lanes * row) * sizeof(*inner));
+	if (out == 1) {
+		for (int i = 0; i < n; i++, outer += in, inner += row)
+			memcpy(inner, outer, (size_t)m * sizeof(*inner));
+		return;
+	}
+	if (in == 1 && n == lanes && m == row) {
+		for (int o = 0; o < row; o += lanes)
+			direct_kernels_pick()->turn(inner + o, (size_t)row, outer +
+			    out * (size_t)o, out);
+		return;
+	}
+	for (int o = 0; o < m; o++, outer += out, inner++)
+		for (int i = 0; i < n; i++)
+			inner[i * row] = outer[in * (size_t)i];
 }
 
 void
 direct_order(const struct direct *g, int slice, const float *outer,
     float *inner)
 {
-	int lanes = cpu_lanes(), left = cpu_blocks(g->out.c) - 2 * slice;
+	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in.c);
+	int row = cpu_blocks(g->out.c) - 2 * slice > 1 ? 2 * lanes : lanes;
 	struct class c = { 0 };
 
 	for (int i = 0; i < classes_of(g); i++) {
+		float *to;
+
 		c = class_after(g, &c, i);
-		for (int b = 0; b < cpu_blocks(g->in.c); b++)
-			order_block(g, &c, outer, inner + c.weights +
-			    (size_t)c.units * lanes * 2 * lanes * slice, b,
-			    slice * 2 * lanes, left > 1 ? 2 : 1);
+		to = inner + c.weights + (size_t)(c.units * lanes * 2 * lanes) *
+		    (size_t)slice;
+		for (int t = 0; t < c.taps; t++)
+			for (int b = 0; b < blocks; b++, to += lanes * row)
+				order_block(g, outer + tap_of(g, &c, t), to,
+				    b * lanes, slice * 2 * lanes, row / lanes);
 	}
 }
 

@@ -6,6 +6,7 @@
  *
  * in the order in which weights lie, whatever the tile's other places are.
  */
+#include <string.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -115,6 +116,38 @@ streamed(void)
 	STREAMED();
 }
 
+/* Lanes of two vectors in turn: the first halves, the second halves. */
+#if L == 16
+#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, \
+    4, 20, 5, 21, 6, 22, 7, 23)
+#define SECOND(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, \
+    27, 12, 28, 13, 29, 14, 30, 15, 31)
+#else
+#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define SECOND(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#endif
+
+/* Row and lane are one number of which each round moves a bit over. */
+static void
+turn(float *to, size_t to_step, const float *from, size_t step)
+{
+	vec v[L], t[L];
+
+	for (int i = 0; i < L; i++)
+		v[i] = AT(from + (size_t)i * step, 0);
+#pragma GCC unroll 4
+	for (int n = 1; n < L; n *= 2) {
+#pragma GCC unroll 8
+		for (int i = 0; i < L / 2; i++) {
+			t[2 * i] = FIRST(v[i], v[i + L / 2]);
+			t[2 * i + 1] = SECOND(v[i], v[i + L / 2]);
+		}
+		memcpy(v, t, sizeof(v));
+	}
+	for (int i = 0; i < L; i++)
+		*(vec *)(to + (size_t)i * to_step) = v[i];
+}
+
 static void
 gather(float *tile, const float *const *from, int n, size_t plane, int blocks)
 {
@@ -133,6 +166,6 @@ gather(float *tile, const float *const *from, int n, size_t plane, int blocks)
 }
 
 const struct direct_kernels ISA_PASTE(direct_kernels, VT_ISA) = {
-	.rows = ROWS, .product = product, .streamed = streamed,
+	.rows = ROWS, .product = product, .streamed = streamed, .turn = turn,
 	.gather = gather,
 };

@@ -34,6 +34,8 @@ struct direct_kernels {
 	    const float *x, size_t step, const float *then, const float *w, int units,
 	    const float *start, int how);
 	void (*streamed)(void);
+	/* L rows of as many weights, ${step} apart, turned: to columns. */
+	void (*turn)(float *to, size_t to_step, const float *from, size_t step);
 	/* Blocks of ${n} places at ${from}, zeros where NULL, to
 	 * [blocks][rows][L]; ${plane} from one block to the next. */
 	void (*gather)(float *tile, const float *const *from, int n,
