@@ -12,6 +12,7 @@
 #include "backend/cpu/dnnl.h"
 #include "backend/cpu/outer.h"
 #include "backend/cpu/winograd.h"
+#include "backend/cpu/winograd_gradient.h"
 
 /* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
 struct piece {
@@ -23,7 +24,8 @@ struct piece {
 struct run { int first, images, call; };
 
 /* What runs a pass: oneDNN in pieces; direct convolutions in jobs; Winograd's
- * algorithm in runs of tiles; sums of outer products, a weight gradient. */
+ * algorithm in runs of tiles, or of a weight gradient; sums of outer products,
+ * a weight gradient. */
 enum conv_by { CONV_DNNL, CONV_DIRECT, CONV_WINOGRAD, CONV_PRODUCTS };
 
 struct pass {
@@ -34,7 +36,8 @@ struct pass {
 	int tiles;		/* of a run of Winograd's */
 	struct winograd winograd;
 	struct direct direct;
-	struct outer outer;		/* runs are its parts */
+	struct outer outer;		/* runs are its parts, */
+	struct winograd_gradient gradient;	/* or its */
 	size_t bytes;		/* of the weights of all taps, in order */
 };
 

@@ -44,10 +44,12 @@ conv_frames(const struct task *t, int k, int *from)
  * GF/s of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
  * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
  * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 11 ms of transform to
- * 18 of work.  Its error, some 1e-6 relative, is that of the direct sum.
+ * 18 of work.  Weight gradients, loaded, ours and oneDNN's: 212, 173; 198, 184;
+ * 156, 136; of 7 x 7 161, 67 direct: half the places are enough.  Its error,
+ * some 1e-6 relative, is that of the direct sum.
  */
 static int
-prefers_winograd(const struct task *t)
+prefers_winograd(const struct task *t, enum conv_pass pass)
 {
 	const struct op *op = t->op;
 	int tiles = (t->out.h + 3) / 4 * ((t->out.w + 3) / 4);
@@ -56,8 +58,8 @@ prefers_winograd(const struct task *t)
 	return op->k[1] == 3 && op->k[2] == 3 && op->s[1] == 1 &&
 	    op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 &&
 	    t->out.c >= 32 && op->p[1] <= 2 && op->p[2] <= 2 &&
-	    places * 10 >= (size_t)tiles * 16 * 6 &&
-	    places * (size_t)cpu_images(&t->out) >= 1024;
+	    places * 10 >= (size_t)tiles * 16 * 6 && places *
+	    (size_t)cpu_images(&t->out) >= (pass == CONV_WEIGHTS ? 512 : 1024);
 }
 
 /*
@@ -76,23 +78,6 @@ prefers_direct(const struct task *t)
 
 	return op->groups == 1 && !cpu_is_pixels(&t->in[0]) &&
 	    (cpu_lanes() < 16 || op->k[0] * op->k[1] * op->k[2] == 1);
-}
-
-/*
- * Images of a call of oneDNN's Winograd for a weight gradient; 0: direct.  64
- * tiles a call, 4 images at least, and two calls.  In GF/s by 4 images, against
- * direct: 64 channels of 56 x 56 170, 85; 128 of 28 x 28 190, 82; 256 of 14 x
- * 14 170, 97; of 7 x 7 by 16 170, 96; but by 4 70.
- */
-static int
-winograd_images(const struct task *t)
-{
-	int tiles = (t->out.h + 3) / 4 * ((t->out.w + 3) / 4);
-	int images = tiles >= 16 ? 4 : (63 + tiles) / tiles;
-
-	return prefers_winograd(t) && cpu_lanes() == 16 &&
-	    t->in[0].c >= 64 && t->out.c >= 64 &&
-	    cpu_images(&t->out) >= 2 * images ? images : 0;
 }
 
 /*
@@ -186,7 +171,7 @@ make_calls(struct task *t, enum conv_pass pass, struct dnnl_conv *conv)
 }
 
 static int
-make_piece(struct task *t, enum conv_pass pass, int i, int winograd)
+make_piece(struct task *t, enum conv_pass pass, int i)
 {
 	struct conv *c = t->priv;
 	struct pass *p = &c->pass[pass];
@@ -207,8 +192,7 @@ make_piece(struct task *t, enum conv_pass pass, int i, int winograd)
 	if (p->pieces > 1 && pass == CONV_DATA)
 		s.in = (to < s.in ? to : s.in) - from;
 	piece->channel = from;
-	piece->conv = dnnl_conv_new(cpu_of(t)->dnnl, op->name, pass, &s,
-	    winograd);
+	piece->conv = dnnl_conv_new(cpu_of(t)->dnnl, op->name, pass, &s);
 	if (make_calls(t, pass, piece->conv) != 0)
 		return -1;
 	piece->at = p->bytes;
@@ -300,6 +284,25 @@ make_direct(struct task *t, enum conv_pass pass)
 		c->library = direct_scratch(g);
 }
 
+static void
+make_winograd_gradient(struct task *t)
+{
+	struct conv *c = t->priv;
+	struct pass *p = &c->pass[CONV_WEIGHTS];
+	struct winograd_gradient *g = &p->gradient;
+	size_t scratch;
+
+	p->by = CONV_WINOGRAD;
+	*g = (struct winograd_gradient){ .images = cpu_images(&t->out),
+		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
+		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
+		.p = { t->op->p[1], t->op->p[2] } };
+	p->runs = winograd_gradient_parts(g);
+	p->bytes = conv_round_up(winograd_gradient_bytes(g)) / (size_t)p->runs;
+	scratch = winograd_gradient_scratch(g);
+	c->library = scratch > c->library ? scratch : c->library;
+}
+
 static int
 make_pass(struct task *t, enum conv_pass pass)
 {
@@ -307,26 +310,25 @@ make_pass(struct task *t, enum conv_pass pass)
 	struct pass *p = &c->pass[pass];
 	int images = images_of(t, pass, c->timed);
 	int threads = pool_threads(cpu_of(t)->pool);
-	int winograd = c->timed || pass != CONV_WEIGHTS ? 0 :
-	    winograd_images(t);
 
-	if (pass != CONV_WEIGHTS && !c->timed && prefers_winograd(t)) {
-		make_winograd(t, pass);
+	if (!c->timed && prefers_winograd(t, pass)) {
+		if (pass == CONV_WEIGHTS)
+			make_winograd_gradient(t);
+		else
+			make_winograd(t, pass);
 		return 0;
 	}
 	if (pass != CONV_WEIGHTS && prefers_direct(t)) {
 		make_direct(t, pass);
 		return 0;
 	}
-	if (pass == CONV_WEIGHTS && winograd == 0 && prefers_products(t)) {
+	if (pass == CONV_WEIGHTS && prefers_products(t)) {
 		make_products(t);
 		return 0;
 	}
 	p->pieces = 1;
 	p->runs = images;
-	if (winograd > 0)
-		p->runs = images / winograd;
-	else if (pass == CONV_WEIGHTS)
+	if (pass == CONV_WEIGHTS)
 		p->runs = weight_parts(t, c->timed);
 	else if (!c->timed && images > threads * RUNS_A_THREAD)
 		p->runs = threads * RUNS_A_THREAD;
@@ -345,7 +347,7 @@ make_pass(struct task *t, enum conv_pass pass)
 	}
 	p->piece = xcalloc((size_t)p->pieces, sizeof(*p->piece));
 	for (int i = 0; i < p->pieces; i++)
-		if (make_piece(t, pass, i, winograd > 0) != 0)
+		if (make_piece(t, pass, i) != 0)
 			return -1;
 	return 0;
 }
@@ -378,7 +380,7 @@ conv_prepare(struct task *t)
 	if (c->timed && t->training) {
 		size_t frame = passes == 3 ? cpu_image(&t->in[0]) *
 		    sizeof(float) : 0;
-		size_t tap = c->pass[CONV_WEIGHTS].by == CONV_PRODUCTS ? 0 :
+		size_t tap = c->pass[CONV_WEIGHTS].by != CONV_DNNL ? 0 :
 		    c->pass[CONV_WEIGHTS].piece[0].bytes;
 
 		c->work += conv_round_up(frame > tap ? frame : tap);

@@ -189,7 +189,20 @@ bias_gradient(int block, int thread, void *arg)
 		((float *)t->dw[1])[first + c] = sum[c];
 }
 
-/* ---- weights, by products of our own ---- */
+static void
+library_gradient(struct call *k)
+{
+	if (k->c->timed)
+		cpu_run(k->t, k->p->runs * k->t->op->k[0], part_tap, k);
+	else
+		cpu_run(k->t, k->p->runs, part_images, k);
+	if (k->p->runs > 1)
+		cpu_ranges(cpu_of(k->t), k->p->bytes / sizeof(float), GRAIN,
+		    add_parts, k);
+	conv_order(k);
+}
+
+/* ---- weights, by kernels of our own ---- */
 
 static void
 products_job(int i, int thread, void *arg)
@@ -209,26 +222,41 @@ products_sum(int i, int thread, void *arg)
 	outer_add(&k->p->outer, i, k->t->dw[0], (float *)k->w);
 }
 
+static void
+winograd_job(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	winograd_gradient_run(&k->p->gradient, i, k->x, k->y, k->t->dw[0],
+	    (float *)k->w, k->work + k->c->work * (size_t)thread);
+}
+
+static void
+winograd_sum(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	(void)thread;
+	winograd_gradient_add(&k->p->gradient, i, k->t->dw[0], (float *)k->w);
+}
+
 void
 conv_weight_gradient(struct task *t)
 {
 	struct call k = conv_call(t, CONV_WEIGHTS, t->x[0], t->dy);
+	const struct pass *p = k.p;
 
-	if (k.p->by == CONV_PRODUCTS) {
-		cpu_run(t, outer_jobs(&k.p->outer), products_job, &k);
-		cpu_run(t, outer_sums(&k.p->outer), products_sum, &k);
-		if (t->op->bias)
-			cpu_run(t, cpu_blocks(t->out.c), bias_gradient, t);
-		return;
+	if (p->by == CONV_PRODUCTS) {
+		cpu_run(t, outer_jobs(&p->outer), products_job, &k);
+		cpu_run(t, outer_sums(&p->outer), products_sum, &k);
+	} else if (p->by == CONV_WINOGRAD) {
+		cpu_run(t, winograd_gradient_jobs(&p->gradient), winograd_job,
+		    &k);
+		cpu_run(t, winograd_gradient_sums(&p->gradient), winograd_sum,
+		    &k);
+	} else {
+		library_gradient(&k);
 	}
-	if (k.c->timed)
-		cpu_run(t, k.p->runs * t->op->k[0], part_tap, &k);
-	else
-		cpu_run(t, k.p->runs, part_images, &k);
-	if (k.p->runs > 1)
-		cpu_ranges(cpu_of(t), k.p->bytes / sizeof(float), GRAIN,
-		    add_parts, &k);
-	conv_order(&k);
 	if (t->op->bias)
 		cpu_run(t, cpu_blocks(t->out.c), bias_gradient, t);
 }

@@ -39,7 +39,6 @@ struct dnnl_conv {
 	struct dnnl *dnnl;
 	enum conv_pass pass;
 	struct conv_shape s;
-	dnnl_alg_kind_t algorithm;
 	char what[64];			/* for messages */
 	char name[64];			/* of the implementation */
 	layout w;			/* the inner order; of the first call */
@@ -218,8 +217,8 @@ describe_call(struct dnnl_conv *c, int images, int more,
 	int n = weight_dims(s, w);
 	struct convolution v = { .pass = CONV_FORWARD, .x = &l[X], .w = &any,
 		.y = &l[Y], .b = with_bias ? &l[BIAS] : NULL,
-		.algorithm = c->algorithm, .s = { s->s[0], s->s[1] },
-		.p = { s->p[0], s->p[1] }, .attr = attr };
+		.s = { s->s[0], s->s[1] }, .p = { s->p[0], s->p[1] },
+		.attr = attr };
 
 	bad = layout_make(&l[X], 4, x, type, activation_tag(s, s->in)) ||
 	    layout_make(&l[Y], 4, y, type, activation_tag(s, s->out)) ||
@@ -368,15 +367,13 @@ dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
 
 struct dnnl_conv *
 dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
-    const struct conv_shape *s, int winograd)
+    const struct conv_shape *s)
 {
 	struct dnnl_conv *c = xcalloc(1, sizeof(*c));
 
 	c->dnnl = d;
 	c->pass = pass;
 	c->s = *s;
-	c->algorithm = winograd ? dnnl_convolution_winograd :
-	    dnnl_convolution_direct;
 	snprintf(c->what, sizeof(c->what), "%s", name);
 	return c;
 }
@@ -410,10 +407,6 @@ make_call(struct dnnl_conv *c, struct call *k, int images, int more)
 		dnnl_post_ops_destroy(sum);
 	}
 	bad = describe_call(c, images, more, attr, &pd);
-	if (bad && c->algorithm == dnnl_convolution_winograd && c->calls == 0) {
-		c->algorithm = dnnl_convolution_direct;
-		bad = describe_call(c, images, more, attr, &pd);
-	}
 	dnnl_primitive_attr_destroy(attr);
 	if (bad)
 		return fail("%s: oneDNN %s has no %s for %d to %d channels in "

@@ -47,14 +47,13 @@ const char *dnnl_bf16_text(void);
 int dnnl_has_amx(void);
 
 /*
- * dnnl_conv_new(d, name, pass, s, winograd):
+ * dnnl_conv_new(d, name, pass, s):
  * One pass of the convolution ${s} that as many threads as ${d} has may run at
- * once; by Winograd's algorithm where asked for and there.  NULL after a
- * message naming ${name}; an implementation a thousand times too slow is
- * refused.
+ * once.  NULL after a message naming ${name}; an implementation a thousand
+ * times too slow is refused.
  */
 struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
-    enum conv_pass pass, const struct conv_shape *s, int winograd);
+    enum conv_pass pass, const struct conv_shape *s);
 void dnnl_conv_free(struct dnnl_conv *c);
 
 /*
@@ -88,8 +87,7 @@ void dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
  * The pass over the images at ${x} (input or its gradient) and ${y} (output or
  * its gradient), with weights ${w} in the inner order.  ${b}: the bias, for
  * CONV_FORWARD; NULL without.  What the pass computes is written, the rest
- * read.  The bits of an image do not depend on the others of its call, unless
- * the pass is Winograd's.
+ * read.  The bits of an image do not depend on the others of its call.
  */
 void dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x,
     void *w, void *b, void *y, void *scratch);

@@ -56,16 +56,16 @@ describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 	switch (c->pass) {
 	case CONV_FORWARD:
 		return dnnl_convolution_forward_primitive_desc_create(pd, engine,
-		    dnnl_forward_training, c->algorithm, *c->x, *c->w, bias,
-		    *c->y, c->s, dense, c->p, c->p, c->attr);
+		    dnnl_forward_training, dnnl_convolution_direct, *c->x,
+		    *c->w, bias, *c->y, c->s, dense, c->p, c->p, c->attr);
 	case CONV_DATA:
 		return dnnl_convolution_backward_data_primitive_desc_create(pd,
-		    engine, c->algorithm, *c->x, *c->w, *c->y, c->s, dense,
-		    c->p, c->p, c->hint, c->attr);
+		    engine, dnnl_convolution_direct, *c->x, *c->w, *c->y,
+		    c->s, dense, c->p, c->p, c->hint, c->attr);
 	default:
 		return dnnl_convolution_backward_weights_primitive_desc_create(
-		    pd, engine, c->algorithm, *c->x, *c->w, bias, *c->y, c->s,
-		    dense, c->p, c->p, c->hint, c->attr);
+		    pd, engine, dnnl_convolution_direct, *c->x, *c->w, bias,
+		    *c->y, c->s, dense, c->p, c->p, c->hint, c->attr);
 	}
 }
 
@@ -121,16 +121,18 @@ describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 	switch (c->pass) {
 	case CONV_FORWARD:
 		bad = dnnl_convolution_forward_desc_init(&d,
-		    dnnl_forward_training, c->algorithm, c->x, c->w, c->b, c->y,
-		    c->s, c->p, c->p);
+		    dnnl_forward_training, dnnl_convolution_direct, c->x,
+		    c->w, c->b, c->y, c->s, c->p, c->p);
 		break;
 	case CONV_DATA:
-		bad = dnnl_convolution_backward_data_desc_init(&d, c->algorithm,
-		    c->x, c->w, c->y, c->s, c->p, c->p);
+		bad = dnnl_convolution_backward_data_desc_init(&d,
+		    dnnl_convolution_direct, c->x, c->w, c->y, c->s, c->p,
+		    c->p);
 		break;
 	default:
 		bad = dnnl_convolution_backward_weights_desc_init(&d,
-		    c->algorithm, c->x, c->w, c->b, c->y, c->s, c->p, c->p);
+		    dnnl_convolution_direct, c->x, c->w, c->b, c->y, c->s,
+		    c->p, c->p);
 	}
 	return bad ? bad : (int)dnnl_primitive_desc_create(pd, &d, c->attr,
 	    engine, c->hint);

@@ -36,7 +36,6 @@ void layout_free(layout *l);
 /* Everything that one pass of a convolution is described by. */
 struct convolution {
 	enum conv_pass pass;
-	dnnl_alg_kind_t algorithm;
 	const layout *x, *w, *b, *y;	/* b: NULL without bias */
 	dnnl_dims_t s, p;		/* strides; padding on each side */
 	const_dnnl_primitive_attr_t attr;

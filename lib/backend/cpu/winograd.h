@@ -7,7 +7,8 @@
  * taps turned round.  Tiles depend on nothing but their own part of the input,
  * so that they may be shared out in any way; weights are transformed once for
  * all calls.  oneDNN 2.6 has this algorithm too, with AVX-512 alone, for whole
- * images, and transforms the weights in each call.
+ * images, and transforms the weights in each call.  Weight gradients are in
+ * winograd_gradient.h.
  */
 
 #include <stddef.h>

@@ -180,7 +180,79 @@ weights(float *u, size_t step, const float *w)
 	}
 }
 
+/* A y */
+INLINE void
+columns_gradient_in(vec o[6], const vec y[4])
+{
+	vec a = y[0] + y[2], b = y[1] + y[3];
+	vec c = y[0] + 4 * y[2], d = 2 * y[1] + 8 * y[3];
+
+	o[0] = y[0];
+	o[1] = a + b;
+	o[2] = a - b;
+	o[3] = c + d;
+	o[4] = c - d;
+	o[5] = y[3];
+}
+
+static void
+gradient_in(float *v, size_t step, const float *y, int h, int w,
+    const int at[2])
+{
+	vec t[6][4], d[4], o[6];
+	int inside = at[0] + 4 <= h && at[1] + 4 <= w;
+
+	y += ((long)at[0] * w + at[1]) * L;
+	for (int j = 0; j < 4; j++) {
+		for (int i = 0; i < 4; i++)
+			if (inside || (at[0] + i < h && at[1] + j < w))
+				d[i] = AT(y + ((long)i * w + j) * L);
+			else
+				d[i] = (vec){ 0 };
+		columns_gradient_in(o, d);
+		for (int i = 0; i < 6; i++)
+			t[i][j] = o[i];
+	}
+	for (int i = 0; i < 6; i++) {
+		columns_gradient_in(o, t[i]);
+		for (int j = 0; j < 6; j++)
+			*(vec *)(v + (size_t)(i * 6 + j) * step) = o[j];
+	}
+}
+
+/* G' m, times 24. */
+INLINE void
+columns_gradient_out(vec o[3], const vec m[6])
+{
+	vec a = m[1] + m[2], b = m[2] - m[1];
+	vec c = m[3] + m[4], d = m[3] - m[4];
+
+	o[0] = 6 * m[0] - 4 * a + c;
+	o[1] = 4 * b + 2 * d;
+	o[2] = 4 * (c - a) + 24 * m[5];
+}
+
+static void
+gradient_out(float *w, const float *m, size_t step)
+{
+	vec t[3][6], in[6], o[3];
+
+	for (int j = 0; j < 6; j++) {
+		for (int i = 0; i < 6; i++)
+			in[i] = AT(m + (size_t)(i * 6 + j) * step);
+		columns_gradient_out(o, in);
+		for (int i = 0; i < 3; i++)
+			t[i][j] = o[i];
+	}
+	for (int i = 0; i < 3; i++) {
+		columns_gradient_out(o, t[i]);
+		for (int j = 0; j < 3; j++)
+			*(vec *)(w + (i * 3 + j) * L) = o[j] * (1.f / 576);
+	}
+}
+
 const struct winograd_kernels ISA_PASTE(winograd_kernels, VT_ISA) = {
 	.input = input, .product = product, .output = output,
-	.weights = weights,
+	.weights = weights, .gradient_in = gradient_in,
+	.gradient_out = gradient_out,
 };

@@ -36,6 +36,12 @@ struct winograd_kernels {
 	/* One input channel, 3 x 3 taps to L output channels, [9][L]; ${step}
 	 * from one element to the next in ${u}. */
 	void (*weights)(float *u, size_t step, const float *w);
+	/* For weight gradients: as input, of the 4 x 4 places of dy that a tile
+	 * has, those outside 0; and one output channel to L input channels,
+	 * [9][L], from sums ${step} from one element to the next. */
+	void (*gradient_in)(float *v, size_t step, const float *y, int h, int w,
+	    const int at[2]);
+	void (*gradient_out)(float *w, const float *m, size_t step);
 };
 
 extern const struct winograd_kernels winograd_kernels_base,

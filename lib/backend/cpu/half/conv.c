@@ -156,7 +156,7 @@ make_pass(struct task *t, enum conv_pass pass)
 	p->runs = pass == CONV_WEIGHTS ? weight_parts(t) :
 	    images < most ? images : most;
 	p->run = xcalloc((size_t)p->runs, sizeof(*p->run));
-	p->conv = dnnl_conv_new(cpu_of(t)->dnnl, op->name, pass, &s, 0);
+	p->conv = dnnl_conv_new(cpu_of(t)->dnnl, op->name, pass, &s);
 	if (p->conv == NULL)
 		return -1;
 	for (int i = 0; i < p->runs; i++) {

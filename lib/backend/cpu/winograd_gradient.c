@@ -1,0 +1,208 @@
+/* Winograd's algorithm for weight gradients, window by window of channels. */
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/outer_kernels.h"
+#include "backend/cpu/winograd_gradient.h"
+#include "backend/cpu/winograd_kernels.h"
+
+/*
+ * Channels of a window and tiles at a time: 64, 64 and 64 are 36 matrices of
+ * x, dy and sums of 16 KiB each, 1.8 MB, which the second cache holds.  Larger
+ * windows would transform less, more tiles would load the sums less often.
+ */
+enum { WINDOW = 64, TILES = 64, PARTS = 8 };
+
+static int
+up(int n, int by)
+{
+	return (n + by - 1) / by;
+}
+
+static int
+windows(int channels)
+{
+	return up(channels, WINDOW);
+}
+
+static int
+tiles_of_image(const struct winograd_gradient *g)
+{
+	return up(g->out_h, 4) * up(g->out_w, 4);
+}
+
+static int
+tiles(const struct winograd_gradient *g)
+{
+	return g->images * tiles_of_image(g);
+}
+
+int
+winograd_gradient_parts(const struct winograd_gradient *g)
+{
+	int parts = PARTS / (windows(g->in) * windows(g->out));
+	int most = up(tiles(g), TILES);
+
+	parts = parts < most ? parts : most;
+	return parts > 1 ? parts : 1;
+}
+
+/* Numbers of the sums of a block by a block. */
+static size_t
+cell(void)
+{
+	return (size_t)(WINOGRAD_ELEMENTS * cpu_lanes() * cpu_lanes());
+}
+
+static size_t
+part_floats(const struct winograd_gradient *g)
+{
+	return cell() * (size_t)(cpu_blocks(g->in) * cpu_blocks(g->out));
+}
+
+size_t
+winograd_gradient_bytes(const struct winograd_gradient *g)
+{
+	int parts = winograd_gradient_parts(g);
+
+	return parts > 1 ? part_floats(g) * sizeof(float) * (size_t)parts : 0;
+}
+
+/* From one element to the next of the transformed: a line more than there is,
+ * since powers of two would put all 36 into a few sets of the cache. */
+static size_t
+step(void)
+{
+	return (size_t)(TILES * WINDOW + cpu_lanes());
+}
+
+size_t
+winograd_gradient_scratch(const struct winograd_gradient *g)
+{
+	size_t sums = winograd_gradient_parts(g) > 1 ? 0 : (size_t)WINDOW *
+	    WINDOW;
+
+	return WINOGRAD_ELEMENTS * (2 * step() + sums) * sizeof(float);
+}
+
+int
+winograd_gradient_jobs(const struct winograd_gradient *g)
+{
+	return winograd_gradient_parts(g) * windows(g->in) * windows(g->out);
+}
+
+int
+winograd_gradient_sums(const struct winograd_gradient *g)
+{
+	return winograd_gradient_parts(g) > 1 ? cpu_blocks(g->in) *
+	    cpu_blocks(g->out) : 0;
+}
+
+/* Tiles ${from} to ${to} of blocks ${block} on, ${blocks} of them: those of x
+ * into ${v}, or of dy. */
+static void
+transform(const struct winograd_gradient *g, int from, int to, const float *x,
+    int block, int blocks, int is_dy, float *v)
+{
+	const struct winograd_kernels *k = winograd_kernels_pick();
+	int lanes = cpu_lanes(), of_image = tiles_of_image(g);
+	int wide = up(g->out_w, 4);
+	int h = is_dy ? g->out_h : g->in_h, w = is_dy ? g->out_w : g->in_w;
+	size_t plane = (size_t)h * (size_t)w * (size_t)lanes;
+	size_t image = plane * (size_t)cpu_blocks(is_dy ? g->out : g->in);
+
+	for (int b = 0; b < blocks; b++)
+		for (int i = from; i < to; i++) {
+			int tile = i % of_image, at[2] = { tile / wide * 4,
+			    tile % wide * 4 };
+			const float *in = x + image * (size_t)(i / of_image) +
+			    plane * (size_t)(block + b);
+			float *out = v + (TILES * b + i - from) * lanes;
+
+			if (is_dy) {
+				k->gradient_in(out, step(), in, h, w, at);
+				continue;
+			}
+			at[0] -= g->p[0];
+			at[1] -= g->p[1];
+			k->input(out, step(), in, h, w, at);
+		}
+}
+
+/* The sums of a block by a block into dw. */
+static void
+put(const struct winograd_gradient *g, float *dw, const float *m, int in,
+    int out)
+{
+	const struct winograd_kernels *k = winograd_kernels_pick();
+	float w[9 * LANES_MAX] __attribute__((aligned(64)));
+	int lanes = cpu_lanes();
+
+	for (int o = 0; o < lanes && out * lanes + o < g->out; o++) {
+		float *to = dw + 9 * ((size_t)(out * lanes + o) *
+		    (size_t)g->in + (size_t)(in * lanes));
+
+		k->gradient_out(w, m + o * lanes, (size_t)(lanes * lanes));
+		for (int i = 0; i < lanes && in * lanes + i < g->in; i++)
+			for (int t = 0; t < 9; t++)
+				*to++ = w[t * lanes + i];
+	}
+}
+
+void
+winograd_gradient_run(const struct winograd_gradient *g, int job,
+    const float *x, const float *y, float *dw, float *parts, void *scratch)
+{
+	const struct outer_kernels *k = outer_kernels_pick();
+	int lanes = cpu_lanes(), n = winograd_gradient_parts(g);
+	int part = job / (windows(g->in) * windows(g->out));
+	int some = WINDOW / lanes;		/* blocks of a window */
+	int in = job % windows(g->in) * some, ins = cpu_blocks(g->in) - in;
+	int out = job / windows(g->in) % windows(g->out) * some;
+	int outs = cpu_blocks(g->out) - out, all = cpu_blocks(g->in);
+	int from = (int)((long)tiles(g) * part / n);
+	int to = (int)((long)tiles(g) * (part + 1) / n);
+	int calls = up(to - from, TILES);
+	float *v = scratch, *z = v + WINOGRAD_ELEMENTS * step();
+	float *sums = z + WINOGRAD_ELEMENTS * step();
+	size_t square = (size_t)(lanes * lanes);
+
+	ins = ins < some ? ins : some;
+	outs = outs < some ? outs : some;
+	if (n > 1)
+		sums = parts + part_floats(g) * (size_t)part + cell() *
+		    (size_t)(out * all + in);
+	else
+		all = ins;
+	for (int c = 0; c < calls; c++) {
+		int a = from + (int)((long)(to - from) * c / calls);
+		int b = from + (int)((long)(to - from) * (c + 1) / calls);
+		struct outer_walk w = { .images = 1, .rows = 1, .cols = b - a,
+			.x = { 0, 0, (size_t)lanes },
+			.y = { 0, 0, (size_t)lanes } };
+
+		transform(g, a, b, x, in, ins, 0, v);
+		transform(g, a, b, y, out, outs, 1, z);
+		for (int j = 0; j < WINOGRAD_ELEMENTS * outs * ins; j++) {
+			int e = j / ins / outs, o = j / ins % outs, i = j % ins;
+
+			k->sum(sums + cell() * (size_t)(o * all + i) + square *
+			    (size_t)e, v + step() * (size_t)e + TILES * i *
+			    lanes, z + step() * (size_t)e + TILES * o * lanes,
+			    &w, c > 0, NULL, NULL);
+		}
+	}
+	for (int j = 0; n == 1 && j < ins * outs; j++)
+		put(g, dw, sums + cell() * (size_t)j, in + j % ins,
+		    out + j / ins);
+}
+
+void
+winograd_gradient_add(const struct winograd_gradient *g, int job, float *dw,
+    float *parts)
+{
+	float *sum = parts + cell() * (size_t)job;
+
+	for (int i = 1; i < winograd_gradient_parts(g); i++)
+		kernels_pick()->add(sum, sum, sum + part_floats(g) * (size_t)i,
+		    cell());
+	put(g, dw, sum, job % cpu_blocks(g->in), job / cpu_blocks(g->in));
+}
