@@ -48,11 +48,10 @@ shift_after(const struct search *s, int i)
 	return found;
 }
 
-/* Do all channels of each block move alike? */
-static int
-whole_blocks(const struct task *shift)
+int
+norm_whole_blocks(const struct task *shift, int n)
 {
-	return shift->out.c / shift->op->fold % cpu_lanes() == 0;
+	return shift->out.c / shift->op->fold % n == 0;
 }
 
 /* Is task ${j} an addition in a norm, with task ${i}'s output for shortcut? */
@@ -150,7 +149,8 @@ fuse_shift(struct search *s, int i)
 	absorb(n->shift, i);
 	n->shift->stored = 1;
 	if (read_plain(s, i, shift) || (s->norm == &cpu_norm ?
-	    !whole_blocks(n->shift) : has_shortcut(s, i)))
+	    !norm_whole_blocks(n->shift, cpu_lanes()) :
+	    !norm_whole_blocks(n->shift, 32) && has_shortcut(s, i)))
 		return;
 	n->tail->stored = 0;
 	n->tail->lies = shift;

@@ -1,6 +1,7 @@
 /* The copy of the kernels that this processor runs. */
 #include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/half/amx.h"
+#include "backend/cpu/half/norm_kernels.h"
 #include "backend/cpu/half/product_kernels.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
@@ -41,6 +42,12 @@ const struct half_kernels *
 half_kernels_pick(void)
 {
 	return ISA_PICK(&half_kernels);
+}
+
+const struct half_norm_kernels *
+half_norm_kernels_pick(void)
+{
+	return ISA_PICK(&half_norm_kernels);
 }
 
 const struct amx_kernels *

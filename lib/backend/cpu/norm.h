@@ -5,9 +5,9 @@
  * Batch normalisation and the operators that are fused with it: the addition
  * of a shortcut, the relu, and the temporal shift behind that.
  *
- * A shift that whole blocks of channels make is no pass of its own: the plane
- * of frame f is stored where the shifted activation has it, and its gradient
- * read from there.  The planes that the shift drops at the ends of a clip are
+ * A shift that whole blocks of channels make (of lanes, in bf16 of 32) is no
+ * pass of its own: the plane of frame f is stored where the shifted activation
+ * has it, and its gradient read from there.  The planes that the shift drops at the ends of a clip are
  * kept beside it if somebody else reads the activation, which then "lies" in
  * the shift's: no plain copy of it is in memory.
  */
@@ -30,6 +30,9 @@ norm_writes(const struct task *t, int again)
 {
 	return t->stored && (t->remade || !again);
 }
+
+/* norm_whole_blocks(shift, n): do all channels of each ${n} move alike? */
+int norm_whole_blocks(const struct task *shift, int n);
 
 /* cpu_fuse: struct backend's. */
 void cpu_fuse(struct device *d, struct task *task, int n);

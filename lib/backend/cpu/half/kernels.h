@@ -39,32 +39,6 @@ bf16_of(float f)
 	return (bf16)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
-/*
- * y = x a + b + res, and max(y, 0) where relu is set; ${res} may be NULL.  Of
- * each 16 channels ${mask} (NULL: none) gets a bit for each that is above 0.
- * With ${stream}, stores go past the caches.
- */
-struct half_apply {
-	const bf16 *x, *res;
-	const float *a, *b;		/* [c] */
-	bf16 *y;
-	uint16_t *mask;
-	int relu, stream;
-};
-
-/*
- * The gradient that comes to rows: dy + more, 0 where the relu was shut: by
- * the bits of ${mask}, or, if that is NULL and ${relu} is set, where x a + b
- * is not above 0.
- */
-struct half_gradient {
-	const bf16 *dy, *more;		/* more: NULL, nothing */
-	int relu;
-	const uint16_t *mask;
-	const bf16 *x;
-	const float *a, *b;		/* [c] */
-};
-
 struct half_kernels {
 	void (*widen)(float *to, const bf16 *from, size_t n);
 	void (*narrow)(bf16 *to, const float *from, size_t n);
@@ -78,20 +52,6 @@ struct half_kernels {
 	void (*sum)(const bf16 *x, size_t rows, int c, float *sum);
 	/* x[c] (+)= v[c] in all rows. */
 	void (*fill)(bf16 *x, size_t rows, int c, const float *v, int more);
-	/* mean[c] and sum of squared deviations m2[c] of rows. */
-	void (*stats)(const bf16 *x, size_t rows, int c, float *mean,
-	    float *m2);
-	void (*apply)(const struct half_apply *p, size_t rows, int c);
-	/*
-	 * With v the gradient: db += sum v, ds += sum v (x - mean).  ${res}
-	 * (NULL: none) gets v, or += v with ${more}.
-	 */
-	void (*sums)(const struct half_gradient *g, size_t rows, int c,
-	    const float *mean, float *db, float *ds, bf16 *res, int more);
-	/* dx (+)= v a + x b + c by channel. */
-	void (*back)(bf16 *dx, const struct half_gradient *g, size_t rows,
-	    int c, const float *va, const float *vb, const float *vc,
-	    int more);
 	/* Output row ${h}: the first largest of each window, and its tap. */
 	void (*maxpool)(bf16 *y, uint8_t *tap, const bf16 *x, int c,
 	    const struct window *v, int h);

@@ -1,0 +1,263 @@
+/* Rows of a normalisation, and of the shift that is fused with it. */
+#include <string.h>
+
+#include "backend/cpu/half/norm_rows.h"
+#include "backend/cpu/norm_pass.h"
+
+enum {
+	PIECE = 65536,			/* bytes of x of a job */
+	CHUNK = 8192			/* of rows that the first cache has while
+					 * their ranges are worked on */
+};
+
+static size_t
+rows_of(const struct dims *d, size_t bytes)
+{
+	size_t rows = bytes / ((size_t)half_row(d) * sizeof(bf16));
+
+	rows = rows > 0 ? rows : 1;
+	return rows < cpu_places(d) ? rows : cpu_places(d);
+}
+
+static int
+cuts_of(const struct dims *d)
+{
+	size_t rows = rows_of(d, PIECE);
+
+	return (int)((cpu_places(d) + rows - 1) / rows);
+}
+
+/* ---- memory ---- */
+
+static struct half_lies
+lies(const struct task *shift, const void *x, int row)
+{
+	struct half_lies l = { .x = x, .shift = shift };
+
+	l.ranges = half_ranges(shift, row, l.range);
+	for (int i = 0; i < l.ranges; i++)
+		if (l.range[i].by != 0)
+			l.moved += l.range[i].to - l.range[i].from;
+	return l;
+}
+
+static size_t
+side_bytes(const struct norm *n)
+{
+	const struct dims *d = &n->bn->out;
+
+	return n->shift == NULL || n->tail->stored ||
+	    !norm_whole_blocks(n->shift, 32) ? 0 : (size_t)d->n *
+	    cpu_places(d) * (size_t)lies(n->shift, NULL, half_row(d)).moved *
+	    sizeof(bf16);
+}
+
+/* Saved: mean and 1 / std of each channel, rows beside, the mask. */
+size_t
+half_norm_saved(const struct task *t)
+{
+	const struct norm *n = t->priv;
+	const struct dims *d = &t->out;
+
+	return 2 * (size_t)half_row(d) * sizeof(float) + side_bytes(n) +
+	    (norm_masks(n) ? (size_t)cpu_images(d) * half_image(d) / 16 *
+	    sizeof(uint16_t) : 0);
+}
+
+static bf16 *
+sides(const struct task *t)
+{
+	return (bf16 *)((float *)t->saved + 2 * half_row(&t->out));
+}
+
+/* Scratch: two rows a piece, five of the pass, and chunks. */
+size_t
+half_norm_scratch(const struct task *t)
+{
+	const struct dims *d = &t->out;
+	size_t row = (size_t)half_row(d), pieces = (size_t)cuts_of(d) *
+	    (size_t)cpu_images(d);
+
+	return (2 * pieces + 5) * row * sizeof(float) +
+	    (size_t)pool_threads(cpu_of(t)->pool) * rows_of(d, CHUNK) * row *
+	    sizeof(bf16);
+}
+
+struct half_pass
+half_norm_open(struct task *t)
+{
+	const struct norm *n = t->priv;
+	const struct dims *d = &n->bn->out;
+	struct half_pass s = { .n = n, .bn = n->bn, .d = d,
+		.k = half_norm_kernels_pick(), .row = half_row(d),
+		.images = cpu_images(d), .cuts = cuts_of(d),
+		.stream = half_row(d) % 32 == 0, .hw = cpu_places(d),
+		.rows = rows_of(d, PIECE), .chunk = rows_of(d, CHUNK) };
+	size_t all = (size_t)s.cuts * (size_t)s.images * (size_t)s.row;
+
+	s.mean = t->saved;
+	s.rstd = s.mean + s.row;
+	s.mask = norm_masks(n) ? (uint16_t *)((char *)sides(t) +
+	    side_bytes(n)) : NULL;
+	s.p = t->scratch;
+	s.q = s.p + all;
+	s.scale = s.q + all;
+	s.offset = s.scale + s.row;
+	s.a = s.offset + s.row;
+	s.b = s.a + s.row;
+	s.c = s.b + s.row;
+	s.work = (bf16 *)(s.c + s.row);
+	if (n->shift != NULL) {
+		s.windows = norm_whole_blocks(n->shift, 32);
+		s.shifted = lies(n->shift, n->shift->y, s.row);
+		s.shifted.side = side_bytes(n) > 0 ? sides(t) : NULL;
+	}
+	if (n->home != NULL) {
+		const struct norm *from = n->home->priv;
+
+		s.res = lies(from->shift, from->shift->y, s.row);
+		s.res.side = sides(n->home);
+	} else if (n->add != NULL) {
+		s.res.x = n->add->x[n->res];
+	}
+	return s;
+}
+
+/* ---- rows ---- */
+
+struct half_rows
+half_piece(const struct half_pass *s, int i)
+{
+	struct half_rows p = { i / s->cuts, (size_t)(i % s->cuts) * s->rows,
+		s->rows };
+
+	if (p.first + p.rows > s->hw)
+		p.rows = s->hw - p.first;
+	return p;
+}
+
+int
+half_next_chunk(const struct half_pass *s, const struct half_rows *whole,
+    struct half_rows *p)
+{
+	size_t end = whole->first + whole->rows;
+
+	if (p->rows == 0)
+		*p = (struct half_rows){ whole->image, whole->first, 0 };
+	p->first += p->rows;
+	p->rows = p->first + s->chunk < end ? s->chunk : end - p->first;
+	return p->rows > 0;
+}
+
+bf16 *
+half_rows_at(const struct half_pass *s, const void *x,
+    const struct half_rows *p)
+{
+	return half_at(s->d, x, p->image, p->first);
+}
+
+uint16_t *
+half_mask_at(const struct half_pass *s, const struct half_rows *p)
+{
+	return s->mask == NULL ? NULL : s->mask + ((size_t)p->image * s->hw +
+	    p->first) * (size_t)(s->row / 16);
+}
+
+bf16 *
+half_work(const struct half_pass *s, int thread)
+{
+	return s->work + (size_t)thread * s->chunk * (size_t)s->row;
+}
+
+/* The rows that the shift makes of range ${r} of ${p}; 0: it drops them, and
+ * ${to} are those at the clip's other end that nothing comes to. */
+static int
+moved(const struct half_pass *s, const struct half_rows *p,
+    const struct half_range *r, struct half_rows *to)
+{
+	int t = s->d->t, frame = p->image % t - r->by;
+	int lost = frame < 0 || frame >= t;
+
+	*to = *p;
+	to->image += lost ? r->by * (t - 1) : -r->by;
+	return !lost;
+}
+
+bf16 *
+half_window(const struct half_pass *s, const struct half_lies *l,
+    const struct half_rows *p, int c, size_t *row, int *end)
+{
+	const struct half_range *r = l->range;
+	struct half_rows to;
+	size_t before = 0, wide = (size_t)l->moved;
+
+	*row = (size_t)s->row;
+	if (l->shift == NULL)
+		return half_rows_at(s, l->x, p) + c;
+	for (; r->to <= c; r++)
+		if (r->by != 0)
+			before += (size_t)(r->to - r->from);
+	*end = r->to < *end ? r->to : *end;
+	if (moved(s, p, r, &to))
+		return half_rows_at(s, l->x, &to) + c;
+	if (l->side == NULL)
+		return NULL;
+	*row = wide;
+	return l->side + ((size_t)(p->image / s->d->t) * s->hw + p->first) *
+	    wide + before + (size_t)(c - r->from);
+}
+
+/* Rows of one range: from one place to another, or cleared. */
+static void
+copy_range(const struct half_pass *s, const struct half_range *r, size_t rows,
+    bf16 *to, const bf16 *from)
+{
+	size_t n = (size_t)(r->to - r->from) * sizeof(*to);
+
+	for (size_t i = 0; i < rows; i++) {
+		size_t at = i * (size_t)s->row + (size_t)r->from;
+
+		if (from == NULL)
+			memset(to + at, 0, n);
+		else
+			memcpy(to + at, from + at, n);
+	}
+}
+
+void
+half_clear_ends(const struct half_pass *s, const struct half_rows *p)
+{
+	struct half_rows to;
+
+	for (int i = 0; i < s->shifted.ranges; i++)
+		if (!moved(s, p, &s->shifted.range[i], &to))
+			copy_range(s, &s->shifted.range[i], p->rows,
+			    half_rows_at(s, s->shifted.x, &to), NULL);
+}
+
+void
+half_scatter(const struct half_pass *s, const struct half_rows *p,
+    const bf16 *y)
+{
+	for (int i = 0; i < s->shifted.ranges; i++) {
+		const struct half_range *r = &s->shifted.range[i];
+		struct half_rows to;
+		int kept = moved(s, p, r, &to);
+
+		copy_range(s, r, p->rows, half_rows_at(s, s->shifted.x, &to),
+		    kept ? y : NULL);
+	}
+}
+
+void
+half_gather(const struct half_pass *s, const struct half_rows *p, bf16 *to)
+{
+	for (int i = 0; i < s->shifted.ranges; i++) {
+		const struct half_range *r = &s->shifted.range[i];
+		struct half_rows from;
+		int kept = moved(s, p, r, &from);
+
+		copy_range(s, r, p->rows, to, kept ?
+		    half_rows_at(s, s->n->shift->dy, &from) : NULL);
+	}
+}
