@@ -13,4 +13,7 @@ for isa in $sets; do
 		check_same "none fails" "" "$(grep '^not ok' "$T/out")"
 	done
 done
+for isa in base avx2; do
+	check_exit "direct with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/direct"
+done
 plan

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/conv.h"
 #include "base/fail.h"
+#include "base/isa.h"
 #include "base/mem.h"
 
 /*
@@ -63,21 +64,28 @@ prefers_winograd(const struct task *t, enum conv_pass pass)
 }
 
 /*
- * A direct convolution of ours: kernels of one place, which need no input in a
- * form of its own, and everything with fewer lanes, where oneDNN has not all.
- * ResNet-50, 16 images of 224, GF/s of two threads, ours and oneDNN's: 256 to
+ * A direct convolution of ours: kernels of one place, where gradients are added
+ * to others without a pass of their own; and what oneDNN lacks, which are data
+ * gradients of unequal strides with AVX2 and all that is base.  ResNet-50, 16 images of 224, GF/s of two threads, ours and oneDNN's: 256 to
  * 64 channels of 56 x 56 276, 250; 128 to 512 of 28 x 28 303, 308; 2048 to 512
  * of 7 x 7 251, 244; of stride 2 267, 271; data 243, 196; 298, 267; 280, 258;
- * of stride 2 228, 213.  What has several taps loses 15 % here to gathering
- * them.  Gradients are added where others are, without a pass of their own.
+ * of stride 2 228, 213.  Where places do not follow one another they are
+ * gathered, which costs 15 % of three by three taps, and half of what few
+ * channels take: 64 to 128 of stride 2 72, 86; 16 to 32 24, 37.
  */
 static int
 prefers_direct(const struct task *t)
 {
 	const struct op *op = t->op;
 
-	return op->groups == 1 && !cpu_is_pixels(&t->in[0]) &&
-	    (cpu_lanes() < 16 || op->k[0] * op->k[1] * op->k[2] == 1);
+	int strided = op->s[1] > 1 || op->s[2] > 1;
+
+	if (op->groups > 1 || cpu_is_pixels(&t->in[0]))
+		return 0;
+	if (isa_best() == ISA_BASE || op->s[1] != op->s[2])
+		return 1;
+	return op->k[0] * op->k[1] * op->k[2] == 1 && (!strided ||
+	    (cpu_lanes() == 16 && t->in[0].c >= 256 && t->out.c >= 256));
 }
 
 /*

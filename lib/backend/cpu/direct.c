@@ -109,7 +109,7 @@ tiles_of(const struct class *c)
 #define UNITS 32		/* of a tile, read before others are */
 
 /* Results of as many bytes are written past the caches: 17 GB/s a thread, 6
- * otherwise, and read again no slower. */
+ * otherwise, and read again no slower.  Not half a line here, half there. */
 #define STREAMED ((size_t)4 << 20)
 
 /*
@@ -165,7 +165,8 @@ direct_cut(struct direct *g, int threads)
 	g->panels = up(slices, g->windows);
 	g->windows = up(slices, g->panels);
 	g->jobs = runs * g->windows;
-	g->stream = cpu_floats(&g->out) * sizeof(float) >= STREAMED;
+	g->stream = cpu_floats(&g->out) * sizeof(float) >= STREAMED &&
+	    (cpu_lanes() == 16 || !g->back || g->s[2] == 1);
 }
 
 size_t

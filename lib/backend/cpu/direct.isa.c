@@ -36,12 +36,12 @@
 #endif
 
 INLINE void
-put(float *to, vec v, int stream)
+put(float *to, const vec *v, int stream)
 {
 	if (stream)
-		STREAM(to, v);
+		STREAM(to, *v);
 	else
-		*(vec *)to = v;
+		*(vec *)to = *v;
 }
 
 INLINE void
@@ -87,9 +87,9 @@ sums(float *const *to, size_t at, int n, size_t next, const int wide,
 #pragma GCC unroll 14
 	for (int r = 0; r < ROWS; r++)
 		if (r < n) {
-			put(to[r] + at, s[r][0], stream);
+			put(to[r] + at, &s[r][0], stream);
 			if (wide > 1)
-				put(to[r] + at + next, s[r][1], stream);
+				put(to[r] + at + next, &s[r][1], stream);
 		}
 }
 

@@ -1,0 +1,201 @@
+/*
+ * Direct convolutions against plain sums in double: taps over all axes,
+ * strides, paddings, channels that fill no block, written and added, with
+ * what is outside poisoned; and the same bits for any cut.
+ */
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/direct.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include "tap.h"
+
+struct row {
+	const char *what;
+	struct dims x;
+	int out, k[3], s[3], p[3];
+};
+
+static const struct row rows[] = {
+	{ "1x1", { 2, 3, 5, 6, 20 }, 48, { 1, 1, 1 }, { 1, 1, 1 }, { 0 } },
+	{ "1x1 of one place", { 3, 1, 1, 1, 1 }, 1, { 1, 1, 1 }, { 1, 1, 1 },
+	    { 0 } },
+	{ "1x1 of stride 2", { 2, 2, 9, 8, 40 }, 33, { 1, 1, 1 }, { 1, 2, 2 },
+	    { 0 } },
+	{ "1x1 of more channels than are read at a time", { 1, 1, 5, 7, 530 },
+	    520, { 1, 1, 1 }, { 1, 1, 1 }, { 0 } },
+	{ "1x1 to more than stays in a cache", { 1, 1, 129, 128, 5 }, 64,
+	    { 1, 1, 1 }, { 1, 1, 1 }, { 0 } },
+	{ "3x3", { 1, 2, 7, 13, 21 }, 37, { 1, 3, 3 }, { 1, 1, 1 },
+	    { 0, 1, 1 } },
+	{ "3x3 of stride 2", { 2, 1, 7, 13, 70 }, 37, { 1, 3, 3 }, { 1, 2, 2 },
+	    { 0, 1, 1 } },
+	{ "3x3, padded by more than its reach", { 1, 3, 4, 4, 16 }, 16,
+	    { 1, 3, 3 }, { 1, 1, 1 }, { 0, 3, 3 } },
+	{ "2x2 of stride 3, whose places are not all met", { 1, 2, 8, 9, 16 },
+	    16, { 1, 2, 2 }, { 1, 3, 3 }, { 0 } },
+	{ "5x5 of stride 3 and 2", { 1, 1, 13, 11, 32 }, 64, { 1, 5, 5 },
+	    { 1, 3, 2 }, { 0, 2, 2 } },
+	{ "3x3x3 of stride 2, 1 and 2", { 1, 4, 5, 7, 9 }, 17, { 3, 3, 3 },
+	    { 2, 1, 2 }, { 1, 1, 1 } },
+	{ "5x1x1 of stride 3", { 2, 9, 3, 3, 16 }, 16, { 5, 1, 1 },
+	    { 3, 1, 1 }, { 0 } },
+};
+
+static size_t
+index_of(const struct dims *d, int image, size_t place, int c)
+{
+	size_t lanes = (size_t)cpu_lanes();
+
+	return (size_t)image * cpu_image(d) + ((size_t)c / lanes *
+	    cpu_places(d) + place) * lanes + (size_t)c % lanes;
+}
+
+static float *
+draw(const struct dims *d, uint32_t stream)
+{
+	float *v = xcalloc(cpu_floats(d), sizeof(*v));
+	uint32_t n = 0;
+
+	for (int i = 0; i < cpu_images(d); i++)
+		for (size_t p = 0; p < cpu_places(d); p++)
+			for (int c = 0; c < d->c; c++)
+				v[index_of(d, i, p, c)] = (float)rng_normal(7, stream, n++);
+	return v;
+}
+
+/* The image and place that tap ${t} of output image and place finds; 0: none. */
+static int
+meets(const struct row *r, const struct dims *y, int *image, size_t *place,
+    int t)
+{
+	const struct dims *x = &r->x;
+	int a = *image % y->t * r->s[0] - r->p[0] + t / r->k[2] / r->k[1];
+	int b = (int)*place / y->w * r->s[1] - r->p[1] + t / r->k[2] % r->k[1];
+	int c = (int)*place % y->w * r->s[2] - r->p[2] + t % r->k[2];
+
+	*image = *image / y->t * x->t + a;
+	*place = (size_t)(b * x->w + c);
+	return a >= 0 && a < x->t && b >= 0 && b < x->h && c >= 0 && c < x->w;
+}
+
+/* Sums into ${to}, as ${out} lies, of what ${in} has. */
+static void
+plain(const struct row *r, const struct dims *y, int back, const float *w,
+    const struct dims *out, double *to, const struct dims *in, const float *from)
+{
+	int taps = r->k[0] * r->k[1] * r->k[2];
+
+	for (int i = 0; i < cpu_images(y); i++)
+		for (size_t p = 0; p < cpu_places(y); p++)
+			for (int t = 0; t < taps; t++) {
+				int image = i, at = back ? i : 0, to_image;
+				size_t place = p, to_place, in_place;
+
+				if (!meets(r, y, &image, &place, t))
+					continue;
+				to_image = back ? image : i;
+				to_place = back ? place : p;
+				at = back ? i : image;
+				in_place = back ? p : place;
+				for (int o = 0; o < out->c; o++)
+					for (int c = 0; c < in->c; c++) {
+						size_t k = back ? (size_t)c * out->c + o :
+						    (size_t)o * in->c + c;
+
+						to[index_of(out, to_image, to_place, o)] +=
+						    (double)w[k * taps + t] *
+						    from[index_of(in, at, in_place, c)];
+					}
+			}
+}
+
+/* The jobs of a cut for ${threads}, all done. */
+static void
+direct(struct direct g, int threads, const float *in, const float *w,
+    const float *bias, float *out, int more)
+{
+	float *inner;
+	void *scratch;
+
+	direct_cut(&g, threads);
+	inner = xmalloc(direct_weights(&g));
+	memset(inner, 0xff, direct_weights(&g));
+	scratch = xmalloc(direct_scratch(&g));
+	memset(scratch, 0xff, direct_scratch(&g));
+	for (int i = 0; i < direct_slices(&g); i++)
+		direct_order(&g, i, w, inner);
+	for (int i = g.jobs - 1; i >= 0; i--)
+		direct_run(&g, i, in, inner, bias, out, more, scratch);
+	free(inner);
+	free(scratch);
+}
+
+static void
+test_pass(const struct row *r, int back, int more)
+{
+	const int *k = r->k, *s = r->s, *p = r->p;
+	struct dims y = { r->x.n, (r->x.t + 2 * p[0] - k[0]) / s[0] + 1,
+		(r->x.h + 2 * p[1] - k[1]) / s[1] + 1,
+		(r->x.w + 2 * p[2] - k[2]) / s[2] + 1, r->out };
+	int taps = k[0] * k[1] * k[2], row = taps * r->x.c, same = 1;
+	struct direct g = { .in = back ? y : r->x, .out = back ? r->x : y,
+		.back = back, .k = { k[0], k[1], k[2] },
+		.s = { s[0], s[1], s[2] }, .p = { p[0], p[1], p[2] },
+		.in_step = back ? row : taps, .out_step = back ? taps : row };
+	size_t n = cpu_floats(&g.out), bytes = n * sizeof(float);
+	float *w = xcalloc((size_t)row * r->out, sizeof(*w));
+	float *in = draw(&g.in, 2), *before = draw(&g.out, 3);
+	float *got = NULL, *first = NULL, bias[1024];
+	double *want = xcalloc(n, sizeof(*want)), worst = 0;
+
+	for (int i = 0; i < row * r->out; i++)
+		w[i] = (float)rng_normal(7, 1, (uint32_t)i);
+	for (int c = 0; c < g.out.c; c++)
+		bias[c] = (float)c / (float)g.out.c;
+	plain(r, &y, back, w, &g.out, want, &g.in, in);
+	for (int threads = 1; threads <= 8; threads *= 2) {
+		/* Aligned as a device's memory is. */
+		void *room;
+
+		if (posix_memalign(&room, 64, bytes) != 0)
+			exit(1);
+		got = room;
+		memset(got, 0xff, bytes);
+		if (more)
+			memcpy(got, before, bytes);
+		direct(g, threads, in, w, back || more ? NULL : bias, got, more);
+		if (first == NULL) {
+			first = got;
+			continue;
+		}
+		same &= memcmp(first, got, bytes) == 0;
+		free(got);
+	}
+	for (int i = 0; i < cpu_images(&g.out); i++)
+		for (size_t q = 0; q < cpu_places(&g.out); q++)
+			for (int c = 0; c < cpu_padded(g.out.c); c++) {
+				size_t at = index_of(&g.out, i, q, c);
+				double e = fabs(first[at] - want[at] - (c >= g.out.c ?
+				    0 : more ? before[at] : back ? 0 : bias[c]));
+
+				worst = e <= worst ? worst : isnan(e) ? INFINITY : e;
+			}
+	if (!ok(worst < 2e-6 * sqrt((double)taps * g.in.c) * 4 && same,
+	    "%s %s%s", r->what, back ? "back" : "forward", more ? ", added" : ""))
+		diag("worst error %g; cuts agree: %d", worst, same);
+	free(w);
+	free(in);
+	free(before);
+	free(first);
+	free(want);
+}
+
+int
+main(void)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (int pass = 0; pass < 4; pass++)
+			test_pass(&rows[i], pass / 2, pass % 2);
+	return done();
+}
