@@ -56,6 +56,24 @@ cut(const struct window *v, int h, int w)
 	return t;
 }
 
+/* dx += dy of a row of windows where tap ${n} and those beside it were taken. */
+static void
+row_back(float *restrict dx, const float *restrict dy,
+    const uint8_t *restrict tap, const struct window *v, int n)
+{
+	for (int w = 0; w < v->out_w; w++) {
+		struct taps t = cut(v, 0, w);
+		ivec which = __builtin_convertvector(*(const bytes *)(tap +
+		    w * L), ivec);
+
+		for (int b = t.b0; b < t.b1; b++)
+			*(vec *)(dx + (t.w0 + b) * L) += (vec)((ivec)AT(dy, w) &
+			    (which == n + b));
+	}
+}
+
+/* On vectors: of a loop over lanes gcc 12 makes code of AVX-512 that takes the
+ * wrong taps, or takes 30 cycles for one. */
 static void
 maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
     const struct window *v, int tap0, int more)
@@ -63,78 +81,53 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L, tap += L) {
 			struct taps t = cut(v, h, w);
-			float best[L];
-			int32_t which[L];
+			vec best = { 0 };
+			ivec which = { 0 };
+			int any = more;
 
-			LANES(c) which[c] = more ? tap[c] : -1;
-			LANES(c) best[c] = more ? y[c] : 0;
+			if (more) {
+				best = AT(y, 0);
+				which = __builtin_convertvector(
+				    *(const bytes *)tap, ivec);
+			}
 			for (int a = t.a0; a < t.a1; a++)
 				for (int b = t.b0; b < t.b1; b++) {
-					const float *from = x + ((size_t)
-					    (t.h0 + a) * v->in_w + t.w0 + b) * L;
+					vec from = AT(x, (t.h0 + a) * v->in_w +
+					    t.w0 + b);
+					ivec better = any ? from > best :
+					    (ivec){ 0 } == 0;
 					int32_t n = tap0 + a * v->k[1] + b;
 
-					LANES(c) {
-						int better = which[c] < 0 ||
-						    from[c] > best[c];
-
-						best[c] = better ? from[c] :
-						    best[c];
-						which[c] = better ? n : which[c];
-					}
+					best = (vec)(((ivec)from & better) |
+					    ((ivec)best & ~better));
+					which = (n & better) | (which & ~better);
+					any = 1;
 				}
-			LANES(c) y[c] = best[c];
-			LANES(c) tap[c] = (uint8_t)which[c];
+			*(vec *)y = best;
+			*(bytes *)tap = __builtin_convertvector(which, bytes);
 		}
 }
 
 /*
- * The windows ${first} to ${end} - 1 of ${n} that cover place ${at}, counted
- * with the padding; it only grows.
- */
-INLINE void
-cover(int at, int k, int s, int n, int *first, int *end)
-{
-	while (*end < n && *end * s <= at)
-		++*end;
-	while (*first < *end && *first * s + k <= at)
-		++*first;
-}
-
-/*
- * Gathered: each input takes from the few windows that cover it, in their
- * order, and is written once; scattering a window's gradient to its taps reads
- * and writes each input twice over.  On vectors, as gcc 12 makes code of AVX-512
- * from a loop over lanes that takes the wrong taps.
+ * Row by row of the input, which the cache holds: the windows of each output
+ * row that covers it give their gradient to the one tap in each column.
  */
 static void
 maxpool_back(float *restrict dx, const float *restrict dy,
     const uint8_t *restrict tap, const struct window *v, int tap0, int more)
 {
-	const int *k = v->k, *s = v->s;
+	size_t row = (size_t)v->in_w * L, out = (size_t)v->out_w * L;
 
-	for (int h = v->p[0], h0 = 0, h1 = 0; h < v->in_h + v->p[0]; h++) {
-		cover(h, k[0], s[0], v->out_h, &h0, &h1);
-		for (int w = v->p[1], w0 = 0, w1 = 0; w < v->in_w + v->p[1];
-		    w++, dx += L) {
-			vec sum = { 0 };
+	for (int h = 0; h < v->in_h; h++, dx += row) {
+		if (!more)
+			memset(dx, 0, row * sizeof(*dx));
+		for (int a = v->k[0] - 1; a >= 0; a--) {
+			int from = h + v->p[0] - a, n = tap0 + a * v->k[1];
+			size_t at = (size_t)(from / v->s[0]) * out;
 
-			cover(w, k[1], s[1], v->out_w, &w0, &w1);
-			if (more)
-				sum = AT(dx, 0);
-			for (int a = h0; a < h1; a++)
-				for (int b = w0; b < w1; b++) {
-					size_t at = ((size_t)a * v->out_w + b) *
-					    L;
-					int32_t n = tap0 + (h - a * s[0]) *
-					    k[1] + w - b * s[1];
-					ivec t = __builtin_convertvector(
-					    *(const bytes *)(tap + at), ivec);
-
-					sum += (vec)((ivec)AT(dy + at, 0) &
-					    (t == n));
-				}
-			*(vec *)dx = sum;
+			if (from >= 0 && from % v->s[0] == 0 &&
+			    from / v->s[0] < v->out_h)
+				row_back(dx, dy + at, tap + at, v, n);
 		}
 	}
 }
