@@ -214,7 +214,7 @@ sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
 
 		gradient(&d, &v, i, parts, gate);
 		if (keep == WRITE)
-			*(vec *)(res + i * L) = d;
+			STREAM(res + i * L, d);
 		else if (keep == ADD)
 			*(vec *)(res + i * L) += d;
 		b[i % 2] += d;
@@ -222,6 +222,8 @@ sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
 	}
 	*(vec *)db = b[0] + b[1];
 	*(vec *)ds = s[0] + s[1];
+	if (keep == WRITE)
+		STREAMED();
 }
 
 /* Call f(..., parts, gate) with constants that the compiler can see. */
