@@ -24,8 +24,8 @@ const char *isa_name(enum isa i);
 
 /*
  * isa_amx(): the processor multiplies tiles of bf16, on top of AVX-512 and its
- * bf16, and the system lets this process use them; not with VT_ISA=avx512 or less.  *.amx.c are
- * compiled for that, once, on x86-64.
+ * bf16, and the system lets this process use them; not with VT_ISA=avx512 or
+ * less.  *.amx.c are compiled for that, once, on x86-64.
  */
 int isa_amx(void);
 

@@ -115,7 +115,7 @@ prefers_tiles(const struct task *t)
 	struct product_shape s = shape_of(t, CONV_WEIGHTS);
 	int narrow = c->in == 16 || c->out == 16;
 
-	return cpu_of(t)->amx != NULL && weights_can(&s) && !(narrow &&
+	return cpu_of(t)->amx != NULL && places_can(&s) && !(narrow &&
 	    op->k[1] * op->k[2] > 1 && op->s[1] == 1 && op->s[2] == 1);
 }
 

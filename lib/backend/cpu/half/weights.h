@@ -11,15 +11,12 @@
  * bits depend neither on threads nor on jobs.
  */
 
-#include "backend/cpu/half/amx.h"
-#include "backend/cpu/half/product.h"
+#include "backend/cpu/half/places.h"
 
 struct weights;
 
-/* weights_can(s): is there room for what a tap reads of the input, apart? */
-int weights_can(const struct product_shape *s);
-
-/* weights_new(s, threads): for as many threads as that, where there is AMX. */
+/* weights_new(s, threads): for as many threads as that, where there is AMX and
+ * places_can. */
 struct weights *weights_new(const struct product_shape *s, int threads);
 void weights_free(struct weights *w);
 

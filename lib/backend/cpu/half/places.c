@@ -1,0 +1,234 @@
+/* Places that meet: the grid, and A and B made of it (places.h). */
+#include "backend/cpu/half/places.h"
+
+static int
+up(int n, int to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static int
+floor_div(int a, int b)
+{
+	return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* ---- the grid ---- */
+
+/* Tap ${k}: from a place of dy to the one of x in the grid of its phase. */
+static int
+shift_of(const struct side *a, int k, int *phase)
+{
+	int shift = floor_div(k - a->p, a->s), from = k - a->p - shift * a->s;
+
+	for (*phase = 0; *phase < a->phases && a->phase[*phase] != from;)
+		++*phase;
+	return shift;
+}
+
+/*
+ * The distance from row to row keeps apart, for all taps, what x's places
+ * meet in dy's rows: from 0 down by the furthest tap to the left, up by the one
+ * to the right.
+ */
+static void
+lay_out(struct side *a)
+{
+	int low = 0, high = 0;
+
+	for (int k = 0; k < a->k; k++) {
+		int phase, shift = shift_of(a, k, &phase);
+
+		low = shift < low ? shift : low;
+		high = shift > high ? shift : high;
+		if (phase == a->phases && a->phases < PLACES_PHASES / 2)
+			a->phase[a->phases++] = k - a->p - shift * a->s;
+	}
+	a->cells = (a->in + a->s - 1) / a->s;
+	if (a->cells > a->out + high)
+		a->cells = a->out + high;
+	a->pitch = a->out + high > a->cells - low ? a->out + high :
+	    a->cells - low;
+}
+
+static struct side
+side(const struct product_shape *s, int d)
+{
+	return (struct side){ .in = d ? s->in_w : s->in_h,
+		.out = d ? s->out_w : s->out_h, .k = s->k[d], .s = s->s[d],
+		.p = s->p[d] };
+}
+
+static int
+is_pixels(const struct product_shape *s)
+{
+	return s->in_row % 16 != 0;
+}
+
+int
+places_can(const struct product_shape *s)
+{
+	if (is_pixels(s))
+		return s->s[0] <= 2 && s->k[1] * s->in <= AMX_COLUMNS &&
+		    s->k[0] <= PLACES_TAPS;
+	return s->s[0] <= 2 && s->s[1] <= 2 && s->k[0] * s->k[1] <= PLACES_TAPS;
+}
+
+void
+places_init(struct places *g, const struct product_shape *s)
+{
+	long low = 0, high = 0;
+
+	*g = (struct places){ .s = *s, .k = amx_kernels_pick(),
+		.pixels = is_pixels(s) };
+	g->columns = g->pixels ? s->k[1] * s->in : s->in_row;
+	s = &g->s;
+	if (s->k[0] * s->k[1] * s->s[0] * s->s[1] == 1 && s->p[0] + s->p[1] == 0) {
+		/* Places are alike: all in one row. */
+		g->s.in_w = g->s.out_w = s->images * s->in_h * s->in_w;
+		g->s.in_h = g->s.out_h = g->s.images = 1;
+	}
+	g->h = side(s, 0);
+	g->w = side(s, 1);
+	if (g->pixels) {
+		/* One tap reads them all, from the outputs' own grid. */
+		g->w.in = g->w.out;
+		g->w.k = g->w.s = 1;
+		g->w.p = 0;
+	}
+	lay_out(&g->h);
+	lay_out(&g->w);
+	g->n = (long)s->images * g->h.pitch * g->w.pitch;
+	g->phases = g->h.phases * g->w.phases;
+	for (int y = 0; y < g->h.k; y++)
+		for (int x = 0; x < g->w.k; x++) {
+			int py, px, i = g->taps++;
+			long shift = (long)shift_of(&g->h, y, &py) *
+			    g->w.pitch + shift_of(&g->w, x, &px);
+
+			g->tap[i].shift = shift;
+			g->tap[i].phase = py * g->w.phases + px;
+			low = shift < low ? shift : low;
+			high = shift > high ? shift : high;
+		}
+	g->before = up((int)high, AMX_TERMS);
+	g->after = up((int)-low, AMX_TERMS);
+}
+
+/* ---- making A and B ---- */
+
+/* A walk over the grid, by what is left of a row or of AMX_TERMS places. */
+struct walk { int image, h, w; };
+
+static struct walk
+walk_to(const struct places *g, long q)
+{
+	long row = q / g->w.pitch;
+
+	return (struct walk){ (int)(row / g->h.pitch), (int)(row % g->h.pitch),
+		(int)(q % g->w.pitch) };
+}
+
+/* The places from here on in this row, ${most} at most; go on behind them. */
+static int
+walk_on(const struct places *g, struct walk *at, int most)
+{
+	int n = g->w.pitch - at->w < most ? g->w.pitch - at->w : most;
+
+	at->w += n;
+	if (at->w < g->w.pitch)
+		return n;
+	at->w = 0;
+	if (++at->h < g->h.pitch)
+		return n;
+	at->h = 0;
+	at->image++;
+	return n;
+}
+
+void
+places_turn(const struct places *g, struct group o, bf16 *to, size_t row,
+    const bf16 *dy, long from, int n)
+{
+	static const bf16 nothing[PLACES_WIDEST];
+	const struct product_shape *s = &g->s;
+	const size_t step = (size_t)s->out_row;
+	const bf16 *place[AMX_TERMS];
+	struct walk at = walk_to(g, from < 0 ? 0 : from);
+
+	for (int j = 0; j < n; j += AMX_TERMS) {
+		int i = 0;
+
+		/* What is before the first place is whole pieces. */
+		for (; from + j < 0 && i < AMX_TERMS; i++)
+			place[i] = nothing;
+		while (i < AMX_TERMS) {
+			struct walk is = at;
+			int end = i + walk_on(g, &at, AMX_TERMS - i), there = 0;
+			const bf16 *p = dy + (((size_t)is.image *
+			    (size_t)s->out_h + (size_t)is.h) *
+			    (size_t)s->out_w + (size_t)is.w) * step +
+			    (size_t)o.first;
+
+			if (is.image < s->images && is.h < s->out_h)
+				there = s->out_w - is.w;
+			for (; i < end && there > 0; i++, there--, p += step)
+				place[i] = p;
+			for (; i < end; i++)
+				place[i] = nothing;
+		}
+		g->k->turn(to + j, row, place, o.n, AMX_TERMS * step);
+	}
+}
+
+/* Of the pixels that one output's taps of a row read, those in the image. */
+static uint32_t
+inside(const struct product_shape *s, int first)
+{
+	int from = first < 0 ? -first : 0, to = s->in_w - first;
+	uint64_t bits;
+
+	to = to < s->k[1] ? to : s->k[1];
+	if (from >= to)
+		return 0;
+	bits = ((uint64_t)1 << to * s->in) - ((uint64_t)1 << from * s->in);
+	return (uint32_t)bits;
+}
+
+void
+places_pair(const struct places *g, struct group c, int phase, bf16 *to,
+    size_t run, const bf16 *x, long from, int n)
+{
+	const struct product_shape *s = &g->s;
+	const size_t step = (size_t)(s->s[1] * s->in_row);
+	int y0 = g->h.phase[phase / g->w.phases];
+	int x0 = g->pixels ? -s->p[1] : g->w.phase[phase % g->w.phases];
+	const bf16 *place[AMX_TERMS];
+	uint32_t mask[AMX_TERMS];
+	struct walk at = walk_to(g, from);
+
+	for (int j = 0; j < n; j += AMX_TERMS) {
+		for (int i = 0; i < AMX_TERMS;) {
+			struct walk is = at;
+			int end = i + walk_on(g, &at, AMX_TERMS - i), there = 0;
+			int h = is.h * s->s[0] + y0, w = is.w * s->s[1] + x0;
+			const bf16 *p = x + (((long)is.image * s->in_h + h) *
+			    s->in_w + w) * s->in_row + c.first;
+
+			if (is.image < s->images && is.h < g->h.cells &&
+			    h < s->in_h)
+				there = g->w.cells - is.w;
+			for (; i < end && there > 0 && w < s->in_w; i++,
+			    there--, w += s->s[1], p += step) {
+				place[i] = p;
+				mask[i] = g->pixels ? inside(s, w) : ~0u;
+			}
+			for (; i < end; i++) {
+				place[i] = x;
+				mask[i] = 0;
+			}
+		}
+		g->k->pair(to + (size_t)j * AMX_COLUMNS, run, place, mask, c.n,
+		    AMX_TERMS * step);
+	}
+}
