@@ -16,4 +16,6 @@ done
 for isa in base avx2; do
 	check_exit "direct with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/direct"
 done
+check_exit "a step with no such set" 0 env VT_ISA=base "$BUILD/vt-bench" step \
+	--model=tsm_tiny --shape=2x4x24 --runs=1 --warmup=1
 plan

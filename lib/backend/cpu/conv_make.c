@@ -95,12 +95,14 @@ prefers_direct(const struct task *t)
  * ResNet-50 of 16 images in GF/s of either of two threads, loaded, ours and
  * oneDNN's: 256 to 64 channels of 56 x 56 67, 53; 512 to 128 of 28 x 28 72, 68;
  * 2048 to 512 of 7 x 7 66, 51; 1x1 of stride 2 62, 61 to 58, 46; 3x3 of stride
- * 2 71, 54 to 73, 40; 3x3 of 7 x 7 80, 51.
+ * 2 71, 54 to 73, 40; 3x3 of 7 x 7 80, 51.  Pixels have to be gathered first,
+ * 89 to 105 for 7x7 kernels, worse for 3x3: ours only where oneDNN has nothing.
  */
 static int
 prefers_products(const struct task *t)
 {
-	return t->op->groups == 1 && !cpu_is_pixels(&t->in[0]);
+	return t->op->groups == 1 && (!cpu_is_pixels(&t->in[0]) ||
+	    isa_best() == ISA_BASE);
 }
 
 /*
@@ -252,7 +254,8 @@ make_products(struct task *t)
 	size_t scratch;
 
 	*g = (struct outer){ .clips = t->out.n, .in = t->in[0].c,
-		.out = t->out.c, .x = { t->in[0].t, t->in[0].h, t->in[0].w },
+		.out = t->out.c, .pixels = cpu_is_pixels(&t->in[0]),
+		.x = { t->in[0].t, t->in[0].h, t->in[0].w },
 		.y = { t->out.t, t->out.h, t->out.w } };
 	memcpy(g->k, op->k, sizeof(g->k));
 	memcpy(g->s, op->s, sizeof(g->s));

@@ -12,7 +12,8 @@ struct cells { int in, ins, out, outs, step; };
 /* Places [from, to) of t, h and w in one clip. */
 struct chunk { int clip, from[3], to[3]; };
 
-/* Where a tap meets a chunk, from which numbers of x and y; rows 0: nowhere. */
+/* Where a tap meets a chunk, from which numbers of x and y; images 0:
+ * nowhere. */
 struct meet { struct outer_walk walk; long x, y; };
 
 static int
@@ -21,10 +22,20 @@ up(int n, int by)
 	return (n + by - 1) / by;
 }
 
+/*
+ * Of pixels, a place has each tap of each channel as a channel of its own,
+ * gathered for each chunk: dw[o][i][tap] has them in that order.
+ */
 static int
 taps(const struct outer *g)
 {
-	return g->k[0] * g->k[1] * g->k[2];
+	return g->pixels ? 1 : g->k[0] * g->k[1] * g->k[2];
+}
+
+static int
+channels(const struct outer *g)
+{
+	return g->pixels ? g->in * g->k[0] * g->k[1] * g->k[2] : g->in;
 }
 
 static size_t
@@ -80,7 +91,7 @@ chunks(const struct outer *g)
 static int
 parts_of(const struct outer *g)
 {
-	size_t most = ((size_t)512 << 10) / ((size_t)cpu_padded(g->in) *
+	size_t most = ((size_t)512 << 10) / ((size_t)cpu_padded(channels(g)) *
 	    (size_t)cpu_padded(g->out) * (size_t)taps(g));
 	size_t all = places(g->y) * (size_t)g->clips / 800;
 
@@ -93,7 +104,7 @@ parts_of(const struct outer *g)
 void
 outer_cut(struct outer *g, int threads)
 {
-	int ins = cpu_blocks(g->in), outs = cpu_blocks(g->out);
+	int ins = cpu_blocks(channels(g)), outs = cpu_blocks(g->out);
 	size_t x = places(g->x) * (size_t)g->in;
 	size_t y = places(g->y) * (size_t)g->out;
 
@@ -126,13 +137,13 @@ outer_jobs(const struct outer *g)
 int
 outer_sums(const struct outer *g)
 {
-	return g->parts > 1 ? cpu_blocks(g->in) * cpu_blocks(g->out) : 0;
+	return g->parts > 1 ? cpu_blocks(channels(g)) * cpu_blocks(g->out) : 0;
 }
 
 static size_t
 part_bytes(const struct outer *g)
 {
-	return cell(g) * (size_t)cpu_blocks(g->in) * (size_t)cpu_blocks(g->out) *
+	return cell(g) * (size_t)cpu_blocks(channels(g)) * (size_t)cpu_blocks(g->out) *
 	    sizeof(float);
 }
 
@@ -150,14 +161,17 @@ meet_bytes(const struct outer *g)
 static int
 is_sparse(const struct outer *g)
 {
-	return taps(g) == 1 && g->s[1] * g->s[2] > 1;
+	return !g->pixels && taps(g) == 1 && g->s[1] * g->s[2] > 1;
 }
 
 static size_t
 close_bytes(const struct outer *g)
 {
-	return !is_sparse(g) ? 0 : places(g->chunk) * sizeof(float) *
-	    (size_t)(up(cpu_blocks(g->in), g->in_jobs) * cpu_lanes());
+	int blocks = g->pixels ? cpu_blocks(channels(g)) : !is_sparse(g) ? 0 :
+	    up(cpu_blocks(channels(g)), g->in_jobs);
+
+	return places(g->chunk) * (size_t)(blocks * cpu_lanes()) *
+	    sizeof(float);
 }
 
 size_t
@@ -169,7 +183,7 @@ outer_parts(const struct outer *g)
 size_t
 outer_scratch(const struct outer *g)
 {
-	size_t window = (size_t)up(cpu_blocks(g->in), g->in_jobs) *
+	size_t window = (size_t)up(cpu_blocks(channels(g)), g->in_jobs) *
 	    (size_t)up(cpu_blocks(g->out), g->out_jobs);
 
 	return meet_bytes(g) + close_bytes(g) + (g->parts > 1 ? 0 :
@@ -199,6 +213,14 @@ image(const int d[3], int channels)
 	return (size_t)d[1] * (size_t)d[2] * (size_t)cpu_padded(channels);
 }
 
+/* Of y, where place ${at} of a clip lies. */
+static long
+start(const struct outer *g, int clip, const int at[3])
+{
+	return (long)image(g->y, g->out) * (clip * g->y[0] + at[0]) +
+	    ((long)at[1] * g->y[2] + at[2]) * cpu_lanes();
+}
+
 static void
 meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 {
@@ -207,6 +229,20 @@ meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 	int from[3], n[3], in[3], lanes = cpu_lanes();
 	struct outer_walk *w = &m->walk;
 
+	if (g->pixels) {
+		size_t row = (size_t)cpu_padded(channels(g));
+
+		for (int d = 0; d < 3; d++)
+			n[d] = c->to[d] - c->from[d];
+		*w = (struct outer_walk){ .images = n[0], .rows = n[1],
+			.cols = n[2], .x = { row * (size_t)(n[1] * n[2]),
+			    row * (size_t)n[2], row },
+			.y = { image(g->y, g->out), (size_t)(g->y[2] * lanes),
+			    (size_t)lanes } };
+		m->x = 0;
+		m->y = start(g, c->clip, c->from);
+		return;
+	}
 	for (int d = 0; d < 3; d++) {
 		int before = g->p[d] - at[d], to, s = g->s[d];
 
@@ -230,8 +266,7 @@ meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 		    (size_t)lanes } };
 	m->x = (long)image(g->x, g->in) * (c->clip * g->x[0] + in[0]) +
 	    ((long)in[1] * g->x[2] + in[2]) * lanes;
-	m->y = (long)image(g->y, g->out) * (c->clip * g->y[0] + from[0]) +
-	    ((long)from[1] * g->y[2] + from[2]) * lanes;
+	m->y = start(g, c->clip, from);
 	if (w->x[1] == w->x[2] * (size_t)w->cols &&
 	    w->y[1] == w->y[2] * (size_t)w->cols) {
 		w->cols *= w->rows;
@@ -275,10 +310,12 @@ add_chunk(const struct job *job, const struct meet *meet,
 	const struct outer *g = job->g;
 	const struct cells *v = &job->v;
 	size_t lanes = (size_t)cpu_lanes();
-	size_t x_block = (size_t)(g->x[1] * g->x[2]) * lanes;
+	size_t x_block = g->pixels ? lanes : (size_t)(g->x[1] * g->x[2]) *
+	    lanes;
 	size_t y_block = (size_t)(g->y[1] * g->y[2]) * lanes;
 	size_t near = places(g->chunk) * lanes;
-	const float *x = job->x + x_block * (size_t)v->in;
+	const float *x = (g->pixels ? job->close : job->x) + x_block *
+	    (size_t)v->in;
 	const float *y = job->y + y_block * (size_t)v->out;
 
 	for (int i = 0; is_sparse(g) && i < v->ins; i++)
@@ -298,7 +335,7 @@ add_chunk(const struct job *job, const struct meet *meet,
 			continue;
 		if (next != NULL && i == (o + 1) % v->ins && tap == 0)
 			ahead = out + next->y;
-		else if (next != NULL && o == 0)
+		else if (next != NULL && o == 0 && !g->pixels)
 			ahead = in + next->x + (a->x - meet->x);
 		in += a->x;
 		if (is_sparse(g)) {
@@ -317,13 +354,13 @@ static void
 put(const struct outer *g, float *dw, const float *m, int in, int out)
 {
 	int lanes = cpu_lanes(), n = taps(g);
-	int outs = g->out - out * lanes, ins = g->in - in * lanes;
+	int outs = g->out - out * lanes, ins = channels(g) - in * lanes;
 
 	outs = outs < lanes ? outs : lanes;
 	ins = ins < lanes ? ins : lanes;
 	for (int o = 0; o < outs; o++) {
-		float *to = dw + ((size_t)(out * lanes + o) * (size_t)g->in +
-		    (size_t)(in * lanes)) * (size_t)n;
+		float *to = dw + ((size_t)(out * lanes + o) *
+		    (size_t)channels(g) + (size_t)(in * lanes)) * (size_t)n;
 
 		if (n == 1) {
 			memcpy(to, m + o * lanes, (size_t)ins * sizeof(float));
@@ -343,7 +380,7 @@ outer_run(const struct outer *g, int job, const float *x, const float *y,
 	int a = job % windows % g->in_jobs, b = job % windows / g->in_jobs;
 	int from = (int)((long)chunks(g) * part / g->parts);
 	int to = (int)((long)chunks(g) * (part + 1) / g->parts);
-	int ins = cpu_blocks(g->in), outs = cpu_blocks(g->out);
+	int ins = cpu_blocks(channels(g)), outs = cpu_blocks(g->out);
 	struct cells v = { .in = ins * a / g->in_jobs,
 		.ins = ins * (a + 1) / g->in_jobs - ins * a / g->in_jobs,
 		.out = outs * b / g->out_jobs,
@@ -364,6 +401,9 @@ outer_run(const struct outer *g, int job, const float *x, const float *y,
 		find_chunk(g, i, &c);
 		for (int tap = 0; tap < taps(g); tap++)
 			meet_tap(g, &c, tap, &meet[tap]);
+		if (g->pixels)
+			outer_gather(g, close, (size_t)cpu_padded(channels(g)),
+			    x, c.clip, c.from, c.to);
 		find_chunk(g, i + 1, &c);
 		if (i + 1 < to)
 			meet_tap(g, &c, 0, &next);
@@ -382,5 +422,6 @@ outer_add(const struct outer *g, int job, float *dw, float *parts)
 	for (int i = 1; i < g->parts; i++)
 		kernels_pick()->add(sum, sum, sum + part_bytes(g) /
 		    sizeof(float) * (size_t)i, cell(g));
-	put(g, dw, sum, job % cpu_blocks(g->in), job / cpu_blocks(g->in));
+	put(g, dw, sum, job % cpu_blocks(channels(g)), job /
+	    cpu_blocks(channels(g)));
 }

@@ -2,8 +2,8 @@
 #define BACKEND_CPU_OUTER_H
 
 /*
- * Weight gradients of convolutions on blocked fp32 activations, of any kernel,
- * stride and padding over t, h and w, in one group:
+ * Weight gradients of convolutions on fp32 activations, of any kernel, stride
+ * and padding over t, h and w, in one group:
  *
  *	dw[o][i][tap] = sum over places of x[place s - p + tap][i] dy[place][o]
  *
@@ -18,6 +18,7 @@
 
 struct outer {
 	int clips, in, out;		/* channels */
+	int pixels;			/* x lies as [image][c][h][w] */
 	int x[3], y[3];			/* t, h, w of input and output */
 	int k[3], s[3], p[3];
 	/* Set by outer_cut: */
@@ -45,5 +46,13 @@ void outer_run(const struct outer *g, int job, const float *x, const float *y,
 /* outer_add(g, job, dw, parts): job ${job} of outer_sums(): add the parts. */
 int outer_sums(const struct outer *g);
 void outer_add(const struct outer *g, int job, float *dw, float *parts);
+
+/*
+ * outer_gather(g, out, step, x, clip, from, to):
+ * Of pixels, all taps of all channels of the places [from, to) of y, ${step}
+ * numbers from one place to the next; for outer.c.
+ */
+void outer_gather(const struct outer *g, float *out, size_t step,
+    const float *x, int clip, const int from[3], const int to[3]);
 
 #endif
