@@ -56,7 +56,9 @@ weight_parts(const struct task *t)
  * 2.6.  GF/s of one thread of a Sapphire Rapids, 16 images, the other busy,
  * oneDNN's beside ours: gradients of the input with strides 63 to 132 beside
  * 225 to 410; 1x1 110 to 240 beside 200 to 365; 3x3 at 7x7 104 to 138 beside
- * 199 to 247, but 3x3 at 56x56 314 beside 236.
+ * 199 to 247, but 3x3 at 56x56 314 beside 236.  Forward, 1x1 at 7x7 225 to 274
+ * beside 235 to 319 (343 to 555 beside 552 to 762 in a quiet minute), from few
+ * channels to more 168 to 430 beside 190 to 485, and 3x3 385 beside 238.
  */
 static int
 prefers_product(const struct task *t, enum conv_pass pass)
@@ -69,7 +71,9 @@ prefers_product(const struct task *t, enum conv_pass pass)
 	if (pass == CONV_DATA)
 		return taps == 1 || op->s[1] > 1 || op->s[2] > 1 ||
 		    cpu_places(&t->out) < 100;
-	return 0;
+	return pass == CONV_FORWARD && taps == 1 &&
+	    (cpu_places(&t->out) < 100 || (op->s[1] == 1 && op->s[2] == 1 &&
+	    t->out.c >= t->in[0].c));
 }
 
 static struct product_shape
