@@ -452,7 +452,7 @@ fetch(struct device *b, const struct dims *d, void *p)
 		stray -= host[i] != 0;
 	for (size_t i = 0; i < device_bytes(b, d) / stored(b, d); i++)
 		stray += stored(b, d) == sizeof(uint16_t) ?
-		    ((uint16_t *)p)[i] << 17 != 0 :	/* -0 is 0 */
+		    (uint32_t)((uint16_t *)p)[i] << 17 != 0 :	/* -0 is 0 */
 		    stored(b, d) == sizeof(float) ? ((float *)p)[i] != 0 :
 		    ((double *)p)[i] != 0;
 	device_free(b, p);

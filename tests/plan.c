@@ -5,6 +5,7 @@
  * reserved; gradients are final where the marks say so.
  */
 #include <dirent.h>
+#include <pthread.h>
 
 #include "base/fail.h"
 #include "base/file.h"
