@@ -7,32 +7,19 @@
  * in the order in which weights lie, whatever the tile's other places are.
  */
 #include <string.h>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 #include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/vec.h"
+#include "backend/cpu/wide.h"
 
 /* Places of a tile: with two blocks, the sums leave room for two vectors of
  * weights and one of input: 28 of 32 registers, 12 of 16. */
 #if defined(__AVX512F__)
 #define ROWS 14
-#define STREAMED() _mm_sfence()
-#define FMA(a, b, c) ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
-    (__m512)(c)))
-#define STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
 #elif defined(__FMA__)
 #define ROWS 6
-#define STREAMED() _mm_sfence()
-#define FMA(a, b, c) ((vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), \
-    (__m256)(c)))
-#define STREAM(p, v) _mm256_stream_ps(p, (__m256)(v))
 #else
 #define ROWS 3
-#define STREAMED() ((void)0)
-#define FMA(a, b, c) ((a) * (b) + (c))
-#define STREAM(p, v) (*(vec *)(p) = (v))
 #endif
 
 INLINE void

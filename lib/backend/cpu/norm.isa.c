@@ -3,22 +3,16 @@
  * Written on vectors of one place's lanes, which every compiler has, apart from
  * the two things that differ: streaming stores and bits of a comparison.
  */
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/vec.h"
+#include "backend/cpu/wide.h"
 #include "base/isa.h"
 
 #if defined(__AVX512F__)
-#define STREAM(to, v) _mm512_stream_ps(to, (__m512)(v))
 #define BITS(t) _mm512_movepi32_mask((__m512i)(t))
 #elif defined(__AVX2__)
-#define STREAM(to, v) _mm256_stream_ps(to, (__m256)(v))
 #define BITS(t) _mm256_movemask_ps((__m256)(t))
 #else
-#define STREAM(to, v) (*(vec *)(to) = (v))
 #define BITS(t) bits_of(&(t))
 
 INLINE unsigned
@@ -29,13 +23,6 @@ bits_of(const ivec *t)
 	LANES(c) bits |= ((unsigned)(*t)[c] & 1) << c;
 	return bits;
 }
-#endif
-
-/* Streamed stores are seen by other threads only after a fence. */
-#if defined(__x86_64__)
-#define STREAMED() _mm_sfence()
-#else
-#define STREAMED() ((void)0)
 #endif
 
 /* Two passes over a plane that the cache holds: no cancellation. */

@@ -9,23 +9,9 @@
  * 145 GF/s of one thread.  They take half as many instructions again, though,
  * and fall behind where another thread runs on the same core: 73 to 86.
  */
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 #include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/vec.h"
-
-/* a b + c, rounded once where the machine can. */
-#if defined(__AVX512F__)
-#define FMA(a, b, c) ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
-    (__m512)(c)))
-#elif defined(__FMA__)
-#define FMA(a, b, c) ((vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), \
-    (__m256)(c)))
-#else
-#define FMA(a, b, c) ((a) * (b) + (c))
-#endif
+#include "backend/cpu/wide.h"
 
 INLINE void
 sum_places(float *m, const float *x, const float *y,

@@ -7,10 +7,8 @@
  * the plain sum takes 144.
  */
 #include <string.h>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
+#include "backend/cpu/wide.h"
 #include "backend/cpu/winograd_kernels.h"
 
 #ifdef __AVX512F__
@@ -23,17 +21,6 @@ typedef float vec __attribute__((vector_size(4 * L)));
 
 #define AT(p) (*(const vec *)(p))
 #define INLINE static inline __attribute__((always_inline))
-
-/* a b + c, rounded once where the machine can. */
-#if defined(__AVX512F__)
-#define FMA(a, b, c) ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
-    (__m512)(c)))
-#elif defined(__FMA__)
-#define FMA(a, b, c) ((vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), \
-    (__m256)(c)))
-#else
-#define FMA(a, b, c) ((a) * (b) + (c))
-#endif
 
 /* B' d */
 INLINE void
