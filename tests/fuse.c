@@ -257,11 +257,13 @@ test_all(enum precision precision)
 	struct device *key = device_open(backend_find("ref64"),
 	    &(struct device_options){ .threads = 1 });
 	struct device *rounded = device_open(backend_find("ref64"),
-	    &(struct device_options){ 1, precision });
+	    &(struct device_options){ .threads = 1,
+	    .precision = precision });
 
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *d = device_open(backends[i],
-		    &(struct device_options){ 2, precision });
+		    &(struct device_options){ .threads = 2,
+			.precision = precision, .remade = 1 });
 
 		if (d == NULL || d->o.precision != precision) {
 			skip(backends[i]->name, "no such device here");

@@ -757,7 +757,8 @@ test_threads(const struct backend *backend, enum precision p)
 	fail_capture(said, sizeof(said));
 	for (int threads = 1; threads <= 5; threads += 1 + (threads == 3)) {
 		struct device *b = device_open(backend,
-		    &(struct device_options){ threads, p });
+		    &(struct device_options){ .threads = threads,
+			.precision = p });
 
 		for (size_t i = 0; i < TESTS; i++) {
 			struct data d;
@@ -944,9 +945,11 @@ off_rounded(struct device *b, struct device *same, const struct test *t,
 static void
 test_stored(const struct backend *backend, enum precision p)
 {
-	struct device *b = device_open(backend, &(struct device_options){ 2, p });
+	struct device *b = device_open(backend, &(struct device_options){
+	    .threads = 2, .precision = p });
 	struct device *same = device_open(backend_find("ref64"),
-	    &(struct device_options){ 1, p });
+	    &(struct device_options){ .threads = 1,
+		.precision = p });
 	char said[256];
 
 	for (size_t i = 0; i < TESTS && b->o.precision == p; i++) {

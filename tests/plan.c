@@ -561,6 +561,51 @@ shapes(struct device *b, const char *name, const int (*shape)[3], int n)
 	graph_free(g);
 }
 
+/* ---- what is worth making again ---- */
+
+/* The outputs of tsm_tiny that are made again with ${remade}, and the bytes of
+ * the smallest. */
+static int
+count_remade(const struct backend *backend, size_t remade, int side,
+    size_t *least)
+{
+	struct device *d = device_open(backend, &(struct device_options){
+	    .threads = 1, .remade = remade });
+	struct graph *g = model("tsm_tiny");
+	struct dims in = { 8, 8, side, side, 3 };
+	struct plan *p = plan_new(g, d, &in, PLAN_ONCE);
+	int count = 0;
+
+	*least = SIZE_MAX;
+	for (int i = 0; i < p->n; i++) {
+		size_t bytes = device_bytes(d, &p->task[i].out);
+
+		if (!p->task[i].remade)
+			continue;
+		count++;
+		*least = bytes < *least ? bytes : *least;
+	}
+	plan_free(p);
+	graph_free(g);
+	device_close(d);
+	return count;
+}
+
+static void
+worth_remaking(const struct backend *b)
+{
+	size_t least, half, rule;
+	int all = count_remade(b, 1, 48, &least);
+	int some = count_remade(b, least + 1, 48, &half);
+
+	ok(all > some && some > 0 && half > least, "%s: outputs are made again "
+	    "from as many bytes on as asked for (%d, %d of them)", b->name, all,
+	    some);
+	is(count_remade(b, 0, 24, &rule), 0, "none of a small network is");
+	ok(count_remade(b, 0, 224, &rule) > 0 && rule > (size_t)1 << 20,
+	    "large ones are");
+}
+
 /* ---- the arena that is reserved ---- */
 
 static void
@@ -723,7 +768,7 @@ main(void)
 	placing();
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *b = device_open(backends[i],
-		    &(struct device_options){ .threads = 2 });
+		    &(struct device_options){ .threads = 2, .remade = 1 });
 
 		if (b == NULL) {
 			skip(backends[i]->name, "no such device here");
@@ -746,6 +791,7 @@ main(void)
 		} else if (strcmp(b->backend->name, "cpu") == 0) {
 			shapes(b, "tsm_r18", large + 3, 1);
 			shapes(b, "tsm_r50", large + 3, 1);
+			worth_remaking(backends[i]);
 		}
 		device_close(b);
 	}

@@ -46,6 +46,10 @@ enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_FP16 };
 struct device_options {
 	int threads;			/* to work with, 1 and more */
 	enum precision precision;
+	size_t remade;			/* bytes of an output from which on it
+					 * may be made again for the backward
+					 * pass and not kept; 0: by the back
+					 * end's own rule */
 };
 
 /*

@@ -205,7 +205,7 @@ check(struct job *j)
 		return 0;
 	}
 	if (ref == NULL || (exact = device_open(ref, &(struct device_options){
-	    1, p })) == NULL)
+	    .threads = 1, .precision = p })) == NULL)
 		return EXIT_FAILED;
 	bad = first_steps(j, j->o->device, loss, &norm) ||
 	    first_steps(j, exact, key, &key_norm);
