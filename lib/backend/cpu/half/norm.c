@@ -25,38 +25,37 @@ stats_part(int i, int thread, void *arg)
 	    s->p + to, s->q + to);
 }
 
+/* The sums of all pieces. */
+static struct half_pieces
+pieces_of(const struct half_pass *s)
+{
+	return (struct half_pieces){ s->p, s->q, (size_t)s->row, s->images,
+		s->cuts, s->rows, half_piece(s, s->cuts - 1).rows };
+}
+
 /* Join the pieces of 16 channels, as they are kept: real ones or none. */
 static void
 join_part(int block, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
-	double count = (double)s->hw * s->images;
-	int pieces = s->cuts * s->images;
+	const struct half_pieces pieces = pieces_of(s);
+	double count = (double)s->hw * s->images, mean[16], m2[16];
 
 	(void)thread;
-	for (int c = block * 16; c < block * 16 + 16; c++) {
-		size_t at = (size_t)half_channel(s->row, c);
-		double mean = 0, m2 = 0;
+	s->k->join(&pieces, block * 16, mean, m2);
+	for (int i = 0, at = block * 16; i < 16; i++, at++) {
+		int c = half_channel_of(s->row, at);
 
 		if (c >= s->d->c) {
 			s->mean[at] = s->rstd[at] = 0;
 			continue;
 		}
-		for (int i = 0; i < pieces; i++)
-			mean += (double)half_piece(s, i).rows *
-			    s->p[(size_t)i * s->row + at];
-		mean /= count;
-		for (int i = 0; i < pieces; i++) {
-			double d = s->p[(size_t)i * s->row + at] - mean;
-
-			m2 += s->q[(size_t)i * s->row + at] +
-			    (double)half_piece(s, i).rows * d * d;
-		}
-		s->mean[at] = (float)mean;
-		s->rstd[at] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
-		((float *)s->bn->dw[2])[c] = (float)mean;
+		s->mean[at] = (float)mean[i];
+		s->rstd[at] = (float)(1 / sqrt(m2[i] / count +
+		    s->bn->op->eps));
+		((float *)s->bn->dw[2])[c] = (float)mean[i];
 		((float *)s->bn->dw[3])[c] =
-		    (float)(m2 / (count > 1 ? count - 1 : 1));
+		    (float)(m2[i] / (count > 1 ? count - 1 : 1));
 	}
 }
 
@@ -82,7 +81,7 @@ set_scale(struct half_pass *s)
 
 /*
  * Rows ${p} into ${y}, if that is not NULL, and with ${windows} where the
- * shifted activation has them: window by window of channels that lie together.
+ * shifted activation has them.  A window is of channels that lie together.
  */
 static void
 apply_rows(const struct half_pass *s, const struct half_rows *p, bf16 *y,
@@ -90,6 +89,8 @@ apply_rows(const struct half_pass *s, const struct half_rows *p, bf16 *y,
 {
 	const struct norm *n = s->n;
 	uint16_t *mask = s->again ? NULL : half_mask_at(s, p);
+	struct half_apply w[HALF_WINDOWS];
+	int count = 0;
 	size_t row;
 
 	for (int c = 0, end; c < s->row; c = end) {
@@ -112,8 +113,9 @@ apply_rows(const struct half_pass *s, const struct half_rows *p, bf16 *y,
 		if (y != NULL && windows)
 			a.copy = half_window(s, &s->shifted, p, c, &row, &end);
 		a.c = end - c;
-		s->k->apply(&a, p->rows);
+		w[count++] = a;
 	}
+	s->k->apply(w, count, p->rows);
 }
 
 static void
@@ -166,36 +168,48 @@ remake(struct task *t)
 /* ---- backward ---- */
 
 /*
- * What comes to channels ${c} to ${*end} of rows ${p}; ${more}: the shift's
- * part, gathered, where it has no windows.
+ * What comes to rows ${p}, in as many windows as are returned; ${more}: the
+ * shift's part, gathered, where it has no windows.
  */
-static struct half_gradient
+static int
 gradient_of(const struct half_pass *s, const struct half_rows *p,
-    const bf16 *more, int c, int *end)
+    const bf16 *more, struct half_gradient w[HALF_WINDOWS])
 {
 	const struct norm *n = s->n;
 	const uint16_t *mask = half_mask_at(s, p);
-	struct half_lies dy = s->shifted;
-	struct half_gradient g = { .row = (size_t)s->row,
-		.relu = n->relu != NULL, .mask = mask == NULL ? NULL :
-		mask + c / 16, .x = half_rows_at(s, s->bn->x[0], p) + c,
-		.a = s->scale + c, .b = s->offset + c };
+	const bf16 *dy = n->tail->dy == NULL ? NULL :
+	    half_rows_at(s, n->tail->dy, p);
+	struct half_lies lies = s->shifted;
+	int count = 0;
 
-	if (n->tail->dy != NULL)
-		g.dy = half_rows_at(s, n->tail->dy, p) + c;
-	if (more != NULL) {
-		g.more = more + c;
-	} else if (n->shift != NULL && n->shift->dy != NULL) {
-		dy.x = n->shift->dy;
-		dy.side = NULL;
-		g.more = half_window(s, &dy, p, c, &g.row, end);
+	lies.x = n->shift == NULL ? NULL : n->shift->dy;
+	lies.side = NULL;
+	for (int c = 0, end = s->row; c < s->row; c = end, end = s->row) {
+		struct half_gradient g = { .first = c, .row = (size_t)s->row,
+			.dy_row = (size_t)s->row, .more_row = (size_t)s->row,
+			.relu = n->relu != NULL, .mask = mask == NULL ? NULL :
+			mask + c / 16, .x = half_rows_at(s, s->bn->x[0], p) +
+			c, .a = s->scale + c, .b = s->offset + c };
+
+		if (more != NULL)
+			g.more = more + c;
+		else if (lies.x != NULL)
+			g.more = half_window(s, &lies, p, c, &g.more_row, &end);
+		if (lies.x != NULL && g.more == NULL) {
+			g.more = s->zeros;
+			g.more_row = 0;
+		}
+		if (dy != NULL) {
+			g.dy = dy + c;
+		} else {
+			g.dy = g.more;
+			g.dy_row = g.more_row;
+			g.more = NULL;
+		}
+		g.c = end - c;
+		w[count++] = g;
 	}
-	if (g.dy == NULL) {
-		g.dy = g.more;
-		g.more = NULL;
-	}
-	g.c = *end - c;
-	return g;
+	return count;
 }
 
 /* The shift's part, gathered; NULL: none, or it has windows. */
@@ -228,21 +242,17 @@ sums_part(int i, int thread, void *arg)
 	struct half_rows whole = half_piece(s, i), p = { 0 };
 	float *db = s->p + (size_t)i * (size_t)s->row;
 	float *ds = s->q + (size_t)i * (size_t)s->row;
+	struct half_gradient w[HALF_WINDOWS];
 
 	memset(db, 0, (size_t)s->row * sizeof(*db));
 	memset(ds, 0, (size_t)s->row * sizeof(*ds));
 	while (half_next_chunk(s, &whole, &p)) {
 		const bf16 *more = gathered(s, &p, thread);
-		bf16 *v = shortcut_gradient(s, &p);
+		int n = gradient_of(s, &p, more, w);
 
-		for (int c = 0, end = s->row; c < s->row; c = end, end = s->row) {
-			struct half_gradient g = gradient_of(s, &p, more, c,
-			    &end);
-
-			s->k->sums(&g, p.rows, s->mean + c, db + c, ds + c,
-			    v == NULL ? NULL : v + c, s->n->add != NULL &&
-			    s->n->add->accumulate[s->n->res], s->stream);
-		}
+		s->k->sums(w, n, p.rows, s->mean, db, ds,
+		    shortcut_gradient(s, &p), s->n->add != NULL &&
+		    s->n->add->accumulate[s->n->res], s->stream);
 	}
 }
 
@@ -255,26 +265,27 @@ join_sums_part(int block, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
 	struct task *bn = s->bn;
-	double count = (double)s->hw * s->images;
-	int pieces = s->cuts * s->images, end = (block + 1) * 16;
+	const struct half_pieces pieces = pieces_of(s);
+	double count = (double)s->hw * s->images, db[16], ds[16];
 
 	(void)thread;
-	for (int c = block * 16; c < end && c < s->d->c; c++) {
-		size_t at = (size_t)half_channel(s->row, c);
-		double db = 0, ds = 0, a;
+	s->k->add(&pieces, block * 16, db, ds);
+	for (int i = 0, at = block * 16; i < 16; i++, at++) {
+		int c = half_channel_of(s->row, at);
+		double a;
 
-		for (int i = 0; i < pieces; i++) {
-			db += s->p[(size_t)i * s->row + at];
-			ds += s->q[(size_t)i * s->row + at];
+		if (c >= s->d->c) {
+			s->a[at] = s->b[at] = s->c[at] = 0;
+			continue;
 		}
-		ds *= s->rstd[at];
-		((float *)bn->dw[0])[c] = (float)ds;
-		((float *)bn->dw[1])[c] = (float)db;
+		ds[i] *= s->rstd[at];
+		((float *)bn->dw[0])[c] = (float)ds[i];
+		((float *)bn->dw[1])[c] = (float)db[i];
 		a = ((const float *)bn->w[0])[c] * (double)s->rstd[at];
 		s->a[at] = (float)a;
-		s->b[at] = (float)(-a * s->rstd[at] * ds / count);
-		s->c[at] = (float)(a * (s->mean[at] * s->rstd[at] * ds - db) /
-		    count);
+		s->b[at] = (float)(-a * s->rstd[at] * ds[i] / count);
+		s->c[at] = (float)(a * (s->mean[at] * s->rstd[at] * ds[i] -
+		    db[i]) / count);
 	}
 }
 
@@ -287,22 +298,17 @@ back_part(int i, int thread, void *arg)
 	struct half_rows p = { 0 };
 
 	while (half_next_chunk(s, &whole, &p)) {
-		const bf16 *v = shortcut_gradient(s, &p), *more = NULL;
+		const bf16 *v = shortcut_gradient(s, &p);
 		bf16 *dx = half_rows_at(s, s->bn->dx[0], &p);
-		int ready = v != NULL && !n->add->accumulate[n->res];
+		struct half_gradient w[HALF_WINDOWS] = { { .c = s->row,
+			.row = (size_t)s->row, .dy_row = (size_t)s->row,
+			.dy = v, .x = half_rows_at(s, s->bn->x[0], &p) } };
+		int count = 1;
 
-		if (!ready)
-			more = gathered(s, &p, thread);
-		for (int c = 0, end = s->row; c < s->row; c = end, end = s->row) {
-			struct half_gradient g = { .c = s->row,
-				.row = (size_t)s->row, .dy = v,
-				.x = half_rows_at(s, s->bn->x[0], &p) };
-
-			if (!ready)
-				g = gradient_of(s, &p, more, c, &end);
-			s->k->back(dx + c, &g, p.rows, s->a + c, s->b + c,
-			    s->c + c, s->bn->accumulate[0], s->stream);
-		}
+		if (v == NULL || n->add->accumulate[n->res])
+			count = gradient_of(s, &p, gathered(s, &p, thread), w);
+		s->k->back(dx, w, count, p.rows, s->a, s->b, s->c,
+		    s->bn->accumulate[0], s->stream);
 	}
 }
 
@@ -313,7 +319,7 @@ backward(struct task *t)
 	int pieces = s.images * s.cuts;
 
 	set_scale(&s);
-	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
+	memset(s.zeros, 0, (size_t)s.row * sizeof(bf16));
 	cpu_run(t, pieces, sums_part, &s);
 	cpu_run(t, s.row / 16, join_sums_part, &s);
 	if (s.bn->dx[0] != NULL)

@@ -98,7 +98,7 @@ bits_of(const ivec *t)
 }
 #endif
 
-/* f(..., k, two) for all channels. */
+/* f(..., k, two) for all channels of a window. */
 #define CHANNELS(c, f, ...) do { \
 	int k = 0; \
 	for (; k + 2 * L <= (c); k += 2 * L) \
@@ -106,6 +106,8 @@ bits_of(const ivec *t)
 	if (k < (c)) \
 		f(__VA_ARGS__, k, 0); \
 } while (0)
+
+/* ---- statistics ---- */
 
 /*
  * One pass: deviations from the first row.  That row's own is one of those
@@ -169,6 +171,67 @@ stats(const bf16 *x, size_t rows, int c, float *mean, float *m2)
 	CHANNELS(c, mean_of, first, (float)rows, mean, m2);
 }
 
+/* ---- pieces ---- */
+
+typedef double dvec __attribute__((vector_size(64), aligned(8)));
+typedef float fvec __attribute__((vector_size(32), aligned(4)));
+
+#define DAT(p, i) (*(dvec *)((p) + (i)))
+#define WIDE(p, i) __builtin_convertvector(*(const fvec *)((p) + (i)), dvec)
+
+/* The rows of piece ${i} of an image. */
+INLINE double
+rows_in(const struct half_pieces *s, int i)
+{
+	return (double)(i == s->cuts - 1 ? s->last : s->rows);
+}
+
+static void
+join(const struct half_pieces *s, int at, double mean[16], double m2[16])
+{
+	double all = 1 / ((double)s->images *
+	    ((double)s->rows * (s->cuts - 1) + (double)s->last));
+
+	for (int k = 0; k < 16; k += 8) {
+		const float *p = s->p + at + k, *q = s->q + at + k;
+		dvec m = { 0 }, v = { 0 }, d;
+
+		for (int i = 0; i < s->images; i++)
+			for (int j = 0; j < s->cuts; j++, p += s->row)
+				m += rows_in(s, j) * WIDE(p, 0);
+		m *= all;
+		p = s->p + at + k;
+		for (int i = 0; i < s->images; i++)
+			for (int j = 0; j < s->cuts; j++) {
+				d = WIDE(p, 0) - m;
+				v += WIDE(q, 0) + rows_in(s, j) * d * d;
+				p += s->row;
+				q += s->row;
+			}
+		DAT(mean, k) = m;
+		DAT(m2, k) = v;
+	}
+}
+
+static void
+add(const struct half_pieces *s, int at, double p[16], double q[16])
+{
+	size_t end = (size_t)s->images * (size_t)s->cuts * s->row;
+
+	for (int k = 0; k < 16; k += 8) {
+		dvec a = { 0 }, b = { 0 };
+
+		for (size_t i = (size_t)(at + k); i < end; i += s->row) {
+			a += WIDE(s->p, i);
+			b += WIDE(s->q, i);
+		}
+		DAT(p, k) = a;
+		DAT(q, k) = b;
+	}
+}
+
+/* ---- forward ---- */
+
 INLINE void
 apply_at(const struct half_apply *p, size_t r, int res, int relu, int mask,
     int k, int two)
@@ -197,47 +260,52 @@ apply_at(const struct half_apply *p, size_t r, int res, int relu, int mask,
 }
 
 INLINE void
-apply_all(const struct half_apply *p, size_t rows, int res, int relu, int mask)
+apply_all(const struct half_apply *w, int n, size_t rows, int res, int relu,
+    int mask)
 {
 	for (size_t r = 0; r < rows; r++)
-		CHANNELS(p->c, apply_at, p, r, res, relu, mask);
+		for (int i = 0; i < n; i++) {
+			const struct half_apply p = w[i];
+
+			CHANNELS(p.c, apply_at, &p, r, res, relu, mask);
+		}
 }
 
 static void
-apply(const struct half_apply *p, size_t rows)
+apply(const struct half_apply *w, int n, size_t rows)
 {
-	if (p->res == NULL && p->relu)
-		apply_all(p, rows, 0, 1, 0);
-	else if (p->res == NULL)
-		apply_all(p, rows, 0, 0, 0);
-	else if (p->relu && p->mask != NULL)
-		apply_all(p, rows, 1, 1, 1);
-	else if (p->relu)
-		apply_all(p, rows, 1, 1, 0);
+	if (w->res == NULL && w->relu)
+		apply_all(w, n, rows, 0, 1, 0);
+	else if (w->res == NULL)
+		apply_all(w, n, rows, 0, 0, 0);
+	else if (w->relu && w->mask != NULL)
+		apply_all(w, n, rows, 1, 1, 1);
+	else if (w->relu)
+		apply_all(w, n, rows, 1, 1, 0);
 	else
-		apply_all(p, rows, 1, 0, 0);
+		apply_all(w, n, rows, 1, 0, 0);
 	STREAMED();
 }
+
+/* ---- backward ---- */
 
 /* What lets a gradient through. */
 enum gate { OPEN, BY_MASK, BY_X };
 
 /* The gradient of row ${r} in channels ${k}, and x there. */
 INLINE void
-gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int n,
+gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int more,
     enum gate gate, int k, int two)
 {
 	size_t i = r * g->row + (size_t)k;
-	vec e[2];
+	vec e[2] = { { 0 }, { 0 } };
 
 	load(x, g->x + i, two);
-	d[0] = d[1] = (vec){ 0 };
-	if (n > 0)
-		load(d, g->dy + i, two);
-	if (n > 1)
-		load(e, g->more + i, two);
+	load(d, g->dy + r * g->dy_row + k, two);
+	if (more)
+		load(e, g->more + r * g->more_row + k, two);
 	for (int j = 0; j <= two; j++) {
-		if (n > 1)
+		if (more)
 			d[j] += e[j];
 		if (gate == BY_MASK) {
 			unsigned bits = g->mask[i / L + (size_t)j];
@@ -259,19 +327,17 @@ gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int n,
 	}
 }
 
-/* Call f(..., n, gate) with constants that the compiler can see. */
-#define BY_GATE(f, n, ...) do { \
-	if (!g->relu) \
-		f(__VA_ARGS__, n, OPEN); \
-	else if (g->mask != NULL) \
-		f(__VA_ARGS__, n, BY_MASK); \
+/* Call f(..., more, gate) with constants that the compiler can see. */
+#define BY_GATE(f, more, ...) do { \
+	if (!w->relu) \
+		f(__VA_ARGS__, more, OPEN); \
+	else if (w->mask != NULL) \
+		f(__VA_ARGS__, more, BY_MASK); \
 	else \
-		f(__VA_ARGS__, n, BY_X); \
+		f(__VA_ARGS__, more, BY_X); \
 } while (0)
 #define BY_PARTS(f, ...) do { \
-	if (g->more != NULL) \
-		BY_GATE(f, 2, __VA_ARGS__); \
-	else if (g->dy != NULL) \
+	if (w->more != NULL) \
 		BY_GATE(f, 1, __VA_ARGS__); \
 	else \
 		BY_GATE(f, 0, __VA_ARGS__); \
@@ -283,18 +349,19 @@ struct sums { const float *mean; float *db, *ds; bf16 *res; int stream; };
 
 INLINE void
 sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
-    enum keep keep, int n, enum gate gate, int k, int two)
+    enum keep keep, int more, enum gate gate, int k, int two)
 {
 	vec d[2], x[2], w[2], db[2], ds[2];
+	int at = g->first + k;
 
 	for (int i = 0; i < rows; i++) {
-		bf16 *res = s->res + (r + (size_t)i) * g->row + k;
+		bf16 *res = s->res + (r + (size_t)i) * g->row + at;
 
-		gradient(d, x, g, r + (size_t)i, n, gate, k, two);
+		gradient(d, x, g, r + (size_t)i, more, gate, k, two);
 		if (keep == ADD)
 			load(w, res, two);
 		for (int j = 0; j <= two; j++) {
-			const vec e = x[j] - CAT(s->mean, k + j * L);
+			const vec e = x[j] - CAT(s->mean, at + j * L);
 
 			db[j] = i == 0 ? d[j] : db[j] + d[j];
 			if (i == 0)
@@ -308,52 +375,64 @@ sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
 			store(res, d, two, keep == WRITE && s->stream);
 	}
 	for (int j = 0; j <= two; j++) {
-		AT(s->db, k + j * L) += db[j];
-		AT(s->ds, k + j * L) += ds[j];
+		AT(s->db, at + j * L) += db[j];
+		AT(s->ds, at + j * L) += ds[j];
 	}
 }
 
 INLINE void
-sums_all(const struct half_gradient *g, const struct sums *s, size_t rows,
-    enum keep keep, int n, enum gate gate)
+sums_rows(const struct half_gradient *w, int n, const struct sums *s, size_t r,
+    int rows, enum keep keep, int more, enum gate gate)
+{
+	for (int i = 0; i < n; i++) {
+		const struct half_gradient g = w[i];
+
+		CHANNELS(g.c, sums_at, &g, s, r, rows, keep, more, gate);
+	}
+}
+
+INLINE void
+sums_all(const struct half_gradient *w, int n, const struct sums *s,
+    size_t rows, enum keep keep, int more, enum gate gate)
 {
 	size_t r = 0;
 
 	for (; r + 4 <= rows; r += 4)
-		CHANNELS(g->c, sums_at, g, s, r, 4, keep, n, gate);
+		sums_rows(w, n, s, r, 4, keep, more, gate);
 	for (; r < rows; r++)
-		CHANNELS(g->c, sums_at, g, s, r, 1, keep, n, gate);
+		sums_rows(w, n, s, r, 1, keep, more, gate);
 }
 
 static void
-sums(const struct half_gradient *g, size_t rows, const float *mean, float *db,
-    float *ds, bf16 *res, int more, int stream)
+sums(const struct half_gradient *w, int n, size_t rows, const float *mean,
+    float *db, float *ds, bf16 *res, int more, int stream)
 {
 	const struct sums s = { mean, db, ds, res, stream };
 
 	if (res == NULL)
-		BY_PARTS(sums_all, g, &s, rows, NOTHING);
+		BY_PARTS(sums_all, w, n, &s, rows, NOTHING);
 	else if (more)
-		BY_PARTS(sums_all, g, &s, rows, ADD);
+		BY_PARTS(sums_all, w, n, &s, rows, ADD);
 	else
-		BY_PARTS(sums_all, g, &s, rows, WRITE);
+		BY_PARTS(sums_all, w, n, &s, rows, WRITE);
 	STREAMED();
 }
 
 struct factors { const float *a, *b, *c; int stream; };
 
 INLINE void
-back_at(bf16 *dx, const struct half_gradient *g, const struct factors *f,
-    size_t r, enum keep keep, int n, enum gate gate, int k, int two)
+back_at(const struct half_gradient *g, bf16 *dx, const struct factors *f,
+    size_t r, enum keep keep, int more, enum gate gate, int k, int two)
 {
 	vec d[2], x[2], w[2];
+	int at = g->first + k;
 
-	dx += r * g->row + (size_t)k;
-	gradient(d, x, g, r, n, gate, k, two);
+	dx += r * g->row + (size_t)at;
+	gradient(d, x, g, r, more, gate, k, two);
 	if (keep == ADD)
 		load(w, dx, two);
 	for (int j = 0; j <= two; j++) {
-		int c = k + j * L;
+		int c = at + j * L;
 
 		FMA(x[j], x[j], CAT(f->b, c), CAT(f->c, c));
 		FMA(d[j], d[j], CAT(f->a, c), x[j]);
@@ -364,26 +443,32 @@ back_at(bf16 *dx, const struct half_gradient *g, const struct factors *f,
 }
 
 INLINE void
-back_all(bf16 *dx, const struct half_gradient *g, const struct factors *f,
-    size_t rows, enum keep keep, int n, enum gate gate)
+back_all(const struct half_gradient *w, int n, bf16 *dx,
+    const struct factors *f, size_t rows, enum keep keep, int more,
+    enum gate gate)
 {
 	for (size_t r = 0; r < rows; r++)
-		CHANNELS(g->c, back_at, dx, g, f, r, keep, n, gate);
+		for (int i = 0; i < n; i++) {
+			const struct half_gradient g = w[i];
+
+			CHANNELS(g.c, back_at, &g, dx, f, r, keep, more, gate);
+		}
 }
 
 static void
-back(bf16 *dx, const struct half_gradient *g, size_t rows, const float *va,
-    const float *vb, const float *vc, int more, int stream)
+back(bf16 *dx, const struct half_gradient *w, int n, size_t rows,
+    const float *va, const float *vb, const float *vc, int more, int stream)
 {
 	const struct factors f = { va, vb, vc, stream };
 
 	if (more)
-		BY_PARTS(back_all, dx, g, &f, rows, ADD);
+		BY_PARTS(back_all, w, n, dx, &f, rows, ADD);
 	else
-		BY_PARTS(back_all, dx, g, &f, rows, WRITE);
+		BY_PARTS(back_all, w, n, dx, &f, rows, WRITE);
 	STREAMED();
 }
 
 const struct half_norm_kernels ISA_PASTE(half_norm_kernels, VT_ISA) = {
-	.stats = stats, .apply = apply, .sums = sums, .back = back,
+	.stats = stats, .join = join, .add = add, .apply = apply, .sums = sums,
+	.back = back,
 };

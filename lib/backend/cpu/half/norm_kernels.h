@@ -20,9 +20,21 @@ half_channel(int row, int c)
 	return c >= row / 32 * 32 ? c : c / 32 * 32 + c % 2 * 16 + c % 32 / 2;
 }
 
+/* The channel that is kept at ${at}. */
+static inline int
+half_channel_of(int row, int at)
+{
+	return at >= row / 32 * 32 ? at : at / 32 * 32 + at % 16 * 2 +
+	    at % 32 / 16;
+}
+
 /*
- * Rows of ${c} channels, the first at each pointer.  A window of a wider row
- * begins at a multiple of 32 of it, and ends at one or with it.
+ * Rows go in windows: ${c} channels of each, the first at each pointer.  They
+ * begin at a multiple of 32 of a row, and end at one or with it.  A row is
+ * worked on whole, window by window, before the next: so all memory is met in
+ * its order, which is what a processor fetches ahead (tsm_r50's blocks with a
+ * shift, 2x8x224, two threads: 20 GB/s against 9 window after window, each of a
+ * line of the cache a row).
  *
  * y = x a + b + res, and max(y, 0) where relu is set; ${res} may be NULL;
  * ${copy} (NULL: none) gets y once more.  Of each 16 channels, as they are
@@ -41,36 +53,54 @@ struct half_apply {
 };
 
 /*
- * The gradient that comes to rows: dy + more, each NULL if it is nothing, 0
- * where the relu was shut: by the bits of ${mask}, or, if that is NULL and
- * ${relu} is set, where x a + b is not above 0.
+ * The gradient that comes to rows: dy + more, of which ${more} may be NULL in
+ * all windows; 0 where the relu was shut: by the bits of ${mask}, or, if that
+ * is NULL and ${relu} is set, where x a + b is not above 0.
  */
 struct half_gradient {
-	int c;
-	size_t row;			/* of all */
+	int first, c;			/* of the row's channels */
+	size_t row, dy_row, more_row;	/* row: of all others */
 	const bf16 *dy, *more, *x;
 	int relu;
 	const uint16_t *mask;
 	const float *a, *b;		/* [c] */
 };
 
+/*
+ * Two numbers a piece and channel, [pieces][row]: each image has ${cuts} pieces
+ * of ${rows} rows, but ${last} in the last.
+ */
+struct half_pieces {
+	const float *p, *q;
+	size_t row;
+	int images, cuts;
+	size_t rows, last;
+};
+
+/* Windows: ${n} of them, which make up rows or a part of these. */
 struct half_norm_kernels {
 	/* mean[c] and sum of squared deviations m2[c] of rows of c. */
 	void (*stats)(const bf16 *x, size_t rows, int c, float *mean,
 	    float *m2);
-	void (*apply)(const struct half_apply *p, size_t rows);
+	/* Both of all rows, from pieces' p and q: 16 as they are kept. */
+	void (*join)(const struct half_pieces *s, int at, double mean[16],
+	    double m2[16]);
+	/* The sums of p and q. */
+	void (*add)(const struct half_pieces *s, int at, double p[16],
+	    double q[16]);
+	void (*apply)(const struct half_apply *w, int n, size_t rows);
 	/*
 	 * With v the gradient: db += sum v, ds += sum v (x - mean).  ${res}
 	 * (NULL: none) gets v, or += v with ${more}; past the caches with
 	 * ${stream}.
 	 */
-	void (*sums)(const struct half_gradient *g, size_t rows,
+	void (*sums)(const struct half_gradient *w, int n, size_t rows,
 	    const float *mean, float *db, float *ds, bf16 *res, int more,
 	    int stream);
 	/* dx (+)= v a + x b + c by channel. */
-	void (*back)(bf16 *dx, const struct half_gradient *g, size_t rows,
-	    const float *va, const float *vb, const float *vc, int more,
-	    int stream);
+	void (*back)(bf16 *dx, const struct half_gradient *w, int n,
+	    size_t rows, const float *va, const float *vb, const float *vc,
+	    int more, int stream);
 };
 
 extern const struct half_norm_kernels half_norm_kernels_base,

@@ -6,8 +6,8 @@
 
 enum {
 	PIECE = 65536,			/* bytes of x of a job */
-	CHUNK = 8192			/* of rows that the first cache has while
-					 * their ranges are worked on */
+	CHUNK = 8192			/* of rows that the first cache has from
+					 * their making to their copy */
 };
 
 static size_t
@@ -70,7 +70,7 @@ sides(const struct task *t)
 	return (bf16 *)((float *)t->saved + 2 * half_row(&t->out));
 }
 
-/* Scratch: two rows a piece, five of the pass, and chunks. */
+/* Scratch: two rows a piece, five of the pass, zeros, and chunks. */
 size_t
 half_norm_scratch(const struct task *t)
 {
@@ -78,7 +78,7 @@ half_norm_scratch(const struct task *t)
 	size_t row = (size_t)half_row(d), pieces = (size_t)cuts_of(d) *
 	    (size_t)cpu_images(d);
 
-	return (2 * pieces + 5) * row * sizeof(float) +
+	return (2 * pieces + 5) * row * sizeof(float) + row * sizeof(bf16) +
 	    (size_t)pool_threads(cpu_of(t)->pool) * rows_of(d, CHUNK) * row *
 	    sizeof(bf16);
 }
@@ -92,7 +92,7 @@ half_norm_open(struct task *t)
 		.k = half_norm_kernels_pick(), .row = half_row(d),
 		.images = cpu_images(d), .cuts = cuts_of(d),
 		.stream = half_row(d) % 32 == 0, .hw = cpu_places(d),
-		.rows = rows_of(d, PIECE), .chunk = rows_of(d, CHUNK) };
+		.rows = rows_of(d, PIECE), .chunk = rows_of(d, PIECE) };
 	size_t all = (size_t)s.cuts * (size_t)s.images * (size_t)s.row;
 
 	s.mean = t->saved;
@@ -106,9 +106,12 @@ half_norm_open(struct task *t)
 	s.a = s.offset + s.row;
 	s.b = s.a + s.row;
 	s.c = s.b + s.row;
-	s.work = (bf16 *)(s.c + s.row);
+	s.zeros = (bf16 *)(s.c + s.row);
+	s.work = s.zeros + s.row;
 	if (n->shift != NULL) {
 		s.windows = norm_whole_blocks(n->shift, 32);
+		if (!s.windows)
+			s.chunk = rows_of(d, CHUNK);
 		s.shifted = lies(n->shift, n->shift->y, s.row);
 		s.shifted.side = side_bytes(n) > 0 ? sides(t) : NULL;
 	}

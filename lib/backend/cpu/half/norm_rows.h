@@ -15,13 +15,15 @@
 #include "backend/cpu/half/norm_kernels.h"
 #include "backend/cpu/norm.h"
 
+enum { HALF_WINDOWS = 16 };		/* of a row, at most */
+
 /* An activation: plain, or as its shift has it, with what that drops. */
 struct half_lies {
 	const void *x;
 	const struct task *shift;	/* NULL: plain */
 	bf16 *side;			/* [clips][hw][moved] */
 	int ranges, moved;		/* moved: channels */
-	struct half_range range[8];
+	struct half_range range[HALF_WINDOWS / 2];
 };
 
 /* What all pieces of a pass share. */
@@ -45,6 +47,7 @@ struct half_pass {
 	float *p, *q;			/* [pieces][row] */
 	float *scale, *offset;		/* [row]: y = x scale + offset */
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c */
+	bf16 *zeros;			/* [row] */
 	bf16 *work;			/* [threads][chunk][row] */
 };
 
