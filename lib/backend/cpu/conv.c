@@ -104,6 +104,20 @@ run_direct(int i, int thread, void *arg)
 }
 
 static void
+run_grouped(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+	void *work = k->work + k->c->work * (size_t)thread;
+
+	if (k->p == &k->c->pass[CONV_DATA])
+		grouped_back(&k->p->grouped, i, k->y, (float *)k->w, k->x,
+		    k->more, work);
+	else
+		grouped_forward(&k->p->grouped, i, k->x, (float *)k->w,
+		    k->t->op->bias ? k->t->w[1] : NULL, k->y, work);
+}
+
+static void
 run_tiles(int i, int thread, void *arg)
 {
 	struct call *k = arg;
@@ -188,6 +202,9 @@ run_pass(struct call *k, void (*frame)(int i, int thread, void *arg))
 		cpu_run(k->t, k->p->direct.jobs, run_direct, k);
 	else if (k->p->by == CONV_WINOGRAD)
 		cpu_run(k->t, k->p->runs, run_tiles, k);
+	else if (k->p->by == CONV_GROUPED)
+		cpu_run(k->t, grouped_jobs(&k->p->grouped,
+		    k->p == &k->c->pass[CONV_DATA]), run_grouped, k);
 	else
 		cpu_run(k->t, k->p->runs * k->p->pieces, k->c->timed ? frame :
 		    run_images, k);
@@ -243,7 +260,8 @@ static void
 describe(const struct task *t, char *text, size_t size)
 {
 	static const char *const names[] = { [CONV_DIRECT] = "direct",
-		[CONV_WINOGRAD] = "winograd", [CONV_PRODUCTS] = "products" };
+		[CONV_WINOGRAD] = "winograd", [CONV_PRODUCTS] = "products",
+		[CONV_GROUPED] = "grouped" };
 	const struct conv *c = t->priv;
 	size_t n = 0;
 

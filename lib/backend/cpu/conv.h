@@ -10,6 +10,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/direct.h"
 #include "backend/cpu/dnnl.h"
+#include "backend/cpu/grouped.h"
 #include "backend/cpu/outer.h"
 #include "backend/cpu/winograd.h"
 #include "backend/cpu/winograd_gradient.h"
@@ -25,8 +26,9 @@ struct run { int first, images, call; };
 
 /* What runs a pass: oneDNN in pieces; direct convolutions in jobs; Winograd's
  * algorithm in runs of tiles, or of a weight gradient; sums of outer products,
- * a weight gradient. */
-enum conv_by { CONV_DNNL, CONV_DIRECT, CONV_WINOGRAD, CONV_PRODUCTS };
+ * a weight gradient; sums place by place, of groups. */
+enum conv_by { CONV_DNNL, CONV_DIRECT, CONV_WINOGRAD, CONV_PRODUCTS,
+    CONV_GROUPED };
 
 struct pass {
 	enum conv_by by;
@@ -36,6 +38,7 @@ struct pass {
 	int tiles;		/* of a run of Winograd's */
 	struct winograd winograd;
 	struct direct direct;
+	struct grouped grouped;
 	struct outer outer;		/* runs are its parts, */
 	struct winograd_gradient gradient;	/* or its */
 	size_t bytes;		/* of the weights of all taps, in order */

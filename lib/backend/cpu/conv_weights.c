@@ -88,6 +88,16 @@ order_winograd(int i, int thread, void *arg)
 	winograd_order(&k->p->winograd, i, k->t->w[0], k->w);
 }
 
+static void
+order_grouped(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	(void)thread;
+	grouped_order(&k->p->grouped, k->p == &k->c->pass[CONV_DATA], i,
+	    k->t->w[0], (float *)k->w);
+}
+
 void
 conv_order(struct call *k)
 {
@@ -101,6 +111,11 @@ conv_order(struct call *k)
 	if (k->p->by == CONV_WINOGRAD) {
 		cpu_run(k->t, winograd_slices(&k->p->winograd), order_winograd,
 		    k);
+		return;
+	}
+	if (k->p->by == CONV_GROUPED) {
+		cpu_run(k->t, grouped_blocks(&k->p->grouped,
+		    k->p == &k->c->pass[CONV_DATA]), order_grouped, k);
 		return;
 	}
 	if (k->c->plain == 0)
@@ -240,6 +255,24 @@ winograd_sum(int i, int thread, void *arg)
 	winograd_gradient_add(&k->p->gradient, i, k->t->dw[0], (float *)k->w);
 }
 
+static void
+grouped_job(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	grouped_gradient(&k->p->grouped, i, k->x, k->y, (float *)k->w,
+	    k->work + k->c->work * (size_t)thread);
+}
+
+static void
+grouped_sum(int i, int thread, void *arg)
+{
+	struct call *k = arg;
+
+	(void)thread;
+	grouped_add(&k->p->grouped, i, (float *)k->w, k->t->dw[0]);
+}
+
 void
 conv_weight_gradient(struct task *t)
 {
@@ -254,6 +287,11 @@ conv_weight_gradient(struct task *t)
 		    &k);
 		cpu_run(t, winograd_gradient_sums(&p->gradient), winograd_sum,
 		    &k);
+	} else if (p->by == CONV_GROUPED) {
+		int blocks = grouped_blocks(&p->grouped, 0);
+
+		cpu_run(t, p->runs * blocks, grouped_job, &k);
+		cpu_run(t, blocks, grouped_sum, &k);
 	} else {
 		library_gradient(&k);
 	}

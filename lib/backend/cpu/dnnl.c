@@ -378,6 +378,32 @@ dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
 	return c;
 }
 
+/* Is what the library would run its own plain loops? */
+static int
+is_plain(dnnl_primitive_desc_t pd, const char **impl)
+{
+	*impl = "?";
+	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0,
+	    (void *)impl);
+	return strncmp(*impl, "ref", 3) == 0;
+}
+
+int
+dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
+{
+	struct dnnl_conv c = { .dnnl = d, .pass = pass, .s = *s };
+	dnnl_primitive_desc_t pd = NULL;
+	const char *impl;
+	int has;
+
+	one_thread();
+	if (describe_call(&c, 1, 0, NULL, &pd) != 0)
+		return 0;
+	has = !is_plain(pd, &impl);
+	dnnl_primitive_desc_destroy(pd);
+	return has;
+}
+
 static int
 make_call(struct dnnl_conv *c, struct call *k, int images, int more)
 {
@@ -386,8 +412,8 @@ make_call(struct dnnl_conv *c, struct call *k, int images, int more)
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_primitive_attr_t attr = NULL;
 	dnnl_post_ops_t sum = NULL;
-	const char *impl = "?";
-	int bad;
+	const char *impl;
+	int bad, plain;
 
 	one_thread();
 	k->images = images;
@@ -413,10 +439,9 @@ make_call(struct dnnl_conv *c, struct call *k, int images, int more)
 		    "%d groups, %dx%d kernel, stride %d", c->what,
 		    dnnl_version_text(), what[c->pass], c->s.in, c->s.out,
 		    c->s.groups, c->s.k[0], c->s.k[1], c->s.s[0]);
-	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0,
-	    (void *)&impl);
+	plain = is_plain(pd, &impl);
 	snprintf(c->name, sizeof(c->name), "%s", impl);
-	if (strncmp(impl, "ref", 3) == 0) {
+	if (plain) {
 		bad = fail("%s: oneDNN %s would run the %s by plain loops (%s), "
 		    "far too slow", c->what, dnnl_version_text(),
 		    what[c->pass], impl);

@@ -56,6 +56,10 @@ struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
     enum conv_pass pass, const struct conv_shape *s);
 void dnnl_conv_free(struct dnnl_conv *c);
 
+/* dnnl_conv_has(d, pass, s): the library has more for it than plain loops. */
+int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
+    const struct conv_shape *s);
+
 /*
  * dnnl_conv_call(c, images, more):
  * Make ready for calls of ${images}; ${more}: that add to the output rather

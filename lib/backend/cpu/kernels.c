@@ -1,5 +1,6 @@
 /* The copy of the kernels that this processor runs. */
 #include "backend/cpu/direct_kernels.h"
+#include "backend/cpu/grouped_kernels.h"
 #include "backend/cpu/half/amx.h"
 #include "backend/cpu/half/norm_kernels.h"
 #include "backend/cpu/half/product_kernels.h"
@@ -36,6 +37,12 @@ const struct direct_kernels *
 direct_kernels_pick(void)
 {
 	return ISA_PICK(&direct_kernels);
+}
+
+const struct grouped_kernels *
+grouped_kernels_pick(void)
+{
+	return ISA_PICK(&grouped_kernels);
 }
 
 const struct half_kernels *
