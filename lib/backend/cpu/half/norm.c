@@ -176,21 +176,22 @@ gradient_of(const struct half_pass *s, const struct half_rows *p,
     const bf16 *more, struct half_gradient w[HALF_WINDOWS])
 {
 	const struct norm *n = s->n;
-	const uint16_t *mask = half_mask_at(s, p);
-	const bf16 *dy = n->tail->dy == NULL ? NULL :
-	    half_rows_at(s, n->tail->dy, p);
 	struct half_lies lies = s->shifted;
+	struct half_gradient g = { .row = (size_t)s->row, .dy = s->zeros,
+		.relu = n->relu != NULL, .mask = half_mask_at(s, p),
+		.x = half_rows_at(s, s->bn->x[0], p), .a = s->scale,
+		.b = s->offset };
 	int count = 0;
 
 	lies.x = n->shift == NULL ? NULL : n->shift->dy;
 	lies.side = NULL;
+	if (n->tail->dy != NULL) {
+		g.dy = half_rows_at(s, n->tail->dy, p);
+		g.dy_row = (size_t)s->row;
+	}
 	for (int c = 0, end = s->row; c < s->row; c = end, end = s->row) {
-		struct half_gradient g = { .first = c, .row = (size_t)s->row,
-			.dy_row = (size_t)s->row, .more_row = (size_t)s->row,
-			.relu = n->relu != NULL, .mask = mask == NULL ? NULL :
-			mask + c / 16, .x = half_rows_at(s, s->bn->x[0], p) +
-			c, .a = s->scale + c, .b = s->offset + c };
-
+		g.first = c;
+		g.more_row = (size_t)s->row;
 		if (more != NULL)
 			g.more = more + c;
 		else if (lies.x != NULL)
@@ -198,13 +199,6 @@ gradient_of(const struct half_pass *s, const struct half_rows *p,
 		if (lies.x != NULL && g.more == NULL) {
 			g.more = s->zeros;
 			g.more_row = 0;
-		}
-		if (dy != NULL) {
-			g.dy = dy + c;
-		} else {
-			g.dy = g.more;
-			g.dy_row = g.more_row;
-			g.more = NULL;
 		}
 		g.c = end - c;
 		w[count++] = g;

@@ -1,111 +1,29 @@
 /* Loops of batch normalisation over rows of bf16 (norm_kernels.h). */
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#include "backend/cpu/half/norm_kernels.h"
+#include "backend/cpu/half/norm_vec.h"
 #include "base/isa.h"
 
-#define L 16
-#if defined(__AVX512F__)
-#define INLINE static inline __attribute__((always_inline))
-#else
-#define INLINE static			/* bf16 runs with AVX-512 alone */
-#endif
+/*
+ * What comes from memory is asked for so many numbers ahead, 2 KiB: processors
+ * fetch ahead what follows a row, but not four rows at a time, nor a shortcut
+ * that lies in several frames.  The lines of four rows are asked for in the
+ * order in which they lie, which they do follow.  (EPYC, Zen 4, one thread, 256
+ * channels: statistics 7.5 GB/s; 7.8 asked for in the order of the work, 14 in
+ * that of memory.)
+ */
+enum { AHEAD = 1024 };
 
-typedef float vec __attribute__((vector_size(4 * L), aligned(4)));
-typedef uint32_t uvec __attribute__((vector_size(4 * L), aligned(2)));
-typedef int32_t ivec __attribute__((vector_size(4 * L), aligned(4)));
-typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
+INLINE size_t
+rows_ahead(size_t row)
+{
+	return (AHEAD + 4 * row - 1) / (4 * row) * 4;
+}
 
-#define AT(p, i) (*(vec *)((p) + (i)))
-#define CAT(p, i) (*(const vec *)((p) + (i)))
-#define ODD 0xffff0000u
-
-/* r = a b + c, rounded once where the set can. */
-#if defined(__AVX512F__)
-#define FMA(r, a, b, c) ((r) = (vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
-    (__m512)(c)))
-#else
-#define FMA(r, a, b, c) ((r) = (a) * (b) + (c))
-#endif
-
-/* Vectors go by address: passed by value they would need the instructions.
- * ${two}: 32 numbers, even and odd; otherwise 16 as they lie. */
+/* Of four rows of 32 channels from ${at} on, line ${i} of as many ahead. */
 INLINE void
-load(vec v[2], const bf16 *p, int two)
+ask(const bf16 *rows, int at, int i)
 {
-	if (two) {
-		const uvec u = *(const uvec *)p;
-
-		v[0] = (vec)(u << 16);
-		v[1] = (vec)(u & ODD);
-	} else {
-		v[0] = (vec)(__builtin_convertvector(*(const hvec *)p, uvec) <<
-		    16);
-	}
+	__builtin_prefetch(rows + 4 * at + 2 * L * i);
 }
-
-/* To the nearest, of two the even one; NaN stays NaN.  In the upper half. */
-INLINE void
-round16(uvec *r, const vec *v)
-{
-	const uvec u = (uvec)*v, is = (uvec)(*v != *v);
-
-	*r = ((u | 0x400000) & is) | ((u + 0x7fff + (u >> 16 & 1)) & ~is);
-}
-
-INLINE void
-store(bf16 *p, const vec v[2], int two, int stream)
-{
-	uvec r[2];
-
-	round16(&r[0], &v[0]);
-	if (!two) {
-		*(hvec *)p = __builtin_convertvector(r[0] >> 16, hvec);
-		return;
-	}
-	round16(&r[1], &v[1]);
-	r[0] = r[0] >> 16 | (r[1] & ODD);
-#if defined(__AVX512F__)
-	if (stream)
-		_mm512_stream_si512((void *)p, (__m512i)r[0]);
-	else
-#endif
-		*(uvec *)p = r[0];
-	(void)stream;
-}
-
-#if defined(__AVX512F__)
-#define STREAMED() _mm_sfence()
-#else
-#define STREAMED() ((void)0)
-#endif
-
-#if defined(__AVX512F__)
-#define BITS(t) _mm512_movepi32_mask((__m512i)(t))
-#else
-#define BITS(t) bits_of(&(t))
-
-INLINE unsigned
-bits_of(const ivec *t)
-{
-	unsigned bits = 0;
-
-	for (int c = 0; c < L; c++)
-		bits |= ((unsigned)(*t)[c] & 1) << c;
-	return bits;
-}
-#endif
-
-/* f(..., k, two) for all channels of a window. */
-#define CHANNELS(c, f, ...) do { \
-	int k = 0; \
-	for (; k + 2 * L <= (c); k += 2 * L) \
-		f(__VA_ARGS__, k, 1); \
-	if (k < (c)) \
-		f(__VA_ARGS__, k, 0); \
-} while (0)
 
 /* ---- statistics ---- */
 
@@ -114,14 +32,17 @@ bits_of(const ivec *t)
  * summed, so that rows times the last digit is the most that cancels.
  */
 INLINE void
-deviations(const bf16 *x, size_t row, int rows, float *sum, float *m2,
-    const bf16 *first, int k, int two)
+deviations(const bf16 *x, size_t row, int rows, size_t ahead, float *sum,
+    float *m2, const bf16 *first, int k, int two)
 {
 	vec d[4][2], f[2];
 
 	load(f, first + k, two);
-	for (int i = 0; i < rows; i++)
+	for (int i = 0; i < rows; i++) {
 		load(d[i], x + (size_t)i * row + k, two);
+		if (rows == 4)
+			ask(x + ahead * row, k, i);
+	}
 	for (int j = 0; j <= two; j++) {
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
 
@@ -160,14 +81,14 @@ static void
 stats(const bf16 *x, size_t rows, int c, float *mean, float *m2)
 {
 	const bf16 *first = x;
-	size_t row = (size_t)c, r = 0;
+	size_t row = (size_t)c, r = 0, ahead = rows_ahead(row);
 
 	memset(mean, 0, row * sizeof(*mean));
 	memset(m2, 0, row * sizeof(*m2));
 	for (; r + 4 <= rows; r += 4, x += 4 * row)
-		CHANNELS(c, deviations, x, row, 4, mean, m2, first);
+		CHANNELS(c, deviations, x, row, 4, ahead, mean, m2, first);
 	for (; r < rows; r++, x += row)
-		CHANNELS(c, deviations, x, row, 1, mean, m2, first);
+		CHANNELS(c, deviations, x, row, 1, ahead, mean, m2, first);
 	CHANNELS(c, mean_of, first, (float)rows, mean, m2);
 }
 
@@ -239,24 +160,27 @@ apply_at(const struct half_apply *p, size_t r, int res, int relu, int mask,
 	vec v[2], w[2];
 
 	load(v, p->x + r * p->row + k, two);
-	if (res)
+	if (res) {
 		load(w, p->res + r * p->res_row + k, two);
+		__builtin_prefetch(p->x + r * p->row + k + AHEAD);
+		__builtin_prefetch(p->res + r * p->res_row + k + AHEAD);
+	}
 	for (int j = 0; j <= two; j++) {
 		FMA(v[j], v[j], CAT(p->a, k + j * L), CAT(p->b, k + j * L));
 		if (res)
 			v[j] += w[j];
 		if (relu) {
-			const ivec open = v[j] > 0;
+			unsigned open = above(&v[j]);
 
-			v[j] = (vec)((ivec)v[j] & open);
+			keep(&v[j], open);
 			if (mask)
 				p->mask[(r * p->row + (size_t)k) / L +
-				    (size_t)j] = (uint16_t)BITS(open);
+				    (size_t)j] = (uint16_t)open;
 		}
 	}
-	store(p->y + r * p->y_row + k, v, two, p->stream);
+	store(p->y + r * p->y_row + k, v, two, relu, p->stream);
 	if (p->copy != NULL)
-		store(p->copy + r * p->row + k, v, two, p->stream);
+		store(p->copy + r * p->row + k, v, two, relu, p->stream);
 }
 
 INLINE void
@@ -297,32 +221,25 @@ INLINE void
 gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int more,
     enum gate gate, int k, int two)
 {
-	size_t i = r * g->row + (size_t)k;
+	int at = g->first + k;
+	size_t i = r * g->row + (size_t)at;
 	vec e[2] = { { 0 }, { 0 } };
 
 	load(x, g->x + i, two);
-	load(d, g->dy + r * g->dy_row + k, two);
+	load(d, g->dy + r * g->dy_row + at, two);
 	if (more)
 		load(e, g->more + r * g->more_row + k, two);
 	for (int j = 0; j <= two; j++) {
 		if (more)
 			d[j] += e[j];
 		if (gate == BY_MASK) {
-			unsigned bits = g->mask[i / L + (size_t)j];
-
-#if defined(__AVX512F__)
-			d[j] = (vec)_mm512_maskz_mov_ps((__mmask16)bits,
-			    (__m512)d[j]);
-#else
-			for (int c = 0; c < L; c++)
-				d[j][c] = bits >> c & 1 ? d[j][c] : 0;
-#endif
+			keep(&d[j], g->mask[i / L + (size_t)j]);
 		} else if (gate == BY_X) {
 			vec y;
 
-			FMA(y, x[j], CAT(g->a, k + j * L),
-			    CAT(g->b, k + j * L));
-			d[j] = (vec)((ivec)d[j] & (y > 0));
+			FMA(y, x[j], CAT(g->a, at + j * L),
+			    CAT(g->b, at + j * L));
+			keep(&d[j], above(&y));
 		}
 	}
 }
@@ -343,36 +260,46 @@ gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int more,
 		BY_GATE(f, 0, __VA_ARGS__); \
 } while (0)
 
-enum keep { NOTHING, WRITE, ADD };
+enum result { NOTHING, WRITE, ADD };
 
-struct sums { const float *mean; float *db, *ds; bf16 *res; int stream; };
+struct sums {
+	const float *mean;
+	float *db, *ds;
+	bf16 *res;
+	int stream;
+	size_t ahead;
+};
 
 INLINE void
 sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
-    enum keep keep, int more, enum gate gate, int k, int two)
+    enum result to, int more, enum gate gate, int k, int two)
 {
-	vec d[2], x[2], w[2], db[2], ds[2];
+	vec d[2], x[2], w[2], db[2] = { { 0 }, { 0 } }, ds[2] = { { 0 }, { 0 } };
 	int at = g->first + k;
 
 	for (int i = 0; i < rows; i++) {
 		bf16 *res = s->res + (r + (size_t)i) * g->row + at;
 
 		gradient(d, x, g, r + (size_t)i, more, gate, k, two);
-		if (keep == ADD)
+		if (rows == 4) {
+			ask(g->x + (r + s->ahead) * g->row, at, i);
+			ask(g->dy + (r + s->ahead) * g->dy_row, at, i);
+			if (more)
+				__builtin_prefetch(g->more + (r + (size_t)i +
+				    s->ahead) * g->more_row + k);
+		}
+		if (to == ADD)
 			load(w, res, two);
 		for (int j = 0; j <= two; j++) {
 			const vec e = x[j] - CAT(s->mean, at + j * L);
 
-			db[j] = i == 0 ? d[j] : db[j] + d[j];
-			if (i == 0)
-				ds[j] = d[j] * e;
-			else
-				FMA(ds[j], d[j], e, ds[j]);
-			if (keep == ADD)
+			db[j] += d[j];
+			FMA(ds[j], d[j], e, ds[j]);
+			if (to == ADD)
 				d[j] += w[j];
 		}
-		if (keep != NOTHING)
-			store(res, d, two, keep == WRITE && s->stream);
+		if (to != NOTHING)
+			store(res, d, two, 0, to == WRITE && s->stream);
 	}
 	for (int j = 0; j <= two; j++) {
 		AT(s->db, at + j * L) += db[j];
@@ -382,32 +309,33 @@ sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
 
 INLINE void
 sums_rows(const struct half_gradient *w, int n, const struct sums *s, size_t r,
-    int rows, enum keep keep, int more, enum gate gate)
+    int rows, enum result to, int more, enum gate gate)
 {
 	for (int i = 0; i < n; i++) {
 		const struct half_gradient g = w[i];
 
-		CHANNELS(g.c, sums_at, &g, s, r, rows, keep, more, gate);
+		CHANNELS(g.c, sums_at, &g, s, r, rows, to, more, gate);
 	}
 }
 
 INLINE void
 sums_all(const struct half_gradient *w, int n, const struct sums *s,
-    size_t rows, enum keep keep, int more, enum gate gate)
+    size_t rows, enum result to, int more, enum gate gate)
 {
 	size_t r = 0;
 
 	for (; r + 4 <= rows; r += 4)
-		sums_rows(w, n, s, r, 4, keep, more, gate);
+		sums_rows(w, n, s, r, 4, to, more, gate);
 	for (; r < rows; r++)
-		sums_rows(w, n, s, r, 1, keep, more, gate);
+		sums_rows(w, n, s, r, 1, to, more, gate);
 }
 
 static void
 sums(const struct half_gradient *w, int n, size_t rows, const float *mean,
     float *db, float *ds, bf16 *res, int more, int stream)
 {
-	const struct sums s = { mean, db, ds, res, stream };
+	const struct sums s = { mean, db, ds, res, stream,
+		rows_ahead(w->row) };
 
 	if (res == NULL)
 		BY_PARTS(sums_all, w, n, &s, rows, NOTHING);
@@ -422,36 +350,36 @@ struct factors { const float *a, *b, *c; int stream; };
 
 INLINE void
 back_at(const struct half_gradient *g, bf16 *dx, const struct factors *f,
-    size_t r, enum keep keep, int more, enum gate gate, int k, int two)
+    size_t r, enum result to, int more, enum gate gate, int k, int two)
 {
 	vec d[2], x[2], w[2];
 	int at = g->first + k;
 
 	dx += r * g->row + (size_t)at;
 	gradient(d, x, g, r, more, gate, k, two);
-	if (keep == ADD)
+	if (to == ADD)
 		load(w, dx, two);
 	for (int j = 0; j <= two; j++) {
 		int c = at + j * L;
 
 		FMA(x[j], x[j], CAT(f->b, c), CAT(f->c, c));
 		FMA(d[j], d[j], CAT(f->a, c), x[j]);
-		if (keep == ADD)
+		if (to == ADD)
 			d[j] += w[j];
 	}
-	store(dx, d, two, keep == WRITE && f->stream);
+	store(dx, d, two, 0, to == WRITE && f->stream);
 }
 
 INLINE void
 back_all(const struct half_gradient *w, int n, bf16 *dx,
-    const struct factors *f, size_t rows, enum keep keep, int more,
+    const struct factors *f, size_t rows, enum result to, int more,
     enum gate gate)
 {
 	for (size_t r = 0; r < rows; r++)
 		for (int i = 0; i < n; i++) {
 			const struct half_gradient g = w[i];
 
-			CHANNELS(g.c, back_at, &g, dx, f, r, keep, more, gate);
+			CHANNELS(g.c, back_at, &g, dx, f, r, to, more, gate);
 		}
 }
 

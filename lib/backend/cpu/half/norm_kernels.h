@@ -32,9 +32,7 @@ half_channel_of(int row, int at)
  * Rows go in windows: ${c} channels of each, the first at each pointer.  They
  * begin at a multiple of 32 of a row, and end at one or with it.  A row is
  * worked on whole, window by window, before the next: so all memory is met in
- * its order, which is what a processor fetches ahead (tsm_r50's blocks with a
- * shift, 2x8x224, two threads: 20 GB/s against 9 window after window, each of a
- * line of the cache a row).
+ * its order, which is what a processor fetches ahead.
  *
  * y = x a + b + res, and max(y, 0) where relu is set; ${res} may be NULL;
  * ${copy} (NULL: none) gets y once more.  Of each 16 channels, as they are
@@ -55,15 +53,16 @@ struct half_apply {
 /*
  * The gradient that comes to rows: dy + more, of which ${more} may be NULL in
  * all windows; 0 where the relu was shut: by the bits of ${mask}, or, if that
- * is NULL and ${relu} is set, where x a + b is not above 0.
+ * is NULL and ${relu} is set, where x a + b is not above 0.  Only ${more} is
+ * the window's, channels ${first} and on; all else is of whole rows.
  */
 struct half_gradient {
-	int first, c;			/* of the row's channels */
-	size_t row, dy_row, more_row;	/* row: of all others */
+	int first, c;
+	size_t row, dy_row, more_row;	/* row: of x, and mask times 16 */
 	const bf16 *dy, *more, *x;
 	int relu;
 	const uint16_t *mask;
-	const float *a, *b;		/* [c] */
+	const float *a, *b;		/* by channel */
 };
 
 /*
