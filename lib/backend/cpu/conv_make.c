@@ -40,14 +40,15 @@ conv_frames(const struct task *t, int k, int *from)
 
 /*
  * Winograd's algorithm where it pays: on 3x3 of stride 1 from 32 channels to
- * 32 or more, where 4 x 4 tiles cover a plane well, and where there are enough
- * places for the weights' transform, 40 ns for a pair of channels.  Effective
- * GF/s of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
+ * 32 or more, where places fill 9 of 16 of their 4 x 4 tiles, and are enough
+ * for the weights' transform, 40 ns for a pair of channels.  Effective GF/s
+ * of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
  * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
  * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 11 ms of transform to
- * 18 of work.  Weight gradients, loaded, ours and oneDNN's: 212, 173; 198, 184;
- * 156, 136; of 7 x 7 161, 67 direct: half the places are enough.  Its error,
- * some 1e-6 relative, is that of the direct sum.
+ * 18 of work; 64 of 6 x 6, 64 images, 183 beside 146 by oneDNN, backward 155
+ * beside 138; but 16 of 24 x 24 93 beside 121.  Weight gradients, loaded, ours
+ * and oneDNN's: 212, 173; 198, 184; 156, 136; of 7 x 7 161, 67 direct: half the
+ * places are enough.  Its error, some 1e-6 relative, is that of the direct sum.
  */
 static int
 prefers_winograd(const struct task *t, enum conv_pass pass)
@@ -59,7 +60,7 @@ prefers_winograd(const struct task *t, enum conv_pass pass)
 	return op->k[1] == 3 && op->k[2] == 3 && op->s[1] == 1 &&
 	    op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 &&
 	    t->out.c >= 32 && op->p[1] <= 2 && op->p[2] <= 2 &&
-	    places * 10 >= (size_t)tiles * 16 * 6 && places *
+	    places >= (size_t)tiles * 9 && places *
 	    (size_t)cpu_images(&t->out) >= (pass == CONV_WEIGHTS ? 512 : 1024);
 }
 
