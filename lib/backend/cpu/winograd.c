@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/winograd.h"
 #include "backend/cpu/winograd_kernels.h"
 
@@ -108,6 +109,45 @@ gather(const struct winograd *g, float *w, const float *outer, int c, int first)
 	}
 }
 
+/*
+ * Of a block of input channels from ${c}, [lanes][9][lanes].  Whole blocks are
+ * turned as squares: forward, the channels' taps are a row of nine of them for
+ * each output channel; of a data gradient nine rows of a square are wanted, of
+ * 16, the others being what lies behind, of which the last has nothing; or
+ * one more than there are.
+ */
+static void
+gather_block(const struct winograd *g, float *w, const float *outer, int c,
+    int first)
+{
+	const struct direct_kernels *k = direct_kernels_pick();
+	float square[LANES_MAX * LANES_MAX] __attribute__((aligned(64)));
+	size_t lanes = (size_t)cpu_lanes();
+	const float *from = outer + (size_t)c * g->in_step +
+	    (size_t)first * g->out_step;
+	int n = (int)lanes, whole = c + n <= g->in && first + n <= g->out;
+
+	if (whole && !g->turned && g->in_step == 9) {
+		for (size_t i = 0; i < 9; i++)
+			k->turn(w + i * lanes * lanes, lanes, from + i * lanes,
+			    (size_t)g->out_step);
+		return;
+	}
+	whole = whole && g->turned && g->out_step == 9;
+	for (int i = 0; i < n; i++, from += g->in_step, w += 9 * lanes) {
+		if (!whole || (c + i + 1 == g->in && first + n == g->out)) {
+			gather(g, w, outer, c + i, first);
+			continue;
+		}
+		k->turn(square, lanes, from, 9);
+		for (size_t t = 0; t < 9 && t < lanes; t++)
+			memcpy(w + (8 - t) * lanes, square + t * lanes,
+			    lanes * sizeof(float));
+		for (size_t o = 0; o < lanes && lanes < 9; o++)
+			w[o] = from[o * 9 + 8];
+	}
+}
+
 void
 winograd_order(const struct winograd *g, int slice, const float *outer,
     void *inner)
@@ -117,18 +157,19 @@ winograd_order(const struct winograd *g, int slice, const float *outer,
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	float part[WINOGRAD_ELEMENTS * SOME * 2 * LANES_MAX]
 	    __attribute__((aligned(64)));
-	float w[9 * LANES_MAX] __attribute__((aligned(64)));
+	float w[2][9 * LANES_MAX * LANES_MAX] __attribute__((aligned(64)));
 	int lanes = cpu_lanes(), in = cpu_padded(g->in);
 	float *u = (float *)inner + slice_floats(g) * (size_t)slice;
 	size_t step = (size_t)in * 2 * (size_t)lanes;
 	size_t run = SOME * 2 * (size_t)lanes;
 
 	for (int c = 0; c < in; c += SOME, u += run) {
-		for (int i = 0; i < 2 * SOME; i++) {
-			gather(g, w, outer, c + i / 2, (slice * 2 + i % 2) *
+		for (int j = 0; j < 2 && c % lanes == 0; j++)
+			gather_block(g, w[j], outer, c, (slice * 2 + j) *
 			    lanes);
-			k->weights(part + i * lanes, run, w);
-		}
+		for (int i = 0; i < 2 * SOME; i++)
+			k->weights(part + i * lanes, run, w[i % 2] +
+			    (c % lanes + i / 2) * 9 * lanes);
 		for (int e = 0; e < WINOGRAD_ELEMENTS; e++)
 			memcpy(u + step * (size_t)e, part + run * (size_t)e,
 			    run * sizeof(float));
@@ -146,6 +187,11 @@ find(const struct winograd *g, int i, int at[2])
 	return i / tiles_of_image(g);
 }
 
+/*
+ * Block by block, tile by tile, as the input lies, and a little ahead: tile by
+ * tile of all blocks a tile of 16 lanes took 255 ns where its input was in the
+ * third cache, so 115, of which 50 are arithmetic.
+ */
 static void
 transform(const struct winograd *g, const struct winograd_kernels *k, int from,
     int to, const float *x, float *v, size_t rows)
@@ -153,14 +199,21 @@ transform(const struct winograd *g, const struct winograd_kernels *k, int from,
 	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in), at[2];
 	size_t plane = (size_t)g->in_h * g->in_w * lanes;
 
-	for (int i = from; i < to; i++) {
-		const float *in = x + plane * blocks * find(g, i, at);
+	for (int i = 0; i < blocks * (to - from); i++) {
+		int b = i / (to - from), tile = i % (to - from);
+		int j = i + WINOGRAD_AHEAD;
+		const float *in;
 
+		if (j < blocks * (to - from)) {
+			in = x + plane * blocks * find(g, from + j %
+			    (to - from), at) + plane * (j / (to - from));
+			winograd_fetch(in, g->in_h, g->in_w, at, 1);
+		}
+		in = x + plane * blocks * find(g, from + tile, at) + plane * b;
 		at[0] -= g->p[0];
 		at[1] -= g->p[1];
-		for (int b = 0; b < blocks; b++)
-			k->input(v + (rows * b + (size_t)(i - from)) * lanes,
-			    v_step(g, rows), in + plane * b, g->in_h, g->in_w, at);
+		k->input(v + (rows * b + (size_t)tile) * lanes, v_step(g, rows),
+		    in, g->in_h, g->in_w, at);
 	}
 }
 

@@ -96,6 +96,17 @@ winograd_gradient_sums(const struct winograd_gradient *g)
 	    cpu_blocks(g->out) : 0;
 }
 
+/* Where tile ${i} of all begins in the output, and which image it is in. */
+static int
+find(const struct winograd_gradient *g, int i, int at[2])
+{
+	int tile = i % tiles_of_image(g), wide = up(g->out_w, 4);
+
+	at[0] = tile / wide * 4;
+	at[1] = tile % wide * 4;
+	return i / tiles_of_image(g);
+}
+
 /* Tiles ${from} to ${to} of blocks ${block} on, ${blocks} of them: those of x
  * into ${v}, or of dy. */
 static void
@@ -103,28 +114,32 @@ transform(const struct winograd_gradient *g, int from, int to, const float *x,
     int block, int blocks, int is_dy, float *v)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
-	int lanes = cpu_lanes(), of_image = tiles_of_image(g);
-	int wide = up(g->out_w, 4);
+	int lanes = cpu_lanes(), n = to - from, at[2];
 	int h = is_dy ? g->out_h : g->in_h, w = is_dy ? g->out_w : g->in_w;
 	size_t plane = (size_t)h * (size_t)w * (size_t)lanes;
 	size_t image = plane * (size_t)cpu_blocks(is_dy ? g->out : g->in);
 
-	for (int b = 0; b < blocks; b++)
-		for (int i = from; i < to; i++) {
-			int tile = i % of_image, at[2] = { tile / wide * 4,
-			    tile % wide * 4 };
-			const float *in = x + image * (size_t)(i / of_image) +
-			    plane * (size_t)(block + b);
-			float *out = v + (TILES * b + i - from) * lanes;
+	x += plane * (size_t)block;
+	for (int i = 0; i < n * blocks; i++) {
+		float *out = v + (TILES * (i / n) + i % n) * lanes;
+		int j = i + WINOGRAD_AHEAD;
+		const float *in;
 
-			if (is_dy) {
-				k->gradient_in(out, step(), in, h, w, at);
-				continue;
-			}
-			at[0] -= g->p[0];
-			at[1] -= g->p[1];
-			k->input(out, step(), in, h, w, at);
+		if (j < n * blocks) {
+			in = x + image * (size_t)find(g, from + j % n, at) +
+			    plane * (size_t)(j / n);
+			winograd_fetch(in, h, w, at, !is_dy);
 		}
+		in = x + image * (size_t)find(g, from + i % n, at) + plane *
+		    (size_t)(i / n);
+		if (is_dy) {
+			k->gradient_in(out, step(), in, h, w, at);
+			continue;
+		}
+		at[0] -= g->p[0];
+		at[1] -= g->p[1];
+		k->input(out, step(), in, h, w, at);
+	}
 }
 
 /* The sums of a block by a block into dw. */

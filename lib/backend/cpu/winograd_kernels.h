@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 
+#include "backend/cpu/cpu.h"
 #include "base/isa.h"
 
 enum { WINOGRAD_ROWS = 12, WINOGRAD_ELEMENTS = 36 };
@@ -48,5 +49,22 @@ extern const struct winograd_kernels winograd_kernels_base,
     winograd_kernels_avx2, winograd_kernels_avx512;
 
 const struct winograd_kernels *winograd_kernels_pick(void);
+
+/* How many tiles before its turn one is fetched. */
+enum { WINOGRAD_AHEAD = 2 };
+
+/*
+ * winograd_fetch(x, h, w, at, edge):
+ * Ask for the 4 x 4 places of a plane that the tile at ${at} has and those
+ * before it had not, ${edge} further on.
+ */
+static inline void
+winograd_fetch(const float *x, int h, int w, const int at[2], int edge)
+{
+	x += ((long)(at[0] + edge) * w + at[1] + edge) * cpu_lanes();
+	for (int i = 0; i < 4 && at[0] + edge + i < h; i++)
+		for (int j = 0; j < 4; j++)
+			__builtin_prefetch(x + ((long)i * w + j) * cpu_lanes());
+}
 
 #endif
