@@ -5,6 +5,7 @@
 #include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/winograd.h"
 #include "backend/cpu/winograd_kernels.h"
+#include "backend/cpu/winograd_tiles.h"
 
 static int
 up(int n, int by)
@@ -12,22 +13,10 @@ up(int n, int by)
 	return (n + by - 1) / by;
 }
 
-static int
-tiles_wide(const struct winograd *g)
-{
-	return up(g->out_w, 4);
-}
-
-static int
-tiles_of_image(const struct winograd *g)
-{
-	return up(g->out_h, 4) * tiles_wide(g);
-}
-
 int
 winograd_tiles(const struct winograd *g)
 {
-	return g->images * tiles_of_image(g);
+	return g->images * winograd_tiles_of(g->out_h, g->out_w);
 }
 
 /*
@@ -40,9 +29,12 @@ int
 winograd_call_tiles(const struct winograd *g, int threads)
 {
 	int tiles = winograd_tiles(g), most = g->in > 128 ? 96 : 48;
-	int calls = up(tiles, threads * most) * threads;
+	int calls = up(tiles, threads * most) * threads, each = up(tiles, calls);
 
-	return up(up(tiles, calls), WINOGRAD_ROWS) * WINOGRAD_ROWS;
+	/* With tiles that lack elements rows are filled up by element. */
+	if (g->out_h % 4 != 0 || g->out_w % 4 != 0)
+		return each;
+	return up(each, WINOGRAD_ROWS) * WINOGRAD_ROWS;
 }
 
 int
@@ -176,45 +168,50 @@ winograd_order(const struct winograd *g, int slice, const float *outer,
 	}
 }
 
-/* Where tile ${i} of all begins in the output, and which image it is in. */
-static int
-find(const struct winograd *g, int i, int at[2])
-{
-	int tile = i % tiles_of_image(g);
-
-	at[0] = tile / tiles_wide(g) * 4;
-	at[1] = tile % tiles_wide(g) * 4;
-	return i / tiles_of_image(g);
-}
-
 /*
  * Block by block, tile by tile, as the input lies, and a little ahead: tile by
  * tile of all blocks a tile of 16 lanes took 255 ns where its input was in the
  * third cache, so 115, of which 50 are arithmetic.
  */
 static void
-transform(const struct winograd *g, const struct winograd_kernels *k, int from,
-    int to, const float *x, float *v, size_t rows)
+transform(const struct winograd *g, const struct winograd_tiles *t,
+    const float *x, float *v, size_t rows)
 {
-	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in), at[2];
+	const struct winograd_kernels *k = winograd_kernels_pick();
+	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in);
 	size_t plane = (size_t)g->in_h * g->in_w * lanes;
 
-	for (int i = 0; i < blocks * (to - from); i++) {
-		int b = i / (to - from), tile = i % (to - from);
-		int j = i + WINOGRAD_AHEAD;
-		const float *in;
+	for (int i = 0; i < blocks * t->n; i++) {
+		const struct winograd_tile *a = &t->tile[i % t->n], *next;
+		int at[2] = { a->at[0] - g->p[0], a->at[1] - g->p[1] };
+		int b = i / t->n, j = i + WINOGRAD_AHEAD;
 
-		if (j < blocks * (to - from)) {
-			in = x + plane * blocks * find(g, from + j %
-			    (to - from), at) + plane * (j / (to - from));
-			winograd_fetch(in, g->in_h, g->in_w, at, 1);
+		if (j < blocks * t->n) {
+			next = &t->tile[j % t->n];
+			winograd_fetch(x + plane * (blocks * next->image +
+			    j / t->n), g->in_h, g->in_w, next->at, 1);
 		}
-		in = x + plane * blocks * find(g, from + tile, at) + plane * b;
-		at[0] -= g->p[0];
-		at[1] -= g->p[1];
-		k->input(v + (rows * b + (size_t)tile) * lanes, v_step(g, rows),
-		    in, g->in_h, g->in_w, at);
+		k->input(v + (rows * b + (size_t)(i % t->n)) * lanes,
+		    v_step(g, rows), x + plane * (blocks * a->image + b),
+		    g->in_h, g->in_w, at, a->n);
 	}
+}
+
+/* One element's products, of those tiles that have it and some more. */
+static void
+multiply(const struct winograd *g, const struct winograd_tiles *t, int e,
+    float *m, const float *v, size_t rows, const float *u)
+{
+	const struct winograd_kernels *k = winograd_kernels_pick();
+	int lanes = cpu_lanes(), from;
+	size_t n = rows_of(winograd_range(t, e, &from)), r = (size_t)from;
+
+	r = r + n > rows ? rows - n : r;
+	m += m_step(rows) * e;
+	v += v_step(g, rows) * e;
+	for (n += r; r < n; r += WINOGRAD_ROWS)
+		k->product(m + r * 2 * lanes, v + r * lanes, rows * lanes, u,
+		    cpu_blocks(g->in));
 }
 
 void
@@ -223,24 +220,23 @@ winograd_run(const struct winograd *g, int from, int to, const float *x,
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), in = cpu_blocks(g->in);
-	int out = cpu_blocks(g->out), wide = 2 * lanes, at[2];
-	size_t rows = rows_of(to - from);
-	size_t next_v = v_step(g, rows), next_m = m_step(rows);
+	int out = cpu_blocks(g->out), wide = 2 * lanes;
+	size_t rows = rows_of(to - from), next_m = m_step(rows);
 	size_t plane = (size_t)g->out_h * g->out_w * lanes;
-	float *v = scratch, *m = v + next_v * WINOGRAD_ELEMENTS;
+	float *v = scratch, *m = v + v_step(g, rows) * WINOGRAD_ELEMENTS;
 	const float *u = w;
+	struct winograd_tiles t;
 
-	transform(g, k, from, to, x, v, rows);
+	winograd_sort(&t, g->out_h, g->out_w, from, to);
+	transform(g, &t, x, v, rows);
 	for (int o = 0; o < out; o += 2) {
 		for (int e = 0; e < WINOGRAD_ELEMENTS; e++) {
-			for (size_t r = 0; r < rows; r += WINOGRAD_ROWS)
-				k->product(m + next_m * e + r * wide,
-				    v + next_v * e + r * lanes, rows * lanes, u,
-				    in);
+			multiply(g, &t, e, m, v, rows, u);
 			u += (size_t)in * lanes * wide;
 		}
-		for (int i = from; i < to; i++) {
-			float *image = y + plane * out * find(g, i, at);
+		for (int i = 0; i < t.n; i++) {
+			const struct winograd_tile *a = &t.tile[i];
+			float *image = y + plane * out * a->image;
 
 			for (int b = o; b < out && b < o + 2; b++) {
 				float plus[LANES_MAX] __attribute__((aligned(64)))
@@ -250,7 +246,7 @@ winograd_run(const struct winograd *g, int from, int to, const float *x,
 				    b * lanes + c < g->out; c++)
 					plus[c] = bias[b * lanes + c];
 				k->output(image + plane * b, g->out_h,
-				    g->out_w, at, m + (size_t)(i - from) *
+				    g->out_w, a->at, a->n, m + (size_t)i *
 				    wide + (b - o) * lanes, next_m,
 				    bias != NULL ? plus : NULL, more);
 			}

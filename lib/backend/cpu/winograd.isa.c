@@ -22,13 +22,33 @@ typedef float vec __attribute__((vector_size(4 * L)));
 #define AT(p) (*(const vec *)(p))
 #define INLINE static inline __attribute__((always_inline))
 
-/* B' d */
+/*
+ * B' d.  The last tile in a side may have ${n} < 4 places: the points that it
+ * does without give 0, and the others' factors are such that weights stay.
+ */
 INLINE void
-columns_in(vec o[6], const vec d[6])
+columns_in(vec o[6], const vec d[6], int n)
 {
 	vec a = d[4] - 4 * d[2], b = d[3] - 4 * d[1];
 	vec c = d[4] - d[2], e = 2 * (d[3] - d[1]);
 
+	if (n == 3) {
+		o[0] = 4 * (d[0] - d[2]) - 2 * (d[1] - d[3]);
+		o[1] = 3 * (d[3] - d[2] - 2 * d[1]);
+		o[2] = 2 * d[1] - 3 * d[2] + d[3];
+		o[3] = 4 * (d[3] - d[1]);
+		o[4] = (vec){ 0 };
+		o[5] = 2 * (d[1] - d[3]) - d[2] + d[4];
+		return;
+	}
+	if (n == 2) {
+		o[0] = 4 * (d[0] - d[2]);
+		o[1] = -3 * (d[1] + d[2]);
+		o[2] = 3 * (d[1] - d[2]);
+		o[3] = o[4] = (vec){ 0 };
+		o[5] = d[3] - d[1];
+		return;
+	}
 	o[0] = 4 * d[0] - 5 * d[2] + d[4];
 	o[1] = a + b;
 	o[2] = a - b;
@@ -37,8 +57,9 @@ columns_in(vec o[6], const vec d[6])
 	o[5] = 4 * d[1] - 5 * d[3] + d[5];
 }
 
-static void
-input(float *v, size_t step, const float *x, int h, int w, const int at[2])
+INLINE void
+input_of(float *v, size_t step, const float *x, int h, int w, const int at[2],
+    int rows, int columns)
 {
 	vec t[6][6], d[6], o[6];
 	int inside = at[0] >= 0 && at[1] >= 0 && at[0] + 6 <= h &&
@@ -52,15 +73,25 @@ input(float *v, size_t step, const float *x, int h, int w, const int at[2])
 				d[i] = AT(x + ((long)i * w + j) * L);
 			else
 				d[i] = (vec){ 0 };
-		columns_in(o, d);
+		columns_in(o, d, rows);
 		for (int i = 0; i < 6; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 6; i++) {
-		columns_in(o, t[i]);
+		columns_in(o, t[i], columns);
 		for (int j = 0; j < 6; j++)
 			*(vec *)(v + (size_t)(i * 6 + j) * step) = o[j];
 	}
+}
+
+static void
+input(float *v, size_t step, const float *x, int h, int w, const int at[2],
+    const int n[2])
+{
+	if (n[0] == 4 && n[1] == 4)
+		input_of(v, step, x, h, w, at, 4, 4);
+	else
+		input_of(v, step, x, h, w, at, n[0], n[1]);
 }
 
 /*
@@ -95,22 +126,35 @@ product(float *m, const float *v, size_t step, const float *u, int blocks)
 	}
 }
 
-/* A' m */
+/* A' m, ${n} of them, of those elements that there are. */
 INLINE void
-columns_out(vec o[4], const vec m[6])
+columns_out(vec o[4], const vec m[6], int n)
 {
 	vec a = m[1] + m[2], b = m[1] - m[2];
 	vec c = m[3] + m[4], d = m[3] - m[4];
 
+	if (n == 3) {
+		o[0] = m[0] + a + m[3];
+		o[1] = b + 2 * m[3];
+		o[2] = a + 4 * m[3] + m[5];
+		o[3] = (vec){ 0 };
+		return;
+	}
+	if (n == 2) {
+		o[0] = m[0] + a;
+		o[1] = b + m[5];
+		o[2] = o[3] = (vec){ 0 };
+		return;
+	}
 	o[0] = m[0] + a + c;
 	o[1] = b + 2 * d;
 	o[2] = a + 4 * c;
 	o[3] = b + 8 * d + m[5];
 }
 
-static void
-output(float *y, int h, int w, const int at[2], const float *m, size_t step,
-    const float *bias, int more)
+INLINE void
+output_of(float *y, int h, int w, const int at[2], int rows, int columns,
+    const float *m, size_t step, const float *bias, int more)
 {
 	vec t[4][6], in[6], o[4];
 	const vec b = bias != NULL ? AT(bias) : (vec){ 0 };
@@ -118,19 +162,29 @@ output(float *y, int h, int w, const int at[2], const float *m, size_t step,
 	for (int j = 0; j < 6; j++) {
 		for (int i = 0; i < 6; i++)
 			in[i] = AT(m + (size_t)(i * 6 + j) * step);
-		columns_out(o, in);
+		columns_out(o, in, rows);
 		for (int i = 0; i < 4; i++)
 			t[i][j] = o[i];
 	}
 	y += ((long)at[0] * w + at[1]) * L;
 	for (int i = 0; i < 4 && at[0] + i < h; i++) {
-		columns_out(o, t[i]);
+		columns_out(o, t[i], columns);
 		for (int j = 0; j < 4 && at[1] + j < w; j++) {
 			vec *to = (vec *)(y + ((long)i * w + j) * L);
 
 			*to = more ? *to + o[j] : o[j] + b;
 		}
 	}
+}
+
+static void
+output(float *y, int h, int w, const int at[2], const int n[2], const float *m,
+    size_t step, const float *bias, int more)
+{
+	if (n[0] == 4 && n[1] == 4)
+		output_of(y, h, w, at, 4, 4, m, step, bias, more);
+	else
+		output_of(y, h, w, at, n[0], n[1], m, step, bias, more);
 }
 
 /* G g, times 24: the factor 1 / 24 is left to the end. */
@@ -167,9 +221,9 @@ weights(float *u, size_t step, const float *w)
 	}
 }
 
-/* A y */
+/* A y, y being 0 behind the ${n} first. */
 INLINE void
-columns_gradient_in(vec o[6], const vec y[4])
+columns_gradient_in(vec o[6], const vec y[4], int n)
 {
 	vec a = y[0] + y[2], b = y[1] + y[3];
 	vec c = y[0] + 4 * y[2], d = 2 * y[1] + 8 * y[3];
@@ -179,12 +233,12 @@ columns_gradient_in(vec o[6], const vec y[4])
 	o[2] = a - b;
 	o[3] = c + d;
 	o[4] = c - d;
-	o[5] = y[3];
+	o[5] = y[n - 1];
 }
 
 static void
 gradient_in(float *v, size_t step, const float *y, int h, int w,
-    const int at[2])
+    const int at[2], const int n[2])
 {
 	vec t[6][4], d[4], o[6];
 	int inside = at[0] + 4 <= h && at[1] + 4 <= w;
@@ -196,12 +250,12 @@ gradient_in(float *v, size_t step, const float *y, int h, int w,
 				d[i] = AT(y + ((long)i * w + j) * L);
 			else
 				d[i] = (vec){ 0 };
-		columns_gradient_in(o, d);
+		columns_gradient_in(o, d, n[0]);
 		for (int i = 0; i < 6; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 6; i++) {
-		columns_gradient_in(o, t[i]);
+		columns_gradient_in(o, t[i], n[1]);
 		for (int j = 0; j < 6; j++)
 			*(vec *)(v + (size_t)(i * 6 + j) * step) = o[j];
 	}

@@ -3,6 +3,7 @@
 #include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/winograd_gradient.h"
 #include "backend/cpu/winograd_kernels.h"
+#include "backend/cpu/winograd_tiles.h"
 
 /*
  * Channels of a window and tiles at a time: 64, 64 and 64 are 36 matrices of
@@ -24,15 +25,9 @@ windows(int channels)
 }
 
 static int
-tiles_of_image(const struct winograd_gradient *g)
-{
-	return up(g->out_h, 4) * up(g->out_w, 4);
-}
-
-static int
 tiles(const struct winograd_gradient *g)
 {
-	return g->images * tiles_of_image(g);
+	return g->images * winograd_tiles_of(g->out_h, g->out_w);
 }
 
 int
@@ -96,49 +91,38 @@ winograd_gradient_sums(const struct winograd_gradient *g)
 	    cpu_blocks(g->out) : 0;
 }
 
-/* Where tile ${i} of all begins in the output, and which image it is in. */
-static int
-find(const struct winograd_gradient *g, int i, int at[2])
-{
-	int tile = i % tiles_of_image(g), wide = up(g->out_w, 4);
-
-	at[0] = tile / wide * 4;
-	at[1] = tile % wide * 4;
-	return i / tiles_of_image(g);
-}
-
-/* Tiles ${from} to ${to} of blocks ${block} on, ${blocks} of them: those of x
- * into ${v}, or of dy. */
+/* Of blocks ${block} on, ${blocks} of them, tiles ${t}: those of x into ${v},
+ * or of dy. */
 static void
-transform(const struct winograd_gradient *g, int from, int to, const float *x,
-    int block, int blocks, int is_dy, float *v)
+transform(const struct winograd_gradient *g, const struct winograd_tiles *t,
+    const float *x, int block, int blocks, int is_dy, float *v)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
-	int lanes = cpu_lanes(), n = to - from, at[2];
+	int lanes = cpu_lanes();
 	int h = is_dy ? g->out_h : g->in_h, w = is_dy ? g->out_w : g->in_w;
 	size_t plane = (size_t)h * (size_t)w * (size_t)lanes;
 	size_t image = plane * (size_t)cpu_blocks(is_dy ? g->out : g->in);
 
 	x += plane * (size_t)block;
-	for (int i = 0; i < n * blocks; i++) {
-		float *out = v + (TILES * (i / n) + i % n) * lanes;
-		int j = i + WINOGRAD_AHEAD;
-		const float *in;
+	for (int i = 0; i < t->n * blocks; i++) {
+		const struct winograd_tile *a = &t->tile[i % t->n], *next;
+		int at[2] = { a->at[0], a->at[1] }, j = i + WINOGRAD_AHEAD;
+		float *out = v + (TILES * (i / t->n) + i % t->n) * lanes;
+		const float *in = x + image * (size_t)a->image + plane *
+		    (size_t)(i / t->n);
 
-		if (j < n * blocks) {
-			in = x + image * (size_t)find(g, from + j % n, at) +
-			    plane * (size_t)(j / n);
-			winograd_fetch(in, h, w, at, !is_dy);
+		if (j < t->n * blocks) {
+			next = &t->tile[j % t->n];
+			winograd_fetch(x + image * (size_t)next->image +
+			    plane * (size_t)(j / t->n), h, w, next->at, !is_dy);
 		}
-		in = x + image * (size_t)find(g, from + i % n, at) + plane *
-		    (size_t)(i / n);
 		if (is_dy) {
-			k->gradient_in(out, step(), in, h, w, at);
+			k->gradient_in(out, step(), in, h, w, at, a->n);
 			continue;
 		}
 		at[0] -= g->p[0];
 		at[1] -= g->p[1];
-		k->input(out, step(), in, h, w, at);
+		k->input(out, step(), in, h, w, at, a->n);
 	}
 }
 
@@ -190,19 +174,23 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	for (int c = 0; c < calls; c++) {
 		int a = from + (int)((long)(to - from) * c / calls);
 		int b = from + (int)((long)(to - from) * (c + 1) / calls);
-		struct outer_walk w = { .images = 1, .rows = 1, .cols = b - a,
+		struct outer_walk w = { .images = 1, .rows = 1,
 			.x = { 0, 0, (size_t)lanes },
 			.y = { 0, 0, (size_t)lanes } };
+		struct winograd_tiles t;
 
-		transform(g, a, b, x, in, ins, 0, v);
-		transform(g, a, b, y, out, outs, 1, z);
+		winograd_sort(&t, g->out_h, g->out_w, a, b);
+		transform(g, &t, x, in, ins, 0, v);
+		transform(g, &t, y, out, outs, 1, z);
 		for (int j = 0; j < WINOGRAD_ELEMENTS * outs * ins; j++) {
 			int e = j / ins / outs, o = j / ins % outs, i = j % ins;
+			int at;
 
+			w.cols = winograd_range(&t, e, &at);
 			k->sum(sums + cell() * (size_t)(o * all + i) + square *
-			    (size_t)e, v + step() * (size_t)e + TILES * i *
-			    lanes, z + step() * (size_t)e + TILES * o * lanes,
-			    &w, c > 0, NULL, NULL);
+			    (size_t)e, v + step() * (size_t)e + (TILES * i +
+			    at) * lanes, z + step() * (size_t)e + (TILES * o +
+			    at) * lanes, &w, c > 0, NULL, NULL);
 		}
 	}
 	for (int j = 0; n == 1 && j < ins * outs; j++)

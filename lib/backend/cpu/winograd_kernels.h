@@ -23,17 +23,18 @@ enum { WINOGRAD_ROWS = 12, WINOGRAD_ELEMENTS = 36 };
 
 struct winograd_kernels {
 	/* One tile and block; ${step} from one element to the next in ${v}.
-	 * ${x} [h][w][L]; the tile begins at ${at}, perhaps outside. */
+	 * ${x} [h][w][L]; the tile begins at ${at}, perhaps outside, and has
+	 * ${n} rows and columns (winograd_tiles.h). */
 	void (*input)(float *v, size_t step, const float *x, int h, int w,
-	    const int at[2]);
+	    const int at[2], const int n[2]);
 	/* One element of WINOGRAD_ROWS tiles; ${step} from one block of
 	 * channels to the next in ${v}. */
 	void (*product)(float *m, const float *v, size_t step, const float *u,
 	    int blocks);
 	/* One tile and block of ${y} [h][w][L], which begins at ${at}; ${more}:
 	 * added to what is there. */
-	void (*output)(float *y, int h, int w, const int at[2], const float *m,
-	    size_t step, const float *bias, int more);
+	void (*output)(float *y, int h, int w, const int at[2], const int n[2],
+	    const float *m, size_t step, const float *bias, int more);
 	/* One input channel, 3 x 3 taps to L output channels, [9][L]; ${step}
 	 * from one element to the next in ${u}. */
 	void (*weights)(float *u, size_t step, const float *w);
@@ -41,7 +42,7 @@ struct winograd_kernels {
 	 * has, those outside 0; and one output channel to L input channels,
 	 * [9][L], from sums ${step} from one element to the next. */
 	void (*gradient_in)(float *v, size_t step, const float *y, int h, int w,
-	    const int at[2]);
+	    const int at[2], const int n[2]);
 	void (*gradient_out)(float *w, const float *m, size_t step);
 };
 
