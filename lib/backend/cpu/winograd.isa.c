@@ -154,7 +154,7 @@ columns_out(vec o[4], const vec m[6], int n)
 
 INLINE void
 output_of(float *y, int h, int w, const int at[2], int rows, int columns,
-    const float *m, size_t step, const float *bias, int more)
+    const float *m, size_t step, const float *bias, int how)
 {
 	vec t[4][6], in[6], o[4];
 	const vec b = bias != NULL ? AT(bias) : (vec){ 0 };
@@ -172,19 +172,30 @@ output_of(float *y, int h, int w, const int at[2], int rows, int columns,
 		for (int j = 0; j < 4 && at[1] + j < w; j++) {
 			vec *to = (vec *)(y + ((long)i * w + j) * L);
 
-			*to = more ? *to + o[j] : o[j] + b;
+			if (how & WINOGRAD_MORE)
+				*to += o[j];
+			else if (how & WINOGRAD_STREAM)
+				STREAM((float *)to, o[j] + b);
+			else
+				*to = o[j] + b;
 		}
 	}
 }
 
 static void
 output(float *y, int h, int w, const int at[2], const int n[2], const float *m,
-    size_t step, const float *bias, int more)
+    size_t step, const float *bias, int how)
 {
 	if (n[0] == 4 && n[1] == 4)
-		output_of(y, h, w, at, 4, 4, m, step, bias, more);
+		output_of(y, h, w, at, 4, 4, m, step, bias, how);
 	else
-		output_of(y, h, w, at, n[0], n[1], m, step, bias, more);
+		output_of(y, h, w, at, n[0], n[1], m, step, bias, how);
+}
+
+static void
+streamed(void)
+{
+	STREAMED();
 }
 
 /* G g, times 24: the factor 1 / 24 is left to the end. */
@@ -294,6 +305,6 @@ gradient_out(float *w, const float *m, size_t step)
 
 const struct winograd_kernels ISA_PASTE(winograd_kernels, VT_ISA) = {
 	.input = input, .product = product, .output = output,
-	.weights = weights, .gradient_in = gradient_in,
+	.streamed = streamed, .weights = weights, .gradient_in = gradient_in,
 	.gradient_out = gradient_out,
 };

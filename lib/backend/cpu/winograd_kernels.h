@@ -21,6 +21,10 @@
 
 enum { WINOGRAD_ROWS = 12, WINOGRAD_ELEMENTS = 36 };
 
+/* How outputs are written: added to what is there, or past the caches, until
+ * streamed() is called. */
+enum winograd_how { WINOGRAD_MORE = 1, WINOGRAD_STREAM = 2 };
+
 struct winograd_kernels {
 	/* One tile and block; ${step} from one element to the next in ${v}.
 	 * ${x} [h][w][L]; the tile begins at ${at}, perhaps outside, and has
@@ -31,10 +35,10 @@ struct winograd_kernels {
 	 * channels to the next in ${v}. */
 	void (*product)(float *m, const float *v, size_t step, const float *u,
 	    int blocks);
-	/* One tile and block of ${y} [h][w][L], which begins at ${at}; ${more}:
-	 * added to what is there. */
+	/* One tile and block of ${y} [h][w][L], which begins at ${at}. */
 	void (*output)(float *y, int h, int w, const int at[2], const int n[2],
-	    const float *m, size_t step, const float *bias, int more);
+	    const float *m, size_t step, const float *bias, int how);
+	void (*streamed)(void);
 	/* One input channel, 3 x 3 taps to L output channels, [9][L]; ${step}
 	 * from one element to the next in ${u}. */
 	void (*weights)(float *u, size_t step, const float *w);
