@@ -92,7 +92,7 @@ round_trip(void)
 	struct buffer whole = { 0 };
 	const struct tensor *t;
 	uint64_t header = 0;
-	int same = 1;
+	int same = 1, got;
 
 	is(safetensors_write(path, three, 5, notes, 2, &hash), 0, "written");
 	is(safetensors_read(path, 1, &s), 0, "and read");
@@ -137,6 +137,21 @@ round_trip(void)
 	safetensors_free(&s);
 	is(safetensors_read(in_dir("nowhere"), 1, &s), -1,
 	    "a file that is not there is no damage");
+
+	/* Types that weights of others have, checkpoints have not. */
+	mixed[0] = (struct tensor){ "h", DTYPE_F16, 1, { 2 }, u8s, 4 };
+	safetensors_write(in_dir("v.safetensors"), mixed, 1, notes, 2, &again);
+	ok(strstr(reading(in_dir("v.safetensors"), 1, &got),
+	    "tensor h: dtype F16 (wanted U8, F32 or F64)") != NULL && got == -2,
+	    "a checkpoint has three types");
+	reading(in_dir("v.safetensors"), 0, &got);
+	is(got, 0, "other files more");
+	safetensors_export(in_dir("w.safetensors"), three, 5, notes, 2, &again);
+	is(safetensors_read(in_dir("w.safetensors"), 0, &s), 0,
+	    "a file for others");
+	is((long long)s.tensors, 5, "has no footer");
+	is((long long)(s.file.n % 64), 57, "nor anything behind its tensors");
+	safetensors_free(&s);
 }
 
 /*
@@ -276,8 +291,8 @@ foreign(void)
 		{ "{\"__metadata__\":3}", 0, "__metadata__ is not a JSON object" },
 		{ "{\"__metadata__\":{\"a\":1}}", 0, "metadata a is not text" },
 		{ "{\"x\":1}", 0, "tensor x: dtype missing" },
-		{ "{\"x\":{\"dtype\":\"F16\"}}", 0,
-		    "tensor x: dtype F16 (wanted U8, F32 or F64)" },
+		{ "{\"x\":{\"dtype\":\"F17\"}}", 0,
+		    "tensor x: dtype F17 (wanted U8, F32, F64, F16, BF16" },
 		{ "{\"x\":{\"dtype\":\"U8\"}}", 0, "tensor x: no shape of up to 8" },
 		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1]}}", 0,
 		    "tensor x: no shape of up to 8 numbers" },

@@ -13,12 +13,13 @@ draw     media base
 shard    base
 sched    base
 graph    base
+weights  base
 comm     base
 data     shard media sched graph base
 backend  graph base
 net      backend graph base
-train    net backend graph data shard draw media sched comm base
-bench    train net backend graph data shard media sched comm base
+train    net backend graph weights data shard draw media sched comm base
+bench    train net backend graph weights data shard media sched comm base
 LAYERS
 }
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "train/safetensors.h"
+#include "weights/safetensors.h"
 #include "train/slots.h"
 
 /*

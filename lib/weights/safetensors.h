@@ -1,5 +1,5 @@
-#ifndef TRAIN_SAFETENSORS_H
-#define TRAIN_SAFETENSORS_H
+#ifndef WEIGHTS_SAFETENSORS_H
+#define WEIGHTS_SAFETENSORS_H
 
 /*
  * safetensors files: named tensors after a JSON header, read by many
@@ -14,8 +14,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/names.h"
-
-enum dtype { DTYPE_U8, DTYPE_F32, DTYPE_F64 };
+#include "weights/dtype.h"
 
 struct tensor {
 	const char *name;
@@ -34,9 +33,12 @@ struct meta { const char *key, *value; };
  * safetensors_write(path, tensor, n, meta, m, hash):
  * Commit a file.  Tensors may come in any order; metadata keys must be in
  * byte order.  ${*hash} is that of the whole file, as xxh128sum prints it.
- * -1 after a message.
+ * -1 after a message.  safetensors_export does the same for other programs,
+ * which know of no footer.
  */
 int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, struct hash128 *hash);
+int safetensors_export(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash);
 
 /* A file that was read: everything belongs to it. */
@@ -52,7 +54,8 @@ struct safetensors {
 
 /*
  * safetensors_read(path, ours, s): read and check a whole file: sizes, offsets,
- * holes, and with ${ours} the footer's hash.  The format lets tensors begin at
+ * holes, and with ${ours} the footer's hash, and that its types are those of a
+ * checkpoint: U8, F32 and F64.  The format lets tensors begin at
  * any byte; those are moved to where their values can be read.  0; -1 after a
  * message if it cannot be read, -2 if what is in it is damaged.
  */

@@ -9,18 +9,13 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "train/safetensors.h"
+#include "weights/safetensors.h"
 
 #define FOOTER "~vt.footer"
 #define FOOTER_BYTES 64
 #define MAGIC "VTCKPT1"		/* with its '\0': 8 bytes */
 #define HEADER_MOST 100000000	/* the format's own limit */
 #define ALIGN 64
-
-static const struct { const char *name; size_t bytes; } types[] = {
-	[DTYPE_U8] = { "U8", 1 }, [DTYPE_F32] = { "F32", 4 },
-	[DTYPE_F64] = { "F64", 8 },
-};
 
 /* Largest elements first, then by name: every tensor stays aligned. */
 static int
@@ -29,8 +24,8 @@ by_order(const void *va, const void *vb)
 	const struct tensor *a = *(const struct tensor *const *)va;
 	const struct tensor *b = *(const struct tensor *const *)vb;
 
-	if (types[a->type].bytes != types[b->type].bytes)
-		return types[a->type].bytes < types[b->type].bytes ? 1 : -1;
+	if (dtype_bytes(a->type) != dtype_bytes(b->type))
+		return dtype_bytes(a->type) < dtype_bytes(b->type) ? 1 : -1;
 	return strcmp(a->name, b->name);
 }
 
@@ -43,7 +38,7 @@ put_tensor(struct json_writer *w, const char *name, enum dtype type, int ndim,
 	json_put_int(w, NULL, (int64_t)from);
 	json_put_int(w, NULL, (int64_t)to);
 	json_close(w);
-	json_put_text(w, "dtype", types[type].name);
+	json_put_text(w, "dtype", dtype_name(type));
 	json_open(w, "shape", '[');
 	for (int i = 0; i < ndim; i++)
 		json_put_int(w, NULL, dim[i]);
@@ -65,7 +60,7 @@ by_name(const void *va, const void *vb)
 /* The header, padded so that the data begin at a multiple of ALIGN. */
 static void
 make_header(struct buffer *out, const struct tensor **sorted, size_t n,
-    const struct meta *meta, size_t m)
+    const struct meta *meta, size_t m, int ours)
 {
 	static const int64_t footer_dim[] = { FOOTER_BYTES };
 	struct json_writer w = { 0 };
@@ -88,8 +83,9 @@ make_header(struct buffer *out, const struct tensor **sorted, size_t n,
 		put_tensor(&w, t->name, t->type, t->ndim, t->dim, named[i].at,
 		    named[i].at + t->bytes);
 	}
-	put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, end,
-	    end + FOOTER_BYTES);
+	if (ours)
+		put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, end,
+		    end + FOOTER_BYTES);
 	json_close(&w);
 	while ((8 + w.out.n) % ALIGN != 0)
 		buffer_text(&w.out, " ");
@@ -104,9 +100,9 @@ add(struct commit *c, struct hasher *h, const void *data, size_t n)
 	return commit_write(c, data, n);
 }
 
-int
-safetensors_write(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, struct hash128 *whole)
+static int
+write_file(const char *path, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, int ours, struct hash128 *whole)
 {
 	const struct tensor **sorted = xcalloc(n, sizeof(*sorted));
 	struct hasher *h = hasher_new();
@@ -119,7 +115,7 @@ safetensors_write(const char *path, const struct tensor *tensor, size_t n,
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &tensor[i];
 	qsort(sorted, n, sizeof(*sorted), by_order);
-	make_header(&header, sorted, n, meta, m);
+	make_header(&header, sorted, n, meta, m, ours);
 	put64(length, header.n);
 	count = 8 + header.n;
 	bad = bad || add(c, h, length, 8) || add(c, h, header.data, header.n);
@@ -127,14 +123,14 @@ safetensors_write(const char *path, const struct tensor *tensor, size_t n,
 		bad = add(c, h, sorted[i]->data, sorted[i]->bytes);
 		count += sorted[i]->bytes;
 	}
-	if (!bad) {
+	if (!bad && ours) {
 		struct hash128 hash = hasher_128(h);
 
 		put64(footer + 8, count);
 		memcpy(footer + 16, hash.byte, sizeof(hash.byte));
 		bad = add(c, h, footer, sizeof(footer));
-		*whole = hasher_128(h);
 	}
+	*whole = hasher_128(h);
 	if (bad)
 		commit_drop(c);
 	else
@@ -145,35 +141,39 @@ safetensors_write(const char *path, const struct tensor *tensor, size_t n,
 	return bad ? -1 : 0;
 }
 
+int
+safetensors_write(const char *path, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, struct hash128 *hash)
+{
+	return write_file(path, tensor, n, meta, m, 1, hash);
+}
+
+int
+safetensors_export(const char *path, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, struct hash128 *hash)
+{
+	return write_file(path, tensor, n, meta, m, 0, hash);
+}
+
 /* ---- reading ---- */
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
-static int
-read_type(const char *name, enum dtype *type)
-{
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (name != NULL && strcmp(name, types[i].name) == 0) {
-			*type = (enum dtype)i;
-			return 0;
-		}
-	return -1;
-}
-
 /* One entry of the header; ${data} is where offsets count from. */
 static int
-read_tensor(const char *path, const struct json *v, const char *data,
-    size_t bytes, struct tensor *t)
+read_tensor(const char *path, const struct json *v, int ours,
+    const char *data, size_t bytes, struct tensor *t)
 {
+	const char *type = json_to_text(json_get(v, "dtype"));
 	const struct json *shape = json_get(v, "shape");
 	const struct json *offsets = json_get(v, "data_offsets");
 	int64_t from, to, count = 1;
 
-	if (read_type(json_to_text(json_get(v, "dtype")), &t->type) != 0)
-		return DAMAGED("%s: tensor %s: dtype %s (wanted U8, F32 or F64)",
-		    path, text_quote(t->name),
-		    json_to_text(json_get(v, "dtype")) ?
-		    json_to_text(json_get(v, "dtype")) : "missing");
+	if (dtype_of(type, &t->type) != 0 || (ours && t->type > DTYPE_F64))
+		return DAMAGED("%s: tensor %s: dtype %s (wanted %s)", path,
+		    text_quote(t->name),
+		    type != NULL ? text_quote(type) : "missing",
+		    ours ? "U8, F32 or F64" : dtype_names());
 	if (!json_is(shape, '[') || json_size(shape) > 8)
 		return DAMAGED("%s: tensor %s: no shape of up to 8 numbers", path,
 		    text_quote(t->name));
@@ -192,10 +192,10 @@ read_tensor(const char *path, const struct json *v, const char *data,
 		return DAMAGED("%s: tensor %s: data_offsets beyond the file's %zu "
 		    "bytes of data", path, text_quote(t->name), bytes);
 	t->bytes = (size_t)(to - from);
-	if (t->bytes != (size_t)count * types[t->type].bytes)
+	if (t->bytes != (size_t)count * dtype_bytes(t->type))
 		return DAMAGED("%s: tensor %s: %zu bytes (wanted %zu by its "
 		    "shape)", path, text_quote(t->name), t->bytes,
-		    (size_t)count * types[t->type].bytes);
+		    (size_t)count * dtype_bytes(t->type));
 	t->data = data + from;
 	return 0;
 }
@@ -239,7 +239,7 @@ align_tensors(struct safetensors *s)
 	for (int copy = 0; copy < 2; copy++) {
 		for (size_t i = 0; i < s->tensors; i++) {
 			struct tensor *t = &s->tensor[i];
-			size_t odd = (uintptr_t)t->data % types[t->type].bytes;
+			size_t odd = (uintptr_t)t->data % dtype_bytes(t->type);
 
 			if (odd != 0 && !copy) {
 				room += (t->bytes + 7) / 8 * 8;
@@ -277,9 +277,10 @@ check_footer(const char *path, struct safetensors *s)
 }
 
 static int
-read_header(const char *path, struct safetensors *s)
+read_header(const char *path, int ours, struct safetensors *s)
 {
 	uint64_t n;
+	size_t cap = 0;
 	const char *key, *data;
 	const struct json *v, *text;
 	int bad = 0;
@@ -296,20 +297,23 @@ read_header(const char *path, struct safetensors *s)
 	if (!json_is(s->document, '{'))
 		return DAMAGED("%s: the header is not a JSON object", path);
 	data = s->file.data + 8 + n;
-	s->tensor = xcalloc(json_size(s->document), sizeof(*s->tensor));
 	for (void *at = NULL; !bad &&
 	    (v = json_next(s->document, &at, &key)) != NULL;) {
-		struct tensor *t = &s->tensor[s->tensors];
+		struct tensor *t;
 
 		if (strcmp(key, "__metadata__") == 0)
 			continue;
-		t->name = key;
-		bad = read_tensor(path, v, data, s->file.n - 8 - n, t);
+		s->tensor = array_room(s->tensor, s->tensors, &cap,
+		    sizeof(*s->tensor));
+		t = &s->tensor[s->tensors];
+		*t = (struct tensor){ .name = key };
+		bad = read_tensor(path, v, ours, data, s->file.n - 8 - n, t);
 		s->tensors++;
 	}
 	if (bad)
 		return bad;
-	qsort(s->tensor, s->tensors, sizeof(*s->tensor), by_data);
+	if (s->tensors > 0)
+		qsort(s->tensor, s->tensors, sizeof(*s->tensor), by_data);
 	v = json_get(s->document, "__metadata__");
 	if (v != NULL && !json_is(v, '{'))
 		return DAMAGED("%s: __metadata__ is not a JSON object", path);
@@ -339,7 +343,7 @@ safetensors_read(const char *path, int ours, struct safetensors *s)
 		return -1;
 	bad = ours ? check_footer(name, s) : 0;
 	if (bad == 0)
-		bad = read_header(name, s);
+		bad = read_header(name, ours, s);
 	if (bad)
 		safetensors_free(s);
 	return bad;
