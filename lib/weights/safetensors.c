@@ -333,20 +333,34 @@ read_header(const char *path, int ours, struct safetensors *s)
 }
 
 int
-safetensors_read(const char *path, int ours, struct safetensors *s)
+safetensors_take(const char *name, struct buffer *file, int ours,
+    struct safetensors *s)
 {
-	const char *name = text_quote(path);
 	int bad;
 
-	*s = (struct safetensors){ 0 };
-	if (file_read(path, &s->file) != 0)
-		return -1;
+	*s = (struct safetensors){ .file = *file };
+	*file = (struct buffer){ 0 };
 	bad = ours ? check_footer(name, s) : 0;
 	if (bad == 0)
 		bad = read_header(name, ours, s);
+	if (bad == 0 && !ours && safetensors_tensor(s, FOOTER) != NULL)
+		bad = check_footer(name, s);
 	if (bad)
 		safetensors_free(s);
 	return bad;
+}
+
+int
+safetensors_read(const char *path, int ours, struct safetensors *s)
+{
+	struct buffer file = { 0 };
+
+	*s = (struct safetensors){ 0 };
+	if (file_read(path, &file) != 0) {
+		buffer_free(&file);
+		return -1;
+	}
+	return safetensors_take(text_quote(path), &file, ours, s);
 }
 
 void

@@ -55,11 +55,16 @@ struct safetensors {
 /*
  * safetensors_read(path, ours, s): read and check a whole file: sizes, offsets,
  * holes, and with ${ours} the footer's hash, and that its types are those of a
- * checkpoint: U8, F32 and F64.  The format lets tensors begin at
+ * checkpoint: U8, F32 and F64.  Without, a footer is only checked if there is
+ * one.  The format lets tensors begin at
  * any byte; those are moved to where their values can be read.  0; -1 after a
  * message if it cannot be read, -2 if what is in it is damaged.
  */
 int safetensors_read(const char *path, int ours, struct safetensors *s);
+/* safetensors_take(name, file, ours, s): the same of what was read already from
+ * what messages call ${name}; takes ${file}, in any case. */
+int safetensors_take(const char *name, struct buffer *file, int ours,
+    struct safetensors *s);
 void safetensors_free(struct safetensors *s);
 
 /* NULL without a message if there is none of that name. */

@@ -1,0 +1,435 @@
+/* The interpreter of pickles: a stack, marks, a memo and a table of opcodes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "weights/pickle_machine.h"
+
+/* Opcodes return NULL, or what is wrong. */
+typedef const char *opcode(struct machine *m);
+
+static struct value none = { .kind = VALUE_NONE };
+
+/* ---- constants ---- */
+
+static const char *
+op_proto(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 1, p);
+	return *p <= 2 ? NULL : "a protocol above 2 (torch.save writes 2)";
+}
+
+static const char *
+op_none(struct machine *m)
+{
+	return machine_push(m, &none);
+}
+
+static const char *
+op_true(struct machine *m)
+{
+	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL,
+	    .u.i = 1 });
+}
+
+static const char *
+op_false(struct machine *m)
+{
+	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL });
+}
+
+static const char *
+push_int(struct machine *m, int64_t i)
+{
+	return machine_push_new(m, (struct value){ .kind = VALUE_INT,
+	    .u.i = i });
+}
+
+static const char *
+op_binint(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 4, p);
+	return push_int(m, (int32_t)get32(p));
+}
+
+static const char *
+op_binint1(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 1, p);
+	return push_int(m, *p);
+}
+
+static const char *
+op_binint2(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 2, p);
+	return push_int(m, get16(p));
+}
+
+/* Two's complement in as many bytes as it takes; beyond 8 it is no number
+ * that a weight has. */
+static const char *
+op_long1(struct machine *m)
+{
+	const unsigned char *n, *p;
+	uint64_t i = 0;
+
+	TAKE(m, 1, n);
+	TAKE(m, *n, p);
+	if (*n > 8)
+		return machine_push_new(m, (struct value){ .kind = VALUE_OTHER });
+	if (*n > 0 && p[*n - 1] & 128)
+		i = ~(uint64_t)0;
+	for (int k = *n; k-- > 0;)
+		i = i << 8 | p[k];
+	return push_int(m, (int64_t)i);
+}
+
+static const char *
+op_binfloat(struct machine *m)
+{
+	const unsigned char *p;
+	struct value v = { .kind = VALUE_REAL };
+	uint64_t bits = 0;
+
+	TAKE(m, 8, p);
+	for (int i = 0; i < 8; i++)
+		bits = bits << 8 | p[i];
+	memcpy(&v.u.r, &bits, sizeof(bits));
+	return machine_push_new(m, v);
+}
+
+static const char *
+op_text4(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 4, p);
+	return machine_push_text(m, get32(p));
+}
+
+static const char *
+op_text1(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 1, p);
+	return machine_push_text(m, *p);
+}
+
+/* ---- the memo ---- */
+
+static const char *
+op_put1(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 1, p);
+	return machine_put(m, *p);
+}
+
+static const char *
+op_put4(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 4, p);
+	return machine_put(m, get32(p));
+}
+
+static const char *
+op_get1(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 1, p);
+	return machine_get(m, *p);
+}
+
+static const char *
+op_get4(struct machine *m)
+{
+	const unsigned char *p;
+
+	TAKE(m, 4, p);
+	return machine_get(m, get32(p));
+}
+
+/* ---- containers ---- */
+
+static const char *
+op_empty_dict(struct machine *m)
+{
+	return machine_push_new(m, (struct value){ .kind = VALUE_DICT });
+}
+
+static const char *
+op_empty_list(struct machine *m)
+{
+	return machine_push_new(m, (struct value){ .kind = VALUE_LIST });
+}
+
+static const char *
+op_empty_tuple(struct machine *m)
+{
+	return machine_push_new(m, (struct value){ .kind = VALUE_TUPLE });
+}
+
+static const char *
+op_tuple(struct machine *m)
+{
+	size_t n = machine_above(m);
+
+	WANT_MARK(m);
+	m->marks--;
+	return machine_tuple(m, n);
+}
+
+static const char *
+op_tuple1(struct machine *m)
+{
+	return machine_tuple(m, 1);
+}
+
+static const char *
+op_tuple2(struct machine *m)
+{
+	return machine_tuple(m, 2);
+}
+
+static const char *
+op_tuple3(struct machine *m)
+{
+	return machine_tuple(m, 3);
+}
+
+static const char *
+join_marked(struct machine *m, enum value_kind kind)
+{
+	size_t n = machine_above(m);
+
+	WANT_MARK(m);
+	m->marks--;
+	return machine_join(m, n, kind);
+}
+
+static const char *
+op_append(struct machine *m)
+{
+	return machine_join(m, 1, VALUE_LIST);
+}
+
+static const char *
+op_appends(struct machine *m)
+{
+	return join_marked(m, VALUE_LIST);
+}
+
+static const char *
+op_setitem(struct machine *m)
+{
+	return machine_join(m, 2, VALUE_DICT);
+}
+
+static const char *
+op_setitems(struct machine *m)
+{
+	return join_marked(m, VALUE_DICT);
+}
+
+/* ---- classes, which are names ---- */
+
+/* Up to a newline, which is taken too; NULL: none within 255 bytes. */
+static const char *
+line(struct machine *m, size_t *n)
+{
+	const char *p = (const char *)m->p.data + m->at, *end;
+	size_t left = m->p.n - m->at;
+
+	end = memchr(p, '\n', left < 256 ? left : 256);
+	if (end == NULL)
+		return NULL;
+	*n = (size_t)(end - p);
+	m->at += *n + 1;
+	return p;
+}
+
+static const char *
+op_global(struct machine *m)
+{
+	size_t n = 0, k = 0;
+	const char *module = line(m, &n), *name = module ? line(m, &k) : NULL;
+	char whole[520];
+
+	if (name == NULL || memchr(module, '\0', n) != NULL ||
+	    memchr(name, '\0', k) != NULL)
+		return "a class without a name of up to 255 bytes";
+	snprintf(whole, sizeof(whole), "%.*s.%.*s", (int)n, module, (int)k,
+	    name);
+	name = heap_text(m->p.heap, whole, strlen(whole));
+	return name == NULL ? FULL : machine_push_new(m,
+	    (struct value){ .kind = VALUE_CLASS, .u.name = name });
+}
+
+static const char *
+op_reduce(struct machine *m)
+{
+	struct value *args, v = { .kind = VALUE_NONE };
+	const char *bad;
+
+	WANT(m, 2);
+	args = machine_pop(m);
+	bad = pickle_call(&m->p, machine_pop(m), args, &v);
+	return bad != NULL ? bad : machine_push_new(m, v);
+}
+
+/* As REDUCE, for classes that Python makes without calling them. */
+static const char *
+op_newobj(struct machine *m)
+{
+	struct value v = { .kind = VALUE_NONE };
+	const struct value *class;
+
+	WANT(m, 2);
+	machine_pop(m);
+	class = machine_pop(m);
+	pickle_other(&m->p, class->kind == VALUE_CLASS ? class->u.name :
+	    "what is no class", &v);
+	return machine_push_new(m, v);
+}
+
+/* The attributes of an object: nothing we know has any that matter. */
+static const char *
+op_build(struct machine *m)
+{
+	WANT(m, 2);
+	machine_pop(m);
+	return NULL;
+}
+
+static const char *
+op_binpersid(struct machine *m)
+{
+	struct value v = { .kind = VALUE_NONE };
+	const char *bad;
+
+	WANT(m, 1);
+	bad = pickle_persistent(&m->p, machine_pop(m), &v);
+	return bad != NULL ? bad : machine_push_new(m, v);
+}
+
+static const char *
+op_stop(struct machine *m)
+{
+	WANT(m, 1);
+	m->stopped = 1;
+	return NULL;
+}
+
+/*
+ * Those with a function are done; the others have their names only, for the
+ * message that refuses them.
+ */
+static const struct { const char *name; opcode *run; } opcodes[256] = {
+	[0x80] = { "PROTO", op_proto }, ['.'] = { "STOP", op_stop },
+	['N'] = { "NONE", op_none }, [0x88] = { "NEWTRUE", op_true },
+	[0x89] = { "NEWFALSE", op_false }, ['J'] = { "BININT", op_binint },
+	['K'] = { "BININT1", op_binint1 }, ['M'] = { "BININT2", op_binint2 },
+	['G'] = { "BINFLOAT", op_binfloat },
+	['X'] = { "BINUNICODE", op_text4 },
+	['q'] = { "BINPUT", op_put1 }, ['r'] = { "LONG_BINPUT", op_put4 },
+	['h'] = { "BINGET", op_get1 }, ['j'] = { "LONG_BINGET", op_get4 },
+	['('] = { "MARK", machine_mark }, ['}'] = { "EMPTY_DICT", op_empty_dict },
+	[']'] = { "EMPTY_LIST", op_empty_list },
+	[')'] = { "EMPTY_TUPLE", op_empty_tuple },
+	['t'] = { "TUPLE", op_tuple }, [0x85] = { "TUPLE1", op_tuple1 },
+	[0x86] = { "TUPLE2", op_tuple2 }, ['a'] = { "APPEND", op_append },
+	['e'] = { "APPENDS", op_appends }, ['s'] = { "SETITEM", op_setitem },
+	['u'] = { "SETITEMS", op_setitems }, ['c'] = { "GLOBAL", op_global },
+	['R'] = { "REDUCE", op_reduce }, ['b'] = { "BUILD", op_build },
+	['Q'] = { "BINPERSID", op_binpersid },
+	/* The legacy magic and times in nanoseconds; numpy's numbers;
+	 * metadata; Python 2's texts. */
+	[0x8a] = { "LONG1", op_long1 }, [0x87] = { "TUPLE3", op_tuple3 },
+	[0x81] = { "NEWOBJ", op_newobj },
+	['U'] = { "SHORT_BINSTRING", op_text1 },
+	['T'] = { "BINSTRING", op_text4 },
+	['0'] = { "POP", NULL }, ['1'] = { "POP_MARK", NULL },
+	['2'] = { "DUP", NULL }, ['F'] = { "FLOAT", NULL },
+	['I'] = { "INT", NULL }, ['L'] = { "LONG", NULL },
+	['P'] = { "PERSID", NULL }, ['S'] = { "STRING", NULL },
+	['V'] = { "UNICODE", NULL }, ['d'] = { "DICT", NULL },
+	['g'] = { "GET", NULL }, ['i'] = { "INST", NULL },
+	['l'] = { "LIST", NULL }, ['o'] = { "OBJ", NULL },
+	['p'] = { "PUT", NULL }, [0x82] = { "EXT1", NULL },
+	[0x83] = { "EXT2", NULL }, [0x84] = { "EXT4", NULL },
+	[0x8b] = { "LONG4", NULL }, ['B'] = { "BINBYTES", NULL },
+	['C'] = { "SHORT_BINBYTES", NULL },
+	[0x8c] = { "SHORT_BINUNICODE", NULL },
+	[0x8d] = { "BINUNICODE8", NULL }, [0x8e] = { "BINBYTES8", NULL },
+	[0x8f] = { "EMPTY_SET", NULL }, [0x90] = { "ADDITEMS", NULL },
+	[0x91] = { "FROZENSET", NULL }, [0x92] = { "NEWOBJ_EX", NULL },
+	[0x93] = { "STACK_GLOBAL", NULL }, [0x94] = { "MEMOIZE", NULL },
+	[0x95] = { "FRAME", NULL }, [0x96] = { "BYTEARRAY8", NULL },
+	[0x97] = { "NEXT_BUFFER", NULL }, [0x98] = { "READONLY_BUFFER", NULL },
+};
+
+int
+pickle_load(const struct pickle *p, size_t *used, struct value **to)
+{
+	struct machine m = { .p = *p };
+
+	while (!m.stopped) {
+		size_t from = m.at;
+		unsigned char code = m.at < p->n ? p->data[m.at++] : 0;
+		const char *name = opcodes[code].name, *bad;
+
+		if (from == p->n) {
+			fail("%s: offset %zu: a pickle that ends without STOP",
+			    p->path, p->base + from);
+			return -2;
+		}
+		if (opcodes[code].run == NULL) {
+			fail("%s: offset %zu: opcode 0x%02x (%s), which no "
+			    "file of weights needs", p->path, p->base + from,
+			    code, name != NULL ? name : "unknown");
+			return -2;
+		}
+		bad = opcodes[code].run(&m);
+		if (bad != NULL) {
+			fail("%s: offset %zu: opcode %s: %s", p->path,
+			    p->base + from, name, strcmp(bad, FULL) != 0 ? bad :
+			    "objects larger than ten times the file");
+			return -2;
+		}
+	}
+	*used = m.at;
+	*to = m.stack[m.n - 1];
+	return 0;
+}
+
+struct value *
+value_get(const struct value *dict, const char *key)
+{
+	if (dict->kind != VALUE_DICT)
+		return NULL;
+	for (size_t i = dict->u.of.n; i >= 2; i -= 2)
+		if (value_is(dict->u.of.item[i - 2], key))
+			return dict->u.of.item[i - 1];
+	return NULL;
+}
+
+int
+value_is(const struct value *v, const char *text)
+{
+	return v->kind == VALUE_TEXT && strcmp(v->u.text.s, text) == 0;
+}

@@ -1,0 +1,237 @@
+/*
+ * What the names in a pickle stand for: ordered dicts, storages, and tensors
+ * that are views of them (PyTorch's torch/_utils.py and torch/serialization.py
+ * say with which arguments).  Everything else is inert.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "weights/pickle_calls.h"
+
+static const struct { const char *name; enum dtype type; } storages[] = {
+	{ "FloatStorage", DTYPE_F32 }, { "DoubleStorage", DTYPE_F64 },
+	{ "HalfStorage", DTYPE_F16 }, { "BFloat16Storage", DTYPE_BF16 },
+	{ "LongStorage", DTYPE_I64 }, { "IntStorage", DTYPE_I32 },
+	{ "ShortStorage", DTYPE_I16 }, { "CharStorage", DTYPE_I8 },
+	{ "ByteStorage", DTYPE_U8 }, { "BoolStorage", DTYPE_BOOL },
+};
+
+void
+pickle_other(const struct pickle *p, const char *name, struct value *to)
+{
+	to->kind = VALUE_OTHER;
+	names_add(p->unknown, name);
+}
+
+int
+pickle_append(const struct pickle *p, struct value *list, struct value *v)
+{
+	struct value **item = heap_room(p->heap, list->u.of.item, list->u.of.n,
+	    &list->u.of.cap, sizeof(*item));
+
+	if (item == NULL)
+		return -1;
+	list->u.of.item = item;
+	item[list->u.of.n++] = v;
+	return 0;
+}
+
+static const struct value *
+at(const struct value *seq, size_t i)
+{
+	return seq->u.of.item[i];
+}
+
+static int
+is_seq(const struct value *v, size_t least)
+{
+	return (v->kind == VALUE_TUPLE || v->kind == VALUE_LIST) &&
+	    v->u.of.n >= least;
+}
+
+/* OrderedDict() is filled by opcodes; Python 2 gives the pairs as a list. */
+static const char *
+ordered_dict(const struct pickle *p, const struct value *args,
+    struct value *to)
+{
+	to->kind = VALUE_DICT;
+	if (args->u.of.n == 0)
+		return NULL;
+	if (!is_seq(at(args, 0), 0))
+		return "an OrderedDict of no list";
+	for (size_t i = 0; i < at(args, 0)->u.of.n; i++) {
+		const struct value *pair = at(at(args, 0), i);
+
+		if (!is_seq(pair, 2))
+			return "an OrderedDict of what are no pairs";
+		if (pickle_append(p, to, pair->u.of.item[0]) != 0 ||
+		    pickle_append(p, to, pair->u.of.item[1]) != 0)
+			return "";
+	}
+	return NULL;
+}
+
+/* (storage, offset, sizes, strides, whether it needs gradients, hooks) */
+static const char *
+rebuild_tensor(const struct pickle *p, const struct value *args,
+    struct value *to)
+{
+	const struct value *size, *stride;
+	struct view *v;
+
+	if (!is_seq(args, 4) || at(args, 1)->kind != VALUE_INT ||
+	    !is_seq(at(args, 2), 0) || !is_seq(at(args, 3), 0))
+		return "a tensor without storage, offset, sizes and strides";
+	/* A storage of numbers that no weight is made of. */
+	if (at(args, 0)->kind == VALUE_OTHER) {
+		to->kind = VALUE_OTHER;
+		return NULL;
+	}
+	if (at(args, 0)->kind != VALUE_STORAGE)
+		return "a tensor whose storage is none";
+	size = at(args, 2);
+	stride = at(args, 3);
+	if (size->u.of.n != stride->u.of.n || size->u.of.n > TENSOR_DIMS)
+		return "a tensor whose strides are not as many as its sizes, "
+		    "or more than 8";
+	if ((v = heap_get(p->heap, sizeof(*v))) == NULL)
+		return "";
+	v->storage = at(args, 0)->u.storage;
+	v->offset = at(args, 1)->u.i;
+	v->ndim = (int)size->u.of.n;
+	for (int i = 0; i < v->ndim; i++) {
+		const struct value *d = at(size, (size_t)i);
+		const struct value *s = at(stride, (size_t)i);
+
+		if (d->kind != VALUE_INT || s->kind != VALUE_INT ||
+		    d->u.i < 0 || d->u.i > INT32_MAX || s->u.i < 0)
+			return "a tensor whose sizes or strides are no numbers "
+			    "from 0 up";
+		v->dim[i] = d->u.i;
+		v->stride[i] = s->u.i;
+	}
+	to->kind = VALUE_TENSOR;
+	to->u.tensor = v;
+	return NULL;
+}
+
+/* (tensor, whether it needs gradients, hooks) */
+static const char *
+rebuild_parameter(const struct pickle *p, const struct value *args,
+    struct value *to)
+{
+	(void)p;
+	if (!is_seq(args, 1) || (at(args, 0)->kind != VALUE_TENSOR &&
+	    at(args, 0)->kind != VALUE_OTHER))
+		return "a parameter of no tensor";
+	*to = *at(args, 0);
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	const char *(*call)(const struct pickle *, const struct value *args,
+	    struct value *to);
+} calls[] = {
+	{ "collections.OrderedDict", ordered_dict },
+	{ "torch._utils._rebuild_tensor", rebuild_tensor },
+	{ "torch._utils._rebuild_tensor_v2", rebuild_tensor },
+	{ "torch._utils._rebuild_parameter", rebuild_parameter },
+	{ "torch._utils._rebuild_parameter_with_state", rebuild_parameter },
+};
+
+const char *
+pickle_call(const struct pickle *p, const struct value *class,
+    const struct value *args, struct value *to)
+{
+	const char *name = class->kind == VALUE_CLASS ? class->u.name :
+	    "what is no class";
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(name, calls[i].name) == 0)
+			return args->kind == VALUE_TUPLE ?
+			    calls[i].call(p, args, to) :
+			    "arguments that are no tuple";
+	pickle_other(p, name, to);
+	return NULL;
+}
+
+/* The part of them that it is: (key, first, count). */
+static const char *
+storage_view(const struct value *part, struct storage *s)
+{
+	if (part->kind == VALUE_NONE)
+		return NULL;
+	if (!is_seq(part, 3) || at(part, 1)->kind != VALUE_INT ||
+	    at(part, 2)->kind != VALUE_INT || at(part, 1)->u.i < 0 ||
+	    at(part, 2)->u.i < 0)
+		return "a storage's view that is not (key, first, count)";
+	s->first = at(part, 1)->u.i;
+	s->view = at(part, 2)->u.i;
+	return NULL;
+}
+
+/* A key means the same numbers wherever it stands. */
+static const char *
+remember(const struct pickle *p, struct storage *s)
+{
+	struct storages *all = p->storages;
+	long i = names_add(all->keys, s->key);
+	struct storage **item;
+
+	if (i < 0) {
+		i = names_find(all->keys, s->key);
+		return dtype_bytes(all->item[i]->type) ==
+		    dtype_bytes(s->type) && all->item[i]->count == s->count ?
+		    NULL : "a storage that is of another size elsewhere";
+	}
+	item = heap_room(p->heap, all->item, (size_t)i, &all->cap,
+	    sizeof(*item));
+	if (item == NULL)
+		return "";
+	all->item = item;
+	item[i] = s;
+	return NULL;
+}
+
+/* ('storage', class, key, place, count[, view]); a module saved whole, with
+ * its source, is nothing that is known. */
+const char *
+pickle_persistent(const struct pickle *p, const struct value *id,
+    struct value *to)
+{
+	const char *class, *bad;
+	struct storage *s;
+
+	if (id->kind == VALUE_TUPLE && id->u.of.n > 1 &&
+	    value_is(at(id, 0), "module")) {
+		pickle_other(p, "a module", to);
+		return NULL;
+	}
+	if (id->kind != VALUE_TUPLE || id->u.of.n < 5 ||
+	    !value_is(at(id, 0), "storage") ||
+	    at(id, 1)->kind != VALUE_CLASS ||
+	    at(id, 2)->kind != VALUE_TEXT || at(id, 4)->kind != VALUE_INT ||
+	    at(id, 4)->u.i < 0)
+		return "a persistent id that is not ('storage', class, key, "
+		    "place, count)";
+	class = at(id, 1)->u.name;
+	if ((s = heap_get(p->heap, sizeof(*s))) == NULL)
+		return "";
+	s->key = at(id, 2)->u.text.s;
+	s->count = at(id, 4)->u.i;
+	s->view = -1;
+	class += text_starts(class, "torch.cuda.") ? strlen("torch.cuda.") :
+	    text_starts(class, "torch.") ? strlen("torch.") : 0;
+	for (size_t i = 0; i < sizeof(storages) / sizeof(storages[0]); i++)
+		if (strcmp(class, storages[i].name) == 0) {
+			s->type = storages[i].type;
+			to->kind = VALUE_STORAGE;
+			to->u.storage = s;
+			bad = id->u.of.n > 5 ? storage_view(at(id, 5), s) :
+			    NULL;
+			return bad != NULL ? bad : remember(p, s);
+		}
+	pickle_other(p, at(id, 1)->u.name, to);
+	return NULL;
+}

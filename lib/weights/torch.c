@@ -1,0 +1,304 @@
+/*
+ * Files of torch.save.  Since version 1.6 they are zip archives: an object as
+ * a pickle, and beside it the numbers of each storage.  The legacy format is a
+ * row of pickles, for the magic number, the protocol, the system, the object
+ * and the keys of its storages; the numbers of each of these follow, behind
+ * their count.  (PyTorch's torch/serialization.py, _save and _legacy_save.)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "weights/torch.h"
+#include "weights/torch_dict.h"
+#include "weights/zip.h"
+
+#define DAMAGED(...) (fail(__VA_ARGS__), -2)
+enum { LEGACY_PROTOCOL = 1001, PROTO = 0x80 };
+
+/* LONG1 0x1950a86a20f9469cfc6c, behind PROTO and its number. */
+static const unsigned char magic[] = {
+	0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19,
+	'.'
+};
+
+int
+torch_is_zip(const struct buffer *file)
+{
+	return file->n >= 4 && memcmp(file->data, "PK\003\004", 4) == 0;
+}
+
+int
+torch_is_legacy(const struct buffer *file)
+{
+	return file->n >= 2 + sizeof(magic) &&
+	    (unsigned char)file->data[0] == PROTO &&
+	    memcmp(file->data + 2, magic, sizeof(magic)) == 0;
+}
+
+/* What is passed over, in a line. */
+static void
+say_unknown(const char *path, const struct names *unknown)
+{
+	struct buffer b = { 0 };
+	size_t n = names_count(unknown);
+
+	for (size_t i = 0; i < n && i < 8; i++)
+		buffer_printf(&b, "%s%s", i > 0 ? ", " : "",
+		    text_quote(names_text(unknown, i)));
+	if (n > 8)
+		buffer_printf(&b, " and %zu more", n - 8);
+	if (n > 0)
+		note("%s: passed over objects of %s, which are no weights",
+		    path, b.data);
+	buffer_free(&b);
+}
+
+/* What begins at offset ${from} of the file, and is ${n} bytes at most. */
+static struct pickle
+pickle_at(const char *path, const struct weights *w, size_t from, size_t n)
+{
+	return (struct pickle){ .path = path, .base = from,
+		.data = (const unsigned char *)w->file.data + from, .n = n,
+		.heap = w->heap };
+}
+
+static void
+pickle_begin(struct pickle *p, struct storages *all)
+{
+	*all = (struct storages){ .keys = names_new() };
+	p->unknown = names_new();
+	p->storages = all;
+}
+
+static void
+pickle_end(struct pickle *p)
+{
+	names_free(p->storages->keys);
+	names_free(p->unknown);
+}
+
+/* ---- zip ---- */
+
+struct archive {
+	struct zip zip;
+	const unsigned char *data;
+	const char *top;		/* the folder, with its '/' */
+};
+
+/* A member of the archive's folder, or NULL. */
+static const struct zip_member *
+member(const struct archive *a, const char *dir, const char *name)
+{
+	char *path = xprintf("%s%s%s", a->top, dir, name);
+	const struct zip_member *m = zip_find(&a->zip, path);
+
+	free(path);
+	return m;
+}
+
+static struct numbers
+find_member(const void *archive, const struct storage *s)
+{
+	const struct archive *a = archive;
+	const struct zip_member *m = member(a, "data/", s->key);
+
+	if (m == NULL)
+		return (struct numbers){ 0 };
+	return (struct numbers){ a->data + m->at,
+		m->bytes / dtype_bytes(s->type) };
+}
+
+/* The folder of data.pkl, for the caller to free; NULL: there is none. */
+static char *
+find_top(const struct zip *z)
+{
+	for (size_t i = 0; i < z->members; i++) {
+		const char *name = names_text(z->names, i);
+
+		if (text_ends(name, "/data.pkl"))
+			return xstrndup(name, strlen(name) -
+			    strlen("data.pkl"));
+	}
+	return NULL;
+}
+
+/* A checksum may be of nothing: PyTorch can be told to leave them out. */
+static void
+check_sums(const char *path, const struct archive *a)
+{
+	size_t bad = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < a->zip.members; i++) {
+		const struct zip_member *m = &a->zip.member[i];
+
+		if (zip_crc(a->data + m->at, m->bytes) == m->crc)
+			continue;
+		if (bad++ == 0)
+			first = names_text(a->zip.names, i);
+	}
+	if (bad > 0)
+		warning("%s: %zu of %zu members are not those of their "
+		    "checksums, %s the first: damaged, or written without",
+		    path, bad, a->zip.members, text_quote(first));
+}
+
+static int
+read_zip(const char *path, const struct archive *a, struct weights *w)
+{
+	const struct zip_member *m = member(a, "", "data.pkl");
+	const struct zip_member *order = member(a, "", "byteorder");
+	struct pickle p = pickle_at(path, w, m->at, m->bytes);
+	struct storages storages;
+	struct value *root;
+	size_t used;
+	int bad;
+
+	if (order != NULL && (order->bytes != strlen("little") ||
+	    memcmp(a->data + order->at, "little", order->bytes) != 0))
+		return DAMAGED("%s: written on a big-endian machine", path);
+	pickle_begin(&p, &storages);
+	bad = pickle_load(&p, &used, &root);
+	if (!bad)
+		bad = torch_dict(&p, root, find_member, a, w);
+	if (!bad)
+		say_unknown(path, p.unknown);
+	pickle_end(&p);
+	return bad;
+}
+
+int
+torch_zip(const char *path, struct weights *w)
+{
+	struct archive a = { .data = (const unsigned char *)w->file.data };
+	char *top;
+	int bad = zip_open(path, w->file.data, w->file.n, &a.zip);
+
+	if (bad)
+		return bad;
+	a.top = top = find_top(&a.zip);
+	if (top == NULL) {
+		bad = DAMAGED("%s: a zip archive without data.pkl: not of "
+		    "torch.save", path);
+	} else {
+		check_sums(path, &a);
+		bad = read_zip(path, &a, w);
+	}
+	free(top);
+	zip_close(&a.zip);
+	return bad;
+}
+
+/* ---- legacy ---- */
+
+struct legacy {
+	struct names *keys;		/* of the storages, in their order */
+	struct numbers *numbers;
+};
+
+static struct numbers
+find_legacy(const void *legacy, const struct storage *s)
+{
+	const struct legacy *l = legacy;
+	long i = names_find(l->keys, s->key);
+
+	return i >= 0 ? l->numbers[i] : (struct numbers){ 0 };
+}
+
+/* The counts and numbers of the storages, which begin at ${at}. */
+static int
+place_numbers(const struct pickle *p, const struct value *keys, size_t at,
+    struct legacy *l)
+{
+	size_t n = keys->u.of.n;
+
+	if ((l->numbers = heap_get(p->heap, n * sizeof(*l->numbers))) == NULL)
+		return DAMAGED("%s: more storages than the file can hold",
+		    p->path);
+	for (size_t i = 0; i < n; i++) {
+		const struct value *key = keys->u.of.item[i];
+		long k = key->kind != VALUE_TEXT ? -1 :
+		    names_find(p->storages->keys, key->u.text.s);
+		size_t bytes;
+		uint64_t count;
+
+		if (k < 0 || names_add(l->keys, key->u.text.s) < 0)
+			return DAMAGED("%s: key %zu of its storages is %s",
+			    p->path, i, key->kind != VALUE_TEXT ? "no text" :
+			    k < 0 ? "not one of a known type" :
+			    "there twice");
+		bytes = dtype_bytes(p->storages->item[k]->type);
+		if (p->n - at < 8 || (count = get64(p->data + at)) >
+		    (p->n - at - 8) / bytes)
+			return DAMAGED("%s: offset %zu: storage %s is longer "
+			    "than the file (truncated?)", p->path,
+			    p->base + at, text_quote(key->u.text.s));
+		l->numbers[i] = (struct numbers){ p->data + at + 8, count };
+		at += 8 + (size_t)count * bytes;
+	}
+	return 0;
+}
+
+/* The next of the file's pickles; ${*at} moves behind it. */
+static int
+next(struct pickle *p, size_t *at, struct value **v)
+{
+	struct pickle part = *p;
+	size_t used = 0;
+	int bad;
+
+	part.base += *at;
+	part.data += *at;
+	part.n -= *at;
+	bad = pickle_load(&part, &used, v);
+	*at += used;
+	return bad;
+}
+
+static int
+read_legacy(struct pickle *p, struct weights *w, struct legacy *l)
+{
+	struct value *protocol, *system, *root, *keys;
+	const struct value *little;
+	size_t at = 2 + sizeof(magic);
+
+	if (next(p, &at, &protocol) != 0)
+		return -2;
+	if (protocol->kind != VALUE_INT ||
+	    protocol->u.i != LEGACY_PROTOCOL)
+		return DAMAGED("%s: offset %zu: a protocol that is not %d",
+		    p->path, at, LEGACY_PROTOCOL);
+	if (next(p, &at, &system) != 0)
+		return -2;
+	little = value_get(system, "little_endian");
+	if (little != NULL && little->kind == VALUE_BOOL && !little->u.i)
+		return DAMAGED("%s: written on a big-endian machine", p->path);
+	if (next(p, &at, &root) != 0 || next(p, &at, &keys) != 0)
+		return -2;
+	if (keys->kind != VALUE_LIST)
+		return DAMAGED("%s: offset %zu: no list of storages", p->path,
+		    at);
+	if (place_numbers(p, keys, at, l) != 0)
+		return -2;
+	return torch_dict(p, root, find_legacy, l, w);
+}
+
+int
+torch_legacy(const char *path, struct weights *w)
+{
+	struct pickle p = pickle_at(path, w, 0, w->file.n);
+	struct legacy l = { .keys = names_new() };
+	struct storages storages;
+	int bad;
+
+	pickle_begin(&p, &storages);
+	bad = read_legacy(&p, w, &l);
+	if (!bad)
+		say_unknown(path, p.unknown);
+	pickle_end(&p);
+	names_free(l.keys);
+	return bad;
+}

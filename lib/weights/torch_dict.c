@@ -1,0 +1,167 @@
+/* State dicts: which of a file's objects it is, and that its tensors lie
+ * within their storages. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "weights/torch_dict.h"
+
+#define DAMAGED(...) (fail(__VA_ARGS__), -2)
+
+/* What programs save it as, beside an optimiser's state and so on. */
+static const char *const places[] = {
+	"state_dict", "model_state", "model_state_dict", "model"
+};
+
+static int
+has_tensors(const struct value *dict)
+{
+	for (size_t i = 1; i < dict->u.of.n; i += 2)
+		if (dict->u.of.item[i]->kind == VALUE_TENSOR)
+			return 1;
+	return 0;
+}
+
+/* The one of ${v}, down to ${depth} dicts below it, or NULL. */
+static const struct value *
+find_dict(const struct value *v, int depth)
+{
+	const struct value *inner = NULL, *found = NULL;
+
+	if (v == NULL || v->kind != VALUE_DICT)
+		return NULL;
+	for (size_t i = 0; depth > 0 && found == NULL &&
+	    i < sizeof(places) / sizeof(places[0]); i++)
+		if ((inner = value_get(v, places[i])) != NULL)
+			found = find_dict(inner, depth - 1);
+	return found != NULL ? found : has_tensors(v) ? v : NULL;
+}
+
+/* Say what there is instead. */
+static int
+no_dict(const struct pickle *p, const struct value *root)
+{
+	struct buffer b = { 0 };
+	size_t shown = 0;
+
+	buffer_text(&b, "");
+	for (size_t i = 0; root->kind == VALUE_DICT && i < root->u.of.n &&
+	    shown < 8; i += 2)
+		if (root->u.of.item[i]->kind == VALUE_TEXT)
+			buffer_printf(&b, "%s%s", shown++ > 0 ? ", " : "",
+			    text_quote(root->u.of.item[i]->u.text.s));
+	fail("%s: no tensors, at the top or in state_dict, model_state, "
+	    "model_state_dict or model (%s)", p->path,
+	    root->kind != VALUE_DICT ? "it holds no dict" :
+	    shown > 0 ? b.data : "the dict is empty");
+	buffer_free(&b);
+	return -2;
+}
+
+/* All numbers of the view lie within ${count} of them. */
+static int
+fits(const struct view *v, uint64_t count)
+{
+	uint64_t last = (uint64_t)v->offset;
+
+	for (int i = 0; i < v->ndim; i++)
+		if (v->dim[i] == 0)
+			return 1;
+	if (v->offset < 0 || last >= count)
+		return 0;
+	for (int i = 0; i < v->ndim; i++) {
+		uint64_t steps = (uint64_t)v->dim[i] - 1;
+		uint64_t stride = (uint64_t)v->stride[i];
+
+		if (steps > 0 && stride > (count - 1 - last) / steps)
+			return 0;
+		last += steps * stride;
+	}
+	return 1;
+}
+
+/* Tensor ${name} as a weight. */
+static int
+read_view(const struct pickle *p, const char *name, const struct view *v,
+    struct numbers all, size_t file, struct weight *t)
+{
+	const struct storage *s = v->storage;
+	uint64_t count = (uint64_t)s->count;
+	uint64_t first = 0, most = heap_most(file) / sizeof(float);
+
+	if (all.data == NULL || all.count < count)
+		return DAMAGED("%s: tensor %s: storage %s has %llu numbers "
+		    "(wanted %llu)", p->path, text_quote(name),
+		    text_quote(s->key), all.data == NULL ? 0 :
+		    (unsigned long long)all.count, (unsigned long long)count);
+	if (s->view >= 0) {
+		first = (uint64_t)s->first;
+		if (first > count || (uint64_t)s->view > count - first)
+			return DAMAGED("%s: tensor %s: a view beyond storage "
+			    "%s", p->path, text_quote(name),
+			    text_quote(s->key));
+		count = (uint64_t)s->view;
+	}
+	if (!fits(v, count))
+		return DAMAGED("%s: tensor %s reaches beyond the %llu numbers "
+		    "of its storage", p->path, text_quote(name),
+		    (unsigned long long)count);
+	*t = (struct weight){ .name = name, .type = s->type, .ndim = v->ndim,
+		.count = 1 };
+	for (int i = 0; i < v->ndim; i++) {
+		t->dim[i] = v->dim[i];
+		t->stride[i] = v->dim[i] > 1 ? v->stride[i] : 0;
+		if (v->dim[i] > 0 && t->count > most / (uint64_t)v->dim[i])
+			return DAMAGED("%s: tensor %s has more than %llu "
+			    "numbers, in a file of %zu bytes", p->path,
+			    text_quote(name), (unsigned long long)most, file);
+		t->count *= (size_t)v->dim[i];
+	}
+	t->first = all.data;
+	if (t->count > 0)
+		t->first += (first + (uint64_t)v->offset) *
+		    dtype_bytes(s->type);
+	return 0;
+}
+
+int
+torch_dict(const struct pickle *p, const struct value *root,
+    struct numbers (*find)(const void *from, const struct storage *s),
+    const void *from, struct weights *w)
+{
+	const struct value *dict = find_dict(root, 3);
+	size_t cap = 0;
+
+	if (dict == NULL)
+		return no_dict(p, root);
+	for (size_t i = 0; i + 1 < dict->u.of.n; i += 2) {
+		const struct value *key = dict->u.of.item[i];
+		const struct value *v = dict->u.of.item[i + 1];
+		struct weight *room, t;
+		long at;
+
+		if (key->kind != VALUE_TEXT || v->kind != VALUE_TENSOR)
+			continue;
+		if (strlen(key->u.text.s) != key->u.text.n)
+			return DAMAGED("%s: a tensor's name has a zero byte: "
+			    "%s", p->path, text_quote(key->u.text.s));
+		if (read_view(p, key->u.text.s, v->u.tensor,
+		    find(from, v->u.tensor->storage), w->file.n, &t) != 0)
+			return -2;
+		if ((at = names_add(w->names, t.name)) < 0) {
+			/* In a dict the last one stays. */
+			w->tensor[names_find(w->names, t.name)] = t;
+			continue;
+		}
+		room = heap_room(p->heap, w->tensor, (size_t)at, &cap,
+		    sizeof(*room));
+		if (room == NULL)
+			return DAMAGED("%s: names of tensors larger than ten "
+			    "times the file", p->path);
+		w->tensor = room;
+		w->tensor[at] = t;
+		w->tensors = (size_t)at + 1;
+	}
+	return 0;
+}

@@ -1,0 +1,129 @@
+/* A file of weights: which kind it is, and its tensors as floats. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "weights/torch.h"
+
+static int
+open_safetensors(const char *name, struct weights *w)
+{
+	int bad = safetensors_take(name, &w->file, 0, &w->s);
+
+	if (bad)
+		return bad;
+	w->tensor = heap_get(w->heap, w->s.tensors * sizeof(*w->tensor));
+	if (w->tensor == NULL) {
+		fail("%s: more tensors than the file can hold", name);
+		return -2;
+	}
+	for (size_t i = 0; i < w->s.tensors; i++) {
+		const struct tensor *from = &w->s.tensor[i];
+		struct weight *t = &w->tensor[w->tensors++];
+		int64_t stride = 1;
+
+		names_add(w->names, from->name);
+		*t = (struct weight){ .name = from->name, .type = from->type,
+			.ndim = from->ndim, .first = from->data,
+			.count = from->bytes / dtype_bytes(from->type) };
+		for (int k = t->ndim; k-- > 0;) {
+			t->dim[k] = from->dim[k];
+			t->stride[k] = stride;
+			stride *= t->dim[k];
+		}
+	}
+	return 0;
+}
+
+/* It begins as safetensors do: a length, and a JSON object. */
+static int
+is_safetensors(const struct buffer *file)
+{
+	return file->n > 8 && (file->data[8] == '{' || file->data[8] == ' ');
+}
+
+static int
+open_any(const char *name, struct weights *w)
+{
+	if (torch_is_zip(&w->file)) {
+		w->container = "PyTorch's zip";
+		return torch_zip(name, w);
+	}
+	if (torch_is_legacy(&w->file)) {
+		w->container = "PyTorch's legacy format";
+		return torch_legacy(name, w);
+	}
+	if (is_safetensors(&w->file)) {
+		w->container = "safetensors";
+		return open_safetensors(name, w);
+	}
+	fail("%s: not a file of weights that is known (wanted safetensors or "
+	    "a file of torch.save)", name);
+	return -2;
+}
+
+int
+weights_open(const char *path, struct weights *w)
+{
+	char *name = xstrdup(strcmp(path, "-") == 0 ? "standard input" :
+	    text_quote(path));
+	int bad;
+
+	*w = (struct weights){ .names = names_new() };
+	bad = file_read(path, &w->file);
+	if (!bad) {
+		w->heap = heap_new(heap_most(w->file.n));
+		bad = open_any(name, w);
+	}
+	free(name);
+	if (bad)
+		weights_close(w);
+	return bad;
+}
+
+void
+weights_close(struct weights *w)
+{
+	safetensors_free(&w->s);
+	buffer_free(&w->file);
+	names_free(w->names);
+	heap_free(w->heap);
+	*w = (struct weights){ 0 };
+}
+
+const struct weight *
+weights_find(const struct weights *w, const char *name)
+{
+	long i = names_find(w->names, name);
+
+	return i >= 0 ? &w->tensor[i] : NULL;
+}
+
+/* Along dimension ${k} of those from ${from} on; where writing goes on. */
+static float *
+floats(const struct weight *t, int k, const unsigned char *from, float *to)
+{
+	ptrdiff_t step = (ptrdiff_t)(t->stride[k] *
+	    (int64_t)dtype_bytes(t->type));
+
+	if (k == t->ndim - 1) {
+		dtype_floats(t->type, from, step, (size_t)t->dim[k], to);
+		return to + t->dim[k];
+	}
+	for (int64_t i = 0; i < t->dim[k]; i++)
+		to = floats(t, k + 1, from + i * step, to);
+	return to;
+}
+
+void
+weights_floats(const struct weight *t, float *to)
+{
+	if (t->count == 0)
+		return;
+	if (t->ndim == 0)
+		dtype_floats(t->type, t->first, 0, 1, to);
+	else
+		floats(t, 0, t->first, to);
+}

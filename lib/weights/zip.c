@@ -1,0 +1,215 @@
+/* The members of a zip archive, none of which is compressed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "weights/zip.h"
+
+enum {
+	END = 0x06054b50, END_BYTES = 22, COMMENT = 65535,
+	END64 = 0x06064b50, END64_BYTES = 56,
+	LOCATOR = 0x07064b50, LOCATOR_BYTES = 20,
+	ENTRY = 0x02014b50, ENTRY_BYTES = 46,
+	LOCAL = 0x04034b50, LOCAL_BYTES = 30,
+	EXTRA64 = 1,
+	ENCRYPTED = 1
+};
+
+#define DAMAGED(...) (fail(__VA_ARGS__), -2)
+
+/* The archive, and where its central directory lies. */
+struct archive {
+	const char *path;
+	const unsigned char *data;
+	size_t n;
+	uint64_t entries, at, bytes;
+};
+
+/* ${n} bytes at ${at} lie within the archive. */
+static int
+inside(const struct archive *a, uint64_t at, uint64_t n)
+{
+	return at <= a->n && n <= a->n - at;
+}
+
+/* Where the record of the end begins; -1: nowhere.  Behind it is a comment of
+ * the length that it says. */
+static int64_t
+find_end(const struct archive *a)
+{
+	size_t least = a->n > END_BYTES + COMMENT ?
+	    a->n - END_BYTES - COMMENT : 0;
+
+	for (size_t at = a->n < END_BYTES ? 0 : a->n - END_BYTES + 1;
+	    at-- > least;)
+		if (get32(a->data + at) == END && get16(a->data + at + 20) ==
+		    a->n - at - END_BYTES)
+			return (int64_t)at;
+	return -1;
+}
+
+static int
+find_directory(struct archive *a)
+{
+	int64_t end = find_end(a);
+	const unsigned char *p;
+	uint64_t at;
+
+	if (end < 0)
+		return DAMAGED("%s: no end of a zip archive (truncated?)",
+		    a->path);
+	p = a->data + end;
+	a->entries = get16(p + 10);
+	a->bytes = get32(p + 12);
+	a->at = get32(p + 16);
+	if (end >= LOCATOR_BYTES && get32(p - LOCATOR_BYTES) == LOCATOR) {
+		at = get64(p - LOCATOR_BYTES + 8);
+		if (!inside(a, at, END64_BYTES) ||
+		    get32(a->data + at) != END64)
+			return DAMAGED("%s: offset %lld: no zip64 record where "
+			    "it says", a->path,
+			    (long long)end - LOCATOR_BYTES);
+		a->entries = get64(a->data + at + 32);
+		a->bytes = get64(a->data + at + 40);
+		a->at = get64(a->data + at + 48);
+	}
+	if (!inside(a, a->at, a->bytes))
+		return DAMAGED("%s: a directory beyond the file's %zu bytes",
+		    a->path, a->n);
+	return 0;
+}
+
+/*
+ * Sizes that do not fit 32 bits stand in an extra field, those that do not
+ * fit, in this order.
+ */
+static void
+widen(const unsigned char *extra, size_t n, uint64_t *size[3])
+{
+	while (n >= 4 && 4 + (size_t)get16(extra + 2) <= n) {
+		size_t left = get16(extra + 2);
+		const unsigned char *p = extra + 4;
+
+		for (int i = 0; get16(extra) == EXTRA64 && i < 3; i++)
+			if (*size[i] == UINT32_MAX && left >= 8) {
+				*size[i] = get64(p);
+				p += 8;
+				left -= 8;
+			}
+		n -= 4 + (size_t)get16(extra + 2);
+		extra += 4 + get16(extra + 2);
+	}
+}
+
+/* The entry at ${p} of the directory, whose name has ${length} bytes. */
+static int
+read_entry(const struct archive *a, const unsigned char *p, size_t length,
+    struct zip *z, size_t *cap)
+{
+	char *name = xstrndup((const char *)p + ENTRY_BYTES, length);
+	const char *shown = text_quote(name);
+	uint64_t packed = get32(p + 20), bytes = get32(p + 24);
+	uint64_t at = get32(p + 42), begin = 0;
+	uint64_t *size[] = { &bytes, &packed, &at };
+	int bad = 0;
+
+	widen(p + ENTRY_BYTES + length, get16(p + 30), size);
+	if (strlen(name) != length)
+		bad = DAMAGED("%s: a member's name has a zero byte", a->path);
+	else if (get16(p + 8) & ENCRYPTED)
+		bad = DAMAGED("%s: member %s is encrypted", a->path, shown);
+	else if (get16(p + 10) != 0)
+		bad = DAMAGED("%s: member %s is compressed by method %d "
+		    "(torch.save stores it as it is)", a->path, shown,
+		    get16(p + 10));
+	else if (!inside(a, at, LOCAL_BYTES) ||
+	    get32(a->data + at) != LOCAL)
+		bad = DAMAGED("%s: member %s: no header at offset %llu",
+		    a->path, shown, (unsigned long long)at);
+	else
+		begin = at + LOCAL_BYTES + get16(a->data + at + 26) +
+		    get16(a->data + at + 28);
+	if (!bad && (packed != bytes || !inside(a, begin, bytes)))
+		bad = DAMAGED("%s: member %s: %llu bytes at offset %llu of a "
+		    "file of %zu", a->path, shown, (unsigned long long)bytes,
+		    (unsigned long long)begin, a->n);
+	if (!bad && names_add(z->names, name) < 0)
+		bad = DAMAGED("%s: two members %s", a->path, shown);
+	if (!bad) {
+		z->member = array_room(z->member, z->members, cap,
+		    sizeof(*z->member));
+		z->member[z->members++] = (struct zip_member){ (size_t)begin,
+			(size_t)bytes, get32(p + 16) };
+	}
+	free(name);
+	return bad;
+}
+
+int
+zip_open(const char *path, const void *data, size_t n, struct zip *z)
+{
+	struct archive a = { .path = path, .data = data, .n = n };
+	size_t cap = 0, left;
+	const unsigned char *p;
+	int bad = find_directory(&a);
+
+	*z = (struct zip){ .names = names_new() };
+	p = bad ? NULL : a.data + a.at;
+	left = (size_t)a.bytes;
+	for (uint64_t i = 0; i < a.entries && !bad; i++) {
+		size_t whole = 0;
+
+		if (left >= ENTRY_BYTES && get32(p) == ENTRY)
+			whole = ENTRY_BYTES + (size_t)get16(p + 28) +
+			    get16(p + 30) + get16(p + 32);
+		if (whole == 0 || whole > left)
+			bad = DAMAGED("%s: offset %td: no entry of a zip "
+			    "directory (wanted %llu of them)", path,
+			    p - a.data, (unsigned long long)a.entries);
+		else
+			bad = read_entry(&a, p, get16(p + 28), z, &cap);
+		p += whole;
+		left -= bad ? 0 : whole;
+	}
+	if (bad)
+		zip_close(z);
+	return bad;
+}
+
+void
+zip_close(struct zip *z)
+{
+	names_free(z->names);
+	free(z->member);
+	*z = (struct zip){ 0 };
+}
+
+const struct zip_member *
+zip_find(const struct zip *z, const char *name)
+{
+	long i = names_find(z->names, name);
+
+	return i >= 0 ? &z->member[i] : NULL;
+}
+
+/* Eight bits at a time; the table is made anew each time, which is nothing
+ * beside a member's bytes. */
+uint32_t
+zip_crc(const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint32_t table[256], crc = 0xffffffff;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		table[i] = i;
+		for (int bit = 0; bit < 8; bit++)
+			table[i] = table[i] >> 1 ^
+			    (table[i] & 1 ? 0xedb88320 : 0);
+	}
+	for (size_t i = 0; i < n; i++)
+		crc = table[(crc ^ p[i]) & 255] ^ crc >> 8;
+	return ~crc;
+}
