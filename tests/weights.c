@@ -1,0 +1,603 @@
+/*
+ * Files of weights: what is read from those of PyTorch and from safetensors,
+ * where state dicts are found, and what is refused, with which words.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "weights/weights.h"
+
+#include "tap.h"
+#include "weights_make.h"
+
+static char *path;
+static char said[4096];
+
+/* Write ${b}, which is emptied, and read it as weights. */
+static int
+open_bytes(struct buffer *b, struct weights *w)
+{
+	FILE *f = fopen(path, "w");
+	int bad;
+
+	if (f == NULL || fwrite(b->data, 1, b->n, f) != b->n ||
+	    fclose(f) != 0) {
+		printf("Bail out! cannot write %s\n", path);
+		exit(1);
+	}
+	buffer_free(b);
+	said[0] = '\0';
+	fail_capture(said, sizeof(said));
+	bad = weights_open(path, w);
+	fail_capture(NULL, 0);
+	return bad;
+}
+
+/* A pickle of what ${object} makes, as a zip with the usual storages. */
+static int
+open_object(struct buffer *object, struct weights *w)
+{
+	struct buffer b = { 0 };
+
+	make_zip(&b, object, make_storages, MAKE_STORAGES);
+	buffer_free(object);
+	return open_bytes(&b, w);
+}
+
+/* The same of a state dict of tensors. */
+static int
+open_tensors(const struct made *t, int n, struct weights *w)
+{
+	struct buffer object = { 0 };
+
+	make_dict(&object, t, n);
+	return open_object(&object, w);
+}
+
+/* It is refused, and the message has ${words} and is one. */
+static void
+refused(int bad, struct weights *w, const char *words)
+{
+	int good = bad == -2 && strstr(said, words) != NULL &&
+	    strstr(said, "; ") == NULL;
+
+	if (!ok(good, "refused: %s", words))
+		diag("%d: %s", bad, said);
+	if (bad == 0)
+		weights_close(w);
+}
+
+/* Tensor ${name} has these numbers. */
+static void
+has(const struct weights *w, const char *name, const float *want, size_t n)
+{
+	const struct weight *t = weights_find(w, name);
+	float got[64];
+	int same = t != NULL && t->count == n;
+
+	if (same)
+		weights_floats(t, got);
+	for (size_t i = 0; same && i < n; i++)
+		same = got[i] == want[i];
+	ok(same, "%s: %s", w->container, name);
+}
+
+static void
+kinds(void)
+{
+	static const char *const kind[] = { "zip", "legacy", "safetensors" };
+	static const float part[] = { 13, 14, 15, 17, 18, 19 };
+	static const float spread[] = { 5, 6, 5, 6, 5, 6 };
+	static const float half[] = { 1, -2, 0x1p-24f, 65504 };
+	static const float count[] = { 123456 };
+	float turned[24];
+
+	for (int i = 0; i < 24; i++)
+		turned[i] = (float)(i / 6 + i / 2 % 3 * 4 + i % 2 * 12);
+	for (int k = 0; k < 3; k++) {
+		struct buffer b = { 0 };
+		struct weights w;
+		const struct weight *t;
+
+		make_file(&b, kind[k]);
+		if (!is(open_bytes(&b, &w), 0, kind[k])) {
+			diag("%s", said);
+			continue;
+		}
+		is((long long)w.tensors, k < 2 ? MAKE_TENSORS : 3,
+		    "all its tensors");
+		t = weights_find(&w, "conv.weight");
+		ok(t != NULL && t->ndim == 3 && t->dim[0] == 2 &&
+		    t->dim[1] == 3 && t->dim[2] == 4 && t->type == DTYPE_F32,
+		    "with their shapes and types");
+		has(&w, "conv.weight", make_floats, 24);
+		has(&w, "half", half, 4);
+		has(&w, "bn.num_batches_tracked", count, 1);
+		if (k < 2) {
+			has(&w, "turned", turned, 24);
+			has(&w, "part", part, 6);
+			has(&w, "spread", spread, 6);
+			has(&w, "none", part, 0);
+		}
+		ok(weights_find(&w, "scalar") == NULL, "and no others");
+		weights_close(&w);
+	}
+}
+
+/* Every type, by the bits that PyTorch stores. */
+static void
+types(void)
+{
+	static const unsigned char bits[] = {
+		0xff, 0x7f, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x80, 0xff,
+		0, 0, 0, 0, 0, 0, 0xf8, 0x3f
+	};
+	static const struct { const char *class; int at; float want; } of[] = {
+		{ "ByteStorage", 0, 255 }, { "CharStorage", 0, -1 },
+		{ "BoolStorage", 0, 1 }, { "BoolStorage", 8, 0 },
+		{ "ShortStorage", 2, -2 }, { "IntStorage", 2, -2 },
+		{ "DoubleStorage", 12, 1.5 }, { "BFloat16Storage", 18, 1.9375 },
+		{ "HalfStorage", 18, 1.9921875 }, { "LongStorage", 2, 0x1p48f },
+		{ "FloatStorage", 8, -INFINITY }, { "HalfStorage", 10, NAN },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct made t = { "x", of[i].class, "0", 1, 0, 0, { 0 },
+			{ 0 } };
+		struct made_storage s = { "0", bits + of[i].at, 8, 1 };
+		struct buffer object = { 0 }, b = { 0 };
+		struct weights w;
+		float got = 0;
+
+		make_dict(&object, &t, 1);
+		make_zip(&b, &object, &s, 1);
+		buffer_free(&object);
+		if (open_bytes(&b, &w) == 0) {
+			weights_floats(&w.tensor[0], &got);
+			weights_close(&w);
+		}
+		if (!ok(isnan(of[i].want) ? isnan(got) : got == of[i].want,
+		    "%s", of[i].class))
+			diag("got %.9g, wanted %.9g", got, of[i].want);
+	}
+}
+
+/* State dicts under what programs call them, and deeper. */
+static void
+places(void)
+{
+	static const char *const at[][3] = {
+		{ NULL }, { "state_dict" }, { "model_state" }, { "model" },
+		{ "model_state_dict" }, { "model", "state_dict" },
+		{ "model", "model", "model" }
+	};
+	struct weights w;
+	struct buffer b = { 0 };
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		int depth = 0;
+
+		for (; depth < 3 && at[i][depth] != NULL; depth++) {
+			buffer_text(&b, "}");
+			make_text(&b, "optimizer");
+			make_dict(&b, make_tensors + 1, 2);
+			buffer_text(&b, "s");
+			make_text(&b, at[i][depth]);
+		}
+		make_dict(&b, make_tensors, 1);
+		for (int k = 0; k < depth; k++)
+			buffer_text(&b, "s");
+		ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
+		    strcmp(w.tensor[0].name, "conv.weight") == 0,
+		    "found %d dicts deep%s%s", depth, depth > 0 ? ", in " : "",
+		    depth > 0 ? at[i][0] : "");
+		weights_close(&w);
+	}
+	buffer_text(&b, "}");
+	make_text(&b, "epoch");
+	buffer_text(&b, "K\003s");
+	make_text(&b, "\033[2J");
+	buffer_text(&b, "K\003s");
+	refused(open_object(&b, &w), &w, "no tensors, at the top or in "
+	    "state_dict, model_state, model_state_dict or model (epoch, "
+	    "\"\\033[2J\")");
+	buffer_text(&b, "]");
+	refused(open_object(&b, &w), &w, "it holds no dict");
+	/* It is within itself. */
+	buffer_text(&b, "}q\001");
+	make_text(&b, "model");
+	buffer_text(&b, "h\001s");
+	refused(open_object(&b, &w), &w, "no tensors");
+	/* Python 2's: a list of pairs, texts of bytes. */
+	buffer_text(&b, "ccollections\nOrderedDict\n](](U\004nameR");
+	b.n--;
+	make_tensor(&b, &make_tensors[0]);
+	buffer_text(&b, "ee\x85R");
+	ok(open_object(&b, &w) == 0 && weights_find(&w, "name") != NULL,
+	    "a dict that Python 2 wrote");
+	weights_close(&w);
+	/* A parameter, and a name that is there twice. */
+	buffer_text(&b, "}(");
+	make_text(&b, "twice");
+	make_tensor(&b, &make_tensors[0]);
+	make_text(&b, "twice");
+	buffer_text(&b, "ctorch._utils\n_rebuild_parameter\n");
+	make_tensor(&b, &make_tensors[2]);
+	buffer_text(&b, "\x88N\x87Ru");
+	ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
+	    w.tensor[0].count == 6, "the last of two stays");
+	weights_close(&w);
+}
+
+/* ---- what is refused ---- */
+
+/* The opcodes that there are, by pickletools. */
+static const char allowed[] = "\x80.N\x88\x89JKMGXqrhj(}])t\x85\x86" "aesucRbQ"
+    "\x8a\x87\x81UT";
+
+static void
+opcodes(void)
+{
+	int wrong = 0;
+
+	for (int code = 0; code < 256; code++) {
+		struct buffer b = { 0 };
+		unsigned char c = (unsigned char)code;
+		struct weights w;
+		char want[64];
+		int bad;
+
+		/* Behind a 1, so that nothing else can be said. */
+		buffer_text(&b, "K\001");
+		buffer_add(&b, &c, 1);
+		bad = open_object(&b, &w);
+		/* The pickle is the first member, behind 64 bytes and PROTO. */
+		snprintf(want, sizeof(want), "offset 68: opcode 0x%02x (", c);
+		if ((strstr(said, want) != NULL) ==
+		    (memchr(allowed, code, sizeof(allowed) - 1) != NULL)) {
+			diag("0x%02x: %s", code, said);
+			wrong++;
+		}
+		if (bad == 0)
+			weights_close(&w);
+	}
+	is(wrong, 0, "each of 256 opcodes is allowed or refused by offset");
+}
+
+static void
+pickles(void)
+{
+	static const struct { const char *text; size_t n; const char *words; }
+	    bad[] = {
+#define P(text, words) { text, sizeof(text) - 1, words }
+		P("\x8c\001a", "offset 66: opcode 0x8c (SHORT_BINUNICODE), "
+		    "which no file of weights needs"),
+		P("\xfe", "opcode 0xfe (unknown)"),
+		P("iposix\nsystem\n", "opcode 0x69 (INST)"),
+		P("\x80\004", "PROTO: a protocol above 2"),
+		P("K", "ends without STOP"),	/* the '.' is its number */
+		P("Xa", "opcode BINUNICODE: the pickle ends in it"),
+		P("X\xff\xff\xff\xff", "opcode BINUNICODE: the pickle ends"),
+		P("X\xff\xff\xff\x7f", "opcode BINUNICODE: the pickle ends"),
+		P("G1234", "opcode BINFLOAT: the pickle ends in it"),
+		P("\x8a\xff", "opcode LONG1: the pickle ends in it"),
+		P("", "opcode STOP: too few values on the stack"),
+		P("(", "opcode STOP: too few values on the stack"),
+		P("t", "opcode TUPLE: no mark on the stack"),
+		P("K\001\x86", "opcode TUPLE2: too few values on the stack"),
+		P("K\001(K\001\x86", "opcode TUPLE2: too few values"),
+		P("u", "opcode SETITEMS: no mark on the stack"),
+		P("}(K\001u", "opcode SETITEMS: a key without a value"),
+		P("K\001(K\001K\001u", "members for what is no dict"),
+		P("}K\001a", "opcode APPEND: members for what is no list"),
+		P("(e", "opcode APPENDS: too few values on the stack"),
+		P("q\001", "opcode BINPUT: too few values on the stack"),
+		P("Nr\xff\xff\xff\xff", "LONG_BINPUT: a place in the memo beyond"),
+		P("h\001", "opcode BINGET: a place in the memo that is empty"),
+		P("Nq\002h\001", "BINGET: a place in the memo that is empty"),
+		P("j\xff\xff\xff\xff", "LONG_BINGET: a place in the memo"),
+		P("ccollections", "opcode GLOBAL: a class without a name"),
+		P("ca\0b\nc\n", "opcode GLOBAL: a class without a name"),
+		P("ccollections\nOrderedDict\nNR", "REDUCE: arguments that are no"),
+		P("ccollections\nOrderedDict\nN\x85R", "an OrderedDict of no list"),
+		P("ccollections\nOrderedDict\n]Na\x85R", "what are no pairs"),
+		P("ctorch._utils\n_rebuild_tensor_v2\n)R", "a tensor without "
+		    "storage"),
+		P("ctorch._utils\n_rebuild_tensor_v2\n(NK\0))tR", "a tensor "
+		    "whose storage is none"),
+		P("ctorch._utils\n_rebuild_parameter\n)R", "of no tensor"),
+		P("NQ", "BINPERSID: a persistent id that is not"),
+		P("(U\7storageNU\1kNK\1tQ", "a persistent id that is not"),
+		P("(U\7storagectorch\nFloatStorage\nU\1kNJ\xff\xff\xff\xfftQ",
+		    "a persistent id that is not"),
+		P("(U\7storagectorch\nFloatStorage\nU\1kNK\1NK\1tQ",
+		    "no tensors"),
+		P("(U\7storagectorch\nFloatStorage\nU\1kNK\1(K\1ttQ",
+		    "a storage's view that is not"),
+		P("(U\7storagectorch\nFloatStorage\nU\1kNK\1tQ"
+		    "(U\7storagectorch\nFloatStorage\nU\1kNK\2tQ",
+		    "a storage that is of another size elsewhere"),
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct buffer b = { 0 };
+		struct weights w;
+
+		buffer_add(&b, bad[i].text, bad[i].n);
+		refused(open_object(&b, &w), &w, bad[i].words);
+	}
+}
+
+static void
+views(void)
+{
+	static const struct { struct made t; const char *words; } bad[] = {
+		{ { "x", "FloatStorage", "0", 25, 0, 1, { 1 }, { 1 } },
+			"tensor x: storage 0 has 24 numbers (wanted 25)" },
+		{ { "x", "DoubleStorage", "0", 24, 0, 1, { 1 }, { 1 } },
+			"tensor x: storage 0 has 12 numbers (wanted 24)" },
+		{ { "x", "FloatStorage", "nowhere", 1, 0, 1, { 1 }, { 1 } },
+			"tensor x: storage nowhere has 0 numbers" },
+		{ { "x", "FloatStorage", "../version", 1, 0, 0, { 0 }, { 0 } },
+			"storage ../version has 0 numbers" },
+		{ { "x", "FloatStorage", "0", 24, 24, 1, { 1 }, { 1 } },
+			"tensor x reaches beyond the 24 numbers" },
+		{ { "x", "FloatStorage", "0", 24, -1, 1, { 1 }, { 1 } },
+			"tensor x reaches beyond" },
+		{ { "x", "FloatStorage", "0", 24, 0, 1, { 25 }, { 1 } },
+			"tensor x reaches beyond" },
+		{ { "x", "FloatStorage", "0", 24, 0, 2, { 2, 2 }, { 23, 1 } },
+			"tensor x reaches beyond" },
+		{ { "x", "FloatStorage", "0", 24, 0, 4, { 2147483647, 2147483647,
+			2147483647, 2 }, { 2147483647, 2147483647, 2147483647,
+			1 } }, "tensor x reaches beyond" },
+		{ { "x", "FloatStorage", "0", 24, 0, 1, { -1 }, { 1 } },
+			"sizes or strides are no numbers from 0 up" },
+		{ { "x", "FloatStorage", "0", 24, 0, 1, { 1 }, { -1 } },
+			"sizes or strides are no numbers from 0 up" },
+		{ { "x", "FloatStorage", "0", 24, 0, 1, { 2147483647 }, { 0 } },
+			"tensor x has more than 4" },
+		{ { "x", "FloatStorage", "0", 24, 0, 4, { 2147483647, 2147483647,
+			2147483647, 2 }, { 0 } }, "tensor x has more than 4" },
+	};
+	static const struct made good[] = {
+		{ "last", "FloatStorage", "0", 24, 23, 1, { 1 }, { 2147483647 } },
+		{ "none", "FloatStorage", "0", 24, 99, 2, { 0, 5 }, { 99, 1 } },
+		{ "less", "FloatStorage", "0", 20, 19, 0, { 0 }, { 0 } },
+	};
+	static const float last[] = { 23 };
+	struct weights w;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		refused(open_tensors(&bad[i].t, 1, &w), &w, bad[i].words);
+	}
+	for (int i = 0; i < 2; i++) {
+		is(open_tensors(&good[i], 1, &w), 0, good[i].name);
+		has(&w, good[i].name, last, (size_t)!i);
+		weights_close(&w);
+	}
+	is(open_tensors(&good[2], 1, &w), 0, "a storage of less than its file");
+	weights_close(&w);
+}
+
+/* A class that would act is a name and no more. */
+static void
+inert(void)
+{
+	struct buffer b = { 0 };
+	struct weights w;
+	char *touched = xprintf("%s.touched", path);
+
+	buffer_text(&b, "}(");
+	make_text(&b, "evil");
+	buffer_text(&b, "cposix\nsystem\n");
+	b.data[b.n] = '\0';
+	{
+		char *command = xprintf("touch '%s'", touched);
+
+		make_text(&b, command);
+		free(command);
+	}
+	buffer_text(&b, "\x85R");
+	make_text(&b, "log");
+	/* As a list, a dict and an object with attributes: all forgotten. */
+	buffer_text(&b, "cmmengine.logging\nHistoryBuffer\n)\x81"
+	    "(K\001K\002eK\001a(K\001K\002uK\001K\002s}b");
+	make_text(&b, "state_dict");
+	make_dict(&b, make_tensors, 3);
+	buffer_text(&b, "u");
+	fail_flush();
+	is(open_object(&b, &w), 0, "objects of unknown classes are passed over");
+	is((long long)w.tensors, 3, "and tensors found");
+	is(access(touched, F_OK), -1, "and nothing was called");
+	weights_close(&w);
+	free(touched);
+	/* A tensor of numbers that no weight is made of. */
+	make_dict(&b, make_tensors, 1);
+	make_text(&b, "complex");
+	make_tensor(&b, &(struct made){ "c", "ComplexFloatStorage", "0", 3, 0,
+	    1, { 3 }, { 1 } });
+	buffer_text(&b, "s");
+	is(open_object(&b, &w), 0, "so are tensors of other types");
+	is((long long)w.tensors, 1, "and the others stay");
+	weights_close(&w);
+}
+
+/* A pickle of ever more objects: refused when they are too many. */
+static void
+memory(void)
+{
+	static const char *const grow[] = { "]", "}", "(", "N", ")",
+		"K\001\x85", "Na", "(]" };
+	struct weights w;
+
+	for (size_t k = 0; k < sizeof(grow) / sizeof(grow[0]); k++) {
+		struct buffer b = { 0 };
+		int bad;
+
+		buffer_text(&b, "]");
+		for (int i = 0; i < 3000000; i++)
+			buffer_text(&b, grow[k]);
+		bad = open_object(&b, &w);
+		ok(bad == -2 && (strstr(said, "objects larger than ten times "
+		    "the file") != NULL || strstr(said, "too few values") !=
+		    NULL || strstr(said, "no dict") != NULL),
+		    "refused: millions of objects");
+	}
+}
+
+/* ---- archives ---- */
+
+/* A good archive whose bytes [at, at + n) of entry 1 are these. */
+static int
+open_changed(size_t at, const void *bytes, size_t n, int local,
+    struct weights *w)
+{
+	struct buffer b = { 0 };
+	size_t entry;
+
+	make_file(&b, "zip");
+	for (entry = b.n; entry-- > 0;)
+		if (memcmp(b.data + entry, local ? "PK\003\004" : "PK\001\002",
+		    4) == 0)
+			break;
+	memcpy(b.data + entry + at, bytes, n);
+	return open_bytes(&b, w);
+}
+
+static void
+archives(void)
+{
+	struct weights w;
+	struct buffer b = { 0 }, dir = { 0 };
+	int bad = 0;
+
+	ok(zip_crc("123456789", 9) == 0xcbf43926, "the check value of CRC-32");
+	refused(open_changed(10, "\010", 1, 0, &w), &w, "member "
+	    "archive/version is compressed by method 8");
+	refused(open_changed(8, "\001", 1, 0, &w), &w, "is encrypted");
+	refused(open_changed(20, "\007", 1, 0, &w), &w, "2 bytes at offset");
+	refused(open_changed(20, "\xff\xff\xff\x7f\xff\xff\xff\x7f", 8, 0, &w),
+	    &w, "2147483647 bytes at offset");
+	refused(open_changed(42, "\xff\xff\xff\xff", 4, 0, &w), &w,
+	    "no header at offset 4294967295");
+	refused(open_changed(0, "PK\001\003", 4, 0, &w), &w,
+	    "no entry of a zip directory (wanted 5 of them)");
+	refused(open_changed(28, "\xff\xff", 2, 0, &w), &w, "no entry of a zip");
+	refused(open_changed(47, "", 1, 0, &w), &w, "name has a zero byte");
+	refused(open_changed(26, "\xff\xff", 2, 1, &w), &w, "bytes at offset");
+	is(open_changed(16, "\0\0\0\0", 4, 0, &w), 0,
+	    "a checksum of nothing is passed");
+	ok(strstr(said, "1 of 5 members are not those of their checksums, "
+	    "archive/version the first") != NULL, "and reported");
+	weights_close(&w);
+	make_member(&b, &dir, "archive/constants.pkl", "N.", 2);
+	make_zip_end(&b, &dir, 1);
+	buffer_free(&dir);
+	refused(open_bytes(&b, &w), &w, "a zip archive without data.pkl");
+	make_member(&b, &dir, "a", "N.", 2);
+	make_member(&b, &dir, "a", "N.", 2);
+	make_zip_end(&b, &dir, 2);
+	buffer_free(&dir);
+	refused(open_bytes(&b, &w), &w, "two members a");
+	make_member(&b, &dir, "a/data.pkl", "\x80\2}.", 4);
+	make_member(&b, &dir, "a/byteorder", "big", 3);
+	make_zip_end(&b, &dir, 2);
+	buffer_free(&dir);
+	refused(open_bytes(&b, &w), &w, "written on a big-endian machine");
+
+	/* Whatever is cut off is missed. */
+	make_file(&b, "zip");
+	for (size_t n = 0, whole = b.n; n < whole; n += 7) {
+		struct buffer part = { 0 };
+
+		buffer_add(&part, b.data, n);
+		bad += open_bytes(&part, &w) != -2 || *said == '\0';
+	}
+	is(bad, 0, "every shorter archive is refused");
+	buffer_free(&b);
+	make_file(&b, "legacy");
+	for (size_t n = 0, whole = b.n; n < whole; n++) {
+		struct buffer part = { 0 };
+
+		buffer_add(&part, b.data, n);
+		bad += open_bytes(&part, &w) != -2 || *said == '\0';
+	}
+	is(bad, 0, "and every shorter legacy file");
+	buffer_free(&b);
+}
+
+/* Sizes that are said to be in the extra field of zip64. */
+static void
+zip64(void)
+{
+	static const char size[] = "\xff\xff\xff\xff";
+	struct buffer b = { 0 }, dir = { 0 };
+	struct weights w;
+	unsigned char extra[28] = { 1, 0, 24 }, end[76] = "PK\006\006";
+	const char *pickle = "\x80\2}.";
+
+	make_member(&b, &dir, "a/data.pkl", pickle, 4);
+	memcpy(dir.data + 20, size, 4);
+	memcpy(dir.data + 24, size, 4);
+	memcpy(dir.data + 42, size, 4);
+	put16((unsigned char *)dir.data + 30, sizeof(extra));
+	put64(extra + 4, 4);
+	put64(extra + 12, 4);
+	buffer_add(&dir, extra, sizeof(extra));
+	put64(end + 32, 1);
+	put64(end + 40, dir.n);
+	put64(end + 48, b.n);
+	memcpy(end + 56, "PK\006\007", 4);
+	put64(end + 64, b.n + dir.n);
+	buffer_add(&b, dir.data, dir.n);
+	buffer_add(&b, end, sizeof(end));
+	buffer_free(&dir);
+	make_zip_end(&b, &dir, 0xffff);
+	memcpy(b.data + b.n - 10, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+	refused(open_bytes(&b, &w), &w, "the dict is empty");
+}
+
+static void
+others(void)
+{
+	struct buffer b = { 0 };
+	struct weights w;
+
+	buffer_text(&b, "<html>not found</html>");
+	refused(open_bytes(&b, &w), &w, "not a file of weights that is known");
+	buffer_text(&b, "");
+	refused(open_bytes(&b, &w), &w, "not a file of weights that is known");
+	make_file(&b, "legacy");
+	b.data[17] = 'N';	/* of the protocol's number */
+	refused(open_bytes(&b, &w), &w, "which no file of weights needs");
+	make_file(&b, "legacy");
+	b.data[18]++;
+	refused(open_bytes(&b, &w), &w, "a protocol that is not 1001");
+	unlink(path);
+	is(weights_open(path, &w), -1, "a file that is not there");
+}
+
+int
+main(void)
+{
+	path = xprintf("%s/vt-weights.%d", getenv("TMPDIR") != NULL ?
+	    getenv("TMPDIR") : "/tmp", (int)getpid());
+	kinds();
+	types();
+	places();
+	opcodes();
+	pickles();
+	views();
+	inert();
+	memory();
+	archives();
+	zip64();
+	others();
+	unlink(path);
+	free(path);
+	return done();
+}

@@ -1,0 +1,265 @@
+#ifndef TESTS_WEIGHTS_MAKE_H
+#define TESTS_WEIGHTS_MAKE_H
+
+/*
+ * Files as torch.save makes them, made byte by byte: pickles of state dicts,
+ * in a zip archive or in the legacy format.
+ */
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "weights/zip.h"
+
+/* A tensor, and the storage that it is a view of. */
+struct made {
+	const char *name, *class;	/* "weight", "FloatStorage" */
+	const char *key;
+	int count;			/* of the storage */
+	int offset, ndim, dim[4], stride[4];
+};
+
+/* The numbers of a storage. */
+struct made_storage { const char *key; const void *data; size_t bytes; int count; };
+
+static inline void
+make_text(struct buffer *b, const char *s)
+{
+	unsigned char n[4];
+
+	put32(n, (uint32_t)strlen(s));
+	buffer_text(b, "X");
+	buffer_add(b, n, 4);
+	buffer_text(b, s);
+}
+
+static inline void
+make_int(struct buffer *b, int64_t i)
+{
+	unsigned char n[10] = { 0x8a, 8 };
+
+	if (i == (int32_t)i) {
+		n[1] = 'J';
+		put32(n + 2, (uint32_t)i);
+		buffer_add(b, n + 1, 5);
+	} else {
+		put64(n + 2, (uint64_t)i);
+		buffer_add(b, n, 10);
+	}
+}
+
+static inline void
+make_ints(struct buffer *b, const int *i, int n)
+{
+	buffer_text(b, "(");
+	for (int k = 0; k < n; k++)
+		make_int(b, i[k]);
+	buffer_text(b, "t");
+}
+
+static inline void
+make_tensor(struct buffer *b, const struct made *t)
+{
+	buffer_text(b, "ctorch._utils\n_rebuild_tensor_v2\n((");
+	make_text(b, "storage");
+	buffer_printf(b, "ctorch\n%s\n", t->class);
+	make_text(b, t->key);
+	make_text(b, "cpu");
+	make_int(b, t->count);
+	buffer_text(b, "tQ");
+	make_int(b, t->offset);
+	make_ints(b, t->dim, t->ndim);
+	make_ints(b, t->stride, t->ndim);
+	buffer_text(b, "\x89""ccollections\nOrderedDict\n)RtR");
+}
+
+/* A dict of them, without PROTO and STOP. */
+static inline void
+make_dict(struct buffer *b, const struct made *t, int n)
+{
+	buffer_text(b, "ccollections\nOrderedDict\n)R(");
+	for (int i = 0; i < n; i++) {
+		make_text(b, t[i].name);
+		make_tensor(b, &t[i]);
+	}
+	buffer_text(b, "u");
+}
+
+/* A whole pickle of what ${inner} makes. */
+static inline void
+make_pickle(struct buffer *b, const struct buffer *inner)
+{
+	buffer_text(b, "\x80\x02");
+	buffer_add(b, inner->data, inner->n);
+	buffer_text(b, ".");
+}
+
+/* A file in an archive, its central directory in ${dir}. */
+static inline void
+make_member(struct buffer *b, struct buffer *dir, const char *name,
+    const void *data, size_t n)
+{
+	unsigned char local[30] = "PK\003\004", entry[46] = "PK\001\002";
+	uint16_t pad = (uint16_t)((64 - (b->n + 30 + strlen(name)) % 64) % 64);
+	static const char zeros[64];
+
+	put32(local + 14, zip_crc(data, n));
+	put32(local + 18, (uint32_t)n);
+	put32(local + 22, (uint32_t)n);
+	put16(local + 26, (uint16_t)strlen(name));
+	put16(local + 28, pad);
+	memcpy(entry + 16, local + 14, 12);
+	put16(entry + 28, (uint16_t)strlen(name));
+	put32(entry + 42, (uint32_t)b->n);
+	buffer_add(b, local, sizeof(local));
+	buffer_text(b, name);
+	buffer_add(b, zeros, pad);
+	buffer_add(b, data, n);
+	buffer_add(dir, entry, sizeof(entry));
+	buffer_text(dir, name);
+}
+
+static inline void
+make_zip_end(struct buffer *b, const struct buffer *dir, int members)
+{
+	unsigned char end[22] = "PK\005\006";
+
+	put16(end + 8, (uint16_t)members);
+	put16(end + 10, (uint16_t)members);
+	put32(end + 12, (uint32_t)dir->n);
+	put32(end + 16, (uint32_t)b->n);
+	buffer_add(b, dir->data, dir->n);
+	buffer_add(b, end, sizeof(end));
+}
+
+/* An archive of the pickle of ${object} and ${n} storages. */
+static inline void
+make_zip(struct buffer *b, const struct buffer *object,
+    const struct made_storage *s, int n)
+{
+	struct buffer pickle = { 0 }, dir = { 0 };
+
+	make_pickle(&pickle, object);
+	make_member(b, &dir, "archive/data.pkl", pickle.data, pickle.n);
+	for (int i = 0; i < n; i++) {
+		char *name = xprintf("archive/data/%s", s[i].key);
+
+		make_member(b, &dir, name, s[i].data, s[i].bytes);
+		free(name);
+	}
+	make_member(b, &dir, "archive/version", "3\n", 2);
+	make_zip_end(b, &dir, n + 2);
+	buffer_free(&pickle);
+	buffer_free(&dir);
+}
+
+/* The same in the legacy format. */
+static inline void
+make_legacy(struct buffer *b, const struct buffer *object,
+    const struct made_storage *s, int n)
+{
+	static const char begin[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20"
+	    "\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.\x80\x02}";
+	unsigned char count[8];
+
+	buffer_add(b, begin, sizeof(begin) - 1);
+	make_text(b, "little_endian");
+	buffer_text(b, "\x88s.");
+	make_pickle(b, object);
+	buffer_text(b, "\x80\x02](");
+	for (int i = 0; i < n; i++)
+		make_text(b, s[i].key);
+	buffer_text(b, "e.");
+	for (int i = 0; i < n; i++) {
+		put64(count, (uint64_t)s[i].count);
+		buffer_add(b, count, 8);
+		buffer_add(b, s[i].data, s[i].bytes);
+	}
+}
+
+/* ---- a file with something of everything ---- */
+
+static const float make_floats[24] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+	12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
+static const unsigned short make_halves[4] = { 0x3c00, 0xc000, 0x0001, 0x7bff };
+static const long long make_long[1] = { 123456 };
+
+static const struct made make_tensors[] = {
+	{ "conv.weight", "FloatStorage", "0", 24, 0, 3, { 2, 3, 4 },
+		{ 12, 4, 1 } },
+	{ "turned", "FloatStorage", "0", 24, 0, 3, { 4, 3, 2 }, { 1, 4, 12 } },
+	{ "part", "FloatStorage", "0", 24, 13, 2, { 2, 3 }, { 4, 1 } },
+	{ "half", "HalfStorage", "1", 4, 0, 1, { 4 }, { 1 } },
+	{ "bn.num_batches_tracked", "LongStorage", "2", 1, 0, 0, { 0 }, { 0 } },
+	{ "spread", "FloatStorage", "0", 24, 5, 2, { 3, 2 }, { 0, 1 } },
+	{ "none", "FloatStorage", "0", 24, 0, 2, { 0, 3 }, { 3, 1 } },
+};
+static const struct made_storage make_storages[] = {
+	{ "0", make_floats, sizeof(make_floats), 24 },
+	{ "1", make_halves, sizeof(make_halves), 4 },
+	{ "2", make_long, sizeof(make_long), 1 },
+};
+enum { MAKE_TENSORS = 7, MAKE_STORAGES = 3 };
+
+/* A checkpoint: {"epoch": 3, "meta": something of numpy's, "state_dict": ...} */
+static inline void
+make_object(struct buffer *b)
+{
+	buffer_text(b, "}(");
+	make_text(b, "epoch");
+	buffer_text(b, "K\003");
+	make_text(b, "meta");
+	buffer_text(b, "cnumpy.core.multiarray\nscalar\nq\001cnumpy\ndtype\n");
+	make_text(b, "f8");
+	buffer_text(b, "\x89\x88\x87R(K\003");
+	make_text(b, "<");
+	buffer_text(b, "NNNtbc_codecs\nencode\n");
+	make_text(b, "12345678");
+	make_text(b, "latin1");
+	buffer_text(b, "\x86Rq\002\x86R");
+	make_text(b, "state_dict");
+	make_dict(b, make_tensors, MAKE_TENSORS);
+	buffer_text(b, "}");
+	make_text(b, "_metadata");
+	buffer_text(b, "ccollections\nOrderedDict\n)Rsbu");
+}
+
+/* The same tensors as safetensors, but for those that are views. */
+static inline void
+make_safetensors(struct buffer *b)
+{
+	static const char header[] = "{\"__metadata__\":{\"format\":\"pt\"},"
+	    "\"conv.weight\":{\"dtype\":\"F32\",\"shape\":[2,3,4],"
+	    "\"data_offsets\":[8,104]},\"half\":{\"dtype\":\"F16\","
+	    "\"shape\":[4],\"data_offsets\":[0,8]},"
+	    "\"bn.num_batches_tracked\":{\"dtype\":\"I64\",\"shape\":[],"
+	    "\"data_offsets\":[104,112]}}";
+	unsigned char n[8];
+
+	put64(n, sizeof(header) - 1);
+	buffer_add(b, n, 8);
+	buffer_text(b, header);
+	buffer_add(b, make_halves, sizeof(make_halves));
+	buffer_add(b, make_floats, sizeof(make_floats));
+	buffer_add(b, make_long, sizeof(make_long));
+}
+
+/* make_file(b, kind): a whole file, "zip", "legacy", "safetensors", or the
+ * "pickle" of the zip alone. */
+static inline void
+make_file(struct buffer *b, const char *kind)
+{
+	struct buffer object = { 0 };
+
+	make_object(&object);
+	if (strcmp(kind, "zip") == 0)
+		make_zip(b, &object, make_storages, MAKE_STORAGES);
+	else if (strcmp(kind, "legacy") == 0)
+		make_legacy(b, &object, make_storages, MAKE_STORAGES);
+	else if (strcmp(kind, "pickle") == 0)
+		make_pickle(b, &object);
+	else
+		make_safetensors(b);
+	buffer_free(&object);
+}
+
+#endif
