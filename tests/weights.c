@@ -53,7 +53,7 @@ open_tensors(const struct made *t, int n, struct weights *w)
 {
 	struct buffer object = { 0 };
 
-	make_dict(&object, t, n);
+	make_dict(&object, t, n, 0);
 	return open_object(&object, w);
 }
 
@@ -152,7 +152,7 @@ types(void)
 		struct weights w;
 		float got = 0;
 
-		make_dict(&object, &t, 1);
+		make_dict(&object, &t, 1, 0);
 		make_zip(&b, &object, &s, 1);
 		buffer_free(&object);
 		if (open_bytes(&b, &w) == 0) {
@@ -183,11 +183,11 @@ places(void)
 		for (; depth < 3 && at[i][depth] != NULL; depth++) {
 			buffer_text(&b, "}");
 			make_text(&b, "optimizer");
-			make_dict(&b, make_tensors + 1, 2);
+			make_dict(&b, make_tensors + 1, 2, 0);
 			buffer_text(&b, "s");
 			make_text(&b, at[i][depth]);
 		}
-		make_dict(&b, make_tensors, 1);
+		make_dict(&b, make_tensors, 1, 0);
 		for (int k = 0; k < depth; k++)
 			buffer_text(&b, "s");
 		ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
@@ -214,7 +214,7 @@ places(void)
 	/* Python 2's: a list of pairs, texts of bytes. */
 	buffer_text(&b, "ccollections\nOrderedDict\n](](U\004nameR");
 	b.n--;
-	make_tensor(&b, &make_tensors[0]);
+	make_tensor(&b, &make_tensors[0], 0);
 	buffer_text(&b, "ee\x85R");
 	ok(open_object(&b, &w) == 0 && weights_find(&w, "name") != NULL,
 	    "a dict that Python 2 wrote");
@@ -222,10 +222,10 @@ places(void)
 	/* A parameter, and a name that is there twice. */
 	buffer_text(&b, "}(");
 	make_text(&b, "twice");
-	make_tensor(&b, &make_tensors[0]);
+	make_tensor(&b, &make_tensors[0], 0);
 	make_text(&b, "twice");
 	buffer_text(&b, "ctorch._utils\n_rebuild_parameter\n");
-	make_tensor(&b, &make_tensors[2]);
+	make_tensor(&b, &make_tensors[2], 0);
 	buffer_text(&b, "\x88N\x87Ru");
 	ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
 	    w.tensor[0].count == 6, "the last of two stays");
@@ -407,7 +407,7 @@ inert(void)
 	buffer_text(&b, "cmmengine.logging\nHistoryBuffer\n)\x81"
 	    "(K\001K\002eK\001a(K\001K\002uK\001K\002s}b");
 	make_text(&b, "state_dict");
-	make_dict(&b, make_tensors, 3);
+	make_dict(&b, make_tensors, 3, 0);
 	buffer_text(&b, "u");
 	fail_flush();
 	is(open_object(&b, &w), 0, "objects of unknown classes are passed over");
@@ -416,10 +416,10 @@ inert(void)
 	weights_close(&w);
 	free(touched);
 	/* A tensor of numbers that no weight is made of. */
-	make_dict(&b, make_tensors, 1);
+	make_dict(&b, make_tensors, 1, 0);
 	make_text(&b, "complex");
 	make_tensor(&b, &(struct made){ "c", "ComplexFloatStorage", "0", 3, 0,
-	    1, { 3 }, { 1 } });
+	    1, { 3 }, { 1 } }, 0);
 	buffer_text(&b, "s");
 	is(open_object(&b, &w), 0, "so are tensors of other types");
 	is((long long)w.tensors, 1, "and the others stay");

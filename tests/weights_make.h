@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "weights/zip.h"
 
-/* A tensor, and the storage that it is a view of. */
+/* A tensor, and the storage that it is a view of, whose id in the legacy
+ * format says whether it is a view itself. */
 struct made {
 	const char *name, *class;	/* "weight", "FloatStorage" */
 	const char *key;
@@ -57,7 +58,7 @@ make_ints(struct buffer *b, const int *i, int n)
 }
 
 static inline void
-make_tensor(struct buffer *b, const struct made *t)
+make_tensor(struct buffer *b, const struct made *t, int legacy)
 {
 	buffer_text(b, "ctorch._utils\n_rebuild_tensor_v2\n((");
 	make_text(b, "storage");
@@ -65,7 +66,7 @@ make_tensor(struct buffer *b, const struct made *t)
 	make_text(b, t->key);
 	make_text(b, "cpu");
 	make_int(b, t->count);
-	buffer_text(b, "tQ");
+	buffer_text(b, legacy ? "NtQ" : "tQ");
 	make_int(b, t->offset);
 	make_ints(b, t->dim, t->ndim);
 	make_ints(b, t->stride, t->ndim);
@@ -74,12 +75,12 @@ make_tensor(struct buffer *b, const struct made *t)
 
 /* A dict of them, without PROTO and STOP. */
 static inline void
-make_dict(struct buffer *b, const struct made *t, int n)
+make_dict(struct buffer *b, const struct made *t, int n, int legacy)
 {
 	buffer_text(b, "ccollections\nOrderedDict\n)R(");
 	for (int i = 0; i < n; i++) {
 		make_text(b, t[i].name);
-		make_tensor(b, &t[i]);
+		make_tensor(b, &t[i], legacy);
 	}
 	buffer_text(b, "u");
 }
@@ -202,7 +203,7 @@ enum { MAKE_TENSORS = 7, MAKE_STORAGES = 3 };
 
 /* A checkpoint: {"epoch": 3, "meta": something of numpy's, "state_dict": ...} */
 static inline void
-make_object(struct buffer *b)
+make_object(struct buffer *b, int legacy)
 {
 	buffer_text(b, "}(");
 	make_text(b, "epoch");
@@ -212,12 +213,13 @@ make_object(struct buffer *b)
 	make_text(b, "f8");
 	buffer_text(b, "\x89\x88\x87R(K\003");
 	make_text(b, "<");
-	buffer_text(b, "NNNtbc_codecs\nencode\n");
+	buffer_text(b, "NNNJ\xff\xff\xff\xff" "J\xff\xff\xff\xffK");
+	buffer_add(b, "\0tbc_codecs\nencode\n", 19);
 	make_text(b, "12345678");
 	make_text(b, "latin1");
 	buffer_text(b, "\x86Rq\002\x86R");
 	make_text(b, "state_dict");
-	make_dict(b, make_tensors, MAKE_TENSORS);
+	make_dict(b, make_tensors, MAKE_TENSORS, legacy);
 	buffer_text(b, "}");
 	make_text(b, "_metadata");
 	buffer_text(b, "ccollections\nOrderedDict\n)Rsbu");
@@ -250,7 +252,7 @@ make_file(struct buffer *b, const char *kind)
 {
 	struct buffer object = { 0 };
 
-	make_object(&object);
+	make_object(&object, strcmp(kind, "legacy") == 0);
 	if (strcmp(kind, "zip") == 0)
 		make_zip(b, &object, make_storages, MAKE_STORAGES);
 	else if (strcmp(kind, "legacy") == 0)
