@@ -150,6 +150,8 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $^ $(LDLIBS)
+# It watches what is allocated at once.
+$(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 

@@ -131,7 +131,7 @@ kinds(void)
 static void
 types(void)
 {
-	static const unsigned char bits[] = {
+	static const unsigned char bits[28] = {
 		0xff, 0x7f, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x80, 0xff,
 		0, 0, 0, 0, 0, 0, 0xf8, 0x3f
 	};
@@ -331,6 +331,48 @@ pickles(void)
 	}
 }
 
+/* A storage that is a part of another, as old legacy files have it: numbers
+ * 5 to 12 of storage 0. */
+static int
+open_part(int first, int count, int offset, struct weights *w)
+{
+	struct buffer object = { 0 }, b = { 0 };
+
+	buffer_text(&object, "}");
+	make_text(&object, "part");
+	buffer_text(&object, "ctorch._utils\n_rebuild_tensor\n((");
+	make_text(&object, "storage");
+	buffer_text(&object, "ctorch\nFloatStorage\n");
+	make_text(&object, "0");
+	make_text(&object, "cpu");
+	make_int(&object, 24);
+	buffer_text(&object, "(");
+	make_text(&object, "of it");
+	make_int(&object, first);
+	make_int(&object, count);
+	buffer_text(&object, "ttQ");
+	make_int(&object, offset);
+	make_ints(&object, &(int){ 2 }, 1);
+	make_ints(&object, &(int){ 1 }, 1);
+	buffer_text(&object, "tRs");
+	make_legacy(&b, &object, make_storages, 1);
+	buffer_free(&object);
+	return open_bytes(&b, w);
+}
+
+static void
+storage_views(void)
+{
+	static const float want[] = { 11, 12 };
+	struct weights w;
+
+	is(open_part(5, 8, 6, &w), 0, "a storage that is a view");
+	has(&w, "part", want, 2);
+	weights_close(&w);
+	refused(open_part(5, 8, 7, &w), &w, "reaches beyond the 8 numbers");
+	refused(open_part(17, 8, 0, &w), &w, "a view beyond storage 0");
+}
+
 static void
 views(void)
 {
@@ -381,6 +423,7 @@ views(void)
 	}
 	is(open_tensors(&good[2], 1, &w), 0, "a storage of less than its file");
 	weights_close(&w);
+	storage_views();
 }
 
 /* A class that would act is a name and no more. */

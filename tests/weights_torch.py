@@ -1,0 +1,92 @@
+"""weights_torch.py FOLDER: files of weights as PyTorch writes them, and beside each
+its tensors, FILE.names, and their numbers as floats, FILE.values."""
+import collections
+import os
+import sys
+import types
+
+import numpy
+import torch
+
+folder = sys.argv[1]
+torch.manual_seed(1)
+
+
+class HistoryBuffer:
+    """What MMEngine keeps of a loss: an object of a class not known here."""
+
+    def __init__(self):
+        self._log_history = numpy.arange(5, dtype=numpy.float64)
+        self._statistics_methods = collections.OrderedDict(mean=1)
+
+
+class ConfigDict(dict):
+    pass
+
+
+for name, of in (("mmengine", HistoryBuffer), ("mmcv", ConfigDict)):
+    of.__module__ = name
+    sys.modules[name] = types.ModuleType(name)
+    setattr(sys.modules[name], of.__name__, of)
+
+
+def tensors():
+    """Types, views and shapes that state dicts have."""
+    whole = torch.randn(6, 5, 4, 3)
+    d = collections.OrderedDict()
+    d["conv.weight"] = whole
+    d["conv.turned"] = whole.permute(3, 1, 0, 2)
+    d["conv.part"] = whole[1:5:2, :, 1:3]
+    d["conv.last"] = whole[5, 4, 3, 2]
+    d["channels.last"] = torch.randn(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)
+    d["expanded"] = torch.randn(3, 1).expand(3, 7)
+    d["empty"] = torch.zeros(0, 3)
+    d["parameter"] = torch.nn.Parameter(torch.randn(3, 3).t())
+    d["bn.num_batches_tracked"] = torch.tensor(1234567)
+    for kind in (torch.float64, torch.float16, torch.bfloat16):
+        d[str(kind)] = (torch.randn(40) * 10.0 ** torch.arange(-20, 20).div(4)).to(kind)
+    for kind in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        d[str(kind)] = torch.randint(0, 100, (3, 4)).to(kind)
+    d["odd"] = torch.tensor([True, False, True])
+    d["float16 edges"] = torch.tensor([0x7c00, 0xfc00 - 65536, 1, 0x03ff, 0x0400, 0x7bff, -32768], dtype=torch.int16).view(torch.float16)
+    return d
+
+
+def metadata():
+    return dict(env_info="Linux\nPython", epoch=12, iter=1 << 40, seed=numpy.int64(3), best=numpy.float32(0.5),
+                config=ConfigDict(a=1, b=[2, 3]), time="\u00e9", mmaction2_version="0.24.1",
+                history=HistoryBuffer(), classes=("a", "b"), hook_msgs={}, lr=[0.1, 1e-9, None, True],
+                array=numpy.arange(6).reshape(2, 3))
+
+
+def put(name, whole, d, **how):
+    path = os.path.join(folder, name)
+    torch.save(whole, path, **how)
+    with open(path + ".names", "w") as f:
+        for key, t in d.items():
+            f.write("%s\t%s\n" % (key, "x".join(str(n) for n in t.shape)))
+    with open(path + ".values", "wb") as f:
+        for t in d.values():
+            f.write(t.detach().to(torch.float32).contiguous().numpy().tobytes())
+
+
+legacy = dict(_use_new_zipfile_serialization=False)
+for suffix, how in (("zip", {}), ("legacy", legacy)):
+    d = tensors()
+    put("flat." + suffix, d, d, **how)
+    plain = dict(d)
+    put("plain." + suffix, plain, plain, **how)
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.randn(3))], lr=0.1, momentum=0.9)
+    put("tsm.pth.tar." + suffix, dict(epoch=4, arch="resnet50", state_dict=d, optimizer=optimizer.state_dict(),
+                                      best_prec1=torch.tensor(70.5)), d, **how)
+    put("slowfast.pyth." + suffix, dict(epoch=4, model_state=d, optimizer_state=optimizer.state_dict(),
+                                        cfg="TRAIN:\n"), d, **how)
+    put("mmaction2.pth." + suffix, dict(meta=metadata(), state_dict=d, message_hub=dict(log=HistoryBuffer())), d, **how)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Linear(4, 2))
+    put("model." + suffix, dict(model=model.state_dict()), model.state_dict(), **how)
+# Whole modules, scripts and what else there is: refused, or without tensors.
+torch.save(model, os.path.join(folder, "module.bad"))
+torch.save(model, os.path.join(folder, "module-legacy.bad"), **legacy)
+torch.save([1, 2], os.path.join(folder, "list.bad"))
+torch.save(d, os.path.join(folder, "protocol.bad"), pickle_protocol=4)
+torch.jit.script(model).save(os.path.join(folder, "script.bad"))
