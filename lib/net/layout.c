@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "net/alike.h"
 #include "net/plan.h"
 
@@ -66,12 +67,6 @@ plan_place(struct plan_block *b, int n)
 	}
 	free(placed);
 	return size;
-}
-
-static size_t
-round_up(size_t n)
-{
-	return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 static size_t
@@ -197,7 +192,7 @@ add(struct plan_block *b, int *n, struct plan_block block)
 {
 	if (block.bytes == 0)
 		return;
-	block.bytes = round_up(block.bytes);
+	block.bytes = round_up(block.bytes, ALIGN);
 	b[(*n)++] = block;
 }
 

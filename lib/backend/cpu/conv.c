@@ -34,7 +34,7 @@ scratch(const struct task *t)
 		    (size_t)c->pass[CONV_WEIGHTS].runs;
 
 		if (t->accumulate[0] && c->pass[CONV_DATA].by == CONV_DNNL)
-			data += conv_round_up(cpu_floats(&t->in[0]) * sizeof(float));
+			data += cpu_pages(cpu_floats(&t->in[0]) * sizeof(float));
 		most = data > most ? data : most;
 		most = weights > most ? weights : most;
 	}

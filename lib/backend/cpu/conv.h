@@ -69,12 +69,6 @@ struct call {
 	int more;			/* add to what there is; not oneDNN */
 };
 
-static inline size_t
-conv_round_up(size_t bytes)
-{
-	return (bytes + 4095) / 4096 * 4096;
-}
-
 /* The numbers of a tap's kernel over h and w. */
 static inline int
 conv_tap(const struct op *op)

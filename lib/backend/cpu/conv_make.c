@@ -41,11 +41,11 @@ conv_frames(const struct task *t, int k, int *from)
 /*
  * Winograd's algorithm where it pays: on 3x3 of stride 1 from 32 channels to
  * 32 or more, where places fill 9 of 16 of their 4 x 4 tiles, and are enough
- * for the weights' transform, 40 ns for a pair of channels.  Effective GF/s
+ * for the weights' transform, 17 ns for a pair of channels.  Effective GF/s
  * of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
  * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
- * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 11 ms of transform to
- * 18 of work; 64 of 6 x 6, 64 images, 183 beside 146 by oneDNN, backward 155
+ * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 4 ms of transform to
+ * 13 of work; 64 of 6 x 6, 64 images, 183 beside 146 by oneDNN, backward 155
  * beside 138; but 16 of 24 x 24 93 beside 121.  Weight gradients, loaded, ours
  * and oneDNN's: 212, 173; 198, 184; 156, 136; of 7 x 7 161, 67 direct: half the
  * places are enough.  Its error, some 1e-6 relative, is that of the direct sum.
@@ -67,10 +67,11 @@ prefers_winograd(const struct task *t, enum conv_pass pass)
 /*
  * A direct convolution of ours: kernels of one place, where gradients are added
  * to others without a pass of their own; and what oneDNN lacks, which are data
- * gradients of unequal strides with AVX2 and all that is base.  ResNet-50, 16 images of 224, GF/s of two threads, ours and oneDNN's: 256 to
- * 64 channels of 56 x 56 276, 250; 128 to 512 of 28 x 28 303, 308; 2048 to 512
- * of 7 x 7 251, 244; of stride 2 267, 271; data 243, 196; 298, 267; 280, 258;
- * of stride 2 228, 213.  Where places do not follow one another they are
+ * gradients of unequal strides with AVX2 and all that is base.  ResNet-50, 16
+ * images of 224, GF/s of two threads, ours and oneDNN's: 256 to 64 channels of
+ * 56 x 56 276, 250; 128 to 512 of 28 x 28 303, 308; 2048 to 512 of 7 x 7 251,
+ * 244; of stride 2 267, 271; data 243, 196; 298, 267; 280, 258; of stride 2
+ * 228, 213.  Where places do not follow one another they are
  * gathered, which costs 15 % of three by three taps, and half of what few
  * channels take: 64 to 128 of stride 2 72, 86; 16 to 32 24, 37.
  */
@@ -143,7 +144,7 @@ widen(struct task *t)
 	c->in = c->groups > 1 || cpu_is_pixels(&t->in[0]) ? t->in[0].c :
 	    cpu_padded(t->in[0].c);
 	if (c->in != t->in[0].c || c->groups != op->groups)
-		c->plain = conv_round_up((size_t)t->out.c * c->in / c->groups *
+		c->plain = cpu_pages((size_t)t->out.c * c->in / c->groups *
 		    op->k[0] * conv_tap(op) * sizeof(float));
 }
 
@@ -217,7 +218,7 @@ make_piece(struct task *t, enum conv_pass pass, int i)
 	if (make_calls(t, pass, piece->conv) != 0)
 		return -1;
 	piece->at = p->bytes;
-	piece->bytes = conv_round_up(dnnl_conv_weights(piece->conv));
+	piece->bytes = cpu_pages(dnnl_conv_weights(piece->conv));
 	p->bytes += piece->bytes * (size_t)t->op->k[0];
 	if (dnnl_conv_scratch(piece->conv) > c->library)
 		c->library = dnnl_conv_scratch(piece->conv);
@@ -249,7 +250,7 @@ make_winograd(struct task *t, enum conv_pass pass)
 			.in_step = g->out_step, .out_step = g->in_step };
 	p->tiles = winograd_call_tiles(g, threads);
 	p->runs = (winograd_tiles(g) + p->tiles - 1) / p->tiles;
-	p->bytes = conv_round_up(winograd_weights(g));
+	p->bytes = cpu_pages(winograd_weights(g));
 	scratch = winograd_scratch(g, p->tiles);
 	c->library = scratch > c->library ? scratch : c->library;
 }
@@ -278,7 +279,7 @@ make_products(struct task *t)
 	outer_cut(g, pool_threads(cpu_of(t)->pool));
 	p->by = CONV_PRODUCTS;
 	p->runs = g->parts;
-	p->bytes = conv_round_up(outer_parts(g)) / (size_t)g->parts;
+	p->bytes = cpu_pages(outer_parts(g)) / (size_t)g->parts;
 	scratch = outer_scratch(g);
 	c->library = scratch > c->library ? scratch : c->library;
 }
@@ -301,7 +302,7 @@ make_direct(struct task *t, enum conv_pass pass)
 		.p = { op->p[0], op->p[1], op->p[2] },
 		.in_step = back ? row : tap, .out_step = back ? tap : row };
 	direct_cut(g, pool_threads(cpu_of(t)->pool));
-	p->bytes = conv_round_up(direct_weights(g));
+	p->bytes = cpu_pages(direct_weights(g));
 	if (direct_scratch(g) > c->library)
 		c->library = direct_scratch(g);
 }
@@ -324,7 +325,7 @@ make_grouped(struct task *t, enum conv_pass pass)
 		p->runs = grouped_parts(g);
 	p->bytes = grouped_weights(g, pass == CONV_DATA);
 	if (pass != CONV_WEIGHTS)
-		p->bytes = conv_round_up(p->bytes);
+		p->bytes = cpu_pages(p->bytes);
 	if (grouped_scratch(g) > c->library)
 		c->library = grouped_scratch(g);
 }
@@ -343,7 +344,7 @@ make_winograd_gradient(struct task *t)
 		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
 		.p = { t->op->p[1], t->op->p[2] } };
 	p->runs = winograd_gradient_parts(g);
-	p->bytes = conv_round_up(winograd_gradient_bytes(g)) / (size_t)p->runs;
+	p->bytes = cpu_pages(winograd_gradient_bytes(g)) / (size_t)p->runs;
 	scratch = winograd_gradient_scratch(g);
 	c->library = scratch > c->library ? scratch : c->library;
 }
@@ -441,14 +442,14 @@ conv_prepare(struct task *t)
 	    c->pass[CONV_DATA].pieces == 1 &&
 	    dnnl_conv_same_order(c->pass[CONV_FORWARD].piece[0].conv,
 	    c->pass[CONV_DATA].piece[0].conv);
-	c->work = c->library = conv_round_up(c->library);
+	c->work = c->library = cpu_pages(c->library);
 	if (c->timed && t->training) {
 		size_t frame = passes == 3 ? cpu_image(&t->in[0]) *
 		    sizeof(float) : 0;
 		size_t tap = c->pass[CONV_WEIGHTS].by != CONV_DNNL ? 0 :
 		    c->pass[CONV_WEIGHTS].piece[0].bytes;
 
-		c->work += conv_round_up(frame > tap ? frame : tap);
+		c->work += cpu_pages(frame > tap ? frame : tap);
 	}
 	return 0;
 }

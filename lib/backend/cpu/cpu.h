@@ -16,6 +16,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
+#include "base/number.h"
 #include "base/pool.h"
 
 struct cpu {
@@ -46,6 +47,13 @@ static inline void
 cpu_run(const struct task *t, int n, void (*part)(int, int, void *), void *arg)
 {
 	pool_run(cpu_of(t)->pool, n, part, arg);
+}
+
+/* cpu_pages(bytes): what whole pages hold them; buffers begin with one each. */
+static inline size_t
+cpu_pages(size_t bytes)
+{
+	return round_up(bytes, 4096);
 }
 
 int cpu_lanes(void);			/* of a block: what the machine has */

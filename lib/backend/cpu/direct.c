@@ -13,6 +13,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/direct.h"
 #include "backend/cpu/direct_kernels.h"
+#include "base/number.h"
 
 /* One axis of a class: place j of it is ${first} + j ${next}, and tap i of
  * them, ${tap} + i ${every} of the kernel, finds j ${step} + ${at} + i ${turn}. */
@@ -38,15 +39,9 @@ struct tile {
 };
 
 static int
-up(int n, int by)
-{
-	return (n + by - 1) / by;
-}
-
-static int
 slices_of(const struct direct *g)
 {
-	return up(cpu_blocks(g->out.c), 2);
+	return div_up(cpu_blocks(g->out.c), 2);
 }
 
 /* ---- classes ---- */
@@ -66,8 +61,8 @@ axis_of(const struct direct *g, int i, int r)
 	if (!g->back)
 		return (struct axis){ .places = out[i], .next = 1, .taps = k,
 			.every = 1, .step = s, .at = -p, .turn = 1 };
-	return (struct axis){ .places = r < out[i] ? up(out[i] - r, s) : 0,
-		.first = r, .next = s, .taps = tap < k ? up(k - tap, s) : 0,
+	return (struct axis){ .places = r < out[i] ? div_up(out[i] - r, s) : 0,
+		.first = r, .next = s, .taps = tap < k ? div_up(k - tap, s) : 0,
 		.tap = tap, .every = s, .step = 1, .at = (r + p - tap) / s,
 		.turn = -1 };
 }
@@ -101,7 +96,7 @@ class_after(const struct direct *g, const struct class *c, int next)
 static int
 tiles_of(const struct class *c)
 {
-	return up(c->places, direct_kernels_pick()->rows);
+	return div_up(c->places, direct_kernels_pick()->rows);
 }
 
 /* ---- the cut ---- */
@@ -153,17 +148,17 @@ direct_cut(struct direct *g, int threads)
 
 		all += tiles_of(&c);
 	}
-	g->tiles = up(all, want) < 14 ? 14 : up(all, want) > 28 ? 28 :
-	    up(all, want);
+	g->tiles = div_up(all, want) < 14 ? 14 : div_up(all, want) > 28 ? 28 :
+	    div_up(all, want);
 	for (int i = 0; i < classes_of(g); i++) {
 		struct class c = class_of(g, i);
 
-		runs += up(tiles_of(&c), g->tiles);
+		runs += div_up(tiles_of(&c), g->tiles);
 	}
-	g->windows = runs < want ? up(want, runs) : 1;
+	g->windows = runs < want ? div_up(want, runs) : 1;
 	g->windows = g->windows < slices ? g->windows : slices;
-	g->panels = up(slices, g->windows);
-	g->windows = up(slices, g->panels);
+	g->panels = div_up(slices, g->windows);
+	g->windows = div_up(slices, g->panels);
 	g->jobs = runs * g->windows;
 	g->stream = cpu_floats(&g->out) * sizeof(float) >= STREAMED &&
 	    (cpu_lanes() == 16 || !g->back || g->s[2] == 1);
@@ -389,8 +384,8 @@ direct_run(const struct direct *g, int job, const float *in, const float *w,
 	int slices = slices_of(g), window = job % g->windows, from, to, end;
 
 	job /= g->windows;
-	for (int i = 1; job >= up(tiles_of(&c), g->tiles); i++) {
-		job -= up(tiles_of(&c), g->tiles);
+	for (int i = 1; job >= div_up(tiles_of(&c), g->tiles); i++) {
+		job -= div_up(tiles_of(&c), g->tiles);
 		c = class_after(g, &c, i);
 	}
 	from = job * g->tiles;

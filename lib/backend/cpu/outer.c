@@ -4,6 +4,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/outer.h"
 #include "backend/cpu/outer_kernels.h"
+#include "base/number.h"
 
 /* A job's blocks of channels; a cell of the sums is one block by another, all
  * taps, and ${step} of them lie from one output block to the next. */
@@ -15,12 +16,6 @@ struct chunk { int clip, from[3], to[3]; };
 /* Where a tap meets a chunk, from which numbers of x and y; images 0:
  * nowhere. */
 struct meet { struct outer_walk walk; long x, y; };
-
-static int
-up(int n, int by)
-{
-	return (n + by - 1) / by;
-}
 
 /*
  * Of pixels, a place has each tap of each channel as a channel of its own,
@@ -66,12 +61,12 @@ static void
 cut_places(struct outer *g)
 {
 	const int *y = g->y;
-	int plane = y[1] * y[2], bands = up(plane, PLACES);
+	int plane = y[1] * y[2], bands = div_up(plane, PLACES);
 
 	g->chunk[0] = bands > 1 ? 1 : PLACES / plane < y[0] ? PLACES / plane :
 	    y[0];
-	g->chunk[1] = up(y[1], bands);
-	g->chunk[2] = g->chunk[1] > 1 ? y[2] : up(y[2], up(y[2], PLACES));
+	g->chunk[1] = div_up(y[1], bands);
+	g->chunk[2] = g->chunk[1] > 1 ? y[2] : div_up(y[2], div_up(y[2], PLACES));
 }
 
 static int
@@ -80,7 +75,7 @@ chunks(const struct outer *g)
 	int n = g->clips;
 
 	for (int i = 0; i < 3; i++)
-		n *= up(g->y[i], g->chunk[i]);
+		n *= div_up(g->y[i], g->chunk[i]);
 	return n;
 }
 
@@ -114,8 +109,8 @@ outer_cut(struct outer *g, int threads)
 	/* The window whose cut costs less has the other activation read again;
 	 * where there are windows enough it need not be small. */
 	while (g->in_jobs < ins || g->out_jobs < outs) {
-		size_t window = cell(g) * (size_t)up(ins, g->in_jobs) *
-		    (size_t)up(outs, g->out_jobs);
+		size_t window = cell(g) * (size_t)div_up(ins, g->in_jobs) *
+		    (size_t)div_up(outs, g->out_jobs);
 
 		if (window <= WINDOW && outer_jobs(g) >= 4 * threads)
 			break;
@@ -168,7 +163,7 @@ static size_t
 close_bytes(const struct outer *g)
 {
 	int blocks = g->pixels ? cpu_blocks(channels(g)) : !is_sparse(g) ? 0 :
-	    up(cpu_blocks(channels(g)), g->in_jobs);
+	    div_up(cpu_blocks(channels(g)), g->in_jobs);
 
 	return places(g->chunk) * (size_t)(blocks * cpu_lanes()) *
 	    sizeof(float);
@@ -183,8 +178,8 @@ outer_parts(const struct outer *g)
 size_t
 outer_scratch(const struct outer *g)
 {
-	size_t window = (size_t)up(cpu_blocks(channels(g)), g->in_jobs) *
-	    (size_t)up(cpu_blocks(g->out), g->out_jobs);
+	size_t window = (size_t)div_up(cpu_blocks(channels(g)), g->in_jobs) *
+	    (size_t)div_up(cpu_blocks(g->out), g->out_jobs);
 
 	return meet_bytes(g) + close_bytes(g) + (g->parts > 1 ? 0 :
 	    window * cell(g) * sizeof(float));
@@ -196,7 +191,7 @@ static void
 find_chunk(const struct outer *g, int i, struct chunk *c)
 {
 	for (int d = 2; d >= 0; d--) {
-		int n = up(g->y[d], g->chunk[d]);
+		int n = div_up(g->y[d], g->chunk[d]);
 
 		c->from[d] = i % n * g->chunk[d];
 		c->to[d] = c->from[d] + g->chunk[d] < g->y[d] ?
@@ -246,7 +241,7 @@ meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 	for (int d = 0; d < 3; d++) {
 		int before = g->p[d] - at[d], to, s = g->s[d];
 
-		from[d] = before > 0 ? up(before, s) : 0;
+		from[d] = before > 0 ? div_up(before, s) : 0;
 		to = g->x[d] - 1 + before;
 		to = to < 0 ? 0 : to / s + 1;
 		from[d] = from[d] > c->from[d] ? from[d] : c->from[d];

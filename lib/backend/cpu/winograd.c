@@ -6,12 +6,7 @@
 #include "backend/cpu/winograd.h"
 #include "backend/cpu/winograd_kernels.h"
 #include "backend/cpu/winograd_tiles.h"
-
-static int
-up(int n, int by)
-{
-	return (n + by - 1) / by;
-}
+#include "base/number.h"
 
 int
 winograd_tiles(const struct winograd *g)
@@ -29,18 +24,18 @@ int
 winograd_call_tiles(const struct winograd *g, int threads)
 {
 	int tiles = winograd_tiles(g), most = g->in > 128 ? 96 : 48;
-	int calls = up(tiles, threads * most) * threads, each = up(tiles, calls);
+	int calls = div_up(tiles, threads * most) * threads, each = div_up(tiles, calls);
 
 	/* With tiles that lack elements rows are filled up by element. */
 	if (g->out_h % 4 != 0 || g->out_w % 4 != 0)
 		return each;
-	return up(each, WINOGRAD_ROWS) * WINOGRAD_ROWS;
+	return div_up(each, WINOGRAD_ROWS) * WINOGRAD_ROWS;
 }
 
 int
 winograd_slices(const struct winograd *g)
 {
-	return up(g->out, 2 * cpu_lanes());
+	return div_up(g->out, 2 * cpu_lanes());
 }
 
 static size_t
@@ -58,7 +53,7 @@ winograd_weights(const struct winograd *g)
 static size_t
 rows_of(int tiles)
 {
-	return (size_t)up(tiles, WINOGRAD_ROWS) * WINOGRAD_ROWS;
+	return (size_t)div_up(tiles, WINOGRAD_ROWS) * WINOGRAD_ROWS;
 }
 
 /* From one element to the next: a line more than there is, since powers of two

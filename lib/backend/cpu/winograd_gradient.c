@@ -4,6 +4,7 @@
 #include "backend/cpu/winograd_gradient.h"
 #include "backend/cpu/winograd_kernels.h"
 #include "backend/cpu/winograd_tiles.h"
+#include "base/number.h"
 
 /*
  * Channels of a window and tiles at a time: 64, 64 and 64 are 36 matrices of
@@ -13,15 +14,9 @@
 enum { WINDOW = 64, TILES = 64, PARTS = 8 };
 
 static int
-up(int n, int by)
-{
-	return (n + by - 1) / by;
-}
-
-static int
 windows(int channels)
 {
-	return up(channels, WINDOW);
+	return div_up(channels, WINDOW);
 }
 
 static int
@@ -34,7 +29,7 @@ int
 winograd_gradient_parts(const struct winograd_gradient *g)
 {
 	int parts = PARTS / (windows(g->in) * windows(g->out));
-	int most = up(tiles(g), TILES);
+	int most = div_up(tiles(g), TILES);
 
 	parts = parts < most ? parts : most;
 	return parts > 1 ? parts : 1;
@@ -159,7 +154,7 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	int outs = cpu_blocks(g->out) - out, all = cpu_blocks(g->in);
 	int from = (int)((long)tiles(g) * part / n);
 	int to = (int)((long)tiles(g) * (part + 1) / n);
-	int calls = up(to - from, TILES);
+	int calls = div_up(to - from, TILES);
 	float *v = scratch, *z = v + WINOGRAD_ELEMENTS * step();
 	float *sums = z + WINOGRAD_ELEMENTS * step();
 	size_t square = (size_t)(lanes * lanes);

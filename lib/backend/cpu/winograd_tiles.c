@@ -1,15 +1,10 @@
 /* Tiles, and which of them have which elements. */
 #include "backend/cpu/winograd_tiles.h"
+#include "base/number.h"
 
 enum { SIDE = 4, POINTS = 6 };
 
 enum { ROW_END, INSIDE, COLUMN_END, CORNER, CLASSES };
-
-static int
-up(int n)
-{
-	return (n + SIDE - 1) / SIDE;
-}
 
 /* Of the last tile in a side of ${n} places. */
 static int
@@ -21,7 +16,7 @@ last_of(int n)
 int
 winograd_tiles_of(int h, int w)
 {
-	return up(h) * up(w);
+	return div_up(h, SIDE) * div_up(w, SIDE);
 }
 
 void
@@ -36,9 +31,10 @@ winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to)
 		t->begin[class] = end;
 		for (int i = from; i < to; i++) {
 			int tile = i % winograd_tiles_of(h, w);
-			int row = tile / up(w), column = tile % up(w);
-			int ends_h = row == up(h) - 1 && t->last[0] < SIDE;
-			int ends_w = column == up(w) - 1 && t->last[1] < SIDE;
+			int wide = div_up(w, SIDE), row = tile / wide;
+			int column = tile % wide;
+			int ends_h = row == div_up(h, SIDE) - 1 && t->last[0] < SIDE;
+			int ends_w = column == wide - 1 && t->last[1] < SIDE;
 
 			if (class == (ends_h ? ends_w ? CORNER : COLUMN_END :
 			    ends_w ? ROW_END : INSIDE))

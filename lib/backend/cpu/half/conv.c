@@ -20,12 +20,6 @@
  * undone, the others take. */
 #define RUNS_A_THREAD 4
 
-static size_t
-round_up(size_t bytes)
-{
-	return (bytes + 4095) / 4096 * 4096;
-}
-
 static int
 is_ours(const struct task *t)
 {
@@ -98,7 +92,7 @@ make_product(struct task *t, enum conv_pass pass)
 	struct product_shape s = shape_of(t, pass);
 
 	p->product = product_new(&s, pool_threads(cpu_of(t)->pool));
-	p->bytes = round_up(product_weights(p->product));
+	p->bytes = cpu_pages(product_weights(p->product));
 	if (product_scratch(p->product) > c->library)
 		c->library = product_scratch(p->product);
 	return 0;
@@ -132,7 +126,7 @@ make_weights(struct task *t)
 
 	p->weights = weights_new(&s, pool_threads(cpu_of(t)->pool));
 	p->runs = 1;
-	p->bytes = round_up(weights_sums(p->weights));
+	p->bytes = cpu_pages(weights_sums(p->weights));
 	if (weights_scratch(p->weights) > c->library)
 		c->library = weights_scratch(p->weights);
 	return 0;
@@ -172,7 +166,7 @@ make_pass(struct task *t, enum conv_pass pass)
 		if (r->call < 0)
 			return -1;
 	}
-	p->bytes = round_up(dnnl_conv_weights(p->conv));
+	p->bytes = cpu_pages(dnnl_conv_weights(p->conv));
 	if (dnnl_conv_scratch(p->conv) > c->library)
 		c->library = dnnl_conv_scratch(p->conv);
 	return 0;
@@ -192,12 +186,12 @@ prepare(struct task *t)
 	c->in = half_row(&t->in[0]);
 	c->out = half_row(&t->out);
 	if (c->in != t->in[0].c || c->out != t->out.c)
-		c->plain = round_up(((size_t)c->out * (size_t)c->in * conv_taps(t) +
+		c->plain = cpu_pages(((size_t)c->out * (size_t)c->in * conv_taps(t) +
 		    (size_t)c->out) * sizeof(float));
 	for (int p = 0; p < passes; p++)
 		if (make_pass(t, (enum conv_pass)p) != 0)
 			return -1;
-	c->library = round_up(c->library);
+	c->library = cpu_pages(c->library);
 	return 0;
 }
 

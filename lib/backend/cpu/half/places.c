@@ -1,11 +1,6 @@
 /* Places that meet: the grid, and A and B made of it (places.h). */
 #include "backend/cpu/half/places.h"
-
-static int
-up(int n, int to)
-{
-	return (n + to - 1) / to * to;
-}
+#include "base/number.h"
 
 static int
 floor_div(int a, int b)
@@ -111,8 +106,8 @@ places_init(struct places *g, const struct product_shape *s)
 			low = shift < low ? shift : low;
 			high = shift > high ? shift : high;
 		}
-	g->before = up((int)high, AMX_TERMS);
-	g->after = up((int)-low, AMX_TERMS);
+	g->before = (int)round_up((uint64_t)high, AMX_TERMS);
+	g->after = (int)round_up((uint64_t)-low, AMX_TERMS);
 }
 
 /* ---- making A and B ---- */

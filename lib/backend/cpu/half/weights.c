@@ -12,6 +12,7 @@
 
 #include "backend/cpu/half/weights.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 enum { BLOCK = 32, SUMS = BLOCK * BLOCK, WIDEST = PLACES_WIDEST };
 
@@ -24,15 +25,9 @@ struct weights {
 };
 
 static int
-up(int n, int to)
-{
-	return (n + to - 1) / to * to;
-}
-
-static int
 blocks(int n)
 {
-	return (n + BLOCK - 1) / BLOCK;
+	return div_up(n, BLOCK);
 }
 
 /* ---- the cut ---- */
@@ -42,13 +37,14 @@ blocks(int n)
 static size_t
 a_row(const struct weights *w, int run)
 {
-	return (size_t)up(w->g.before + run + w->g.after, 64) + AMX_TERMS;
+	return round_up((uint64_t)(w->g.before + run + w->g.after), 64) +
+	    AMX_TERMS;
 }
 
 static int
 widest(int n, int cut)
 {
-	return up((blocks(n) + cut - 1) / cut, 1) * BLOCK;
+	return div_up(blocks(n), cut) * BLOCK;
 }
 
 static size_t
@@ -127,7 +123,7 @@ weights_new(const struct product_shape *s, int threads)
 	w->parts = parts_of(w);
 	cut_blocks(w, threads * JOBS_A_THREAD);
 	part = (w->g.n + w->parts - 1) / w->parts;
-	w->run = up((int)(part < 1024 ? part : 1024), AMX_TERMS);
+	w->run = (int)round_up(part < 1024 ? part : 1024, AMX_TERMS);
 	while (w->run > 256 && operands(w, w->run) > CACHE)
 		w->run -= AMX_TERMS;
 	w->single = w->parts == 1 && w->g.n <= w->run;
@@ -272,7 +268,7 @@ weights_run(const struct weights *w, int job, const bf16 *x, const bf16 *dy,
 	size_t row = a_row(w, w->run), step = (size_t)w->run * BLOCK;
 	bf16 *a = (bf16 *)((char *)scratch + (size_t)w->g.taps * SUMS *
 	    sizeof(float));
-	bf16 *pairs = a + row * (size_t)up(b.rows.n, BLOCK);
+	bf16 *pairs = a + row * round_up((uint64_t)b.rows.n, BLOCK);
 
 	w->g.k->open(AMX_ROWS);
 	for (int r = 0; r < runs; r++) {
