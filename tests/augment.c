@@ -78,7 +78,7 @@ test_three_golden(void)
 			struct crop c = crop_test((int)w, (int)h, v, 3,
 			    side == h);
 
-			p += sprintf(p, "%s%s %d,%d", v > 0 ? " " : "",
+			p += sprintf(p, "%s%s %g,%g", v > 0 ? " " : "",
 			    name[v], c.x, c.y);
 			if (c.w != side || c.h != side || c.flip)
 				sprintf(p, " of another size");
@@ -168,7 +168,7 @@ test_draws(void)
 		seen += known == 1;
 		crop_places(340, 256, 168, 168, places);
 		for (int i = 0; i < CROP_PLACES && c.w == 168 && c.h == 168; i++)
-			at[i] += memcmp(places[i], &c, 2 * sizeof(int)) == 0;
+			at[i] += places[i][0] == c.x && places[i][1] == c.y;
 		unflipped += d.flip == 0;
 		centred += d.x == 58 && d.y == 16 && d.w == 224;
 	}

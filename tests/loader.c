@@ -159,7 +159,7 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 		struct image *m = numbers((int)order[f->clip[i] % n], frame[k],
 		    s.width, s.height);
 
-		image_resize(resizer, to + k * f->stream->w * f->stream->h * 3,
+		image_resize(resizer, crop.how, to + k * f->stream->w * f->stream->h * 3,
 		    f->stream->w, f->stream->h, m->data,
 		    m->w, m->h, (struct region){ crop.x, crop.y, crop.w,
 		    crop.h }, crop.flip);
@@ -461,7 +461,7 @@ test_trace_line(void)
 	m = dataset_sample(d, order[0]);
 	clip_train(SAMPLER_TSM, m.frames, 3, clip, frame);
 	c = crop_train(CROP_MULTISCALE, m.width, m.height, 11, 1, clip);
-	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%dx%d+%d+%d\t%d", order[0],
+	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%gx%g+%g+%g\t%d", order[0],
 	    frame[0], frame[1], frame[2], c.w, c.h, c.x, c.y, c.flip);
 	strtok(text, "\n");
 	is_text(strtok(NULL, "\n"), want, "a line of the trace");
@@ -503,7 +503,7 @@ test_jpeg(void)
 			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
 			/* 113 of 32 allows a half. */
 			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at);
-			image_resize(resizer, want, 32, 32, out.data, out.w, out.h,
+			image_resize(resizer, c.how, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
 			    c.h / 2.0 }, c.flip);
 			right += memcmp(want, f->stream->bytes + (size_t)i *

@@ -56,7 +56,7 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 		s->frame[s->n++] = (struct stored_frame){
 			.at = s->data.n + at[i], .bytes = at[i + 1] - at[i],
 			.sample = dataset_sample(d, sample),
-			.number = frame[i], .side = side,
+			.number = frame[i], .side = side, .how = crop.how,
 			.part = { crop.x, crop.y, crop.w, crop.h } };
 	}
 	if (bad == 0)
@@ -145,13 +145,13 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 
 	if (decode(s, 0, f, f->part, f->side, f->side, &m, &at) != 0)
 		return -1;
-	image_resize(s->resizer, part, f->side, f->side, m.data, m.w, m.h, at, 0);
+	image_resize(s->resizer, f->how, part, f->side, f->side, m.data, m.w, m.h, at, 0);
 	/* The part was scaled by 1, 1/2 or 1/4: ask for that of the whole. */
 	by = at.w / r.w;
 	if (decode(s, 0, f, all_of(f), (int)(f->sample.width * by),
 	    (int)(f->sample.height * by), &m, &at) != 0)
 		return -1;
-	image_resize(s->resizer, whole, f->side, f->side, m.data, m.w, m.h,
+	image_resize(s->resizer, f->how, whole, f->side, f->side, m.data, m.w, m.h,
 	    (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);
 	return 0;
 }

@@ -17,7 +17,7 @@ struct stored_frame {
 	struct sample sample;
 	int number;			/* of the frame, from 0 */
 	struct region part;
-	int side;			/* that the part is wanted at */
+	int side, how;			/* that the part is wanted at */
 };
 
 struct stored {

@@ -5,6 +5,7 @@
 
 #include "data/augment.h"
 #include "data/draw.h"
+#include "media/image.h"
 
 #define SCALES 4
 
@@ -68,7 +69,8 @@ crop_train(enum crop_rule rule, int w, int h, int side, int may_flip,
 
 		crop_places(w, h, p[0], p[1], place);
 		at = place[rng_below(&where, CROP_PLACES)];
-		c = (struct crop){ at[0], at[1], p[0], p[1], 0 };
+		c = (struct crop){ at[0], at[1], p[0], p[1], 0,
+			RESIZE_ANTIALIAS | RESIZE_CUT };
 	}
 	c.flip = may_flip && rng_uniform(&flip) < 0.5;
 	return c;
@@ -95,7 +97,7 @@ crop_test(int w, int h, int view, int views, int full)
 	if (side < 1)
 		side = 1;
 	c = (struct crop){ (int)lrint((w - side) / 2.0),
-	    (int)lrint((h - side) / 2.0), side, side, 0 };
+	    (int)lrint((h - side) / 2.0), side, side, 0, RESIZE_ANTIALIAS };
 	if (views > 1) {
 		int which = views == 3 ? (w >= h ? wide : tall)[view] :
 		    view % 5;

@@ -14,8 +14,12 @@ enum crop_rule {
 	CROP_CENTRE		/* the centre, as in validation */
 };
 
-/* A crop of the stored frame, in whole pixels, and whether to mirror it. */
-struct crop { int x, y, w, h, flip; };
+/*
+ * A crop of the stored frame, in its pixels, not always whole ones; whether to
+ * mirror it; and how it is resized, as image_resize has it: TSM's crops as
+ * Pillow does.
+ */
+struct crop { double x, y, w, h; int flip, how; };
 
 /*
  * crop_train(rule, w, h, side, may_flip, clip):

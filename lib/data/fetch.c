@@ -42,7 +42,7 @@ reserve(struct fetch *f, const struct fetch_most *m)
 	size_t pixels = (size_t)m->w * (size_t)m->h, bytes;
 
 	reserve_frames(f, m->t);
-	resizer_reserve(f->resizer, m->side, m->side);
+	resizer_reserve(f->resizer, m->side, m->side, m->w, m->h);
 	/* Untouched memory costs nothing: frames take a quarter of that. */
 	bytes = (size_t)m->t * pixels * (f->png ? 3 : 1);
 	buffer_room(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
@@ -150,7 +150,7 @@ one_frame(struct fetch *f, const struct sample *s, const struct fetch_clip *c,
 	fail_capture(NULL, 0);
 	decoded = clock_seconds();
 	if (status == 0)
-		image_resize(f->resizer, to, c->side, c->side, m.data, m.w, m.h,
+		image_resize(f->resizer, c->crop.how, to, c->side, c->side, m.data, m.w, m.h,
 		    at, c->crop.flip);
 	else
 		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",

@@ -368,8 +368,8 @@ write_trace(const struct loader *l, const struct slot *s)
 		for (int k = 0; k < f->stream->t; k++)
 			fprintf(to, "%s%d", k > 0 ? "," : "",
 			    s->frame[i * f->stream->t + k]);
-		fprintf(to, "\t%dx%d+%d+%d\t%d\n", c->w, c->h, c->x, c->y,
-		    c->flip);
+		fprintf(to, "\t%.9gx%.9g+%.9g+%.9g\t%d\n", c->w, c->h, c->x,
+		    c->y, c->flip);
 	}
 	return ferror(to) ? fail_errno("cannot write the trace") : 0;
 }

@@ -32,7 +32,7 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
 /*
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part):
  * Decode as RGB at least the region ${part} of the image, at the smallest
- * scale of 1, 1/2 and 1/4 that leaves ${part} no smaller than ${want_w} x
+ * scale of 1, 1/2, 1/4 and 1/8 that leaves ${part} no smaller than ${want_w} x
  * ${want_h}.  ${out} points into the decoder, valid until its next call, and
  * shows a little more than ${part}, which lies at ${out_part} in it: enough for
  * image_resize to give the same bits as from the whole image at that scale.

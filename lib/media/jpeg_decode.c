@@ -20,8 +20,8 @@
 /*
  * Pixels to decode around the region, after scaling: one for the neighbour
  * that a bilinear resize looks at, and one because libjpeg interpolates chroma
- * as if the image ended where decoding does.  With both, a region has the
- * same pixels as the whole image.
+ * as if the image ended where decoding does.  An antialiased resize by s looks
+ * at s / 2 beyond.  With these, a region has the same pixels as the whole image.
  */
 #define MARGIN 2
 
@@ -134,19 +134,21 @@ jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h)
 static unsigned
 scale(struct region part, int want_w, int want_h)
 {
-	for (unsigned eighths = 2; eighths < 8; eighths *= 2)
+	for (unsigned eighths = 1; eighths < 8; eighths *= 2)
 		if (part.w * eighths / 8 >= want_w &&
 		    part.h * eighths / 8 >= want_h)
 			return eighths;
 	return 8;
 }
 
-/* The pixels from ${*first} to ${*end} - 1 of ${total} that a span needs. */
+/* The pixels from ${*first} to ${*end} - 1 of ${total} that a span needs which
+ * becomes ${want}. */
 static void
-widen(double start, double length, JDIMENSION total, JDIMENSION *first,
-    JDIMENSION *end)
+widen(double start, double length, int want, JDIMENSION total,
+    JDIMENSION *first, JDIMENSION *end)
 {
-	double a = floor(start) - MARGIN, b = ceil(start + length) + MARGIN;
+	double margin = MARGIN + floor(length / want / 2);
+	double a = floor(start) - margin, b = ceil(start + length) + margin;
 
 	a = a > 0 ? a : 0;
 	b = b < total ? b : total;
@@ -200,8 +202,10 @@ decode(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 	j->scale_denom = 8;
 	by = j->scale_num / 8.0;
 	jpeg_start_decompress(j);
-	widen(part.x * by, part.w * by, j->output_width, &left, &right);
-	widen(part.y * by, part.h * by, j->output_height, &top, &bottom);
+	widen(part.x * by, part.w * by, want_w, j->output_width, &left,
+	    &right);
+	widen(part.y * by, part.h * by, want_h, j->output_height, &top,
+	    &bottom);
 	width = right - left;
 	if (width < j->output_width)
 		jpeg_crop_scanline(j, &left, &width);	/* moves ${left} down */

@@ -1,0 +1,313 @@
+/*
+ * Antialiased resizing, rows first: each input row in use becomes a line of
+ * bytes (kept as words), and an output row is a sum of such lines.  Both are
+ *
+ *	to = [sum over j of k[j] from[at + j] / 2^22]
+ *
+ * with a bracket that rounds halves up, which are the numbers of Pillow 9.  A
+ * weight has 23 bits, so vectors take it as hi 2^11 + lo, with products of 16
+ * bits added in 32: 255 times the sum of the weights is below 2^30.
+ */
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "media/resize.h"
+
+#define HALF (1 << (ANTIALIAS_BITS - 1))
+#define LOW 11				/* bits of the low part of a weight */
+
+/* Places ${i} to ${n} - 1 of a line. */
+static void
+across(int16_t *line, const uint8_t *from, const struct resize_axis *x, int i,
+    int n)
+{
+	for (; i < n; i++) {
+		const uint8_t *p = from + 3 * (size_t)x->at[i];
+		const int32_t *k = x->k + (size_t)i * (size_t)x->most;
+		int32_t r = HALF, g = HALF, b = HALF;
+
+		for (int j = 0; j < x->count[i]; j++, p += 3) {
+			r += k[j] * p[0];
+			g += k[j] * p[1];
+			b += k[j] * p[2];
+		}
+		line[3 * i] = (int16_t)(r >> ANTIALIAS_BITS);
+		line[3 * i + 1] = (int16_t)(g >> ANTIALIAS_BITS);
+		line[3 * i + 2] = (int16_t)(b >> ANTIALIAS_BITS);
+	}
+}
+
+/* The lines of the ring that a row is the sum of. */
+struct rows {
+	const int16_t *ring;
+	size_t words;			/* of a line */
+	int first, count, most;		/* which is first, of ${most} */
+	const int32_t *k;
+};
+
+static inline const int16_t *
+row(const struct rows *r, int j)
+{
+	int i = r->first + j < r->most ? r->first + j : r->first + j - r->most;
+
+	return r->ring + (size_t)i * r->words;
+}
+
+/* Bytes ${i} to ${n} - 1 of an output row. */
+static void
+down(uint8_t *to, const struct rows *r, int i, int n)
+{
+	for (; i < n; i++) {
+		int32_t sum = HALF;
+
+		for (int j = 0; j < r->count; j++)
+			sum += r->k[j] * row(r, j)[i];
+		to[i] = (uint8_t)(sum >> ANTIALIAS_BITS);
+	}
+}
+
+#if defined(__AVX2__)
+
+/*
+ * The weights of a pair of taps of places i and i + 2, in halves of a register,
+ * as the pixels are put: for R two, for G, for B, and two that are 0.
+ */
+struct pack { int16_t hi[16], lo[16]; };
+_Static_assert(sizeof(struct pack) == ANTIALIAS_PACK, "room for it");
+
+static void
+pack_set(struct pack *p, const int32_t *k0, const int32_t *k2)
+{
+	for (int w = 0; w < 16; w++) {
+		int32_t v = w % 8 < 6 ? (w < 8 ? k0 : k2)[w % 2] : 0;
+
+		p->hi[w] = (int16_t)(v >> LOW);
+		p->lo[w] = (int16_t)(v & ((1 << LOW) - 1));
+	}
+}
+
+/*
+ * Find the places from ${*low} on, a multiple of four, that can be loaded as 16
+ * bytes a pair without reading beyond the row: all but some at the right, which
+ * are at the left where the result is mirrored.  Lay out their weights.
+ * Returns where they end.
+ */
+static int
+packs_plan(struct pack *p, const struct antialias_job *job, int *low)
+{
+	const struct resize_axis *x = job->x;
+	int furthest = job->from_w < 6 ? -1 : job->from_w - 6 -
+	    2 * (x->pairs - 1), end = x->n;
+
+	for (*low = 0; *low < end && x->at[*low] > furthest; )
+		++*low;
+	while (end > *low && x->at[end - 1] > furthest)
+		end--;
+	end -= (end - *low) % 4;
+	for (int i = *low; i < end; i += 4)
+		for (int second = 0; second < 2; second++)
+			for (int g = 0; g < x->pairs; g++) {
+				const int32_t *k = x->k + (size_t)(i + second) *
+				    (size_t)x->most + 2 * g;
+
+				pack_set(p++, k, k + 2 * x->most);
+			}
+	return end;
+}
+
+/*
+ * The sums of places at[0] and at[2], in halves of a register: R, G, B,
+ * nothing.
+ */
+static inline __m256i
+across_two(const struct pack *p, const uint8_t *from, const int *at, int pairs)
+{
+	/* Two pixels' R, as words, their G, their B, and nothing. */
+	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, -1,
+	    3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
+	const uint8_t *one = from + 3 * (size_t)at[0];
+	const uint8_t *two = from + 3 * (size_t)at[2];
+	__m256i hi = _mm256_setzero_si256(), lo = _mm256_set1_epi32(HALF);
+
+	for (int g = 0; g < pairs; g++, p++, one += 6, two += 6) {
+		__m256i v = _mm256_shuffle_epi8(_mm256_inserti128_si256(
+		    _mm256_castsi128_si256(_mm_loadu_si128(
+		    (const __m128i *)one)), _mm_loadu_si128(
+		    (const __m128i *)two), 1), order);
+
+		hi = _mm256_add_epi32(hi, _mm256_madd_epi16(v,
+		    _mm256_loadu_si256((const __m256i *)p->hi)));
+		lo = _mm256_add_epi32(lo, _mm256_madd_epi16(v,
+		    _mm256_loadu_si256((const __m256i *)p->lo)));
+	}
+	return _mm256_srai_epi32(_mm256_add_epi32(_mm256_slli_epi32(hi, LOW),
+	    lo), ANTIALIAS_BITS);
+}
+
+/* Places ${i} up to ${end}, four at a time. */
+static inline void
+across_pairs(int16_t *line, const struct pack *p, const uint8_t *from,
+    const struct resize_axis *x, int i, int end, int pairs)
+{
+	/* In each half: R, G, B, nothing, R, G, B, nothing, to six words. */
+	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1,
+	    2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1));
+
+	for (; i < end; i += 4, p += 2 * pairs) {
+		/* Places 0 and 1, and 2 and 3: packing works in halves. */
+		__m256i v = _mm256_shuffle_epi8(_mm256_packs_epi32(
+		    across_two(p, from, x->at + i, pairs),
+		    across_two(p + pairs, from, x->at + i + 1, pairs)), order);
+
+		/* The two words beyond are written over later. */
+		_mm_storeu_si128((__m128i *)(line + 3 * i),
+		    _mm256_castsi256_si128(v));
+		_mm_storeu_si128((__m128i *)(line + 3 * i + 6),
+		    _mm256_extracti128_si256(v, 1));
+	}
+}
+
+static void
+across_wide(int16_t *line, const struct pack *p, const uint8_t *from,
+    const struct resize_axis *x, int i, int end)
+{
+	/* Enlarging takes one pair, shrinking by less than 3/2 two. */
+	switch (x->pairs) {
+	case 1:
+		across_pairs(line, p, from, x, i, end, 1);
+		break;
+	case 2:
+		across_pairs(line, p, from, x, i, end, 2);
+		break;
+	case 3:
+		across_pairs(line, p, from, x, i, end, 3);
+		break;
+	default:
+		across_pairs(line, p, from, x, i, end, x->pairs);
+	}
+}
+
+/* Two lines that a row is the sum of, and their weights. */
+struct couple { const int16_t *a, *b; __m256i hi, lo; };
+
+#define COUPLES 4		/* more are summed by the plain version */
+
+static int
+couples(struct couple *c, const struct rows *r)
+{
+	int n = (r->count + 1) / 2;
+
+	for (int j = 0; j < n && n <= COUPLES; j++, c++) {
+		/* An odd last line is its own partner, of weight 0. */
+		int other = 2 * j + 1 < r->count;
+		int32_t k0 = r->k[2 * j], k1 = other ? r->k[2 * j + 1] : 0;
+
+		c->a = row(r, 2 * j);
+		c->b = row(r, 2 * j + other);
+		c->hi = _mm256_set1_epi32(k0 >> LOW | k1 >> LOW << 16);
+		c->lo = _mm256_set1_epi32((k0 & ((1 << LOW) - 1)) |
+		    (k1 & ((1 << LOW) - 1)) << 16);
+	}
+	return n;
+}
+
+/* 16 words of the result. */
+static inline __m256i
+down_16(const struct couple *c, int n, int i)
+{
+	const __m256i half = _mm256_set1_epi32(HALF);
+	__m256i hi[2] = { _mm256_setzero_si256(), _mm256_setzero_si256() };
+	__m256i lo[2] = { half, half };
+
+	for (int j = 0; j < n; j++, c++) {
+		__m256i a = _mm256_loadu_si256((const __m256i *)(c->a + i));
+		__m256i b = _mm256_loadu_si256((const __m256i *)(c->b + i));
+		__m256i u = _mm256_unpacklo_epi16(a, b);
+		__m256i v = _mm256_unpackhi_epi16(a, b);
+
+		hi[0] = _mm256_add_epi32(hi[0], _mm256_madd_epi16(u, c->hi));
+		hi[1] = _mm256_add_epi32(hi[1], _mm256_madd_epi16(v, c->hi));
+		lo[0] = _mm256_add_epi32(lo[0], _mm256_madd_epi16(u, c->lo));
+		lo[1] = _mm256_add_epi32(lo[1], _mm256_madd_epi16(v, c->lo));
+	}
+	for (int k = 0; k < 2; k++)
+		lo[k] = _mm256_srai_epi32(_mm256_add_epi32(_mm256_slli_epi32(
+		    hi[k], LOW), lo[k]), ANTIALIAS_BITS);
+	return _mm256_packs_epi32(lo[0], lo[1]);
+}
+
+/* The beginning of an output row, in whole registers; how many bytes. */
+static inline int
+down_couples(uint8_t *to, const struct couple *c, int couples, int n)
+{
+	int i = 0;
+
+	for (; i + 32 <= n; i += 32) {
+		__m256i v = _mm256_packus_epi16(down_16(c, couples, i),
+		    down_16(c, couples, i + 16));
+
+		/* Packing works in halves of a register; put it in order. */
+		_mm256_storeu_si256((__m256i *)(to + i),
+		    _mm256_permute4x64_epi64(v, 0xd8));
+	}
+	return i;
+}
+
+static int
+down_wide(uint8_t *to, const struct rows *r, int n)
+{
+	struct couple c[COUPLES];
+
+	switch (couples(c, r)) {
+	case 1:
+		return down_couples(to, c, 1, n);
+	case 2:
+		return down_couples(to, c, 2, n);
+	case 3:
+		return down_couples(to, c, 3, n);
+	case 4:
+		return down_couples(to, c, 4, n);
+	}
+	return 0;
+}
+
+#else
+
+/* The plain versions do all of it. */
+struct pack { char none; };
+#define packs_plan(p, job, low) ((void)(p), *(low) = 0)
+#define across_wide(line, p, from, x, i, end) ((void)(end))
+#define down_wide(to, r, n) 0
+
+#endif
+
+void
+ISA(antialias_run)(const struct antialias_job *job)
+{
+	const struct resize_axis *x = job->x, *y = job->y;
+	int n = 3 * x->n, low, end = packs_plan(job->pack, job, &low);
+	size_t words = (size_t)n + RESIZE_SLACK;
+	int made = 0;			/* input rows below it were lines */
+
+	for (int i = 0; i < y->n; i++) {
+		struct rows r = { job->line, words, y->at[i] % y->most,
+			y->count[i], y->most, y->k + (size_t)i *
+			(size_t)y->most };
+		uint8_t *to = job->to + (size_t)i * (size_t)n;
+
+		if (made < y->at[i])
+			made = y->at[i];
+		for (; made < y->at[i] + y->count[i]; made++) {
+			const uint8_t *from = job->from + 3 * (size_t)made *
+			    (size_t)job->from_w;
+			int16_t *line = job->line + (size_t)(made % y->most) *
+			    words;
+
+			across_wide(line, job->pack, from, x, low, end);
+			across(line, from, x, 0, low);
+			across(line, from, x, end, x->n);
+		}
+		down(to, &r, down_wide(to, &r, n), n);
+	}
+}
