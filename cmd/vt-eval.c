@@ -28,8 +28,9 @@ static const char *config, *checkpoint, *data, *scores, *per_class, *sheet;
 static const char *device = "cpu";
 static struct option_list matrix;
 static struct matrix_options matrix_options;
-static int precision, sheet_wrong, sampler, full, json, quiet, verbose, progress;
-static int64_t clips = 1, crops = 1, frames, side, mb = 8, sheet_samples = 24;
+static int protocol, sampler, crop_rule, ensemble, full, precision;
+static int sheet_wrong, json, quiet, verbose, progress;
+static int64_t clips, crops, stride, frames, side, mb = 8, sheet_samples = 24;
 static double step_timeout = 600;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
@@ -41,14 +42,28 @@ static const struct option_row rows[] = {
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "packed dataset to score", NULL, 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
+	{ 0, "views", OPTION_CHOICE, &protocol, "PROTOCOL",
+	    "those of a paper, or one as in validation (auto)",
+	    VIEWS_NAMES, 0, 0, 0 },
 	{ 0, "clips", OPTION_INT, &clips, "N",
-	    "clips of each video: 1 or 2 with segments (1)", NULL, 1, 100, 0 },
+	    "clips of each video (as --views says)", NULL, 0, 100, 0 },
 	{ 0, "crops", OPTION_INT, &crops, "N",
-	    "crops of each clip: 1, 3, 5 or 10 (1)", NULL, 1, 10, 0 },
+	    "crops of each clip: 1, 3, 5 or 10 (as --views says)",
+	    NULL, 0, 10, 0 },
 	{ 0, "full", OPTION_FLAG, &full, NULL,
 	    "crops take the whole short side, not 224/256 of it",
 	    NULL, 0, 0, 0 },
-	OPTION_SAMPLER(&sampler),
+	{ 0, "sampler", OPTION_CHOICE, &sampler, "RULE",
+	    "choice of frames (as --views says)", VIEWS_SAMPLERS, 0, 0, 0 },
+	{ 0, "stride", OPTION_INT, &stride, "N",
+	    "frames between frames (as in the last stage)",
+	    NULL, 0, 65536, 0 },
+	{ 0, "crop-rule", OPTION_CHOICE, &crop_rule, "RULE",
+	    "crops, resizing: tsm or pyslowfast (as --views says)",
+	    "tsm|pyslowfast", 0, 0, 0 },
+	{ 0, "ensemble", OPTION_CHOICE, &ensemble, "HOW",
+	    "mean of scores, of probabilities, or max (--views)",
+	    "scores|probabilities|max", 0, 0, 0 },
 	{ 0, "frames", OPTION_INT, &frames, "T",
 	    "frames of a clip (as in the last stage of training)",
 	    NULL, 0, 1024, 0 },
@@ -259,22 +274,31 @@ check_labels(const struct session *s)
 static int
 set_views(struct session *s)
 {
-	s->views = (struct view_options){ .threads = (int)loader_threads,
-		.sampler = (enum sampler)sampler, .clips = (int)clips,
-		.crops = (int)crops, .full = full, .n = (int)mb,
+	struct view_options *v = &s->views;
+
+	*v = (struct view_options){ .threads = (int)loader_threads,
+		.n = (int)mb,
 		.t = frames > 0 ? (int)frames : s->state.frames,
 		.side = side > 0 ? (int)side : s->state.crop,
 		.memory = (size_t)loader_memory,
 		.needs = &s->graph->needs };
-	if (clips > clip_test_most((enum sampler)sampler)) {
-		fail("--clips=%" PRId64 ": this sampler has up to %d clips a video",
-		    clips, clip_test_most((enum sampler)sampler));
-		return EXIT_USAGE;
+	views_set(protocol, &s->state, v);
+	if (clips > 0) {
+		v->clips = (int)clips;
+		v->validate = 0;
 	}
-	if (!crop_test_known((int)crops)) {
-		fail("--crops=%" PRId64 " (wanted 1, 3, 5 or 10)", crops);
+	v->crops = crops > 0 ? (int)crops : v->crops;
+	v->full = options_given("full") ? full : v->full;
+	if (options_given("sampler"))
+		v->sampler = (enum sampler)sampler;
+	if (options_given("stride"))
+		v->stride = (int)stride;
+	if (options_given("crop-rule"))
+		v->rule = (enum view_rule)crop_rule;
+	if (options_given("ensemble"))
+		v->ensemble = (enum ensemble)ensemble;
+	if (views_check(v) != 0)
 		return EXIT_USAGE;
-	}
 	if (evaluate_plan(s->net, &s->views) == NULL)
 		return EXIT_USAGE;
 	return net_reserve(s->net) == 0 ? 0 : EXIT_FAILED;
@@ -370,16 +394,16 @@ run(struct session *s)
 		return status;
 	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(checkpoint),
 	    s->state.model, s->state.step, s->state.epoch);
-	detail("%s: %" PRIu64 " samples of %d classes; clips %" PRId64 ", crops %"
-	    PRId64 ", frames %d, crop size %d", text_quote(data),
-	    (uint64_t)dataset_samples(s->data), (int)s->class.n, clips, crops,
-	    s->views.t, s->views.side);
+	detail("%s: %" PRIu64 " samples of %d classes; clips %d, crops %d, "
+	    "frames %d, crop size %d", text_quote(data),
+	    (uint64_t)dataset_samples(s->data), (int)s->class.n,
+	    s->views.clips, s->views.crops, s->views.t, s->views.side);
 	watch_phase(s->comm->watch, "scoring", 0);
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
 	work.started = clock_seconds();
-	work.clips = (uint64_t)dataset_samples(s->data) * (uint64_t)(clips *
-	    crops);
+	work.clips = (uint64_t)dataset_samples(s->data) *
+	    (uint64_t)(s->views.clips * s->views.crops);
 	status = evaluate(s->net, s->data, &s->views, s->comm, show_progress,
 	    &s->e);
 	progress_end();

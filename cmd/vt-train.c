@@ -24,11 +24,12 @@
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm";
-static int sampler, augment, flip = 1, nesterov, keep_best, dry_run, parity;
+static int sampler, augment, flip = 1, jitter_inverse, resize, nesterov, keep_best, dry_run, parity;
 static int precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, bucket = 4 << 20;
+static double jitter_min = 256, jitter_max = 320, crop_area = 0.08;
 static double momentum = 0.9, decay = 1e-4, clip, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
 static struct option_list override;
@@ -48,12 +49,8 @@ static const struct option_row rows[] = {
 	    NULL, 0, 9e15, 0 },
 	OPTION_HEADING("Clips"),
 	OPTION_SAMPLER(&sampler),
-	{ 0, "augment", OPTION_CHOICE, &augment, "RULE",
-	    "choice of crops: multiscale or centre (multiscale)",
-	    "multiscale|centre", 0, 0, 0 },
-	{ 0, "flip", OPTION_FLAG, &flip, NULL,
-	    "flip half of the clips horizontally (yes)",
-	    NULL, 0, 0, 0 },
+	OPTION_AUGMENT(&augment, &flip, &jitter_min, &jitter_max,
+	    &jitter_inverse, &crop_area, &resize),
 	OPTION_HEADING("Optimiser"),
 	{ 0, "momentum", OPTION_REAL, &momentum, "X",
 	    "of stochastic gradient descent (0.9)", NULL, 0, 0.99999, 0 },
@@ -159,6 +156,9 @@ check_options(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(override.item[i]), b.data);
 		}
+	if (jitter_min > jitter_max)
+		options_wrong("--jitter-min=%g is above --jitter-max=%g",
+		    jitter_min, jitter_max);
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
 	if (out == NULL && !dry_run && !parity)
@@ -218,10 +218,13 @@ asked(struct comm *c)
 		.loading = { .seed = (uint64_t)seed,
 			.threads = (int)loader_threads,
 			.sampler = (enum sampler)sampler,
-			.crop = augment == 0 ? CROP_MULTISCALE : CROP_CENTRE,
-			.flip = flip, .memory = (size_t)loader_memory },
+			.crop = { (enum crop_rule)augment, flip, jitter_min,
+				jitter_max, jitter_inverse, crop_area,
+				(enum resize_wish)resize },
+			.memory = (size_t)loader_memory },
 		.viewing = { .threads = (int)loader_threads,
 			.sampler = (enum sampler)sampler, .validate = 1,
+			.rule = crop_view((enum crop_rule)augment),
 			.clips = 1, .crops = 1, .n = 8, .t = (int)val_frames,
 			.side = (int)val_crop,
 			.memory = (size_t)loader_memory },

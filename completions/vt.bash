@@ -103,10 +103,15 @@ V version none -
 m model required NET
 - schedule required FILE
 s seed required -
-- sampler required tsm|tsm-upstream|dense
-- augment required multiscale|centre
+- sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
+- augment required multiscale|jitter|jitter-upstream|resized|centre
 - flip none -
 - no-flip none -
+- jitter-min required -
+- jitter-max required -
+- jitter-inverse none -
+- crop-area required -
+- resize required rule|bilinear|antialias
 - momentum required -
 - nesterov none -
 - weight-decay required -
@@ -147,10 +152,14 @@ V version none -
 	vt-eval)
 		spec='m checkpoint required FILE
 i data required DIR
+- views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -
 - crops required -
 - full none -
-- sampler required tsm|tsm-upstream|dense
+- sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
+- stride required -
+- crop-rule required tsm|pyslowfast
+- ensemble required scores|probabilities|max
 - frames required -
 - crop required -
 - scores required FILE

@@ -75,8 +75,8 @@ test_three_golden(void)
 		table_int(g, r, "scaled_h", 1, 9999, &h);
 		table_int(g, r, "crop", 1, 9999, &side);
 		for (int v = 0; v < 3; v++) {
-			struct crop c = crop_test((int)w, (int)h, v, 3,
-			    side == h);
+			struct crop c = crop_test(VIEW_TSM, (int)w, (int)h,
+			    (int)side, v, 3, side == h);
 
 			p += sprintf(p, "%s%s %g,%g", v > 0 ? " " : "",
 			    name[v], c.x, c.y);
@@ -95,13 +95,29 @@ test_three_golden(void)
 static int
 inside(struct crop c, int w, int h)
 {
-	return c.w >= 1 && c.h >= 1 && c.x >= 0 && c.y >= 0 &&
-	    c.x + c.w <= w && c.y + c.h <= h;
+	return c.w > 0 && c.h > 0 && c.x >= 0 && c.y >= 0 &&
+	    c.x + c.w <= w * (1 + 1e-12) && c.y + c.h <= h * (1 + 1e-12);
+}
+
+/* How many of the two rules' crops at some sides are. */
+static int
+outside(int w, int h, int view, int views, int full)
+{
+	static const int sides[] = { 1, 112, 158, 224 };
+	int bad = 0;
+
+	for (int r = VIEW_TSM; r <= VIEW_PYSLOWFAST; r++)
+		for (int i = 0; i < 4 && crop_test_known(r, views); i++)
+			bad += !inside(crop_test((enum view_rule)r, w, h,
+			    sides[i], view, views, full), w, h);
+	return bad;
 }
 
 static void
 test_bounds(void)
 {
+	struct crop_options o = crop_usual;
+
 	static const int views[] = { 1, 3, 5, 10 };
 	static const int sides[] = { 1, 7, 112, 158, 222, 224, 256 };
 	int bad = 0;
@@ -111,27 +127,33 @@ test_bounds(void)
 			for (size_t k = 0; k < 4; k++)
 				for (int v = 0; v < views[k]; v++)
 					for (int full = 0; full < 2; full++)
-						bad += !inside(crop_test(w, h,
-						    v, views[k], full), w, h);
+						bad += outside(w, h, v,
+						    views[k], full);
 			for (uint64_t g = 0; g < 70; g++)
-				bad += !inside(crop_train(CROP_MULTISCALE, w, h,
-				    sides[g % 7], 1, rng_clip(1, g)), w, h);
+				for (int r = 0; r <= CROP_CENTRE; r++) {
+					o.rule = (enum crop_rule)r;
+					o.inverse = g & 1;
+					bad += !inside(crop_train(&o, w, h,
+					    sides[g % 7], rng_clip(1, g)), w, h);
+				}
 		}
 	is(bad, 0, "every crop of every image lies inside it");
 	bad = 0;
 	for (int w = 1; w < 30; w++)
-		bad += crop_test_known(w) != (w == 1 || w == 3 || w == 5 || w == 10);
-	is(bad, 0, "1, 3, 5 and 10 crops are known");
+		bad += crop_test_known(VIEW_TSM, w) != (w == 1 || w == 3 ||
+		    w == 5 || w == 10) || crop_test_known(VIEW_PYSLOWFAST, w) !=
+		    (w == 1 || w == 3);
+	is(bad, 0, "1, 3, 5 and 10 crops are known, PySlowFast's 1 and 3");
 }
 
 static void
 test_views(void)
 {
-	struct crop a = crop_test(340, 256, 0, 1, 0);
-	struct crop b = crop_test(256, 340, 0, 3, 0);
-	struct crop c = crop_test(256, 340, 1, 3, 0);
-	struct crop d = crop_test(340, 256, 3, 10, 0);
-	struct crop e = crop_test(340, 256, 8, 10, 0);
+	struct crop a = crop_test(VIEW_TSM, 340, 256, 224, 0, 1, 0);
+	struct crop b = crop_test(VIEW_TSM, 256, 340, 224, 0, 3, 0);
+	struct crop c = crop_test(VIEW_TSM, 256, 340, 224, 1, 3, 0);
+	struct crop d = crop_test(VIEW_TSM, 340, 256, 224, 3, 10, 0);
+	struct crop e = crop_test(VIEW_TSM, 340, 256, 224, 8, 10, 0);
 
 	ok(a.x == 58 && a.y == 16 && a.w == 224 && a.h == 224 && !a.flip,
 	    "the centre of 340x256");
@@ -139,9 +161,14 @@ test_views(void)
 	    "an upright image gives top and bottom");
 	ok(d.x == 116 && d.y == 32 && !d.flip, "a corner");
 	ok(e.x == d.x && e.y == d.y && e.flip, "and its mirror image");
-	a = crop_test(455, 341, 0, 1, 0);
-	ok(a.w == 298 && a.x == 78 && a.y == 22,
+	/* 341 to 256 makes it 341 wide, and half of 117 is 58. */
+	a = crop_test(VIEW_TSM, 455, 341, 224, 0, 1, 0);
+	ok(fabs(a.w - 224 * 455.0 / 341) < 1e-9 &&
+	    fabs(a.x - 58 * 455.0 / 341) < 1e-9 && a.y == 16 * 341.0 / 256,
 	    "halves round to even, as published");
+	a = crop_test(VIEW_TSM, 340, 256, 112, 0, 1, 0);
+	ok(a.x == 58 && a.y == 16 && a.w == 224 && a.h == 224,
+	    "half the side shows the same");
 }
 
 /* What is drawn, and how often. */
@@ -149,15 +176,16 @@ static void
 test_draws(void)
 {
 	enum { N = 26000 };
+	const struct crop_options still = { .rule = CROP_CENTRE };
 	int flips = 0, whole = 0, seen = 0, pair[CROP_SIZES][2];
 	int places[CROP_PLACES][2], at[CROP_PLACES] = { 0 }, low = N, high = 0;
 	int unflipped = 0, centred = 0, n = crop_sizes(340, 256, 224, pair);
 
 	is(n, CROP_SIZES, "ten pairs of sizes");
 	for (uint64_t g = 0; g < N; g++) {
-		struct crop c = crop_train(CROP_MULTISCALE, 340, 256, 224, 1,
+		struct crop c = crop_train(&crop_usual, 340, 256, 224,
 		    rng_clip(1, g));
-		struct crop d = crop_train(CROP_CENTRE, 340, 256, 224, 0,
+		struct crop d = crop_train(&still, 340, 256, 224,
 		    rng_clip(1, g));
 		int known = 0;
 
@@ -187,11 +215,166 @@ test_draws(void)
 	    "no size is larger than the image");
 }
 
+/* ---- PySlowFast's ---- */
+
+static int
+number(const struct table *g, size_t r, const char *name)
+{
+	int64_t v = -1;
+
+	table_int(g, r, name, 0, 9999, &v);
+	return (int)v;
+}
+
+/* A crop of the scaled frame, in whole pixels of that. */
+static int
+is_at(struct crop c, int w, int h, const int to[2], int x, int y, int side)
+{
+	double across = (double)w / to[0], down = (double)h / to[1];
+
+	return fabs(c.x - x * across) + fabs(c.y - y * down) +
+	    fabs(c.w - side * across) + fabs(c.h - side * down) < 1e-9;
+}
+
+static void
+test_uniform_golden(void)
+{
+	struct table *g = table_read(golden_path(
+	    "geom_psf_resize_uniform_crop.tsv"));
+	int sizes = 0, places = 0, asked = 0;
+
+	for (size_t r = 0; r < g->rows; r++) {
+		int w = number(g, r, "in_w"), h = number(g, r, "in_h"), to[2];
+		int size = number(g, r, "short_side"), view;
+		int side = number(g, r, "crop");
+		int full = side == size;
+
+		crop_scaled(VIEW_PYSLOWFAST, w, h, size, to);
+		sizes += to[0] == number(g, r, "out_w") &&
+		    to[1] == number(g, r, "out_h");
+		view = number(g, r, "spatial_idx");
+		/* Crops of 256 of 320 are no view of ours. */
+		if (!full && size != (int)lrint(side * 256 / 224.0))
+			continue;
+		asked++;
+		places += is_at(crop_test(VIEW_PYSLOWFAST, w, h, side, view, 3,
+		    full), w, h, to, number(g, r, "x0"), number(g, r, "y0"),
+		    side);
+		if (view == 1)
+			places -= !is_at(crop_test(VIEW_PYSLOWFAST, w, h, side,
+			    0, 1, full), w, h, to, number(g, r, "x0"),
+			    number(g, r, "y0"), side);
+	}
+	is(sizes, (long long)g->rows, "short sides as PySlowFast has them");
+	ok(places == asked && asked > 100, "and its crops (%d of %d)", places,
+	    asked);
+	table_free(g);
+}
+
+/* The lengths that its datasets were asked for, shape by shape. */
+static void
+test_jitter_golden(const char *name)
+{
+	struct table *g = table_read(golden_path(name));
+	struct crop_options o = crop_usual;
+	int published = 0, repaired = 0;
+
+	for (size_t r = 0; r < g->rows; r++) {
+		int side = number(g, r, "crop"), low, high;
+
+		o.rule = CROP_JITTER_UPSTREAM;
+		crop_jitter(&o, side, &low, &high);
+		published += low == number(g, r, "min_scale") &&
+		    high == number(g, r, "max_scale");
+		o.rule = CROP_JITTER;
+		crop_jitter(&o, side, &low, &high);
+		repaired += low == number(g, r, "min_scale") &&
+		    high == (int)lrint(320 * side / 224.0);
+	}
+	is(published, (long long)g->rows, name);
+	is(repaired, (long long)g->rows, "in proportion, where it is repaired");
+	table_free(g);
+}
+
+/* Which lengths and places are drawn, and how often. */
+static void
+test_jitter(void)
+{
+	enum { N = 20000 };
+	struct crop_options o = crop_usual;
+	double mean[2] = { 0 };
+	int least = 999, most = 0, last[2] = { 0 };
+
+	for (int k = 0; k < 4; k++)
+		for (uint64_t g = 0; g < N; g++) {
+			struct crop c;
+			int size;
+
+			o.rule = k & 1 ? CROP_JITTER_UPSTREAM : CROP_JITTER;
+			o.inverse = k >> 1;
+			c = crop_train(&o, 256, 256, 224, rng_clip(2, g));
+			size = (int)lrint(224 * 256 / c.w);
+			least = size < least ? size : least;
+			most = size > most ? size : most;
+			mean[k >> 1] += size / (2.0 * N);
+			last[k & 1] += fabs(c.x + c.w - 256) < 1e-9;
+		}
+	ok(least == 256 && most == 320, "lengths of 256 to 320 (%d to %d)",
+	    least, most);
+	near(mean[0], 288, 0.5, "evenly");
+	/* The mean of 1 / x over [1/320, 1/256]. */
+	near(mean[1], log(320 / 256.0) / (1 / 256.0 - 1 / 320.0), 0.5,
+	    "or evenly in one over the length");
+	ok(last[1] == 0 && last[0] > N / 50,
+	    "the last place is drawn, but not upstream");
+}
+
+static void
+test_resized(void)
+{
+	enum { N = 20000 };
+	struct crop_options o = crop_usual;
+	double area = 0, low = 1, high = 0, thin = 9, wide = 0;
+	struct crop c;
+
+	o.rule = CROP_RESIZED;
+	for (uint64_t g = 0; g < N; g++) {
+		double part, ratio;
+
+		c = crop_train(&o, 320, 320, 224, rng_clip(2, g));
+		part = c.w * c.h / (320 * 320);
+		ratio = c.w / c.h;
+		area += part / N;
+		low = part < low ? part : low;
+		high = part > high ? part : high;
+		thin = ratio < thin ? ratio : thin;
+		wide = ratio > wide ? ratio : wide;
+	}
+	ok(low > 0.078 && low < 0.09 && high > 0.95, "parts of %.3f to %.3f", low,
+	    high);
+	/* Large ones that do not fit are drawn again. */
+	ok(area > 0.45 && area < 0.54, "evenly (%.3f)", area);
+	ok(thin > 0.73 && thin < 0.76 && wide > 1.32 && wide < 1.36,
+	    "ratios of 3/4 to 4/3 (%.3f to %.3f)", thin, wide);
+	o.area = 1;
+	c = crop_train(&o, 400, 100, 224, rng_clip(2, 1));
+	ok(c.w == 133 && c.h == 100 && c.x == 133 && c.y == 0,
+	    "where none fits, the middle");
+}
+
 int
 main(void)
 {
 	test_multiscale_golden();
 	test_three_golden();
+	test_uniform_golden();
+	test_jitter_golden("psf_k400_slowfast_8x8_r50_stepwise_multigrid"
+	    ".shortcycle.tsv");
+	test_jitter_golden("psf_ssv2_slowfast_16x8_r50_multigrid"
+	    ".shortcycle.tsv");
+	test_jitter_golden("psf_k400_1gpu_b8.shortcycle.tsv");
+	test_jitter();
+	test_resized();
 	test_bounds();
 	test_views();
 	test_draws();

@@ -9,14 +9,20 @@
 
 #define MOST 1024
 
-/* "3,8,13" of ${n} numbers from 1: are they ${frame} + 1? */
+#define OF(total, t) (&(struct clip_of){ total, t, 0, 0 })
+#define STRIDED(total, t, stride) (&(struct clip_of){ total, t, stride, 30 })
+
+/* What the first frame is called. */
+static int from = 1;
+
+/* "3,8,13" of ${n} numbers: are they ${frame}? */
 static int
 same_list(const char *text, const int *frame, int n)
 {
 	for (int i = 0; i < n; i++) {
 		char *end;
 
-		if (strtol(text, &end, 10) != frame[i] + 1)
+		if (strtol(text, &end, 10) != frame[i] + from)
 			return 0;
 		text = end + (*end == ',');
 	}
@@ -27,7 +33,7 @@ static void
 list(char *text, const int *frame, int n)
 {
 	for (int i = 0; i < n; i++)
-		text += sprintf(text, "%s%d", i > 0 ? "," : "", frame[i] + 1);
+		text += sprintf(text, "%s%d", i > 0 ? "," : "", frame[i] + from);
 }
 
 static int
@@ -51,7 +57,7 @@ ranges(enum sampler s, int total, int t, int draws, int *low, int *high)
 	int frame[MOST];
 
 	for (int g = 0; g < draws; g++) {
-		clip_train(s, total, t, rng_clip(5, (uint64_t)g), frame);
+		clip_train(s, OF(total, t), rng_clip(5, (uint64_t)g), frame);
 		for (int i = 0; i < t; i++) {
 			if (g == 0 || frame[i] < low[i])
 				low[i] = frame[i];
@@ -90,18 +96,19 @@ test_golden(void)
 		table_int(g, r, "train_avg_duration", 0, 1 << 20, &each);
 		total = (int)n;
 		k = (int)t;
-		clip_validate(SAMPLER_TSM_UPSTREAM, total, k, frame);
+		clip_validate(SAMPLER_TSM_UPSTREAM, OF(total, k), frame);
 		val += same_cell(g, r, "val_1based", frame, k);
-		clip_validate(SAMPLER_TSM, total, k, other);
+		clip_validate(SAMPLER_TSM, OF(total, k), other);
 		repaired += same_cell(g, r, total > k ? "val_1based" :
 		    "test_1based", other, k);
-		clip_test(SAMPLER_TSM_UPSTREAM, total, k, 0, 1, frame);
+		clip_test(SAMPLER_TSM_UPSTREAM, OF(total, k), 0, 1, frame);
 		test += same_cell(g, r, "test_1based", frame, k);
-		clip_test(SAMPLER_TSM, total, k, 0, 2, frame);
-		clip_test(SAMPLER_TSM, total, k, 1, 2, frame + k);
+		clip_test(SAMPLER_TSM, OF(total, k), 0, 2, frame);
+		clip_test(SAMPLER_TSM, OF(total, k), 1, 2, frame + k);
 		twice += same_cell(g, r, "twice_1based", frame, 2 * k);
 		for (int v = 0; v < 10; v++)
-			clip_test(SAMPLER_DENSE, total, k, v, 10, frame + v * k);
+			clip_test(SAMPLER_DENSE, OF(total, k), v, 10, frame + v *
+			    k);
 		dense += same_cell(g, r, "dense_10clips_1based", frame, 10 * k);
 		train += train_is(total, k, (int)each) &&
 		    (each > 0) == (strcmp(table_text(g, r, "train_mode"),
@@ -118,6 +125,120 @@ test_golden(void)
 	table_free(g);
 }
 
+/* Numbers of a row, from 0 to a million. */
+static int
+number(const struct table *g, size_t r, const char *name)
+{
+	int64_t v = -1;
+
+	table_int(g, r, name, 0, 1 << 20, &v);
+	return (int)v;
+}
+
+static void
+test_pyslowfast(void)
+{
+	struct table *g = table_read(golden_path(
+	    "idx_psf_kinetics_test_clip.tsv"));
+	int good = 0, frame[MOST], low = MOST, high = 0, inside = 1;
+	struct clip_of v = { 300, 8, 8, 25 };
+
+	from = 0;
+	for (size_t r = 0; r < g->rows; r++) {
+		struct clip_of c = { number(g, r, "video_frames"),
+			number(g, r, "T"), number(g, r, "tau"),
+			atof(table_text(g, r, "fps")) };
+
+		clip_test(SAMPLER_PYSLOWFAST, &c, number(g, r,
+		    "clip_idx_of_10"), 10, frame);
+		good += same_cell(g, r, "frame_indices", frame, c.t);
+	}
+	is(good, (long long)g->rows, "PySlowFast's windows as published");
+	table_free(g);
+	for (uint64_t k = 0; k < 4000; k++) {
+		clip_train(SAMPLER_PYSLOWFAST, &v, rng_clip(3, k), frame);
+		low = frame[0] < low ? frame[0] : low;
+		high = frame[7] > high ? frame[7] : high;
+		/* 53.3 frames, so 52.3 / 7 = 7.5 apart. */
+		for (int i = 1; i < 8; i++)
+			inside &= frame[i] - frame[i - 1] == 7 ||
+			    frame[i] - frame[i - 1] == 8;
+	}
+	ok(low == 0 && high == 298 && inside,
+	    "in training they start anywhere (%d to %d)", low, high);
+	clip_validate(SAMPLER_PYSLOWFAST, &v, frame);
+	ok(frame[0] == 123 && frame[7] == 175, "and validate in the middle");
+	v = (struct clip_of){ 10, 4, 2, 0 };
+	clip_test(SAMPLER_PYSLOWFAST, &v, 0, 1, frame);
+	ok(frame[1] == 2 && frame[3] == 7, "30 a second where it is not known");
+}
+
+static void
+test_ssv2(void)
+{
+	struct table *g = table_read(golden_path("idx_psf_ssv2_segments.tsv"));
+	int test = 0, train = 0, frame[MOST], low[MOST], high[MOST];
+
+	from = 0;
+	for (size_t r = 0; r < g->rows; r++) {
+		int n = number(g, r, "video_frames"), t = number(g, r, "T");
+		int each = n / t + 2, good = 1;
+		const char *p = table_text(g, r, "train_inclusive_ranges");
+
+		clip_test(SAMPLER_SSV2, OF(n, t), 0, 1, frame);
+		test += same_cell(g, r, "val_test_indices", frame, t);
+		ranges(SAMPLER_SSV2, n, t, 40 * each + 400, low, high);
+		for (int i = 0; i < t; i++, p += *p == ';') {
+			good &= strtol(p, (char **)&p, 10) == low[i];
+			good &= strtol(p + 1, (char **)&p, 10) == high[i];
+		}
+		train += good && *p == '\0';
+	}
+	is(test, (long long)g->rows, "SSv2: segment centres as published");
+	is(train, (long long)g->rows,
+	    "and training draws fill the published ranges, and no more");
+	table_free(g);
+}
+
+static void
+test_charades(void)
+{
+	struct table *g = table_read(golden_path("idx_psf_charades_test.tsv"));
+	struct clip_of v = { 40, 16, 4, 0 };
+	int good = 0, frame[MOST], low = MOST, high = 0, first = 0, even = 1;
+
+	from = 0;
+	for (size_t r = 0; r < g->rows; r++) {
+		struct clip_of c = { number(g, r, "video_frames"),
+			number(g, r, "T"), number(g, r, "tau"), 0 };
+
+		clip_test(SAMPLER_CHARADES, &c, number(g, r,
+		    "clip_idx_of_10"), 10, frame);
+		good += same_cell(g, r, "indices", frame, c.t);
+	}
+	is(good, (long long)g->rows, "Charades' windows as published");
+	table_free(g);
+	/* A window of 61 frames of a video of 40: 21 before it, or after. */
+	for (uint64_t k = 0; k < 2000; k++) {
+		clip_train(SAMPLER_CHARADES, &v, rng_clip(3, k), frame);
+		low = frame[15] < low ? frame[15] : low;
+		high = frame[0] > high ? frame[0] : high;
+		first += frame[5] == 0;
+		for (int i = 1; i < 16; i++)
+			even &= frame[i] - frame[i - 1] <= 4;
+	}
+	ok(low == 39 && high == 0 && even && first > 20 && first < 200,
+	    "a window that is too long lies anywhere around the video");
+	v.total = 100;
+	low = MOST;
+	for (uint64_t k = 0; k < 2000; k++) {
+		clip_train(SAMPLER_CHARADES, &v, rng_clip(3, k), frame);
+		low = frame[0] < low ? frame[0] : low;
+		high = frame[15] > high ? frame[15] : high;
+	}
+	ok(low == 0 && high == 99, "another anywhere in it");
+}
+
 /* The same from the rule itself, for every n and T of some size. */
 static void
 test_rule(void)
@@ -127,8 +248,8 @@ test_rule(void)
 
 	for (int n = 1; n <= 200; n++)
 		for (int t = 1; t <= 40; t++) {
-			clip_validate(SAMPLER_TSM, n, t, frame);
-			clip_validate(SAMPLER_TSM_UPSTREAM, n, t, other);
+			clip_validate(SAMPLER_TSM, OF(n, t), frame);
+			clip_validate(SAMPLER_TSM_UPSTREAM, OF(n, t), other);
 			for (int i = 0; i < t; i++) {
 				int exact = n * (2 * i + 1) / (2 * t);
 
@@ -159,7 +280,7 @@ test_short(void)
 			good &= low[i] == i * n / 12 &&
 			    high[i] == ((i + 1) * n - 1) / 12;
 		for (uint64_t g = 0; g < 200; g++) {
-			clip_train(SAMPLER_TSM, n, 12, rng_clip(1, g), frame);
+			clip_train(SAMPLER_TSM, OF(n, 12), rng_clip(1, g), frame);
 			for (int i = 1; i < 12; i++)
 				order &= frame[i] >= frame[i - 1];
 		}
@@ -183,12 +304,14 @@ test_dense(void)
 	ranges(SAMPLER_DENSE, 30, 8, 200, low, high);
 	ok(low[0] == 0 && high[0] == 0 && low[4] == 2 && high[4] == 2,
 	    "in a shorter video at 0, and wrap around");
-	clip_validate(SAMPLER_DENSE, 164, 8, frame);
+	clip_validate(SAMPLER_DENSE, OF(164, 8), frame);
 	ok(frame[0] == 50 && frame[7] == 106, "validation takes the middle");
-	clip_test(SAMPLER_DENSE, 10, 128, 0, 1, frame);
+	clip_test(SAMPLER_DENSE, OF(10, 128), 0, 1, frame);
 	ok(frame[1] == 1 && frame[11] == 1, "beyond 64 frames the stride is 1");
-	ok(clip_test_most(SAMPLER_TSM) == 2 &&
-	    clip_test_most(SAMPLER_DENSE) >= 10, "views a sampler knows");
+	ok(clip_test_most(SAMPLER_TSM, 0) == 2 &&
+	    clip_test_most(SAMPLER_DENSE, 0) >= 10 &&
+	    clip_test_most(SAMPLER_TSM, 2) >= 10 &&
+	    clip_test_most(SAMPLER_SSV2, 2) == 1, "views a sampler knows");
 }
 
 static void
@@ -197,7 +320,7 @@ test_strided(void)
 	int low = MOST, high = 0, even = 1, frame[MOST];
 
 	for (uint64_t g = 0; g < 2000; g++) {
-		clip_strided(40, 8, 4, rng_clip(3, g), frame);
+		clip_train(SAMPLER_TSM, STRIDED(40, 8, 4), rng_clip(3, g), frame);
 		low = frame[0] < low ? frame[0] : low;
 		high = frame[0] > high ? frame[0] : high;
 		for (int i = 1; i < 8; i++)
@@ -205,14 +328,14 @@ test_strided(void)
 	}
 	ok(even, "strided frames are a stride apart");
 	ok(low == 0 && high == 11, "and start wherever the window fits");
-	clip_strided(20, 8, 4, rng_clip(3, 0), frame);
+	clip_train(SAMPLER_TSM, STRIDED(20, 8, 4), rng_clip(3, 0), frame);
 	ok(frame[0] == 0 && frame[4] == 16 && frame[5] == 19 && frame[7] == 19,
 	    "a short video repeats its last frame");
-	clip_strided_test(40, 8, 4, 0, 1, frame);
+	clip_test(SAMPLER_TSM, STRIDED(40, 8, 4), 0, 1, frame);
 	is(frame[0], 5, "one strided view lies in the middle");
-	clip_strided_test(40, 8, 4, 2, 3, frame);
+	clip_test(SAMPLER_TSM, STRIDED(40, 8, 4), 2, 3, frame);
 	is(frame[7], 39, "the last of several ends with the video");
-	clip_strided_test(1, 8, 1 << 28, 1, 2, frame);
+	clip_test(SAMPLER_TSM, STRIDED(1, 8, 1 << 28), 1, 2, frame);
 	is(frame[7], 0, "and nothing overflows");
 }
 
@@ -223,9 +346,9 @@ test_draws(void)
 	struct rng a = rng_clip(9, 77), b = clip_draw(a, DRAW_FLIP);
 	int first[16], again[16];
 
-	clip_train(SAMPLER_TSM, 300, 16, a, first);
+	clip_train(SAMPLER_TSM, OF(300, 16), a, first);
 	rng_below(&b, 3);
-	clip_train(SAMPLER_TSM, 300, 16, b, again);
+	clip_train(SAMPLER_TSM, OF(300, 16), b, again);
 	ok(memcmp(first, again, sizeof(first)) == 0,
 	    "draws do not depend on those before");
 }
@@ -234,6 +357,9 @@ int
 main(void)
 {
 	test_golden();
+	test_pyslowfast();
+	test_ssv2();
+	test_charades();
 	test_rule();
 	test_short();
 	test_dense();

@@ -296,7 +296,7 @@ done
 views() {
 	file=$1 set=$2
 	shift 2
-	vt-eval -m "$net" -i "$T/$set" --device ref --scores "$T/$file" --full "$@" >"$T/out" 2>"$T/err"
+	vt-eval -m "$net" -i "$T/$set" --device ref --scores "$T/$file" --full --crop 32 "$@" >"$T/out" 2>"$T/err"
 }
 for part in left right centre left-m right-m centre-m; do views $part.1 $part; done
 # mean FILE...: of their scores; one given twice counts twice
@@ -358,9 +358,50 @@ check_same "and are said" "2 20" "$(field frames "$T/out") $(field crop "$T/out"
 check "one view at a time" views leaf1 wide --crops 3 --microbatch 1
 same_mean "gives the same scores" leaf1 three
 if [ $mpi = yes ]; then
-	mpirun -np 3 "$BUILD/vt-eval" -m "$net" -i "$T/wide" --device ref --full --clips 2 --crops 3 --scores "$T/both.3" >/dev/null 2>"$T/err"
+	mpirun -np 3 "$BUILD/vt-eval" -m "$net" -i "$T/wide" --device ref --full --crop 32 --clips 2 --crops 3 --scores "$T/both.3" >/dev/null 2>"$T/err"
 	check "3 ranks share samples, not views: the same bytes" cmp "$T/both" "$T/both.3"
 fi
+
+# ---- protocols ----
+
+# protocol FILE [OPTION]...: the scores, without what views() adds
+protocol() {
+	file=$1
+	shift
+	vt-eval -m "$net" -i "$T/wide" --device ref --scores "$T/$file" "$@" >"$T/out" 2>"$T/err"
+}
+protocol twice --views=tsm-twice
+protocol twice.1 --sampler=tsm --clips=2 --crops=3 --full
+check "tsm-twice is 2 clips of 3 crops" cmp "$T/twice" "$T/twice.1"
+protocol dense --views=tsm-dense --clips=2
+protocol dense.1 --sampler=dense --clips=2 --crops=3 --full
+check "tsm-dense dense clips, of which another number can be asked for" cmp "$T/dense" "$T/dense.1"
+protocol psf --views=pyslowfast --stride=2
+check_same "pyslowfast is 30 views" "9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
+protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full --crop-rule=pyslowfast --ensemble=probabilities
+check "and all it stands for" cmp "$T/psf" "$T/psf.1"
+check_same "whose scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '/^#/ { next } {
+	sum = 0
+	for (c = 3; c <= NF; c++)
+		sum += exp($c)
+	n++
+	bad += (sum - 1) ^ 2 > 1e-9
+}
+END { print n, bad + 0 }' "$T/psf")"
+protocol scores --views=pyslowfast --stride=2 --ensemble=scores
+protocol max --views=pyslowfast --stride=2 --ensemble=max
+check "the ensembles differ" sh -c "! cmp -s '$T/psf' '$T/scores' && ! cmp -s '$T/psf' '$T/max' && ! cmp -s '$T/scores' '$T/max'"
+protocol rule --views=pyslowfast --stride=2 --crop-rule=tsm
+check "and so do the rules of crops" sh -c "! cmp -s '$T/psf' '$T/rule'"
+# A run whose frames are 2 apart is scored so, as it was validated.
+stages '0 0 2 0 8 3 28 4 0.01 2 2' >"$T/apart.tsv"
+vt-train -i "$T/train" --val "$T/wide" -m "$T/net.net" --schedule "$T/apart.tsv" -o "$T/apart" --device ref --seed 7 -qq \
+	--sampler=pyslowfast --augment=jitter >"$T/apart.out" 2>"$T/err" || diag "$(cat "$T/err")"
+check_same "a run's own views are those of its validations" "$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
+	"$(vt-eval -m "$T/apart/final.safetensors" -i "$T/wide" --device ref 2>/dev/null | sed -n 's/^#summary.*	loss \([^	]*\).*/\1/p')"
+check_exit "a sampler of windows in a schedule without a stride" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+	-o "$T/none" --device ref --sampler=pyslowfast
+check_says "is refused" 's.tsv.*: stage 0 has no stride'
 
 # ---- the folder of a run ----
 
@@ -406,6 +447,8 @@ two_lines "no data" 2 'no dataset \(wanted --data=DIR\)' vt-eval -m "$net"
 two_lines "an operand" 2 'no operands are taken' evaluate "$T/train"
 two_lines "an unknown option" 2 'no option --clip\b' evaluate --clip 2
 refused "3 clips of segments" 2 '--clips=3: this sampler has up to 2 clips' evaluate --clips 3
+refused "a sampler without a stride" 2 'needs a stride' evaluate --views charades
+refused "5 crops of PySlowFast's" 2 '--crops=5 \(wanted 1 or 3\)' evaluate --views ssv2 --crops 5
 refused "4 crops" 2 '--crops=4 \(wanted 1, 3, 5 or 10\)' evaluate --crops 4
 refused "another back end" 2 'tpu' evaluate --device tpu
 refused "no such checkpoint" 1 'nothing.safetensors: .*No such file' vt-eval -m "$T/nothing.safetensors" -i "$T/val"

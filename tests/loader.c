@@ -129,7 +129,7 @@ static const char mixed[] =
     "3 8 9 0 6 16 9 2 0.1 0 0\n";
 
 static const struct loader_options plain = { .seed = 77, .threads = 1,
-	.ranks = 1, .sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1,
+	.ranks = 1, .sampler = SAMPLER_TSM, .crop = { .flip = 1 },
 	.memory = 1 << 20 };
 
 /* ---- the answer key: one clip, by the shortest way ---- */
@@ -142,19 +142,19 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 	uint32_t n = dataset_samples(d), *order = xcalloc(n, sizeof(*order));
 	struct rng clip = rng_clip(o->seed, f->clip[i]);
 	struct rng stride = clip_draw(clip, DRAW_STRIDE);
+	struct clip_of of;
 	struct sample s;
 	struct crop crop;
 	int frame[64];
 
 	rng_shuffle(o->seed, (uint32_t)(f->clip[i] / n), n, order);
 	s = dataset_sample(d, order[f->clip[i] % n]);
+	of = (struct clip_of){ s.frames, f->stream->t, 0, 30 };
 	if (c->stride_max > 0)
-		clip_strided(s.frames, f->stream->t, c->stride_min + (int)rng_below(
-		    &stride, (uint32_t)(c->stride_max - c->stride_min + 1)),
-		    clip, frame);
-	else
-		clip_train(o->sampler, s.frames, f->stream->t, clip, frame);
-	crop = crop_train(o->crop, s.width, s.height, f->stream->w, o->flip, clip);
+		of.stride = c->stride_min + (int)rng_below(&stride,
+		    (uint32_t)(c->stride_max - c->stride_min + 1));
+	clip_train(o->sampler, &of, clip, frame);
+	crop = crop_train(&o->crop, s.width, s.height, f->stream->w, clip);
 	for (int k = 0; k < f->stream->t; k++) {
 		struct image *m = numbers((int)order[f->clip[i] % n], frame[k],
 		    s.width, s.height);
@@ -459,8 +459,9 @@ test_trace_line(void)
 	fclose(o.trace);
 	rng_shuffle(o.seed, 0, SAMPLES, order);
 	m = dataset_sample(d, order[0]);
-	clip_train(SAMPLER_TSM, m.frames, 3, clip, frame);
-	c = crop_train(CROP_MULTISCALE, m.width, m.height, 11, 1, clip);
+	clip_train(SAMPLER_TSM, &(struct clip_of){ m.frames, 3, 0, 0 }, clip,
+	    frame);
+	c = crop_train(&o.crop, m.width, m.height, 11, clip);
 	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%gx%g+%g+%g\t%d", order[0],
 	    frame[0], frame[1], frame[2], c.w, c.h, c.x, c.y, c.flip);
 	strtok(text, "\n");
@@ -493,12 +494,13 @@ test_jpeg(void)
 		for (int i = 0; i < f->n * 4; i++, frames++) {
 			int sample = (int)f->sample[i / 4];
 			int view = (int)(f->clip[i / 4] % 20);
-			struct crop c = crop_test(171, 129, view % 10, 10, 0);
+			struct crop c = crop_test(VIEW_TSM, 171, 129, 32,
+			    view % 10, 10, 0);
 			struct region all = { 0, 0, 171, 129 }, at;
 			struct image out;
 
-			clip_test(SAMPLER_TSM, frames_of(sample), 4, view / 10,
-			    2, frame);
+			clip_test(SAMPLER_TSM, &(struct clip_of){
+			    frames_of(sample), 4, 0, 0 }, view / 10, 2, frame);
 			b.n = 0;
 			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
 			/* 113 of 32 allows a half. */

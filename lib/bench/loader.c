@@ -44,7 +44,7 @@ static struct loader_options
 loading(const struct job *j, int threads)
 {
 	struct loader_options o = { .seed = 1, .threads = threads, .ranks = 1,
-		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1 };
+		.sampler = SAMPLER_TSM, .crop = crop_usual };
 	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 
 	o.memory = AHEAD * microbatches_most(l).bytes;

@@ -41,8 +41,8 @@ choose(struct stored *s, const struct dataset *d, int images, int side)
 		uint32_t k = (uint32_t)((uint64_t)i * samples / (uint64_t)images);
 		struct sample m = dataset_sample(d, k);
 		int frame = i % m.frames, bad;
-		struct crop c = crop_train(CROP_MULTISCALE, m.width, m.height,
-		    side, 0, rng_clip(1, (uint64_t)i));
+		struct crop c = crop_train(&crop_usual, m.width, m.height, side,
+		    rng_clip(1, (uint64_t)i));
 
 		bad = stored_add(s, d, k, &frame, 1, c, side);
 		if (bad != 0)

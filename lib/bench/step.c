@@ -232,7 +232,7 @@ static int
 measure_data(struct job *j, double alone)
 {
 	struct loader_options o = { .seed = 1, .threads = LOADERS, .ranks = 1,
-		.sampler = SAMPLER_TSM, .crop = CROP_MULTISCALE, .flip = 1,
+		.sampler = SAMPLER_TSM, .crop = crop_usual,
 		.memory = MEMORY, .needs = &j->o->graph->needs };
 	struct cell cell = shape_cell(&j->shape);
 	struct schedule *s = shape_schedule(&cell, 1);

@@ -16,6 +16,7 @@
 
 #include "data/augment.h"
 #include "data/clip.h"
+#include "graph/ensemble.h"
 #include "graph/feed.h"
 #include "sched/schedule.h"
 #include "shard/dataset.h"
@@ -37,9 +38,8 @@ struct loader_options {
 	uint64_t seed;
 	int threads;
 	int rank, ranks;
-	enum sampler sampler;		/* where the cell has no stride */
-	enum crop_rule crop;
-	int flip;			/* mirror half of the clips */
+	enum sampler sampler;
+	struct crop_options crop;
 	size_t memory;			/* bytes of pixels ahead, at most, but
 					 * no less than two microbatches */
 	FILE *trace;			/* NULL, or where each clip is listed */
@@ -119,12 +119,21 @@ struct view_options {
 	enum sampler sampler;
 	int validate;		/* clip_validate instead of clip_test */
 	int clips, crops, full;	/* clip_test, crop_test; 1 and 1 to validate */
+	enum view_rule rule;	/* crop_test */
+	enum ensemble ensemble;	/* for whoever scores them */
 	int n, t, side;		/* shape of a microbatch */
 	size_t memory;
-	int stride;		/* 0: ${sampler} chooses the frames; otherwise
-				 * clip_strided_test does */
+	int stride;		/* clip_test; 0: none */
 	const struct needs *needs;	/* as in loader_options */
 };
+
+/*
+ * view_choose(v, view, of, w, h, frame, crop): what view ${view} of a sample
+ * shows whose frames are ${of}, but for t and stride, and ${w} x ${h} pixels;
+ * into ${frame}[v->t] and ${crop}.
+ */
+void view_choose(const struct view_options *v, int view, struct clip_of of,
+    int w, int h, int *frame, struct crop *crop);
 
 /*
  * loader_views(d, first, count, o):

@@ -273,44 +273,52 @@ microbatches_next(struct microbatches *l, struct microbatch *to)
 
 /* ---- what a clip shows ---- */
 
+static struct clip_of
+footage(const struct sample *m)
+{
+	return (struct clip_of){ .total = m->frames, .fps = m->fps_den > 0 ?
+		(double)m->fps_num / m->fps_den : 0 };
+}
+
 static void
 choose_for_training(const struct microbatches *l, struct microbatch *f, int i,
     const struct sample *m, int *frame, struct crop *crop)
 {
 	const struct cell *c = f->at.cell;
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
-	int t = f->stream->t;
+	struct rng r = clip_draw(clip, DRAW_STRIDE);
+	struct clip_of of = footage(m);
 
-	if (c->stride_max > 0) {
-		struct rng r = clip_draw(clip, DRAW_STRIDE);
-		int range = c->stride_max - c->stride_min + 1;
+	of.t = f->stream->t;
+	if (c->stride_max > 0)
+		of.stride = c->stride_min + (int)rng_below(&r,
+		    (uint32_t)(c->stride_max - c->stride_min) + 1);
+	clip_train(l->o.sampler, &of, clip, frame);
+	*crop = crop_train(&l->o.crop, m->width, m->height, f->stream->w, clip);
+}
 
-		clip_strided(m->frames, t, c->stride_min +
-		    (int)rng_below(&r, (uint32_t)range), clip, frame);
-	} else {
-		clip_train(l->o.sampler, m->frames, t, clip, frame);
-	}
-	*crop = crop_train(l->o.crop, m->width, m->height, f->stream->w,
-	    l->o.flip, clip);
+void
+view_choose(const struct view_options *v, int view, struct clip_of of, int w,
+    int h, int *frame, struct crop *crop)
+{
+	of.t = v->t;
+	of.stride = v->stride;
+	if (v->validate)
+		clip_validate(v->sampler, &of, frame);
+	else
+		clip_test(v->sampler, &of, view / v->crops, v->clips, frame);
+	*crop = crop_test(v->rule, w, h, v->side, view % v->crops, v->crops,
+	    v->full);
 }
 
 static void
 choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
     const struct sample *m, int *frame, struct crop *crop)
 {
-	const struct view_options *v = &l->v;
-	int view = (int)(f->clip[i] % (uint64_t)(v->clips * v->crops));
-	int clip = view / v->crops, t = f->stream->t;
+	uint64_t views = (uint64_t)(l->v.clips * l->v.crops);
 
-	if (v->stride > 0)
-		clip_strided_test(m->frames, t, v->stride, clip, v->clips,
-		    frame);
-	else if (v->validate)
-		clip_validate(v->sampler, m->frames, t, frame);
-	else
-		clip_test(v->sampler, m->frames, t, clip, v->clips, frame);
-	*crop = crop_test(m->width, m->height, view % v->crops, v->crops,
-	    v->full);
+	view_choose(&l->v, (int)(f->clip[i] % views), footage(m), m->width,
+	    m->height, frame, crop);
 }
 
 void

@@ -192,6 +192,8 @@ agree_resume(const char *path, const struct identity *was,
 			continue;
 		a = fact_value(then, name);
 		b = fact_value(today, name);
+		if (a == NULL && fact_before(name) != NULL)
+			a = xstrdup(fact_before(name));
 		if (a == NULL && text_starts(name, "--") &&
 		    (a = fact_value(unset, name)) == NULL)
 			a = xstrdup("unset");

@@ -145,6 +145,8 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->clips = count_of(f, "vt.samples", path, &bad);
 	s->seed = count_of(f, "vt.seed", path, &bad);
 	s->step = count_of(f, "vt.step", path, &bad);
+	s->stride = safetensors_meta(f, "vt.stride") == NULL ? 0 :
+	    extent_of(f, "vt.stride", path, &bad);
 	s->order = text_of(f, "vt.tree", path, &bad);
 	bad = bad ? -2 : checkpoint_finite(path, f->tensor, f->tensors);
 	if (bad)

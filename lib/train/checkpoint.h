@@ -40,7 +40,8 @@ struct state {
 	int64_t generation;
 	const char *history;		/* hash of the schedule so far */
 	const char *model, *network;	/* its name, and the .net file's text */
-	int frames, crop;		/* of the schedule's last cell */
+	int frames, crop, stride;	/* of the schedule's last cell; stride 0:
+					 * none, or not known (0.1.0) */
 	const char *order;		/* how sums are ordered: "v1/LEAF" */
 };
 

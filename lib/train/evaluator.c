@@ -22,17 +22,18 @@ evaluate_plan(struct net *n, const struct view_options *v)
 
 /* Add the scores of one microbatch's views to their samples. */
 static void
-add_microbatch(const struct plan *p, const struct microbatch *l, int classes,
-    double *scratch, double *scores, uint64_t *views)
+add_microbatch(const struct plan *p, const struct microbatch *l,
+    const struct view_options *v, const struct evaluation *e, double *scratch,
+    uint64_t *views)
 {
-	net_scores(p, scratch);
-	for (int i = 0; i < l->n - l->filled; i++) {
-		double *to = scores + (size_t)l->sample[i] * (size_t)classes;
+	size_t classes = (size_t)e->classes;
+	uint64_t each = (uint64_t)(v->clips * v->crops);
 
-		for (int c = 0; c < classes; c++)
-			to[c] += scratch[(size_t)i * (size_t)classes + c];
-		++*views;
-	}
+	net_scores(p, scratch);
+	for (int i = 0; i < l->n - l->filled; i++, ++*views)
+		ensemble_add(v->ensemble, e->loss, e->classes, scratch +
+		    (size_t)i * classes, l->clip[i] % each == 0, e->scores +
+		    (size_t)l->sample[i] * classes);
 }
 
 /* Every rank has all scores, so all come to the same answer; one says it. */
@@ -98,7 +99,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 
 		n->same = views > 0;
 		net_forward(n, p, &f, NULL);
-		add_microbatch(p, mb, classes, scratch, e->scores, &views);
+		add_microbatch(p, mb, v, e, scratch, &views);
 		loader_return(loader, mb);
 		if (progress != NULL)
 			progress(views, all);
@@ -117,8 +118,9 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	if (most == 0 && comm_allgatherv(c, e->scores, start) != 0)
 		most = EXIT_RANKS;
 	e->views = (uint64_t)samples * (uint64_t)per;
-	for (size_t i = 0; i < (size_t)samples * (size_t)classes; i++)
-		e->scores[i] /= per;
+	for (uint32_t i = 0; i < samples; i++)
+		ensemble_end(v->ensemble, e->loss, classes, per, e->scores +
+		    (size_t)i * (size_t)classes);
 	free(start);
 	if (most == 0)
 		most = check_finite(e, d, c->rank);

@@ -3,8 +3,8 @@
 
 /*
  * Scores of a dataset: views of each sample (clips and crops) go through the
- * network, to its first head, with its running statistics, and the scores of a sample's views are
- * averaged before any softmax.  Samples are shared out over ranks; the result
+ * network, to its first head, with its running statistics, and the scores of a
+ * sample's views are joined (graph/ensemble.h).  Samples are shared out over ranks; the result
  * is the same for every number of ranks and threads.
  */
 

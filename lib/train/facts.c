@@ -85,6 +85,13 @@ static const struct { const char *then, *now; } renamed[] = {
 };
 #define RENAMED (sizeof(renamed) / sizeof(renamed[0]))
 
+/* What was done by checkpoints that do not name a setting, where that is not the
+ * default. */
+static const struct { const char *name, *then; } unnamed[] = {
+	{ "--resize", "bilinear" },
+};
+#define UNNAMED (sizeof(unnamed) / sizeof(unnamed[0]))
+
 #define LONG 200			/* a longer value is shown as its hash */
 
 static int
@@ -174,6 +181,15 @@ fact_value(const char *facts, const char *name)
 			at += strlen(name) + 3;
 			return xstrndup(at, strcspn(at, "\n"));
 		}
+	return NULL;
+}
+
+const char *
+fact_before(const char *name)
+{
+	for (size_t i = 0; i < UNNAMED; i++)
+		if (strcmp(unnamed[i].name, name) == 0)
+			return unnamed[i].then;
 	return NULL;
 }
 

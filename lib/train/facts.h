@@ -45,6 +45,9 @@ const char *fact_next(const char *at);
 /* fact_value(facts, name): the caller's to free; NULL: unset. */
 char *fact_value(const char *facts, const char *name);
 
+/* fact_before(name): what a setting was before it had a name, NULL: its default. */
+const char *fact_before(const char *name);
+
 /* fact_hint(name): what helps where it differs, or NULL. */
 const char *fact_hint(const char *name);
 

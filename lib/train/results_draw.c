@@ -162,7 +162,7 @@ strip(const struct results *r, struct fetch *f, uint32_t i,
 	struct sample m = dataset_sample(r->data, i);
 	int frame[STRIP] = { 0, m.frames / 2, m.frames - 1 };
 	struct fetch_clip c = { i, STRIP, SIDE, frame,
-		crop_test(m.width, m.height, 0, 1, 1) };
+		crop_test(VIEW_TSM, m.width, m.height, SIDE, 0, 1, 1) };
 	uint8_t *pixels = xmalloc(STRIP * SIDE * SIDE * 3);
 	struct image *all = image_new(STRIP * (SIDE + GAP) - GAP, SIDE, 3);
 	struct fetch_cost cost = { 0 };

@@ -40,6 +40,20 @@ shared_text(struct comm *c, const char *path)
 	return b.data;
 }
 
+/* A sampler of windows must be told how far their frames are apart. */
+static int
+check_strides(const struct session *s)
+{
+	for (int i = 0; i < s->schedule->stages; i++)
+		for (int k = 0; k < s->schedule->stage[i].cells; k++)
+			if (clip_needs_stride(s->o.loading.sampler) &&
+			    s->schedule->stage[i].cell[k].stride_min == 0)
+				return fail("%s: stage %d has no stride, which "
+				    "this --sampler needs (vt-schedule --stride "
+				    "gives one)", s->schedule->path, i);
+	return 0;
+}
+
 static int
 open_schedule(struct session *s)
 {
@@ -53,7 +67,7 @@ open_schedule(struct session *s)
 	if (t != NULL)
 		s->schedule = schedule_from_table(t);
 	table_free(t);
-	return s->schedule != NULL ? 0 : EXIT_USAGE;
+	return s->schedule != NULL && check_strides(s) == 0 ? 0 : EXIT_USAGE;
 }
 
 /*
@@ -211,7 +225,9 @@ set_viewing(struct session *s)
 
 	s->t.state.frames = c->frames;
 	s->t.state.crop = c->crop;
+	s->t.state.stride = c->stride_min;
 	*v = s->o.viewing;
+	v->stride = c->stride_min;
 	v->t = v->t > 0 ? v->t : c->frames;
 	v->side = v->side > 0 ? v->side : c->crop;
 	v->needs = &s->graph->needs;

@@ -140,6 +140,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));
 	add_meta(s, "vt.settings_id", xstrdup(st->settings_id));
 	add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
+	if (st->stride > 0)
+		add_meta(s, "vt.stride", xprintf("%d", st->stride));
 	add_meta(s, "vt.tensors", tensor_hashes(s));
 	add_meta(s, "vt.tree", xstrdup(st->order));
 }

@@ -1,0 +1,51 @@
+/* How the scores of a clip's views become those of the clip. */
+#include <float.h>
+#include <math.h>
+
+#include "graph/ensemble.h"
+#include "graph/metric.h"
+
+/* A sigmoid grows with its score, so that scores will do for the greatest. */
+static int
+wants_probabilities(enum ensemble how, enum loss_kind kind)
+{
+	return how == ENSEMBLE_PROBABILITIES || (how == ENSEMBLE_MAX &&
+	    kind == LOSS_SOFTMAX);
+}
+
+void
+ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
+    double *scores, int first, double *sum)
+{
+	if (wants_probabilities(how, kind))
+		metric_probabilities(kind, scores, classes, scores);
+	for (int c = 0; c < classes; c++)
+		if (first)
+			sum[c] = scores[c];
+		else if (how != ENSEMBLE_MAX)
+			sum[c] += scores[c];
+		else if (!(scores[c] <= sum[c]))	/* a NaN stays one */
+			sum[c] = scores[c];
+}
+
+/* The score of a probability; finite, as sums of 0 and 1 would not be. */
+static double
+score(enum loss_kind kind, double p)
+{
+	double q = kind == LOSS_SIGMOID ? 1 - p : 1;
+
+	return log((p < DBL_MIN ? DBL_MIN : p) / (q < DBL_EPSILON ?
+	    DBL_EPSILON : q));
+}
+
+void
+ensemble_end(enum ensemble how, enum loss_kind kind, int classes, int views,
+    double *sum)
+{
+	for (int c = 0; c < classes; c++) {
+		if (how != ENSEMBLE_MAX)
+			sum[c] /= views;
+		if (wants_probabilities(how, kind))
+			sum[c] = score(kind, sum[c]);
+	}
+}

@@ -1,0 +1,28 @@
+#ifndef GRAPH_ENSEMBLE_H
+#define GRAPH_ENSEMBLE_H
+
+/* How the scores of a clip's views become those of the clip. */
+
+#include "graph/op.h"
+
+/*
+ * SCORES: their mean, as TSM has it (test_models.py).
+ * PROBABILITIES: the mean of their softmax, or sigmoid, as PySlowFast has it for
+ * Kinetics and Something-Something (utils/meters.py).
+ * MAX: the greatest probability of each class, as it has it for Charades.
+ */
+enum ensemble { ENSEMBLE_SCORES, ENSEMBLE_PROBABILITIES, ENSEMBLE_MAX };
+
+/*
+ * ensemble_add(how, kind, classes, scores, first, sum): take one view's
+ * ${scores} into ${sum}; ${first}: it is the first.  ${scores} is written over.
+ * ensemble_end(how, kind, classes, views, sum): make scores of it, whose
+ * probabilities for a loss of ${kind} are those meant; greatest ones of a softmax
+ * are made to add up to 1.
+ */
+void ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
+    double *scores, int first, double *sum);
+void ensemble_end(enum ensemble how, enum loss_kind kind, int classes,
+    int views, double *sum);
+
+#endif
