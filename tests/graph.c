@@ -44,7 +44,7 @@ language(void)
 	    "\tinput x out=3\r\n"
 	    "two t in=x\n"
 	    "conv c in=t out=32 k=5,4 s=2,3 groups=4 bias=1\n"
-	    "conv d in=c out=16 k=2,3,3 s=2,1,1 p=0,2,1\n"
+	    "conv d in=c out=16 k=2,3,3 s=2,1,1 p=0,2,1 std=0.25\n"
 	    "bn b in=d\n"
 	    "bn e in=b gamma=0 eps=1e-3 momentum=0.01\n"
 	    "shift s in=e fold=4\n"
@@ -78,6 +78,7 @@ language(void)
 	    "groups divide the input channels of weights");
 	near(param_named(g, "c.weight")->std, sqrt(2.0 / (32 * 5 * 4)), 1e-15,
 	    "convolutions begin normal, of variance 2 / (out taps)");
+	near(param_named(g, "d.weight")->std, 0.25, 0, "or as std says");
 	near(param_named(g, "c.bias")->std, 0, 0, "their biases at 0");
 	near(param_named(g, "l.weight")->std, 0.5, 0, "linear layers as std says");
 	near(param_named(g, "f.weight")->std, 0.01, 0, "or 0.01");

@@ -35,7 +35,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "relu r in=x out=8\n",
 	    "t.net:2: relu has no attribute out (it has: in)" },
 	{ HEAD "conv c in=x kt=3\n", "t.net:2: conv has no attribute kt (it has: "
-	    "in out k s p groups bias)" },
+	    "in out k s p groups bias std)" },
 	{ HEAD "conv c in=x out=8 out=8\n", "t.net:2: out twice" },
 	{ HEAD "conv c in=x\n", "t.net:2: conv c: no out=CHANNELS" },
 	{ HEAD "conv c in=x out=0\n", "t.net:2: out=0 (wanted 1 to 1048576)" },
@@ -67,6 +67,8 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "conv c in=x out=8 bias=2\n", "t.net:2: bias=2 (wanted 0 or 1)" },
 	{ HEAD "conv c in=x out=8 groups=2\n",
 	    "t.net:2: conv c: groups=2 does not divide 3 and 8 channels" },
+	{ HEAD "conv c in=x out=8 std=-0.1\n",
+	    "t.net:2: std=-0.1 (wanted a number from 0 to 10)" },
 	{ HEAD "conv c in=x out=8 groups=3\n", "groups=3 does not divide" },
 	{ HEAD "bn b in=x gamma=one\n", "t.net:2: gamma=one (wanted a number)" },
 	{ HEAD "bn b in=x eps=0\n", "eps=0 (wanted a number from 1e-12 to 1)" },

@@ -266,7 +266,7 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 	if (IS("by"))
 		return factor(value, &op->by, &op->per) == 0 ? 0 :
 		    BAD(r, w, i, "a number, alone or before /c or /sqrt(c)");
-	if (IS("std") && op->kind == OP_LINEAR)
+	if (IS("std") && op->kind != OP_INPUT)
 		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
 		    BAD(r, w, i, "a number from 0 to 10");
 	if (IS("mean"))

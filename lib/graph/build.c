@@ -218,7 +218,7 @@ reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 	const struct op_type *type = &op_types[kind];
 	struct op op = { .kind = kind, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
 		.groups = 1, .fold = 8, .gamma = 1, .eps = 1e-5,
-		.momentum = 0.1, .rate = 0.5, .std = 0.01, .planar = 1,
+		.momentum = 0.1, .rate = 0.5, .std = NAN, .planar = 1,
 		.by = NAN, .weight = 1 };
 
 	if (!name_fits(w->name))

@@ -27,6 +27,13 @@ shape(struct param *p, int ndim, const int *dim)
 	}
 }
 
+/* The deviation that a line says, or ${otherwise}. */
+static double
+deviation(const struct op *op, double otherwise)
+{
+	return isnan(op->std) ? otherwise : op->std;
+}
+
 /* He et al. 2015 over the outputs (fan-out), as torchvision initialises. */
 static int
 conv_params(const struct op *op, int cin, struct param *p)
@@ -36,7 +43,7 @@ conv_params(const struct op *op, int cin, struct param *p)
 	int plane[4] = { op->out, cin / op->groups, op->k[1], op->k[2] };
 
 	n = add_param(p, n, op, "weight", PARAM_WEIGHT,
-	    sqrt(2.0 / ((double)op->out * taps)), 0);
+	    deviation(op, sqrt(2.0 / ((double)op->out * taps))), 0);
 	if (op->planar)
 		shape(&p[0], 4, plane);
 	else
@@ -67,7 +74,8 @@ linear_params(const struct op *op, int cin, struct param *p)
 {
 	int weight[2] = { op->out, cin }, n = 0;
 
-	n = add_param(p, n, op, "weight", PARAM_WEIGHT, op->std, 0);
+	n = add_param(p, n, op, "weight", PARAM_WEIGHT,
+	    deviation(op, 0.01), 0);
 	n = add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
 	shape(&p[0], 2, weight);
 	shape(&p[1], 1, &op->out);
@@ -112,7 +120,7 @@ bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 const struct op_type op_types[OP_KINDS] = {
 	[OP_INPUT] = { "input", 0, 0, " stream out mean std ", NULL, NULL, NULL,
 	    NULL },
-	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias ", shape_window,
+	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias std ", shape_window,
 	    NULL, conv_params, conv_macs },
 	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", shape_same, NULL,
 	    bn_params, NULL },

@@ -84,7 +84,8 @@ struct op {
 	double rate;			/* dropout probability */
 	double gamma;			/* bn: initial scale */
 	double eps, momentum;		/* bn */
-	double std;			/* linear: of the initial weights */
+	double std;			/* conv, linear: of the initial weights;
+					 * NaN: the operator's own */
 	int stream;			/* input: which, graph->needs.stream */
 	double *mean, *sd;		/* input: [out], of [0, 1] */
 	int target, head;		/* loss: which, graph->needs.target
