@@ -1,10 +1,7 @@
 /*
  * The parameters and multiply-adds of the networks in share/models, against
- * tables that the published programs printed and against sums done here by
- * hand.
+ * sums done here by hand.  networks_golden.c has what published programs say.
  */
-#include "base/mem.h"
-#include "base/table.h"
 #include "graph/graph.h"
 
 #include "tap.h"
@@ -102,218 +99,167 @@ by_hand(void)
 	}
 }
 
-/* The number in the row of ${model}; -1 if there is none. */
-static double
-stat(const struct table *t, const char *name, const char *column)
-{
-	int c = table_column(t, column);
+/* ---- three dimensions ---- */
 
-	for (size_t r = 0; r < t->rows; r++)
-		if (strcmp(t->cell[r][0], name) == 0)
-			return strtod(t->cell[r][c], NULL);
-	return -1;
-}
-
-static void
-golden_stats(const char *row, const char *name, int classes, int t)
-{
-	struct table *stats = table_read(golden_path("model_stats_tsm.tsv"));
-	struct graph *g = model(name, classes);
-	struct dims in = { 1, t, 224, 224, 3 };
-	size_t norms = 0, running = 0;
-	char what[128];
-
-	for (int i = 0; i < g->nparam; i++) {
-		const struct param *p = &g->param[i];
-
-		if (p->kind == PARAM_SCALE || p->kind == PARAM_OFFSET)
-			norms += p->count;
-		if (p->kind >= PARAM_MEAN)
-			running += p->count;
-	}
-#define WHAT(s) (snprintf(what, sizeof(what), "%s is %s: %s", name, row, s), what)
-	near((double)graph_parameters(g), stat(stats, row, "params"), 0,
-	    WHAT("parameters"));
-	near((double)norms, stat(stats, row, "bn_params"), 0,
-	    WHAT("scales and offsets"));
-	near((double)running, stat(stats, row, "bn_running_buffers"), 0,
-	    WHAT("running statistics"));
-	near(graph_macs(g, &in), stat(stats, row, "macs_224"), 0,
-	    WHAT("multiply-adds at 224"));
-	in.h = in.w = 256;
-	if (stat(stats, row, "macs_256") > 0)
-		near(graph_macs(g, &in), stat(stats, row, "macs_256"), 0,
-		    WHAT("at 256"));
-	graph_free(g);
-	table_free(stats);
-}
+/* A clip of ${t} frames of ${side} by ${side}, on its way through. */
+struct way { struct sum s; int t, side, c; };
 
 /*
- * The published name as ours: without "base_model.", without the ".net" that a
- * shift puts around its convolution, and new_fc is fc.
+ * To ${out} channels by ${kt} x ${k} x ${k} taps at strides ${st} and ${s},
+ * padded to keep the size; with its norm if ${bn}, channel by channel if
+ * ${alone}.
  */
 static void
-rename_key(const char *from, char *to, size_t size)
+go(struct way *w, int out, int kt, int k, int st, int s, int bn, int alone)
 {
-	const char *net;
+	long long n = (long long)(alone ? 1 : w->c) * out * kt * k * k;
 
-	if (strncmp(from, "base_model.", 11) == 0)
-		from += 11;
-	if (strncmp(from, "new_fc", 6) == 0)
-		from += 4;
-	net = strstr(from, ".net");
-	if (net != NULL && (net[4] == '.' || net[4] == '\0'))
-		snprintf(to, size, "%.*s%s", (int)(net - from), from, net + 4);
-	else
-		snprintf(to, size, "%s", from);
+	w->t = (w->t + st - 1) / st;
+	w->side = (w->side + s - 1) / s;
+	w->c = out;
+	w->s.parameters += n + (bn ? 2 * out : 0);
+	w->s.macs += n * w->t * w->side * w->side;
 }
 
+/* What another path from ${from} to where ${w} is costs. */
 static void
-golden_keys(const char *file, const char *name, int classes)
+beside(struct way *w, struct way from, int st, int s, int bn)
 {
-	char path[160], want[128], shape[128];
-	struct graph *g = model(name, classes);
-	struct table *t;
-	int k = 0, differ = 0;
+	struct sum before = from.s;
 
-	snprintf(path, sizeof(path), "keys_%s.tsv", file);
-	t = table_read(golden_path(path));
-	for (size_t r = 0; r < t->rows; r++) {
-		const char *key = t->cell[r][0];
-		const struct param *p = &g->param[k];
-		int at = 0;
-
-		/* A count of batches, which no rule here needs. */
-		if (strstr(key, "num_batches_tracked") != NULL)
-			continue;
-		rename_key(key, want, sizeof(want));
-		*shape = '\0';
-		for (int i = 0; k < g->nparam && i < p->ndim; i++)
-			at += snprintf(shape + at, sizeof(shape) - (size_t)at,
-			    "%s%d", i ? "x" : "", p->dim[i]);
-		if (k++ < g->nparam && strcmp(p->name, want) == 0 &&
-		    strcmp(shape, t->cell[r][1]) == 0 &&
-		    (p->kind >= PARAM_MEAN) == (*t->cell[r][2] == 'b'))
-			continue;
-		if (differ++ == 0)
-			diag("%s %s, wanted %s %s", k <= g->nparam ? p->name :
-			    "nothing", shape, want, t->cell[r][1]);
-	}
-	ok(differ == 0 && k == g->nparam && k > 100,
-	    "%s has the names, shapes and order of %s (%d)", name, file, k);
-	graph_free(g);
-	table_free(t);
+	go(&from, w->c, 1, 1, st, s, bn, 0);
+	w->s.parameters += from.s.parameters - before.parameters;
+	w->s.macs += from.s.macs - before.macs;
 }
 
-/* "8x64x56x56": frames are images of a batch there. */
-static void
-image_shape(const struct dims *d, int planar, char *to, size_t size)
+static struct sum
+classify(struct way *w, int classes)
 {
-	if (planar)
-		snprintf(to, size, "%dx%dx%dx%d", d->n * d->t, d->c, d->h, d->w);
-	else
-		snprintf(to, size, "%dx%d", d->n * d->t, d->c);
+	w->s.parameters += (long long)w->c * classes + classes;
+	w->s.macs += (long long)w->c * classes;
+	return w->s;
 }
 
-static int
-same_layer(const struct graph *g, int i, const struct dims *out,
-    char *const *cell)
+/* ResNet-50 whose first (${first}) or second convolution sees three frames. */
+static struct sum
+inflated(int first, int classes, int t, int side)
 {
-	const struct op *op = &g->op[i];
-	const struct dims *in = &out[op->in[0]];
-	int conv = op->kind == OP_CONV;
-	char name[128], a[64], b[64], k[64] = "-", s[64] = "-", p[64] = "-";
+	static const int blocks[] = { 3, 4, 6, 3 };
+	static const char *const three[] = { "111", "1010", "101010", "010" };
+	struct way w = { .t = t, .side = side, .c = 3 };
 
-	rename_key(cell[0], name, sizeof(name));
-	image_shape(in, conv, a, sizeof(a));
-	image_shape(&out[i], conv, b, sizeof(b));
-	if (conv) {
-		snprintf(k, sizeof(k), "%dx%d", op->k[1], op->k[2]);
-		snprintf(s, sizeof(s), "%dx%d", op->s[1], op->s[2]);
-		snprintf(p, sizeof(p), "%dx%d", op->p[1], op->p[2]);
-	}
-	return strcmp(op->name, name) == 0 && strcmp(a, cell[2]) == 0 &&
-	    strcmp(b, cell[3]) == 0 && strcmp(k, cell[4]) == 0 &&
-	    strcmp(s, cell[5]) == 0 && strcmp(p, cell[6]) == 0 &&
-	    g->param[op->param].count == strtoull(cell[8], NULL, 10) &&
-	    op_types[op->kind].macs(op, in, &out[i]) == strtod(cell[9], NULL);
-}
+	go(&w, 64, 5, 7, 1, 2, 1, 0);
+	w.side = (w.side + 1) / 2;		/* the pool */
+	for (int i = 0; i < 4; i++) {
+		for (int b = 0; b < blocks[i]; b++) {
+			int kt = three[i][b] == '1' ? 3 : 1;
+			int s = i > 0 && b == 0 ? 2 : 1;
+			struct way from = w;
 
-static void
-golden_layers(const char *file, const char *name, int classes, int frames)
-{
-	char path[160];
-	struct graph *g = model(name, classes);
-	struct dims in = { 1, frames, 224, 224, 3 };
-	struct dims *out = xcalloc((size_t)g->nop, sizeof(*out));
-	struct table *t;
-	size_t r = 0;
-	int differ = 0;
-
-	snprintf(path, sizeof(path), "layers_%s_224.tsv", file);
-	t = table_read(golden_path(path));
-	graph_shapes(g, &in, out);
-	for (int i = 0; i < g->nop; i++) {
-		if (g->op[i].kind != OP_CONV && g->op[i].kind != OP_LINEAR)
-			continue;
-		if (r < t->rows && !same_layer(g, i, out, t->cell[r]) &&
-		    differ++ == 0)
-			diag("%s differs from %s", g->op[i].name, t->cell[r][0]);
-		r++;
-	}
-	/* The last row is the sum of attention's products. */
-	ok(differ == 0 && r + 1 == t->rows && r > 50,
-	    "%s has the layers of %s (%zu)", name, file, r);
-	free(out);
-	graph_free(g);
-	table_free(t);
-}
-
-static void
-golden_shapes(void)
-{
-	struct table *t = table_read(golden_path("macs_by_multigrid_shape.tsv"));
-	struct graph *g = model("tsm_r50", 400);
-	int same = 0, all = 0;
-
-	for (size_t r = 0; r < t->rows; r++)
-		if (strcmp(t->cell[r][0], "TSM_R50") == 0) {
-			int side = atoi(t->cell[r][2]);
-			struct dims in = { 1, atoi(t->cell[r][1]), side, side, 3 };
-
-			all++;
-			same += graph_macs(g, &in) == strtod(t->cell[r][3], NULL);
+			go(&w, 64 << i, first ? kt : 1, 1, 1, 1, 1, 0);
+			go(&w, 64 << i, first ? 1 : kt, 3, 1, s, 1, 0);
+			go(&w, 256 << i, 1, 1, 1, 1, 1, 0);
+			if (b == 0)
+				beside(&w, from, 1, s, 1);
 		}
-	ok(all == 9 && same == all,
-	    "tsm_r50 costs what it should at %d of 9 multigrid shapes", same);
-	graph_free(g);
-	table_free(t);
+		if (i == 0)
+			w.t /= 2;		/* the pool over time */
+	}
+	return classify(&w, classes);
+}
+
+/* Tran et al. 2018: as many channels between as keep 3 x 3 x 3's parameters. */
+static void
+apart(struct way *w, int mid, int out, int s)
+{
+	go(w, mid, 1, 3, 1, s, 1, 0);
+	go(w, out, 3, 1, s, 1, 1, 0);
+}
+
+static struct sum
+r2plus1d(int classes, int t, int side)
+{
+	struct way w = { .t = t, .side = side, .c = 3 };
+
+	go(&w, 45, 1, 7, 1, 2, 1, 0);
+	go(&w, 64, 3, 1, 1, 1, 1, 0);
+	for (int i = 0; i < 4; i++)
+		for (int b = 0; b < 2; b++) {
+			int out = 64 << i, s = i > 0 && b == 0 ? 2 : 1;
+			int mid = 27 * w.c * out / (9 * w.c + 3 * out);
+			struct way from = w;
+
+			apart(&w, mid, out, s);
+			apart(&w, mid, out, 1);
+			if (s == 2)
+				beside(&w, from, 2, 2, 1);
+		}
+	return classify(&w, classes);
+}
+
+/* Channels ${c} / 16 rounded to eights, but never down by more than a tenth. */
+static int
+few(int c)
+{
+	int n = (c / 16 + 4) / 8 * 8;
+
+	n = n < 8 ? 8 : n;
+	return 10 * n * 16 < 9 * c ? n + 8 : n;
+}
+
+/* Feichtenhofer 2020: 1, 2, 5 and 3 blocks times 2.2, 24 channels times 2.25. */
+static struct sum
+x3d(int classes, int t, int side)
+{
+	static const int blocks[] = { 3, 5, 11, 7 };
+	struct way w = { .t = t, .side = side, .c = 3 };
+
+	go(&w, 24, 1, 3, 1, 2, 0, 0);
+	go(&w, 24, 5, 1, 1, 1, 1, 1);
+	for (int i = 0; i < 4; i++)
+		for (int b = 0; b < blocks[i]; b++) {
+			int out = 24 << i, mid = out * 9 / 4, s = b == 0 ? 2 : 1;
+			struct way from = w;
+
+			go(&w, mid, 1, 1, 1, 1, 1, 0);
+			go(&w, mid, 3, 3, 1, s, 1, 1);
+			if (b % 2 == 0) {
+				w.s.parameters += 2 * mid * few(mid) + mid +
+				    few(mid);
+				w.s.macs += 2 * mid * few(mid);
+			}
+			go(&w, out, 1, 1, 1, 1, 1, 0);
+			if (b == 0)
+				beside(&w, from, 1, 2, from.c != out);
+		}
+	go(&w, 432, 1, 1, 1, 1, 1, 0);
+	w.t = w.side = 1;
+	go(&w, 2048, 1, 1, 1, 1, 0, 0);
+	return classify(&w, classes);
 }
 
 static void
-golden(void)
+by_hand_over_time(void)
 {
-	golden_stats("tsm_r50_8f_k400", "tsm_r50", 400, 8);
-	golden_stats("tsm_r50_16f_k400", "tsm_r50", 400, 16);
-	golden_stats("tsm_r50_8f_sth", "tsm_r50", 174, 8);
-	golden_stats("tsn_r50_8f_k400", "tsn_r50", 400, 8);
-	golden_stats("torchvision_resnet50_in1k", "tsn_r50", 1000, 1);
-	golden_keys("tsm_r50_8f_k400", "tsm_r50", 400);
-	golden_keys("tsm_r50_8f_sth", "tsm_r50", 174);
-	golden_keys("tsmrepo_tsn_r50_8f_k400", "tsn_r50", 400);
-	golden_keys("torchvision_resnet50", "tsn_r50", 1000);
-	golden_layers("tsm_r50_8f_k400", "tsm_r50", 400, 8);
-	golden_layers("tsm_r50_16f_k400", "tsm_r50", 400, 16);
-	golden_layers("tsm_r50_8f_sth", "tsm_r50", 174, 8);
-	golden_layers("tsmrepo_tsn_r50_8f_k400", "tsn_r50", 400, 8);
-	golden_layers("torchvision_resnet50", "tsn_r50", 1000, 1);
-	golden_shapes();
+	/* torchvision says 31,505,325; PySlowFast's is in networks_golden.c. */
+	is(r2plus1d(400, 16, 112).parameters, 31505325,
+	    "R(2+1)D-18 has torchvision's parameters");
+	is(inflated(1, 400, 8, 224).parameters, 28043472,
+	    "I3D 3x1x1 has PySlowFast's");
+	check_sum("i3d_r50", 400, 8, 224, inflated(1, 400, 8, 224));
+	check_sum("i3d_r50_333", 400, 8, 224, inflated(0, 400, 8, 224));
+	check_sum("i3d_r50_333", 174, 32, 158, inflated(0, 174, 32, 158));
+	check_sum("r2plus1d_18", 400, 16, 112, r2plus1d(400, 16, 112));
+	check_sum("r2plus1d_18", 101, 8, 87, r2plus1d(101, 8, 87));
+	check_sum("x3d_m", 400, 16, 224, x3d(400, 16, 224));
+	check_sum("x3d_m", 157, 7, 141, x3d(157, 7, 141));
+	check_sum("x3d_s", 400, 13, 160, x3d(400, 13, 160));
 }
 
 int
 main(void)
 {
 	by_hand();
-	golden();
+	by_hand_over_time();
 	return done();
 }
