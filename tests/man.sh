@@ -86,6 +86,11 @@ for page in man/*.[1-9]; do
 	rm -f "$T"/script.*
 done
 
+# ---- tables ----
+
+check_same "vt-model.5: every network is listed" "$(cd share/models && echo *.net | tr ' ' '\n' | sort | sed 's/\.net$//')" \
+	"$(sed -n '/^\.Sh NETWORKS/,/^\.El/s/^\.It \([a-z][^T]*\) Ta .*/\1/p' man/vt-model.5 | tr -s ', ' '\n' | sort)"
+
 # ---- what the examples work on ----
 
 base=$T/base

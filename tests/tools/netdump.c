@@ -2,7 +2,8 @@
  * netdump NET CLASSES BACKEND N T SIDE OUT: run one training microbatch of N
  * clips and write what went in and came out to folder OUT, for tests/parity.py:
  * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
- * and losses.f64.
+ * and losses.f64.  The statistics of the microbatch, in dw.f64, then become the
+ * running ones; tested.f64 has the scores of the same clips in testing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +34,16 @@ vary(struct net *n)
 		const struct param *p = &g->param[k];
 		double *v = xcalloc(p->count, sizeof(*v));
 		void *w = (char *)n->w + p->offset * n->device->elem;
+		int varies = p->head || p->kind == PARAM_SCALE ||
+		    p->kind == PARAM_OFFSET || p->kind == PARAM_BIAS;
 
 		device_get(n->device, v, w, p->count);
 		for (size_t i = 0; i < p->count; i++) {
-			double x = rng_normal(7, 1000 + (uint32_t)k, (uint32_t)i);
+			double x = varies ? rng_normal(7, 1000 + (uint32_t)k,
+			    (uint32_t)i) : 0;
 
 			if (p->kind == PARAM_SCALE)
-				v[i] = 1 + 0.1 * x;
+				v[i] = p->fill + 0.1 * x;
 			else if (p->kind == PARAM_OFFSET || p->kind == PARAM_BIAS)
 				v[i] = 0.1 * x;
 			else if (p->head)
@@ -78,6 +82,26 @@ write_params(const struct net *n, void *dw, const char *out)
 	free(v);
 }
 
+/* The statistics of the microbatch in ${dw} as the running ones. */
+static void
+keep_statistics(struct net *n, void *dw)
+{
+	size_t elem = n->device->elem;
+
+	for (int k = 0; k < n->graph->nparam; k++) {
+		const struct param *p = &n->graph->param[k];
+		double *v = xcalloc(p->count, sizeof(*v));
+
+		if (p->kind >= PARAM_MEAN) {
+			device_get(n->device, v, (char *)dw + p->offset * elem,
+			    p->count);
+			device_put(n->device, (char *)n->w + p->offset * elem, v,
+			    p->count);
+		}
+		free(v);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -86,7 +110,7 @@ main(int argc, char **argv)
 	struct device *be;
 	struct graph *g;
 	struct net *n;
-	struct plan *p;
+	struct plan *p, *tests;
 	struct feed f = { .seed = 1 };
 	int *label;
 	uint64_t *clip;
@@ -107,7 +131,8 @@ main(int argc, char **argv)
 	    NULL ||
 	    (g = graph_read(argv[1], atoi(argv[2]))) == NULL ||
 	    (n = net_new(g, be)) == NULL ||
-	    (p = net_plan(n, &d, 1)) == NULL || net_reserve(n) != 0)
+	    (p = net_plan(n, &d, 1)) == NULL ||
+	    (tests = net_plan(n, &d, 0)) == NULL || net_reserve(n) != 0)
 		return 1;
 	net_init(n, 3);
 	vary(n);
@@ -135,6 +160,11 @@ main(int argc, char **argv)
 	write_file(argv[7], "pixels.u8", pixels, bytes);
 	write_file(argv[7], "labels.i32", label, (size_t)d.n * sizeof(*label));
 	write_params(n, dw, argv[7]);
+	keep_statistics(n, dw);
+	net_forward(n, tests, &f, NULL);
+	net_scores(tests, out);
+	write_file(argv[7], "tested.f64", out, (size_t)d.n *
+	    (size_t)g->head->classes * sizeof(*out));
 	device_free(be, dw);
 	net_free(n);
 	graph_free(g);

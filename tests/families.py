@@ -1,0 +1,309 @@
+"""families.py NETDUMP FOLDER: do the networks of share/models give what PyTorch
+gives?  Lines on standard input say which: NET CLASSES DEVICE N T SIDE HOW, with
+HOW "tested" for the scores in testing alone, or "trained" for losses, batch
+statistics and every gradient as well.  FOLDER/NET.net is the network.
+
+Written from the publications: bottlenecks (He et al. 2016), shifts (Lin et al.
+2019), kernels inflated over time (Carreira, Zisserman 2017), attention (Wang et
+al. 2018), slow and fast pathways (Feichtenhofer et al. 2019), inverted residuals
+(Sandler et al. 2018), gates and swish (Feichtenhofer 2020), convolutions apart
+(Tran et al. 2018).  Where torchvision or PyTorchVideo is, theirs are asked too.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import parity
+
+IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+KINETICS = (0.43216, 0.394666, 0.37645), (0.22803, 0.22145, 0.216989)
+HALF = (0.45,) * 3, (0.225,) * 3
+AFTER_THIRD = ((2, 0), (2, 2), (3, 0), (3, 2), (3, 4))     # TSM's program
+AFTER_SECOND = ((2, 1), (2, 3), (3, 1), (3, 3), (3, 5))    # PySlowFast
+
+
+class Net(parity.Net):
+    """Tensors are [n, c, t, h, w].  With no ${stats} it trains, and keeps those
+    of the batch; else it tests with them."""
+    stats_given = None
+
+    def conv(self, name, x, stride=(1, 1, 1), groups=1):
+        w = self.w[name + ".weight"]
+        w = w.unsqueeze(2) if w.dim() == 4 else w
+        return F.conv3d(x, w, self.w.get(name + ".bias"), stride, [k // 2 for k in w.shape[2:]], 1, groups)
+
+    def bn(self, name, x):
+        if self.stats_given is None:
+            return super().bn(name, x)
+        mean, var = (self.stats_given[name + ".running_" + s] for s in ("mean", "var"))
+        return F.batch_norm(x, mean, var, self.w[name + ".weight"], self.w[name + ".bias"], training=False, eps=1e-5)
+
+    def has(self, name):
+        return name + ".weight" in self.w
+
+    def shift(self, x, past=False):
+        k = x.shape[1] // 8
+        zero = torch.zeros_like(x[:, :k, :1])
+        before = lambda part: torch.cat([zero, part[:, :, :-1]], 2)
+        if past:
+            return torch.cat([before(x[:, :k]), x[:, k:]], 1)
+        ahead = torch.cat([x[:, :k, 1:], zero], 2)
+        return torch.cat([ahead, before(x[:, k:2 * k]), x[:, 2 * k:]], 1)
+
+    def attend(self, name, x, how):
+        n, c, t, h, w = x.shape
+        pool = lambda y: F.max_pool3d(y, (1, 2, 2))
+        theta = self.conv(name + ".theta", x)
+        if how == "tsm":
+            phi, g = pool(self.conv(name + ".phi", x)), pool(self.conv(name + ".g", x))
+        else:
+            phi, g = self.conv(name + ".phi", pool(x)), self.conv(name + ".g", pool(x))
+        f = torch.einsum("ncp,ncq->npq", theta.flatten(2), phi.flatten(2))
+        if how == "dot":
+            f = f / f.shape[2]
+        else:
+            f = F.softmax(f if how == "tsm" else f * theta.shape[1] ** -0.5, 2)
+        y = torch.einsum("npq,ncq->ncp", f, g.flatten(2)).view(n, -1, t, h, w)
+        return x + self.bn(name + ".bn", self.conv(name + ".out", y))
+
+    def shortcut(self, name, x, stride):
+        if not self.has(name + ".downsample.0"):
+            return x
+        x = self.conv(name + ".downsample.0", x, stride)
+        return self.bn(name + ".downsample.1", x) if self.has(name + ".downsample.1") else x
+
+    def bottleneck(self, name, x, stride, shifted):
+        y = self.shift(x) if shifted else x
+        y = F.relu(self.bn(name + ".bn1", self.conv(name + ".conv1", y)))
+        y = F.relu(self.bn(name + ".bn2", self.conv(name + ".conv2", y, (1, stride, stride))))
+        y = self.bn(name + ".bn3", self.conv(name + ".conv3", y))
+        return F.relu(y + self.shortcut(name, x, (1, stride, stride)))
+
+    def stage(self, l, x, pre="", shifts=None, attends=(), how=None):
+        i = 0
+        while self.has("%slayer%d.%d.conv1" % (pre, l, i)):
+            name = "%slayer%d.%d" % (pre, l, i)
+            x = self.bottleneck(name, x, 2 if l > 1 and i == 0 else 1, shifts and i % shifts == 0)
+            if (l, i) in attends:
+                x = self.attend(name + ".nl", x, how)
+            i += 1
+        return x
+
+    def stem(self, x, pre="", st=1, pool=1):
+        x = F.relu(self.bn(pre + "bn1", self.conv(pre + "conv1", x, (st, 2, 2))))
+        return F.max_pool3d(x, (1, 3, 3), (pool, 2, 2), (0, 1, 1))
+
+    def classify(self, x):
+        """One score for a clip: of the mean, which is the mean of the frames'."""
+        return F.linear(x, self.w["fc.weight"], self.w["fc.bias"])
+
+    def resnet(self, x, shifts=None, attends=(), how=None, st=1, pool=1, between=None):
+        x = self.stem(x, "", st, pool)
+        for l in (1, 2, 3, 4):
+            x = self.stage(l, x, "", shifts, attends, how)
+            if l == 1 and between:
+                x = F.max_pool3d(x, *between)
+        return self.classify(x.mean((2, 3, 4)))
+
+    def slowfast(self, x, alpha, attends=()):
+        t = x.shape[2]
+        slow = self.stem(x[:, :, torch.linspace(0, t - 1, t // alpha).long()], "slow.")
+        fast = self.stem(x, "fast.")
+        for l in (1, 2, 3, 4):
+            side = self.bn("lateral%d.bn" % l, self.conv("lateral%d.conv" % l, fast, (alpha, 1, 1)))
+            slow = self.stage(l, torch.cat([slow, F.relu(side)], 1), "slow.", None, attends, "dot")
+            fast = self.stage(l, fast, "fast.")
+        return self.classify(torch.cat([slow.mean((2, 3, 4)), fast.mean((2, 3, 4))], 1))
+
+    def mobilenet(self, x, past=False):
+        relu6 = lambda conv, bn, x, **how: F.relu6(self.bn(bn, self.conv(conv, x, **how)))
+        x = relu6("features.0.0", "features.0.1", x, stride=(1, 2, 2))
+        x = relu6("features.1.conv.0", "features.1.conv.1", x, groups=x.shape[1])
+        x = self.bn("features.1.conv.4", self.conv("features.1.conv.3", x))
+        for i in range(2, 18):
+            name = "features.%d.conv." % i
+            stride = 2 if i in (2, 4, 7, 14) else 1
+            beside = i not in (2, 4, 7, 11, 14, 17)
+            y = relu6(name + "0", name + "1", self.shift(x, past) if beside else x)
+            y = relu6(name + "3", name + "4", y, stride=(1, stride, stride), groups=y.shape[1])
+            y = self.bn(name + "7", self.conv(name + "6", y))
+            x = x + y if beside else y
+        return self.classify(relu6("features.18.0", "features.18.1", x).mean((2, 3, 4)))
+
+    def gate(self, name, x):
+        y = F.relu(self.conv(name + ".fc1", x.mean((2, 3, 4), keepdim=True)))
+        return x * torch.sigmoid(self.conv(name + ".fc2", y))
+
+    def x3d(self, x):
+        x = self.conv("conv1_xy", x, (1, 2, 2))
+        x = F.relu(self.bn("bn1", self.conv("conv1_t", x, groups=x.shape[1])))
+        for l in (1, 2, 3, 4):
+            i = 0
+            while self.has("layer%d.%d.conv1" % (l, i)):
+                name = "layer%d.%d" % (l, i)
+                stride = (1, 2, 2) if i == 0 else (1, 1, 1)
+                y = F.relu(self.bn(name + ".bn1", self.conv(name + ".conv1", x)))
+                y = self.bn(name + ".bn2", self.conv(name + ".conv2", y, stride, groups=y.shape[1]))
+                y = self.gate(name + ".se", y) if i % 2 == 0 else y
+                y = self.bn(name + ".bn3", self.conv(name + ".conv3", y * torch.sigmoid(y)))
+                x = F.relu(y + self.shortcut(name, x, stride))
+                i += 1
+        x = F.relu(self.bn("bn5", self.conv("conv5", x))).mean((2, 3, 4), keepdim=True)
+        return self.classify(F.relu(self.conv("lin5", x)).flatten(1))
+
+    def apart(self, name, x, stride=1):
+        x = F.relu(self.bn(name + ".0.1", self.conv(name + ".0.0", x, (1, stride, stride))))
+        return self.bn(name + ".1", self.conv(name + ".0.3", x, (stride, 1, 1)))
+
+    def r2plus1d(self, x):
+        x = F.relu(self.bn("stem.1", self.conv("stem.0", x, (1, 2, 2))))
+        x = F.relu(self.bn("stem.4", self.conv("stem.3", x)))
+        for l in (1, 2, 3, 4):
+            for i in (0, 1):
+                name, stride = "layer%d.%d" % (l, i), 2 if l > 1 and i == 0 else 1
+                y = self.apart(name + ".conv2", F.relu(self.apart(name + ".conv1", x, stride)))
+                x = F.relu(y + self.shortcut(name, x, (stride,) * 3))
+        return self.classify(x.mean((2, 3, 4)))
+
+
+HALVED = (2, 1, 1), (2, 1, 1)                   # C2D's and I3D's pool over time
+NETS = {
+    "tsn_r50": (IMAGENET, Net.resnet, {}),
+    "resnet50": (IMAGENET, Net.resnet, {}),
+    "tsm_r50": (IMAGENET, Net.resnet, {"shifts": 1}),
+    "tsm_r101": (IMAGENET, Net.resnet, {"shifts": 2}),
+    "tsm_r50_nl": (IMAGENET, Net.resnet, {"shifts": 1, "attends": AFTER_THIRD, "how": "tsm"}),
+    "tsm_r50_tpool": (IMAGENET, Net.resnet, {"shifts": 1, "between": ((3, 1, 1), (2, 1, 1), (1, 0, 0))}),
+    "tsm_mobilenet_v2": (IMAGENET, Net.mobilenet, {}),
+    "tsm_mobilenet_v2_online": (IMAGENET, Net.mobilenet, {"past": True}),
+    "c2d_r50": (HALF, Net.resnet, {"between": HALVED}),
+    "c2d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
+    "i3d_r50": (HALF, Net.resnet, {"between": HALVED}),
+    "i3d_r50_32f": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2}),
+    "i3d_r50_333": (HALF, Net.resnet, {"between": HALVED}),
+    "i3d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
+    "slow_r50": (HALF, Net.resnet, {}),
+    "slow_r50_nl": (HALF, Net.resnet, {"attends": AFTER_SECOND, "how": "dot"}),
+    "slowfast_r50_4x16": (HALF, Net.slowfast, {"alpha": 8}),
+    "slowfast_r50_8x8": (HALF, Net.slowfast, {"alpha": 4}),
+    "slowfast_r50_16x8": (HALF, Net.slowfast, {"alpha": 4}),
+    "slowfast_r50_8x8_nl": (HALF, Net.slowfast, {"alpha": 4, "attends": AFTER_SECOND}),
+    "x3d_s": (HALF, Net.x3d, {}),
+    "x3d_m": (HALF, Net.x3d, {}),
+    "r2plus1d_18": (KINETICS, Net.r2plus1d, {}),
+}
+
+
+# ---- other people's networks ----
+
+def pytorchvideo_name(name):
+    """Of a parameter of x3d_m."""
+    stem = {"conv1_xy": "blocks.0.conv.conv_t", "conv1_t": "blocks.0.conv.conv_xy", "bn1": "blocks.0.norm",
+            "conv5": "blocks.5.pool.pre_conv", "bn5": "blocks.5.pool.pre_norm", "lin5": "blocks.5.pool.post_conv",
+            "fc": "blocks.5.proj"}
+    inner = {"conv1": "branch2.conv_a", "bn1": "branch2.norm_a", "conv2": "branch2.conv_b", "bn2": "branch2.norm_b.0",
+             "se.fc1": "branch2.norm_b.1.block.0", "se.fc2": "branch2.norm_b.1.block.2", "conv3": "branch2.conv_c",
+             "bn3": "branch2.norm_c", "downsample.0": "branch1_conv", "downsample.1": "branch1_norm"}
+    op, what = name.rsplit(".", 1)
+    if not op.startswith("layer"):
+        return "%s.%s" % (stem[op], what)
+    stage, block, part = op.split(".", 2)
+    return "blocks.%s.res_blocks.%s.%s.%s" % (stage[5:], block, inner[part], what)
+
+
+def published(name, classes, t, side):
+    """The same network of another package, and its names; None without."""
+    same = lambda n: n
+    try:
+        if name == "x3d_m":
+            from pytorchvideo.models.x3d import create_x3d
+            return create_x3d(input_clip_length=t, input_crop_size=side, model_num_class=classes,
+                              head_activation=None), pytorchvideo_name
+        if name in ("resnet50", "r2plus1d_18"):
+            import torchvision.models as models
+            make = models.resnet50 if name == "resnet50" else models.video.r2plus1d_18
+            return make(num_classes=classes), same
+    except ImportError:
+        return None
+    return None
+
+
+# ---- beside vt ----
+
+tests = 0
+
+
+def ok(passed, what, why):
+    global tests
+    tests += 1
+    print("%sok %d - %s" % ("" if passed else "not ", tests, what))
+    if not passed:
+        print("# " + why)
+
+
+def pixels(folder, n, t, side, dtype, norm):
+    x = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n, t, side, side, 3)
+    mean, std = (torch.tensor(v, dtype=dtype) for v in norm)
+    return ((torch.tensor(x, dtype=dtype) / 255 - mean) / std).permute(0, 4, 1, 2, 3).contiguous()
+
+
+def apart(a, b):
+    return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-30))
+
+
+def compare(name, classes, device, n, t, side, how, folder):
+    dtype = torch.float64 if device == "ref64" else torch.float32
+    what = "%s on %s, %dx%dx%d" % (name, device, n, t, side)
+    norm, forward, details = NETS[name]
+    params = parity.load(folder)
+    net = Net(params, 0, dtype)
+    x = pixels(folder, n, t, side, dtype, norm)
+    if how == "trained":
+        parity.report(folder, n, params, net, forward(net, x, **details), dtype == torch.float64, what, ok)
+    net.stats_given = {k: torch.tensor(dw, dtype=dtype) for k, (kind, _, dw) in params.items() if kind >= 4}
+    tested = np.fromfile(folder + "/tested.f64").reshape(n, classes)
+    limit = 1e-6 if dtype == torch.float64 else 1e-4
+    with torch.no_grad():
+        e = apart(tested, forward(net, x, **details).double().numpy())
+    ok(e <= limit, what + ": scores in testing as PyTorch's", "relative difference %g" % e)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = published(name, classes, t, side)
+    if theirs is None or dtype == torch.float64:
+        return
+    model, rename = theirs
+    state = {rename(k): net.stats_given.get(k, v).detach() for k, v in net.w.items()}
+    counts = {k: v for k, v in model.state_dict().items() if k.endswith("num_batches_tracked")}
+    model.load_state_dict({**state, **counts})
+    with torch.no_grad():
+        x = x[:, :, 0] if name == "resnet50" else x
+        e = apart(tested, model.eval()(x).double().numpy())
+    ok(e <= limit, what + ": as those of the package that has it", "relative difference %g" % e)
+
+
+def main():
+    netdump, nets = sys.argv[1:]
+    torch.set_num_threads(2)
+    shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    for line in sys.stdin:
+        name, classes, device, n, t, side, how = line.split()
+        folder = tempfile.mkdtemp(prefix="vt-test.", dir=shm)
+        try:
+            subprocess.run([netdump, "%s/%s.net" % (nets, name), classes, device, n, t, side, folder], check=True)
+            compare(name, int(classes), device, int(n), int(t), int(side), how, folder)
+        except subprocess.CalledProcessError as e:
+            ok(False, "%s on %s" % (name, device), "netdump: exit status %d" % e.returncode)
+        finally:
+            shutil.rmtree(folder)
+    print("1..%d" % tests)
+
+
+if __name__ == "__main__":
+    main()
