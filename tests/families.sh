@@ -65,7 +65,7 @@ for net in share/models/*.net; do
 	*_r18 | *_tiny) continue ;;	# tests/parity.sh
 	slowfast* | *_32f) shape='2 16 64' ;;
 	resnet50) shape='4 1 96' ;;
-	x3d* | *mobilenet*) shape='2 4 96' ;;
+	x3d* | *mobilenet*) shape='2 4 64' ;;
 	esac
 	case $net in
 	i3d_r50_nl | slowfast_r50_8x8 | x3d_m | r2plus1d_18 | tsm_mobilenet_v2) how=trained ;;

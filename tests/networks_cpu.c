@@ -34,7 +34,7 @@ test(const char *path, struct device *d)
 {
 	static const enum plan_use uses[] = { PLAN_TEST, PLAN_ONCE };
 	struct graph *g = graph_read(path, 11);
-	struct dims in = { 2, 16, 112, 112, 3 };
+	struct dims in = { 2, 16, 64, 64, 3 };
 	char text[400] = "it cannot be read";
 	int planned = 0;
 
@@ -76,7 +76,8 @@ main(void)
 	}
 	for (int k = 0; k < 2; k++) {
 		struct device *d = device_open(b,
-		    &(struct device_options){ 2, precisions[k] });
+		    &(struct device_options){ .threads = 2,
+		    .precision = precisions[k] });
 
 		if (d == NULL || d->o.precision != precisions[k])
 			skip("bf16", "no such device here");
