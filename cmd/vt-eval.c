@@ -36,9 +36,9 @@ static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
-	{ 'm', "checkpoint", OPTION_TEXT, &checkpoint, "FILE",
-	    "checkpoint of vt-train, or the folder of a run",
-	    NULL, 0, 0, 0 },
+	{ 'm', "model", OPTION_TEXT, &checkpoint, "RUN",
+	    "folder of a run of vt-train, or a checkpoint",
+	    "FILE", 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "packed dataset to score", NULL, 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
@@ -122,9 +122,9 @@ versions(FILE *f)
 }
 
 static const struct command command = {
-	"[OPTION]... --checkpoint=FILE --data=DIR",
+	"[OPTION]... --model=RUN --data=DIR",
 	"Score packed clips with a trained network: top-1, top-5, per class.",
-	"vt-eval --checkpoint=run/best.safetensors --data=val --matrix=m.png",
+	"vt-eval --model=run/best.safetensors --data=val --matrix=m.png",
 	rows, versions, NULL
 };
 
@@ -436,7 +436,8 @@ main(int argc, char **argv)
 		options_wrong("%s: no operands are taken",
 		    text_quote(argv[operand]));
 	if (checkpoint == NULL)
-		options_wrong("no checkpoint (wanted --checkpoint=FILE)");
+		options_wrong("no network (wanted --model=RUN, the folder of a run or a "
+		    "checkpoint)");
 	refuse_stdout("scores", scores);
 	refuse_stdout("per-class", per_class);
 	refuse_stdout("sheet", sheet);

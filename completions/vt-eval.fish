@@ -16,7 +16,7 @@ function __vt_paths
     complete -C "'' $word" | string match -r ".*(?:$endings)\$"
 end
 
-complete -c vt-eval -s m -l checkpoint -r -F -d 'checkpoint of vt-train, or the folder of a run'
+complete -c vt-eval -s m -l model -r -F -d 'folder of a run of vt-train, or a checkpoint'
 complete -c vt-eval -s i -l data -r -f -a '(__vt_paths /)' -d 'packed dataset to score'
 complete -c vt-eval -l views -r -f -a 'auto tsm tsm-twice tsm-dense pyslowfast ssv2 charades' -d 'those of a paper, or one as in validation (auto)'
 complete -c vt-eval -l clips -r -f -d 'clips of each video (as --views says)'

@@ -150,7 +150,7 @@ h help none -
 V version none -
 - print-config none -' ;;
 	vt-eval)
-		spec='m checkpoint required FILE
+		spec='m model required FILE
 i data required DIR
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -

@@ -442,7 +442,7 @@ two_lines() {
 	check_exit "$what" "$status" "$@"
 	check_says "$what: says so" "$regex"
 }
-two_lines "no checkpoint" 2 'no checkpoint \(wanted --checkpoint=FILE\)' vt-eval -i "$T/val"
+two_lines "no network" 2 'no network \(wanted --model=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
 two_lines "no data" 2 'no dataset \(wanted --data=DIR\)' vt-eval -m "$net"
 two_lines "an operand" 2 'no operands are taken' evaluate "$T/train"
 two_lines "an unknown option" 2 'no option --clip\b' evaluate --clip 2
