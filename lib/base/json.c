@@ -254,6 +254,15 @@ json_to_real(const struct json *v, double *to)
 	return 0;
 }
 
+int
+json_to_bool(const struct json *v, int *to)
+{
+	if (!json_is_boolean(in(v)))
+		return -1;
+	*to = json_is_true(in(v));
+	return 0;
+}
+
 const char *
 json_to_text(const struct json *v)
 {

@@ -61,6 +61,7 @@ int json_depth(const struct json *v);
 int json_is(const struct json *v, char kind);	/* '{' '[' 's' 'i' 'r' 'b' */
 int json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to);
 int json_to_real(const struct json *v, double *to);
+int json_to_bool(const struct json *v, int *to);
 const char *json_to_text(const struct json *v);
 /* json_print(v): ${v} in canonical form, the caller's to free. */
 char *json_print(const struct json *v);
