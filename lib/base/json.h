@@ -31,6 +31,8 @@ void json_put_int(struct json_writer *w, const char *key, int64_t v);
 void json_put_real(struct json_writer *w, const char *key, double v);
 void json_put_bool(struct json_writer *w, const char *key, int v);
 void json_put_text(struct json_writer *w, const char *key, const char *s);
+/* ${s} may be other bytes than UTF-8: U+FFFD stands for each of them. */
+void json_put_bytes(struct json_writer *w, const char *key, const char *s);
 /* ${text} is JSON already, such as a value kept from a file that was read. */
 void json_put_raw(struct json_writer *w, const char *key, const char *text);
 

@@ -321,6 +321,13 @@ choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
 	    m->height, frame, crop);
 }
 
+/* A target that the data do not have, which is none that counts. */
+static int
+has_labels(const struct target_need *t)
+{
+	return strcmp(t->name, TARGET_DEFAULT) == 0;
+}
+
 void
 microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
     int *frame, struct crop *crop)
@@ -330,5 +337,6 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
 	    mb, i, &m, frame, crop);
 	for (int k = 0; k < l->needs->targets; k++)
-		mb->target[k].label[i] = i < mb->n - mb->filled ? m.label : -1;
+		mb->target[k].label[i] = i < mb->n - mb->filled &&
+		    has_labels(&l->needs->target[k]) ? m.label : -1;
 }
