@@ -13,10 +13,13 @@
 #include "bench/cases.h"
 #include "bench/machine.h"
 #include "data/loader.h"
+#include "draw/plot.h"
 #include "train/agree.h"
+#include "train/clips.h"
 #include "train/options.h"
 
-static const char *config, *data, *schedule_path;
+static const char *config, *data, *schedule_path, *sheet;
+static struct clip_settings clips = CLIP_SETTINGS;
 static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
@@ -45,6 +48,9 @@ static const struct option_row rows[] = {
 	{ 0, "convs", OPTION_FLAG, &convs, NULL,
 	    "step: also each convolution, in the step and alone",
 	    NULL, 0, 0, 0 },
+	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
+	    "loader: draw the first clips: .png, .svg or .pdf",
+	    NULL, 0, 0, 0 },
 	{ 0, "images", OPTION_INT, &images, "N",
 	    "decode: frames of --data that a run decodes (256)",
 	    NULL, 1, 1e6, 0 },
@@ -60,6 +66,8 @@ static const struct option_row rows[] = {
 	{ 0, "vectors", OPTION_INT, &vectors, "N",
 	    "allreduce: vectors to sum; 0: one a rank (0)",
 	    NULL, 0, 1e6, 0 },
+	OPTION_HEADING("Clips of the loader"),
+	OPTION_CLIPS(clips),
 	OPTION_HEADING("Runs and answers"),
 	{ 0, "warmup", OPTION_INT, &warmup, "N",
 	    "runs before those that count (2)", NULL, 0, 1e6, 0 },
@@ -154,8 +162,17 @@ run_decode(struct session *s)
 static int
 run_loader(struct session *s)
 {
+	/* Clips that are mixed have shares of as many classes as there are. */
+	struct target_need target = { TARGET_DEFAULT,
+		dataset_classes(s->data), 1 << TARGET_CLASS |
+		1 << TARGET_SHARES };
+	struct needs needs = needs_default;
+	struct loader_options o = { .needs = &needs };
+
+	needs.target = &target;
+	clips_set(&clips, &o);
 	return bench_loader(&s->b, &(struct load_options){ s->data,
-	    s->schedule, &s->shapes });
+	    s->schedule, &s->shapes, &o, sheet });
 }
 
 static struct net_options
@@ -200,7 +217,8 @@ struct subtest {
 static const struct subtest subtests[] = {
 	{ "decode", run_decode, 0, " data shape images short-side threads ",
 	    "1x1x224 1x1x158 1x1x112" },
-	{ "loader", run_loader, 0, " data shape schedule threads ",
+	{ "loader", run_loader, 0, " data shape schedule threads sheet "
+	    CLIP_OPTIONS " ",
 	    "8x8x224" },
 	{ "op", run_op, 1, " model shape classes device precision threads ", "2x8x224" },
 	{ "step", run_step, 1,
@@ -232,7 +250,8 @@ check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "classes", "kinds", "convs", "images", "short-side", "min",
-		"max", "factor", "vectors", "device", "precision", "threads" };
+		"max", "factor", "vectors", "device", "precision", "threads",
+		"sheet", CLIP_OPTION_NAMES };
 	char word[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -297,6 +316,15 @@ check_use(struct session *s, const struct subtest *t)
 	    (kinds || convs || data != NULL))
 		options_wrong("step --schedule takes neither --kinds, --convs "
 		    "nor --data");
+	clips_check(&clips);
+	if (t->run == run_loader && (clips.mixup > 0 ||
+	    clips.cutmix > 0) && schedule_path == NULL)
+		for (size_t i = 0; i < s->shapes.n; i++)
+			if (s->shapes.item[i].n < 2)
+				options_wrong("--mixup, --cutmix: one clip is "
+				    "mixed with no other");
+	if (sheet != NULL && plot_ready(sheet) != 0)
+		exit(EXIT_USAGE);
 	if (least > most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
 		    least, most);

@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "comm/cores.h"
+#include "train/clips.h"
 #include "train/facts.h"
 #include "train/memory.h"
 #include "train/options.h"
@@ -24,13 +25,13 @@
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm";
-static int sampler, augment, flip = 1, jitter_inverse, resize, nesterov, keep_best, dry_run, parity;
+static struct clip_settings clips = CLIP_SETTINGS;
+static int nesterov, keep_best, dry_run, parity;
 static int precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, bucket = 4 << 20;
-static double jitter_min = 256, jitter_max = 320, crop_area = 0.08;
-static double momentum = 0.9, decay = 1e-4, clip, save_every = 600;
+static double smoothing, momentum = 0.9, decay = 1e-4, clip, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
 static struct option_list override;
 
@@ -48,9 +49,7 @@ static const struct option_row rows[] = {
 	    "weights, order, crops and flips follow from it (1)",
 	    NULL, 0, 9e15, 0 },
 	OPTION_HEADING("Clips"),
-	OPTION_SAMPLER(&sampler),
-	OPTION_AUGMENT(&augment, &flip, &jitter_min, &jitter_max,
-	    &jitter_inverse, &crop_area, &resize),
+	OPTION_CLIPS(clips),
 	OPTION_HEADING("Optimiser"),
 	{ 0, "momentum", OPTION_REAL, &momentum, "X",
 	    "of stochastic gradient descent (0.9)", NULL, 0, 0.99999, 0 },
@@ -61,6 +60,9 @@ static const struct option_row rows[] = {
 	{ 0, "clip-grad", OPTION_REAL, &clip, "NORM",
 	    "clip the gradient to this norm; 0: never (0)",
 	    NULL, 0, 1e9, 0 },
+	{ 0, "label-smoothing", OPTION_REAL, &smoothing, "X",
+	    "share of a label for all classes (as the network)",
+	    NULL, 0, 0.999, 0 },
 	{ 0, "param-groups", OPTION_TEXT, &groups, "RULE",
 	    "lr, decay of groups: tsm, tsm-fine, plain (tsm)",
 	    "tsm|tsm-fine|plain", 0, 0, 0 },
@@ -156,9 +158,7 @@ check_options(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(override.item[i]), b.data);
 		}
-	if (jitter_min > jitter_max)
-		options_wrong("--jitter-min=%g is above --jitter-max=%g",
-		    jitter_min, jitter_max);
+	clips_check(&clips);
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
 	if (out == NULL && !dry_run && !parity)
@@ -207,24 +207,20 @@ asked(struct comm *c)
 {
 	int own = cores(c);		/* of all ranks, whatever is set here */
 
-	return (struct session_options){
+	struct session_options o = {
 		.data = data, .val = val, .model = model,
 		.schedule = schedule_path, .device = device,
 		.precision = (enum precision)precision, .out = out,
 		.resume = resume, .groups = groups, .override = &override,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .momentum = momentum, .decay = decay,
-		.clip = clip, .nesterov = nesterov,
+		.clip = clip, .nesterov = nesterov, .smoothing = smoothing,
 		.loading = { .seed = (uint64_t)seed,
 			.threads = (int)loader_threads,
-			.sampler = (enum sampler)sampler,
-			.crop = { (enum crop_rule)augment, flip, jitter_min,
-				jitter_max, jitter_inverse, crop_area,
-				(enum resize_wish)resize },
 			.memory = (size_t)loader_memory },
 		.viewing = { .threads = (int)loader_threads,
-			.sampler = (enum sampler)sampler, .validate = 1,
-			.rule = crop_view((enum crop_rule)augment),
+			.sampler = (enum sampler)clips.sampler, .validate = 1,
+			.rule = crop_view((enum crop_rule)clips.augment),
 			.clips = 1, .crops = 1, .n = 8, .t = (int)val_frames,
 			.side = (int)val_crop,
 			.memory = (size_t)loader_memory },
@@ -235,6 +231,9 @@ asked(struct comm *c)
 			.stop_after = stop_after, .max_loss = max_loss,
 			.bucket = bucket },
 	};
+
+	clips_set(&clips, &o.loading);
+	return o;
 }
 
 static FILE *

@@ -105,17 +105,28 @@ m model required NET
 s seed required -
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - augment required multiscale|jitter|jitter-upstream|resized|centre
-- flip none -
-- no-flip none -
 - jitter-min required -
 - jitter-max required -
 - jitter-inverse none -
 - crop-area required -
 - resize required rule|bilinear|antialias
+- flip none -
+- no-flip none -
+- rand-augment required -
+- rand-level required -
+- brightness required -
+- contrast required -
+- saturation required -
+- hue required -
+- erase required -
+- mixup required -
+- cutmix required -
+- repeat required -
 - momentum required -
 - nesterov none -
 - weight-decay required -
 - clip-grad required -
+- label-smoothing required -
 - param-groups required tsm|tsm-fine|plain
 - val required DIR
 - val-every required -
@@ -150,8 +161,8 @@ h help none -
 V version none -
 - print-config none -' ;;
 	vt-eval)
-		spec='m model required FILE
-i data required FILE|-
+		spec='m checkpoint required FILE
+i data required DIR
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -
 - crops required -
@@ -162,10 +173,6 @@ i data required FILE|-
 - ensemble required scores|probabilities|max
 - frames required -
 - crop required -
-o output required FILE
-f force none -
-- top required -
-- json none -
 - scores required FILE
 - per-class required FILE
 - matrix required FILE
@@ -174,10 +181,7 @@ f force none -
 - sheet required FILE
 - sheet-samples required -
 - sheet-of required all|wrong
-- allow-truncated none -
-- max-damage required -
-- max-pixels required -
-- max-frames required -
+- json none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16
 j threads required -
@@ -191,8 +195,7 @@ q quiet none -
 v verbose none -
 h help none -
 V version none -
-- print-config none -
-- - operand FILE' ;;
+- print-config none -' ;;
 	vt-bench)
 		spec='i data required DIR
 m model required NET
@@ -201,12 +204,32 @@ m model required NET
 - classes required -
 - kinds none -
 - convs none -
+- sheet required FILE
 - images required -
 - short-side required -
 - min required -
 - max required -
 - factor required -
 - vectors required -
+- sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
+- augment required multiscale|jitter|jitter-upstream|resized|centre
+- jitter-min required -
+- jitter-max required -
+- jitter-inverse none -
+- crop-area required -
+- resize required rule|bilinear|antialias
+- flip none -
+- no-flip none -
+- rand-augment required -
+- rand-level required -
+- brightness required -
+- contrast required -
+- saturation required -
+- hue required -
+- erase required -
+- mixup required -
+- cutmix required -
+- repeat required -
 - warmup required -
 - runs required -
 - check none -

@@ -11,6 +11,7 @@
 #include "bench/bench.h"
 #include "bench/shape.h"
 #include "comm/comm.h"
+#include "data/loader.h"
 #include "shard/dataset.h"
 
 /* Frames a second: of videos, and of the pictures of a packed set. */
@@ -30,7 +31,12 @@ struct load_options {
 	const struct dataset *data;
 	const struct schedule *schedule;	/* NULL: the shapes */
 	const struct shape_list *shapes;
+	const struct loader_options *clips;	/* sampler, crop, effects, needs */
+	const char *sheet;		/* NULL, or where clips are drawn */
 };
+/* The first clips of schedule ${s} as a contact sheet; an exit status. */
+int bench_sheet(const struct dataset *d, const struct schedule *s,
+    const struct loader_options *o, const char *path);
 int bench_loader(struct bench *b, const struct load_options *o);
 
 /* Operators alone, and whole steps of training. */

@@ -31,6 +31,7 @@ struct job {
 	struct schedule *schedule;
 	const char *name;		/* of the rows */
 	struct pool *pool;		/* libjpeg's, as many as the loader's */
+	const struct loader_options *made;	/* how clips are */
 	struct loader *loader;
 	uint64_t steps;			/* of a run */
 	struct stored stored;		/* frames of one; none: not JPEG */
@@ -43,9 +44,13 @@ struct job {
 static struct loader_options
 loading(const struct job *j, int threads)
 {
-	struct loader_options o = { .seed = 1, .threads = threads, .ranks = 1,
-		.sampler = SAMPLER_TSM, .crop = crop_usual };
-	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
+	struct loader_options o = *j->made;
+	struct microbatches *l;
+
+	o.seed = 1;
+	o.threads = threads;
+	o.ranks = 1;
+	l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 
 	o.memory = AHEAD * microbatches_most(l).bytes;
 	microbatches_free(l);
@@ -178,7 +183,8 @@ same(const struct microbatch *x, const struct microbatch *y)
 
 	return x->n == y->n && a->t == b->t && a->h == b->h && a->w == b->w &&
 	    memcmp(x->clip, y->clip, n * sizeof(*x->clip)) == 0 &&
-	    memcmp(x->target->label, y->target->label, n * sizeof(int)) == 0 &&
+	    (x->target->label == NULL || memcmp(x->target->label,
+	    y->target->label, n * sizeof(int)) == 0) &&
 	    memcmp(a->bytes, b->bytes, bytes) == 0;
 }
 
@@ -280,10 +286,12 @@ close_job(struct job *j)
 
 /* ${n} cells, visited in turn. */
 static int
-measure(struct bench *b, const struct dataset *d, const struct cell *cell,
+measure(struct bench *b, const struct load_options *lo, const struct cell *cell,
     int n, const char *name)
 {
-	struct job j = { .data = d, .name = name, .pool = pool_new(b->threads),
+	const struct dataset *d = lo->data;
+	struct job j = { .data = d, .name = name, .made = lo->clips,
+		.pool = pool_new(b->threads),
 		.schedule = shape_schedule(cell, n) };
 	uint64_t frames = (uint64_t)cell->batch * (uint64_t)cell->frames;
 	struct loader_options o;
@@ -307,6 +315,10 @@ measure(struct bench *b, const struct dataset *d, const struct cell *cell,
 		print(b, &j, cell);
 	if (status == 0 && b->check)
 		status = check(b, &j);
+	if (status == 0 && lo->sheet != NULL) {
+		o = loading(&j, b->threads);
+		status = bench_sheet(d, j.schedule, &o, lo->sheet);
+	}
 	close_job(&j);
 	return status;
 }
@@ -320,13 +332,13 @@ bench_loader(struct bench *b, const struct load_options *o)
 
 	for (int i = 0; s != NULL && i < s->stages && status == 0; i++) {
 		snprintf(name, sizeof(name), "stage%d", i);
-		status = measure(b, o->data, s->stage[i].cell,
+		status = measure(b, o, s->stage[i].cell,
 		    s->stage[i].cells, name);
 	}
 	for (size_t i = 0; s == NULL && i < o->shapes->n && status == 0; i++) {
 		struct cell c = shape_cell(&o->shapes->item[i]);
 
-		status = measure(b, o->data, &c, 1,
+		status = measure(b, o, &c, 1,
 		    shape_text(&o->shapes->item[i], name));
 	}
 	return status;

@@ -16,7 +16,12 @@ enum draw {
 	DRAW_FRAMES = 1 << 16,		/* one for a window, T for segments */
 	DRAW_CROP_SIZE = 2 << 16,
 	DRAW_CROP_PLACE = 3 << 16,
-	DRAW_FLIP = 4 << 16
+	DRAW_FLIP = 4 << 16,
+	DRAW_RAND = 5 << 16,		/* RandAugment */
+	DRAW_JITTER = 6 << 16,		/* of colours */
+	DRAW_ERASE = 7 << 16,
+	DRAW_NOISE = 8 << 16,		/* what is put there, 4 words each */
+	DRAW_MIX = 9 << 16		/* of the first of two clips */
 };
 
 /* clip_draw(clip, what): the draws of a clip (rng_clip) that decide ${what}. */

@@ -42,6 +42,7 @@ struct slot {
 	int begun, left;	/* clips: given to threads, not yet loaded */
 	int *frame;		/* [n][t] */
 	struct crop *crop;	/* [n] */
+	char *waits;		/* [n] 1: loaded, to be mixed with another */
 	int failed, status;	/* the first clip that failed, and how */
 	char error[1024];
 };
@@ -97,6 +98,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 		s->begun = 0;
 		s->left = s->failed = s->mb.n;
 		s->status = 0;
+		memset(s->waits, 0, (size_t)s->mb.n);
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;
 		l->tail = l->loading = s;
 		pthread_cond_broadcast(&l->work);
@@ -111,19 +113,46 @@ take(struct loader *l, struct slot **slot, int *clip)
 /* Load clip ${i} of a slot, without the lock: nobody else touches it. */
 static int
 load(const struct loader *l, struct slot *s, int i, struct fetch *f,
-    struct fetch_cost *cost)
+    uint8_t *room, struct fetch_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
 	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
 	size_t t = (size_t)rgb->t;
 	size_t size = 3 * t * (size_t)rgb->h * (size_t)rgb->w;
-	int *frame = s->frame + (size_t)i * t;
+	int *frame = s->frame + (size_t)i * t, status;
 
 	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
-	return fetch_clip(f, &(struct fetch_clip){ .sample = mb->sample[i],
+	status = fetch_clip(f, &(struct fetch_clip){ .sample = mb->sample[i],
 	    .t = rgb->t, .side = rgb->w, .frame = frame,
 	    .crop = s->crop[i] }, rgb->bytes + (size_t)i * size, &l->stop,
 	    cost);
+	if (status == 0)
+		microbatches_apply(l->microbatches, mb, i, room);
+	return status;
+}
+
+/*
+ * Clip ${i} is loaded: mix it with its partner if that is, too, and let the lock
+ * go meanwhile, since nobody else touches the two.  Returns how many clips are
+ * done: none until their partner is.
+ */
+static int
+finish(struct loader *l, struct slot *s, int i)
+{
+	int k = effects_partner(i, s->mb.n);
+
+	if (!microbatches_mixes(l->microbatches) || k == i)
+		return 1;
+	if (!s->waits[k]) {
+		s->waits[i] = 1;
+		return 0;
+	}
+	if (s->status == 0) {
+		pthread_mutex_unlock(&l->lock);
+		microbatches_mix(l->microbatches, &s->mb, i);
+		pthread_mutex_lock(&l->lock);
+	}
+	return 2;
 }
 
 static void
@@ -142,6 +171,8 @@ work(void *arg)
 {
 	struct loader *l = arg;
 	struct fetch *f = fetch_new(l->d, &l->most);
+	size_t side = (size_t)l->most.side;
+	uint8_t *room = xmalloc(3 * side * side + 1);
 	struct slot *s;
 	int i;
 
@@ -155,7 +186,7 @@ work(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&l->lock);
-		status = load(l, s, i, f, &cost);
+		status = load(l, s, i, f, room, &cost);
 		pthread_mutex_lock(&l->lock);
 		add_cost(&l->stats, &cost);
 		/* Of several, the first clip's error: threads do not matter. */
@@ -164,62 +195,63 @@ work(void *arg)
 			s->status = status;
 			strcpy(s->error, fetch_error(f));
 		}
-		if (--s->left == 0) {
+		if ((s->left -= finish(l, s, i)) == 0) {
 			l->stats.ready++;
 			pthread_cond_signal(&l->ready);
 		}
 	}
 	pthread_mutex_unlock(&l->lock);
 	fetch_free(f);
+	free(room);
 	return NULL;
 }
 
 /* ---- beginning and end ---- */
 
 int
-loader_shows(const struct needs *needs, const char *network, const char *what)
+loader_has(const struct dataset *d, const struct needs *needs,
+    const char *network)
 {
+	const char *path = text_quote(dataset_path(d));
+
 	for (int i = 0; i < needs->streams; i++) {
 		const struct stream_need *s = &needs->stream[i];
 
 		if (strcmp(s->name, STREAM_DEFAULT) != 0 || s->c != 3)
 			return fail("%s reads the stream %s of %d channel%s, which "
 			    "%s does not have (it has " STREAM_DEFAULT " of 3)",
-			    network, s->name, s->c, s->c > 1 ? "s" : "", what);
+			    network, s->name, s->c, s->c > 1 ? "s" : "", path);
+	}
+	for (int i = 0; i < needs->targets; i++) {
+		const struct target_need *t = &needs->target[i];
+
+		if (strcmp(t->name, TARGET_DEFAULT) != 0 ||
+		    !(t->kinds & 1 << TARGET_CLASS))
+			return fail("%s has a loss of the target %s, which %s does "
+			    "not have (it has " TARGET_DEFAULT ", one a clip)",
+			    network, t->name, path);
 	}
 	return 0;
 }
 
-static int
-has_target(const struct dataset *d, const struct target_need *t,
-    const char *network)
-{
-	if (strcmp(t->name, TARGET_DEFAULT) == 0 &&
-	    t->kinds & 1 << TARGET_CLASS)
-		return 0;
-	return fail("%s has a loss of the target %s, which %s does not have (it "
-	    "has " TARGET_DEFAULT ", one a clip)", network, t->name,
-	    text_quote(dataset_path(d)));
-}
-
 int
-loader_has(const struct dataset *d, const struct needs *needs,
+loader_can_mix(const struct needs *needs, const struct schedule *s,
     const char *network)
 {
-	int bad = loader_shows(needs, network, text_quote(dataset_path(d)));
-
-	for (int i = 0; i < needs->targets && bad == 0; i++)
-		bad = has_target(d, &needs->target[i], network);
-	return bad;
-}
-
-int
-loader_tests(const struct dataset *d, const struct needs *needs, int target,
-    const char *network)
-{
-	if (loader_shows(needs, network, text_quote(dataset_path(d))) != 0)
-		return -1;
-	return has_target(d, &needs->target[target], network);
+	for (int i = 0; i < needs->targets; i++)
+		if (!(needs->target[i].kinds &
+		    (1 << TARGET_SHARES | 1 << TARGET_SET)))
+			return fail("%s has losses of one class a clip only, and "
+			    "clips that are mixed have shares of several",
+			    network);
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (s->stage[i].cell[k].group < 2)
+				return fail("%s: stage %d has microbatches of one "
+				    "clip, and a clip is mixed with another of "
+				    "its microbatch (vt-schedule --bn-size)",
+				    s->path, i);
+	return 0;
 }
 
 static void
@@ -231,6 +263,7 @@ slot_init(struct slot *s, const struct microbatches *l,
 	microbatch_open(l, &s->mb, m->clips);
 	s->crop = xcalloc((size_t)m->clips, sizeof(*s->crop));
 	s->frame = xcalloc(m->frames, sizeof(*s->frame));
+	s->waits = xcalloc((size_t)m->clips, 1);
 	/* A multiple of the alignment, which suits any vector and copy. */
 	s->pixels = aligned_alloc(64, round_up(m->bytes, 64));
 	if (s->pixels == NULL && m->bytes > 0)
@@ -361,6 +394,7 @@ loader_free(struct loader *l)
 		free(s->pixels);
 		free(s->frame);
 		free(s->crop);
+		free(s->waits);
 	}
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->work);

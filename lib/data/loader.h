@@ -16,6 +16,7 @@
 
 #include "data/augment.h"
 #include "data/clip.h"
+#include "data/effects.h"
 #include "graph/ensemble.h"
 #include "graph/feed.h"
 #include "sched/schedule.h"
@@ -40,6 +41,7 @@ struct loader_options {
 	int rank, ranks;
 	enum sampler sampler;
 	struct crop_options crop;
+	struct effects effects;
 	size_t memory;			/* bytes of pixels ahead, at most, but
 					 * no less than two microbatches */
 	FILE *trace;			/* NULL, or where each clip is listed */
@@ -48,13 +50,6 @@ struct loader_options {
 };
 
 struct loader;
-
-/*
- * loader_shows(needs, network, what): can rgb frames, which is what ${what}
- * has, be all that ${network} looks at?  0, or -1 after a message.
- */
-int loader_shows(const struct needs *needs, const char *network,
-    const char *what);
 
 /*
  * loader_has(d, needs, network):
@@ -66,10 +61,11 @@ int loader_has(const struct dataset *d, const struct needs *needs,
     const char *network);
 
 /*
- * loader_tests(d, needs, target, network): the same for testing only, of which
- * target number ${target} alone counts: clips come without the others.
+ * loader_can_mix(needs, s, network): can the losses of ${network} take clips that
+ * are mixed, and has each microbatch of ${s} two of them?  0, or -1 after a
+ * message.
  */
-int loader_tests(const struct dataset *d, const struct needs *needs, int target,
+int loader_can_mix(const struct needs *needs, const struct schedule *s,
     const char *network);
 
 /*

@@ -93,11 +93,19 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 
 	mb->stream = xcalloc((size_t)needs->streams, sizeof(*mb->stream));
 	mb->target = xcalloc((size_t)needs->targets + 1, sizeof(*mb->target));
-	/* Every target is a class; the last, without one, ends the list. */
+	/* The last one, without classes, ends the list. */
 	for (int i = 0; i < needs->targets; i++) {
-		mb->target[i].kind = TARGET_CLASS;
-		mb->target[i].classes = needs->target[i].classes;
-		mb->target[i].label = xcalloc(n, sizeof(*mb->target[i].label));
+		struct target *t = &mb->target[i];
+
+		t->kind = !microbatches_mixes(l) ? TARGET_CLASS :
+		    needs->target[i].kinds & 1 << TARGET_SHARES ?
+		    TARGET_SHARES : TARGET_SET;
+		t->classes = needs->target[i].classes;
+		if (t->kind == TARGET_CLASS)
+			t->label = xcalloc(n, sizeof(*t->label));
+		else
+			t->share = xcalloc(n * (size_t)t->classes,
+			    sizeof(*t->share));
 	}
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
@@ -106,8 +114,11 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 void
 microbatch_close(struct microbatch *mb)
 {
-	for (struct target *t = mb->target; t != NULL && t->label != NULL; t++)
+	for (struct target *t = mb->target; t != NULL && (t->label != NULL ||
+	    t->share != NULL); t++) {
 		free(t->label);
+		free(t->share);
+	}
 	free(mb->stream);
 	free(mb->target);
 	free(mb->clip);
@@ -214,6 +225,8 @@ static int
 next_of_steps(struct microbatches *l, struct microbatch *to)
 {
 	const struct cell *c;
+	uint64_t repeat = l->o.effects.repeat > 1 ?
+	    (uint64_t)l->o.effects.repeat : 1;
 	int microbatches, first, n;
 
 	for (;;) {
@@ -233,7 +246,7 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	set_shape(l, to, c->frames, c->crop);
 	for (int i = 0; i < to->n; i++) {
 		to->clip[i] = l->at.clip + (uint64_t)cell_clip(c, to->index, i);
-		to->sample[i] = order_sample(l->order, to->clip[i]);
+		to->sample[i] = order_sample(l->order, to->clip[i] / repeat);
 	}
 	return 1;
 }
@@ -321,11 +334,18 @@ choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
 	    m->height, frame, crop);
 }
 
-/* A target that the data do not have, which is none that counts. */
-static int
-has_labels(const struct target_need *t)
+static void
+set_target(struct target *t, int i, int label)
 {
-	return strcmp(t->name, TARGET_DEFAULT) == 0;
+	float *share;
+
+	if (t->kind == TARGET_CLASS) {
+		t->label[i] = label;
+		return;
+	}
+	share = t->share + (size_t)i * (size_t)t->classes;
+	memset(share, 0, (size_t)t->classes * sizeof(*share));
+	share[label] = 1;
 }
 
 void
@@ -337,6 +357,59 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
 	    mb, i, &m, frame, crop);
 	for (int k = 0; k < l->needs->targets; k++)
-		mb->target[k].label[i] = i < mb->n - mb->filled &&
-		    has_labels(&l->needs->target[k]) ? m.label : -1;
+		set_target(&mb->target[k], i, i < mb->n - mb->filled ? m.label :
+		    -1);
+}
+
+/* ---- what is done to it ---- */
+
+static uint8_t *
+clip_bytes(const struct microbatch *mb, int i)
+{
+	/* loader_has: there is no other stream. */
+	return mb->stream->bytes + (size_t)i * stream_bytes(mb->stream);
+}
+
+void
+microbatches_apply(const struct microbatches *l, struct microbatch *mb, int i,
+    uint8_t *room)
+{
+	if (l->schedule != NULL && !effects_none(&l->o.effects))
+		effects_apply(&l->o.effects, rng_clip(l->o.seed, mb->clip[i]),
+		    mb->stream->t, mb->stream->w, clip_bytes(mb, i), room);
+}
+
+int
+microbatches_mixes(const struct microbatches *l)
+{
+	return l->schedule != NULL && effects_mixes(&l->o.effects);
+}
+
+/* Both targets become a mean of both, each with ${share} of its own. */
+static void
+mix_targets(struct target *t, int i, int k, float share)
+{
+	size_t classes = (size_t)t->classes;
+	float *a = t->share + (size_t)i * classes;
+	float *b = t->share + (size_t)k * classes;
+
+	for (size_t c = 0; c < classes; c++) {
+		float was = a[c];
+
+		a[c] = share * was + (1 - share) * b[c];
+		b[c] = share * b[c] + (1 - share) * was;
+	}
+}
+
+void
+microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
+{
+	int k = effects_partner(i, mb->n), first = i < k ? i : k;
+	struct mix m = effects_mix_of(&l->o.effects,
+	    rng_clip(l->o.seed, mb->clip[first]), mb->stream->w);
+
+	effects_mix(&m, mb->stream->t, mb->stream->w, clip_bytes(mb, i),
+	    clip_bytes(mb, k));
+	for (int j = 0; j < l->needs->targets; j++)
+		mix_targets(&mb->target[j], i, k, (float)m.share / MIX_ONE);
 }

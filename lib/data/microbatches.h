@@ -61,4 +61,18 @@ int microbatches_next(struct microbatches *l, struct microbatch *to);
 void microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
     int *frame, struct crop *crop);
 
+/*
+ * What is done to the pixels that were loaded, in training.
+ * microbatches_apply(l, microbatch, i, room): to clip ${i} alone; ${room} is a
+ * frame's bytes.
+ * microbatches_mixes(l): 1 if clips are mixed; then
+ * microbatches_mix(l, microbatch, i): mix clip ${i} with its partner, once both
+ * are loaded, and their targets.
+ */
+void microbatches_apply(const struct microbatches *l, struct microbatch *mb,
+    int i, uint8_t *room);
+int microbatches_mixes(const struct microbatches *l);
+void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
+    int i);
+
 #endif

@@ -29,7 +29,8 @@ struct target {
 	enum target_kind kind;
 	int classes;
 	int *label;			/* class: [n]; -1: none, no loss */
-	float *share;			/* set (0 or 1), shares: [n][classes] */
+	float *share;			/* set (0 or 1, or between where clips
+					 * are mixed), shares: [n][classes] */
 	float *weight;			/* [n] each clip's loss is multiplied by
 					 * it; NULL: all are 1 */
 };

@@ -13,27 +13,6 @@
 	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \
 	    "choice of frames: tsm, dense, pyslowfast, ... (tsm)", \
 	    VIEWS_SAMPLERS, 0, 0, 0 }
-#define OPTION_AUGMENT(rule, flip, low, high, inverse, area, resize) \
-	{ 0, "augment", OPTION_CHOICE, rule, "RULE", \
-	    "choice of crops: jitter, resized, ... (multiscale)", \
-	    CROP_NAMES, 0, 0, 0 }, \
-	{ 0, "flip", OPTION_FLAG, flip, NULL, \
-	    "flip half of the clips horizontally (yes)", NULL, 0, 0, 0 }, \
-	{ 0, "jitter-min", OPTION_REAL, low, "PIXELS", \
-	    "jitter: shortest short side, at crops of 224 (256)", \
-	    NULL, 224, 4096, 0 }, \
-	{ 0, "jitter-max", OPTION_REAL, high, "PIXELS", \
-	    "jitter: longest short side, at crops of 224 (320)", \
-	    NULL, 224, 4096, 0 }, \
-	{ 0, "jitter-inverse", OPTION_FLAG, inverse, NULL, \
-	    "jitter: drawn evenly in 1 / length, not in length", \
-	    NULL, 0, 0, 0 }, \
-	{ 0, "crop-area", OPTION_REAL, area, "PART", \
-	    "resized: smallest part of the frame (0.08)", \
-	    NULL, 0.001, 1, 0 }, \
-	{ 0, "resize", OPTION_CHOICE, resize, "HOW", \
-	    "crops: as their rule, bilinear or antialias (rule)", \
-	    RESIZE_NAMES, 0, 0, 0 }
 #define OPTION_DEVICE(to) \
 	{ 0, "device", OPTION_TEXT, to, "NAME", \
 	    "back end: cpu, cuda, or the slow ref and ref64 (cpu)", \

@@ -157,6 +157,24 @@ find_network(const char *model)
 	return NULL;
 }
 
+/* Labels are smoothed in every loss that can be. */
+static int
+smooth_labels(struct session *s)
+{
+	struct graph *g = s->graph;
+	int losses = 0;
+
+	for (int i = 0; i < g->nop && s->o.smoothing > 0; i++)
+		if (g->op[i].kind == OP_LOSS && g->op[i].loss == LOSS_SOFTMAX) {
+			g->op[i].smooth = s->o.smoothing;
+			losses++;
+		}
+	if (s->o.smoothing > 0 && losses == 0)
+		return fail("%s has no loss of one class (--label-smoothing)",
+		    g->name);
+	return 0;
+}
+
 static int
 open_network(struct session *s)
 {
@@ -176,7 +194,10 @@ open_network(struct session *s)
 	    s->o.model, s->network_text, dataset_classes(s->train));
 	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
 	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
-	    &s->graph->needs, s->graph->name) != 0))
+	    &s->graph->needs, s->graph->name) != 0) ||
+	    smooth_labels(s) != 0 ||
+	    (effects_mixes(&s->o.loading.effects) && loader_can_mix(
+	    &s->graph->needs, s->schedule, s->graph->name) != 0))
 		return EXIT_USAGE;
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL ||
@@ -263,7 +284,6 @@ set_trainer(struct session *s)
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
 		.generation = dataset_generation(s->train),
-		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
 		.network = s->network_text, .order = s->order };
 	set_viewing(s);
@@ -289,7 +309,6 @@ describe(struct session *s)
 		strcpy(s->val_id, "none");
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->train));
-	s->extract = dataset_extract(s->train);
 	s->recipe = facts_recipe();
 	class_text(dataset_class_list(s->train), &classes);
 	s->classes = classes.data;
@@ -346,5 +365,4 @@ session_close(struct session *s)
 	free(s->settings);
 	free(s->recipe);
 	free(s->order);
-	free(s->extract);
 }

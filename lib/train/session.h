@@ -23,6 +23,7 @@ struct session_options {
 	int keep;			/* newest checkpoints */
 	double momentum, decay, clip;
 	int nesterov;
+	double smoothing;		/* of labels; 0: as the network says */
 	struct loader_options loading;	/* less rank, ranks, needs, trace */
 	struct view_options viewing;	/* t, side 0: as in the last stage */
 	struct trainer_options trainer;
@@ -43,7 +44,7 @@ struct session {
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17];
-	char *settings, *recipe, *order, *extract;
+	char *settings, *recipe, *order;
 };
 
 /*

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "eval/confusion.h"
+#include "train/confusion.h"
 
 struct confusion *
 confusion_new(int classes)

@@ -1,0 +1,103 @@
+/* The first clips that a loader gives, as a contact sheet. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "bench/cases.h"
+#include "draw/plot.h"
+
+enum { CLIPS = 24, STRIP = 3, GAP = 4, MOST = 160 };	/* frames, pixels */
+
+/* The first, the middle and the last frame of a clip, no wider than MOST. */
+static struct image *
+strip(struct resizer *z, const struct stream *s, const uint8_t *clip)
+{
+	int side = s->w < MOST ? s->w : MOST;
+	struct image *all = image_new(STRIP * (side + GAP) - GAP, side, 3);
+	uint8_t *one = xmalloc(3 * (size_t)side * (size_t)side);
+	size_t row = 3 * (size_t)side;
+
+	memset(all->data, 255, 3 * (size_t)all->w * (size_t)all->h);
+	for (int k = 0; k < STRIP; k++) {
+		size_t at = (size_t)(k * (s->t - 1) / (STRIP - 1));
+
+		image_resize(z, RESIZE_ANTIALIAS, one, side, side, clip + at *
+		    3 * (size_t)s->w * (size_t)s->h, s->w, s->h,
+		    (struct region){ 0, 0, s->w, s->h }, 0);
+		for (int y = 0; y < side; y++)
+			memcpy(all->data + 3 * ((size_t)y * (size_t)all->w +
+			    (size_t)(k * (side + GAP))), one + (size_t)y * row,
+			    row);
+	}
+	free(one);
+	return all;
+}
+
+/* "a", or of a mixed clip "0.73 a + 0.27 b". */
+static char *
+caption(const struct dataset *d, const struct target *t, int i)
+{
+	struct buffer b = { 0 };
+
+	buffer_add(&b, "", 0);
+	for (int c = 0; c < t->classes; c++) {
+		double share = target_share(t, i, c);
+
+		if (share == 1)
+			buffer_printf(&b, "%s%s", b.n > 0 ? " + " : "",
+			    dataset_class(d, c));
+		else if (share > 0)
+			buffer_printf(&b, "%s%.2f %s", b.n > 0 ? " + " : "",
+			    share, dataset_class(d, c));
+	}
+	return b.data;
+}
+
+static int
+take_clips(const struct dataset *d, struct loader *l, struct plot_clip *clip)
+{
+	struct resizer *z = resizer_new();
+	struct microbatch *mb;
+	int n = 0, got = 1;
+
+	while (n < CLIPS && (got = loader_next(l, &mb)) == 1) {
+		const struct stream *s = mb->stream;
+		size_t bytes = (size_t)s->t * 3 * (size_t)s->w * (size_t)s->h;
+
+		for (int i = 0; i < mb->n && n < CLIPS; i++, n++)
+			clip[n] = (struct plot_clip){
+				.m = strip(z, s, s->bytes + (size_t)i * bytes),
+				.caption = caption(d, mb->target, i),
+				.key = dataset_sample(d, mb->sample[i]).key };
+		loader_return(l, mb);
+	}
+	resizer_free(z);
+	return got < 0 ? got : n;
+}
+
+int
+bench_sheet(const struct dataset *d, const struct schedule *s,
+    const struct loader_options *o, const char *path)
+{
+	struct plot_clip clip[CLIPS] = { { 0 } };
+	struct plot_sheet sheet = { .title = "Clips for training",
+		.note = "the first that the loader gives: the first, the middle "
+		"and the last frame of each", .clip = clip };
+	struct loader *l;
+	int n, bad;
+
+	l = loader_new(d, s, 0, o);
+	n = take_clips(d, l, clip);
+	loader_free(l);
+	sheet.n = n;
+	sheet.columns = n > 0 ? (int)ceil(sqrt(n)) : 1;
+	bad = n < 0 ? n : plot_sheet(&sheet, path);
+	for (int i = 0; i < CLIPS; i++) {
+		image_free((struct image *)clip[i].m);
+		free((char *)clip[i].caption);
+	}
+	return bad == -2 ? EXIT_DAMAGE : bad ? EXIT_FAILED : 0;
+}

@@ -1,0 +1,275 @@
+/* What is done to a training clip beside its crop. */
+#include <math.h>
+#include <string.h>
+
+#include "data/draw.h"
+#include "data/effects.h"
+
+int
+effects_none(const struct effects *e)
+{
+	return e->ops == 0 && e->erase == 0 && e->jitter[0] == 0 &&
+	    e->jitter[1] == 0 && e->jitter[2] == 0 && e->jitter[3] == 0;
+}
+
+int
+effects_mixes(const struct effects *e)
+{
+	return e->mixup > 0 || e->cutmix > 0;
+}
+
+static void
+each_frame(enum colour_op op, double v, int t, int side, uint8_t *pixels,
+    uint8_t *room)
+{
+	for (int k = 0; k < t; k++)
+		colour_apply(op, v, side, pixels + (size_t)k * 3 *
+		    (size_t)side * (size_t)side, room);
+}
+
+/* ---- RandAugment ---- */
+
+/* The value of an operator at a level from 0 to 1, with a sign. */
+static double
+magnitude(enum colour_op op, double level, int negative, int side)
+{
+	double sign = negative ? -1 : 1;
+
+	switch (op) {
+	case RAND_SHEAR_X:
+	case RAND_SHEAR_Y:
+		return sign * 0.3 * level;
+	case RAND_TRANSLATE_X:
+	case RAND_TRANSLATE_Y:
+		return sign * 150 / 331 * side * level;
+	case RAND_ROTATE:
+		return sign * 30 * level;
+	case RAND_BRIGHTNESS:
+	case RAND_COLOR:
+	case RAND_CONTRAST:
+	case RAND_SHARPNESS:
+		return 1 + sign * 0.9 * level;
+	case RAND_POSTERIZE:
+		return 8 - rint(4 * level);
+	case RAND_SOLARIZE:
+		return 255 * (1 - level);
+	default:
+		return 0;
+	}
+}
+
+static void
+rand_augment(const struct effects *e, struct rng r, int t, int side,
+    uint8_t *pixels, uint8_t *room)
+{
+	for (int i = 0; i < e->ops; i++) {
+		enum colour_op op = (enum colour_op)rng_below(&r, RAND_OPS);
+		int negative = rng_uniform(&r) < 0.5;
+
+		each_frame(op, magnitude(op, e->level / 30.0, negative, side), t,
+		    side, pixels, room);
+	}
+}
+
+/* ---- colour jitter ---- */
+
+static void
+jitter(const struct effects *e, struct rng r, int t, int side,
+    uint8_t *pixels, uint8_t *room)
+{
+	static const enum colour_op op[4] = { RAND_BRIGHTNESS, RAND_CONTRAST,
+		RAND_COLOR, COLOUR_HUE };
+	int order[4] = { 0, 1, 2, 3 };
+	double v[4];
+
+	for (int i = 3; i > 0; i--) {
+		int k = (int)rng_below(&r, (uint32_t)i + 1), was = order[i];
+
+		order[i] = order[k];
+		order[k] = was;
+	}
+	for (int i = 0; i < 4; i++) {
+		double j = e->jitter[i], low = i < 3 ? fmax(0, 1 - j) : -j;
+
+		v[i] = low + rng_uniform(&r) * ((i < 3 ? 1 + j : j) - low);
+	}
+	for (int i = 0; i < 4; i++)
+		if (e->jitter[order[i]] > 0)
+			each_frame(op[order[i]], v[order[i]], t, side, pixels,
+			    room);
+}
+
+/* ---- erasing ---- */
+
+/* Noise over a box, from counters of its own: 16 bytes each. */
+static void
+noise(struct rng clip, uint8_t *to, size_t n)
+{
+	struct rng r = clip_draw(clip, DRAW_NOISE);
+
+	for (size_t i = 0; i < n; i += 16) {
+		struct rng_block b = rng_philox(r.seed, (uint32_t)r.id,
+		    (uint32_t)(r.id >> 32), r.draw + (uint32_t)(i / 16 % 65536),
+		    r.purpose);
+
+		memcpy(to + i, b.w, n - i < 16 ? n - i : 16);
+	}
+}
+
+static void
+erase(const struct effects *e, struct rng clip, int t, int side,
+    uint8_t *pixels, uint8_t *room)
+{
+	struct rng r = clip_draw(clip, DRAW_ERASE);
+	size_t row = 3 * (size_t)side;
+
+	if (rng_uniform(&r) >= e->erase)
+		return;
+	for (int i = 0; i < 10; i++) {
+		double area = (0.02 + rng_uniform(&r) * 0.31) * side * side;
+		double ratio = exp(log(0.3) + rng_uniform(&r) * log(11));
+		int h = (int)lrint(sqrt(area * ratio)), x, y;
+		int w = (int)lrint(sqrt(area / ratio));
+
+		if (w < 1 || h < 1 || w >= side || h >= side)
+			continue;
+		x = (int)rng_below(&r, (uint32_t)(side - w) + 1);
+		y = (int)rng_below(&r, (uint32_t)(side - h) + 1);
+		noise(clip, room, 3 * (size_t)w * (size_t)h);
+		for (int k = 0; k < t * h; k++)
+			memcpy(pixels + (size_t)(k / h * side + y + k % h) *
+			    row + 3 * x, room + (size_t)(k % h) * 3 * (size_t)w,
+			    3 * (size_t)w);
+		return;
+	}
+}
+
+void
+effects_apply(const struct effects *e, struct rng clip, int t, int side,
+    uint8_t *pixels, uint8_t *room)
+{
+	if (e->ops > 0)
+		rand_augment(e, clip_draw(clip, DRAW_RAND), t, side, pixels,
+		    room);
+	if (e->jitter[0] > 0 || e->jitter[1] > 0 || e->jitter[2] > 0 ||
+	    e->jitter[3] > 0)
+		jitter(e, clip_draw(clip, DRAW_JITTER), t, side, pixels, room);
+	if (e->erase > 0)
+		erase(e, clip, t, side, pixels, room);
+}
+
+/* ---- mixing ---- */
+
+int
+effects_partner(int i, int n)
+{
+	return n - 1 - i;
+}
+
+/*
+ * The incomplete beta function of a, a at ${x} below a half, by the continued
+ * fraction (Abramowitz and Stegun 26.5.8), from the inside out.
+ */
+static double
+below(double a, double x)
+{
+	int sign;
+	double log_front = lgamma_r(2 * a, &sign) - 2 * lgamma_r(a, &sign) +
+	    a * log(x) + a * log1p(-x), f = 1;
+
+	for (int m = 60; m > 0; m--) {
+		double even = m * (a - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m - 1) * (2 * a + m - 1) * x /
+		    ((a + 2 * m - 2) * (a + 2 * m - 1));
+
+		f = 1 + odd / (1 + even / f);
+	}
+	return exp(log_front) / (a * f);
+}
+
+double
+effects_beta(double a, double u)
+{
+	double low = 0, high = 0.5, want = u < 0.5 ? u : 1 - u;
+
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (below(a, middle) < want)
+			low = middle;
+		else
+			high = middle;
+	}
+	return u < 0.5 ? high : 1 - high;
+}
+
+static void
+place_cut(struct mix *m, struct rng *r, double share, int side)
+{
+	int size = (int)(side * sqrt(1 - share));
+	int x = (int)rng_below(r, (uint32_t)side);
+	int y = (int)rng_below(r, (uint32_t)side);
+	int right = x - size / 2 + size, bottom = y - size / 2 + size;
+
+	m->cut = 1;
+	m->x = x - size / 2 > 0 ? x - size / 2 : 0;
+	m->y = y - size / 2 > 0 ? y - size / 2 : 0;
+	m->w = (right < side ? right : side) - m->x;
+	m->h = (bottom < side ? bottom : side) - m->y;
+	/* What of the clip is left, where the frame cuts the box off. */
+	m->share = MIX_ONE - (int)lrint(MIX_ONE * ((double)m->w * m->h /
+	    ((double)side * side)));
+}
+
+struct mix
+effects_mix_of(const struct effects *e, struct rng clip, int side)
+{
+	struct rng r = clip_draw(clip, DRAW_MIX);
+	double which = rng_uniform(&r), u = rng_uniform(&r), share;
+	struct mix m = { 0 };
+	int cut = e->mixup <= 0 || (e->cutmix > 0 && which < 0.5);
+
+	share = effects_beta(cut ? e->cutmix : e->mixup, u);
+	m.share = (int)lrint(share * MIX_ONE);
+	if (cut)
+		place_cut(&m, &r, share, side);
+	return m;
+}
+
+/* Change what a and b have in the box. */
+static void
+swap(const struct mix *m, int t, int side, uint8_t *a, uint8_t *b)
+{
+	size_t row = 3 * (size_t)side, bytes = 3 * (size_t)m->w;
+
+	for (int k = 0; k < t * m->h; k++) {
+		size_t at = (size_t)(k / m->h * side + m->y + k % m->h) * row +
+		    3 * (size_t)m->x;
+
+		for (size_t i = at; i < at + bytes; i++) {
+			uint8_t was = a[i];
+
+			a[i] = b[i];
+			b[i] = was;
+		}
+	}
+}
+
+void
+effects_mix(const struct mix *m, int t, int side, uint8_t *restrict a,
+    uint8_t *restrict b)
+{
+	size_t n = 3 * (size_t)t * (size_t)side * (size_t)side;
+	int p = m->share, q = MIX_ONE - m->share;
+
+	if (m->cut) {
+		swap(m, t, side, a, b);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int u = a[i], v = b[i];
+
+		a[i] = (uint8_t)((p * u + q * v + MIX_ONE / 2) / MIX_ONE);
+		b[i] = (uint8_t)((p * v + q * u + MIX_ONE / 2) / MIX_ONE);
+	}
+}

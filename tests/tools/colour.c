@@ -1,0 +1,31 @@
+/*
+ * colour: colour_apply as a filter, for tests/pictures.py.  Standard input is,
+ * again and again, a line "op value side" and [side][side][3] bytes; standard
+ * output the bytes that come of each.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "data/colour.h"
+
+int
+main(void)
+{
+	int op, side;
+	double v;
+
+	while (scanf("%d %lf %d", &op, &v, &side) == 3 && getchar() == '\n') {
+		size_t n = 3 * (size_t)side * (size_t)side;
+		uint8_t *picture = xmalloc(n), *room = xmalloc(n);
+
+		if (fread(picture, 1, n, stdin) != n)
+			return 1;
+		colour_apply((enum colour_op)op, v, side, picture, room);
+		if (fwrite(picture, 1, n, stdout) != n)
+			return 1;
+		free(picture);
+		free(room);
+	}
+	return feof(stdin) ? 0 : 1;
+}
