@@ -17,12 +17,14 @@ fi
 
 # In double, from the same weights and pixels: names and shapes of parameters,
 # scores, losses, and the gradient that has come through every layer.
-for net in tsm_tiny tsm_r18 tsm_r50 tsn_r50; do
+for net in tsm_mobilenet_v2 i3d_r50 slowfast_r50_8x8 x3d_m r2plus1d_18 tsm_tiny tsm_r18 tsm_r50 tsn_r50; do
+	frames=3 side=40
+	case $net in ts*) ;; *) frames=4 side=33 ;; esac
 	sed 's/rate=[0-9.]*/rate=0/' "share/models/$net.net" >"$T/$net.net"
 	rm -rf "$T/dump"
-	"$BUILD/tests/tools/netdump" "$T/$net.net" 5 ref64 1 3 40 "$T/dump" 2>"$T/err" || diag "$(cat "$T/err")"
-	check_exit "torch_step.py's $net is vt's" 0 "$python" $bench/torch_step.py --net=$net --classes=5 --shape=1x3x40 \
-	    --verify="$T/dump"
+	"$BUILD/tests/tools/netdump" "$T/$net.net" 5 ref64 1 $frames $side "$T/dump" 2>"$T/err" || diag "$(cat "$T/err")"
+	check_exit "torch_step.py's $net is vt's" 0 "$python" $bench/torch_step.py --net=$net --classes=5 \
+	    --shape=1x${frames}x$side --verify="$T/dump"
 done
 check_exit "and tsn_r50 is not tsm_r50" 1 "$python" $bench/torch_step.py --net=tsm_r50 --classes=5 --shape=1x3x40 \
     --verify="$T/dump"

@@ -2,9 +2,10 @@
 """torch_step.py [OPTION]...: PyTorch's time for the training step that
 `vt-bench step` measures, as rows of the same table.
 
-The network is a ResNet (He et al. 2016) with a temporal shift at the head of
-each residual branch (Lin et al. 2019), as share/models has it; the step begins
-with bytes: normalise, forward, cross-entropy, backward, SGD with momentum.
+The network is one of share/models: a ResNet (He et al. 2016), perhaps with a
+temporal shift at the head of each residual branch (Lin et al. 2019), or one of
+torch_nets.py.  The step begins with bytes: normalise, forward, cross-entropy,
+backward, SGD with momentum.
 
 A mode is PRECISION/FORMAT/HOW: fp32, or bf16 under autocast; memory format
 default or channels-last; eager or compile.  All modes asked for are timed in
@@ -28,6 +29,9 @@ import statistics
 import sys
 import time
 
+sys.dont_write_bytecode = True          # this folder may not be ours to write in
+import torch_nets  # noqa: E402
+
 KEEP = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184",
         "MALLOC_TOP_PAD_": "1073741824"}
 
@@ -39,14 +43,15 @@ NETS = {
     "tsm_r18": dict(blocks=(2, 2, 2, 2), width=64, stem=7, deep=False, fold=8, dropout=0.5),
     "tsm_tiny": dict(blocks=(2, 2, 2), width=16, stem=5, deep=False, fold=3, dropout=0),
 }
+NAMES = sorted([*NETS, *torch_nets.CUBES, "tsm_mobilenet_v2"])
 MODES = ["%s/%s/%s" % (p, f, h) for p in ("fp32", "bf16") for f in ("channels-last", "default")
          for h in ("eager", "compile")]
 
 
 def parse():
-    p = argparse.ArgumentParser(description="Time PyTorch's training step of a temporal-shift ResNet.",
+    p = argparse.ArgumentParser(description="Time PyTorch's training step of a network of share/models.",
                                 epilog="Modes: " + ", ".join(MODES))
-    p.add_argument("--net", choices=sorted(NETS), default="tsm_r50")
+    p.add_argument("--net", choices=NAMES, default="tsm_r50")
     p.add_argument("--shape", default="2x8x224", help="clips x frames x side (2x8x224)")
     p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     p.add_argument("--classes", type=int, default=400)
@@ -83,9 +88,11 @@ def set_malloc(kind):
 
 
 def build(torch, name, classes, frames):
-    """The network, its parameters named as torchvision and share/models do."""
+    """The network, its parameters named as share/models does."""
+    if name in torch_nets.CUBES:
+        return torch_nets.CUBES[name][0](torch, classes)
     nn = torch.nn
-    net = NETS[name]
+    net = NETS.get(name, {"fold": 8})
 
     class Shift(torch.autograd.Function):
         """Channels from the next frame, from the last one, and where they are;
@@ -111,6 +118,9 @@ def build(torch, name, classes, frames):
         @staticmethod
         def backward(ctx, dy):
             return Shift.move(dy, -1, 1, dy.shape[1] // net["fold"])
+
+    if name not in NETS:
+        return torch_nets.tsm_mobilenet_v2(torch, classes, frames, Shift.apply)
 
     def conv(cin, out, k, stride=1):
         return nn.Conv2d(cin, out, k, stride, k // 2, bias=False)
@@ -167,10 +177,13 @@ def build(torch, name, classes, frames):
     return Net()
 
 
-def normalise(torch, pixels, dtype):
-    mean = torch.tensor([0.485, 0.456, 0.406], dtype=dtype).view(1, 3, 1, 1)
-    std = torch.tensor([0.229, 0.224, 0.225], dtype=dtype).view(1, 3, 1, 1)
-    return (pixels.permute(0, 3, 1, 2).to(dtype).div_(255) - mean) / std
+def normalise(torch, name, frames, pixels, dtype):
+    """What the network reads of [clips * frames, h, w, c] bytes: images, or clips
+    [n, c, t, h, w]."""
+    mean, std = (torch.tensor(v, dtype=dtype).view(1, 3, 1, 1)
+                 for v in torch_nets.CUBES.get(name, (None, torch_nets.IMAGENET))[1])
+    x = (pixels.permute(0, 3, 1, 2).to(dtype).div_(255) - mean) / std
+    return x.view(-1, frames, *x.shape[1:]).transpose(1, 2) if name in torch_nets.CUBES else x
 
 
 class Step:
@@ -181,7 +194,9 @@ class Step:
         precision, layout, how = mode.split("/")
         torch.manual_seed(1)
         self.torch, self.mode, self.images = torch, mode, clips * frames
-        self.format = torch.channels_last if layout == "channels-last" else torch.contiguous_format
+        self.name, self.frames = o.net, frames
+        last = torch.channels_last_3d if o.net in torch_nets.CUBES else torch.channels_last
+        self.format = last if layout == "channels-last" else torch.contiguous_format
         self.net = build(torch, o.net, o.classes, frames).to(memory_format=self.format).train()
         self.run = torch.compile(self.net) if how == "compile" else self.net
         settings = {"lr": 0.001, "momentum": 0.9, "weight_decay": 1e-4}
@@ -197,7 +212,7 @@ class Step:
     def once(self, counts=True):
         torch = self.torch
         at = [time.perf_counter()]
-        x = normalise(torch, self.pixels, torch.float).contiguous(memory_format=self.format)
+        x = normalise(torch, self.name, self.frames, self.pixels, torch.float).contiguous(memory_format=self.format)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
             scores = self.run(x)
         loss = torch.nn.functional.cross_entropy(scores.float(), self.labels)
@@ -281,7 +296,8 @@ def verify(torch, o):
     pixels, in double, the same scores and loss."""
     clips, frames, side = (int(n) for n in o.shape.split("x"))
     net = build(torch, o.net, o.classes, frames).train()
-    net.dropout.p = 0
+    if hasattr(net, "dropout"):
+        net.dropout.p = 0
     w, theirs, count = doubles(torch, o.verify + "/w.f64"), {}, 0
     with open(o.verify + "/params.tsv") as f:
         for line in f:
@@ -300,14 +316,14 @@ def verify(torch, o):
         pixels = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8).view(clips * frames, side, side, 3)
     with open(o.verify + "/labels.i32", "rb") as f:
         labels = torch.frombuffer(bytearray(f.read()), dtype=torch.int32).long()
-    scores = net(normalise(torch, pixels, torch.double))
+    scores = net(normalise(torch, o.net, frames, pixels, torch.double))
     losses = torch.nn.functional.cross_entropy(scores, labels, reduction="none")
     losses.mean().backward()
     dw = doubles(torch, o.verify + "/dw.f64")
-    first = net.conv1.weight.grad.flatten()
+    first = dict(net.named_parameters())[next(iter(theirs))].grad.flatten()
     pairs = {"scores": (scores.detach().flatten(), doubles(torch, o.verify + "/scores.f64")),
              "losses": (losses.detach(), doubles(torch, o.verify + "/losses.f64")),
-             "gradient of conv1": (first, dw[:first.numel()])}
+             "gradient of the first layer": (first, dw[:first.numel()])}
     print("%s: %d parameters" % (o.net, count))
     for name, (a, b) in pairs.items():
         off = float((a - b).abs().max() / b.abs().max())
