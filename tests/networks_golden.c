@@ -59,8 +59,7 @@ change(char *s, const char *from, const char *to)
 static void
 rename_tsm(char *s)
 {
-	if (strncmp(s, "base_model.", 11) == 0)
-		memmove(s, s + 11, strlen(s + 11) + 1);
+	change(s, "base_model.", "");
 	cut(s, ".net");
 	cut(s, ".block");
 	change(s, "nl.g.0", "nl.g");
@@ -75,16 +74,16 @@ static void
 rename_psf(char *s, int pathways)
 {
 	static const char *const path[] = { "slow.", "fast." };
-	char what[64] = "", part[64] = "", to[128];
+	char what[128] = "", part[128] = "", to[512];
 	int stage, p, i, n;
 
-	if (sscanf(s, "s%d_fuse.%63s", &stage, what) == 2) {
+	if (sscanf(s, "s%d_fuse.%127s", &stage, what) == 2) {
 		change(what, "conv_f2s", "conv");
 		snprintf(to, sizeof(to), "lateral%d.%s", stage, what);
-	} else if (sscanf(s, "s1.pathway%d_stem.%[a-z]%63s", &p, part, what) >= 2) {
+	} else if (sscanf(s, "s1.pathway%d_stem.%127[a-z]%127s", &p, part, what) >= 2) {
 		snprintf(to, sizeof(to), "%s%s1%s", pathways > 1 ? path[p] : "",
 		    part, what);
-	} else if (sscanf(s, "s%d.pathway%d_%[a-z]%d.%n", &stage, &p, part, &i,
+	} else if (sscanf(s, "s%d.pathway%d_%127[a-z]%d.%n", &stage, &p, part, &i,
 	    &n) == 4) {
 		snprintf(what, sizeof(what), "%s", s + n);
 		if (strcmp(part, "nonlocal") == 0) {
@@ -107,7 +106,7 @@ rename_psf(char *s, int pathways)
 		change(s, "head.projection", "fc");
 		return;
 	}
-	strcpy(s, to);
+	snprintf(s, 128, "%.127s", to);
 }
 
 /* MMAction2: each convolution is a module with its norm. */
