@@ -1,0 +1,273 @@
+/* Tables of names, and the patterns in them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "weights/naming.h"
+
+const char *const naming_known[] = {
+	"torchvision", "tsm", "pyslowfast", "mmaction2", NULL
+};
+
+enum { NUMBERS = 6, DIGITS = 6 };
+
+/* What the wildcards of a pattern stand for. */
+struct bound {
+	int n, number[NUMBERS];
+	const char *rest;
+};
+
+/* "*", "*+1": its length in the pattern; what is added into ${*plus}. */
+static size_t
+star(const char *pattern, int *plus)
+{
+	*plus = 0;
+	if (pattern[1] != '+' || pattern[2] < '0' || pattern[2] > '9')
+		return 1;
+	*plus = pattern[2] - '0';
+	return 3;
+}
+
+/*
+ * ${text} is as ${pattern} says: "*" is a number, "*+1" one that is greater by
+ * 1, "%" the rest, "[...]" may be missing.  What was found, into ${b}.
+ */
+static int
+match(const char *pattern, const char *text, struct bound *b)
+{
+	*b = (struct bound){ .rest = "" };
+	if (*pattern == '[') {
+		size_t n = strcspn(pattern, "]") - 1;
+
+		if (strncmp(pattern + 1, text, n) == 0)
+			text += n;
+		pattern += n + 2;
+	}
+	while (*pattern != '\0') {
+		size_t digits = strspn(text, "0123456789");
+		int plus;
+
+		if (*pattern == '%') {
+			b->rest = text;
+			return *text != '\0';
+		}
+		if (*pattern != '*') {
+			if (*pattern++ != *text++)
+				return 0;
+			continue;
+		}
+		/* As a program prints it, so that it can be printed again. */
+		if (digits < 1 || digits > DIGITS || b->n == NUMBERS ||
+		    (digits > 1 && *text == '0'))
+			return 0;
+		pattern += star(pattern, &plus);
+		b->number[b->n] = atoi(text) - plus;
+		if (b->number[b->n++] < 0)
+			return 0;
+		text += digits;
+	}
+	return *text == '\0';
+}
+
+/* The text that ${pattern} stands for, into ${to}; 0 if it is too long. */
+static int
+fill(const char *pattern, const struct bound *b, char *to)
+{
+	size_t n = 0;
+	int number = 0;
+
+	while (*pattern != '\0' && n < NAMING_TEXT) {
+		int plus;
+
+		if (*pattern == '[' || *pattern == ']') {
+			pattern++;
+		} else if (*pattern == '*' && number < b->n) {
+			pattern += star(pattern, &plus);
+			n += (size_t)snprintf(to + n, NAMING_TEXT - n, "%d",
+			    b->number[number++] + plus);
+		} else if (*pattern == '%') {
+			n += (size_t)snprintf(to + n, NAMING_TEXT - n, "%s",
+			    b->rest);
+			pattern++;
+		} else {
+			to[n++] = *pattern++;
+		}
+	}
+	if (n >= NAMING_TEXT)
+		return 0;
+	to[n] = '\0';
+	return 1;
+}
+
+/* "op NAME, past NAME": the network has them all. */
+static int
+holds(const char *when, const struct bound *b, const struct naming_of *of)
+{
+	while (strcmp(when, "-") != 0 && *when != '\0') {
+		size_t n = strcspn(when, ",");
+		char pattern[NAMING_TEXT], name[NAMING_TEXT];
+		int past = text_starts(when, "past ");
+		size_t word = past ? strlen("past ") : strlen("op ");
+
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)(n - word),
+		    when + word);
+		if (!fill(pattern, b, name) ||
+		    !of->has(of->network, name, past))
+			return 0;
+		when += n + strspn(when + n, ", ");
+	}
+	return 1;
+}
+
+const struct rename *
+naming_ours(const struct naming *n, const struct naming_of *of,
+    const char *theirs, char *ours)
+{
+	struct bound b;
+
+	for (size_t i = 0; i < n->renames; i++) {
+		const struct rename *r = &n->rename[i];
+
+		if (match(r->theirs, theirs, &b) && fill(r->ours, &b, ours) &&
+		    of->has(of->network, ours, 0))
+			return r;
+	}
+	return NULL;
+}
+
+const struct rename *
+naming_theirs(const struct naming *n, const struct naming_of *of,
+    const char *ours, char *theirs)
+{
+	struct bound b;
+
+	for (size_t i = 0; i < n->renames; i++) {
+		const struct rename *r = &n->rename[i];
+
+		if (strcmp(r->how, "read") != 0 && match(r->ours, ours, &b) &&
+		    holds(r->when, &b, of) && fill(r->theirs, &b, theirs))
+			return r;
+	}
+	return NULL;
+}
+
+int
+naming_how(const struct rename *r, const char *verb, const char *ours,
+    char *name)
+{
+	size_t n = strlen(verb);
+	struct bound b;
+
+	if (strncmp(r->how, verb, n) != 0)
+		return 0;
+	if (r->how[n] == '\0')
+		return 1;
+	return r->how[n] == ' ' && match(r->ours, ours, &b) &&
+	    fill(r->how + n + 1, &b, name);
+}
+
+const char *
+naming_unwrap(const struct naming *n, const char *name)
+{
+	for (size_t i = 0; i < n->prefixes; i++)
+		if (text_starts(name, n->prefix[i])) {
+			name += strlen(n->prefix[i]);
+			i = (size_t)-1;		/* from the first again */
+		}
+	return name;
+}
+
+/* ---- tables ---- */
+
+static int
+check_how(const struct table *t, size_t row, const char *how)
+{
+	static const char *const plain[] = { "-", "2d", "3d", "read" };
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (strcmp(how, plain[i]) == 0)
+			return 0;
+	if (text_starts(how, "turn ") || text_starts(how, "fold "))
+		return 0;
+	return fail("%s: line %d: how is %s (wanted -, 2d, 3d, read, turn NAME "
+	    "or fold NAME)", t->path, t->line[row], text_quote(how));
+}
+
+static int
+check_when(const struct table *t, size_t row, const char *when)
+{
+	const char *p = when;
+
+	while (strcmp(when, "-") != 0 && *p != '\0') {
+		if (!text_starts(p, "op ") && !text_starts(p, "past "))
+			return fail("%s: line %d: when is %s (wanted -, or op "
+			    "NAME and past NAME, between commas)", t->path,
+			    t->line[row], text_quote(when));
+		p += strcspn(p, ",");
+		p += strspn(p, ", ");
+	}
+	return 0;
+}
+
+static int
+read_rows(struct naming *n)
+{
+	const struct table *t = n->table;
+
+	n->rename = xcalloc(t->rows, sizeof(*n->rename));
+	n->prefix = xcalloc(t->rows, sizeof(*n->prefix));
+	for (size_t i = 0; i < t->rows; i++) {
+		struct rename r = { table_text(t, i, "theirs"),
+			table_text(t, i, "ours"), table_text(t, i, "when"),
+			table_text(t, i, "how") };
+
+		if (r.theirs == NULL || r.ours == NULL || r.when == NULL ||
+		    r.how == NULL || check_how(t, i, r.how) != 0 ||
+		    check_when(t, i, r.when) != 0)
+			return -1;
+		if (*r.theirs == '\0' || *r.ours == '\0' ||
+		    (*r.theirs == '[' && strchr(r.theirs, ']') == NULL))
+			return fail("%s: line %d: a name is empty, or a "
+			    "bracket is open", t->path, t->line[i]);
+		if (strcmp(r.ours, "-") == 0)
+			n->prefix[n->prefixes++] = r.theirs;
+		else
+			n->rename[n->renames++] = r;
+	}
+	return 0;
+}
+
+struct naming *
+naming_open(const char *name)
+{
+	char *path = share_find("weights", name, ".tsv");
+	struct naming *n;
+
+	if (path == NULL)
+		return NULL;
+	n = xcalloc(1, sizeof(*n));
+	n->name = xstrdup(name);
+	n->table = table_read(path);
+	free(path);
+	if (n->table == NULL || read_rows(n) != 0) {
+		naming_close(n);
+		return NULL;
+	}
+	return n;
+}
+
+void
+naming_close(struct naming *n)
+{
+	if (n == NULL)
+		return;
+	table_free(n->table);
+	free(n->rename);
+	free(n->prefix);
+	free(n->name);
+	free(n);
+}
