@@ -111,7 +111,8 @@ FAULT_C   := $(if $(filter x86_64,$(ARCH)),tests/torture/fault.c \
              $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c))
 FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
 MAN        = $(wildcard man/*.[1-9])
-SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/examples/*)
+SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
+             share/examples/*)
 # Programs look for these in ../share/vt beside them, so that they may be moved
 # and another PREFIX builds nothing anew; only for a DATADIR elsewhere they know
 # a path.

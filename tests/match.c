@@ -1,0 +1,498 @@
+/*
+ * Weights of other networks in ours: what is loaded, reshaped, made anew and
+ * left out; the values; and files for other programs, read back.
+ */
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/checkpoint.h"
+#include "train/export.h"
+#include "train/match.h"
+
+#include "tap.h"
+
+static char *path;
+
+/* A ResNet of one block, with a non-local block behind it, over images. */
+static const char resnet[] =
+    "input x out=3 mean=0.5 std=0.2\n"
+    "conv conv1 in=x out=4 k=3,3 s=2,2\nbn bn1 in=conv1\nrelu r in=bn1\n"
+    "shift layer1.0.shift in=r fold=4\n"
+    "conv layer1.0.conv1 in=layer1.0.shift out=4 k=1,1\n"
+    "bn layer1.0.bn1 in=layer1.0.conv1\n"
+    "conv layer1.0.downsample.0 in=r out=4 k=1,1\n"
+    "bn layer1.0.downsample.1 in=layer1.0.downsample.0\n"
+    "add layer1.0 in=layer1.0.bn1,layer1.0.downsample.1\n"
+    "avgpool p in=layer1.0 over=hw\nlinear fc in=p out=classes std=0.1\n"
+    "avgpool s in=fc over=t\n";
+/* The same with kernels over time. */
+static const char cube[] =
+    "input x out=3 mean=0.5 std=0.2\n"
+    "conv conv1 in=x out=4 k=5,3,3 s=1,2,2\nbn bn1 in=conv1\nrelu r in=bn1\n"
+    "conv layer1.0.conv1 in=r out=4 k=3,1,1\n"
+    "bn layer1.0.bn1 in=layer1.0.conv1\n"
+    "conv layer1.0.downsample.0 in=r out=4 k=1,1,1\n"
+    "bn layer1.0.downsample.1 in=layer1.0.downsample.0\n"
+    "add layer1.0 in=layer1.0.bn1,layer1.0.downsample.1\n"
+    "avgpool p in=layer1.0 over=thw\nlinear fc in=p out=classes std=0.1\n";
+/* Two pathways, and the last norm by which the fast one's channels count. */
+static const char slowfast[] =
+    "input x out=3 mean=0.5 std=0.2\nframes slow in=x step=4 spread=1\n"
+    "conv slow.conv1 in=slow out=4 k=1,3,3 s=1,2,2\nbn slow.bn1 in=slow.conv1\n"
+    "conv fast.conv1 in=x out=2 k=5,3,3 s=1,2,2\nbn fast.bn1 in=fast.conv1\n"
+    "conv lateral1.conv in=fast.bn1 out=2 k=5,1,1 s=4,1,1\n"
+    "bn lateral1.bn in=lateral1.conv\n"
+    "concat lateral1 in=slow.bn1,lateral1.bn\n"
+    "conv slow.layer1.0.conv1 in=lateral1 out=4 k=3,1,1\n"
+    "bn slow.layer1.0.bn1 in=slow.layer1.0.conv1\n"
+    "conv fast.layer4.2.conv3 in=fast.bn1 out=2 k=1,1,1\n"
+    "bn fast.layer4.2.bn3 in=fast.layer4.2.conv3\n"
+    "avgpool a in=slow.layer1.0.bn1 over=thw\n"
+    "avgpool b in=fast.layer4.2.bn3 over=thw\n"
+    "concat p in=a,b\nlinear fc in=p out=classes std=0.1\n";
+/* A convolution whose bias a norm takes away. */
+static const char nonlocal[] =
+    "input x out=3 mean=0.5 std=0.2\n"
+    "conv conv1 in=x out=4 k=1,3,3 s=1,2,2\nbn bn1 in=conv1\n"
+    "conv layer1.0.nl.out in=bn1 out=4 k=1,1,1 bias=1\n"
+    "bn layer1.0.nl.bn in=layer1.0.nl.out\n"
+    "add layer1.0.nl in=layer1.0.nl.bn,bn1\n"
+    "avgpool p in=layer1.0.nl over=thw\nlinear fc in=p out=classes std=0.1\n";
+
+struct lab { struct graph *graph; struct device *device; struct net *net; };
+
+/* A network whose values are all different, multiples of 2^-10 from ${first}. */
+static struct lab
+lab_new(const char *text, int classes, double first)
+{
+	static const struct device_options o = { .threads = 1 };
+	struct lab l = { .graph = graph_parse("small.net", text, classes) };
+
+	if (l.graph == NULL) {
+		printf("Bail out! a network of the test is wrong\n");
+		exit(1);
+	}
+	l.device = device_open(backend_find("ref"), &o);
+	l.net = net_new(l.graph, l.device);
+	for (int i = 0; i < l.graph->nparam; i++) {
+		const struct param *p = &l.graph->param[i];
+		double *v = xcalloc(p->count, sizeof(*v));
+
+		for (size_t k = 0; k < p->count; k++)
+			v[k] = first + (double)(p->offset + k) * 0x1p-10;
+		device_put(l.device, (char *)l.net->w + p->offset *
+		    l.device->elem, v, p->count);
+		free(v);
+	}
+	return l;
+}
+
+static void
+lab_free(struct lab *l)
+{
+	net_free(l->net);
+	device_close(l->device);
+	graph_free(l->graph);
+}
+
+/* Values of the parameter ${name}, the caller's to free. */
+static double *
+values(const struct lab *l, const char *name, size_t *n)
+{
+	for (int i = 0; i < l->graph->nparam; i++) {
+		const struct param *p = &l->graph->param[i];
+		double *v;
+
+		if (strcmp(p->name, name) != 0)
+			continue;
+		v = xcalloc(p->count, sizeof(*v));
+		device_get(l->device, v, (char *)l->net->w + p->offset *
+		    l->device->elem, p->count);
+		*n = p->count;
+		return v;
+	}
+	printf("Bail out! no parameter %s\n", name);
+	exit(1);
+}
+
+static int
+same_values(const struct lab *a, const struct lab *b, const char *name)
+{
+	size_t n, m;
+	double *x = values(a, name, &n), *y = values(b, name, &m);
+	int same = n == m && memcmp(x, y, n * sizeof(*x)) == 0;
+
+	free(x);
+	free(y);
+	return same;
+}
+
+static int
+export_as(const struct lab *l, const char *names)
+{
+	struct naming *n = naming_open(names);
+	struct export e;
+	int bad = n == NULL || export_new(l->graph, n, &e) != 0;
+
+	if (!bad) {
+		bad = export_write(&e, l->net, 77, NULL, 0, path);
+		export_free(&e);
+	}
+	naming_close(n);
+	return bad;
+}
+
+/* What was exported from ${from} into ${to}; the match is the caller's, like
+ * the weights. */
+static struct match *
+load(struct weights *w, const struct lab *to, const char *classes)
+{
+	struct match *m = NULL;
+
+	if (weights_open(path, w) == 0 &&
+	    (m = match_new(to->graph, w, classes)) != NULL)
+		match_load(m, to->net);
+	return m;
+}
+
+static const struct matched *
+fate(const struct match *m, const char *name)
+{
+	for (int i = 0; i < m->graph->nparam; i++)
+		if (strcmp(m->graph->param[i].name, name) == 0)
+			return &m->param[i];
+	printf("Bail out! no parameter %s\n", name);
+	exit(1);
+}
+
+/* ---- there and back ---- */
+
+static void
+round_trips(void)
+{
+	static const struct { const char *net, *names; } of[] = {
+		{ resnet, "torchvision" }, { resnet, "tsm" },
+		{ resnet, "pyslowfast" }, { resnet, "mmaction2" },
+		{ cube, "pyslowfast" }, { cube, "mmaction2" },
+		{ slowfast, "pyslowfast" }, { slowfast, "mmaction2" },
+		{ nonlocal, "pyslowfast" },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct lab a = lab_new(of[i].net, 3, 1);
+		struct lab b = lab_new(of[i].net, 3, 100);
+		struct weights w;
+		struct match *m;
+		int differ = 0;
+
+		if (export_as(&a, of[i].names) != 0 ||
+		    (m = load(&w, &b, NULL)) == NULL) {
+			ok(0, "%s", of[i].names);
+			continue;
+		}
+		for (int k = 0; k < a.graph->nparam; k++)
+			differ += !same_values(&a, &b, a.graph->param[k].name);
+		ok(differ == 0 && strcmp(m->names, of[i].names) == 0,
+		    "network %zu through names of %s", i, m->names);
+		if (i == 0) {
+			float count = 0;
+
+			weights_floats(weights_find(&w,
+			    "layer1.0.bn1.num_batches_tracked"), &count);
+			is((long long)count, 77, "counters say the steps");
+		}
+		match_free(m);
+		weights_close(&w);
+		lab_free(&a);
+		lab_free(&b);
+	}
+}
+
+/* Its classifier takes the fast pathway first. */
+static void
+turned(void)
+{
+	struct lab a = lab_new(slowfast, 3, 1);
+	struct weights w;
+	const struct weight *t;
+	float x[18];
+	double *v;
+	size_t n;
+	int wrong = 0;
+
+	export_as(&a, "mmaction2");
+	v = values(&a, "fc.weight", &n);
+	if (weights_open(path, &w) != 0)
+		exit(1);
+	t = weights_find(&w, "cls_head.fc_cls.weight");
+	weights_floats(t, x);
+	for (int row = 0; row < 3; row++)
+		for (int c = 0; c < 6; c++)
+			wrong += (double)x[row * 6 + c] !=
+			    v[row * 6 + (c < 2 ? 4 + c : c - 2)];
+	is(wrong, 0, "MMAction2's SlowFast has the fast channels first");
+	free(v);
+	weights_close(&w);
+	lab_free(&a);
+}
+
+/* (x + b - m) / s is (x - (m - b)) / s. */
+static void
+folded(void)
+{
+	struct lab a = lab_new(nonlocal, 3, 1), b = lab_new(nonlocal, 3, 100);
+	struct weights w;
+	struct match *m;
+	size_t n;
+	double *bias = values(&a, "layer1.0.nl.out.bias", &n);
+	double *mean = values(&a, "layer1.0.nl.bn.running_mean", &n), *got;
+	int wrong = 0;
+
+	export_as(&a, "mmaction2");
+	m = load(&w, &b, NULL);
+	got = values(&b, "layer1.0.nl.bn.running_mean", &n);
+	for (size_t i = 0; i < n; i++)
+		wrong += got[i] != (double)(float)(mean[i] - bias[i]);
+	is(wrong, 0, "a bias before a norm goes into its mean");
+	is(fate(m, "layer1.0.nl.out.bias")->fate, FATE_NEW, "and is not there");
+	free(bias);
+	free(mean);
+	free(got);
+	match_free(m);
+	weights_close(&w);
+	lab_free(&a);
+	lab_free(&b);
+}
+
+/* ---- other shapes ---- */
+
+static void
+inflated(void)
+{
+	struct lab a = lab_new(resnet, 3, 1), b = lab_new(cube, 3, 100);
+	struct weights w;
+	struct match *m;
+	size_t n, k;
+	double *flat = values(&a, "conv1.weight", &n), *deep;
+	int wrong = 0;
+
+	export_as(&a, "torchvision");
+	m = load(&w, &b, NULL);
+	deep = values(&b, "conv1.weight", &k);
+	is((long long)k, (long long)n * 5, "a kernel over five frames");
+	for (size_t i = 0; i < k; i++)
+		wrong += deep[i] != (double)((float)flat[i / 45 * 9 + i % 9] / 5);
+	is(wrong, 0, "is that over one, a fifth of it five times");
+	is(fate(m, "conv1.weight")->fate, FATE_RESHAPED, "which is reshaped");
+	is_text(fate(m, "conv1.weight")->why, "repeated over frames", "so");
+	is(fate(m, "layer1.0.downsample.0.weight")->fate, FATE_LOADED,
+	    "over one frame it is loaded");
+	ok(same_values(&a, &b, "layer1.0.bn1.running_var"),
+	    "and statistics, too");
+	is((long long)m->elements, (long long)m->of, "all of the backbone");
+	match_free(m);
+	weights_close(&w);
+	free(flat);
+	free(deep);
+	lab_free(&b);
+
+	/* The other way it is another network. */
+	b = lab_new(cube, 3, 1);
+	export_as(&b, "pyslowfast");
+	m = load(&w, &a, NULL);
+	is(fate(m, "conv1.weight")->fate, FATE_NEW, "five frames are not one");
+	is_text(fate(m, "conv1.weight")->why,
+	    "4x3x5x3x3 in the file (wanted 4x3x3x3)", "which is said");
+	match_free(m);
+	weights_close(&w);
+	lab_free(&a);
+	lab_free(&b);
+}
+
+static void
+colours(void)
+{
+	char *text = xstrdup(resnet), *at = strstr(text, "out=3");
+	struct lab a = lab_new(resnet, 3, 1), b;
+	struct weights w;
+	struct match *m;
+	size_t n, k;
+	double *rgb = values(&a, "conv1.weight", &n), *flow;
+	int wrong = 0;
+
+	memcpy(at, "out=8", 5);
+	b = lab_new(text, 3, 100);
+	export_as(&a, "torchvision");
+	m = load(&w, &b, NULL);
+	flow = values(&b, "conv1.weight", &k);
+	is((long long)k, 4 * 8 * 9, "a first layer of eight channels");
+	for (size_t i = 0; i < k; i++) {
+		const double *p = rgb + i / 72 * 27 + i % 9;
+		float mean = ((float)p[0] + (float)p[9] + (float)p[18]) / 3;
+
+		wrong += flow[i] != (double)mean;
+	}
+	is(wrong, 0, "has the mean of the colours in each");
+	is_text(fate(m, "conv1.weight")->why, "mean over the colours, repeated",
+	    "which is said");
+	match_free(m);
+	weights_close(&w);
+	free(rgb);
+	free(flow);
+	free(text);
+	lab_free(&a);
+	lab_free(&b);
+}
+
+/* A still network in the slow pathway, whose layers take laterals, too. */
+static void
+added(void)
+{
+	struct lab a = lab_new(cube, 3, 1), b = lab_new(slowfast, 3, 100);
+	struct lab before = lab_new(slowfast, 3, 100);
+	struct weights w;
+	struct match *m;
+	size_t n, k;
+	double *less = values(&a, "layer1.0.conv1.weight", &n), *more;
+	int wrong = 0;
+
+	/* By names of torchvision, which has no place for kernels over time. */
+	fail_capture((char[512]){ 0 }, 512);
+	is(export_as(&a, "torchvision"), 1, "torchvision has no 3-D ResNet");
+	fail_capture(NULL, 0);
+	lab_free(&a);
+	a = lab_new(resnet, 3, 1);
+	free(less);
+	less = values(&a, "layer1.0.conv1.weight", &n);
+	export_as(&a, "torchvision");
+	m = load(&w, &b, NULL);
+	more = values(&b, "slow.layer1.0.conv1.weight", &k);
+	is((long long)n * 3 / 2 * 3, (long long)k, "six channels for four");
+	for (size_t i = 0; i < k; i++)
+		wrong += more[i] != (i / 3 % 6 < 4 ? (double)((float)less[i /
+		    18 * 4 + i / 3 % 6] / 3) : 0);
+	is(wrong, 0, "zeros for those that a lateral adds");
+	is(fate(m, "fast.conv1.weight")->fate, FATE_NEW,
+	    "the fast pathway is made anew");
+	ok(same_values(&b, &before, "fast.conv1.weight"), "and is as it was");
+	free(less);
+	free(more);
+	match_free(m);
+	weights_close(&w);
+	lab_free(&before);
+	lab_free(&a);
+	lab_free(&b);
+}
+
+/* ---- classifiers ---- */
+
+static void
+classes(void)
+{
+	struct lab a = lab_new(resnet, 3, 1), b = lab_new(resnet, 5, 100);
+	struct lab before = lab_new(resnet, 5, 100);
+	struct buffer table = { 0 };
+	struct weights w;
+	struct match *m;
+
+	export_as(&a, "tsm");
+	m = load(&w, &b, NULL);
+	is(fate(m, "fc.weight")->fate, FATE_NEW, "a classifier of other size");
+	is_text(fate(m, "fc.bias")->why, "3 in the file (wanted 5)", "and why");
+	ok(same_values(&b, &before, "fc.weight") &&
+	    same_values(&b, &before, "fc.bias"), "it stays as it was made");
+	ok(same_values(&b, &a, "conv1.weight"), "and the rest is loaded");
+	is((long long)m->elements, (long long)m->of,
+	    "it does not count with the backbone");
+	match_table(m, &table);
+	ok(strstr(table.data, "\nfc.weight\tnew\t-\t3x4 in the file (wanted "
+	    "5x4)\n") != NULL && strstr(table.data, "\nconv1.weight\tloaded\t"
+	    "base_model.conv1.weight\t-\n") != NULL &&
+	    strstr(table.data, "\n-\tleft out\tnew_fc.weight\tfc.weight is 5x4"
+	    "\n") != NULL, "a table says all that");
+	buffer_free(&table);
+	match_free(m);
+	weights_close(&w);
+	lab_free(&b);
+	lab_free(&before);
+	lab_free(&a);
+}
+
+/* A checkpoint of ours is known by its metadata, and has names of classes. */
+static void
+checkpoints(void)
+{
+	static const struct meta meta[] = { { "vt.classes", "a\nb\nc\n" },
+		{ "vt.format", "1" } };
+	struct lab a = lab_new(resnet, 3, 1), b = lab_new(resnet, 3, 100);
+	struct tensor *t = xcalloc((size_t)a.graph->nparam, sizeof(*t));
+	struct hash128 hash;
+
+	for (int i = 0; i < a.graph->nparam; i++) {
+		const struct param *p = &a.graph->param[i];
+
+		t[i] = (struct tensor){ .name = checkpoint_name(p),
+			.type = DTYPE_F32, .ndim = p->ndim,
+			.data = (char *)a.net->w + p->offset * 4,
+			.bytes = p->count * 4 };
+		for (int k = 0; k < p->ndim; k++)
+			t[i].dim[k] = p->dim[k];
+	}
+	safetensors_write(path, t, (size_t)a.graph->nparam, meta, 2, &hash);
+	for (int other = 0; other < 2; other++) {
+		struct weights w;
+		struct match *m = load(&w, &b, other ? "a\nb\nd\n" :
+		    "a\nb\nc\n");
+
+		is_text(m->names, "vt", "a checkpoint of ours");
+		is(fate(m, "fc.weight")->fate, other ? FATE_NEW : FATE_LOADED,
+		    other ? "other classes have another classifier" :
+		    "with the same classes has its classifier");
+		is(fate(m, "bn1.running_mean")->fate, FATE_LOADED,
+		    "and the rest");
+		match_free(m);
+		weights_close(&w);
+	}
+	for (int i = 0; i < a.graph->nparam; i++)
+		free((void *)t[i].name);
+	free(t);
+	lab_free(&a);
+	lab_free(&b);
+}
+
+/* At least half of the backbone. */
+static void
+enough(void)
+{
+	struct match m = { .of = 10 };
+
+	for (size_t n = 0; n <= 10; n++) {
+		m.elements = n;
+		if (match_enough(&m) != (n >= 5))
+			break;
+		m.of = n == 10 ? 0 : m.of;
+	}
+	is((long long)m.of, 0, "five of ten elements are enough, four are not");
+}
+
+int
+main(void)
+{
+	setenv("VT_SHARE_DIR", "share", 0);
+	path = xprintf("%s/vt-match.%d", getenv("TMPDIR") != NULL ?
+	    getenv("TMPDIR") : "/tmp", (int)getpid());
+	round_trips();
+	turned();
+	folded();
+	inflated();
+	colours();
+	added();
+	classes();
+	checkpoints();
+	enough();
+	unlink(path);
+	free(path);
+	return done();
+}
