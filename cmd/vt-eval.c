@@ -1,46 +1,49 @@
-/* vt-eval: a checkpoint and packed clips become scores. */
+/* vt-eval: a checkpoint, and videos or packed clips, become scores. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/isa.h"
-#include "base/options.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/cores.h"
 #include "comm/watch.h"
 #include "draw/plot.h"
+#include "eval/answer.h"
+#include "eval/packed.h"
+#include "media/video.h"
+#include "shard/stream.h"
 #include "train/agree.h"
-#include "train/checkpoint.h"
-#include "train/evaluator.h"
 #include "train/options.h"
-#include "train/results.h"
-#include "train/rundir.h"
 #include "train/versions.h"
 
-static const char *config, *checkpoint, *data, *scores, *per_class, *sheet;
+static const char *config, *network, *data, *output;
 static const char *device = "cpu";
-static struct option_list matrix;
-static struct matrix_options matrix_options;
+static struct packed_files files;
+static struct extract_options how = { .max_pixels = 64 << 20,
+	.max_frames = FRAME_MAX };
 static int protocol, sampler, crop_rule, ensemble, full, precision;
-static int sheet_wrong, json, quiet, verbose, progress;
+static int json, force, quiet, verbose, progress;
 static int64_t clips, crops, stride, frames, side, mb = 8, sheet_samples = 24;
+static int64_t top = 5;
 static double step_timeout = 600;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
-	{ 'm', "checkpoint", OPTION_TEXT, &checkpoint, "FILE",
-	    "checkpoint of vt-train, or the folder of a run",
-	    NULL, 0, 0, 0 },
+	{ 'm', "model", OPTION_TEXT, &network, "RUN",
+	    "folder of a run of vt-train, or a checkpoint",
+	    "FILE", 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "packed dataset to score", NULL, 0, 0, 0 },
+	    "packed dataset, or stream of vt-extract: FILE or -",
+	    "FILE|-", 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "views", OPTION_CHOICE, &protocol, "PROTOCOL",
 	    "those of a paper, or one as in validation (auto)",
@@ -71,29 +74,48 @@ static const struct option_row rows[] = {
 	    "side of a crop (as in the last stage of training)",
 	    NULL, 0, 4096, 0 },
 	OPTION_HEADING("Output"),
-	{ 0, "scores", OPTION_TEXT, &scores, "FILE",
+	{ 'o', "output", OPTION_TEXT, &output, "FILE",
+	    "write the answer to FILE, not to standard output",
+	    NULL, 0, 0, 0 },
+	{ 'f', "force", OPTION_FLAG, &force, NULL,
+	    "-o may replace a file", NULL, 0, 0, 0 },
+	{ 0, "top", OPTION_INT, &top, "N",
+	    "likeliest classes of each video, at most (5)",
+	    NULL, 1, 1000000, 0 },
+	OPTION_JSON(&json),
+	OPTION_HEADING("Output of a packed dataset"),
+	{ 0, "scores", OPTION_TEXT, &files.scores, "FILE",
 	    "write every class's score, averaged over views", NULL, 0, 0, 0 },
-	{ 0, "per-class", OPTION_TEXT, &per_class, "FILE",
+	{ 0, "per-class", OPTION_TEXT, &files.per_class, "FILE",
 	    "write a table of classes: top-1, top-5, confusion",
 	    NULL, 0, 0, 0 },
-	{ 0, "matrix", OPTION_LIST, &matrix, "FILE",
+	{ 0, "matrix", OPTION_LIST, &files.matrix, "FILE",
 	    "write the confusion matrix: .png, .svg, .pdf or .tsv",
 	    NULL, 0, 0, 0 },
-	{ 0, "matrix-values", OPTION_CHOICE, &matrix_options.counts, "WHAT",
+	{ 0, "matrix-values", OPTION_CHOICE, &files.matrix_options.counts, "WHAT",
 	    "percent of a label's samples, or count (percent)",
 	    "percent|count", 0, 0, 0 },
-	{ 0, "matrix-order", OPTION_CHOICE, &matrix_options.by_number, "HOW",
+	{ 0, "matrix-order", OPTION_CHOICE, &files.matrix_options.by_number, "HOW",
 	    "confused classes grouped, or by number (grouped)",
 	    "grouped|number", 0, 0, 0 },
-	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
+	{ 0, "sheet", OPTION_TEXT, &files.sheet, "FILE",
 	    "draw a contact sheet of samples: .png, .svg or .pdf",
 	    NULL, 0, 0, 0 },
 	{ 0, "sheet-samples", OPTION_INT, &sheet_samples, "N",
 	    "samples on the contact sheet (24)", NULL, 1, 400, 0 },
-	{ 0, "sheet-of", OPTION_CHOICE, &sheet_wrong, "WHICH",
+	{ 0, "sheet-of", OPTION_CHOICE, &files.sheet_wrong, "WHICH",
 	    "all, or wrong ones, most confident first (all)",
 	    "all|wrong", 0, 0, 0 },
-	OPTION_JSON(&json),
+	OPTION_HEADING("Errors in a video"),
+	{ 0, "allow-truncated", OPTION_FLAG, &how.allow_truncated, NULL,
+	    "take the frames there are of a truncated video",
+	    NULL, 0, 0, 0 },
+	{ 0, "max-damage", OPTION_INT, &how.max_damage, "N",
+	    "take videos damaged in up to N places (0)", NULL, 0, 0, 0 },
+	{ 0, "max-pixels", OPTION_SIZE, &how.max_pixels, "N",
+	    "refuse larger frames (64M)", NULL, 1, 1 << 30, 0 },
+	{ 0, "max-frames", OPTION_INT, &how.max_frames, "N",
+	    "refuse videos of more frames (999999)", NULL, 1, FRAME_MAX, 0 },
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
@@ -119,116 +141,35 @@ versions(FILE *f)
 {
 	train_versions(f);
 	plot_versions(f);
+	video_versions(f);
 }
 
 static const struct command command = {
-	"[OPTION]... --checkpoint=FILE --data=DIR",
-	"Score packed clips with a trained network: top-1, top-5, per class.",
-	"vt-eval --checkpoint=run/best.safetensors --data=val --matrix=m.png",
-	rows, versions, NULL
+	"[OPTION]... --model=RUN VIDEO...|--data=DIR",
+	"Say what a trained network sees in videos, or score a packed dataset.",
+	"vt-eval --model=run clip.mp4",
+	rows, versions, "FILE"
 };
 
+/* What is evaluated: video files, a stream of frames, or a packed dataset. */
 struct session {
 	struct comm *comm;
 	int threads;
-	struct safetensors file;
-	struct state state;
-	struct dataset *data;
-	const struct backend *backend;
-	struct device *device;
-	struct graph *graph;
-	struct net *net;
+	struct model model;
 	struct view_options views;
-	struct evaluation e;
-	struct class_list class;
-	char *checkpoint;		/* the file */
+	struct clips clips;		/* the first two, and */
+	struct packed packed;		/* its path is NULL then */
+	struct output output;
 };
 
 /* ---- setting up ---- */
 
-/* What cannot be written should not be found out when all is scored. */
-static int
-check_outputs(const struct session *s)
-{
-	const char *const output[] = { scores, per_class, sheet };
-	int bad = 0;
-
-	for (size_t i = 0; i < matrix.n; i++)
-		if (results_matrix_ready(matrix.item[i], (int)s->class.n) != 0)
-			return EXIT_USAGE;
-	for (size_t i = 0; i < 3 && s->comm->rank == 0; i++)
-		bad = bad || (output[i] != NULL &&
-		    commit_possible(output[i]) != 0);
-	for (size_t i = 0; i < matrix.n && s->comm->rank == 0; i++)
-		bad = bad || commit_possible(matrix.item[i]) != 0;
-	return bad ? EXIT_FAILED : 0;
-}
-
-static int
-open_all(struct session *s)
-{
-	struct device_options o = { 0 };
-	int bad;
-
-	if ((s->checkpoint = rundir_choose(checkpoint)) == NULL)
-		return EXIT_FAILED;
-	if (strcmp(s->checkpoint, checkpoint) != 0)
-		note("scoring %s", text_quote(s->checkpoint));
-	bad = checkpoint_read(s->checkpoint, &s->file, &s->state);
-	if (bad)
-		return checkpoint_status(bad);
-	class_parse(s->state.classes, &s->class);
-	if ((s->data = dataset_open(data, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	if (dataset_samples(s->data) == 0) {
-		fail("%s: no samples in it", text_quote(data));
-		return EXIT_FAILED;
-	}
-	if ((s->backend = backend_find(device)) == NULL)
-		return EXIT_USAGE;
-	s->graph = graph_parse(s->state.model, s->state.network,
-	    (int)s->class.n);
-	if (s->graph == NULL)
-		return EXIT_DAMAGE;
-	if (loader_has(s->data, &s->graph->needs, s->graph->name) != 0)
-		return EXIT_USAGE;
-	o.threads = s->threads;
-	o.precision = (enum precision)precision;
-	s->device = device_open(s->backend, &o);
-	if (s->device == NULL || (s->net = net_new(s->graph, s->device)) == NULL)
-		return EXIT_FAILED;
-	return checkpoint_load(&s->file, s->checkpoint, s->net) == 0 ? 0 :
-	    EXIT_DAMAGE;
-}
-
-/*
- * The classes of the data must be those the network was trained on, by number
- * and name: otherwise every score would be right for something else.
- */
-static int
-check_classes(const struct session *s)
-{
-	int n = dataset_classes(s->data);
-
-	for (int i = 0; i < n && i < (int)s->class.n; i++)
-		if (strcmp(dataset_class(s->data, i), s->class.name[i]) != 0) {
-			fail("%s: class %d is %s (the checkpoint has %s)",
-			    text_quote(data), i, text_quote(dataset_class(
-			    s->data, i)), text_quote(s->class.name[i]));
-			return EXIT_USAGE;
-		}
-	if (n == (int)s->class.n)
-		return 0;
-	fail("%s: %d classes (the checkpoint has %d)", text_quote(data), n,
-	    (int)s->class.n);
-	return EXIT_USAGE;
-}
-
-/* How the ranks were started, before they do anything together. */
+/* How the ranks were started, before they do anything together; of --model the
+ * content is compared. */
 static int
 check_start(const struct session *s)
 {
-	char program[33], *settings = options_config(NULL);
+	char program[33], *settings = options_config(" model ");
 	struct identity mine = { .program = agree_program(program),
 		.build = "vt " VT_VERSION, .isa = isa_name(isa_best()),
 		.settings = settings };
@@ -238,51 +179,26 @@ check_start(const struct session *s)
 	return bad ? EXIT_RANKS : 0;
 }
 
-/* What they have opened. */
-static int
-check_ranks(const struct session *s)
+static void
+describe(const struct state *state)
 {
-	char file[33], classes[17], id[33];
-	struct identity mine = { .library = backend_library(s->backend),
-		.precision = s->device->precision,
-		.checkpoint = hash128_text(hash128(s->file.file.data,
-		s->file.file.n), file), .classes = classes,
-		.data = hash128_text(dataset_id(s->data), id) };
-
-	snprintf(classes, sizeof(classes), "%016" PRIx64,
-	    dataset_class_hash(s->data));
-	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
-}
-
-/* What says how often the network is right needs labels. */
-static int
-check_labels(const struct session *s)
-{
-	const char *option = matrix.n > 0 ? "matrix" : per_class != NULL ?
-	    "per-class" : sheet_wrong ? "sheet-of=wrong" : NULL;
-
-	for (uint32_t i = 0; i < dataset_samples(s->data); i++)
-		if (dataset_sample(s->data, i).label >= 0)
-			return 0;
-	if (option == NULL)
-		return 0;
-	fail("%s: no sample has a label, which --%s needs", text_quote(data),
-	    option);
-	return EXIT_USAGE;
+	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(network),
+	    state->model, state->step, state->epoch);
 }
 
 static int
 set_views(struct session *s)
 {
+	const struct state *state = &s->model.state;
 	struct view_options *v = &s->views;
 
 	*v = (struct view_options){ .threads = (int)loader_threads,
 		.n = (int)mb,
-		.t = frames > 0 ? (int)frames : s->state.frames,
-		.side = side > 0 ? (int)side : s->state.crop,
+		.t = frames > 0 ? (int)frames : state->frames,
+		.side = side > 0 ? (int)side : state->crop,
 		.memory = (size_t)loader_memory,
-		.needs = &s->graph->needs };
-	views_set(protocol, &s->state, v);
+		.needs = &s->model.graph->needs };
+	views_set(protocol, state, v);
 	if (clips > 0) {
 		v->clips = (int)clips;
 		v->validate = 0;
@@ -297,51 +213,12 @@ set_views(struct session *s)
 		v->rule = (enum view_rule)crop_rule;
 	if (options_given("ensemble"))
 		v->ensemble = (enum ensemble)ensemble;
-	if (views_check(v) != 0)
-		return EXIT_USAGE;
-	if (evaluate_plan(s->net, &s->views) == NULL)
-		return EXIT_USAGE;
-	return net_reserve(s->net) == 0 ? 0 : EXIT_FAILED;
+	return views_check(v) == 0 ? 0 : EXIT_USAGE;
 }
 
-/* ---- output ---- */
+/* ---- a packed dataset ---- */
 
-static int
-write_all(const struct session *s)
-{
-	struct summary m = evaluation_summary(&s->e, s->data);
-	char *title = xprintf("%s, step %" PRIu64, s->state.model,
-	    s->state.step);
-	struct results r = { &s->e, s->data,
-		(const char *const *)s->class.name, m, title };
-	int bad = 0, drawn = 0;
-
-	if (scores != NULL)
-		bad |= results_write_scores(&r, scores);
-	if (per_class != NULL)
-		bad |= results_write_classes(&r, per_class);
-	for (size_t i = 0; i < matrix.n; i++)
-		bad |= results_write_matrix(&r, &matrix_options, matrix.item[i]);
-	if (sheet != NULL)
-		drawn = results_draw_sheet(&r, (int)sheet_samples, sheet_wrong,
-		    sheet);
-	free(title);
-	results_print(&r, json);
-	results_print_summary(&r, &(struct results_of){ s->checkpoint, data,
-	    s->state.model, s->state.step, &s->views }, json);
-	if (m.labelled == 0)
-		warning("%s: no sample has a label; there are scores, but no "
-		    "accuracy", text_quote(data));
-	else if (m.labelled < s->e.samples)
-		warning("%s: %u of %u samples have no label; the summary is of the "
-		    "others", text_quote(data), s->e.samples - m.labelled,
-		    s->e.samples);
-	return drawn == -2 ? EXIT_DAMAGE : bad || drawn ? EXIT_FAILED : 0;
-}
-
-/* ---- the command ---- */
-
-static struct { double started; uint64_t clips; } work;
+static struct { double started; uint64_t all; } work;
 
 /* The other ranks have as many to do, give or take a sample, and are as far. */
 static void
@@ -354,72 +231,191 @@ show_progress(uint64_t done, uint64_t all)
 		return;
 	seconds = clock_seconds() - work.started;
 	progress_line("clip %.0f/%" PRIu64 "  %.1f clips/s  %s left",
-	    floor(part * (double)work.clips), work.clips, part *
-	    (double)work.clips / seconds, clock_text(left, seconds *
+	    floor(part * (double)work.all), work.all, part *
+	    (double)work.all / seconds, clock_text(left, seconds *
 	    (1 - part) / part));
 }
 
-/* Everything up to scoring; 0, or an exit status that all ranks share. */
 static int
-set_up(struct session *s)
+open_packed(struct session *s)
 {
-	int status = check_start(s);
+	int status = model_read(&s->model, network, device);
 
+	if (status == 0)
+		status = packed_open(&s->packed);
+	if (status == 0)
+		status = model_start(&s->model, s->threads,
+		    (enum precision)precision);
+	return status;
+}
+
+/* All that can be refused; 0, or an exit status that all ranks share. */
+static int
+check_packed(struct session *s)
+{
+	int status = comm_agree(s->comm, open_packed(s));
+
+	if (status == 0)
+		status = packed_agree(&s->packed, s->comm);
 	if (status != 0)
 		return status;
-	status = comm_agree(s->comm, open_all(s));
-	if (status == 0)
-		status = check_ranks(s);
-	if (status != 0)
-		return status;
-	status = check_classes(s);
-	if (status == 0)
-		status = check_labels(s);
-	if (status == 0)
-		status = check_outputs(s);
+	status = packed_check(&s->packed, s->comm->rank, output);
 	if (status == 0)
 		status = set_views(s);
+	s->packed.views = s->views;
+	if (status == 0 && evaluate_plan(s->model.net, &s->views) == NULL)
+		status = EXIT_USAGE;
+	if (status == 0 && net_reserve(s->model.net) != 0)
+		status = EXIT_FAILED;
 	return comm_agree(s->comm, status);
 }
 
 static int
-run(struct session *s)
+score_packed(struct session *s)
 {
+	struct packed *p = &s->packed;
 	int status;
 
-	comm_hold(s->comm);
-	status = set_up(s);
-	comm_unhold(s->comm);
-	if (status != 0)
-		return status;
-	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(checkpoint),
-	    s->state.model, s->state.step, s->state.epoch);
+	describe(&s->model.state);
 	detail("%s: %" PRIu64 " samples of %d classes; clips %d, crops %d, "
 	    "frames %d, crop size %d", text_quote(data),
-	    (uint64_t)dataset_samples(s->data), (int)s->class.n,
+	    (uint64_t)dataset_samples(p->data), (int)s->model.class.n,
 	    s->views.clips, s->views.crops, s->views.t, s->views.side);
 	watch_phase(s->comm->watch, "scoring", 0);
-	progress_start(s->comm->rank == 0 && quiet == 0 ?
-	    (enum progress_mode)progress : PROGRESS_NEVER);
 	work.started = clock_seconds();
-	work.clips = (uint64_t)dataset_samples(s->data) *
+	work.all = (uint64_t)dataset_samples(p->data) *
 	    (uint64_t)(s->views.clips * s->views.crops);
-	status = evaluate(s->net, s->data, &s->views, s->comm, show_progress,
-	    &s->e);
+	status = evaluate(s->model.net, p->data, &s->views, s->comm,
+	    show_progress, &p->e);
 	progress_end();
 	watch_phase(s->comm->watch, "writing results", 0);
-	if (status == 0 && s->comm->rank == 0)
-		status = write_all(s);
+	if (status != 0 || s->comm->rank > 0)
+		return status;
+	if (output_open(&s->output, output) != 0)
+		return EXIT_FAILED;
+	return packed_write(p, json, &s->output);
+}
+
+/* ---- videos, and streams ---- */
+
+static void
+show_videos(uint64_t done)
+{
+	char all[32] = "";
+
+	if (!progress_due())
+		return;
+	if (work.all > 0)
+		snprintf(all, sizeof(all), "/%" PRIu64, work.all);
+	progress_line("video %" PRIu64 "%s  %.1f videos/s", done, all,
+	    (double)done / (clock_seconds() - work.started));
+}
+
+static int
+recognise_all(struct session *s)
+{
+	struct answer a = { .model = &s->model, .views = &s->views,
+		.clips = &s->clips, .output = &s->output, .top = (int)top,
+		.json = json, .progress = show_videos };
+	int status = model_read(&s->model, network, device);
+
+	if (status == 0)
+		status = set_views(s);
+	if (status == 0)
+		status = clips_open(&s->clips, &s->model, &s->views);
+	if (status == 0 && output_open(&s->output, output) != 0)
+		status = EXIT_FAILED;
+	if (status != 0)
+		return status;
+	describe(&s->model.state);
+	work.started = clock_seconds();
+	work.all = s->clips.videos;
+	status = answer_all(&a);
+	progress_end();
+	if (status == EXIT_SKIPPED && a.done + a.failed > 1)
+		warning("%" PRIu64 " of %" PRIu64 " have no answer", a.failed,
+		    a.done + a.failed);
 	return status;
 }
 
-/* A picture in the middle of the table would spoil both. */
-static void
-refuse_stdout(const char *option, const char *path)
+/* ---- the command ---- */
+
+static int
+run(struct session *s)
 {
-	if (path != NULL && strcmp(path, "-") == 0)
-		options_wrong("--%s=-: standard output has the table (wanted a "
-		    "file)", option);
+	int packed = s->packed.path != NULL, status;
+
+	if (!packed && s->comm->size > 1) {
+		if (s->comm->rank == 0)
+			fail("videos and streams are for one process, not for %d "
+			    "ranks (--threads uses all its cores; a packed "
+			    "dataset is shared out)", s->comm->size);
+		return EXIT_USAGE;
+	}
+	comm_hold(s->comm);
+	status = check_start(s);
+	if (status == 0 && packed)
+		status = check_packed(s);
+	comm_unhold(s->comm);
+	if (status != 0)
+		return status;
+	progress_start(s->comm->rank == 0 && quiet == 0 ?
+	    (enum progress_mode)progress : PROGRESS_NEVER);
+	status = packed ? score_packed(s) : recognise_all(s);
+	if (s->comm->rank == 0 && (status == 0 || status == EXIT_SKIPPED) &&
+	    output_done(&s->output) != 0)
+		status = EXIT_FAILED;
+	return status;
+}
+
+/* None of the options ${name}, up to a NULL, may be set. */
+static void
+refuse_options(const char *const *name, const char *are_for)
+{
+	for (; *name != NULL; name++)
+		if (options_given(*name))
+			options_wrong("--%s is for %s", *name, are_for);
+}
+
+/* What is to be looked at: ${n} operands are videos, else ${data} says. */
+static void
+choose_input(struct session *s, int n, char **operand)
+{
+	static const char *const of_packed[] = { "scores", "per-class",
+		"matrix", "matrix-values", "matrix-order", "sheet",
+		"sheet-samples", "sheet-of", NULL };
+	static const char *const of_videos[] = { "top", "allow-truncated",
+		"max-damage", "max-pixels", "max-frames", NULL };
+
+	if (n == 0 && data == NULL)
+		options_wrong("nothing to look at (wanted videos, or "
+		    "--data=DIR)");
+	if (n > 0 && data != NULL)
+		options_wrong("%s and --data=%s (wanted videos or a dataset)",
+		    text_quote(operand[0]), data);
+	for (int i = 0; i < n; i++)
+		if (strcmp(operand[i], "-") == 0)
+			options_wrong("-: no video (wanted a file; of a stream of "
+			    "vt-extract, --data=-)");
+	if (n > 0 && video_ready() != 0)
+		exit(EXIT_USAGE);
+	if (n == 0 && strcmp(data, "-") != 0 && (file_is_dir(data) ||
+	    access(data, F_OK) != 0)) {
+		refuse_options(of_videos, "videos and streams");
+		s->packed = (struct packed){ .path = data, .model = &s->model,
+			.files = files };
+		return;
+	}
+	refuse_options(of_packed, "a packed dataset (--data=DIR)");
+	s->clips = (struct clips){ .how = how, .decoders = (int)loader_threads,
+		.memory = (size_t)loader_memory,
+		.precision = (enum precision)precision };
+	if (n > 0) {
+		s->clips.video = (const char *const *)operand;
+		s->clips.videos = (size_t)n;
+	} else {
+		s->clips.stream = data;
+	}
 }
 
 int
@@ -432,23 +428,18 @@ main(int argc, char **argv)
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
-	if (operand < argc)
-		options_wrong("%s: no operands are taken",
-		    text_quote(argv[operand]));
-	if (checkpoint == NULL)
-		options_wrong("no checkpoint (wanted --checkpoint=FILE)");
-	refuse_stdout("scores", scores);
-	refuse_stdout("per-class", per_class);
-	refuse_stdout("sheet", sheet);
-	for (size_t i = 0; i < matrix.n; i++) {
-		refuse_stdout("matrix", matrix.item[i]);
-		if (results_matrix_ready(matrix.item[i], 0) != 0)
-			exit(EXIT_USAGE);
+	if (network == NULL)
+		options_wrong("no network (wanted --model=RUN, the folder of a "
+		    "run or a checkpoint)");
+	files.sheet_samples = (int)sheet_samples;
+	packed_files_check(&files);
+	choose_input(&s, argc - operand, argv + operand);
+	if (output != NULL && strcmp(output, "-") == 0)
+		output = NULL;
+	if (output != NULL && !force && file_size(output) >= 0) {
+		fail("%s: exists (-f replaces it)", text_quote(output));
+		return EXIT_FAILED;
 	}
-	if (sheet != NULL && plot_ready(sheet) != 0)
-		exit(EXIT_USAGE);
-	if (data == NULL)
-		options_wrong("no dataset (wanted --data=DIR)");
 	if ((s.comm = comm_open(&argc, &argv)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
@@ -456,15 +447,12 @@ main(int argc, char **argv)
 	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
 	if (threads > 0)
 		s.threads = (int)threads;
+	s.clips.threads = s.threads;
 	status = run(&s);
-	evaluation_free(&s.e);
-	net_free(s.net);
-	graph_free(s.graph);
-	device_close(s.device);
-	dataset_free(s.data);
-	class_list_free(&s.class);
-	free(s.checkpoint);
-	safetensors_free(&s.file);
+	clips_close(&s.clips);
+	packed_close(&s.packed);
+	model_close(&s.model);
+	output_drop(&s.output);
 	comm_close(s.comm);
 	if (stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;

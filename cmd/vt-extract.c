@@ -11,7 +11,6 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/options.h"
 #include "base/progress.h"
 #include "base/stop.h"
@@ -19,6 +18,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "data/extract_all.h"
+#include "data/extract_settings.h"
 #include "media/video.h"
 
 #define Q text_quote
@@ -26,10 +26,7 @@
 enum { ON_ERROR_STOP, ON_ERROR_SKIP };
 enum { LABEL_FROM_LIST, LABEL_FROM_DIR };
 
-static struct extract_options how = {
-	.short_side = 256, .quality = 90, .max_frames = FRAME_MAX,
-	.max_pixels = 64 << 20, .format = EXTRACT_JPEG,
-};
+static struct extract_options how;
 
 static struct spool_budget budget;
 static struct option_list lists;
@@ -149,6 +146,7 @@ parse_size(void)
 static void
 settle(void)
 {
+	how = extract_defaults;
 	parse_size();
 	if (output != NULL && strcmp(output, "-") == 0)
 		output = NULL;
@@ -169,27 +167,6 @@ settle(void)
 	how.max_damage = max_damage;
 	spool_budget_open(&budget, (size_t)memory);
 	how.memory = &budget;
-}
-
-/* What the bytes of the frames depend on, for the identity of the set. */
-static char *
-settings(void)
-{
-	struct json_writer w = { 0 };
-
-	json_open(&w, NULL, '{');
-	json_put_bool(&w, "enlarge", how.enlarge);
-	json_put_text(&w, "format", how.format == EXTRACT_PNG ? "png" : "jpeg");
-	json_open(&w, "fps", '[');
-	json_put_int(&w, NULL, how.fps.num);
-	json_put_int(&w, NULL, how.fps.den);
-	json_close(&w);
-	json_put_int(&w, "height", how.height);
-	json_put_int(&w, "quality", how.format == EXTRACT_PNG ? 0 : how.quality);
-	json_put_int(&w, "short_side", how.width > 0 ? 0 : how.short_side);
-	json_put_int(&w, "width", how.width);
-	json_close(&w);
-	return w.out.data;
 }
 
 /* ---- what there is to do ---- */
@@ -239,7 +216,7 @@ open_output(struct job *j)
 		return -1;
 	j->stream = stream_open(output != NULL ? commit_fd(j->out) :
 	    STDOUT_FILENO, name, "vt-extract " VT_VERSION);
-	text = settings();
+	text = extract_settings(&how);
 	result = stream_head(j->stream, (const char *const *)j->classes.name,
 	    j->classes.n, text);
 	free(text);

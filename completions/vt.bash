@@ -161,8 +161,8 @@ h help none -
 V version none -
 - print-config none -' ;;
 	vt-eval)
-		spec='m checkpoint required FILE
-i data required DIR
+		spec='m model required FILE
+i data required FILE|-
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -
 - crops required -
@@ -173,6 +173,10 @@ i data required DIR
 - ensemble required scores|probabilities|max
 - frames required -
 - crop required -
+o output required FILE
+f force none -
+- top required -
+- json none -
 - scores required FILE
 - per-class required FILE
 - matrix required FILE
@@ -181,7 +185,10 @@ i data required DIR
 - sheet required FILE
 - sheet-samples required -
 - sheet-of required all|wrong
-- json none -
+- allow-truncated none -
+- max-damage required -
+- max-pixels required -
+- max-frames required -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16
 j threads required -
@@ -195,7 +202,8 @@ q quiet none -
 v verbose none -
 h help none -
 V version none -
-- print-config none -' ;;
+- print-config none -
+- - operand FILE' ;;
 	vt-bench)
 		spec='i data required DIR
 m model required NET

@@ -83,7 +83,7 @@ if [ $mpi = yes ]; then
 	check_same "once, for those" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: cannot open: No such file or directory" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
-	check_exit "a checkpoint that is on no rank" 1 $limit mpirun -np 3 vt-eval --checkpoint "$T/nowhere" -i "$T/val"
+	check_exit "a checkpoint that is on no rank" 1 $limit mpirun -np 3 vt-eval --model "$T/nowhere" -i "$T/val"
 	check_same "is missed once" 1 "$(lines "$T/err")"
 
 	# What a rank has for itself alone.
@@ -100,14 +100,14 @@ if [ $mpi = yes ]; then
 
 	# shellcheck disable=SC2086
 	check_exit "vt-eval: other views on one rank" 6 $limit \
-		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
-		-np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
+		mpirun -np 1 vt-eval --model "$T/one/final.safetensors" -i "$T/val" --device ref : \
+		-np 1 vt-eval --model "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
 	check_says "are told" 'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
 	# shellcheck disable=SC2086
 	vt-train -i "$T/train" -o "$T/other" $basic -q --seed 8 >/dev/null
 	check_exit "vt-eval: another checkpoint on one rank" 6 $limit \
-		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
-		-np 1 vt-eval --checkpoint "$T/other/final.safetensors" -i "$T/val" --device ref
+		mpirun -np 1 vt-eval --model "$T/one/final.safetensors" -i "$T/val" --device ref : \
+		-np 1 vt-eval --model "$T/other/final.safetensors" -i "$T/val" --device ref
 	check_says "is told" 'the ranks differ in checkpoint: '
 	check_exit "vt-bench: other sizes on one rank" 6 $limit \
 		mpirun -np 1 vt-bench allreduce --max 64K --runs 1 : -np 1 vt-bench allreduce --max 128K --runs 1

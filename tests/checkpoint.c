@@ -371,7 +371,7 @@ a_state(void)
 		.class_hash = "0123456789abcdef", .config = "seed = 7\n",
 		.dataset = "00", .generation = 2, .history = "11",
 		.model = "net", .network = net_text, .frames = 8, .crop = 48,
-		.order = "v1" };
+		.extract = "{\"fps\":[12,1]}", .order = "v1" };
 }
 
 /* What lies in the flat buffers, read as doubles. */
@@ -521,10 +521,11 @@ saved_net(void)
 	    strcmp(got.config, st.config) == 0 &&
 	    strcmp(got.dataset, st.dataset) == 0 &&
 	    strcmp(got.history, st.history) == 0 &&
+	    strcmp(got.extract, st.extract) == 0 &&
 	    strcmp(got.model, st.model) == 0 &&
 	    strcmp(got.network, st.network) == 0 &&
 	    strcmp(got.order, st.order) == 0, "and so are its texts");
-	is((long long)f.metas, 27, "and there is nothing else in it");
+	is((long long)f.metas, 28, "and there is nothing else in it");
 	ok(safetensors_tensor(&f, "model/c.weight") != NULL &&
 	    safetensors_tensor(&f, "optim/momentum/c.weight") != NULL &&
 	    safetensors_tensor(&f, "bn/b.running_var") != NULL &&

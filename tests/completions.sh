@@ -83,7 +83,7 @@ if have bash; then
 	bash_has "only one" "" vt-bench step st
 	bash_has "not after --" "" vt-train -- --sa
 	bash_has "operands after --" "step" vt-bench -- st
-	bash_has "options where there are no operands" "$(reply vt-eval -)" vt-eval ""
+	bash_has "options where there are no operands" "$(reply vt-train -)" vt-train ""
 else
 	skip "bash" "no bash"
 fi
@@ -178,7 +178,7 @@ if have fish; then
 	fish_has "values and files" "never" "vt-train --resume nev"
 	fish_has "sub-tests" "allreduce decode loader op step" "vt-bench "
 	fish_has "operands" "stages.tsv" "vt-bench decode st"
-	fish_has "no operands" "" "vt-eval st"
+	fish_has "no operands" "" "vt-train st"
 	fish_has "files as operands" "stages.tsv" "vt-schedule st"
 else
 	skip "fish" "no fish"

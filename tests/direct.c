@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+#include "blocked.h"
 #include "tap.h"
 
 struct row {
@@ -41,28 +42,6 @@ static const struct row rows[] = {
 	{ "5x1x1 of stride 3", { 2, 9, 3, 3, 16 }, 16, { 5, 1, 1 },
 	    { 3, 1, 1 }, { 0 } },
 };
-
-static size_t
-index_of(const struct dims *d, int image, size_t place, int c)
-{
-	size_t lanes = (size_t)cpu_lanes();
-
-	return (size_t)image * cpu_image(d) + ((size_t)c / lanes *
-	    cpu_places(d) + place) * lanes + (size_t)c % lanes;
-}
-
-static float *
-draw(const struct dims *d, uint32_t stream)
-{
-	float *v = xcalloc(cpu_floats(d), sizeof(*v));
-	uint32_t n = 0;
-
-	for (int i = 0; i < cpu_images(d); i++)
-		for (size_t p = 0; p < cpu_places(d); p++)
-			for (int c = 0; c < d->c; c++)
-				v[index_of(d, i, p, c)] = (float)rng_normal(7, stream, n++);
-	return v;
-}
 
 /* The image and place that tap ${t} of output image and place finds; 0: none. */
 static int
@@ -103,9 +82,9 @@ plain(const struct row *r, const struct dims *y, int back, const float *w,
 						size_t k = back ? (size_t)c * out->c + o :
 						    (size_t)o * in->c + c;
 
-						to[index_of(out, to_image, to_place, o)] +=
+						to[blocked_index(out, to_image, to_place, o)] +=
 						    (double)w[k * taps + t] *
-						    from[index_of(in, at, in_place, c)];
+						    from[blocked_index(in, at, in_place, c)];
 					}
 			}
 }
@@ -145,7 +124,7 @@ test_pass(const struct row *r, int back, int more)
 		.in_step = back ? row : taps, .out_step = back ? taps : row };
 	size_t n = cpu_floats(&g.out), bytes = n * sizeof(float);
 	float *w = xcalloc((size_t)row * r->out, sizeof(*w));
-	float *in = draw(&g.in, 2), *before = draw(&g.out, 3);
+	float *in = blocked_draw(&g.in, 2), *before = blocked_draw(&g.out, 3);
 	float *got = NULL, *first = NULL, bias[1024];
 	double *want = xcalloc(n, sizeof(*want)), worst = 0;
 
@@ -175,7 +154,7 @@ test_pass(const struct row *r, int back, int more)
 	for (int i = 0; i < cpu_images(&g.out); i++)
 		for (size_t q = 0; q < cpu_places(&g.out); q++)
 			for (int c = 0; c < cpu_padded(g.out.c); c++) {
-				size_t at = index_of(&g.out, i, q, c);
+				size_t at = blocked_index(&g.out, i, q, c);
 				double e = fabs(first[at] - want[at] - (c >= g.out.c ?
 				    0 : more ? before[at] : back ? 0 : bias[c]));
 

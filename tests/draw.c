@@ -10,7 +10,7 @@
 #include "draw/plot.h"
 #include "draw/scale.h"
 #include "media/png.h"
-#include "train/confusion.h"
+#include "eval/confusion.h"
 
 #include "tap.h"
 

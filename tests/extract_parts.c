@@ -8,6 +8,7 @@
 #include "base/inorder.h"
 #include "base/mem.h"
 #include "data/extract.h"
+#include "data/extract_settings.h"
 #include "data/spool.h"
 #include "tap.h"
 
@@ -179,6 +180,45 @@ test_sizes(void)
 	size_is(as_is, 1921, 1081, 1921, 1081);
 }
 
+/* ---- settings ---- */
+
+static void
+settings(void)
+{
+	static const char *const wrong[] = { "{}", "[]",
+	    "{\"enlarge\":false,\"format\":\"bmp\",\"fps\":[0,0],\"height\":0,"
+	    "\"quality\":90,\"short_side\":256,\"width\":0}",
+	    "{\"enlarge\":false,\"format\":\"jpeg\",\"fps\":[12,0],\"height\":0,"
+	    "\"quality\":90,\"short_side\":256,\"width\":0}",
+	    "{\"enlarge\":false,\"format\":\"jpeg\",\"fps\":[0,0],\"height\":0,"
+	    "\"quality\":90,\"short_side\":256,\"width\":5}",
+	    "{\"enlarge\":false,\"format\":\"jpeg\",\"fps\":[0,0],\"height\":0,"
+	    "\"quality\":0,\"short_side\":256,\"width\":0}" };
+	const struct extract_options all[] = { extract_defaults,
+		{ .short_side = 72, .enlarge = 1, .fps = { 30000, 1001 },
+		    .format = EXTRACT_JPEG, .quality = 75 },
+		{ .width = 340, .height = 256, .format = EXTRACT_PNG } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct extract_options o = { .max_damage = 3, .width = 9,
+			.height = 9, .quality = 1, .fps = { 1, 1 } };
+		char *text = extract_settings(&all[i]), *again;
+
+		is(extract_settings_read(text, &o), 0, "settings are read");
+		again = extract_settings(&o);
+		ok(strcmp(text, again) == 0 && o.max_damage == 3,
+		    "and are those that were written: %s", text);
+		free(text);
+		free(again);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct extract_options o = { .quality = 7, .enlarge = 1 };
+
+		ok(extract_settings_read(wrong[i], &o) == -1 && o.quality == 7 &&
+		    o.enlarge == 1, "refused, without a trace: %s", wrong[i]);
+	}
+}
+
 int
 main(void)
 {
@@ -190,5 +230,6 @@ main(void)
 	test_spool(0, "mostly in a file");
 	test_spool_error();
 	test_sizes();
+	settings();
 	return done();
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+#include "blocked.h"
 #include "tap.h"
 
 struct row {
@@ -40,29 +41,6 @@ static const struct row rows[] = {
 	{ "groups of 20 to 12, 3x3x3", { 1, 3, 4, 3, 40 }, 24, 2, { 3, 3, 3 },
 	    { 1, 1, 1 }, { 1, 1, 1 } },
 };
-
-static size_t
-index_of(const struct dims *d, int image, size_t place, int c)
-{
-	size_t lanes = (size_t)cpu_lanes();
-
-	return (size_t)image * cpu_image(d) + ((size_t)c / lanes *
-	    cpu_places(d) + place) * lanes + (size_t)c % lanes;
-}
-
-static float *
-draw(const struct dims *d, uint32_t stream)
-{
-	float *v = xcalloc(cpu_floats(d), sizeof(*v));
-	uint32_t n = 0;
-
-	for (int i = 0; i < cpu_images(d); i++)
-		for (size_t p = 0; p < cpu_places(d); p++)
-			for (int c = 0; c < d->c; c++)
-				v[index_of(d, i, p, c)] =
-				    (float)rng_normal(7, stream, n++);
-	return v;
-}
 
 struct set {
 	struct grouped g;
@@ -102,8 +80,8 @@ plain(struct set *s)
 				continue;
 			for (int o = 0; o < y->c; o++)
 				for (int j = 0; j < in; j++)
-					meet(s, index_of(y, i, (size_t)at, o),
-					    index_of(x, i / y->t * x->t + t,
+					meet(s, blocked_index(y, i, (size_t)at, o),
+					    blocked_index(x, i / y->t * x->t + t,
 					    (size_t)(h * x->w + w), o / out *
 					    in + j), (size_t)((o * in + j) *
 					    taps + tap));
@@ -120,7 +98,7 @@ apart(const struct dims *d, const float *got, const double *want,
 	for (int i = 0; i < cpu_images(d); i++)
 		for (size_t p = 0; p < cpu_places(d); p++)
 			for (int c = 0; c < cpu_padded(d->c); c++) {
-				size_t at = index_of(d, i, p, c);
+				size_t at = blocked_index(d, i, p, c);
 				double e = fabs(got[at] - want[at] -
 				    (before != NULL ? before[at] : 0) -
 				    (bias != NULL && c < d->c ? bias[c] : 0));
@@ -150,7 +128,7 @@ pass(const struct set *s, int back, int more)
 	const struct dims *d = back ? &g->x : &g->y;
 	float *inner = poisoned(grouped_weights(g, back));
 	float *out = poisoned(cpu_floats(d) * sizeof(float));
-	float *before = draw(d, 4);
+	float *before = blocked_draw(d, 4);
 	void *scratch = poisoned(grouped_scratch(g));
 	double worst;
 
@@ -214,8 +192,8 @@ test(const struct row *r)
 		"back", "back, added", "weights" };
 
 	d.nw = (size_t)(r->out * (r->x.c / r->groups) * k[0] * k[1] * k[2]);
-	d.x = draw(&d.g.x, 2);
-	d.dy = draw(&d.g.y, 3);
+	d.x = blocked_draw(&d.g.x, 2);
+	d.dy = blocked_draw(&d.g.y, 3);
 	d.w = xcalloc(d.nw, sizeof(*d.w));
 	for (size_t i = 0; i < d.nw; i++)
 		d.w[i] = (float)rng_normal(7, 1, (uint32_t)i);

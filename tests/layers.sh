@@ -19,6 +19,7 @@ data     shard media sched graph base
 backend  graph base
 net      backend graph base
 train    net backend graph weights data shard draw media sched comm base
+eval     train net backend graph weights data shard draw media sched comm base
 bench    train net backend graph weights data shard draw media sched comm base
 LAYERS
 }

@@ -88,11 +88,13 @@ check_says "says how much there is and how much it needs" \
 	"$(uname -n) has [0-9.]+ [GTM]iB of memory available, and 1 rank there needs"
 check "and has made nothing" test ! -e "$T/no"
 check_exit "but can be looked at" 0 vt-train -n -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" --device ref
-check_exit "and its tasks, with what was fused" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/small.tsv"
+check_exit "and its tasks, with what was fused" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/s.tsv"
 case $(vt-train --version -v) in
 *oneDNN*)
-	check_same "relu1 does the work of bn1" 1 "$(grep -c "^bn1 + relu1${tab}2x1x16x16x16${tab}" "$T/out")"
+	check_same "relu1 does the work of bn1" 1 "$(grep -c "^bn1 + relu1${tab}8x4x112x112x16${tab}" "$T/out")"
 	check "and is computed again" grep -q "^bn1 + relu1${tab}.*, again before the gradients of conv2\$" "$T/out"
+	check_exit "with a smaller output" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/small.tsv"
+	check_same "it is kept" 0 "$(grep -c ", again before" "$T/out")"
 	;;
 *) check_same "nothing is fused on ref" 1 "$(grep -c "^bn1${tab}" "$T/out")" ;;
 esac

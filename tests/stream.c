@@ -276,7 +276,7 @@ test_foreign(void)
 	write_file(&b);
 	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED, "a compressed one");
 	ok(strstr(said, "compressed (wanted a tar stream: gzip -dc FILE | "
-	    "vt-pack)") != NULL, "is told as such: %s", said);
+	    "vt)") != NULL, "is told as such: %s", said);
 	buffer_free(&b);
 	put_sample(&b);
 	put(&b, "__vt__/.index", '0', NULL, "a shard's index", 15);

@@ -109,6 +109,22 @@ json_put_text(struct json_writer *w, const char *key, const char *s)
 }
 
 void
+json_put_bytes(struct json_writer *w, const char *key, const char *s)
+{
+	struct buffer b = { 0 };
+
+	buffer_add(&b, "", 0);
+	while (*s != '\0') {
+		int n = text_utf8(s);
+
+		buffer_add(&b, n > 0 ? s : "\357\277\275", n > 0 ? (size_t)n : 3);
+		s += n > 0 ? n : 1;
+	}
+	json_put_text(w, key, b.data);
+	buffer_free(&b);
+}
+
+void
 json_put_raw(struct json_writer *w, const char *key, const char *text)
 {
 	begin(w, key);
@@ -251,6 +267,15 @@ json_to_real(const struct json *v, double *to)
 	if (!json_is_number(in(v)))
 		return -1;
 	*to = json_number_value(in(v));
+	return 0;
+}
+
+int
+json_to_bool(const struct json *v, int *to)
+{
+	if (!json_is_boolean(in(v)))
+		return -1;
+	*to = json_is_true(in(v));
 	return 0;
 }
 

@@ -31,6 +31,8 @@ void json_put_int(struct json_writer *w, const char *key, int64_t v);
 void json_put_real(struct json_writer *w, const char *key, double v);
 void json_put_bool(struct json_writer *w, const char *key, int v);
 void json_put_text(struct json_writer *w, const char *key, const char *s);
+/* ${s} may be other bytes than UTF-8: U+FFFD stands for each of them. */
+void json_put_bytes(struct json_writer *w, const char *key, const char *s);
 /* ${text} is JSON already, such as a value kept from a file that was read. */
 void json_put_raw(struct json_writer *w, const char *key, const char *text);
 
@@ -61,6 +63,7 @@ int json_depth(const struct json *v);
 int json_is(const struct json *v, char kind);	/* '{' '[' 's' 'i' 'r' 'b' */
 int json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to);
 int json_to_real(const struct json *v, double *to);
+int json_to_bool(const struct json *v, int *to);
 const char *json_to_text(const struct json *v);
 /* json_print(v): ${v} in canonical form, the caller's to free. */
 char *json_print(const struct json *v);

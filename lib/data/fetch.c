@@ -59,7 +59,7 @@ fetch_new(const struct dataset *d, const struct fetch_most *most)
 	struct fetch *f = xcalloc(1, sizeof(*f));
 
 	f->d = d;
-	f->png = strcmp(dataset_ext(d, 0), "png") == 0;
+	f->png = d != NULL && strcmp(dataset_ext(d, 0), "png") == 0;
 	f->jpeg = jpeg_decoder_new();
 	f->resizer = resizer_new();
 	if (most != NULL)
@@ -102,7 +102,7 @@ read_frames(struct fetch *f, const struct fetch_clip *c)
 
 /* Is the frame of the size that the index promised? */
 static int
-check_size(const struct sample *s, int w, int h)
+check_size(const struct fetch_stored *s, int w, int h)
 {
 	if (w != s->width || h != s->height)
 		return fail("%dx%d pixels (the index says %dx%d)", w, h,
@@ -115,38 +115,36 @@ check_size(const struct sample *s, int w, int h)
  * which is good until the next call.  A PNG is decoded whole.
  */
 static int
-decode(struct fetch *f, const struct sample *s, const char *data, size_t n,
-    struct region r, int side, struct image *out, struct region *at)
+decode(struct fetch *f, const struct fetch_stored *s, struct region r, int side,
+    struct image *out, struct region *at)
 {
 	int w, h;
 
-	if (f->png) {
-		if (png_decode_to(&f->pixels, data, n) != 0)
+	if (s->png) {
+		if (png_decode_to(&f->pixels, s->data, s->n) != 0)
 			return -1;
 		*out = f->pixels;
 		*at = r;
 		return check_size(s, out->w, out->h);
 	}
-	if (jpeg_size(f->jpeg, data, n, &w, &h) != 0 ||
+	if (jpeg_size(f->jpeg, s->data, s->n, &w, &h) != 0 ||
 	    check_size(s, w, h) != 0)
 		return -1;
-	return jpeg_decode(f->jpeg, data, n, r, side, side, out, at);
+	return jpeg_decode(f->jpeg, s->data, s->n, r, side, side, out, at);
 }
 
-/* Write frame ${k} of the clip to ${to}. */
-static int
-one_frame(struct fetch *f, const struct sample *s, const struct fetch_clip *c,
-    int k, uint8_t *to, struct fetch_cost *cost)
+int
+fetch_frame(struct fetch *f, const struct fetch_stored *s,
+    const struct fetch_clip *c, uint8_t *to, struct fetch_cost *cost)
 {
 	struct region r = { c->crop.x, c->crop.y, c->crop.w, c->crop.h }, at;
-	size_t n = f->at[k + 1] - f->at[k];
 	double start = clock_seconds(), decoded;
 	struct image m;
 	char why[512];
 	int status;
 
 	fail_capture(why, sizeof(why));
-	status = decode(f, s, f->bytes.data + f->at[k], n, r, c->side, &m, &at);
+	status = decode(f, s, r, c->side, &m, &at);
 	fail_capture(NULL, 0);
 	decoded = clock_seconds();
 	if (status == 0)
@@ -154,10 +152,10 @@ one_frame(struct fetch *f, const struct sample *s, const struct fetch_clip *c,
 		    at, c->crop.flip);
 	else
 		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",
-		    text_quote(s->shard), s->key, c->frame[k], why);
+		    s->file, s->key, s->number, why);
 	cost->decode += decoded - start;
 	cost->resize += clock_seconds() - decoded;
-	cost->bytes += n;
+	cost->bytes += s->n;
 	cost->frames++;
 	return status == 0 ? 0 : -2;
 }
@@ -168,6 +166,7 @@ fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
 {
 	struct sample s = dataset_sample(f->d, c->sample);
 	size_t size = 3 * (size_t)c->side * (size_t)c->side;
+	const char *shard = text_quote(s.shard);
 	double start = clock_seconds();
 	int status = read_frames(f, c);
 
@@ -176,7 +175,10 @@ fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
 		if (k > 0 && c->frame[k] == c->frame[k - 1])
 			memcpy(to, to - size, size);
 		else
-			status = one_frame(f, &s, c, k, to, cost);
+			status = fetch_frame(f, &(struct fetch_stored){
+			    shard, s.key, f->bytes.data + f->at[k],
+			    f->at[k + 1] - f->at[k], c->frame[k], s.width,
+			    s.height, f->png }, c, to, cost);
 		to += size;
 	}
 	cost->clips += status == 0;

@@ -32,7 +32,8 @@ struct fetch;
  * ${most}: what clips will ask for at the most, so that no call of fetch_clip
  * allocates (but for frames that are stored with more than 8 bits a pixel, 24
  * in PNG, or clips of more than 64 MiB as stored); its frames, w and h are
- * dataset_most's.  NULL: it grows on the way.
+ * dataset_most's.  NULL: it grows on the way.  ${d} may be NULL, too, if only
+ * fetch_frame is called then.
  */
 struct fetch_most { int t, side, frames, w, h; };
 
@@ -51,5 +52,22 @@ void fetch_free(struct fetch *f);
 int fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
     const atomic_int *stop, struct fetch_cost *cost);
 const char *fetch_error(const struct fetch *f);
+
+/*
+ * fetch_frame(f, s, c, to):
+ * The same for a single frame whose bytes are at hand: write what ${c}->crop
+ * shows of it to ${to}, [side][side][3].  -2 when it is damaged.
+ */
+struct fetch_stored {
+	const char *file, *key;	/* for the message; file as it shows it */
+	const void *data;
+	size_t n;
+	int number;		/* of the frame */
+	int width, height;	/* that it should have */
+	int png;
+};
+
+int fetch_frame(struct fetch *f, const struct fetch_stored *s,
+    const struct fetch_clip *c, uint8_t *to, struct fetch_cost *cost);
 
 #endif

@@ -7,23 +7,6 @@
 #include "base/text.h"
 #include "data/ledger.h"
 
-/* ${s} with U+FFFD for each byte that is not of UTF-8. */
-static void
-put_text(struct json_writer *w, const char *key, const char *s)
-{
-	struct buffer b = { 0 };
-
-	buffer_add(&b, "", 0);
-	while (*s != '\0') {
-		int n = text_utf8(s);
-
-		buffer_add(&b, n > 0 ? s : "\357\277\275", n > 0 ? (size_t)n : 3);
-		s += n > 0 ? n : 1;
-	}
-	json_put_text(w, key, b.data);
-	buffer_free(&b);
-}
-
 static void
 put_hex(struct json_writer *w, const char *key, const char *s)
 {
@@ -91,8 +74,8 @@ ledger_video(struct buffer *b, const char *path, const char *key, int label,
 	json_put_bool(&w, "kept", x->kept);
 	json_put_text(&w, "key", key);
 	json_put_int(&w, "label", label);
-	put_text(&w, "message", x->message);
-	put_text(&w, "path", path);
+	json_put_bytes(&w, "message", x->message);
+	json_put_bytes(&w, "path", path);
 	if (!text_is_utf8(path))
 		put_hex(&w, "path_hex", path);
 	json_put_text(&w, "pixels", x->pixels);

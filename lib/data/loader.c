@@ -209,27 +209,15 @@ work(void *arg)
 /* ---- beginning and end ---- */
 
 int
-loader_has(const struct dataset *d, const struct needs *needs,
-    const char *network)
+loader_shows(const struct needs *needs, const char *network, const char *what)
 {
-	const char *path = text_quote(dataset_path(d));
-
 	for (int i = 0; i < needs->streams; i++) {
 		const struct stream_need *s = &needs->stream[i];
 
 		if (strcmp(s->name, STREAM_DEFAULT) != 0 || s->c != 3)
 			return fail("%s reads the stream %s of %d channel%s, which "
 			    "%s does not have (it has " STREAM_DEFAULT " of 3)",
-			    network, s->name, s->c, s->c > 1 ? "s" : "", path);
-	}
-	for (int i = 0; i < needs->targets; i++) {
-		const struct target_need *t = &needs->target[i];
-
-		if (strcmp(t->name, TARGET_DEFAULT) != 0 ||
-		    !(t->kinds & 1 << TARGET_CLASS))
-			return fail("%s has a loss of the target %s, which %s does "
-			    "not have (it has " TARGET_DEFAULT ", one a clip)",
-			    network, t->name, path);
+			    network, s->name, s->c, s->c > 1 ? "s" : "", what);
 	}
 	return 0;
 }
@@ -252,6 +240,38 @@ loader_can_mix(const struct needs *needs, const struct schedule *s,
 				    "its microbatch (vt-schedule --bn-size)",
 				    s->path, i);
 	return 0;
+}
+
+static int
+has_target(const struct dataset *d, const struct target_need *t,
+    const char *network)
+{
+	if (strcmp(t->name, TARGET_DEFAULT) == 0 &&
+	    t->kinds & 1 << TARGET_CLASS)
+		return 0;
+	return fail("%s has a loss of the target %s, which %s does not have (it "
+	    "has " TARGET_DEFAULT ", one a clip)", network, t->name,
+	    text_quote(dataset_path(d)));
+}
+
+int
+loader_has(const struct dataset *d, const struct needs *needs,
+    const char *network)
+{
+	int bad = loader_shows(needs, network, text_quote(dataset_path(d)));
+
+	for (int i = 0; i < needs->targets && bad == 0; i++)
+		bad = has_target(d, &needs->target[i], network);
+	return bad;
+}
+
+int
+loader_tests(const struct dataset *d, const struct needs *needs, int target,
+    const char *network)
+{
+	if (loader_shows(needs, network, text_quote(dataset_path(d))) != 0)
+		return -1;
+	return has_target(d, &needs->target[target], network);
 }
 
 static void

@@ -52,6 +52,13 @@ struct loader_options {
 struct loader;
 
 /*
+ * loader_shows(needs, network, what): can rgb frames, which is what ${what}
+ * has, be all that ${network} looks at?  0, or -1 after a message.
+ */
+int loader_shows(const struct needs *needs, const char *network,
+    const char *what);
+
+/*
  * loader_has(d, needs, network):
  * Can clips of ${d} feed ${network}, a name for the message, that needs these
  * streams and targets?  0, or -1 after a message.  Datasets hold rgb frames,
@@ -66,6 +73,13 @@ int loader_has(const struct dataset *d, const struct needs *needs,
  * message.
  */
 int loader_can_mix(const struct needs *needs, const struct schedule *s,
+    const char *network);
+
+/*
+ * loader_tests(d, needs, target, network): the same for testing only, of which
+ * target number ${target} alone counts: clips come without the others.
+ */
+int loader_tests(const struct dataset *d, const struct needs *needs, int target,
     const char *network);
 
 /*

@@ -348,6 +348,13 @@ set_target(struct target *t, int i, int label)
 	share[label] = 1;
 }
 
+/* A target that the data do not have, which is none that counts. */
+static int
+has_labels(const struct target_need *t)
+{
+	return strcmp(t->name, TARGET_DEFAULT) == 0;
+}
+
 void
 microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
     int *frame, struct crop *crop)
@@ -357,8 +364,8 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
 	    mb, i, &m, frame, crop);
 	for (int k = 0; k < l->needs->targets; k++)
-		set_target(&mb->target[k], i, i < mb->n - mb->filled ? m.label :
-		    -1);
+		set_target(&mb->target[k], i, i < mb->n - mb->filled &&
+		    has_labels(&l->needs->target[k]) ? m.label : -1);
 }
 
 /* ---- what is done to it ---- */

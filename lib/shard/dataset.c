@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "shard/dataset.h"
 #include "shard/files.h"
@@ -188,6 +189,19 @@ uint64_t
 dataset_frames(const struct dataset *d)
 {
 	return d->m->frames;
+}
+
+char *
+dataset_extract(const struct dataset *d)
+{
+	const char *text = d->m->options;
+	struct json *options = text != NULL ? json_parse(d->dir, text,
+	    strlen(text)) : NULL;
+	const struct json *extract = json_get(options, "extract");
+	char *found = extract != NULL ? json_print(extract) : NULL;
+
+	json_free(options);
+	return found;
 }
 
 int

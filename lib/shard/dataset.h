@@ -60,6 +60,12 @@ int64_t dataset_generation(const struct dataset *d);	/* 1; appends count */
 uint64_t dataset_class_hash(const struct dataset *d);	/* of classes.txt */
 uint64_t dataset_frames(const struct dataset *d);
 
+/*
+ * dataset_extract(d): the settings its frames were extracted with, as the JSON
+ * that vt-extract gave them, the caller's to free; NULL if that is not known.
+ */
+char *dataset_extract(const struct dataset *d);
+
 /* The streams of every sample; stream 0 is what a network looks at. */
 int dataset_streams(const struct dataset *d);
 const char *dataset_ext(const struct dataset *d, int stream); /* "jpg" */

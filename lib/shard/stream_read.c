@@ -315,7 +315,8 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 			    r->path);
 		if (got != ARCHIVE_OK && unpacker(r) != NULL)
 			return fail("%s: compressed (wanted a tar stream: %s -dc "
-			    "FILE | vt-pack)", r->path, unpacker(r));
+			    "FILE | %s)", r->path, unpacker(r),
+			    program_name());
 		if (got == ARCHIVE_EOF && !r->stopped)
 			return finish(r);
 		if (got != ARCHIVE_OK)

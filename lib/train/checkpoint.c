@@ -131,6 +131,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 		s->settings_id = s->dataset;
 		s->dataset = NULL;
 	}
+	s->extract = safetensors_meta(f, "vt.extract");
 	s->crop = extent_of(f, "vt.crop", path, &bad);
 	s->epoch = real_of(f, "vt.epoch", path, &bad);
 	s->frames = extent_of(f, "vt.frames", path, &bad);

@@ -15,7 +15,7 @@
 
 /*
  * What is saved beside the tensors; texts are the owner's.  Checkpoints of
- * version 0.1.0 lack isa, library and dataset, which are NULL then; their
+ * version 0.1.0 lack isa, library, dataset and extract, which are NULL then; their
  * build is "vt 0.1.0 cpu avx512".
  */
 struct state {
@@ -38,6 +38,9 @@ struct state {
 	const char *dataset;		/* dataset_id, 32 hex digits */
 	const char *settings_id;	/* of the data, 32 hex digits */
 	int64_t generation;
+	const char *extract;		/* how the data's frames were made
+					 * (data/extract_settings.h); NULL: not
+					 * known */
 	const char *history;		/* hash of the schedule so far */
 	const char *model, *network;	/* its name, and the .net file's text */
 	int frames, crop, stride;	/* of the schedule's last cell; stride 0:

@@ -44,7 +44,6 @@ static const struct field {
  * compared; checkpoints do not speak of these.
  */
 static const struct free_setting { const char *name; int when; } free_setting[] = {
-	{ "checkpoint", FACT_RANKS | FACT_RESUME },
 	{ "data", FACT_RANKS | FACT_RESUME },
 	{ "val", FACT_RANKS | FACT_RESUME },
 	{ "out", FACT_RANKS | FACT_RESUME },

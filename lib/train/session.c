@@ -284,6 +284,7 @@ set_trainer(struct session *s)
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
 		.generation = dataset_generation(s->train),
+		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
 		.network = s->network_text, .order = s->order };
 	set_viewing(s);
@@ -309,6 +310,7 @@ describe(struct session *s)
 		strcpy(s->val_id, "none");
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->train));
+	s->extract = dataset_extract(s->train);
 	s->recipe = facts_recipe();
 	class_text(dataset_class_list(s->train), &classes);
 	s->classes = classes.data;
@@ -365,4 +367,5 @@ session_close(struct session *s)
 	free(s->settings);
 	free(s->recipe);
 	free(s->order);
+	free(s->extract);
 }

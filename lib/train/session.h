@@ -44,7 +44,7 @@ struct session {
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17];
-	char *settings, *recipe, *order;
+	char *settings, *recipe, *order, *extract;
 };
 
 /*

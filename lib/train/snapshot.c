@@ -125,6 +125,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	if (st->due)
 		add_meta(s, "vt.due", xstrdup("1"));
 	add_meta(s, "vt.epoch", real_text(st->epoch));
+	if (st->extract != NULL)
+		add_meta(s, "vt.extract", xstrdup(st->extract));
 	add_meta(s, "vt.format", xstrdup(CHECKPOINT_FORMAT));
 	add_meta(s, "vt.frames", xprintf("%d", st->frames));
 	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));

@@ -78,7 +78,7 @@ $(foreach n,$(NETS),$(foreach s,$(SCHEDULES),$(foreach i,$(SEEDS),$(eval $(call 
 
 # The last weights and not the best: the test set must not choose.
 %/test.tsv: %/final.safetensors | $(OUT)/test/manifest.json
-	vt-eval --checkpoint=$< --data=$(OUT)/test $(EVAL) --threads=$(THREADS) \
+	vt-eval --model=$< --data=$(OUT)/test $(EVAL) --threads=$(THREADS) \
 	    --matrix=$(@D)/confusion.png >$@.new
 	mv $@.new $@
 

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "data/fetch.h"
 #include "draw/plot.h"
+#include "eval/results.h"
 #include "graph/metric.h"
-#include "train/results.h"
 
 /* The figures below a title; nothing without labels. */
 static void

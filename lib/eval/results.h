@@ -1,9 +1,9 @@
-#ifndef TRAIN_RESULTS_H
-#define TRAIN_RESULTS_H
+#ifndef EVAL_RESULTS_H
+#define EVAL_RESULTS_H
 
 /* What an evaluation found, as files and pictures. */
 
-#include "train/confusion.h"
+#include "eval/confusion.h"
 #include "train/evaluator.h"
 
 struct results {
@@ -23,9 +23,9 @@ const double *results_scores(const struct results *r, uint32_t i);
  */
 void results_best(const struct results *r, uint32_t i, int n, int *class);
 
-/* results_print(r, json): a line a sample on standard output: key, label, the
- * five highest classes, the probability of the highest; or the same as JSON. */
-void results_print(const struct results *r, int json);
+/* results_print(r, json, to): a line a sample: key, label, the five highest
+ * classes, the probability of the highest; or the same as JSON. */
+void results_print(const struct results *r, int json, struct buffer *to);
 
 /* Where they come from. */
 struct results_of {
@@ -34,9 +34,9 @@ struct results_of {
 	const struct view_options *views;
 };
 
-/* results_print_summary(r, of, json): the line that closes them. */
+/* results_print_summary(r, of, json, to): the line that closes them. */
 void results_print_summary(const struct results *r, const struct results_of *of,
-    int json);
+    int json, struct buffer *to);
 
 /*
  * These commit a file.  0; -1 after a message; -2 from the sheet if a frame is

@@ -1,13 +1,12 @@
-/* What an evaluation found, a line a sample, on standard output. */
+/* What an evaluation found, a line a sample. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "eval/results.h"
 #include "graph/metric.h"
-#include "train/results.h"
 
 enum { TOP = 5 };		/* classes on a line */
 
@@ -19,26 +18,26 @@ label_name(const struct results *r, int label)
 
 static void
 print_row(const struct results *r, struct sample m, double score,
-    const int *best, int n)
+    const int *best, int n, struct buffer *to)
 {
 	char *key = table_escape(m.key);
 	char *label = table_escape(label_name(r, m.label));
 
-	printf("%s\t%s", key, label);
+	buffer_printf(to, "%s\t%s", key, label);
 	for (int k = 0; k < TOP; k++) {
 		char *name = table_escape(k < n ? r->class[best[k]] : "");
 
-		printf("\t%s", name);
+		buffer_printf(to, "\t%s", name);
 		free(name);
 	}
-	printf("\t%.9g\n", score);
+	buffer_printf(to, "\t%.9g\n", score);
 	free(key);
 	free(label);
 }
 
 static void
 print_json(const struct results *r, struct sample m, double score,
-    const int *best, int n)
+    const int *best, int n, struct buffer *to)
 {
 	struct json_writer w = { 0 };
 
@@ -53,42 +52,42 @@ print_json(const struct results *r, struct sample m, double score,
 	json_close(&w);
 	json_put_text(&w, "type", "sample");
 	json_close(&w);
-	puts(w.out.data);
+	buffer_printf(to, "%s\n", w.out.data);
 	buffer_free(&w.out);
 }
 
 void
-results_print(const struct results *r, int json)
+results_print(const struct results *r, int json, struct buffer *to)
 {
 	int n = r->e->classes < TOP ? r->e->classes : TOP, best[TOP];
 	double *p = xcalloc((size_t)r->e->classes, sizeof(*p));
 
 	if (!json)
-		printf("#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
+		buffer_printf(to, "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);
 		results_best(r, i, n, best);
 		(json ? print_json : print_row)(r, dataset_sample(r->data, i),
-		    p[best[0]], best, n);
+		    p[best[0]], best, n, to);
 	}
 	free(p);
 }
 
 void
 results_print_summary(const struct results *r, const struct results_of *of,
-    int json)
+    int json, struct buffer *to)
 {
 	struct json_writer w = { 0 };
 	const struct view_options *v = of->views;
 	const struct summary *m = &r->summary;
 
 	if (!json) {
-		printf("#summary");
+		buffer_printf(to, "#summary");
 		if (m->labelled > 0)
-			printf("\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
+			buffer_printf(to, "\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
 			    m->top5, m->loss);
-		printf("\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
+		buffer_printf(to, "\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
 		    "crops %d\tframes %d\tcrop %d\tstep %" PRIu64 "\n",
 		    r->e->samples, m->labelled, r->e->views, v->clips, v->crops,
 		    v->t, v->side, of->step);
@@ -115,6 +114,6 @@ results_print_summary(const struct results *r, const struct results_of *of,
 	json_put_text(&w, "type", "summary");
 	json_put_int(&w, "views", (int64_t)r->e->views);
 	json_close(&w);
-	puts(w.out.data);
+	buffer_printf(to, "%s\n", w.out.data);
 	buffer_free(&w.out);
 }

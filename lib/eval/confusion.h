@@ -1,5 +1,5 @@
-#ifndef TRAIN_CONFUSION_H
-#define TRAIN_CONFUSION_H
+#ifndef EVAL_CONFUSION_H
+#define EVAL_CONFUSION_H
 
 /* Which classes are predicted as which. */
 

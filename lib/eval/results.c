@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "eval/results.h"
 #include "graph/metric.h"
-#include "train/results.h"
 
 const double *
 results_scores(const struct results *r, uint32_t i)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "train/confusion.h"
+#include "eval/confusion.h"
 
 struct confusion *
 confusion_new(int classes)

@@ -1,0 +1,233 @@
+/* The likeliest classes of clips, line by line. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "eval/answer.h"
+#include "graph/metric.h"
+
+static int
+classes_of(const struct answer *a)
+{
+	return a->model->graph->head[0].classes;
+}
+
+/* How many classes a line has. */
+static int
+columns(const struct answer *a)
+{
+	return a->top < classes_of(a) ? a->top : classes_of(a);
+}
+
+static void
+header(const struct answer *a, struct buffer *to)
+{
+	if (a->json)
+		return;
+	buffer_text(to, a->clips->stream == NULL ? "#video" : "#key");
+	for (int k = 1; k <= columns(a); k++)
+		buffer_printf(to, "\ttop%d\tp%d", k, k);
+	buffer_text(to, "\n");
+}
+
+static int
+by_score(const void *x, const void *y, void *scores)
+{
+	int a = *(const int *)x, b = *(const int *)y;
+	double p = ((const double *)scores)[a], q = ((const double *)scores)[b];
+
+	return p != q ? (p > q ? -1 : 1) : a - b;
+}
+
+/* ${why}: why there is no answer, or NULL, and ${best} and ${p}. */
+static void
+json_line(const struct answer *a, const struct arrival *v, const char *why,
+    const int *best, const double *p, struct buffer *to)
+{
+	char *const *name = a->model->class.name;
+	struct json_writer w = { 0 };
+
+	json_open(&w, NULL, '{');
+	if (v->x.kept)
+		json_put_int(&w, "frames", v->x.frames);
+	if (a->clips->stream != NULL)
+		json_put_text(&w, "key", v->name);
+	if (why != NULL)
+		json_put_bytes(&w, "message", why);
+	if (a->clips->stream == NULL)
+		json_put_bytes(&w, "path", v->name);
+	if (why == NULL) {
+		json_open(&w, "probabilities", '[');
+		for (int k = 0; k < columns(a); k++)
+			json_put_real(&w, NULL, p[best[k]]);
+		json_close(&w);
+	}
+	json_put_text(&w, "status", extract_status_name(why != NULL &&
+	    v->x.kept ? EXTRACT_DAMAGED : v->x.status));
+	if (why == NULL) {
+		json_open(&w, "top", '[');
+		for (int k = 0; k < columns(a); k++)
+			json_put_text(&w, NULL, name[best[k]]);
+		json_close(&w);
+	}
+	json_put_text(&w, "type", a->clips->stream == NULL ? "video" : "clip");
+	json_close(&w);
+	buffer_printf(to, "%s\n", w.out.data);
+	buffer_free(&w.out);
+}
+
+static void
+text_line(const struct answer *a, const struct arrival *v, const int *best,
+    const double *p, struct buffer *to)
+{
+	char *text = table_escape(v->name);
+
+	buffer_text(to, text);
+	free(text);
+	for (int k = 0; k < columns(a); k++) {
+		text = table_escape(a->model->class.name[best[k]]);
+		buffer_printf(to, "\t%s\t%.6f", text, p[best[k]]);
+		free(text);
+	}
+	buffer_text(to, "\n");
+}
+
+void
+answer_line(const struct answer *a, const struct arrival *v, const double *scores,
+    struct buffer *to)
+{
+	int n = classes_of(a), *best = xcalloc((size_t)n, sizeof(*best));
+	double *p = xcalloc((size_t)n, sizeof(*p));
+
+	for (int c = 0; c < n; c++)
+		best[c] = c;
+	qsort_r(best, (size_t)n, sizeof(*best), by_score, (void *)scores);
+	metric_probabilities(a->model->graph->op[
+	    a->model->graph->head[0].loss].loss, scores, n, p);
+	if (a->json)
+		json_line(a, v, NULL, best, p, to);
+	else
+		text_line(a, v, best, p, to);
+	free(best);
+	free(p);
+}
+
+/* The table has no line without an answer; the message says why. */
+static void
+failed(struct answer *a, const struct arrival *v, const char *why,
+    struct buffer *to)
+{
+	a->failed++;
+	fail("%s", why);
+	if (a->json)
+		json_line(a, v, why, NULL, NULL, to);
+}
+
+static void
+summary(const struct answer *a, struct buffer *to)
+{
+	const struct state *s = &a->model->state;
+	struct json_writer w = { 0 };
+
+	if (!a->json)
+		return;
+	json_open(&w, NULL, '{');
+	json_put_int(&w, "answered", (int64_t)a->done);
+	json_put_bytes(&w, "checkpoint", a->model->path);
+	json_put_int(&w, "clips", a->views->clips);
+	json_put_int(&w, "crop", a->views->side);
+	json_put_int(&w, "crops", a->views->crops);
+	json_put_int(&w, "failed", (int64_t)a->failed);
+	json_put_int(&w, "frames", a->views->t);
+	json_put_bool(&w, "full", a->views->full);
+	json_put_text(&w, "model", s->model);
+	json_put_int(&w, "step", (int64_t)s->step);
+	json_put_text(&w, "type", "summary");
+	json_close(&w);
+	buffer_printf(to, "%s\n", w.out.data);
+	buffer_free(&w.out);
+}
+
+/* Frames that were made in another way than those the network was trained on
+ * are another input; a stream says at its head how they were made. */
+static void
+compare_settings(const struct answer *a)
+{
+	const char *is = incoming_settings(a->clips->incoming);
+	const char *want = a->model->state.extract;
+
+	if (is != NULL && want != NULL && strcmp(is, want) != 0)
+		warning("%s: its frames were made as %s (the network was trained "
+		    "on %s)", strcmp(a->clips->stream, "-") == 0 ?
+		    "standard input" : text_quote(a->clips->stream), is, want);
+}
+
+/* One clip: its line into ${to}. */
+static int
+one(struct answer *a, const struct arrival *v, double *scores, struct buffer *to)
+{
+	char why[RECOGNISE_WHY];
+	double start = clock_seconds();
+	int bad;
+
+	if (!v->x.kept) {
+		failed(a, v, v->x.message, to);
+		return 0;
+	}
+	if (v->x.message[0] != '\0')
+		warning("%s", v->x.message);
+	if ((bad = recognise(a->clips->recogniser, v, scores, why)) == -1)
+		return EXIT_FAILED;
+	if (bad != 0) {
+		failed(a, v, why, to);
+		return 0;
+	}
+	for (int c = 0; c < classes_of(a); c++)
+		if (!isfinite(scores[c])) {
+			fail("%s: the score of class %d is %g: the network has "
+			    "diverged", text_quote(v->name), c, scores[c]);
+			return EXIT_DIVERGED;
+		}
+	a->done++;
+	answer_line(a, v, scores, to);
+	detail("%s: %d frames of %dx%d in %.3f s, scored in %.3f s",
+	    text_quote(v->name), v->x.frames, v->x.width, v->x.height,
+	    v->x.spent, clock_seconds() - start);
+	return 0;
+}
+
+int
+answer_all(struct answer *a)
+{
+	double *scores = xcalloc((size_t)classes_of(a), sizeof(*scores));
+	struct buffer lines = { 0 };
+	struct arrival v;
+	int got, status = 0;
+
+	header(a, &lines);
+	while (status == 0 && (got = incoming_next(a->clips->incoming, &v)) == 1) {
+		if (a->done + a->failed == 0)
+			compare_settings(a);
+		status = one(a, &v, scores, &lines);
+		if (status == 0 && output_write(a->output, &lines) != 0)
+			status = EXIT_FAILED;
+		if (a->progress != NULL)
+			a->progress(a->done + a->failed);
+	}
+	if (status == 0 && got < 0)
+		status = EXIT_DAMAGE;
+	if (status == 0) {
+		summary(a, &lines);
+		if (output_write(a->output, &lines) != 0)
+			status = EXIT_FAILED;
+	}
+	free(scores);
+	buffer_free(&lines);
+	return status == 0 && a->failed > 0 ? EXIT_SKIPPED : status;
+}

@@ -1,0 +1,72 @@
+/* From a checkpoint to a network on a device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "eval/model.h"
+#include "train/rundir.h"
+
+/* The scores that count must be of the classes that the checkpoint names;
+ * other heads may be of anything. */
+static int
+check_head(const struct model *m)
+{
+	const struct graph *g = m->graph;
+	const struct target_need *t =
+	    &g->needs.target[g->op[g->head[0].loss].target];
+
+	if (strcmp(t->name, TARGET_DEFAULT) == 0)
+		return 0;
+	fail("%s: the first head of %s has %d classes of the target %s (wanted "
+	    "the %zu of " TARGET_DEFAULT ", which have names)",
+	    text_quote(m->path), g->name, g->head[0].classes, t->name,
+	    m->class.n);
+	return EXIT_USAGE;
+}
+
+int
+model_read(struct model *m, const char *path, const char *device)
+{
+	int bad;
+
+	if ((m->path = rundir_choose(path)) == NULL)
+		return EXIT_FAILED;
+	if (strcmp(m->path, path) != 0)
+		note("scoring %s", text_quote(m->path));
+	if ((bad = checkpoint_read(m->path, &m->file, &m->state)) != 0)
+		return checkpoint_status(bad);
+	class_parse(m->state.classes, &m->class);
+	if ((m->backend = backend_find(device)) == NULL)
+		return EXIT_USAGE;
+	m->graph = graph_parse(m->state.model, m->state.network,
+	    (int)m->class.n);
+	return m->graph != NULL ? check_head(m) : EXIT_DAMAGE;
+}
+
+int
+model_start(struct model *m, int threads, enum precision precision)
+{
+	struct device_options o = { .threads = threads,
+		.precision = precision };
+
+	m->device = device_open(m->backend, &o);
+	if (m->device == NULL ||
+	    (m->net = net_new(m->graph, m->device)) == NULL)
+		return EXIT_FAILED;
+	return checkpoint_load(&m->file, m->path, m->net) == 0 ? 0 :
+	    EXIT_DAMAGE;
+}
+
+void
+model_close(struct model *m)
+{
+	net_free(m->net);
+	graph_free(m->graph);
+	device_close(m->device);
+	class_list_free(&m->class);
+	safetensors_free(&m->file);
+	free(m->path);
+	*m = (struct model){ 0 };
+}

@@ -1,0 +1,189 @@
+/* A packed dataset is scored. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "draw/plot.h"
+#include "eval/packed.h"
+#include "train/agree.h"
+
+#define Q text_quote
+
+/* A picture in the middle of the table would spoil both. */
+static void
+refuse_stdout(const char *option, const char *path)
+{
+	if (path != NULL && strcmp(path, "-") == 0)
+		options_wrong("--%s=-: standard output has the table (wanted a "
+		    "file)", option);
+}
+
+void
+packed_files_check(const struct packed_files *f)
+{
+	refuse_stdout("scores", f->scores);
+	refuse_stdout("per-class", f->per_class);
+	refuse_stdout("sheet", f->sheet);
+	for (size_t i = 0; i < f->matrix.n; i++) {
+		refuse_stdout("matrix", f->matrix.item[i]);
+		if (results_matrix_ready(f->matrix.item[i], 0) != 0)
+			exit(EXIT_USAGE);
+	}
+	if (f->sheet != NULL && plot_ready(f->sheet) != 0)
+		exit(EXIT_USAGE);
+}
+
+int
+packed_open(struct packed *p)
+{
+	const struct graph *g = p->model->graph;
+	int bad;
+
+	if ((p->data = dataset_open(p->path, &bad)) == NULL)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	if (dataset_samples(p->data) == 0) {
+		fail("%s: no samples in it", Q(p->path));
+		return EXIT_FAILED;
+	}
+	return loader_tests(p->data, &g->needs, g->op[g->head[0].loss].target,
+	    g->name) == 0 ? 0 : EXIT_USAGE;
+}
+
+void
+packed_close(struct packed *p)
+{
+	evaluation_free(&p->e);
+	dataset_free(p->data);
+	*p = (struct packed){ 0 };
+}
+
+int
+packed_agree(const struct packed *p, struct comm *comm)
+{
+	const struct model *m = p->model;
+	const struct buffer *file = &m->file.file;
+	char hash[33], classes[17], id[33];
+	struct identity mine = { .library = backend_library(m->backend),
+		.precision = m->device->precision,
+		.checkpoint = hash128_text(hash128(file->data, file->n), hash),
+		.classes = classes,
+		.data = hash128_text(dataset_id(p->data), id) };
+
+	snprintf(classes, sizeof(classes), "%016" PRIx64,
+	    dataset_class_hash(p->data));
+	return agree_ranks(comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/*
+ * The classes of the data must be those the network was trained on, by number
+ * and name: otherwise every score would be right for something else.
+ */
+static int
+check_classes(const struct packed *p)
+{
+	const struct class_list *want = &p->model->class;
+	int n = dataset_classes(p->data);
+
+	for (int i = 0; i < n && i < (int)want->n; i++)
+		if (strcmp(dataset_class(p->data, i), want->name[i]) != 0) {
+			fail("%s: class %d is %s (the checkpoint has %s)",
+			    Q(p->path), i, Q(dataset_class(p->data, i)),
+			    Q(want->name[i]));
+			return EXIT_USAGE;
+		}
+	if (n == (int)want->n)
+		return 0;
+	fail("%s: %d classes (the checkpoint has %d)", Q(p->path), n,
+	    (int)want->n);
+	return EXIT_USAGE;
+}
+
+/* What says how often the network is right needs labels. */
+static int
+check_labels(const struct packed *p)
+{
+	const struct packed_files *f = &p->files;
+	const char *option = f->matrix.n > 0 ? "matrix" : f->per_class != NULL ?
+	    "per-class" : f->sheet_wrong ? "sheet-of=wrong" : NULL;
+
+	for (uint32_t i = 0; i < dataset_samples(p->data); i++)
+		if (dataset_sample(p->data, i).label >= 0)
+			return 0;
+	if (option == NULL)
+		return 0;
+	fail("%s: no sample has a label, which --%s needs", Q(p->path), option);
+	return EXIT_USAGE;
+}
+
+/* What cannot be written should not be found out when all is scored. */
+static int
+check_outputs(const struct packed *p, int rank, const char *answer)
+{
+	const struct packed_files *f = &p->files;
+	const char *const output[] = { f->scores, f->per_class, f->sheet,
+		answer };
+	int bad = 0;
+
+	for (size_t i = 0; i < f->matrix.n; i++)
+		if (results_matrix_ready(f->matrix.item[i],
+		    (int)p->model->class.n) != 0)
+			return EXIT_USAGE;
+	for (size_t i = 0; i < 4 && rank == 0; i++)
+		bad = bad || (output[i] != NULL &&
+		    commit_possible(output[i]) != 0);
+	for (size_t i = 0; i < f->matrix.n && rank == 0; i++)
+		bad = bad || commit_possible(f->matrix.item[i]) != 0;
+	return bad ? EXIT_FAILED : 0;
+}
+
+int
+packed_check(const struct packed *p, int rank, const char *output)
+{
+	int status = check_classes(p);
+
+	if (status == 0)
+		status = check_labels(p);
+	return status != 0 ? status : check_outputs(p, rank, output);
+}
+
+int
+packed_write(const struct packed *p, int json, struct output *output)
+{
+	const struct packed_files *f = &p->files;
+	const struct state *state = &p->model->state;
+	struct summary m = evaluation_summary(&p->e, p->data);
+	char *title = xprintf("%s, step %" PRIu64, state->model, state->step);
+	struct results r = { &p->e, p->data,
+		(const char *const *)p->model->class.name, m, title };
+	struct buffer answer = { 0 };
+	int bad = 0, drawn = 0;
+
+	if (f->scores != NULL)
+		bad |= results_write_scores(&r, f->scores);
+	if (f->per_class != NULL)
+		bad |= results_write_classes(&r, f->per_class);
+	for (size_t i = 0; i < f->matrix.n; i++)
+		bad |= results_write_matrix(&r, &f->matrix_options,
+		    f->matrix.item[i]);
+	if (f->sheet != NULL)
+		drawn = results_draw_sheet(&r, f->sheet_samples,
+		    f->sheet_wrong, f->sheet);
+	results_print(&r, json, &answer);
+	results_print_summary(&r, &(struct results_of){ p->model->path, p->path,
+	    state->model, state->step, &p->views }, json, &answer);
+	bad |= output_write(output, &answer);
+	buffer_free(&answer);
+	free(title);
+	if (m.labelled == 0)
+		warning("%s: no sample has a label; there are scores, but no "
+		    "accuracy", Q(p->path));
+	else if (m.labelled < p->e.samples)
+		warning("%s: %u of %u samples have no label; the summary is of "
+		    "the others", Q(p->path), p->e.samples - m.labelled,
+		    p->e.samples);
+	return drawn == -2 ? EXIT_DAMAGE : bad || drawn ? EXIT_FAILED : 0;
+}

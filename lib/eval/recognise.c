@@ -1,0 +1,222 @@
+/* From the frames of a clip to its scores. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/exit.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "data/fetch.h"
+#include "eval/recognise.h"
+#include "train/evaluator.h"
+
+struct recogniser {
+	const struct model *m;
+	struct view_options v;		/* n: of a microbatch, as planned */
+	int classes;
+	enum loss_kind loss;
+	struct plan *plan;
+	uint64_t *clip;			/* [n] numbers, which nothing reads */
+	struct target *target;		/* [needs.targets] without labels */
+	uint8_t *pixels;		/* [n][t][side][side][3] */
+	double *scratch;		/* [n][classes] */
+	int begun;			/* the weights have been used */
+
+	/* What a microbatch shows: frame j of it is frame[j] of the clip. */
+	int *frame;			/* [n][t] */
+	struct crop *crop;		/* [n] */
+	struct buffer bytes;		/* of frame j from at[j] to at[j + 1] */
+	size_t *at;			/* [n t + 1] */
+	char *bad;			/* [n t] */
+	const struct arrival *now;
+
+	struct pool *pool;
+	struct fetch **fetch;		/* [threads] */
+};
+
+static size_t
+frames_of(const struct recogniser *r)
+{
+	return (size_t)r->v.n * (size_t)r->v.t;
+}
+
+/*
+ * As few microbatches as ${most} views in each allow, and all alike: ten views
+ * are two of five and not eight and two with six that nobody asked for.
+ */
+static int
+views_together(int views, int most)
+{
+	int microbatches = (views + most - 1) / most;
+
+	return (views + microbatches - 1) / microbatches;
+}
+
+static void
+make_targets(struct recogniser *r)
+{
+	const struct needs *needs = &r->m->graph->needs;
+	size_t n = (size_t)r->v.n;
+
+	r->target = xcalloc((size_t)needs->targets + 1, sizeof(*r->target));
+	for (int i = 0; i < needs->targets; i++) {
+		r->target[i] = (struct target){ .kind = TARGET_CLASS,
+			.classes = needs->target[i].classes,
+			.label = xcalloc(n, sizeof(int)) };
+		for (size_t k = 0; k < n; k++)
+			r->target[i].label[k] = -1;
+	}
+}
+
+struct recogniser *
+recogniser_new(const struct model *m, const struct view_options *v, int threads,
+    int *status)
+{
+	struct recogniser *r = xcalloc(1, sizeof(*r));
+	size_t side = (size_t)v->side, frames;
+
+	r->m = m;
+	r->v = *v;
+	r->v.n = views_together(v->clips * v->crops, v->n);
+	r->classes = m->graph->head[0].classes;
+	r->loss = m->graph->op[m->graph->head[0].loss].loss;
+	frames = frames_of(r);
+	*status = EXIT_USAGE;
+	if ((r->plan = evaluate_plan(m->net, &r->v)) == NULL)
+		goto err;
+	*status = EXIT_FAILED;
+	if (net_reserve(m->net) != 0)
+		goto err;
+	make_targets(r);
+	r->clip = xcalloc((size_t)r->v.n, sizeof(*r->clip));
+	r->pixels = xcalloc(frames, 3 * side * side);
+	r->scratch = xcalloc((size_t)r->v.n * (size_t)r->classes,
+	    sizeof(*r->scratch));
+	r->frame = xcalloc(frames, sizeof(*r->frame));
+	r->crop = xcalloc((size_t)r->v.n, sizeof(*r->crop));
+	r->at = xcalloc(frames + 1, sizeof(*r->at));
+	r->bad = xcalloc(frames, 1);
+	r->pool = pool_new(threads);
+	r->fetch = xcalloc((size_t)threads, sizeof(*r->fetch));
+	for (int i = 0; i < threads; i++)
+		r->fetch[i] = fetch_new(NULL, NULL);
+	return r;
+err:
+	recogniser_free(r);
+	return NULL;
+}
+
+void
+recogniser_free(struct recogniser *r)
+{
+	if (r == NULL)
+		return;
+	for (int i = 0; r->fetch != NULL && i < pool_threads(r->pool); i++)
+		fetch_free(r->fetch[i]);
+	if (r->pool != NULL)
+		pool_free(r->pool);
+	for (struct target *t = r->target; t != NULL && t->label != NULL; t++)
+		free(t->label);
+	free(r->fetch);
+	free(r->target);
+	free(r->clip);
+	free(r->pixels);
+	free(r->scratch);
+	free(r->frame);
+	free(r->crop);
+	buffer_free(&r->bytes);
+	free(r->at);
+	free(r->bad);
+	free(r);
+}
+
+/* ---- pixels ---- */
+
+/* Frame ${j} of the microbatch, on any thread. */
+static int
+show(struct recogniser *r, int j, int thread)
+{
+	const struct arrival *a = r->now;
+	size_t side = (size_t)r->v.side;
+	struct fetch_cost cost = { 0 };
+
+	return fetch_frame(r->fetch[thread], &(struct fetch_stored){
+	    a->stream != NULL ? a->stream : "decoded", a->name, r->bytes.data + r->at[j], r->at[j + 1] - r->at[j],
+	    r->frame[j], a->x.width, a->x.height, a->format == EXTRACT_PNG },
+	    &(struct fetch_clip){ .side = r->v.side,
+	    .crop = r->crop[j / r->v.t] },
+	    r->pixels + (size_t)j * 3 * side * side, &cost);
+}
+
+static void
+show_part(int j, int thread, void *arg)
+{
+	struct recogniser *r = arg;
+
+	r->bad[j] = show(r, j, thread) != 0;
+}
+
+/*
+ * Views ${first} on to ${first} + ${n} - 1.  The bytes are copied first, on one
+ * thread: what a spool gives stands until it is asked again.
+ */
+static int
+load(struct recogniser *r, const struct arrival *a, int first, int n, char *why)
+{
+	const struct fraction *fps = &a->x.fps;
+	struct clip_of of = { .total = a->x.frames, .fps = fps->den > 0 ?
+		(double)fps->num / fps->den : 0 };
+	int frames = n * r->v.t;
+
+	r->now = a;
+	r->bytes.n = 0;
+	for (int i = 0; i < n; i++)
+		view_choose(&r->v, first + i, of, a->x.width, a->x.height,
+		    r->frame + i * r->v.t, &r->crop[i]);
+	for (int j = 0; j < frames; j++) {
+		size_t size;
+		const void *data = spool_get(a->x.frame, (size_t)r->frame[j],
+		    &size);
+
+		if (data == NULL)
+			return -1;
+		buffer_add(&r->bytes, data, size);
+		r->at[j + 1] = r->bytes.n;
+	}
+	pool_run(r->pool, frames, show_part, r);
+	for (int j = 0; j < frames; j++)
+		if (r->bad[j]) {
+			show(r, j, 0);
+			snprintf(why, RECOGNISE_WHY, "%s",
+			    fetch_error(r->fetch[0]));
+			return -2;
+		}
+	return 0;
+}
+
+/* ---- scores ---- */
+
+int
+recognise(struct recogniser *r, const struct arrival *a, double *scores,
+    char *why)
+{
+	int views = r->v.clips * r->v.crops, bad;
+	struct stream rgb = { r->v.t, r->v.side, r->v.side, 3, r->pixels };
+	struct feed f = { &rgb, r->target, r->clip, 0, NULL };
+
+	for (int first = 0; first < views; first += r->v.n) {
+		int n = views - first < r->v.n ? views - first : r->v.n;
+
+		if ((bad = load(r, a, first, n, why)) != 0)
+			return bad;
+		r->m->net->same = r->begun;
+		net_forward(r->m->net, r->plan, &f, NULL);
+		r->begun = 1;
+		net_scores(r->plan, r->scratch);
+		for (int i = 0; i < n; i++)
+			ensemble_add(r->v.ensemble, r->loss, r->classes,
+			    r->scratch + (size_t)i * (size_t)r->classes,
+			    first + i == 0, scores);
+	}
+	ensemble_end(r->v.ensemble, r->loss, r->classes, views, scores);
+	return 0;
+}

@@ -1,0 +1,35 @@
+#ifndef TESTS_BLOCKED_H
+#define TESTS_BLOCKED_H
+
+/* Activations in blocks of channels, as the cpu back end has them in fp32. */
+
+#include "backend/cpu/cpu.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+/* Where channel ${c} of a place lies. */
+static inline size_t
+blocked_index(const struct dims *d, int image, size_t place, int c)
+{
+	size_t lanes = (size_t)cpu_lanes();
+
+	return (size_t)image * cpu_image(d) + ((size_t)c / lanes *
+	    cpu_places(d) + place) * lanes + (size_t)c % lanes;
+}
+
+/* Normal numbers, with 0 where there is no channel; the caller frees them. */
+static inline float *
+blocked_draw(const struct dims *d, uint32_t stream)
+{
+	float *v = xcalloc(cpu_floats(d), sizeof(*v));
+	uint32_t n = 0;
+
+	for (int i = 0; i < cpu_images(d); i++)
+		for (size_t p = 0; p < cpu_places(d); p++)
+			for (int c = 0; c < d->c; c++)
+				v[blocked_index(d, i, p, c)] =
+				    (float)rng_normal(7, stream, n++);
+	return v;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * What vt-eval takes from a checkpoint of several heads: the scores of the
+ * first, whatever the others are of.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "comm/comm.h"
+#include "eval/packed.h"
+#include "media/png.h"
+#include "train/optim.h"
+#include "train/snapshot.h"
+
+#include "loader_set.h"
+#include "tap.h"
+
+#define TRUNK \
+	"input x out=3\n" \
+	"conv c in=x out=6 k=3,3 s=2,2\n" \
+	"relu r in=c\n" \
+	"avgpool p in=r over=thw\n" \
+	"linear fc in=p out=classes std=1\n"
+#define AUXILIARY "linear other in=p out=5 std=1\n"
+
+static char dir[] = "/tmp/vt-heads.XXXXXX";
+
+static int frames_of(int i) { return 4 + i; }
+static int side_of(int i) { return (void)i, 24; }
+
+static void
+frame(int sample, int number, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < 3 * w * h; i++)
+		m->data[i] = (uint8_t)(i * (sample + 3) + 7 * number);
+	png_encode(m, to);
+	image_free(m);
+}
+
+/* A checkpoint of the network ${text}, as it is before the first step. */
+static void
+save(const char *path, const char *text)
+{
+	struct device *d = device_open(backend_find("ref"),
+	    &(struct device_options){ .threads = 1 });
+	struct graph *g = graph_parse("net", text, 3);
+	struct net *n = net_new(g, d);
+	struct optim o = { 0 };
+	struct snapshot *s;
+	struct hash128 hash;
+	struct state st = { .best_metric = "top1", .build = "vt 0",
+		.isa = "base", .library = "none", .precision = "fp32",
+		.settings_id = "0", .classes = "a\nb\nc\n", .class_hash = "0",
+		.config = "", .dataset = "0", .history = "0", .model = "net",
+		.network = text, .frames = 3, .crop = 16, .order = "v1" };
+
+	net_init(n, 5);
+	optim_open(&o, n, NULL);
+	ok(snapshot_take(&s, n, &o.slots, &st) == 0 &&
+	    snapshot_write(s, path, &hash) == 0, "a checkpoint is written");
+	snapshot_free(s);
+	optim_close(&o);
+	net_free(n);
+	device_close(d);
+	graph_free(g);
+}
+
+/* The scores of the set by a network ${text}, to be freed; NULL and the message
+ * in ${said}. */
+static double *
+scores(const char *text, struct comm *comm, char said[512])
+{
+	char *path = path_join(dir, "x.safetensors");
+	struct model m = { 0 };
+	struct packed p = { .path = dir, .model = &m };
+	double *found = NULL;
+	int status;
+
+	save(path, text);
+	*said = '\0';
+	fail_capture(said, 512);
+	status = model_read(&m, path, "ref");
+	if (status == 0)
+		status = packed_open(&p);
+	if (status == 0)
+		status = model_start(&m, 1, PRECISION_FP32);
+	fail_capture(NULL, 0);
+	if (status == 0) {
+		p.views = (struct view_options){ .threads = 1, .clips = 1,
+			.crops = 1, .n = 2, .t = 3, .side = 16,
+			.memory = 1 << 20, .needs = &m.graph->needs };
+		ok(evaluate_plan(m.net, &p.views) != NULL &&
+		    net_reserve(m.net) == 0 && evaluate(m.net, p.data,
+		    &p.views, comm, NULL, &p.e) == 0, "it is evaluated");
+		found = p.e.scores;
+		p.e.scores = NULL;
+	} else {
+		is(status, EXIT_USAGE, "it is refused");
+	}
+	packed_close(&p);
+	model_close(&m);
+	free(path);
+	return found;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct set set = { dir, "png", 1, 5, 3, 0, NULL, frames_of,
+		side_of, side_of, frame };
+	struct comm *comm = comm_open(&argc, &argv);
+	static const struct { const char *what, *loss; } other[] = {
+		{ "another target", "loss m in=fc\n"
+		    "loss n in=other target=verb\n" },
+		{ "another, smoothed and weighed", "loss m in=fc\n"
+		    "loss n in=other target=verb smooth=0.1 weight=0.3\n" },
+		{ "sets", "loss m in=fc\n"
+		    "loss n in=other target=tags kind=sigmoid\n" },
+	};
+	double *alone, *beside;
+	char said[512], *command;
+
+	program_start("eval_heads");
+	if (mkdtemp(dir) == NULL || set_make(&set) != 0)
+		return 1;
+	alone = scores(TRUNK "loss m in=fc\n", comm, said);
+	ok(alone != NULL && alone[0] != alone[3], "one head has scores");
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
+		char *text = xprintf(TRUNK AUXILIARY "%s", other[i].loss);
+
+		beside = scores(text, comm, said);
+		ok(beside != NULL && memcmp(alone, beside,
+		    15 * sizeof(*alone)) == 0,
+		    "beside a head of %s they are the same bits", other[i].what);
+		free(beside);
+		free(text);
+	}
+	beside = scores(TRUNK AUXILIARY "loss n in=other target=verb\n"
+	    "loss m in=fc\n", comm, said);
+	ok(beside == NULL && strstr(said, "the first head of net has 5 classes of "
+	    "the target verb (wanted the 3 of class, which have names)") != NULL,
+	    "a first head of another target is refused: %s", said);
+	free(alone);
+	comm_close(comm);
+	command = xprintf("rm -rf '%s'", dir);
+	if (system(command) != 0)
+		diag("cannot remove %s", dir);
+	free(command);
+	return done();
+}
