@@ -84,6 +84,8 @@ struct op {
 	double rate;			/* dropout probability */
 	double gamma;			/* bn: initial scale */
 	double eps, momentum;		/* bn */
+	int fixed;			/* bn: the running statistics serve in
+					 * training, too; not of the .net */
 	double std;			/* conv, linear: of the initial weights;
 					 * NaN: the operator's own */
 	int stream;			/* input: which, graph->needs.stream */
@@ -115,6 +117,8 @@ struct param {
 	enum param_kind kind;
 	int op;				/* the op that owns it */
 	int head;			/* it belongs to the classifier */
+	int frozen;			/* it is not changed in training; not
+					 * of the .net */
 	int ndim, dim[5];
 	size_t count;			/* elements; SIZE_MAX: too many */
 	size_t offset;			/* place in the flat buffer */

@@ -135,8 +135,8 @@ update_segment(const struct optim *o, struct net *n, const void *g, int i,
 		to = o->tiles.edge[k];
 		if (to > p->offset + p->count)
 			to = p->offset + p->count;
-		if (from >= to)
-			continue;	/* nothing but alignment */
+		if (from >= to || p->frozen)
+			continue;	/* nothing but alignment, or to stay */
 		if (p->kind < PARAM_MEAN)
 			update(o, n, p, g, from, to, own->held + from - own->at,
 			    lr, scale * factor);

@@ -123,7 +123,8 @@ tiles_squares(const struct tiles *t, int statistics)
 	for (int p = 0; p < t->graph->nparam; p++) {
 		double one = 0;
 
-		if ((t->graph->param[p].kind >= PARAM_MEAN) != statistics)
+		if ((t->graph->param[p].kind >= PARAM_MEAN) != statistics ||
+		    t->graph->param[p].frozen)
 			continue;
 		for (size_t k = t->first[p]; k < t->first[p + 1]; k++)
 			one += t->sum[t->place[k]];

@@ -37,7 +37,8 @@ void tiles_own(struct tiles *t, struct device *d, const void *flat);
 int tiles_share(struct tiles *t);
 
 /* tiles_squares(t, statistics): the sum over all running statistics, or over
- * all that is trained.  tiles_finite(t): this rank's sums are. */
+ * all that is trained, but for what is frozen.  tiles_finite(t): this rank's
+ * sums are. */
 double tiles_squares(const struct tiles *t, int statistics);
 int tiles_finite(const struct tiles *t);
 

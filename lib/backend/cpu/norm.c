@@ -13,6 +13,13 @@
 
 /* ---- forward ---- */
 
+/* Mean and variance are those of the microbatch. */
+static int
+measures(const struct task *bn)
+{
+	return bn->training && !bn->op->fixed;
+}
+
 static void
 stats_part(int i, int thread, void *arg)
 {
@@ -47,6 +54,21 @@ join_part(int b, int thread, void *arg)
 		((float *)s->bn->dw[2])[c] = (float)mean;
 		((float *)s->bn->dw[3])[c] =
 		    (float)(m2 / (count > 1 ? count - 1 : 1));
+	}
+}
+
+/* The same for statistics that are fixed: those of the past. */
+static void
+past_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	const float *mean = s->bn->w[2], *var = s->bn->w[3];
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
+		s->mean[c] = ((float *)s->bn->dw[2])[c] = mean[c];
+		s->rstd[c] = (float)(1 / sqrt(var[c] + s->bn->op->eps));
+		((float *)s->bn->dw[3])[c] = var[c];
 	}
 }
 
@@ -161,11 +183,13 @@ forward_block(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
-	for (int i = b; i < s->images * s->blocks && s->bn->training;
+	for (int i = b; i < s->images * s->blocks && measures(s->bn);
 	    i += s->blocks)
 		stats_part(i, thread, arg);
-	if (s->bn->training)
+	if (measures(s->bn))
 		join_part(b, thread, arg);
+	else if (s->bn->training)
+		past_part(b, thread, arg);
 	set_scale(s, b);
 	for (int i = b; i < s->images * s->blocks; i += s->blocks)
 		apply_part(i, thread, arg);
@@ -182,9 +206,11 @@ forward(struct task *t)
 		cpu_run(t, s.blocks, forward_block, &s);
 		return;
 	}
-	if (s.bn->training) {
+	if (measures(s.bn)) {
 		cpu_run(t, planes, stats_part, &s);
 		cpu_run(t, s.blocks, join_part, &s);
+	} else if (s.bn->training) {
+		cpu_run(t, s.blocks, past_part, &s);
 	}
 	for (int b = 0; b < s.blocks; b++)
 		set_scale(&s, b);
@@ -263,14 +289,15 @@ sums_part(int i, int thread, void *arg)
 
 /*
  * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
- * = a v + b x + c, where ds = rstd sum v (x - mean).
+ * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
+ * over any number of values, dx = gamma rstd v.
  */
 static void
 join_sums_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	struct task *bn = s->bn;
-	double count = (double)s->hw * s->images;
+	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
 
 	(void)thread;
 	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {

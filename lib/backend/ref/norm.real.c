@@ -38,6 +38,22 @@ bn_statistics(struct task *k, double *mean, double *rstd)
 	}
 }
 
+/* Those of the past; what is tracked stays as it is. */
+static void
+bn_running(struct task *k, double *mean, double *rstd)
+{
+	const REAL *m = k->w[2], *v = k->w[3];
+
+	for (int c = 0; c < k->out.c; c++) {
+		mean[c] = m[c];
+		rstd[c] = 1 / sqrt(v[c] + k->op->eps);
+		if (k->training) {
+			((REAL *)k->dw[2])[c] = m[c];
+			((REAL *)k->dw[3])[c] = v[c];
+		}
+	}
+}
+
 static void
 bn_forward(struct task *k)
 {
@@ -47,12 +63,10 @@ bn_forward(struct task *k)
 	const REAL *x = k->x[0], *scale = k->w[0], *offset = k->w[1];
 	REAL *y = k->y;
 
-	if (k->training)
+	if (k->training && !k->op->fixed)
 		bn_statistics(k, mean, rstd);
-	for (int c = 0; c < C && !k->training; c++) {
-		mean[c] = ((const REAL *)k->w[2])[c];
-		rstd[c] = 1 / sqrt(((const REAL *)k->w[3])[c] + k->op->eps);
-	}
+	else
+		bn_running(k, mean, rstd);
 	for (size_t r = 0; r < n; r++)
 		for (int c = 0; c < C; c++)
 			y[r * C + c] = (REAL)((x[r * C + c] - mean[c]) * rstd[c] *
@@ -61,7 +75,8 @@ bn_forward(struct task *k)
 
 /*
  * With xh = (x - mean) rstd over n rows:  doffset = sum dy,
- * dscale = sum dy xh,  dx = scale rstd (dy - doffset / n - xh dscale / n).
+ * dscale = sum dy xh,  dx = scale rstd (dy - doffset / n - xh dscale / n);
+ * where the statistics are fixed, they pass no gradient: dx = scale rstd dy.
  */
 static void
 bn_backward(struct task *k)
@@ -71,6 +86,7 @@ bn_backward(struct task *k)
 	const double *mean = k->saved, *rstd = mean + C;
 	const REAL *x = k->x[0], *dy = k->dy, *scale = k->w[0];
 	REAL *dx = gradient(k, 0);
+	double all = k->op->fixed ? INFINITY : (double)n;
 
 	for (int c = 0; c < C; c++) {
 		double ds = 0, db = 0;
@@ -83,8 +99,8 @@ bn_backward(struct task *k)
 		((REAL *)k->dw[1])[c] = (REAL)db;
 		for (size_t r = 0; r < n && dx != NULL; r++)
 			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
-			    (dy[r * C + c] - db / (double)n -
-			    (x[r * C + c] - mean[c]) * rstd[c] * ds / (double)n));
+			    (dy[r * C + c] - db / all -
+			    (x[r * C + c] - mean[c]) * rstd[c] * ds / all));
 	}
 }
 

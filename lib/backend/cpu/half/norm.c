@@ -59,6 +59,23 @@ join_part(int block, int thread, void *arg)
 	}
 }
 
+/* The same for statistics that are fixed: those of the past. */
+static void
+past_statistics(const struct half_pass *s)
+{
+	const float *mean = s->bn->w[2], *var = s->bn->w[3];
+
+	memset(s->mean, 0, (size_t)s->row * sizeof(*s->mean));
+	memset(s->rstd, 0, (size_t)s->row * sizeof(*s->rstd));
+	for (int c = 0; c < s->d->c; c++) {
+		int at = half_channel(s->row, c);
+
+		s->mean[at] = ((float *)s->bn->dw[2])[c] = mean[c];
+		s->rstd[at] = (float)(1 / sqrt(var[c] + s->bn->op->eps));
+		((float *)s->bn->dw[3])[c] = var[c];
+	}
+}
+
 /* y = x scale + offset, from the batch's statistics or the running ones. */
 static void
 set_scale(struct half_pass *s)
@@ -147,7 +164,9 @@ forward(struct task *t)
 	struct half_pass s = half_norm_open(t);
 	int pieces = s.images * s.cuts;
 
-	if (s.bn->training) {
+	if (s.bn->training && s.bn->op->fixed) {
+		past_statistics(&s);
+	} else if (s.bn->training) {
 		cpu_run(t, pieces, stats_part, &s);
 		cpu_run(t, s.row / 16, join_part, &s);
 	}
@@ -252,7 +271,8 @@ sums_part(int i, int thread, void *arg)
 
 /*
  * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
- * = a v + b x + c, where ds = rstd sum v (x - mean).
+ * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
+ * over any number of values, dx = gamma rstd v.
  */
 static void
 join_sums_part(int block, int thread, void *arg)
@@ -260,7 +280,8 @@ join_sums_part(int block, int thread, void *arg)
 	const struct half_pass *s = arg;
 	struct task *bn = s->bn;
 	const struct half_pieces pieces = pieces_of(s);
-	double count = (double)s->hw * s->images, db[16], ds[16];
+	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
+	double db[16], ds[16];
 
 	(void)thread;
 	s->k->add(&pieces, block * 16, db, ds);
