@@ -13,7 +13,9 @@
 #include "base/text.h"
 #include "comm/cores.h"
 #include "train/clips.h"
+#include "train/export_run.h"
 #include "train/facts.h"
+#include "train/freeze.h"
 #include "train/memory.h"
 #include "train/options.h"
 #include "train/parity.h"
@@ -24,16 +26,16 @@
 
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
-static const char *device = "cpu", *groups = "tsm";
+static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
 static struct clip_settings clips = CLIP_SETTINGS;
 static int nesterov, keep_best, dry_run, parity;
-static int precision, quiet, verbose, progress;
+static int init_partial, precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, bucket = 4 << 20;
 static double smoothing, momentum = 0.9, decay = 1e-4, clip, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
-static struct option_list override;
+static struct option_list freeze, override;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to train"),
@@ -45,6 +47,15 @@ static const struct option_row rows[] = {
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
 	    "shapes and lr by epoch, from vt-schedule; - is stdin",
 	    NULL, 0, 0, 0 },
+	{ 0, "init", OPTION_TEXT, &init, "FILE",
+	    "begin from weights: of vt, torchvision, TSM, ...",
+	    NULL, 0, 0, 0 },
+	{ 0, "init-partial", OPTION_FLAG, &init_partial, NULL,
+	    "although less than half of the backbone is in FILE",
+	    NULL, 0, 0, 0 },
+	{ 0, "freeze", OPTION_LIST, &freeze, "PATTERN",
+	    "do not train these operators; may be repeated",
+	    "backbone|partial-bn|PATTERN", 0, 0, 0 },
 	{ 's', "seed", OPTION_INT, &seed, "N",
 	    "weights, order, crops and flips follow from it (1)",
 	    NULL, 0, 9e15, 0 },
@@ -110,6 +121,12 @@ static const struct option_row rows[] = {
 	{ 0, "status", OPTION_TEXT, &status_dir, "DIR",
 	    "say how a run stands: exit 0 done, 75 to go on, ...",
 	    NULL, 0, 0, 0 },
+	{ 0, "export", OPTION_TEXT, &export, "FILE",
+	    "write the weights in DIR for others, and end",
+	    NULL, 0, 0, 0 },
+	{ 0, "names", OPTION_TEXT, &names, "PROGRAM",
+	    "whose names the weights in that file have",
+	    "torchvision|tsm|pyslowfast|mmaction2", 0, 0, 0 },
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
 	    "print the plan: shapes, memory, steps, work",
 	    NULL, 0, 0, 0 },
@@ -145,6 +162,13 @@ static const struct command command = {
 static void
 check_options(void)
 {
+	if (init != NULL && strcmp(resume, "auto") != 0 &&
+	    strcmp(resume, "never") != 0)
+		options_wrong("--init and --resume=%s: a run begins from "
+		    "weights, or goes on from a checkpoint (wanted one of "
+		    "them)", text_quote(resume));
+	if (init == NULL && init_partial)
+		options_wrong("--init-partial without --init=FILE");
 	if (data == NULL)
 		options_wrong("no dataset (wanted --data=DIR)");
 	if (schedule_path == NULL)
@@ -173,7 +197,7 @@ static char *
 kept_settings(void)
 {
 	const char **const path[] = { &data, &val, &out, &trace, &schedule_path,
-		&model, &resume };
+		&model, &resume, &init };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	const char *typed[PATHS];
 	char *whole[PATHS] = { 0 }, *text;
@@ -211,7 +235,9 @@ asked(struct comm *c)
 		.data = data, .val = val, .model = model,
 		.schedule = schedule_path, .device = device,
 		.precision = (enum precision)precision, .out = out,
-		.resume = resume, .groups = groups, .override = &override,
+		.resume = resume, .groups = groups, .init = init,
+		.init_partial = init_partial, .freeze = &freeze,
+		.override = &override,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .momentum = momentum, .decay = decay,
 		.clip = clip, .nesterov = nesterov, .smoothing = smoothing,
@@ -234,6 +260,18 @@ asked(struct comm *c)
 
 	clips_set(&clips, &o.loading);
 	return o;
+}
+
+/* Not a run: a file of one. */
+static int
+export_weights(void)
+{
+	if (export == NULL || names == NULL || out == NULL)
+		options_wrong("%s (wanted --export=FILE --names=PROGRAM "
+		    "--out=RUN)", export == NULL ? "--names, and no file to "
+		    "export" : names == NULL ? "--export, and no names" :
+		    "--export, and no run");
+	return export_run(out, export, names);
 }
 
 static FILE *
@@ -263,6 +301,9 @@ say_run(const struct session *s)
 	    s->backend->name, s->device->precision, s->comm->size,
 	    s->comm->size == 1 ? "" : "s",
 	    s->o.threads, s->o.threads == 1 ? "" : "s");
+	if (freeze.n > 0)
+		detail("%s: %zu parameters are frozen", s->graph->name,
+		    freeze_count(s->graph));
 	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
 	    text_quote(schedule_path), schedule_epochs(s->schedule),
 	    schedule_steps(s->schedule, samples), s->t.state.step);
@@ -343,6 +384,8 @@ main(int argc, char **argv)
 		status = run_status(status_dir, stdout);
 		return stdout_done() != 0 ? EXIT_FAILED : status;
 	}
+	if (export != NULL || names != NULL)
+		return export_weights();
 	check_options();
 	stop_handle();
 	if ((comm = comm_open(&argc, &argv)) == NULL)

@@ -102,6 +102,9 @@ V version none -
 		spec='i data required DIR
 m model required NET
 - schedule required FILE
+- init required FILE
+- init-partial none -
+- freeze required backbone|partial-bn|PATTERN
 s seed required -
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - augment required multiscale|jitter|jitter-upstream|resized|centre
@@ -144,6 +147,8 @@ o out required DIR
 - step-timeout required -
 - log-every required -
 - status required DIR
+- export required FILE
+- names required torchvision|tsm|pyslowfast|mmaction2
 n dry-run none -
 - parity none -
 - device required cpu|cuda|ref|ref64

@@ -5,10 +5,12 @@
 
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/isa.h"
 #include "base/lock.h"
 #include "base/text.h"
 #include "train/best.h"
+#include "train/init.h"
 #include "train/record.h"
 #include "train/resume.h"
 #include "train/room.h"
@@ -36,12 +38,46 @@ check_best(struct session *s, struct state *was)
 	was->best_step = 0;
 }
 
+/* The run goes on: it must be the one that --init began. */
+static int
+check_init(struct session *s, const struct resume *r)
+{
+	if (r->state.init != NULL)
+		s->init = xstrdup(r->state.init);
+	s->t.state.init = s->init;
+	if (s->o.init == NULL)
+		return 0;
+	if (!init_same(s->o.init, r->state.init))
+		return -1;
+	note("%s: is what the run began from; it goes on from its checkpoint",
+	    text_quote(s->o.init));
+	return 0;
+}
+
+/* The weights that a new run begins from, on rank 0; 0 or -status. */
+static int
+open_init(struct session *s, struct init *in)
+{
+	int status;
+
+	if (s->o.init == NULL)
+		return 0;
+	status = init_open(in, s->graph, s->o.init, s->classes,
+	    s->o.init_partial);
+	if (status != 0)
+		return -status;
+	s->init = xstrdup(in->text);
+	s->t.state.init = s->init;
+	return 0;
+}
+
 /*
- * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.
- * Nothing is touched before it fits.
+ * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.  With
+ * none, ${in} is what the run begins from.  Nothing is touched before it fits.
  */
 static int
-find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole)
+find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole,
+    struct init *in)
 {
 	char holder[256];
 	int got = 0;
@@ -59,16 +95,17 @@ find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole)
 		if (got > 0)
 			fail("%s: holds a run already (--resume=auto resumes "
 			    "it)", text_quote(s->o.out));
-		return got == 0 ? 0 : -EXIT_USAGE;
+		return got == 0 ? open_init(s, in) : -EXIT_USAGE;
 	}
 	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.out, r) :
 	    resume_file(s->o.resume, r);
 	if (got < 0)
 		return -checkpoint_status(got);
 	if (got == 0)
-		return 0;
+		return open_init(s, in);
 	session_history(s, r->state.step);
-	if (resume_check(r, &s->t.state, s->o.override) != 0)
+	if (resume_check(r, &s->t.state, s->o.override) != 0 ||
+	    check_init(s, r) != 0)
 		return -EXIT_USAGE;
 	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)
@@ -125,9 +162,41 @@ broadcast_flat(struct session *s, void *flat)
 	return bad;
 }
 
-/* ${whole}: the slots as the checkpoint has them, on rank 0. */
+/* What became of the weights, beside the checkpoints. */
 static int
-begin(struct session *s, struct slots_whole *whole)
+record_init(struct session *s, const struct init *in)
+{
+	struct buffer table = { 0 };
+	char *path;
+	int bad;
+
+	if (in->match == NULL)
+		return 0;
+	match_table(in->match, &table);
+	path = rundir_path(&s->run, "init.tsv");
+	bad = commit_bytes(path, table.data, table.n);
+	free(path);
+	buffer_free(&table);
+	return bad;
+}
+
+/* The first weights: rank 0 has what ${in} brings, and tells the others. */
+static int
+begin_anew(struct session *s, const struct init *in)
+{
+	net_init(s->net, s->o.loading.seed);
+	session_history(s, 0);
+	if (s->o.init == NULL)
+		return 0;
+	if (in->match != NULL)
+		match_load(in->match, s->net);
+	return broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
+}
+
+/* ${whole}: the slots as the checkpoint has them, on rank 0; ${in}: what a new
+ * run begins from, there. */
+static int
+begin(struct session *s, struct slots_whole *whole, struct init *in)
 {
 	struct state *st = &s->t.state;
 	struct resume r = { 0 };
@@ -135,8 +204,9 @@ begin(struct session *s, struct slots_whole *whole)
 	int bad;
 
 	if (s->comm->rank == 0) {
-		w.found = find_checkpoint(s, &r, whole);
-		if (w.found >= 0 && take_directory(s, &r, (int)w.found) != 0)
+		w.found = find_checkpoint(s, &r, whole, in);
+		if (w.found >= 0 && (take_directory(s, &r, (int)w.found) !=
+		    0 || record_init(s, in) != 0))
 			w.found = -EXIT_FAILED;
 		if (w.found == 1)
 			w = (struct where){ 1, r.state.step, r.state.clips,
@@ -149,11 +219,8 @@ begin(struct session *s, struct slots_whole *whole)
 		return EXIT_RANKS;
 	if (w.found < 0)
 		return (int)-w.found;
-	if (w.found == 0) {
-		net_init(s->net, s->o.loading.seed);
-		session_history(s, 0);
-		return 0;
-	}
+	if (w.found == 0)
+		return begin_anew(s, in);
 	st->step = w.step;
 	st->clips = w.clips;
 	st->epoch = w.epoch;
@@ -171,8 +238,10 @@ int
 session_begin(struct session *s)
 {
 	struct slots_whole whole = { { NULL } };
-	int status = begin(s, &whole);
+	struct init in = { 0 };
+	int status = begin(s, &whole, &in);
 
+	init_close(&in);
 	slots_forget(&whole);
 	return status;
 }

@@ -122,6 +122,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->class_hash = text_of(f, "vt.class_xxh3", path, &bad);
 	s->classes = text_of(f, "vt.classes", path, &bad);
 	s->config = text_of(f, "vt.config", path, &bad);
+	s->init = safetensors_meta(f, "vt.init");
 	s->isa = safetensors_meta(f, "vt.isa");
 	s->library = safetensors_meta(f, "vt.library");
 	/* What version 0.1.0 calls so is a hash of settings. */

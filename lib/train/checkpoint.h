@@ -45,6 +45,8 @@ struct state {
 	const char *model, *network;	/* its name, and the .net file's text */
 	int frames, crop, stride;	/* of the schedule's last cell; stride 0:
 					 * none, or not known (0.1.0) */
+	const char *init;		/* the weights it began from, NULL:
+					 * none (train/init.h) */
 	const char *order;		/* how sums are ordered: "v1/LEAF" */
 };
 

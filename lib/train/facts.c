@@ -59,6 +59,10 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "model", FACT_RESUME },
 	{ "schedule", FACT_RESUME },
 	{ "resume", FACT_RESUME },
+	{ "init", FACT_RANKS | FACT_RESUME },		/* rank 0 alone reads it */
+	{ "init-partial", FACT_RESUME },
+	{ "export", FACT_RESUME },
+	{ "names", FACT_RESUME },
 	{ "save-every", FACT_RESUME },
 	{ "save-steps", FACT_RESUME },
 	{ "keep", FACT_RESUME },

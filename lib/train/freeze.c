@@ -45,7 +45,7 @@ freeze_count(const struct graph *g)
 }
 
 int
-freeze(struct graph *g, const struct option_list *what)
+freeze_apply(struct graph *g, const struct option_list *what)
 {
 	for (size_t i = 0; i < what->n; i++) {
 		int found = 0;

@@ -111,20 +111,31 @@ shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
 	return buf;
 }
 
+/* What a tensor is that is no parameter. */
+static const char *
+no_parameter(const struct match *m, const char *name)
+{
+	const char *leaf = leaf_of(name);
+
+	if (leaf != NULL && strcmp(leaf, ".num_batches_tracked") == 0)
+		return "a counter";
+	if (strcmp(m->names, "vt") == 0 && !text_starts(name, "model/") &&
+	    !text_starts(name, "bn/"))
+		return "a state of training";
+	return "the network has nothing of this name";
+}
+
 /* Tensor ${i} means ${mean}: it is used, or left out for a reason. */
 static void
 take(struct match *m, size_t i, struct meaning mean, int same_classes)
 {
 	const struct weight *t = &m->weights->tensor[i];
-	const char *leaf = leaf_of(t->name);
 	const struct param *p;
 	struct matched *to;
 	char a[160], b[160];
 
 	if (mean.p < 0) {
-		m->left[i] = xstrdup(leaf != NULL &&
-		    strcmp(leaf, ".num_batches_tracked") == 0 ?
-		    "a counter" : "the network has nothing of this name");
+		m->left[i] = xstrdup(no_parameter(m, t->name));
 		return;
 	}
 	p = &m->graph->param[mean.p];
@@ -155,7 +166,7 @@ match_new(const struct graph *g, const struct weights *w, const char *classes)
 {
 	const char *format = safetensors_meta(&w->s, "vt.format");
 	const char *theirs = safetensors_meta(&w->s, "vt.classes");
-	int same = format == NULL || theirs == NULL || classes == NULL ||
+	int same = theirs == NULL || classes == NULL ||
 	    strcmp(theirs, classes) == 0;
 	struct reading rd = { .g = g, .params = names_new() };
 	struct naming *naming = NULL;

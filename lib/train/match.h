@@ -35,9 +35,9 @@ struct match {
 
 /*
  * match_new(g, w, classes): recognise the names in ${w} and match what it has
- * to ${g}.  Of a checkpoint of vt the classifier is taken if its classes are
- * the ${classes}, one a line; of other files if its shape is right.  NULL after
- * a message.
+ * to ${g}.  The classifier is taken if its shape is right and its classes are
+ * the ${classes}, one a line, where the file says them, as those of vt do.
+ * NULL after a message.
  */
 struct match *match_new(const struct graph *g, const struct weights *w,
     const char *classes);

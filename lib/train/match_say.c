@@ -61,9 +61,10 @@ match_say(const struct match *m, const char *path)
 				    m->param[i].why);
 		say_names(file, heads[fate], &b, n);
 	}
-	/* Counters of batches are in every file. */
+	/* Counters of batches are in every file, as is a run's own state. */
 	for (size_t i = 0; i < m->weights->tensors; i++)
-		if (m->left[i] != NULL && strcmp(m->left[i], "a counter") != 0)
+		if (m->left[i] != NULL && strcmp(m->left[i], "a counter") != 0 &&
+		    strcmp(m->left[i], "a state of training") != 0)
 			add_name(&b, &left, m->weights->tensor[i].name,
 			    m->left[i]);
 	say_names(file, "left out", &b, left);

@@ -14,6 +14,7 @@
 #include "shard/stream.h"
 #include "train/agree.h"
 #include "train/best.h"
+#include "train/freeze.h"
 #include "train/resume.h"
 #include "train/session.h"
 
@@ -197,7 +198,8 @@ open_network(struct session *s)
 	    &s->graph->needs, s->graph->name) != 0) ||
 	    smooth_labels(s) != 0 ||
 	    (effects_mixes(&s->o.loading.effects) && loader_can_mix(
-	    &s->graph->needs, s->schedule, s->graph->name) != 0))
+	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
+	    freeze_apply(s->graph, s->o.freeze) != 0)
 		return EXIT_USAGE;
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL ||
@@ -368,4 +370,5 @@ session_close(struct session *s)
 	free(s->recipe);
 	free(s->order);
 	free(s->extract);
+	free(s->init);
 }

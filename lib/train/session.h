@@ -18,6 +18,9 @@ struct session_options {
 	const char *out;		/* NULL: only to look */
 	const char *resume;		/* "auto", "never" or a file */
 	const char *groups;		/* of parameters */
+	const char *init;		/* a file of weights; NULL: none */
+	int init_partial;		/* it may have few of them */
+	const struct option_list *freeze;
 	const struct option_list *override;
 	int threads;			/* of a rank, to compute */
 	int keep;			/* newest checkpoints */
@@ -45,6 +48,7 @@ struct session {
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17];
 	char *settings, *recipe, *order, *extract;
+	char *init;			/* as checkpoints say it; NULL: none */
 };
 
 /*

@@ -131,6 +131,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.frames", xprintf("%d", st->frames));
 	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));
 	add_meta(s, "vt.history_xxh128", xstrdup(st->history));
+	if (st->init != NULL)
+		add_meta(s, "vt.init", xstrdup(st->init));
 	add_meta(s, "vt.isa", xstrdup(st->isa));
 	add_meta(s, "vt.library", xstrdup(st->library));
 	add_meta(s, "vt.loss_ema", real_text(st->loss));

@@ -1,0 +1,108 @@
+/* The file of weights that a run begins from. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/init.h"
+
+static void
+hash_text(const struct buffer *b, char hash[33])
+{
+	hash128_text(hash128(b->data, b->n), hash);
+}
+
+/* Of the tensors that are used, NaN and infinity are refused. */
+static int
+check_finite(const struct init *in, const char *path)
+{
+	const struct match *m = in->match;
+
+	for (int i = 0; i < m->graph->nparam; i++) {
+		const struct weight *t =
+		    &in->weights.tensor[m->param[i].tensor];
+		float *x;
+		size_t bad = 0;
+
+		if (m->param[i].fate == FATE_NEW)
+			continue;
+		x = xcalloc(t->count, sizeof(*x));
+		weights_floats(t, x);
+		for (size_t k = 0; k < t->count; k++)
+			bad += !isfinite(x[k]);
+		free(x);
+		if (bad > 0)
+			return fail("%s: tensor %s holds NaN or infinity",
+			    text_quote(path), text_quote(t->name));
+	}
+	return 0;
+}
+
+int
+init_open(struct init *in, const struct graph *g, const char *path,
+    const char *classes, int partial)
+{
+	struct weights *w = &in->weights;
+	char hash[33];
+	int bad;
+
+	*in = (struct init){ .path = path };
+	if ((bad = weights_open(path, w)) != 0)
+		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	if ((in->match = match_new(g, w, classes)) == NULL) {
+		init_close(in);
+		return EXIT_FAILED;
+	}
+	match_say(in->match, path);
+	bad = check_finite(in, path);
+	if (!bad && !match_enough(in->match) && !partial)
+		bad = fail("%s: %zu of the %zu values of %s without its "
+		    "classifier are in it, less than half: weights of another "
+		    "network? (--init-partial takes them)", text_quote(path),
+		    in->match->elements, in->match->of, g->name);
+	if (bad) {
+		init_close(in);
+		return EXIT_FAILED;
+	}
+	hash_text(w->file.data != NULL ? &w->file : &w->s.file, hash);
+	in->text = xprintf("%s %s %s", hash, in->match->names,
+	    path_base(path));
+	return 0;
+}
+
+void
+init_close(struct init *in)
+{
+	match_free(in->match);
+	weights_close(&in->weights);
+	free(in->text);
+	*in = (struct init){ 0 };
+}
+
+int
+init_same(const char *path, const char *text)
+{
+	struct buffer b = { 0 };
+	char hash[33];
+
+	if (text == NULL) {
+		fail("--init=%s: the run is there already, and did not begin "
+		    "from weights of a file (a new run needs another --out)",
+		    text_quote(path));
+		return 0;
+	}
+	if (file_read(path, &b) != 0)
+		return 0;
+	hash_text(&b, hash);
+	buffer_free(&b);
+	if (strncmp(text, hash, 32) == 0)
+		return 1;
+	fail("--init=%s: the run is there already, and began from another file, "
+	    "%s (a new run needs another --out)", text_quote(path),
+	    text_quote(strchr(text, ' ') != NULL ? strrchr(text, ' ') + 1 :
+	    text));
+	return 0;
+}
