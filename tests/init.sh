@@ -188,4 +188,33 @@ for f in w old; do
 done
 check_exit "NaN is refused" 1 train no --init="$T/nan.pth"
 check_says "and where" 'tensor module.base_model.conv1.weight holds NaN'
+
+# torchvision's own ResNet takes what is exported, and gives what is taken.
+if ! "$python" -c 'import torchvision' 2>/dev/null; then
+	skip "torchvision" "no torchvision"
+	plan
+	exit 0
+fi
+cat >"$T/strict.py" <<'PYTHON'
+import json, struct, sys
+import torch, torchvision
+
+model = torchvision.models.resnet18(weights=None, num_classes=8)
+torch.save(model.state_dict(), sys.argv[1])
+if len(sys.argv) > 2:
+    data = open(sys.argv[2], "rb").read()
+    n, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + n])
+    types = {"F32": torch.float32, "I64": torch.int64}
+    del header["__metadata__"]
+    model.load_state_dict({name: torch.frombuffer(bytearray(data[8 + n + t["data_offsets"][0]:8 + n + t["data_offsets"][1]]),
+        dtype=types[t["dtype"]]).reshape(t["shape"]) for name, t in header.items()}, strict=True)
+PYTHON
+check_exit "torchvision writes a ResNet-18" 0 "$python" "$T/strict.py" "$T/r18.pth"
+rm -rf "$T/from"
+options="-i $T/train -m tsn_r18 --schedule=$T/s1.tsv --device=ref"
+check_exit "a run begins from it" 0 train from --init="$T/r18.pth"
+check_says "all of it" 'names of torchvision: 102 of 102 parameters loaded'
+check_exit "its weights" 0 vt-train -q --export="$T/x" --names=torchvision --out="$T/from"
+check_exit "torchvision loads with strict=True" 0 "$python" "$T/strict.py" "$T/r18.pth" "$T/x"
 plan

@@ -16,7 +16,7 @@ struct snapshot {
 	void *w;			/* the flat buffer, copied */
 	struct slots_whole whole;
 	size_t metas;
-	struct meta meta[32];		/* values are its own */
+	struct meta meta[40];		/* values are its own */
 };
 
 /* ${p}: whose shape it has; NULL: a single number. */
