@@ -29,10 +29,9 @@ enum { LABEL_FROM_LIST, LABEL_FROM_DIR };
 static struct extract_options how;
 
 static struct spool_budget budget;
-static struct option_list lists;
-static const char *annotation, *root, *class_file, *output, *report, *size,
-    *fps;
-static int zero, list_format, label_from, format, enlarge, on_error,
+static struct option_list lists, annotations;
+static const char *root, *subset, *class_file, *output, *report, *size, *fps;
+static int zero, list_format, class_order, label_from, format, enlarge, on_error,
     allow_truncated, force, dry_run, quiet, verbose, progress;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
     max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
@@ -45,15 +44,21 @@ static const struct option_row rows[] = {
 	    0 },
 	{ '0', "null", OPTION_FLAG, &zero, NULL,
 	    "-T: paths end in a zero byte, not in a newline", NULL, 0, 0, 0 },
-	{ 0, "list", OPTION_TEXT, &annotation, "FILE",
+	{ 0, "list", OPTION_LIST, &annotations, "FILE",
 	    "an annotation list of videos and labels", NULL, 0, 0, 0 },
 	{ 0, "list-format", OPTION_CHOICE, &list_format, "FORMAT",
-	    "of --list: auto, path-label, csv, kinetics, ucf101",
-	    "auto|path-label|csv|kinetics|ucf101", 0, 0, 0 },
+	    "of --list, where that does not show: tsm, ...",
+	    LIST_FORMAT_CHOICES, 0, 0, 0 },
+	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
+	    "only rows of --list that are of train, test, ...", NULL, 0, 0,
+	    0 },
 	{ 0, "root", OPTION_TEXT, &root, "DIR",
 	    "paths of --list begin at DIR, keys leave it out", NULL, 0, 0, 0 },
 	{ 0, "classes", OPTION_TEXT, &class_file, "FILE",
 	    "class names, one a line; else those that occur", NULL, 0, 0, 0 },
+	{ 0, "class-order", OPTION_CHOICE, &class_order, "ORDER",
+	    "of --classes: as in the file, or sorted (file)", "file|sorted",
+	    0, 0, 0 },
 	{ 0, "label-from", OPTION_CHOICE, &label_from, "WHAT",
 	    "list, or dir: the folder, where the list says none", "list|dir",
 	    0, 0, 0 },
@@ -153,8 +158,11 @@ settle(void)
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
 		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", Q(fps));
-	if (annotation == NULL && list_format != LIST_AUTO)
-		options_wrong("--list-format is for --list, which is missing");
+	if (annotations.n == 0 && (list_format != LIST_AUTO || subset != NULL))
+		options_wrong("--%s is for --list, which is missing",
+		    subset != NULL ? "subset" : "list-format");
+	if (class_file == NULL && class_order != 0)
+		options_wrong("--class-order is for --classes, which is missing");
 	if (zero && lists.n == 0)
 		options_wrong("-0 is for -T, which is missing");
 	how.short_side = (int)short_side;
@@ -174,22 +182,26 @@ settle(void)
 static int
 gather(struct job *j, int n, char **operand)
 {
-	if (n == 0 && lists.n == 0 && annotation == NULL)
+	const struct list_how l = { (enum list_format)list_format, root,
+		subset };
+
+	if (n == 0 && lists.n == 0 && annotations.n == 0)
 		options_wrong("no video named (wanted FILE, -T or --list)");
 	for (int i = 0; i < n; i++)
 		list_add(&j->list, operand[i]);
 	for (size_t i = 0; i < lists.n; i++)
 		if (list_read_paths(&j->list, lists.item[i], zero) != 0)
 			return -1;
-	if (annotation != NULL && list_read(&j->list, annotation,
-	    (enum list_format)list_format, root) != 0)
-		return -1;
+	for (size_t i = 0; i < annotations.n; i++)
+		if (list_read(&j->list, annotations.item[i], &l) != 0)
+			return -1;
 	if (j->list.n == 0)
 		return fail("no videos in the lists");
 	if (j->list.n > INT_MAX)
 		return fail("%zu videos (wanted at most %d)", j->list.n,
 		    INT_MAX);
-	if (class_file != NULL && list_classes(class_file, &j->classes) != 0)
+	if (class_file != NULL && list_classes(class_file,
+	    class_order, &j->classes) != 0)
 		return -1;
 	j->label = xcalloc(j->list.n, sizeof(*j->label));
 	if (list_number(&j->list, label_from == LABEL_FROM_DIR, &j->classes,
@@ -309,14 +321,18 @@ look_at_all(struct job *j)
 
 		extract_look(j->list.row[i].path, &how, &x);
 		if (x.kept) {
+			char *label = extract_labels(&j->list.row[i],
+			    j->label[i]);
+
 			if (x.fps.den > 0)
 				snprintf(rate, sizeof(rate), "%d/%d",
 				    x.fps.num, x.fps.den);
 			path = table_escape(j->list.row[i].path);
-			printf("%s\t%d\t%s\t%s\t%d\t%d\t%s\t%.9g\n",
-			    j->key[i].text, j->label[i], path, x.codec, x.width,
+			printf("%s\t%s\t%s\t%s\t%d\t%d\t%s\t%.9g\n",
+			    j->key[i].text, label, path, x.codec, x.width,
 			    x.height, rate, x.claimed);
 			free(path);
+			free(label);
 		} else if (on_error == ON_ERROR_STOP) {
 			fail("%s", x.message);
 			return EXIT_FAILED;
@@ -372,6 +388,7 @@ main(int argc, char **argv)
 		result = dry_run ? look_at_all(&job) : extract(&job);
 	job_free(&job);
 	free(lists.item);
+	free(annotations.item);
 	if (result == EXIT_FAILED)
 		stop_again();
 	return result;

@@ -10,9 +10,11 @@ _vt_spec() {
 		spec='T files-from required FILE
 0 null none -
 - list required FILE
-- list-format required auto|path-label|csv|kinetics|ucf101
+- list-format required auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|mmaction2-frames|mmaction2-offset|pyslowfast|tsm
+- subset required -
 - root required DIR
 - classes required FILE
+- class-order required file|sorted
 - label-from required list|dir
 - short-side required -
 - size required -

@@ -196,7 +196,7 @@ printf 'path,label\nwalk/w1.mp4,walk\nfall/f2.mp4,fall\n' >"$T/list.csv"
 check_same "an annotation list" "walk/w1 1 fall/f2 0 " \
 	"$(info --list "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
 check_exit "its format is said" 0 vt-extract --list "$T/list.csv" --root "$T/set" -o "$T/l.tar"
-check_says "in a note" 'note: .*list.csv: read as csv: 2 rows'
+check_says "in a note" 'note: .*list.csv: CSV, 2 videos, 2 classes'
 check_same "a list on standard input" "a w1 " \
 	"$( (echo "$V/a.mp4"; echo "$T/set/walk/w1.mp4") | info -T - | jq -r '.key + " "' | sed 's|.*/||' | tr -d '\n')"
 

@@ -57,7 +57,8 @@ reads(const char *what, const char *text, enum list_format format,
 	int r;
 
 	fail_capture(why, sizeof(why));
-	r = list_read(&l, put("list", text), format, root);
+	r = list_read(&l, put("list", text),
+	    &(struct list_how){ format, root, NULL });
 	fail_capture(NULL, 0);
 	is_text(rows(&l, r), want, what);
 	list_free(&l);
@@ -71,7 +72,8 @@ refuses(const char *what, const char *text, enum list_format format,
 	int r;
 
 	fail_capture(why, sizeof(why));
-	r = list_read(&l, put("list", text), format, NULL);
+	r = list_read(&l, put("list", text),
+	    &(struct list_how){ format, NULL, NULL });
 	fail_capture(NULL, 0);
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
@@ -89,8 +91,13 @@ test_path_label(void)
 	    "a.mp4|- b.mp4|-");
 	reads("path, frames, label", "a.mp4 300 3\n", LIST_AUTO, NULL,
 	    "a.mp4|3");
-	reads("blanks in paths", "my dir/a b.mp4 3\nc d.mp4 120 4\n",
+	reads("blanks in paths", "my dir/a b.mp4 3\nc d.mp4 4\n",
 	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	reads("and frames", "my dir/a b.mp4 30 3\nc d.mp4 120 4\n",
+	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	reads("some with, some without, where it is asked for",
+	    "a b.mp4 3\nc d.mp4 120 4\n", LIST_PATH_LABEL, NULL,
+	    "a b.mp4|3 c d.mp4|4");
 	reads("a number in the path", "take 3.mp4 7\n", LIST_AUTO, NULL,
 	    "take 3.mp4|7");
 	reads("runs of blanks, CR, no newline at the end",
@@ -140,15 +147,20 @@ test_kinetics(void)
 	    "k/Ab-_1_000012_000022.mp4|juggling balls");
 	reads("without labels", "youtube_id,time_start,time_end,split\n"
 	    "xyz,0,10,test\n", LIST_AUTO, NULL, "xyz_000000_000010.mp4|-");
-	refuses("half seconds", "label,youtube_id,time_start,time_end\n"
-	    "x,y,1.5,11.5\n", LIST_KINETICS, "line 2: not a row of Kinetics");
+	refuses("no times", "label,youtube_id,time_start,time_end\n"
+	    "x,y,1\n", LIST_KINETICS, "line 2: not a row of Kinetics");
+	refuses("times that are none", "label,youtube_id,time_start,time_end\n"
+	    "x,y,1,soon\n", LIST_KINETICS, "line 2: time_end soon");
+	refuses("an end before the start", "label,youtube_id,time_start,"
+	    "time_end\nx,y,12,3\n", LIST_KINETICS, "line 2: time_end 3 (wanted "
+	    "seconds after time_start, 12)");
 	refuses("another header", "path,label\n", LIST_KINETICS,
 	    "no header of Kinetics");
 	snprintf(path, sizeof(path), "%s/juggling_balls", dir);
 	mkdir(path, 0700);
 	put("juggling_balls/A_000001_000011.mp4", "x");
 	list_read(&l, put("list", "label,youtube_id,time_start,time_end\n"
-	    "juggling balls,A,1,11\n"), LIST_AUTO, dir);
+	    "juggling balls,A,1,11\n"), &(struct list_how){ LIST_AUTO, dir, NULL });
 	snprintf(path, sizeof(path), "%s/juggling_balls/A_000001_000011.mp4",
 	    dir);
 	is_text(l.row[0].path, path, "in a folder of its class");
@@ -166,19 +178,19 @@ test_ucf101(void)
 	    "u/Archery/v_Archery_g08_c01.avi|2 "
 	    "u/Archery/v_Archery_g08_c02.avi|0");
 	reads("a test list", "Archery/v_Archery_g01_c01.avi\r\n", LIST_AUTO,
-	    NULL, "Archery/v_Archery_g01_c01.avi|-");
+	    NULL, "Archery/v_Archery_g01_c01.avi|Archery");
 	reads("a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
 	    "B/v_B_g08_c01.avi 1\n", LIST_AUTO, NULL,
 	    "A/v_A_g08_c01.avi|0 B/v_B_g08_c01.avi|1");
 	refuses("0 where it is asked for", "A/v_A_g08_c01.avi 0\n",
-	    LIST_UCF101, "line 1: not a row of UCF101");
+	    LIST_UCF101, "line 1: \"A/v_A_g08_c01.avi 0\" (wanted Class/v_Cl");
 }
 
 static void
 test_paths(void)
 {
 	static const char *const json[] = {
-		"[{\"id\":\"1\",\"label\":\"a\"}]",
+		"[{\"url\":\"1\",\"label\":\"a\"}]",
 		" {\n  \"abc\": {\"subset\": \"train\"}\n}\n", "[\n \"a.mp4\"]",
 		"{\"path\":\"a.mp4\",\"label\":1}\n{\"path\":\"b.mp4\",\"label\":2}\n"
 	};
@@ -203,7 +215,8 @@ test_paths(void)
 		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
 		    NULL, "JSON as a list of paths: %s", why);
 		fail_capture(why, sizeof(why));
-		r = list_read(&l, put("list", json[i]), LIST_AUTO, NULL);
+		r = list_read(&l, put("list", json[i]),
+		    &(struct list_how){ LIST_AUTO, NULL, NULL });
 		fail_capture(NULL, 0);
 		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
 		    NULL, "and of labels");
@@ -213,7 +226,8 @@ test_paths(void)
 	is_text(rows(&l, r), "[2020] a.mp4|- {b}.mp4|-", "brackets in names");
 	list_free(&l);
 	fail_capture(why, sizeof(why));
-	r = list_read(&l, put("list", "a 1\rb 2\r"), LIST_PATH_LABEL, NULL);
+	r = list_read(&l, put("list", "a 1\rb 2\r"),
+	    &(struct list_how){ LIST_PATH_LABEL, NULL, NULL });
 	fail_capture(NULL, 0);
 	ok(r == -1 && strstr(why, "line 1: a carriage return within") != NULL,
 	    "lines that end in CR alone: %s", why);
@@ -242,9 +256,10 @@ numbers(const char *text, const char *classes, int by_folder,
 
 	b.n = c.n = 0;
 	fail_capture(why, sizeof(why));
-	r = list_read(&l, put("list", text), LIST_PATH_LABEL, NULL);
+	r = list_read(&l, put("list", text),
+	    &(struct list_how){ LIST_PATH_LABEL, NULL, NULL });
 	if (r == 0 && classes != NULL)
-		r = list_classes(put("classes", classes), &cl);
+		r = list_classes(put("classes", classes), 0, &cl);
 	if (r == 0)
 		r = list_number(&l, by_folder, &cl, label);
 	fail_capture(NULL, 0);

@@ -63,7 +63,7 @@ extract(struct job *j, int thread)
 {
 	struct extraction *x = &j->x[thread];
 
-	extract_video(j->path, &j->how, j->extractor[thread], x);
+	extract_video(j->path, &(struct list_part){ 0 }, &j->how, j->extractor[thread], x);
 	if (!x->kept)
 		fail("%s", x->message);
 	/* The numbers stay, for the check; what is owned goes. */

@@ -8,20 +8,22 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/extract.h"
+#include "data/extractor.h"
 #include "media/png.h"
-#include "media/video.h"
 #include "shard/stream.h"
 
 #define Q text_quote
 #define BLOCK (1 << 20)		/* of the source, hashed at a time */
+#define TIME_SLACK 1e-4		/* seconds */
 
 /* What one extraction needs while it runs. */
 struct work {
 	const char *path;
+	const struct list_part *part;
 	const struct extract_options *o;
 	struct extraction *x;
 	struct extractor *e;		/* NULL: only to look */
@@ -30,20 +32,14 @@ struct work {
 	size_t times;
 };
 
-/* What is kept from video to video, as large as the largest needs it. */
-struct extractor {
-	struct jpeg_encoder *jpeg;
-	struct buffer bytes;		/* a frame, encoded */
-	int64_t *time;			/* of each stored frame, in ticks */
-	size_t cap;
-};
-
 struct extractor *
 extractor_new(int quality)
 {
 	struct extractor *e = xcalloc(1, sizeof(*e));
 
 	e->jpeg = jpeg_encoder_new(quality);
+	e->decoder = jpeg_decoder_new();
+	e->picture = picture_new();
 	return e;
 }
 
@@ -53,7 +49,11 @@ extractor_free(struct extractor *e)
 	if (e == NULL)
 		return;
 	jpeg_encoder_free(e->jpeg);
+	jpeg_decoder_free(e->decoder);
+	picture_free(e->picture);
+	buffer_free(&e->file);
 	buffer_free(&e->bytes);
+	free(e->pixels.data);
 	free(e->time);
 	free(e);
 }
@@ -215,13 +215,30 @@ store(struct work *w, int64_t time, int64_t copies)
 	return 0;
 }
 
-/* Decode to the end: 0, or -1 after a message. */
+/* Is frame ${k} of the video, on at ${time}, in the part that is wanted? */
+static int
+is_wanted(const struct work *w, int64_t k, int64_t time)
+{
+	const struct list_part *p = w->part;
+	struct fraction tick = video_info(w->video)->tick;
+	double t = (double)time * tick.num / tick.den;
+
+	/* Times are rounded to ticks, and those of lists to what people type. */
+	return k >= p->first && (p->count == 0 || k - p->first < p->count) &&
+	    t >= p->start - TIME_SLACK && (p->end == 0 ||
+	    t < p->end - TIME_SLACK);
+}
+
+/*
+ * Decode to the end: 0, or -1 after a message.  Of a part, times count from its
+ * first frame.
+ */
 static int
 decode(struct work *w)
 {
 	struct fraction tick = video_info(w->video)->tick, fps = w->o->fps;
 	struct video_frame f;
-	int64_t k = 0;
+	int64_t k = 0, n = 0, origin = -1;
 	int r;
 
 	while ((r = video_next(w->video, &f)) == 1) {
@@ -229,18 +246,41 @@ decode(struct work *w)
 
 		if (w->o->stopped != NULL && w->o->stopped())
 			return fail("%s: stopped", Q(w->path));
+		if (!is_wanted(w, n++, f.time))
+			continue;
+		if (origin < 0)
+			origin = f.time;
 		if (fps.num > 0) {
 			int64_t first = k;
 
-			while (k <= w->o->max_frames &&
-			    fps_shows(k, fps, f.time, f.until, tick))
+			while (k <= w->o->max_frames && fps_shows(k, fps,
+			    f.time - origin, f.until - origin, tick))
 				k++;
 			copies = k - first;
 		}
-		if (store(w, f.time, copies) != 0)
+		if (store(w, f.time - origin, copies) != 0)
 			return -1;
 	}
 	return r;
+}
+
+/* No frame, or too few: a list that is wrong about the video. */
+static int
+check_part(const struct work *w)
+{
+	const struct video_account *a = video_account(w->video);
+	const struct list_part *p = w->part;
+
+	if (p->count > 0 && a->frames < p->first + p->count)
+		return fail("%s: %lld frames (the list says %lld to %lld)",
+		    Q(w->path), (long long)a->frames, (long long)p->first,
+		    (long long)(p->first + p->count - 1));
+	if (spool_count(w->x->frame) == 0 && (p->start > 0 || p->end > 0))
+		return fail("%s: no frame from %g s to %g s (the video has "
+		    "%.2f s)", Q(w->path), p->start, p->end, a->decoded);
+	if (spool_count(w->x->frame) == 0)
+		return fail("%s: no frame to store", Q(w->path));
+	return 0;
 }
 
 /* ---- what is to be said of it ---- */
@@ -365,10 +405,8 @@ extract(struct work *w)
 	take_account(w);
 	if (r != 0)
 		return;
-	if (spool_count(x->frame) == 0) {
-		fail("%s: no frame to store", Q(w->path));
+	if (check_part(w) != 0)
 		return;
-	}
 	x->frames = (int)spool_count(x->frame);
 	if (find_rate(w) != 0)
 		return;
@@ -385,15 +423,19 @@ clean_up(struct work *w)
 }
 
 void
-extract_video(const char *path, const struct extract_options *o,
-    struct extractor *e, struct extraction *x)
+extract_video(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extractor *e, struct extraction *x)
 {
-	struct work w = { .path = path, .o = o, .x = x, .e = e, .fd = -1 };
+	struct work w = { .path = path, .part = part, .o = o, .x = x, .e = e,
+		.fd = -1 };
 	double start = clock_seconds();
 
 	*x = (struct extraction){ 0 };
 	fail_capture(x->message, sizeof(x->message));
-	extract(&w);
+	if (file_is_dir(path))
+		extract_folder(path, part, o, e, x);
+	else
+		extract(&w);
 	clean_up(&w);
 	fail_capture(NULL, 0);
 	if (!x->kept) {
@@ -403,21 +445,32 @@ extract_video(const char *path, const struct extract_options *o,
 	x->spent = clock_seconds() - start;
 }
 
+static void
+look(struct work *w)
+{
+	struct extraction *x = w->x;
+	const struct video_info *i;
+
+	if (open_source(w) != 0)
+		return;
+	i = video_info(w->video);
+	x->status = EXTRACT_OK;
+	x->kept = 1;
+	x->fps = w->o->fps.num > 0 ? w->o->fps : i->rate[0];
+}
+
 void
 extract_look(const char *path, const struct extract_options *o,
     struct extraction *x)
 {
 	struct work w = { .path = path, .o = o, .x = x, .fd = -1 };
-	const struct video_info *i;
 
 	*x = (struct extraction){ .status = EXTRACT_FAILED };
 	fail_capture(x->message, sizeof(x->message));
-	if (open_source(&w) == 0) {
-		i = video_info(w.video);
-		x->status = EXTRACT_OK;
-		x->kept = 1;
-		x->fps = o->fps.num > 0 ? o->fps : i->rate[0];
-	}
+	if (file_is_dir(path))
+		extract_folder(path, &(struct list_part){ 0 }, o, NULL, x);
+	else
+		look(&w);
 	clean_up(&w);
 	fail_capture(NULL, 0);
 }

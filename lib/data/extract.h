@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "data/list.h"
 #include "data/spool.h"
 #include "media/fps.h"
 #include "media/jpeg.h"
@@ -63,17 +64,18 @@ void extract_size(const struct extract_options *o, int w, int h, int *to_w,
     int *to_h);
 
 /*
- * extract_video(path, o, e, x):
- * Decode all of ${path}, whatever becomes of it, and fill ${x}.  Messages go
- * there and not to standard error.  ${e} is the calling thread's and serves all
+ * extract_video(path, part, o, e, x):
+ * Decode all of ${path}, whatever becomes of it, and fill ${x}; only frames of
+ * ${part} are stored, but damage counts wherever it is.  A folder is one of
+ * frames (data/folder.h).  Messages go there and not to standard error.  ${e} is the calling thread's and serves all
  * its videos; extraction_free(x) afterwards.
  */
 struct extractor;
 
 struct extractor *extractor_new(int quality);
 void extractor_free(struct extractor *e);
-void extract_video(const char *path, const struct extract_options *o,
-    struct extractor *e, struct extraction *x);
+void extract_video(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extractor *e, struct extraction *x);
 
 /* extract_look(path, o, x): as far as the headers and the first frame. */
 void extract_look(const char *path, const struct extract_options *o,

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "data/below.h"
 #include "data/extract_all.h"
+#include "data/spans.h"
 
 #define Q text_quote
 #define WINDOW 8		/* videos a thread may run ahead of the slowest */
@@ -43,6 +44,23 @@ source_of(const char *path, const char *root)
 	return fail_null("%s: not below %s", Q(path), Q(root));
 }
 
+static int
+make_key(const struct list_row *r, const char *root, struct extract_key *key)
+{
+	char *name;
+	int bad;
+
+	key->source = source_of(r->path, root);
+	if (key->source == NULL)
+		return -1;
+	if (r->name == NULL)
+		return key_from_path(key->source, key->text);
+	name = source_of(r->name, root);
+	bad = name == NULL || key_from_path(name, key->text) != 0;
+	free(name);
+	return bad ? -1 : 0;
+}
+
 int
 extract_keys(const struct list *l, const char *root, struct extract_key *key)
 {
@@ -50,9 +68,7 @@ extract_keys(const struct list *l, const char *root, struct extract_key *key)
 
 	for (size_t i = 0; i < l->n; i++) {
 		order[i] = (int)i;
-		key[i].source = source_of(l->row[i].path, root);
-		if (key[i].source == NULL ||
-		    key_from_path(key[i].source, key[i].text) != 0)
+		if (make_key(&l->row[i], root, &key[i]) != 0)
 			goto out;
 	}
 	qsort_r(order, l->n, sizeof(*order), by_key, key);
@@ -77,6 +93,20 @@ extract_keys_free(struct extract_key *key, size_t n)
 	for (size_t i = 0; key != NULL && i < n; i++)
 		free(key[i].source);
 	free(key);
+}
+
+char *
+extract_labels(const struct list_row *row, int label)
+{
+	struct buffer b = { 0 };
+
+	if (!row->several)
+		return xprintf("%d", label);
+	for (int k = 0; k < row->nset; k++)
+		buffer_printf(&b, "%s%d", k > 0 ? "," : "", row->set[k].class);
+	if (row->nset == 0)
+		buffer_text(&b, "none");
+	return b.data;
 }
 
 /* ---- results, in order ---- */
@@ -115,8 +145,23 @@ report_video(const struct extract_run *r, int i, const struct extraction *x)
 }
 
 static int
+write_frames(struct stream_writer *w, struct extraction *x)
+{
+	for (int f = 0; f < x->frames; f++) {
+		size_t n;
+		const void *data = spool_get(x->frame, (size_t)f, &n);
+
+		if (data == NULL || stream_frame(w, data, n) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
 write_sample(const struct extract_run *r, int i, struct extraction *x)
 {
+	const struct list_row *row = &r->list->row[i];
+	int (*set)[3] = NULL, bad;
 	struct stream_sample s = {
 		.key = r->key[i].text, .label = r->label[i], .frames = x->frames,
 		.ext = r->how->format == EXTRACT_PNG ? "png" : "jpg",
@@ -127,16 +172,13 @@ write_sample(const struct extract_run *r, int i, struct extraction *x)
 		.source_hash = x->hash, .time = x->time,
 	};
 
-	if (stream_begin(r->stream, &s) != 0)
+	if (row->several && (set = spans_place(row, x, &s.nlabels)) == NULL)
 		return -1;
-	for (int f = 0; f < x->frames; f++) {
-		size_t n;
-		const void *data = spool_get(x->frame, (size_t)f, &n);
-
-		if (data == NULL || stream_frame(r->stream, data, n) != 0)
-			return -1;
-	}
-	return stream_commit(r->stream);
+	s.labels = (const int (*)[3])set;
+	bad = stream_begin(r->stream, &s) != 0 ||
+	    write_frames(r->stream, x) != 0 || stream_commit(r->stream) != 0;
+	free(set);
+	return bad ? -1 : 0;
 }
 
 static void
@@ -223,8 +265,9 @@ static void
 work(int i, int thread, void *arg)
 {
 	struct state *s = arg;
+	const struct list_row *row = &s->r->list->row[i];
 
-	extract_video(s->r->list->row[i].path, &s->how, s->extractor[thread],
+	extract_video(row->path, &row->part, &s->how, s->extractor[thread],
 	    &s->result[i % s->window]);
 }
 

@@ -26,9 +26,14 @@ int extract_keys(const struct list *l, const char *root,
     struct extract_key *key);
 void extract_keys_free(struct extract_key *key, size_t n);
 
+/* extract_labels(row, label): what a table shows: the number, or those of the
+ * row's set with commas between them, "none" if it is empty; the caller's to
+ * free. */
+char *extract_labels(const struct list_row *row, int label);
+
 struct extract_run {
 	const struct extract_options *how;
-	const struct list *list;
+	const struct list *list;	/* numbered */
 	const int *label;		/* [list->n] */
 	const struct extract_key *key;	/* [list->n] */
 	int threads;			/* videos decoded at once */

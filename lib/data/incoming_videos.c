@@ -52,7 +52,8 @@ work(void *arg)
 		i = v->begun++;
 		to = &v->place[i % v->window];
 		pthread_mutex_unlock(&v->lock);
-		extract_video(v->path[i], v->how, e, &to->x);
+		extract_video(v->path[i], &(struct list_part){ 0 },
+		    v->how, e, &to->x);
 		pthread_mutex_lock(&v->lock);
 		to->ready = 1;
 		pthread_cond_broadcast(&v->moved);

@@ -14,8 +14,14 @@ void
 list_free(struct list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		free(l->row[i].path);
-		free(l->row[i].label);
+		struct list_row *r = &l->row[i];
+
+		for (int k = 0; k < r->nset; k++)
+			free(r->set[k].text);
+		free(r->set);
+		free(r->path);
+		free(r->name);
+		free(r->label);
 	}
 	for (size_t i = 0; i < l->files; i++)
 		free(l->file[i]);
@@ -24,11 +30,23 @@ list_free(struct list *l)
 	*l = (struct list){ 0 };
 }
 
-void
+struct list_row *
 list_append(struct list *l, char *path, char *label, const char *file, int line)
 {
 	l->row = array_room(l->row, l->n, &l->cap, sizeof(*l->row));
-	l->row[l->n++] = (struct list_row){ path, label, file, line };
+	l->row[l->n] = (struct list_row){ .path = path, .label = label,
+		.file = file, .line = line };
+	return &l->row[l->n++];
+}
+
+void
+list_row_label(struct list_row *r, const char *text, enum list_unit unit,
+    double from, double to)
+{
+	r->several = 1;
+	r->set = xrealloc(r->set, (size_t)r->nset + 1, sizeof(*r->set));
+	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from, to,
+		-1 };
 }
 
 void
@@ -47,18 +65,26 @@ list_name(struct list *l, const char *file)
 }
 
 int
-list_is_json(const char *name, const char *text)
+list_is_json(const char *text)
 {
 	const char *next;
 
+	if (text_starts(text, LIST_MARK))
+		text += strlen(LIST_MARK);
 	text += strspn(text, " \t\r\n");
 	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
-	if (*text != '{' && *text != '[')
+	return (*text == '{' || *text == '[') && (*next == '"' ||
+	    (*text == '[' && *next == '{'));
+}
+
+int
+list_no_json(const char *name, const char *text)
+{
+	if (!list_is_json(text))
 		return 0;
-	if (*next != '"' && (*text == '{' || *next != '{'))
-		return 0;
-	fail("%s: JSON (wanted lines of text, a video a line; vt-extract(1) shows "
-	    "how jq makes them)", name);
+	fail("%s: JSON (wanted lines of text, a video a line, or --list and what "
+	    "Something-Something v2 has; vt-extract(1) shows how jq makes lines)",
+	    name);
 	return 1;
 }
 
@@ -90,7 +116,7 @@ list_read_paths(struct list *l, const char *file, int zero)
 		    line + 1);
 		goto out;
 	}
-	if (!zero && list_is_json(name, b.data))
+	if (!zero && list_no_json(name, b.data))
 		goto out;
 	returns = !zero && has_returns(b.data);
 	p = b.data + (!zero && text_starts(b.data, LIST_MARK) ?

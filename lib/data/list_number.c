@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/list.h"
+#include "data/list_json.h"
+#include "data/list_layout.h"
 
 #define Q text_quote
 
@@ -20,7 +22,9 @@ at(const struct list_row *r)
 
 	text[0] = '\0';
 	if (r->file != NULL)
-		snprintf(text, sizeof(text), "%s: line %d: ", r->file, r->line);
+		snprintf(text, sizeof(text), "%s: %s %d: ", r->file,
+		    r->item > 0 ? "item" : "line", r->item > 0 ? r->item :
+		    r->line);
 	return text;
 }
 
@@ -48,18 +52,24 @@ by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Fill ${c} with the different ones among ${label}[n], sorted. */
-static int
-derive(char *const *label, size_t n, struct class_list *c)
-{
-	char **sorted = xcalloc(n, sizeof(*sorted));
-	size_t k = 0;
+/* A label somewhere in a list, and where its number goes. */
+struct item {
+	char *text;
+	const struct list_row *row;
+	int *to;
+};
+struct items { struct item *item; size_t n, cap; };
 
-	for (size_t i = 0; i < n; i++)
-		if (label[i] != NULL)
-			sorted[k++] = label[i];
-	qsort(sorted, k, sizeof(*sorted), by_bytes);
-	for (size_t i = 0; i < k; i++)
+/* Fill ${c} with the different ones among the labels, sorted. */
+static int
+derive(const struct items *t, struct class_list *c)
+{
+	char **sorted = xcalloc(t->n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < t->n; i++)
+		sorted[i] = t->item[i].text;
+	qsort(sorted, t->n, sizeof(*sorted), by_bytes);
+	for (size_t i = 0; i < t->n; i++)
 		if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
 			class_add(c, sorted[i]);
 	free(sorted);
@@ -95,60 +105,50 @@ by_name(const void *a, const void *b, void *classes)
 }
 
 static int
-look_up(const struct list *l, char *const *text, struct class_list *c,
-    int *label)
+look_up(const struct items *t, struct class_list *c)
 {
-	int *index = xcalloc(c->n, sizeof(*index)), result = -1;
+	int *index = xcalloc(c->n, sizeof(*index)), result = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		index[i] = (int)i;
 	qsort_r(index, c->n, sizeof(*index), by_name, c);
-	for (size_t i = 0; i < l->n; i++) {
-		label[i] = -1;
-		if (text[i] == NULL)
-			continue;
-		label[i] = find(c, index, text[i]);
-		if (label[i] < 0) {
-			fail("%s%s: class %s is not among the %zu classes",
-			    at(&l->row[i]), Q(l->row[i].path), Q(text[i]),
+	for (size_t i = 0; i < t->n && result == 0; i++) {
+		const struct item *k = &t->item[i];
+
+		*k->to = find(c, index, k->text);
+		if (*k->to < 0)
+			result = fail("%s%s: class %s is not among the %zu "
+			    "classes", at(k->row), Q(k->row->path), Q(k->text),
 			    c->n);
-			goto out;
-		}
 	}
-	result = 0;
-out:
 	free(index);
 	return result;
 }
 
 static int
-numbers(const struct list *l, char *const *text, const struct class_list *c,
-    int *label)
+numbers(const struct items *t, const struct class_list *c)
 {
 	int64_t most = c->n > 0 ? (int64_t)c->n - 1 : INT_MAX, v;
 
-	for (size_t i = 0; i < l->n; i++) {
-		label[i] = -1;
-		if (text[i] == NULL)
-			continue;
-		if (text_int(text[i], 0, most, &v) != 0)
+	for (size_t i = 0; i < t->n; i++) {
+		const struct item *k = &t->item[i];
+
+		if (text_int(k->text, 0, most, &v) != 0)
 			return fail("%s%s: label %s (wanted 0 to %lld)",
-			    at(&l->row[i]), Q(l->row[i].path), Q(text[i]),
+			    at(k->row), Q(k->row->path), Q(k->text),
 			    (long long)most);
-		label[i] = (int)v;
+		*k->to = (int)v;
 	}
 	return 0;
 }
 
 /* Of any size: one that is too large is no name either. */
 static int
-all_numbers(char *const *text, size_t n)
+all_numbers(const struct items *t)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *s = text[i];
+	for (size_t i = 0; i < t->n; i++) {
+		const char *s = t->item[i].text;
 
-		if (s == NULL)
-			continue;
 		s += *s == '-';
 		if (*s == '\0' || s[strspn(s, "0123456789")] != '\0')
 			return 0;
@@ -156,70 +156,127 @@ all_numbers(char *const *text, size_t n)
 	return 1;
 }
 
+static void
+add_item(struct items *t, char *text, const struct list_row *row, int *to)
+{
+	t->item = array_room(t->item, t->n, &t->cap, sizeof(*t->item));
+	t->item[t->n++] = (struct item){ text, row, to };
+}
+
+/* Row ${i}'s labels; 1 if it had none, and was named by its folder. */
+static int
+gather(struct list_row *r, int by_folder, struct items *t, int *label)
+{
+	char *name = NULL;
+
+	*label = -1;
+	for (int k = 0; k < r->nset; k++)
+		add_item(t, xstrdup(r->set[k].text), r, &r->set[k].class);
+	if (r->label != NULL)
+		name = xstrdup(r->label);
+	else if (by_folder && !r->several && (name = folder(r->path)) == NULL)
+		return fail("%s%s: no folder to name its class by "
+		    "(--label-from=dir)", at(r), Q(r->path));
+	if (name != NULL)
+		add_item(t, name, r, label);
+	return name != NULL && r->label == NULL;
+}
+
+/* The classes of a dataset that has codes for them, whichever occur. */
+static void
+add_codes(int n, struct class_list *c)
+{
+	for (int i = 0; i < n; i++) {
+		char code[16];
+
+		snprintf(code, sizeof(code), "c%03d", i);
+		class_add(c, code);
+	}
+}
+
 int
-list_number(const struct list *l, int by_folder, struct class_list *classes,
+list_number(struct list *l, int by_folder, struct class_list *classes,
     int *label)
 {
-	char **text = xcalloc(l->n, sizeof(*text));
-	int by_number, result = -1;
+	struct items t = { 0 };
+	int by_number, folders = 0, result = -1;
 
-	for (size_t i = 0; i < l->n; i++)
-		if (l->row[i].label != NULL)
-			text[i] = xstrdup(l->row[i].label);
-	/* Folders that are called by numbers are names all the same. */
-	by_number = all_numbers(text, l->n);
-	for (size_t i = 0; i < l->n && by_folder; i++) {
-		if (text[i] != NULL)
-			continue;
-		by_number = 0;
-		text[i] = folder(l->row[i].path);
-		if (text[i] == NULL) {
-			fail("%s%s: no folder to name its class by "
-			    "(--label-from=dir)", at(&l->row[i]),
-			    Q(l->row[i].path));
+	for (size_t i = 0; i < l->n; i++) {
+		int named = gather(&l->row[i], by_folder, &t, &label[i]);
+
+		if (named < 0)
 			goto out;
-		}
+		folders += named;
 	}
+	/* Folders that are called by numbers are names all the same. */
+	by_number = folders == 0 && all_numbers(&t);
+	if (by_number && l->coded > 0 && classes->n == 0)
+		add_codes(l->coded, classes);
 	if (by_number)
-		result = numbers(l, text, classes, label);
-	else if (classes->n > 0 || derive(text, l->n, classes) == 0)
-		result = look_up(l, text, classes, label);
+		result = numbers(&t, classes);
+	else if (classes->n > 0 || derive(&t, classes) == 0)
+		result = look_up(&t, classes);
 out:
-	for (size_t i = 0; i < l->n; i++)
-		free(text[i]);
-	free(text);
+	for (size_t i = 0; i < t.n; i++)
+		free(t.item[i].text);
+	free(t.item);
 	return result;
 }
 
-/* The name after "12 name" if 12 is ${number}; else NULL. */
+/*
+ * The name after "12 name" or "c012 name" if 12 is ${number}; else NULL.
+ */
 static char *
 numbered(char *line, int64_t number)
 {
-	size_t n = strspn(line, "0123456789"), blanks = strspn(line + n, " \t");
-	char digits[24];
+	char code[24];
+	size_t n;
 
-	snprintf(digits, sizeof(digits), "%lld", (long long)number);
-	if (blanks == 0 || strlen(digits) != n || memcmp(line, digits, n) != 0)
+	snprintf(code, sizeof(code), *line == 'c' ? "c%03lld" : "%lld",
+	    (long long)number);
+	n = strlen(code);
+	if (strncmp(line, code, n) != 0 || strspn(line + n, " \t") == 0)
 		return NULL;
-	return line + n + blanks;
+	return line + n + strspn(line + n, " \t");
 }
 
-int
-list_classes(const char *path, struct class_list *c)
+static int
+read_classes(const char *path, struct class_list *c)
 {
-	int from;
+	struct buffer b = { 0 };
+	int from, result = -1;
 
+	if (file_read_text(path, &b) != 0)
+		goto out;
+	if (list_is_json(b.data)) {
+		result = list_json_classes(path, b.data, b.n, c);
+		goto out;
+	}
 	if (class_read(path, c) != 0)
-		return -1;
+		goto out;
+	result = 0;
 	from = numbered(c->name[0], 0) == NULL;
 	for (size_t i = 0; i < c->n; i++)
 		if (numbered(c->name[i], (int64_t)i + from) == NULL)
-			return 0;
+			goto out;
 	for (size_t i = 0; i < c->n; i++) {
 		char *name = xstrdup(numbered(c->name[i], (int64_t)i + from));
 
 		free(c->name[i]);
 		c->name[i] = name;
 	}
-	return class_check(Q(path), c);
+	result = class_check(Q(path), c);
+out:
+	buffer_free(&b);
+	return result;
+}
+
+int
+list_classes(const char *path, int sorted, struct class_list *c)
+{
+	if (read_classes(path, c) != 0)
+		return -1;
+	if (sorted)
+		qsort(c->name, c->n, sizeof(*c->name), by_bytes);
+	return 0;
 }

@@ -105,4 +105,18 @@ const struct planes *video_planes(struct video *v, int w, int h);
 /* video_rgb(v, w, h): the same as RGB. */
 const struct image *video_rgb(struct video *v, int w, int h);
 
+/*
+ * The same for pictures that are no video's: picture_planes(p, path, m, w, h)
+ * gives RGB image ${m} as video_planes gives a frame, picture_rgb as video_rgb;
+ * ${path} is for messages.
+ */
+struct picture;
+
+struct picture *picture_new(void);
+void picture_free(struct picture *p);
+const struct planes *picture_planes(struct picture *p, const char *path,
+    const struct image *m, int w, int h);
+const struct image *picture_rgb(struct picture *p, const char *path,
+    const struct image *m, int w, int h);
+
 #endif

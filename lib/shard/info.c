@@ -235,10 +235,10 @@ get_labels(const char *what, const struct json *v, struct info *i)
 {
 	size_t n = json_size(v);
 
-	if (!json_is(v, '[') || n < 1 || n > 1000000)
+	if (!json_is(v, '[') || n > 1000000)
 		return fail("%s: \"labels\" is missing or no list, but flag %d "
 		    "is set", what, SHARD_LABELS);
-	i->labels = xcalloc(n, sizeof(*i->labels));
+	i->labels = xcalloc(n + 1, sizeof(*i->labels));	/* not NULL */
 	for (size_t k = 0; k < n; k++) {
 		const struct json *l = json_at(v, k);
 		int64_t to[3], last = i->sample.frames - 1;

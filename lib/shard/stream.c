@@ -103,7 +103,7 @@ int
 stream_begin(struct stream_writer *w, const struct stream_sample *s)
 {
 	assert(!w->open && key_is_valid(s->key) && stream_ext_known(s->ext));
-	assert(s->nlabels == 0 || s->label == -1);
+	assert(s->labels == NULL || s->label == -1);
 	if (s->frames < 1 || s->frames > FRAME_MAX)
 		return fail("%s: %d frames (wanted 1 to %d)",
 		    text_quote(s->source), s->frames, FRAME_MAX);
@@ -115,7 +115,7 @@ stream_begin(struct stream_writer *w, const struct stream_sample *s)
 	w->sample.flags &= ~(unsigned)(SHARD_VARIABLE | SHARD_LABELS);
 	if (s->time != NULL)
 		w->sample.flags |= SHARD_VARIABLE;
-	if (s->nlabels > 0)
+	if (s->labels != NULL)
 		w->sample.flags |= SHARD_LABELS;
 	w->open = 1;
 	w->frame = 0;

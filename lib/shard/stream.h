@@ -40,7 +40,8 @@ struct stream_sample {
 	const uint32_t *time;	/* [frames] 0.1 ms from the first frame; NULL
 				 * for a constant rate */
 	const int (*labels)[3];	/* [nlabels] class, first and last frame; then
-				 * label is -1.  Most samples have none */
+				 * label is -1.  NULL for most samples; that of
+				 * an empty set is not */
 	int nlabels;
 };
 

@@ -10,17 +10,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct class_list names = { 0 };
 
 	FUZZ_QUIET();
-	for (int format = LIST_AUTO; format <= LIST_UCF101; format++) {
+	for (int format = LIST_AUTO; format < LIST_FORMATS; format++) {
 		struct class_list classes = { 0 };
 		struct list l = { 0 };
+		const struct list_how how = { (enum list_format)format, "root",
+			NULL };
 		int *label;
 
-		if (list_read(&l, path, (enum list_format)format, "root") == 0) {
+		if (list_read(&l, path, &how) == 0) {
 			label = xcalloc(l.n, sizeof(*label));
 			if (list_number(&l, 0, &classes, label) == 0)
-				for (size_t i = 0; i < l.n; i++)
+				for (size_t i = 0; i < l.n; i++) {
 					MUST(label[i] >= -1 && (classes.n == 0 ||
 					    label[i] < (int)classes.n));
+					for (int k = 0; k < l.row[i].nset; k++)
+						MUST(l.row[i].set[k].class >= 0);
+				}
 			free(label);
 		}
 		list_free(&l);
@@ -32,7 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)list_read_paths(&l, path, zero);
 		list_free(&l);
 	}
-	(void)list_classes(path, &names);
+	(void)list_classes(path, 0, &names);
 	class_list_free(&names);
 	return 0;
 }

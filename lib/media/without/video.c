@@ -66,3 +66,31 @@ video_rgb(struct video *v, int w, int h)
 	(void)v, (void)w, (void)h;
 	return NULL;
 }
+
+struct picture *
+picture_new(void)
+{
+	return NULL;
+}
+
+void
+picture_free(struct picture *p)
+{
+	(void)p;
+}
+
+const struct planes *
+picture_planes(struct picture *p, const char *path, const struct image *m,
+    int w, int h)
+{
+	(void)p, (void)path, (void)m, (void)w, (void)h;
+	return NULL;
+}
+
+const struct image *
+picture_rgb(struct picture *p, const char *path, const struct image *m, int w,
+    int h)
+{
+	(void)p, (void)path, (void)m, (void)w, (void)h;
+	return NULL;
+}

@@ -1,0 +1,363 @@
+/* Lists as datasets and programs write them: rows, parts, sets of classes. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "data/list.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/vt-lists.XXXXXX";
+static char why[1024];
+
+/* The path of ${name} in the test's folder, which holds ${text}. */
+static const char *
+put(const char *name, const char *text)
+{
+	static char path[4][512];
+	static int next;
+	char *p = path[next++ % 4];
+	FILE *f;
+
+	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+	f = fopen(p, "w");
+	if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
+		exit(1);
+	return p;
+}
+
+/*
+ * "path=name|label[START,END;FIRST,COUNT]" of each row, what is not there left
+ * out, a set as {text,text@from-to}.
+ */
+static const char *
+rows(const struct list *l)
+{
+	static struct buffer b;
+
+	b.n = 0;
+	buffer_text(&b, "");
+	for (size_t i = 0; i < l->n; i++) {
+		const struct list_row *r = &l->row[i];
+		const struct list_part *p = &r->part;
+
+		buffer_printf(&b, "%s%s", i > 0 ? " " : "", r->path);
+		if (r->name != NULL)
+			buffer_printf(&b, "=%s", r->name);
+		if (r->label != NULL)
+			buffer_printf(&b, "|%s", r->label);
+		if (p->start > 0 || p->end > 0)
+			buffer_printf(&b, "[%g,%g]", p->start, p->end);
+		if (p->first > 0 || p->count > 0)
+			buffer_printf(&b, "(%d,%d)", (int)p->first,
+			    (int)p->count);
+		for (int k = 0; r->several && k <= r->nset; k++) {
+			const struct list_label *s = &r->set[k];
+
+			buffer_text(&b, k == 0 ? "{" : k < r->nset ? "," : "");
+			if (k == r->nset)
+				buffer_text(&b, "}");
+			else if (s->unit == LIST_ALWAYS)
+				buffer_text(&b, s->text);
+			else
+				buffer_printf(&b, "%s@%g-%g", s->text, s->from,
+				    s->to);
+		}
+	}
+	return b.data;
+}
+
+static void
+check_read(const char *what, const char *name, const char *text, enum list_format f,
+    const char *root, const char *subset, const char *want)
+{
+	struct list_how how = { f, root, subset };
+	struct list l = { 0 };
+	int r;
+
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put(name, text), &how);
+	fail_capture(NULL, 0);
+	is_text(r == 0 ? rows(&l) : why, want, what);
+	list_free(&l);
+}
+
+static void
+reads(const char *what, const char *text, enum list_format f, const char *want)
+{
+	check_read(what, "list", text, f, NULL, NULL, want);
+}
+
+static void
+check_refused(const char *what, const char *name, const char *text,
+    enum list_format f, const char *subset, const char *says)
+{
+	struct list_how how = { f, NULL, subset };
+	struct list l = { 0 };
+	int r;
+
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put(name, text), &how);
+	fail_capture(NULL, 0);
+	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
+		diag("said: %s (wanted: %s)", why, says);
+	list_free(&l);
+}
+
+static void
+refuses(const char *what, const char *text, enum list_format f,
+    const char *says)
+{
+	check_refused(what, "list", text, f, NULL, says);
+}
+
+static void
+test_numbered(void)
+{
+	reads("TSM: frames in folders", "v/a 300 7\nv/b 12 0\n", LIST_AUTO,
+	    "v/a|7(0,300) v/b|0(0,12)");
+	reads("folders that are called by numbers", "78687 41 36\n42 9 1\n",
+	    LIST_AUTO, "78687|36(0,41) 42|1(0,9)");
+	reads("MMAction2: an offset", "v/a 120 300 7\nv/a 0 30 8\n",
+	    LIST_MMACTION2_OFFSET, "v/a=v/a_f000120_f000420(120,300){7} "
+	    "v/a=v/a_f000000_f000030(0,30){8}");
+	reads("several labels of videos", "a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO,
+	    "a.mp4{7,9,12} b.mp4{1}");
+	reads("and of frames", "v/a 300 7 9\nv/b 20 1\n", LIST_AUTO,
+	    "v/a(0,300){7,9} v/b(0,20){1}");
+	reads("PySlowFast: a word between them, or nothing",
+	    "c/a.mp4 7\nc/b.mp4 x 3\nc/c.mp4\n", LIST_PYSLOWFAST,
+	    "c/a.mp4|7 c/b.mp4|3 c/c.mp4|0");
+	refuses("three numbers behind each folder", "v/a 120 300 7\n",
+	    LIST_AUTO, "list: line 1: a folder and three numbers, in every line "
+	    "(wanted --list-format=mmaction2-offset");
+	refuses("one number or two", "a.mp4 1\nb.mp4 1 2\n", LIST_AUTO,
+	    "list: line 2: two numbers behind the path, and one in line 1 (wanted "
+	    "--list-format=mmaction2");
+	refuses("a label that is none", "v/a 30 7\nv/b 30 x\n", LIST_TSM,
+	    "list: line 2: \"v/b 30 x\" (wanted a folder, the number");
+	refuses("no frames", "v/a 0 7\n", LIST_TSM, "line 1: \"v/a 0 7\"");
+	refuses("no label", "v/a 30\n", LIST_TSM, "line 1: \"v/a 30\"");
+	refuses("one label too many", "v/a 30 1 2\n", LIST_TSM, "line 1");
+	refuses("PySlowFast, a label in words", "a.mp4 run\n", LIST_PYSLOWFAST,
+	    "line 1: 2 fields from a.mp4 on (wanted a path and a label");
+}
+
+static void
+test_something(void)
+{
+	char path[600];
+
+	reads("v1", "74225;Turning the camera right\n116154;Opening\n",
+	    LIST_AUTO, "74225|Turning the camera right 116154|Opening");
+	reads("v1, a test list", "7\n8\n", LIST_SSV1, "7 8");
+	refuses("v1, no label", "7;a\n8;\n", LIST_SSV1, "line 2: 8; (wanted a number");
+	reads("v2", "[{\"id\":\"12\",\"label\":\"pushing cup left\",\"template\":"
+	    "\"Pushing [something] left\",\"placeholders\":[\"cup\"]},\n"
+	    "{\"id\":\"3\",\"template\":\"Opening [something]\"}]", LIST_AUTO,
+	    "12.webm|Pushing something left 3.webm|Opening something");
+	reads("v2, a test list", "[{\"id\": \"456\"}]", LIST_AUTO, "456.webm");
+	refuses("v2, an item without an id", "[{\"id\":\"1\"},{\"template\":"
+	    "\"a\"}]", LIST_AUTO, "list: item 2 (wanted \"id\"");
+	refuses("v2, a path for an id", "[{\"id\":\"../1\"}]", LIST_AUTO,
+	    "item 1");
+	refuses("v2, no JSON", "1;a\n", LIST_SSV2, "list");
+	put("7.mp4", "x");
+	snprintf(path, sizeof(path), "%s/7.mp4|a %s/8|b", dir, dir);
+	check_read("the video that is there, or the folder", "list",
+	    "7;a\n8;b\n", LIST_AUTO, dir, NULL, path);
+	unlink(put("7.mp4", ""));
+}
+
+static void
+test_charades(void)
+{
+	reads("Charades", "id,subject,script,actions,length\n"
+	    "46GP8,HR43,\"He said, \"\"no\"\".\",c092 11.90 21.20;"
+	    "c147 0.00 12.60,24.83\nN11GT,0KZ7,x,,18.33\n", LIST_AUTO,
+	    "46GP8.mp4{92@11.9-21.2,147@0-12.6} N11GT.mp4{}");
+	refuses("an action of no class", "id,actions\na,c157 0 1\n", LIST_AUTO,
+	    "list: line 2: action \"c157 0 1\" (wanted c000 to c156, then");
+	refuses("an action that ends before it begins", "id,actions\n"
+	    "a,c000 3 1\n", LIST_AUTO, "line 2: action \"c000 3 1\"");
+	refuses("a short row", "id,subject,actions\na,b\n", LIST_AUTO,
+	    "line 2: 2 fields (wanted one for each of the header");
+	reads("its frames", "original_vido_id video_id frame_id path labels\n"
+	    "AB 0 0 AB/AB-000001.jpg \"12,59\"\n"
+	    "AB 0 1 AB/AB-000002.jpg \"12\"\n"
+	    "AB 0 2 AB/AB-000003.jpg \"59,12\"\n"
+	    "CD 1 0 CD/CD-000001.jpg \"\"\n", LIST_AUTO,
+	    "AB(0,3){12@0-2,59@0-0,59@2-2} CD(0,1){}");
+	refuses("a frame that is left out", "original_vido_id video_id frame_id "
+	    "path labels\nAB 0 0 AB/1.jpg \"\"\nAB 0 2 AB/3.jpg \"\"\n",
+	    LIST_AUTO, "list: line 3: frame 2 of AB (wanted 1, the next one)");
+	refuses("a label of no class", "original_vido_id video_id frame_id path "
+	    "labels\nAB 0 0 AB/1.jpg \"12,x\"\n", LIST_AUTO,
+	    "line 2: label x (wanted 0 to 156)");
+}
+
+static void
+test_subsets(void)
+{
+	const char *kinetics = "label,youtube_id,time_start,time_end,split\n"
+	    "run,a,1,11,train\nwalk,b,2,12,val\nrun,c,3,13,train\n";
+	const char *hmdb51 = "#20_Rhythm (x)_goo_0.avi 1 \nb.avi 2\nc d.avi 0\n";
+
+	check_read("the rows of a subset", "list", kinetics, LIST_AUTO, NULL,
+	    "train", "a_000001_000011.mp4|run c_000003_000013.mp4|run");
+	check_refused("one that has none", "list", kinetics, LIST_AUTO, "test",
+	    "no row of the subset test, of 3 rows");
+	check_read("HMDB51, training", "clap_test_split1.txt", hmdb51, LIST_AUTO,
+	    NULL, "train", "clap/#20_Rhythm (x)_goo_0.avi|clap");
+	check_read("testing", "clap_test_split1.txt", hmdb51, LIST_AUTO, NULL,
+	    "test", "clap/b.avi|clap");
+	check_refused("one of them must be named", "clap_test_split1.txt",
+	    hmdb51, LIST_AUTO, NULL, "wanted --subset=train or");
+	check_refused("a use that is none", "clap_test_split1.txt",
+	    "a.avi 1\nb.avi 3\n", LIST_HMDB51, "train", "line 2: \"b.avi 3\"");
+	check_refused("another name", "clap.txt", "a.avi 1\n", LIST_HMDB51,
+	    "train", "not called as a list of HMDB51");
+	check_refused("a list without subsets", "list", "a.mp4 1\n", LIST_AUTO,
+	    "train", "has no subsets (--subset=train)");
+	unlink(put("clap.txt", ""));
+	unlink(put("clap_test_split1.txt", ""));
+}
+
+static void
+test_patterns(void)
+{
+	struct list_how how = { LIST_AUTO, NULL, "train" };
+	struct list l = { 0 };
+	char pattern[600];
+
+	put("wave_test_split1.txt", "a.avi 1\nb.avi 2\n");
+	put("clap_test_split1.txt", "c.avi 1\n");
+	put("clap_test_split2.txt", "d.avi 1\n");
+	snprintf(pattern, sizeof(pattern), "%s/*_test_split1.txt", dir);
+	ok(list_read(&l, pattern, &how) == 0, "a pattern is files");
+	is_text(rows(&l), "clap/c.avi|clap wave/a.avi|wave",
+	    "in the order of their names");
+	list_free(&l);
+	snprintf(pattern, sizeof(pattern), "%s/*.none", dir);
+	fail_capture(why, sizeof(why));
+	ok(list_read(&l, pattern, &how) == -1, "or of none");
+	fail_capture(NULL, 0);
+	ok(strstr(why, "no file is called so") != NULL, "which is said: %s",
+	    why);
+	list_free(&l);
+	unlink(put("wave_test_split1.txt", ""));
+	unlink(put("clap_test_split1.txt", ""));
+	unlink(put("clap_test_split2.txt", ""));
+}
+
+/* With a whole video there, the part of it; with the cut one, that. */
+static void
+test_parts(void)
+{
+	struct list_how how = { LIST_AUTO, dir, NULL };
+	const char *text = "label,youtube_id,time_start,time_end\n"
+	    "run,whole,12,22\nrun,whole,1.5,3\nrun,cut,5,15\n";
+	struct list l = { 0 };
+	char want[2048];
+
+	put("whole.webm", "x");
+	put("cut_000005_000015.mp4", "x");
+	put("cut.mp4", "x");
+	ok(list_read(&l, put("list", text), &how) == 0, "Kinetics, uncut");
+	snprintf(want, sizeof(want), "%1$s/whole.webm=%1$s/"
+	    "whole_000012_000022.webm|run[12,22] %1$s/whole.webm=%1$s/"
+	    "whole_001500_003000ms.webm|run[1.5,3] "
+	    "%1$s/cut_000005_000015.mp4|run", dir);
+	is_text(rows(&l), want, "parts of whole videos, but not of cut ones");
+	list_free(&l);
+	reads("CSV with times", "path,label,time_start,time_end\na.mp4,x,2,4\n"
+	    "b.mp4,y,,\nc.mp4,x,3,\n", LIST_AUTO,
+	    "a.mp4=a_000002_000004.mp4|x[2,4] b.mp4|y "
+	    "c.mp4=c_000003_000000.mp4|x[3,0]");
+	unlink(put("whole.webm", ""));
+	unlink(put("cut_000005_000015.mp4", ""));
+	unlink(put("cut.mp4", ""));
+}
+
+/* "0 1 {2,3}" for the rows of ${text}. */
+static const char *
+numbers(const char *text, enum list_format f, const char *classes, int sorted)
+{
+	static struct buffer b;
+	struct list_how how = { f, NULL, NULL };
+	struct class_list c = { 0 };
+	struct list l = { 0 };
+	int label[16], r;
+
+	b.n = 0;
+	fail_capture(why, sizeof(why));
+	r = list_read(&l, put("list", text), &how);
+	if (r == 0 && classes != NULL)
+		r = list_classes(put("classes", classes), sorted, &c);
+	if (r == 0)
+		r = list_number(&l, 0, &c, label);
+	fail_capture(NULL, 0);
+	buffer_text(&b, r == 0 ? "" : why);
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		buffer_printf(&b, "%s%d", i > 0 ? " " : "", label[i]);
+		for (int k = 0; k < l.row[i].nset; k++)
+			buffer_printf(&b, ",%d", l.row[i].set[k].class);
+	}
+	buffer_printf(&b, " of %zu %s", c.n, c.n > 0 ? c.name[c.n - 1] : "");
+	list_free(&l);
+	class_list_free(&c);
+	return b.data;
+}
+
+static void
+test_numbers(void)
+{
+	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 0),
+	    "1 2 0 of 3 a", "Something-Something v1 in the order of its file");
+	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 1),
+	    "1 0 2 of 3 c", "and sorted, as TSM does");
+	is_text(numbers("1;b\n2;a\n", LIST_AUTO, "{\"b\":\"0\",\"a\":\"1\"}", 0),
+	    "0 1 of 2 a", "the numbers of v2");
+	ok(strstr(numbers("1;b\n", LIST_AUTO, "{\"b\":0,\"a\":0}", 0),
+	    "class 0 is b and a") != NULL, "a number that is there twice: %s",
+	    why);
+	ok(strstr(numbers("1;b\n", LIST_AUTO, "{\"b\":5}", 0),
+	    "class b has no number from 0 to 0") != NULL, "or missing: %s", why);
+	is_text(numbers("id,actions\na,c003 0 1;c001 2 3\n", LIST_AUTO, NULL, 0),
+	    "-1,3,1 of 157 c156", "Charades has all its classes");
+	is_text(numbers("id,actions\na,c001 0 1\n", LIST_AUTO,
+	    "c000 Holding some clothes\nc001 Putting clothes somewhere\n", 0),
+	    "-1,1 of 2 Putting clothes somewhere", "or those of its file");
+	ok(strstr(numbers("id,actions\na,c002 0 1\n", LIST_AUTO,
+	    "c000 x\nc001 y\n", 0), "list: line 2: a.mp4: label 2 (wanted 0 to "
+	    "1)") != NULL, "a code beyond: %s", why);
+	is_text(numbers("a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO, NULL, 0),
+	    "-1,7,9,12 -1,1 of 0 ", "several labels are numbers");
+	is_text(numbers("Archery/v_Archery_g01_c01.avi\n", LIST_AUTO,
+	    "1 ApplyEyeMakeup\n2 Archery\n", 0), "1 of 2 Archery",
+	    "UCF101's test list by classInd.txt");
+	is_text(numbers("Archery/v_Archery_g08_c01.avi 2\n", LIST_AUTO,
+	    "1 ApplyEyeMakeup\n2 Archery\n", 0), "1 of 2 Archery",
+	    "as its training list");
+}
+
+int
+main(void)
+{
+	program_start("lists");
+	program_quiet(1);
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	test_numbered();
+	test_something();
+	test_charades();
+	test_subsets();
+	test_patterns();
+	test_parts();
+	test_numbers();
+	unlink(put("list", ""));
+	unlink(put("classes", ""));
+	rmdir(dir);
+	return done();
+}
