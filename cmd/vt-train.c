@@ -28,7 +28,7 @@ static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
 static struct clip_settings clips = CLIP_SETTINGS;
-static int nesterov, keep_best, dry_run, parity;
+static int loss, nesterov, keep_best, dry_run, parity;
 static int init_partial, precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
@@ -47,6 +47,9 @@ static const struct option_row rows[] = {
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
 	    "shapes and lr by epoch, from vt-schedule; - is stdin",
 	    NULL, 0, 0, 0 },
+	{ 0, "loss", OPTION_CHOICE, &loss, "KIND",
+	    "of a network without one: softmax, sigmoid (softmax)",
+	    "softmax|sigmoid", 0, 0, 0 },
 	{ 0, "init", OPTION_TEXT, &init, "FILE",
 	    "begin from weights: of vt, torchvision, TSM, ...",
 	    NULL, 0, 0, 0 },
@@ -105,8 +108,8 @@ static const struct option_row rows[] = {
 	{ 0, "keep", OPTION_INT, &keep, "N",
 	    "newest checkpoints to keep (3)", NULL, 1, 1e6, 0 },
 	{ 0, "keep-best", OPTION_CHOICE, &keep_best, "METRIC",
-	    "of best.safetensors: top1, loss or none (top1)",
-	    "top1|loss|none", 0, 0, 0 },
+	    "of best.safetensors: top1, map, loss or none (top1)",
+	    "top1|loss|none|map", 0, 0, 0 },
 	{ 0, "stop-after", OPTION_TIME, &stop_after, "TIME",
 	    "save and stop after this, exit 75; 0: never (0)",
 	    NULL, 0, 1e9, 0 },
@@ -229,15 +232,17 @@ kept_settings(void)
 static struct session_options
 asked(struct comm *c)
 {
+	static const enum keep_best best[] = { BEST_TOP1, BEST_LOSS, BEST_NONE,
+		BEST_MAP };
 	int own = cores(c);		/* of all ranks, whatever is set here */
 
 	struct session_options o = {
 		.data = data, .val = val, .model = model,
 		.schedule = schedule_path, .device = device,
 		.precision = (enum precision)precision, .out = out,
-		.resume = resume, .groups = groups, .init = init,
-		.init_partial = init_partial, .freeze = &freeze,
-		.override = &override,
+		.resume = resume, .loss = loss ? LOSS_SIGMOID : LOSS_SOFTMAX,
+		.groups = groups, .init = init, .init_partial = init_partial,
+		.freeze = &freeze, .override = &override,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .momentum = momentum, .decay = decay,
 		.clip = clip, .nesterov = nesterov, .smoothing = smoothing,
@@ -252,8 +257,7 @@ asked(struct comm *c)
 			.memory = (size_t)loader_memory },
 		.trainer = { .save_every = save_every,
 			.save_steps = save_steps, .val_every = val_every,
-			.best = keep_best == 0 ? BEST_TOP1 : keep_best == 1 ?
-			BEST_LOSS : BEST_NONE, .log_every = log_every,
+			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
 			.bucket = bucket },
 	};
@@ -359,7 +363,7 @@ print_plan(const struct session *s)
 		trainer_explain(&s->t, stdout);
 	if (out != NULL)
 		room_check(&s->t.optim.slots, out, (int)keep, val != NULL &&
-		    keep_best < 2, stdout);
+		    s->t.o.best != BEST_NONE, stdout);
 }
 
 int

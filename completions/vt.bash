@@ -104,6 +104,7 @@ V version none -
 		spec='i data required DIR
 m model required NET
 - schedule required FILE
+- loss required softmax|sigmoid
 - init required FILE
 - init-partial none -
 - freeze required backbone|partial-bn|PATTERN
@@ -143,7 +144,7 @@ o out required DIR
 - save-every required -
 - save-steps required -
 - keep required -
-- keep-best required top1|loss|none
+- keep-best required top1|loss|none|map
 - stop-after required -
 - max-loss required -
 - step-timeout required -

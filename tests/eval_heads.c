@@ -110,8 +110,9 @@ scores(const char *text, struct comm *comm, char said[512])
 int
 main(int argc, char **argv)
 {
-	const struct set set = { dir, "png", 1, 5, 3, 0, NULL, frames_of,
-		side_of, side_of, frame };
+	const struct set set = { .dir = dir, .ext = "png", .shards = 1,
+		.samples = 5, .classes = 3, .frames = frames_of,
+		.width = side_of, .height = side_of, .frame = frame };
 	struct comm *comm = comm_open(&argc, &argv);
 	static const struct { const char *what, *loss; } other[] = {
 		{ "another target", "loss m in=fc\n"

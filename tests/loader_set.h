@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "shard/info.h"
 #include "shard/manifest.h"
 #include "shard/writer.h"
 
@@ -21,6 +22,9 @@ struct set {
 					 * i mod classes; 0 means 3 */
 	int letter;			/* of the first class; 0 means a */
 	int (*label)(int sample);	/* NULL, or another one; -1: none */
+	/* NULL, or its set of classes, each with its first and last frame: how
+	 * many; -1: it has none. */
+	int (*spans)(int sample, int frames, int (*to)[3]);
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
 	/* Append the stored bytes of a frame. */
@@ -42,6 +46,24 @@ set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
 	    shard_put(w, zeros, ustar_padding(n));
 }
 
+enum { SPANS = 8 };		/* of a sample, at most */
+
+/* KEY.json of a sample with a set of ${n} classes. */
+static void
+set_info(const struct set *set, const char *key, const struct shard_sample *s,
+    int (*span)[3], int n, struct buffer *b)
+{
+	struct stream_list streams = { 1, { { "rgb", "" } } };
+	struct stream_sample m = { .key = key, .ext = set->ext, .label = -1,
+		.frames = (int)s->frames, .width = s->width, .height = s->height,
+		.fps_num = 25, .fps_den = 1, .flags = SHARD_LABELS,
+		.status = "ok", .source = key,
+		.labels = (const int (*)[3])span, .nlabels = n };
+
+	strcpy(streams.kind[0].ext, set->ext);
+	info_write(&m, &streams, b);
+}
+
 /* Sample i has key s0000i. */
 static int
 set_sample(const struct set *set, struct shard_writer *w, int i)
@@ -56,6 +78,7 @@ set_sample(const struct set *set, struct shard_writer *w, int i)
 	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
 	struct buffer b = { 0 };
 	char key[32], name[64];
+	int span[SPANS][3], spans = set->spans ? set->spans(i, n, span) : -1;
 	uint32_t blk = 0;
 
 	sprintf(key, "s%05d", i);
@@ -65,8 +88,15 @@ set_sample(const struct set *set, struct shard_writer *w, int i)
 		sprintf(name, "%s.%06d.%s", key, f, set->ext);
 		bad |= set_member(w, &blk, &r[f], name, b.data, b.n);
 	}
+	b.n = 0;
+	buffer_text(&b, spans < 0 ? "{}" : "");
+	if (spans >= 0) {
+		s.label = -1;
+		s.flags = SHARD_LABELS;
+		set_info(set, key, &s, span, spans, &b);
+	}
 	sprintf(name, "%s.json", key);
-	bad |= set_member(w, &blk, &r[n], name, "{}", 2);
+	bad |= set_member(w, &blk, &r[n], name, b.data, b.n);
 	bad |= shard_add(w, key, &s, r);
 	buffer_free(&b);
 	free(r);

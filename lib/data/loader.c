@@ -246,9 +246,16 @@ static int
 has_target(const struct dataset *d, const struct target_need *t,
     const char *network)
 {
-	if (strcmp(t->name, TARGET_DEFAULT) == 0 &&
-	    t->kinds & 1 << TARGET_CLASS)
+	int named = strcmp(t->name, TARGET_DEFAULT) == 0;
+
+	if (named && t->kinds & 1 << (dataset_sets(d) ? TARGET_SET :
+	    TARGET_CLASS))
 		return 0;
+	if (named && dataset_sets(d))
+		return fail("%s: its samples have sets of classes, and %s has a "
+		    "loss of one class a clip (wanted a loss of kind=sigmoid; "
+		    "vt-train --loss=sigmoid gives it one)",
+		    text_quote(dataset_path(d)), network);
 	return fail("%s has a loss of the target %s, which %s does not have (it "
 	    "has " TARGET_DEFAULT ", one a clip)", network, t->name,
 	    text_quote(dataset_path(d)));

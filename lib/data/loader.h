@@ -62,7 +62,10 @@ int loader_shows(const struct needs *needs, const char *network,
  * loader_has(d, needs, network):
  * Can clips of ${d} feed ${network}, a name for the message, that needs these
  * streams and targets?  0, or -1 after a message.  Datasets hold rgb frames,
- * and a class for each clip.
+ * and a class for each clip or a set of classes.  A set of a clip for training is
+ * what can be seen from its first frame to its last, one for testing that of the
+ * whole video; where other samples have sets, a class is a set of one, and a
+ * clip without any label weighs 0.
  */
 int loader_has(const struct dataset *d, const struct needs *needs,
     const char *network);

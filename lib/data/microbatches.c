@@ -18,6 +18,7 @@ struct microbatches {
 	const struct dataset *d;
 	uint32_t samples;
 	const struct needs *needs;
+	enum target_kind *kind;			/* [needs->targets] */
 	struct dims *shape;			/* [needs->streams], of the next */
 
 	/* Training: microbatch ${next} of this rank's in step ${at}. */
@@ -33,6 +34,13 @@ struct microbatches {
 	uint64_t view, views;
 };
 
+/* 0: a target that the data do not have, which is none that counts. */
+static int
+has_labels(const struct target_need *t)
+{
+	return strcmp(t->name, TARGET_DEFAULT) == 0;
+}
+
 static struct microbatches *
 begin(const struct dataset *d, const struct needs *needs)
 {
@@ -42,6 +50,12 @@ begin(const struct dataset *d, const struct needs *needs)
 	l->samples = dataset_samples(d);
 	l->needs = needs != NULL ? needs : &needs_default;
 	l->shape = xcalloc((size_t)l->needs->streams, sizeof(*l->shape));
+	l->kind = xcalloc((size_t)l->needs->targets + 1, sizeof(*l->kind));
+	for (int i = 0; i < l->needs->targets; i++)
+		l->kind[i] = dataset_sets(d) &&
+		    has_labels(&l->needs->target[i]) &&
+		    l->needs->target[i].kinds & 1 << TARGET_SET ? TARGET_SET :
+		    TARGET_CLASS;
 	return l;
 }
 
@@ -79,11 +93,22 @@ microbatches_free(struct microbatches *l)
 	if (l == NULL)
 		return;
 	order_free(l->order);
+	free(l->kind);
 	free(l->shape);
 	free(l);
 }
 
 /* ---- one microbatch ---- */
+
+/* Where clips are mixed a target of one class is shares of several. */
+static enum target_kind
+target_kind(const struct microbatches *l, int i)
+{
+	if (l->kind[i] != TARGET_CLASS || !microbatches_mixes(l))
+		return l->kind[i];
+	return l->needs->target[i].kinds & 1 << TARGET_SHARES ? TARGET_SHARES :
+	    TARGET_SET;
+}
 
 void
 microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
@@ -96,16 +121,16 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 	/* The last one, without classes, ends the list. */
 	for (int i = 0; i < needs->targets; i++) {
 		struct target *t = &mb->target[i];
+		size_t classes = (size_t)needs->target[i].classes;
 
-		t->kind = !microbatches_mixes(l) ? TARGET_CLASS :
-		    needs->target[i].kinds & 1 << TARGET_SHARES ?
-		    TARGET_SHARES : TARGET_SET;
-		t->classes = needs->target[i].classes;
-		if (t->kind == TARGET_CLASS)
+		t->kind = target_kind(l, i);
+		t->classes = (int)classes;
+		if (t->kind == TARGET_CLASS) {
 			t->label = xcalloc(n, sizeof(*t->label));
-		else
-			t->share = xcalloc(n * (size_t)t->classes,
-			    sizeof(*t->share));
+		} else {
+			t->share = xcalloc(n * classes, sizeof(*t->share));
+			t->weight = xcalloc(n, sizeof(*t->weight));
+		}
 	}
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
@@ -114,10 +139,11 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 void
 microbatch_close(struct microbatch *mb)
 {
-	for (struct target *t = mb->target; t != NULL && (t->label != NULL ||
-	    t->share != NULL); t++) {
+	for (struct target *t = mb->target; t != NULL &&
+	    (t->label != NULL || t->share != NULL); t++) {
 		free(t->label);
 		free(t->share);
+		free(t->weight);
 	}
 	free(mb->stream);
 	free(mb->target);
@@ -335,24 +361,45 @@ choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
 }
 
 static void
-set_target(struct target *t, int i, int label)
+choose_none(struct target *t, int i)
 {
-	float *share;
+	size_t classes = (size_t)t->classes;
 
-	if (t->kind == TARGET_CLASS) {
-		t->label[i] = label;
-		return;
-	}
-	share = t->share + (size_t)i * (size_t)t->classes;
-	memset(share, 0, (size_t)t->classes * sizeof(*share));
-	share[label] = 1;
+	memset(t->share + (size_t)i * classes, 0, classes * sizeof(*t->share));
+	t->weight[i] = 0;
 }
 
-/* A target that the data do not have, which is none that counts. */
-static int
-has_labels(const struct target_need *t)
+/*
+ * The classes of clip ${i} as a set, or as shares of which one is all; no
+ * weight if there are none.  In training they are those that can be
+ * seen from its first frame to its last; in testing those of the whole video, as
+ * PySlowFast's datasets/charades.py has it.
+ */
+static void
+choose_set(const struct microbatches *l, const struct microbatch *mb, int i,
+    const struct sample *m, const int *frame, struct target *t)
 {
-	return strcmp(t->name, TARGET_DEFAULT) == 0;
+	size_t classes = (size_t)t->classes;
+	float *share = t->share + (size_t)i * classes;
+	int n, first = 0, last = m->frames - 1;
+	const struct class_span *set = dataset_set(l->d, mb->sample[i], &n);
+
+	if (l->schedule != NULL) {
+		first = last = frame[0];
+		for (int k = 1; k < mb->stream->t; k++) {
+			first = frame[k] < first ? frame[k] : first;
+			last = frame[k] > last ? frame[k] : last;
+		}
+	}
+	memset(share, 0, classes * sizeof(*share));
+	t->weight[i] = set != NULL || m->label >= 0;
+	if (set == NULL && m->label >= 0)
+		share[m->label] = 1;
+	for (int k = 0; k < n; k++)
+		if (set[k].first <= last && set[k].last >= first)
+			share[set[k].class] = 1;
+	if (i >= mb->n - mb->filled)
+		t->weight[i] = 0;
 }
 
 void
@@ -363,9 +410,18 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 
 	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
 	    mb, i, &m, frame, crop);
-	for (int k = 0; k < l->needs->targets; k++)
-		set_target(&mb->target[k], i, i < mb->n - mb->filled &&
-		    has_labels(&l->needs->target[k]) ? m.label : -1);
+	for (int k = 0; k < l->needs->targets; k++) {
+		struct target *t = &mb->target[k];
+		int has = has_labels(&l->needs->target[k]);
+
+		if (t->kind == TARGET_CLASS)
+			t->label[i] = has && i < mb->n - mb->filled ? m.label :
+			    -1;
+		else if (has)
+			choose_set(l, mb, i, &m, frame, t);
+		else
+			choose_none(t, i);
+	}
 }
 
 /* ---- what is done to it ---- */
@@ -392,7 +448,10 @@ microbatches_mixes(const struct microbatches *l)
 	return l->schedule != NULL && effects_mixes(&l->o.effects);
 }
 
-/* Both targets become a mean of both, each with ${share} of its own. */
+/*
+ * Both targets become a mean of both, each with ${share} of its own; what is
+ * mixed with a clip of no class has none.
+ */
 static void
 mix_targets(struct target *t, int i, int k, float share)
 {
@@ -406,6 +465,8 @@ mix_targets(struct target *t, int i, int k, float share)
 		a[c] = share * was + (1 - share) * b[c];
 		b[c] = share * b[c] + (1 - share) * was;
 	}
+	if (t->weight[i] == 0 || t->weight[k] == 0)
+		t->weight[i] = t->weight[k] = 0;
 }
 
 void

@@ -110,8 +110,14 @@ check_labels(const struct packed *p)
 	const char *option = f->matrix.n > 0 ? "matrix" : f->per_class != NULL ?
 	    "per-class" : f->sheet_wrong ? "sheet-of=wrong" : NULL;
 
+	if (dataset_sets(p->data) && (f->matrix.n > 0 || f->sheet_wrong)) {
+		fail("%s: its samples have sets of classes (--%s is for one class "
+		    "each)", Q(p->path), f->matrix.n > 0 ? "matrix" :
+		    "sheet-of=wrong");
+		return EXIT_USAGE;
+	}
 	for (uint32_t i = 0; i < dataset_samples(p->data); i++)
-		if (dataset_sample(p->data, i).label >= 0)
+		if (evaluation_has(p->data, i, 0) >= 0)
 			return 0;
 	if (option == NULL)
 		return 0;

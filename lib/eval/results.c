@@ -31,6 +31,33 @@ results_best(const struct results *r, uint32_t i, int n, int *class)
 	}
 }
 
+/* The classes of sample ${i}, one after the other: -1 after the last. */
+static int
+next_class(const struct results *r, uint32_t i, int c)
+{
+	for (c++; c < r->e->classes; c++)
+		if (evaluation_has(r->data, i, c) == 1)
+			return c;
+	return -1;
+}
+
+char *
+results_label(const struct results *r, uint32_t i, int names)
+{
+	struct buffer b = { 0 };
+	int c = next_class(r, i, -1);
+
+	buffer_text(&b, c < 0 && !names ? "-1" : "");
+	for (const char *between = ""; c >= 0; c = next_class(r, i, c)) {
+		if (names)
+			buffer_printf(&b, "%s%s", between, r->class[c]);
+		else
+			buffer_printf(&b, "%s%d", between, c);
+		between = "|";
+	}
+	return b.data;
+}
+
 int
 results_write_scores(const struct results *r, const char *path)
 {
@@ -47,8 +74,11 @@ results_write_scores(const struct results *r, const char *path)
 	buffer_text(&b, "\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		struct sample m = dataset_sample(r->data, i);
+		char *label;
 
-		buffer_printf(&b, "%s\t%d", m.key, m.label);
+		label = results_label(r, i, 0);
+		buffer_printf(&b, "%s\t%s", m.key, label);
+		free(label);
 		for (int c = 0; c < r->e->classes; c++)
 			buffer_printf(&b, "\t%.9g", results_scores(r, i)[c]);
 		buffer_text(&b, "\n");
@@ -89,8 +119,33 @@ hits(const struct results *r, int k)
 	return n;
 }
 
-int
-results_write_classes(const struct results *r, const char *path)
+static int
+write_precisions(const struct results *r, const char *path)
+{
+	struct buffer b = { 0 };
+	int bad;
+
+	buffer_text(&b, "#class\tname\tsamples\tap\n");
+	for (int c = 0; c < r->e->classes; c++) {
+		double ap = evaluation_precision(r->e, r->data, c);
+		char *name = table_escape(r->class[c]);
+		uint32_t samples = 0;
+
+		for (uint32_t i = 0; i < r->e->samples; i++)
+			samples += evaluation_has(r->data, i, c) == 1;
+		buffer_printf(&b, "%d\t%s\t%u\t", c, name, samples);
+		if (ap >= 0)
+			buffer_printf(&b, "%.9g", ap);
+		buffer_text(&b, "\n");
+		free(name);
+	}
+	bad = commit_bytes(path, b.data, b.n);
+	buffer_free(&b);
+	return bad;
+}
+
+static int
+write_hits(const struct results *r, const char *path)
 {
 	size_t n = (size_t)r->e->classes;
 	struct confusion *all = results_confusion(r);
@@ -123,4 +178,11 @@ results_write_classes(const struct results *r, const char *path)
 	free(top5);
 	confusion_free(all);
 	return bad;
+}
+
+int
+results_write_classes(const struct results *r, const char *path)
+{
+	return dataset_sets(r->data) ? write_precisions(r, path) :
+	    write_hits(r, path);
 }

@@ -14,6 +14,13 @@ struct results {
 	const char *title;		/* of pictures */
 };
 
+/*
+ * results_label(r, i, names): the label of sample ${i}, for a table: its number,
+ * or, with ${names}, the name of its class; of a set those of all, with '|'
+ * between them.  "" or "-1" without one.  The caller's to free.
+ */
+char *results_label(const struct results *r, uint32_t i, int names);
+
 /* results_scores(r, i): the scores of sample ${i}, [classes]. */
 const double *results_scores(const struct results *r, uint32_t i);
 
@@ -48,7 +55,8 @@ int results_write_scores(const struct results *r, const char *path);
 
 /*
  * A row a class: samples, top-1, top-5, what it is most confused with.  Equal scores
- * count against a label here as in the summary (metric_rank).
+ * count against a label here as in the summary (metric_rank).  Where samples
+ * have sets of classes, samples and average precision.
  */
 int results_write_classes(const struct results *r, const char *path);
 

@@ -10,18 +10,12 @@
 
 enum { TOP = 5 };		/* classes on a line */
 
-static const char *
-label_name(const struct results *r, int label)
-{
-	return label >= 0 ? r->class[label] : "";
-}
-
 static void
-print_row(const struct results *r, struct sample m, double score,
-    const int *best, int n, struct buffer *to)
+print_row(const struct results *r, uint32_t i, double score, const int *best,
+    int n, struct buffer *to)
 {
-	char *key = table_escape(m.key);
-	char *label = table_escape(label_name(r, m.label));
+	char *key = table_escape(dataset_sample(r->data, i).key);
+	char *names = results_label(r, i, 1), *label = table_escape(names);
 
 	buffer_printf(to, "%s\t%s", key, label);
 	for (int k = 0; k < TOP; k++) {
@@ -32,19 +26,29 @@ print_row(const struct results *r, struct sample m, double score,
 	}
 	buffer_printf(to, "\t%.9g\n", score);
 	free(key);
+	free(names);
 	free(label);
 }
 
 static void
-print_json(const struct results *r, struct sample m, double score,
-    const int *best, int n, struct buffer *to)
+print_json(const struct results *r, uint32_t i, double score, const int *best,
+    int n, struct buffer *to)
 {
+	struct sample m = dataset_sample(r->data, i);
 	struct json_writer w = { 0 };
+	int several;
 
 	json_open(&w, NULL, '{');
 	json_put_text(&w, "key", m.key);
 	if (m.label >= 0)
-		json_put_text(&w, "label", label_name(r, m.label));
+		json_put_text(&w, "label", r->class[m.label]);
+	if (dataset_set(r->data, i, &several) != NULL) {
+		json_open(&w, "labels", '[');
+		for (int c = 0; c < r->e->classes; c++)
+			if (evaluation_has(r->data, i, c) == 1)
+				json_put_text(&w, NULL, r->class[c]);
+		json_close(&w);
+	}
 	json_put_real(&w, "score", score);
 	json_open(&w, "top", '[');
 	for (int k = 0; k < n; k++)
@@ -68,8 +72,7 @@ results_print(const struct results *r, int json, struct buffer *to)
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);
 		results_best(r, i, n, best);
-		(json ? print_json : print_row)(r, dataset_sample(r->data, i),
-		    p[best[0]], best, n, to);
+		(json ? print_json : print_row)(r, i, p[best[0]], best, n, to);
 	}
 	free(p);
 }
@@ -87,6 +90,9 @@ results_print_summary(const struct results *r, const struct results_of *of,
 		if (m->labelled > 0)
 			buffer_printf(to, "\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
 			    m->top5, m->loss);
+		if (m->classes > 0)
+			buffer_printf(to, "\tmAP %.6f\tclasses %d", m->map,
+			    m->classes);
 		buffer_printf(to, "\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
 		    "crops %d\tframes %d\tcrop %d\tstep %" PRIu64 "\n",
 		    r->e->samples, m->labelled, r->e->views, v->clips, v->crops,
@@ -95,6 +101,8 @@ results_print_summary(const struct results *r, const struct results_of *of,
 	}
 	json_open(&w, NULL, '{');
 	json_put_text(&w, "checkpoint", of->checkpoint);
+	if (m->classes > 0)
+		json_put_int(&w, "classes", m->classes);
 	json_put_int(&w, "clips", v->clips);
 	json_put_int(&w, "crop", v->side);
 	json_put_int(&w, "crops", v->crops);
@@ -104,6 +112,8 @@ results_print_summary(const struct results *r, const struct results_of *of,
 	json_put_int(&w, "labelled", m->labelled);
 	if (m->labelled > 0)
 		json_put_real(&w, "loss", m->loss);
+	if (m->classes > 0)
+		json_put_real(&w, "map", m->map);
 	json_put_text(&w, "model", of->model);
 	json_put_int(&w, "samples", r->e->samples);
 	json_put_int(&w, "step", (int64_t)of->step);

@@ -20,6 +20,7 @@ struct graph {
 	char *name;			/* file name without .net */
 	int nop;
 	struct op *op;
+	int open_loss;			/* its text has none: one was added */
 	int heads;
 	struct head *head;		/* in the order of the losses: the first
 					 * one's scores are the network's */

@@ -142,7 +142,8 @@ reader_finish(struct reader *r)
 
 	if (g->nop < 2)
 		return fail("%s: no network in it", r->path);
-	if ((g->heads == 0 && add_loss(r) != 0) || check_used(r) != 0)
+	g->open_loss = g->heads == 0;
+	if ((g->open_loss && add_loss(r) != 0) || check_used(r) != 0)
 		return -1;
 	mark_classifiers(g);
 	return 0;

@@ -13,6 +13,7 @@
 #include "shard/files.h"
 #include "shard/manifest.h"
 #include "shard/reader.h"
+#include "shard/sets.h"
 
 #define Q text_quote
 #define NEAR (64 << 10)		/* a smaller gap is read and thrown away */
@@ -25,6 +26,7 @@ struct dataset {
 	char **key;			/* [samples] */
 	char *keys;			/* where they lie */
 	uint64_t class_hash;
+	struct sets *sets;		/* NULL: none */
 };
 
 static int
@@ -96,7 +98,8 @@ open_parts(struct dataset *d)
 	class_text(&d->m->classes, &classes);
 	d->class_hash = hash64(classes.data, classes.n);
 	buffer_free(&classes);
-	return 0;
+	d->sets = sets_read(d, &bad);
+	return bad;
 }
 
 struct dataset *
@@ -120,6 +123,7 @@ dataset_free(struct dataset *d)
 {
 	if (d == NULL)
 		return;
+	sets_free(d->sets);
 	files_free(d->files);
 	manifest_free(d->m);
 	free(d->key);
@@ -255,6 +259,18 @@ dataset_sample(const struct dataset *d, uint32_t i)
 		.shard = files_shard(d->files, k)->path,
 		.offset = (uint64_t)e.blk * USTAR_BLOCK,
 	};
+}
+
+int
+dataset_sets(const struct dataset *d)
+{
+	return d->sets != NULL;
+}
+
+const struct class_span *
+dataset_set(const struct dataset *d, uint32_t i, int *n)
+{
+	return sets_of(d->sets, i, n);
 }
 
 void

@@ -25,7 +25,7 @@ struct dataset;
 struct sample {
 	const char *key;
 	size_t key_length;
-	int label;		/* -1: none, or several, in the .json */
+	int label;		/* -1: none, or a set (dataset_set) */
 	int frames;		/* of each stream */
 	int width, height;	/* of the stored frames */
 	int fps_num, fps_den;	/* 0, 0: unknown */
@@ -96,6 +96,19 @@ int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
  */
 void dataset_most(const struct dataset *d, int *frames, int *w, int *h);
 size_t dataset_frames_room(const struct dataset *d, int n, int frames);
+
+/*
+ * A class of a sample that has a set of them, and the first and last frame in
+ * which it can be seen.
+ * dataset_sets(d): 1 if a sample of ${d} has a set.
+ * dataset_set(d, i, n): that of sample ${i}, [*n]; NULL if it has none: then its
+ * label counts.
+ */
+struct class_span { int class, first, last; };
+
+int dataset_sets(const struct dataset *d);
+const struct class_span *dataset_set(const struct dataset *d, uint32_t i,
+    int *n);
 
 /* dataset_json_read(d, i, to): KEY.json of sample ${i}; results as above. */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);

@@ -27,7 +27,7 @@ struct state {
 	uint64_t best_step;		/* where it was; 0: none yet, or not
 					 * known (version 0.1.0) */
 	int due;			/* 1: its validation was due, and failed */
-	const char *best_metric;	/* "top1", "loss"; "": see best_step */
+	const char *best_metric;	/* "top1", "loss", "map"; "": see best_step */
 	const char *build;		/* "vt 0.1.0" */
 	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
 	const char *precision;		/* "fp32", "bf16 by AMX"; older ones do

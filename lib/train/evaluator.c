@@ -9,6 +9,7 @@
 #include "comm/watch.h"
 #include "train/evaluator.h"
 #include "graph/metric.h"
+#include "graph/precision.h"
 
 struct plan *
 evaluate_plan(struct net *n, const struct view_options *v)
@@ -136,28 +137,118 @@ evaluation_free(struct evaluation *e)
 	e->scores = NULL;
 }
 
+int
+evaluation_has(const struct dataset *d, uint32_t i, int c)
+{
+	int n, label;
+	const struct class_span *set = dataset_set(d, i, &n);
+
+	for (int k = 0; k < n; k++)
+		if (set[k].class == c)
+			return 1;
+	if (set != NULL)
+		return 0;
+	label = dataset_sample(d, i).label;
+	return label < 0 ? -1 : label == c;
+}
+
+/* Into ${right}: 1 for the classes of sample ${i}; how many, -1: no label. */
+static int
+classes_of(const struct evaluation *e, const struct dataset *d, uint32_t i,
+    char *right)
+{
+	int n, count = 0, label = dataset_sample(d, i).label;
+	const struct class_span *set = dataset_set(d, i, &n);
+
+	memset(right, 0, (size_t)e->classes);
+	if (set == NULL && label < 0)
+		return -1;
+	if (set == NULL)
+		right[label] = 1;
+	for (int k = 0; k < n; k++)
+		right[set[k].class] = 1;
+	for (int c = 0; c < e->classes; c++)
+		count += right[c];
+	return count;
+}
+
+static double
+set_loss(const struct evaluation *e, const double *scores, const char *right)
+{
+	double sum = 0;
+
+	for (int c = 0; c < e->classes; c++)
+		sum += metric_binary(scores[c], right[c]);
+	return sum / e->classes;
+}
+
+static void
+add_sample(struct summary *s, const struct evaluation *e,
+    const double *scores, const char *right, int n)
+{
+	int best = e->classes, one = 0;
+
+	for (int c = 0; c < e->classes; c++)
+		if (right[c]) {
+			int rank = metric_rank(scores, e->classes, c);
+
+			best = rank < best ? rank : best;
+			one = c;
+		}
+	s->labelled++;
+	s->ranked += n > 0;
+	s->top1 += n > 0 && best < 1;
+	s->top5 += n > 0 && best < 5;
+	s->loss += e->loss == LOSS_SIGMOID ? set_loss(e, scores, right) :
+	    n == 1 ? metric_loss(e->loss, scores, e->classes, one) : 0;
+}
+
+double
+evaluation_precision(const struct evaluation *e, const struct dataset *d, int c)
+{
+	struct scored *s = xcalloc(e->samples, sizeof(*s));
+	size_t n = 0;
+	double precision;
+
+	for (uint32_t i = 0; i < e->samples; i++) {
+		int right = evaluation_has(d, i, c);
+
+		if (right >= 0)
+			s[n++] = (struct scored){ e->scores[(size_t)i *
+			    (size_t)e->classes + (size_t)c], right };
+	}
+	precision = average_precision(s, n);
+	free(s);
+	return precision;
+}
+
 struct summary
 evaluation_summary(const struct evaluation *e, const struct dataset *d)
 {
 	struct summary s = { 0 };
+	char *right = xcalloc((size_t)e->classes, 1);
 
 	for (uint32_t i = 0; i < e->samples; i++) {
-		int label = dataset_sample(d, i).label, rank;
-		const double *scores = e->scores + (size_t)i *
-		    (size_t)e->classes;
+		int n = classes_of(e, d, i, right);
 
-		if (label < 0)
-			continue;
-		rank = metric_rank(scores, e->classes, label);
-		s.labelled++;
-		s.top1 += rank < 1;
-		s.top5 += rank < 5;
-		s.loss += metric_loss(e->loss, scores, e->classes, label);
+		if (n >= 0)
+			add_sample(&s, e, e->scores + (size_t)i *
+			    (size_t)e->classes, right, n);
 	}
-	if (s.labelled > 0) {
-		s.top1 /= s.labelled;
-		s.top5 /= s.labelled;
+	free(right);
+	if (s.ranked > 0) {
+		s.top1 /= s.ranked;
+		s.top5 /= s.ranked;
+	}
+	if (s.labelled > 0)
 		s.loss /= s.labelled;
+	for (int c = 0; c < e->classes && dataset_sets(d); c++) {
+		double precision = evaluation_precision(e, d, c);
+
+		s.classes += precision >= 0;
+		s.map += precision >= 0 ? precision : 0;
 	}
+	if (s.classes > 0)
+		s.map /= s.classes;
 	return s;
 }

@@ -34,10 +34,28 @@ void evaluation_free(struct evaluation *e);
 
 struct plan *evaluate_plan(struct net *n, const struct view_options *v);
 
-/* What the scores say: of the samples that have a label. */
-struct summary { uint32_t labelled; double top1, top5, loss; };
+/* What the scores say: of the samples that have a label, or a set of them. */
+struct summary {
+	uint32_t labelled;
+	uint32_t ranked;		/* of these, with a class at all */
+	double top1, top5;		/* of those: a set is right where the best
+					 * of its classes is */
+	double loss;
+	int classes;			/* that a labelled sample has */
+	double map;			/* mean over these of evaluation_precision;
+					 * 0 if samples have one class each */
+};
 
 struct summary evaluation_summary(const struct evaluation *e,
     const struct dataset *d);
+
+/* evaluation_precision(e, d, c): the average precision of class ${c} over the
+ * labelled samples, -1 if none has it (graph/precision.h). */
+double evaluation_precision(const struct evaluation *e,
+    const struct dataset *d, int c);
+
+/* evaluation_has(d, i, c): 1 if sample ${i} is of class ${c}, -1 if it has no
+ * label. */
+int evaluation_has(const struct dataset *d, uint32_t i, int c);
 
 #endif

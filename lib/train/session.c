@@ -72,27 +72,22 @@ open_schedule(struct session *s)
 }
 
 /*
- * A sample to train on has one label; of a set to validate on, those that
- * have none do not count, but some must.
+ * A sample to train on has a label, or a set of them; of a set to validate on,
+ * those that have none do not count, but some must.
  */
 static int
 check_labels(const struct dataset *d, const char *path, int training)
 {
-	uint32_t n = dataset_samples(d), none = 0, several = 0;
-	const char *key = "", *keys = "";	/* the first of each kind */
+	uint32_t n = dataset_samples(d), none = 0;
+	const char *key = "";		/* the first of those */
 
 	for (uint32_t i = n; i-- > 0;) {
 		struct sample m = dataset_sample(d, i);
 
-		if (m.label >= 0)
+		if (m.label >= 0 || (m.flags & SHARD_LABELS))
 			continue;
-		if (m.flags & SHARD_LABELS) {
-			several++;
-			keys = m.key;
-		} else {
-			none++;
-			key = m.key;
-		}
+		none++;
+		key = m.key;
 	}
 	if (n == 0)
 		return fail("%s: no samples in it", text_quote(path));
@@ -100,9 +95,6 @@ check_labels(const struct dataset *d, const char *path, int training)
 		return fail("%s: none of its %u samples has a label (vt-extract "
 		    "--label-from=dir or --list gives labels)", text_quote(path),
 		    n);
-	if (several > 0 && (training || several + none == n))
-		return fail("%s: %u of %u samples have several labels, %s first "
-		    "(wanted one each)", text_quote(path), several, n, keys);
 	if (none > 0 && training)
 		return fail("%s: %u of %u samples have no label, %s first",
 		    text_quote(path), none, n, key);
@@ -176,6 +168,35 @@ smooth_labels(struct session *s)
 	return 0;
 }
 
+/*
+ * The network; one whose file leaves the loss open has the one asked for, which
+ * becomes a line of the text that checkpoints keep.
+ */
+static struct graph *
+parse_network(struct session *s)
+{
+	const char *name = s->network_path != NULL ? s->network_path :
+	    s->o.model;
+	int classes = dataset_classes(s->train);
+	struct graph *g = graph_parse(name, s->network_text, classes);
+	char *text;
+
+	if (g == NULL || s->o.loss == LOSS_SOFTMAX)
+		return g;
+	if (!g->open_loss) {
+		fail("%s: has a loss of its own (--loss=sigmoid is for networks "
+		    "without one)", text_quote(name));
+		graph_free(g);
+		return NULL;
+	}
+	text = xprintf("%s\nloss loss in=%s kind=sigmoid\n", s->network_text,
+	    g->op[g->head[0].scores].name);
+	graph_free(g);
+	free(s->network_text);
+	s->network_text = text;
+	return graph_parse(name, text, classes);
+}
+
 static int
 open_network(struct session *s)
 {
@@ -191,8 +212,7 @@ open_network(struct session *s)
 	s->network_text = shared_text(s->comm, s->network_path);
 	if (s->network_text == NULL)
 		return EXIT_USAGE;
-	s->graph = graph_parse(s->network_path != NULL ? s->network_path :
-	    s->o.model, s->network_text, dataset_classes(s->train));
+	s->graph = parse_network(s);
 	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
 	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
 	    &s->graph->needs, s->graph->name) != 0) ||
@@ -260,10 +280,14 @@ static void
 set_trainer(struct session *s)
 {
 	static const char *const metric[] = { [BEST_NONE] = "",
-		[BEST_TOP1] = "top1", [BEST_LOSS] = "loss" };
+		[BEST_TOP1] = "top1", [BEST_LOSS] = "loss",
+		[BEST_MAP] = "map" };
 	struct trainer *t = &s->t;
 
 	t->o = s->o.trainer;
+	if (t->o.best == BEST_TOP1 && !options_given("keep-best") &&
+	    s->val != NULL && dataset_sets(s->val))
+		t->o.best = BEST_MAP;
 	t->comm = s->comm;
 	t->net = s->net;
 	t->schedule = s->schedule;

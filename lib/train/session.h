@@ -17,6 +17,7 @@ struct session_options {
 	enum precision precision;	/* asked for */
 	const char *out;		/* NULL: only to look */
 	const char *resume;		/* "auto", "never" or a file */
+	enum loss_kind loss;		/* where the network leaves it open */
 	const char *groups;		/* of parameters */
 	const char *init;		/* a file of weights; NULL: none */
 	int init_partial;		/* it may have few of them */

@@ -184,15 +184,22 @@ static void
 print_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
+	int people = for_people(t->out);
+	char map[40] = "";
+
 	progress_clear();
-	if (for_people(t->out))
-		fprintf(t->out, "validation after step %" PRIu64 ": top1 %.1f%%, "
-		    "top5 %.1f%%, loss %.4f%s\n", t->state.step, 100 * s->top1,
-		    100 * s->top5, s->loss, best ? ", the best so far" : "");
+	if (dataset_sets(t->val))
+		snprintf(map, sizeof(map), people ? "mAP %.1f%%, " :
+		    "mAP %.4f\t", people ? 100 * s->map : s->map);
+	if (people)
+		fprintf(t->out, "validation after step %" PRIu64 ": %stop1 "
+		    "%.1f%%, top5 %.1f%%, loss %.4f%s\n", t->state.step, map,
+		    100 * s->top1, 100 * s->top5, s->loss,
+		    best ? ", the best so far" : "");
 	else
-		fprintf(t->out, "# validation\tstep %" PRIu64 "\ttop1 %.4f\t"
+		fprintf(t->out, "# validation\tstep %" PRIu64 "\t%stop1 %.4f\t"
 		    "top5 %.4f\tloss %.6f\t%u samples\t%.1f s%s\n",
-		    t->state.step, s->top1, s->top5, s->loss, s->labelled,
+		    t->state.step, map, s->top1, s->top5, s->loss, s->labelled,
 		    seconds, best ? "\tbest so far" : "");
 }
 
@@ -216,6 +223,8 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	json_put_bool(&w, "best", best);
 	json_put_real(&w, "epoch", t->state.epoch);
 	json_put_real(&w, "loss", s->loss);
+	if (dataset_sets(t->val))
+		json_put_real(&w, "map", s->map);
 	json_put_int(&w, "samples", s->labelled);
 	json_put_real(&w, "seconds", seconds);
 	json_put_int(&w, "step", (int64_t)t->state.step);

@@ -15,7 +15,8 @@
 static int
 better(const struct trainer *t, const struct summary *s, double *metric)
 {
-	*metric = t->o.best == BEST_LOSS ? -s->loss : s->top1;
+	*metric = t->o.best == BEST_LOSS ? -s->loss : t->o.best == BEST_MAP ?
+	    s->map : s->top1;
 	return t->o.best != BEST_NONE && *metric > t->state.best;
 }
 

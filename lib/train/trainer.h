@@ -23,7 +23,7 @@
 #include "train/optim.h"
 #include "train/rundir.h"
 
-enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS };
+enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS, BEST_MAP };
 
 struct trainer_options {
 	double save_every;		/* seconds; 0: never by the clock */

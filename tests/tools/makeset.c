@@ -19,10 +19,11 @@ static uint64_t seed;
 static struct option { const char *name; int value; } option[] = {
 	{ "classes", MOVES }, { "letter", 'a' },	/* of the first class */
 	{ "blank", 0 },			/* every so many have no label */
+	{ "sets", 0 },			/* sets of classes, see spans_of */
 	{ "png", 0 }, { "first", 0 }, { "step", 1 }, { "x", 0 },
 	{ "window", 0 }, { "mirror", 0 }
 };
-enum { CLASSES, LETTER, BLANK, PNG, FIRST, STEP, X, WINDOW, MIRROR, OPTIONS };
+enum { CLASSES, LETTER, BLANK, SETS, PNG, FIRST, STEP, X, WINDOW, MIRROR, OPTIONS };
 #define OPT(o) (option[o].value)
 
 static int
@@ -52,6 +53,25 @@ label_of(int sample)
 {
 	return OPT(BLANK) && sample % OPT(BLANK) == 0 ? -1 :
 	    sample % OPT(CLASSES);
+}
+
+/*
+ * The class it would have, in all frames; of every second one another class in
+ * the first half; every fifth is of no class, every seventh has no set but a
+ * label.
+ */
+static int
+spans_of(int sample, int n, int (*to)[3])
+{
+	if (!OPT(SETS) || sample % 7 == 3 || label_of(sample) < 0)
+		return -1;
+	if (sample % 5 == 4)
+		return 0;
+	memcpy(to[0], (int[]){ sample % OPT(CLASSES), 0, n - 1 },
+	    sizeof(to[0]));
+	memcpy(to[1], (int[]){ (sample * 3 + 1) % OPT(CLASSES), 0, n / 2 - 1 },
+	    sizeof(to[1]));
+	return 1 + sample % 2;
 }
 
 static void
@@ -108,7 +128,7 @@ main(int argc, char **argv)
 {
 	struct set s = { .ext = "jpg", .shards = 2, .frames = frames_of,
 		.width = width_of, .height = height_of, .label = label_of,
-		.frame = draw };
+		.spans = spans_of, .frame = draw };
 	int bad = 0;
 
 	if (argc < 7)

@@ -1,0 +1,208 @@
+/* Sets of classes: from shards through the loader to targets. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "data/loader.h"
+#include "graph/graph.h"
+#include "media/png.h"
+#include "loader_set.h"
+#include "tap.h"
+
+enum { SAMPLES = 10, FRAMES = 12, CLASSES = 4 };
+
+static char dir[] = "/tmp/vt-sets.XXXXXX";
+
+static int
+frames_of(int sample)
+{
+	(void)sample;
+	return FRAMES;
+}
+
+static int
+size_of(int sample)
+{
+	(void)sample;
+	return 16;
+}
+
+static int
+label_of(int sample)
+{
+	return sample == 8 ? -1 : sample % CLASSES;
+}
+
+/* 0 to 4 in all frames, and class 3 in the last two; 5 of no class; 6 of one
+ * class twice; 7 has a label and 8 nothing; 9 is as 6. */
+static int
+spans_of(int sample, int n, int (*to)[3])
+{
+	if (sample == 7 || sample == 8)
+		return -1;
+	if (sample == 5)
+		return 0;
+	memcpy(to[0], (int[]){ sample % CLASSES, 0, n - 1 }, sizeof(to[0]));
+	memcpy(to[1], (int[]){ 3, n - 2, n - 1 }, sizeof(to[1]));
+	if (sample >= 6)
+		memcpy(to[1], to[0], sizeof(to[1]));
+	return 2;
+}
+
+static void
+draw(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 3);
+
+	memset(m->data, sample * 16 + frame, (size_t)(3 * w * h));
+	png_encode(m, to);
+	image_free(m);
+}
+
+static const struct set set = { .dir = dir, .ext = "png", .shards = 2,
+	.samples = SAMPLES, .classes = CLASSES, .label = label_of,
+	.spans = spans_of, .frames = frames_of, .width = size_of,
+	.height = size_of, .frame = draw };
+
+/* What the classes of a clip of ${sample} are that shows ${first} to ${last}. */
+static int
+wanted(int sample, int first, int last, int c)
+{
+	int span[SPANS][3], n = spans_of(sample, FRAMES, span);
+
+	if (n < 0)
+		return label_of(sample) == c;
+	for (int k = 0; k < n; k++)
+		if (span[k][0] == c && span[k][1] <= last &&
+		    span[k][2] >= first)
+			return 1;
+	return 0;
+}
+
+static struct needs
+needs_of(unsigned kinds)
+{
+	static struct target_need target;
+	struct needs n = needs_default;
+
+	target = (struct target_need){ TARGET_DEFAULT, CLASSES, kinds };
+	n.target = &target;
+	return n;
+}
+
+/* A set's clip: the frames are told by their pixels. */
+static void
+check_microbatch(const struct microbatch *mb, int testing, int *bad, int *part)
+{
+	const struct target *t = mb->target;
+	size_t size = 3u * 8 * 8;
+
+	*bad += t->kind != TARGET_SET || t->classes != CLASSES;
+	for (int i = 0; i < mb->n; i++) {
+		int sample = (int)mb->sample[i], first = 0, last = FRAMES - 1;
+		const uint8_t *p = mb->stream->bytes + (size_t)i * size *
+		    (size_t)mb->stream->t;
+
+		if (!testing) {
+			first = p[0] - sample * 16;
+			last = p[size * (size_t)(mb->stream->t - 1)] -
+			    sample * 16;
+		}
+		*part += last < FRAMES - 2;
+		*bad += t->weight[i] != (i < mb->n - mb->filled && sample != 8);
+		for (int c = 0; c < CLASSES; c++)
+			*bad += t->share[i * CLASSES + c] !=
+			    wanted(sample, first, last, c);
+	}
+}
+
+static void
+test_testing(const struct dataset *d)
+{
+	struct needs needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
+	struct view_options v = { .threads = 2, .clips = 1, .crops = 1, .n = 4,
+		.t = 2, .side = 8, .memory = 1 << 20, .needs = &needs };
+	struct loader *l = loader_views(d, 0, SAMPLES, &v);
+	struct microbatch *mb;
+	int bad = 0, part = 0, n = 0;
+
+	while (loader_next(l, &mb) == 1) {
+		check_microbatch(mb, 1, &bad, &part);
+		n += mb->n;
+		loader_return(l, mb);
+	}
+	is(n, 12, "all samples to test, filled up");
+	is(bad, 0, "with the classes of the whole video");
+	loader_free(l);
+}
+
+static void
+test_training(const struct dataset *d)
+{
+	static const char rows[] = "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\t"
+	    "frames\tcrop\tbn\tlr\tstride_min\tstride_max\n"
+	    "0\t0\t20\t0\t4\t3\t8\t4\t0.1\t2\t2\n";
+	struct needs needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
+	struct loader_options o = { .seed = 3, .threads = 3, .ranks = 1,
+		.memory = 1 << 20, .crop = { .rule = CROP_CENTRE }, .needs = &needs };
+	struct table *t = table_parse("schedule", rows);
+	struct schedule *s = schedule_from_table(t);
+	struct loader *l = loader_new(d, s, 0, &o);
+	struct microbatch *mb;
+	int bad = 0, part = 0, n = 0;
+
+	while (loader_next(l, &mb) == 1) {
+		check_microbatch(mb, 0, &bad, &part);
+		n += mb->n;
+		loader_return(l, mb);
+	}
+	is(n, 200, "clips to train on");
+	is(bad, 0, "with the classes from their first frame to their last");
+	ok(part > 50 && part < 200, "which is not all in %d of them", part);
+	loader_free(l);
+	schedule_free(s);
+	table_free(t);
+}
+
+static void
+test_needs(const struct dataset *d)
+{
+	struct needs class = needs_of(1 << TARGET_CLASS | 1 << TARGET_SHARES);
+	struct needs any;
+	char why[512];
+
+	fail_capture(why, sizeof(why));
+	is(loader_has(d, &class, "net"), -1, "a loss of one class");
+	fail_capture(NULL, 0);
+	ok(strstr(why, "net has a loss of one class a clip (wanted a loss of "
+	    "kind=sigmoid") != NULL, "is refused: %s", why);
+	any = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
+	is(loader_has(d, &any, "net"), 0, "one of sets is not");
+}
+
+int
+main(void)
+{
+	struct dataset *d;
+	char *command;
+	int n;
+
+	program_start("label_sets");
+	if (mkdtemp(dir) == NULL || set_make(&set) != 0)
+		return 1;
+	command = xprintf("rm -r '%s'", dir);
+	d = dataset_open(dir, NULL);
+	ok(d != NULL && dataset_sets(d), "a set of sets");
+	ok(dataset_set(d, 5, &n) != NULL && n == 0, "an empty one");
+	ok(dataset_set(d, 7, &n) == NULL && n == 0, "a sample without one");
+	ok(dataset_set(d, 1, &n) != NULL && n == 2 &&
+	    dataset_set(d, 1, &n)[1].class == 3 &&
+	    dataset_set(d, 1, &n)[1].first == FRAMES - 2, "classes and frames");
+	test_testing(d);
+	test_training(d);
+	test_needs(d);
+	dataset_free(d);
+	ok(system(command) == 0, "done with");
+	free(command);
+	return done();
+}
