@@ -112,7 +112,7 @@ FAULT_C   := $(if $(filter x86_64,$(ARCH)),tests/torture/fault.c \
 FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
-             share/examples/*)
+             share/flips/*.tsv share/examples/*)
 # Programs look for these in ../share/vt beside them, so that they may be moved
 # and another PREFIX builds nothing anew; only for a DATADIR elsewhere they know
 # a path.

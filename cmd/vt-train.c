@@ -27,6 +27,7 @@
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
+static const char *flips;
 static struct clip_settings clips = CLIP_SETTINGS;
 static int loss, nesterov, keep_best, dry_run, parity;
 static int init_partial, precision, quiet, verbose, progress;
@@ -64,6 +65,9 @@ static const struct option_row rows[] = {
 	    NULL, 0, 9e15, 0 },
 	OPTION_HEADING("Clips"),
 	OPTION_CLIPS(clips),
+	{ 0, "flip-swap", OPTION_TEXT, &flips, "FILE",
+	    "classes that a flip swaps: something, or a table",
+	    "something|FILE", 0, 0, 0 },
 	OPTION_HEADING("Optimiser"),
 	{ 0, "momentum", OPTION_REAL, &momentum, "X",
 	    "of stochastic gradient descent (0.9)", NULL, 0, 0.99999, 0 },
@@ -186,6 +190,8 @@ check_options(void)
 			    text_quote(override.item[i]), b.data);
 		}
 	clips_check(&clips);
+	if (flips != NULL && !clips.flip)
+		options_wrong("--flip-swap and --no-flip (wanted one of them)");
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
 	if (out == NULL && !dry_run && !parity)
@@ -200,7 +206,7 @@ static char *
 kept_settings(void)
 {
 	const char **const path[] = { &data, &val, &out, &trace, &schedule_path,
-		&model, &resume, &init };
+		&model, &resume, &init, &flips };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	const char *typed[PATHS];
 	char *whole[PATHS] = { 0 }, *text;
@@ -212,6 +218,8 @@ kept_settings(void)
 
 		if (p == NULL || (path[i] == &model && strchr(p, '/') == NULL &&
 		    !text_ends(p, ".net")) ||
+		    (path[i] == &flips && strchr(p, '/') == NULL &&
+		    !text_ends(p, ".tsv")) ||
 		    (path[i] == &resume && (strcmp(p, "auto") == 0 ||
 		    strcmp(p, "never") == 0)))
 			continue;
@@ -241,8 +249,9 @@ asked(struct comm *c)
 		.schedule = schedule_path, .device = device,
 		.precision = (enum precision)precision, .out = out,
 		.resume = resume, .loss = loss ? LOSS_SIGMOID : LOSS_SOFTMAX,
-		.groups = groups, .init = init, .init_partial = init_partial,
-		.freeze = &freeze, .override = &override,
+		.flips = flips, .groups = groups, .init = init,
+		.init_partial = init_partial, .freeze = &freeze,
+		.override = &override,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .momentum = momentum, .decay = decay,
 		.clip = clip, .nesterov = nesterov, .smoothing = smoothing,

@@ -43,6 +43,7 @@ complete -c vt-train -l erase -r -f -d 'random erasing: the part of the clips th
 complete -c vt-train -l mixup -r -f -d 'MixUp: mix clips by shares of Beta(A, A) (0)'
 complete -c vt-train -l cutmix -r -f -d 'CutMix: swap boxes of shares drawn so (0)'
 complete -c vt-train -l repeat -r -f -d 'clips in a row that are of one sample (1)'
+complete -c vt-train -l flip-swap -r -F -a 'something' -d 'classes that a flip swaps: something, or a table'
 complete -c vt-train -l momentum -r -f -d 'of stochastic gradient descent (0.9)'
 complete -c vt-train -l nesterov -d 'Nesterov momentum'
 complete -c vt-train -l weight-decay -r -f -d 'L2 penalty on weights (0.0001)'

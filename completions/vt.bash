@@ -128,6 +128,7 @@ s seed required -
 - mixup required -
 - cutmix required -
 - repeat required -
+- flip-swap required something|FILE
 - momentum required -
 - nesterov none -
 - weight-decay required -

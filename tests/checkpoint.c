@@ -371,7 +371,8 @@ a_state(void)
 		.class_hash = "0123456789abcdef", .config = "seed = 7\n",
 		.dataset = "00", .generation = 2, .history = "11",
 		.model = "net", .network = net_text, .frames = 8, .crop = 48,
-		.extract = "{\"fps\":[12,1]}", .order = "v1" };
+		.extract = "{\"fps\":[12,1]}", .order = "v1",
+		.flips = "none" };
 }
 
 /* What lies in the flat buffers, read as doubles. */

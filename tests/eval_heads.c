@@ -56,7 +56,8 @@ save(const char *path, const char *text)
 		.isa = "base", .library = "none", .precision = "fp32",
 		.settings_id = "0", .classes = "a\nb\nc\n", .class_hash = "0",
 		.config = "", .dataset = "0", .history = "0", .model = "net",
-		.network = text, .frames = 3, .crop = 16, .order = "v1" };
+		.network = text, .frames = 3, .crop = 16, .order = "v1",
+		.flips = "none" };
 
 	net_init(n, 5);
 	optim_open(&o, n, NULL);

@@ -150,7 +150,7 @@ a_state(void)
 		.settings_id = "00",
 		.classes = "a\n", .class_hash = "0", .config = "seed = 7\n",
 		.dataset = "00", .history = "11", .model = "net",
-		.network = net_text, .frames = 8, .crop = 48, .order = "v1" };
+		.network = net_text, .frames = 8, .crop = 48, .order = "v1", .flips = "none" };
 }
 
 static const char *

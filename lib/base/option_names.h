@@ -33,6 +33,7 @@
 { "files-from", "vt-extract" },
 { "fine-tune", "vt-schedule" },
 { "flip", "vt-bench and vt-train" },
+{ "flip-swap", "vt-train" },
 { "force", "vt-eval and vt-extract and vt-pack and vt-schedule" },
 { "foreign", "vt-pack" },
 { "format", "vt-extract" },

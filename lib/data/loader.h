@@ -17,6 +17,7 @@
 #include "data/augment.h"
 #include "data/clip.h"
 #include "data/effects.h"
+#include "data/swaps.h"
 #include "graph/ensemble.h"
 #include "graph/feed.h"
 #include "sched/schedule.h"
@@ -42,6 +43,8 @@ struct loader_options {
 	enum sampler sampler;
 	struct crop_options crop;
 	struct effects effects;
+	const struct swaps *swaps;	/* what classes are where clips are
+					 * mirrored; NULL: the same */
 	size_t memory;			/* bytes of pixels ahead, at most, but
 					 * no less than two microbatches */
 	FILE *trace;			/* NULL, or where each clip is listed */

@@ -402,6 +402,16 @@ choose_set(const struct microbatches *l, const struct microbatch *mb, int i,
 		t->weight[i] = 0;
 }
 
+/* A mirrored clip may be of other classes, or not be mirrored for its own. */
+static void
+swap_classes(const struct swaps *s, struct target *t, int i, int *flip)
+{
+	if (t->kind == TARGET_CLASS)
+		t->label[i] = swaps_class(s, flip, t->label[i]);
+	else
+		swaps_set(s, flip, t->share + (size_t)i * (size_t)t->classes);
+}
+
 void
 microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
     int *frame, struct crop *crop)
@@ -421,6 +431,8 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 			choose_set(l, mb, i, &m, frame, t);
 		else
 			choose_none(t, i);
+		if (l->o.swaps != NULL)
+			swap_classes(l->o.swaps, t, i, &crop->flip);
 	}
 }
 

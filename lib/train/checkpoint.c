@@ -135,6 +135,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->extract = safetensors_meta(f, "vt.extract");
 	s->crop = extent_of(f, "vt.crop", path, &bad);
 	s->epoch = real_of(f, "vt.epoch", path, &bad);
+	s->flips = safetensors_meta(f, "vt.flips");
+	if (s->flips == NULL)
+		s->flips = "none";
 	s->frames = extent_of(f, "vt.frames", path, &bad);
 	s->generation = (int64_t)count_of(f, "vt.generation", path, &bad);
 	s->history = text_of(f, "vt.history_xxh128", path, &bad);

@@ -41,6 +41,8 @@ struct state {
 	const char *extract;		/* how the data's frames were made
 					 * (data/extract_settings.h); NULL: not
 					 * known */
+	const char *flips;		/* hash of what classes become where clips
+					 * are mirrored, or "none" */
 	const char *history;		/* hash of the schedule so far */
 	const char *model, *network;	/* its name, and the .net file's text */
 	int frames, crop, stride;	/* of the schedule's last cell; stride 0:

@@ -33,6 +33,7 @@ static const struct field {
 	FIELD(val, FACT_RANKS, NULL),
 	FIELD(schedule, FACT_RANKS | FACT_RESUME, "steps to come may change"),
 	FIELD(order, FACT_RANKS | FACT_RESUME, NULL),
+	FIELD(flips, FACT_RANKS | FACT_RESUME, "--flip-swap"),
 };
 #define FIELDS (sizeof(field) / sizeof(field[0]))
 
@@ -48,6 +49,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "val", FACT_RANKS | FACT_RESUME },
 	{ "out", FACT_RANKS | FACT_RESUME },
 	{ "override", FACT_RANKS | FACT_RESUME },	/* rank 0 alone resumes */
+	{ "flip-swap", FACT_RANKS | FACT_RESUME },
 	{ "trace-samples", FACT_RANKS | FACT_RESUME },
 	{ "precision", FACT_RANKS | FACT_RESUME },	/* what came of it */
 	{ "threads", FACT_RANKS | FACT_RESUME },

@@ -24,6 +24,7 @@ struct identity {
 	const char *classes;		/* hash of their names */
 	const char *data, *val;		/* identities of the datasets */
 	const char *schedule;		/* a hash of it */
+	const char *flips;		/* hash of what classes become then */
 	const char *order;		/* of sums */
 	const char *settings;		/* as options_config(NULL) has them */
 };

@@ -102,7 +102,7 @@ resume_identity(const struct state *s)
 	return (struct identity){ .build = s->build, .isa = s->isa,
 		.library = s->library, .precision = s->precision, .network = s->network,
 		.classes = s->class_hash, .data = s->dataset,
-		.schedule = s->history, .order = s->order,
+		.flips = s->flips, .schedule = s->history, .order = s->order,
 		.settings = s->config };
 }
 

@@ -129,6 +129,29 @@ open_data(struct session *s)
 	return 0;
 }
 
+/* What classes become where clips are mirrored; rank 0's file. */
+static int
+open_flips(struct session *s)
+{
+	char *path, *text = NULL;
+	int bad = 0;
+
+	strcpy(s->flips, "none");
+	if (s->o.flips == NULL)
+		return 0;
+	path = s->comm->rank == 0 ? share_find("flips", s->o.flips, ".tsv") :
+	    NULL;
+	if (comm_agree(s->comm, s->comm->rank == 0 && path == NULL) == 0)
+		text = shared_text(s->comm, path);
+	bad = text == NULL || swaps_parse(text_quote(path != NULL ? path :
+	    s->o.flips), text, dataset_class_list(s->train), &s->swaps) != 0;
+	if (!bad)
+		hash128_text(swaps_hash(&s->swaps), s->flips);
+	free(text);
+	free(path);
+	return bad ? EXIT_USAGE : 0;
+}
+
 /* NULL after a message. */
 static char *
 find_network(const char *model)
@@ -298,6 +321,7 @@ set_trainer(struct session *s)
 	t->loading.rank = s->comm->rank;
 	t->loading.ranks = s->comm->size;
 	t->loading.needs = &s->graph->needs;
+	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
 	t->optim.momentum = s->o.momentum;
 	t->optim.decay = s->o.decay;
 	t->optim.nesterov = s->o.nesterov;
@@ -309,6 +333,7 @@ set_trainer(struct session *s)
 		.precision = s->device->precision, .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
+		.flips = s->flips,
 		.generation = dataset_generation(s->train),
 		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
@@ -357,6 +382,7 @@ session_open(struct session *s, struct comm *comm,
 	if ((status = check_start(s)) != 0 ||
 	    (status = comm_agree(s->comm, open_schedule(s))) != 0 ||
 	    (status = comm_agree(s->comm, open_data(s))) != 0 ||
+	    (status = comm_agree(s->comm, open_flips(s))) != 0 ||
 	    (status = comm_agree(s->comm, open_network(s))) != 0)
 		return status;
 	describe(s);
@@ -386,6 +412,7 @@ session_close(struct session *s)
 	dataset_free(s->train);
 	dataset_free(s->val);
 	schedule_free(s->schedule);
+	swaps_free(&s->swaps);
 	free(s->schedule_text);
 	free(s->network_text);
 	free(s->network_path);

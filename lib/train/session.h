@@ -18,6 +18,7 @@ struct session_options {
 	const char *out;		/* NULL: only to look */
 	const char *resume;		/* "auto", "never" or a file */
 	enum loss_kind loss;		/* where the network leaves it open */
+	const char *flips;		/* a table of classes; NULL: none */
 	const char *groups;		/* of parameters */
 	const char *init;		/* a file of weights; NULL: none */
 	int init_partial;		/* it may have few of them */
@@ -44,10 +45,11 @@ struct session {
 	struct device *device;
 	struct graph *graph;
 	struct net *net;
+	struct swaps swaps;
 	struct rundir run;
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
-	char class_hash[17];
+	char class_hash[17], flips[33];
 	char *settings, *recipe, *order, *extract;
 	char *init;			/* as checkpoints say it; NULL: none */
 };

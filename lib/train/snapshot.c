@@ -127,6 +127,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.epoch", real_text(st->epoch));
 	if (st->extract != NULL)
 		add_meta(s, "vt.extract", xstrdup(st->extract));
+	if (strcmp(st->flips, "none") != 0)
+		add_meta(s, "vt.flips", xstrdup(st->flips));
 	add_meta(s, "vt.format", xstrdup(CHECKPOINT_FORMAT));
 	add_meta(s, "vt.frames", xprintf("%d", st->frames));
 	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));
