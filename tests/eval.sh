@@ -417,7 +417,7 @@ done
 # ---- the live line ----
 
 if command -v script >/dev/null; then
-	env TERM=xterm script -qec "vt-eval -m '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
+	env TERM=xterm script -qec "vt-eval -m '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --frames 8 --crop 64 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
 	check "the live line has clips, their rate and the time left" grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
 else
 	skip "the live line" "no script(1)"
