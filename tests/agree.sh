@@ -16,7 +16,8 @@ stages '0 0 2 0 12 2 16 4 0.01 0 0' >"$T/s.tsv"
 sed 's/0.01/0.02/' "$T/s.tsv" >"$T/s2.tsv"
 limit="timeout -k 5 120"
 program=vt-train
-basic="-m $T/net.net --schedule $T/s.tsv --seed 7 --device ref"
+# Version 0.1.0 knew no other way to resize.
+basic="-m $T/net.net --schedule $T/s.tsv --seed 7 --device ref --resize=bilinear"
 common="$basic -q"
 
 check_same "sets that were made alike have one settings_id" 1 \

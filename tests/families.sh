@@ -71,5 +71,6 @@ for net in share/models/*.net; do
 	i3d_r50_nl | slowfast_r50_8x8 | x3d_m | r2plus1d_18 | tsm_mobilenet_v2) how=trained ;;
 	esac
 	echo "$net 11 cpu $shape $how"
-done | beside "$T/full"
+done >"$T/cases"
+beside "$T/full" <"$T/cases"
 plan

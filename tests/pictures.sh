@@ -4,8 +4,10 @@
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 python=
-for p in "${PYTHON:-python3}" python3 /usr/bin/python3; do
-	"$p" -c 'import numpy' 2>/dev/null && python=$p && break
+for needs in 'import numpy, torchvision' 'import numpy'; do
+	for p in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+		"$p" -c "$needs" 2>/dev/null && python=$p && break 2
+	done
 done
 [ -n "$python" ] || skip_all "no NumPy (Debian: python3-numpy)"
 "$python" tests/pictures.py "$BUILD/tests/tools/colour" >"$T/said" 2>"$T/err" || diag "$(tail -3 "$T/err")"
