@@ -19,16 +19,6 @@ make() {
 members() {
 	vt-extract -q "$@" | tar tf -
 }
-# info ARGUMENT...: the .json of each sample, a line each
-info() {
-	vt-extract -q "$@" | tar xOf - --wildcards '*.json' | sed 's/}{/}\n{/g'
-}
-# sums ARGUMENT...: a hash of each frame, a line each
-sums() {
-	rm -rf "$T/x" && mkdir "$T/x"
-	vt-extract -q "$@" | tar xf - -C "$T/x"
-	(cd "$T/x" && find . -name '*.[0-9]*.*' | LC_ALL=C sort | xargs md5sum | cut -d' ' -f1)
-}
 
 # ---- the stream ----
 
@@ -39,7 +29,7 @@ check_same "frames in order, then the .json, then the end-of-stream marker" \
 	"$(tar tf "$T/a.tar" | tr '\n' ' ' | sed 's/ $//')"
 check_same "the .json says what there is" \
 	'{"flags":0,"fps":[25,1],"frames":10,"height":64,"key":"a","label":-1,"src_bytes":'"$(stat -c%s "$V/a.mp4")"',"src_xxh3":"'"$(xxhsum -H3 "$V/a.mp4" 2>/dev/null | sed 's/.*[= ]//;s/^XXH3_//')"'","status":"ok","width":96}' \
-	"$(info --root "$V" "$V/a.mp4" | jq -cS 'del(.src,.streams,.t)')"
+	"$(sample_info --root "$V" "$V/a.mp4" | jq -cS 'del(.src,.streams,.t)')"
 check_same "the head has the settings" '[25,2] 0 jpeg 48' \
 	"$(vt-extract -q --fps=12.5 --quality=48 "$V/a.mp4" | tar xOf - __vt__/.head |
 	jq -r '.options|"\(.fps|tojson) \(.width) \(.format) \(.quality)"')"
@@ -61,31 +51,31 @@ done
 # ---- sizes and time ----
 
 check_same "the short side is shrunk, the long one even" "48 32" \
-	"$(info --short-side=32 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
-check_same "never enlarged" "96 64 0" "$(info --short-side=100 "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
+	"$(sample_info --short-side=32 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
+check_same "never enlarged" "96 64 0" "$(sample_info --short-side=100 "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
 check_same "unless asked" "150 100 16" \
-	"$(info --short-side=100 --enlarge "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
-check_same "exactly this size" "101 33" "$(info --size=101x33 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
+	"$(sample_info --short-side=100 --enlarge "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
+check_same "exactly this size" "101 33" "$(sample_info --size=101x33 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
 
-sums "$V/a.mp4" >"$T/all"
+frame_sums "$V/a.mp4" >"$T/all"
 # which RATE: the frames of the video that RATE chooses, by number
 which() {
-	sums --fps="$1" "$2" | while read -r h; do grep -nx "$h" "$T/all" | head -1 | cut -d: -f1; done | tr '\n' ' '
+	frame_sums --fps="$1" "$2" | while read -r h; do grep -nx "$h" "$T/all" | head -1 | cut -d: -f1; done | tr '\n' ' '
 }
 check_same "--fps at the rate it has: all" "1 2 3 4 5 6 7 8 9 10 " "$(which 25 "$V/a.mp4")"
 check_same "--fps at half the rate" "1 3 5 7 9 " "$(which 25/2 "$V/a.mp4")"
 check_same "--fps at twice the rate: ties to the earlier" "1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9 10 10 " \
 	"$(which 50 "$V/a.mp4")"
 check_same "--fps: flag and rate are stored, times are not" '8 [25,2] null' \
-	"$(info --fps=12.5 "$V/a.mp4" | jq -r '"\(.flags) \(.fps|tojson) \(.t)"')"
+	"$(sample_info --fps=12.5 "$V/a.mp4" | jq -r '"\(.flags) \(.fps|tojson) \(.t)"')"
 
 # Frames at 0, 1, 2, 5, 6, 10 and 20 hundredths of 0.04 s.
 ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=0.28 -vsync vfr -c:v libx264 \
 	-vf "settb=1/1000,setpts='st(0,N);if(lt(ld(0),3),40*N,if(lt(ld(0),5),200+40*(N-3),if(lt(ld(0),6),400,800)))'" \
 	-bf 0 -enc_time_base 1:1000 "$V/vfr.mkv"
 check_same "variable rate: the times are stored" '4 [0,400,800,2000,2400,4000,8000]' \
-	"$(info "$V/vfr.mkv" | jq -r '"\(.flags) \(.t|tojson)"')"
-sums "$V/vfr.mkv" >"$T/all"
+	"$(sample_info "$V/vfr.mkv" | jq -r '"\(.flags) \(.t|tojson)"')"
+frame_sums "$V/vfr.mkv" >"$T/all"
 check_same "variable rate, resampled: the nearest frame" "1 3 4 5 6 6 6 7 7 " "$(which 10 "$V/vfr.mkv")"
 
 # ---- turned frames ----
@@ -110,7 +100,7 @@ for r in 90 180 270; do
 	check_same "turned by $r: PNG too" "$want" "$(corners --format=png "$V/r$r.mp4")"
 done
 check_same "the size is that of the frame upright" "48x64" \
-	"$(info "$V/r90.mp4" | jq -r '"\(.width)x\(.height)"')"
+	"$(sample_info "$V/r90.mp4" | jq -r '"\(.width)x\(.height)"')"
 # The matrix { a b u c d v x y w } of the track header, changed by hand.
 matrix() {
 	python3 - "$V/r0.mp4" "$V/$1" "$2" "$3" "$4" "$5" <<-'P'
@@ -134,7 +124,7 @@ check_says "is not followed, with a warning" 'warning: .*skew.mp4: the display m
 ffmpeg -v error -y -nostdin -i "$V/r0.mp4" -c copy -bsf:v h264_metadata=display_orientation=insert:rotate=90 "$V/sei.mkv"
 if ffprobe -v error -select_streams v -read_intervals %+#1 -show_frames "$V/sei.mkv" | grep -q 'Display Matrix'; then
 	check_same "a matrix in the bitstream counts if the container has none" "48x64" \
-		"$(info "$V/sei.mkv" | jq -r '"\(.width)x\(.height)"')"
+		"$(sample_info "$V/sei.mkv" | jq -r '"\(.width)x\(.height)"')"
 fi
 
 # ---- colours ----
@@ -181,24 +171,24 @@ cp "$V/a.mp4" "$T/set/walk/w1.mp4"
 cp "$V/a.mp4" "$T/set/fall/f1.mp4"
 cp "$V/a.mp4" "$T/set/fall/f2.mp4"
 check_same "labels from folders" "fall/f1 0 fall/f2 0 walk/w1 1 " \
-	"$(info --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
+	"$(sample_info --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
 check_same "a labelled sample has a .cls" "1" \
 	"$(vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | tar xOf - walk/w1.cls)"
 check_same "the head has the classes" '["fall","walk"]' \
 	"$(vt-extract -q --label-from=dir "$T"/set/*/*.mp4 | tar xOf - __vt__/.head | jq -c .classes)"
 printf 'walk\njump\nfall\n' >"$T/classes"
 check_same "numbered by a class file" "2 2 0 " \
-	"$(info --classes="$T/classes" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.label) "' | tr -d '\n')"
+	"$(sample_info --classes="$T/classes" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.label) "' | tr -d '\n')"
 printf 'walk\n' >"$T/classes1"
 check_exit "a class that is not in it" 1 vt-extract --classes="$T/classes1" --label-from=dir "$T"/set/*/*.mp4
 check_says "is named" 'fall/f1.mp4: class fall is not among the 1 classes'
 printf 'path,label\nwalk/w1.mp4,walk\nfall/f2.mp4,fall\n' >"$T/list.csv"
 check_same "an annotation list" "walk/w1 1 fall/f2 0 " \
-	"$(info --list "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
+	"$(sample_info --list "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
 check_exit "its format is said" 0 vt-extract --list "$T/list.csv" --root "$T/set" -o "$T/l.tar"
 check_says "in a note" 'note: .*list.csv: CSV, 2 videos, 2 classes'
 check_same "a list on standard input" "a w1 " \
-	"$( (echo "$V/a.mp4"; echo "$T/set/walk/w1.mp4") | info -T - | jq -r '.key + " "' | sed 's|.*/||' | tr -d '\n')"
+	"$( (echo "$V/a.mp4"; echo "$T/set/walk/w1.mp4") | sample_info -T - | jq -r '.key + " "' | sed 's|.*/||' | tr -d '\n')"
 
 mkdir -p "$T/odd"
 for n in 'new
@@ -206,7 +196,7 @@ line' '-dash' 'sp ace' 'dot.s' "quo'te\"" 'per%cent' '=41' 'b\slash' "$(printf '
 	cp "$V/a.mp4" "$T/odd/$n.mp4"
 done
 check_same "odd names: as many keys as files" 13 \
-	"$(find "$T/odd" -name '*.mp4' -print0 | LC_ALL=C sort -z | info -0 -T - --root "$T/odd" | jq -r .key | sort -u | wc -l)"
+	"$(find "$T/odd" -name '*.mp4' -print0 | LC_ALL=C sort -z | sample_info -0 -T - --root "$T/odd" | jq -r .key | sort -u | wc -l)"
 check "keys are plain" sh -c '! (find "$1/odd" -name "*.mp4" -print0 | vt-extract -q -0 -T - --root "$1/odd" | tar tf - | grep -v __vt__ | grep -q "[^A-Za-z0-9_=./-]")' sh "$T"
 check "the report names each by its own bytes" sh -c '
 	cd "$1/odd" && find . -name "*.mp4" -print0 | LC_ALL=C sort -z >"$1/names"
@@ -256,7 +246,7 @@ typed "in a linked directory" "$T/link" $all
 typed "through a link" "$T" --root "$T/set" link/fall/f1.mp4 "$T/link/fall/f2.mp4" set/walk/w1.mp4
 mkdir "$T/away"
 check_same "elsewhere, the bare name is kept" "w1.mp4 w1" \
-	"$(cd "$T/away" && info "$T/set/walk/w1.mp4" | jq -r '"\(.src) \(.key)"')"
+	"$(cd "$T/away" && sample_info "$T/set/walk/w1.mp4" | jq -r '"\(.src) \(.key)"')"
 cp "$V/a.mp4" "$T/set/fall/w1.mp4"
 check_exit "and two of one name are refused" 1 sh -c 'cd "$1/away" && vt-extract ../set/walk/w1.mp4 ../set/fall/w1.mp4' sh "$T"
 check_says "with what helps" 'have the same key, w1 .with --root=DIR'

@@ -10,16 +10,6 @@ built FFmpeg || skip_all "no FFmpeg in this build"
 V=$T/v
 mkdir -p "$V"
 ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=96x64:r=25:d=4" -c:v mpeg4 -q:v 3 "$V/a.mp4" </dev/null
-# info ARGUMENT...: the .json of each sample, a line each
-info() {
-	vt-extract -q "$@" | tar xOf - --wildcards '*.json' | sed 's/}{/}\n{/g'
-}
-# sums ARGUMENT...: a hash of each frame, a line each
-sums() {
-	rm -rf "$T/x" && mkdir "$T/x"
-	vt-extract -q "$@" | tar xf - -C "$T/x"
-	(cd "$T/x" && find . -name '*.[0-9]*.*' | LC_ALL=C sort | xargs md5sum | cut -d' ' -f1)
-}
 
 # ---- what was recognised ----
 
@@ -38,14 +28,14 @@ check_says "has its number, what is there and what was wanted" 'broken: line 2: 
 
 check_same "parts of a video are samples of their own" \
 	"a_000001_000003 0 50 a.mp4|a_000000_000002 1 50 a.mp4|a_000002_000004 1 50 a.mp4|" \
-	"$(info --list "$T/k.csv" --root "$V" | jq -r '"\(.key) \(.label) \(.frames) \(.src)"' | tr '\n' '|')"
-sums --root "$V" "$V/a.mp4" >"$T/all"
+	"$(sample_info --list "$T/k.csv" --root "$V" | jq -r '"\(.key) \(.label) \(.frames) \(.src)"' | tr '\n' '|')"
+frame_sums --root "$V" "$V/a.mp4" >"$T/all"
 check_same "with the frames from its start to before its end" "$(sed -n 26,75p "$T/all" | tr '\n' ' ')" \
-	"$(head -1 "$T/k.csv" >"$T/k1.csv"; sed -n 2p "$T/k.csv" >>"$T/k1.csv"; sums --list "$T/k1.csv" --root "$V" | tr '\n' ' ')"
+	"$(head -1 "$T/k.csv" >"$T/k1.csv"; sed -n 2p "$T/k.csv" >>"$T/k1.csv"; frame_sums --list "$T/k1.csv" --root "$V" | tr '\n' ' ')"
 check_same "and times from its first frame on, also where the rate changes" "$(sed -n '26p;31p;36p;41p;46p;51p;56p;61p;66p;71p' "$T/all" | tr '\n' ' ')" \
-	"$(sums --list "$T/k1.csv" --root "$V" --fps=5 | tr '\n' ' ')"
+	"$(frame_sums --list "$T/k1.csv" --root "$V" --fps=5 | tr '\n' ' ')"
 printf 'path,label,time_start,time_end\na.mp4,0,3.5,\n' >"$T/p.csv"
-check_same "to the end of the video" 12 "$(info --list "$T/p.csv" --root "$V" | jq .frames)"
+check_same "to the end of the video" 12 "$(sample_info --list "$T/p.csv" --root "$V" | jq .frames)"
 printf 'path,label,time_start,time_end\na.mp4,0,5,9\n' >"$T/late.csv"
 check_exit "a part beyond its end" 1 vt-extract --list "$T/late.csv" --root "$V"
 check_says "is refused" 'a.mp4: no frame from 5 s to 9 s \(the video has 4.00 s\)'
@@ -62,7 +52,7 @@ printf 'one 20 1\ntwo 3 0\n' >"$T/tsm.txt"
 check_exit "a list of folders" 0 vt-extract --list "$T/tsm.txt" --root "$V/f" -o "$T/tsm.tar"
 check_says "is said" 'tsm.txt: frames, as TSM lists them, 2 videos, 2 classes'
 check_same "has as many frames as it says, without a rate" "one 20 1 [0,0] two 3 0 [0,0] " \
-	"$(info --list "$T/tsm.txt" --root "$V/f" | jq -r '"\(.key) \(.frames) \(.label) \(.fps|tojson) "' | tr -d '\n')"
+	"$(sample_info --list "$T/tsm.txt" --root "$V/f" | jq -r '"\(.key) \(.frames) \(.label) \(.fps|tojson) "' | tr -d '\n')"
 for o in -j1 '-j3 --memory=1M'; do
 	# shellcheck disable=SC2086
 	check "$o gives the same bytes" sh -c 'vt-extract -q $1 --list "$2" --root "$3" | cmp - "$4"' sh "$o" "$T/tsm.txt" "$V/f" "$T/tsm.tar"
@@ -70,7 +60,7 @@ done
 check_same "a frame that keeps its size is stored as it is" "$(md5sum <"$V/f/one/img_00007.jpg")" \
 	"$(vt-extract -q --list "$T/tsm.txt" --root "$V/f" | tar xOf - one.000006.jpg | md5sum)"
 check_same "others are scaled" "48 32 16" \
-	"$(info --short-side=32 --root "$V/f" "$V/f/two" | jq -r '"\(.width) \(.height) \(.flags)"')"
+	"$(sample_info --short-side=32 --root "$V/f" "$V/f/two" | jq -r '"\(.width) \(.height) \(.flags)"')"
 check "by averaging areas" sh -c '
 	vt-extract -q --short-side=32 --format=png --root "$1" "$1/f/one" | tar xOf - f/one.000004.png >"$2/f.png"
 	ffmpeg -v error -y -i "$1/f/one/img_00005.jpg" -vf "format=gbrp,scale=48:32:flags=area,format=gbrp" "$2/want.png" </dev/null
@@ -112,7 +102,7 @@ check_same "seconds become frames; no action is an empty set" \
 	"$(tar xOf "$T/ch.tar" --wildcards '*.json' | sed 's/}{/}\n{/g' | jq -r '"\(.label) \(.flags) \(.labels|tojson)"' | tr '\n' '|')"
 check_same "all its classes are there" 157 "$(tar xOf "$T/ch.tar" __vt__/.head | jq '.classes|length')"
 check_same "with another rate, other frames" '[[12,5,10],[3,0,19],[156,5,5]]' \
-	"$(info --fps=5 --list "$T/ch.csv" --root "$V" | head -1 | jq -c .labels)"
+	"$(sample_info --fps=5 --list "$T/ch.csv" --root "$V" | head -1 | jq -c .labels)"
 check_exit "they are packed" 0 vt-pack -q -o "$T/set" "$T/ch.tar"
 check_exit "and verified" 0 vt-pack --verify=decode -i "$T/set"
 printf 'a.mp4 7 9 10\nb.mp4 1\n' >"$T/multi"
@@ -121,5 +111,5 @@ check_same "labels of the whole of a video, in a dry run" "7,9,10 1 " \
 printf 'original_vido_id video_id frame_id path labels\n' >"$T/cf"
 for i in 0 1 2 3; do echo "one 0 $i one/img_0000$((i + 1)).jpg \"$((i / 2)),5\""; done >>"$T/cf"
 check_same "frames with labels of their own" '[[0,0,1],[5,0,3],[1,2,3]] 4' \
-	"$(info --list "$T/cf" --root "$V/f" | jq -r '"\(.labels|tojson) \(.frames)"')"
+	"$(sample_info --list "$T/cf" --root "$V/f" | jq -r '"\(.labels|tojson) \(.frames)"')"
 plan

@@ -16,15 +16,7 @@ for net in share/models/*.net; do
 	# thousandfold, in PyTorch too.
 	sed -e 's/rate=[0-9.]*/rate=0/' -e '/^bn .*\.bn3 .*conv3$/s/$/ gamma=0.2/' "$net" >"$T/full/$name"
 	# An eighth of the channels, where that is a whole number.
-	awk '
-		function less(v) { return v % 64 == 0 ? v / 8 : v }
-		/^(def|end|#)/ { print; next }
-		{
-			for (i = 1; i <= NF; i++)
-				if (split($i, a, "=") == 2 && (a[1] == "mid" || a[1] == "out") && a[2] ~ /^[0-9]+$/)
-					$i = a[1] "=" less(a[2])
-			print
-		}' "$T/full/$name" >"$T/narrow/$name"
+	narrower "$T/full/$name" >"$T/narrow/$name"
 done
 
 # beside NETS: the cases on standard input

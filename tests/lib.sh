@@ -28,6 +28,27 @@ find_torch() {
 	done
 	return 1
 }
+# narrower [FILE]: a network with an eighth of its channels where that is whole
+narrower() {
+	awk 'function less(v) { return v % 64 == 0 ? v / 8 : v }
+		/^(def|end|#)/ { print; next }
+		{
+			for (i = 1; i <= NF; i++)
+				if (split($i, a, "=") == 2 && (a[1] == "mid" || a[1] == "out") && a[2] ~ /^[0-9]+$/)
+					$i = a[1] "=" less(a[2])
+			print
+		}' "$@"
+}
+# sample_info, frame_sums ARGUMENT...: what vt-extract makes of them, a line for
+# the .json of each sample, or for the hash of each frame
+sample_info() {
+	vt-extract -q "$@" | tar xOf - --wildcards '*.json' | sed 's/}{/}\n{/g'
+}
+frame_sums() {
+	rm -rf "$T/x" && mkdir "$T/x"
+	vt-extract -q "$@" | tar xf - -C "$T/x"
+	(cd "$T/x" && find . -name '*.[0-9]*.*' | LC_ALL=C sort | xargs md5sum | cut -d' ' -f1)
+}
 have_mpi() {
 	built 'Open MPI' && command -v mpirun >/dev/null
 }

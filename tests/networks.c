@@ -4,22 +4,8 @@
  */
 #include "graph/graph.h"
 
+#include "models.h"
 #include "tap.h"
-
-static struct graph *
-model(const char *name, int classes)
-{
-	char path[128];
-	struct graph *g;
-
-	snprintf(path, sizeof(path), "share/models/%s.net", name);
-	g = graph_read(path, classes);
-	if (g == NULL) {
-		printf("Bail out! %s cannot be read\n", path);
-		exit(1);
-	}
-	return g;
-}
 
 /*
  * Parameters and multiply-adds of a ResNet of basic blocks, by hand: a stem of
@@ -66,7 +52,7 @@ basic(int stem, int taps, int pool, int stages, int classes, int t, int side)
 static void
 check_sum(const char *name, int classes, int t, int side, struct sum want)
 {
-	struct graph *g = model(name, classes);
+	struct graph *g = model_read(name, classes);
 	struct dims in = { 1, t, side, side, 3 };
 	char what[128];
 

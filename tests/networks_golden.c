@@ -6,22 +6,8 @@
 #include "base/table.h"
 #include "graph/graph.h"
 
+#include "models.h"
 #include "tap.h"
-
-static struct graph *
-model(const char *name, int classes)
-{
-	char path[128];
-	struct graph *g;
-
-	snprintf(path, sizeof(path), "share/models/%s.net", name);
-	g = graph_read(path, classes);
-	if (g == NULL) {
-		printf("Bail out! %s cannot be read\n", path);
-		exit(1);
-	}
-	return g;
-}
 
 /* ---- published names as ours ---- */
 
@@ -194,7 +180,7 @@ golden_stats(const char *table, const char *row, const char *name, int classes,
 {
 	char path[64], what[160];
 	struct table *stats;
-	struct graph *g = model(name, classes);
+	struct graph *g = model_read(name, classes);
 	struct dims in = { 1, t, 224, 224, 3 };
 	double norms = 0, running = 0, small;
 
@@ -231,7 +217,7 @@ static void
 golden_shapes(const char *row, const char *name)
 {
 	struct table *t = table_read(golden_path("macs_by_multigrid_shape.tsv"));
-	struct graph *g = model(name, 400);
+	struct graph *g = model_read(name, 400);
 	int same = 0, all = 0;
 
 	for (size_t r = 0; r < t->rows; r++)
@@ -267,7 +253,7 @@ static void
 golden_keys(const char *file, const char *name, int classes, int ordered)
 {
 	char path[160], want[128], shape[128];
-	struct graph *g = model(name, classes);
+	struct graph *g = model_read(name, classes);
 	struct table *t;
 	int found = 0, differ = 0, last = -1;
 	char *seen = xcalloc((size_t)g->nparam, 1);
@@ -359,7 +345,7 @@ static void
 golden_layers(const char *file, const char *name, int classes, int frames)
 {
 	char path[160], want[128];
-	struct graph *g = model(name, classes);
+	struct graph *g = model_read(name, classes);
 	struct dims in = { 1, frames, 224, 224, 3 };
 	struct dims *out = xcalloc((size_t)g->nop, sizeof(*out));
 	struct table *t;

@@ -9,15 +9,7 @@ find_torch || skip_all "no PyTorch (Debian: python3-torch)"
 
 # narrow NET: a copy of the network with an eighth of the channels, no dropout
 narrow() {
-	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" | awk '
-		function less(v) { return v % 64 == 0 ? v / 8 : v }
-		/^(def|end|#)/ { print; next }
-		{
-			for (i = 1; i <= NF; i++)
-				if (split($i, a, "=") == 2 && (a[1] == "mid" || a[1] == "out") && a[2] ~ /^[0-9]+$/)
-					$i = a[1] "=" less(a[2])
-			print
-		}' >"$T/$1.net"
+	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" | narrower >"$T/$1.net"
 }
 full() {
 	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" >"$T/$1.net"
