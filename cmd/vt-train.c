@@ -287,6 +287,18 @@ export_weights(void)
 	return export_run(out, export, names);
 }
 
+/* What a run that there is can be asked for: how far it is, its weights. */
+static int
+use_run(void)
+{
+	int status;
+
+	if (status_dir == NULL)
+		return export_weights();
+	status = run_status(status_dir, stdout);
+	return stdout_done() != 0 ? EXIT_FAILED : status;
+}
+
 static FILE *
 open_trace(const struct comm *c)
 {
@@ -393,12 +405,10 @@ main(int argc, char **argv)
 	if (operand < argc)
 		options_wrong("%s: no operands are taken",
 		    text_quote(argv[operand]));
-	if (status_dir != NULL) {
-		status = run_status(status_dir, stdout);
-		return stdout_done() != 0 ? EXIT_FAILED : status;
+	if (status_dir != NULL || export != NULL || names != NULL) {
+		free(arguments);
+		return use_run();
 	}
-	if (export != NULL || names != NULL)
-		return export_weights();
 	check_options();
 	stop_handle();
 	if ((comm = comm_open(&argc, &argv)) == NULL)
