@@ -148,8 +148,8 @@ fetch_frame(struct fetch *f, const struct fetch_stored *s,
 	fail_capture(NULL, 0);
 	decoded = clock_seconds();
 	if (status == 0)
-		image_resize(f->resizer, c->crop.how, to, c->side, c->side, m.data, m.w, m.h,
-		    at, c->crop.flip);
+		image_resize(f->resizer, c->crop.how, to, c->side, c->side,
+		    m.data, m.w, m.h, at, c->crop.flip);
 	else
 		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",
 		    s->file, s->key, s->number, why);
