@@ -262,6 +262,43 @@ test_cut(void)
 	resizer_free(z);
 }
 
+/*
+ * A resizer keeps what it planned for the frame before: call after call of which
+ * one thing is another gives what a new resizer gives.
+ */
+static void
+test_kept(void)
+{
+	static uint8_t to[48 * 48 * 3], again[48 * 48 * 3];
+	struct image *m = noise_image(64, 64);
+	struct resizer *kept = resizer_new();
+	int v[9] = { 0, 0, 40, 30, 60, 5, 5, 40, 40 }, same = 0;
+
+	for (int k = 0; k < 2000; k++) {
+		/* Rule and cut, flip, result, row, place and size of the part. */
+		static const int low[9] = { 0, 0, 8, 8, 41, 0, 0, 20, 20 };
+		static const int high[9] = { 3, 1, 48, 48, 64, 20, 20, 40, 40 };
+		int i = between(0, 8);
+		struct resizer *z = resizer_new();
+		struct region r;
+		size_t n;
+
+		v[i] = between(low[i], high[i]);
+		r = (struct region){ v[5] / 2.0, v[6] / 2.0, v[7], v[8] };
+		n = 3 * (size_t)v[2] * (size_t)v[3];
+		image_resize(kept, v[0], to, v[2], v[3], m->data, v[4], 64, r,
+		    v[1]);
+		image_resize(z, v[0], again, v[2], v[3], m->data, v[4], 64, r,
+		    v[1]);
+		same += memcmp(to, again, n) == 0;
+		resizer_free(z);
+	}
+	ok(same == 2000, "what was planned before changes nothing (%d of 2000)",
+	    same);
+	resizer_free(kept);
+	image_free(m);
+}
+
 int
 main(void)
 {
@@ -272,5 +309,6 @@ main(void)
 	test_formula();
 	test_same();
 	test_cut();
+	test_kept();
 	return done();
 }

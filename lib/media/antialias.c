@@ -31,15 +31,15 @@ axis_reserve(struct resize_axis *a, size_t places, size_t taps)
 }
 
 static void
-reserve(struct resizer *z, size_t ring, size_t packs)
+reserve(struct antialias *a, size_t words, size_t packs)
 {
-	if (ring > z->ring_words) {
-		z->ring_words = ring;
-		z->ring = xrealloc(z->ring, ring, sizeof(*z->ring));
+	if (words > a->words) {
+		a->words = words;
+		a->line = xrealloc(a->line, words, sizeof(*a->line));
 	}
-	if (packs > z->packs) {
-		z->packs = packs;
-		z->pack = xrealloc(z->pack, packs, ANTIALIAS_PACK);
+	if (packs > a->packs) {
+		a->packs = packs;
+		a->pack = xrealloc(a->pack, packs, sizeof(*a->pack));
 	}
 }
 
@@ -48,30 +48,34 @@ reserve(struct resizer *z, size_t ring, size_t packs)
  * all have 2 m + 6 n, which grows with n.
  */
 void
-antialias_reserve(struct resizer *z, int w, int h, int from_w, int from_h)
+antialias_reserve(struct antialias *a, int w, int h, int from_w, int from_h)
 {
 	size_t across = 2 * (size_t)from_w + 6 * (size_t)w;
 	size_t down = 2 * (size_t)from_h + 6 * (size_t)h;
 	size_t width = (size_t)(w > h ? w : h);
 
-	axis_reserve(&z->across, (size_t)w, across);
-	axis_reserve(&z->down, (size_t)h, down);
+	axis_reserve(&a->x, (size_t)w, across);
+	axis_reserve(&a->y, (size_t)h, down);
 	/* Lines are as wide as the result, which is as high here or less. */
-	reserve(z, (2 * (size_t)from_h + 6 * width) * (3 + RESIZE_SLACK),
+	reserve(a, (2 * (size_t)from_h + 6 * width) * (3 + RESIZE_SLACK),
 	    across / 4 + 1);
 }
 
-void
-antialias_free(struct resizer *z)
+static void
+axis_free(struct resize_axis *a)
 {
-	free(z->across.at);
-	free(z->across.count);
-	free(z->across.k);
-	free(z->down.at);
-	free(z->down.count);
-	free(z->down.k);
-	free(z->ring);
-	free(z->pack);
+	free(a->at);
+	free(a->count);
+	free(a->k);
+}
+
+void
+antialias_free(struct antialias *a)
+{
+	axis_free(&a->x);
+	axis_free(&a->y);
+	free(a->pack);
+	free(a->line);
 }
 
 /*
@@ -109,46 +113,88 @@ taps(int32_t *k, int *at, double centre, double reach, int base, int first,
 }
 
 /*
- * Plan ${n} places over [start, start + length).  Coordinates count from the
- * whole pixel that the region begins in, so that they have the same bits
- * wherever the input was cut.
+ * Coordinates count from the whole pixel that the region begins in, so that
+ * they have the same bits wherever the input was cut.
  */
 static void
-plan(struct resize_axis *a, int n, double start, double length, int first,
-    int end, int flip)
+plan(struct resize_axis *a, const struct resize_span *s)
 {
-	double scale = length / n, reach = scale > 1 ? scale : 1;
-	int base = (int)floor(start), most = 0;
+	double scale = s->length / s->n, reach = scale > 1 ? scale : 1;
+	int base = (int)floor(s->start), most = 0;
+	size_t n = (size_t)s->n;
 
-	a->n = n;
+	a->n = s->n;
 	a->most = most_taps(scale);
-	axis_reserve(a, (size_t)n, (size_t)n * (size_t)a->most);
-	memset(a->k, 0, (size_t)n * (size_t)a->most * sizeof(*a->k));
-	for (int i = 0; i < n; i++) {
-		int p = flip ? n - 1 - i : i;
+	axis_reserve(a, n, n * (size_t)a->most);
+	memset(a->k, 0, n * (size_t)a->most * sizeof(*a->k));
+	for (int i = 0; i < s->n; i++) {
+		int p = s->flip ? s->n - 1 - i : i;
 
 		a->count[p] = taps(a->k + (size_t)p * (size_t)a->most,
-		    &a->at[p], (start - base) + (i + 0.5) * scale, reach, base,
-		    first, end);
+		    &a->at[p], (s->start - base) + (i + 0.5) * scale, reach,
+		    base, s->first, s->end);
 		most = a->count[p] > most ? a->count[p] : most;
 	}
 	a->pairs = (most + 1) / 2;
+}
+
+static void
+pack_set(struct antialias_pack *p, const int32_t *k0, const int32_t *k2)
+{
+	for (int w = 0; w < 16; w++) {
+		int32_t v = w % 8 < 6 ? (w < 8 ? k0 : k2)[w % 2] : 0;
+
+		p->hi[w] = (int16_t)(v >> ANTIALIAS_LOW);
+		p->lo[w] = (int16_t)(v & ((1 << ANTIALIAS_LOW) - 1));
+	}
+}
+
+/*
+ * Find the places that can be loaded as 16 bytes a pair without reading beyond
+ * the row: all but some at the right, which are at the left where the result is
+ * mirrored.  Lay out their weights.
+ */
+static void
+plan_packs(struct antialias *a, int from_w)
+{
+	const struct resize_axis *x = &a->x;
+	int furthest = from_w < 6 ? -1 : from_w - 6 - 2 * (x->pairs - 1);
+	struct antialias_pack *p;
+
+	for (a->low = 0; a->low < x->n && x->at[a->low] > furthest; )
+		a->low++;
+	for (a->high = x->n; a->high > a->low &&
+	    x->at[a->high - 1] > furthest; )
+		a->high--;
+	a->high -= (a->high - a->low) % 4;
+	reserve(a, 0, (size_t)(a->high - a->low) / 2 * (size_t)x->pairs);
+	p = a->pack;
+	for (int i = a->low; i < a->high; i += 4)
+		for (int second = 0; second < 2; second++)
+			for (int g = 0; g < x->pairs; g++) {
+				const int32_t *k = x->k + (size_t)(i + second) *
+				    (size_t)x->most + 2 * g;
+
+				pack_set(p++, k, k + 2 * x->most);
+			}
 }
 
 void
 antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
     const struct resize_call *c)
 {
-	struct resize_axis *x = &z->across, *y = &z->down;
-	int first, end;
+	struct antialias *a = &z->antialias;
+	struct resize_span across, down;
 
-	resize_inside(c->how, c->r.x, c->r.w, c->from_w, &first, &end);
-	plan(x, c->to_w, c->r.x, c->r.w, first, end, c->flip);
-	resize_inside(c->how, c->r.y, c->r.h, c->from_h, &first, &end);
-	plan(y, c->to_h, c->r.y, c->r.h, first, end, 0);
-	reserve(z, (size_t)y->most * (3 * (size_t)x->n + RESIZE_SLACK),
-	    (size_t)x->n * (size_t)x->pairs / 2);
+	resize_spans(c, &across, &down);
+	if (!resize_planned(&a->x.of, &across)) {
+		plan(&a->x, &across);
+		plan_packs(a, c->from_w);
+	}
+	if (!resize_planned(&a->y.of, &down))
+		plan(&a->y, &down);
+	reserve(a, (size_t)a->y.most * (3 * (size_t)a->x.n + RESIZE_SLACK), 0);
 	run(&(struct antialias_job){ .to = c->to, .from = c->from,
-		.from_w = c->from_w, .x = x, .y = y, .line = z->ring,
-		.pack = z->pack });
+		.from_w = c->from_w, .x = &a->x, .y = &a->y, .line = a->line,
+		.pack = a->pack, .low = a->low, .high = a->high });
 }

@@ -15,7 +15,7 @@
 #include "media/resize.h"
 
 #define HALF (1 << (ANTIALIAS_BITS - 1))
-#define LOW 11				/* bits of the low part of a weight */
+#define LOW ANTIALIAS_LOW
 
 /* Places ${i} to ${n} - 1 of a line. */
 static void
@@ -69,59 +69,14 @@ down(uint8_t *to, const struct rows *r, int i, int n)
 
 #if defined(__AVX2__)
 
-/*
- * The weights of a pair of taps of places i and i + 2, in halves of a register,
- * as the pixels are put: for R two, for G, for B, and two that are 0.
- */
-struct pack { int16_t hi[16], lo[16]; };
-_Static_assert(sizeof(struct pack) == ANTIALIAS_PACK, "room for it");
-
-static void
-pack_set(struct pack *p, const int32_t *k0, const int32_t *k2)
-{
-	for (int w = 0; w < 16; w++) {
-		int32_t v = w % 8 < 6 ? (w < 8 ? k0 : k2)[w % 2] : 0;
-
-		p->hi[w] = (int16_t)(v >> LOW);
-		p->lo[w] = (int16_t)(v & ((1 << LOW) - 1));
-	}
-}
-
-/*
- * Find the places from ${*low} on, a multiple of four, that can be loaded as 16
- * bytes a pair without reading beyond the row: all but some at the right, which
- * are at the left where the result is mirrored.  Lay out their weights.
- * Returns where they end.
- */
-static int
-packs_plan(struct pack *p, const struct antialias_job *job, int *low)
-{
-	const struct resize_axis *x = job->x;
-	int furthest = job->from_w < 6 ? -1 : job->from_w - 6 -
-	    2 * (x->pairs - 1), end = x->n;
-
-	for (*low = 0; *low < end && x->at[*low] > furthest; )
-		++*low;
-	while (end > *low && x->at[end - 1] > furthest)
-		end--;
-	end -= (end - *low) % 4;
-	for (int i = *low; i < end; i += 4)
-		for (int second = 0; second < 2; second++)
-			for (int g = 0; g < x->pairs; g++) {
-				const int32_t *k = x->k + (size_t)(i + second) *
-				    (size_t)x->most + 2 * g;
-
-				pack_set(p++, k, k + 2 * x->most);
-			}
-	return end;
-}
+#define WIDE 1
 
 /*
  * The sums of places at[0] and at[2], in halves of a register: R, G, B,
  * nothing.
  */
 static inline __m256i
-across_two(const struct pack *p, const uint8_t *from, const int *at, int pairs)
+across_two(const struct antialias_pack *p, const uint8_t *from, const int *at, int pairs)
 {
 	/* Two pixels' R, as words, their G, their B, and nothing. */
 	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, -1,
@@ -147,7 +102,7 @@ across_two(const struct pack *p, const uint8_t *from, const int *at, int pairs)
 
 /* Places ${i} up to ${end}, four at a time. */
 static inline void
-across_pairs(int16_t *line, const struct pack *p, const uint8_t *from,
+across_pairs(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
     const struct resize_axis *x, int i, int end, int pairs)
 {
 	/* In each half: R, G, B, nothing, R, G, B, nothing, to six words. */
@@ -169,7 +124,7 @@ across_pairs(int16_t *line, const struct pack *p, const uint8_t *from,
 }
 
 static void
-across_wide(int16_t *line, const struct pack *p, const uint8_t *from,
+across_wide(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
     const struct resize_axis *x, int i, int end)
 {
 	/* Enlarging takes one pair, shrinking by less than 3/2 two. */
@@ -275,9 +230,8 @@ down_wide(uint8_t *to, const struct rows *r, int n)
 #else
 
 /* The plain versions do all of it. */
-struct pack { char none; };
-#define packs_plan(p, job, low) ((void)(p), *(low) = 0)
-#define across_wide(line, p, from, x, i, end) ((void)(end))
+#define WIDE 0
+#define across_wide(line, p, from, x, i, end) ((void)(p))
 #define down_wide(to, r, n) 0
 
 #endif
@@ -286,7 +240,7 @@ void
 ISA(antialias_run)(const struct antialias_job *job)
 {
 	const struct resize_axis *x = job->x, *y = job->y;
-	int n = 3 * x->n, low, end = packs_plan(job->pack, job, &low);
+	int n = 3 * x->n, low = WIDE ? job->low : 0, high = WIDE ? job->high : 0;
 	size_t words = (size_t)n + RESIZE_SLACK;
 	int made = 0;			/* input rows below it were lines */
 
@@ -304,9 +258,9 @@ ISA(antialias_run)(const struct antialias_job *job)
 			int16_t *line = job->line + (size_t)(made % y->most) *
 			    words;
 
-			across_wide(line, job->pack, from, x, low, end);
+			across_wide(line, job->pack, from, x, low, high);
 			across(line, from, x, 0, low);
-			across(line, from, x, end, x->n);
+			across(line, from, x, high, x->n);
 		}
 		down(to, &r, down_wide(to, &r, n), n);
 	}

@@ -20,8 +20,8 @@ resizer_free(struct resizer *z)
 	free(z->x);
 	free(z->y);
 	free(z->line);
-	free(z->quads);
-	antialias_free(z);
+	free(z->quad);
+	antialias_free(&z->antialias);
 	free(z);
 }
 
@@ -33,7 +33,8 @@ reserve(struct resizer *z, int w, int h)
 		z->x = xrealloc(z->x, (size_t)w, sizeof(*z->x));
 		z->line = xrealloc(z->line, 2 * (3 * (size_t)w + RESIZE_SLACK),
 		    sizeof(*z->line));
-		z->quads = xrealloc(z->quads, (size_t)w / 4 + 1, RESIZE_QUAD);
+		z->quad = xrealloc(z->quad, (size_t)w / 4 + 1,
+		    sizeof(*z->quad));
 	}
 	if (h > z->h) {
 		z->h = h;
@@ -45,7 +46,7 @@ void
 resizer_reserve(struct resizer *z, int w, int h, int from_w, int from_h)
 {
 	reserve(z, w, h);
-	antialias_reserve(z, w, h, from_w, from_h);
+	antialias_reserve(&z->antialias, w, h, from_w, from_h);
 }
 
 void
@@ -62,55 +63,105 @@ resize_inside(int how, double start, double length, int total, int *first,
 	*end = b > total ? total : b > *first ? (int)b : *first + 1;
 }
 
+void
+resize_spans(const struct resize_call *c, struct resize_span *across,
+    struct resize_span *down)
+{
+	*across = (struct resize_span){ .start = c->r.x, .length = c->r.w,
+		.n = c->to_w, .total = c->from_w, .flip = c->flip };
+	*down = (struct resize_span){ .start = c->r.y, .length = c->r.h,
+		.n = c->to_h, .total = c->from_h };
+	resize_inside(c->how, c->r.x, c->r.w, c->from_w, &across->first,
+	    &across->end);
+	resize_inside(c->how, c->r.y, c->r.h, c->from_h, &down->first,
+	    &down->end);
+}
+
+int
+resize_planned(struct resize_span *was, const struct resize_span *of)
+{
+	int same = was->start == of->start && was->length == of->length &&
+	    was->n == of->n && was->first == of->first &&
+	    was->end == of->end && was->total == of->total &&
+	    was->flip == of->flip;
+
+	*was = *of;
+	return same;
+}
+
 /*
- * Plan an axis into ${t}: ${n} output places over [start, start + length) of
- * the pixels ${first} to ${end} - 1, of ${total}, with weights that add up to
- * ${one}.  A coordinate is snapped to 2^-20 first, so that it has the same
- * weights wherever the input was cut: the last bits of a double depend on how
- * far it is from 0.
+ * Plan an axis into ${t}, with weights that add up to ${one}.  A coordinate is
+ * snapped to 2^-20 first, so that it has the same weights wherever the input
+ * was cut: the last bits of a double depend on how far it is from 0.
  */
 static void
-plan(struct resize_tap *t, int n, double start, double length, int first,
-    int end, int total, int one)
+plan(struct resize_tap *t, const struct resize_span *s, int one)
 {
-	int last = total > 1 ? total - 2 : 0;	/* that has a neighbour */
+	int last = s->total > 1 ? s->total - 2 : 0;	/* that has a neighbour */
 
-	for (int i = 0; i < n; i++) {
-		double x = start + (i + 0.5) * length / n - 0.5;
+	for (int i = 0; i < s->n; i++) {
+		double x = s->start + (i + 0.5) * s->length / s->n - 0.5;
+		struct resize_tap *to = &t[s->flip ? s->n - 1 - i : i];
 		int64_t fixed;
 
-		x = x < first ? first : x > end - 1 ? end - 1 : x;
+		x = x < s->first ? s->first : x > s->end - 1 ? s->end - 1 : x;
 		fixed = (int64_t)(x * (1 << 20) + 0.5);
-		t[i].at = fixed >> 20 < last ? (int)(fixed >> 20) : last;
-		fixed -= (int64_t)t[i].at << 20;
-		t[i].w[1] = (int)((fixed * one + (1 << 19)) >> 20);
-		t[i].w[0] = one - t[i].w[1];
+		to->at = fixed >> 20 < last ? (int)(fixed >> 20) : last;
+		fixed -= (int64_t)to->at << 20;
+		to->w[1] = (int)((fixed * one + (1 << 19)) >> 20);
+		to->w[0] = one - to->w[1];
 	}
+}
+
+/*
+ * Returns how many quads ${n} places make: 0 where two pixels lie too far apart
+ * for one, shrinking beyond 1/3.
+ */
+static int
+plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
+    int from_w)
+{
+	for (int i = 0; i < n / 4 * 4; i += 2) {
+		const struct resize_tap *t = &x[i];
+		struct resize_quad *q = &quad[i / 4];
+		int half = i / 2 % 2;
+		int low = 3 * (t[0].at < t[1].at ? t[0].at : t[1].at);
+
+		if (low > 3 * from_w - 16)	/* not beyond the row */
+			low = 3 * from_w - 16;
+		q->at[half] = low;
+		for (int k = 0; k < 16; k++) {
+			/* R, next R, G, next G, B, next B of one, of two. */
+			int byte = 3 * t[k / 6 % 2].at + 3 * (k % 2) +
+			    k % 6 / 2 - low;
+
+			if (low < 0 || byte > 15)
+				return 0;
+			q->pick[half][k] = (uint8_t)byte;
+			q->w[half][k] = (uint8_t)t[k / 6 % 2].w[k % 2];
+		}
+	}
+	return n / 4;
 }
 
 void
 resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
     const struct resize_call *c)
 {
-	int first, end;
+	struct resize_span across, down;
 
 	reserve(z, c->to_w, c->to_h);
-	resize_inside(c->how, c->r.x, c->r.w, c->from_w, &first, &end);
-	plan(z->x, c->to_w, c->r.x, c->r.w, first, end, c->from_w,
-	    RESIZE_ACROSS);
-	resize_inside(c->how, c->r.y, c->r.h, c->from_h, &first, &end);
-	plan(z->y, c->to_h, c->r.y, c->r.h, first, end, c->from_h,
-	    RESIZE_DOWN);
-	for (int i = 0, k = c->to_w - 1; c->flip && i < k; i++, k--) {
-		struct resize_tap t = z->x[i];
-
-		z->x[i] = z->x[k];
-		z->x[k] = t;
+	resize_spans(c, &across, &down);
+	if (!resize_planned(&z->across, &across)) {
+		plan(z->x, &across, RESIZE_ACROSS);
+		z->quads = plan_quads(z->quad, z->x, c->to_w, c->from_w);
 	}
+	if (!resize_planned(&z->down, &down))
+		plan(z->y, &down, RESIZE_DOWN);
 	run(&(struct resize_job){ .to = c->to, .to_w = c->to_w,
 		.to_h = c->to_h, .from = c->from, .from_w = c->from_w,
 		.from_h = c->from_h, .x = z->x, .y = z->y, .line = z->line,
-		.quads = z->quads });
+		.quad = z->quad, .quads = z->quads });
 }
 
 void

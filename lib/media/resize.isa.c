@@ -47,42 +47,8 @@ blend(uint8_t *restrict to, const int16_t *restrict a,
 
 #if defined(__AVX2__)
 
-/*
- * Four pixels, two in each half of a register.  The bytes of two pixels and
- * their neighbours are picked from 16 that are loaded at once.
- */
-struct quad { int at[2]; uint8_t pick[2][16], w[2][16]; };
-_Static_assert(sizeof(struct quad) == RESIZE_QUAD, "room for it");
-
-/* 0 where two pixels lie too far apart for that: shrinking beyond 1/3. */
-static int
-quads_plan(struct quad *plan, const struct resize_tap *x, int n, int from_w)
-{
-	for (int i = 0; i < n / 4 * 4; i += 2) {
-		const struct resize_tap *t = &x[i];
-		struct quad *q = &plan[i / 4];
-		int half = i / 2 % 2;
-		int low = 3 * (t[0].at < t[1].at ? t[0].at : t[1].at);
-
-		if (low > 3 * from_w - 16)	/* not beyond the row */
-			low = 3 * from_w - 16;
-		q->at[half] = low;
-		for (int k = 0; k < 16; k++) {
-			/* R, next R, G, next G, B, next B of one, of two. */
-			int byte = 3 * t[k / 6 % 2].at + 3 * (k % 2) +
-			    k % 6 / 2 - low;
-
-			if (low < 0 || byte > 15)
-				return 0;
-			q->pick[half][k] = (uint8_t)byte;
-			q->w[half][k] = (uint8_t)t[k / 6 % 2].w[k % 2];
-		}
-	}
-	return n / 4;
-}
-
 static inline void
-quad_stretch(int16_t *line, const struct quad *q, const uint8_t *from)
+quad_stretch(int16_t *line, const struct resize_quad *q, const uint8_t *from)
 {
 	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(
 	    _mm_loadu_si128((const __m128i *)(from + q->at[0]))),
@@ -95,6 +61,15 @@ quad_stretch(int16_t *line, const struct quad *q, const uint8_t *from)
 	/* Each half is 6 words; the 2 beyond are written over later. */
 	_mm_storeu_si128((__m128i *)line, _mm256_castsi256_si128(v));
 	_mm_storeu_si128((__m128i *)(line + 6), _mm256_extracti128_si256(v, 1));
+}
+
+/* The beginning of a line; how many pixels. */
+static int
+stretch_wide(int16_t *line, const struct resize_job *job, const uint8_t *from)
+{
+	for (int q = 0; q < job->quads; q++)
+		quad_stretch(line + 12 * q, &job->quad[q], from);
+	return 4 * job->quads;
 }
 
 /* The blend of 16 words. */
@@ -132,9 +107,7 @@ blend_wide(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
 #else
 
 /* The plain versions do all of it. */
-struct quad { char none; };
-#define quads_plan(plan, x, n, from_w) ((void)(plan), 0)
-#define quad_stretch(line, quad, from) ((void)0)
+#define stretch_wide(line, job, from) 0
 #define blend_wide(to, a, b, w, n) 0
 
 #endif
@@ -144,9 +117,6 @@ ISA(resize_run)(const struct resize_job *job)
 {
 	int w = job->to_w, next = job->from_w > 1 ? 3 : 0;
 	size_t words = 3 * (size_t)w + RESIZE_SLACK;
-	int16_t *line = job->line;
-	struct quad *plan = job->quads;
-	int quads = quads_plan(plan, job->x, w, job->from_w);
 	int held[2] = { -1, -1 };
 
 	for (int i = 0; i < job->to_h; i++) {
@@ -161,13 +131,12 @@ ISA(resize_run)(const struct resize_job *job)
 			const uint8_t *from = job->from +
 			    3 * (size_t)r * (size_t)job->from_w;
 
-			two[s] = line + (size_t)(r % 2) * words;
+			two[s] = job->line + (size_t)(r % 2) * words;
 			if (held[r % 2] == r)
 				continue;
 			held[r % 2] = r;
-			for (int q = 0; q < quads; q++)
-				quad_stretch(two[s] + 12 * q, &plan[q], from);
-			stretch(two[s], from, job->x, 4 * quads, w, next);
+			done = stretch_wide(two[s], job, from);
+			stretch(two[s], from, job->x, done, w, next);
 		}
 		done = blend_wide(to, two[0], two[1], y->w, 3 * w);
 		blend(to, two[0], two[1], y->w, done, 3 * w);
