@@ -332,7 +332,7 @@ recognise_all(struct session *s)
 	work.all = s->clips.videos;
 	status = answer_all(&a);
 	progress_end();
-	if (status == EXIT_SKIPPED && a.done + a.failed > 1)
+	if (status == EXIT_SKIPPED || (a.done == 0 && a.failed > 1))
 		warning("%" PRIu64 " of %" PRIu64 " have no answer", a.failed,
 		    a.done + a.failed);
 	return status;

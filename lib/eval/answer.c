@@ -229,5 +229,7 @@ answer_all(struct answer *a)
 	}
 	free(scores);
 	buffer_free(&lines);
-	return status == 0 && a->failed > 0 ? EXIT_SKIPPED : status;
+	if (status == 0 && a->failed > 0)
+		status = a->done > 0 ? EXIT_SKIPPED : EXIT_FAILED;
+	return status;
 }

@@ -24,7 +24,7 @@ struct answer {
  * answer_all(a):
  * Recognise and print until there are no more.  A clip that cannot be shown to
  * the network is an error on standard error, and the others go on.  0; or an
- * exit status, EXIT_SKIPPED if some have no answer.
+ * exit status: EXIT_SKIPPED if some have no answer, EXIT_FAILED if none has.
  */
 int answer_all(struct answer *a);
 
