@@ -419,6 +419,9 @@ main(int argc, char **argv)
 	comm_hold(comm);
 	status = session_open(&s, comm, &o);
 	comm_unhold(comm);
+	if (status == 0 && dry_run)
+		status = session_look(&s, verbose && comm->rank == 0 ? stdout :
+		    NULL);
 	if (status == 0 && dry_run && comm->rank == 0)
 		print_plan(&s);
 	if (parity && status == 0)

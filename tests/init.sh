@@ -101,6 +101,12 @@ check_exit "--init of a run that is there" 2 train first --init="$T/w.safetensor
 check_says "is refused" 'the run is there already, and did not begin from weights'
 check_exit "the same command goes on" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
 check_says "from its checkpoint" 'is what the run began from; it goes on from its checkpoint'
+cp "$T/w.safetensors" "$T/kept"
+rm "$T/w.safetensors"
+check_exit "when the file is gone, too" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
+check_exit "but not by another name" 2 train frozen --init="$T/gone" --freeze=backbone
+check_says "that is not there" 'gone: the run is there already, and began from another file, w.safetensors'
+mv "$T/kept" "$T/w.safetensors"
 check_exit "another file does not" 2 train frozen --init="$T/first/final.safetensors" --freeze=backbone
 check_says "and is named" 'began from another file, w.safetensors'
 check_exit "nor does another freeze" 2 train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
@@ -113,6 +119,31 @@ head -c 5000 "$T/w.safetensors" >"$T/cut"
 check_exit "a file that is cut off" 4 train no --init="$T/cut"
 check_exit "one that is not there" 1 train no --init="$T/nowhere"
 check "nothing was begun" test ! -e "$T/no"
+
+# ---- a dry run ----
+
+# look OPTION...: what a run with these options would be
+look() {
+	# shellcheck disable=SC2086
+	vt-train -n $options "$@"
+}
+options="-i $T/train --schedule=$T/s2.tsv --device=ref"
+check_exit "a dry run" 0 look -m tsm_tiny --init="$T/w.safetensors" -v
+check_says "reads the weights" 'names of tsm: 77 of 77 parameters loaded'
+sed -n '/^#parameter/,/^-/p' "$T/out" | grep '	' | grep -v '^-' >"$T/table"
+grep -v '^-' "$T/frozen/init.tsv" >"$T/want"
+check "-v lists them as the run would" cmp "$T/want" "$T/table"
+check "and the plan is there" grep -q "^# network .*tsm_tiny" "$T/out"
+check_exit "of another network" 1 look -m tsn_r18 --init="$T/w.safetensors"
+check_says "is refused as the run is" 'less than half: weights of another network'
+check_same "and there is no plan" "" "$(cat "$T/out")"
+check_exit "of weights that are cut off" 4 look -m tsm_tiny --init="$T/cut"
+check_exit "in a folder that is not there" 0 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/no"
+check "leaves none" test ! -e "$T/no"
+check_exit "of a run that did not begin from weights" 2 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/first"
+check_exit "of one that did" 0 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/frozen" --freeze=backbone
+check_says "goes on" 'goes on from its checkpoint'
+options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 
 # ---- the same bits ----
 

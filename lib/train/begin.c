@@ -162,6 +162,29 @@ broadcast_flat(struct session *s, void *flat)
 	return bad;
 }
 
+int
+session_look(struct session *s, FILE *f)
+{
+	struct slots_whole whole = { { NULL } };
+	struct buffer table = { 0 };
+	struct resume r = { 0 };
+	struct init in = { 0 };
+	int found = 0;
+
+	if (s->comm->rank == 0 && s->o.init != NULL)
+		found = s->o.out != NULL ? find_checkpoint(s, &r, &whole, &in) :
+		    open_init(s, &in);
+	if (f != NULL && in.match != NULL) {
+		match_table(in.match, &table);
+		fwrite(table.data, 1, table.n, f);
+	}
+	buffer_free(&table);
+	init_close(&in);
+	slots_forget(&whole);
+	resume_free(&r);
+	return comm_agree(s->comm, found < 0 ? -found : 0);
+}
+
 /* What became of the weights, beside the checkpoints. */
 static int
 record_init(struct session *s, const struct init *in)

@@ -1,7 +1,9 @@
 /* The file of weights that a run begins from. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit.h"
 #include "base/fail.h"
@@ -87,6 +89,7 @@ init_same(const char *path, const char *text)
 {
 	struct buffer b = { 0 };
 	char hash[33];
+	const char *name;
 
 	if (text == NULL) {
 		fail("--init=%s: the run is there already, and did not begin "
@@ -94,15 +97,24 @@ init_same(const char *path, const char *text)
 		    text_quote(path));
 		return 0;
 	}
-	if (file_read(path, &b) != 0)
-		return 0;
-	hash_text(&b, hash);
-	buffer_free(&b);
-	if (strncmp(text, hash, 32) == 0)
-		return 1;
+	/* "HASH NAMES FILE", whose name may have blanks. */
+	name = text + strcspn(text, " ");
+	name += strspn(name, " ");
+	name += strcspn(name, " ");
+	name += *name != '\0';
+	if (access(path, F_OK) != 0 && errno == ENOENT) {
+		if (strcmp(name, path_base(path)) == 0)
+			return 1;
+	} else {
+		if (file_read(path, &b) != 0)
+			return 0;
+		hash_text(&b, hash);
+		buffer_free(&b);
+		if (strncmp(text, hash, 32) == 0)
+			return 1;
+	}
 	fail("--init=%s: the run is there already, and began from another file, "
 	    "%s (a new run needs another --out)", text_quote(path),
-	    text_quote(strchr(text, ' ') != NULL ? strrchr(text, ' ') + 1 :
-	    text));
+	    text_quote(name));
 	return 0;
 }

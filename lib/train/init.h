@@ -26,7 +26,7 @@ void init_close(struct init *in);
 /*
  * init_same(path, text): 1 if the file at ${path} is the one that a run began
  * from, whose checkpoints say ${text} of it (NULL: it began from none); 0 after
- * a message.
+ * a message.  One that is gone is known by its name.
  */
 int init_same(const char *path, const char *text);
 

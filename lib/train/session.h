@@ -76,6 +76,15 @@ void session_history(struct session *s, uint64_t step);
 int session_begin(struct session *s);
 
 /*
+ * session_look(s, f):
+ * For a dry run: read the weights that a run would begin from, say what would
+ * become of them, with a table to ${f} unless that is NULL, and refuse what
+ * session_begin refuses of them.  Nothing is touched.  0, or an exit status
+ * that all ranks share.
+ */
+int session_look(struct session *s, FILE *f);
+
+/*
  * session_record(s, settings, argument):
  * On rank 0: write beside the checkpoints what the run was started with, the
  * ${settings} as a configuration file and the command line up to a NULL, and
