@@ -218,6 +218,11 @@ test_same(void)
 		same &= memcmp(to + y * 64 * 3,
 		    m->data + ((y + 9) * 101 + 13) * 3, 64 * 3) == 0;
 	ok(same, "so is a part of it");
+	same = resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 1);
+	for (int i = 0; i < 64 * 41; i++)
+		same &= memcmp(to + 3 * i, m->data + 3 * ((i / 64 + 9) * 101 +
+		    13 + 63 - i % 64), 3) == 0;
+	ok(same, "and one that is mirrored");
 	for (int v = 0; v < 256; v++) {
 		memset(m->data, v, 101 * 77 * 3);
 		resized(to, 83, 3, m, (struct region){ 1.3, 0.7, 71.1, 60.7 },

@@ -136,6 +136,10 @@ plan(struct resize_axis *a, const struct resize_span *s)
 		most = a->count[p] > most ? a->count[p] : most;
 	}
 	a->pairs = (most + 1) / 2;
+	a->copies = s->flip ? -1 : 1;
+	for (int i = 0; i < s->n; i++)
+		if (a->count[i] != 1 || a->at[i] != a->at[0] + i * a->copies)
+			a->copies = 0;
 }
 
 static void

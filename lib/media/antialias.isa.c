@@ -38,6 +38,21 @@ across(int16_t *line, const uint8_t *from, const struct resize_axis *x, int i,
 	}
 }
 
+/* A line whose places are pixels as they are, and a row that is a line. */
+static void
+widen(int16_t *restrict line, const uint8_t *restrict from, int n)
+{
+	for (int i = 0; i < n; i++)
+		line[i] = from[i];
+}
+
+static void
+narrow(uint8_t *restrict to, const int16_t *restrict line, int n)
+{
+	for (int i = 0; i < n; i++)
+		to[i] = (uint8_t)line[i];
+}
+
 /* The lines of the ring that a row is the sum of. */
 struct rows {
 	const int16_t *ring;
@@ -123,10 +138,35 @@ across_pairs(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
 	}
 }
 
+/* Places that are pixels as they are, mirrored; four are read at once. */
+static void
+across_mirrored(int16_t *line, const uint8_t *from, const int *at, int i,
+    int end)
+{
+	const __m128i right = _mm_setr_epi8(9, -1, 10, -1, 11, -1, 6, -1, 7, -1,
+	    8, -1, -1, -1, -1, -1);
+	const __m128i left = _mm_setr_epi8(3, -1, 4, -1, 5, -1, 0, -1, 1, -1,
+	    2, -1, -1, -1, -1, -1);
+
+	for (; i < end; i += 4) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(from +
+		    3 * (size_t)at[i + 3]));
+
+		_mm_storeu_si128((__m128i *)(line + 3 * i),
+		    _mm_shuffle_epi8(v, right));
+		_mm_storeu_si128((__m128i *)(line + 3 * i + 6),
+		    _mm_shuffle_epi8(v, left));
+	}
+}
+
 static void
 across_wide(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
     const struct resize_axis *x, int i, int end)
 {
+	if (x->copies < 0) {
+		across_mirrored(line, from, x->at, i, end);
+		return;
+	}
 	/* Enlarging takes one pair, shrinking by less than 3/2 two. */
 	switch (x->pairs) {
 	case 1:
@@ -258,10 +298,17 @@ ISA(antialias_run)(const struct antialias_job *job)
 			int16_t *line = job->line + (size_t)(made % y->most) *
 			    words;
 
+			if (x->copies > 0) {
+				widen(line, from + 3 * (size_t)x->at[0], n);
+				continue;
+			}
 			across_wide(line, job->pack, from, x, low, high);
 			across(line, from, x, 0, low);
 			across(line, from, x, high, x->n);
 		}
-		down(to, &r, down_wide(to, &r, n), n);
+		if (y->copies)
+			narrow(to, row(&r, 0), n);
+		else
+			down(to, &r, down_wide(to, &r, n), n);
 	}
 }

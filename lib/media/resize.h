@@ -60,6 +60,8 @@ struct resize_axis {
 	int n;
 	int most;			/* taps that there is room for, a place */
 	int pairs;			/* of taps that a place has, at most */
+	int copies;			/* 1: place i is pixel at[0] + i, */
+					/* -1: at[0] - i; 0: neither */
 	int *at, *count;		/* [n] */
 	int32_t *k;			/* [n][most], 0 beyond count */
 	size_t places, taps;		/* there is room for */
