@@ -158,7 +158,8 @@ test_work(void)
 		.s = { 1, 2, 2 }, .groups = 1 };
 	struct task t = { .device = &device, .op = &op, .impl = &conv,
 		.in = { { 2, 3, 8, 8, 16 } },
-		.out = { 2, 3, 4, 4, 32 }, .wants_dx = { 1 } };
+		.out = { 2, 3, 4, 4, 32 }, .wants_dx = { 1 }, .wants_dw = 1,
+		.reads = READS_X };
 	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
 	double y = 4 * 6 * 16 * 32;
 	struct task u = t;
@@ -176,8 +177,14 @@ test_work(void)
 	u.wants_dx[0] = 0;
 	near(task_work(&u, 1), work, 0, "backward of pixels: the weights");
 	ok(!task_alike(&t, &u), "and not like the other");
+	u = t;
+	u.wants_dw = 0;
+	near(task_work(&u, 1), work, 0, "backward of frozen weights: the input");
+	ok(!task_alike(&t, &u), "nor is that");
 	op.kind = OP_RELU;
 	t.impl = &relu;
+	t.reads = READS_Y;
+	t.wants_dw = 0;
 	u = t;
 	u.out = t.in[0];
 	u.accumulate[0] = 1;

@@ -111,6 +111,12 @@ check_exit "another file does not" 2 train frozen --init="$T/first/final.safeten
 check_says "and is named" 'began from another file, w.safetensors'
 check_exit "nor does another freeze" 2 train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
 check_says "as any setting" '--freeze|freeze was'
+# arena OPTION...: the bytes of activations that a run would have
+arena() {
+	# shellcheck disable=SC2086
+	vt-train -n $options -o "$T/no" "$@" | sed -n 's/^0.*	//p'
+}
+check "what is frozen takes less memory, as the plan says" test "$(arena --freeze=backbone)" -lt "$(arena)"
 check_exit "nothing to freeze" 2 train no --freeze='layer9.*'
 check_says "is said" "tsm_tiny has no operator of this name"
 check_exit "all frozen" 2 train no --freeze='*'

@@ -490,8 +490,10 @@ round_output(struct device *b, const struct data *d, void *y)
 	free(host);
 }
 
-/* What becomes of input gradients. */
-enum { WRITTEN, ADDED, UNWANTED };
+/* What becomes of input gradients; FROZEN: written, but the parameters' are not,
+ * and inputs are there for the backward pass only if that says that it reads
+ * them. */
+enum { WRITTEN, ADDED, UNWANTED, FROZEN };
 
 /* Run one operator forward and, in training, backward.  0: not supported. */
 static int
@@ -503,8 +505,9 @@ run(struct device *b, const struct data *d, int gradients,
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
 		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
-		.training = d->training, .repeats = !accumulate,
-		.renew = 1, .out = d->out, .feed = &feed };
+		.training = d->training, .reads = impl->reads,
+		.wants_dw = d->training && d->op.nparam > 0 &&
+		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out, .feed = &feed };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&
 	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels have none */
@@ -536,6 +539,8 @@ run(struct device *b, const struct data *d, int gradients,
 
 		device_put(b, w, d->w[j], d->param[j].count);
 		t.w[j] = w;
+		if (!t.wants_dw)
+			continue;
 		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
 		memset(t.dw[j], 0xff, d->param[j].count * b->elem);
 	}
@@ -556,7 +561,8 @@ run(struct device *b, const struct data *d, int gradients,
 		t.renew = 0;
 		memset((void *)t.w[0], 0xff, d->param[0].count * b->elem);
 		memset(t.y, 0xff, device_bytes(b, &d->out));
-		memset(t.dw[0], 0xff, d->param[0].count * b->elem);
+		if (t.wants_dw)
+			memset(t.dw[0], 0xff, d->param[0].count * b->elem);
 		if (has_dx)
 			memset(t.dx[0], 0xff, device_bytes(b, &d->in[0]));
 	}
@@ -565,6 +571,9 @@ run(struct device *b, const struct data *d, int gradients,
 	impl->forward(&t);
 	if (d->rounded != PRECISION_FP32)
 		round_output(b, d, t.y);
+	for (int j = 0; j < d->op.nin && gradients == FROZEN; j++)
+		if (!(task_reads(&t) & READS_X))
+			memset((void *)t.x[j], 0xff, device_bytes(b, &d->in[j]));
 	memset(t.scratch, 0xff, n);
 	if (d->training && impl->backward != NULL)
 		impl->backward(&t);
@@ -582,7 +591,7 @@ run(struct device *b, const struct data *d, int gradients,
 			r->dx[j][i] -= d->before[j][i];
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
-		if (d->training) {
+		if (t.wants_dw) {
 			r->dw[j] = xcalloc(d->param[j].count, sizeof(double));
 			device_get(b, r->dw[j], t.dw[j], d->param[j].count);
 		}
@@ -751,6 +760,55 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 	}
 	if (!ok(w <= tolerance, "%s: %s", b->backend->name, t->what))
 		diag("worst relative difference from ref64 %g", w);
+}
+
+/* ---- frozen parameters ---- */
+
+/* Numbers of an output and the input gradients that are not the same without
+ * gradients of the parameters. */
+static int
+test_frozen(struct device *b, const struct test *t)
+{
+	struct data d;
+	struct result got, want;
+	int bad = 0;
+
+	make(&d, t, 1);
+	d.op.fixed = d.op.kind == OP_BN;
+	if (run(b, &d, FROZEN, &got)) {
+		run(b, &d, WRITTEN, &want);
+		bad += memcmp(got.y, want.y, dims_count(&d.out) *
+		    sizeof(*got.y)) != 0;
+		for (int j = 0; j < d.op.nin && got.dx[j] != NULL; j++)
+			bad += memcmp(got.dx[j], want.dx[j],
+			    dims_count(&d.in[j]) * sizeof(*got.y)) != 0;
+		for (int j = 0; j < d.op.nparam; j++)
+			bad += got.dw[j] != NULL;
+		release_result(&got);
+		release_result(&want);
+	}
+	release(&d);
+	if (bad > 0)
+		diag("%s", t->what);
+	return bad;
+}
+
+static void
+test_all_frozen(const struct backend *backend, enum precision p)
+{
+	struct device *b = device_open(backend, &(struct device_options){
+	    .threads = 2, .precision = p });
+	char said[256];
+	int bad = 0;
+
+	fail_capture(said, sizeof(said));
+	for (size_t i = 0; i < TESTS && b->o.precision == p; i++)
+		if (op_types[tests[i].op.kind].params != NULL)
+			bad += test_frozen(b, &tests[i]);
+	fail_capture(NULL, 0);
+	ok(bad == 0, "%s%s: input gradients are the same beside frozen "
+	    "parameters", backend->name, p == PRECISION_BF16 ? " in bf16" : "");
+	device_close(b);
 }
 
 static const char *
@@ -1066,12 +1124,15 @@ main(void)
 		test_update(b);
 		device_close(b);
 		test_threads(backends[k], PRECISION_FP32);
+		test_all_frozen(backends[k], PRECISION_FP32);
 	}
 	device_close(key);
 	test_rounding();
 	for (int k = 0; backends[k] != NULL; k++)
 		if (strcmp(backends[k]->name, "cpu") == 0)
 			test_stored(backends[k], PRECISION_BF16);
+	for (int k = 0; backends[k] != NULL; k++)
+		test_all_frozen(backends[k], PRECISION_BF16);
 	for (int p = PRECISION_BF16; p <= PRECISION_FP16; p++) {
 		test_precision("ref", (enum precision)p);
 		test_precision("ref64", (enum precision)p);

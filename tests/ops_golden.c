@@ -42,7 +42,8 @@ run(struct device *b, struct op *op, const struct dims *dims, int training,
 	const struct op_impl *impl = b->ops[op->kind];
 	struct task t = { .device = b, .op = op, .impl = impl, .stored = 1,
 		.training = training, .out = *dims,
-		.in = { *dims }, .wants_dx = { 1 } };
+		.in = { *dims }, .wants_dx = { 1 }, .reads = impl->reads,
+		.wants_dw = training && op->nparam > 0 };
 	double zeros[MOST] = { 0 };
 
 	if (impl->prepare != NULL && impl->prepare(&t) != 0)

@@ -196,12 +196,12 @@ backward_task(const struct shadow *s, const struct task *t,
 	if (t->idle)
 		return;
 	reads[(*nr)++] = (struct access){ i, DY };
-	if (t->reads & READS_Y)
+	if (task_reads(t) & READS_Y)
 		reads_output(s, reads, nr, i, -1);
 	for (int j = 0; j < t->op->nin; j++) {
 		int from = t->op->in[j], again = 0;
 
-		if (t->reads & READS_X)
+		if (task_reads(t) & READS_X)
 			reads_output(s, reads, nr, from, by);
 		if (!t->wants_dx[j] || s->p->task[from].into == by)
 			continue;

@@ -90,14 +90,18 @@ struct task {
 	int lies;			/* the task whose y holds this one's
 					 * output, in a form that those who
 					 * read it know: itself, if plain */
-	int reads;			/* READS_* of the backward pass */
+	int reads;			/* READS_* of the backward pass: ask
+					 * task_reads() */
 	int remade;			/* y does not stay for the backward
 					 * pass, but is made again before it is
 					 * first read there; 0 if it never is */
 	struct dims in[OP_INPUTS], out;
 	int wants_dx[OP_INPUTS];	/* an input gradient will be asked for */
-	int idle;			/* nothing before it learns: its
-					 * backward pass has nothing to do */
+	int wants_dw;			/* and the parameters', which are trained;
+					 * a bn that is not has running
+					 * statistics */
+	int idle;			/* it has no backward pass: neither it
+					 * nor anything before it learns */
 	int accumulate[OP_INPUTS];	/* dx += rather than dx = */
 	const void *x[OP_INPUTS];	/* inputs */
 	void *y;			/* output */
@@ -108,7 +112,7 @@ struct task {
 	void *dw[OP_PARAMS];		/* their gradients, written anew; of
 					 * PARAM_MEAN and PARAM_VAR: the mean
 					 * and unbiased variance of this
-					 * microbatch */
+					 * microbatch; NULL: not wanted */
 	void *saved;			/* written forward, read backward */
 	void *kept;			/* stays from one microbatch to the next
 					 * while the parameters do */
@@ -121,7 +125,8 @@ struct task {
 	void *priv;			/* the back end's own, for this task */
 };
 
-enum { READS_X = 1, READS_Y = 2 };	/* what a backward pass reads */
+/* What a backward pass reads; READS_X_DW: x, but for dw alone. */
+enum { READS_X = 1, READS_Y = 2, READS_X_DW = 4 };
 
 struct op_impl {
 	int reads;			/* what task.reads begins as */
@@ -201,8 +206,8 @@ struct backend {
 	void (*event_wait)(struct event *e, size_t from);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 	/*
-	 * Look at the ${n} tasks of a plan, whose shapes and wants_dx are
-	 * known, and let tasks do the work of others: set impl, into, stored,
+	 * Look at the ${n} tasks of a plan, whose shapes, wants_dx, wants_dw and
+	 * idle are known, and let tasks do the work of others: set impl, into, stored,
 	 * lies, reads, remade and priv.  NULL: each does its own.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
@@ -264,6 +269,10 @@ void host_event_wait(struct event *e, size_t from);
 const struct op_impl *task_impl(const struct task *t);
 void task_forward(struct task *t);
 void task_backward(struct task *t);
+
+/* task_reads(t): what the backward pass of this op reads, of READS_X and
+ * READS_Y; nothing, if it has none. */
+int task_reads(const struct task *t);
 
 /* task_remake(t): of one whose impl has it. */
 void task_remake(struct task *t);

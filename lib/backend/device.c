@@ -119,6 +119,16 @@ task_impl(const struct task *t)
 	return t->impl;
 }
 
+int
+task_reads(const struct task *t)
+{
+	int reads = t->reads & (READS_X | READS_Y);
+
+	if (t->idle)
+		return 0;
+	return t->wants_dw && (t->reads & READS_X_DW) ? reads | READS_X : reads;
+}
+
 void
 task_forward(struct task *t)
 {

@@ -7,7 +7,7 @@ double
 task_work(const struct task *t, int backward)
 {
 	const struct op_type *type = &op_types[t->op->kind];
-	int passes = !backward || type->params != NULL;
+	int passes = !backward || t->wants_dw;
 
 	if (type->macs == NULL)
 		return 0;
@@ -21,7 +21,7 @@ double
 task_traffic(const struct task *t, int backward)
 {
 	double y = (double)device_bytes(t->device, &t->out), sum = y;
-	int reads = task_impl(t)->reads;
+	int reads = task_reads(t);
 
 	if (t->op->kind == OP_INPUT)		/* reads bytes */
 		sum += (double)dims_count(&t->out);

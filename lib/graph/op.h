@@ -117,8 +117,9 @@ struct param {
 	enum param_kind kind;
 	int op;				/* the op that owns it */
 	int head;			/* it belongs to the classifier */
-	int frozen;			/* it is not changed in training; not
-					 * of the .net */
+	int frozen;			/* it is not changed in training, as all
+					 * of its op's are not; not of the
+					 * .net */
 	int ndim, dim[5];
 	size_t count;			/* elements; SIZE_MAX: too many */
 	size_t offset;			/* place in the flat buffer */

@@ -36,6 +36,7 @@ task_alike(const struct task *a, const struct task *b)
 	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
 	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
 	    memcmp(a->wants_dx, b->wants_dx, sizeof(a->wants_dx)) == 0 &&
+	    a->wants_dw == b->wants_dw &&
 	    memcmp(a->accumulate, b->accumulate, sizeof(a->accumulate)) == 0;
 }
 

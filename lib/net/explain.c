@@ -40,7 +40,8 @@ plan_explain(const struct plan *p, FILE *f)
 		if (t->impl->describe != NULL)
 			t->impl->describe(t, made, sizeof(made));
 		fprintf(f, "%s\t%s\t%zu\t%s", b.data, dims_text(&t->out, shape),
-		    t->impl->saved != NULL ? t->impl->saved(t) : 0, made);
+		    t->impl->saved != NULL && !t->idle ? t->impl->saved(t) : 0,
+		    made);
 		if (p->remake[i] >= 0)
 			fprintf(f, ", again before the gradients of %s",
 			    p->task[p->remake[i]].op->name);

@@ -158,7 +158,7 @@ lives_of(struct plan *p)
 
 	for (int i = 0; i < p->n; i++) {
 		l.last[i] = p->task[i].into;
-		l.keep[i] = p->training ? backward_at(p, i) : i;
+		l.keep[i] = p->task[i].idle ? i : backward_at(p, i);
 		l.first[i] = backward_at(p, i);
 	}
 	for (int i = 0; i < p->n; i++) {
@@ -170,12 +170,12 @@ lives_of(struct plan *p)
 			if (p->task[from].into == t->into)
 				continue;	/* on its way, not stored */
 			read_at(p, &l, from, t->into);
-			if (p->training && !t->idle && (t->reads & READS_X))
+			if (task_reads(t) & READS_X)
 				read_at(p, &l, from, backward_at(p, i));
 			if (backward_at(p, i) < l.first[from])
 				l.first[from] = backward_at(p, i);
 		}
-		if (p->training && !t->idle && (t->reads & READS_Y))
+		if (task_reads(t) & READS_Y)
 			read_at(p, &l, i, backward_at(p, i));
 	}
 	/* Scores and losses are the caller's to read, after it all. */
@@ -212,7 +212,9 @@ plan_lay_out(struct plan *p)
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
 		size_t bytes = device_bytes(p->device, &t->out);
-		int back = p->training ? backward_at(p, i) : 0;
+		int again = p->remake[i] >= 0 ? end - p->remake[i] :
+		    t->idle ? 0 : backward_at(p, i);
+		int back = again > 0 ? backward_at(p, i) : 0;
 
 		if (t->into == i) {
 			add(b, &n, (struct plan_block){ ask(t->impl->saved, t),
@@ -220,8 +222,7 @@ plan_lay_out(struct plan *p)
 			add(b, &n, (struct plan_block){ ask(t->impl->kept, t),
 			    &p->kept_at[i], 0, end, 0, 0 });
 			add(b, &n, (struct plan_block){ ask(t->impl->scratch,
-			    t), &p->scratch_at[i], i, i, p->remake[i] < 0 ?
-			    back : end - p->remake[i], back });
+			    t), &p->scratch_at[i], i, i, again, back });
 		}
 		if (t->stored)
 			add(b, &n, (struct plan_block){ bytes, &p->y_at[i],

@@ -307,7 +307,7 @@ check_parameters(struct parity_job *j, int k)
 	const struct task *t = &j->x.plan->task[k];
 	const struct task *key = &j->key.plan->task[k];
 
-	for (int i = 0; i < t->op->nparam; i++) {
+	for (int i = 0; i < t->op->nparam && t->wants_dw; i++) {
 		size_t n = j->x.plan->graph->param[t->op->param + i].count;
 		double *got = xcalloc(n, sizeof(*got));
 		double *want = xcalloc(n, sizeof(*want));

@@ -52,6 +52,16 @@ set_gradients(struct plan *p)
 		}
 }
 
+static int
+is_trained(const struct graph *g, const struct op *op)
+{
+	int trained = 0;
+
+	for (int k = 0; k < op->nparam; k++)
+		trained |= !g->param[op->param + k].frozen;
+	return trained;
+}
+
 /* A task as it stands before the back end looks at it. */
 static int
 set_task(struct plan *p, int i, const struct dims *out)
@@ -61,12 +71,15 @@ set_task(struct plan *p, int i, const struct dims *out)
 
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
 		.training = p->training, .repeats = p->repeats, .out = out[i],
-		.idle = op->nparam == 0, .into = i, .stored = 1, .lies = i,
+		.wants_dw = p->training && is_trained(p->graph, op),
+		.into = i, .stored = 1, .lies = i,
 		.impl = p->device->ops[op->kind] };
+	/* Pixels learn nothing, nor what is only made of them and of what is
+	 * frozen. */
+	t->idle = !t->wants_dw;
 	for (int j = 0; j < op->nin; j++) {
 		t->in[j] = out[op->in[j]];
-		/* Pixels learn nothing, nor what is only made of them. */
-		t->wants_dx[j] = p->training && !p->task[op->in[j]].idle;
+		t->wants_dx[j] = !p->task[op->in[j]].idle;
 		t->idle &= !t->wants_dx[j];
 	}
 	if (t->impl == NULL)
@@ -179,7 +192,7 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 			size_t at = g->param[t->op->param + j].offset;
 
 			t->w[j] = element(p, w, at);
-			t->dw[j] = element(p, dw, at);
+			t->dw[j] = t->wants_dw ? element(p, dw, at) : NULL;
 		}
 	}
 }

@@ -8,7 +8,8 @@
 
 /*
  * freeze_apply(g, what): the operators of ${g} that ${what} lists are not trained,
- * and norms among them use their running statistics, which stay, too.  An item
+ * and norms among them use their running statistics, which stay, too.  To be
+ * called before plans are made, which leave out what nobody needs then.  An item
  * is a pattern of names (glob(7)); "backbone", all but the classifier; or
  * "partial-bn", all norms but the first (Wang et al. 2016, section 3.2).  -1
  * after a message if an item finds nothing to freeze, or all is frozen.

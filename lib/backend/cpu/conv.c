@@ -28,7 +28,7 @@ scratch(const struct task *t)
 	size_t work = c->work * (size_t)pool_threads(cpu_of(t)->pool);
 	size_t most = t->repeats ? 0 : c->pass[CONV_FORWARD].bytes;
 
-	if (t->training) {
+	if (!t->idle) {
 		size_t data = t->repeats ? 0 : c->pass[CONV_DATA].bytes;
 		size_t weights = c->pass[CONV_WEIGHTS].bytes *
 		    (size_t)c->pass[CONV_WEIGHTS].runs;
@@ -250,7 +250,8 @@ data_gradient(struct task *t)
 static void
 backward(struct task *t)
 {
-	conv_weight_gradient(t);
+	if (t->wants_dw)
+		conv_weight_gradient(t);
 	if (t->dx[0] != NULL)
 		data_gradient(t);
 }
@@ -276,7 +277,7 @@ describe(const struct task *t, char *text, size_t size)
 }
 
 const struct op_impl cpu_conv = {
-	.reads = READS_X, .prepare = conv_prepare,
+	.reads = READS_X_DW, .prepare = conv_prepare,
 	.release = conv_release, .scratch = scratch, .kept = kept,
 	.forward = forward, .backward = backward,
 	.describe = describe,

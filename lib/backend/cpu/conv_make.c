@@ -422,7 +422,8 @@ int
 conv_prepare(struct task *t)
 {
 	const struct op *op = t->op;
-	int passes = !t->training ? 1 : t->wants_dx[0] ? 3 : 2;
+	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
+		[CONV_WEIGHTS] = t->wants_dw, [CONV_DATA] = t->wants_dx[0] };
 	struct conv *c;
 
 	if (cpu_is_pixels(&t->out))
@@ -433,21 +434,22 @@ conv_prepare(struct task *t)
 	c->timed = op->k[0] > 1 || op->s[0] > 1 || op->p[0] > 0;
 	c->tap = xcalloc((size_t)op->k[0], sizeof(*c->tap));
 	widen(t);
-	for (int p = 0; p < passes; p++)
-		if (make_pass(t, (enum conv_pass)p) != 0)
+	for (int p = 0; p < CONV_PASSES; p++)
+		if (wants[p] && make_pass(t, (enum conv_pass)p) != 0)
 			return -1;
-	c->shared = passes == 3 && c->pass[CONV_FORWARD].by == CONV_DNNL &&
+	c->shared = wants[CONV_DATA] && c->pass[CONV_FORWARD].by == CONV_DNNL &&
 	    c->pass[CONV_DATA].by == CONV_DNNL &&
 	    c->pass[CONV_FORWARD].pieces == 1 &&
 	    c->pass[CONV_DATA].pieces == 1 &&
 	    dnnl_conv_same_order(c->pass[CONV_FORWARD].piece[0].conv,
 	    c->pass[CONV_DATA].piece[0].conv);
 	c->work = c->library = cpu_pages(c->library);
-	if (c->timed && t->training) {
-		size_t frame = passes == 3 ? cpu_image(&t->in[0]) *
+	if (c->timed) {
+		size_t frame = wants[CONV_DATA] ? cpu_image(&t->in[0]) *
 		    sizeof(float) : 0;
-		size_t tap = c->pass[CONV_WEIGHTS].by != CONV_DNNL ? 0 :
-		    c->pass[CONV_WEIGHTS].piece[0].bytes;
+		size_t tap = wants[CONV_WEIGHTS] &&
+		    c->pass[CONV_WEIGHTS].by == CONV_DNNL ?
+		    c->pass[CONV_WEIGHTS].piece[0].bytes : 0;
 
 		c->work += cpu_pages(frame > tap ? frame : tap);
 	}

@@ -117,7 +117,6 @@ fuse_norm(struct search *s, int i)
 		absorb(n->relu, tail);
 	absorb(n->bn, tail);
 	run = n->tail = &task[tail];
-	n->bn->reads = READS_X;
 	run->stored = 1;
 	run->impl = s->norm;
 	run->priv = n;
@@ -168,7 +167,8 @@ fuse_shift(struct search *s, int i)
  * What is made again for the backward pass and not kept.  That takes a read of
  * the normalisation's input, which stays in any case, and of a shortcut, and a
  * write of each output: no more than two bytes moved for one that is not kept
- * where there is no shortcut, or where the output is stored twice.
+ * where there is no shortcut, or where the output is stored twice.  The input of
+ * a frozen norm need not stay: there the output has to be stored twice.
  */
 static void
 choose_remade(struct search *s, int i)
@@ -177,13 +177,30 @@ choose_remade(struct search *s, int i)
 	const struct device *d = n->bn->device;
 	int twice = n->shift != NULL && n->tail->stored;
 
-	if (!n->bn->training || (n->add != NULL && !twice) ||
+	if (n->tail->idle || ((n->add != NULL || !n->bn->wants_dw) && !twice) ||
 	    device_bytes(d, &n->bn->out) < (d->o.remade > 0 ? d->o.remade :
 	    REMADE))
 		return;
 	n->tail->remade = n->tail->stored;
 	if (n->shift != NULL)
 		n->shift->remade = 1;
+}
+
+/*
+ * What the backward pass goes by: where the relu was open is told by the input
+ * alone, unless there is a shortcut.  A frozen norm has no other use for its
+ * input: a bit a value takes its place, if that does not stay to make the output
+ * again.
+ */
+static void
+choose_mask(struct norm *n)
+{
+	int again = n->tail->remade || (n->shift != NULL && n->shift->remade);
+
+	n->masks = !n->tail->idle && n->relu != NULL && (n->add != NULL ||
+	    (!n->bn->wants_dw && !again));
+	n->bn->reads = n->bn->wants_dw || (n->relu != NULL && !n->masks) ?
+	    READS_X : 0;
 }
 
 /* A shortcut that lies in a shifted activation. */
@@ -224,6 +241,7 @@ cpu_fuse(struct device *d, struct task *task, int n)
 		    task[i].into == i) {
 			find_home(&s, i);
 			choose_remade(&s, i);
+			choose_mask(s.task[i].priv);
 		}
 	free(s.readers);
 	free(s.reader);

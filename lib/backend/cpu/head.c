@@ -75,9 +75,10 @@ from_rows(int i, int thread, void *arg)
 			    row(k->d, k->rows, i * places + p)[c];
 }
 
-/* Rows of the input, of the output and of the input's gradient. */
+/* Rows of the input, if it is ${read}, of the output and of the input's
+ * gradient. */
 static struct linear
-spread(struct task *t)
+spread(struct task *t, int read)
 {
 	struct linear l = { t, rows(&t->out), t->x[0], t->dy, t->y, t->dx[0] };
 	float *x = t->scratch, *y = x + row_floats(&t->in[0]);
@@ -85,7 +86,8 @@ spread(struct task *t)
 
 	if (cpu_places(&t->in[0]) == 1)
 		return l;
-	cpu_run(t, cpu_images(k.d), to_rows, &k);
+	if (read)
+		cpu_run(t, cpu_images(k.d), to_rows, &k);
 	l.x = x;
 	l.y = y;
 	l.dy = y;
@@ -114,7 +116,7 @@ linear_row(int i, int thread, void *arg)
 static void
 linear_forward(struct task *t)
 {
-	struct linear l = spread(t);
+	struct linear l = spread(t, 1);
 
 	cpu_run(t, l.rows, linear_row, &l);
 	if (l.y != t->y) {
@@ -166,14 +168,15 @@ linear_back_row(int i, int thread, void *arg)
 static void
 linear_backward(struct task *t)
 {
-	struct linear l = spread(t);
+	struct linear l = spread(t, t->wants_dw);
 
 	if (l.dy != t->dy) {
 		struct copy k = { &t->out, (float *)l.dy, (void *)t->dy, 0 };
 
 		cpu_run(t, cpu_images(k.d), to_rows, &k);
 	}
-	cpu_run(t, t->out.c, linear_back_out, &l);
+	if (t->wants_dw)
+		cpu_run(t, t->out.c, linear_back_out, &l);
 	if (l.dx == NULL)
 		return;
 	cpu_run(t, l.rows, linear_back_row, &l);
@@ -185,7 +188,7 @@ linear_backward(struct task *t)
 }
 
 const struct op_impl cpu_linear = {
-	.reads = READS_X, .scratch = linear_scratch,
+	.reads = READS_X_DW, .scratch = linear_scratch,
 	.forward = linear_forward, .backward = linear_backward,
 };
 

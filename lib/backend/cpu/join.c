@@ -237,7 +237,7 @@ mul_back_part(int i, int thread, void *arg)
 static size_t
 mul_scratch(const struct task *t)
 {
-	return t->training ? cpu_floats(&t->in[1]) * sizeof(double) : 0;
+	return t->idle ? 0 : cpu_floats(&t->in[1]) * sizeof(double);
 }
 
 /* db (+)= the sum of a dy over the places that b stands for, frame by frame. */

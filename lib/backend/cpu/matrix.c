@@ -48,7 +48,7 @@ scratch(const struct task *t)
 {
 	size_t a = size(&t->in[0]), b = size(&t->in[1]);
 
-	return (a + b + size(&t->out) + (t->training ? a > b ? a : b : 0)) *
+	return (a + b + size(&t->out) + (t->idle ? 0 : a > b ? a : b)) *
 	    sizeof(float);
 }
 

@@ -17,7 +17,7 @@
 static int
 measures(const struct task *bn)
 {
-	return bn->training && !bn->op->fixed;
+	return bn->wants_dw && !bn->op->fixed;
 }
 
 static void
@@ -86,9 +86,9 @@ set_scale(const struct norm_pass *s, int b)
 	memset(s->scale + first, 0, (size_t)cpu_lanes() * sizeof(float));
 	memset(s->offset + first, 0, (size_t)cpu_lanes() * sizeof(float));
 	for (int c = first; c < norm_channels_to(s, b); c++) {
-		float mean = bn->training ? s->mean[c] :
+		float mean = bn->wants_dw ? s->mean[c] :
 		    ((const float *)bn->w[2])[c];
-		float rstd = bn->training ? s->rstd[c] : (float)
+		float rstd = bn->wants_dw ? s->rstd[c] : (float)
 		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
 
 		s->scale[c] = gamma[c] * rstd;
@@ -188,7 +188,7 @@ forward_block(int b, int thread, void *arg)
 		stats_part(i, thread, arg);
 	if (measures(s->bn))
 		join_part(b, thread, arg);
-	else if (s->bn->training)
+	else if (s->bn->wants_dw)
 		past_part(b, thread, arg);
 	set_scale(s, b);
 	for (int i = b; i < s->images * s->blocks; i += s->blocks)
@@ -209,7 +209,7 @@ forward(struct task *t)
 	if (measures(s.bn)) {
 		cpu_run(t, planes, stats_part, &s);
 		cpu_run(t, s.blocks, join_part, &s);
-	} else if (s.bn->training) {
+	} else if (s.bn->wants_dw) {
 		cpu_run(t, s.blocks, past_part, &s);
 	}
 	for (int b = 0; b < s.blocks; b++)
@@ -231,6 +231,15 @@ remake(struct task *t)
 
 /* ---- backward ---- */
 
+/* Plane ${i} of x, or zeros where it is gone: a relu goes by a mask then, and
+ * x has no other part in the gradient. */
+static const float *
+input_plane(const struct norm_pass *s, int i)
+{
+	return task_reads(s->bn) & READS_X ? norm_plane(s, s->bn->x[0], i) :
+	    s->zeros;
+}
+
 /* ${mix} is for a block whose lanes went to several frames. */
 static struct norm_gradient
 gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
@@ -239,7 +248,7 @@ gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
 	struct norm_gradient g = { .relu = n->relu != NULL,
 		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw,
-		.x = norm_plane(s, s->bn->x[0], i), .a = s->scale + c,
+		.x = input_plane(s, i), .a = s->scale + c,
 		.b = s->offset + c };
 
 	if (n->tail->dy != NULL)
@@ -290,7 +299,8 @@ sums_part(int i, int thread, void *arg)
 /*
  * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
  * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
- * over any number of values, dx = gamma rstd v.
+ * over any number of values, dx = gamma rstd v, which needs no sums where they
+ * are no gradients of parameters either.
  */
 static void
 join_sums_part(int b, int thread, void *arg)
@@ -319,6 +329,27 @@ join_sums_part(int b, int thread, void *arg)
 }
 
 static void
+frozen_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	size_t c = (size_t)b * (size_t)cpu_lanes();
+
+	(void)thread;
+	memcpy(s->a + c, s->scale + c, (size_t)cpu_lanes() * sizeof(float));
+}
+
+static void
+factors_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+
+	if (s->bn->wants_dw)
+		join_sums_part(b, thread, arg);
+	else
+		frozen_part(b, thread, arg);
+}
+
+static void
 back_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
@@ -335,15 +366,23 @@ back_part(int i, int thread, void *arg)
 	    s->c + c, s->bn->accumulate[0]);
 }
 
+/* Is there a pass of sums, which gives the shortcut's gradient, too? */
+static int
+sums_up(const struct norm_pass *s)
+{
+	return s->bn->wants_dw || shortcut_gradient(s, 0) != NULL;
+}
+
 static void
 backward_block(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
 	set_scale(s, b);
-	for (int i = b; i < s->images * s->blocks; i += s->blocks)
+	for (int i = b; i < s->images * s->blocks && sums_up(s);
+	    i += s->blocks)
 		sums_part(i, thread, arg);
-	join_sums_part(b, thread, arg);
+	factors_part(b, thread, arg);
 	for (int i = b; i < s->images * s->blocks && s->bn->dx[0] != NULL;
 	    i += s->blocks)
 		back_part(i, thread, arg);
@@ -363,8 +402,9 @@ backward(struct task *t)
 	}
 	for (int b = 0; b < s.blocks; b++)
 		set_scale(&s, b);
-	cpu_run(t, planes, sums_part, &s);
-	cpu_run(t, s.blocks, join_sums_part, &s);
+	if (sums_up(&s))
+		cpu_run(t, planes, sums_part, &s);
+	cpu_run(t, s.blocks, factors_part, &s);
 	if (s.bn->dx[0] != NULL)
 		cpu_run(t, planes, back_part, &s);
 }
@@ -398,11 +438,11 @@ norm_describe(const struct task *t, char *text, size_t size)
 	snprintf(text, size, "one pass%s%s%s", n->shift == NULL ? "" :
 	    n->tail->stored ? ", stored plain and shifted" :
 	    ", stored shifted", n->home != NULL ? ", shortcut read shifted" :
-	    "", norm_masks(n) ? ", a bit mask" : "");
+	    "", n->masks ? ", a bit mask" : "");
 }
 
 const struct op_impl cpu_norm = {
-	.reads = READS_X, .prepare = norm_prepare, .release = norm_release,
+	.reads = READS_X_DW, .prepare = norm_prepare, .release = norm_release,
 	.saved = norm_saved, .scratch = norm_scratch, .forward = forward,
 	.remake = remake, .backward = backward, .describe = norm_describe,
 };

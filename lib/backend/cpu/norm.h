@@ -20,6 +20,8 @@ struct norm {
 	struct task *add, *relu, *shift;	/* NULL: none */
 	struct task *tail;		/* the last of bn, add, relu */
 	int res;			/* the input of add that is not bn */
+	int masks;			/* a bit a value is saved that says where
+					 * the relu was open */
 	struct task *home;		/* the norm task whose shift that lies
 					 * in; NULL: it is plain */
 };

@@ -85,6 +85,8 @@ apply(const struct norm_apply *p, size_t hw)
 {
 	if (p->copy != NULL)
 		apply_all(p, hw, p->res != NULL, p->relu, 1, p->mask != NULL);
+	else if (p->res == NULL && p->relu && p->mask != NULL)
+		apply_all(p, hw, 0, 1, 0, 1);
 	else if (p->res == NULL && p->relu)
 		apply_all(p, hw, 0, 1, 0, 0);
 	else if (p->res == NULL)

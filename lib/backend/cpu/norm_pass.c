@@ -3,12 +3,6 @@
 
 #include "backend/cpu/norm_pass.h"
 
-int
-norm_masks(const struct norm *n)
-{
-	return n->bn->training && n->add != NULL && n->relu != NULL;
-}
-
 /* Channels that come from one neighbour, in blocks; as many from the other. */
 static int
 fold(const struct task *shift)
@@ -35,24 +29,31 @@ mask_bytes(const struct norm *n)
 {
 	const struct dims *d = &n->bn->out;
 
-	return !norm_masks(n) ? 0 : (size_t)cpu_images(d) *
+	return !n->masks ? 0 : (size_t)cpu_images(d) *
 	    (size_t)cpu_blocks(d->c) * cpu_places(d) * sizeof(uint16_t);
 }
 
-/* Saved: mean and 1 / std of each channel, planes beside, the mask. */
+/* Mean and 1 / std of each channel; a frozen norm has its parameters' own. */
+static size_t
+statistics_floats(const struct norm *n)
+{
+	return n->bn->wants_dw ? 2 * (size_t)cpu_padded(n->bn->out.c) : 0;
+}
+
+/* Saved: statistics, planes beside, the mask. */
 size_t
 norm_saved(const struct task *t)
 {
 	const struct norm *n = t->priv;
 
-	return (2 * (size_t)cpu_padded(t->out.c) + side_floats(n)) *
-	    sizeof(float) + mask_bytes(n);
+	return (statistics_floats(n) + side_floats(n)) * sizeof(float) +
+	    mask_bytes(n);
 }
 
 float *
 norm_sides(const struct task *t)
 {
-	return (float *)t->saved + 2 * (size_t)cpu_padded(t->out.c);
+	return (float *)t->saved + statistics_floats(t->priv);
 }
 
 /* Scratch: two numbers a plane and lane, five rows of channels, zeros. */
@@ -76,10 +77,8 @@ norm_open(struct task *t)
 		.hw = cpu_places(d) };
 	size_t planes = (size_t)s.row * (size_t)s.images;
 
-	s.mean = t->saved;
-	s.rstd = s.mean + s.row;
 	s.side = norm_sides(t);
-	s.mask = norm_masks(n) ? (uint16_t *)(s.side + side_floats(n)) : NULL;
+	s.mask = n->masks ? (uint16_t *)(s.side + side_floats(n)) : NULL;
 	s.p = t->scratch;
 	s.q = s.p + planes;
 	s.scale = s.q + planes;
@@ -88,6 +87,9 @@ norm_open(struct task *t)
 	s.b = s.a + s.row;
 	s.c = s.b + s.row;
 	s.zeros = s.c + s.row;
+	/* A frozen norm's c is 0, and serves where a mean is asked for. */
+	s.mean = n->bn->wants_dw ? t->saved : s.c;
+	s.rstd = n->bn->wants_dw ? s.mean + s.row : NULL;
 	return s;
 }
 

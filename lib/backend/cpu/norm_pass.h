@@ -17,7 +17,7 @@ struct norm_pass {
 	int again;			/* only what is remade is written */
 	int row, blocks, images;	/* row: channels, padded */
 	size_t hw;
-	float *mean, *rstd;		/* [row] */
+	float *mean, *rstd;		/* [row]; of a frozen norm 0 and none */
 	uint16_t *mask;			/* [images][blocks][hw]; NULL: none */
 	float *side;			/* [clips][shifted blocks][hw][lanes] */
 	float *p, *q;			/* [images][row] */
@@ -26,8 +26,6 @@ struct norm_pass {
 	float *zeros;			/* a plane */
 };
 
-/* A bit a value says where the relu was open. */
-int norm_masks(const struct norm *n);
 /* Numbers of a plane. */
 size_t norm_plane_floats(const struct dims *d);
 /* As struct op_impl: bytes saved, and of scratch. */

@@ -168,7 +168,7 @@ scale_back_range(size_t from, size_t to, void *arg)
 	if (t->dx[0] != NULL)
 		cpu_k(t)->scale((float *)t->dx[0] + from, scale_factor(t), dy,
 		    to - from, t->accumulate[0]);
-	if (t->op->trained)
+	if (t->wants_dw)
 		((double *)t->scratch)[from / GRAIN] = cpu_k(t)->dot(dy,
 		    (const float *)t->x[0] + from, to - from);
 }
@@ -176,7 +176,7 @@ scale_back_range(size_t from, size_t to, void *arg)
 static size_t
 scale_scratch(const struct task *t)
 {
-	return t->op->trained ? (cpu_floats(&t->out) / GRAIN + 1) *
+	return t->wants_dw ? (cpu_floats(&t->out) / GRAIN + 1) *
 	    sizeof(double) : 0;
 }
 
@@ -187,14 +187,14 @@ scale_backward(struct task *t)
 	double sum = 0;
 
 	cpu_ranges(cpu_of(t), n, GRAIN, scale_back_range, t);
-	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->op->trained; i++)
+	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->wants_dw; i++)
 		sum += ((const double *)t->scratch)[i];
-	if (t->op->trained)
+	if (t->wants_dw)
 		*(float *)t->dw[0] = (float)sum;
 }
 
 const struct op_impl cpu_scale = {
-	.reads = READS_X, .scratch = scale_scratch, .forward = scale_forward,
+	.reads = READS_X_DW, .scratch = scale_scratch, .forward = scale_forward,
 	.backward = scale_backward,
 };
 

@@ -141,34 +141,31 @@ conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 		for (int i = 0; i < ci; i++) {
 			size_t row = ((size_t)tap * ci + i) * k->out.c +
 			    (size_t)g * co;
-			double xi = from[g * ci + i], back = 0;
+			double xi = k->wants_dw ? from[g * ci + i] : 0;
+			double back = 0;
 
-			for (int o = 0; o < co; o++) {
+			for (int o = 0; o < co && k->wants_dw; o++)
 				v->dw[row + o] += xi * (double)dy[g * co + o];
+			for (int o = 0; o < co && dx != NULL; o++)
 				back += v->w[row + o] * (double)dy[g * co + o];
-			}
 			if (dx != NULL)
 				dx[g * ci + i] += (REAL)back;
 		}
 }
 
+/* What conv_visit has summed up, as the parameters lie. */
 static void
-conv_backward(struct task *k)
+conv_parameters(struct task *k, const double *turned)
 {
-	struct conv_work v = conv_work(k);
 	int ci = k->in[0].c / k->op->groups, taps = conv_taps(k->op);
 	REAL *dw = k->dw[0];
 	size_t n = rows(&k->out);
 
-	conv_turn(k, v.w);
-	memset(v.dw, 0, conv_weights(k) * sizeof(double));
-	gradient(k, 0);
-	conv_visit(k, conv_backward_tap, NULL, &v);
 	for (int o = 0; o < k->out.c; o++)
 		for (int i = 0; i < ci; i++)
 			for (int tap = 0; tap < taps; tap++)
 				dw[((size_t)o * ci + i) * taps + tap] = (REAL)
-				    v.dw[((size_t)tap * ci + i) * k->out.c + o];
+				    turned[((size_t)tap * ci + i) * k->out.c + o];
 	if (!k->op->bias)
 		return;
 	for (int o = 0; o < k->out.c; o++) {
@@ -180,4 +177,17 @@ conv_backward(struct task *k)
 	}
 }
 
-REF_OP(conv, .reads = READS_X, .scratch = conv_scratch);
+static void
+conv_backward(struct task *k)
+{
+	struct conv_work v = conv_work(k);
+
+	conv_turn(k, v.w);
+	memset(v.dw, 0, conv_weights(k) * sizeof(double));
+	gradient(k, 0);
+	conv_visit(k, conv_backward_tap, NULL, &v);
+	if (k->wants_dw)
+		conv_parameters(k, v.dw);
+}
+
+REF_OP(conv, .reads = READS_X_DW, .scratch = conv_scratch);

@@ -68,7 +68,7 @@ linear_backward(struct task *k)
 	const REAL *x = k->x[0], *w = k->w[0], *dy = k->dy;
 	REAL *dw = k->dw[0], *db = k->dw[1], *dx = gradient(k, 0);
 
-	for (int o = 0; o < O; o++) {
+	for (int o = 0; o < O && k->wants_dw; o++) {
 		double s = 0;
 
 		for (size_t r = 0; r < n; r++)
@@ -91,4 +91,4 @@ linear_backward(struct task *k)
 		}
 }
 
-REF_OP(linear, .reads = READS_X);
+REF_OP(linear, .reads = READS_X_DW);

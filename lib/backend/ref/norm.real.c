@@ -47,7 +47,7 @@ bn_running(struct task *k, double *mean, double *rstd)
 	for (int c = 0; c < k->out.c; c++) {
 		mean[c] = m[c];
 		rstd[c] = 1 / sqrt(v[c] + k->op->eps);
-		if (k->training) {
+		if (k->wants_dw) {
 			((REAL *)k->dw[2])[c] = m[c];
 			((REAL *)k->dw[3])[c] = v[c];
 		}
@@ -63,7 +63,7 @@ bn_forward(struct task *k)
 	const REAL *x = k->x[0], *scale = k->w[0], *offset = k->w[1];
 	REAL *y = k->y;
 
-	if (k->training && !k->op->fixed)
+	if (k->wants_dw && !k->op->fixed)
 		bn_statistics(k, mean, rstd);
 	else
 		bn_running(k, mean, rstd);
@@ -76,7 +76,8 @@ bn_forward(struct task *k)
 /*
  * With xh = (x - mean) rstd over n rows:  doffset = sum dy,
  * dscale = sum dy xh,  dx = scale rstd (dy - doffset / n - xh dscale / n);
- * where the statistics are fixed, they pass no gradient: dx = scale rstd dy.
+ * where the statistics are fixed, they pass no gradient: dx = scale rstd dy,
+ * for which x is not needed.
  */
 static void
 bn_backward(struct task *k)
@@ -88,7 +89,11 @@ bn_backward(struct task *k)
 	REAL *dx = gradient(k, 0);
 	double all = k->op->fixed ? INFINITY : (double)n;
 
-	for (int c = 0; c < C; c++) {
+	for (int c = 0; c < C && !k->wants_dw; c++)
+		for (size_t r = 0; r < n && dx != NULL; r++)
+			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
+			    dy[r * C + c]);
+	for (int c = 0; c < C && k->wants_dw; c++) {
 		double ds = 0, db = 0;
 
 		for (size_t r = 0; r < n; r++) {
@@ -104,4 +109,4 @@ bn_backward(struct task *k)
 	}
 }
 
-REF_OP(bn, .reads = READS_X, .saved = bn_saved);
+REF_OP(bn, .reads = READS_X_DW, .saved = bn_saved);

@@ -192,14 +192,14 @@ scale_backward(struct task *k)
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
 		dx[i] += (REAL)(f * dy[i]);
-	if (!k->op->trained)
+	if (!k->wants_dw)
 		return;
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
 		sum += (double)x[i] * dy[i];
 	*(REAL *)k->dw[0] = (REAL)sum;
 }
 
-REF_OP(scale, .reads = READS_X);
+REF_OP(scale, .reads = READS_X_DW);
 
 /* ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ---- */
 

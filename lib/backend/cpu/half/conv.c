@@ -175,7 +175,8 @@ make_pass(struct task *t, enum conv_pass pass)
 static int
 prepare(struct task *t)
 {
-	int passes = !t->training ? 1 : t->wants_dx[0] ? 3 : 2;
+	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
+		[CONV_WEIGHTS] = t->wants_dw, [CONV_DATA] = t->wants_dx[0] };
 	struct conv *c;
 
 	if (!is_ours(t)) {
@@ -188,8 +189,8 @@ prepare(struct task *t)
 	if (c->in != t->in[0].c || c->out != t->out.c)
 		c->plain = cpu_pages(((size_t)c->out * (size_t)c->in * conv_taps(t) +
 		    (size_t)c->out) * sizeof(float));
-	for (int p = 0; p < passes; p++)
-		if (make_pass(t, (enum conv_pass)p) != 0)
+	for (int p = 0; p < CONV_PASSES; p++)
+		if (wants[p] && make_pass(t, (enum conv_pass)p) != 0)
 			return -1;
 	c->library = cpu_pages(c->library);
 	return 0;
@@ -232,7 +233,7 @@ scratch(const struct task *t)
 	const struct pass *p = c->pass;
 	size_t most = p[CONV_FORWARD].bytes;
 
-	if (t->training) {
+	if (!t->idle) {
 		size_t data = p[CONV_DATA].bytes, weights =
 		    p[CONV_WEIGHTS].bytes * (size_t)p[CONV_WEIGHTS].runs;
 
@@ -398,7 +399,8 @@ data_gradient(struct task *t)
 static void
 backward(struct task *t)
 {
-	half_conv_weights(t);
+	if (t->wants_dw)
+		half_conv_weights(t);
 	if (t->dx[0] != NULL)
 		data_gradient(t);
 }
@@ -423,7 +425,7 @@ describe(const struct task *t, char *text, size_t size)
 }
 
 const struct op_impl half_conv = {
-	.reads = READS_X, .prepare = prepare, .release = release,
+	.reads = READS_X_DW, .prepare = prepare, .release = release,
 	.scratch = scratch, .kept = kept, .forward = forward,
 	.backward = backward, .describe = describe,
 };

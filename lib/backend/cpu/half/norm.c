@@ -86,9 +86,9 @@ set_scale(struct half_pass *s)
 	memset(s->scale, 0, 2 * (size_t)s->row * sizeof(float));
 	for (int c = 0; c < s->d->c; c++) {
 		int at = half_channel(s->row, c);
-		float mean = bn->training ? s->mean[at] :
+		float mean = bn->wants_dw ? s->mean[at] :
 		    ((const float *)bn->w[2])[c];
-		float rstd = bn->training ? s->rstd[at] : (float)
+		float rstd = bn->wants_dw ? s->rstd[at] : (float)
 		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
 
 		s->scale[at] = gamma[c] * rstd;
@@ -164,9 +164,9 @@ forward(struct task *t)
 	struct half_pass s = half_norm_open(t);
 	int pieces = s.images * s.cuts;
 
-	if (s.bn->training && s.bn->op->fixed) {
+	if (s.bn->wants_dw && s.bn->op->fixed) {
 		past_statistics(&s);
-	} else if (s.bn->training) {
+	} else if (s.bn->wants_dw) {
 		cpu_run(t, pieces, stats_part, &s);
 		cpu_run(t, s.row / 16, join_part, &s);
 	}
@@ -186,6 +186,18 @@ remake(struct task *t)
 
 /* ---- backward ---- */
 
+/* Rows ${p} of x, or zeros where it is gone: a relu goes by a mask then, and x
+ * has no other part in the gradient. */
+static void
+input_rows(const struct half_pass *s, const struct half_rows *p,
+    struct half_gradient *g)
+{
+	int there = (task_reads(s->bn) & READS_X) != 0;
+
+	g->x = there ? half_rows_at(s, s->bn->x[0], p) : s->zeros;
+	g->x_row = there ? (size_t)s->row : 0;
+}
+
 /*
  * What comes to rows ${p}, in as many windows as are returned; ${more}: the
  * shift's part, gathered, where it has no windows.
@@ -198,10 +210,10 @@ gradient_of(const struct half_pass *s, const struct half_rows *p,
 	struct half_lies lies = s->shifted;
 	struct half_gradient g = { .row = (size_t)s->row, .dy = s->zeros,
 		.relu = n->relu != NULL, .mask = half_mask_at(s, p),
-		.x = half_rows_at(s, s->bn->x[0], p), .a = s->scale,
-		.b = s->offset };
+		.a = s->scale, .b = s->offset };
 	int count = 0;
 
+	input_rows(s, p, &g);
 	lies.x = n->shift == NULL ? NULL : n->shift->dy;
 	lies.side = NULL;
 	if (n->tail->dy != NULL) {
@@ -272,7 +284,8 @@ sums_part(int i, int thread, void *arg)
 /*
  * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
  * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
- * over any number of values, dx = gamma rstd v.
+ * over any number of values, dx = gamma rstd v, which needs no sums where they
+ * are no gradients of parameters either.
  */
 static void
 join_sums_part(int block, int thread, void *arg)
@@ -317,9 +330,10 @@ back_part(int i, int thread, void *arg)
 		bf16 *dx = half_rows_at(s, s->bn->dx[0], &p);
 		struct half_gradient w[HALF_WINDOWS] = { { .c = s->row,
 			.row = (size_t)s->row, .dy_row = (size_t)s->row,
-			.dy = v, .x = half_rows_at(s, s->bn->x[0], &p) } };
+			.dy = v } };
 		int count = 1;
 
+		input_rows(s, &p, w);
 		if (v == NULL || n->add->accumulate[n->res])
 			count = gradient_of(s, &p, gathered(s, &p, thread), w);
 		s->k->back(dx, w, count, p.rows, s->a, s->b, s->c,
@@ -335,8 +349,14 @@ backward(struct task *t)
 
 	set_scale(&s);
 	memset(s.zeros, 0, (size_t)s.row * sizeof(bf16));
-	cpu_run(t, pieces, sums_part, &s);
-	cpu_run(t, s.row / 16, join_sums_part, &s);
+	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
+	if (s.bn->wants_dw || (s.n->add != NULL &&
+	    s.n->add->dx[s.n->res] != NULL))
+		cpu_run(t, pieces, sums_part, &s);
+	if (s.bn->wants_dw)
+		cpu_run(t, s.row / 16, join_sums_part, &s);
+	else
+		memcpy(s.a, s.scale, (size_t)s.row * sizeof(float));
 	if (s.bn->dx[0] != NULL)
 		cpu_run(t, pieces, back_part, &s);
 }
@@ -354,7 +374,7 @@ prepare(struct task *t)
 }
 
 const struct op_impl half_norm = {
-	.reads = READS_X, .prepare = prepare, .release = norm_release,
+	.reads = READS_X_DW, .prepare = prepare, .release = norm_release,
 	.saved = half_norm_saved, .scratch = half_norm_scratch,
 	.forward = forward, .remake = remake, .backward = backward,
 	.describe = norm_describe,

@@ -198,7 +198,9 @@ apply_all(const struct half_apply *w, int n, size_t rows, int res, int relu,
 static void
 apply(const struct half_apply *w, int n, size_t rows)
 {
-	if (w->res == NULL && w->relu)
+	if (w->res == NULL && w->relu && w->mask != NULL)
+		apply_all(w, n, rows, 0, 1, 1);
+	else if (w->res == NULL && w->relu)
 		apply_all(w, n, rows, 0, 1, 0);
 	else if (w->res == NULL)
 		apply_all(w, n, rows, 0, 0, 0);
@@ -225,7 +227,7 @@ gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int more,
 	size_t i = r * g->row + (size_t)at;
 	vec e[2] = { { 0 }, { 0 } };
 
-	load(x, g->x + i, two);
+	load(x, g->x + r * g->x_row + at, two);
 	load(d, g->dy + r * g->dy_row + at, two);
 	if (more)
 		load(e, g->more + r * g->more_row + k, two);
@@ -282,7 +284,7 @@ sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
 
 		gradient(d, x, g, r + (size_t)i, more, gate, k, two);
 		if (rows == 4) {
-			ask(g->x + (r + s->ahead) * g->row, at, i);
+			ask(g->x + (r + s->ahead) * g->x_row, at, i);
 			ask(g->dy + (r + s->ahead) * g->dy_row, at, i);
 			if (more)
 				__builtin_prefetch(g->more + (r + (size_t)i +

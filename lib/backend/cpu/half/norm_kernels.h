@@ -58,7 +58,7 @@ struct half_apply {
  */
 struct half_gradient {
 	int first, c;
-	size_t row, dy_row, more_row;	/* row: of x, and mask times 16 */
+	size_t row, x_row, dy_row, more_row;	/* row: of mask times 16 */
 	const bf16 *dy, *more, *x;
 	int relu;
 	const uint16_t *mask;

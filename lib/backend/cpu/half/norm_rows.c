@@ -52,22 +52,29 @@ side_bytes(const struct norm *n)
 	    sizeof(bf16);
 }
 
-/* Saved: mean and 1 / std of each channel, rows beside, the mask. */
+/* Mean and 1 / std of each channel; a frozen norm has its parameters' own. */
+static size_t
+statistics_bytes(const struct norm *n)
+{
+	return n->bn->wants_dw ? 2 * (size_t)half_row(&n->bn->out) *
+	    sizeof(float) : 0;
+}
+
+/* Saved: statistics, rows beside, the mask. */
 size_t
 half_norm_saved(const struct task *t)
 {
 	const struct norm *n = t->priv;
 	const struct dims *d = &t->out;
 
-	return 2 * (size_t)half_row(d) * sizeof(float) + side_bytes(n) +
-	    (norm_masks(n) ? (size_t)cpu_images(d) * half_image(d) / 16 *
-	    sizeof(uint16_t) : 0);
+	return statistics_bytes(n) + side_bytes(n) + (n->masks ?
+	    (size_t)cpu_images(d) * half_image(d) / 16 * sizeof(uint16_t) : 0);
 }
 
 static bf16 *
 sides(const struct task *t)
 {
-	return (bf16 *)((float *)t->saved + 2 * half_row(&t->out));
+	return (bf16 *)((char *)t->saved + statistics_bytes(t->priv));
 }
 
 /* Scratch: two rows a piece, five of the pass, zeros, and chunks. */
@@ -95,9 +102,7 @@ half_norm_open(struct task *t)
 		.rows = rows_of(d, PIECE), .chunk = rows_of(d, PIECE) };
 	size_t all = (size_t)s.cuts * (size_t)s.images * (size_t)s.row;
 
-	s.mean = t->saved;
-	s.rstd = s.mean + s.row;
-	s.mask = norm_masks(n) ? (uint16_t *)((char *)sides(t) +
+	s.mask = n->masks ? (uint16_t *)((char *)sides(t) +
 	    side_bytes(n)) : NULL;
 	s.p = t->scratch;
 	s.q = s.p + all;
@@ -108,6 +113,9 @@ half_norm_open(struct task *t)
 	s.c = s.b + s.row;
 	s.zeros = (bf16 *)(s.c + s.row);
 	s.work = s.zeros + s.row;
+	/* A frozen norm's c is 0, and serves where a mean is asked for. */
+	s.mean = n->bn->wants_dw ? t->saved : s.c;
+	s.rstd = n->bn->wants_dw ? s.mean + s.row : NULL;
 	if (n->shift != NULL) {
 		s.windows = norm_whole_blocks(n->shift, 32);
 		if (!s.windows)

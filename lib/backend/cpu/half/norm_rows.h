@@ -40,7 +40,8 @@ struct half_pass {
 	int stream;			/* stores go past the caches */
 	size_t hw, rows;		/* places: of an image, of a piece */
 	size_t chunk;			/* and of a chunk */
-	float *mean, *rstd;		/* [row], half_channel's order */
+	float *mean, *rstd;		/* [row], half_channel's order; of a
+					 * frozen norm 0 and none */
 	uint16_t *mask;			/* [images][hw][row / 16]; or NULL */
 	struct half_lies shifted;	/* what the task's shift gives */
 	struct half_lies res;		/* the shortcut */

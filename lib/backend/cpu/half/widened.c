@@ -35,7 +35,7 @@ scratch(const struct task *t)
 
 	for (int j = 0; j < t->op->nin; j++)
 		all += copy_bytes(&t->in[j]);
-	return own_scratch(t) + (t->training ? 2 : 1) * all;
+	return own_scratch(t) + (t->idle ? 1 : 2) * all;
 }
 
 static int
@@ -112,13 +112,13 @@ backward(struct task *t)
 	if (plain(t)->backward == NULL)
 		return;
 	for (int j = 0; j < t->op->nin; j++) {
-		if (t->reads & READS_X)
+		if (task_reads(t) & READS_X)
 			t->x[j] = widened(t, &at, &t->in[j], was.x[j]);
 		t->dx[j] = room(&at, &t->in[j], was.dx[j]);
 		if (t->dx[j] != was.dx[j])
 			t->accumulate[j] = 0;
 	}
-	if (t->reads & READS_Y)
+	if (task_reads(t) & READS_Y)
 		t->y = widened(t, &at, &t->out, was.y);
 	t->dy = widened(t, &at, &t->out, was.dy);
 	plain(t)->backward(t);
