@@ -8,38 +8,9 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "data/draw.h"
-#include "data/microbatches.h"
-#include "data/order.h"
+#include "data/microbatches_run.h"
 
 #define ALIGN 64		/* of each stream, for any vector and copy */
-
-struct microbatches {
-	const struct dataset *d;
-	uint32_t samples;
-	const struct needs *needs;
-	enum target_kind *kind;			/* [needs->targets] */
-	struct dims *shape;			/* [needs->streams], of the next */
-
-	/* Training: microbatch ${next} of this rank's in step ${at}. */
-	const struct schedule *schedule;	/* NULL: testing */
-	struct loader_options o;
-	struct order *order;
-	struct schedule_step at;
-	int next;
-
-	/* Testing: view ${view} of ${views}. */
-	struct view_options v;
-	uint32_t first;				/* sample */
-	uint64_t view, views;
-};
-
-/* 0: a target that the data do not have, which is none that counts. */
-static int
-has_labels(const struct target_need *t)
-{
-	return strcmp(t->name, TARGET_DEFAULT) == 0;
-}
 
 static struct microbatches *
 begin(const struct dataset *d, const struct needs *needs)
@@ -53,7 +24,7 @@ begin(const struct dataset *d, const struct needs *needs)
 	l->kind = xcalloc((size_t)l->needs->targets + 1, sizeof(*l->kind));
 	for (int i = 0; i < l->needs->targets; i++)
 		l->kind[i] = dataset_sets(d) &&
-		    has_labels(&l->needs->target[i]) &&
+		    target_labelled(&l->needs->target[i]) &&
 		    l->needs->target[i].kinds & 1 << TARGET_SET ? TARGET_SET :
 		    TARGET_CLASS;
 	return l;
@@ -151,13 +122,6 @@ microbatch_close(struct microbatch *mb)
 	free(mb->sample);
 }
 
-/* Bytes of one clip. */
-static size_t
-stream_bytes(const struct stream *s)
-{
-	return (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
-}
-
 /* The shapes of its streams: ${t} frames of ${side} by ${side}. */
 static void
 set_shape(struct microbatches *l, struct microbatch *mb, int t, int side)
@@ -181,7 +145,7 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 
 		end = round_up(end, ALIGN);
 		s->bytes = room + end;
-		end += (size_t)mb->n * stream_bytes(s);
+		end += (size_t)mb->n * clip_size(s);
 	}
 	return end;
 }
@@ -308,188 +272,4 @@ microbatches_next(struct microbatches *l, struct microbatch *to)
 	memset(&to->at, 0, sizeof(to->at));
 	return l->schedule != NULL ? next_of_steps(l, to) :
 	    next_of_views(l, to);
-}
-
-/* ---- what a clip shows ---- */
-
-static struct clip_of
-footage(const struct sample *m)
-{
-	return (struct clip_of){ .total = m->frames, .fps = m->fps_den > 0 ?
-		(double)m->fps_num / m->fps_den : 0 };
-}
-
-static void
-choose_for_training(const struct microbatches *l, struct microbatch *f, int i,
-    const struct sample *m, int *frame, struct crop *crop)
-{
-	const struct cell *c = f->at.cell;
-	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
-	struct rng r = clip_draw(clip, DRAW_STRIDE);
-	struct clip_of of = footage(m);
-
-	of.t = f->stream->t;
-	if (c->stride_max > 0)
-		of.stride = c->stride_min + (int)rng_below(&r,
-		    (uint32_t)(c->stride_max - c->stride_min) + 1);
-	clip_train(l->o.sampler, &of, clip, frame);
-	*crop = crop_train(&l->o.crop, m->width, m->height, f->stream->w, clip);
-}
-
-void
-view_choose(const struct view_options *v, int view, struct clip_of of, int w,
-    int h, int *frame, struct crop *crop)
-{
-	of.t = v->t;
-	of.stride = v->stride;
-	if (v->validate)
-		clip_validate(v->sampler, &of, frame);
-	else
-		clip_test(v->sampler, &of, view / v->crops, v->clips, frame);
-	*crop = crop_test(v->rule, w, h, v->side, view % v->crops, v->crops,
-	    v->full);
-}
-
-static void
-choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
-    const struct sample *m, int *frame, struct crop *crop)
-{
-	uint64_t views = (uint64_t)(l->v.clips * l->v.crops);
-
-	view_choose(&l->v, (int)(f->clip[i] % views), footage(m), m->width,
-	    m->height, frame, crop);
-}
-
-static void
-choose_none(struct target *t, int i)
-{
-	size_t classes = (size_t)t->classes;
-
-	memset(t->share + (size_t)i * classes, 0, classes * sizeof(*t->share));
-	t->weight[i] = 0;
-}
-
-/*
- * The classes of clip ${i} as a set, or as shares of which one is all; no
- * weight if there are none.  In training they are those that can be
- * seen from its first frame to its last; in testing those of the whole video, as
- * PySlowFast's datasets/charades.py has it.
- */
-static void
-choose_set(const struct microbatches *l, const struct microbatch *mb, int i,
-    const struct sample *m, const int *frame, struct target *t)
-{
-	size_t classes = (size_t)t->classes;
-	float *share = t->share + (size_t)i * classes;
-	int n, first = 0, last = m->frames - 1;
-	const struct class_span *set = dataset_set(l->d, mb->sample[i], &n);
-
-	if (l->schedule != NULL) {
-		first = last = frame[0];
-		for (int k = 1; k < mb->stream->t; k++) {
-			first = frame[k] < first ? frame[k] : first;
-			last = frame[k] > last ? frame[k] : last;
-		}
-	}
-	memset(share, 0, classes * sizeof(*share));
-	t->weight[i] = set != NULL || m->label >= 0;
-	if (set == NULL && m->label >= 0)
-		share[m->label] = 1;
-	for (int k = 0; k < n; k++)
-		if (set[k].first <= last && set[k].last >= first)
-			share[set[k].class] = 1;
-	if (i >= mb->n - mb->filled)
-		t->weight[i] = 0;
-}
-
-/* A mirrored clip may be of other classes, or not be mirrored for its own. */
-static void
-swap_classes(const struct swaps *s, struct target *t, int i, int *flip)
-{
-	if (t->kind == TARGET_CLASS)
-		t->label[i] = swaps_class(s, flip, t->label[i]);
-	else
-		swaps_set(s, flip, t->share + (size_t)i * (size_t)t->classes);
-}
-
-void
-microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
-    int *frame, struct crop *crop)
-{
-	struct sample m = dataset_sample(l->d, mb->sample[i]);
-
-	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
-	    mb, i, &m, frame, crop);
-	for (int k = 0; k < l->needs->targets; k++) {
-		struct target *t = &mb->target[k];
-		int has = has_labels(&l->needs->target[k]);
-
-		if (t->kind == TARGET_CLASS)
-			t->label[i] = has && i < mb->n - mb->filled ? m.label :
-			    -1;
-		else if (has)
-			choose_set(l, mb, i, &m, frame, t);
-		else
-			choose_none(t, i);
-		if (l->o.swaps != NULL)
-			swap_classes(l->o.swaps, t, i, &crop->flip);
-	}
-}
-
-/* ---- what is done to it ---- */
-
-static uint8_t *
-clip_bytes(const struct microbatch *mb, int i)
-{
-	/* loader_has: there is no other stream. */
-	return mb->stream->bytes + (size_t)i * stream_bytes(mb->stream);
-}
-
-void
-microbatches_apply(const struct microbatches *l, struct microbatch *mb, int i,
-    uint8_t *room)
-{
-	if (l->schedule != NULL && !effects_none(&l->o.effects))
-		effects_apply(&l->o.effects, rng_clip(l->o.seed, mb->clip[i]),
-		    mb->stream->t, mb->stream->w, clip_bytes(mb, i), room);
-}
-
-int
-microbatches_mixes(const struct microbatches *l)
-{
-	return l->schedule != NULL && effects_mixes(&l->o.effects);
-}
-
-/*
- * Both targets become a mean of both, each with ${share} of its own; what is
- * mixed with a clip of no class has none.
- */
-static void
-mix_targets(struct target *t, int i, int k, float share)
-{
-	size_t classes = (size_t)t->classes;
-	float *a = t->share + (size_t)i * classes;
-	float *b = t->share + (size_t)k * classes;
-
-	for (size_t c = 0; c < classes; c++) {
-		float was = a[c];
-
-		a[c] = share * was + (1 - share) * b[c];
-		b[c] = share * b[c] + (1 - share) * was;
-	}
-	if (t->weight[i] == 0 || t->weight[k] == 0)
-		t->weight[i] = t->weight[k] = 0;
-}
-
-void
-microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
-{
-	int k = effects_partner(i, mb->n), first = i < k ? i : k;
-	struct mix m = effects_mix_of(&l->o.effects,
-	    rng_clip(l->o.seed, mb->clip[first]), mb->stream->w);
-
-	effects_mix(&m, mb->stream->t, mb->stream->w, clip_bytes(mb, i),
-	    clip_bytes(mb, k));
-	for (int j = 0; j < l->needs->targets; j++)
-		mix_targets(&mb->target[j], i, k, (float)m.share / MIX_ONE);
 }

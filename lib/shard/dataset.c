@@ -1,33 +1,11 @@
-/* A packed set, read by any number of threads. */
+/* A packed set, opened, and what its index knows. */
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
-#include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/text.h"
-#include "shard/dataset.h"
-#include "shard/files.h"
-#include "shard/manifest.h"
-#include "shard/reader.h"
-#include "shard/sets.h"
-
-#define Q text_quote
-#define NEAR (64 << 10)		/* a smaller gap is read and thrown away */
-#define MOST_PIECES 512		/* of one read; systems allow 1024 */
-
-struct dataset {
-	char *dir;
-	struct manifest *m;
-	struct files *files;
-	char **key;			/* [samples] */
-	char *keys;			/* where they lie */
-	uint64_t class_hash;
-	struct sets *sets;		/* NULL: none */
-};
+#include "shard/dataset_shards.h"
 
 static int
 open_shard(struct dataset *d, size_t k)
@@ -220,9 +198,8 @@ dataset_ext(const struct dataset *d, int stream)
 	return d->m->streams.kind[stream].ext;
 }
 
-/* The shard that holds sample ${i}. */
-static size_t
-shard_of(const struct dataset *d, uint32_t i)
+size_t
+dataset_shard_of(const struct dataset *d, uint32_t i)
 {
 	size_t low = 0, high = d->m->shards - 1;
 
@@ -241,7 +218,7 @@ shard_of(const struct dataset *d, uint32_t i)
 struct sample
 dataset_sample(const struct dataset *d, uint32_t i)
 {
-	size_t k = shard_of(d, i);
+	size_t k = dataset_shard_of(d, i);
 	struct shard_sample e = shard_entry(files_shard(d->files, k),
 	    i - (uint32_t)d->m->shard[k].first);
 
@@ -296,186 +273,4 @@ dataset_find(const struct dataset *d, const char *key)
 			return (int64_t)d->m->shard[k].first + i;
 	}
 	return -1;
-}
-
-/* ---- reading frames ---- */
-
-/* One frame that is wanted: which, and where its bytes go. */
-struct want { int frame, number; size_t at; struct shard_record record; };
-
-static int
-by_frame(const void *a, const void *b)
-{
-	const struct want *x = a, *y = b;
-
-	if (x->frame != y->frame)
-		return x->frame < y->frame ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* All pieces of ${v}, ${total} bytes, from ${at} on. */
-static int
-read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
-    uint64_t at)
-{
-	while (total > 0) {
-		ssize_t got = preadv(s->fd, v, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return fail_errno("%s: offset %llu: cannot read",
-			    Q(s->path), (unsigned long long)at);
-		if (got == 0)
-			return fail("%s: offset %llu: file ends, %zu bytes are "
-			    "missing", Q(s->path), (unsigned long long)at, total);
-		total -= (size_t)got;
-		at += (uint64_t)got;
-		for (; n > 0 && (size_t)got >= v->iov_len; v++, n--)
-			got -= (ssize_t)v->iov_len;
-		if (n > 0) {
-			v->iov_base = (char *)v->iov_base + got;
-			v->iov_len -= (size_t)got;
-		}
-	}
-	return 0;
-}
-
-/*
- * Read the frames of w[n], ascending, into ${to}: neighbours in one read, the
- * gaps between them into ${waste}.
- */
-static int
-read_wanted(const struct shard *s, const struct want *w, int n, char *to,
-    char *waste)
-{
-	struct iovec v[MOST_PIECES];
-
-	for (int i = 0; i < n;) {
-		uint64_t start = (uint64_t)w[i].record.blk * USTAR_BLOCK;
-		uint64_t end = start;
-		int pieces = 0;
-
-		for (; i < n && pieces + 2 <= MOST_PIECES; i++) {
-			const struct shard_record *r = &w[i].record;
-			uint64_t at = (uint64_t)r->blk * USTAR_BLOCK;
-
-			if (i > 0 && w[i].frame == w[i - 1].frame)
-				continue;	/* copied later */
-			if (at - end >= NEAR)
-				break;
-			if (at > end)
-				v[pieces++] = (struct iovec){ waste, at - end };
-			v[pieces++] = (struct iovec){ to + w[i].at, r->length };
-			end = at + r->length;
-		}
-		if (read_pieces(s, v, pieces, end - start, start) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* The records of the frames of w[n], ascending, of one stream; ${r} has room
- * for all between the first and the last. */
-static int
-find_records(const struct shard *s, const struct shard_sample *e, int stream,
-    struct want *w, int n, struct shard_record *r)
-{
-	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
-	uint32_t last = (uint32_t)w[n - 1].frame * e->streams + (uint32_t)stream;
-	int result = shard_records(s, e, first, last - first + 1, r);
-
-	for (int i = 0; i < n && result == 0; i++)
-		w[i].record = r[(uint32_t)(w[i].frame - w[0].frame) * e->streams];
-	return result;
-}
-
-static int
-check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
-    const struct want *w, int n, char *to)
-{
-	for (int k = 0; k < n; k++) {
-		const struct shard_record *r = &w[k].record;
-
-		if (k > 0 && w[k].frame == w[k - 1].frame)
-			memcpy(to + w[k].at, to + w[k - 1].at, r->length);
-		else if (crc32c(0, to + w[k].at, r->length) != r->crc)
-			return fail("%s: key %s, offset %llu: frame %d: the "
-			    "checksum of the data is wrong", Q(s->path),
-			    d->key[i], (unsigned long long)r->blk * USTAR_BLOCK,
-			    w[k].frame), -2;
-	}
-	return 0;
-}
-
-size_t
-dataset_frames_room(const struct dataset *d, int n, int frames)
-{
-	return (size_t)n * sizeof(struct want) + (size_t)frames *
-	    (size_t)dataset_streams(d) * sizeof(struct shard_record);
-}
-
-int
-dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
-    const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *room)
-{
-	size_t k = shard_of(d, i), total = 0;
-	const struct shard *s = files_take(d->files, k);
-	struct want *w;
-	struct shard_sample e;
-	int result = -1;
-
-	to->n = 0;
-	at[0] = 0;
-	if (s == NULL)
-		goto out;
-	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
-	assert(n > 0 && stream >= 0 && stream < e.streams);
-	buffer_room(room, dataset_frames_room(d, n, (int)e.frames));
-	w = (struct want *)(void *)room->data;
-	for (int f = 0; f < n; f++) {
-		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
-		w[f] = (struct want){ .frame = frame[f], .number = f };
-	}
-	qsort(w, (size_t)n, sizeof(*w), by_frame);
-	if ((result = find_records(s, &e, stream, w, n,
-	    (struct shard_record *)(void *)(w + n))) != 0)
-		goto out_taken;
-	for (int f = 0; f < n; f++)
-		at[w[f].number + 1] = w[f].record.length;
-	for (int f = 0; f < n; f++) {
-		total += at[f + 1];
-		at[f + 1] = total;
-	}
-	for (int f = 0; f < n; f++)
-		w[f].at = at[w[f].number];
-	buffer_room(to, total + NEAR);
-	result = read_wanted(s, w, n, to->data, to->data + total);
-	if (result == 0)
-		result = check_frames(d, i, s, w, n, to->data);
-	if (result == 0) {
-		to->n = total;
-		to->data[total] = '\0';
-	}
-out_taken:
-	files_let_go(d->files, k);
-out:
-	return result;
-}
-
-int
-dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
-{
-	size_t k = shard_of(d, i);
-	const struct shard *s = files_take(d->files, k);
-	struct shard_sample e;
-	int result;
-
-	if (s == NULL)
-		return -1;
-	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
-	result = shard_member(s, &e, (uint32_t)shard_record_count(&e) - 1, to);
-	files_let_go(d->files, k);
-	return result;
 }

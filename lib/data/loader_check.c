@@ -1,0 +1,79 @@
+/* Whether a dataset has what a network needs, and may be mixed. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "data/loader.h"
+
+int
+loader_shows(const struct needs *needs, const char *network, const char *what)
+{
+	for (int i = 0; i < needs->streams; i++) {
+		const struct stream_need *s = &needs->stream[i];
+
+		if (strcmp(s->name, STREAM_DEFAULT) != 0 || s->c != 3)
+			return fail("%s reads the stream %s of %d channel%s, which "
+			    "%s does not have (it has " STREAM_DEFAULT " of 3)",
+			    network, s->name, s->c, s->c > 1 ? "s" : "", what);
+	}
+	return 0;
+}
+
+int
+loader_can_mix(const struct needs *needs, const struct schedule *s,
+    const char *network)
+{
+	for (int i = 0; i < needs->targets; i++)
+		if (!(needs->target[i].kinds &
+		    (1 << TARGET_SHARES | 1 << TARGET_SET)))
+			return fail("%s has losses of one class a clip only, and "
+			    "clips that are mixed have shares of several",
+			    network);
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (s->stage[i].cell[k].group < 2)
+				return fail("%s: stage %d has microbatches of one "
+				    "clip, and a clip is mixed with another of "
+				    "its microbatch (vt-schedule --bn-size)",
+				    s->path, i);
+	return 0;
+}
+
+static int
+has_target(const struct dataset *d, const struct target_need *t,
+    const char *network)
+{
+	int named = strcmp(t->name, TARGET_DEFAULT) == 0;
+
+	if (named && t->kinds & 1 << (dataset_sets(d) ? TARGET_SET :
+	    TARGET_CLASS))
+		return 0;
+	if (named && dataset_sets(d))
+		return fail("%s: its samples have sets of classes, and %s has a "
+		    "loss of one class a clip (wanted a loss of kind=sigmoid; "
+		    "vt-train --loss=sigmoid gives it one)",
+		    text_quote(dataset_path(d)), network);
+	return fail("%s has a loss of the target %s, which %s does not have (it "
+	    "has " TARGET_DEFAULT ", one a clip)", network, t->name,
+	    text_quote(dataset_path(d)));
+}
+
+int
+loader_has(const struct dataset *d, const struct needs *needs,
+    const char *network)
+{
+	int bad = loader_shows(needs, network, text_quote(dataset_path(d)));
+
+	for (int i = 0; i < needs->targets && bad == 0; i++)
+		bad = has_target(d, &needs->target[i], network);
+	return bad;
+}
+
+int
+loader_tests(const struct dataset *d, const struct needs *needs, int target,
+    const char *network)
+{
+	if (loader_shows(needs, network, text_quote(dataset_path(d))) != 0)
+		return -1;
+	return has_target(d, &needs->target[target], network);
+}

@@ -1,0 +1,25 @@
+#ifndef SHARD_DATASET_SHARDS_H
+#define SHARD_DATASET_SHARDS_H
+
+/* What a dataset is, for the files that open it and that read its frames. */
+
+#include "shard/dataset.h"
+#include "shard/files.h"
+#include "shard/manifest.h"
+#include "shard/reader.h"
+#include "shard/sets.h"
+
+struct dataset {
+	char *dir;
+	struct manifest *m;
+	struct files *files;
+	char **key;			/* [samples] */
+	char *keys;			/* where they lie */
+	uint64_t class_hash;
+	struct sets *sets;		/* NULL: none */
+};
+
+/* dataset_shard_of(d, i): the shard that holds sample ${i}. */
+size_t dataset_shard_of(const struct dataset *d, uint32_t i);
+
+#endif
