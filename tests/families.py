@@ -58,18 +58,21 @@ class Net(parity.Net):
         return torch.cat([ahead, before(x[:, k:2 * k]), x[:, 2 * k:]], 1)
 
     def attend(self, name, x, how):
+        """${how}: "dot", "soft", which scales, or "even"; with "late" keys and
+        values are pooled behind their convolutions."""
         n, c, t, h, w = x.shape
         pool = lambda y: F.max_pool3d(y, (1, 2, 2))
-        theta = self.conv(name + ".theta", x)
-        if how == "tsm":
-            phi, g = pool(self.conv(name + ".phi", x)), pool(self.conv(name + ".g", x))
+        embed = lambda part, y: self.conv(name + part, y) if self.has(name + part) else y
+        theta = embed(".theta", x)
+        if "late" in how:
+            phi, g = pool(embed(".phi", x)), pool(embed(".g", x))
         else:
-            phi, g = self.conv(name + ".phi", pool(x)), self.conv(name + ".g", pool(x))
+            phi, g = embed(".phi", pool(x)), embed(".g", pool(x))
         f = torch.einsum("ncp,ncq->npq", theta.flatten(2), phi.flatten(2))
-        if how == "dot":
+        if "dot" in how:
             f = f / f.shape[2]
         else:
-            f = F.softmax(f if how == "tsm" else f * theta.shape[1] ** -0.5, 2)
+            f = F.softmax(f * theta.shape[1] ** -0.5 if "soft" in how else f, 2)
         y = torch.einsum("npq,ncq->ncp", f, g.flatten(2)).view(n, -1, t, h, w)
         return x + self.bn(name + ".bn", self.conv(name + ".out", y))
 
@@ -112,13 +115,15 @@ class Net(parity.Net):
                 x = F.max_pool3d(x, *between)
         return self.classify(x.mean((2, 3, 4)))
 
-    def slowfast(self, x, alpha, attends=()):
+    def slowfast(self, x, alpha, attends=(), spread=True):
         t = x.shape[2]
-        slow = self.stem(x[:, :, torch.linspace(0, t - 1, t // alpha).long()], "slow.")
-        fast = self.stem(x, "fast.")
+        few = torch.linspace(0, t - 1, t // alpha).long() if spread else torch.arange(0, t, alpha)
+        slow, fast = self.stem(x[:, :, few], "slow."), self.stem(x, "fast.")
         for l in (1, 2, 3, 4):
-            side = self.bn("lateral%d.bn" % l, self.conv("lateral%d.conv" % l, fast, (alpha, 1, 1)))
-            slow = self.stage(l, torch.cat([slow, F.relu(side)], 1), "slow.", None, attends, "dot")
+            side = self.conv("lateral%d.conv" % l, fast, (alpha, 1, 1))
+            if self.has("lateral%d.bn" % l):
+                side = F.relu(self.bn("lateral%d.bn" % l, side))
+            slow = self.stage(l, torch.cat([slow, side], 1), "slow.", None, attends, "dot")
             fast = self.stage(l, fast, "fast.")
         return self.classify(torch.cat([slow.mean((2, 3, 4)), fast.mean((2, 3, 4))], 1))
 
@@ -179,14 +184,19 @@ NETS = {
     "resnet50": (IMAGENET, Net.resnet, {}),
     "tsm_r50": (IMAGENET, Net.resnet, {"shifts": 1}),
     "tsm_r101": (IMAGENET, Net.resnet, {"shifts": 2}),
-    "tsm_r50_nl": (IMAGENET, Net.resnet, {"shifts": 1, "attends": AFTER_THIRD, "how": "tsm"}),
+    "tsm_r50_nl": (IMAGENET, Net.resnet, {"shifts": 1, "attends": AFTER_THIRD, "how": "even late"}),
+    "tsm_r50_nl_dot": (IMAGENET, Net.resnet, {"shifts": 1, "attends": AFTER_THIRD, "how": "dot late"}),
+    "tsm_r50_nl_gaussian": (IMAGENET, Net.resnet, {"shifts": 1, "attends": AFTER_THIRD, "how": "even late"}),
     "tsm_r50_tpool": (IMAGENET, Net.resnet, {"shifts": 1, "between": ((3, 1, 1), (2, 1, 1), (1, 0, 0))}),
     "tsm_mobilenet_v2": (IMAGENET, Net.mobilenet, {}),
     "tsm_mobilenet_v2_online": (IMAGENET, Net.mobilenet, {"past": True}),
     "c2d_r50": (HALF, Net.resnet, {"between": HALVED}),
     "c2d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
+    "c2d_r50_nopool": (IMAGENET, Net.resnet, {}),
     "i3d_r50": (HALF, Net.resnet, {"between": HALVED}),
     "i3d_r50_32f": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2}),
+    "i3d_r50_32f_nl": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2, "attends": AFTER_THIRD,
+                                              "how": "dot late"}),
     "i3d_r50_333": (HALF, Net.resnet, {"between": HALVED}),
     "i3d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
     "slow_r50": (HALF, Net.resnet, {}),
@@ -195,8 +205,12 @@ NETS = {
     "slowfast_r50_8x8": (HALF, Net.slowfast, {"alpha": 4}),
     "slowfast_r50_16x8": (HALF, Net.slowfast, {"alpha": 4}),
     "slowfast_r50_8x8_nl": (HALF, Net.slowfast, {"alpha": 4, "attends": AFTER_SECOND}),
+    "slowfast_r50_4x16_mmaction2": (IMAGENET, Net.slowfast, {"alpha": 8, "spread": False}),
+    "slowfast_r50_8x8_mmaction2": (IMAGENET, Net.slowfast, {"alpha": 4, "spread": False}),
+    "slowfast_r50_8x8_mmaction2_norm": (IMAGENET, Net.slowfast, {"alpha": 4, "spread": False}),
     "x3d_s": (HALF, Net.x3d, {}),
     "x3d_m": (HALF, Net.x3d, {}),
+    "x3d_m_pyslowfast": (HALF, Net.x3d, {}),
     "r2plus1d_18": (KINETICS, Net.r2plus1d, {}),
 }
 

@@ -55,7 +55,7 @@ for net in share/models/*.net; do
 	shape='2 8 64' how=tested
 	case $net in
 	*_r18 | *_tiny) continue ;;	# tests/parity.sh
-	slowfast* | *_32f) shape='2 16 64' ;;
+	slowfast* | *_32f*) shape='2 16 64' ;;
 	resnet50) shape='4 1 96' ;;
 	x3d* | *mobilenet*) shape='2 4 64' ;;
 	esac

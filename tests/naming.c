@@ -16,146 +16,66 @@
 
 #include "tap.h"
 
-/* A text in a .net file and what stands there instead. */
-struct edit { const char *from, *to; };
-
-/* MMAction2's SlowFast has neither norm nor activation on its laterals. */
-static const struct edit bare_laterals[] = {
-	{ "bn      $name.bn    in=$name.conv\n", "" },
-	{ "relu    $name.relu  in=$name.bn\n", "" },
-	{ "in=$slow,$name.relu", "in=$slow,$name.conv" }, { NULL, NULL }
-};
-/* Its gaussian form of the non-local block compares the features themselves. */
-static const struct edit gaussian[] = {
-	{ "conv     $name.theta  in=$in out=$mid k=1,1,1 bias=1 std=$std\n",
-		"" },
-	{ "conv     $name.phi    in=$in out=$mid k=1,1,1 bias=1 std=$std\n",
-		"" },
-	{ "$name.keys   in=$name.phi", "$name.keys   in=$in" },
-	{ "in=$name.theta,$name.keys", "in=$in,$name.keys" }, { NULL, NULL }
-};
-/* Its I3D has such blocks behind the first, third and fifth of a stage. */
-#define NL(block, mid, out) { "in=" block " ", "in=" block ".nl " }, \
-	{ "\nblock       " block, "\nblock       " block }
-static const struct edit nl_i3d[] = {
-	{ "\ninput ", "\ndef nl\nconv $name.theta in=$in out=$mid k=1,1,1 "
-		"bias=1\nconv $name.phi in=$in out=$mid k=1,1,1 bias=1\n"
-		"conv $name.g in=$in out=$mid k=1,1,1 bias=1\n"
-		"bmm $name.score in=$name.theta,$name.phi transpose=b\n"
-		"bmm $name.sum in=$name.score,$name.g\n"
-		"conv $name.out in=$name.sum out=$out k=1,1,1 bias=1\n"
-		"bn $name.bn in=$name.out gamma=0\n"
-		"add $name in=$name.bn,$in\nend\n\ninput " },
-	{ "in=layer2.0 ", "in=layer2.0.nl " },
-	{ "in=layer2.2 ", "in=layer2.2.nl " },
-	{ "in=layer3.0 ", "in=layer3.0.nl " },
-	{ "in=layer3.2 ", "in=layer3.2.nl " },
-	{ "in=layer3.4 ", "in=layer3.4.nl " },
-	{ "block       layer2.1", "nl layer2.0.nl in=layer2.0 mid=256 out=512\n"
-		"block       layer2.1" },
-	{ "block       layer2.3", "nl layer2.2.nl in=layer2.2 mid=256 out=512\n"
-		"block       layer2.3" },
-	{ "block       layer3.1", "nl layer3.0.nl in=layer3.0 mid=512 out=1024\n"
-		"block       layer3.1" },
-	{ "block       layer3.3", "nl layer3.2.nl in=layer3.2 mid=512 out=1024\n"
-		"block       layer3.3" },
-	{ "block       layer3.5", "nl layer3.4.nl in=layer3.4 mid=512 out=1024\n"
-		"block       layer3.5" },
-	{ NULL, NULL }
-};
-#undef NL
-
 /* A table of keys, and which network by which names has them. */
 static const struct row {
 	const char *keys, *names, *network;
 	int classes;
-	const struct edit *edit;
 } rows[] = {
-	{ "torchvision_resnet50", "torchvision", "resnet50", 1000, NULL },
-	{ "tsm_r50_8f_k400", "tsm", "tsm_r50", 400, NULL },
-	{ "tsm_r50_16f_k400", "tsm", "tsm_r50", 400, NULL },
-	{ "tsm_r50_8f_sth", "tsm", "tsm_r50", 174, NULL },
-	{ "tsm_r50_8f_nl_k400", "tsm", "tsm_r50_nl", 400, NULL },
-	{ "tsm_r50_8f_tpool_k400", "tsm", "tsm_r50_tpool", 400, NULL },
-	{ "tsm_r101_8f_k400", "tsm", "tsm_r101", 400, NULL },
-	{ "tsm_mobilenetv2_8f_k400", "tsm", "tsm_mobilenet_v2", 400, NULL },
+	{ "torchvision_resnet50", "torchvision", "resnet50", 1000 },
+	{ "tsm_r50_8f_k400", "tsm", "tsm_r50", 400 },
+	{ "tsm_r50_16f_k400", "tsm", "tsm_r50", 400 },
+	{ "tsm_r50_8f_sth", "tsm", "tsm_r50", 174 },
+	{ "tsm_r50_8f_nl_k400", "tsm", "tsm_r50_nl", 400 },
+	{ "tsm_r50_8f_tpool_k400", "tsm", "tsm_r50_tpool", 400 },
+	{ "tsm_r101_8f_k400", "tsm", "tsm_r101", 400 },
+	{ "tsm_mobilenetv2_8f_k400", "tsm", "tsm_mobilenet_v2", 400 },
 	{ "tsm_online_mobilenetv2_jester", "tsm", "tsm_mobilenet_v2_online",
-		27, NULL },
-	{ "tsmrepo_tsn_r50_8f_k400", "tsm", "tsn_r50", 400, NULL },
-	{ "psf_RES_R50_IN1K", "pyslowfast", "resnet50", 1000, NULL },
-	{ "psf_C2D_8x8_R50", "pyslowfast", "c2d_r50", 400, NULL },
-	{ "psf_C2D_NLN_8x8_R50", "pyslowfast", "c2d_r50_nl", 400, NULL },
-	{ "psf_I3D_8x8_R50", "pyslowfast", "i3d_r50", 400, NULL },
-	{ "psf_I3D_NLN_8x8_R50", "pyslowfast", "i3d_r50_nl", 400, NULL },
-	{ "psf_SLOW_4x16_R50", "pyslowfast", "slow_r50", 400, NULL },
-	{ "psf_SLOW_8x8_R50", "pyslowfast", "slow_r50", 400, NULL },
-	{ "psf_SLOW_NLN_8x8_R50", "pyslowfast", "slow_r50_nl", 400, NULL },
-	{ "psf_SLOWFAST_4x16_R50", "pyslowfast", "slowfast_r50_4x16", 400,
-		NULL },
-	{ "psf_SLOWFAST_8x8_R50", "pyslowfast", "slowfast_r50_8x8", 400, NULL },
-	{ "psf_SLOWFAST_NLN_8x8_R50", "pyslowfast", "slowfast_r50_8x8_nl", 400,
-		NULL },
-	{ "psf_SLOWFAST_16x8_R50_SSv2", "pyslowfast", "slowfast_r50_16x8", 174,
-		NULL },
+		27 },
+	{ "tsmrepo_tsn_r50_8f_k400", "tsm", "tsn_r50", 400 },
+	{ "psf_RES_R50_IN1K", "pyslowfast", "resnet50", 1000 },
+	{ "psf_C2D_8x8_R50", "pyslowfast", "c2d_r50", 400 },
+	{ "psf_C2D_NLN_8x8_R50", "pyslowfast", "c2d_r50_nl", 400 },
+	{ "psf_I3D_8x8_R50", "pyslowfast", "i3d_r50", 400 },
+	{ "psf_I3D_NLN_8x8_R50", "pyslowfast", "i3d_r50_nl", 400 },
+	{ "psf_SLOW_4x16_R50", "pyslowfast", "slow_r50", 400 },
+	{ "psf_SLOW_8x8_R50", "pyslowfast", "slow_r50", 400 },
+	{ "psf_SLOW_NLN_8x8_R50", "pyslowfast", "slow_r50_nl", 400 },
+	{ "psf_SLOWFAST_4x16_R50", "pyslowfast", "slowfast_r50_4x16", 400 },
+	{ "psf_SLOWFAST_8x8_R50", "pyslowfast", "slowfast_r50_8x8", 400 },
+	{ "psf_SLOWFAST_NLN_8x8_R50", "pyslowfast", "slowfast_r50_8x8_nl", 400 },
+	{ "psf_SLOWFAST_16x8_R50_SSv2", "pyslowfast", "slowfast_r50_16x8", 174 },
 	{ "psf_SLOWFAST_16x8_R50_Charades", "pyslowfast", "slowfast_r50_16x8",
-		157, NULL },
-	{ "mmaction2_tsn_r50_3seg_k400", "mmaction2", "tsn_r50", 400, NULL },
-	{ "mmaction2_tsm_r50_8f_k400", "mmaction2", "tsm_r50", 400, NULL },
+		157 },
+	{ "mmaction2_tsn_r50_3seg_k400", "mmaction2", "tsn_r50", 400 },
+	{ "mmaction2_tsm_r50_8f_k400", "mmaction2", "tsm_r50", 400 },
 	{ "mmaction2_tsm_mobilenetv2_8f_k400", "mmaction2", "tsm_mobilenet_v2",
-		400, NULL },
+		400 },
 	{ "mmaction2_tsm_r50_nl_embedded_gaussian_8f_k400", "mmaction2",
-		"tsm_r50_nl", 400, NULL },
+		"tsm_r50_nl", 400 },
 	{ "mmaction2_tsm_r50_nl_dot_product_8f_k400", "mmaction2",
-		"tsm_r50_nl", 400, NULL },
-	{ "mmaction2_tsm_r50_nl_gaussian_8f_k400", "mmaction2", "tsm_r50_nl",
-		400, gaussian },
-	{ "mmaction2_c2d_nopool_8f_k400", "mmaction2", "c2d_r50", 400, NULL },
-	{ "mmaction2_i3d_r50_32f_k400", "mmaction2", "i3d_r50_32f", 400, NULL },
+		"tsm_r50_nl_dot", 400 },
+	{ "mmaction2_tsm_r50_nl_gaussian_8f_k400", "mmaction2",
+		"tsm_r50_nl_gaussian", 400 },
+	{ "mmaction2_c2d_nopool_8f_k400", "mmaction2", "c2d_r50_nopool",
+		400 },
+	{ "mmaction2_i3d_r50_32f_k400", "mmaction2", "i3d_r50_32f", 400 },
 	{ "mmaction2_i3d_r50_nl_dot_product_32f_k400", "mmaction2",
-		"i3d_r50_32f", 400, nl_i3d },
-	{ "mmaction2_slowfast_r50_4x16_k400", "mmaction2", "slowfast_r50_4x16",
-		400, bare_laterals },
-	{ "mmaction2_slowfast_r50_8x8_k400", "mmaction2", "slowfast_r50_8x8",
-		400, bare_laterals },
+		"i3d_r50_32f_nl", 400 },
+	{ "mmaction2_slowfast_r50_4x16_k400", "mmaction2",
+		"slowfast_r50_4x16_mmaction2", 400 },
+	{ "mmaction2_slowfast_r50_8x8_k400", "mmaction2",
+		"slowfast_r50_8x8_mmaction2", 400 },
 	{ "mmaction2_slowfast_r50_8x8_multigrid_lateralnorm_k400", "mmaction2",
-		"slowfast_r50_8x8", 400, NULL },
+		"slowfast_r50_8x8_mmaction2_norm", 400 },
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-
-/* ${text} with every ${from} as ${to}; the caller's. */
-static char *
-replace(char *text, const char *from, const char *to)
-{
-	struct buffer b = { 0 };
-	const char *p = text, *at;
-
-	while ((at = strstr(p, from)) != NULL) {
-		buffer_add(&b, p, (size_t)(at - p));
-		buffer_text(&b, to);
-		p = at + strlen(from);
-	}
-	if (p == text)
-		printf("Bail out! no \"%s\" in the network\n", from);
-	if (p == text)
-		exit(1);
-	buffer_text(&b, p);
-	free(text);
-	return b.data;
-}
 
 static struct graph *
 network(const struct row *r)
 {
 	char *path = share_find("models", r->network, ".net");
-	struct buffer text = { 0 };
-	struct graph *g;
+	struct graph *g = path != NULL ? graph_read(path, r->classes) : NULL;
 
-	if (path == NULL || file_read_text(path, &text) != 0)
-		return NULL;
-	for (const struct edit *e = r->edit; e != NULL && e->from != NULL; e++)
-		text.data = replace(text.data, e->from, e->to);
-	g = graph_parse(path, text.data, r->classes);
-	buffer_free(&text);
 	free(path);
 	return g;
 }
@@ -235,11 +155,10 @@ reading(const struct row *r, const struct graph *g, char **row, size_t n,
 	free(w.tensor);
 }
 
+/* ${text}: the table of keys, "name<tab>shape" and more in a line. */
 static void
-keys(const struct row *r)
+keys(const struct row *r, char *text)
 {
-	char *file = xprintf("keys_%s.tsv", r->keys);
-	struct buffer text = { 0 };
 	struct naming *n = naming_open(r->names);
 	struct graph *g = network(r);
 	struct export e = { 0 };
@@ -247,12 +166,11 @@ keys(const struct row *r)
 	char **want = NULL, **got, *line, *at;
 	size_t cap = 0;
 
-	if (n == NULL || g == NULL || file_read_text(golden_path(file), &text)
-	    != 0 || export_new(g, n, &e) != 0) {
+	if (n == NULL || g == NULL || export_new(g, n, &e) != 0) {
 		ok(0, "%s", r->keys);
 		goto done;
 	}
-	for (at = text.data; (line = strsep(&at, "\n")) != NULL;) {
+	for (at = text; (line = strsep(&at, "\n")) != NULL;) {
 		char *name = strsep(&line, "\t"), *shape = strsep(&line, "\t");
 
 		if (*name == '\0' || *name == '#' || shape == NULL ||
@@ -273,7 +191,7 @@ keys(const struct row *r)
 	if (!ok(differ == 0 && wanted > 100, "%s: %s has its keys and shapes",
 	    r->keys, r->network))
 		diag("%zu names, wanted %zu", e.tensors, wanted);
-	reading(r, g, want, wanted, (r - rows) % 2 == 0 ? "" : "module.");
+	reading(r, g, want, wanted, strlen(r->keys) % 2 == 0 ? "" : "module.");
 	for (size_t i = 0; i < e.tensors; i++)
 		free(got[i]);
 	for (size_t i = 0; i < wanted; i++)
@@ -284,8 +202,109 @@ done:
 	export_free(&e);
 	naming_close(n);
 	graph_free(g);
+}
+
+static void
+golden_keys(const struct row *r)
+{
+	char *file = xprintf("keys_%s.tsv", r->keys);
+	struct buffer text = { 0 };
+
+	if (file_read_text(golden_path(file), &text) == 0)
+		keys(r, text.data);
+	else
+		ok(0, "%s", file);
 	buffer_free(&text);
 	free(file);
+}
+
+/* ---- X3D, of which there is no table ---- */
+
+/* A convolution and, with ${norm}, the norm that follows it there. */
+static void
+add_conv(struct buffer *b, const char *name, const char *norm, int out, int in,
+    const char *kernel)
+{
+	static const char *const part[] = { "weight", "bias", "running_mean",
+		"running_var" };
+
+	buffer_printf(b, "%s.weight\t%dx%dx%s\n", name, out, in, kernel);
+	for (int i = 0; norm != NULL && i < 4; i++)
+		buffer_printf(b, "%s.%s\t%d\n", norm, part[i], out);
+	if (norm != NULL)
+		buffer_printf(b, "%s.num_batches_tracked\tscalar\n", norm);
+}
+
+/* A convolution of block ${i} of stage ${s}, whose norm is called after it. */
+static void
+add_block_conv(struct buffer *b, int s, int i, const char *name, int out, int in,
+    const char *kernel)
+{
+	char *conv = xprintf("s%d.pathway0_res%d.%s", s, i, name);
+	char *norm = xprintf("%s_bn", conv);
+
+	add_conv(b, conv, norm, out, in, kernel);
+	free(conv);
+	free(norm);
+}
+
+/* The gate of every other block, from the first: 1/16 of the channels, rounded
+ * to eights, but by no more than a tenth down. */
+static void
+add_gate(struct buffer *b, int s, int i, int wide)
+{
+	int few = wide < 192 ? 8 : wide == 216 ? 16 : 32;
+
+	for (int k = 1; k <= 2; k++) {
+		int out = k == 1 ? few : wide, in = k == 1 ? wide : few;
+
+		buffer_printf(b, "s%d.pathway0_res%d.branch2.se.fc%d.weight\t"
+		    "%dx%dx1x1x1\n", s, i, k, out, in);
+		buffer_printf(b, "s%d.pathway0_res%d.branch2.se.fc%d.bias\t%d\n",
+		    s, i, k, out);
+	}
+}
+
+/*
+ * PySlowFast's X3D-S and X3D-M: models/video_model_builder.py, stem_helper.py,
+ * resnet_helper.py, operators.py, head_helper.py.  A block has a projection and
+ * its norm where it halves the picture, the first of all too.
+ */
+static void
+x3d_keys(void)
+{
+	static const int blocks[] = { 3, 5, 11, 7 };
+	static const struct row r = { "of PySlowFast's X3D", "pyslowfast",
+		"x3d_m_pyslowfast", 400 };
+	struct buffer b = { 0 };
+	int in = 24;
+
+	add_conv(&b, "s1.pathway0_stem.conv_xy", NULL, 24, 3, "1x3x3");
+	add_conv(&b, "s1.pathway0_stem.conv", "s1.pathway0_stem.bn", 24, 1,
+	    "5x1x1");
+	for (int s = 0; s < 4; s++)
+		for (int i = 0; i < blocks[s]; i++) {
+			int out = 24 << s, wide = out * 9 / 4;
+
+			if (i == 0)
+				add_block_conv(&b, s + 2, i, "branch1", out, in,
+				    "1x1x1");
+			add_block_conv(&b, s + 2, i, "branch2.a", wide, in,
+			    "1x1x1");
+			add_block_conv(&b, s + 2, i, "branch2.b", wide, 1,
+			    "3x3x3");
+			if (i % 2 == 0)
+				add_gate(&b, s + 2, i, wide);
+			add_block_conv(&b, s + 2, i, "branch2.c", out, wide,
+			    "1x1x1");
+			in = out;
+		}
+	add_conv(&b, "head.conv_5", "head.conv_5_bn", 432, 192, "1x1x1");
+	add_conv(&b, "head.lin_5", NULL, 2048, 432, "1x1x1");
+	buffer_text(&b, "head.projection.weight\t400x2048\n"
+	    "head.projection.bias\t400\n");
+	keys(&r, b.data);
+	buffer_free(&b);
 }
 
 /* Every table of keys in tests/golden is in the list above. */
@@ -322,6 +341,7 @@ main(void)
 	setenv("VT_SHARE_DIR", "share", 0);
 	all_tables();
 	for (int i = 0; i < ROWS; i++)
-		keys(&rows[i]);
+		golden_keys(&rows[i]);
+	x3d_keys();
 	return done();
 }

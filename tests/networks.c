@@ -193,9 +193,10 @@ few(int c)
 	return 10 * n * 16 < 9 * c ? n + 8 : n;
 }
 
-/* Feichtenhofer 2020: 1, 2, 5 and 3 blocks times 2.2, 24 channels times 2.25. */
+/* Feichtenhofer 2020: 1, 2, 5 and 3 blocks times 2.2, 24 channels times 2.25;
+ * ${normed}: the first projection has a norm, too. */
 static struct sum
-x3d(int classes, int t, int side)
+x3d(int normed, int classes, int t, int side)
 {
 	static const int blocks[] = { 3, 5, 11, 7 };
 	struct way w = { .t = t, .side = side, .c = 3 };
@@ -216,7 +217,8 @@ x3d(int classes, int t, int side)
 			}
 			go(&w, out, 1, 1, 1, 1, 1, 0);
 			if (b == 0)
-				beside(&w, from, 1, 2, from.c != out);
+				beside(&w, from, 1, 2, normed ||
+				    from.c != out);
 		}
 	go(&w, 432, 1, 1, 1, 1, 1, 0);
 	w.t = w.side = 1;
@@ -237,9 +239,13 @@ by_hand_over_time(void)
 	check_sum("i3d_r50_333", 174, 32, 158, inflated(0, 174, 32, 158));
 	check_sum("r2plus1d_18", 400, 16, 112, r2plus1d(400, 16, 112));
 	check_sum("r2plus1d_18", 101, 8, 87, r2plus1d(101, 8, 87));
-	check_sum("x3d_m", 400, 16, 224, x3d(400, 16, 224));
-	check_sum("x3d_m", 157, 7, 141, x3d(157, 7, 141));
-	check_sum("x3d_s", 400, 13, 160, x3d(400, 13, 160));
+	check_sum("x3d_m", 400, 16, 224, x3d(0, 400, 16, 224));
+	check_sum("x3d_m", 157, 7, 141, x3d(0, 157, 7, 141));
+	check_sum("x3d_s", 400, 13, 160, x3d(0, 400, 13, 160));
+	check_sum("x3d_m_pyslowfast", 400, 16, 224, x3d(1, 400, 16, 224));
+	check_sum("x3d_s_pyslowfast", 400, 13, 160, x3d(1, 400, 13, 160));
+	is(x3d(1, 400, 16, 224).parameters, 3794322,
+	    "PySlowFast's X3D has the parameters its file says");
 }
 
 int

@@ -106,6 +106,15 @@ rename_mm(char *s)
 	change(s, "slow_path.", "slow.");
 	change(s, "fast_path.", "fast.");
 	cut(s, ".net");
+	cut(s, ".block");
+	if (change(s, "non_local_block.", "nl.")) {
+		change(s, "nl.g.0", "nl.g");
+		change(s, "nl.phi.0", "nl.phi");
+		change(s, "nl.conv_out.bn", "nl.bn");
+		change(s, "nl.conv_out", "nl.out");
+		change(s, ".conv.", ".");
+		return;
+	}
 	change(s, "cls_head.fc_cls", "fc");
 	change(s, "downsample.conv", "downsample.0");
 	change(s, "downsample.bn", "downsample.1");
@@ -437,6 +446,17 @@ static const struct published {
 	    "psf_I3D_NLN_8x8_R50", "i3d_r50_nl", 400, 8, 0 },
 	{ "mmaction2", "i3d_r50_32f_k400", "mmaction2_i3d_r50_32f_k400", NULL,
 	    "i3d_r50_32f", 400, 32, 0 },
+	{ "mmaction2", "i3d_r50_nl_dot_product_32f_k400",
+	    "mmaction2_i3d_r50_nl_dot_product_32f_k400", NULL,
+	    "i3d_r50_32f_nl", 400, 32, 0 },
+	{ "mmaction2", "c2d_nopool_8f_k400", "mmaction2_c2d_nopool_8f_k400", NULL,
+	    "c2d_r50_nopool", 400, 8, 0 },
+	{ "mmaction2", "tsm_r50_nl_dot_product_8f_k400",
+	    "mmaction2_tsm_r50_nl_dot_product_8f_k400", NULL,
+	    "tsm_r50_nl_dot", 400, 8, 0 },
+	{ "mmaction2", "tsm_r50_nl_gaussian_8f_k400",
+	    "mmaction2_tsm_r50_nl_gaussian_8f_k400", NULL,
+	    "tsm_r50_nl_gaussian", 400, 8, 0 },
 	{ "psf", "SLOW_4x16_R50", "psf_SLOW_4x16_R50", "psf_SLOW_4x16_R50",
 	    "slow_r50", 400, 4, 0 },
 	{ "psf", "SLOW_8x8_R50", "psf_SLOW_8x8_R50", "psf_SLOW_8x8_R50",
@@ -449,7 +469,13 @@ static const struct published {
 	    "psf_SLOWFAST_8x8_R50", "slowfast_r50_8x8", 400, 32, 0 },
 	{ "mmaction2", "slowfast_r50_8x8_multigrid_lateralnorm_k400",
 	    "mmaction2_slowfast_r50_8x8_multigrid_lateralnorm_k400", NULL,
-	    "slowfast_r50_8x8", 400, 32, 0 },
+	    "slowfast_r50_8x8_mmaction2_norm", 400, 32, 0 },
+	{ "mmaction2", "slowfast_r50_4x16_k400",
+	    "mmaction2_slowfast_r50_4x16_k400", NULL,
+	    "slowfast_r50_4x16_mmaction2", 400, 32, 0 },
+	{ "mmaction2", "slowfast_r50_8x8_k400",
+	    "mmaction2_slowfast_r50_8x8_k400", NULL,
+	    "slowfast_r50_8x8_mmaction2", 400, 32, 0 },
 	{ "psf", "SLOWFAST_16x8_R50_SSv2", "psf_SLOWFAST_16x8_R50_SSv2",
 	    "psf_SLOWFAST_16x8_R50_SSv2", "slowfast_r50_16x8", 174, 64, 0 },
 	{ "psf", "SLOWFAST_16x8_R50_Charades",
