@@ -66,7 +66,7 @@ test_mixup(void)
 
 		draw(a, 0);
 		draw(b, 1);
-		effects_mix(&m, T, SIDE, a, b);
+		effects_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
 		cuts += m.cut;
 		sum += share / 400;
 		for (int i = 0; i < BYTES; i++) {
@@ -95,7 +95,7 @@ test_cutmix(void)
 
 		draw(a, 0);
 		draw(b, 1);
-		effects_mix(&m, T, SIDE, a, b);
+		effects_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
 		for (int i = 0; i < BYTES; i++) {
 			int x = i / 3 % SIDE, y = i / 3 / SIDE % SIDE;
 			int in = x >= m.x && x < m.x + m.w && y >= m.y &&
@@ -131,14 +131,63 @@ test_partners(void)
 {
 	int good = 1;
 
-	for (int n = 1; n < 9; n++)
+	for (int n = 2; n < 10; n++)
 		for (int i = 0; i < n; i++) {
-			int k = effects_partner(i, n);
+			int ring[3], again[3], in = 0;
+			int k = effects_ring(i, n, ring);
 
-			good &= k >= 0 && k < n && effects_partner(k, n) == i &&
-			    (k != i || n % 2 == 1);
+			good &= k == (n % 2 == 1 && abs(2 * i + 1 - n) < 3 ? 3 :
+			    2);
+			for (int j = 0; j < k; j++) {
+				in += ring[j] == i;
+				good &= ring[j] >= 0 && ring[j] < n &&
+				    (j == 0 || ring[j] > ring[j - 1]) &&
+				    effects_ring(ring[j], n, again) == k &&
+				    memcmp(ring, again, (size_t)k *
+				    sizeof(*ring)) == 0;
+			}
+			good &= in == 1 && (k == 3 || ring[0] + ring[1] ==
+			    n - 1);
 		}
-	ok(good, "clips are mixed in pairs of one microbatch");
+	ok(good, "every clip is mixed, with others of its microbatch");
+}
+
+/* Three clips, each with the next. */
+static void
+test_around(void)
+{
+	static uint8_t c[3][BYTES], was[3][BYTES];
+	uint8_t *const all[] = { c[0], c[1], c[2] };
+	struct effects e = { .mixup = 0.8, .cutmix = 1 };
+	int right = 0, cuts = 0;
+
+	for (uint64_t g = 0; g < 200; g++) {
+		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
+		double p = m.share / 32768.0;
+		int same = 1;
+
+		draw(c[0], 0);
+		draw(c[1], 1);
+		for (int i = 0; i < BYTES; i++)
+			c[2][i] = (uint8_t)(c[0][i] * 3 + 50);
+		memcpy(was, c, sizeof(was));
+		effects_mix(&m, T, SIDE, all, 3);
+		for (int i = 0; i < 3 * BYTES; i++) {
+			int k = i / BYTES, j = i % BYTES, x = j / 3 % SIDE;
+			int y = j / 3 / SIDE % SIDE, own = was[k][j];
+			int next = was[(k + 1) % 3][j];
+			int in = x >= m.x && x < m.x + m.w && y >= m.y &&
+			    y < m.y + m.h;
+
+			same &= m.cut ? c[k][j] == (in ? next : own) :
+			    c[k][j] == (int)floor(p * own + (1 - p) * next +
+			    0.5);
+		}
+		right += same;
+		cuts += m.cut;
+	}
+	ok(right == 200 && cuts > 50 && cuts < 150, "three clips go around, each "
+	    "mixed with the next (%d of 200, %d by CutMix)", right, cuts);
 }
 
 /* ---- one clip ---- */
@@ -233,6 +282,7 @@ main(void)
 	test_mixup();
 	test_cutmix();
 	test_partners();
+	test_around();
 	test_functions();
 	test_erase();
 	return done();

@@ -6,7 +6,7 @@ cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 20 4 40 32 1 || skip_all "no test set"
 small_net 8 8 0.3 >"$T/net.net"
-# Batches of 12 in groups of 3 and 4: one clip of a group of 3 is mixed with none.
+# Batches of 12 in groups of 3 and 4: those of 3 go around.
 stages '0 0 3 0 12 2 28 3 0.05 0 0' '1 3 6 0 12 2 20 4 0.05 0 0' >"$T/s.tsv"
 all="--mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --erase=0.5
 	--repeat=2 --label-smoothing=0.1 --augment=jitter --jitter-inverse"

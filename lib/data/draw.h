@@ -21,7 +21,7 @@ enum draw {
 	DRAW_JITTER = 6 << 16,		/* of colours */
 	DRAW_ERASE = 7 << 16,
 	DRAW_NOISE = 8 << 16,		/* what is put there, 4 words each */
-	DRAW_MIX = 9 << 16		/* of the first of two clips */
+	DRAW_MIX = 9 << 16		/* of the first of those mixed */
 };
 
 /* clip_draw(clip, what): the draws of a clip (rng_clip) that decide ${what}. */

@@ -161,9 +161,18 @@ effects_apply(const struct effects *e, struct rng clip, int t, int side,
 /* ---- mixing ---- */
 
 int
-effects_partner(int i, int n)
+effects_ring(int i, int n, int ring[3])
 {
-	return n - 1 - i;
+	int middle = n / 2, other = n - 1 - i;
+
+	if (n % 2 == 1 && n > 1 && i >= middle - 1 && i <= middle + 1) {
+		for (int k = 0; k < 3; k++)
+			ring[k] = middle - 1 + k;
+		return 3;
+	}
+	ring[0] = i < other ? i : other;
+	ring[1] = i < other ? other : i;
+	return i == other ? 1 : 2;
 }
 
 /*
@@ -236,40 +245,40 @@ effects_mix_of(const struct effects *e, struct rng clip, int side)
 	return m;
 }
 
-/* Change what a and b have in the box. */
 static void
-swap(const struct mix *m, int t, int side, uint8_t *a, uint8_t *b)
+blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
 {
-	size_t row = 3 * (size_t)side, bytes = 3 * (size_t)m->w;
+	int q = MIX_ONE - p;
 
-	for (int k = 0; k < t * m->h; k++) {
-		size_t at = (size_t)(k / m->h * side + m->y + k % m->h) * row +
-		    3 * (size_t)m->x;
+	for (size_t i = 0; i < n; i++)
+		a[i] = (uint8_t)((p * a[i] + q * b[i] + MIX_ONE / 2) / MIX_ONE);
+}
 
-		for (size_t i = at; i < at + bytes; i++) {
-			uint8_t was = a[i];
+/* Each clip's bytes ${at} to ${at} + ${n} - 1 with those of the next one. */
+static void
+turn(int p, uint8_t *const clip[], int clips, size_t at, size_t n)
+{
+	uint8_t first[4096];	/* as they were */
 
-			a[i] = b[i];
-			b[i] = was;
-		}
+	for (size_t end = at + n; at < end; at += n) {
+		n = end - at < sizeof(first) ? end - at : sizeof(first);
+		memcpy(first, clip[0] + at, n);
+		for (int i = 0; i < clips; i++)
+			blend(p, clip[i] + at, i + 1 < clips ?
+			    clip[i + 1] + at : first, n);
 	}
 }
 
 void
-effects_mix(const struct mix *m, int t, int side, uint8_t *restrict a,
-    uint8_t *restrict b)
+effects_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
+    int clips)
 {
-	size_t n = 3 * (size_t)t * (size_t)side * (size_t)side;
-	int p = m->share, q = MIX_ONE - m->share;
+	size_t row = 3 * (size_t)side;
 
-	if (m->cut) {
-		swap(m, t, side, a, b);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		int u = a[i], v = b[i];
-
-		a[i] = (uint8_t)((p * u + q * v + MIX_ONE / 2) / MIX_ONE);
-		b[i] = (uint8_t)((p * v + q * u + MIX_ONE / 2) / MIX_ONE);
-	}
+	if (!m->cut)
+		turn(m->share, clip, clips, 0, (size_t)t * (size_t)side * row);
+	/* In the box nothing of a clip is left. */
+	for (int k = 0; k < t * m->h; k++)
+		turn(0, clip, clips, (size_t)(k / m->h * side + m->y +
+		    k % m->h) * row + 3 * (size_t)m->x, 3 * (size_t)m->w);
 }

@@ -40,10 +40,10 @@ int effects_mixes(const struct effects *e);
 void effects_apply(const struct effects *e, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room);
 
-/* How two clips are mixed. */
+/* How clips are mixed. */
 struct mix {
 	int share;			/* of its own, in 2^-15 */
-	int cut;			/* x to x + w, y to y + h change places; 0:
+	int cut;			/* x to x + w, y to y + h is the next one's; 0:
 					 * every pixel is a mean */
 	int x, y, w, h;
 };
@@ -51,17 +51,21 @@ struct mix {
 #define MIX_ONE (1 << 15)
 
 /*
- * effects_partner(i, n): the clip that clip ${i} of a microbatch of ${n} is
- * mixed with, and which is mixed with it; itself: none.
+ * effects_ring(i, n, ring): the clips of a microbatch of ${n} that clip ${i} is
+ * mixed with, itself too, in their order; returns how many.  They are pairs, the
+ * first with the last, the second with the one before that, and so on, as a
+ * batch and the same in reverse are mixed; if ${n} is odd the three in the middle
+ * go around, each mixed with the next.  One clip is mixed with none.
  * effects_mix_of(e, clip, side): how, where ${clip} is rng_clip of the first of
- * the two: by MixUp (Zhang et al. 2018) or by CutMix (Yun et al. 2019), evenly
- * if both are on.
- * effects_mix(m, t, side, a, b): mix the clips ${a} and ${b}, each in its place:
- * a becomes share * a + (1 - share) * b, and b the reverse, with the same share.
+ * them: by MixUp (Zhang et al. 2018) or by CutMix (Yun et al. 2019), evenly if
+ * both are on.  h = 0 if it is not by CutMix.
+ * effects_mix(m, t, side, clip, clips): mix them, each in its place: each becomes
+ * share times itself and 1 - share times the next, the last one with the first.
  */
-int effects_partner(int i, int n);
+int effects_ring(int i, int n, int ring[3]);
 struct mix effects_mix_of(const struct effects *e, struct rng clip, int side);
-void effects_mix(const struct mix *m, int t, int side, uint8_t *a, uint8_t *b);
+void effects_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
+    int clips);
 
 /* effects_beta(a, u): the x whose share of Beta(a, a) below it is ${u}. */
 double effects_beta(double a, double u);

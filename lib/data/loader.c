@@ -132,27 +132,27 @@ load(const struct loader *l, struct slot *s, int i, struct fetch *f,
 }
 
 /*
- * Clip ${i} is loaded: mix it with its partner if that is, too, and let the lock
- * go meanwhile, since nobody else touches the two.  Returns how many clips are
- * done: none until their partner is.
+ * Clip ${i} is loaded: mix it with its partners if they are, too, and let the
+ * lock go meanwhile, since nobody else touches them.  Returns how many clips are
+ * done: none until all of them are.
  */
 static int
 finish(struct loader *l, struct slot *s, int i)
 {
-	int k = effects_partner(i, s->mb.n);
+	int ring[3], clips = effects_ring(i, s->mb.n, ring);
 
-	if (!microbatches_mixes(l->microbatches) || k == i)
+	if (!microbatches_mixes(l->microbatches))
 		return 1;
-	if (!s->waits[k]) {
-		s->waits[i] = 1;
-		return 0;
-	}
+	s->waits[i] = 1;
+	for (int k = 0; k < clips; k++)
+		if (!s->waits[ring[k]])
+			return 0;
 	if (s->status == 0) {
 		pthread_mutex_unlock(&l->lock);
 		microbatches_mix(l->microbatches, &s->mb, i);
 		pthread_mutex_lock(&l->lock);
 	}
-	return 2;
+	return clips;
 }
 
 static void

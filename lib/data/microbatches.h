@@ -66,7 +66,7 @@ void microbatches_choose(const struct microbatches *l, struct microbatch *mb, in
  * microbatches_apply(l, microbatch, i, room): to clip ${i} alone; ${room} is a
  * frame's bytes.
  * microbatches_mixes(l): 1 if clips are mixed; then
- * microbatches_mix(l, microbatch, i): mix clip ${i} with its partner, once both
+ * microbatches_mix(l, microbatch, i): mix clip ${i} and its partners, once all
  * are loaded, and their targets.
  */
 void microbatches_apply(const struct microbatches *l, struct microbatch *mb,

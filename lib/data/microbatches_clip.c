@@ -155,35 +155,44 @@ microbatches_mixes(const struct microbatches *l)
 }
 
 /*
- * Both targets become a mean of both, each with ${share} of its own; what is
- * mixed with a clip of no class has none.
+ * Each target becomes a mean of its own and the next clip's; what is mixed with
+ * a clip of no class has none.
  */
 static void
-mix_targets(struct target *t, int i, int k, float share)
+mix_targets(struct target *t, const int *ring, int clips, float share)
 {
 	size_t classes = (size_t)t->classes;
-	float *a = t->share + (size_t)i * classes;
-	float *b = t->share + (size_t)k * classes;
+	int weighs = 1;
 
 	for (size_t c = 0; c < classes; c++) {
-		float was = a[c];
+		float first = t->share[(size_t)ring[0] * classes + c];
 
-		a[c] = share * was + (1 - share) * b[c];
-		b[c] = share * b[c] + (1 - share) * was;
+		for (int i = 0; i < clips; i++) {
+			float *own = &t->share[(size_t)ring[i] * classes + c];
+			float next = i + 1 < clips ? t->share[(size_t)ring[i +
+			    1] * classes + c] : first;
+
+			*own = share * *own + (1 - share) * next;
+		}
 	}
-	if (t->weight[i] == 0 || t->weight[k] == 0)
-		t->weight[i] = t->weight[k] = 0;
+	for (int i = 0; i < clips; i++)
+		weighs &= t->weight[ring[i]] != 0;
+	for (int i = 0; i < clips && !weighs; i++)
+		t->weight[ring[i]] = 0;
 }
 
 void
 microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 {
-	int k = effects_partner(i, mb->n), first = i < k ? i : k;
+	int ring[3], clips = effects_ring(i, mb->n, ring);
 	struct mix m = effects_mix_of(&l->o.effects,
-	    rng_clip(l->o.seed, mb->clip[first]), mb->stream->w);
+	    rng_clip(l->o.seed, mb->clip[ring[0]]), mb->stream->w);
+	uint8_t *bytes[3];
 
-	effects_mix(&m, mb->stream->t, mb->stream->w, clip_bytes(mb, i),
-	    clip_bytes(mb, k));
-	for (int j = 0; j < l->needs->targets; j++)
-		mix_targets(&mb->target[j], i, k, (float)m.share / MIX_ONE);
+	for (int k = 0; k < clips; k++)
+		bytes[k] = clip_bytes(mb, ring[k]);
+	effects_mix(&m, mb->stream->t, mb->stream->w, bytes, clips);
+	for (int k = 0; k < l->needs->targets; k++)
+		mix_targets(&mb->target[k], ring, clips,
+		    (float)m.share / MIX_ONE);
 }
