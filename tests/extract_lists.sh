@@ -95,8 +95,10 @@ check_same "shows the folder" "one -1 jpeg 96 64" "$(sed -n 2p "$T/out" | cut -f
 
 printf 'id,script,actions,length\na,"He, who",c012 1.00 2.00;c003 0.00 9.00;c156 1.01 1.02,4\nb,x,,4\n' >"$T/ch.csv"
 cp "$V/a.mp4" "$V/b.mp4"
-check_exit "a list of Charades" 0 vt-extract --list "$T/ch.csv" --root "$V" -o "$T/ch.tar"
+check_exit "a list of Charades" 0 vt-extract --list "$T/ch.csv" --root "$V" -o "$T/ch.tar" --report="$T/ch.report"
 check_says "is said" 'ch.csv: Charades CSV, 2 videos, 3 classes'
+check_same "the report has the sets" 'a -1 [12,3,156] b -1 [] ' \
+	"$(jq -r 'select(.type=="video")|"\(.key) \(.label) \(.labels|tojson)"' "$T/ch.report" | tr '\n' ' ')"
 check_same "seconds become frames; no action is an empty set" \
 	'-1 32 [[12,25,50],[3,0,99],[156,25,25]]|-1 32 []|' \
 	"$(tar xOf "$T/ch.tar" --wildcards '*.json' | sed 's/}{/}\n{/g' | jq -r '"\(.label) \(.flags) \(.labels|tojson)"' | tr '\n' '|')"

@@ -137,8 +137,7 @@ report_video(const struct extract_run *r, int i, const struct extraction *x)
 
 	if (r->report == NULL)
 		return 0;
-	ledger_video(&b, r->list->row[i].path, r->key[i].text, r->label[i],
-	    x);
+	ledger_video(&b, &r->list->row[i], r->key[i].text, r->label[i], x);
 	result = commit_write(r->report, b.data, b.n);
 	buffer_free(&b);
 	return result;

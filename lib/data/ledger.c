@@ -50,9 +50,10 @@ put_line(struct buffer *b, struct json_writer *w)
 }
 
 void
-ledger_video(struct buffer *b, const char *path, const char *key, int label,
-    const struct extraction *x)
+ledger_video(struct buffer *b, const struct list_row *row, const char *key,
+    int label, const struct extraction *x)
 {
+	const char *path = row->path;
 	struct json_writer w = { 0 };
 	char hash[17];
 
@@ -74,6 +75,12 @@ ledger_video(struct buffer *b, const char *path, const char *key, int label,
 	json_put_bool(&w, "kept", x->kept);
 	json_put_text(&w, "key", key);
 	json_put_int(&w, "label", label);
+	if (row->several) {
+		json_open(&w, "labels", '[');
+		for (int k = 0; k < row->nset; k++)
+			json_put_int(&w, NULL, row->set[k].class);
+		json_close(&w);
+	}
 	json_put_bytes(&w, "message", x->message);
 	json_put_bytes(&w, "path", path);
 	if (!text_is_utf8(path))

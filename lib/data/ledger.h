@@ -9,11 +9,11 @@
 /* The report of vt-extract: one JSON object a line; vt-extract(1) has them. */
 
 /*
- * ledger_video(b, path, key, label, x): append the line of a video.  A ${path}
- * that is not UTF-8 has U+FFFD where it is not, and its bytes in hexadecimal
- * beside it, as "path_hex".
+ * ledger_video(b, row, key, label, x): append the line of a video of that row,
+ * which is numbered.  A path that is not UTF-8 has U+FFFD where it is not, and
+ * its bytes in hexadecimal beside it, as "path_hex".
  */
-void ledger_video(struct buffer *b, const char *path, const char *key,
+void ledger_video(struct buffer *b, const struct list_row *row, const char *key,
     int label, const struct extraction *x);
 
 /* What came of all of them. */
