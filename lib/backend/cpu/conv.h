@@ -2,8 +2,9 @@
 #define BACKEND_CPU_CONV_H
 
 /*
- * What the files of the convolution share: conv_make.c chooses and makes
- * ready, conv_weights.c puts weights into order and does their gradient,
+ * What the files of the convolution share: conv_choose.c chooses what runs a
+ * pass, conv_make.c makes it ready where that is the library, conv_ours.c where
+ * it is not, conv_weights.c puts weights into order and does their gradient,
  * conv.c is the operator with its forward and data passes.
  */
 
@@ -91,6 +92,16 @@ conv_add(const struct call *k, float *to, const float *from, size_t n)
 /* conv_prepare(t): as struct op_impl; conv_release undoes it. */
 int conv_prepare(struct task *t);
 void conv_release(struct task *t);
+
+/* conv_choose(t, pass): what runs it.  Timed, in and groups are known. */
+enum conv_by conv_choose(const struct task *t, enum conv_pass pass);
+
+/* conv_shape_of(t): what the library is told of it; in and groups are known. */
+struct conv_shape conv_shape_of(const struct task *t);
+
+/* conv_make_ours(t, pass, by): make ready what is not CONV_DNNL; the scratch of
+ * a thread becomes as large as it needs.  Cannot fail. */
+void conv_make_ours(struct task *t, enum conv_pass pass, enum conv_by by);
 
 /*
  * conv_frames(t, k, from):

@@ -1,10 +1,11 @@
-/* Convolutions: which algorithm for which pass, and its jobs. */
+/*
+ * Convolutions made ready: what the library is told of them, its passes in runs
+ * and pieces, and the memory that all of them need.
+ */
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/cpu/conv.h"
 #include "base/fail.h"
-#include "base/isa.h"
 #include "base/mem.h"
 
 /*
@@ -36,76 +37,7 @@ conv_frames(const struct task *t, int k, int *from)
 	return to > *from ? to - *from : 0;
 }
 
-/* ---- choices ---- */
-
-/*
- * Winograd's algorithm where it pays: on 3x3 of stride 1 from 32 channels to
- * 32 or more, where places fill 9 of 16 of their 4 x 4 tiles, and are enough
- * for the weights' transform, 17 ns for a pair of channels.  Effective GF/s
- * of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
- * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
- * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 4 ms of transform to
- * 13 of work; 64 of 6 x 6, 64 images, 183 beside 146 by oneDNN, backward 155
- * beside 138; but 16 of 24 x 24 93 beside 121.  Weight gradients, loaded, ours
- * and oneDNN's: 212, 173; 198, 184; 156, 136; of 7 x 7 161, 67 direct: half the
- * places are enough.  Its error, some 1e-6 relative, is that of the direct sum.
- */
-static int
-prefers_winograd(const struct task *t, enum conv_pass pass)
-{
-	const struct op *op = t->op;
-	int tiles = (t->out.h + 3) / 4 * ((t->out.w + 3) / 4);
-	size_t places = cpu_places(&t->out);
-
-	return op->k[1] == 3 && op->k[2] == 3 && op->s[1] == 1 &&
-	    op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 &&
-	    t->out.c >= 32 && op->p[1] <= 2 && op->p[2] <= 2 &&
-	    places >= (size_t)tiles * 9 && places *
-	    (size_t)cpu_images(&t->out) >= (pass == CONV_WEIGHTS ? 512 : 1024);
-}
-
-/*
- * A direct convolution of ours: kernels of one place, where gradients are added
- * to others without a pass of their own; and what oneDNN lacks, which are data
- * gradients of unequal strides with AVX2 and all that is base.  ResNet-50, 16
- * images of 224, GF/s of two threads, ours and oneDNN's: 256 to 64 channels of
- * 56 x 56 276, 250; 128 to 512 of 28 x 28 303, 308; 2048 to 512 of 7 x 7 251,
- * 244; of stride 2 267, 271; data 243, 196; 298, 267; 280, 258; of stride 2
- * 228, 213.  Where places do not follow one another they are
- * gathered, which costs 15 % of three by three taps, and half of what few
- * channels take: 64 to 128 of stride 2 72, 86; 16 to 32 24, 37.
- */
-static int
-prefers_direct(const struct task *t)
-{
-	const struct op *op = t->op;
-
-	int strided = op->s[1] > 1 || op->s[2] > 1;
-
-	if (op->groups > 1 || cpu_is_pixels(&t->in[0]))
-		return 0;
-	if (isa_best() == ISA_BASE || op->s[1] != op->s[2])
-		return 1;
-	return op->k[0] * op->k[1] * op->k[2] == 1 && (!strided ||
-	    (cpu_lanes() == 16 && t->in[0].c >= 256 && t->out.c >= 256));
-}
-
-/*
- * A weight gradient by sums of outer products (outer.h) wherever there is one
- * group of blocked channels: they write it as it lies in the graph and are
- * seldom cut into parts, where oneDNN's has an order of its own.  Gradients of
- * ResNet-50 of 16 images in GF/s of either of two threads, loaded, ours and
- * oneDNN's: 256 to 64 channels of 56 x 56 67, 53; 512 to 128 of 28 x 28 72, 68;
- * 2048 to 512 of 7 x 7 66, 51; 1x1 of stride 2 62, 61 to 58, 46; 3x3 of stride
- * 2 71, 54 to 73, 40; 3x3 of 7 x 7 80, 51.  Pixels have to be gathered first,
- * 89 to 105 for 7x7 kernels, worse for 3x3: ours only where oneDNN has nothing.
- */
-static int
-prefers_products(const struct task *t)
-{
-	return t->op->groups == 1 && (!cpu_is_pixels(&t->in[0]) ||
-	    isa_best() == ISA_BASE);
-}
+/* ---- passes of the library ---- */
 
 /*
  * Parts of a weight gradient, whatever the number of threads: 2, 4 or 8.  Each
@@ -121,34 +53,6 @@ weight_parts(const struct task *t, int timed)
 
 	return parts < images ? parts : images;
 }
-
-/*
- * The library takes few input channels for pixels, and groups that are no
- * multiple of a block it runs by plain loops, unless they have one channel:
- * channels are filled up, and groups joined until they are, with zeros for
- * weights.
- */
-static void
-widen(struct task *t)
-{
-	struct conv *c = t->priv;
-	const struct op *op = t->op;
-	int in = t->in[0].c / op->groups, out = t->out.c / op->groups;
-	int lanes = cpu_lanes(), join = 1;
-
-	if (op->groups > 1 && (in > 1 || out > 1))
-		while (op->groups % join != 0 || (join < op->groups &&
-		    (in * join % lanes != 0 || out * join % lanes != 0)))
-			join++;
-	c->groups = op->groups / join;
-	c->in = c->groups > 1 || cpu_is_pixels(&t->in[0]) ? t->in[0].c :
-	    cpu_padded(t->in[0].c);
-	if (c->in != t->in[0].c || c->groups != op->groups)
-		c->plain = cpu_pages((size_t)t->out.c * c->in / c->groups *
-		    op->k[0] * conv_tap(op) * sizeof(float));
-}
-
-/* ---- making ready ---- */
 
 static int
 blocks_of(const struct task *t, enum conv_pass pass)
@@ -182,9 +86,8 @@ make_calls(struct task *t, enum conv_pass pass, struct dnnl_conv *conv)
 	    (c->more = dnnl_conv_call(conv, 1, 1)) < 0 : 0;
 }
 
-/* What the library is told of a pass. */
-static struct conv_shape
-shape_of(const struct task *t)
+struct conv_shape
+conv_shape_of(const struct task *t)
 {
 	const struct conv *c = t->priv;
 	const struct op *op = t->op;
@@ -207,7 +110,7 @@ make_piece(struct task *t, enum conv_pass pass, int i)
 	int lanes = cpu_lanes(), blocks = blocks_of(t, pass);
 	int from = blocks * i / p->pieces * lanes;
 	int to = blocks * (i + 1) / p->pieces * lanes;
-	struct conv_shape s = shape_of(t);
+	struct conv_shape s = conv_shape_of(t);
 
 	if (p->pieces > 1 && pass == CONV_FORWARD)
 		s.out = (to < s.out ? to : s.out) - from;
@@ -225,173 +128,15 @@ make_piece(struct task *t, enum conv_pass pass, int i)
 	return 0;
 }
 
-static void
-make_winograd(struct task *t, enum conv_pass pass)
-{
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[pass];
-	const struct op *op = t->op;
-	struct winograd *g = &p->winograd;
-	int threads = pool_threads(cpu_of(t)->pool), one = conv_tap(op);
-	int back = pass == CONV_DATA;
-	size_t scratch;
-
-	p->by = CONV_WINOGRAD;
-	*g = (struct winograd){ .images = cpu_images(&t->out), .turned = back,
-		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-		.p = { op->p[1], op->p[2] },
-		.in_step = one, .out_step = one * t->in[0].c };
-	if (back)
-		*g = (struct winograd){ .images = g->images, .turned = 1,
-			.in = g->out, .in_h = g->out_h, .in_w = g->out_w,
-			.out = g->in, .out_h = g->in_h, .out_w = g->in_w,
-			.p = { 2 - op->p[1], 2 - op->p[2] },
-			.in_step = g->out_step, .out_step = g->in_step };
-	p->tiles = winograd_call_tiles(g, threads);
-	p->runs = (winograd_tiles(g) + p->tiles - 1) / p->tiles;
-	p->bytes = cpu_pages(winograd_weights(g));
-	scratch = winograd_scratch(g, p->tiles);
-	c->library = scratch > c->library ? scratch : c->library;
-}
-
-/* A weight gradient of ours: runs are its parts. */
-static void
-make_products(struct task *t)
-{
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[CONV_WEIGHTS];
-	const struct op *op = t->op;
-	struct outer *g = &p->outer;
-	size_t scratch;
-
-	*g = (struct outer){ .clips = t->out.n, .in = t->in[0].c,
-		.out = t->out.c, .pixels = cpu_is_pixels(&t->in[0]),
-		.x = { t->in[0].t, t->in[0].h, t->in[0].w },
-		.y = { t->out.t, t->out.h, t->out.w } };
-	memcpy(g->k, op->k, sizeof(g->k));
-	memcpy(g->s, op->s, sizeof(g->s));
-	memcpy(g->p, op->p, sizeof(g->p));
-	if (!c->timed) {
-		g->clips = 1;
-		g->x[0] = g->y[0] = cpu_images(&t->out);
-	}
-	outer_cut(g, pool_threads(cpu_of(t)->pool));
-	p->by = CONV_PRODUCTS;
-	p->runs = g->parts;
-	p->bytes = cpu_pages(outer_parts(g)) / (size_t)g->parts;
-	scratch = outer_scratch(g);
-	c->library = scratch > c->library ? scratch : c->library;
-}
-
-static void
-make_direct(struct task *t, enum conv_pass pass)
-{
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[pass];
-	struct direct *g = &p->direct;
-	const struct op *op = t->op;
-	int tap = op->k[0] * conv_tap(op), row = tap * t->in[0].c;
-	int back = pass == CONV_DATA;
-
-	p->by = CONV_DIRECT;
-	*g = (struct direct){ .in = back ? t->out : t->in[0],
-		.out = back ? t->in[0] : t->out, .back = back,
-		.k = { op->k[0], op->k[1], op->k[2] },
-		.s = { op->s[0], op->s[1], op->s[2] },
-		.p = { op->p[0], op->p[1], op->p[2] },
-		.in_step = back ? row : tap, .out_step = back ? tap : row };
-	direct_cut(g, pool_threads(cpu_of(t)->pool));
-	p->bytes = cpu_pages(direct_weights(g));
-	if (direct_scratch(g) > c->library)
-		c->library = direct_scratch(g);
-}
-
-static void
-make_grouped(struct task *t, enum conv_pass pass)
-{
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[pass];
-	struct grouped *g = &p->grouped;
-	const struct op *op = t->op;
-
-	p->by = CONV_GROUPED;
-	*g = (struct grouped){ .x = t->in[0], .y = t->out,
-		.groups = op->groups };
-	memcpy(g->k, op->k, sizeof(g->k));
-	memcpy(g->s, op->s, sizeof(g->s));
-	memcpy(g->p, op->p, sizeof(g->p));
-	if (pass == CONV_WEIGHTS)
-		p->runs = grouped_parts(g);
-	p->bytes = grouped_weights(g, pass == CONV_DATA);
-	if (pass != CONV_WEIGHTS)
-		p->bytes = cpu_pages(p->bytes);
-	if (grouped_scratch(g) > c->library)
-		c->library = grouped_scratch(g);
-}
-
-static void
-make_winograd_gradient(struct task *t)
-{
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[CONV_WEIGHTS];
-	struct winograd_gradient *g = &p->gradient;
-	size_t scratch;
-
-	p->by = CONV_WINOGRAD;
-	*g = (struct winograd_gradient){ .images = cpu_images(&t->out),
-		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-		.p = { t->op->p[1], t->op->p[2] } };
-	p->runs = winograd_gradient_parts(g);
-	p->bytes = cpu_pages(winograd_gradient_bytes(g)) / (size_t)p->runs;
-	scratch = winograd_gradient_scratch(g);
-	c->library = scratch > c->library ? scratch : c->library;
-}
-
-/*
- * Groups, by loops of ours where the library has plain ones alone, a hundred
- * times slower: weight gradients of small images, and most that is base.
- * Elsewhere its own are: 192 channels of 16 images of 7 x 7 by 3 x 3, forward
- * 0.16 ms and ours 0.27, backward 0.27 and 0.57; over time 0.2 and 0.53, 0.6 and
- * 1.1.
- */
+/* A pass by the library: runs of images, and windows of channels. */
 static int
-prefers_grouped(const struct task *t, enum conv_pass pass)
-{
-	struct conv_shape s = shape_of(t);
-
-	return t->op->groups > 1 && !cpu_is_pixels(&t->in[0]) &&
-	    !dnnl_conv_has(cpu_of(t)->dnnl, pass, &s);
-}
-
-static int
-make_pass(struct task *t, enum conv_pass pass)
+make_library(struct task *t, enum conv_pass pass)
 {
 	struct conv *c = t->priv;
 	struct pass *p = &c->pass[pass];
 	int images = images_of(t, pass, c->timed);
 	int threads = pool_threads(cpu_of(t)->pool);
 
-	if (!c->timed && prefers_winograd(t, pass)) {
-		if (pass == CONV_WEIGHTS)
-			make_winograd_gradient(t);
-		else
-			make_winograd(t, pass);
-		return 0;
-	}
-	if (pass != CONV_WEIGHTS && prefers_direct(t)) {
-		make_direct(t, pass);
-		return 0;
-	}
-	if (pass == CONV_WEIGHTS && prefers_products(t)) {
-		make_products(t);
-		return 0;
-	}
-	if (prefers_grouped(t, pass)) {
-		make_grouped(t, pass);
-		return 0;
-	}
 	p->pieces = 1;
 	p->runs = images;
 	if (pass == CONV_WEIGHTS)
@@ -415,6 +160,45 @@ make_pass(struct task *t, enum conv_pass pass)
 	for (int i = 0; i < p->pieces; i++)
 		if (make_piece(t, pass, i) != 0)
 			return -1;
+	return 0;
+}
+
+/* ---- a convolution ---- */
+
+/*
+ * The library takes few input channels for pixels, and groups that are no
+ * multiple of a block it runs by plain loops, unless they have one channel:
+ * channels are filled up, and groups joined until they are, with zeros for
+ * weights.
+ */
+static void
+widen(struct task *t)
+{
+	struct conv *c = t->priv;
+	const struct op *op = t->op;
+	int in = t->in[0].c / op->groups, out = t->out.c / op->groups;
+	int lanes = cpu_lanes(), join = 1;
+
+	if (op->groups > 1 && (in > 1 || out > 1))
+		while (op->groups % join != 0 || (join < op->groups &&
+		    (in * join % lanes != 0 || out * join % lanes != 0)))
+			join++;
+	c->groups = op->groups / join;
+	c->in = c->groups > 1 || cpu_is_pixels(&t->in[0]) ? t->in[0].c :
+	    cpu_padded(t->in[0].c);
+	if (c->in != t->in[0].c || c->groups != op->groups)
+		c->plain = cpu_pages((size_t)t->out.c * c->in / c->groups *
+		    op->k[0] * conv_tap(op) * sizeof(float));
+}
+
+static int
+make_pass(struct task *t, enum conv_pass pass)
+{
+	enum conv_by by = conv_choose(t, pass);
+
+	if (by == CONV_DNNL)
+		return make_library(t, pass);
+	conv_make_ours(t, pass, by);
 	return 0;
 }
 

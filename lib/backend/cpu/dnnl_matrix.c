@@ -1,20 +1,13 @@
 /* oneDNN's product of matrices. */
-#include <oneapi/dnnl/dnnl.h>
-
+#include "backend/cpu/dnnl_conv.h"
 #include "backend/cpu/matrix.h"
 #include "base/fail.h"
-
-#if DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP
-extern void omp_set_num_threads(int n);
-#endif
 
 void
 matrix_product(int ta, int tb, size_t m, size_t n, size_t k, const float *a,
     size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
 {
-#if DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP
-	omp_set_num_threads(1);
-#endif
+	dnnl_one_thread();
 	/* The shapes were checked when the plan was made. */
 	if (dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', (dnnl_dim_t)m,
 	    (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,

@@ -1,0 +1,301 @@
+/* Convolutions as primitives of oneDNN: one pass, in calls of some images. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/dnnl_conv.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+/* ---- what a pass is described by ---- */
+
+static dnnl_format_tag_t
+activation_tag(const struct conv_shape *s, int channels)
+{
+	if (s->bf16)
+		return dnnl_nhwc;
+	if (channels <= 3)
+		return dnnl_nchw;
+	return cpu_lanes() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
+}
+
+int
+dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d)
+{
+	int n = 0;
+
+	if (s->groups > 1)
+		d[n++] = s->groups;
+	d[n++] = s->out / s->groups;
+	d[n++] = s->in / s->groups;
+	d[n++] = s->k[0];
+	d[n++] = s->k[1];
+	return n;
+}
+
+/*
+ * The primitive descriptor of the pass; the first call leaves the order of the
+ * weights to the library, the others must take them as they lie.
+ */
+static int
+describe_call(struct dnnl_conv *c, int images, int more,
+    const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *pd)
+{
+	const struct conv_shape *s = &c->s;
+	const dnnl_data_type_t type = s->bf16 ? dnnl_bf16 : dnnl_f32;
+	const dnnl_dims_t x = { images, s->in, s->in_h, s->in_w };
+	const dnnl_dims_t y = { images, s->out, s->out_h, s->out_w };
+	const dnnl_dims_t bias = { s->out };
+	int bad, with_bias = s->bias && c->pass == CONV_FORWARD && !more;
+	layout l[4] = { 0 }, any = { 0 };
+	dnnl_primitive_desc_t hint = NULL;
+	dnnl_dims_t w;
+	int n = dnnl_weight_dims(s, w);
+	struct convolution v = { .pass = CONV_FORWARD, .x = &l[X], .w = &any,
+		.y = &l[Y], .b = with_bias ? &l[BIAS] : NULL,
+		.s = { s->s[0], s->s[1] }, .p = { s->p[0], s->p[1] },
+		.attr = attr };
+
+	bad = layout_make(&l[X], 4, x, type, activation_tag(s, s->in)) ||
+	    layout_make(&l[Y], 4, y, type, activation_tag(s, s->out)) ||
+	    layout_make(&any, n, w, type, dnnl_format_tag_any) ||
+	    layout_make(&l[BIAS], 1, bias, dnnl_f32, dnnl_x) ||
+	    (c->calls > 0 ? layout_copy(&l[W], layout_of(&c->w)) :
+	    layout_make(&l[W], n, w, c->pass == CONV_WEIGHTS ? dnnl_f32 : type,
+	    dnnl_format_tag_any));
+	if (!bad && c->pass != CONV_FORWARD)
+		bad = describe(&hint, c->dnnl->engine, &v);
+	v.pass = c->pass;
+	v.w = &l[W];
+	v.hint = hint;
+	if (!bad)
+		bad = describe(pd, c->dnnl->engine, &v);
+	if (hint != NULL)
+		dnnl_primitive_desc_destroy(hint);
+	for (int i = 0; i < 4; i++)
+		layout_free(&l[i]);
+	layout_free(&any);
+	return bad;
+}
+
+static int
+make_memories(struct dnnl_conv *c, struct call *k, dnnl_primitive_desc_t pd)
+{
+	static const dnnl_query_t query[CONV_PASSES][MEMORIES] = {
+		[CONV_FORWARD] = { dnnl_query_src_md, dnnl_query_weights_md,
+		    dnnl_query_dst_md },
+		[CONV_WEIGHTS] = { dnnl_query_src_md,
+		    dnnl_query_diff_weights_md, dnnl_query_diff_dst_md },
+		[CONV_DATA] = { dnnl_query_diff_src_md, dnnl_query_weights_md,
+		    dnnl_query_diff_dst_md } };
+	const dnnl_dims_t out = { c->s.out };
+	layout bias = { 0 };
+	int bad = layout_make(&bias, 1, out, dnnl_f32, dnnl_x);
+	size_t scratch;
+
+	k->memory = xcalloc((size_t)c->dnnl->threads, sizeof(*k->memory));
+	for (int t = 0; t < c->dnnl->threads; t++)
+		for (int i = 0; i < MEMORIES && !bad; i++)
+			bad = dnnl_memory_create(&k->memory[t][i],
+			    i == BIAS ? layout_of(&bias) :
+			    dnnl_primitive_desc_query_md(pd, i == SCRATCH ?
+			    dnnl_query_scratchpad_md : query[c->pass][i], 0),
+			    c->dnnl->engine, DNNL_MEMORY_NONE);
+	layout_free(&bias);
+	if (bad)
+		return bad;
+	scratch = dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(pd,
+	    dnnl_query_scratchpad_md, 0));
+	c->scratch = scratch > c->scratch ? scratch : c->scratch;
+	return 0;
+}
+
+/* ---- a pass ---- */
+
+struct dnnl_conv *
+dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
+    const struct conv_shape *s)
+{
+	struct dnnl_conv *c = xcalloc(1, sizeof(*c));
+
+	c->dnnl = d;
+	c->pass = pass;
+	c->s = *s;
+	snprintf(c->what, sizeof(c->what), "%s", name);
+	return c;
+}
+
+/* Is what the library would run its own plain loops? */
+static int
+is_plain(dnnl_primitive_desc_t pd, const char **impl)
+{
+	*impl = "?";
+	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0,
+	    (void *)impl);
+	return strncmp(*impl, "ref", 3) == 0;
+}
+
+int
+dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
+{
+	struct dnnl_conv c = { .dnnl = d, .pass = pass, .s = *s };
+	dnnl_primitive_desc_t pd = NULL;
+	const char *impl;
+	int has;
+
+	dnnl_one_thread();
+	if (describe_call(&c, 1, 0, NULL, &pd) != 0)
+		return 0;
+	has = !is_plain(pd, &impl);
+	dnnl_primitive_desc_destroy(pd);
+	return has;
+}
+
+static int
+make_call(struct dnnl_conv *c, struct call *k, int images, int more)
+{
+	static const char *const what[] = { "forward pass", "weight gradient",
+		"data gradient" };
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_primitive_attr_t attr = NULL;
+	dnnl_post_ops_t sum = NULL;
+	const char *impl;
+	int bad, plain;
+
+	dnnl_one_thread();
+	k->images = images;
+	k->more = more;
+	/* Scratch is given at each call: the library's own is one buffer. */
+	dnnl_primitive_attr_create(&attr);
+	dnnl_primitive_attr_set_scratchpad_mode(attr,
+	    dnnl_scratchpad_mode_user);
+	if (more) {
+		dnnl_post_ops_create(&sum);
+#if DNNL_VERSION_MAJOR >= 3
+		dnnl_post_ops_append_sum(sum, 1, 0, dnnl_data_type_undef);
+#else
+		dnnl_post_ops_append_sum(sum, 1);
+#endif
+		dnnl_primitive_attr_set_post_ops(attr, sum);
+		dnnl_post_ops_destroy(sum);
+	}
+	bad = describe_call(c, images, more, attr, &pd);
+	dnnl_primitive_attr_destroy(attr);
+	if (bad)
+		return fail("%s: oneDNN %s has no %s for %d to %d channels in "
+		    "%d groups, %dx%d kernel, stride %d", c->what,
+		    dnnl_version_text(), what[c->pass], c->s.in, c->s.out,
+		    c->s.groups, c->s.k[0], c->s.k[1], c->s.s[0]);
+	plain = is_plain(pd, &impl);
+	snprintf(c->name, sizeof(c->name), "%s", impl);
+	if (plain) {
+		bad = fail("%s: oneDNN %s would run the %s by plain loops (%s), "
+		    "far too slow", c->what, dnnl_version_text(),
+		    what[c->pass], impl);
+		goto out;
+	}
+	bad = dnnl_primitive_create(&k->prim, pd) || make_memories(c, k, pd);
+	if (!bad && c->calls == 0) {
+		layout_ref w = dnnl_primitive_desc_query_md(pd,
+		    c->pass == CONV_WEIGHTS ? dnnl_query_diff_weights_md :
+		    dnnl_query_weights_md, 0);
+
+		c->weights = dnnl_memory_desc_get_size(w);
+		bad = layout_copy(&c->w, w) || dnnl_make_slices(c);
+	}
+	if (bad)
+		bad = fail("%s: oneDNN %s cannot make its %s", c->what,
+		    dnnl_version_text(), what[c->pass]);
+out:
+	dnnl_primitive_desc_destroy(pd);
+	return bad;
+}
+
+int
+dnnl_conv_call(struct dnnl_conv *c, int images, int more)
+{
+	for (int i = 0; i < c->calls; i++)
+		if (c->call[i].images == images && c->call[i].more == more)
+			return i;
+	if (c->calls == CALLS)
+		return fail("%s: more than %d sizes of a call", c->what, CALLS);
+	if (make_call(c, &c->call[c->calls], images, more) != 0)
+		return -1;
+	return c->calls++;
+}
+
+static void
+destroy(dnnl_memory_t *m, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (m[i] != NULL)
+			dnnl_memory_destroy(m[i]);
+}
+
+void
+dnnl_conv_free(struct dnnl_conv *c)
+{
+	if (c == NULL)
+		return;
+	for (int i = 0; i < CALLS; i++) {
+		struct call *k = &c->call[i];
+
+		for (int t = 0; t < c->dnnl->threads && k->memory != NULL; t++)
+			destroy(k->memory[t], MEMORIES);
+		free(k->memory);
+		if (k->prim != NULL)
+			dnnl_primitive_destroy(k->prim);
+	}
+	for (int i = 0; i < SLICES; i++) {
+		destroy(&c->slice[i].outer, 1);
+		destroy(&c->slice[i].inner, 1);
+		if (c->slice[i].prim != NULL)
+			dnnl_primitive_destroy(c->slice[i].prim);
+	}
+	layout_free(&c->w);
+	free(c);
+}
+
+size_t
+dnnl_conv_weights(const struct dnnl_conv *c)
+{
+	return c->weights;
+}
+
+size_t
+dnnl_conv_scratch(const struct dnnl_conv *c)
+{
+	return c->scratch;
+}
+
+const char *
+dnnl_conv_name(const struct dnnl_conv *c)
+{
+	return c->name;
+}
+
+void
+dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x, void *w,
+    void *b, void *y, void *scratch)
+{
+	static const int names[CONV_PASSES][MEMORIES] = {
+		{ DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS,
+		    DNNL_ARG_SCRATCHPAD },
+		{ DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, 0,
+		    DNNL_ARG_SCRATCHPAD },
+		{ DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0,
+		    DNNL_ARG_SCRATCHPAD } };
+	void *const at[MEMORIES] = { x, w, y, b, scratch };
+	dnnl_memory_t *m = c->call[call].memory[thread];
+	dnnl_exec_arg_t args[MEMORIES];
+	int n = 0;
+
+	for (int i = 0; i < MEMORIES; i++) {
+		if (at[i] == NULL || names[c->pass][i] == 0)
+			continue;
+		dnnl_memory_set_data_handle(m[i], at[i]);
+		args[n++] = (dnnl_exec_arg_t){ names[c->pass][i], m[i] };
+	}
+	dnnl_execute(c->dnnl, c->call[call].prim, thread, n, args);
+}
