@@ -1,9 +1,11 @@
 /*
- * netdump NET CLASSES BACKEND N T SIDE OUT: run one training microbatch of N
- * clips and write what went in and came out to folder OUT, for tests/parity.py:
+ * netdump NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]: run one training microbatch
+ * of N clips and write what went in and came out to folder OUT, for tests/parity.py:
  * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
  * and losses.f64.  The statistics of the microbatch, in dw.f64, then become the
- * running ones; tested.f64 has the scores of the same clips in testing.
+ * running ones; tested.f64 has the scores of the same clips in testing.  With
+ * WEIGHTS, a file as for vt-train --init, all of which must be used, those are
+ * the only ones, and there is no training.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "net/net.h"
+#include "train/init.h"
 
 static void
 write_file(const char *dir, const char *name, const void *data, size_t bytes)
@@ -102,6 +105,24 @@ keep_statistics(struct net *n, void *dw)
 	}
 }
 
+/* The weights of a file; 0, or -1 after a message. */
+static int
+load(struct net *n, const char *path)
+{
+	struct init in;
+	int bad;
+
+	if (init_open(&in, n->graph, path, NULL, 0) != 0)
+		return -1;
+	match_load(in.match, n);
+	bad = in.match->elements != in.match->of;
+	for (int i = 0; i < n->graph->nparam; i++)
+		bad |= n->graph->param[i].head &&
+		    in.match->param[i].fate == FATE_NEW;
+	init_close(&in);
+	return bad ? fail("%s: not all of it is there", path) : 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -110,7 +131,7 @@ main(int argc, char **argv)
 	struct device *be;
 	struct graph *g;
 	struct net *n;
-	struct plan *p, *tests;
+	struct plan *p = NULL, *tests;
 	struct feed f = { .seed = 1 };
 	int *label;
 	uint64_t *clip;
@@ -120,8 +141,8 @@ main(int argc, char **argv)
 	void *dw;
 
 	program_start(argv[0]);
-	if (argc != 8)
-		die(2, "wanted NET CLASSES BACKEND N T SIDE OUT");
+	if (argc != 8 && argc != 9)
+		die(2, "wanted NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]");
 	d.n = atoi(argv[4]);
 	d.t = atoi(argv[5]);
 	d.h = d.w = atoi(argv[6]);
@@ -131,11 +152,13 @@ main(int argc, char **argv)
 	    NULL ||
 	    (g = graph_read(argv[1], atoi(argv[2]))) == NULL ||
 	    (n = net_new(g, be)) == NULL ||
-	    (p = net_plan(n, &d, 1)) == NULL ||
+	    (argc == 8 && (p = net_plan(n, &d, 1)) == NULL) ||
 	    (tests = net_plan(n, &d, 0)) == NULL || net_reserve(n) != 0)
 		return 1;
 	net_init(n, 3);
 	vary(n);
+	if (argc == 9 && load(n, argv[8]) != 0)
+		return 1;
 	bytes = dims_count(&d);
 	pixels = xmalloc(bytes);
 	for (size_t i = 0; i < bytes; i++)
@@ -149,18 +172,21 @@ main(int argc, char **argv)
 		.label = label };
 	f.clip = clip;
 	dw = device_alloc(be, g->elements * be->elem);
-	net_forward(n, p, &f, dw);
-	plan_backward(p, NULL);
 	out = xcalloc((size_t)d.n * (size_t)g->head->classes, sizeof(*out));
-	net_scores(p, out);
-	write_file(argv[7], "scores.f64", out, (size_t)d.n *
-	    (size_t)g->head->classes * sizeof(*out));
-	net_losses(p, out);
-	write_file(argv[7], "losses.f64", out, (size_t)d.n * sizeof(*out));
 	write_file(argv[7], "pixels.u8", pixels, bytes);
 	write_file(argv[7], "labels.i32", label, (size_t)d.n * sizeof(*label));
-	write_params(n, dw, argv[7]);
-	keep_statistics(n, dw);
+	if (p != NULL) {
+		net_forward(n, p, &f, dw);
+		plan_backward(p, NULL);
+		net_scores(p, out);
+		write_file(argv[7], "scores.f64", out, (size_t)d.n *
+		    (size_t)g->head->classes * sizeof(*out));
+		net_losses(p, out);
+		write_file(argv[7], "losses.f64", out, (size_t)d.n *
+		    sizeof(*out));
+		write_params(n, dw, argv[7]);
+		keep_statistics(n, dw);
+	}
 	net_forward(n, tests, &f, NULL);
 	net_scores(tests, out);
 	write_file(argv[7], "tested.f64", out, (size_t)d.n *

@@ -1,0 +1,194 @@
+"""published.py NETDUMP: checkpoints as PyTorch writes them, by the names, shapes
+and wrapping of other programs: does vt, which loads them as --init does, give
+the scores of the module that wrote the file?  Lines on standard input say which:
+NET KEYS N T SIDE, with tests/golden/keys_KEYS.tsv for the names and shapes.
+
+How names are read here owes nothing to share/weights; families.py computes.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import types
+
+import numpy as np
+import torch
+
+from families import NETS, Net, apart, pixels
+
+CLASSES = 11
+MOBILE = (0, 1, 3, 6, 10, 13, 16)       # blocks before each of MMAction2's layers
+
+
+class HistoryBuffer:
+    """What MMEngine keeps of a loss: an object of a class not known here."""
+
+    def __init__(self):
+        self.values = np.arange(5, dtype=np.float64)
+
+
+HistoryBuffer.__module__ = "mmengine"
+sys.modules["mmengine"] = types.ModuleType("mmengine")
+sys.modules["mmengine"].HistoryBuffer = HistoryBuffer
+
+
+def of_tsm(key):
+    key = re.sub(r"\.(net|block)(?=\.)", "", key.replace("base_model.", ""))
+    key = re.sub(r"nl\.(g|phi)\.0", r"nl.\1", key).replace("nl.W.0", "nl.out").replace("nl.W.1", "nl.bn")
+    return key.replace("new_fc", "fc").replace("classifier", "fc")
+
+
+def of_psf(key):
+    key = key.replace("head.projection", "fc")
+    key = re.sub(r"s(\d)_fuse\.(conv_f2s|bn)", lambda m: "lateral%s.%s" % (m[1], m[2][:4].rstrip("_")), key)
+    key = re.sub(r"s1\.pathway(\d)_stem\.(conv|bn)", r"@\1.\g<2>1", key)
+    key = re.sub(r"s(\d)\.pathway(\d)_(?:res|nonlocal)(\d+)\.", lambda m: "@%s.layer%d.%s." % (m[2], int(m[1]) - 1, m[3]), key)
+    key = re.sub(r"branch2\.([abc])_bn", lambda m: "bn%d" % ("abc".index(m[1]) + 1), key)
+    key = re.sub(r"branch2\.([abc])", lambda m: "conv%d" % ("abc".index(m[1]) + 1), key)
+    key = key.replace("branch1_bn", "downsample.1").replace("branch1", "downsample.0")
+    return key
+
+
+def of_mm(key):
+    key = key.replace("backbone.", "").replace("cls_head.fc_cls", "fc")
+    key = re.sub(r"\.(net|block)(?=\.)", "", key)
+    mobile = re.match(r"layer(\d)\.(\d)\.conv\.(\d)\.(conv|bn)\.(.*)", key)
+    if mobile:
+        layer, block, unit = (int(n) for n in mobile.groups()[:3])
+        return "features.%d.conv.%d.%s" % (MOBILE[layer - 1] + block + 1, 3 * unit + (mobile[4] == "bn"), mobile[5])
+    key = re.sub(r"slow_path\.conv1_lateral", "lateral1", key)
+    key = re.sub(r"slow_path\.layer(\d)_lateral", lambda m: "lateral%d" % (int(m[1]) + 1), key)
+    if "lateral" in key:
+        return key
+    key = key.replace("slow_path", "slow").replace("fast_path", "fast").replace("downsample.conv", "downsample.0")
+    key = key.replace("downsample.bn", "downsample.1")
+    if "non_local_block" in key:
+        key = key.replace("non_local_block", "nl").replace("conv_out.bn", "bn").replace("conv_out", "out")
+        return re.sub(r"nl\.(\w+)(\.0)?\.conv\.", r"nl.\1.", key)
+    return re.sub(r"conv(\d)\.(conv|bn)", r"\2\1", key)
+
+
+def ours(keys, key, fast):
+    """What families.py calls it."""
+    if keys.startswith("psf_"):
+        key = of_psf(key)
+        if "nl" not in key and "layer" in key and re.search(r"\.(conv_(theta|phi|g|out)|bn)\.", key):
+            key = re.sub(r"(layer\d\.\d+\.)(conv_)?", r"\1nl.", key)
+        return key.replace("@0.", "slow." if fast else "").replace("@1.", "fast.")
+    if keys.startswith("mmaction2_"):
+        key = of_mm(key)
+        if "mobilenet" in keys:
+            key = re.sub(r"^(conv|bn)([12])\.", lambda m: "features.%d.%d." % (18 * (m[2] == "2"), m[1] == "bn"), key)
+        return key
+    return of_tsm(key)
+
+
+class Written(torch.nn.Module):
+    """A module whose state dict has the tensors of a table, with random values."""
+
+    def __init__(self, path):
+        super().__init__()
+        for line in open(path):
+            if line.startswith(("#", "key\t")):
+                continue
+            key, shape = line.rstrip("\n").split("\t")[:2]
+            *way, leaf = key.split(".")
+            at = self
+            for part in way:
+                if part not in at._modules:
+                    at.add_module(part, torch.nn.Module())
+                at = at._modules[part]
+            shape = [] if shape == "scalar" else [int(n) for n in shape.split("x")]
+            if re.search(r"(fc|new_fc|fc_cls|projection|classifier)$", ".".join(way)):
+                shape[0] = CLASSES
+            value = self.value(leaf, shape, way)
+            if leaf in ("weight", "bias"):
+                at.register_parameter(leaf, torch.nn.Parameter(value))
+            else:
+                at.register_buffer(leaf, value)
+
+    @staticmethod
+    def value(leaf, shape, way):
+        if leaf == "num_batches_tracked":
+            return torch.tensor(4711)
+        x = torch.randn(shape)
+        if leaf == "running_var":
+            return 1 + 0.5 * torch.rand(shape)
+        if len(shape) == 1 and leaf == "weight":
+            # Residual branches begin small, as in families.sh.
+            last = way[-1] in ("bn3", "c_bn") or way[-2:] == ["conv3", "bn"]
+            return (0.2 if last else 1) + 0.1 * x
+        return x * (2 / np.prod(shape[1:])) ** 0.5 if len(shape) > 1 else 0.1 * x
+
+
+def save(keys, state, path):
+    """As the program whose names these are does."""
+    wrapped = collections.OrderedDict(("module." + k, v) for k, v in state.items())
+    if keys.startswith("psf_"):
+        torch.save(dict(epoch=4, model_state=state, optimizer_state={}, cfg="TRAIN:\n"), path)
+    elif keys.startswith("mmaction2_"):
+        meta = dict(mmaction2_version="0.24.1", epoch=np.int64(50), CLASSES=None, config="model = dict()", env_info="Linux")
+        torch.save(dict(meta=meta, state_dict=state, message_hub=dict(loss=HistoryBuffer())), path)
+    elif keys.startswith("tsm"):
+        torch.save(dict(epoch=50, arch="resnet50", state_dict=wrapped, best_prec1=torch.tensor(70.5)), path,
+                   _use_new_zipfile_serialization=False)
+    else:
+        torch.save(state, path)
+
+
+def scores(name, keys, state, folder, n, t, side):
+    norm, forward, details = NETS[name]
+    net = Net({}, 0, torch.float32)
+    fast = any("pathway1" in k for k in state)
+    net.w = {ours(keys, k, fast): v for k, v in state.items()}
+    net.stats_given = net.w
+    if "slowfast" in keys and keys.startswith("mmaction2_"):
+        w = net.w["fc.weight"]          # its fast channels come first
+        net.w["fc.weight"] = torch.cat([w[:, 256:], w[:, :256]], 1)
+    x = pixels(folder, n, t, side, torch.float32, norm)
+    with torch.no_grad():
+        theirs = torchvision_resnet(state) if keys == "torchvision_resnet50" else None
+        y = theirs(x[:, :, 0]) if theirs is not None else forward(net, x, **details)
+        return y.double().numpy()
+
+
+def torchvision_resnet(state):
+    """Its own module, of still images; None without torchvision."""
+    try:
+        import torchvision
+    except ImportError:
+        return None
+    model = torchvision.models.resnet50(num_classes=CLASSES)
+    model.load_state_dict(state, strict=True)
+    return model.eval()
+
+
+def main():
+    tests = 0
+    torch.set_num_threads(2)
+    torch.manual_seed(1)
+    shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    for line in sys.stdin:
+        name, keys, n, t, side = line.split()
+        module = Written("tests/golden/keys_%s.tsv" % keys)
+        with tempfile.TemporaryDirectory(prefix="vt-test.", dir=shm) as folder:
+            path = folder + "/weights.pth"
+            save(keys, module.state_dict(), path)
+            got = subprocess.run([sys.argv[1], "share/models/%s.net" % name, str(CLASSES), "cpu", n, t, side, folder, path],
+                                 stderr=subprocess.PIPE, universal_newlines=True)
+            e, why = float("inf"), got.stderr.strip()
+            if got.returncode == 0:
+                want = scores(name, keys, module.state_dict(), folder, int(n), int(t), int(side))
+                e = apart(np.fromfile(folder + "/tested.f64").reshape(int(n), CLASSES), want)
+                why = "relative difference %g" % e
+        tests += 1
+        print("%sok %d - a file of %s in %s: scores as of the module that wrote it" % ("" if e <= 1e-4 else "not ", tests, keys, name))
+        if not e <= 1e-4:
+            print("# " + why.replace("\n", "\n# "))
+    print("1..%d" % tests)
+
+
+if __name__ == "__main__":
+    main()
