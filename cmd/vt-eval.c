@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -17,6 +18,7 @@
 #include "comm/watch.h"
 #include "draw/plot.h"
 #include "eval/answer.h"
+#include "eval/curves.h"
 #include "eval/packed.h"
 #include "media/video.h"
 #include "shard/stream.h"
@@ -24,53 +26,53 @@
 #include "train/options.h"
 #include "train/versions.h"
 
-static const char *config, *network, *data, *output;
+static const char *config, *data, *output;
 static const char *device = "cpu";
+static struct option_list models, curves;
 static struct packed_files files;
 static struct extract_options how = { .max_pixels = 64 << 20,
 	.max_frames = FRAME_MAX };
-static int protocol, sampler, crop_rule, ensemble, full, precision;
-static int json, force, quiet, verbose, progress;
-static int64_t clips, crops, stride, frames, side, mb = 8, sheet_samples = 24;
-static int64_t top = 5;
+static struct chosen views = { .microbatch = 8, .loader_threads = 2,
+	.loader_memory = 512 << 20 };
+static int precision, json, force, quiet, verbose, progress;
+static int64_t threads, top = 5, sheet_samples = 24;
 static double step_timeout = 600;
-static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
-	{ 'm', "model", OPTION_TEXT, &network, "RUN",
+	{ 'm', "model", OPTION_LIST, &models, "RUN",
 	    "folder of a run of vt-train, or a checkpoint",
 	    "FILE", 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "packed dataset, or stream of vt-extract: FILE or -",
 	    "FILE|-", 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
-	{ 0, "views", OPTION_CHOICE, &protocol, "PROTOCOL",
+	{ 0, "views", OPTION_CHOICE, &views.protocol, "PROTOCOL",
 	    "those of a paper, or one as in validation (auto)",
 	    VIEWS_NAMES, 0, 0, 0 },
-	{ 0, "clips", OPTION_INT, &clips, "N",
+	{ 0, "clips", OPTION_INT, &views.clips, "N",
 	    "clips of each video (as --views says)", NULL, 0, 100, 0 },
-	{ 0, "crops", OPTION_INT, &crops, "N",
+	{ 0, "crops", OPTION_INT, &views.crops, "N",
 	    "crops of each clip: 1, 3, 5 or 10 (as --views says)",
 	    NULL, 0, 10, 0 },
-	{ 0, "full", OPTION_FLAG, &full, NULL,
+	{ 0, "full", OPTION_FLAG, &views.full, NULL,
 	    "crops take the whole short side, not 224/256 of it",
 	    NULL, 0, 0, 0 },
-	{ 0, "sampler", OPTION_CHOICE, &sampler, "RULE",
+	{ 0, "sampler", OPTION_CHOICE, &views.sampler, "RULE",
 	    "choice of frames (as --views says)", VIEWS_SAMPLERS, 0, 0, 0 },
-	{ 0, "stride", OPTION_INT, &stride, "N",
+	{ 0, "stride", OPTION_INT, &views.stride, "N",
 	    "frames between frames (as in the last stage)",
 	    NULL, 0, 65536, 0 },
-	{ 0, "crop-rule", OPTION_CHOICE, &crop_rule, "RULE",
+	{ 0, "crop-rule", OPTION_CHOICE, &views.crop_rule, "RULE",
 	    "crops, resizing: tsm or pyslowfast (as --views says)",
 	    "tsm|pyslowfast", 0, 0, 0 },
-	{ 0, "ensemble", OPTION_CHOICE, &ensemble, "HOW",
+	{ 0, "ensemble", OPTION_CHOICE, &views.ensemble, "HOW",
 	    "mean of scores, of probabilities, or max (--views)",
 	    "scores|probabilities|max", 0, 0, 0 },
-	{ 0, "frames", OPTION_INT, &frames, "T",
+	{ 0, "frames", OPTION_INT, &views.frames, "T",
 	    "frames of a clip (as in the last stage of training)",
 	    NULL, 0, 1024, 0 },
-	{ 0, "crop", OPTION_INT, &side, "PIXELS",
+	{ 0, "crop", OPTION_INT, &views.side, "PIXELS",
 	    "side of a crop (as in the last stage of training)",
 	    NULL, 0, 4096, 0 },
 	OPTION_HEADING("Output"),
@@ -106,6 +108,10 @@ static const struct option_row rows[] = {
 	{ 0, "sheet-of", OPTION_CHOICE, &files.sheet_wrong, "WHICH",
 	    "all, or wrong ones, most confident first (all)",
 	    "all|wrong", 0, 0, 0 },
+	OPTION_HEADING("Training of runs"),
+	{ 0, "curve", OPTION_LIST, &curves, "FILE",
+	    "write how runs trained: .png, .svg, .pdf or .tsv",
+	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Errors in a video"),
 	{ 0, "allow-truncated", OPTION_FLAG, &how.allow_truncated, NULL,
 	    "take the frames there are of a truncated video",
@@ -120,14 +126,14 @@ static const struct option_row rows[] = {
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
 	OPTION_RANK_THREADS(&threads),
-	{ 0, "microbatch", OPTION_INT, &mb, "N",
+	{ 0, "microbatch", OPTION_INT, &views.microbatch, "N",
 	    "views that run through the network together (8)",
 	    NULL, 1, 4096, 0 },
-	OPTION_LOADER_THREADS(&loader_threads),
+	OPTION_LOADER_THREADS(&views.loader_threads),
 	{ 0, "step-timeout", OPTION_TIME, &step_timeout, "TIME",
 	    "to wait for clips and ranks; 0: for ever (10m)",
 	    NULL, 0, 1e9, 0 },
-	OPTION_LOADER_MEMORY(&loader_memory),
+	OPTION_LOADER_MEMORY(&views.loader_memory),
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_PROGRESS(&progress),
@@ -145,7 +151,7 @@ versions(FILE *f)
 }
 
 static const struct command command = {
-	"[OPTION]... --model=RUN VIDEO...|--data=DIR",
+	"[OPTION]... --model=RUN VIDEO...|--data=DIR|--curve=FILE",
 	"Say what a trained network sees in videos, or score a packed dataset.",
 	"vt-eval --model=run clip.mp4",
 	rows, versions, "FILE"
@@ -154,6 +160,7 @@ static const struct command command = {
 /* What is evaluated: video files, a stream of frames, or a packed dataset. */
 struct session {
 	struct comm *comm;
+	const char *network;
 	int threads;
 	struct model model;
 	struct view_options views;
@@ -180,40 +187,12 @@ check_start(const struct session *s)
 }
 
 static void
-describe(const struct state *state)
-{
-	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(network),
-	    state->model, state->step, state->epoch);
-}
-
-static int
-set_views(struct session *s)
+describe(const struct session *s)
 {
 	const struct state *state = &s->model.state;
-	struct view_options *v = &s->views;
 
-	*v = (struct view_options){ .threads = (int)loader_threads,
-		.n = (int)mb,
-		.t = frames > 0 ? (int)frames : state->frames,
-		.side = side > 0 ? (int)side : state->crop,
-		.memory = (size_t)loader_memory,
-		.needs = &s->model.graph->needs };
-	views_set(protocol, state, v);
-	if (clips > 0) {
-		v->clips = (int)clips;
-		v->validate = 0;
-	}
-	v->crops = crops > 0 ? (int)crops : v->crops;
-	v->full = options_given("full") ? full : v->full;
-	if (options_given("sampler"))
-		v->sampler = (enum sampler)sampler;
-	if (options_given("stride"))
-		v->stride = (int)stride;
-	if (options_given("crop-rule"))
-		v->rule = (enum view_rule)crop_rule;
-	if (options_given("ensemble"))
-		v->ensemble = (enum ensemble)ensemble;
-	return views_check(v) == 0 ? 0 : EXIT_USAGE;
+	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(s->network),
+	    state->model, state->step, state->epoch);
 }
 
 /* ---- a packed dataset ---- */
@@ -237,55 +216,21 @@ show_progress(uint64_t done, uint64_t all)
 }
 
 static int
-open_packed(struct session *s)
-{
-	int status = model_read(&s->model, network, device);
-
-	if (status == 0)
-		status = packed_open(&s->packed);
-	if (status == 0)
-		status = model_start(&s->model, s->threads,
-		    (enum precision)precision);
-	return status;
-}
-
-/* All that can be refused; 0, or an exit status that all ranks share. */
-static int
-check_packed(struct session *s)
-{
-	int status = comm_agree(s->comm, open_packed(s));
-
-	if (status == 0)
-		status = packed_agree(&s->packed, s->comm);
-	if (status != 0)
-		return status;
-	status = packed_check(&s->packed, s->comm->rank, output);
-	if (status == 0)
-		status = set_views(s);
-	s->packed.views = s->views;
-	if (status == 0 && evaluate_plan(s->model.net, &s->views) == NULL)
-		status = EXIT_USAGE;
-	if (status == 0 && net_reserve(s->model.net) != 0)
-		status = EXIT_FAILED;
-	return comm_agree(s->comm, status);
-}
-
-static int
 score_packed(struct session *s)
 {
 	struct packed *p = &s->packed;
 	int status;
 
-	describe(&s->model.state);
+	describe(s);
 	detail("%s: %" PRIu64 " samples of %d classes; clips %d, crops %d, "
 	    "frames %d, crop size %d", text_quote(data),
 	    (uint64_t)dataset_samples(p->data), (int)s->model.class.n,
-	    s->views.clips, s->views.crops, s->views.t, s->views.side);
+	    p->views.clips, p->views.crops, p->views.t, p->views.side);
 	watch_phase(s->comm->watch, "scoring", 0);
 	work.started = clock_seconds();
 	work.all = (uint64_t)dataset_samples(p->data) *
-	    (uint64_t)(s->views.clips * s->views.crops);
-	status = evaluate(s->model.net, p->data, &s->views, s->comm,
+	    (uint64_t)(p->views.clips * p->views.crops);
+	status = evaluate(s->model.net, p->data, &p->views, s->comm,
 	    show_progress, &p->e);
 	progress_end();
 	watch_phase(s->comm->watch, "writing results", 0);
@@ -317,17 +262,17 @@ recognise_all(struct session *s)
 	struct answer a = { .model = &s->model, .views = &s->views,
 		.clips = &s->clips, .output = &s->output, .top = (int)top,
 		.json = json, .progress = show_videos };
-	int status = model_read(&s->model, network, device);
+	int status = model_read(&s->model, s->network, device);
 
 	if (status == 0)
-		status = set_views(s);
+		status = chosen_views(&views, &s->model, &s->views);
 	if (status == 0)
 		status = clips_open(&s->clips, &s->model, &s->views);
 	if (status == 0 && output_open(&s->output, output) != 0)
 		status = EXIT_FAILED;
 	if (status != 0)
 		return status;
-	describe(&s->model.state);
+	describe(s);
 	work.started = clock_seconds();
 	work.all = s->clips.videos;
 	status = answer_all(&a);
@@ -355,7 +300,9 @@ run(struct session *s)
 	comm_hold(s->comm);
 	status = check_start(s);
 	if (status == 0 && packed)
-		status = check_packed(s);
+		status = packed_prepare(&s->packed, &(struct packed_start){
+			s->network, device, s->threads,
+			(enum precision)precision, &views, output }, s->comm);
 	comm_unhold(s->comm);
 	if (status != 0)
 		return status;
@@ -407,8 +354,9 @@ choose_input(struct session *s, int n, char **operand)
 		return;
 	}
 	refuse_options(of_packed, "a packed dataset (--data=DIR)");
-	s->clips = (struct clips){ .how = how, .decoders = (int)loader_threads,
-		.memory = (size_t)loader_memory,
+	s->clips = (struct clips){ .how = how,
+		.decoders = (int)views.loader_threads,
+		.memory = (size_t)views.loader_memory,
 		.precision = (enum precision)precision };
 	if (n > 0) {
 		s->clips.video = (const char *const *)operand;
@@ -416,6 +364,39 @@ choose_input(struct session *s, int n, char **operand)
 	} else {
 		s->clips.stream = data;
 	}
+}
+
+/* How runs trained, into the files ${curves}: of their logs, without a network
+ * or a dataset. */
+static int
+draw_curves(int operands, char **operand)
+{
+	static const char *const of_scores[] = { "data", "output", "json",
+		"scores", "per-class", "matrix", "sheet", NULL };
+	struct curves c = { 0 };
+	int ranks, status = 0;
+
+	refuse_options(of_scores, "what a network sees, not for --curve");
+	if (operands > 0)
+		options_wrong("%s: is that a run? (wanted --model=RUN; videos are "
+		    "not for --curve)", text_quote(operand[0]));
+	if (launch_rank(&ranks) >= 0 && ranks > 1)
+		options_wrong("--curve is for one process, not for %d ranks",
+		    ranks);
+	for (size_t i = 0; i < curves.n && status == 0; i++)
+		if (curves_ready(curves.item[i]) != 0)
+			status = EXIT_USAGE;
+		else if (commit_possible(curves.item[i]) != 0)
+			status = EXIT_FAILED;
+	if (status == 0)
+		status = curves_read(&c, &models);
+	for (size_t i = 0; i < curves.n && status == 0; i++)
+		if (curves_write(&c, curves.item[i]) != 0)
+			status = EXIT_FAILED;
+	curves_free(&c);
+	if (stdout_done() != 0 && status == 0)
+		status = EXIT_FAILED;
+	return status;
 }
 
 int
@@ -428,9 +409,12 @@ main(int argc, char **argv)
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
-	if (network == NULL)
+	if (models.n == 0)
 		options_wrong("no network (wanted --model=RUN, the folder of a "
 		    "run or a checkpoint)");
+	if (curves.n > 0)
+		return draw_curves(argc - operand, argv + operand);
+	s.network = models.item[models.n - 1];
 	files.sheet_samples = (int)sheet_samples;
 	packed_files_check(&files);
 	choose_input(&s, argc - operand, argv + operand);

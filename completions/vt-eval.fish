@@ -40,6 +40,7 @@ complete -c vt-eval -l matrix-order -r -f -a 'grouped number' -d 'confused class
 complete -c vt-eval -l sheet -r -F -d 'draw a contact sheet of samples: .png, .svg or .pdf'
 complete -c vt-eval -l sheet-samples -r -f -d 'samples on the contact sheet (24)'
 complete -c vt-eval -l sheet-of -r -f -a 'all wrong' -d 'all, or wrong ones, most confident first (all)'
+complete -c vt-eval -l curve -r -F -d 'write how runs trained: .png, .svg, .pdf or .tsv'
 complete -c vt-eval -l allow-truncated -d 'take the frames there are of a truncated video'
 complete -c vt-eval -l max-damage -r -f -d 'take videos damaged in up to N places (0)'
 complete -c vt-eval -l max-pixels -r -f -d 'refuse larger frames (64M)'

@@ -194,6 +194,7 @@ f force none -
 - sheet required FILE
 - sheet-samples required -
 - sheet-of required all|wrong
+- curve required FILE
 - allow-truncated none -
 - max-damage required -
 - max-pixels required -

@@ -190,8 +190,9 @@ static int
 draw_curves(const char *path)
 {
 	static double x[50], up[50], gap[50];
-	const struct plot_series s[] = { { "first & last", 50, x, up, 0 },
-		{ NULL, 50, x, gap, 1 }, { "third", 50, x, gap, 2 } };
+	const struct plot_series s[] = { { .name = "first & last", .n = 50,
+		.x = x, .y = up }, { .n = 50, .x = x, .y = gap, .style = 1 },
+		{ .name = "third", .n = 50, .x = x, .y = gap, .style = 2 } };
 	struct plot_panel panel[] = { { { "one", 0, 0, 0 }, s, 3 },
 		{ { "two", 0, 0, 10 }, s, 2 }, { { "none", 0, 0, 0 }, s, 0 },
 		{ { "far", 1, 2, 0 }, s, 1 } };
@@ -202,8 +203,33 @@ draw_curves(const char *path)
 		up[i] = i < 40 ? i * i : 1e300;
 		gap[i] = i % 10 == 3 ? NAN : i % 10 == 4 ? -1 : i % 10;
 	}
-	return plot_draw(&(struct plot){ "A title <of it>", "note", 400, 350,
-	    { "epoch", 0, 0, 0 }, rule, 2, panel, 4 }, path);
+	return plot_draw(&(struct plot){ .title = "A title <of it>",
+	    .note = "note", .w = 400, .h = 350, .x = { "epoch", 0, 0, 0 },
+	    .rule = rule, .rules = 2, .panel = panel, .panels = 4 }, path);
+}
+
+/* Two side by side, the second without strips: a line with what is around it,
+ * with gaps in either, and one with dots; more names than fit into a line. */
+static int
+draw_beside(const char *path)
+{
+	static const double x[] = { 0, 1, 2, 3, 4 }, y[] = { 1, 2, NAN, 3, 1 },
+	    low[] = { 0, 1, 1, NAN, 0 }, high[] = { 2, 9, 2, 4, 2 };
+	const struct plot_series s[] = { { .name = "shaded", .n = 5, .x = x,
+		.y = y, .low = low, .high = high }, { .name = "with dots", .n = 5,
+		.x = x, .y = x, .style = 8, .marks = 1 }, { .name = "none" },
+		{ .name = "a name that takes a line of its own, or nearly" } };
+	static const struct plot_band band[] = { { -1, 1, 0, "out" },
+		{ 1, 3.9, 1, "<in>" }, { 3.9, 9, .5, "no room for this text" } };
+	static const struct plot_strip strip[] = { { 0, band, 3 },
+		{ 1, band, 0 } };
+	const struct plot_panel panel[] = { { { "one", 0, 0, 0 }, s, 4 } };
+	const struct plot p[] = { { .title = "Both", .w = 400, .h = 300,
+		.x = { "left", 0, 4, 0 }, .panel = panel, .panels = 1,
+		.strip_label = "strips", .strip = strip, .strips = 2 },
+		{ .x = { "right", 0, 0, 0 }, .panel = panel, .panels = 1 } };
+
+	return plot_beside(p, 2, path);
 }
 
 /* ${n} classes, each predicted as itself 7, 8 or 9 times and as the next one
@@ -373,6 +399,9 @@ test_pictures(void)
 	static const char *const curves[] = { "A title &lt;of it&gt;", "note",
 		"first &amp; last", "third", "epoch", "one", "two", "far", "40",
 		NULL };
+	static const char *const beside[] = { "Both", "shaded", "with dots",
+		"a name that takes a line of its own, or nearly", "left", "right",
+		"one", "strips", "out", "&lt;in&gt;", "8", NULL };
 	static const char *const percent[] = { "A matrix", "label",
 		"predicted as", "class 1000", "class 1002", "N", "9", "11",
 		"78", "82", "22", "18", "% of N", NULL };
@@ -391,6 +420,10 @@ test_pictures(void)
 	struct buffer b = { 0 };
 
 	check_picture("curves", draw_curves, 800, 700, curves);
+	check_picture("two side by side", draw_beside, 800, 600, beside);
+	ok(file_read(in_dir("a.svg"), &b) == 0 &&
+	    strstr(b.data, "no room") == NULL, "no text where there is no room");
+	buffer_free(&b);
 	check_picture("3 classes", draw_small, 0, 0, percent);
 	check_picture("3 classes in counts", draw_counts, 0, 0, number);
 	check_picture("174 classes", draw_named, 0, 0, named);
@@ -477,6 +510,7 @@ test_drawing(void)
 	refused(plot_ready("a.png"), why, "no cairo", "without cairo: says so");
 	refused(draw_small(in_dir("a.png")), why, "CAIRO=yes", "and what to do");
 	refused(draw_curves(in_dir("a.png")), why, "no cairo", "curves");
+	refused(draw_beside(in_dir("a.png")), why, "no cairo", "two of them");
 	refused(draw_sheet(in_dir("a.png")), why, "no cairo", "a sheet");
 	fail_capture(NULL, 0);
 	skip("pictures", "built without cairo");

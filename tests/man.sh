@@ -116,6 +116,11 @@ fi
 vt-schedule --batch=8 --frames=4 --crop=32 --bn-size=4 --epochs=4 --milestones=none -o s.tsv
 vt-train -i train --val=val -m tsm_tiny --schedule=s.tsv -o run -qq >/dev/null ||
 	diag "there is no run to work on"
+# Others beside it, for their logs.
+for other in multigrid runs/scratch-1 runs/scratch-2 runs/tuned-1 runs/tuned-2; do
+	mkdir -p $other
+	cp run/log.jsonl run/schedule.tsv $other
+done
 cd "$root" || exit 2
 # The network that vt-model(5) shows.
 sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' man/vt-model.5 | sed -n '/^\.Bd/,/^\.Ed/{/^\./!p;}' >"$base/small.net"

@@ -63,7 +63,7 @@ for b in $blocks; do
 	fi
 	check_exit "$(head -1 "$b" | tr '#' ' ')..." 0 bash -euo pipefail "$b" </dev/null
 done
-for made in train/manifest.json test/manifest.json s.tsv run/final.safetensors confusion.png; do
+for made in train/manifest.json test/manifest.json s.tsv run/final.safetensors confusion.png runs.png; do
 	check "they made $made" test -s $made
 done
 check_same "the commands that ran are those that were installed" "$T/dest/usr/local/bin/vt-train" \

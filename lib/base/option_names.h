@@ -18,6 +18,7 @@
 { "crop-area", "vt-bench and vt-train" },
 { "crop-rule", "vt-eval" },
 { "crops", "vt-eval" },
+{ "curve", "vt-eval" },
 { "cutmix", "vt-bench and vt-train" },
 { "data", "vt-bench and vt-eval and vt-train" },
 { "device", "vt-bench and vt-eval and vt-train" },

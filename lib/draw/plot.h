@@ -37,6 +37,9 @@ struct plot_series {
 	const double *x, *y;	/* [n]; a NaN in y leaves a gap, and so does
 				 * what a logarithm cannot show */
 	int style;		/* number of its colour and dashes */
+	const double *low, *high;	/* [n] what is shaded around it; NULL:
+					 * nothing */
+	int marks;		/* a dot at each point, too */
 };
 
 struct plot_panel {
@@ -45,7 +48,20 @@ struct plot_panel {
 	int n;
 };
 
-/* Panels above one another over the same x. */
+/* Stretches of x with a text each, where there is room for it. */
+struct plot_band {
+	double from, to;
+	double shade;		/* 0: the palest, to 1 */
+	const char *text;
+};
+
+struct plot_strip {
+	int style;		/* as that of the series it belongs to */
+	const struct plot_band *band;
+	int n;
+};
+
+/* Panels above one another over the same x, and strips below them. */
 struct plot {
 	const char *title, *note;	/* above all of it; NULL: none */
 	int w, h;			/* in units of 1/96 inch; a PNG has two
@@ -55,9 +71,19 @@ struct plot {
 	int rules;			/* this many */
 	const struct plot_panel *panel;
 	int panels;
+	const char *strip_label;	/* stands above the strips */
+	const struct plot_strip *strip;
+	int strips;
 };
 
 int plot_draw(const struct plot *p, const char *path);
+
+/*
+ * plot_beside(p, n, path): ${n} of them side by side in one picture, with the
+ * title, the note, the width and the height of ${p}[0].  The names of its first
+ * panel's series stand above it all, in as many lines as they take.
+ */
+int plot_beside(const struct plot *p, int n, const char *path);
 
 /* ---- a confusion matrix ---- */
 

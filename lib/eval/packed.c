@@ -61,8 +61,9 @@ packed_close(struct packed *p)
 	*p = (struct packed){ 0 };
 }
 
-int
-packed_agree(const struct packed *p, struct comm *comm)
+/* All ranks have opened the same. */
+static int
+check_ranks(const struct packed *p, struct comm *comm)
 {
 	const struct model *m = p->model;
 	const struct buffer *file = &m->file.file;
@@ -146,14 +147,40 @@ check_outputs(const struct packed *p, int rank, const char *answer)
 	return bad ? EXIT_FAILED : 0;
 }
 
-int
-packed_check(const struct packed *p, int rank, const char *output)
+static int
+open_all(struct packed *p, const struct packed_start *how)
 {
-	int status = check_classes(p);
+	int status = model_read(p->model, how->network, how->device);
 
 	if (status == 0)
+		status = packed_open(p);
+	if (status == 0)
+		status = model_start(p->model, how->threads, how->precision);
+	return status;
+}
+
+int
+packed_prepare(struct packed *p, const struct packed_start *how,
+    struct comm *comm)
+{
+	int status = comm_agree(comm, open_all(p, how));
+
+	if (status == 0)
+		status = check_ranks(p, comm);
+	if (status != 0)
+		return status;
+	status = check_classes(p);
+	if (status == 0)
 		status = check_labels(p);
-	return status != 0 ? status : check_outputs(p, rank, output);
+	if (status == 0)
+		status = check_outputs(p, comm->rank, how->output);
+	if (status == 0)
+		status = chosen_views(how->views, p->model, &p->views);
+	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
+		status = EXIT_USAGE;
+	if (status == 0 && net_reserve(p->model->net) != 0)
+		status = EXIT_FAILED;
+	return comm_agree(comm, status);
 }
 
 int

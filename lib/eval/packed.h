@@ -4,7 +4,7 @@
 /* A packed dataset is scored, and what came of it is written. */
 
 #include "base/options.h"
-#include "eval/model.h"
+#include "eval/chosen.h"
 #include "eval/output.h"
 #include "eval/results.h"
 
@@ -22,26 +22,36 @@ void packed_files_check(const struct packed_files *f);
 
 struct packed {
 	const char *path;
-	const struct model *model;
+	struct model *model;
 	struct packed_files files;
 	struct view_options views;
 	struct dataset *data;
 	struct evaluation e;
 };
 
+/* What it starts with. */
+struct packed_start {
+	const char *network, *device;
+	int threads;
+	enum precision precision;
+	const struct chosen *views;
+	const char *output;		/* the answer's; NULL: standard output */
+};
+
 /*
- * packed_open(p): open the dataset ${p}->path, which must have what the network
- * looks at.
- * packed_agree(p, comm): the network has been started: all ranks have opened the
- * same.
- * packed_check(p, rank, output): its classes must be those of the network, it
- * must have the labels, and there must be the room, that the files need;
- * ${output} is the answer's, NULL for none.
- * 0, or an exit status after a message; packed_close in any case.
+ * packed_prepare(p, how, comm):
+ * Read and start the network ${p}->model, open the dataset ${p}->path, and
+ * refuse what can be refused: ranks that do not have the same, data without
+ * what the network looks at, classes that are not those of the network, no
+ * labels or no room where the files need them, views that cannot be.  0, or an
+ * exit status that all ranks share, after a message; packed_close and
+ * model_close in any case.
  */
+int packed_prepare(struct packed *p, const struct packed_start *how,
+    struct comm *comm);
+
+/* packed_open(p): the dataset alone, of the network that has been read. */
 int packed_open(struct packed *p);
-int packed_agree(const struct packed *p, struct comm *comm);
-int packed_check(const struct packed *p, int rank, const char *output);
 void packed_close(struct packed *p);
 
 /*

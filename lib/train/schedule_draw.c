@@ -53,17 +53,18 @@ schedule_draw(const struct schedule *s, const char *path)
 
 			*c = i == LR ? curve_lr(s) :
 			    curve_cell(s, (enum curve_of)i, k);
-			series[i][k] = (struct plot_series){ p->n > 1 ? turn[k] :
-			    NULL, (int)c->n, c->x, c->y, k };
+			series[i][k] = (struct plot_series){ .name = p->n > 1 ?
+			    turn[k] : NULL, .n = (int)c->n, .x = c->x, .y = c->y,
+			    .style = k };
 			if (p->y.log == 0)
 				p->y.max = fmax(p->y.max, 1.1 * curve_most(c));
 		}
 	}
 	for (int i = 0; i < s->stages; i++)
 		border[i] = s->stage[i].epoch_begin;
-	bad = plot_draw(&(struct plot){ title, note, 900, 720,
-	    { "epoch", 0, epochs, 0 }, border, s->stages, panel, PANELS },
-	    path);
+	bad = plot_draw(&(struct plot){ .title = title, .note = note, .w = 900,
+	    .h = 720, .x = { "epoch", 0, epochs, 0 }, .rule = border,
+	    .rules = s->stages, .panel = panel, .panels = PANELS }, path);
 	for (int i = 0; i < PANELS; i++)
 		for (int k = 0; k < panel[i].n; k++)
 			curve_free(&curve[i][k]);

@@ -3,13 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "draw/cairo/page.h"
-#include "draw/plot.h"
-#include "draw/scale.h"
-
-#define LINE_WIDTH 1.75
-
-struct area { double x, y, w, h; struct scale sx, sy; };
+#include "draw/cairo/curves.h"
 
 static int
 shown(const struct scale *s, double v)
@@ -24,8 +18,8 @@ near(double t)
 	return t < -1 ? -1 : t > 2 ? 2 : t;
 }
 
-static struct point
-place(const struct area *a, double x, double y)
+struct point
+curves_place(const struct area *a, double x, double y)
 {
 	return (struct point){ a->x + near(scale_place(&a->sx, x)) * a->w,
 		a->y + (1 - near(scale_place(&a->sy, y))) * a->h };
@@ -36,27 +30,49 @@ static void
 draw_stretch(struct page *page, const struct area *a,
     const struct plot_series *s, int from, int to)
 {
+	struct ink ink = ink_palette(s->style);
 	struct point *at = xcalloc((size_t)(to - from), sizeof(*at));
 
 	for (int i = from; i < to; i++)
-		at[i - from] = place(a, s->x[i], s->y[i]);
-	page_path(page, at, to - from, LINE_WIDTH, s->style,
-	    ink_palette(s->style));
+		at[i - from] = curves_place(a, s->x[i], s->y[i]);
+	page_path(page, at, to - from, CURVES_LINE, s->style, ink);
+	for (int i = 0; i < to - from && s->marks; i++)
+		page_dot(page, at[i], 2.25, ink);
 	free(at);
 }
 
+/* What is shaded around it: there along the low values, back along the high. */
+static void
+shade_stretch(struct page *page, const struct area *a,
+    const struct plot_series *s, int from, int to)
+{
+	int n = to - from;
+	struct point *at = xcalloc((size_t)n * 2, sizeof(*at));
+
+	for (int i = 0; i < n; i++) {
+		at[i] = curves_place(a, s->x[from + i], s->low[from + i]);
+		at[2 * n - 1 - i] = curves_place(a, s->x[from + i],
+		    s->high[from + i]);
+	}
+	page_area(page, at, 2 * n, ink_palette(s->style), .25);
+	free(at);
+}
+
+/* ${shade}: what is around the line, else the line. */
 static void
 draw_series(struct page *page, const struct area *a,
-    const struct plot_series *s)
+    const struct plot_series *s, int shade)
 {
 	int from = 0;
 
 	for (int i = 0; i <= s->n; i++) {
-		if (i < s->n && shown(&a->sy, s->y[i]) &&
-		    shown(&a->sx, s->x[i]))
+		if (i < s->n && shown(&a->sx, s->x[i]) && (shade ?
+		    shown(&a->sy, s->low[i]) && shown(&a->sy, s->high[i]) :
+		    shown(&a->sy, s->y[i])))
 			continue;
 		if (i > from)
-			draw_stretch(page, a, s, from, i);
+			(shade ? shade_stretch : draw_stretch)(page, a, s, from,
+			    i);
 		from = i + 1;
 	}
 }
@@ -66,7 +82,6 @@ static void
 draw_legend(struct page *page, const struct area *a,
     const struct plot_panel *p, double y)
 {
-	const double sample = 24;
 	double x = a->x + a->w;
 
 	for (int i = p->n - 1; i >= 0; i--) {
@@ -75,10 +90,9 @@ draw_legend(struct page *page, const struct area *a,
 		if (s->name == NULL)
 			continue;
 		page_word(page, x, y, s->name, TEXT_RIGHT, ink_black);
-		x -= page_text_width(page, s->name, TEXT_SIZE, 0) + 6 + sample;
-		page_path(page, (struct point[]){ { x, y }, { x + sample, y } },
-		    2, LINE_WIDTH, s->style, ink_palette(s->style));
-		x -= 14;
+		x -= page_text_width(page, s->name, TEXT_SIZE, 0) + 6;
+		curves_sample(page, x, y, s->style);
+		x -= CURVES_SAMPLE + 14;
 	}
 }
 
@@ -104,13 +118,16 @@ widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
 	struct scale s = { 0, 1, axis->log };
 
 	for (int i = 0; i < p->n; i++)
-		for (int k = 0; k < p->series[i].n; k++) {
-			double v = of_x ? p->series[i].x[k] : p->series[i].y[k];
+		for (int k = 0; k < 3; k++) {
+			const struct plot_series *one = &p->series[i];
+			const double *v = of_x ? one->x : k == 0 ? one->y :
+			    k == 1 ? one->low : one->high;
 
-			if (!shown(&s, v))
-				continue;
-			*min = fmin(*min, v);
-			*max = fmax(*max, v);
+			for (int m = 0; v != NULL && m < one->n; m++)
+				if (shown(&s, v[m])) {
+					*min = fmin(*min, v[m]);
+					*max = fmax(*max, v[m]);
+				}
 		}
 }
 
@@ -123,15 +140,14 @@ scale_of(const struct plot_panel *p)
 	return fit(&p->y, min, max, 1);
 }
 
-/* Hairlines lie on halves of a unit, which are whole pixels. */
-static double
-crisp(double at)
+double
+curves_crisp(double at)
 {
 	return floor(at * PAGE_SCALE) / PAGE_SCALE;
 }
 
 static void
-draw_panel(struct page *page, const struct plot *plot, int number,
+draw_panel(struct page *page, const struct plot *plot, int number, int legend,
     struct area *a)
 {
 	const struct plot_panel *p = &plot->panel[number];
@@ -143,40 +159,46 @@ draw_panel(struct page *page, const struct plot *plot, int number,
 	if (p->y.label != NULL)
 		page_text(page, a->x, a->y - PAGE_LINE / 2. - 1, p->y.label,
 		    &bold);
-	draw_legend(page, a, p, a->y - PAGE_LINE / 2. - 1);
+	if (legend)
+		draw_legend(page, a, p, a->y - PAGE_LINE / 2. - 1);
 	n = scale_ticks(&a->sy, (int)a->h / 24 + 1, tick);
 	for (int i = 0; i < n; i++) {
-		double y = place(a, a->sx.min, tick[i].value).y;
+		double y = curves_place(a, a->sx.min, tick[i].value).y;
 
-		page_fill(page, a->x, crisp(y), a->w, .5, ink_faint);
+		page_fill(page, a->x, curves_crisp(y), a->w, .5, ink_faint);
 		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT, ink_grey);
 	}
 	for (int i = 0; i < plot->rules; i++)
 		if (shown(&a->sx, plot->rule[i]))
-			page_fill(page, crisp(place(a, plot->rule[i],
-			    a->sy.min).x), a->y, .5, a->h, ink_faint);
-	page_fill(page, a->x, crisp(a->y + a->h), a->w, 1, ink_rule);
+			page_fill(page, curves_crisp(curves_place(a,
+			    plot->rule[i], a->sy.min).x), a->y, .5, a->h,
+			    ink_faint);
+	page_fill(page, a->x, curves_crisp(a->y + a->h), a->w, 1, ink_rule);
 	/* Lines may touch the border by half their width, but not cross it. */
 	cairo_save(page_cairo(page));
 	cairo_rectangle(page_cairo(page), a->x - 2, a->y - 2, a->w + 4,
 	    a->h + 4);
 	cairo_clip(page_cairo(page));
 	for (int i = 0; i < p->n; i++)
-		draw_series(page, a, &p->series[i]);
+		if (p->series[i].low != NULL)
+			draw_series(page, a, &p->series[i], 1);
+	for (int i = 0; i < p->n; i++)
+		draw_series(page, a, &p->series[i], 0);
 	cairo_restore(page_cairo(page));
 }
 
+/* ${y}: where it lies. */
 static void
-draw_x_axis(struct page *page, const struct plot *p, const struct area *a)
+draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
+    double y)
 {
 	struct tick tick[SCALE_TICKS];
 	int n = scale_ticks(&a->sx, (int)a->w / 50 + 1, tick);
-	double y = a->y + a->h;
 
 	for (int i = 0; i < n; i++) {
-		double x = place(a, tick[i].value, a->sy.min).x;
+		double x = curves_place(a, tick[i].value, a->sy.min).x;
 
-		page_fill(page, crisp(x), y, 1, 4, ink_rule);
+		page_fill(page, curves_crisp(x), y, 1, 4, ink_rule);
 		page_word(page, x, y + 13, tick[i].text, TEXT_MIDDLE, ink_grey);
 	}
 	if (p->x.label != NULL)
@@ -184,12 +206,13 @@ draw_x_axis(struct page *page, const struct plot *p, const struct area *a)
 		    ink_black);
 }
 
-/* Room for the longest number beside any panel. */
+/* Room for the longest number beside any panel, and for what is beside a
+ * strip. */
 static double
 left_width(struct page *page, const struct plot *p, double h)
 {
+	double most = p->strips > 0 ? CURVES_SAMPLE : 0;
 	struct tick tick[SCALE_TICKS];
-	double most = 0;
 
 	for (int i = 0; i < p->panels; i++) {
 		struct scale s = scale_of(&p->panel[i]);
@@ -202,29 +225,63 @@ left_width(struct page *page, const struct plot *p, double h)
 	return ceil(most);
 }
 
-int
-plot_draw(const struct plot *p, const char *path)
+/* One of those that stand side by side: from ${x} and ${top} on, ${w} x ${h}. */
+static void
+draw_plot(struct page *page, const struct plot *p, int legend,
+    const struct area *room)
 {
-	struct page *page = page_new();
-	double top = page_head_height(p->title, p->note) + 6;
-	double bottom = PAGE_MARGIN + (p->x.label != NULL ? 34 : 18);
-	double each = floor((p->h - top - bottom) / fmax(p->panels, 1));
-	double min = INFINITY, max = -INFINITY;
+	double strips = curves_strips_height(p), min = INFINITY, max = -INFINITY;
+	double each = floor((room->h - (p->x.label != NULL ? 34 : 18) - strips) /
+	    fmax(p->panels, 1));
 	struct area a = { .h = each - PAGE_LINE - 14 };
 
-	if (page_size(page, p->w, p->h, path, p->title) != 0)
-		return page_done(page);
-	page_head(page, p->w, p->title, p->note);
-	a.x = PAGE_MARGIN + left_width(page, p, a.h) + 6;
-	a.w = p->w - PAGE_MARGIN - 4 - a.x;
+	a.x = room->x + left_width(page, p, a.h) + 6;
+	a.w = room->x + room->w - a.x;
 	for (int i = 0; i < p->panels; i++)
 		widen(&p->panel[i], &p->x, 1, &min, &max);
 	a.sx = fit(&p->x, min, max, 0);
 	for (int i = 0; i < p->panels; i++) {
-		a.y = top + i * each + PAGE_LINE;
-		draw_panel(page, p, i, &a);
+		a.y = room->y + i * each + PAGE_LINE;
+		draw_panel(page, p, i, legend, &a);
+	}
+	if (p->strips > 0) {
+		a.y = room->y + p->panels * each - 8;
+		curves_strips(page, p, &a);
+		a.h = strips;
+		page_fill(page, a.x, curves_crisp(a.y + a.h), a.w, 1, ink_rule);
 	}
 	if (p->panels > 0)
-		draw_x_axis(page, p, &a);
+		draw_x_axis(page, p, &a, a.y + a.h);
+}
+
+static int
+draw(const struct plot *p, int n, int legend, const char *path)
+{
+	const double gap = 28;
+	struct page *page = page_new();
+	double each = (p->w - 2 * PAGE_MARGIN - 4 + gap) / n;
+	struct area room = { .x = PAGE_MARGIN, .w = each - gap };
+
+	if (page_size(page, p->w, p->h, path, p->title) != 0)
+		return page_done(page);
+	page_head(page, p->w, p->title, p->note);
+	room.y = page_head_height(p->title, p->note) + 6;
+	if (!legend)
+		room.y += curves_legend(page, p, room.y) + 6;
+	room.h = p->h - PAGE_MARGIN - room.y;
+	for (int i = 0; i < n; i++, room.x += each)
+		draw_plot(page, &p[i], legend, &room);
 	return page_done(page);
+}
+
+int
+plot_draw(const struct plot *p, const char *path)
+{
+	return draw(p, 1, 1, path);
+}
+
+int
+plot_beside(const struct plot *p, int n, const char *path)
+{
+	return draw(p, n, 0, path);
 }

@@ -1,4 +1,5 @@
 /* Colours, lines and images on a page. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -87,6 +88,29 @@ page_path(struct page *p, const struct point *at, int n, double width,
 		cairo_line_to(c, at[i].x, at[i].y);
 	cairo_stroke(c);
 	cairo_set_dash(c, NULL, 0, 0);
+}
+
+void
+page_area(struct page *p, const struct point *at, int n, struct ink ink,
+    double part)
+{
+	cairo_t *c = page_cairo(p);
+
+	cairo_new_path(c);
+	for (int i = 0; i < n; i++)
+		cairo_line_to(c, at[i].x, at[i].y);
+	cairo_close_path(c);
+	cairo_set_source_rgba(c, ink.r, ink.g, ink.b, part);
+	cairo_fill(c);
+}
+
+void
+page_dot(struct page *p, struct point at, double radius, struct ink ink)
+{
+	page_ink(p, ink);
+	cairo_new_path(page_cairo(p));
+	cairo_arc(page_cairo(p), at.x, at.y, radius, 0, 2 * M_PI);
+	cairo_fill(page_cairo(p));
 }
 
 void

@@ -60,6 +60,12 @@ void page_line(struct page *p, struct point a, struct point b, double width,
 void page_path(struct page *p, const struct point *at, int n, double width,
     int style, struct ink ink);
 
+/* page_area(p, at, n, ink, part): a polygon that covers ${part} of what is
+ * below it.  page_dot: a filled circle. */
+void page_area(struct page *p, const struct point *at, int n, struct ink ink,
+    double part);
+void page_dot(struct page *p, struct point at, double radius, struct ink ink);
+
 /* page_image(p, x, y, m): a pixel of ${m} is a pixel of a PNG. */
 void page_image(struct page *p, double x, double y, const struct image *m);
 

@@ -25,6 +25,14 @@ plot_draw(const struct plot *p, const char *path)
 }
 
 int
+plot_beside(const struct plot *p, int n, const char *path)
+{
+	(void)p;
+	(void)n;
+	return plot_ready(path);
+}
+
+int
 plot_matrix(const struct plot_matrix *m, const char *path)
 {
 	(void)m;

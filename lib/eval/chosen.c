@@ -1,0 +1,34 @@
+/* Views from the options of a command. */
+#include "base/exit.h"
+#include "base/options.h"
+#include "eval/chosen.h"
+
+int
+chosen_views(const struct chosen *o, const struct model *m,
+    struct view_options *v)
+{
+	const struct state *state = &m->state;
+
+	*v = (struct view_options){ .threads = (int)o->loader_threads,
+		.n = (int)o->microbatch,
+		.t = o->frames > 0 ? (int)o->frames : state->frames,
+		.side = o->side > 0 ? (int)o->side : state->crop,
+		.memory = (size_t)o->loader_memory,
+		.needs = &m->graph->needs };
+	views_set(o->protocol, state, v);
+	if (o->clips > 0) {
+		v->clips = (int)o->clips;
+		v->validate = 0;
+	}
+	v->crops = o->crops > 0 ? (int)o->crops : v->crops;
+	v->full = options_given("full") ? o->full : v->full;
+	if (options_given("sampler"))
+		v->sampler = (enum sampler)o->sampler;
+	if (options_given("stride"))
+		v->stride = (int)o->stride;
+	if (options_given("crop-rule"))
+		v->rule = (enum view_rule)o->crop_rule;
+	if (options_given("ensemble"))
+		v->ensemble = (enum ensemble)o->ensemble;
+	return views_check(v) == 0 ? 0 : EXIT_USAGE;
+}

@@ -1,0 +1,349 @@
+/* Curves of runs as a picture: losses above accuracies, over seconds on the
+ * left and over epochs on the right, and below them the cells of the
+ * schedules. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "draw/plot.h"
+#include "eval/curves.h"
+#include "sched/summary.h"
+
+enum { SIDES = 2, PANELS = 2 };
+enum { MOST = 160, MARKS = 40 };	/* points of a line; with dots on them */
+
+/* A unit of time that makes numbers short. */
+struct unit { const char *label; double seconds; };
+
+/* ---- points ---- */
+
+/* Of a series, for both sides; x[0] is all of their memory. */
+struct points { double *x[SIDES], *y, *low, *high; int n; };
+
+/*
+ * A long log has more lines than the picture has pixels, and then what one sees
+ * is their noise: ${every} of them become their mean, as each of them is the
+ * mean of its steps.
+ */
+static struct points
+points_of(const struct curves_point *at, size_t n, size_t every, double scale,
+    double second)
+{
+	struct points p = { .n = (int)((n + every - 1) / every) };
+	double *room = xcalloc((size_t)p.n * 5 + 1, sizeof(*room));
+
+	p.x[0] = room;
+	p.x[1] = room + p.n;
+	p.y = room + 2 * p.n;
+	p.low = room + 3 * p.n;
+	p.high = room + 4 * p.n;
+	for (size_t i = 0; i < n; i++) {
+		size_t k = i / every, first = k * every;
+		size_t of = n - first < every ? n - first : every;
+		double part = 1. / (double)of;
+
+		/* They end where the last of them does. */
+		p.x[0][k] = at[i].seconds / second;
+		p.x[1][k] = at[i].epoch;
+		p.y[k] += part * scale * at[i].value;
+		p.low[k] += part * scale * (at[i].value - at[i].error);
+		p.high[k] += part * scale * (at[i].value + at[i].error);
+	}
+	return p;
+}
+
+/* ---- cells ---- */
+
+static int
+same_cells(const struct stage *a, const struct stage *b)
+{
+	int same = a->cells == b->cells;
+
+	for (int i = 0; i < a->cells && same; i++)
+		same = a->cell[i].batch == b->cell[i].batch &&
+		    a->cell[i].frames == b->cell[i].frames &&
+		    a->cell[i].crop == b->cell[i].crop;
+	return same;
+}
+
+/* The largest cell of a stage, and how many others there are. */
+static char *
+band_text(const struct stage *g)
+{
+	const struct cell *c = &g->cell[0];
+
+	for (int i = 1; i < g->cells; i++)
+		if (cell_cost(&g->cell[i]) >= cell_cost(c))
+			c = &g->cell[i];
+	return g->cells == 1 ?
+	    xprintf("%dx%dx%d", c->batch, c->frames, c->crop) :
+	    xprintf("%dx%dx%d +%d", c->batch, c->frames, c->crop, g->cells - 1);
+}
+
+/* When the curve came to ${epoch}, in seconds. */
+static double
+seconds_at(const struct curves_line *l, double epoch)
+{
+	struct curves_point from = { 0 };
+
+	for (size_t i = 0; i < l->series[HISTORY_LOSS].n; i++) {
+		struct curves_point to = l->series[HISTORY_LOSS].at[i];
+
+		if (to.epoch >= epoch)
+			return to.epoch == from.epoch ? to.seconds :
+			    from.seconds + (to.seconds - from.seconds) *
+			    (epoch - from.epoch) / (to.epoch - from.epoch);
+		from = to;
+	}
+	return from.seconds;
+}
+
+/* Stretches of equal cells, as far as the curve goes; over seconds and over
+ * epochs. */
+struct bands { struct plot_band *side[SIDES]; int n; };
+
+static struct bands
+bands_of(const struct curves_line *l, double largest, double second)
+{
+	const struct schedule *s = curves_schedule(l);
+	size_t points = l->series[HISTORY_LOSS].n;
+	double end = points > 0 ?
+	    l->series[HISTORY_LOSS].at[points - 1].epoch : 0;
+	struct bands b = { .n = 0 };
+
+	if (s == NULL)
+		return b;
+	for (int side = 0; side < SIDES; side++)
+		b.side[side] = xcalloc((size_t)s->stages,
+		    sizeof(struct plot_band));
+	for (int i = 0, k; i < s->stages; i = k) {
+		const struct stage *g = &s->stage[i];
+		struct plot_band band = { .from = g->epoch_begin,
+			.shade = stage_cost(g) / largest };
+
+		for (k = i + 1; k < s->stages && same_cells(g, &s->stage[k]); )
+			k++;
+		if (band.from >= end)
+			break;
+		band.to = fmin(s->stage[k - 1].epoch_end, end);
+		band.text = band_text(g);
+		b.side[1][b.n] = band;
+		band.from = seconds_at(l, band.from) / second;
+		band.to = seconds_at(l, band.to) / second;
+		b.side[0][b.n++] = band;
+	}
+	return b;
+}
+
+static void
+free_bands(struct bands *b)
+{
+	for (int i = 0; i < b->n; i++)
+		free((char *)b->side[1][i].text);
+	for (int side = 0; side < SIDES; side++)
+		free(b->side[side]);
+}
+
+/* The dearest stage of all, which is the darkest. */
+static double
+largest_cost(const struct curves *c)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct schedule *s = curves_schedule(&c->line[i]);
+
+		for (int k = 0; s != NULL && k < s->stages; k++)
+			most = fmax(most, stage_cost(&s->stage[k]));
+	}
+	return most;
+}
+
+/* ---- the picture ---- */
+
+struct picture {
+	const struct curves *c;
+	struct unit unit;
+	int of[PANELS], panels;		/* what each shows; how many there are */
+	struct points *points[PANELS];	/* [curves] */
+	struct plot_series *series[SIDES][PANELS];	/* [curves] */
+	struct plot_panel panel[SIDES][PANELS];
+	struct bands *bands;		/* [curves] */
+	struct plot_strip *strip[SIDES];	/* [curves] at most */
+	double *border[SIDES];
+	struct plot plot[SIDES];
+};
+
+static int
+lines_with(const struct curves *c, int of)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += c->line[i].series[of].n > 0;
+	return n;
+}
+
+/* How far the axes reach. */
+static void
+find_ends(const struct curves *c, double *seconds, double *epoch)
+{
+	*seconds = *epoch = 0;
+	for (size_t i = 0; i < c->n; i++)
+		for (int of = 0; of < HISTORY_SERIES; of++)
+			for (size_t k = 0; k < c->line[i].series[of].n; k++) {
+				const struct curves_point *p =
+				    &c->line[i].series[of].at[k];
+
+				*seconds = fmax(*seconds, p->seconds);
+				*epoch = fmax(*epoch, p->epoch);
+			}
+}
+
+static struct unit
+unit_of(double seconds)
+{
+	static const struct unit units[] = { { "hours of training", 3600 },
+		{ "minutes of training", 60 }, { "seconds of training", 1 } };
+	int i = 0;
+
+	while (i < 2 && seconds < 5 * units[i].seconds)
+		i++;
+	return units[i];
+}
+
+/* Panel ${k} of both sides, with the series of all curves. */
+static void
+add_panel(struct picture *p, int k)
+{
+	static const char *const label[] = { "Training loss",
+		"Validation top-1, %", "Validation mAP, %" };
+	size_t curves = p->c->n, most = 0;
+	int of = p->of[k], loss = of == HISTORY_LOSS;
+
+	p->points[k] = xcalloc(curves, sizeof(*p->points[k]));
+	for (int side = 0; side < SIDES; side++) {
+		p->series[side][k] = xcalloc(curves, sizeof(struct plot_series));
+		p->panel[side][k] = (struct plot_panel){ { label[of], 0, 0, 0 },
+			p->series[side][k], (int)curves };
+	}
+	for (size_t i = 0; i < curves; i++)
+		if (p->c->line[i].series[of].n > most)
+			most = p->c->line[i].series[of].n;
+	for (size_t i = 0; i < curves; i++) {
+		const struct curves_line *l = &p->c->line[i];
+		size_t n = l->series[of].n;
+		struct points *at = &p->points[k][i];
+
+		*at = points_of(l->series[of].at, n, loss ? n / MOST + 1 : 1,
+		    loss ? 1 : 100, p->unit.seconds);
+		for (int side = 0; side < SIDES; side++)
+			p->series[side][k][i] = (struct plot_series){
+				.name = l->name, .n = at->n, .x = at->x[side],
+				.y = at->y, .style = (int)i,
+				.low = l->runs > 1 ? at->low : NULL,
+				.high = l->runs > 1 ? at->high : NULL,
+				.marks = !loss && most <= MARKS };
+	}
+}
+
+/*
+ * The cells as strips; and where they change as hairlines, if there is one
+ * curve: of several, those of one would cross the lines of the others.
+ */
+static void
+add_strips(struct picture *p)
+{
+	const struct curves *c = p->c;
+	double largest = largest_cost(c);
+
+	p->bands = xcalloc(c->n, sizeof(*p->bands));
+	for (size_t i = 0; i < c->n; i++)
+		p->bands[i] = bands_of(&c->line[i], largest, p->unit.seconds);
+	for (int side = 0; side < SIDES; side++) {
+		struct plot *plot = &p->plot[side];
+		int k = 0;
+
+		p->strip[side] = xcalloc(c->n, sizeof(*p->strip[side]));
+		for (size_t i = 0; i < c->n; i++)
+			if (p->bands[i].n > 0)
+				p->strip[side][k++] = (struct plot_strip){
+					(int)i, p->bands[i].side[side],
+					p->bands[i].n };
+		plot->strip = p->strip[side];
+		plot->strips = k;
+		plot->strip_label = "Cells, batch x frames x crop";
+		p->border[side] = xcalloc((size_t)p->bands[0].n + 1,
+		    sizeof(double));
+		for (int i = 1; c->n == 1 && i < p->bands[0].n; i++)
+			p->border[side][plot->rules++] =
+			    p->bands[0].side[side][i].from;
+		plot->rule = p->border[side];
+	}
+}
+
+static void
+free_picture(struct picture *p)
+{
+	for (int k = 0; k < p->panels; k++) {
+		for (size_t i = 0; i < p->c->n; i++)
+			free(p->points[k][i].x[0]);
+		free(p->points[k]);
+		for (int side = 0; side < SIDES; side++)
+			free(p->series[side][k]);
+	}
+	for (size_t i = 0; i < p->c->n; i++)
+		free_bands(&p->bands[i]);
+	free(p->bands);
+	for (int side = 0; side < SIDES; side++) {
+		free(p->strip[side]);
+		free(p->border[side]);
+	}
+}
+
+/* Which curves are means, and of how many; NULL: none. */
+static char *
+note_of(const struct curves *c)
+{
+	struct buffer b = { 0 };
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->line[i].runs > 1)
+			buffer_printf(&b, "%s%s: mean of %zu runs", b.n > 0 ?
+			    "; " : "", c->line[i].name, c->line[i].runs);
+	if (b.n > 0)
+		buffer_text(&b, "; shaded: the standard error of the mean");
+	return b.data;
+}
+
+int
+curves_draw(const struct curves *c, const char *path)
+{
+	int maps = lines_with(c, HISTORY_MAP), top1 = lines_with(c, HISTORY_TOP1);
+	struct picture p = { .c = c, .of = { HISTORY_LOSS, maps == top1 ?
+		HISTORY_MAP : HISTORY_TOP1 }, .panels = top1 > 0 ? PANELS : 1 };
+	char *note = note_of(c);
+	double seconds, epoch;
+	int bad;
+
+	find_ends(c, &seconds, &epoch);
+	p.unit = unit_of(seconds);
+	for (int k = 0; k < p.panels; k++)
+		add_panel(&p, k);
+	p.plot[0].x = (struct plot_axis){ p.unit.label, 0,
+		seconds / p.unit.seconds, 0 };
+	p.plot[1].x = (struct plot_axis){ "epoch", 0, epoch, 0 };
+	add_strips(&p);
+	for (int side = 0; side < SIDES; side++) {
+		p.plot[side].panel = p.panel[side];
+		p.plot[side].panels = p.panels;
+	}
+	p.plot[0].title = "Training";
+	p.plot[0].note = note;
+	p.plot[0].w = 1120;
+	p.plot[0].h = 140 + 250 * p.panels + 18 * p.plot[0].strips;
+	bad = plot_beside(p.plot, SIDES, path);
+	free_picture(&p);
+	free(note);
+	return bad;
+}

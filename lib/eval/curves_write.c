@@ -1,0 +1,96 @@
+/* Curves of runs as a file: a table, or a picture. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "draw/plot.h"
+#include "eval/curves.h"
+
+static int
+is_table(const char *path)
+{
+	return text_ends(path, ".tsv");
+}
+
+int
+curves_ready(const char *path)
+{
+	return is_table(path) ? 0 : plot_ready(path);
+}
+
+/* ---- a table ---- */
+
+/* The cells of a stage, "8x4x112,16x4x80". */
+static char *
+cells_text(const struct stage *g)
+{
+	struct buffer b = { 0 };
+
+	for (int i = 0; i < g->cells; i++)
+		buffer_printf(&b, "%s%dx%dx%d", i > 0 ? "," : "",
+		    g->cell[i].batch, g->cell[i].frames, g->cell[i].crop);
+	return b.data;
+}
+
+/* A tab, and ${v} or nothing. */
+static void
+add_cell(struct buffer *b, double v)
+{
+	char text[32];
+
+	buffer_printf(b, "\t%s", isfinite(v) ? text_real_write(text, v) : "");
+}
+
+/* The steps until ${epoch} belong to the stage before a border there. */
+static const struct stage *
+stage_until(const struct schedule *s, double epoch)
+{
+	return schedule_stage(s, (int)fmax(ceil(epoch) - 1, 0));
+}
+
+static void
+add_series(struct buffer *b, const struct curves_line *l, int of)
+{
+	static const char *const series[] = { "loss", "top1", "map" };
+	const struct schedule *schedule = curves_schedule(l);
+	char *name = table_escape(l->name);
+
+	for (size_t k = 0; k < l->series[of].n; k++) {
+		const struct curves_point *p = &l->series[of].at[k];
+		char *cells = schedule == NULL ? xstrdup("") :
+		    cells_text(stage_until(schedule, p->epoch));
+
+		buffer_printf(b, "%s\t%s", name, series[of]);
+		add_cell(b, p->epoch);
+		add_cell(b, p->seconds);
+		add_cell(b, p->value);
+		add_cell(b, p->error);
+		buffer_printf(b, "\t%zu\t%s\n", l->runs, cells);
+		free(cells);
+	}
+	free(name);
+}
+
+static int
+write_table(const struct curves *c, const char *path)
+{
+	struct buffer b = { 0 };
+	int bad;
+
+	buffer_text(&b, "#curve\tseries\tepoch\tseconds\tvalue\terror\truns\t"
+	    "cells\n");
+	for (size_t i = 0; i < c->n; i++)
+		for (int of = 0; of < HISTORY_SERIES; of++)
+			add_series(&b, &c->line[i], of);
+	bad = commit_bytes(path, b.data, b.n);
+	buffer_free(&b);
+	return bad;
+}
+
+int
+curves_write(const struct curves *c, const char *path)
+{
+	return is_table(path) ? write_table(c, path) : curves_draw(c, path);
+}

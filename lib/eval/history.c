@@ -1,0 +1,243 @@
+/* The log of a run, read as values over its training. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "eval/history.h"
+
+/* Where reading is. */
+struct reader {
+	struct history *h;
+	const struct json *line;
+	int number;			/* of the line, from 1 */
+	struct history_series steps;	/* of all step lines; their value is
+					 * the clips until there */
+};
+
+static void
+append(struct history_series *s, struct history_point p)
+{
+	s->at = array_room(s->at, s->n, &s->cap, sizeof(*s->at));
+	s->at[s->n++] = p;
+}
+
+static int
+is_null(const struct json *v)
+{
+	for (const char *kind = "{[sirb"; *kind != '\0'; kind++)
+		if (json_is(v, *kind))
+			return 0;
+	return v != NULL;
+}
+
+/* The number ${name} of the line; NaN, which the log has as null, if it may. */
+static int
+number(const struct reader *r, const char *name, int or_null, double *to)
+{
+	const struct json *v = json_get(r->line, name);
+
+	if (v != NULL && json_to_real(v, to) == 0)
+		return 0;
+	*to = NAN;
+	if (or_null && is_null(v))
+		return 0;
+	return fail("%s:%d: %s %s (wanted a number)", text_quote(r->h->log),
+	    r->number, v == NULL ? "no" : "no number:", name);
+}
+
+static int
+read_step(const struct reader *r, uint64_t *step)
+{
+	int64_t v;
+
+	if (json_to_int(json_get(r->line, "step"), 0, INT64_MAX, &v) != 0)
+		return fail("%s:%d: no step (wanted a number)",
+		    text_quote(r->h->log), r->number);
+	*step = (uint64_t)v;
+	return 0;
+}
+
+/* What follows step ${step} is done again. */
+static void
+forget(struct history_series *s, uint64_t step)
+{
+	while (s->n > 0 && s->at[s->n - 1].step > step)
+		s->n--;
+}
+
+static int
+on_start(struct reader *r)
+{
+	uint64_t step;
+
+	if (read_step(r, &step) != 0)
+		return -1;
+	forget(&r->steps, step);
+	for (int i = 0; i < HISTORY_SERIES; i++)
+		forget(&r->h->series[i], step);
+	return 0;
+}
+
+/*
+ * The line stands for the steps since the one before it, or since the start:
+ * a kill takes those after the last line.  Clips tell which; they cost what
+ * those of the line do.
+ */
+static int
+on_step(struct reader *r)
+{
+	const struct history_point none = { 0 };
+	const struct history_point *last;
+	double clips, seconds, rate, loss, all;
+	struct history_point p = { 0 };
+
+	if (read_step(r, &p.step) != 0 || number(r, "epoch", 0, &p.epoch) != 0 ||
+	    number(r, "clips", 0, &clips) != 0 ||
+	    number(r, "seconds", 0, &seconds) != 0 ||
+	    number(r, "clips_per_s", 0, &rate) != 0 ||
+	    number(r, "loss", 1, &loss) != 0)
+		return -1;
+	if (p.step > 0) {
+		forget(&r->steps, p.step - 1);
+		forget(&r->h->series[HISTORY_LOSS], p.step - 1);
+	}
+	last = r->steps.n > 0 ? &r->steps.at[r->steps.n - 1] : &none;
+	all = rate > 0 ? (clips - last->value) / rate : seconds;
+	/* Clips are whole numbers: less than half of one is rounding. */
+	if ((all - seconds) * rate > 0.5)
+		seconds = all;
+	p.seconds = last->seconds + seconds;
+	p.value = clips;
+	append(&r->steps, p);
+	p.value = loss;
+	append(&r->h->series[HISTORY_LOSS], p);
+	return 0;
+}
+
+static int
+on_validation(struct reader *r)
+{
+	struct history_point p = { .seconds = NAN };
+	double map;
+
+	if (read_step(r, &p.step) != 0 || number(r, "epoch", 0, &p.epoch) != 0 ||
+	    number(r, "top1", 1, &p.value) != 0 ||
+	    (json_get(r->line, "map") != NULL && number(r, "map", 1, &map) != 0))
+		return -1;
+	for (int i = HISTORY_TOP1; i <= HISTORY_MAP && p.step > 0; i++)
+		forget(&r->h->series[i], p.step - 1);
+	append(&r->h->series[HISTORY_TOP1], p);
+	if (json_get(r->line, "map") != NULL) {
+		p.value = map;
+		append(&r->h->series[HISTORY_MAP], p);
+	}
+	return 0;
+}
+
+static int
+read_line(struct reader *r, const char *text)
+{
+	static const struct {
+		const char *type;
+		int (*read)(struct reader *r);
+	} known[] = { { "start", on_start }, { "step", on_step },
+		{ "validation", on_validation } };
+	char *what = xprintf("%s:%d", text_quote(r->h->log), r->number);
+	struct json *v = json_parse(what, text, strlen(text));
+	const char *type = json_to_text(json_get(v, "type"));
+	int bad = v == NULL ? -1 : 0;
+
+	r->line = v;
+	if (v != NULL && type == NULL)
+		bad = fail("%s: no type (wanted a line of a log of vt-train)",
+		    what);
+	for (size_t i = 0; i < 3 && !bad; i++)
+		if (strcmp(type, known[i].type) == 0)
+			bad = known[i].read(r);
+	json_free(v);
+	free(what);
+	return bad;
+}
+
+/* A validation comes before the line that counts its step, if not right after
+ * it. */
+static void
+place_validations(const struct history_series *steps, struct history_series *s)
+{
+	const struct history_point start = { 0 };
+	size_t k = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct history_point *p = &s->at[i];
+		const struct history_point *from = &start, *to;
+
+		while (k < steps->n && steps->at[k].step < p->step)
+			k++;
+		if (steps->n == 0)
+			return;
+		/* After the last line, steps take as long as those of it. */
+		to = &steps->at[k < steps->n ? k : k - 1];
+		if (to > steps->at)
+			from = to - 1;
+		p->seconds = to->step == from->step ? to->seconds :
+		    from->seconds + (to->seconds - from->seconds) *
+		    (double)(p->step - from->step) /
+		    (double)(to->step - from->step);
+	}
+}
+
+static int
+read_lines(struct reader *r, char *text)
+{
+	char *next;
+
+	for (char *line = text; (next = strchr(line, '\n')) != NULL;
+	    line = next) {
+		*next++ = '\0';
+		r->number++;
+		if (read_line(r, line) != 0)
+			return -1;
+	}
+	place_validations(&r->steps, &r->h->series[HISTORY_TOP1]);
+	place_validations(&r->steps, &r->h->series[HISTORY_MAP]);
+	return 0;
+}
+
+int
+history_read(struct history *h, const char *run)
+{
+	int folder = file_is_dir(run);
+	char *dir = folder ? xstrdup(run) : path_dir(run);
+	char *table = path_join(dir, "schedule.tsv");
+	struct reader r = { .h = h };
+	struct buffer b = { 0 };
+	int bad = 0;
+
+	*h = (struct history){ .log = folder ? path_join(run, "log.jsonl") :
+		xstrdup(run) };
+	if (file_read_text(h->log, &b) != 0)
+		bad = -1;
+	else if (read_lines(&r, b.data) != 0 || (access(table, F_OK) == 0 &&
+	    (h->schedule = schedule_read(table)) == NULL))
+		bad = -2;
+	buffer_free(&b);
+	free(r.steps.at);
+	free(table);
+	free(dir);
+	return bad;
+}
+
+void
+history_free(struct history *h)
+{
+	for (int i = 0; i < HISTORY_SERIES; i++)
+		free(h->series[i].at);
+	schedule_free(h->schedule);
+	free(h->log);
+	*h = (struct history){ 0 };
+}
