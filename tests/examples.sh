@@ -192,4 +192,44 @@ check_same "experiment.mk: has made the same, after $stops interruptions" "$befo
 check "experiment.mk: there were some" test "$stops" -ge 2
 check_exit "experiment.mk: status" 0 experiment parts status
 check_same "experiment.mk: status names each run" 8 "$(grep -c '"finished"' "$T/out")"
+
+# ---- the transfer ----
+
+{ echo path,label,take; (cd v && printf '%s\n' */*.mp4) | sed 's|\(.*\)/[a-z]*\(.\).*|&,\1,take\2|'; } >all.csv
+# transfer OUT [WORD...]: three folds of two takes, two seeds, two rates
+transfer() {
+	out=$1
+	shift
+	make -f "$examples/transfer.mk" VIDEOS=v LIST=all.csv GROUP=take NET=tsm_tiny OUT="$out" THREADS=1 \
+		INIT=whole/tsm_tiny-constant-1/final.safetensors FOLDS='1 2 3' SEEDS='1 2' RATES='0.002 0.005' TUNED=1 \
+		SHAPE='--batch=4 --bn-size=4 --frames=4 --crop=32 --epochs=4 --milestones=3' "$@"
+}
+check_exit "transfer.mk: -j2, from a list to a table" 0 transfer t -j2
+check_same "transfer.mk: no take is in two folds, and each fold has four videos" "4 4 4 " \
+	"$(sed 1d t/folds.csv | sed 's/.*\(.\).mp4,[a-z]*,/\1 /' | sort | uniq -c | awk '
+		{ n[$3] += $1; if (seen[$2]++) n[$3] = "twice" } END { for (k = 1; k <= 3; k++) printf "%s ", n[k] }')"
+check_same "transfer.mk: what tunes for a fold has neither seen it nor what it validates on" "" \
+	"$(cat t/test-1.csv t/test-2.csv | grep mp4 | grep -F -f - t/rest-1.csv)"
+check_same "transfer.mk: each rate was tried by both" "scratch finetuned " \
+	"$(sed 1d t/tune.tsv | cut -f 1 | uniq | tr '\n' ' ')"
+for arm in scratch finetuned; do
+	check_same "transfer.mk: $arm takes the rate that did best" \
+		"$(grep "^$arm" t/tune.tsv | sort -t "$(printf '\t')" -k 3,3nr -s | head -1 | cut -f 2)" "$(cat t/$arm.lr)"
+	check_same "transfer.mk: $arm: the mean is that of the last validations" \
+		"$(for r in t/$arm-*-*/log.jsonl; do grep '"validation"' "$r" | tail -1; done |
+			sed 's/.*"top1":\([0-9.]*\).*/\1/' | awk '{ s += $1 } END { printf "6 %.3f", s / NR }')" \
+		"$(awk -v a=$arm '$1 == a { print $2, $4 }' t/report.tsv)"
+done
+check_same "transfer.mk: the difference and its standard error over folds" "same" \
+	"$(awk '/^#fold/ { f = 1; next } /^#difference/ { f = 0; d = 1; next }
+		f { n++; s += $3 - $2; q += ($3 - $2) ^ 2 }
+		d { m = s / n; e = sqrt((q / n - m * m) / (n - 1)); print ($1 - m) ^ 2 < 1e-5 && ($2 - e) ^ 2 < 1e-5 ? "same" : m " " e }' t/report.tsv)"
+check "transfer.mk: draws the curves" test -s t/curves.png
+check "transfer.mk: began from the weights" grep -q "	loaded	" t/finetuned-1-1/init.tsv
+check_exit "transfer.mk: again, there is nothing to do" 0 transfer t
+check_same "transfer.mk: and nothing is done" "" "$(grep vt- "$T/out")"
+check_exit "transfer.mk: a column that there is not" 2 transfer u GROUP=tape
+check_says "transfer.mk: is named, and what was found" 'all.csv:1: found path,label,take, wanted columns path, label, tape'
+check_exit "transfer.mk: too few groups" 2 transfer w FOLDS='1 2 3 4 5 6 7'
+check_says "transfer.mk: are counted" 'all.csv: found 6 groups, wanted one a fold, 7'
 plan
