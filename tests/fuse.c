@@ -224,7 +224,7 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 	uint64_t clip[] = { 0, 1, 2 };
 	struct stream stream = { t, in.h, in.w, 3, pixel };
 	struct target target = { .classes = CLASSES, .label = label };
-	struct feed f = { &stream, &target, clip, 3, NULL };
+	struct feed f = { &stream, &target, clip, 3, NULL, 0 };
 	struct result x, want, like;
 	double worst, most = 1e-4;
 

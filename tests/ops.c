@@ -1099,6 +1099,57 @@ test_update(struct device *b)
 	free(g);
 }
 
+/* Directions from moments, steps along them, and what is clamped. */
+static void
+test_moments(struct device *b)
+{
+	enum { N = 70001 };
+	double *v[4], *host[2], bad;
+	struct device *be[2] = { b, key };
+
+	for (int i = 0; i < 4; i++)
+		v[i] = draw(N, 11 + (uint32_t)i);
+	for (size_t i = 0; i < N; i++)
+		v[2][i] *= v[2][i];	/* a mean square */
+	for (int k = 0; k < 2; k++) {
+		void *d[4];
+		struct moments m = { .n = N, .beta1 = 0.9, .beta2 = 0.99,
+			.eps = 1e-6, .decay = 0.01, .scale = 0.25,
+			.rest1 = 0.271, .rest2 = 0.029701 };
+		struct update u = { .n = N, .lr = 0.1, .decay = 0.02,
+			.scale = 0.5 };
+
+		host[k] = xcalloc(5 * N, sizeof(double));
+		for (int i = 0; i < 4; i++) {
+			d[i] = device_alloc(be[k], N * be[k]->elem);
+			device_put(be[k], d[i], v[i], N);
+		}
+		m.w = u.w = d[0];
+		m.m = d[1];
+		m.v = d[2];
+		m.g = d[3];
+		u.g = d[3];
+		device_moments(be[k], &m);
+		device_get(be[k], host[k] + 4 * N, d[3], N);
+		device_clamp(be[k], d[3], N, 0.75);
+		device_update(be[k], &u);
+		for (int i = 0; i < 4; i++) {
+			device_get(be[k], host[k] + i * N, d[i], N);
+			device_free(be[k], d[i]);
+		}
+	}
+	bad = difference(host[0], host[1], 5 * N);
+	for (size_t i = 3 * N; i < 4 * N; i++)
+		bad = fmax(bad, fabs(host[1][i]) - 0.75);
+	if (!ok(bad < 1e-5, "%s: moments, steps without any, clamp",
+	    b->backend->name))
+		diag("worst difference from ref64 %g", bad);
+	for (int i = 0; i < 4; i++)
+		free(v[i]);
+	free(host[0]);
+	free(host[1]);
+}
+
 int
 main(void)
 {
@@ -1122,6 +1173,7 @@ main(void)
 		    backends[k]->name);
 		stray = 0;
 		test_update(b);
+		test_moments(b);
 		device_close(b);
 		test_threads(backends[k], PRECISION_FP32);
 		test_all_frozen(backends[k], PRECISION_FP32);

@@ -37,6 +37,8 @@ struct feed {
 	const uint64_t *clip;		/* [n] global clip numbers */
 	uint64_t seed;			/* for dropout, with the clip */
 	struct outcome *outcome;	/* [heads]; NULL: not asked for */
+	double scale;			/* the gradients of losses are multiplied
+					 * by it; 0: as they are */
 };
 
 /* What activations and their gradients are stored as. */
@@ -157,14 +159,34 @@ struct op_impl {
 	void (*describe)(const struct task *, char *text, size_t size);
 };
 
-/* A step of stochastic gradient descent on part of the flat buffer. */
+/*
+ * A step of stochastic gradient descent on part of the flat buffer: with
+ * d = scale g + decay w and m = momentum m + d, w -= lr m, or with Nesterov
+ * lr (d + momentum m).
+ */
 struct update {
-	void *w, *m;			/* weights and momentum, n elements */
+	void *w, *m;			/* weights and momentum, n elements;
+					 * m NULL: there is none, m = d */
 	const void *g;			/* gradient */
 	size_t n;
 	double lr, momentum, decay;
 	double scale;			/* the gradient is multiplied by it */
 	int nesterov;
+};
+
+/*
+ * Moments of a gradient, and the direction that follows from them (Kingma and
+ * Ba 2015, algorithm 1): with d = scale g, m += (1 - beta1) (d - m) and
+ * v += (1 - beta2) (d^2 - v),
+ * g = m / rest1 / (sqrt(v / rest2) + eps) + decay w.
+ */
+struct moments {
+	const void *w;			/* weights, n elements */
+	void *m, *v;			/* mean and mean square of gradients */
+	void *g;			/* the gradient becomes the direction */
+	size_t n;
+	double beta1, beta2, eps, decay, scale;
+	double rest1, rest2;		/* 1 - beta^t after t steps */
 };
 
 /*
@@ -196,6 +218,8 @@ struct backend {
 	    const double *host);
 	void (*add)(struct device *d, void *sum, const void *x, size_t n);
 	void (*update)(struct device *d, const struct update *);
+	void (*moments)(struct device *d, const struct moments *);
+	void (*clamp)(struct device *d, void *x, size_t n, double most);
 	void (*track)(struct device *d, void *w, const void *x, size_t n,
 	    double rate, double scale);
 	void (*squares)(struct device *d, double *sum, const void *x,
@@ -256,6 +280,13 @@ void device_event_free(struct device *d, struct event *e);
 void device_event_record(struct device *d, struct event *e, size_t from);
 void device_event_wait(struct device *d, struct event *e, size_t from);
 
+/* feed_scale(f): what gradients of losses are multiplied by. */
+static inline double
+feed_scale(const struct feed *f)
+{
+	return f->scale != 0 ? f->scale : 1;
+}
+
 /* For devices whose work is done when the call returns: a flag. */
 struct event *host_event_new(struct device *d);
 void host_event_free(struct event *e);
@@ -285,6 +316,11 @@ void task_release(struct task *t);
 void device_add(void *device, void *sum, const void *x, size_t n);
 
 void device_update(struct device *d, const struct update *u);
+void device_moments(struct device *d, const struct moments *m);
+
+/* device_clamp(d, x, n, most): what is above ${most} becomes that, and what is
+ * below -${most} that. */
+void device_clamp(struct device *d, void *x, size_t n, double most);
 
 /* w += rate * (x * scale - w): running statistics. */
 void device_track(struct device *d, void *w, const void *x, size_t n,

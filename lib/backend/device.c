@@ -100,6 +100,18 @@ device_update(struct device *d, const struct update *u)
 }
 
 void
+device_moments(struct device *d, const struct moments *m)
+{
+	d->backend->moments(d, m);
+}
+
+void
+device_clamp(struct device *d, void *x, size_t n, double most)
+{
+	d->backend->clamp(d, x, n, most);
+}
+
+void
 device_track(struct device *d, void *w, const void *x, size_t n, double rate,
     double scale)
 {

@@ -78,7 +78,7 @@ next_microbatch(struct job *j, struct microbatch **mb, struct feed *f)
 	if (got != 1)
 		return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	*f = (struct feed){ (*mb)->stream, (*mb)->target, (*mb)->clip,
-		j->rig.feed.seed, NULL };
+		j->rig.feed.seed, NULL, 0 };
 	return 0;
 }
 

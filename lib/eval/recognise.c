@@ -201,7 +201,8 @@ recognise(struct recogniser *r, const struct arrival *a, double *scores,
 {
 	int views = r->v.clips * r->v.crops, bad;
 	struct stream rgb = { r->v.t, r->v.side, r->v.side, 3, r->pixels };
-	struct feed f = { &rgb, r->target, r->clip, 0, NULL };
+	struct feed f = { .stream = &rgb, .target = r->target,
+		.clip = r->clip };
 
 	for (int first = 0; first < views; first += r->v.n) {
 		int n = views - first < r->v.n ? views - first : r->v.n;

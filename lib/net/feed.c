@@ -44,7 +44,7 @@ feed_make(struct feed *f, const struct dims *input, const struct needs *needs)
 	}
 	for (int i = 0; i < n; i++)
 		clip[i] = (uint64_t)i;
-	*f = (struct feed){ stream, target, clip, SEED, NULL };
+	*f = (struct feed){ stream, target, clip, SEED, NULL, 0 };
 }
 
 void

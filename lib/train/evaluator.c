@@ -96,7 +96,8 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	all = (uint64_t)count * (uint64_t)per;
 	loader = loader_views(d, first, count, v);
 	while ((got = next(c, loader, &mb)) == 1) {
-		struct feed f = { mb->stream, mb->target, mb->clip, 0, NULL };
+		struct feed f = { .stream = mb->stream, .target = mb->target,
+			.clip = mb->clip };
 
 		n->same = views > 0;
 		net_forward(n, p, &f, NULL);

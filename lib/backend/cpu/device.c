@@ -301,6 +301,11 @@ update_range(size_t from, size_t to, void *arg)
 	const struct updating *v = arg;
 	const struct update *u = v->u;
 
+	if (u->m == NULL) {
+		v->k->descend((float *)u->w + from, (const float *)u->g + from,
+		    to - from, (float)u->lr, (float)u->decay, (float)u->scale);
+		return;
+	}
 	v->k->sgd((float *)u->w + from, (float *)u->m + from,
 	    (const float *)u->g + from, to - from, (float)u->lr,
 	    (float)u->momentum, (float)u->decay, (float)u->scale, u->nesterov);
@@ -313,6 +318,42 @@ update(struct device *d, const struct update *u)
 	struct updating v = { u, cpu->k };
 
 	cpu_ranges(cpu, u->n, GRAIN, update_range, &v);
+}
+
+struct directing { const struct moments *m; const struct kernels *k; };
+
+static void
+moments_range(size_t from, size_t to, void *arg)
+{
+	const struct directing *v = arg;
+	const struct moments *m = v->m;
+	struct moments part = *m;
+
+	part.w = (const float *)m->w + from;
+	part.m = (float *)m->m + from;
+	part.v = (float *)m->v + from;
+	part.g = (float *)m->g + from;
+	part.n = to - from;
+	v->k->moments(&part);
+}
+
+static void
+moments(struct device *d, const struct moments *m)
+{
+	struct cpu *cpu = (struct cpu *)d;
+	struct directing v = { m, cpu->k };
+
+	cpu_ranges(cpu, m->n, GRAIN, moments_range, &v);
+}
+
+static void
+clamp(struct device *d, void *x, size_t n, double most)
+{
+	float *v = x, top = (float)most;
+
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		v[i] = v[i] > top ? top : v[i] < -top ? -top : v[i];
 }
 
 static void
@@ -371,7 +412,8 @@ const struct backend backend_cpu = {
 	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
-	.update = update, .track = track, .squares = squares, .ops = cpu_ops,
+	.update = update, .moments = moments, .clamp = clamp, .track = track,
+	.squares = squares, .ops = cpu_ops,
 	.event_new = host_event_new, .event_free = host_event_free,
 	.event_record = host_event_record, .event_wait = host_event_wait,
 	.fuse = cpu_fuse,

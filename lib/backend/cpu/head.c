@@ -274,7 +274,8 @@ loss_backward(struct task *t)
 
 	for (int i = 0; i < t->out.n && t->dx[0] != NULL; i++) {
 		float *dx = (float *)row(&t->in[0], t->dx[0], i);
-		double w = loss_clip(t, i, x, q) * t->op->weight, all, whole = 0;
+		double w = loss_clip(t, i, x, q) * t->op->weight *
+		    feed_scale(t->feed), all, whole = 0;
 
 		if (!t->accumulate[0])
 			memset(dx, 0, cpu_image(&t->in[0]) * sizeof(float));

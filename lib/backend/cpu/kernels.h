@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend/backend.h"
 #include "base/isa.h"
 
 enum { LANES_MAX = 16 };
@@ -59,6 +60,9 @@ struct kernels {
 	/* As struct update of backend.h. */
 	void (*sgd)(float *w, float *m, const float *g, size_t n, float lr,
 	    float momentum, float decay, float scale, int nesterov);
+	void (*descend)(float *w, const float *g, size_t n, float lr,
+	    float decay, float scale);
+	void (*moments)(const struct moments *m);
 };
 
 extern const struct kernels kernels_base, kernels_avx2, kernels_avx512;

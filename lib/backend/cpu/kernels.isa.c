@@ -3,6 +3,7 @@
  * innermost loops, over lanes, into vector instructions; compiled once for
  * each instruction set.
  */
+#include <math.h>
 #include <string.h>
 
 #include "backend/cpu/kernels.h"
@@ -296,6 +297,35 @@ sgd(float *restrict w, float *restrict m, const float *restrict g, size_t n,
 	}
 }
 
+static void
+descend(float *restrict w, const float *restrict g, size_t n, float lr,
+    float decay, float scale_by)
+{
+	for (size_t i = 0; i < n; i++)
+		w[i] -= lr * (g[i] * scale_by + decay * w[i]);
+}
+
+static void
+moments(const struct moments *k)
+{
+	const float *restrict w = k->w;
+	float *restrict m = k->m, *restrict v = k->v, *restrict g = k->g;
+	float by = (float)k->scale, decay = (float)k->decay;
+	float new1 = (float)(1 - k->beta1), new2 = (float)(1 - k->beta2);
+	/* m / rest1 / (sqrt(v / rest2) + eps), with one division an element. */
+	float up = (float)(sqrt(k->rest2) / k->rest1);
+	float eps = (float)(k->eps * sqrt(k->rest2));
+
+	for (size_t i = 0; i < k->n; i++) {
+		float d = g[i] * by;
+
+		m[i] += new1 * (d - m[i]);
+		v[i] += new2 * (d * d - v[i]);
+		g[i] = up * m[i] / (__builtin_sqrtf(v[i]) + eps) +
+		    decay * w[i];
+	}
+}
+
 const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.lanes = L,
 	.plane_sum = sum_plane, .plane_fill = plane_fill, .maxpool = maxpool,
@@ -303,4 +333,5 @@ const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.avgpool = avgpool, .avgpool_back = avgpool_back, .relu6 = relu6,
 	.relu6_back = relu6_back, .mul = mul, .mul_sum = mul_sum,
 	.add = add, .scale = scale, .dot = dot, .sgd = sgd,
+	.descend = descend, .moments = moments,
 };

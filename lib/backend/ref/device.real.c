@@ -1,4 +1,5 @@
 /* The reference back end: memory, parameters, what is stored, its table. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,10 +127,41 @@ update(struct device *device, const struct update *u)
 	for (size_t i = 0; i < u->n; i++) {
 		double d = g[i] * u->scale + u->decay * w[i];
 
+		if (m == NULL) {
+			w[i] -= (REAL)(u->lr * d);
+			continue;
+		}
 		m[i] = (REAL)(u->momentum * m[i] + d);
 		w[i] -= (REAL)(u->lr * (u->nesterov ? d + u->momentum * m[i] :
 		    m[i]));
 	}
+}
+
+static void
+moments(struct device *device, const struct moments *k)
+{
+	const REAL *w = k->w;
+	REAL *m = k->m, *v = k->v, *g = k->g;
+
+	(void)device;
+	for (size_t i = 0; i < k->n; i++) {
+		double d = g[i] * k->scale;
+
+		m[i] = (REAL)(m[i] + (1 - k->beta1) * (d - m[i]));
+		v[i] = (REAL)(v[i] + (1 - k->beta2) * (d * d - v[i]));
+		g[i] = (REAL)(m[i] / k->rest1 / (sqrt(v[i] / k->rest2) +
+		    k->eps) + k->decay * w[i]);
+	}
+}
+
+static void
+clamp(struct device *d, void *x, size_t n, double most)
+{
+	REAL *v = x;
+
+	(void)d;
+	for (size_t i = 0; i < n; i++)
+		v[i] = (REAL)(v[i] > most ? most : v[i] < -most ? -most : v[i]);
 }
 
 static void
@@ -176,7 +208,8 @@ const struct backend REF(backend) = {
 	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
 	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
 	.read = read_activation, .write = write_activation, .add = add,
-	.update = update, .track = track, .squares = squares, .ops = ops,
+	.update = update, .moments = moments, .clamp = clamp, .track = track,
+	.squares = squares, .ops = ops,
 	.event_new = host_event_new, .event_free = host_event_free,
 	.event_record = host_event_record, .event_wait = host_event_wait,
 };

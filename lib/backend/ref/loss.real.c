@@ -12,7 +12,7 @@
  *   sigmoid:  l = mean over c of ln(1 + exp x[c]) - q[c] x[c]
  *
  * The gradient is that of the mean over the clips of the microbatch, whatever
- * their weights, times the weight of the loss.
+ * their weights, times the weight of the loss and the scale of the feed.
  */
 
 static size_t
@@ -82,7 +82,8 @@ loss_backward(struct task *k)
 	if (dx == NULL)
 		return;
 	for (int n = 0; n < N; n++, dx += C) {
-		double w = loss_clip(k, n, x, q) * k->op->weight;
+		double w = loss_clip(k, n, x, q) * k->op->weight *
+		    feed_scale(k->feed);
 		double top = x[0], sum = 0, whole = 0;
 
 		for (int c = 0; c < C; c++) {
