@@ -34,7 +34,7 @@ static struct extract_options how = { .max_pixels = 64 << 20,
 	.max_frames = FRAME_MAX };
 static struct chosen views = { .microbatch = 8, .loader_threads = 2,
 	.loader_memory = 512 << 20 };
-static int precision, json, force, quiet, verbose, progress;
+static int use_ema, precision, json, force, quiet, verbose, progress;
 static int64_t threads, top = 5, sheet_samples = 24;
 static double step_timeout = 600;
 
@@ -46,6 +46,9 @@ static const struct option_row rows[] = {
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "packed dataset, or stream of vt-extract: FILE or -",
 	    "FILE|-", 0, 0, 0 },
+	{ 0, "use-ema", OPTION_FLAG, &use_ema, NULL,
+	    "the moving average of its weights (vt-train --ema)",
+	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "views", OPTION_CHOICE, &views.protocol, "PROTOCOL",
 	    "those of a paper, or one as in validation (auto)",
@@ -415,6 +418,7 @@ main(int argc, char **argv)
 	if (curves.n > 0)
 		return draw_curves(argc - operand, argv + operand);
 	s.network = models.item[models.n - 1];
+	s.model.ema = use_ema;
 	files.sheet_samples = (int)sheet_samples;
 	packed_files_check(&files);
 	choose_input(&s, argc - operand, argv + operand);

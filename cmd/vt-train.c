@@ -29,12 +29,16 @@ static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
 static const char *flips;
 static struct clip_settings clips = CLIP_SETTINGS;
-static int loss, nesterov, keep_best, dry_run, parity;
+static int loss, keep_best, dry_run, parity;
 static int init_partial, precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, bucket = 4 << 20;
-static double smoothing, momentum = 0.9, decay = 1e-4, clip, save_every = 600;
+static int optimizer, use_ema, sharded;
+static struct optimizer_settings optimizing = { .momentum = 0.9, .decay = 1e-4,
+	.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .trust = 0.001 };
+static const char *loss_scale;
+static double smoothing, clip, clip_value, ema, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
 static struct option_list freeze, override;
 
@@ -69,15 +73,47 @@ static const struct option_row rows[] = {
 	    "classes that a flip swaps: something, or a table",
 	    "something|FILE", 0, 0, 0 },
 	OPTION_HEADING("Optimiser"),
-	{ 0, "momentum", OPTION_REAL, &momentum, "X",
-	    "of stochastic gradient descent (0.9)", NULL, 0, 0.99999, 0 },
-	{ 0, "nesterov", OPTION_FLAG, &nesterov, NULL,
-	    "Nesterov momentum", NULL, 0, 0, 0 },
-	{ 0, "weight-decay", OPTION_REAL, &decay, "X",
-	    "L2 penalty on weights (0.0001)", NULL, 0, 1, 0 },
+	{ 0, "optimizer", OPTION_CHOICE, &optimizer, "NAME",
+	    "sgd, lars, lars-outside, adamw or lamb (sgd)",
+	    OPTIMIZER_NAMES, 0, 0, 0 },
+	{ 0, "momentum", OPTION_REAL, &optimizing.momentum, "X",
+	    "of sgd and lars (0.9)", NULL, 0, 0.99999, 0 },
+	{ 0, "nesterov", OPTION_FLAG, &optimizing.nesterov, NULL,
+	    "Nesterov momentum, of sgd", NULL, 0, 0, 0 },
+	{ 0, "beta1", OPTION_REAL, &optimizing.beta1, "X",
+	    "of adamw, lamb: decay of the gradient's mean (0.9)",
+	    NULL, 0, 0.99999, 0 },
+	{ 0, "beta2", OPTION_REAL, &optimizing.beta2, "X",
+	    "of adamw, lamb: of its mean square (0.999)",
+	    NULL, 0, 0.9999999, 0 },
+	{ 0, "epsilon", OPTION_REAL, &optimizing.eps, "X",
+	    "of adamw, lamb: added to its root (1e-8)", NULL, 0, 1, 0 },
+	{ 0, "trust", OPTION_REAL, &optimizing.trust, "X",
+	    "of lars: its trust coefficient (0.001)", NULL, 0, 100, 0 },
+	{ 0, "trust-clip", OPTION_FLAG, &optimizing.trust_clip, NULL,
+	    "of lars, lamb: no layer's step grows by its trust",
+	    NULL, 0, 0, 0 },
+	{ 0, "weight-decay", OPTION_REAL, &optimizing.decay, "X",
+	    "of weights; adamw, lamb: beside the moments (0.0001)",
+	    NULL, 0, 1, 0 },
 	{ 0, "clip-grad", OPTION_REAL, &clip, "NORM",
 	    "clip the gradient to this norm; 0: never (0)",
 	    NULL, 0, 1e9, 0 },
+	{ 0, "clip-value", OPTION_REAL, &clip_value, "X",
+	    "clip each of its elements to this; 0: never (0)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "loss-scale", OPTION_TEXT, &loss_scale, "X",
+	    "multiply the loss: dynamic, or X (in fp16 dynamic)",
+	    "dynamic|X", 0, 0, 0 },
+	{ 0, "ema", OPTION_REAL, &ema, "DECAY",
+	    "keep a moving average of the weights; 0: none (0)",
+	    NULL, 0, 0.9999999, 0 },
+	{ 0, "use-ema", OPTION_FLAG, &use_ema, NULL,
+	    "validate, or with --export write, that average",
+	    NULL, 0, 0, 0 },
+	{ 0, "shard-optimizer", OPTION_FLAG, &sharded, NULL,
+	    "keep state where it is updated, as is always done",
+	    NULL, 0, 0, 0 },
 	{ 0, "label-smoothing", OPTION_REAL, &smoothing, "X",
 	    "share of a label for all classes (as the network)",
 	    NULL, 0, 0.999, 0 },
@@ -166,6 +202,43 @@ static const struct command command = {
 	rows, train_versions, NULL
 };
 
+/* As struct session_options has it. */
+static double
+loss_scale_asked(void)
+{
+	char *end;
+	double x;
+
+	if (loss_scale == NULL)
+		return 0;
+	if (strcmp(loss_scale, "dynamic") == 0)
+		return -1;
+	x = strtod(loss_scale, &end);
+	if (*loss_scale == '\0' || *end != '\0' || !(x >= 1 && x <= 1e9))
+		options_wrong("--loss-scale=%s (wanted dynamic, or a number from "
+		    "1 to 1e9)", text_quote(loss_scale));
+	return x;
+}
+
+static void
+check_optimizer(void)
+{
+	const char *name = optimizers[optimizer].name;
+
+	if (optimizing.nesterov && strcmp(name, "sgd") != 0)
+		options_wrong("--nesterov and --optimizer=%s (it is for sgd)",
+		    name);
+	if (optimizing.trust_clip && optimizers[optimizer].trust == NULL)
+		options_wrong("--trust-clip and --optimizer=%s (it is for lars, "
+		    "lars-outside and lamb)", name);
+	if (clip > 0 && clip_value > 0)
+		options_wrong("--clip-grad and --clip-value (wanted one of "
+		    "them)");
+	if (use_ema && ema == 0)
+		options_wrong("--use-ema without --ema=DECAY: there is no average");
+	loss_scale_asked();
+}
+
 static void
 check_options(void)
 {
@@ -189,6 +262,7 @@ check_options(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(override.item[i]), b.data);
 		}
+	check_optimizer();
 	clips_check(&clips);
 	if (flips != NULL && !clips.flip)
 		options_wrong("--flip-swap and --no-flip (wanted one of them)");
@@ -253,8 +327,10 @@ asked(struct comm *c)
 		.init_partial = init_partial, .freeze = &freeze,
 		.override = &override,
 		.threads = threads > 0 ? (int)threads : own,
-		.keep = (int)keep, .momentum = momentum, .decay = decay,
-		.clip = clip, .nesterov = nesterov, .smoothing = smoothing,
+		.keep = (int)keep, .optimizer = &optimizers[optimizer],
+		.optimizing = optimizing, .clip = clip,
+		.clip_value = clip_value, .ema = ema,
+		.loss_scale = loss_scale_asked(), .smoothing = smoothing,
 		.loading = { .seed = (uint64_t)seed,
 			.threads = (int)loader_threads,
 			.memory = (size_t)loader_memory },
@@ -268,7 +344,7 @@ asked(struct comm *c)
 			.save_steps = save_steps, .val_every = val_every,
 			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
-			.bucket = bucket },
+			.bucket = bucket, .use_ema = use_ema },
 	};
 
 	clips_set(&clips, &o.loading);
@@ -284,7 +360,7 @@ export_weights(void)
 		    "--out=RUN)", export == NULL ? "--names, and no file to "
 		    "export" : names == NULL ? "--export, and no names" :
 		    "--export, and no run");
-	return export_run(out, export, names);
+	return export_run(out, export, names, use_ema);
 }
 
 /* What a run that there is can be asked for: how far it is, its weights. */

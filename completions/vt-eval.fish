@@ -18,6 +18,7 @@ end
 
 complete -c vt-eval -s m -l model -r -F -d 'folder of a run of vt-train, or a checkpoint'
 complete -c vt-eval -s i -l data -r -F -d 'packed dataset, or stream of vt-extract: FILE or -'
+complete -c vt-eval -l use-ema -d 'the moving average of its weights (vt-train --ema)'
 complete -c vt-eval -l views -r -f -a 'auto tsm tsm-twice tsm-dense pyslowfast ssv2 charades' -d 'those of a paper, or one as in validation (auto)'
 complete -c vt-eval -l clips -r -f -d 'clips of each video (as --views says)'
 complete -c vt-eval -l crops -r -f -d 'crops of each clip: 1, 3, 5 or 10 (as --views says)'
@@ -46,7 +47,7 @@ complete -c vt-eval -l max-damage -r -f -d 'take videos damaged in up to N place
 complete -c vt-eval -l max-pixels -r -f -d 'refuse larger frames (64M)'
 complete -c vt-eval -l max-frames -r -f -d 'refuse videos of more frames (999999)'
 complete -c vt-eval -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
-complete -c vt-eval -l precision -r -f -a 'fp32 bf16' -d 'of activations, gradients: fp32 or bf16 (fp32)'
+complete -c vt-eval -l precision -r -f -a 'fp32 bf16 fp16' -d 'of activations, gradients: fp32, bf16, fp16 (fp32)'
 complete -c vt-eval -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-eval -l microbatch -r -f -d 'views that run through the network together (8)'
 complete -c vt-eval -l loader-threads -r -f -d 'to load clips in a rank (2)'

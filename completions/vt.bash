@@ -129,10 +129,21 @@ s seed required -
 - cutmix required -
 - repeat required -
 - flip-swap required something|FILE
+- optimizer required sgd|lars|lars-outside|adamw|lamb
 - momentum required -
 - nesterov none -
+- beta1 required -
+- beta2 required -
+- epsilon required -
+- trust required -
+- trust-clip none -
 - weight-decay required -
 - clip-grad required -
+- clip-value required -
+- loss-scale required dynamic|X
+- ema required -
+- use-ema none -
+- shard-optimizer none -
 - label-smoothing required -
 - param-groups required tsm|tsm-fine|plain
 - val required DIR
@@ -156,7 +167,7 @@ o out required DIR
 n dry-run none -
 - parity none -
 - device required cpu|cuda|ref|ref64
-- precision required fp32|bf16
+- precision required fp32|bf16|fp16
 j threads required -
 - loader-threads required -
 - loader-memory required -
@@ -172,6 +183,7 @@ V version none -
 	vt-eval)
 		spec='m model required FILE
 i data required FILE|-
+- use-ema none -
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -
 - crops required -
@@ -200,7 +212,7 @@ f force none -
 - max-pixels required -
 - max-frames required -
 - device required cpu|cuda|ref|ref64
-- precision required fp32|bf16
+- precision required fp32|bf16|fp16
 j threads required -
 - microbatch required -
 - loader-threads required -
@@ -255,7 +267,7 @@ m model required NET
 - require required -
 - json none -
 - device required cpu|cuda|ref|ref64
-- precision required fp32|bf16
+- precision required fp32|bf16|fp16
 j threads required -
 c config required FILE
 q quiet none -

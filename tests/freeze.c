@@ -122,8 +122,8 @@ train(struct device *d, int k, int whole, int repeats)
 	struct training t = { .graph = frozen(k) };
 	struct graph *g = t.graph;
 	struct dims in = { 2, 4, 16, 16, 3 };
-	struct optim o = { .rule = group_rule_find("tsm"), .momentum = 0.9,
-		.decay = 1e-3 };
+	struct optim o = { .rule = group_rule_find("tsm"), .set = {
+		.momentum = 0.9, .decay = 1e-3 } };
 	char *was = xmalloc((size_t)g->nparam);
 	struct feed feed;
 

@@ -1,7 +1,8 @@
 /*
- * What an optimiser keeps, owned by ranks: one that is not in the table of
- * optimisers, with two values an element, one a parameter and one in all, steps
- * to the same bits on any number of ranks, and its checkpoints are the same
+ * What an optimiser keeps, owned by ranks: each of the table, with a moving
+ * average of the weights and a loss scale that grows, and one that is not in
+ * the table, with two values an element, one a parameter and one in all, step
+ * to the same bits on any number of ranks, and their checkpoints are the same
  * file, from which any number of ranks go on.  Ranks are threads.
  */
 #include <math.h>
@@ -35,7 +36,8 @@ static const char *dir;
 /* ---- an optimiser of its own; the device is the host ---- */
 
 static void
-trial_step(const struct optim *o, struct device *d, const struct optim_part *p)
+trial_step(const struct optimizer_settings *o, struct device *d,
+    const struct optim_part *p)
 {
 	double *second = p->state[1], *often = p->state[2], *scale = p->state[3];
 
@@ -57,11 +59,11 @@ trial_step(const struct optim *o, struct device *d, const struct optim_part *p)
 }
 
 static const struct optimizer trial = { "trial", {
-	{ "optim/first", SLOT_ELEMENT, SLOT_REAL, 0 },
-	{ "optim/second", SLOT_ELEMENT, SLOT_F64, 0.25 },
-	{ "optim/trust", SLOT_PARAM, SLOT_F64, 0.5 },
-	{ "optim/scale", SLOT_ONCE, SLOT_F64, 1024 },
-}, trial_step };
+	{ "optim/first", SLOT_ELEMENT, SLOT_REAL, 0, 0 },
+	{ "optim/second", SLOT_ELEMENT, SLOT_F64, 0.25, 0 },
+	{ "optim/trust", SLOT_PARAM, SLOT_F64, 0.5, 0 },
+	{ "optim/scale", SLOT_ONCE, SLOT_F64, 1024, 0 },
+}, 0, NULL, NULL, trial_step };
 
 /* ---- a rank ---- */
 
@@ -84,7 +86,10 @@ rank_open(struct rank *r, struct comm *c, const struct backend *b,
 	net_init(r->n, 5);
 	segments_open(&r->own, c, r->g->elements, 3 * EXACT_BLOCK);
 	r->o = (struct optim){ .kind = kind, .rule = group_rule_find("tsm"),
-		.momentum = 0.9, .decay = 0.01, .clip = 3 };
+		.set = { .momentum = 0.9, .decay = 0.01, .beta1 = 0.9,
+		.beta2 = 0.99, .eps = 1e-8, .trust = 0.01 }, .clip = 3,
+		.ema = kind != &trial ? 0.5 : 0, .dynamic_scale = kind != &trial,
+		.scale_every = 2 };
 	optim_open(&r->o, r->n, &r->own);
 	r->gradient = device_alloc(r->d, r->g->elements * r->d->elem);
 }
@@ -106,11 +111,13 @@ put(struct rank *r, size_t i, double v)
 	device_put(r->d, (char *)r->gradient + i * r->d->elem, &v, 1);
 }
 
-/* The gradient of a step where it is owned, and elsewhere nothing of use. */
+/* The gradient of a step where it is owned, and elsewhere nothing of use; it is
+ * that of the loss times its scale, statistics are not. */
 static void
 draw_gradient(struct rank *r, int step)
 {
 	int me = r->own.comm->rank;
+	double scale = optim_loss_scale(&r->o);
 
 	for (int i = 0; i < r->own.n; i++)
 		for (size_t k = 0; k < r->own.segment[i].n; k++)
@@ -125,9 +132,10 @@ draw_gradient(struct rank *r, int step)
 			for (size_t k = 0; k < q->count; k++)
 				if (q->offset + k >= s->at &&
 				    q->offset + k < s->at + s->n)
-					put(r, q->offset + k, 0.1 + 0.2 *
-					    rng_normal(3, (uint32_t)step,
-					    (uint32_t)(q->offset + k)));
+					put(r, q->offset + k, (q->kind <
+					    PARAM_MEAN ? scale : 1) * (0.1 +
+					    0.2 * rng_normal(3, (uint32_t)step,
+					    (uint32_t)(q->offset + k))));
 		}
 	}
 }
@@ -281,9 +289,13 @@ steps(const struct backend *b, const struct optimizer *kind)
 
 /* ---- what only one rank sees ---- */
 
-struct fault { const char *name; double value; int want, wrong; };
+struct fault { const char *name; double value; int want, wrong; double scale; };
 
-/* A gradient that is not finite at parameter ${name}: nothing is changed. */
+/*
+ * A gradient that is not finite at parameter ${name}, of a loss times ${scale}:
+ * nothing is changed but the scale, which is halved where the step is skipped
+ * for it.
+ */
 static void
 bad_gradient(struct comm *c, void *arg)
 {
@@ -291,13 +303,15 @@ bad_gradient(struct comm *c, void *arg)
 	struct rank r;
 	size_t bytes, owned;
 	void *w, *m;
-	double norm;
+	double norm, *scale;
 
 	rank_open(&r, c, backend_find("ref"), optimizers);
 	bytes = r.g->elements * r.d->elem;
 	owned = r.own.owned[c->rank] * r.d->elem;
 	w = xmalloc(bytes);
 	m = xmalloc(owned + 1);
+	scale = r.o.slots.slot[r.o.scale_slot].data;
+	*scale = f->scale;
 	draw_gradient(&r, 0);
 	device_download(r.d, w, r.n->w, bytes);
 	device_download(r.d, m, r.o.slots.slot[0].data, owned);
@@ -306,7 +320,8 @@ bad_gradient(struct comm *c, void *arg)
 			put(&r, r.g->param[p].offset, f->value);
 	if (optim_step(&r.o, r.n, r.gradient, 1, 0.1, &norm) != f->want ||
 	    memcmp(w, r.n->w, bytes) != 0 ||
-	    memcmp(m, r.o.slots.slot[0].data, owned) != 0)
+	    memcmp(m, r.o.slots.slot[0].data, owned) != 0 ||
+	    *scale != (f->want == OPTIM_SKIPPED ? f->scale / 2 : f->scale))
 		__atomic_fetch_add(&f->wrong, 1, __ATOMIC_RELAXED);
 	free(w);
 	free(m);
@@ -332,23 +347,28 @@ bad_momentum(struct comm *c, void *arg)
 static void
 faults(void)
 {
-	static const struct { const char *name; int want; } gradient[] = {
-		{ "a.weight", OPTIM_GRADIENT }, { "c.weight", OPTIM_GRADIENT },
-		{ "fc.bias", OPTIM_GRADIENT },
-		{ "b.running_mean", OPTIM_STATISTICS },
-		{ "d.running_var", OPTIM_STATISTICS } };
+	static const struct { const char *name; int want; double scale; }
+	    gradient[] = {
+		{ "a.weight", OPTIM_GRADIENT, 1 },
+		{ "c.weight", OPTIM_GRADIENT, 1 },
+		{ "fc.bias", OPTIM_GRADIENT, 1 },
+		{ "c.weight", OPTIM_SKIPPED, 4 },
+		{ "fc.bias", OPTIM_SKIPPED, 2 },
+		{ "b.running_mean", OPTIM_STATISTICS, 1 },
+		{ "d.running_var", OPTIM_STATISTICS, 1024 } };
 
 	for (size_t i = 0; i < sizeof(gradient) / sizeof(gradient[0]); i++) {
 		struct fault f = { gradient[i].name, i % 2 ? NAN : INFINITY,
-			gradient[i].want, 0 };
+			gradient[i].want, 0, gradient[i].scale };
 
 		for (int size = 1; size <= 3; size++)
 			comm_threads(size, bad_gradient, &f);
 		ok(f.wrong == 0, "%g in the gradient of %s: all ranks see it, and "
-		    "change nothing", f.value, f.name);
+		    "change nothing%s", f.value, f.name, f.want ==
+		    OPTIM_SKIPPED ? " but the scale" : "");
 	}
 	for (int rank = 0; rank < 3; rank++) {
-		struct fault f = { "", NAN, rank, 0 };
+		struct fault f = { "", NAN, rank, 0, 0 };
 
 		comm_threads(3, bad_momentum, &f);
 		ok(f.wrong == 0, "a NaN that rank %d has: all ranks see it", rank);
@@ -387,6 +407,36 @@ names(void)
 	safetensors_free(&f);
 }
 
+/* The names that PyTorch has for them, but for the momentum's. */
+static void
+names_of(const struct optimizer *kind, const char *const *want)
+{
+	struct job one = { .b = backend_find("ref"), .kind = kind };
+	struct safetensors f;
+	struct state st;
+	int slots = 0, wanted = 0, there = 0;
+
+	comm_threads(2, from_the_first, &one);
+	is(checkpoint_read(path_of("c"), &f, &st), 0, "a checkpoint");
+	for (size_t i = 0; i < f.tensors; i++)
+		slots += strncmp(f.tensor[i].name, "optim/", 6) == 0 ||
+		    strncmp(f.tensor[i].name, "ema/", 4) == 0;
+	for (; want[wanted] != NULL; wanted++) {
+		char *name = xprintf("%s/c.weight", want[wanted]);
+
+		there += safetensors_tensor(&f, want[wanted]) != NULL ||
+		    safetensors_tensor(&f, name) != NULL;
+		free(name);
+	}
+	is(there, wanted, kind->name);
+	/* Those by element of 8 parameters, the average of 4 statistics too. */
+	is(slots, strcmp(kind->name, "sgd") == 0 ? 8 + 12 + 3 : 2 * 8 + 12 + 4,
+	    "and no more");
+	ok(safetensors_tensor(&f, "ema/b.running_mean") != NULL,
+	    "the average of running statistics, too");
+	safetensors_free(&f);
+}
+
 int
 main(void)
 {
@@ -397,11 +447,18 @@ main(void)
 	if (dir == NULL)
 		return 1;
 	for (int i = 0; backends[i] != NULL; i++) {
-		steps(backends[i], optimizers);
+		for (int k = 0; optimizers[k].name != NULL; k++)
+			steps(backends[i], &optimizers[k]);
 		steps(backends[i], &trial);
 	}
 	faults();
 	names();
+	names_of(optimizers, (const char *const[]){ "optim/momentum", "ema",
+	    "optim/ema_updates", "optim/loss_scale", "optim/loss_scale_steps",
+	    NULL });
+	names_of(optimizer_find("lamb"), (const char *const[]){ "optim/exp_avg",
+	    "optim/exp_avg_sq", "optim/step", "ema", "optim/ema_updates",
+	    "optim/loss_scale", "optim/loss_scale_steps", NULL });
 	unlink(path_of("c"));
 	rmdir(dir);
 	free(path);

@@ -75,7 +75,7 @@ train(const struct dataset *set, const struct schedule *s)
 	struct trainer t = { .comm = comm_self(), .schedule = s, .train = set,
 		.o = { .log_every = 1, .bucket = 1 << 20 }, .loading = {
 		    .seed = 1, .threads = 1, .ranks = 1, .memory = 1 << 20,
-		    .needs = &g->needs }, .optim = { .momentum = 0.9,
+		    .needs = &g->needs }, .optim = { .set = { .momentum = 0.9 },
 		    .rule = group_rule_find("plain") } };
 	int status;
 

@@ -123,7 +123,8 @@ int
 bench_cells(struct bench *b, const struct net_options *o)
 {
 	struct job j = { .b = b, .o = o, .optim = {
-	    .rule = group_rule_find("tsm"), .momentum = 0.9, .decay = 1e-4 } };
+	    .rule = group_rule_find("tsm"), .set = { .momentum = 0.9,
+	    .decay = 1e-4 } } };
 	int status, wrong = b->wrong;
 
 	for (int i = 0; i < o->schedule->stages; i++)

@@ -162,7 +162,7 @@ first_steps(struct job *j, struct device *d, double loss[2],
 {
 	struct rig r = { 0 };
 	struct optim o = { .rule = j->optim.rule,
-		.momentum = j->optim.momentum, .decay = j->optim.decay };
+		.set = j->optim.set };
 	int bad = rig_open(&r, j->o->graph, d, &j->shape);
 
 	if (bad == 0)
@@ -288,7 +288,7 @@ bench_step(struct bench *b, const struct net_options *o)
 		struct job j = { .b = b, .o = o, .shape = o->shapes->item[i],
 			.base = i == 0 ? ram_resident() : 0,
 			.optim = { .rule = group_rule_find("tsm"),
-			    .momentum = 0.9, .decay = 1e-4 } };
+			    .set = { .momentum = 0.9, .decay = 1e-4 } } };
 		char text[40];
 
 		snprintf(j.prefix, sizeof(j.prefix), "step/%s/%s",

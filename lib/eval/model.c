@@ -38,6 +38,8 @@ model_read(struct model *m, const char *path, const char *device)
 	if ((bad = checkpoint_read(m->path, &m->file, &m->state)) != 0)
 		return checkpoint_status(bad);
 	class_parse(m->state.classes, &m->class);
+	if (m->ema && checkpoint_has_ema(&m->file, m->path) != 0)
+		return EXIT_USAGE;
 	if ((m->backend = backend_find(device)) == NULL)
 		return EXIT_USAGE;
 	m->graph = graph_parse(m->state.model, m->state.network,
@@ -55,8 +57,8 @@ model_start(struct model *m, int threads, enum precision precision)
 	if (m->device == NULL ||
 	    (m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;
-	return checkpoint_load(&m->file, m->path, m->net) == 0 ? 0 :
-	    EXIT_DAMAGE;
+	return (m->ema ? checkpoint_load_ema(&m->file, m->path, m->net) :
+	    checkpoint_load(&m->file, m->path, m->net)) == 0 ? 0 : EXIT_DAMAGE;
 }
 
 void

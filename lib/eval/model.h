@@ -11,6 +11,8 @@
 #include "train/checkpoint.h"
 
 struct model {
+	int ema;			/* set before: the moving average of the
+					 * weights is meant */
 	char *path;			/* of the checkpoint */
 	struct safetensors file;
 	struct state state;

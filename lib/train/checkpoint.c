@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "train/checkpoint.h"
+#include "train/ema.h"
 
 char *
 checkpoint_name(const struct param *p)
@@ -194,11 +195,11 @@ doubles_of(const struct tensor *t, size_t n)
 	return v;
 }
 
+/* Into parameter ${p}; frees ${name}, what it is called in the file. */
 static int
 load(const struct safetensors *f, const char *path, const struct net *n,
-    const struct param *p)
+    const struct param *p, char *name)
 {
-	char *name = checkpoint_name(p);
 	const struct tensor *t = find(f, path, name, p, n->graph->name);
 	size_t elem = n->device->elem;
 	void *to = (char *)n->w + p->offset * elem;
@@ -221,7 +222,28 @@ int
 checkpoint_load(const struct safetensors *f, const char *path, struct net *n)
 {
 	for (int i = 0; i < n->graph->nparam; i++)
-		if (load(f, path, n, &n->graph->param[i]) != 0)
+		if (load(f, path, n, &n->graph->param[i],
+		    checkpoint_name(&n->graph->param[i])) != 0)
+			return -1;
+	return 0;
+}
+
+int
+checkpoint_has_ema(const struct safetensors *f, const char *path)
+{
+	if (safetensors_tensor(f, ema_slots[1].name) != NULL)
+		return 0;
+	return fail("%s: has no moving average of the weights (vt-train "
+	    "--ema=DECAY keeps one)", text_quote(path));
+}
+
+int
+checkpoint_load_ema(const struct safetensors *f, const char *path,
+    struct net *n)
+{
+	for (int i = 0; i < n->graph->nparam; i++)
+		if (load(f, path, n, &n->graph->param[i], slot_name(
+		    &ema_slots[0], &n->graph->param[i])) != 0)
 			return -1;
 	return 0;
 }
@@ -258,17 +280,42 @@ load_slot(const struct safetensors *f, const char *path,
 	return 0;
 }
 
+/* 1 if the file has any tensor of slot ${i}; otherwise a note. */
+static int
+knows_slot(const struct safetensors *f, const char *path,
+    const struct slots *s, int i)
+{
+	for (int p = 0; p < s->net->graph->nparam; p++) {
+		char *name;
+		int there;
+
+		if (!slot_has(s, i, p))
+			continue;
+		name = slot_name(s->slot[i].kind, &s->net->graph->param[p]);
+		there = safetensors_tensor(f, name) != NULL;
+		free(name);
+		if (there)
+			return 1;
+	}
+	note("%s: has no %s, which begins anew", text_quote(path),
+	    s->slot[i].kind->name);
+	return 0;
+}
+
 int
 checkpoint_slots(const struct safetensors *f, const char *path,
     const struct slots *s, struct slots_whole *whole)
 {
 	*whole = slots_whole(s);
-	for (int p = 0; p < s->net->graph->nparam; p++)
-		for (int i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++) {
+		if (!knows_slot(f, path, s, i))
+			continue;
+		for (int p = 0; p < s->net->graph->nparam; p++)
 			if (slot_has(s, i, p) &&
 			    load_slot(f, path, s, i, p, whole) != 0) {
 				slots_forget(whole);
 				return -1;
 			}
+	}
 	return 0;
 }

@@ -73,13 +73,21 @@ int checkpoint_read(const char *path, struct safetensors *file,
 /* checkpoint_status(bad): the exit status for what checkpoint_read gave. */
 int checkpoint_status(int bad);
 
+/* checkpoint_has_ema(file, path): 0 if a moving average is in it, else -1 after
+ * a message. */
+int checkpoint_has_ema(const struct safetensors *file, const char *path);
+
 /*
  * checkpoint_load(file, path, n): put its weights and running statistics into
- * net ${n}.  checkpoint_slots(file, path, slots, whole): the rest, for all
- * ranks, into ${whole}, which is made; slots_scatter shares it out.  -1 after a
- * message if a tensor is missing or of another shape.
+ * net ${n}; checkpoint_load_ema their moving average.  checkpoint_slots(file,
+ * path, slots, whole): the rest, for all ranks, into ${whole}, which is made;
+ * slots_scatter shares it out.  A slot that the checkpoint does not know, since
+ * it was made with other settings, has its first values, after a note.  -1
+ * after a message if a tensor is missing or of another shape.
  */
 int checkpoint_load(const struct safetensors *file, const char *path,
+    struct net *n);
+int checkpoint_load_ema(const struct safetensors *file, const char *path,
     struct net *n);
 int checkpoint_slots(const struct safetensors *file, const char *path,
     const struct slots *slots, struct slots_whole *whole);

@@ -39,7 +39,7 @@ write_net(const struct state *s, const struct net *n, const struct naming *names
 
 static int
 export_checkpoint(const char *checkpoint, const char *path,
-    const struct naming *names)
+    const struct naming *names, int ema)
 {
 	static const struct device_options o = { .threads = 1 };
 	struct device *d = device_open(backend_find("ref"), &o);
@@ -54,10 +54,16 @@ export_checkpoint(const char *checkpoint, const char *path,
 		device_close(d);
 		return checkpoint_status(bad);
 	}
+	if (ema && checkpoint_has_ema(&file, checkpoint) != 0) {
+		safetensors_free(&file);
+		device_close(d);
+		return EXIT_USAGE;
+	}
 	class_parse(state.classes, &classes);
 	g = graph_parse(state.model, state.network, (int)classes.n);
 	if (g == NULL || (n = net_new(g, d)) == NULL ||
-	    checkpoint_load(&file, checkpoint, n) != 0)
+	    (ema ? checkpoint_load_ema(&file, checkpoint, n) :
+	    checkpoint_load(&file, checkpoint, n)) != 0)
 		status = EXIT_DAMAGE;
 	else
 		status = write_net(&state, n, names, path);
@@ -70,7 +76,7 @@ export_checkpoint(const char *checkpoint, const char *path,
 }
 
 int
-export_run(const char *run, const char *path, const char *names)
+export_run(const char *run, const char *path, const char *names, int ema)
 {
 	struct naming *n = naming_open(names);
 	char *checkpoint;
@@ -80,7 +86,7 @@ export_run(const char *run, const char *path, const char *names)
 		return EXIT_USAGE;
 	if ((checkpoint = rundir_choose(run)) != NULL) {
 		detail("%s: is exported", text_quote(checkpoint));
-		status = export_checkpoint(checkpoint, path, n);
+		status = export_checkpoint(checkpoint, path, n, ema);
 	}
 	free(checkpoint);
 	naming_close(n);

@@ -69,6 +69,8 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "save-steps", FACT_RESUME },
 	{ "keep", FACT_RESUME },
 	{ "keep-best", FACT_RESUME },
+	{ "use-ema", FACT_RESUME },
+	{ "shard-optimizer", FACT_RESUME },
 	{ "stop-after", FACT_RESUME },
 	{ "step-timeout", FACT_RESUME },
 	{ "max-loss", FACT_RESUME },

@@ -77,9 +77,8 @@ slots_bytes(const struct trainer *t, int rank)
 {
 	size_t sum = 0;
 
-	for (const struct slot_kind *k = t->optim.kind->slot; k->name != NULL;
-	    k++)
-		sum += slot_bytes(t, k, rank);
+	for (int i = 0; i < t->optim.slots.n; i++)
+		sum += slot_bytes(t, t->optim.slots.slot[i].kind, rank);
 	return sum;
 }
 
@@ -131,16 +130,17 @@ print_bytes(FILE *f, const char *what, size_t bytes)
 	fprintf(f, "# %-20s %s\n", what, text_bytes(text, (double)bytes));
 }
 
-/* "optim/momentum" is called momentum. */
+/* "optim/momentum" is called momentum; single numbers are not worth a line. */
 static void
 print_slots(const struct trainer *t, FILE *f)
 {
-	for (const struct slot_kind *k = t->optim.kind->slot; k->name != NULL;
-	    k++) {
+	for (int i = 0; i < t->optim.slots.n; i++) {
+		const struct slot_kind *k = t->optim.slots.slot[i].kind;
 		const char *slash = strrchr(k->name, '/');
 
-		print_bytes(f, slash != NULL ? slash + 1 : k->name,
-		    slot_bytes(t, k, 0));
+		if (k->extent == SLOT_ELEMENT)
+			print_bytes(f, slash != NULL ? slash + 1 : k->name,
+			    slot_bytes(t, k, 0));
 	}
 }
 

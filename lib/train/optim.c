@@ -1,60 +1,40 @@
-/* SGD with momentum over groups of parameters. */
+/* Steps of an optimiser over groups of parameters. */
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/fail.h"
-#include "base/text.h"
+#include "base/mem.h"
+#include "train/ema.h"
+#include "train/loss_scale.h"
 #include "train/optim.h"
 
-const struct group_rule group_rules[] = {
-	{ "tsm", { 1, 1 }, { 2, 0 }, { 1, 0 }, { 5, 1 }, { 10, 0 } },
-	{ "tsm-fine", { 1, 1 }, { 2, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 } },
-	{ "plain", { 1, 1 }, { 1, 1 }, { 1, 0 }, { 1, 1 }, { 1, 1 } },
-	{ NULL, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } }
-};
-
-const struct group_rule *
-group_rule_find(const char *name)
-{
-	for (const struct group_rule *r = group_rules; r->name != NULL; r++)
-		if (strcmp(r->name, name) == 0)
-			return r;
-	return fail_null("no rule %s for groups of parameters (wanted tsm, "
-	    "tsm-fine or plain)", text_quote(name));
-}
-
-struct group
-group_of(const struct group_rule *r, const struct param *p)
-{
-	switch (p->kind) {
-	case PARAM_WEIGHT:
-		return p->head ? r->head_weight : r->weight;
-	case PARAM_BIAS:
-		return p->head ? r->head_bias : r->bias;
-	default:
-		return r->norm;
-	}
-}
-
+/* What is kept: the optimiser's, and what was asked for beside it. */
 static void
-sgd(const struct optim *o, struct device *d, const struct optim_part *p)
+make_list(struct optim *o)
 {
-	struct update u = { .w = p->w, .m = p->state[0], .g = p->g, .n = p->n,
-		.lr = p->lr, .momentum = o->momentum, .decay = p->decay,
-		.scale = p->scale, .nesterov = o->nesterov };
+	int n = 0;
 
-	device_update(d, &u);
+	for (const struct slot_kind *k = o->kind->slot; k->name != NULL; k++)
+		o->list[n++] = *k;
+	o->ema_slot = o->scale_slot = -1;
+	if (o->ema > 0) {
+		o->ema_slot = n;
+		for (int i = 0; i < EMA_SLOTS; i++)
+			o->list[n++] = ema_slots[i];
+	}
+	if (o->dynamic_scale) {
+		o->scale_slot = n;
+		for (int i = 0; i < LOSS_SCALE_SLOTS; i++)
+			o->list[n++] = loss_scale_slots[i];
+	}
+	o->list[n].name = NULL;
 }
-
-const struct optimizer optimizers[] = {
-	{ "sgd", { { "optim/momentum", SLOT_ELEMENT, SLOT_REAL, 0 } }, sgd },
-	{ NULL, { { NULL, SLOT_ELEMENT, SLOT_REAL, 0 } }, NULL }
-};
 
 int
 optim_open(struct optim *o, const struct net *n, const struct segments *share)
 {
+	size_t params = (size_t)n->graph->nparam;
+
 	if (o->kind == NULL)
 		o->kind = optimizers;
 	o->share = share;
@@ -64,8 +44,12 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 		    n->graph->elements + 1);
 		o->share = &o->alone;
 	}
+	make_list(o);
+	o->trust = xcalloc(params, sizeof(*o->trust));
+	for (int i = 0; i < 2; i++)
+		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
 	tiles_open(&o->tiles, n->graph, o->share);
-	return slots_open(&o->slots, o->kind->slot, n, o->share);
+	return slots_open(&o->slots, o->list, n, o->share);
 }
 
 void
@@ -76,12 +60,173 @@ optim_close(struct optim *o)
 	segments_close(&o->alone);
 	comm_free(o->self);
 	o->self = NULL;
+	free(o->trust);
+	for (int i = 0; i < 2; i++)
+		free(o->norm[i]);
+	o->trust = o->norm[0] = o->norm[1] = NULL;
 }
 
 static void *
 element(const struct net *n, const void *flat, size_t i)
 {
 	return (char *)flat + i * n->device->elem;
+}
+
+/* ---- over what this rank owns ---- */
+
+/* A step, as it goes through the passes below. */
+struct pass {
+	struct optim *o;
+	struct net *n;
+	void *g;
+	double lr, scale;		/* of the gradient */
+	double mean;			/* of the statistics */
+};
+
+/* Elements ${from} to ${to} - 1 of a parameter, which are kept at ${held}. */
+static struct optim_part
+part_of(const struct pass *k, const struct param *p, size_t from, size_t to,
+    size_t held)
+{
+	const struct optim *o = k->o;
+	struct group group = group_of(o->rule, p);
+	size_t number = (size_t)(p - k->n->graph->param);
+	struct optim_part part = { .param = p, .n = to - from,
+		.w = element(k->n, k->n->w, from), .g = element(k->n, k->g,
+		from), .lr = k->lr * group.lr, .decay = o->set.decay *
+		group.decay, .scale = k->scale, .trust = o->trust[number] };
+
+	for (int i = 0; o->kind->slot[i].name != NULL; i++) {
+		const struct slot *slot = &o->slots.slot[i];
+
+		part.state[i] = slot_at(slot, slot->kind->extent ==
+		    SLOT_ELEMENT ? held : slot->kind->extent == SLOT_PARAM ?
+		    number : 0);
+	}
+	return part;
+}
+
+typedef void each_part(const struct pass *k, const struct optim_part *p);
+
+/* ${each} for all that this rank owns in segment number ${i} of parameters that
+ * are not frozen. */
+static void
+walk_segment(const struct pass *k, int i, each_part *each)
+{
+	const struct tiles *t = &k->o->tiles;
+	const struct graph *g = k->n->graph;
+	const struct segment *own = &k->o->share->segment[i];
+	size_t at = t->begin[i], end = t->begin[i + 1];
+
+	while (at < end) {
+		const struct param *p = &g->param[t->param[at]];
+		size_t from = t->edge[at], to;
+		struct optim_part part;
+
+		while (at < end && p == &g->param[t->param[at]])
+			at++;
+		to = t->edge[at];
+		if (to > p->offset + p->count)
+			to = p->offset + p->count;
+		if (from >= to || p->frozen)
+			continue;	/* nothing but alignment, or to stay */
+		part = part_of(k, p, from, to, own->held + from - own->at);
+		each(k, &part);
+	}
+}
+
+static void
+walk(const struct pass *k, each_part *each)
+{
+	const struct segments *s = k->o->share;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->segment[i].rank == s->comm->rank)
+			walk_segment(k, i, each);
+}
+
+static void
+clamp(const struct pass *k, const struct optim_part *p)
+{
+	if (p->param->kind < PARAM_MEAN)
+		device_clamp(k->n->device, p->g, p->n, k->o->clip_value /
+		    p->scale);
+}
+
+static void
+direct(const struct pass *k, const struct optim_part *p)
+{
+	if (p->param->kind < PARAM_MEAN)
+		k->o->kind->direct(&k->o->set, k->n->device, p);
+}
+
+/* Running statistics are neither clipped nor scaled with the gradient. */
+static void
+update(const struct pass *k, const struct optim_part *p)
+{
+	struct device *d = k->n->device;
+
+	if (p->param->kind < PARAM_MEAN)
+		k->o->kind->step(&k->o->set, d, p);
+	else
+		device_track(d, p->w, p->g, p->n,
+		    k->n->graph->op[p->param->op].momentum, k->mean);
+}
+
+/* ---- norms ---- */
+
+/* Sums of squares of the vector at ${flat}, by tile, on all ranks. */
+static int
+square(struct optim *o, const struct net *n, const void *flat)
+{
+	double start;
+
+	tiles_own(&o->tiles, n->device, flat);
+	start = clock_seconds();
+	if (tiles_share(&o->tiles) != 0)
+		return -1;
+	o->waited += clock_seconds() - start;
+	return 0;
+}
+
+/* The norms of all parameters, of what was squared last. */
+static void
+take_norms(struct optim *o, const struct graph *g, double scale, double *norm)
+{
+	for (int p = 0; p < g->nparam; p++)
+		norm[p] = sqrt(tiles_of(&o->tiles, p)) * scale;
+}
+
+/*
+ * The trust ratios of layers.  ${squared}: the sums at hand are those of k->g.
+ * Every rank has all norms, from sums in an order that the network alone
+ * decides, so that all come to the same ratios on any number of ranks.
+ */
+static int
+find_trust(const struct pass *k, int squared)
+{
+	struct optim *o = k->o;
+	const struct graph *g = k->n->graph;
+
+	for (int p = 0; p < g->nparam; p++)
+		o->trust[p] = 1;
+	if (o->kind->trust == NULL)
+		return 0;
+	if (!squared && square(o, k->n, k->g) != 0)
+		return -1;
+	take_norms(o, g, k->scale, o->norm[1]);
+	if (square(o, k->n, k->n->w) != 0)
+		return -1;
+	take_norms(o, g, 1, o->norm[0]);
+	for (int p = 0; p < g->nparam; p++) {
+		struct group group = group_of(o->rule, &g->param[p]);
+		struct optim_layer l = { k->lr * group.lr, o->set.decay *
+			group.decay, o->norm[0][p], o->norm[1][p] };
+
+		if (g->param[p].kind == PARAM_WEIGHT)
+			o->trust[p] = o->kind->trust(&o->set, &l);
+	}
+	return 0;
 }
 
 int
@@ -96,81 +241,80 @@ optim_finite(struct optim *o, const struct net *n)
 	return comm_max(o->share->comm, &bad) != 0 ? -1 : !bad;
 }
 
-/* Elements ${from} to ${to} - 1 of a parameter, which are kept at ${held}. */
-static void
-update(const struct optim *o, struct net *n, const struct param *p,
-    const void *g, size_t from, size_t to, size_t held, double lr, double scale)
+/* ---- a step ---- */
+
+double
+optim_loss_scale(const struct optim *o)
 {
-	struct group group = group_of(o->rule, p);
-	struct optim_part part = { .param = p, .n = to - from,
-		.w = element(n, n->w, from), .g = element(n, g, from),
-		.lr = lr * group.lr, .decay = o->decay * group.decay,
-		.scale = scale };
-
-	for (int i = 0; i < o->slots.n; i++) {
-		const struct slot *slot = &o->slots.slot[i];
-
-		part.state[i] = slot_at(slot, slot->kind->extent ==
-		    SLOT_ELEMENT ? held : slot->kind->extent == SLOT_PARAM ?
-		    (size_t)(p - n->graph->param) : 0);
-	}
-	o->kind->step(o, n->device, &part);
-}
-
-/* All that this rank owns in segment number ${i}; running statistics are not
- * shortened with the gradient. */
-static void
-update_segment(const struct optim *o, struct net *n, const void *g, int i,
-    double lr, double scale, double factor)
-{
-	const struct segment *own = &o->share->segment[i];
-	size_t k = o->tiles.begin[i], end = o->tiles.begin[i + 1];
-
-	while (k < end) {
-		const struct param *p = &n->graph->param[o->tiles.param[k]];
-		size_t from = o->tiles.edge[k], to;
-
-		while (k < end && p == &n->graph->param[o->tiles.param[k]])
-			k++;
-		to = o->tiles.edge[k];
-		if (to > p->offset + p->count)
-			to = p->offset + p->count;
-		if (from >= to || p->frozen)
-			continue;	/* nothing but alignment, or to stay */
-		if (p->kind < PARAM_MEAN)
-			update(o, n, p, g, from, to, own->held + from - own->at,
-			    lr, scale * factor);
-		else
-			device_track(n->device, element(n, n->w, from),
-			    element(n, g, from), to - from,
-			    n->graph->op[p->op].momentum, scale);
-	}
+	return o->scale_slot >= 0 ? loss_scale_now(&o->slots, o->scale_slot) :
+	    o->loss_scale > 0 ? o->loss_scale : 1;
 }
 
 int
-optim_step(struct optim *o, struct net *n, const void *g, double scale,
-    double lr, double *norm)
+optim_swap(struct optim *o, struct net *n)
 {
-	double factor = 1, start;
+	return ema_swap(&o->slots, o->ema_slot, n->w);
+}
 
-	tiles_own(&o->tiles, n->device, g);
-	start = clock_seconds();
-	if (tiles_share(&o->tiles) != 0)
+/* 0, or what is wrong with a gradient whose sums are at hand. */
+static int
+check(struct optim *o, double norm)
+{
+	int finite = isfinite(tiles_squares(&o->tiles, 1)) != 0;
+
+	if (!isfinite(norm))
+		return finite && o->scale_slot >= 0 &&
+		    loss_scale_lower(&o->slots, o->scale_slot) ?
+		    OPTIM_SKIPPED : OPTIM_GRADIENT;
+	return finite ? 0 : OPTIM_STATISTICS;
+}
+
+/* From a gradient that is finite to new weights where this rank owns them. */
+static int
+make_step(struct pass *k)
+{
+	struct optim *o = k->o;
+
+	if (o->clip_value > 0)
+		walk(k, clamp);
+	if (o->kind->direct != NULL) {
+		walk(k, direct);
+		k->scale = 1;
+	}
+	if (find_trust(k, o->clip_value == 0 && o->kind->direct == NULL) != 0)
+		return -1;
+	walk(k, update);
+	if (o->kind->counter > 0)
+		*(double *)o->slots.slot[o->kind->counter].data += 1;
+	return 0;
+}
+
+int
+optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
+    double *norm)
+{
+	struct pass k = { o, n, g, lr, scale / optim_loss_scale(o), scale };
+	double start;
+	int bad;
+
+	o->waited = 0;
+	if (square(o, n, g) != 0)
 		return OPTIM_LOST;
-	o->waited = clock_seconds() - start;
-	*norm = sqrt(tiles_squares(&o->tiles, 0)) * scale;
-	if (!isfinite(*norm))
-		return OPTIM_GRADIENT;
-	if (!isfinite(tiles_squares(&o->tiles, 1)))
-		return OPTIM_STATISTICS;
+	*norm = sqrt(tiles_squares(&o->tiles, 0)) * k.scale;
+	if ((bad = check(o, *norm)) != 0)
+		return bad;
 	if (o->clip > 0 && *norm > o->clip)
-		factor = o->clip / (*norm + 1e-6);
-	for (int i = 0; i < o->share->n; i++)
-		if (o->share->segment[i].rank == o->share->comm->rank)
-			update_segment(o, n, g, i, lr, scale, factor);
+		k.scale *= o->clip / (*norm + 1e-6);
+	if (make_step(&k) != 0)
+		return OPTIM_LOST;
 	start = clock_seconds();
 	if (segments_gather(o->share, n->w, n->device->elem) != 0)
 		return OPTIM_LOST;
 	o->waited += clock_seconds() - start;
+	if (o->ema_slot >= 0)
+		ema_track(&o->slots, o->ema_slot, o->ema);
+	if (o->scale_slot >= 0)
+		loss_scale_keep(&o->slots, o->scale_slot, o->scale_every > 0 ?
+		    o->scale_every : LOSS_SCALE_EVERY);
 	return 0;
 }

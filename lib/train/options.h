@@ -19,8 +19,8 @@
 	    "cpu|cuda|ref|ref64", 0, 0, 0 }
 #define OPTION_PRECISION(to) \
 	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
-	    "of activations, gradients: fp32 or bf16 (fp32)", \
-	    "fp32|bf16", 0, 0, 0 }
+	    "of activations, gradients: fp32, bf16, fp16 (fp32)", \
+	    "fp32|bf16|fp16", 0, 0, 0 }
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "to compute in a rank; 0: its share of the cores (0)", \

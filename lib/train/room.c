@@ -20,9 +20,10 @@ checkpoint_bytes(const struct slots *s)
 		size_t count = g->param[p].count;
 
 		bytes += (double)(count * s->net->device->elem) + 256;
-		for (int i = 0; i < s->n && g->param[p].kind < PARAM_MEAN; i++)
-			bytes += (double)((s->slot[i].kind->extent ==
-			    SLOT_ELEMENT ? count : 1) * s->slot[i].size);
+		for (int i = 0; i < s->n; i++)
+			if (slot_has(s, i, p))
+				bytes += (double)((s->slot[i].kind->extent ==
+				    SLOT_ELEMENT ? count : 1) * s->slot[i].size);
 	}
 	return bytes;
 }

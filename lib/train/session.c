@@ -322,10 +322,14 @@ set_trainer(struct session *s)
 	t->loading.ranks = s->comm->size;
 	t->loading.needs = &s->graph->needs;
 	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
-	t->optim.momentum = s->o.momentum;
-	t->optim.decay = s->o.decay;
-	t->optim.nesterov = s->o.nesterov;
+	t->optim.kind = s->o.optimizer;
+	t->optim.set = s->o.optimizing;
 	t->optim.clip = s->o.clip;
+	t->optim.clip_value = s->o.clip_value;
+	t->optim.ema = s->o.ema;
+	t->optim.loss_scale = s->o.loss_scale > 0 ? s->o.loss_scale : 1;
+	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
+	    s->device->o.precision == PRECISION_FP16);
 	t->state = (struct state){ .seed = s->o.loading.seed,
 		.best = BEST_WORST, .best_metric = metric[t->o.best],
 		.build = s->build, .isa = isa_name(isa_best()),

@@ -26,8 +26,11 @@ struct session_options {
 	const struct option_list *override;
 	int threads;			/* of a rank, to compute */
 	int keep;			/* newest checkpoints */
-	double momentum, decay, clip;
-	int nesterov;
+	const struct optimizer *optimizer;
+	struct optimizer_settings optimizing;
+	double clip, clip_value, ema;	/* as in struct optim */
+	double loss_scale;		/* below 0: dynamic; 0: as the precision
+					 * needs it */
 	double smoothing;		/* of labels; 0: as the network says */
 	struct loader_options loading;	/* less rank, ranks, needs, trace */
 	struct view_options viewing;	/* t, side 0: as in the last stage */

@@ -168,7 +168,9 @@ slot_name(const struct slot_kind *k, const struct param *p)
 int
 slot_has(const struct slots *s, int i, int p)
 {
-	return s->slot[i].kind->extent == SLOT_ONCE ? p == 0 :
+	const struct slot_kind *k = s->slot[i].kind;
+
+	return k->extent == SLOT_ONCE ? p == 0 : k->statistics ||
 	    s->net->graph->param[p].kind < PARAM_MEAN;
 }
 
@@ -185,8 +187,18 @@ slots_whole(const struct slots *s)
 {
 	struct slots_whole w = { { NULL } };
 
-	for (int i = 0; i < s->n; i++)
-		w.data[i] = xcalloc(whole_bytes(s, i), 1);
+	for (int i = 0; i < s->n; i++) {
+		size_t n = whole_bytes(s, i) / s->slot[i].size;
+
+		w.data[i] = xcalloc(n, s->slot[i].size);
+		for (size_t k = 0; k < n && s->slot[i].kind->first != 0; k++)
+			if (s->slot[i].size == sizeof(double))
+				((double *)w.data[i])[k] =
+				    s->slot[i].kind->first;
+			else
+				((float *)w.data[i])[k] =
+				    (float)s->slot[i].kind->first;
+	}
 	return w;
 }
 

@@ -27,6 +27,7 @@ struct slot_kind {
 	enum slot_extent extent;
 	enum slot_type type;
 	double first;			/* what it begins with */
+	int statistics;			/* running statistics have it, too */
 };
 
 enum { SLOTS_MOST = 8 };
@@ -78,8 +79,8 @@ char *slot_name(const struct slot_kind *k, const struct param *p);
 /* slots_finite(s): what this rank has is. */
 int slots_finite(const struct slots *s);
 
-/* slots_whole(s): room for all of it, zeroed; its parts are freed by
- * slots_forget. */
+/* slots_whole(s): room for all of it, with its first values; its parts are
+ * freed by slots_forget. */
 struct slots_whole slots_whole(const struct slots *s);
 void slots_forget(struct slots_whole *w);
 

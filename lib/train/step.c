@@ -68,7 +68,8 @@ run_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
 
 	assert(mb->at.step == t->state.step);
 	*f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
-		t->work->outcome + i * t->net->graph->heads };
+		t->work->outcome + i * t->net->graph->heads,
+		optim_loss_scale(&t->optim) };
 	net_forward(t->net, p, f, g);
 	t->work->time.forward += clock_seconds() - start;
 }
@@ -219,11 +220,16 @@ work_step(struct trainer *t, struct step_report *s)
 	    &s->norm);
 	if (bad == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
+	s->skipped = bad == OPTIM_SKIPPED;
 	if (bad == OPTIM_STATISTICS)
 		return work_diverged(t, "a mean or variance of its batch "
 		    "normalisations is", INFINITY);
-	if (bad)
+	if (bad && !s->skipped)
 		return work_diverged(t, "the gradient's norm is", s->norm);
+	if (s->skipped && t->comm->rank == 0)
+		detail("step %llu: the gradient's norm is %g: no update, and the "
+		    "loss is scaled by %g from now on", (unsigned long long)
+		    t->state.step, s->norm, optim_loss_scale(&t->optim));
 	w->time.update += clock_seconds() - start - t->optim.waited;
 	w->time.comm += t->optim.waited;
 	w->unsaved = 1;

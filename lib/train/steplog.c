@@ -1,6 +1,7 @@
 /* The log of a run: a table on standard output, JSON lines in its directory. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -121,8 +122,11 @@ write_json(struct trainer *t, const struct line *l)
 	json_put_real(&w, "epoch", t->state.epoch);
 	json_put_real(&w, "forward", l->per.forward);
 	json_put_int(&w, "frames", at->cell->frames);
-	json_put_real(&w, "grad_norm", l->norm);
+	if (isfinite(l->norm))		/* of the last step, if it was made */
+		json_put_real(&w, "grad_norm", l->norm);
 	json_put_real(&w, "loss", l->loss);
+	if (optim_loss_scale(&t->optim) != 1)
+		json_put_real(&w, "loss_scale", optim_loss_scale(&t->optim));
 	json_put_real(&w, "lr", at->lr);
 	json_put_int(&w, "peak_memory", runlog_memory());
 	json_put_real(&w, "seconds", l->seconds);

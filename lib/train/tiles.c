@@ -116,20 +116,24 @@ tiles_share(struct tiles *t)
 }
 
 double
+tiles_of(const struct tiles *t, int p)
+{
+	double sum = 0;
+
+	for (size_t k = t->first[p]; k < t->first[p + 1]; k++)
+		sum += t->sum[t->place[k]];
+	return sum;
+}
+
+double
 tiles_squares(const struct tiles *t, int statistics)
 {
 	double sum = 0;
 
-	for (int p = 0; p < t->graph->nparam; p++) {
-		double one = 0;
-
-		if ((t->graph->param[p].kind >= PARAM_MEAN) != statistics ||
-		    t->graph->param[p].frozen)
-			continue;
-		for (size_t k = t->first[p]; k < t->first[p + 1]; k++)
-			one += t->sum[t->place[k]];
-		sum += one;
-	}
+	for (int p = 0; p < t->graph->nparam; p++)
+		if ((t->graph->param[p].kind >= PARAM_MEAN) == statistics &&
+		    !t->graph->param[p].frozen)
+			sum += tiles_of(t, p);
 	return sum;
 }
 

@@ -42,4 +42,7 @@ int tiles_share(struct tiles *t);
 double tiles_squares(const struct tiles *t, int statistics);
 int tiles_finite(const struct tiles *t);
 
+/* tiles_of(t, p): the sum over parameter number ${p}. */
+double tiles_of(const struct tiles *t, int p);
+
 #endif

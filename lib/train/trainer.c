@@ -20,6 +20,14 @@ better(const struct trainer *t, const struct summary *s, double *metric)
 	return t->o.best != BEST_NONE && *metric > t->state.best;
 }
 
+/* The weights change places with their average, or back. */
+static void
+swap_weights(struct trainer *t)
+{
+	if (t->o.use_ema && optim_swap(&t->optim, t->net) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+}
+
 /* Validate; 0, or the exit status of what went wrong. */
 static int
 validate(struct trainer *t, int *best)
@@ -27,8 +35,11 @@ validate(struct trainer *t, int *best)
 	struct evaluation e;
 	struct summary s;
 	double start = clock_seconds(), metric;
-	int status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL, &e);
+	int status;
 
+	swap_weights(t);
+	status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL, &e);
+	swap_weights(t);
 	if (status != 0)
 		return status;
 	s = evaluation_summary(&e, t->val);

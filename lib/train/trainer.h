@@ -34,6 +34,7 @@ struct trainer_options {
 	double stop_after;		/* seconds; 0: never */
 	double max_loss;		/* beyond it the run has diverged; 0: any */
 	int64_t bucket;			/* bytes of gradient reduced at a time */
+	int use_ema;			/* validate the average of the weights */
 };
 
 /* Everything a run is made of; the caller owns what the pointers show. */

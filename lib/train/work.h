@@ -18,7 +18,11 @@ struct microbatch_report {
 	int32_t wish, status;		/* status: why it was not computed */
 };
 
-struct step_report { double loss, norm; int top1, top5, wish, status; };
+struct step_report {
+	double loss, norm;
+	int top1, top5, wish, status;
+	int skipped;			/* nothing was updated: train/optim.h */
+};
 
 /* Seconds by phase, since the last line of the log. */
 struct phases { double wait, forward, backward, comm, comm_busy, update; };

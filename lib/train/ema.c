@@ -1,0 +1,70 @@
+/* The moving average of the weights. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "train/ema.h"
+
+const struct slot_kind ema_slots[EMA_SLOTS] = {
+	{ "ema", SLOT_ELEMENT, SLOT_REAL, 0, 1 },
+	{ "optim/ema_updates", SLOT_ONCE, SLOT_F64, 0, 0 },
+};
+
+static char *
+element(const struct slots *s, const void *flat, size_t i)
+{
+	return (char *)flat + i * s->net->device->elem;
+}
+
+void
+ema_track(struct slots *s, int first, double decay)
+{
+	double *updates = s->slot[first + 1].data, t = *updates;
+	double d = (1 + t) / (10 + t);
+
+	d = t == 0 ? 0 : d < decay ? d : decay;
+	for (int i = 0; i < s->share->n; i++) {
+		const struct segment *g = &s->share->segment[i];
+
+		if (g->rank == s->share->comm->rank)
+			device_track(s->net->device, slot_at(&s->slot[first],
+			    g->held), element(s, s->net->w, g->at), g->n, 1 - d,
+			    1);
+	}
+	*updates = t + 1;
+}
+
+static void
+swap(struct device *d, char *a, char *b, size_t bytes)
+{
+	enum { CHUNK = 1 << 16 };
+	char *room[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
+
+	for (size_t at = 0; at < bytes; at += CHUNK) {
+		size_t now = bytes - at < CHUNK ? bytes - at : CHUNK;
+
+		device_download(d, room[0], a + at, now);
+		device_download(d, room[1], b + at, now);
+		device_upload(d, a + at, room[1], now);
+		device_upload(d, b + at, room[0], now);
+	}
+	free(room[0]);
+	free(room[1]);
+}
+
+int
+ema_swap(struct slots *s, int first, void *w)
+{
+	const struct segments *share = s->share;
+
+	if (*(const double *)s->slot[first + 1].data == 0)
+		return 0;
+	for (int i = 0; i < share->n; i++) {
+		const struct segment *g = &share->segment[i];
+
+		if (g->rank == share->comm->rank)
+			swap(s->net->device, element(s, w, g->at),
+			    slot_at(&s->slot[first], g->held), g->n *
+			    s->net->device->elem);
+	}
+	return segments_gather(share, w, s->net->device->elem);
+}

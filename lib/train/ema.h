@@ -1,0 +1,31 @@
+#ifndef TRAIN_EMA_H
+#define TRAIN_EMA_H
+
+/*
+ * The moving average of weights and running statistics, kept by those who own
+ * them; in checkpoints ema/NAME.
+ */
+
+#include "train/slots.h"
+
+enum { EMA_SLOTS = 2 };
+extern const struct slot_kind ema_slots[EMA_SLOTS];
+
+/*
+ * ema_track(s, first, decay): the weights have changed: what slots ${first} and
+ * the next of ${s} hold follows them, on each rank what it owns.  With t
+ * updates before, average += (1 - d) (w - average), d = min(decay, (1 + t) /
+ * (10 + t)), so that the first weights are soon forgotten (TensorFlow's
+ * ExponentialMovingAverage); the first update is a copy (PyTorch's
+ * AveragedModel).
+ */
+void ema_track(struct slots *s, int first, double decay);
+
+/*
+ * ema_swap(s, first, w): on all ranks, the weights at ${w}, those of the net,
+ * change places with their average, if there is one yet.  -1 if another rank
+ * cannot be reached.
+ */
+int ema_swap(struct slots *s, int first, void *w);
+
+#endif
