@@ -29,7 +29,7 @@ static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
 static const char *flips;
 static struct clip_settings clips = CLIP_SETTINGS;
-static int loss, keep_best, dry_run, parity;
+static int loss, keep_best, tensorboard, dry_run, parity;
 static int init_partial, precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
@@ -161,6 +161,9 @@ static const struct option_row rows[] = {
 	    NULL, 0, 1e9, 0 },
 	{ 0, "log-every", OPTION_INT, &log_every, "STEPS",
 	    "steps that a line of the log stands for (10)", NULL, 1, 1e6, 0 },
+	{ 0, "tensorboard", OPTION_FLAG, &tensorboard, NULL,
+	    "write the log as event files of TensorBoard, too",
+	    NULL, 0, 0, 0 },
 	{ 0, "status", OPTION_TEXT, &status_dir, "DIR",
 	    "say how a run stands: exit 0 done, 75 to go on, ...",
 	    NULL, 0, 0, 0 },
@@ -327,7 +330,8 @@ asked(struct comm *c)
 		.init_partial = init_partial, .freeze = &freeze,
 		.override = &override,
 		.threads = threads > 0 ? (int)threads : own,
-		.keep = (int)keep, .optimizer = &optimizers[optimizer],
+		.keep = (int)keep, .tensorboard = tensorboard,
+		.optimizer = &optimizers[optimizer],
 		.optimizing = optimizing, .clip = clip,
 		.clip_value = clip_value, .ema = ema,
 		.loss_scale = loss_scale_asked(), .smoothing = smoothing,

@@ -76,6 +76,7 @@ complete -c vt-train -l stop-after -r -f -d 'save and stop after this, exit 75; 
 complete -c vt-train -l max-loss -r -f -d 'a larger loss is divergence; 0: only NaN, Inf (0)'
 complete -c vt-train -l step-timeout -r -f -d 'to wait for clips, saves, ranks; 0: for ever (10m)'
 complete -c vt-train -l log-every -r -f -d 'steps that a line of the log stands for (10)'
+complete -c vt-train -l tensorboard -d 'write the log as event files of TensorBoard, too'
 complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'say how a run stands: exit 0 done, 75 to go on, ...'
 complete -c vt-train -l export -r -F -d 'write the weights in DIR for others, and end'
 complete -c vt-train -l names -r -f -a 'torchvision tsm pyslowfast mmaction2' -d 'whose names the weights in that file have'

@@ -161,6 +161,7 @@ o out required DIR
 - max-loss required -
 - step-timeout required -
 - log-every required -
+- tensorboard none -
 - status required DIR
 - export required FILE
 - names required torchvision|tsm|pyslowfast|mmaction2

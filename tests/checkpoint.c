@@ -884,23 +884,23 @@ log_cut(void)
 	is_text(text_of(in_dir("logs/log.jsonl")), "", "begins it anew");
 
 	/* A full disk: the lines wait. */
-	int fd = l.fd;
-	l.fd = open("/dev/full", O_WRONLY);
+	int fd = l.file.fd;
+	l.file.fd = open("/dev/full", O_WRONLY);
 	fail_capture(said, sizeof(said));
 	add_line(&l, "loss", 1, 10, "step");
 	add_line(&l, "loss", 1, 20, "step");
 	fail_capture(NULL, 0);
 	is_text(strstr(said, "cannot write"), "cannot write: No space left on "
-	    "device; its lines wait in memory", "a full disk is said, once");
-	close(l.fd);
-	l.fd = fd;
+	    "device; what is new waits in memory", "a full disk is said, once");
+	close(l.file.fd);
+	l.file.fd = fd;
 	add_line(&l, "loss", 1, 30, "step");
 	is_text(text_of(in_dir("logs/log.jsonl")),
 	    "{\"loss\":1,\"step\":10,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n",
 	    "and no line is lost");
-	l.fd = open("/dev/full", O_WRONLY);
+	l.file.fd = open("/dev/full", O_WRONLY);
 	fail_capture(said, sizeof(said));
 	add_line(&l, "loss", 1, 40, "step");
 	is(runlog_close(&l), -1, "unless the disk stays full");

@@ -38,6 +38,15 @@ clock_text(char *buf, double seconds)
 	return buf;
 }
 
+double
+clock_wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 char *
 clock_utc(char *buf)
 {

@@ -143,6 +143,7 @@
 { "stride", "vt-eval and vt-schedule" },
 { "subset", "vt-extract" },
 { "summary", "vt-schedule" },
+{ "tensorboard", "vt-train" },
 { "threads", "vt-bench and vt-eval and vt-extract and vt-pack and vt-train" },
 { "top", "vt-eval" },
 { "trace-samples", "vt-train" },

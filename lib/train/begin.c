@@ -294,7 +294,7 @@ session_record(struct session *s, const char *settings,
 		.comm = comm_library(), .argument = argument,
 		.parameters = graph_parameters(s->graph),
 		.samples = dataset_samples(s->train), .ranks = s->comm->size,
-		.step = s->t.state.step };
+		.step = s->t.state.step, .tensorboard = s->o.tensorboard };
 	int bad = 0;
 
 	if (schedule_seek(s->schedule, dataset_samples(s->train),
@@ -313,11 +313,13 @@ session_record(struct session *s, const char *settings,
 int
 session_end(struct session *s, int status)
 {
+	int bad;
+
 	if (s->t.run == NULL)
 		return status;
 	end_log(status, s);
-	if (runlog_close(&s->run.log) == 0 || (status != 0 &&
-	    status != EXIT_AGAIN))
-		return status;
-	return EXIT_FAILED;
+	bad = runlog_close(&s->run.log);
+	bad |= events_close(&s->run.events);
+	return bad && (status == 0 || status == EXIT_AGAIN) ? EXIT_FAILED :
+	    status;
 }

@@ -74,5 +74,5 @@ record_write(struct rundir *r, const struct record *p)
 	if (bad || runlog_open(&r->log, r->path, p->step) != 0)
 		return -1;
 	log_start(r, p);
-	return 0;
+	return p->tensorboard ? events_open(&r->events, r->path, p->step) : 0;
 }

@@ -17,11 +17,13 @@ struct record {
 	uint32_t samples;
 	int ranks;
 	uint64_t step;			/* that the run goes on after */
+	int tensorboard;		/* its events are wanted */
 };
 
 /*
  * record_write(r, p): write those files into ${r}, begin its log anew or cut
- * it back to ${p}->step, and add the "start" line.  -1 after a message.
+ * it back to ${p}->step, and add the "start" line; begin a file of events, if
+ * wanted.  -1 after a message.
  */
 int record_write(struct rundir *r, const struct record *p);
 

@@ -29,6 +29,7 @@ rundir_open(struct rundir *r, const char *path)
 void
 rundir_close(struct rundir *r)
 {
+	events_close(&r->events);
 	dir_unlock(r->lock);
 }
 

@@ -9,6 +9,7 @@
  *	best.safetensors	the best by validation, if wanted (best.h)
  *	final.safetensors	written when the schedule is done
  *	log.jsonl		one JSON object a line (runlog.h)
+ *	events.out.tfevents.*	the same for TensorBoard, if wanted (events.h)
  *	config, schedule.tsv, network.net	what the run was started with
  */
 
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "train/events.h"
 #include "train/runlog.h"
 
 #define RUNDIR_LOCK ".vt-train.lock"
@@ -25,6 +27,7 @@ struct rundir {
 	int lock;
 	int keep;			/* newest checkpoints to keep */
 	struct runlog log;		/* opened with runlog_open */
+	struct events events;		/* opened with events_open, if wanted */
 };
 
 /* rundir_open(r, path): make and lock it, sweep what killed runs left. */

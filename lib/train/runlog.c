@@ -1,6 +1,5 @@
 /* The log of a run: cut back, written, and read for how the run ended. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -51,46 +50,27 @@ keep_lines(const char *path, uint64_t step, struct buffer *kept)
 int
 runlog_open(struct runlog *l, const char *dir, uint64_t step)
 {
+	char *path = path_join(dir, NAME);
 	struct buffer kept = { 0 };
 	int bad;
 
-	*l = (struct runlog){ .path = path_join(dir, NAME), .fd = -1 };
+	*l = (struct runlog){ .file.fd = -1 };
 	pthread_mutex_init(&l->lock, NULL);
 	buffer_add(&kept, "", 0);
-	bad = (step > 0 && keep_lines(l->path, step, &kept) != 0) ||
-	    commit_bytes(l->path, kept.data, kept.n) != 0;
+	bad = (step > 0 && keep_lines(path, step, &kept) != 0) ||
+	    commit_bytes(path, kept.data, kept.n) != 0 ||
+	    append_open(&l->file, path, 0) != 0;
 	buffer_free(&kept);
-	if (!bad && (l->fd = file_open(l->path, O_WRONLY | O_APPEND)) < 0)
-		bad = fail_errno("%s: cannot open", text_quote(l->path));
+	free(path);
 	return bad ? -1 : 0;
-}
-
-/* Write what is waiting; the lock is held. */
-static void
-flush(struct runlog *l)
-{
-	size_t done;
-	int why;
-
-	if (l->fd < 0)
-		return;
-	done = file_write_some(l->fd, l->left.data, l->left.n);
-	why = errno;
-	memmove(l->left.data, l->left.data + done, l->left.n - done);
-	l->left.n -= done;
-	if (l->left.n > 0 && !l->failing)
-		warning("%s: cannot write: %s; its lines wait in memory",
-		    text_quote(l->path), strerror(why));
-	l->failing = l->left.n > 0;
 }
 
 void
 runlog_line(struct runlog *l, struct json_writer *w)
 {
+	buffer_add(&w->out, "\n", 1);
 	pthread_mutex_lock(&l->lock);
-	buffer_add(&l->left, w->out.data, w->out.n);
-	buffer_add(&l->left, "\n", 1);
-	flush(l);
+	append_add(&l->file, w->out.data, w->out.n);
 	pthread_mutex_unlock(&l->lock);
 	buffer_free(&w->out);
 }
@@ -98,8 +78,8 @@ runlog_line(struct runlog *l, struct json_writer *w)
 void
 runlog_sync(struct runlog *l)
 {
-	if (l->fd >= 0)
-		fdatasync(l->fd);
+	if (l->file.path != NULL && l->file.fd >= 0)
+		fdatasync(l->file.fd);
 }
 
 void
@@ -108,7 +88,7 @@ runlog_end(struct runlog *l, int status, uint64_t step)
 	struct json_writer w = { 0 };
 	char now[32];
 
-	if (l->path == NULL || l->fd < 0 || l->ended)
+	if (l->file.path == NULL || l->file.fd < 0 || l->ended)
 		return;
 	l->ended = 1;
 	json_open(&w, NULL, '{');
@@ -131,19 +111,13 @@ runlog_end(struct runlog *l, int status, uint64_t step)
 int
 runlog_close(struct runlog *l)
 {
-	int bad = 0;
+	int bad;
 
-	if (l->path == NULL)
+	if (l->file.path == NULL)
 		return 0;
-	if (l->left.n > 0)
-		bad = fail("%s: its last %zu bytes could not be written",
-		    text_quote(l->path), l->left.n);
-	if (l->fd >= 0 && close(l->fd) != 0 && errno != EINTR && !bad)
-		bad = fail_errno("%s: cannot close", text_quote(l->path));
-	buffer_free(&l->left);
+	bad = append_close(&l->file);
 	pthread_mutex_destroy(&l->lock);
-	free(l->path);
-	*l = (struct runlog){ .fd = -1 };
+	*l = (struct runlog){ .file.fd = -1 };
 	return bad;
 }
 

@@ -10,13 +10,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/append.h"
 #include "base/json.h"
 
 struct runlog {
-	char *path;
-	int fd;				/* -1: not open */
-	struct buffer left;		/* lines that could not be written yet */
-	int failing;			/* and were reported */
+	struct append file;
 	int ended;			/* there is an "end" line */
 	pthread_mutex_t lock;
 };
@@ -28,9 +26,8 @@ struct runlog {
 int runlog_open(struct runlog *l, const char *dir, uint64_t step);
 
 /*
- * runlog_line(l, w): append what ${w} holds as a line, and free it.  What
- * cannot be written is a warning; it is kept, and tried again with the next
- * line, so that a disk that was full for a while costs no line.
+ * runlog_line(l, w): append what ${w} holds as a line (base/append.h), and free
+ * it.
  */
 void runlog_line(struct runlog *l, struct json_writer *w);
 

@@ -26,6 +26,7 @@ struct session_options {
 	const struct option_list *override;
 	int threads;			/* of a rank, to compute */
 	int keep;			/* newest checkpoints */
+	int tensorboard;		/* write events for it */
 	const struct optimizer *optimizer;
 	struct optimizer_settings optimizing;
 	double clip, clip_value, ema;	/* as in struct optim */

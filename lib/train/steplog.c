@@ -41,11 +41,11 @@ check_out(struct trainer *t)
 		return;
 	if (errno == EPIPE || errno == EBADF)
 		note("standard output is closed; the log goes on in %s",
-		    t->run != NULL ? t->run->log.path : "nothing");
+		    t->run != NULL ? t->run->log.file.path : "nothing");
 	else
 		warning("standard output: cannot write: %s; the log goes on in "
 		    "%s", strerror(errno), t->run != NULL ?
-		    t->run->log.path : "nothing");
+		    t->run->log.file.path : "nothing");
 	t->out = NULL;
 }
 
@@ -141,6 +141,25 @@ write_json(struct trainer *t, const struct line *l)
 }
 
 static void
+write_events(struct trainer *t, const struct line *l)
+{
+	const struct schedule_step *at = &t->work->seen;
+	const struct event_scalar v[] = { { "loss/train", l->loss },
+		{ "top1/train", l->top1 }, { "gradient/norm", l->norm },
+		{ "schedule/lr", at->lr }, { "schedule/epoch", t->state.epoch },
+		{ "schedule/batch", at->cell->batch },
+		{ "schedule/frames", at->cell->frames },
+		{ "schedule/crop", at->cell->crop },
+		{ "time/clips_per_s", l->rate },
+		{ "time/step", l->seconds / (double)t->work->logged_steps },
+		{ "time/wait", l->per.wait }, { "time/forward", l->per.forward },
+		{ "time/backward", l->per.backward }, { "time/comm", l->per.comm },
+		{ "time/update", l->per.update } };
+
+	events_add(&t->run->events, t->state.step, v, sizeof(v) / sizeof(v[0]));
+}
+
+static void
 show_progress(struct trainer *t, const struct step_report *s)
 {
 	const struct trainer_work *w = t->work;
@@ -175,8 +194,10 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 		l = means(w, s);
 		if (t->out != NULL)
 			print_row(t, &l);
-		if (t->run != NULL)
+		if (t->run != NULL) {
 			write_json(t, &l);
+			write_events(t, &l);
+		}
 	}
 	w->logged_steps = w->logged_clips = w->logged_top1 = 0;
 	w->logged_loss = 0;
@@ -211,6 +232,10 @@ void
 work_log_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
+	enum { VALUES = 5 };		/* the last one of sets of classes only */
+	const struct event_scalar v[VALUES] = { { "loss/validation", s->loss },
+		{ "top1/validation", s->top1 }, { "top5/validation", s->top5 },
+		{ "time/validation", seconds }, { "map/validation", s->map } };
 	struct json_writer w = { 0 };
 	char now[32];
 
@@ -238,4 +263,6 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	json_put_text(&w, "type", "validation");
 	json_close(&w);
 	runlog_line(&t->run->log, &w);
+	events_add(&t->run->events, t->state.step, v, dataset_sets(t->val) ?
+	    VALUES : VALUES - 1);
 }

@@ -1,0 +1,104 @@
+#!/bin/sh
+# vt-train --tensorboard: event files that hold what the log holds, of a run that
+# is stopped, killed and resumed: read by a program of our own, and by the package
+# tensorboard where a Python has it.
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+have_python=no
+command -v python3 >/dev/null && have_python=yes
+[ $have_python = yes ] || skip_all "no python3"
+package=
+for python in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+	if "$python" -c 'import tensorboard' 2>/dev/null; then
+		package=$python
+		break
+	fi
+done
+
+"$MAKESET" "$T/train" 40 4 40 32 1
+"$MAKESET" "$T/val" 16 4 40 32 2
+small_net 4 >"$T/net.net"
+stages "0 0 4 0 4 2 24 2 0.02 0 0" "1 4 12 0 8 2 16 2 0.02 0 0" >"$T/s.tsv"
+train() {
+	run=$1
+	shift
+	vt-train -q -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule="$T/s.tsv" -o "$T/$run" --device=ref -j1 --log-every=3 "$@" >/dev/null
+}
+files() {
+	find "$T/$1" -name 'events.out.tfevents.*' | sort
+}
+# holds WHAT RUN: its files hold what its log does
+holds() {
+	said=$(python3 tests/event_files.py "$T/$2" 2>&1)
+	check_same "$1" ok "$(echo "$said" | tail -1)"
+	diag "$(echo "$said" | grep '^#' | tr -d '#')"
+	if [ -n "$package" ]; then
+		check_same "$1: for TensorBoard, too" ok \
+			"$("$package" tests/event_files.py --package "$T/$2" 2>"$T/err" | grep '^ok' || tail -1 "$T/err")"
+	else
+		skip "$1: for TensorBoard, too" "no Python package tensorboard"
+	fi
+}
+
+# tensors RUN: a hash of its weights
+tensors() {
+	tail -c +9 "$T/$1/final.safetensors" | head -c "$(od -An -tu8 -N8 "$T/$1/final.safetensors" | tr -d ' ')" |
+		jq -r '.__metadata__["vt.tensors"]'
+}
+train none
+check_same "without the option there are none" "" "$(files none)"
+check_exit "with it" 0 train whole --tensorboard
+holds "a run" whole
+check_same "one start, one file" 1 "$(files whole | wc -l)"
+check_same "the same weights" "$(tensors none)" "$(tensors whole)"
+check_same "and it is a setting of the run" "tensorboard = yes" "$(grep ^tensorboard "$T/whole/config")"
+
+# ---- stopped, killed ----
+
+for i in 1 2 3; do
+	train parts --tensorboard --stop-after=0.001s
+	check_same "stopped, $i" 75 $?
+done
+holds "a run that was stopped thrice" parts
+check_same "a file each" 3 "$(files parts | wc -l)"
+# Killed well after what it saved, so that steps are done again.
+train parts --tensorboard --save-steps=40 &
+pid=$!
+for i in $(seq 400); do
+	grep -q '"step":60,' "$T/parts/log.jsonl" && break
+	sleep 0.01
+done
+kill -9 "$(run_pid $pid)" 2>/dev/null
+wait $pid 2>/dev/null
+holds "one that was killed" parts
+# As a kill in the middle of writing leaves it, and a power cut.
+last=$(files parts | tail -1)
+size=$(wc -c <"$last")
+truncate -s $((size - 7)) "$last"
+check_exit "going on after a record that is cut" 0 train parts --tensorboard
+holds "no step twice, none missing" parts
+check_same "a file for each start" 5 "$(files parts | wc -l)"
+check_same "the same losses as in one go" "$(jq -c 'select(.type == "validation") | [.step, .loss]' "$T/whole/log.jsonl")" \
+	"$(jq -c 'select(.type == "validation") | [.step, .loss]' "$T/parts/log.jsonl")"
+
+# A run that was killed before it saved begins anew; so do its events.
+cp -r "$T/parts" "$T/anew"
+rm "$T"/anew/*.safetensors "$T/anew/latest"
+check_exit "without a checkpoint it begins anew" 0 train anew --tensorboard
+holds "and so do its events" anew
+
+# ---- a clock that went back, ranks ----
+
+last=$(files anew | tail -1)
+mv "$last" "$T/anew/events.out.tfevents.9999999990.${last##*.}"
+train anew --tensorboard
+check_same "a new file comes after those that are there, whatever the clock says" "events.out.tfevents.9999999991" \
+	"$(basename "$(files anew | tail -1)" ".${last##*.}")"
+holds "with nothing left to do it adds none" anew
+if have_mpi; then
+	check_exit "on two ranks" 0 mpirun -np 2 vt-train -q -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule="$T/s.tsv" -o "$T/two" \
+		--device=ref -j1 --log-every=3 --tensorboard
+	check_same "one file" 1 "$(files two | wc -l)"
+	holds "which holds what the log does" two
+fi
+plan
