@@ -125,7 +125,9 @@ bands_of(const struct curves_line *l, double largest, double second)
 			k++;
 		if (band.from >= end)
 			break;
-		band.to = fmin(s->stage[k - 1].epoch_end, end);
+		/* The last batch may reach beyond the last epoch. */
+		band.to = k == s->stages ? end :
+		    fmin(s->stage[k - 1].epoch_end, end);
 		band.text = band_text(g);
 		b.side[1][b.n] = band;
 		band.from = seconds_at(l, band.from) / second;
