@@ -59,6 +59,10 @@ struct comm {
 	const struct transport *t;
 	struct watch *watch;		/* NULL: none; parts share it */
 	const char *what;		/* a wait for other ranks, in words */
+	int beside;			/* another thread computes */
+	int spins;			/* waits may, for a while: ranks do not
+					 * need one another's processors */
+	double patience;		/* seconds of it */
 	int holds;			/* between comm_hold and comm_unhold */
 	struct exchange now;		/* of comm_exchange */
 	struct piece *piece;		/* [2 size], of comm_allgatherv */
@@ -125,6 +129,13 @@ int comm_test(struct exchange *x);
 /* comm_wait(x): until it is done, under the eyes of the watch: a wait that
  * lasts longer than is allowed ends all ranks. */
 int comm_wait(struct exchange *x);
+
+/*
+ * comm_aside(c, beside): from here on another thread of this rank computes while
+ * exchanges of ${c} are waited for, or no longer does.  Waits leave it the
+ * processor then.  May be called by any thread.
+ */
+void comm_aside(struct comm *c, int beside);
 
 /* exchange_free(x): none is under way; before its communicator is freed. */
 void exchange_free(struct exchange *x, struct comm *c);

@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "comm/cores.h"
 
-int
-cores_share(const struct place *place, int n, int rank)
+/* The processors that rank ${rank} may run on, each shared out. */
+static double
+share(const struct place *place, int n, int rank)
 {
 	const struct place *me = &place[rank];
 	double sum = 0;
@@ -24,8 +25,15 @@ cores_share(const struct place *place, int n, int rank)
 			    CPU_ISSET(cpu, &place[r].cpus);
 		sum += 1.0 / ranks;
 	}
-	/* Thirds must add up. */
-	return sum + 1e-6 < 1 ? 1 : (int)(sum + 1e-6);
+	return sum + 1e-6;		/* thirds must add up */
+}
+
+int
+cores_share(const struct place *place, int n, int rank)
+{
+	double sum = share(place, n, rank);
+
+	return sum < 1 ? 1 : (int)sum;
 }
 
 /*
@@ -79,6 +87,33 @@ cores(struct comm *c)
 	}
 	free(all);
 	return n;
+}
+
+int
+cores_enough(struct comm *c)
+{
+	struct place *all = places(c);
+	int enough;
+
+	if (all == NULL)
+		return -1;
+	enough = share(all, c->size, c->rank) >= 1;
+	free(all);
+	return enough;
+}
+
+int
+cores_hosts(struct comm *c, int *host)
+{
+	struct place *all = places(c);
+
+	for (int r = 0; r < c->size && all != NULL; r++) {
+		host[r] = 0;
+		while (strcmp(all[host[r]].host, all[r].host) != 0)
+			host[r]++;
+	}
+	free(all);
+	return all != NULL ? 0 : -1;
 }
 
 int

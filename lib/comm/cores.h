@@ -22,6 +22,19 @@ int cores(struct comm *c);
 int cores_share(const struct place *place, int n, int rank);
 
 /*
+ * cores_enough(c): 1 if this rank has a processor, or its share of several makes
+ * one; 0 if ranks must take turns; -1 after a message.  All ranks must call it.
+ */
+int cores_enough(struct comm *c);
+
+/*
+ * cores_hosts(c, host): the number of each rank's host, which is that of the
+ * first rank on it, into host[ranks]; -1 after a message.  All ranks must call
+ * it.
+ */
+int cores_hosts(struct comm *c, int *host);
+
+/*
  * cores_binding(c, text, size): how the ranks are bound to processors, for
  * people, into ${text}: "1 processor a rank, its own".  1 if no
  * processor is shared by two ranks, 0 if one is, -1 after a message.  All ranks

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 
 #include "base/cpus.h"
+#include "base/exit.h"
 #include "base/fail.h"
 #include "comm/comm.h"
+#include "comm/cores.h"
 #include "comm/mpi/mpi.h"
 #include "comm/watch.h"
 
@@ -24,6 +26,8 @@ comm_open(int *argc, char ***argv)
 		return fail_null("started as one of %d ranks, but %s sees one: "
 		    "start it with the mpirun of the same MPI", wanted,
 		    comm_library());
+	if (c != NULL && (c->spins = cores_enough(c)) < 0)
+		comm_abort(c, EXIT_RANKS);
 	return c;
 }
 
