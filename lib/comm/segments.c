@@ -18,10 +18,13 @@ bucket_of(size_t elements, size_t most)
 	return (each + EXACT_BLOCK - 1) / EXACT_BLOCK * EXACT_BLOCK;
 }
 
-void
-segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
+/* Buckets are cut for ranks ${first} to ${end} - 1. */
+static void
+open_for(struct segments *s, struct comm *c, size_t elements, size_t most,
+    int first, int end)
 {
 	size_t bucket = bucket_of(elements, most), ranks = (size_t)c->size;
+	int parts = end - first;
 	size_t buckets = (elements + bucket - 1) / bucket;
 
 	*s = (struct segments){ .comm = c, .elements = elements,
@@ -33,9 +36,10 @@ segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
 	for (size_t from = 0; from < elements; from += bucket) {
 		size_t to = from + bucket < elements ? from + bucket : elements;
 
-		for (int r = 0; r < c->size; r++) {
-			size_t at = exact_cut(from, to, r, c->size);
-			size_t n = exact_cut(from, to, r + 1, c->size) - at;
+		for (int r = first; r < end; r++) {
+			size_t at = exact_cut(from, to, r - first, parts);
+			size_t n = exact_cut(from, to, r - first + 1, parts) -
+			    at;
 
 			if (n == 0)
 				continue;
@@ -44,6 +48,21 @@ segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
 			s->owned[r] += n;
 		}
 	}
+}
+
+void
+segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
+{
+	open_for(s, c, elements, most, 0, c->size);
+}
+
+void
+segments_copy(struct segments *s, struct comm *c, size_t elements, size_t most)
+{
+	open_for(s, c, elements, most, c->rank, c->rank + 1);
+	s->copies = 1;
+	for (int r = 0; r < c->size; r++)
+		s->owned[r] = elements;
 }
 
 void
@@ -76,6 +95,8 @@ segments_gather(const struct segments *s, void *data, size_t elem)
 	struct comm *c = s->comm;
 	int sends = 0, receives = 0;
 
+	if (s->copies)
+		return 0;
 	/* First to the next rank, so that no rank is everyone's first. */
 	for (int step = 1; step < c->size; step++) {
 		int to = (c->rank + step) % c->size;

@@ -20,6 +20,7 @@ struct segment {
 
 struct segments {
 	struct comm *comm;
+	int copies;			/* each rank owns a copy of all */
 	size_t elements;
 	size_t bucket;			/* elements; the last may have fewer */
 	int n;
@@ -34,13 +35,19 @@ void segments_open(struct segments *s, struct comm *c, size_t elements,
     size_t most);
 void segments_close(struct segments *s);
 
+/* segments_copy: the same, but every rank is the owner of all of it; what a
+ * rank sees of the others' is its own. */
+void segments_copy(struct segments *s, struct comm *c, size_t elements,
+    size_t most);
+
 /* segments_owned(elements, most, rank, ranks): how many elements ${rank} will
  * own. */
 size_t segments_owned(size_t elements, size_t most, int rank, int ranks);
 
 /*
  * segments_gather(s, data, elem): every rank's own segments of the vector at
- * ${data}, of elements of ${elem} bytes, to every rank.
+ * ${data}, of elements of ${elem} bytes, to every rank; nothing to do for
+ * copies.
  */
 int segments_gather(const struct segments *s, void *data, size_t elem);
 

@@ -1,0 +1,258 @@
+/* Sums over ranks whose order is free: what the algorithms share. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "comm/allreduce.h"
+#include "comm/lanes.h"
+#include "comm/watch.h"
+
+/* ---- the library's own ---- */
+
+static int
+one_row(const int *host, int ranks)
+{
+	(void)host;
+	return ranks;
+}
+
+static int
+one_column(const int *host, int ranks)
+{
+	(void)host, (void)ranks;
+	return 1;
+}
+
+/* 0 for 1, 1 for 2, 2 for 3 and 4. */
+static int
+log2_up(int n)
+{
+	int k = 0;
+
+	while (1 << k < n)
+		k++;
+	return k;
+}
+
+/* What it does is not known; as well as can be. */
+static int
+native_steps(int columns, int rows)
+{
+	return 2 * log2_up(columns * rows);
+}
+
+static int
+native(struct allreduce *a, void *x, size_t from, size_t to)
+{
+	struct comm *c = a->comm;
+	int wait = watch_enter(c->watch, c->what, 1);
+	int bad = c->t->allreduce(c, (float *)x + from, to - from);
+
+	watch_leave(c->watch, wait);
+	return bad;
+}
+
+static size_t
+native_sends(const struct allreduce *a, size_t from, size_t to)
+{
+	size_t p = (size_t)a->comm->size;
+
+	return 2 * (to - from) * sizeof(float) * (p - 1) / p;
+}
+
+/* ---- turns around rows and columns ---- */
+
+static int
+torus_columns(const int *host, int ranks)
+{
+	int inside = grid_inside(host, ranks);
+
+	return inside > 1 && inside < ranks ? inside : grid_square(ranks);
+}
+
+static int
+torus_steps(int columns, int rows)
+{
+	return 2 * (columns - 1) + 2 * (rows - 1);
+}
+
+static int
+torus(struct allreduce *a, void *x, size_t from, size_t to)
+{
+	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct range all = { from, to }, part = range_part(all, &row, row.me);
+
+	return ring_scatter(a, &row, x, all) != 0 ||
+	    ring_scatter(a, &column, x, part) != 0 ||
+	    ring_gather(a, &column, x, part) != 0 ||
+	    ring_gather(a, &row, x, all) != 0 ? -1 : 0;
+}
+
+static size_t
+torus_sends(const struct allreduce *a, size_t from, size_t to)
+{
+	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct range all = { from, to }, part = range_part(all, &row, row.me);
+
+	return ring_sends(a, &row, all) + ring_sends(a, &column, part);
+}
+
+/* ---- all at once in rows, halving and doubling in columns ---- */
+
+static int
+halving_columns(const int *host, int ranks)
+{
+	return grid_inside(host, ranks);
+}
+
+static int
+halving_steps(int columns, int rows)
+{
+	int whole = log2_up(rows + 1) - 1;	/* rounds that all take part in */
+
+	return (columns > 1 ? 2 : 0) + 2 * whole + (1 << whole < rows ? 2 : 0);
+}
+
+static int
+halving(struct allreduce *a, void *x, size_t from, size_t to)
+{
+	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct range all = { from, to }, part = range_part(all, &row, row.me);
+
+	return direct_scatter(a, &row, x, all) != 0 ||
+	    halving_sum(a, &column, x, part) != 0 ||
+	    direct_gather(a, &row, x, all) != 0 ? -1 : 0;
+}
+
+static size_t
+halving_sends(const struct allreduce *a, size_t from, size_t to)
+{
+	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct range all = { from, to }, part = range_part(all, &row, row.me);
+
+	return direct_sends(a, &row, all) + halving_sum_sends(a, &column, part);
+}
+
+const struct algorithm algorithms[] = {
+	{ "native", one_row, native_steps, native, native_sends },
+	{ "ring", one_column, torus_steps, torus, torus_sends },
+	{ "torus", torus_columns, torus_steps, torus, torus_sends },
+	{ "halving", halving_columns, halving_steps, halving, halving_sends },
+	{ NULL, NULL, NULL, NULL, NULL }
+};
+
+const struct algorithm *
+algorithm_find(const char *name)
+{
+	for (const struct algorithm *k = algorithms; k->name != NULL; k++)
+		if (strcmp(k->name, name) == 0)
+			return k;
+	return NULL;
+}
+
+const struct algorithm *
+algorithm_parse(const char *text, int *columns, int *rows)
+{
+	size_t n = strcspn(text, ":");
+	const struct algorithm *k;
+	char *name = xstrndup(text, n), end;
+
+	*columns = *rows = 0;
+	k = algorithm_find(name);
+	free(name);
+	if (k != NULL && text[n] == ':' && (strcmp(k->name, "torus") != 0 ||
+	    sscanf(text + n + 1, "%4dx%4d%c", columns, rows, &end) != 2 ||
+	    *columns < 1 || *rows < 1))
+		return NULL;
+	return k;
+}
+
+int
+algorithm_is_native(const struct algorithm *k)
+{
+	return k != NULL && k->run == native;
+}
+
+int
+algorithm_can(const struct algorithm *k, const struct comm *c,
+    const struct wire *w, size_t elem)
+{
+	return k->run != native || (w == &wires[WIRE_FP32] &&
+	    elem == sizeof(float) && (c->size == 1 || c->t->allreduce != NULL));
+}
+
+/* ---- */
+
+/* Room for all that is sent, or comes, at once: up to the whole in parts, one of
+ * each rank of a row. */
+static size_t
+room(const struct wire *w, size_t elem, size_t most, int ranks)
+{
+	size_t parts = (size_t)ranks;
+
+	return (most + parts) * (w->elem > 0 ? w->elem : elem) +
+	    parts * w->head;
+}
+
+size_t
+allreduce_room(const struct wire *w, size_t elem, size_t most, int ranks)
+{
+	return ranks > 1 ? (w->elem > 0 ? 2 : 1) * room(w, elem, most, ranks) :
+	    0;
+}
+
+int
+allreduce_open(struct allreduce *a, struct comm *c,
+    const struct allreduce_options *o)
+{
+	size_t size = (size_t)c->size;
+	int columns = o->columns > 0 ? o->columns : o->kind->columns(o->host,
+	    c->size);
+
+	*a = (struct allreduce){ .o = *o, .comm = c };
+	a->o.host = NULL;
+	if (o->wire->elem > 0 && o->elem != sizeof(float))
+		return fail("an exchange in %s is for elements of fp32",
+		    o->wire->name);
+	if (!algorithm_can(o->kind, c, o->wire, o->elem))
+		return fail("%s sums fp32 alone, and needs MPI", o->kind->name);
+	if (c->size % columns != 0)
+		return fail("%d ranks do not make a grid of %d columns",
+		    c->size, columns);
+	grid_open(&a->grid, o->host, c->size, columns, c->rank);
+	a->send = xcalloc(size, sizeof(*a->send));
+	a->receive = xcalloc(size, sizeof(*a->receive));
+	if (c->size > 1 && o->kind->run != native) {
+		size_t bytes = room(o->wire, o->elem, o->most, c->size);
+
+		a->in = xmalloc(bytes);
+		/* What need not be packed is sent from where it lies. */
+		a->out = o->wire->elem > 0 ? xmalloc(bytes) : NULL;
+	}
+	return 0;
+}
+
+void
+allreduce_close(struct allreduce *a)
+{
+	grid_close(&a->grid);
+	free(a->in);
+	free(a->out);
+	free(a->send);
+	free(a->receive);
+	*a = (struct allreduce){ .comm = NULL };
+}
+
+int
+allreduce_run(struct allreduce *a, void *x, size_t from, size_t to)
+{
+	return a->comm->size == 1 ? 0 : a->o.kind->run(a, x, from, to);
+}
+
+size_t
+allreduce_sends(const struct allreduce *a, size_t from, size_t to)
+{
+	return a->comm->size == 1 ? 0 : a->o.kind->sends(a, from, to);
+}
