@@ -18,14 +18,14 @@
 #include "train/clips.h"
 #include "train/options.h"
 
-static const char *config, *data, *schedule_path, *sheet;
+static const char *config, *data, *schedule_path, *sheet, *tune;
 static struct clip_settings clips = CLIP_SETTINGS;
 static const char *model = "tsm_r50", *device = "cpu";
-static struct option_list shape_texts, requirements;
+static struct option_list shape_texts, requirements, algorithms_asked;
 static int64_t classes = 400, images = 256, short_side = 256;
 static int64_t least = 4 << 10, most = 64 << 20, factor = 4, vectors;
 static int64_t warmup = 2, runs = 10, threads;
-static int precision, check = 1, json, kinds, convs, spoil, quiet, verbose;
+static int exchange, hidden, precision, check = 1, json, kinds, convs, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -66,6 +66,18 @@ static const struct option_row rows[] = {
 	{ 0, "vectors", OPTION_INT, &vectors, "N",
 	    "allreduce: vectors to sum; 0: one a rank (0)",
 	    NULL, 0, 1e6, 0 },
+	{ 0, "algorithm", OPTION_LIST, &algorithms_asked, "NAME",
+	    "allreduce: exact, native, ring, torus[:XxY], halving",
+	    "exact|native|ring|torus|halving", 0, 0, 0 },
+	{ 0, "exchange", OPTION_CHOICE, &exchange, "TYPE",
+	    "allreduce: of all but exact: fp32, bf16, fp16 (fp32)",
+	    "fp32|bf16|fp16", 0, 0, 0 },
+	{ 0, "hidden", OPTION_FLAG, &hidden, NULL,
+	    "allreduce: also its share behind a computation",
+	    NULL, 0, 0, 0 },
+	{ 0, "tune", OPTION_TEXT, &tune, "FILE",
+	    "allreduce: write what is fastest, for vt-train",
+	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Clips of the loader"),
 	OPTION_CLIPS(clips),
 	OPTION_HEADING("Runs and answers"),
@@ -203,7 +215,9 @@ static int
 run_allreduce(struct session *s)
 {
 	return bench_allreduce(&s->b, &(struct sum_options){ s->comm,
-	    (size_t)least, (size_t)most, (int)factor, (int)vectors });
+	    (size_t)least, (size_t)most, (int)factor, (int)vectors,
+	    algorithms_asked.item, algorithms_asked.n, &wires[exchange],
+	    hidden, tune });
 }
 
 struct subtest {
@@ -226,7 +240,8 @@ static const struct subtest subtests[] = {
 	    "precision "
 	    "threads ",
 	    "2x8x224" },
-	{ "allreduce", run_allreduce, 0, " min max factor vectors ", "" },
+	{ "allreduce", run_allreduce, 0, " min max factor vectors algorithm "
+	    "exchange hidden tune ", "" },
 };
 
 /* ---- what was asked for ---- */
@@ -250,7 +265,8 @@ check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "classes", "kinds", "convs", "images", "short-side", "min",
-		"max", "factor", "vectors", "device", "precision", "threads",
+		"max", "factor", "vectors", "algorithm", "exchange", "hidden",
+		"tune", "device", "precision", "threads",
 		"sheet", CLIP_OPTION_NAMES };
 	char word[32];
 
@@ -328,6 +344,11 @@ check_use(struct session *s, const struct subtest *t)
 	if (least > most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
 		    least, most);
+	for (size_t i = 0; i < algorithms_asked.n; i++)
+		if (bench_allreduce_check(algorithms_asked.item[i]) != 0)
+			options_wrong("--algorithm=%s (wanted exact, native, ring, "
+			    "torus, torus:XxY or halving)",
+			    text_quote(algorithms_asked.item[i]));
 	if (vectors > 0 && vectors < size)
 		options_wrong("--vectors=%" PRId64 ": fewer than the %d ranks",
 		    vectors, size);

@@ -33,13 +33,14 @@ static int loss, keep_best, tensorboard, dry_run, parity;
 static int init_partial, precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
-static int64_t val_frames, val_crop, bucket = 4 << 20;
+static int64_t val_frames, val_crop;
 static int optimizer, use_ema, sharded;
 static struct optimizer_settings optimizing = { .momentum = 0.9, .decay = 1e-4,
 	.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .trust = 0.001 };
 static const char *loss_scale;
 static double smoothing, clip, clip_value, ema, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
+static struct sum_settings sums = { .allreduce = "auto" };
 static struct option_list freeze, override;
 
 static const struct option_row rows[] = {
@@ -112,7 +113,7 @@ static const struct option_row rows[] = {
 	    "validate, or with --export write, that average",
 	    NULL, 0, 0, 0 },
 	{ 0, "shard-optimizer", OPTION_FLAG, &sharded, NULL,
-	    "keep state where it is updated, as is always done",
+	    "update, and keep state of, a part; exact: always",
 	    NULL, 0, 0, 0 },
 	{ 0, "label-smoothing", OPTION_REAL, &smoothing, "X",
 	    "share of a label for all classes (as the network)",
@@ -185,11 +186,25 @@ static const struct option_row rows[] = {
 	OPTION_RANK_THREADS(&threads),
 	OPTION_LOADER_THREADS(&loader_threads),
 	OPTION_LOADER_MEMORY(&loader_memory),
-	{ 0, "bucket", OPTION_SIZE, &bucket, "BYTES",
-	    "gradient that ranks all-reduce at a time (4M)", NULL, 4096, 9e15, 0 },
 	{ 0, "trace-samples", OPTION_TEXT, &trace, "FILE",
 	    "list every clip: step, key, frames, crop, flip",
 	    NULL, 0, 0, 0 },
+	OPTION_HEADING("Sums over ranks"),
+	{ 0, "deterministic", OPTION_CHOICE, &sums.deterministic, "MODE",
+	    "exact: equal bits on any ranks; or fast (exact)",
+	    "exact|fast", 0, 0, 0 },
+	{ 0, "allreduce", OPTION_TEXT, &sums.allreduce, "NAME",
+	    "fast: native, ring, torus[:XxY], halving (auto)",
+	    "auto|native|ring|torus|halving", 0, 0, 0 },
+	{ 0, "allreduce-table", OPTION_TEXT, &sums.table, "FILE",
+	    "fast: choose by what vt-bench --tune measured",
+	    NULL, 0, 0, 0 },
+	{ 0, "exchange", OPTION_CHOICE, &sums.wire, "TYPE",
+	    "fast: of gradients between ranks: fp32, bf16, fp16",
+	    "fp32|bf16|fp16", 0, 0, 0 },
+	{ 0, "bucket", OPTION_SIZE, &sums.bucket, "BYTES",
+	    "gradient summed at a time; 0: as suits, from 4M (0)",
+	    NULL, 0, 9e15, 0 },
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_PROGRESS(&progress),
@@ -242,6 +257,26 @@ check_optimizer(void)
 	loss_scale_asked();
 }
 
+/* How the exact sum is done is part of what it promises. */
+static void
+check_sums(void)
+{
+	static const char exact[] = "is for --deterministic=fast (it is exact)";
+
+	if (sums_check(sums.allreduce) != 0)
+		options_wrong("--allreduce=%s (wanted auto, native, ring, torus, "
+		    "torus:XxY or halving)", text_quote(sums.allreduce));
+	if (sums.deterministic == FAST)
+		return;
+	if (strcmp(sums.allreduce, "auto") != 0)
+		options_wrong("--allreduce=%s %s", sums.allreduce, exact);
+	if (sums.table != NULL)
+		options_wrong("--allreduce-table=%s %s", text_quote(sums.table),
+		    exact);
+	if (sums.wire != WIRE_FP32)
+		options_wrong("--exchange=%s %s", wires[sums.wire].name, exact);
+}
+
 static void
 check_options(void)
 {
@@ -269,6 +304,7 @@ check_options(void)
 	clips_check(&clips);
 	if (flips != NULL && !clips.flip)
 		options_wrong("--flip-swap and --no-flip (wanted one of them)");
+	check_sums();
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
 	if (out == NULL && !dry_run && !parity)
@@ -283,7 +319,7 @@ static char *
 kept_settings(void)
 {
 	const char **const path[] = { &data, &val, &out, &trace, &schedule_path,
-		&model, &resume, &init, &flips };
+		&model, &resume, &init, &flips, &sums.table };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	const char *typed[PATHS];
 	char *whole[PATHS] = { 0 }, *text;
@@ -328,7 +364,8 @@ asked(struct comm *c)
 		.resume = resume, .loss = loss ? LOSS_SIGMOID : LOSS_SOFTMAX,
 		.flips = flips, .groups = groups, .init = init,
 		.init_partial = init_partial, .freeze = &freeze,
-		.override = &override,
+		.override = &override, .sums = sums,
+		.sharded = sharded,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .tensorboard = tensorboard,
 		.optimizer = &optimizers[optimizer],
@@ -348,7 +385,7 @@ asked(struct comm *c)
 			.save_steps = save_steps, .val_every = val_every,
 			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
-			.bucket = bucket, .use_ema = use_ema },
+			.use_ema = use_ema },
 	};
 
 	clips_set(&clips, &o.loading);
@@ -406,6 +443,8 @@ say_run(const struct session *s)
 	    s->backend->name, s->device->precision, s->comm->size,
 	    s->comm->size == 1 ? "" : "s",
 	    s->o.threads, s->o.threads == 1 ? "" : "s");
+	if (sums.deterministic == FAST)
+		detail("gradients: %s", s->t.sums.text);
 	if (freeze.n > 0)
 		detail("%s: %zu parameters are frozen", s->graph->name,
 		    freeze_count(s->graph));

@@ -172,8 +172,12 @@ n dry-run none -
 j threads required -
 - loader-threads required -
 - loader-memory required -
-- bucket required -
 - trace-samples required FILE
+- deterministic required exact|fast
+- allreduce required auto|native|ring|torus|halving
+- allreduce-table required FILE
+- exchange required fp32|bf16|fp16
+- bucket required -
 c config required FILE
 - progress required auto|always|never
 q quiet none -
@@ -242,6 +246,10 @@ m model required NET
 - max required -
 - factor required -
 - vectors required -
+- algorithm required exact|native|ring|torus|halving
+- exchange required fp32|bf16|fp16
+- hidden none -
+- tune required FILE
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - augment required multiscale|jitter|jitter-upstream|resized|centre
 - jitter-min required -

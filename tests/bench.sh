@@ -164,7 +164,7 @@ if [ $have_mpi = yes ]; then
 	for ranks in 2 3; do
 		check_exit "$ranks ranks" 0 mpirun -n $ranks vt-bench allreduce --runs=3 --min=68 --max=100K --factor=40
 		check "print one table" well_formed "$T/out" allreduce
-		check "with the library's sum beside" grep -q '^allreduce/library/68/time' "$T/out"
+		check "with the library's sum beside" grep -q '^allreduce/native/68/time' "$T/out"
 		check_exit "$ranks ranks, five microbatches" 0 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --vectors=5
 		check_exit "$ranks ranks, spoiled" 1 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --spoil
 		check_says "say so" 'wrong answer: allreduce/exact/4096'
@@ -179,6 +179,19 @@ if [ $have_mpi = yes ]; then
 		check "have a ratio, and beside it how they are bound" \
 			grep -q '^allreduce/4096/ratio.*processors* a rank, its own' "$T/out"
 	fi
+	for type in fp32 bf16 fp16; do
+		check_exit "3 ranks, algorithms in $type" 0 mpirun -n 3 vt-bench allreduce --runs=1 --min=68 --max=100K \
+			--factor=40 --algorithm=ring --algorithm=torus:3x1 --algorithm=halving --exchange=$type --hidden
+		check "print one table" well_formed "$T/out" allreduce
+	done
+	check_same "of what was asked for" "halving hidden,halving sent,ring hidden,ring sent,torus:3x1 hidden,torus:3x1 sent," \
+		"$(sed -nE 's|^allreduce/([^/]*)/68/(hidden\|sent)\t.*|\1 \2|p' "$T/out" | LC_ALL=C sort | tr '\n' ',')"
+	check_exit "wrong sums of them" 1 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K --algorithm=torus --spoil
+	check_says "are found, too" 'wrong answer: allreduce/torus/4096'
+	check_exit "a table for vt-train" 0 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K --tune="$T/tune.tsv"
+	check_same "has a row for each algorithm" \
+		"#ranks hosts exchange bytes algorithm,2 1 fp32 4096 native,2 1 fp32 4096 ring,2 1 fp32 4096 torus,2 1 fp32 4096 halving," \
+		"$(cut -f1-5 "$T/tune.tsv" | tr '\t\n' ' ,')"
 	check_exit "an unmet figure under mpirun" 1 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K \
 	    --require='allreduce/exact/4096/time<=0'
 	check_exit "fewer microbatches than ranks" 2 mpirun -n 3 vt-bench allreduce --vectors=2
@@ -226,6 +239,7 @@ wrong "takes neither --kinds, --convs nor --data" step --schedule=s.tsv --kinds
 wrong "--model means nothing to decode" decode --model=tsm_tiny a.mp4
 wrong "--threads means nothing to allreduce" allreduce -j2
 wrong "--schedule and --shape" loader --data="$T/train" --schedule="$T/s.tsv" --shape=1x1x1
+wrong "--algorithm=tree (wanted exact, native, ring, torus, torus:XxY or halving)" allreduce --algorithm=tree
 wrong "--min=8192 is more than --max=4096" allreduce --min=8K --max=4K
 wrong "no tsm_huge in models" step --model=tsm_huge
 wrong "no back end abacus" step --device=abacus

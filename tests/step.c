@@ -73,7 +73,7 @@ train(const struct dataset *set, const struct schedule *s)
 	struct device *d = device_open(real, &(struct device_options){
 	    .threads = 1 });
 	struct trainer t = { .comm = comm_self(), .schedule = s, .train = set,
-		.o = { .log_every = 1, .bucket = 1 << 20 }, .loading = {
+		.o = { .log_every = 1 }, .loading = {
 		    .seed = 1, .threads = 1, .ranks = 1, .memory = 1 << 20,
 		    .needs = &g->needs }, .optim = { .set = { .momentum = 0.9 },
 		    .rule = group_rule_find("plain") } };
@@ -83,7 +83,7 @@ train(const struct dataset *set, const struct schedule *s)
 	t.net = net_new(g, d);
 	net_init(t.net, 1);
 	segments_open(&t.share, t.comm, g->elements, bucket_elements(
-	    (size_t)t.o.bucket, d->elem));
+	    1 << 20, d->elem));
 	status = optim_open(&t.optim, t.net, &t.share) != 0 ? -1 :
 	    trainer_plan(&t);
 	reads = gets = fetches = others = amid = 0;

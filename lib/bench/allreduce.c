@@ -1,22 +1,27 @@
 /*
- * Sums over ranks: the exact exchange, which is the same tree on any number
- * of ranks, and the MPI library's own, which is free to add as it likes.
+ * Sums over ranks: the exact exchange, which is the same tree on any number of
+ * ranks, the MPI library's own, and the algorithms that are free to add in any
+ * order.
  *
- * The elements are small whole numbers, so that both give the same sum and
+ * The elements are small whole numbers, so that all give the same sum and
  * every element of it can be checked.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/exit.h"
-#include "base/fail.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "bench/allreduce.h"
 #include "bench/cases.h"
+#include "bench/hidden.h"
+#include "comm/allreduce.h"
 #include "comm/cores.h"
 #include "comm/exact.h"
+#include "comm/tuning.h"
 
 double
 allreduce_traffic(double bytes, int ranks)
@@ -24,15 +29,27 @@ allreduce_traffic(double bytes, int ranks)
 	return 2 * bytes * (ranks - 1) / ranks;
 }
 
+/* One way to sum: the exact one, or a row of the table of algorithms. */
+struct way {
+	const char *name;		/* as it was asked for */
+	const struct algorithm *kind;	/* NULL: exact */
+	int columns;
+};
+
 struct job {
 	const struct sum_options *o;
+	const int *host;
+	struct comm *comm;		/* for what may have a thread of its own */
 	struct exact exact;
+	struct allreduce free;
+	const struct way *way;
 	struct tree tree;		/* this rank's subtrees, whole vectors */
 	int microbatches, first, count;	/* in all; this rank's */
 	size_t n;			/* elements */
 	float *result;
-	int library;			/* the library's sum, not the exact one */
 	struct figure seconds;
+	struct hidden hidden;
+	struct tuning tuning;
 	int apart;			/* no processor is shared by ranks */
 	char note[160];			/* how ranks are bound */
 };
@@ -67,30 +84,30 @@ fill(float *v, size_t n, int first, int end)
 		v[i] = sum[i % PERIOD];
 }
 
-/* By the calling thread, as back ends add during an exchange. */
-static void
-add(void *arg, void *sum, const void *x, size_t n)
-{
-	(void)arg;
-	for (size_t i = 0; i < n; i++)
-		((float *)sum)[i] += ((const float *)x)[i];
-}
-
-/* What the exchange uses up, anew; the library's sum begins in the result. */
+/* What the exchange uses up, anew; another sum begins in the result. */
 static void
 refill(struct job *j)
 {
 	const struct tree *t = &j->tree;
 
-	for (int k = 0; k < t->n; k++) {
+	if (j->way->kind != NULL)
+		fill(j->result, j->n, j->first, j->first + j->count);
+	for (int k = 0; k < t->n && j->way->kind == NULL; k++) {
 		int first = t->part[k].index << t->part[k].level;
 		int end = (t->part[k].index + 1) << t->part[k].level;
 
 		fill(t->part[k].data, j->n, first,
 		    end < j->microbatches ? end : j->microbatches);
 	}
-	if (j->library)
-		fill(j->result, j->n, j->first, j->first + j->count);
+}
+
+static int
+sum(void *arg)
+{
+	struct job *j = arg;
+
+	return j->way->kind == NULL ? exact_reduce(&j->exact, &j->tree, 0,
+	    j->n, j->result) : allreduce_run(&j->free, j->result, 0, j->n);
 }
 
 /* A run takes as long as on the slowest rank. */
@@ -98,7 +115,7 @@ static int
 run(void *arg, int counts)
 {
 	struct job *j = arg;
-	struct comm *c = j->o->comm;
+	struct comm *c = j->comm;
 	double start;
 	int64_t ns;
 	int bad;
@@ -107,8 +124,7 @@ run(void *arg, int counts)
 	if (comm_barrier(c) != 0)
 		return EXIT_RANKS;
 	start = clock_seconds();
-	bad = j->library ? c->t->allreduce(c, j->result, j->n) :
-	    exact_reduce(&j->exact, &j->tree, 0, j->n, j->result);
+	bad = sum(j);
 	ns = (int64_t)(1e9 * (clock_seconds() - start));
 	if (bad || comm_max(c, &ns) != 0)
 		return EXIT_RANKS;
@@ -117,75 +133,149 @@ run(void *arg, int counts)
 	return 0;
 }
 
+static int
+run_hidden(void *arg, int counts)
+{
+	struct job *j = arg;
+
+	refill(j);
+	return hidden_run(&j->hidden, counts);
+}
+
+/*
+ * How far a sum may be off: by one rounding of each vector's elements, up to 8,
+ * in each message, of 8 digits at least.
+ */
+static double
+tolerance(const struct job *j)
+{
+	const struct wire *w = j->o->wire;
+
+	return j->way->kind == NULL || w->elem == 0 ? 0 :
+	    8.0 * j->microbatches * 2 * j->comm->size * 0x1p-8;
+}
+
 /* Every element, on every rank; rank 0 hears of the others' mistakes. */
 static int
-check(struct bench *b, struct job *j, const char *what)
+check(struct bench *b, struct job *j)
 {
 	float want[PERIOD];
+	double most = tolerance(j);
 	int64_t wrong = 0;
 	size_t at = 0;
 
 	bench_spoil(b, j->result, sizeof(float));
 	sum_leaves(want, 0, j->microbatches);
 	for (size_t i = 0; i < j->n; i++)
-		if (j->result[i] != want[i % PERIOD])
+		if (!(fabs((double)j->result[i] - (double)want[i % PERIOD]) <=
+		    most))
 			at = wrong++ == 0 ? i : at;
 	if (wrong > 0)
 		bench_wrong(b, "allreduce/%s/%zu: %lld elements of the sum, the "
-		    "first at %zu", what, j->n * sizeof(float),
+		    "first at %zu", j->way->name, j->n * sizeof(float),
 		    (long long)wrong, at);
-	if (comm_max(j->o->comm, &wrong) != 0)
+	if (comm_max(j->comm, &wrong) != 0)
 		return EXIT_RANKS;
 	/* One word from each rank that is wrong is enough. */
 	b->wrong += wrong > 0 && b->wrong == 0;
 	return 0;
 }
 
-static int
-measure(struct bench *b, struct job *j, int library, double *median)
+/* What has been measured, for those who choose by it. */
+static void
+note_down(struct job *j, double us)
 {
-	const char *what = library ? "library" : "exact";
+	struct tuned *r;
+
+	if (j->way->kind == NULL || j->way->columns > 0)
+		return;
+	j->tuning.row = xrealloc(j->tuning.row, j->tuning.n + 1, sizeof(*r));
+	r = &j->tuning.row[j->tuning.n++];
+	*r = (struct tuned){ j->comm->size, grid_hosts(j->host,
+		j->comm->size), j->o->wire, j->way->kind,
+		j->n * sizeof(float), us };
+}
+
+static int
+measure(struct bench *b, struct job *j, double *median)
+{
+	const char *what = j->way->name;
 	double bytes = (double)(j->n * sizeof(float));
-	int ranks = j->o->comm->size, status;
+	int ranks = j->comm->size, status;
 	struct figure us = { 0 };
 
-	j->library = library;
 	figure_free(&j->seconds);
 	if ((status = bench_repeat(b, run, j)) != 0)
 		return status;
 	for (size_t i = 0; i < j->seconds.n; i++)
 		figure_add(&us, 1e6 * j->seconds.v[i]);
 	*median = figure_median(&us);
+	note_down(j, *median);
 	bench_row(b, &us, "us", NULL, "allreduce/%s/%.0f/time", what, bytes);
 	bench_rate(b, &j->seconds, allreduce_traffic(bytes, ranks) / 1e9,
 	    "GB/s", NULL, "allreduce/%s/%.0f/bus", what, bytes);
-	if (!library)
-		bench_value(b, (double)exact_traffic(&j->exact, 0, j->n),
-		    "bytes", "sent by rank 0", "allreduce/exact/%.0f/sent",
-		    bytes);
+	if (!algorithm_is_native(j->way->kind))
+		bench_value(b, (double)(j->way->kind == NULL ?
+		    exact_traffic(&j->exact, 0, j->n) :
+		    allreduce_sends(&j->free, 0, j->n)), "bytes",
+		    "sent by rank 0", "allreduce/%s/%.0f/sent", what, bytes);
 	figure_free(&us);
-	return b->check ? check(b, j, what) : 0;
+	if (b->check && (status = check(b, j)) != 0)
+		return status;
+	if (!j->o->hidden)
+		return 0;
+	j->hidden = (struct hidden){ .comm = j->comm, .exchange = sum,
+		.arg = j };
+	status = bench_repeat(b, run_hidden, j);
+	if (status == 0)
+		bench_row(b, &j->hidden.share, "", "of the exchange, behind a "
+		    "computation as long", "allreduce/%s/%.0f/hidden", what,
+		    bytes);
+	figure_free(&j->hidden.share);
+	return status;
 }
 
 static int
-measure_size(struct bench *b, struct job *j)
+measure_way(struct bench *b, struct job *j, double *median)
 {
-	double exact, library;
+	const struct sum_options *o = j->o;
+	struct allreduce_options free = { .kind = j->way->kind,
+		.wire = o->wire, .columns = j->way->columns, .host = j->host,
+		.elem = sizeof(float), .add = wire_sum, .most = j->n };
 	int status;
 
-	exact_open(&j->exact, j->o->comm, sizeof(float), add, NULL, j->n);
+	if (j->way->kind == NULL)
+		return measure(b, j, median);
+	if (allreduce_open(&j->free, j->comm, &free) != 0)
+		return EXIT_USAGE;
+	status = measure(b, j, median);
+	allreduce_close(&j->free);
+	return status;
+}
+
+static int
+measure_size(struct bench *b, struct job *j, const struct way *way, int ways)
+{
+	double us, exact = 0, native = 0;
+	int status = 0;
+
+	exact_open(&j->exact, j->comm, sizeof(float), wire_sum, NULL, j->n);
 	j->count = exact_leaves(&j->exact, j->microbatches, &j->first);
 	tree_of(j->microbatches, j->first, j->count, &j->tree);
 	for (int k = 0; k < j->tree.n; k++)
 		j->tree.part[k].data = xcalloc(j->n, sizeof(float));
 	j->result = xcalloc(j->n, sizeof(float));
-	status = measure(b, j, 0, &exact);
-	if (status == 0 && j->o->comm->t->allreduce != NULL) {
-		status = measure(b, j, 1, &library);
-		if (status == 0 && j->apart)
-			bench_value(b, exact / library, "times", j->note,
-			    "allreduce/%zu/ratio", j->n * sizeof(float));
+	for (int i = 0; i < ways && status == 0; i++) {
+		j->way = &way[i];
+		status = measure_way(b, j, &us);
+		if (way[i].kind == NULL)
+			exact = us;
+		else if (algorithm_is_native(way[i].kind))
+			native = us;
 	}
+	if (status == 0 && exact > 0 && native > 0 && j->apart)
+		bench_value(b, exact / native, "times", j->note,
+		    "allreduce/%zu/ratio", j->n * sizeof(float));
 	for (int k = 0; k < j->tree.n; k++)
 		free(j->tree.part[k].data);
 	free(j->result);
@@ -194,35 +284,104 @@ measure_size(struct bench *b, struct job *j)
 	return status;
 }
 
-int
-bench_allreduce(struct bench *b, const struct sum_options *o)
-{
-	struct job j = { .o = o,
-		.microbatches = o->microbatches > 0 ? o->microbatches : o->comm->size };
-	char bound[80];
-	int status = 0;
+/* ---- what is asked for ---- */
 
-	if ((j.apart = cores_binding(o->comm, bound, sizeof(bound))) < 0)
-		return EXIT_RANKS;
-	bench_remark(b, "%d ranks, %d microbatches; %s", o->comm->size,
-	    j.microbatches, bound);
-	snprintf(j.note, sizeof(j.note), "the exact exchange to the library's; %s",
-	    bound);
+int
+bench_allreduce_check(const char *name)
+{
+	int columns, rows;
+
+	return strcmp(name, "exact") == 0 ||
+	    algorithm_parse(name, &columns, &rows) != NULL ? 0 : -1;
+}
+
+/* The ways asked for; else the exact and the library's, and all others where a
+ * table of them is wanted.  Returns how many. */
+static int
+choose(const struct sum_options *o, struct way *way)
+{
+	const struct algorithm *native = algorithm_find("native");
+	int n = 0, rows;
+
+	for (size_t i = 0; i < o->names; i++, n++) {
+		way[n] = (struct way){ .name = o->name[i] };
+		way[n].kind = algorithm_parse(o->name[i], &way[n].columns,
+		    &rows);
+	}
+	if (n == 0 && o->tune == NULL)
+		way[n++] = (struct way){ "exact", NULL, 0 };
+	for (const struct algorithm *k = algorithms; o->names == 0 &&
+	    k->name != NULL; k++)
+		if ((k == native || o->tune != NULL) &&
+		    algorithm_can(k, o->comm, o->wire, sizeof(float)) &&
+		    (k != native || o->comm->t->allreduce != NULL))
+			way[n++] = (struct way){ k->name, k, 0 };
+	return n;
+}
+
+static int
+write_table(const struct job *j)
+{
+	char *text;
+	int bad;
+
+	if (j->o->tune == NULL || j->comm->rank != 0)
+		return 0;
+	text = tuning_text(&j->tuning);
+	bad = commit_text(j->o->tune, text);
+	free(text);
+	return bad ? EXIT_FAILED : 0;
+}
+
+static void
+say_ranks(struct bench *b, const struct job *j, const char *bound)
+{
+	const struct sum_options *o = j->o;
+
+	bench_remark(b, "%d ranks on %d host%s, %d microbatches; %s",
+	    o->comm->size, grid_hosts(j->host, o->comm->size),
+	    grid_hosts(j->host, o->comm->size) > 1 ? "s" : "",
+	    j->microbatches, bound);
 	/*
 	 * Open MPI waits by spinning: its sum is hundreds of times slower once
 	 * two ranks take turns on a processor, whatever the exchange.
 	 */
-	if (o->comm->t->allreduce != NULL && !j.apart)
+	if (o->comm->t->allreduce != NULL && !j->apart)
 		bench_remark(b, "no ratio to the library's sum, which waits by "
 		    "spinning: ranks need processors of their own for it "
 		    "(mpirun --bind-to core)");
 	if (o->comm->t->allreduce == NULL)
 		bench_remark(b, "%s has no sum of its own to compare with",
 		    o->comm->t->name);
+}
+
+int
+bench_allreduce(struct bench *b, const struct sum_options *o)
+{
+	struct job j = { .o = o, .comm = o->comm,
+		.microbatches = o->microbatches > 0 ? o->microbatches : o->comm->size };
+	struct way *way = xcalloc(o->names + 8, sizeof(*way));
+	int *host = xcalloc((size_t)o->comm->size, sizeof(*host));
+	int ways = choose(o, way), status = 0;
+	char bound[80];
+
+	j.host = host;
+	if ((j.apart = cores_binding(o->comm, bound, sizeof(bound))) < 0 ||
+	    cores_hosts(o->comm, host) != 0)
+		status = EXIT_RANKS;
+	snprintf(j.note, sizeof(j.note), "the exact exchange to the library's; %s",
+	    bound);
+	if (status == 0)
+		say_ranks(b, &j, bound);
 	for (size_t bytes = o->min; bytes <= o->max && status == 0;
 	    bytes *= (size_t)o->factor) {
 		j.n = bytes / sizeof(float) > 0 ? bytes / sizeof(float) : 1;
-		status = measure_size(b, &j);
+		status = measure_size(b, &j, way, ways);
 	}
+	if (status == 0)
+		status = write_table(&j);
+	tuning_free(&j.tuning);
+	free(way);
+	free(host);
 	return status;
 }

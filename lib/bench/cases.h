@@ -11,6 +11,7 @@
 #include "bench/bench.h"
 #include "bench/shape.h"
 #include "comm/comm.h"
+#include "comm/wire.h"
 #include "data/loader.h"
 #include "shard/dataset.h"
 
@@ -59,7 +60,14 @@ struct sum_options {
 	size_t min, max;		/* bytes of a vector */
 	int factor;			/* from one size to the next */
 	int microbatches;		/* of the exact sum; 0: one a rank */
+	const char *const *name;	/* exact, or algorithms; else the exact */
+	size_t names;			/* and the library's */
+	const struct wire *wire;	/* of those */
+	int hidden;			/* measure that, too */
+	const char *tune;		/* a table to write; NULL: none */
 };
+/* bench_allreduce_check(name): -1: there is no such algorithm. */
+int bench_allreduce_check(const char *name);
 int bench_allreduce(struct bench *b, const struct sum_options *o);
 
 #endif

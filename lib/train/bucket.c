@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -10,6 +11,8 @@
 
 struct bucket {
 	struct exact exact;
+	struct allreduce sum;		/* instead, if its order is free */
+	int free;
 	struct comm *comm;
 	const struct segments *share;
 	size_t elem;
@@ -42,7 +45,8 @@ reduce(struct bucket *b, size_t from, size_t to)
 	for (int i = 0; i < b->n; i++)
 		device_add(b->device, offset(b, b->sums[i].left, from),
 		    offset(b, b->sums[i].right, from), to - from);
-	return exact_scatter(&b->exact, b->tree, from, to,
+	return b->free ? allreduce_run(&b->sum, b->tree->part[0].data, from,
+	    to) : exact_scatter(&b->exact, b->tree, from, to,
 	    b->tree->part[0].data);
 }
 
@@ -87,10 +91,22 @@ bucket_elements(size_t bytes, size_t elem)
 }
 
 struct bucket *
-bucket_open(struct comm *c, const struct segments *share, struct device *d)
+bucket_open(struct comm *c, const struct segments *share, struct device *d,
+    const struct allreduce_options *free)
 {
 	struct bucket *b = xcalloc(1, sizeof(*b));
+	struct allreduce_options o;
 
+	if (free != NULL) {
+		o = *free;
+		o.elem = d->elem;
+		o.add = device_add;
+		o.arg = d;
+		o.most = share->bucket;
+		b->free = 1;
+		if (allreduce_open(&b->sum, c, &o) != 0)
+			comm_abort(c, EXIT_RANKS);
+	}
 	b->comm = c;
 	b->share = share;
 	b->elem = d->elem;
@@ -118,6 +134,7 @@ bucket_close(struct bucket *b)
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
 	exact_close(&b->exact);
+	allreduce_close(&b->sum);
 	device_event_free(b->device, b->final);
 	comm_free(b->comm);
 	free(b);
@@ -126,13 +143,24 @@ bucket_close(struct bucket *b)
 int
 bucket_share(struct bucket *b, int microbatches, int *first)
 {
-	return exact_leaves(&b->exact, microbatches, first);
+	return b->free ? split(microbatches, b->comm->rank, b->comm->size,
+	    first) : exact_leaves(&b->exact, microbatches, first);
+}
+
+int
+bucket_tree(struct bucket *b, struct tree *t, int microbatches)
+{
+	int first, count = bucket_share(b, microbatches, &first);
+
+	*t = (struct tree){ .leaves = b->free ? count : microbatches };
+	return b->free ? 0 : first;
 }
 
 struct event *
 bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n)
 {
+	comm_aside(b->comm, 1);
 	device_event_record(b->device, b->final, b->share->elements);
 	pthread_mutex_lock(&b->lock);
 	b->tree = t;
@@ -156,6 +184,7 @@ bucket_wait(struct bucket *b, double *busy)
 		return b->tree->part[0].data;
 	}
 	device_event_record(b->device, b->final, 0);
+	comm_aside(b->comm, 0);
 	pthread_mutex_lock(&b->lock);
 	while (b->done > 0)
 		pthread_cond_wait(&b->moved, &b->lock);

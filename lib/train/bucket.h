@@ -6,11 +6,13 @@
  *
  * Parameters lie in the order of the network, so finished gradients are
  * always a tail of the flat buffer.  As the tail grows, buckets are cut from
- * it and handed to a thread that adds them up over ranks (comm/exact.h), each
- * rank its segment of a bucket.
+ * it and handed to a thread that adds them up over ranks: each rank its segment
+ * of a bucket, always the same sum (comm/exact.h), or all of it, as is fastest
+ * (comm/allreduce.h).
  */
 
 #include "backend/backend.h"
+#include "comm/allreduce.h"
 #include "comm/exact.h"
 #include "comm/segments.h"
 
@@ -21,17 +23,22 @@ struct bucket;
 size_t bucket_elements(size_t bytes, size_t elem);
 
 /*
- * bucket_open(c, share, d):
+ * bucket_open(c, share, d, free):
  * For gradients of device ${d} whose buckets are those of ${share}, which must
  * outlive it.  ${c} is the thread's own from here on.  With one rank no thread
- * is started.
+ * is started.  ${free}: how to add up where the order is free, but for what
+ * ${d} and ${share} say of it; NULL: exactly.
  */
 struct bucket *bucket_open(struct comm *c, const struct segments *share,
-    struct device *d);
+    struct device *d, const struct allreduce_options *free);
 void bucket_close(struct bucket *b);
 
 /* bucket_share(b, microbatches, first): see exact_leaves; begins a step. */
 int bucket_share(struct bucket *b, int microbatches, int *first);
+
+/* bucket_tree(b, t, microbatches): an empty tree for this rank's gradients, and
+ * the number that the first one has in it. */
+int bucket_tree(struct bucket *b, struct tree *t, int microbatches);
 
 /*
  * bucket_begin(b, t, sums, n): the last microbatch's backward pass is about to

@@ -79,6 +79,8 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "dry-run", FACT_RESUME },
 	{ "parity", FACT_RESUME },
 	{ "bucket", FACT_RESUME },
+	{ "allreduce", FACT_RESUME },
+	{ "allreduce-table", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
 	{ "val-every", FACT_RESUME },
 	{ "val-frames", FACT_RESUME },
 	{ "val-crop", FACT_RESUME },

@@ -36,8 +36,7 @@ buffers(const struct trainer *t, int rank)
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			int n = work_buffers(c->batch / c->group, rank,
-			    t->comm->size);
+			int n = work_buffers(t, c->batch / c->group, rank);
 
 			most = n > most ? n : most;
 		}
@@ -50,6 +49,9 @@ exchange(const struct trainer *t, int rank)
 	const struct schedule *s = t->schedule;
 	size_t most = 0, slice = t->share.bucket;
 
+	if (sums_free(&t->sums) != NULL)
+		return allreduce_room(t->sums.free.wire, t->net->device->elem,
+		    slice, t->comm->size);
 	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];

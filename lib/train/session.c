@@ -373,6 +373,29 @@ describe(struct session *s)
 	session_history(s, 0);
 }
 
+/* Who sums up what, and updates it. */
+static int
+open_sums(struct session *s)
+{
+	size_t elem = s->device->elem, n = s->graph->elements, most;
+	char *table = NULL;
+	int bad;
+
+	if (s->o.sums.table != NULL &&
+	    (table = shared_text(s->comm, s->o.sums.table)) == NULL)
+		return EXIT_USAGE;
+	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm, n * elem, elem);
+	free(table);
+	if (bad)
+		return EXIT_USAGE;
+	most = bucket_elements(s->t.sums.bucket, elem);
+	if (s->o.sums.deterministic == EXACT || s->o.sharded)
+		segments_open(&s->t.share, s->comm, n, most);
+	else
+		segments_copy(&s->t.share, s->comm, n, most);
+	return 0;
+}
+
 int
 session_open(struct session *s, struct comm *comm,
     const struct session_options *o)
@@ -394,8 +417,8 @@ session_open(struct session *s, struct comm *comm,
 	if ((status = check_ranks(s)) != 0)
 		return status;
 	s->t.optim.rule = group_rule_find(s->o.groups);
-	segments_open(&s->t.share, s->comm, s->graph->elements,
-	    bucket_elements((size_t)s->t.o.bucket, s->device->elem));
+	if ((status = comm_agree(s->comm, open_sums(s))) != 0)
+		return status;
 	status = s->t.optim.rule == NULL ? EXIT_USAGE :
 	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED :
 	    trainer_plan(&s->t);
@@ -410,6 +433,7 @@ session_close(struct session *s)
 		rundir_close(&s->run);
 	optim_close(&s->t.optim);
 	segments_close(&s->t.share);
+	sums_close(&s->t.sums);
 	net_free(s->net);
 	graph_free(s->graph);
 	device_close(s->device);

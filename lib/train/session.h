@@ -24,6 +24,9 @@ struct session_options {
 	int init_partial;		/* it may have few of them */
 	const struct option_list *freeze;
 	const struct option_list *override;
+	struct sum_settings sums;
+	int sharded;			/* update a part of the weights, with
+					 * FAST; always so with EXACT */
 	int threads;			/* of a rank, to compute */
 	int keep;			/* newest checkpoints */
 	int tensorboard;		/* write events for it */

@@ -222,6 +222,27 @@ longest(const struct segments *share)
 	return most;
 }
 
+/* Of copies, rank 0's is taken; all get what is in it. */
+static int
+move_copy(const struct slots *s, const struct slot *slot,
+    const struct segment *g, char *whole, int in, void *room)
+{
+	struct comm *c = s->share->comm;
+	struct device *d = s->net->device;
+	void *data = c->rank == 0 ? whole + g->at * slot->size : room;
+	size_t bytes = g->n * slot->size;
+
+	if (in) {
+		if (c->rank == 0)
+			device_download(d, data, slot_at(slot, g->held), bytes);
+		return 0;
+	}
+	if (comm_broadcast(c, data, bytes, 0) != 0)
+		return -1;
+	device_upload(d, slot_at(slot, g->held), data, bytes);
+	return 0;
+}
+
 /*
  * Segment by segment, between its owner and rank 0; ${whole} is rank 0's, ${in}
  * says where the values go: into it, or out of it.
@@ -239,6 +260,11 @@ move(const struct slots *s, const struct slot *slot, char *whole, int in,
 		struct piece p = { g->rank, room, bytes };
 		int out = !in, bad = 0;
 
+		if (s->share->copies) {
+			if (move_copy(s, slot, g, whole, in, room) != 0)
+				return -1;
+			continue;
+		}
 		if (c->rank == 0) {
 			p.data = whole + g->at * slot->size;
 			if (g->rank != 0)

@@ -86,12 +86,12 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 	struct trainer_work *w = t->work;
 	int microbatches = cell->batch / cell->group, first;
 	int count = bucket_share(w->bucket, microbatches, &first);
+	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
 	struct tree_sum sums[TREE_MOST];
 	double busy, start;
 	int status = 0;
 	void *sum;
 
-	w->tree = (struct tree){ .leaves = microbatches };
 	w->free = w->gradients;
 	for (int i = 0; i < count; i++) {
 		struct microbatch *mb = NULL;
@@ -106,7 +106,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		w->report[first + i].status = status;
 		w->report[first + i].wish = wishes(t);
 		start = clock_seconds();
-		n = tree_push(&w->tree, (struct subtree){ 0, first + i, g },
+		n = tree_push(&w->tree, (struct subtree){ 0, leaf + i, g },
 		    sums);
 		if (last)
 			final = bucket_begin(w->bucket, &w->tree, sums, n);

@@ -22,6 +22,7 @@
 #include "train/evaluator.h"
 #include "train/optim.h"
 #include "train/rundir.h"
+#include "train/sums.h"
 
 enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS, BEST_MAP };
 
@@ -33,7 +34,6 @@ struct trainer_options {
 	int64_t log_every;		/* steps between lines of the log */
 	double stop_after;		/* seconds; 0: never */
 	double max_loss;		/* beyond it the run has diverged; 0: any */
-	int64_t bucket;			/* bytes of gradient reduced at a time */
 	int use_ema;			/* validate the average of the weights */
 };
 
@@ -42,6 +42,7 @@ struct trainer {
 	struct trainer_options o;
 	struct comm *comm;
 	struct net *net;
+	struct sums sums;		/* of gradients */
 	struct segments share;		/* who updates which parameters */
 	struct optim optim;
 	const struct schedule *schedule;

@@ -27,15 +27,21 @@ check_cell(const struct trainer *t, const struct cell *c)
 }
 
 int
-work_buffers(int microbatches, int rank, int ranks)
+work_buffers(const struct trainer *t, int microbatches, int rank)
 {
-	struct tree t = { .leaves = microbatches };
+	int most = 0, first, count = split(microbatches, rank, t->comm->size,
+	    &first);
+	struct tree tree = { .leaves = microbatches };
 	struct tree_sum sums[TREE_MOST];
-	int most = 0, first, count = split(microbatches, rank, ranks, &first);
 
+	/* A tree of its own, as bucket_tree has it. */
+	if (sums_free(&t->sums) != NULL) {
+		tree.leaves = count;
+		first = 0;
+	}
 	for (int i = first; i < first + count; i++) {
-		most = t.n + 1 > most ? t.n + 1 : most;
-		tree_push(&t, (struct subtree){ 0, i, NULL }, sums);
+		most = tree.n + 1 > most ? tree.n + 1 : most;
+		tree_push(&tree, (struct subtree){ 0, i, NULL }, sums);
 	}
 	return most;
 }
@@ -89,8 +95,7 @@ trainer_plan(struct trainer *t)
 			free(input);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
-			n = work_buffers(microbatches, t->comm->rank,
-			    t->comm->size);
+			n = work_buffers(t, microbatches, t->comm->rank);
 			w->gradients = n > w->gradients ? n : w->gradients;
 			if (microbatches > w->most_microbatches)
 				w->most_microbatches = microbatches;
@@ -158,6 +163,8 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
 	    clips);
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
+	if (sums_free(&t->sums) != NULL)
+		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
 	memory_print(t, f);
 }
 
@@ -223,7 +230,8 @@ work_open(struct trainer *t)
 		return status;
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
-	w->bucket = bucket_open(c, &t->share, n->device);
+	w->bucket = bucket_open(c, &t->share, n->device,
+	    sums_free(&t->sums));
 	if (t->run != NULL)
 		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,

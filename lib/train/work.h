@@ -58,9 +58,9 @@ struct trainer_work {
 	int table_begun;
 };
 
-/* work_buffers(microbatches, rank, ranks): the most gradient buffers that a
- * rank with its share of ${microbatches} holds at once. */
-int work_buffers(int microbatches, int rank, int ranks);
+/* work_buffers(t, microbatches, rank): the most gradient buffers that a rank with
+ * its share of ${microbatches} holds at once. */
+int work_buffers(const struct trainer *t, int microbatches, int rank);
 
 /* work_open(t): loader, threads, buffers; 0, or an exit status that all ranks
  * share. */
