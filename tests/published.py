@@ -19,6 +19,7 @@ import torch
 from families import NETS, Net, apart, pixels
 
 CLASSES = 11
+LAST = re.compile(r"(bn3|c_bn|conv3\.bn|nl\.W\.1|nonlocal\d+\.bn|conv_out\.bn)$")     # norms of what is added
 MOBILE = (0, 1, 3, 6, 10, 13, 16)       # blocks before each of MMAction2's layers
 
 
@@ -117,10 +118,13 @@ class Written(torch.nn.Module):
         if leaf == "running_var":
             return 1 + 0.5 * torch.rand(shape)
         if len(shape) == 1 and leaf == "weight":
-            # Residual branches begin small, as in families.sh.
-            last = way[-1] in ("bn3", "c_bn") or way[-2:] == ["conv3", "bn"]
-            return (0.2 if last else 1) + 0.1 * x
-        return x * (2 / np.prod(shape[1:])) ** 0.5 if len(shape) > 1 else 0.1 * x
+            # Residual branches begin small, as in families.sh; attention too,
+            # which without a softmax is a product of three: through five blocks
+            # it leaves the range of floats, in PyTorch too.
+            return (0.2 if LAST.search(".".join(way)) else 1) + 0.1 * x
+        if len(shape) == 1:
+            return 0.1 * x
+        return x * (2 / np.prod(shape[1:])) ** 0.5 * (0.1 if "theta" in way or "phi" in way else 1)
 
 
 def save(keys, state, path):

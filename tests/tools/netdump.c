@@ -4,8 +4,8 @@
  * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
  * and losses.f64.  The statistics of the microbatch, in dw.f64, then become the
  * running ones; tested.f64 has the scores of the same clips in testing.  With
- * WEIGHTS, a file as for vt-train --init, all of which must be used, those are
- * the only ones, and there is no training.
+ * WEIGHTS, a file as for vt-train --init, which must have all but a bias, those
+ * are the only scores, and there is no training.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,20 +105,29 @@ keep_statistics(struct net *n, void *dw)
 	}
 }
 
-/* The weights of a file; 0, or -1 after a message. */
+/* The weights of a file, which may lack biases: they begin as 0.  0, or -1 after
+ * a message. */
 static int
 load(struct net *n, const char *path)
 {
 	struct init in;
-	int bad;
+	int bad = 0;
 
 	if (init_open(&in, n->graph, path, NULL, 0) != 0)
 		return -1;
 	match_load(in.match, n);
-	bad = in.match->elements != in.match->of;
-	for (int i = 0; i < n->graph->nparam; i++)
-		bad |= n->graph->param[i].head &&
-		    in.match->param[i].fate == FATE_NEW;
+	for (int i = 0; i < n->graph->nparam; i++) {
+		const struct param *p = &n->graph->param[i];
+		double *zeros;
+
+		if (in.match->param[i].fate != FATE_NEW)
+			continue;
+		bad |= p->head || p->kind != PARAM_BIAS;
+		zeros = xcalloc(p->count, sizeof(*zeros));
+		device_put(n->device, (char *)n->w + p->offset *
+		    n->device->elem, zeros, p->count);
+		free(zeros);
+	}
 	init_close(&in);
 	return bad ? fail("%s: not all of it is there", path) : 0;
 }
@@ -155,10 +164,12 @@ main(int argc, char **argv)
 	    (argc == 8 && (p = net_plan(n, &d, 1)) == NULL) ||
 	    (tests = net_plan(n, &d, 0)) == NULL || net_reserve(n) != 0)
 		return 1;
-	net_init(n, 3);
-	vary(n);
-	if (argc == 9 && load(n, argv[8]) != 0)
+	if (argc == 8) {
+		net_init(n, 3);
+		vary(n);
+	} else if (load(n, argv[8]) != 0) {
 		return 1;
+	}
 	bytes = dims_count(&d);
 	pixels = xmalloc(bytes);
 	for (size_t i = 0; i < bytes; i++)
