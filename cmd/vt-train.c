@@ -29,11 +29,11 @@ static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
 static const char *flips;
 static struct clip_settings clips = CLIP_SETTINGS;
-static int loss, keep_best, tensorboard, dry_run, parity;
+static int running, loss, keep_best, tensorboard, dry_run, parity;
 static int init_partial, precision, quiet, verbose, progress;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
-static int64_t val_frames, val_crop;
+static int64_t val_frames, val_crop, precise;
 static int optimizer, use_ema, sharded;
 static struct optimizer_settings optimizing = { .momentum = 0.9, .decay = 1e-4,
 	.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .trust = 0.001 };
@@ -121,6 +121,9 @@ static const struct option_row rows[] = {
 	{ 0, "param-groups", OPTION_TEXT, &groups, "RULE",
 	    "lr, decay of groups: tsm, tsm-fine, plain (tsm)",
 	    "tsm|tsm-fine|plain", 0, 0, 0 },
+	{ 0, "bn-running", OPTION_CHOICE, &running, "RULE",
+	    "running variances: mean or aggregate of groups",
+	    "mean|aggregate", 0, 0, 0 },
 	OPTION_HEADING("Validation"),
 	{ 0, "val", OPTION_TEXT, &val, "DIR",
 	    "packed dataset to validate on", NULL, 0, 0, 0 },
@@ -132,6 +135,9 @@ static const struct option_row rows[] = {
 	    NULL, 0, 1024, 0 },
 	{ 0, "val-crop", OPTION_INT, &val_crop, "PIXELS",
 	    "crop size there (as in the last stage)", NULL, 0, 4096, 0 },
+	{ 0, "precise-bn", OPTION_INT, &precise, "CLIPS",
+	    "measure BN statistics on so many first; 0: no (0)",
+	    NULL, 0, SCHEDULE_BATCH / 2, 0 },
 	OPTION_HEADING("Run"),
 	{ 'o', "out", OPTION_TEXT, &out, "DIR",
 	    "directory of the run: checkpoints and log", NULL, 0, 0, 0 },
@@ -372,6 +378,7 @@ asked(struct comm *c)
 		.optimizing = optimizing, .clip = clip,
 		.clip_value = clip_value, .ema = ema,
 		.loss_scale = loss_scale_asked(), .smoothing = smoothing,
+		.aggregate = running,
 		.loading = { .seed = (uint64_t)seed,
 			.threads = (int)loader_threads,
 			.memory = (size_t)loader_memory },
@@ -383,6 +390,7 @@ asked(struct comm *c)
 			.memory = (size_t)loader_memory },
 		.trainer = { .save_every = save_every,
 			.save_steps = save_steps, .val_every = val_every,
+			.precise = precise,
 			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
 			.use_ema = use_ema },
@@ -541,6 +549,8 @@ main(int argc, char **argv)
 	if (status == 0 && dry_run)
 		status = session_look(&s, verbose && comm->rank == 0 ? stdout :
 		    NULL);
+	if (status == 0 && (dry_run || parity))
+		status = trainer_shares(&s.t, 0);
 	if (status == 0 && dry_run && comm->rank == 0)
 		print_plan(&s);
 	if (parity && status == 0)

@@ -232,4 +232,42 @@ check_exit "transfer.mk: a column that there is not" 2 transfer u GROUP=tape
 check_says "transfer.mk: is named, and what was found" 'all.csv:1: found path,label,take, wanted columns path, label, tape'
 check_exit "transfer.mk: too few groups" 2 transfer w FOLDS='1 2 3 4 5 6 7'
 check_says "transfer.mk: are counted" 'all.csv: found 6 groups, wanted one a fold, 7'
+
+# ---- the recipes of large batches, in a short form ----
+
+"$MAKESET" "$T/stills" 40 8 40 32 1 || skip_all "no test set"
+small_net 8 >"$T/short.net"
+# recipe NAME [SETTING]... -- [OPTION]...
+recipe() {
+	name=$1
+	shift
+	settings=
+	while [ "$1" != -- ]; do settings="$settings $1"; shift; done
+	shift
+	# shellcheck disable=SC2086
+	(cd "$T" && env DATA=stills VAL=stills RUN="$name.run" MODEL="$T/short.net" CROP=32 $settings \
+		bash "$examples/large-$name.sh" --device=ref -q "$@")
+}
+for name in tsm stills; do
+	check "large-$name.sh: no slips" bash -n "$examples/large-$name.sh"
+done
+if have_mpi; then
+	check_exit "8 clips a rank on 2 ranks" 0 recipe tsm RANKS=2 EPOCHS=5 WARMUP=1 --
+	check_same "make batches of 16 at 0.0025" "16 0.00125@0..0.0025@1,0.0025" \
+		"$(awk -F '\t' '$1 == "0" { print $5, $9 }' "$T/tsm.run.tsv")"
+	check "that are trained to the end" test -s "$T/tsm.run/final.safetensors"
+	check_exit "a batch that grows" 0 recipe stills RANKS=1 IMAGES=4 EPOCHS=3 WARMUP=0.5 OPTIMIZER=--nesterov --
+	check_same "on one rank, and then on two" "1 2" \
+		"$(jq -r 'select(.type == "start") | .ranks' "$T/stills.run/log.jsonl" | xargs)"
+	check "is trained to the end" test -s "$T/stills.run/final.safetensors"
+	check_same "with the momentum that follows" "0.9 0.95" \
+		"$(awk -F '\t' '/^[0-9]/ { print $12 }' "$T/stills.run.tsv" | xargs)"
+else
+	skip "8 clips a rank, a batch that grows" "no MPI"
+fi
+vt-schedule -q --batch=34816 --frames=1 --lr=30 --lr-policy=power --epochs=90 --warmup-epochs=5 \
+	--batch-at=30:69632 --follow=momentum --bn-size=16 | grep -v '^# ' >"$T/34k.tsv"
+check "the whole form is share/schedules/imagenet_r50_34k_68k.tsv" sh -c \
+	"grep -v '^# ' '$examples/../schedules/imagenet_r50_34k_68k.tsv' | cmp - '$T/34k.tsv'"
+
 plan

@@ -122,14 +122,18 @@ test_bn(struct device *b)
 	struct dims d = { 2, 1, 2, 2, 4 };
 	struct param param[OP_PARAMS];
 	double w[OP_PARAMS][MOST], dw[OP_PARAMS][MOST], ours[MOST], y[MOST];
-	double values = 0, statistics = 0;
+	double values = 0, statistics = 0, between = 0;
 
 	op.nparam = op_types[OP_BN].params(&op, d.c, param);
+	/* As graph_between adds it. */
+	param[op.nparam] = param[op.nparam - 1];
+	param[op.nparam++].kind = PARAM_BETWEEN;
 	for (int k = 0; k < op.nparam; k++)
 		for (int c = 0; c < 4; c++)
 			w[k][c] = param[k].kind == PARAM_SCALE ?
 			    (c % 2 == 0 ? 1.5 : -0.5) : param[k].kind ==
 			    PARAM_OFFSET ? (c % 2 == 0 ? 0.1 : 0.2) :
+			    param[k].kind == PARAM_MEAN ? 0.5 :
 			    param[k].kind == PARAM_VAR;
 	for (int s = 0; s < 2; s++) {
 		for (int i = 0; i < 32; i++) {		/* n, h w, c */
@@ -153,11 +157,17 @@ test_bn(struct device *b)
 				else if (param[k].kind == PARAM_VAR)
 					statistics = larger(statistics, 0.9 +
 					    0.1 * dw[k][c] - var.v[2 * s + c % 2]);
+				else if (param[k].kind == PARAM_BETWEEN)
+					between = larger(between, dw[k][c] -
+					    pow(10 * mean.v[2 * s + c % 2] -
+					    w[2][c], 2));
 	}
 	ok(want.n == 32 && values < 1e-5,
 	    "%s: split batch normalisation of PySlowFast", b->backend->name);
 	ok(mean.n == 4 && var.n == 4 && statistics < 1e-6,
 	    "%s: and its running statistics", b->backend->name);
+	ok(between < 1e-6, "%s: how far a mean is from the running one",
+	    b->backend->name);
 	table_free(t);
 }
 

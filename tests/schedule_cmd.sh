@@ -231,4 +231,57 @@ sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' "$root/man/vt-schedule.5" |
     sed -n '/^\.Bd -literal$/,/^\.Ed/{/^\./!p;}' >"$T/example.tsv"
 check_same "the table in vt-schedule(5) prints as it is" "$(cat "$T/example.tsv")" \
     "$(vt-schedule "$T/example.tsv")"
+# ---- tables held against one another, and against a run ----
+
+vt-schedule --policy=long+short --batch=16 --crop=48 --epochs=20 -o "$T/by-steps.tsv"
+vt-schedule --policy=long+short --batch=16 --crop=48 --epochs=20 --lr-policy=cosine -o "$T/cosine.tsv"
+vt-schedule --batch=16 --crop=48 --epochs=20 -o "$T/fixed.tsv"
+check_same "--at: three names of one step" "75 75 75" "$(vt-schedule --samples=1000 --at=step:75,epoch:1.2,sample:1215 "$T/fixed.tsv" |
+	awk -F '\t' '/^[0-9]/ { print $1 }' | xargs)"
+check_same "a step's epoch and sample" "75 1.2 1200" "$(vt-schedule --samples=1000 --at=step:75 "$T/fixed.tsv" | awk '/^[0-9]/ { print $1, $2, $3 }')"
+check_exit "--at after the end" 2 vt-schedule --samples=1000 --at=step:1250 "$T/fixed.tsv"
+check_says "says where that is" '1250 is after the end: 1250 steps of 20000 samples in 20 epochs'
+check_exit "--at of what there is not" 2 vt-schedule --samples=1000 --at=hour:3 "$T/fixed.tsv"
+check_exit "--at without samples" 2 vt-schedule --at=step:3 "$T/fixed.tsv"
+vt-schedule --compare --samples=1000 "$T/fixed.tsv" "$T/by-steps.tsv" "$T/cosine.tsv" >"$T/compared"
+check_same "--compare: steps and cosine are the same work" \
+	"$(awk -F '\t' '/by-steps.tsv/ { print $2, $4, $5, $6 }' "$T/compared")" \
+	"$(awk -F '\t' '/cosine.tsv/ { print $2, $4, $5, $6 }' "$T/compared")"
+check_same "at twenty parts of the work" 20 "$(sed '1,/^#work/d' "$T/compared" | grep -c '^[0-9]')"
+check_same "until the cheaper ones have ended" - "$(tail -1 "$T/compared" | cut -f 6)"
+check "work is in epochs of the largest shape" awk -F '\t' '/fixed.tsv/ { exit !($4 == 20 && $5 == 1) }' "$T/compared"
+check "the network may measure it" sh -c "vt-schedule --compare -m tsm_tiny '$T/fixed.tsv' '$T/by-steps.tsv' | grep -q 'by multiply-adds'"
+check_exit "--compare of one" 2 vt-schedule --compare "$T/fixed.tsv"
+
+"$MAKESET" "$T/train" 40 8 40 32 1 || skip_all "no test set"
+check_exit "--check" 0 vt-schedule --check "$T/by-steps.tsv" --model tsm_tiny --data "$T/train" --ranks 2 -j 1
+cp "$T/out" "$T/plan"
+check_same "a row for each cell" "$(grep -c '^[0-9]' "$T/by-steps.tsv")" "$(grep -c '^[0-9]' "$T/plan")"
+check_same "with the steps and samples of vt-schedule --samples" \
+	"$(vt-schedule --samples=40 "$T/by-steps.tsv" | awk -F '\t' '/^[0-9]/ { print $12, $13 }')" \
+	"$(awk -F '\t' '/^[0-9]/ { print $14, $15 }' "$T/plan")"
+check_same "all of the work" 100.0 "$(awk -F '\t' '/^[0-9]/ { w += $17 } END { printf "%.1f\n", w }' "$T/plan")"
+# What does not depend on the program: the base and what is available.
+same_memory() {
+	grep -E '^# (parameters|momentum|gradients|activations|loader|checkpoint|exchange|steps|work) ' "$1"
+}
+if have_mpi; then
+	mpirun -np 2 vt-train -n -i "$T/train" -m tsm_tiny --schedule "$T/by-steps.tsv" -j 1 >"$T/dry" 2>"$T/err"
+	check_same "the memory of vt-train -n on two ranks" "$(same_memory "$T/dry")" "$(same_memory "$T/plan")"
+else
+	skip "the memory of vt-train -n on two ranks" "no MPI"
+fi
+check_exit "too many ranks" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --ranks 3
+check_says "name the rule" 'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks'
+check_same "and print nothing" "" "$(cat "$T/out")"
+check_exit "too little memory" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 1M
+check_says "names the cell" 'rank 0 of 1 needs .* \(--memory=1.00 MiB\), most of all in stage [0-9], cycle 2'
+check_exit "enough memory" 0 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 8G
+check_exit "a network that is not there" 2 vt-schedule --check "$T/by-steps.tsv" -m nonesuch -i "$T/train"
+check_exit "--check without a network" 2 vt-schedule --check "$T/by-steps.tsv" -i "$T/train"
+check_exit "--memory without --check" 2 vt-schedule --memory 1G
+vt-schedule --policy=long+short --bn=pyslowfast --ranks=2 --batch=32 --crop=48 --epochs=20 -o "$T/psf.tsv"
+check_exit "groups of pyslowfast on the ranks they were made for" 0 vt-schedule --check "$T/psf.tsv" -m tsm_tiny -i "$T/train" --ranks 2
+check_same "each rank has its own" "" "$(awk -F '\t' '/^[0-9]/ && $9 != 2 * $10 { print $9, $10 }' "$T/out")"
+
 plan

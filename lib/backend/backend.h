@@ -114,7 +114,9 @@ struct task {
 	void *dw[OP_PARAMS];		/* their gradients, written anew; of
 					 * PARAM_MEAN and PARAM_VAR: the mean
 					 * and unbiased variance of this
-					 * microbatch; NULL: not wanted */
+					 * microbatch; of PARAM_BETWEEN: how
+					 * far its mean is from the running
+					 * one, squared; NULL: not wanted */
 	void *saved;			/* written forward, read backward */
 	void *kept;			/* stays from one microbatch to the next
 					 * while the parameters do */

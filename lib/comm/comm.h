@@ -185,4 +185,10 @@ void comm_unhold(struct comm *c);
 /* comm_self(): a communicator of one rank, for tests and benchmarks. */
 struct comm *comm_self(void);
 
+/*
+ * comm_planned(ranks): rank 0 of so many, of which no other is there: to plan
+ * for them with.  It exchanges nothing.
+ */
+struct comm *comm_planned(int ranks);
+
 #endif

@@ -50,6 +50,8 @@ struct loader_options {
 	FILE *trace;			/* NULL, or where each clip is listed */
 	const struct needs *needs;	/* what to bring, which the dataset has
 					 * (loader_has); NULL: needs_default */
+	uint64_t until;			/* it ends before this step; 0: with the
+					 * schedule */
 };
 
 struct loader;

@@ -194,6 +194,13 @@ microbatches_most(const struct microbatches *l)
 	return m;
 }
 
+/* A step is one of those that are wanted. */
+static int
+is_wanted(const struct microbatches *l, const struct schedule_step *at)
+{
+	return at->cell != NULL && (l->o.until == 0 || at->step < l->o.until);
+}
+
 int
 microbatches_left(const struct microbatches *l, int most)
 {
@@ -202,7 +209,7 @@ microbatches_left(const struct microbatches *l, int most)
 	    (uint64_t)l->v.n - 1) / (uint64_t)l->v.n : 0;
 	int first;
 
-	for (; l->schedule != NULL && at.cell != NULL && n < (uint64_t)most;
+	for (; l->schedule != NULL && is_wanted(l, &at) && n < (uint64_t)most;
 	    at = schedule_next(l->schedule, l->samples, &at))
 		n += (uint64_t)split(at.cell->batch / at.cell->group, l->o.rank,
 		    l->o.ranks, &first);
@@ -220,8 +227,9 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	int microbatches, first, n;
 
 	for (;;) {
-		if ((c = l->at.cell) == NULL)
+		if (!is_wanted(l, &l->at))
 			return 0;
+		c = l->at.cell;
 		microbatches = c->batch / c->group;
 		n = split(microbatches, l->o.rank, l->o.ranks, &first);
 		if (l->next < n)

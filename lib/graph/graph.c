@@ -1,8 +1,10 @@
 /* What follows from a graph: shapes, work, sizes. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "graph/graph.h"
 
 void
@@ -76,6 +78,40 @@ graph_macs(const struct graph *g, const struct dims *input)
 	}
 	free(out);
 	return macs;
+}
+
+void
+graph_between(struct graph *g)
+{
+	struct param *old = g->param, *to;
+	int n = g->nparam;
+
+	to = g->param = xcalloc((size_t)(n + g->nop), sizeof(*to));
+	g->nparam = 0;
+	g->elements = 0;
+	/* Parameters are in the order of their operators. */
+	for (int i = 0; i < g->nop; i++) {
+		struct op *op = &g->op[i];
+		struct param *first = to + g->nparam;
+
+		for (int k = 0; k < op->nparam; k++)
+			first[k] = old[op->param + k];
+		op->param = g->nparam;
+		if (op->kind == OP_BN && !op->fixed) {
+			first[op->nparam] = first[op->nparam - 1];
+			first[op->nparam].kind = PARAM_BETWEEN;
+			first[op->nparam].fill = 0;
+			snprintf(first[op->nparam].name, sizeof(first->name),
+			    "%s.running_between", op->name);
+			op->nparam++;
+		}
+		g->nparam += op->nparam;
+	}
+	for (int k = 0; k < g->nparam; k++) {
+		to[k].offset = g->elements;
+		g->elements += round_up(to[k].count, PARAM_ALIGN);
+	}
+	free(old);
 }
 
 size_t

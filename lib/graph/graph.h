@@ -67,6 +67,13 @@ struct dims *graph_inputs(const struct graph *g, int n, int t, int side);
 /* graph_macs(g, input): multiply-adds of a forward pass; -1 on failure. */
 double graph_macs(const struct graph *g, const struct dims *input);
 
+/*
+ * graph_between(g): each normalisation that is not fixed also tracks the variance
+ * between the means of its groups, a parameter NAME.running_between behind its
+ * others (train/running.h).  Before any plan is made.
+ */
+void graph_between(struct graph *g);
+
 /* graph_parameters(g): trained values, without running statistics. */
 size_t graph_parameters(const struct graph *g);
 

@@ -37,7 +37,7 @@ enum op_kind {
 	OP_KINDS
 };
 
-enum { OP_INPUTS = 16, OP_PARAMS = 4 };	/* at most */
+enum { OP_INPUTS = 16, OP_PARAMS = 5 };	/* at most */
 
 /*
  * What a network may ask for; beyond these a number is a slip.  With them no
@@ -104,7 +104,9 @@ enum param_kind {
 	PARAM_SCALE,	/* of a normalisation: gamma; of a scale */
 	PARAM_OFFSET,	/* beta */
 	PARAM_MEAN,	/* running statistics: tracked, not trained */
-	PARAM_VAR
+	PARAM_VAR,
+	PARAM_BETWEEN	/* variance between the means of groups; only in
+			 * training (graph_between) */
 };
 
 /*

@@ -40,18 +40,21 @@ void
 net_init(struct net *n, uint64_t seed)
 {
 	double *host = NULL;
+	uint32_t number = 0;		/* of the tensor */
 	size_t cap = 0;
 
 	for (int k = 0; k < n->graph->nparam; k++) {
 		const struct param *p = &n->graph->param[k];
 
+		/* How statistics are tracked must not change what is drawn. */
+		number += k > 0 && p->kind != PARAM_BETWEEN;
 		if (p->count > cap) {
 			cap = p->count;
 			host = xrealloc(host, cap, sizeof(*host));
 		}
 		for (size_t i = 0; i < p->count; i++)
 			host[i] = p->std > 0 ? p->std *
-			    rng_normal(seed, (uint32_t)k, (uint32_t)i) : p->fill;
+			    rng_normal(seed, number, (uint32_t)i) : p->fill;
 		device_put(n->device, (char *)n->w + p->offset * n->device->elem,
 		    host, p->count);
 	}

@@ -6,6 +6,34 @@
 #include "base/text.h"
 #include "sched/lr.h"
 
+/*
+ * (1 + cos(pi x)) / 2 = (1 - sin z) / 2 with z = pi (x - 1/2), whose Taylor
+ * series has reached the last bit after the term of z^21: z^23 / 23! < 2e-18.
+ */
+double
+lr_cosine(double x)
+{
+	double z = 3.14159265358979323846 * (x - 0.5), s = z * z, sum = 1;
+
+	for (int k = 20; k >= 2; k -= 2)
+		sum = 1 - s * sum / (k * (k + 1));
+	return (1 - z * sum) / 2;
+}
+
+/* What is left of the way from r1 to r0: 1 at e0, 0 at e1. */
+static double
+fall(const struct lr_piece *p, double epoch)
+{
+	double x = (epoch - p->e0) / (p->e1 - p->e0), y = 1;
+
+	x = x < 0 ? 0 : x > 1 ? 1 : x;
+	if (p->kind == LR_COSINE)
+		return lr_cosine(x);
+	for (int i = 0; i < p->power; i++)
+		y *= 1 - x;
+	return y;
+}
+
 double
 lr_at(const struct lr_piece *piece, int n, double epoch)
 {
@@ -15,7 +43,10 @@ lr_at(const struct lr_piece *piece, int n, double epoch)
 		p++;
 	if (p->kind == LR_FLAT)
 		return p->r0;
-	return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) / (p->e1 - p->e0));
+	if (p->kind == LR_LINE)
+		return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) /
+		    (p->e1 - p->e0));
+	return p->r1 + (p->r0 - p->r1) * fall(p, epoch);
 }
 
 /* "R@E" at the start of ${text}, which is overwritten. */
@@ -31,12 +62,31 @@ parse_point(char *text, double *r, double *e)
 	    text_real(at + 1, 0, LR_MOST, e) == 0 ? 0 : -1;
 }
 
-/* One piece, "R" or "R@E..R@E". */
+/* What follows the colon of a piece: "cosine", or "power2" to "power9". */
+static int
+parse_shape(const char *text, struct lr_piece *p)
+{
+	int64_t power;
+
+	if (strcmp(text, "cosine") == 0) {
+		p->kind = LR_COSINE;
+		return 0;
+	}
+	if (!text_starts(text, "power") ||
+	    text_int(text + 5, 2, LR_POWER_MOST, &power) != 0)
+		return -1;
+	p->kind = LR_POWER;
+	p->power = (int)power;
+	return 0;
+}
+
+/* One piece, "R", "R@E..R@E" or "R@E..R@E:SHAPE". */
 static int
 parse_piece(const char *where, const char *text, int end,
     struct lr_piece *p)
 {
 	char *copy = xstrdup(text), *dots = strstr(copy, "..");
+	char *colon = dots != NULL ? strchr(dots, ':') : NULL;
 	int status = 0;
 
 	*p = (struct lr_piece){ .kind = LR_FLAT, .until = end };
@@ -48,7 +98,13 @@ parse_piece(const char *where, const char *text, int end,
 	} else {
 		*dots = '\0';
 		p->kind = LR_LINE;
-		if (parse_point(copy, &p->r0, &p->e0) != 0 ||
+		if (colon != NULL)
+			*colon++ = '\0';
+		if (colon != NULL && parse_shape(colon, p) != 0)
+			status = fail("%s: %s (wanted a line, or :cosine or "
+			    ":power2 to :power9 behind it)", where,
+			    text_quote(text));
+		else if (parse_point(copy, &p->r0, &p->e0) != 0 ||
 		    parse_point(dots + 2, &p->r1, &p->e1) != 0)
 			status = fail("%s: %s (wanted lr@epoch..lr@epoch, "
 			    "such as 0.01@0..0.1@5)", where, text_quote(text));
@@ -82,7 +138,7 @@ check_place(const char *where, const char *text, int begin, int end,
 	if (p->until <= from)
 		return fail("%s: %s never applies: it ends at epoch %g (wanted "
 		    "an end after %g)", where, text_quote(text), p->until, from);
-	if (p->kind == LR_LINE && !more && p->until < end)
+	if (p->kind != LR_FLAT && !more && p->until < end)
 		return fail("%s: %s ends at epoch %g, and the stage at %d (wanted "
 		    "another piece for the rest)", where, text_quote(text),
 		    p->until, end);
@@ -140,6 +196,10 @@ lr_print(const struct lr_piece *piece, int n, struct buffer *out)
 			    text_real_write(e0, p->e0),
 			    text_real_write(r1, p->r1),
 			    text_real_write(e1, p->e1));
+		if (p->kind == LR_COSINE)
+			buffer_text(out, ":cosine");
+		else if (p->kind == LR_POWER)
+			buffer_printf(out, ":power%d", p->power);
 	}
 }
 
@@ -150,17 +210,37 @@ lr_linear(double lr, double factor, int times)
 }
 
 int
-lr_stage(double flat, int begin, int end, const struct lr_warmup *w,
-    struct lr_piece **piece)
+lr_part(const struct lr_piece *piece, int n, int begin, int end,
+    struct lr_piece **part)
+{
+	struct lr_piece *p = xcalloc((size_t)n, sizeof(*p));
+	double from = begin;
+	int count = 0;
+
+	for (int i = 0; i < n && from < end; i++) {
+		if (piece[i].until <= from)
+			continue;
+		p[count] = piece[i];
+		if (p[count].kind == LR_FLAT)
+			p[count].until = end;
+		from = p[count++].until;
+	}
+	*part = p;
+	return count;
+}
+
+int
+lr_stage(const struct lr_piece *after, int begin, int end,
+    const struct lr_warmup *w, struct lr_piece **piece)
 {
 	struct lr_piece *p = xcalloc(2, sizeof(*p));
 	int n = 0;
 
 	if (begin < w->epochs)
 		p[n++] = (struct lr_piece){ LR_LINE, w->epochs, 0, w->from,
-		    w->epochs, w->to };
+		    w->epochs, w->to, 0 };
 	if (end > w->epochs)
-		p[n++] = (struct lr_piece){ LR_FLAT, end, 0, flat, 0, 0 };
+		p[n++] = *after;
 	*piece = p;
 	return n;
 }

@@ -108,7 +108,9 @@ struct growth {
 	const struct multigrid *m;
 	struct schedule *s;
 	size_t cap;
-	double *flat;		/* [stages] the learning rate but for warm-up */
+	struct flat { double lr; int times; } *flat;	/* [stages] the learning
+				 * rate but for warm-up, of a batch of so many
+				 * base batches */
 	size_t flats;
 };
 
@@ -132,7 +134,7 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 	s->stage = array_room(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
 	w->flat = array_room(w->flat, (size_t)s->stages, &w->flats,
 	    sizeof(*w->flat));
-	w->flat[s->stages] = lr;
+	w->flat[s->stages] = (struct flat){ lr, shape->times };
 	g = &s->stage[s->stages++];
 	*g = (struct stage){ .epoch_begin = first, .epoch_end = end };
 	return fill_cells(w->m, shape, g);
@@ -216,22 +218,45 @@ long_stages(struct growth *w, const struct shape *shape)
 
 /* ---- learning rates ---- */
 
+/*
+ * The learning rate of stage ${i} but for warm-up.  What bends does so over the
+ * epochs of the whole schedule, and is multiplied by the batch, as a constant
+ * one is: the rule that PySlowFast has for its relative learning rates.
+ */
+static struct lr_piece
+rate_of(const struct growth *w, int i)
+{
+	const struct multigrid *m = w->m;
+	int end = schedule_epochs(w->s), times = w->flat[i].times;
+
+	if (m->decay == LR_FLAT)
+		return (struct lr_piece){ .kind = LR_FLAT, .r0 = w->flat[i].lr,
+			.until = w->s->stage[i].epoch_end };
+	return (struct lr_piece){ .kind = m->decay, .power = m->power,
+		.until = end, .e0 = 0, .r0 = lr_linear(m->lr, 1, times),
+		.e1 = end, .r1 = lr_linear(m->lr_end, 1, times) };
+}
+
 static int
 set_rates(const struct growth *w)
 {
 	const struct multigrid *m = w->m;
 	struct lr_warmup warm = { m->warmup_epochs, m->warmup_lr, 0 };
 	struct schedule *s = w->s;
+	struct lr_piece after;
 
 	if (warm.epochs >= schedule_epochs(s))
 		return fail("a warm-up of %g epochs in a schedule of %d",
 		    warm.epochs, schedule_epochs(s));
 	/* It climbs to the learning rate of the epoch where it ends. */
-	warm.to = w->flat[schedule_stage(s, (int)warm.epochs) - s->stage];
+	after = rate_of(w, (int)(schedule_stage(s, (int)warm.epochs) -
+	    s->stage));
+	warm.to = lr_at(&after, 1, warm.epochs);
 	for (int i = 0; i < s->stages; i++) {
 		struct stage *g = &s->stage[i];
 
-		g->pieces = lr_stage(w->flat[i], g->epoch_begin, g->epoch_end, &warm,
+		after = rate_of(w, i);
+		g->pieces = lr_stage(&after, g->epoch_begin, g->epoch_end, &warm,
 		    &g->lr);
 	}
 	return 0;

@@ -29,6 +29,12 @@ struct multigrid {
 	const double *factor;		/* [falls + 1] the learning rate before, between
 					 * and after them, relative to lr */
 	double lr;			/* for the base batch */
+	enum rate_kind decay;		/* LR_FLAT: by the factors; otherwise
+					 * from lr at epoch 0 to lr_end at the
+					 * last, whatever the falls, which only
+					 * begin another long cycle then */
+	int power;			/* of LR_POWER */
+	double lr_end;
 	double epoch_factor;		/* epochs with cycles over E */
 	double warmup_epochs, warmup_lr;	/* from that learning rate; 0: none */
 	int longs;			/* shapes of the long cycle; 0: none */

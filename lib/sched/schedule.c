@@ -20,6 +20,12 @@ schedule_free(struct schedule *s)
 }
 
 int
+schedule_moves(const struct schedule *s)
+{
+	return s->stage[0].moves;
+}
+
+int
 schedule_epochs(const struct schedule *s)
 {
 	return s->stage[s->stages - 1].epoch_end;
@@ -61,7 +67,8 @@ static struct schedule_step
 place(const struct schedule *s, uint64_t samples, uint64_t step, uint64_t clip,
     int turn)
 {
-	struct schedule_step at = { .step = step, .clip = clip };
+	struct schedule_step at = { .step = step, .clip = clip,
+		.momentum = -1 };
 	const struct stage *g;
 
 	at.epoch = (int)(clip / samples);
@@ -72,6 +79,8 @@ place(const struct schedule *s, uint64_t samples, uint64_t step, uint64_t clip,
 		return at;		/* the schedule has ended */
 	at.turn = turn;
 	at.lr = lr_at(g->lr, g->pieces, at.exact_epoch);
+	if (g->moves)
+		at.momentum = g->momentum;
 	at.cell = &g->cell[turn];
 	return at;
 }
@@ -192,6 +201,11 @@ schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
 		memcpy(&lr, &at.lr, sizeof(lr));
 		put64(record + sizeof(number), lr);
 		hasher_add(h, record, sizeof(number) + 8);
+		if (at.momentum < 0)
+			continue;
+		memcpy(&lr, &at.momentum, sizeof(lr));
+		put64(record, lr);
+		hasher_add(h, record, 8);
 	}
 	hash = hasher_128(h);
 	hasher_free(h);

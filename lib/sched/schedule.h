@@ -28,6 +28,7 @@ enum {
 	SCHEDULE_FRAMES = 1 << 16,
 	SCHEDULE_CROP = 1 << 14
 };
+#define MOMENTUM_MOST 0.99999
 #define SCHEDULE_SAMPLES ((uint64_t)1 << 40)	/* G(t) stays below 2^61 */
 
 /* A batch shape, and all that belongs to it. */
@@ -50,6 +51,8 @@ struct stage {
 	struct cell cell[SCHEDULE_CYCLE];
 	int pieces;
 	struct lr_piece *lr;	/* [pieces] in order */
+	int moves;		/* the schedule says the momentum, too: */
+	double momentum;
 };
 
 struct schedule {
@@ -67,6 +70,7 @@ struct schedule_step {
 				 * anew with each epoch, so with each stage */
 	double exact_epoch;	/* G(t) / N */
 	double lr;
+	double momentum;	/* -1: the schedule does not say it */
 	const struct cell *cell;	/* NULL: the schedule has ended */
 };
 
@@ -89,6 +93,9 @@ void schedule_free(struct schedule *s);
  */
 char *schedule_text(const struct schedule *s);
 char *schedule_text_steps(const struct schedule *s, uint64_t samples);
+
+/* schedule_moves(s): the momentum is the schedule's: it says one in each stage. */
+int schedule_moves(const struct schedule *s);
 
 int schedule_epochs(const struct schedule *s);
 

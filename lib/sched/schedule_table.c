@@ -118,6 +118,10 @@ begin_stage(const struct table *t, size_t r, const struct row *w,
 		    "a stage)", t->path, t->line[r], (int)w->cycle);
 	g->epoch_begin = (int)w->begin;
 	g->epoch_end = (int)w->end;
+	g->moves = table_column(t, "momentum") >= 0;
+	if (g->moves && table_real(t, r, "momentum", 0, MOMENTUM_MOST,
+	    &g->momentum) != 0)
+		return -1;
 	where = xprintf("%s:%d: column lr", t->path, t->line[r]);
 	g->pieces = lr_parse(where, lr, g->epoch_begin, g->epoch_end, &g->lr);
 	free(where);
@@ -129,13 +133,14 @@ static int
 continue_stage(const struct table *t, size_t r, const struct row *w,
     size_t top, const struct stage *g)
 {
-	const char *same[] = { begin_name(t), end_name(t), "lr" };
+	const char *same[] = { begin_name(t), end_name(t), "lr", "momentum" };
+	size_t n = table_column(t, "momentum") >= 0 ? 4 : 3;
 
 	if (w->cycle != g->cells)
 		return fail("%s:%d: column cycle: %d (wanted %d, the next of stage "
 		    "%d)", t->path, t->line[r], (int)w->cycle, g->cells,
 		    (int)w->stage);
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+	for (size_t i = 0; i < n; i++) {
 		const char *here = table_text(t, r, same[i]);
 		const char *there = table_text(t, top, same[i]);
 
@@ -220,6 +225,12 @@ print_row(const struct schedule *s, int stage, int cycle, struct buffer *b)
 	buffer_text(b, "\t");
 	lr_print(g->lr, g->pieces, b);
 	buffer_printf(b, "\t%d\t%d", c->stride_min, c->stride_max);
+	if (g->moves) {
+		char momentum[32];
+
+		buffer_printf(b, "\t%s", text_real_write(momentum,
+		    g->momentum));
+	}
 }
 
 /* ${steps} is what schedule_count writes, or NULL. */
@@ -229,7 +240,9 @@ print_table(const struct schedule *s, uint64_t (*steps)[SCHEDULE_CYCLE])
 	struct buffer b = { 0 };
 
 	buffer_printf(&b, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes"
-	    "\tcrop\tbn\tlr\tstride_min\tstride_max%s\n", steps ? "\tsteps\tclips" : "");
+	    "\tcrop\tbn\tlr\tstride_min\tstride_max%s%s\n",
+	    schedule_moves(s) ? "\tmomentum" : "",
+	    steps ? "\tsteps\tclips" : "");
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			print_row(s, i, k, &b);

@@ -228,6 +228,9 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 
 	if (s->comm->rank == 0) {
 		w.found = find_checkpoint(s, &r, whole, in);
+		if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
+		    r.state.step : 0) != 0)
+			w.found = -EXIT_USAGE;
 		if (w.found >= 0 && (take_directory(s, &r, (int)w.found) !=
 		    0 || record_init(s, in) != 0))
 			w.found = -EXIT_FAILED;

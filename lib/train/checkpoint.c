@@ -200,10 +200,16 @@ static int
 load(const struct safetensors *f, const char *path, const struct net *n,
     const struct param *p, char *name)
 {
-	const struct tensor *t = find(f, path, name, p, n->graph->name);
+	const struct tensor *t;
 	size_t elem = n->device->elem;
 	void *to = (char *)n->w + p->offset * elem;
 
+	/* It was not tracked: --override=bn-running begins it with 0. */
+	if (p->kind == PARAM_BETWEEN && safetensors_tensor(f, name) == NULL) {
+		free(name);
+		return 0;
+	}
+	t = find(f, path, name, p, n->graph->name);
 	free(name);
 	if (t == NULL)
 		return -1;

@@ -108,9 +108,32 @@ memory_plan(const struct trainer *t, int rank)
 		m.item[MEMORY_SCORES] = samples *
 		    (size_t)n->graph->head[0].classes * sizeof(double);
 	}
+	if (t->work->precise != NULL) {		/* before, not beside it */
+		size_t bytes = precise_bytes(t->work->precise);
+
+		if (bytes > m.item[MEMORY_VALIDATION])
+			m.item[MEMORY_VALIDATION] = bytes;
+	}
 	if (rank == 0)
 		m.item[MEMORY_SNAPSHOT] = flat + slots_bytes(t, -1);
 	m.item[MEMORY_EXCHANGE] = exchange(t, rank);
+	return m;
+}
+
+struct memory
+memory_cell(const struct trainer *t, int rank, int stage, int turn)
+{
+	const struct cell *c = &t->schedule->stage[stage].cell[turn];
+	struct memory m = memory_plan(t, rank);
+	const struct net *n = t->net;
+	int microbatches = c->batch / c->group;
+
+	m.item[MEMORY_GRADIENTS] = (size_t)work_buffers(t, microbatches, rank) *
+	    n->graph->elements * n->device->elem;
+	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena;
+	if (t->comm->size > 1 && sums_free(&t->sums) == NULL)
+		m.item[MEMORY_EXCHANGE] = exact_room(microbatches, rank,
+		    t->comm->size, t->share.bucket, n->device->elem);
 	return m;
 }
 

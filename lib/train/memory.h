@@ -31,6 +31,9 @@ struct memory { size_t item[MEMORY_ITEMS]; };
 /* memory_plan(t, rank): what ${rank} needs; the base is taken to be this
  * rank's. */
 struct memory memory_plan(const struct trainer *t, int rank);
+/* memory_cell(t, rank, stage, turn): the same, were that cell all the schedule. */
+struct memory memory_cell(const struct trainer *t, int rank, int stage,
+    int turn);
 size_t memory_sum(const struct memory *m);
 
 /* memory_print(t, f): a line for each item, and what each rank needs. */

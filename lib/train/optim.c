@@ -49,6 +49,7 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	for (int i = 0; i < 2; i++)
 		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
 	tiles_open(&o->tiles, n->graph, o->share);
+	running_open(&o->running, n->graph);
 	return slots_open(&o->slots, o->list, n, o->share);
 }
 
@@ -57,6 +58,7 @@ optim_close(struct optim *o)
 {
 	slots_close(&o->slots);
 	tiles_close(&o->tiles);
+	running_close(&o->running);
 	segments_close(&o->alone);
 	comm_free(o->self);
 	o->self = NULL;
@@ -169,8 +171,7 @@ update(const struct pass *k, const struct optim_part *p)
 	if (p->param->kind < PARAM_MEAN)
 		k->o->kind->step(&k->o->set, d, p);
 	else
-		device_track(d, p->w, p->g, p->n,
-		    k->n->graph->op[p->param->op].momentum, k->mean);
+		running_track(k->n, p->param, p->w, p->g, p->n, k->mean);
 }
 
 /* ---- norms ---- */
@@ -305,12 +306,14 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 		return bad;
 	if (o->clip > 0 && *norm > o->clip)
 		k.scale *= o->clip / (*norm + 1e-6);
+	running_before(&o->running, n);
 	if (make_step(&k) != 0)
 		return OPTIM_LOST;
 	start = clock_seconds();
 	if (segments_gather(o->share, n->w, n->device->elem) != 0)
 		return OPTIM_LOST;
 	o->waited += clock_seconds() - start;
+	running_after(&o->running, n);
 	if (o->ema_slot >= 0)
 		ema_track(&o->slots, o->ema_slot, o->ema);
 	if (o->scale_slot >= 0)

@@ -13,6 +13,7 @@
 
 #include "train/groups.h"
 #include "train/optimizer.h"
+#include "train/running.h"
 #include "train/tiles.h"
 
 struct optim {
@@ -34,6 +35,7 @@ struct optim {
 	int ema_slot, scale_slot;	/* of the list; -1: not there */
 	struct slots slots;
 	struct tiles tiles;
+	struct running running;
 	double *norm[2], *trust;	/* [nparam] of weights and directions */
 	const struct segments *share;
 	struct segments alone;		/* if no share was given */

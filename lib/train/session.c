@@ -68,6 +68,12 @@ open_schedule(struct session *s)
 	if (t != NULL)
 		s->schedule = schedule_from_table(t);
 	table_free(t);
+	if (s->schedule != NULL && schedule_moves(s->schedule) &&
+	    options_given("momentum")) {
+		fail("%s: says the momentum of each stage (--momentum is for "
+		    "schedules without)", s->schedule->path);
+		return EXIT_USAGE;
+	}
 	return s->schedule != NULL && check_strides(s) == 0 ? 0 : EXIT_USAGE;
 }
 
@@ -244,6 +250,8 @@ open_network(struct session *s)
 	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
 	    freeze_apply(s->graph, s->o.freeze) != 0)
 		return EXIT_USAGE;
+	if (s->o.aggregate)
+		graph_between(s->graph);
 	s->device = device_open(s->backend, &o);
 	if (s->device == NULL ||
 	    (s->net = net_new(s->graph, s->device)) == NULL)
@@ -311,15 +319,17 @@ set_trainer(struct session *s)
 	if (t->o.best == BEST_TOP1 && !options_given("keep-best") &&
 	    s->val != NULL && dataset_sets(s->val))
 		t->o.best = BEST_MAP;
-	t->comm = s->comm;
+	if (s->o.ranks > 0)
+		s->planned = comm_planned(s->o.ranks);
+	t->comm = s->planned != NULL ? s->planned : s->comm;
 	t->net = s->net;
 	t->schedule = s->schedule;
 	t->train = s->train;
 	t->val = s->val;
 	t->out = s->comm->rank == 0 ? stdout : NULL;
 	t->loading = s->o.loading;
-	t->loading.rank = s->comm->rank;
-	t->loading.ranks = s->comm->size;
+	t->loading.rank = t->comm->rank;
+	t->loading.ranks = t->comm->size;
 	t->loading.needs = &s->graph->needs;
 	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
 	t->optim.kind = s->o.optimizer;
@@ -390,9 +400,9 @@ open_sums(struct session *s)
 		return EXIT_USAGE;
 	most = bucket_elements(s->t.sums.bucket, elem);
 	if (s->o.sums.deterministic == EXACT || s->o.sharded)
-		segments_open(&s->t.share, s->comm, n, most);
+		segments_open(&s->t.share, s->t.comm, n, most);
 	else
-		segments_copy(&s->t.share, s->comm, n, most);
+		segments_copy(&s->t.share, s->t.comm, n, most);
 	return 0;
 }
 
@@ -434,6 +444,7 @@ session_close(struct session *s)
 	optim_close(&s->t.optim);
 	segments_close(&s->t.share);
 	sums_close(&s->t.sums);
+	comm_free(s->planned);
 	net_free(s->net);
 	graph_free(s->graph);
 	device_close(s->device);

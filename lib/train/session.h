@@ -28,6 +28,8 @@ struct session_options {
 	int sharded;			/* update a part of the weights, with
 					 * FAST; always so with EXACT */
 	int threads;			/* of a rank, to compute */
+	int ranks;			/* to plan for, only to look; 0: those
+					 * that are there */
 	int keep;			/* newest checkpoints */
 	int tensorboard;		/* write events for it */
 	const struct optimizer *optimizer;
@@ -36,6 +38,7 @@ struct session_options {
 	double loss_scale;		/* below 0: dynamic; 0: as the precision
 					 * needs it */
 	double smoothing;		/* of labels; 0: as the network says */
+	int aggregate;			/* running variances: train/running.h */
 	struct loader_options loading;	/* less rank, ranks, needs, trace */
 	struct view_options viewing;	/* t, side 0: as in the last stage */
 	struct trainer_options trainer;
@@ -44,6 +47,7 @@ struct session_options {
 struct session {
 	struct session_options o;
 	struct comm *comm;
+	struct comm *planned;		/* of o.ranks; NULL: none */
 	const char *build;
 	char *schedule_text, *network_text, *network_path, *classes;
 	struct schedule *schedule;

@@ -215,6 +215,8 @@ work_step(struct trainer *t, struct step_report *s)
 		return s->status;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return work_diverged(t, "the loss is", s->loss);
+	if (at->momentum >= 0)
+		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
 	bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
 	    &s->norm);

@@ -254,6 +254,8 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	json_put_real(&w, "loss", s->loss);
 	if (dataset_sets(t->val))
 		json_put_real(&w, "map", s->map);
+	if (t->work->precise != NULL)
+		json_put_real(&w, "precise_bn", t->work->measuring);
 	json_put_int(&w, "samples", s->labelled);
 	json_put_real(&w, "seconds", seconds);
 	json_put_int(&w, "step", (int64_t)t->state.step);

@@ -28,7 +28,24 @@ swap_weights(struct trainer *t)
 		comm_abort(t->comm, EXIT_RANKS);
 }
 
-/* Validate; 0, or the exit status of what went wrong. */
+/* Give the normalisations the statistics of many clips; an exit status. */
+static int
+measure(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	int status;
+
+	if (w->precise == NULL)
+		return 0;
+	status = precise_measure(w->precise, w->gradient[0]);
+	return status == EXIT_DIVERGED ? work_diverged(t, "a mean or variance "
+	    "of --precise-bn is", INFINITY) : status;
+}
+
+/*
+ * Measure and validate, the average if that is wanted, to which what was measured
+ * then belongs; 0, or the exit status of what went wrong.
+ */
 static int
 validate(struct trainer *t, int *best)
 {
@@ -38,8 +55,14 @@ validate(struct trainer *t, int *best)
 	int status;
 
 	swap_weights(t);
-	status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL, &e);
+	status = measure(t);
+	t->work->measuring = clock_seconds() - start;
+	if (status == 0 && t->val != NULL)
+		status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL,
+		    &e);
 	swap_weights(t);
+	if (t->val == NULL)
+		return status;
 	if (status != 0)
 		return status;
 	s = evaluation_summary(&e, t->val);
@@ -82,12 +105,13 @@ save(struct trainer *t, int how)
 		saver_start(w->saver, copy, t->state.step, how);
 }
 
-/* 1 if an evaluation falls between two numbers of clips seen. */
+/* 1 if an evaluation falls between two numbers of clips seen; a run without one
+ * measures its statistics at the end. */
 static int
 validation_due(const struct trainer *t, double before, int end)
 {
 	if (t->val == NULL)
-		return 0;
+		return end && t->work->precise != NULL;
 	return end || (t->o.val_every > 0 && floor(before / t->o.val_every) <
 	    floor(t->state.epoch / t->o.val_every));
 }
@@ -209,7 +233,7 @@ catch_up(struct trainer *t)
 	if (!t->state.due)
 		return 0;
 	watch_phase(t->comm->watch, "validating", t->state.step);
-	if (t->val != NULL && (status = validate(t, &best)) != 0)
+	if ((status = validate(t, &best)) != 0)
 		return status;
 	t->state.due = 0;
 	save(t, best ? SAVE_BEST : 0);

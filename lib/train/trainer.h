@@ -30,6 +30,9 @@ struct trainer_options {
 	double save_every;		/* seconds; 0: never by the clock */
 	int64_t save_steps;		/* steps; 0: never by steps */
 	double val_every;		/* epochs; 0: at the end only */
+	int64_t precise;		/* clips whose statistics are measured
+					 * before that (train/precise.h); 0:
+					 * none */
 	enum keep_best best;
 	int64_t log_every;		/* steps between lines of the log */
 	double stop_after;		/* seconds; 0: never */
@@ -62,13 +65,22 @@ struct trainer {
 };
 
 /*
- * trainer_plan(t): plan every shape of the schedule and check that it can be
- * run on these ranks.  0, or an exit status after a message.
+ * trainer_plan(t): plan every shape of the schedule.  0, or an exit status after
+ * a message.
  */
 int trainer_plan(struct trainer *t);
 
+/*
+ * trainer_shares(t, step): can these ranks share every batch from ${step} on?
+ * Those before it were others' affair.  0, or EXIT_USAGE after a message.
+ */
+int trainer_shares(const struct trainer *t, uint64_t step);
+
 /* trainer_print_plan(t, f): what trainer_plan found, for people. */
 void trainer_print_plan(const struct trainer *t, FILE *f);
+
+/* trainer_print_totals(t, f): of the whole run, and its memory; less the rows. */
+void trainer_print_totals(const struct trainer *t, FILE *f);
 
 /* trainer_explain(t, f): the operators of the largest shape, what was fused
  * into what, and the algorithms. */

@@ -46,9 +46,19 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 	return most;
 }
 
+/* Clips that share statistics in the last stage. */
+static int
+last_group(const struct schedule *s)
+{
+	const struct stage *last = &s->stage[s->stages - 1];
+
+	return last->cell[last->cells - 1].group;
+}
+
 /*
- * Clips of a validation are loaded in memory that training would take
- * otherwise: a quarter, or four microbatches if that is less.
+ * Clips of a validation, and those that are measured before it, are loaded in
+ * memory that training would take otherwise: a quarter, or four microbatches
+ * if that is less.
  */
 static void
 share_loading(struct trainer *t)
@@ -57,15 +67,34 @@ share_loading(struct trainer *t)
 	const struct graph *g = t->net->graph;
 	struct dims *input;
 	size_t all = t->loading.memory, some = 0;
+	int n = last_group(t->schedule);
 
-	if (t->val == NULL)
+	if (t->val == NULL && t->o.precise == 0)
 		return;
-	input = graph_inputs(g, v->n, v->t, v->side);
+	if (t->o.precise == 0 || (t->val != NULL && v->n > n))
+		n = v->n;
+	input = graph_inputs(g, n, v->t, v->side);
 	for (int i = 0; i < g->needs.streams; i++)
 		some += 4 * dims_count(&input[i]);
 	free(input);
 	v->memory = some < all / 4 ? some : all / 4;
 	t->loading.memory = all - v->memory;
+}
+
+/* Measure at the shape of validation. */
+static int
+plan_precise(struct trainer *t)
+{
+	const struct precise_options o = { .clips = t->o.precise,
+		.group = last_group(t->schedule), .frames = t->viewing.t,
+		.crop = t->viewing.side, .stride = t->viewing.stride,
+		.memory = t->viewing.memory };
+
+	if (t->o.precise == 0)
+		return 0;
+	t->work->precise = precise_new(t->net, t->train, t->comm, &o,
+	    &t->loading);
+	return t->work->precise == NULL ? EXIT_USAGE : 0;
 }
 
 int
@@ -87,8 +116,6 @@ trainer_plan(struct trainer *t)
 			int microbatches = c->batch / c->group, n;
 			struct dims *input;
 
-			if (check_cell(t, c) != 0)
-				return EXIT_USAGE;
 			input = graph_inputs(t->net->graph, c->group,
 			    c->frames, c->crop);
 			w->plan[i][j] = net_plan(t->net, input, 1);
@@ -104,7 +131,23 @@ trainer_plan(struct trainer *t)
 		return EXIT_USAGE;
 	w->steps = schedule_steps(s, dataset_samples(t->train));
 	share_loading(t);
+	if (plan_precise(t) != 0)
+		return EXIT_USAGE;
 	w->base = memory_measure(t);
+	return 0;
+}
+
+int
+trainer_shares(const struct trainer *t, uint64_t step)
+{
+	const struct schedule *s = t->schedule;
+	struct schedule_step at = schedule_seek(s, dataset_samples(t->train),
+	    step);
+
+	for (int i = at.stage; i < s->stages && at.cell != NULL; i++)
+		for (int j = 0; j < s->stage[i].cells; j++)
+			if (check_cell(t, &s->stage[i].cell[j]) != 0)
+				return EXIT_USAGE;
 	return 0;
 }
 
@@ -140,7 +183,7 @@ print_cells(const struct trainer *t, FILE *f)
 }
 
 void
-trainer_print_plan(const struct trainer *t, FILE *f)
+trainer_print_totals(const struct trainer *t, FILE *f)
 {
 	const struct graph *g = t->net->graph;
 	const struct trainer_work *w = t->work;
@@ -152,7 +195,6 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 		clips += (uint64_t)at.cell->batch;
 		macs += 3 * step_macs(t, &at);	/* backward is two forwards */
 	}
-	print_cells(t, f);
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->head[0].classes);
 	fprintf(f, "%-22s %s in %s on %d rank%s\n", "# back end",
@@ -165,7 +207,18 @@ trainer_print_plan(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
 	if (sums_free(&t->sums) != NULL)
 		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
+	if (w->precise != NULL)
+		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
+		    "# precise BN", precise_groups(w->precise),
+		    last_group(t->schedule), t->viewing.t, t->viewing.side);
 	memory_print(t, f);
+}
+
+void
+trainer_print_plan(const struct trainer *t, FILE *f)
+{
+	print_cells(t, f);
+	trainer_print_totals(t, f);
 }
 
 void
@@ -258,6 +311,7 @@ trainer_close(struct trainer *t)
 	if (w == NULL)
 		return;
 	saver_free(w->saver);
+	precise_free(w->precise);
 	bucket_close(w->bucket);
 	loader_free(w->loader);
 	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)

@@ -6,6 +6,7 @@
  * work.c and steplog.c.
  */
 
+#include "train/precise.h"
 #include "train/saver.h"
 #include "train/trainer.h"
 
@@ -44,11 +45,13 @@ struct trainer_work {
 	struct loader *loader;
 	struct bucket *bucket;
 	struct saver *saver;
+	struct precise *precise;	/* NULL: not asked for */
 	struct schedule_step at, seen;	/* the next step, the last one */
 
 	uint64_t steps;			/* of the whole schedule */
 	double macs, macs_done;		/* forward, of what is left at start */
 	double started, saved_at, validating;
+	double measuring;		/* of the last validation */
 	uint64_t saved_step;
 	int unsaved;			/* the state is not in a checkpoint */
 	char history[33];		/* of the schedule up to there */

@@ -54,6 +54,8 @@ join_part(int b, int thread, void *arg)
 		((float *)s->bn->dw[2])[c] = (float)mean;
 		((float *)s->bn->dw[3])[c] =
 		    (float)(m2 / (count > 1 ? count - 1 : 1));
+		if (s->bn->op->nparam > 4)
+			norm_between(s->bn, c, mean);
 	}
 }
 

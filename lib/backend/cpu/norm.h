@@ -33,6 +33,15 @@ norm_writes(const struct task *t, int again)
 	return t->stored && (t->remade || !again);
 }
 
+/* norm_between(bn, c, mean): what PARAM_BETWEEN takes of channel ${c}. */
+static inline void
+norm_between(const struct task *bn, int c, double mean)
+{
+	double d = mean - ((const float *)bn->w[2])[c];
+
+	((float *)bn->dw[4])[c] = (float)(d * d);
+}
+
 /* norm_whole_blocks(shift, n): do all channels of each ${n} move alike? */
 int norm_whole_blocks(const struct task *shift, int n);
 

@@ -35,6 +35,11 @@ bn_statistics(struct task *k, double *mean, double *rstd)
 		((REAL *)k->dw[2])[c] = (REAL)mean[c];
 		((REAL *)k->dw[3])[c] =
 		    (REAL)(v / (double)(n > 1 ? n - 1 : 1));
+		if (k->op->nparam > 4) {
+			double d = mean[c] - ((const REAL *)k->w[2])[c];
+
+			((REAL *)k->dw[4])[c] = (REAL)(d * d);
+		}
 	}
 }
 

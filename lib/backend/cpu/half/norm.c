@@ -56,6 +56,8 @@ join_part(int block, int thread, void *arg)
 		((float *)s->bn->dw[2])[c] = (float)mean[i];
 		((float *)s->bn->dw[3])[c] =
 		    (float)(m2[i] / (count > 1 ? count - 1 : 1));
+		if (s->bn->op->nparam > 4)
+			norm_between(s->bn, c, mean[i]);
 	}
 }
 

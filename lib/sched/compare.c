@@ -1,0 +1,152 @@
+/* Schedules side by side at equal compute. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "sched/compare.h"
+#include "sched/query.h"
+#include "sched/summary.h"
+
+enum { PARTS = 20 };
+
+static double
+input(const struct cell *c, void *arg)
+{
+	(void)arg;
+	return cell_cost(c);
+}
+
+const struct cost cost_input = { input, NULL, "frames x crop x crop" };
+
+/* An epoch of a stage: on average over the clips of its cells. */
+static double
+epoch_cost(const struct stage *g, const struct cost *cost)
+{
+	double clips = 0, sum = 0;
+
+	for (int k = 0; k < g->cells; k++) {
+		clips += g->cell[k].batch;
+		sum += g->cell[k].batch * cost->of(&g->cell[k], cost->arg);
+	}
+	return sum / clips;
+}
+
+static double
+whole_cost(const struct schedule *s, const struct cost *cost)
+{
+	double sum = 0;
+
+	for (int i = 0; i < s->stages; i++)
+		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
+		    epoch_cost(&s->stage[i], cost);
+	return sum;
+}
+
+/* The epoch at which so much is done; -1: it is never. */
+static double
+epoch_at(const struct schedule *s, const struct cost *cost, double work)
+{
+	double done = 0;
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		double each = epoch_cost(g, cost);
+		double all = (g->epoch_end - g->epoch_begin) * each;
+
+		if (work < done + all)
+			return g->epoch_begin + (work - done) / each;
+		done += all;
+	}
+	return -1;
+}
+
+static double
+dearest(struct schedule *const *s, int n, const struct cost *cost,
+    const struct cell **which)
+{
+	double most = 0;
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < s[j]->stages; i++)
+			for (int k = 0; k < s[j]->stage[i].cells; k++) {
+				const struct cell *c = &s[j]->stage[i].cell[k];
+				double one = cost->of(c, cost->arg);
+
+				if (one >= most)
+					*which = c;
+				most = one > most ? one : most;
+			}
+	return most;
+}
+
+/* Where a schedule is at an epoch: its own shape, not those of its short cycle. */
+static void
+print_place(const struct schedule *s, double epoch, uint64_t samples,
+    struct buffer *out)
+{
+	const struct stage *g = schedule_stage(s, (int)epoch);
+	const struct cell *c = &g->cell[g->cells - 1];
+
+	buffer_printf(out, "\t%.2f\t%dx%dx%d\t%.4g", epoch, c->batch, c->frames,
+	    c->crop, lr_at(g->lr, g->pieces, epoch));
+	if (samples > 0)
+		buffer_printf(out, "\t%llu", (unsigned long long)query_clip(s,
+		    samples, (uint64_t)(epoch * (double)samples)).step);
+}
+
+static void
+print_totals(struct schedule *const *s, const char *const *name, int n,
+    uint64_t samples, const struct cost *cost, double unit, double most,
+    struct buffer *out)
+{
+	buffer_printf(out, "#schedule\tepochs\tstages\twork\tof_the_most%s\n",
+	    samples > 0 ? "\tsteps\tsamples" : "");
+	for (int j = 0; j < n; j++) {
+		double work = whole_cost(s[j], cost);
+
+		buffer_printf(out, "%s\t%d\t%d\t%.4g\t%.3f", name[j],
+		    schedule_epochs(s[j]), s[j]->stages, work / unit,
+		    work / most);
+		if (samples > 0)
+			buffer_printf(out, "\t%llu\t%llu", (unsigned long long)
+			    schedule_steps(s[j], samples), (unsigned long long)
+			    schedule_seek(s[j], samples, UINT64_MAX).clip);
+		buffer_text(out, "\n");
+	}
+}
+
+void
+compare_print(struct schedule *const *s, const char *const *name, int n,
+    uint64_t samples, const struct cost *cost, struct buffer *out)
+{
+	const struct cell *large = NULL;
+	double unit = dearest(s, n, cost, &large), most = 0;
+
+	for (int j = 0; j < n; j++)
+		most = fmax(most, whole_cost(s[j], cost));
+	buffer_printf(out, "# work in epochs at %d frames and crop size %d, by "
+	    "%s\n", large->frames, large->crop, cost->unit);
+	print_totals(s, name, n, samples, cost, unit, most, out);
+	buffer_text(out, "#work");
+	for (int j = 0; j < n; j++)
+		buffer_printf(out, samples > 0 ? "\tepoch_%d\tshape_%d\tlr_%d"
+		    "\tstep_%d" : "\tepoch_%d\tshape_%d\tlr_%d", j + 1, j + 1,
+		    j + 1, j + 1);
+	buffer_text(out, "\n");
+	for (int k = 0; k < PARTS; k++) {
+		double work = most * k / PARTS;
+
+		buffer_printf(out, "%.4g", work / unit);
+		for (int j = 0; j < n; j++) {
+			double epoch = epoch_at(s[j], cost, work);
+
+			if (epoch >= 0)
+				print_place(s[j], epoch, samples, out);
+			else
+				buffer_text(out, samples > 0 ? "\t-\t-\t-\t-" :
+				    "\t-\t-\t-");
+		}
+		buffer_text(out, "\n");
+	}
+}

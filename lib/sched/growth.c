@@ -1,0 +1,106 @@
+/* Batches that grow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "sched/growth.h"
+
+/* Make a stage begin at ${epoch}; its number, or -1 after a message. */
+static int
+cut(struct schedule *s, int epoch)
+{
+	struct stage *g, *after;
+	struct lr_piece *all;
+	int i = 0, n;
+
+	while (i < s->stages && s->stage[i].epoch_end <= epoch)
+		i++;
+	if (i == s->stages)
+		return fail("a batch that grows at epoch %d, in a schedule of "
+		    "%d", epoch, schedule_epochs(s));
+	if (s->stage[i].epoch_begin == epoch)
+		return i;
+	if (s->stages == SCHEDULE_STAGES)
+		return fail("more than %d stages", SCHEDULE_STAGES);
+	s->stage = xrealloc(s->stage, (size_t)s->stages + 1, sizeof(*s->stage));
+	g = &s->stage[i];
+	after = g + 1;
+	memmove(after + 1, after, (size_t)(s->stages - i - 1) * sizeof(*g));
+	s->stages++;
+	*after = *g;
+	g->epoch_end = after->epoch_begin = epoch;
+	all = g->lr;
+	n = g->pieces;
+	g->pieces = lr_part(all, n, g->epoch_begin, epoch, &g->lr);
+	after->pieces = lr_part(all, n, epoch, after->epoch_end, &after->lr);
+	free(all);
+	return i + 1;
+}
+
+/* A stage whose batch is ${to} / ${from} as large. */
+static int
+multiply(struct stage *g, int from, int to, enum follow follow)
+{
+	double k = (double)to / from;
+
+	for (int i = 0; i < g->cells; i++) {
+		int64_t batch = (int64_t)g->cell[i].batch * to;
+
+		if (batch % from != 0 || batch / from > SCHEDULE_BATCH)
+			return fail("at epoch %d a batch of %d would become %g (a "
+			    "whole number up to %d is wanted)", g->epoch_begin,
+			    g->cell[i].batch, (double)batch / from,
+			    SCHEDULE_BATCH);
+		g->cell[i].batch = (int)(batch / from);
+	}
+	for (int i = 0; i < g->pieces && follow == FOLLOW_LR; i++) {
+		struct lr_piece *p = &g->lr[i];
+
+		if (p->kind != LR_FLAT && p->until < g->epoch_end)
+			return fail("a batch that grows at epoch %d, within the "
+			    "warm-up of %g epochs", g->epoch_begin, p->until);
+		p->r0 *= k;
+		p->r1 *= k;
+		if (p->r0 > LR_MOST || p->r1 > LR_MOST)
+			return fail("at epoch %d the learning rate would follow "
+			    "the batch beyond %g", g->epoch_begin, LR_MOST);
+	}
+	if (follow == FOLLOW_MOMENTUM)
+		g->momentum = 1 - (1 - g->momentum) / k;
+	if (g->momentum < 0 || g->momentum > MOMENTUM_MOST)
+		return fail("at epoch %d the momentum would become %g (wanted 0 to "
+		    "%g)", g->epoch_begin, g->momentum, MOMENTUM_MOST);
+	return 0;
+}
+
+int
+schedule_grow(struct schedule *s, int base, const struct growth_at *at, int n,
+    enum follow follow, double momentum)
+{
+	for (int i = 0; i < s->stages && n > 0; i++) {
+		s->stage[i].moves = follow == FOLLOW_MOMENTUM;
+		s->stage[i].momentum = s->stage[i].moves ? momentum : 0;
+	}
+	for (int k = 0; k < n; k++) {
+		int from = k > 0 ? at[k - 1].batch : base;
+		int first = cut(s, at[k].epoch);
+
+		if (first < 0)
+			return -1;
+		for (int i = first; i < s->stages; i++)
+			if (multiply(&s->stage[i], from, at[k].batch, follow) !=
+			    0)
+				return -1;
+	}
+	return 0;
+}
+
+double
+schedule_noise(const struct stage *g, int k, double epoch, double momentum)
+{
+	if (g->moves)
+		momentum = g->momentum;
+	return lr_at(g->lr, g->pieces, epoch) / (g->cell[k].batch *
+	    (1 - momentum));
+}

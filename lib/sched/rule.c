@@ -1,0 +1,264 @@
+/* A schedule by rule: from settings, checked. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "sched/group.h"
+#include "sched/growth.h"
+#include "sched/multigrid.h"
+#include "sched/rule.h"
+
+const char *const rule_options[] = { "policy", "batch", "frames", "crop",
+	"stride", "lr", "epochs", "milestones", "gamma", "lr-factors",
+	"lr-policy", "lr-power", "lr-end", "warmup-epochs", "warmup-lr",
+	"batch-at", "follow", "momentum", "epoch-factor", "long-factors",
+	"short-factors", "fine-tune", "bn", "bn-size", NULL };
+
+/* ---- lists ---- */
+
+enum { ITEMS = 64, ITEM = 64 };	/* of a list; bytes of one */
+
+/*
+ * Copy what stands before the next comma of ${*rest} to ${item} and step over
+ * it.  0 after the last one.
+ */
+static int
+next_item(const char **rest, char item[ITEM])
+{
+	size_t n;
+
+	if (*rest == NULL)
+		return 0;
+	n = strcspn(*rest, ",");
+	snprintf(item, ITEM, "%.*s", (int)n, *rest);
+	*rest = (*rest)[n] == ',' ? *rest + n + 1 : NULL;
+	return 1;
+}
+
+/* Lists are as long as these; more is a slip. */
+static void
+check_length(const char *option, int n, int most)
+{
+	if (n == most)
+		options_wrong("--%s: more than %d items", option, most);
+}
+
+static int
+read_falls(const struct rule *r, int fall[ITEMS])
+{
+	const char *list = r->falls;
+	int64_t before = 0, at;
+	char item[ITEM];
+	int n = 0;
+
+	if (list == NULL) {	/* as 20 and 40 of TSM's 50 */
+		for (int part = 2; part <= 4; part += 2)
+			if (r->epochs * part / 5 > (n > 0 ? fall[n - 1] : 0))
+				fall[n++] = (int)(r->epochs * part / 5);
+		return n;
+	}
+	if (strcmp(list, "none") == 0)
+		return 0;
+	for (; next_item(&list, item); n++) {
+		check_length("milestones", n, ITEMS);
+		if (text_int(item, before + 1, r->epochs - 1, &at) != 0)
+			options_wrong("--milestones: %s (wanted epochs, rising, from "
+			    "1 to --epochs - 1 = %d, such as 20,40; or none)",
+			    text_quote(item), (int)r->epochs - 1);
+		fall[n] = (int)at;
+		before = at;
+	}
+	return n;
+}
+
+/* ${wanted} numbers in ${to}[${most}]; 0: as many as there are. */
+static int
+read_numbers(const char *option, const char *list, double min, double max,
+    int wanted, double *to, int most)
+{
+	char item[ITEM];
+	int n = 0;
+
+	for (; next_item(&list, item); n++) {
+		check_length(option, n, most);
+		if (text_real(item, min, max, &to[n]) != 0)
+			options_wrong("--%s: %s (wanted a number from %g to %g)",
+			    option, text_quote(item), min, max);
+	}
+	if (wanted > 0 && n != wanted)
+		options_wrong("--%s: %d numbers (wanted %d, one more than "
+		    "milestones)", option, n, wanted);
+	return n;
+}
+
+static int
+read_longs(const char *list, struct long_factor f[ITEMS])
+{
+	char item[ITEM];
+	int n = 0;
+
+	for (; next_item(&list, item); n++) {
+		char *rest = item, *frames = strsep(&rest, "x");
+
+		check_length("long-factors", n, ITEMS);
+		if (rest == NULL ||
+		    text_real(frames, 1e-6, 1, &f[n].frames) != 0 ||
+		    text_real(rest, 1e-6, 1, &f[n].crop) != 0)
+			options_wrong("--long-factors: %s%s%s (wanted frames x "
+			    "crop, above 0 and up to 1, such as 0.5x0.7071)",
+			    frames, rest != NULL ? "x" : "",
+			    rest != NULL ? rest : "");
+	}
+	return n;
+}
+
+static int
+read_grows(const char *list, struct growth_at g[ITEMS])
+{
+	int64_t before = 0, epoch, batch;
+	char item[ITEM];
+	int n = 0;
+
+	for (; list != NULL && next_item(&list, item); n++) {
+		char *rest = item, *at = strsep(&rest, ":");
+
+		check_length("batch-at", n, ITEMS);
+		if (rest == NULL || text_int(at, before + 1, SCHEDULE_EPOCHS,
+		    &epoch) != 0 || text_int(rest, 1, SCHEDULE_BATCH,
+		    &batch) != 0)
+			options_wrong("--batch-at: %s%s%s (wanted epoch:clips, "
+			    "epochs rising from 1, such as 30:512,60:1024)", at,
+			    rest != NULL ? ":" : "", rest != NULL ? rest : "");
+		g[n] = (struct growth_at){ (int)epoch, (int)batch };
+		before = epoch;
+	}
+	return n;
+}
+
+/* ---- making ---- */
+
+static int
+has_long(const struct rule *r)
+{
+	return r->policy == RULE_LONG || r->policy == RULE_LONG_SHORT;
+}
+
+static int
+has_short(const struct rule *r)
+{
+	return r->policy == RULE_SHORT || r->policy == RULE_LONG_SHORT;
+}
+
+void
+rule_warn(const struct rule *r)
+{
+	int steps = r->decay == DECAY_STEP;
+	const struct { const char *name; int used; const char *why; } vain[] = {
+		{ "long-factors", has_long(r), "without a long cycle" },
+		{ "fine-tune", has_long(r), "without a long cycle" },
+		{ "short-factors", has_short(r), "without a short cycle" },
+		{ "warmup-lr", r->warmup_epochs > 0,
+		    "without --warmup-epochs" },
+		{ "gamma", r->factors == NULL && steps, steps ?
+		    "beside --lr-factors" : "without --lr-policy=step" },
+		{ "lr-factors", steps, "without --lr-policy=step" },
+		{ "milestones", steps || has_long(r),
+		    "without --lr-policy=step or a long cycle" },
+		{ "lr-end", !steps, "with --lr-policy=step" },
+		{ "lr-power", r->decay == DECAY_POWER,
+		    "without --lr-policy=power" },
+		{ "follow", r->grows != NULL, "without --batch-at" },
+		{ "momentum", r->grows != NULL && r->follow == FOLLOW_MOMENTUM,
+		    "without --follow=momentum" } };
+
+	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
+		if (!vain[i].used && options_given(vain[i].name))
+			warning("--%s does nothing %s", vain[i].name,
+			    vain[i].why);
+}
+
+/* How the learning rate falls. */
+static void
+set_decay(const struct rule *r, struct multigrid *m, double *factor)
+{
+	static const enum rate_kind kind[] = { [DECAY_STEP] = LR_FLAT,
+		[DECAY_COSINE] = LR_COSINE, [DECAY_LINEAR] = LR_LINE,
+		[DECAY_POWER] = LR_POWER };
+
+	m->decay = kind[r->decay];
+	m->power = (int)r->power;
+	m->lr_end = r->lr_end;
+	m->factor = factor;
+	for (int j = 0; j <= m->falls; j++)
+		factor[j] = r->decay == DECAY_STEP ? pow(r->gamma, j) : 1;
+	if (r->factors != NULL && r->decay == DECAY_STEP)
+		read_numbers("lr-factors", r->factors, 0, 1e6, m->falls + 1,
+		    factor, ITEMS + 1);
+}
+
+/* The schedule but for its groups. */
+static struct schedule *
+make(const struct rule *r)
+{
+	struct multigrid m = {
+		.batch = (int)r->batch, .frames = (int)r->frames,
+		.crop = (int)r->crop, .stride = (int)r->stride,
+		.epochs = (int)r->epochs, .lr = r->lr,
+		.epoch_factor = r->epoch_factor,
+		.warmup_epochs = r->warmup_epochs, .warmup_lr = r->warmup_lr,
+		.fine_tune = r->fine_tune
+	};
+	struct long_factor longs[ITEMS];
+	double shorts[SCHEDULE_CYCLE - 1], factor[ITEMS + 1];
+	struct growth_at grows[ITEMS];
+	int fall[ITEMS], n = read_grows(r->grows, grows);
+	struct schedule *s;
+
+	m.fall = fall;
+	m.long_factor = longs;
+	m.short_factor = shorts;
+	/* Without a long cycle only steps know milestones. */
+	if (r->decay == DECAY_STEP || has_long(r))
+		m.falls = read_falls(r, fall);
+	set_decay(r, &m, factor);
+	if (m.epoch_factor == 0)
+		m.epoch_factor = r->policy == RULE_CONSTANT ? 1 : 1.5;
+	if (has_long(r))
+		m.longs = read_longs(r->longs, longs);
+	if (has_short(r))
+		m.shorts = read_numbers("short-factors", r->shorts, 1e-6, 1, 0,
+		    shorts, SCHEDULE_CYCLE - 1);
+	if (has_long(r) && m.fine_tune && m.falls == 0)
+		options_wrong("--policy: without a milestone a long cycle has no epochs, "
+		    "all would be fine-tuning (wanted --milestones, or "
+		    "--no-fine-tune)");
+	s = multigrid_schedule(&m);
+	if (s != NULL && schedule_grow(s, m.batch, grows, n,
+	    (enum follow)r->follow, r->momentum) != 0) {
+		schedule_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct schedule *
+rule_schedule(struct rule *r)
+{
+	struct schedule *s = make(r);
+	int bad;
+
+	if (s == NULL)
+		return NULL;
+	if (r->bn_size == 0)
+		r->bn_size = r->bn == BN_CONSTANT ? group_default(s) : 8;
+	bad = r->bn == BN_CONSTANT ? group_constant(s, (int)r->bn_size) :
+	    group_pyslowfast(s, (int)r->bn_size, (int)r->ranks, has_long(r));
+	if (bad) {
+		schedule_free(s);
+		return NULL;
+	}
+	return s;
+}

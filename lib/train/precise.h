@@ -1,0 +1,62 @@
+#ifndef TRAIN_PRECISE_H
+#define TRAIN_PRECISE_H
+
+/*
+ * Precise batch normalisation: the mean and variance of each channel over many
+ * clips, with the weights as they are, in place of running averages over steps
+ * whose weights, crops and frames were others (Wu and Johnson, "Rethinking
+ * 'Batch' in BatchNorm", 2021, section 3).
+ *
+ * The clips are the first of the training order, cropped, mirrored and sampled
+ * as in training but without mixing and other effects, at one shape.  They go
+ * through the network in groups that normalise by their own statistics.  With
+ * m and v the mean and (biased) variance of a group, the population's are
+ *
+ *	mean = E[m]	variance = E[v + m^2] - mean^2
+ *
+ * in doubles, in the order of the tree of comm/exact.h: the same bits on any
+ * number of ranks.
+ */
+
+#include "comm/comm.h"
+#include "data/loader.h"
+#include "net/net.h"
+
+struct precise;
+
+/* Which clips: ${clips} of them, rounded up to whole groups. */
+struct precise_options {
+	int64_t clips;
+	int group;			/* clips that share statistics */
+	int frames, crop, stride;	/* stride 0: segments */
+	size_t memory;			/* of pixels loaded ahead */
+};
+
+/*
+ * precise_new(n, d, c, o, loading):
+ * Plan to measure ${n} on dataset ${d} by the ranks of ${c}, which all stay the
+ * caller's; of ${loading}, the draws and the ranks.  NULL after a message if the
+ * groups are too few for the ranks, or there is no plan.  The plan must be
+ * reserved (net_reserve) before the first measurement.
+ */
+struct precise *precise_new(struct net *n, const struct dataset *d,
+    struct comm *c, const struct precise_options *o,
+    const struct loader_options *loading);
+void precise_free(struct precise *p);
+
+/* precise_groups(p): how many groups it takes. */
+int precise_groups(const struct precise *p);
+
+/* precise_bytes(p): what its loader takes at most. */
+size_t precise_bytes(const struct precise *p);
+
+/*
+ * precise_measure(p, room):
+ * The statistics of every normalisation that is not frozen become those of
+ * the population; ${room} is a gradient buffer of the net's.  All ranks call
+ * it.  0, or an exit status that they share, and then nothing has changed:
+ * EXIT_DIVERGED, without a message, if a statistic is not finite.
+ */
+int precise_measure(struct precise *p, void *room);
+
+#endif

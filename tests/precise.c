@@ -1,0 +1,173 @@
+/*
+ * Precise batch normalisation: the statistics of a population do not depend on
+ * how it was grouped where the input does not, and are those of one group that
+ * holds all of it.
+ */
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "comm/comm.h"
+#include "media/png.h"
+#include "train/precise.h"
+
+#include "loader_set.h"
+#include "tap.h"
+
+enum { SAMPLES = 12, CHANNELS = 4, SIDE = 12 };
+
+static const char network[] =
+	"input x out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225\n"
+	"conv conv1 in=x out=4 k=3,3 s=2,2 std=0.3\n"
+	"bn bn1 in=conv1\n"
+	"relu relu1 in=bn1\n"
+	"conv conv2 in=relu1 out=4 k=3,3 std=0.3\n"
+	"bn bn2 in=conv2\n"
+	"avgpool pool in=bn2 over=thw\n"
+	"linear fc in=pool out=classes\n";
+
+static int frames_of(int i) { return 4 + i % 3; }
+static int side_of(int i) { return (void)i, 20; }
+
+/* Samples differ in brightness, so that the means of their groups do. */
+static void
+frame(int sample, int number, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < 3 * w * h; i++)
+		m->data[i] = (uint8_t)(i * (sample + 3) % 60 + 13 * sample +
+		    number);
+	png_encode(m, to);
+	image_free(m);
+}
+
+/* Mean and variance of each channel, by number of the normalisation. */
+struct found { double mean[2][CHANNELS], var[2][CHANNELS]; };
+
+static struct found
+look(const struct net *n, const void *flat)
+{
+	struct found f;
+	int mean = 0, var = 0;
+
+	for (int i = 0; i < n->graph->nparam; i++) {
+		const struct param *p = &n->graph->param[i];
+		const char *at = (const char *)flat + p->offset *
+		    n->device->elem;
+
+		if (p->kind == PARAM_MEAN)
+			device_get(n->device, f.mean[mean++], at, CHANNELS);
+		else if (p->kind == PARAM_VAR)
+			device_get(n->device, f.var[var++], at, CHANNELS);
+	}
+	return f;
+}
+
+/* The greatest difference, relative to the variance. */
+static double
+apart(const struct found *a, const struct found *b, int bn)
+{
+	double most = 0;
+
+	for (int c = 0; c < CHANNELS; c++) {
+		most = fmax(most, fabs(a->mean[bn][c] - b->mean[bn][c]) /
+		    sqrt(b->var[bn][c]));
+		most = fmax(most, fabs(a->var[bn][c] / b->var[bn][c] - 1));
+	}
+	return most;
+}
+
+/* All samples in groups of ${group}; with ${one}, what a forward pass of the
+ * last group says of it, its variance made one of a population. */
+static struct found
+measure(struct device *d, const struct dataset *set, int group, int frozen,
+    struct found *one)
+{
+	struct graph *g = graph_parse("test", network, 3);
+	struct net *n;
+	struct comm *c = comm_self();
+	const struct loader_options loading = { .seed = 3, .threads = 1,
+		.ranks = 1, .crop = { .rule = CROP_MULTISCALE, .flip = 1 } };
+	const struct precise_options o = { .clips = SAMPLES, .group = group,
+		.frames = 2, .crop = SIDE, .memory = 1 << 20 };
+	struct precise *p;
+	struct found f;
+	void *room;
+
+	for (int i = 0; i < g->nop; i++)
+		if (g->op[i].kind == OP_BN && frozen)
+			g->op[i].fixed = 1;
+	n = net_new(g, d);
+	net_init(n, 5);
+	room = device_alloc(d, g->elements * d->elem);
+	p = precise_new(n, set, c, &o, &loading);
+	if (p == NULL || net_reserve(n) != 0 || precise_measure(p, room) != 0) {
+		printf("Bail out! nothing was measured\n");
+		exit(1);
+	}
+	f = look(n, n->w);
+	if (one != NULL) {
+		double rows = group * 2 * SIDE / 2 * SIDE / 2;
+
+		*one = look(n, room);
+		for (int i = 0; i < 2 * CHANNELS; i++)
+			one->var[i / CHANNELS][i % CHANNELS] *=
+			    (rows - 1) / rows;
+	}
+	precise_free(p);
+	device_free(d, room);
+	net_free(n);
+	graph_free(g);
+	comm_free(c);
+	return f;
+}
+
+static void
+test_device(const struct backend *b, const struct dataset *set,
+    double tolerance)
+{
+	const struct device_options o = { .threads = 2 };
+	struct device *d = device_open(b, &o);
+	struct found one, all = measure(d, set, SAMPLES, 0, &one);
+	struct found by3 = measure(d, set, 3, 0, NULL), part;
+	struct found by2 = measure(d, set, 2, 0, &part);
+	struct found still = measure(d, set, 2, 1, NULL);
+
+	ok(apart(&all, &one, 0) < tolerance && apart(&all, &one, 1) < tolerance,
+	    "%s: one group of all clips has their statistics", b->name);
+	ok(apart(&by2, &all, 0) < tolerance && apart(&by3, &all, 0) < tolerance,
+	    "%s: where the input does not depend on the groups, nor do they",
+	    b->name);
+	ok(apart(&by2, &all, 1) > 1e-3, "%s: but further on", b->name);
+	ok(apart(&part, &by2, 0) > 0.05, "%s: a group is not the population",
+	    b->name);
+	ok(still.mean[0][0] == 0 && still.var[1][3] == 1,
+	    "%s: frozen ones stay", b->name);
+	device_close(d);
+}
+
+int
+main(void)
+{
+	char root[] = "/tmp/vt-precise.XXXXXX", *command;
+	struct set set = { .dir = "set", .ext = "png", .shards = 1,
+		.samples = SAMPLES, .frames = frames_of, .width = side_of,
+		.height = side_of, .frame = frame };
+	struct dataset *d;
+
+	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
+	    file_make_dir("set") != 0 || set_make(&set) != 0 ||
+	    (d = dataset_open("set", NULL)) == NULL) {
+		printf("Bail out! there is no set\n");
+		return 1;
+	}
+	for (int i = 0; backends[i] != NULL; i++)
+		test_device(backends[i], d, backends[i]->elem == 8 ? 1e-11 :
+		    1e-4);
+	dataset_free(d);
+	command = xprintf("rm -rf '%s'", root);
+	if (system(command) != 0)
+		diag("cannot remove %s", root);
+	free(command);
+	return done();
+}

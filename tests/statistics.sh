@@ -1,0 +1,105 @@
+#!/bin/sh
+# Statistics of batch normalisation in a run, aggregated over groups and measured
+# over a population: the same for every number of ranks and threads and after a
+# kill; in what is validated and saved.
+# tests/run: weight 40
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+
+"$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
+small_net 8 8 0.3 >"$T/net.net"
+stages '0 0 1 0 24 2 16 4 0.02 0 0' '1 1 3 0 16 4 20 4 0.02 0 0' >"$T/s.tsv"
+train() {
+	dir=$1
+	shift
+	"$@" vt-train -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --seed 7 -q \
+		--mixup 0.4 $options
+}
+same() {
+	cmp -s "$T/$1/final.safetensors" "$T/$2/final.safetensors"
+}
+# hashes FILE PREFIX: of the tensors whose name begins so
+hashes() {
+	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" |
+		jq -r --arg p "$2" '.__metadata__["vt.tensors"] | fromjson | to_entries[] | select(.key | startswith($p))'
+}
+
+# alike WHAT DIR: two threads, two and three ranks, and a run that was killed after
+# steps 2 and 5, end like the run DIR, with the same $options
+alike() {
+	check "$1: a run of two threads" train "$2-2t" env VT_THREADS=2
+	check "$1: is the same" same "$2" "$2-2t"
+	for n in 2 3; do
+		if have_mpi; then
+			check "$1: $n ranks" train "$2-$n" mpirun -np $n
+			check "$1: are the same" same "$2" "$2-$n"
+		else
+			skip "$1: $n ranks" "no MPI"
+		fi
+	done
+	check "$1: a run that keeps every step" train "$2-all" env VT_SAVE_STEPS=1 VT_KEEP=20
+	for step in 2 5; do
+		mkdir "$T/$2-from$step"
+		for k in $(seq $step); do cp "$T/$2-all/ckpt-000000000$k.safetensors" "$T/$2-from$step"; done
+		check "$1: resumed after step $step" train "$2-from$step"
+		check "$1: it is the same" same "$2" "$2-from$step"
+	done
+}
+
+for device in ref cpu; do
+	options="--device $device"
+	check "$device: a run without" train "$device-plain"
+	options="--device $device --precise-bn 22"
+	check "$device: a run" train "$device"
+	check_same "has the same weights" "$(hashes "$T/$device-plain/final.safetensors" model)" \
+		"$(hashes "$T/$device/final.safetensors" model)"
+	check "and other statistics" [ "$(hashes "$T/$device-plain/final.safetensors" bn)" != \
+		"$(hashes "$T/$device/final.safetensors" bn)" ]
+	check "which --val-every does not change" train "$device-once" env VT_VAL_EVERY=0
+	check_same "at the end" "$(hashes "$T/$device/final.safetensors" bn)" \
+		"$(hashes "$T/$device-once/final.safetensors" bn)"
+	alike "$device, precise" "$device"
+
+	options="--device $device --bn-running aggregate"
+	check "$device: aggregated" train "$device-agg"
+	check_same "the same weights" "$(hashes "$T/$device-plain/final.safetensors" model)" \
+		"$(hashes "$T/$device-agg/final.safetensors" model)"
+	check_same "the same means" "$(hashes "$T/$device-plain/final.safetensors" bn | grep -A1 -B1 mean)" \
+		"$(hashes "$T/$device-agg/final.safetensors" bn | grep -A1 -B1 mean)"
+	alike "$device, aggregated" "$device-agg"
+done
+
+# variances FILE: the running variances, with what lies between groups
+check "what lies between groups is in the checkpoint" [ "$(tail -c +9 "$T/ref-agg/final.safetensors" |
+	head -c "$(od -An -tu8 -N8 "$T/ref-agg/final.safetensors" | tr -d ' ')" |
+	jq -r 'keys[] | select(endswith(".running_between"))' | wc -l)" = 2 ]
+check "vt-eval reads it" vt-eval -m "$T/ref-agg/final.safetensors" -i "$T/val" --device ref -q
+options="--device ref --bn-running aggregate"
+cp -r "$T/ref-plain" "$T/later"
+rm "$T/later/ckpt-0000000007.safetensors" "$T/later/final.safetensors"
+check_exit "a run that was not aggregated is refused" 2 train later
+check_says "with a way out" 'bn-running was mean and is aggregate now \(--override=bn-running'
+
+check "the log says what measuring took" jq -se '[.[] | select(.type == "validation") | .precise_bn] |
+	length == 3 and all(. > 0)' "$T/ref/log.jsonl"
+best=$(jq -rs '[.[] | select(.type == "validation" and .best)] | last | .top1' "$T/ref/log.jsonl")
+check_same "best.safetensors has the statistics that it was the best with" "$best" \
+	"$(vt-eval -m "$T/ref/best.safetensors" -i "$T/val" --device ref -q --json | jq '.top1 // empty')"
+
+# Without a validation they are measured at the end.
+check "a run without --val" vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/noval" --seed 7 -q \
+	--mixup 0.4 --device ref --precise-bn 22
+check_same "has those of the end, too" "$(hashes "$T/ref/final.safetensors" bn)" \
+	"$(hashes "$T/noval/final.safetensors" bn)"
+check_exit "-n" 0 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --precise-bn 22
+check "says what is measured: 22 clips are 6 groups" grep -q '^# precise BN *6 groups of 4 clips, 4x20$' "$T/out"
+if have_mpi; then
+	options="--device ref --precise-bn 8"
+	check_exit "groups that are too few for the ranks" 2 train few mpirun -np 3
+	check_says "are refused" 'precise-bn=8 makes 2 groups of 4 clips, too few for 3 ranks'
+fi
+options="--device ref --precise-bn 8"
+check_exit "another number of clips is another run" 2 train ref
+check_says "and the message says so" 'precise-bn was 22 and is 8'
+
+plan
