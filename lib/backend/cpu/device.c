@@ -356,15 +356,29 @@ clamp(struct device *d, void *x, size_t n, double most)
 		v[i] = v[i] > top ? top : v[i] < -top ? -top : v[i];
 }
 
+struct tracking {
+	float *w;
+	const float *x;
+	double rate, scale;
+	const struct kernels *k;
+};
+
+static void
+track_range(size_t from, size_t to, void *arg)
+{
+	const struct tracking *v = arg;
+
+	v->k->track(v->w + from, v->x + from, to - from, v->rate, v->scale);
+}
+
 static void
 track(struct device *d, void *w, const void *x, size_t n, double rate,
     double scale)
 {
-	float *v = w;
+	struct cpu *cpu = (struct cpu *)d;
+	struct tracking v = { w, x, rate, scale, cpu->k };
 
-	(void)d;
-	for (size_t i = 0; i < n; i++)
-		v[i] += (float)(rate * (((const float *)x)[i] * scale - v[i]));
+	cpu_ranges(cpu, n, GRAIN, track_range, &v);
 }
 
 struct squares {

@@ -63,6 +63,9 @@ struct kernels {
 	void (*descend)(float *w, const float *g, size_t n, float lr,
 	    float decay, float scale);
 	void (*moments)(const struct moments *m);
+	/* w += rate (x scale - w), in double. */
+	void (*track)(float *w, const float *x, size_t n, double rate,
+	    double scale);
 };
 
 extern const struct kernels kernels_base, kernels_avx2, kernels_avx512;

@@ -326,6 +326,15 @@ moments(const struct moments *k)
 	}
 }
 
+static void
+track(float *restrict w, const float *restrict x, size_t n, double rate,
+    double scale_by)
+{
+	for (size_t i = 0; i < n; i++)
+		w[i] += (float)(rate * ((double)x[i] * scale_by -
+		    (double)w[i]));
+}
+
 const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.lanes = L,
 	.plane_sum = sum_plane, .plane_fill = plane_fill, .maxpool = maxpool,
@@ -333,5 +342,5 @@ const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.avgpool = avgpool, .avgpool_back = avgpool_back, .relu6 = relu6,
 	.relu6_back = relu6_back, .mul = mul, .mul_sum = mul_sum,
 	.add = add, .scale = scale, .dot = dot, .sgd = sgd,
-	.descend = descend, .moments = moments,
+	.descend = descend, .moments = moments, .track = track,
 };
