@@ -16,6 +16,7 @@
 #include "train/export_run.h"
 #include "train/facts.h"
 #include "train/freeze.h"
+#include "train/learner_options.h"
 #include "train/memory.h"
 #include "train/options.h"
 #include "train/parity.h"
@@ -41,6 +42,7 @@ static const char *loss_scale;
 static double smoothing, clip, clip_value, ema, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
 static struct sum_settings sums = { .allreduce = "auto" };
+static struct learner_options learners = LEARNER_OPTIONS;
 static struct option_list freeze, override;
 
 static const struct option_row rows[] = {
@@ -124,6 +126,7 @@ static const struct option_row rows[] = {
 	{ 0, "bn-running", OPTION_CHOICE, &running, "RULE",
 	    "running variances: mean or aggregate of groups",
 	    "mean|aggregate", 0, 0, 0 },
+	OPTION_LEARNERS(learners),
 	OPTION_HEADING("Validation"),
 	{ 0, "val", OPTION_TEXT, &val, "DIR",
 	    "packed dataset to validate on", NULL, 0, 0, 0 },
@@ -311,6 +314,7 @@ check_options(void)
 	if (flips != NULL && !clips.flip)
 		options_wrong("--flip-swap and --no-flip (wanted one of them)");
 	check_sums();
+	learner_options_check(&learners);
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
 	if (out == NULL && !dry_run && !parity)
@@ -393,7 +397,8 @@ asked(struct comm *c)
 			.precise = precise,
 			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
-			.use_ema = use_ema },
+			.use_ema = use_ema,
+			.learners = learners },
 	};
 
 	clips_set(&clips, &o.loading);

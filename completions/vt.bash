@@ -162,6 +162,11 @@ s seed required -
 - label-smoothing required -
 - param-groups required tsm|tsm-fine|plain
 - bn-running required mean|aggregate
+- learners required -
+- average-every required -
+- average-state required average|reset
+- outer-momentum required -
+- outer-lr required -
 - val required DIR
 - val-every required -
 - val-frames required -

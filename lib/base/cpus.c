@@ -49,3 +49,16 @@ split(int n, int rank, int ranks, int *first)
 	*first = (int)((int64_t)n * rank / ranks);
 	return (int)((int64_t)n * (rank + 1) / ranks) - *first;
 }
+
+int
+split_parts(int n, int parts, int rank, int ranks, int *first)
+{
+	int each, count;
+
+	if (parts == 0)
+		return split(n, rank, ranks, first);
+	each = n / parts;
+	count = split(parts, rank, ranks, first);
+	*first *= each;
+	return count * each;
+}

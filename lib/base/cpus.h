@@ -14,4 +14,8 @@ int launch_rank(int *size);
  * ${*first} on: floor(n r / P) to floor(n (r + 1) / P) - 1. */
 int split(int n, int rank, int ranks, int *first);
 
+/* split_parts(n, parts, rank, ranks, first): the same, but each rank gets whole
+ * ones of ${parts} equal parts; 0 parts: split. */
+int split_parts(int n, int parts, int rank, int ranks, int *first);
+
 #endif

@@ -40,6 +40,8 @@ struct loader_options {
 	uint64_t seed;
 	int threads;
 	int rank, ranks;
+	int learners;			/* a rank has the microbatches of whole
+					 * ones; 0: there are none */
 	enum sampler sampler;
 	struct crop_options crop;
 	struct effects effects;

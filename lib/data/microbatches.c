@@ -211,8 +211,8 @@ microbatches_left(const struct microbatches *l, int most)
 
 	for (; l->schedule != NULL && is_wanted(l, &at) && n < (uint64_t)most;
 	    at = schedule_next(l->schedule, l->samples, &at))
-		n += (uint64_t)split(at.cell->batch / at.cell->group, l->o.rank,
-		    l->o.ranks, &first);
+		n += (uint64_t)split_parts(at.cell->batch / at.cell->group,
+		    l->o.learners, l->o.rank, l->o.ranks, &first);
 	return n < (uint64_t)most ? (int)n : most;
 }
 
@@ -231,7 +231,8 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 			return 0;
 		c = l->at.cell;
 		microbatches = c->batch / c->group;
-		n = split(microbatches, l->o.rank, l->o.ranks, &first);
+		n = split_parts(microbatches, l->o.learners, l->o.rank,
+		    l->o.ranks, &first);
 		if (l->next < n)
 			break;
 		l->at = schedule_next(l->schedule, l->samples, &l->at);

@@ -10,13 +10,14 @@
 #include "base/mem.h"
 #include "base/ram.h"
 #include "base/text.h"
+#include "train/learners.h"
 #include "train/memory.h"
 #include "train/work.h"
 
 static const char *const names[MEMORY_ITEMS] = {
 	"program, libraries", "parameters", NULL, "gradients",
 	"activations", "loader", "loader, validation", "scores, validation",
-	"checkpoint", "exchange"
+	"checkpoint", "learners", "exchange"
 };
 
 /*
@@ -55,8 +56,10 @@ exchange(const struct trainer *t, int rank)
 	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			size_t n = exact_room(c->batch / c->group, rank,
-			    t->comm->size, slice, t->net->device->elem);
+			int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
+			    c->batch / c->group;
+			size_t n = exact_room(leaves, rank, t->comm->size,
+			    slice, t->net->device->elem);
 
 			most = n > most ? n : most;
 		}
@@ -116,6 +119,8 @@ memory_plan(const struct trainer *t, int rank)
 	}
 	if (rank == 0)
 		m.item[MEMORY_SNAPSHOT] = flat + slots_bytes(t, -1);
+	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank, flat + slots_bytes(t,
+	    -1) - (t->optim.outer ? flat : 0));
 	m.item[MEMORY_EXCHANGE] = exchange(t, rank);
 	return m;
 }

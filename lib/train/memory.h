@@ -21,6 +21,7 @@ enum {
 	MEMORY_LOADER, MEMORY_VALIDATION,	/* clips loaded ahead */
 	MEMORY_SCORES,			/* of the validation, on every rank */
 	MEMORY_SNAPSHOT,		/* rank 0: a checkpoint on its way */
+	MEMORY_LEARNERS,		/* weights and slots of each */
 	MEMORY_EXCHANGE,		/* received from other ranks */
 	MEMORY_ITEMS
 };

@@ -27,6 +27,10 @@ make_list(struct optim *o)
 		for (int i = 0; i < LOSS_SCALE_SLOTS; i++)
 			o->list[n++] = loss_scale_slots[i];
 	}
+	o->outer_slot = o->outer ? n : -1;
+	if (o->outer)		/* the last one, which learners lack */
+		o->list[n++] = (struct slot_kind){ "outer/momentum",
+			SLOT_ELEMENT, SLOT_REAL, 0, 0 };
 	o->list[n].name = NULL;
 }
 

@@ -24,6 +24,8 @@ struct optim {
 	double clip_value;		/* largest element of it; 0: any */
 	double ema;			/* decay of the weights' moving average;
 					 * 0: there is none */
+	int outer;			/* what learners change has a momentum
+					 * (train/learners.h) */
 	double loss_scale;		/* where it is not dynamic; 0: 1 */
 	int dynamic_scale;		/* train/loss_scale.h */
 	int scale_every;		/* steps until it is doubled; 0:
@@ -32,7 +34,7 @@ struct optim {
 	double waited;			/* seconds of the last step, for other
 					 * ranks */
 	struct slot_kind list[SLOTS_MOST + 1];	/* what is kept in all */
-	int ema_slot, scale_slot;	/* of the list; -1: not there */
+	int ema_slot, scale_slot, outer_slot;	/* of the list; -1: not there */
 	struct slots slots;
 	struct tiles tiles;
 	struct running running;

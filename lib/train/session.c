@@ -330,6 +330,7 @@ set_trainer(struct session *s)
 	t->loading = s->o.loading;
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
+	t->loading.learners = (int)s->o.trainer.learners.n;
 	t->loading.needs = &s->graph->needs;
 	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
 	t->optim.kind = s->o.optimizer;
@@ -340,6 +341,7 @@ set_trainer(struct session *s)
 	t->optim.loss_scale = s->o.loss_scale > 0 ? s->o.loss_scale : 1;
 	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
 	    s->device->o.precision == PRECISION_FP16);
+	t->optim.outer = learner_options_outer(&t->o.learners);
 	t->state = (struct state){ .seed = s->o.loading.seed,
 		.best = BEST_WORST, .best_metric = metric[t->o.best],
 		.build = s->build, .isa = isa_name(isa_best()),

@@ -34,7 +34,7 @@ owned(const struct slots *s)
 	return s->share->owned[s->share->comm->rank];
 }
 
-/* A value that is not zero goes by way of the host. */
+/* The first values, by way of the host. */
 static void
 fill(struct slots *s, struct slot *slot)
 {
@@ -84,6 +84,13 @@ slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
 			fill(s, slot);
 	}
 	return 0;
+}
+
+void
+slots_reset(struct slots *s, int n)
+{
+	for (int i = 0; i < n; i++)
+		fill(s, &s->slot[i]);
 }
 
 void

@@ -55,6 +55,9 @@ int slots_open(struct slots *s, const struct slot_kind *kinds,
     const struct net *n, const struct segments *share);
 void slots_close(struct slots *s);
 
+/* slots_reset(s, n): the first ${n} of them have their first values again. */
+void slots_reset(struct slots *s, int n);
+
 /* slot_count(k, g, elements): its values, where ${elements} of the parameters
  * of ${g} are owned.  slot_size(k, elem): bytes of one. */
 size_t slot_count(const struct slot_kind *k, const struct graph *g,

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/stop.h"
 #include "comm/watch.h"
+#include "train/learners.h"
 #include "train/work.h"
 
 static void *
@@ -23,9 +24,8 @@ give_gradient(struct trainer_work *w, const void *g)
 	w->gradient[w->free++] = (void *)g;
 }
 
-/* What this rank wants at the next step border; rank 0's clock decides. */
-static int
-wishes(struct trainer *t)
+int
+work_wishes(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	double now = clock_seconds();
@@ -42,9 +42,8 @@ wishes(struct trainer *t)
 	return wish;
 }
 
-/* The next microbatch; 0, or an exit status, which is this rank's alone. */
-static int
-next_microbatch(struct trainer *t, struct microbatch **mb)
+int
+work_next(struct trainer *t, struct microbatch **mb)
 {
 	double start = clock_seconds();
 	int wait = watch_enter(t->comm->watch, "loading clips", 0);
@@ -59,9 +58,8 @@ next_microbatch(struct trainer *t, struct microbatch **mb)
 	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
-/* Forward, of microbatch ${i} of this rank's. */
-static void
-run_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
+void
+work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
     int i, struct feed *f, void *g)
 {
 	double start = clock_seconds();
@@ -101,10 +99,10 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		void *g = take_gradient(w);
 
 		t->net->same = i > 0;
-		if (status == 0 && (status = next_microbatch(t, &mb)) == 0)
-			run_forward(t, p, mb, i, &f, g);
+		if (status == 0 && (status = work_next(t, &mb)) == 0)
+			work_forward(t, p, mb, i, &f, g);
 		w->report[first + i].status = status;
-		w->report[first + i].wish = wishes(t);
+		w->report[first + i].wish = work_wishes(t);
 		start = clock_seconds();
 		n = tree_push(&w->tree, (struct subtree){ 0, leaf + i, g },
 		    sums);
@@ -138,7 +136,7 @@ fetch_outcomes(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	const struct graph *g = t->net->graph;
-	int first, count = bucket_share(w->bucket, microbatches, &first);
+	int first, count = work_share(t, microbatches, t->comm->rank, &first);
 	const struct outcome *o = w->fetched;
 
 	device_download(t->net->device, w->fetched, w->outcome,
@@ -162,8 +160,8 @@ share_reports(struct trainer *t, int microbatches)
 	int size = t->comm->size;
 
 	for (int r = 0, first; r < size; r++)
-		w->report_at[r + 1] = w->report_at[r] + (size_t)split(
-		    microbatches, r, size, &first) * sizeof(*w->report);
+		w->report_at[r + 1] = w->report_at[r] + (size_t)work_share(t,
+		    microbatches, r, &first) * sizeof(*w->report);
 	return comm_allgatherv(t->comm, w->report, w->report_at);
 }
 
@@ -186,6 +184,30 @@ join_reports(struct trainer_work *w, int microbatches)
 }
 
 int
+work_join(struct trainer *t, int microbatches, struct step_report *s)
+{
+	double start = clock_seconds();
+
+	fetch_outcomes(t, microbatches);
+	if (share_reports(t, microbatches) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	t->work->time.comm += clock_seconds() - start;
+	*s = join_reports(t->work, microbatches);
+	return s->status;
+}
+
+void
+work_count(struct trainer *t, double loss)
+{
+	struct state *s = &t->state;
+
+	s->step++;
+	s->clips += (uint64_t)t->work->at.cell->batch;
+	s->epoch = (double)s->clips / dataset_samples(t->train);
+	s->loss = s->step == 1 ? loss : 0.98 * s->loss + 0.02 * loss;
+}
+
+int
 work_diverged(const struct trainer *t, const char *what, double value)
 {
 	if (t->comm->rank == 0)
@@ -203,15 +225,14 @@ work_step(struct trainer *t, struct step_report *s)
 	const struct cell *cell = at->cell;
 	int microbatches = cell->batch / cell->group, bad;
 	double start;
-	void *sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
+	void *sum;
 
-	start = clock_seconds();
-	fetch_outcomes(t, microbatches);
-	if (sum == NULL || share_reports(t, microbatches) != 0)
+	if (w->learners != NULL)
+		return learners_step(w->learners, t, s);
+	sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
+	if (sum == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
-	w->time.comm += clock_seconds() - start;
-	*s = join_reports(w, microbatches);
-	if (s->status != 0)
+	if (work_join(t, microbatches, s) != 0)
 		return s->status;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return work_diverged(t, "the loss is", s->loss);
@@ -235,11 +256,6 @@ work_step(struct trainer *t, struct step_report *s)
 	w->time.update += clock_seconds() - start - t->optim.waited;
 	w->time.comm += t->optim.waited;
 	w->unsaved = 1;
-	t->state.step++;
-	t->state.clips += (uint64_t)cell->batch;
-	t->state.epoch = (double)t->state.clips /
-	    dataset_samples(t->train);
-	t->state.loss = t->state.step == 1 ? s->loss :
-	    0.98 * t->state.loss + 0.02 * s->loss;
+	work_count(t, s->loss);
 	return 0;
 }

@@ -245,6 +245,7 @@ trainer_run(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	uint64_t samples = dataset_samples(t->train);
+	double before = t->state.epoch;
 	int status, end = 0;
 
 	if ((status = work_open(t)) != 0)
@@ -257,7 +258,6 @@ trainer_run(struct trainer *t)
 		save(t, 0);		/* it came from another directory */
 	while (!end && status == 0) {
 		struct step_report s = { 0 };
-		double before = t->state.epoch;
 
 		watch_phase(t->comm->watch, NULL, t->state.step + 1);
 		if ((status = work_step(t, &s)) != 0)
@@ -266,7 +266,12 @@ trainer_run(struct trainer *t)
 		w->seen = w->at;
 		w->at = schedule_next(t->schedule, samples, &w->at);
 		end = w->at.cell == NULL;
+		if (s.between) {
+			work_log_step(t, &s, 0);
+			continue;
+		}
 		status = border(t, &s, before, end);
+		before = t->state.epoch;
 		if (status == 0 && !end && (s.wish & WISH_STOP))
 			status = EXIT_AGAIN;
 	}

@@ -20,6 +20,7 @@
 #include "train/bucket.h"
 #include "train/checkpoint.h"
 #include "train/evaluator.h"
+#include "train/learner_options.h"
 #include "train/optim.h"
 #include "train/rundir.h"
 #include "train/sums.h"
@@ -38,6 +39,7 @@ struct trainer_options {
 	double stop_after;		/* seconds; 0: never */
 	double max_loss;		/* beyond it the run has diverged; 0: any */
 	int use_ema;			/* validate the average of the weights */
+	struct learner_options learners;
 };
 
 /* Everything a run is made of; the caller owns what the pointers show. */

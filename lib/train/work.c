@@ -9,8 +9,16 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "train/learners.h"
 #include "train/memory.h"
 #include "train/work.h"
+
+int
+work_share(const struct trainer *t, int microbatches, int rank, int *first)
+{
+	return split_parts(microbatches, (int)t->o.learners.n, rank, t->comm->size,
+	    first);
+}
 
 /* A cell must give every rank a whole number of groups, at least one. */
 static int
@@ -18,6 +26,8 @@ check_cell(const struct trainer *t, const struct cell *c)
 {
 	int microbatches = c->batch / c->group;
 
+	if (t->o.learners.n > 0)
+		return learners_fit(t, c);
 	if (microbatches >= t->comm->size)
 		return 0;
 	return fail("%s: a batch of %d clips in BN groups of %d makes %d microbatches, "
@@ -29,11 +39,16 @@ check_cell(const struct trainer *t, const struct cell *c)
 int
 work_buffers(const struct trainer *t, int microbatches, int rank)
 {
-	int most = 0, first, count = split(microbatches, rank, t->comm->size,
-	    &first);
-	struct tree tree = { .leaves = microbatches };
+	int learners = (int)t->o.learners.n;
+	int ranks = learners > 0 ? 1 : t->comm->size, most = 0, first, count;
+	struct tree tree = { 0 };
 	struct tree_sum sums[TREE_MOST];
 
+	/* A learner's are summed up before the next one's begin. */
+	if (learners > 0)
+		microbatches /= learners;
+	count = split(microbatches, learners > 0 ? 0 : rank, ranks, &first);
+	tree.leaves = microbatches;
 	/* A tree of its own, as bucket_tree has it. */
 	if (sums_free(&t->sums) != NULL) {
 		tree.leaves = count;
@@ -102,12 +117,14 @@ trainer_plan(struct trainer *t)
 {
 	struct trainer_work *w = t->work = xcalloc(1, sizeof(*w));
 	const struct schedule *s = t->schedule;
+	int learners = (int)t->o.learners.n;
 
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 
-			t->net->repeats |= c->batch / c->group > t->comm->size;
+			t->net->repeats |= c->batch / c->group > (learners > 0 ?
+			    learners : t->comm->size);
 		}
 	w->plan = xcalloc((size_t)s->stages, sizeof(*w->plan));
 	for (int i = 0; i < s->stages; i++)
@@ -177,7 +194,7 @@ print_cells(const struct trainer *t, FILE *f)
 			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.4g\t"
 			    "%zu\n", i, s->stage[i].epoch_begin, s->stage[i].epoch_end,
 			    c->batch, c->frames, c->crop, c->group, microbatches,
-			    split(microbatches, 0, t->comm->size, &first),
+			    work_share(t, microbatches, 0, &first),
 			    p->macs / c->group / 1e9, p->arena);
 		}
 }
@@ -211,6 +228,8 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
 		    "# precise BN", precise_groups(w->precise),
 		    last_group(t->schedule), t->viewing.t, t->viewing.side);
+	if (t->o.learners.n > 0)
+		learners_print(t, f);
 	memory_print(t, f);
 }
 
@@ -265,6 +284,8 @@ reserve(struct trainer *t)
 	if (w->outcome == NULL)
 		return EXIT_FAILED;
 	w->fetched = xcalloc(outcomes, sizeof(*w->fetched));
+	if (t->o.learners.n > 0 && (w->learners = learners_open(t)) == NULL)
+		return EXIT_FAILED;
 	w->loader = loader_new(t->train, t->schedule, t->state.step,
 	    &t->loading);
 	return 0;
@@ -313,6 +334,7 @@ trainer_close(struct trainer *t)
 	saver_free(w->saver);
 	precise_free(w->precise);
 	bucket_close(w->bucket);
+	learners_close(w->learners, t);
 	loader_free(w->loader);
 	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)
 		if (w->gradient[i] != NULL)

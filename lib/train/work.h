@@ -23,6 +23,8 @@ struct step_report {
 	double loss, norm;
 	int top1, top5, wish, status;
 	int skipped;			/* nothing was updated: train/optim.h */
+	int between;			/* learners have not been averaged:
+					 * nothing to validate or to save */
 };
 
 /* Seconds by phase, since the last line of the log. */
@@ -44,6 +46,7 @@ struct trainer_work {
 	struct outcome *fetched;	/* the same here, after the step */
 	struct loader *loader;
 	struct bucket *bucket;
+	struct learners *learners;	/* NULL: every step is of all ranks */
 	struct saver *saver;
 	struct precise *precise;	/* NULL: not asked for */
 	struct schedule_step at, seen;	/* the next step, the last one */
@@ -77,6 +80,28 @@ int work_open(struct trainer *t);
  * still those of the last border.
  */
 int work_step(struct trainer *t, struct step_report *s);
+
+/*
+ * Parts of a step, for those who make it in their own way.
+ *
+ * work_share(t, microbatches, rank, first): how many of the step's ${rank} has,
+ * from ${*first} on.
+ * work_next(t, mb): the loader's next one; 0, or an exit status, which is this
+ * rank's alone.
+ * work_forward(t, p, mb, i, f, g): forward, of number ${i} of this rank's.
+ * work_wishes(t): what this rank wants at the next step border; rank 0's clock
+ * decides.
+ * work_join(t, microbatches, s): what the losses and reports of all ranks say
+ * together; s->status.
+ * work_count(t, loss): the step is done.
+ */
+int work_share(const struct trainer *t, int microbatches, int rank, int *first);
+int work_next(struct trainer *t, struct microbatch **mb);
+void work_forward(struct trainer *t, struct plan *p,
+    const struct microbatch *mb, int i, struct feed *f, void *g);
+int work_wishes(struct trainer *t);
+int work_join(struct trainer *t, int microbatches, struct step_report *s);
+void work_count(struct trainer *t, double loss);
 
 /* work_diverged(t, what, value): EXIT_DIVERGED, which all ranks know and one
  * says: "step 3: <what> <value>: the run has diverged". */

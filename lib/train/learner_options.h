@@ -1,0 +1,43 @@
+#ifndef TRAIN_LEARNER_OPTIONS_H
+#define TRAIN_LEARNER_OPTIONS_H
+
+/* What is asked of learners (train/learners.h), as options of vt-train(1). */
+
+#include <stdint.h>
+
+#include "base/options.h"
+
+struct learner_options {
+	int64_t n;			/* 0: there are none */
+	int64_t every;			/* steps from average to average */
+	int reset;			/* the optimiser's state there */
+	double outer_momentum, outer_lr;
+};
+
+/* What is so unless it is set. */
+#define LEARNER_OPTIONS { .every = 8, .outer_lr = 1 }
+
+/* The rows of a struct learner_options ${o}. */
+#define OPTION_LEARNERS(o) \
+	OPTION_HEADING("Learners"), \
+	{ 0, "learners", OPTION_INT, &(o).n, "N", \
+	    "learners whose weights are averaged; 0: none (0)", \
+	    NULL, 0, 65536, 0 }, \
+	{ 0, "average-every", OPTION_INT, &(o).every, "K", \
+	    "local steps between averages (8)", NULL, 1, 1e9, 0 }, \
+	{ 0, "average-state", OPTION_CHOICE, &(o).reset, "HOW", \
+	    "of optimisers, there: average, reset (average)", \
+	    "average|reset", 0, 0, 0 }, \
+	{ 0, "outer-momentum", OPTION_REAL, &(o).outer_momentum, "X", \
+	    "of what averages change; 0: none (0)", \
+	    NULL, 0, 0.99999, 0 }, \
+	{ 0, "outer-lr", OPTION_REAL, &(o).outer_lr, "X", \
+	    "factor on what averages change (1)", NULL, 0, 100, 0 }
+
+/* learner_options_check(o): dies of what cannot be meant. */
+void learner_options_check(const struct learner_options *o);
+
+/* learner_options_outer(o): a step is made of what averages change. */
+int learner_options_outer(const struct learner_options *o);
+
+#endif

@@ -1,0 +1,247 @@
+/* Learners and their steps. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "train/learners_run.h"
+
+int
+learners_fit(const struct trainer *t, const struct cell *c)
+{
+	int n = (int)t->o.learners.n, microbatches = c->batch / c->group;
+
+	if (n < t->comm->size)
+		return fail("%d learner%s on %d ranks: a rank has whole "
+		    "learners (wanted --learners=%d or more, or %d rank%s)", n,
+		    n > 1 ? "s" : "", t->comm->size, t->comm->size, n,
+		    n > 1 ? "s" : "");
+	if (sums_free(&t->sums) != NULL)
+		return fail("--learners: their mean is a sum in a fixed order "
+		    "(wanted --deterministic=exact)");
+	if (t->optim.dynamic_scale)
+		return fail("--learners: a dynamic scale of the loss would be "
+		    "another for each (wanted a number for --loss-scale)");
+	if (microbatches % n != 0)
+		return fail("%s: a batch of %d clips in BN groups of %d makes %d "
+		    "microbatches, which %d learners cannot share evenly "
+		    "(--learners)", t->schedule->path, c->batch, c->group,
+		    microbatches, n);
+	return 0;
+}
+
+size_t
+learners_bytes(const struct trainer *t, int rank, size_t each)
+{
+	int n = (int)t->o.learners.n, first;
+
+	return n > 0 ? (size_t)split(n, rank, t->comm->size, &first) * each : 0;
+}
+
+void
+learners_print(const struct trainer *t, FILE *f)
+{
+	const struct learner_options *o = &t->o.learners;
+	int first;
+
+	fprintf(f, "%-22s %d, averaged every %lld step%s, %d on rank 0\n",
+	    "# learners", (int)o->n, (long long)o->every, o->every > 1 ? "s" :
+	    "", split((int)o->n, 0, t->comm->size, &first));
+}
+
+/* ---- learners of a rank ---- */
+
+struct learners *
+learners_open(const struct trainer *t)
+{
+	struct learners *l = xcalloc(1, sizeof(*l));
+	size_t elem = t->net->device->elem;
+
+	l->n = (int)t->o.learners.n;
+	l->mean = t->net->w;
+	l->slots = t->optim.slots.n - t->optim.outer;
+	exact_open(&l->exact, t->comm, elem, device_add, t->net->device,
+	    t->share.bucket);
+	l->held = exact_leaves(&l->exact, l->n, &l->first);
+	l->room = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->room));
+	l->learner = xcalloc((size_t)l->held, sizeof(*l->learner));
+	l->vector = xcalloc((size_t)l->held, sizeof(*l->vector));
+	for (int k = 0; k < l->held; k++) {
+		struct learner *x = &l->learner[k];
+
+		/* As the run's, but for what it holds. */
+		x->optim = t->optim;
+		x->optim.slots = (struct slots){ 0 };
+		x->optim.outer = 0;
+		if ((x->w = device_alloc(t->net->device, t->share.elements *
+		    elem)) == NULL || optim_open(&x->optim, t->net, NULL) !=
+		    0) {
+			learners_close(l, t);
+			return NULL;
+		}
+	}
+	return l;
+}
+
+void
+learners_close(struct learners *l, const struct trainer *t)
+{
+	if (l == NULL)
+		return;
+	for (int k = 0; k < l->held && l->learner[k].w != NULL; k++) {
+		optim_close(&l->learner[k].optim);
+		device_free(t->net->device, l->learner[k].w);
+	}
+	exact_close(&l->exact);
+	free(l->learner);
+	free(l->vector);
+	free(l->room);
+	free(l);
+}
+
+/* ---- a step ---- */
+
+/*
+ * Forward and backward of one learner's microbatches, numbers ${from} and on
+ * of this rank's and ${first} and on of the step's; their sum.
+ */
+static void *
+run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
+    int *status)
+{
+	struct trainer_work *w = t->work;
+	struct tree tree = { .leaves = count };
+	struct tree_sum sums[TREE_MOST];
+
+	w->free = w->gradients;
+	for (int i = 0; i < count; i++) {
+		struct microbatch *mb = NULL;
+		struct feed f;
+		void *g = w->gradient[--w->free];
+		double start;
+		int n;
+
+		t->net->same = i > 0;
+		if (*status == 0 && (*status = work_next(t, &mb)) == 0)
+			work_forward(t, p, mb, from + i, &f, g);
+		w->report[first + i].status = *status;
+		w->report[first + i].wish = work_wishes(t);
+		start = clock_seconds();
+		if (*status == 0)
+			plan_backward(p, NULL);
+		n = tree_push(&tree, (struct subtree){ 0, i, g }, sums);
+		for (int k = 0; k < n; k++) {
+			device_add(t->net->device, sums[k].left, sums[k].right,
+			    t->net->graph->elements);
+			w->gradient[w->free++] = (void *)sums[k].right;
+		}
+		w->time.backward += clock_seconds() - start;
+		if (mb != NULL)
+			loader_return(w->loader, mb);
+	}
+	return tree.part[0].data;
+}
+
+/* Its own step; 0, or EXIT_DIVERGED after a message. */
+static int
+update_learner(struct learners *l, struct trainer *t, int k, void *sum,
+    int count, double *norm)
+{
+	double start = clock_seconds();
+	int bad = optim_step(&l->learner[k].optim, t->net, sum, 1.0 / count,
+	    t->work->at.lr, norm);
+
+	t->work->time.update += clock_seconds() - start;
+	if (!bad)
+		return 0;
+	fail("step %llu: learner %d: %s not finite: the run has diverged (a "
+	    "lower learning rate, a longer warm-up or --clip-grad may help)",
+	    (unsigned long long)t->state.step, l->first + k,
+	    bad == OPTIM_STATISTICS ? "a mean or variance of its batch "
+	    "normalisations is" : "the gradient's norm is");
+	return EXIT_DIVERGED;
+}
+
+/* A step of each learner here; the norm is of the first one's gradient. */
+static void
+run_learners(struct learners *l, struct trainer *t, int count, double *norm)
+{
+	struct trainer_work *w = t->work;
+	struct plan *p = w->plan[w->at.stage][w->at.turn];
+	int status = 0;
+
+	for (int k = 0; k < l->held; k++) {
+		int from = k * count, first = l->first * count + from;
+		double other;
+		void *sum;
+
+		t->net->w = l->learner[k].w;
+		sum = run_learner(t, p, from, first, count, &status);
+		if (status == 0)
+			status = update_learner(l, t, k, sum, count, k == 0 ?
+			    norm : &other);
+		w->report[first + count - 1].status = status;
+	}
+	t->net->w = l->mean;
+}
+
+/* The run as it was at the last average, which is all that is left of it. */
+static int
+fall_back(const struct learners *l, struct trainer *t, int status)
+{
+	t->state.step = l->at.step;
+	t->state.clips = l->at.clips;
+	t->state.epoch = l->at.epoch;
+	t->state.loss = l->at.loss;
+	return status;
+}
+
+static int
+average_due(const struct trainer *t)
+{
+	return t->state.step % (uint64_t)t->o.learners.every == 0 ||
+	    schedule_next(t->schedule, dataset_samples(t->train),
+	    &t->work->at).cell == NULL;
+}
+
+int
+learners_step(struct learners *l, struct trainer *t, struct step_report *s)
+{
+	const struct cell *c = t->work->at.cell;
+	int microbatches = c->batch / c->group;
+	double norm = 0, start;
+
+	if (!l->begun) {
+		start = clock_seconds();
+		l->at = t->state;
+		l->begun = 1;
+		if (average_take(l, t) != 0)
+			comm_abort(t->comm, EXIT_RANKS);
+		t->work->time.comm += clock_seconds() - start;
+	}
+	run_learners(l, t, microbatches / l->n, &norm);
+	if (work_join(t, microbatches, s) != 0)
+		return fall_back(l, t, s->status);
+	s->norm = norm;
+	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss >
+	    t->o.max_loss))
+		return fall_back(l, t, work_diverged(t, "the loss is",
+		    s->loss));
+	work_count(t, s->loss);
+	s->between = !average_due(t);
+	/* What was wished is done when there is something to save. */
+	l->wish |= s->wish;
+	s->wish = s->between ? 0 : l->wish;
+	if (s->between)
+		return 0;
+	start = clock_seconds();
+	if (average_give(l, t) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	t->work->time.comm += clock_seconds() - start;
+	t->work->unsaved = 1;
+	l->wish = l->begun = 0;
+	return 0;
+}

@@ -1,0 +1,44 @@
+#ifndef TRAIN_LEARNERS_RUN_H
+#define TRAIN_LEARNERS_RUN_H
+
+/* What learners are made of: private to learners.c and average.c. */
+
+#include "comm/exact.h"
+#include "train/learners.h"
+
+enum { LEARNERS_CHUNK = 65536 };	/* elements at a time, through the host */
+
+struct learner {
+	void *w;
+	struct optim optim;		/* of all elements */
+};
+
+struct learners {
+	int n, first, held;		/* in all; this rank's */
+	int slots;			/* that each has */
+	struct learner *learner;	/* [held] */
+	void **vector;			/* [held] the same thing of each */
+	struct exact exact;
+	void *mean;			/* the net's own weights: the last
+					 * average */
+	struct state at;		/* of the run at that time */
+	int begun;			/* the interval has */
+	int wish;			/* what was wished in it */
+	double *room;			/* [3][LEARNERS_CHUNK] */
+};
+
+/* learners_copy(l, n, to, from, count): ${count} elements from one place of the
+ * device to another. */
+void learners_copy(struct learners *l, const struct net *n, void *to,
+    const void *from, size_t count);
+
+/*
+ * average_take(l, t): every learner has the weights of the net, and its optimiser
+ * keeps what the slots of the run say.  average_give(l, t): the net and the
+ * slots have the mean of the learners, whose own is used up.  All ranks call
+ * them; -1 if another cannot be reached.
+ */
+int average_take(struct learners *l, struct trainer *t);
+int average_give(struct learners *l, struct trainer *t);
+
+#endif
