@@ -239,7 +239,7 @@ wrong "takes neither --kinds, --convs nor --data" step --schedule=s.tsv --kinds
 wrong "--model means nothing to decode" decode --model=tsm_tiny a.mp4
 wrong "--threads means nothing to allreduce" allreduce -j2
 wrong "--schedule and --shape" loader --data="$T/train" --schedule="$T/s.tsv" --shape=1x1x1
-wrong "--algorithm=tree (wanted exact, native, ring, torus, torus:XxY or halving)" allreduce --algorithm=tree
+wrong "--algorithm=tree \(wanted exact, native, ring, torus, torus:XxY or halving\)" allreduce --algorithm=tree
 wrong "--min=8192 is more than --max=4096" allreduce --min=8K --max=4K
 wrong "no tsm_huge in models" step --model=tsm_huge
 wrong "no back end abacus" step --device=abacus

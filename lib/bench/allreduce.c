@@ -228,7 +228,7 @@ measure(struct bench *b, struct job *j, double *median)
 		.arg = j };
 	status = bench_repeat(b, run_hidden, j);
 	if (status == 0)
-		bench_row(b, &j->hidden.share, "", "of the exchange, behind a "
+		bench_row(b, &j->hidden.share, "share", "of the exchange, behind a "
 		    "computation as long", "allreduce/%s/%.0f/hidden", what,
 		    bytes);
 	figure_free(&j->hidden.share);
@@ -337,11 +337,10 @@ static void
 say_ranks(struct bench *b, const struct job *j, const char *bound)
 {
 	const struct sum_options *o = j->o;
+	int hosts = grid_hosts(j->host, o->comm->size);
 
-	bench_remark(b, "%d ranks on %d host%s, %d microbatches; %s",
-	    o->comm->size, grid_hosts(j->host, o->comm->size),
-	    grid_hosts(j->host, o->comm->size) > 1 ? "s" : "",
-	    j->microbatches, bound);
+	bench_remark(b, "%d ranks, %d microbatches, %d host%s; %s",
+	    o->comm->size, j->microbatches, hosts, hosts > 1 ? "s" : "", bound);
 	/*
 	 * Open MPI waits by spinning: its sum is hundreds of times slower once
 	 * two ranks take turns on a processor, whatever the exchange.
