@@ -126,7 +126,8 @@ groups(void)
 	table_free(t);
 }
 
-/* What a normalisation has, and biases, never decay, in the rules of TSM. */
+/* What a normalisation has never decays, by any rule, nor do biases but by
+ * PySlowFast's. */
 static void
 no_decay(const char *name)
 {

@@ -58,8 +58,8 @@ void optim_close(struct optim *o);
  * One step on the mean gradient ${g} * ${scale}, of which this rank needs the
  * elements that it owns, and which is used up; running statistics are tracked.
  * Where there is a scale of the loss, ${g} is that times larger, but for the
- * statistics.  All ranks call it,
- * and have all new weights then, the same bits for any number of ranks.
+ * statistics.  All ranks call it, and have all new weights then, the same bits
+ * for any number of ranks.
  * ${*norm} is the norm of the mean gradient before clipping (Pascanu et al.
  * 2013, as PyTorch's clip_grad_norm_).  Return 0; or, on all ranks and with
  * nothing changed, OPTIM_GRADIENT if the norm is not finite, OPTIM_STATISTICS if
