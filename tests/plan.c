@@ -1,8 +1,9 @@
 /*
  * Plans: no buffer is overwritten while somebody will still read it, which is
- * found out by walking through the reads and writes of a training step; sharing
- * an arena changes no bit, nor does making outputs again; every shape of every schedule fits the arena that is
- * reserved; gradients are final where the marks say so.
+ * found out by walking through the reads and writes of a training step, also of
+ * one that leaves parts of the network frozen; sharing an arena changes no bit,
+ * nor does making outputs again; every shape of every schedule fits the arena
+ * that is reserved; gradients are final where the marks say so.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "net/net.h"
 #include "sched/schedule.h"
+#include "train/freeze.h"
 
 #include "tap.h"
 
@@ -536,21 +538,30 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 
 /* ---- all networks, at shapes of multigrid and at odd ones ---- */
 
+/* With what pattern ${frozen} names left as it is, unless that is NULL. */
 static void
-shapes(struct device *b, const char *name, const int (*shape)[3], int n)
+shapes(struct device *b, const char *name, const char *frozen,
+    const int (*shape)[3], int n)
 {
 	struct graph *g = model(name);
 
+	if (frozen != NULL && freeze_apply(g, &(struct option_list){
+	    &frozen, 1, 1 }) != 0) {
+		printf("Bail out! nothing of %s is frozen\n", name);
+		exit(1);
+	}
 	for (int i = 0; i < n; i++)
 		for (int training = 1; training >= 0; training--) {
 			struct dims in = { shape[i][0], shape[i][1], shape[i][2],
 				shape[i][2], 3 };
-			struct plan *p = plan_new(g, b, &in, training ? PLAN_REPEAT : PLAN_TEST);
+			struct plan *p = plan_new(g, b, &in, training ?
+			    PLAN_REPEAT : PLAN_TEST);
 			char what[128], text[64];
 
-			snprintf(what, sizeof(what), "%s on %s, %s%s", name,
-			    b->backend->name, dims_text(&in, text), training ? "" :
-			    ", testing");
+			snprintf(what, sizeof(what), "%s on %s%s%s, %s%s", name,
+			    b->backend->name, frozen != NULL ? ", --freeze=" :
+			    "", frozen != NULL ? frozen : "", dims_text(&in,
+			    text), training ? "" : ", testing");
 			if (!ok(p != NULL, "%s: is planned", what))
 				continue;
 			walk(p, what);
@@ -762,6 +773,14 @@ main(void)
 	static const int small[][3] = { { 8, 2, 34 }, { 8, 4, 48 }, { 4, 8, 79 },
 		{ 1, 1, 17 }, { 3, 5, 33 } };
 	static const int long_ones[][3] = { { 2, 8, 20 }, { 1, 16, 33 } };
+	static const struct { const char *name, *pattern; } frozen[] = {
+		{ "every_op", "backbone" }, { "every_op", "[a-d]" },
+		{ "every_op", "[be]" }, { "every_op", "[dl]" },
+		{ "joins", "backbone" }, { "joins", "fast*" },
+		{ "joins", "[!f]*" }, { "tsm_tiny", "layer[12].*" },
+		{ "tsm_tiny", "partial-bn" },
+	};
+	enum { FROZEN = sizeof(frozen) / sizeof(frozen[0]) };
 	static const int large[][3] = { { 8, 2, 158 }, { 8, 4, 158 },
 		{ 8, 8, 224 }, { 1, 3, 65 } };
 
@@ -774,23 +793,26 @@ main(void)
 			skip(backends[i]->name, "no such device here");
 			continue;
 		}
-		shapes(b, "every_op", small, 5);
-		shapes(b, "joins", long_ones, 2);
-		shapes(b, "tsm_tiny", small, 5);
-		shapes(b, "tsn_tiny", small, 2);
+		shapes(b, "every_op", NULL, small, 5);
+		shapes(b, "joins", NULL, long_ones, 2);
+		shapes(b, "tsm_tiny", NULL, small, 5);
+		shapes(b, "tsn_tiny", NULL, small, 2);
+		for (int k = 0; k < FROZEN; k++)
+			shapes(b, frozen[k].name, frozen[k].pattern,
+			    long_ones, 2);
 		same_bits(b, "every_op", 3, 4, 18);
 		same_bits(b, "joins", 2, 8, 20);
 		pixels_learn_nothing(b);
 		same_bits(b, "tsm_tiny", 2, 2, 20);
 		if (strcmp(b->backend->name, "ref") == 0) {
-			shapes(b, "tsm_r18", large, 4);
-			shapes(b, "tsn_r18", large, 4);
-			shapes(b, "tsm_r50", large, 4);
-			shapes(b, "tsn_r50", large, 4);
+			shapes(b, "tsm_r18", NULL, large, 4);
+			shapes(b, "tsn_r18", NULL, large, 4);
+			shapes(b, "tsm_r50", NULL, large, 4);
+			shapes(b, "tsn_r50", NULL, large, 4);
 			schedules(b);
 		} else if (strcmp(b->backend->name, "cpu") == 0) {
-			shapes(b, "tsm_r18", large + 3, 1);
-			shapes(b, "tsm_r50", large + 3, 1);
+			shapes(b, "tsm_r18", NULL, large + 3, 1);
+			shapes(b, "tsm_r50", NULL, large + 3, 1);
 			worth_remaking(backends[i]);
 		}
 		device_close(b);
