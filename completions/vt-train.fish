@@ -67,6 +67,7 @@ complete -c vt-train -l average-every -r -f -d 'local steps between averages (8)
 complete -c vt-train -l average-state -r -f -a 'average reset' -d 'of optimisers, there: average, reset (average)'
 complete -c vt-train -l outer-momentum -r -f -d 'of what averages change; 0: none (0)'
 complete -c vt-train -l outer-lr -r -f -d 'factor on what averages change (1)'
+complete -c vt-train -l noise-scale -d 'log the noise of gradients at each average'
 complete -c vt-train -l val -r -f -a '(__vt_paths /)' -d 'packed dataset to validate on'
 complete -c vt-train -l val-every -r -f -d 'epochs between validations; 0: at the end only (1)'
 complete -c vt-train -l val-frames -r -f -d 'frames of a clip there (as in the last stage)'

@@ -167,6 +167,7 @@ s seed required -
 - average-state required average|reset
 - outer-momentum required -
 - outer-lr required -
+- noise-scale none -
 - val required DIR
 - val-every required -
 - val-frames required -

@@ -115,6 +115,37 @@ check "is what averages are" cmp "$T/four/final.safetensors" "$T/four2/final.saf
 check "a smaller one" train half -j 1 --momentum 0 --learners 4 --average-every 3 --outer-lr 0.5
 check "is not" test "$(apart four half)" != 0
 
+# ---- noise ----
+
+# noises DIR: of each average, as the log has it
+noises() {
+	sed -n 's/"time":"[^"]*",//; /"type":"average"/p' "$T/$1/log.jsonl"
+}
+# of AVERAGE FIELD
+of() {
+	echo "$1" | sed -n "s/.*\"$2\":\([^,}]*\).*/\1/p"
+}
+mv "$T/s.tsv" "$T/s.kept"
+for clips in 12 96; do
+	stages "0 0 2 0 $clips 2 16 2 0.01 0 0" >"$T/s.tsv"
+	check "6 learners of $((clips / 6)) clips" train n$clips -j 1 --momentum 0 --learners 6 --average-every 1 --noise-scale
+done
+few=$(noises n12 | head -1) many=$(noises n96 | head -1)
+ratio=$(awk -v a="$(of "$few" apart)" -v b="$(of "$many" apart)" 'BEGIN { print (b > 0 ? a * a / b / b : "none") }')
+check "8 times the clips have about an eighth of the variance: 1/$ratio" below 4 "$ratio"
+check "and no less" below "$ratio" 16
+one=$(noises n12 | grep noise_scale | head -1)
+check_same "the scale is that of the formula" 1 "$(awk -v v="$(of "$one" apart)" -v d="$(of "$one" moved)" \
+	-v s="$(of "$one" noise_scale)" 'BEGIN { x = 2 * v * v / (d * d - v * v / 6); print (s > 0 && x / s > 0.999 && x / s < 1.001) }')"
+if [ $mpi = yes ]; then
+	np=4
+	check "the same on 4 ranks" train n96p4 -j 1 --momentum 0 --learners 6 --average-every 1 --noise-scale
+	np=1
+	check_same "says the same" "$(noises n96)" "$(noises n96p4)"
+fi
+mv "$T/s.kept" "$T/s.tsv"
+check_exit "the noise of one: 2" 2 train no -j 1 --learners 1 --noise-scale
+
 # ---- the same bits ----
 
 options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-momentum 0.5 --ema 0.9 --precise-bn 24 --use-ema"

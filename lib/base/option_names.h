@@ -110,6 +110,7 @@
 { "no-check", "vt-bench" },
 { "no-fine-tune", "vt-schedule" },
 { "no-flip", "vt-bench and vt-train" },
+{ "noise-scale", "vt-train" },
 { "null", "vt-extract and vt-pack" },
 { "on-error", "vt-extract" },
 { "optimizer", "vt-train" },

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "train/learners_run.h"
+#include "train/noise.h"
 
 #define CHUNK LEARNERS_CHUNK
 
@@ -155,9 +156,12 @@ keep_frozen(struct learners *l, const struct trainer *t)
 static int
 average_weights(struct learners *l, struct trainer *t)
 {
+	int noise = t->o.learners.noise;
+
 	for (int k = 0; k < l->held; k++)
 		l->vector[k] = l->learner[k].w;
-	if (average_vector(l, t) != 0)
+	if ((noise && noise_learners(l, t) != 0) ||
+	    average_vector(l, t) != 0 || (noise && noise_average(l, t) != 0))
 		return -1;
 	if (t->optim.outer)
 		outer_steps(l, t);

@@ -78,6 +78,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "status", FACT_RESUME },
 	{ "dry-run", FACT_RESUME },
 	{ "parity", FACT_RESUME },
+	{ "noise-scale", FACT_RESUME },
 	{ "bucket", FACT_RESUME },
 	{ "allreduce", FACT_RESUME },
 	{ "allreduce-table", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */

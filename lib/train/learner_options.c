@@ -8,10 +8,14 @@ learner_options_check(const struct learner_options *o)
 	const char *theirs = o->every != unset.every ? "average-every" :
 	    o->reset ? "average-state" :
 	    o->outer_momentum > 0 ? "outer-momentum" :
-	    o->outer_lr != unset.outer_lr ? "outer-lr" : NULL;
+	    o->outer_lr != unset.outer_lr ? "outer-lr" :
+	    o->noise ? "noise-scale" : NULL;
 
 	if (o->n == 0 && theirs != NULL)
 		options_wrong("--%s without --learners=N", theirs);
+	if (o->n == 1 && o->noise)
+		options_wrong("--noise-scale of one learner, which moves apart "
+		    "from nobody (wanted --learners=2 or more)");
 }
 
 int

@@ -11,6 +11,7 @@ struct learner_options {
 	int64_t n;			/* 0: there are none */
 	int64_t every;			/* steps from average to average */
 	int reset;			/* the optimiser's state there */
+	int noise;			/* log how far they move apart */
 	double outer_momentum, outer_lr;
 };
 
@@ -32,7 +33,9 @@ struct learner_options {
 	    "of what averages change; 0: none (0)", \
 	    NULL, 0, 0.99999, 0 }, \
 	{ 0, "outer-lr", OPTION_REAL, &(o).outer_lr, "X", \
-	    "factor on what averages change (1)", NULL, 0, 100, 0 }
+	    "factor on what averages change (1)", NULL, 0, 100, 0 }, \
+	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
+	    "log the noise of gradients at each average", NULL, 0, 0, 0 }
 
 /* learner_options_check(o): dies of what cannot be meant. */
 void learner_options_check(const struct learner_options *o);

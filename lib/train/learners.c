@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "train/learners_run.h"
+#include "train/noise.h"
 
 int
 learners_fit(const struct trainer *t, const struct cell *c)
@@ -67,6 +68,9 @@ learners_open(const struct trainer *t)
 	    t->share.bucket);
 	l->held = exact_leaves(&l->exact, l->n, &l->first);
 	l->room = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->room));
+	l->moved = xcalloc((size_t)l->n, sizeof(*l->moved));
+	l->moved_at = xcalloc((size_t)t->comm->size + 1,
+	    sizeof(*l->moved_at));
 	l->learner = xcalloc((size_t)l->held, sizeof(*l->learner));
 	l->vector = xcalloc((size_t)l->held, sizeof(*l->vector));
 	for (int k = 0; k < l->held; k++) {
@@ -98,6 +102,8 @@ learners_close(struct learners *l, const struct trainer *t)
 	exact_close(&l->exact);
 	free(l->learner);
 	free(l->vector);
+	free(l->moved);
+	free(l->moved_at);
 	free(l->room);
 	free(l);
 }
@@ -241,6 +247,8 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	if (average_give(l, t) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;
+	if (t->o.learners.noise)
+		noise_log(l, t, c->batch / l->n);
 	t->work->unsaved = 1;
 	l->wish = l->begun = 0;
 	return 0;

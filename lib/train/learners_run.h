@@ -1,7 +1,8 @@
 #ifndef TRAIN_LEARNERS_RUN_H
 #define TRAIN_LEARNERS_RUN_H
 
-/* What learners are made of: private to learners.c and average.c. */
+/* What learners are made of: private to learners.c, average.c
+ * and noise.c. */
 
 #include "comm/exact.h"
 #include "train/learners.h"
@@ -24,6 +25,8 @@ struct learners {
 	struct state at;		/* of the run at that time */
 	int begun;			/* the interval has */
 	int wish;			/* what was wished in it */
+	double *moved, mean_moved;	/* [n] squares: train/noise.h */
+	size_t *moved_at;		/* [ranks + 1] bytes: each rank's */
 	double *room;			/* [3][LEARNERS_CHUNK] */
 };
 
