@@ -13,13 +13,16 @@
 #include "base/text.h"
 #include "comm/cores.h"
 #include "train/clips.h"
+#include "train/corrupt.h"
 #include "train/export_run.h"
 #include "train/facts.h"
 #include "train/freeze.h"
 #include "train/learner_options.h"
 #include "train/memory.h"
+#include "train/not_finite.h"
 #include "train/options.h"
 #include "train/parity.h"
+#include "train/replay.h"
 #include "train/room.h"
 #include "train/session.h"
 #include "train/status.h"
@@ -27,23 +30,27 @@
 
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
+static const char *replayed, *steps, *on_nan = "fail";
+static const char *on_corrupt = "fail";
 static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
 static const char *flips;
 static struct clip_settings clips = CLIP_SETTINGS;
 static int running, loss, keep_best, tensorboard, dry_run, parity;
-static int init_partial, precision, quiet, verbose, progress;
+static int init_partial, precision, quiet, verbose, progress, audit_report;
 static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, precise;
+static int64_t audit, skips;
 static int optimizer, use_ema, sharded;
 static struct optimizer_settings optimizing = { .momentum = 0.9, .decay = 1e-4,
 	.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .trust = 0.001 };
 static const char *loss_scale;
-static double smoothing, clip, clip_value, ema, save_every = 600;
+static double corrupt, smoothing, clip, clip_value, ema, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
 static struct sum_settings sums = { .allreduce = "auto" };
 static struct learner_options learners = LEARNER_OPTIONS;
 static struct option_list freeze, override;
+static struct replay again;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to train"),
@@ -166,6 +173,12 @@ static const struct option_row rows[] = {
 	{ 0, "max-loss", OPTION_REAL, &max_loss, "X",
 	    "a larger loss is divergence; 0: only NaN, Inf (0)",
 	    NULL, 0, 1e30, 0 },
+	{ 0, "on-nan", OPTION_TEXT, &on_nan, "WHAT",
+	    "a step that is not finite: fail or skip:K (fail)",
+	    "fail|skip:K", 0, 0, 0 },
+	{ 0, "on-corrupt", OPTION_TEXT, &on_corrupt, "WHAT",
+	    "damaged clips: fail or replace, skip:RATE (fail)",
+	    "fail|skip:RATE", 0, 0, 0 },
 	{ 0, "step-timeout", OPTION_TIME, &step_timeout, "TIME",
 	    "to wait for clips, saves, ranks; 0: for ever (10m)",
 	    NULL, 0, 1e9, 0 },
@@ -174,6 +187,17 @@ static const struct option_row rows[] = {
 	{ 0, "tensorboard", OPTION_FLAG, &tensorboard, NULL,
 	    "write the log as event files of TensorBoard, too",
 	    NULL, 0, 0, 0 },
+	{ 0, "audit", OPTION_INT, &audit, "STEPS",
+	    "compute a microbatch twice every STEPS; 0: never (0)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "audit-report", OPTION_FLAG, &audit_report, NULL,
+	    "go on when its gradients differ, with a warning",
+	    NULL, 0, 0, 0 },
+	{ 0, "replay", OPTION_TEXT, &replayed, "RUN",
+	    "compute a run again, hold it against its checkpoints",
+	    NULL, 0, 0, 0 },
+	{ 0, "steps", OPTION_TEXT, &steps, "A:B",
+	    "only from that checkpoint to this one", NULL, 0, 0, 0 },
 	{ 0, "status", OPTION_TEXT, &status_dir, "DIR",
 	    "say how a run stands: exit 0 done, 75 to go on, ...",
 	    NULL, 0, 0, 0 },
@@ -317,7 +341,25 @@ check_options(void)
 	learner_options_check(&learners);
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
-	if (out == NULL && !dry_run && !parity)
+	if (sums.deterministic == FAST && (audit > 0 || replayed != NULL))
+		options_wrong("%s is for --deterministic=exact (it is fast)",
+		    audit > 0 ? "--audit" : "--replay");
+	if (learners.n > 0 && (audit > 0 || strcmp(on_nan, "fail") != 0 ||
+	    strcmp(on_corrupt, "fail") != 0))
+		options_wrong("--learners cannot be with --audit, --on-nan=skip or "
+		    "--on-corrupt=skip");
+	if (on_nan_parse(on_nan, &skips) != 0)
+		options_wrong("--on-nan=%s (wanted fail or skip:K)",
+		    text_quote(on_nan));
+	if (corrupt_parse(on_corrupt, &corrupt) != 0)
+		options_wrong("--on-corrupt=%s (wanted fail or skip:RATE, of "
+		    "all samples, 0 to 1)", text_quote(on_corrupt));
+	if (steps != NULL && replayed == NULL)
+		options_wrong("--steps without --replay=RUN");
+	if (replayed != NULL && (options_typed("out") || dry_run || parity))
+		options_wrong("--replay only compares (wanted no --out, "
+		    "--dry-run or --parity)");
+	if (out == NULL && !dry_run && !parity && replayed == NULL)
 		options_wrong("nowhere to put the run (wanted --out=DIR)");
 }
 
@@ -360,6 +402,13 @@ kept_settings(void)
 	return text;
 }
 
+/* The copy of a network in a run has the loss that --loss gave it. */
+static int
+has_loss(void)
+{
+	return replayed != NULL && !options_typed("model");
+}
+
 static struct session_options
 asked(struct comm *c)
 {
@@ -371,7 +420,8 @@ asked(struct comm *c)
 		.data = data, .val = val, .model = model,
 		.schedule = schedule_path, .device = device,
 		.precision = (enum precision)precision, .out = out,
-		.resume = resume, .loss = loss ? LOSS_SIGMOID : LOSS_SOFTMAX,
+		.resume = resume, .loss = loss && !has_loss() ? LOSS_SIGMOID :
+			LOSS_SOFTMAX,
 		.flips = flips, .groups = groups, .init = init,
 		.init_partial = init_partial, .freeze = &freeze,
 		.override = &override, .sums = sums,
@@ -385,6 +435,7 @@ asked(struct comm *c)
 		.aggregate = running,
 		.loading = { .seed = (uint64_t)seed,
 			.threads = (int)loader_threads,
+			.audit = audit, .replaces = corrupt >= 0,
 			.memory = (size_t)loader_memory },
 		.viewing = { .threads = (int)loader_threads,
 			.sampler = (enum sampler)clips.sampler, .validate = 1,
@@ -398,11 +449,39 @@ asked(struct comm *c)
 			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
 			.use_ema = use_ema,
-			.learners = learners },
+			.learners = learners, .skips = skips,
+			.corrupt = corrupt, .audit_report = audit_report },
 	};
 
 	clips_set(&clips, &o.loading);
 	return o;
+}
+
+/*
+ * --replay: what the settings of the run say of its own time and place is not
+ * meant; schedule and network are the copies in it.
+ */
+static void
+forget_place(void)
+{
+	static const char *const text[] = { "out", "val", "trace-samples" };
+	const char **to[] = { &out, &val, &trace };
+
+	for (int i = 0; i < 3; i++)
+		if (!options_typed(text[i]))
+			*to[i] = NULL;
+	if (!options_typed("stop-after"))
+		stop_after = 0;
+	if (!options_typed("audit"))
+		audit = 0;
+	if (!options_typed("quiet"))
+		quiet = 0;
+	if (!options_typed("threads"))
+		threads = 0;
+	if (!options_typed("schedule"))
+		schedule_path = path_join(replayed, "schedule.tsv");
+	if (!options_typed("model"))
+		model = path_join(replayed, "network.net");
 }
 
 /* Not a run: a file of one. */
@@ -508,6 +587,22 @@ train(struct session *s, char *const *argument)
 	return status;
 }
 
+/* Nothing is written but what comes of it. */
+static int
+replay(struct session *s)
+{
+	int status = session_begin(s);
+
+	if (status != 0)
+		return status;
+	say_run(s);
+	progress_start(s->comm->rank == 0 && quiet == 0 ?
+	    (enum progress_mode)progress : PROGRESS_NEVER);
+	if (s->comm->rank == 0)
+		puts("#step\tresult\tdiffer\tfirst");
+	return trainer_run(&s->t);
+}
+
 static void
 print_plan(const struct session *s)
 {
@@ -531,6 +626,7 @@ main(int argc, char **argv)
 	/* As they were typed: what is no option is moved behind the others. */
 	memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
 	program_start(argv[0]);
+	argv = options_from("replay", "config", &argc, argv);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
@@ -541,6 +637,8 @@ main(int argc, char **argv)
 		free(arguments);
 		return use_run();
 	}
+	if (replayed != NULL)
+		forget_place();
 	check_options();
 	stop_handle();
 	if ((comm = comm_open(&argc, &argv)) == NULL)
@@ -549,7 +647,13 @@ main(int argc, char **argv)
 	comm_watch(comm, step_timeout);
 	o = asked(comm);
 	comm_hold(comm);
-	status = session_open(&s, comm, &o);
+	status = replayed != NULL ? replay_open(&again, comm, replayed, steps) :
+	    0;
+	again.override = &override;
+	again.out = stdout;
+	o.replay = replayed != NULL ? &again : NULL;
+	if (status == 0)
+		status = session_open(&s, comm, &o);
 	comm_unhold(comm);
 	if (status == 0 && dry_run)
 		status = session_look(&s, verbose && comm->rank == 0 ? stdout :
@@ -564,10 +668,12 @@ main(int argc, char **argv)
 	if (status == 0 && !dry_run && !parity)
 		status = memory_fits(&s.t);
 	if (status == 0 && !dry_run && !parity)
-		status = session_end(&s, train(&s, arguments));
+		status = replayed != NULL ? replay(&s) :
+		    session_end(&s, train(&s, arguments));
 	session_close(&s);
 	comm_close(comm);
-	if ((dry_run || parity) && stdout_done() != 0 && status == 0)
+	replay_close(&again);
+	if ((dry_run || parity || replayed != NULL) && stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
 	free(arguments);
 	return status;

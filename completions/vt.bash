@@ -182,9 +182,15 @@ o out required DIR
 - keep-best required top1|loss|none|map
 - stop-after required -
 - max-loss required -
+- on-nan required fail|skip:K
+- on-corrupt required fail|skip:RATE
 - step-timeout required -
 - log-every required -
 - tensorboard none -
+- audit required -
+- audit-report none -
+- replay required -
+- steps required -
 - status required DIR
 - export required FILE
 - names required torchvision|tsm|pyslowfast|mmaction2

@@ -44,6 +44,7 @@ for rank in 1 0; do
 	kill -STOP "$(rank_pid $pid $rank)"
 	ends "a stopped rank $rank ends the run with 6" 6
 	check_says "and is named, with its host" "rank $rank on $host does not answer"
+	check_says "and the clips it was to compute" "answer: .*; its [0-9]+ clips of step [0-9]+ begin with [0-9]+ .[^ ]+.\$"
 	check_says "by one that says what it waited for, and in which step" \
 		"rank [012] on $host is waiting for .* in step [0-9]+, for .*--step-timeout allows 2.0 s"
 	check_same "once" 1 "$(grep -c 'step-timeout' "$T/err")"
@@ -78,7 +79,8 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 		# shellcheck disable=SC2086
 		train $launch "$T/only" $rank "$reads"
 		check_same "${launch:-alone}: a disk that does not answer the loader: 6" 6 $?
-		check_says "${launch:-alone}: names rank, host and what it does" "rank $rank on $host is loading clips in step [0-9]+, for "
+		check_says "${launch:-alone}: names rank, host, what it does and with which sample" \
+			"rank $rank on $host is loading clips in step [0-9]+, for [^ ]+( s)?, at clip [0-9]+ .[^ ]+. "
 	done
 	rm -rf "$T/run"
 	train mpirun -np 2 &

@@ -8,7 +8,7 @@
  * rows of a command, those that every command has behind its own, and by whom
  * each was set last.
  */
-#define OPTION_ROWS 96
+#define OPTION_ROWS 160
 
 enum option_origin { OPTION_UNSET, OPTION_FILE, OPTION_ENVIRONMENT,
 	OPTION_COMMAND };

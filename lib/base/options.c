@@ -101,12 +101,43 @@ options_defaults(void)
 	return defaults != NULL ? defaults : "";
 }
 
+char **
+options_from(const char *name, const char *file, int *argc, char **argv)
+{
+	const char *dir = NULL;
+	char *option = xprintf("--%s", name), **with;
+	size_t n = strlen(option);
+
+	for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; i++)
+		if (strncmp(argv[i], option, n) == 0 && argv[i][n] == '=')
+			dir = argv[i] + n + 1;
+		else if (strcmp(argv[i], option) == 0)
+			dir = argv[i + 1];	/* NULL: it lacks one */
+	free(option);
+	if (dir == NULL)
+		return argv;
+	with = xcalloc((size_t)*argc + 2, sizeof(*with));
+	with[0] = argv[0];
+	with[1] = xprintf("--config=%s/%s", dir, file);
+	memcpy(with + 2, argv + 1, (size_t)*argc * sizeof(*with));
+	++*argc;
+	return with;
+}
+
 int
 options_given(const char *name)
 {
 	int i = option_named(&table, name);
 
 	return i >= 0 && table.origin[i] != OPTION_UNSET;
+}
+
+int
+options_typed(const char *name)
+{
+	int i = option_named(&table, name);
+
+	return i >= 0 && table.origin[i] == OPTION_COMMAND;
 }
 
 /* All that was set, the weakest first; the line was read before. */

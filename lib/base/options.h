@@ -81,8 +81,18 @@ struct command {
  */
 int options_parse(const struct command *command, int argc, char **argv);
 
+/*
+ * options_from(name, file, argc, argv): where the command line says --NAME=DIR,
+ * the settings in DIR/FILE are read first, as the weakest.  Returns the arguments
+ * to parse, which are then others.
+ */
+char **options_from(const char *name, const char *file, int *argc, char **argv);
+
 /* options_given(name): the option was set by the user, by whatever means. */
 int options_given(const char *name);
+
+/* options_typed(name): on the command line. */
+int options_typed(const char *name);
 
 /*
  * options_config(except):

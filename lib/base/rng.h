@@ -16,7 +16,8 @@ enum rng_purpose {
 	RNG_SHUFFLE = 1,	/* (i, attempt, epoch) */
 	RNG_CLIP = 2,		/* (clip low, clip high, draw) */
 	RNG_DROPOUT = 3,	/* (clip low, clip high, layer << 20 | block) */
-	RNG_WEIGHTS = 4		/* (index, 0, tensor) */
+	RNG_WEIGHTS = 4,	/* (index, 0, tensor) */
+	RNG_AUDIT = 5		/* (step low, step high) */
 };
 
 struct rng_block { uint32_t w[4]; };

@@ -15,6 +15,7 @@
 #include "comm/watch.h"
 
 #define HOST 64
+#define WHERE 256
 #define WAITS 8			/* threads that may wait at once */
 #define LINES 8			/* ranks that a message names, at most */
 #define HUNG 20			/* seconds until ending counts as hung */
@@ -28,6 +29,7 @@ struct said {
 	uint64_t step;
 	double seconds;			/* for so long */
 	char what[96];
+	char where[WHERE];		/* more of it, or "" */
 };
 
 struct wait { const char *what; int peers; double seconds; };
@@ -49,6 +51,8 @@ struct watch {
 	const char *phase;
 	double phase_seconds;
 	uint64_t step;
+	void (*tell)(void *, int, uint64_t, char *, size_t);
+	void *arg;
 };
 
 /* ---- what this rank is doing ---- */
@@ -81,6 +85,21 @@ describe(const struct watch *w, struct said *s)
 		snprintf(s->what, sizeof(s->what), "%s", w->phase);
 	else
 		snprintf(s->what, sizeof(s->what), "%s (%s)", w->phase, what);
+	if (w->phase == NULL && w->tell != NULL)
+		w->tell(w->arg, w->comm->rank, w->step, s->where,
+		    sizeof(s->where));
+}
+
+void
+watch_about(struct watch *w, void (*tell)(void *, int, uint64_t, char *,
+    size_t), void *arg)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->tell = tell;
+	w->arg = arg;
+	pthread_mutex_unlock(&w->lock);
 }
 
 void
@@ -181,14 +200,27 @@ say(const struct host *host, int rank, const struct said *s, const char *more)
 	if (s->step > 0)
 		snprintf(step, sizeof(step), " in step %llu",
 		    (unsigned long long)s->step);
-	fail("rank %d on %s is %s%s, for %s%s", rank, host[rank].name,
-	    s->what, step, clock_text(text, s->seconds), more);
+	fail("rank %d on %s is %s%s, for %s%s%s", rank, host[rank].name,
+	    s->what, step, clock_text(text, s->seconds), s->where, more);
+}
+
+static void
+say_silent(struct watch *w, const struct host *host, int rank)
+{
+	char where[WHERE] = "";
+
+	pthread_mutex_lock(&w->lock);
+	if (w->phase == NULL && w->tell != NULL)
+		w->tell(w->arg, rank, w->step, where, sizeof(where));
+	pthread_mutex_unlock(&w->lock);
+	fail("rank %d on %s does not answer: it is stopped, or lost%s", rank,
+	    host[rank].name, where);
 }
 
 /* Name the others that are late: the silent ones, and those at something else
  * than this rank. */
 static void
-say_late(const struct watch *w, const struct host *host,
+say_late(struct watch *w, const struct host *host,
     const struct said *mine)
 {
 	int late = 0;
@@ -204,8 +236,7 @@ say_late(const struct watch *w, const struct host *host,
 		if (w->answered[r])
 			say(host, r, s, "");
 		else
-			fail("rank %d on %s does not answer: it is stopped, or "
-			    "lost", r, host[r].name);
+			say_silent(w, host, r);
 	}
 	if (late > LINES)
 		fail("and %d more ranks", late - LINES);

@@ -35,6 +35,14 @@ void watch_close(struct watch *w);
 void watch_phase(struct watch *w, const char *what, uint64_t step);
 
 /*
+ * watch_about(w, tell, arg): in an ordinary step, ${tell} says more of what a
+ * rank is at, ", at clip 17", with room for 256 bytes: of this rank, and of one
+ * that does not answer.  It is called by the watch's thread; NULL: nobody does.
+ */
+void watch_about(struct watch *w, void (*tell)(void *arg, int rank,
+    uint64_t step, char *text, size_t size), void *arg);
+
+/*
  * watch_enter(w, what, peers): from here on the calling thread waits,
  * "loading clips"; ${peers}: for other ranks.  The text must stay.  The result
  * is for watch_leave, at the end of the wait.

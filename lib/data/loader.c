@@ -17,8 +17,6 @@
  * thread), so threads hardly ever meet there.
  */
 #include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,44 +26,10 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "data/fetch.h"
-#include "data/microbatches.h"
-#include "data/loader.h"
+#include "data/loader_run.h"
 
 /* More microbatches ahead would only be memory: they are small then. */
 #define MOST_SLOTS 256
-
-struct slot {
-	struct microbatch mb;	/* first: loader_return gets its address */
-	uint8_t *pixels;	/* of all its streams */
-	struct slot *next;	/* in the queue, or of those free */
-	int begun, left;	/* clips: given to threads, not yet loaded */
-	int *frame;		/* [n][t] */
-	struct crop *crop;	/* [n] */
-	char *waits;		/* [n] 1: loaded, to be mixed with another */
-	int failed, status;	/* the first clip that failed, and how */
-	char error[1024];
-};
-
-struct loader {
-	const struct dataset *d;
-	struct fetch_most most;
-	struct microbatches *microbatches;
-	FILE *trace;
-	pthread_t *thread;
-	int threads;
-	struct slot *slot;
-	int slots;
-	atomic_int stop;
-
-	pthread_mutex_t lock;	/* of all below, and of ${microbatches} */
-	pthread_cond_t work, ready;
-	struct slot *head, *tail;		/* queue */
-	struct slot *loading;			/* the last, if not all begun */
-	struct slot *free;
-	int ended;				/* all microbatches are in slots */
-	struct loader_stats stats;
-};
 
 /* ---- loading ---- */
 
@@ -95,10 +59,9 @@ take(struct loader *l, struct slot **slot, int *clip)
 		microbatches_place(l->microbatches, &s->mb, s->pixels);
 		l->free = s->next;
 		s->next = NULL;
-		s->begun = 0;
-		s->left = s->failed = s->mb.n;
-		s->status = 0;
-		memset(s->waits, 0, (size_t)s->mb.n);
+		slot_begin(s);
+		for (int k = 0; k < s->mb.n && l->bad.n > 0; k++)
+			microbatches_seat(l->microbatches, &s->mb, k, &l->bad);
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;
 		l->tail = l->loading = s;
 		pthread_cond_broadcast(&l->work);
@@ -110,99 +73,29 @@ take(struct loader *l, struct slot **slot, int *clip)
 	return 1;
 }
 
-/* Load clip ${i} of a slot, without the lock: nobody else touches it. */
-static int
-load(const struct loader *l, struct slot *s, int i, struct fetch *f,
-    uint8_t *room, struct fetch_cost *cost)
-{
-	struct microbatch *mb = &s->mb;
-	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
-	size_t t = (size_t)rgb->t;
-	size_t size = 3 * t * (size_t)rgb->h * (size_t)rgb->w;
-	int *frame = s->frame + (size_t)i * t, status;
-
-	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
-	status = fetch_clip(f, &(struct fetch_clip){ .sample = mb->sample[i],
-	    .t = rgb->t, .side = rgb->w, .frame = frame,
-	    .crop = s->crop[i] }, rgb->bytes + (size_t)i * size, &l->stop,
-	    cost);
-	if (status == 0)
-		microbatches_apply(l->microbatches, mb, i, room);
-	return status;
-}
-
-/*
- * Clip ${i} is loaded: mix it with its partners if they are, too, and let the
- * lock go meanwhile, since nobody else touches them.  Returns how many clips are
- * done: none until all of them are.
- */
-static int
-finish(struct loader *l, struct slot *s, int i)
-{
-	int ring[3], clips = effects_ring(i, s->mb.n, ring);
-
-	if (!microbatches_mixes(l->microbatches))
-		return 1;
-	s->waits[i] = 1;
-	for (int k = 0; k < clips; k++)
-		if (!s->waits[ring[k]])
-			return 0;
-	if (s->status == 0) {
-		pthread_mutex_unlock(&l->lock);
-		microbatches_mix(l->microbatches, &s->mb, i);
-		pthread_mutex_lock(&l->lock);
-	}
-	return clips;
-}
-
-static void
-add_cost(struct loader_stats *to, const struct fetch_cost *c)
-{
-	to->clips += c->clips;
-	to->frames += c->frames;
-	to->bytes += c->bytes;
-	to->read += c->read;
-	to->decode += c->decode;
-	to->resize += c->resize;
-}
-
 static void *
 work(void *arg)
 {
 	struct loader *l = arg;
-	struct fetch *f = fetch_new(l->d, &l->most);
-	size_t side = (size_t)l->most.side;
-	uint8_t *room = xmalloc(3 * side * side + 1);
+	struct hand h;
 	struct slot *s;
 	int i;
 
+	hand_open(&h, l);
 	pthread_mutex_lock(&l->lock);
 	while (!atomic_load(&l->stop)) {
-		struct fetch_cost cost = { 0 };
-		int status;
-
 		if (!take(l, &s, &i)) {
 			pthread_cond_wait(&l->work, &l->lock);
 			continue;
 		}
-		pthread_mutex_unlock(&l->lock);
-		status = load(l, s, i, f, room, &cost);
-		pthread_mutex_lock(&l->lock);
-		add_cost(&l->stats, &cost);
-		/* Of several, the first clip's error: threads do not matter. */
-		if (status != 0 && i < s->failed) {
-			s->failed = i;
-			s->status = status;
-			strcpy(s->error, fetch_error(f));
-		}
-		if ((s->left -= finish(l, s, i)) == 0) {
+		clip_load(l, s, i, &h);
+		if ((s->left -= clip_done(l, s, i)) == 0) {
 			l->stats.ready++;
 			pthread_cond_signal(&l->ready);
 		}
 	}
 	pthread_mutex_unlock(&l->lock);
-	fetch_free(f);
-	free(room);
+	hand_close(&h);
 	return NULL;
 }
 
@@ -218,6 +111,7 @@ slot_init(struct slot *s, const struct microbatches *l,
 	s->crop = xcalloc((size_t)m->clips, sizeof(*s->crop));
 	s->frame = xcalloc(m->frames, sizeof(*s->frame));
 	s->waits = xcalloc((size_t)m->clips, 1);
+	s->done = xcalloc((size_t)m->clips, 1);
 	/* A multiple of the alignment, which suits any vector and copy. */
 	s->pixels = aligned_alloc(64, round_up(m->bytes, 64));
 	if (s->pixels == NULL && m->bytes > 0)
@@ -283,7 +177,7 @@ loader_views_bytes(const struct dataset *d, uint32_t count,
 /* Make the slots, then let the threads go. */
 static struct loader *
 begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
-    int threads, FILE *trace)
+    int threads, const struct loader_options *o)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
 	struct microbatch_most most = microbatches_most(microbatches);
@@ -299,7 +193,8 @@ begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
 	}
 	l->d = d;
 	l->microbatches = microbatches;
-	l->trace = trace;
+	l->trace = o != NULL ? o->trace : NULL;
+	l->replaces = o != NULL && o->replaces;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->work, NULL);
 	pthread_cond_init(&l->ready, NULL);
@@ -319,7 +214,7 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
 	if (o->trace != NULL)
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\n", o->trace);
 	return begin(d, microbatches_of_steps(d, s, from, o), o->memory, o->threads,
-	    o->trace);
+	    o);
 }
 
 struct loader *
@@ -344,16 +239,21 @@ loader_free(struct loader *l)
 	for (int i = 0; i < l->slots; i++) {
 		struct slot *s = &l->slot[i];
 
+		s->mb.n = 0;
+		slot_begin(s);		/* what it says of damage */
 		microbatch_close(&s->mb);
 		free(s->pixels);
 		free(s->frame);
 		free(s->crop);
 		free(s->waits);
+		free(s->done);
+		free(s->mb.bad);
 	}
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->work);
 	pthread_cond_destroy(&l->ready);
 	microbatches_free(l->microbatches);
+	bad_free(&l->bad);
 	free(l->thread);
 	free(l->slot);
 	free(l);
@@ -395,6 +295,8 @@ loader_next(struct loader *l, struct microbatch **mb)
 	while (l->head != NULL ? l->head->left > 0 : !l->ended)
 		pthread_cond_wait(&l->ready, &l->lock);
 	s = l->head;
+	if (s != NULL)
+		slot_settle(l, s);
 	l->stats.waited += clock_seconds() - start;
 	if (s == NULL) {
 		status = 0;
@@ -411,7 +313,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 	if (status != 1)
 		return status;
 	*mb = &s->mb;
-	if (l->trace != NULL && write_trace(l, s) != 0)
+	if (l->trace != NULL && !s->mb.again && write_trace(l, s) != 0)
 		return -1;
 	return 1;
 }
@@ -426,6 +328,26 @@ loader_return(struct loader *l, struct microbatch *mb)
 	l->free = s;
 	pthread_cond_signal(&l->work);
 	pthread_mutex_unlock(&l->lock);
+}
+
+int
+loader_waits(struct loader *l, uint64_t *clip, uint32_t *sample)
+{
+	struct slot *s;
+	int i = 0;
+
+	pthread_mutex_lock(&l->lock);
+	s = l->head;
+	while (s != NULL && i < s->mb.n && s->done[i])
+		i++;
+	if (s != NULL && i < s->mb.n) {
+		*clip = s->mb.clip[i];
+		*sample = s->mb.sample[i];
+	} else {
+		s = NULL;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return s != NULL;
 }
 
 struct loader_stats

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "data/augment.h"
+#include "data/bad.h"
 #include "data/clip.h"
 #include "data/effects.h"
 #include "data/swaps.h"
@@ -23,17 +24,28 @@
 #include "sched/schedule.h"
 #include "shard/dataset.h"
 
+/* A sample that clip ${clip} would have been of; why it is not. */
+struct bad_clip { uint64_t clip; uint32_t sample; char *why; };
+
 /* A microbatch: n clips, ready for the network. */
 struct microbatch {
 	struct schedule_step at;	/* the step it belongs to */
 	int index, microbatches;	/* which of how many in the step */
 	int n;
+	int again;			/* another rank's, to be audited
+					 * (data/twice.h): the step's first */
 	int filled;			/* the last ${filled} clips only fill up
 					 * the last microbatch of loader_views */
 	struct stream *stream;		/* as the needs list them */
 	struct target *target;
 	uint64_t *clip;			/* [n] global clip numbers, or views */
 	uint32_t *sample;		/* [n] */
+	uint32_t *past;			/* [n] how many places of the order after
+					 * its own the sample is: those between
+					 * are damaged */
+	int bads;
+	struct bad_clip *bad;		/* [bads] samples that were found to be
+					 * damaged, not known before */
 };
 
 struct loader_options {
@@ -49,6 +61,10 @@ struct loader_options {
 					 * mirrored; NULL: the same */
 	size_t memory;			/* bytes of pixels ahead, at most, but
 					 * no less than two microbatches */
+	int replaces;			/* a damaged clip is replaced by one of
+					 * the next whole sample of its epoch */
+	int64_t audit;			/* steps between microbatches that are
+					 * given to a second rank; 0: never */
 	FILE *trace;			/* NULL, or where each clip is listed */
 	const struct needs *needs;	/* what to bring, which the dataset has
 					 * (loader_has); NULL: needs_default */
@@ -122,13 +138,26 @@ void loader_free(struct loader *l);
  * loader_next(l, microbatch): the next microbatch; it is the trainer's until
  * loader_return.  1, 0 at the end of the schedule, -1 after a message: I/O,
  * -2: data damaged (the message names shard, key and frame).  An error comes
- * in the place of the microbatch it is in, and again if asked again; no other
- * clip is ever put in the place of a bad one.
+ * in the place of the microbatch it is in, and again if asked again.  Without
+ * o->replaces no other clip is ever put in the place of a damaged one; with it -2
+ * means that no sample is whole.
  * The trainer may keep microbatches while it asks for more, but one fewer than
  * fit into the memory allowed: one, when that is two microbatches.
  */
 int loader_next(struct loader *l, struct microbatch **mb);
 void loader_return(struct loader *l, struct microbatch *mb);
+
+/*
+ * loader_bad(l, sample, n): these are damaged, as all ranks know from here on:
+ * they are in no microbatch that loader_next gives.
+ */
+void loader_bad(struct loader *l, const uint32_t *sample, size_t n);
+
+/*
+ * loader_waits(l, clip, sample): which clip the next microbatch waits for, the
+ * first of those that are not loaded yet; 0 if it waits for none.  At any time.
+ */
+int loader_waits(struct loader *l, uint64_t *clip, uint32_t *sample);
 
 /* What loading took so far; seconds of threads are added up. */
 struct loader_stats {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/microbatches_run.h"
+#include "data/twice.h"
 
 #define ALIGN 64		/* of each stream, for any vector and copy */
 
@@ -105,6 +106,7 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 	}
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
+	mb->past = xcalloc(n, sizeof(*mb->past));
 }
 
 void
@@ -120,6 +122,7 @@ microbatch_close(struct microbatch *mb)
 	free(mb->target);
 	free(mb->clip);
 	free(mb->sample);
+	free(mb->past);
 }
 
 /* The shapes of its streams: ${t} frames of ${side} by ${side}. */
@@ -201,6 +204,16 @@ is_wanted(const struct microbatches *l, const struct schedule_step *at)
 	return at->cell != NULL && (l->o.until == 0 || at->step < l->o.until);
 }
 
+/* What this rank computes again in step ${at}; not due: nothing. */
+static struct twice
+audits(const struct microbatches *l, const struct schedule_step *at)
+{
+	struct twice t = twice_at(l->o.seed, at, l->o.audit, l->o.ranks);
+
+	t.due &= t.again == l->o.rank;
+	return t;
+}
+
 int
 microbatches_left(const struct microbatches *l, int most)
 {
@@ -212,7 +225,8 @@ microbatches_left(const struct microbatches *l, int most)
 	for (; l->schedule != NULL && is_wanted(l, &at) && n < (uint64_t)most;
 	    at = schedule_next(l->schedule, l->samples, &at))
 		n += (uint64_t)split_parts(at.cell->batch / at.cell->group,
-		    l->o.learners, l->o.rank, l->o.ranks, &first);
+		    l->o.learners, l->o.rank, l->o.ranks, &first) +
+		    (uint64_t)audits(l, &at).due;
 	return n < (uint64_t)most ? (int)n : most;
 }
 
@@ -225,6 +239,7 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	uint64_t repeat = l->o.effects.repeat > 1 ?
 	    (uint64_t)l->o.effects.repeat : 1;
 	int microbatches, first, n;
+	struct twice t = { 0 };
 
 	for (;;) {
 		if (!is_wanted(l, &l->at))
@@ -233,19 +248,23 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 		microbatches = c->batch / c->group;
 		n = split_parts(microbatches, l->o.learners, l->o.rank,
 		    l->o.ranks, &first);
-		if (l->next < n)
+		t = audits(l, &l->at);
+		to->again = t.due && !l->audited;
+		if (to->again || l->next < n)
 			break;
 		l->at = schedule_next(l->schedule, l->samples, &l->at);
-		l->next = 0;
+		l->next = l->audited = 0;
 	}
+	l->audited |= to->again;
 	to->at = l->at;
-	to->index = first + l->next++;
+	to->index = to->again ? t.index : first + l->next++;
 	to->microbatches = microbatches;
 	to->n = c->group;
 	set_shape(l, to, c->frames, c->crop);
 	for (int i = 0; i < to->n; i++) {
 		to->clip[i] = l->at.clip + (uint64_t)cell_clip(c, to->index, i);
 		to->sample[i] = order_sample(l->order, to->clip[i] / repeat);
+		to->past[i] = 0;
 	}
 	return 1;
 }
@@ -275,9 +294,24 @@ next_of_views(struct microbatches *l, struct microbatch *to)
 }
 
 int
+microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
+    const struct bad_set *bad)
+{
+	uint64_t repeat = l->o.effects.repeat > 1 ?
+	    (uint64_t)l->o.effects.repeat : 1;
+	uint32_t past = mb->past[i];
+	int found = l->schedule != NULL ? order_whole(l->order,
+	    mb->clip[i] / repeat, bad, &past, &mb->sample[i]) : 0;
+
+	if (found)
+		mb->past[i] = past;
+	return found;
+}
+
+int
 microbatches_next(struct microbatches *l, struct microbatch *to)
 {
-	to->filled = 0;
+	to->filled = to->again = 0;
 	memset(&to->at, 0, sizeof(to->at));
 	return l->schedule != NULL ? next_of_steps(l, to) :
 	    next_of_views(l, to);

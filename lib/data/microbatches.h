@@ -54,6 +54,15 @@ void microbatch_close(struct microbatch *mb);
 int microbatches_next(struct microbatches *l, struct microbatch *to);
 
 /*
+ * microbatches_seat(l, mb, i, bad): the sample of clip ${i} of a step: that of its
+ * place in the order of the epoch and mb->past[i] more, or the first one after it
+ * that is not in ${bad}, and mb->past[i] says so; 0, and all stays, if there is
+ * none.  One thread at a time.
+ */
+int microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
+    const struct bad_set *bad);
+
+/*
  * microbatches_choose(l, microbatch, i, frame, crop): what clip ${i} of
  * ${microbatch} shows, to ${frame}[t] and ${crop}, and its targets.  By any
  * number of threads.

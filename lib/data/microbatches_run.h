@@ -23,7 +23,8 @@ struct microbatches {
 	struct loader_options o;
 	struct order *order;
 	struct schedule_step at;
-	int next;
+	int next, audited;			/* what is to be audited in it
+						 * was given */
 
 	/* Testing: view ${view} of ${views}. */
 	struct view_options v;

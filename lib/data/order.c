@@ -55,3 +55,22 @@ order_sample(struct order *o, uint64_t clip)
 	}
 	return o->kept[k].sample[clip % o->samples];
 }
+
+int
+order_whole(struct order *o, uint64_t clip, const struct bad_set *bad,
+    uint32_t *past, uint32_t *sample)
+{
+	uint64_t first = clip / o->samples * o->samples;
+
+	for (uint64_t k = *past; k < o->samples; k++) {
+		uint32_t s = order_sample(o, first +
+		    (clip - first + k) % o->samples);
+
+		if (bad_has(bad, s))
+			continue;
+		*past = (uint32_t)k;
+		*sample = s;
+		return 1;
+	}
+	return 0;
+}

@@ -3,7 +3,7 @@
 
 /* Which sample a clip of the training run is (vt-checkpoint(5)). */
 
-#include <stdint.h>
+#include "data/bad.h"
 
 struct order;
 
@@ -19,5 +19,14 @@ void order_free(struct order *o);
  * entered.  One thread at a time.
  */
 uint32_t order_sample(struct order *o, uint64_t clip);
+
+/*
+ * order_whole(o, clip, bad, past, sample):
+ * The sample ${*past} places after that of ${clip} in the order of its epoch,
+ * which goes round, or the first one after it that is not in ${bad}: ${*sample},
+ * and ${*past} is its place.  0, and nothing changes, if none is left.
+ */
+int order_whole(struct order *o, uint64_t clip, const struct bad_set *bad,
+    uint32_t *past, uint32_t *sample);
 
 #endif

@@ -12,6 +12,7 @@
 #include "train/best.h"
 #include "train/init.h"
 #include "train/record.h"
+#include "train/replay.h"
 #include "train/resume.h"
 #include "train/room.h"
 #include "train/session.h"
@@ -116,6 +117,27 @@ find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole,
 	return 1;
 }
 
+/* The same for a replay: of what was found, or the first weights. */
+static int
+find_replayed(struct session *s, struct resume *r, struct slots_whole *whole,
+    struct init *in)
+{
+	int got = replay_find(s->o.replay, r);
+
+	if (got < 0)
+		return -checkpoint_status(got);
+	if (got == 0)
+		return open_init(s, in);
+	session_history(s, r->state.step);
+	if (resume_check(r, &s->t.state, s->o.override) != 0)
+		return -EXIT_USAGE;
+	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
+	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)
+		return -EXIT_DAMAGE;
+	r->state.due = 0;		/* no validation is done again */
+	return 1;
+}
+
 /*
  * Make and lock the directory.  ${found}: there is a checkpoint, ${r}; while
  * it was read, the directory was not locked.
@@ -140,7 +162,7 @@ take_directory(struct session *s, const struct resume *r, int found)
 /* Numbers that rank 0 tells the others. */
 struct where {
 	int64_t found;
-	uint64_t step, clips, best_step, due, safe_step;
+	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
 	double epoch, loss, best;
 };
 
@@ -185,6 +207,28 @@ session_look(struct session *s, FILE *f)
 	return comm_agree(s->comm, found < 0 ? -found : 0);
 }
 
+/* The list of damaged samples: the bytes of its text, 0 for none; and from rank 0
+ * to all. */
+static uint64_t
+keep_corrupt(struct session *s, const char *text)
+{
+	if (text == NULL)
+		return 0;
+	s->corrupt = xstrdup(text);
+	return strlen(text) + 1;
+}
+
+static int
+broadcast_corrupt(struct session *s, size_t bytes)
+{
+	if (bytes == 0)
+		return 0;
+	if (s->corrupt == NULL)
+		s->corrupt = xcalloc(bytes, 1);
+	s->t.state.corrupt = s->corrupt;
+	return comm_broadcast(s->comm, s->corrupt, bytes, 0);
+}
+
 /* What became of the weights, beside the checkpoints. */
 static int
 record_init(struct session *s, const struct init *in)
@@ -227,18 +271,22 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 	int bad;
 
 	if (s->comm->rank == 0) {
-		w.found = find_checkpoint(s, &r, whole, in);
+		w.found = s->o.replay != NULL ?
+		    find_replayed(s, &r, whole, in) :
+		    find_checkpoint(s, &r, whole, in);
 		if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
 		    r.state.step : 0) != 0)
 			w.found = -EXIT_USAGE;
-		if (w.found >= 0 && (take_directory(s, &r, (int)w.found) !=
-		    0 || record_init(s, in) != 0))
+		if (s->o.replay == NULL && w.found >= 0 &&
+		    (take_directory(s, &r, (int)w.found) != 0 ||
+		    record_init(s, in) != 0))
 			w.found = -EXIT_FAILED;
 		if (w.found == 1)
 			w = (struct where){ 1, r.state.step, r.state.clips,
 				r.state.best_step, (uint64_t)r.state.due,
-				s->t.safe_step, r.state.epoch, r.state.loss,
-				r.state.best };
+				s->t.safe_step, r.state.skipped,
+				keep_corrupt(s, r.state.corrupt),
+				r.state.epoch, r.state.loss, r.state.best };
 		resume_free(&r);
 	}
 	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
@@ -253,9 +301,11 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 	st->loss = w.loss;
 	st->best = w.best;
 	st->best_step = w.best_step;
+	st->skipped = w.skipped;
 	st->due = (int)w.due;
 	s->t.safe_step = w.safe_step;
-	bad = broadcast_flat(s, s->net->w) != 0 ||
+	bad = broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
+	    broadcast_flat(s, s->net->w) != 0 ||
 	    slots_scatter(&s->t.optim.slots, whole) != 0;
 	return bad ? EXIT_RANKS : 0;
 }
@@ -323,6 +373,7 @@ session_end(struct session *s, int status)
 	end_log(status, s);
 	bad = runlog_close(&s->run.log);
 	bad |= events_close(&s->run.events);
-	return bad && (status == 0 || status == EXIT_AGAIN) ? EXIT_FAILED :
+	return bad && (status == 0 || status == EXIT_AGAIN ||
+	    status == EXIT_SKIPPED) ? EXIT_FAILED :
 	    status;
 }

@@ -135,6 +135,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	}
 	s->extract = safetensors_meta(f, "vt.extract");
 	s->crop = extent_of(f, "vt.crop", path, &bad);
+	s->corrupt = safetensors_meta(f, "vt.corrupt");
 	s->epoch = real_of(f, "vt.epoch", path, &bad);
 	s->flips = safetensors_meta(f, "vt.flips");
 	if (s->flips == NULL)
@@ -153,6 +154,8 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->step = count_of(f, "vt.step", path, &bad);
 	s->stride = safetensors_meta(f, "vt.stride") == NULL ? 0 :
 	    extent_of(f, "vt.stride", path, &bad);
+	s->skipped = safetensors_meta(f, "vt.skipped") == NULL ? 0 :
+	    count_of(f, "vt.skipped", path, &bad);
 	s->order = text_of(f, "vt.tree", path, &bad);
 	bad = bad ? -2 : checkpoint_finite(path, f->tensor, f->tensors);
 	if (bad)

@@ -26,6 +26,8 @@ struct state {
 	double best;			/* the best of metric ${best_metric} */
 	uint64_t best_step;		/* where it was; 0: none yet, or not
 					 * known (version 0.1.0) */
+	uint64_t skipped;		/* steps that were, of those done: they
+					 * were not finite */
 	int due;			/* 1: its validation was due, and failed */
 	const char *best_metric;	/* "top1", "loss", "map"; "": see best_step */
 	const char *build;		/* "vt 0.1.0" */
@@ -35,6 +37,9 @@ struct state {
 	const char *classes;		/* one name a line */
 	const char *class_hash;		/* 16 hex digits */
 	const char *config;		/* settings, as --print-config */
+	const char *corrupt;		/* numbers of samples that are damaged
+					 * and passed over (data/bad.h), NULL:
+					 * none */
 	const char *dataset;		/* dataset_id, 32 hex digits */
 	const char *settings_id;	/* of the data, 32 hex digits */
 	int64_t generation;

@@ -74,7 +74,13 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "stop-after", FACT_RESUME },
 	{ "step-timeout", FACT_RESUME },
 	{ "max-loss", FACT_RESUME },
+	{ "on-nan", FACT_RESUME },
+	{ "on-corrupt", FACT_RESUME },
 	{ "log-every", FACT_RESUME },
+	{ "replay", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
+	{ "steps", FACT_RESUME },
+	{ "audit", FACT_RESUME },
+	{ "audit-report", FACT_RESUME },
 	{ "status", FACT_RESUME },
 	{ "dry-run", FACT_RESUME },
 	{ "parity", FACT_RESUME },

@@ -115,6 +115,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->loading.learners = 0;
 	p->loading.memory = o->memory;
 	p->loading.until = 1;
+	p->loading.audit = 0;
 	groups = precise_groups(p);
 	if (groups < c->size) {
 		fail("--precise-bn=%lld makes %d groups of %d clips, too few for "

@@ -326,7 +326,8 @@ set_trainer(struct session *s)
 	t->schedule = s->schedule;
 	t->train = s->train;
 	t->val = s->val;
-	t->out = s->comm->rank == 0 ? stdout : NULL;
+	t->replay = s->o.replay;
+	t->out = s->comm->rank == 0 && t->replay == NULL ? stdout : NULL;
 	t->loading = s->o.loading;
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
@@ -463,4 +464,5 @@ session_close(struct session *s)
 	free(s->order);
 	free(s->extract);
 	free(s->init);
+	free(s->corrupt);
 }

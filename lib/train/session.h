@@ -16,6 +16,7 @@ struct session_options {
 	const char *model, *schedule, *device;
 	enum precision precision;	/* asked for */
 	const char *out;		/* NULL: only to look */
+	struct replay *replay;		/* NULL: an ordinary run */
 	const char *resume;		/* "auto", "never" or a file */
 	enum loss_kind loss;		/* where the network leaves it open */
 	const char *flips;		/* a table of classes; NULL: none */
@@ -62,6 +63,7 @@ struct session {
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17], flips[33];
 	char *settings, *recipe, *order, *extract;
+	char *corrupt;			/* as checkpoints say it; NULL: none */
 	char *init;			/* as checkpoints say it; NULL: none */
 };
 

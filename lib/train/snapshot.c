@@ -120,6 +120,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
 	add_meta(s, "vt.classes", xstrdup(st->classes));
 	add_meta(s, "vt.config", xstrdup(st->config));
+	if (st->corrupt != NULL)
+		add_meta(s, "vt.corrupt", xstrdup(st->corrupt));
 	add_meta(s, "vt.crop", xprintf("%d", st->crop));
 	add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
 	if (st->due)
@@ -145,6 +147,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.samples", xprintf("%" PRIu64, st->clips));
 	add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));
 	add_meta(s, "vt.settings_id", xstrdup(st->settings_id));
+	if (st->skipped > 0)
+		add_meta(s, "vt.skipped", xprintf("%" PRIu64, st->skipped));
 	add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
 	if (st->stride > 0)
 		add_meta(s, "vt.stride", xprintf("%d", st->stride));
@@ -194,4 +198,42 @@ snapshot_write(const struct snapshot *s, const char *path,
 		return -1;
 	return safetensors_write(path, s->tensor, s->tensors, s->meta, s->metas,
 	    hash);
+}
+
+static int
+is_same(const struct tensor *a, const struct tensor *b)
+{
+	return b != NULL && a->type == b->type && a->ndim == b->ndim &&
+	    memcmp(a->dim, b->dim, (size_t)a->ndim * sizeof(a->dim[0])) == 0 &&
+	    a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
+}
+
+int
+snapshot_compare(const struct snapshot *s, const struct safetensors *f,
+    const char **first)
+{
+	int differ = 0;
+	size_t found = 0;
+
+	for (size_t i = 0; i < s->tensors; i++) {
+		const struct tensor *there = safetensors_tensor(f,
+		    s->tensor[i].name);
+
+		found += there != NULL;
+		if (!is_same(&s->tensor[i], there) && differ++ == 0)
+			*first = s->tensor[i].name;
+	}
+	/* The footer is no tensor of ours. */
+	for (size_t i = 0; i < f->tensors && found < f->tensors - 1; i++) {
+		size_t k = 0;
+
+		while (k < s->tensors && strcmp(s->tensor[k].name,
+		    f->tensor[i].name) != 0)
+			k++;
+		if (k < s->tensors || f->tensor[i].type == DTYPE_U8)
+			continue;
+		if (differ++ == 0)
+			*first = f->tensor[i].name;
+	}
+	return differ;
 }

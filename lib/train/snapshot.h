@@ -20,4 +20,12 @@ void snapshot_free(struct snapshot *s);
 int snapshot_write(const struct snapshot *s, const char *path,
     struct hash128 *hash);
 
+/*
+ * snapshot_compare(s, f, first): how many tensors of ${s} are not in file ${f}
+ * as they are, or are in it and not in ${s}; the name of the first of them goes
+ * to ${*first}, and belongs to either.
+ */
+int snapshot_compare(const struct snapshot *s, const struct safetensors *f,
+    const char **first);
+
 #endif

@@ -47,7 +47,7 @@ state_of(const char *dir, int got, int *status)
 	}
 	if (last != RUNLOG_ENDED)
 		*status = final ? EXIT_DONE : EXIT_AGAIN;
-	if (*status == EXIT_DONE && final)
+	if ((*status == EXIT_DONE || *status == EXIT_SKIPPED) && final)
 		return "finished";
 	if (*status == EXIT_DIVERGED)
 		return "diverged";

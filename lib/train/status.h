@@ -8,7 +8,7 @@
  * Print to ${f}, as one JSON object, how the run in ${dir} stands, and return
  * the exit status that says the same:
  *
- *	finished	0	the schedule is done
+ *	finished	0 or 3	the schedule is done
  *	running		75	a process is at work on it now
  *	unfinished	75	stopped with its state saved, or killed
  *	diverged	5

@@ -8,7 +8,10 @@
 #include "base/fail.h"
 #include "base/stop.h"
 #include "comm/watch.h"
+#include "train/audit.h"
+#include "train/corrupt.h"
 #include "train/learners.h"
+#include "train/not_finite.h"
 #include "train/work.h"
 
 static void *
@@ -47,8 +50,13 @@ work_next(struct trainer *t, struct microbatch **mb)
 {
 	double start = clock_seconds();
 	int wait = watch_enter(t->comm->watch, "loading clips", 0);
-	int got = loader_next(t->work->loader, mb);
+	int got;
 
+	about_loads(&t->work->about, 1);
+	got = loader_next(t->work->loader, mb);
+	about_loads(&t->work->about, 0);
+	if (got == 1)
+		about_computes(&t->work->about, *mb);
 	watch_leave(t->comm->watch, wait);
 	t->work->time.wait += clock_seconds() - start;
 	if (got == 1)
@@ -87,20 +95,25 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
 	struct tree_sum sums[TREE_MOST];
 	double busy, start;
-	int status = 0;
+	int status;
 	void *sum;
 
 	w->free = w->gradients;
+	status = audit_begin(w->audit, t, &w->at, p, w->gradient[0]);
 	for (int i = 0; i < count; i++) {
 		struct microbatch *mb = NULL;
 		struct feed f;		/* read by the backward pass, too */
 		int last = i == count - 1, n;
+		int looks = audit_looks(w->audit, t, first + i);
 		struct event *final = NULL;
 		void *g = take_gradient(w);
 
 		t->net->same = i > 0;
 		if (status == 0 && (status = work_next(t, &mb)) == 0)
 			work_forward(t, p, mb, i, &f, g);
+		if (mb != NULL)
+			corrupt_found(w->corrupt, t, mb);
+		w->report[first + i].bad = mb != NULL ? mb->bads : 0;
 		w->report[first + i].status = status;
 		w->report[first + i].wish = work_wishes(t);
 		start = clock_seconds();
@@ -108,14 +121,18 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		    sums);
 		if (last)
 			final = bucket_begin(w->bucket, &w->tree, sums, n);
+		/* What is looked at is not summed up meanwhile. */
 		if (status == 0)
-			plan_backward(p, final);
+			plan_backward(p, looks ? NULL : final);
+		if (status == 0 && looks)
+			audit_look(w->audit, t, first + i, g);
 		for (int k = 0; k < n && !last; k++) {
 			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);
 			give_gradient(w, sums[k].right);
 		}
 		w->time.backward += clock_seconds() - start;
+		about_computes(&w->about, NULL);
 		if (mb != NULL)
 			loader_return(w->loader, mb);
 	}
@@ -176,6 +193,7 @@ join_reports(struct trainer_work *w, int microbatches)
 		s.top1 += w->report[i].top1;
 		s.top5 += w->report[i].top5;
 		s.wish |= w->report[i].wish;
+		s.bad += w->report[i].bad;
 		if (w->report[i].status > s.status)
 			s.status = w->report[i].status;
 	}
@@ -201,6 +219,7 @@ work_count(struct trainer *t, double loss)
 {
 	struct state *s = &t->state;
 
+	corrupt_learn(t->work->corrupt, t);
 	s->step++;
 	s->clips += (uint64_t)t->work->at.cell->batch;
 	s->epoch = (double)s->clips / dataset_samples(t->train);
@@ -215,6 +234,19 @@ work_diverged(const struct trainer *t, const char *what, double value)
 		    "rate, a longer warm-up or --clip-grad may help)",
 		    (unsigned long long)t->state.step, what, value);
 	return EXIT_DIVERGED;
+}
+
+/* A step that is not finite: it ends the run, or is counted and no more. */
+static int
+skip(struct trainer *t, struct step_report *s, const char *what, double value)
+{
+	int status = not_finite_step(t, s, what, value);
+
+	if (status != 0)
+		return status;
+	t->work->unsaved = 1;
+	work_count(t, s->loss);
+	return 0;
 }
 
 int
@@ -234,8 +266,16 @@ work_step(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (work_join(t, microbatches, s) != 0)
 		return s->status;
+	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t) : 0) < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (bad)
+		return bad;
+	if ((bad = audit_end(w->audit, t)) < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (bad)
+		return bad;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
-		return work_diverged(t, "the loss is", s->loss);
+		return skip(t, s, "the loss is", s->loss);
 	if (at->momentum >= 0)
 		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
@@ -245,16 +285,17 @@ work_step(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	s->skipped = bad == OPTIM_SKIPPED;
 	if (bad == OPTIM_STATISTICS)
-		return work_diverged(t, "a mean or variance of its batch "
+		return skip(t, s, "a mean or variance of its batch "
 		    "normalisations is", INFINITY);
 	if (bad && !s->skipped)
-		return work_diverged(t, "the gradient's norm is", s->norm);
+		return skip(t, s, "the gradient's norm is", s->norm);
 	if (s->skipped && t->comm->rank == 0)
 		detail("step %llu: the gradient's norm is %g: no update, and the "
 		    "loss is scaled by %g from now on", (unsigned long long)
 		    t->state.step, s->norm, optim_loss_scale(&t->optim));
 	w->time.update += clock_seconds() - start - t->optim.waited;
 	w->time.comm += t->optim.waited;
+	audit_updated(w->audit, t);
 	w->unsaved = 1;
 	work_count(t, s->loss);
 	return 0;

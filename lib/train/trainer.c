@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "comm/watch.h"
 #include "train/best.h"
+#include "train/corrupt.h"
+#include "train/replay.h"
+#include "train/replica.h"
 #include "train/saver.h"
 #include "train/trainer.h"
 #include "train/work.h"
@@ -128,10 +131,22 @@ is_finite(struct trainer *t)
 }
 
 static int
-not_finite(struct trainer *t)
+check_finite(struct trainer *t)
 {
 	return is_finite(t) ? 0 : work_diverged(t,
 	    "among its weights, running statistics or momenta is", NAN);
+}
+
+/* What is saved is rank 0's, and all must have the same. */
+static int
+check_replicas(struct trainer *t)
+{
+	int status = replica_check(t);
+
+	if (status < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	t->work->apart = status != 0;
+	return status;
 }
 
 /*
@@ -148,8 +163,11 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
 	    w->saved_step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->wish & WISH_STOP));
+	if (t->replay != NULL)
+		return replay_border(t->replay, t);
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
-	if ((due || saving) && (status = not_finite(t)) != 0)
+	if ((due || saving) && ((status = check_finite(t)) != 0 ||
+	    (status = check_replicas(t)) != 0))
 		return status;
 	if (due && (status = validate(t, &best)) != 0) {
 		t->state.due = 1;
@@ -168,7 +186,8 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
 static void
 rescue(struct trainer *t, int status)
 {
-	if (!t->work->unsaved || t->state.step == 0 || !is_finite(t))
+	if (!t->work->unsaved || t->state.step == 0 || !is_finite(t) ||
+	    t->work->apart)
 		return;
 	save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
 	if (t->comm->rank == 0)
@@ -191,12 +210,32 @@ settle(struct trainer *t, int done)
 	return bad;
 }
 
+/* The schedule is done; without all of its samples? */
+static int
+skipped(const struct trainer *t)
+{
+	size_t n = corrupt_known(t->work->corrupt)->n;
+
+	if (n == 0)
+		return 0;
+	note("%zu of %u samples are damaged, and others were in their place",
+	    n, dataset_samples(t->train));
+	return EXIT_SKIPPED;
+}
+
 static int
 finish(struct trainer *t, int status, int end)
 {
 	int64_t failed = 0;
-	int wait = watch_enter(t->comm->watch, "saving", 0);
+	int wait;
 
+	if (t->replay != NULL) {	/* nothing was saved, nothing is */
+		if (status == EXIT_AGAIN && t->comm->rank == 0)
+			fail("stopped after step %llu: later ones were not "
+			    "compared", (unsigned long long)t->state.step);
+		return status == EXIT_AGAIN ? EXIT_FAILED : status;
+	}
+	wait = watch_enter(t->comm->watch, "saving", 0);
 	if (status != 0 && status != EXIT_AGAIN)
 		rescue(t, status);
 	if (t->run != NULL && settle(t, end && status == 0) != 0)
@@ -208,8 +247,9 @@ finish(struct trainer *t, int status, int end)
 		note("stopped after step %llu, which is saved in %s: the same "
 		    "command goes on", (unsigned long long)t->state.step,
 		    text_quote(t->run != NULL ? t->run->path : ""));
-	return failed && (status == 0 || status == EXIT_AGAIN) ? (int)failed :
-	    status;
+	if (failed && (status == 0 || status == EXIT_AGAIN))
+		return (int)failed;
+	return status == 0 && end ? skipped(t) : status;
 }
 
 /* What a killed run left undone; that it cannot be done is said at the end. */
@@ -265,7 +305,8 @@ trainer_run(struct trainer *t)
 		work_account(t, &w->at);
 		w->seen = w->at;
 		w->at = schedule_next(t->schedule, samples, &w->at);
-		end = w->at.cell == NULL;
+		end = w->at.cell == NULL || (t->replay != NULL &&
+		    t->state.step == t->replay->to);
 		if (s.between) {
 			work_log_step(t, &s, 0);
 			continue;

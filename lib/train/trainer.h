@@ -25,6 +25,8 @@
 #include "train/rundir.h"
 #include "train/sums.h"
 
+struct replay;
+
 enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS, BEST_MAP };
 
 struct trainer_options {
@@ -40,6 +42,11 @@ struct trainer_options {
 	double max_loss;		/* beyond it the run has diverged; 0: any */
 	int use_ema;			/* validate the average of the weights */
 	struct learner_options learners;
+	double corrupt;			/* of the samples may be damaged; below
+					 * 0: a damaged one ends the run */
+	int64_t skips;			/* steps that may be skipped since they
+					 * are not finite */
+	int audit_report;		/* go on although an audit failed */
 };
 
 /* Everything a run is made of; the caller owns what the pointers show. */
@@ -61,6 +68,8 @@ struct trainer {
 	struct state state;		/* what a checkpoint says; step, clips,
 					 * epoch, loss, best and history are
 					 * kept here */
+	struct replay *replay;		/* what is compared, and nothing saved;
+					 * NULL: an ordinary run */
 	FILE *out;			/* the log as a table; NULL: none */
 
 	struct trainer_work *work;	/* private */
@@ -90,7 +99,7 @@ void trainer_explain(const struct trainer *t, FILE *f);
 
 /*
  * trainer_run(t): train from t->state.step to the end of the schedule.  Return
- * the exit status: 0 done, 75 stopped with state saved, 5 diverged, 4 damaged
+ * the exit status: 0 done, 3 done without damaged samples, 75 stopped with state saved, 5 diverged, 4 damaged
  * data, 1 failed; the same on every rank.  Whatever the reason to end, what
  * the last step border holds is saved first, if it is finite.  A rank whose
  * clips cannot be loaded takes part in the step's exchange, so that all reach

@@ -9,6 +9,9 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "comm/watch.h"
+#include "train/audit.h"
+#include "train/corrupt.h"
 #include "train/learners.h"
 #include "train/memory.h"
 #include "train/work.h"
@@ -286,8 +289,14 @@ reserve(struct trainer *t)
 	w->fetched = xcalloc(outcomes, sizeof(*w->fetched));
 	if (t->o.learners.n > 0 && (w->learners = learners_open(t)) == NULL)
 		return EXIT_FAILED;
+	if ((w->audit = audit_open(t)) == NULL)
+		return EXIT_USAGE;
+	if ((w->corrupt = corrupt_open(t)) == NULL)
+		return EXIT_DAMAGE;
+	t->loading.replaces |= corrupt_known(w->corrupt)->n > 0;
 	w->loader = loader_new(t->train, t->schedule, t->state.step,
 	    &t->loading);
+	corrupt_tell(w->corrupt, w->loader);
 	return 0;
 }
 
@@ -312,6 +321,8 @@ work_open(struct trainer *t)
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at))
 		w->macs += step_macs(t, &at);
+	about_computes(&w->about, NULL);
+	watch_about(t->comm->watch, about_tell, t);
 	w->started = w->saved_at = w->logged_at = clock_seconds();
 	w->saved_step = t->state.step;
 	w->unsaved = t->safe_step != t->state.step;
@@ -331,11 +342,14 @@ trainer_close(struct trainer *t)
 
 	if (w == NULL)
 		return;
+	watch_about(t->comm->watch, NULL, NULL);
 	saver_free(w->saver);
 	precise_free(w->precise);
 	bucket_close(w->bucket);
 	learners_close(w->learners, t);
 	loader_free(w->loader);
+	audit_close(w->audit);
+	corrupt_close(w->corrupt);
 	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)
 		if (w->gradient[i] != NULL)
 			device_free(t->net->device, w->gradient[i]);

@@ -6,6 +6,7 @@
  * work.c and steplog.c.
  */
 
+#include "train/about.h"
 #include "train/precise.h"
 #include "train/saver.h"
 #include "train/trainer.h"
@@ -17,11 +18,13 @@ struct microbatch_report {
 	double loss;			/* mean over its clips */
 	int32_t top1, top5;		/* clips that were right */
 	int32_t wish, status;		/* status: why it was not computed */
+	int32_t bad, unused;		/* damaged samples that were found */
 };
 
 struct step_report {
 	double loss, norm;
 	int top1, top5, wish, status;
+	int bad;			/* damaged samples that were found */
 	int skipped;			/* nothing was updated: train/optim.h */
 	int between;			/* learners have not been averaged:
 					 * nothing to validate or to save */
@@ -46,6 +49,9 @@ struct trainer_work {
 	struct outcome *fetched;	/* the same here, after the step */
 	struct loader *loader;
 	struct bucket *bucket;
+	struct audit *audit;
+	struct about about;
+	struct corrupt *corrupt;
 	struct learners *learners;	/* NULL: every step is of all ranks */
 	struct saver *saver;
 	struct precise *precise;	/* NULL: not asked for */
@@ -56,6 +62,7 @@ struct trainer_work {
 	double started, saved_at, validating;
 	double measuring;		/* of the last validation */
 	uint64_t saved_step;
+	int apart;			/* the ranks' weights differ */
 	int unsaved;			/* the state is not in a checkpoint */
 	char history[33];		/* of the schedule up to there */
 	struct phases time;

@@ -1,0 +1,193 @@
+/*
+ * One clip is loaded, or another in its place.
+ *
+ * Where damaged clips are replaced, the place of one is taken by the next sample
+ * of its epoch's order that is not known to be damaged and whose frames, those
+ * that this clip asks for, are whole.  Known is what the trainer has said of the
+ * steps before (loader_bad), so what a step is made of is a function of that set
+ * and of the data alone, whichever rank loads it and whatever it has found while
+ * it loaded ahead.  A microbatch that was loaded before something in it became
+ * known is loaded again when the trainer asks for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/loader_run.h"
+
+void
+hand_open(struct hand *h, const struct loader *l)
+{
+	size_t side = (size_t)l->most.side;
+
+	h->fetch = fetch_new(l->d, &l->most);
+	h->room = xmalloc(3 * side * side + 1);
+}
+
+void
+hand_close(struct hand *h)
+{
+	fetch_free(h->fetch);
+	free(h->room);
+}
+
+void
+slot_begin(struct slot *s)
+{
+	size_t n = (size_t)s->mb.n;
+
+	s->begun = 0;
+	s->left = s->failed = s->mb.n;
+	s->status = 0;
+	for (int i = 0; i < s->mb.bads; i++)
+		free(s->mb.bad[i].why);
+	s->mb.bads = 0;
+	memset(s->waits, 0, n);
+	memset(s->done, 0, n);
+}
+
+static void
+add_cost(struct loader_stats *to, const struct fetch_cost *c)
+{
+	to->clips += c->clips;
+	to->frames += c->frames;
+	to->bytes += c->bytes;
+	to->read += c->read;
+	to->decode += c->decode;
+	to->resize += c->resize;
+}
+
+static void
+note_bad(struct slot *s, int i, const char *why)
+{
+	struct microbatch *mb = &s->mb;
+
+	mb->bad = array_room(mb->bad, (size_t)mb->bads, &s->cap,
+	    sizeof(*mb->bad));
+	mb->bad[mb->bads++] = (struct bad_clip){ mb->clip[i], mb->sample[i],
+		xstrdup(why) };
+}
+
+/* As it is, without the lock. */
+static int
+load(const struct loader *l, struct slot *s, int i, const struct hand *h,
+    struct fetch_cost *cost)
+{
+	struct microbatch *mb = &s->mb;
+	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
+	size_t t = (size_t)rgb->t;
+	size_t size = 3 * t * (size_t)rgb->h * (size_t)rgb->w;
+	int *frame = s->frame + (size_t)i * t, status;
+
+	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
+	status = fetch_clip(h->fetch, &(struct fetch_clip){ .sample =
+	    mb->sample[i], .t = rgb->t, .side = rgb->w, .frame = frame,
+	    .crop = s->crop[i] }, rgb->bytes + (size_t)i * size, &l->stop,
+	    cost);
+	if (status == 0)
+		microbatches_apply(l->microbatches, mb, i, h->room);
+	return status;
+}
+
+void
+clip_load(struct loader *l, struct slot *s, int i, const struct hand *h)
+{
+	int status;
+
+	for (;;) {
+		struct fetch_cost cost = { 0 };
+
+		pthread_mutex_unlock(&l->lock);
+		status = load(l, s, i, h, &cost);
+		pthread_mutex_lock(&l->lock);
+		add_cost(&l->stats, &cost);
+		if (status != -2 || !l->replaces)
+			break;
+		note_bad(s, i, fetch_error(h->fetch));
+		s->mb.past[i]++;
+		if (!microbatches_seat(l->microbatches, &s->mb, i, &l->bad))
+			break;
+	}
+	s->done[i] = 1;
+	/* Of several, the first clip's error: threads do not matter. */
+	if (status != 0 && i < s->failed) {
+		s->failed = i;
+		s->status = status;
+		strcpy(s->error, fetch_error(h->fetch));
+	}
+}
+
+int
+clip_done(struct loader *l, struct slot *s, int i)
+{
+	int ring[3], clips = effects_ring(i, s->mb.n, ring);
+
+	if (!microbatches_mixes(l->microbatches))
+		return 1;
+	s->waits[i] = 1;
+	for (int k = 0; k < clips; k++)
+		if (!s->waits[ring[k]])
+			return 0;
+	if (s->status == 0) {
+		pthread_mutex_unlock(&l->lock);
+		microbatches_mix(l->microbatches, &s->mb, i);
+		pthread_mutex_lock(&l->lock);
+	}
+	return clips;
+}
+
+/* What is known is no news, and one sample is one, however many clips met it. */
+static void
+sift(struct loader *l, struct slot *s)
+{
+	struct microbatch *mb = &s->mb;
+	int n = 0;
+
+	for (int i = 0; i < mb->bads; i++) {
+		int known = bad_has(&l->bad, mb->bad[i].sample);
+
+		for (int k = 0; k < n && !known; k++)
+			known = mb->bad[k].sample == mb->bad[i].sample;
+		if (known)
+			free(mb->bad[i].why);
+		else
+			mb->bad[n++] = mb->bad[i];
+	}
+	mb->bads = n;
+}
+
+void
+slot_settle(struct loader *l, struct slot *s)
+{
+	struct microbatch *mb = &s->mb;
+	struct hand h;
+	int stale = 0;
+
+	for (int i = 0; i < mb->n && l->bad.n > 0; i++)
+		stale |= bad_has(&l->bad, mb->sample[i]);
+	if (stale && l->replaces) {
+		hand_open(&h, l);
+		slot_begin(s);
+		for (int i = 0; i < mb->n; i++) {
+			mb->past[i] = 0;
+			microbatches_seat(l->microbatches, mb, i, &l->bad);
+			clip_load(l, s, i, &h);
+			clip_done(l, s, i);
+		}
+		s->begun = mb->n;
+		s->left = 0;
+		hand_close(&h);
+	}
+	sift(l, s);
+}
+
+void
+loader_bad(struct loader *l, const uint32_t *sample, size_t n)
+{
+	pthread_mutex_lock(&l->lock);
+	for (size_t i = 0; i < n; i++)
+		bad_add(&l->bad, sample[i]);
+	pthread_mutex_unlock(&l->lock);
+}

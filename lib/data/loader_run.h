@@ -1,0 +1,80 @@
+#ifndef DATA_LOADER_RUN_H
+#define DATA_LOADER_RUN_H
+
+/*
+ * A loader at work, for the files that queue its microbatches (loader.c) and
+ * that load one clip of them (loader_clip.c).
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "data/fetch.h"
+#include "data/loader.h"
+#include "data/microbatches.h"
+
+struct slot {
+	struct microbatch mb;	/* first: loader_return gets its address */
+	uint8_t *pixels;	/* of all its streams */
+	struct slot *next;	/* in the queue, or of those free */
+	int begun, left;	/* clips: given to threads, not yet loaded */
+	int *frame;		/* [n][t] */
+	struct crop *crop;	/* [n] */
+	char *waits;		/* [n] 1: loaded, to be mixed with another */
+	char *done;		/* [n] 1: loaded */
+	size_t cap;		/* of mb.bad */
+	int failed, status;	/* the first clip that failed, and how */
+	char error[1024];
+};
+
+struct loader {
+	const struct dataset *d;
+	struct fetch_most most;
+	struct microbatches *microbatches;
+	FILE *trace;
+	pthread_t *thread;
+	int threads;
+	struct slot *slot;
+	int slots;
+	atomic_int stop;
+	int replaces;		/* damaged clips, by others */
+
+	pthread_mutex_t lock;	/* of all below, and of ${microbatches} */
+	pthread_cond_t work, ready;
+	struct slot *head, *tail;		/* queue */
+	struct slot *loading;			/* the last, if not all begun */
+	struct slot *free;
+	int ended;				/* all microbatches are in slots */
+	struct bad_set bad;
+	struct loader_stats stats;
+};
+
+/* What a thread loads with. */
+struct hand { struct fetch *fetch; uint8_t *room; };
+
+void hand_open(struct hand *h, const struct loader *l);
+void hand_close(struct hand *h);
+
+/*
+ * clip_load(l, s, i, h): load clip ${i} of a slot.  The lock is held, and let go
+ * meanwhile: nobody else touches the clip.  What fails is noted in the slot.
+ */
+void clip_load(struct loader *l, struct slot *s, int i, const struct hand *h);
+
+/*
+ * clip_done(l, s, i): the clip is loaded: mix it with its partners if they are,
+ * too, and let the lock go meanwhile, since nobody else touches them.  Returns how
+ * many clips are done: none until all of them are.
+ */
+int clip_done(struct loader *l, struct slot *s, int i);
+
+/*
+ * slot_settle(l, s): all of the slot is loaded, and the trainer asks for it: what
+ * has become known as damaged since then is replaced.  The lock is held.
+ */
+void slot_settle(struct loader *l, struct slot *s);
+
+/* slot_begin(s): nothing of its microbatch is loaded; slot_free(s). */
+void slot_begin(struct slot *s);
+
+#endif
