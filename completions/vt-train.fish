@@ -64,6 +64,8 @@ complete -c vt-train -l param-groups -r -f -a 'tsm tsm-fine plain' -d 'lr, decay
 complete -c vt-train -l bn-running -r -f -a 'mean aggregate' -d 'running variances: mean or aggregate of groups'
 complete -c vt-train -l learners -r -f -d 'learners whose weights are averaged; 0: none (0)'
 complete -c vt-train -l average-every -r -f -d 'local steps between averages (8)'
+complete -c vt-train -l learner-groups -r -f -d 'groups with averages of their own; 0: none (0)'
+complete -c vt-train -l group-every -r -f -d 'local steps between averages of a group (1)'
 complete -c vt-train -l average-state -r -f -a 'average reset' -d 'of optimisers, there: average, reset (average)'
 complete -c vt-train -l outer-momentum -r -f -d 'of what averages change; 0: none (0)'
 complete -c vt-train -l outer-lr -r -f -d 'factor on what averages change (1)'

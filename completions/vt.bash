@@ -164,6 +164,8 @@ s seed required -
 - bn-running required mean|aggregate
 - learners required -
 - average-every required -
+- learner-groups required -
+- group-every required -
 - average-state required average|reset
 - outer-momentum required -
 - outer-lr required -

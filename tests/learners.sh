@@ -185,6 +185,31 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-mome
 	check "and ends with the same bits" cmp "$T/p1/final.safetensors" "$T/kills/final.safetensors"
 }
 
+# ---- groups ----
+
+options="--learners 6 --average-every 6 --momentum 0.9 --outer-momentum 0.5"
+# shellcheck disable=SC2086
+{
+	np=1
+	check "6 learners in 3 groups" train g3 -j 1 $options --learner-groups 3 --group-every 2
+	for np in 2 4 5 6; do	# inside ranks, across them, and both
+		[ $mpi = yes ] || continue
+		check "on $np ranks" train g3p$np -j 1 $options --learner-groups 3 --group-every 2
+		check "give the same bits" cmp "$T/g3/final.safetensors" "$T/g3p$np/final.safetensors"
+	done
+	np=1
+	check "groups of one" train g6 -j 1 $options --learner-groups 6
+	check "no groups" train g0 -j 1 $options
+	check "one group of all" train g1 -j 1 --learners 6 --average-every 6 --learner-groups 1 --group-every 3
+	check "an average of all as often" train thrice -j 1 --learners 6 --average-every 3
+	for run in g3 g6 g0 g1 thrice; do values $run; done
+	check "a group of one is none" cmp "$T/g6.values" "$T/g0.values"
+	check "a group of all is all" cmp "$T/g1.values" "$T/thrice.values"
+	check "groups are something else" sh -c "! cmp -s '$T/g3.values' '$T/g0.values'"
+}
+check_exit "groups of two sizes: 2" 2 train no -j 1 --learners 6 --learner-groups 4
+check_says "says what is wanted" "wanted a divisor of 6 for --learner-groups"
+
 # ---- refused, and said ----
 
 np=1

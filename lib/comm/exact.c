@@ -111,14 +111,20 @@ cut(const struct exact *e, size_t from, size_t to, int q)
 	return exact_cut(from, to, q, e->comm->size);
 }
 
-size_t
-exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
+/* Of slices of up to ${most} elements. */
+static size_t
+longest_segment(size_t most, int ranks)
 {
 	/* Both cuts are rounded down; the last rank has what is left. */
 	size_t segment = most / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
-	size_t parts = 0;
 
-	segment = segment < most ? segment : most;
+	return segment < most ? segment : most;
+}
+
+size_t
+exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
+{
+	size_t parts = 0;
 
 	for (int r = 0; r < ranks; r++) {
 		int first, count = split(leaves, r, ranks, &first);
@@ -127,37 +133,47 @@ exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
 		tree_of(leaves, first, count, &t);
 		parts += r == rank ? 0 : (size_t)t.n;
 	}
-	return parts * segment * elem;
+	return parts * longest_segment(most, ranks) * elem;
+}
+
+void
+exact_shares(struct exact *e, const int *begin)
+{
+	int size = e->comm->size, parts = 0;
+	size_t room;
+
+	e->leaves = begin[size];
+	for (int r = 0; r < size; r++) {
+		tree_of(e->leaves, begin[r], begin[r + 1] - begin[r],
+		    &e->of[r]);
+		parts += e->of[r].n;
+	}
+	room = (size_t)(parts - e->of[e->comm->rank].n) *
+	    longest_segment(e->most, size) * e->elem;
+	if (parts > e->arrived_cap) {
+		e->arrived_cap = parts;
+		e->arrived = xrealloc(e->arrived, (size_t)parts,
+		    sizeof(*e->arrived));
+	}
+	if (room > e->room_bytes) {
+		e->room_bytes = room;
+		e->room = xrealloc(e->room, room, 1);
+	}
 }
 
 int
 exact_leaves(struct exact *e, int leaves, int *first)
 {
-	int size = e->comm->size, rank = e->comm->rank;
+	int size = e->comm->size, *begin;
 
 	if (leaves != e->leaves) {
-		size_t room = exact_room(leaves, rank, size, e->most, e->elem);
-
-		int parts = 0;
-
-		e->leaves = leaves;
-		for (int r = 0; r < size; r++) {
-			int count = split(leaves, r, size, first);
-
-			tree_of(leaves, *first, count, &e->of[r]);
-			parts += e->of[r].n;
-		}
-		if (parts > e->arrived_cap) {
-			e->arrived_cap = parts;
-			e->arrived = xrealloc(e->arrived, (size_t)parts,
-			    sizeof(*e->arrived));
-		}
-		if (room > e->room_bytes) {
-			e->room_bytes = room;
-			e->room = xrealloc(e->room, room, 1);
-		}
+		begin = xcalloc((size_t)size + 1, sizeof(*begin));
+		for (int r = 0; r < size; r++)
+			begin[r + 1] = begin[r] + split(leaves, r, size, first);
+		exact_shares(e, begin);
+		free(begin);
 	}
-	return split(leaves, rank, size, first);
+	return split(leaves, e->comm->rank, size, first);
 }
 
 static void *

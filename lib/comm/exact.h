@@ -73,6 +73,10 @@ void exact_close(struct exact *e);
  * ranks. */
 int exact_leaves(struct exact *e, int leaves, int *first);
 
+/* exact_shares(e, begin): the same, where rank r has leaves begin[r] to
+ * begin[r + 1] - 1, of begin[ranks] in all. */
+void exact_shares(struct exact *e, const int *begin);
+
 /*
  * exact_room(leaves, rank, ranks, most, elem): bytes that a rank receives in,
  * of slices of up to ${most} elements.

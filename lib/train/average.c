@@ -27,27 +27,33 @@ learners_copy(struct learners *l, const struct net *n, void *to,
 	}
 }
 
+void
+learners_divide(struct learners *l, const struct trainer *t, void *v,
+    size_t from, size_t to, int n)
+{
+	struct device *d = t->net->device;
+
+	for (size_t now; from < to; from += now) {
+		void *x = element(t->net, v, from);
+
+		now = to - from < CHUNK ? to - from : CHUNK;
+		device_get(d, l->room, x, now);
+		for (size_t k = 0; k < now; k++)
+			l->room[k] /= n;
+		device_put(d, x, l->room, now);
+	}
+}
+
 /* Those elements of the first vector that this rank owns, divided by ${n}. */
 static void
 divide(struct learners *l, const struct trainer *t, int n)
 {
-	struct device *d = t->net->device;
-
 	for (int i = 0; i < t->share.n; i++) {
 		const struct segment *s = &t->share.segment[i];
-		size_t end = s->at + s->n, now;
 
-		if (s->rank != t->comm->rank)
-			continue;
-		for (size_t at = s->at; at < end; at += now) {
-			void *x = element(t->net, l->vector[0], at);
-
-			now = end - at < CHUNK ? end - at : CHUNK;
-			device_get(d, l->room, x, now);
-			for (size_t k = 0; k < now; k++)
-				l->room[k] /= n;
-			device_put(d, x, l->room, now);
-		}
+		if (s->rank == t->comm->rank)
+			learners_divide(l, t, l->vector[0], s->at, s->at +
+			    s->n, n);
 	}
 }
 
@@ -140,15 +146,14 @@ average_vector(struct learners *l, const struct trainer *t)
 
 /* ---- weights ---- */
 
-/* What is frozen stays as it is, which a sum divided again need not be. */
-static void
-keep_frozen(struct learners *l, const struct trainer *t)
+void
+learners_keep_frozen(struct learners *l, const struct trainer *t, void *w)
 {
 	const struct graph *g = t->net->graph;
 
 	for (int i = 0; i < g->nparam; i++)
 		if (g->param[i].frozen)
-			learners_copy(l, t->net, element(t->net, l->vector[0],
+			learners_copy(l, t->net, element(t->net, w,
 			    g->param[i].offset), element(t->net, l->mean,
 			    g->param[i].offset), g->param[i].count);
 }
@@ -168,7 +173,7 @@ average_weights(struct learners *l, struct trainer *t)
 	if (segments_gather(&t->share, l->vector[0], t->net->device->elem) !=
 	    0)
 		return -1;
-	keep_frozen(l, t);
+	learners_keep_frozen(l, t, l->vector[0]);
 	learners_copy(l, t->net, l->mean, l->vector[0], t->share.elements);
 	return 0;
 }
@@ -205,6 +210,16 @@ copy_others(struct learners *l, const struct trainer *t, int i, int in)
 		for (int k = 0; k < l->held; k++)
 			memcpy(l->learner[k].optim.slots.slot[i].data,
 			    slot->data, bytes);
+}
+
+int
+learners_own_slots(const struct trainer *t)
+{
+	int n = 0;
+
+	while (t->optim.kind->slot[n].name != NULL)
+		n++;
+	return n;
 }
 
 static void
@@ -256,10 +271,8 @@ take_slot(struct learners *l, const struct trainer *t, int i)
 static int
 average_slots(struct learners *l, struct trainer *t)
 {
-	int first = 0, bad = 0;
+	int first = t->o.learners.reset ? learners_own_slots(t) : 0, bad = 0;
 
-	while (t->o.learners.reset && t->optim.kind->slot[first].name != NULL)
-		first++;
 	slots_reset(&t->optim.slots, first);
 	for (int i = first; i < l->slots && !bad; i++)
 		bad = average_slot(l, t, i);

@@ -11,12 +11,13 @@ struct learner_options {
 	int64_t n;			/* 0: there are none */
 	int64_t every;			/* steps from average to average */
 	int reset;			/* the optimiser's state there */
+	int64_t groups, group_every;	/* averages inside groups; 0: none */
 	int noise;			/* log how far they move apart */
 	double outer_momentum, outer_lr;
 };
 
 /* What is so unless it is set. */
-#define LEARNER_OPTIONS { .every = 8, .outer_lr = 1 }
+#define LEARNER_OPTIONS { .every = 8, .group_every = 1, .outer_lr = 1 }
 
 /* The rows of a struct learner_options ${o}. */
 #define OPTION_LEARNERS(o) \
@@ -26,6 +27,11 @@ struct learner_options {
 	    NULL, 0, 65536, 0 }, \
 	{ 0, "average-every", OPTION_INT, &(o).every, "K", \
 	    "local steps between averages (8)", NULL, 1, 1e9, 0 }, \
+	{ 0, "learner-groups", OPTION_INT, &(o).groups, "G", \
+	    "groups with averages of their own; 0: none (0)", \
+	    NULL, 0, 65536, 0 }, \
+	{ 0, "group-every", OPTION_INT, &(o).group_every, "K1", \
+	    "local steps between averages of a group (1)", NULL, 1, 1e9, 0 }, \
 	{ 0, "average-state", OPTION_CHOICE, &(o).reset, "HOW", \
 	    "of optimisers, there: average, reset (average)", \
 	    "average|reset", 0, 0, 0 }, \

@@ -26,6 +26,9 @@ learners_fit(const struct trainer *t, const struct cell *c)
 	if (t->optim.dynamic_scale)
 		return fail("--learners: a dynamic scale of the loss would be "
 		    "another for each (wanted a number for --loss-scale)");
+	if (t->o.learners.groups > 0 && n % t->o.learners.groups != 0)
+		return fail("%d learners in %d groups (wanted a divisor of %d "
+		    "for --learner-groups)", n, (int)t->o.learners.groups, n);
 	if (microbatches % n != 0)
 		return fail("%s: a batch of %d clips in BN groups of %d makes %d "
 		    "microbatches, which %d learners cannot share evenly "
@@ -90,6 +93,12 @@ learners_open(const struct trainer *t)
 	return l;
 }
 
+int
+learners_meet(struct learners *l, const struct trainer *t)
+{
+	return learner_groups_open(l, t);
+}
+
 void
 learners_close(struct learners *l, const struct trainer *t)
 {
@@ -102,6 +111,7 @@ learners_close(struct learners *l, const struct trainer *t)
 	exact_close(&l->exact);
 	free(l->learner);
 	free(l->vector);
+	learner_groups_close(l);
 	free(l->moved);
 	free(l->moved_at);
 	free(l->room);
@@ -241,9 +251,14 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	/* What was wished is done when there is something to save. */
 	l->wish |= s->wish;
 	s->wish = s->between ? 0 : l->wish;
-	if (s->between)
-		return 0;
 	start = clock_seconds();
+	if (s->between) {
+		if (t->state.step % (uint64_t)t->o.learners.group_every == 0 &&
+		    learner_groups_average(l, t) != 0)
+			comm_abort(t->comm, EXIT_RANKS);
+		t->work->time.comm += clock_seconds() - start;
+		return 0;
+	}
 	if (average_give(l, t) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;

@@ -37,6 +37,10 @@ void learners_print(const struct trainer *t, FILE *f);
 
 /* learners_open(t): this rank's, without values; NULL after a message. */
 struct learners *learners_open(const struct trainer *t);
+
+/* learners_meet(l, t): all ranks have theirs, and find those of their groups.  -1
+ * if another cannot be reached. */
+int learners_meet(struct learners *l, const struct trainer *t);
 void learners_close(struct learners *l, const struct trainer *t);
 
 /*

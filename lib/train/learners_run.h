@@ -1,8 +1,8 @@
 #ifndef TRAIN_LEARNERS_RUN_H
 #define TRAIN_LEARNERS_RUN_H
 
-/* What learners are made of: private to learners.c, average.c
- * and noise.c. */
+/* What learners are made of: private to learners.c, average.c,
+ * learner_groups.c and noise.c. */
 
 #include "comm/exact.h"
 #include "train/learners.h"
@@ -23,6 +23,8 @@ struct learners {
 	void *mean;			/* the net's own weights: the last
 					 * average */
 	struct state at;		/* of the run at that time */
+	int groups;
+	struct learner_group *group;	/* [groups] */
 	int begun;			/* the interval has */
 	int wish;			/* what was wished in it */
 	double *moved, mean_moved;	/* [n] squares: train/noise.h */
@@ -34,6 +36,27 @@ struct learners {
  * device to another. */
 void learners_copy(struct learners *l, const struct net *n, void *to,
     const void *from, size_t count);
+
+/* learners_divide(l, t, v, from, to, n): those elements of ${v} by ${n}. */
+void learners_divide(struct learners *l, const struct trainer *t, void *v,
+    size_t from, size_t to, int n);
+
+/* learners_keep_frozen(l, t, w): what is frozen stays as it is, which a sum
+ * divided again need not be. */
+void learners_keep_frozen(struct learners *l, const struct trainer *t, void *w);
+
+/* learners_own_slots(t): how many slots are the optimiser's own, which come
+ * first. */
+int learners_own_slots(const struct trainer *t);
+
+/*
+ * learner_groups_open(l, t): -1 if another rank cannot be reached.
+ * learner_groups_average(l, t): every learner has the mean of its group.  All
+ * ranks call them.
+ */
+int learner_groups_open(struct learners *l, const struct trainer *t);
+int learner_groups_average(struct learners *l, const struct trainer *t);
+void learner_groups_close(struct learners *l);
 
 /*
  * average_take(l, t): every learner has the weights of the net, and its optimiser

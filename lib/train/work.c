@@ -311,6 +311,8 @@ work_open(struct trainer *t)
 
 	if (status != 0)
 		return status;
+	if (w->learners != NULL && learners_meet(w->learners, t) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->bucket = bucket_open(c, &t->share, n->device,
