@@ -102,4 +102,46 @@ options="--device ref --precise-bn 8"
 check_exit "another number of clips is another run" 2 train ref
 check_says "and the message says so" 'precise-bn was 22 and is 8'
 
+# ---- groups that interleave, and parameters that do not decay, in every stage ----
+
+stages '0 0 1 0 16 2 16 4/8 0.02 0 0' '0 0 1 1 8 2 16 2/4 0.02 0 0' '1 1 2 0 24 4 20 3/12 0.02 0 0' >"$T/mixed.tsv"
+mixed() {
+	dir=$1
+	shift
+	"$@" vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/mixed.tsv" -o "$T/$dir" --seed 7 -q --device ref -j 1 \
+		--trace-samples "$T/$dir.trace"
+}
+check "groups that interleave" mixed mixed
+# Groups of a step: clip i of each run of m is in group i mod (m / n).
+check_same "are of the clips they should be" "0 2 4 6 1 3 5 7 8 10 12 14 9 11 13 15 0 2 1 3 4 6 5 7" \
+	"$(awk -F '\t' '$1 == 0 { print $2 } $1 == 1 { print $2 - 16 }' "$T/mixed.trace" | xargs)"
+for n in 2 3; do
+	if have_mpi; then
+		check "on $n ranks" mixed "mixed-$n" mpirun -np $n
+		check "they are the same" same mixed "mixed-$n"
+	else
+		skip "on $n ranks" "no MPI"
+	fi
+done
+
+# A step from the same checkpoint with a weight decay moves convolutions, not
+# gamma and beta: in the first stage and in the second.
+options="--device ref --save-steps 1 --keep 20 --weight-decay 0"
+check "a run without weight decay" train light
+options="--device ref --save-steps 1 --keep 20 --weight-decay 0.5 --override weight-decay"
+for step in 1 4; do
+	mkdir "$T/heavy$step"
+	for k in $(seq $step); do cp "$T/light/ckpt-000000000$k.safetensors" "$T/heavy$step"; done
+	train "heavy$step" >/dev/null 2>&1
+	for name in model/bn model/conv; do
+		one=$(hashes "$T/light/ckpt-000000000$((step + 1)).safetensors" $name)
+		two=$(hashes "$T/heavy$step/ckpt-000000000$((step + 1)).safetensors" $name)
+		if [ $name = model/bn ]; then
+			check_same "step $step: gamma and beta do not decay" "$one" "$two"
+		else
+			check "step $step: weights do" [ "$one" != "$two" ]
+		fi
+	done
+done
+
 plan
