@@ -67,6 +67,16 @@ check_same "a validation that was due waits for the average" "3 6 9 12 14" \
 	"$(validations one | cut -d' ' -f1 | xargs)"
 check_same "and then says the same" "$(validations plain | grep '^6 ')" "$(validations one | grep '^6 ')"
 
+mv "$T/s.tsv" "$T/s.kept"
+awk -F'\t' -v OFS='\t' '{ print $0, NR == 1 ? "momentum" : NR == 2 ? 0.2 : 0.7 }' "$T/s.kept" >"$T/s.tsv"
+check "a momentum that the schedule says" train says -j 1
+check "as one learner" train says1 -j 1 --learners 1 --average-every 3
+mv "$T/s.kept" "$T/s.tsv"
+values says
+values says1
+check "gives the bits of plain training" cmp "$T/says.values" "$T/says1.values"
+check "and others than without" sh -c "! cmp -s '$T/says.values' '$T/plain.values'"
+
 check "plain SGD without momentum" train still $common --momentum 0
 check "momentum that each step forgets" train forgets $common --learners 1 --average-every 1 --average-state reset
 check_same "is none" "$(validations still)" "$(validations forgets)"

@@ -155,6 +155,7 @@ run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
 			w->gradient[w->free++] = (void *)sums[k].right;
 		}
 		w->time.backward += clock_seconds() - start;
+		about_computes(&w->about, NULL);
 		if (mb != NULL)
 			loader_return(w->loader, mb);
 	}
@@ -166,10 +167,14 @@ static int
 update_learner(struct learners *l, struct trainer *t, int k, void *sum,
     int count, double *norm)
 {
+	const struct schedule_step *at = &t->work->at;
+	struct optim *o = &l->learner[k].optim;
 	double start = clock_seconds();
-	int bad = optim_step(&l->learner[k].optim, t->net, sum, 1.0 / count,
-	    t->work->at.lr, norm);
+	int bad;
 
+	if (at->momentum >= 0)
+		o->set.momentum = at->momentum;
+	bad = optim_step(o, t->net, sum, 1.0 / count, at->lr, norm);
 	t->work->time.update += clock_seconds() - start;
 	if (!bad)
 		return 0;
