@@ -104,8 +104,9 @@ options_defaults(void)
 char **
 options_from(const char *name, const char *file, int *argc, char **argv)
 {
+	static char **with;		/* options point into it to the end */
 	const char *dir = NULL;
-	char *option = xprintf("--%s", name), **with;
+	char *option = xprintf("--%s", name);
 	size_t n = strlen(option);
 
 	for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; i++)
