@@ -192,7 +192,8 @@ move_owned(struct learners *l, const struct trainer *t, const struct slot *slot,
 		void *x = element(t->net, l->vector[0], s->at);
 
 		if (s->rank == t->comm->rank)
-			learners_copy(l, t->net, in ? kept : x, in ? x : kept, s->n);
+			learners_copy(l, t->net, in ? kept : x, in ? x : kept,
+			    s->n);
 	}
 }
 
