@@ -19,6 +19,7 @@
 #include "train/freeze.h"
 #include "train/learner_options.h"
 #include "train/memory.h"
+#include "train/optimizer_options.h"
 #include "train/not_finite.h"
 #include "train/options.h"
 #include "train/parity.h"
@@ -26,13 +27,14 @@
 #include "train/room.h"
 #include "train/session.h"
 #include "train/status.h"
+#include "train/sum_options.h"
 #include "train/versions.h"
 
 static const char *config, *data, *val, *model = "tsm_r50", *schedule_path;
 static const char *out, *resume = "auto", *status_dir, *trace;
 static const char *replayed, *steps, *on_nan = "fail";
 static const char *on_corrupt = "fail";
-static const char *device = "cpu", *groups = "tsm", *init, *export, *names;
+static const char *device = "cpu", *init, *export, *names;
 static const char *flips;
 static struct clip_settings clips = CLIP_SETTINGS;
 static int running, loss, keep_best, tensorboard, dry_run, parity;
@@ -41,13 +43,10 @@ static int64_t threads, loader_threads = 2, loader_memory = 512 << 20;
 static int64_t seed = 1, keep = 3, save_steps, log_every = 10;
 static int64_t val_frames, val_crop, precise;
 static int64_t audit, skips;
-static int optimizer, use_ema, sharded;
-static struct optimizer_settings optimizing = { .momentum = 0.9, .decay = 1e-4,
-	.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .trust = 0.001 };
-static const char *loss_scale;
-static double corrupt, smoothing, clip, clip_value, ema, save_every = 600;
+static struct optimizer_options optimizing = OPTIMIZER_OPTIONS;
+static double corrupt, save_every = 600;
 static double val_every = 1, stop_after, max_loss, step_timeout = 600;
-static struct sum_settings sums = { .allreduce = "auto" };
+static struct sum_settings sums = SUM_OPTIONS;
 static struct learner_options learners = LEARNER_OPTIONS;
 static struct option_list freeze, override;
 static struct replay again;
@@ -82,54 +81,7 @@ static const struct option_row rows[] = {
 	{ 0, "flip-swap", OPTION_TEXT, &flips, "FILE",
 	    "classes that a flip swaps: something, or a table",
 	    "something|FILE", 0, 0, 0 },
-	OPTION_HEADING("Optimiser"),
-	{ 0, "optimizer", OPTION_CHOICE, &optimizer, "NAME",
-	    "sgd, lars, lars-outside, adamw or lamb (sgd)",
-	    OPTIMIZER_NAMES, 0, 0, 0 },
-	{ 0, "momentum", OPTION_REAL, &optimizing.momentum, "X",
-	    "of sgd and lars (0.9)", NULL, 0, 0.99999, 0 },
-	{ 0, "nesterov", OPTION_FLAG, &optimizing.nesterov, NULL,
-	    "Nesterov momentum, of sgd", NULL, 0, 0, 0 },
-	{ 0, "beta1", OPTION_REAL, &optimizing.beta1, "X",
-	    "of adamw, lamb: decay of the gradient's mean (0.9)",
-	    NULL, 0, 0.99999, 0 },
-	{ 0, "beta2", OPTION_REAL, &optimizing.beta2, "X",
-	    "of adamw, lamb: of its mean square (0.999)",
-	    NULL, 0, 0.9999999, 0 },
-	{ 0, "epsilon", OPTION_REAL, &optimizing.eps, "X",
-	    "of adamw, lamb: added to its root (1e-8)", NULL, 0, 1, 0 },
-	{ 0, "trust", OPTION_REAL, &optimizing.trust, "X",
-	    "of lars: its trust coefficient (0.001)", NULL, 0, 100, 0 },
-	{ 0, "trust-clip", OPTION_FLAG, &optimizing.trust_clip, NULL,
-	    "of lars, lamb: no layer's step grows by its trust",
-	    NULL, 0, 0, 0 },
-	{ 0, "weight-decay", OPTION_REAL, &optimizing.decay, "X",
-	    "of weights; adamw, lamb: beside the moments (0.0001)",
-	    NULL, 0, 1, 0 },
-	{ 0, "clip-grad", OPTION_REAL, &clip, "NORM",
-	    "clip the gradient to this norm; 0: never (0)",
-	    NULL, 0, 1e9, 0 },
-	{ 0, "clip-value", OPTION_REAL, &clip_value, "X",
-	    "clip each of its elements to this; 0: never (0)",
-	    NULL, 0, 1e9, 0 },
-	{ 0, "loss-scale", OPTION_TEXT, &loss_scale, "X",
-	    "multiply the loss: dynamic, or X (in fp16 dynamic)",
-	    "dynamic|X", 0, 0, 0 },
-	{ 0, "ema", OPTION_REAL, &ema, "DECAY",
-	    "keep a moving average of the weights; 0: none (0)",
-	    NULL, 0, 0.9999999, 0 },
-	{ 0, "use-ema", OPTION_FLAG, &use_ema, NULL,
-	    "validate, or with --export write, that average",
-	    NULL, 0, 0, 0 },
-	{ 0, "shard-optimizer", OPTION_FLAG, &sharded, NULL,
-	    "update, and keep state of, a part; exact: always",
-	    NULL, 0, 0, 0 },
-	{ 0, "label-smoothing", OPTION_REAL, &smoothing, "X",
-	    "share of a label for all classes (as the network)",
-	    NULL, 0, 0.999, 0 },
-	{ 0, "param-groups", OPTION_TEXT, &groups, "RULE",
-	    "lr, decay of groups: tsm, tsm-fine, plain (tsm)",
-	    "tsm|tsm-fine|plain", 0, 0, 0 },
+	OPTION_OPTIMIZER(optimizing),
 	{ 0, "bn-running", OPTION_CHOICE, &running, "RULE",
 	    "running variances: mean or aggregate of groups",
 	    "mean|aggregate", 0, 0, 0 },
@@ -222,22 +174,7 @@ static const struct option_row rows[] = {
 	{ 0, "trace-samples", OPTION_TEXT, &trace, "FILE",
 	    "list every clip: step, key, frames, crop, flip",
 	    NULL, 0, 0, 0 },
-	OPTION_HEADING("Sums over ranks"),
-	{ 0, "deterministic", OPTION_CHOICE, &sums.deterministic, "MODE",
-	    "exact: equal bits on any ranks; or fast (exact)",
-	    "exact|fast", 0, 0, 0 },
-	{ 0, "allreduce", OPTION_TEXT, &sums.allreduce, "NAME",
-	    "fast: native, ring, torus[:XxY], halving (auto)",
-	    "auto|native|ring|torus|halving", 0, 0, 0 },
-	{ 0, "allreduce-table", OPTION_TEXT, &sums.table, "FILE",
-	    "fast: choose by what vt-bench --tune measured",
-	    NULL, 0, 0, 0 },
-	{ 0, "exchange", OPTION_CHOICE, &sums.wire, "TYPE",
-	    "fast: of gradients between ranks: fp32, bf16, fp16",
-	    "fp32|bf16|fp16", 0, 0, 0 },
-	{ 0, "bucket", OPTION_SIZE, &sums.bucket, "BYTES",
-	    "gradient summed at a time; 0: as suits, from 4M (0)",
-	    NULL, 0, 9e15, 0 },
+	OPTION_SUMS(sums),
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_PROGRESS(&progress),
@@ -252,63 +189,6 @@ static const struct command command = {
 	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --out=run",
 	rows, train_versions, NULL
 };
-
-/* As struct session_options has it. */
-static double
-loss_scale_asked(void)
-{
-	char *end;
-	double x;
-
-	if (loss_scale == NULL)
-		return 0;
-	if (strcmp(loss_scale, "dynamic") == 0)
-		return -1;
-	x = strtod(loss_scale, &end);
-	if (*loss_scale == '\0' || *end != '\0' || !(x >= 1 && x <= 1e9))
-		options_wrong("--loss-scale=%s (wanted dynamic, or a number from "
-		    "1 to 1e9)", text_quote(loss_scale));
-	return x;
-}
-
-static void
-check_optimizer(void)
-{
-	const char *name = optimizers[optimizer].name;
-
-	if (optimizing.nesterov && strcmp(name, "sgd") != 0)
-		options_wrong("--nesterov and --optimizer=%s (it is for sgd)",
-		    name);
-	if (optimizing.trust_clip && optimizers[optimizer].trust == NULL)
-		options_wrong("--trust-clip and --optimizer=%s (it is for lars, "
-		    "lars-outside and lamb)", name);
-	if (clip > 0 && clip_value > 0)
-		options_wrong("--clip-grad and --clip-value (wanted one of "
-		    "them)");
-	if (use_ema && ema == 0)
-		options_wrong("--use-ema without --ema=DECAY: there is no average");
-	loss_scale_asked();
-}
-
-/* How the exact sum is done is part of what it promises. */
-static void
-check_sums(void)
-{
-	static const char exact[] = "is for --deterministic=fast (it is exact)";
-
-	if (sums_check(sums.allreduce) != 0)
-		options_wrong("--allreduce=%s (wanted auto, native, ring, torus, "
-		    "torus:XxY or halving)", text_quote(sums.allreduce));
-	if (sums.deterministic == FAST)
-		return;
-	if (strcmp(sums.allreduce, "auto") != 0)
-		options_wrong("--allreduce=%s %s", sums.allreduce, exact);
-	if (sums.table != NULL)
-		options_wrong("--allreduce-table=%s %s", text_quote(sums.table),
-		    exact);
-	if (sums.wire != WIRE_FP32)
-		options_wrong("--exchange=%s %s", wires[sums.wire].name, exact);
-}
 
 static void
 check_options(void)
@@ -333,11 +213,11 @@ check_options(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(override.item[i]), b.data);
 		}
-	check_optimizer();
+	optimizer_options_check(&optimizing);
 	clips_check(&clips);
 	if (flips != NULL && !clips.flip)
 		options_wrong("--flip-swap and --no-flip (wanted one of them)");
-	check_sums();
+	sum_options_check(&sums);
 	learner_options_check(&learners);
 	if (parity && dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
@@ -422,16 +302,18 @@ asked(struct comm *c)
 		.precision = (enum precision)precision, .out = out,
 		.resume = resume, .loss = loss && !has_loss() ? LOSS_SIGMOID :
 			LOSS_SOFTMAX,
-		.flips = flips, .groups = groups, .init = init,
+		.flips = flips, .groups = optimizing.groups, .init = init,
 		.init_partial = init_partial, .freeze = &freeze,
 		.override = &override, .sums = sums,
-		.sharded = sharded,
+		.sharded = optimizing.sharded,
 		.threads = threads > 0 ? (int)threads : own,
 		.keep = (int)keep, .tensorboard = tensorboard,
-		.optimizer = &optimizers[optimizer],
-		.optimizing = optimizing, .clip = clip,
-		.clip_value = clip_value, .ema = ema,
-		.loss_scale = loss_scale_asked(), .smoothing = smoothing,
+		.optimizer = &optimizers[optimizing.optimizer],
+		.optimizing = optimizing.set, .clip = optimizing.clip,
+		.clip_value = optimizing.clip_value,
+		.ema = optimizing.ema,
+		.loss_scale = optimizer_options_scale(&optimizing),
+		.smoothing = optimizing.smoothing,
 		.aggregate = running,
 		.loading = { .seed = (uint64_t)seed,
 			.threads = (int)loader_threads,
@@ -448,7 +330,7 @@ asked(struct comm *c)
 			.precise = precise,
 			.best = best[keep_best], .log_every = log_every,
 			.stop_after = stop_after, .max_loss = max_loss,
-			.use_ema = use_ema,
+			.use_ema = optimizing.use_ema,
 			.learners = learners, .skips = skips,
 			.corrupt = corrupt, .audit_report = audit_report },
 	};
@@ -493,7 +375,7 @@ export_weights(void)
 		    "--out=RUN)", export == NULL ? "--names, and no file to "
 		    "export" : names == NULL ? "--export, and no names" :
 		    "--export, and no run");
-	return export_run(out, export, names, use_ema);
+	return export_run(out, export, names, optimizing.use_ema);
 }
 
 /* What a run that there is can be asked for: how far it is, its weights. */
@@ -673,7 +555,8 @@ main(int argc, char **argv)
 	session_close(&s);
 	comm_close(comm);
 	replay_close(&again);
-	if ((dry_run || parity || replayed != NULL) && stdout_done() != 0 && status == 0)
+	if ((dry_run || parity || replayed != NULL) && stdout_done() != 0 &&
+	    status == 0)
 		status = EXIT_FAILED;
 	free(arguments);
 	return status;

@@ -1,0 +1,34 @@
+#ifndef TRAIN_SUM_OPTIONS_H
+#define TRAIN_SUM_OPTIONS_H
+
+/* What is asked of sums over ranks (train/sums.h): options of vt-train(1). */
+
+#include "base/options.h"
+#include "train/sums.h"
+
+/* What is so unless it is set. */
+#define SUM_OPTIONS { .allreduce = "auto" }
+
+/* The rows of a struct sum_settings ${o}. */
+#define OPTION_SUMS(o) \
+	OPTION_HEADING("Sums over ranks"), \
+	{ 0, "deterministic", OPTION_CHOICE, &(o).deterministic, "MODE", \
+	    "exact: equal bits on any ranks; or fast (exact)", \
+	    "exact|fast", 0, 0, 0 }, \
+	{ 0, "allreduce", OPTION_TEXT, &(o).allreduce, "NAME", \
+	    "fast: native, ring, torus[:XxY], halving (auto)", \
+	    "auto|native|ring|torus|halving", 0, 0, 0 }, \
+	{ 0, "allreduce-table", OPTION_TEXT, &(o).table, "FILE", \
+	    "fast: choose by what vt-bench --tune measured", \
+	    NULL, 0, 0, 0 }, \
+	{ 0, "exchange", OPTION_CHOICE, &(o).wire, "TYPE", \
+	    "fast: of gradients between ranks: fp32, bf16, fp16", \
+	    "fp32|bf16|fp16", 0, 0, 0 }, \
+	{ 0, "bucket", OPTION_SIZE, &(o).bucket, "BYTES", \
+	    "gradient summed at a time; 0: as suits, from 4M (0)", \
+	    NULL, 0, 9e15, 0 }
+
+/* sum_options_check(s): dies of what cannot be meant. */
+void sum_options_check(const struct sum_settings *s);
+
+#endif
