@@ -216,7 +216,7 @@ if command -v script >/dev/null; then
 	check "and a reason" grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
 	# One live line for both ends of a pipe: what draws first draws alone.
 	mkdir "$T/many"
-	for i in $(seq 60); do ln -s "$V/long.mp4" "$T/many/$i.mp4"; done
+	for i in $(seq 240); do ln -s "$V/long.mp4" "$T/many/$i.mp4"; done
 	TERM=xterm script -qec "vt-extract --root='$T/many' '$T'/many/*.mp4 | vt-pack -o '$T/piped'" /dev/null >"$T/tty" </dev/null
 	tr '\r' '\n' <"$T/tty" | sed -n 's/.*[0-9] videos,.*/extract/p; s/.*[0-9] samples,.*/pack/p' | uniq >"$T/drew"
 	check_same "vt-extract | vt-pack: vt-extract draws a line" extract "$(head -1 "$T/drew")"

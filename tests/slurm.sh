@@ -151,7 +151,9 @@ goes_on() {
 ends() {
 	jq -r 'select(.type == "end") | .status' run/log.jsonl | tail -1
 }
+# Slurm holds a job that queued itself back for two minutes.
 finished() {
+	queued "$job" && scontrol update jobid="$job" StartTime=now
 	[ "$(scontrol show job "$job" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p')" = COMPLETED ]
 }
 # last: the schedule ends soon, the run with it, and one rank alone has the same

@@ -82,12 +82,14 @@ exact_open(struct exact *e, struct comm *c, size_t elem,
 	*e = (struct exact){ .comm = c, .elem = elem, .add = add,
 		.arg = arg, .most = most };
 	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
+	e->begin = xcalloc((size_t)c->size + 1, sizeof(*e->begin));
 }
 
 void
 exact_close(struct exact *e)
 {
 	free(e->of);
+	free(e->begin);
 	free(e->room);
 	free(e->arrived);
 	free(e->send);
@@ -164,14 +166,13 @@ exact_shares(struct exact *e, const int *begin)
 int
 exact_leaves(struct exact *e, int leaves, int *first)
 {
-	int size = e->comm->size, *begin;
+	int size = e->comm->size;
 
 	if (leaves != e->leaves) {
-		begin = xcalloc((size_t)size + 1, sizeof(*begin));
 		for (int r = 0; r < size; r++)
-			begin[r + 1] = begin[r] + split(leaves, r, size, first);
-		exact_shares(e, begin);
-		free(begin);
+			e->begin[r + 1] = e->begin[r] + split(leaves, r, size,
+			    first);
+		exact_shares(e, e->begin);
 	}
 	return split(leaves, e->comm->rank, size, first);
 }

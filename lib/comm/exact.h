@@ -54,6 +54,7 @@ struct exact {
 	void *arg;			/* of add */
 	size_t most;			/* elements of a slice, at most */
 	int leaves;			/* what the trees below are for */
+	int *begin;			/* [size + 1] room for a split of them */
 	struct tree *of;		/* [size] each rank's subtrees */
 	char *room;
 	size_t room_bytes;

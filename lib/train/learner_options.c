@@ -25,5 +25,5 @@ learner_options_check(const struct learner_options *o)
 int
 learner_options_outer(const struct learner_options *o)
 {
-	return o->outer_momentum > 0 || o->outer_lr != 1;
+	return o->n > 0 && (o->outer_momentum > 0 || o->outer_lr != 1);
 }
