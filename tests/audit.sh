@@ -99,6 +99,8 @@ rm -rf "$T/bad"
 VT_FLIP_BIT=3:$1:$3 check_exit "nor in a step that was not audited" 0 train $np bad -q --audit 2
 check_same "of which every second one is" "2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
 
+check_exit "audits where bits are not promised" 2 train 1 no --audit 1 --deterministic fast
+check_says "are refused" '--audit is for --deterministic=exact'
 check_exit "VT_FLIP_BIT that says nothing" 2 env VT_FLIP_BIT=3:x vt-train -i "$T/train" -m "$T/net.net" \
 	--schedule "$T/s.tsv" -o "$T/none2" --device ref
 check_says "is refused" "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"

@@ -153,11 +153,25 @@ def of_package(directory):
     return out
 
 
+def forget_end(got, want):
+    """A kill may come between a line of the log and its events: what either has
+    of its last step is left out, of which the other is one line behind."""
+    ends = max(got["time/step"]), max(want["loss/train"])
+    before = [s for s in want["loss/train"] if s < max(ends)]
+    if min(ends) < max(before):
+        sys.exit("killed: events end at step %d, the log at %d" % ends)
+    for series in list(got.values()) + list(want.values()):
+        for step in [s for s in series if s >= min(ends)]:
+            del series[step]
+
+
 def main():
     directory = sys.argv[-1]
     paths = sorted(glob.glob(os.path.join(directory, "events.out.tfevents.*")))
-    got = of_package(directory) if len(sys.argv) > 2 else of_files(paths)
+    got = of_package(directory) if "--package" in sys.argv else of_files(paths)
     want = of_log(os.path.join(directory, "log.jsonl"))
+    if "--killed" in sys.argv:
+        forget_end(got, want)
     steps = got.pop("time/step", {})
     print("# %d files, %d tags, %d steps" % (len(paths), len(got), len(steps)))
     if sorted(steps) != sorted(want["loss/train"]) or min(steps.values()) <= 0:

@@ -233,6 +233,10 @@ check_exit "sums in any order: 2" 2 train no -j 1 --learners 2 --deterministic f
 check_says "says what is wanted" "wanted --deterministic=exact"
 check_exit "a scale of the loss that moves: 2" 2 train no -j 1 --learners 2 --loss-scale dynamic
 check_says "says what is wanted" "wanted a number for --loss-scale"
+for with in --audit=2 --on-nan=skip:1 --on-corrupt=skip:0.1; do
+	check_exit "$with: 2" 2 train no -j 1 --learners 2 $with
+	check_says "is refused with learners" '--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip'
+done
 check_exit "a batch that learners cannot share: 2" 2 train no -j 1 --learners 5
 check_says "says what of" "makes 12 microbatches, which 5 learners cannot share"
 check_exit "an average of nobody: 2" 2 train no -j 1 --average-every 2

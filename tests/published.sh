@@ -25,13 +25,5 @@ i3d_r50_32f_nl mmaction2_i3d_r50_nl_dot_product_32f_k400 1 16 64
 slowfast_r50_4x16_mmaction2 mmaction2_slowfast_r50_4x16_k400 1 16 64
 CASES
 	diag "$(tail -3 "$T/err")"
-grep -q '^1\.\.' "$T/tap" || not_ok "published.py ran to its end"
-while read -r line; do
-	case $line in
-	ok*) ok "${line#*- }" ;;
-	not*) not_ok "${line#*- }" ;;
-	1..*) ;;
-	*) echo "$line" ;;
-	esac
-done <"$T/tap"
+retell published.py "$T/tap"
 plan

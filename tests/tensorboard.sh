@@ -27,14 +27,14 @@ train() {
 files() {
 	find "$T/$1" -name 'events.out.tfevents.*' | sort
 }
-# holds WHAT RUN: its files hold what its log does
+# holds WHAT RUN [--killed]: its files hold what its log does
 holds() {
-	said=$(python3 tests/event_files.py "$T/$2" 2>&1)
+	said=$(python3 tests/event_files.py $3 "$T/$2" 2>&1)
 	check_same "$1" ok "$(echo "$said" | tail -1)"
 	diag "$(echo "$said" | grep '^#' | tr -d '#')"
 	if [ -n "$package" ]; then
 		check_same "$1: for TensorBoard, too" ok \
-			"$("$package" tests/event_files.py --package "$T/$2" 2>"$T/err" | grep '^ok' || tail -1 "$T/err")"
+			"$("$package" tests/event_files.py --package $3 "$T/$2" 2>"$T/err" | grep '^ok' || tail -1 "$T/err")"
 	else
 		skip "$1: for TensorBoard, too" "no Python package tensorboard"
 	fi
@@ -70,7 +70,7 @@ for i in $(seq 400); do
 done
 kill -9 "$(run_pid $pid)" 2>/dev/null
 wait $pid 2>/dev/null
-holds "one that was killed" parts
+holds "one that was killed" parts --killed
 # As a kill in the middle of writing leaves it, and a power cut.
 last=$(files parts | tail -1)
 size=$(wc -c <"$last")
