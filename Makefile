@@ -137,7 +137,7 @@ $(BUILD)/libvt.a: $(LIB_O)
 	@rm -f $@
 	$(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
-	$(LINK) $^ $(LDLIBS)
+	$(LINK) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
@@ -147,10 +147,12 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
+# A command whose options are a file of their own.
+$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
-	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $^ $(LDLIBS)
+	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a

@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/share.h"
 #include "base/text.h"
+#include "bench/allreduce_options.h"
 #include "bench/cases.h"
 #include "bench/machine.h"
 #include "data/loader.h"
@@ -18,14 +19,14 @@
 #include "train/clips.h"
 #include "train/options.h"
 
-static const char *config, *data, *schedule_path, *sheet, *tune;
+static const char *config, *data, *schedule_path, *sheet;
 static struct clip_settings clips = CLIP_SETTINGS;
+static struct allreduce_options summing = ALLREDUCE_OPTIONS;
 static const char *model = "tsm_r50", *device = "cpu";
-static struct option_list shape_texts, requirements, algorithms_asked;
+static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
-static int64_t least = 4 << 10, most = 64 << 20, factor = 4, vectors;
 static int64_t warmup = 2, runs = 10, threads;
-static int exchange, hidden, precision, check = 1, json, kinds, convs, spoil, quiet, verbose;
+static int precision, check = 1, json, kinds, convs, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -57,27 +58,7 @@ static const struct option_row rows[] = {
 	{ 0, "short-side", OPTION_INT, &short_side, "N",
 	    "decode: downscale videos to it; 0: do not (256)",
 	    NULL, 0, 16384, 0 },
-	{ 0, "min", OPTION_SIZE, &least, "BYTES",
-	    "allreduce: smallest vector (4K)", NULL, 4, 1e12, 0 },
-	{ 0, "max", OPTION_SIZE, &most, "BYTES",
-	    "allreduce: largest vector (64M)", NULL, 4, 1e12, 0 },
-	{ 0, "factor", OPTION_INT, &factor, "N",
-	    "allreduce: from one size to the next (4)", NULL, 2, 1024, 0 },
-	{ 0, "vectors", OPTION_INT, &vectors, "N",
-	    "allreduce: vectors to sum; 0: one a rank (0)",
-	    NULL, 0, 1e6, 0 },
-	{ 0, "algorithm", OPTION_LIST, &algorithms_asked, "NAME",
-	    "allreduce: exact, native, ring, torus[:XxY], halving",
-	    "exact|native|ring|torus|halving", 0, 0, 0 },
-	{ 0, "exchange", OPTION_CHOICE, &exchange, "TYPE",
-	    "allreduce: of all but exact: fp32, bf16, fp16 (fp32)",
-	    "fp32|bf16|fp16", 0, 0, 0 },
-	{ 0, "hidden", OPTION_FLAG, &hidden, NULL,
-	    "allreduce: also its share behind a computation",
-	    NULL, 0, 0, 0 },
-	{ 0, "tune", OPTION_TEXT, &tune, "FILE",
-	    "allreduce: write what is fastest, for vt-train",
-	    NULL, 0, 0, 0 },
+	OPTION_ALLREDUCE(summing),
 	OPTION_HEADING("Clips of the loader"),
 	OPTION_CLIPS(clips),
 	OPTION_HEADING("Runs and answers"),
@@ -214,10 +195,9 @@ run_step(struct session *s)
 static int
 run_allreduce(struct session *s)
 {
-	return bench_allreduce(&s->b, &(struct sum_options){ s->comm,
-	    (size_t)least, (size_t)most, (int)factor, (int)vectors,
-	    algorithms_asked.item, algorithms_asked.n, &wires[exchange],
-	    hidden, tune });
+	struct sum_options o = allreduce_options_set(&summing, s->comm);
+
+	return bench_allreduce(&s->b, &o);
 }
 
 struct subtest {
@@ -234,7 +214,8 @@ static const struct subtest subtests[] = {
 	{ "loader", run_loader, 0, " data shape schedule threads sheet "
 	    CLIP_OPTIONS " ",
 	    "8x8x224" },
-	{ "op", run_op, 1, " model shape classes device precision threads ", "2x8x224" },
+	{ "op", run_op, 1, " model shape classes device precision threads ",
+	    "2x8x224" },
 	{ "step", run_step, 1,
 	    " data model shape schedule classes kinds convs device "
 	    "precision "
@@ -264,9 +245,9 @@ static void
 check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
-		"schedule", "classes", "kinds", "convs", "images", "short-side", "min",
-		"max", "factor", "vectors", "algorithm", "exchange", "hidden",
-		"tune", "device", "precision", "threads",
+		"schedule", "classes", "kinds", "convs", "images",
+		"short-side", "min", "max", "factor", "vectors", "algorithm",
+		"exchange", "hidden", "tune", "device", "precision", "threads",
 		"sheet", CLIP_OPTION_NAMES };
 	char word[32];
 
@@ -323,7 +304,8 @@ check_use(struct session *s, const struct subtest *t)
 		options_wrong("%s: %s takes no operands",
 		    text_quote(s->file[0]), t->name);
 	if (t->run == run_decode && s->files == 0 && data == NULL)
-		options_wrong("nothing to decode (wanted videos or --data=DIR)");
+		options_wrong("nothing to decode (wanted videos or "
+		    "--data=DIR)");
 	if (t->run == run_loader && data == NULL)
 		options_wrong("no dataset (wanted --data=DIR)");
 	if (schedule_path != NULL && shape_texts.n > 0)
@@ -341,17 +323,7 @@ check_use(struct session *s, const struct subtest *t)
 				    "mixed with no other");
 	if (sheet != NULL && plot_ready(sheet) != 0)
 		exit(EXIT_USAGE);
-	if (least > most)
-		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
-		    least, most);
-	for (size_t i = 0; i < algorithms_asked.n; i++)
-		if (bench_allreduce_check(algorithms_asked.item[i]) != 0)
-			options_wrong("--algorithm=%s (wanted exact, native, ring, "
-			    "torus, torus:XxY or halving)",
-			    text_quote(algorithms_asked.item[i]));
-	if (vectors > 0 && vectors < size)
-		options_wrong("--vectors=%" PRId64 ": fewer than the %d ranks",
-		    vectors, size);
+	allreduce_options_check(&summing, size);
 	if (t->run != run_allreduce && size > 1)
 		options_wrong("%s runs on one rank, not on %d", t->name, size);
 }

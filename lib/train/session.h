@@ -3,8 +3,8 @@
 
 /*
  * All that a run of vt-train has open: what the options ask for, checked, on
- * all ranks, before the run's directory is touched (session.c); then the
- * checkpoint to go on from, and the directory (begin.c).
+ * all ranks, before the run's directory is touched (inputs.c, session.c); then
+ * the checkpoint to go on from, and the directory (begin.c).
  */
 
 #include "base/options.h"

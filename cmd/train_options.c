@@ -1,0 +1,268 @@
+/* The options of vt-train: their table, and what they may be together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/corrupt.h"
+#include "train/facts.h"
+#include "train/not_finite.h"
+#include "train/options.h"
+#include "train/versions.h"
+#include "train_options.h"
+
+static struct train_options o = {
+	.model = "tsm_r50", .resume = "auto", .device = "cpu",
+	.on_nan = "fail", .on_corrupt = "fail",
+	.clips = CLIP_SETTINGS, .optimizing = OPTIMIZER_OPTIONS,
+	.sums = SUM_OPTIONS, .learners = LEARNER_OPTIONS,
+	.seed = 1, .keep = 3, .save_every = 600, .log_every = 10,
+	.val_every = 1, .step_timeout = 600,
+	.loader_threads = 2, .loader_memory = 512 << 20,
+};
+
+static const struct option_row rows[] = {
+	OPTION_HEADING("What to train"),
+	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
+	    "packed dataset to train on", NULL, 0, 0, 0 },
+	{ 'm', "model", OPTION_TEXT, &o.model, "NET",
+	    "network that is installed, or a .net file (tsm_r50)",
+	    NULL, 0, 0, 0 },
+	{ 0, "schedule", OPTION_TEXT, &o.schedule, "FILE",
+	    "shapes and lr by epoch, from vt-schedule; - is stdin",
+	    NULL, 0, 0, 0 },
+	{ 0, "loss", OPTION_CHOICE, &o.loss, "KIND",
+	    "of a network without one: softmax, sigmoid (softmax)",
+	    "softmax|sigmoid", 0, 0, 0 },
+	{ 0, "init", OPTION_TEXT, &o.init, "FILE",
+	    "begin from weights: of vt, torchvision, TSM, ...",
+	    NULL, 0, 0, 0 },
+	{ 0, "init-partial", OPTION_FLAG, &o.init_partial, NULL,
+	    "although less than half of the backbone is in FILE",
+	    NULL, 0, 0, 0 },
+	{ 0, "freeze", OPTION_LIST, &o.freeze, "PATTERN",
+	    "do not train these operators; may be repeated",
+	    "backbone|partial-bn|PATTERN", 0, 0, 0 },
+	{ 's', "seed", OPTION_INT, &o.seed, "N",
+	    "weights, order, crops and flips follow from it (1)",
+	    NULL, 0, 9e15, 0 },
+	OPTION_HEADING("Clips"),
+	OPTION_CLIPS(o.clips),
+	{ 0, "flip-swap", OPTION_TEXT, &o.flips, "FILE",
+	    "classes that a flip swaps: something, or a table",
+	    "something|FILE", 0, 0, 0 },
+	OPTION_OPTIMIZER(o.optimizing),
+	{ 0, "bn-running", OPTION_CHOICE, &o.running, "RULE",
+	    "running variances: mean or aggregate of groups",
+	    "mean|aggregate", 0, 0, 0 },
+	OPTION_LEARNERS(o.learners),
+	OPTION_HEADING("Validation"),
+	{ 0, "val", OPTION_TEXT, &o.val, "DIR",
+	    "packed dataset to validate on", NULL, 0, 0, 0 },
+	{ 0, "val-every", OPTION_REAL, &o.val_every, "EPOCHS",
+	    "epochs between validations; 0: at the end only (1)",
+	    NULL, 0, 1e6, 0 },
+	{ 0, "val-frames", OPTION_INT, &o.val_frames, "T",
+	    "frames of a clip there (as in the last stage)",
+	    NULL, 0, 1024, 0 },
+	{ 0, "val-crop", OPTION_INT, &o.val_crop, "PIXELS",
+	    "crop size there (as in the last stage)", NULL, 0, 4096, 0 },
+	{ 0, "precise-bn", OPTION_INT, &o.precise, "CLIPS",
+	    "measure BN statistics on so many first; 0: no (0)",
+	    NULL, 0, SCHEDULE_BATCH / 2, 0 },
+	OPTION_HEADING("Run"),
+	{ 'o', "out", OPTION_TEXT, &o.out, "DIR",
+	    "directory of the run: checkpoints and log", NULL, 0, 0, 0 },
+	{ 0, "resume", OPTION_TEXT, &o.resume, "WHAT",
+	    "from the newest in DIR (auto), from a FILE, or never",
+	    "auto|never|FILE", 0, 0, 0 },
+	{ 0, "override", OPTION_LIST, &o.override, "NAME",
+	    "resume although NAME differs; may be repeated",
+	    NULL, 0, 0, 0 },
+	{ 0, "save-every", OPTION_TIME, &o.save_every, "TIME",
+	    "between checkpoints, as 30s, 10m, 2h; 0: never (10m)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "save-steps", OPTION_INT, &o.save_steps, "N",
+	    "steps between checkpoints; 0: never (0)", NULL, 0, 1e9, 0 },
+	{ 0, "keep", OPTION_INT, &o.keep, "N",
+	    "newest checkpoints to keep (3)", NULL, 1, 1e6, 0 },
+	{ 0, "keep-best", OPTION_CHOICE, &o.keep_best, "METRIC",
+	    "of best.safetensors: top1, map, loss or none (top1)",
+	    "top1|loss|none|map", 0, 0, 0 },
+	{ 0, "stop-after", OPTION_TIME, &o.stop_after, "TIME",
+	    "save and stop after this, exit 75; 0: never (0)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "max-loss", OPTION_REAL, &o.max_loss, "X",
+	    "a larger loss is divergence; 0: only NaN, Inf (0)",
+	    NULL, 0, 1e30, 0 },
+	{ 0, "on-nan", OPTION_TEXT, &o.on_nan, "WHAT",
+	    "a step that is not finite: fail or skip:K (fail)",
+	    "fail|skip:K", 0, 0, 0 },
+	{ 0, "on-corrupt", OPTION_TEXT, &o.on_corrupt, "WHAT",
+	    "damaged clips: fail or replace, skip:RATE (fail)",
+	    "fail|skip:RATE", 0, 0, 0 },
+	{ 0, "step-timeout", OPTION_TIME, &o.step_timeout, "TIME",
+	    "to wait for clips, saves, ranks; 0: for ever (10m)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "log-every", OPTION_INT, &o.log_every, "STEPS",
+	    "steps that a line of the log stands for (10)", NULL, 1, 1e6, 0 },
+	{ 0, "tensorboard", OPTION_FLAG, &o.tensorboard, NULL,
+	    "write the log as event files of TensorBoard, too",
+	    NULL, 0, 0, 0 },
+	{ 0, "audit", OPTION_INT, &o.audit, "STEPS",
+	    "compute a microbatch twice every STEPS; 0: never (0)",
+	    NULL, 0, 1e9, 0 },
+	{ 0, "audit-report", OPTION_FLAG, &o.audit_report, NULL,
+	    "go on when its gradients differ, with a warning",
+	    NULL, 0, 0, 0 },
+	{ 0, "replay", OPTION_TEXT, &o.replay, "RUN",
+	    "compute a run again, hold it against its checkpoints",
+	    NULL, 0, 0, 0 },
+	{ 0, "steps", OPTION_TEXT, &o.steps, "A:B",
+	    "only from that checkpoint to this one", NULL, 0, 0, 0 },
+	{ 0, "status", OPTION_TEXT, &o.status, "DIR",
+	    "say how a run stands: exit 0 done, 75 to go on, ...",
+	    NULL, 0, 0, 0 },
+	{ 0, "export", OPTION_TEXT, &o.export, "FILE",
+	    "write the weights in DIR for others, and end",
+	    NULL, 0, 0, 0 },
+	{ 0, "names", OPTION_TEXT, &o.names, "PROGRAM",
+	    "whose names the weights in that file have",
+	    "torchvision|tsm|pyslowfast|mmaction2", 0, 0, 0 },
+	{ 'n', "dry-run", OPTION_FLAG, &o.dry_run, NULL,
+	    "print the plan: shapes, memory, steps, work",
+	    NULL, 0, 0, 0 },
+	{ 0, "parity", OPTION_FLAG, &o.parity, NULL,
+	    "hold each operator of the run against ref, and end",
+	    NULL, 0, 0, 0 },
+	OPTION_HEADING("Machine"),
+	OPTION_DEVICE(&o.device),
+	OPTION_PRECISION(&o.precision),
+	OPTION_RANK_THREADS(&o.threads),
+	OPTION_LOADER_THREADS(&o.loader_threads),
+	OPTION_LOADER_MEMORY(&o.loader_memory),
+	{ 0, "trace-samples", OPTION_TEXT, &o.trace, "FILE",
+	    "list every clip: step, key, frames, crop, flip",
+	    NULL, 0, 0, 0 },
+	OPTION_SUMS(o.sums),
+	OPTION_HEADING("Common"),
+	OPTION_CONFIG(&o.config),
+	OPTION_PROGRESS(&o.progress),
+	OPTION_QUIET(&o.quiet),
+	OPTION_VERBOSE(&o.verbose),
+	OPTION_END
+};
+
+static const struct command command = {
+	"[OPTION]... --data=DIR --schedule=FILE --out=DIR",
+	"Train a network on packed clips; under mpirun, on all ranks together.",
+	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --out=run",
+	rows, train_versions, NULL
+};
+
+/*
+ * --replay: what the settings of the run say of its own time and place is not
+ * meant; schedule and network are the copies in it.
+ */
+/*
+ * --replay: what the settings of the run say of its own time and place is not
+ * meant; schedule and network are the copies in it.
+ */
+static void
+forget_place(void)
+{
+	static const char *const text[] = { "out", "val", "trace-samples" };
+	const char **to[] = { &o.out, &o.val, &o.trace };
+
+	for (int i = 0; i < 3; i++)
+		if (!options_typed(text[i]))
+			*to[i] = NULL;
+	if (!options_typed("stop-after"))
+		o.stop_after = 0;
+	if (!options_typed("audit"))
+		o.audit = 0;
+	if (!options_typed("quiet"))
+		o.quiet = 0;
+	if (!options_typed("threads"))
+		o.threads = 0;
+	if (!options_typed("schedule"))
+		o.schedule = path_join(o.replay, "schedule.tsv");
+	if (!options_typed("model"))
+		o.model = path_join(o.replay, "network.net");
+}
+
+static void
+check(void)
+{
+	if (o.init != NULL && strcmp(o.resume, "auto") != 0 &&
+	    strcmp(o.resume, "never") != 0)
+		options_wrong("--init and --resume=%s: a run begins from "
+		    "weights, or goes on from a checkpoint (wanted one of "
+		    "them)", text_quote(o.resume));
+	if (o.init == NULL && o.init_partial)
+		options_wrong("--init-partial without --init=FILE");
+	if (o.data == NULL)
+		options_wrong("no dataset (wanted --data=DIR)");
+	if (o.schedule == NULL)
+		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
+		    "makes one)");
+	for (size_t i = 0; i < o.override.n; i++)
+		if (!facts_may_override(o.override.item[i])) {
+			struct buffer b = { 0 };
+
+			facts_overrides(&b);
+			options_wrong("--override=%s (wanted one of %s)",
+			    text_quote(o.override.item[i]), b.data);
+		}
+	optimizer_options_check(&o.optimizing);
+	clips_check(&o.clips);
+	if (o.flips != NULL && !o.clips.flip)
+		options_wrong("--flip-swap and --no-flip (wanted one of them)");
+	sum_options_check(&o.sums);
+	learner_options_check(&o.learners);
+	if (o.parity && o.dry_run)
+		options_wrong("--parity and --dry-run (wanted one of them)");
+	if (o.sums.deterministic == FAST && (o.audit > 0 || o.replay != NULL))
+		options_wrong("%s is for --deterministic=exact (it is fast)",
+		    o.audit > 0 ? "--audit" : "--replay");
+	if (o.learners.n > 0 && (o.audit > 0 || strcmp(o.on_nan, "fail") != 0 ||
+	    strcmp(o.on_corrupt, "fail") != 0))
+		options_wrong("--learners cannot be with --audit, "
+		    "--on-nan=skip or --on-corrupt=skip");
+	if (on_nan_parse(o.on_nan, &o.skips) != 0)
+		options_wrong("--on-nan=%s (wanted fail or skip:K)",
+		    text_quote(o.on_nan));
+	if (corrupt_parse(o.on_corrupt, &o.corrupt) != 0)
+		options_wrong("--on-corrupt=%s (wanted fail or skip:RATE, of "
+		    "all samples, 0 to 1)", text_quote(o.on_corrupt));
+	if (o.steps != NULL && o.replay == NULL)
+		options_wrong("--steps without --replay=RUN");
+	if (o.replay != NULL && (options_typed("out") || o.dry_run || o.parity))
+		options_wrong("--replay only compares (wanted no --out, "
+		    "--dry-run or --parity)");
+	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
+		options_wrong("nowhere to put the run (wanted --out=DIR)");
+}
+
+struct train_options *
+train_options_read(int *argc, char ***argv)
+{
+	int operand;
+
+	*argv = options_from("replay", "config", argc, *argv);
+	operand = options_parse(&command, *argc, *argv);
+	program_quiet(o.quiet);
+	program_verbose(o.verbose);
+	if (operand < *argc)
+		options_wrong("%s: no operands are taken",
+		    text_quote((*argv)[operand]));
+	o.uses_run = o.status != NULL || o.export != NULL ||
+	    o.names != NULL;
+	if (o.uses_run)
+		return &o;
+	if (o.replay != NULL)
+		forget_place();
+	check();
+	return &o;
+}

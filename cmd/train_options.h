@@ -1,0 +1,62 @@
+#ifndef CMD_TRAIN_OPTIONS_H
+#define CMD_TRAIN_OPTIONS_H
+
+/* What is asked of vt-train(1), which says what each option means. */
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "train/clips.h"
+#include "train/learner_options.h"
+#include "train/optimizer_options.h"
+#include "train/sum_options.h"
+
+/* As the options are called; a text is NULL where it was not set. */
+struct train_options {
+	const char *config;
+	/* what to train */
+	const char *data, *model, *schedule, *init, *flips;
+	int loss, init_partial;
+	struct option_list freeze;
+	int64_t seed;
+	struct clip_settings clips;
+	struct optimizer_options optimizing;
+	int running;			/* --bn-running */
+	struct learner_options learners;
+	/* validation */
+	const char *val;
+	double val_every;
+	int64_t val_frames, val_crop, precise;
+	/* the run */
+	const char *out, *resume;
+	struct option_list override;
+	double save_every, stop_after, max_loss, step_timeout;
+	int64_t save_steps, keep, log_every;
+	int keep_best, tensorboard;
+	const char *on_nan, *on_corrupt;
+	int64_t skips;			/* that --on-nan allows */
+	double corrupt;			/* rate that --on-corrupt allows */
+	int64_t audit;
+	int audit_report;
+	const char *replay, *steps;
+	/* instead of a run */
+	const char *status, *export, *names;
+	int uses_run;			/* one of those three is set */
+	int dry_run, parity;
+	/* machine */
+	const char *device, *trace;
+	int precision;
+	int64_t threads, loader_threads, loader_memory;
+	struct sum_settings sums;
+	int progress, quiet, verbose;
+};
+
+/*
+ * train_options_read(argc, argv):
+ * The options of a command line, which is moved as getopt does; dies of wrong
+ * use.  Of what is asked of a run that there is (uses_run) nothing is checked.
+ * What is returned may be changed and is not to be freed.
+ */
+struct train_options *train_options_read(int *argc, char ***argv);
+
+#endif

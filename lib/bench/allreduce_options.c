@@ -1,0 +1,29 @@
+/* What is asked of sums over ranks. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "bench/allreduce_options.h"
+
+void
+allreduce_options_check(const struct allreduce_options *o, int ranks)
+{
+	if (o->least > o->most)
+		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
+		    o->least, o->most);
+	for (size_t i = 0; i < o->algorithms.n; i++)
+		if (bench_allreduce_check(o->algorithms.item[i]) != 0)
+			options_wrong("--algorithm=%s (wanted exact, native, "
+			    "ring, torus, torus:XxY or halving)",
+			    text_quote(o->algorithms.item[i]));
+	if (o->vectors > 0 && o->vectors < ranks)
+		options_wrong("--vectors=%" PRId64 ": fewer than the %d ranks",
+		    o->vectors, ranks);
+}
+
+struct sum_options
+allreduce_options_set(const struct allreduce_options *o, struct comm *c)
+{
+	return (struct sum_options){ c, (size_t)o->least, (size_t)o->most,
+		(int)o->factor, (int)o->vectors, o->algorithms.item,
+		o->algorithms.n, &wires[o->exchange], o->hidden, o->tune };
+}

@@ -1,0 +1,53 @@
+#ifndef BENCH_ALLREDUCE_OPTIONS_H
+#define BENCH_ALLREDUCE_OPTIONS_H
+
+/* What is asked of sums over ranks, as options of vt-bench(1). */
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "bench/cases.h"
+
+struct allreduce_options {
+	int64_t least, most;		/* bytes of a vector */
+	int64_t factor, vectors;
+	struct option_list algorithms;
+	int exchange, hidden;
+	const char *tune;
+};
+
+/* What is so unless it is set. */
+#define ALLREDUCE_OPTIONS { .least = 4 << 10, .most = 64 << 20, .factor = 4 }
+
+/* The rows of a struct allreduce_options ${o}. */
+#define OPTION_ALLREDUCE(o) \
+	{ 0, "min", OPTION_SIZE, &(o).least, "BYTES", \
+	    "allreduce: smallest vector (4K)", NULL, 4, 1e12, 0 }, \
+	{ 0, "max", OPTION_SIZE, &(o).most, "BYTES", \
+	    "allreduce: largest vector (64M)", NULL, 4, 1e12, 0 }, \
+	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
+	    "allreduce: from one size to the next (4)", NULL, 2, 1024, 0 }, \
+	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
+	    "allreduce: vectors to sum; 0: one a rank (0)", \
+	    NULL, 0, 1e6, 0 }, \
+	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
+	    "allreduce: exact, native, ring, torus[:XxY], halving", \
+	    "exact|native|ring|torus|halving", 0, 0, 0 }, \
+	{ 0, "exchange", OPTION_CHOICE, &(o).exchange, "TYPE", \
+	    "allreduce: of all but exact: fp32, bf16, fp16 (fp32)", \
+	    "fp32|bf16|fp16", 0, 0, 0 }, \
+	{ 0, "hidden", OPTION_FLAG, &(o).hidden, NULL, \
+	    "allreduce: also its share behind a computation", \
+	    NULL, 0, 0, 0 }, \
+	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
+	    "allreduce: write what is fastest, for vt-train", \
+	    NULL, 0, 0, 0 }
+
+/* allreduce_options_check(o, ranks): dies of what cannot be meant. */
+void allreduce_options_check(const struct allreduce_options *o, int ranks);
+
+/* allreduce_options_set(o, c): as bench_allreduce takes them; ${o} must stay. */
+struct sum_options allreduce_options_set(const struct allreduce_options *o,
+    struct comm *c);
+
+#endif
