@@ -66,7 +66,7 @@ complete -c vt-train -l learners -r -f -d 'learners whose weights are averaged; 
 complete -c vt-train -l average-every -r -f -d 'local steps between averages (8)'
 complete -c vt-train -l learner-groups -r -f -d 'groups with averages of their own; 0: none (0)'
 complete -c vt-train -l group-every -r -f -d 'local steps between averages of a group (1)'
-complete -c vt-train -l average-state -r -f -a 'average reset' -d 'of optimisers, there: average, reset (average)'
+complete -c vt-train -l average-state -r -f -a 'average reset keep' -d 'of optimisers, there: average, reset, keep (average)'
 complete -c vt-train -l outer-momentum -r -f -d 'of what averages change; 0: none (0)'
 complete -c vt-train -l outer-lr -r -f -d 'factor on what averages change (1)'
 complete -c vt-train -l noise-scale -d 'log the noise of gradients at each average'

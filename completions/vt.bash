@@ -166,7 +166,7 @@ s seed required -
 - average-every required -
 - learner-groups required -
 - group-every required -
-- average-state required average|reset
+- average-state required average|reset|keep
 - outer-momentum required -
 - outer-lr required -
 - noise-scale none -

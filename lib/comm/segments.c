@@ -1,6 +1,7 @@
 /* Who owns which elements of a vector. */
 #include <stdlib.h>
 
+#include "base/cpus.h"
 #include "base/mem.h"
 #include "comm/exact.h"
 #include "comm/segments.h"
@@ -63,6 +64,28 @@ segments_copy(struct segments *s, struct comm *c, size_t elements, size_t most)
 	s->copies = 1;
 	for (int r = 0; r < c->size; r++)
 		s->owned[r] = elements;
+}
+
+void
+segments_dealt(struct segments *s, struct comm *c, size_t elements, int n)
+{
+	size_t ranks = (size_t)c->size, count = (size_t)n;
+
+	*s = (struct segments){ .comm = c, .elements = elements * count,
+		.bucket = elements };
+	s->segment = xcalloc(count, sizeof(*s->segment));
+	s->owned = xcalloc(ranks, sizeof(*s->owned));
+	s->send = xcalloc(count * ranks, sizeof(*s->send));
+	s->receive = xcalloc(count, sizeof(*s->receive));
+	for (int r = 0, first; r < c->size; r++) {
+		int held = split(n, r, c->size, &first);
+
+		for (int i = first; i < first + held; i++) {
+			s->segment[s->n++] = (struct segment){ r, (size_t)i *
+				elements, elements, s->owned[r] };
+			s->owned[r] += elements;
+		}
+	}
 }
 
 void

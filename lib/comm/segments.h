@@ -40,6 +40,11 @@ void segments_close(struct segments *s);
 void segments_copy(struct segments *s, struct comm *c, size_t elements,
     size_t most);
 
+/* segments_dealt(s, c, elements, n): of ${n} vectors of ${elements}, one behind
+ * the other, each rank owns whole ones, as split() deals them out; a segment
+ * each. */
+void segments_dealt(struct segments *s, struct comm *c, size_t elements, int n);
+
 /* segments_owned(elements, most, rank, ranks): how many elements ${rank} will
  * own. */
 size_t segments_owned(size_t elements, size_t most, int rank, int ranks);

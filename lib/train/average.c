@@ -230,16 +230,47 @@ choose_slot(struct learners *l, int i)
 		l->vector[k] = l->learner[k].optim.slots.slot[i].data;
 }
 
+/* What each learner keeps for itself: the slot of the run has all of them. */
+static void
+copy_kept(struct learners *l, const struct trainer *t, int i, int in)
+{
+	const struct slot *slot = &t->optim.slots.slot[i];
+	size_t elements = t->share.elements;
+
+	for (int k = 0; k < l->held; k++) {
+		void *kept = slot_at(slot, (size_t)k * elements);
+		void *own = l->learner[k].optim.slots.slot[i].data;
+
+		learners_copy(l, t->net, in ? kept : own, in ? own : kept,
+		    elements);
+	}
+}
+
+/* Slot ${i}, where it is no mean: into that of the run, or out of it.  0: it is
+ * one. */
+static int
+copy_slot(struct learners *l, const struct trainer *t, int i, int in)
+{
+	switch (t->optim.slots.slot[i].kind->extent) {
+	case SLOT_ELEMENT:
+		return 0;
+	case SLOT_LEARNER:
+		copy_kept(l, t, i, in);
+		return 1;
+	default:
+		copy_others(l, t, i, in);
+		return 1;
+	}
+}
+
 /* The mean of slot ${i} of all learners into that of the run. */
 static int
 average_slot(struct learners *l, const struct trainer *t, int i)
 {
 	const struct slot *slot = &t->optim.slots.slot[i];
 
-	if (slot->kind->extent != SLOT_ELEMENT) {
-		copy_others(l, t, i, 1);
+	if (copy_slot(l, t, i, 1))
 		return 0;
-	}
 	choose_slot(l, i);
 	if (average_vector(l, t) != 0)
 		return -1;
@@ -253,10 +284,8 @@ take_slot(struct learners *l, const struct trainer *t, int i)
 {
 	const struct slot *slot = &t->optim.slots.slot[i];
 
-	if (slot->kind->extent != SLOT_ELEMENT) {
-		copy_others(l, t, i, 0);
+	if (copy_slot(l, t, i, 0))
 		return 0;
-	}
 	choose_slot(l, i);
 	move_owned(l, t, slot, 0);
 	if (segments_gather(&t->share, l->vector[0], t->net->device->elem) !=
@@ -268,11 +297,12 @@ take_slot(struct learners *l, const struct trainer *t, int i)
 	return 0;
 }
 
-/* The optimiser's own, or none; and what is kept beside them. */
+/* The optimiser's own, in one way or another; and what is kept beside them. */
 static int
 average_slots(struct learners *l, struct trainer *t)
 {
-	int first = t->o.learners.reset ? learners_own_slots(t) : 0, bad = 0;
+	int first = t->o.learners.state == STATE_RESET ?
+	    learners_own_slots(t) : 0, bad = 0;
 
 	slots_reset(&t->optim.slots, first);
 	for (int i = first; i < l->slots && !bad; i++)

@@ -252,24 +252,23 @@ checkpoint_load_ema(const struct safetensors *f, const char *path,
 {
 	for (int i = 0; i < n->graph->nparam; i++)
 		if (load(f, path, n, &n->graph->param[i], slot_name(
-		    &ema_slots[0], &n->graph->param[i])) != 0)
+		    &ema_slots[0], 0, &n->graph->param[i])) != 0)
 			return -1;
 	return 0;
 }
 
-/* Values of parameter number ${p} into slot ${i} of ${whole}. */
+/* Values of parameter number ${p} into copy ${j} of slot ${i} of ${whole}. */
 static int
 load_slot(const struct safetensors *f, const char *path,
-    const struct slots *s, int i, int p, struct slots_whole *whole)
+    const struct slots *s, int i, int j, int p, struct slots_whole *whole)
 {
 	const struct slot *slot = &s->slot[i];
 	const struct param *param = &s->net->graph->param[p];
-	char *name = slot_name(slot->kind, param);
-	const struct tensor *t = find(f, path, name,
-	    slot->kind->extent == SLOT_ELEMENT ? param : NULL,
-	    s->net->graph->name);
+	char *name = slot_name(slot->kind, j, param);
+	const struct tensor *t = find(f, path, name, slot_shaped(slot->kind) ?
+	    param : NULL, s->net->graph->name);
 	size_t n;
-	void *to = slot_of(s, i, p, whole->data[i], &n);
+	void *to = slot_of(s, i, j, p, whole->data[i], &n);
 
 	free(name);
 	if (t == NULL)
@@ -289,25 +288,43 @@ load_slot(const struct safetensors *f, const char *path,
 	return 0;
 }
 
-/* 1 if the file has any tensor of slot ${i}; otherwise a note. */
+/* 1 if the file has any tensor of copy ${j} of slot ${i}; otherwise a note. */
 static int
 knows_slot(const struct safetensors *f, const char *path,
-    const struct slots *s, int i)
+    const struct slots *s, int i, int j)
 {
+	const char *name = s->slot[i].kind->name;
+
 	for (int p = 0; p < s->net->graph->nparam; p++) {
-		char *name;
+		char *tensor;
 		int there;
 
 		if (!slot_has(s, i, p))
 			continue;
-		name = slot_name(s->slot[i].kind, &s->net->graph->param[p]);
-		there = safetensors_tensor(f, name) != NULL;
-		free(name);
+		tensor = slot_name(s->slot[i].kind, j, &s->net->graph->param[p]);
+		there = safetensors_tensor(f, tensor) != NULL;
+		free(tensor);
 		if (there)
 			return 1;
 	}
-	note("%s: has no %s, which begins anew", text_quote(path),
-	    s->slot[i].kind->name);
+	if (s->slot[i].kind->extent == SLOT_LEARNER)
+		note("%s: has no %s of learner %d, where it begins anew",
+		    text_quote(path), name, j);
+	else
+		note("%s: has no %s, which begins anew", text_quote(path), name);
+	return 0;
+}
+
+static int
+load_copy(const struct safetensors *f, const char *path,
+    const struct slots *s, int i, int j, struct slots_whole *whole)
+{
+	if (!knows_slot(f, path, s, i, j))
+		return 0;
+	for (int p = 0; p < s->net->graph->nparam; p++)
+		if (slot_has(s, i, p) && load_slot(f, path, s, i, j, p,
+		    whole) != 0)
+			return -1;
 	return 0;
 }
 
@@ -316,15 +333,11 @@ checkpoint_slots(const struct safetensors *f, const char *path,
     const struct slots *s, struct slots_whole *whole)
 {
 	*whole = slots_whole(s);
-	for (int i = 0; i < s->n; i++) {
-		if (!knows_slot(f, path, s, i))
-			continue;
-		for (int p = 0; p < s->net->graph->nparam; p++)
-			if (slot_has(s, i, p) &&
-			    load_slot(f, path, s, i, p, whole) != 0) {
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->slot[i].copies; j++)
+			if (load_copy(f, path, s, i, j, whole) != 0) {
 				slots_forget(whole);
 				return -1;
 			}
-	}
 	return 0;
 }

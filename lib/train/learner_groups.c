@@ -120,7 +120,8 @@ static int
 average_group(struct learners *l, const struct trainer *t,
     struct learner_group *g)
 {
-	int own = learners_own_slots(t), reset = t->o.learners.reset;
+	int own = learners_own_slots(t);
+	int reset = t->o.learners.state == STATE_RESET;
 
 	for (int k = 0; k < l->held; k++)
 		l->vector[k] = l->learner[k].w;
@@ -132,7 +133,7 @@ average_group(struct learners *l, const struct trainer *t,
 		slots_reset(&l->learner[g->first + k].optim.slots, own);
 	for (int i = reset ? own : 0; i < l->slots; i++) {
 		if (t->optim.slots.slot[i].kind->extent != SLOT_ELEMENT)
-			continue;	/* the same in all */
+			continue;	/* the same in all, or its own */
 		for (int k = 0; k < l->held; k++)
 			l->vector[k] = l->learner[k].optim.slots.slot[i].data;
 		if (average_vector(l, t, g) != 0)

@@ -8,7 +8,7 @@ learner_options_check(const struct learner_options *o)
 	const char *theirs = o->every != unset.every ? "average-every" :
 	    o->groups > 0 ? "learner-groups" :
 	    o->group_every != unset.group_every ? "group-every" :
-	    o->reset ? "average-state" :
+	    o->state != unset.state ? "average-state" :
 	    o->outer_momentum > 0 ? "outer-momentum" :
 	    o->outer_lr != unset.outer_lr ? "outer-lr" :
 	    o->noise ? "noise-scale" : NULL;

@@ -7,10 +7,12 @@
 
 #include "base/options.h"
 
+enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
+
 struct learner_options {
 	int64_t n;			/* 0: there are none */
 	int64_t every;			/* steps from average to average */
-	int reset;			/* the optimiser's state there */
+	enum average_state state;	/* of the optimiser, there */
 	int64_t groups, group_every;	/* averages inside groups; 0: none */
 	int noise;			/* log how far they move apart */
 	double outer_momentum, outer_lr;
@@ -32,9 +34,9 @@ struct learner_options {
 	    NULL, 0, 65536, 0 }, \
 	{ 0, "group-every", OPTION_INT, &(o).group_every, "K1", \
 	    "local steps between averages of a group (1)", NULL, 1, 1e9, 0 }, \
-	{ 0, "average-state", OPTION_CHOICE, &(o).reset, "HOW", \
-	    "of optimisers, there: average, reset (average)", \
-	    "average|reset", 0, 0, 0 }, \
+	{ 0, "average-state", OPTION_CHOICE, &(o).state, "HOW", \
+	    "of optimisers, there: average, reset, keep (average)", \
+	    "average|reset|keep", 0, 0, 0 }, \
 	{ 0, "outer-momentum", OPTION_REAL, &(o).outer_momentum, "X", \
 	    "of what averages change; 0: none (0)", \
 	    NULL, 0, 0.99999, 0 }, \

@@ -82,7 +82,8 @@ learners_open(const struct trainer *t)
 		/* As the run's, but for what it holds. */
 		x->optim = t->optim;
 		x->optim.slots = (struct slots){ 0 };
-		x->optim.outer = 0;
+		x->optim.outer = x->optim.learners = 0;
+		x->optim.dealt = (struct segments){ 0 };
 		if ((x->w = device_alloc(t->net->device, t->share.elements *
 		    elem)) == NULL || optim_open(&x->optim, t->net, NULL) !=
 		    0) {

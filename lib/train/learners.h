@@ -13,11 +13,11 @@
  * for bit, for any number of ranks up to N.
  *
  * At an average all is as in training without learners: the mean is in the net,
- * what the optimiser keeps in the slots, and only then it is validated and
- * saved, so that a checkpoint knows nothing of learners.  What an interval
- * begins with is what net and slots have, and nothing else.  Running statistics
- * are averaged with the weights.  An average is due after each K steps of the
- * run and after the last one.
+ * what the optimiser keeps in the slots, as their mean or that of each learner,
+ * and only then it is validated and saved.  What an interval begins with is what
+ * net and slots have, and nothing else.  Running statistics are averaged with
+ * the weights.  An average is due after each K steps of the run and after the
+ * last one.
  */
 
 #include "train/work.h"

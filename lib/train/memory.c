@@ -66,24 +66,27 @@ exchange(const struct trainer *t, int rank)
 	return most;
 }
 
-/* Bytes of slot ${k} on ${rank}, or of what all ranks have if that is -1. */
-static size_t
-slot_bytes(const struct trainer *t, const struct slot_kind *k, int rank)
-{
-	const struct net *n = t->net;
-	size_t elements = n->graph->elements;
-
-	return slot_count(k, n->graph, rank < 0 ? elements :
-	    t->share.owned[rank]) * slot_size(k, n->device->elem);
-}
-
 static size_t
 slots_bytes(const struct trainer *t, int rank)
 {
 	size_t sum = 0;
 
 	for (int i = 0; i < t->optim.slots.n; i++)
-		sum += slot_bytes(t, t->optim.slots.slot[i].kind, rank);
+		sum += slot_bytes(&t->optim.slots, i, rank);
+	return sum;
+}
+
+/* Weights and slots of a learner. */
+static size_t
+learner_bytes(const struct trainer *t)
+{
+	const struct slots *s = &t->optim.slots;
+	size_t sum = t->net->graph->elements * t->net->device->elem;
+
+	for (int i = 0; i < s->n; i++)
+		if (i != t->optim.outer_slot)
+			sum += slot_bytes(s, i, -1) /
+			    (size_t)s->slot[i].copies;
 	return sum;
 }
 
@@ -119,8 +122,7 @@ memory_plan(const struct trainer *t, int rank)
 	}
 	if (rank == 0)
 		m.item[MEMORY_SNAPSHOT] = flat + slots_bytes(t, -1);
-	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank, flat + slots_bytes(t,
-	    -1) - (t->optim.outer ? flat : 0));
+	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank, learner_bytes(t));
 	m.item[MEMORY_EXCHANGE] = exchange(t, rank);
 	return m;
 }
@@ -168,9 +170,9 @@ print_slots(const struct trainer *t, FILE *f)
 		const struct slot_kind *k = t->optim.slots.slot[i].kind;
 		const char *slash = strrchr(k->name, '/');
 
-		if (k->extent == SLOT_ELEMENT)
+		if (slot_shaped(k))
 			print_bytes(f, slash != NULL ? slash + 1 : k->name,
-			    slot_bytes(t, k, 0));
+			    slot_bytes(&t->optim.slots, i, 0));
 	}
 }
 

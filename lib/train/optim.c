@@ -14,8 +14,12 @@ make_list(struct optim *o)
 {
 	int n = 0;
 
-	for (const struct slot_kind *k = o->kind->slot; k->name != NULL; k++)
-		o->list[n++] = *k;
+	for (const struct slot_kind *k = o->kind->slot; k->name != NULL; k++) {
+		o->list[n] = *k;
+		if (o->learners > 0 && k->extent == SLOT_ELEMENT)
+			o->list[n].extent = SLOT_LEARNER;
+		n++;
+	}
 	o->ema_slot = o->scale_slot = -1;
 	if (o->ema > 0) {
 		o->ema_slot = n;
@@ -49,12 +53,15 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 		o->share = &o->alone;
 	}
 	make_list(o);
+	if (o->learners > 0)
+		segments_dealt(&o->dealt, o->share->comm, n->graph->elements,
+		    o->learners);
 	o->trust = xcalloc(params, sizeof(*o->trust));
 	for (int i = 0; i < 2; i++)
 		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
 	tiles_open(&o->tiles, n->graph, o->share);
 	running_open(&o->running, n->graph);
-	return slots_open(&o->slots, o->list, n, o->share);
+	return slots_open(&o->slots, o->list, n, o->share, &o->dealt);
 }
 
 void
@@ -64,6 +71,7 @@ optim_close(struct optim *o)
 	tiles_close(&o->tiles);
 	running_close(&o->running);
 	segments_close(&o->alone);
+	segments_close(&o->dealt);
 	comm_free(o->self);
 	o->self = NULL;
 	free(o->trust);

@@ -26,6 +26,8 @@ struct optim {
 					 * 0: there is none */
 	int outer;			/* what learners change has a momentum
 					 * (train/learners.h) */
+	int learners;			/* each keeps what is the optimiser's
+					 * own; 0: it does not */
 	double loss_scale;		/* where it is not dynamic; 0: 1 */
 	int dynamic_scale;		/* train/loss_scale.h */
 	int scale_every;		/* steps until it is doubled; 0:
@@ -41,6 +43,7 @@ struct optim {
 	double *norm[2], *trust;	/* [nparam] of weights and directions */
 	const struct segments *share;
 	struct segments alone;		/* if no share was given */
+	struct segments dealt;		/* of learners, if they keep something */
 	struct comm *self;
 };
 

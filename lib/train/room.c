@@ -22,8 +22,9 @@ checkpoint_bytes(const struct slots *s)
 		bytes += (double)(count * s->net->device->elem) + 256;
 		for (int i = 0; i < s->n; i++)
 			if (slot_has(s, i, p))
-				bytes += (double)((s->slot[i].kind->extent ==
-				    SLOT_ELEMENT ? count : 1) * s->slot[i].size);
+				bytes += (double)((slot_shaped(s->slot[i].kind) ?
+				    count : 1) * s->slot[i].size) *
+				    s->slot[i].copies;
 	}
 	return bytes;
 }

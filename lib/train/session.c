@@ -97,6 +97,8 @@ set_trainer(struct session *s)
 	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
 	    s->device->o.precision == PRECISION_FP16);
 	t->optim.outer = learner_options_outer(&t->o.learners);
+	t->optim.learners = t->o.learners.state == STATE_KEEP ?
+	    (int)t->o.learners.n : 0;
 	t->state = (struct state){ .seed = s->o.loading.seed,
 		.best = BEST_WORST, .best_metric = metric[t->o.best],
 		.build = s->build, .isa = isa_name(isa_best()),

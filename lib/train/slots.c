@@ -9,29 +9,25 @@
 
 #define CHUNK 65536		/* values looked at a time */
 
-size_t
-slot_count(const struct slot_kind *k, const struct graph *g, size_t elements)
+int
+slot_shaped(const struct slot_kind *k)
 {
-	return k->extent == SLOT_ELEMENT ? elements : k->extent == SLOT_PARAM ?
-	    (size_t)g->nparam : 1;
+	return k->extent == SLOT_ELEMENT || k->extent == SLOT_LEARNER;
 }
 
 size_t
-slot_size(const struct slot_kind *k, size_t elem)
+slot_bytes(const struct slots *s, int i, int rank)
 {
-	return k->type == SLOT_F64 ? sizeof(double) : elem;
+	const struct slot *slot = &s->slot[i];
+
+	return slot->size * (!slot_shaped(slot->kind) ? slot->n : rank < 0 ?
+	    slot->share->elements : slot->share->owned[rank]);
 }
 
 void *
 slot_at(const struct slot *s, size_t held)
 {
 	return (char *)s->data + held * s->size;
-}
-
-static size_t
-owned(const struct slots *s)
-{
-	return s->share->owned[s->share->comm->rank];
 }
 
 /* The first values, by way of the host. */
@@ -47,7 +43,7 @@ fill(struct slots *s, struct slot *slot)
 		size_t now = slot->n - at < CHUNK ? slot->n - at : CHUNK;
 		void *to = slot_at(slot, at);
 
-		if (k->extent != SLOT_ELEMENT)
+		if (!slot_shaped(k))
 			memcpy(to, v, now * sizeof(*v));
 		else if (k->type == SLOT_F64)
 			device_upload(s->net->device, to, v, now * sizeof(*v));
@@ -59,7 +55,7 @@ fill(struct slots *s, struct slot *slot)
 
 int
 slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
-    const struct segments *share)
+    const struct segments *share, const struct segments *learners)
 {
 	*s = (struct slots){ .net = n, .share = share };
 	for (const struct slot_kind *k = kinds; k->name != NULL; k++) {
@@ -67,14 +63,21 @@ slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
 		size_t bytes;
 
 		assert(s->n < SLOTS_MOST);
-		assert(k->extent == SLOT_ELEMENT || k->type == SLOT_F64);
-		*slot = (struct slot){ .kind = k,
-			.n = slot_count(k, n->graph, owned(s)),
-			.size = slot_size(k, n->device->elem) };
+		assert(slot_shaped(k) || k->type == SLOT_F64);
+		*slot = (struct slot){ .kind = k, .copies = 1, .share = share,
+			.size = k->type == SLOT_F64 ? sizeof(double) :
+			n->device->elem };
+		if (k->extent == SLOT_LEARNER) {
+			slot->share = learners;
+			slot->copies = learners->n;
+		}
+		slot->n = slot_shaped(k) ? slot->share->owned[
+		    share->comm->rank] : k->extent == SLOT_PARAM ?
+		    (size_t)n->graph->nparam : 1;
 		/* A rank may own nothing of a small network. */
 		bytes = (slot->n > 0 ? slot->n : 1) * slot->size;
-		slot->data = k->extent == SLOT_ELEMENT ?
-		    device_alloc(n->device, bytes) : xcalloc(bytes, 1);
+		slot->data = slot_shaped(k) ? device_alloc(n->device, bytes) :
+		    xcalloc(bytes, 1);
 		if (slot->data == NULL) {
 			slots_close(s);
 			return -1;
@@ -97,7 +100,7 @@ void
 slots_close(struct slots *s)
 {
 	for (int i = 0; i < s->n; i++)
-		if (s->slot[i].kind->extent == SLOT_ELEMENT)
+		if (slot_shaped(s->slot[i].kind))
 			device_free(s->net->device, s->slot[i].data);
 		else
 			free(s->slot[i].data);
@@ -128,7 +131,7 @@ slots_finite(const struct slots *s)
 	for (int i = 0; i < s->n && good; i++) {
 		const struct slot *slot = &s->slot[i];
 
-		if (slot->kind->extent != SLOT_ELEMENT)
+		if (!slot_shaped(slot->kind))
 			good = all_finite(slot->data, slot->n, slot->size);
 		else
 			for (size_t at = 0; at < slot->n && good; at += CHUNK) {
@@ -147,15 +150,18 @@ slots_finite(const struct slots *s)
 /* ---- all of it in one place ---- */
 
 void *
-slot_of(const struct slots *s, int i, int p, void *data, size_t *n)
+slot_of(const struct slots *s, int i, int j, int p, void *data, size_t *n)
 {
 	const struct slot *slot = &s->slot[i];
-	const struct param *param = &s->net->graph->param[p];
+	const struct graph *g = s->net->graph;
+	const struct param *param = &g->param[p];
 
 	switch (slot->kind->extent) {
 	case SLOT_ELEMENT:
+	case SLOT_LEARNER:
 		*n = param->count;
-		return (char *)data + param->offset * slot->size;
+		return (char *)data + ((size_t)j * g->elements +
+		    param->offset) * slot->size;
 	case SLOT_PARAM:
 		*n = 1;
 		return (double *)data + p;
@@ -166,9 +172,11 @@ slot_of(const struct slots *s, int i, int p, void *data, size_t *n)
 }
 
 char *
-slot_name(const struct slot_kind *k, const struct param *p)
+slot_name(const struct slot_kind *k, int j, const struct param *p)
 {
 	return k->extent == SLOT_ONCE ? xstrdup(k->name) :
+	    k->extent == SLOT_LEARNER ? xprintf("learner/%d/%s/%s", j,
+	    k->name, p->name) :
 	    xprintf("%s/%s", k->name, p->name);
 }
 
@@ -181,21 +189,13 @@ slot_has(const struct slots *s, int i, int p)
 	    s->net->graph->param[p].kind < PARAM_MEAN;
 }
 
-/* Bytes of slot ${i} as a whole. */
-static size_t
-whole_bytes(const struct slots *s, int i)
-{
-	return slot_count(s->slot[i].kind, s->net->graph,
-	    s->net->graph->elements) * s->slot[i].size;
-}
-
 struct slots_whole
 slots_whole(const struct slots *s)
 {
 	struct slots_whole w = { { NULL } };
 
 	for (int i = 0; i < s->n; i++) {
-		size_t n = whole_bytes(s, i) / s->slot[i].size;
+		size_t n = slot_bytes(s, i, -1) / s->slot[i].size;
 
 		w.data[i] = xcalloc(n, s->slot[i].size);
 		for (size_t k = 0; k < n && s->slot[i].kind->first != 0; k++)
@@ -219,13 +219,17 @@ slots_forget(struct slots_whole *w)
 
 /* The most elements of a segment that a rank owns. */
 static size_t
-longest(const struct segments *share)
+longest(const struct slots *s)
 {
 	size_t most = 0;
 
-	for (int i = 0; i < share->n; i++)
-		if (share->segment[i].n > most)
-			most = share->segment[i].n;
+	for (int i = 0; i < s->n; i++) {
+		const struct segments *share = s->slot[i].share;
+
+		for (int k = 0; k < share->n; k++)
+			if (share->segment[k].n > most)
+				most = share->segment[k].n;
+	}
 	return most;
 }
 
@@ -258,16 +262,17 @@ static int
 move(const struct slots *s, const struct slot *slot, char *whole, int in,
     void *room)
 {
-	struct comm *c = s->share->comm;
+	const struct segments *share = slot->share;
+	struct comm *c = share->comm;
 	struct device *d = s->net->device;
 
-	for (int i = 0; i < s->share->n; i++) {
-		const struct segment *g = &s->share->segment[i];
+	for (int i = 0; i < share->n; i++) {
+		const struct segment *g = &share->segment[i];
 		size_t bytes = g->n * slot->size;
 		struct piece p = { g->rank, room, bytes };
 		int out = !in, bad = 0;
 
-		if (s->share->copies) {
+		if (share->copies) {
 			if (move_copy(s, slot, g, whole, in, room) != 0)
 				return -1;
 			continue;
@@ -296,15 +301,16 @@ int
 slots_gather(const struct slots *s, struct slots_whole *w)
 {
 	struct comm *c = s->share->comm;
-	void *room = xmalloc(longest(s->share) * sizeof(double) + 1);
+	void *room = xmalloc(longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++)
-		if (s->slot[i].kind->extent == SLOT_ELEMENT)
+		if (slot_shaped(s->slot[i].kind))
 			bad = move(s, &s->slot[i], c->rank == 0 ? w->data[i] :
 			    NULL, 1, room);
 		else if (c->rank == 0)
-			memcpy(w->data[i], s->slot[i].data, whole_bytes(s, i));
+			memcpy(w->data[i], s->slot[i].data, slot_bytes(s, i,
+			    -1));
 	free(room);
 	return bad;
 }
@@ -313,20 +319,20 @@ int
 slots_scatter(struct slots *s, const struct slots_whole *w)
 {
 	struct comm *c = s->share->comm;
-	void *room = xmalloc(longest(s->share) * sizeof(double) + 1);
+	void *room = xmalloc(longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++) {
 		struct slot *slot = &s->slot[i];
 
-		if (slot->kind->extent == SLOT_ELEMENT) {
+		if (slot_shaped(slot->kind)) {
 			bad = move(s, slot, c->rank == 0 ? w->data[i] : NULL, 0,
 			    room);
 			continue;
 		}
 		if (c->rank == 0)
-			memcpy(slot->data, w->data[i], whole_bytes(s, i));
-		bad = comm_broadcast(c, slot->data, whole_bytes(s, i), 0);
+			memcpy(slot->data, w->data[i], slot_bytes(s, i, -1));
+		bad = comm_broadcast(c, slot->data, slot_bytes(s, i, -1), 0);
 	}
 	free(room);
 	return bad;

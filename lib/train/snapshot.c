@@ -34,16 +34,21 @@ add_tensor(struct snapshot *s, char *name, const struct param *p,
 		t->dim[i] = p->dim[i];
 }
 
+/* Values of parameter number ${p} in slot ${i}, and in all copies of it. */
 static void
 add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 {
-	const struct slot_kind *k = slots->slot[i].kind;
+	const struct slot *slot = &slots->slot[i];
 	const struct param *param = &slots->net->graph->param[p];
-	size_t n;
-	void *data = slot_of(slots, i, p, s->whole.data[i], &n);
 
-	add_tensor(s, slot_name(k, param), k->extent == SLOT_ELEMENT ? param :
-	    NULL, data, n, slots->slot[i].size);
+	for (int j = 0; j < slot->copies; j++) {
+		size_t n;
+		void *data = slot_of(slots, i, j, p, s->whole.data[i], &n);
+
+		add_tensor(s, slot_name(slot->kind, j, param),
+		    slot_shaped(slot->kind) ? param : NULL, data, n,
+		    slot->size);
+	}
 }
 
 static void
@@ -90,13 +95,14 @@ copy_values(const struct net *n, const struct slots *slots)
 {
 	const struct graph *g = n->graph;
 	struct snapshot *s = xcalloc(1, sizeof(*s));
-	size_t elem = n->device->elem;
+	size_t elem = n->device->elem, each = 1;
 
+	for (int i = 0; i < slots->n; i++)
+		each += (size_t)slots->slot[i].copies;
 	s->w = xmalloc(g->elements * elem);
 	device_download(n->device, s->w, n->w, g->elements * elem);
 	s->whole = slots_whole(slots);
-	s->tensor = xcalloc((1 + (size_t)slots->n) * (size_t)g->nparam,
-	    sizeof(*s->tensor));
+	s->tensor = xcalloc(each * (size_t)g->nparam, sizeof(*s->tensor));
 	for (int p = 0; p < g->nparam; p++) {
 		const struct param *param = &g->param[p];
 
