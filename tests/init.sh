@@ -179,7 +179,9 @@ set +f
 # ---- for others ----
 
 check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras --out="$T/first"
-check_says "there are" 'there are: mmaction2, pyslowfast, torchvision, tsm'
+check_says "there are" 'there are: caffe2, mmaction2, pyslowfast, torchvision, tsm'
+check_exit "names that are only read" 2 vt-train --export="$T/x" --names=caffe2 --out="$T/first"
+check_says "are not written" 'names=caffe2: names that are read, and not written'
 check_exit "no names" 2 vt-train --export="$T/x" --out="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --out="$T/nowhere"
 check "no file was written" test ! -e "$T/x"

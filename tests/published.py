@@ -1,7 +1,9 @@
 """published.py NETDUMP: checkpoints as PyTorch writes them, by the names, shapes
 and wrapping of other programs: does vt, which loads them as --init does, give
 the scores of the module that wrote the file?  Lines on standard input say which:
-NET KEYS N T SIDE, with tests/golden/keys_KEYS.tsv for the names and shapes.
+NET KEYS N T SIDE, with tests/golden/keys_KEYS.tsv for the names and shapes; with
+"caffe2" behind them, the same weights in a file of caffe2's, too, which must give
+the same bits.
 
 How names are read here owes nothing to share/weights; families.py computes.
 """
@@ -16,6 +18,7 @@ import types
 import numpy as np
 import torch
 
+import caffe2
 from families import NETS, Net, apart, pixels
 
 CLASSES = 11
@@ -169,28 +172,45 @@ def torchvision_resnet(state):
     return model.eval()
 
 
+def netdump(program, name, sizes, folder, path):
+    """vt's scores with the weights of a file, or what it says."""
+    got = subprocess.run([program, "share/models/%s.net" % name, str(CLASSES), "cpu", *sizes, folder, path],
+                         stderr=subprocess.PIPE, universal_newlines=True)
+    return np.fromfile(folder + "/tested.f64") if got.returncode == 0 else None, got.stderr.strip()
+
+
 def main():
     tests = 0
     torch.set_num_threads(2)
     torch.manual_seed(1)
     shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+    def ok(good, what, why):
+        nonlocal tests
+        tests += 1
+        print("%sok %d - %s" % ("" if good else "not ", tests, what))
+        if not good:
+            print("# " + why.replace("\n", "\n# "))
+
     for line in sys.stdin:
-        name, keys, n, t, side = line.split()
+        name, keys, *sizes = line.split()
+        n, t, side = (int(s) for s in sizes[:3])
         module = Written("tests/golden/keys_%s.tsv" % keys)
         with tempfile.TemporaryDirectory(prefix="vt-test.", dir=shm) as folder:
             path = folder + "/weights.pth"
             save(keys, module.state_dict(), path)
-            got = subprocess.run([sys.argv[1], "share/models/%s.net" % name, str(CLASSES), "cpu", n, t, side, folder, path],
-                                 stderr=subprocess.PIPE, universal_newlines=True)
-            e, why = float("inf"), got.stderr.strip()
-            if got.returncode == 0:
-                want = scores(name, keys, module.state_dict(), folder, int(n), int(t), int(side))
-                e = apart(np.fromfile(folder + "/tested.f64").reshape(int(n), CLASSES), want)
+            got, why = netdump(sys.argv[1], name, sizes[:3], folder, path)
+            e = float("inf")
+            if got is not None:
+                want = scores(name, keys, module.state_dict(), folder, n, t, side)
+                e = apart(got.reshape(n, CLASSES), want)
                 why = "relative difference %g" % e
-        tests += 1
-        print("%sok %d - a file of %s in %s: scores as of the module that wrote it" % ("" if e <= 1e-4 else "not ", tests, keys, name))
-        if not e <= 1e-4:
-            print("# " + why.replace("\n", "\n# "))
+            ok(e <= 1e-4, "a file of %s in %s: scores as of the module that wrote it" % (keys, name), why)
+            if sizes[3:] == ["caffe2"]:
+                caffe2.save(module.state_dict(), path)
+                same, why = netdump(sys.argv[1], name, sizes[:3], folder, path)
+                ok(got is not None and same is not None and got.tobytes() == same.tobytes(),
+                   "the same weights in a file of caffe2's: the same scores", why)
     print("1..%d" % tests)
 
 

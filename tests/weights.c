@@ -127,6 +127,92 @@ kinds(void)
 	}
 }
 
+/* The same as numpy's arrays, of which each is whole. */
+static void
+arrays(void)
+{
+	static const float half[] = { 1, -2, 0x1p-24f, 65504 };
+	static const float count[] = { 123456 }, encoded[] = { 97, 255, 128 };
+	float turned[24];
+	struct buffer b = { 0 };
+	struct weights w;
+
+	for (int i = 0; i < 24; i++)
+		turned[i] = (float)(i / 6 + i / 2 % 3 * 4 + i % 2 * 12);
+	make_file(&b, "arrays");
+	if (!is(open_bytes(&b, &w), 0, "arrays")) {
+		diag("%s", said);
+		return;
+	}
+	is((long long)w.tensors, 6, "all that are of numbers");
+	has(&w, "conv1_w", make_floats, 24);
+	has(&w, "turned", turned, 24);
+	has(&w, "half", half, 4);
+	has(&w, "model_iter", count, 1);
+	has(&w, "encoded", encoded, 3);
+	has(&w, "none", count, 0);
+	weights_close(&w);
+}
+
+static void
+arrays_refused(void)
+{
+	static const char text[] = "c_codecs\nencode\nX\002\0\0\0\xc4\x80"
+	    "X\006\0\0\0latin1\x86R", cut[] = "c_codecs\nencode\n"
+	    "X\001\0\0\0\xc3X\006\0\0\0latin1\x86R";
+	static const char shape[] = "an array whose bytes are not those of its "
+	    "shape";
+	static const struct { struct made_array a; const char *words; } bad[] = {
+		{ { "x", "f4", "<", 0, 1, { 2 }, "abcd", 4, NULL }, shape },
+		{ { "x", "f4", "<", 0, 1, { 1 }, "abcdefgh", 8, NULL }, shape },
+		{ { "x", "f4", "<", 0, 0, { 0 }, "abc", 3, NULL }, shape },
+		{ { "x", "f4", "<", 0, 4, { 2147483647, 2147483647, 2147483647,
+			2147483647 }, "abcd", 4, NULL }, shape },
+		{ { "x", "f4", "<", 1, 2, { 65536, 65536 }, "", 0, NULL },
+			shape },
+		{ { "x", "f4", "<", 0, 2, { 0, 2 }, "abcd", 4, NULL },
+			"an array of nothing that has bytes" },
+		{ { "x", "f4", "<", 0, 1, { -1 }, "abcd", 4, NULL },
+			"sizes are no numbers from 0 up" },
+		{ { "x", "f4", "<<", 0, 1, { 1 }, "abcd", 4, NULL },
+			"a type of numpy's whose state is not" },
+		{ { "x", "f4", "<", 0, 1, { 1 }, NULL, 1, "N" },
+			"an array without order or bytes" },
+		{ { "x", "u1", "|", 0, 1, { 1 }, NULL, sizeof(text) - 1, text },
+			"REDUCE: a text that is not of latin1" },
+		{ { "x", "u1", "|", 0, 1, { 1 }, NULL, sizeof(cut) - 1, cut },
+			"REDUCE: a text that is not of latin1" },
+	};
+	struct buffer b = { 0 };
+	struct weights w;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		make_blobs(&b, &bad[i].a, 1);
+		refused(open_bytes(&b, &w), &w, bad[i].words);
+	}
+	/* Only a type that is none of a weight's is passed over. */
+	make_blobs(&b, &(struct made_array){ "x", "f4", "", 0, 1, { 1 }, "abcd",
+	    4, NULL }, 1);
+	refused(open_bytes(&b, &w), &w, "a type of numpy's whose state is not");
+	make_blobs(&b, &make_arrays[6], 2);
+	refused(open_bytes(&b, &w), &w, "no tensors, at the top or in "
+	    "state_dict, model_state, model_state_dict, model or blobs (blobs)");
+	/* Whatever is cut off is missed. */
+	make_file(&b, "arrays");
+	for (size_t n = 0, whole = b.n, wrong = 0; n <= whole; n++) {
+		struct buffer part = { 0 };
+
+		if (n == whole) {
+			is((long long)wrong, 0, "every shorter pickle is "
+			    "refused");
+			break;
+		}
+		buffer_add(&part, b.data, n);
+		wrong += open_bytes(&part, &w) != -2 || *said == '\0';
+	}
+	buffer_free(&b);
+}
+
 /* Every type, by the bits that PyTorch stores. */
 static void
 types(void)
@@ -202,7 +288,7 @@ places(void)
 	make_text(&b, "\033[2J");
 	buffer_text(&b, "K\003s");
 	refused(open_object(&b, &w), &w, "no tensors, at the top or in "
-	    "state_dict, model_state, model_state_dict or model (epoch, "
+	    "state_dict, model_state, model_state_dict, model or blobs (epoch, "
 	    "\"\\033[2J\")");
 	buffer_text(&b, "]");
 	refused(open_object(&b, &w), &w, "it holds no dict");
@@ -309,6 +395,12 @@ pickles(void)
 		P("ctorch._utils\n_rebuild_tensor_v2\n(NK\0))tR", "a tensor "
 		    "whose storage is none"),
 		P("ctorch._utils\n_rebuild_parameter\n)R", "of no tensor"),
+		P("cnumpy.core.multiarray\n_reconstruct\n)R", "an array of no "
+		    "class"),
+		P("cnumpy._core.multiarray\n_reconstruct\n)R", "of no class"),
+		P("cnumpy\ndtype\n)R", "a type of numpy's without a name"),
+		P("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n"
+		    "\x85R)b", "BUILD: an array whose state is not"),
 		P("NQ", "BINPERSID: a persistent id that is not"),
 		P("(U\7storageNU\1kNK\1tQ", "a persistent id that is not"),
 		P("(U\7storagectorch\nFloatStorage\nU\1kNJ\xff\xff\xff\xfftQ",
@@ -630,6 +722,8 @@ main(void)
 	path = xprintf("%s/vt-weights.%d", getenv("TMPDIR") != NULL ?
 	    getenv("TMPDIR") : "/tmp", (int)getpid());
 	kinds();
+	arrays();
+	arrays_refused();
 	types();
 	places();
 	opcodes();

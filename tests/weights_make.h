@@ -3,7 +3,7 @@
 
 /*
  * Files as torch.save makes them, made byte by byte: pickles of state dicts,
- * in a zip archive or in the legacy format.
+ * in a zip archive or in the legacy format; and as caffe2's programs do.
  */
 
 #include "base/bytes.h"
@@ -177,6 +177,69 @@ make_legacy(struct buffer *b, const struct buffer *object,
 	}
 }
 
+/* ---- arrays of numpy's ---- */
+
+/* Bytes as Python 2 writes them. */
+static inline void
+make_bytes(struct buffer *b, const void *data, size_t n)
+{
+	unsigned char head[5] = { 'T' };
+
+	put32(head + 1, (uint32_t)n);
+	if (n < 256) {
+		head[0] = 'U';
+		head[1] = (unsigned char)n;
+	}
+	buffer_add(b, head, n < 256 ? 2 : 5);
+	buffer_add(b, data, n);
+}
+
+/* An array whose type is "f4" and so on, in order '<', and its ${n} bytes. */
+struct made_array {
+	const char *name, *type, *order;
+	int fortran, ndim, dim[4];
+	const void *data;
+	size_t n;
+	const char *bytes;		/* without data: opcodes, ${n} of them */
+};
+
+static inline void
+make_array(struct buffer *b, const struct made_array *a)
+{
+	buffer_text(b, "cnumpy.core.multiarray\n_reconstruct\n"
+	    "cnumpy\nndarray\nK");
+	buffer_add(b, "\0\x85U\001b\x87R(K\001", 10);
+	make_ints(b, a->dim, a->ndim);
+	buffer_text(b, "cnumpy\ndtype\n");
+	make_bytes(b, a->type, strlen(a->type));
+	buffer_text(b, "\x89\x88\x87R(K\003");
+	make_bytes(b, a->order, strlen(a->order));
+	buffer_text(b, "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK");
+	buffer_add(b, "\0tb", 3);
+	buffer_text(b, a->fortran ? "\x88" : "\x89");
+	if (a->bytes != NULL)
+		buffer_add(b, a->bytes, a->n);
+	else
+		make_bytes(b, a->data, a->n);
+	buffer_text(b, "tb");
+}
+
+/* {"blobs": {name: array ...}} */
+static inline void
+make_blobs(struct buffer *b, const struct made_array *a, int n)
+{
+	struct buffer object = { 0 };
+
+	buffer_text(&object, "}U\005blobs}(");
+	for (int i = 0; i < n; i++) {
+		make_bytes(&object, a[i].name, strlen(a[i].name));
+		make_array(&object, &a[i]);
+	}
+	buffer_text(&object, "us");
+	make_pickle(b, &object);
+	buffer_free(&object);
+}
+
 /* ---- a file with something of everything ---- */
 
 static const float make_floats[24] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -245,8 +308,28 @@ make_safetensors(struct buffer *b)
 	buffer_add(b, make_long, sizeof(make_long));
 }
 
-/* make_file(b, kind): a whole file, "zip", "legacy", "safetensors", or the
- * "pickle" of the zip alone. */
+/* Arrays: in both orders, of bytes that Python 3 wrote, and of no number. */
+static const char make_encoded[] = "c_codecs\nencode\nX\005\0\0\0a\xc3\xbf\xc2\x80"
+    "X\006\0\0\0latin1\x86R";
+static const struct made_array make_arrays[] = {
+	{ "conv1_w", "f4", "<", 0, 3, { 2, 3, 4 }, make_floats,
+		sizeof(make_floats), NULL },
+	{ "turned", "f4", "<", 1, 3, { 4, 3, 2 }, make_floats,
+		sizeof(make_floats), NULL },
+	{ "half", "f2", "<", 0, 1, { 4 }, make_halves, sizeof(make_halves),
+		NULL },
+	{ "model_iter", "i8", "<", 0, 0, { 0 }, make_long, sizeof(make_long),
+		NULL },
+	{ "encoded", "u1", "|", 0, 1, { 3 }, NULL, sizeof(make_encoded) - 1,
+		make_encoded },
+	{ "none", "f4", "<", 0, 2, { 0, 3 }, "", 0, NULL },
+	{ "text", "S4", "|", 0, 1, { 1 }, "abcd", 4, NULL },
+	{ "big", "f4", ">", 0, 1, { 1 }, "abcd", 4, NULL },
+};
+enum { MAKE_ARRAYS = 8 };
+
+/* make_file(b, kind): a whole file, "zip", "legacy", "safetensors", "arrays",
+ * or the "pickle" of the zip alone. */
 static inline void
 make_file(struct buffer *b, const char *kind)
 {
@@ -257,6 +340,8 @@ make_file(struct buffer *b, const char *kind)
 		make_zip(b, &object, make_storages, MAKE_STORAGES);
 	else if (strcmp(kind, "legacy") == 0)
 		make_legacy(b, &object, make_storages, MAKE_STORAGES);
+	else if (strcmp(kind, "arrays") == 0)
+		make_blobs(b, make_arrays, MAKE_ARRAYS);
 	else if (strcmp(kind, "pickle") == 0)
 		make_pickle(b, &object);
 	else

@@ -213,7 +213,8 @@ number(const char *name, long otherwise)
 int
 main(int argc, char **argv)
 {
-	static const char *const kinds[] = { "zip", "legacy", "safetensors" };
+	static const char *const kinds[] = { "zip", "legacy", "safetensors",
+		"arrays" };
 	long count = number("COUNT", 200), seed = number("SEED", 1);
 	struct buffer b = { 0 };
 

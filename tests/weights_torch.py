@@ -1,12 +1,17 @@
 """weights_torch.py FOLDER: files of weights as PyTorch writes them, and beside each
 its tensors, FILE.names, and their numbers as floats, FILE.values."""
 import collections
+import io
 import os
+import pickle
+import re
 import sys
 import types
 
 import numpy
 import torch
+
+from caffe2 import Python2
 
 folder = sys.argv[1]
 torch.manual_seed(1)
@@ -59,9 +64,15 @@ def metadata():
                 array=numpy.arange(6).reshape(2, 3))
 
 
-def put(name, whole, d, **how):
+def put(name, whole, d, save=None, change=None, **how):
     path = os.path.join(folder, name)
-    torch.save(whole, path, **how)
+    if save is None:
+        torch.save(whole, path, **how)
+    else:
+        written = io.BytesIO()
+        save(whole, written)
+        with open(path, "wb") as f:
+            f.write(re.sub(rb"(?<=c)numpy\._?core\.multiarray(?=\n)", change, written.getvalue()))
     with open(path + ".names", "w") as f:
         for key, t in d.items():
             f.write("%s\t%s\n" % (key, "x".join(str(n) for n in t.shape)))
@@ -84,9 +95,34 @@ for suffix, how in (("zip", {}), ("legacy", legacy)):
     put("mmaction2.pth." + suffix, dict(meta=metadata(), state_dict=d, message_hub=dict(log=HistoryBuffer())), d, **how)
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Linear(4, 2))
     put("model." + suffix, dict(model=model.state_dict()), model.state_dict(), **how)
+
+
+def arrays():
+    """Types, orders and sizes that blobs have, and what else is beside them."""
+    d = collections.OrderedDict((k, t.detach().numpy()) for k, t in tensors().items() if t.dtype != torch.bfloat16)
+    d["fortran"] = numpy.asfortranarray(numpy.random.RandomState(1).randn(4, 3, 2, 5).astype("f4"))
+    d["turned"] = d["fortran"].transpose(2, 0, 1, 3)
+    d["lr"] = numpy.array(0.01, dtype="f4")
+    d["255 bytes"] = numpy.arange(255, dtype="u1")
+    d["256 bytes"] = numpy.arange(256, dtype="u1").reshape(16, 16)
+    return d
+
+
+d = arrays()
+others = dict(model_iter=400000, texts=numpy.array(["a", "b"]), big=numpy.arange(3, dtype=">f4"),
+              objects=numpy.array([None, 1], dtype=object), iter=numpy.int64(7))
+# Versions of numpy differ in what their module is called.
+for name, writer in (("python2", Python2), ("python3", pickle._Pickler)):
+    for module in (b"numpy.core.multiarray", b"numpy._core.multiarray"):
+        put("%s%s.pkl" % (name, "_core" if b"_core" in module else ""), dict(blobs=dict(d, **others), test_metric=[0.7]),
+            {k: torch.from_numpy(numpy.ascontiguousarray(v).reshape(v.shape)) for k, v in d.items()},
+            save=lambda whole, f: writer(f, protocol=2).dump(whole), change=module)
 # Whole modules, scripts and what else there is: refused, or without tensors.
 torch.save(model, os.path.join(folder, "module.bad"))
 torch.save(model, os.path.join(folder, "module-legacy.bad"), **legacy)
 torch.save([1, 2], os.path.join(folder, "list.bad"))
+for protocol in (0, 3, 4):
+    with open(os.path.join(folder, "protocol%d.bad" % protocol), "wb") as f:
+        pickle.dump(dict(d), f, protocol=protocol)
 torch.save(d, os.path.join(folder, "protocol.bad"), pickle_protocol=4)
 torch.jit.script(model).save(os.path.join(folder, "script.bad"))

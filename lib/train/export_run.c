@@ -84,6 +84,12 @@ export_run(const char *run, const char *path, const char *names, int ema)
 
 	if (n == NULL)
 		return EXIT_USAGE;
+	if (!naming_writes(n)) {
+		fail("--names=%s: names that are read, and not written (wanted "
+		    "those of another program)", text_quote(names));
+		naming_close(n);
+		return EXIT_USAGE;
+	}
 	if ((checkpoint = rundir_choose(run)) != NULL) {
 		detail("%s: is exported", text_quote(checkpoint));
 		status = export_checkpoint(checkpoint, path, n, ema);

@@ -7,8 +7,9 @@
 #include "base/text.h"
 #include "train/match.h"
 
-/* What a tensor's name means here: parameter ${p}, by row ${r}. */
-struct meaning { int p; const struct rename *r; };
+/* What a tensor's name means here: parameter ${p}, by row ${r}; with ${p} < 0
+ * none, which may be a state of training. */
+struct meaning { int p; const struct rename *r; int state; };
 
 struct reading {
 	const struct graph *g;
@@ -16,38 +17,34 @@ struct reading {
 	struct names *params;		/* and their numbers */
 };
 
-/* "layer1.0.conv1.weight": the last part, with its dot, or NULL. */
-static const char *
-leaf_of(const char *name)
-{
-	return strrchr(name, '.');
-}
-
 static struct meaning
 read_name(const struct reading *rd, const char *name)
 {
-	struct meaning none = { -1, NULL }, m = none;
+	struct meaning m = { .p = -1 };
 	struct naming_of of = graph_naming(rd->g);
 	char op[NAMING_TEXT], ours[NAMING_TEXT], whole[NAMING_TEXT + 80];
-	const char *leaf = leaf_of(name);
+	const char *leaf, *end;
 
 	if (rd->naming == NULL) {
 		const char *p = text_starts(name, "model/") ? name + 6 :
 		    text_starts(name, "bn/") ? name + 3 : NULL;
 
+		m.state = p == NULL;
 		m.p = p != NULL ? (int)names_find(rd->params, p) : -1;
 		return m;
 	}
 	name = naming_unwrap(rd->naming, name);
-	if (leaf == NULL || leaf < name || leaf - name >= NAMING_TEXT ||
-	    strlen(leaf) >= 80)
-		return none;
+	leaf = naming_end(rd->naming, name, &end);
+	m.state = leaf != NULL && end == NULL;
+	if (leaf == NULL || end == NULL || leaf - name >= NAMING_TEXT ||
+	    strlen(end) >= 80)
+		return m;
 	memcpy(op, name, (size_t)(leaf - name));
 	op[leaf - name] = '\0';
 	if ((m.r = naming_ours(rd->naming, &of, op, ours)) == NULL)
-		return none;
+		return m;
 	strcpy(whole, ours);
-	strcat(whole, leaf);
+	strcat(whole, end);
 	m.p = (int)names_find(rd->params, whole);
 	return m;
 }
@@ -113,16 +110,12 @@ shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
 
 /* What a tensor is that is no parameter. */
 static const char *
-no_parameter(const struct match *m, const char *name)
+no_parameter(const char *name, struct meaning mean)
 {
-	const char *leaf = leaf_of(name);
-
-	if (leaf != NULL && strcmp(leaf, ".num_batches_tracked") == 0)
+	if (text_ends(name, ".num_batches_tracked"))
 		return "a counter";
-	if (strcmp(m->names, "vt") == 0 && !text_starts(name, "model/") &&
-	    !text_starts(name, "bn/"))
-		return "a state of training";
-	return "the network has nothing of this name";
+	return mean.state ? "a state of training" :
+	    "the network has nothing of this name";
 }
 
 /* Tensor ${i} means ${mean}: it is used, or left out for a reason. */
@@ -135,7 +128,7 @@ take(struct match *m, size_t i, struct meaning mean, int same_classes)
 	char a[160], b[160];
 
 	if (mean.p < 0) {
-		m->left[i] = xstrdup(no_parameter(m, t->name));
+		m->left[i] = xstrdup(no_parameter(t->name, mean));
 		return;
 	}
 	p = &m->graph->param[mean.p];

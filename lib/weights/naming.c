@@ -10,7 +10,7 @@
 #include "weights/naming.h"
 
 const char *const naming_known[] = {
-	"torchvision", "tsm", "pyslowfast", "mmaction2", NULL
+	"torchvision", "tsm", "pyslowfast", "mmaction2", "caffe2", NULL
 };
 
 enum { NUMBERS = 6, DIGITS = 6 };
@@ -139,6 +139,15 @@ naming_ours(const struct naming *n, const struct naming_of *of,
 	return NULL;
 }
 
+int
+naming_writes(const struct naming *n)
+{
+	for (size_t i = 0; i < n->renames; i++)
+		if (strcmp(n->rename[i].how, "read") != 0)
+			return 1;
+	return 0;
+}
+
 const struct rename *
 naming_theirs(const struct naming *n, const struct naming_of *of,
     const char *ours, char *theirs)
@@ -181,20 +190,34 @@ naming_unwrap(const struct naming *n, const char *name)
 	return name;
 }
 
+const char *
+naming_end(const struct naming *n, const char *name, const char **end)
+{
+	for (size_t i = 0; i < n->ends; i++) {
+		const struct rename *r = &n->end[i];
+
+		if (!text_ends(name, r->theirs))
+			continue;
+		*end = strcmp(r->ours, "-") == 0 ? NULL : r->ours;
+		return name + strlen(name) - strlen(r->theirs);
+	}
+	return *end = n->ends > 0 ? NULL : strrchr(name, '.');
+}
+
 /* ---- tables ---- */
 
 static int
 check_how(const struct table *t, size_t row, const char *how)
 {
-	static const char *const plain[] = { "-", "2d", "3d", "read" };
+	static const char *const plain[] = { "-", "2d", "3d", "read", "end" };
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (strcmp(how, plain[i]) == 0)
 			return 0;
 	if (text_starts(how, "turn ") || text_starts(how, "fold "))
 		return 0;
-	return fail("%s: line %d: how is %s (wanted -, 2d, 3d, read, turn NAME "
-	    "or fold NAME)", t->path, t->line[row], text_quote(how));
+	return fail("%s: line %d: how is %s (wanted -, 2d, 3d, read, end, turn "
+	    "NAME or fold NAME)", t->path, t->line[row], text_quote(how));
 }
 
 static int
@@ -220,6 +243,7 @@ read_rows(struct naming *n)
 
 	n->rename = xcalloc(t->rows, sizeof(*n->rename));
 	n->prefix = xcalloc(t->rows, sizeof(*n->prefix));
+	n->end = xcalloc(t->rows, sizeof(*n->end));
 	for (size_t i = 0; i < t->rows; i++) {
 		struct rename r = { table_text(t, i, "theirs"),
 			table_text(t, i, "ours"), table_text(t, i, "when"),
@@ -233,7 +257,9 @@ read_rows(struct naming *n)
 		    (*r.theirs == '[' && strchr(r.theirs, ']') == NULL))
 			return fail("%s: line %d: a name is empty, or a "
 			    "bracket is open", t->path, t->line[i]);
-		if (strcmp(r.ours, "-") == 0)
+		if (strcmp(r.how, "end") == 0)
+			n->end[n->ends++] = r;
+		else if (strcmp(r.ours, "-") == 0)
 			n->prefix[n->prefixes++] = r.theirs;
 		else
 			n->rename[n->renames++] = r;
@@ -268,6 +294,7 @@ naming_close(struct naming *n)
 	table_free(n->table);
 	free(n->rename);
 	free(n->prefix);
+	free(n->end);
 	free(n->name);
 	free(n);
 }

@@ -14,15 +14,18 @@
 struct rename {
 	const char *theirs, *ours;
 	const char *when;		/* the network must have; "-": nothing */
-	const char *how;		/* "-", "2d", "3d", "read" ... */
+	const char *how;		/* "-", "2d", "3d", "read", "end" ... */
 };
 
 struct naming {
 	char *name;			/* "tsm" */
 	struct table *table;
-	size_t renames, prefixes;
+	size_t renames, prefixes, ends;
 	struct rename *rename;
 	const char **prefix;		/* that wrappers put before all names */
+	struct rename *end;		/* what parameters of an operator have
+					 * behind its name; none: ".weight" and
+					 * so on, as here */
 };
 
 /* What a network is asked: has it an operator of this name; with ${past}, one
@@ -50,6 +53,9 @@ void naming_close(struct naming *n);
 const struct rename *naming_ours(const struct naming *n,
     const struct naming_of *of, const char *theirs, char *ours);
 
+/* naming_writes(n): 0 if there is no other way. */
+int naming_writes(const struct naming *n);
+
 /* naming_theirs(n, of, ours, theirs): the other way. */
 const struct rename *naming_theirs(const struct naming *n,
     const struct naming_of *of, const char *ours, char *theirs);
@@ -63,5 +69,13 @@ int naming_how(const struct rename *r, const char *verb, const char *ours,
 
 /* naming_unwrap(n, name): behind all prefixes of wrappers. */
 const char *naming_unwrap(const struct naming *n, const char *name);
+
+/*
+ * naming_end(n, name, end): where the operator's name ends in ${name}, which is
+ * of a parameter; what follows is ${*end} here, or NULL if it is a state of
+ * training.  NULL without a message if ${name} has no such end.
+ */
+const char *naming_end(const struct naming *n, const char *name,
+    const char **end);
 
 #endif

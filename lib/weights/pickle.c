@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "weights/pickle_machine.h"
+#include "weights/pickle_numpy.h"
 
 /* Opcodes return NULL, or what is wrong. */
 typedef const char *opcode(struct machine *m);
@@ -19,7 +20,8 @@ op_proto(struct machine *m)
 	const unsigned char *p;
 
 	TAKE(m, 1, p);
-	return *p <= 2 ? NULL : "a protocol above 2 (torch.save writes 2)";
+	return *p <= 2 ? NULL : "a protocol above 2 (torch.save and "
+	    "caffe2 write 2)";
 }
 
 static const char *
@@ -115,6 +117,20 @@ op_text4(struct machine *m)
 
 	TAKE(m, 4, p);
 	return machine_push_text(m, get32(p));
+}
+
+/* What Python 2 writes of 256 bytes and more: numbers, and no names. */
+static const char *
+op_bytes4(struct machine *m)
+{
+	const unsigned char *p;
+	struct value v = { .kind = VALUE_BYTES };
+
+	TAKE(m, 4, p);
+	v.u.text.n = get32(p);
+	TAKE(m, v.u.text.n, p);
+	v.u.text.s = (const char *)p;
+	return machine_push_new(m, v);
 }
 
 static const char *
@@ -307,13 +323,15 @@ op_newobj(struct machine *m)
 	return machine_push_new(m, v);
 }
 
-/* The attributes of an object: nothing we know has any that matter. */
+/* The attributes of an object, which matter for numpy's only. */
 static const char *
 op_build(struct machine *m)
 {
+	struct value *state;
+
 	WANT(m, 2);
-	machine_pop(m);
-	return NULL;
+	state = machine_pop(m);
+	return numpy_build(&m->p, m->stack[m->n - 1], state);
 }
 
 static const char *
@@ -362,7 +380,7 @@ static const struct { const char *name; opcode *run; } opcodes[256] = {
 	[0x8a] = { "LONG1", op_long1 }, [0x87] = { "TUPLE3", op_tuple3 },
 	[0x81] = { "NEWOBJ", op_newobj },
 	['U'] = { "SHORT_BINSTRING", op_text1 },
-	['T'] = { "BINSTRING", op_text4 },
+	['T'] = { "BINSTRING", op_bytes4 },
 	['0'] = { "POP", NULL }, ['1'] = { "POP_MARK", NULL },
 	['2'] = { "DUP", NULL }, ['F'] = { "FLOAT", NULL },
 	['I'] = { "INT", NULL }, ['L'] = { "LONG", NULL },

@@ -2,14 +2,14 @@
 #define WEIGHTS_PICKLE_H
 
 /*
- * Python's pickles, as torch.save writes them, read by an interpreter that
- * executes nothing: a pickle is a program whose opcodes build objects, and in
+ * Python's pickles, as torch.save and caffe2 write them, read by an interpreter
+ * that executes nothing: a pickle is a program whose opcodes build objects, and in
  * Python some of them import and call whatever the file names.  Here the
  * opcodes are a closed table, what is called is a closed table too, and an
  * object of any other class is a VALUE_OTHER, which holds nothing.
  *
- * The opcodes are those that protocol 2 of PyTorch writes, and what Python 2
- * and metadata add to them (Python's Lib/pickletools.py describes them all).
+ * The opcodes are those that protocol 2 of PyTorch writes, and what Python 2,
+ * numpy and metadata add to them (Python's Lib/pickletools.py describes them all).
  */
 
 #include <stddef.h>
@@ -21,17 +21,22 @@
 
 enum value_kind {
 	VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_REAL, VALUE_TEXT,
+	VALUE_BYTES,	/* where they lie in the file */
 	VALUE_TUPLE, VALUE_LIST, VALUE_DICT, VALUE_CLASS,
 	VALUE_STORAGE,	/* numbers, which lie elsewhere in the file */
-	VALUE_TENSOR,	/* a view of a storage */
+	VALUE_TENSOR,	/* a view of a storage, or an array of numpy's */
+	VALUE_DTYPE,	/* of numpy */
+	VALUE_ARRAY,	/* of numpy, before it has numbers */
 	VALUE_OTHER	/* of a class that is not known */
 };
 
 enum { TENSOR_DIMS = 8 };		/* at most */
 
-/* torch.FloatStorage and its kin, by the persistent id. */
+/* torch.FloatStorage and its kin, by the persistent id; or what an array of
+ * numpy's has of its own. */
 struct storage {
 	const char *key;		/* what the file calls its numbers */
+	const unsigned char *data;	/* they are here; NULL: elsewhere */
 	enum dtype type;
 	int64_t count;
 	int64_t first, view;		/* legacy: a part of them; view < 0:
@@ -51,12 +56,14 @@ struct value {
 	union {
 		int64_t i;		/* of a bool, too */
 		double r;
-		struct { const char *s; size_t n; } text;	/* s[n] is 0 */
+		/* Of a text, s[n] is 0; of bytes, nobody knows. */
+		struct { const char *s; size_t n; } text;
 		struct {		/* a dict: key, value, key, value */
 			struct value **item;
 			size_t n, cap;
 		} of;
 		const char *name;	/* a class: "collections.OrderedDict" */
+		struct { const char *name; char order; } dtype;	/* "f4", '<' */
 		struct storage *storage;
 		struct view *tensor;
 	} u;

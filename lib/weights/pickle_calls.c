@@ -1,12 +1,14 @@
 /*
  * What the names in a pickle stand for: ordered dicts, storages, and tensors
  * that are views of them (PyTorch's torch/_utils.py and torch/serialization.py
- * say with which arguments).  Everything else is inert.
+ * say with which arguments); and what pickle_numpy.c knows.  Everything else is
+ * inert.
  */
 #include <string.h>
 
 #include "base/text.h"
 #include "weights/pickle_calls.h"
+#include "weights/pickle_numpy.h"
 
 static const struct { const char *name; enum dtype type; } storages[] = {
 	{ "FloatStorage", DTYPE_F32 }, { "DoubleStorage", DTYPE_F64 },
@@ -138,6 +140,11 @@ static const struct {
 	{ "torch._utils._rebuild_tensor_v2", rebuild_tensor },
 	{ "torch._utils._rebuild_parameter", rebuild_parameter },
 	{ "torch._utils._rebuild_parameter_with_state", rebuild_parameter },
+	{ "numpy.core.multiarray._reconstruct", numpy_array },
+	{ "numpy._core.multiarray._reconstruct", numpy_array },
+	{ "numpy.dtype", numpy_dtype },
+	{ "_codecs.encode", numpy_encode },
+	{ "__builtin__.bytes", numpy_no_bytes },
 };
 
 const char *

@@ -4,6 +4,7 @@
  * row of pickles, for the magic number, the protocol, the system, the object
  * and the keys of its storages; the numbers of each of these follow, behind
  * their count.  (PyTorch's torch/serialization.py, _save and _legacy_save.)
+ * A file of caffe2's is one pickle alone, whose arrays have their numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,13 @@ torch_is_legacy(const struct buffer *file)
 	return file->n >= 2 + sizeof(magic) &&
 	    (unsigned char)file->data[0] == PROTO &&
 	    memcmp(file->data + 2, magic, sizeof(magic)) == 0;
+}
+
+int
+torch_is_pickle(const struct buffer *file)
+{
+	return file->n >= 2 && (unsigned char)file->data[0] == PROTO &&
+	    (unsigned char)file->data[1] <= 5;
 }
 
 /* What is passed over, in a line. */
@@ -300,5 +308,33 @@ torch_legacy(const char *path, struct weights *w)
 		say_unknown(path, p.unknown);
 	pickle_end(&p);
 	names_free(l.keys);
+	return bad;
+}
+
+/* ---- a pickle alone ---- */
+
+static struct numbers
+find_nothing(const void *nothing, const struct storage *s)
+{
+	(void)nothing, (void)s;
+	return (struct numbers){ 0 };
+}
+
+int
+torch_pickle(const char *path, struct weights *w)
+{
+	struct pickle p = pickle_at(path, w, 0, w->file.n);
+	struct storages storages;
+	struct value *root;
+	size_t used;
+	int bad;
+
+	pickle_begin(&p, &storages);
+	bad = pickle_load(&p, &used, &root);
+	if (!bad)
+		bad = torch_dict(&p, root, find_nothing, NULL, w);
+	if (!bad)
+		say_unknown(path, p.unknown);
+	pickle_end(&p);
 	return bad;
 }

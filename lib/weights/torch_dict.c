@@ -11,7 +11,7 @@
 
 /* What programs save it as, beside an optimiser's state and so on. */
 static const char *const places[] = {
-	"state_dict", "model_state", "model_state_dict", "model"
+	"state_dict", "model_state", "model_state_dict", "model", "blobs"
 };
 
 static int
@@ -52,7 +52,7 @@ no_dict(const struct pickle *p, const struct value *root)
 			buffer_printf(&b, "%s%s", shown++ > 0 ? ", " : "",
 			    text_quote(root->u.of.item[i]->u.text.s));
 	fail("%s: no tensors, at the top or in state_dict, model_state, "
-	    "model_state_dict or model (%s)", p->path,
+	    "model_state_dict, model or blobs (%s)", p->path,
 	    root->kind != VALUE_DICT ? "it holds no dict" :
 	    shown > 0 ? b.data : "the dict is empty");
 	buffer_free(&b);
@@ -138,6 +138,7 @@ torch_dict(const struct pickle *p, const struct value *root,
 	for (size_t i = 0; i + 1 < dict->u.of.n; i += 2) {
 		const struct value *key = dict->u.of.item[i];
 		const struct value *v = dict->u.of.item[i + 1];
+		const struct storage *s;
 		struct weight *room, t;
 		long at;
 
@@ -146,8 +147,10 @@ torch_dict(const struct pickle *p, const struct value *root,
 		if (strlen(key->u.text.s) != key->u.text.n)
 			return DAMAGED("%s: a tensor's name has a zero byte: "
 			    "%s", p->path, text_quote(key->u.text.s));
-		if (read_view(p, key->u.text.s, v->u.tensor,
-		    find(from, v->u.tensor->storage), w->file.n, &t) != 0)
+		s = v->u.tensor->storage;
+		if (read_view(p, key->u.text.s, v->u.tensor, s->data != NULL ?
+		    (struct numbers){ s->data, (uint64_t)s->count } :
+		    find(from, s), w->file.n, &t) != 0)
 			return -2;
 		if ((at = names_add(w->names, t.name)) < 0) {
 			/* In a dict the last one stays. */

@@ -55,12 +55,16 @@ open_any(const char *name, struct weights *w)
 		w->container = "PyTorch's legacy format";
 		return torch_legacy(name, w);
 	}
+	if (torch_is_pickle(&w->file)) {
+		w->container = "a pickle";
+		return torch_pickle(name, w);
+	}
 	if (is_safetensors(&w->file)) {
 		w->container = "safetensors";
 		return open_safetensors(name, w);
 	}
-	fail("%s: not a file of weights that is known (wanted safetensors or "
-	    "a file of torch.save)", name);
+	fail("%s: not a file of weights that is known (wanted safetensors, a "
+	    "file of torch.save or one of caffe2)", name);
 	return -2;
 }
 

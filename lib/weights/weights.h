@@ -3,8 +3,9 @@
 
 /*
  * Files of weights, whoever wrote them: named tensors whose numbers are read
- * as floats.  Of safetensors, of PyTorch's zip archives (.pth, .pyth, .pt) and
- * of the files it wrote before version 1.6; nothing in them is executed.
+ * as floats.  Of safetensors, of PyTorch's zip archives (.pth, .pyth, .pt), of
+ * the files it wrote before version 1.6, and of pickles of numpy's arrays, as
+ * caffe2's (.pkl); nothing in them is executed.
  * Reading takes no more memory than ten times the file and 16 MiB, whatever
  * the file says.
  */
@@ -25,8 +26,9 @@ struct weight {
 };
 
 struct weights {
-	const char *container;		/* "safetensors", "PyTorch's zip", or
-					 * "PyTorch's legacy format" */
+	const char *container;		/* "safetensors", "PyTorch's zip",
+					 * "PyTorch's legacy format", or
+					 * "a pickle" */
 	struct weight *tensor;		/* in the order of the file */
 	size_t tensors;
 	struct names *names;		/* of the tensors, by their numbers */
@@ -36,9 +38,9 @@ struct weights {
 };
 
 /*
- * weights_open(path, w): read the file and list its tensors.  Of a file of
- * PyTorch's these are those of the state dict: the file's whole object, or what
- * it has under "state_dict", "model_state", "model_state_dict" or "model".
+ * weights_open(path, w): read the file and list its tensors.  Of a pickle these
+ * are those of the state dict: the file's whole object, or what it has under
+ * "state_dict", "model_state", "model_state_dict", "model" or "blobs".
  * Objects of classes that are not known are passed over; a note names the
  * classes.  0; -1 after a message if the file cannot be read, -2 if it is
  * damaged, or no file of weights.

@@ -1,0 +1,214 @@
+/*
+ * Arrays of numpy's, whose numbers lie in the pickle itself (numpy's
+ * core/src/multiarray/methods.c, array_reduce and array_setstate, and
+ * descriptor.c, arraydescr_reduce and arraydescr_setstate, say how).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "weights/pickle_calls.h"
+#include "weights/pickle_numpy.h"
+
+static const struct { const char *name; enum dtype type; } types[] = {
+	{ "f4", DTYPE_F32 }, { "f8", DTYPE_F64 }, { "f2", DTYPE_F16 },
+	{ "i8", DTYPE_I64 }, { "i4", DTYPE_I32 }, { "i2", DTYPE_I16 },
+	{ "i1", DTYPE_I8 }, { "u1", DTYPE_U8 }, { "b1", DTYPE_BOOL },
+};
+
+static const struct value *
+at(const struct value *seq, size_t i)
+{
+	return seq->u.of.item[i];
+}
+
+static int
+is_tuple(const struct value *v, size_t least)
+{
+	return v->kind == VALUE_TUPLE && v->u.of.n >= least;
+}
+
+static int
+is_bytes(const struct value *v)
+{
+	return v->kind == VALUE_TEXT || v->kind == VALUE_BYTES;
+}
+
+const char *
+numpy_array(const struct pickle *p, const struct value *args, struct value *to)
+{
+	if (!is_tuple(args, 1) || at(args, 0)->kind != VALUE_CLASS)
+		return "an array of no class";
+	to->kind = VALUE_ARRAY;
+	if (strcmp(at(args, 0)->u.name, "numpy.ndarray") != 0)
+		pickle_other(p, at(args, 0)->u.name, to);
+	return NULL;
+}
+
+const char *
+numpy_dtype(const struct pickle *p, const struct value *args, struct value *to)
+{
+	(void)p;
+	if (!is_tuple(args, 1) || at(args, 0)->kind != VALUE_TEXT)
+		return "a type of numpy's without a name";
+	to->kind = VALUE_DTYPE;
+	to->u.dtype.name = at(args, 0)->u.text.s;
+	to->u.dtype.order = '<';
+	return NULL;
+}
+
+const char *
+numpy_no_bytes(const struct pickle *p, const struct value *args,
+    struct value *to)
+{
+	if (args->u.of.n > 0) {
+		pickle_other(p, "bytes", to);
+		return NULL;
+	}
+	to->kind = VALUE_BYTES;
+	to->u.text.s = "";
+	return NULL;
+}
+
+/* Up to U+00FF, each in one byte; others are no bytes. */
+const char *
+numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
+{
+	const unsigned char *from;
+	size_t n, k = 0;
+	char *bytes;
+
+	if (!is_tuple(args, 2) || at(args, 0)->kind != VALUE_TEXT ||
+	    !value_is(at(args, 1), "latin1")) {
+		pickle_other(p, "_codecs.encode", to);
+		return NULL;
+	}
+	from = (const unsigned char *)at(args, 0)->u.text.s;
+	n = at(args, 0)->u.text.n;
+	if ((bytes = heap_get(p->heap, n + 1)) == NULL)
+		return "";
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = from[i];
+
+		if (c >= 0x80) {
+			/* The first byte has the upper two bits of eight; the
+			 * text ends with a zero, which is no second one. */
+			if ((c != 0xc2 && c != 0xc3) ||
+			    (from[i + 1] & 0xc0) != 0x80)
+				return "a text that is not of latin1";
+			c = (unsigned char)(c << 6 | (from[++i] & 0x3f));
+		}
+		bytes[k++] = (char)c;
+	}
+	to->kind = VALUE_TEXT;
+	to->u.text.s = bytes;
+	to->u.text.n = k;
+	return NULL;
+}
+
+/* (version, order, ...) */
+static const char *
+set_dtype(struct value *v, const struct value *state)
+{
+	if (!is_tuple(state, 2) || at(state, 1)->kind != VALUE_TEXT ||
+	    at(state, 1)->u.text.n != 1)
+		return "a type of numpy's whose state is not (version, order, "
+		    "...)";
+	v->u.dtype.order = at(state, 1)->u.text.s[0];
+	return NULL;
+}
+
+static const char *
+unknown_type(const struct pickle *p, const struct value *dtype,
+    struct value *v)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "numpy.ndarray of %c%.32s",
+	    dtype->u.dtype.order, dtype->u.dtype.name);
+	pickle_other(p, name, v);
+	return NULL;
+}
+
+/* The shape into ${t}, and the strides of C's order or Fortran's; the product
+ * of the sizes is ${count}, or the shape is wrong. */
+static const char *
+set_shape(struct view *t, const struct value *shape, int fortran,
+    uint64_t count)
+{
+	uint64_t stride = 1, left = count;
+	int none = 0;
+
+	t->ndim = (int)shape->u.of.n;
+	for (int i = 0; i < t->ndim; i++) {
+		const struct value *d = at(shape, (size_t)i);
+
+		if (d->kind != VALUE_INT || d->u.i < 0 || d->u.i > INT32_MAX)
+			return "an array whose sizes are no numbers from 0 up";
+		t->dim[i] = d->u.i;
+		none |= d->u.i == 0;
+	}
+	for (int k = 0; k < t->ndim && !none; k++) {
+		int i = fortran ? k : t->ndim - 1 - k;
+
+		t->stride[i] = (int64_t)stride;
+		if (left % (uint64_t)t->dim[i] != 0)
+			return "an array whose bytes are not those of its shape";
+		left /= (uint64_t)t->dim[i];
+		stride *= (uint64_t)t->dim[i];
+	}
+	return none ? count == 0 ? NULL : "an array of nothing that has bytes" :
+	    left == 1 ? NULL : "an array whose bytes are not those of its shape";
+}
+
+/* ([version,] shape, type, whether in Fortran's order, bytes) */
+static const char *
+set_array(const struct pickle *p, struct value *v, const struct value *state)
+{
+	size_t first = is_tuple(state, 5);
+	const struct value *shape, *dtype, *fortran, *bytes;
+	struct storage *s;
+	struct view *t;
+	size_t type = 0;
+
+	if (!is_tuple(state, 4) || at(state, first)->kind != VALUE_TUPLE ||
+	    at(state, first + 1)->kind != VALUE_DTYPE)
+		return "an array whose state is not (version, shape, type, "
+		    "order, bytes)";
+	shape = at(state, first);
+	dtype = at(state, first + 1);
+	fortran = at(state, first + 2);
+	bytes = at(state, first + 3);
+	while (type < sizeof(types) / sizeof(types[0]) &&
+	    strcmp(dtype->u.dtype.name, types[type].name) != 0)
+		type++;
+	if (type == sizeof(types) / sizeof(types[0]) ||
+	    strchr("<|=", dtype->u.dtype.order) == NULL ||
+	    dtype->u.dtype.order == '\0')
+		return unknown_type(p, dtype, v);
+	if (shape->u.of.n > TENSOR_DIMS)
+		return "an array of more than 8 dimensions";
+	if (!is_bytes(bytes) ||
+	    (fortran->kind != VALUE_BOOL && fortran->kind != VALUE_INT))
+		return "an array without order or bytes";
+	if ((s = heap_get(p->heap, sizeof(*s))) == NULL ||
+	    (t = heap_get(p->heap, sizeof(*t))) == NULL)
+		return "";
+	s->key = "of its own";
+	s->type = types[type].type;
+	s->data = (const unsigned char *)bytes->u.text.s;
+	s->count = (int64_t)(bytes->u.text.n / dtype_bytes(s->type));
+	s->view = -1;
+	t->storage = s;
+	v->kind = VALUE_TENSOR;
+	v->u.tensor = t;
+	return bytes->u.text.n % dtype_bytes(s->type) != 0 ?
+	    "an array whose bytes are not those of its shape" :
+	    set_shape(t, shape, fortran->u.i != 0, (uint64_t)s->count);
+}
+
+const char *
+numpy_build(const struct pickle *p, struct value *v, const struct value *state)
+{
+	return v->kind == VALUE_DTYPE ? set_dtype(v, state) :
+	    v->kind == VALUE_ARRAY ? set_array(p, v, state) : NULL;
+}
