@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "shard/dataset.h"
 #include "shard/info.h"
 #include "shard/manifest.h"
 #include "shard/writer.h"
@@ -137,6 +139,36 @@ set_make(const struct set *set)
 	bad |= manifest_write(set->dir, m);
 	manifest_free(m);
 	return bad ? -1 : 0;
+}
+
+/*
+ * Make the set in a directory below ${root}, a template of mkdtemp, which
+ * becomes the working directory, and open it; without it there is no test.
+ */
+static inline struct dataset *
+set_open(const struct set *set, char *root)
+{
+	struct dataset *d = NULL;
+
+	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
+	    file_make_dir(set->dir) != 0 || set_make(set) != 0 ||
+	    (d = dataset_open(set->dir, NULL)) == NULL) {
+		printf("Bail out! there is no set\n");
+		exit(1);
+	}
+	return d;
+}
+
+/* Close it, and remove the directory with all that is in it. */
+static inline void
+set_close(struct dataset *d, const char *root)
+{
+	char *command = xprintf("rm -rf '%s'", root);
+
+	dataset_free(d);
+	if (system(command) != 0)
+		printf("# cannot remove %s\n", root);
+	free(command);
 }
 
 #endif

@@ -2,7 +2,6 @@
  * What a network needs of the loader: which data can feed it, and how the
  * streams and targets of a microbatch lie.
  */
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "data/microbatches.h"
@@ -162,25 +161,15 @@ inputs(void)
 int
 main(void)
 {
-	char root[] = "/tmp/vt-needs.XXXXXX", *command;
+	char root[] = "/tmp/vt-needs.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 7,
 		.label = label_of, .frames = frames_of, .width = side_of,
 		.height = side_of, .frame = grey_frame };
-	struct dataset *d;
+	struct dataset *d = set_open(&set, root);
 
-	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
-	    file_make_dir("set") != 0 || set_make(&set) != 0 ||
-	    (d = dataset_open("set", NULL)) == NULL) {
-		printf("Bail out! there is no set\n");
-		return 1;
-	}
 	offers(d);
 	streams(d);
 	inputs();
-	dataset_free(d);
-	command = xprintf("rm -rf '%s'", root);
-	if (system(command) != 0)
-		diag("cannot remove %s", root);
-	free(command);
+	set_close(d, root);
 	return done();
 }

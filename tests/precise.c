@@ -3,7 +3,6 @@
  * how it was grouped where the input does not, and are those of one group that
  * holds all of it.
  */
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "comm/comm.h"
@@ -149,25 +148,15 @@ test_device(const struct backend *b, const struct dataset *set,
 int
 main(void)
 {
-	char root[] = "/tmp/vt-precise.XXXXXX", *command;
+	char root[] = "/tmp/vt-precise.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1,
 		.samples = SAMPLES, .frames = frames_of, .width = side_of,
 		.height = side_of, .frame = frame };
-	struct dataset *d;
+	struct dataset *d = set_open(&set, root);
 
-	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
-	    file_make_dir("set") != 0 || set_make(&set) != 0 ||
-	    (d = dataset_open("set", NULL)) == NULL) {
-		printf("Bail out! there is no set\n");
-		return 1;
-	}
 	for (int i = 0; backends[i] != NULL; i++)
 		test_device(backends[i], d, backends[i]->elem == 8 ? 1e-11 :
 		    1e-4);
-	dataset_free(d);
-	command = xprintf("rm -rf '%s'", root);
-	if (system(command) != 0)
-		diag("cannot remove %s", root);
-	free(command);
+	set_close(d, root);
 	return done();
 }

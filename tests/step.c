@@ -2,7 +2,6 @@
  * A step of training reads nothing back from its device but what its losses
  * say, once: a device that works beside the host would be waited for.
  */
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "comm/comm.h"
@@ -102,7 +101,7 @@ train(const struct dataset *set, const struct schedule *s)
 int
 main(void)
 {
-	char root[] = "/tmp/vt-step.XXXXXX", *command;
+	char root[] = "/tmp/vt-step.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 12,
 		.frames = frames_of, .width = side_of, .height = side_of,
 		.frame = plain_frame };
@@ -110,16 +109,9 @@ main(void)
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t3\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
 	struct schedule *s = schedule_from_table(rows);
-	struct dataset *d;
-	int steps;
+	struct dataset *d = set_open(&set, root);
+	int steps = (int)schedule_steps(s, 12);
 
-	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
-	    file_make_dir("set") != 0 || set_make(&set) != 0 ||
-	    (d = dataset_open("set", NULL)) == NULL) {
-		printf("Bail out! there is no set\n");
-		return 1;
-	}
-	steps = (int)schedule_steps(s, 12);
 	for (int i = 0; backends[i] != NULL; i++) {
 		const char *name = backends[i]->name;
 
@@ -135,12 +127,8 @@ main(void)
 		    "heads say is fetched, once a step");
 		is(amid, 0, "and nothing else before the run is saved");
 	}
-	dataset_free(d);
 	schedule_free(s);
 	table_free(rows);
-	command = xprintf("rm -rf '%s'", root);
-	if (system(command) != 0)
-		diag("cannot remove %s", root);
-	free(command);
+	set_close(d, root);
 	return done();
 }
