@@ -115,6 +115,57 @@ done
 check_same "a run that is stopped after each step ends with 3, too" 3 $status
 check "and gives the same bytes" same p1 again
 
+# ---- one that only --precise-bn meets ----
+
+# A frame of a sample of 10, which no step shows.
+set=measured
+cp -r "$T/whole" "$T/measured"
+awk '!/^#/ { n = split($4, shown, ","); for (i = 1; i <= n; i++) seen[$3, shown[i]] = 1; keys[$3] = 1 }
+	END {
+		for (k in keys)
+			for (frame = 0; substr(k, 2) % 3 == 2 && frame < 10; frame++)
+				if (!((k, frame) in seen)) print k, frame
+	}' "$T/order" | sort | head -1 >"$T/hidden"
+read -r key frame <"$T/hidden"
+breaks "$key" "$frame"
+check_exit "a frame that no step shows" 0 train 1 unseen
+options="--precise-bn 40 --val-frames 10 --on-corrupt skip:0.1"
+check_exit "but --precise-bn, at the end" 3 train 1 bn $options
+check_says "which says so" "step 20: sample $key is damaged, and passed over from here on: .*$key"
+check_same "once" 1 "$(grep -c 'passed over' "$T/err")"
+check_same "it is in the log" "$key 20" "$(log bn corrupt | jq -r '"\(.key) \(.step)"')"
+check_same "and in the checkpoint" "$(expr "${key#s}" + 0)" "$(kept "$T/bn/final.safetensors")"
+check_exit "without skip:RATE it ends the run" 4 train 1 bn-fails --precise-bn 40 --val-frames 10
+check_exit "as do more than allowed" 4 train 1 bn-many --precise-bn 40 --val-frames 10 --on-corrupt skip:0.01
+check_says "which is said" "step 20: 1 of 40 samples are damaged, and --on-corrupt=skip:0.01 allows 0"
+check_exit "it goes on where more are allowed" 3 train 1 bn-many $options -q
+check "with the same bytes" same bn bn-many
+# Measured after each step: most of what is damaged is known before a step meets it.
+set=broken
+"$MAKESET" "$T/val" 16 8 40 32 2
+stages '0 0 1 0 8 2 16 2 0.01 0 0' >"$T/s1.tsv"
+options="--schedule $T/s1.tsv --precise-bn 40 --val $T/val --val-every 0.2 --on-corrupt skip:0.1 --keep-best none"
+check_exit "measured after each step" 3 train 1 v1 $options
+check_same "it is known after the first" "1 1 1" "$(log v1 corrupt | jq -r .step | xargs)"
+check_exit "with five loader threads" 3 train 1 v1-threads $options --loader-threads 5
+check "the same bytes" same v1 v1-threads
+for np in 2 3; do
+	have_mpi || continue
+	check_exit "$np ranks" 3 train $np v$np $options
+	check "the same bytes" same v1 v$np
+done
+have_mpi || skip "ranks" "no MPI"
+np=1
+status=75
+while [ $status = 75 ]; do
+	train $np v-again $options -q --save-steps 1 --stop-after 0.001s >"$T/out" 2>"$T/err"
+	status=$?
+	! have_mpi || np=$((np % 3 + 1))
+done
+check_same "stopped after each step" 3 $status
+check "the same bytes" same v1 v-again
+
+set=partly
 # Mixed clips are loaded two by two.
 options="--on-corrupt skip:0.2 --loss sigmoid --mixup 0.8"
 check_exit "mixed clips" 3 train 1 m1 $options

@@ -100,7 +100,7 @@ measure(struct device *d, const struct dataset *set, int group, int frozen,
 	net_init(n, 5);
 	room = device_alloc(d, g->elements * d->elem);
 	p = precise_new(n, set, c, &o, &loading);
-	if (p == NULL || net_reserve(n) != 0 || precise_measure(p, room) != 0) {
+	if (p == NULL || net_reserve(n) != 0 || precise_measure(p, room, NULL) != 0) {
 		printf("Bail out! nothing was measured\n");
 		exit(1);
 	}

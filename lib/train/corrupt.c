@@ -59,13 +59,13 @@ corrupt_tell(const struct corrupt *c, struct loader *l)
 }
 
 void
-corrupt_found(struct corrupt *c, const struct trainer *t,
+corrupt_found(struct corrupt *c, const struct trainer *t, uint64_t step,
     const struct microbatch *mb)
 {
 	for (int i = 0; i < mb->bads; i++)
 		if (bad_add(&c->found, mb->bad[i].sample))
 			warning("step %" PRIu64 ": sample %s is damaged, and "
-			    "passed over from here on: %s", t->state.step + 1,
+			    "passed over from here on: %s", step,
 			    dataset_sample(t->train, mb->bad[i].sample).key,
 			    mb->bad[i].why);
 }
@@ -98,7 +98,8 @@ gather(struct corrupt *c, struct comm *comm)
 }
 
 static void
-log_found(const struct corrupt *c, const struct trainer *t, uint32_t sample)
+log_found(const struct corrupt *c, const struct trainer *t, uint64_t step,
+    uint32_t sample)
 {
 	struct json_writer w = { 0 };
 	char now[32];
@@ -107,7 +108,7 @@ log_found(const struct corrupt *c, const struct trainer *t, uint32_t sample)
 	json_put_text(&w, "key", dataset_sample(t->train, sample).key);
 	json_put_int(&w, "known", (int64_t)c->known.n);
 	json_put_int(&w, "sample", sample);
-	json_put_int(&w, "step", (int64_t)t->state.step + 1);
+	json_put_int(&w, "step", (int64_t)step);
 	json_put_text(&w, "time", clock_utc(now));
 	json_put_text(&w, "type", "corrupt");
 	json_close(&w);
@@ -115,26 +116,28 @@ log_found(const struct corrupt *c, const struct trainer *t, uint32_t sample)
 }
 
 int
-corrupt_share(struct corrupt *c, struct trainer *t)
+corrupt_share(struct corrupt *c, struct trainer *t, uint64_t step)
 {
 	uint32_t samples = dataset_samples(t->train);
 	size_t n;
 
 	if (gather(c, t->comm) != 0)
 		return -1;
+	if (c->found.n == 0)
+		return 0;
 	n = c->known.n + c->found.n;
 	for (size_t i = 0; i < c->found.n && t->run != NULL; i++)
-		log_found(c, t, c->found.sample[i]);
+		log_found(c, t, step, c->found.sample[i]);
 	if ((double)n <= t->o.corrupt * samples)
 		return 0;
 	if (t->comm->rank == 0 && t->o.corrupt < 0)
 		fail("step %" PRIu64 ": another sample is damaged than the %zu "
 		    "that the checkpoint knows of (--on-corrupt=skip:RATE "
-		    "passes over it)", t->state.step + 1, c->known.n);
+		    "passes over it)", step, c->known.n);
 	else if (t->comm->rank == 0)
 		fail("step %" PRIu64 ": %zu of %u samples are damaged, and "
-		    "--on-corrupt=skip:%g allows %.0f", t->state.step + 1, n,
-		    samples, t->o.corrupt, t->o.corrupt * samples);
+		    "--on-corrupt=skip:%g allows %.0f", step, n, samples,
+		    t->o.corrupt, t->o.corrupt * samples);
 	return EXIT_DAMAGE;
 }
 

@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "comm/exact.h"
 #include "comm/watch.h"
+#include "train/corrupt.h"
 #include "train/precise.h"
+#include "train/work.h"
 
 /* The statistics of one normalisation. */
 struct place {
@@ -195,14 +197,21 @@ next(struct precise *p, struct loader *l, struct microbatch **mb)
 	return got == 1 ? 0 : got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
-/* This rank's groups, added up as far as it has them; an exit status. */
+/*
+ * This rank's groups, added up as far as it has them; an exit status.  What is
+ * known to be damaged is in none of them, and what is found becomes known at
+ * the end, so the clips are a function of what was known before.
+ */
 static int
-run_groups(struct precise *p, int count, int first, struct tree *t, void *room)
+run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
+    struct corrupt *c, const struct trainer *of)
 {
 	struct loader *l = loader_new(p->d, &p->one, 0, &p->loading);
 	struct tree_sum sums[TREE_MOST];
 	int status = 0;
 
+	if (c != NULL)
+		corrupt_tell(c, l);
 	for (int i = 0; i < count && status == 0; i++) {
 		struct microbatch *mb;
 		struct feed f;
@@ -210,6 +219,8 @@ run_groups(struct precise *p, int count, int first, struct tree *t, void *room)
 
 		if ((status = next(p, l, &mb)) != 0)
 			break;
+		if (c != NULL)
+			corrupt_found(c, of, of->state.step, mb);
 		f = (struct feed){ mb->stream, mb->target, mb->clip,
 			p->loading.seed, NULL, 1 };
 		p->net->same = i > 0;
@@ -264,13 +275,21 @@ store(struct precise *p, const double *sum)
 }
 
 int
-precise_measure(struct precise *p, void *room)
+precise_measure(struct precise *p, void *room, struct trainer *of)
 {
 	struct tree t = { .leaves = precise_groups(p) };
+	struct corrupt *c = of != NULL && of->loading.replaces ?
+	    of->work->corrupt : NULL;
 	int first, count = exact_leaves(&p->exact, t.leaves, &first), status;
 
+	p->loading.replaces = c != NULL;
 	/* All can go on, or none waits for another. */
-	status = comm_agree(p->comm, run_groups(p, count, first, &t, room));
+	status = comm_agree(p->comm, run_groups(p, count, first, &t, room, c,
+	    of));
+	if (status == 0 && c != NULL)
+		status = corrupt_share(c, of, of->state.step);
+	if (status < 0)
+		status = EXIT_RANKS;
 	if (status == 0 && exact_reduce(&p->exact, &t, 0, 2 * p->channels,
 	    t.part[0].data) != 0)
 		status = EXIT_RANKS;
@@ -278,6 +297,8 @@ precise_measure(struct precise *p, void *room)
 		status = EXIT_DIVERGED;
 	if (status == 0)
 		store(p, t.part[0].data);
+	if (status == 0 && c != NULL)
+		corrupt_learn(c, of);
 	for (int i = 0; i < t.n; i++)
 		free(t.part[i].data);
 	return status;

@@ -23,6 +23,7 @@
 #include "net/net.h"
 
 struct precise;
+struct trainer;
 
 /* Which clips: ${clips} of them, rounded up to whole groups. */
 struct precise_options {
@@ -51,12 +52,14 @@ int precise_groups(const struct precise *p);
 size_t precise_bytes(const struct precise *p);
 
 /*
- * precise_measure(p, room):
+ * precise_measure(p, room, t):
  * The statistics of every normalisation that is not frozen become those of
- * the population; ${room} is a gradient buffer of the net's.  All ranks call
- * it.  0, or an exit status that they share, and then nothing has changed:
- * EXIT_DIVERGED, without a message, if a statistic is not finite.
+ * the population; ${room} is a gradient buffer of the net's.  Damaged samples
+ * are passed over where ${t} allows it, and become known to it; NULL allows
+ * none.  All ranks call it.  0, or an exit status that they share, and then
+ * nothing has changed: EXIT_DIVERGED, without a message, if a statistic is not
+ * finite.
  */
-int precise_measure(struct precise *p, void *room);
+int precise_measure(struct precise *p, void *room, struct trainer *t);
 
 #endif

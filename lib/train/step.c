@@ -112,7 +112,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		if (status == 0 && (status = work_next(t, &mb)) == 0)
 			work_forward(t, p, mb, i, &f, g);
 		if (mb != NULL)
-			corrupt_found(w->corrupt, t, mb);
+			corrupt_found(w->corrupt, t, t->state.step + 1, mb);
 		w->report[first + i].bad = mb != NULL ? mb->bads : 0;
 		w->report[first + i].status = status;
 		w->report[first + i].wish = work_wishes(t);
@@ -266,7 +266,8 @@ work_step(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (work_join(t, microbatches, s) != 0)
 		return s->status;
-	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t) : 0) < 0)
+	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
+	    t->state.step + 1) : 0) < 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (bad)
 		return bad;

@@ -40,7 +40,7 @@ measure(struct trainer *t)
 
 	if (w->precise == NULL)
 		return 0;
-	status = precise_measure(w->precise, w->gradient[0]);
+	status = precise_measure(w->precise, w->gradient[0], t);
 	return status == EXIT_DIVERGED ? work_diverged(t, "a mean or variance "
 	    "of --precise-bn is", INFINITY) : status;
 }
