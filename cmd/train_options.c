@@ -172,12 +172,11 @@ static const struct command command = {
 static void
 forget_place(void)
 {
-	static const char *const text[] = { "out", "val", "trace-samples" };
-	const char **to[] = { &o.out, &o.val, &o.trace };
-
-	for (int i = 0; i < 3; i++)
-		if (!options_typed(text[i]))
-			*to[i] = NULL;
+	o.val = NULL;
+	if (!options_typed("out"))
+		o.out = NULL;
+	if (!options_typed("trace-samples"))
+		o.trace = NULL;
 	if (!options_typed("stop-after"))
 		o.stop_after = 0;
 	if (!options_typed("audit"))
@@ -261,6 +260,7 @@ train_options_read(int *argc, char ***argv)
 	    o.names != NULL;
 	if (o.uses_run)
 		return &o;
+	o.validates = o.val != NULL;
 	if (o.replay != NULL)
 		forget_place();
 	check();

@@ -25,6 +25,7 @@ struct train_options {
 	struct learner_options learners;
 	/* validation */
 	const char *val;
+	int validates;			/* the run does, that is replayed, too */
 	double val_every;
 	int64_t val_frames, val_crop, precise;
 	/* the run */

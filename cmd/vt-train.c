@@ -108,6 +108,7 @@ asked(const struct train_options *o, struct comm *c)
 			.memory = (size_t)o->loader_memory },
 		.trainer = { .save_every = o->save_every,
 			.save_steps = o->save_steps, .val_every = o->val_every,
+			.validates = o->validates,
 			.precise = o->precise,
 			.best = best[o->keep_best], .log_every = o->log_every,
 			.stop_after = o->stop_after, .max_loss = o->max_loss,

@@ -140,12 +140,14 @@ check_exit "as do more than allowed" 4 train 1 bn-many --precise-bn 40 --val-fra
 check_says "which is said" "step 20: 1 of 40 samples are damaged, and --on-corrupt=skip:0.01 allows 0"
 check_exit "it goes on where more are allowed" 3 train 1 bn-many $options -q
 check "with the same bytes" same bn bn-many
+check_exit "a replay finds it, too" 0 vt-train --replay "$T/bn-many"
 # Measured after each step: most of what is damaged is known before a step meets it.
 set=broken
 "$MAKESET" "$T/val" 16 8 40 32 2
 stages '0 0 1 0 8 2 16 2 0.01 0 0' >"$T/s1.tsv"
 options="--schedule $T/s1.tsv --precise-bn 40 --val $T/val --val-every 0.2 --on-corrupt skip:0.1 --keep-best none"
 check_exit "measured after each step" 3 train 1 v1 $options
+check_exit "a replay" 0 vt-train --replay "$T/v1"
 check_same "it is known after the first" "1 1 1" "$(log v1 corrupt | jq -r .step | xargs)"
 check_exit "with five loader threads" 3 train 1 v1-threads $options --loader-threads 5
 check "the same bytes" same v1 v1-threads

@@ -40,6 +40,12 @@ fi
 chmod -R u+w "$T/run"
 check_same "nothing in the run has changed" "$before" "$(sums)"
 
+# What --precise-bn measures before a validation, of the average, goes on into later steps.
+check "a run whose statistics are measured" vt-train -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" \
+	-o "$T/measured" --device ref --save-steps 2 --keep 9 -q --precise-bn 24 --val-every 0.5 --ema 0.9 --use-ema
+check_exit "a replay of it" 0 vt-train --replay "$T/measured"
+check_exit "from a checkpoint on" 0 vt-train --replay "$T/measured" --steps 4:8
+
 # ---- what is refused ----
 
 check_exit "a step without a checkpoint" 2 vt-train --replay "$T/run" --steps 4:10

@@ -108,12 +108,12 @@ save(struct trainer *t, int how)
 		saver_start(w->saver, copy, t->state.step, how);
 }
 
-/* 1 if an evaluation falls between two numbers of clips seen; a run without one
+/* 1 if a validation falls between two numbers of clips seen; a run without one
  * measures its statistics at the end. */
 static int
 validation_due(const struct trainer *t, double before, int end)
 {
-	if (t->val == NULL)
+	if (!t->o.validates)
 		return end && t->work->precise != NULL;
 	return end || (t->o.val_every > 0 && floor(before / t->o.val_every) <
 	    floor(t->state.epoch / t->o.val_every));
@@ -157,14 +157,17 @@ static int
 border(struct trainer *t, const struct step_report *s, double before, int end)
 {
 	struct trainer_work *w = t->work;
-	int best = 0, due = validation_due(t, before, end), status;
+	int best = 0, status;
+	int due = validation_due(t, before, w->at.cell == NULL);
 	int saving = end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
 	    (t->o.save_steps > 0 && t->state.step -
 	    w->saved_step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->wish & WISH_STOP));
-	if (t->replay != NULL)
-		return replay_border(t->replay, t);
+	if (t->replay != NULL) {	/* of a validation, what stays */
+		status = due && w->precise != NULL ? validate(t, &best) : 0;
+		return status != 0 ? status : replay_border(t->replay, t);
+	}
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
 	if ((due || saving) && ((status = check_finite(t)) != 0 ||
 	    (status = check_replicas(t)) != 0))

@@ -32,6 +32,7 @@ enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS, BEST_MAP };
 struct trainer_options {
 	double save_every;		/* seconds; 0: never by the clock */
 	int64_t save_steps;		/* steps; 0: never by steps */
+	int validates;			/* or the run that is replayed did */
 	double val_every;		/* epochs; 0: at the end only */
 	int64_t precise;		/* clips whose statistics are measured
 					 * before that (train/precise.h); 0:
