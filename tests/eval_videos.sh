@@ -79,6 +79,19 @@ if built oneDNN; then
 		awk '$1 != $8 || $7 - $14 > 1e-4 || $14 - $7 > 1e-4')"
 fi
 
+# Only frames that are needed are made, which ones the headers let guess: a file
+# whose header says 5 frames, and not as many as it has, is decoded again.
+avi=$(grep '\.avi$' "$T/test.txt" | head -1)
+cp "$avi" "$T/lie.avi"
+at=$(grep -abo vids "$T/lie.avi" | head -1 | cut -d: -f1)
+printf '\005' | dd of="$T/lie.avi" bs=1 seek=$((at + 32)) conv=notrunc 2>/dev/null
+check "a header is wrong now" sh -c '! cmp -s "$1" "$2"' sh "$avi" "$T/lie.avi"
+check_exit "a video whose header is wrong" 0 look -v "$T/lie.avi"
+check_says "is decoded twice" 'lie.avi: [0-9]+ frames, which its headers do not say: decoded twice'
+check_same "and has the same answer" "$(grep -F "$avi" "$T/all" | cut -f2-)" "$(tail -1 "$T/out" | cut -f2-)"
+check_exit "most videos" 0 look -v "$@"
+check "are decoded once" test "$(grep -c 'decoded twice' "$T/err")" -lt 8
+
 # ---- the sampler of the training ----
 
 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --device ref --seed 7 -qq --sampler=dense >/dev/null

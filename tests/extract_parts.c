@@ -1,4 +1,5 @@
-/* What vt-extract is made of: results in order, frames kept, sizes. */
+/* What vt-extract is made of: results in order, frames kept and needed,
+ * sizes. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/mem.h"
 #include "data/extract.h"
 #include "data/extract_settings.h"
+#include "data/needed.h"
 #include "data/spool.h"
 #include "tap.h"
 
@@ -93,22 +95,18 @@ test_spool(size_t limit, const char *what)
 	for (int i = 0; i < 40; i++) {
 		memset(data, i, 300000);
 		r |= spool_add(s, data, (size_t)(i * 7500 + 1));
-		if (i % 10 == 3)
-			spool_again(s);
 	}
 	is(r, 0, what);
-	is((long long)spool_count(s), 44, "items, four of them twice");
+	is((long long)spool_count(s), 40, "items");
 	ok(atomic_load(&budget.used) <= limit + (1 << 20),
 	    "no more memory than agreed");
 	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0, k = 0; i < 40; i++)
-			for (int twice = i % 10 == 3; twice >= 0; twice--) {
-				const char *p = spool_get(s, (size_t)k++, &n);
+		for (int i = 0; i < 40; i++) {
+			const char *p = spool_get(s, (size_t)i, &n);
 
-				wrong += p == NULL ||
-				    n != (size_t)(i * 7500 + 1) || p[0] != i ||
-				    p[n - 1] != i;
-			}
+			wrong += p == NULL || n != (size_t)(i * 7500 + 1) ||
+			    p[0] != i || p[n - 1] != i;
+		}
 	is(wrong, 0, "come back as they were, and again");
 	spool_free(s);
 	is((long long)atomic_load(&budget.used), 0, "the memory is given back");
@@ -219,6 +217,72 @@ settings(void)
 	}
 }
 
+/* ---- the frames that are needed ---- */
+
+static void
+middle_and_last(const void *of, const struct extraction *x, int frames,
+    struct fraction fps, char *wanted)
+{
+	(void)of, (void)x, (void)fps;
+	wanted[frames / 2] = wanted[frames - 1] = 1;
+}
+
+/* Pass ${frames}; how many of them were stored. */
+static int
+pass(struct needed *n, int frames)
+{
+	int items = 0;
+
+	for (int k = 0; k < frames; k++)
+		needed_add(n, needed_has(n) ? items++ : -1);
+	return items;
+}
+
+static void
+test_needed(void)
+{
+	struct extract_options o = { .need = middle_and_last };
+	struct fraction fps = { 25, 1 };
+	struct extraction x = { 0 };
+	struct needed n;
+
+	for (int frames = 98; frames <= 102; frames++) {
+		int stored;
+
+		needed_begin(&n, &o, &x, 100, fps);
+		stored = pass(&n, frames);
+		ok(stored < 9 && needed_done(&n, &o, &x) == 1 &&
+		    x.place[frames / 2] >= 0 && x.place[frames - 1] ==
+		    stored - 1 && x.place[0] == -1,
+		    "%d frames for about 100: %d stored", frames, stored);
+		needed_free(&n);
+		extraction_free(&x);
+	}
+	for (int frames = 1; frames <= 1000; frames += 37) {
+		needed_begin(&n, &o, &x, 400, fps);
+		pass(&n, frames);
+		if (needed_done(&n, &o, &x) == 0) {
+			is(pass(&n, frames), frames > 1 ? 2 : 1,
+			    "a header that is wrong: once more");
+			is(needed_done(&n, &o, &x), 1, "and then all are there");
+			ok(x.place[frames / 2] == 0, "where place says");
+		}
+		needed_free(&n);
+		extraction_free(&x);
+	}
+	needed_begin(&n, &o, &x, 0, fps);
+	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.place[6] == 6,
+	    "nobody knows how many: all");
+	needed_free(&n);
+	extraction_free(&x);
+	o.need = NULL;
+	needed_begin(&n, &o, &x, 100, fps);
+	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.place[6] == 6,
+	    "nobody asks for few: all");
+	needed_free(&n);
+	extraction_free(&x);
+}
+
 int
 main(void)
 {
@@ -230,6 +294,7 @@ main(void)
 	test_spool(0, "mostly in a file");
 	test_spool_error();
 	test_sizes();
+	test_needed();
 	settings();
 	return done();
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/extractor.h"
+#include "data/needed.h"
 #include "media/png.h"
 #include "shard/stream.h"
 
@@ -29,6 +30,7 @@ struct work {
 	struct video *video;
 	int fd;
 	size_t times;
+	struct needed needed;
 };
 
 /* ---- the file ---- */
@@ -59,11 +61,19 @@ hash_source(struct work *w)
 	return result;
 }
 
+static int
+open_video(struct work *w)
+{
+	struct video_limits limits = { w->o->max_pixels };
+
+	w->video = video_open(w->fd, w->path, &limits);
+	return w->video != NULL ? 0 : -1;
+}
+
 /* Open and describe; the reasons for a refusal are video_open's. */
 static int
 open_source(struct work *w)
 {
-	struct video_limits limits = { w->o->max_pixels };
 	struct stat s;
 	struct extraction *x = w->x;
 	const struct video_info *i;
@@ -74,8 +84,7 @@ open_source(struct work *w)
 		return fail_errno("%s: cannot open", Q(w->path));
 	if (fstat(w->fd, &s) == 0 && S_ISREG(s.st_mode))
 		x->bytes = (uint64_t)s.st_size;
-	w->video = video_open(w->fd, w->path, &limits);
-	if (w->video == NULL)
+	if (open_video(w) != 0)
 		return -1;
 	i = video_info(w->video);
 	snprintf(x->container, sizeof(x->container), "%s", i->format);
@@ -118,19 +127,24 @@ encode(struct work *w)
 	return spool_add(x->frame, b->data, b->n);
 }
 
-/* Store the present frame, which is on at ${time}, ${copies} times. */
+/* Pass the present frame, which is on at ${time}, ${copies} times: as far as it
+ * is needed it is stored, once. */
 static int
 store(struct work *w, int64_t time, int64_t copies)
 {
-	struct extraction *x = w->x;
+	int item = -1;
 
-	if ((int64_t)spool_count(x->frame) + copies > w->o->max_frames)
+	if ((int64_t)w->needed.frames + copies > w->o->max_frames)
 		return fail("%s: more than %lld frames (--max-frames)",
 		    Q(w->path), (long long)w->o->max_frames);
-	if (copies > 0 && encode(w) != 0)
-		return -1;
-	while (--copies > 0)
-		spool_again(x->frame);
+	for (; copies > 0; copies--) {
+		if (item < 0 && needed_has(&w->needed)) {
+			if (encode(w) != 0)
+				return -1;
+			item = (int)spool_count(w->x->frame) - 1;
+		}
+		needed_add(&w->needed, item);
+	}
 	if (w->o->fps.num == 0) {
 		w->e->time = array_room(w->e->time, w->times, &w->e->cap,
 		    sizeof(*w->e->time));
@@ -199,10 +213,10 @@ check_part(const struct work *w)
 		return fail("%s: %lld frames (the list says %lld to %lld)",
 		    Q(w->path), (long long)a->frames, (long long)p->first,
 		    (long long)(p->first + p->count - 1));
-	if (spool_count(w->x->frame) == 0 && (p->start > 0 || p->end > 0))
+	if (w->needed.frames == 0 && (p->start > 0 || p->end > 0))
 		return fail("%s: no frame from %g s to %g s (the video has "
 		    "%.2f s)", Q(w->path), p->start, p->end, a->decoded);
-	if (spool_count(w->x->frame) == 0)
+	if (w->needed.frames == 0)
 		return fail("%s: no frame to store", Q(w->path));
 	return 0;
 }
@@ -302,17 +316,43 @@ static void
 make_room(struct work *w)
 {
 	const struct video_info *i = video_info(w->video);
-	double n = w->o->fps.num > 0 ? i->claimed * w->o->fps.num /
-	    w->o->fps.den + 16 : (double)i->expected;
+	struct fraction fps = w->o->fps;
+	double n = i->likely;
 
+	if (fps.num > 0 && i->rate[0].num > 0)
+		n *= (double)fps.num / fps.den * i->rate[0].den /
+		    i->rate[0].num;
+	needed_begin(&w->needed, w->o, w->x, n, fps.num > 0 ? fps : i->rate[0]);
+	n = fps.num > 0 ? n + 16 : (double)i->expected;
 	if (n > (double)w->o->max_frames)
 		n = (double)w->o->max_frames;
-	w->x->frame = spool_new(w->o->memory, (size_t)n);
+	w->x->frame = spool_new(w->o->memory, w->needed.all ? (size_t)n : 0);
 	if ((size_t)n > w->e->cap) {
 		w->e->cap = (size_t)n;
 		w->e->time = xrealloc(w->e->time, w->e->cap,
 		    sizeof(*w->e->time));
 	}
+}
+
+/* The headers were wrong: decode again, now that it is known what is needed. */
+static int
+extract_again(struct work *w)
+{
+	struct extraction *x = w->x;
+
+	detail("%s: %d frames, which its headers do not say: decoded twice",
+	    Q(w->path), x->frames);
+	spool_free(x->frame);
+	x->frame = spool_new(w->o->memory, 0);
+	w->times = 0;
+	video_free(w->video);
+	w->video = NULL;
+	if (open_video(w) != 0 || decode(w) != 0)
+		return -1;
+	if ((int)w->needed.frames != x->frames || !needed_done(&w->needed, w->o,
+	    x))
+		return fail("%s: changed while it was read", Q(w->path));
+	return 0;
 }
 
 static void
@@ -331,17 +371,23 @@ extract(struct work *w)
 		return;
 	if (check_part(w) != 0)
 		return;
-	x->frames = (int)spool_count(x->frame);
+	x->frames = (int)w->needed.frames;
 	if (find_rate(w) != 0)
 		return;
 	x->status = EXTRACT_OK;
 	judge(w);
+	if (x->kept && !needed_done(&w->needed, w->o, x) &&
+	    extract_again(w) != 0) {
+		x->status = EXTRACT_FAILED;
+		x->kept = 0;
+	}
 }
 
 static void
 clean_up(struct work *w)
 {
 	video_free(w->video);
+	needed_free(&w->needed);
 	if (w->fd >= 0)
 		close(w->fd);
 }

@@ -12,6 +12,8 @@
 
 enum extract_format { EXTRACT_JPEG, EXTRACT_PNG };
 
+struct extraction;
+
 struct extract_options {
 	int short_side;			/* of the stored frames; 0: as it is */
 	int width, height;		/* exactly these, if not 0 */
@@ -25,6 +27,15 @@ struct extract_options {
 	int64_t max_damage;		/* places */
 	struct spool_budget *memory;	/* for the encoded frames */
 	int (*stopped)(void);		/* asked now and then; 1: give up */
+
+	/*
+	 * need(of, x, frames, fps, wanted): set ${wanted}[k] to 1 if frame k of
+	 * video ${x} is needed, were it ${frames} at ${fps} a second (0/0: not
+	 * known); it says the size already.  On any thread.  NULL: all are.
+	 */
+	void (*need)(const void *of, const struct extraction *x, int frames,
+	    struct fraction fps, char *wanted);
+	const void *need_of;
 };
 
 /* What became of a video. */
@@ -40,6 +51,8 @@ struct extraction {
 	int kept;			/* frames are there to be stored */
 	char message[600];		/* why not, or what was wrong; "" */
 	struct spool *frame;		/* the encoded frames */
+	int *place;			/* [frames] of these, -1: not needed;
+					 * NULL: they are all, in order */
 	int frames, width, height;	/* as stored */
 	int source_width, source_height;	/* upright */
 	struct fraction fps;		/* as stored; 0/0: unknown */

@@ -148,7 +148,8 @@ write_frames(struct stream_writer *w, struct extraction *x)
 {
 	for (int f = 0; f < x->frames; f++) {
 		size_t n;
-		const void *data = spool_get(x->frame, (size_t)f, &n);
+		const void *data = spool_get(x->frame, x->place != NULL ?
+		    (size_t)x->place[f] : (size_t)f, &n);
 
 		if (data == NULL || stream_frame(w, data, n) != 0)
 			return -1;

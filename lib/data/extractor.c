@@ -45,6 +45,7 @@ extraction_free(struct extraction *x)
 {
 	spool_free(x->frame);
 	free(x->time);
+	free(x->place);
 	*x = (struct extraction){ 0 };
 }
 

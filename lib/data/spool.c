@@ -159,15 +159,6 @@ spool_add(struct spool *s, const void *data, size_t n)
 	return used > s->budget->limit && s->tail.n >= SMALL ? spill(s) : 0;
 }
 
-void
-spool_again(struct spool *s)
-{
-	assert(s->items > 0);
-	s->item = array_room(s->item, s->items, &s->cap, sizeof(*s->item));
-	s->item[s->items] = s->item[s->items - 1];
-	s->items++;
-}
-
 size_t
 spool_count(const struct spool *s)
 {

@@ -33,7 +33,6 @@ struct spool *spool_new(struct spool_budget *b, size_t items);
 void spool_free(struct spool *s);
 
 int spool_add(struct spool *s, const void *data, size_t n);
-void spool_again(struct spool *s);	/* the last item once more, for free */
 size_t spool_count(const struct spool *s);
 
 /* spool_get(s, i, n): item ${i} and its size, valid until the next call with

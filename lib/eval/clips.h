@@ -25,8 +25,8 @@ struct clips {
 };
 
 /*
- * clips_open(c, m, v): ${m} has been read but not started.  0, or an exit status
- * after a message; clips_close in any case.
+ * clips_open(c, m, v): ${m} has been read but not started; ${v} stays the
+ * caller's.  0, or an exit status after a message; clips_close in any case.
  */
 int clips_open(struct clips *c, struct model *m, const struct view_options *v);
 void clips_close(struct clips *c);	/* leaves an empty one */

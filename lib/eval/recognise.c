@@ -174,8 +174,9 @@ load(struct recogniser *r, const struct arrival *a, int first, int n, char *why)
 		    r->frame + i * r->v.t, &r->crop[i]);
 	for (int j = 0; j < frames; j++) {
 		size_t size;
-		const void *data = spool_get(a->x.frame, (size_t)r->frame[j],
-		    &size);
+		int k = a->x.place != NULL ? a->x.place[r->frame[j]] :
+		    r->frame[j];
+		const void *data = spool_get(a->x.frame, (size_t)k, &size);
 
 		if (data == NULL)
 			return -1;

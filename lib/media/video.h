@@ -36,7 +36,8 @@ struct video_info {
 	struct fraction tick;		/* seconds, of the times below */
 	struct fraction rate[2];	/* frames a second, as claimed */
 	double claimed;			/* seconds; 0 if the file claims none */
-	size_t expected;		/* frames, by that; 0: no idea */
+	double likely;			/* frames, by that; 0: no idea */
+	size_t expected;		/* and somewhat more */
 };
 
 /* What was seen, complete once video_next has returned 0. */

@@ -241,20 +241,23 @@ read_turn(struct video *v)
 		    "followed", Q(v->path), -av_display_rotation_get(m));
 }
 
-/*
- * Some more than is claimed, or than FFmpeg thinks, so that lists of frames
- * seldom grow on the way.
- */
-static size_t
-expected(const struct video *v)
+/* As claimed, or as FFmpeg thinks. */
+static double
+likely(const struct video *v)
 {
 	const struct video_info *i = &v->info;
 	double seconds = i->claimed > 0 || v->format->duration ==
 	    AV_NOPTS_VALUE ? i->claimed : (double)v->format->duration /
 	    AV_TIME_BASE;
-	double n = i->rate[0].den > 0 ? seconds * i->rate[0].num /
-	    i->rate[0].den : 0;
 
+	return i->rate[0].den > 0 && seconds > 0 ? seconds * i->rate[0].num /
+	    i->rate[0].den : 0;
+}
+
+/* Some more, so that lists of frames seldom grow on the way. */
+static size_t
+expected(double n)
+{
 	return n > 0 ? 16 + (size_t)(n < MOST_EXPECTED ? n * 1.02 :
 	    MOST_EXPECTED) : 0;
 }
@@ -272,7 +275,8 @@ read_info(struct video *v)
 	i->rate[1] = (struct fraction){ guess.num, guess.den };
 	claim_read(&v->claim, v->format, st);
 	i->claimed = v->claim.seconds;
-	i->expected = expected(v);
+	i->likely = likely(v);
+	i->expected = expected(i->likely);
 	v->cap = i->expected;
 	v->shown = xcalloc(v->cap, sizeof(*v->shown));
 }
