@@ -233,6 +233,57 @@ check_says "transfer.mk: is named, and what was found" 'all.csv:1: found path,la
 check_exit "transfer.mk: too few groups" 2 transfer w FOLDS='1 2 3 4 5 6 7'
 check_says "transfer.mk: are counted" 'all.csv: found 6 groups, wanted one a fold, 7'
 
+# ---- weights that know motion ----
+
+check_exit "motions.mk: from nothing to weights" 0 make -f "$examples/motions.mk" MOTIONS="$BUILD/motions" OUT=m TRAIN=2 TEST=1 EPOCHS=2
+check_same "motions.mk: eight moves, two videos each" "8 16" \
+	"$(wc -l <m/train/classes.txt) $(wc -l <m/train.txt)"
+check_exit "motions.mk: tsm_r18 begins from them" 75 vt-train -q -i m/train -m tsm_r18 --init=m/run/final.safetensors \
+	--schedule=m/schedule.tsv --no-flip --stop-after=1 -o m/next
+check_same "motions.mk: all of its layers are taken but the one it has more" "model/neck.bias model/neck.weight" \
+	"$(awk -F '\t' '$2 == "new" { print $1 } $2 == "left out" && $3 ~ /^model/ { print $3 }' m/next/init.tsv | LC_ALL=C sort | paste -sd' ')"
+
+# ---- the time to an accuracy ----
+
+# race OUT [WORD...]: two trials each, two seeds
+race() {
+	out=$1
+	shift
+	make -f "$examples/time-to-accuracy.mk" VIDEOS=v TRAIN=all.csv VAL=all.csv TEST=all.csv OUT="$out" THREADS=1 \
+		TRIALS='1 2' SEEDS='1 2' SHAPE='--batch=4 --bn-size=4 --frames=4 --crop=32' TRAINING=--precise-bn=4 \
+		fixed1='--lr=0.005 --epochs=3' fixed2='--lr=0.01 --epochs=3' \
+		multigrid1='--lr=0.005 --epochs=2' multigrid2='--lr=0.01 --epochs=2' "$@"
+}
+check_exit "time-to-accuracy.mk: -j2, from lists to a table" 0 race r -j2
+check_same "time-to-accuracy.mk: as many trials for one schedule as for the other" "fixed-1 fixed-2 multigrid-1 multigrid-2 " \
+	"$(sed 1d r/tune.tsv | cut -f 1 | tr '\n' ' ')"
+check_same "time-to-accuracy.mk: the best trial of the first is taken" \
+	"$(grep ^fixed r/tune.tsv | sort -t "$(printf '\t')" -k 2,2nr -s | head -1 | cut -f 1)" "fixed-$(cat r/fixed.trial)"
+check_same "time-to-accuracy.mk: fewer than 30 steps are looked at one by one" "" \
+	"$(for r in r/fixed-? r/multigrid-?; do
+		[ "$(grep -c '"type":"validation"' "$r/log.jsonl")" = "$(grep -c '"type":"step"' "$r/log.jsonl")" ] || echo "$r"
+	done)"
+# The table again, from the logs and by another program.
+cat >race.jq <<'EOF'
+def shape: "\(.batch)x\(.frames)x\(.crop)";
+([.[][] | select(.type == "step")] | group_by(shape) |
+	map({key: (.[0] | shape), value: (map(.seconds) | sort | .[((length + 9) / 10 | floor) - 1])}) | from_entries) as $price |
+map(reduce .[] as $l ({t: 0, looks: []};
+	if $l.type == "step" then .t += $price[$l | shape]
+	elif $l.type == "validation" then .looks += [[.t, $l.top1]] else . end) | .looks) as $runs |
+($runs[:2] | map(last[1])) as $ends | (($ends | add) / 2) as $mean |
+($mean - (($ends | map((. - $mean) * (. - $mean)) | add) / 2 | sqrt) - 1e-9) as $goal |
+$runs | map(. as $r | [range(length) | select($r[.][1] >= $goal and ($r[. + 1] // $r[.])[1] >= $goal) | $r[.][0]] | first // -1) |
+map(. * 1000 | round) | @tsv
+EOF
+check_same "time-to-accuracy.mk: times are those of the steps' prices, to the first of two looks" \
+	"$(for r in r/fixed-1 r/fixed-2 r/multigrid-1 r/multigrid-2; do jq -cs . "$r/log.jsonl"; done | jq -rsf race.jq)" \
+	"$(sed '1,/^#run/d' r/report.tsv | awk -F '\t' '{ printf "%s%.0f", t, $3 < 0 ? -1000 : 1000 * $3; t = "\t" } END { print "" }')"
+check_same "time-to-accuracy.mk: the first schedule's ratio is 1" "1.00" "$(awk '$1 == "fixed" { print $8 }' r/report.tsv)"
+check "time-to-accuracy.mk: draws the curves" test -s r/curves.png
+check_exit "time-to-accuracy.mk: again, there is nothing to do" 0 race r
+check_same "time-to-accuracy.mk: and nothing is done" "" "$(grep vt- "$T/out")"
+
 # ---- the recipes of large batches, in a short form ----
 
 "$MAKESET" "$T/stills" 40 8 40 32 1 || skip_all "no test set"

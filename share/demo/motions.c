@@ -2,10 +2,14 @@
  * motions: makes the demo's videos: camera moves over random still scenes, in
  * several codecs, containers, sizes and frame rates.
  *
- *	motions OUT TRAIN TEST SEED [demo|hard]
+ *	motions OUT TRAIN TEST SEED [demo|near|hard|pairs]
  *
  * writes TRAIN videos of each class below OUT/train/CLASS/ and TEST below
- * OUT/test/CLASS/.
+ * OUT/test/CLASS/.  The classes are the 8 moves.  In near all is twice as
+ * large, which deep networks with a coarse stem learn sooner; hard has slow moves,
+ * and noise.
+ * With pairs there are 64 classes, what the first half shows and what the second:
+ * pan_left+zoom_in is another than zoom_in+pan_left.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,17 +48,41 @@ static const int sizes[][2] = {
 struct job {
 	const char *out;
 	int train, test;
+	int classes;			/* MOVES, or MOVES * MOVES pairs */
 	uint64_t seed;
 	const struct difficulty *difficulty;
 	atomic_int failed;
 };
 
+/* The moves of a class: of its first half, and of its second. */
+static void
+moves_of(const struct job *j, int class, int move[2])
+{
+	move[0] = class % MOVES;
+	move[1] = j->classes > MOVES ? class / MOVES : move[0];
+}
+
+/* The folder of a class; the caller frees it. */
+static char *
+folder_of(const struct job *j, int class, int testing)
+{
+	const char *part = testing ? "test" : "train";
+	int move[2];
+
+	moves_of(j, class, move);
+	if (j->classes == MOVES)
+		return xprintf("%s/%s/%s", j->out, part, move_names[move[0]]);
+	return xprintf("%s/%s/%s+%s", j->out, part, move_names[move[0]],
+	    move_names[move[1]]);
+}
+
 /* Draw and write video ${number} of the whole set. */
 static int
 make_video(const struct job *j, int number)
 {
-	int all = (j->train + j->test) * MOVES;
-	int testing = number >= j->train * MOVES, move = number % MOVES;
+	int all = (j->train + j->test) * j->classes;
+	int testing = number >= j->train * j->classes;
+	int class = number % j->classes, move[2];
 	struct rng r = rng_clip(j->seed ^ 0x766964656f, (uint64_t)number);
 	const struct kind *k = &kinds[rng_below(&r, COUNT(kinds))];
 	const int *size = sizes[rng_below(&r, COUNT(sizes))];
@@ -63,13 +91,14 @@ make_video(const struct job *j, int number)
 		.h = size[1], .fps = rates[rng_below(&r, COUNT(rates))],
 		.quality = k->quality };
 	struct image *m = image_new(o.w, o.h, 3);
-	struct scene *s = scene_new(j->seed, (uint32_t)number, move, o.w, o.h,
-	    j->difficulty);
-	char *path = xprintf("%s/%s/%s/%05d.%s", j->out, testing ? "test" :
-	    "train", move_names[move], testing ? all - number : number,
+	char *dir = folder_of(j, class, testing);
+	char *path = xprintf("%s/%05d.%s", dir, testing ? all - number : number,
 	    k->suffix);
 	struct encoder *e = encoder_open(path, &o);
+	struct scene *s;
 
+	moves_of(j, class, move);
+	s = scene_new(j->seed, (uint32_t)number, move, o.w, o.h, j->difficulty);
 	for (int f = 0; f < frames && e != NULL && !bad; f++) {
 		scene_draw(s, f, frames, m->data);
 		bad = encoder_add(e, m);
@@ -79,6 +108,7 @@ make_video(const struct job *j, int number)
 	else
 		bad = e == NULL || encoder_done(e) != 0;
 	free(path);
+	free(dir);
 	scene_free(s);
 	image_free(m);
 	return bad;
@@ -97,13 +127,13 @@ make_part(int i, int thread, void *arg)
 int
 main(int argc, char **argv)
 {
-	struct job j = { .difficulty = &difficulty_demo };
+	struct job j = { .classes = MOVES, .difficulty = &difficulty_demo };
 	struct pool *pool;
 	int64_t n;
 
 	program_start(argv[0]);
 	if (argc < 5 || argc > 6)
-		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED [demo|hard]");
+		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED [demo|near|hard|pairs]");
 	j.out = argv[1];
 	j.train = text_int(argv[2], 1, 100000, &n) == 0 ? (int)n : -1;
 	j.test = text_int(argv[3], 1, 10000, &n) == 0 ? (int)n : -1;
@@ -111,19 +141,24 @@ main(int argc, char **argv)
 	    text_int(argv[4], 0, INT64_MAX, &n) != 0)
 		die(EXIT_USAGE, "wanted numbers of videos a class, and a seed");
 	j.seed = (uint64_t)n;
-	if (argc == 6 && strcmp(argv[5], "hard") == 0)
+	if (argc == 6 && strcmp(argv[5], "near") == 0)
+		j.difficulty = &difficulty_near;
+	else if (argc == 6 && strcmp(argv[5], "hard") == 0)
 		j.difficulty = &difficulty_hard;
-	for (int move = 0; move < MOVES; move++)
+	else if (argc == 6 && strcmp(argv[5], "pairs") == 0)
+		j.classes = MOVES * MOVES;
+	else if (argc == 6 && strcmp(argv[5], "demo") != 0)
+		die(EXIT_USAGE, "%s: wanted demo, near, hard or pairs", argv[5]);
+	for (int class = 0; class < j.classes; class++)
 		for (int t = 0; t < 2; t++) {
-			char *dir = xprintf("%s/%s/%s", j.out, t ? "test" :
-			    "train", move_names[move]);
+			char *dir = folder_of(&j, class, t);
 
 			if (file_make_dir(dir) != 0)
 				return EXIT_FAILED;
 			free(dir);
 		}
 	pool = pool_new(cpus());
-	pool_run(pool, (j.train + j.test) * MOVES, make_part, &j);
+	pool_run(pool, (j.train + j.test) * j.classes, make_part, &j);
 	pool_free(pool);
 	return j.failed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -7,24 +7,22 @@
 #include "base/rng.h"
 #include "scene.h"
 
-#define VIEW 72			/* units along the short side of the picture */
 #define PLANE 224		/* units along the side of the scene */
 #define PI 3.14159265358979323846
 
 const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
 	"roll_right", "tilt_down", "tilt_up", "zoom_in", "zoom_out" };
 
-const struct difficulty difficulty_demo = { 1. / VIEW, 2. / VIEW, 2.5, 5, .025,
-	.05, 2 };
-const struct difficulty difficulty_hard = { .2 / VIEW, .6 / VIEW, .5, 1.5, .005,
-	.015, 12 };
+const struct difficulty difficulty_demo = { 72, 1, 2, 2.5, 5, .025, .05, 2 };
+const struct difficulty difficulty_near = { 36, 1, 2, 2.5, 5, .025, .05, 2 };
+const struct difficulty difficulty_hard = { 72, .2, .6, .5, 1.5, .005, .015, 12 };
 
 struct scene {
 	int w, h, size;			/* size: of the plane, in pixels */
 	double scale;			/* pixels a unit */
 	float *plane;			/* [size][size][3] */
 	double x, y;			/* centre of the middle frame, units */
-	double dx, dy, roll, zoom;	/* a frame */
+	struct camera { double dx, dy, roll, zoom; } half[2];	/* a frame */
 	double noise;
 	struct rng noise_rng;
 };
@@ -128,33 +126,43 @@ paint_scene(struct scene *s, struct rng *r)
 	}
 }
 
+static struct camera
+camera_of(struct rng *r, int move, const struct difficulty *d)
+{
+	double shift = between(r, d->shift_min, d->shift_max);
+	double sign = move % 2 == 0 ? -1 : 1;
+	struct camera c = { 0, 0, 0, 0 };
+
+	if (move / 2 == 0)
+		c.dx = sign * shift;
+	else if (move / 2 == 1)
+		c.roll = sign * between(r, d->roll_min, d->roll_max) * PI / 180;
+	else if (move / 2 == 2)
+		c.dy = -sign * shift;
+	else
+		c.zoom = sign * between(r, d->zoom_min, d->zoom_max);
+	return c;
+}
+
 struct scene *
-scene_new(uint64_t seed, uint32_t number, int move, int w, int h,
+scene_new(uint64_t seed, uint32_t number, const int move[2], int w, int h,
     const struct difficulty *d)
 {
 	struct scene *s = xcalloc(1, sizeof(*s));
 	struct rng r = rng_clip(seed, number);
-	double shift, sign = move % 2 == 0 ? -1 : 1;
-	double most = PLANE / 2. - VIEW * 1.1;
+	double most = PLANE / 2. - d->view * 1.1;
 
 	s->w = w;
 	s->h = h;
-	s->scale = (double)(w < h ? w : h) / VIEW;
+	s->scale = (w < h ? w : h) / d->view;
 	s->size = (int)ceil(PLANE * s->scale);
 	s->plane = xcalloc((size_t)s->size * (size_t)s->size * 3, sizeof(float));
 	s->noise = d->noise;
 	paint_scene(s, &r);
 	s->x = PLANE / 2. + between(&r, -most, most);
 	s->y = PLANE / 2. + between(&r, -most, most);
-	shift = between(&r, d->shift_min, d->shift_max) * VIEW;
-	if (move / 2 == 0)
-		s->dx = sign * shift;
-	else if (move / 2 == 1)
-		s->roll = sign * between(&r, d->roll_min, d->roll_max) * PI / 180;
-	else if (move / 2 == 2)
-		s->dy = -sign * shift;
-	else
-		s->zoom = sign * between(&r, d->zoom_min, d->zoom_max);
+	s->half[0] = camera_of(&r, move[0], d);
+	s->half[1] = move[1] == move[0] ? s->half[0] : camera_of(&r, move[1], d);
 	s->noise_rng = rng_clip(seed ^ 0x6e6f697365, number);
 	return s;
 }
@@ -216,9 +224,10 @@ void
 scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 {
 	double t = frame - (frames - 1) / 2.;
-	double x = s->x + t * s->dx, y = s->y + t * s->dy;
-	double wide = exp(t * s->zoom), c = cos(t * s->roll) * wide;
-	double n = sin(t * s->roll) * wide;
+	const struct camera *m = &s->half[t > 0];
+	double x = s->x + t * m->dx, y = s->y + t * m->dy;
+	double wide = exp(t * m->zoom), c = cos(t * m->roll) * wide;
+	double n = sin(t * m->roll) * wide;
 	double grain[2];
 	struct rng r = s->noise_rng;
 

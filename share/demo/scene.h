@@ -15,22 +15,25 @@ extern const char *const move_names[MOVES];
 
 /* How hard the moves are to see. */
 struct difficulty {
-	double shift_min, shift_max;	/* of the short side, a frame */
+	double view;		/* units of the scene along the short side */
+	double shift_min, shift_max;	/* units a frame */
 	double roll_min, roll_max;	/* degrees a frame */
 	double zoom_min, zoom_max;	/* relative, a frame */
 	double noise;			/* sigma, of 255 */
 };
 
 extern const struct difficulty difficulty_demo, difficulty_hard;
+extern const struct difficulty difficulty_near;	/* all twice as large */
 
 struct scene;
 
 /*
  * scene_new(seed, number, move, w, h, d): clip ${number} of a set: its scene
- * and its camera, for pictures of ${w} x ${h}.
+ * and its camera, for pictures of ${w} x ${h}.  The camera makes move[0] until
+ * the middle of the clip and move[1] from there on.
  */
-struct scene *scene_new(uint64_t seed, uint32_t number, int move, int w, int h,
-    const struct difficulty *d);
+struct scene *scene_new(uint64_t seed, uint32_t number, const int move[2], int w,
+    int h, const struct difficulty *d);
 void scene_free(struct scene *s);
 
 /* scene_draw(s, frame, frames, rgb): frame ${frame} of ${frames}, [h][w][3]. */

@@ -90,9 +90,11 @@ draw(int sample, int frame, int w, int h, struct buffer *to)
 	struct image *m = image_new(width, h, 3), *part = image_new(w, h, 3);
 
 	if (sample != drawn) {
+		const int move[2] = { sample % MOVES, sample % MOVES };
+
 		scene_free(scene);
-		scene = scene_new(seed, (uint32_t)sample, sample % MOVES, width,
-		    h, &difficulty_demo);
+		scene = scene_new(seed, (uint32_t)sample, move, width, h,
+		    &difficulty_demo);
 		drawn = sample;
 	}
 	if (OPT(PNG)) {
