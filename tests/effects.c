@@ -5,7 +5,7 @@
  */
 #include "base/mem.h"
 #include "data/draw.h"
-#include "data/effects.h"
+#include "data/effects_tell.h"
 
 #include "tap.h"
 
@@ -273,6 +273,83 @@ test_erase(void)
 	is(sizes, boxes, "boxes of 0.02 to 0.33 of the frame");
 }
 
+/* ---- in words ---- */
+
+/* As torchvision calls them, in the order of enum colour_op; then jitter. */
+static const char *const words[] = { "rand-identity", "rand-shear-x",
+	"rand-shear-y", "rand-translate-x", "rand-translate-y", "rand-rotate",
+	"rand-brightness", "rand-color", "rand-contrast", "rand-sharpness",
+	"rand-posterize", "rand-solarize", "rand-autocontrast", "rand-equalize",
+	"brightness", "saturation", "contrast", "hue" };
+static const enum colour_op jitters[] = { RAND_BRIGHTNESS, RAND_COLOR,
+	RAND_CONTRAST, COLOUR_HUE };
+
+/* Do what a word says; the noise of a box is taken from ${noise}. */
+static int
+do_word(char *word, uint8_t *to, const uint8_t *noise)
+{
+	char *value = strchr(word, '=');
+	int x, y, w, h;
+
+	if (value != NULL)
+		*value++ = '\0';
+	for (int i = 0; i < RAND_OPS + 4; i++) {
+		if (strcmp(word, words[i]) != 0)
+			continue;
+		for (int k = 0; k < T; k++)
+			colour_apply(i < RAND_OPS ? (enum colour_op)i :
+			    jitters[i - RAND_OPS], value != NULL ?
+			    strtod(value, NULL) : 0, SIDE, to + k * FRAME,
+			    room);
+		return 0;
+	}
+	if (strcmp(word, "erase") != 0 || value == NULL ||
+	    sscanf(value, "%dx%d+%d+%d", &w, &h, &x, &y) != 4)
+		return -1;
+	for (int k = 0; k < T * h; k++) {
+		size_t at = (size_t)(k / h * FRAME + (y + k % h) * 3 * SIDE +
+		    3 * x);
+
+		memcpy(to + at, noise + at, 3 * (size_t)w);
+	}
+	return 1;
+}
+
+static void
+test_words(void)
+{
+	struct effects e = { .ops = 2, .level = 20, .jitter = { 0.4, 0.3, 0.2,
+		0.1 }, .erase = 0.5 };
+	static uint8_t a[BYTES], b[BYTES];
+	int right = 0, bad = 0, boxes = 0, counted = 0;
+
+	for (uint64_t g = 0; g < 300; g++) {
+		struct rng r = rng_clip(1, g);
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+		int n = effects_tell(&e, r, SIDE, 0, f), done = 0;
+
+		fclose(f);
+		changes(&e, r, a);
+		draw(b, 0);
+		for (char *w = strtok(text, " "); w != NULL; done++) {
+			int how = do_word(w, b, a);
+
+			bad += how < 0;
+			boxes += how == 1;
+			w = strtok(NULL, " ");
+		}
+		right += memcmp(a, b, BYTES) == 0;
+		counted += n == done;
+		free(text);
+	}
+	is(bad, 0, "every word is known");
+	is(counted, 300, "as many as are said");
+	ok(right == 300 && boxes > 100 && boxes < 200, "what the words say is "
+	    "what was done (%d of 300, %d boxes)", right, boxes);
+}
+
 int
 main(void)
 {
@@ -285,5 +362,6 @@ main(void)
 	test_around();
 	test_functions();
 	test_erase();
+	test_words();
 	return done();
 }

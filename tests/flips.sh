@@ -20,7 +20,7 @@ check_exit "none" 0 train -o "$T/plain" --trace-samples="$T/trace0"
 check "make another network" sh -c '! cmp -s "$1/run/final.safetensors" "$1/plain/final.safetensors"' sh "$T"
 # Sample i is of class i mod 4: of the third class none is flipped.
 flips() {
-	awk -F '\t' -v class="$2" 'NR > 1 && substr($3, 2) % 4 == class { n += $NF } END { print n + 0 }' "$1"
+	awk -F '\t' -v class="$2" 'NR > 1 && substr($3, 2) % 4 == class { n += $6 } END { print n + 0 }' "$1"
 }
 check_same "a class that must not be is not flipped" 0 "$(flips "$T/trace" 2)"
 check "which it is otherwise" test "$(flips "$T/trace0" 2)" -gt 0

@@ -336,7 +336,7 @@ test_same(void)
 
 /* ---- the trace ---- */
 
-#define HEADER "#step\tclip\tkey\tframes\tcrop\tflip\n"
+#define HEADER "#step\tclip\tkey\tframes\tcrop\tflip\teffects\n"
 
 static int
 by_text(const void *a, const void *b)
@@ -462,7 +462,7 @@ test_trace_line(void)
 	clip_train(SAMPLER_TSM, &(struct clip_of){ m.frames, 3, 0, 0 }, clip,
 	    frame);
 	c = crop_train(&o.crop, m.width, m.height, 11, clip);
-	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%gx%g+%g+%g\t%d", order[0],
+	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%gx%g+%g+%g\t%d\t-", order[0],
 	    frame[0], frame[1], frame[2], c.w, c.h, c.x, c.y, c.flip);
 	strtok(text, "\n");
 	is_text(strtok(NULL, "\n"), want, "a line of the trace");

@@ -19,17 +19,23 @@ trained() {
 	tail -c +9 "$run/final.safetensors" | head -c "$(od -An -tu8 -N8 "$run/final.safetensors" | tr -d ' ')" |
 		jq -r '.__metadata__["vt.tensors"]'
 }
+# traced RUN: the clips of all ranks of such a run, sorted
+traced() {
+	cat "$T/trace-$1"* | grep -v '^#' | sort
+}
 plain=$(trained plain)
 # shellcheck disable=SC2086
 {
-	want=$(trained all $all --loader-threads 1 -j 1)
-	check_same "4 threads that load, 3 that compute" "$want" "$(trained threads $all --loader-threads 4 -j 3)"
+	want=$(trained all $all --loader-threads 1 -j 1 --trace-samples "$T/trace-all")
+	check_same "4 threads that load, 3 that compute" "$want" "$(trained threads $all --loader-threads 4 -j 3 --trace-samples "$T/trace-threads")"
+	check_same "the same is done to each clip" "$(traced all)" "$(traced threads)"
 	check_same "memory for two microbatches" "$want" "$(trained memory $all --loader-memory 1)"
 	for np in 2 3; do
 		if have_mpi; then
 			launch="mpirun -np $np"
-			check_same "$np ranks" "$want" "$(trained "ranks$np" $all -j 1)"
+			check_same "$np ranks" "$want" "$(trained "ranks$np" $all -j 1 --trace-samples "$T/trace-ranks$np")"
 			launch=
+			check_same "the same is done to each clip" "$(traced all)" "$(traced "ranks$np")"
 		else
 			skip "$np ranks" "no mpirun, or built without MPI"
 		fi
@@ -44,6 +50,29 @@ plain=$(trained plain)
 		--device ref --seed 7 ${all%--augment*}
 }
 check_says "which is said" 'augment'
+# What was done to each clip, in words: two operations, four changes of colour, and
+# what it is mixed with, which is in the same step; a share and a box are shared.
+check "words say what was done to a clip" awk -F '\t' '!/^#/ {
+		n = split($7, word, " "); ops = jitter = mix = 0
+		bad += word[1] != "repeat=" $2 % 2
+		for (i = 2; i <= n; i++) {
+			if (word[i] ~ /^rand-[a-z-]+(=[-0-9.e]+)?$/) ops++
+			else if (word[i] ~ /^(brightness|contrast|saturation|hue)=[-0-9.e]+$/) jitter++
+			else if (word[i] ~ /^erase=[0-9]+x[0-9]+[+][0-9]+[+][0-9]+$/) erased++
+			else if (word[i] ~ /^(mixup|cutmix)=/) { mix++; kind[$2] = word[i]; step[$2] = $1 }
+			else bad++
+		}
+		bad += ops != 2 || jitter != 4 || mix != 1
+		lines++
+	}
+	END {
+		for (clip in kind) {
+			split(kind[clip], part, ":"); split(kind[part[2]], other, ":")
+			bad += step[clip] != step[part[2]] || part[1] != other[1] || part[3] != other[3] || part[2] == clip
+			cuts += kind[clip] ~ /^cut/
+		}
+		exit !(lines == 120 && bad == 0 && erased > lines / 4 && erased < lines * 3 / 4 && cuts > 0 && cuts < lines)
+	}' "$T/trace-all"
 for option in --mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --erase=0.5 \
 	--repeat=2 --label-smoothing=0.1 --augment=jitter --augment=resized --resize=bilinear --sampler=ssv2; do
 	got=$(trained "one$option" "$option")

@@ -18,15 +18,6 @@ effects_mixes(const struct effects *e)
 	return e->mixup > 0 || e->cutmix > 0;
 }
 
-static void
-each_frame(enum colour_op op, double v, int t, int side, uint8_t *pixels,
-    uint8_t *room)
-{
-	for (int k = 0; k < t; k++)
-		colour_apply(op, v, side, pixels + (size_t)k * 3 *
-		    (size_t)side * (size_t)side, room);
-}
-
 /* ---- RandAugment ---- */
 
 /* The value of an operator at a level from 0 to 1, with a sign. */
@@ -59,23 +50,24 @@ magnitude(enum colour_op op, double level, int negative, int side)
 }
 
 static void
-rand_augment(const struct effects *e, struct rng r, int t, int side,
-    uint8_t *pixels, uint8_t *room)
+draw_rand(const struct effects *e, struct rng r, int side,
+    struct effects_drawn *to)
 {
-	for (int i = 0; i < e->ops; i++) {
+	for (int i = 0; i < e->ops && i < EFFECTS_OPS; i++) {
 		enum colour_op op = (enum colour_op)rng_below(&r, RAND_OPS);
 		int negative = rng_uniform(&r) < 0.5;
 
-		each_frame(op, magnitude(op, e->level / 30.0, negative, side), t,
-		    side, pixels, room);
+		to->op[to->n].op = op;
+		to->op[to->n++].v = magnitude(op, e->level / 30.0, negative,
+		    side);
 	}
+	to->of_rand = to->n;
 }
 
 /* ---- colour jitter ---- */
 
 static void
-jitter(const struct effects *e, struct rng r, int t, int side,
-    uint8_t *pixels, uint8_t *room)
+draw_jitter(const struct effects *e, struct rng r, struct effects_drawn *to)
 {
 	static const enum colour_op op[4] = { RAND_BRIGHTNESS, RAND_CONTRAST,
 		RAND_COLOR, COLOUR_HUE };
@@ -93,10 +85,12 @@ jitter(const struct effects *e, struct rng r, int t, int side,
 
 		v[i] = low + rng_uniform(&r) * ((i < 3 ? 1 + j : j) - low);
 	}
-	for (int i = 0; i < 4; i++)
-		if (e->jitter[order[i]] > 0)
-			each_frame(op[order[i]], v[order[i]], t, side, pixels,
-			    room);
+	for (int i = 0; i < 4; i++) {
+		if (e->jitter[order[i]] <= 0)
+			continue;
+		to->op[to->n].op = op[order[i]];
+		to->op[to->n++].v = v[order[i]];
+	}
 }
 
 /* ---- erasing ---- */
@@ -117,45 +111,68 @@ noise(struct rng clip, uint8_t *to, size_t n)
 }
 
 static void
-erase(const struct effects *e, struct rng clip, int t, int side,
-    uint8_t *pixels, uint8_t *room)
+draw_box(const struct effects *e, struct rng r, int side,
+    struct effects_drawn *to)
 {
-	struct rng r = clip_draw(clip, DRAW_ERASE);
-	size_t row = 3 * (size_t)side;
-
 	if (rng_uniform(&r) >= e->erase)
 		return;
 	for (int i = 0; i < 10; i++) {
 		double area = (0.02 + rng_uniform(&r) * 0.31) * side * side;
 		double ratio = exp(log(0.3) + rng_uniform(&r) * log(11));
-		int h = (int)lrint(sqrt(area * ratio)), x, y;
+		int h = (int)lrint(sqrt(area * ratio));
 		int w = (int)lrint(sqrt(area / ratio));
 
 		if (w < 1 || h < 1 || w >= side || h >= side)
 			continue;
-		x = (int)rng_below(&r, (uint32_t)(side - w) + 1);
-		y = (int)rng_below(&r, (uint32_t)(side - h) + 1);
-		noise(clip, room, 3 * (size_t)w * (size_t)h);
-		for (int k = 0; k < t * h; k++)
-			memcpy(pixels + (size_t)(k / h * side + y + k % h) *
-			    row + 3 * x, room + (size_t)(k % h) * 3 * (size_t)w,
-			    3 * (size_t)w);
+		to->x = (int)rng_below(&r, (uint32_t)(side - w) + 1);
+		to->y = (int)rng_below(&r, (uint32_t)(side - h) + 1);
+		to->w = w;
+		to->h = h;
 		return;
 	}
+}
+
+static void
+erase(const struct effects_drawn *d, struct rng clip, int t, int side,
+    uint8_t *pixels, uint8_t *room)
+{
+	size_t row = 3 * (size_t)side, width = 3 * (size_t)d->w;
+
+	noise(clip, room, width * (size_t)d->h);
+	for (int k = 0; k < t * d->h; k++)
+		memcpy(pixels + (size_t)(k / d->h * side + d->y + k % d->h) *
+		    row + 3 * d->x, room + (size_t)(k % d->h) * width, width);
+}
+
+/* ---- one clip ---- */
+
+struct effects_drawn
+effects_draw(const struct effects *e, struct rng clip, int side)
+{
+	struct effects_drawn d = { 0 };
+
+	draw_rand(e, clip_draw(clip, DRAW_RAND), side, &d);
+	if (e->jitter[0] > 0 || e->jitter[1] > 0 || e->jitter[2] > 0 ||
+	    e->jitter[3] > 0)
+		draw_jitter(e, clip_draw(clip, DRAW_JITTER), &d);
+	if (e->erase > 0)
+		draw_box(e, clip_draw(clip, DRAW_ERASE), side, &d);
+	return d;
 }
 
 void
 effects_apply(const struct effects *e, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room)
 {
-	if (e->ops > 0)
-		rand_augment(e, clip_draw(clip, DRAW_RAND), t, side, pixels,
-		    room);
-	if (e->jitter[0] > 0 || e->jitter[1] > 0 || e->jitter[2] > 0 ||
-	    e->jitter[3] > 0)
-		jitter(e, clip_draw(clip, DRAW_JITTER), t, side, pixels, room);
-	if (e->erase > 0)
-		erase(e, clip, t, side, pixels, room);
+	struct effects_drawn d = effects_draw(e, clip, side);
+	size_t frame = 3 * (size_t)side * (size_t)side;
+
+	for (int i = 0; i < d.n; i++)
+		for (int k = 0; k < t; k++)
+			colour_apply(d.op[i].op, d.op[i].v, side, pixels +
+			    (size_t)k * frame, room);
+	if (d.w > 0)
+		erase(&d, clip, t, side, pixels, room);
 }
 
 /* ---- mixing ---- */

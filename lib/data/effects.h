@@ -25,9 +25,21 @@ struct effects {
 int effects_none(const struct effects *e);
 int effects_mixes(const struct effects *e);
 
+enum { EFFECTS_OPS = 16 };		/* of RandAugment, at most */
+
+/* What is drawn for a clip: changes one after the other, and what is erased. */
+struct effects_drawn {
+	int n;
+	struct { enum colour_op op; double v; } op[EFFECTS_OPS + 4];
+	int of_rand;			/* the first of them, of RandAugment */
+	int x, y, w, h;			/* w = 0: nothing */
+};
+
 /*
+ * effects_draw(e, clip, side): what is drawn for the clip whose rng_clip is
+ * ${clip}, in frames of ${side}.
  * effects_apply(e, clip, t, side, pixels, room):
- * To one clip, whose rng_clip is ${clip}, in this order:
+ * Do it to the clip, in this order:
  * RandAugment: e->ops of RAND_OPS, drawn evenly, with the level e->level of 30
  * (Cubuk et al. 2020; magnitudes as torchvision's transforms.RandAugment);
  * colour jitter: factors evenly from 1 - j (at least 0) to 1 + j, and a turn of
@@ -37,6 +49,8 @@ int effects_mixes(const struct effects *e);
  * in all frames.
  * ${room} is a frame's bytes.
  */
+struct effects_drawn effects_draw(const struct effects *e, struct rng clip,
+    int side);
 void effects_apply(const struct effects *e, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room);
 

@@ -212,7 +212,8 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
     const struct loader_options *o)
 {
 	if (o->trace != NULL)
-		fputs("#step\tclip\tkey\tframes\tcrop\tflip\n", o->trace);
+		fputs("#step\tclip\tkey\tframes\tcrop\tflip\teffects\n",
+		    o->trace);
 	return begin(d, microbatches_of_steps(d, s, from, o), o->memory, o->threads,
 	    o);
 }
@@ -276,8 +277,10 @@ write_trace(const struct loader *l, const struct slot *s)
 		for (int k = 0; k < f->stream->t; k++)
 			fprintf(to, "%s%d", k > 0 ? "," : "",
 			    s->frame[i * f->stream->t + k]);
-		fprintf(to, "\t%.9gx%.9g+%.9g+%.9g\t%d\n", c->w, c->h, c->x,
+		fprintf(to, "\t%.9gx%.9g+%.9g+%.9g\t%d\t", c->w, c->h, c->x,
 		    c->y, c->flip);
+		microbatches_tell(l->microbatches, f, i, to);
+		fputc('\n', to);
 	}
 	return ferror(to) ? fail_errno("cannot write the trace") : 0;
 }

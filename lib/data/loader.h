@@ -116,7 +116,8 @@ int loader_tests(const struct dataset *d, const struct needs *needs, int target,
  *
  * With ${o}->trace, loader_next writes a line for each clip of the microbatch
  * it gives: step, clip, key, frames from 0, crop as WxH+X+Y in stored pixels,
- * and flip.  The lines of all ranks together, and of a run and its resumption
+ * flip, and what else is done to it (microbatches_tell).  The lines of all
+ * ranks together, and of a run and its resumption
  * one after the other, are those of one uninterrupted run of one rank, but for
  * their order within a step, after a header for each loader.
  */

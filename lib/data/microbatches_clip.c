@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "data/draw.h"
+#include "data/effects_tell.h"
 #include "data/microbatches_run.h"
 
 /* ---- what a clip shows ---- */
@@ -181,12 +182,21 @@ mix_targets(struct target *t, const int *ring, int clips, float share)
 		t->weight[ring[i]] = 0;
 }
 
+/* How clip ${i} is mixed; the clips with it. */
+static struct mix
+mix_of(const struct microbatches *l, const struct microbatch *mb, int i,
+    int ring[3], int *clips)
+{
+	*clips = effects_ring(i, mb->n, ring);
+	return effects_mix_of(&l->o.effects, rng_clip(l->o.seed,
+	    mb->clip[ring[0]]), mb->stream->w);
+}
+
 void
 microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 {
-	int ring[3], clips = effects_ring(i, mb->n, ring);
-	struct mix m = effects_mix_of(&l->o.effects,
-	    rng_clip(l->o.seed, mb->clip[ring[0]]), mb->stream->w);
+	int ring[3], clips;
+	struct mix m = mix_of(l, mb, i, ring, &clips);
 	uint8_t *bytes[3];
 
 	for (int k = 0; k < clips; k++)
@@ -195,4 +205,38 @@ microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 	for (int k = 0; k < l->needs->targets; k++)
 		mix_targets(&mb->target[k], ring, clips,
 		    (float)m.share / MIX_ONE);
+}
+
+/* ---- in words ---- */
+
+static int
+tell_mix(const struct microbatches *l, const struct microbatch *mb, int i,
+    int n, FILE *to)
+{
+	int ring[3], clips, k = 0;
+	struct mix m = mix_of(l, mb, i, ring, &clips);
+
+	if (clips < 2)
+		return n;
+	while (ring[k] != i)
+		k++;
+	return effects_tell_mix(&m, mb->clip[ring[(k + 1) % clips]], n, to);
+}
+
+void
+microbatches_tell(const struct microbatches *l, const struct microbatch *mb,
+    int i, FILE *to)
+{
+	const struct effects *e = &l->o.effects;
+	int n = 0;
+
+	if (e->repeat > 1)
+		n += fprintf(to, "repeat=%d", (int)(mb->clip[i] %
+		    (unsigned)e->repeat)) > 0;
+	n = effects_tell(e, rng_clip(l->o.seed, mb->clip[i]), mb->stream->w, n,
+	    to);
+	if (microbatches_mixes(l))
+		n = tell_mix(l, mb, i, n, to);
+	if (n == 0)
+		fputc('-', to);
 }

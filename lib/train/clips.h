@@ -41,7 +41,8 @@ struct clip_settings {
 	{ 0, "flip", OPTION_FLAG, &(c).flip, NULL, \
 	    "flip half of the clips horizontally (yes)", NULL, 0, 0, 0 }, \
 	{ 0, "rand-augment", OPTION_INT, &(c).ops, "N", \
-	    "RandAugment: operations on a clip (0)", NULL, 0, 16, 0 }, \
+	    "RandAugment: operations on a clip (0)", \
+	    NULL, 0, EFFECTS_OPS, 0 }, \
 	{ 0, "rand-level", OPTION_INT, &(c).level, "M", \
 	    "RandAugment: how strong they are, of 30 (9)", NULL, 0, 30, 0 }, \
 	{ 0, "brightness", OPTION_REAL, &(c).jitter[0], "X", \
