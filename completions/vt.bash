@@ -170,6 +170,10 @@ s seed required -
 - outer-momentum required -
 - outer-lr required -
 - noise-scale none -
+- grow-batch required -
+- grow-by required -
+- grow-above required -
+- grow-after required -
 - val required DIR
 - val-every required -
 - val-frames required -

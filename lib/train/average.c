@@ -161,7 +161,7 @@ learners_keep_frozen(struct learners *l, const struct trainer *t, void *w)
 static int
 average_weights(struct learners *l, struct trainer *t)
 {
-	int noise = t->o.learners.noise;
+	int noise = learners_measure(t);
 
 	for (int k = 0; k < l->held; k++)
 		l->vector[k] = l->learner[k].w;

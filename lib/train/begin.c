@@ -163,6 +163,7 @@ take_directory(struct session *s, const struct resume *r, int found)
 struct where {
 	int64_t found;
 	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
+	uint64_t grown, grow_wants;
 	double epoch, loss, best;
 };
 
@@ -286,6 +287,8 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 				r.state.best_step, (uint64_t)r.state.due,
 				s->t.safe_step, r.state.skipped,
 				keep_corrupt(s, r.state.corrupt),
+				(uint64_t)r.state.grown,
+				(uint64_t)r.state.grow_wants,
 				r.state.epoch, r.state.loss, r.state.best };
 		resume_free(&r);
 	}
@@ -303,6 +306,8 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 	st->best_step = w.best_step;
 	st->skipped = w.skipped;
 	st->due = (int)w.due;
+	st->grown = (int)w.grown;
+	st->grow_wants = (int)w.grow_wants;
 	s->t.safe_step = w.safe_step;
 	bad = broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
 	    broadcast_flat(s, s->net->w) != 0 ||

@@ -74,7 +74,7 @@ count_of(const struct safetensors *f, const char *key, const char *path,
 	return n;
 }
 
-/* A side or a number of frames. */
+/* A side, a number of frames, or another that is not 0. */
 static int
 extent_of(const struct safetensors *f, const char *key, const char *path,
     int *bad)
@@ -142,6 +142,10 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 		s->flips = "none";
 	s->frames = extent_of(f, "vt.frames", path, &bad);
 	s->generation = (int64_t)count_of(f, "vt.generation", path, &bad);
+	s->grown = safetensors_meta(f, "vt.grown") == NULL ? 1 :
+	    extent_of(f, "vt.grown", path, &bad);
+	s->grow_wants = safetensors_meta(f, "vt.grow_wants") == NULL ? 0 :
+	    extent_of(f, "vt.grow_wants", path, &bad);
 	s->history = text_of(f, "vt.history_xxh128", path, &bad);
 	s->loss = real_of(f, "vt.loss_ema", path, &bad);
 	s->model = text_of(f, "vt.model", path, &bad);

@@ -28,6 +28,9 @@ struct state {
 					 * known (version 0.1.0) */
 	uint64_t skipped;		/* steps that were, of those done: they
 					 * were not finite */
+	int grown, grow_wants;		/* the batch of learners, times that of
+					 * the schedule; averages in a row that
+					 * wanted more (train/grow.h) */
 	int due;			/* 1: its validation was due, and failed */
 	const char *best_metric;	/* "top1", "loss", "map"; "": see best_step */
 	const char *build;		/* "vt 0.1.0" */

@@ -15,11 +15,15 @@ struct learner_options {
 	enum average_state state;	/* of the optimiser, there */
 	int64_t groups, group_every;	/* averages inside groups; 0: none */
 	int noise;			/* log how far they move apart */
+	int64_t grow;			/* the batch, at most so many times */
+	int64_t grow_by, grow_after;	/* times; averages in a row */
+	double grow_above;		/* noise scale over batch */
 	double outer_momentum, outer_lr;
 };
 
 /* What is so unless it is set. */
-#define LEARNER_OPTIONS { .every = 8, .group_every = 1, .outer_lr = 1 }
+#define LEARNER_OPTIONS { .every = 8, .group_every = 1, .outer_lr = 1, \
+	.grow_by = 2, .grow_after = 3, .grow_above = 1 }
 
 /* The rows of a struct learner_options ${o}. */
 #define OPTION_LEARNERS(o) \
@@ -43,7 +47,16 @@ struct learner_options {
 	{ 0, "outer-lr", OPTION_REAL, &(o).outer_lr, "X", \
 	    "factor on what averages change (1)", NULL, 0, 100, 0 }, \
 	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
-	    "log the noise of gradients at each average", NULL, 0, 0, 0 }
+	    "log the noise of gradients at each average", NULL, 0, 0, 0 }, \
+	{ 0, "grow-batch", OPTION_INT, &(o).grow, "M", \
+	    "with its noise, to at most M times; 0: no (0)", \
+	    NULL, 0, 65536, 0 }, \
+	{ 0, "grow-by", OPTION_INT, &(o).grow_by, "F", \
+	    "times, each time (2)", NULL, 2, 65536, 0 }, \
+	{ 0, "grow-above", OPTION_REAL, &(o).grow_above, "X", \
+	    "noise scale over batch that wants it (1)", NULL, 0, 1e9, 0 }, \
+	{ 0, "grow-after", OPTION_INT, &(o).grow_after, "N", \
+	    "averages in a row that want it (3)", NULL, 1, 1e6, 0 }
 
 /* learner_options_check(o): dies of what cannot be meant. */
 void learner_options_check(const struct learner_options *o);

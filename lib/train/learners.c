@@ -7,6 +7,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "train/grow.h"
 #include "train/learners_run.h"
 #include "train/noise.h"
 
@@ -37,11 +38,20 @@ learners_fit(const struct trainer *t, const struct cell *c)
 	return 0;
 }
 
+/* A learner may add up the gradients of several steps. */
+static int
+gathers(const struct trainer *t)
+{
+	return grow_asked(&t->o.learners) || t->state.grown > 1;
+}
+
 size_t
 learners_bytes(const struct trainer *t, int rank, size_t each)
 {
 	int n = (int)t->o.learners.n, first;
 
+	if (gathers(t))
+		each += t->net->graph->elements * t->net->device->elem;
 	return n > 0 ? (size_t)split(n, rank, t->comm->size, &first) * each : 0;
 }
 
@@ -54,6 +64,15 @@ learners_print(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %d, averaged every %lld step%s, %d on rank 0\n",
 	    "# learners", (int)o->n, (long long)o->every, o->every > 1 ? "s" :
 	    "", split((int)o->n, 0, t->comm->size, &first));
+	if (grow_asked(o))
+		fprintf(f, "%-22s up to %lld times\n", "# the batch grows",
+		    (long long)o->grow);
+}
+
+int
+learners_measure(const struct trainer *t)
+{
+	return t->o.learners.noise || grow_asked(&t->o.learners);
 }
 
 /* ---- learners of a rank ---- */
@@ -78,15 +97,17 @@ learners_open(const struct trainer *t)
 	l->vector = xcalloc((size_t)l->held, sizeof(*l->vector));
 	for (int k = 0; k < l->held; k++) {
 		struct learner *x = &l->learner[k];
+		size_t bytes = t->share.elements * elem;
 
 		/* As the run's, but for what it holds. */
 		x->optim = t->optim;
 		x->optim.slots = (struct slots){ 0 };
 		x->optim.outer = x->optim.learners = 0;
 		x->optim.dealt = (struct segments){ 0 };
-		if ((x->w = device_alloc(t->net->device, t->share.elements *
-		    elem)) == NULL || optim_open(&x->optim, t->net, NULL) !=
-		    0) {
+		if ((x->w = device_alloc(t->net->device, bytes)) == NULL ||
+		    optim_open(&x->optim, t->net, NULL) != 0 ||
+		    (gathers(t) && (x->sum = device_alloc(t->net->device,
+		    bytes)) == NULL)) {
 			learners_close(l, t);
 			return NULL;
 		}
@@ -107,6 +128,8 @@ learners_close(struct learners *l, const struct trainer *t)
 		return;
 	for (int k = 0; k < l->held && l->learner[k].w != NULL; k++) {
 		optim_close(&l->learner[k].optim);
+		if (l->learner[k].sum != NULL)
+			device_free(t->net->device, l->learner[k].sum);
 		device_free(t->net->device, l->learner[k].w);
 	}
 	exact_close(&l->exact);
@@ -163,10 +186,50 @@ run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
 	return tree.part[0].data;
 }
 
+/* Steps of the schedule that are done in this interval, with this one. */
+static uint64_t
+steps_done(const struct learners *l, const struct trainer *t)
+{
+	return t->state.step + 1 - l->at.step;
+}
+
+/* This is the last step of all. */
+static int
+at_end(const struct trainer *t)
+{
+	return schedule_next(t->schedule, dataset_samples(t->train),
+	    &t->work->at).cell == NULL;
+}
+
+/* Each ${n} updates, or at the end. */
+static int
+due(const struct learners *l, const struct trainer *t, int64_t n)
+{
+	return steps_done(l, t) % (uint64_t)(n * t->state.grown) == 0 ||
+	    at_end(t);
+}
+
+/* The gradients of ${count} microbatches to those that are there; the sum. */
+static void *
+gather(struct learners *l, const struct trainer *t, struct learner *x,
+    void *sum, int count)
+{
+	size_t elements = t->net->graph->elements;
+
+	x->count += count;
+	if (t->state.grown == 1)
+		return sum;
+	if (x->count == count)
+		learners_copy(l, t->net, x->sum, sum, elements);
+	else
+		device_add(t->net->device, x->sum, sum, elements);
+	return x->sum;
+}
+
 /* Its own step; 0, or EXIT_DIVERGED after a message. */
 static int
 update_learner(struct learners *l, struct trainer *t, int k, void *sum,
-    int count, double *norm)
+    double *norm)
 {
 	const struct schedule_step *at = &t->work->at;
 	struct optim *o = &l->learner[k].optim;
@@ -175,7 +238,9 @@ update_learner(struct learners *l, struct trainer *t, int k, void *sum,
 
 	if (at->momentum >= 0)
 		o->set.momentum = at->momentum;
-	bad = optim_step(o, t->net, sum, 1.0 / count, at->lr, norm);
+	bad = optim_step(o, t->net, sum, 1.0 / l->learner[k].count, at->lr,
+	    norm);
+	l->learner[k].count = 0;
 	t->work->time.update += clock_seconds() - start;
 	if (!bad)
 		return 0;
@@ -187,13 +252,13 @@ update_learner(struct learners *l, struct trainer *t, int k, void *sum,
 	return EXIT_DIVERGED;
 }
 
-/* A step of each learner here; the norm is of the first one's gradient. */
+/* A step of each learner here. */
 static void
-run_learners(struct learners *l, struct trainer *t, int count, double *norm)
+run_learners(struct learners *l, struct trainer *t, int count)
 {
 	struct trainer_work *w = t->work;
 	struct plan *p = w->plan[w->at.stage][w->at.turn];
-	int status = 0;
+	int status = 0, updates = due(l, t, 1);
 
 	for (int k = 0; k < l->held; k++) {
 		int from = k * count, first = l->first * count + from;
@@ -202,11 +267,13 @@ run_learners(struct learners *l, struct trainer *t, int count, double *norm)
 
 		t->net->w = l->learner[k].w;
 		sum = run_learner(t, p, from, first, count, &status);
-		if (status == 0)
-			status = update_learner(l, t, k, sum, count, k == 0 ?
-			    norm : &other);
+		sum = gather(l, t, &l->learner[k], sum, count);
+		if (status == 0 && updates)
+			status = update_learner(l, t, k, sum, k == 0 ?
+			    &l->norm : &other);
 		w->report[first + count - 1].status = status;
 	}
+	l->updates += updates;
 	t->net->w = l->mean;
 }
 
@@ -221,46 +288,53 @@ fall_back(const struct learners *l, struct trainer *t, int status)
 	return status;
 }
 
-static int
-average_due(const struct trainer *t)
+/* What the learners' displacements say, and what follows from it. */
+static void
+learn_noise(const struct learners *l, struct trainer *t)
 {
-	return t->state.step % (uint64_t)t->o.learners.every == 0 ||
-	    schedule_next(t->schedule, dataset_samples(t->train),
-	    &t->work->at).cell == NULL;
+	struct noise n = noise_of(l);
+
+	noise_log(l, t, &n);
+	if (grow_asked(&t->o.learners) && grow_step(&t->o.learners, &n,
+	    l->updates, &t->state) && t->comm->rank == 0)
+		note("step %llu: the batch is %d times that of the schedule "
+		    "from here on", (unsigned long long)t->state.step,
+		    t->state.grown);
 }
 
 int
 learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 {
 	const struct cell *c = t->work->at.cell;
-	int microbatches = c->batch / c->group;
-	double norm = 0, start;
+	int microbatches = c->batch / c->group, groups;
+	double start;
 
 	if (!l->begun) {
 		start = clock_seconds();
 		l->at = t->state;
 		l->begun = 1;
+		l->updates = 0;
 		if (average_take(l, t) != 0)
 			comm_abort(t->comm, EXIT_RANKS);
 		t->work->time.comm += clock_seconds() - start;
 	}
-	run_learners(l, t, microbatches / l->n, &norm);
+	run_learners(l, t, microbatches / l->n);
 	if (work_join(t, microbatches, s) != 0)
 		return fall_back(l, t, s->status);
-	s->norm = norm;
+	s->norm = l->norm;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss >
 	    t->o.max_loss))
 		return fall_back(l, t, work_diverged(t, "the loss is",
 		    s->loss));
+	s->between = !due(l, t, t->o.learners.every);
+	groups = due(l, t, t->o.learners.group_every);
 	work_count(t, s->loss);
-	s->between = !average_due(t);
 	/* What was wished is done when there is something to save. */
 	l->wish |= s->wish;
 	s->wish = s->between ? 0 : l->wish;
 	start = clock_seconds();
 	if (s->between) {
-		if (t->state.step % (uint64_t)t->o.learners.group_every == 0 &&
-		    learner_groups_average(l, t) != 0)
+		if (groups && learner_groups_average(l, t) != 0)
 			comm_abort(t->comm, EXIT_RANKS);
 		t->work->time.comm += clock_seconds() - start;
 		return 0;
@@ -268,8 +342,8 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	if (average_give(l, t) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;
-	if (t->o.learners.noise)
-		noise_log(l, t, c->batch / l->n);
+	if (learners_measure(t))
+		learn_noise(l, t);
 	t->work->unsaved = 1;
 	l->wish = l->begun = 0;
 	return 0;

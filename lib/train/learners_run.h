@@ -11,6 +11,9 @@ enum { LEARNERS_CHUNK = 65536 };	/* elements at a time, through the host */
 
 struct learner {
 	void *w;
+	void *sum;			/* of gradients, where the batch grows;
+					 * else NULL */
+	int count;			/* microbatches in it */
 	struct optim optim;		/* of all elements */
 };
 
@@ -26,6 +29,8 @@ struct learners {
 	int groups;
 	struct learner_group *group;	/* [groups] */
 	int begun;			/* the interval has */
+	int updates;			/* in it so far, of each */
+	double norm;			/* of the first one's last gradient */
 	int wish;			/* what was wished in it */
 	double *moved, mean_moved;	/* [n] squares: train/noise.h */
 	size_t *moved_at;		/* [ranks + 1] bytes: each rank's */
@@ -44,6 +49,9 @@ void learners_divide(struct learners *l, const struct trainer *t, void *v,
 /* learners_keep_frozen(l, t, w): what is frozen stays as it is, which a sum
  * divided again need not be. */
 void learners_keep_frozen(struct learners *l, const struct trainer *t, void *w);
+
+/* learners_measure(t): how far they move apart is to be known. */
+int learners_measure(const struct trainer *t);
 
 /* learners_own_slots(t): how many slots are the optimiser's own, which come
  * first. */

@@ -68,27 +68,38 @@ noise_average(struct learners *l, struct trainer *t)
 	return isnan(l->mean_moved) ? -1 : 0;
 }
 
-void
-noise_log(const struct learners *l, struct trainer *t, int clips)
+struct noise
+noise_of(const struct learners *l)
 {
-	double k = (double)(t->state.step - l->at.step), apart = 0, g;
+	struct noise n = { 0 };
+
+	for (int j = 0; j < l->n; j++)
+		n.apart += l->moved[j];
+	/* Sums of squares about the mean, which rounding can take below 0. */
+	n.apart = fmax(n.apart - l->n * l->mean_moved, 0) / (l->n - 1);
+	n.moved = l->mean_moved;
+	n.gradient = n.moved - n.apart / l->n;
+	return n;
+}
+
+void
+noise_log(const struct learners *l, struct trainer *t, const struct noise *n)
+{
+	double clips = (double)(t->state.clips - l->at.clips);
 	struct json_writer w = { 0 };
 	char now[32];
 
 	if (t->run == NULL)
 		return;
-	for (int j = 0; j < l->n; j++)
-		apart += l->moved[j];
-	/* Sums of squares about the mean, which rounding can take below 0. */
-	apart = fmax(apart - l->n * l->mean_moved, 0) / (l->n - 1);
-	g = l->mean_moved - apart / l->n;
 	json_open(&w, NULL, '{');
-	json_put_real(&w, "apart", sqrt(apart));
-	json_put_real(&w, "moved", sqrt(l->mean_moved));
-	if (g > 0)
-		json_put_real(&w, "noise_scale", clips * k * apart / g);
+	json_put_real(&w, "apart", sqrt(n->apart));
+	json_put_real(&w, "batch", clips / l->updates);
+	json_put_real(&w, "moved", sqrt(n->moved));
+	if (n->gradient > 0)
+		json_put_real(&w, "noise_scale", clips / l->n * n->apart /
+		    n->gradient);
 	json_put_int(&w, "step", (int64_t)t->state.step);
-	json_put_int(&w, "steps", (int64_t)k);
+	json_put_int(&w, "steps", (int64_t)(t->state.step - l->at.step));
 	json_put_text(&w, "time", clock_utc(now));
 	json_put_text(&w, "type", "average");
 	json_close(&w);

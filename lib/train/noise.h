@@ -15,11 +15,15 @@
  *
  * clips: up to about as many in a batch, twice the batch takes half the steps.
  * The learning rate cancels.  It is one measurement, which itself has noise, and
- * momentum makes it a trend and no more.
+ * momentum makes it a trend and no more.  b K are the clips that a learner has
+ * had, however many of them went into a step.
  */
 
 struct learners;
 struct trainer;
+
+/* V, |d|^2, and what of that is no noise. */
+struct noise { double apart, moved, gradient; };
 
 /*
  * noise_learners(l, t): before their average, how far each has moved.
@@ -30,7 +34,9 @@ struct trainer;
 int noise_learners(struct learners *l, struct trainer *t);
 int noise_average(struct learners *l, struct trainer *t);
 
-/* noise_log(l, t, clips): a line of the log, of steps of ${clips} each. */
-void noise_log(const struct learners *l, struct trainer *t, int clips);
+/* noise_of(l): what these two found.  noise_log(l, t, n): a line of the log. */
+struct noise noise_of(const struct learners *l);
+void noise_log(const struct learners *l, struct trainer *t,
+    const struct noise *n);
 
 #endif

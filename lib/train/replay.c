@@ -158,7 +158,9 @@ state_differs(const struct state *a, const struct state *b)
 	    memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0 ? "vt.loss_ema" :
 	    strcmp(a->corrupt != NULL ? a->corrupt : "",
 	    b->corrupt != NULL ? b->corrupt : "") != 0 ? "vt.corrupt" :
-	    a->skipped != b->skipped ? "vt.skipped" : NULL;
+	    a->skipped != b->skipped ? "vt.skipped" :
+	    a->grown != b->grown ? "vt.grown" :
+	    a->grow_wants != b->grow_wants ? "vt.grow_wants" : NULL;
 }
 
 /* Rank 0: ${now} against the checkpoint of the same step; an exit status. */

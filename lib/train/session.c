@@ -107,7 +107,7 @@ set_trainer(struct session *s)
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
 		.flips = s->flips,
-		.generation = dataset_generation(s->train),
+		.generation = dataset_generation(s->train), .grown = 1,
 		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
 		.network = s->network_text, .order = s->order };

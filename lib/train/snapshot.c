@@ -16,7 +16,7 @@ struct snapshot {
 	void *w;			/* the flat buffer, copied */
 	struct slots_whole whole;
 	size_t metas;
-	struct meta meta[40];		/* values are its own */
+	struct meta meta[44];		/* values are its own */
 };
 
 /* ${p}: whose shape it has; NULL: a single number. */
@@ -140,6 +140,10 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.format", xstrdup(CHECKPOINT_FORMAT));
 	add_meta(s, "vt.frames", xprintf("%d", st->frames));
 	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));
+	if (st->grow_wants > 0)
+		add_meta(s, "vt.grow_wants", xprintf("%d", st->grow_wants));
+	if (st->grown > 1)
+		add_meta(s, "vt.grown", xprintf("%d", st->grown));
 	add_meta(s, "vt.history_xxh128", xstrdup(st->history));
 	if (st->init != NULL)
 		add_meta(s, "vt.init", xstrdup(st->init));
