@@ -9,12 +9,8 @@ cd "${0%/*}/.." || exit 2
 "$MAKESET" "$T/train" 16 8 64 48 1 || skip_all "no test set"
 # The cells of --policy=long+short, each an epoch of two steps of four
 # microbatches.
-vt-schedule --policy=long+short --batch=4 --frames=8 --crop=48 --bn-size=2 --epochs=4 --milestones=1,2 >"$T/all.tsv"
-cells=$(grep -v '^#' "$T/all.tsv" | cut -f 6,7 | sort -u | wc -l)
-awk 'BEGIN { FS = OFS = "\t" }
-	/^#/ { print; next }
-	seen[$6, $7]++ { next }
-	{ $1 = n + 0; $2 = $1; $3 = $1 + 1; $4 = 0; $5 = 8; $9 = 0.01; n++; print }' "$T/all.tsv" >"$T/s.tsv"
+each_cell 8 >"$T/s.tsv"
+cells=$(grep -vc '^#' "$T/s.tsv")
 limit="timeout -k 5 300"
 common="-i $T/train -m tsm_tiny --schedule $T/s.tsv --seed 3 --log-every 1 -qq"
 

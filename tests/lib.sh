@@ -193,6 +193,15 @@ small_net() {
 	echo "linear   fc       in=$last out=classes std=0.1"
 	echo "avgpool  scores   in=fc over=t"
 }
+# each_cell BATCH: a schedule with each cell of --policy=long+short for an epoch, of
+# microbatches of two clips
+each_cell() {
+	vt-schedule --policy=long+short --batch=4 --frames=8 --crop=48 --bn-size=2 --epochs=4 --milestones=1,2 |
+		awk -v batch="$1" 'BEGIN { FS = OFS = "\t" }
+			/^#/ { print; next }
+			seen[$6, $7]++ { next }
+			{ $1 = n + 0; $2 = $1; $3 = $1 + 1; $4 = 0; $5 = batch; $9 = 0.01; n++; print }'
+}
 # stages ROW...: a schedule of these rows, between blanks
 stages() {
 	echo "#stage epoch_begin epoch_end cycle batch frames crop bn lr stride_min stride_max" | tr ' ' '\t'
