@@ -1,9 +1,4 @@
-/*
- * Batch normalisation over a microbatch, with what is fused with it (norm.h).
- * Each plane gives its mean and its squared deviations; they are joined in
- * double, image by image (Chan et al. 1979).
- */
-#include <math.h>
+/* Batch normalisation over a microbatch, and what is fused with it (norm.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +8,6 @@
 
 /* ---- forward ---- */
 
-/* Mean and variance are those of the microbatch. */
-static int
-measures(const struct task *bn)
-{
-	return bn->wants_dw && !bn->op->fixed;
-}
-
 static void
 stats_part(int i, int thread, void *arg)
 {
@@ -28,74 +16,6 @@ stats_part(int i, int thread, void *arg)
 	(void)thread;
 	s->k->stats(norm_plane(s, s->bn->x[0], i), s->hw, s->p + norm_sums_at(s, i),
 	    s->q + norm_sums_at(s, i));
-}
-
-/* Join the planes of one block of channels. */
-static void
-join_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-	double hw = (double)s->hw, count = hw * s->images;
-
-	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		double mean = 0, m2 = 0;
-
-		for (int i = 0; i < s->images; i++)
-			mean += s->p[(size_t)i * s->row + c];
-		mean /= s->images;
-		for (int i = 0; i < s->images; i++) {
-			double d = s->p[(size_t)i * s->row + c] - mean;
-
-			m2 += s->q[(size_t)i * s->row + c] + hw * d * d;
-		}
-		s->mean[c] = (float)mean;
-		s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
-		((float *)s->bn->dw[2])[c] = (float)mean;
-		((float *)s->bn->dw[3])[c] =
-		    (float)(m2 / (count > 1 ? count - 1 : 1));
-		if (s->bn->op->nparam > 4)
-			norm_between(s->bn, c, mean);
-	}
-}
-
-/* The same for statistics that are fixed: those of the past. */
-static void
-past_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-	const float *mean = s->bn->w[2], *var = s->bn->w[3];
-
-	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		s->mean[c] = ((float *)s->bn->dw[2])[c] = mean[c];
-		s->rstd[c] = (float)(1 / sqrt(var[c] + s->bn->op->eps));
-		((float *)s->bn->dw[3])[c] = var[c];
-	}
-}
-
-/*
- * y = x scale + offset, from the batch's statistics or the running ones, for
- * the channels of block ${b}.
- */
-static void
-set_scale(const struct norm_pass *s, int b)
-{
-	struct task *bn = s->bn;
-	const float *gamma = bn->w[0], *beta = bn->w[1];
-	int first = b * cpu_lanes();
-
-	memset(s->scale + first, 0, (size_t)cpu_lanes() * sizeof(float));
-	memset(s->offset + first, 0, (size_t)cpu_lanes() * sizeof(float));
-	for (int c = first; c < norm_channels_to(s, b); c++) {
-		float mean = bn->wants_dw ? s->mean[c] :
-		    ((const float *)bn->w[2])[c];
-		float rstd = bn->wants_dw ? s->rstd[c] : (float)
-		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
-
-		s->scale[c] = gamma[c] * rstd;
-		s->offset[c] = beta[c] - mean * s->scale[c];
-	}
 }
 
 /* Plane ${i} of the shortcut, wherever it lies. */
@@ -185,14 +105,14 @@ forward_block(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
-	for (int i = b; i < s->images * s->blocks && measures(s->bn);
+	for (int i = b; i < s->images * s->blocks && norm_measures(s->bn);
 	    i += s->blocks)
 		stats_part(i, thread, arg);
-	if (measures(s->bn))
-		join_part(b, thread, arg);
+	if (norm_measures(s->bn))
+		norm_join_part(b, thread, arg);
 	else if (s->bn->wants_dw)
-		past_part(b, thread, arg);
-	set_scale(s, b);
+		norm_past_part(b, thread, arg);
+	norm_set_scale(s, b);
 	for (int i = b; i < s->images * s->blocks; i += s->blocks)
 		apply_part(i, thread, arg);
 }
@@ -208,14 +128,14 @@ forward(struct task *t)
 		cpu_run(t, s.blocks, forward_block, &s);
 		return;
 	}
-	if (measures(s.bn)) {
+	if (norm_measures(s.bn)) {
 		cpu_run(t, planes, stats_part, &s);
-		cpu_run(t, s.blocks, join_part, &s);
+		cpu_run(t, s.blocks, norm_join_part, &s);
 	} else if (s.bn->wants_dw) {
-		cpu_run(t, s.blocks, past_part, &s);
+		cpu_run(t, s.blocks, norm_past_part, &s);
 	}
 	for (int b = 0; b < s.blocks; b++)
-		set_scale(&s, b);
+		norm_set_scale(&s, b);
 	cpu_run(t, planes, apply_part, &s);
 }
 
@@ -227,7 +147,7 @@ remake(struct task *t)
 	s.again = 1;
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
 	for (int b = 0; b < s.blocks; b++)
-		set_scale(&s, b);
+		norm_set_scale(&s, b);
 	cpu_run(t, s.images * s.blocks, apply_part, &s);
 }
 
@@ -298,59 +218,6 @@ sums_part(int i, int thread, void *arg)
 	    s->n->add->accumulate[s->n->res]);
 }
 
-/*
- * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
- * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
- * over any number of values, dx = gamma rstd v, which needs no sums where they
- * are no gradients of parameters either.
- */
-static void
-join_sums_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-	struct task *bn = s->bn;
-	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
-
-	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		double db = 0, ds = 0, a;
-
-		for (int i = 0; i < s->images; i++) {
-			db += s->p[(size_t)i * s->row + c];
-			ds += s->q[(size_t)i * s->row + c];
-		}
-		ds *= s->rstd[c];
-		((float *)bn->dw[0])[c] = (float)ds;
-		((float *)bn->dw[1])[c] = (float)db;
-		a = ((const float *)bn->w[0])[c] * (double)s->rstd[c];
-		s->a[c] = (float)a;
-		s->b[c] = (float)(-a * s->rstd[c] * ds / count);
-		s->c[c] = (float)(a * (s->mean[c] * s->rstd[c] * ds - db) /
-		    count);
-	}
-}
-
-static void
-frozen_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-	size_t c = (size_t)b * (size_t)cpu_lanes();
-
-	(void)thread;
-	memcpy(s->a + c, s->scale + c, (size_t)cpu_lanes() * sizeof(float));
-}
-
-static void
-factors_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-
-	if (s->bn->wants_dw)
-		join_sums_part(b, thread, arg);
-	else
-		frozen_part(b, thread, arg);
-}
-
 static void
 back_part(int i, int thread, void *arg)
 {
@@ -380,11 +247,11 @@ backward_block(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
-	set_scale(s, b);
+	norm_set_scale(s, b);
 	for (int i = b; i < s->images * s->blocks && sums_up(s);
 	    i += s->blocks)
 		sums_part(i, thread, arg);
-	factors_part(b, thread, arg);
+	norm_factors_part(b, thread, arg);
 	for (int i = b; i < s->images * s->blocks && s->bn->dx[0] != NULL;
 	    i += s->blocks)
 		back_part(i, thread, arg);
@@ -403,10 +270,10 @@ backward(struct task *t)
 		return;
 	}
 	for (int b = 0; b < s.blocks; b++)
-		set_scale(&s, b);
+		norm_set_scale(&s, b);
 	if (sums_up(&s))
 		cpu_run(t, planes, sums_part, &s);
-	cpu_run(t, s.blocks, factors_part, &s);
+	cpu_run(t, s.blocks, norm_factors_part, &s);
 	if (s.bn->dx[0] != NULL)
 		cpu_run(t, planes, back_part, &s);
 }

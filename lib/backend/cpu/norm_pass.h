@@ -58,4 +58,21 @@ float *norm_side_plane(const struct norm_pass *s, const struct task *shift,
 /* A dropped plane leaves one at the clip's other end: clear it. */
 void norm_clear_end(const struct norm_pass *s, int i);
 
+/*
+ * Parts of a pass, of the channels of block ${b}, once their planes are summed
+ * up; ${arg} is the pass (norm_join.c).
+ *
+ * norm_measures(bn): mean and variance are those of the microbatch.  Then
+ * norm_join_part joins its planes; where they are fixed, norm_past_part takes
+ * those of the past.
+ * norm_set_scale(s, b): y = x scale + offset, from the batch's statistics or
+ * the running ones.
+ * norm_factors_part: those of the backward pass, and gradients.
+ */
+int norm_measures(const struct task *bn);
+void norm_join_part(int b, int thread, void *arg);
+void norm_past_part(int b, int thread, void *arg);
+void norm_set_scale(const struct norm_pass *s, int b);
+void norm_factors_part(int b, int thread, void *arg);
+
 #endif

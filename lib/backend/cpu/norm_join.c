@@ -1,0 +1,131 @@
+/*
+ * What the planes of a normalisation say together, channel by channel: the
+ * statistics of a microbatch, and the sums and factors of its backward pass.
+ * Each plane gives its mean and its squared deviations; they are joined in
+ * double, image by image (Chan et al. 1979).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/norm_pass.h"
+
+int
+norm_measures(const struct task *bn)
+{
+	return bn->wants_dw && !bn->op->fixed;
+}
+
+void
+norm_join_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	double hw = (double)s->hw, count = hw * s->images;
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
+		double mean = 0, m2 = 0;
+
+		for (int i = 0; i < s->images; i++)
+			mean += s->p[(size_t)i * s->row + c];
+		mean /= s->images;
+		for (int i = 0; i < s->images; i++) {
+			double d = s->p[(size_t)i * s->row + c] - mean;
+
+			m2 += s->q[(size_t)i * s->row + c] + hw * d * d;
+		}
+		s->mean[c] = (float)mean;
+		s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
+		((float *)s->bn->dw[2])[c] = (float)mean;
+		((float *)s->bn->dw[3])[c] =
+		    (float)(m2 / (count > 1 ? count - 1 : 1));
+		if (s->bn->op->nparam > 4)
+			norm_between(s->bn, c, mean);
+	}
+}
+
+void
+norm_past_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	const float *mean = s->bn->w[2], *var = s->bn->w[3];
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
+		s->mean[c] = ((float *)s->bn->dw[2])[c] = mean[c];
+		s->rstd[c] = (float)(1 / sqrt(var[c] + s->bn->op->eps));
+		((float *)s->bn->dw[3])[c] = var[c];
+	}
+}
+
+void
+norm_set_scale(const struct norm_pass *s, int b)
+{
+	struct task *bn = s->bn;
+	const float *gamma = bn->w[0], *beta = bn->w[1];
+	int first = b * cpu_lanes();
+
+	memset(s->scale + first, 0, (size_t)cpu_lanes() * sizeof(float));
+	memset(s->offset + first, 0, (size_t)cpu_lanes() * sizeof(float));
+	for (int c = first; c < norm_channels_to(s, b); c++) {
+		float mean = bn->wants_dw ? s->mean[c] :
+		    ((const float *)bn->w[2])[c];
+		float rstd = bn->wants_dw ? s->rstd[c] : (float)
+		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
+
+		s->scale[c] = gamma[c] * rstd;
+		s->offset[c] = beta[c] - mean * s->scale[c];
+	}
+}
+
+/*
+ * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
+ * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
+ * over any number of values, dx = gamma rstd v, which needs no sums where they
+ * are no gradients of parameters either.
+ */
+static void
+join_sums_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	struct task *bn = s->bn;
+	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
+		double db = 0, ds = 0, a;
+
+		for (int i = 0; i < s->images; i++) {
+			db += s->p[(size_t)i * s->row + c];
+			ds += s->q[(size_t)i * s->row + c];
+		}
+		ds *= s->rstd[c];
+		((float *)bn->dw[0])[c] = (float)ds;
+		((float *)bn->dw[1])[c] = (float)db;
+		a = ((const float *)bn->w[0])[c] * (double)s->rstd[c];
+		s->a[c] = (float)a;
+		s->b[c] = (float)(-a * s->rstd[c] * ds / count);
+		s->c[c] = (float)(a * (s->mean[c] * s->rstd[c] * ds - db) /
+		    count);
+	}
+}
+
+static void
+frozen_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	size_t c = (size_t)b * (size_t)cpu_lanes();
+
+	(void)thread;
+	memcpy(s->a + c, s->scale + c, (size_t)cpu_lanes() * sizeof(float));
+}
+
+void
+norm_factors_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+
+	if (s->bn->wants_dw)
+		join_sums_part(b, thread, arg);
+	else
+		frozen_part(b, thread, arg);
+}
