@@ -13,7 +13,8 @@
  * The unit of work is a microbatch: the clips that share batch normalisation
  * statistics.  What a back end computes for a microbatch depends on nothing
  * outside it, nor on the number of threads, so that a run gives the same bits
- * however its microbatches are spread over ranks.
+ * however its microbatches are spread over ranks.  One that is a part of a
+ * larger one (struct peers) depends on the other parts by their sums alone.
  */
 
 #include <stddef.h>
@@ -70,6 +71,22 @@ struct device {
 };
 
 /*
+ * Ranks whose microbatches are parts of one, with as many clips each, that is
+ * normalised as a whole.  All of them run the same plan at the same time, and
+ * each bn of it that takes its statistics from the microbatch asks for two sums
+ * a channel forward, and for two backward (Peng et al. 2018, MegDet, section
+ * 3.3).
+ *
+ * sum: each of the ${n} numbers at ${x} becomes its sum over all peers, the same
+ * bits on each.  ${x} is memory of the device's, and the sum a part of the work
+ * given to it, in its order.  Where a peer cannot be reached the run ends.
+ */
+struct peers {
+	int n;				/* ranks, two and more */
+	void (*sum)(const struct peers *, double *x, size_t n);
+};
+
+/*
  * One operator bound to one shape: all its kernels need, and no decisions.
  *
  * A back end may let one task do the work of others (struct backend's fuse).
@@ -83,6 +100,7 @@ struct task {
 	const struct op *op;
 	int index;			/* of the op in the graph */
 	int training;			/* batch statistics; backward follows */
+	const struct peers *peers;	/* NULL: the microbatch is whole */
 	const struct op_impl *impl;	/* the back end's row for op, or what
 					 * it puts in its place */
 	int into;			/* the task that does this one's work:

@@ -61,8 +61,9 @@ net_init(struct net *n, uint64_t seed)
 	free(host);
 }
 
-struct plan *
-net_plan(struct net *n, const struct dims *input, int training)
+static struct plan *
+plan_of(struct net *n, const struct dims *input, int training,
+    const struct peers *peers)
 {
 	struct plan *p;
 
@@ -70,15 +71,28 @@ net_plan(struct net *n, const struct dims *input, int training)
 		p = n->plan[i];
 		if (memcmp(p->input, input, (size_t)n->graph->needs.streams *
 		    sizeof(*input)) == 0 &&
-		    p->training == training)
+		    p->training == training && p->peers == peers)
 			return p;
 	}
-	if ((p = plan_new(n->graph, n->device, input, !training ?
-	    PLAN_TEST : n->repeats ? PLAN_REPEAT : PLAN_ONCE)) == NULL)
+	if ((p = plan_new_part(n->graph, n->device, input, !training ?
+	    PLAN_TEST : n->repeats ? PLAN_REPEAT : PLAN_ONCE, peers)) == NULL)
 		return NULL;
 	n->plan = array_room(n->plan, n->plans, &n->cap, sizeof(*n->plan));
 	n->plan[n->plans++] = p;
 	return p;
+}
+
+struct plan *
+net_plan(struct net *n, const struct dims *input, int training)
+{
+	return plan_of(n, input, training, NULL);
+}
+
+struct plan *
+net_plan_part(struct net *n, const struct dims *input,
+    const struct peers *peers)
+{
+	return plan_of(n, input, 1, peers);
 }
 
 int

@@ -46,6 +46,11 @@ void net_init(struct net *n, uint64_t seed);
  */
 struct plan *net_plan(struct net *n, const struct dims *input, int training);
 
+/* net_plan_part(n, input, peers): for training on a part of a microbatch, see
+ * plan_new_part. */
+struct plan *net_plan_part(struct net *n, const struct dims *input,
+    const struct peers *peers);
+
 /* net_reserve(n): memory for the largest plan made so far. */
 int net_reserve(struct net *n);
 

@@ -70,7 +70,8 @@ set_task(struct plan *p, int i, const struct dims *out)
 	const struct op *op = &p->graph->op[i];
 
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
-		.training = p->training, .repeats = p->repeats, .out = out[i],
+		.training = p->training, .peers = p->peers,
+		.repeats = p->repeats, .out = out[i],
 		.wants_dw = p->training && is_trained(p->graph, op),
 		.into = i, .stored = 1, .lies = i,
 		.impl = p->device->ops[op->kind] };
@@ -93,6 +94,13 @@ struct plan *
 plan_new(const struct graph *g, struct device *d,
     const struct dims *input, enum plan_use use)
 {
+	return plan_new_part(g, d, input, use, NULL);
+}
+
+struct plan *
+plan_new_part(const struct graph *g, struct device *d,
+    const struct dims *input, enum plan_use use, const struct peers *peers)
+{
 	struct plan *p = xcalloc(1, sizeof(*p));
 	size_t n = (size_t)g->nop;
 	struct dims *out = xcalloc(n, sizeof(*out));
@@ -102,6 +110,7 @@ plan_new(const struct graph *g, struct device *d,
 	p->input = xcalloc((size_t)g->needs.streams, sizeof(*p->input));
 	memcpy(p->input, input, (size_t)g->needs.streams * sizeof(*p->input));
 	p->training = use != PLAN_TEST;
+	p->peers = peers;
 	p->repeats = use != PLAN_ONCE;
 	p->renew = 1;
 	p->n = g->nop;

@@ -16,6 +16,7 @@
 struct plan {
 	struct dims *input;		/* [streams] of one microbatch */
 	int training;
+	const struct peers *peers;	/* of a part; NULL: of a whole one */
 	int repeats;			/* task.repeats */
 	int n;				/* tasks, one an op */
 	struct task *task;
@@ -47,9 +48,13 @@ enum plan_use {
  * Infer every shape from those of the streams, ${input}[g->needs.streams], let
  * ${d} choose algorithms, and place every buffer by its
  * lifetime.  NULL after a message.
+ * plan_new_part(g, d, input, use, peers): the same of one part of a microbatch,
+ * whose others these peers have; they stay the caller's.  NULL: it is whole.
  */
 struct plan *plan_new(const struct graph *g, struct device *d,
     const struct dims *input, enum plan_use use);
+struct plan *plan_new_part(const struct graph *g, struct device *d,
+    const struct dims *input, enum plan_use use, const struct peers *peers);
 void plan_free(struct plan *p);
 
 /* plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least

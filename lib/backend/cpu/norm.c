@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/cpu/norm_pass.h"
+#include "backend/peers.h"
 #include "base/mem.h"
 
 /* ---- forward ---- */
@@ -90,7 +91,8 @@ apply_part(int i, int thread, void *arg)
 /*
  * All of a pass over one block of channels: its planes are still in the cache
  * when they are read again.  Where there are few blocks for the threads, each
- * round of planes is a loop of its own instead; the sums are the same.
+ * round of planes is a loop of its own instead, and where peers are to be told
+ * of all blocks at once; the sums are the same.
  */
 static int
 by_blocks(const struct task *t, const struct norm_pass *s)
@@ -124,13 +126,17 @@ forward(struct task *t)
 	int planes = s.images * s.blocks;
 
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (by_blocks(t, &s)) {
+	if (!norm_tells(s.bn) && by_blocks(t, &s)) {
 		cpu_run(t, s.blocks, forward_block, &s);
 		return;
 	}
 	if (norm_measures(s.bn)) {
 		cpu_run(t, planes, stats_part, &s);
 		cpu_run(t, s.blocks, norm_join_part, &s);
+		if (norm_tells(s.bn)) {
+			peers_sum(s.bn, s.told);
+			cpu_run(t, s.blocks, norm_heard_part, &s);
+		}
 	} else if (s.bn->wants_dw) {
 		cpu_run(t, s.blocks, norm_past_part, &s);
 	}
@@ -265,7 +271,7 @@ backward(struct task *t)
 
 	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (by_blocks(t, &s)) {
+	if (!norm_tells(s.bn) && by_blocks(t, &s)) {
 		cpu_run(t, s.blocks, backward_block, &s);
 		return;
 	}
@@ -274,6 +280,10 @@ backward(struct task *t)
 	if (sums_up(&s))
 		cpu_run(t, planes, sums_part, &s);
 	cpu_run(t, s.blocks, norm_factors_part, &s);
+	if (norm_tells(s.bn)) {
+		peers_sum(s.bn, s.told);
+		cpu_run(t, s.blocks, norm_heard_factors_part, &s);
+	}
 	if (s.bn->dx[0] != NULL)
 		cpu_run(t, planes, back_part, &s);
 }

@@ -8,11 +8,32 @@
 #include <string.h>
 
 #include "backend/cpu/norm_pass.h"
+#include "backend/peers.h"
 
 int
 norm_measures(const struct task *bn)
 {
 	return bn->wants_dw && !bn->op->fixed;
+}
+
+int
+norm_tells(const struct task *bn)
+{
+	return norm_measures(bn) && bn->peers != NULL;
+}
+
+/* The statistics of channel ${c}, of ${count} values. */
+static void
+set_statistics(const struct norm_pass *s, int c, double count, double mean,
+    double m2)
+{
+	s->mean[c] = (float)mean;
+	s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
+	((float *)s->bn->dw[2])[c] = (float)mean;
+	((float *)s->bn->dw[3])[c] =
+	    (float)(m2 / (count > 1 ? count - 1 : 1));
+	if (s->bn->op->nparam > 4)
+		norm_between(s->bn, c, mean);
 }
 
 void
@@ -33,13 +54,27 @@ norm_join_part(int b, int thread, void *arg)
 
 			m2 += s->q[(size_t)i * s->row + c] + hw * d * d;
 		}
-		s->mean[c] = (float)mean;
-		s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
-		((float *)s->bn->dw[2])[c] = (float)mean;
-		((float *)s->bn->dw[3])[c] =
-		    (float)(m2 / (count > 1 ? count - 1 : 1));
-		if (s->bn->op->nparam > 4)
-			norm_between(s->bn, c, mean);
+		if (s->bn->peers != NULL)
+			peers_tell(s->told, (size_t)s->d->c, (size_t)c, count,
+			    mean, m2);
+		else
+			set_statistics(s, c, count, mean, m2);
+	}
+}
+
+void
+norm_heard_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	double count = peers_count(s->bn, (double)s->hw * s->images);
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
+		double mean, m2;
+
+		peers_hear(s->told, (size_t)s->d->c, (size_t)c, count, &mean,
+		    &m2);
+		set_statistics(s, c, count, mean, m2);
 	}
 }
 
@@ -84,6 +119,16 @@ norm_set_scale(const struct norm_pass *s, int b)
  * are no gradients of parameters either.
  */
 static void
+set_factors(const struct norm_pass *s, int c, double count, double db, double ds)
+{
+	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[c];
+
+	s->a[c] = (float)a;
+	s->b[c] = (float)(-a * s->rstd[c] * ds / count);
+	s->c[c] = (float)(a * (s->mean[c] * s->rstd[c] * ds - db) / count);
+}
+
+static void
 join_sums_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
@@ -92,7 +137,7 @@ join_sums_part(int b, int thread, void *arg)
 
 	(void)thread;
 	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		double db = 0, ds = 0, a;
+		double db = 0, ds = 0;
 
 		for (int i = 0; i < s->images; i++) {
 			db += s->p[(size_t)i * s->row + c];
@@ -101,12 +146,24 @@ join_sums_part(int b, int thread, void *arg)
 		ds *= s->rstd[c];
 		((float *)bn->dw[0])[c] = (float)ds;
 		((float *)bn->dw[1])[c] = (float)db;
-		a = ((const float *)bn->w[0])[c] * (double)s->rstd[c];
-		s->a[c] = (float)a;
-		s->b[c] = (float)(-a * s->rstd[c] * ds / count);
-		s->c[c] = (float)(a * (s->mean[c] * s->rstd[c] * ds - db) /
-		    count);
+		if (norm_tells(bn)) {
+			s->told[c] = db;
+			s->told[s->d->c + c] = ds;
+		} else {
+			set_factors(s, c, count, db, ds);
+		}
 	}
+}
+
+void
+norm_heard_factors_part(int b, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	double count = peers_count(s->bn, (double)s->hw * s->images);
+
+	(void)thread;
+	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++)
+		set_factors(s, c, count, s->told[c], s->told[s->d->c + c]);
 }
 
 static void

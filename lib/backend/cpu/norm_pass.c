@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backend/cpu/norm_pass.h"
+#include "backend/peers.h"
 
 /* Channels that come from one neighbour, in blocks; as many from the other. */
 static int
@@ -56,14 +57,15 @@ norm_sides(const struct task *t)
 	return (float *)t->saved + statistics_floats(t->priv);
 }
 
-/* Scratch: two numbers a plane and lane, five rows of channels, zeros. */
+/* Scratch: two numbers a plane and lane, five rows of channels, zeros, and what
+ * peers are told. */
 size_t
 norm_scratch(const struct task *t)
 {
 	size_t row = (size_t)cpu_padded(t->out.c);
 
 	return (2 * row * (size_t)cpu_images(&t->out) + 5 * row +
-	    norm_plane_floats(&t->out)) * sizeof(float);
+	    norm_plane_floats(&t->out)) * sizeof(float) + peers_bytes(t);
 }
 
 struct norm_pass
@@ -87,6 +89,7 @@ norm_open(struct task *t)
 	s.b = s.a + s.row;
 	s.c = s.b + s.row;
 	s.zeros = s.c + s.row;
+	s.told = (double *)(s.zeros + norm_plane_floats(d));
 	/* A frozen norm's c is 0, and serves where a mean is asked for. */
 	s.mean = n->bn->wants_dw ? t->saved : s.c;
 	s.rstd = n->bn->wants_dw ? s.mean + s.row : NULL;

@@ -24,6 +24,7 @@ struct norm_pass {
 	float *scale, *offset;		/* [row]: y = x scale + offset */
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c */
 	float *zeros;			/* a plane */
+	double *told;			/* [2][channels], with peers */
 };
 
 /* Numbers of a plane. */
@@ -62,17 +63,22 @@ void norm_clear_end(const struct norm_pass *s, int i);
  * Parts of a pass, of the channels of block ${b}, once their planes are summed
  * up; ${arg} is the pass (norm_join.c).
  *
- * norm_measures(bn): mean and variance are those of the microbatch.  Then
- * norm_join_part joins its planes; where they are fixed, norm_past_part takes
- * those of the past.
+ * norm_measures(bn): mean and variance are those of the microbatch; ${told} has
+ * what its peers are told of them, norm_tells(bn).  Then norm_join_part joins
+ * its planes, and norm_heard_part takes the statistics of all peers; where they
+ * are fixed, norm_past_part takes those of the past.
  * norm_set_scale(s, b): y = x scale + offset, from the batch's statistics or
  * the running ones.
- * norm_factors_part: those of the backward pass, and gradients.
+ * norm_factors_part: those of the backward pass, and gradients; with peers,
+ * norm_heard_factors_part those.
  */
 int norm_measures(const struct task *bn);
+int norm_tells(const struct task *bn);
 void norm_join_part(int b, int thread, void *arg);
+void norm_heard_part(int b, int thread, void *arg);
 void norm_past_part(int b, int thread, void *arg);
 void norm_set_scale(const struct norm_pass *s, int b);
 void norm_factors_part(int b, int thread, void *arg);
+void norm_heard_factors_part(int b, int thread, void *arg);
 
 #endif

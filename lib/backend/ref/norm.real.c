@@ -1,13 +1,15 @@
 /* Batch normalisation, by plain loops. */
 #include <math.h>
 
+#include "backend/peers.h"
 #include "backend/ref/ref.h"
 
 /*
  * ---- bn: y = (x - mean) / sqrt(var + eps) * scale + offset ----
  *
- * In training, mean and (biased) variance are those of this microbatch; the
- * unbiased variance goes to the running statistics, as in PyTorch.
+ * In training, mean and (biased) variance are those of this microbatch, and of
+ * its peers'; the unbiased variance goes to the running statistics, as in
+ * PyTorch.
  */
 
 static size_t
@@ -16,11 +18,17 @@ bn_saved(const struct task *k)
 	return 2 * (size_t)k->out.c * sizeof(double);	/* mean, 1 / std */
 }
 
+static size_t
+bn_scratch(const struct task *k)
+{
+	return 2 * (size_t)k->out.c * sizeof(double);	/* two sums */
+}
+
+/* Mean and squared deviations of each channel, of the ${n} values here. */
 static void
-bn_statistics(struct task *k, double *mean, double *rstd)
+bn_moments(struct task *k, size_t n, double *mean, double *m2)
 {
 	int C = k->out.c;
-	size_t n = rows(&k->out);
 	const REAL *x = k->x[0];
 
 	for (int c = 0; c < C; c++) {
@@ -31,10 +39,29 @@ bn_statistics(struct task *k, double *mean, double *rstd)
 		mean[c] = s / (double)n;
 		for (size_t r = 0; r < n; r++)
 			v += (x[r * C + c] - mean[c]) * (x[r * C + c] - mean[c]);
-		rstd[c] = 1 / sqrt(v / (double)n + k->op->eps);
+		m2[c] = v;
+	}
+}
+
+static void
+bn_statistics(struct task *k, double *mean, double *rstd)
+{
+	size_t C = (size_t)k->out.c, n = rows(&k->out);
+	double all = peers_count(k, (double)n), *told = k->scratch;
+
+	bn_moments(k, n, mean, rstd);
+	for (size_t c = 0; c < C && k->peers != NULL; c++)
+		peers_tell(told, C, c, (double)n, mean[c], rstd[c]);
+	if (k->peers != NULL)
+		peers_sum(k, told);
+	for (size_t c = 0; c < C; c++) {
+		double v = rstd[c];
+
+		if (k->peers != NULL)
+			peers_hear(told, C, c, all, &mean[c], &v);
+		rstd[c] = 1 / sqrt(v / all + k->op->eps);
 		((REAL *)k->dw[2])[c] = (REAL)mean[c];
-		((REAL *)k->dw[3])[c] =
-		    (REAL)(v / (double)(n > 1 ? n - 1 : 1));
+		((REAL *)k->dw[3])[c] = (REAL)(v / (all > 1 ? all - 1 : 1));
 		if (k->op->nparam > 4) {
 			double d = mean[c] - ((const REAL *)k->w[2])[c];
 
@@ -82,8 +109,28 @@ bn_forward(struct task *k)
  * With xh = (x - mean) rstd over n rows:  doffset = sum dy,
  * dscale = sum dy xh,  dx = scale rstd (dy - doffset / n - xh dscale / n);
  * where the statistics are fixed, they pass no gradient: dx = scale rstd dy,
- * for which x is not needed.
+ * for which x is not needed.  With peers n and the sums in dx are those of all;
+ * the gradients of parameters are summed up like any other.
  */
+static void
+bn_sums(struct task *k, size_t n, double *ds, double *db)
+{
+	int C = k->out.c;
+	const double *mean = k->saved, *rstd = mean + C;
+	const REAL *x = k->x[0], *dy = k->dy;
+
+	for (int c = 0; c < C; c++) {
+		ds[c] = db[c] = 0;
+		for (size_t r = 0; r < n; r++) {
+			db[c] += dy[r * C + c];
+			ds[c] += dy[r * C + c] * (x[r * C + c] - mean[c]) *
+			    rstd[c];
+		}
+		((REAL *)k->dw[0])[c] = (REAL)ds[c];
+		((REAL *)k->dw[1])[c] = (REAL)db[c];
+	}
+}
+
 static void
 bn_backward(struct task *k)
 {
@@ -92,26 +139,22 @@ bn_backward(struct task *k)
 	const double *mean = k->saved, *rstd = mean + C;
 	const REAL *x = k->x[0], *dy = k->dy, *scale = k->w[0];
 	REAL *dx = gradient(k, 0);
-	double all = k->op->fixed ? INFINITY : (double)n;
+	double all = k->op->fixed ? INFINITY : peers_count(k, (double)n);
+	double *ds = k->scratch, *db = ds + C;
 
 	for (int c = 0; c < C && !k->wants_dw; c++)
 		for (size_t r = 0; r < n && dx != NULL; r++)
 			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
 			    dy[r * C + c]);
-	for (int c = 0; c < C && k->wants_dw; c++) {
-		double ds = 0, db = 0;
-
-		for (size_t r = 0; r < n; r++) {
-			db += dy[r * C + c];
-			ds += dy[r * C + c] * (x[r * C + c] - mean[c]) * rstd[c];
-		}
-		((REAL *)k->dw[0])[c] = (REAL)ds;
-		((REAL *)k->dw[1])[c] = (REAL)db;
+	if (k->wants_dw)
+		bn_sums(k, n, ds, db);
+	if (k->wants_dw && !k->op->fixed && k->peers != NULL)
+		peers_sum(k, ds);
+	for (int c = 0; c < C && k->wants_dw; c++)
 		for (size_t r = 0; r < n && dx != NULL; r++)
 			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
-			    (dy[r * C + c] - db / all -
-			    (x[r * C + c] - mean[c]) * rstd[c] * ds / all));
-	}
+			    (dy[r * C + c] - db[c] / all -
+			    (x[r * C + c] - mean[c]) * rstd[c] * ds[c] / all));
 }
 
-REF_OP(bn, .reads = READS_X_DW, .saved = bn_saved);
+REF_OP(bn, .reads = READS_X_DW, .saved = bn_saved, .scratch = bn_scratch);

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "backend/cpu/half/norm_rows.h"
+#include "backend/cpu/norm_pass.h"
+#include "backend/peers.h"
 
 /* ---- forward ---- */
 
@@ -33,6 +35,20 @@ pieces_of(const struct half_pass *s)
 		s->cuts, s->rows, half_piece(s, s->cuts - 1).rows };
 }
 
+/* The statistics of channel ${c}, kept ${at} there, of ${count} values. */
+static void
+set_statistics(const struct half_pass *s, int c, int at, double count,
+    double mean, double m2)
+{
+	s->mean[at] = (float)mean;
+	s->rstd[at] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
+	((float *)s->bn->dw[2])[c] = (float)mean;
+	((float *)s->bn->dw[3])[c] =
+	    (float)(m2 / (count > 1 ? count - 1 : 1));
+	if (s->bn->op->nparam > 4)
+		norm_between(s->bn, c, mean);
+}
+
 /* Join the pieces of 16 channels, as they are kept: real ones or none. */
 static void
 join_part(int block, int thread, void *arg)
@@ -50,14 +66,25 @@ join_part(int block, int thread, void *arg)
 			s->mean[at] = s->rstd[at] = 0;
 			continue;
 		}
-		s->mean[at] = (float)mean[i];
-		s->rstd[at] = (float)(1 / sqrt(m2[i] / count +
-		    s->bn->op->eps));
-		((float *)s->bn->dw[2])[c] = (float)mean[i];
-		((float *)s->bn->dw[3])[c] =
-		    (float)(m2[i] / (count > 1 ? count - 1 : 1));
-		if (s->bn->op->nparam > 4)
-			norm_between(s->bn, c, mean[i]);
+		if (s->bn->peers != NULL)
+			peers_tell(s->told, (size_t)s->d->c, (size_t)c, count,
+			    mean[i], m2[i]);
+		else
+			set_statistics(s, c, at, count, mean[i], m2[i]);
+	}
+}
+
+/* Those of all peers. */
+static void
+hear_statistics(struct half_pass *s)
+{
+	double count = peers_count(s->bn, (double)s->hw * s->images), mean, m2;
+
+	peers_sum(s->bn, s->told);
+	for (int c = 0; c < s->d->c; c++) {
+		peers_hear(s->told, (size_t)s->d->c, (size_t)c, count, &mean,
+		    &m2);
+		set_statistics(s, c, half_channel(s->row, c), count, mean, m2);
 	}
 }
 
@@ -171,6 +198,8 @@ forward(struct task *t)
 	} else if (s.bn->wants_dw) {
 		cpu_run(t, pieces, stats_part, &s);
 		cpu_run(t, s.row / 16, join_part, &s);
+		if (norm_tells(s.bn))
+			hear_statistics(&s);
 	}
 	set_scale(&s);
 	cpu_run(t, pieces, apply_part, &s);
@@ -290,6 +319,17 @@ sums_part(int i, int thread, void *arg)
  * are no gradients of parameters either.
  */
 static void
+set_factors(const struct half_pass *s, int c, int at, double count, double db,
+    double ds)
+{
+	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[at];
+
+	s->a[at] = (float)a;
+	s->b[at] = (float)(-a * s->rstd[at] * ds / count);
+	s->c[at] = (float)(a * (s->mean[at] * s->rstd[at] * ds - db) / count);
+}
+
+static void
 join_sums_part(int block, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
@@ -302,7 +342,6 @@ join_sums_part(int block, int thread, void *arg)
 	s->k->add(&pieces, block * 16, db, ds);
 	for (int i = 0, at = block * 16; i < 16; i++, at++) {
 		int c = half_channel_of(s->row, at);
-		double a;
 
 		if (c >= s->d->c) {
 			s->a[at] = s->b[at] = s->c[at] = 0;
@@ -311,12 +350,24 @@ join_sums_part(int block, int thread, void *arg)
 		ds[i] *= s->rstd[at];
 		((float *)bn->dw[0])[c] = (float)ds[i];
 		((float *)bn->dw[1])[c] = (float)db[i];
-		a = ((const float *)bn->w[0])[c] * (double)s->rstd[at];
-		s->a[at] = (float)a;
-		s->b[at] = (float)(-a * s->rstd[at] * ds[i] / count);
-		s->c[at] = (float)(a * (s->mean[at] * s->rstd[at] * ds[i] -
-		    db[i]) / count);
+		if (norm_tells(bn)) {
+			s->told[c] = db[i];
+			s->told[s->d->c + c] = ds[i];
+		} else {
+			set_factors(s, c, at, count, db[i], ds[i]);
+		}
 	}
+}
+
+static void
+hear_factors(struct half_pass *s)
+{
+	double count = peers_count(s->bn, (double)s->hw * s->images);
+
+	peers_sum(s->bn, s->told);
+	for (int c = 0; c < s->d->c; c++)
+		set_factors(s, c, half_channel(s->row, c), count, s->told[c],
+		    s->told[s->d->c + c]);
 }
 
 static void
@@ -359,6 +410,8 @@ backward(struct task *t)
 		cpu_run(t, s.row / 16, join_sums_part, &s);
 	else
 		memcpy(s.a, s.scale, (size_t)s.row * sizeof(float));
+	if (norm_tells(s.bn))
+		hear_factors(&s);
 	if (s.bn->dx[0] != NULL)
 		cpu_run(t, pieces, back_part, &s);
 }

@@ -3,6 +3,7 @@
 
 #include "backend/cpu/half/norm_rows.h"
 #include "backend/cpu/norm_pass.h"
+#include "backend/peers.h"
 
 enum {
 	PIECE = 65536,			/* bytes of x of a job */
@@ -77,7 +78,8 @@ sides(const struct task *t)
 	return (bf16 *)((char *)t->saved + statistics_bytes(t->priv));
 }
 
-/* Scratch: two rows a piece, five of the pass, zeros, and chunks. */
+/* Scratch: two rows a piece, five of the pass, what peers are told, zeros, and
+ * chunks. */
 size_t
 half_norm_scratch(const struct task *t)
 {
@@ -85,8 +87,8 @@ half_norm_scratch(const struct task *t)
 	size_t row = (size_t)half_row(d), pieces = (size_t)cuts_of(d) *
 	    (size_t)cpu_images(d);
 
-	return (2 * pieces + 5) * row * sizeof(float) + row * sizeof(bf16) +
-	    (size_t)pool_threads(cpu_of(t)->pool) * rows_of(d, CHUNK) * row *
+	return (2 * pieces + 5) * row * sizeof(float) + peers_bytes(t) +
+	    row * sizeof(bf16) + (size_t)pool_threads(cpu_of(t)->pool) * rows_of(d, CHUNK) * row *
 	    sizeof(bf16);
 }
 
@@ -111,7 +113,8 @@ half_norm_open(struct task *t)
 	s.a = s.offset + s.row;
 	s.b = s.a + s.row;
 	s.c = s.b + s.row;
-	s.zeros = (bf16 *)(s.c + s.row);
+	s.told = (double *)(s.c + s.row);
+	s.zeros = (bf16 *)((char *)s.told + peers_bytes(n->bn));
 	s.work = s.zeros + s.row;
 	/* A frozen norm's c is 0, and serves where a mean is asked for. */
 	s.mean = n->bn->wants_dw ? t->saved : s.c;

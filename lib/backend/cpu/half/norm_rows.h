@@ -48,6 +48,7 @@ struct half_pass {
 	float *p, *q;			/* [pieces][row] */
 	float *scale, *offset;		/* [row]: y = x scale + offset */
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c */
+	double *told;			/* [2][channels], with peers */
 	bf16 *zeros;			/* [row] */
 	bf16 *work;			/* [threads][chunk][row] */
 };
