@@ -3,11 +3,11 @@
 
 /*
  * The loader turns step numbers into pixels.  It gives this rank's microbatches
- * (groups of clips that share BN statistics), one after the other, in order;
- * threads read, decode, crop and resize ahead of the trainer, across changes
- * of shape, because the schedule says what comes.  What a clip shows is a
- * function of (seed, global clip number), so nothing depends on the number of
- * threads or ranks, and the loader's whole state is the step.
+ * (groups of clips that share BN statistics, or a part of one), one after the
+ * other, in order; threads read, decode, crop and resize ahead of the trainer,
+ * across changes of shape, because the schedule says what comes.  What a clip
+ * shows is a function of (seed, global clip number), so nothing depends on the
+ * number of threads or ranks, and the loader's whole state is the step.
  */
 
 #include <stddef.h>
@@ -30,7 +30,8 @@ struct bad_clip { uint64_t clip; uint32_t sample; char *why; };
 /* A microbatch: n clips, ready for the network. */
 struct microbatch {
 	struct schedule_step at;	/* the step it belongs to */
-	int index, microbatches;	/* which of how many in the step */
+	int index, microbatches;	/* which of how many in the step; parts
+					 * count, where ranks have these */
 	int n;
 	int again;			/* another rank's, to be audited
 					 * (data/twice.h): the step's first */
@@ -54,6 +55,8 @@ struct loader_options {
 	int rank, ranks;
 	int learners;			/* a rank has the microbatches of whole
 					 * ones; 0: there are none */
+	int spread;			/* a rank may have a part of a microbatch
+					 * (sched/parts.h) */
 	enum sampler sampler;
 	struct crop_options crop;
 	struct effects effects;

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "data/microbatches_run.h"
 #include "data/twice.h"
+#include "sched/parts.h"
 
 #define ALIGN 64		/* of each stream, for any vector and copy */
 
@@ -179,6 +180,12 @@ include(const struct microbatches *l, struct microbatch_most *m, int n, int t,
 	m->bytes = b > m->bytes ? b : m->bytes;
 }
 
+static struct parts
+parts(const struct microbatches *l, const struct cell *c)
+{
+	return cell_parts(c, l->o.ranks, l->o.spread);
+}
+
 struct microbatch_most
 microbatches_most(const struct microbatches *l)
 {
@@ -192,7 +199,8 @@ microbatches_most(const struct microbatches *l)
 			for (int k = 0; k < s->stage[i].cells; k++) {
 				const struct cell *c = &s->stage[i].cell[k];
 
-				include(l, &m, c->group, c->frames, c->crop);
+				include(l, &m, parts(l, c).clips, c->frames,
+				    c->crop);
 			}
 	return m;
 }
@@ -224,8 +232,8 @@ microbatches_left(const struct microbatches *l, int most)
 
 	for (; l->schedule != NULL && is_wanted(l, &at) && n < (uint64_t)most;
 	    at = schedule_next(l->schedule, l->samples, &at))
-		n += (uint64_t)split_parts(at.cell->batch / at.cell->group,
-		    l->o.learners, l->o.rank, l->o.ranks, &first) +
+		n += (uint64_t)split_parts(parts(l, at.cell).n, l->o.learners,
+		    l->o.rank, l->o.ranks, &first) +
 		    (uint64_t)audits(l, &at).due;
 	return n < (uint64_t)most ? (int)n : most;
 }
@@ -238,16 +246,17 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	const struct cell *c;
 	uint64_t repeat = l->o.effects.repeat > 1 ?
 	    (uint64_t)l->o.effects.repeat : 1;
-	int microbatches, first, n;
+	int first, n;
+	struct parts p;
 	struct twice t = { 0 };
 
 	for (;;) {
 		if (!is_wanted(l, &l->at))
 			return 0;
 		c = l->at.cell;
-		microbatches = c->batch / c->group;
-		n = split_parts(microbatches, l->o.learners, l->o.rank,
-		    l->o.ranks, &first);
+		p = parts(l, c);
+		n = split_parts(p.n, l->o.learners, l->o.rank, l->o.ranks,
+		    &first);
 		t = audits(l, &l->at);
 		to->again = t.due && !l->audited;
 		if (to->again || l->next < n)
@@ -258,11 +267,12 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	l->audited |= to->again;
 	to->at = l->at;
 	to->index = to->again ? t.index : first + l->next++;
-	to->microbatches = microbatches;
-	to->n = c->group;
+	to->microbatches = p.n;
+	to->n = p.clips;
 	set_shape(l, to, c->frames, c->crop);
 	for (int i = 0; i < to->n; i++) {
-		to->clip[i] = l->at.clip + (uint64_t)cell_clip(c, to->index, i);
+		to->clip[i] = l->at.clip + (uint64_t)parts_clip(&p, c, to->index,
+		    i);
 		to->sample[i] = order_sample(l->order, to->clip[i] / repeat);
 		to->past[i] = 0;
 	}

@@ -1,0 +1,24 @@
+/* The microbatches of a step, as the ranks of a run compute them. */
+#include "sched/parts.h"
+
+struct parts
+cell_parts(const struct cell *c, int ranks, int spread)
+{
+	int groups = c->batch / c->group, k = ranks / groups;
+
+	if (!spread || k < 2 || ranks % groups != 0 || c->group % k != 0)
+		k = 1;
+	return (struct parts){ groups * k, c->group / k, k };
+}
+
+int
+parts_clip(const struct parts *p, const struct cell *c, int part, int i)
+{
+	int group = part / p->span, number = part % p->span;
+	int half = p->clips / 2, at = number * p->clips + i;
+
+	if (p->span > 1 && p->clips % 2 == 0)
+		at = i < half ? number * half + i :
+		    c->group - (number + 1) * half + i - half;
+	return cell_clip(c, group, at);
+}

@@ -1,0 +1,87 @@
+/*
+ * How ranks share a step: which part of which BN group each clip is in, and that
+ * clips which are mixed with one another stay together.
+ */
+#include <string.h>
+
+#include "data/effects.h"
+#include "sched/parts.h"
+
+#include "tap.h"
+
+enum { MOST = 64 };
+
+/* The group and the place in it of clip ${at} of a batch. */
+static void
+find(const struct cell *c, int at, int *group, int *place)
+{
+	for (*group = 0; *group < c->batch / c->group; ++*group)
+		for (*place = 0; *place < c->group; ++*place)
+			if (cell_clip(c, *group, *place) == at)
+				return;
+}
+
+/* 1 if clips ${i} of part ${part} are mixed with those of their group. */
+static int
+partners_agree(const struct cell *c, const struct parts *p, int part)
+{
+	int same = 1, ring[3], whole[3], group, place, mate;
+
+	for (int i = 0; i < p->clips; i++) {
+		int n = effects_ring(i, p->clips, ring);
+
+		find(c, parts_clip(p, c, part, i), &group, &place);
+		same &= group == part / p->span;
+		same &= effects_ring(place, c->group, whole) == n;
+		for (int k = 0; k < n; k++) {
+			find(c, parts_clip(p, c, part, ring[k]), &group, &mate);
+			same &= mate == whole[k];
+		}
+	}
+	return same;
+}
+
+/* ${span}: wanted; 0: the ranks cannot share it. */
+static void
+test(int batch, int group, int run, int ranks, int span)
+{
+	struct cell c = { .batch = batch, .group = group, .run = run };
+	struct parts p = cell_parts(&c, ranks, 1), whole = cell_parts(&c,
+	    ranks, 0);
+	int seen[MOST] = { 0 }, once = 1, same = 1;
+
+	ok(whole.span == 1 && whole.n == batch / group, "%d clips in groups of "
+	    "%d, %d ranks: whole ones, if they are not to be spread", batch,
+	    group, ranks);
+	is(p.span, span > 0 ? span : 1, "to be spread");
+	is(p.n * p.clips, batch, "parts are of all clips");
+	is(p.n >= ranks, span > 0, "there are enough, if that can be");
+	for (int i = 0; i < p.n; i++)
+		for (int k = 0; k < p.clips; k++)
+			seen[parts_clip(&p, &c, i, k)]++;
+	for (int i = 0; i < batch; i++)
+		once &= seen[i] == 1;
+	ok(once, "each clip is in one of them, once");
+	for (int i = 0; i < p.n && (p.span == 1 || p.clips % 2 == 0); i++)
+		same &= partners_agree(&c, &p, i);
+	ok(same, "with those that it is mixed with");
+}
+
+int
+main(void)
+{
+	test(16, 8, 0, 1, 1);
+	test(16, 8, 0, 2, 1);
+	test(16, 8, 0, 3, 0);		/* no multiple of 2 */
+	test(16, 8, 0, 4, 2);
+	test(16, 8, 0, 8, 4);
+	test(16, 8, 0, 16, 8);		/* a clip each */
+	test(16, 8, 0, 32, 0);		/* none for some */
+	test(12, 6, 0, 4, 2);		/* three each */
+	test(10, 5, 0, 4, 0);		/* five by two */
+	test(15, 5, 0, 15, 5);
+	test(64, 8, 0, 4, 1);
+	test(48, 8, 16, 12, 2);		/* groups interleave */
+	test(24, 12, 24, 6, 3);
+	return done();
+}
