@@ -25,6 +25,7 @@ static struct rule rule = RULE_SETTINGS;
 
 static struct {
 	int summary, check, compare, precision, force, quiet, verbose;
+	int deterministic;
 	int64_t samples, memory, threads;
 	const char *out, *plot, *at, *model, *data, *device, *config;
 } set = { .device = "cpu" };
@@ -113,6 +114,9 @@ static const struct option_row rows[] = {
 	OPTION_DEVICE(&set.device),
 	OPTION_PRECISION(&set.precision),
 	OPTION_RANK_THREADS(&set.threads),
+	{ 0, "deterministic", OPTION_CHOICE, &set.deterministic, "MODE",
+	    "of the run: exact, or fast, which can spread groups",
+	    "exact|fast", 0, 0, 0 },
 	{ 0, "memory", OPTION_SIZE, &set.memory, "BYTES",
 	    "the most that a rank may need; 0: any (0)",
 	    NULL, 0, 9e15, 0 },
@@ -271,7 +275,8 @@ say_more(const struct schedule *s)
 			    least->batch / least->group)
 				least = &s->stage[i].cell[k];
 	detail("%d epochs in %d stages; %d ranks at most, since a batch of %d has "
-	    "%d BN groups of %d clips", schedule_epochs(s), s->stages,
+	    "%d BN groups of %d clips (more by vt-train --deterministic=fast)",
+	    schedule_epochs(s), s->stages,
 	    least->batch / least->group, least->batch,
 	    least->batch / least->group, least->group);
 }
@@ -282,7 +287,8 @@ check(const char *path)
 	const struct check_options o = { .schedule = path,
 		.model = set.model, .data = set.data, .device = set.device,
 		.precision = (enum precision)set.precision,
-		.ranks = (int)rule.ranks, .threads = (int)set.threads,
+		.ranks = (int)rule.ranks,
+		.deterministic = set.deterministic, .threads = (int)set.threads,
 		.memory = (size_t)set.memory };
 	int status;
 
@@ -355,6 +361,8 @@ check_options(int tables)
 		options_wrong("--model without --check or --compare");
 	if (!set.check && set.memory > 0)
 		options_wrong("--memory without --check");
+	if (!set.check && options_given("deterministic"))
+		options_wrong("--deterministic without --check");
 }
 
 /* The table, the picture, the summary: whatever is wanted of ${s}. */

@@ -100,6 +100,7 @@ i data required DIR
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
 j threads required -
+- deterministic required exact|fast
 - memory required -
 - compare none -
 - at required -

@@ -35,7 +35,7 @@
 { "curve", "vt-eval" },
 { "cutmix", "vt-bench and vt-train" },
 { "data", "vt-bench and vt-eval and vt-schedule and vt-train" },
-{ "deterministic", "vt-train" },
+{ "deterministic", "vt-schedule and vt-train" },
 { "device", "vt-bench and vt-eval and vt-schedule and vt-train" },
 { "done", "vt-pack" },
 { "dry-run", "vt-extract and vt-pack and vt-train" },

@@ -48,15 +48,17 @@ tell_other(const struct trainer *t, int rank, uint64_t step, char *text,
 	uint64_t repeat = t->loading.effects.repeat > 1 ?
 	    (uint64_t)t->loading.effects.repeat : 1, clip;
 	int first, count;
+	struct parts p;
 	struct order *order;
 
 	if (c == NULL)
 		return;
-	count = split(c->batch / c->group, rank, t->comm->size, &first);
-	clip = at.clip + (uint64_t)cell_clip(c, first, 0);
+	p = work_parts(t, c);
+	count = split(p.n, rank, t->comm->size, &first);
+	clip = at.clip + (uint64_t)parts_clip(&p, c, first, 0);
 	order = order_new(t->loading.seed, samples);
 	snprintf(text, size, "; its %d clips of step %" PRIu64 " begin with %"
-	    PRIu64 " (%s)", count * c->group, step, clip,
+	    PRIu64 " (%s)", count * p.clips, step, clip,
 	    dataset_sample(t->train, order_sample(order, clip / repeat)).key);
 	order_free(order);
 }

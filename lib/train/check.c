@@ -1,7 +1,6 @@
 /* The plan of a run that is not started. */
 #include <stdlib.h>
 
-#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/options.h"
@@ -30,7 +29,8 @@ defaults(const struct check_options *o)
 		.loading = { .seed = 1, .threads = 2, .memory = 512 << 20 },
 		.viewing = { .threads = 2, .validate = 1, .clips = 1,
 			.crops = 1, .n = 8, .memory = 512 << 20 },
-		.sums = { .allreduce = "auto" },
+		.sums = { .deterministic = o->deterministic,
+			.allreduce = "auto" },
 		.trainer = { .best = BEST_TOP1, .log_every = 10 },
 	};
 
@@ -44,7 +44,7 @@ cell_macs(const struct trainer *t, int i, int k, uint64_t steps)
 {
 	const struct cell *c = &t->schedule->stage[i].cell[k];
 
-	return t->work->plan[i][k]->macs * (c->batch / c->group) *
+	return t->work->plan[i][k]->macs * work_parts(t, c).n *
 	    (double)steps;
 }
 
@@ -65,22 +65,22 @@ print_cell(const struct trainer *t, int i, int k, uint64_t steps, double all,
 {
 	const struct stage *g = &t->schedule->stage[i];
 	const struct cell *c = &g->cell[k];
+	const struct plan *p = t->work->plan[i][k];
 	struct memory m = memory_cell(t, 0, i, k);
-	int groups = c->batch / c->group, first;
-	char run[16] = "", momentum[16] = "-";
+	char run[16] = "", momentum[16] = "-", share[16];
 
 	if (c->run > 0)
 		snprintf(run, sizeof(run), "/%d", c->run);
 	if (g->moves)
 		snprintf(momentum, sizeof(momentum), "%.6g", g->momentum);
-	fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d%s\t%d\t%d\t%.6g\t%.6g\t%s\t"
+	fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d%s\t%d\t%s\t%.6g\t%.6g\t%s\t"
 	    "%llu\t%llu\t%.4g\t%.2f\t%zu\n", i, g->epoch_begin, g->epoch_end, k,
-	    c->batch, c->frames, c->crop, c->group, run, groups,
-	    split(groups, 0, t->comm->size, &first),
+	    c->batch, c->frames, c->crop, c->group, run,
+	    c->batch / c->group, work_share_text(t, c, share),
 	    lr_at(g->lr, g->pieces, g->epoch_begin),
 	    lr_at(g->lr, g->pieces, g->epoch_end), momentum,
 	    (unsigned long long)steps, (unsigned long long)steps *
-	    (unsigned)c->batch, t->work->plan[i][k]->macs / c->group / 1e9,
+	    (unsigned)c->batch, p->macs / p->input->n / 1e9,
 	    100 * cell_macs(t, i, k, steps) / all, memory_sum(&m));
 }
 

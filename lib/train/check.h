@@ -13,6 +13,7 @@ struct check_options {
 	const char *schedule, *model, *data, *device;
 	enum precision precision;
 	int ranks;			/* of the run */
+	int deterministic;		/* EXACT or FAST (train/sums.h) */
 	int threads;			/* of a rank; 0: its share of the cores */
 	size_t memory;			/* bytes of a rank; 0: any */
 };

@@ -37,7 +37,7 @@ buffers(const struct trainer *t, int rank)
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			int n = work_buffers(t, c->batch / c->group, rank);
+			int n = work_buffers(t, work_parts(t, c).n, rank);
 
 			most = n > most ? n : most;
 		}
@@ -133,7 +133,7 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 	const struct cell *c = &t->schedule->stage[stage].cell[turn];
 	struct memory m = memory_plan(t, rank);
 	const struct net *n = t->net;
-	int microbatches = c->batch / c->group;
+	int microbatches = work_parts(t, c).n;
 
 	m.item[MEMORY_GRADIENTS] = (size_t)work_buffers(t, microbatches, rank) *
 	    n->graph->elements * n->device->elem;

@@ -44,17 +44,17 @@ list_clips(const struct trainer *t, struct buffer *b)
 {
 	const struct trainer_work *w = t->work;
 	const struct cell *c = w->at.cell;
-	int n = c->batch / c->group;
+	struct parts p = work_parts(t, c);
 	uint64_t repeat = t->loading.effects.repeat > 1 ?
 	    (uint64_t)t->loading.effects.repeat : 1;
 	struct order *order = order_new(t->loading.seed,
 	    dataset_samples(t->train));
 
 	buffer_text(b, "#step\trank\tmicrobatch\tloss\tclip\tkey\n");
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < c->group; k++) {
+	for (int i = 0; i < p.n; i++)
+		for (int k = 0; k < p.clips; k++) {
 			uint64_t clip = w->at.clip +
-			    (uint64_t)cell_clip(c, i, k);
+			    (uint64_t)parts_clip(&p, c, i, k);
 			uint32_t past = 0, of = order_sample(order, clip / repeat);
 			struct sample s;
 
@@ -63,7 +63,7 @@ list_clips(const struct trainer *t, struct buffer *b)
 			s = dataset_sample(t->train, of);
 
 			buffer_printf(b, "%" PRIu64 "\t%d\t%d\t%.9g\t%" PRIu64
-			    "\t%s\n", t->state.step + 1, rank_of(t, n, i), i,
+			    "\t%s\n", t->state.step + 1, rank_of(t, p.n, i), i,
 			    w->report[i].loss, clip, s.key);
 		}
 	order_free(order);

@@ -86,6 +86,7 @@ set_trainer(struct session *s)
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
 	t->loading.learners = (int)s->o.trainer.learners.n;
+	t->loading.spread = s->o.sums.deterministic == FAST;
 	t->loading.needs = &s->graph->needs;
 	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
 	t->optim.kind = s->o.optimizer;
@@ -157,6 +158,8 @@ open_sums(struct session *s)
 	free(table);
 	if (bad)
 		return EXIT_USAGE;
+	if (s->planned != NULL && s->o.sums.deterministic == FAST)
+		strcpy(s->t.sums.text, "by the hosts, when it starts");
 	most = bucket_elements(s->t.sums.bucket, elem);
 	if (s->o.sums.deterministic == EXACT || s->o.sharded)
 		segments_open(&s->t.share, s->t.comm, n, most);

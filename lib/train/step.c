@@ -66,6 +66,15 @@ work_next(struct trainer *t, struct microbatch **mb)
 	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
+/* Sums of peers were a part of ${phase}. */
+static void
+count_sums(struct trainer_work *w, double *phase)
+{
+	*phase -= w->spread.waited;
+	w->time.comm += w->spread.waited;
+	w->spread.waited = 0;
+}
+
 void
 work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
     int i, struct feed *f, void *g)
@@ -78,19 +87,20 @@ work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
 		optim_loss_scale(&t->optim) };
 	net_forward(t->net, p, f, g);
 	t->work->time.forward += clock_seconds() - start;
+	count_sums(t->work, &t->work->time.forward);
 }
 
 /*
  * Forward and backward of this rank's microbatches; their sum over all ranks.
- * Once one could not be loaded, nothing more is computed, and the sum is of
- * no use; but the other ranks wait in the exchange, so it takes place, and
- * all of them learn of it from the reports.
+ * Once one could not be loaded, nothing more is computed, by its peers either,
+ * and the sum is of no use; but the other ranks wait in the exchange, so it
+ * takes place, and all of them learn of it from the reports.
  */
 static void *
-run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
+run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 {
 	struct trainer_work *w = t->work;
-	int microbatches = cell->batch / cell->group, first;
+	int first;
 	int count = bucket_share(w->bucket, microbatches, &first);
 	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
 	struct tree_sum sums[TREE_MOST];
@@ -109,7 +119,11 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 		void *g = take_gradient(w);
 
 		t->net->same = i > 0;
-		if (status == 0 && (status = work_next(t, &mb)) == 0)
+		if (status == 0)
+			status = work_next(t, &mb);
+		/* Peers would wait for sums of one that does not compute. */
+		status = spread_agree(p->peers, status);
+		if (status == 0)
 			work_forward(t, p, mb, i, &f, g);
 		if (mb != NULL)
 			corrupt_found(w->corrupt, t, t->state.step + 1, mb);
@@ -132,6 +146,7 @@ run_microbatches(struct trainer *t, const struct cell *cell, struct plan *p)
 			give_gradient(w, sums[k].right);
 		}
 		w->time.backward += clock_seconds() - start;
+		count_sums(w, &w->time.backward);
 		about_computes(&w->about, NULL);
 		if (mb != NULL)
 			loader_return(w->loader, mb);
@@ -255,13 +270,13 @@ work_step(struct trainer *t, struct step_report *s)
 	struct trainer_work *w = t->work;
 	const struct schedule_step *at = &w->at;
 	const struct cell *cell = at->cell;
-	int microbatches = cell->batch / cell->group, bad;
+	int microbatches = work_parts(t, cell).n, bad;
 	double start;
 	void *sum;
 
 	if (w->learners != NULL)
 		return learners_step(w->learners, t, s);
-	sum = run_microbatches(t, cell, w->plan[at->stage][at->turn]);
+	sum = run_microbatches(t, microbatches, w->plan[at->stage][at->turn]);
 	if (sum == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (work_join(t, microbatches, s) != 0)

@@ -16,6 +16,12 @@
 #include "train/memory.h"
 #include "train/work.h"
 
+struct parts
+work_parts(const struct trainer *t, const struct cell *c)
+{
+	return cell_parts(c, t->comm->size, t->loading.spread);
+}
+
 int
 work_share(const struct trainer *t, int microbatches, int rank, int *first)
 {
@@ -23,20 +29,44 @@ work_share(const struct trainer *t, int microbatches, int rank, int *first)
 	    first);
 }
 
-/* A cell must give every rank a whole number of groups, at least one. */
+/* What is mixed with one another must be on one rank. */
+static int
+check_mixing(const struct trainer *t, const struct cell *c)
+{
+	struct parts p = work_parts(t, c);
+
+	if (p.span == 1 || p.clips % 2 == 0 ||
+	    !effects_mixes(&t->loading.effects))
+		return 0;
+	return fail("%s: %d ranks share a BN group of %d clips, %d each: clips "
+	    "that are mixed would lie on two of them (wanted an even number "
+	    "each, or no --mixup and --cutmix)", t->schedule->path, p.span,
+	    c->group, p.clips);
+}
+
+/* A cell must give every rank a whole number of groups, at least one, or an equal
+ * part of one. */
 static int
 check_cell(const struct trainer *t, const struct cell *c)
 {
-	int microbatches = c->batch / c->group;
+	int groups = c->batch / c->group, ranks = t->comm->size;
+	int spread = t->loading.spread;
 
 	if (t->o.learners.n > 0)
 		return learners_fit(t, c);
-	if (microbatches >= t->comm->size)
-		return 0;
+	if (work_parts(t, c).n >= ranks)
+		return check_mixing(t, c);
+	if (spread && ranks % groups == 0)
+		return fail("%s: %d ranks for %d BN groups of %d clips: %d clips "
+		    "cannot be shared equally by %d ranks (vt-schedule "
+		    "--bn-size)", t->schedule->path, ranks, groups, c->group,
+		    c->group, ranks / groups);
 	return fail("%s: a batch of %d clips in BN groups of %d makes %d microbatches, "
-	    "too few for %d ranks; start %d ranks, or choose a larger batch or "
-	    "smaller groups (vt-schedule --bn-size)", t->schedule->path,
-	    c->batch, c->group, microbatches, t->comm->size, microbatches);
+	    "too few for %d ranks%s; start %d ranks, or choose a larger batch or "
+	    "smaller groups (vt-schedule --bn-size)%s", t->schedule->path,
+	    c->batch, c->group, groups, ranks, spread ? ", which are no "
+	    "multiple of that" : "", groups, spread ? "" :
+	    ", or --deterministic=fast, which can spread a group over ranks");
 }
 
 int
@@ -126,26 +156,28 @@ trainer_plan(struct trainer *t)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 
-			t->net->repeats |= c->batch / c->group > (learners > 0 ?
+			t->net->repeats |= work_parts(t, c).n > (learners > 0 ?
 			    learners : t->comm->size);
 		}
 	w->plan = xcalloc((size_t)s->stages, sizeof(*w->plan));
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			int microbatches = c->batch / c->group, n;
+			struct parts parts = work_parts(t, c);
 			struct dims *input;
+			int n;
 
-			input = graph_inputs(t->net->graph, c->group,
+			input = graph_inputs(t->net->graph, parts.clips,
 			    c->frames, c->crop);
-			w->plan[i][j] = net_plan(t->net, input, 1);
+			w->plan[i][j] = net_plan_part(t->net, input,
+			    spread_peers(&w->spread, parts.span));
 			free(input);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
-			n = work_buffers(t, microbatches, t->comm->rank);
+			n = work_buffers(t, parts.n, t->comm->rank);
 			w->gradients = n > w->gradients ? n : w->gradients;
-			if (microbatches > w->most_microbatches)
-				w->most_microbatches = microbatches;
+			if (parts.n > w->most_microbatches)
+				w->most_microbatches = parts.n;
 		}
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
@@ -171,12 +203,25 @@ trainer_shares(const struct trainer *t, uint64_t step)
 	return 0;
 }
 
+char *
+work_share_text(const struct trainer *t, const struct cell *c, char text[16])
+{
+	struct parts p = work_parts(t, c);
+	int first;
+
+	if (p.span > 1)
+		snprintf(text, 16, "1/%d", p.span);
+	else
+		snprintf(text, 16, "%d", work_share(t, p.n, 0, &first));
+	return text;
+}
+
 /* Multiply-adds of a step's forward pass, over all ranks. */
 static double
 step_macs(const struct trainer *t, const struct schedule_step *at)
 {
 	return t->work->plan[at->stage][at->turn]->macs *
-	    (at->cell->batch / at->cell->group);
+	    work_parts(t, at->cell).n;
 }
 
 /* One line a cell: its shape, and how the ranks share it. */
@@ -192,13 +237,13 @@ print_cells(const struct trainer *t, FILE *f)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			const struct plan *p = t->work->plan[i][j];
-			int microbatches = c->batch / c->group, first;
+			char share[16];
 
-			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.4g\t"
+			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.4g\t"
 			    "%zu\n", i, s->stage[i].epoch_begin, s->stage[i].epoch_end,
-			    c->batch, c->frames, c->crop, c->group, microbatches,
-			    work_share(t, microbatches, 0, &first),
-			    p->macs / c->group / 1e9, p->arena);
+			    c->batch, c->frames, c->crop, c->group, c->batch /
+			    c->group, work_share_text(t, c, share),
+			    p->macs / p->input->n / 1e9, p->arena);
 		}
 }
 
@@ -300,6 +345,18 @@ reserve(struct trainer *t)
 	return 0;
 }
 
+/* Of a normalisation. */
+static size_t
+most_channels(const struct graph *g)
+{
+	size_t most = 0;
+
+	for (int i = 0; i < g->nparam; i++)
+		if (g->param[i].kind == PARAM_MEAN && g->param[i].count > most)
+			most = g->param[i].count;
+	return most;
+}
+
 int
 work_open(struct trainer *t)
 {
@@ -311,7 +368,8 @@ work_open(struct trainer *t)
 
 	if (status != 0)
 		return status;
-	if (w->learners != NULL && learners_meet(w->learners, t) != 0)
+	if ((w->learners != NULL && learners_meet(w->learners, t) != 0) ||
+	    spread_open(&w->spread, t->comm, most_channels(n->graph)) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
@@ -349,6 +407,7 @@ trainer_close(struct trainer *t)
 	precise_free(w->precise);
 	bucket_close(w->bucket);
 	learners_close(w->learners, t);
+	spread_close(&w->spread);
 	loader_free(w->loader);
 	audit_close(w->audit);
 	corrupt_close(w->corrupt);

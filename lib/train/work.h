@@ -6,14 +6,16 @@
  * work.c and steplog.c.
  */
 
+#include "sched/parts.h"
 #include "train/about.h"
 #include "train/precise.h"
 #include "train/saver.h"
+#include "train/spread.h"
 #include "train/trainer.h"
 
 enum { WISH_STOP = 1, WISH_SAVE = 2 };
 
-/* What a rank tells the others of one of its leaves. */
+/* What a rank tells the others of one of its microbatches, or of its part. */
 struct microbatch_report {
 	double loss;			/* mean over its clips */
 	int32_t top1, top5;		/* clips that were right */
@@ -39,7 +41,8 @@ struct trainer_work {
 	void **gradient;
 	int free;			/* of them, during a step */
 	size_t base;			/* bytes before any buffer, measured */
-	int most_microbatches;		/* in a step */
+	int most_microbatches;		/* in a step, parts of them counted */
+	struct spread spread;
 	struct tree tree;
 	struct microbatch_report *report;	/* [most_microbatches] */
 	size_t *report_at;		/* [ranks + 1] bytes: each rank's */
@@ -71,9 +74,18 @@ struct trainer_work {
 	int table_begun;
 };
 
+/* work_parts(t, c): the microbatches of a step of cell ${c}, or their parts: what
+ * is called microbatches below. */
+struct parts work_parts(const struct trainer *t, const struct cell *c);
+
 /* work_buffers(t, microbatches, rank): the most gradient buffers that a rank with
  * its share of ${microbatches} holds at once. */
 int work_buffers(const struct trainer *t, int microbatches, int rank);
+
+/* work_share_text(t, c, text): how many microbatches of cell ${c} rank 0 has, "2",
+ * or which part of one, "1/4". */
+char *work_share_text(const struct trainer *t, const struct cell *c,
+    char text[16]);
 
 /* work_open(t): loader, threads, buffers; 0, or an exit status that all ranks
  * share. */

@@ -1,0 +1,93 @@
+/* BN groups that are spread over ranks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/mem.h"
+#include "train/spread.h"
+
+struct spread_peers {
+	struct peers peers;		/* first */
+	struct spread *spread;
+	struct spread_peers *next;
+	struct comm *comm;		/* NULL: not opened */
+	double *room;			/* [peers][numbers of a sum, at most] */
+	size_t *start;			/* [peers + 1] bytes in it */
+};
+
+/* Everyone's to everyone; a few KiB, so what counts is that it is one step. */
+static void
+sum(const struct peers *peers, double *x, size_t n)
+{
+	struct spread_peers *p = (struct spread_peers *)peers;
+	double begun = clock_seconds();
+
+	for (int r = 0; r <= p->peers.n; r++)
+		p->start[r] = (size_t)r * n * sizeof(*x);
+	memcpy(p->room + (size_t)p->comm->rank * n, x, n * sizeof(*x));
+	if (comm_allgatherv(p->comm, p->room, p->start) != 0)
+		comm_abort(p->comm, EXIT_RANKS);
+	for (size_t i = 0; i < n; i++) {
+		x[i] = p->room[i];
+		for (int r = 1; r < p->peers.n; r++)
+			x[i] += p->room[(size_t)r * n + i];
+	}
+	p->spread->waited += clock_seconds() - begun;
+}
+
+const struct peers *
+spread_peers(struct spread *s, int parts)
+{
+	struct spread_peers **at = &s->list;
+
+	if (parts == 1)
+		return NULL;
+	while (*at != NULL && (*at)->peers.n != parts)
+		at = &(*at)->next;
+	if (*at == NULL) {
+		*at = xcalloc(1, sizeof(**at));
+		(*at)->peers = (struct peers){ parts, sum };
+		(*at)->spread = s;
+	}
+	return &(*at)->peers;
+}
+
+int
+spread_open(struct spread *s, struct comm *c, size_t channels)
+{
+	for (struct spread_peers *p = s->list; p != NULL; p = p->next) {
+		size_t n = (size_t)p->peers.n;
+
+		/* Ranks of a group follow one another. */
+		if (comm_split(&p->comm, c, c->rank / p->peers.n, c->rank,
+		    "waiting for the ranks of its BN group") != 0)
+			return -1;
+		p->room = xcalloc(n * 2 * channels, sizeof(*p->room));
+		p->start = xcalloc(n + 1, sizeof(*p->start));
+	}
+	return 0;
+}
+
+void
+spread_close(struct spread *s)
+{
+	struct spread_peers *p = s->list, *next;
+
+	for (; p != NULL; p = next) {
+		next = p->next;
+		if (p->comm != NULL)
+			comm_free(p->comm);
+		free(p->room);
+		free(p->start);
+		free(p);
+	}
+	s->list = NULL;
+}
+
+int
+spread_agree(const struct peers *p, int status)
+{
+	return p == NULL ? status :
+	    comm_agree(((const struct spread_peers *)p)->comm, status);
+}
