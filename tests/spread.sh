@@ -130,6 +130,21 @@ check_exit "alike by one rank" 3 train skips 1 --device ref -i "$T/damaged" --on
 values skips >"$T/a" && values skipped >"$T/b"
 near "with the same weights" 1e-6
 
+# ---- a rank that is stopped while its group waits for its sums ----
+
+stages '0 0 100000 0 8 2 16 8 0.02 0 0' >"$T/long.tsv"
+rm -rf "$T/four"
+train four 4 --device ref --schedule "$T/long.tsv" --step-timeout 2s >"$T/out" 2>"$T/err" &
+pid=$!
+for i in $(seq 600); do
+	! grep -q '"type":"step"' "$T/four/log.jsonl" 2>/dev/null || break
+	sleep 0.05
+done
+kill -STOP "$(rank_pid $pid 2)"
+wait $pid
+check_same "a stopped rank ends the run with 6" 6 $?
+check_says "and is named" "rank 2 on $(uname -n) does not answer"
+
 # ---- what cannot be shared ----
 
 exact() {
