@@ -361,7 +361,7 @@ check_options(int tables)
 		options_wrong("--model without --check or --compare");
 	if (!set.check && set.memory > 0)
 		options_wrong("--memory without --check");
-	if (!set.check && options_given("deterministic"))
+	if (!set.check && set.deterministic)
 		options_wrong("--deterministic without --check");
 }
 
