@@ -48,6 +48,8 @@ interrupted() {
 		sleep 0.05
 		i=$((i + 1))
 	done
+	# timeout itself dies of a signal that comes before its fork has returned.
+	sleep 0.2
 	kill -s "$sig" $!
 	wait $!
 	got=$?
@@ -55,7 +57,7 @@ interrupted() {
 	return $got
 }
 
-for s in slurm slurm-mpirun hosts; do
+for s in slurm slurm-mpirun slurm-pack hosts; do
 	check "$s.sh: no slips" bash -n "$examples/$s.sh"
 	if command -v shellcheck >/dev/null; then
 		check "$s.sh: nor does shellcheck see any" shellcheck "$examples/$s.sh"
@@ -84,6 +86,9 @@ done
 check_exit "hosts.sh: without hosts" 1 with 0 "$examples/hosts.sh"
 check_exit "hosts.sh: a run that ends well" 0 with 0 "$examples/hosts.sh" a:2,b:3,c -c job.conf
 check "hosts.sh: with all ranks" grep -q -- '-H a:2,b:3,c -np 6 .* vt-train -c job.conf$' "$T/job/calls"
+echo 'node1 slots=2' >"$T/hostfile"
+check_exit "hosts.sh: a hostfile" 0 with 0 "$examples/hosts.sh" "$T/hostfile" -c job.conf
+check "hosts.sh: is mpirun's" grep -q -- "mpirun --hostfile $T/hostfile .* vt-train -c job.conf$" "$T/job/calls"
 for status in 1 2 4 5 75; do
 	check_exit "hosts.sh: status $status is final" $status with $status "$examples/hosts.sh" a b
 	check_same "hosts.sh: and there was one start" 1 "$(grep -c vt-train "$T/job/calls")"
@@ -96,6 +101,19 @@ for sig in USR1 TERM; do
 	check "hosts.sh: mpirun gets SIGUSR1" grep -q 'got USR1' "$T/job/calls"
 	check_same "hosts.sh: and is not started again" 1 "$(grep -c vt-train "$T/job/calls")"
 done
+
+if have_mpi && "$MAKESET" "$T/set" 24 8 40 32 1; then
+	small_net 8 8 >"$T/net.net"
+	stages '0 0 3 0 12 2 16 2 0.01 0 0' >"$T/s.tsv"
+	echo 'localhost slots=2' >"$T/hostfile"
+	set -- -i "$T/set" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 -q
+	check_exit "hosts.sh: a run of a hostfile" 0 bash "$examples/hosts.sh" "$T/hostfile" "$@" -o "$T/both"
+	check "hosts.sh: has its ranks" grep -q '"ranks":2' "$T/both/log.jsonl"
+	vt-train "$@" -o "$T/alone" >/dev/null
+	check "hosts.sh: and the weights of one" cmp "$T/both/final.safetensors" "$T/alone/final.safetensors"
+else
+	skip "hosts.sh: a run of a hostfile" "no MPI"
+fi
 
 # ---- the experiment ----
 
@@ -140,6 +158,29 @@ check_same "experiment.mk: the mean is that of vt-eval" \
 	"$(sed -n 3p whole/report.tsv | cut -f 3)"
 cp "$T/out" log1
 before=$(state whole)
+
+# The array that packs, with a queue that runs its jobs one after the other.
+cat >bin/sbatch <<'EOF'
+#!/bin/bash
+while [[ $1 == --* ]]; do
+	case $1 in --array=0-*) last=${1#*-} last=${last##*-} ;; esac
+	shift
+done
+for ((i = 0; i <= ${last:-0}; i++)); do
+	SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=1 SLURM_ARRAY_TASK_ID=${last:+$i} bash "$@" >&2 || exit
+done
+echo 7
+EOF
+chmod +x bin/sbatch
+{ cd v && printf '%s\n' */*.mp4; cd ..; } | sed 's|^rise.*|& 0|; s|^fall.*|& 1|' >list.txt
+printf 'rise\nfall\n' >classes.txt
+vt-extract -q --list=list.txt --root=v --classes=classes.txt --short-side=32 | vt-pack -q -o at_once >/dev/null
+for parts in 1 3 16; do
+	check_exit "slurm-pack.sh: $parts parts of 12 videos" 0 env PATH="$T/bin:$PATH" bash "$examples/slurm-pack.sh" $parts list.txt \
+		classes.txt packed$parts --root=v --short-side=32
+	check "slurm-pack.sh: make the set that one job makes" diff -r -x .vt-pack.lock at_once packed$parts
+	check "slurm-pack.sh: and leave nothing behind" test ! -e packed$parts.parts
+done
 check_exit "experiment.mk: again, there is nothing to do" 0 experiment whole
 check_same "experiment.mk: and nothing is done" "" "$(grep vt- "$T/out")"
 touch train.csv
