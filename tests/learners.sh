@@ -180,17 +180,7 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-mome
 	check_same "a run that is stopped stops at each average" 5 $again
 	check "and ends with the same bits" cmp "$T/p1/final.safetensors" "$T/stops/final.safetensors"
 	# Killed, wherever that is, while it saves at each average.
-	again=0
-	while [ $again -lt 4 ]; do
-		np=1
-		[ $mpi = no ] || np=$((again % 2 + 1))
-		train kills -j 1 $options --save-steps 1 >/dev/null 2>&1 &
-		pid=$!
-		sleep 0.$((again * 2 + 3))
-		kill -KILL "$(run_pid $pid)" 2>/dev/null
-		wait $pid
-		again=$((again + 1))
-	done
+	killed_often 4 train kills -j 1 $options --save-steps 1
 	check "a run that was killed goes on" train kills -j 1 $options
 	check "and ends with the same bits" cmp "$T/p1/final.safetensors" "$T/kills/final.safetensors"
 }

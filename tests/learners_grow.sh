@@ -125,20 +125,9 @@ for case in "sgd $always --average-every 1" "adamw $always --average-every 2 --a
 	check_same "stopped at each average" "$(averages "$name" | wc -l)" $again
 	check "gives the same file" cmp "$T/$name/final.safetensors" "$T/stops-$name/final.safetensors"
 done
-again=0
-while [ $again -lt 3 ]; do
-	[ $mpi = no ] || np=$((again % 2 + 1))
-	# shellcheck disable=SC2086
-	train kills --learners 4 --average-every 1 $always --val "$T/val" -q --save-steps 1 >/dev/null 2>&1 &
-	pid=$!
-	sleep 0.$((again * 2 + 2))
-	kill -KILL "$(run_pid $pid)" 2>/dev/null
-	wait $pid
-	again=$((again + 1))
-done
-np=1
 # shellcheck disable=SC2086
 {
+	killed_often 3 train kills --learners 4 --average-every 1 $always --val "$T/val" -q --save-steps 1
 	check "a run that was killed goes on" train kills --learners 4 --average-every 1 $always --val "$T/val" -q --save-steps 1
 	check "and gives the same file" cmp "$T/sgd/final.safetensors" "$T/kills/final.safetensors"
 	check_exit "its steps computed again" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --seed 7 \

@@ -153,17 +153,7 @@ others=
 the_same keep-ema --average-state keep --ema 0.9 --use-ema --precise-bn 24
 
 # Killed, wherever that is, while it saves at each average.
-again=0
-while [ $again -lt 3 ]; do
-	[ $mpi = no ] || np=$((again % 2 + 1))
-	train kills --learners 4 --average-every 3 --average-state keep --save-steps 1 >/dev/null 2>&1 &
-	pid=$!
-	sleep 0.$((again * 2 + 3))
-	kill -KILL "$(run_pid $pid)" 2>/dev/null
-	wait $pid
-	again=$((again + 1))
-done
-np=1
+killed_often 3 train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
 check "a run that was killed goes on" train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
 check "and gives the same file" same_file keep kills
 

@@ -157,6 +157,23 @@ run_pid() {
 		case $(readlink "/proc/$p/exe") in */vt-* | *mpirun* | *orterun*) echo "$p"; return ;; esac
 	done
 }
+# killed_often N COMMAND...: start it N times, on $np ranks, 1 and 2 in turn with MPI,
+# and kill it, a little later each time
+killed_often() {
+	times=$1 again=0
+	shift
+	while [ $again -lt "$times" ]; do
+		np=1
+		! have_mpi || np=$((again % 2 + 1))
+		"$@" >/dev/null 2>&1 &
+		pid=$!
+		sleep 0.$((again * 2 + 2))
+		kill -KILL "$(run_pid $pid)" 2>/dev/null
+		wait $pid
+		again=$((again + 1))
+	done
+	np=1
+}
 # rank_pid PID RANK: the process of a rank that mpirun, itself below PID, has
 # started; waits for it to be there
 rank_pid() {

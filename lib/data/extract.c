@@ -326,6 +326,7 @@ make_room(struct work *w)
 	n = fps.num > 0 ? n + 16 : (double)i->expected;
 	if (n > (double)w->o->max_frames)
 		n = (double)w->o->max_frames;
+	needed_room(&w->needed, (size_t)n);
 	w->x->frame = spool_new(w->o->memory, w->needed.all ? (size_t)n : 0);
 	if ((size_t)n > w->e->cap) {
 		w->e->cap = (size_t)n;

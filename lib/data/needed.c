@@ -27,6 +27,13 @@ needed_begin(struct needed *n, const struct extract_options *o,
 }
 
 void
+needed_room(struct needed *n, size_t frames)
+{
+	n->cap = frames;
+	n->place = xrealloc(n->place, frames, sizeof(*n->place));
+}
+
+void
 needed_free(struct needed *n)
 {
 	free(n->wanted);

@@ -22,6 +22,8 @@ struct needed {
  * ${total} frames, ${fps} a second; 0: nobody knows. */
 void needed_begin(struct needed *n, const struct extract_options *o,
     const struct extraction *x, double total, struct fraction fps);
+/* needed_room(n, frames): for so many at once; there may be more. */
+void needed_room(struct needed *n, size_t frames);
 void needed_free(struct needed *n);
 
 /* needed_has(n): 1 if the next frame is to be stored; needed_add(n, item): it
