@@ -143,7 +143,7 @@ static const struct option_row rows[] = {
 	OPTION_LOADER_THREADS(&o.loader_threads),
 	OPTION_LOADER_MEMORY(&o.loader_memory),
 	{ 0, "trace-samples", OPTION_TEXT, &o.trace, "FILE",
-	    "list every clip: step, key, frames, crop, flip",
+	    "list every clip: step, key, frames, crop, effects",
 	    NULL, 0, 0, 0 },
 	OPTION_SUMS(o.sums),
 	OPTION_HEADING("Common"),

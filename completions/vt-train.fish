@@ -107,7 +107,7 @@ complete -c vt-train -l precision -r -f -a 'fp32 bf16 fp16' -d 'of activations, 
 complete -c vt-train -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-train -l loader-threads -r -f -d 'to load clips in a rank (2)'
 complete -c vt-train -l loader-memory -r -f -d 'pixels loaded ahead in each rank, at most (512M)'
-complete -c vt-train -l trace-samples -r -F -d 'list every clip: step, key, frames, crop, flip'
+complete -c vt-train -l trace-samples -r -F -d 'list every clip: step, key, frames, crop, effects'
 complete -c vt-train -l deterministic -r -f -a 'exact fast' -d 'exact: equal bits on any ranks; or fast (exact)'
 complete -c vt-train -l allreduce -r -f -a 'auto native ring torus halving' -d 'fast: native, ring, torus[:XxY], halving (auto)'
 complete -c vt-train -l allreduce-table -r -F -d 'fast: choose by what vt-bench --tune measured'

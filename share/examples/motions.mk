@@ -10,8 +10,8 @@
 # about twenty recipes without it did, and this one leaves it after some 1,000
 # steps of 8 clips.  vt-train --init takes all of its layers but the last two.
 #
-# Interrupt it whenever you like and type the same again.  The whole takes about
-# 25 minutes of one core.
+# Interrupt it whenever you like and type the same again.  The training takes
+# about 12 minutes of one core of a Zen 4 (34 clips a second).
 
 MOTIONS   = motions
 OUT       = motions

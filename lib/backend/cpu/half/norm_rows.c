@@ -88,8 +88,8 @@ half_norm_scratch(const struct task *t)
 	    (size_t)cpu_images(d);
 
 	return (2 * pieces + 5) * row * sizeof(float) + peers_bytes(t) +
-	    row * sizeof(bf16) + (size_t)pool_threads(cpu_of(t)->pool) * rows_of(d, CHUNK) * row *
-	    sizeof(bf16);
+	    row * sizeof(bf16) + (size_t)pool_threads(cpu_of(t)->pool) *
+	    rows_of(d, CHUNK) * row * sizeof(bf16);
 }
 
 struct half_pass
