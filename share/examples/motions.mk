@@ -4,11 +4,13 @@
 #   make -f motions.mk MOTIONS=build/motions
 #
 # Draws the videos of eight camera moves (share/demo), from near, packs them, and
-# trains a TSM-ResNet-18 whose classifier sees normalised features.  Without that
-# the 512 features, whose mean is far from zero, make the classifier swing at
-# learning rates that hardly move the convolutions, and the loss stays at ln 8:
-# about twenty recipes without it did, and this one leaves it after some 1,000
-# steps of 8 clips.  vt-train --init takes all of its layers but the last two.
+# trains a TSM-ResNet-18 whose classifier sees normalised features: of 512
+# features with a mean far from zero, it swings at learning rates that hardly move
+# the convolutions.  With these settings the loss leaves ln 8 after some 1,000
+# steps of 8 clips; some sixteen others, without the normalisation and on the
+# demo's own scenes for the most part, had not in 700 to 2,900.  Which of the
+# differences it takes was not separated.  vt-train --init takes all layers but the
+# last two.
 #
 # Interrupt it whenever you like and type the same again.  The training takes
 # about 12 minutes of one core of a Zen 4 (34 clips a second).
