@@ -12,21 +12,27 @@ trap 'exit 143' TERM INT HUP
 # ---- bytes between hosts ----
 
 # check_sent WHAT WANTED RANKS OPTION...: the first host sends so much, within
-# 1 %, of a sum of 16 MiB on so many ranks a host; starting is 10 KB of it
+# 1 %, of a sum of 16 MiB on so many ranks a host; starting is 10 KB of it.  TCP
+# sends a part again when the machine is busy: one time of three is enough.
 check_sent() {
-	what=$1 want=$2 ranks=$3
+	what=$1 want=$2 ranks=$3 got=
 	shift 3
-	before=$(sent "$net-h1")
-	(hosts_run "$ranks" "$BUILD/vt-bench" allreduce --min=16M --max=16M --runs=1 --warmup=0 "$@") >"$T/out" 2>"$T/err" || {
-		not_ok "$what"
-		diag "$(head -5 "$T/err")"
-		return
-	}
-	got=$(($(sent "$net-h1") - before))
-	if [ $((100 * got)) -ge $((99 * want)) ] && [ $((100 * got)) -le $((101 * want)) ]; then ok "$what"; else
-		not_ok "$what"
-		diag "sent $got bytes (wanted $want)"
-	fi
+	for try in 1 2 3; do
+		before=$(sent "$net-h1")
+		(hosts_run "$ranks" "$BUILD/vt-bench" allreduce --min=16M --max=16M --runs=1 --warmup=0 "$@") >"$T/out" 2>"$T/err" || {
+			not_ok "$what"
+			diag "$(head -5 "$T/err")"
+			return
+		}
+		last=$(($(sent "$net-h1") - before))
+		got="$got $last"
+		if [ $((100 * last)) -ge $((99 * want)) ] && [ $((100 * last)) -le $((101 * want)) ]; then
+			ok "$what"
+			return
+		fi
+	done
+	not_ok "$what"
+	diag "sent$got bytes (wanted $want)"
 }
 S=$((16 << 20))
 # hosts  algorithm  ranks a host  bytes that a host sends
