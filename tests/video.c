@@ -375,7 +375,7 @@ test_gaps(void)
 	struct video_frame odd[8] = { { 0, 40 }, { 40, 80 }, { 80, 120 },
 		{ 200, 240 }, { 240, 280 }, { 400, 440 }, { 800, 840 },
 		{ 840, 880 } };
-	struct video_frame held[12];
+	struct video_frame held[12], late[40];
 	struct fraction ms = { 1, 1000 };
 	size_t first = 99;
 
@@ -397,6 +397,18 @@ test_gaps(void)
 			i * 40 + 40 + (i > 5) * 80 };
 	is((long long)fps_gaps(held, 12, ms, &first), 0,
 	    "nor a frame that says it is on for longer");
+	/* Frames 12 to 14 have times that are one frame too late. */
+	for (int i = 0; i < 40; i++) {
+		int64_t at = i * 40 + (i >= 12 && i < 15) * 40 - (i == 14) * 39;
+
+		late[i] = (struct video_frame){ at, at + 40 };
+	}
+	is((long long)fps_gaps(late, 40, ms, &first), 0,
+	    "nor a wrong time that the next frames make up for");
+	for (int i = 15; i < 40; i++)
+		late[i].time += 80;
+	is((long long)fps_gaps(late, 40, ms, &first), 1,
+	    "and what lacks after them is found");
 }
 
 /* ---- written and read back ---- */
@@ -551,7 +563,7 @@ test_same_bytes(const char *codec)
 		skip(codec, "this FFmpeg has no such encoder");
 		return;
 	}
-	for (int i = 0; i < 24; i++) {
+	for (int i = 0; i < 40; i++) {
 		for (int k = 0; k < 2; k++) {
 			b[k].n = 0;
 			bad |= write_motion(codec, i, &b[k]);

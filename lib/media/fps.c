@@ -11,6 +11,7 @@
 
 #define FASTEST 1000		/* frames a second */
 #define SLACK 0.001		/* seconds a frame may be off its place */
+#define MAKE_UP 15		/* frames in which a wrong time is made up for */
 
 /* Wide enough for a time, two rates and a tick multiplied. */
 typedef __int128 wide;
@@ -147,6 +148,24 @@ by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/*
+ * Do the frames after ${i} of ${n} come as much sooner than ${usual} as it comes
+ * too late, by more than ${near}?  Then nothing is missing: a time was wrong.
+ */
+static int
+made_up(const struct video_frame *frame, size_t n, size_t i, int64_t usual,
+    int64_t near)
+{
+	int64_t late = frame[i].time - frame[i - 1].time - usual;
+
+	for (size_t k = i + 1; k < n && k <= i + MAKE_UP && late > near; k++) {
+		int64_t d = frame[k].time - frame[k - 1].time;
+
+		late -= d < usual - near ? usual - d : 0;
+	}
+	return late <= near;
+}
+
 size_t
 fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
     size_t *first)
@@ -173,7 +192,8 @@ fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
 		int64_t dark = frame[i].time - frame[i - 1].until;
 
 		even += d >= usual - near && d <= usual + near;
-		if (d > allowed && dark > allowed - usual) {
+		if (d > allowed && dark > allowed - usual &&
+		    !made_up(frame, n, i, usual, near)) {
 			gaps++;
 			*first = i - 1;
 		}

@@ -37,8 +37,10 @@ struct video_frame { int64_t time, until; };
  * frames of a constant rate, and nothing is on in between; ${*first} is the
  * frame before the first such gap.  The rate is constant if nine of ten frames,
  * or all but one of five to ten, come as long after the one before as half of
- * them do, to a quarter of that and a millisecond; others have no gaps.  Sorts
- * ${frame}[].
+ * them do, to a quarter of that and a millisecond; others have no gaps.  Nor is
+ * it a gap where some of the next frames come as much sooner: MPEG's streams say
+ * a time once for several frames, which may be given to one too early, and no
+ * frame is missing.  Sorts ${frame}[].
  */
 size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
     size_t *first);

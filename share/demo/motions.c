@@ -2,7 +2,7 @@
  * motions: makes the demo's videos: camera moves over random still scenes, in
  * several codecs, containers, sizes and frame rates.
  *
- *	motions OUT TRAIN TEST SEED [demo|near|hard|pairs]
+ *	motions OUT TRAIN TEST SEED [demo|near|hard] [pairs]
  *
  * writes TRAIN videos of each class below OUT/train/CLASS/ and TEST below
  * OUT/test/CLASS/.  The classes are the 8 moves.  In near all is twice as
@@ -123,6 +123,23 @@ make_part(int i, int thread, void *arg)
 		atomic_store(&j->failed, 1);
 }
 
+/* What the videos show, by its name; -1: there is no such. */
+static int
+set(struct job *j, const char *name)
+{
+	if (strcmp(name, "pairs") == 0)
+		j->classes = MOVES * MOVES;
+	else if (strcmp(name, "demo") == 0)
+		j->difficulty = &difficulty_demo;
+	else if (strcmp(name, "near") == 0)
+		j->difficulty = &difficulty_near;
+	else if (strcmp(name, "hard") == 0)
+		j->difficulty = &difficulty_hard;
+	else
+		return -1;
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -131,8 +148,9 @@ main(int argc, char **argv)
 	int64_t n;
 
 	program_start(argv[0]);
-	if (argc < 5 || argc > 6)
-		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED [demo|near|hard|pairs]");
+	if (argc < 5 || argc > 7)
+		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED [demo|near|hard] "
+		    "[pairs]");
 	j.out = argv[1];
 	j.train = text_int(argv[2], 1, 100000, &n) == 0 ? (int)n : -1;
 	j.test = text_int(argv[3], 1, 10000, &n) == 0 ? (int)n : -1;
@@ -140,14 +158,10 @@ main(int argc, char **argv)
 	    text_int(argv[4], 0, INT64_MAX, &n) != 0)
 		die(EXIT_USAGE, "wanted numbers of videos a class, and a seed");
 	j.seed = (uint64_t)n;
-	if (argc == 6 && strcmp(argv[5], "near") == 0)
-		j.difficulty = &difficulty_near;
-	else if (argc == 6 && strcmp(argv[5], "hard") == 0)
-		j.difficulty = &difficulty_hard;
-	else if (argc == 6 && strcmp(argv[5], "pairs") == 0)
-		j.classes = MOVES * MOVES;
-	else if (argc == 6 && strcmp(argv[5], "demo") != 0)
-		die(EXIT_USAGE, "%s: wanted demo, near, hard or pairs", argv[5]);
+	for (int i = 5; i < argc; i++)
+		if (set(&j, argv[i]) != 0)
+			die(EXIT_USAGE, "%s: wanted demo, near, hard or pairs",
+			    argv[i]);
 	for (int class = 0; class < j.classes; class++)
 		for (int t = 0; t < 2; t++) {
 			char *dir = folder_of(&j, class, t);
