@@ -16,9 +16,7 @@ host=$(uname -n)
 train() {
 	np=$1 dir=$2
 	shift 2
-	launch=
-	[ "$np" = 1 ] || launch="mpirun -np $np"
-	$launch "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
+	on_ranks "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
 		-j 1 --device ref --log-every 1 "$@"
 }
 audits() {

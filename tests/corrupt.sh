@@ -16,9 +16,7 @@ stages '0 0 4 0 8 2 16 2 0.01 0 0' >"$T/s.tsv"
 train() {
 	np=$1 dir=$2
 	shift 2
-	launch=
-	[ "$np" = 1 ] || launch="mpirun -np $np"
-	$launch "$BUILD/vt-train" -i "$T/$set" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
+	on_ranks "$BUILD/vt-train" -i "$T/$set" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
 		-j 1 --device ref --log-every 1 "$@"
 }
 # breaks KEY FRAME: a byte of that frame is changed

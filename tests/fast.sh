@@ -11,14 +11,10 @@ small_net 8 16 >"$T/net.net"
 stages '0 0 2 0 16 2 16 4 0.01 0 0' '1 2 3 0 32 2 16 4 0.01 0 0' >"$T/s.tsv"
 
 # train NAME OPTION...: a run of this name, on as many ranks as $np says
-np=1
 train() {
 	run=$T/$1
 	shift
-	launch=
-	[ $np = 1 ] || launch="mpirun -np $np"
-	# shellcheck disable=SC2086
-	$launch "$BUILD/vt-train" -q -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 3 \
+	on_ranks "$BUILD/vt-train" -q -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 3 \
 		-o "$run" "$@"
 }
 # apart NAME OTHER: the distance of their weights, over the length of the first;

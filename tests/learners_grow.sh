@@ -16,13 +16,11 @@ stages '0 0 280 0 24 2 16 2 0.1 0 0' >"$T/few.tsv"
 stages '0 0 1 0 24 2 16 2 0.02 0 0' '1 1 3 0 48 2 16 2 0.02 0 0' '2 3 9 0 96 2 16 2 0.02 0 0' >"$T/table.tsv"
 
 # train DIR [OPTION]...: on $np ranks
-np=1 set=train schedule=s
+set=train schedule=s
 train() {
 	dir=$1
 	shift
-	launch=
-	[ $np = 1 ] || launch="mpirun -np $np"
-	$launch vt-train -i "$T/$set" -m "$T/net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 "$@"
+	on_ranks vt-train -i "$T/$set" -m "$T/net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 "$@"
 }
 # apart DIR DIR: the largest difference of two of their weights or statistics
 apart() {

@@ -19,13 +19,11 @@ stages '0 0 5 0 24 2 16 2 0.01 0 0' >"$T/s.tsv"
 stages '0 0 120 0 24 1 16 2 0.01 0 0' >"$T/two.tsv"
 
 # train DIR [OPTION]...: on $np ranks, of set $set
-np=1 set=train schedule=s
+set=train schedule=s
 train() {
 	dir=$1
 	shift
-	launch=
-	[ $np = 1 ] || launch="mpirun -np $np"
-	$launch vt-train -i "$T/$set" -m "$T/net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 \
+	on_ranks vt-train -i "$T/$set" -m "$T/net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 \
 		--optimizer adamw --epsilon 1e-3 "$@"
 }
 # numbers FILE PREFIX: those of the tensors whose names begin with it

@@ -13,13 +13,10 @@ small_net 8 8 >"$T/net.net"
 stages '0 0 3 0 24 2 16 2 0.05 0 0' '1 3 5 0 12 2 20 2 0.02 0 0' >"$T/s.tsv"
 
 # train DIR [OPTION]...: on $np ranks
-np=1
 train() {
 	dir=$1
 	shift
-	launch=
-	[ $np = 1 ] || launch="mpirun -np $np"
-	$launch vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 -q "$@"
+	on_ranks vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 -q "$@"
 }
 # numbers FILE REGEX: those of the tensors whose names match
 numbers() {

@@ -157,6 +157,11 @@ run_pid() {
 		case $(readlink "/proc/$p/exe") in */vt-* | *mpirun* | *orterun*) echo "$p"; return ;; esac
 	done
 }
+# on_ranks COMMAND...: on $np of them
+np=1
+on_ranks() {
+	if [ $np = 1 ]; then "$@"; else mpirun -np $np "$@"; fi
+}
 # killed_often N COMMAND...: start it N times, on $np ranks, 1 and 2 in turn with MPI,
 # and kill it, a little later each time
 killed_often() {

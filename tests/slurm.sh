@@ -2,7 +2,7 @@
 # share/examples/slurm.sh and slurm-mpirun.sh on a real Slurm, of two nodes on this
 # machine: the time limit, a preemption, a node that is lost; each time the job
 # queues itself, or is queued, and goes on, and the weights at the end are those
-# of one rank that nobody disturbed.
+# of one rank that nobody disturbed.  And slurm-pack.sh: an array that packs.
 # tests/run: weight 40
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
@@ -203,6 +203,24 @@ check_same "slurm-mpirun.sh: it ended with 75" 75 "$(ends)"
 last slurm-mpirun.sh
 
 check_same "what there is to say for the two nodes" 2 "$(jq -r 'select(.type == "start") | .ranks' run/log.jsonl | tail -1)"
+
+# ---- an array that packs ----
+
+if built FFmpeg; then
+	"$BUILD/motions" videos 1 1 3 >/dev/null
+	find videos/train -type f | LC_ALL=C sort | awk -F/ '{ if (!($3 in n)) n[$3] = c++; print $0, n[$3] }' >list.txt
+	cut -d/ -f3 list.txt | uniq >classes.txt
+	vt-extract -q --list=list.txt --classes=classes.txt --short-side=64 | vt-pack -q -o at_once >/dev/null
+	join=$(CPUS=1 bash "$examples/slurm-pack.sh" 3 list.txt classes.txt packed --short-side=64 | sed -n 's/.* //p')
+	packed() {
+		[ "$(scontrol show job "$join" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p')" = COMPLETED ]
+	}
+	reached "slurm-pack.sh: an array of three and what joins them" 60 packed
+	check "slurm-pack.sh: make the set that one pipe makes" diff -r -x .vt-pack.lock at_once packed
+	check "slurm-pack.sh: and leave no parts behind" test ! -e packed.parts
+else
+	skip "slurm-pack.sh" "no FFmpeg in this build"
+fi
 cd "$OLDPWD" || exit 2
 down
 check_same "no daemon is left" "" "$(stepds; for f in "$S"/*.pid; do cat "$f" 2>/dev/null; done)"
