@@ -2,11 +2,12 @@
  * motions: makes the demo's videos: camera moves over random still scenes, in
  * several codecs, containers, sizes and frame rates.
  *
- *	motions OUT TRAIN TEST SEED [demo|near|hard] [pairs]
+ *	motions OUT TRAIN TEST SEED [demo|near|hard|noisy] [pairs]
  *
  * writes TRAIN videos of each class below OUT/train/CLASS/ and TEST below
  * OUT/test/CLASS/.  The classes are the 8 moves.  In near all is twice as
- * large, and learned sooner; hard has slow moves, and noise.
+ * large, and learned sooner; hard has slow moves, and noise; noisy three times as
+ * much of it.
  * With pairs there are 64 classes, what the first half shows and what the second:
  * pan_left+zoom_in is another than zoom_in+pan_left.
  */
@@ -135,6 +136,8 @@ set(struct job *j, const char *name)
 		j->difficulty = &difficulty_near;
 	else if (strcmp(name, "hard") == 0)
 		j->difficulty = &difficulty_hard;
+	else if (strcmp(name, "noisy") == 0)
+		j->difficulty = &difficulty_noisy;
 	else
 		return -1;
 	return 0;
@@ -149,8 +152,8 @@ main(int argc, char **argv)
 
 	program_start(argv[0]);
 	if (argc < 5 || argc > 7)
-		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED [demo|near|hard] "
-		    "[pairs]");
+		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED "
+		    "[demo|near|hard|noisy] [pairs]");
 	j.out = argv[1];
 	j.train = text_int(argv[2], 1, 100000, &n) == 0 ? (int)n : -1;
 	j.test = text_int(argv[3], 1, 10000, &n) == 0 ? (int)n : -1;
@@ -160,8 +163,8 @@ main(int argc, char **argv)
 	j.seed = (uint64_t)n;
 	for (int i = 5; i < argc; i++)
 		if (set(&j, argv[i]) != 0)
-			die(EXIT_USAGE, "%s: wanted demo, near, hard or pairs",
-			    argv[i]);
+			die(EXIT_USAGE, "%s: wanted demo, near, hard, noisy "
+			    "or pairs", argv[i]);
 	for (int class = 0; class < j.classes; class++)
 		for (int t = 0; t < 2; t++) {
 			char *dir = folder_of(&j, class, t);

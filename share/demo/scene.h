@@ -22,7 +22,7 @@ struct difficulty {
 	double noise;			/* sigma, of 255 */
 };
 
-extern const struct difficulty difficulty_demo, difficulty_hard;
+extern const struct difficulty difficulty_demo, difficulty_hard, difficulty_noisy;
 extern const struct difficulty difficulty_near;	/* all twice as large */
 
 struct scene;
