@@ -1,0 +1,40 @@
+#ifndef BACKEND_CUDA_KERNEL_H
+#define BACKEND_CUDA_KERNEL_H
+
+/*
+ * How a kernel is written, so that one text runs on a GPU and, for tests, on the
+ * host.
+ *
+ * A body is a function of its arguments and of the block that it is.  What its
+ * threads do is written between EACH_THREAD(i) { ... } pairs; where one pair
+ * ends, all threads have done it before the next begins.  Only what is declared
+ * SHARED outlives a pair; there are no shuffles and no atomics, so sums have one
+ * order, and a kernel gives the same bits wherever it runs but for the rounding
+ * of exp and log.
+ *
+ * Arithmetic is never contracted: nvcc has -fmad=false, and what may be fused is
+ * written fmaf().
+ */
+
+#ifdef __CUDACC__
+#define BODY		static __device__ __forceinline__ void
+#define INLINE		static __device__ __forceinline__
+#define SHARED(type, name, n)	__shared__ type name[n]
+#define EACH_THREAD(i) \
+	for (int i = (int)threadIdx.x, i ## _once = (__syncthreads(), 1); \
+	    i ## _once; i ## _once = 0)
+#else
+#define BODY		static void
+#define INLINE		static inline
+#define SHARED(type, name, n)	type name[n]
+#define EACH_THREAD(i)	for (int i = 0; i < b.threads; i++)
+#endif
+
+/* Which block a body is, of how many, and its threads. */
+struct block {
+	unsigned x, y;
+	unsigned nx, ny;
+	int threads;
+};
+
+#endif
