@@ -58,7 +58,7 @@ HAVE_CAIRO  := $(call decide,CAIRO,$(call has,$(CAIRO_PC)),cairo ($(CAIRO_PC)))
 HAVE_MPI    := $(call decide,MPI,$(call has,$(MPI_PC)),Open MPI ($(MPI_PC)))
 HAVE_DNNL   := $(call decide,DNNL,$(call header,oneapi/dnnl/dnnl.h),oneDNN (oneapi/dnnl/dnnl.h))
 # The CUDA back end is a folder that is still to come; CUDA=yes says so.
-HAVE_CUDA   := $(call decide,CUDA,$(and $(wildcard lib/backend/cuda/*.c),$(shell command -v $(NVCC))),the CUDA back end (lib/backend/cuda and $(NVCC)))
+HAVE_CUDA   := $(call decide,CUDA,$(and $(wildcard lib/backend/cuda/runtime.c),$(shell command -v $(NVCC))),the CUDA back end (lib/backend/cuda and $(NVCC)))
 endif
 
 parts      = FFMPEG CAIRO MPI DNNL CUDA

@@ -1,0 +1,42 @@
+#ifndef BACKEND_CUDA_DEVICE_H
+#define BACKEND_CUDA_DEVICE_H
+
+/*
+ * For NAME.cu, after the bodies: NAME_KERNELS(DEVICE_KERNEL) makes each of them
+ * a kernel of the device, and the list of its three types that kernels.c knows.
+ * DEVICE_FLOATS is for those that are the same for all types.
+ */
+
+#define DEVICE_BODY(name, type, count, args) \
+static __global__ void __launch_bounds__(count) \
+run_ ## name ## _ ## type(const __grid_constant__ struct args a) \
+{ \
+	struct block b; \
+\
+	b.x = blockIdx.x; \
+	b.y = blockIdx.y; \
+	b.nx = gridDim.x; \
+	b.ny = gridDim.y; \
+	b.threads = count; \
+	name ## _ ## type(&a, b); \
+}
+
+#define DEVICE_KERNEL(NAME, name, count, args) \
+DEVICE_BODY(name, f32, count, args) \
+DEVICE_BODY(name, bf16, count, args) \
+DEVICE_BODY(name, f16, count, args) \
+extern "C" { \
+extern const void *const cuda_ ## name[GPU_TYPES]; \
+const void *const cuda_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
+	(const void *)run_ ## name ## _bf16, (const void *)run_ ## name ## _f16 }; \
+}
+
+#define DEVICE_FLOATS(NAME, name, count, args) \
+DEVICE_BODY(name, f32, count, args) \
+extern "C" { \
+extern const void *const cuda_ ## name[GPU_TYPES]; \
+const void *const cuda_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
+	(const void *)run_ ## name ## _f32, (const void *)run_ ## name ## _f32 }; \
+}
+
+#endif

@@ -1,0 +1,226 @@
+#ifndef BACKEND_CUDA_STORED_H
+#define BACKEND_CUDA_STORED_H
+
+/*
+ * The types of what is stored, f32, bf16 and f16, and their conversions to the
+ * floats that everything is computed in: widen_T, and narrow_T to the nearest,
+ * or even, with one NaN.  The device has instructions for them (PTX ISA, cvt);
+ * the host's functions give the same bits.
+ *
+ * What is stored is moved 16 bytes at a time, lanes_T numbers: load_T and
+ * store_T.  All memory that the back end is given begins at a multiple of 16
+ * bytes.
+ */
+
+#include <string.h>
+
+#include "backend/cuda/kernel.h"
+
+#define stored_f32	float
+#define stored_bf16	uint16_t
+#define stored_f16	uint16_t
+#define lanes_f32	4
+#define lanes_bf16	8
+#define lanes_f16	8
+
+/* In a body: the type, and how many of it are moved at once. */
+#define S	OF(stored)
+#define LANES	OF(lanes)
+
+#ifdef __CUDACC__
+struct __align__(16) words { uint32_t w[4]; };
+#else
+struct words { _Alignas(16) uint32_t w[4]; };
+#endif
+
+/* The bits of a float, and back. */
+INLINE uint32_t
+float_bits(float v)
+{
+	uint32_t w;
+
+	memcpy(&w, &v, sizeof(w));
+	return w;
+}
+
+INLINE float
+bits_float(uint32_t w)
+{
+	float v;
+
+	memcpy(&v, &w, sizeof(v));
+	return v;
+}
+
+INLINE float
+widen_f32(float v)
+{
+	return v;
+}
+
+INLINE float
+narrow_f32(float v)
+{
+	return v;
+}
+
+INLINE float
+widen_bf16(uint16_t v)
+{
+	return bits_float((uint32_t)v << 16);
+}
+
+#ifdef __CUDACC__
+
+INLINE uint16_t
+narrow_bf16(float v)
+{
+	uint16_t w;
+
+	asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(w) : "f"(v));
+	return w;
+}
+
+INLINE float
+widen_f16(uint16_t w)
+{
+	float v;
+
+	asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(w));
+	return v;
+}
+
+INLINE uint16_t
+narrow_f16(float v)
+{
+	uint16_t w;
+
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(w) : "f"(v));
+	return w;
+}
+
+/* Two numbers in a word, the first in its low half. */
+INLINE uint32_t
+pair_bf16(float low, float high)
+{
+	uint32_t w;
+
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(high), "f"(low));
+	return w;
+}
+
+INLINE uint32_t
+pair_f16(float low, float high)
+{
+	uint32_t w;
+
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(high), "f"(low));
+	return w;
+}
+
+#else
+
+INLINE uint16_t
+narrow_bf16(float v)
+{
+	uint32_t w = float_bits(v);
+
+	if (v != v)
+		return 0x7fff;
+	return (uint16_t)((w + 0x7fff + (w >> 16 & 1)) >> 16);
+}
+
+INLINE float
+widen_f16(uint16_t v)
+{
+	uint32_t sign = (uint32_t)(v & 0x8000) << 16, e = v >> 10 & 31,
+	    m = v & 0x3ff;
+
+	if (e == 31)
+		return bits_float(sign | 0x7f800000 | m << 13);
+	if (e > 0)
+		return bits_float(sign | (e + 112) << 23 | m << 13);
+	return sign ? -(float)m * 0x1p-24f : (float)m * 0x1p-24f;
+}
+
+INLINE uint16_t
+narrow_f16(float v)
+{
+	uint32_t w = float_bits(v), sign = w >> 16 & 0x8000, low;
+
+	w &= 0x7fffffff;
+	if (v != v)
+		return 0x7fff;
+	if (w >= 0x47800000)		/* 2^16 */
+		return (uint16_t)(sign | 0x7c00);
+	if (w < 0x38800000) {		/* below the least normal number */
+		low = float_bits(bits_float(w) + 0.5f);	/* units of 2^-24 */
+		return (uint16_t)(sign | (low - 0x3f000000));
+	}
+	w += 0xfff + (w >> 13 & 1);
+	return (uint16_t)(sign | (w - 0x38000000) >> 13);
+}
+
+INLINE uint32_t
+pair_bf16(float low, float high)
+{
+	return (uint32_t)narrow_bf16(high) << 16 | narrow_bf16(low);
+}
+
+INLINE uint32_t
+pair_f16(float low, float high)
+{
+	return (uint32_t)narrow_f16(high) << 16 | narrow_f16(low);
+}
+
+#endif
+
+INLINE void
+load_f32(const float *x, float *f)
+{
+	struct words v = *(const struct words *)x;
+
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		f[i] = bits_float(v.w[i]);
+}
+
+INLINE void
+store_f32(float *y, const float *f)
+{
+	struct words v;
+
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		v.w[i] = float_bits(f[i]);
+	*(struct words *)y = v;
+}
+
+#define STORED_HALF(type) \
+INLINE void \
+load_ ## type(const uint16_t *x, float *f) \
+{ \
+	struct words v = *(const struct words *)x; \
+\
+	UNROLL \
+	for (int i = 0; i < 4; i++) { \
+		f[2 * i] = widen_ ## type((uint16_t)v.w[i]); \
+		f[2 * i + 1] = widen_ ## type((uint16_t)(v.w[i] >> 16)); \
+	} \
+} \
+\
+INLINE void \
+store_ ## type(uint16_t *y, const float *f) \
+{ \
+	struct words v; \
+\
+	UNROLL \
+	for (int i = 0; i < 4; i++) \
+		v.w[i] = pair_ ## type(f[2 * i], f[2 * i + 1]); \
+	*(struct words *)y = v; \
+}
+
+STORED_HALF(bf16)
+STORED_HALF(f16)
+
+#endif
