@@ -16,7 +16,7 @@ DESTDIR =
 BUILD   = build
 
 CC      = cc
-NVCC    = nvcc
+NVCC    = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/nvcc))
 AR      = ar
 PKG_CONFIG = pkg-config
 CFLAGS  = -O2 -g
@@ -41,6 +41,14 @@ header  = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) -E -x c - >/de
 decide  = $(if $(filter no,$($(1))),no,$(if $(2),yes,$(if $(filter yes,$($(1))),\
           $(error $(1)=yes, but $(3) is not installed),no)))
 
+# nvcc says where its toolkit is; the libraries' headers lie there, or where the
+# compiler looks.
+CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(if $(NVCC),$(shell command -v $(NVCC) 2>/dev/null)))))
+CUDA_CPP   = $(if $(CUDA_HOME),-isystem $(CUDA_HOME)/include)
+toolkit    = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) $(CUDA_CPP) -E -x c - >/dev/null 2>&1 && echo yes)
+# Code for these, and what later devices can compile for themselves.
+CUDA_ARCHS = 80 90
+
 CORE_PC    = libarchive libjpeg libpng libxxhash jansson
 FFMPEG_PC  = libavformat libavcodec libswscale libavutil
 CAIRO_PC   = cairo cairo-ft cairo-pdf cairo-svg fontconfig
@@ -57,8 +65,7 @@ HAVE_FFMPEG := $(call decide,FFMPEG,$(call has,$(FFMPEG_PC)),FFmpeg ($(FFMPEG_PC
 HAVE_CAIRO  := $(call decide,CAIRO,$(call has,$(CAIRO_PC)),cairo ($(CAIRO_PC)))
 HAVE_MPI    := $(call decide,MPI,$(call has,$(MPI_PC)),Open MPI ($(MPI_PC)))
 HAVE_DNNL   := $(call decide,DNNL,$(call header,oneapi/dnnl/dnnl.h),oneDNN (oneapi/dnnl/dnnl.h))
-# The CUDA back end is a folder that is still to come; CUDA=yes says so.
-HAVE_CUDA   := $(call decide,CUDA,$(and $(wildcard lib/backend/cuda/runtime.c),$(shell command -v $(NVCC))),the CUDA back end (lib/backend/cuda and $(NVCC)))
+HAVE_CUDA   := $(call decide,CUDA,$(and $(NVCC),$(call toolkit,cuda_runtime_api.h),$(call toolkit,cudnn.h),$(call toolkit,cublasLt.h)),the CUDA Toolkit with cuDNN and cuBLASLt (nvcc, cudnn.h, cublasLt.h))
 endif
 
 parts      = FFMPEG CAIRO MPI DNNL CUDA
@@ -125,8 +132,15 @@ DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$
              '-DVT_SHARE="$(ELSEWHERE)"' $(foreach p,$(with),-DVT_HAVE_$(p))
 PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
-FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP
-LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) -lm
+FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
+             $(if $(filter CUDA,$(with)),$(CUDA_CPP))
+# cuDNN and cuBLASLt are opened when a device is; the runtime is in the program.
+LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
+             $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
+# A kernel's arithmetic is written out, and never contracted (kernel.h).
+NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions \
+             $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+             -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
 # ---- building ----
@@ -165,8 +179,8 @@ $(BUILD)/tests/fault.so: $(FAULT_C) tests/torture/fault.h
 # Every object depends on the flags, so a changed setting rebuilds it.
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
-	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' | cmp -s - $@ || \
-	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' >$@
+	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS)) $(if $(LIB_CU),$(NVCC) $(NVCCFLAGS))' | cmp -s - $@ || \
+	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS)) $(if $(LIB_CU),$(NVCC) $(NVCCFLAGS))' >$@
 
 COMPILE    = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -180,8 +194,7 @@ $(foreach r,$(REALS),$(eval \
 $(BUILD)/%.$(r).o: %.real.c $(BUILD)/flags ; \
 	$$(COMPILE) -DREAL=$(r) -c -o $$@ $$<))
 $(BUILD)/%.o: %.cu $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(NVCC) -O2 -Ilib -c -o $@ $<
+	@mkdir -p $(@D); echo "nvcc $@"; $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # ---- using ----
 

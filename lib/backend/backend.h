@@ -53,6 +53,8 @@ struct device_options {
 					 * may be made again for the backward
 					 * pass and not kept; 0: by the back
 					 * end's own rule */
+	int ordinal;			/* which of several devices of the
+					 * machine, from 0 */
 };
 
 /*

@@ -148,7 +148,11 @@ struct driver { const struct driver_calls *call; };
  */
 struct driver *runtime_open(int ordinal);
 
-/* cuda_open_on(driver, o): the back end on any driver, which becomes its own. */
+/* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1". */
+const char *runtime_library(void);
+
+/* cuda_open_on(driver, o): the back end on any driver, which becomes its own,
+ * and is closed where this fails; NULL after a message. */
 struct device *cuda_open_on(struct driver *driver, struct device_options *o);
 
 #endif

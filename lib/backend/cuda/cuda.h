@@ -1,0 +1,125 @@
+#ifndef BACKEND_CUDA_CUDA_H
+#define BACKEND_CUDA_CUDA_H
+
+/*
+ * What the files of the cuda back end share.
+ *
+ * Layout: activations and their gradients lie as they are thought of,
+ * [n][t][h][w][c] packed, in the storage type of the precision; parameters,
+ * their gradients and all statistics are floats, flat, in the order of the
+ * graph.  Every sum has an order fixed by the shape, so a run gives the same
+ * bits each time.
+ *
+ * Operators only put work on the compute stream.  The host waits in those
+ * functions of the table that bring something back (get, download, read,
+ * squares, event_wait), where memory is allocated, and where staging is full;
+ * nothing else may.
+ */
+
+#include <pthread.h>
+
+#include "backend/backend.h"
+#include "backend/cuda/driver.h"
+
+struct staging;
+
+struct cuda {
+	struct device device;		/* first */
+	struct driver *driver;		/* ours */
+	struct gpu_stream *stream;	/* all work, in the order it is asked for */
+	enum gpu_type type;		/* what activations are stored as */
+	struct staging *staging;	/* pinned memory on the way to and fro */
+};
+
+/* The opened back end that a task is for. */
+static inline struct cuda *
+cuda_of(const struct task *t)
+{
+	return (struct cuda *)t->device;
+}
+
+/* cuda_size(type): bytes of a number as it is stored. */
+static inline size_t
+cuda_size(enum gpu_type type)
+{
+	return type == GPU_F32 ? 4 : 2;
+}
+
+/* cuda_bytes(c, d): of an activation of that shape. */
+static inline size_t
+cuda_bytes(const struct cuda *c, const struct dims *d)
+{
+	return dims_count(d) * cuda_size(c->type);
+}
+
+/* cuda_pieces(n, size): how many pieces of ${size} hold ${n}: blocks of a grid. */
+static inline unsigned
+cuda_pieces(size_t n, size_t size)
+{
+	return (unsigned)((n + size - 1) / size);
+}
+
+/*
+ * A kernel on the compute stream is put together in three steps:
+ *
+ *	struct launch k = CUDA_KERNEL(c, GPU_RELU, blocks, 1, args);
+ *	cuda_reads(&k, t->x[0], bytes);
+ *	cuda_writes(&k, t->y, bytes);
+ *	cuda_launch(c, &k);
+ *
+ * ${args} is the kernel's own structure; it is copied when launched.  Every
+ * byte that the kernel touches must be named; a pointer that is NULL names
+ * nothing.  What it adds to is read and written.
+ */
+#define CUDA_KERNEL(c, which, x, y, arguments) (struct launch){ \
+	.kernel = (which), .type = (c)->type, .grid = { (x), (y) }, \
+	.args = &(arguments), .bytes = sizeof(arguments) }
+void cuda_reads(struct launch *k, const void *at, size_t bytes);
+void cuda_writes(struct launch *k, void *at, size_t bytes);
+void cuda_launch(struct cuda *c, const struct launch *k);
+
+/*
+ * cuda_copy(c, to, from, bytes), cuda_fill(c, to, byte, bytes):
+ * On the compute stream, in memory of the device.
+ */
+void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
+void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
+
+/*
+ * cuda_send(c, to, host, bytes): from the caller's memory, which is the
+ * caller's again on return, to the device; on the compute stream.  It waits
+ * only where more is sent than staging holds while nothing of it has arrived.
+ * cuda_receive(c, host, from, bytes): waits until it is there.
+ * Of any thread.
+ */
+void cuda_send(struct cuda *c, void *to, const void *host, size_t bytes);
+void cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes);
+
+/* cuda_wait(c): until all work is done; what has gone wrong ends the program. */
+void cuda_wait(struct cuda *c);
+
+/* What staging.c keeps; NULL after a message. */
+struct staging *staging_new(struct cuda *c);
+void staging_free(struct cuda *c, struct staging *s);
+
+/* The functions of parameters.c: what the table of a back end does to flat
+ * buffers. */
+void cuda_put(struct device *d, void *w, const double *host, size_t n);
+void cuda_get(struct device *d, double *host, const void *w, size_t n);
+void cuda_add(struct device *d, void *sum, const void *x, size_t n);
+void cuda_update(struct device *d, const struct update *u);
+void cuda_moments(struct device *d, const struct moments *m);
+void cuda_clamp(struct device *d, void *x, size_t n, double most);
+void cuda_track(struct device *d, void *w, const void *x, size_t n,
+    double rate, double scale);
+void cuda_squares(struct device *d, double *sum, const void *x,
+    const size_t *edge, size_t runs);
+
+/* The operators, a row each (ops.c). */
+extern const struct op_impl *const cuda_ops[OP_KINDS];
+extern const struct op_impl cuda_input, cuda_conv, cuda_bn, cuda_relu,
+    cuda_add_op, cuda_shift, cuda_maxpool, cuda_avgpool, cuda_dropout,
+    cuda_linear, cuda_relu6, cuda_sigmoid, cuda_swish, cuda_scale, cuda_mul,
+    cuda_concat, cuda_frames, cuda_bmm, cuda_softmax, cuda_loss;
+
+#endif

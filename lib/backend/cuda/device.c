@@ -1,0 +1,233 @@
+/* The cuda back end: memory, layouts, events, and its table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+/* ---- work on the stream ---- */
+
+void
+cuda_reads(struct launch *k, const void *at, size_t bytes)
+{
+	struct access *a = &k->access;
+
+	if (at == NULL || bytes == 0)
+		return;
+	if (a->reads == SPANS)
+		die(1, "cuda: kernel %d reads too much", k->kernel);
+	a->read[a->reads++] = (struct span){ at, bytes };
+}
+
+void
+cuda_writes(struct launch *k, void *at, size_t bytes)
+{
+	struct access *a = &k->access;
+
+	if (at == NULL || bytes == 0)
+		return;
+	if (a->writes == SPANS)
+		die(1, "cuda: kernel %d writes too much", k->kernel);
+	a->write[a->writes++] = (struct span){ at, bytes };
+}
+
+void
+cuda_launch(struct cuda *c, const struct launch *k)
+{
+	c->driver->call->launch(c->driver, c->stream, k);
+}
+
+void
+cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes)
+{
+	c->driver->call->copy(c->driver, c->stream, to, from, bytes);
+}
+
+void
+cuda_fill(struct cuda *c, void *to, int byte, size_t bytes)
+{
+	c->driver->call->fill(c->driver, c->stream, to, byte, bytes);
+}
+
+void
+cuda_wait(struct cuda *c)
+{
+	if (c->driver->call->wait(c->driver, c->stream) != 0)
+		die(1, "the device cannot go on");
+}
+
+/* ---- opening ---- */
+
+static void
+close_device(struct device *d)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	staging_free(c, c->staging);
+	if (c->stream != NULL)
+		c->driver->call->stream_free(c->driver, c->stream);
+	c->driver->call->close(c->driver);
+	free(c);
+}
+
+struct device *
+cuda_open_on(struct driver *driver, struct device_options *o)
+{
+	static const enum gpu_type type[] = { [PRECISION_FP32] = GPU_F32,
+		[PRECISION_BF16] = GPU_BF16, [PRECISION_FP16] = GPU_F16 };
+	struct cuda *c = xcalloc(1, sizeof(*c));
+
+	c->driver = driver;
+	c->type = type[o->precision];
+	if ((c->stream = driver->call->stream_new(driver, 0)) == NULL ||
+	    (c->staging = staging_new(c)) == NULL) {
+		close_device(&c->device);
+		return NULL;
+	}
+	return &c->device;
+}
+
+static struct device *
+open_device(struct device_options *o)
+{
+	struct driver *driver = runtime_open(o->ordinal);
+
+	return driver != NULL ? cuda_open_on(driver, o) : NULL;
+}
+
+/* ---- memory ---- */
+
+static void *
+alloc(struct device *d, size_t bytes)
+{
+	struct cuda *c = (struct cuda *)d;
+	void *p = c->driver->call->alloc(c->driver, bytes > 0 ? bytes : 1);
+
+	if (p != NULL) {
+		cuda_fill(c, p, 0, bytes);
+		cuda_wait(c);
+	}
+	return p;
+}
+
+static void
+free_memory(struct device *d, void *p)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	cuda_wait(c);
+	c->driver->call->free(c->driver, p);
+}
+
+static void
+upload(struct device *d, void *w, const void *host, size_t bytes)
+{
+	cuda_send((struct cuda *)d, w, host, bytes);
+}
+
+static void
+download(struct device *d, void *host, const void *w, size_t bytes)
+{
+	cuda_receive((struct cuda *)d, host, w, bytes);
+}
+
+static size_t
+bytes_of(const struct device *d, const struct dims *shape)
+{
+	return cuda_bytes((const struct cuda *)d, shape);
+}
+
+/*
+ * ---- events: one of the driver's for each place that was recorded ----
+ *
+ * Those that wait look for the first place that lies low enough; the lock is
+ * held while they look, not while they wait for the device.
+ */
+
+struct mark { size_t from; struct gpu_event *done; };
+
+struct event {
+	struct cuda *c;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	struct mark *mark;
+	int marks, made;		/* recorded since it began anew; all */
+};
+
+static struct event *
+event_new(struct device *d)
+{
+	struct event *e = xcalloc(1, sizeof(*e));
+
+	e->c = (struct cuda *)d;
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->moved, NULL);
+	return e;
+}
+
+static void
+event_free(struct event *e)
+{
+	struct driver *d = e->c->driver;
+
+	for (int i = 0; i < e->made; i++)
+		d->call->event_free(d, e->mark[i].done);
+	pthread_cond_destroy(&e->moved);
+	pthread_mutex_destroy(&e->lock);
+	free(e->mark);
+	free(e);
+}
+
+static void
+event_record(struct device *device, struct event *e, size_t from)
+{
+	struct driver *d = e->c->driver;
+
+	(void)device;
+	pthread_mutex_lock(&e->lock);
+	if (e->marks > 0 && from >= e->mark[0].from)
+		e->marks = 0;		/* it begins anew */
+	else if (e->marks > 0 && from == e->mark[e->marks - 1].from)
+		goto out;
+	if (e->marks == e->made) {
+		e->mark = xrealloc(e->mark, (size_t)e->made + 1,
+		    sizeof(*e->mark));
+		if ((e->mark[e->made++].done = d->call->event_new(d)) == NULL)
+			die(1, "the device cannot go on");
+	}
+	e->mark[e->marks].from = from;
+	d->call->record(d, e->mark[e->marks++].done, e->c->stream);
+	pthread_cond_broadcast(&e->moved);
+out:
+	pthread_mutex_unlock(&e->lock);
+}
+
+static void
+event_wait(struct event *e, size_t from)
+{
+	struct driver *d = e->c->driver;
+	struct gpu_event *done;
+	int i;
+
+	pthread_mutex_lock(&e->lock);
+	for (;;) {
+		for (i = 0; i < e->marks && e->mark[i].from > from; i++)
+			;
+		if (i < e->marks)
+			break;
+		pthread_cond_wait(&e->moved, &e->lock);
+	}
+	done = e->mark[i].done;
+	pthread_mutex_unlock(&e->lock);
+	if (d->call->wait_event(d, done) != 0)
+		die(1, "the device cannot go on");
+}
+
+const struct backend backend_cuda = {
+	.name = "cuda", .library = runtime_library, .elem = sizeof(float),
+	.open = open_device, .close = close_device, .alloc = alloc,
+	.free = free_memory, .upload = upload, .download = download,
+	.bytes = bytes_of, .event_new = event_new, .event_free = event_free,
+	.event_record = event_record, .event_wait = event_wait, .ops = cuda_ops,
+};

@@ -1,0 +1,109 @@
+/*
+ * Pinned memory between the caller's and the device's: copies out of it need
+ * no wait.  It is used in slots, turn by turn; before one is written again,
+ * the copy that read it must be done.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+/* Sixteen times a megabyte: a batch of 8 clips of 8 frames of 224 pixels is
+ * 9.6 MB, so that it and what goes with it are sent without a wait. */
+enum { SLOTS = 16, SLOT = 1 << 20 };
+
+struct staging {
+	pthread_mutex_t lock;
+	char *at;			/* [SLOTS][SLOT] */
+	struct gpu_event *sent[SLOTS];
+	int used[SLOTS];		/* a copy out of it was recorded */
+	int next;
+};
+
+struct staging *
+staging_new(struct cuda *c)
+{
+	struct staging *s = xcalloc(1, sizeof(*s));
+	struct driver *d = c->driver;
+
+	pthread_mutex_init(&s->lock, NULL);
+	if ((s->at = d->call->alloc_host(d, (size_t)SLOTS * SLOT)) == NULL)
+		goto err0;
+	for (int i = 0; i < SLOTS; i++)
+		if ((s->sent[i] = d->call->event_new(d)) == NULL)
+			goto err0;
+	return s;
+err0:
+	staging_free(c, s);
+	return NULL;
+}
+
+void
+staging_free(struct cuda *c, struct staging *s)
+{
+	struct driver *d = c->driver;
+
+	if (s == NULL)
+		return;
+	for (int i = 0; i < SLOTS; i++)
+		if (s->sent[i] != NULL)
+			d->call->event_free(d, s->sent[i]);
+	if (s->at != NULL)
+		d->call->free_host(d, s->at);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* A slot that nothing reads any more. */
+static int
+take(struct cuda *c, struct staging *s)
+{
+	int i = s->next;
+
+	s->next = (i + 1) % SLOTS;
+	if (s->used[i] && c->driver->call->wait_event(c->driver, s->sent[i]) != 0)
+		cuda_wait(c);		/* ends the program */
+	s->used[i] = 0;
+	return i;
+}
+
+void
+cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
+{
+	struct staging *s = c->staging;
+	struct driver *d = c->driver;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t at = 0; at < bytes; at += SLOT) {
+		size_t now = bytes - at < SLOT ? bytes - at : SLOT;
+		int i = take(c, s);
+		char *slot = s->at + (size_t)i * SLOT;
+
+		memcpy(slot, (const char *)host + at, now);
+		d->call->copy(d, c->stream, (char *)to + at, slot, now);
+		d->call->record(d, s->sent[i], c->stream);
+		s->used[i] = 1;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void
+cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes)
+{
+	enum { ALL = SLOTS * SLOT };
+	struct staging *s = c->staging;
+	struct driver *d = c->driver;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t at = 0; at < bytes; at += ALL) {
+		size_t now = bytes - at < ALL ? bytes - at : ALL;
+
+		/* In the stream's order, so after what is still being sent. */
+		d->call->copy(d, c->stream, s->at, (const char *)from + at, now);
+		cuda_wait(c);
+		memcpy((char *)host + at, s->at, now);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
