@@ -112,6 +112,11 @@ CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract
+# A GPU that tests have instead: tests/gpu, and the back end without what asks a
+# vendor's library, which is tested where there is none.
+GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,$(filter-out $(addprefix \
+             lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)))
+GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
 # What tests preload so that calls of the system fail.  A sanitizer has its own
 # allocator, and how system calls are caught depends on the processor.
 FAULT_C   := $(if $(filter x86_64,$(ARCH)),tests/torture/fault.c \
@@ -169,8 +174,11 @@ $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libvt.a
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
+$(BUILD)/tests/gpu.a: $(GPU_O)
+	@rm -f $@
+	$(AR) rcs $@ $^
 
 $(BUILD)/tests/fault.so: $(FAULT_C) tests/torture/fault.h
 	@mkdir -p $(@D)

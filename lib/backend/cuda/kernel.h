@@ -36,7 +36,9 @@
 #define BODY		static void
 #define INLINE		static inline
 #define SHARED(type, name, n)	type name[n]
-#define EACH_THREAD(i)	for (int i = 0; i < b.threads; i++)
+#define EACH_THREAD(i) \
+	for (int i = b.backwards ? b.threads - 1 : 0; i >= 0 && i < b.threads; \
+	    i += b.backwards ? -1 : 1)
 #define UNROLL
 #endif
 
@@ -49,6 +51,7 @@ struct block {
 	unsigned x, y;
 	unsigned nx, ny;
 	int threads;
+	int backwards;			/* on the host: the last thread first */
 };
 
 #endif

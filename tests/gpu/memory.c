@@ -1,0 +1,127 @@
+/*
+ * Memory that is there twice: at the addresses that the device gives away, which
+ * nobody may touch, and at others that the stand-in keeps to itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "own.h"
+
+enum { PAGE = 4096, GARBAGE = 0xff };	/* as numbers they are NaNs */
+
+int
+memory_open(struct memory *m, size_t bytes)
+{
+	*m = (struct memory){ .bytes = (bytes + PAGE - 1) / PAGE * PAGE };
+	m->fd = memfd_create("standin", MFD_CLOEXEC);
+	if (m->fd < 0 || ftruncate(m->fd, (off_t)m->bytes) != 0)
+		return fail_errno("stand-in: %zu bytes of memory", m->bytes);
+	m->far = mmap(NULL, m->bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
+	    m->fd, 0);
+	m->near = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED |
+	    MAP_NORESERVE, m->fd, 0);
+	if (m->far == MAP_FAILED || m->near == MAP_FAILED)
+		return fail_errno("stand-in: %zu bytes of addresses", m->bytes);
+	return 0;
+}
+
+void
+memory_close(struct memory *m)
+{
+	for (size_t i = 0; i < m->rooms; i++)
+		if (m->room[i].host)
+			free(m->room[i].at);
+	free(m->room);
+	munmap(m->far, m->bytes);
+	munmap(m->near, m->bytes);
+	close(m->fd);
+}
+
+static void *
+add(struct memory *m, struct room new)
+{
+	size_t i;
+
+	m->room = array_room(m->room, m->rooms, &m->cap, sizeof(*m->room));
+	for (i = m->rooms++; i > 0 && m->room[i - 1].at > new.at; i--)
+		m->room[i] = m->room[i - 1];
+	m->room[i] = new;
+	return new.at;
+}
+
+/* Each has pages of its own, and one after them that nobody has. */
+void *
+memory_alloc(struct memory *m, size_t bytes)
+{
+	size_t whole = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+	char *at = m->far;
+
+	for (size_t i = 0; i < m->rooms; i++) {
+		const struct room *r = &m->room[i];
+
+		if (r->host || r->at - at >= (ptrdiff_t)whole)
+			continue;
+		if (r->at >= at)
+			at = r->at + (r->bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+	}
+	if (whole < bytes || (size_t)(m->far + m->bytes - at) < whole)
+		return NULL;
+	memset(m->near + (at - m->far), GARBAGE, bytes);
+	return add(m, (struct room){ at, bytes, 0 });
+}
+
+void *
+memory_alloc_host(struct memory *m, size_t bytes)
+{
+	void *p;
+
+	if (posix_memalign(&p, 256, bytes > 0 ? bytes : 1) != 0)
+		return NULL;
+	memset(p, GARBAGE, bytes);
+	return add(m, (struct room){ p, bytes, 1 });
+}
+
+int
+memory_free(struct memory *m, void *p, int host)
+{
+	size_t i = 0;
+
+	while (i < m->rooms && m->room[i].at != (char *)p)
+		i++;
+	if (i == m->rooms || m->room[i].host != host)
+		return -1;
+	if (host)
+		free(p);
+	else	/* gives the pages back */
+		madvise(memory_near(m, p), (m->room[i].bytes + PAGE - 1) /
+		    PAGE * PAGE, MADV_REMOVE);
+	m->rooms--;
+	memmove(m->room + i, m->room + i + 1, (m->rooms - i) *
+	    sizeof(*m->room));
+	return 0;
+}
+
+const struct room *
+memory_find(const struct memory *m, const void *p)
+{
+	const char *at = p;
+
+	for (size_t i = 0; i < m->rooms; i++)
+		if (at >= m->room[i].at &&
+		    at < m->room[i].at + m->room[i].bytes)
+			return &m->room[i];
+	return NULL;
+}
+
+void *
+memory_near(const struct memory *m, const void *p)
+{
+	const char *at = p;
+
+	return at >= m->far && at < m->far + m->bytes ?
+	    m->near + (at - m->far) : (char *)at;
+}

@@ -1,0 +1,67 @@
+/* One piece of work, done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "own.h"
+
+struct piece *
+piece_new(enum kind kind, const char *name, size_t bytes)
+{
+	struct piece *p = xcalloc(1, sizeof(*p) + bytes);
+
+	p->kind = kind;
+	p->name = name;
+	p->users = 1;
+	return p;
+}
+
+void
+piece_free(struct piece *p)
+{
+	if (--p->users == 0)
+		free(p);
+}
+
+void
+piece_reads(struct piece *p, const void *at, size_t bytes)
+{
+	p->access.read[p->access.reads++] = (struct span){ at, bytes };
+}
+
+void
+piece_writes(struct piece *p, const void *at, size_t bytes)
+{
+	p->access.write[p->access.writes++] = (struct span){ at, bytes };
+}
+
+void
+piece_run(struct standin *s, const struct piece *p)
+{
+	const struct memory *m = &s->memory;
+
+	switch (p->kind) {
+	case PIECE_LAUNCH:
+		guard_run(s, p);
+		break;
+	case PIECE_COPY:
+		memmove(memory_near(m, p->to), memory_near(m, p->from),
+		    p->bytes);
+		break;
+	case PIECE_FILL:
+		memset(memory_near(m, p->to), p->byte, p->bytes);
+		break;
+	case PIECE_CONV:
+		conv_run(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
+		    memory_near(m, p->y));
+		break;
+	case PIECE_PRODUCT:
+		product_run(&p->product, memory_near(m, p->a),
+		    memory_near(m, p->b), memory_near(m, p->c));
+		break;
+	case PIECE_FOLLOW:
+		break;
+	}
+	if (p->scratch.bytes > 0)
+		memset(memory_near(m, p->scratch.at), 0xff, p->scratch.bytes);
+}

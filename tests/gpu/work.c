@@ -1,0 +1,237 @@
+/* What is asked to be done, checked: copies, kernels, and what libraries do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "number.h"
+#include "own.h"
+
+struct conv_plan { struct conv_shape shape; };
+struct product_plan { struct product_shape shape; };
+
+/* ---- copies, fills and kernels ---- */
+
+void
+standin_copy(struct driver *d, struct gpu_stream *t, void *to,
+    const void *from, size_t bytes)
+{
+	struct standin *s = enter(d);
+	struct piece *p = piece_new(PIECE_COPY, "a copy", 0);
+	int pinned = 1;
+
+	p->to = to;
+	p->from = from;
+	p->bytes = bytes;
+	if (memory_find(&s->memory, from) != NULL || bytes == 0)
+		piece_reads(p, from, bytes);
+	else
+		pinned = 0;
+	if (memory_find(&s->memory, to) != NULL || bytes == 0)
+		piece_writes(p, to, bytes);
+	else
+		pinned = 0;
+	if ((char *)to < (char *)from + bytes && (char *)from < (char *)to +
+	    bytes)
+		fault(s, FAULT_MISUSE, "a copy of %zu bytes onto itself", bytes);
+	give(s, t, p);
+	if (!pinned && t->graph != NULL)
+		fault(s, FAULT_MISUSE, "a copy of memory that is not pinned is "
+		    "captured");
+	else if (!pinned)
+		wait_for(s, t->lane, t->given, &t->clock);
+	leave(s);
+}
+
+void
+standin_fill(struct driver *d, struct gpu_stream *t, void *to, int byte,
+    size_t bytes)
+{
+	struct standin *s = enter(d);
+	struct piece *p = piece_new(PIECE_FILL, "a fill", 0);
+
+	p->to = to;
+	p->byte = byte;
+	p->bytes = bytes;
+	piece_writes(p, to, bytes);
+	give(s, t, p);
+	leave(s);
+}
+
+void
+standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
+{
+	struct standin *s = enter(d);
+	const struct standin_kernel *k = l->kernel >= 0 &&
+	    l->kernel < s->o.kernels ? &s->o.kernel[l->kernel] : NULL;
+	struct piece *p;
+
+	if (k == NULL || k->bytes != l->bytes || k->body[l->type] == NULL) {
+		fault(s, FAULT_MISUSE, "there is no kernel %d of this type with "
+		    "arguments of %zu bytes", l->kernel, l->bytes);
+	} else if (l->grid[0] < 1 || l->grid[0] > 0x7fffffff ||
+	    l->grid[1] < 1 || l->grid[1] > 0xffff || k->threads < 1 ||
+	    k->threads > 1024 || l->bytes > 4096) {
+		fault(s, FAULT_MISUSE, "kernel %s: %u by %u blocks of %d "
+		    "threads, %zu bytes of arguments: no GPU does that",
+		    k->name, l->grid[0], l->grid[1], k->threads, l->bytes);
+	} else {
+		p = piece_new(PIECE_LAUNCH, k->name, l->bytes);
+		p->launch = *l;
+		p->access = l->access;
+		memcpy(p->args, l->args, l->bytes);
+		give(s, t, p);
+	}
+	leave(s);
+}
+
+/* ---- what libraries do ---- */
+
+struct conv_plan *
+standin_conv_new(struct driver *d, const struct conv_shape *c)
+{
+	struct standin *s = enter(d);
+	struct conv_plan *p = xcalloc(1, sizeof(*p));
+	int bad = c->dims < 2 || c->dims > 3 || c->n < 1 || c->groups < 1 ||
+	    c->in < 1 || c->out < 1 || c->in % c->groups != 0 ||
+	    c->out % c->groups != 0;
+
+	for (int i = 0; i < c->dims && !bad; i++)
+		bad = c->stride[i] < 1 || c->from[i] < 1 || c->to[i] < 1 ||
+		    (c->from[i] + 2 * c->pad[i] - c->kernel[i]) /
+		    c->stride[i] + 1 != c->to[i];
+	if (bad)
+		fault(s, FAULT_MISUSE, "a convolution whose extents do not fit");
+	not_here(s, "a convolution is planned");
+	p->shape = *c;
+	s->plans++;
+	leave(s);
+	return p;
+}
+
+void
+standin_conv_free(struct driver *d, struct conv_plan *p)
+{
+	struct standin *s = enter(d);
+
+	s->plans -= p != NULL;
+	free(p);
+	leave(s);
+}
+
+/* Not 0, and not the same for all. */
+size_t
+standin_conv_workspace(struct driver *d, const struct conv_plan *p)
+{
+	(void)d;
+	return 256 * (1 + (size_t)p->shape.out % 7);
+}
+
+void
+standin_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
+    size_t size)
+{
+	(void)d;
+	(void)p;
+	snprintf(text, size, "plain loops");
+}
+
+static int
+misplaced(const void *p)
+{
+	return p == NULL || (uintptr_t)p % 16 != 0;
+}
+
+void
+standin_conv(struct driver *d, struct gpu_stream *t,
+    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace)
+{
+	static const char *const names[] = { "a convolution",
+		"a convolution's gradient", "a gradient of weights" };
+	struct standin *s = enter(d);
+	const struct conv_shape *c = &plan->shape;
+	struct piece *p = piece_new(PIECE_CONV, names[c->pass], 0);
+	size_t in = (size_t)c->in, out = (size_t)c->out, w_bytes;
+
+	p->conv = *c;
+	p->x = x;
+	p->w = w;
+	p->y = y;
+	in *= (size_t)c->n;
+	w_bytes = out * ((size_t)c->in / (size_t)c->groups);
+	out *= (size_t)c->n;
+	for (int i = 0; i < c->dims; i++) {
+		in *= (size_t)c->from[i];
+		out *= (size_t)c->to[i];
+		w_bytes *= (size_t)c->kernel[i];
+	}
+	(c->pass == CONV_DATA ? piece_writes : piece_reads)(p, x, in *
+	    type_bytes(c->type));
+	(c->pass == CONV_WEIGHTS ? piece_writes : piece_reads)(p, w, w_bytes *
+	    type_bytes(c->type));
+	(c->pass == CONV_FORWARD ? piece_writes : piece_reads)(p, y, out *
+	    type_bytes(c->type));
+	p->scratch = (struct span){ workspace, standin_conv_workspace(d, plan) };
+	if (misplaced(x) || misplaced(w) || misplaced(y) ||
+	    misplaced(workspace))
+		fault(s, FAULT_MISUSE, "%s of memory that does not begin at a "
+		    "multiple of 16 bytes", p->name);
+	give(s, t, p);
+	leave(s);
+}
+
+struct product_plan *
+standin_product_new(struct driver *d, const struct product_shape *m)
+{
+	struct standin *s = enter(d);
+	struct product_plan *p = xcalloc(1, sizeof(*p));
+
+	if (m->m < 1 || m->n < 1 || m->k < 1 || m->batch < 1 ||
+	    m->lda < (size_t)(m->transpose_a ? m->m : m->k) ||
+	    m->ldb < (size_t)(m->transpose_b ? m->k : m->n) ||
+	    m->ldc < (size_t)m->n)
+		fault(s, FAULT_MISUSE, "a product whose rows do not fit");
+	not_here(s, "a product is planned");
+	p->shape = *m;
+	s->plans++;
+	leave(s);
+	return p;
+}
+
+void
+standin_product_free(struct driver *d, struct product_plan *p)
+{
+	standin_conv_free(d, (struct conv_plan *)p);
+}
+
+size_t
+standin_product_workspace(struct driver *d, const struct product_plan *p)
+{
+	(void)d;
+	return 256 * (1 + (size_t)p->shape.n % 3);
+}
+
+void
+standin_product(struct driver *d, struct gpu_stream *t,
+    const struct product_plan *plan, const void *a, const void *b, void *c,
+    void *workspace)
+{
+	struct standin *s = enter(d);
+	struct piece *p = piece_new(PIECE_PRODUCT, "a product", 0);
+	size_t bytes[3];
+
+	p->product = plan->shape;
+	p->a = a;
+	p->b = b;
+	p->c = c;
+	product_bytes(&plan->shape, bytes);
+	piece_reads(p, a, bytes[0]);
+	piece_reads(p, b, bytes[1]);
+	if (plan->shape.accumulate)
+		piece_reads(p, c, bytes[2]);
+	piece_writes(p, c, bytes[2]);
+	p->scratch = (struct span){ workspace,
+		standin_product_workspace(d, plan) };
+	give(s, t, p);
+	leave(s);
+}
