@@ -114,8 +114,8 @@ TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/to
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract
 # A GPU that tests have instead: tests/gpu, and the back end without what asks a
 # vendor's library, which is tested where there is none.
-GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,$(filter-out $(addprefix \
-             lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)))
+GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,tests/gpu/none/runtime.c $(filter-out \
+             $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)))
 GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
 # What tests preload so that calls of the system fail.  A sanitizer has its own
 # allocator, and how system calls are caught depends on the processor.

@@ -175,6 +175,10 @@ void graph_drop(struct standin *s, struct gpu_graph *g);
 
 /* ---- all of it (standin.c) ---- */
 
+/* The back end's (kernels.c). */
+extern const struct standin_kernel standin_kernels[];
+extern const int standin_kernels_n;
+
 struct standin {
 	struct driver driver;		/* first */
 	struct standin_options o;

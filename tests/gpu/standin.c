@@ -199,6 +199,10 @@ standin_open(const struct standin_options *o)
 
 	s->driver.call = &calls;
 	s->o = *o;
+	if (o->kernel == NULL) {
+		s->o.kernel = standin_kernels;
+		s->o.kernels = standin_kernels_n;
+	}
 	pthread_mutex_init(&s->lock, NULL);
 	if (memory_open(&s->memory, o->memory > 0 ? o->memory :
 	    (size_t)16 << 30) != 0 || guard_open(&s->guard) != 0)

@@ -66,6 +66,14 @@ enum standin_fault {
 struct driver *standin_open(const struct standin_options *o);
 
 /*
+ * standin_backend(when): the cuda back end on a driver of that kind, which runs
+ * each kernel twice if it works at once.  Not in backends[].
+ * standin_of(d): the driver of such a device.
+ */
+const struct backend *standin_backend(enum standin_when when);
+struct driver *standin_of(struct device *d);
+
+/*
  * standin_quiet(d, on): from now on the host must not wait, nor allocate, nor
  * choose; and until ${on} is 0.
  */

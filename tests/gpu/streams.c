@@ -253,7 +253,6 @@ standin_event_new(struct driver *d)
 {
 	struct standin *s = enter(d);
 
-	not_here(s, "an event is made");
 	s->events++;
 	leave(s);
 	return xcalloc(1, sizeof(struct gpu_event));
@@ -290,7 +289,8 @@ standin_follow(struct driver *d, struct gpu_stream *t, struct gpu_event *e)
 int
 wait_for(struct standin *s, int lane, unsigned at, const struct clock *clock)
 {
-	not_here(s, "the host waits");
+	if (s->stream[lane] != NULL && s->stream[lane]->done < at)
+		not_here(s, "the host waits");
 	if (s->o.when == STANDIN_OTHERS)
 		for (int i = LANES - 1; i >= 0; i--)
 			if (i != lane && s->stream[i] != NULL)

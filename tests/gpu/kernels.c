@@ -1,0 +1,32 @@
+/* The back end's kernels, from the bodies that the device runs. */
+#include "backend/cuda/bodies.h"
+#include "own.h"
+
+/* Bodies are given their own structures. */
+#define RUN(name, type, args) \
+static void \
+run_ ## name ## _ ## type(const void *a, struct block b) \
+{ \
+	name ## _ ## type((const struct args *)a, b); \
+}
+#define ALL(NAME, name, threads, args) \
+RUN(name, f32, args) RUN(name, bf16, args) RUN(name, f16, args)
+#define ONE(NAME, name, threads, args)	RUN(name, f32, args)
+
+KERNELS(ALL, ONE)
+#undef ALL
+#undef ONE
+
+#define ALL(NAME, name, threads, args) \
+	[GPU_ ## NAME] = { #name, threads, sizeof(struct args), \
+	    { run_ ## name ## _f32, run_ ## name ## _bf16, \
+	    run_ ## name ## _f16 } },
+#define ONE(NAME, name, threads, args) \
+	[GPU_ ## NAME] = { #name, threads, sizeof(struct args), \
+	    { run_ ## name ## _f32, run_ ## name ## _f32, \
+	    run_ ## name ## _f32 } },
+
+const struct standin_kernel standin_kernels[GPU_KERNELS] = {
+	KERNELS(ALL, ONE)
+};
+const int standin_kernels_n = GPU_KERNELS;

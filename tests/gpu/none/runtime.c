@@ -1,0 +1,15 @@
+/* For builds without CUDA: what its runtime would be asked. */
+#include "backend/cuda/driver.h"
+#include "base/fail.h"
+
+struct driver *
+runtime_open(int ordinal)
+{
+	return fail_null("no CUDA device %d: this build has none", ordinal);
+}
+
+const char *
+runtime_library(void)
+{
+	return "none";
+}
