@@ -111,7 +111,8 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.real.c,$
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
-             $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract
+             $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
+             $(APART:%=$(BUILD)/apart/%)
 # A GPU that tests have instead: tests/gpu, and the back end without what asks a
 # vendor's library, which is tested where there is none.
 GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,tests/gpu/none/runtime.c $(filter-out \
@@ -167,11 +168,25 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
 # A command whose options are a file of their own.
-$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train: $(BUILD)/cmd/train_options.o
+$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train $(BUILD)/apart/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# Programs whose device_open is that of tests/apart/apart.c: their ref is a device
+# whose memory the host cannot touch.  With BUILD=build/apart a test of commands
+# runs these.
+APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
+             tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
+$(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/apart/apart.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -rdynamic -Wl,--wrap=device_open $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/apart/touch: $(BUILD)/tests/apart/touch.o $(BUILD)/tests/apart/apart.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -rdynamic -Wl,--wrap=device_open $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/apart/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/apart/apart.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -rdynamic -Wl,--wrap=device_open $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a

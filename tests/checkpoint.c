@@ -684,18 +684,19 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	struct hash128 hash;
 	struct resume found;
 	struct safetensors f;
+	struct device *d = n->device;
 	float was, nan = NAN;
 
 	st.step = 40;
-	memcpy(&was, momentum(m), sizeof(was));
-	memcpy(momentum(m), &nan, sizeof(nan));
+	device_download(d, &was, momentum(m), sizeof(was));
+	device_upload(d, momentum(m), &nan, sizeof(nan));
 	snapshot_take(&s, n, &m->slots, &st);
 	fail_capture(said, sizeof(said));
 	is(snapshot_write(s, path, &hash), -1, "NaN is not written");
 	fail_capture(NULL, 0);
 	ok(strstr(said, "holds NaN") != NULL && !exists(path), "but said");
 	snapshot_free(s);
-	memcpy(momentum(m), &was, sizeof(was));
+	device_upload(d, momentum(m), &was, sizeof(was));
 
 	/* As a version before this one wrote it: over a good one. */
 	save_step(r, n, m, 40, 0);

@@ -429,18 +429,22 @@ checkpoints(void)
 	struct lab a = lab_new(resnet, 3, 1), b = lab_new(resnet, 3, 100);
 	struct tensor *t = xcalloc((size_t)a.graph->nparam, sizeof(*t));
 	struct hash128 hash;
+	float *host = xcalloc(a.graph->elements, sizeof(*host));
 
+	device_download(a.device, host, a.net->w, a.graph->elements *
+	    sizeof(*host));
 	for (int i = 0; i < a.graph->nparam; i++) {
 		const struct param *p = &a.graph->param[i];
 
 		t[i] = (struct tensor){ .name = checkpoint_name(p),
 			.type = DTYPE_F32, .ndim = p->ndim,
-			.data = (char *)a.net->w + p->offset * 4,
+			.data = host + p->offset,
 			.bytes = p->count * 4 };
 		for (int k = 0; k < p->ndim; k++)
 			t[i].dim[k] = p->dim[k];
 	}
 	safetensors_write(path, t, (size_t)a.graph->nparam, meta, 2, &hash);
+	free(host);
 	for (int other = 0; other < 2; other++) {
 		struct weights w;
 		struct match *m = load(&w, &b, other ? "a\nb\nd\n" :

@@ -78,20 +78,23 @@ struct peer {
 };
 
 static void
-meet(const struct peers *peers, double *x, size_t n)
+meet(const struct peers *peers, struct device *d, double *x, size_t n)
 {
 	struct peer *me = (struct peer *)peers;
-	double *all = xcalloc(n, sizeof(*all));
+	double *all = xcalloc(n, sizeof(*all)), *mine = xcalloc(n,
+	    sizeof(*mine));
 
 	me->sums++;
-	me->m->x[me->rank] = x;
+	device_download(d, mine, x, n * sizeof(*x));
+	me->m->x[me->rank] = mine;
 	pthread_barrier_wait(&me->m->met);
 	for (int k = 0; k < me->m->n; k++)
 		for (size_t i = 0; i < n; i++)
 			all[i] += me->m->x[k][i];
 	pthread_barrier_wait(&me->m->met);
-	memcpy(x, all, n * sizeof(*x));
+	device_upload(d, x, all, n * sizeof(*x));
 	free(all);
+	free(mine);
 }
 
 /* ---- a step ---- */
@@ -107,6 +110,17 @@ struct job {
 	/* Scores and losses of its clips; the gradient of all parameters. */
 	double *scores, *losses, *dw;
 };
+
+/* ${bytes} at ${to} become NaNs. */
+static void
+spoil(struct device *d, void *to, size_t bytes)
+{
+	void *nan = xmalloc(bytes);
+
+	memset(nan, 0xff, bytes);
+	device_upload(d, to, nan, bytes);
+	free(nan);
+}
 
 /* One part, or all; in a thread. */
 static void *
@@ -133,8 +147,8 @@ step(void *arg)
 	    &j->peer.peers);
 	net_init(n, 5);
 	net_reserve(n);
-	memset(n->arena, 0xff, n->arena_bytes);		/* NaNs */
-	memset(dw, 0xff, bytes);
+	spoil(d, n->arena, n->arena_bytes);
+	spoil(d, dw, bytes);
 	net_forward(n, p, &f, dw);
 	j->scores = xcalloc((size_t)in.n * CLASSES, sizeof(double));
 	j->losses = xcalloc((size_t)in.n, sizeof(double));

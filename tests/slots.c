@@ -18,6 +18,7 @@
 #include "train/snapshot.h"
 
 #include "tap.h"
+#include "devices.h"
 
 /* Parameters over some blocks, and running statistics between them. */
 static const char net_text[] =
@@ -33,26 +34,29 @@ enum { STEPS = 3, MOST = 7 };
 
 static const char *dir;
 
-/* ---- an optimiser of its own; the device is the host ---- */
+/* ---- an optimiser of its own, on the host ---- */
 
 static void
 trial_step(const struct optimizer_settings *o, struct device *d,
     const struct optim_part *p)
 {
-	double *second = p->state[1], *often = p->state[2], *scale = p->state[3];
+	double *often = p->state[2], *scale = p->state[3];
 
 	(void)o;
 	for (size_t i = 0; i < p->n; i++) {
-		double g, w, first;
+		double g, w, first, second;
+		void *kept = (double *)p->state[1] + i;
 
 		device_get(d, &g, (const char *)p->g + i * d->elem, 1);
 		device_get(d, &w, (char *)p->w + i * d->elem, 1);
 		device_get(d, &first, (char *)p->state[0] + i * d->elem, 1);
+		device_download(d, &second, kept, sizeof(second));
 		g = g * p->scale + p->decay * w;
 		first = 0.9 * first + g;
-		second[i] = 0.99 * second[i] + g * g;
-		w -= p->lr * first / sqrt(second[i]) * scale[0] / 1024 *
+		second = 0.99 * second + g * g;
+		w -= p->lr * first / sqrt(second) * scale[0] / 1024 *
 		    often[0];
+		device_upload(d, kept, &second, sizeof(second));
 		device_put(d, (char *)p->w + i * d->elem, &w, 1);
 		device_put(d, (char *)p->state[0] + i * d->elem, &first, 1);
 	}
@@ -302,14 +306,16 @@ bad_gradient(struct comm *c, void *arg)
 	struct fault *f = arg;
 	struct rank r;
 	size_t bytes, owned;
-	void *w, *m;
+	void *w, *m, *now;
 	double norm, *scale;
+	int changed;
 
 	rank_open(&r, c, backend_find("ref"), optimizers);
 	bytes = r.g->elements * r.d->elem;
 	owned = r.own.owned[c->rank] * r.d->elem;
 	w = xmalloc(bytes);
 	m = xmalloc(owned + 1);
+	now = xmalloc(bytes);
 	scale = r.o.slots.slot[r.o.scale_slot].data;
 	*scale = f->scale;
 	draw_gradient(&r, 0);
@@ -318,13 +324,16 @@ bad_gradient(struct comm *c, void *arg)
 	for (int p = 0; p < r.g->nparam; p++)
 		if (strcmp(r.g->param[p].name, f->name) == 0)
 			put(&r, r.g->param[p].offset, f->value);
-	if (optim_step(&r.o, r.n, r.gradient, 1, 0.1, &norm) != f->want ||
-	    memcmp(w, r.n->w, bytes) != 0 ||
-	    memcmp(m, r.o.slots.slot[0].data, owned) != 0 ||
+	changed = optim_step(&r.o, r.n, r.gradient, 1, 0.1, &norm) != f->want;
+	device_download(r.d, now, r.n->w, bytes);
+	changed |= memcmp(w, now, bytes) != 0;
+	device_download(r.d, now, r.o.slots.slot[0].data, owned);
+	if (changed || memcmp(m, now, owned) != 0 ||
 	    *scale != (f->want == OPTIM_SKIPPED ? f->scale / 2 : f->scale))
 		__atomic_fetch_add(&f->wrong, 1, __ATOMIC_RELAXED);
 	free(w);
 	free(m);
+	free(now);
 	rank_close(&r);
 }
 
@@ -447,6 +456,8 @@ main(void)
 	if (dir == NULL)
 		return 1;
 	for (int i = 0; backends[i] != NULL; i++) {
+		if (!has_device(backends[i]))
+			continue;
 		for (int k = 0; optimizers[k].name != NULL; k++)
 			steps(backends[i], &optimizers[k]);
 		steps(backends[i], &trial);

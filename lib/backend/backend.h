@@ -81,11 +81,13 @@ struct device {
  *
  * sum: each of the ${n} numbers at ${x} becomes its sum over all peers, the same
  * bits on each.  ${x} is memory of the device's, and the sum a part of the work
- * given to it, in its order.  Where a peer cannot be reached the run ends.
+ * given to it, in its order; ${d} is that device.  Where a peer cannot be reached
+ * the run ends.
  */
 struct peers {
 	int n;				/* ranks, two and more */
-	void (*sum)(const struct peers *, double *x, size_t n);
+	void (*sum)(const struct peers *, struct device *d, double *x,
+	    size_t n);
 };
 
 /*
@@ -219,6 +221,8 @@ struct backend {
 	const char *name;
 	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
 	size_t elem;			/* bytes of a parameter */
+	int apart;			/* its memory is not the host's: nobody
+					 * but these functions touches it */
 	/*
 	 * The back end fills in its own part; NULL after a message.  Where
 	 * there is no such precision here, it says so and lowers it.
@@ -227,6 +231,12 @@ struct backend {
 	void (*close)(struct device *d);
 	void *(*alloc)(struct device *d, size_t bytes);
 	void (*free)(struct device *d, void *p);
+	size_t (*available)(struct device *d);	/* if it is apart; NULL: not
+						 * known */
+	void *(*alloc_host)(struct device *d, size_t bytes);	/* NULL: the */
+	void (*free_host)(struct device *d, void *p);		/* host's own */
+	struct device *(*aside)(struct device *d);	/* NULL: itself */
+	void (*aside_free)(struct device *d, struct device *aside);
 	void (*put)(struct device *d, void *w, const double *host, size_t n);
 	void (*get)(struct device *d, double *host, const void *w, size_t n);
 	void (*upload)(struct device *d, void *w, const void *host,
@@ -238,6 +248,11 @@ struct backend {
 	    const void *activation);
 	void (*write)(struct device *d, void *activation, const struct dims *,
 	    const double *host);
+	void *(*stream)(struct device *d);	/* NULL: none */
+	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
+	    enum precision as, double scale);
+	void (*widen)(struct device *d, void *x, const void *from, size_t n,
+	    enum precision as, double scale);
 	void (*add)(struct device *d, void *sum, const void *x, size_t n);
 	void (*update)(struct device *d, const struct update *);
 	void (*moments)(struct device *d, const struct moments *);
@@ -270,6 +285,36 @@ void device_close(struct device *d);
 /* Memory of the device: zeroed; NULL after a message. */
 void *device_alloc(struct device *d, size_t bytes);
 void device_free(struct device *d, void *p);
+
+/* device_available(d): bytes that could still be allocated; SIZE_MAX: not known,
+ * or it is the host's memory. */
+size_t device_available(struct device *d);
+
+/* Memory of the host's that copies to and from the device are fast with. */
+void *device_alloc_host(struct device *d, size_t bytes);
+void device_free_host(struct device *d, void *p);
+
+/*
+ * device_aside(d): ${d} again, for another thread: what is asked of it is done in
+ * the order in which it is asked for, beside the work that ${d} is given; its
+ * memory is the same.  A download or upload is done when it returns.  NULL after a
+ * message.
+ */
+struct device *device_aside(struct device *d);
+void device_aside_free(struct device *d, struct device *aside);
+
+/*
+ * device_stream(d): the order of the work that ${d} is given, as the libraries of
+ * its maker know it, so that they can do theirs in it; NULL: there are none.
+ * device_narrow(d, to, x, n, as, scale), device_widen(d, x, from, n, as, scale):
+ * elements of fp32 times ${scale} to 16 bits for them, and back; only where there
+ * is a stream.
+ */
+void *device_stream(struct device *d);
+void device_narrow(struct device *d, void *to, const void *x, size_t n,
+    enum precision as, double scale);
+void device_widen(struct device *d, void *x, const void *from, size_t n,
+    enum precision as, double scale);
 
 /* n elements between host doubles and the parameters at ${w}. */
 void device_put(struct device *d, void *w, const double *host, size_t n);

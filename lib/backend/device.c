@@ -1,5 +1,8 @@
 /* An opened back end: its table, called. */
+#include <stdlib.h>
+
 #include "backend/backend.h"
+#include "base/fail.h"
 
 struct device *
 device_open(const struct backend *b, const struct device_options *o)
@@ -39,6 +42,67 @@ device_free(struct device *d, void *p)
 {
 	if (p != NULL)
 		d->backend->free(d, p);
+}
+
+size_t
+device_available(struct device *d)
+{
+	return d->backend->available != NULL ? d->backend->available(d) :
+	    SIZE_MAX;
+}
+
+void *
+device_alloc_host(struct device *d, size_t bytes)
+{
+	void *p;
+
+	if (d->backend->alloc_host != NULL)
+		return d->backend->alloc_host(d, bytes);
+	if ((p = malloc(bytes > 0 ? bytes : 1)) == NULL)
+		fail("out of memory: %zu bytes wanted", bytes);
+	return p;
+}
+
+void
+device_free_host(struct device *d, void *p)
+{
+	if (p != NULL && d->backend->free_host != NULL)
+		d->backend->free_host(d, p);
+	else
+		free(p);
+}
+
+struct device *
+device_aside(struct device *d)
+{
+	return d->backend->aside != NULL ? d->backend->aside(d) : d;
+}
+
+void
+device_aside_free(struct device *d, struct device *aside)
+{
+	if (aside != NULL && aside != d)
+		d->backend->aside_free(d, aside);
+}
+
+void *
+device_stream(struct device *d)
+{
+	return d->backend->stream != NULL ? d->backend->stream(d) : NULL;
+}
+
+void
+device_narrow(struct device *d, void *to, const void *x, size_t n,
+    enum precision as, double scale)
+{
+	d->backend->narrow(d, to, x, n, as, scale);
+}
+
+void
+device_widen(struct device *d, void *x, const void *from, size_t n,
+    enum precision as, double scale)
+{
+	d->backend->widen(d, x, from, n, as, scale);
 }
 
 void

@@ -50,7 +50,7 @@ peers_bytes(const struct task *t)
 static inline void
 peers_sum(const struct task *t, double *x)
 {
-	t->peers->sum(t->peers, x, 2 * (size_t)t->out.c);
+	t->peers->sum(t->peers, t->device, x, 2 * (size_t)t->out.c);
 }
 
 #endif

@@ -116,10 +116,13 @@ step(struct job *j)
 	optim_step(j->optim, r->net, r->gradient, 1, j->o->rate, &norm);
 }
 
-/* Out of the caches of all cores, where there is an instruction for it. */
+/* Out of the caches of all cores, where there is an instruction for it; those of
+ * a device with memory of its own are not reached. */
 static void
-evict(const void *p, size_t bytes)
+evict(const struct device *d, const void *p, size_t bytes)
 {
+	if (d->backend->apart)
+		return;
 #if defined(__x86_64__)
 	for (size_t i = 0; p != NULL && i < bytes; i += LINE)
 		__builtin_ia32_clflush((const char *)p + i);
@@ -137,16 +140,16 @@ evict_operands(const struct job *j, const struct task *t)
 	size_t elem = t->device->elem;
 
 	for (int k = 0; k < t->op->nin; k++) {
-		evict(t->x[k], device_bytes(t->device, &t->in[k]));
-		evict(t->dx[k], device_bytes(t->device, &t->in[k]));
+		evict(t->device, t->x[k], device_bytes(t->device, &t->in[k]));
+		evict(t->device, t->dx[k], device_bytes(t->device, &t->in[k]));
 	}
-	evict(t->y, device_bytes(t->device, &t->out));
-	evict(t->dy, device_bytes(t->device, &t->out));
+	evict(t->device, t->y, device_bytes(t->device, &t->out));
+	evict(t->device, t->dy, device_bytes(t->device, &t->out));
 	for (int k = 0; k < t->op->nparam; k++) {
 		size_t bytes = g->param[t->op->param + k].count * elem;
 
-		evict(t->w[k], bytes);
-		evict(t->dw[k], bytes);
+		evict(t->device, t->w[k], bytes);
+		evict(t->device, t->dw[k], bytes);
 	}
 }
 

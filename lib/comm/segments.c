@@ -112,30 +112,53 @@ segments_owned(size_t elements, size_t most, int rank, int ranks)
 	return n;
 }
 
-int
-segments_gather(const struct segments *s, void *data, size_t elem)
+/* What is sent and received of elements ${from} to ${to} - 1, which lie at
+ * ${data}. */
+static void
+list(const struct segments *s, void *data, size_t elem, size_t from, size_t to,
+    int *sends, int *receives)
 {
 	struct comm *c = s->comm;
-	int sends = 0, receives = 0;
 
-	if (s->copies)
-		return 0;
+	*sends = *receives = 0;
 	/* First to the next rank, so that no rank is everyone's first. */
 	for (int step = 1; step < c->size; step++) {
-		int to = (c->rank + step) % c->size;
-		int from = (c->rank + c->size - step) % c->size;
+		int next = (c->rank + step) % c->size;
+		int last = (c->rank + c->size - step) % c->size;
 
 		for (int i = 0; i < s->n; i++) {
 			const struct segment *g = &s->segment[i];
-			struct piece p = { from, (char *)data + g->at * elem,
-				g->n * elem };
+			struct piece p = { last, (char *)data + (g->at - from) *
+				elem, g->n * elem };
 
-			if (g->rank == from)
-				s->receive[receives++] = p;
-			p.rank = to;
+			if (g->at < from || g->at >= to)
+				continue;
+			if (g->rank == last)
+				s->receive[(*receives)++] = p;
+			p.rank = next;
 			if (g->rank == c->rank)
-				s->send[sends++] = p;
+				s->send[(*sends)++] = p;
 		}
 	}
-	return comm_exchange(c, s->send, sends, s->receive, receives);
+}
+
+int
+segments_gather(const struct segments *s, void *data, size_t elem)
+{
+	int sends, receives;
+
+	if (s->copies)
+		return 0;
+	list(s, data, elem, 0, s->elements, &sends, &receives);
+	return comm_exchange(s->comm, s->send, sends, s->receive, receives);
+}
+
+int
+segments_gather_start(const struct segments *s, struct exchange *x,
+    void *data, size_t elem, size_t from, size_t to)
+{
+	int sends, receives;
+
+	list(s, data, elem, from, to, &sends, &receives);
+	return comm_start(s->comm, x, s->send, sends, s->receive, receives);
 }

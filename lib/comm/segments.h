@@ -56,4 +56,9 @@ size_t segments_owned(size_t elements, size_t most, int rank, int ranks);
  */
 int segments_gather(const struct segments *s, void *data, size_t elem);
 
+/* segments_gather_start(s, x, data, elem, from, to): the same, started, of
+ * elements ${from} to ${to} - 1, whole segments, of which ${data} has no others. */
+int segments_gather_start(const struct segments *s, struct exchange *x,
+    void *data, size_t elem, size_t from, size_t to);
+
 #endif

@@ -136,8 +136,8 @@ average_vector(struct learners *l, const struct trainer *t)
 		size_t to = from + share->bucket;
 
 		to = to < share->elements ? to : share->elements;
-		if (exact_scatter(&l->exact, &tree, from, to, l->vector[0]) !=
-		    0)
+		if (detour_scatter(&l->detour, &l->exact, &tree, from, to,
+		    l->vector[0]) != 0)
 			return -1;
 	}
 	divide(l, t, l->n);
@@ -170,8 +170,7 @@ average_weights(struct learners *l, struct trainer *t)
 		return -1;
 	if (t->optim.outer)
 		outer_steps(l, t);
-	if (segments_gather(&t->share, l->vector[0], t->net->device->elem) !=
-	    0)
+	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	learners_keep_frozen(l, t, l->vector[0]);
 	learners_copy(l, t->net, l->mean, l->vector[0], t->share.elements);
@@ -288,8 +287,7 @@ take_slot(struct learners *l, const struct trainer *t, int i)
 		return 0;
 	choose_slot(l, i);
 	move_owned(l, t, slot, 0);
-	if (segments_gather(&t->share, l->vector[0], t->net->device->elem) !=
-	    0)
+	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	for (int k = 1; k < l->held; k++)
 		learners_copy(l, t->net, l->vector[k], l->vector[0],

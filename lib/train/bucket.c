@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "train/bucket.h"
+#include "train/detour.h"
 
 struct bucket {
 	struct exact exact;
@@ -17,6 +18,7 @@ struct bucket {
 	const struct segments *share;
 	size_t elem;
 	struct device *device;
+	struct device *aside;		/* that of the threads here */
 	struct event *final;		/* what the backward pass has done */
 
 	const struct tree *tree;	/* of this step */
@@ -25,10 +27,13 @@ struct bucket {
 	double busy;
 	int failed;
 
-	pthread_t thread;
+	pthread_t thread, fetcher;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	size_t done;			/* reduced from here on */
+	size_t fetched;			/* on the host from here on */
+	struct detour detour[2];	/* of buckets by turns, if the device
+					 * is apart */
 	int stop;
 };
 
@@ -38,23 +43,91 @@ offset(const struct bucket *b, const void *v, size_t i)
 	return (char *)v + i * b->elem;
 }
 
-/* Elements ${from} to ${to} - 1: finish this rank's subtrees, then reduce. */
-static int
-reduce(struct bucket *b, size_t from, size_t to)
+/* Elements ${from} to ${to} - 1, once they are there: finish this rank's
+ * subtrees. */
+static void
+finish(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
-		device_add(b->device, offset(b, b->sums[i].left, from),
+		device_add(b->aside, offset(b, b->sums[i].left, from),
 		    offset(b, b->sums[i].right, from), to - from);
-	return b->free ? allreduce_run(&b->sum, b->tree->part[0].data, from,
-	    to) : exact_scatter(&b->exact, b->tree, from, to,
-	    b->tree->part[0].data);
+}
+
+/* The sum over ranks of the subtrees ${t}, into the first. */
+static int
+reduce(struct bucket *b, const struct tree *t, size_t from, size_t to)
+{
+	return b->free ? allreduce_run(&b->sum, t->part[0].data, from, to) :
+	    exact_scatter(&b->exact, t, from, to, t->part[0].data);
+}
+
+/* The same of what lies on the host, and what this rank owns of it back. */
+static int
+reduce_apart(struct bucket *b, size_t from, size_t to)
+{
+	struct detour *s = &b->detour[from / b->share->bucket % 2];
+	int rank = b->comm->rank, size = b->comm->size;
+	size_t at = from, end = to;
+
+	if (reduce(b, &s->tree, 0, to - from) != 0)
+		return -1;
+	if (!b->share->copies) {
+		at = exact_cut(from, to, rank, size);
+		end = exact_cut(from, to, rank + 1, size);
+	}
+	detour_give(s, b->tree->part[0].data, from, at, end - at);
+	return 0;
+}
+
+/* Where the bucket that ends at ${to} begins. */
+static size_t
+begin_of(const struct bucket *b, size_t to)
+{
+	return (to - 1) / b->share->bucket * b->share->bucket;
+}
+
+/* There is room for the next bucket on the host: the last but one is done. */
+static int
+fetches(const struct bucket *b)
+{
+	return b->fetched > 0 && !b->failed && b->done <=
+	    begin_of(b, b->fetched) + 2 * b->share->bucket;
+}
+
+/* From the device to the host, while the bucket before is exchanged. */
+static void *
+fetch(void *arg)
+{
+	struct bucket *b = arg;
+
+	pthread_mutex_lock(&b->lock);
+	for (;;) {
+		size_t from, to;
+
+		while (!b->stop && !fetches(b))
+			pthread_cond_wait(&b->moved, &b->lock);
+		if (b->stop)
+			break;
+		to = b->fetched;
+		from = begin_of(b, to);
+		pthread_mutex_unlock(&b->lock);
+		device_event_wait(b->device, b->final, from);
+		finish(b, from, to);
+		detour_take(&b->detour[from / b->share->bucket % 2], b->tree,
+		    from, to);
+		pthread_mutex_lock(&b->lock);
+		b->fetched = from;
+		pthread_cond_broadcast(&b->moved);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return NULL;
 }
 
 static void *
 work(void *arg)
 {
 	struct bucket *b = arg;
-	size_t each = b->share->bucket;
+	int apart = b->device->backend->apart;
 
 	pthread_mutex_lock(&b->lock);
 	for (;;) {
@@ -62,16 +135,21 @@ work(void *arg)
 		double start;
 		int bad;
 
-		while (!b->stop && b->done == 0)
+		while (!b->stop && (b->done == 0 || (apart && b->fetched ==
+		    b->done)))
 			pthread_cond_wait(&b->moved, &b->lock);
 		if (b->stop)
 			break;
 		to = b->done;
-		from = (to - 1) / each * each;
+		from = begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
-		device_event_wait(b->device, b->final, from);
+		if (!apart)
+			device_event_wait(b->device, b->final, from);
 		start = clock_seconds();
-		bad = reduce(b, from, to);
+		if (!apart)
+			finish(b, from, to);
+		bad = apart ? reduce_apart(b, from, to) : reduce(b, b->tree,
+		    from, to);
 		pthread_mutex_lock(&b->lock);
 		b->busy += clock_seconds() - start;
 		b->failed |= bad != 0;
@@ -100,7 +178,7 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	if (free != NULL) {
 		o = *free;
 		o.elem = d->elem;
-		o.add = device_add;
+		o.add = detour_add;
 		o.arg = d;
 		o.most = share->bucket;
 		b->free = 1;
@@ -112,10 +190,18 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	b->elem = d->elem;
 	b->device = d;
 	b->final = device_event_new(d);
-	exact_open(&b->exact, c, d->elem, device_add, d, share->bucket);
+	exact_open(&b->exact, c, d->elem, detour_add, d, share->bucket);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
-	if (c->size > 1 && pthread_create(&b->thread, NULL, work, b) != 0)
+	if (c->size == 1)
+		return b;
+	if ((b->aside = device_aside(d)) == NULL)
+		comm_abort(c, EXIT_FAILED);
+	for (int i = 0; i < 2; i++)
+		detour_open(&b->detour[i], b->aside, share->bucket);
+	if (pthread_create(&b->thread, NULL, work, b) != 0 ||
+	    (d->backend->apart && pthread_create(&b->fetcher, NULL, fetch, b) !=
+	    0))
 		die(EXIT_FAILED, "cannot start the communication thread");
 	return b;
 }
@@ -131,10 +217,15 @@ bucket_close(struct bucket *b)
 	pthread_mutex_unlock(&b->lock);
 	if (b->comm->size > 1)
 		pthread_join(b->thread, NULL);
+	if (b->comm->size > 1 && b->device->backend->apart)
+		pthread_join(b->fetcher, NULL);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
 	exact_close(&b->exact);
 	allreduce_close(&b->sum);
+	for (int i = 0; i < 2; i++)
+		detour_close(&b->detour[i]);
+	device_aside_free(b->device, b->aside);
 	device_event_free(b->device, b->final);
 	comm_free(b->comm);
 	free(b);
@@ -160,6 +251,9 @@ struct event *
 bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n)
 {
+	for (int i = 0; i < 2 && b->comm->size > 1; i++)
+		if (detour_room(&b->detour[i], t->n) != 0)
+			comm_abort(b->comm, EXIT_FAILED);
 	comm_aside(b->comm, 1);
 	device_event_record(b->device, b->final, b->share->elements);
 	pthread_mutex_lock(&b->lock);
@@ -167,7 +261,7 @@ bucket_begin(struct bucket *b, const struct tree *t,
 	b->sums = sums;
 	b->n = n;
 	b->busy = 0;
-	b->done = b->share->elements;
+	b->done = b->fetched = b->share->elements;
 	pthread_cond_broadcast(&b->moved);
 	pthread_mutex_unlock(&b->lock);
 	return b->final;

@@ -59,6 +59,15 @@ all_macs(const struct trainer *t, uint64_t (*steps)[SCHEDULE_CYCLE])
 	return sum;
 }
 
+/* Of the device's memory, where it has its own: there is less of it. */
+static size_t
+scarce(const struct trainer *t, const struct memory *m)
+{
+	size_t apart = memory_apart(t, m);
+
+	return apart > 0 ? apart : memory_sum(t, m);
+}
+
 static void
 print_cell(const struct trainer *t, int i, int k, uint64_t steps, double all,
     FILE *f)
@@ -81,7 +90,7 @@ print_cell(const struct trainer *t, int i, int k, uint64_t steps, double all,
 	    lr_at(g->lr, g->pieces, g->epoch_end), momentum,
 	    (unsigned long long)steps, (unsigned long long)steps *
 	    (unsigned)c->batch, p->macs / p->input->n / 1e9,
-	    100 * cell_macs(t, i, k, steps) / all, memory_sum(&m));
+	    100 * cell_macs(t, i, k, steps) / all, scarce(t, &m));
 }
 
 static void
@@ -108,7 +117,7 @@ static int
 check_memory(const struct trainer *t, int rank, size_t most)
 {
 	struct memory m = memory_plan(t, rank);
-	size_t sum = memory_sum(&m), worst = 0;
+	size_t sum = scarce(t, &m), worst = 0;
 	const struct schedule *s = t->schedule;
 	char a[32], b[32], c[32];
 	int stage = 0, turn = 0;
@@ -119,9 +128,9 @@ check_memory(const struct trainer *t, int rank, size_t most)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			struct memory one = memory_cell(t, rank, i, k);
 
-			if (memory_sum(&one) <= worst)
+			if (scarce(t, &one) <= worst)
 				continue;
-			worst = memory_sum(&one);
+			worst = scarce(t, &one);
 			stage = i;
 			turn = k;
 		}

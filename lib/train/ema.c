@@ -52,7 +52,7 @@ swap(struct device *d, char *a, char *b, size_t bytes)
 }
 
 int
-ema_swap(struct slots *s, int first, void *w)
+ema_swap(struct slots *s, int first, struct gathering *gather, void *w)
 {
 	const struct segments *share = s->share;
 
@@ -66,5 +66,5 @@ ema_swap(struct slots *s, int first, void *w)
 			    slot_at(&s->slot[first], g->held), g->n *
 			    s->net->device->elem);
 	}
-	return segments_gather(share, w, s->net->device->elem);
+	return gathering_run(gather, w);
 }

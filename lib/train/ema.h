@@ -7,6 +7,7 @@
  */
 
 #include "train/slots.h"
+#include "train/detour.h"
 
 enum { EMA_SLOTS = 2 };
 extern const struct slot_kind ema_slots[EMA_SLOTS];
@@ -22,10 +23,10 @@ extern const struct slot_kind ema_slots[EMA_SLOTS];
 void ema_track(struct slots *s, int first, double decay);
 
 /*
- * ema_swap(s, first, w): on all ranks, the weights at ${w}, those of the net,
- * change places with their average, if there is one yet.  -1 if another rank
+ * ema_swap(s, first, g, w): on all ranks, the weights at ${w}, those of the net,
+ * which ${g} gathers, change places with their average, if there is one yet.  -1 if another rank
  * cannot be reached.
  */
-int ema_swap(struct slots *s, int first, void *w);
+int ema_swap(struct slots *s, int first, struct gathering *g, void *w);
 
 #endif

@@ -54,8 +54,8 @@ open_group(struct learners *l, const struct trainer *t,
 		}
 	}
 	if (!bad && g->comm != NULL) {
-		exact_open(&g->exact, g->comm, t->net->device->elem, device_add,
-		    t->net->device, t->share.bucket);
+		exact_open(&g->exact, g->comm, t->net->device->elem,
+		    detour_add, t->net->device, t->share.bucket);
 		exact_shares(&g->exact, begin);
 	}
 	free(begin);
@@ -107,8 +107,8 @@ average_vector(struct learners *l, const struct trainer *t,
 	}
 	for (size_t from = 0; from < elements && g->comm->size > 1;
 	    from += each)
-		if (exact_reduce(&g->exact, &tree, from, from + each < elements ?
-		    from + each : elements, v[0]) != 0)
+		if (detour_reduce(&l->detour, &g->exact, &tree, from,
+		    from + each < elements ? from + each : elements, v[0]) != 0)
 			return -1;
 	learners_divide(l, t, v[0], 0, elements, g->count);
 	for (int k = 1; k < g->held; k++)

@@ -86,8 +86,9 @@ learners_open(const struct trainer *t)
 	l->n = (int)t->o.learners.n;
 	l->mean = t->net->w;
 	l->slots = t->optim.slots.n - t->optim.outer;
-	exact_open(&l->exact, t->comm, elem, device_add, t->net->device,
+	exact_open(&l->exact, t->comm, elem, detour_add, t->net->device,
 	    t->share.bucket);
+	detour_open(&l->detour, t->net->device, t->share.bucket);
 	l->held = exact_leaves(&l->exact, l->n, &l->first);
 	l->room = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->room));
 	l->moved = xcalloc((size_t)l->n, sizeof(*l->moved));
@@ -133,6 +134,7 @@ learners_close(struct learners *l, const struct trainer *t)
 		device_free(t->net->device, l->learner[k].w);
 	}
 	exact_close(&l->exact);
+	detour_close(&l->detour);
 	free(l->learner);
 	free(l->vector);
 	learner_groups_close(l);

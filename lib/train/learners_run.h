@@ -23,6 +23,7 @@ struct learners {
 	struct learner *learner;	/* [held] */
 	void **vector;			/* [held] the same thing of each */
 	struct exact exact;
+	struct detour detour;		/* for exact sums */
 	void *mean;			/* the net's own weights: the last
 					 * average */
 	struct state at;		/* of the run at that time */

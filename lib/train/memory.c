@@ -44,22 +44,49 @@ buffers(const struct trainer *t, int rank)
 	return most;
 }
 
+/* What a device with memory of its own has; the rest is the host's. */
+static const char on_device[MEMORY_ITEMS] = {
+	[MEMORY_PARAMETERS] = 1, [MEMORY_SLOTS] = 1, [MEMORY_GRADIENTS] = 1,
+	[MEMORY_ACTIVATIONS] = 1, [MEMORY_LEARNERS] = 1
+};
+
+/* What is copied to the host on its way (train/detour.h): two buckets of each
+ * subtree of a rank, and two of weights. */
+static size_t
+staged(const struct trainer *t, int leaves, int rank)
+{
+	const struct device *d = t->net->device;
+	int first, count = split(leaves, rank, t->comm->size, &first);
+	struct tree tree;
+
+	tree_of(leaves, first, count, &tree);
+	return gathering_bytes(&t->share, d) + 2 * detour_bytes(d,
+	    sums_free(&t->sums) != NULL ? 1 : tree.n, t->share.bucket);
+}
+
+static size_t
+exact_bytes(const struct trainer *t, int leaves, int rank)
+{
+	return exact_room(leaves, rank, t->comm->size, t->share.bucket,
+	    t->net->device->elem) + staged(t, leaves, rank);
+}
+
 static size_t
 exchange(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
-	size_t most = 0, slice = t->share.bucket;
+	size_t most = 0;
 
 	if (sums_free(&t->sums) != NULL)
 		return allreduce_room(t->sums.free.wire, t->net->device->elem,
-		    slice, t->comm->size);
+		    t->share.bucket, t->comm->size) + (t->comm->size > 1 ?
+		    staged(t, t->comm->size, rank) : 0);
 	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
 			    c->batch / c->group;
-			size_t n = exact_room(leaves, rank, t->comm->size,
-			    slice, t->net->device->elem);
+			size_t n = exact_bytes(t, leaves, rank);
 
 			most = n > most ? n : most;
 		}
@@ -139,19 +166,29 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 	    n->graph->elements * n->device->elem;
 	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena;
 	if (t->comm->size > 1 && sums_free(&t->sums) == NULL)
-		m.item[MEMORY_EXCHANGE] = exact_room(microbatches, rank,
-		    t->comm->size, t->share.bucket, n->device->elem);
+		m.item[MEMORY_EXCHANGE] = exact_bytes(t, microbatches, rank);
 	return m;
 }
 
 size_t
-memory_sum(const struct memory *m)
+memory_apart(const struct trainer *t, const struct memory *m)
+{
+	size_t sum = 0;
+
+	for (int i = 0; i < MEMORY_ITEMS; i++)
+		if (on_device[i] && t->net->device->backend->apart)
+			sum += m->item[i];
+	return sum;
+}
+
+size_t
+memory_sum(const struct trainer *t, const struct memory *m)
 {
 	size_t sum = 0;
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
 		sum += m->item[i];
-	return sum;
+	return sum - memory_apart(t, m);
 }
 
 static void
@@ -187,18 +224,20 @@ memory_print(const struct trainer *t, FILE *f)
 			print_slots(t, f);
 		else if (m.item[i] > 0)
 			print_bytes(f, names[i], m.item[i]);
-	print_bytes(f, "memory of rank 0", memory_sum(&m));
+	print_bytes(f, "memory of rank 0", memory_sum(t, &m));
+	if (memory_apart(t, &m) > 0)
+		print_bytes(f, "of its device", memory_apart(t, &m));
 	/* The others differ in gradients, by one buffer or so, and in what
 	 * they own. */
 	for (int r = 1; r < size; r++) {
 		struct memory other = memory_plan(t, r);
-		size_t sum = memory_sum(&other);
+		size_t sum = memory_sum(t, &other);
 		char what[64];
 		int last = r;
 
 		while (last + 1 < size) {
 			other = memory_plan(t, last + 1);
-			if (memory_sum(&other) != sum)
+			if (memory_sum(t, &other) != sum)
 				break;
 			last++;
 		}
@@ -214,15 +253,16 @@ memory_print(const struct trainer *t, FILE *f)
 		print_bytes(f, "available now", ram_available());
 }
 
-/* Of parameters and slots, what is there by now. */
+/* Of parameters and slots, what is in memory of the host's by now. */
 static size_t
 held(const struct trainer *t)
 {
 	const struct net *n = t->net;
-	size_t flat = n->graph->elements * n->device->elem;
+	size_t flat = n->graph->elements * n->device->elem, sum;
 
-	size_t sum = ram_resident_of(n->w, flat);
-
+	if (n->device->backend->apart)
+		return 0;
+	sum = ram_resident_of(n->w, flat);
 	for (int i = 0; i < t->optim.slots.n; i++) {
 		const struct slot *slot = &t->optim.slots.slot[i];
 
@@ -239,6 +279,26 @@ memory_measure(const struct trainer *t)
 	return (all > mine ? all - mine : 0) + LATER;
 }
 
+/* Can the device hold what it does not hold yet?  An exit status. */
+static int
+device_fits(const struct trainer *t, const struct memory *m)
+{
+	size_t available = device_available(t->net->device);
+	size_t more = memory_apart(t, m);
+	char a[32], b[32];
+
+	if (more == 0 || available == SIZE_MAX)
+		return 0;
+	more -= m->item[MEMORY_PARAMETERS] + m->item[MEMORY_SLOTS];
+	if (more <= available)
+		return 0;
+	fail("the %s device of rank %d has %s of memory available, and %s are "
+	    "needed: choose a smaller --bn-size (vt-schedule), fewer frames or "
+	    "a smaller crop", t->net->device->backend->name, t->comm->rank,
+	    text_bytes(a, (double)available), text_bytes(b, (double)more));
+	return EXIT_FAILED;
+}
+
 /* What a rank says of itself. */
 struct need { char host[64]; size_t bytes, available; };
 
@@ -250,15 +310,15 @@ memory_fits(const struct trainer *t)
 	struct need mine = { .available = ram_available() };
 	struct need *all = xcalloc((size_t)c->size, sizeof(*all));
 	size_t sum = 0;
-	int status = 0, ranks = 0, first = c->rank;
+	int status = device_fits(t, &m), ranks = 0, first = c->rank;
 	char a[32], b[32];
 
 	gethostname(mine.host, sizeof(mine.host) - 1);
 	/* What it has by now is no longer among what is available. */
-	mine.bytes = memory_sum(&m) - m.item[MEMORY_BASE] - held(t);
+	mine.bytes = memory_sum(t, &m) - m.item[MEMORY_BASE] - held(t);
 	if (comm_allgather(c, &mine, sizeof(mine), all) != 0)
 		status = EXIT_RANKS;
-	for (int r = c->size - 1; r >= 0 && status == 0; r--)
+	for (int r = c->size - 1; r >= 0 && status != EXIT_RANKS; r--)
 		if (strcmp(all[r].host, mine.host) == 0) {
 			sum += all[r].bytes;
 			ranks++;

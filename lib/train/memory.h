@@ -35,13 +35,18 @@ struct memory memory_plan(const struct trainer *t, int rank);
 /* memory_cell(t, rank, stage, turn): the same, were that cell all the schedule. */
 struct memory memory_cell(const struct trainer *t, int rank, int stage,
     int turn);
-size_t memory_sum(const struct memory *m);
+
+/* memory_sum(t, m): what it is in memory of the host's; memory_apart: of the
+ * device's, if that has its own. */
+size_t memory_sum(const struct trainer *t, const struct memory *m);
+size_t memory_apart(const struct trainer *t, const struct memory *m);
 
 /* memory_print(t, f): a line for each item, and what each rank needs. */
 void memory_print(const struct trainer *t, FILE *f);
 
 /*
- * memory_fits(t): all ranks ask: can every host hold its ranks?  0, or an exit
+ * memory_fits(t): all ranks ask: can every host hold its ranks, and every device
+ * its own?  0, or an exit
  * status that they share, after a message of the first rank of such a host.
  */
 int memory_fits(const struct trainer *t);

@@ -61,7 +61,9 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
 	tiles_open(&o->tiles, n->graph, o->share);
 	running_open(&o->running, n->graph);
-	return slots_open(&o->slots, o->list, n, o->share, &o->dealt);
+	o->gather = gathering_new(o->share, n->device);
+	return o->gather == NULL ? -1 :
+	    slots_open(&o->slots, o->list, n, o->share, &o->dealt);
 }
 
 void
@@ -70,6 +72,8 @@ optim_close(struct optim *o)
 	slots_close(&o->slots);
 	tiles_close(&o->tiles);
 	running_close(&o->running);
+	gathering_free(o->gather);
+	o->gather = NULL;
 	segments_close(&o->alone);
 	segments_close(&o->dealt);
 	comm_free(o->self);
@@ -266,7 +270,7 @@ optim_loss_scale(const struct optim *o)
 int
 optim_swap(struct optim *o, struct net *n)
 {
-	return ema_swap(&o->slots, o->ema_slot, n->w);
+	return ema_swap(&o->slots, o->ema_slot, o->gather, n->w);
 }
 
 /* 0, or what is wrong with a gradient whose sums are at hand. */
@@ -322,7 +326,7 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 	if (make_step(&k) != 0)
 		return OPTIM_LOST;
 	start = clock_seconds();
-	if (segments_gather(o->share, n->w, n->device->elem) != 0)
+	if (gathering_run(o->gather, n->w) != 0)
 		return OPTIM_LOST;
 	o->waited += clock_seconds() - start;
 	running_after(&o->running, n);

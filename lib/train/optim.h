@@ -14,6 +14,7 @@
 #include "train/groups.h"
 #include "train/optimizer.h"
 #include "train/running.h"
+#include "train/detour.h"
 #include "train/tiles.h"
 
 struct optim {
@@ -45,6 +46,7 @@ struct optim {
 	struct segments alone;		/* if no share was given */
 	struct segments dealt;		/* of learners, if they keep something */
 	struct comm *self;
+	struct gathering *gather;		/* of what share cuts */
 };
 
 /*

@@ -1,6 +1,5 @@
 /* BN groups that are spread over ranks. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
@@ -12,27 +11,32 @@ struct spread_peers {
 	struct spread *spread;
 	struct spread_peers *next;
 	struct comm *comm;		/* NULL: not opened */
-	double *room;			/* [peers][numbers of a sum, at most] */
+	struct device *device;
+	double *room;			/* [peers + 1][numbers of a sum, at most],
+					 * the last are the sums */
 	size_t *start;			/* [peers + 1] bytes in it */
 };
 
 /* Everyone's to everyone; a few KiB, so what counts is that it is one step. */
 static void
-sum(const struct peers *peers, double *x, size_t n)
+sum(const struct peers *peers, struct device *d, double *x, size_t n)
 {
 	struct spread_peers *p = (struct spread_peers *)peers;
+	double *sums = p->room + (size_t)p->peers.n * n;
 	double begun = clock_seconds();
 
 	for (int r = 0; r <= p->peers.n; r++)
 		p->start[r] = (size_t)r * n * sizeof(*x);
-	memcpy(p->room + (size_t)p->comm->rank * n, x, n * sizeof(*x));
+	device_download(d, p->room + (size_t)p->comm->rank * n, x, n *
+	    sizeof(*x));
 	if (comm_allgatherv(p->comm, p->room, p->start) != 0)
 		comm_abort(p->comm, EXIT_RANKS);
 	for (size_t i = 0; i < n; i++) {
-		x[i] = p->room[i];
+		sums[i] = p->room[i];
 		for (int r = 1; r < p->peers.n; r++)
-			x[i] += p->room[(size_t)r * n + i];
+			sums[i] += p->room[(size_t)r * n + i];
 	}
+	device_upload(d, x, sums, n * sizeof(*x));
 	p->spread->waited += clock_seconds() - begun;
 }
 
@@ -54,7 +58,8 @@ spread_peers(struct spread *s, int parts)
 }
 
 int
-spread_open(struct spread *s, struct comm *c, size_t channels)
+spread_open(struct spread *s, struct comm *c, struct device *d,
+    size_t channels)
 {
 	for (struct spread_peers *p = s->list; p != NULL; p = p->next) {
 		size_t n = (size_t)p->peers.n;
@@ -63,7 +68,11 @@ spread_open(struct spread *s, struct comm *c, size_t channels)
 		if (comm_split(&p->comm, c, c->rank / p->peers.n, c->rank,
 		    "waiting for the ranks of its BN group") != 0)
 			return -1;
-		p->room = xcalloc(n * 2 * channels, sizeof(*p->room));
+		p->device = d;
+		p->room = device_alloc_host(d, (n + 1) * 2 * channels *
+		    sizeof(*p->room));
+		if (p->room == NULL)
+			return -1;
 		p->start = xcalloc(n + 1, sizeof(*p->start));
 	}
 	return 0;
@@ -78,7 +87,8 @@ spread_close(struct spread *s)
 		next = p->next;
 		if (p->comm != NULL)
 			comm_free(p->comm);
-		free(p->room);
+		if (p->room != NULL)
+			device_free_host(p->device, p->room);
 		free(p->start);
 		free(p);
 	}

@@ -23,10 +23,12 @@ struct spread {
 const struct peers *spread_peers(struct spread *s, int parts);
 
 /*
- * spread_open(s, c, channels): all ranks of ${c}: from here on peers can sum, for
- * normalisations of up to ${channels}.  -1 after a message.
+ * spread_open(s, c, d, channels): all ranks of ${c}: from here on peers can sum, for
+ * normalisations of up to ${channels} on devices as ${d}, which must outlive it.
+ * -1 after a message.
  */
-int spread_open(struct spread *s, struct comm *c, size_t channels);
+int spread_open(struct spread *s, struct comm *c, struct device *d,
+    size_t channels);
 void spread_close(struct spread *s);
 
 /*

@@ -369,7 +369,8 @@ work_open(struct trainer *t)
 	if (status != 0)
 		return status;
 	if ((w->learners != NULL && learners_meet(w->learners, t) != 0) ||
-	    spread_open(&w->spread, t->comm, most_channels(n->graph)) != 0)
+	    spread_open(&w->spread, t->comm, n->device,
+	    most_channels(n->graph)) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);

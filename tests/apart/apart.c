@@ -1,0 +1,433 @@
+/*
+ * A device whose memory the host cannot touch, over ref.  Programs are linked
+ * once more with --wrap=device_open (Makefile), so that whatever opens ref or
+ * ref64 gets this instead.
+ *
+ * Its memory has two addresses: the one that is given away, at which nothing
+ * may be read or written, and one at which ref works.  So a host access ends
+ * the process, of whatever thread and whatever another one is doing, with the
+ * addresses of its callers.  An address of the host's that is given for the
+ * device's ends it too, and the other way about.
+ */
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/mem.h"
+
+enum { PAGE = 4096, HEAD = 64 };
+#define ALL ((size_t)1 << 36)		/* addresses; memory where it is used */
+
+static struct memory {
+	pthread_mutex_t lock;
+	char *away, *here;		/* what is given away, and what is not */
+	size_t used;
+	struct span { size_t at, bytes; } *piece;
+	size_t pieces, cap;
+} memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct apart {
+	struct device device;		/* first */
+	struct backend table;
+	struct device *inner;
+	const struct op_impl *ops[OP_KINDS];
+	struct op_impl row[OP_KINDS];
+};
+
+struct device *__real_device_open(const struct backend *b,
+    const struct device_options *o);
+struct device *__wrap_device_open(const struct backend *b,
+    const struct device_options *o);
+
+static struct device *
+inner(struct device *d)
+{
+	return ((struct apart *)d)->inner;
+}
+
+/* ---- two addresses ---- */
+
+static _Noreturn void
+stop(const char *what, const void *p)
+{
+	void *stack[32];
+	int n = backtrace(stack, 32);
+
+	fprintf(stderr, "apart: %s: %p\n", what, p);
+	fflush(stderr);
+	backtrace_symbols_fd(stack, n, STDERR_FILENO);
+	_exit(99);
+}
+
+static void
+touched(int sig, siginfo_t *info, void *context)
+{
+	const char *p = info->si_addr;
+
+	(void)sig, (void)context;
+	stop(p >= memory.away && p < memory.away + ALL ? "the host touched "
+	    "memory of the device" : "no such memory", p);
+}
+
+static void
+map(void)
+{
+	struct sigaction action = { .sa_sigaction = touched,
+		.sa_flags = SA_SIGINFO };
+	int fd = memfd_create("apart", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, (off_t)ALL) != 0)
+		stop("no memory", NULL);
+	memory.here = mmap(NULL, ALL, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_NORESERVE, fd, 0);
+	memory.away = mmap(NULL, ALL, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
+	    fd, 0);
+	close(fd);
+	if (memory.here == MAP_FAILED || memory.away == MAP_FAILED)
+		stop("no memory", NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static int
+is_away(const void *p)
+{
+	return (const char *)p >= memory.away && (const char *)p <
+	    memory.away + ALL;
+}
+
+/* Where ref finds what is given away as ${p}: memory of the device's. */
+static void *
+here(const void *p)
+{
+	if (!is_away(p))
+		stop("no memory of the device", p);
+	return memory.here + ((const char *)p - memory.away);
+}
+
+static void *
+here_or_none(const void *p)
+{
+	return p == NULL ? NULL : here(p);
+}
+
+static void
+host(const void *p)
+{
+	if (is_away(p))
+		stop("memory of the device for the host's", p);
+}
+
+static void *
+alloc(struct device *d, size_t bytes)
+{
+	struct span p = { 0, (bytes + PAGE) / PAGE * PAGE };
+
+	(void)d;
+	pthread_mutex_lock(&memory.lock);
+	if (memory.away == NULL)
+		map();
+	if (memory.used + p.bytes > ALL)
+		stop("no addresses left", NULL);
+	p.at = memory.used;
+	memory.used += p.bytes;
+	memory.piece = array_room(memory.piece, memory.pieces, &memory.cap,
+	    sizeof(p));
+	memory.piece[memory.pieces++] = p;
+	pthread_mutex_unlock(&memory.lock);
+	return memory.away + p.at;
+}
+
+/* Addresses are not used again, so that what is freed stays so. */
+static void
+free_memory(struct device *d, void *p)
+{
+	char *at = here(p);
+	size_t i = 0;
+
+	(void)d;
+	pthread_mutex_lock(&memory.lock);
+	while (i < memory.pieces && memory.here + memory.piece[i].at != at)
+		i++;
+	if (i == memory.pieces)
+		stop("freed, and not allocated", p);
+	madvise(at, memory.piece[i].bytes, MADV_REMOVE);
+	mprotect(at, memory.piece[i].bytes, PROT_NONE);
+	memory.piece[i] = memory.piece[--memory.pieces];
+	pthread_mutex_unlock(&memory.lock);
+}
+
+/* ---- the table ---- */
+
+static void
+close_device(struct device *d)
+{
+	device_close(inner(d));
+	free(d);
+}
+
+static void
+put(struct device *d, void *w, const double *from, size_t n)
+{
+	host(from);
+	device_put(inner(d), here(w), from, n);
+}
+
+static void
+get(struct device *d, double *to, const void *w, size_t n)
+{
+	host(to);
+	device_get(inner(d), to, here(w), n);
+}
+
+static void
+upload(struct device *d, void *w, const void *from, size_t bytes)
+{
+	host(from);
+	device_upload(inner(d), here(w), from, bytes);
+}
+
+static void
+download(struct device *d, void *to, const void *w, size_t bytes)
+{
+	host(to);
+	device_download(inner(d), to, here(w), bytes);
+}
+
+static size_t
+bytes_of(const struct device *d, const struct dims *shape)
+{
+	return device_bytes(((const struct apart *)d)->inner, shape);
+}
+
+static void
+read_activation(struct device *d, double *to, const struct dims *shape,
+    const void *activation)
+{
+	host(to);
+	device_read(inner(d), to, shape, here(activation));
+}
+
+static void
+write_activation(struct device *d, void *activation, const struct dims *shape,
+    const double *from)
+{
+	host(from);
+	device_write(inner(d), here(activation), shape, from);
+}
+
+static void
+add(struct device *d, void *sum, const void *x, size_t n)
+{
+	device_add(inner(d), here(sum), here(x), n);
+}
+
+static void
+update(struct device *d, const struct update *u)
+{
+	struct update v = *u;
+
+	v.w = here(u->w);
+	v.m = here_or_none(u->m);
+	v.g = here(u->g);
+	device_update(inner(d), &v);
+}
+
+static void
+moments(struct device *d, const struct moments *m)
+{
+	struct moments v = *m;
+
+	v.w = here(m->w);
+	v.m = here(m->m);
+	v.v = here(m->v);
+	v.g = here(m->g);
+	device_moments(inner(d), &v);
+}
+
+static void
+clamp(struct device *d, void *x, size_t n, double most)
+{
+	device_clamp(inner(d), here(x), n, most);
+}
+
+static void
+track(struct device *d, void *w, const void *x, size_t n, double rate,
+    double scale)
+{
+	device_track(inner(d), here(w), here(x), n, rate, scale);
+}
+
+static void
+squares(struct device *d, double *sum, const void *x, const size_t *edge,
+    size_t runs)
+{
+	host(sum);
+	device_squares(inner(d), sum, here(x), edge, runs);
+}
+
+/* Host memory that is the device's own kind; what is not freed here by its own
+ * function is found by the allocator. */
+static void *
+alloc_host(struct device *d, size_t bytes)
+{
+	char *p = xmalloc(bytes + HEAD);
+
+	(void)d;
+	return p + HEAD;
+}
+
+static void
+free_host(struct device *d, void *p)
+{
+	(void)d;
+	free((char *)p - HEAD);
+}
+
+/* Another thread's own, as a stream is. */
+static struct device *
+aside(struct device *d)
+{
+	struct apart *a = xmalloc(sizeof(*a));
+
+	*a = *(struct apart *)d;
+	a->device.backend = &a->table;
+	a->device.ops = a->ops;
+	return &a->device;
+}
+
+static void
+aside_free(struct device *d, struct device *of)
+{
+	(void)d;
+	free(of);
+}
+
+/* ---- tasks ---- */
+
+struct peers_away {
+	struct peers peers;		/* first */
+	const struct peers *of;
+	struct device *device;
+};
+
+/* A sum over peers, of memory that ref has at the other address. */
+static void
+sum_peers(const struct peers *p, struct device *d, double *x, size_t n)
+{
+	const struct peers_away *a = (const struct peers_away *)p;
+
+	(void)d;
+	a->of->sum(a->of, a->device, (double *)(memory.away + ((char *)x -
+	    memory.here)), n);
+}
+
+/* What task ${t} is to ref, with ${f} for its feed and ${p} for its peers. */
+static struct task
+task_here(const struct task *t, struct feed *f, struct peers_away *p)
+{
+	struct task k = *t;
+
+	k.device = inner(t->device);
+	for (int j = 0; j < OP_INPUTS; j++) {
+		k.x[j] = here_or_none(t->x[j]);
+		k.dx[j] = here_or_none(t->dx[j]);
+	}
+	for (int j = 0; j < OP_PARAMS; j++) {
+		k.w[j] = here_or_none(t->w[j]);
+		k.dw[j] = here_or_none(t->dw[j]);
+	}
+	k.y = here_or_none(t->y);
+	k.dy = here_or_none(t->dy);
+	k.saved = here_or_none(t->saved);
+	k.kept = here_or_none(t->kept);
+	k.scratch = here_or_none(t->scratch);
+	if (t->feed != NULL) {
+		*f = *t->feed;
+		f->outcome = here_or_none(f->outcome);
+		k.feed = f;
+	}
+	if (t->peers != NULL) {
+		*p = (struct peers_away){ { t->peers->n, sum_peers },
+			t->peers, t->device };
+		k.peers = &p->peers;
+	}
+	return k;
+}
+
+static void
+run(struct task *t, void (*call)(struct task *))
+{
+	struct feed f;
+	struct peers_away p;
+	struct task k = task_here(t, &f, &p);
+
+	call(&k);
+	t->priv = k.priv;
+}
+
+static const struct op_impl *
+row(const struct task *t)
+{
+	return inner(t->device)->ops[t->op->kind];
+}
+
+static void forward(struct task *t) { run(t, row(t)->forward); }
+static void backward(struct task *t) { run(t, row(t)->backward); }
+static void remake(struct task *t) { run(t, row(t)->remake); }
+
+/* ---- */
+
+struct device *
+__wrap_device_open(const struct backend *b, const struct device_options *o)
+{
+	struct device *d = __real_device_open(b, o);
+	struct apart *a;
+
+	if (d == NULL || strncmp(b->name, "ref", 3) != 0)
+		return d;
+	a = xcalloc(1, sizeof(*a));
+	a->device = *d;
+	a->inner = d;
+	a->table = *b;
+	a->table.apart = 1;
+	a->table.close = close_device;
+	a->table.alloc = alloc;
+	a->table.free = free_memory;
+	a->table.alloc_host = alloc_host;
+	a->table.free_host = free_host;
+	a->table.aside = aside;
+	a->table.aside_free = aside_free;
+	a->table.put = put;
+	a->table.get = get;
+	a->table.upload = upload;
+	a->table.download = download;
+	a->table.bytes = bytes_of;
+	a->table.read = read_activation;
+	a->table.write = write_activation;
+	a->table.add = add;
+	a->table.update = update;
+	a->table.moments = moments;
+	a->table.clamp = clamp;
+	a->table.track = track;
+	a->table.squares = squares;
+	for (int k = 0; k < OP_KINDS; k++) {
+		if (d->ops[k] == NULL)
+			continue;
+		a->row[k] = *d->ops[k];
+		a->row[k].forward = forward;
+		a->row[k].backward = d->ops[k]->backward != NULL ? backward :
+		    NULL;
+		a->row[k].remake = d->ops[k]->remake != NULL ? remake : NULL;
+		a->ops[k] = &a->row[k];
+	}
+	a->device.backend = &a->table;
+	a->device.ops = a->ops;
+	return &a->device;
+}

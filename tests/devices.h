@@ -1,0 +1,27 @@
+#ifndef TESTS_DEVICES_H
+#define TESTS_DEVICES_H
+
+/* Back ends whose device is not here: included after tap.h. */
+
+#include "backend/backend.h"
+#include "base/fail.h"
+
+/* 1 if a device of ${b} can be opened; 0 after a test that is skipped. */
+static int
+has_device(const struct backend *b)
+{
+	char said[256];
+	struct device *d;
+	int there;
+
+	fail_capture(said, sizeof(said));
+	d = device_open(b, &(struct device_options){ .threads = 1 });
+	fail_capture(NULL, 0);
+	there = d != NULL;
+	device_close(d);
+	if (!there)
+		skip(b->name, "no such device here");
+	return there;
+}
+
+#endif
