@@ -144,7 +144,7 @@ FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
 LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
              $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # A kernel's arithmetic is written out, and never contracted (kernel.h).
-NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions \
+NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \
              $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
@@ -202,8 +202,12 @@ $(BUILD)/tests/fault.so: $(FAULT_C) tests/torture/fault.h
 # Every object depends on the flags, so a changed setting rebuilds it.
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
-	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS)) $(if $(LIB_CU),$(NVCC) $(NVCCFLAGS))' | cmp -s - $@ || \
-	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS)) $(if $(LIB_CU),$(NVCC) $(NVCCFLAGS))' >$@
+	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' | cmp -s - $@ || \
+	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' >$@
+
+$(BUILD)/nvcc-flags: force
+	@mkdir -p $(@D)
+	@echo '$(NVCC) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCCFLAGS)' >$@
 
 COMPILE    = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -216,7 +220,7 @@ $(BUILD)/%.amx.o: %.amx.c $(BUILD)/flags
 $(foreach r,$(REALS),$(eval \
 $(BUILD)/%.$(r).o: %.real.c $(BUILD)/flags ; \
 	$$(COMPILE) -DREAL=$(r) -c -o $$@ $$<))
-$(BUILD)/%.o: %.cu $(BUILD)/flags
+$(BUILD)/%.o: %.cu $(BUILD)/nvcc-flags
 	@mkdir -p $(@D); echo "nvcc $@"; $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # ---- using ----

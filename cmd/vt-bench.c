@@ -135,7 +135,7 @@ open_network(struct session *s)
 	    &s->graph->needs, s->graph->name) != 0))
 		return EXIT_USAGE;
 	s->device = device_open(b, &o);
-	return s->device != NULL ? 0 : EXIT_FAILED;
+	return s->device != NULL ? 0 : EXIT_USAGE;
 }
 
 static int

@@ -220,6 +220,8 @@ struct moments {
 struct backend {
 	const char *name;
 	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
+	const char *(*devices)(void);	/* those here, by name; NULL: there is
+					 * nothing to choose from */
 	size_t elem;			/* bytes of a parameter */
 	int apart;			/* its memory is not the host's: nobody
 					 * but these functions touches it */

@@ -53,9 +53,9 @@ model_start(struct model *m, int threads, enum precision precision)
 	struct device_options o = { .threads = threads,
 		.precision = precision };
 
-	m->device = device_open(m->backend, &o);
-	if (m->device == NULL ||
-	    (m->net = net_new(m->graph, m->device)) == NULL)
+	if ((m->device = device_open(m->backend, &o)) == NULL)
+		return EXIT_USAGE;
+	if ((m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;
 	return (m->ema ? checkpoint_load_ema(&m->file, m->path, m->net) :
 	    checkpoint_load(&m->file, m->path, m->net)) == 0 ? 0 : EXIT_DAMAGE;

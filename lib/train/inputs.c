@@ -241,9 +241,9 @@ open_network(struct session *s)
 		return EXIT_USAGE;
 	if (s->o.aggregate)
 		graph_between(s->graph);
-	s->device = device_open(s->backend, &o);
-	if (s->device == NULL ||
-	    (s->net = net_new(s->graph, s->device)) == NULL)
+	if ((s->device = device_open(s->backend, &o)) == NULL)
+		return EXIT_USAGE;
+	if ((s->net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
 	return 0;
 }

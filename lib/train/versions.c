@@ -16,5 +16,9 @@ train_versions(FILE *f)
 			    backends[i]->library());
 		else
 			fprintf(f, " %s", backends[i]->name);
+	for (int i = 0; backends[i] != NULL; i++)
+		if (backends[i]->devices != NULL)
+			fprintf(f, "\n%s devices: %s", backends[i]->name,
+			    backends[i]->devices());
 	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
 }

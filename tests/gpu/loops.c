@@ -114,7 +114,7 @@ conv_run(const struct conv_shape *s, void *x, void *w, void *y)
 	nx = (size_t)s->n * from * (size_t)s->in;
 	ny = (size_t)s->n * to * (size_t)s->out;
 	nw = kernels * (size_t)s->out * (size_t)(s->in / s->groups);
-	vx = s->pass == CONV_DATA ? xcalloc(nx, sizeof(*vx)) :
+	vx = s->pass == CONV_DATA && !s->accumulate ? xcalloc(nx, sizeof(*vx)) :
 	    load(x, nx, s->type);
 	vw = s->pass == CONV_WEIGHTS ? xcalloc(nw, sizeof(*vw)) :
 	    load(w, nw, s->type);

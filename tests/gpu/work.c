@@ -94,7 +94,7 @@ standin_conv_new(struct driver *d, const struct conv_shape *c)
 	struct conv_plan *p = xcalloc(1, sizeof(*p));
 	int bad = c->dims < 2 || c->dims > 3 || c->n < 1 || c->groups < 1 ||
 	    c->in < 1 || c->out < 1 || c->in % c->groups != 0 ||
-	    c->out % c->groups != 0;
+	    c->out % c->groups != 0 || (c->accumulate && c->pass != CONV_DATA);
 
 	for (int i = 0; i < c->dims && !bad; i++)
 		bad = c->stride[i] < 1 || c->from[i] < 1 || c->to[i] < 1 ||
@@ -167,6 +167,8 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	}
 	(c->pass == CONV_DATA ? piece_writes : piece_reads)(p, x, in *
 	    type_bytes(c->type));
+	if (c->accumulate)
+		piece_reads(p, x, in * type_bytes(c->type));
 	(c->pass == CONV_WEIGHTS ? piece_writes : piece_reads)(p, w, w_bytes *
 	    type_bytes(c->type));
 	(c->pass == CONV_FORWARD ? piece_writes : piece_reads)(p, y, out *

@@ -29,6 +29,8 @@ struct cuda {
 	struct gpu_stream *stream;	/* all work, in the order it is asked for */
 	enum gpu_type type;		/* what activations are stored as */
 	struct staging *staging;	/* pinned memory on the way to and fro */
+	void *room;			/* the device's, for sums of squares */
+	size_t room_bytes;
 };
 
 /* The opened back end that a task is for. */
@@ -103,7 +105,7 @@ struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);
 
 /* The functions of parameters.c: what the table of a back end does to flat
- * buffers. */
+ * buffers, and to activations as doubles. */
 void cuda_put(struct device *d, void *w, const double *host, size_t n);
 void cuda_get(struct device *d, double *host, const void *w, size_t n);
 void cuda_add(struct device *d, void *sum, const void *x, size_t n);
@@ -112,6 +114,10 @@ void cuda_moments(struct device *d, const struct moments *m);
 void cuda_clamp(struct device *d, void *x, size_t n, double most);
 void cuda_track(struct device *d, void *w, const void *x, size_t n,
     double rate, double scale);
+void cuda_read(struct device *d, double *host, const struct dims *shape,
+    const void *activation);
+void cuda_write(struct device *d, void *activation, const struct dims *shape,
+    const double *host);
 void cuda_squares(struct device *d, double *sum, const void *x,
     const size_t *edge, size_t runs);
 

@@ -225,7 +225,8 @@ event_wait(struct event *e, size_t from)
 }
 
 const struct backend backend_cuda = {
-	.name = "cuda", .library = runtime_library, .elem = sizeof(float),
+	.name = "cuda", .library = runtime_library,
+	.devices = runtime_devices, .elem = sizeof(float),
 	.open = open_device, .close = close_device, .alloc = alloc,
 	.free = free_memory, .upload = upload, .download = download,
 	.bytes = bytes_of, .event_new = event_new, .event_free = event_free,

@@ -55,16 +55,23 @@ struct launch {
 
 /*
  * A convolution of images or of volumes, [n][extent...][channels] packed, with
- * weights [out][kernel...][in / groups] packed.
+ * weights [out][kernel...][in / groups] packed.  Sums are in fp32, and products
+ * of fp32 numbers are not rounded (no TF32).
  */
 enum conv_pass { CONV_FORWARD, CONV_DATA, CONV_WEIGHTS };
+/* What else is done on the way: nothing. */
+enum conv_pattern { CONV_PLAIN };
 struct conv_shape {
 	enum conv_pass pass;
+	enum conv_pattern pattern;
 	enum gpu_type type;		/* of x, w and y, and of what is made */
-	int dims;			/* 2 or 3 extents, the last ones below */
+	int dims;			/* 2 or 3: of the extents below, the
+					 * first ones */
 	int n, in, out, groups;		/* images; channels */
 	int from[3], to[3];		/* extents of x and of y */
 	int kernel[3], stride[3], pad[3];
+	int accumulate;			/* data: x += rather than x = */
+	int unordered;			/* sums may differ from run to run */
 };
 
 /*
@@ -116,7 +123,8 @@ struct driver_calls {
 	size_t (*conv_workspace)(struct driver *, const struct conv_plan *);
 	void (*conv_describe)(struct driver *, const struct conv_plan *,
 	    char *text, size_t size);
-	/* Forward: y of x and w; data: x of w and y; weights: w of x and y. */
+	/* Forward: y of x and w; data: x of w and y; weights: w of x and y.
+	 * All begin at multiples of 16 bytes, and the workspace of 256. */
 	void (*conv)(struct driver *, struct gpu_stream *,
 	    const struct conv_plan *, void *x, void *w, void *y,
 	    void *workspace);
@@ -148,8 +156,31 @@ struct driver { const struct driver_calls *call; };
  */
 struct driver *runtime_open(int ordinal);
 
-/* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1". */
+/*
+ * runtime_described(json): a driver that only makes plans for convolutions, for
+ * a device that is described as cuDNN wants it
+ * (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION); all other calls are NULL.
+ */
+struct driver *runtime_described(const char *json);
+
+/*
+ * Convolutions whose plans were chosen before: of the runtime's drivers only.
+ * runtime_choices_read(d, path): from a table, of which the rows for this
+ * version of cuDNN and a device of this name are taken; a plan that is read is
+ * chosen anew if cuDNN refuses it.  runtime_choices_write(d, path): all that
+ * were chosen so far, durably.  -1 after a message.
+ * runtime_tune(d, on): from now on plans that are not known are chosen by
+ * trying, not by cuDNN's guess; what they give may differ in its last bits from
+ * one choice to another.
+ */
+int runtime_choices_read(struct driver *d, const char *path);
+int runtime_choices_write(struct driver *d, const char *path);
+void runtime_tune(struct driver *d, int on);
+
+/* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0".
+ * runtime_devices(): the names of those here, or "none here". */
 const char *runtime_library(void);
+const char *runtime_devices(void);
 
 /* cuda_open_on(driver, o): the back end on any driver, which becomes its own,
  * and is closed where this fails; NULL after a message. */

@@ -1,28 +1,429 @@
-/* The CUDA runtime as a driver. */
-#include <cuda_runtime_api.h>
+/* The CUDA runtime as a driver: memory, streams, events, copies, kernels, graphs. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "backend/cuda/driver.h"
+#include "backend/cuda/cudnn_plan.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/runtime.h"
 #include "base/fail.h"
+#include "base/mem.h"
 
-const char *
-runtime_library(void)
+struct gpu_stream { cudaStream_t at; };
+struct gpu_event { cudaEvent_t at; };
+struct gpu_graph { cudaGraphExec_t at; };
+
+static struct runtime *
+runtime(struct driver *d)
 {
-	static char text[64];
+	return (struct runtime *)d;
+}
 
-	snprintf(text, sizeof(text), "CUDA %d.%d", CUDART_VERSION / 1000,
-	    CUDART_VERSION % 1000 / 10);
-	return text;
+cudaStream_t
+runtime_stream(struct gpu_stream *s)
+{
+	return s->at;
+}
+
+void
+runtime_wrong(struct runtime *r, const char *what, const char *why)
+{
+	pthread_mutex_lock(&r->lock);
+	if (r->wrong[0] == '\0')
+		snprintf(r->wrong, sizeof(r->wrong), "%s (device %d): %s: %s",
+		    r->name, r->ordinal, what, why);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* What was put on a stream and was refused is said by the next wait. */
+static void
+put(struct runtime *r, const char *what, cudaError_t e)
+{
+	if (e != cudaSuccess)
+		runtime_wrong(r, what, cudaGetErrorString(e));
+}
+
+/* Threads begin with device 0. */
+static struct runtime *
+on(struct driver *d)
+{
+	struct runtime *r = runtime(d);
+
+	put(r, "choosing it", cudaSetDevice(r->ordinal));
+	return r;
+}
+
+static int
+waited(struct runtime *r, cudaError_t e)
+{
+	put(r, "waiting", e);
+	pthread_mutex_lock(&r->lock);
+	if (r->wrong[0] != '\0')
+		fail("%s", r->wrong);
+	pthread_mutex_unlock(&r->lock);
+	return r->wrong[0] != '\0' ? -1 : 0;
+}
+
+/* ---- memory ---- */
+
+static void *
+alloc(struct driver *d, size_t bytes)
+{
+	struct runtime *r = on(d);
+	void *p = NULL;
+	size_t left = 0, all = 0;
+	cudaError_t e = cudaMalloc(&p, bytes);
+
+	if (e == cudaSuccess)
+		return p;
+	cudaGetLastError();		/* it is ours, and no work's */
+	cudaMemGetInfo(&left, &all);
+	return fail_null("%s (device %d): %zu bytes wanted, %zu of %zu are "
+	    "free: %s", r->name, r->ordinal, bytes, left, all,
+	    cudaGetErrorString(e));
+}
+
+static void
+free_memory(struct driver *d, void *p)
+{
+	put(on(d), "freeing memory", cudaFree(p));
+}
+
+static void *
+alloc_host(struct driver *d, size_t bytes)
+{
+	void *p = NULL;
+	cudaError_t e;
+
+	on(d);
+	e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+	if (e == cudaSuccess)
+		return p;
+	cudaGetLastError();
+	return fail_null("%zu bytes of pinned memory wanted: %s", bytes,
+	    cudaGetErrorString(e));
+}
+
+static void
+free_host(struct driver *d, void *p)
+{
+	put(on(d), "freeing memory", cudaFreeHost(p));
+}
+
+/* ---- streams and events ---- */
+
+static struct gpu_stream *
+stream_new(struct driver *d, int urgent)
+{
+	struct runtime *r = on(d);
+	struct gpu_stream *s = xcalloc(1, sizeof(*s));
+	int least = 0, most = 0;
+	cudaError_t e;
+
+	cudaDeviceGetStreamPriorityRange(&least, &most);
+	e = cudaStreamCreateWithPriority(&s->at, cudaStreamNonBlocking,
+	    urgent ? most : least);
+	if (e == cudaSuccess)
+		return s;
+	free(s);
+	return fail_null("%s (device %d): no stream: %s", r->name, r->ordinal,
+	    cudaGetErrorString(e));
+}
+
+static void
+stream_free(struct driver *d, struct gpu_stream *s)
+{
+	put(on(d), "freeing a stream", cudaStreamDestroy(s->at));
+	free(s);
+}
+
+static struct gpu_event *
+event_new(struct driver *d)
+{
+	struct runtime *r = on(d);
+	struct gpu_event *v = xcalloc(1, sizeof(*v));
+	cudaError_t e = cudaEventCreateWithFlags(&v->at,
+	    cudaEventDisableTiming | cudaEventBlockingSync);
+
+	if (e == cudaSuccess)
+		return v;
+	free(v);
+	return fail_null("%s (device %d): no event: %s", r->name, r->ordinal,
+	    cudaGetErrorString(e));
+}
+
+static void
+event_free(struct driver *d, struct gpu_event *v)
+{
+	put(on(d), "freeing an event", cudaEventDestroy(v->at));
+	free(v);
+}
+
+static void
+record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
+{
+	put(on(d), "recording an event", cudaEventRecord(v->at, s->at));
+}
+
+static void
+follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
+{
+	put(on(d), "following an event", cudaStreamWaitEvent(s->at, v->at, 0));
+}
+
+static int
+wait_event(struct driver *d, struct gpu_event *v)
+{
+	struct runtime *r = on(d);
+
+	return waited(r, cudaEventSynchronize(v->at));
+}
+
+static int
+wait_stream(struct driver *d, struct gpu_stream *s)
+{
+	struct runtime *r = on(d);
+
+	return waited(r, cudaStreamSynchronize(s->at));
+}
+
+/* ---- work ---- */
+
+static void
+copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
+    size_t bytes)
+{
+	put(on(d), "a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault,
+	    s->at));
+}
+
+static void
+fill(struct driver *d, struct gpu_stream *s, void *to, int byte, size_t bytes)
+{
+	put(on(d), "a fill", cudaMemsetAsync(to, byte, bytes, s->at));
+}
+
+static void
+launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+{
+	const struct kernel *k = &cuda_kernels[l->kernel];
+	const dim3 grid = { l->grid[0], l->grid[1], 1 };
+	const dim3 block = { (unsigned)k->threads, 1, 1 };
+	void *args[] = { (void *)l->args };
+
+	if (l->bytes != k->bytes)
+		die(1, "kernel %s: %zu bytes of arguments, not %zu", k->name,
+		    l->bytes, k->bytes);
+	if (grid.x > 0 && grid.y > 0)
+		put(on(d), k->name, cudaLaunchKernel(k->code[l->type], grid,
+		    block, args, 0, s->at));
+}
+
+/* ---- graphs ---- */
+
+static int
+capture(struct driver *d, struct gpu_stream *s)
+{
+	struct runtime *r = on(d);
+	cudaError_t e = cudaStreamBeginCapture(s->at,
+	    cudaStreamCaptureModeThreadLocal);
+
+	return e == cudaSuccess ? 0 : fail("%s (device %d): no graph: %s",
+	    r->name, r->ordinal, cudaGetErrorString(e));
+}
+
+static struct gpu_graph *
+captured(struct driver *d, struct gpu_stream *s)
+{
+	struct runtime *r = on(d);
+	struct gpu_graph *g = xcalloc(1, sizeof(*g));
+	cudaGraph_t graph = NULL;
+	cudaError_t e = cudaStreamEndCapture(s->at, &graph);
+
+	if (e == cudaSuccess)
+		e = cudaGraphInstantiate(&g->at, graph, 0);
+	if (graph != NULL)
+		cudaGraphDestroy(graph);
+	if (e == cudaSuccess)
+		return g;
+	free(g);
+	return fail_null("%s (device %d): no graph: %s", r->name, r->ordinal,
+	    cudaGetErrorString(e));
+}
+
+static void
+graph_run(struct driver *d, struct gpu_stream *s, struct gpu_graph *g)
+{
+	put(on(d), "a graph", cudaGraphLaunch(g->at, s->at));
+}
+
+static void
+graph_end(struct driver *d, struct gpu_graph *g)
+{
+	put(on(d), "freeing a graph", cudaGraphExecDestroy(g->at));
+	free(g);
+}
+
+/* ---- opening ---- */
+
+static void
+close_driver(struct driver *d)
+{
+	struct runtime *r = runtime(d);
+
+	cublas_close(r);
+	cudnn_close(r);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static const struct driver_calls calls = {
+	.name = "cuda", .close = close_driver, .alloc = alloc,
+	.free = free_memory, .alloc_host = alloc_host, .free_host = free_host,
+	.stream_new = stream_new, .stream_free = stream_free,
+	.event_new = event_new, .event_free = event_free, .record = record,
+	.follow = follow, .wait_event = wait_event, .wait = wait_stream,
+	.copy = copy, .fill = fill, .launch = launch,
+	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free,
+	.conv_workspace = cudnn_conv_workspace,
+	.conv_describe = cudnn_conv_describe, .conv = cudnn_conv,
+	.product_new = cublas_product_new, .product_free = cublas_product_free,
+	.product_workspace = cublas_product_workspace,
+	.product = cublas_product, .capture = capture, .captured = captured,
+	.graph_run = graph_run, .graph_free = graph_end,
+};
+
+/* Whether a device can be used; why not, after a message. */
+static int
+count_devices(int *n)
+{
+	cudaError_t e = cudaGetDeviceCount(n);
+	int version = 0;
+
+	if (e == cudaSuccess && *n > 0)
+		return 0;
+	cudaDriverGetVersion(&version);
+	if (e == cudaErrorInsufficientDriver && version > 0)
+		return fail("--device cuda: the driver here is for CUDA %d.%d; this "
+		    "build wants %d.%d", version / 1000, version % 1000 / 10,
+		    CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+	if (e == cudaSuccess || e == cudaErrorNoDevice ||
+	    e == cudaErrorInsufficientDriver)
+		return fail("--device cuda: there is no CUDA device here, or no "
+		    "driver for one");
+	return fail("--device cuda: %s", cudaGetErrorString(e));
 }
 
 struct driver *
 runtime_open(int ordinal)
 {
+	struct cudaDeviceProp about;
+	struct runtime *r;
 	int n = 0;
 
-	if (cudaGetDeviceCount(&n) != cudaSuccess || ordinal >= n)
-		return fail_null("no CUDA device %d here: %s", ordinal,
-		    cudaGetErrorString(cudaGetLastError()));
-	return fail_null("CUDA device %d: there is no driver for it yet",
-	    ordinal);
+	if (count_devices(&n) != 0)
+		return NULL;
+	if (ordinal >= n)
+		return fail_null("--device cuda: %d of them here, so none for "
+		    "local rank %d: start one rank for each", n, ordinal);
+	r = xcalloc(1, sizeof(*r));
+	r->driver.call = &calls;
+	r->ordinal = ordinal;
+	pthread_mutex_init(&r->lock, NULL);
+	if (cudaGetDeviceProperties(&about, ordinal) == cudaSuccess)
+		snprintf(r->name, sizeof(r->name), "%s", about.name);
+	put(r, "choosing it", cudaSetDevice(ordinal));
+	if (waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
+	    cublas_open(r) != 0) {
+		close_driver(&r->driver);
+		return NULL;
+	}
+	return &r->driver;
+}
+
+static const struct driver_calls plans_only = {
+	.name = "described", .close = close_driver,
+	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free,
+	.conv_workspace = cudnn_conv_workspace,
+	.conv_describe = cudnn_conv_describe,
+};
+
+struct driver *
+runtime_described(const char *json)
+{
+	struct runtime *r = xcalloc(1, sizeof(*r));
+
+	r->driver.call = &plans_only;
+	r->ordinal = -1;
+	pthread_mutex_init(&r->lock, NULL);
+	if (cudnn_describe(r, json) != 0) {
+		close_driver(&r->driver);
+		return NULL;
+	}
+	return &r->driver;
+}
+
+/* ---- plans that were chosen ---- */
+
+int
+runtime_choices_read(struct driver *d, const char *path)
+{
+	struct runtime *r = runtime(d);
+
+	return choices_read(r->choices, path, r->dnn.cudnnGetVersion(),
+	    r->name);
+}
+
+int
+runtime_choices_write(struct driver *d, const char *path)
+{
+	struct runtime *r = runtime(d);
+
+	return choices_write(r->choices, path, r->dnn.cudnnGetVersion(),
+	    r->name);
+}
+
+void
+runtime_tune(struct driver *d, int on)
+{
+	runtime(d)->tune = on;
+}
+
+/* ---- what there is ---- */
+
+const char *
+runtime_library(void)
+{
+	static char text[96];		/* the same at every call */
+	struct cudnn dnn = { 0 };
+	struct cublas blas = { 0 };
+	size_t v, w;
+
+	v = cudnn_load(&dnn) == 0 ? dnn.cudnnGetVersion() : 0;
+	w = cublas_load(&blas) == 0 ? blas.cublasLtGetVersion() : 0;
+	snprintf(text, sizeof(text), "CUDA %d.%d, cuDNN %zu.%zu.%zu, cuBLASLt "
+	    "%zu.%zu.%zu", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
+	    v / 10000, v % 10000 / 100, v % 100, w / 10000, w % 10000 / 100,
+	    w % 100);
+	cudnn_unload(&dnn);
+	cublas_unload(&blas);
+	return text;
+}
+
+const char *
+runtime_devices(void)
+{
+	static char text[512];
+	struct cudaDeviceProp about;
+	size_t at = 0;
+	int n = 0;
+
+	if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0)
+		return "none here";
+	for (int i = 0; i < n && at < sizeof(text); i++)
+		if (cudaGetDeviceProperties(&about, i) == cudaSuccess)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+			    "%s%s (%.0f GiB)", i > 0 ? ", " : "", about.name,
+			    (double)about.totalGlobalMem / (1 << 30));
+	return text;
 }

@@ -1,0 +1,211 @@
+/*
+ * Products of matrices by cuBLASLt.  Its matrices are column-major, so a
+ * row-major one is its transpose there, and c' = op(b)' op(a)' is what it is
+ * asked for.  Sums are in fp32, in an order that the algorithm fixes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend/cuda/runtime.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+#define WORKSPACE_MOST ((size_t)32 << 20)
+
+struct product_plan {
+	struct product_shape s;
+	cublasLtMatmulDesc_t what;
+	cublasLtMatrixLayout_t a, b, c;
+	cublasLtMatmulAlgo_t by;
+	size_t workspace;
+};
+
+int
+cublas_open(struct runtime *r)
+{
+	cublasStatus_t s;
+
+	if (cublas_load(&r->blas) != 0)
+		return -1;
+	s = r->blas.cublasLtCreate(&r->products);
+	return s == CUBLAS_STATUS_SUCCESS ? 0 : fail("%s (device %d): "
+	    "cuBLASLt: %s", r->name, r->ordinal,
+	    r->blas.cublasLtGetStatusString(s));
+}
+
+void
+cublas_close(struct runtime *r)
+{
+	if (r->products != NULL)
+		r->blas.cublasLtDestroy(r->products);
+	cublas_unload(&r->blas);
+}
+
+static cudaDataType_t
+data_type(enum gpu_type type)
+{
+	static const cudaDataType_t of[] = { [GPU_F32] = CUDA_R_32F,
+		[GPU_BF16] = CUDA_R_16BF, [GPU_F16] = CUDA_R_16F };
+
+	return of[type];
+}
+
+/* Row-major ${rows} by ${columns}, as cuBLASLt sees it. */
+static cublasStatus_t
+layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
+    int rows, int columns, size_t ld, int batch, size_t stride)
+{
+	const struct cublas *b = &r->blas;
+	int64_t apart = (int64_t)stride;
+	int32_t n = batch;
+	cublasStatus_t s = b->cublasLtMatrixLayoutCreate(to, data_type(type),
+	    (uint64_t)columns, (uint64_t)rows, (int64_t)ld);
+
+	if (s == CUBLAS_STATUS_SUCCESS)
+		s = b->cublasLtMatrixLayoutSetAttribute(*to,
+		    CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &n, sizeof(n));
+	if (s == CUBLAS_STATUS_SUCCESS)
+		s = b->cublasLtMatrixLayoutSetAttribute(*to,
+		    CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
+		    sizeof(apart));
+	return s;
+}
+
+static cublasStatus_t
+describe(struct runtime *r, struct product_plan *p)
+{
+	const struct cublas *b = &r->blas;
+	const struct product_shape *s = &p->s;
+	cublasOperation_t first = s->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+	cublasOperation_t second = s->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+	cublasStatus_t e = b->cublasLtMatmulDescCreate(&p->what,
+	    CUBLAS_COMPUTE_32F, CUDA_R_32F);
+
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = b->cublasLtMatmulDescSetAttribute(p->what,
+		    CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first));
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = b->cublasLtMatmulDescSetAttribute(p->what,
+		    CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second));
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = layout(r, &p->a, s->type_ab, s->transpose_a ? s->k : s->m,
+		    s->transpose_a ? s->m : s->k, s->lda, s->batch,
+		    s->stride_a);
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = layout(r, &p->b, s->type_ab, s->transpose_b ? s->n : s->k,
+		    s->transpose_b ? s->k : s->n, s->ldb, s->batch,
+		    s->stride_b);
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = layout(r, &p->c, s->type_c, s->m, s->n, s->ldc, s->batch,
+		    s->stride_c);
+	return e;
+}
+
+/* Activations begin at multiples of 16 bytes; what is floats may be a part of
+ * the flat buffer, which begins anywhere. */
+static cublasStatus_t
+pick(struct runtime *r, struct product_plan *p)
+{
+	const struct cublas *b = &r->blas;
+	const size_t most = WORKSPACE_MOST;
+	const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_INPLACE |
+	    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+	const uint32_t align = p->s.type_c == GPU_F32 ? 4 : 16;
+	const struct { cublasLtMatmulPreferenceAttributes_t name;
+		const void *at; size_t bytes; } set[] = {
+		{ CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most,
+		    sizeof(most) },
+		{ CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &sums,
+		    sizeof(sums) },
+		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align,
+		    sizeof(align) },
+		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align,
+		    sizeof(align) },
+	};
+	cublasLtMatmulPreference_t wish;
+	cublasLtMatmulHeuristicResult_t got;
+	cublasStatus_t e = b->cublasLtMatmulPreferenceCreate(&wish);
+	int n = 0;
+
+	if (e != CUBLAS_STATUS_SUCCESS)
+		return e;
+	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
+		if (e == CUBLAS_STATUS_SUCCESS)
+			e = b->cublasLtMatmulPreferenceSetAttribute(wish,
+			    set[i].name, set[i].at, set[i].bytes);
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = b->cublasLtMatmulAlgoGetHeuristic(r->products, p->what,
+		    p->b, p->a, p->c, p->c, wish, 1, &got, &n);
+	b->cublasLtMatmulPreferenceDestroy(wish);
+	if (e == CUBLAS_STATUS_SUCCESS && n == 0)
+		e = CUBLAS_STATUS_NOT_SUPPORTED;
+	if (e == CUBLAS_STATUS_SUCCESS) {
+		p->by = got.algo;
+		p->workspace = got.workspaceSize;
+	}
+	return e;
+}
+
+struct product_plan *
+cublas_product_new(struct driver *d, const struct product_shape *s)
+{
+	struct runtime *r = (struct runtime *)d;
+	struct product_plan *p = xcalloc(1, sizeof(*p));
+	cublasStatus_t e;
+
+	p->s = *s;
+	cudaSetDevice(r->ordinal);
+	e = describe(r, p);
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = pick(r, p);
+	if (e == CUBLAS_STATUS_SUCCESS)
+		return p;
+	fail("cuBLASLt has no way to do %d products of %dx%d by %dx%d: %s",
+	    s->batch, s->m, s->k, s->k, s->n,
+	    r->blas.cublasLtGetStatusString(e));
+	cublas_product_free(d, p);
+	return NULL;
+}
+
+void
+cublas_product_free(struct driver *d, struct product_plan *p)
+{
+	const struct cublas *b = &((struct runtime *)d)->blas;
+
+	if (p == NULL)
+		return;
+	if (p->a != NULL)
+		b->cublasLtMatrixLayoutDestroy(p->a);
+	if (p->b != NULL)
+		b->cublasLtMatrixLayoutDestroy(p->b);
+	if (p->c != NULL)
+		b->cublasLtMatrixLayoutDestroy(p->c);
+	if (p->what != NULL)
+		b->cublasLtMatmulDescDestroy(p->what);
+	free(p);
+}
+
+size_t
+cublas_product_workspace(struct driver *d, const struct product_plan *p)
+{
+	(void)d;
+	return p->workspace;
+}
+
+void
+cublas_product(struct driver *d, struct gpu_stream *s,
+    const struct product_plan *p, const void *a, const void *b, void *c,
+    void *workspace)
+{
+	struct runtime *r = (struct runtime *)d;
+	const float one = 1, before = p->s.accumulate ? 1 : 0;
+	cublasStatus_t e;
+
+	cudaSetDevice(r->ordinal);
+	e = r->blas.cublasLtMatmul(r->products, p->what, &one, b, p->b, a, p->a,
+	    &before, c, p->c, c, p->c, &p->by, workspace, p->workspace,
+	    runtime_stream(s));
+	if (e != CUBLAS_STATUS_SUCCESS)
+		runtime_wrong(r, "a product of matrices",
+		    r->blas.cublasLtGetStatusString(e));
+}

@@ -1,0 +1,219 @@
+/* Convolutions by cuDNN: the driver's calls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cudnn_plan.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+/* ---- opening ---- */
+
+static int
+open_library(struct runtime *r)
+{
+	if (cudnn_load(&r->dnn) != 0)
+		return -1;
+	r->choices = choices_new();
+	r->about_maker = maker_new(r);
+	r->about = maker_make(r->about_maker,
+	    CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+	return 0;
+}
+
+static int
+end_about(struct runtime *r)
+{
+	maker_finish(r->about_maker, r->about);
+	return r->about_maker->wrong ? fail("cuDNN does not know the device: %s",
+	    r->about_maker->why) : 0;
+}
+
+int
+cudnn_describe(struct runtime *r, const char *json)
+{
+	if (open_library(r) != 0)
+		return -1;
+	snprintf(r->name, sizeof(r->name), "a device that is described");
+	maker_set(r->about_maker, r->about,
+	    CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+	    (int64_t)strlen(json), json);
+	return end_about(r);
+}
+
+int
+cudnn_open(struct runtime *r)
+{
+	int32_t ordinal = r->ordinal;
+	cudnnStatus_t s;
+
+	if (open_library(r) != 0)
+		return -1;
+	s = r->dnn.cudnnCreate(&r->handle);
+	if (s != CUDNN_STATUS_SUCCESS)
+		return fail("%s (device %d): cuDNN: %s", r->name, r->ordinal,
+		    r->dnn.cudnnGetErrorString(s));
+	maker_set(r->about_maker, r->about, CUDNN_ATTR_DEVICEPROP_DEVICE_ID,
+	    CUDNN_TYPE_INT32, 1, &ordinal);
+	return end_about(r);
+}
+
+void
+cudnn_close(struct runtime *r)
+{
+	maker_free(r->about_maker);
+	choices_free(r->choices);
+	if (r->handle != NULL)
+		r->dnn.cudnnDestroy(r->handle);
+	cudnn_unload(&r->dnn);
+}
+
+/* ---- plans ---- */
+
+static void
+extents(char *text, size_t size, int dims, const int *v)
+{
+	if (dims == 3)
+		snprintf(text, size, "%dx%dx%d", v[0], v[1], v[2]);
+	else
+		snprintf(text, size, "%dx%d", v[0], v[1]);
+}
+
+void
+conv_key(const struct conv_shape *s, char key[KEY])
+{
+	static const char *const pass[] = { [CONV_FORWARD] = "forward",
+		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
+	static const char *const type[] = { [GPU_F32] = "fp32",
+		[GPU_BF16] = "bf16", [GPU_F16] = "fp16" };
+	const int *v[] = { s->from, s->kernel, s->stride, s->pad };
+	char text[4][40];
+
+	for (int i = 0; i < 4; i++)
+		extents(text[i], sizeof(text[i]), s->dims, v[i]);
+	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
+	    "pad %s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
+	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
+	    s->unordered ? ", unordered" : "");
+}
+
+/*
+ * What was chosen before if cuDNN still takes it, else the fastest or the first
+ * guess; each shape is chosen for once.
+ */
+static int
+choose(struct runtime *r, struct conv_plan *p)
+{
+	const struct choice *c = choices_find(r->choices, p->key);
+
+	if (c != NULL && plan_of_choice(p, c) == 0)
+		return 0;
+	if ((r->tune ? plan_by_timing(p) : plan_by_rule(p)) != 0)
+		return -1;
+	choices_add(r->choices, p->key, &p->choice);
+	return 0;
+}
+
+struct conv_plan *
+cudnn_conv_new(struct driver *d, const struct conv_shape *s)
+{
+	struct runtime *r = (struct runtime *)d;
+	struct conv_plan *p = xcalloc(1, sizeof(*p));
+
+	p->s = *s;
+	conv_key(s, p->key);
+	p->m = maker_new(r);
+	p->graph = graph_of_conv(p->m, s);
+	if (p->m->wrong)
+		fail("cuDNN refuses %s: %s", p->key, p->m->why);
+	else if (choose(r, p) == 0)
+		return p;
+	cudnn_conv_free(d, p);
+	return NULL;
+}
+
+void
+cudnn_conv_free(struct driver *d, struct conv_plan *p)
+{
+	(void)d;
+	if (p != NULL) {
+		maker_free(p->binds);
+		maker_free(p->m);
+	}
+	free(p);
+}
+
+size_t
+cudnn_conv_workspace(struct driver *d, const struct conv_plan *p)
+{
+	(void)d;
+	return p->workspace;
+}
+
+void
+cudnn_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
+    size_t size)
+{
+	(void)d;
+	snprintf(text, size, "cuDNN engine %lld, workspace %.1f MiB",
+	    (long long)p->choice.engine, (double)p->workspace / (1 << 20));
+}
+
+/* ---- running ---- */
+
+/* What the tensors are bound to; a plan has the same addresses at each step. */
+static const char *
+bind(struct conv_plan *p, void *const at[4])
+{
+	const int64_t uid[] = { UID_X, UID_W, UID_Y };
+
+	if (p->pack != NULL && memcmp(p->bound, at, sizeof(p->bound)) == 0)
+		return NULL;
+	if (p->binds == NULL)
+		p->binds = maker_new(p->m->r);
+	maker_drop(p->binds, 0);
+	p->pack = maker_make(p->binds, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+	    CUDNN_TYPE_INT64, 3, uid);
+	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+	    CUDNN_TYPE_VOID_PTR, 3, at);
+	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+	    CUDNN_TYPE_VOID_PTR, 1, &at[3]);
+	maker_finish(p->binds, p->pack);
+	memcpy(p->bound, at, sizeof(p->bound));
+	if (!p->binds->wrong)
+		return NULL;
+	p->pack = NULL;
+	return p->binds->why;
+}
+
+const char *
+plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4])
+{
+	struct runtime *r = p->m->r;
+	const char *why = bind(p, at);
+	cudnnStatus_t status;
+
+	if (why != NULL)
+		return why;
+	status = r->dnn.cudnnSetStream(r->handle, s);
+	if (status == CUDNN_STATUS_SUCCESS)
+		status = r->dnn.cudnnBackendExecute(r->handle, p->plan,
+		    p->pack);
+	return status == CUDNN_STATUS_SUCCESS ? NULL :
+	    r->dnn.cudnnGetErrorString(status);
+}
+
+void
+cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
+    void *x, void *w, void *y, void *workspace)
+{
+	void *const at[] = { x, w, y, workspace };
+
+	/* The plan is ours; what it is bound to is no part of what it does. */
+	const char *why = plan_run((struct conv_plan *)p, runtime_stream(s),
+	    at);
+
+	if (why != NULL)
+		runtime_wrong((struct runtime *)d, p->key, why);
+}

@@ -1,0 +1,229 @@
+/* Graphs of cuDNN, put together from descriptors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cudnn_graph.h"
+#include "base/mem.h"
+
+struct maker *
+maker_new(struct runtime *r)
+{
+	struct maker *m = xcalloc(1, sizeof(*m));
+
+	m->r = r;
+	return m;
+}
+
+void
+maker_drop(struct maker *m, int n)
+{
+	while (m->n > n)
+		m->r->dnn.cudnnBackendDestroyDescriptor(m->made[--m->n]);
+	m->wrong = 0;
+}
+
+void
+maker_free(struct maker *m)
+{
+	if (m != NULL)
+		maker_drop(m, 0);
+	free(m);
+}
+
+static void
+look(struct maker *m, cudnnStatus_t s)
+{
+	char more[400] = "";
+
+	if (s == CUDNN_STATUS_SUCCESS)
+		return;
+	m->wrong = 1;
+	m->r->dnn.cudnnGetLastErrorString(more, sizeof(more));
+	snprintf(m->why, sizeof(m->why), "%s%s%s",
+	    m->r->dnn.cudnnGetErrorString(s), *more ? ": " : "", more);
+}
+
+cudnnBackendDescriptor_t
+maker_make(struct maker *m, cudnnBackendDescriptorType_t type)
+{
+	cudnnBackendDescriptor_t d = NULL;
+
+	if (m->wrong)
+		return NULL;
+	if (m->n == MAKER_MOST) {
+		m->wrong = 1;
+		snprintf(m->why, sizeof(m->why), "more than %d descriptors",
+		    MAKER_MOST);
+		return NULL;
+	}
+	look(m, m->r->dnn.cudnnBackendCreateDescriptor(type, &d));
+	if (!m->wrong)
+		m->made[m->n++] = d;
+	return d;
+}
+
+void
+maker_set(struct maker *m, cudnnBackendDescriptor_t d,
+    cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+    int64_t n, const void *values)
+{
+	if (!m->wrong)
+		look(m, m->r->dnn.cudnnBackendSetAttribute(d, name, type, n,
+		    values));
+}
+
+void
+maker_set_int(struct maker *m, cudnnBackendDescriptor_t d,
+    cudnnBackendAttributeName_t name, int64_t value)
+{
+	maker_set(m, d, name, CUDNN_TYPE_INT64, 1, &value);
+}
+
+void
+maker_set_part(struct maker *m, cudnnBackendDescriptor_t d,
+    cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t part)
+{
+	maker_set(m, d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &part);
+}
+
+void
+maker_finish(struct maker *m, cudnnBackendDescriptor_t d)
+{
+	if (!m->wrong)
+		look(m, m->r->dnn.cudnnBackendFinalize(d));
+}
+
+int64_t
+maker_get(struct maker *m, cudnnBackendDescriptor_t d,
+    cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+    int64_t most, void *values)
+{
+	int64_t n = 0;
+
+	if (m->wrong || m->r->dnn.cudnnBackendGetAttribute(d, name, type, most,
+	    &n, values) != CUDNN_STATUS_SUCCESS)
+		return 0;
+	return most > 0 && n > most ? most : n;
+}
+
+/* ---- a convolution ---- */
+
+static cudnnDataType_t
+data_type(enum gpu_type type)
+{
+	static const cudnnDataType_t of[] = { [GPU_F32] = CUDNN_DATA_FLOAT,
+		[GPU_BF16] = CUDNN_DATA_BFLOAT16, [GPU_F16] = CUDNN_DATA_HALF };
+
+	return of[type];
+}
+
+/*
+ * ${n} of ${c} channels over ${extent}[${dims}]: cuDNN writes [n][c][extent...],
+ * and strides say that channels lie innermost.
+ */
+static cudnnBackendDescriptor_t
+tensor(struct maker *m, int64_t uid, enum gpu_type type, int64_t n, int64_t c,
+    int dims, const int *extent)
+{
+	cudnnBackendDescriptor_t d = maker_make(m,
+	    CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+	cudnnDataType_t t = data_type(type);
+	int64_t size[5] = { n, c }, stride[5], next = c;
+
+	stride[1] = 1;
+	for (int i = dims - 1; i >= 0; i--) {
+		size[2 + i] = extent[i];
+		stride[2 + i] = next;
+		next *= size[2 + i];
+	}
+	stride[0] = next;
+	maker_set(m, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1,
+	    &t);
+	maker_set(m, d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
+	    2 + dims, size);
+	maker_set(m, d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 2 + dims,
+	    stride);
+	maker_set_int(m, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
+	maker_set_int(m, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16);
+	maker_finish(m, d);
+	return d;
+}
+
+/* Sums are of floats, whatever is stored. */
+static cudnnBackendDescriptor_t
+window(struct maker *m, const struct conv_shape *s)
+{
+	cudnnBackendDescriptor_t d = maker_make(m,
+	    CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+	cudnnDataType_t sums = CUDNN_DATA_FLOAT;
+	cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+	int64_t pad[3], stride[3], one[3] = { 1, 1, 1 };
+
+	for (int i = 0; i < s->dims; i++) {
+		pad[i] = s->pad[i];
+		stride[i] = s->stride[i];
+	}
+	maker_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, s->dims);
+	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
+	    1, &sums);
+	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+	    CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64,
+	    s->dims, pad);
+	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
+	    s->dims, pad);
+	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64,
+	    s->dims, one);
+	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
+	    CUDNN_TYPE_INT64, s->dims, stride);
+	maker_finish(m, d);
+	return d;
+}
+
+/* What the three passes call the same things. */
+static const struct {
+	cudnnBackendDescriptorType_t type;
+	cudnnBackendAttributeName_t window, x, w, y, alpha, beta;
+} passes[] = {
+#define PASS(which, NAME) { CUDNN_BACKEND_OPERATION_CONVOLUTION_ ## which ## \
+	_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_ ## NAME ## _CONV_DESC,
+#define ALPHA_BETA(NAME) CUDNN_ATTR_OPERATION_CONVOLUTION_ ## NAME ## _ALPHA, \
+	CUDNN_ATTR_OPERATION_CONVOLUTION_ ## NAME ## _BETA }
+	[CONV_FORWARD] = PASS(FORWARD, FORWARD)
+	CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+	CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+	CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, ALPHA_BETA(FORWARD),
+	[CONV_DATA] = PASS(BACKWARD_DATA, BWD_DATA)
+	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, ALPHA_BETA(BWD_DATA),
+	[CONV_WEIGHTS] = PASS(BACKWARD_FILTER, BWD_FILTER)
+	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, ALPHA_BETA(BWD_FILTER),
+};
+
+cudnnBackendDescriptor_t
+graph_of_conv(struct maker *m, const struct conv_shape *s)
+{
+	cudnnBackendDescriptor_t op, g;
+	const float one = 1, before = s->accumulate ? 1 : 0;
+
+	op = maker_make(m, passes[s->pass].type);
+	maker_set_part(m, op, passes[s->pass].window, window(m, s));
+	maker_set_part(m, op, passes[s->pass].x, tensor(m, UID_X, s->type, s->n,
+	    s->in, s->dims, s->from));
+	maker_set_part(m, op, passes[s->pass].w, tensor(m, UID_W, s->type,
+	    s->out, s->in / s->groups, s->dims, s->kernel));
+	maker_set_part(m, op, passes[s->pass].y, tensor(m, UID_Y, s->type, s->n,
+	    s->out, s->dims, s->to));
+	maker_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
+	maker_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1, &before);
+	maker_finish(m, op);
+
+	g = maker_make(m, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+	maker_set_part(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS, op);
+	maker_finish(m, g);
+	return g;
+}

@@ -1,0 +1,225 @@
+/* Plans for convolutions: which of cuDNN's suggestions is taken. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/cudnn_plan.h"
+#include "base/fail.h"
+
+/* Of a plan, if there is one that needs no more: the least of cuDNN's first
+ * suggestions need 0, those that turn the layout the size of the tensors. */
+#define WORKSPACE_MOST	((int64_t)256 << 20)
+enum { SUGGESTIONS = 100 };
+
+/* ---- engines and knobs ---- */
+
+static void
+choice_of(struct maker *m, cudnnBackendDescriptor_t config, struct choice *c)
+{
+	cudnnBackendDescriptor_t knob[KNOBS], engine;
+	int64_t n;
+
+	*c = (struct choice){ .engine = -1 };
+	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+	maker_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
+	maker_get(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
+	    &c->engine);
+	for (int i = 0; i < KNOBS; i++)
+		knob[i] = maker_make(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+	n = maker_get(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, knob);
+	for (int i = 0; i < n; i++) {
+		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)0;
+
+		maker_get(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+		    CUDNN_TYPE_KNOB_TYPE, 1, &type);
+		c->knob[i] = (int64_t)type;
+		maker_get(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+		    CUDNN_TYPE_INT64, 1, &c->value[i]);
+	}
+	c->knobs = (int)n;
+}
+
+static cudnnBackendDescriptor_t
+config_of(struct conv_plan *p, const struct choice *c)
+{
+	struct maker *m = p->m;
+	cudnnBackendDescriptor_t engine, knob[KNOBS], config;
+
+	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+	maker_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, p->graph);
+	maker_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, c->engine);
+	maker_set_part(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP, m->r->about);
+	maker_finish(m, engine);
+	for (int i = 0; i < c->knobs; i++) {
+		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)c->knob[i];
+
+		knob[i] = maker_make(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+		maker_set(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+		    CUDNN_TYPE_KNOB_TYPE, 1, &type);
+		maker_set_int(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+		    c->value[i]);
+		maker_finish(m, knob[i]);
+	}
+	config = maker_make(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+	maker_set_part(m, config, CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+	if (c->knobs > 0)
+		maker_set(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+		    CUDNN_TYPE_BACKEND_DESCRIPTOR, c->knobs, knob);
+	maker_finish(m, config);
+	return config;
+}
+
+/*
+ * What an engine says of itself.  Sums must be of floats and in one order;
+ * Winograd's and Fourier's transforms lose digits; and fp32 is what it says, so
+ * no tensor core, which would round to TF32.  Engines that are compiled when
+ * they are asked for take seconds each, and none is needed.
+ */
+static int
+may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
+    const struct conv_shape *s)
+{
+	cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+	cudnnBackendBehaviorNote_t does[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
+	cudnnBackendDescriptor_t engine;
+	int64_t n;
+
+	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+	maker_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
+	n = maker_get(m, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+	    CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, note);
+	for (int i = 0; i < n; i++)
+		switch (note[i]) {
+		case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+			if (!s->unordered)
+				return 0;
+			break;
+		case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+		case CUDNN_NUMERICAL_NOTE_FFT:
+		case CUDNN_NUMERICAL_NOTE_WINOGRAD:
+			return 0;
+		case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+		case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+			if (s->type == GPU_F32)
+				return 0;
+			break;
+		default:
+			break;
+		}
+	n = maker_get(m, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+	    CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT, does);
+	for (int i = 0; i < n; i++)
+		if (does[i] == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION)
+			return 0;
+	return 1;
+}
+
+/* ---- plans ---- */
+
+/* The plan of a configuration; -1 if cuDNN refuses it or it needs more than
+ * ${most}, 0 for no bound. */
+static int
+finish_plan(struct conv_plan *p, cudnnBackendDescriptor_t config, int64_t most)
+{
+	struct maker *m = p->m;
+	int64_t bytes = 0;
+
+	p->plan = maker_make(m, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+	maker_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
+	    m->r->about);
+	maker_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+	    config);
+	maker_finish(m, p->plan);
+	maker_get(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+	    CUDNN_TYPE_INT64, 1, &bytes);
+	if (m->wrong || (most > 0 && bytes > most))
+		return -1;
+	p->workspace = (size_t)bytes;
+	return 0;
+}
+
+int
+plan_of_choice(struct conv_plan *p, const struct choice *c)
+{
+	int kept = p->m->n;
+
+	if (finish_plan(p, config_of(p, c), 0) != 0) {
+		maker_drop(p->m, kept);
+		return -1;
+	}
+	p->choice = *c;
+	return 0;
+}
+
+/* The suggestions of one kind, into c[SUGGESTIONS]; how many. */
+static int
+suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
+    cudnnBackendDescriptor_t *c)
+{
+	struct maker *m = p->m;
+	cudnnBackendDescriptor_t h = maker_make(m,
+	    CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+	int64_t n;
+
+	maker_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->graph);
+	maker_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
+	    &mode);
+	maker_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, m->r->about);
+	maker_finish(m, h);
+	n = maker_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, NULL);
+	n = n > SUGGESTIONS ? SUGGESTIONS : n;
+	for (int i = 0; i < n; i++)
+		c[i] = maker_make(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+	return n == 0 ? 0 : (int)maker_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, c);
+}
+
+/*
+ * Go through the suggestions that may be used and need no more workspace than
+ * ${bound} (0: any), the best guess first, until ${most} of them are in
+ * ${c}; how many.
+ */
+static int
+look_through(struct conv_plan *p, int64_t bound, struct choice *c, int most)
+{
+	static const cudnnBackendHeurMode_t mode[] = { CUDNN_HEUR_MODE_A,
+		CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK };
+	cudnnBackendDescriptor_t config[SUGGESTIONS];
+	int found = 0, kept = p->m->n;
+
+	for (size_t k = 0; k < sizeof(mode) / sizeof(mode[0]); k++) {
+		int n = suggestions(p, mode[k], config), all = p->m->n;
+
+		for (int i = 0; i < n && found < most; i++) {
+			if (may_be_used(p->m, config[i], &p->s) &&
+			    finish_plan(p, config[i], bound) == 0)
+				choice_of(p->m, config[i], &c[found++]);
+			maker_drop(p->m, all);
+		}
+		maker_drop(p->m, kept);
+		if (found == most)
+			break;
+	}
+	return found;
+}
+
+int
+plan_candidates(struct conv_plan *p, struct choice *c, int most)
+{
+	int n = look_through(p, WORKSPACE_MOST, c, most);
+
+	return n > 0 ? n : look_through(p, 0, c, 1);
+}
+
+int
+plan_by_rule(struct conv_plan *p)
+{
+	struct choice c;
+
+	if (plan_candidates(p, &c, 1) == 0 || plan_of_choice(p, &c) != 0)
+		return fail("cuDNN has no way to do %s", p->key);
+	return 0;
+}

@@ -1,0 +1,67 @@
+#ifndef BACKEND_CUDA_CUDNN_PLAN_H
+#define BACKEND_CUDA_CUDNN_PLAN_H
+
+/*
+ * How cuDNN does a convolution: an engine and its knobs.  These two make the
+ * same plan again, so they are what is remembered (cudnn_choices.c).
+ */
+
+#include "backend/cuda/cudnn_graph.h"
+
+enum { KNOBS = 16, KEY = 256 };
+
+struct choice {
+	int64_t engine;
+	int knobs;
+	int64_t knob[KNOBS], value[KNOBS];
+	double seconds;			/* as measured; 0: it was not */
+};
+
+struct conv_plan {
+	struct conv_shape s;
+	char key[KEY];			/* the shape in words */
+	struct maker *m;
+	cudnnBackendDescriptor_t graph, plan;
+	struct choice choice;
+	size_t workspace;
+	struct maker *binds;		/* of what follows; NULL: nothing yet */
+	cudnnBackendDescriptor_t pack;	/* the tensors bound to memory */
+	void *bound[4];			/* x, w, y, workspace */
+};
+
+/* conv_key(s, key): the shape in words, one for each shape. */
+void conv_key(const struct conv_shape *s, char key[KEY]);
+
+/*
+ * plan_by_rule(p): the first of cuDNN's suggestions that may be used.
+ * plan_of_choice(p, c): that one.  Both finish p->plan; -1 if there is none,
+ * which only the second leaves unsaid.
+ * plan_candidates(p, c, most): the first ${most} that may be used; how many.
+ */
+int plan_by_rule(struct conv_plan *p);
+int plan_of_choice(struct conv_plan *p, const struct choice *c);
+int plan_candidates(struct conv_plan *p, struct choice *c, int most);
+
+/* plan_by_timing(p): the fastest of them, on the device; as plan_by_rule. */
+int plan_by_timing(struct conv_plan *p);
+
+/* plan_run(p, s, at): with x, w, y and the workspace at ${at}; why it was
+ * refused, or NULL. */
+const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4]);
+
+/*
+ * What was chosen before, by key.  choices_find: NULL if nothing was.
+ * choices_add takes a copy.  Text is a table of a row for each, of which those
+ * are read that are for this version of cuDNN and a device of this name; -1
+ * after a message.
+ */
+struct choices *choices_new(void);
+void choices_free(struct choices *c);
+const struct choice *choices_find(const struct choices *c, const char *key);
+void choices_add(struct choices *c, const char *key, const struct choice *v);
+int choices_read(struct choices *c, const char *path, size_t version,
+    const char *device);
+int choices_write(const struct choices *c, const char *path, size_t version,
+    const char *device);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * Plans of cuDNN, for a device that is described and need not be here: each pass
+ * of plain, strided, deep and grouped convolutions has one in each precision;
+ * what was chosen is written as a table, and read back makes the same plans.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/cuda/driver.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include "tap.h"
+
+/* As NVIDIA's H100 data sheet has it; the fields are cuDNN's. */
+static const char h100[] = "{\"deviceName\":\"NVIDIA H100 80GB HBM3\","
+    "\"deviceVer\":900,\"driverVer\":13000,\"cudaDeviceId\":0,"
+    "\"pciDeviceId\":0,\"isTccDriver\":0,\"supportCoopLaunch\":1,"
+    "\"multiProcessorCount\":132,\"warpSize\":32,\"regsPerBlock\":65536,"
+    "\"maxRegistersPerSM\":65536,\"maxCtasPerSM\":32,"
+    "\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":2048,"
+    "\"maxSharedMemoryPerBlock\":49152,"
+    "\"maxSharedMemoryPerBlockOptin\":232448,"
+    "\"reservedSharedMemoryPerBlock\":1024,"
+    "\"maxGridSize\":[2147483647,65535,65535],"
+    "\"maxBlockSize\":[1024,1024,64],\"totalGlobalMem\":85520809984,"
+    "\"l2CacheSize\":52428800,\"smClockRateKHz\":1980000,"
+    "\"memClockRateKHz\":2619000}";
+
+static const struct { const char *what; struct conv_shape s; } cases[] = {
+	{ "3x3", { .dims = 2, .n = 64, .in = 64, .out = 64, .groups = 1,
+	    .from = { 56, 56 }, .to = { 56, 56 }, .kernel = { 3, 3 },
+	    .stride = { 1, 1 }, .pad = { 1, 1 } } },
+	{ "1x1 stride 2", { .dims = 2, .n = 64, .in = 256, .out = 512,
+	    .groups = 1, .from = { 56, 56 }, .to = { 28, 28 },
+	    .kernel = { 1, 1 }, .stride = { 2, 2 } } },
+	{ "7x7 of pixels", { .dims = 2, .n = 16, .in = 3, .out = 64,
+	    .groups = 1, .from = { 158, 158 }, .to = { 79, 79 },
+	    .kernel = { 7, 7 }, .stride = { 2, 2 }, .pad = { 3, 3 } } },
+	{ "odd channels", { .dims = 2, .n = 3, .in = 37, .out = 21,
+	    .groups = 1, .from = { 7, 8 }, .to = { 7, 8 }, .kernel = { 3, 3 },
+	    .stride = { 1, 1 }, .pad = { 1, 1 } } },
+	{ "3x1x1, as images", { .dims = 2, .n = 8, .in = 256, .out = 64,
+	    .groups = 1, .from = { 8, 3136 }, .to = { 8, 3136 },
+	    .kernel = { 3, 1 }, .stride = { 1, 1 }, .pad = { 1, 0 } } },
+	{ "5x7x7 of pixels", { .dims = 3, .n = 4, .in = 3, .out = 8,
+	    .groups = 1, .from = { 32, 224, 224 }, .to = { 32, 112, 112 },
+	    .kernel = { 5, 7, 7 }, .stride = { 1, 2, 2 },
+	    .pad = { 2, 3, 3 } } },
+	{ "3x3x3 of each channel", { .dims = 3, .n = 8, .in = 54, .out = 54,
+	    .groups = 54, .from = { 13, 80, 80 }, .to = { 13, 80, 80 },
+	    .kernel = { 3, 3, 3 }, .stride = { 1, 1, 1 },
+	    .pad = { 1, 1, 1 } } },
+	{ "3x3 in 32 groups", { .dims = 2, .n = 64, .in = 256, .out = 256,
+	    .groups = 32, .from = { 28, 28 }, .to = { 28, 28 },
+	    .kernel = { 3, 3 }, .stride = { 1, 1 }, .pad = { 1, 1 } } },
+};
+
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+/* Forward, data, weights, and data added to what is there. */
+enum { WAYS = 4, PLANS = CASES * GPU_TYPES * WAYS };
+
+static struct conv_shape
+shape(size_t i)
+{
+	struct conv_shape s = cases[i / WAYS / GPU_TYPES].s;
+	size_t way = i % WAYS;
+
+	s.type = (enum gpu_type)(i / WAYS % GPU_TYPES);
+	s.pass = way == 3 ? CONV_DATA : (enum conv_pass)way;
+	s.accumulate = way == 3;
+	return s;
+}
+
+/* What each of the plans is; how many there are not. */
+static int
+describe(struct driver *d, char text[PLANS][80])
+{
+	int missing = 0;
+
+	for (size_t i = 0; i < PLANS; i++) {
+		struct conv_shape s = shape(i);
+		struct conv_plan *p = d->call->conv_new(d, &s);
+
+		text[i][0] = '\0';
+		if (p == NULL) {
+			diag("none for %s, type %d, pass %d", cases[i / WAYS /
+			    GPU_TYPES].what, (int)s.type, (int)s.pass);
+			missing++;
+			continue;
+		}
+		d->call->conv_describe(d, p, text[i], sizeof(text[i]));
+		d->call->conv_free(d, p);
+	}
+	return missing;
+}
+
+static int
+refuses(struct driver *d, const char *path, const char *text, const char *says)
+{
+	char said[512];
+	FILE *f = fopen(path, "w");
+	int bad;
+
+	fputs(text, f);
+	fclose(f);
+	fail_capture(said, sizeof(said));
+	bad = runtime_choices_read(d, path) != 0 && strstr(said, says) != NULL;
+	fail_capture(NULL, 0);
+	return bad;
+}
+
+int
+main(void)
+{
+	static char first[PLANS][80], again[PLANS][80];
+	char path[] = "/tmp/vt-test.XXXXXX", other[64], cut[512];
+	struct buffer one = { 0 }, two = { 0 };
+	int fd = mkstemp(path);
+	struct driver *d;
+
+	close(fd);
+	snprintf(other, sizeof(other), "%s.other", path);
+	fail_capture(cut, sizeof(cut));
+	d = runtime_described(h100);
+	fail_capture(NULL, 0);
+	if (d == NULL) {
+		skip("plans of cuDNN", "there is no cuDNN here");
+		unlink(path);
+		return done();
+	}
+	ok(describe(d, first) == 0, "each pass has a plan in each precision");
+	ok(runtime_choices_write(d, path) == 0, "the choices are written");
+	d->call->close(d);
+
+	d = runtime_described(h100);
+	ok(runtime_choices_read(d, path) == 0, "and read");
+	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
+	    "they make the same plans");
+	ok(runtime_choices_write(d, other) == 0, "written once more");
+	ok(file_read(path, &one) == 0 && file_read(other, &two) == 0 &&
+	    one.n == two.n && memcmp(one.data, two.data, one.n) == 0,
+	    "it is the same table");
+	free(one.data);
+	free(two.data);
+
+	ok(refuses(d, other, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
+	    "seconds\n1\tx\ty\t5\t1=2,3\t0\n", "line 2"),
+	    "knobs without a value are refused, by line");
+	ok(refuses(d, other, "#cudnn\tdevice\tconvolution\tengine\tseconds\n"
+	    "1\tx\ty\t5\t0\n", "knobs"), "a table without knobs is refused");
+	ok(!refuses(d, other, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
+	    "seconds\n1\tx\ty\t5\t-\t0\n", ""),
+	    "another version's choices are no concern");
+	d->call->close(d);
+	fail_capture(cut, sizeof(cut));
+	d = runtime_described("{}");
+	fail_capture(NULL, 0);
+	ok(d == NULL && strstr(cut, "cuDNN") != NULL,
+	    "a device that says nothing of itself is refused");
+	unlink(path);
+	unlink(other);
+	return done();
+}
