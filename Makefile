@@ -30,6 +30,7 @@ CAIRO   = auto
 MPI     = auto
 DNNL    = auto
 CUDA    = auto
+NCCL    = auto
 
 -include config.mk
 
@@ -66,9 +67,10 @@ HAVE_CAIRO  := $(call decide,CAIRO,$(call has,$(CAIRO_PC)),cairo ($(CAIRO_PC)))
 HAVE_MPI    := $(call decide,MPI,$(call has,$(MPI_PC)),Open MPI ($(MPI_PC)))
 HAVE_DNNL   := $(call decide,DNNL,$(call header,oneapi/dnnl/dnnl.h),oneDNN (oneapi/dnnl/dnnl.h))
 HAVE_CUDA   := $(call decide,CUDA,$(and $(NVCC),$(call toolkit,cuda_runtime_api.h),$(call toolkit,cudnn.h),$(call toolkit,cublasLt.h)),the CUDA Toolkit with cuDNN and cuBLASLt (nvcc, cudnn.h, cublasLt.h))
+HAVE_NCCL   := $(call decide,NCCL,$(and $(call toolkit,cuda_runtime_api.h),$(call toolkit,nccl.h)),NCCL and the CUDA Toolkit (nccl.h, cuda_runtime_api.h))
 endif
 
-parts      = FFMPEG CAIRO MPI DNNL CUDA
+parts      = FFMPEG CAIRO MPI DNNL CUDA NCCL
 label      = $(subst FFMPEG,FFmpeg,$(subst CAIRO,cairo,$(subst MPI,Open MPI,$(subst DNNL,oneDNN,$(1)))))
 with       = $(foreach p,$(parts),$(if $(filter yes,$(HAVE_$(p))),$(p)))
 without    = $(foreach p,$(parts),$(if $(filter yes,$(HAVE_$(p))),,$(p)))
@@ -83,7 +85,8 @@ SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
              $(call optional,CAIRO,lib/draw/cairo/%) \
              $(call optional,MPI,lib/comm/mpi/%) \
              $(call optional,DNNL,lib/backend/cpu/%) \
-             $(call optional,CUDA,lib/backend/cuda/% lib/comm/nccl/%)
+             $(call optional,CUDA,lib/backend/cuda/%) \
+             $(call optional,NCCL,lib/comm/nccl/%)
 # The folder "without" has the same functions, which say what is missing.
 SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%) \
              $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%)
@@ -139,10 +142,11 @@ DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$
 PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
-             $(if $(filter CUDA,$(with)),$(CUDA_CPP))
+             $(if $(filter CUDA NCCL,$(with)),$(CUDA_CPP))
 # cuDNN and cuBLASLt are opened when a device is; the runtime is in the program.
 LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
-             $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
+             $(if $(filter NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lnccl) \
+             $(if $(filter CUDA NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # A kernel's arithmetic is written out, and never contracted (kernel.h).
 NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \
              $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
@@ -178,15 +182,17 @@ $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)
 # runs these.
 APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
              tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
-$(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/apart/apart.o $(BUILD)/libvt.a
+APART_O    = $(patsubst %,$(BUILD)/tests/apart/%.o,apart fabric)
+APART_W    = $(foreach f,device_open fabric_open fabric_library,-Wl,--wrap=$(f))
+$(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)
-	$(LINK) -rdynamic -Wl,--wrap=device_open $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-$(BUILD)/apart/touch: $(BUILD)/tests/apart/touch.o $(BUILD)/tests/apart/apart.o $(BUILD)/libvt.a
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/apart/touch: $(BUILD)/tests/apart/touch.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)
-	$(LINK) -rdynamic -Wl,--wrap=device_open $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-$(BUILD)/apart/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/apart/apart.o $(BUILD)/libvt.a
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/apart/tests/%: $(BUILD)/tests/%.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)
-	$(LINK) -rdynamic -Wl,--wrap=device_open $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
@@ -290,7 +296,7 @@ help:
 	@echo '  make completions  make the completions of the shells anew'
 	@echo '  make clean        remove $(BUILD)/'
 	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
-	@echo 'FFMPEG CAIRO MPI DNNL CUDA.  make check TESTS="ops shard" runs those tests only;'
+	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL.  make check TESTS="ops shard" runs those tests only;'
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:

@@ -43,7 +43,7 @@ train() {
 	launch=
 	[ "$np" = 1 ] || launch="timeout -k 5 120 mpirun -np $np"
 	$launch "$BUILD/${where}vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 \
-		--seed 7 -q -o "$run" "$@" >/dev/null 2>"$T/err" || { diag "$(head -20 "$T/err")"; return 1; }
+		--seed 7 -q -o "$run" "$@" >"$T/said" 2>"$T/err" || { diag "$(head -20 "$T/err")"; return 1; }
 }
 # digest NAME: of all that is in its last checkpoint, less the 64 values of the
 # footer, which come last
@@ -53,6 +53,15 @@ digest() {
 }
 # alike WHAT RANKS OPTION...: ref on one rank, or with $each on as many, and apart
 # on these
+# near NAME OTHER MOST: the distance of their weights, over the length of the first
+near() {
+	for run in "$1" "$2"; do
+		"$BUILD/tests/tools/weightdump" "$T/$run/final.safetensors" "$T/all" >/dev/null || return 1
+		head -c -256 "$T/all" | od -An -v -t f4 -w4 >"$T/$run.values"
+	done
+	paste "$T/$1.values" "$T/$2.values" | awk -v most="$3" '
+		{ d += ($1 - $2) ^ 2; n += $1 ^ 2 } END { exit !(NR > 0 && d <= most ^ 2 * n) }'
+}
 each=
 alike() {
 	what=$1 ranks=$2
@@ -78,6 +87,21 @@ if have_mpi; then
 	for way in ring:fp32 torus:bf16 halving:fp16; do
 		alike "$way" 4 --deterministic=fast --allreduce=${way%:*} --exchange=${way#*:}
 	done
+	APART_FABRIC=yes
+	export APART_FABRIC
+	# Sums of two are the same in any order; so are those of pairs of pairs.
+	alike "ring, by the devices" 2 --deterministic=fast --allreduce=native
+	alike "torus, by the devices" 4 --deterministic=fast --allreduce=torus:2x2
+	for wire in bf16 fp16; do
+		rm -rf "$T/ref" "$T/apart"
+		train ref '' 2 --deterministic=fast --allreduce=ring
+		train apart apart/ 2 --deterministic=fast --exchange=$wire
+		check "the devices' $wire is not fp32" test "$(digest ref)" != "$(digest apart)"
+		check "but near it" near ref apart 0.01
+	done
+	train plan apart/ 2 --deterministic=fast --dry-run
+	check "the way is said" grep -q 'native by apart' "$T/said"
+	unset APART_FABRIC
 	alike "a BN group on two ranks" 2 --deterministic=fast --schedule "$T/wide.tsv"
 	each=
 else

@@ -176,6 +176,13 @@ algorithm_is_native(const struct algorithm *k)
 }
 
 int
+algorithm_of_fabric(const struct algorithm *k)
+{
+	return k->run == native || (k->run == torus && k->columns ==
+	    torus_columns);
+}
+
+int
 algorithm_can(const struct algorithm *k, const struct comm *c,
     const struct wire *w, size_t elem)
 {

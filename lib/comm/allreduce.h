@@ -20,6 +20,7 @@
  */
 
 #include "comm/comm.h"
+#include "comm/fabric.h"
 #include "comm/grid.h"
 #include "comm/wire.h"
 
@@ -51,6 +52,9 @@ const struct algorithm *algorithm_parse(const char *text, int *columns,
 /* algorithm_is_native(k): it is the library's; what that sends is not known. */
 int algorithm_is_native(const struct algorithm *k);
 
+/* algorithm_of_fabric(k): a library of the devices' could do it: comm/fabric.h. */
+int algorithm_of_fabric(const struct algorithm *k);
+
 /* algorithm_can(k, c, w, elem): the library's sum does not do everything. */
 int algorithm_can(const struct algorithm *k, const struct comm *c,
     const struct wire *w, size_t elem);
@@ -59,6 +63,8 @@ struct allreduce_options {
 	const struct algorithm *kind;
 	const struct wire *wire;	/* other than fp32: elements are floats */
 	int columns;			/* of the grid; 0: the algorithm's */
+	const struct fabric_calls *fabric;	/* that does it instead; NULL:
+					 * none does */
 	const int *host;		/* [ranks] where each is */
 	size_t elem;			/* bytes of an element in memory */
 	void (*add)(void *arg, void *sum, const void *x, size_t n);

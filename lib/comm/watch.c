@@ -52,6 +52,8 @@ struct watch {
 	double phase_seconds;
 	uint64_t step;
 	void (*tell)(void *, int, uint64_t, char *, size_t);
+	void (*ending)(void *);
+	void *ending_arg;
 	void *arg;
 };
 
@@ -99,6 +101,17 @@ watch_about(struct watch *w, void (*tell)(void *, int, uint64_t, char *,
 	pthread_mutex_lock(&w->lock);
 	w->tell = tell;
 	w->arg = arg;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+watch_ending(struct watch *w, void (*end)(void *), void *arg)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->ending = end;
+	w->ending_arg = arg;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -274,6 +287,10 @@ end(struct watch *w, struct comm *c, const struct host *host,
 	else if (mine->peers && host != NULL)
 		fail("which rank is late cannot be asked: %s does not let two "
 		    "threads communicate", comm_library());
+	pthread_mutex_lock(&w->lock);
+	if (w->ending != NULL)
+		w->ending(w->ending_arg);
+	pthread_mutex_unlock(&w->lock);
 	comm_abort(w->comm, EXIT_RANKS);
 }
 

@@ -43,6 +43,12 @@ void watch_about(struct watch *w, void (*tell)(void *arg, int rank,
     uint64_t step, char *text, size_t size), void *arg);
 
 /*
+ * watch_ending(w, end, arg): ${end} is called by the watch's thread before it ends
+ * the ranks, to stop what they would leave at work; NULL: nothing is.
+ */
+void watch_ending(struct watch *w, void (*end)(void *arg), void *arg);
+
+/*
  * watch_enter(w, what, peers): from here on the calling thread waits,
  * "loading clips"; ${peers}: for other ranks.  The text must stay.  The result
  * is for watch_leave, at the end of the wait.

@@ -9,11 +9,14 @@
 #include "base/mem.h"
 #include "train/bucket.h"
 #include "train/detour.h"
+#include "train/onboard.h"
 
 struct bucket {
 	struct exact exact;
-	struct allreduce sum;		/* instead, if its order is free */
+	struct allreduce sum;		/* instead, if its order is free, */
+	struct onboard *onboard;	/* or the devices do it; NULL */
 	int free;
+	int by_host;			/* the device is apart and does not */
 	struct comm *comm;
 	const struct segments *share;
 	size_t elem;
@@ -123,11 +126,26 @@ fetch(void *arg)
 	return NULL;
 }
 
+/* Elements ${from} to ${to} - 1, which are as they should be on the device or,
+ * by_host, on the host; -1: not summed. */
+static int
+sum(struct bucket *b, size_t from, size_t to)
+{
+	if (b->by_host)
+		return reduce_apart(b, from, to);
+	finish(b, from, to);
+	if (b->onboard == NULL)
+		return reduce(b, b->tree, from, to);
+	/* All of it is waited for at once. */
+	return onboard_sum(b->onboard, offset(b, b->tree->part[0].data, from),
+	    to - from) != 0 || (from == 0 && onboard_wait(b->onboard) != 0) ?
+	    -1 : 0;
+}
+
 static void *
 work(void *arg)
 {
 	struct bucket *b = arg;
-	int apart = b->device->backend->apart;
 
 	pthread_mutex_lock(&b->lock);
 	for (;;) {
@@ -135,7 +153,7 @@ work(void *arg)
 		double start;
 		int bad;
 
-		while (!b->stop && (b->done == 0 || (apart && b->fetched ==
+		while (!b->stop && (b->done == 0 || (b->by_host && b->fetched ==
 		    b->done)))
 			pthread_cond_wait(&b->moved, &b->lock);
 		if (b->stop)
@@ -143,13 +161,10 @@ work(void *arg)
 		to = b->done;
 		from = begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
-		if (!apart)
+		if (!b->by_host)
 			device_event_wait(b->device, b->final, from);
 		start = clock_seconds();
-		if (!apart)
-			finish(b, from, to);
-		bad = apart ? reduce_apart(b, from, to) : reduce(b, b->tree,
-		    from, to);
+		bad = sum(b, from, to);
 		pthread_mutex_lock(&b->lock);
 		b->busy += clock_seconds() - start;
 		b->failed |= bad != 0;
@@ -175,6 +190,9 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	struct bucket *b = xcalloc(1, sizeof(*b));
 	struct allreduce_options o;
 
+	b->aside = c->size > 1 ? device_aside(d) : d;
+	if (b->aside == NULL)
+		comm_abort(c, EXIT_FAILED);
 	if (free != NULL) {
 		o = *free;
 		o.elem = d->elem;
@@ -182,9 +200,11 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 		o.arg = d;
 		o.most = share->bucket;
 		b->free = 1;
-		if (allreduce_open(&b->sum, c, &o) != 0)
+		if (o.fabric == NULL ? allreduce_open(&b->sum, c, &o) != 0 :
+		    (b->onboard = onboard_new(c, b->aside, &o)) == NULL)
 			comm_abort(c, EXIT_RANKS);
 	}
+	b->by_host = d->backend->apart && b->onboard == NULL;
 	b->comm = c;
 	b->share = share;
 	b->elem = d->elem;
@@ -195,12 +215,10 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	pthread_cond_init(&b->moved, NULL);
 	if (c->size == 1)
 		return b;
-	if ((b->aside = device_aside(d)) == NULL)
-		comm_abort(c, EXIT_FAILED);
 	for (int i = 0; i < 2; i++)
 		detour_open(&b->detour[i], b->aside, share->bucket);
 	if (pthread_create(&b->thread, NULL, work, b) != 0 ||
-	    (d->backend->apart && pthread_create(&b->fetcher, NULL, fetch, b) !=
+	    (b->by_host && pthread_create(&b->fetcher, NULL, fetch, b) !=
 	    0))
 		die(EXIT_FAILED, "cannot start the communication thread");
 	return b;
@@ -217,12 +235,13 @@ bucket_close(struct bucket *b)
 	pthread_mutex_unlock(&b->lock);
 	if (b->comm->size > 1)
 		pthread_join(b->thread, NULL);
-	if (b->comm->size > 1 && b->device->backend->apart)
+	if (b->comm->size > 1 && b->by_host)
 		pthread_join(b->fetcher, NULL);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
 	exact_close(&b->exact);
 	allreduce_close(&b->sum);
+	onboard_free(b->onboard);
 	for (int i = 0; i < 2; i++)
 		detour_close(&b->detour[i]);
 	device_aside_free(b->device, b->aside);
@@ -251,7 +270,7 @@ struct event *
 bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n)
 {
-	for (int i = 0; i < 2 && b->comm->size > 1; i++)
+	for (int i = 0; i < 2 && b->comm->size > 1 && b->by_host; i++)
 		if (detour_room(&b->detour[i], t->n) != 0)
 			comm_abort(b->comm, EXIT_FAILED);
 	comm_aside(b->comm, 1);

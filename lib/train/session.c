@@ -154,7 +154,10 @@ open_sums(struct session *s)
 	if (s->o.sums.table != NULL &&
 	    (table = inputs_text(s->comm, s->o.sums.table)) == NULL)
 		return EXIT_USAGE;
-	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm, n * elem, elem);
+	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm,
+	    device_stream(s->device) != NULL && elem == sizeof(float) ?
+	    fabric_library() : NULL,
+	    n * elem, elem);
 	free(table);
 	if (bad)
 		return EXIT_USAGE;

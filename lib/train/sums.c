@@ -59,7 +59,8 @@ choose(struct sums *u, const struct sum_settings *s, const struct tuning *t,
 /* The algorithm, and how much it sums at once. */
 static int
 open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
-    struct comm *c, size_t bytes, size_t elem)
+    struct comm *c, const struct fabric_calls *fabric, size_t bytes,
+    size_t elem)
 {
 	struct summing what = { c->size, u->host, &wires[s->wire], elem,
 		bytes < u->bucket ? bytes : u->bucket,
@@ -69,12 +70,17 @@ open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
 	char size[32];
 	size_t wanted;
 
-	if (choose(u, s, t, c, &what) != 0)
+	/* What the devices do themselves was not measured, and is best. */
+	if (fabric != NULL && c->size > 1 && strcmp(s->allreduce, "auto") == 0)
+		o->kind = algorithm_find("native");
+	else if (choose(u, s, t, c, &what) != 0)
 		return -1;
+	if (c->size > 1 && algorithm_of_fabric(o->kind))
+		o->fabric = fabric;
 	if (what.wire->elem > 0 && elem != sizeof(float))
 		return fail("--exchange=%s is for gradients in fp32",
 		    what.wire->name);
-	if (!algorithm_can(o->kind, c, what.wire, elem))
+	if (o->fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
 		return fail("--allreduce=%s sums fp32 alone, between ranks of "
 		    "MPI", o->kind->name);
 	if (o->columns == 0)
@@ -84,15 +90,17 @@ open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
 		u->bucket = wanted < bytes ? wanted : bytes;
 	o->wire = what.wire;
 	o->host = u->host;
-	snprintf(u->text, sizeof(u->text), "%s on %d x %d ranks in %s, buckets "
-	    "of %s", o->kind->name, o->columns, c->size / o->columns,
-	    o->wire->name, text_bytes(size, (double)u->bucket));
+	snprintf(u->text, sizeof(u->text), "%s%s%s on %d x %d ranks in %s, "
+	    "buckets of %s", o->kind->name, o->fabric != NULL ? " by " : "",
+	    o->fabric != NULL ? o->fabric->name : "", o->columns, c->size /
+	    o->columns, o->wire->name, text_bytes(size, (double)u->bucket));
 	return 0;
 }
 
 int
 sums_open(struct sums *u, const struct sum_settings *s, const char *table,
-    struct comm *c, size_t bytes, size_t elem)
+    struct comm *c, const struct fabric_calls *fabric, size_t bytes,
+    size_t elem)
 {
 	struct tuning t = { 0 };
 	int bad;
@@ -105,7 +113,7 @@ sums_open(struct sums *u, const struct sum_settings *s, const char *table,
 	u->host = xcalloc((size_t)c->size, sizeof(*u->host));
 	bad = cores_hosts(c, u->host) != 0 || (table != NULL &&
 	    read_table(&t, s->table, table) != 0) ||
-	    open_free(u, s, &t, c, bytes, elem) != 0;
+	    open_free(u, s, &t, c, fabric, bytes, elem) != 0;
 	tuning_free(&t);
 	return bad ? -1 : 0;
 }

@@ -30,12 +30,13 @@ struct sums {
 int sums_check(const char *allreduce);
 
 /*
- * sums_open(u, s, table, c, bytes, elem): for gradients of ${bytes}, with elements
- * of ${elem}; ${table} is the text of s->table, NULL for none.  All ranks call
- * it.  -1 after a message.
+ * sums_open(u, s, table, c, fabric, bytes, elem): for gradients of ${bytes}, with
+ * elements of ${elem}, that ${fabric} can reach; NULL: none.  ${table} is the text
+ * of s->table, NULL for none.  All ranks call it.  -1 after a message.
  */
 int sums_open(struct sums *u, const struct sum_settings *s, const char *table,
-    struct comm *c, size_t bytes, size_t elem);
+    struct comm *c, const struct fabric_calls *fabric, size_t bytes,
+    size_t elem);
 void sums_close(struct sums *u);
 
 /* sums_free(u): how, where the order is free; NULL: it is not. */

@@ -3,13 +3,14 @@
 #include "base/cpus.h"
 #include "base/isa.h"
 #include "comm/comm.h"
+#include "comm/fabric.h"
 #include "train/versions.h"
 
 void
 train_versions(FILE *f)
 {
-	fprintf(f, "ranks: %s\nprocessor: %s, %d to run on\nback ends:",
-	    comm_library(), isa_name(isa_best()), cpus());
+	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %d to run on\nback ends:",
+	    comm_library(), fabric_version(), isa_name(isa_best()), cpus());
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
 			fprintf(f, " %s (%s)", backends[i]->name,

@@ -20,6 +20,9 @@
 
 #include "backend/backend.h"
 #include "base/mem.h"
+#include "comm/wire.h"
+
+#include "apart.h"
 
 enum { PAGE = 4096, HEAD = 64 };
 #define ALL ((size_t)1 << 36)		/* addresses; memory where it is used */
@@ -109,6 +112,12 @@ here(const void *p)
 	if (!is_away(p))
 		stop("no memory of the device", p);
 	return memory.here + ((const char *)p - memory.away);
+}
+
+void *
+apart_here(const void *p)
+{
+	return here(p);
 }
 
 static void *
@@ -309,6 +318,48 @@ aside_free(struct device *d, struct device *of)
 	free(of);
 }
 
+static void *
+stream(struct device *d)
+{
+	return getenv("APART_FABRIC") != NULL ? d : NULL;
+}
+
+static void
+narrow(struct device *d, void *to, const void *x, size_t n, enum precision as,
+    double scale)
+{
+	const float *from = here(x);
+	void *out = here(to);
+
+	(void)d;
+	for (size_t i = 0; i < n; i++) {
+		float v = from[i] * (float)scale;
+
+		if (as == PRECISION_BF16)
+			wires[WIRE_BF16].pack((uint16_t *)out + i, &v, 1);
+		else
+			((_Float16 *)out)[i] = (_Float16)v;
+	}
+}
+
+static void
+widen(struct device *d, void *x, const void *from, size_t n, enum precision as,
+    double scale)
+{
+	const void *in = here(from);
+	float *to = here(x), v;
+
+	(void)d;
+	for (size_t i = 0; i < n; i++) {
+		if (as == PRECISION_BF16)
+			wires[WIRE_BF16].unpack(&v, (const uint16_t *)in + i,
+			    1);
+		else
+			v = (float)((const _Float16 *)in)[i];
+		to[i] = v * (float)scale;
+	}
+}
+
 /* ---- tasks ---- */
 
 struct peers_away {
@@ -404,6 +455,9 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table.free_host = free_host;
 	a->table.aside = aside;
 	a->table.aside_free = aside_free;
+	a->table.stream = stream;
+	a->table.narrow = narrow;
+	a->table.widen = widen;
 	a->table.put = put;
 	a->table.get = get;
 	a->table.upload = upload;

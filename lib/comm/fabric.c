@@ -1,0 +1,197 @@
+/* Sums by a library of the devices' maker: what is asked of it, in which order. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "comm/fabric.h"
+#include "comm/grid.h"
+#include "comm/watch.h"
+
+#define PAUSE 20e-6		/* seconds between two looks at what is done */
+
+struct fabric {
+	const struct fabric_calls *call;
+	struct comm *comm;
+	void *world, *row, *column;	/* links; NULL: there is none */
+	int columns, me;		/* of the row; this rank in it */
+	atomic_int late, ended;		/* the watch ends it; it has ended */
+};
+
+/* ---- waiting, and ending ---- */
+
+static void
+abort_links(struct fabric *f)
+{
+	void **link[] = { &f->row, &f->column, &f->world };
+
+	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]); i++) {
+		if (*link[i] != NULL)
+			f->call->abort(*link[i]);
+		*link[i] = NULL;
+	}
+	f->ended = 1;
+}
+
+/* By the thread of the watch, before it ends all ranks: whoever waits here
+ * aborts what would keep the device at work. */
+static void
+too_late(void *arg)
+{
+	struct fabric *f = arg;
+
+	f->late = 1;
+	for (int i = 0; i < 100 && !f->ended; i++)
+		clock_sleep(0.01);
+}
+
+/* Of all links: 1, 0 or -1. */
+static int
+ready(const struct fabric *f)
+{
+	void *const link[] = { f->world, f->row, f->column };
+	int all = 1;
+
+	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]); i++) {
+		int one = link[i] != NULL ? f->call->ready(link[i]) : 1;
+
+		all = one < all ? one : all;
+	}
+	return all;
+}
+
+/* Until links are ready and, if there is one, the stream is idle. */
+static int
+settle(struct fabric *f, void *stream)
+{
+	int wait = watch_enter(f->comm->watch, f->comm->what, 1), done;
+
+	for (;;) {
+		done = f->late ? -1 : ready(f);
+		if (done > 0 && stream != NULL)
+			done = f->call->idle(stream);
+		if (done != 0)
+			break;
+		clock_sleep(PAUSE);
+	}
+	if (done < 0)
+		abort_links(f);
+	watch_leave(f->comm->watch, wait);
+	return done < 0 ? -1 : 0;
+}
+
+int
+fabric_wait(struct fabric *f, void *stream)
+{
+	return settle(f, stream);
+}
+
+/* ---- opening ---- */
+
+/* Links of the rows and columns, where there are several of both. */
+static int
+open_grid(struct fabric *f, int columns, const int *host)
+{
+	struct comm *c = f->comm;
+	struct grid g;
+
+	f->columns = c->size;
+	if (columns <= 1 || columns == c->size)
+		return 0;
+	grid_open(&g, host, c->size, columns, c->rank);
+	f->columns = columns;
+	f->me = g.me % columns;
+	f->row = f->call->split(f->world, g.me / columns, g.me % columns);
+	if (f->row != NULL && settle(f, NULL) == 0)
+		f->column = f->call->split(f->world, g.me % columns, g.me /
+		    columns);
+	grid_close(&g);
+	return f->row == NULL || f->column == NULL ? -1 : settle(f, NULL);
+}
+
+struct fabric *
+fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
+    const int *host)
+{
+	struct fabric *f = xcalloc(1, sizeof(*f));
+	void *id = xcalloc(1, calls->id_bytes);
+	int64_t bad;
+
+	f->call = calls;
+	f->comm = c;
+	/* All ranks go on or none does. */
+	bad = c->rank == 0 && calls->id(id) != 0;
+	if (comm_max(c, &bad) != 0 || bad ||
+	    comm_broadcast(c, id, calls->id_bytes, 0) != 0)
+		goto err;
+	watch_ending(c->watch, too_late, f);
+	if ((f->world = calls->open(id, c->rank, c->size)) == NULL ||
+	    settle(f, NULL) != 0 || open_grid(f, columns, host) != 0)
+		goto err;
+	free(id);
+	return f;
+err:
+	free(id);
+	abort_links(f);
+	watch_ending(c->watch, NULL, NULL);
+	free(f);
+	return NULL;
+}
+
+void
+fabric_close(struct fabric *f)
+{
+	if (f == NULL)
+		return;
+	watch_ending(f->comm->watch, NULL, NULL);
+	if (f->row != NULL)
+		f->call->close(f->row);
+	if (f->column != NULL)
+		f->call->close(f->column);
+	if (f->world != NULL)
+		f->call->close(f->world);
+	free(f);
+}
+
+/* ---- sums ---- */
+
+/* What was asked of a link went well, and is under way: only then may it be asked
+ * for more. */
+static int
+began(struct fabric *f, int bad)
+{
+	if (!bad)
+		return settle(f, NULL);
+	abort_links(f);
+	return -1;
+}
+
+/* What does not divide by the columns is summed at once: fewer elements than
+ * there are columns. */
+static int
+sum_grid(struct fabric *f, char *x, size_t n, int type, void *stream)
+{
+	size_t elem = type == WIRE_FP32 ? sizeof(float) : 2;
+	size_t each = n / (size_t)f->columns, whole = each *
+	    (size_t)f->columns;
+	const struct fabric_calls *call = f->call;
+
+	if (each > 0 && (began(f, call->scatter(f->row, x, f->me, each, type,
+	    stream)) != 0 ||
+	    began(f, call->sum(f->column, x + (size_t)f->me * each * elem, each,
+	    type, stream)) != 0 ||
+	    began(f, call->gather(f->row, x, f->me, each, type, stream)) != 0))
+		return -1;
+	return whole == n ? 0 : began(f, call->sum(f->world, x + whole * elem,
+	    n - whole, type, stream));
+}
+
+int
+fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream)
+{
+	if (f->world == NULL)
+		return -1;		/* ended, after a message */
+	return f->row != NULL ? sum_grid(f, x, n, type, stream) :
+	    began(f, f->call->sum(f->world, x, n, type, stream));
+}

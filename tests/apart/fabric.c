@@ -1,0 +1,170 @@
+/*
+ * What moves memory of devices that are apart between ranks (comm/fabric.h): done
+ * at once, by messages, in order of rank.  With APART_FABRIC set the devices have
+ * streams, so that it is used.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/mem.h"
+#include "comm/fabric.h"
+
+#include "apart.h"
+
+struct link { struct comm *comm; };
+
+static struct comm *all;	/* the ranks that the next link is for */
+
+static int
+new_id(void *id)
+{
+	memset(id, 1, 1);
+	return 0;
+}
+
+static void *
+new_link(struct comm *c)
+{
+	struct link *l = xcalloc(1, sizeof(*l));
+
+	l->comm = c;
+	return l;
+}
+
+static void *
+open_link(const void *id, int rank, int ranks)
+{
+	(void)rank, (void)ranks;
+	return *(const char *)id == 1 ? new_link(comm_dup(all, COMM_WAITS)) :
+	    NULL;
+}
+
+static void *
+split(void *link, int colour, int key)
+{
+	struct comm *c;
+
+	return comm_split(&c, ((struct link *)link)->comm, colour, key,
+	    COMM_WAITS) == 0 ? new_link(c) : NULL;
+}
+
+static size_t
+size_of(int type)
+{
+	return type == WIRE_FP32 ? sizeof(float) : 2;
+}
+
+static float
+at(const void *x, size_t i, int type)
+{
+	float v;
+
+	if (type == WIRE_BF16)
+		wires[type].unpack(&v, (const uint16_t *)x + i, 1);
+	else
+		v = type == WIRE_FP16 ? (float)((const _Float16 *)x)[i] :
+		    ((const float *)x)[i];
+	return v;
+}
+
+static void
+set(void *x, size_t i, int type, float v)
+{
+	if (type == WIRE_BF16)
+		wires[type].pack((uint16_t *)x + i, &v, 1);
+	else if (type == WIRE_FP16)
+		((_Float16 *)x)[i] = (_Float16)v;
+	else
+		((float *)x)[i] = v;
+}
+
+/* Elements ${first} and on, ${n} of ${count}, become the sum. */
+static int
+sum_some(struct link *l, void *device, size_t count, size_t first, size_t n,
+    int type)
+{
+	struct comm *c = l->comm;
+	size_t bytes = count * size_of(type);
+	char *x = apart_here(device), *in = xmalloc(bytes * (size_t)c->size);
+	int bad = comm_allgather(c, x, bytes, in);
+
+	for (size_t i = first; i < first + n; i++) {
+		float v = at(in, i, type);
+
+		for (int r = 1; r < c->size; r++)
+			v += at(in + (size_t)r * bytes, i, type);
+		set(x, i, type, v);
+	}
+	free(in);
+	return bad;
+}
+
+static int
+sum(void *link, void *x, size_t n, int type, void *stream)
+{
+	(void)stream;
+	return sum_some(link, x, n, 0, n, type);
+}
+
+static int
+scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
+{
+	struct link *l = link;
+
+	(void)stream;
+	return sum_some(l, x, each * (size_t)l->comm->size, (size_t)rank * each,
+	    each, type);
+}
+
+static int
+gather(void *link, void *x, int rank, size_t each, int type, void *stream)
+{
+	struct link *l = link;
+	size_t bytes = each * size_of(type);
+	char *part = xmalloc(bytes), *to = apart_here(x);
+	int bad;
+
+	(void)stream;
+	memcpy(part, to + (size_t)rank * bytes, bytes);
+	bad = comm_allgather(l->comm, part, bytes, to);
+	free(part);
+	return bad;
+}
+
+static int
+done(void *of)
+{
+	(void)of;
+	return 1;
+}
+
+static void
+close_link(void *link)
+{
+	comm_free(((struct link *)link)->comm);
+	free(link);
+}
+
+static const struct fabric_calls calls = { "apart", 1, new_id, open_link,
+	split, sum, scatter, gather, done, done, close_link, close_link };
+
+struct fabric *__real_fabric_open(const struct fabric_calls *k, struct comm *c,
+    int columns, const int *host);
+struct fabric *__wrap_fabric_open(const struct fabric_calls *k, struct comm *c,
+    int columns, const int *host);
+const struct fabric_calls *__wrap_fabric_library(void);
+
+struct fabric *
+__wrap_fabric_open(const struct fabric_calls *k, struct comm *c, int columns,
+    const int *host)
+{
+	all = c;
+	return __real_fabric_open(k, c, columns, host);
+}
+
+const struct fabric_calls *
+__wrap_fabric_library(void)
+{
+	return &calls;
+}
