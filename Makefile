@@ -32,7 +32,18 @@ DNNL    = auto
 CUDA    = auto
 NCCL    = auto
 
+# Copies for bare machines: yes links all but libc, CUDA, cuDNN, cuBLASLt and
+# NCCL from static archives, and leaves out what has none, itself or in what it
+# needs.
+STATIC  = no
+
 -include config.mk
+
+NO_ARCHIVE = FFMPEG CAIRO MPI DNNL
+ifeq ($(STATIC),yes)
+$(foreach p,$(NO_ARCHIVE),$(if $(filter yes,$($(p))),$(error STATIC=yes: $(p)=yes has no static archives)))
+$(foreach p,$(NO_ARCHIVE),$(eval override $(p) := no))
+endif
 
 # ---- what is there ----
 
@@ -144,7 +155,13 @@ pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
              $(if $(filter CUDA NCCL,$(with)),$(CUDA_CPP))
 # cuDNN and cuBLASLt are opened when a device is; the runtime is in the program.
-LDLIBS    := $(call pkg_config,--libs) $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
+# Of what archives need in turn, those that are there: vt uses a part of them,
+# and what it lacks the linker says.
+archive    = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
+archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--static --libs)),\
+             $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
+LDLIBS    := $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
+             $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
              $(if $(filter NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lnccl) \
              $(if $(filter CUDA NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # A kernel's arithmetic is written out, and never contracted (kernel.h).
@@ -233,7 +250,7 @@ $(BUILD)/%.o: %.cu $(BUILD)/nvcc-flags
 
 # Installs what is missing, then starts again with it.
 deps:
-	@share/deps build
+	@share/deps build $(if $(filter yes,$(CUDA)),cuda) $(if $(filter yes,$(NCCL)),nccl)
 check:
 	@share/deps build check
 	@$(MAKE) --no-print-directory check-run
@@ -296,7 +313,7 @@ help:
 	@echo '  make completions  make the completions of the shells anew'
 	@echo '  make clean        remove $(BUILD)/'
 	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
-	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL.  make check TESTS="ops shard" runs those tests only;'
+	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL; STATIC=yes links archives.  make check TESTS="ops shard" runs those tests only;'
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:

@@ -1,0 +1,65 @@
+#!/bin/sh
+# STATIC=yes: the commands need nothing but libc and the libraries of a GPU, and
+# run in a root that has only these.
+# tests/run: weight 30
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+
+# What a machine with a GPU has.
+given='linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libcudart|libcudnn.*|libcublas.*|libnccl|libnvrtc.*'
+# needs PROGRAM: the libraries that it loads, a line each: name, file
+needs() {
+	ldd "$1" | sed -nE 's/^[[:space:]]*([^ ]*)( => ([^ ]*))? .*/\1 \3/p'
+}
+# others PROGRAM: those of them that it must not need
+others() {
+	needs "$1" | sed 's/.*\///' | sed -E 's/^([^ ]*).*/\1/' | grep -vE "^($given)[-.]" || true
+}
+
+# This build if it is one; else one of its own.
+static=$BUILD
+if [ -n "$(others "$BUILD/vt-train")" ]; then
+	static=$T/build
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -j"$(nproc)" STATIC=yes BUILD="$static" CUDA=no NCCL=no \
+		CFLAGS=-O0 all >"$T/out" 2>"$T/err" || diag "$(tail -5 "$T/err")"
+fi
+for command in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
+	check "$command is there" test -x "$static/$command"
+	check_same "and needs no other library" '' "$(others "$static/$command")"
+done
+built oneDNN && [ "$static" != "$BUILD" ] && check "the check sees what a plain build needs" test -n "$(others "$BUILD/vt-train")"
+
+for part in DNNL MPI FFMPEG CAIRO; do
+	check_exit "STATIC=yes with $part=yes is refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make STATIC=yes $part=yes \
+		BUILD="$T/none" all
+	check_says "with what is missing" "$part=yes has no static archives"
+done
+
+# CC=false: no header is found.
+check_exit "what no distribution has is named" 1 env CC=false DEPS=no share/deps cuda nccl
+check_says "by the packages of its maker" 'libnccl-dev \(nccl\.h\)'
+
+# ---- an empty root ----
+
+mkdir "$T/root"
+for command in "$static"/vt-*; do
+	[ -f "$command" ] || continue
+	cp "$command" "$T/root/"
+	needs "$command" | while read -r name file; do
+		case $name in /*) file=$name ;; esac
+		[ -f "$file" ] || continue
+		mkdir -p "$T/root${file%/*}"
+		cp -Ln "$file" "$T/root$file"
+	done
+done
+inside="chroot $T/root"
+[ "$(id -u)" = 0 ] || inside="unshare -r chroot $T/root"
+if $inside /vt-train --version >"$T/out" 2>"$T/err" || ! grep -qE 'Operation not permitted|unshare' "$T/err"; then
+	check_exit "vt-train runs there" 0 $inside /vt-train --version
+	check_same "as the version that it is" "$("$static/vt-train" --version)" "$(cat "$T/out")"
+	check_exit "and vt-schedule makes a schedule" 0 $inside /vt-schedule --policy=constant --batch=8 --frames=8 --crop=112 \
+		--epochs=2
+else
+	skip "vt-train runs there" "cannot change the root here"
+fi
+plan
