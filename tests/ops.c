@@ -1,9 +1,10 @@
 /*
  * Operators: one list of cases, used three times.  On ref64 every gradient is
- * compared with finite differences; ref and cpu are compared with ref64, with
- * outputs poisoned beforehand, gradients overwritten and added to, what is
+ * compared with finite differences; ref, cpu and cuda are compared with ref64,
+ * with outputs poisoned beforehand, gradients overwritten and added to, what is
  * kept between microbatches used, and with different numbers of threads giving
- * the same bits.
+ * the same bits.  For a GPU a driver stands in that works on the host, from the
+ * same kernels, and in several orders.
  */
 #include "backend/backend.h"
 #include "backend/ref/round.h"
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+#include "gpu/standin.h"
 #include "tap.h"
 
 struct row {
@@ -435,6 +437,17 @@ release(struct data *d)
 	free(d->dy);
 }
 
+/* NaNs. */
+static void
+poison(struct device *b, const void *at, size_t bytes)
+{
+	void *nans = xmalloc(bytes + 1);
+
+	memset(nans, 0xff, bytes);
+	device_upload(b, (void *)at, nans, bytes);
+	free(nans);
+}
+
 /* A device copy of an activation, or poison of its size. */
 static void *
 activation(struct device *b, const struct dims *d, const double *host)
@@ -444,19 +457,22 @@ activation(struct device *b, const struct dims *d, const double *host)
 	if (host != NULL)
 		device_write(b, p, d, host);
 	else
-		memset(p, 0xff, device_bytes(b, d));	/* NaNs */
+		poison(b, p, device_bytes(b, d));
 	return p;
 }
 
 /* Numbers other than 0 in the room that fills up the last block of channels. */
 static long stray;
 
-/* Bytes of a number of an activation: one place an image is fp32 on cpu. */
+/* Bytes of a number of an activation: one place an image is fp32 on cpu, and
+ * ref stores what it rounds as it is. */
 static size_t
 stored(struct device *b, const struct dims *d)
 {
-	return strcmp(b->backend->name, "cpu") == 0 &&
-	    b->o.precision == PRECISION_BF16 && d->h * d->w > 1 ?
+	int cpu = strcmp(b->backend->name, "cpu") == 0;
+
+	return b->o.precision != PRECISION_FP32 && (cpu ? d->h * d->w > 1 :
+	    strncmp(b->backend->name, "ref", 3) != 0) ?
 	    sizeof(uint16_t) : b->elem;
 }
 
@@ -464,15 +480,19 @@ static double *
 fetch(struct device *b, const struct dims *d, void *p)
 {
 	double *host = xcalloc(dims_count(d), sizeof(*host));
+	size_t bytes = device_bytes(b, d), size = stored(b, d);
+	void *raw = xmalloc(bytes);
 
 	device_read(b, host, d, p);
+	device_download(b, raw, p, bytes);
 	for (size_t i = 0; i < dims_count(d); i++)
 		stray -= host[i] != 0;
-	for (size_t i = 0; i < device_bytes(b, d) / stored(b, d); i++)
-		stray += stored(b, d) == sizeof(uint16_t) ?
-		    (uint32_t)((uint16_t *)p)[i] << 17 != 0 :	/* -0 is 0 */
-		    stored(b, d) == sizeof(float) ? ((float *)p)[i] != 0 :
-		    ((double *)p)[i] != 0;
+	for (size_t i = 0; i < bytes / size; i++)
+		stray += size == sizeof(uint16_t) ?
+		    (uint32_t)((uint16_t *)raw)[i] << 17 != 0 :	/* -0 is 0 */
+		    size == sizeof(float) ? ((float *)raw)[i] != 0 :
+		    ((double *)raw)[i] != 0;
+	free(raw);
 	device_free(b, p);
 	return host;
 }
@@ -505,7 +525,7 @@ run(struct device *b, const struct data *d, int gradients,
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
 		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
-		.training = d->training, .reads = impl->reads,
+		.training = d->training, .reads = impl != NULL ? impl->reads : 0,
 		.wants_dw = d->training && d->op.nparam > 0 &&
 		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out, .feed = &feed };
 	int has_dx = d->training && gradients != UNWANTED &&
@@ -514,10 +534,12 @@ run(struct device *b, const struct data *d, int gradients,
 	size_t n;
 
 	*r = (struct result){ 0 };
+	if (impl == NULL)
+		return 0;
 	feed.stream = d->stream;
 	feed.target = d->target;
 	feed.outcome = device_alloc(b, sizeof(*feed.outcome));
-	memset(feed.outcome, 0xff, sizeof(*feed.outcome));
+	poison(b, feed.outcome, sizeof(*feed.outcome));
 	for (int j = 0; j < d->op.nin; j++) {
 		t.in[j] = d->in[j];
 		t.accumulate[j] = accumulate;
@@ -542,39 +564,41 @@ run(struct device *b, const struct data *d, int gradients,
 		if (!t.wants_dw)
 			continue;
 		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
-		memset(t.dw[j], 0xff, d->param[j].count * b->elem);
+		poison(b, t.dw[j], d->param[j].count * b->elem);
 	}
 	t.y = activation(b, &d->out, NULL);
 	t.dy = activation(b, &d->out, d->dy);
-	t.saved = device_alloc(b, impl->saved ? impl->saved(&t) : 1);
+	n = impl->saved ? impl->saved(&t) : 1;
+	t.saved = device_alloc(b, n);
+	poison(b, t.saved, n);
 	n = impl->scratch ? impl->scratch(&t) : 1;
 	t.scratch = device_alloc(b, n);
-	memset(t.scratch, 0xff, n);
+	poison(b, t.scratch, n);
 	n = impl->kept ? impl->kept(&t) : 0;
 	t.kept = device_alloc(b, n > 0 ? n : 1);
 	if (n > 0) {
 		/* A microbatch before this one, of the same weights. */
-		memset(t.kept, 0xff, n);
+		poison(b, t.kept, n);
 		impl->forward(&t);
 		if (d->training)
 			impl->backward(&t);
 		t.renew = 0;
-		memset((void *)t.w[0], 0xff, d->param[0].count * b->elem);
-		memset(t.y, 0xff, device_bytes(b, &d->out));
+		poison(b, t.w[0], d->param[0].count * b->elem);
+		poison(b, t.y, device_bytes(b, &d->out));
 		if (t.wants_dw)
-			memset(t.dw[0], 0xff, d->param[0].count * b->elem);
+			poison(b, t.dw[0], d->param[0].count * b->elem);
 		if (has_dx)
-			memset(t.dx[0], 0xff, device_bytes(b, &d->in[0]));
+			poison(b, t.dx[0], device_bytes(b, &d->in[0]));
 	}
 	n = impl->scratch ? impl->scratch(&t) : 1;
-	memset(t.scratch, 0xff, n);
+	poison(b, t.scratch, n);
 	impl->forward(&t);
 	if (d->rounded != PRECISION_FP32)
 		round_output(b, d, t.y);
 	for (int j = 0; j < d->op.nin && gradients == FROZEN; j++)
 		if (!(task_reads(&t) & READS_X))
-			memset((void *)t.x[j], 0xff, device_bytes(b, &d->in[j]));
-	memset(t.scratch, 0xff, n);
+			poison(b, t.x[j], device_bytes(b, &d->in[j]));
+	poison(b, t.scratch, n);
 	if (d->training && impl->backward != NULL)
 		impl->backward(&t);
 	r->y = fetch(b, &d->out, t.y);
@@ -751,6 +775,10 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 			}
 			release(&d);
 		}
+	if (b->ops[t->op.kind] == NULL) {
+		skip(t->what, "not yet");
+		return;
+	}
 	if (!supported) {
 		ok(t->op.kind != OP_CONV && t->op.k[0] > 1 &&
 		    strstr(said, "the cpu back end") != NULL,
@@ -793,6 +821,17 @@ test_frozen(struct device *b, const struct test *t)
 	return bad;
 }
 
+static const char *
+name_of(const struct device *b)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%s%s", b->backend->name,
+	    b->o.precision == PRECISION_BF16 ? " in bf16" :
+	    b->o.precision == PRECISION_FP16 ? " in fp16" : "");
+	return text;
+}
+
 static void
 test_all_frozen(const struct backend *backend, enum precision p)
 {
@@ -808,24 +847,16 @@ test_all_frozen(const struct backend *backend, enum precision p)
 		if (op_types[tests[i].op.kind].params != NULL)
 			bad += test_frozen(b, &tests[i]);
 	fail_capture(NULL, 0);
-	ok(bad == 0, "%s%s: input gradients are the same beside frozen "
-	    "parameters", backend->name, p == PRECISION_BF16 ? " in bf16" : "");
+	ok(bad == 0, "%s: input gradients are the same beside frozen "
+	    "parameters", name_of(b));
 	device_close(b);
 }
 
-static const char *
-name_of(const struct device *b)
-{
-	static char text[32];
+/* The same bits on each of ${n} devices. */
+struct way { const struct backend *backend; int threads; };
 
-	snprintf(text, sizeof(text), "%s%s", b->backend->name,
-	    b->o.precision == PRECISION_BF16 ? " in bf16" : "");
-	return text;
-}
-
-/* The same bits with 1, 2, 3 and 5 threads. */
 static void
-test_threads(const struct backend *backend, enum precision p)
+test_same(const struct way *way, int n, enum precision p, const char *what)
 {
 	static struct result first[TESTS];
 	const char *worst_of = "";
@@ -833,9 +864,9 @@ test_threads(const struct backend *backend, enum precision p)
 	char said[256];
 
 	fail_capture(said, sizeof(said));
-	for (int threads = 1; threads <= 5; threads += 1 + (threads == 3)) {
-		struct device *b = device_open(backend,
-		    &(struct device_options){ .threads = threads,
+	for (int k = 0; k < n; k++) {
+		struct device *b = device_open(way[k].backend,
+		    &(struct device_options){ .threads = way[k].threads,
 			.precision = p });
 
 		for (size_t i = 0; i < TESTS; i++) {
@@ -844,7 +875,7 @@ test_threads(const struct backend *backend, enum precision p)
 
 			make(&d, &tests[i], 1);
 			if (run(b, &d, ADDED, &r)) {
-				if (threads == 1) {
+				if (k == 0) {
 					first[i] = r;
 				} else {
 					double v = worst(&d, &r, &first[i]);
@@ -862,9 +893,29 @@ test_threads(const struct backend *backend, enum precision p)
 	fail_capture(NULL, 0);
 	for (size_t i = 0; i < TESTS; i++)
 		release_result(&first[i]);
-	if (!ok(w == 0, "%s%s: 1, 2, 3 and 5 threads give the same bits",
-	    backend->name, p == PRECISION_BF16 ? " in bf16" : ""))
+	if (!ok(w == 0, "%s%s: %s give the same bits", way[0].backend->name,
+	    p == PRECISION_BF16 ? " in bf16" : "", what))
 		diag("%s differs by %g", worst_of, w);
+}
+
+static void
+test_threads(const struct backend *b, enum precision p)
+{
+	const struct way ways[] = { { b, 1 }, { b, 2 }, { b, 3 }, { b, 5 } };
+
+	test_same(ways, 4, p, "1, 2, 3 and 5 threads");
+}
+
+/* Work that is done when it is given, or late, or in another order. */
+static void
+test_orders(enum precision p)
+{
+	struct way ways[STANDIN_WHENS];
+
+	for (int i = 0; i < STANDIN_WHENS; i++)
+		ways[i] = (struct way){ standin_backend((enum standin_when)i),
+			1 };
+	test_same(ways, STANDIN_WHENS, p, "its orders");
 }
 
 /* ---- stored in 16 bits ---- */
@@ -1020,8 +1071,9 @@ off_rounded(struct device *b, struct device *same, const struct test *t,
 	return w;
 }
 
-static void
-test_stored(const struct backend *backend, enum precision p)
+/* 0: there is no such precision here. */
+static int
+test_stored(const struct backend *backend, enum precision p, double tolerance)
 {
 	struct device *b = device_open(backend, &(struct device_options){
 	    .threads = 2, .precision = p });
@@ -1029,28 +1081,35 @@ test_stored(const struct backend *backend, enum precision p)
 	    &(struct device_options){ .threads = 1,
 		.precision = p });
 	char said[256];
+	int has = b->o.precision == p;
 
-	for (size_t i = 0; i < TESTS && b->o.precision == p; i++) {
-		double w = off_rounded(b, same, &tests[i], 0, WRITTEN);
+	for (size_t i = 0; i < TESTS && has; i++) {
+		double w;
+
+		if (b->ops[tests[i].op.kind] == NULL) {
+			skip(tests[i].what, "not yet");
+			continue;
+		}
+		w = off_rounded(b, same, &tests[i], 0, WRITTEN);
 
 		fail_capture(said, sizeof(said));
 		for (int mode = WRITTEN; mode <= UNWANTED && w >= 0; mode++)
 			w = fmax(w, off_rounded(b, same, &tests[i], 1, mode));
 		fail_capture(NULL, 0);
-		if (!ok(w >= 0 && w <= 2e-2, "%s: %s", name_of(b),
+		if (!ok(w >= 0 && w <= tolerance, "%s: %s", name_of(b),
 		    tests[i].what))
 			diag("%g by norm from ref64 of that precision", w);
 	}
-	if (b->o.precision == p) {
+	if (has) {
 		ok(stray == 0, "%s: what fills up channels stays 0",
 		    name_of(b));
-		test_threads(backend, p);
 	} else {
 		skip(name_of(b), "the processor has no bf16 here");
 	}
 	stray = 0;
 	device_close(b);
 	device_close(same);
+	return has;
 }
 
 /* ---- updates of parameters ---- */
@@ -1152,6 +1211,46 @@ test_moments(struct device *b)
 	free(host[1]);
 }
 
+/* A back end in fp32, all cases; 0: there is no such device. */
+static int
+test_whole(const struct backend *backend)
+{
+	double tolerance = backend->elem == 8 ? 1e-12 : 1e-4;
+	struct device *b = device_open(backend, &(struct device_options){
+	    .threads = 2 });
+
+	if (b == NULL)
+		return 0;
+	for (size_t i = 0; i < TESTS; i++)
+		test_backend(b, &tests[i], tolerance);
+	ok(stray == 0, "%s: what fills up blocks of channels stays 0",
+	    backend->name);
+	stray = 0;
+	test_update(b);
+	test_moments(b);
+	device_close(b);
+	test_all_frozen(backend, PRECISION_FP32);
+	return 1;
+}
+
+/* The cuda back end without a GPU. */
+static void
+test_standin(void)
+{
+	const struct backend *b = standin_backend(STANDIN_AT_ONCE);
+
+	if (b->put == NULL) {
+		skip("standin", "not yet");
+		return;
+	}
+	test_whole(b);
+	test_orders(PRECISION_FP32);
+	test_stored(b, PRECISION_BF16, 1e-2);
+	test_orders(PRECISION_BF16);
+	test_all_frozen(b, PRECISION_BF16);
+	test_stored(b, PRECISION_FP16, 2e-3);
+}
+
 int
 main(void)
 {
@@ -1161,32 +1260,18 @@ main(void)
 	for (size_t i = 0; i < TESTS; i++)
 		if (tests[i].op.kind != OP_INPUT)
 			test_gradients(&tests[i]);
-	for (int k = 0; backends[k] != NULL; k++) {
-		double tolerance = backends[k]->elem == 8 ? 0 : 1e-4;
-		struct device *b = device_open(backends[k],
-		    &(struct device_options){ .threads = 2 });
-
-		if (b == NULL)
-			continue;
-		for (size_t i = 0; i < TESTS; i++)
-			test_backend(b, &tests[i], tolerance > 0 ? tolerance :
-			    1e-12);
-		ok(stray == 0, "%s: what fills up blocks of channels stays 0",
-		    backends[k]->name);
-		stray = 0;
-		test_update(b);
-		test_moments(b);
-		device_close(b);
-		test_threads(backends[k], PRECISION_FP32);
-		test_all_frozen(backends[k], PRECISION_FP32);
-	}
+	for (int k = 0; backends[k] != NULL; k++)
+		if (test_whole(backends[k])) {
+			test_threads(backends[k], PRECISION_FP32);
+			test_all_frozen(backends[k], PRECISION_BF16);
+		}
+	test_standin();
 	device_close(key);
 	test_rounding();
 	for (int k = 0; backends[k] != NULL; k++)
-		if (strcmp(backends[k]->name, "cpu") == 0)
-			test_stored(backends[k], PRECISION_BF16);
-	for (int k = 0; backends[k] != NULL; k++)
-		test_all_frozen(backends[k], PRECISION_BF16);
+		if (strcmp(backends[k]->name, "cpu") == 0 &&
+		    test_stored(backends[k], PRECISION_BF16, 2e-2))
+			test_threads(backends[k], PRECISION_BF16);
 	for (int p = PRECISION_BF16; p <= PRECISION_FP16; p++) {
 		test_precision("ref", (enum precision)p);
 		test_precision("ref64", (enum precision)p);

@@ -101,7 +101,7 @@ meets(const struct conv_shape *s, long to, long k)
 }
 
 void
-conv_run(const struct conv_shape *s, void *x, void *w, void *y)
+loops_conv(const struct conv_shape *s, void *x, void *w, void *y)
 {
 	size_t from = 1, to = 1, kernels = 1, nx, ny, nw;
 	double *vx, *vw, *vy, *other = NULL;
@@ -146,7 +146,7 @@ conv_run(const struct conv_shape *s, void *x, void *w, void *y)
 }
 
 void
-product_bytes(const struct product_shape *s, size_t bytes[3])
+loops_product_bytes(const struct product_shape *s, size_t bytes[3])
 {
 	size_t rows[3] = { (size_t)(s->transpose_a ? s->k : s->m),
 		(size_t)(s->transpose_b ? s->n : s->k), (size_t)s->m };
@@ -162,7 +162,7 @@ product_bytes(const struct product_shape *s, size_t bytes[3])
 }
 
 void
-product_run(const struct product_shape *s, const void *a, const void *b,
+loops_product(const struct product_shape *s, const void *a, const void *b,
     void *c)
 {
 	size_t m = (size_t)s->m, n = (size_t)s->n, k = (size_t)s->k;

@@ -99,12 +99,12 @@ struct piece *piece_new(enum kind kind, const char *name, size_t bytes);
 void piece_free(struct piece *p);
 void piece_run(struct standin *s, const struct piece *p);
 
-/* conv_run, product_run: as the shape says, of memory that can be touched. */
-void conv_run(const struct conv_shape *s, void *x, void *w, void *y);
-void product_run(const struct product_shape *s, const void *a, const void *b,
+/* loops_conv, loops_product: as the shape says, of memory that can be touched. */
+void loops_conv(const struct conv_shape *s, void *x, void *w, void *y);
+void loops_product(const struct product_shape *s, const void *a, const void *b,
     void *c);
-/* product_bytes: of a, b and c, to the last number. */
-void product_bytes(const struct product_shape *s, size_t bytes[3]);
+/* loops_product_bytes: of a, b and c, to the last number. */
+void loops_product_bytes(const struct product_shape *s, size_t bytes[3]);
 
 /* ---- kernels under guard (guard.c) ---- */
 

@@ -52,11 +52,11 @@ piece_run(struct standin *s, const struct piece *p)
 		memset(memory_near(m, p->to), p->byte, p->bytes);
 		break;
 	case PIECE_CONV:
-		conv_run(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
+		loops_conv(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
 		    memory_near(m, p->y));
 		break;
 	case PIECE_PRODUCT:
-		product_run(&p->product, memory_near(m, p->a),
+		loops_product(&p->product, memory_near(m, p->a),
 		    memory_near(m, p->b), memory_near(m, p->c));
 		break;
 	case PIECE_FOLLOW:

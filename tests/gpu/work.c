@@ -226,7 +226,7 @@ standin_product(struct driver *d, struct gpu_stream *t,
 	p->a = a;
 	p->b = b;
 	p->c = c;
-	product_bytes(&plan->shape, bytes);
+	loops_product_bytes(&plan->shape, bytes);
 	piece_reads(p, a, bytes[0]);
 	piece_reads(p, b, bytes[1]);
 	if (plan->shape.accumulate)
