@@ -1,6 +1,7 @@
 /* Sums over ranks by the devices themselves. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/mem.h"
 #include "train/onboard.h"
 
@@ -22,6 +23,12 @@ onboard_new(struct comm *c, struct device *d, const struct allreduce_options *o)
 	b->stream = device_stream(d);
 	b->type = (int)(o->wire - wires);
 	b->ranks = b->type == WIRE_FP16 ? c->size : 1;
+	if (b->type != WIRE_FP32 && d->backend->narrow == NULL) {
+		fail("--exchange=%s: the %s back end cannot convert gradients "
+		    "on its device", o->wire->name, d->backend->name);
+		onboard_free(b);
+		return NULL;
+	}
 	if ((b->type != WIRE_FP32 && (b->room = device_alloc(d, o->most *
 	    o->wire->elem)) == NULL) || (b->fabric = fabric_open(o->fabric, c,
 	    o->kind == algorithm_find("torus") ? o->columns : c->size,

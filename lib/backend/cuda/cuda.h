@@ -29,6 +29,7 @@ struct cuda {
 	struct gpu_stream *stream;	/* all work, in the order it is asked for */
 	enum gpu_type type;		/* what activations are stored as */
 	struct staging *staging;	/* pinned memory on the way to and fro */
+	int aside;			/* another one's driver: device_aside */
 	void *room;			/* the device's, for sums of squares */
 	size_t room_bytes;
 };

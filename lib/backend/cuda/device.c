@@ -96,6 +96,47 @@ open_device(struct device_options *o)
 	return driver != NULL ? cuda_open_on(driver, o) : NULL;
 }
 
+/* ---- once more, for another thread: a stream and staging of its own ---- */
+
+static void
+aside_free(struct device *d, struct device *aside)
+{
+	struct cuda *c = (struct cuda *)aside;
+
+	(void)d;
+	if (c->stream != NULL)
+		cuda_wait(c);
+	staging_free(c, c->staging);
+	if (c->stream != NULL)
+		c->driver->call->stream_free(c->driver, c->stream);
+	free(c);
+}
+
+static struct device *
+aside(struct device *d)
+{
+	struct cuda *c = xmalloc(sizeof(*c));
+
+	*c = *(struct cuda *)d;
+	c->aside = 1;
+	c->staging = NULL;
+	if ((c->stream = c->driver->call->stream_new(c->driver, 1)) == NULL ||
+	    (c->staging = staging_new(c)) == NULL) {
+		aside_free(d, &c->device);
+		return NULL;
+	}
+	return &c->device;
+}
+
+static void *
+stream(struct device *d)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	return c->driver->call->stream_native == NULL ? NULL :
+	    c->driver->call->stream_native(c->driver, c->stream);
+}
+
 /* ---- memory ---- */
 
 static void *
@@ -120,10 +161,31 @@ free_memory(struct device *d, void *p)
 	c->driver->call->free(c->driver, p);
 }
 
+static void *
+alloc_host(struct device *d, size_t bytes)
+{
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	return driver->call->alloc_host(driver, bytes > 0 ? bytes : 1);
+}
+
+static void
+free_host(struct device *d, void *p)
+{
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	driver->call->free_host(driver, p);
+}
+
+/* Another thread's is followed by nothing that waits for it. */
 static void
 upload(struct device *d, void *w, const void *host, size_t bytes)
 {
-	cuda_send((struct cuda *)d, w, host, bytes);
+	struct cuda *c = (struct cuda *)d;
+
+	cuda_send(c, w, host, bytes);
+	if (c->aside)
+		cuda_wait(c);
 }
 
 static void
@@ -227,7 +289,9 @@ event_wait(struct event *e, size_t from)
 const struct backend backend_cuda = {
 	.name = "cuda", .library = runtime_library,
 	.devices = runtime_devices, .elem = sizeof(float),
-	.open = open_device, .close = close_device, .alloc = alloc,
+	.apart = 1, .open = open_device, .close = close_device, .alloc = alloc,
+	.alloc_host = alloc_host, .free_host = free_host, .aside = aside,
+	.aside_free = aside_free, .stream = stream,
 	.free = free_memory, .upload = upload, .download = download,
 	.bytes = bytes_of, .event_new = event_new, .event_free = event_free,
 	.event_record = event_record, .event_wait = event_wait, .ops = cuda_ops,

@@ -145,6 +145,9 @@ struct driver_calls {
 	void (*graph_run)(struct driver *, struct gpu_stream *,
 	    struct gpu_graph *);
 	void (*graph_free)(struct driver *, struct gpu_graph *);
+
+	/* What its maker's other libraries call a stream; NULL: none is here. */
+	void *(*stream_native)(struct driver *, struct gpu_stream *);
 };
 
 /* Begins the driver's own structure. */

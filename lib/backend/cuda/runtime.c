@@ -137,6 +137,13 @@ stream_free(struct driver *d, struct gpu_stream *s)
 	free(s);
 }
 
+static void *
+stream_native(struct driver *d, struct gpu_stream *s)
+{
+	(void)d;
+	return s->at;
+}
+
 static struct gpu_event *
 event_new(struct driver *d)
 {
@@ -291,6 +298,7 @@ static const struct driver_calls calls = {
 	.product_workspace = cublas_product_workspace,
 	.product = cublas_product, .capture = capture, .captured = captured,
 	.graph_run = graph_run, .graph_free = graph_end,
+	.stream_native = stream_native,
 };
 
 /* Whether a device can be used; why not, after a message. */

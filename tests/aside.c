@@ -1,0 +1,82 @@
+/*
+ * A device once more, for another thread: what one has done and an event has
+ * said is there for the other, and what is copied by the other is done when it
+ * returns; on the GPU that is none (tests/gpu), which finds what has no order.
+ */
+#include <pthread.h>
+
+#include "base/mem.h"
+#include "gpu/standin.h"
+
+#include "tap.h"
+
+enum { N = 300000, HALF = N / 2 };
+
+struct job {
+	struct device *d, *aside;
+	struct event *done;
+	float *w;			/* of the device */
+	float *host;			/* pinned */
+	int bad;
+};
+
+/* Take the upper half, once it is there, and give it back, twice as large. */
+static void *
+work(void *arg)
+{
+	struct job *j = arg;
+
+	device_event_wait(j->d, j->done, HALF);
+	device_download(j->aside, j->host, j->w + HALF, (N - HALF) *
+	    sizeof(float));
+	for (int i = 0; i < N - HALF; i++) {
+		j->bad += j->host[i] != (float)(i + HALF);
+		j->host[i] *= 2;
+	}
+	device_upload(j->aside, j->w + HALF, j->host, (N - HALF) *
+	    sizeof(float));
+	return NULL;
+}
+
+static void
+test(const struct backend *b)
+{
+	struct device *d = device_open(b, &(struct device_options){
+	    .threads = 1 });
+	struct job j = { .d = d, .aside = device_aside(d),
+		.done = device_event_new(d) };
+	float *own = xcalloc(N, sizeof(*own));
+	pthread_t thread;
+
+	j.w = device_alloc(d, N * sizeof(float));
+	j.host = device_alloc_host(d, N * sizeof(float));
+	device_event_record(d, j.done, N);
+	pthread_create(&thread, NULL, work, &j);
+	for (int i = 0; i < N; i++)
+		own[i] = (float)i;
+	device_upload(d, j.w + HALF, own + HALF, (N - HALF) * sizeof(float));
+	device_event_record(d, j.done, HALF);
+	device_upload(d, j.w, own, HALF * sizeof(float));
+	device_event_record(d, j.done, 0);
+	pthread_join(thread, NULL);
+	device_download(d, own, j.w, N * sizeof(float));
+	for (int i = 0; i < N; i++)
+		j.bad += own[i] != (float)(i < HALF ? i : 2 * i);
+	ok(d->backend->apart, "%s: memory is the device's alone", b->name);
+	is(j.bad, 0, "what an event has said is there for the other");
+	ok(device_stream(d) == NULL, "no library knows its streams");
+	device_free_host(d, j.host);
+	device_aside_free(d, j.aside);
+	device_event_free(d, j.done);
+	device_free(d, j.w);
+	device_close(d);
+	free(own);
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < STANDIN_WHENS; i++)
+		test(standin_backend((enum standin_when)i));
+	return done();
+}
