@@ -189,7 +189,7 @@ static const struct driver_calls calls = {
 	standin_product_new, standin_product_free, standin_product_workspace,
 	standin_product,
 	standin_capture, standin_captured, standin_graph_run,
-	standin_graph_free, NULL
+	standin_graph_free, NULL, NULL
 };
 
 struct driver *

@@ -161,6 +161,15 @@ free_memory(struct device *d, void *p)
 	c->driver->call->free(c->driver, p);
 }
 
+static size_t
+available(struct device *d)
+{
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	return driver->call->available == NULL ? SIZE_MAX :
+	    driver->call->available(driver);
+}
+
 static void *
 alloc_host(struct device *d, size_t bytes)
 {
@@ -290,8 +299,9 @@ const struct backend backend_cuda = {
 	.name = "cuda", .library = runtime_library,
 	.devices = runtime_devices, .elem = sizeof(float),
 	.apart = 1, .open = open_device, .close = close_device, .alloc = alloc,
-	.alloc_host = alloc_host, .free_host = free_host, .aside = aside,
-	.aside_free = aside_free, .stream = stream,
+	.available = available, .alloc_host = alloc_host,
+	.free_host = free_host, .aside = aside, .aside_free = aside_free,
+	.stream = stream,
 	.free = free_memory, .upload = upload, .download = download,
 	.bytes = bytes_of, .event_new = event_new, .event_free = event_free,
 	.event_record = event_record, .event_wait = event_wait, .ops = cuda_ops,

@@ -148,6 +148,8 @@ struct driver_calls {
 
 	/* What its maker's other libraries call a stream; NULL: none is here. */
 	void *(*stream_native)(struct driver *, struct gpu_stream *);
+	/* Bytes that could still be allocated; NULL: it is not known. */
+	size_t (*available)(struct driver *);
 };
 
 /* Begins the driver's own structure. */

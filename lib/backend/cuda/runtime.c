@@ -83,6 +83,15 @@ alloc(struct driver *d, size_t bytes)
 	    cudaGetErrorString(e));
 }
 
+static size_t
+available(struct driver *d)
+{
+	size_t left = 0, all = 0;
+
+	on(d);
+	return cudaMemGetInfo(&left, &all) == cudaSuccess ? left : SIZE_MAX;
+}
+
 static void
 free_memory(struct driver *d, void *p)
 {
@@ -298,7 +307,7 @@ static const struct driver_calls calls = {
 	.product_workspace = cublas_product_workspace,
 	.product = cublas_product, .capture = capture, .captured = captured,
 	.graph_run = graph_run, .graph_free = graph_end,
-	.stream_native = stream_native,
+	.stream_native = stream_native, .available = available,
 };
 
 /* Whether a device can be used; why not, after a message. */
