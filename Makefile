@@ -199,7 +199,7 @@ $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)
 # runs these.
 APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
              tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
-APART_O    = $(patsubst %,$(BUILD)/tests/apart/%.o,apart fabric)
+APART_O    = $(patsubst %,$(BUILD)/tests/apart/%.o,apart memory fabric)
 APART_W    = $(foreach f,device_open fabric_open fabric_library,-Wl,--wrap=$(f))
 $(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)

@@ -3,20 +3,14 @@
  * once more with --wrap=device_open (Makefile), so that whatever opens ref or
  * ref64 gets this instead.
  *
- * Its memory has two addresses: the one that is given away, at which nothing
- * may be read or written, and one at which ref works.  So a host access ends
- * the process, of whatever thread and whatever another one is doing, with the
- * addresses of its callers.  An address of the host's that is given for the
+ * Its memory (memory.c) has two addresses: the one that is given away, at which
+ * nothing may be read or written, and one at which ref works.  So a host access
+ * ends the process, of whatever thread and whatever another one is doing, with
+ * the addresses of its callers.  An address of the host's that is given for the
  * device's ends it too, and the other way about.
  */
-#include <execinfo.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "backend/backend.h"
 #include "base/mem.h"
@@ -24,16 +18,7 @@
 
 #include "apart.h"
 
-enum { PAGE = 4096, HEAD = 64 };
-#define ALL ((size_t)1 << 36)		/* addresses; memory where it is used */
-
-static struct memory {
-	pthread_mutex_t lock;
-	char *away, *here;		/* what is given away, and what is not */
-	size_t used;
-	struct span { size_t at, bytes; } *piece;
-	size_t pieces, cap;
-} memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
+enum { HEAD = 64 };
 
 struct apart {
 	struct device device;		/* first */
@@ -54,70 +39,12 @@ inner(struct device *d)
 	return ((struct apart *)d)->inner;
 }
 
-/* ---- two addresses ---- */
+/* ---- addresses ---- */
 
-static _Noreturn void
-stop(const char *what, const void *p)
-{
-	void *stack[32];
-	int n = backtrace(stack, 32);
-
-	fprintf(stderr, "apart: %s: %p\n", what, p);
-	fflush(stderr);
-	backtrace_symbols_fd(stack, n, STDERR_FILENO);
-	_exit(99);
-}
-
-static void
-touched(int sig, siginfo_t *info, void *context)
-{
-	const char *p = info->si_addr;
-
-	(void)sig, (void)context;
-	stop(p >= memory.away && p < memory.away + ALL ? "the host touched "
-	    "memory of the device" : "no such memory", p);
-}
-
-static void
-map(void)
-{
-	struct sigaction action = { .sa_sigaction = touched,
-		.sa_flags = SA_SIGINFO };
-	int fd = memfd_create("apart", MFD_CLOEXEC);
-
-	if (fd < 0 || ftruncate(fd, (off_t)ALL) != 0)
-		stop("no memory", NULL);
-	memory.here = mmap(NULL, ALL, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	memory.away = mmap(NULL, ALL, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
-	    fd, 0);
-	close(fd);
-	if (memory.here == MAP_FAILED || memory.away == MAP_FAILED)
-		stop("no memory", NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	sigaction(SIGBUS, &action, NULL);
-}
-
-static int
-is_away(const void *p)
-{
-	return (const char *)p >= memory.away && (const char *)p <
-	    memory.away + ALL;
-}
-
-/* Where ref finds what is given away as ${p}: memory of the device's. */
 static void *
 here(const void *p)
 {
-	if (!is_away(p))
-		stop("no memory of the device", p);
-	return memory.here + ((const char *)p - memory.away);
-}
-
-void *
-apart_here(const void *p)
-{
-	return here(p);
+	return apart_here(p);
 }
 
 static void *
@@ -129,47 +56,8 @@ here_or_none(const void *p)
 static void
 host(const void *p)
 {
-	if (is_away(p))
-		stop("memory of the device for the host's", p);
-}
-
-static void *
-alloc(struct device *d, size_t bytes)
-{
-	struct span p = { 0, (bytes + PAGE) / PAGE * PAGE };
-
-	(void)d;
-	pthread_mutex_lock(&memory.lock);
-	if (memory.away == NULL)
-		map();
-	if (memory.used + p.bytes > ALL)
-		stop("no addresses left", NULL);
-	p.at = memory.used;
-	memory.used += p.bytes;
-	memory.piece = array_room(memory.piece, memory.pieces, &memory.cap,
-	    sizeof(p));
-	memory.piece[memory.pieces++] = p;
-	pthread_mutex_unlock(&memory.lock);
-	return memory.away + p.at;
-}
-
-/* Addresses are not used again, so that what is freed stays so. */
-static void
-free_memory(struct device *d, void *p)
-{
-	char *at = here(p);
-	size_t i = 0;
-
-	(void)d;
-	pthread_mutex_lock(&memory.lock);
-	while (i < memory.pieces && memory.here + memory.piece[i].at != at)
-		i++;
-	if (i == memory.pieces)
-		stop("freed, and not allocated", p);
-	madvise(at, memory.piece[i].bytes, MADV_REMOVE);
-	mprotect(at, memory.piece[i].bytes, PROT_NONE);
-	memory.piece[i] = memory.piece[--memory.pieces];
-	pthread_mutex_unlock(&memory.lock);
+	if (apart_is_away(p))
+		apart_stop("memory of the device for the host's", p);
 }
 
 /* ---- the table ---- */
@@ -375,8 +263,7 @@ sum_peers(const struct peers *p, struct device *d, double *x, size_t n)
 	const struct peers_away *a = (const struct peers_away *)p;
 
 	(void)d;
-	a->of->sum(a->of, a->device, (double *)(memory.away + ((char *)x -
-	    memory.here)), n);
+	a->of->sum(a->of, a->device, (double *)apart_away(x), n);
 }
 
 /* What task ${t} is to ref, with ${f} for its feed and ${p} for its peers. */
@@ -449,8 +336,8 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table = *b;
 	a->table.apart = 1;
 	a->table.close = close_device;
-	a->table.alloc = alloc;
-	a->table.free = free_memory;
+	a->table.alloc = apart_alloc;
+	a->table.free = apart_free;
 	a->table.alloc_host = alloc_host;
 	a->table.free_host = free_host;
 	a->table.aside = aside;
