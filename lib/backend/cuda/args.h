@@ -3,25 +3,369 @@
 
 /*
  * What each kernel is given.  Pointers are the device's: to numbers of the type
- * that is stored where they are void, else as they say.
+ * that is stored where they are void, else as they say.  ${accumulate}: what is
+ * made is added to what is there.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Vectors that a thread takes of numbers that are taken as they lie: a block
- * takes this many times its threads. */
-enum { FLAT = 4 };
+#include "backend/backend.h"
 
-enum { CURVE_RELU };
+/* Threads of a block, and how many vectors (stored.h) each of them takes at once
+ * of numbers that are taken as they lie, and of those of rows. */
+enum { THREADS = 256, FLAT = 4, ROWS = 4 };
 
-/* A function of each of ${n} numbers, or its gradient: dx = or += dy f'(from),
- * of its input or its output. */
+/* ---- numbers as they lie ---- */
+
+enum { CURVE_PASS, CURVE_RELU, CURVE_RELU6, CURVE_SIGMOID, CURVE_SWISH,
+	CURVE_SCALE };
+
+/*
+ * to = f(from) of each of ${n} numbers; or, where there is a ${dy}, a gradient:
+ * dy times the slope of f, which ${from}, its input or its output, tells.
+ */
 struct curve {
 	const void *from, *dy;
-	void *to;			/* y or dx */
+	void *to;
 	size_t n;
 	int accumulate;
+	const float *by;		/* scale: by this; NULL: by ${factor} */
+	float factor;
+};
+
+/* to = the sum of ${count} arrays */
+struct add {
+	const void *from[OP_INPUTS];
+	void *to;
+	size_t n;
+	int count;
+};
+
+/* y = byte * slope[c] + offset[c], of ${channels}, the last axis */
+struct input {
+	const uint8_t *from;
+	void *to;
+	size_t n;
+	int channels;
+	float slope[OP_STREAM], offset[OP_STREAM];
+};
+
+/* Dropout of clips of ${per} numbers: by Philox of (seed; clip, index << 20 |
+ * place / 4, RNG_DROPOUT), as ref/head.real.c. */
+struct dropout {
+	const void *from;
+	void *to;
+	const uint64_t *clip;
+	size_t n, per;
+	uint64_t seed;
+	uint32_t index;
+	double rate;
+	float factor;			/* 1 / (1 - rate) */
+	int accumulate;
+};
+
+/* Floats to what is stored, or back. */
+struct cast {
+	const void *from;
+	void *to;
+	size_t n;
+};
+
+/* ---- rows ---- */
+
+/*
+ * A walk over [groups][m][c]: a block has a part of the rows of one group, and
+ * of their columns a tile of ${across} vectors; its threads beyond those take
+ * further rows.  Rows.h makes them.
+ *
+ * Where c is not a multiple of a vector, several rows are taken for one, so that
+ * column j is of channel j % period; or a vector is one number.
+ *
+ * Where what is summed is not one axis, or several next to one another, a group
+ * is (outer, inner) and a row (outer, inner) too: [groups / inner_g][m / inner_m]
+ * [inner_g][inner_m][c].
+ */
+struct rows {
+	unsigned parts, tiles;		/* of a group's rows; of the columns */
+	unsigned m, per;		/* rows of a group, and of a part */
+	size_t c;			/* columns */
+	size_t n;			/* numbers in all; the last row may be
+					 * cut short */
+	unsigned period;
+	int single;			/* a vector is one number */
+	int across;			/* threads side by side */
+	unsigned inner_g, inner_m;	/* 1 and m: there is no such thing */
+};
+
+/* For each group and channel: the sum of x, or of x y where there is one. */
+struct sums {
+	struct rows rows;
+	const void *x, *y;
+	double *part;			/* [groups][parts][c]; NULL: one part,
+					 * and one column a channel: */
+	void *to;			/* [groups][period] = or += share sum */
+	double share;
+	int accumulate, floats;		/* to is floats, whatever is stored */
+};
+
+/* The parts of a sum: ${entries} for each group, [period] each. */
+struct total {
+	const double *part;
+	void *to;
+	unsigned entries, period, tiles;
+	double share;
+	int accumulate, floats;
+};
+
+/* to[g][m][c] = share from[g][m][c] by[g][channel], from NULL: 1 */
+struct spread {
+	struct rows rows;
+	const void *from, *by;
+	void *to;
+	float share;
+	int accumulate;
+};
+
+/*
+ * Row after row, the channels of ${count} inputs beside one another: those of
+ * input j are first[j] to first[j + 1] - 1.  ${back}: from there to the inputs,
+ * but for those that are NULL.
+ */
+struct concat {
+	struct rows rows;
+	void *part[OP_INPUTS];
+	void *whole;
+	unsigned first[OP_INPUTS + 1];
+	int count, back;
+	int accumulate[OP_INPUTS];
+};
+
+/* to = from + bias[channel] */
+struct bias {
+	struct rows rows;
+	const void *from;
+	void *to;
+	const float *bias;
+};
+
+/* ---- batch normalisation ---- */
+
+/* Rows whose sums are floats; beyond that they are doubles. */
+enum { NORM_ROWS = 8 };
+
+/*
+ * Forward, sums of d = x - pivot and of its square, of each column, where the
+ * pivot is the first value of the channel: so a variance does not suffer from a
+ * mean that is large.  Backward, of g = dy, or 0 where the relu was shut, and of
+ * g (x - mean).
+ */
+struct norm_sums {
+	struct rows rows;
+	const void *x, *dy;
+	const float *mean, *rstd, *scale, *offset;
+	const uint8_t *mask;
+	int shut;			/* SHUT_* */
+	double *part;			/* [parts][2][c] */
+};
+
+/* Where a relu was shut: it was not there; told by x; by a bit of a mask. */
+enum { SHUT_NEVER, SHUT_X, SHUT_MASK };
+
+/*
+ * The two sums of each channel, of parts or of peers, become statistics.
+ * ${told}, [2][channels], is what peers are told (peers.h), before: written, and
+ * no more is done; after: read.
+ */
+struct norm_finish {
+	const double *part;		/* [parts][2][folds][period] */
+	unsigned parts, folds, period;
+	const void *x;			/* for the pivot */
+	double count, all;		/* values here, and of all peers */
+	double eps;
+	double *told;
+	int hears;
+	float *mean, *rstd;		/* [period], written */
+	float *to_mean, *to_var, *to_between;
+	const float *running;		/* mean, for to_between */
+};
+
+/* mean and rstd of running statistics; where told so, they stay the same */
+struct norm_running {
+	const float *mean_in, *var_in;
+	float *mean, *rstd;
+	float *to_mean, *to_var;	/* NULL: not wanted */
+	unsigned period;
+	double eps;
+};
+
+/* y = (x - mean) rstd scale + offset, + res, max(., 0), mask */
+struct norm_apply {
+	struct rows rows;
+	const void *x, *res;
+	const float *mean, *rstd, *scale, *offset;
+	void *y;
+	uint8_t *mask;
+	int relu;
+};
+
+/*
+ * The sums of the backward pass become gradients of scale and offset, and the
+ * factors of dx = k[0] g + k[1] (x - mean) + k[2], [3][period].
+ */
+struct norm_finish_back {
+	const double *part;
+	unsigned parts, folds, period;
+	double all;			/* INFINITY: statistics are fixed */
+	double *told;
+	int hears;
+	const float *rstd, *scale;
+	float *dscale, *doffset;
+	float *k;			/* NULL: not wanted */
+};
+
+/* k NULL: dx = scale rstd g, and x is not read but for SHUT_X. */
+struct norm_apply_back {
+	struct rows rows;
+	const void *x, *dy;
+	const float *mean, *rstd, *scale, *offset, *k;
+	const uint8_t *mask;
+	int shut;
+	void *dx, *dres;		/* NULL: not wanted */
+	int accumulate, accumulate_res;
+};
+
+/* ---- images ---- */
+
+/* A block has a piece of an image [h][w][c], of FLAT vectors for each thread;
+ * or, in pools, one. */
+struct image {
+	unsigned pieces;		/* of an image */
+	unsigned plane;			/* vectors of an image */
+	int single;			/* a vector is one number */
+};
+
+/* Of the frames before and after, by channels: op_shift() times ${sign}. */
+struct shift {
+	struct image image;
+	const void *from;
+	void *to;
+	unsigned t, c, fold;
+	int past, sign, accumulate;
+};
+
+/* Frame i of the few is number op_frame() of all. */
+struct frames {
+	struct image image;
+	const void *from;
+	void *to;
+	unsigned few, all;
+	int step, first, spread;
+	int back;			/* from the few to all */
+	int accumulate;
+};
+
+struct window { int in[3], out[3], k[3], s[3], p[3]; };
+
+/* The number of a tap of a window in ${which}: one byte, or four where a window
+ * has more than 256. */
+struct maxpool {
+	struct image image;		/* of y, backward of dx */
+	struct window window;
+	unsigned c;
+	const void *from;		/* x, backward dy */
+	void *to;
+	void *which;
+	int large, accumulate;
+};
+
+struct avgpool {
+	struct image image;
+	struct window window;
+	unsigned c;
+	const void *from;
+	void *to;
+	int cut, accumulate;
+};
+
+/* ---- softmax and losses ---- */
+
+/*
+ * Groups whose ${members} are summed.  A number is at the sum of its group's
+ * place in up to three axes and of its place in the group in up to two, the
+ * last of which runs fastest.  Threads of a group are ${lanes}, a power of two,
+ * side by side where ${near}, else apart.
+ */
+struct softmax {
+	const void *x, *y, *dy;
+	void *to;
+	size_t groups;
+	unsigned members;
+	unsigned group_size[2];		/* of the last two axes */
+	size_t group_stride[3];
+	unsigned member_size;		/* of the last axis */
+	size_t member_stride[2];
+	int lanes, near, accumulate;
+};
+
+struct loss {
+	const void *x;
+	void *y, *dx;
+	const int *label;		/* TARGET_CLASS */
+	const float *share;		/* else */
+	const float *weight;		/* NULL: all are 1 */
+	enum target_kind target;
+	enum loss_kind kind;
+	unsigned clips, classes;
+	double smooth;
+	double scale;			/* of gradients, with the op's weight */
+	double *value;			/* [clips] */
+	int *rank;			/* [clips] */
+	struct outcome *outcome;
+	int accumulate;
+};
+
+/* ---- parameters: floats, as they lie ---- */
+
+struct floats_add {
+	float *sum;
+	const float *x;
+	size_t n;
+};
+
+struct floats_track {
+	float *w;
+	const float *x;
+	size_t n;
+	double rate, scale;
+};
+
+struct floats_clamp {
+	float *x;
+	size_t n;
+	double most;
+};
+
+/* Run i is x[edge[i]] to x[edge[i + 1] - 1], in pieces of SQUARES from number
+ * first[i] on. */
+enum { SQUARES = 8192 };
+struct squares {
+	const float *x;
+	const size_t *edge, *first;
+	size_t runs;
+	double *part, *sum;
+};
+
+/*
+ * Weights of ${out} times [in][taps] floats, and what is kept of them for
+ * convolutions, [taps][in]; or gradients the other way.  A block has ${some} of
+ * the inputs of one output; ${some} 0: a number each thread.
+ */
+enum { WEIGHTS = 2048 };
+struct weights {
+	const void *from;
+	void *to;
+	unsigned in, taps, some, pieces;
 };
 
 #endif

@@ -2,7 +2,7 @@
 #define BACKEND_CUDA_DEVICE_H
 
 /*
- * For NAME.cu, after the bodies: NAME_KERNELS(DEVICE_KERNEL) makes each of them
+ * For NAME_body.cu, after the bodies: NAME_KERNELS(DEVICE_KERNEL) makes each of them
  * a kernel of the device, and the list of its three types that kernels.c knows.
  * DEVICE_FLOATS is for those that are the same for all types.
  */
@@ -18,6 +18,7 @@ run_ ## name ## _ ## type(const __grid_constant__ struct args a) \
 	b.nx = gridDim.x; \
 	b.ny = gridDim.y; \
 	b.threads = count; \
+	b.backwards = 0; \
 	name ## _ ## type(&a, b); \
 }
 
@@ -26,16 +27,16 @@ DEVICE_BODY(name, f32, count, args) \
 DEVICE_BODY(name, bf16, count, args) \
 DEVICE_BODY(name, f16, count, args) \
 extern "C" { \
-extern const void *const cuda_ ## name[GPU_TYPES]; \
-const void *const cuda_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
+extern const void *const code_ ## name[GPU_TYPES]; \
+const void *const code_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
 	(const void *)run_ ## name ## _bf16, (const void *)run_ ## name ## _f16 }; \
 }
 
 #define DEVICE_FLOATS(NAME, name, count, args) \
 DEVICE_BODY(name, f32, count, args) \
 extern "C" { \
-extern const void *const cuda_ ## name[GPU_TYPES]; \
-const void *const cuda_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
+extern const void *const code_ ## name[GPU_TYPES]; \
+const void *const code_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
 	(const void *)run_ ## name ## _f32, (const void *)run_ ## name ## _f32 }; \
 }
 

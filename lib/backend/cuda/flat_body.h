@@ -1,52 +1,86 @@
 /*
- * What kernels do that take numbers as they lie, whatever their shape: a block
- * takes a piece of them, FLAT vectors for each thread, so that that many loads
- * are on their way at once.  Bound by the bandwidth of memory.
+ * How what is stored is read and written, 16 bytes or one number at a time.  The
+ * end of an array, less than 16 bytes, is put together by shifts, so that there
+ * is little code for what is rare.
  */
 
-/* Vector ${v} of ${n} numbers; what lies beyond them is 0. */
-INLINE void
-OF(get)(const void *from, size_t v, size_t n, float *f)
+/* ${width} numbers, LANES or 1, from number ${at} on, as they are stored; those
+ * from ${n} on are 0. */
+INLINE struct words
+OF(fetch)(const void *from, size_t at, size_t n, const int width)
 {
-	const S *x = (const S *)from + v * LANES;
+	const S *x = (const S *)from + at;
+	uint64_t low = 0, high = 0;
+	struct words v;
 
-	if ((v + 1) * LANES <= n) {
-		OF(load)(x, f);
-		return;
+	if (width == LANES && at + LANES <= n)
+		return *(const struct words *)x;
+	ROLL
+	for (int e = width - 1; e >= 0; e--) {
+		high = high << STORED_BITS | low >> (64 - STORED_BITS);
+		low = low << STORED_BITS;
+		if (at + (size_t)e < n)
+			low |= OF(bits)(x[e]);
 	}
-	UNROLL
-	for (int e = 0; e < LANES; e++)
-		f[e] = v * LANES + (size_t)e < n ? OF(widen)(x[e]) : 0;
+	v.w[0] = (uint32_t)low;
+	v.w[1] = (uint32_t)(low >> 32);
+	v.w[2] = (uint32_t)high;
+	v.w[3] = (uint32_t)(high >> 32);
+	return v;
 }
 
 INLINE void
-OF(set)(void *to, size_t v, size_t n, const float *f)
+OF(set)(void *to, size_t at, size_t n, const float *f, const int width)
 {
-	S *y = (S *)to + v * LANES;
+	S *y = (S *)to + at;
+	uint64_t low, high;
+	struct words v;
 
-	if ((v + 1) * LANES <= n) {
-		OF(store)(y, f);
+	if (width == 1) {
+		if (at < n)
+			y[0] = OF(narrow)(f[0]);
 		return;
 	}
-	UNROLL
-	for (int e = 0; e < LANES; e++)
-		if (v * LANES + (size_t)e < n)
-			y[e] = OF(narrow)(f[e]);
+	v = OF(pack)(f);
+	if (at + LANES <= n) {
+		*(struct words *)y = v;
+		return;
+	}
+	low = (uint64_t)v.w[1] << 32 | v.w[0];
+	high = (uint64_t)v.w[3] << 32 | v.w[2];
+	ROLL
+	for (int e = 0; e < LANES && at + (size_t)e < n; e++) {
+		y[e] = OF(from_bits)(low);
+		low = low >> STORED_BITS | high << (64 - STORED_BITS);
+		high >>= STORED_BITS;
+	}
 }
 
-/* Vector ${v} of the numbers at ${to} becomes ${f}, or that is added to it. */
+/* They become ${f}, or that is added to them. */
 INLINE void
-OF(give)(void *to, size_t v, size_t n, const float *f, int accumulate)
+OF(give)(void *to, size_t at, size_t n, const float *f, int accumulate,
+    const int width)
 {
 	float sum[LANES];
 
 	if (!accumulate) {
-		OF(set)(to, v, n, f);
+		OF(set)(to, at, n, f, width);
 		return;
 	}
-	OF(get)(to, v, n, sum);
+	OF(unpack)(OF(fetch)(to, at, n, width), sum);
 	UNROLL
-	for (int e = 0; e < LANES; e++)
+	for (int e = 0; e < width; e++)
 		sum[e] += f[e];
-	OF(set)(to, v, n, sum);
+	OF(set)(to, at, n, sum, width);
+}
+
+/*
+ * Number of vector ${k} of the FLAT that thread ${i} has of numbers that are taken
+ * as they lie: so that many loads are on their way at once.
+ */
+INLINE size_t
+OF(flat_at)(struct block b, int i, int k)
+{
+	return (((size_t)b.x * FLAT + (size_t)k) * (size_t)b.threads +
+	    (size_t)i) * LANES;
 }

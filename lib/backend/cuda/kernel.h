@@ -32,6 +32,7 @@
 	for (int i = (int)threadIdx.x, i ## _once = (__syncthreads(), 1); \
 	    i ## _once; i ## _once = 0)
 #define UNROLL		_Pragma("unroll")
+#define ROLL		_Pragma("unroll 1")
 #else
 #define BODY		static void
 #define INLINE		static inline
@@ -40,6 +41,7 @@
 	for (int i = b.backwards ? b.threads - 1 : 0; i >= 0 && i < b.threads; \
 	    i += b.backwards ? -1 : 1)
 #define UNROLL
+#define ROLL
 #endif
 
 #define OF_JOIN(name, stored)	name ## _ ## stored

@@ -7,7 +7,7 @@
  * ${threads} threads, and are given a struct args.  FLOATS(...) is one that is
  * the same for every type of what is stored: its body is name_f32.
  *
- * A file of bodies has a list here, from which NAME.cu compiles them for the
+ * A file of bodies has a list here, from which NAME_body.cu compiles them for the
  * device (device.h).
  */
 
@@ -15,10 +15,70 @@
 #include "backend/cuda/driver.h"
 
 #define POINTWISE_KERNELS(KERNEL) \
-	KERNEL(RELU, relu, 256, curve)
+	KERNEL(PASS, pass, THREADS, curve) \
+	KERNEL(RELU, relu, THREADS, curve) \
+	KERNEL(RELU6, relu6, THREADS, curve) \
+	KERNEL(SIGMOID, sigmoid, THREADS, curve) \
+	KERNEL(SWISH, swish, THREADS, curve) \
+	KERNEL(SCALE, scale, THREADS, curve) \
+	KERNEL(RELU_BACK, relu_back, THREADS, curve) \
+	KERNEL(RELU6_BACK, relu6_back, THREADS, curve) \
+	KERNEL(SIGMOID_BACK, sigmoid_back, THREADS, curve) \
+	KERNEL(SWISH_BACK, swish_back, THREADS, curve) \
+	KERNEL(ADD, add, THREADS, add) \
+	KERNEL(INPUT, input, THREADS, input) \
+	KERNEL(NARROW, narrow_all, THREADS, cast) \
+	KERNEL(WIDEN, widen_all, THREADS, cast)
+
+#define ROWS_KERNELS(KERNEL) \
+	KERNEL(SUMS, sums, THREADS, sums) \
+	KERNEL(TOTAL, total, THREADS, total) \
+	KERNEL(SPREAD, spread, THREADS, spread) \
+	KERNEL(CONCAT, concat, THREADS, concat) \
+	KERNEL(BIAS, bias, THREADS, bias)
+
+#define NORM_KERNELS(KERNEL) \
+	KERNEL(NORM_SUMS, norm_sums, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK, norm_sums_back, THREADS, norm_sums) \
+	KERNEL(NORM_FINISH, norm_finish, THREADS, norm_finish) \
+	KERNEL(NORM_FINISH_BACK, norm_finish_back, THREADS, norm_finish_back) \
+	KERNEL(NORM_RUNNING, norm_running, THREADS, norm_running) \
+	KERNEL(NORM_APPLY, norm_apply, THREADS, norm_apply) \
+	KERNEL(NORM_APPLY_BACK, norm_apply_back, THREADS, norm_apply_back)
+
+#define IMAGE_KERNELS(KERNEL) \
+	KERNEL(SHIFT, shift, THREADS, shift) \
+	KERNEL(FRAMES, frames, THREADS, frames) \
+	KERNEL(MAXPOOL, maxpool, THREADS, maxpool) \
+	KERNEL(MAXPOOL_BACK, maxpool_back, THREADS, maxpool) \
+	KERNEL(AVGPOOL, avgpool, THREADS, avgpool) \
+	KERNEL(AVGPOOL_BACK, avgpool_back, THREADS, avgpool)
+
+#define HEAD_KERNELS(KERNEL) \
+	KERNEL(DROPOUT, dropout, THREADS, dropout) \
+	KERNEL(SOFTMAX, softmax, THREADS, softmax) \
+	KERNEL(SOFTMAX_BACK, softmax_back, THREADS, softmax) \
+	KERNEL(LOSS, loss, THREADS, loss) \
+	KERNEL(LOSS_OUTCOME, loss_outcome, THREADS, loss) \
+	KERNEL(LOSS_BACK, loss_back, THREADS, loss)
+
+#define WEIGHTS_KERNELS(KERNEL) \
+	KERNEL(WEIGHTS_KEEP, weights_keep, THREADS, weights) \
+	KERNEL(WEIGHTS_RETURN, weights_return, THREADS, weights)
+
+#define PARAMETERS_KERNELS(FLOATS) \
+	FLOATS(FLOATS_ADD, floats_add, THREADS, floats_add) \
+	FLOATS(FLOATS_TRACK, floats_track, THREADS, floats_track) \
+	FLOATS(FLOATS_CLAMP, floats_clamp, THREADS, floats_clamp) \
+	FLOATS(UPDATE, update, THREADS, update) \
+	FLOATS(MOMENTS, moments, THREADS, moments) \
+	FLOATS(SQUARES, squares, THREADS, squares) \
+	FLOATS(SQUARES_TOTAL, squares_total, THREADS, squares)
 
 #define KERNELS(KERNEL, FLOATS) \
-	POINTWISE_KERNELS(KERNEL)
+	POINTWISE_KERNELS(KERNEL) ROWS_KERNELS(KERNEL) NORM_KERNELS(KERNEL) \
+	IMAGE_KERNELS(KERNEL) HEAD_KERNELS(KERNEL) WEIGHTS_KERNELS(KERNEL) \
+	PARAMETERS_KERNELS(FLOATS)
 
 #define KERNEL_ENUM(NAME, name, threads, args)	GPU_ ## NAME,
 enum gpu_kernel { KERNELS(KERNEL_ENUM, KERNEL_ENUM) GPU_KERNELS };

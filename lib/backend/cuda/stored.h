@@ -7,9 +7,9 @@
  * or even, with one NaN.  The device has instructions for them (PTX ISA, cvt);
  * the host's functions give the same bits.
  *
- * What is stored is moved 16 bytes at a time, lanes_T numbers: load_T and
- * store_T.  All memory that the back end is given begins at a multiple of 16
- * bytes.
+ * What is stored is moved 16 bytes at a time, lanes_T numbers, and made floats of
+ * where it is used: unpack_T and pack_T.  All memory that the back end is given
+ * begins at a multiple of 16 bytes.
  */
 
 #include <string.h>
@@ -26,6 +26,7 @@
 /* In a body: the type, and how many of it are moved at once. */
 #define S	OF(stored)
 #define LANES	OF(lanes)
+#define STORED_BITS	(128 / LANES)
 
 #ifdef __CUDACC__
 struct __align__(16) words { uint32_t w[4]; };
@@ -175,33 +176,43 @@ pair_f16(float low, float high)
 
 #endif
 
+/* The numbers of 16 bytes. */
 INLINE void
-load_f32(const float *x, float *f)
+unpack_f32(struct words v, float *f)
 {
-	struct words v = *(const struct words *)x;
-
 	UNROLL
 	for (int i = 0; i < 4; i++)
 		f[i] = bits_float(v.w[i]);
 }
 
-INLINE void
-store_f32(float *y, const float *f)
+INLINE struct words
+pack_f32(const float *f)
 {
 	struct words v;
 
 	UNROLL
 	for (int i = 0; i < 4; i++)
 		v.w[i] = float_bits(f[i]);
-	*(struct words *)y = v;
+	return v;
+}
+
+/* The bits of one that is stored, and the one of the lowest bits. */
+INLINE uint32_t
+bits_f32(float x)
+{
+	return float_bits(x);
+}
+
+INLINE float
+from_bits_f32(uint64_t w)
+{
+	return bits_float((uint32_t)w);
 }
 
 #define STORED_HALF(type) \
 INLINE void \
-load_ ## type(const uint16_t *x, float *f) \
+unpack_ ## type(struct words v, float *f) \
 { \
-	struct words v = *(const struct words *)x; \
-\
 	UNROLL \
 	for (int i = 0; i < 4; i++) { \
 		f[2 * i] = widen_ ## type((uint16_t)v.w[i]); \
@@ -209,15 +220,27 @@ load_ ## type(const uint16_t *x, float *f) \
 	} \
 } \
 \
-INLINE void \
-store_ ## type(uint16_t *y, const float *f) \
+INLINE struct words \
+pack_ ## type(const float *f) \
 { \
 	struct words v; \
 \
 	UNROLL \
 	for (int i = 0; i < 4; i++) \
 		v.w[i] = pair_ ## type(f[2 * i], f[2 * i + 1]); \
-	*(struct words *)y = v; \
+	return v; \
+} \
+\
+INLINE uint32_t \
+bits_ ## type(uint16_t x) \
+{ \
+	return x; \
+} \
+\
+INLINE uint16_t \
+from_bits_ ## type(uint64_t w) \
+{ \
+	return (uint16_t)w; \
 }
 
 STORED_HALF(bf16)

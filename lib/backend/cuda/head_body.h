@@ -1,0 +1,421 @@
+/*
+ * What stands at the end of a network: dropout, softmax, losses.  The first and
+ * the last take little; softmax reads its input from memory once, and twice more
+ * from a cache, and writes its output.
+ */
+
+/* ---- dropout ---- */
+
+/* As rng_philox() of base/rng.c, of words (clip, clip, c2, RNG_DROPOUT). */
+INLINE void
+OF(philox)(uint64_t seed, uint64_t clip, uint32_t c2, uint32_t *w)
+{
+	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+
+	w[0] = (uint32_t)clip;
+	w[1] = (uint32_t)(clip >> 32);
+	w[2] = c2;
+	w[3] = RNG_DROPOUT;
+	for (int round = 0; round < 10; round++) {
+		uint64_t p0 = (uint64_t)0xD2511F53 * w[0];
+		uint64_t p1 = (uint64_t)0xCD9E8D57 * w[2];
+
+		w[0] = (uint32_t)(p1 >> 32) ^ w[1] ^ k0;
+		w[1] = (uint32_t)p1;
+		w[2] = (uint32_t)(p0 >> 32) ^ w[3] ^ k1;
+		w[3] = (uint32_t)p0;
+		k0 += 0x9E3779B9;
+		k1 += 0xBB67AE85;
+	}
+}
+
+BODY
+OF(dropout)(const struct dropout *a, struct block b)
+{
+	EACH_THREAD(i) {
+		size_t v = ((size_t)b.x * (size_t)b.threads + (size_t)i) *
+		    LANES;
+		float x[LANES];
+		uint32_t w[4] = { 0, 0, 0, 0 };
+
+		OF(unpack)(OF(fetch)(a->from, v, a->n, LANES), x);
+		UNROLL
+		for (int e = 0; e < LANES; e++) {
+			size_t at = v + (size_t)e, place = at % a->per;
+
+			if (at >= a->n)
+				break;
+			if (e == 0 || place % 4 == 0)
+				OF(philox)(a->seed, a->clip[at / a->per],
+				    a->index << 20 | (uint32_t)(place / 4), w);
+			x[e] = (w[place % 4] >> 8) * 0x1p-24 < a->rate ? 0 :
+			    x[e] * a->factor;
+		}
+		OF(give)(a->to, v, a->n, x, a->accumulate, LANES);
+	}
+}
+
+/* ---- softmax ---- */
+
+/* The thread's place: its group, SIZE_MAX where there is none, and lane. */
+INLINE size_t
+OF(softmax_group)(const struct softmax *a, struct block b, int i, int *lane)
+{
+	int across = b.threads / a->lanes, which = a->near ? i / a->lanes :
+	    i % across;
+	size_t g = (size_t)b.x * (size_t)across + (size_t)which;
+
+	*lane = a->near ? i % a->lanes : i / across;
+	return g < a->groups ? g : SIZE_MAX;
+}
+
+INLINE size_t
+OF(softmax_first)(const struct softmax *a, size_t g)
+{
+	size_t at = g % a->group_size[1] * a->group_stride[2];
+
+	g /= a->group_size[1];
+	return at + g % a->group_size[0] * a->group_stride[1] +
+	    g / a->group_size[0] * a->group_stride[0];
+}
+
+INLINE size_t
+OF(softmax_member)(const struct softmax *a, unsigned m)
+{
+	return m / a->member_size * a->member_stride[0] +
+	    m % a->member_size * a->member_stride[1];
+}
+
+/* Over the lanes of each group, into that of lane 0: sums, or the most. */
+INLINE void
+OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
+    const int most)
+{
+	for (int half = a->lanes / 2; half > 0; half /= 2)
+		EACH_THREAD(i) {
+			int lane, by = a->near ? half : half * (b.threads /
+			    a->lanes);
+
+			OF(softmax_group)(a, b, i, &lane);
+			if (lane < half)
+				v[i] = !most ? v[i] + v[i + by] :
+				    v[i + by] > v[i] ? v[i + by] : v[i];
+		}
+}
+
+/* The thread of lane 0. */
+INLINE int
+OF(softmax_zero)(const struct softmax *a, struct block b, int i)
+{
+	return a->near ? i - i % a->lanes : i % (b.threads / a->lanes);
+}
+
+BODY
+OF(softmax)(const struct softmax *a, struct block b)
+{
+	SHARED(float, top, THREADS);
+	SHARED(float, sum, THREADS);
+	const S *x = (const S *)a->x;
+
+	EACH_THREAD(i) {
+		int lane;
+		size_t g = OF(softmax_group)(a, b, i, &lane);
+		size_t at = OF(softmax_first)(a, g);
+
+		top[i] = -INFINITY;
+		for (unsigned m = (unsigned)lane; m < a->members &&
+		    g != SIZE_MAX; m += (unsigned)a->lanes) {
+			float v = OF(widen)(x[at + OF(softmax_member)(a, m)]);
+
+			top[i] = v > top[i] ? v : top[i];
+		}
+	}
+	OF(softmax_fold)(a, b, top, 1);
+	EACH_THREAD(i) {
+		int lane;
+		size_t g = OF(softmax_group)(a, b, i, &lane);
+		size_t at = OF(softmax_first)(a, g);
+		float most = top[OF(softmax_zero)(a, b, i)], s = 0;
+
+		for (unsigned m = (unsigned)lane; m < a->members &&
+		    g != SIZE_MAX; m += (unsigned)a->lanes)
+			s += expf(OF(widen)(x[at + OF(softmax_member)(a, m)]) -
+			    most);
+		sum[i] = s;
+	}
+	OF(softmax_fold)(a, b, sum, 0);
+	EACH_THREAD(i) {
+		int lane;
+		size_t g = OF(softmax_group)(a, b, i, &lane);
+		size_t at = OF(softmax_first)(a, g);
+		float most = top[OF(softmax_zero)(a, b, i)];
+		float all = sum[OF(softmax_zero)(a, b, i)];
+
+		for (unsigned m = (unsigned)lane; m < a->members &&
+		    g != SIZE_MAX; m += (unsigned)a->lanes) {
+			size_t j = at + OF(softmax_member)(a, m);
+
+			((S *)a->to)[j] = OF(narrow)(expf(OF(widen)(x[j]) -
+			    most) / all);
+		}
+	}
+}
+
+/* dx = y (dy - the sum of y dy) */
+BODY
+OF(softmax_back)(const struct softmax *a, struct block b)
+{
+	SHARED(float, dot, THREADS);
+	const S *y = (const S *)a->y, *dy = (const S *)a->dy;
+
+	EACH_THREAD(i) {
+		int lane;
+		size_t g = OF(softmax_group)(a, b, i, &lane);
+		size_t at = OF(softmax_first)(a, g);
+		float s = 0;
+
+		for (unsigned m = (unsigned)lane; m < a->members &&
+		    g != SIZE_MAX; m += (unsigned)a->lanes) {
+			size_t j = at + OF(softmax_member)(a, m);
+
+			s = fmaf(OF(widen)(y[j]), OF(widen)(dy[j]), s);
+		}
+		dot[i] = s;
+	}
+	OF(softmax_fold)(a, b, dot, 0);
+	EACH_THREAD(i) {
+		int lane;
+		size_t g = OF(softmax_group)(a, b, i, &lane);
+		size_t at = OF(softmax_first)(a, g);
+		float s = dot[OF(softmax_zero)(a, b, i)];
+
+		for (unsigned m = (unsigned)lane; m < a->members &&
+		    g != SIZE_MAX; m += (unsigned)a->lanes) {
+			size_t j = at + OF(softmax_member)(a, m);
+			S *to = (S *)a->to + j;
+			float v = OF(widen)(y[j]) * (OF(widen)(dy[j]) - s);
+
+			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v : v);
+		}
+	}
+}
+
+/* ---- losses: a block has a clip; they are few, and computed in doubles ---- */
+
+/* The share of class ${c} in clip ${n}, and what is smoothed of it. */
+INLINE double
+OF(loss_share)(const struct loss *a, unsigned n, unsigned c)
+{
+	return a->target == TARGET_CLASS ? (int)c == a->label[n] :
+	    a->share[(size_t)n * a->classes + c];
+}
+
+INLINE double
+OF(loss_q)(const struct loss *a, unsigned n, unsigned c)
+{
+	return OF(loss_share)(a, n, c) * (1 - a->smooth) +
+	    a->smooth / a->classes;
+}
+
+INLINE double
+OF(loss_weight)(const struct loss *a, unsigned n)
+{
+	if (a->target == TARGET_CLASS && a->label[n] < 0)
+		return 0;
+	return a->weight != NULL ? a->weight[n] : 1;
+}
+
+INLINE double
+OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
+{
+	return OF(widen)(((const S *)a->x)[(size_t)n * a->classes + c]);
+}
+
+INLINE void
+OF(loss_fold)(struct block b, double *v, const int most)
+{
+	for (int half = THREADS / 2; half > 0; half /= 2)
+		EACH_THREAD(i) {
+			if (i < half)
+				v[i] = !most ? v[i] + v[i + half] :
+				    v[i + half] > v[i] ? v[i + half] : v[i];
+		}
+}
+
+/* The most of the scores of the block's clip, into top[0]. */
+INLINE void
+OF(loss_top)(const struct loss *a, struct block b, double *top)
+{
+	EACH_THREAD(i) {
+		top[i] = -INFINITY;
+		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS) {
+			double x = OF(loss_x)(a, b.x, c);
+
+			top[i] = x > top[i] ? x : top[i];
+		}
+	}
+	OF(loss_fold)(b, top, 1);
+}
+
+/* The sum of exp(x - top), into sum[0]. */
+INLINE void
+OF(loss_sum)(const struct loss *a, struct block b, const double *top,
+    double *sum)
+{
+	EACH_THREAD(i) {
+		sum[i] = 0;
+		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS)
+			sum[i] += exp(OF(loss_x)(a, b.x, c) - top[0]);
+	}
+	OF(loss_fold)(b, sum, 0);
+}
+
+/*
+ * The class whose rank counts, into which[0], -1: none: the label; of a set the
+ * one that scores most, NaNs last; of shares that of the largest.  Of equal ones
+ * the first.
+ */
+INLINE void
+OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
+{
+	EACH_THREAD(i) {
+		which[i] = -1;
+		best[i] = 0;
+		if (a->target == TARGET_CLASS && i == 0)
+			which[i] = a->label[b.x];
+		for (unsigned c = (unsigned)i; c < a->classes &&
+		    a->target != TARGET_CLASS; c += THREADS) {
+			double share = OF(loss_share)(a, b.x, c);
+			double v = a->target == TARGET_SET ?
+			    OF(loss_x)(a, b.x, c) : share;
+
+			if (a->target == TARGET_SET && !(share > 0))
+				continue;
+			v = v != v ? -INFINITY : v;
+			if (which[i] < 0 || v > best[i]) {
+				best[i] = v;
+				which[i] = (int)c;
+			}
+		}
+	}
+	for (int half = THREADS / 2; half > 0; half /= 2)
+		EACH_THREAD(i) {
+			int j = i + half;
+
+			if (i < half && which[j] >= 0 && (which[i] < 0 ||
+			    best[j] > best[i] || (best[j] == best[i] &&
+			    which[j] < which[i]))) {
+				best[i] = best[j];
+				which[i] = which[j];
+			}
+		}
+}
+
+BODY
+OF(loss)(const struct loss *a, struct block b)
+{
+	SHARED(double, top, THREADS);
+	SHARED(double, sum, THREADS);
+	SHARED(double, part, THREADS);
+	SHARED(int, which, THREADS);
+	SHARED(int, above, THREADS);
+
+	OF(loss_right)(a, b, part, which);
+	OF(loss_top)(a, b, top);
+	OF(loss_sum)(a, b, top, sum);
+	EACH_THREAD(i) {
+		double all = top[0] + log(sum[0]), l = 0;
+		double right = which[0] >= 0 ? OF(loss_x)(a, b.x,
+		    (unsigned)which[0]) : 0;
+
+		above[i] = 0;
+		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS) {
+			double x = OF(loss_x)(a, b.x, c);
+			double q = OF(loss_q)(a, b.x, c);
+
+			if (a->kind == LOSS_SIGMOID)
+				l += ((x > 0 ? x : 0) - q * x +
+				    log1p(exp(-fabs(x)))) / a->classes;
+			else if (q > 0)
+				l += q * (all - x);
+			above[i] += (int)c != which[0] && !(x < right);
+		}
+		part[i] = l;
+	}
+	OF(loss_fold)(b, part, 0);
+	for (int half = THREADS / 2; half > 0; half /= 2)
+		EACH_THREAD(i) {
+			if (i < half)
+				above[i] += above[i + half];
+		}
+	EACH_THREAD(i) {
+		double w = OF(loss_weight)(a, b.x);
+		float y = (float)(w != 0 ? w * part[0] : 0);
+
+		if (i > 0)
+			continue;
+		((S *)a->y)[b.x] = OF(narrow)(y);
+		a->value[b.x] = y;
+		a->rank[b.x] = which[0] >= 0 ? above[0] : INT32_MAX;
+	}
+}
+
+/* One block: what all clips come to. */
+BODY
+OF(loss_outcome)(const struct loss *a, struct block b)
+{
+	SHARED(double, sum, THREADS);
+	SHARED(double, top1, THREADS);
+	SHARED(double, top5, THREADS);
+
+	EACH_THREAD(i) {
+		sum[i] = top1[i] = top5[i] = 0;
+		for (unsigned n = (unsigned)i; n < a->clips; n += THREADS) {
+			sum[i] += a->value[n] / a->clips;
+			top1[i] += a->rank[n] < 1;
+			top5[i] += a->rank[n] < 5;
+		}
+	}
+	OF(loss_fold)(b, sum, 0);
+	OF(loss_fold)(b, top1, 0);
+	OF(loss_fold)(b, top5, 0);
+	EACH_THREAD(i) {
+		if (i > 0)
+			continue;
+		a->outcome->loss = sum[0];
+		a->outcome->top1 = (int32_t)top1[0];
+		a->outcome->top5 = (int32_t)top5[0];
+	}
+}
+
+BODY
+OF(loss_back)(const struct loss *a, struct block b)
+{
+	SHARED(double, top, THREADS);
+	SHARED(double, sum, THREADS);
+	SHARED(double, whole, THREADS);
+
+	OF(loss_top)(a, b, top);
+	OF(loss_sum)(a, b, top, sum);
+	EACH_THREAD(i) {
+		whole[i] = 0;
+		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS)
+			whole[i] += OF(loss_q)(a, b.x, c);
+	}
+	OF(loss_fold)(b, whole, 0);
+	EACH_THREAD(i) {
+		double w = OF(loss_weight)(a, b.x) * a->scale;
+
+		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS) {
+			S *to = (S *)a->dx + (size_t)b.x * a->classes + c;
+			double x = OF(loss_x)(a, b.x, c);
+			double q = OF(loss_q)(a, b.x, c);
+			double d = a->kind == LOSS_SIGMOID ?
+			    (1 / (1 + exp(-x)) - q) / a->classes :
+			    exp(x - top[0]) / sum[0] * whole[0] - q;
+			float v = w != 0 ? (float)(d / a->clips * w) : 0;
+
+			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v : v);
+		}
+	}
+}

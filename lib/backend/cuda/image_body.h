@@ -1,0 +1,359 @@
+/*
+ * What takes images, [h][w][c], whole or by windows: frames that move, and
+ * pools.  Their numbers are found by divisions of 32 bits, of a vector at a
+ * time; what they do is bound by the bandwidth of memory, where windows overlap
+ * by that of the caches.
+ */
+
+/* The frame of the clip that channel ${c} comes from, as op_shift(). */
+INLINE int
+OF(shift_from)(const struct shift *a, unsigned c)
+{
+	if (a->past)
+		return c < a->fold ? -1 : 0;
+	return c < a->fold ? 1 : c < 2 * a->fold ? -1 : 0;
+}
+
+INLINE void
+OF(shift_of)(const struct shift *a, struct block b, const int width)
+{
+	const struct image *m = &a->image;
+	size_t size = (size_t)m->plane * (size_t)width;
+	size_t image = b.x / m->pieces;
+	int t = (int)(image % a->t);
+
+	EACH_THREAD(i) {
+		struct words x[FLAT];
+
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			unsigned j = image_vector(m, b, i, k, FLAT);
+			int by = a->sign * OF(shift_from)(a, j * (unsigned)width %
+			    a->c), from = t + by;
+			int there = j != UINT32_MAX && from >= 0 &&
+			    from < (int)a->t;
+
+			x[k] = OF(fetch)(a->from, (size_t)((long)image + by) *
+			    size + (size_t)j * (size_t)width, there ? SIZE_MAX :
+			    0, width);
+		}
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			unsigned j = image_vector(m, b, i, k, FLAT);
+			float f[LANES];
+
+			OF(unpack)(x[k], f);
+			OF(give)(a->to, image * size + (size_t)j *
+			    (size_t)width, j != UINT32_MAX ? SIZE_MAX : 0, f,
+			    a->accumulate, width);
+		}
+	}
+}
+
+BODY
+OF(shift)(const struct shift *a, struct block b)
+{
+	if (a->image.single)
+		OF(shift_of)(a, b, 1);
+	else
+		OF(shift_of)(a, b, LANES);
+}
+
+/* Which of all frames the few's number ${i} is, as op_frame(). */
+INLINE int
+OF(frame_of)(const struct frames *a, int i)
+{
+	if (a->spread)
+		return a->few == 1 ? 0 : (int)((int64_t)i *
+		    (int64_t)(a->all - 1) / (int64_t)(a->few - 1));
+	return a->first + i * a->step;
+}
+
+INLINE void
+OF(frames_of)(const struct frames *a, struct block b, const int width)
+{
+	const struct image *m = &a->image;
+	size_t size = (size_t)m->plane * (size_t)width;
+	size_t image = b.x / m->pieces, from = 0;
+	unsigned frames = a->back ? a->all : a->few;
+	int t = (int)(image % frames), there = !a->back;
+
+	if (!a->back)
+		from = image / frames * a->all + (size_t)OF(frame_of)(a, t);
+	for (int i = 0; i < (int)a->few && a->back; i++)
+		if (OF(frame_of)(a, i) == t) {
+			from = image / frames * a->few + (size_t)i;
+			there = 1;
+		}
+	EACH_THREAD(i) {
+		struct words x[FLAT];
+
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			unsigned j = image_vector(m, b, i, k, FLAT);
+
+			x[k] = OF(fetch)(a->from, from * size + (size_t)j *
+			    (size_t)width, j != UINT32_MAX && there ? SIZE_MAX :
+			    0, width);
+		}
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			unsigned j = image_vector(m, b, i, k, FLAT);
+			float f[LANES];
+
+			OF(unpack)(x[k], f);
+			OF(give)(a->to, image * size + (size_t)j *
+			    (size_t)width, j != UINT32_MAX ? SIZE_MAX : 0, f,
+			    a->accumulate, width);
+		}
+	}
+}
+
+BODY
+OF(frames)(const struct frames *a, struct block b)
+{
+	if (a->image.single)
+		OF(frames_of)(a, b, 1);
+	else
+		OF(frames_of)(a, b, LANES);
+}
+
+/* ---- windows ---- */
+
+INLINE void
+OF(which_put)(void *which, size_t at, unsigned tap, int large)
+{
+	if (large)
+		((uint32_t *)which)[at] = tap;
+	else
+		((uint8_t *)which)[at] = (uint8_t)tap;
+}
+
+INLINE unsigned
+OF(which_get)(const void *which, size_t at, int large)
+{
+	return large ? ((const uint32_t *)which)[at] :
+	    ((const uint8_t *)which)[at];
+}
+
+INLINE void
+OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
+{
+	const struct window *w = &a->window;
+
+	EACH_THREAD(i) {
+		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
+		    width);
+		size_t to = number_at(s.clip, w->out, a->c, s.at[0],
+		    s.at[1], s.at[2], s.c);
+		float most[LANES], x[LANES];
+		unsigned which[LANES];
+		int first[3], last[3], any = 0;
+
+		if (!s.there)
+			continue;
+		UNROLL
+		for (int e = 0; e < width; e++) {
+			most[e] = 0;
+			which[e] = 0;
+		}
+		for (int k = 0; k < 3; k++)
+			window_taps(w, k, s.at[k], &first[k], &last[k]);
+		for (int t = first[0]; t < last[0]; t++)
+		for (int h = first[1]; h < last[1]; h++)
+		for (int v = first[2]; v < last[2]; v++) {
+			unsigned tap = (unsigned)((t * w->k[1] + h) * w->k[2] +
+			    v);
+
+			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in, a->c,
+			    s.at[0] * w->s[0] - w->p[0] + t,
+			    s.at[1] * w->s[1] - w->p[1] + h,
+			    s.at[2] * w->s[2] - w->p[2] + v, s.c), SIZE_MAX,
+			    width), x);
+			UNROLL
+			for (int e = 0; e < width; e++)
+				if (!any || x[e] > most[e]) {
+					most[e] = x[e];
+					which[e] = tap;
+				}
+			any = 1;
+		}
+		OF(give)(a->to, to, SIZE_MAX, most, 0, width);
+		UNROLL
+		for (int e = 0; e < width; e++)
+			OF(which_put)(a->which, to + (size_t)e, which[e],
+			    a->large);
+	}
+}
+
+BODY
+OF(maxpool)(const struct maxpool *a, struct block b)
+{
+	if (a->image.single)
+		OF(maxpool_of)(a, b, 1);
+	else
+		OF(maxpool_of)(a, b, LANES);
+}
+
+/* Each input looks at the windows that it is in, so nothing is added to. */
+INLINE void
+OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
+{
+	const struct window *w = &a->window;
+
+	EACH_THREAD(i) {
+		struct spot s = spot_of(&a->image, w->in, a->c, b, i,
+		    width);
+		float sum[LANES], dy[LANES];
+		int first[3], last[3];
+
+		if (!s.there)
+			continue;
+		UNROLL
+		for (int e = 0; e < width; e++)
+			sum[e] = 0;
+		for (int k = 0; k < 3; k++)
+			window_holds(w, k, s.at[k], &first[k], &last[k]);
+		for (int t = first[0]; t < last[0]; t++)
+		for (int h = first[1]; h < last[1]; h++)
+		for (int v = first[2]; v < last[2]; v++) {
+			size_t at = number_at(s.clip, w->out, a->c, t, h, v,
+			    s.c);
+			unsigned tap = (unsigned)(((s.at[0] + w->p[0] - t *
+			    w->s[0]) * w->k[1] + s.at[1] + w->p[1] - h *
+			    w->s[1]) * w->k[2] + s.at[2] + w->p[2] - v *
+			    w->s[2]);
+
+			OF(unpack)(OF(fetch)(a->from, at, SIZE_MAX, width), dy);
+			UNROLL
+			for (int e = 0; e < width; e++)
+				if (OF(which_get)(a->which, at + (size_t)e,
+				    a->large) == tap)
+					sum[e] += dy[e];
+		}
+		OF(give)(a->to, number_at(s.clip, w->in, a->c, s.at[0],
+		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, a->accumulate, width);
+	}
+}
+
+BODY
+OF(maxpool_back)(const struct maxpool *a, struct block b)
+{
+	if (a->image.single)
+		OF(maxpool_back_of)(a, b, 1);
+	else
+		OF(maxpool_back_of)(a, b, LANES);
+}
+
+/* How many taps the mean of an output is of. */
+INLINE int
+OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
+{
+	const struct window *w = &a->window;
+	int at[3], taps = 1;
+
+	at[0] = t;
+	at[1] = h;
+	at[2] = v;
+	if (!a->cut)
+		return w->k[0] * w->k[1] * w->k[2];
+	UNROLL
+	for (int k = 0; k < 3; k++) {
+		int first, last;
+
+		window_taps(w, k, at[k], &first, &last);
+		taps *= last > first ? last - first : 0;
+	}
+	return taps > 0 ? taps : 1;
+}
+
+INLINE void
+OF(avgpool_of)(const struct avgpool *a, struct block b, const int width)
+{
+	const struct window *w = &a->window;
+
+	EACH_THREAD(i) {
+		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
+		    width);
+		float sum[LANES], x[LANES];
+		int first[3], last[3];
+
+		if (!s.there)
+			continue;
+		UNROLL
+		for (int e = 0; e < width; e++)
+			sum[e] = 0;
+		for (int k = 0; k < 3; k++)
+			window_taps(w, k, s.at[k], &first[k], &last[k]);
+		for (int t = first[0]; t < last[0]; t++)
+		for (int h = first[1]; h < last[1]; h++)
+		for (int v = first[2]; v < last[2]; v++) {
+			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in, a->c,
+			    s.at[0] * w->s[0] - w->p[0] + t,
+			    s.at[1] * w->s[1] - w->p[1] + h,
+			    s.at[2] * w->s[2] - w->p[2] + v, s.c), SIZE_MAX,
+			    width), x);
+			UNROLL
+			for (int e = 0; e < width; e++)
+				sum[e] += x[e];
+		}
+		UNROLL
+		for (int e = 0; e < width; e++)
+			sum[e] /= (float)OF(avgpool_taps)(a, s.at[0], s.at[1],
+			    s.at[2]);
+		OF(give)(a->to, number_at(s.clip, w->out, a->c, s.at[0],
+		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, 0, width);
+	}
+}
+
+BODY
+OF(avgpool)(const struct avgpool *a, struct block b)
+{
+	if (a->image.single)
+		OF(avgpool_of)(a, b, 1);
+	else
+		OF(avgpool_of)(a, b, LANES);
+}
+
+INLINE void
+OF(avgpool_back_of)(const struct avgpool *a, struct block b, const int width)
+{
+	const struct window *w = &a->window;
+
+	EACH_THREAD(i) {
+		struct spot s = spot_of(&a->image, w->in, a->c, b, i,
+		    width);
+		float sum[LANES], dy[LANES];
+		int first[3], last[3];
+
+		if (!s.there)
+			continue;
+		UNROLL
+		for (int e = 0; e < width; e++)
+			sum[e] = 0;
+		for (int k = 0; k < 3; k++)
+			window_holds(w, k, s.at[k], &first[k], &last[k]);
+		for (int t = first[0]; t < last[0]; t++)
+		for (int h = first[1]; h < last[1]; h++)
+		for (int v = first[2]; v < last[2]; v++) {
+			float share = 1 / (float)OF(avgpool_taps)(a, t, h, v);
+
+			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->out, a->c, t,
+			    h, v, s.c), SIZE_MAX, width), dy);
+			UNROLL
+			for (int e = 0; e < width; e++)
+				sum[e] += share * dy[e];
+		}
+		OF(give)(a->to, number_at(s.clip, w->in, a->c, s.at[0],
+		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, a->accumulate, width);
+	}
+}
+
+BODY
+OF(avgpool_back)(const struct avgpool *a, struct block b)
+{
+	if (a->image.single)
+		OF(avgpool_back_of)(a, b, 1);
+	else
+		OF(avgpool_back_of)(a, b, LANES);
+}

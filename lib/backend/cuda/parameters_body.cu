@@ -1,0 +1,9 @@
+/* The kernels of parameters_body.h on the device. */
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/stored.h"
+
+#define STORED	f32
+#include "backend/cuda/parameters_body.h"
+
+PARAMETERS_KERNELS(DEVICE_FLOATS)

@@ -1,0 +1,170 @@
+/*
+ * Parameters, their gradients and what optimisers keep: floats, as they lie,
+ * computed in doubles to the bits of ref/device.real.c.  A GPU for computing has
+ * doubles at half the rate of floats, so these are bound by the bandwidth of
+ * memory, and moments by its divisions, about as long.
+ *
+ * Also the weights of convolutions, from the order of the graph to that which
+ * they are kept in, and back.
+ */
+
+/* Number ${k} of the FLAT that a thread has. */
+#define FLOAT_AT(k)	(((size_t)b.x * FLAT + (size_t)(k)) * \
+			(size_t)b.threads + (size_t)i)
+
+BODY
+OF(floats_add)(const struct floats_add *a, struct block b)
+{
+	EACH_THREAD(i) {
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			size_t j = FLOAT_AT(k);
+
+			if (j < a->n)
+				a->sum[j] += a->x[j];
+		}
+	}
+}
+
+BODY
+OF(floats_track)(const struct floats_track *a, struct block b)
+{
+	EACH_THREAD(i) {
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			size_t j = FLOAT_AT(k);
+
+			if (j < a->n)
+				a->w[j] += (float)(a->rate * (a->x[j] *
+				    a->scale - a->w[j]));
+		}
+	}
+}
+
+BODY
+OF(floats_clamp)(const struct floats_clamp *a, struct block b)
+{
+	EACH_THREAD(i) {
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			size_t j = FLOAT_AT(k);
+
+			if (j < a->n)
+				a->x[j] = (float)(a->x[j] > a->most ? a->most :
+				    a->x[j] < -a->most ? -a->most : a->x[j]);
+		}
+	}
+}
+
+BODY
+OF(update)(const struct update *a, struct block b)
+{
+	EACH_THREAD(i) {
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			size_t j = FLOAT_AT(k);
+			float *w = (float *)a->w + j, *m = (float *)a->m + j;
+			double d;
+
+			if (j >= a->n)
+				break;
+			d = ((const float *)a->g)[j] * a->scale + a->decay * *w;
+			if (a->m == NULL) {
+				*w -= (float)(a->lr * d);
+				continue;
+			}
+			*m = (float)(a->momentum * *m + d);
+			*w -= (float)(a->lr * (a->nesterov ? d + a->momentum *
+			    *m : *m));
+		}
+	}
+}
+
+BODY
+OF(moments)(const struct moments *a, struct block b)
+{
+	EACH_THREAD(i) {
+		UNROLL
+		for (int k = 0; k < FLAT; k++) {
+			size_t j = FLOAT_AT(k);
+			float *m = (float *)a->m + j, *v = (float *)a->v + j,
+			    *g = (float *)a->g + j;
+			double d;
+
+			if (j >= a->n)
+				break;
+			d = *g * a->scale;
+			*m = (float)(*m + (1 - a->beta1) * (d - *m));
+			*v = (float)(*v + (1 - a->beta2) * (d * d - *v));
+			*g = (float)(*m / a->rest1 / (sqrt(*v / a->rest2) +
+			    a->eps) + a->decay * ((const float *)a->w)[j]);
+		}
+	}
+}
+
+INLINE void
+OF(squares_fold)(struct block b, double *sum)
+{
+	for (int half = THREADS / 2; half > 0; half /= 2)
+		EACH_THREAD(i) {
+			if (i < half)
+				sum[i] += sum[i + half];
+		}
+}
+
+/* A piece of a run; which run it is of is looked for by halves. */
+BODY
+OF(squares)(const struct squares *a, struct block b)
+{
+	SHARED(double, sum, THREADS);
+	size_t run = 0, past = a->runs;
+	size_t from, to;
+
+	while (past - run > 1) {
+		size_t half = (run + past) / 2;
+
+		if (a->first[half] <= b.x)
+			run = half;
+		else
+			past = half;
+	}
+	from = a->edge[run] + (b.x - a->first[run]) * SQUARES;
+	to = from + SQUARES < a->edge[run + 1] ? from + SQUARES :
+	    a->edge[run + 1];
+	EACH_THREAD(i) {
+		double s = 0;
+
+		UNROLL
+		for (int k = 0; k < SQUARES / THREADS; k++) {
+			size_t j = from + (size_t)(k * THREADS + i);
+			double v = j < to ? a->x[j] : 0;
+
+			s += v * v;
+		}
+		sum[i] = s;
+	}
+	OF(squares_fold)(b, sum);
+	EACH_THREAD(i) {
+		if (i == 0)
+			a->part[b.x] = sum[0];
+	}
+}
+
+/* A run a block. */
+BODY
+OF(squares_total)(const struct squares *a, struct block b)
+{
+	SHARED(double, sum, THREADS);
+
+	EACH_THREAD(i) {
+		sum[i] = 0;
+		for (size_t k = a->first[b.x] + (size_t)i; k < a->first[b.x + 1];
+		    k += THREADS)
+			sum[i] += a->part[k];
+	}
+	OF(squares_fold)(b, sum);
+	EACH_THREAD(i) {
+		if (i == 0)
+			a->sum[b.x] = sum[0];
+	}
+}

@@ -1,0 +1,152 @@
+#ifndef BACKEND_CUDA_WALK_H
+#define BACKEND_CUDA_WALK_H
+
+/* Walks over rows and over images (args.h), as a thread of a block sees them. */
+
+#include "backend/cuda/args.h"
+#include "backend/cuda/kernel.h"
+
+/* What a thread of a block has of a walk. */
+struct walk {
+	int there;			/* 0: it has nothing to do */
+	unsigned group, part;
+	unsigned first, lanes;		/* its first row, and from row to row */
+	unsigned last;			/* row, not of the part */
+	size_t col;			/* first column of its vector */
+	unsigned channel;		/* of that */
+};
+
+INLINE struct walk
+walk_of(const struct rows *r, struct block b, int i, const int width)
+{
+	struct walk w;
+	unsigned tile = b.x % r->tiles, rest = b.x / r->tiles;
+	unsigned x = (unsigned)i % (unsigned)r->across;
+	unsigned lane = (unsigned)i / (unsigned)r->across;
+
+	w.part = rest % r->parts;
+	w.group = rest / r->parts;
+	w.lanes = (unsigned)(b.threads / r->across);
+	w.col = ((size_t)tile * (size_t)r->across + x) * (size_t)width;
+	w.there = lane < w.lanes && w.col < r->c;
+	w.channel = (unsigned)(w.col % r->period);
+	w.first = w.part * r->per + lane;
+	w.last = (w.part + 1) * r->per < r->m ? (w.part + 1) * r->per : r->m;
+	if (!w.there)
+		w.last = 0;
+	return w;
+}
+
+/* Where column 0 of row ${m} of the group is. */
+INLINE size_t
+walk_row(const struct rows *r, unsigned group, unsigned m)
+{
+	if (r->inner_g == 1)
+		return ((size_t)group * r->m + m) * r->c;
+	return (((size_t)(group / r->inner_g) * (r->m / r->inner_m) +
+	    m / r->inner_m) * r->inner_g * r->inner_m +
+	    (size_t)(group % r->inner_g) * r->inner_m + m % r->inner_m) * r->c;
+}
+
+/* The channel of the column behind one of channel ${c}. */
+INLINE unsigned
+walk_next(const struct rows *r, unsigned c)
+{
+	return c + 1 == r->period ? 0 : c + 1;
+}
+
+/*
+ * Each thread left ${count} sums at sum[k * threads + i]: those of all lanes
+ * into that of the first, by halves.
+ */
+INLINE void
+walk_fold(double *sum, const struct rows *r, struct block b, const int count)
+{
+	int lanes = b.threads / r->across, half = 1;
+
+	while (2 * half < lanes)
+		half *= 2;
+	for (; half > 0 && lanes > 1; half /= 2)
+		EACH_THREAD(i) {
+			int lane = i / r->across;
+			double *s = sum + i;
+
+			if (lane < half && lane + half < lanes)
+				UNROLL
+				for (int k = 0; k < count; k++)
+					s[k * b.threads] += s[k * b.threads +
+					    half * r->across];
+		}
+}
+
+/* ---- images ---- */
+
+/* Vector ${j} of FLAT of the block's piece of an image, or none: UINT32_MAX. */
+INLINE unsigned
+image_vector(const struct image *m, struct block b, int i, int k,
+    const int flat)
+{
+	unsigned j = (b.x % m->pieces * (unsigned)flat + (unsigned)k) *
+	    (unsigned)b.threads + (unsigned)i;
+
+	return j < m->plane ? j : UINT32_MAX;
+}
+
+/* Where a vector of a pool is: its clip, frame, row, column, channel. */
+struct spot {
+	int there;
+	size_t clip;
+	int at[3];
+	unsigned c;
+};
+
+/* Of the thread, in images of ${size}. */
+INLINE struct spot
+spot_of(const struct image *m, const int *size, unsigned c, struct block b,
+    int i, const int width)
+{
+	struct spot s;
+	unsigned j = image_vector(m, b, i, 0, 1);
+	unsigned image = b.x / m->pieces, vectors = c / (unsigned)width;
+
+	s.there = j != UINT32_MAX;
+	s.clip = image / (unsigned)size[0];
+	s.at[0] = (int)(image % (unsigned)size[0]);
+	s.c = j % vectors * (unsigned)width;
+	j /= vectors;
+	s.at[2] = (int)(j % (unsigned)size[2]);
+	s.at[1] = (int)(j / (unsigned)size[2]);
+	return s;
+}
+
+/* The number of [clip][size][c] at a place. */
+INLINE size_t
+number_at(size_t clip, const int *size, unsigned c, int t, int h, int w,
+    unsigned channel)
+{
+	return (((clip * (size_t)size[0] + (size_t)t) * (size_t)size[1] +
+	    (size_t)h) * (size_t)size[2] + (size_t)w) * c + channel;
+}
+
+/* Along an axis: the taps of output ${o} that are inside, [first, last). */
+INLINE void
+window_taps(const struct window *w, int axis, int o, int *first, int *last)
+{
+	int from = o * w->s[axis] - w->p[axis];
+
+	*first = from < 0 ? -from : 0;
+	*last = w->in[axis] - from < w->k[axis] ? w->in[axis] - from :
+	    w->k[axis];
+}
+
+/* Along an axis: the outputs whose window has input ${x}, [first, last). */
+INLINE void
+window_holds(const struct window *w, int axis, int x, int *first, int *last)
+{
+	int far = x + w->p[axis], s = w->s[axis], k = w->k[axis];
+
+	*first = far < k ? 0 : (far - k) / s + 1;
+	*last = far / s + 1 < w->out[axis] ? far / s + 1 : w->out[axis];
+}
+
+#endif

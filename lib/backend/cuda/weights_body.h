@@ -1,0 +1,82 @@
+/*
+ * The weights of convolutions, from the order of the graph, [out][in][taps], to
+ * that which they are kept in, [out][taps][in], and their gradients back: through
+ * the memory of a block, so that both ends are read and written in one piece.
+ */
+
+/* Where not even one input's taps are that few: number by number. */
+INLINE void
+OF(weights_slow)(const struct weights *a, struct block b, const int back)
+{
+	size_t all = (size_t)a->in * a->taps;
+	size_t out = b.x / a->pieces * all;
+
+	EACH_THREAD(i) {
+		size_t j = (size_t)(b.x % a->pieces) * (size_t)b.threads +
+		    (size_t)i;
+		size_t k = j % a->in * a->taps + j / a->in;
+
+		if (j < all && back)
+			((float *)a->to)[out + k] = OF(widen)(((const S *)
+			    a->from)[out + j]);
+		else if (j < all)
+			((S *)a->to)[out + j] = OF(narrow)(((const float *)
+			    a->from)[out + k]);
+	}
+}
+
+BODY
+OF(weights_keep)(const struct weights *a, struct block b)
+{
+	SHARED(float, tile, WEIGHTS);
+	unsigned out = b.x / a->pieces, first = b.x % a->pieces * a->some;
+	unsigned some = a->in - first < a->some ? a->in - first : a->some;
+	size_t all = (size_t)a->in * a->taps;
+	const float *from = (const float *)a->from + out * all +
+	    (size_t)first * a->taps;
+	S *to = (S *)a->to + out * all + first;
+
+	if (a->some == 0) {
+		OF(weights_slow)(a, b, 0);
+		return;
+	}
+	EACH_THREAD(i) {
+		for (unsigned j = (unsigned)i; j < some * a->taps;
+		    j += (unsigned)b.threads)
+			tile[j] = from[j];
+	}
+	EACH_THREAD(i) {
+		for (unsigned j = (unsigned)i; j < some * a->taps;
+		    j += (unsigned)b.threads)
+			to[(size_t)(j / some) * a->in + j % some] =
+			    OF(narrow)(tile[j % some * a->taps + j / some]);
+	}
+}
+
+BODY
+OF(weights_return)(const struct weights *a, struct block b)
+{
+	SHARED(float, tile, WEIGHTS);
+	unsigned out = b.x / a->pieces, first = b.x % a->pieces * a->some;
+	unsigned some = a->in - first < a->some ? a->in - first : a->some;
+	size_t all = (size_t)a->in * a->taps;
+	const S *from = (const S *)a->from + out * all + first;
+	float *to = (float *)a->to + out * all + (size_t)first * a->taps;
+
+	if (a->some == 0) {
+		OF(weights_slow)(a, b, 1);
+		return;
+	}
+	EACH_THREAD(i) {
+		for (unsigned j = (unsigned)i; j < some * a->taps;
+		    j += (unsigned)b.threads)
+			tile[j % some * a->taps + j / some] =
+			    OF(widen)(from[(size_t)(j / some) * a->in +
+			    j % some]);
+	}
+	EACH_THREAD(i) {
+		for (unsigned j = (unsigned)i; j < some * a->taps;
+		    j += (unsigned)b.threads)
+			to[j] = tile[j];
+	}
+}
