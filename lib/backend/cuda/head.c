@@ -1,0 +1,291 @@
+/* What stands at the end of a network: dropout, softmax, losses. */
+#include <assert.h>
+
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+
+/* ---- dropout: the numbers of the clips come with the microbatch ---- */
+
+static size_t
+dropout_scratch(const struct task *t)
+{
+	return (size_t)t->out.n * sizeof(uint64_t);
+}
+
+static void
+run_dropout(struct task *t, const void *from, void *to, int accumulate)
+{
+	struct cuda *c = cuda_of(t);
+	size_t n = dims_count(&t->out), bytes = n * cuda_size(c->type);
+	struct dropout a = { .from = from, .to = to, .clip = t->scratch, .n = n,
+		.per = n / (size_t)t->out.n, .seed = t->feed->seed,
+		.index = (uint32_t)t->index, .rate = t->op->rate,
+		.factor = (float)(1 / (1 - t->op->rate)),
+		.accumulate = accumulate };
+	struct launch k = CUDA_KERNEL(c, GPU_DROPOUT, cuda_pieces(n, THREADS *
+	    cuda_lanes(c->type)), 1, a);
+
+	cuda_send(c, t->scratch, t->feed->clip, dropout_scratch(t));
+	cuda_reads(&k, a.clip, dropout_scratch(t));
+	cuda_reads(&k, from, bytes);
+	cuda_touches(&k, to, bytes, accumulate);
+	cuda_launch(c, &k);
+}
+
+static void
+dropout_forward(struct task *t)
+{
+	if (t->training)
+		run_dropout(t, t->x[0], t->y, 0);
+	else
+		cuda_copy(cuda_of(t), t->y, t->x[0], cuda_bytes(cuda_of(t),
+		    &t->out));
+}
+
+static void
+dropout_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		run_dropout(t, t->dy, t->dx[0], t->accumulate[0]);
+}
+
+const struct op_impl cuda_dropout = { .forward = dropout_forward,
+	.backward = dropout_backward, .scratch = dropout_scratch };
+
+/* ---- softmax ---- */
+
+/* Axes next to one another that are alike, from the last to the first. */
+struct axes { int n; size_t size[3], stride[3]; };
+
+static void
+axes_put(struct axes *a, size_t size, size_t stride)
+{
+	assert(a->n < 3);
+	a->size[a->n] = size;
+	a->stride[a->n++] = stride;
+}
+
+/* Those that are summed over, and those that are not. */
+static void
+softmax_axes(const struct task *t, struct axes *over, struct axes *kept)
+{
+	const struct dims *d = &t->out;
+	const size_t size[5] = { (size_t)d->c, (size_t)d->w, (size_t)d->h,
+		(size_t)d->t, (size_t)d->n };
+	static const int bit[5] = { OVER_C, OVER_W, OVER_H, OVER_T, 0 };
+	size_t all = 1;
+	int before = -1;
+
+	*over = *kept = (struct axes){ 0 };
+	for (int i = 0; i < 5; all *= size[i++]) {
+		int is = (t->op->over & bit[i]) != 0;
+		struct axes *a = is ? over : kept;
+
+		if (size[i] == 1)
+			continue;
+		if (is == before)
+			a->size[a->n - 1] *= size[i];
+		else
+			axes_put(a, size[i], all);
+		before = is;
+	}
+}
+
+static struct softmax
+softmax_of(const struct task *t)
+{
+	struct axes over, kept;
+	struct softmax a = { .groups = 1 };
+	size_t members = 1;
+
+	softmax_axes(t, &over, &kept);
+	while (over.n < 2)
+		axes_put(&over, 1, 0);
+	while (kept.n < 3)
+		axes_put(&kept, 1, 0);
+	assert(over.n == 2);
+	for (int i = 0; i < 2; i++) {
+		members *= over.size[i];
+		a.member_stride[1 - i] = over.stride[i];
+		a.group_size[1 - i] = (unsigned)kept.size[i];
+	}
+	for (int i = 0; i < 3; i++) {
+		a.groups *= kept.size[i];
+		a.group_stride[2 - i] = kept.stride[i];
+	}
+	assert(members < (size_t)1 << 31);
+	a.members = (unsigned)members;
+	a.member_size = (unsigned)over.size[0];
+	a.near = over.stride[0] == 1;
+	/* Up to a block for a group, of at least four numbers each; apart, 32
+	 * groups lie side by side. */
+	for (a.lanes = 1; a.lanes < (a.near ? THREADS : THREADS / 32) &&
+	    (size_t)a.lanes * 8 <= members; a.lanes *= 2)
+		;
+	return a;
+}
+
+static void
+softmax_forward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	struct softmax a = softmax_of(t);
+	size_t bytes = cuda_bytes(c, &t->out);
+	struct launch k = CUDA_KERNEL(c, GPU_SOFTMAX, cuda_pieces(a.groups,
+	    (size_t)(THREADS / a.lanes)), 1, a);
+
+	a.x = t->x[0];
+	a.to = t->y;
+	cuda_reads(&k, a.x, bytes);
+	cuda_writes(&k, a.to, bytes);
+	cuda_launch(c, &k);
+}
+
+static void
+softmax_backward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	struct softmax a = softmax_of(t);
+	size_t bytes = cuda_bytes(c, &t->out);
+	struct launch k = CUDA_KERNEL(c, GPU_SOFTMAX_BACK, cuda_pieces(a.groups,
+	    (size_t)(THREADS / a.lanes)), 1, a);
+
+	if (t->dx[0] == NULL)
+		return;
+	a.y = t->y;
+	a.dy = t->dy;
+	a.to = t->dx[0];
+	a.accumulate = t->accumulate[0];
+	cuda_reads(&k, a.y, bytes);
+	cuda_reads(&k, a.dy, bytes);
+	cuda_touches(&k, a.to, bytes, a.accumulate);
+	cuda_launch(c, &k);
+}
+
+const struct op_impl cuda_softmax = { .forward = softmax_forward,
+	.backward = softmax_backward, .reads = READS_Y };
+
+/*
+ * ---- loss: what a clip is to be recognised as is sent with the forward pass,
+ * and stays for the backward one ----
+ */
+
+/* Where that lies in the saved memory. */
+struct targets { size_t label, weight, share, all; };
+
+static struct targets
+targets_of(const struct task *t)
+{
+	size_t n = (size_t)t->in[0].n, c = (size_t)t->in[0].c;
+	struct targets at = { 0 };
+
+	at.weight = n * sizeof(int);
+	at.share = at.weight + n * sizeof(float);
+	at.all = at.share + n * c * sizeof(float);
+	return at;
+}
+
+static size_t
+loss_saved(const struct task *t)
+{
+	return targets_of(t).all;
+}
+
+/* The value and the rank of each clip. */
+static size_t
+loss_scratch(const struct task *t)
+{
+	return (size_t)t->in[0].n * (sizeof(double) + sizeof(int));
+}
+
+static struct loss
+loss_of(const struct task *t)
+{
+	const struct target *target = &t->feed->target[t->op->target];
+	struct targets at = targets_of(t);
+	char *saved = t->saved;
+	int n = t->in[0].n;
+
+	return (struct loss){ .x = t->x[0], .y = t->y, .dx = t->dx[0],
+		.label = (const int *)(saved + at.label),
+		.share = (const float *)(saved + at.share),
+		.weight = target->weight == NULL ? NULL :
+		    (const float *)(saved + at.weight),
+		.target = target->kind, .kind = t->op->loss,
+		.clips = (unsigned)n, .classes = (unsigned)t->in[0].c,
+		.smooth = t->op->smooth,
+		.scale = t->op->weight * feed_scale(t->feed),
+		.value = t->scratch,
+		.rank = (int *)((double *)t->scratch + n),
+		.outcome = t->feed->outcome == NULL ? NULL :
+		    t->feed->outcome + t->op->head,
+		.accumulate = t->accumulate[0] };
+}
+
+static void
+loss_send(struct task *t, const struct loss *a)
+{
+	const struct target *target = &t->feed->target[t->op->target];
+	struct cuda *c = cuda_of(t);
+
+	if (target->kind == TARGET_CLASS)
+		cuda_send(c, (void *)a->label, target->label, a->clips *
+		    sizeof(int));
+	else
+		cuda_send(c, (void *)a->share, target->share, (size_t)a->clips *
+		    a->classes * sizeof(float));
+	if (target->weight != NULL)
+		cuda_send(c, (void *)a->weight, target->weight, a->clips *
+		    sizeof(float));
+}
+
+/* What both passes read. */
+static void
+loss_reads(const struct task *t, struct launch *k, const struct loss *a)
+{
+	cuda_reads(k, a->x, cuda_bytes(cuda_of(t), &t->in[0]));
+	if (a->target == TARGET_CLASS)
+		cuda_reads(k, a->label, a->clips * sizeof(int));
+	else
+		cuda_reads(k, a->share, (size_t)a->clips * a->classes *
+		    sizeof(float));
+	cuda_reads(k, a->weight, a->clips * sizeof(float));
+}
+
+static void
+loss_forward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	struct loss a = loss_of(t);
+	struct launch k = CUDA_KERNEL(c, GPU_LOSS, a.clips, 1, a);
+
+	loss_send(t, &a);
+	loss_reads(t, &k, &a);
+	cuda_writes(&k, a.y, cuda_bytes(c, &t->out));
+	cuda_writes(&k, a.value, loss_scratch(t));
+	cuda_launch(c, &k);
+	if (a.outcome == NULL)
+		return;
+	k = CUDA_KERNEL(c, GPU_LOSS_OUTCOME, 1, 1, a);
+	cuda_reads(&k, a.value, loss_scratch(t));
+	cuda_writes(&k, a.outcome, sizeof(*a.outcome));
+	cuda_launch(c, &k);
+}
+
+static void
+loss_backward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	struct loss a = loss_of(t);
+	struct launch k = CUDA_KERNEL(c, GPU_LOSS_BACK, a.clips, 1, a);
+
+	if (a.dx == NULL)
+		return;
+	loss_reads(t, &k, &a);
+	cuda_touches(&k, a.dx, cuda_bytes(c, &t->in[0]), a.accumulate);
+	cuda_launch(c, &k);
+}
+
+const struct op_impl cuda_loss = { .forward = loss_forward,
+	.backward = loss_backward, .saved = loss_saved,
+	.scratch = loss_scratch, .reads = READS_X };

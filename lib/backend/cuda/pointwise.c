@@ -1,0 +1,158 @@
+/* Operators that take each number for itself. */
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+
+/* to = or += a kernel's function of ${from}, and of ${dy} where that is not
+ * NULL; all are of the shape of the output. */
+static void
+run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
+    const void *dy, void *to, int accumulate)
+{
+	struct cuda *c = cuda_of(t);
+	size_t n = dims_count(&t->out), bytes = n * cuda_size(c->type);
+	struct curve a = { .from = from, .dy = dy, .to = to, .n = n,
+		.accumulate = accumulate };
+	struct launch k = CUDA_KERNEL(c, kernel, cuda_flat(c, n), 1, a);
+
+	if (kernel == GPU_SCALE && t->op->trained) {
+		a.by = t->w[0];
+		cuda_reads(&k, a.by, sizeof(float));
+	} else if (kernel == GPU_SCALE) {
+		a.factor = (float)op_factor(t->op, t->in[0].c);
+	}
+	cuda_reads(&k, from, bytes);
+	cuda_reads(&k, dy, bytes);
+	cuda_touches(&k, to, bytes, accumulate);
+	cuda_launch(c, &k);
+}
+
+/* ---- functions of their input, whose gradient needs one of the two ---- */
+
+static const struct { enum gpu_kernel forward, back; } curves[OP_KINDS] = {
+	[OP_RELU] = { GPU_RELU, GPU_RELU_BACK },
+	[OP_RELU6] = { GPU_RELU6, GPU_RELU6_BACK },
+	[OP_SIGMOID] = { GPU_SIGMOID, GPU_SIGMOID_BACK },
+	[OP_SWISH] = { GPU_SWISH, GPU_SWISH_BACK },
+};
+
+static void
+curve_forward(struct task *t)
+{
+	run_curve(t, curves[t->op->kind].forward, t->x[0], NULL, t->y, 0);
+}
+
+static void
+curve_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		run_curve(t, curves[t->op->kind].back, t->op->kind == OP_SWISH ?
+		    t->x[0] : t->y, t->dy, t->dx[0], t->accumulate[0]);
+}
+
+const struct op_impl cuda_relu = { .forward = curve_forward,
+	.backward = curve_backward, .reads = READS_Y };
+const struct op_impl cuda_relu6 = { .forward = curve_forward,
+	.backward = curve_backward, .reads = READS_Y };
+const struct op_impl cuda_sigmoid = { .forward = curve_forward,
+	.backward = curve_backward, .reads = READS_Y };
+const struct op_impl cuda_swish = { .forward = curve_forward,
+	.backward = curve_backward, .reads = READS_X };
+
+/* ---- scale: all numbers are one long column of the factor's gradient ---- */
+
+static struct matrix
+scale_matrix(const struct task *t)
+{
+	return (struct matrix){ 1, dims_count(&t->out), 1, 1, 0 };
+}
+
+static size_t
+scale_scratch(const struct task *t)
+{
+	struct matrix m = scale_matrix(t);
+
+	return t->op->trained ? sum_scratch(cuda_of(t), &m) : 0;
+}
+
+static void
+scale_forward(struct task *t)
+{
+	run_curve(t, GPU_SCALE, t->x[0], NULL, t->y, 0);
+}
+
+static void
+scale_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		run_curve(t, GPU_SCALE, t->dy, NULL, t->dx[0],
+		    t->accumulate[0]);
+	if (t->wants_dw)
+		sum_run(cuda_of(t), &(struct sum){ .matrix = scale_matrix(t),
+			.x = t->x[0], .y = t->dy, .to = t->dw[0], .share = 1,
+			.floats = 1 }, t->scratch);
+}
+
+const struct op_impl cuda_scale = { .forward = scale_forward,
+	.backward = scale_backward, .scratch = scale_scratch,
+	.reads = READS_X_DW };
+
+/* ---- add ---- */
+
+static void
+add_forward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	size_t bytes = cuda_bytes(c, &t->out);
+	struct add a = { .to = t->y, .n = dims_count(&t->out),
+		.count = t->op->nin };
+	struct launch k = CUDA_KERNEL(c, GPU_ADD, cuda_flat(c, a.n), 1, a);
+
+	for (int j = 0; j < a.count; j++) {
+		a.from[j] = t->x[j];
+		cuda_reads(&k, a.from[j], bytes);
+	}
+	cuda_writes(&k, a.to, bytes);
+	cuda_launch(c, &k);
+}
+
+static void
+add_backward(struct task *t)
+{
+	for (int j = 0; j < t->op->nin; j++)
+		if (t->dx[j] != NULL)
+			run_curve(t, GPU_PASS, t->dy, NULL, t->dx[j],
+			    t->accumulate[j]);
+}
+
+const struct op_impl cuda_add_op = { .forward = add_forward,
+	.backward = add_backward };
+
+/* ---- input: bytes, brought from the host into scratch memory ---- */
+
+static size_t
+input_scratch(const struct task *t)
+{
+	return dims_count(&t->out);
+}
+
+static void
+input_forward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	const struct op *op = t->op;
+	struct input a = { .from = t->scratch, .to = t->y,
+		.n = dims_count(&t->out), .channels = t->out.c };
+	struct launch k = CUDA_KERNEL(c, GPU_INPUT, cuda_flat(c, a.n), 1, a);
+
+	for (int i = 0; i < a.channels; i++) {
+		a.slope[i] = (float)(1 / (255 * op->sd[i]));
+		a.offset[i] = (float)(-op->mean[i] / op->sd[i]);
+	}
+	cuda_send(c, t->scratch, t->feed->stream[op->stream].bytes, a.n);
+	cuda_reads(&k, a.from, a.n);
+	cuda_writes(&k, a.to, cuda_bytes(c, &t->out));
+	cuda_launch(c, &k);
+}
+
+const struct op_impl cuda_input = { .forward = input_forward,
+	.scratch = input_scratch };

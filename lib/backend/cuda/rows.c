@@ -1,0 +1,256 @@
+/* Walks over rows: how they are cut, sums and what is spread. */
+#include <assert.h>
+
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+
+/*
+ * Blocks that a sum is cut into: four for each of the 132 multiprocessors of an
+ * H100 or H200, which all may be at work at once.  It is a constant, since the
+ * order of the sum hangs on it.
+ */
+enum { BLOCKS = 528 };
+
+/* Vectors side by side: so many that what a row's part takes is 512 bytes. */
+enum { ACROSS = 32 };
+
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t
+pieces(size_t n, size_t size)
+{
+	return (n + size - 1) / size;
+}
+
+struct matrix
+matrix_of(const struct dims *d, int over)
+{
+	const size_t size[3] = { (size_t)d->t, (size_t)d->h, (size_t)d->w };
+	const int is[3] = { over & OVER_T, over & OVER_H, over & OVER_W };
+	struct matrix m = { (size_t)d->n, 1, (size_t)d->c, 1, 0 };
+
+	if (is[0] && !is[1] && is[2] && size[0] > 1 && size[1] > 1 &&
+	    size[2] > 1) {
+		m.groups *= size[1];
+		m.m = size[0] * size[2];
+		m.inner_g = (unsigned)size[1];
+		m.inner_m = (unsigned)size[2];
+		return m;
+	}
+	for (int i = 2; i >= 0; i--)
+		if (is[i])
+			m.m *= size[i];
+		else if (m.m == 1)
+			m.c *= size[i];
+		else
+			m.groups *= size[i];
+	if (m.m == 1 && m.groups * m.c < (size_t)1 << 31) {
+		m.c *= m.groups;
+		m.groups = 1;
+	}
+	return m;
+}
+
+/*
+ * The columns of a walk by vectors of ${lanes} numbers, of ${folds} rows for one;
+ * its rows are not cut yet.
+ */
+static struct rows
+rows_across(const struct matrix *m, size_t lanes, size_t folds)
+{
+	struct rows r = { .single = lanes == 1, .c = m->c * folds,
+		.period = (unsigned)m->c, .n = m->groups * m->m * m->c,
+		.m = (unsigned)pieces(m->m, folds), .inner_g = m->inner_g,
+		.inner_m = m->inner_m };
+	size_t v = pieces(r.c, lanes), most;
+
+	assert(m->c < (size_t)1 << 32 && pieces(m->m, folds) < (size_t)1 << 31);
+	if (r.inner_g == 1)
+		r.inner_m = r.m;
+	/* No more rows at a time than there are, four for each thread. */
+	most = THREADS / least(pieces(r.m, ROWS), THREADS / least(v, ACROSS));
+	r.tiles = (unsigned)pieces(v, least(v, most));
+	r.across = (int)pieces(v, r.tiles);
+	return r;
+}
+
+/* Whole vectors where that can be. */
+static struct rows
+rows_folded(const struct cuda *c, const struct matrix *m)
+{
+	size_t lanes = cuda_lanes(c->type), folds = 1;
+
+	while (m->c * folds % lanes != 0)
+		folds *= 2;
+	if (folds > 1 && m->groups > 1 && (m->m % folds != 0 ||
+	    m->inner_g > 1))
+		lanes = folds = 1;
+	return rows_across(m, lanes, folds);
+}
+
+/* Cut for a pass without sums: what a thread knows of its channels serves for
+ * eight rows. */
+static struct rows
+rows_pass(struct rows r)
+{
+	unsigned lanes = THREADS / (unsigned)r.across;
+
+	r.per = (unsigned)least(r.m, 2 * ROWS * lanes);
+	r.parts = (unsigned)pieces(r.m, r.per);
+	return r;
+}
+
+struct rows
+rows_copy(const struct cuda *c, const struct matrix *m)
+{
+	return rows_pass(rows_folded(c, m));
+}
+
+struct rows
+rows_plain(const struct matrix *m, unsigned lanes)
+{
+	return rows_pass(rows_across(m, lanes, 1));
+}
+
+struct rows
+rows_sum(const struct cuda *c, const struct matrix *m)
+{
+	struct rows r = rows_folded(c, m);
+	unsigned lanes = THREADS / (unsigned)r.across;
+	size_t parts = least(BLOCKS / least(BLOCKS, m->groups * r.tiles),
+	    pieces(r.m, ROWS * lanes));
+
+	r.per = (unsigned)pieces(r.m, parts);
+	r.parts = (unsigned)pieces(r.m, r.per);
+	return r;
+}
+
+unsigned
+rows_blocks(const struct rows *r, const struct matrix *m)
+{
+	assert(m->groups * r->parts * r->tiles < (size_t)1 << 31);
+	return (unsigned)(m->groups * r->parts * r->tiles);
+}
+
+unsigned
+rows_folds(const struct rows *r)
+{
+	return (unsigned)(r->c / r->period);
+}
+
+/* ---- sums ---- */
+
+static int
+sum_has_parts(const struct rows *r)
+{
+	return r->parts > 1 || rows_folds(r) > 1;
+}
+
+size_t
+sum_scratch(const struct cuda *c, const struct matrix *m)
+{
+	struct rows r = rows_sum(c, m);
+
+	return sum_has_parts(&r) ? m->groups * r.parts * r.c * sizeof(double) :
+	    0;
+}
+
+static void
+sum_total(struct cuda *c, const struct sum *s, const struct rows *r,
+    const double *part)
+{
+	struct total a = { .part = part, .to = s->to,
+		.entries = r->parts * rows_folds(r), .period = r->period,
+		.tiles = (unsigned)pieces(r->period, 8), .share = s->share,
+		.accumulate = s->accumulate, .floats = s->floats };
+	struct launch k = CUDA_KERNEL(c, GPU_TOTAL, (unsigned)s->matrix.groups *
+	    a.tiles, 1, a);
+
+	cuda_reads(&k, part, s->matrix.groups * r->parts * r->c *
+	    sizeof(double));
+	cuda_touches(&k, s->to, s->matrix.groups * s->matrix.c *
+	    (s->floats ? sizeof(float) : cuda_size(c->type)), s->accumulate);
+	cuda_launch(c, &k);
+}
+
+void
+sum_run(struct cuda *c, const struct sum *s, void *scratch)
+{
+	const struct matrix *m = &s->matrix;
+	size_t bytes = m->groups * m->m * m->c * cuda_size(c->type);
+	struct sums a = { .rows = rows_sum(c, m), .x = s->x, .y = s->y,
+		.to = s->to, .share = s->share, .accumulate = s->accumulate,
+		.floats = s->floats };
+	int parts = sum_has_parts(&a.rows);
+	struct launch k = CUDA_KERNEL(c, GPU_SUMS, rows_blocks(&a.rows, m), 1, a);
+
+	cuda_reads(&k, s->x, bytes);
+	cuda_reads(&k, s->y, bytes);
+	if (parts)
+		cuda_writes(&k, a.part = scratch, sum_scratch(c, m));
+	else
+		cuda_touches(&k, s->to, m->groups * m->c * (s->floats ?
+		    sizeof(float) : cuda_size(c->type)), s->accumulate);
+	cuda_launch(c, &k);
+	if (parts)
+		sum_total(c, s, &a.rows, scratch);
+}
+
+void
+spread_run(struct cuda *c, const struct matrix *m, const void *from,
+    const void *by, double share, void *to, int accumulate)
+{
+	size_t size = cuda_size(c->type), bytes = m->groups * m->m * m->c * size;
+	struct spread a = { .rows = rows_copy(c, m), .from = from, .by = by,
+		.to = to, .share = (float)share, .accumulate = accumulate };
+	struct launch k = CUDA_KERNEL(c, GPU_SPREAD, rows_blocks(&a.rows, m), 1,
+	    a);
+
+	cuda_reads(&k, from, bytes);
+	cuda_reads(&k, by, m->groups * m->c * size);
+	cuda_touches(&k, to, bytes, accumulate);
+	cuda_launch(c, &k);
+}
+
+/* ---- biases ---- */
+
+static struct matrix
+bias_matrix(const struct dims *d)
+{
+	return (struct matrix){ 1, dims_count(d) / (size_t)d->c, (size_t)d->c,
+		1, 0 };
+}
+
+void
+bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
+{
+	struct matrix m = bias_matrix(d);
+	struct bias a = { .rows = rows_copy(c, &m), .from = y, .to = y,
+		.bias = bias };
+	struct launch k = CUDA_KERNEL(c, GPU_BIAS, rows_blocks(&a.rows, &m), 1,
+	    a);
+
+	cuda_reads(&k, bias, m.c * sizeof(float));
+	cuda_touches(&k, y, cuda_bytes(c, d), 1);
+	cuda_launch(c, &k);
+}
+
+size_t
+bias_scratch(const struct cuda *c, const struct dims *d)
+{
+	struct matrix m = bias_matrix(d);
+
+	return sum_scratch(c, &m);
+}
+
+void
+bias_gradient(struct cuda *c, void *dbias, const void *dy,
+    const struct dims *d, void *scratch)
+{
+	sum_run(c, &(struct sum){ .matrix = bias_matrix(d), .x = dy,
+		.to = dbias, .share = 1, .floats = 1 }, scratch);
+}
