@@ -42,13 +42,18 @@ struct add {
 	int count;
 };
 
-/* y = byte * slope[c] + offset[c], of ${channels}, the last axis */
+/*
+ * y = (byte / 255 - mean) / sd, of ${channels}, the last axis, in doubles to the
+ * bits of ref: a pixel that comes to 0 must be 0, where a relu follows.  Of up
+ * to INPUT_TABLE channels a block computes all 256 values first.
+ */
+enum { INPUT_TABLE = 8 };
 struct input {
 	const uint8_t *from;
 	void *to;
 	size_t n;
 	int channels;
-	float slope[OP_STREAM], offset[OP_STREAM];
+	double mean[OP_STREAM], sd[OP_STREAM];
 };
 
 /* Dropout of clips of ${per} numbers: by Philox of (seed; clip, index << 20 |

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/norm.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -305,4 +306,5 @@ const struct backend backend_cuda = {
 	.free = free_memory, .upload = upload, .download = download,
 	.bytes = bytes_of, .event_new = event_new, .event_free = event_free,
 	.event_record = event_record, .event_wait = event_wait, .ops = cuda_ops,
+	.fuse = cuda_fuse,
 };

@@ -33,9 +33,9 @@ OF(shift_of)(const struct shift *a, struct block b, const int width)
 			int there = j != UINT32_MAX && from >= 0 &&
 			    from < (int)a->t;
 
-			x[k] = OF(fetch)(a->from, (size_t)((long)image + by) *
-			    size + (size_t)j * (size_t)width, there ? SIZE_MAX :
-			    0, width);
+			x[k] = OF(fetch)(a->from, there ? (size_t)((long)image +
+			    by) * size + (size_t)j * (size_t)width : 0, there ?
+			    SIZE_MAX : 0, width);
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {

@@ -282,7 +282,8 @@ run_apply_back(const struct pass *p)
 	cuda_reads(&k, a.k, a.k != NULL ? 3 * p->row : 0);
 	cuda_reads(&k, a.mask, p->masks);
 	cuda_touches(&k, a.dres, p->bytes, a.accumulate_res);
-	cuda_touches(&k, a.dx, p->bytes, a.accumulate);
+	if (a.dx != a.dres)
+		cuda_touches(&k, a.dx, p->bytes, a.accumulate);
 	cuda_launch(p->c, &k);
 }
 

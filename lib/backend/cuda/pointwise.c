@@ -145,8 +145,8 @@ input_forward(struct task *t)
 	struct launch k = CUDA_KERNEL(c, GPU_INPUT, cuda_flat(c, a.n), 1, a);
 
 	for (int i = 0; i < a.channels; i++) {
-		a.slope[i] = (float)(1 / (255 * op->sd[i]));
-		a.offset[i] = (float)(-op->mean[i] / op->sd[i]);
+		a.mean[i] = op->mean[i];
+		a.sd[i] = op->sd[i];
 	}
 	cuda_send(c, t->scratch, t->feed->stream[op->stream].bytes, a.n);
 	cuda_reads(&k, a.from, a.n);

@@ -175,40 +175,60 @@ OF(add)(const struct add *a, struct block b)
 	}
 }
 
-/* Bytes are one half or one quarter of what is written. */
+INLINE float
+OF(input_of)(const struct input *a, unsigned byte, unsigned c)
+{
+	return (float)((byte / 255.0 - a->mean[c]) / a->sd[c]);
+}
+
+/* Four bytes from number ${at} on, a multiple of four. */
+INLINE uint32_t
+OF(input_four)(const struct input *a, size_t at)
+{
+	uint32_t four = 0;
+
+	if (at + 4 <= a->n)
+		return *(const uint32_t *)(a->from + at);
+	ROLL
+	for (unsigned e = 0; e < 4 && at + e < a->n; e++)
+		four |= (uint32_t)a->from[at + e] << 8 * e;
+	return four;
+}
+
 BODY
 OF(input)(const struct input *a, struct block b)
 {
-	SHARED(float, slope, OP_STREAM);
-	SHARED(float, offset, OP_STREAM);
-	size_t first = (size_t)b.x * (size_t)(FLAT * b.threads) * LANES;
-	unsigned c0 = (unsigned)(first % (unsigned)a->channels);
+	SHARED(float, table, 256 * INPUT_TABLE);
+	unsigned channels = (unsigned)a->channels;
+	unsigned c0 = (unsigned)(OF(flat_at)(b, 0, 0) % channels);
 
 	EACH_THREAD(i) {
-		if (i < a->channels) {
-			slope[i] = a->slope[i];
-			offset[i] = a->offset[i];
-		}
+		for (unsigned c = 0; c < channels && channels <= INPUT_TABLE;
+		    c++)
+			table[c * 256 + (unsigned)i] = OF(input_of)(a,
+			    (unsigned)i, c);
 	}
 	EACH_THREAD(i) {
-		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			unsigned at = (unsigned)(k * b.threads + i) * LANES;
-			unsigned c = (c0 + at) % (unsigned)a->channels;
-			const uint8_t *x = a->from + first + at;
+			size_t at = OF(flat_at)(b, i, k);
+			unsigned c = (c0 + (unsigned)(k * b.threads + i) *
+			    LANES) % channels;
+			uint32_t four[LANES / 4];
 			float y[LANES];
 
-			if (first + at >= a->n)
-				break;
+			UNROLL
+			for (int e = 0; e < LANES / 4; e++)
+				four[e] = OF(input_four)(a, at + 4 * (size_t)e);
 			UNROLL
 			for (int e = 0; e < LANES; e++) {
-				unsigned byte = first + at + (unsigned)e < a->n ?
-				    x[e] : 0;
+				unsigned byte = four[e / 4] >> e % 4 * 8 & 255;
 
-				y[e] = fmaf((float)byte, slope[c], offset[c]);
-				c = c + 1 == (unsigned)a->channels ? 0 : c + 1;
+				y[e] = channels <= INPUT_TABLE ?
+				    table[c * 256 + byte] :
+				    OF(input_of)(a, byte, c);
+				c = c + 1 == channels ? 0 : c + 1;
 			}
-			OF(set)(a->to, first + at, a->n, y, LANES);
+			OF(set)(a->to, at, a->n, y, LANES);
 		}
 	}
 }

@@ -1,0 +1,97 @@
+/*
+ * What of a plan becomes one pass: bn, relu; bn, add; bn, add, relu.  The output
+ * of a bn alone would be written and read once more, forward and backward, and
+ * that of an addition, too: these passes are bound by the bandwidth of memory.
+ */
+#include <stdlib.h>
+
+#include "backend/cuda/norm.h"
+#include "base/mem.h"
+
+struct search {
+	struct task *task;
+	int *readers;			/* how many tasks read each y */
+	int *reader;			/* the last of them */
+};
+
+/* The only reader of task ${i}'s output, if it is of kind ${kind}; or -1. */
+static int
+only_reader(const struct search *s, int i, enum op_kind kind)
+{
+	int r = s->reader[i];
+
+	return s->readers[i] == 1 && s->task[r].op->kind == kind &&
+	    s->task[r].into == r ? r : -1;
+}
+
+/* An addition of two outputs. */
+static int
+is_simple(const struct task *add)
+{
+	return add->op->nin == 2 && add->op->in[0] != add->op->in[1];
+}
+
+static void
+absorb(struct task *t, int into)
+{
+	t->into = into;
+	t->stored = 0;
+	t->reads = 0;
+}
+
+/*
+ * Batch normalisation ${i} and what follows it into one task, the last of them.
+ * Where the relu was shut is told by the input where the backward pass reads that
+ * anyway, and is all there is; else a bit a value is saved.
+ */
+static void
+fuse_norm(struct search *s, int i)
+{
+	struct task *task = s->task, *bn = &task[i];
+	struct norm n = { .bn = bn }, *kept;
+	int tail = i, next;
+
+	if ((next = only_reader(s, i, OP_ADD)) >= 0 && is_simple(&task[next])) {
+		n.add = &task[next];
+		n.res = n.add->op->in[0] == i;
+		tail = next;
+	}
+	if ((next = only_reader(s, tail, OP_RELU)) >= 0) {
+		n.relu = &task[next];
+		tail = next;
+	}
+	if (tail == i)
+		return;
+	for (int k = i; k <= tail; k++)
+		if (&task[k] == bn || &task[k] == n.add || &task[k] == n.relu)
+			absorb(&task[k], tail);
+	n.tail = &task[tail];
+	n.masks = !n.tail->idle && n.relu != NULL && (n.add != NULL ||
+	    !bn->wants_dw);
+	bn->reads = bn->wants_dw ? READS_X : 0;
+	task[tail].stored = 1;
+	task[tail].impl = &cuda_bn;
+	task[tail].priv = kept = xcalloc(1, sizeof(*kept));
+	*kept = n;
+}
+
+void
+cuda_fuse(struct device *d, struct task *task, int n)
+{
+	struct search s = { task, xcalloc((size_t)n, sizeof(int)),
+		xcalloc((size_t)n, sizeof(int)) };
+
+	(void)d;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < task[i].op->nin; j++) {
+			s.readers[task[i].op->in[j]]++;
+			s.reader[task[i].op->in[j]] = i;
+		}
+	/* From the last: of two norms that are added the later one has the
+	 * addition, and the other one is its shortcut, ready before it. */
+	for (int i = n - 1; i >= 0; i--)
+		if (task[i].op->kind == OP_BN && task[i].into == i)
+			fuse_norm(&s, i);
+	free(s.readers);
+	free(s.reader);
+}
