@@ -68,7 +68,7 @@ static const struct set set = { .dir = dir, .ext = "png", .shards = 2,
 static int
 wanted(int sample, int first, int last, int c)
 {
-	int span[SPANS][3], n = spans_of(sample, FRAMES, span);
+	int span[SET_SPANS][3], n = spans_of(sample, FRAMES, span);
 
 	if (n < 0)
 		return label_of(sample) == c;

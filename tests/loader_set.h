@@ -48,7 +48,7 @@ set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
 	    shard_put(w, zeros, ustar_padding(n));
 }
 
-enum { SPANS = 8 };		/* of a sample, at most */
+enum { SET_SPANS = 8 };		/* of a sample, at most */
 
 /* KEY.json of a sample with a set of ${n} classes. */
 static void
@@ -80,7 +80,7 @@ set_sample(const struct set *set, struct shard_writer *w, int i)
 	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
 	struct buffer b = { 0 };
 	char key[32], name[64];
-	int span[SPANS][3], spans = set->spans ? set->spans(i, n, span) : -1;
+	int span[SET_SPANS][3], spans = set->spans ? set->spans(i, n, span) : -1;
 	uint32_t blk = 0;
 
 	sprintf(key, "s%05d", i);

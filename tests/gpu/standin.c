@@ -120,6 +120,15 @@ standin_quiet(struct driver *d, int on)
 	leave(s);
 }
 
+void
+standin_unknown(struct driver *d, const void *at, size_t bytes)
+{
+	struct standin *s = enter(d);
+
+	watch_forget(&s->watch, at, bytes);
+	leave(s);
+}
+
 int
 standin_faults(struct driver *d, enum standin_fault which)
 {

@@ -79,6 +79,9 @@ struct driver *standin_of(struct device *d);
  */
 void standin_quiet(struct driver *d, int on);
 
+/* standin_unknown(d, at, bytes): as if nobody had written it. */
+void standin_unknown(struct driver *d, const void *at, size_t bytes);
+
 /*
  * standin_faults(d, which): how many there were; they are forgotten.
  * standin_said(d): of the first one since the last call, or "".

@@ -1,0 +1,282 @@
+/* tests/run: weight 6 */
+/*
+ * Every convolution of every network in share/models has a plan of cuDNN's, for
+ * an H100 and an H200 that are described and need not be here: those that the
+ * back end asks for when it plans a step, at the network's own clips in each
+ * precision, and at every shape of its schedules in 16 bits.  What cuDNN refuses
+ * stands in a table below, neither more nor less.
+ */
+#include <glob.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "net/plan.h"
+#include "sched/schedule.h"
+
+#include "backend/cuda/cuda.h"
+#include "gpu/standin.h"
+#include "tap.h"
+
+/* As the data sheets of NVIDIA's H100 SXM and H200 have it; the fields are
+ * cuDNN's. */
+#define DEVICE(name, memory, clock) "{\"deviceName\":\"" name "\"," \
+    "\"deviceVer\":900,\"driverVer\":13000,\"cudaDeviceId\":0," \
+    "\"pciDeviceId\":0,\"isTccDriver\":0,\"supportCoopLaunch\":1," \
+    "\"multiProcessorCount\":132,\"warpSize\":32,\"regsPerBlock\":65536," \
+    "\"maxRegistersPerSM\":65536,\"maxCtasPerSM\":32," \
+    "\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":2048," \
+    "\"maxSharedMemoryPerBlock\":49152," \
+    "\"maxSharedMemoryPerBlockOptin\":232448," \
+    "\"reservedSharedMemoryPerBlock\":1024," \
+    "\"maxGridSize\":[2147483647,65535,65535]," \
+    "\"maxBlockSize\":[1024,1024,64],\"totalGlobalMem\":" memory "," \
+    "\"l2CacheSize\":52428800,\"smClockRateKHz\":1980000," \
+    "\"memClockRateKHz\":" clock "}"
+static const struct { const char *name, *json; } devices[] = {
+	{ "H100", DEVICE("NVIDIA H100 80GB HBM3", "85520809984", "2619000") },
+	{ "H200", DEVICE("NVIDIA H200", "150754820096", "3201000") },
+};
+enum { DEVICES = sizeof(devices) / sizeof(devices[0]) };
+
+/* What cuDNN 9 has no plan for, as "pass type channels", and what runs in its
+ * place. */
+static const struct { const char *refused, *instead; } table[] = {
+	{ NULL, NULL },
+};
+
+/* Clips of a network: the first row whose name it begins with. */
+static const struct { const char *begin; int t, side; } clips[] = {
+	{ "x3d_s", 13, 160 }, { "x3d_m", 16, 224 }, { "slowfast_r50_16x8", 64,
+	    224 }, { "slowfast", 32, 224 }, { "i3d_r50_32f", 32, 224 },
+	{ "r2plus1d", 16, 112 }, { "resnet50", 1, 224 },
+	{ "tsm_mobilenet_v2_online", 1, 224 }, { "tsm_tiny", 8, 112 },
+	{ "tsn_tiny", 8, 112 }, { "", 8, 224 },
+};
+
+static const struct { const char *schedule, *net; } trains[] = {
+	{ "imagenet_r50_54k", "resnet50" },
+	{ "k400_slowfast_8x8_r50_multigrid", "slowfast_r50_8x8" },
+	{ "k400_tsm_r50_8f_multigrid", "tsm_r50" },
+	{ "motions", "tsm_r18" }, { "motions", "tsm_tiny" },
+	{ "ssv2_slowfast_16x8_r50_multigrid", "slowfast_r50_16x8" },
+};
+
+/* ---- a driver that asks cuDNN for plans, and remembers each answer ---- */
+
+struct asked { struct conv_shape shape; int refused; };
+
+static struct driver *cudnn;
+static struct driver_calls calls;
+static const struct driver_calls *real;
+static struct asked *asked;
+static size_t n, cap;
+
+static int
+known(const struct conv_shape *s)
+{
+	for (size_t i = 0; i < n; i++)
+		if (memcmp(&asked[i].shape, s, sizeof(*s)) == 0)
+			return 1;
+	return 0;
+}
+
+static struct conv_plan *
+ask(struct driver *d, const struct conv_shape *shape)
+{
+	struct conv_shape s;
+	struct conv_plan *p;
+	char said[512];
+
+	memset(&s, 0, sizeof(s));	/* what pads it, too */
+	s = *shape;
+	if (!known(&s)) {
+		fail_capture(said, sizeof(said));
+		p = cudnn->call->conv_new(cudnn, &s);
+		fail_capture(NULL, 0);
+		asked = array_room(asked, n, &cap, sizeof(*asked));
+		asked[n].shape = s;
+		asked[n++].refused = p == NULL;
+		if (p != NULL)
+			cudnn->call->conv_free(cudnn, p);
+	}
+	return real->conv_new(d, shape);
+}
+
+static struct device *
+open_asking(struct device_options *o)
+{
+	struct driver *d = standin_open(&(struct standin_options){ .when =
+		STANDIN_LATE });
+
+	real = d->call;
+	calls = *real;
+	calls.conv_new = ask;
+	d->call = &calls;
+	return cuda_open_on(d, o);
+}
+
+/* ---- networks ---- */
+
+/* Whether there is a plan of a step of it. */
+static int
+plan(const struct backend *b, const struct graph *g, enum precision p, int group,
+    int t, int side)
+{
+	struct device *d = device_open(b, &(struct device_options){
+		.threads = 1, .precision = p });
+	struct dims *in = graph_inputs(g, group, t, side);
+	struct plan *made = plan_new(g, d, in, PLAN_ONCE);
+	int good = made != NULL;
+
+	plan_free(made);
+	free(in);
+	device_close(d);
+	return good;
+}
+
+static int
+own_clips(const struct backend *b, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct graph *g = graph_read(path, 400);
+	int i = 0, bad = g == NULL;
+
+	while (strncmp(name, clips[i].begin, strlen(clips[i].begin)) != 0)
+		i++;
+	for (int p = PRECISION_FP32; p <= PRECISION_FP16 && !bad; p++)
+		bad = !plan(b, g, (enum precision)p, 8, clips[i].t,
+		    clips[i].side);
+	graph_free(g);
+	return bad;
+}
+
+static int
+schedule_shapes(const struct backend *b, size_t k)
+{
+	char path[128];
+	struct schedule *s;
+	struct graph *g;
+	int bad = 0;
+
+	snprintf(path, sizeof(path), "share/schedules/%s.tsv",
+	    trains[k].schedule);
+	s = schedule_read(path);
+	snprintf(path, sizeof(path), "share/models/%s.net", trains[k].net);
+	g = graph_read(path, 400);
+	if (s == NULL || g == NULL)
+		return 1;
+	for (int i = 0; i < s->stages; i++)
+		for (int c = 0; c < s->stage[i].cells; c++)
+			for (int p = PRECISION_BF16; p <= PRECISION_FP16; p++) {
+				const struct cell *at = &s->stage[i].cell[c];
+
+				bad += !plan(b, g, (enum precision)p, at->group,
+				    at->frames, at->crop);
+			}
+	graph_free(g);
+	schedule_free(s);
+	return bad;
+}
+
+/* ---- what was refused ---- */
+
+static void
+describe(const struct conv_shape *s, char text[80])
+{
+	static const char *const pass[] = { "forward", "data", "weights" };
+	static const char *const type[] = { "fp32", "bf16", "fp16" };
+
+	snprintf(text, 80, "%s%s %s %dx%dx%d %d to %d in %d", pass[s->pass],
+	    s->accumulate ? "+" : "", type[s->type], s->kernel[0],
+	    s->kernel[1], s->dims == 3 ? s->kernel[2] : 1, s->in, s->out,
+	    s->groups);
+}
+
+static int
+in_table(const char *text)
+{
+	int i = 0;
+
+	while (table[i].refused != NULL && strcmp(table[i].refused, text) != 0)
+		i++;
+	return table[i].refused != NULL;
+}
+
+static void
+compare(const char *device)
+{
+	int more = 0, less = 0;
+	char text[80];
+
+	for (size_t i = 0; i < n; i++) {
+		describe(&asked[i].shape, text);
+		if (asked[i].refused && !in_table(text)) {
+			diag("refused, and not in the table: %s", text);
+			more++;
+		}
+	}
+	for (int k = 0; table[k].refused != NULL; k++) {
+		int refused = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			describe(&asked[i].shape, text);
+			refused |= asked[i].refused &&
+			    strcmp(text, table[k].refused) == 0;
+		}
+		if (!refused) {
+			diag("in the table, and not refused: %s",
+			    table[k].refused);
+			less++;
+		}
+	}
+	ok(more == 0 && less == 0, "%s: of %zu convolutions cuDNN refuses those "
+	    "in the table", device, n);
+}
+
+static void
+test(int device)
+{
+	struct backend b = *standin_backend(STANDIN_LATE);
+	glob_t nets;
+	int bad = 0;
+
+	cudnn = runtime_described(devices[device].json);
+	if (cudnn == NULL)
+		exit(1);
+	b.open = open_asking;
+	if (glob("share/models/*.net", 0, NULL, &nets) != 0)
+		exit(1);
+	for (size_t i = 0; i < nets.gl_pathc; i++)
+		bad += own_clips(&b, nets.gl_pathv[i]);
+	globfree(&nets);
+	is(bad, 0, "each network can be planned");
+	for (size_t k = 0; k < sizeof(trains) / sizeof(trains[0]); k++)
+		bad += schedule_shapes(&b, k);
+	is(bad, 0, "and at each shape of a schedule");
+	compare(devices[device].name);
+	cudnn->call->close(cudnn);
+	free(asked);
+	asked = NULL;
+	n = cap = 0;
+}
+
+int
+main(void)
+{
+	char said[256];
+	struct driver *d;
+
+	fail_capture(said, sizeof(said));
+	d = runtime_described(devices[0].json);
+	fail_capture(NULL, 0);
+	if (d == NULL || standin_backend(STANDIN_LATE)->ops[OP_CONV] == NULL) {
+		skip("plans of cuDNN", "no CUDA here");
+		return done();
+	}
+	d->call->close(d);
+	for (int i = 0; i < DEVICES; i++)
+		test(i);
+	return done();
+}
