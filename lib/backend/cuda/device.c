@@ -36,7 +36,8 @@ cuda_writes(struct launch *k, void *at, size_t bytes)
 void
 cuda_launch(struct cuda *c, const struct launch *k)
 {
-	c->driver->call->launch(c->driver, c->stream, k);
+	if (k->grid[0] > 0 && k->grid[1] > 0)
+		c->driver->call->launch(c->driver, c->stream, k);
 }
 
 void
@@ -65,6 +66,8 @@ close_device(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
 
+	if (c->room != NULL)
+		c->driver->call->free(c->driver, c->room);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
 		c->driver->call->stream_free(c->driver, c->stream);
@@ -107,6 +110,8 @@ aside_free(struct device *d, struct device *aside)
 	(void)d;
 	if (c->stream != NULL)
 		cuda_wait(c);
+	if (c->room != NULL)
+		c->driver->call->free(c->driver, c->room);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
 		c->driver->call->stream_free(c->driver, c->stream);
@@ -121,6 +126,8 @@ aside(struct device *d)
 	*c = *(struct cuda *)d;
 	c->aside = 1;
 	c->staging = NULL;
+	c->room = NULL;
+	c->room_bytes = 0;
 	if ((c->stream = c->driver->call->stream_new(c->driver, 1)) == NULL ||
 	    (c->staging = staging_new(c)) == NULL) {
 		aside_free(d, &c->device);
@@ -301,10 +308,13 @@ const struct backend backend_cuda = {
 	.devices = runtime_devices, .elem = sizeof(float),
 	.apart = 1, .open = open_device, .close = close_device, .alloc = alloc,
 	.available = available, .alloc_host = alloc_host,
-	.free_host = free_host, .aside = aside, .aside_free = aside_free,
-	.stream = stream,
-	.free = free_memory, .upload = upload, .download = download,
-	.bytes = bytes_of, .event_new = event_new, .event_free = event_free,
-	.event_record = event_record, .event_wait = event_wait, .ops = cuda_ops,
-	.fuse = cuda_fuse,
+	.free_host = free_host, .aside = aside,
+	.aside_free = aside_free, .stream = stream, .free = free_memory,
+	.put = cuda_put, .get = cuda_get, .upload = upload,
+	.download = download, .bytes = bytes_of, .read = cuda_read,
+	.write = cuda_write, .add = cuda_add, .update = cuda_update,
+	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
+	.squares = cuda_squares, .event_new = event_new,
+	.event_free = event_free, .event_record = event_record,
+	.event_wait = event_wait, .ops = cuda_ops, .fuse = cuda_fuse,
 };

@@ -408,20 +408,38 @@ runtime_tune(struct driver *d, int on)
 
 /* ---- what there is ---- */
 
+/* ", NAME 9.19.0", or that it is not here. */
+static void
+add_version(char *text, size_t size, const char *name, int found, size_t v)
+{
+	size_t at = strlen(text);
+
+	if (found)
+		snprintf(text + at, size - at, ", %s %zu.%zu.%zu", name,
+		    v / 10000, v % 10000 / 100, v % 100);
+	else
+		snprintf(text + at, size - at, ", no %s here", name);
+}
+
 const char *
 runtime_library(void)
 {
 	static char text[96];		/* the same at every call */
 	struct cudnn dnn = { 0 };
 	struct cublas blas = { 0 };
-	size_t v, w;
+	char said[256];
+	int found;
 
-	v = cudnn_load(&dnn) == 0 ? dnn.cudnnGetVersion() : 0;
-	w = cublas_load(&blas) == 0 ? blas.cublasLtGetVersion() : 0;
-	snprintf(text, sizeof(text), "CUDA %d.%d, cuDNN %zu.%zu.%zu, cuBLASLt "
-	    "%zu.%zu.%zu", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
-	    v / 10000, v % 10000 / 100, v % 100, w / 10000, w % 10000 / 100,
-	    w % 100);
+	snprintf(text, sizeof(text), "CUDA %d.%d", CUDART_VERSION / 1000,
+	    CUDART_VERSION % 1000 / 10);
+	fail_capture(said, sizeof(said));
+	found = cudnn_load(&dnn) == 0;
+	add_version(text, sizeof(text), "cuDNN", found,
+	    found ? dnn.cudnnGetVersion() : 0);
+	found = cublas_load(&blas) == 0;
+	add_version(text, sizeof(text), "cuBLASLt", found,
+	    found ? blas.cublasLtGetVersion() : 0);
+	fail_capture(NULL, 0);
 	cudnn_unload(&dnn);
 	cublas_unload(&blas);
 	return text;

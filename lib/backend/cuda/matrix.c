@@ -1,0 +1,237 @@
+/* Products of matrices, by the driver's plans: linear layers and attention. */
+#include <stdlib.h>
+
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+#include "base/mem.h"
+#include "base/number.h"
+
+enum { ALIGN = 256, PLANS = 3 };
+enum { FORWARD, BACK_A, BACK_B };	/* of bmm; of linear: dx and dw */
+
+struct products {
+	struct product_plan *plan[PLANS];	/* NULL: not run */
+	size_t workspace;		/* of the one that needs most */
+};
+
+static void
+release(struct task *t)
+{
+	struct driver *d = cuda_of(t)->driver;
+	struct products *p = t->priv;
+
+	for (int i = 0; p != NULL && i < PLANS; i++)
+		if (p->plan[i] != NULL)
+			d->call->product_free(d, p->plan[i]);
+	free(p);
+	t->priv = NULL;
+}
+
+/* Plans for those of ${s} that are wanted. */
+static int
+plan(struct task *t, const struct product_shape *s, const int *wanted)
+{
+	struct driver *d = cuda_of(t)->driver;
+	struct products *p = xcalloc(1, sizeof(*p));
+
+	t->priv = p;
+	for (int i = 0; i < PLANS; i++) {
+		size_t bytes;
+
+		if (!wanted[i])
+			continue;
+		if ((p->plan[i] = d->call->product_new(d, &s[i])) == NULL) {
+			release(t);
+			return -1;
+		}
+		bytes = d->call->product_workspace(d, p->plan[i]);
+		p->workspace = bytes > p->workspace ? bytes : p->workspace;
+	}
+	return 0;
+}
+
+static void
+run(struct task *t, int which, const void *a, const void *b, void *c)
+{
+	struct cuda *of = cuda_of(t);
+	const struct products *p = t->priv;
+
+	of->driver->call->product(of->driver, of->stream, p->plan[which], a, b,
+	    c, t->scratch);
+}
+
+/*
+ * ---- linear: y[row][o] = b[o] + sum over i of w[o][i] x[row][i] ----
+ *
+ * The weights are kept in the type of the activations, as those of convolutions;
+ * their gradient is made of floats.
+ */
+
+static size_t
+linear_weights(const struct task *t)
+{
+	return (size_t)t->out.c * (size_t)t->in[0].c;
+}
+
+static size_t
+linear_bytes(const struct task *t)
+{
+	return round_up(linear_weights(t) * cuda_size(cuda_of(t)->type), ALIGN);
+}
+
+static int
+linear_prepare(struct task *t)
+{
+	enum gpu_type type = cuda_of(t)->type;
+	int in = t->in[0].c, out = t->out.c;
+	int rows = (int)(dims_count(&t->out) / (size_t)out);
+	const struct product_shape s[PLANS] = {
+		[FORWARD] = { .m = rows, .n = out, .k = in, .batch = 1,
+		    .transpose_b = 1, .lda = (size_t)in, .ldb = (size_t)in,
+		    .ldc = (size_t)out, .type_ab = type, .type_c = type },
+		[BACK_A] = { .m = rows, .n = in, .k = out, .batch = 1,
+		    .accumulate = t->accumulate[0], .lda = (size_t)out,
+		    .ldb = (size_t)in, .ldc = (size_t)in, .type_ab = type,
+		    .type_c = type },
+		[BACK_B] = { .m = out, .n = in, .k = rows, .batch = 1,
+		    .transpose_a = 1, .lda = (size_t)out, .ldb = (size_t)in,
+		    .ldc = (size_t)in, .type_ab = type, .type_c = GPU_F32 },
+	};
+	int learns = !t->idle && t->training;
+
+	return plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
+	    learns && t->wants_dw });
+}
+
+static size_t
+linear_kept(const struct task *t)
+{
+	return t->repeats ? linear_bytes(t) : 0;
+}
+
+static size_t
+linear_saved(const struct task *t)
+{
+	return t->repeats ? 0 : linear_bytes(t);
+}
+
+static size_t
+linear_scratch(const struct task *t)
+{
+	const struct products *p = t->priv;
+	size_t sums = p->plan[BACK_B] != NULL ?
+	    bias_scratch(cuda_of(t), &t->out) : 0;
+
+	return sums > p->workspace ? sums : p->workspace;
+}
+
+static void
+linear_forward(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	void *w = t->repeats ? t->kept : t->saved;
+	size_t n = linear_weights(t);
+	struct cast a = { t->w[0], w, n };
+	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_flat(c, n), 1, a);
+
+	if (t->renew || !t->repeats) {
+		cuda_reads(&k, t->w[0], n * sizeof(float));
+		cuda_writes(&k, w, n * cuda_size(c->type));
+		cuda_launch(c, &k);
+	}
+	run(t, FORWARD, t->x[0], w, t->y);
+	bias_run(c, t->y, &t->out, t->w[1]);
+}
+
+static void
+linear_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		run(t, BACK_A, t->dy, t->repeats ? t->kept : t->saved,
+		    t->dx[0]);
+	if (!t->wants_dw)
+		return;
+	run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
+	bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out, t->scratch);
+}
+
+const struct op_impl cuda_linear = { .reads = READS_X_DW,
+	.prepare = linear_prepare, .release = release, .saved = linear_saved,
+	.scratch = linear_scratch, .kept = linear_kept,
+	.forward = linear_forward, .backward = linear_backward };
+
+/*
+ * ---- bmm: for each clip y = A B, where A is the first input, a matrix of a row
+ * for each place, or its transpose, and B the second one likewise ----
+ *
+ * dA = dy B' and dB = A' dy, or the transposes of these.
+ */
+
+static int
+bmm_prepare(struct task *t)
+{
+	enum gpu_type type = cuda_of(t)->type;
+	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
+	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
+	int p = (int)dims_places(&t->out), q = t->out.c;
+	int i = ta ? (int)dims_places(&t->in[0]) : t->in[0].c;
+	size_t la = (size_t)t->in[0].c, lb = (size_t)t->in[1].c;
+	size_t sa = dims_places(&t->in[0]) * la, lc = (size_t)q;
+	size_t sb = dims_places(&t->in[1]) * lb, sc = (size_t)p * lc;
+	struct product_shape s[PLANS] = {
+		[FORWARD] = { .m = p, .n = q, .k = i, .transpose_a = ta,
+		    .transpose_b = tb, .lda = la, .ldb = lb, .ldc = lc,
+		    .stride_a = sa, .stride_b = sb, .stride_c = sc },
+		[BACK_A] = ta ? (struct product_shape){ .m = i, .n = p, .k = q,
+		    .transpose_a = tb, .transpose_b = 1, .lda = lb, .ldb = lc,
+		    .ldc = la, .stride_a = sb, .stride_b = sc, .stride_c = sa } :
+		    (struct product_shape){ .m = p, .n = i, .k = q,
+		    .transpose_b = !tb, .lda = lc, .ldb = lb, .ldc = la,
+		    .stride_a = sc, .stride_b = sb, .stride_c = sa },
+		[BACK_B] = tb ? (struct product_shape){ .m = q, .n = i, .k = p,
+		    .transpose_a = 1, .transpose_b = ta, .lda = lc, .ldb = la,
+		    .ldc = lb, .stride_a = sc, .stride_b = sa, .stride_c = sb } :
+		    (struct product_shape){ .m = i, .n = q, .k = p,
+		    .transpose_a = !ta, .lda = la, .ldb = lc, .ldc = lb,
+		    .stride_a = sa, .stride_b = sc, .stride_c = sb },
+	};
+	int learns = !t->idle && t->training;
+
+	for (int k = 0; k < PLANS; k++) {
+		s[k].batch = t->out.n;
+		s[k].type_ab = s[k].type_c = type;
+		s[k].accumulate = k != FORWARD && t->accumulate[k - BACK_A];
+	}
+	return plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
+	    learns && t->wants_dx[1] });
+}
+
+static size_t
+bmm_scratch(const struct task *t)
+{
+	return ((const struct products *)t->priv)->workspace;
+}
+
+static void
+bmm_forward(struct task *t)
+{
+	run(t, FORWARD, t->x[0], t->x[1], t->y);
+}
+
+static void
+bmm_backward(struct task *t)
+{
+	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
+	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
+
+	if (t->dx[0] != NULL)
+		run(t, BACK_A, ta ? t->x[1] : t->dy, ta ? t->dy : t->x[1],
+		    t->dx[0]);
+	if (t->dx[1] != NULL)
+		run(t, BACK_B, tb ? t->dy : t->x[0], tb ? t->x[0] : t->dy,
+		    t->dx[1]);
+}
+
+const struct op_impl cuda_bmm = { .reads = READS_X, .prepare = bmm_prepare,
+	.release = release, .scratch = bmm_scratch, .forward = bmm_forward,
+	.backward = bmm_backward };

@@ -1,0 +1,243 @@
+/*
+ * Flat buffers of floats: parameters, gradients and what optimisers keep; and
+ * activations as doubles of the host's, for tests and tables.
+ */
+#include <stdlib.h>
+
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+#include "backend/cuda/stored.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+enum { PIECE = 1 << 16 };		/* numbers on their way at a time */
+
+/* ---- doubles of the host's ---- */
+
+/* ${host} becomes numbers of that type, at ${to}; or the other way. */
+static void
+narrow(enum gpu_type type, void *to, const double *host, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (type == GPU_F32)
+			((float *)to)[i] = (float)host[i];
+		else if (type == GPU_BF16)
+			((uint16_t *)to)[i] = narrow_bf16((float)host[i]);
+		else
+			((uint16_t *)to)[i] = narrow_f16((float)host[i]);
+}
+
+static void
+widen(enum gpu_type type, double *host, const void *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (type == GPU_F32)
+			host[i] = ((const float *)from)[i];
+		else if (type == GPU_BF16)
+			host[i] = widen_bf16(((const uint16_t *)from)[i]);
+		else
+			host[i] = widen_f16(((const uint16_t *)from)[i]);
+}
+
+static void
+send_numbers(struct cuda *c, enum gpu_type type, void *to, const double *host,
+    size_t n)
+{
+	void *room = xmalloc(PIECE * sizeof(float));
+
+	for (size_t i = 0; i < n; i += PIECE) {
+		size_t now = n - i < PIECE ? n - i : PIECE;
+
+		narrow(type, room, host + i, now);
+		cuda_send(c, (char *)to + i * cuda_size(type), room,
+		    now * cuda_size(type));
+	}
+	free(room);
+}
+
+static void
+receive_numbers(struct cuda *c, enum gpu_type type, double *host,
+    const void *from, size_t n)
+{
+	void *room = xmalloc(PIECE * sizeof(float));
+
+	for (size_t i = 0; i < n; i += PIECE) {
+		size_t now = n - i < PIECE ? n - i : PIECE;
+
+		cuda_receive(c, room, (const char *)from + i * cuda_size(type),
+		    now * cuda_size(type));
+		widen(type, host + i, room, now);
+	}
+	free(room);
+}
+
+void
+cuda_put(struct device *d, void *w, const double *host, size_t n)
+{
+	send_numbers((struct cuda *)d, GPU_F32, w, host, n);
+}
+
+void
+cuda_get(struct device *d, double *host, const void *w, size_t n)
+{
+	receive_numbers((struct cuda *)d, GPU_F32, host, w, n);
+}
+
+void
+cuda_read(struct device *d, double *host, const struct dims *shape,
+    const void *activation)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	receive_numbers(c, c->type, host, activation, dims_count(shape));
+}
+
+void
+cuda_write(struct device *d, void *activation, const struct dims *shape,
+    const double *host)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	send_numbers(c, c->type, activation, host, dims_count(shape));
+}
+
+/* ---- sums and steps ---- */
+
+/* Blocks of a kernel over floats as they lie. */
+static unsigned
+blocks(size_t n)
+{
+	return cuda_pieces(n, (size_t)THREADS * FLAT);
+}
+
+void
+cuda_add(struct device *d, void *sum, const void *x, size_t n)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct floats_add a = { sum, x, n };
+	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_ADD, blocks(n), 1, a);
+
+	cuda_reads(&k, x, n * sizeof(float));
+	cuda_touches(&k, sum, n * sizeof(float), 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_update(struct device *d, const struct update *u)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, blocks(u->n), 1, *u);
+	size_t bytes = u->n * sizeof(float);
+
+	cuda_reads(&k, u->g, bytes);
+	cuda_touches(&k, u->w, bytes, 1);
+	cuda_touches(&k, u->m, bytes, 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_moments(struct device *d, const struct moments *m)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct launch k = CUDA_KERNEL(c, GPU_MOMENTS, blocks(m->n), 1, *m);
+	size_t bytes = m->n * sizeof(float);
+
+	cuda_reads(&k, m->w, bytes);
+	cuda_touches(&k, m->m, bytes, 1);
+	cuda_touches(&k, m->v, bytes, 1);
+	cuda_touches(&k, m->g, bytes, 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_clamp(struct device *d, void *x, size_t n, double most)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct floats_clamp a = { x, n, most };
+	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_CLAMP, blocks(n), 1, a);
+
+	cuda_touches(&k, x, n * sizeof(float), 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_track(struct device *d, void *w, const void *x, size_t n, double rate,
+    double scale)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct floats_track a = { w, x, n, rate, scale };
+	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_TRACK, blocks(n), 1, a);
+
+	cuda_reads(&k, x, n * sizeof(float));
+	cuda_touches(&k, w, n * sizeof(float), 1);
+	cuda_launch(c, &k);
+}
+
+/*
+ * ---- sums of squares ----
+ *
+ * In memory of the device that stays: sums, parts of sums, edges, and which part
+ * is the first of each run.
+ */
+
+struct room { double *sum, *part; size_t *edge, *first; };
+
+static int
+take_room(struct cuda *c, size_t runs, size_t parts, struct room *r)
+{
+	size_t bytes = (runs + parts) * sizeof(double) +
+	    2 * (runs + 1) * sizeof(size_t);
+
+	if (bytes > c->room_bytes) {
+		device_free(&c->device, c->room);
+		c->room_bytes = 0;
+		if ((c->room = device_alloc(&c->device, bytes)) == NULL)
+			return -1;
+		c->room_bytes = bytes;
+	}
+	r->sum = c->room;
+	r->part = r->sum + runs;
+	r->edge = (size_t *)(r->part + parts);
+	r->first = r->edge + runs + 1;
+	return 0;
+}
+
+void
+cuda_squares(struct device *d, double *sum, const void *x, const size_t *edge,
+    size_t runs)
+{
+	struct cuda *c = (struct cuda *)d;
+	const float *from = (const float *)x + edge[0];
+	size_t *first = xcalloc(2 * (runs + 1), sizeof(*first));
+	size_t *past = first + runs + 1;	/* edges, as seen from there */
+	size_t table = (runs + 1) * sizeof(size_t);
+	struct squares a;
+	struct launch k;
+	struct room r;
+
+	for (size_t i = 0; i < runs; i++) {
+		past[i + 1] = edge[i + 1] - edge[0];
+		first[i + 1] = first[i] + cuda_pieces(past[i + 1] - past[i],
+		    SQUARES);
+	}
+	if (take_room(c, runs, first[runs], &r) != 0)
+		die(1, "the device cannot go on");
+	cuda_send(c, r.edge, past, table);
+	cuda_send(c, r.first, first, table);
+	a = (struct squares){ from, r.edge, r.first, runs, r.part, r.sum };
+	if (first[runs] > 0) {
+		k = CUDA_KERNEL(c, GPU_SQUARES, (unsigned)first[runs], 1, a);
+		cuda_reads(&k, from, past[runs] * sizeof(float));
+		cuda_reads(&k, r.edge, table);
+		cuda_reads(&k, r.first, table);
+		cuda_writes(&k, r.part, first[runs] * sizeof(double));
+		cuda_launch(c, &k);
+	}
+	k = CUDA_KERNEL(c, GPU_SQUARES_TOTAL, (unsigned)runs, 1, a);
+	cuda_reads(&k, r.part, first[runs] * sizeof(double));
+	cuda_reads(&k, r.first, table);
+	cuda_writes(&k, r.sum, runs * sizeof(double));
+	cuda_launch(c, &k);
+	cuda_receive(c, sum, r.sum, runs * sizeof(double));
+	free(first);
+}
