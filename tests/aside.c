@@ -38,6 +38,33 @@ work(void *arg)
 	return NULL;
 }
 
+/* The distance of ${n} numbers that went to 16 bits and back, by another's
+ * measure each time, relative to each. */
+static double
+back_and_forth(struct device *d, enum precision as, double scale)
+{
+	enum { SOME = 5000 };
+	float own[SOME], *x = device_alloc(d, sizeof(own));
+	void *narrow = device_alloc(d, SOME * 2);
+	double most = 0;
+
+	for (int i = 0; i < SOME; i++)
+		own[i] = (float)((i - SOME / 2) * 0.37);
+	device_upload(d, x, own, sizeof(own));
+	device_narrow(d, narrow, x, SOME, as, scale);
+	device_widen(d, x, narrow, SOME, as, 3 / scale);
+	device_download(d, own, x, sizeof(own));
+	for (int i = 0; i < SOME; i++) {
+		double want = 3.0 * (float)((i - SOME / 2) * 0.37);
+		double apart = fabs(own[i] - want) / (fabs(want) + 1e-30);
+
+		most = apart > most || isnan(apart) ? apart : most;
+	}
+	device_free(d, narrow);
+	device_free(d, x);
+	return most;
+}
+
 static void
 test(const struct backend *b)
 {
@@ -65,6 +92,10 @@ test(const struct backend *b)
 	ok(d->backend->apart, "%s: memory is the device's alone", b->name);
 	is(j.bad, 0, "what an event has said is there for the other");
 	ok(device_stream(d) == NULL, "no library knows its streams");
+	near(back_and_forth(d, PRECISION_BF16, 1), 0, 1.0 / 256 + 1e-6,
+	    "bf16 and back");
+	near(back_and_forth(d, PRECISION_FP16, 0.25), 0, 1.0 / 2048 + 1e-6,
+	    "fp16 of a quarter, and back");
 	device_free_host(d, j.host);
 	device_aside_free(d, j.aside);
 	device_event_free(d, j.done);

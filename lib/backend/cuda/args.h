@@ -70,11 +70,12 @@ struct dropout {
 	int accumulate;
 };
 
-/* Floats to what is stored, or back. */
+/* Floats to what is stored, or back; floats times ${scale}. */
 struct cast {
 	const void *from;
 	void *to;
 	size_t n;
+	float scale;
 };
 
 /* ---- rows ---- */

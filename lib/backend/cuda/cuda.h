@@ -122,6 +122,12 @@ void cuda_write(struct device *d, void *activation, const struct dims *shape,
 void cuda_squares(struct device *d, double *sum, const void *x,
     const size_t *edge, size_t runs);
 
+/* Those of exchange.c. */
+void cuda_narrow(struct device *d, void *to, const void *x, size_t n,
+    enum precision as, double scale);
+void cuda_widen(struct device *d, void *x, const void *from, size_t n,
+    enum precision as, double scale);
+
 /* The operators, a row each (ops.c). */
 extern const struct op_impl *const cuda_ops[OP_KINDS];
 extern const struct op_impl cuda_input, cuda_conv, cuda_bn, cuda_relu,

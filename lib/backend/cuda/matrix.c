@@ -131,7 +131,7 @@ linear_forward(struct task *t)
 	struct cuda *c = cuda_of(t);
 	void *w = t->repeats ? t->kept : t->saved;
 	size_t n = linear_weights(t);
-	struct cast a = { t->w[0], w, n };
+	struct cast a = { t->w[0], w, n, 1 };
 	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_flat(c, n), 1, a);
 
 	if (t->renew || !t->repeats) {

@@ -245,7 +245,7 @@ OF(narrow_all)(const struct cast *a, struct block b)
 
 			if (j < a->n)
 				((S *)a->to)[j] = OF(narrow)(((const float *)
-				    a->from)[j]);
+				    a->from)[j] * a->scale);
 		}
 	}
 }
@@ -261,7 +261,7 @@ OF(widen_all)(const struct cast *a, struct block b)
 
 			if (j < a->n)
 				((float *)a->to)[j] = OF(widen)(((const S *)
-				    a->from)[j]);
+				    a->from)[j]) * a->scale;
 		}
 	}
 }
