@@ -146,10 +146,6 @@ test(int k, enum standin_when when, enum precision p)
 int
 main(void)
 {
-	if (standin_backend(STANDIN_LATE)->ops[OP_CONV] == NULL) {
-		skip("networks", "not yet");
-		return done();
-	}
 	for (int k = 0; k < (int)(sizeof(nets) / sizeof(nets[0])); k++)
 		for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++)
 			test(k, k % 2 ? STANDIN_LATE : STANDIN_OTHERS,

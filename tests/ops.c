@@ -250,6 +250,8 @@ static const struct row rows[] = {
 	{ "linear", { .kind = OP_LINEAR, .out = 10 }, { 3, 4, 1, 1, 64 } },
 	{ "linear, odd sizes", { .kind = OP_LINEAR, .out = 3 },
 	    { 2, 1, 1, 1, 37 } },
+	{ "linear of many channels", { .kind = OP_LINEAR, .out = 10 },
+	    { 2, 2, 1, 1, 400 } },
 	{ "linear at every place", { .kind = OP_LINEAR, .out = 10 },
 	    { 2, 2, 3, 4, 37 } },
 	{ "linear at every place, few channels", { .kind = OP_LINEAR, .out = 2 },
@@ -525,7 +527,7 @@ run(struct device *b, const struct data *d, int gradients,
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
 		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
-		.training = d->training, .reads = impl != NULL ? impl->reads : 0,
+		.training = d->training, .reads = impl->reads,
 		.wants_dw = d->training && d->op.nparam > 0 &&
 		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out, .feed = &feed };
 	int has_dx = d->training && gradients != UNWANTED &&
@@ -534,8 +536,6 @@ run(struct device *b, const struct data *d, int gradients,
 	size_t n;
 
 	*r = (struct result){ 0 };
-	if (impl == NULL)
-		return 0;
 	feed.stream = d->stream;
 	feed.target = d->target;
 	feed.outcome = device_alloc(b, sizeof(*feed.outcome));
@@ -775,10 +775,6 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 			}
 			release(&d);
 		}
-	if (b->ops[t->op.kind] == NULL) {
-		skip(t->what, "not yet");
-		return;
-	}
 	if (!supported) {
 		ok(t->op.kind != OP_CONV && t->op.k[0] > 1 &&
 		    strstr(said, "the cpu back end") != NULL,
@@ -1084,13 +1080,7 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 	int has = b->o.precision == p;
 
 	for (size_t i = 0; i < TESTS && has; i++) {
-		double w;
-
-		if (b->ops[tests[i].op.kind] == NULL) {
-			skip(tests[i].what, "not yet");
-			continue;
-		}
-		w = off_rounded(b, same, &tests[i], 0, WRITTEN);
+		double w = off_rounded(b, same, &tests[i], 0, WRITTEN);
 
 		fail_capture(said, sizeof(said));
 		for (int mode = WRITTEN; mode <= UNWANTED && w >= 0; mode++)
@@ -1239,10 +1229,6 @@ test_standin(void)
 {
 	const struct backend *b = standin_backend(STANDIN_AT_ONCE);
 
-	if (b->put == NULL) {
-		skip("standin", "not yet");
-		return;
-	}
 	test_whole(b);
 	test_orders(PRECISION_FP32);
 	test_stored(b, PRECISION_BF16, 1e-2);

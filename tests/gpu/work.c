@@ -7,6 +7,9 @@
 #include "number.h"
 #include "own.h"
 
+/* CUDA C++ Programming Guide, section on parameters of __global__ functions. */
+enum { ARGS_MOST = 32764 };
+
 struct conv_plan { struct conv_shape shape; };
 struct product_plan { struct product_shape shape; };
 
@@ -71,7 +74,7 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 		    "arguments of %zu bytes", l->kernel, l->bytes);
 	} else if (l->grid[0] < 1 || l->grid[0] > 0x7fffffff ||
 	    l->grid[1] < 1 || l->grid[1] > 0xffff || k->threads < 1 ||
-	    k->threads > 1024 || l->bytes > 4096) {
+	    k->threads > 1024 || l->bytes > ARGS_MOST) {
 		fault(s, FAULT_MISUSE, "kernel %s: %u by %u blocks of %d "
 		    "threads, %zu bytes of arguments: no GPU does that",
 		    k->name, l->grid[0], l->grid[1], k->threads, l->bytes);

@@ -132,7 +132,8 @@ linear_forward(struct task *t)
 	void *w = t->repeats ? t->kept : t->saved;
 	size_t n = linear_weights(t);
 	struct cast a = { t->w[0], w, n, 1 };
-	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_flat(c, n), 1, a);
+	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_pieces(n,
+	    (size_t)FLAT * THREADS), 1, a);
 
 	if (t->renew || !t->repeats) {
 		cuda_reads(&k, t->w[0], n * sizeof(float));
