@@ -165,8 +165,8 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			unsigned tap = (unsigned)((t * w->k[1] + h) * w->k[2] +
 			    v);
 
-			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in, a->c,
-			    s.at[0] * w->s[0] - w->p[0] + t,
+			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in,
+			    a->c, s.at[0] * w->s[0] - w->p[0] + t,
 			    s.at[1] * w->s[1] - w->p[1] + h,
 			    s.at[2] * w->s[2] - w->p[2] + v, s.c), SIZE_MAX,
 			    width), x);
@@ -288,8 +288,8 @@ OF(avgpool_of)(const struct avgpool *a, struct block b, const int width)
 		for (int t = first[0]; t < last[0]; t++)
 		for (int h = first[1]; h < last[1]; h++)
 		for (int v = first[2]; v < last[2]; v++) {
-			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in, a->c,
-			    s.at[0] * w->s[0] - w->p[0] + t,
+			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in,
+			    a->c, s.at[0] * w->s[0] - w->p[0] + t,
 			    s.at[1] * w->s[1] - w->p[1] + h,
 			    s.at[2] * w->s[2] - w->p[2] + v, s.c), SIZE_MAX,
 			    width), x);
@@ -338,8 +338,8 @@ OF(avgpool_back_of)(const struct avgpool *a, struct block b, const int width)
 		for (int v = first[2]; v < last[2]; v++) {
 			float share = 1 / (float)OF(avgpool_taps)(a, t, h, v);
 
-			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->out, a->c, t,
-			    h, v, s.c), SIZE_MAX, width), dy);
+			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->out,
+			    a->c, t, h, v, s.c), SIZE_MAX, width), dy);
 			UNROLL
 			for (int e = 0; e < width; e++)
 				sum[e] += share * dy[e];

@@ -4,9 +4,8 @@
  *
  * Bound by the bandwidth of memory: forward x is read twice and y written once,
  * backward dy and x are read twice and dx written once.  The sums are floats over
- * NORM_ROWS rows and doubles from there on: the device converts 16 numbers to
- * double a clock and multiprocessor, of which these are two, and memory brings
- * 7 numbers of 16 bits in that time.
+ * NORM_ROWS rows and doubles from there on: conversions to double are slow, and
+ * so there is one for four numbers that are read, or for eight.
  */
 
 /* Where the relu was open, dy; elsewhere 0.  ${x}: less the mean. */
@@ -142,8 +141,8 @@ OF(norm_gather)(const double *part, unsigned parts, unsigned folds,
 		unsigned c = b.x * 8 + (unsigned)i % 8;
 		double s = 0, q = 0;
 
-		for (unsigned k = (unsigned)i / 8; k < parts * folds && c < period;
-		    k += 32) {
+		for (unsigned k = (unsigned)i / 8; k < parts * folds &&
+		    c < period; k += 32) {
 			const double *p = part + ((size_t)(k / folds) * 2 *
 			    folds + k % folds) * period + c;
 
