@@ -127,7 +127,7 @@ main(void)
 	d = runtime_described(h100);
 	fail_capture(NULL, 0);
 	if (d == NULL) {
-		skip("plans of cuDNN", "there is no cuDNN here");
+		skip("plans of cuDNN", "no CUDA here");
 		unlink(path);
 		return done();
 	}

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/share.h"
 #include "base/text.h"
+#include "comm/cores.h"
 #include "shard/stream.h"
 #include "train/freeze.h"
 #include "train/inputs.h"
@@ -218,9 +219,13 @@ parse_network(struct session *s)
 static int
 open_network(struct session *s)
 {
+	/* Of several devices of a host, each of its ranks has one. */
 	const struct device_options o = { .threads = s->o.threads,
-		.precision = s->o.precision };
+		.precision = s->o.precision,
+		.ordinal = cores_local(s->comm) };
 
+	if (o.ordinal < 0)
+		return EXIT_RANKS;
 	s->backend = backend_find(s->o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
 		s->network_path = find_network(s->o.model);
