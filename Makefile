@@ -154,7 +154,8 @@ PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
              $(if $(filter CUDA NCCL,$(with)),$(CUDA_CPP))
-# cuDNN and cuBLASLt are opened when a device is; the runtime is in the program.
+# cuDNN, cuBLASLt and NCCL are opened when they are needed (base/library.h); the
+# runtime is in the program.
 # Of what archives need in turn, those that are there: vt uses a part of them,
 # and what it lacks the linker says.
 archive    = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
@@ -162,7 +163,6 @@ archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--sta
              $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
 LDLIBS    := $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
              $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
-             $(if $(filter NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lnccl) \
              $(if $(filter CUDA NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # A kernel's arithmetic is written out, and never contracted (kernel.h).
 NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \

@@ -300,7 +300,8 @@ test_all(enum precision precision, size_t remade)
 			.precision = precision });
 
 		if (d == NULL || d->o.precision != precision)
-			skip(backends[i]->name, "not of this precision here");
+			skip(backends[i]->name, d == NULL ? "no such device "
+			    "here" : "not of this precision here");
 		else
 			for (int k = 0; k < CASES; k++)
 				test(d, k, k % 2);

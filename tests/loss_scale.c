@@ -32,7 +32,7 @@ struct rig {
 	double *got;			/* [elements] */
 };
 
-/* ${weight}: of the loss, as text.  NULL: no such precision here. */
+/* ${weight}: of the loss, as text.  NULL: no such device here. */
 static struct rig *
 rig_new(const struct backend *b, enum precision precision, const char *weight)
 {
@@ -105,7 +105,7 @@ exact(const struct backend *b, enum precision precision)
 	int same = 1, some = 0;
 
 	if (r == NULL) {
-		skip(b->name, "no such precision here");
+		skip(b->name, "no such device here");
 		return;
 	}
 	plain = xcalloc(r->g->elements, sizeof(*plain));

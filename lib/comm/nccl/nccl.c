@@ -5,11 +5,51 @@
  */
 #include <nccl.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/library.h"
 #include "comm/nccl/nccl.h"
+
+/*
+ * NCCL's functions, which are found when the first is needed: a program that is
+ * linked with NCCL has 18 MB of it in memory, whether it calls it or not.
+ */
+#define NCCL_CALLS(CALL) \
+	CALL(ncclGetVersion) CALL(ncclGetErrorString) CALL(ncclGetLastError) \
+	CALL(ncclGetUniqueId) CALL(ncclCommInitRankConfig) \
+	CALL(ncclCommSplit) CALL(ncclAllReduce) CALL(ncclReduceScatter) \
+	CALL(ncclAllGather) CALL(ncclCommGetAsyncError) \
+	CALL(ncclCommAbort) CALL(ncclCommFinalize) CALL(ncclCommDestroy)
+#define TEXT_OF(x)	#x
+#define TEXT(x)		TEXT_OF(x)
+
+#define CALL(name)	__typeof__(name) *name;
+static struct { NCCL_CALLS(CALL) void *library; } nccl;	/* set once */
+#undef CALL
+
+static void
+load(void)
+{
+#define CALL(name)	{ #name, &nccl.name },
+	const struct library_entry e[] = { NCCL_CALLS(CALL) };
+#undef CALL
+
+	nccl.library = library_open("libnccl.so." TEXT(NCCL_MAJOR),
+	    "a sum between devices", e, sizeof(e) / sizeof(e[0]));
+}
+
+/* -1 after a message, the first time. */
+static int
+loaded(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load);
+	return nccl.library != NULL ? 0 : -1;
+}
 
 static int
 check(ncclResult_t r, ncclComm_t c, const char *what)
@@ -18,8 +58,8 @@ check(ncclResult_t r, ncclComm_t c, const char *what)
 
 	if (r == ncclSuccess || r == ncclInProgress)
 		return 0;
-	more = ncclGetLastError(c);
-	return fail("NCCL: %s: %s%s%s", what, ncclGetErrorString(r),
+	more = nccl.ncclGetLastError(c);
+	return fail("NCCL: %s: %s%s%s", what, nccl.ncclGetErrorString(r),
 	    more != NULL && *more != '\0' ? ": " : "", more != NULL ? more :
 	    "");
 }
@@ -43,10 +83,12 @@ static int
 new_id(void *id)
 {
 	ncclUniqueId new;
-	int bad = check(ncclGetUniqueId(&new), NULL, "a new id");
 
+	if (loaded() != 0 || check(nccl.ncclGetUniqueId(&new), NULL, "a new id") !=
+	    0)
+		return -1;
 	memcpy(id, &new, sizeof(new));
-	return bad;
+	return 0;
 }
 
 static void *
@@ -56,9 +98,11 @@ open_link(const void *id, int rank, int ranks)
 	ncclComm_t link = NULL;
 	ncclUniqueId given;
 
+	if (loaded() != 0)
+		return NULL;
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
-	return check(ncclCommInitRankConfig(&link, ranks, given, rank, &config),
+	return check(nccl.ncclCommInitRankConfig(&link, ranks, given, rank, &config),
 	    NULL, "ranks to meet") == 0 ? link : NULL;
 }
 
@@ -69,21 +113,21 @@ split(void *link, int colour, int key)
 	ncclComm_t part = NULL;
 
 	config.blocking = 0;
-	return check(ncclCommSplit(link, colour, key, &part, &config), link,
+	return check(nccl.ncclCommSplit(link, colour, key, &part, &config), link,
 	    "a row or a column") == 0 ? part : NULL;
 }
 
 static int
-sum(void *link, void *x, size_t n, int type, void *stream)
+sum(void *link, void *x, size_t count, int type, void *stream)
 {
-	return check(ncclAllReduce(x, x, n, type_of(type), ncclSum, link,
+	return check(nccl.ncclAllReduce(x, x, count, type_of(type), ncclSum, link,
 	    stream), link, "a sum");
 }
 
 static int
 scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
-	return check(ncclReduceScatter(x, (char *)x + (size_t)rank * each *
+	return check(nccl.ncclReduceScatter(x, (char *)x + (size_t)rank * each *
 	    size_of(type), each, type_of(type), ncclSum, link, stream), link,
 	    "a sum along rows");
 }
@@ -91,7 +135,7 @@ scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 static int
 gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
-	return check(ncclAllGather((char *)x + (size_t)rank * each *
+	return check(nccl.ncclAllGather((char *)x + (size_t)rank * each *
 	    size_of(type), x, each, type_of(type), link, stream), link,
 	    "a row to all of it");
 }
@@ -101,7 +145,7 @@ ready(void *link)
 {
 	ncclResult_t state;
 
-	if (check(ncclCommGetAsyncError(link, &state), link, "its state") != 0)
+	if (check(nccl.ncclCommGetAsyncError(link, &state), link, "its state") != 0)
 		return -1;
 	if (state == ncclInProgress)
 		return 0;
@@ -122,7 +166,7 @@ idle(void *stream)
 static void
 abort_link(void *link)
 {
-	ncclCommAbort(link);
+	nccl.ncclCommAbort(link);
 }
 
 /* The exchange is done on this rank; the others' end is not waited for long. */
@@ -131,21 +175,25 @@ close_link(void *link)
 {
 	ncclResult_t state = ncclInProgress;
 
-	ncclCommFinalize(link);
+	nccl.ncclCommFinalize(link);
 	while (state == ncclInProgress)
-		if (ncclCommGetAsyncError(link, &state) != ncclSuccess)
+		if (nccl.ncclCommGetAsyncError(link, &state) != ncclSuccess)
 			break;
-	ncclCommDestroy(link);
+	nccl.ncclCommDestroy(link);
 }
 
 const char *
 nccl_version(void)
 {
 	static _Thread_local char text[32];
-	int v;
+	char said[256];
+	int v, found;
 
-	if (ncclGetVersion(&v) != ncclSuccess)
-		return "NCCL";
+	fail_capture(said, sizeof(said));
+	found = loaded() == 0;
+	fail_capture(NULL, 0);
+	if (!found || nccl.ncclGetVersion(&v) != ncclSuccess)
+		return "no NCCL here";
 	snprintf(text, sizeof(text), "NCCL %d.%d.%d", v / 10000, v / 100 % 100,
 	    v % 100);
 	return text;

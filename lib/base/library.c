@@ -1,0 +1,33 @@
+/* Shared libraries that are opened when they are needed. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/library.h"
+
+void *
+library_open(const char *file, const char *who, const struct library_entry *e,
+    size_t n)
+{
+	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL), *at;
+
+	if (library == NULL)
+		return fail_null("%s needs %s: %s", who, file, dlerror());
+	for (size_t i = 0; i < n; i++) {
+		if ((at = dlsym(library, e[i].name)) == NULL) {
+			fail("%s has no %s, which %s needs", file, e[i].name,
+			    who);
+			dlclose(library);
+			return NULL;
+		}
+		memcpy(e[i].to, &at, sizeof(at));
+	}
+	return library;
+}
+
+void
+library_close(void *library)
+{
+	if (library != NULL)
+		dlclose(library);
+}
