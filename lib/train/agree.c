@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "train/agree.h"
