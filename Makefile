@@ -100,7 +100,9 @@ SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
              $(call optional,NCCL,lib/comm/nccl/%)
 # The folder "without" has the same functions, which say what is missing.
 SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%) \
-             $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%)
+             $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%) \
+             $(if $(filter yes,$(HAVE_MPI)),lib/comm/without/mpi.c) \
+             $(if $(filter yes,$(HAVE_NCCL)),lib/comm/without/nccl.c)
 
 ARCH      := $(shell uname -m)
 ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "base/library.h"
-#include "comm/nccl/nccl.h"
+#include "comm/fabric.h"
 
 /*
  * NCCL's functions, which are found when the first is needed: a program that is
@@ -183,7 +183,7 @@ close_link(void *link)
 }
 
 const char *
-nccl_version(void)
+fabric_version(void)
 {
 	static _Thread_local char text[32];
 	char said[256];
@@ -199,9 +199,15 @@ nccl_version(void)
 	return text;
 }
 
-const struct fabric_calls nccl_calls = {
+static const struct fabric_calls calls = {
 	.name = "NCCL", .id_bytes = sizeof(ncclUniqueId), .id = new_id,
 	.open = open_link, .split = split, .sum = sum, .scatter = scatter,
 	.gather = gather, .ready = ready, .idle = idle, .abort = abort_link,
 	.close = close_link,
 };
+
+const struct fabric_calls *
+fabric_library(void)
+{
+	return &calls;
+}

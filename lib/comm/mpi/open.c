@@ -1,4 +1,4 @@
-/* Which transport a run uses: the one place where it is chosen by #if. */
+/* The ranks of a run, by MPI; comm/without has the same for builds without. */
 #include <stdlib.h>
 
 #include "base/cpus.h"
@@ -8,8 +8,6 @@
 #include "comm/cores.h"
 #include "comm/mpi/mpi.h"
 #include "comm/watch.h"
-
-#ifdef VT_HAVE_MPI
 
 struct comm *
 comm_open(int *argc, char ***argv)
@@ -45,34 +43,3 @@ comm_close(struct comm *c)
 	watch_close(c->watch);
 	comm_free(c);
 }
-
-#else
-
-struct comm *
-comm_open(int *argc, char ***argv)
-{
-	int wanted;
-
-	launch_rank(&wanted);
-	(void)argc, (void)argv;
-	if (wanted > 1)
-		return fail_null("started as one of %d ranks, but this build has "
-		    "no MPI; make MPI=yes", wanted);
-	return comm_self();
-}
-
-const char *
-comm_library(void)
-{
-	return "one process (no MPI in this build)";
-}
-
-void
-comm_close(struct comm *c)
-{
-	if (c != NULL)
-		watch_close(c->watch);
-	comm_free(c);
-}
-
-#endif
