@@ -46,6 +46,30 @@ check "a run whose statistics are measured" vt-train -i "$T/train" --val "$T/val
 check_exit "a replay of it" 0 vt-train --replay "$T/measured"
 check_exit "from a checkpoint on" 0 vt-train --replay "$T/measured" --steps 4:8
 
+# A validation that fails leaves a checkpoint that says so, with what was measured.
+failing="-m $T/net.net --schedule $T/s.tsv -o $T/due --device ref -q --precise-bn 24 --val-every 0.5 --save-steps 2 --keep 9"
+cp -r "$T/val" "$T/hurt"
+shard=$(find "$T/hurt" -name '*-000000.tar')
+tar tRf "$shard" | tr -d : | while read -r _ block name; do	# each frame of its samples
+	case $name in *.jpg | *.raw | *.png)
+		printf 'no picture' | dd of="$shard" bs=1 seek=$(((block + 1) * 512 + 100)) conv=notrunc 2>/dev/null ;;
+	esac
+done
+# shellcheck disable=SC2086
+check_exit "a run whose validation fails" 4 vt-train -i "$T/train" --val "$T/hurt" $failing
+due="$T/due/$(cut -d' ' -f1 "$T/due/latest")"
+check "leaves that it was due" grep -aq '"vt.due":"1"' "$due"
+cp "$due" "$T/was.due"
+check_exit "a replay ends in its bits" 0 vt-train --replay "$T/due"
+step=$(vt-train --status "$T/due" | jq .step)
+check_same "and compares them" "$step same " "$(steps)"
+# shellcheck disable=SC2086
+check "the run goes on with other clips to validate" vt-train -i "$T/train" --val "$T/val" $failing
+check_same "and the checkpoint is no longer due" 0 "$(grep -ac '"vt.due"' "$due")"
+cp "$T/was.due" "$due"
+check_exit "from one that is due, a replay gives the steps after it" 0 vt-train --replay "$T/due" --steps "$step":
+check "which are some" test "$(steps | wc -w)" -ge 4
+
 # ---- what is refused ----
 
 check_exit "a step without a checkpoint" 2 vt-train --replay "$T/run" --steps 4:10
