@@ -1,16 +1,13 @@
 /*
  * Plans of cuDNN, for a device that is described and need not be here: each pass
  * of plain, strided, deep and grouped convolutions has one in each precision;
- * what was chosen is written as a table, and read back makes the same plans.
+ * what was chosen is a table, which makes the same plans again.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cuda/driver.h"
 #include "base/fail.h"
-#include "base/file.h"
-#include "base/mem.h"
 
 #include "tap.h"
 
@@ -98,16 +95,14 @@ describe(struct driver *d, char text[PLANS][80])
 }
 
 static int
-refuses(struct driver *d, const char *path, const char *text, const char *says)
+refuses(struct driver *d, const char *text, const char *says)
 {
-	char said[512];
-	FILE *f = fopen(path, "w");
+	char said[512] = "";
 	int bad;
 
-	fputs(text, f);
-	fclose(f);
 	fail_capture(said, sizeof(said));
-	bad = runtime_choices_read(d, path) != 0 && strstr(said, says) != NULL;
+	bad = d->call->choose(d, CHOICES_MADE, "a table", text) != 0 &&
+	    strstr(said, says) != NULL;
 	fail_capture(NULL, 0);
 	return bad;
 }
@@ -116,51 +111,43 @@ int
 main(void)
 {
 	static char first[PLANS][80], again[PLANS][80];
-	char path[] = "/tmp/vt-test.XXXXXX", other[64], cut[512];
-	struct buffer one = { 0 }, two = { 0 };
-	int fd = mkstemp(path);
+	char cut[512], *one, *two;
 	struct driver *d;
 
-	close(fd);
-	snprintf(other, sizeof(other), "%s.other", path);
 	fail_capture(cut, sizeof(cut));
 	d = runtime_described(h100);
 	fail_capture(NULL, 0);
 	if (d == NULL) {
 		skip("plans of cuDNN", "no CUDA here");
-		unlink(path);
 		return done();
 	}
 	ok(describe(d, first) == 0, "each pass has a plan in each precision");
-	ok(runtime_choices_write(d, path) == 0, "the choices are written");
+	one = d->call->choices(d, CHOICES_MADE);
 	d->call->close(d);
 
 	d = runtime_described(h100);
-	ok(runtime_choices_read(d, path) == 0, "and read");
+	ok(d->call->choose(d, CHOICES_MADE, "a table", one) == 0,
+	    "the choices are taken from their table");
 	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
 	    "they make the same plans");
-	ok(runtime_choices_write(d, other) == 0, "written once more");
-	ok(file_read(path, &one) == 0 && file_read(other, &two) == 0 &&
-	    one.n == two.n && memcmp(one.data, two.data, one.n) == 0,
-	    "it is the same table");
-	free(one.data);
-	free(two.data);
+	two = d->call->choices(d, CHOICES_MADE);
+	ok(strcmp(one, two) == 0, "and the same table");
+	free(one);
+	free(two);
 
-	ok(refuses(d, other, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
-	    "seconds\n1\tx\ty\t5\t1=2,3\t0\n", "line 2"),
+	ok(refuses(d, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n"
+	    "1\tx\ty\t5\t1=2,3\t0\n", "a table: line 2"),
 	    "knobs without a value are refused, by line");
-	ok(refuses(d, other, "#cudnn\tdevice\tconvolution\tengine\tseconds\n"
+	ok(refuses(d, "#cudnn\tdevice\tconvolution\tengine\tseconds\n"
 	    "1\tx\ty\t5\t0\n", "knobs"), "a table without knobs is refused");
-	ok(!refuses(d, other, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
-	    "seconds\n1\tx\ty\t5\t-\t0\n", ""),
-	    "another version's choices are no concern");
+	ok(!refuses(d, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n"
+	    "1\tx\ty\t5\t-\t0\n", "are not for cuDNN"),
+	    "another version's choices are no error");
 	d->call->close(d);
 	fail_capture(cut, sizeof(cut));
 	d = runtime_described("{}");
 	fail_capture(NULL, 0);
 	ok(d == NULL && strstr(cut, "cuDNN") != NULL,
 	    "a device that says nothing of itself is refused");
-	unlink(path);
-	unlink(other);
 	return done();
 }

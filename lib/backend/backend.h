@@ -213,6 +213,10 @@ struct moments {
 	double rest1, rest2;		/* 1 - beta^t after t steps */
 };
 
+/* Which choices: those of tasks that were prepared on a device, or those that
+ * were measured there or elsewhere. */
+enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
+
 /*
  * The table of a back end; device_alloc and so on below call it.  ${d} is the
  * device that open returned.
@@ -267,6 +271,10 @@ struct backend {
 	void (*event_free)(struct event *e);
 	void (*event_record)(struct device *d, struct event *e, size_t from);
 	void (*event_wait)(struct event *e, size_t from);
+	char *(*choices)(struct device *d, enum choices_kind which);	/* NULL: it */
+	int (*choose)(struct device *d, enum choices_kind which, const char *what,
+	    const char *text);		/* has none, nor the next one */
+	void (*tune)(struct device *d, int on);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes, wants_dx, wants_dw and
@@ -317,6 +325,26 @@ void device_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale);
 void device_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
+
+/*
+ * How tasks are done, where several ways give results that differ in their last
+ * bits, as data.  Each way is chosen when the first task of its kind and shape is
+ * prepared, and then for good: by what was chosen before, else by rule.
+ *
+ * device_choices(d, which): a table, a row for each choice under a header, those
+ * that are added later below those before; the caller's to free; NULL: ${d} has
+ * nothing to choose.
+ * device_choose(d, which, what, text): what such a table says; ${what} names it
+ * in messages, and -1 after one.  CHOICES_MADE are chosen from now on, if they
+ * were made for a device and a library as these are; of CHOICES_KNOWN it is
+ * known which is the fastest.
+ * device_tune(d, on): from now on by what is known, else by trying, not by rule.
+ * Both do nothing where there is nothing to choose.
+ */
+char *device_choices(struct device *d, enum choices_kind which);
+int device_choose(struct device *d, enum choices_kind which, const char *what,
+    const char *text);
+void device_tune(struct device *d, int on);
 
 /* n elements between host doubles and the parameters at ${w}. */
 void device_put(struct device *d, void *w, const double *host, size_t n);

@@ -105,6 +105,28 @@ device_widen(struct device *d, void *x, const void *from, size_t n,
 	d->backend->widen(d, x, from, n, as, scale);
 }
 
+char *
+device_choices(struct device *d, enum choices_kind which)
+{
+	return d->backend->choices != NULL ? d->backend->choices(d, which) :
+	    NULL;
+}
+
+int
+device_choose(struct device *d, enum choices_kind which, const char *what,
+    const char *text)
+{
+	return d->backend->choose != NULL ? d->backend->choose(d, which, what,
+	    text) : 0;
+}
+
+void
+device_tune(struct device *d, int on)
+{
+	if (d->backend->tune != NULL)
+		d->backend->tune(d, on);
+}
+
 void
 device_put(struct device *d, void *w, const double *host, size_t n)
 {

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "backend/cuda/choices.h"
 #include "standin.h"
 
 enum { LANES = 24 };			/* streams at a time, at most */
@@ -84,7 +85,7 @@ struct piece {
 	union {
 		struct { struct launch launch; };
 		struct { void *to; const void *from; size_t bytes; int byte; };
-		struct { struct conv_shape conv; void *x, *w, *y; };
+		struct { struct conv_shape conv; void *x, *w, *y; int engine; };
 		struct { struct product_shape product; const void *a, *b;
 		    void *c; };
 		struct { int lane; unsigned at; };	/* to wait for */
@@ -193,6 +194,10 @@ struct standin {
 	pthread_t quieted;		/* who must not wait */
 	int broken;
 	int events, graphs, plans;	/* not yet freed */
+	struct choices *choices;	/* of engines, for convolutions */
+	int tune;			/* choose by timing */
+	int fastest;			/* the engine that timing finds */
+	int timed;			/* how often it did */
 	long pieces;
 	int faults[FAULTS];
 	char said[512];
@@ -228,6 +233,10 @@ void standin_fill(struct driver *d, struct gpu_stream *t, void *to, int byte,
     size_t bytes);
 void standin_launch(struct driver *d, struct gpu_stream *t,
     const struct launch *l);
+char *standin_choices(struct driver *d, enum choices_kind which);
+int standin_choose(struct driver *d, enum choices_kind which, const char *what,
+    const char *text);
+void standin_tune(struct driver *d, int on);
 struct conv_plan *standin_conv_new(struct driver *d,
     const struct conv_shape *c);
 void standin_conv_free(struct driver *d, struct conv_plan *p);

@@ -35,6 +35,17 @@ piece_writes(struct piece *p, const void *at, size_t bytes)
 	p->access.write[p->access.writes++] = (struct span){ at, bytes };
 }
 
+/* What an engine writes that is not chosen by rule. */
+static void
+lose_bits(const struct memory *m, const struct piece *p)
+{
+	uint32_t *at = memory_near(m, p->access.write[0].at);
+	size_t n = p->access.write[0].bytes / sizeof(*at);
+
+	for (size_t i = 0; i < n && p->conv.type == GPU_F32; i++)
+		at[i] &= ~(uint32_t)1;
+}
+
 void
 piece_run(struct standin *s, const struct piece *p)
 {
@@ -54,6 +65,8 @@ piece_run(struct standin *s, const struct piece *p)
 	case PIECE_CONV:
 		loops_conv(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
 		    memory_near(m, p->y));
+		if (p->engine != 0)
+			lose_bits(m, p);
 		break;
 	case PIECE_PRODUCT:
 		loops_product(&p->product, memory_near(m, p->a),

@@ -158,6 +158,12 @@ standin_pieces(struct driver *d)
 	return ((struct standin *)d)->pieces;
 }
 
+void
+standin_fastest(struct driver *d, int engine)
+{
+	((struct standin *)d)->fastest = engine;
+}
+
 static void
 standin_close(struct driver *d)
 {
@@ -179,6 +185,7 @@ standin_close(struct driver *d)
 		fprintf(stderr, "stand-in: %d faults: %s\n", faults, s->said);
 		exit(1);
 	}
+	choices_free(s->choices);
 	memory_close(&s->memory);
 	watch_free(&s->watch);
 	guard_close(&s->guard);
@@ -198,7 +205,8 @@ static const struct driver_calls calls = {
 	standin_product_new, standin_product_free, standin_product_workspace,
 	standin_product,
 	standin_capture, standin_captured, standin_graph_run,
-	standin_graph_free, NULL, NULL
+	standin_graph_free, NULL, NULL,
+	standin_choices, standin_choose, standin_tune
 };
 
 struct driver *
@@ -212,6 +220,8 @@ standin_open(const struct standin_options *o)
 		s->o.kernel = standin_kernels;
 		s->o.kernels = standin_kernels_n;
 	}
+	s->choices = choices_new(1, "the stand-in");
+	s->fastest = 1;
 	pthread_mutex_init(&s->lock, NULL);
 	if (memory_open(&s->memory, o->memory > 0 ? o->memory :
 	    (size_t)16 << 30) != 0 || guard_open(&s->guard) != 0)

@@ -92,4 +92,11 @@ const char *standin_said(struct driver *d);
 /* standin_pieces(d): how much work was given to it so far. */
 long standin_pieces(struct driver *d);
 
+/*
+ * It has several engines for convolutions: 0, by rule, and others that lose the
+ * last bit of what is stored as fp32.  standin_fastest(d, engine): which one timing
+ * finds; 1 if nothing is said.
+ */
+void standin_fastest(struct driver *d, int engine);
+
 #endif

@@ -10,7 +10,7 @@
 /* CUDA C++ Programming Guide, section on parameters of __global__ functions. */
 enum { ARGS_MOST = 32764 };
 
-struct conv_plan { struct conv_shape shape; };
+struct conv_plan { struct conv_shape shape; int engine; };
 struct product_plan { struct product_shape shape; };
 
 /* ---- copies, fills and kernels ---- */
@@ -90,6 +90,67 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 
 /* ---- what libraries do ---- */
 
+char *
+standin_choices(struct driver *d, enum choices_kind which)
+{
+	struct standin *s = enter(d);
+	char *text = choices_text(s->choices, which);
+
+	leave(s);
+	return text;
+}
+
+int
+standin_choose(struct driver *d, enum choices_kind which, const char *what,
+    const char *text)
+{
+	struct standin *s = enter(d);
+	int bad = choices_take(s->choices, which, what, text);
+
+	leave(s);
+	return bad;
+}
+
+void
+standin_tune(struct driver *d, int on)
+{
+	struct standin *s = enter(d);
+
+	s->tune = on;
+	leave(s);
+}
+
+/* As cudnn_conv.c does. */
+static int
+engine_for(struct standin *s, const struct conv_shape *c)
+{
+	const struct choice *known;
+	struct choice v = { .engine = 0 };
+	struct buffer key = { 0 };
+
+	buffer_printf(&key, "%d%s %d: %d, %d to %d in %d,", (int)c->pass,
+	    c->accumulate ? "+" : "", (int)c->type, c->n, c->in, c->out,
+	    c->groups);
+	for (int i = 0; i < c->dims; i++)
+		buffer_printf(&key, " %d to %d by %d step %d pad %d",
+		    c->from[i], c->to[i], c->kernel[i], c->stride[i],
+		    c->pad[i]);
+	if ((known = choices_find(s->choices, key.data)) != NULL) {
+		v = *known;
+	} else {
+		known = s->tune ? choices_known(s->choices, key.data) : NULL;
+		if (known != NULL) {
+			v = *known;
+		} else if (s->tune) {
+			v.engine = s->fastest;
+			v.seconds = 1e-3 * ++s->timed;
+		}
+		choices_add(s->choices, key.data, &v);
+	}
+	buffer_free(&key);
+	return (int)v.engine;
+}
+
 struct conv_plan *
 standin_conv_new(struct driver *d, const struct conv_shape *c)
 {
@@ -107,6 +168,7 @@ standin_conv_new(struct driver *d, const struct conv_shape *c)
 		fault(s, FAULT_MISUSE, "a convolution whose extents do not fit");
 	not_here(s, "a convolution is planned");
 	p->shape = *c;
+	p->engine = engine_for(s, c);
 	s->plans++;
 	leave(s);
 	return p;
@@ -157,6 +219,7 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	size_t in = (size_t)c->in, out = (size_t)c->out, w_bytes;
 
 	p->conv = *c;
+	p->engine = plan->engine;
 	p->x = x;
 	p->w = w;
 	p->y = y;

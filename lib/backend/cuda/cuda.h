@@ -122,6 +122,12 @@ void cuda_write(struct device *d, void *activation, const struct dims *shape,
 void cuda_squares(struct device *d, double *sum, const void *x,
     const size_t *edge, size_t runs);
 
+/* Those of choices.c. */
+char *cuda_choices(struct device *d, enum choices_kind which);
+int cuda_choose(struct device *d, enum choices_kind which, const char *what,
+    const char *text);
+void cuda_tune(struct device *d, int on);
+
 /* Those of exchange.c. */
 void cuda_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale);

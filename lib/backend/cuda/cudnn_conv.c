@@ -14,7 +14,7 @@ open_library(struct runtime *r)
 {
 	if (cudnn_load(&r->dnn) != 0)
 		return -1;
-	r->choices = choices_new();
+	r->choices = choices_new(r->dnn.cudnnGetVersion(), r->name);
 	r->about_maker = maker_new(r);
 	r->about = maker_make(r->about_maker,
 	    CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
@@ -32,9 +32,9 @@ end_about(struct runtime *r)
 int
 cudnn_describe(struct runtime *r, const char *json)
 {
+	snprintf(r->name, sizeof(r->name), "a device that is described");
 	if (open_library(r) != 0)
 		return -1;
-	snprintf(r->name, sizeof(r->name), "a device that is described");
 	maker_set(r->about_maker, r->about,
 	    CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
 	    (int64_t)strlen(json), json);
@@ -98,8 +98,8 @@ conv_key(const struct conv_shape *s, char key[KEY])
 }
 
 /*
- * What was chosen before if cuDNN still takes it, else the fastest or the first
- * guess; each shape is chosen for once.
+ * What was chosen before if cuDNN still takes it, else the fastest, of which may
+ * be known which it is, or the first guess; each shape is chosen for once.
  */
 static int
 choose(struct runtime *r, struct conv_plan *p)
@@ -108,6 +108,11 @@ choose(struct runtime *r, struct conv_plan *p)
 
 	if (c != NULL && plan_of_choice(p, c) == 0)
 		return 0;
+	c = r->tune ? choices_known(r->choices, p->key) : NULL;
+	if (c != NULL && plan_of_choice(p, c) == 0) {
+		choices_add(r->choices, p->key, c);
+		return 0;
+	}
 	if ((r->tune ? plan_by_timing(p) : plan_by_rule(p)) != 0)
 		return -1;
 	choices_add(r->choices, p->key, &p->choice);

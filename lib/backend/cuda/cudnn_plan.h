@@ -3,19 +3,11 @@
 
 /*
  * How cuDNN does a convolution: an engine and its knobs.  These two make the
- * same plan again, so they are what is remembered (cudnn_choices.c).
+ * same plan again, so they are what is remembered (choices.h).
  */
 
+#include "backend/cuda/choices.h"
 #include "backend/cuda/cudnn_graph.h"
-
-enum { KNOBS = 16, KEY = 256 };
-
-struct choice {
-	int64_t engine;
-	int knobs;
-	int64_t knob[KNOBS], value[KNOBS];
-	double seconds;			/* as measured; 0: it was not */
-};
 
 struct conv_plan {
 	struct conv_shape s;
@@ -48,20 +40,5 @@ int plan_by_timing(struct conv_plan *p);
 /* plan_run(p, s, at): with x, w, y and the workspace at ${at}; why it was
  * refused, or NULL. */
 const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4]);
-
-/*
- * What was chosen before, by key.  choices_find: NULL if nothing was.
- * choices_add takes a copy.  Text is a table of a row for each, of which those
- * are read that are for this version of cuDNN and a device of this name; -1
- * after a message.
- */
-struct choices *choices_new(void);
-void choices_free(struct choices *c);
-const struct choice *choices_find(const struct choices *c, const char *key);
-void choices_add(struct choices *c, const char *key, const struct choice *v);
-int choices_read(struct choices *c, const char *path, size_t version,
-    const char *device);
-int choices_write(const struct choices *c, const char *path, size_t version,
-    const char *device);
 
 #endif

@@ -317,5 +317,7 @@ const struct backend backend_cuda = {
 	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
 	.squares = cuda_squares, .event_new = event_new,
 	.event_free = event_free, .event_record = event_record,
-	.event_wait = event_wait, .ops = cuda_ops, .fuse = cuda_fuse,
+	.event_wait = event_wait, .choices = cuda_choices,
+	.choose = cuda_choose, .tune = cuda_tune, .ops = cuda_ops,
+	.fuse = cuda_fuse,
 };

@@ -150,6 +150,13 @@ struct driver_calls {
 	void *(*stream_native)(struct driver *, struct gpu_stream *);
 	/* Bytes that could still be allocated; NULL: it is not known. */
 	size_t (*available)(struct driver *);
+
+	/* How convolutions are done, as data: device_choices, device_choose and
+	 * device_tune.  choices may be NULL: it is by rule alone. */
+	char *(*choices)(struct driver *, enum choices_kind which);
+	int (*choose)(struct driver *, enum choices_kind which, const char *what,
+	    const char *text);
+	void (*tune)(struct driver *, int on);
 };
 
 /* Begins the driver's own structure. */
@@ -164,23 +171,10 @@ struct driver *runtime_open(int ordinal);
 /*
  * runtime_described(json): a driver that only makes plans for convolutions, for
  * a device that is described as cuDNN wants it
- * (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION); all other calls are NULL.
+ * (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), by cuDNN's guess; all calls but
+ * those for plans and choices are NULL.
  */
 struct driver *runtime_described(const char *json);
-
-/*
- * Convolutions whose plans were chosen before: of the runtime's drivers only.
- * runtime_choices_read(d, path): from a table, of which the rows for this
- * version of cuDNN and a device of this name are taken; a plan that is read is
- * chosen anew if cuDNN refuses it.  runtime_choices_write(d, path): all that
- * were chosen so far, durably.  -1 after a message.
- * runtime_tune(d, on): from now on plans that are not known are chosen by
- * trying, not by cuDNN's guess; what they give may differ in its last bits from
- * one choice to another.
- */
-int runtime_choices_read(struct driver *d, const char *path);
-int runtime_choices_write(struct driver *d, const char *path);
-void runtime_tune(struct driver *d, int on);
 
 /* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0".
  * runtime_devices(): the names of those here, or "none here". */

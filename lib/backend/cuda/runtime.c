@@ -280,6 +280,27 @@ graph_end(struct driver *d, struct gpu_graph *g)
 	free(g);
 }
 
+/* ---- how convolutions are done ---- */
+
+static char *
+choices_of(struct driver *d, enum choices_kind which)
+{
+	return choices_text(runtime(d)->choices, which);
+}
+
+static int
+choose(struct driver *d, enum choices_kind which, const char *what,
+    const char *text)
+{
+	return choices_take(runtime(d)->choices, which, what, text);
+}
+
+static void
+tune(struct driver *d, int on)
+{
+	runtime(d)->tune = on && runtime(d)->ordinal >= 0;
+}
+
 /* ---- opening ---- */
 
 static void
@@ -308,6 +329,7 @@ static const struct driver_calls calls = {
 	.product = cublas_product, .capture = capture, .captured = captured,
 	.graph_run = graph_run, .graph_free = graph_end,
 	.stream_native = stream_native, .available = available,
+	.choices = choices_of, .choose = choose, .tune = tune,
 };
 
 /* Whether a device can be used; why not, after a message. */
@@ -363,6 +385,7 @@ static const struct driver_calls plans_only = {
 	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free,
 	.conv_workspace = cudnn_conv_workspace,
 	.conv_describe = cudnn_conv_describe,
+	.choices = choices_of, .choose = choose, .tune = tune,
 };
 
 struct driver *
@@ -378,32 +401,6 @@ runtime_described(const char *json)
 		return NULL;
 	}
 	return &r->driver;
-}
-
-/* ---- plans that were chosen ---- */
-
-int
-runtime_choices_read(struct driver *d, const char *path)
-{
-	struct runtime *r = runtime(d);
-
-	return choices_read(r->choices, path, r->dnn.cudnnGetVersion(),
-	    r->name);
-}
-
-int
-runtime_choices_write(struct driver *d, const char *path)
-{
-	struct runtime *r = runtime(d);
-
-	return choices_write(r->choices, path, r->dnn.cudnnGetVersion(),
-	    r->name);
-}
-
-void
-runtime_tune(struct driver *d, int on)
-{
-	runtime(d)->tune = on;
 }
 
 /* ---- what there is ---- */

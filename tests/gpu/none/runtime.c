@@ -26,16 +26,3 @@ runtime_described(const char *json)
 	(void)json;
 	return fail_null("there is no cuDNN in this build");
 }
-
-int
-runtime_choices_read(struct driver *d, const char *path)
-{
-	(void)d;
-	return fail("%s: there is no cuDNN in this build", path);
-}
-
-int
-runtime_choices_write(struct driver *d, const char *path)
-{
-	return runtime_choices_read(d, path);
-}

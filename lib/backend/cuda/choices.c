@@ -1,0 +1,245 @@
+/* Ways to do convolutions that were chosen, as a table: in memory and as text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/choices.h"
+#include "backend/cuda/cuda.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+
+struct row {
+	int64_t version;
+	char *device;
+	char key[KEY];
+	struct choice choice;
+};
+
+struct list { struct row *row; size_t n, cap; };
+
+struct choices {
+	int64_t version;
+	char *device;
+	struct list list[CHOICES_KINDS];
+};
+
+struct choices *
+choices_new(size_t version, const char *device)
+{
+	struct choices *c = xcalloc(1, sizeof(*c));
+
+	c->version = (int64_t)version;
+	c->device = xstrdup(device);
+	return c;
+}
+
+void
+choices_free(struct choices *c)
+{
+	if (c == NULL)
+		return;
+	for (int i = 0; i < CHOICES_KINDS; i++) {
+		for (size_t k = 0; k < c->list[i].n; k++)
+			free(c->list[i].row[k].device);
+		free(c->list[i].row);
+	}
+	free(c->device);
+	free(c);
+}
+
+static struct row *
+find(const struct list *l, int64_t version, const char *device,
+    const char *key)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->row[i].version == version &&
+		    strcmp(l->row[i].key, key) == 0 &&
+		    strcmp(l->row[i].device, device) == 0)
+			return &l->row[i];
+	return NULL;
+}
+
+static const struct choice *
+look(const struct choices *c, enum choices_kind which, const char *key)
+{
+	const struct row *r = find(&c->list[which], c->version, c->device, key);
+
+	return r != NULL ? &r->choice : NULL;
+}
+
+const struct choice *
+choices_find(const struct choices *c, const char *key)
+{
+	return look(c, CHOICES_MADE, key);
+}
+
+const struct choice *
+choices_known(const struct choices *c, const char *key)
+{
+	return look(c, CHOICES_KNOWN, key);
+}
+
+/* What there is for the key is replaced where it stands. */
+static void
+add(struct list *l, int64_t version, const char *device, const char *key,
+    const struct choice *v)
+{
+	struct row *r = find(l, version, device, key);
+
+	if (r == NULL) {
+		l->row = array_room(l->row, l->n, &l->cap, sizeof(*l->row));
+		r = &l->row[l->n++];
+		r->version = version;
+		r->device = xstrdup(device);
+		snprintf(r->key, sizeof(r->key), "%s", key);
+	}
+	r->choice = *v;
+}
+
+void
+choices_add(struct choices *c, const char *key, const struct choice *v)
+{
+	add(&c->list[CHOICES_MADE], c->version, c->device, key, v);
+}
+
+/* ---- from text: knobs are "knob=value,knob=value" ---- */
+
+static int
+read_knobs(const char *text, struct choice *c)
+{
+	char *end;
+
+	c->knobs = 0;
+	if (strcmp(text, "-") == 0)
+		return 0;
+	for (;; text = end + 1) {
+		if (c->knobs == KNOBS)
+			return -1;
+		c->knob[c->knobs] = strtoll(text, &end, 10);
+		if (end == text || *end != '=')
+			return -1;
+		text = end + 1;
+		c->value[c->knobs++] = strtoll(text, &end, 10);
+		if (end == text || (*end != ',' && *end != '\0'))
+			return -1;
+		if (*end == '\0')
+			return 0;
+	}
+}
+
+/* 1 if it was taken, 0 if it is another's; -1 after a message. */
+static int
+take_row(struct choices *c, enum choices_kind which, const struct table *t,
+    size_t i)
+{
+	struct choice v = { 0 };
+	const char *key, *device, *knobs;
+	int64_t version;
+
+	if (table_int(t, i, "cudnn", 0, INT32_MAX, &version) != 0 ||
+	    (device = table_text(t, i, "device")) == NULL ||
+	    (key = table_text(t, i, "convolution")) == NULL ||
+	    table_int(t, i, "engine", 0, INT32_MAX, &v.engine) != 0 ||
+	    (knobs = table_text(t, i, "knobs")) == NULL ||
+	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
+		return -1;
+	if (read_knobs(knobs, &v) != 0)
+		return fail("%s: line %d: %s is not a list of at most %d knobs, "
+		    "KNOB=VALUE,...", t->path, t->line[i], text_quote(knobs),
+		    KNOBS);
+	if (strlen(key) >= KEY)
+		return fail("%s: line %d: %s is no convolution", t->path,
+		    t->line[i], text_quote(key));
+	if (which == CHOICES_MADE && (version != c->version ||
+	    strcmp(device, c->device) != 0))
+		return 0;
+	add(&c->list[which], version, device, key, &v);
+	return 1;
+}
+
+int
+choices_take(struct choices *c, enum choices_kind which, const char *what,
+    const char *text)
+{
+	struct table *t = table_parse(what, text);
+	size_t taken = 0, rows = t != NULL ? t->rows : 0;
+	int got = t == NULL ? -1 : 0;
+
+	for (size_t i = 0; got >= 0 && i < rows; i++) {
+		got = take_row(c, which, t, i);
+		taken += got > 0;
+	}
+	table_free(t);
+	if (got >= 0 && which == CHOICES_MADE && taken < rows)
+		note("%s: %zu of its %zu choices are not for cuDNN %lld on %s: "
+		    "they are made anew", what, rows - taken, rows,
+		    (long long)c->version, c->device);
+	return got < 0 ? -1 : 0;
+}
+
+/* ---- to text ---- */
+
+static void
+put_row(struct buffer *b, const struct row *r, const struct choice *v)
+{
+	char *device = table_escape(r->device);
+
+	buffer_printf(b, "%lld\t%s\t%s\t%lld\t", (long long)r->version, device,
+	    r->key, (long long)v->engine);
+	for (int i = 0; i < v->knobs; i++)
+		buffer_printf(b, "%s%lld=%lld", i > 0 ? "," : "",
+		    (long long)v->knob[i], (long long)v->value[i]);
+	buffer_printf(b, "%s\t%.9g\n", v->knobs > 0 ? "" : "-", v->seconds);
+	free(device);
+}
+
+char *
+choices_text(const struct choices *c, enum choices_kind which)
+{
+	const struct list *made = &c->list[CHOICES_MADE];
+	const struct list *l = &c->list[which];
+	struct buffer b = { 0 };
+
+	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n");
+	for (size_t i = 0; i < l->n; i++)
+		put_row(&b, &l->row[i], &l->row[i].choice);
+	/* And what this run has measured. */
+	for (size_t i = 0; i < made->n && which == CHOICES_KNOWN; i++) {
+		const struct row *r = &made->row[i];
+
+		if (r->choice.seconds > 0 && find(l, r->version, r->device,
+		    r->key) == NULL)
+			put_row(&b, r, &r->choice);
+	}
+	return b.data;
+}
+
+/* ---- the back end's ---- */
+
+char *
+cuda_choices(struct device *d, enum choices_kind which)
+{
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	return driver->call->choices == NULL ? NULL :
+	    driver->call->choices(driver, which);
+}
+
+int
+cuda_choose(struct device *d, enum choices_kind which, const char *what,
+    const char *text)
+{
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	return driver->call->choose(driver, which, what, text);
+}
+
+void
+cuda_tune(struct device *d, int on)
+{
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	driver->call->tune(driver, on);
+}
