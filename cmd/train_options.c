@@ -139,6 +139,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&o.device),
 	OPTION_PRECISION(&o.precision),
+	OPTION_CHOICES(&o.choices),
 	OPTION_RANK_THREADS(&o.threads),
 	OPTION_LOADER_THREADS(&o.loader_threads),
 	OPTION_LOADER_MEMORY(&o.loader_memory),

@@ -26,7 +26,7 @@ static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
 static int64_t warmup = 2, runs = 10, threads;
-static int precision, check = 1, json, kinds, convs, spoil, quiet, verbose;
+static int precision, choices, check = 1, json, kinds, convs, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -76,6 +76,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
+	OPTION_CHOICES(&choices),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "threads that work; 0: one for each core (0)", NULL, 0, 1024, 0 },
 	OPTION_HEADING("Common"),
@@ -134,8 +135,10 @@ open_network(struct session *s)
 	if (s->graph == NULL || (s->data != NULL && loader_has(s->data,
 	    &s->graph->needs, s->graph->name) != 0))
 		return EXIT_USAGE;
-	s->device = device_open(b, &o);
-	return s->device != NULL ? 0 : EXIT_USAGE;
+	if ((s->device = device_open(b, &o)) == NULL)
+		return EXIT_USAGE;
+	device_tune(s->device, choices == CHOOSE_FASTEST);
+	return 0;
 }
 
 static int
@@ -214,11 +217,11 @@ static const struct subtest subtests[] = {
 	{ "loader", run_loader, 0, " data shape schedule threads sheet "
 	    CLIP_OPTIONS " ",
 	    "8x8x224" },
-	{ "op", run_op, 1, " model shape classes device precision threads ",
+	{ "op", run_op, 1, " model shape classes device precision choices threads ",
 	    "2x8x224" },
 	{ "step", run_step, 1,
 	    " data model shape schedule classes kinds convs device "
-	    "precision "
+	    "precision choices "
 	    "threads ",
 	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors algorithm "
@@ -247,7 +250,7 @@ check_vain(const struct subtest *t)
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "classes", "kinds", "convs", "images",
 		"short-side", "min", "max", "factor", "vectors", "algorithm",
-		"exchange", "hidden", "tune", "device", "precision", "threads",
+		"exchange", "hidden", "tune", "device", "precision", "choices", "threads",
 		"sheet", CLIP_OPTION_NAMES };
 	char word[32];
 

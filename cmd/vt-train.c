@@ -86,6 +86,8 @@ asked(const struct train_options *o, struct comm *c)
 		.init = o->init, .init_partial = o->init_partial,
 		.freeze = &o->freeze,
 		.override = &o->override, .sums = o->sums,
+		.choosing = o->dry_run || o->parity || o->replay != NULL ?
+			CHOOSE_RULE : (enum choosing)o->choices,
 		.sharded = o->optimizing.sharded,
 		.threads = o->threads > 0 ? (int)o->threads : own,
 		.keep = (int)o->keep, .tensorboard = o->tensorboard,

@@ -61,6 +61,7 @@ complete -c vt-bench -l require -r -f -d 'fail unless the median of NAME is so; 
 complete -c vt-bench -l json -d 'JSON Lines on standard output, not a table'
 complete -c vt-bench -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-bench -l precision -r -f -a 'fp32 bf16 fp16' -d 'of activations, gradients: fp32, bf16, fp16 (fp32)'
+complete -c vt-bench -l choices -r -f -a 'auto rule fastest' -d 'of algorithms, on a GPU: auto, rule or fastest'
 complete -c vt-bench -s j -l threads -r -f -d 'threads that work; 0: one for each core (0)'
 complete -c vt-bench -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-bench -s q -l quiet -d 'no warnings; twice: no errors either'

@@ -205,6 +205,7 @@ n dry-run none -
 - parity none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
+- choices required auto|rule|fastest
 j threads required -
 - loader-threads required -
 - loader-memory required -
@@ -313,6 +314,7 @@ m model required NET
 - json none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
+- choices required auto|rule|fastest
 j threads required -
 c config required FILE
 q quiet none -

@@ -20,6 +20,7 @@
 { "bucket", "vt-train" },
 { "cat", "vt-pack" },
 { "check", "vt-bench and vt-schedule" },
+{ "choices", "vt-bench and vt-train" },
 { "class-order", "vt-extract" },
 { "classes", "vt-bench and vt-extract and vt-pack" },
 { "clip-grad", "vt-train" },

@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/text.h"
 #include "train/best.h"
+#include "train/choices.h"
 #include "train/init.h"
 #include "train/record.h"
 #include "train/replay.h"
@@ -105,9 +106,11 @@ find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole,
 	if (got == 0)
 		return open_init(s, in);
 	session_history(s, r->state.step);
+	choices_state(s, r->state.choices);
 	if (resume_check(r, &s->t.state, s->o.override) != 0 ||
 	    check_init(s, r) != 0)
 		return -EXIT_USAGE;
+	choices_state(s, NULL);		/* as later checkpoints say it */
 	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)
 		return -EXIT_DAMAGE;
@@ -129,6 +132,7 @@ find_replayed(struct session *s, struct resume *r, struct slots_whole *whole,
 	if (got == 0)
 		return open_init(s, in);
 	session_history(s, r->state.step);
+	choices_state(s, r->state.choices);
 	if (resume_check(r, &s->t.state, s->o.override) != 0)
 		return -EXIT_USAGE;
 	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
@@ -342,7 +346,8 @@ session_record(struct session *s, const char *settings,
 {
 	const char *library = s->backend->library != NULL ?
 	    s->backend->library() : s->backend->name;
-	struct record p = { .settings = settings,
+	char *choices = device_choices(s->device, CHOICES_MADE);
+	struct record p = { .settings = settings, .choices = choices,
 		.schedule = s->schedule_text, .network = s->network_text,
 		.classes = s->classes, .build = s->build,
 		.isa = isa_name(isa_best()), .dataset = s->dataset,
@@ -360,6 +365,7 @@ session_record(struct session *s, const char *settings,
 		bad = rundir_unfinish(&s->run);
 	if (!bad)
 		bad = record_write(&s->run, &p);
+	free(choices);
 	if (bad)
 		return EXIT_FAILED;
 	on_exit(end_log, s);

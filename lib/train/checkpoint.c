@@ -120,6 +120,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->best_step = safetensors_meta(f, "vt.best_step") == NULL ? 0 :
 	    count_of(f, "vt.best_step", path, &bad);
 	s->build = text_of(f, "vt.build", path, &bad);
+	s->choices = safetensors_meta(f, "vt.choices");
 	s->class_hash = text_of(f, "vt.class_xxh3", path, &bad);
 	s->classes = text_of(f, "vt.classes", path, &bad);
 	s->config = text_of(f, "vt.config", path, &bad);

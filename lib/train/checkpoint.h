@@ -39,6 +39,8 @@ struct state {
 					 * not say, and are fp32 */
 	const char *classes;		/* one name a line */
 	const char *class_hash;		/* 16 hex digits */
+	const char *choices;		/* the back end's, "ROWS:HASH", NULL: it
+					 * has none, or sums are not exact */
 	const char *config;		/* settings, as --print-config */
 	const char *corrupt;		/* numbers of samples that are damaged
 					 * and passed over (data/bad.h), NULL:

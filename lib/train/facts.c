@@ -34,6 +34,8 @@ static const struct field {
 	FIELD(schedule, FACT_RANKS | FACT_RESUME, "steps to come may change"),
 	FIELD(order, FACT_RANKS | FACT_RESUME, NULL),
 	FIELD(flips, FACT_RANKS | FACT_RESUME, "--flip-swap"),
+	FIELD(choices, FACT_RANKS | FACT_RESUME,
+	    "one kind of device and one version of its libraries"),
 };
 #define FIELDS (sizeof(field) / sizeof(field[0]))
 
@@ -73,6 +75,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "shard-optimizer", FACT_RESUME },
 	{ "stop-after", FACT_RESUME },
 	{ "step-timeout", FACT_RESUME },
+	{ "choices", FACT_RESUME },		/* what came of it */
 	{ "max-loss", FACT_RESUME },
 	{ "on-nan", FACT_RESUME },
 	{ "on-corrupt", FACT_RESUME },

@@ -19,6 +19,7 @@ struct identity {
 	const char *isa;		/* "avx512" */
 	const char *library;		/* "oneDNN 2.6.3", or "none" */
 	const char *precision;		/* "fp32", "bf16 by AMX" */
+	const char *choices;		/* of the back end's: how many, and a hash */
 	const char *network;		/* its text */
 	const char *checkpoint;		/* hash of the file that is evaluated */
 	const char *classes;		/* hash of their names */

@@ -9,6 +9,10 @@
 #include "base/options.h"
 #include "train/views.h"
 
+/* --choices: by the library's rule, or by trying which is the fastest; auto: the
+ * fastest, where sums have no fixed order. */
+enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
+
 #define OPTION_SAMPLER(to) \
 	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \
 	    "choice of frames: tsm, dense, pyslowfast, ... (tsm)", \
@@ -21,6 +25,10 @@
 	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
 	    "of activations, gradients: fp32, bf16, fp16 (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }
+#define OPTION_CHOICES(to) \
+	{ 0, "choices", OPTION_CHOICE, to, "HOW", \
+	    "of algorithms, on a GPU: auto, rule or fastest", \
+	    "auto|rule|fastest", 0, 0, 0 }
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "to compute in a rank; 0: its share of the cores (0)", \

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/version.h"
+#include "train/choices.h"
 #include "train/record.h"
 
 static void
@@ -62,13 +63,15 @@ record_write(struct rundir *r, const struct record *p)
 	const struct { const char *name, *text; } file[] = {
 		{ "config", p->settings }, { "schedule.tsv", p->schedule },
 		{ "network.net", p->network }, { "classes.txt", p->classes },
+		{ CHOICES_FILE, p->choices },
 	};
 	int bad = 0;
 
-	for (int i = 0; i < 4 && !bad; i++) {
+	for (size_t i = 0; i < sizeof(file) / sizeof(file[0]) && !bad; i++) {
 		char *path = rundir_path(r, file[i].name);
 
-		bad = commit_text(path, file[i].text);
+		if (file[i].text != NULL)
+			bad = commit_text(path, file[i].text);
 		free(path);
 	}
 	if (bad || runlog_open(&r->log, r->path, p->step) != 0)

@@ -7,6 +7,7 @@
 struct record {
 	/* The texts of config, schedule.tsv, network.net and classes.txt. */
 	const char *settings, *schedule, *network, *classes;
+	const char *choices;		/* the back end's; NULL: it has none */
 	/* For the log. */
 	const char *build, *isa, *dataset, *model;
 	const char *val;		/* identity of that dataset; NULL: none */

@@ -7,6 +7,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "train/choices.h"
 #include "train/replay.h"
 #include "train/rundir.h"
 
@@ -171,7 +172,7 @@ compare(struct replay *r, const struct trainer *t, const struct snapshot *now)
 	char *path = rundir_checkpoint(&run, t->state.step);
 	struct resume then;
 	struct state mine = t->state;
-	char history[33];
+	char history[33], *choices;
 	const char *first = NULL;
 	int differ, status = 0, got = resume_file(path, &then);
 
@@ -181,10 +182,15 @@ compare(struct replay *r, const struct trainer *t, const struct snapshot *now)
 	hash128_text(schedule_prefix_hash(t->schedule,
 	    dataset_samples(t->train), mine.step), history);
 	mine.history = history;
+	choices = choices_stamp(t->net->device, then.state.choices);
+	if (mine.choices != NULL)
+		mine.choices = choices;
 	if (!r->checked && resume_check(&then, &mine, r->override) != 0) {
 		resume_free(&then);
+		free(choices);
 		return EXIT_USAGE;
 	}
+	free(choices);
 	r->checked = 1;
 	differ = snapshot_compare(now, &then.file, &first);
 	if (differ == 0)

@@ -100,7 +100,8 @@ struct identity
 resume_identity(const struct state *s)
 {
 	return (struct identity){ .build = s->build, .isa = s->isa,
-		.library = s->library, .precision = s->precision, .network = s->network,
+		.library = s->library, .precision = s->precision,
+		.choices = s->choices, .network = s->network,
 		.classes = s->class_hash, .data = s->dataset,
 		.flips = s->flips, .schedule = s->history, .order = s->order,
 		.settings = s->config };

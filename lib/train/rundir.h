@@ -11,6 +11,7 @@
  *	log.jsonl		one JSON object a line (runlog.h)
  *	events.out.tfevents.*	the same for TensorBoard, if wanted (events.h)
  *	config, schedule.tsv, network.net	what the run was started with
+ *	choices.tsv	how the back end does things, if it chooses (choices.h)
  */
 
 #include <stddef.h>

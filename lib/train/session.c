@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "train/agree.h"
 #include "train/best.h"
+#include "train/choices.h"
 #include "train/inputs.h"
 #include "train/resume.h"
 #include "train/session.h"
@@ -192,9 +193,9 @@ session_open(struct session *s, struct comm *comm,
 	if ((status = comm_agree(s->comm, open_sums(s))) != 0)
 		return status;
 	status = s->t.optim.rule == NULL ? EXIT_USAGE :
-	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED :
-	    trainer_plan(&s->t);
-	return comm_agree(s->comm, status);
+	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED : 0;
+	status = comm_agree(s->comm, status);
+	return status != 0 ? status : choices_plan(s);
 }
 
 void
@@ -224,4 +225,5 @@ session_close(struct session *s)
 	free(s->extract);
 	free(s->init);
 	free(s->corrupt);
+	free(s->choices);
 }

@@ -7,7 +7,7 @@
  * the checkpoint to go on from, and the directory (begin.c).
  */
 
-#include "base/options.h"
+#include "train/options.h"
 #include "train/trainer.h"
 
 /* As vt-train(1) names them; what is not listed is filled in by the session. */
@@ -26,6 +26,7 @@ struct session_options {
 	const struct option_list *freeze;
 	const struct option_list *override;
 	struct sum_settings sums;
+	enum choosing choosing;
 	int sharded;			/* update a part of the weights, with
 					 * FAST; always so with EXACT */
 	int threads;			/* of a rank, to compute */
@@ -65,6 +66,7 @@ struct session {
 	char *settings, *recipe, *order, *extract;
 	char *corrupt;			/* as checkpoints say it; NULL: none */
 	char *init;			/* as checkpoints say it; NULL: none */
+	char *choices;			/* the same */
 };
 
 /*

@@ -123,6 +123,8 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.best_metric", xstrdup(st->best_metric));
 	add_meta(s, "vt.best_step", xprintf("%" PRIu64, st->best_step));
 	add_meta(s, "vt.build", xstrdup(st->build));
+	if (st->choices != NULL)
+		add_meta(s, "vt.choices", xstrdup(st->choices));
 	add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
 	add_meta(s, "vt.classes", xstrdup(st->classes));
 	add_meta(s, "vt.config", xstrdup(st->config));

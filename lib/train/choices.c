@@ -1,0 +1,257 @@
+/* The back end's choices: from where a run stopped, from rank 0, for other runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/agree.h"
+#include "train/choices.h"
+#include "train/replay.h"
+
+static int
+tries(const struct session *s)
+{
+	return s->o.choosing == CHOOSE_FASTEST ||
+	    (s->o.choosing == CHOOSE_AUTO &&
+	    s->o.sums.deterministic == FAST);
+}
+
+static int
+count(const struct session *s)
+{
+	char *text = device_choices(s->device, CHOICES_MADE);
+	int lines = -1;			/* less the header */
+
+	for (const char *at = text; *at != '\0'; at++)
+		lines += *at == '\n';
+	free(text);
+	return lines;
+}
+
+/* ---- of the run that goes on ---- */
+
+/* Its directory, the caller's to free; NULL: none does. */
+static char *
+directory(const struct session *s)
+{
+	uint64_t *steps;
+	int n;
+
+	if (s->o.replay != NULL)
+		return xstrdup(s->o.replay->run);
+	if (s->o.out == NULL || strcmp(s->o.resume, "never") == 0)
+		return NULL;
+	if (strcmp(s->o.resume, "auto") != 0)
+		return path_dir(s->o.resume);
+	n = rundir_checkpoints(s->o.out, "", &steps);
+	free(steps);
+	return n > 0 ? xstrdup(s->o.out) : NULL;
+}
+
+/* 0, or an exit status. */
+static int
+take_saved(struct session *s)
+{
+	char *dir = directory(s), *path;
+	struct buffer text = { 0 };
+	int status = 0;
+
+	if (dir == NULL)
+		return 0;
+	path = path_join(dir, CHOICES_FILE);
+	if (file_size(path) >= 0) {
+		if (file_read_text(path, &text) != 0)
+			status = EXIT_FAILED;
+		else if (device_choose(s->device, CHOICES_MADE,
+		    text_quote(path), text.data) != 0)
+			status = EXIT_DAMAGE;
+	}
+	buffer_free(&text);
+	free(path);
+	free(dir);
+	return status;
+}
+
+/* ---- of other runs ---- */
+
+/* The caller's to free; NULL: there is no place for it. */
+static char *
+cache(void)
+{
+	const char *at = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (at != NULL && *at == '/')
+		return xprintf("%s/vt/" CHOICES_FILE, at);
+	return home != NULL && *home == '/' ?
+	    xprintf("%s/.cache/vt/" CHOICES_FILE, home) : NULL;
+}
+
+/* What is there is known, in ${text} too; a run needs nothing of it. */
+static void
+take_known(struct session *s, const char *path, struct buffer *text)
+{
+	char said[512] = "";
+
+	if (file_size(path) < 0)
+		return;
+	fail_capture(said, sizeof(said));
+	if (file_read_text(path, text) == 0 && device_choose(s->device,
+	    CHOICES_KNOWN, text_quote(path), text->data) != 0)
+		text->n = 0;
+	fail_capture(NULL, 0);
+	if (*said != '\0')
+		warning("%s: the fastest ways are found anew", said);
+}
+
+/* Others may have written it since it was read. */
+static void
+keep_known(struct session *s, const char *path)
+{
+	struct buffer was = { 0 };
+	char *now, *dir = path_dir(path), said[512] = "";
+
+	take_known(s, path, &was);
+	now = device_choices(s->device, CHOICES_KNOWN);
+	fail_capture(said, sizeof(said));
+	if ((was.n == 0 || strcmp(was.data, now) != 0) &&
+	    file_make_dir(dir) == 0)
+		commit_text(path, now);
+	fail_capture(NULL, 0);
+	if (*said != '\0')
+		warning("%s: other runs will not know the fastest ways", said);
+	buffer_free(&was);
+	free(now);
+	free(dir);
+}
+
+/* ---- on all ranks ---- */
+
+static int
+plan(struct session *s)
+{
+	int status;
+
+	device_tune(s->device, tries(s));
+	status = trainer_plan(&s->t);
+	device_tune(s->device, 0);	/* no step waits for that */
+	return status;
+}
+
+/* Rank 0's part. */
+static int
+plan_first(struct session *s)
+{
+	char *path = tries(s) ? cache() : NULL;
+	struct buffer known = { 0 };
+	int status = take_saved(s), before;
+
+	if (status != 0) {
+		free(path);
+		return status;
+	}
+	if (path != NULL)
+		take_known(s, path, &known);
+	before = count(s);
+	status = plan(s);
+	if (status == 0)
+		detail("%s: %d choices, %d of them made now, by %s",
+		    s->backend->name, count(s), count(s) - before,
+		    tries(s) ? "trying" : "rule");
+	if (status == 0 && path != NULL)
+		keep_known(s, path);
+	buffer_free(&known);
+	free(path);
+	return status;
+}
+
+/* Rank 0's table, on every rank, the caller's to free; NULL: a rank is lost. */
+static char *
+tell(struct session *s)
+{
+	char *text = s->comm->rank == 0 ? device_choices(s->device,
+	    CHOICES_MADE) : NULL;
+	int64_t n = text != NULL ? (int64_t)strlen(text) : 0;
+	int bad = comm_broadcast(s->comm, &n, sizeof(n), 0);
+
+	if (!bad && text == NULL)
+		text = xcalloc((size_t)n + 1, 1);
+	if (!bad && comm_broadcast(s->comm, text, (size_t)n, 0) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What the others do. */
+static int
+plan_likewise(struct session *s, const char *table)
+{
+	if (device_choose(s->device, CHOICES_MADE, "the choices of rank 0",
+	    table) != 0)
+		return EXIT_FAILED;
+	return plan(s);
+}
+
+static int
+plan_alike(struct session *s)
+{
+	int status = comm_agree(s->comm, s->comm->rank == 0 ? plan_first(s) :
+	    0);
+	struct identity mine = { 0 };
+	char *table;
+
+	if (status != 0)
+		return status;
+	if ((table = tell(s)) == NULL)
+		return EXIT_RANKS;
+	if (s->comm->rank != 0)
+		status = plan_likewise(s, table);
+	free(table);
+	if ((status = comm_agree(s->comm, status)) != 0)
+		return status;
+	choices_state(s, NULL);
+	mine.choices = s->choices;
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+int
+choices_plan(struct session *s)
+{
+	char *any = device_choices(s->device, CHOICES_MADE);
+
+	if (any == NULL && s->o.choosing == CHOOSE_FASTEST)
+		note("--choices: back end %s has none to make",
+		    s->backend->name);
+	free(any);
+	return any != NULL ? plan_alike(s) : comm_agree(s->comm,
+	    trainer_plan(&s->t));
+}
+
+/* ---- what checkpoints say of them ---- */
+
+char *
+choices_stamp(struct device *d, const char *was)
+{
+	char *text = device_choices(d, CHOICES_MADE), *end, *stamp, hash[33];
+	long most = was != NULL ? strtol(was, NULL, 10) : -1, rows = 0;
+
+	if (text == NULL)
+		return NULL;
+	end = text + strcspn(text, "\n") + 1;	/* the header */
+	for (; *end != '\0' && rows != most; rows++)
+		end += strcspn(end, "\n") + 1;
+	stamp = xprintf("%ld:%s", rows, hash128_text(hash128(text,
+	    (size_t)(end - text)), hash));
+	free(text);
+	return stamp;
+}
+
+void
+choices_state(struct session *s, const char *was)
+{
+	free(s->choices);
+	s->choices = s->o.sums.deterministic == EXACT ?
+	    choices_stamp(s->device, was) : NULL;
+	s->t.state.choices = s->choices;
+}

@@ -1,0 +1,31 @@
+#ifndef TRAIN_CHOICES_H
+#define TRAIN_CHOICES_H
+
+/*
+ * How the back end does things, where it may choose, as data: rank 0 chooses,
+ * all ranks do as it does, and the table of it lies in the run's directory, from
+ * which the run goes on.  What was found by trying is kept for other runs, too,
+ * in vt/choices.tsv in the user's cache.
+ */
+
+#include "train/session.h"
+
+#define CHOICES_FILE "choices.tsv"	/* in the run's directory */
+
+/*
+ * choices_plan(s): trainer_plan, with the choices of the run that goes on, and
+ * alike on all ranks.  0, or an exit status that they share.
+ */
+int choices_plan(struct session *s);
+
+/*
+ * choices_stamp(d, was): how many choices there are and the hash of their table,
+ * "ROWS:HASH", the caller's to free; NULL: there is nothing to choose.  ${was},
+ * unless it is NULL, is such a stamp: only as many are counted as it has.
+ *
+ * choices_state(s, was): the same, if sums are exact, becomes the state's.
+ */
+char *choices_stamp(struct device *d, const char *was);
+void choices_state(struct session *s, const char *was);
+
+#endif
