@@ -266,6 +266,9 @@ demo:
 
 check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
+# On the GPU that is here; exit 2 without one.
+check-gpu: all $(TEST)
+	@BUILD=$(BUILD) tests/gpu/check $(TESTS)
 # Each program in tests/torture is a long test; it prints what it did.
 torture: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) LIMIT=10800 SHOW=yes SEED='$(SEED)' COUNT='$(COUNT)' tests/run \
@@ -310,6 +313,7 @@ clean:
 
 help:
 	@sed -n 's/^#   make/  make/p' Makefile
+	@echo '  make check-gpu    the tests of --device=cuda, on the GPU that is here'
 	@echo '  make bench        figures of this machine, from vt-bench'
 	@echo '  make fuzz         look for inputs that break the readers, TIME=60 seconds each (clang)'
 	@echo '  make torture      thousands of faults, kills and damages: an hour; SEED= and'
@@ -323,7 +327,7 @@ help:
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:
-.PHONY: all deps check check-run demo demo-run fuzz torture bench completions install uninstall clean help force
+.PHONY: all deps check check-run check-gpu demo demo-run fuzz torture bench completions install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -2,7 +2,8 @@
 /*
  * Whole networks on the cuda back end without a GPU: each task of a step beside
  * ref64, in every precision, with work done late and in another order.  The
- * networks are those of share/models with an eighth of their channels.
+ * networks are those of share/models with an eighth of their channels.  With a GPU
+ * (make check-gpu) they are done on it.
  */
 #include <ctype.h>
 

@@ -1,4 +1,7 @@
-/* The cuda back end, on the stand-in. */
+/* The cuda back end, on the stand-in; or on the device that is here. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "backend/cuda/cuda.h"
 #include "own.h"
 
@@ -29,6 +32,14 @@ others(struct device_options *o)
 	return open_on(STANDIN_OTHERS, o);
 }
 
+int
+standin_absent(void)
+{
+	const char *set = getenv("STANDIN");
+
+	return set != NULL && strcmp(set, "no") == 0;
+}
+
 static struct backend table[STANDIN_WHENS];
 
 static void
@@ -41,6 +52,8 @@ fill(void)
 
 	for (int i = 0; i < STANDIN_WHENS; i++) {
 		table[i] = backend_cuda;
+		if (standin_absent())
+			continue;
 		table[i].name = name[i];
 		table[i].open = open[i];
 	}

@@ -69,9 +69,14 @@ struct driver *standin_open(const struct standin_options *o);
  * standin_backend(when): the cuda back end on a driver of that kind, which runs
  * each kernel twice if it works at once.  Not in backends[].
  * standin_of(d): the driver of such a device.
+ *
+ * standin_absent(): with STANDIN=no in the environment standin_backend is the back
+ * end of the product, on the GPU that is here; what follows does nothing then, and
+ * finds nothing.
  */
 const struct backend *standin_backend(enum standin_when when);
 struct driver *standin_of(struct device *d);
+int standin_absent(void);
 
 /*
  * standin_quiet(d, on): from now on the host must not wait, nor allocate, nor
