@@ -6,7 +6,7 @@
  *
  * writes TRAIN videos of each class below OUT/train/CLASS/ and TEST below
  * OUT/test/CLASS/.  The classes are the 8 moves.  In near all is twice as
- * large, and learned sooner; hard has slow moves, and noise; noisy three times as
+ * large, and learned sooner; hard has slow moves, and noise; noisy twice as
  * much of it.
  * With pairs there are 64 classes, what the first half shows and what the second:
  * pan_left+zoom_in is another than zoom_in+pan_left.
