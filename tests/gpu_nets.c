@@ -5,17 +5,14 @@
  * networks are those of share/models with an eighth of their channels.  With a GPU
  * (make check-gpu) they are done on it.
  */
-#include <ctype.h>
-
 #include "base/fail.h"
-#include "base/file.h"
-#include "base/mem.h"
 #include "net/parity.h"
 
 #include "gpu/standin.h"
 #include "tap.h"
+#include "thin.h"
 
-enum { CLASSES = 5, ROWS = 600, THIN = 8, LEAST = 8 };
+enum { CLASSES = 5, ROWS = 600 };
 
 static const struct {
 	const char *name;
@@ -29,68 +26,6 @@ static const struct {
 	{ "x3d_s", 4, 32 },
 	{ "r2plus1d_18", 4, 17 },
 };
-
-/* A number after one of these says channels, but in what is read. */
-static int
-says_channels(const char *at)
-{
-	static const char *const keys[] = { " out=", " mid=", " wide=",
-		" few=", " groups=" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strncmp(at, keys[i], strlen(keys[i])) == 0 &&
-		    isdigit((unsigned char)at[strlen(keys[i])]))
-			return (int)strlen(keys[i]);
-	return 0;
-}
-
-/* The text of a network, with fewer channels. */
-static char *
-thin(const char *text)
-{
-	struct buffer b = { 0 };
-	int reads = 0;
-
-	while (*text != '\0') {
-		int key = says_channels(text);
-
-		reads = text[0] == '\n' ? strncmp(text + 1, "input", 5) == 0 :
-		    reads;
-		if (key > 0 && !reads) {
-			long n;
-			char *end;
-
-			buffer_add(&b, text, (size_t)key);
-			n = strtol(text + key, &end, 10) / THIN;
-			buffer_printf(&b, "%ld", n < LEAST ? LEAST : n);
-			text = end;
-		} else {
-			buffer_add(&b, text++, 1);
-		}
-	}
-	return b.data;
-}
-
-static struct graph *
-read_thin(const char *name)
-{
-	struct buffer text = { 0 };
-	struct graph *g = NULL;
-	char path[128], *less = NULL;
-
-	snprintf(path, sizeof(path), "share/models/%s.net", name);
-	if (file_read_text(path, &text) == 0) {
-		less = thin(text.data);
-		g = graph_parse(name, less, CLASSES);
-	}
-	if (g == NULL) {
-		printf("Bail out! %s\n", path);
-		exit(1);
-	}
-	buffer_free(&text);
-	free(less);
-	return g;
-}
 
 /* A plan of a step on a device. */
 struct half { struct device *d; struct net *net; struct plan *plan; };
@@ -123,7 +58,7 @@ test(int k, enum standin_when when, enum precision p)
 {
 	static const char *const say[] = { "fp32", "bf16", "fp16" };
 	static struct parity row[ROWS];
-	struct graph *g = read_thin(nets[k].name);
+	struct graph *g = read_thin(nets[k].name, CLASSES);
 	struct dims *in = graph_inputs(g, 2, nets[k].t, nets[k].side);
 	struct half x = half_open(g, standin_backend(when), p, in);
 	struct half key = half_open(g, backend_find("ref64"), p, in);

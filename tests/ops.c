@@ -6,7 +6,7 @@
  * the same bits.  For a GPU a driver stands in that works on the host, from the
  * same kernels, and in several orders.
  */
-#include "backend/backend.h"
+#include "backend/tray.h"
 #include "backend/ref/round.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -517,6 +517,27 @@ round_output(struct device *b, const struct data *d, void *y)
  * them. */
 enum { WRITTEN, ADDED, UNWANTED, FROZEN };
 
+/* What the operator is given lies where it finds it; a tray is in ${memory}. */
+static struct tray *
+bring(struct device *b, const struct data *d, const struct feed *f,
+    void **memory, struct task *t)
+{
+	struct target_need target[3];
+	const struct needs needs = { .streams = 2, .targets = 3,
+		.target = target };
+	struct dims input[2] = { { .n = d->out.n < 16 ? d->out.n : 16 } };
+	struct tray *tray;
+
+	for (int i = 0; i < 3; i++)
+		target[i].classes = d->target[i].classes;
+	if (d->op.kind == OP_INPUT)
+		input[1] = d->out;
+	tray = tray_new(b, &needs, input, 1);
+	*memory = device_alloc(b, tray_bytes(tray));
+	t->feed = tray_bring(tray, *memory, f, &t->values);
+	return tray;
+}
+
 /* Run one operator forward and, in training, backward.  0: not supported. */
 static int
 run(struct device *b, const struct data *d, int gradients,
@@ -529,10 +550,12 @@ run(struct device *b, const struct data *d, int gradients,
 		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
 		.training = d->training, .reads = impl->reads,
 		.wants_dw = d->training && d->op.nparam > 0 &&
-		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out, .feed = &feed };
+		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    d->op.kind != OP_INPUT &&
 	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels have none */
+	struct tray *tray;
+	void *memory;
 	size_t n;
 
 	*r = (struct result){ 0 };
@@ -566,6 +589,7 @@ run(struct device *b, const struct data *d, int gradients,
 		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
 		poison(b, t.dw[j], d->param[j].count * b->elem);
 	}
+	tray = bring(b, d, &feed, &memory, &t);
 	t.y = activation(b, &d->out, NULL);
 	t.dy = activation(b, &d->out, d->dy);
 	n = impl->saved ? impl->saved(&t) : 1;
@@ -602,6 +626,9 @@ run(struct device *b, const struct data *d, int gradients,
 	if (d->training && impl->backward != NULL)
 		impl->backward(&t);
 	r->y = fetch(b, &d->out, t.y);
+	tray_return(tray, &feed);
+	tray_free(tray);
+	device_free(b, memory);
 	if (d->op.kind == OP_LOSS)
 		device_download(b, &r->outcome, feed.outcome,
 		    sizeof(r->outcome));

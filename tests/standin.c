@@ -252,6 +252,28 @@ test_graph(enum standin_when when)
 	close_set(&s);
 }
 
+/* An event that each run of a graph records, for the host. */
+static void
+test_inside(enum standin_when when)
+{
+	struct set s = open_set(when, 0);
+	struct gpu_graph *g;
+
+	s.call->capture(s.d, s.t);
+	s.call->fill(s.d, s.t, s.y, 0, BYTES);
+	s.call->copy(s.d, s.t, s.out, s.y, BYTES);
+	s.call->record_inside(s.d, s.e, s.t);
+	g = s.call->captured(s.d, s.t);
+	for (int i = 0; i < 2; i++) {
+		s.out[N - 1] = 5;
+		s.call->graph_run(s.d, s.t, g);
+		s.call->wait_event(s.d, s.e);
+		is(s.out[N - 1] == 0, 1, "an event that a graph records");
+	}
+	s.call->graph_free(s.d, g);
+	close_set(&s);
+}
+
 /* ---- what is not ---- */
 
 /* What a copy brings is used without following it. */
@@ -453,7 +475,17 @@ test_misuse(void)
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_MISUSE, "that is captured") == 1,
 	    "a wait within a capture");
+	s.call->copy(s.d, s.t, s.x, s.in, BYTES);
+	ok(found(&s, FAULT_MISUSE, "host's memory is captured") == 1,
+	    "what the host has at one time, in a graph");
+	s.call->record(s.d, s.e, s.t);
 	s.call->graph_free(s.d, s.call->captured(s.d, s.t));
+	s.call->wait_event(s.d, s.e);
+	ok(found(&s, FAULT_MISUSE, "event of a graph") == 1,
+	    "a wait for an event of a graph");
+	s.call->record_inside(s.d, s.f, s.t);
+	ok(found(&s, FAULT_MISUSE, "nobody captures") == 1,
+	    "an event of a graph that there is not");
 	close_set(&s);
 }
 
@@ -584,6 +616,7 @@ main(void)
 	for (int w = 0; w < STANDIN_WHENS; w++) {
 		test_right((enum standin_when)w);
 		test_graph((enum standin_when)w);
+		test_inside((enum standin_when)w);
 		test_missing_event((enum standin_when)w);
 		test_missing_event_back((enum standin_when)w);
 		test_other_order((enum standin_when)w);

@@ -42,6 +42,13 @@ struct feed {
 					 * by it; 0: as they are */
 };
 
+/* Those values of a feed that operators of a device that is apart find in its
+ * memory, with all else (backend/tray.h). */
+struct feed_values {
+	uint64_t seed;
+	double scale;			/* feed_scale() */
+};
+
 /* What activations and their gradients are stored as. */
 enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_FP16 };
 
@@ -147,7 +154,9 @@ struct task {
 	int repeats;			/* several microbatches will come before
 					 * they change */
 	void *scratch;			/* contents die with each call */
-	const struct feed *feed;
+	const struct feed *feed;	/* where the device is apart, what it
+					 * points to lies there */
+	const struct feed_values *values;	/* then: of the feed */
 	void *priv;			/* the back end's own, for this task */
 };
 
@@ -249,6 +258,8 @@ struct backend {
 	    size_t bytes);
 	void (*download)(struct device *d, void *host, const void *w,
 	    size_t bytes);
+	void (*copy)(struct device *d, void *to, const void *from,
+	    size_t bytes);				/* if it is apart */
 	size_t (*bytes)(const struct device *d, const struct dims *);
 	void (*read)(struct device *d, double *host, const struct dims *,
 	    const void *activation);
@@ -275,6 +286,10 @@ struct backend {
 	int (*choose)(struct device *d, enum choices_kind which, const char *what,
 	    const char *text);		/* has none, nor the next one */
 	void (*tune)(struct device *d, int on);
+	int (*capture)(struct device *d);	/* NULL: it keeps no work */
+	struct replay *(*captured)(struct device *d);
+	void (*replay)(struct device *d, struct replay *r);
+	void (*replay_free)(struct device *d, struct replay *r);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes, wants_dx, wants_dw and
@@ -355,6 +370,9 @@ void device_upload(struct device *d, void *w, const void *host, size_t bytes);
 void device_download(struct device *d, void *host, const void *w,
     size_t bytes);
 
+/* The same from one place of the device's memory to another. */
+void device_copy(struct device *d, void *to, const void *from, size_t bytes);
+
 /* Bytes of an activation of this shape. */
 size_t device_bytes(const struct device *d, const struct dims *shape);
 
@@ -376,6 +394,25 @@ struct event *device_event_new(struct device *d);
 void device_event_free(struct device *d, struct event *e);
 void device_event_record(struct device *d, struct event *e, size_t from);
 void device_event_wait(struct device *d, struct event *e, size_t from);
+
+/*
+ * Work that a device keeps, to be done again and again, for less than asking
+ * for each piece of it takes.
+ *
+ * device_capture(d): what is asked of ${d} from now on, by this thread, is not
+ * done but kept.  It must be work of operators and events recorded, and be the
+ * same each time: of the same memory, with the same values.  0: this device
+ * keeps no work, and does what it is asked for.
+ * device_captured(d): that was all of it.  NULL after a message: it cannot be
+ * kept, and none of it has been done.
+ * device_replay(d, r): do it.  Events are recorded by it as if it had been asked
+ * for anew.
+ */
+struct replay;
+int device_capture(struct device *d);
+struct replay *device_captured(struct device *d);
+void device_replay(struct device *d, struct replay *r);
+void device_replay_free(struct device *d, struct replay *r);
 
 /* feed_scale(f): what gradients of losses are multiplied by. */
 static inline double

@@ -1,5 +1,6 @@
 /* An opened back end: its table, called. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "base/fail.h"
@@ -151,6 +152,15 @@ device_download(struct device *d, void *host, const void *w, size_t bytes)
 	d->backend->download(d, host, w, bytes);
 }
 
+void
+device_copy(struct device *d, void *to, const void *from, size_t bytes)
+{
+	if (d->backend->copy != NULL)
+		d->backend->copy(d, to, from, bytes);
+	else
+		memmove(to, from, bytes);
+}
+
 size_t
 device_bytes(const struct device *d, const struct dims *shape)
 {
@@ -277,4 +287,29 @@ void
 device_event_wait(struct device *d, struct event *e, size_t from)
 {
 	d->backend->event_wait(e, from);
+}
+
+int
+device_capture(struct device *d)
+{
+	return d->backend->capture != NULL && d->backend->capture(d) == 0;
+}
+
+struct replay *
+device_captured(struct device *d)
+{
+	return d->backend->captured(d);
+}
+
+void
+device_replay(struct device *d, struct replay *r)
+{
+	d->backend->replay(d, r);
+}
+
+void
+device_replay_free(struct device *d, struct replay *r)
+{
+	if (r != NULL)
+		d->backend->replay_free(d, r);
 }

@@ -99,8 +99,8 @@ step(struct job *j)
 
 	r->feed.outcome = r->outcome;
 	plan_bind(p, r->net->arena, r->net->w, r->gradient);
+	plan_feed(p, &r->feed);
 	for (int i = 0; i < p->n; i++) {
-		p->task[i].feed = &r->feed;
 		j->seconds[0][i] = p->task[i].into != i ? 0 :
 		    time_task(&p->task[i], task_forward);
 		j->seconds[1][i] = 0;

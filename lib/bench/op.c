@@ -81,7 +81,6 @@ time_pass(struct bench *b, struct job *j, int i)
 	j->task = &j->rig.plan->task[i];
 	if (j->task->into != i)
 		return;
-	j->task->feed = &j->rig.feed;
 	if (j->backward && task_impl(j->task)->backward == NULL)
 		return;
 	if (d == NULL) {
@@ -98,6 +97,7 @@ time_all(struct bench *b, struct job *j)
 	struct plan *p = j->rig.plan;
 
 	plan_bind(p, j->rig.net->arena, j->rig.net->w, j->rig.gradient);
+	plan_feed(p, &j->rig.feed);
 	j->backward = 0;
 	for (int i = 0; i < p->n; i++)
 		time_pass(b, j, i);

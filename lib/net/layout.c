@@ -1,6 +1,7 @@
 /* The buffers of a plan: how long each lives, and its place in one arena. */
 #include <stdlib.h>
 
+#include "backend/tray.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "net/alike.h"
@@ -206,9 +207,11 @@ void
 plan_lay_out(struct plan *p)
 {
 	int n = 0, end = 2 * p->n - 1;
-	struct plan_block *b = xcalloc(5 * (size_t)p->n, sizeof(*b));
+	struct plan_block *b = xcalloc(5 * (size_t)p->n + 1, sizeof(*b));
 	struct lives l = lives_of(p);
 
+	add(b, &n, (struct plan_block){ tray_bytes(p->tray), &p->tray_at, 0,
+	    end, 0, 0 });
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
 		size_t bytes = device_bytes(p->device, &t->out);

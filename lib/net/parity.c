@@ -70,10 +70,9 @@ bind(struct side *s, struct feed *feed)
 	side_poison(s, s->dw, bytes);
 	plan_bind(s->plan, s->net->arena, s->net->w, s->dw);
 	s->net->bound = NULL;
-	for (int i = 0; i < s->plan->n; i++) {
-		s->plan->task[i].feed = feed;
+	for (int i = 0; i < s->plan->n; i++)
 		s->plan->task[i].renew = 1;
-	}
+	plan_feed(s->plan, feed);
 	return 0;
 }
 

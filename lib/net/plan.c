@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/tray.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "net/passes.h"
 #include "net/plan.h"
 
 /*
@@ -123,6 +125,8 @@ plan_new_part(const struct graph *g, struct device *d,
 	p->remake = xcalloc(n, sizeof(int));
 	p->has_dy = xcalloc(n, 1);
 	p->mark = xcalloc(n, sizeof(size_t));
+	p->tray = tray_new(d, &g->needs, input, g->heads);
+	p->passes = passes_new();
 	p->macs = graph_macs(g, input);
 	if (p->macs < 0 || graph_shapes(g, input, out) != 0)
 		goto err;
@@ -156,6 +160,8 @@ plan_free(struct plan *p)
 		return;
 	for (int i = 0; i < p->n; i++)
 		task_release(&p->task[i]);
+	passes_free(p->passes, p->device);
+	tray_free(p->tray);
 	free(p->input);
 	free(p->task);
 	free(p->y_at);
@@ -182,6 +188,9 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 	const struct graph *g = p->graph;
 	char *a = arena;
 
+	p->base = arena;
+	p->w = w;
+	p->dw = dw;
 	for (int i = 0; i < p->n; i++) {
 		struct task *t = &p->task[i];
 
@@ -206,15 +215,58 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 	}
 }
 
+/* ---- passes ---- */
+
 void
-plan_forward(struct plan *p, const struct feed *feed)
+plan_feed(struct plan *p, const struct feed *feed)
 {
+	const struct feed_values *values;
+	const struct feed *here = tray_bring(p->tray, (char *)p->base +
+	    p->tray_at, feed, &values);
+
 	for (int i = 0; i < p->n; i++) {
-		p->task[i].feed = feed;
+		p->task[i].feed = here;
+		p->task[i].values = values;
+	}
+}
+
+/*
+ * A pass that its device may keep: of one that works on memory of its own, from
+ * which a pass takes all that is another microbatch's.  Peers wait for one
+ * another in the middle of it.
+ */
+static void
+run_pass(struct plan *p, struct pass_key key, void (*run)(void *arg), void *arg)
+{
+	if (p->tray == NULL || p->peers != NULL) {
+		run(arg);
+		return;
+	}
+	key.arena = p->base;
+	key.w = p->w;
+	key.dw = p->dw;
+	key.form = tray_form(p->tray, p->task[0].feed);
+	passes_run(p->passes, p->device, &key, run, arg);
+}
+
+static void
+forward(void *arg)
+{
+	struct plan *p = arg;
+
+	for (int i = 0; i < p->n; i++) {
 		p->task[i].renew = p->renew;
 		if (p->task[i].into == i)
 			task_forward(&p->task[i]);
 	}
+}
+
+void
+plan_forward(struct plan *p, const struct feed *feed)
+{
+	plan_feed(p, feed);
+	run_pass(p, (struct pass_key){ .renew = p->renew }, forward, p);
+	tray_return(p->tray, feed);
 	p->renew = 1;
 }
 
@@ -227,9 +279,13 @@ plan_remade(const struct plan *p, int i, int k)
 	return k;
 }
 
-void
-plan_backward(struct plan *p, struct event *final)
+struct backward { struct plan *plan; struct event *final; };
+
+static void
+backward(void *arg)
 {
+	const struct backward *b = arg;
+	struct plan *p = b->plan;
 	size_t mark = p->graph->elements;
 
 	for (int i = p->n - 1; i >= 0; i--) {
@@ -238,8 +294,17 @@ plan_backward(struct plan *p, struct event *final)
 			task_remake(&p->task[k]);
 		if (p->task[i].into == i)
 			task_backward(&p->task[i]);
-		if (final != NULL && p->mark[i] < mark)
-			device_event_record(p->device, final,
+		if (b->final != NULL && p->mark[i] < mark)
+			device_event_record(p->device, b->final,
 			    mark = p->mark[i]);
 	}
+}
+
+void
+plan_backward(struct plan *p, struct event *final)
+{
+	struct backward b = { p, final };
+
+	run_pass(p, (struct pass_key){ .backward = 1, .final = final },
+	    backward, &b);
 }

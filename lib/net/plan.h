@@ -22,6 +22,7 @@ struct plan {
 	struct task *task;
 	/* [n] into the arena, of arena bytes. */
 	size_t *y_at, *dy_at, *saved_at, *kept_at, *scratch_at;
+	size_t tray_at;
 	size_t arena;
 	char *has_dy;			/* [n] its gradient is a buffer */
 	int *remake;			/* [n] the task before whose backward
@@ -34,6 +35,10 @@ struct plan {
 					 * parameters, or another arena */
 	const struct graph *graph;
 	struct device *device;
+	struct tray *tray;		/* backend/tray.h; NULL: none */
+	struct passes *passes;		/* net/passes.h */
+	void *base;			/* what plan_bind was given */
+	const void *w, *dw;
 };
 
 /* What a plan is for. */
@@ -60,6 +65,10 @@ void plan_free(struct plan *p);
 /* plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least
  * p->arena bytes and the flat buffers; ${dw} may be NULL without training. */
 void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
+
+/* plan_feed(p, feed): the tasks have that microbatch from now on: what
+ * plan_forward begins with, for those who run tasks themselves. */
+void plan_feed(struct plan *p, const struct feed *feed);
 
 /*
  * plan_forward(p, feed): ${feed} must live until the backward pass is done.

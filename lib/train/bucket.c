@@ -274,7 +274,8 @@ bucket_begin(struct bucket *b, const struct tree *t,
 		if (detour_room(&b->detour[i], t->n) != 0)
 			comm_abort(b->comm, EXIT_FAILED);
 	comm_aside(b->comm, 1);
-	device_event_record(b->device, b->final, b->share->elements);
+	if (b->comm->size > 1)
+		device_event_record(b->device, b->final, b->share->elements);
 	pthread_mutex_lock(&b->lock);
 	b->tree = t;
 	b->sums = sums;
@@ -283,7 +284,7 @@ bucket_begin(struct bucket *b, const struct tree *t,
 	b->done = b->fetched = b->share->elements;
 	pthread_cond_broadcast(&b->moved);
 	pthread_mutex_unlock(&b->lock);
-	return b->final;
+	return b->comm->size > 1 ? b->final : NULL;
 }
 
 void *

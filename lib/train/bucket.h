@@ -44,7 +44,7 @@ int bucket_tree(struct bucket *b, struct tree *t, int microbatches);
  * bucket_begin(b, t, sums, n): the last microbatch's backward pass is about to
  * start; ${t} are this rank's subtrees once the ${n} ${sums} are done, which
  * the thread does bucket by bucket.  Both must live until bucket_wait.  The event is for
- * plan_backward to record.
+ * plan_backward to record; NULL: there is nobody who would wait for it.
  */
 struct event *bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n);

@@ -9,6 +9,7 @@
  * the addresses of its callers.  An address of the host's that is given for the
  * device's ends it too, and the other way about.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,14 +170,23 @@ squares(struct device *d, double *sum, const void *x, const size_t *edge,
 	device_squares(inner(d), sum, here(x), edge, runs);
 }
 
+static void
+copy(struct device *d, void *to, const void *from, size_t bytes)
+{
+	(void)d;
+	memmove(here(to), here(from), bytes);
+}
+
 /* Host memory that is the device's own kind; what is not freed here by its own
  * function is found by the allocator. */
 static void *
 alloc_host(struct device *d, size_t bytes)
 {
-	char *p = xmalloc(bytes + HEAD);
+	char *p = aligned_alloc(HEAD, (bytes / HEAD + 2) * HEAD);
 
 	(void)d;
+	if (p == NULL)
+		abort();
 	return p + HEAD;
 }
 
@@ -266,9 +276,47 @@ sum_peers(const struct peers *p, struct device *d, double *x, size_t n)
 	a->of->sum(a->of, a->device, (double *)apart_away(x), n);
 }
 
+enum { STREAMS = 4, TARGETS = 8 };
+
+/* What a microbatch brings, at ref's addresses. */
+struct feed_here {
+	struct feed feed;
+	struct stream stream[STREAMS];
+	struct target target[TARGETS];
+};
+
+/* An operator reads one stream, or one target. */
+static void
+find_feed(struct feed_here *h, const struct task *t)
+{
+	const struct feed *f = t->feed;
+
+	assert(t->op->stream < STREAMS && t->op->target < TARGETS);
+	h->feed = *f;
+	h->feed.outcome = here_or_none(f->outcome);
+	h->feed.clip = here_or_none(f->clip);
+	h->feed.seed = ((const struct feed_values *)here(t->values))->seed;
+	h->feed.scale = ((const struct feed_values *)here(t->values))->scale;
+	if (t->op->kind == OP_INPUT) {
+		struct stream *s = &h->stream[t->op->stream];
+
+		*s = f->stream[t->op->stream];
+		s->bytes = here_or_none(s->bytes);
+		h->feed.stream = h->stream;
+	} else if (t->op->kind == OP_LOSS) {
+		struct target *a = &h->target[t->op->target];
+
+		*a = f->target[t->op->target];
+		a->label = here_or_none(a->label);
+		a->share = here_or_none(a->share);
+		a->weight = here_or_none(a->weight);
+		h->feed.target = h->target;
+	}
+}
+
 /* What task ${t} is to ref, with ${f} for its feed and ${p} for its peers. */
 static struct task
-task_here(const struct task *t, struct feed *f, struct peers_away *p)
+task_here(const struct task *t, struct feed_here *f, struct peers_away *p)
 {
 	struct task k = *t;
 
@@ -287,9 +335,8 @@ task_here(const struct task *t, struct feed *f, struct peers_away *p)
 	k.kept = here_or_none(t->kept);
 	k.scratch = here_or_none(t->scratch);
 	if (t->feed != NULL) {
-		*f = *t->feed;
-		f->outcome = here_or_none(f->outcome);
-		k.feed = f;
+		find_feed(f, t);
+		k.feed = &f->feed;
 	}
 	if (t->peers != NULL) {
 		*p = (struct peers_away){ { t->peers->n, sum_peers },
@@ -302,7 +349,7 @@ task_here(const struct task *t, struct feed *f, struct peers_away *p)
 static void
 run(struct task *t, void (*call)(struct task *))
 {
-	struct feed f;
+	struct feed_here f;
 	struct peers_away p;
 	struct task k = task_here(t, &f, &p);
 
@@ -348,6 +395,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table.put = put;
 	a->table.get = get;
 	a->table.upload = upload;
+	a->table.copy = copy;
 	a->table.download = download;
 	a->table.bytes = bytes_of;
 	a->table.read = read_activation;

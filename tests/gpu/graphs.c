@@ -91,6 +91,10 @@ graph_replay(struct standin *s, struct gpu_stream *t, const struct gpu_graph *g)
 		struct gpu_stream *to = on[g->node[i].branch];
 		struct piece *p = g->node[i].piece;
 
+		if (p->kind == PIECE_RECORD) {
+			record(p->event, to);
+			continue;
+		}
 		if (p->kind == PIECE_FOLLOW) {
 			p = follower(on[p->lane]->lane, base[p->lane] + p->at);
 			for (int k = 0; k < g->branches; k++) {
@@ -141,6 +145,24 @@ standin_captured(struct driver *d, struct gpu_stream *t)
 	g = captured(s, t);
 	leave(s);
 	return g;
+}
+
+void
+standin_record_inside(struct driver *d, struct gpu_event *e,
+    struct gpu_stream *t)
+{
+	struct standin *s = enter(d);
+	struct piece *p;
+
+	if (t->graph == NULL) {
+		fault(s, FAULT_MISUSE, "an event is recorded in a graph that "
+		    "nobody captures");
+	} else {
+		p = piece_new(PIECE_RECORD, "record", 0);
+		p->event = e;
+		give(s, t, p);
+	}
+	leave(s);
 }
 
 void

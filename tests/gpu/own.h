@@ -75,7 +75,7 @@ void watch_touch(struct watch *w, const struct mark *who,
 /* ---- work (pieces.c) ---- */
 
 enum kind { PIECE_LAUNCH, PIECE_COPY, PIECE_FILL, PIECE_CONV, PIECE_PRODUCT,
-    PIECE_FOLLOW };
+    PIECE_FOLLOW, PIECE_RECORD };
 
 struct piece {
 	enum kind kind;
@@ -89,6 +89,7 @@ struct piece {
 		struct { struct product_shape product; const void *a, *b;
 		    void *c; };
 		struct { int lane; unsigned at; };	/* to wait for */
+		struct gpu_event *event;	/* of a graph: recorded */
 	};
 	struct span scratch;		/* becomes garbage */
 	char args[];			/* of a launch */
@@ -255,6 +256,8 @@ void standin_product(struct driver *d, struct gpu_stream *t,
     void *workspace);
 int standin_capture(struct driver *d, struct gpu_stream *t);
 struct gpu_graph *standin_captured(struct driver *d, struct gpu_stream *t);
+void standin_record_inside(struct driver *d, struct gpu_event *e,
+    struct gpu_stream *t);
 void standin_graph_run(struct driver *d, struct gpu_stream *t,
     struct gpu_graph *g);
 void standin_graph_free(struct driver *d, struct gpu_graph *g);

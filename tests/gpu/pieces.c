@@ -73,6 +73,7 @@ piece_run(struct standin *s, const struct piece *p)
 		    memory_near(m, p->b), memory_near(m, p->c));
 		break;
 	case PIECE_FOLLOW:
+	case PIECE_RECORD:
 		break;
 	}
 	if (p->scratch.bytes > 0)

@@ -218,8 +218,8 @@ static const struct driver_calls calls = {
 	standin_conv_describe, standin_conv,
 	standin_product_new, standin_product_free, standin_product_workspace,
 	standin_product,
-	standin_capture, standin_captured, standin_graph_run,
-	standin_graph_free, NULL, NULL,
+	standin_capture, standin_captured, standin_record_inside,
+	standin_graph_run, standin_graph_free, NULL, NULL,
 	standin_choices, standin_choose, standin_tune
 };
 

@@ -70,7 +70,7 @@ finish_all(struct standin *s)
 /* ---- giving ---- */
 
 static const char *const lines[] = { "launch", "copy", "fill", "convolution",
-    "product", "follow" };
+    "product", "follow", "record" };
 
 static void
 trace(const struct standin *s, const struct gpu_stream *t,

@@ -15,6 +15,14 @@ struct product_plan { struct product_shape shape; };
 
 /* ---- copies, fills and kernels ---- */
 
+static int
+is_host(const struct standin *s, const void *p)
+{
+	const struct room *r = memory_find(&s->memory, p);
+
+	return r != NULL && r->host;
+}
+
 void
 standin_copy(struct driver *d, struct gpu_stream *t, void *to,
     const void *from, size_t bytes)
@@ -38,6 +46,9 @@ standin_copy(struct driver *d, struct gpu_stream *t, void *to,
 	    bytes)
 		fault(s, FAULT_MISUSE, "a copy of %zu bytes onto itself", bytes);
 	give(s, t, p);
+	if (t->graph != NULL && pinned && is_host(s, from))
+		fault(s, FAULT_MISUSE, "a copy of the host's memory is captured: "
+		    "each run takes what is there by then");
 	if (!pinned && t->graph != NULL)
 		fault(s, FAULT_MISUSE, "a copy of memory that is not pinned is "
 		    "captured");

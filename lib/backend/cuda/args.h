@@ -63,7 +63,7 @@ struct dropout {
 	void *to;
 	const uint64_t *clip;
 	size_t n, per;
-	uint64_t seed;
+	const struct feed_values *values;	/* the seed */
 	uint32_t index;
 	double rate;
 	float factor;			/* 1 / (1 - rate) */
@@ -324,7 +324,8 @@ struct loss {
 	enum loss_kind kind;
 	unsigned clips, classes;
 	double smooth;
-	double scale;			/* of gradients, with the op's weight */
+	double factor;			/* of gradients: the op's weight, */
+	const struct feed_values *values;	/* and this scale */
 	double *value;			/* [clips] */
 	int *rank;			/* [clips] */
 	struct outcome *outcome;

@@ -29,6 +29,7 @@ struct cuda {
 	struct gpu_stream *stream;	/* all work, in the order it is asked for */
 	enum gpu_type type;		/* what activations are stored as */
 	struct staging *staging;	/* pinned memory on the way to and fro */
+	struct replay *kept;		/* being captured */
 	int aside;			/* another one's driver: device_aside */
 	void *room;			/* the device's, for sums of squares */
 	size_t room_bytes;
@@ -92,6 +93,7 @@ void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
  * cuda_send(c, to, host, bytes): from the caller's memory, which is the
  * caller's again on return, to the device; on the compute stream.  It waits
  * only where more is sent than staging holds while nothing of it has arrived.
+ * Not while work is captured: it would take what staging has by then.
  * cuda_receive(c, host, from, bytes): waits until it is there.
  * Of any thread.
  */
@@ -127,6 +129,16 @@ char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
 void cuda_tune(struct device *d, int on);
+
+/* Those of replay.c. */
+struct event *cuda_event_new(struct device *d);
+void cuda_event_free(struct event *e);
+void cuda_event_record(struct device *d, struct event *e, size_t from);
+void cuda_event_wait(struct event *e, size_t from);
+int cuda_capture(struct device *d);
+struct replay *cuda_captured(struct device *d);
+void cuda_replay(struct device *d, struct replay *r);
+void cuda_replay_free(struct device *d, struct replay *r);
 
 /* Those of exchange.c. */
 void cuda_narrow(struct device *d, void *to, const void *x, size_t n,

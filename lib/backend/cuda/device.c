@@ -1,4 +1,4 @@
-/* The cuda back end: memory, layouts, events, and its table. */
+/* The cuda back end: memory, layouts, and its table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,96 +211,16 @@ download(struct device *d, void *host, const void *w, size_t bytes)
 	cuda_receive((struct cuda *)d, host, w, bytes);
 }
 
+static void
+copy(struct device *d, void *to, const void *from, size_t bytes)
+{
+	cuda_copy((struct cuda *)d, to, from, bytes);
+}
+
 static size_t
 bytes_of(const struct device *d, const struct dims *shape)
 {
 	return cuda_bytes((const struct cuda *)d, shape);
-}
-
-/*
- * ---- events: one of the driver's for each place that was recorded ----
- *
- * Those that wait look for the first place that lies low enough; the lock is
- * held while they look, not while they wait for the device.
- */
-
-struct mark { size_t from; struct gpu_event *done; };
-
-struct event {
-	struct cuda *c;
-	pthread_mutex_t lock;
-	pthread_cond_t moved;
-	struct mark *mark;
-	int marks, made;		/* recorded since it began anew; all */
-};
-
-static struct event *
-event_new(struct device *d)
-{
-	struct event *e = xcalloc(1, sizeof(*e));
-
-	e->c = (struct cuda *)d;
-	pthread_mutex_init(&e->lock, NULL);
-	pthread_cond_init(&e->moved, NULL);
-	return e;
-}
-
-static void
-event_free(struct event *e)
-{
-	struct driver *d = e->c->driver;
-
-	for (int i = 0; i < e->made; i++)
-		d->call->event_free(d, e->mark[i].done);
-	pthread_cond_destroy(&e->moved);
-	pthread_mutex_destroy(&e->lock);
-	free(e->mark);
-	free(e);
-}
-
-static void
-event_record(struct device *device, struct event *e, size_t from)
-{
-	struct driver *d = e->c->driver;
-
-	(void)device;
-	pthread_mutex_lock(&e->lock);
-	if (e->marks > 0 && from >= e->mark[0].from)
-		e->marks = 0;		/* it begins anew */
-	else if (e->marks > 0 && from == e->mark[e->marks - 1].from)
-		goto out;
-	if (e->marks == e->made) {
-		e->mark = xrealloc(e->mark, (size_t)e->made + 1,
-		    sizeof(*e->mark));
-		if ((e->mark[e->made++].done = d->call->event_new(d)) == NULL)
-			die(1, "the device cannot go on");
-	}
-	e->mark[e->marks].from = from;
-	d->call->record(d, e->mark[e->marks++].done, e->c->stream);
-	pthread_cond_broadcast(&e->moved);
-out:
-	pthread_mutex_unlock(&e->lock);
-}
-
-static void
-event_wait(struct event *e, size_t from)
-{
-	struct driver *d = e->c->driver;
-	struct gpu_event *done;
-	int i;
-
-	pthread_mutex_lock(&e->lock);
-	for (;;) {
-		for (i = 0; i < e->marks && e->mark[i].from > from; i++)
-			;
-		if (i < e->marks)
-			break;
-		pthread_cond_wait(&e->moved, &e->lock);
-	}
-	done = e->mark[i].done;
-	pthread_mutex_unlock(&e->lock);
-	if (d->call->wait_event(d, done) != 0)
-		die(1, "the device cannot go on");
 }
 
 const struct backend backend_cuda = {
@@ -312,12 +232,14 @@ const struct backend backend_cuda = {
 	.aside_free = aside_free, .stream = stream, .narrow = cuda_narrow,
 	.widen = cuda_widen, .free = free_memory,
 	.put = cuda_put, .get = cuda_get, .upload = upload,
-	.download = download, .bytes = bytes_of, .read = cuda_read,
+	.download = download, .copy = copy, .bytes = bytes_of, .read = cuda_read,
 	.write = cuda_write, .add = cuda_add, .update = cuda_update,
 	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
-	.squares = cuda_squares, .event_new = event_new,
-	.event_free = event_free, .event_record = event_record,
-	.event_wait = event_wait, .choices = cuda_choices,
+	.squares = cuda_squares, .event_new = cuda_event_new,
+	.event_free = cuda_event_free, .event_record = cuda_event_record,
+	.event_wait = cuda_event_wait, .capture = cuda_capture,
+	.captured = cuda_captured, .replay = cuda_replay,
+	.replay_free = cuda_replay_free, .choices = cuda_choices,
 	.choose = cuda_choose, .tune = cuda_tune, .ops = cuda_ops,
 	.fuse = cuda_fuse,
 };

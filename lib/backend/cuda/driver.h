@@ -138,10 +138,17 @@ struct driver_calls {
 	    const struct product_plan *, const void *a, const void *b, void *c,
 	    void *workspace);
 
-	/* What is put on the stream between the two is not done, but becomes a
-	 * graph, which does it all when it runs. */
+	/*
+	 * What this thread puts on the stream between the two is not done, but
+	 * becomes a graph, which does it all when it runs.  NULL after a message
+	 * if something in it cannot be: nothing else is wrong then.
+	 * record_inside: of a stream that is captured, for those who are not a
+	 * part of it: each run of the graph records the event.
+	 */
 	int (*capture)(struct driver *, struct gpu_stream *);
 	struct gpu_graph *(*captured)(struct driver *, struct gpu_stream *);
+	void (*record_inside)(struct driver *, struct gpu_event *,
+	    struct gpu_stream *);
 	void (*graph_run)(struct driver *, struct gpu_stream *,
 	    struct gpu_graph *);
 	void (*graph_free)(struct driver *, struct gpu_graph *);

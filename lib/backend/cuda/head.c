@@ -6,27 +6,21 @@
 
 /* ---- dropout: the numbers of the clips come with the microbatch ---- */
 
-static size_t
-dropout_scratch(const struct task *t)
-{
-	return (size_t)t->out.n * sizeof(uint64_t);
-}
-
 static void
 run_dropout(struct task *t, const void *from, void *to, int accumulate)
 {
 	struct cuda *c = cuda_of(t);
 	size_t n = dims_count(&t->out), bytes = n * cuda_size(c->type);
-	struct dropout a = { .from = from, .to = to, .clip = t->scratch, .n = n,
-		.per = n / (size_t)t->out.n, .seed = t->feed->seed,
+	struct dropout a = { .from = from, .to = to, .clip = t->feed->clip,
+		.n = n, .per = n / (size_t)t->out.n, .values = t->values,
 		.index = (uint32_t)t->index, .rate = t->op->rate,
 		.factor = (float)(1 / (1 - t->op->rate)),
 		.accumulate = accumulate };
 	struct launch k = CUDA_KERNEL(c, GPU_DROPOUT, cuda_pieces(n, THREADS *
 	    cuda_lanes(c->type)), 1, a);
 
-	cuda_send(c, t->scratch, t->feed->clip, dropout_scratch(t));
-	cuda_reads(&k, a.clip, dropout_scratch(t));
+	cuda_reads(&k, a.clip, (size_t)t->out.n * sizeof(*a.clip));
+	cuda_reads(&k, a.values, sizeof(*a.values));
 	cuda_reads(&k, from, bytes);
 	cuda_touches(&k, to, bytes, accumulate);
 	cuda_launch(c, &k);
@@ -50,7 +44,7 @@ dropout_backward(struct task *t)
 }
 
 const struct op_impl cuda_dropout = { .forward = dropout_forward,
-	.backward = dropout_backward, .scratch = dropout_scratch };
+	.backward = dropout_backward };
 
 /* ---- softmax ---- */
 
@@ -165,31 +159,7 @@ softmax_backward(struct task *t)
 const struct op_impl cuda_softmax = { .forward = softmax_forward,
 	.backward = softmax_backward, .reads = READS_Y };
 
-/*
- * ---- loss: what a clip is to be recognised as is sent with the forward pass,
- * and stays for the backward one ----
- */
-
-/* Where that lies in the saved memory. */
-struct targets { size_t label, weight, share, all; };
-
-static struct targets
-targets_of(const struct task *t)
-{
-	size_t n = (size_t)t->in[0].n, c = (size_t)t->in[0].c;
-	struct targets at = { 0 };
-
-	at.weight = n * sizeof(int);
-	at.share = at.weight + n * sizeof(float);
-	at.all = at.share + n * c * sizeof(float);
-	return at;
-}
-
-static size_t
-loss_saved(const struct task *t)
-{
-	return targets_of(t).all;
-}
+/* ---- loss ---- */
 
 /* The value and the rank of each clip. */
 static size_t
@@ -202,41 +172,19 @@ static struct loss
 loss_of(const struct task *t)
 {
 	const struct target *target = &t->feed->target[t->op->target];
-	struct targets at = targets_of(t);
-	char *saved = t->saved;
 	int n = t->in[0].n;
 
 	return (struct loss){ .x = t->x[0], .y = t->y, .dx = t->dx[0],
-		.label = (const int *)(saved + at.label),
-		.share = (const float *)(saved + at.share),
-		.weight = target->weight == NULL ? NULL :
-		    (const float *)(saved + at.weight),
-		.target = target->kind, .kind = t->op->loss,
-		.clips = (unsigned)n, .classes = (unsigned)t->in[0].c,
-		.smooth = t->op->smooth,
-		.scale = t->op->weight * feed_scale(t->feed),
+		.label = target->label, .share = target->share,
+		.weight = target->weight, .target = target->kind,
+		.kind = t->op->loss, .clips = (unsigned)n,
+		.classes = (unsigned)t->in[0].c, .smooth = t->op->smooth,
+		.factor = t->op->weight, .values = t->values,
 		.value = t->scratch,
 		.rank = (int *)((double *)t->scratch + n),
 		.outcome = t->feed->outcome == NULL ? NULL :
 		    t->feed->outcome + t->op->head,
 		.accumulate = t->accumulate[0] };
-}
-
-static void
-loss_send(struct task *t, const struct loss *a)
-{
-	const struct target *target = &t->feed->target[t->op->target];
-	struct cuda *c = cuda_of(t);
-
-	if (target->kind == TARGET_CLASS)
-		cuda_send(c, (void *)a->label, target->label, a->clips *
-		    sizeof(int));
-	else
-		cuda_send(c, (void *)a->share, target->share, (size_t)a->clips *
-		    a->classes * sizeof(float));
-	if (target->weight != NULL)
-		cuda_send(c, (void *)a->weight, target->weight, a->clips *
-		    sizeof(float));
 }
 
 /* What both passes read. */
@@ -259,7 +207,6 @@ loss_forward(struct task *t)
 	struct loss a = loss_of(t);
 	struct launch k = CUDA_KERNEL(c, GPU_LOSS, a.clips, 1, a);
 
-	loss_send(t, &a);
 	loss_reads(t, &k, &a);
 	cuda_writes(&k, a.y, cuda_bytes(c, &t->out));
 	cuda_writes(&k, a.value, loss_scratch(t));
@@ -282,10 +229,10 @@ loss_backward(struct task *t)
 	if (a.dx == NULL)
 		return;
 	loss_reads(t, &k, &a);
+	cuda_reads(&k, a.values, sizeof(*a.values));
 	cuda_touches(&k, a.dx, cuda_bytes(c, &t->in[0]), a.accumulate);
 	cuda_launch(c, &k);
 }
 
 const struct op_impl cuda_loss = { .forward = loss_forward,
-	.backward = loss_backward, .saved = loss_saved,
-	.scratch = loss_scratch, .reads = READS_X };
+	.backward = loss_backward, .scratch = loss_scratch, .reads = READS_X };

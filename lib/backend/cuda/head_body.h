@@ -46,7 +46,7 @@ OF(dropout)(const struct dropout *a, struct block b)
 			if (at >= a->n)
 				break;
 			if (e == 0 || place % 4 == 0)
-				OF(philox)(a->seed, a->clip[at / a->per],
+				OF(philox)(a->values->seed, a->clip[at / a->per],
 				    a->index << 20 | (uint32_t)(place / 4), w);
 			x[e] = (w[place % 4] >> 8) * 0x1p-24 < a->rate ? 0 :
 			    x[e] * a->factor;
@@ -404,7 +404,8 @@ OF(loss_back)(const struct loss *a, struct block b)
 	}
 	OF(loss_fold)(b, whole, 0);
 	EACH_THREAD(i) {
-		double w = OF(loss_weight)(a, b.x) * a->scale;
+		double w = OF(loss_weight)(a, b.x) *
+		    (a->factor * a->values->scale);
 
 		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS) {
 			S *to = (S *)a->dx + (size_t)b.x * a->classes + c;

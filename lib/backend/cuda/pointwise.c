@@ -127,32 +127,24 @@ add_backward(struct task *t)
 const struct op_impl cuda_add_op = { .forward = add_forward,
 	.backward = add_backward };
 
-/* ---- input: bytes, brought from the host into scratch memory ---- */
-
-static size_t
-input_scratch(const struct task *t)
-{
-	return dims_count(&t->out);
-}
+/* ---- input: bytes ---- */
 
 static void
 input_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	const struct op *op = t->op;
-	struct input a = { .from = t->scratch, .to = t->y,
-		.n = dims_count(&t->out), .channels = t->out.c };
+	struct input a = { .from = t->feed->stream[op->stream].bytes,
+		.to = t->y, .n = dims_count(&t->out), .channels = t->out.c };
 	struct launch k = CUDA_KERNEL(c, GPU_INPUT, cuda_flat(c, a.n), 1, a);
 
 	for (int i = 0; i < a.channels; i++) {
 		a.mean[i] = op->mean[i];
 		a.sd[i] = op->sd[i];
 	}
-	cuda_send(c, t->scratch, t->feed->stream[op->stream].bytes, a.n);
 	cuda_reads(&k, a.from, a.n);
 	cuda_writes(&k, a.to, cuda_bytes(c, &t->out));
 	cuda_launch(c, &k);
 }
 
-const struct op_impl cuda_input = { .forward = input_forward,
-	.scratch = input_scratch };
+const struct op_impl cuda_input = { .forward = input_forward };

@@ -1,4 +1,4 @@
-/* The CUDA runtime as a driver: memory, streams, events, copies, kernels, graphs. */
+/* The CUDA runtime as a driver: memory, streams, events, copies, kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,6 @@
 #include "backend/cuda/runtime.h"
 #include "base/fail.h"
 #include "base/mem.h"
-
-struct gpu_stream { cudaStream_t at; };
-struct gpu_event { cudaEvent_t at; };
-struct gpu_graph { cudaGraphExec_t at; };
 
 static struct runtime *
 runtime(struct driver *d)
@@ -28,35 +24,37 @@ runtime_stream(struct gpu_stream *s)
 void
 runtime_wrong(struct runtime *r, const char *what, const char *why)
 {
+	char *to;
+
 	pthread_mutex_lock(&r->lock);
-	if (r->wrong[0] == '\0')
-		snprintf(r->wrong, sizeof(r->wrong), "%s (device %d): %s: %s",
+	to = r->captures && pthread_equal(r->capturer, pthread_self()) ?
+	    r->spoiled : r->wrong;
+	if (to[0] == '\0')
+		snprintf(to, sizeof(r->wrong), "%s (device %d): %s: %s",
 		    r->name, r->ordinal, what, why);
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* What was put on a stream and was refused is said by the next wait. */
-static void
-put(struct runtime *r, const char *what, cudaError_t e)
+void
+runtime_put(struct runtime *r, const char *what, cudaError_t e)
 {
 	if (e != cudaSuccess)
 		runtime_wrong(r, what, cudaGetErrorString(e));
 }
 
-/* Threads begin with device 0. */
-static struct runtime *
-on(struct driver *d)
+struct runtime *
+runtime_on(struct driver *d)
 {
 	struct runtime *r = runtime(d);
 
-	put(r, "choosing it", cudaSetDevice(r->ordinal));
+	runtime_put(r, "choosing it", cudaSetDevice(r->ordinal));
 	return r;
 }
 
 static int
 waited(struct runtime *r, cudaError_t e)
 {
-	put(r, "waiting", e);
+	runtime_put(r, "waiting", e);
 	pthread_mutex_lock(&r->lock);
 	if (r->wrong[0] != '\0')
 		fail("%s", r->wrong);
@@ -69,7 +67,7 @@ waited(struct runtime *r, cudaError_t e)
 static void *
 alloc(struct driver *d, size_t bytes)
 {
-	struct runtime *r = on(d);
+	struct runtime *r = runtime_on(d);
 	void *p = NULL;
 	size_t left = 0, all = 0;
 	cudaError_t e = cudaMalloc(&p, bytes);
@@ -88,14 +86,14 @@ available(struct driver *d)
 {
 	size_t left = 0, all = 0;
 
-	on(d);
+	runtime_on(d);
 	return cudaMemGetInfo(&left, &all) == cudaSuccess ? left : SIZE_MAX;
 }
 
 static void
 free_memory(struct driver *d, void *p)
 {
-	put(on(d), "freeing memory", cudaFree(p));
+	runtime_put(runtime_on(d), "freeing memory", cudaFree(p));
 }
 
 static void *
@@ -104,7 +102,7 @@ alloc_host(struct driver *d, size_t bytes)
 	void *p = NULL;
 	cudaError_t e;
 
-	on(d);
+	runtime_on(d);
 	e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
 	if (e == cudaSuccess)
 		return p;
@@ -116,7 +114,7 @@ alloc_host(struct driver *d, size_t bytes)
 static void
 free_host(struct driver *d, void *p)
 {
-	put(on(d), "freeing memory", cudaFreeHost(p));
+	runtime_put(runtime_on(d), "freeing memory", cudaFreeHost(p));
 }
 
 /* ---- streams and events ---- */
@@ -124,7 +122,7 @@ free_host(struct driver *d, void *p)
 static struct gpu_stream *
 stream_new(struct driver *d, int urgent)
 {
-	struct runtime *r = on(d);
+	struct runtime *r = runtime_on(d);
 	struct gpu_stream *s = xcalloc(1, sizeof(*s));
 	int least = 0, most = 0;
 	cudaError_t e;
@@ -142,7 +140,7 @@ stream_new(struct driver *d, int urgent)
 static void
 stream_free(struct driver *d, struct gpu_stream *s)
 {
-	put(on(d), "freeing a stream", cudaStreamDestroy(s->at));
+	runtime_put(runtime_on(d), "freeing a stream", cudaStreamDestroy(s->at));
 	free(s);
 }
 
@@ -156,7 +154,7 @@ stream_native(struct driver *d, struct gpu_stream *s)
 static struct gpu_event *
 event_new(struct driver *d)
 {
-	struct runtime *r = on(d);
+	struct runtime *r = runtime_on(d);
 	struct gpu_event *v = xcalloc(1, sizeof(*v));
 	cudaError_t e = cudaEventCreateWithFlags(&v->at,
 	    cudaEventDisableTiming | cudaEventBlockingSync);
@@ -171,26 +169,26 @@ event_new(struct driver *d)
 static void
 event_free(struct driver *d, struct gpu_event *v)
 {
-	put(on(d), "freeing an event", cudaEventDestroy(v->at));
+	runtime_put(runtime_on(d), "freeing an event", cudaEventDestroy(v->at));
 	free(v);
 }
 
 static void
 record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
 {
-	put(on(d), "recording an event", cudaEventRecord(v->at, s->at));
+	runtime_put(runtime_on(d), "recording an event", cudaEventRecord(v->at, s->at));
 }
 
 static void
 follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
 {
-	put(on(d), "following an event", cudaStreamWaitEvent(s->at, v->at, 0));
+	runtime_put(runtime_on(d), "following an event", cudaStreamWaitEvent(s->at, v->at, 0));
 }
 
 static int
 wait_event(struct driver *d, struct gpu_event *v)
 {
-	struct runtime *r = on(d);
+	struct runtime *r = runtime_on(d);
 
 	return waited(r, cudaEventSynchronize(v->at));
 }
@@ -198,7 +196,7 @@ wait_event(struct driver *d, struct gpu_event *v)
 static int
 wait_stream(struct driver *d, struct gpu_stream *s)
 {
-	struct runtime *r = on(d);
+	struct runtime *r = runtime_on(d);
 
 	return waited(r, cudaStreamSynchronize(s->at));
 }
@@ -209,14 +207,14 @@ static void
 copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
     size_t bytes)
 {
-	put(on(d), "a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault,
+	runtime_put(runtime_on(d), "a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault,
 	    s->at));
 }
 
 static void
 fill(struct driver *d, struct gpu_stream *s, void *to, int byte, size_t bytes)
 {
-	put(on(d), "a fill", cudaMemsetAsync(to, byte, bytes, s->at));
+	runtime_put(runtime_on(d), "a fill", cudaMemsetAsync(to, byte, bytes, s->at));
 }
 
 static void
@@ -231,53 +229,8 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 		die(1, "kernel %s: %zu bytes of arguments, not %zu", k->name,
 		    l->bytes, k->bytes);
 	if (grid.x > 0 && grid.y > 0)
-		put(on(d), k->name, cudaLaunchKernel(k->code[l->type], grid,
+		runtime_put(runtime_on(d), k->name, cudaLaunchKernel(k->code[l->type], grid,
 		    block, args, 0, s->at));
-}
-
-/* ---- graphs ---- */
-
-static int
-capture(struct driver *d, struct gpu_stream *s)
-{
-	struct runtime *r = on(d);
-	cudaError_t e = cudaStreamBeginCapture(s->at,
-	    cudaStreamCaptureModeThreadLocal);
-
-	return e == cudaSuccess ? 0 : fail("%s (device %d): no graph: %s",
-	    r->name, r->ordinal, cudaGetErrorString(e));
-}
-
-static struct gpu_graph *
-captured(struct driver *d, struct gpu_stream *s)
-{
-	struct runtime *r = on(d);
-	struct gpu_graph *g = xcalloc(1, sizeof(*g));
-	cudaGraph_t graph = NULL;
-	cudaError_t e = cudaStreamEndCapture(s->at, &graph);
-
-	if (e == cudaSuccess)
-		e = cudaGraphInstantiate(&g->at, graph, 0);
-	if (graph != NULL)
-		cudaGraphDestroy(graph);
-	if (e == cudaSuccess)
-		return g;
-	free(g);
-	return fail_null("%s (device %d): no graph: %s", r->name, r->ordinal,
-	    cudaGetErrorString(e));
-}
-
-static void
-graph_run(struct driver *d, struct gpu_stream *s, struct gpu_graph *g)
-{
-	put(on(d), "a graph", cudaGraphLaunch(g->at, s->at));
-}
-
-static void
-graph_end(struct driver *d, struct gpu_graph *g)
-{
-	put(on(d), "freeing a graph", cudaGraphExecDestroy(g->at));
-	free(g);
 }
 
 /* ---- how convolutions are done ---- */
@@ -326,8 +279,9 @@ static const struct driver_calls calls = {
 	.conv_describe = cudnn_conv_describe, .conv = cudnn_conv,
 	.product_new = cublas_product_new, .product_free = cublas_product_free,
 	.product_workspace = cublas_product_workspace,
-	.product = cublas_product, .capture = capture, .captured = captured,
-	.graph_run = graph_run, .graph_free = graph_end,
+	.product = cublas_product, .capture = runtime_capture,
+	.captured = runtime_captured, .record_inside = runtime_record_inside,
+	.graph_run = runtime_graph_run, .graph_free = runtime_graph_free,
 	.stream_native = stream_native, .available = available,
 	.choices = choices_of, .choose = choose, .tune = tune,
 };
@@ -371,7 +325,7 @@ runtime_open(int ordinal)
 	pthread_mutex_init(&r->lock, NULL);
 	if (cudaGetDeviceProperties(&about, ordinal) == cudaSuccess)
 		snprintf(r->name, sizeof(r->name), "%s", about.name);
-	put(r, "choosing it", cudaSetDevice(ordinal));
+	runtime_put(r, "choosing it", cudaSetDevice(ordinal));
 	if (waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
 	    cublas_open(r) != 0) {
 		close_driver(&r->driver);

@@ -48,6 +48,9 @@ void cudnn_unload(struct cudnn *c);
 int cublas_load(struct cublas *c);
 void cublas_unload(struct cublas *c);
 
+struct gpu_stream { cudaStream_t at; };
+struct gpu_event { cudaEvent_t at; };
+
 struct choices;
 
 struct runtime {
@@ -64,10 +67,19 @@ struct runtime {
 	cublasLtHandle_t products;
 	pthread_mutex_t lock;		/* of what follows */
 	char wrong[512];		/* the first thing that went wrong */
+	int captures;			/* a thread captures work, */
+	pthread_t capturer;		/* this one, */
+	char spoiled[512];		/* and what was wrong in that */
 };
 
-/* runtime_wrong(r, what, why): remember it for the next wait. */
+/*
+ * runtime_on(d): the device is the calling thread's, which begins with device 0.
+ * runtime_wrong(r, what, why): remember it for the next wait; of work that is
+ * captured, for the end of that.  runtime_put(r, what, e): if that is an error.
+ */
+struct runtime *runtime_on(struct driver *d);
 void runtime_wrong(struct runtime *r, const char *what, const char *why);
+void runtime_put(struct runtime *r, const char *what, cudaError_t e);
 
 /* The stream, as CUDA knows it. */
 cudaStream_t runtime_stream(struct gpu_stream *s);
@@ -96,5 +108,12 @@ size_t cublas_product_workspace(struct driver *d,
 void cublas_product(struct driver *d, struct gpu_stream *s,
     const struct product_plan *p, const void *a, const void *b, void *c,
     void *workspace);
+int runtime_capture(struct driver *d, struct gpu_stream *s);
+struct gpu_graph *runtime_captured(struct driver *d, struct gpu_stream *s);
+void runtime_record_inside(struct driver *d, struct gpu_event *v,
+    struct gpu_stream *s);
+void runtime_graph_run(struct driver *d, struct gpu_stream *s,
+    struct gpu_graph *g);
+void runtime_graph_free(struct driver *d, struct gpu_graph *g);
 
 #endif

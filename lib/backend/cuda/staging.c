@@ -75,6 +75,9 @@ cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
 	struct staging *s = c->staging;
 	struct driver *d = c->driver;
 
+	if (c->kept != NULL)
+		die(1, "cuda: what the host has at one time is to be sent again "
+		    "and again");
 	pthread_mutex_lock(&s->lock);
 	for (size_t at = 0; at < bytes; at += SLOT) {
 		size_t now = bytes - at < SLOT ? bytes - at : SLOT;

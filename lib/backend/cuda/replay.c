@@ -1,0 +1,200 @@
+/*
+ * Events, and work that is kept as a graph, which records them when it runs.
+ *
+ * An event has one of the driver's for each place that was recorded.  Those that
+ * wait look for the first place that lies low enough; the lock is held while
+ * they look, not while they wait for the device.
+ */
+#include <stdlib.h>
+
+#include "backend/cuda/cuda.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+struct mark { size_t from; struct gpu_event *done; };
+
+struct event {
+	struct cuda *c;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	struct mark *mark;		/* recorded since it began anew */
+	int marks, cap;
+	struct gpu_event **own;		/* those of marks that no graph made */
+	int owned;
+};
+
+/* A graph, and what it records: marks of one event, which have the graph's own
+ * of the driver's. */
+struct replay {
+	struct gpu_graph *graph;
+	struct event *event;
+	struct mark *mark;
+	size_t marks, cap;
+};
+
+struct event *
+cuda_event_new(struct device *d)
+{
+	struct event *e = xcalloc(1, sizeof(*e));
+
+	e->c = (struct cuda *)d;
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->moved, NULL);
+	return e;
+}
+
+void
+cuda_event_free(struct event *e)
+{
+	struct driver *d = e->c->driver;
+
+	for (int i = 0; i < e->owned; i++)
+		d->call->event_free(d, e->own[i]);
+	pthread_cond_destroy(&e->moved);
+	pthread_mutex_destroy(&e->lock);
+	free(e->mark);
+	free(e->own);
+	free(e);
+}
+
+static struct gpu_event *
+driver_event(struct driver *d)
+{
+	struct gpu_event *v = d->call->event_new(d);
+
+	if (v == NULL)
+		die(1, "the device cannot go on");
+	return v;
+}
+
+/* Is it a new place?  It is the last one then.  The lock is held. */
+static int
+begin_mark(struct event *e, size_t from)
+{
+	if (e->marks > 0 && from >= e->mark[0].from)
+		e->marks = 0;		/* it begins anew */
+	else if (e->marks > 0 && from == e->mark[e->marks - 1].from)
+		return 0;
+	if (e->marks == e->cap) {
+		e->cap = 2 * e->cap + 16;
+		e->mark = xrealloc(e->mark, (size_t)e->cap, sizeof(*e->mark));
+		e->own = xrealloc(e->own, (size_t)e->cap, sizeof(*e->own));
+	}
+	e->mark[e->marks++] = (struct mark){ from, NULL };
+	return 1;
+}
+
+/* In work that is captured. */
+static void
+keep_mark(struct replay *r, struct event *e, size_t from)
+{
+	struct driver *d = e->c->driver;
+
+	if (r->event != NULL && r->event != e)
+		die(1, "cuda: a graph records two events");
+	r->event = e;
+	r->mark = array_room(r->mark, r->marks, &r->cap, sizeof(*r->mark));
+	r->mark[r->marks] = (struct mark){ from, driver_event(d) };
+	d->call->record_inside(d, r->mark[r->marks++].done, e->c->stream);
+}
+
+void
+cuda_event_record(struct device *device, struct event *e, size_t from)
+{
+	struct driver *d = e->c->driver;
+	struct gpu_event *done;
+
+	(void)device;
+	if (e->c->kept != NULL) {
+		keep_mark(e->c->kept, e, from);
+		return;
+	}
+	pthread_mutex_lock(&e->lock);
+	if (begin_mark(e, from)) {
+		while (e->owned < e->marks)
+			e->own[e->owned++] = driver_event(d);
+		done = e->mark[e->marks - 1].done = e->own[e->marks - 1];
+		d->call->record(d, done, e->c->stream);
+		pthread_cond_broadcast(&e->moved);
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+void
+cuda_event_wait(struct event *e, size_t from)
+{
+	struct driver *d = e->c->driver;
+	struct gpu_event *done;
+	int i;
+
+	pthread_mutex_lock(&e->lock);
+	for (;;) {
+		for (i = 0; i < e->marks && e->mark[i].from > from; i++)
+			;
+		if (i < e->marks)
+			break;
+		pthread_cond_wait(&e->moved, &e->lock);
+	}
+	done = e->mark[i].done;
+	pthread_mutex_unlock(&e->lock);
+	if (d->call->wait_event(d, done) != 0)
+		die(1, "the device cannot go on");
+}
+
+/* ---- work that is kept ---- */
+
+int
+cuda_capture(struct device *d)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	if (c->driver->call->capture(c->driver, c->stream) != 0)
+		return -1;
+	c->kept = xcalloc(1, sizeof(*c->kept));
+	return 0;
+}
+
+struct replay *
+cuda_captured(struct device *d)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct replay *r = c->kept;
+
+	c->kept = NULL;
+	r->graph = c->driver->call->captured(c->driver, c->stream);
+	if (r->graph != NULL)
+		return r;
+	cuda_replay_free(d, r);
+	return NULL;
+}
+
+/* Nobody sees a mark before the graph is on the stream, which records it. */
+void
+cuda_replay(struct device *d, struct replay *r)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct event *e = r->event;
+
+	c->driver->call->graph_run(c->driver, c->stream, r->graph);
+	if (e == NULL)
+		return;
+	pthread_mutex_lock(&e->lock);
+	for (size_t i = 0; i < r->marks; i++)
+		if (begin_mark(e, r->mark[i].from))
+			e->mark[e->marks - 1].done = r->mark[i].done;
+	pthread_cond_broadcast(&e->moved);
+	pthread_mutex_unlock(&e->lock);
+}
+
+void
+cuda_replay_free(struct device *d, struct replay *r)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	if (r->graph != NULL)
+		c->driver->call->graph_free(c->driver, r->graph);
+	for (size_t i = 0; i < r->marks; i++)
+		c->driver->call->event_free(c->driver, r->mark[i].done);
+	free(r->mark);
+	free(r);
+}

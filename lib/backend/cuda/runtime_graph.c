@@ -1,0 +1,75 @@
+/* Graphs of the CUDA runtime's. */
+#include <stdlib.h>
+
+#include "backend/cuda/runtime.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+struct gpu_graph { cudaGraphExec_t at; };
+
+/* What other threads do meanwhile is theirs. */
+int
+runtime_capture(struct driver *d, struct gpu_stream *s)
+{
+	struct runtime *r = runtime_on(d);
+	cudaError_t e = cudaStreamBeginCapture(s->at,
+	    cudaStreamCaptureModeThreadLocal);
+
+	if (e != cudaSuccess)
+		return fail("%s (device %d): no graph: %s", r->name, r->ordinal,
+		    cudaGetErrorString(e));
+	pthread_mutex_lock(&r->lock);
+	r->captures = 1;
+	r->capturer = pthread_self();
+	r->spoiled[0] = '\0';
+	pthread_mutex_unlock(&r->lock);
+	return 0;
+}
+
+/* What was refused while work was captured spoils the graph, and nothing else. */
+struct gpu_graph *
+runtime_captured(struct driver *d, struct gpu_stream *s)
+{
+	struct runtime *r = runtime_on(d);
+	struct gpu_graph *g = xcalloc(1, sizeof(*g));
+	cudaGraph_t graph = NULL;
+	cudaError_t e = cudaStreamEndCapture(s->at, &graph);
+
+	pthread_mutex_lock(&r->lock);
+	r->captures = 0;
+	pthread_mutex_unlock(&r->lock);
+	if (e == cudaSuccess && r->spoiled[0] == '\0')
+		e = cudaGraphInstantiate(&g->at, graph, 0);
+	if (graph != NULL)
+		cudaGraphDestroy(graph);
+	if (e == cudaSuccess && r->spoiled[0] == '\0')
+		return g;
+	cudaGetLastError();		/* it is ours, and no work's */
+	free(g);
+	if (r->spoiled[0] != '\0')
+		return fail_null("%s: no graph of it", r->spoiled);
+	return fail_null("%s (device %d): no graph: %s", r->name, r->ordinal,
+	    cudaGetErrorString(e));
+}
+
+void
+runtime_record_inside(struct driver *d, struct gpu_event *v,
+    struct gpu_stream *s)
+{
+	runtime_put(runtime_on(d), "recording an event",
+	    cudaEventRecordWithFlags(v->at, s->at, cudaEventRecordExternal));
+}
+
+void
+runtime_graph_run(struct driver *d, struct gpu_stream *s, struct gpu_graph *g)
+{
+	runtime_put(runtime_on(d), "a graph", cudaGraphLaunch(g->at, s->at));
+}
+
+void
+runtime_graph_free(struct driver *d, struct gpu_graph *g)
+{
+	runtime_put(runtime_on(d), "freeing a graph",
+	    cudaGraphExecDestroy(g->at));
+	free(g);
+}

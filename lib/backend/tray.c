@@ -1,0 +1,188 @@
+/* What a microbatch brings, where operators find it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/tray.h"
+#include "base/mem.h"
+#include "base/number.h"
+
+enum { ALIGN = 256 };			/* of every stream, for vector loads */
+
+/* Where a target lies among what is small. */
+struct places { size_t label, share, weight; };
+
+/*
+ * Streams one after the other, then what is small: the values, clips, targets,
+ * and last the outcomes, which only the device writes.
+ */
+struct tray {
+	struct device *device;
+	int n, streams, targets, heads;
+	size_t *stream_at, *stream_bytes;	/* [streams] */
+	struct places *places;		/* [targets], from small_at on */
+	size_t small_at, clip, outcome, bytes;
+	char *small;			/* [outcome] as it is to be sent */
+	struct stream *stream;		/* [streams], [targets] of the device */
+	struct target *target;
+	struct feed feed;
+};
+
+static void
+place_streams(struct tray *t, const struct dims *input)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < t->streams; i++) {
+		t->stream_bytes[i] = dims_count(&input[i]);
+		t->stream_at[i] = at;
+		at += round_up(t->stream_bytes[i], ALIGN);
+	}
+	t->small_at = at;
+}
+
+static void
+place_small(struct tray *t, const struct needs *needs)
+{
+	size_t n = (size_t)t->n, at = sizeof(struct feed_values);
+
+	t->clip = at;
+	at += n * sizeof(uint64_t);
+	for (int i = 0; i < t->targets; i++) {
+		struct places *p = &t->places[i];
+
+		p->label = at;
+		at += n * sizeof(int);
+		p->weight = at;
+		at += n * sizeof(float);
+		p->share = at;
+		at += n * (size_t)needs->target[i].classes * sizeof(float);
+	}
+	t->outcome = round_up(at, sizeof(double));
+	t->bytes = t->small_at + t->outcome + (size_t)t->heads *
+	    sizeof(struct outcome);
+}
+
+struct tray *
+tray_new(struct device *d, const struct needs *needs, const struct dims *input,
+    int heads)
+{
+	struct tray *t;
+
+	if (!d->backend->apart)
+		return NULL;
+	t = xcalloc(1, sizeof(*t));
+	t->device = d;
+	t->n = input[0].n;
+	t->streams = needs->streams;
+	t->targets = needs->targets;
+	t->heads = heads;
+	t->stream_at = xcalloc((size_t)t->streams, sizeof(size_t));
+	t->stream_bytes = xcalloc((size_t)t->streams, sizeof(size_t));
+	t->stream = xcalloc((size_t)t->streams, sizeof(*t->stream));
+	t->places = xcalloc((size_t)t->targets, sizeof(*t->places));
+	t->target = xcalloc((size_t)t->targets, sizeof(*t->target));
+	place_streams(t, input);
+	place_small(t, needs);
+	t->small = xcalloc(t->outcome, 1);
+	return t;
+}
+
+void
+tray_free(struct tray *t)
+{
+	if (t == NULL)
+		return;
+	free(t->stream_at);
+	free(t->stream_bytes);
+	free(t->stream);
+	free(t->places);
+	free(t->target);
+	free(t->small);
+	free(t);
+}
+
+size_t
+tray_bytes(const struct tray *t)
+{
+	return t == NULL ? 0 : t->bytes;
+}
+
+/* Something small, if there is any; where it will be on the device. */
+static void *
+lay(struct tray *t, char *at, size_t place, const void *from, size_t bytes)
+{
+	if (from == NULL)
+		return NULL;
+	memcpy(t->small + place, from, bytes);
+	return at + place;
+}
+
+static void
+lay_target(struct tray *t, char *at, int i, const struct target *from)
+{
+	size_t n = (size_t)t->n;
+	const struct places *p = &t->places[i];
+	int is_class = from->kind == TARGET_CLASS;
+
+	t->target[i] = (struct target){ .kind = from->kind,
+		.classes = from->classes,
+		.label = lay(t, at, p->label, is_class ? from->label : NULL,
+		    n * sizeof(int)),
+		.share = lay(t, at, p->share, is_class ? NULL : from->share,
+		    n * (size_t)from->classes * sizeof(float)),
+		.weight = lay(t, at, p->weight, from->weight, n *
+		    sizeof(float)) };
+}
+
+const struct feed *
+tray_bring(struct tray *t, void *to, const struct feed *f,
+    const struct feed_values **values)
+{
+	const struct feed_values now = { f->seed, feed_scale(f) };
+	char *at = to;
+
+	*values = NULL;
+	if (t == NULL)
+		return f;
+	for (int i = 0; i < t->streams; i++) {
+		t->stream[i] = f->stream[i];
+		t->stream[i].bytes = (uint8_t *)at + t->stream_at[i];
+		if (f->stream[i].bytes != NULL)
+			device_upload(t->device, t->stream[i].bytes,
+			    f->stream[i].bytes, t->stream_bytes[i]);
+	}
+	at += t->small_at;
+	*values = lay(t, at, 0, &now, sizeof(now));
+	t->feed = (struct feed){ .stream = t->stream, .target = t->target,
+		.clip = lay(t, at, t->clip, f->clip, (size_t)t->n *
+		    sizeof(uint64_t)),
+		.seed = f->seed, .scale = f->scale,
+		.outcome = f->outcome == NULL ? NULL :
+		    (struct outcome *)(at + t->outcome) };
+	for (int i = 0; i < t->targets; i++)
+		if (f->target != NULL)
+			lay_target(t, at, i, &f->target[i]);
+	device_upload(t->device, at, t->small, t->outcome);
+	return &t->feed;
+}
+
+uint64_t
+tray_form(const struct tray *t, const struct feed *f)
+{
+	uint64_t form = f->outcome != NULL;
+
+	assert(t->targets <= 20);
+	for (int i = 0; i < t->targets && f->target != NULL; i++)
+		form = form << 3 | (uint64_t)f->target[i].kind << 1 |
+		    (f->target[i].weight != NULL);
+	return form;
+}
+
+void
+tray_return(const struct tray *t, const struct feed *f)
+{
+	if (t != NULL && f->outcome != NULL)
+		device_copy(t->device, f->outcome, t->feed.outcome,
+		    (size_t)t->heads * sizeof(*f->outcome));
+}

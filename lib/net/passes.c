@@ -1,0 +1,86 @@
+/* Passes that a device keeps. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/passes.h"
+
+/*
+ * A step of k microbatches has about log2(k) gradients in turn, and each of them
+ * two passes; beyond that something is other each time, and keeping it would
+ * only take memory.
+ */
+enum { PASSES = 32 };
+
+struct pass {
+	struct pass_key key;
+	int refused;			/* it cannot be kept */
+	struct replay *kept;
+};
+
+struct passes { struct pass pass[PASSES]; int n; };
+
+struct passes *
+passes_new(void)
+{
+	return xcalloc(1, sizeof(struct passes));
+}
+
+/* What an arena that is no more was used by is of no use. */
+static void
+forget(struct passes *p, struct device *d)
+{
+	while (p->n > 0)
+		device_replay_free(d, p->pass[--p->n].kept);
+}
+
+void
+passes_free(struct passes *p, struct device *d)
+{
+	if (p != NULL)
+		forget(p, d);
+	free(p);
+}
+
+static int
+same(const struct pass_key *a, const struct pass_key *b)
+{
+	return a->arena == b->arena && a->w == b->w && a->dw == b->dw &&
+	    a->final == b->final && a->form == b->form &&
+	    a->backward == b->backward && a->renew == b->renew;
+}
+
+/* NULL: it has not come before. */
+static struct pass *
+find(struct passes *p, struct device *d, const struct pass_key *key)
+{
+	int i = 0;
+
+	if (p->n > 0 && p->pass[0].key.arena != key->arena)
+		forget(p, d);
+	while (i < p->n && !same(&p->pass[i].key, key))
+		i++;
+	if (i < p->n)
+		return &p->pass[i];
+	if (p->n < PASSES)
+		p->pass[p->n++] = (struct pass){ .key = *key };
+	return NULL;
+}
+
+void
+passes_run(struct passes *p, struct device *d, const struct pass_key *key,
+    void (*run)(void *arg), void *arg)
+{
+	struct pass *pass = find(p, d, key);
+
+	if (pass != NULL && pass->kept == NULL && !pass->refused) {
+		if (device_capture(d)) {
+			run(arg);
+			pass->kept = device_captured(d);
+		}
+		pass->refused = pass->kept == NULL;
+	}
+	if (pass != NULL && pass->kept != NULL)
+		device_replay(d, pass->kept);
+	else
+		run(arg);
+}
