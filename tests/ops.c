@@ -534,7 +534,7 @@ bring(struct device *b, const struct data *d, const struct feed *f,
 		input[1] = d->out;
 	tray = tray_new(b, &needs, input, 1);
 	*memory = device_alloc(b, tray_bytes(tray));
-	t->feed = tray_bring(tray, *memory, f, &t->values);
+	t->feed = tray_bring(tray, *memory, NULL, f, &t->values);
 	return tray;
 }
 

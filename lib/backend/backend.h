@@ -259,7 +259,9 @@ struct backend {
 	void (*download)(struct device *d, void *host, const void *w,
 	    size_t bytes);
 	void (*copy)(struct device *d, void *to, const void *from,
-	    size_t bytes);				/* if it is apart */
+	    size_t bytes);			/* if it is apart, as the next */
+	void (*bring)(struct device *d, void *to, const void *host,
+	    size_t bytes);
 	size_t (*bytes)(const struct device *d, const struct dims *);
 	void (*read)(struct device *d, double *host, const struct dims *,
 	    const void *activation);
@@ -282,6 +284,8 @@ struct backend {
 	void (*event_free)(struct event *e);
 	void (*event_record)(struct device *d, struct event *e, size_t from);
 	void (*event_wait)(struct event *e, size_t from);
+	void (*event_follow)(struct device *d, struct event *e, size_t from);
+						/* if it is apart */
 	char *(*choices)(struct device *d, enum choices_kind which);	/* NULL: it */
 	int (*choose)(struct device *d, enum choices_kind which, const char *what,
 	    const char *text);		/* has none, nor the next one */
@@ -370,6 +374,11 @@ void device_upload(struct device *d, void *w, const void *host, size_t bytes);
 void device_download(struct device *d, void *host, const void *w,
     size_t bytes);
 
+/* device_bring(d, to, host, bytes): device_upload from memory that
+ * device_alloc_host gave, which must stay as it is until that is done: nobody
+ * waits for it. */
+void device_bring(struct device *d, void *to, const void *host, size_t bytes);
+
 /* The same from one place of the device's memory to another. */
 void device_copy(struct device *d, void *to, const void *from, size_t bytes);
 
@@ -388,12 +397,16 @@ void device_write(struct device *d, void *activation,
  * the order of the work given to the device, and takes effect when that work
  * is done; device_event_wait, of any thread, returns when gradients from
  * ${from} on are.  Recording the number of all elements begins anew.
+ * device_event_follow(d, e, from): what ${d} is asked for from now on is done
+ * after that instead, which must have been recorded; the event may be of an
+ * aside of ${d}, or ${d} of its device.
  */
 struct event;
 struct event *device_event_new(struct device *d);
 void device_event_free(struct device *d, struct event *e);
 void device_event_record(struct device *d, struct event *e, size_t from);
 void device_event_wait(struct device *d, struct event *e, size_t from);
+void device_event_follow(struct device *d, struct event *e, size_t from);
 
 /*
  * Work that a device keeps, to be done again and again, for less than asking

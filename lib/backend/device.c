@@ -153,6 +153,15 @@ device_download(struct device *d, void *host, const void *w, size_t bytes)
 }
 
 void
+device_bring(struct device *d, void *to, const void *host, size_t bytes)
+{
+	if (d->backend->bring != NULL)
+		d->backend->bring(d, to, host, bytes);
+	else
+		device_upload(d, to, host, bytes);
+}
+
+void
 device_copy(struct device *d, void *to, const void *from, size_t bytes)
 {
 	if (d->backend->copy != NULL)
@@ -287,6 +296,15 @@ void
 device_event_wait(struct device *d, struct event *e, size_t from)
 {
 	d->backend->event_wait(e, from);
+}
+
+void
+device_event_follow(struct device *d, struct event *e, size_t from)
+{
+	if (d->backend->event_follow != NULL)
+		d->backend->event_follow(d, e, from);
+	else
+		d->backend->event_wait(e, from);
 }
 
 int

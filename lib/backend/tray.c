@@ -135,8 +135,39 @@ lay_target(struct tray *t, char *at, int i, const struct target *from)
 		    sizeof(float)) };
 }
 
+size_t
+tray_ahead(const struct tray *t)
+{
+	return t == NULL ? 0 : t->small_at;
+}
+
+void
+tray_send(const struct tray *t, struct device *d, void *to,
+    const struct stream *stream)
+{
+	for (int i = 0; i < t->streams; i++)
+		device_bring(d, (char *)to + t->stream_at[i], stream[i].bytes,
+		    t->stream_bytes[i]);
+}
+
+/* Pixels, from where they landed or from the host. */
+static void
+bring_streams(struct tray *t, char *at, const void *landed,
+    const struct feed *f)
+{
+	for (int i = 0; i < t->streams; i++) {
+		t->stream[i] = f->stream[i];
+		t->stream[i].bytes = (uint8_t *)at + t->stream_at[i];
+		if (landed == NULL && f->stream[i].bytes != NULL)
+			device_upload(t->device, t->stream[i].bytes,
+			    f->stream[i].bytes, t->stream_bytes[i]);
+	}
+	if (landed != NULL)
+		device_copy(t->device, at, landed, t->small_at);
+}
+
 const struct feed *
-tray_bring(struct tray *t, void *to, const struct feed *f,
+tray_bring(struct tray *t, void *to, const void *landed, const struct feed *f,
     const struct feed_values **values)
 {
 	const struct feed_values now = { f->seed, feed_scale(f) };
@@ -145,13 +176,7 @@ tray_bring(struct tray *t, void *to, const struct feed *f,
 	*values = NULL;
 	if (t == NULL)
 		return f;
-	for (int i = 0; i < t->streams; i++) {
-		t->stream[i] = f->stream[i];
-		t->stream[i].bytes = (uint8_t *)at + t->stream_at[i];
-		if (f->stream[i].bytes != NULL)
-			device_upload(t->device, t->stream[i].bytes,
-			    f->stream[i].bytes, t->stream_bytes[i]);
-	}
+	bring_streams(t, at, landed, f);
 	at += t->small_at;
 	*values = lay(t, at, 0, &now, sizeof(now));
 	t->feed = (struct feed){ .stream = t->stream, .target = t->target,

@@ -27,15 +27,25 @@ void tray_free(struct tray *t);
 size_t tray_bytes(const struct tray *t);
 
 /*
- * tray_bring(t, at, f, values): copy what ${f} has into the tray at ${at};
- * returns what operators are to be given instead of it, which is the tray's and
+ * tray_ahead(t): bytes of its streams, which alone may be sent before;
+ * tray_send(t, d, to, stream): these, to ${to}, by ${d}, from memory that copies
+ * are fast with (device_bring).
+ */
+size_t tray_ahead(const struct tray *t);
+void tray_send(const struct tray *t, struct device *d, void *to,
+    const struct stream *stream);
+
+/*
+ * tray_bring(t, at, landed, f, values): copy what ${f} has into the tray at
+ * ${at}, its streams from ${landed} where they were sent there, NULL: from the
+ * host; returns what operators are to be given instead of it, which is the tray's and
  * lasts until the next call, and sets ${*values}.  What the caller has is the
  * caller's again.
  * tray_form(f): a number for the kinds of what it has, where there is a choice.
  * tray_return(t, f): the outcome to where ${f} wants it, after a forward pass.
  */
-const struct feed *tray_bring(struct tray *t, void *at, const struct feed *f,
-    const struct feed_values **values);
+const struct feed *tray_bring(struct tray *t, void *at,
+    const void *landed, const struct feed *f, const struct feed_values **values);
 uint64_t tray_form(const struct tray *t, const struct feed *f);
 void tray_return(const struct tray *t, const struct feed *f);
 

@@ -60,6 +60,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 		l->free = s->next;
 		s->next = NULL;
 		slot_begin(s);
+		s->mb.loads = ++l->loads;
 		for (int k = 0; k < s->mb.n && l->bad.n > 0; k++)
 			microbatches_seat(l->microbatches, &s->mb, k, &l->bad);
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;
@@ -103,7 +104,7 @@ work(void *arg)
 
 static void
 slot_init(struct slot *s, const struct microbatches *l,
-    const struct microbatch_most *m)
+    const struct microbatch_most *m, const struct loader_room *room)
 {
 	char text[32];
 
@@ -113,7 +114,8 @@ slot_init(struct slot *s, const struct microbatches *l,
 	s->waits = xcalloc((size_t)m->clips, 1);
 	s->done = xcalloc((size_t)m->clips, 1);
 	/* A multiple of the alignment, which suits any vector and copy. */
-	s->pixels = aligned_alloc(64, round_up(m->bytes, 64));
+	s->pixels = room->take != NULL ? room->take(room->of, m->bytes) :
+	    aligned_alloc(64, round_up(m->bytes, 64));
 	if (s->pixels == NULL && m->bytes > 0)
 		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
 		    text_bytes(text, (double)m->bytes));
@@ -184,10 +186,12 @@ begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
 
 	l->most = (struct fetch_most){ .t = most.t, .side = most.side };
 	dataset_most(d, &l->most.frames, &l->most.w, &l->most.h);
+	if (o != NULL)
+		l->room = o->room;
 	l->slots = slots_for(microbatches, memory, most.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
-		slot_init(&l->slot[i], microbatches, &most);
+		slot_init(&l->slot[i], microbatches, &most, &l->room);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}
@@ -243,7 +247,10 @@ loader_free(struct loader *l)
 		s->mb.n = 0;
 		slot_begin(s);		/* what it says of damage */
 		microbatch_close(&s->mb);
-		free(s->pixels);
+		if (l->room.take != NULL)
+			l->room.give(l->room.of, s->pixels);
+		else
+			free(s->pixels);
 		free(s->frame);
 		free(s->crop);
 		free(s->waits);
@@ -319,6 +326,20 @@ loader_next(struct loader *l, struct microbatch **mb)
 	if (l->trace != NULL && !s->mb.again && write_trace(l, s) != 0)
 		return -1;
 	return 1;
+}
+
+const struct microbatch *
+loader_peek(struct loader *l)
+{
+	struct slot *s;
+
+	pthread_mutex_lock(&l->lock);
+	s = l->head;
+	if (s != NULL && (s->left > 0 || s->failed < s->mb.n ||
+	    slot_stale(l, s)))
+		s = NULL;
+	pthread_mutex_unlock(&l->lock);
+	return s != NULL ? &s->mb : NULL;
 }
 
 void

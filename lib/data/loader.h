@@ -44,9 +44,19 @@ struct microbatch {
 	uint32_t *past;			/* [n] how many places of the order after
 					 * its own the sample is: those between
 					 * are damaged */
+	uint64_t loads;			/* of the loader so far: the pixels are
+					 * those of an earlier look at it if this
+					 * is what it was (loader_peek) */
 	int bads;
 	struct bad_clip *bad;		/* [bads] samples that were found to be
 					 * damaged, not known before */
+};
+
+/* Where pixels are kept that were loaded; take gives NULL after a message. */
+struct loader_room {
+	void *(*take)(void *of, size_t bytes);
+	void (*give)(void *of, void *p);
+	void *of;
 };
 
 struct loader_options {
@@ -64,6 +74,7 @@ struct loader_options {
 					 * mirrored; NULL: the same */
 	size_t memory;			/* bytes of pixels ahead, at most, but
 					 * no less than two microbatches */
+	struct loader_room room;	/* take NULL: memory as any */
 	int replaces;			/* a damaged clip is replaced by one of
 					 * the next whole sample of its epoch */
 	int64_t audit;			/* steps between microbatches that are
@@ -150,6 +161,13 @@ void loader_free(struct loader *l);
  */
 int loader_next(struct loader *l, struct microbatch **mb);
 void loader_return(struct loader *l, struct microbatch *mb);
+
+/*
+ * loader_peek(l): what loader_next would give, if it is there already and is
+ * whole; it stays the loader's, but its pixels stay as they are unless something
+ * becomes known as damaged before that.  NULL: it is not.
+ */
+const struct microbatch *loader_peek(struct loader *l);
 
 /*
  * loader_bad(l, sample, n): these are damaged, as all ranks know from here on:

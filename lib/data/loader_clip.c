@@ -158,18 +158,26 @@ sift(struct loader *l, struct slot *s)
 	mb->bads = n;
 }
 
+int
+slot_stale(const struct loader *l, const struct slot *s)
+{
+	int stale = 0;
+
+	for (int i = 0; i < s->mb.n && l->bad.n > 0; i++)
+		stale |= bad_has(&l->bad, s->mb.sample[i]);
+	return stale;
+}
+
 void
 slot_settle(struct loader *l, struct slot *s)
 {
 	struct microbatch *mb = &s->mb;
 	struct hand h;
-	int stale = 0;
 
-	for (int i = 0; i < mb->n && l->bad.n > 0; i++)
-		stale |= bad_has(&l->bad, mb->sample[i]);
-	if (stale && l->replaces) {
+	if (slot_stale(l, s) && l->replaces) {
 		hand_open(&h, l);
 		slot_begin(s);
+		mb->loads = ++l->loads;
 		for (int i = 0; i < mb->n; i++) {
 			mb->past[i] = 0;
 			microbatches_seat(l->microbatches, mb, i, &l->bad);

@@ -31,6 +31,7 @@ struct loader {
 	const struct dataset *d;
 	struct fetch_most most;
 	struct microbatches *microbatches;
+	struct loader_room room;
 	FILE *trace;
 	pthread_t *thread;
 	int threads;
@@ -46,6 +47,7 @@ struct loader {
 	struct slot *free;
 	int ended;				/* all microbatches are in slots */
 	struct bad_set bad;
+	uint64_t loads;				/* microbatches begun */
 	struct loader_stats stats;
 };
 
@@ -73,6 +75,10 @@ int clip_done(struct loader *l, struct slot *s, int i);
  * has become known as damaged since then is replaced.  The lock is held.
  */
 void slot_settle(struct loader *l, struct slot *s);
+
+/* slot_stale(l, s): a sample in it is known as damaged by now.  The lock is
+ * held. */
+int slot_stale(const struct loader *l, const struct slot *s);
 
 /* slot_begin(s): nothing of its microbatch is loaded; slot_free(s). */
 void slot_begin(struct slot *s);

@@ -31,6 +31,7 @@ net_free(struct net *n)
 	for (size_t i = 0; i < n->plans; i++)
 		plan_free(n->plan[i]);
 	free(n->plan);
+	ahead_close(&n->ahead);
 	device_free(n->device, n->arena);
 	device_free(n->device, n->w);
 	free(n);
@@ -79,6 +80,7 @@ plan_of(struct net *n, const struct dims *input, int training,
 		return NULL;
 	n->plan = array_room(n->plan, n->plans, &n->cap, sizeof(*n->plan));
 	n->plan[n->plans++] = p;
+	p->ahead = &n->ahead;
 	return p;
 }
 
@@ -93,6 +95,17 @@ net_plan_part(struct net *n, const struct dims *input,
     const struct peers *peers)
 {
 	return plan_of(n, input, 1, peers);
+}
+
+size_t
+net_ahead_bytes(const struct net *n)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < n->plans; i++)
+		if (n->plan[i]->training && tray_ahead(n->plan[i]->tray) > most)
+			most = tray_ahead(n->plan[i]->tray);
+	return most;
 }
 
 int
@@ -115,6 +128,15 @@ net_reserve(struct net *n)
 		    n->graph->name, text_bytes(text, (double)most));
 	n->arena_bytes = most;
 	return 0;
+}
+
+int
+net_reserve_ahead(struct net *n)
+{
+	size_t most = net_ahead_bytes(n);
+
+	ahead_close(&n->ahead);
+	return most > 0 ? ahead_open(&n->ahead, n->device, most) : 0;
 }
 
 void

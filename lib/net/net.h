@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "net/ahead.h"
 #include "net/plan.h"
 
 struct net {
@@ -23,6 +24,7 @@ struct net {
 					 * training has several microbatches */
 	int same;			/* set before net_forward: no parameter
 					 * has changed since the last one */
+	struct ahead ahead;		/* open if it was asked for */
 	const struct plan *bound;	/* what the arena was used by last */
 };
 
@@ -53,6 +55,12 @@ struct plan *net_plan_part(struct net *n, const struct dims *input,
 
 /* net_reserve(n): memory for the largest plan made so far. */
 int net_reserve(struct net *n);
+
+/* net_reserve_ahead(n): what pixels land in that are sent before their pass
+ * (net/ahead.h), for the largest plan of training made so far; nothing, where the
+ * device works on the host's memory.  net_ahead_bytes(n): of that. */
+int net_reserve_ahead(struct net *n);
+size_t net_ahead_bytes(const struct net *n);
 
 /*
  * net_forward(n, p, feed, dw): run a plan of this net.  A training plan writes

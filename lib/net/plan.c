@@ -5,6 +5,7 @@
 #include "backend/tray.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "net/ahead.h"
 #include "net/passes.h"
 #include "net/plan.h"
 
@@ -221,9 +222,12 @@ void
 plan_feed(struct plan *p, const struct feed *feed)
 {
 	const struct feed_values *values;
+	const void *landed = p->tray == NULL ? NULL : ahead_take(p->ahead, feed);
 	const struct feed *here = tray_bring(p->tray, (char *)p->base +
-	    p->tray_at, feed, &values);
+	    p->tray_at, landed, feed, &values);
 
+	if (landed != NULL)
+		ahead_taken(p->ahead);
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].feed = here;
 		p->task[i].values = values;

@@ -35,6 +35,7 @@ struct plan {
 					 * parameters, or another arena */
 	const struct graph *graph;
 	struct device *device;
+	struct ahead *ahead;		/* net/ahead.h; NULL: none */
 	struct tray *tray;		/* backend/tray.h; NULL: none */
 	struct passes *passes;		/* net/passes.h */
 	void *base;			/* what plan_bind was given */

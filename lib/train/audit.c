@@ -87,11 +87,12 @@ audit_begin(struct audit *a, struct trainer *t, const struct schedule_step *at,
 		return 0;
 	if ((status = work_next(t, &mb)) != 0)
 		return status;
+	work_bring(t, mb);
 	f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
 		NULL, optim_loss_scale(&t->optim) };
 	net_forward(t->net, p, &f, g);
 	plan_backward(p, NULL);
-	loader_return(t->work->loader, mb);
+	work_return(t, mb);
 	hash_gradients(a, t, g);
 	/* Alone it is both of them; the first pass comes next. */
 	if (t->comm->size == 1)

@@ -183,7 +183,9 @@ run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
 		w->time.backward += clock_seconds() - start;
 		about_computes(&w->about, NULL);
 		if (mb != NULL)
-			loader_return(w->loader, mb);
+			work_return(t, mb);
+		if (*status == 0)
+			work_send(t);
 	}
 	return tree.part[0].data;
 }

@@ -131,6 +131,7 @@ memory_plan(const struct trainer *t, int rank)
 	for (size_t i = 0; i < n->plans; i++)
 		if (n->plan[i]->arena > m.item[MEMORY_ACTIVATIONS])
 			m.item[MEMORY_ACTIVATIONS] = n->plan[i]->arena;
+	m.item[MEMORY_ACTIVATIONS] += net_ahead_bytes(n);
 	m.item[MEMORY_LOADER] = loader_bytes(t->train, t->schedule,
 	    t->state.step, &t->loading);
 	if (t->val != NULL) {
@@ -164,7 +165,8 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 
 	m.item[MEMORY_GRADIENTS] = (size_t)work_buffers(t, microbatches, rank) *
 	    n->graph->elements * n->device->elem;
-	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena;
+	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena +
+	    net_ahead_bytes(n);
 	if (t->comm->size > 1 && sums_free(&t->sums) == NULL)
 		m.item[MEMORY_EXCHANGE] = exact_bytes(t, microbatches, rank);
 	return m;

@@ -66,6 +66,35 @@ work_next(struct trainer *t, struct microbatch **mb)
 	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
+/* The device may still be reading its pixels. */
+void
+work_return(struct trainer *t, struct microbatch *mb)
+{
+	ahead_wait(&t->net->ahead);
+	loader_return(t->work->loader, mb);
+}
+
+static void
+send_pixels(struct trainer *t, const struct microbatch *mb)
+{
+	struct trainer_work *w = t->work;
+
+	ahead_send(&t->net->ahead, w->plan[mb->at.stage][mb->at.turn]->tray,
+	    mb->stream);
+	w->coming = mb;
+	w->coming_loads = mb->loads;
+}
+
+void
+work_send(struct trainer *t)
+{
+	const struct microbatch *mb = t->net->ahead.at == NULL ? NULL :
+	    loader_peek(t->work->loader);
+
+	if (mb != NULL)
+		send_pixels(t, mb);
+}
+
 /* Sums of peers were a part of ${phase}. */
 static void
 count_sums(struct trainer_work *w, double *phase)
@@ -75,6 +104,16 @@ count_sums(struct trainer_work *w, double *phase)
 	w->spread.waited = 0;
 }
 
+/* What was sent may be another one's, or of clips that are others by now. */
+void
+work_bring(struct trainer *t, const struct microbatch *mb)
+{
+	if (t->work->coming == mb && t->work->coming_loads == mb->loads)
+		return;
+	ahead_forget(&t->net->ahead);
+	send_pixels(t, mb);
+}
+
 void
 work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
     int i, struct feed *f, void *g)
@@ -82,6 +121,7 @@ work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
 	double start = clock_seconds();
 
 	assert(mb->at.step == t->state.step);
+	work_bring(t, mb);
 	*f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
 		t->work->outcome + i * t->net->graph->heads,
 		optim_loss_scale(&t->optim) };
@@ -149,7 +189,9 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 		count_sums(w, &w->time.backward);
 		about_computes(&w->about, NULL);
 		if (mb != NULL)
-			loader_return(w->loader, mb);
+			work_return(t, mb);
+		if (status == 0)
+			work_send(t);
 	}
 	start = clock_seconds();
 	sum = bucket_wait(w->bucket, &busy);

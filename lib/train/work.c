@@ -305,6 +305,19 @@ trainer_explain(const struct trainer *t, FILE *f)
 		plan_explain(most, f);
 }
 
+/* Pixels are loaded into memory that copies to the device are fast with. */
+static void *
+take_room(void *device, size_t bytes)
+{
+	return device_alloc_host(device, bytes);
+}
+
+static void
+give_room(void *device, void *p)
+{
+	device_free_host(device, p);
+}
+
 /* What may fail on one rank alone. */
 static int
 reserve(struct trainer *t)
@@ -314,8 +327,11 @@ reserve(struct trainer *t)
 	size_t outcomes = (size_t)w->most_microbatches *
 	    (size_t)n->graph->heads;
 
-	if (net_reserve(t->net) != 0)
+	if (net_reserve(t->net) != 0 || net_reserve_ahead(t->net) != 0)
 		return EXIT_FAILED;
+	if (t->net->ahead.at != NULL)
+		t->loading.room = (struct loader_room){ take_room, give_room,
+			n->device };
 	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
 	for (int i = 0; i < w->gradients; i++) {
 		w->gradient[i] = device_alloc(n->device, n->graph->elements *

@@ -51,6 +51,9 @@ struct trainer_work {
 					 * this rank's microbatches say */
 	struct outcome *fetched;	/* the same here, after the step */
 	struct loader *loader;
+	const struct microbatch *coming;	/* whose pixels are on their way to
+					 * the device; NULL: none */
+	uint64_t coming_loads;
 	struct bucket *bucket;
 	struct audit *audit;
 	struct about about;
@@ -106,7 +109,9 @@ int work_step(struct trainer *t, struct step_report *s);
  * work_share(t, microbatches, rank, first): how many of the step's ${rank} has,
  * from ${*first} on.
  * work_next(t, mb): the loader's next one; 0, or an exit status, which is this
- * rank's alone.
+ * rank's alone.  work_return(t, mb): it is the loader's again; work_send(t): the
+ * one after it to the device, if it is there already.  work_bring(t, mb): it is on
+ * its way there, or is sent now; what work_forward begins with.
  * work_forward(t, p, mb, i, f, g): forward, of number ${i} of this rank's.
  * work_wishes(t): what this rank wants at the next step border; rank 0's clock
  * decides.
@@ -116,6 +121,9 @@ int work_step(struct trainer *t, struct step_report *s);
  */
 int work_share(const struct trainer *t, int microbatches, int rank, int *first);
 int work_next(struct trainer *t, struct microbatch **mb);
+void work_return(struct trainer *t, struct microbatch *mb);
+void work_send(struct trainer *t);
+void work_bring(struct trainer *t, const struct microbatch *mb);
 void work_forward(struct trainer *t, struct plan *p,
     const struct microbatch *mb, int i, struct feed *f, void *g);
 int work_wishes(struct trainer *t);

@@ -84,7 +84,8 @@ void cuda_launch(struct cuda *c, const struct launch *k);
 
 /*
  * cuda_copy(c, to, from, bytes), cuda_fill(c, to, byte, bytes):
- * On the compute stream, in memory of the device.
+ * On the compute stream, in memory of the device; what is copied may be pinned
+ * memory of the host's.
  */
 void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
 void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
@@ -135,6 +136,7 @@ struct event *cuda_event_new(struct device *d);
 void cuda_event_free(struct event *e);
 void cuda_event_record(struct device *d, struct event *e, size_t from);
 void cuda_event_wait(struct event *e, size_t from);
+void cuda_event_follow(struct device *d, struct event *e, size_t from);
 int cuda_capture(struct device *d);
 struct replay *cuda_captured(struct device *d);
 void cuda_replay(struct device *d, struct replay *r);

@@ -212,6 +212,12 @@ download(struct device *d, void *host, const void *w, size_t bytes)
 }
 
 static void
+bring(struct device *d, void *to, const void *host, size_t bytes)
+{
+	cuda_copy((struct cuda *)d, to, host, bytes);
+}
+
+static void
 copy(struct device *d, void *to, const void *from, size_t bytes)
 {
 	cuda_copy((struct cuda *)d, to, from, bytes);
@@ -232,12 +238,13 @@ const struct backend backend_cuda = {
 	.aside_free = aside_free, .stream = stream, .narrow = cuda_narrow,
 	.widen = cuda_widen, .free = free_memory,
 	.put = cuda_put, .get = cuda_get, .upload = upload,
-	.download = download, .copy = copy, .bytes = bytes_of, .read = cuda_read,
+	.download = download, .copy = copy, .bring = bring,
+	.bytes = bytes_of, .read = cuda_read,
 	.write = cuda_write, .add = cuda_add, .update = cuda_update,
 	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
 	.squares = cuda_squares, .event_new = cuda_event_new,
 	.event_free = cuda_event_free, .event_record = cuda_event_record,
-	.event_wait = cuda_event_wait, .capture = cuda_capture,
+	.event_wait = cuda_event_wait, .event_follow = cuda_event_follow, .capture = cuda_capture,
 	.captured = cuda_captured, .replay = cuda_replay,
 	.replay_free = cuda_replay_free, .choices = cuda_choices,
 	.choose = cuda_choose, .tune = cuda_tune, .ops = cuda_ops,

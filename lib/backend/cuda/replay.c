@@ -120,10 +120,10 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
 	pthread_mutex_unlock(&e->lock);
 }
 
-void
-cuda_event_wait(struct event *e, size_t from)
+/* Of the first place that lies low enough, once there is one. */
+static struct gpu_event *
+find_mark(struct event *e, size_t from)
 {
-	struct driver *d = e->c->driver;
 	struct gpu_event *done;
 	int i;
 
@@ -137,8 +137,24 @@ cuda_event_wait(struct event *e, size_t from)
 	}
 	done = e->mark[i].done;
 	pthread_mutex_unlock(&e->lock);
-	if (d->call->wait_event(d, done) != 0)
+	return done;
+}
+
+void
+cuda_event_wait(struct event *e, size_t from)
+{
+	struct driver *d = e->c->driver;
+
+	if (d->call->wait_event(d, find_mark(e, from)) != 0)
 		die(1, "the device cannot go on");
+}
+
+void
+cuda_event_follow(struct device *device, struct event *e, size_t from)
+{
+	struct cuda *c = (struct cuda *)device;
+
+	c->driver->call->follow(c->driver, c->stream, find_mark(e, from));
 }
 
 /* ---- work that is kept ---- */

@@ -1,0 +1,50 @@
+#ifndef NET_AHEAD_H
+#define NET_AHEAD_H
+
+/*
+ * Pixels on their way to a device that is apart, while it works on those of the
+ * microbatch before: from memory of the host's that copies are fast with, into a
+ * landing beside the arena.  The next pass takes them from there into its tray,
+ * and the landing is free for those after them.  So there are two places in
+ * turn, and copies and passes wait for one another on the device; the host waits
+ * only before it gives such memory other pixels (ahead_wait), which is late
+ * enough to be no wait.
+ */
+
+#include "backend/tray.h"
+
+struct ahead {
+	struct device *device;
+	struct device *beside;		/* what copies are asked of; NULL: it is
+					 * not open */
+	char *at;			/* the landing */
+	struct event *landed, *taken;
+	const uint8_t *of;		/* whose pixels are in it: of the first
+					 * stream; NULL: they were taken */
+	int sent, used;			/* something was sent; was taken */
+};
+
+/* ahead_open(a, d, bytes): a landing of so many.  0, or -1 after a message;
+ * ahead_close is fine where it is not open. */
+int ahead_open(struct ahead *a, struct device *d, size_t bytes);
+void ahead_close(struct ahead *a);
+
+/* ahead_send(a, t, stream): what is to be brought to tray ${t}, soon.  It must
+ * stay as it is until ahead_wait. */
+void ahead_send(struct ahead *a, const struct tray *t,
+    const struct stream *stream);
+
+/*
+ * ahead_take(a, f): where the pixels of ${f} have landed, for what the device is
+ * asked for from now on; NULL: they were not sent.  ahead_taken(a): the device has
+ * been asked to take them.
+ */
+const void *ahead_take(struct ahead *a, const struct feed *f);
+void ahead_taken(struct ahead *a);
+
+/* ahead_forget(a): what was sent is not what it was.  ahead_wait(a): until what
+ * was sent last is no more read. */
+void ahead_forget(struct ahead *a);
+void ahead_wait(struct ahead *a);
+
+#endif
