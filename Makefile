@@ -128,7 +128,7 @@ CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
-             $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train
+             $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/ceilings
 # A GPU that tests have instead: tests/gpu, and the back end without what asks a
 # vendor's library, which is tested where there is none.
 GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,tests/gpu/none/runtime.c $(filter-out \
@@ -216,6 +216,9 @@ $(BUILD)/apart/tests/%: $(BUILD)/tests/%.o $(APART_O) $(BUILD)/libvt.a
 $(BUILD)/gpu/vt-train: $(BUILD)/cmd/vt-train.o $(BUILD)/cmd/train_options.o $(BUILD)/tests/gpu/open.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -Wl,--wrap=device_open $^ $(LDLIBS)
+$(BUILD)/gpu/ceilings: $(BUILD)/share/gpu/ceilings.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) $^ $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a

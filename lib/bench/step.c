@@ -41,6 +41,7 @@ struct job {
 	struct optim optim;
 	struct loader *loader;		/* NULL: made-up clips */
 	double loss, norm;		/* of the last step */
+	size_t available;		/* on the device, before it all */
 	size_t base;			/* resident before it all; 0: memory of
 					 * an earlier shape is among it */
 	struct figure seconds[PHASES];
@@ -135,11 +136,16 @@ print_phases(struct job *j, const char *under)
 static void
 print_memory(struct job *j)
 {
+	size_t available = device_available(j->o->device);
 	struct rusage u;
 	char note[80];
 
 	bench_value(j->b, (double)j->rig.plan->arena, "bytes",
 	    "activations and their gradients", "%s/activations", j->prefix);
+	if (available < j->available && j->available < SIZE_MAX)
+		bench_value(j->b, (double)(j->available - available), "bytes",
+		    "of the device's memory, all that is allocated for steps",
+		    "%s/device", j->prefix);
 	if (j->base > 0 && ram_peak() > j->base) {
 		snprintf(note, sizeof(note), "of %d steps, above the %zu of "
 		    "program and libraries", j->b->warmup + j->b->runs,
@@ -286,6 +292,7 @@ bench_step(struct bench *b, const struct net_options *o)
 
 	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
 		struct job j = { .b = b, .o = o, .shape = o->shapes->item[i],
+			.available = device_available(o->device),
 			.base = i == 0 ? ram_resident() : 0,
 			.optim = { .rule = group_rule_find("tsm"),
 			    .set = { .momentum = 0.9, .decay = 1e-4 } } };
