@@ -227,6 +227,37 @@ struct moments {
 enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
 
 /*
+ * Whether a step is to be made, which a device may find out by itself, from what
+ * it has: so nobody waits between a gradient and the update.  Sums of squares of
+ * runs as those of device_squares, of which each parameter has some, are added up
+ * in their order; the order decides the bits.
+ */
+enum verdict_kind { VERDICT_STEP, VERDICT_LOSS, VERDICT_GRADIENT,
+    VERDICT_STATISTICS };			/* what is not finite */
+struct verdict {
+	int32_t what;
+	int32_t statistics;		/* these are finite */
+	double norm;			/* of all trained gradients */
+	double scale;			/* what the gradient is multiplied by in
+					 * the update */
+};
+
+enum judged { JUDGED_NOT, JUDGED_TRAINED, JUDGED_STATISTICS };
+struct judgement {
+	const void *g;			/* the gradient */
+	const size_t *edge;		/* [runs + 1] */
+	size_t runs;
+	const size_t *first;		/* [params + 1] the first run of each */
+	const char *kind;		/* [params] enum judged */
+	size_t params;
+	double scale;			/* of the gradient and its norm */
+	double clip;			/* the largest norm; 0: any */
+	const struct outcome *outcome;	/* of the device's: losses, which must be
+					 * finite, too */
+	size_t outcomes;
+};
+
+/*
  * The table of a back end; device_alloc and so on below call it.  ${d} is the
  * device that open returned.
  */
@@ -280,6 +311,9 @@ struct backend {
 	    double rate, double scale);
 	void (*squares)(struct device *d, double *sum, const void *x,
 	    const size_t *edge, size_t runs);
+	void (*judge)(struct device *d, struct verdict *v,
+	    const struct judgement *j);			/* NULL: it cannot */
+	void (*obey)(struct device *d, const struct verdict *v);
 	struct event *(*event_new)(struct device *d);
 	void (*event_free)(struct event *e);
 	void (*event_record)(struct device *d, struct event *e, size_t from);
@@ -479,6 +513,18 @@ void device_track(struct device *d, void *w, const void *x, size_t n,
  */
 void device_squares(struct device *d, double *sum, const void *x,
     const size_t *edge, size_t runs);
+
+/*
+ * device_judges(d): it can find out whether a step is to be made.
+ * device_judge(d, v, j): into ${v}, of the device's memory; nobody waits.
+ * device_obey(d, v): from now on device_update and device_track do something only
+ * if ${v} is VERDICT_STEP then, the former with its scale and not their own;
+ * NULL: as usual.
+ */
+int device_judges(const struct device *d);
+void device_judge(struct device *d, struct verdict *v,
+    const struct judgement *j);
+void device_obey(struct device *d, const struct verdict *v);
 
 /* backends[]: those compiled in; ends with NULL. */
 extern const struct backend *const backends[];

@@ -230,6 +230,24 @@ device_squares(struct device *d, double *sum, const void *x,
 	d->backend->squares(d, sum, x, edge, runs);
 }
 
+int
+device_judges(const struct device *d)
+{
+	return d->backend->judge != NULL;
+}
+
+void
+device_judge(struct device *d, struct verdict *v, const struct judgement *j)
+{
+	d->backend->judge(d, v, j);
+}
+
+void
+device_obey(struct device *d, const struct verdict *v)
+{
+	d->backend->obey(d, v);
+}
+
 const struct op_impl *
 task_impl(const struct task *t)
 {

@@ -38,6 +38,19 @@ make_list(struct optim *o)
 	o->list[n].name = NULL;
 }
 
+/* What the device gives its verdict by. */
+static int
+open_verdict(struct optim *o, const struct graph *g)
+{
+	o->judged = xcalloc((size_t)g->nparam, 1);
+	for (int p = 0; p < g->nparam; p++)
+		o->judged[p] = (char)(g->param[p].frozen ? JUDGED_NOT :
+		    g->param[p].kind >= PARAM_MEAN ? JUDGED_STATISTICS :
+		    JUDGED_TRAINED);
+	o->verdict = device_alloc(o->device, sizeof(*o->verdict));
+	return o->verdict == NULL ? -1 : 0;
+}
+
 int
 optim_open(struct optim *o, const struct net *n, const struct segments *share)
 {
@@ -59,6 +72,9 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	o->trust = xcalloc(params, sizeof(*o->trust));
 	for (int i = 0; i < 2; i++)
 		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
+	o->device = n->device;
+	if (device_judges(n->device) && open_verdict(o, n->graph) != 0)
+		return -1;
 	tiles_open(&o->tiles, n->graph, o->share);
 	running_open(&o->running, n->graph);
 	o->gather = gathering_new(o->share, n->device);
@@ -74,6 +90,11 @@ optim_close(struct optim *o)
 	running_close(&o->running);
 	gathering_free(o->gather);
 	o->gather = NULL;
+	if (o->verdict != NULL)
+		device_free(o->device, o->verdict);
+	o->verdict = NULL;
+	free(o->judged);
+	o->judged = NULL;
 	segments_close(&o->alone);
 	segments_close(&o->dealt);
 	comm_free(o->self);
@@ -273,17 +294,24 @@ optim_swap(struct optim *o, struct net *n)
 	return ema_swap(&o->slots, o->ema_slot, o->gather, n->w);
 }
 
-/* 0, or what is wrong with a gradient whose sums are at hand. */
+/* 0, or what is wrong with a gradient of this norm; ${finite}: its statistics
+ * are. */
 static int
-check(struct optim *o, double norm)
+check(struct optim *o, double norm, int finite)
 {
-	int finite = isfinite(tiles_squares(&o->tiles, 1)) != 0;
-
 	if (!isfinite(norm))
 		return finite && o->scale_slot >= 0 &&
 		    loss_scale_lower(&o->slots, o->scale_slot) ?
 		    OPTIM_SKIPPED : OPTIM_GRADIENT;
 	return finite ? 0 : OPTIM_STATISTICS;
+}
+
+static void
+keep_scale(struct optim *o)
+{
+	if (o->scale_slot >= 0)
+		loss_scale_keep(&o->slots, o->scale_slot, o->scale_every > 0 ?
+		    o->scale_every : LOSS_SCALE_EVERY);
 }
 
 /* From a gradient that is finite to new weights where this rank owns them. */
@@ -318,7 +346,8 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 	if (square(o, n, g) != 0)
 		return OPTIM_LOST;
 	*norm = sqrt(tiles_squares(&o->tiles, 0)) * k.scale;
-	if ((bad = check(o, *norm)) != 0)
+	if ((bad = check(o, *norm, isfinite(tiles_squares(&o->tiles, 1)) !=
+	    0)) != 0)
 		return bad;
 	if (o->clip > 0 && *norm > o->clip)
 		k.scale *= o->clip / (*norm + 1e-6);
@@ -332,8 +361,51 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 	running_after(&o->running, n);
 	if (o->ema_slot >= 0)
 		ema_track(&o->slots, o->ema_slot, o->ema);
-	if (o->scale_slot >= 0)
-		loss_scale_keep(&o->slots, o->scale_slot, o->scale_every > 0 ?
-		    o->scale_every : LOSS_SCALE_EVERY);
+	keep_scale(o);
 	return 0;
+}
+
+/* ---- the same, with the device's own verdict ---- */
+
+/* What the host would have to know in between, other ranks or not, is not asked
+ * of the device. */
+int
+optim_asks(const struct optim *o)
+{
+	return o->verdict != NULL && o->share->comm->size == 1 &&
+	    o->learners == 0 && o->clip_value == 0 && o->kind->direct == NULL &&
+	    o->kind->trust == NULL && o->kind->counter == 0 &&
+	    o->running.n == 0 && o->ema_slot < 0;
+}
+
+void
+optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
+    const struct outcome *losses, size_t count)
+{
+	struct pass k = { o, n, g, lr, scale / optim_loss_scale(o), scale };
+	const struct judgement j = { .g = g, .edge = o->tiles.edge,
+		.runs = o->tiles.n, .first = o->tiles.first, .kind = o->judged,
+		.params = (size_t)n->graph->nparam, .scale = k.scale,
+		.clip = o->clip, .outcome = losses, .outcomes = count };
+
+	o->waited = 0;
+	device_judge(o->device, o->verdict, &j);
+	device_obey(o->device, o->verdict);
+	make_step(&k);
+	device_obey(o->device, NULL);
+}
+
+int
+optim_hear(struct optim *o, double *norm)
+{
+	struct verdict v;
+	int bad;
+
+	device_download(o->device, &v, o->verdict, sizeof(v));
+	*norm = v.norm;
+	if (v.what == VERDICT_LOSS)
+		return OPTIM_GRADIENT;
+	if ((bad = check(o, v.norm, v.statistics)) == 0)
+		keep_scale(o);
+	return bad;
 }

@@ -47,6 +47,10 @@ struct optim {
 	struct segments dealt;		/* of learners, if they keep something */
 	struct comm *self;
 	struct gathering *gather;		/* of what share cuts */
+	struct device *device;
+	struct verdict *verdict;	/* the device's, on a step that was asked
+					 * for; NULL: it gives none */
+	char *judged;			/* [nparam] enum judged */
 };
 
 /*
@@ -76,6 +80,21 @@ enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED };
 
 int optim_step(struct optim *o, struct net *n, void *g, double scale,
     double lr, double *norm);
+
+/*
+ * The same in two parts, so that the host need not wait between a gradient and
+ * the update: the device finds out whether a step is to be made.
+ *
+ * optim_asks(o): it can, for this optimiser, and all that it needs is here.
+ * optim_ask(o, n, g, scale, lr, losses, count): make it, if the ${count}
+ * outcomes ${losses}, of the device's, are finite, too.
+ * optim_hear(o, norm): what optim_step would have returned, and is to be known
+ * before the next one: it waits.  OPTIM_GRADIENT also if a loss is not finite.
+ */
+int optim_asks(const struct optim *o);
+void optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
+    const struct outcome *losses, size_t count);
+int optim_hear(struct optim *o, double *norm);
 
 /* optim_finite(o, n): on all ranks, weights, running statistics and slots are;
  * all ranks call it.  -1 if another rank cannot be reached. */

@@ -306,13 +306,29 @@ skip(struct trainer *t, struct step_report *s, const char *what, double value)
 	return 0;
 }
 
+/*
+ * May the device be asked for the update before it is known here what its losses
+ * are?  Not where something else may stop a step.
+ */
+static int
+asks(const struct trainer *t, int microbatches)
+{
+	int ready = optim_asks(&t->optim) && t->o.max_loss == 0 &&
+	    t->loading.audit == 0;
+
+	for (int i = 0; i < microbatches && ready; i++)
+		ready = t->work->report[i].status == 0 &&
+		    t->work->report[i].bad == 0;
+	return ready;
+}
+
 int
 work_step(struct trainer *t, struct step_report *s)
 {
 	struct trainer_work *w = t->work;
 	const struct schedule_step *at = &w->at;
 	const struct cell *cell = at->cell;
-	int microbatches = work_parts(t, cell).n, bad;
+	int microbatches = work_parts(t, cell).n, bad, asked;
 	double start;
 	void *sum;
 
@@ -321,6 +337,13 @@ work_step(struct trainer *t, struct step_report *s)
 	sum = run_microbatches(t, microbatches, w->plan[at->stage][at->turn]);
 	if (sum == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
+	if (at->momentum >= 0)
+		t->optim.set.momentum = at->momentum;
+	start = clock_seconds();
+	if ((asked = asks(t, microbatches)))
+		optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
+		    w->outcome, (size_t)(microbatches * t->net->graph->heads));
+	w->time.update += clock_seconds() - start;
 	if (work_join(t, microbatches, s) != 0)
 		return s->status;
 	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
@@ -334,11 +357,9 @@ work_step(struct trainer *t, struct step_report *s)
 		return bad;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return skip(t, s, "the loss is", s->loss);
-	if (at->momentum >= 0)
-		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
-	bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
-	    &s->norm);
+	bad = asked ? optim_hear(&t->optim, &s->norm) : optim_step(&t->optim,
+	    t->net, sum, 1.0 / microbatches, at->lr, &s->norm);
 	if (bad == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
 	s->skipped = bad == OPTIM_SKIPPED;

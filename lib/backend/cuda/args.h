@@ -345,6 +345,13 @@ struct floats_track {
 	const float *x;
 	size_t n;
 	double rate, scale;
+	const struct verdict *verdict;	/* NULL: it is done */
+};
+
+/* Done only if there is no verdict, or with its scale. */
+struct stepping {
+	struct update update;
+	const struct verdict *verdict;
 };
 
 struct floats_clamp {
@@ -361,6 +368,17 @@ struct squares {
 	const size_t *edge, *first;
 	size_t runs;
 	double *part, *sum;
+};
+
+/* One block: what struct judgement says, of sums that were made before. */
+struct judge {
+	const double *sum;		/* [runs] */
+	const size_t *first;		/* [params + 1] */
+	const char *kind;
+	size_t params, outcomes;
+	double scale, clip;
+	const struct outcome *outcome;
+	struct verdict *verdict;
 };
 
 /*

@@ -30,6 +30,7 @@ struct cuda {
 	enum gpu_type type;		/* what activations are stored as */
 	struct staging *staging;	/* pinned memory on the way to and fro */
 	struct replay *kept;		/* being captured */
+	const struct verdict *verdict;	/* what updates obey; NULL: nothing */
 	int aside;			/* another one's driver: device_aside */
 	void *room;			/* the device's, for sums of squares */
 	size_t room_bytes;
@@ -122,8 +123,12 @@ void cuda_read(struct device *d, double *host, const struct dims *shape,
     const void *activation);
 void cuda_write(struct device *d, void *activation, const struct dims *shape,
     const double *host);
+
+/* Those of squares.c. */
 void cuda_squares(struct device *d, double *sum, const void *x,
     const size_t *edge, size_t runs);
+void cuda_judge(struct device *d, struct verdict *v, const struct judgement *j);
+void cuda_obey(struct device *d, const struct verdict *v);
 
 /* Those of choices.c. */
 char *cuda_choices(struct device *d, enum choices_kind which);

@@ -70,10 +70,11 @@
 	FLOATS(FLOATS_ADD, floats_add, THREADS, floats_add) \
 	FLOATS(FLOATS_TRACK, floats_track, THREADS, floats_track) \
 	FLOATS(FLOATS_CLAMP, floats_clamp, THREADS, floats_clamp) \
-	FLOATS(UPDATE, update, THREADS, update) \
+	FLOATS(UPDATE, update, THREADS, stepping) \
 	FLOATS(MOMENTS, moments, THREADS, moments) \
 	FLOATS(SQUARES, squares, THREADS, squares) \
-	FLOATS(SQUARES_TOTAL, squares_total, THREADS, squares)
+	FLOATS(SQUARES_TOTAL, squares_total, THREADS, squares) \
+	FLOATS(JUDGE, judge, THREADS, judge)
 
 #define KERNELS(KERNEL, FLOATS) \
 	POINTWISE_KERNELS(KERNEL) ROWS_KERNELS(KERNEL) NORM_KERNELS(KERNEL) \

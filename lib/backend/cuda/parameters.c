@@ -126,9 +126,11 @@ void
 cuda_update(struct device *d, const struct update *u)
 {
 	struct cuda *c = (struct cuda *)d;
-	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, blocks(u->n), 1, *u);
+	const struct stepping a = { *u, c->verdict };
+	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, blocks(u->n), 1, a);
 	size_t bytes = u->n * sizeof(float);
 
+	cuda_reads(&k, c->verdict, sizeof(*c->verdict));
 	cuda_reads(&k, u->g, bytes);
 	cuda_touches(&k, u->w, bytes, 1);
 	cuda_touches(&k, u->m, bytes, 1);
@@ -165,79 +167,11 @@ cuda_track(struct device *d, void *w, const void *x, size_t n, double rate,
     double scale)
 {
 	struct cuda *c = (struct cuda *)d;
-	const struct floats_track a = { w, x, n, rate, scale };
+	const struct floats_track a = { w, x, n, rate, scale, c->verdict };
 	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_TRACK, blocks(n), 1, a);
 
+	cuda_reads(&k, c->verdict, sizeof(*c->verdict));
 	cuda_reads(&k, x, n * sizeof(float));
 	cuda_touches(&k, w, n * sizeof(float), 1);
 	cuda_launch(c, &k);
-}
-
-/*
- * ---- sums of squares ----
- *
- * In memory of the device that stays: sums, parts of sums, edges, and which part
- * is the first of each run.
- */
-
-struct room { double *sum, *part; size_t *edge, *first; };
-
-static int
-take_room(struct cuda *c, size_t runs, size_t parts, struct room *r)
-{
-	size_t bytes = (runs + parts) * sizeof(double) +
-	    2 * (runs + 1) * sizeof(size_t);
-
-	if (bytes > c->room_bytes) {
-		device_free(&c->device, c->room);
-		c->room_bytes = 0;
-		if ((c->room = device_alloc(&c->device, bytes)) == NULL)
-			return -1;
-		c->room_bytes = bytes;
-	}
-	r->sum = c->room;
-	r->part = r->sum + runs;
-	r->edge = (size_t *)(r->part + parts);
-	r->first = r->edge + runs + 1;
-	return 0;
-}
-
-void
-cuda_squares(struct device *d, double *sum, const void *x, const size_t *edge,
-    size_t runs)
-{
-	struct cuda *c = (struct cuda *)d;
-	const float *from = (const float *)x + edge[0];
-	size_t *first = xcalloc(2 * (runs + 1), sizeof(*first));
-	size_t *past = first + runs + 1;	/* edges, as seen from there */
-	size_t table = (runs + 1) * sizeof(size_t);
-	struct squares a;
-	struct launch k;
-	struct room r;
-
-	for (size_t i = 0; i < runs; i++) {
-		past[i + 1] = edge[i + 1] - edge[0];
-		first[i + 1] = first[i] + cuda_pieces(past[i + 1] - past[i],
-		    SQUARES);
-	}
-	if (take_room(c, runs, first[runs], &r) != 0)
-		die(1, "the device cannot go on");
-	cuda_send(c, r.edge, past, table);
-	cuda_send(c, r.first, first, table);
-	a = (struct squares){ from, r.edge, r.first, runs, r.part, r.sum };
-	if (first[runs] > 0) {
-		k = CUDA_KERNEL(c, GPU_SQUARES, (unsigned)first[runs], 1, a);
-		cuda_reads(&k, from, past[runs] * sizeof(float));
-		cuda_reads(&k, r.edge, table);
-		cuda_reads(&k, r.first, table);
-		cuda_writes(&k, r.part, first[runs] * sizeof(double));
-		cuda_launch(c, &k);
-	}
-	k = CUDA_KERNEL(c, GPU_SQUARES_TOTAL, (unsigned)runs, 1, a);
-	cuda_reads(&k, r.part, first[runs] * sizeof(double));
-	cuda_reads(&k, r.first, table);
-	cuda_writes(&k, r.sum, runs * sizeof(double));
-	cuda_launch(c, &k);
-	cuda_receive(c, sum, r.sum, runs * sizeof(double));
-	free(first);
 }

@@ -30,6 +30,8 @@ BODY
 OF(floats_track)(const struct floats_track *a, struct block b)
 {
 	EACH_THREAD(i) {
+		if (a->verdict != NULL && a->verdict->what != VERDICT_STEP)
+			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
 			size_t j = FLOAT_AT(k);
@@ -57,9 +59,14 @@ OF(floats_clamp)(const struct floats_clamp *a, struct block b)
 }
 
 BODY
-OF(update)(const struct update *a, struct block b)
+OF(update)(const struct stepping *s, struct block b)
 {
+	const struct update *a = &s->update;
+	double scale = s->verdict != NULL ? s->verdict->scale : a->scale;
+
 	EACH_THREAD(i) {
+		if (s->verdict != NULL && s->verdict->what != VERDICT_STEP)
+			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
 			size_t j = FLOAT_AT(k);
@@ -68,7 +75,7 @@ OF(update)(const struct update *a, struct block b)
 
 			if (j >= a->n)
 				break;
-			d = ((const float *)a->g)[j] * a->scale + a->decay * *w;
+			d = ((const float *)a->g)[j] * scale + a->decay * *w;
 			if (a->m == NULL) {
 				*w -= (float)(a->lr * d);
 				continue;
@@ -166,5 +173,67 @@ OF(squares_total)(const struct squares *a, struct block b)
 	EACH_THREAD(i) {
 		if (i == 0)
 			a->sum[b.x] = sum[0];
+	}
+}
+
+/* A norm above the most that it may be makes the step shorter: PyTorch's
+ * clip_grad_norm_, as train/optim.c has it. */
+INLINE void
+OF(decide)(const struct judge *a, double trained, double statistics, int lost)
+{
+	struct verdict *v = a->verdict;
+
+	v->scale = a->scale;
+	v->norm = sqrt(trained) * a->scale;
+	v->statistics = isfinite(statistics) != 0;
+	v->what = lost ? VERDICT_LOSS : !isfinite(v->norm) ? VERDICT_GRADIENT :
+	    !v->statistics ? VERDICT_STATISTICS : VERDICT_STEP;
+	if (a->clip > 0 && v->norm > a->clip)
+		v->scale *= a->clip / (v->norm + 1e-6);
+}
+
+/* As train/tiles.c adds up: the runs of a parameter, a thread each, and then the
+ * parameters, one after the other. */
+BODY
+OF(judge)(const struct judge *a, struct block b)
+{
+	SHARED(double, part, THREADS);
+	SHARED(double, sum, 3);
+	SHARED(int, lost, 1);
+
+	EACH_THREAD(i) {
+		if (i < 3)
+			sum[i] = 0;
+		if (i == 0)
+			lost[0] = 0;
+	}
+	for (size_t p = 0; p < a->params; p += (size_t)b.threads) {
+		EACH_THREAD(i) {
+			size_t of = p + (size_t)i;
+
+			part[i] = 0;
+			if (of >= a->params || a->kind[of] == JUDGED_NOT)
+				continue;
+			for (size_t k = a->first[of]; k < a->first[of + 1]; k++)
+				part[i] += a->sum[k];
+		}
+		EACH_THREAD(i) {
+			size_t of = p + (size_t)i;
+
+			if (i > 0)
+				continue;
+			for (int k = 0; k < b.threads && of < a->params;
+			    k++, of++)
+				if (a->kind[of] != JUDGED_NOT)
+					sum[(int)a->kind[of]] += part[k];
+		}
+	}
+	EACH_THREAD(i) {
+		if (i > 0)
+			continue;
+		for (size_t k = 0; k < a->outcomes; k++)
+			lost[0] |= !isfinite(a->outcome[k].loss);
+		OF(decide)(a, sum[JUDGED_TRAINED], sum[JUDGED_STATISTICS],
+		    lost[0]);
 	}
 }
