@@ -103,7 +103,7 @@ run(const struct graph *g, enum standin_when when, int ahead)
 		struct stream *next = &turn[(i + 1) % TURNS];
 
 		if (i == 0)
-			ahead_send(&n->ahead, p->tray, now);
+			ahead_send(&n->ahead, p->tray, now, 1);
 		((struct stream *)f.stream)[0].bytes = now->bytes;
 		f.seed = (uint64_t)i;
 		/* The third time there is a graph; and nobody waits. */
@@ -117,7 +117,11 @@ run(const struct graph *g, enum standin_when when, int ahead)
 			ahead_wait(&n->ahead);
 		fill(next, bytes, i + 1);
 		standin_quiet(driver, i > 2);
-		ahead_send(&n->ahead, p->tray, next);
+		/* What was sent and is another by now; and nothing twice. */
+		if (i == 4)
+			ahead_send(&n->ahead, p->tray, next, 99);
+		for (int k = 0; k < 2; k++)
+			ahead_send(&n->ahead, p->tray, next, (uint64_t)i + 2);
 		standin_quiet(driver, 0);
 	}
 	device_get(d, r.w, n->w, g->elements);
@@ -159,8 +163,8 @@ test(const struct graph *g, enum standin_when when, const char *say)
 	ahead = run(g, when, 1);
 	ok(same(&plain, &ahead, g), "%s: pixels that are sent before give the "
 	    "same bits", say);
-	ok(plain.beside == 0 && ahead.beside == PASSES + 1, "all of them "
-	    "beside the work (%d)", ahead.beside);
+	ok(plain.beside == 0 && ahead.beside == PASSES + 2, "all of them "
+	    "beside the work, and none twice (%d)", ahead.beside);
 	if (!ok(ahead.sum == 0 && plain.sum == 0, "nobody waits, and nothing "
 	    "else is wrong"))
 		diag("%s", ahead.said);

@@ -16,6 +16,7 @@
 #include "bench/inside.h"
 #include "data/loader.h"
 #include "train/optim.h"
+#include "train/pinned.h"
 
 #define RATE 0.001
 #define LOADERS 2		/* threads, as vt-train's default */
@@ -83,6 +84,42 @@ next_microbatch(struct job *j, struct microbatch **mb, struct feed *f)
 	return 0;
 }
 
+/* Pixels to the device, if they are not on their way. */
+static void
+send(struct job *j, const struct microbatch *mb)
+{
+	ahead_send(&j->rig.net->ahead, j->rig.plan->tray, mb->stream, mb->load);
+}
+
+/* One microbatch is the loader's again, and the next one may be sent. */
+static void
+exchange(struct job *j, struct microbatch *mb)
+{
+	const struct microbatch *next;
+
+	ahead_wait(&j->rig.net->ahead);
+	loader_return(j->loader, mb);
+	if ((next = loader_peek(j->loader)) != NULL)
+		send(j, next);
+}
+
+/* As a step of the trainer has it. */
+static void
+update(struct job *j)
+{
+	struct rig *r = &j->rig;
+	int asks = optim_asks(&j->optim);
+
+	if (asks)
+		optim_ask(&j->optim, r->net, r->gradient, 1, RATE, r->outcome,
+		    (size_t)r->net->graph->heads);
+	else
+		optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
+	j->loss = rig_loss(r);
+	if (asks)
+		optim_hear(&j->optim, &j->norm);
+}
+
 static int
 run(void *arg, int counts)
 {
@@ -97,15 +134,16 @@ run(void *arg, int counts)
 	if (j->loader != NULL && (status = next_microbatch(j, &mb, &feed)) != 0)
 		return status;
 	at[FORWARD] = clock_seconds();
+	if (mb != NULL)
+		send(j, mb);
 	rig_forward(r, &feed);
 	at[BACKWARD] = clock_seconds();
 	plan_backward(r->plan, NULL);
-	at[UPDATE] = clock_seconds();
-	optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
-	j->loss = rig_loss(r);
-	at[PHASES] = clock_seconds();
 	if (mb != NULL)
-		loader_return(j->loader, mb);
+		exchange(j, mb);
+	at[UPDATE] = clock_seconds();
+	update(j);
+	at[PHASES] = clock_seconds();
 	if (counts) {
 		figure_add(&j->seconds[STEP], at[PHASES] - at[WAIT]);
 		for (int i = WAIT; i < PHASES; i++)
@@ -247,6 +285,11 @@ measure_data(struct job *j, double alone)
 	if (s == NULL)
 		return EXIT_USAGE;
 	clear(j);
+	if (net_reserve_ahead(j->rig.net) != 0) {
+		schedule_free(s);
+		return EXIT_FAILED;
+	}
+	o.room = pinned_room(j->rig.net);
 	j->loader = loader_new(j->o->data, s, 0, &o);
 	status = bench_repeat(j->b, run, j);
 	if (status == 0) {

@@ -60,7 +60,7 @@ take(struct loader *l, struct slot **slot, int *clip)
 		l->free = s->next;
 		s->next = NULL;
 		slot_begin(s);
-		s->mb.loads = ++l->loads;
+		s->mb.load = ++l->loads;
 		for (int k = 0; k < s->mb.n && l->bad.n > 0; k++)
 			microbatches_seat(l->microbatches, &s->mb, k, &l->bad);
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;

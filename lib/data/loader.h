@@ -44,9 +44,9 @@ struct microbatch {
 	uint32_t *past;			/* [n] how many places of the order after
 					 * its own the sample is: those between
 					 * are damaged */
-	uint64_t loads;			/* of the loader so far: the pixels are
-					 * those of an earlier look at it if this
-					 * is what it was (loader_peek) */
+	uint64_t load;			/* number of what it shows: as long as
+					 * that is the same, so are its pixels
+					 * (loader_peek) */
 	int bads;
 	struct bad_clip *bad;		/* [bads] samples that were found to be
 					 * damaged, not known before */

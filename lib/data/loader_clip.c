@@ -177,7 +177,7 @@ slot_settle(struct loader *l, struct slot *s)
 	if (slot_stale(l, s) && l->replaces) {
 		hand_open(&h, l);
 		slot_begin(s);
-		mb->loads = ++l->loads;
+		mb->load = ++l->loads;
 		for (int i = 0; i < mb->n; i++) {
 			mb->past[i] = 0;
 			microbatches_seat(l->microbatches, mb, i, &l->bad);

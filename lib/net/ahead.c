@@ -29,15 +29,18 @@ ahead_close(struct ahead *a)
 }
 
 void
-ahead_send(struct ahead *a, const struct tray *t, const struct stream *stream)
+ahead_send(struct ahead *a, const struct tray *t, const struct stream *stream,
+    uint64_t load)
 {
-	if (a->beside == NULL || t == NULL)
+	if (a->beside == NULL || t == NULL ||
+	    (a->of == stream[0].bytes && a->load == load))
 		return;
 	if (a->used)
 		device_event_follow(a->beside, a->taken, 0);
 	tray_send(t, a->beside, a->at, stream);
 	device_event_record(a->beside, a->landed, 0);
 	a->of = stream[0].bytes;
+	a->load = load;
 	a->sent = 1;
 }
 
@@ -56,12 +59,6 @@ ahead_taken(struct ahead *a)
 {
 	device_event_record(a->device, a->taken, 0);
 	a->used = 1;
-}
-
-void
-ahead_forget(struct ahead *a)
-{
-	a->of = NULL;
 }
 
 void

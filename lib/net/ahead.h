@@ -21,6 +21,7 @@ struct ahead {
 	struct event *landed, *taken;
 	const uint8_t *of;		/* whose pixels are in it: of the first
 					 * stream; NULL: they were taken */
+	uint64_t load;			/* and which there were then */
 	int sent, used;			/* something was sent; was taken */
 };
 
@@ -29,10 +30,14 @@ struct ahead {
 int ahead_open(struct ahead *a, struct device *d, size_t bytes);
 void ahead_close(struct ahead *a);
 
-/* ahead_send(a, t, stream): what is to be brought to tray ${t}, soon.  It must
- * stay as it is until ahead_wait. */
+/*
+ * ahead_send(a, t, stream, load): what is to be brought to tray ${t}, soon.  It
+ * must stay as it is until ahead_wait; ${load} is a number of what is there now.
+ * Nothing is done where it is not open, and nothing twice: what was sent before
+ * and is still that is on its way.
+ */
 void ahead_send(struct ahead *a, const struct tray *t,
-    const struct stream *stream);
+    const struct stream *stream, uint64_t load);
 
 /*
  * ahead_take(a, f): where the pixels of ${f} have landed, for what the device is
@@ -42,9 +47,7 @@ void ahead_send(struct ahead *a, const struct tray *t,
 const void *ahead_take(struct ahead *a, const struct feed *f);
 void ahead_taken(struct ahead *a);
 
-/* ahead_forget(a): what was sent is not what it was.  ahead_wait(a): until what
- * was sent last is no more read. */
-void ahead_forget(struct ahead *a);
+/* ahead_wait(a): until what was sent last is no more read. */
 void ahead_wait(struct ahead *a);
 
 #endif

@@ -74,15 +74,12 @@ work_return(struct trainer *t, struct microbatch *mb)
 	loader_return(t->work->loader, mb);
 }
 
-static void
-send_pixels(struct trainer *t, const struct microbatch *mb)
+void
+work_bring(struct trainer *t, const struct microbatch *mb)
 {
-	struct trainer_work *w = t->work;
-
-	ahead_send(&t->net->ahead, w->plan[mb->at.stage][mb->at.turn]->tray,
-	    mb->stream);
-	w->coming = mb;
-	w->coming_loads = mb->loads;
+	ahead_send(&t->net->ahead,
+	    t->work->plan[mb->at.stage][mb->at.turn]->tray, mb->stream,
+	    mb->load);
 }
 
 void
@@ -92,7 +89,7 @@ work_send(struct trainer *t)
 	    loader_peek(t->work->loader);
 
 	if (mb != NULL)
-		send_pixels(t, mb);
+		work_bring(t, mb);
 }
 
 /* Sums of peers were a part of ${phase}. */
@@ -102,16 +99,6 @@ count_sums(struct trainer_work *w, double *phase)
 	*phase -= w->spread.waited;
 	w->time.comm += w->spread.waited;
 	w->spread.waited = 0;
-}
-
-/* What was sent may be another one's, or of clips that are others by now. */
-void
-work_bring(struct trainer *t, const struct microbatch *mb)
-{
-	if (t->work->coming == mb && t->work->coming_loads == mb->loads)
-		return;
-	ahead_forget(&t->net->ahead);
-	send_pixels(t, mb);
 }
 
 void

@@ -14,6 +14,7 @@
 #include "train/corrupt.h"
 #include "train/learners.h"
 #include "train/memory.h"
+#include "train/pinned.h"
 #include "train/work.h"
 
 struct parts
@@ -305,19 +306,6 @@ trainer_explain(const struct trainer *t, FILE *f)
 		plan_explain(most, f);
 }
 
-/* Pixels are loaded into memory that copies to the device are fast with. */
-static void *
-take_room(void *device, size_t bytes)
-{
-	return device_alloc_host(device, bytes);
-}
-
-static void
-give_room(void *device, void *p)
-{
-	device_free_host(device, p);
-}
-
 /* What may fail on one rank alone. */
 static int
 reserve(struct trainer *t)
@@ -329,9 +317,7 @@ reserve(struct trainer *t)
 
 	if (net_reserve(t->net) != 0 || net_reserve_ahead(t->net) != 0)
 		return EXIT_FAILED;
-	if (t->net->ahead.at != NULL)
-		t->loading.room = (struct loader_room){ take_room, give_room,
-			n->device };
+	t->loading.room = pinned_room(t->net);
 	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
 	for (int i = 0; i < w->gradients; i++) {
 		w->gradient[i] = device_alloc(n->device, n->graph->elements *

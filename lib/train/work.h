@@ -51,9 +51,6 @@ struct trainer_work {
 					 * this rank's microbatches say */
 	struct outcome *fetched;	/* the same here, after the step */
 	struct loader *loader;
-	const struct microbatch *coming;	/* whose pixels are on their way to
-					 * the device; NULL: none */
-	uint64_t coming_loads;
 	struct bucket *bucket;
 	struct audit *audit;
 	struct about about;
