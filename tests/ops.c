@@ -136,6 +136,23 @@ static const struct row rows[] = {
 	{ "conv of each channel over time, 2x2 images", { .kind = OP_CONV,
 	    .k = { 3, 3, 3 }, .s = { 2, 1, 1 }, .p = { 1, 1, 1 }, .out = 54,
 	    .groups = 54 }, { 2, 4, 2, 2, 54 } },
+	{ "conv of each channel, odd channels, with bias", CONV(
+	    .k = { 1, 3, 3 }, .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 21,
+	    .groups = 21, .bias = 1), { 3, 1, 5, 11, 21 } },
+	{ "conv of each channel over time, wide, pairs of channels", {
+	    .kind = OP_CONV, .k = { 3, 3, 3 }, .s = { 1, 1, 1 },
+	    .p = { 1, 1, 1 }, .out = 54, .groups = 54 },
+	    { 2, 3, 13, 18, 54 } },
+	{ "conv of each channel over time, wide, stride 1x2x2", {
+	    .kind = OP_CONV, .k = { 3, 3, 3 }, .s = { 1, 2, 2 },
+	    .p = { 1, 1, 1 }, .out = 40, .groups = 40 },
+	    { 2, 4, 15, 21, 40 } },
+	{ "conv of each channel 5x1x1", { .kind = OP_CONV, .k = { 5, 1, 1 },
+	    .s = { 1, 1, 1 }, .p = { 2, 0, 0 }, .out = 24, .groups = 24 },
+	    { 2, 6, 5, 9, 24 } },
+	{ "conv of each channel, without padding, stride 3", CONV(
+	    .k = { 1, 3, 3 }, .s = { 1, 3, 3 }, .out = 288, .groups = 288),
+	    { 1, 2, 10, 12, 288 } },
 	{ "conv over time in groups", { .kind = OP_CONV, .k = { 3, 1, 1 },
 	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 32, .groups = 2 },
 	    { 2, 3, 3, 4, 32 } },

@@ -294,6 +294,40 @@ struct avgpool {
 	int cut, accumulate;
 };
 
+/* ---- convolutions of each channel by itself ---- */
+
+/* Outputs beside one another that a thread has, and the columns that their windows
+ * have at most of those three wide; threads of a block that sums. */
+enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
+	DEPTH_THREADS = 128 };
+
+/* y = x * w, or its gradient; ${width} channels a vector. */
+struct depth {
+	struct image image;		/* of places */
+	struct window window;
+	int places[3];			/* of y; in a row: strips */
+	unsigned c;
+	int width;			/* LANES, 2 or 1 */
+	const void *x, *w;		/* backward dy */
+	void *y;
+	int turned, accumulate;
+};
+
+/*
+ * The weights' gradient: a block has of ${items} strips of dy, ${strips} a row,
+ * the ${per} of its part, of the channels a tile, and of the taps a set: nine, or
+ * one.  Sets lie next to one another, so that they find in the caches what they
+ * all read.
+ */
+struct depth_sums {
+	struct window window;
+	unsigned c, tiles, sets;
+	unsigned items, strips, per;
+	int across, width, nine;
+	const void *x, *dy;
+	double *part;			/* [parts][c][taps] */
+};
+
 /* ---- softmax and losses ---- */
 
 /*

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 #include "base/mem.h"
@@ -22,18 +23,12 @@ struct conv {
 	size_t workspace;		/* of the pass that needs most */
 };
 
-static unsigned
-taps(const struct op *op)
-{
-	return (unsigned)(op->k[0] * op->k[1] * op->k[2]);
-}
-
 /* Numbers of the weights, and their bytes as they are kept. */
 static size_t
 weights(const struct task *t)
 {
 	return (size_t)t->out.c * (size_t)(t->in[0].c / t->op->groups) *
-	    taps(t->op);
+	    conv_taps(t->op);
 }
 
 static size_t
@@ -99,12 +94,16 @@ static int
 prepare(struct task *t)
 {
 	struct driver *d = cuda_of(t)->driver;
-	struct conv *c = xcalloc(1, sizeof(*c));
+	struct conv *c;
 	const int wanted[PASSES] = { [CONV_FORWARD] = 1,
 		[CONV_DATA] = !t->idle && t->training && t->wants_dx[0],
 		[CONV_WEIGHTS] = !t->idle && t->training && t->wants_dw };
 
-	t->priv = c;
+	if (depth_is(t->op, &t->in[0])) {
+		t->impl = &cuda_depth;
+		return 0;
+	}
+	t->priv = c = xcalloc(1, sizeof(*c));
 	for (int i = 0; i < PASSES; i++) {
 		struct conv_shape s = shape_of(t, (enum conv_pass)i);
 		size_t bytes;
@@ -168,26 +167,32 @@ scratch(const struct task *t)
 
 /* ---- work ---- */
 
-/* Between floats in the order of the graph and what plans want; ${kernel} says
- * which way. */
-static void
-turn(struct task *t, int kernel, const void *from, void *to)
+void
+weights_turn(struct cuda *c, int kernel, size_t out, size_t in, unsigned taps,
+    const void *from, void *to)
 {
-	struct cuda *c = cuda_of(t);
-	size_t plain = weights(t) * sizeof(float);
-	size_t turned = weights(t) * cuda_size(c->type);
-	struct weights a = { .from = from, .to = to,
-		.in = (unsigned)(t->in[0].c / t->op->groups),
-		.taps = taps(t->op) };
+	size_t plain = out * in * taps * sizeof(float);
+	size_t turned = out * in * taps * cuda_size(c->type);
+	struct weights a = { .from = from, .to = to, .in = (unsigned)in,
+		.taps = taps };
 	struct launch k;
 
 	a.some = WEIGHTS / a.taps < a.in ? WEIGHTS / a.taps : a.in;
 	a.pieces = a.some > 0 ? cuda_pieces(a.in, a.some) :
 	    cuda_pieces((size_t)a.in * a.taps, THREADS);
-	k = CUDA_KERNEL(c, kernel, (unsigned)t->out.c * a.pieces, 1, a);
+	k = CUDA_KERNEL(c, kernel, (unsigned)out * a.pieces, 1, a);
 	cuda_reads(&k, from, kernel == GPU_WEIGHTS_KEEP ? plain : turned);
 	cuda_writes(&k, to, kernel == GPU_WEIGHTS_KEEP ? turned : plain);
 	cuda_launch(c, &k);
+}
+
+/* Between floats in the order of the graph and what plans want; ${kernel} says
+ * which way. */
+static void
+turn(struct task *t, int kernel, const void *from, void *to)
+{
+	weights_turn(cuda_of(t), kernel, (size_t)t->out.c,
+	    (size_t)(t->in[0].c / t->op->groups), conv_taps(t->op), from, to);
 }
 
 static void

@@ -4,8 +4,8 @@
  * is little code for what is rare.
  */
 
-/* ${width} numbers, LANES or 1, from number ${at} on, as they are stored; those
- * from ${n} on are 0. */
+/* ${width} numbers, LANES, 2 or 1, from number ${at} on, a multiple of that, as
+ * they are stored; those from ${n} on are 0. */
 INLINE struct words
 OF(fetch)(const void *from, size_t at, size_t n, const int width)
 {
@@ -15,6 +15,11 @@ OF(fetch)(const void *from, size_t at, size_t n, const int width)
 
 	if (width == LANES && at + LANES <= n)
 		return *(const struct words *)x;
+	if (width == 2 && STORED_BITS == 16 && at + 2 <= n) {
+		v.w[0] = *(const uint32_t *)(const void *)x;
+		v.w[1] = v.w[2] = v.w[3] = 0;
+		return v;
+	}
 	ROLL
 	for (int e = width - 1; e >= 0; e--) {
 		high = high << STORED_BITS | low >> (64 - STORED_BITS);
@@ -39,6 +44,11 @@ OF(set)(void *to, size_t at, size_t n, const float *f, const int width)
 	if (width == 1) {
 		if (at < n)
 			y[0] = OF(narrow)(f[0]);
+		return;
+	}
+	if (width == 2) {
+		for (int e = 0; e < 2 && at + (size_t)e < n; e++)
+			y[e] = OF(narrow)(f[e]);
 		return;
 	}
 	v = OF(pack)(f);

@@ -159,21 +159,17 @@ sum_scratch(const struct cuda *c, const struct matrix *m)
 	    0;
 }
 
-static void
-sum_total(struct cuda *c, const struct sum *s, const struct rows *r,
-    const double *part)
+void
+total_run(struct cuda *c, size_t groups, struct total a)
 {
-	struct total a = { .part = part, .to = s->to,
-		.entries = r->parts * rows_folds(r), .period = r->period,
-		.tiles = (unsigned)pieces(r->period, 8), .share = s->share,
-		.accumulate = s->accumulate, .floats = s->floats };
-	struct launch k = CUDA_KERNEL(c, GPU_TOTAL, (unsigned)s->matrix.groups *
-	    a.tiles, 1, a);
+	struct launch k;
 
-	cuda_reads(&k, part, s->matrix.groups * r->parts * r->c *
+	a.tiles = (unsigned)pieces(a.period, 8);
+	k = CUDA_KERNEL(c, GPU_TOTAL, (unsigned)groups * a.tiles, 1, a);
+	cuda_reads(&k, a.part, groups * a.entries * a.period *
 	    sizeof(double));
-	cuda_touches(&k, s->to, s->matrix.groups * s->matrix.c *
-	    (s->floats ? sizeof(float) : cuda_size(c->type)), s->accumulate);
+	cuda_touches(&k, a.to, groups * a.period * (a.floats ?
+	    sizeof(float) : cuda_size(c->type)), a.accumulate);
 	cuda_launch(c, &k);
 }
 
@@ -197,7 +193,11 @@ sum_run(struct cuda *c, const struct sum *s, void *scratch)
 		    sizeof(float) : cuda_size(c->type)), s->accumulate);
 	cuda_launch(c, &k);
 	if (parts)
-		sum_total(c, s, &a.rows, scratch);
+		total_run(c, m->groups, (struct total){ .part = scratch,
+			.to = s->to, .entries = a.rows.parts *
+			rows_folds(&a.rows), .period = a.rows.period,
+			.share = s->share, .accumulate = s->accumulate,
+			.floats = s->floats });
 }
 
 void

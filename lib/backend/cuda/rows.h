@@ -54,6 +54,10 @@ struct sum {
 size_t sum_scratch(const struct cuda *c, const struct matrix *m);
 void sum_run(struct cuda *c, const struct sum *s, void *scratch);
 
+/* total_run(c, groups, a): kernel total, of parts of ${groups} sums; a.tiles is
+ * its own. */
+void total_run(struct cuda *c, size_t groups, struct total a);
+
 /*
  * spread_run(c, m, from, by, share, to, accumulate):
  * to = share from by: ${from} and ${to} are of shape ${m}, ${by} has a number for

@@ -128,6 +128,14 @@ number_at(size_t clip, const int *size, unsigned c, int t, int h, int w,
 	    (size_t)h) * (size_t)size[2] + (size_t)w) * c + channel;
 }
 
+/* What a thread of a sum over the outputs of a convolution has. */
+struct depth_part {
+	int there;
+	unsigned part, c;		/* its first channel */
+	unsigned first, lanes, last;	/* strips */
+	int t, h, v;			/* the first of its taps */
+};
+
 /* Along an axis: the taps of output ${o} that are inside, [first, last). */
 INLINE void
 window_taps(const struct window *w, int axis, int o, int *first, int *last)

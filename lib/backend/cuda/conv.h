@@ -1,0 +1,29 @@
+#ifndef BACKEND_CUDA_CONV_H
+#define BACKEND_CUDA_CONV_H
+
+/* What the files of convolutions share: by plans (conv.c), and of each channel by
+ * itself (depth.c). */
+
+#include "backend/cuda/cuda.h"
+
+/* Whether it is a convolution of each channel by itself; its row, which
+ * cuda_conv's prepare puts in the place of its own. */
+int depth_is(const struct op *op, const struct dims *in);
+extern const struct op_impl cuda_depth;
+
+/* conv_taps(op): places of its kernel. */
+static inline unsigned
+conv_taps(const struct op *op)
+{
+	return (unsigned)(op->k[0] * op->k[1] * op->k[2]);
+}
+
+/*
+ * weights_turn(c, kernel, out, in, taps, from, to):
+ * GPU_WEIGHTS_KEEP: floats [out][in][taps] at ${from} become what is stored,
+ * [out][taps][in], at ${to}; GPU_WEIGHTS_RETURN: the other way.
+ */
+void weights_turn(struct cuda *c, int kernel, size_t out, size_t in,
+    unsigned taps, const void *from, void *to);
+
+#endif

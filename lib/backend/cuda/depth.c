@@ -1,0 +1,230 @@
+/*
+ * Convolutions of each channel by itself, by kernels of our own: for those of
+ * volumes cuDNN 9 has but its engine 0, which does any convolution without tensor
+ * cores, and for many of images, too.  Which is faster for images nobody has
+ * measured.
+ */
+#include <stdio.h>
+
+#include "backend/cuda/conv.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+#include "base/number.h"
+
+/*
+ * Blocks of the weights' gradient: eight for each of 132 multiprocessors.  The
+ * order of its sums hangs on it, and on ITEMS, the strips that a thread has at
+ * least where there are enough.
+ */
+enum { ALIGN = 256, BLOCKS = 1056, ITEMS = 8, ACROSS = 32 };
+
+int
+depth_is(const struct op *op, const struct dims *in)
+{
+	return op->groups == in->c && op->out == in->c && in->c > 1;
+}
+
+/* Channels of a vector: rows of 54 begin at a multiple of two. */
+static int
+width_of(const struct task *t)
+{
+	int lanes = (int)cuda_lanes(cuda_of(t)->type);
+
+	return t->out.c % lanes == 0 ? lanes : t->out.c % 2 == 0 ? 2 : 1;
+}
+
+/* From ${in} to ${out}. */
+static struct window
+window_of(const struct op *op, const struct dims *in, const struct dims *out)
+{
+	return (struct window){ { in->t, in->h, in->w },
+		{ out->t, out->h, out->w },
+		{ op->k[0], op->k[1], op->k[2] },
+		{ op->s[0], op->s[1], op->s[2] },
+		{ op->p[0], op->p[1], op->p[2] } };
+}
+
+/* ---- memory: weights as kernels want them; parts of sums ---- */
+
+static size_t
+weights_bytes(const struct task *t)
+{
+	return round_up((size_t)t->out.c * conv_taps(t->op) *
+	    cuda_size(cuda_of(t)->type), ALIGN);
+}
+
+static size_t
+kept(const struct task *t)
+{
+	return t->repeats ? weights_bytes(t) : 0;
+}
+
+static size_t
+saved(const struct task *t)
+{
+	return t->repeats ? 0 : weights_bytes(t);
+}
+
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How the weights' gradient is cut; ${*parts} of them. */
+static struct depth_sums
+sums_of(const struct task *t, unsigned *parts)
+{
+	const struct op *op = t->op;
+	struct depth_sums a = { .window = window_of(op, &t->in[0], &t->out),
+		.c = (unsigned)t->out.c, .width = width_of(t) };
+	unsigned vectors = a.c / (unsigned)a.width;
+	size_t most;
+
+	a.nine = a.width > 1 && op->k[1] == 3 && op->k[2] == 3 &&
+	    op->s[2] <= 2;
+	a.sets = conv_taps(op) / (a.nine ? 9 : 1);
+	a.tiles = cuda_pieces(vectors, ACROSS);
+	a.across = (int)cuda_pieces(vectors, a.tiles);
+	a.strips = cuda_pieces((size_t)t->out.w, DEPTH_STRIP);
+	a.items = (unsigned)(t->out.n * t->out.t * t->out.h) * a.strips;
+	most = cuda_pieces(a.items, (size_t)(DEPTH_THREADS / a.across) * ITEMS);
+	*parts = BLOCKS / (unsigned)least(BLOCKS, a.tiles * a.sets);
+	a.per = cuda_pieces(a.items, least(*parts, most));
+	*parts = cuda_pieces(a.items, a.per);
+	return a;
+}
+
+static size_t
+parts_bytes(const struct task *t)
+{
+	unsigned parts;
+
+	sums_of(t, &parts);
+	return (size_t)parts * (size_t)t->out.c * conv_taps(t->op) *
+	    sizeof(double);
+}
+
+static size_t
+scratch(const struct task *t)
+{
+	size_t bytes = t->wants_dw ? parts_bytes(t) : 0, sums;
+
+	sums = t->wants_dw && t->op->bias ? bias_scratch(cuda_of(t), &t->out) :
+	    0;
+	return sums > bytes ? sums : bytes;
+}
+
+/* ---- work ---- */
+
+static const void *
+weights(const struct task *t)
+{
+	return t->repeats ? t->kept : t->saved;
+}
+
+/*
+ * ${kernel} for each place of ${over}, whose rows are cut into strips of
+ * ${strip}.
+ */
+static void
+run(struct task *t, int kernel, struct depth a, const struct dims *over,
+    int strip, const struct dims *from)
+{
+	struct cuda *c = cuda_of(t);
+	int strips = (int)cuda_pieces((size_t)over->w, (size_t)strip);
+	struct launch k;
+
+	a.c = (unsigned)over->c;
+	a.width = width_of(t);
+	a.w = weights(t);
+	a.places[0] = over->t;
+	a.places[1] = over->h;
+	a.places[2] = strips;
+	a.image.plane = (unsigned)(over->h * strips * (over->c / a.width));
+	a.image.pieces = cuda_pieces(a.image.plane, THREADS);
+	k = CUDA_KERNEL(c, kernel, (unsigned)(over->n * over->t) *
+	    a.image.pieces, 1, a);
+	cuda_reads(&k, a.x, cuda_bytes(c, from));
+	cuda_reads(&k, a.w, a.c * conv_taps(t->op) * cuda_size(c->type));
+	cuda_touches(&k, a.y, cuda_bytes(c, over), a.accumulate);
+	cuda_launch(c, &k);
+}
+
+static void
+forward(struct task *t)
+{
+	struct depth a = { .window = window_of(t->op, &t->in[0], &t->out),
+		.x = t->x[0], .y = t->y };
+
+	if (t->renew || !t->repeats)
+		weights_turn(cuda_of(t), GPU_WEIGHTS_KEEP, 1, (size_t)t->out.c,
+		    conv_taps(t->op), t->w[0], (void *)weights(t));
+	run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
+	if (t->op->bias)
+		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
+}
+
+/* Windows that skip nothing: a convolution of dy by the weights turned around. */
+static void
+run_data(struct task *t)
+{
+	const struct op *op = t->op;
+	struct depth a = { .x = t->dy, .y = t->dx[0],
+		.accumulate = t->accumulate[0] };
+
+	if (op->s[0] != 1 || op->s[1] != 1 || op->s[2] != 1) {
+		a.window = window_of(op, &t->in[0], &t->out);
+		run(t, GPU_DEPTH_BACK, a, &t->in[0], 1, &t->out);
+		return;
+	}
+	a.window = window_of(op, &t->out, &t->in[0]);
+	a.turned = 1;
+	for (int i = 0; i < 3; i++)
+		a.window.p[i] = op->k[i] - 1 - op->p[i];
+	run(t, GPU_DEPTH, a, &t->in[0], DEPTH_STRIP, &t->out);
+}
+
+static void
+run_weights(struct task *t)
+{
+	struct cuda *c = cuda_of(t);
+	unsigned parts, taps = conv_taps(t->op);
+	struct depth_sums a = sums_of(t, &parts);
+	struct launch k;
+
+	a.x = t->x[0];
+	a.dy = t->dy;
+	a.part = t->scratch;
+	k = CUDA_KERNEL(c, GPU_DEPTH_SUMS, parts * a.tiles * a.sets, 1, a);
+	cuda_reads(&k, a.x, cuda_bytes(c, &t->in[0]));
+	cuda_reads(&k, a.dy, cuda_bytes(c, &t->out));
+	cuda_writes(&k, a.part, parts_bytes(t));
+	cuda_launch(c, &k);
+	total_run(c, 1, (struct total){ .part = a.part, .to = t->dw[0],
+		.entries = parts, .period = a.c * taps, .share = 1,
+		.floats = 1 });
+}
+
+static void
+backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		run_data(t);
+	if (!t->wants_dw)
+		return;
+	run_weights(t);
+	if (t->op->bias)
+		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
+		    t->scratch);
+}
+
+static void
+describe(const struct task *t, char *text, size_t size)
+{
+	snprintf(text, size, "of each channel, by %d", width_of(t));
+}
+
+const struct op_impl cuda_depth = { .reads = READS_X_DW, .saved = saved,
+	.scratch = scratch, .kept = kept, .forward = forward,
+	.backward = backward, .describe = describe };
