@@ -3,8 +3,9 @@
  * Every convolution of every network in share/models has a plan of cuDNN's, for
  * an H100 and an H200 that are described and need not be here: those that the
  * back end asks for when it plans a step, at the network's own clips in each
- * precision, and at every shape of its schedules in 16 bits.  What cuDNN refuses
- * stands in a table below, neither more nor less.
+ * precision, and at every shape of its schedules in 16 bits; with the patterns of
+ * fp16.  What cuDNN refuses stands in a table (patterns.h), neither more nor less,
+ * and no plain convolution does.
  */
 #include <glob.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include "sched/schedule.h"
 
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/patterns.h"
 #include "gpu/standin.h"
 #include "tap.h"
 
@@ -39,12 +41,6 @@ static const struct { const char *name, *json; } devices[] = {
 	{ "H200", DEVICE("NVIDIA H200", "150754820096", "3201000") },
 };
 enum { DEVICES = sizeof(devices) / sizeof(devices[0]) };
-
-/* What cuDNN 9 has no plan for, as "pass type channels", and what runs in its
- * place. */
-static const struct { const char *refused, *instead; } table[] = {
-	{ NULL, NULL },
-};
 
 /* Clips of a network: the first row whose name it begins with. */
 static const struct { const char *begin; int t, side; } clips[] = {
@@ -73,13 +69,13 @@ static const struct driver_calls *real;
 static struct asked *asked;
 static size_t n, cap;
 
-static int
+static const struct asked *
 known(const struct conv_shape *s)
 {
 	for (size_t i = 0; i < n; i++)
 		if (memcmp(&asked[i].shape, s, sizeof(*s)) == 0)
-			return 1;
-	return 0;
+			return &asked[i];
+	return NULL;
 }
 
 static struct conv_plan *
@@ -91,7 +87,7 @@ ask(struct driver *d, const struct conv_shape *shape)
 
 	memset(&s, 0, sizeof(s));	/* what pads it, too */
 	s = *shape;
-	if (!known(&s)) {
+	if (known(&s) == NULL) {
 		fail_capture(said, sizeof(said));
 		p = cudnn->call->conv_new(cudnn, &s);
 		fail_capture(NULL, 0);
@@ -101,7 +97,9 @@ ask(struct driver *d, const struct conv_shape *shape)
 		if (p != NULL)
 			cudnn->call->conv_free(cudnn, p);
 	}
-	return real->conv_new(d, shape);
+	/* A pattern that is refused is done without, as there. */
+	return s.pattern != CONV_PLAIN && known(&s)->refused ? NULL :
+	    real->conv_new(d, shape);
 }
 
 static struct device *
@@ -187,11 +185,13 @@ describe(const struct conv_shape *s, char text[80])
 {
 	static const char *const pass[] = { "forward", "data", "weights" };
 	static const char *const type[] = { "fp32", "bf16", "fp16" };
+	static const char *const pattern[] = { "", ", sums", ", normed, sums",
+		", normed", ", of a norm" };
 
-	snprintf(text, 80, "%s%s %s %dx%dx%d %d to %d in %d", pass[s->pass],
-	    s->accumulate ? "+" : "", type[s->type], s->kernel[0],
-	    s->kernel[1], s->dims == 3 ? s->kernel[2] : 1, s->in, s->out,
-	    s->groups);
+	snprintf(text, 80, "%s%s%s %s %dx%dx%d %d to %d in %d", pass[s->pass],
+	    s->accumulate ? "+" : "", pattern[s->pattern], type[s->type],
+	    s->kernel[0], s->kernel[1], s->dims == 3 ? s->kernel[2] : 1, s->in,
+	    s->out, s->groups);
 }
 
 static int
@@ -199,40 +199,45 @@ in_table(const char *text)
 {
 	int i = 0;
 
-	while (table[i].refused != NULL && strcmp(table[i].refused, text) != 0)
+	while (patterns_refused[i].refused != NULL &&
+	    strcmp(patterns_refused[i].refused, text) != 0)
 		i++;
-	return table[i].refused != NULL;
+	return patterns_refused[i].refused != NULL;
 }
 
 static void
 compare(const char *device)
 {
-	int more = 0, less = 0;
+	int more = 0, less = 0, used[CONV_PATTERNS] = { 0 }, unused = 0;
 	char text[80];
 
 	for (size_t i = 0; i < n; i++) {
 		describe(&asked[i].shape, text);
+		used[asked[i].shape.pattern] += !asked[i].refused;
 		if (asked[i].refused && !in_table(text)) {
 			diag("refused, and not in the table: %s", text);
 			more++;
 		}
 	}
-	for (int k = 0; table[k].refused != NULL; k++) {
+	for (int k = 0; patterns_refused[k].refused != NULL; k++) {
 		int refused = 0;
 
 		for (size_t i = 0; i < n; i++) {
 			describe(&asked[i].shape, text);
 			refused |= asked[i].refused &&
-			    strcmp(text, table[k].refused) == 0;
+			    strcmp(text, patterns_refused[k].refused) == 0;
 		}
 		if (!refused) {
 			diag("in the table, and not refused: %s",
-			    table[k].refused);
+			    patterns_refused[k].refused);
 			less++;
 		}
 	}
 	ok(more == 0 && less == 0, "%s: of %zu convolutions cuDNN refuses those "
 	    "in the table", device, n);
+	for (int i = 0; i < CONV_PATTERNS; i++)
+		unused += used[i] == 0;
+	is(unused, 0, "and each pattern is in use");
 }
 
 static void

@@ -121,6 +121,7 @@ struct task {
 	int lies;			/* the task whose y holds this one's
 					 * output, in a form that those who
 					 * read it know: itself, if plain */
+	int lends;			/* another task reads of what it saved */
 	int reads;			/* READS_* of the backward pass: ask
 					 * task_reads() */
 	int remade;			/* y does not stay for the backward
@@ -332,7 +333,7 @@ struct backend {
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes, wants_dx, wants_dw and
 	 * idle are known, and let tasks do the work of others: set impl, into, stored,
-	 * lies, reads, remade and priv.  NULL: each does its own.
+	 * lies, lends, reads, remade and priv.  NULL: each does its own.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
 };

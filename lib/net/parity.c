@@ -48,11 +48,11 @@ find_groups(struct parity_job *j)
 		while (p->task[like].into != like || !plan_alike(p, like, i))
 			like++;
 		g->like = like;
-		/* What is made again, or lies in a form of its own, cannot be
-		 * made up. */
+		/* What is made again, lies in a form of its own, or is lent
+		 * cannot be made up. */
 		g->skip = like != i && p->remake[i] < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
-			g->skip &= p->task[k].lies == k;
+			g->skip &= p->task[k].lies == k && !p->task[k].lends;
 		find_edges(j, i);
 	}
 }

@@ -1,6 +1,7 @@
 /*
  * Convolutions and products by plain loops, in double; what is stored is rounded
- * to fp32 and then to its type, as libraries do.
+ * to fp32 and then to its type, as libraries do.  What a convolution has beside, it
+ * does with what is stored.
  */
 #include <stdlib.h>
 
@@ -100,8 +101,75 @@ meets(const struct conv_shape *s, long to, long k)
 	return at;
 }
 
+/* max(v scale + offset, 0) of each channel, as it would be stored. */
+static void
+norm(const struct conv_shape *s, double *v, size_t n,
+    const struct conv_beside *b)
+{
+	size_t channels = (size_t)s->in;
+	uint32_t word = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double y = v[i] * number_get(b->scale, i % channels, s->type) +
+		    number_get(b->offset, i % channels, s->type);
+
+		number_put(&word, 0, s->type, (float)(y > 0 ? y : 0));
+		v[i] = number_get(&word, 0, s->type);
+	}
+}
+
+/* The sums of y as it is stored, and of its squares. */
+static void
+sum_up(const struct conv_shape *s, const void *y, size_t n,
+    const struct conv_beside *b)
+{
+	size_t channels = (size_t)s->out;
+	double *sum = xcalloc(2 * channels, sizeof(*sum));
+
+	for (size_t i = 0; i < n; i++) {
+		double v = number_get(y, i, s->type);
+
+		sum[i % channels] += v;
+		sum[channels + i % channels] += v * v;
+	}
+	for (size_t c = 0; c < 2 * channels; c++)
+		b->sums[c] = (float)sum[c];
+	free(sum);
+}
+
+/*
+ * Behind the norm's relu: 0 where it was shut; and the sums of that.  The rest is
+ * what nobody reads.
+ */
+static void
+shut(const struct conv_shape *s, void *x, double *v, size_t n,
+    const struct conv_beside *b)
+{
+	size_t channels = (size_t)s->in;
+	const float *scale = b->scale, *offset = b->offset;
+	double *sum = xcalloc(2 * channels, sizeof(*sum));
+
+	for (size_t i = 0; i < n; i++) {
+		size_t c = i % channels;
+		double d = ((double)number_get(b->normed, i, s->type) -
+		    b->mean[c]) * b->rstd[c];
+
+		number_put(x, i, s->type, d * scale[c] + offset[c] > 0 ?
+		    (float)v[i] : 0);
+		v[i] = number_get(x, i, s->type);
+		sum[c] += v[i] * d;
+		sum[channels + c] += v[i];
+	}
+	for (size_t c = 0; c < 2 * channels; c++)
+		b->sums[c] = (float)sum[c];
+	for (size_t c = 0; c < 3 * channels; c++)
+		b->rest[c] = NAN;
+	free(sum);
+}
+
 void
-loops_conv(const struct conv_shape *s, void *x, void *w, void *y)
+loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
+    const struct conv_beside *beside)
 {
 	size_t from = 1, to = 1, kernels = 1, nx, ny, nw;
 	double *vx, *vw, *vy, *other = NULL;
@@ -122,6 +190,8 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y)
 	    load(y, ny, s->type);
 	if (s->pass == CONV_FORWARD)
 		other = turned(s, vw, kernels);
+	if (s->pattern == CONV_NORMED || s->pattern == CONV_NORMED_SUMS)
+		norm(s, vx, nx, beside);
 	for (size_t n = 0; n < (size_t)s->n; n++)
 		for (size_t i = 0; i < to; i++)
 			for (size_t k = 0; k < kernels; k++) {
@@ -135,10 +205,14 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y)
 			}
 	if (s->pass == CONV_FORWARD)
 		store(y, vy, ny, s->type);
+	else if (s->pattern == CONV_NORM_BACK)
+		shut(s, x, vx, nx, beside);
 	else if (s->pass == CONV_DATA)
 		store(x, vx, nx, s->type);
 	else
 		store(w, vw, nw, s->type);
+	if (s->pattern == CONV_SUMS || s->pattern == CONV_NORMED_SUMS)
+		sum_up(s, y, ny, beside);
 	free(vx);
 	free(vw);
 	free(vy);

@@ -85,7 +85,8 @@ struct piece {
 	union {
 		struct { struct launch launch; };
 		struct { void *to; const void *from; size_t bytes; int byte; };
-		struct { struct conv_shape conv; void *x, *w, *y; int engine; };
+		struct { struct conv_shape conv; void *x, *w, *y; int engine;
+		    struct conv_beside beside; };
 		struct { struct product_shape product; const void *a, *b;
 		    void *c; };
 		struct { int lane; unsigned at; };	/* to wait for */
@@ -102,7 +103,8 @@ void piece_free(struct piece *p);
 void piece_run(struct standin *s, const struct piece *p);
 
 /* loops_conv, loops_product: as the shape says, of memory that can be touched. */
-void loops_conv(const struct conv_shape *s, void *x, void *w, void *y);
+void loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
+    const struct conv_beside *beside);
 void loops_product(const struct product_shape *s, const void *a, const void *b,
     void *c);
 /* loops_product_bytes: of a, b and c, to the last number. */
@@ -245,7 +247,8 @@ size_t standin_conv_workspace(struct driver *d, const struct conv_plan *p);
 void standin_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void standin_conv(struct driver *d, struct gpu_stream *t,
-    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace);
+    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace,
+    const struct conv_beside *beside);
 struct product_plan *standin_product_new(struct driver *d,
     const struct product_shape *m);
 void standin_product_free(struct driver *d, struct product_plan *p);

@@ -46,6 +46,25 @@ lose_bits(const struct memory *m, const struct piece *p)
 		at[i] &= ~(uint32_t)1;
 }
 
+static void *
+near_or_none(const struct memory *m, const void *p)
+{
+	return p != NULL ? memory_near(m, p) : NULL;
+}
+
+static void
+run_conv(const struct memory *m, const struct piece *p)
+{
+	const struct conv_beside *b = &p->beside;
+	struct conv_beside near = { near_or_none(m, b->scale),
+		near_or_none(m, b->offset), near_or_none(m, b->mean),
+		near_or_none(m, b->rstd), near_or_none(m, b->normed),
+		near_or_none(m, b->sums), near_or_none(m, b->rest) };
+
+	loops_conv(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
+	    memory_near(m, p->y), &near);
+}
+
 void
 piece_run(struct standin *s, const struct piece *p)
 {
@@ -63,8 +82,7 @@ piece_run(struct standin *s, const struct piece *p)
 		memset(memory_near(m, p->to), p->byte, p->bytes);
 		break;
 	case PIECE_CONV:
-		loops_conv(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
-		    memory_near(m, p->y));
+		run_conv(m, p);
 		if (p->engine != 0)
 			lose_bits(m, p);
 		break;

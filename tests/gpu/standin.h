@@ -45,6 +45,7 @@ struct standin_options {
 	int twice;
 	size_t memory;			/* of the device; 0: enough */
 	long breaks;			/* the piece of work that fails, from 1 on */
+	int plain;			/* it has no patterns of convolutions */
 	FILE *trace;			/* a line for each piece; NULL: none */
 	const struct standin_kernel *kernel;	/* NULL: the back end's */
 	int kernels;

@@ -139,9 +139,9 @@ engine_for(struct standin *s, const struct conv_shape *c)
 	struct choice v = { .engine = 0 };
 	struct buffer key = { 0 };
 
-	buffer_printf(&key, "%d%s %d: %d, %d to %d in %d,", (int)c->pass,
-	    c->accumulate ? "+" : "", (int)c->type, c->n, c->in, c->out,
-	    c->groups);
+	buffer_printf(&key, "%d.%d%s %d: %d, %d to %d in %d,", (int)c->pass,
+	    (int)c->pattern, c->accumulate ? "+" : "", (int)c->type, c->n,
+	    c->in, c->out, c->groups);
 	for (int i = 0; i < c->dims; i++)
 		buffer_printf(&key, " %d to %d by %d step %d pad %d",
 		    c->from[i], c->to[i], c->kernel[i], c->stride[i],
@@ -162,11 +162,26 @@ engine_for(struct standin *s, const struct conv_shape *c)
 	return (int)v.engine;
 }
 
+/* Patterns are there for fp16 alone, of whole vectors of channels, as cuDNN has
+ * them for an H100. */
+static int
+has_pattern(const struct standin *s, const struct conv_shape *c)
+{
+	static const enum conv_pass pass[] = { [CONV_SUMS] = CONV_FORWARD,
+		[CONV_NORMED_SUMS] = CONV_FORWARD, [CONV_NORMED] = CONV_WEIGHTS,
+		[CONV_NORM_BACK] = CONV_DATA };
+
+	return c->pattern == CONV_PLAIN || (!s->o.plain &&
+	    pass[c->pattern] == c->pass && c->type == GPU_F16 &&
+	    c->groups == 1 && c->out % 8 == 0 && !c->accumulate &&
+	    (c->pattern == CONV_SUMS || c->in % 8 == 0));
+}
+
 struct conv_plan *
 standin_conv_new(struct driver *d, const struct conv_shape *c)
 {
 	struct standin *s = enter(d);
-	struct conv_plan *p = xcalloc(1, sizeof(*p));
+	struct conv_plan *p;
 	int bad = c->dims < 2 || c->dims > 3 || c->n < 1 || c->groups < 1 ||
 	    c->in < 1 || c->out < 1 || c->in % c->groups != 0 ||
 	    c->out % c->groups != 0 || (c->accumulate && c->pass != CONV_DATA);
@@ -178,6 +193,11 @@ standin_conv_new(struct driver *d, const struct conv_shape *c)
 	if (bad)
 		fault(s, FAULT_MISUSE, "a convolution whose extents do not fit");
 	not_here(s, "a convolution is planned");
+	if (!has_pattern(s, c)) {
+		leave(s);
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
 	p->shape = *c;
 	p->engine = engine_for(s, c);
 	s->plans++;
@@ -218,9 +238,41 @@ misplaced(const void *p)
 	return p == NULL || (uintptr_t)p % 16 != 0;
 }
 
+/* What a pattern touches beside. */
+static void
+add_beside(struct standin *s, struct piece *p, const struct conv_shape *c,
+    size_t x_bytes)
+{
+	const struct conv_beside *b = &p->beside;
+	size_t in = (size_t)c->in, row = in * sizeof(float);
+	int back = c->pattern == CONV_NORM_BACK;
+	const void *all[] = { b->scale, b->offset, b->mean, b->rstd, b->normed,
+		b->sums, b->rest };
+
+	if (c->pattern != CONV_SUMS) {
+		piece_reads(p, b->scale, back ? row : in * type_bytes(c->type));
+		piece_reads(p, b->offset, back ? row : in *
+		    type_bytes(c->type));
+	}
+	if (c->pattern != CONV_NORMED)
+		piece_writes(p, b->sums, 2 * sizeof(float) * (back ? in :
+		    (size_t)c->out));
+	if (back) {
+		piece_reads(p, b->mean, row);
+		piece_reads(p, b->rstd, row);
+		piece_reads(p, b->normed, x_bytes);
+		piece_writes(p, b->rest, 3 * row);
+	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if ((uintptr_t)all[i] % 16 != 0)
+			fault(s, FAULT_MISUSE, "%s of memory that does not "
+			    "begin at a multiple of 16 bytes", p->name);
+}
+
 void
 standin_conv(struct driver *d, struct gpu_stream *t,
-    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace)
+    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace,
+    const struct conv_beside *beside)
 {
 	static const char *const names[] = { "a convolution",
 		"a convolution's gradient", "a gradient of weights" };
@@ -250,6 +302,13 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	    type_bytes(c->type));
 	(c->pass == CONV_FORWARD ? piece_writes : piece_reads)(p, y, out *
 	    type_bytes(c->type));
+	if ((beside != NULL) != (c->pattern != CONV_PLAIN))
+		fault(s, FAULT_MISUSE, "%s and what is beside it do not fit",
+		    p->name);
+	else if (beside != NULL) {
+		p->beside = *beside;
+		add_beside(s, p, c, in * type_bytes(c->type));
+	}
 	p->scratch = (struct span){ workspace, standin_conv_workspace(d, plan) };
 	if (misplaced(x) || misplaced(w) || misplaced(y) ||
 	    misplaced(workspace))

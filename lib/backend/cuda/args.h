@@ -181,10 +181,12 @@ enum { SHUT_NEVER, SHUT_X, SHUT_MASK };
 /*
  * The two sums of each channel, of parts or of peers, become statistics.
  * ${told}, [2][channels], is what peers are told (peers.h), before: written, and
- * no more is done; after: read.
+ * no more is done; after: read.  In the place of parts there may be ${sums},
+ * [2][period], of x itself and of its squares, which a convolution left.
  */
 struct norm_finish {
 	const double *part;		/* [parts][2][folds][period] */
+	const float *sums;		/* NULL: parts */
 	unsigned parts, folds, period;
 	const void *x;			/* for the pivot */
 	double count, all;		/* values here, and of all peers */
@@ -194,6 +196,10 @@ struct norm_finish {
 	float *mean, *rstd;		/* [period], written */
 	float *to_mean, *to_var, *to_between;
 	const float *running;		/* mean, for to_between */
+	const float *scale, *offset;	/* for factors */
+	void *factors;			/* [2][period], as stored: y is x times
+					 * the first and more by the second;
+					 * NULL: not wanted */
 };
 
 /* mean and rstd of running statistics; where told so, they stay the same */
@@ -217,10 +223,12 @@ struct norm_apply {
 
 /*
  * The sums of the backward pass become gradients of scale and offset, and the
- * factors of dx = k[0] g + k[1] (x - mean) + k[2], [3][period].
+ * factors of dx = k[0] g + k[1] (x - mean) + k[2], [3][period].  In the place of
+ * parts there may be ${sums}, [2][period]: those gradients.
  */
 struct norm_finish_back {
 	const double *part;
+	const float *sums;		/* NULL: parts */
 	unsigned parts, folds, period;
 	double all;			/* INFINITY: statistics are fixed */
 	double *told;

@@ -4,14 +4,21 @@
  * images too, whose rows are the frames and whose columns all places of a frame,
  * which have better plans than volumes.
  *
+ * Where there are patterns (patterns.h), a convolution does the work of the norm
+ * before it, whose output is never in memory then, and leaves the sums that the
+ * norm behind it begins with.
+ *
  * The weights are put in the order and the type that plans want once for as long
  * as they are the same, or, where each microbatch has new ones, from the forward
  * pass to the backward one.  Their gradient comes in that order and type too.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
+#include "backend/cuda/norm.h"
 #include "backend/cuda/rows.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -21,6 +28,8 @@ enum { ALIGN = 256, PASSES = 3 };
 struct conv {
 	struct conv_plan *plan[PASSES];	/* by enum conv_pass; NULL: not run */
 	size_t workspace;		/* of the pass that needs most */
+	int sums;			/* its forward pass leaves them */
+	const struct norm *norm;	/* what it does before; NULL: nothing */
 };
 
 /* Numbers of the weights, and their bytes as they are kept. */
@@ -51,12 +60,12 @@ set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
 }
 
 static struct conv_shape
-shape_of(const struct task *t, enum conv_pass pass)
+shape_of(const struct task *t, enum conv_pass pass, enum conv_pattern pattern)
 {
 	const struct op *op = t->op;
 	const struct dims *x = &t->in[0], *y = &t->out;
 	const int from[3] = { x->t, x->h, x->w }, to[3] = { y->t, y->h, y->w };
-	struct conv_shape s = { .pass = pass, .type = cuda_of(t)->type,
+	struct conv_shape s = { .pass = pass, .pattern = pattern, .type = cuda_of(t)->type,
 		.n = x->n, .in = x->c, .out = y->c, .groups = op->groups,
 		.accumulate = pass == CONV_DATA && t->accumulate[0] };
 	int flat = op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0;
@@ -90,33 +99,87 @@ release(struct task *t)
 	t->priv = NULL;
 }
 
+/* The plan of a pass; 0 if there is none. */
+static int
+make_plan(struct task *t, enum conv_pass pass, enum conv_pattern pattern)
+{
+	struct driver *d = cuda_of(t)->driver;
+	struct conv_shape s = shape_of(t, pass, pattern);
+	struct conv *c = t->priv;
+	size_t bytes;
+
+	if ((c->plan[pass] = d->call->conv_new(d, &s)) == NULL)
+		return 0;
+	bytes = d->call->conv_workspace(d, c->plan[pass]);
+	c->workspace = bytes > c->workspace ? bytes : c->workspace;
+	return 1;
+}
+
 static int
 prepare(struct task *t)
 {
-	struct driver *d = cuda_of(t)->driver;
-	struct conv *c;
 	const int wanted[PASSES] = { [CONV_FORWARD] = 1,
 		[CONV_DATA] = !t->idle && t->training && t->wants_dx[0],
 		[CONV_WEIGHTS] = !t->idle && t->training && t->wants_dw };
+	const struct conv *c = t->priv;
 
 	if (depth_is(t->op, &t->in[0])) {
 		t->impl = &cuda_depth;
 		return 0;
 	}
-	t->priv = c = xcalloc(1, sizeof(*c));
-	for (int i = 0; i < PASSES; i++) {
-		struct conv_shape s = shape_of(t, (enum conv_pass)i);
-		size_t bytes;
-
-		if (!wanted[i])
-			continue;
-		if ((c->plan[i] = d->call->conv_new(d, &s)) == NULL) {
+	if (c == NULL)
+		t->priv = xcalloc(1, sizeof(struct conv));
+	c = t->priv;
+	for (int i = 0; i < PASSES; i++)
+		if (wanted[i] && c->plan[i] == NULL &&
+		    !make_plan(t, (enum conv_pass)i, CONV_PLAIN)) {
 			release(t);
 			return -1;
 		}
-		bytes = d->call->conv_workspace(d, c->plan[i]);
-		c->workspace = bytes > c->workspace ? bytes : c->workspace;
-	}
+	return 0;
+}
+
+/* A bias would come between the convolution and what is behind it; and sums of
+ * channels begin at multiples of 16 bytes. */
+static int
+may_have_patterns(const struct task *t)
+{
+	return cuda_of(t)->type == GPU_F16 && t->training && !t->idle &&
+	    !t->op->bias && t->op->groups == 1 && t->out.c % 8 == 0;
+}
+
+int
+conv_takes_norm(struct task *t, const struct norm *n)
+{
+	struct conv *c;
+
+	if (!may_have_patterns(t) || t->in[0].c % 8 != 0)
+		return 0;
+	t->priv = c = xcalloc(1, sizeof(*c));
+	c->norm = n;
+	c->sums = 1;
+	if (make_plan(t, CONV_FORWARD, CONV_NORMED_SUMS) &&
+	    make_plan(t, CONV_DATA, CONV_NORM_BACK) && (!t->wants_dw ||
+	    make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
+		return 1;
+	release(t);
+	return 0;
+}
+
+int
+conv_leaves_sums(struct task *t)
+{
+	struct conv *c;
+
+	if (!may_have_patterns(t))
+		return 0;
+	if (t->priv != NULL)
+		return ((struct conv *)t->priv)->sums;
+	t->priv = c = xcalloc(1, sizeof(*c));
+	c->sums = 1;
+	if (make_plan(t, CONV_FORWARD, CONV_SUMS))
+		return 1;
+	release(t);
 	return 0;
 }
 
@@ -127,9 +190,19 @@ describe(const struct task *t, char *text, size_t size)
 	const struct conv *c = t->priv;
 
 	d->call->conv_describe(d, c->plan[CONV_FORWARD], text, size);
+	if (c->norm != NULL || c->sums)
+		snprintf(text + strlen(text), size - strlen(text), "%s%s",
+		    c->norm != NULL ? ", with the norm before it" : "",
+		    c->sums ? ", sums" : "");
 }
 
-/* ---- memory: the workspace, then a gradient of weights, or a bias's sums ---- */
+/*
+ * ---- memory ----
+ *
+ * Saved: weights, the sums of y, what its norm saves.  Scratch: the workspace, a
+ * gradient of weights, the gradient behind the norm's relu, its sums and their
+ * rest, the norm's own; or the sums of a bias.
+ */
 
 static size_t
 kept(const struct task *t)
@@ -138,9 +211,32 @@ kept(const struct task *t)
 }
 
 static size_t
-saved(const struct task *t)
+sums_at(const struct task *t)
 {
 	return t->repeats ? 0 : weights_bytes(t);
+}
+
+static size_t
+norm_saved_at(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return sums_at(t) + (c->sums ? round_up(2 * (size_t)t->out.c *
+	    sizeof(float), ALIGN) : 0);
+}
+
+static size_t
+saved(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return norm_saved_at(t) + (c->norm != NULL ? cuda_norm_saved(c->norm) : 0);
+}
+
+float *
+conv_sums(const struct task *t)
+{
+	return (float *)((char *)t->saved + sums_at(t));
 }
 
 static size_t
@@ -152,17 +248,39 @@ gradient_at(const struct task *t)
 }
 
 static size_t
+behind_at(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return gradient_at(t) + (c->plan[CONV_WEIGHTS] != NULL ?
+	    weights_bytes(t) : 0);
+}
+
+static size_t
+behind_sums_at(const struct task *t)
+{
+	return behind_at(t) + round_up(cuda_bytes(cuda_of(t), &t->in[0]),
+	    ALIGN);
+}
+
+static size_t
+norm_scratch_at(const struct task *t)
+{
+	return behind_sums_at(t) + round_up(5 * (size_t)t->in[0].c *
+	    sizeof(float), ALIGN);
+}
+
+static size_t
 scratch(const struct task *t)
 {
 	const struct conv *c = t->priv;
-	size_t bytes = gradient_at(t), sums;
+	size_t bytes = behind_at(t), sums = 0;
 
-	if (c->plan[CONV_WEIGHTS] != NULL) {
-		bytes += weights_bytes(t);
-		sums = t->op->bias ? bias_scratch(cuda_of(t), &t->out) : 0;
-		bytes = sums > bytes ? sums : bytes;
-	}
-	return bytes;
+	if (c->norm != NULL)
+		bytes = norm_scratch_at(t) + cuda_norm_scratch(c->norm);
+	if (c->plan[CONV_WEIGHTS] != NULL && t->op->bias)
+		sums = bias_scratch(cuda_of(t), &t->out);
+	return sums > bytes ? sums : bytes;
 }
 
 /* ---- work ---- */
@@ -197,38 +315,87 @@ turn(struct task *t, int kernel, const void *from, void *to)
 
 static void
 run(struct task *t, enum conv_pass pass, const void *x, void *w,
-    const void *y)
+    const void *y, const struct conv_beside *beside)
 {
 	struct cuda *c = cuda_of(t);
 	const struct conv *v = t->priv;
 
 	c->driver->call->conv(c->driver, c->stream, v->plan[pass], (void *)x,
-	    w, (void *)y, t->scratch);
+	    w, (void *)y, t->scratch, beside);
+}
+
+static void *
+weights_of(const struct task *t)
+{
+	return t->repeats ? t->kept : t->saved;
+}
+
+/* Behind a norm: of what that is given. */
+static void
+forward_normed(struct task *t, const struct norm *n)
+{
+	char *saved = (char *)t->saved + norm_saved_at(t);
+	struct conv_beside b;
+
+	cuda_norm_statistics(n, saved, (char *)t->scratch + norm_scratch_at(t));
+	b = cuda_norm_beside(n, saved, 0);
+	b.sums = conv_sums(t);
+	run(t, CONV_FORWARD, n->bn->x[0], weights_of(t), t->y, &b);
 }
 
 static void
 forward(struct task *t)
 {
-	void *w = t->repeats ? t->kept : t->saved;
+	const struct conv *c = t->priv;
+	struct conv_beside b;
 
 	if (t->renew || !t->repeats)
-		turn(t, GPU_WEIGHTS_KEEP, t->w[0], w);
-	run(t, CONV_FORWARD, t->x[0], w, t->y);
+		turn(t, GPU_WEIGHTS_KEEP, t->w[0], weights_of(t));
+	if (c->norm != NULL) {
+		forward_normed(t, c->norm);
+		return;
+	}
+	if (c->sums)
+		b = (struct conv_beside){ .sums = conv_sums(t) };
+	run(t, CONV_FORWARD, t->x[0], weights_of(t), t->y, c->sums ? &b : NULL);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
 static void
-backward(struct task *t)
+backward_normed(struct task *t, const struct norm *n)
 {
-	void *dw = (char *)t->scratch + gradient_at(t);
+	char *saved = (char *)t->saved + norm_saved_at(t);
+	char *scratch = t->scratch;
+	void *dw = scratch + gradient_at(t), *behind = scratch + behind_at(t);
+	struct conv_beside b = cuda_norm_beside(n, saved, 1);
 
-	if (t->dx[0] != NULL)
-		run(t, CONV_DATA, t->dx[0], t->repeats ? t->kept : t->saved,
-		    t->dy);
+	b.sums = (float *)(scratch + behind_sums_at(t));
+	b.rest = b.sums + 2 * t->in[0].c;
+	run(t, CONV_DATA, behind, weights_of(t), t->dy, &b);
+	cuda_norm_back(n, saved, scratch + norm_scratch_at(t), b.sums, behind);
 	if (!t->wants_dw)
 		return;
-	run(t, CONV_WEIGHTS, t->x[0], dw, t->dy);
+	b = cuda_norm_beside(n, saved, 0);
+	run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
+	turn(t, GPU_WEIGHTS_RETURN, dw, t->dw[0]);
+}
+
+static void
+backward(struct task *t)
+{
+	const struct conv *c = t->priv;
+	void *dw = (char *)t->scratch + gradient_at(t);
+
+	if (c->norm != NULL) {
+		backward_normed(t, c->norm);
+		return;
+	}
+	if (t->dx[0] != NULL)
+		run(t, CONV_DATA, t->dx[0], weights_of(t), t->dy, NULL);
+	if (!t->wants_dw)
+		return;
+	run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);
 	turn(t, GPU_WEIGHTS_RETURN, dw, t->dw[0]);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,

@@ -86,20 +86,25 @@ conv_key(const struct conv_shape *s, char key[KEY])
 		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
 	static const char *const type[] = { [GPU_F32] = "fp32",
 		[GPU_BF16] = "bf16", [GPU_F16] = "fp16" };
+	static const char *const pattern[] = { [CONV_PLAIN] = "",
+		[CONV_SUMS] = ", sums", [CONV_NORMED_SUMS] = ", normed, sums",
+		[CONV_NORMED] = ", normed",
+		[CONV_NORM_BACK] = ", of a norm" };
 	const int *v[] = { s->from, s->kernel, s->stride, s->pad };
 	char text[4][40];
 
 	for (int i = 0; i < 4; i++)
 		extents(text[i], sizeof(text[i]), s->dims, v[i]);
 	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
-	    "pad %s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
+	    "pad %s%s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
 	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
-	    s->unordered ? ", unordered" : "");
+	    pattern[s->pattern], s->unordered ? ", unordered" : "");
 }
 
 /*
  * What was chosen before if cuDNN still takes it, else the fastest, of which may
  * be known which it is, or the first guess; each shape is chosen for once.
+ * Patterns are not timed: all that can do one is a few tiles of one engine.
  */
 static int
 choose(struct runtime *r, struct conv_plan *p)
@@ -113,7 +118,8 @@ choose(struct runtime *r, struct conv_plan *p)
 		choices_add(r->choices, p->key, c);
 		return 0;
 	}
-	if ((r->tune ? plan_by_timing(p) : plan_by_rule(p)) != 0)
+	if ((r->tune && p->s.pattern == CONV_PLAIN ? plan_by_timing(p) :
+	    plan_by_rule(p)) != 0)
 		return -1;
 	choices_add(r->choices, p->key, &p->choice);
 	return 0;
@@ -129,9 +135,9 @@ cudnn_conv_new(struct driver *d, const struct conv_shape *s)
 	conv_key(s, p->key);
 	p->m = maker_new(r);
 	p->graph = graph_of_conv(p->m, s);
-	if (p->m->wrong)
+	if (p->m->wrong && s->pattern == CONV_PLAIN)
 		fail("cuDNN refuses %s: %s", p->key, p->m->why);
-	else if (choose(r, p) == 0)
+	else if (!p->m->wrong && choose(r, p) == 0)
 		return p;
 	cudnn_conv_free(d, p);
 	return NULL;
@@ -168,24 +174,27 @@ cudnn_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
 
 /* What the tensors are bound to; a plan has the same addresses at each step. */
 static const char *
-bind(struct conv_plan *p, void *const at[4])
+bind(struct conv_plan *p, void *const at[4], const struct conv_beside *beside)
 {
-	const int64_t uid[] = { UID_X, UID_W, UID_Y };
+	int64_t uid[BINDS];
+	void *to[BINDS + 1] = { NULL };
+	int n = pattern_binds(&p->s, at, beside, uid, to);
 
-	if (p->pack != NULL && memcmp(p->bound, at, sizeof(p->bound)) == 0)
+	to[BINDS] = at[3];
+	if (p->pack != NULL && memcmp(p->bound, to, sizeof(p->bound)) == 0)
 		return NULL;
 	if (p->binds == NULL)
 		p->binds = maker_new(p->m->r);
 	maker_drop(p->binds, 0);
 	p->pack = maker_make(p->binds, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
 	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-	    CUDNN_TYPE_INT64, 3, uid);
+	    CUDNN_TYPE_INT64, n, uid);
 	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-	    CUDNN_TYPE_VOID_PTR, 3, at);
+	    CUDNN_TYPE_VOID_PTR, n, to);
 	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
 	    CUDNN_TYPE_VOID_PTR, 1, &at[3]);
 	maker_finish(p->binds, p->pack);
-	memcpy(p->bound, at, sizeof(p->bound));
+	memcpy(p->bound, to, sizeof(p->bound));
 	if (!p->binds->wrong)
 		return NULL;
 	p->pack = NULL;
@@ -193,10 +202,11 @@ bind(struct conv_plan *p, void *const at[4])
 }
 
 const char *
-plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4])
+plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
+    const struct conv_beside *beside)
 {
 	struct runtime *r = p->m->r;
-	const char *why = bind(p, at);
+	const char *why = bind(p, at, beside);
 	cudnnStatus_t status;
 
 	if (why != NULL)
@@ -211,13 +221,14 @@ plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4])
 
 void
 cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
-    void *x, void *w, void *y, void *workspace)
+    void *x, void *w, void *y, void *workspace,
+    const struct conv_beside *beside)
 {
 	void *const at[] = { x, w, y, workspace };
 
 	/* The plan is ours; what it is bound to is no part of what it does. */
 	const char *why = plan_run((struct conv_plan *)p, runtime_stream(s),
-	    at);
+	    at, beside);
 
 	if (why != NULL)
 		runtime_wrong((struct runtime *)d, p->key, why);

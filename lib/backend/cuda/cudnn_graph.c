@@ -118,22 +118,19 @@ data_type(enum gpu_type type)
 	return of[type];
 }
 
-/*
- * ${n} of ${c} channels over ${extent}[${dims}]: cuDNN writes [n][c][extent...],
- * and strides say that channels lie innermost.
- */
-static cudnnBackendDescriptor_t
-tensor(struct maker *m, int64_t uid, enum gpu_type type, int64_t n, int64_t c,
-    int dims, const int *extent)
+/* cuDNN writes [n][c][extent...], and strides say that channels lie innermost. */
+cudnnBackendDescriptor_t
+graph_tensor(struct maker *m, int64_t uid, const struct shape *s)
 {
 	cudnnBackendDescriptor_t d = maker_make(m,
 	    CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-	cudnnDataType_t t = data_type(type);
-	int64_t size[5] = { n, c }, stride[5], next = c;
+	cudnnDataType_t t = data_type(s->type);
+	int64_t size[5] = { s->n, s->c }, stride[5], next = s->c;
+	_Bool inner = uid >= UID_INNER;
 
 	stride[1] = 1;
-	for (int i = dims - 1; i >= 0; i--) {
-		size[2 + i] = extent[i];
+	for (int i = s->dims - 1; i >= 0; i--) {
+		size[2 + i] = s->extent[i];
 		stride[2 + i] = next;
 		next *= size[2 + i];
 	}
@@ -141,11 +138,13 @@ tensor(struct maker *m, int64_t uid, enum gpu_type type, int64_t n, int64_t c,
 	maker_set(m, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1,
 	    &t);
 	maker_set(m, d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
-	    2 + dims, size);
-	maker_set(m, d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 2 + dims,
-	    stride);
+	    2 + s->dims, size);
+	maker_set(m, d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64,
+	    2 + s->dims, stride);
 	maker_set_int(m, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
 	maker_set_int(m, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16);
+	maker_set(m, d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1,
+	    &inner);
 	maker_finish(m, d);
 	return d;
 }
@@ -205,25 +204,47 @@ static const struct {
 };
 
 cudnnBackendDescriptor_t
-graph_of_conv(struct maker *m, const struct conv_shape *s)
+graph_conv(struct maker *m, const struct conv_shape *s,
+    cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
+    cudnnBackendDescriptor_t y)
 {
-	cudnnBackendDescriptor_t op, g;
+	cudnnBackendDescriptor_t op = maker_make(m, passes[s->pass].type);
 	const float one = 1, before = s->accumulate ? 1 : 0;
 
-	op = maker_make(m, passes[s->pass].type);
 	maker_set_part(m, op, passes[s->pass].window, window(m, s));
-	maker_set_part(m, op, passes[s->pass].x, tensor(m, UID_X, s->type, s->n,
-	    s->in, s->dims, s->from));
-	maker_set_part(m, op, passes[s->pass].w, tensor(m, UID_W, s->type,
-	    s->out, s->in / s->groups, s->dims, s->kernel));
-	maker_set_part(m, op, passes[s->pass].y, tensor(m, UID_Y, s->type, s->n,
-	    s->out, s->dims, s->to));
+	maker_set_part(m, op, passes[s->pass].x, x);
+	maker_set_part(m, op, passes[s->pass].w, w);
+	maker_set_part(m, op, passes[s->pass].y, y);
 	maker_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
 	maker_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1, &before);
 	maker_finish(m, op);
+	return op;
+}
 
-	g = maker_make(m, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-	maker_set_part(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS, op);
+cudnnBackendDescriptor_t
+graph_of_ops(struct maker *m, const cudnnBackendDescriptor_t *op, int n)
+{
+	cudnnBackendDescriptor_t g = maker_make(m,
+	    CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+
+	maker_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, op);
 	maker_finish(m, g);
 	return g;
+}
+
+cudnnBackendDescriptor_t
+graph_of_conv(struct maker *m, const struct conv_shape *s)
+{
+	const struct shape x = { s->type, s->n, s->in, s->dims, s->from };
+	const struct shape w = { s->type, s->out, s->in / s->groups, s->dims,
+		s->kernel };
+	const struct shape y = { s->type, s->n, s->out, s->dims, s->to };
+	cudnnBackendDescriptor_t op;
+
+	if (s->pattern != CONV_PLAIN)
+		return graph_of_pattern(m, s);
+	op = graph_conv(m, s, graph_tensor(m, UID_X, &x),
+	    graph_tensor(m, UID_W, &w), graph_tensor(m, UID_Y, &y));
+	return graph_of_ops(m, &op, 1);
 }

@@ -220,6 +220,7 @@ plan_by_rule(struct conv_plan *p)
 	struct choice c;
 
 	if (plan_candidates(p, &c, 1) == 0 || plan_of_choice(p, &c) != 0)
-		return fail("cuDNN has no way to do %s", p->key);
+		return p->s.pattern != CONV_PLAIN ? -1 :
+		    fail("cuDNN has no way to do %s", p->key);
 	return 0;
 }

@@ -18,7 +18,7 @@ struct conv_plan {
 	size_t workspace;
 	struct maker *binds;		/* of what follows; NULL: nothing yet */
 	cudnnBackendDescriptor_t pack;	/* the tensors bound to memory */
-	void *bound[4];			/* x, w, y, workspace */
+	void *bound[BINDS + 1];		/* as pattern_binds has it, and workspace */
 };
 
 /* conv_key(s, key): the shape in words, one for each shape. */
@@ -27,7 +27,7 @@ void conv_key(const struct conv_shape *s, char key[KEY]);
 /*
  * plan_by_rule(p): the first of cuDNN's suggestions that may be used.
  * plan_of_choice(p, c): that one.  Both finish p->plan; -1 if there is none,
- * which only the second leaves unsaid.
+ * which only the second leaves unsaid, and both of a pattern.
  * plan_candidates(p, c, most): the first ${most} that may be used; how many.
  */
 int plan_by_rule(struct conv_plan *p);
@@ -37,8 +37,9 @@ int plan_candidates(struct conv_plan *p, struct choice *c, int most);
 /* plan_by_timing(p): the fastest of them, on the device; as plan_by_rule. */
 int plan_by_timing(struct conv_plan *p);
 
-/* plan_run(p, s, at): with x, w, y and the workspace at ${at}; why it was
+/* plan_run(p, s, at, beside): with x, w, y and the workspace at ${at}; why it was
  * refused, or NULL. */
-const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4]);
+const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
+    const struct conv_beside *beside);
 
 #endif

@@ -81,11 +81,11 @@ seconds_of(struct conv_plan *p)
 	struct rig g;
 	float ms[ROUNDS];
 	int n = rig_open(&g, &p->s, p->workspace) == 0 &&
-	    plan_run(p, g.stream, g.at) == NULL ? 0 : ROUNDS + 1;
+	    plan_run(p, g.stream, g.at, NULL) == NULL ? 0 : ROUNDS + 1;
 
 	for (; n < ROUNDS; n++) {
 		cudaEventRecord(g.begun, g.stream);
-		if (plan_run(p, g.stream, g.at) != NULL ||
+		if (plan_run(p, g.stream, g.at, NULL) != NULL ||
 		    cudaEventRecord(g.done, g.stream) != cudaSuccess ||
 		    cudaEventSynchronize(g.done) != cudaSuccess ||
 		    cudaEventElapsedTime(&ms[n], g.begun, g.done) !=

@@ -59,8 +59,33 @@ struct launch {
  * of fp32 numbers are not rounded (no TF32).
  */
 enum conv_pass { CONV_FORWARD, CONV_DATA, CONV_WEIGHTS };
-/* What else is done on the way: nothing. */
-enum conv_pattern { CONV_PLAIN };
+
+/*
+ * What else is done on the way.  A norm is a batch normalisation with a relu, max(x
+ * scale + offset, 0), that stands before the convolution: where that does its work,
+ * what it gives is never in memory.
+ * CONV_SUMS: forward; of y as it is stored, the sum of each channel and that of
+ * its squares.
+ * CONV_NORMED_SUMS: forward; x is normed first, and the same sums.
+ * CONV_NORMED: weights; x is normed first.
+ * CONV_NORM_BACK: data; what is written is the gradient behind the norm's relu,
+ * and the sums are the gradients of its scale and its offset.
+ */
+enum conv_pattern { CONV_PLAIN, CONV_SUMS, CONV_NORMED_SUMS, CONV_NORMED,
+	CONV_NORM_BACK, CONV_PATTERNS };
+
+/* What a pattern has beside x, w and y: all begin at multiples of 16 bytes. */
+struct conv_beside {
+	const void *scale, *offset;	/* [in]; CONV_NORM_BACK: floats, of x
+					 * less its mean, times ${rstd}; else as
+					 * x is stored, of x itself */
+	const float *mean, *rstd;	/* [in]: CONV_NORM_BACK */
+	const void *normed;		/* CONV_NORM_BACK: what the norm is
+					 * given, of the shape of x */
+	float *sums;			/* [2][out]; CONV_NORM_BACK: [2][in] */
+	float *rest;			/* CONV_NORM_BACK: [3][in]; garbage */
+};
+
 struct conv_shape {
 	enum conv_pass pass;
 	enum conv_pattern pattern;
@@ -116,7 +141,8 @@ struct driver_calls {
 	    const struct launch *);
 
 	/* A way to do a convolution, chosen for its shape; touches no memory
-	 * of the device.  The workspace is what conv needs beside. */
+	 * of the device.  NULL without a message for a pattern that there is
+	 * no way to do.  The workspace is what conv needs beside. */
 	struct conv_plan *(*conv_new)(struct driver *,
 	    const struct conv_shape *);
 	void (*conv_free)(struct driver *, struct conv_plan *);
@@ -124,10 +150,11 @@ struct driver_calls {
 	void (*conv_describe)(struct driver *, const struct conv_plan *,
 	    char *text, size_t size);
 	/* Forward: y of x and w; data: x of w and y; weights: w of x and y.
-	 * All begin at multiples of 16 bytes, and the workspace of 256. */
+	 * All begin at multiples of 16 bytes, and the workspace of 256.
+	 * Beside: of a pattern; NULL: CONV_PLAIN. */
 	void (*conv)(struct driver *, struct gpu_stream *,
 	    const struct conv_plan *, void *x, void *w, void *y,
-	    void *workspace);
+	    void *workspace, const struct conv_beside *beside);
 
 	struct product_plan *(*product_new)(struct driver *,
 	    const struct product_shape *);

@@ -1,10 +1,12 @@
 /*
- * What of a plan becomes one pass: bn, relu; bn, add; bn, add, relu.  The output
+ * What of a plan becomes one pass: bn, relu; bn, add; bn, add, relu; and, where there
+ * are patterns for it (conv.h), bn, relu, convolution.  The output
  * of a bn alone would be written and read once more, forward and backward, and
  * that of an addition, too: these passes are bound by the bandwidth of memory.
  */
 #include <stdlib.h>
 
+#include "backend/cuda/conv.h"
 #include "backend/cuda/norm.h"
 #include "base/mem.h"
 
@@ -12,6 +14,7 @@ struct search {
 	struct task *task;
 	int *readers;			/* how many tasks read each y */
 	int *reader;			/* the last of them */
+	int *end;			/* of a bn: the task that has its norm */
 };
 
 /* The only reader of task ${i}'s output, if it is of kind ${kind}; or -1. */
@@ -69,16 +72,56 @@ fuse_norm(struct search *s, int i)
 	n.masks = !n.tail->idle && n.relu != NULL && (n.add != NULL ||
 	    !bn->wants_dw);
 	bn->reads = bn->wants_dw ? READS_X : 0;
+	s->end[i] = tail;
 	task[tail].stored = 1;
 	task[tail].impl = &cuda_bn;
 	task[tail].priv = kept = xcalloc(1, sizeof(*kept));
 	*kept = n;
 }
 
+/* The norm ${i} into the convolution that alone reads what it gives. */
+static void
+fuse_conv(struct search *s, int i)
+{
+	struct norm *n = s->task[i].priv;
+	int j = only_reader(s, i, OP_CONV);
+
+	if (j < 0 || n->add != NULL || n->relu == NULL || n->masks ||
+	    !cuda_norm_measures(n->bn))
+		return;
+	n->before = 1;
+	if (!conv_takes_norm(&s->task[j], n)) {
+		n->before = 0;
+		return;
+	}
+	s->task[n->bn->index].into = j;
+	absorb(&s->task[i], j);
+}
+
+/* The bn ${i} begins with sums, which the convolution before it may leave. */
+static void
+fuse_sums(struct search *s, int i)
+{
+	struct task *bn = &s->task[i], *conv = &s->task[bn->op->in[0]];
+	struct task *run = bn->into == i ? bn : &s->task[s->end[i]];
+	struct norm *n = run->priv;
+
+	if (conv->op->kind != OP_CONV || !cuda_norm_measures(bn) ||
+	    !conv_leaves_sums(conv))
+		return;
+	if (n == NULL) {
+		run->priv = n = xcalloc(1, sizeof(*n));
+		*n = (struct norm){ .bn = bn, .tail = bn };
+	}
+	n->sums = conv;
+	conv->lends = 1;
+}
+
 void
 cuda_fuse(struct device *d, struct task *task, int n)
 {
 	struct search s = { task, xcalloc((size_t)n, sizeof(int)),
+		xcalloc((size_t)n, sizeof(int)),
 		xcalloc((size_t)n, sizeof(int)) };
 
 	(void)d;
@@ -92,6 +135,13 @@ cuda_fuse(struct device *d, struct task *task, int n)
 	for (int i = n - 1; i >= 0; i--)
 		if (task[i].op->kind == OP_BN && task[i].into == i)
 			fuse_norm(&s, i);
+	for (int i = 0; i < n; i++)
+		if (task[i].impl == &cuda_bn && task[i].priv != NULL)
+			fuse_conv(&s, i);
+	for (int i = 0; i < n; i++)
+		if (task[i].op->kind == OP_BN)
+			fuse_sums(&s, i);
 	free(s.readers);
 	free(s.reader);
+	free(s.end);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/norm.h"
 #include "backend/cuda/rows.h"
@@ -22,20 +23,19 @@ struct pass {
 	double *part, *told;		/* scratch */
 	size_t parts;			/* bytes */
 	float *k;
+	char *factors;			/* saved, for a convolution: [2][channels]
+					 * as they are stored */
+	const void *dy;			/* backward */
+	int shut;			/* SHUT_*: how it is known where the
+					 * relu was */
 };
 
 static struct pass
-pass_open(const struct task *t)
+pass_of(const struct norm *n, void *saved, void *scratch)
 {
-	struct pass p = { .c = cuda_of(t) };
-	const struct dims *d = &t->out;
-	char *scratch = t->scratch;
+	struct pass p = { .c = cuda_of(n->tail), .n = *n, .bn = n->bn };
+	const struct dims *d = &n->tail->out;
 
-	if (t->priv != NULL)
-		p.n = *(const struct norm *)t->priv;
-	else
-		p.n = (struct norm){ .bn = t, .tail = t };
-	p.bn = p.n.bn;
 	p.channels = (size_t)d->c;
 	p.m = (struct matrix){ 1, dims_count(d) / p.channels, p.channels, 1, 0 };
 	p.bytes = cuda_bytes(p.c, d);
@@ -43,19 +43,49 @@ pass_open(const struct task *t)
 	p.sums = rows_sum(p.c, &p.m);
 	p.copy = rows_copy(p.c, &p.m);
 	p.parts = 2 * p.sums.parts * p.sums.c * sizeof(double);
-	p.masks = p.n.masks ? (dims_count(d) + cuda_lanes(p.c->type) - 1) /
+	p.masks = n->masks ? (dims_count(d) + cuda_lanes(p.c->type) - 1) /
 	    cuda_lanes(p.c->type) : 0;
-	p.mean = t->saved;
-	if (t->saved != NULL) {
+	p.mean = saved;
+	if (saved != NULL) {
 		p.rstd = p.mean + p.channels;
-		p.mask = p.n.masks ? (uint8_t *)(p.rstd + p.channels) : NULL;
+		p.mask = n->masks ? (uint8_t *)(p.rstd + p.channels) : NULL;
+		p.factors = n->before ? (char *)(p.rstd + p.channels) : NULL;
 	}
-	p.part = t->scratch;
+	p.part = scratch;
 	if (scratch != NULL) {
-		p.told = (double *)(scratch + p.parts);
+		p.told = (double *)((char *)scratch + p.parts);
 		p.k = (float *)(p.told + 2 * p.channels);
 	}
+	p.dy = n->tail->dy;
+	p.shut = n->relu == NULL ? SHUT_NEVER : n->masks ? SHUT_MASK : SHUT_X;
 	return p;
+}
+
+static struct pass
+pass_open(const struct task *t)
+{
+	const struct norm alone = { .bn = t, .tail = t };
+
+	return pass_of(t->priv != NULL ? t->priv : &alone, t->saved, t->scratch);
+}
+
+/* Bytes of the factors for a convolution. */
+static size_t
+factors_bytes(const struct pass *p)
+{
+	return p->n.before ? 2 * p->channels * cuda_size(p->c->type) : 0;
+}
+
+static size_t
+pass_saved(const struct pass *p)
+{
+	return 2 * p->row + p->masks + factors_bytes(p);
+}
+
+static size_t
+pass_scratch(const struct pass *p)
+{
+	return p->parts + 2 * p->channels * sizeof(double) + 3 * p->row;
 }
 
 static size_t
@@ -63,7 +93,7 @@ saved(const struct task *t)
 {
 	struct pass p = pass_open(t);
 
-	return 2 * p.row + p.masks;
+	return pass_saved(&p);
 }
 
 static size_t
@@ -71,12 +101,11 @@ scratch(const struct task *t)
 {
 	struct pass p = pass_open(t);
 
-	return p.parts + 2 * p.channels * sizeof(double) + 3 * p.row;
+	return pass_scratch(&p);
 }
 
-/* Statistics are those of the microbatch, not of the past. */
-static int
-measures(const struct task *bn)
+int
+cuda_norm_measures(const struct task *bn)
 {
 	return bn->wants_dw && !bn->op->fixed;
 }
@@ -107,7 +136,9 @@ run_finish(const struct pass *p, int hears)
 		.x = bn->x[0], .count = count, .all = peers_count(bn, count),
 		.eps = bn->op->eps, .told = bn->peers != NULL ? p->told : NULL,
 		.hears = hears, .mean = p->mean, .rstd = p->rstd,
-		.to_mean = bn->dw[2], .to_var = bn->dw[3] };
+		.to_mean = bn->dw[2], .to_var = bn->dw[3],
+		.sums = p->n.sums != NULL ? conv_sums(p->n.sums) : NULL,
+		.scale = bn->w[0], .offset = bn->w[1], .factors = p->factors };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH,
 	    cuda_pieces(p->channels, 8), 1, a);
 
@@ -115,7 +146,9 @@ run_finish(const struct pass *p, int hears)
 		a.to_between = bn->dw[4];
 		a.running = bn->w[2];
 	}
-	if (!hears) {
+	if (!hears && a.sums != NULL) {
+		cuda_reads(&k, a.sums, 2 * p->row);
+	} else if (!hears) {
 		cuda_reads(&k, a.part, p->parts);
 		cuda_reads(&k, a.x, p->channels * cuda_size(p->c->type));
 	} else {
@@ -129,6 +162,9 @@ run_finish(const struct pass *p, int hears)
 		cuda_writes(&k, a.to_var, p->row);
 		cuda_writes(&k, a.to_between, p->row);
 		cuda_reads(&k, a.running, p->row);
+		cuda_writes(&k, a.factors, factors_bytes(p));
+		cuda_reads(&k, a.scale, a.factors != NULL ? p->row : 0);
+		cuda_reads(&k, a.offset, a.factors != NULL ? p->row : 0);
 	}
 	cuda_launch(p->c, &k);
 }
@@ -178,39 +214,39 @@ run_apply(const struct pass *p)
 }
 
 static void
+run_statistics(const struct pass *p)
+{
+	if (!cuda_norm_measures(p->bn)) {
+		run_running(p);
+		return;
+	}
+	if (p->n.sums == NULL)
+		run_sums(p);
+	run_finish(p, 0);
+	if (p->bn->peers != NULL) {
+		peers_sum(p->bn, p->told);
+		run_finish(p, 1);
+	}
+}
+
+static void
 forward(struct task *t)
 {
 	struct pass p = pass_open(t);
 
-	if (measures(p.bn)) {
-		run_sums(&p);
-		run_finish(&p, 0);
-		if (p.bn->peers != NULL) {
-			peers_sum(p.bn, p.told);
-			run_finish(&p, 1);
-		}
-	} else {
-		run_running(&p);
-	}
+	run_statistics(&p);
 	run_apply(&p);
 }
 
 /* ---- backward ---- */
 
-/* How it is known where the relu was shut. */
-static int
-shut_by(const struct pass *p)
-{
-	return p->n.relu == NULL ? SHUT_NEVER : p->n.masks ? SHUT_MASK : SHUT_X;
-}
-
 static void
 run_sums_back(const struct pass *p)
 {
 	struct norm_sums a = { .rows = p->sums, .x = p->bn->x[0],
-		.dy = p->n.tail->dy, .mean = p->mean, .rstd = p->rstd,
+		.dy = p->dy, .mean = p->mean, .rstd = p->rstd,
 		.scale = p->bn->w[0], .offset = p->bn->w[1], .mask = p->mask,
-		.shut = shut_by(p), .part = p->part };
+		.shut = p->shut, .part = p->part };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_SUMS_BACK,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
@@ -225,16 +261,17 @@ run_sums_back(const struct pass *p)
 }
 
 static void
-run_finish_back(const struct pass *p, int hears)
+run_finish_back(const struct pass *p, int hears, const float *sums)
 {
 	const struct task *bn = p->bn;
-	int tells = bn->peers != NULL && measures(bn);
+	int tells = bn->peers != NULL && cuda_norm_measures(bn);
 	struct norm_finish_back a = { .part = p->part, .parts = p->sums.parts,
 		.folds = rows_folds(&p->sums), .period = p->sums.period,
 		.all = peers_count(bn, (double)p->m.m),
 		.told = tells ? p->told : NULL, .hears = hears,
 		.rstd = p->rstd, .scale = bn->w[0], .dscale = bn->dw[0],
-		.doffset = bn->dw[1], .k = bn->op->fixed ? NULL : p->k };
+		.doffset = bn->dw[1], .k = bn->op->fixed ? NULL : p->k,
+		.sums = sums };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH_BACK,
 	    cuda_pieces(p->channels, 8), 1, a);
 
@@ -243,7 +280,10 @@ run_finish_back(const struct pass *p, int hears)
 	if (hears) {
 		cuda_reads(&k, a.told, 2 * p->channels * sizeof(double));
 	} else {
-		cuda_reads(&k, a.part, p->parts);
+		if (sums != NULL)
+			cuda_reads(&k, sums, 2 * p->row);
+		else
+			cuda_reads(&k, a.part, p->parts);
 		cuda_writes(&k, a.dscale, p->row);
 		cuda_writes(&k, a.doffset, p->row);
 	}
@@ -259,10 +299,10 @@ run_apply_back(const struct pass *p)
 {
 	const struct norm *n = &p->n;
 	const struct task *bn = p->bn;
-	struct norm_apply_back a = { .rows = p->copy, .dy = n->tail->dy,
+	struct norm_apply_back a = { .rows = p->copy, .dy = p->dy,
 		.mean = p->mean, .rstd = p->rstd, .scale = bn->w[0],
-		.offset = bn->w[1], .k = measures(bn) ? p->k : NULL,
-		.mask = p->mask, .shut = shut_by(p), .dx = bn->dx[0],
+		.offset = bn->w[1], .k = cuda_norm_measures(bn) ? p->k : NULL,
+		.mask = p->mask, .shut = p->shut, .dx = bn->dx[0],
 		.accumulate = bn->accumulate[0] };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_APPLY_BACK,
 	    rows_blocks(&a.rows, &p->m), 1, a);
@@ -287,6 +327,17 @@ run_apply_back(const struct pass *p)
 	cuda_launch(p->c, &k);
 }
 
+/* From the sums of parts, or from those that a convolution made. */
+static void
+run_gradients(const struct pass *p, const float *sums)
+{
+	run_finish_back(p, 0, sums);
+	if (cuda_norm_measures(p->bn) && p->bn->peers != NULL) {
+		peers_sum(p->bn, p->told);
+		run_finish_back(p, 1, NULL);
+	}
+}
+
 static void
 backward(struct task *t)
 {
@@ -294,12 +345,59 @@ backward(struct task *t)
 
 	if (p.bn->wants_dw) {
 		run_sums_back(&p);
-		run_finish_back(&p, 0);
-		if (measures(p.bn) && p.bn->peers != NULL) {
-			peers_sum(p.bn, p.told);
-			run_finish_back(&p, 1);
-		}
+		run_gradients(&p, NULL);
 	}
+	run_apply_back(&p);
+}
+
+/* ---- one that a convolution does the work of ---- */
+
+size_t
+cuda_norm_saved(const struct norm *n)
+{
+	struct pass p = pass_of(n, NULL, NULL);
+
+	return pass_saved(&p);
+}
+
+size_t
+cuda_norm_scratch(const struct norm *n)
+{
+	struct pass p = pass_of(n, NULL, NULL);
+
+	return pass_scratch(&p);
+}
+
+void
+cuda_norm_statistics(const struct norm *n, void *saved, void *scratch)
+{
+	struct pass p = pass_of(n, saved, scratch);
+
+	run_statistics(&p);
+}
+
+struct conv_beside
+cuda_norm_beside(const struct norm *n, void *saved, int back)
+{
+	struct pass p = pass_of(n, saved, NULL);
+
+	if (back)
+		return (struct conv_beside){ .scale = p.bn->w[0],
+			.offset = p.bn->w[1], .mean = p.mean, .rstd = p.rstd,
+			.normed = p.bn->x[0] };
+	return (struct conv_beside){ .scale = p.factors,
+		.offset = p.factors + factors_bytes(&p) / 2 };
+}
+
+void
+cuda_norm_back(const struct norm *n, void *saved, void *scratch, const float *sums,
+    const void *dy)
+{
+	struct pass p = pass_of(n, saved, scratch);
+
+	p.dy = dy;
+	p.shut = SHUT_NEVER;
+	run_gradients(&p, sums);
 	run_apply_back(&p);
 }
 

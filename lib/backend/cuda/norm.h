@@ -15,7 +15,29 @@ struct norm {
 	const struct task *tail;	/* the last of them, which is run */
 	int res;			/* the input of add that is not bn */
 	int masks;			/* where the relu was open is saved */
+	const struct task *sums;	/* the convolution that leaves the sums
+					 * of its output; NULL: none */
+	int before;			/* a convolution behind it does its work
+					 * (conv.h) */
 };
+
+/* cuda_norm_measures(bn): statistics are those of the microbatch, not of the past. */
+int cuda_norm_measures(const struct task *bn);
+
+/*
+ * A norm that a convolution does the work of, with memory of that one's, at
+ * multiples of 16 bytes: cuda_norm_saved(n) and cuda_norm_scratch(n) bytes.
+ * cuda_norm_statistics: what comes before its forward pass.
+ * cuda_norm_beside(n, saved, back): what its patterns are given, but for sums.
+ * cuda_norm_back(n, saved, scratch, sums, dy): its backward pass, from the gradient
+ * behind the relu, and the sums of that.
+ */
+size_t cuda_norm_saved(const struct norm *n);
+size_t cuda_norm_scratch(const struct norm *n);
+void cuda_norm_statistics(const struct norm *n, void *saved, void *scratch);
+struct conv_beside cuda_norm_beside(const struct norm *n, void *saved, int back);
+void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
+    const float *sums, const void *dy);
 
 /* cuda_fuse: struct backend's. */
 void cuda_fuse(struct device *d, struct task *task, int n);

@@ -167,7 +167,7 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 {
 	SHARED(double, sum, 2 * THREADS);
 
-	if (!a->hears)
+	if (!a->hears && a->sums == NULL)
 		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
@@ -178,6 +178,9 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 		if (a->hears) {
 			mean = a->told[c] / a->all;
 			m2 = a->told[C + c] - a->all * mean * mean;
+		} else if (a->sums != NULL) {
+			mean = a->sums[c] / a->count;
+			m2 = a->sums[C + c] - a->sums[c] * mean;
 		} else {
 			d = sum[i] / a->count;
 			mean = OF(widen)(((const S *)a->x)[c]) + d;
@@ -196,6 +199,14 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 		d = mean - (a->to_between != NULL ? a->running[c] : 0);
 		if (a->to_between != NULL)
 			a->to_between[c] = (float)(d * d);
+		if (a->factors != NULL) {
+			S *factor = (S *)a->factors;
+
+			d = (double)a->rstd[c] * a->scale[c];
+			factor[c] = OF(narrow)((float)d);
+			factor[C + c] = OF(narrow)((float)(a->offset[c] -
+			    mean * d));
+		}
 	}
 }
 
@@ -281,7 +292,7 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 {
 	SHARED(double, sum, 2 * THREADS);
 
-	if (!a->hears)
+	if (!a->hears && a->sums == NULL)
 		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
@@ -293,8 +304,9 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 			ds = a->told[c];
 			db = a->told[C + c];
 		} else {
-			ds = sum[THREADS + i] * a->rstd[c];
-			db = sum[i];
+			ds = a->sums != NULL ? a->sums[c] :
+			    sum[THREADS + i] * a->rstd[c];
+			db = a->sums != NULL ? a->sums[C + c] : sum[i];
 			a->dscale[c] = (float)ds;
 			a->doffset[c] = (float)db;
 		}

@@ -99,7 +99,8 @@ size_t cudnn_conv_workspace(struct driver *d, const struct conv_plan *p);
 void cudnn_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void cudnn_conv(struct driver *d, struct gpu_stream *s,
-    const struct conv_plan *p, void *x, void *w, void *y, void *workspace);
+    const struct conv_plan *p, void *x, void *w, void *y, void *workspace,
+    const struct conv_beside *beside);
 struct product_plan *cublas_product_new(struct driver *d,
     const struct product_shape *s);
 void cublas_product_free(struct driver *d, struct product_plan *p);
