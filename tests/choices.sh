@@ -126,6 +126,7 @@ printf '#cudnn\tdevice\n1\tthe stand-in\n' >"$cached"
 check_exit "a damaged cache does not" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --choices fastest -o "$T/anew"
 check_says "but is warned of" 'warning: .*cache/vt/choices.tsv.*the fastest ways are found anew'
+check_same "once" 1 "$(grep -c 'warning:' "$T/err")"
 check_same "and written anew" '5 ' "$(engines "$cached")"
 rm -r "$T/cache" && : >"$T/cache"
 check_exit "nor does one that cannot be" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \

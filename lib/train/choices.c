@@ -88,35 +88,39 @@ cache(void)
 	    xprintf("%s/.cache/vt/" CHOICES_FILE, home) : NULL;
 }
 
-/* What is there is known, in ${text} too; a run needs nothing of it. */
-static void
+/* What is there is known, and its text in ${text}.  A run needs nothing of it: -1
+ * after a warning. */
+static int
 take_known(struct session *s, const char *path, struct buffer *text)
 {
 	char said[512] = "";
 
 	if (file_size(path) < 0)
-		return;
+		return 0;
 	fail_capture(said, sizeof(said));
-	if (file_read_text(path, text) == 0 && device_choose(s->device,
-	    CHOICES_KNOWN, text_quote(path), text->data) != 0)
-		text->n = 0;
+	if (file_read_text(path, text) == 0)
+		device_choose(s->device, CHOICES_KNOWN, text_quote(path),
+		    text->data);
 	fail_capture(NULL, 0);
-	if (*said != '\0')
-		warning("%s: the fastest ways are found anew", said);
+	if (*said == '\0')
+		return 0;
+	warning("%s: the fastest ways are found anew", said);
+	return -1;
 }
 
-/* Others may have written it since it was read. */
+/* What is there is kept, if it is ${good}; others may have written it since it was
+ * read. */
 static void
-keep_known(struct session *s, const char *path)
+keep_known(struct session *s, const char *path, int good)
 {
 	struct buffer was = { 0 };
 	char *now, *dir = path_dir(path), said[512] = "";
+	int same = good && take_known(s, path, &was) == 0 && was.n > 0;
 
-	take_known(s, path, &was);
 	now = device_choices(s->device, CHOICES_KNOWN);
+	same = same && strcmp(was.data, now) == 0;
 	fail_capture(said, sizeof(said));
-	if ((was.n == 0 || strcmp(was.data, now) != 0) &&
-	    file_make_dir(dir) == 0)
+	if (!same && file_make_dir(dir) == 0)
 		commit_text(path, now);
 	fail_capture(NULL, 0);
 	if (*said != '\0')
@@ -145,14 +149,13 @@ plan_first(struct session *s)
 {
 	char *path = tries(s) ? cache() : NULL;
 	struct buffer known = { 0 };
-	int status = take_saved(s), before;
+	int status = take_saved(s), before, good;
 
 	if (status != 0) {
 		free(path);
 		return status;
 	}
-	if (path != NULL)
-		take_known(s, path, &known);
+	good = path == NULL || take_known(s, path, &known) == 0;
 	before = count(s);
 	status = plan(s);
 	if (status == 0)
@@ -160,7 +163,7 @@ plan_first(struct session *s)
 		    s->backend->name, count(s), count(s) - before,
 		    tries(s) ? "trying" : "rule");
 	if (status == 0 && path != NULL)
-		keep_known(s, path);
+		keep_known(s, path, good);
 	buffer_free(&known);
 	free(path);
 	return status;
