@@ -188,10 +188,13 @@ describe(const struct conv_shape *s, char text[80])
 	static const char *const pattern[] = { "", ", sums", ", normed, sums",
 		", normed", ", of a norm" };
 
-	snprintf(text, 80, "%s%s%s %s %dx%dx%d %d to %d in %d", pass[s->pass],
+	char deep[12] = "";
+
+	if (s->dims == 3)
+		snprintf(deep, sizeof(deep), "x%d", s->kernel[2]);
+	snprintf(text, 80, "%s%s%s %s %dx%d%s %d to %d in %d", pass[s->pass],
 	    s->accumulate ? "+" : "", pattern[s->pattern], type[s->type],
-	    s->kernel[0], s->kernel[1], s->dims == 3 ? s->kernel[2] : 1, s->in,
-	    s->out, s->groups);
+	    s->kernel[0], s->kernel[1], deep, s->in, s->out, s->groups);
 }
 
 static int

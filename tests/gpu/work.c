@@ -173,8 +173,8 @@ has_pattern(const struct standin *s, const struct conv_shape *c)
 
 	return c->pattern == CONV_PLAIN || (!s->o.plain &&
 	    pass[c->pattern] == c->pass && c->type == GPU_F16 &&
-	    c->groups == 1 && c->out % 8 == 0 && !c->accumulate &&
-	    (c->pattern == CONV_SUMS || c->in % 8 == 0));
+	    c->groups == 1 && c->in % 8 == 0 && c->out % 8 == 0 &&
+	    !c->accumulate);
 }
 
 struct conv_plan *

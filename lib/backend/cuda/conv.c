@@ -139,13 +139,14 @@ prepare(struct task *t)
 	return 0;
 }
 
-/* A bias would come between the convolution and what is behind it; and sums of
- * channels begin at multiples of 16 bytes. */
+/* A bias would come between the convolution and what is behind it; and kernels take
+ * channels by eight. */
 static int
 may_have_patterns(const struct task *t)
 {
 	return cuda_of(t)->type == GPU_F16 && t->training && !t->idle &&
-	    !t->op->bias && t->op->groups == 1 && t->out.c % 8 == 0;
+	    !t->op->bias && t->op->groups == 1 && t->in[0].c % 8 == 0 &&
+	    t->out.c % 8 == 0;
 }
 
 int
@@ -153,7 +154,7 @@ conv_takes_norm(struct task *t, const struct norm *n)
 {
 	struct conv *c;
 
-	if (!may_have_patterns(t) || t->in[0].c % 8 != 0)
+	if (!may_have_patterns(t))
 		return 0;
 	t->priv = c = xcalloc(1, sizeof(*c));
 	c->norm = n;

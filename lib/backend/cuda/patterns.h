@@ -17,9 +17,22 @@
  * shorter than cuDNN's answers.
  */
 static const struct { const char *refused, *instead; } patterns_refused[] = {
-	/* Of pixels, for want of whole vectors of channels. */
-	{ "forward, sums fp16 7x7x1 3 to 64 in 1", "CONV_PLAIN, norm_sums" },
-	{ "forward, sums fp16 5x7x7 3 to 8 in 1", "CONV_PLAIN, norm_sums" },
+	/* Of volumes there is none. */
+	{ "forward, normed, sums fp16 3x3x3 64 to 64 in 1",
+	    "norm_apply, CONV_PLAIN, norm_sums" },
+	{ "forward, normed, sums fp16 3x3x3 128 to 128 in 1",
+	    "norm_apply, CONV_PLAIN, norm_sums" },
+	{ "forward, normed, sums fp16 3x3x3 256 to 256 in 1",
+	    "norm_apply, CONV_PLAIN, norm_sums" },
+	{ "forward, normed, sums fp16 3x3x3 512 to 512 in 1",
+	    "norm_apply, CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 3x3x3 64 to 64 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 3x3x3 128 to 128 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 3x3x3 256 to 256 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 3x3x3 512 to 512 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 1x1x1 64 to 128 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 1x1x1 128 to 256 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 1x1x1 256 to 512 in 1", "CONV_PLAIN, norm_sums" },
 	{ NULL, NULL },
 };
 
