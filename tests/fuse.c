@@ -76,7 +76,7 @@ static const struct {
 	  "relu k in=j\n"
 	  "avgpool p in=k over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 7, 5 },
+	  "avgpool q in=l over=t\n", 7, 7 },
 	{ "a shift beside a reader of the plain form",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=48 k=3,3\n"
@@ -91,7 +91,7 @@ static const struct {
 	  "relu h in=g\n"
 	  "avgpool p in=h over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 4, 3 },
+	  "avgpool q in=l over=t\n", 4, 4 },
 	{ "shifts of whole 32s, shortcuts that lie shifted by 2 folds",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=128 k=3,3\n"
@@ -109,7 +109,7 @@ static const struct {
 	  "relu k in=j\n"
 	  "avgpool p in=k over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 7, 5 },
+	  "avgpool q in=l over=t\n", 7, 7 },
 	{ "a shift of whole 32s beside a reader of the plain form",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=128 k=3,3\n"
@@ -124,7 +124,7 @@ static const struct {
 	  "relu h in=g\n"
 	  "avgpool p in=h over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 4, 3 },
+	  "avgpool q in=l over=t\n", 4, 4 },
 	{ "a shift that divides a block, and one beside it",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=20 k=3,3\n"

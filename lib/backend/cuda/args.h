@@ -161,14 +161,21 @@ struct bias {
 enum { NORM_ROWS = 8 };
 
 /*
+ * What a temporal shift moves: the first ${fold} channels by[0] frames on, as many
+ * behind them by[1], of rows [t][plane] of a clip.  fold 0: there is none.
+ */
+struct moved { unsigned fold, t, plane; int by[2]; };
+
+/*
  * Forward, sums of d = x - pivot and of its square, of each column, where the
  * pivot is the first value of the channel: so a variance does not suffer from a
  * mean that is large.  Backward, of g = dy, or 0 where the relu was shut, and of
- * g (x - mean).
+ * g (x - mean).  What comes through a shift is in ${dy_moved}; either may be NULL.
  */
 struct norm_sums {
 	struct rows rows;
-	const void *x, *dy;
+	struct moved moved;
+	const void *x, *dy, *dy_moved;
 	const float *mean, *rstd, *scale, *offset;
 	const uint8_t *mask;
 	int shut;			/* SHUT_* */
@@ -211,12 +218,14 @@ struct norm_running {
 	double eps;
 };
 
-/* y = (x - mean) rstd scale + offset, + res, max(., 0), mask */
+/* y = (x - mean) rstd scale + offset, + res, max(., 0), mask; and the shift of
+ * that.  Either may be NULL. */
 struct norm_apply {
 	struct rows rows;
+	struct moved moved;
 	const void *x, *res;
 	const float *mean, *rstd, *scale, *offset;
-	void *y;
+	void *y, *y_moved;
 	uint8_t *mask;
 	int relu;
 };
@@ -241,7 +250,8 @@ struct norm_finish_back {
 /* k NULL: dx = scale rstd g, and x is not read but for SHUT_X. */
 struct norm_apply_back {
 	struct rows rows;
-	const void *x, *dy;
+	struct moved moved;
+	const void *x, *dy, *dy_moved;
 	const float *mean, *rstd, *scale, *offset, *k;
 	const uint8_t *mask;
 	int shut;

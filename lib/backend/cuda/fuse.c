@@ -1,6 +1,7 @@
 /*
- * What of a plan becomes one pass: bn, relu; bn, add; bn, add, relu; and, where there
- * are patterns for it (conv.h), bn, relu, convolution.  The output
+ * What of a plan becomes one pass: bn, relu; bn, add; bn, add, relu; each with the
+ * temporal shift behind it; and, where there are patterns for it (conv.h), bn, relu,
+ * convolution.  The output
  * of a bn alone would be written and read once more, forward and backward, and
  * that of an addition, too: these passes are bound by the bandwidth of memory.
  */
@@ -8,10 +9,12 @@
 
 #include "backend/cuda/conv.h"
 #include "backend/cuda/norm.h"
+#include "backend/cuda/rows.h"
 #include "base/mem.h"
 
 struct search {
 	struct task *task;
+	int n;
 	int *readers;			/* how many tasks read each y */
 	int *reader;			/* the last of them */
 	int *end;			/* of a bn: the task that has its norm */
@@ -79,6 +82,29 @@ fuse_norm(struct search *s, int i)
 	*kept = n;
 }
 
+/*
+ * The shift of what the norm at ${i} gives into that: vectors go where it moves them,
+ * and nobody reads them once more.  Rows must be of whole vectors, and what is moved
+ * too.  Others may read the plain form, which is stored for them.
+ */
+static void
+fuse_shift(struct search *s, int i)
+{
+	struct norm *n = s->task[i].priv;
+	int lanes = (int)cuda_lanes(cuda_of(n->tail)->type);
+	int c = n->tail->out.c, j = i + 1;
+
+	while (j < s->n && (s->task[j].op->kind != OP_SHIFT ||
+	    s->task[j].op->in[0] != i))
+		j++;
+	if (j == s->n || c % lanes != 0 || c / s->task[j].op->fold % lanes != 0)
+		return;
+	absorb(&s->task[j], i);
+	s->task[j].stored = 1;
+	s->task[i].stored = s->readers[i] > 1;
+	n->shift = &s->task[j];
+}
+
 /* The norm ${i} into the convolution that alone reads what it gives. */
 static void
 fuse_conv(struct search *s, int i)
@@ -120,7 +146,7 @@ fuse_sums(struct search *s, int i)
 void
 cuda_fuse(struct device *d, struct task *task, int n)
 {
-	struct search s = { task, xcalloc((size_t)n, sizeof(int)),
+	struct search s = { task, n, xcalloc((size_t)n, sizeof(int)),
 		xcalloc((size_t)n, sizeof(int)),
 		xcalloc((size_t)n, sizeof(int)) };
 
@@ -136,8 +162,10 @@ cuda_fuse(struct device *d, struct task *task, int n)
 		if (task[i].op->kind == OP_BN && task[i].into == i)
 			fuse_norm(&s, i);
 	for (int i = 0; i < n; i++)
-		if (task[i].impl == &cuda_bn && task[i].priv != NULL)
+		if (task[i].impl == &cuda_bn && task[i].priv != NULL) {
+			fuse_shift(&s, i);
 			fuse_conv(&s, i);
+		}
 	for (int i = 0; i < n; i++)
 		if (task[i].op->kind == OP_BN)
 			fuse_sums(&s, i);

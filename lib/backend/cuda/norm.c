@@ -25,10 +25,23 @@ struct pass {
 	float *k;
 	char *factors;			/* saved, for a convolution: [2][channels]
 					 * as they are stored */
-	const void *dy;			/* backward */
+	const void *dy, *dy_moved;	/* backward; NULL: none */
+	struct moved moved;
 	int shut;			/* SHUT_*: how it is known where the
 					 * relu was */
 };
+
+/* Frame t is moved to where the shift looks for it. */
+static struct moved
+moved_of(const struct task *shift)
+{
+	const struct dims *d = &shift->out;
+	int past = shift->op->past;
+
+	return (struct moved){ (unsigned)(d->c / shift->op->fold),
+		(unsigned)d->t, (unsigned)(d->h * d->w),
+		{ past ? 1 : -1, past ? 0 : 1 } };
+}
 
 static struct pass
 pass_of(const struct norm *n, void *saved, void *scratch)
@@ -57,6 +70,10 @@ pass_of(const struct norm *n, void *saved, void *scratch)
 		p.k = (float *)(p.told + 2 * p.channels);
 	}
 	p.dy = n->tail->dy;
+	if (n->shift != NULL) {
+		p.dy_moved = n->shift->dy;
+		p.moved = moved_of(n->shift);
+	}
 	p.shut = n->relu == NULL ? SHUT_NEVER : n->masks ? SHUT_MASK : SHUT_X;
 	return p;
 }
@@ -198,8 +215,10 @@ run_apply(const struct pass *p)
 	struct norm_apply a = { .rows = p->copy, .x = p->bn->x[0],
 		.res = n->add != NULL ? n->add->x[n->res] : NULL,
 		.mean = p->mean, .rstd = p->rstd, .scale = p->bn->w[0],
-		.offset = p->bn->w[1], .y = n->tail->y, .mask = p->mask,
-		.relu = n->relu != NULL };
+		.offset = p->bn->w[1], .mask = p->mask,
+		.relu = n->relu != NULL, .moved = p->moved,
+		.y = n->tail->stored ? n->tail->y : NULL,
+		.y_moved = n->shift != NULL ? n->shift->y : NULL };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_APPLY,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
@@ -209,6 +228,7 @@ run_apply(const struct pass *p)
 	cuda_reads(&k, a.scale, p->row);
 	cuda_reads(&k, a.offset, p->row);
 	cuda_writes(&k, a.y, p->bytes);
+	cuda_writes(&k, a.y_moved, p->bytes);
 	cuda_writes(&k, a.mask, p->masks);
 	cuda_launch(p->c, &k);
 }
@@ -246,12 +266,14 @@ run_sums_back(const struct pass *p)
 	struct norm_sums a = { .rows = p->sums, .x = p->bn->x[0],
 		.dy = p->dy, .mean = p->mean, .rstd = p->rstd,
 		.scale = p->bn->w[0], .offset = p->bn->w[1], .mask = p->mask,
-		.shut = p->shut, .part = p->part };
+		.shut = p->shut, .part = p->part, .moved = p->moved,
+		.dy_moved = p->dy_moved };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_SUMS_BACK,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
 	cuda_reads(&k, a.dy, p->bytes);
+	cuda_reads(&k, a.dy_moved, p->bytes);
 	cuda_reads(&k, a.mean, 2 * p->row);
 	cuda_reads(&k, a.scale, p->row);
 	cuda_reads(&k, a.offset, p->row);
@@ -303,7 +325,8 @@ run_apply_back(const struct pass *p)
 		.mean = p->mean, .rstd = p->rstd, .scale = bn->w[0],
 		.offset = bn->w[1], .k = cuda_norm_measures(bn) ? p->k : NULL,
 		.mask = p->mask, .shut = p->shut, .dx = bn->dx[0],
-		.accumulate = bn->accumulate[0] };
+		.accumulate = bn->accumulate[0], .moved = p->moved,
+		.dy_moved = p->dy_moved };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_APPLY_BACK,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
@@ -316,6 +339,7 @@ run_apply_back(const struct pass *p)
 	if (a.k != NULL || a.shut == SHUT_X)
 		cuda_reads(&k, a.x = bn->x[0], p->bytes);
 	cuda_reads(&k, a.dy, p->bytes);
+	cuda_reads(&k, a.dy_moved, p->bytes);
 	cuda_reads(&k, a.mean, 2 * p->row);
 	cuda_reads(&k, a.scale, p->row);
 	cuda_reads(&k, a.offset, p->row);

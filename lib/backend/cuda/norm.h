@@ -3,7 +3,7 @@
 
 /*
  * Batch normalisation, and the operators that are fused with it: the addition of
- * a shortcut, and the relu.
+ * a shortcut, the relu, and the temporal shift.
  */
 
 #include "backend/cuda/cuda.h"
@@ -14,6 +14,8 @@ struct norm {
 	const struct task *add, *relu;	/* NULL: none */
 	const struct task *tail;	/* the last of them, which is run */
 	int res;			/* the input of add that is not bn */
+	const struct task *shift;	/* of what tail gives, which this makes,
+					 * too; NULL: none */
 	int masks;			/* where the relu was open is saved */
 	const struct task *sums;	/* the convolution that leaves the sums
 					 * of its output; NULL: none */

@@ -18,17 +18,31 @@ OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
 	return shut == SHUT_NEVER || bit ? dy : 0;
 }
 
+/* What of the gradient of vector (${row}, ${col}) comes through a shift. */
+INLINE struct words
+OF(norm_moved)(const struct rows *r, const struct moved *s, const void *dy,
+    unsigned row, size_t n, size_t col, int by)
+{
+	int stays = 1;
+	unsigned to = n > 0 ? moved_row(s, row, by, &stays) : 0;
+
+	return OF(fetch)(dy, walk_row(r, 0, to) + col, stays ? n : 0, LANES);
+}
+
+/* ${moves}: some of dy comes through a shift. */
 INLINE void
 OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
-    const int back)
+    const int back, const int moves)
 {
 	const struct rows *r = &a->rows;
+	const int given = back && (!moves || a->dy != NULL);
 
 	EACH_THREAD(i) {
 		struct walk w = walk_of(r, b, i, LANES);
 		double s[LANES], q[LANES];
 		float mean[LANES], factor[LANES], offset[LANES];
 		unsigned c = w.channel;
+		int by = moves ? moved_by(&a->moved, c) : 0;
 
 		UNROLL
 		for (int e = 0; e < LANES; e++) {
@@ -49,7 +63,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 			for (int e = 0; e < LANES; e++)
 				fs[e] = fq[e] = 0;
 			for (int k0 = 0; k0 < NORM_ROWS; k0 += ROWS) {
-				struct words x[ROWS], dy[ROWS];
+				struct words x[ROWS], dy[ROWS], more[ROWS];
 				unsigned bits[ROWS];
 
 				UNROLL
@@ -60,8 +74,12 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 					    n = row < w.last ? r->n : 0;
 
 					x[k] = OF(fetch)(a->x, at, n, LANES);
-					dy[k] = OF(fetch)(back ? a->dy : a->x,
-					    at, back ? n : 0, LANES);
+					dy[k] = OF(fetch)(given ? a->dy : a->x,
+					    at, given ? n : 0, LANES);
+					if (moves)
+						more[k] = OF(norm_moved)(r,
+						    &a->moved, a->dy_moved, row,
+						    n, w.col, by);
 					bits[k] = back && a->shut == SHUT_MASK &&
 					    at < n ? a->mask[at / LANES] : 0;
 				}
@@ -71,10 +89,15 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 					    w.lanes;
 					size_t at = walk_row(r, 0, row) + w.col,
 					    n = row < w.last ? r->n : 0;
-					float f[LANES], h[LANES];
+					float f[LANES], h[LANES], v[LANES];
 
 					OF(unpack)(x[k], f);
 					OF(unpack)(dy[k], h);
+					if (moves)
+						OF(unpack)(more[k], v);
+					UNROLL
+					for (int e = 0; e < LANES && moves; e++)
+						h[e] += v[e];
 					UNROLL
 					for (int e = 0; e < LANES; e++) {
 						float d = at + (size_t)e < n ?
@@ -118,7 +141,7 @@ OF(norm_sums)(const struct norm_sums *a, struct block b)
 {
 	SHARED(double, sum, 2 * LANES * THREADS);
 
-	OF(norm_sums_of)(a, b, sum, 0);
+	OF(norm_sums_of)(a, b, sum, 0, 0);
 }
 
 BODY
@@ -126,7 +149,10 @@ OF(norm_sums_back)(const struct norm_sums *a, struct block b)
 {
 	SHARED(double, sum, 2 * LANES * THREADS);
 
-	OF(norm_sums_of)(a, b, sum, 1);
+	if (a->dy_moved != NULL)
+		OF(norm_sums_of)(a, b, sum, 1, 1);
+	else
+		OF(norm_sums_of)(a, b, sum, 1, 0);
 }
 
 /*
@@ -227,6 +253,23 @@ OF(norm_running)(const struct norm_running *a, struct block b)
 	}
 }
 
+/* Vector (${row}, ${col}) of y to where a shift moves it; what nothing is moved to
+ * becomes 0. */
+INLINE void
+OF(norm_move)(const struct norm_apply *a, unsigned row, size_t col, unsigned c,
+    const float *f)
+{
+	int stays;
+	unsigned to = moved_row(&a->moved, row, moved_by(&a->moved, c), &stays);
+	float y[LANES];
+
+	UNROLL
+	for (int e = 0; e < LANES; e++)
+		y[e] = stays ? f[e] : 0;
+	OF(set)(a->y_moved, walk_row(&a->rows, 0, to) + col, a->rows.n, y,
+	    LANES);
+}
+
 BODY
 OF(norm_apply)(const struct norm_apply *a, struct block b)
 {
@@ -279,7 +322,11 @@ OF(norm_apply)(const struct norm_apply *a, struct block b)
 					bits |= (unsigned)(y > 0) << e;
 					f[e] = y;
 				}
-				OF(set)(a->y, at, n, f, LANES);
+				if (a->y != NULL)
+					OF(set)(a->y, at, n, f, LANES);
+				if (a->y_moved != NULL && n > 0)
+					OF(norm_move)(a, row, w.col, w.channel,
+					    f);
 				if (a->mask != NULL && at < n)
 					a->mask[at / LANES] = (uint8_t)bits;
 			}
@@ -324,8 +371,9 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 	}
 }
 
-BODY
-OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
+INLINE void
+OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
+    const int moves)
 {
 	const struct rows *r = &a->rows;
 
@@ -335,6 +383,8 @@ OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 		float k0[LANES], k1[LANES], k2[LANES];
 		unsigned c = w.channel;
 		int reads = a->k != NULL || a->shut == SHUT_X;
+		int given = !moves || a->dy != NULL;
+		int by = moves ? moved_by(&a->moved, c) : 0;
 
 		UNROLL
 		for (int e = 0; e < LANES; e++) {
@@ -347,7 +397,7 @@ OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 			c = walk_next(r, c);
 		}
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
-			struct words x[ROWS], dy[ROWS];
+			struct words x[ROWS], dy[ROWS], more[ROWS];
 			unsigned bits[ROWS];
 
 			UNROLL
@@ -356,8 +406,12 @@ OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 				size_t at = walk_row(r, 0, row) + w.col,
 				    n = row < w.last ? r->n : 0;
 
-				dy[k] = OF(fetch)(a->dy, at, n, LANES);
-				x[k] = OF(fetch)(reads ? a->x : a->dy, at,
+				dy[k] = OF(fetch)(given ? a->dy : a->mean, at,
+				    given ? n : 0, LANES);
+				if (moves)
+					more[k] = OF(norm_moved)(r, &a->moved,
+					    a->dy_moved, row, n, w.col, by);
+				x[k] = OF(fetch)(reads ? a->x : a->mean, at,
 				    reads ? n : 0, LANES);
 				bits[k] = a->shut == SHUT_MASK && at < n ?
 				    a->mask[at / LANES] : 0;
@@ -367,10 +421,15 @@ OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 				unsigned row = m + (unsigned)k * w.lanes;
 				size_t at = walk_row(r, 0, row) + w.col,
 				    n = row < w.last ? r->n : 0;
-				float f[LANES], h[LANES];
+				float f[LANES], h[LANES], v[LANES];
 
 				OF(unpack)(x[k], f);
 				OF(unpack)(dy[k], h);
+				if (moves)
+					OF(unpack)(more[k], v);
+				UNROLL
+				for (int e = 0; e < LANES && moves; e++)
+					h[e] += v[e];
 				UNROLL
 				for (int e = 0; e < LANES; e++) {
 					float d = f[e] - mean[e];
@@ -393,4 +452,13 @@ OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 			}
 		}
 	}
+}
+
+BODY
+OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
+{
+	if (a->dy_moved != NULL)
+		OF(norm_apply_back_of)(a, b, 1);
+	else
+		OF(norm_apply_back_of)(a, b, 0);
 }

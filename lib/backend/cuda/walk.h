@@ -79,6 +79,31 @@ walk_fold(double *sum, const struct rows *r, struct block b, const int count)
 		}
 }
 
+/* How many frames on a shift moves channel ${c}. */
+INLINE int
+moved_by(const struct moved *s, unsigned c)
+{
+	return c < s->fold ? s->by[0] : c < 2 * s->fold ? s->by[1] : 0;
+}
+
+/* The row that row ${row} is moved to; of one that leaves its clip the one that
+ * nothing is moved to, and ${*stays} is 0. */
+INLINE unsigned
+moved_row(const struct moved *s, unsigned row, int by, int *stays)
+{
+	int all = (int)s->t, t, to;
+
+	*stays = 1;
+	if (by == 0)
+		return row;
+	t = (int)(row / s->plane % s->t);
+	to = t + by;
+	*stays = to >= 0 && to < all;
+	if (!*stays)
+		to = to < 0 ? all - 1 : 0;
+	return row + (unsigned)(to - t) * s->plane;
+}
+
 /* ---- images ---- */
 
 /* Vector ${j} of FLAT of the block's piece of an image, or none: UINT32_MAX. */
