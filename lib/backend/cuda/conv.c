@@ -65,7 +65,8 @@ shape_of(const struct task *t, enum conv_pass pass, enum conv_pattern pattern)
 	const struct op *op = t->op;
 	const struct dims *x = &t->in[0], *y = &t->out;
 	const int from[3] = { x->t, x->h, x->w }, to[3] = { y->t, y->h, y->w };
-	struct conv_shape s = { .pass = pass, .pattern = pattern, .type = cuda_of(t)->type,
+	struct conv_shape s = { .pass = pass, .pattern = pattern,
+		.type = cuda_of(t)->type,
 		.n = x->n, .in = x->c, .out = y->c, .groups = op->groups,
 		.accumulate = pass == CONV_DATA && t->accumulate[0] };
 	int flat = op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0;
@@ -139,8 +140,8 @@ prepare(struct task *t)
 	return 0;
 }
 
-/* A bias would come between the convolution and what is behind it; and kernels take
- * channels by eight. */
+/* A bias would come between the convolution and what is behind it; and kernels
+ * take channels by eight. */
 static int
 may_have_patterns(const struct task *t)
 {
@@ -231,7 +232,8 @@ saved(const struct task *t)
 {
 	const struct conv *c = t->priv;
 
-	return norm_saved_at(t) + (c->norm != NULL ? cuda_norm_saved(c->norm) : 0);
+	return norm_saved_at(t) + (c->norm != NULL ?
+	    cuda_norm_saved(c->norm) : 0);
 }
 
 float *

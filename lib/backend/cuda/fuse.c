@@ -1,9 +1,9 @@
 /*
  * What of a plan becomes one pass: bn, relu; bn, add; bn, add, relu; each with the
- * temporal shift behind it; and, where there are patterns for it (conv.h), bn, relu,
- * convolution.  The output
- * of a bn alone would be written and read once more, forward and backward, and
- * that of an addition, too: these passes are bound by the bandwidth of memory.
+ * temporal shift behind it; and, where there are patterns for it (conv.h), bn,
+ * relu, convolution.  The output of a bn alone would be written and read once more,
+ * forward and backward, and that of an addition, too: these passes are bound by
+ * the bandwidth of memory.
  */
 #include <stdlib.h>
 
@@ -83,9 +83,9 @@ fuse_norm(struct search *s, int i)
 }
 
 /*
- * The shift of what the norm at ${i} gives into that: vectors go where it moves them,
- * and nobody reads them once more.  Rows must be of whole vectors, and what is moved
- * too.  Others may read the plain form, which is stored for them.
+ * The shift of what the norm at ${i} gives into that: vectors go where it moves
+ * them, and nobody reads them once more.  Rows must be of whole vectors, and what
+ * is moved too.  Others may read the plain form, which is stored for them.
  */
 static void
 fuse_shift(struct search *s, int i)

@@ -414,8 +414,8 @@ cuda_norm_beside(const struct norm *n, void *saved, int back)
 }
 
 void
-cuda_norm_back(const struct norm *n, void *saved, void *scratch, const float *sums,
-    const void *dy)
+cuda_norm_back(const struct norm *n, void *saved, void *scratch,
+    const float *sums, const void *dy)
 {
 	struct pass p = pass_of(n, saved, scratch);
 

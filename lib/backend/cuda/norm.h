@@ -23,7 +23,8 @@ struct norm {
 					 * (conv.h) */
 };
 
-/* cuda_norm_measures(bn): statistics are those of the microbatch, not of the past. */
+/* cuda_norm_measures(bn): statistics are those of the microbatch, not of the
+ * past. */
 int cuda_norm_measures(const struct task *bn);
 
 /*
@@ -31,8 +32,8 @@ int cuda_norm_measures(const struct task *bn);
  * multiples of 16 bytes: cuda_norm_saved(n) and cuda_norm_scratch(n) bytes.
  * cuda_norm_statistics: what comes before its forward pass.
  * cuda_norm_beside(n, saved, back): what its patterns are given, but for sums.
- * cuda_norm_back(n, saved, scratch, sums, dy): its backward pass, from the gradient
- * behind the relu, and the sums of that.
+ * cuda_norm_back(n, saved, scratch, sums, dy): its backward pass, from the
+ * gradient behind the relu, and the sums of that.
  */
 size_t cuda_norm_saved(const struct norm *n);
 size_t cuda_norm_scratch(const struct norm *n);

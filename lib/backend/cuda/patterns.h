@@ -2,9 +2,9 @@
 #define BACKEND_CUDA_PATTERNS_H
 
 /*
- * Patterns of convolutions (driver.h), and what runs where there are none.  They are
- * asked for in fp16 alone, where there is a batch to be normalised, of ungrouped
- * convolutions without a bias, whose channels are multiples of 8:
+ * Patterns of convolutions (driver.h), and what runs where there are none.  They
+ * are asked for in fp16 alone, where a batch is normalised, of ungrouped
+ * convolutions without a bias between channels that are multiples of 8:
  *
  *	CONV_SUMS		CONV_PLAIN, then kernel norm_sums
  *	CONV_NORMED_SUMS	kernel norm_apply, then CONV_SUMS
