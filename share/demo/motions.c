@@ -2,12 +2,12 @@
  * motions: makes the demo's videos: camera moves over random still scenes, in
  * several codecs, containers, sizes and frame rates.
  *
- *	motions OUT TRAIN TEST SEED [demo|near|hard|noisy] [pairs]
+ *	motions OUT TRAIN TEST SEED [demo|near|hard|mixed] [pairs]
  *
  * writes TRAIN videos of each class below OUT/train/CLASS/ and TEST below
  * OUT/test/CLASS/.  The classes are the 8 moves.  In near all is twice as
- * large, and learned sooner; hard has slow moves, and noise; noisy twice as
- * much of it.
+ * large, and learned sooner; hard has slow moves, and noise; in mixed each video
+ * is somewhere between those of demo and what is hardly seen.
  * With pairs there are 64 classes, what the first half shows and what the second:
  * pan_left+zoom_in is another than zoom_in+pan_left.
  */
@@ -50,7 +50,7 @@ struct job {
 	int train, test;
 	int classes;			/* MOVES, or MOVES * MOVES pairs */
 	uint64_t seed;
-	const struct difficulty *difficulty;
+	const struct difficulty *difficulty, *hardest;	/* NULL: all alike */
 	atomic_int failed;
 };
 
@@ -95,10 +95,14 @@ make_video(const struct job *j, int number)
 	char *path = xprintf("%s/%05d.%s", dir, testing ? all - number : number,
 	    k->suffix);
 	struct encoder *e = encoder_open(path, &o);
+	struct difficulty d;
 	struct scene *s;
 
 	moves_of(j, class, move);
-	s = scene_new(j->seed, (uint32_t)number, move, o.w, o.h, j->difficulty);
+	d = *j->difficulty;
+	if (j->hardest != NULL)
+		d = difficulty_between(&d, j->hardest, rng_uniform(&r));
+	s = scene_new(j->seed, (uint32_t)number, move, o.w, o.h, &d);
 	for (int f = 0; f < frames && e != NULL && !bad; f++) {
 		scene_draw(s, f, frames, m->data);
 		bad = encoder_add(e, m);
@@ -136,8 +140,8 @@ set(struct job *j, const char *name)
 		j->difficulty = &difficulty_near;
 	else if (strcmp(name, "hard") == 0)
 		j->difficulty = &difficulty_hard;
-	else if (strcmp(name, "noisy") == 0)
-		j->difficulty = &difficulty_noisy;
+	else if (strcmp(name, "mixed") == 0)
+		j->hardest = &difficulty_faint;
 	else
 		return -1;
 	return 0;
@@ -153,7 +157,7 @@ main(int argc, char **argv)
 	program_start(argv[0]);
 	if (argc < 5 || argc > 7)
 		die(EXIT_USAGE, "wanted OUT TRAIN TEST SEED "
-		    "[demo|near|hard|noisy] [pairs]");
+		    "[demo|near|hard|mixed] [pairs]");
 	j.out = argv[1];
 	j.train = text_int(argv[2], 1, 100000, &n) == 0 ? (int)n : -1;
 	j.test = text_int(argv[3], 1, 10000, &n) == 0 ? (int)n : -1;
@@ -163,7 +167,7 @@ main(int argc, char **argv)
 	j.seed = (uint64_t)n;
 	for (int i = 5; i < argc; i++)
 		if (set(&j, argv[i]) != 0)
-			die(EXIT_USAGE, "%s: wanted demo, near, hard, noisy "
+			die(EXIT_USAGE, "%s: wanted demo, near, hard, mixed "
 			    "or pairs", argv[i]);
 	for (int class = 0; class < j.classes; class++)
 		for (int t = 0; t < 2; t++) {

@@ -16,7 +16,7 @@ const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
 const struct difficulty difficulty_demo = { 72, 1, 2, 2.5, 5, .025, .05, 2 };
 const struct difficulty difficulty_near = { 36, 1, 2, 2.5, 5, .025, .05, 2 };
 const struct difficulty difficulty_hard = { 72, .2, .6, .5, 1.5, .005, .015, 12 };
-const struct difficulty difficulty_noisy = { 72, .2, .6, .5, 1.5, .005, .015, 24 };
+const struct difficulty difficulty_faint = { 72, .2, .6, .5, 1.5, .005, .015, 72 };
 
 struct scene {
 	int w, h, size;			/* size: of the plane, in pixels */
@@ -27,6 +27,17 @@ struct scene {
 	double noise;
 	struct rng noise_rng;
 };
+
+struct difficulty
+difficulty_between(const struct difficulty *a, const struct difficulty *b,
+    double part)
+{
+#define BETWEEN(field)	.field = a->field * pow(b->field / a->field, part)
+	return (struct difficulty){ BETWEEN(view), BETWEEN(shift_min),
+		BETWEEN(shift_max), BETWEEN(roll_min), BETWEEN(roll_max),
+		BETWEEN(zoom_min), BETWEEN(zoom_max), BETWEEN(noise) };
+#undef BETWEEN
+}
 
 static double
 between(struct rng *r, double a, double b)

@@ -22,8 +22,13 @@ struct difficulty {
 	double noise;			/* sigma, of 255 */
 };
 
-extern const struct difficulty difficulty_demo, difficulty_hard, difficulty_noisy;
+extern const struct difficulty difficulty_demo, difficulty_hard;
+extern const struct difficulty difficulty_faint;	/* hard, and much noise */
 extern const struct difficulty difficulty_near;	/* all twice as large */
+
+/* The part of the way from ${a} to ${b}, evenly in the logarithm of each. */
+struct difficulty difficulty_between(const struct difficulty *a,
+    const struct difficulty *b, double part);
 
 struct scene;
 
