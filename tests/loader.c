@@ -1,6 +1,7 @@
 /* tests/run: weight 3
  * The loader, on sets whose pixels say which sample and frame they are of. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -178,10 +179,22 @@ test_against_answer(void)
 	struct schedule_step at = schedule_start(s, SAMPLES);
 	struct microbatch *f;
 	int right = 0, clips = 0, labels = 0, in_order = 0, microbatches = 0, next = 0;
-	int status, straddled = 0, plan = 0;
+	int status, straddled = 0, plan = 0, seen = 0, others = 0;
+	const struct microbatch *peek;
+	uint64_t load;
 
-	while ((status = loader_next(l, &f)) == 1) {
-		size_t size = (size_t)(f->stream->t * f->stream->w * f->stream->h * 3);
+	while (loader_peek(l) == NULL)
+		sched_yield();
+	for (;;) {
+		size_t size;
+
+		peek = loader_peek(l);
+		load = peek != NULL ? peek->load : 0;
+		if ((status = loader_next(l, &f)) != 1)
+			break;
+		seen += peek != NULL;
+		others += peek != NULL && (peek != f || load != f->load);
+		size = (size_t)(f->stream->t * f->stream->w * f->stream->h * 3);
 
 		plan += f->at.step == at.step && f->index == next &&
 		    f->microbatches == at.cell->batch / 2 && f->n == 2 &&
@@ -211,6 +224,8 @@ test_against_answer(void)
 	is(in_order, clips, "with the clips of their group");
 	is(right, clips, "and the pixels are those of the answer key");
 	is(labels, clips, "labels, samples and pixels agree");
+	ok(seen > 0 && others == 0, "what was looked at before comes next (%d "
+	    "of %d)", seen, microbatches);
 	ok(straddled > 0, "groups straddle epochs (%d of %d microbatches)", straddled,
 	    microbatches);
 	is((long long)loader_stats(l).clips, clips, "every clip is counted");
