@@ -133,14 +133,9 @@ OF(depth_back_of)(const struct depth *a, struct block b, const int width)
 		UNROLL
 		for (int l = 0; l < width; l++)
 			sum[l] = 0;
-		for (int k = 0; k < 3; k++)
-			window_holds(w, k, s.at[k], &first[k], &last[k]);
-		for (int t = first[0]; t < last[0]; t++)
-		for (int h = first[1]; h < last[1]; h++)
-		for (int v = first[2]; v < last[2]; v++) {
-			int tap = ((s.at[0] + w->p[0] - t * w->s[0]) * w->k[1] +
-			    s.at[1] + w->p[1] - h * w->s[1]) * w->k[2] +
-			    s.at[2] + w->p[2] - v * w->s[2];
+		window_of_input(w, s.at, first, last);
+		EACH_PLACE(t, h, v, first, last) {
+			unsigned tap = window_tap(w, s.at, t, h, v);
 
 			OF(unpack)(OF(fetch)(a->x, number_at(s.clip, w->out,
 			    a->c, t, h, v, s.c), SIZE_MAX, width), dy);
@@ -150,9 +145,8 @@ OF(depth_back_of)(const struct depth *a, struct block b, const int width)
 			for (int l = 0; l < width; l++)
 				sum[l] = fmaf(dy[l], weight[l], sum[l]);
 		}
-		OF(give)(a->y, number_at(s.clip, w->in, a->c, s.at[0],
-		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, a->accumulate,
-		    width);
+		OF(give)(a->y, spot_number(&s, w->in, a->c), SIZE_MAX, sum,
+		    a->accumulate, width);
 	}
 }
 

@@ -144,8 +144,7 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 	EACH_THREAD(i) {
 		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
 		    width);
-		size_t to = number_at(s.clip, w->out, a->c, s.at[0],
-		    s.at[1], s.at[2], s.c);
+		size_t to = spot_number(&s, w->out, a->c);
 		float most[LANES], x[LANES];
 		unsigned which[LANES];
 		int first[3], last[3], any = 0;
@@ -157,19 +156,13 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			most[e] = 0;
 			which[e] = 0;
 		}
-		for (int k = 0; k < 3; k++)
-			window_taps(w, k, s.at[k], &first[k], &last[k]);
-		for (int t = first[0]; t < last[0]; t++)
-		for (int h = first[1]; h < last[1]; h++)
-		for (int v = first[2]; v < last[2]; v++) {
+		window_of_output(w, s.at, first, last);
+		EACH_PLACE(t, h, v, first, last) {
 			unsigned tap = (unsigned)((t * w->k[1] + h) * w->k[2] +
 			    v);
 
-			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in,
-			    a->c, s.at[0] * w->s[0] - w->p[0] + t,
-			    s.at[1] * w->s[1] - w->p[1] + h,
-			    s.at[2] * w->s[2] - w->p[2] + v, s.c), SIZE_MAX,
-			    width), x);
+			OF(unpack)(OF(fetch)(a->from, window_number(w, &s, a->c,
+			    t, h, v), SIZE_MAX, width), x);
 			UNROLL
 			for (int e = 0; e < width; e++)
 				if (!any || x[e] > most[e]) {
@@ -212,17 +205,11 @@ OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
 		UNROLL
 		for (int e = 0; e < width; e++)
 			sum[e] = 0;
-		for (int k = 0; k < 3; k++)
-			window_holds(w, k, s.at[k], &first[k], &last[k]);
-		for (int t = first[0]; t < last[0]; t++)
-		for (int h = first[1]; h < last[1]; h++)
-		for (int v = first[2]; v < last[2]; v++) {
+		window_of_input(w, s.at, first, last);
+		EACH_PLACE(t, h, v, first, last) {
 			size_t at = number_at(s.clip, w->out, a->c, t, h, v,
 			    s.c);
-			unsigned tap = (unsigned)(((s.at[0] + w->p[0] - t *
-			    w->s[0]) * w->k[1] + s.at[1] + w->p[1] - h *
-			    w->s[1]) * w->k[2] + s.at[2] + w->p[2] - v *
-			    w->s[2]);
+			unsigned tap = window_tap(w, s.at, t, h, v);
 
 			OF(unpack)(OF(fetch)(a->from, at, SIZE_MAX, width), dy);
 			UNROLL
@@ -231,8 +218,8 @@ OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
 				    a->large) == tap)
 					sum[e] += dy[e];
 		}
-		OF(give)(a->to, number_at(s.clip, w->in, a->c, s.at[0],
-		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, a->accumulate, width);
+		OF(give)(a->to, spot_number(&s, w->in, a->c), SIZE_MAX, sum,
+		    a->accumulate, width);
 	}
 }
 
@@ -267,42 +254,46 @@ OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
 	return taps > 0 ? taps : 1;
 }
 
+/* Forward of the taps of an output, backward of the outputs that have an input. */
 INLINE void
-OF(avgpool_of)(const struct avgpool *a, struct block b, const int width)
+OF(avgpool_of)(const struct avgpool *a, struct block b, const int width,
+    const int back)
 {
 	const struct window *w = &a->window;
+	const int *size = back ? w->in : w->out;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
-		    width);
+		struct spot s = spot_of(&a->image, size, a->c, b, i, width);
 		float sum[LANES], x[LANES];
-		int first[3], last[3];
+		int first[3], last[3], taps = 1;
 
 		if (!s.there)
 			continue;
 		UNROLL
 		for (int e = 0; e < width; e++)
 			sum[e] = 0;
-		for (int k = 0; k < 3; k++)
-			window_taps(w, k, s.at[k], &first[k], &last[k]);
-		for (int t = first[0]; t < last[0]; t++)
-		for (int h = first[1]; h < last[1]; h++)
-		for (int v = first[2]; v < last[2]; v++) {
-			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->in,
-			    a->c, s.at[0] * w->s[0] - w->p[0] + t,
-			    s.at[1] * w->s[1] - w->p[1] + h,
-			    s.at[2] * w->s[2] - w->p[2] + v, s.c), SIZE_MAX,
-			    width), x);
+		if (back)
+			window_of_input(w, s.at, first, last);
+		else
+			window_of_output(w, s.at, first, last);
+		EACH_PLACE(t, h, v, first, last) {
+			float share = back ? 1 / (float)OF(avgpool_taps)(a, t,
+			    h, v) : 1;
+
+			OF(unpack)(OF(fetch)(a->from, back ? number_at(s.clip,
+			    w->out, a->c, t, h, v, s.c) : window_number(w, &s,
+			    a->c, t, h, v), SIZE_MAX, width), x);
 			UNROLL
 			for (int e = 0; e < width; e++)
-				sum[e] += x[e];
+				sum[e] += share * x[e];
 		}
+		if (!back)
+			taps = OF(avgpool_taps)(a, s.at[0], s.at[1], s.at[2]);
 		UNROLL
 		for (int e = 0; e < width; e++)
-			sum[e] /= (float)OF(avgpool_taps)(a, s.at[0], s.at[1],
-			    s.at[2]);
-		OF(give)(a->to, number_at(s.clip, w->out, a->c, s.at[0],
-		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, 0, width);
+			sum[e] /= (float)taps;
+		OF(give)(a->to, spot_number(&s, size, a->c), SIZE_MAX, sum,
+		    a->accumulate, width);
 	}
 }
 
@@ -310,50 +301,16 @@ BODY
 OF(avgpool)(const struct avgpool *a, struct block b)
 {
 	if (a->image.single)
-		OF(avgpool_of)(a, b, 1);
+		OF(avgpool_of)(a, b, 1, 0);
 	else
-		OF(avgpool_of)(a, b, LANES);
-}
-
-INLINE void
-OF(avgpool_back_of)(const struct avgpool *a, struct block b, const int width)
-{
-	const struct window *w = &a->window;
-
-	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, w->in, a->c, b, i,
-		    width);
-		float sum[LANES], dy[LANES];
-		int first[3], last[3];
-
-		if (!s.there)
-			continue;
-		UNROLL
-		for (int e = 0; e < width; e++)
-			sum[e] = 0;
-		for (int k = 0; k < 3; k++)
-			window_holds(w, k, s.at[k], &first[k], &last[k]);
-		for (int t = first[0]; t < last[0]; t++)
-		for (int h = first[1]; h < last[1]; h++)
-		for (int v = first[2]; v < last[2]; v++) {
-			float share = 1 / (float)OF(avgpool_taps)(a, t, h, v);
-
-			OF(unpack)(OF(fetch)(a->from, number_at(s.clip, w->out,
-			    a->c, t, h, v, s.c), SIZE_MAX, width), dy);
-			UNROLL
-			for (int e = 0; e < width; e++)
-				sum[e] += share * dy[e];
-		}
-		OF(give)(a->to, number_at(s.clip, w->in, a->c, s.at[0],
-		    s.at[1], s.at[2], s.c), SIZE_MAX, sum, a->accumulate, width);
-	}
+		OF(avgpool_of)(a, b, LANES, 0);
 }
 
 BODY
 OF(avgpool_back)(const struct avgpool *a, struct block b)
 {
 	if (a->image.single)
-		OF(avgpool_back_of)(a, b, 1);
+		OF(avgpool_of)(a, b, 1, 1);
 	else
-		OF(avgpool_back_of)(a, b, LANES);
+		OF(avgpool_of)(a, b, LANES, 1);
 }

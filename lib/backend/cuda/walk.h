@@ -182,4 +182,52 @@ window_holds(const struct window *w, int axis, int x, int *first, int *last)
 	*last = far / s + 1 < w->out[axis] ? far / s + 1 : w->out[axis];
 }
 
+/* Both, along all three: of an output at ${at}, of an input. */
+INLINE void
+window_of_output(const struct window *w, const int *at, int *first, int *last)
+{
+	UNROLL
+	for (int k = 0; k < 3; k++)
+		window_taps(w, k, at[k], &first[k], &last[k]);
+}
+
+INLINE void
+window_of_input(const struct window *w, const int *at, int *first, int *last)
+{
+	UNROLL
+	for (int k = 0; k < 3; k++)
+		window_holds(w, k, at[k], &first[k], &last[k]);
+}
+
+#define EACH_PLACE(t, h, v, first, last) \
+	for (int t = (first)[0]; t < (last)[0]; t++) \
+	for (int h = (first)[1]; h < (last)[1]; h++) \
+	for (int v = (first)[2]; v < (last)[2]; v++)
+
+/* The tap by which the window of output (t, h, v) has the input at ${at}; and the
+ * number of input that tap (t, h, v) of the output at ${at} has. */
+INLINE unsigned
+window_tap(const struct window *w, const int *at, int t, int h, int v)
+{
+	return (unsigned)(((at[0] + w->p[0] - t * w->s[0]) * w->k[1] +
+	    at[1] + w->p[1] - h * w->s[1]) * w->k[2] +
+	    at[2] + w->p[2] - v * w->s[2]);
+}
+
+INLINE size_t
+window_number(const struct window *w, const struct spot *s, unsigned c, int t,
+    int h, int v)
+{
+	return number_at(s->clip, w->in, c, s->at[0] * w->s[0] - w->p[0] + t,
+	    s->at[1] * w->s[1] - w->p[1] + h, s->at[2] * w->s[2] - w->p[2] + v,
+	    s->c);
+}
+
+/* The number of the spot itself, of [clip][size][c]. */
+INLINE size_t
+spot_number(const struct spot *s, const int *size, unsigned c)
+{
+	return number_at(s->clip, size, c, s->at[0], s->at[1], s->at[2], s->c);
+}
+
 #endif
