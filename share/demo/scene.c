@@ -16,7 +16,7 @@ const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
 const struct difficulty difficulty_demo = { 72, 1, 2, 2.5, 5, .025, .05, 2 };
 const struct difficulty difficulty_near = { 36, 1, 2, 2.5, 5, .025, .05, 2 };
 const struct difficulty difficulty_hard = { 72, .2, .6, .5, 1.5, .005, .015, 12 };
-const struct difficulty difficulty_faint = { 72, .2, .6, .5, 1.5, .005, .015, 72 };
+const struct difficulty difficulty_faint = { 72, .2, .6, .5, 1.5, .005, .015, 288 };
 
 struct scene {
 	int w, h, size;			/* size: of the plane, in pixels */
