@@ -65,7 +65,7 @@ P=$T/pretend
 mkdir -p "$P/gpu" "$P/tests/tools"
 cat >"$P/vt-train" <<'END'
 #!/bin/sh
-case "$*" in --version*) echo "back ends: cuda"; echo "cuda devices: a stub (1 GiB)"; exit ;; esac
+case "$*" in --version*) echo "back ends: cuda (no cuDNN here)"; echo "cuda devices: a stub (1 GiB)"; exit ;; esac
 case "$*" in *=exact*) rate=450 ;; *) rate=900 ;; esac
 printf '#step\tclips_per_s\twait_ms\n1\t1\t5\n2\t1\t5\n3\t%s\t0\n' $rate
 exit 75
@@ -77,6 +77,7 @@ for o; do
 done
 case $1 in
 step)
+	echo "$LD_LIBRARY_PATH" >"${0%/*}/libraries"
 	printf '#name\tunit\tn\tmin\tmedian\tp99\tnote\n'
 	printf "step/$net/$shape/clips\tclips/s\t1\t1\t1000\t1\t\nstep/$net/$shape/device\tbytes\t1\t1\t20e9\t1\t\n"
 	;;
@@ -90,7 +91,7 @@ printf '#name\tunit\tn\tmin\tmedian\tp99\tnote\nceiling/copy\tGB/s\t1\t1\t4000\t
 END
 cat >"$P/python" <<'END'
 #!/bin/sh
-case $1 in -c) exit 0 ;; esac
+case $1 in -c) exit 0 ;; -) echo /with/torch; exit 0 ;; esac
 for o; do
 	case $o in --net=*) net=${o#*=} ;; --shape=*) shape=${o#*=} ;; --modes=*) mode=${o#*=} ;; esac
 done
@@ -119,6 +120,7 @@ rm "$P/op-fails"
 
 check_exit "run-all goes on where a part fails, and says so" 1 env BUILD="$P" PYTHON="$P/python" share/gpu/run-all -o "$T/gpu" \
 	-p ceilings,steps,torch,loader,exact
+check_same "which finds the libraries that PyTorch brings" /with/torch "$(cut -d: -f1 "$P/libraries")"
 check_same "vt beside the best of PyTorch, and the floor" \
 	'tsm_r50	64x8x224	fp16	1000	500	fp16/graph	2.000	20.000	0.374' \
 	"$(grep '^tsm_r50	64x8x224	fp16' "$T/gpu/summary.txt")"
