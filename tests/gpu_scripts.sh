@@ -65,7 +65,7 @@ P=$T/pretend
 mkdir -p "$P/gpu" "$P/tests/tools"
 cat >"$P/vt-train" <<'END'
 #!/bin/sh
-case "$*" in --version*) echo "back ends: cuda (no cuDNN here)"; echo "cuda devices: a stub (1 GiB)"; exit ;; esac
+case "$*" in --version*) echo "back ends: cuda (no cuDNN here)"; echo "cuda devices: one that is not there (1 GiB)"; exit ;; esac
 case "$*" in *=exact*) rate=450 ;; *) rate=900 ;; esac
 printf '#step\tclips_per_s\twait_ms\n1\t1\t5\n2\t1\t5\n3\t%s\t0\n' $rate
 exit 75

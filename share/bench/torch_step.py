@@ -48,6 +48,15 @@ MODES = ["%s/%s/%s" % (p, f, h) for p in ("fp32", "bf16") for f in ("channels-la
          for h in ("eager", "compile")]
 
 
+def check(p, o, known):
+    """The shape, and modes of those that are ${known}; else it ends."""
+    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*x[1-9]\d*", o.shape):
+        p.error("--shape: %s (wanted clips x frames x side)" % o.shape)
+    for mode in o.modes.split(","):
+        if mode not in known:
+            p.error("--modes: no mode %s (wanted one of %s)" % (mode, ", ".join(known)))
+
+
 def parse():
     p = argparse.ArgumentParser(description="Time PyTorch's training step of a network of share/models.",
                                 epilog="Modes: " + ", ".join(MODES))
@@ -63,11 +72,7 @@ def parse():
     p.add_argument("--peak", action="store_true")
     p.add_argument("--verify", metavar="DIR")
     o = p.parse_args()
-    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*x[1-9]\d*", o.shape):
-        p.error("--shape: %s (wanted clips x frames x side)" % o.shape)
-    for mode in o.modes.split(","):
-        if mode not in MODES:
-            p.error("--modes: no mode %s (wanted one of %s)" % (mode, ", ".join(MODES)))
+    check(p, o, MODES)
     return o
 
 

@@ -17,7 +17,6 @@ With --device=cpu it runs where no GPU is, to be tried; graphs are refused there
 """
 import argparse
 import os
-import re
 import statistics
 import sys
 import time
@@ -43,11 +42,8 @@ def parse():
     p.add_argument("--modes", default="fp16/eager", help="to time, between commas")
     p.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     o = p.parse_args()
-    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*x[1-9]\d*", o.shape):
-        p.error("--shape: %s (wanted clips x frames x side)" % o.shape)
+    torch_step.check(p, o, MODES)
     for mode in o.modes.split(","):
-        if mode not in MODES:
-            p.error("--modes: no mode %s (wanted one of %s)" % (mode, ", ".join(MODES)))
         if o.device == "cpu" and mode.split("/")[1] in ("graph", "reduce-overhead"):
             p.error("--modes: %s is for a GPU" % mode)
     return o
