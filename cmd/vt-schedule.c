@@ -375,6 +375,7 @@ print(struct schedule *s, int made, int chose)
 	if (!written)
 		must_be_new(set.out);
 	say_more(s);
+	schedule_advise(s);
 	if (set.summary) {
 		struct buffer b = { 0 };
 

@@ -153,6 +153,29 @@ check_says "is worth a warning" "warning: --short-factors does nothing"
 check_exit "unless that is not wanted" 0 vt-schedule -q --short-factors=0.5
 check_same "and it is quiet then" "" "$(cat "$T/err")"
 
+# ---- frames that are not learned ----
+
+# In stage 0 a step has 16 clips of 4 frames, in stage 1 one of three 16 of 8
+# frames, the others 8: so 0.04 * 10 / 16 of the learning rate is stage 0's, and
+# with RATE in stage 1 RATE * 3 / 32, all of 8 frames.
+few() {
+	stages "0 0 10 0 16 4 64 8 0.04 0 0" "1 10 11 0 16 8 46 8 $1 0 0" \
+	    "1 10 11 1 8 8 64 8 $1 0 0" "1 10 11 2 8 8 64 8 $1 0 0" >"$T/few.tsv"
+}
+few 0.01
+check_exit "a table whose longest clips hardly count" 0 vt-schedule "$T/few.tsv"
+check_says "is printed with a warning" \
+    "warning: $T/few.tsv: steps with 8 frames, the most, have 3.6 % of the learning rate"
+check_exit "which is not of what is wrong" 0 vt-schedule -q "$T/few.tsv"
+check_same "so that it can be left out" "" "$(cat "$T/err")"
+few 0.02
+vt-schedule "$T/few.tsv" 2>"$T/err" >/dev/null
+check_same "7 % are enough" "" "$(cat "$T/err")"
+for f in "$tables"/*.tsv; do
+	vt-schedule "$f"
+done 2>"$T/err" >/dev/null
+check_same "and the tables that are installed have it" "" "$(cat "$T/err")"
+
 # ---- sums ----
 
 # shellcheck disable=SC2086

@@ -2,8 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/fail.h"
 #include "sched/summary.h"
+
+/* Measured on 64 classes of two moves each (vt-schedule(1), CAVEATS). */
+#define FRAMES_SHARE 0.05
 
 double
 stage_batch(const struct stage *g)
@@ -48,6 +51,56 @@ schedule_work(const struct schedule *s)
 		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
 		    stage_cost(&s->stage[i]);
 	return sum / cell_cost(schedule_largest(s));
+}
+
+/* Of all steps of a stage of N samples, over N. */
+static double
+summed_rate(const struct stage *g)
+{
+	enum { PARTS = 16 };		/* of an epoch */
+	int n = (g->epoch_end - g->epoch_begin) * PARTS;
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += lr_at(g->lr, g->pieces, g->epoch_begin + (i + 0.5) /
+		    PARTS);
+	return sum / PARTS / stage_batch(g);
+}
+
+double
+schedule_frames_share(const struct schedule *s, int frames)
+{
+	double sum = 0, all = 0;
+
+	for (int i = 0; i < s->stages; i++) {
+		const struct stage *g = &s->stage[i];
+		double rate = summed_rate(g);
+
+		for (int k = 0; k < g->cells; k++)
+			if (g->cell[k].frames == frames)
+				sum += rate / g->cells;
+		all += rate;
+	}
+	return all > 0 ? sum / all : 1;
+}
+
+void
+schedule_advise(const struct schedule *s)
+{
+	int frames = 0;
+	double share;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (s->stage[i].cell[k].frames > frames)
+				frames = s->stage[i].cell[k].frames;
+	share = schedule_frames_share(s, frames);
+	if (share < FRAMES_SHARE)
+		warning("%s: steps with %d frames, the most, have %.2g %% of the "
+		    "learning rate that all steps have together: below %g %% "
+		    "what is learned of fewer frames is not known of so many "
+		    "(vt-schedule(1), CAVEATS)", s->path, frames,
+		    100 * share, 100 * FRAMES_SHARE);
 }
 
 /* "512x8x158", and the next only where it differs from the one before. */

@@ -23,6 +23,15 @@ const struct cell *schedule_largest(const struct schedule *s);
 double schedule_work(const struct schedule *s);
 
 /*
+ * schedule_frames_share(s, frames): of the learning rates of all steps, summed,
+ * the share of steps with ${frames} frames: how far their clips take the weights.
+ * schedule_advise(s): warn where the steps with the most frames have so little of
+ * it that the network will not have learned to see so many.
+ */
+double schedule_frames_share(const struct schedule *s, int frames);
+void schedule_advise(const struct schedule *s);
+
+/*
  * schedule_summary(s, samples, epochs, out):
  * Append to ${out} a line for each stage, and the work of the whole against
  * ${epochs} epochs at the largest shape; ${epochs} 0: as many as ${s} has.

@@ -8,6 +8,7 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "comm/cores.h"
+#include "sched/summary.h"
 #include "shard/stream.h"
 #include "train/freeze.h"
 #include "train/inputs.h"
@@ -64,7 +65,11 @@ open_schedule(struct session *s)
 		    "schedules without)", s->schedule->path);
 		return EXIT_USAGE;
 	}
-	return s->schedule != NULL && check_strides(s) == 0 ? 0 : EXIT_USAGE;
+	if (s->schedule == NULL || check_strides(s) != 0)
+		return EXIT_USAGE;
+	if (s->comm->rank == 0)
+		schedule_advise(s->schedule);
+	return 0;
 }
 
 /*
