@@ -1154,7 +1154,8 @@ test_update(struct device *b)
 	enum { N = 100003 };
 	double *w = draw(N, 1), *m = draw(N, 2), *g = draw(N, 3), *host[2];
 	double bad = 0, squares[2][3];
-	const size_t edge[] = { 5, 5, 1029, N };
+	const struct interval part[] = { { 5, 0 }, { 5, 1024 },
+		{ 1029, N - 1029 } };
 
 	for (int nesterov = 0; nesterov < 2; nesterov++) {
 		struct device *be[2] = { b, key };
@@ -1163,19 +1164,22 @@ test_update(struct device *b)
 			void *dw = device_alloc(be[k], N * be[k]->elem);
 			void *dm = device_alloc(be[k], N * be[k]->elem);
 			void *dg = device_alloc(be[k], N * be[k]->elem);
-			struct update u = { dw, dm, dg, N, 0.1, 0.9, 1e-4, 0.25,
-				nesterov };
+			struct update u = { .w = dw, .m = dm, .g = dg, .n = N,
+				.lr = 0.1, .momentum = 0.9, .decay = 1e-4,
+				.scale = 0.25, .nesterov = nesterov };
+			struct track t = { .w = dg, .x = dm, .n = N,
+				.rate = 0.1, .scale = 0.5 };
 
 			device_put(be[k], dw, w, N);
 			device_put(be[k], dm, m, N);
 			device_put(be[k], dg, g, N);
 			device_update(be[k], &u);
 			device_add(be[k], dg, dw, N);
-			device_track(be[k], dg, dm, N, 0.1, 0.5);
+			device_track(be[k], &t);
 			host[k] = xcalloc(2 * N, sizeof(double));
 			device_get(be[k], host[k], dw, N);
 			device_get(be[k], host[k] + N, dg, N);
-			device_squares(be[k], squares[k], dm, edge, 3);
+			device_squares(be[k], squares[k], dm, part, 3);
 			device_free(be[k], dw);
 			device_free(be[k], dm);
 			device_free(be[k], dg);
@@ -1226,7 +1230,8 @@ test_moments(struct device *b)
 		u.g = d[3];
 		device_moments(be[k], &m);
 		device_get(be[k], host[k] + 4 * N, d[3], N);
-		device_clamp(be[k], d[3], N, 0.75);
+		device_clamp(be[k], &(struct clamp){ .x = d[3], .n = N,
+			.most = 1.5, .scale = 2 });
 		device_update(be[k], &u);
 		for (int i = 0; i < 4; i++) {
 			device_get(be[k], host[k] + i * N, d[i], N);

@@ -55,9 +55,15 @@ step(struct running *r, const struct group_says *s)
 	for (int k = 0; k < 3; k++)
 		device_put(n->device, at(flat, of(kinds[k])), sum[k], CHANNELS);
 	running_before(r, n);
-	for (int k = 0; k < 3; k++)
-		running_track(n, of(kinds[k]), at(n->w, of(kinds[k])),
-		    at(flat, of(kinds[k])), CHANNELS, 1.0 / GROUPS);
+	for (int k = 0; k < 3; k++) {
+		size_t from = of(kinds[k])->offset;
+		struct portion p = { .at = from, .n = CHANNELS, .held = from };
+
+		running_factors(n->graph, of(kinds[k]), p.factor);
+		device_track(n->device, &(struct track){ .w = n->w, .x = flat,
+			.rate = 1, .scale = 1.0 / GROUPS, .portion = &p,
+			.portions = 1 });
+	}
 	running_after(r, n);
 }
 

@@ -36,30 +36,38 @@ static const char *dir;
 
 /* ---- an optimiser of its own, on the host ---- */
 
+/* Element ${i} of a portion. */
+static void
+trial_element(const struct optimizer_settings *o, struct device *d,
+    const struct optim_pass *p, const struct portion *k, size_t i)
+{
+	const double *often = p->state[2], *scale = p->state[3];
+	void *kept = (double *)p->state[1] + k->held + i;
+	void *before = (char *)p->state[0] + (k->held + i) * d->elem;
+	void *at = (char *)p->w + (k->at + i) * d->elem;
+	double g, w, first, second;
+
+	device_get(d, &g, (const char *)p->g + (k->at + i) * d->elem, 1);
+	device_get(d, &w, at, 1);
+	device_get(d, &first, before, 1);
+	device_download(d, &second, kept, sizeof(second));
+	g = g * p->scale + o->decay * k->factor[1] * w;
+	first = 0.9 * first + g;
+	second = 0.99 * second + g * g;
+	w -= p->lr * k->factor[0] * first / sqrt(second) * scale[0] / 1024 *
+	    often[k->of];
+	device_upload(d, kept, &second, sizeof(second));
+	device_put(d, at, &w, 1);
+	device_put(d, before, &first, 1);
+}
+
 static void
 trial_step(const struct optimizer_settings *o, struct device *d,
-    const struct optim_part *p)
+    const struct optim_pass *p)
 {
-	double *often = p->state[2], *scale = p->state[3];
-
-	(void)o;
-	for (size_t i = 0; i < p->n; i++) {
-		double g, w, first, second;
-		void *kept = (double *)p->state[1] + i;
-
-		device_get(d, &g, (const char *)p->g + i * d->elem, 1);
-		device_get(d, &w, (char *)p->w + i * d->elem, 1);
-		device_get(d, &first, (char *)p->state[0] + i * d->elem, 1);
-		device_download(d, &second, kept, sizeof(second));
-		g = g * p->scale + p->decay * w;
-		first = 0.9 * first + g;
-		second = 0.99 * second + g * g;
-		w -= p->lr * first / sqrt(second) * scale[0] / 1024 *
-		    often[0];
-		device_upload(d, kept, &second, sizeof(second));
-		device_put(d, (char *)p->w + i * d->elem, &w, 1);
-		device_put(d, (char *)p->state[0] + i * d->elem, &first, 1);
-	}
+	for (size_t k = 0; k < p->portions; k++)
+		for (size_t i = 0; i < p->portion[k].n; i++)
+			trial_element(o, d, p, &p->portion[k], i);
 }
 
 static const struct optimizer trial = { "trial", {
@@ -67,7 +75,7 @@ static const struct optimizer trial = { "trial", {
 	{ "optim/second", SLOT_ELEMENT, SLOT_F64, 0.25, 0 },
 	{ "optim/trust", SLOT_PARAM, SLOT_F64, 0.5, 0 },
 	{ "optim/scale", SLOT_ONCE, SLOT_F64, 1024, 0 },
-}, 0, NULL, NULL, trial_step };
+}, 0, NULL, RATIO_NONE, trial_step };
 
 /* ---- a rank ---- */
 

@@ -190,64 +190,6 @@ device_write(struct device *d, void *activation, const struct dims *shape,
 	d->backend->write(d, activation, shape, host);
 }
 
-void
-device_add(void *device, void *sum, const void *x, size_t n)
-{
-	struct device *d = device;
-
-	d->backend->add(d, sum, x, n);
-}
-
-void
-device_update(struct device *d, const struct update *u)
-{
-	d->backend->update(d, u);
-}
-
-void
-device_moments(struct device *d, const struct moments *m)
-{
-	d->backend->moments(d, m);
-}
-
-void
-device_clamp(struct device *d, void *x, size_t n, double most)
-{
-	d->backend->clamp(d, x, n, most);
-}
-
-void
-device_track(struct device *d, void *w, const void *x, size_t n, double rate,
-    double scale)
-{
-	d->backend->track(d, w, x, n, rate, scale);
-}
-
-void
-device_squares(struct device *d, double *sum, const void *x,
-    const size_t *edge, size_t runs)
-{
-	d->backend->squares(d, sum, x, edge, runs);
-}
-
-int
-device_judges(const struct device *d)
-{
-	return d->backend->judge != NULL;
-}
-
-void
-device_judge(struct device *d, struct verdict *v, const struct judgement *j)
-{
-	d->backend->judge(d, v, j);
-}
-
-void
-device_obey(struct device *d, const struct verdict *v)
-{
-	d->backend->obey(d, v);
-}
-
 const struct op_impl *
 task_impl(const struct task *t)
 {

@@ -16,21 +16,22 @@ element(const struct slots *s, const void *flat, size_t i)
 }
 
 void
-ema_track(struct slots *s, int first, double decay)
+ema_track(struct slots *s, int first, double decay, const struct portion *own,
+    size_t n)
 {
-	double *updates = s->slot[first + 1].data, t = *updates;
+	double t = *(const double *)s->slot[first + 1].data;
 	double d = (1 + t) / (10 + t);
+	struct track k = { .w = s->slot[first].data, .x = s->net->w,
+		.scale = 1, .portion = own, .portions = n };
 
-	d = t == 0 ? 0 : d < decay ? d : decay;
-	for (int i = 0; i < s->share->n; i++) {
-		const struct segment *g = &s->share->segment[i];
+	k.rate = 1 - (t == 0 ? 0 : d < decay ? d : decay);
+	device_track(s->net->device, &k);
+}
 
-		if (g->rank == s->share->comm->rank)
-			device_track(s->net->device, slot_at(&s->slot[first],
-			    g->held), element(s, s->net->w, g->at), g->n, 1 - d,
-			    1);
-	}
-	*updates = t + 1;
+void
+ema_count(struct slots *s, int first)
+{
+	*(double *)s->slot[first + 1].data += 1;
 }
 
 static void

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backend/formulas.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "train/ema.h"
@@ -38,17 +39,20 @@ make_list(struct optim *o)
 	o->list[n].name = NULL;
 }
 
-/* What the device gives its verdict by. */
+/* What the device finds out by itself, and what it is told. */
 static int
-open_verdict(struct optim *o, const struct graph *g)
+open_rest(struct optim *o, const struct net *n)
 {
-	o->judged = xcalloc((size_t)g->nparam, 1);
-	for (int p = 0; p < g->nparam; p++)
-		o->judged[p] = (char)(g->param[p].frozen ? JUDGED_NOT :
-		    g->param[p].kind >= PARAM_MEAN ? JUDGED_STATISTICS :
-		    JUDGED_TRAINED);
-	o->verdict = device_alloc(o->device, sizeof(*o->verdict));
-	return o->verdict == NULL ? -1 : 0;
+	portions_open(&o->own, n->graph, o->share, o->rule);
+	o->ratio = NULL;
+	o->verdict = NULL;
+	if (o->kind->ratio != RATIO_NONE && (o->ratio = device_alloc(n->device,
+	    (size_t)n->graph->nparam * sizeof(*o->ratio))) == NULL)
+		return -1;
+	if (device_judges(n->device) && (o->verdict = device_alloc(n->device,
+	    sizeof(*o->verdict))) == NULL)
+		return -1;
+	return 0;
 }
 
 int
@@ -73,7 +77,7 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	for (int i = 0; i < 2; i++)
 		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
 	o->device = n->device;
-	if (device_judges(n->device) && open_verdict(o, n->graph) != 0)
+	if (open_rest(o, n) != 0)
 		return -1;
 	tiles_open(&o->tiles, n->graph, o->share);
 	running_open(&o->running, n->graph);
@@ -92,9 +96,11 @@ optim_close(struct optim *o)
 	o->gather = NULL;
 	if (o->verdict != NULL)
 		device_free(o->device, o->verdict);
+	if (o->ratio != NULL)
+		device_free(o->device, o->ratio);
 	o->verdict = NULL;
-	free(o->judged);
-	o->judged = NULL;
+	o->ratio = NULL;
+	portions_close(&o->own);
 	segments_close(&o->alone);
 	segments_close(&o->dealt);
 	comm_free(o->self);
@@ -105,111 +111,15 @@ optim_close(struct optim *o)
 	o->trust = o->norm[0] = o->norm[1] = NULL;
 }
 
-static void *
-element(const struct net *n, const void *flat, size_t i)
-{
-	return (char *)flat + i * n->device->elem;
-}
-
-/* ---- over what this rank owns ---- */
-
-/* A step, as it goes through the passes below. */
+/* A step, as it goes through its passes. */
 struct pass {
 	struct optim *o;
 	struct net *n;
 	void *g;
-	double lr, scale;		/* of the gradient */
+	double lr;
+	double scale;			/* of the gradient; 0: the verdict's */
 	double mean;			/* of the statistics */
 };
-
-/* Elements ${from} to ${to} - 1 of a parameter, which are kept at ${held}. */
-static struct optim_part
-part_of(const struct pass *k, const struct param *p, size_t from, size_t to,
-    size_t held)
-{
-	const struct optim *o = k->o;
-	struct group group = group_of(o->rule, p);
-	size_t number = (size_t)(p - k->n->graph->param);
-	struct optim_part part = { .param = p, .n = to - from,
-		.w = element(k->n, k->n->w, from), .g = element(k->n, k->g,
-		from), .lr = k->lr * group.lr, .decay = o->set.decay *
-		group.decay, .scale = k->scale, .trust = o->trust[number] };
-
-	for (int i = 0; o->kind->slot[i].name != NULL; i++) {
-		const struct slot *slot = &o->slots.slot[i];
-
-		part.state[i] = slot_at(slot, slot->kind->extent ==
-		    SLOT_ELEMENT ? held : slot->kind->extent == SLOT_PARAM ?
-		    number : 0);
-	}
-	return part;
-}
-
-typedef void each_part(const struct pass *k, const struct optim_part *p);
-
-/* ${each} for all that this rank owns in segment number ${i} of parameters that
- * are not frozen. */
-static void
-walk_segment(const struct pass *k, int i, each_part *each)
-{
-	const struct tiles *t = &k->o->tiles;
-	const struct graph *g = k->n->graph;
-	const struct segment *own = &k->o->share->segment[i];
-	size_t at = t->begin[i], end = t->begin[i + 1];
-
-	while (at < end) {
-		const struct param *p = &g->param[t->param[at]];
-		size_t from = t->edge[at], to;
-		struct optim_part part;
-
-		while (at < end && p == &g->param[t->param[at]])
-			at++;
-		to = t->edge[at];
-		if (to > p->offset + p->count)
-			to = p->offset + p->count;
-		if (from >= to || p->frozen)
-			continue;	/* nothing but alignment, or to stay */
-		part = part_of(k, p, from, to, own->held + from - own->at);
-		each(k, &part);
-	}
-}
-
-static void
-walk(const struct pass *k, each_part *each)
-{
-	const struct segments *s = k->o->share;
-
-	for (int i = 0; i < s->n; i++)
-		if (s->segment[i].rank == s->comm->rank)
-			walk_segment(k, i, each);
-}
-
-static void
-clamp(const struct pass *k, const struct optim_part *p)
-{
-	if (p->param->kind < PARAM_MEAN)
-		device_clamp(k->n->device, p->g, p->n, k->o->clip_value /
-		    p->scale);
-}
-
-static void
-direct(const struct pass *k, const struct optim_part *p)
-{
-	if (p->param->kind < PARAM_MEAN)
-		k->o->kind->direct(&k->o->set, k->n->device, p);
-}
-
-/* Running statistics are neither clipped nor scaled with the gradient. */
-static void
-update(const struct pass *k, const struct optim_part *p)
-{
-	struct device *d = k->n->device;
-
-	if (p->param->kind < PARAM_MEAN)
-		k->o->kind->step(&k->o->set, d, p);
-	else
-		running_track(k->n, p->param, p->w, p->g, p->n, k->mean);
-}
 
 /* ---- norms ---- */
 
@@ -235,21 +145,36 @@ take_norms(struct optim *o, const struct graph *g, double scale, double *norm)
 		norm[p] = sqrt(tiles_of(&o->tiles, p)) * scale;
 }
 
+/* What is added up where this rank owns all of it. */
+static struct addends
+addends(const struct optim *o)
+{
+	const struct tiles *t = &o->tiles;
+
+	return (struct addends){ t->own, t->owns, t->first,
+		(size_t)t->graph->nparam };
+}
+
+static struct ratio_rule
+ratio_rule(const struct optim *o)
+{
+	return (struct ratio_rule){ o->kind->ratio, o->set.trust,
+		o->set.trust_clip };
+}
+
 /*
- * The trust ratios of layers.  ${squared}: the sums at hand are those of k->g.
- * Every rank has all norms, from sums in an order that the network alone
- * decides, so that all come to the same ratios on any number of ranks.
+ * The trust ratios of layers, and to the device with them.  ${squared}: the sums
+ * at hand are those of k->g.  Every rank has all norms, from sums in an order that
+ * the network alone decides, so that all come to the same ratios on any number of
+ * ranks.
  */
 static int
 find_trust(const struct pass *k, int squared)
 {
 	struct optim *o = k->o;
 	const struct graph *g = k->n->graph;
+	const struct ratio_rule rule = ratio_rule(o);
 
-	for (int p = 0; p < g->nparam; p++)
-		o->trust[p] = 1;
-	if (o->kind->trust == NULL)
-		return 0;
 	if (!squared && square(o, k->n, k->g) != 0)
 		return -1;
 	take_norms(o, g, k->scale, o->norm[1]);
@@ -257,14 +182,28 @@ find_trust(const struct pass *k, int squared)
 		return -1;
 	take_norms(o, g, 1, o->norm[0]);
 	for (int p = 0; p < g->nparam; p++) {
-		struct group group = group_of(o->rule, &g->param[p]);
-		struct optim_layer l = { k->lr * group.lr, o->set.decay *
-			group.decay, o->norm[0][p], o->norm[1][p] };
+		const struct layer *l = &o->own.layer[p];
 
-		if (g->param[p].kind == PARAM_WEIGHT)
-			o->trust[p] = o->kind->trust(&o->set, &l);
+		o->trust[p] = l->has ? ratio_of(&rule, k->lr * l->factor[0],
+		    o->set.decay * l->factor[1], o->norm[0][p], o->norm[1][p]) :
+		    1;
 	}
+	device_upload(o->device, o->ratio, o->trust, (size_t)g->nparam *
+	    sizeof(*o->ratio));
 	return 0;
+}
+
+/* The same, by the device itself. */
+static void
+ask_trust(const struct pass *k)
+{
+	const struct optim *o = k->o;
+	const struct ratios r = { .w = k->n->w, .d = k->g,
+		.of = addends(o), .layer = o->own.layer,
+		.rule = ratio_rule(o), .lr = k->lr, .decay = o->set.decay,
+		.scale = k->scale, .ratio = o->ratio };
+
+	device_ratios(o->device, &r);
 }
 
 int
@@ -306,32 +245,82 @@ check(struct optim *o, double norm, int finite)
 	return finite ? 0 : OPTIM_STATISTICS;
 }
 
-static void
-keep_scale(struct optim *o)
+/* How the optimiser changes what this rank owns. */
+static struct optim_pass
+pass_of(const struct pass *k)
 {
+	const struct optim *o = k->o;
+	struct optim_pass p = { .w = k->n->w, .g = k->g, .lr = k->lr,
+		.scale = k->scale, .ratio = o->ratio,
+		.portion = o->own.trained.item,
+		.portions = o->own.trained.n };
+
+	for (int i = 0; o->kind->slot[i].name != NULL; i++)
+		p.state[i] = o->slots.slot[i].data;
+	return p;
+}
+
+/* Running statistics are neither clipped nor scaled with the gradient. */
+static void
+track(const struct pass *k)
+{
+	const struct portion_list *own = &k->o->own.statistics;
+
+	device_track(k->o->device, &(struct track){ .w = k->n->w, .x = k->g,
+		.rate = 1, .scale = k->mean, .portion = own->item,
+		.portions = own->n });
+}
+
+/*
+ * From a gradient that is finite, or is asked to be by a verdict, to new weights
+ * where this rank owns them.
+ */
+static int
+make_step(struct pass *k, int asked)
+{
+	struct optim *o = k->o;
+	const struct portion_list *own = &o->own.trained;
+	struct optim_pass p;
+
+	if (o->clip_value > 0)
+		device_clamp(o->device, &(struct clamp){ .x = k->g,
+			.most = o->clip_value, .scale = k->scale,
+			.portion = own->item, .portions = own->n });
+	if (o->kind->direct != NULL) {
+		p = pass_of(k);
+		o->kind->direct(&o->set, o->device, &p);
+		k->scale = 1;
+	}
+	if (o->ratio != NULL && asked)
+		ask_trust(k);
+	else if (o->ratio != NULL && find_trust(k, o->clip_value == 0 &&
+	    o->kind->direct == NULL) != 0)
+		return -1;
+	p = pass_of(k);
+	o->kind->step(&o->set, o->device, &p);
+	track(k);
+	return 0;
+}
+
+static void
+track_average(struct optim *o)
+{
+	if (o->ema_slot >= 0)
+		ema_track(&o->slots, o->ema_slot, o->ema, o->own.all.item,
+		    o->own.all.n);
+}
+
+/* A step was made. */
+static void
+count(struct optim *o)
+{
+	if (o->kind->counter > 0)
+		*(double *)o->slots.slot[o->kind->counter].data += 1;
+	if (o->ema_slot >= 0)
+		ema_count(&o->slots, o->ema_slot);
 	if (o->scale_slot >= 0)
 		loss_scale_keep(&o->slots, o->scale_slot, o->scale_every > 0 ?
 		    o->scale_every : LOSS_SCALE_EVERY);
-}
-
-/* From a gradient that is finite to new weights where this rank owns them. */
-static int
-make_step(struct pass *k)
-{
-	struct optim *o = k->o;
-
-	if (o->clip_value > 0)
-		walk(k, clamp);
-	if (o->kind->direct != NULL) {
-		walk(k, direct);
-		k->scale = 1;
-	}
-	if (find_trust(k, o->clip_value == 0 && o->kind->direct == NULL) != 0)
-		return -1;
-	walk(k, update);
-	if (o->kind->counter > 0)
-		*(double *)o->slots.slot[o->kind->counter].data += 1;
-	return 0;
 }
 
 int
@@ -352,46 +341,43 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 	if (o->clip > 0 && *norm > o->clip)
 		k.scale *= o->clip / (*norm + 1e-6);
 	running_before(&o->running, n);
-	if (make_step(&k) != 0)
+	if (make_step(&k, 0) != 0)
 		return OPTIM_LOST;
 	start = clock_seconds();
 	if (gathering_run(o->gather, n->w) != 0)
 		return OPTIM_LOST;
 	o->waited += clock_seconds() - start;
 	running_after(&o->running, n);
-	if (o->ema_slot >= 0)
-		ema_track(&o->slots, o->ema_slot, o->ema);
-	keep_scale(o);
+	track_average(o);
+	count(o);
 	return 0;
 }
 
 /* ---- the same, with the device's own verdict ---- */
 
-/* What the host would have to know in between, other ranks or not, is not asked
+/* What the host would have to know in between, of other ranks or not, is not asked
  * of the device. */
 int
 optim_asks(const struct optim *o)
 {
 	return o->verdict != NULL && o->share->comm->size == 1 &&
-	    o->learners == 0 && o->clip_value == 0 && o->kind->direct == NULL &&
-	    o->kind->trust == NULL && o->kind->counter == 0 &&
-	    o->running.n == 0 && o->ema_slot < 0;
+	    o->learners == 0 && o->running.n == 0;
 }
 
 void
 optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
     const struct outcome *losses, size_t count)
 {
-	struct pass k = { o, n, g, lr, scale / optim_loss_scale(o), scale };
-	const struct judgement j = { .g = g, .edge = o->tiles.edge,
-		.runs = o->tiles.n, .first = o->tiles.first, .kind = o->judged,
-		.params = (size_t)n->graph->nparam, .scale = k.scale,
+	struct pass k = { o, n, g, lr, 0, scale };
+	const struct judgement j = { .g = g, .of = addends(o),
+		.kind = o->own.judged, .scale = scale / optim_loss_scale(o),
 		.clip = o->clip, .outcome = losses, .outcomes = count };
 
 	o->waited = 0;
 	device_judge(o->device, o->verdict, &j);
 	device_obey(o->device, o->verdict);
-	make_step(&k);
+	make_step(&k, 1);
+	track_average(o);
 	device_obey(o->device, NULL);
 }
 
@@ -406,6 +392,6 @@ optim_hear(struct optim *o, double *norm)
 	if (v.what == VERDICT_LOSS)
 		return OPTIM_GRADIENT;
 	if ((bad = check(o, v.norm, v.statistics)) == 0)
-		keep_scale(o);
+		count(o);
 	return bad;
 }

@@ -13,6 +13,7 @@
 
 #include "train/groups.h"
 #include "train/optimizer.h"
+#include "train/portions.h"
 #include "train/running.h"
 #include "train/detour.h"
 #include "train/tiles.h"
@@ -42,6 +43,9 @@ struct optim {
 	struct tiles tiles;
 	struct running running;
 	double *norm[2], *trust;	/* [nparam] of weights and directions */
+	double *ratio;			/* [nparam] trust, of the device's; NULL:
+					 * the optimiser has none */
+	struct portions own;
 	const struct segments *share;
 	struct segments alone;		/* if no share was given */
 	struct segments dealt;		/* of learners, if they keep something */
@@ -50,7 +54,6 @@ struct optim {
 	struct device *device;
 	struct verdict *verdict;	/* the device's, on a step that was asked
 					 * for; NULL: it gives none */
-	char *judged;			/* [nparam] enum judged */
 };
 
 /*

@@ -5,13 +5,22 @@
 #include "base/text.h"
 #include "train/optimizer.h"
 
+/* A step along a gradient, with momentum. */
+static struct update
+momentum_step(const struct optimizer_settings *s, const struct optim_pass *p)
+{
+	return (struct update){ .w = p->w, .m = p->state[0], .g = p->g,
+		.lr = p->lr, .momentum = s->momentum, .decay = s->decay,
+		.scale = p->scale, .nesterov = s->nesterov,
+		.ratio = p->ratio, .portion = p->portion,
+		.portions = p->portions };
+}
+
 static void
 sgd(const struct optimizer_settings *s, struct device *d,
-    const struct optim_part *p)
+    const struct optim_pass *p)
 {
-	struct update u = { .w = p->w, .m = p->state[0], .g = p->g, .n = p->n,
-		.lr = p->lr, .momentum = s->momentum, .decay = p->decay,
-		.scale = p->scale, .nesterov = s->nesterov };
+	const struct update u = momentum_step(s, p);
 
 	device_update(d, &u);
 }
@@ -28,39 +37,24 @@ sgd(const struct optimizer_settings *s, struct device *d,
  * min(t / lr, 1), so that no layer is faster than without LARS: LARC, as in
  * NVIDIA's Apex. ----
  */
-static double
-lars_trust(const struct optimizer_settings *s, const struct optim_layer *l)
-{
-	double all = l->d + l->decay * l->w, t;
-
-	if (l->w == 0 || all == 0)
-		return 1;
-	t = s->trust * l->w / all;
-	if (s->trust_clip)
-		return t < l->lr ? t / l->lr : 1;
-	return t;
-}
-
 static void
 lars_outside(const struct optimizer_settings *s, struct device *d,
-    const struct optim_part *p)
+    const struct optim_pass *p)
 {
-	struct optim_part part = *p;
+	struct update u = momentum_step(s, p);
 
-	part.scale *= p->trust;
-	part.decay *= p->trust;
-	sgd(s, d, &part);
+	u.use = RATIO_GRADIENT;
+	device_update(d, &u);
 }
 
 static void
 lars(const struct optimizer_settings *s, struct device *d,
-    const struct optim_part *p)
+    const struct optim_pass *p)
 {
-	struct optim_part part = *p;
+	struct update u = momentum_step(s, p);
 
-	part.trust *= p->lr;
-	part.lr = 1;
-	lars_outside(s, d, &part);
+	u.use = RATIO_STEP;
+	device_update(d, &u);
 }
 
 /*
@@ -84,35 +78,26 @@ rest_of_power(double x, double n)
 
 static void
 adam_direct(const struct optimizer_settings *s, struct device *d,
-    const struct optim_part *p)
+    const struct optim_pass *p)
 {
 	double step = *(const double *)p->state[2] + 1;
 	struct moments m = { .w = p->w, .m = p->state[0], .v = p->state[1],
-		.g = p->g, .n = p->n, .beta1 = s->beta1, .beta2 = s->beta2,
-		.eps = s->eps, .decay = p->decay, .scale = p->scale,
+		.g = p->g, .beta1 = s->beta1, .beta2 = s->beta2,
+		.eps = s->eps, .decay = s->decay, .scale = p->scale,
 		.rest1 = rest_of_power(s->beta1, step),
-		.rest2 = rest_of_power(s->beta2, step) };
+		.rest2 = rest_of_power(s->beta2, step),
+		.portion = p->portion, .portions = p->portions };
 
 	device_moments(d, &m);
 }
 
-static double
-lamb_trust(const struct optimizer_settings *s, const struct optim_layer *l)
-{
-	double t;
-
-	if (l->w == 0 || l->d == 0)
-		return 1;
-	t = l->w / l->d;
-	return s->trust_clip && t > 1 ? 1 : t;
-}
-
 static void
 adam_step(const struct optimizer_settings *s, struct device *d,
-    const struct optim_part *p)
+    const struct optim_pass *p)
 {
-	struct update u = { .w = p->w, .g = p->g, .n = p->n,
-		.lr = p->lr * p->trust, .scale = 1 };
+	struct update u = { .w = p->w, .g = p->g, .lr = p->lr, .scale = 1,
+		.ratio = p->ratio, .portion = p->portion,
+		.portions = p->portions };
 
 	(void)s;
 	device_update(d, &u);
@@ -124,12 +109,12 @@ adam_step(const struct optimizer_settings *s, struct device *d,
 	{ "optim/step", SLOT_ONCE, SLOT_F64, 0, 0 } }
 
 const struct optimizer optimizers[] = {
-	{ "sgd", MOMENTUM, 0, NULL, NULL, sgd },
-	{ "lars", MOMENTUM, 0, NULL, lars_trust, lars },
-	{ "lars-outside", MOMENTUM, 0, NULL, lars_trust, lars_outside },
-	{ "adamw", MOMENTS, 2, adam_direct, NULL, adam_step },
-	{ "lamb", MOMENTS, 2, adam_direct, lamb_trust, adam_step },
-	{ NULL, MOMENTUM, 0, NULL, NULL, NULL }
+	{ "sgd", MOMENTUM, 0, NULL, RATIO_NONE, sgd },
+	{ "lars", MOMENTUM, 0, NULL, RATIO_LARS, lars },
+	{ "lars-outside", MOMENTUM, 0, NULL, RATIO_LARS, lars_outside },
+	{ "adamw", MOMENTS, 2, adam_direct, RATIO_NONE, adam_step },
+	{ "lamb", MOMENTS, 2, adam_direct, RATIO_LAMB, adam_step },
+	{ NULL, MOMENTUM, 0, NULL, RATIO_NONE, NULL }
 };
 
 const struct optimizer *

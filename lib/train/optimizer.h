@@ -20,21 +20,19 @@ struct optimizer_settings {
 
 enum { OPTIMIZER_SLOTS = 4 };		/* at most */
 
-/* Elements of one parameter that this rank owns. */
-struct optim_part {
-	const struct param *param;
-	size_t n;
+/* A step of what this rank owns of all that is trained. */
+struct optim_pass {
 	void *w;
 	void *g;			/* the gradient, or the direction */
-	void *state[OPTIMIZER_SLOTS];	/* in order of the row */
-	double lr, decay;		/* with the factors of its group */
-	double scale;			/* the gradient is multiplied by it */
-	double trust;			/* the trust ratio of its layer */
+	void *state[OPTIMIZER_SLOTS];	/* in order of the row; elements are of
+					 * what is held */
+	double lr;
+	double scale;			/* the gradient is multiplied by it; 0:
+					 * by the verdict's (device_obey) */
+	const double *ratio;		/* of layers, on the device; NULL: 1 */
+	const struct portion *portion;	/* with the factors of their groups */
+	size_t portions;
 };
-
-/* A layer, over all ranks: learning rate and decay as above, and the norms of
- * its weights and of its mean gradient or direction. */
-struct optim_layer { double lr, decay, w, d; };
 
 struct optimizer {
 	const char *name;
@@ -42,13 +40,12 @@ struct optimizer {
 	int counter;			/* the slot that counts steps; 0: none */
 	/* The gradient becomes a direction, in place; NULL: it is one. */
 	void (*direct)(const struct optimizer_settings *s, struct device *d,
-	    const struct optim_part *p);
-	/* The trust ratio of a layer of weights; NULL: 1.  Biases and what a
+	    const struct optim_pass *p);
+	/* The trust ratio of a layer of weights.  Biases and what a
 	 * normalisation has always have 1. */
-	double (*trust)(const struct optimizer_settings *s,
-	    const struct optim_layer *l);
+	enum ratio_kind ratio;
 	void (*step)(const struct optimizer_settings *s, struct device *d,
-	    const struct optim_part *p);
+	    const struct optim_pass *p);
 };
 
 extern const struct optimizer optimizers[];	/* ends with a NULL name */

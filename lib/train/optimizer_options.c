@@ -30,7 +30,7 @@ optimizer_options_check(const struct optimizer_options *o)
 	if (o->set.nesterov && strcmp(by->name, "sgd") != 0)
 		options_wrong("--nesterov and --optimizer=%s (it is for sgd)",
 		    by->name);
-	if (o->set.trust_clip && by->trust == NULL)
+	if (o->set.trust_clip && by->ratio == RATIO_NONE)
 		options_wrong("--trust-clip and --optimizer=%s (it is for lars, "
 		    "lars-outside and lamb)", by->name);
 	if (o->clip > 0 && o->clip_value > 0)

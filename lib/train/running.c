@@ -44,17 +44,13 @@ element(const struct net *n, const void *flat, size_t i)
 }
 
 void
-running_track(const struct net *net, const struct param *p, void *w,
-    const void *g, size_t n, double scale)
+running_factors(const struct graph *g, const struct param *p, double factor[2])
 {
-	double m = net->graph->op[p->op].momentum, rate = m;
+	double m = g->op[p->op].momentum;
 
 	/* (1 - m)^2 b + m^2 x */
-	if (p->kind == PARAM_BETWEEN) {
-		rate = m * (2 - m);
-		scale *= m / (2 - m);
-	}
-	device_track(net->device, w, g, n, rate, scale);
+	factor[0] = p->kind == PARAM_BETWEEN ? m * (2 - m) : m;
+	factor[1] = p->kind == PARAM_BETWEEN ? m / (2 - m) : 1;
 }
 
 static void

@@ -46,11 +46,11 @@ void running_open(struct running *r, const struct graph *g);
 void running_close(struct running *r);
 
 /*
- * running_track(net, p, w, g, n, scale): ${n} elements ${w} of the running
- * statistic ${p} follow those of the gradient ${g} * ${scale}.
+ * running_factors(g, p, factor): of the running statistic ${p}, which follows its
+ * gradient by device_track with a rate of 1 and the scale of a mean.
  */
-void running_track(const struct net *net, const struct param *p, void *w,
-    const void *g, size_t n, double scale);
+void running_factors(const struct graph *g, const struct param *p,
+    double factor[2]);
 
 /*
  * running_before(r, n), running_after(r, n): around a step of the optimiser

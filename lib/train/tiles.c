@@ -72,6 +72,12 @@ share_out(struct tiles *t)
 	for (size_t r = 0; r <= ranks; r++)
 		t->start[r] *= sizeof(*t->sum);
 	free(next);
+	t->own = xcalloc(t->n, sizeof(*t->own));
+	for (int i = 0; i < s->n; i++)
+		for (size_t k = t->begin[i]; k < t->begin[i + 1] &&
+		    s->segment[i].rank == s->comm->rank; k++)
+			t->own[t->owns++] = (struct interval){ t->edge[k],
+				t->edge[k + 1] - t->edge[k] };
 }
 
 void
@@ -91,6 +97,7 @@ tiles_close(struct tiles *t)
 	free(t->begin);
 	free(t->place);
 	free(t->start);
+	free(t->own);
 	free(t->sum);
 	*t = (struct tiles){ 0 };
 }
@@ -98,15 +105,8 @@ tiles_close(struct tiles *t)
 void
 tiles_own(struct tiles *t, struct device *d, const void *flat)
 {
-	const struct segments *s = t->share;
-
-	for (int i = 0; i < s->n; i++) {
-		size_t k = t->begin[i];
-
-		if (s->segment[i].rank == s->comm->rank)
-			device_squares(d, &t->sum[t->place[k]], flat,
-			    &t->edge[k], t->begin[i + 1] - k);
-	}
+	device_squares(d, t->sum + t->start[t->share->comm->rank] /
+	    sizeof(*t->sum), flat, t->own, t->owns);
 }
 
 int

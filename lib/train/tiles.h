@@ -23,6 +23,8 @@ struct tiles {
 	size_t *begin;			/* [share->n + 1] of a segment */
 	size_t *place;			/* [n] its sum in ${sum}: by owner */
 	size_t *start;			/* [ranks + 1] bytes: an owner's sums */
+	struct interval *own;		/* [owns] this rank's, in their order */
+	size_t owns;
 	double *sum;			/* [n] */
 };
 

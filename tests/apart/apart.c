@@ -134,6 +134,7 @@ update(struct device *d, const struct update *u)
 	v.w = here(u->w);
 	v.m = here_or_none(u->m);
 	v.g = here(u->g);
+	v.ratio = here_or_none(u->ratio);
 	device_update(inner(d), &v);
 }
 
@@ -150,24 +151,30 @@ moments(struct device *d, const struct moments *m)
 }
 
 static void
-clamp(struct device *d, void *x, size_t n, double most)
+clamp(struct device *d, const struct clamp *c)
 {
-	device_clamp(inner(d), here(x), n, most);
+	struct clamp v = *c;
+
+	v.x = here(c->x);
+	device_clamp(inner(d), &v);
 }
 
 static void
-track(struct device *d, void *w, const void *x, size_t n, double rate,
-    double scale)
+track(struct device *d, const struct track *t)
 {
-	device_track(inner(d), here(w), here(x), n, rate, scale);
+	struct track v = *t;
+
+	v.w = here(t->w);
+	v.x = here(t->x);
+	device_track(inner(d), &v);
 }
 
 static void
-squares(struct device *d, double *sum, const void *x, const size_t *edge,
-    size_t runs)
+squares(struct device *d, double *sum, const void *x,
+    const struct interval *part, size_t parts)
 {
 	host(sum);
-	device_squares(inner(d), sum, here(x), edge, runs);
+	device_squares(inner(d), sum, here(x), part, parts);
 }
 
 static void
@@ -403,6 +410,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table.add = add;
 	a->table.update = update;
 	a->table.moments = moments;
+	a->table.portions = 1;
 	a->table.clamp = clamp;
 	a->table.track = track;
 	a->table.squares = squares;

@@ -347,43 +347,38 @@ moments(struct device *d, const struct moments *m)
 }
 
 static void
-clamp(struct device *d, void *x, size_t n, double most)
+clamp(struct device *d, const struct clamp *c)
 {
-	float *v = x, top = (float)most;
+	float *v = c->x, top = (float)(c->most / c->scale);
 
 	(void)d;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		v[i] = v[i] > top ? top : v[i] < -top ? -top : v[i];
 }
 
-struct tracking {
-	float *w;
-	const float *x;
-	double rate, scale;
-	const struct kernels *k;
-};
+struct tracking { const struct track *t; const struct kernels *k; };
 
 static void
 track_range(size_t from, size_t to, void *arg)
 {
 	const struct tracking *v = arg;
 
-	v->k->track(v->w + from, v->x + from, to - from, v->rate, v->scale);
+	v->k->track((float *)v->t->w + from, (const float *)v->t->x + from,
+	    to - from, v->t->rate, v->t->scale);
 }
 
 static void
-track(struct device *d, void *w, const void *x, size_t n, double rate,
-    double scale)
+track(struct device *d, const struct track *t)
 {
 	struct cpu *cpu = (struct cpu *)d;
-	struct tracking v = { w, x, rate, scale, cpu->k };
+	struct tracking v = { t, cpu->k };
 
-	cpu_ranges(cpu, n, GRAIN, track_range, &v);
+	cpu_ranges(cpu, t->n, GRAIN, track_range, &v);
 }
 
 struct squares {
 	const float *x;
-	const size_t *edge;
+	const struct interval *part;
 	double *sum;
 	const struct kernels *k;
 };
@@ -394,18 +389,18 @@ squares_range(size_t from, size_t to, void *arg)
 	const struct squares *s = arg;
 
 	for (size_t i = from; i < to; i++)
-		s->sum[i] = s->k->dot(s->x + s->edge[i], s->x + s->edge[i],
-		    s->edge[i + 1] - s->edge[i]);
+		s->sum[i] = s->k->dot(s->x + s->part[i].at,
+		    s->x + s->part[i].at, s->part[i].n);
 }
 
 static void
-squares(struct device *d, double *sum, const void *x, const size_t *edge,
-    size_t runs)
+squares(struct device *d, double *sum, const void *x,
+    const struct interval *part, size_t parts)
 {
 	struct cpu *cpu = (struct cpu *)d;
-	struct squares s = { x, edge, sum, cpu->k };
+	struct squares s = { x, part, sum, cpu->k };
 
-	cpu_ranges(cpu, runs, RUNS, squares_range, &s);
+	cpu_ranges(cpu, parts, RUNS, squares_range, &s);
 }
 
 const struct op_impl *const cpu_ops[OP_KINDS] = {

@@ -392,45 +392,61 @@ struct floats_add {
 	size_t n;
 };
 
-struct floats_track {
-	float *w;
-	const float *x;
-	size_t n;
-	double rate, scale;
-	const struct verdict *verdict;	/* NULL: it is done */
+/*
+ * What a kernel over portions is about: block first[i] and on have portion i;
+ * where there is no list, ${one}.  Nothing is done against a verdict.
+ */
+struct over {
+	const struct portion *portion;	/* NULL: none */
+	const size_t *first;		/* [portions + 1] */
+	size_t portions;
+	struct portion one;
+	const struct verdict *verdict;	/* NULL: none */
 };
 
-/* Done only if there is no verdict, or with its scale. */
-struct stepping {
-	struct update update;
-	const struct verdict *verdict;
-};
+struct tracking { struct track track; struct over over; };
+struct clamping { struct clamp clamp; struct over over; };
+struct stepping { struct update update; struct over over; };
+struct directing { struct moments moments; struct over over; };
 
-struct floats_clamp {
-	float *x;
-	size_t n;
-	double most;
-};
-
-/* Run i is x[edge[i]] to x[edge[i + 1] - 1], in pieces of SQUARES from number
- * first[i] on. */
+/* Part i in pieces of SQUARES, from number first[i] on; first NULL: each is one
+ * piece, and ${piece} is what is wanted. */
 enum { SQUARES = 8192 };
 struct squares {
-	const float *x;
-	const size_t *edge, *first;
-	size_t runs;
-	double *part, *sum;
+	const float *x;			/* from element ${from} on */
+	size_t from;
+	const struct interval *part;
+	const size_t *first;
+	size_t parts;
+	double *piece, *sum;
+};
+
+/* Of parameter i, a block each: of[i] = sum[first[i]] and on, in order. */
+struct squares_add {
+	const double *sum;
+	const size_t *first;
+	double *of;
 };
 
 /* One block: what struct judgement says, of sums that were made before. */
 struct judge {
-	const double *sum;		/* [runs] */
-	const size_t *first;		/* [params + 1] */
+	const double *of;		/* [params] */
 	const char *kind;
 	size_t params, outcomes;
 	double scale, clip;
 	const struct outcome *outcome;
 	struct verdict *verdict;
+};
+
+/* struct ratios, of sums that were made before; a parameter each thread. */
+struct rating {
+	const double *w, *d;		/* [params] */
+	const struct layer *layer;
+	size_t params;
+	struct ratio_rule rule;
+	double lr, decay, scale;
+	double *ratio;
+	const struct verdict *verdict;
 };
 
 /*

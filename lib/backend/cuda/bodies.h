@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/stored.h"
 #include "backend/cuda/walk.h"
+#include "backend/formulas.h"
 #include "base/rng.h"
 
 #define BODIES "backend/cuda/flat_body.h"

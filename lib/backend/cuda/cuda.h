@@ -22,6 +22,7 @@
 #include "backend/cuda/driver.h"
 
 struct staging;
+struct tables;
 
 struct cuda {
 	struct device device;		/* first */
@@ -32,6 +33,7 @@ struct cuda {
 	struct replay *kept;		/* being captured */
 	const struct verdict *verdict;	/* what updates obey; NULL: nothing */
 	int aside;			/* another one's driver: device_aside */
+	struct tables *tables;		/* tables.c; NULL: none so far */
 	void *room;			/* the device's, for sums of squares */
 	size_t room_bytes;
 };
@@ -102,6 +104,15 @@ void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
 void cuda_send(struct cuda *c, void *to, const void *host, size_t bytes);
 void cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes);
 
+/*
+ * cuda_table(c, host, bytes): the same in memory of the device, which is the
+ * caller's until the next few tables; sent only where it is not there already.
+ * cuda_draft(c, bytes): room of the host's to write one in; until the next.
+ */
+const void *cuda_table(struct cuda *c, const void *host, size_t bytes);
+void *cuda_draft(struct cuda *c, size_t bytes);
+void tables_free(struct cuda *c, struct tables *t);
+
 /* cuda_wait(c): until all work is done; what has gone wrong ends the program. */
 void cuda_wait(struct cuda *c);
 
@@ -114,21 +125,23 @@ void staging_free(struct cuda *c, struct staging *s);
 void cuda_put(struct device *d, void *w, const double *host, size_t n);
 void cuda_get(struct device *d, double *host, const void *w, size_t n);
 void cuda_add(struct device *d, void *sum, const void *x, size_t n);
-void cuda_update(struct device *d, const struct update *u);
-void cuda_moments(struct device *d, const struct moments *m);
-void cuda_clamp(struct device *d, void *x, size_t n, double most);
-void cuda_track(struct device *d, void *w, const void *x, size_t n,
-    double rate, double scale);
 void cuda_read(struct device *d, double *host, const struct dims *shape,
     const void *activation);
 void cuda_write(struct device *d, void *activation, const struct dims *shape,
     const double *host);
 
+/* Those of update.c. */
+void cuda_update(struct device *d, const struct update *u);
+void cuda_moments(struct device *d, const struct moments *m);
+void cuda_clamp(struct device *d, const struct clamp *l);
+void cuda_track(struct device *d, const struct track *t);
+
 /* Those of squares.c. */
 void cuda_squares(struct device *d, double *sum, const void *x,
-    const size_t *edge, size_t runs);
+    const struct interval *part, size_t parts);
 void cuda_judge(struct device *d, struct verdict *v, const struct judgement *j);
 void cuda_obey(struct device *d, const struct verdict *v);
+void cuda_ratios(struct device *d, const struct ratios *q);
 
 /* Those of choices.c. */
 char *cuda_choices(struct device *d, enum choices_kind which);

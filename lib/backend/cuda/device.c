@@ -68,6 +68,7 @@ close_device(struct device *d)
 
 	if (c->room != NULL)
 		c->driver->call->free(c->driver, c->room);
+	tables_free(c, c->tables);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
 		c->driver->call->stream_free(c->driver, c->stream);
@@ -112,6 +113,7 @@ aside_free(struct device *d, struct device *aside)
 		cuda_wait(c);
 	if (c->room != NULL)
 		c->driver->call->free(c->driver, c->room);
+	tables_free(c, c->tables);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
 		c->driver->call->stream_free(c->driver, c->stream);
@@ -126,6 +128,7 @@ aside(struct device *d)
 	*c = *(struct cuda *)d;
 	c->aside = 1;
 	c->staging = NULL;
+	c->tables = NULL;
 	c->room = NULL;
 	c->room_bytes = 0;
 	if ((c->stream = c->driver->call->stream_new(c->driver, 1)) == NULL ||
@@ -240,12 +243,14 @@ const struct backend backend_cuda = {
 	.put = cuda_put, .get = cuda_get, .upload = upload,
 	.download = download, .copy = copy, .bring = bring,
 	.bytes = bytes_of, .read = cuda_read,
-	.write = cuda_write, .add = cuda_add, .update = cuda_update,
-	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
-	.squares = cuda_squares, .judge = cuda_judge, .obey = cuda_obey,
+	.write = cuda_write, .add = cuda_add, .portions = 1,
+	.update = cuda_update, .moments = cuda_moments, .clamp = cuda_clamp,
+	.track = cuda_track, .squares = cuda_squares, .judge = cuda_judge,
+	.obey = cuda_obey, .ratios = cuda_ratios,
 	.event_new = cuda_event_new,
 	.event_free = cuda_event_free, .event_record = cuda_event_record,
-	.event_wait = cuda_event_wait, .event_follow = cuda_event_follow, .capture = cuda_capture,
+	.event_wait = cuda_event_wait, .event_follow = cuda_event_follow,
+	.capture = cuda_capture,
 	.captured = cuda_captured, .replay = cuda_replay,
 	.replay_free = cuda_replay_free, .choices = cuda_choices,
 	.choose = cuda_choose, .tune = cuda_tune, .ops = cuda_ops,

@@ -73,13 +73,15 @@
 
 #define PARAMETERS_KERNELS(FLOATS) \
 	FLOATS(FLOATS_ADD, floats_add, THREADS, floats_add) \
-	FLOATS(FLOATS_TRACK, floats_track, THREADS, floats_track) \
-	FLOATS(FLOATS_CLAMP, floats_clamp, THREADS, floats_clamp) \
+	FLOATS(TRACK, track, THREADS, tracking) \
+	FLOATS(CLAMP, clamp, THREADS, clamping) \
 	FLOATS(UPDATE, update, THREADS, stepping) \
-	FLOATS(MOMENTS, moments, THREADS, moments) \
+	FLOATS(MOMENTS, moments, THREADS, directing) \
 	FLOATS(SQUARES, squares, THREADS, squares) \
 	FLOATS(SQUARES_TOTAL, squares_total, THREADS, squares) \
-	FLOATS(JUDGE, judge, THREADS, judge)
+	FLOATS(SQUARES_ADD, squares_add, THREADS, squares_add) \
+	FLOATS(JUDGE, judge, THREADS, judge) \
+	FLOATS(RATIOS, ratios, THREADS, rating)
 
 #define KERNELS(KERNEL, FLOATS) \
 	POINTWISE_KERNELS(KERNEL) ROWS_KERNELS(KERNEL) NORM_KERNELS(KERNEL) \

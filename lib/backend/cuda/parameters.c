@@ -1,6 +1,6 @@
 /*
- * Flat buffers of floats: parameters, gradients and what optimisers keep; and
- * activations as doubles of the host's, for tests and tables.
+ * Flat buffers of floats, and activations, as doubles of the host's, for tests and
+ * tables; and sums of gradients.
  */
 #include <stdlib.h>
 
@@ -101,77 +101,17 @@ cuda_write(struct device *d, void *activation, const struct dims *shape,
 	send_numbers(c, c->type, activation, host, dims_count(shape));
 }
 
-/* ---- sums and steps ---- */
-
-/* Blocks of a kernel over floats as they lie. */
-static unsigned
-blocks(size_t n)
-{
-	return cuda_pieces(n, (size_t)THREADS * FLAT);
-}
+/* ---- sums ---- */
 
 void
 cuda_add(struct device *d, void *sum, const void *x, size_t n)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct floats_add a = { sum, x, n };
-	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_ADD, blocks(n), 1, a);
+	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_ADD, cuda_pieces(n,
+	    (size_t)THREADS * FLAT), 1, a);
 
 	cuda_reads(&k, x, n * sizeof(float));
 	cuda_touches(&k, sum, n * sizeof(float), 1);
-	cuda_launch(c, &k);
-}
-
-void
-cuda_update(struct device *d, const struct update *u)
-{
-	struct cuda *c = (struct cuda *)d;
-	const struct stepping a = { *u, c->verdict };
-	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, blocks(u->n), 1, a);
-	size_t bytes = u->n * sizeof(float);
-
-	cuda_reads(&k, c->verdict, sizeof(*c->verdict));
-	cuda_reads(&k, u->g, bytes);
-	cuda_touches(&k, u->w, bytes, 1);
-	cuda_touches(&k, u->m, bytes, 1);
-	cuda_launch(c, &k);
-}
-
-void
-cuda_moments(struct device *d, const struct moments *m)
-{
-	struct cuda *c = (struct cuda *)d;
-	struct launch k = CUDA_KERNEL(c, GPU_MOMENTS, blocks(m->n), 1, *m);
-	size_t bytes = m->n * sizeof(float);
-
-	cuda_reads(&k, m->w, bytes);
-	cuda_touches(&k, m->m, bytes, 1);
-	cuda_touches(&k, m->v, bytes, 1);
-	cuda_touches(&k, m->g, bytes, 1);
-	cuda_launch(c, &k);
-}
-
-void
-cuda_clamp(struct device *d, void *x, size_t n, double most)
-{
-	struct cuda *c = (struct cuda *)d;
-	const struct floats_clamp a = { x, n, most };
-	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_CLAMP, blocks(n), 1, a);
-
-	cuda_touches(&k, x, n * sizeof(float), 1);
-	cuda_launch(c, &k);
-}
-
-void
-cuda_track(struct device *d, void *w, const void *x, size_t n, double rate,
-    double scale)
-{
-	struct cuda *c = (struct cuda *)d;
-	const struct floats_track a = { w, x, n, rate, scale, c->verdict };
-	struct launch k = CUDA_KERNEL(c, GPU_FLOATS_TRACK, blocks(n), 1, a);
-
-	cuda_reads(&k, c->verdict, sizeof(*c->verdict));
-	cuda_reads(&k, x, n * sizeof(float));
-	cuda_touches(&k, w, n * sizeof(float), 1);
 	cuda_launch(c, &k);
 }

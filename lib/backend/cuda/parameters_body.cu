@@ -2,6 +2,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/stored.h"
+#include "backend/formulas.h"
 
 #define STORED	f32
 #include "backend/cuda/parameters_body.h"

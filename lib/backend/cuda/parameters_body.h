@@ -1,11 +1,8 @@
 /*
  * Parameters, their gradients and what optimisers keep: floats, as they lie,
- * computed in doubles to the bits of ref/device.real.c.  A GPU for computing has
- * doubles at half the rate of floats, so these are bound by the bandwidth of
- * memory, and moments by its divisions, about as long.
- *
- * Also the weights of convolutions, from the order of the graph to that which
- * they are kept in, and back.
+ * computed in doubles to the bits of ref/device.real.c and formulas.h.  A GPU for
+ * computing has doubles at half the rate of floats, so these are bound by the
+ * bandwidth of memory, and moments by its divisions, about as long.
  */
 
 /* Number ${k} of the FLAT that a thread has. */
@@ -26,34 +23,98 @@ OF(floats_add)(const struct floats_add *a, struct block b)
 	}
 }
 
-BODY
-OF(floats_track)(const struct floats_track *a, struct block b)
+/* ---- portions of parameters ---- */
+
+/* Which of ${n} things block ${x} is of; ${first}[i] is the first block of the
+ * i-th. */
+INLINE size_t
+OF(find)(const size_t *first, size_t n, size_t x)
 {
+	size_t from = 0, past = n;
+
+	while (past - from > 1) {
+		size_t half = (from + past) / 2;
+
+		if (first[half] <= x)
+			from = half;
+		else
+			past = half;
+	}
+	return from;
+}
+
+/* The portion that a block works on, and which of its blocks it is. */
+INLINE const struct portion *
+OF(portion)(const struct over *o, struct block b, size_t *block)
+{
+	size_t i;
+
+	*block = b.x;
+	if (o->portion == NULL)
+		return &o->one;
+	i = OF(find)(o->first, o->portions, b.x);
+	*block -= o->first[i];
+	return &o->portion[i];
+}
+
+/* Number ${k} of the FLAT that a thread has of it. */
+#define OVER_AT(k)	((block * FLAT + (size_t)(k)) * (size_t)b.threads + \
+			(size_t)i)
+
+INLINE int
+OF(refused)(const struct verdict *v)
+{
+	return v != NULL && v->what != VERDICT_STEP;
+}
+
+INLINE double
+OF(scale_by)(const struct verdict *v, double scale)
+{
+	return v != NULL && scale == 0 ? v->scale : scale;
+}
+
+BODY
+OF(track)(const struct tracking *s, struct block b)
+{
+	size_t block;
+	const struct portion *p = OF(portion)(&s->over, b, &block);
+	double rate = s->track.rate * p->factor[0];
+	double scale = s->track.scale * p->factor[1];
+	const float *x = (const float *)s->track.x + p->at;
+	float *w = (float *)s->track.w + p->held;
+
 	EACH_THREAD(i) {
-		if (a->verdict != NULL && a->verdict->what != VERDICT_STEP)
+		if (OF(refused)(s->over.verdict))
 			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			size_t j = FLOAT_AT(k);
+			size_t j = OVER_AT(k);
 
-			if (j < a->n)
-				a->w[j] += (float)(a->rate * (a->x[j] *
-				    a->scale - a->w[j]));
+			if (j < p->n)
+				w[j] += (float)(rate * (x[j] * scale - w[j]));
 		}
 	}
 }
 
 BODY
-OF(floats_clamp)(const struct floats_clamp *a, struct block b)
+OF(clamp)(const struct clamping *s, struct block b)
 {
+	size_t block;
+	const struct portion *p = OF(portion)(&s->over, b, &block);
+	double most = s->clamp.most / OF(scale_by)(s->over.verdict,
+	    s->clamp.scale);
+	float *x = (float *)s->clamp.x + p->at;
+
 	EACH_THREAD(i) {
+		if (OF(refused)(s->over.verdict))
+			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			size_t j = FLOAT_AT(k);
+			size_t j = OVER_AT(k);
 
-			if (j < a->n)
-				a->x[j] = (float)(a->x[j] > a->most ? a->most :
-				    a->x[j] < -a->most ? -a->most : a->x[j]);
+			if (j < p->n)
+				x[j] = (float)(x[j] > most ? most :
+				    x[j] < -most ? -most : x[j]);
 		}
 	}
 }
@@ -62,52 +123,69 @@ BODY
 OF(update)(const struct stepping *s, struct block b)
 {
 	const struct update *a = &s->update;
-	double scale = s->verdict != NULL ? s->verdict->scale : a->scale;
+	size_t block;
+	const struct portion *p = OF(portion)(&s->over, b, &block);
+	const struct update_rates r = update_rates(a, p,
+	    OF(scale_by)(s->over.verdict, a->scale), a->ratio != NULL ?
+	    a->ratio[p->of] : 1);
 
 	EACH_THREAD(i) {
-		if (s->verdict != NULL && s->verdict->what != VERDICT_STEP)
+		if (OF(refused)(s->over.verdict))
 			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			size_t j = FLOAT_AT(k);
-			float *w = (float *)a->w + j, *m = (float *)a->m + j;
+			size_t j = OVER_AT(k);
+			float *w = (float *)a->w + p->at + j, *m;
 			double d;
 
-			if (j >= a->n)
+			if (j >= p->n)
 				break;
-			d = ((const float *)a->g)[j] * scale + a->decay * *w;
+			d = ((const float *)a->g)[p->at + j] * r.scale +
+			    r.decay * *w;
 			if (a->m == NULL) {
-				*w -= (float)(a->lr * d);
+				*w -= (float)(r.lr * d);
 				continue;
 			}
+			m = (float *)a->m + p->held + j;
 			*m = (float)(a->momentum * *m + d);
-			*w -= (float)(a->lr * (a->nesterov ? d + a->momentum *
+			*w -= (float)(r.lr * (a->nesterov ? d + a->momentum *
 			    *m : *m));
 		}
 	}
 }
 
 BODY
-OF(moments)(const struct moments *a, struct block b)
+OF(moments)(const struct directing *s, struct block b)
 {
+	const struct moments *a = &s->moments;
+	size_t block;
+	const struct portion *p = OF(portion)(&s->over, b, &block);
+	double scale = OF(scale_by)(s->over.verdict, a->scale);
+	double decay = a->decay * p->factor[1];
+
 	EACH_THREAD(i) {
+		if (OF(refused)(s->over.verdict))
+			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			size_t j = FLOAT_AT(k);
-			float *m = (float *)a->m + j, *v = (float *)a->v + j,
-			    *g = (float *)a->g + j;
+			size_t j = OVER_AT(k);
+			float *m = (float *)a->m + p->held + j;
+			float *v = (float *)a->v + p->held + j;
+			float *g = (float *)a->g + p->at + j;
 			double d;
 
-			if (j >= a->n)
+			if (j >= p->n)
 				break;
-			d = *g * a->scale;
+			d = *g * scale;
 			*m = (float)(*m + (1 - a->beta1) * (d - *m));
 			*v = (float)(*v + (1 - a->beta2) * (d * d - *v));
 			*g = (float)(*m / a->rest1 / (sqrt(*v / a->rest2) +
-			    a->eps) + a->decay * ((const float *)a->w)[j]);
+			    a->eps) + decay * ((const float *)a->w)[p->at + j]);
 		}
 	}
 }
+
+/* ---- sums of squares ---- */
 
 INLINE void
 OF(squares_fold)(struct block b, double *sum)
@@ -119,25 +197,17 @@ OF(squares_fold)(struct block b, double *sum)
 		}
 }
 
-/* A piece of a run; which run it is of is looked for by halves. */
 BODY
 OF(squares)(const struct squares *a, struct block b)
 {
 	SHARED(double, sum, THREADS);
-	size_t run = 0, past = a->runs;
-	size_t from, to;
+	size_t which = a->first != NULL ? OF(find)(a->first, a->parts, b.x) :
+	    b.x;
+	size_t piece = a->first != NULL ? b.x - a->first[which] : 0;
+	size_t at = a->part[which].at - a->from;
+	size_t past = at + a->part[which].n, from = at + piece * SQUARES;
+	size_t to = from + SQUARES < past ? from + SQUARES : past;
 
-	while (past - run > 1) {
-		size_t half = (run + past) / 2;
-
-		if (a->first[half] <= b.x)
-			run = half;
-		else
-			past = half;
-	}
-	from = a->edge[run] + (b.x - a->first[run]) * SQUARES;
-	to = from + SQUARES < a->edge[run + 1] ? from + SQUARES :
-	    a->edge[run + 1];
 	EACH_THREAD(i) {
 		double s = 0;
 
@@ -153,11 +223,11 @@ OF(squares)(const struct squares *a, struct block b)
 	OF(squares_fold)(b, sum);
 	EACH_THREAD(i) {
 		if (i == 0)
-			a->part[b.x] = sum[0];
+			a->piece[b.x] = sum[0];
 	}
 }
 
-/* A run a block. */
+/* A part a block. */
 BODY
 OF(squares_total)(const struct squares *a, struct block b)
 {
@@ -167,7 +237,7 @@ OF(squares_total)(const struct squares *a, struct block b)
 		sum[i] = 0;
 		for (size_t k = a->first[b.x] + (size_t)i; k < a->first[b.x + 1];
 		    k += THREADS)
-			sum[i] += a->part[k];
+			sum[i] += a->piece[k];
 	}
 	OF(squares_fold)(b, sum);
 	EACH_THREAD(i) {
@@ -175,6 +245,42 @@ OF(squares_total)(const struct squares *a, struct block b)
 			a->sum[b.x] = sum[0];
 	}
 }
+
+/* All fetch, one adds up. */
+BODY
+OF(squares_add)(const struct squares_add *a, struct block b)
+{
+	SHARED(double, some, THREADS);
+	SHARED(double, all, 1);
+	size_t end = a->first[b.x + 1];
+
+	EACH_THREAD(i) {
+		if (i == 0)
+			all[0] = 0;
+	}
+	for (size_t k = a->first[b.x]; k < end; k += (size_t)b.threads) {
+		EACH_THREAD(i) {
+			if (k + (size_t)i < end)
+				some[i] = a->sum[k + (size_t)i];
+		}
+		EACH_THREAD(i) {
+			double s = all[0];
+
+			if (i > 0)
+				continue;
+			for (int j = 0; j < b.threads && k + (size_t)j < end;
+			    j++)
+				s += some[j];
+			all[0] = s;
+		}
+	}
+	EACH_THREAD(i) {
+		if (i == 0)
+			a->of[b.x] = all[0];
+	}
+}
+
+/* ---- what follows from them ---- */
 
 /* A norm above the most that it may be makes the step shorter: PyTorch's
  * clip_grad_norm_, as train/optim.c has it. */
@@ -192,12 +298,11 @@ OF(decide)(const struct judge *a, double trained, double statistics, int lost)
 		v->scale *= a->clip / (v->norm + 1e-6);
 }
 
-/* As train/tiles.c adds up: the runs of a parameter, a thread each, and then the
- * parameters, one after the other. */
+/* As train/tiles.c adds up: the parameters, one after the other. */
 BODY
 OF(judge)(const struct judge *a, struct block b)
 {
-	SHARED(double, part, THREADS);
+	SHARED(double, some, THREADS);
 	SHARED(double, sum, 3);
 	SHARED(int, lost, 1);
 
@@ -209,23 +314,15 @@ OF(judge)(const struct judge *a, struct block b)
 	}
 	for (size_t p = 0; p < a->params; p += (size_t)b.threads) {
 		EACH_THREAD(i) {
-			size_t of = p + (size_t)i;
-
-			part[i] = 0;
-			if (of >= a->params || a->kind[of] == JUDGED_NOT)
-				continue;
-			for (size_t k = a->first[of]; k < a->first[of + 1]; k++)
-				part[i] += a->sum[k];
+			if (p + (size_t)i < a->params)
+				some[i] = a->of[p + (size_t)i];
 		}
 		EACH_THREAD(i) {
-			size_t of = p + (size_t)i;
-
 			if (i > 0)
 				continue;
-			for (int k = 0; k < b.threads && of < a->params;
-			    k++, of++)
-				if (a->kind[of] != JUDGED_NOT)
-					sum[(int)a->kind[of]] += part[k];
+			for (int k = 0; k < b.threads && p + (size_t)k <
+			    a->params; k++)
+				sum[(int)a->kind[p + (size_t)k]] += some[k];
 		}
 	}
 	EACH_THREAD(i) {
@@ -235,5 +332,22 @@ OF(judge)(const struct judge *a, struct block b)
 			lost[0] |= !isfinite(a->outcome[k].loss);
 		OF(decide)(a, sum[JUDGED_TRAINED], sum[JUDGED_STATISTICS],
 		    lost[0]);
+	}
+}
+
+/* As train/optim.c has them. */
+BODY
+OF(ratios)(const struct rating *a, struct block b)
+{
+	double scale = OF(scale_by)(a->verdict, a->scale);
+
+	EACH_THREAD(i) {
+		size_t p = (size_t)b.x * (size_t)b.threads + (size_t)i;
+		const struct layer *l = a->layer + p;
+
+		if (p < a->params)
+			a->ratio[p] = l->has ? ratio_of(&a->rule, a->lr *
+			    l->factor[0], a->decay * l->factor[1],
+			    sqrt(a->w[p]), sqrt(a->d[p]) * scale) : 1;
 	}
 }

@@ -1,110 +1,143 @@
-/* Sums of squares of flat buffers, and what follows from those of a gradient. */
-#include <stdlib.h>
-#include <string.h>
-
+/* Sums of squares of flat buffers, and what follows from them. */
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 #include "base/fail.h"
-#include "base/mem.h"
 
-/*
- * In memory of the device that stays: sums, parts of sums, edges, which part is
- * the first of each run; and, for a verdict, which run is that of each parameter,
- * and what it is.
- */
-struct room { double *sum, *part; size_t *edge, *first, *run; char *kind; };
+/* In memory of the device that stays: sums of parts, of their pieces, and of each
+ * parameter, of two buffers. */
+struct room { double *sum, *piece, *of[2]; };
 
-static int
-take_room(struct cuda *c, size_t runs, size_t parts, size_t params,
-    struct room *r)
+static struct room
+take_room(struct cuda *c, size_t parts, size_t pieces, size_t params)
 {
-	size_t bytes = (runs + parts) * sizeof(double) +
-	    (2 * (runs + 1) + params + 1) * sizeof(size_t) + params;
+	size_t bytes = (parts + pieces + 2 * params + 1) * sizeof(double);
+	struct room r;
 
 	if (bytes > c->room_bytes) {
 		device_free(&c->device, c->room);
-		c->room_bytes = 0;
 		if ((c->room = device_alloc(&c->device, bytes)) == NULL)
-			return -1;
+			die(1, "the device cannot go on");
 		c->room_bytes = bytes;
 	}
-	r->sum = c->room;
-	r->part = r->sum + runs;
-	r->edge = (size_t *)(r->part + parts);
-	r->first = r->edge + runs + 1;
-	r->run = r->first + runs + 1;
-	r->kind = (char *)(r->run + params + 1);
-	return 0;
-}
-
-/* Sums of each run, into the room, where ${params} have a place, too. */
-static struct room
-ask_squares(struct cuda *c, const void *x, const size_t *edge, size_t runs,
-    size_t params)
-{
-	const float *from = (const float *)x + edge[0];
-	size_t *first = xcalloc(2 * (runs + 1), sizeof(*first));
-	size_t *past = first + runs + 1;	/* edges, as seen from there */
-	size_t table = (runs + 1) * sizeof(size_t);
-	struct squares a;
-	struct launch k;
-	struct room r;
-
-	for (size_t i = 0; i < runs; i++) {
-		past[i + 1] = edge[i + 1] - edge[0];
-		first[i + 1] = first[i] + cuda_pieces(past[i + 1] - past[i],
-		    SQUARES);
-	}
-	if (take_room(c, runs, first[runs], params, &r) != 0)
-		die(1, "the device cannot go on");
-	cuda_send(c, r.edge, past, table);
-	cuda_send(c, r.first, first, table);
-	a = (struct squares){ from, r.edge, r.first, runs, r.part, r.sum };
-	if (first[runs] > 0) {
-		k = CUDA_KERNEL(c, GPU_SQUARES, (unsigned)first[runs], 1, a);
-		cuda_reads(&k, from, past[runs] * sizeof(float));
-		cuda_reads(&k, r.edge, table);
-		cuda_reads(&k, r.first, table);
-		cuda_writes(&k, r.part, first[runs] * sizeof(double));
-		cuda_launch(c, &k);
-	}
-	k = CUDA_KERNEL(c, GPU_SQUARES_TOTAL, (unsigned)runs, 1, a);
-	cuda_reads(&k, r.part, first[runs] * sizeof(double));
-	cuda_reads(&k, r.first, table);
-	cuda_writes(&k, r.sum, runs * sizeof(double));
-	cuda_launch(c, &k);
-	free(first);
+	r.sum = c->room;
+	r.piece = r.sum + parts;
+	r.of[0] = r.piece + pieces;
+	r.of[1] = r.of[0] + params;
 	return r;
 }
 
-void
-cuda_squares(struct device *d, double *sum, const void *x, const size_t *edge,
-    size_t runs)
-{
-	struct cuda *c = (struct cuda *)d;
-	struct room r = ask_squares(c, x, edge, runs, 0);
+/* What is squared: the parts, on the device; from where to where they reach; and
+ * the first piece of each, unless all are one. */
+struct pieces {
+	const struct interval *part;
+	const size_t *first;
+	size_t parts, n;
+	struct interval all;
+};
 
-	cuda_receive(c, sum, r.sum, runs * sizeof(double));
+static struct pieces
+cut(struct cuda *c, const struct interval *part, size_t parts)
+{
+	size_t *first = cuda_draft(c, (parts + 1) * sizeof(*first));
+	struct pieces p = { .parts = parts };
+	size_t from = SIZE_MAX, to = 0;
+	int one = 1;
+
+	first[0] = 0;
+	for (size_t i = 0; i < parts; i++) {
+		size_t n = cuda_pieces(part[i].n, SQUARES);
+
+		one &= n == 1;
+		first[i + 1] = first[i] + n;
+		from = part[i].at < from ? part[i].at : from;
+		to = part[i].at + part[i].n > to ? part[i].at + part[i].n : to;
+	}
+	p.n = first[parts];
+	p.all = (struct interval){ parts > 0 ? from : 0, parts > 0 ? to - from :
+		0 };
+	if (!one)
+		p.first = cuda_table(c, first, (parts + 1) * sizeof(*first));
+	p.part = cuda_table(c, part, parts * sizeof(*part));
+	return p;
 }
 
-/* ---- a verdict on a step ---- */
+/* r->sum of each part of ${x}. */
+static void
+square(struct cuda *c, const void *x, const struct pieces *p,
+    const struct room *r)
+{
+	const struct squares a = { (const float *)x + p->all.at, p->all.at,
+		p->part, p->first, p->parts, p->first != NULL ? r->piece :
+		r->sum, r->sum };
+	struct launch k = CUDA_KERNEL(c, GPU_SQUARES, (unsigned)p->n, 1, a);
+	size_t table = (p->parts + 1) * sizeof(*p->first);
+
+	cuda_reads(&k, a.x, p->all.n * sizeof(float));
+	cuda_reads(&k, p->part, p->parts * sizeof(*p->part));
+	cuda_reads(&k, p->first, table);
+	cuda_writes(&k, a.piece, p->n * sizeof(*a.piece));
+	cuda_launch(c, &k);
+	if (p->first == NULL)
+		return;
+	k = CUDA_KERNEL(c, GPU_SQUARES_TOTAL, (unsigned)p->parts, 1, a);
+	cuda_reads(&k, a.piece, p->n * sizeof(*a.piece));
+	cuda_reads(&k, p->first, table);
+	cuda_writes(&k, a.sum, p->parts * sizeof(*a.sum));
+	cuda_launch(c, &k);
+}
+
+void
+cuda_squares(struct device *d, double *sum, const void *x,
+    const struct interval *part, size_t parts)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct pieces p;
+	struct room r;
+
+	if (parts == 0)
+		return;
+	p = cut(c, part, parts);
+	r = take_room(c, parts, p.n, 0);
+	square(c, x, &p, &r);
+	cuda_receive(c, sum, r.sum, parts * sizeof(*sum));
+}
+
+/* ---- of parameters ---- */
+
+/* Of each of ${x}, or of a second buffer, r->of[k]. */
+static void
+square_params(struct cuda *c, const void *x, const struct addends *of,
+    const struct pieces *p, const struct room *r, int k)
+{
+	size_t table = (of->params + 1) * sizeof(*of->first);
+	const struct squares_add a = { r->sum, cuda_table(c, of->first, table),
+		r->of[k] };
+	struct launch l = CUDA_KERNEL(c, GPU_SQUARES_ADD, (unsigned)of->params,
+	    1, a);
+
+	square(c, x, p, r);
+	cuda_reads(&l, a.sum, of->parts * sizeof(*a.sum));
+	cuda_reads(&l, a.first, table);
+	cuda_writes(&l, a.of, of->params * sizeof(*a.of));
+	cuda_launch(c, &l);
+}
 
 void
 cuda_judge(struct device *d, struct verdict *v, const struct judgement *j)
 {
 	struct cuda *c = (struct cuda *)d;
-	struct room r = ask_squares(c, j->g, j->edge, j->runs, j->params);
-	size_t table = (j->params + 1) * sizeof(size_t);
-	const struct judge a = { .sum = r.sum, .first = r.run, .kind = r.kind,
-		.params = j->params, .outcomes = j->outcomes, .scale = j->scale,
-		.clip = j->clip, .outcome = j->outcome, .verdict = v };
+	size_t params = j->of.params;
+	struct pieces p = cut(c, j->of.part, j->of.parts);
+	struct room r = take_room(c, p.parts, p.n, params);
+	const struct judge a = { .of = r.of[0], .kind = cuda_table(c, j->kind,
+		params), .params = params, .outcomes = j->outcomes,
+		.scale = j->scale, .clip = j->clip, .outcome = j->outcome,
+		.verdict = v };
 	struct launch k = CUDA_KERNEL(c, GPU_JUDGE, 1, 1, a);
 
-	cuda_send(c, r.run, j->first, table);
-	cuda_send(c, r.kind, j->kind, j->params);
-	cuda_reads(&k, r.sum, j->runs * sizeof(double));
-	cuda_reads(&k, r.run, table);
-	cuda_reads(&k, r.kind, j->params);
+	square_params(c, j->g, &j->of, &p, &r, 0);
+	cuda_reads(&k, a.of, params * sizeof(*a.of));
+	cuda_reads(&k, a.kind, params);
 	cuda_reads(&k, j->outcome, j->outcomes * sizeof(*j->outcome));
 	cuda_writes(&k, v, sizeof(*v));
 	cuda_launch(c, &k);
@@ -114,4 +147,29 @@ void
 cuda_obey(struct device *d, const struct verdict *v)
 {
 	((struct cuda *)d)->verdict = v;
+}
+
+void
+cuda_ratios(struct device *d, const struct ratios *q)
+{
+	struct cuda *c = (struct cuda *)d;
+	size_t params = q->of.params;
+	struct pieces p = cut(c, q->of.part, q->of.parts);
+	struct room r = take_room(c, p.parts, p.n, params);
+	const struct rating a = { .w = r.of[1], .d = r.of[0],
+		.layer = cuda_table(c, q->layer, params * sizeof(*q->layer)),
+		.params = params, .rule = q->rule, .lr = q->lr,
+		.decay = q->decay, .scale = q->scale, .ratio = q->ratio,
+		.verdict = c->verdict };
+	struct launch k = CUDA_KERNEL(c, GPU_RATIOS, cuda_pieces(params,
+	    THREADS), 1, a);
+
+	square_params(c, q->d, &q->of, &p, &r, 0);
+	square_params(c, q->w, &q->of, &p, &r, 1);
+	cuda_reads(&k, a.d, params * sizeof(*a.d));
+	cuda_reads(&k, a.w, params * sizeof(*a.w));
+	cuda_reads(&k, a.layer, params * sizeof(*a.layer));
+	cuda_reads(&k, a.verdict, sizeof(*a.verdict));
+	cuda_writes(&k, q->ratio, params * sizeof(*q->ratio));
+	cuda_launch(c, &k);
 }

@@ -155,36 +155,37 @@ moments(struct device *device, const struct moments *k)
 }
 
 static void
-clamp(struct device *d, void *x, size_t n, double most)
+clamp(struct device *d, const struct clamp *c)
 {
-	REAL *v = x;
+	double most = c->most / c->scale;
+	REAL *v = c->x;
 
 	(void)d;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		v[i] = (REAL)(v[i] > most ? most : v[i] < -most ? -most : v[i]);
 }
 
 static void
-track(struct device *d, void *w, const void *x, size_t n, double rate,
-    double scale)
+track(struct device *d, const struct track *t)
 {
-	REAL *v = w;
+	const REAL *x = t->x;
+	REAL *v = t->w;
 
 	(void)d;
-	for (size_t i = 0; i < n; i++)
-		v[i] += (REAL)(rate * (((const REAL *)x)[i] * scale - v[i]));
+	for (size_t i = 0; i < t->n; i++)
+		v[i] += (REAL)(t->rate * (x[i] * t->scale - v[i]));
 }
 
 static void
-squares(struct device *d, double *sum, const void *x, const size_t *edge,
-    size_t runs)
+squares(struct device *d, double *sum, const void *x,
+    const struct interval *part, size_t parts)
 {
 	const REAL *v = x;
 
 	(void)d;
-	for (size_t k = 0; k < runs; k++) {
+	for (size_t k = 0; k < parts; k++) {
 		sum[k] = 0;
-		for (size_t i = edge[k]; i < edge[k + 1]; i++)
+		for (size_t i = part[k].at; i < part[k].at + part[k].n; i++)
 			sum[k] += (double)v[i] * v[i];
 	}
 }

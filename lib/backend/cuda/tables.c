@@ -1,0 +1,96 @@
+/*
+ * Tables of the host's that kernels read.  What is the same as before lies on the
+ * device already: steps have the same few, so in the long run nothing is sent, and
+ * nothing is allocated.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+enum { TABLES = 16 };			/* a step has about half of them */
+
+struct table {
+	void *host;			/* what was sent; NULL: nothing yet */
+	void *at;			/* on the device */
+	size_t bytes, room;
+	unsigned long used;		/* when, by turns */
+};
+
+struct tables {
+	struct table table[TABLES];
+	unsigned long turn;
+	void *draft;			/* one that is being written */
+	size_t room;
+};
+
+void
+tables_free(struct cuda *c, struct tables *t)
+{
+	for (int i = 0; i < TABLES && t != NULL; i++) {
+		free(t->table[i].host);
+		if (t->table[i].at != NULL)
+			c->driver->call->free(c->driver, t->table[i].at);
+	}
+	if (t != NULL)
+		free(t->draft);
+	free(t);
+}
+
+static struct tables *
+tables_of(struct cuda *c)
+{
+	if (c->tables == NULL)
+		c->tables = xcalloc(1, sizeof(*c->tables));
+	return c->tables;
+}
+
+void *
+cuda_draft(struct cuda *c, size_t bytes)
+{
+	struct tables *t = tables_of(c);
+
+	if (bytes > t->room) {
+		t->draft = xrealloc(t->draft, bytes, 1);
+		t->room = bytes;
+	}
+	return t->draft;
+}
+
+/* In the place of ${t}, whose readers are before it on the stream. */
+static void
+send(struct cuda *c, struct table *t, const void *host, size_t bytes)
+{
+	if (bytes > t->room) {
+		device_free(&c->device, t->at);
+		if ((t->at = device_alloc(&c->device, bytes)) == NULL)
+			die(1, "the device cannot go on");
+		t->host = xrealloc(t->host, bytes, 1);
+		t->room = bytes;
+	}
+	memcpy(t->host, host, bytes);
+	t->bytes = bytes;
+	cuda_send(c, t->at, host, bytes);
+}
+
+const void *
+cuda_table(struct cuda *c, const void *host, size_t bytes)
+{
+	struct tables *all = tables_of(c);
+	struct table *t = all->table, *old = t;
+
+	for (int i = 0; i < TABLES; i++, t++) {
+		if (t->bytes == bytes && t->host != NULL &&
+		    memcmp(t->host, host, bytes) == 0)
+			break;
+		old = t->used < old->used ? t : old;
+	}
+	if (t == all->table + TABLES) {
+		t = old;
+		send(c, t, host, bytes);
+	}
+	t->used = ++all->turn;
+	return t->at;
+}

@@ -1,0 +1,167 @@
+/* Steps of optimisers: one launch for all portions of parameters. */
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/rows.h"
+
+/* Elements of a block. */
+enum { BLOCK = THREADS * FLAT };
+
+/*
+ * What a launch is about: blocks, and what of its buffers it may touch: from the
+ * first to the last element of any portion, of those that are whole and of those
+ * that are held.
+ */
+struct about {
+	struct over over;
+	unsigned blocks;
+	struct interval whole, held;
+	const void *table;
+	size_t bytes;
+};
+
+static void
+widen(struct interval *s, size_t at, size_t n)
+{
+	size_t end = s->at + s->n > at + n ? s->at + s->n : at + n;
+
+	if (s->n == 0) {
+		*s = (struct interval){ at, n };
+		return;
+	}
+	s->at = at < s->at ? at : s->at;
+	s->n = end - s->at;
+}
+
+/* The portions, as seen from where buffers are first touched, and behind them the
+ * first block of each. */
+static void
+send_portions(struct cuda *c, struct about *a, const struct portion *p,
+    size_t portions)
+{
+	size_t rows = portions * sizeof(*p);
+	struct portion *draft = cuda_draft(c, a->bytes = rows + (portions + 1) *
+	    sizeof(size_t));
+	size_t *first = (size_t *)(draft + portions);
+
+	for (size_t i = 0; i < portions; i++) {
+		widen(&a->whole, p[i].at, p[i].n);
+		widen(&a->held, p[i].held, p[i].n);
+	}
+	first[0] = 0;
+	for (size_t i = 0; i < portions; i++) {
+		draft[i] = p[i];
+		draft[i].at -= a->whole.at;
+		draft[i].held -= a->held.at;
+		first[i + 1] = first[i] + cuda_pieces(p[i].n, BLOCK);
+	}
+	a->blocks = (unsigned)first[portions];
+	a->table = cuda_table(c, draft, a->bytes);
+	a->over.portion = a->table;
+	a->over.first = (const size_t *)((const char *)a->table + rows);
+	a->over.portions = portions;
+}
+
+static struct about
+about(struct cuda *c, size_t n, const struct portion *p, size_t portions)
+{
+	struct about a = { .over = { .verdict = c->verdict,
+		.one = { .n = n, .factor = { 1, 1 } } },
+		.blocks = cuda_pieces(n, BLOCK), .whole = { 0, n },
+		.held = { 0, n } };
+
+	if (portions > 0) {
+		a.whole.n = a.held.n = 0;
+		send_portions(c, &a, p, portions);
+	}
+	return a;
+}
+
+/* What all of them read. */
+static void
+reads(struct launch *k, const struct about *a)
+{
+	cuda_reads(k, a->over.verdict, sizeof(*a->over.verdict));
+	cuda_reads(k, a->table, a->bytes);
+}
+
+/* What a kernel reads, or changes, of a flat buffer; where that begins. */
+static void *
+seen(struct launch *k, const void *flat, const struct interval *s, int changes)
+{
+	void *from = flat != NULL ? (float *)flat + s->at : NULL;
+
+	if (changes)
+		cuda_touches(k, from, s->n * sizeof(float), 1);
+	else
+		cuda_reads(k, from, s->n * sizeof(float));
+	return from;
+}
+
+/* Parameters that have a ratio: the largest number of one. */
+static size_t
+ratios_of(const struct update *u)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < u->portions; i++)
+		n = u->portion[i].of >= n ? u->portion[i].of + 1 : n;
+	return n;
+}
+
+void
+cuda_update(struct device *d, const struct update *u)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct about a = about(c, u->n, u->portion, u->portions);
+	struct stepping s = { *u, a.over };
+	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, a.blocks, 1, s);
+
+	reads(&k, &a);
+	cuda_reads(&k, u->ratio, ratios_of(u) * sizeof(*u->ratio));
+	s.update.g = seen(&k, u->g, &a.whole, 0);
+	s.update.w = seen(&k, u->w, &a.whole, 1);
+	s.update.m = seen(&k, u->m, &a.held, 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_moments(struct device *d, const struct moments *m)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct about a = about(c, m->n, m->portion, m->portions);
+	struct directing s = { *m, a.over };
+	struct launch k = CUDA_KERNEL(c, GPU_MOMENTS, a.blocks, 1, s);
+
+	reads(&k, &a);
+	s.moments.w = seen(&k, m->w, &a.whole, 0);
+	s.moments.g = seen(&k, m->g, &a.whole, 1);
+	s.moments.m = seen(&k, m->m, &a.held, 1);
+	s.moments.v = seen(&k, m->v, &a.held, 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_clamp(struct device *d, const struct clamp *l)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct about a = about(c, l->n, l->portion, l->portions);
+	struct clamping s = { *l, a.over };
+	struct launch k = CUDA_KERNEL(c, GPU_CLAMP, a.blocks, 1, s);
+
+	reads(&k, &a);
+	s.clamp.x = seen(&k, l->x, &a.whole, 1);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_track(struct device *d, const struct track *t)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct about a = about(c, t->n, t->portion, t->portions);
+	struct tracking s = { *t, a.over };
+	struct launch k = CUDA_KERNEL(c, GPU_TRACK, a.blocks, 1, s);
+
+	reads(&k, &a);
+	s.track.x = seen(&k, t->x, &a.whole, 0);
+	s.track.w = seen(&k, t->w, &a.held, 1);
+	cuda_launch(c, &k);
+}

@@ -1,0 +1,128 @@
+/* Work on parameters, portion by portion where a back end takes no more. */
+#include "backend/backend.h"
+#include "backend/formulas.h"
+
+static void *
+at(const struct device *d, const void *flat, size_t i)
+{
+	return flat != NULL ? (char *)flat + i * d->elem : NULL;
+}
+
+/* So many portions are one thing to do for the back end. */
+static int
+at_once(const struct device *d, size_t portions)
+{
+	return portions == 0 || d->backend->portions;
+}
+
+void
+device_add(void *device, void *sum, const void *x, size_t n)
+{
+	struct device *d = device;
+
+	d->backend->add(d, sum, x, n);
+}
+
+void
+device_update(struct device *d, const struct update *u)
+{
+	if (at_once(d, u->portions)) {
+		d->backend->update(d, u);
+		return;
+	}
+	for (size_t i = 0; i < u->portions; i++) {
+		const struct portion *p = &u->portion[i];
+		struct update_rates r = update_rates(u, p, u->scale,
+		    u->ratio != NULL ? u->ratio[p->of] : 1);
+
+		d->backend->update(d, &(struct update){ .w = at(d, u->w, p->at),
+			.m = at(d, u->m, p->held), .g = at(d, u->g, p->at),
+			.n = p->n, .lr = r.lr, .momentum = u->momentum,
+			.decay = r.decay, .scale = r.scale,
+			.nesterov = u->nesterov });
+	}
+}
+
+void
+device_moments(struct device *d, const struct moments *m)
+{
+	struct moments one = *m;
+
+	if (at_once(d, m->portions)) {
+		d->backend->moments(d, m);
+		return;
+	}
+	one.portions = 0;
+	for (size_t i = 0; i < m->portions; i++) {
+		const struct portion *p = &m->portion[i];
+
+		one.w = at(d, m->w, p->at);
+		one.m = at(d, m->m, p->held);
+		one.v = at(d, m->v, p->held);
+		one.g = at(d, m->g, p->at);
+		one.n = p->n;
+		one.decay = m->decay * p->factor[1];
+		d->backend->moments(d, &one);
+	}
+}
+
+void
+device_clamp(struct device *d, const struct clamp *c)
+{
+	if (at_once(d, c->portions)) {
+		d->backend->clamp(d, c);
+		return;
+	}
+	for (size_t i = 0; i < c->portions; i++)
+		d->backend->clamp(d, &(struct clamp){ .x = at(d, c->x,
+			c->portion[i].at), .n = c->portion[i].n,
+			.most = c->most, .scale = c->scale });
+}
+
+void
+device_track(struct device *d, const struct track *t)
+{
+	if (at_once(d, t->portions)) {
+		d->backend->track(d, t);
+		return;
+	}
+	for (size_t i = 0; i < t->portions; i++) {
+		const struct portion *p = &t->portion[i];
+
+		d->backend->track(d, &(struct track){ .w = at(d, t->w, p->held),
+			.x = at(d, t->x, p->at), .n = p->n,
+			.rate = t->rate * p->factor[0],
+			.scale = t->scale * p->factor[1] });
+	}
+}
+
+void
+device_squares(struct device *d, double *sum, const void *x,
+    const struct interval *part, size_t parts)
+{
+	d->backend->squares(d, sum, x, part, parts);
+}
+
+int
+device_judges(const struct device *d)
+{
+	return d->backend->judge != NULL;
+}
+
+void
+device_judge(struct device *d, struct verdict *v, const struct judgement *j)
+{
+	d->backend->judge(d, v, j);
+}
+
+void
+device_obey(struct device *d, const struct verdict *v)
+{
+	d->backend->obey(d, v);
+}
+
+void
+device_ratios(struct device *d, const struct ratios *r)
+{
+	d->backend->ratios(d, r);
+}
