@@ -16,7 +16,7 @@ graph    base
 weights  base
 comm     base
 data     shard media sched graph base
-backend  graph base
+backend  media graph base
 net      backend graph base
 train    net backend graph weights data shard draw media sched comm base
 eval     train net backend graph weights data shard draw media sched comm base

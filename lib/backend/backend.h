@@ -125,6 +125,8 @@ struct backend {
 	int (*choose)(struct device *d, enum choices_kind which, const char *what,
 	    const char *text);		/* has none, nor the next one */
 	void (*tune)(struct device *d, int on);
+	void (*resize)(struct device *d, uint8_t *to, const uint8_t *from,
+	    const size_t *at, int n, int t, int side);	/* NULL: it cannot */
 	int (*capture)(struct device *d);	/* NULL: it keeps no work */
 	struct replay *(*captured)(struct device *d);
 	void (*replay)(struct device *d, struct replay *r);
@@ -216,6 +218,16 @@ void device_bring(struct device *d, void *to, const void *host, size_t bytes);
 
 /* The same from one place of the device's memory to another. */
 void device_copy(struct device *d, void *to, const void *from, size_t bytes);
+
+/*
+ * device_resizes(d): it can make clips of those that are raw (media/raw.h).
+ * device_resize(d, to, from, at, n, t, side): ${n} of ${t} frames, clip i from
+ * ${from} + ${at}[i] to ${at}[i + 1] of the device's memory, all multiples of 16;
+ * into ${to}, [n][t][side][side][3] bytes, those of image_resize.
+ */
+int device_resizes(const struct device *d);
+void device_resize(struct device *d, uint8_t *to, const uint8_t *from,
+    const size_t *at, int n, int t, int side);
 
 /* Bytes of an activation of this shape. */
 size_t device_bytes(const struct device *d, const struct dims *shape);

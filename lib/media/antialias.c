@@ -184,10 +184,8 @@ plan_packs(struct antialias *a, int from_w)
 }
 
 void
-antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
-    const struct resize_call *c)
+antialias_plan(struct antialias *a, const struct resize_call *c)
 {
-	struct antialias *a = &z->antialias;
 	struct resize_span across, down;
 
 	resize_spans(c, &across, &down);
@@ -197,6 +195,15 @@ antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
 	}
 	if (!resize_planned(&a->y.of, &down))
 		plan(&a->y, &down);
+}
+
+void
+antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
+    const struct resize_call *c)
+{
+	struct antialias *a = &z->antialias;
+
+	antialias_plan(a, c);
 	reserve(a, (size_t)a->y.most * (3 * (size_t)a->x.n + RESIZE_SLACK), 0);
 	run(&(struct antialias_job){ .to = c->to, .from = c->from,
 		.from_w = c->from_w, .x = &a->x, .y = &a->y, .line = a->line,

@@ -14,7 +14,7 @@
 
 #include "media/resize.h"
 
-#define HALF (1 << (ANTIALIAS_BITS - 1))
+#define HALF ANTIALIAS_HALF
 #define LOW ANTIALIAS_LOW
 
 /* Places ${i} to ${n} - 1 of a line. */
@@ -32,9 +32,9 @@ across(int16_t *line, const uint8_t *from, const struct resize_axis *x, int i,
 			g += k[j] * p[1];
 			b += k[j] * p[2];
 		}
-		line[3 * i] = (int16_t)(r >> ANTIALIAS_BITS);
-		line[3 * i + 1] = (int16_t)(g >> ANTIALIAS_BITS);
-		line[3 * i + 2] = (int16_t)(b >> ANTIALIAS_BITS);
+		line[3 * i] = antialias_byte(r);
+		line[3 * i + 1] = antialias_byte(g);
+		line[3 * i + 2] = antialias_byte(b);
 	}
 }
 
@@ -78,7 +78,7 @@ down(uint8_t *to, const struct rows *r, int i, int n)
 
 		for (int j = 0; j < r->count; j++)
 			sum += r->k[j] * row(r, j)[i];
-		to[i] = (uint8_t)(sum >> ANTIALIAS_BITS);
+		to[i] = antialias_byte(sum);
 	}
 }
 

@@ -145,8 +145,7 @@ plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
 }
 
 void
-resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
-    const struct resize_call *c)
+resize_plan(struct resizer *z, const struct resize_call *c)
 {
 	struct resize_span across, down;
 
@@ -158,6 +157,13 @@ resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
 	}
 	if (!resize_planned(&z->down, &down))
 		plan(z->y, &down, RESIZE_DOWN);
+}
+
+void
+resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
+    const struct resize_call *c)
+{
+	resize_plan(z, c);
 	run(&(struct resize_job){ .to = c->to, .to_w = c->to_w,
 		.to_h = c->to_h, .from = c->from, .from_w = c->from_w,
 		.from_h = c->from_h, .x = z->x, .y = z->y, .line = z->line,

@@ -11,6 +11,7 @@
 
 #include "base/isa.h"
 #include "media/image.h"
+#include "media/resize_sums.h"
 
 #define RESIZE_SLACK 16	/* words that a store may pass the end of a line by */
 
@@ -23,10 +24,6 @@
 struct resize_span { double start, length; int n, first, end, total, flip; };
 
 /* ---- bilinear ---- */
-
-/* What the weights of a column and of a row add up to (resize.isa.c). */
-#define RESIZE_ACROSS 255
-#define RESIZE_DOWN 8224
 
 /* One place of an output axis: w[0] of input ${at} and w[1] of ${at} + 1. */
 struct resize_tap { int at, w[2]; };
@@ -52,8 +49,6 @@ struct resize_job {
 ISA_DECLARE(void, resize_run, (const struct resize_job *job));
 
 /* ---- antialiased ---- */
-
-#define ANTIALIAS_BITS 22	/* weights are in 2^-22, as Pillow's */
 
 /* One output axis: place i is the sum of k[i][j] of input at[i] + j. */
 struct resize_axis {
@@ -139,6 +134,10 @@ void resize_inside(int how, double start, double length, int total,
 void resize_spans(const struct resize_call *c, struct resize_span *across,
     struct resize_span *down);
 int resize_planned(struct resize_span *was, const struct resize_span *of);
+
+/* resize_plan, antialias_plan: the axes of a call, as either way has them. */
+void resize_plan(struct resizer *z, const struct resize_call *c);
+void antialias_plan(struct antialias *a, const struct resize_call *c);
 
 /* antialias_reserve, antialias_free: for resizer_reserve and resizer_free. */
 void antialias_reserve(struct antialias *a, int w, int h, int from_w,

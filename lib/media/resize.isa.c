@@ -25,8 +25,8 @@ stretch(int16_t *restrict line, const uint8_t *restrict from,
 		const uint8_t *p = from + 3 * (size_t)x[i].at;
 
 		for (int c = 0; c < 3; c++)
-			line[3 * i + c] = (int16_t)((p[c] - 128) * x[i].w[0] +
-			    (p[c + next] - 128) * x[i].w[1]);
+			line[3 * i + c] = resize_across(p[c], p[c + next],
+			    x[i].w[0], x[i].w[1]);
 	}
 }
 
@@ -37,12 +37,8 @@ blend(uint8_t *restrict to, const int16_t *restrict a,
 {
 	int16_t w0 = (int16_t)w[0], w1 = (int16_t)w[1];
 
-	for (; k < n; k++) {
-		int16_t u = (int16_t)((a[k] * w0 + (1 << 14)) >> 15);
-		int16_t v = (int16_t)((b[k] * w1 + (1 << 14)) >> 15);
-
-		to[k] = (uint8_t)(((int16_t)(u + v + 32) >> 6) + 128);
-	}
+	for (; k < n; k++)
+		to[k] = resize_down(a[k], b[k], w0, w1);
 }
 
 #if defined(__AVX2__)

@@ -56,6 +56,18 @@ struct input {
 	double mean[OP_STREAM], sd[OP_STREAM];
 };
 
+/*
+ * Frames of clips that are raw (media/raw.h), clip i at at[i] from ${from} on, to
+ * [clip][t][side][side][3] at ${to}: a pixel each thread.
+ */
+enum { RESIZE_CLIPS = 64 };
+struct resize {
+	const uint8_t *from;
+	uint8_t *to;
+	unsigned t, side, pieces;	/* blocks of a frame */
+	size_t at[RESIZE_CLIPS];
+};
+
 /* Dropout of clips of ${per} numbers: by Philox of (seed; clip, index << 20 |
  * place / 4, RNG_DROPOUT), as ref/head.real.c. */
 struct dropout {

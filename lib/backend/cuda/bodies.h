@@ -26,6 +26,7 @@
 #include "backend/cuda/each_type.h"
 #define STORED	f32
 #include "backend/cuda/parameters_body.h"
+#include "backend/cuda/resize_body.h"
 #undef STORED
 
 #undef S

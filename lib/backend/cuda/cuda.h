@@ -166,6 +166,10 @@ void cuda_narrow(struct device *d, void *to, const void *x, size_t n,
 void cuda_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
 
+/* That of resize.c. */
+void cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,
+    const size_t *at, int n, int t, int side);
+
 /* The operators, a row each (ops.c). */
 extern const struct op_impl *const cuda_ops[OP_KINDS];
 extern const struct op_impl cuda_input, cuda_conv, cuda_bn, cuda_relu,

@@ -253,6 +253,6 @@ const struct backend backend_cuda = {
 	.capture = cuda_capture,
 	.captured = cuda_captured, .replay = cuda_replay,
 	.replay_free = cuda_replay_free, .choices = cuda_choices,
-	.choose = cuda_choose, .tune = cuda_tune, .ops = cuda_ops,
-	.fuse = cuda_fuse,
+	.choose = cuda_choose, .tune = cuda_tune, .resize = cuda_resize,
+	.ops = cuda_ops, .fuse = cuda_fuse,
 };

@@ -1,0 +1,221 @@
+/* Clips whose frames are not yet resized. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "media/raw.h"
+#include "media/resize.h"
+
+enum { ALIGN = 16, TAPS = 8 };		/* of a place that there is room for */
+
+struct raw_clip {
+	uint8_t *to;
+	size_t room, used;
+	int t, side, done;		/* frames */
+	/* What the tables are of that were written last; side 0: there are
+	 * none. */
+	struct resize_span across, down;
+	int antialias;
+	struct raw_frame plan;
+};
+
+/* ---- room ---- */
+
+static size_t
+pixel_bytes(int w, int h)
+{
+	return round_up(3 * (size_t)w * (size_t)h, ALIGN);
+}
+
+static size_t
+table_bytes(int side, int across, int down)
+{
+	return round_up(sizeof(int32_t) * (size_t)side *
+	    (2 + (size_t)across + (size_t)down), ALIGN);
+}
+
+size_t
+raw_room(int t, int side, int w, int h)
+{
+	int most = 2 * side + TAPS;
+	size_t sized = pixel_bytes(side, side);
+	size_t raw = pixel_bytes(w < most ? w : most, h < most ? h : most);
+
+	return round_up((size_t)t * (sizeof(struct raw_frame) + (raw > sized ?
+	    raw : sized)) + table_bytes(side, TAPS, TAPS), 64);
+}
+
+/* ---- one axis, as either rule plans it ---- */
+
+struct axis {
+	int n;				/* places */
+	const struct resize_tap *tap;	/* bilinear, */
+	const struct resize_axis *sum;	/* or antialiased */
+	int first, end, taps;		/* pixels that are looked at */
+};
+
+static int
+axis_at(const struct axis *a, int i)
+{
+	return a->tap != NULL ? a->tap[i].at : a->sum->at[i];
+}
+
+static int32_t
+axis_weight(const struct axis *a, int i, int j)
+{
+	return a->tap != NULL ? a->tap[i].w[j] :
+	    a->sum->k[(size_t)i * (size_t)a->sum->most + (size_t)j];
+}
+
+static struct axis
+axis_of(int n, int total, const struct resize_tap *tap,
+    const struct resize_axis *sum)
+{
+	struct axis a = { .n = n, .tap = tap, .sum = sum, .first = total,
+		.taps = tap != NULL ? 2 : 0 };
+
+	for (int i = 0; i < n; i++) {
+		int at = axis_at(&a, i), count = tap != NULL ? 2 :
+		    sum->count[i];
+
+		a.first = at < a.first ? at : a.first;
+		a.end = at + count > a.end ? at + count : a.end;
+		a.taps = count > a.taps ? count : a.taps;
+	}
+	a.end = a.end < total ? a.end : total;
+	return a;
+}
+
+/* Returns where the table ends. */
+static int32_t *
+axis_write(const struct axis *a, int32_t *to)
+{
+	for (int i = 0; i < a->n; i++)
+		*to++ = axis_at(a, i) - a->first;
+	for (int i = 0; i < a->n; i++)
+		for (int j = 0; j < a->taps; j++)
+			*to++ = axis_weight(a, i, j);
+	return to;
+}
+
+/* ---- frames ---- */
+
+struct raw_clip *
+raw_new(void)
+{
+	return xcalloc(1, sizeof(struct raw_clip));
+}
+
+void
+raw_free(struct raw_clip *c)
+{
+	free(c);
+}
+
+void
+raw_begin(struct raw_clip *c, uint8_t *to, size_t room, int t, int side)
+{
+	*c = (struct raw_clip){ .to = to, .room = room, .t = t, .side = side,
+		.used = round_up((size_t)t * sizeof(struct raw_frame), ALIGN) };
+	assert(room >= c->used + (size_t)t * pixel_bytes(side, side));
+}
+
+static void
+copy_pixels(uint8_t *to, const struct image *from, int x, int y, int w, int h)
+{
+	for (int i = 0; i < h; i++)
+		memcpy(to + 3 * (size_t)i * (size_t)w, from->data + 3 *
+		    ((size_t)(y + i) * (size_t)from->w + (size_t)x),
+		    3 * (size_t)w);
+}
+
+/* All frames of a clip have the same plan, but where their pixels begin may
+ * differ with how they were compressed. */
+static int
+is_planned(struct raw_clip *c, const struct resize_call *call)
+{
+	struct resize_span across, down;
+	int antialias = call->how & RESIZE_ANTIALIAS, same;
+
+	resize_spans(call, &across, &down);
+	same = resize_planned(&c->across, &across);
+	same &= resize_planned(&c->down, &down);
+	same &= c->antialias == antialias;
+	c->antialias = antialias;
+	return same && c->plan.across > 0;
+}
+
+/* 0: there is no room for it. */
+static int
+add_raw(struct raw_clip *c, struct resizer *z, const struct resize_call *call,
+    const struct image *from, size_t most, struct raw_frame *f)
+{
+	int same = is_planned(c, call), antialias = c->antialias;
+	struct axis x, y;
+	size_t tables;
+
+	if (antialias)
+		antialias_plan(&z->antialias, call);
+	else
+		resize_plan(z, call);
+	x = axis_of(c->side, from->w, antialias ? NULL : z->x,
+	    &z->antialias.x);
+	y = axis_of(c->side, from->h, antialias ? NULL : z->y,
+	    &z->antialias.y);
+	tables = same ? 0 : table_bytes(c->side, x.taps, y.taps);
+	*f = c->plan;
+	if (!same)
+		*f = (struct raw_frame){ .taps = c->used,
+			.w = x.end - x.first, .h = y.end - y.first,
+			.across = x.taps, .down = y.taps,
+			.antialias = antialias != 0 };
+	if (c->used + tables + pixel_bytes(f->w, f->h) > most) {
+		c->plan.across = 0;		/* nothing was written of it */
+		return 0;
+	}
+	if (!same)
+		axis_write(&y, axis_write(&x, (int32_t *)(void *)(c->to +
+		    c->used)));
+	c->used += tables;
+	c->plan = *f;
+	f->pixels = c->used;
+	copy_pixels(c->to + c->used, from, x.first, y.first, f->w, f->h);
+	c->used += pixel_bytes(f->w, f->h);
+	return 1;
+}
+
+void
+raw_add(struct raw_clip *c, struct resizer *z, int how,
+    const struct image *from, struct region r, int flip)
+{
+	struct raw_frame *f = (struct raw_frame *)(void *)c->to + c->done++;
+	const struct resize_call call = { how, NULL, c->side, c->side,
+		from->data, from->w, from->h, r, flip };
+	size_t sized = pixel_bytes(c->side, c->side);
+
+	/* The rest must have room in any case. */
+	if (add_raw(c, z, &call, from, c->room - (size_t)(c->t - c->done) *
+	    sized, f))
+		return;
+	*f = (struct raw_frame){ .pixels = c->used, .w = c->side,
+		.h = c->side };
+	image_resize(z, how, c->to + c->used, c->side, c->side, from->data,
+	    from->w, from->h, r, flip);
+	c->used += sized;
+}
+
+void
+raw_repeat(struct raw_clip *c)
+{
+	struct raw_frame *f = (struct raw_frame *)(void *)c->to + c->done++;
+
+	*f = f[-1];
+}
+
+size_t
+raw_used(const struct raw_clip *c)
+{
+	return c->used;
+}
