@@ -3,8 +3,11 @@
  * Pixels that are sent to the cuda back end before their pass, without a GPU, with
  * work done late: the same bits as where each pass sends its own, from two places
  * of pinned memory in turn, with nothing else to wait for than that such memory
- * may be written again; and each event that is left out is found.
+ * may be written again; and each event that is left out is found.  So too where
+ * what is sent are frames that the device resizes.
  */
+#include "base/mem.h"
+#include "media/raw.h"
 #include "net/feed.h"
 #include "net/net.h"
 
@@ -13,6 +16,8 @@
 #include "thin.h"
 
 enum { CLASSES = 5, PASSES = 7, TURNS = 2 };
+enum { CLIPS = 2, FRAMES = 4, SIDE = 20, WIDTH = 41, HEIGHT = 29 };
+enum sent { NOT_AHEAD, PIXELS, RAW };
 
 /* ---- a driver without some event, that looks at copies ---- */
 
@@ -56,25 +61,61 @@ struct run {
 	char said[512];
 };
 
+/* One clip of microbatch ${i}, as pixels or raw: frames of which a part is shown. */
 static void
-fill(struct stream *s, size_t n, int i)
+fill_clip(struct stream *s, int clip, int i, struct raw_clip *raw,
+    struct resizer *z)
 {
-	for (size_t k = 0; k < n; k++)
-		s->bytes[k] = (uint8_t)(k * 131 + (size_t)i * (k % 7 + 29));
+	const struct region r = { 3.25 + clip, 0.5, 24.5 + i, 26 };
+	struct image *m = image_new(WIDTH, HEIGHT, 3);
+
+	if (s->raw != NULL)
+		raw_begin(raw, s->bytes + (size_t)clip * s->raw->each,
+		    s->raw->each, FRAMES, SIDE);
+	for (int t = 0; t < FRAMES; t++) {
+		size_t number = (size_t)(i * CLIPS + clip) * FRAMES + (size_t)t;
+
+		for (size_t k = 0; k < 3 * WIDTH * HEIGHT; k++)
+			m->data[k] = (uint8_t)(k * 131 + number * (k % 7 + 29));
+		if (s->raw != NULL)
+			raw_add(raw, z, RESIZE_ANTIALIAS, m, r, i % 2);
+		else
+			image_resize(z, RESIZE_ANTIALIAS, s->bytes + 3 * SIDE *
+			    SIDE * ((size_t)clip * FRAMES + (size_t)t), SIDE,
+			    SIDE, m->data, WIDTH, HEIGHT, r, i % 2);
+	}
+	if (s->raw != NULL)
+		s->raw->used[clip] = raw_used(raw);
+	image_free(m);
+}
+
+static void
+fill(struct stream *s, int i)
+{
+	struct raw_clip *raw = raw_new();
+	struct resizer *z = resizer_new();
+
+	for (int clip = 0; clip < CLIPS; clip++)
+		fill_clip(s, clip, i, raw, z);
+	resizer_free(z);
+	raw_free(raw);
 }
 
 static struct run
-run(const struct graph *g, enum standin_when when, int ahead)
+run(const struct graph *g, enum standin_when when, enum sent ahead)
 {
 	struct device *d = device_open(standin_backend(when),
 	    &(struct device_options){ .threads = 1 });
 	struct driver *driver = standin_of(d);
 	struct net *n = net_new(g, d);
 	struct run r = { .w = xcalloc(g->elements, sizeof(double)) };
-	struct dims *in = graph_inputs(g, 2, 4, 20);
+	struct dims *in = graph_inputs(g, CLIPS, FRAMES, SIDE);
+	size_t each = raw_room(FRAMES, SIDE, WIDTH, HEIGHT);
+	size_t used[TURNS][CLIPS] = { { 0 } };
+	struct raw_stream raw[TURNS] = { { each, used[0] }, { each, used[1] } };
 	struct plan *p;
 	void *dw = device_alloc(d, g->elements * d->elem), *own;
-	size_t bytes = dims_count(&in[0]);
+	size_t bytes = ahead == RAW ? CLIPS * each : dims_count(&in[0]);
 	struct stream turn[TURNS];
 	struct feed f;
 
@@ -89,22 +130,24 @@ run(const struct graph *g, enum standin_when when, int ahead)
 	net_init(n, 1);
 	p = net_plan(n, in, 1);
 	net_reserve(n);
-	if (ahead)
+	n->landing = ahead == RAW ? bytes : 0;
+	if (ahead != NOT_AHEAD)
 		net_reserve_ahead(n);
 	feed_make(&f, in, &g->needs);
 	own = f.stream[0].bytes;
 	for (int i = 0; i < TURNS; i++) {
 		turn[i] = f.stream[0];
 		turn[i].bytes = device_alloc_host(d, bytes);
+		turn[i].raw = ahead == RAW ? &raw[i] : NULL;
 	}
-	fill(&turn[0], bytes, 0);
+	fill(&turn[0], 0);
 	for (int i = 0; i < PASSES; i++) {
 		struct stream *now = &turn[i % TURNS];
 		struct stream *next = &turn[(i + 1) % TURNS];
 
 		if (i == 0)
 			ahead_send(&n->ahead, p->tray, now, 1);
-		((struct stream *)f.stream)[0].bytes = now->bytes;
+		((struct stream *)f.stream)[0] = *now;
 		f.seed = (uint64_t)i;
 		/* The third time there is a graph; and nobody waits. */
 		standin_quiet(driver, i > 2);
@@ -115,7 +158,7 @@ run(const struct graph *g, enum standin_when when, int ahead)
 		standin_quiet(driver, 0);
 		if (without != WAITED)
 			ahead_wait(&n->ahead);
-		fill(next, bytes, i + 1);
+		fill(next, i + 1);
 		standin_quiet(driver, i > 2);
 		/* What was sent and is another by now; and nothing twice. */
 		if (i == 4)
@@ -135,6 +178,7 @@ run(const struct graph *g, enum standin_when when, int ahead)
 	    standin_faults(driver, FAULT_UNDECLARED) +
 	    standin_faults(driver, FAULT_MISUSE);
 	((struct stream *)f.stream)[0].bytes = own;
+	((struct stream *)f.stream)[0].raw = NULL;
 	for (int i = 0; i < TURNS; i++)
 		device_free_host(d, turn[i].bytes);
 	ahead_close(&n->ahead);
@@ -154,39 +198,52 @@ same(const struct run *a, const struct run *b, const struct graph *g)
 }
 
 static void
-test(const struct graph *g, enum standin_when when, const char *say)
+test(const struct graph *g, enum standin_when when, enum sent what,
+    const struct run *plain, const char *say)
 {
-	struct run plain, ahead, less;
+	int copies = (PASSES + 2) * (what == RAW ? CLIPS : 1);
+	const char *name = what == RAW ? "raw clips" : "pixels";
+	struct run ahead, less;
 
 	without = NOTHING;
-	plain = run(g, when, 0);
-	ahead = run(g, when, 1);
-	ok(same(&plain, &ahead, g), "%s: pixels that are sent before give the "
-	    "same bits", say);
-	ok(plain.beside == 0 && ahead.beside == PASSES + 2, "all of them "
-	    "beside the work, and none twice (%d)", ahead.beside);
-	if (!ok(ahead.sum == 0 && plain.sum == 0, "nobody waits, and nothing "
+	ahead = run(g, when, what);
+	ok(same(plain, &ahead, g), "%s: %s that are sent before give the same "
+	    "bits", say, name);
+	ok(plain->beside == 0 && ahead.beside == copies, "all of them beside the "
+	    "work, and none twice (%d)", ahead.beside);
+	if (!ok(ahead.sum == 0 && plain->sum == 0, "nobody waits, and nothing "
 	    "else is wrong"))
 		diag("%s", ahead.said);
 	/* A GPU does not say what it was not told to wait for. */
 	for (without = LANDED; without <= TAKEN && !standin_absent();
 	    without++) {
-		less = run(g, when, 1);
-		if (!ok(less.race > 0, "%s: an event that is left out, of %s, is "
-		    "found", say, without == LANDED ? "what has landed" :
-		    "what was taken"))
+		less = run(g, when, what);
+		if (!ok(less.race > 0, "%s: %s: an event that is left out, of %s, "
+		    "is found", say, name, without == LANDED ?
+		    "what has landed" : "what was taken"))
 			diag("%d %d %s", less.early, less.race, less.said);
 		free(less.w);
 	}
 	/* Elsewhere copies come first whenever anybody waits. */
 	if (when == STANDIN_LATE && !standin_absent()) {
-		less = run(g, when, 1);
-		ok(!same(&plain, &less, g), "%s: memory that is written too "
-		    "early is seen", say);
+		less = run(g, when, what);
+		ok(!same(plain, &less, g), "%s: memory of %s that is written too "
+		    "early is seen", say, name);
 		free(less.w);
 	}
-	free(plain.w);
 	free(ahead.w);
+}
+
+static void
+test_both(const struct graph *g, enum standin_when when, const char *say)
+{
+	struct run plain;
+
+	without = NOTHING;
+	plain = run(g, when, NOT_AHEAD);
+	test(g, when, PIXELS, &plain, say);
+	test(g, when, RAW, &plain, say);
+	free(plain.w);
 }
 
 int
@@ -194,9 +251,9 @@ main(void)
 {
 	struct graph *g = read_thin("tsm_tiny", CLASSES);
 
-	test(g, STANDIN_LATE, "late");
-	test(g, STANDIN_OTHERS, "others first");
-	test(g, STANDIN_AT_ONCE, "at once");
+	test_both(g, STANDIN_LATE, "late");
+	test_both(g, STANDIN_OTHERS, "others first");
+	test_both(g, STANDIN_AT_ONCE, "at once");
 	graph_free(g);
 	return done();
 }

@@ -2,13 +2,18 @@
  * Clips that are resized by the cuda back end, without a GPU: the bytes of
  * image_resize, for both rules, for parts that are not whole pixels, shrunk,
  * stretched and mirrored, of frames that lie differently in what was decoded, that
- * are shown twice, and that there is no room for.
+ * are shown twice, and that there is no room for; and what a loader brings so is
+ * what it brings otherwise.
  */
 #include "base/mem.h"
 #include "base/rng.h"
+#include "data/loader.h"
+#include "media/jpeg.h"
+#include "media/png.h"
 #include "media/raw.h"
 
 #include "gpu/standin.h"
+#include "loader_set.h"
 #include "tap.h"
 
 enum { CLIPS = 70, FRAMES = 5, MOST = 61, WIDEST = 97 };
@@ -158,6 +163,127 @@ test(struct device *d, const struct kind *k)
 	resizer_free(z);
 }
 
+/* ---- a loader ---- */
+
+enum { SAMPLES = 9 };
+
+static int frames_of(int i) { return i % 4 == 3 ? 1 : 3 + i * 5 % 17; }
+static int width_of(int i) { return i % 3 == 1 ? 71 : 171; }
+static int height_of(int i) { return i % 3 == 1 ? 200 : 129; }
+
+static struct image *
+picture(int sample, int frame, int w, int h)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < 3 * w * h; i++)
+		m->data[i] = (uint8_t)((i * (sample + 3) + frame * 41) % 251);
+	return m;
+}
+
+static void
+png_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = picture(sample, frame, w, h);
+
+	png_encode(m, to);
+	image_free(m);
+}
+
+static void
+jpeg_frame(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = picture(sample, frame, w, h);
+	struct jpeg_encoder *e = jpeg_encoder_new(80);
+
+	jpeg_encode_rgb(e, m, to);
+	jpeg_encoder_free(e);
+	image_free(m);
+}
+
+/* One clip of which no byte is looked at but those that are said to be used. */
+static void
+resize_clip(struct device *d, const struct stream *s, int i, uint8_t *to)
+{
+	size_t at[2] = { 0, s->raw->used[i] };
+	size_t size = 3 * (size_t)s->t * (size_t)s->h * (size_t)s->w;
+	void *from = device_alloc(d, at[1]), *out = device_alloc(d, size);
+
+	device_upload(d, from, s->bytes + (size_t)i * s->raw->each, at[1]);
+	device_resize(d, out, from, at, 1, s->t, s->w);
+	device_download(d, to, out, size);
+	device_free(d, from);
+	device_free(d, out);
+}
+
+static void
+test_loader(struct device *d, const char *ext, void (*frame)(int sample,
+    int frame, int w, int h, struct buffer *to), enum crop_rule rule,
+    const struct schedule *s)
+{
+	char root[] = "/tmp/vt-gpu.XXXXXX";
+	struct set set = { .dir = "set", .ext = ext, .shards = 1,
+		.samples = SAMPLES, .frames = frames_of, .width = width_of,
+		.height = height_of, .frame = frame };
+	struct dataset *data = set_open(&set, root);
+	struct loader_options o = { .seed = 3, .threads = 2, .ranks = 1,
+		.crop = crop_usual, .memory = 1 << 20, .raw = 1 };
+	struct loader *raw, *plain;
+	struct microbatch *a, *b;
+	int clips = 0, off = 0, more, other;
+
+	o.crop.rule = rule;
+	raw = loader_new(data, s, 0, &o);
+	o.raw = 0;
+	plain = loader_new(data, s, 0, &o);
+	while ((more = loader_next(raw, &a)) == 1 &&
+	    (more = loader_next(plain, &b)) == 1) {
+		const struct stream *x = a->stream, *y = b->stream;
+		size_t size = 3 * (size_t)y->t * (size_t)y->h * (size_t)y->w;
+		uint8_t *got = xmalloc(size);
+
+		for (int i = 0; i < a->n; i++, clips++) {
+			resize_clip(d, x, i, got);
+			off += memcmp(got, y->bytes + (size_t)i * size, size) !=
+			    0 || a->clip[i] != b->clip[i];
+		}
+		off += y->raw != NULL;
+		free(got);
+		loader_return(raw, a);
+		loader_return(plain, b);
+	}
+	loader_free(raw);
+	loader_free(plain);
+	ok(more == 0 && clips > 20 && off == 0, "%s, crops by rule %d: a "
+	    "loader's raw clips are those that are not (%d)", ext, (int)rule,
+	    clips);
+	o.raw = 1;
+	more = loader_most(data, s, 0, &o) > 3 * 16 * 16 * 4 * 2;
+	o.effects.erase = 0.1;
+	raw = loader_new(data, s, 0, &o);
+	other = loader_next(raw, &a) == 1 && a->stream->raw == NULL;
+	loader_free(raw);
+	ok(more && other, "where their bytes are changed none is raw");
+	set_close(data, root);
+}
+
+static void
+test_loaders(struct device *d)
+{
+	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
+	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
+	    "0\t0\t2\t0\t6\t4\t16\t2\t0.01\t0\t0\n"
+	    "1\t2\t4\t0\t4\t6\t37\t2\t0.01\t0\t0\n");
+	struct schedule *s = schedule_from_table(rows);
+
+	test_loader(d, "png", png_frame, CROP_MULTISCALE, s);
+	test_loader(d, "jpg", jpeg_frame, CROP_MULTISCALE, s);
+	test_loader(d, "jpg", jpeg_frame, CROP_JITTER, s);
+	test_loader(d, "jpg", jpeg_frame, CROP_RESIZED, s);
+	schedule_free(s);
+	table_free(rows);
+}
+
 int
 main(void)
 {
@@ -183,6 +309,7 @@ main(void)
 	ok(device_resizes(d), "the device resizes clips");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		test(d, &kinds[i]);
+	test_loaders(d);
 	device_close(d);
 	return done();
 }

@@ -44,6 +44,7 @@ struct job {
 	enum precision precision;
 	double *w[RANKS], loss;		/* of rank 0 */
 	size_t elements;
+	int raw;			/* clips were */
 	int status;			/* the worst */
 };
 
@@ -77,6 +78,7 @@ rank_main(struct comm *c, void *arg)
 	if (c->rank == 0) {
 		j->elements = g->elements;
 		j->loss = t.state.loss;
+		j->raw = t.loading.raw;
 	}
 	trainer_close(&t);
 	optim_close(&t.optim);
@@ -104,6 +106,24 @@ forget(struct job *j, int ranks)
 		free(j->w[r]);
 }
 
+/* The same run, but that the loader resizes all clips, and nothing is sent raw. */
+static int
+same_here(const struct job *like, const struct job *one)
+{
+	struct backend b = *one->backend;
+	struct job j = *like;
+	int same;
+
+	b.resize = NULL;
+	j.backend = &b;
+	j.precision = one->precision;
+	comm_threads(1, rank_main, &j);
+	same = j.status == 0 && one->raw && !j.raw && memcmp(j.w[0], one->w[0], one->elements *
+	    sizeof(double)) == 0;
+	forget(&j, 1);
+	return same;
+}
+
 static void
 test_runs(const struct job *like, enum precision p, double most)
 {
@@ -121,6 +141,8 @@ test_runs(const struct job *like, enum precision p, double most)
 	    "precision %d: loss and weights are ref's", (int)p))
 		diag("loss %g, of ref %g; weights differ by %g", one.loss,
 		    want.loss, off);
+	ok(same_here(like, &one), "precision %d: the same weights where clips are "
+	    "resized here and not on the device", (int)p);
 	for (int ranks = 2; ranks <= RANKS; ranks++) {
 		struct job j = one;
 		int same = 1;

@@ -435,7 +435,7 @@ make(struct data *d, const struct test *t, int training)
 			share[1][i * t->in.c + c] /= (float)sum;
 	}
 	d->stream[1] = (struct stream){ t->in.t, t->in.h, t->in.w, t->in.c,
-		pixels };
+		pixels, NULL };
 	d->target[TARGET_CLASS] = (struct target){ .classes = t->in.c,
 		.label = label, .weight = d->op.smooth > 0 ? weight : NULL };
 	for (int k = 0; k < 2; k++)

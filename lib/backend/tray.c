@@ -21,6 +21,7 @@ struct tray {
 	int n, streams, targets, heads;
 	size_t *stream_at, *stream_bytes;	/* [streams] */
 	struct places *places;		/* [targets], from small_at on */
+	size_t *raw;			/* [n + 1] where raw clips have landed */
 	size_t small_at, clip, outcome, bytes;
 	char *small;			/* [outcome] as it is to be sent */
 	struct stream *stream;		/* [streams], [targets] of the device */
@@ -81,6 +82,7 @@ tray_new(struct device *d, const struct needs *needs, const struct dims *input,
 	t->stream_bytes = xcalloc((size_t)t->streams, sizeof(size_t));
 	t->stream = xcalloc((size_t)t->streams, sizeof(*t->stream));
 	t->places = xcalloc((size_t)t->targets, sizeof(*t->places));
+	t->raw = xcalloc((size_t)t->n + 1, sizeof(*t->raw));
 	t->target = xcalloc((size_t)t->targets, sizeof(*t->target));
 	place_streams(t, input);
 	place_small(t, needs);
@@ -97,6 +99,7 @@ tray_free(struct tray *t)
 	free(t->stream_bytes);
 	free(t->stream);
 	free(t->places);
+	free(t->raw);
 	free(t->target);
 	free(t->small);
 	free(t);
@@ -141,29 +144,80 @@ tray_ahead(const struct tray *t)
 	return t == NULL ? 0 : t->small_at;
 }
 
+/* Clips that are raw land one after the other; returns the bytes of all. */
+static size_t
+send_raw(const struct tray *t, struct device *d, char *to,
+    const struct stream *s)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		device_bring(d, to + at, s->bytes + (size_t)i * s->raw->each,
+		    s->raw->used[i]);
+		at += s->raw->used[i];
+	}
+	return at;
+}
+
 void
 tray_send(const struct tray *t, struct device *d, void *to,
     const struct stream *stream)
 {
-	for (int i = 0; i < t->streams; i++)
-		device_bring(d, (char *)to + t->stream_at[i], stream[i].bytes,
-		    t->stream_bytes[i]);
+	char *at = to;
+
+	for (int i = 0; i < t->streams; i++) {
+		size_t bytes = t->stream_bytes[i];
+
+		if (stream[i].raw != NULL)
+			bytes = send_raw(t, d, at, &stream[i]);
+		else
+			device_bring(d, at, stream[i].bytes, bytes);
+		at += round_up(bytes, ALIGN);
+	}
+}
+
+/* Returns what the stream took where it landed. */
+static size_t
+resize_raw(struct tray *t, uint8_t *to, const char *landed,
+    const struct stream *s)
+{
+	for (int i = 0; i < t->n; i++)
+		t->raw[i + 1] = t->raw[i] + s->raw->used[i];
+	device_resize(t->device, to, (const uint8_t *)landed, t->raw, t->n,
+	    s->t, s->w);
+	return t->raw[t->n];
 }
 
 /* Pixels, from where they landed or from the host. */
 static void
-bring_streams(struct tray *t, char *at, const void *landed,
+bring_streams(struct tray *t, char *at, const char *landed,
     const struct feed *f)
 {
+	int raw = 0;
+
 	for (int i = 0; i < t->streams; i++) {
 		t->stream[i] = f->stream[i];
 		t->stream[i].bytes = (uint8_t *)at + t->stream_at[i];
+		t->stream[i].raw = NULL;
+		raw |= f->stream[i].raw != NULL;
 		if (landed == NULL && f->stream[i].bytes != NULL)
 			device_upload(t->device, t->stream[i].bytes,
 			    f->stream[i].bytes, t->stream_bytes[i]);
 	}
-	if (landed != NULL)
+	assert(!raw || landed != NULL);
+	if (landed != NULL && !raw)
 		device_copy(t->device, at, landed, t->small_at);
+	for (int i = 0; i < t->streams && raw; i++) {
+		size_t bytes = t->stream_bytes[i];
+
+		if (f->stream[i].raw != NULL)
+			bytes = resize_raw(t, t->stream[i].bytes, landed,
+			    &f->stream[i]);
+		else
+			device_copy(t->device, t->stream[i].bytes, landed,
+			    bytes);
+		landed += round_up(bytes, ALIGN);
+	}
 }
 
 const struct feed *

@@ -29,7 +29,8 @@ size_t tray_bytes(const struct tray *t);
 /*
  * tray_ahead(t): bytes of its streams, which alone may be sent before;
  * tray_send(t, d, to, stream): these, to ${to}, by ${d}, from memory that copies
- * are fast with (device_bring).
+ * are fast with (device_bring).  Streams that are raw are always sent before, and
+ * take what their clips do instead.
  */
 size_t tray_ahead(const struct tray *t);
 void tray_send(const struct tray *t, struct device *d, void *to,
@@ -37,8 +38,8 @@ void tray_send(const struct tray *t, struct device *d, void *to,
 
 /*
  * tray_bring(t, at, landed, f, values): copy what ${f} has into the tray at
- * ${at}, its streams from ${landed} where they were sent there, NULL: from the
- * host; returns what operators are to be given instead of it, which is the tray's and
+ * ${at}, its streams from ${landed} where they were sent there, and resized if they
+ * are raw, NULL: from the host; returns what operators are to be given instead of it, which is the tray's and
  * lasts until the next call, and sets ${*values}.  What the caller has is the
  * caller's again.
  * tray_form(f): a number for the kinds of what it has, where there is a choice.

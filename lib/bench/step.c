@@ -285,6 +285,7 @@ measure_data(struct job *j, double alone)
 	if (s == NULL)
 		return EXIT_USAGE;
 	clear(j);
+	pinned_plan(j->rig.net, &o, j->o->data, s);
 	if (net_reserve_ahead(j->rig.net) != 0) {
 		schedule_free(s);
 		return EXIT_FAILED;

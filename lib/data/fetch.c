@@ -11,6 +11,7 @@
 #include "media/image.h"
 #include "media/jpeg.h"
 #include "media/png.h"
+#include "media/raw.h"
 
 #define RESERVE ((size_t)64 << 20)	/* bytes of stored frames, at most */
 
@@ -20,6 +21,7 @@ struct fetch {
 	int png;		/* not JPEG */
 	struct image pixels;	/* of a PNG; a JPEG's are the decoder's */
 	struct resizer *resizer;
+	struct raw_clip *raw;
 	struct buffer bytes;	/* stored frames of a clip, one after another */
 	struct buffer room;	/* for reading them */
 	size_t *at;		/* [most + 1] where each begins in ${bytes} */
@@ -62,6 +64,7 @@ fetch_new(const struct dataset *d, const struct fetch_most *most)
 	f->png = d != NULL && strcmp(dataset_ext(d, 0), "png") == 0;
 	f->jpeg = jpeg_decoder_new();
 	f->resizer = resizer_new();
+	f->raw = raw_new();
 	if (most != NULL)
 		reserve(f, most);
 	return f;
@@ -74,6 +77,7 @@ fetch_free(struct fetch *f)
 		return;
 	jpeg_decoder_free(f->jpeg);
 	resizer_free(f->resizer);
+	raw_free(f->raw);
 	free(f->pixels.data);
 	buffer_free(&f->bytes);
 	buffer_free(&f->room);
@@ -133,8 +137,9 @@ decode(struct fetch *f, const struct fetch_stored *s, struct region r, int side,
 	return jpeg_decode(f->jpeg, s->data, s->n, r, side, side, out, at);
 }
 
-int
-fetch_frame(struct fetch *f, const struct fetch_stored *s,
+/* To pixels of the size wanted, or, where ${to} is NULL, to the raw clip. */
+static int
+make_frame(struct fetch *f, const struct fetch_stored *s,
     const struct fetch_clip *c, uint8_t *to, struct fetch_cost *cost)
 {
 	struct region r = { c->crop.x, c->crop.y, c->crop.w, c->crop.h }, at;
@@ -147,9 +152,11 @@ fetch_frame(struct fetch *f, const struct fetch_stored *s,
 	status = decode(f, s, r, c->side, &m, &at);
 	fail_capture(NULL, 0);
 	decoded = clock_seconds();
-	if (status == 0)
+	if (status == 0 && to != NULL)
 		image_resize(f->resizer, c->crop.how, to, c->side, c->side,
 		    m.data, m.w, m.h, at, c->crop.flip);
+	else if (status == 0)
+		raw_add(f->raw, f->resizer, c->crop.how, &m, at, c->crop.flip);
 	else
 		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",
 		    s->file, s->key, s->number, why);
@@ -161,7 +168,24 @@ fetch_frame(struct fetch *f, const struct fetch_stored *s,
 }
 
 int
-fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+fetch_frame(struct fetch *f, const struct fetch_stored *s,
+    const struct fetch_clip *c, uint8_t *to, struct fetch_cost *cost)
+{
+	return make_frame(f, s, c, to, cost);
+}
+
+/* The last frame once more. */
+static void
+repeat_frame(struct fetch *f, uint8_t *to, size_t size)
+{
+	if (to != NULL)
+		memcpy(to, to - size, size);
+	else
+		raw_repeat(f->raw);
+}
+
+static int
+make_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
     const atomic_int *stop, struct fetch_cost *cost)
 {
 	struct sample s = dataset_sample(f->d, c->sample);
@@ -173,14 +197,33 @@ fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
 	cost->read += clock_seconds() - start;
 	for (int k = 0; k < c->t && status == 0 && !atomic_load(stop); k++) {
 		if (k > 0 && c->frame[k] == c->frame[k - 1])
-			memcpy(to, to - size, size);
+			repeat_frame(f, to, size);
 		else
-			status = fetch_frame(f, &(struct fetch_stored){
+			status = make_frame(f, &(struct fetch_stored){
 			    shard, s.key, f->bytes.data + f->at[k],
 			    f->at[k + 1] - f->at[k], c->frame[k], s.width,
 			    s.height, f->png }, c, to, cost);
-		to += size;
+		to = to != NULL ? to + size : NULL;
 	}
 	cost->clips += status == 0;
+	return status;
+}
+
+int
+fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+    const atomic_int *stop, struct fetch_cost *cost)
+{
+	return make_clip(f, c, to, stop, cost);
+}
+
+int
+fetch_raw(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+    size_t room, size_t *used, const atomic_int *stop, struct fetch_cost *cost)
+{
+	int status;
+
+	raw_begin(f->raw, to, room, c->t, c->side);
+	status = make_clip(f, c, NULL, stop, cost);
+	*used = raw_used(f->raw);
 	return status;
 }

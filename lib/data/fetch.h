@@ -54,6 +54,14 @@ int fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
 const char *fetch_error(const struct fetch *f);
 
 /*
+ * fetch_raw(f, c, to, room, used, stop, cost): the same, but write it to ${to} as
+ * media/raw.h has it, where there are ${room} bytes, raw_room's; ${*used} of them
+ * are its.
+ */
+int fetch_raw(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+    size_t room, size_t *used, const atomic_int *stop, struct fetch_cost *cost);
+
+/*
  * fetch_frame(f, s, c, to):
  * The same for a single frame whose bytes are at hand: write what ${c}->crop
  * shows of it to ${to}, [side][side][3].  -2 when it is damaged.

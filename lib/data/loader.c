@@ -169,6 +169,17 @@ loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
 }
 
 size_t
+loader_most(const struct dataset *d, const struct schedule *s, uint64_t from,
+    const struct loader_options *o)
+{
+	struct microbatches *m = microbatches_of_steps(d, s, from, o);
+	size_t bytes = microbatches_most(m).bytes;
+
+	microbatches_free(m);
+	return bytes;
+}
+
+size_t
 loader_views_bytes(const struct dataset *d, uint32_t count,
     const struct view_options *o)
 {

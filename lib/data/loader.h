@@ -38,6 +38,7 @@ struct microbatch {
 	int filled;			/* the last ${filled} clips only fill up
 					 * the last microbatch of loader_views */
 	struct stream *stream;		/* as the needs list them */
+	struct raw_stream raw;		/* which the stream has, if it is */
 	struct target *target;
 	uint64_t *clip;			/* [n] global clip numbers, or views */
 	uint32_t *sample;		/* [n] */
@@ -79,6 +80,10 @@ struct loader_options {
 					 * the next whole sample of its epoch */
 	int64_t audit;			/* steps between microbatches that are
 					 * given to a second rank; 0: never */
+	int raw;			/* clips may come raw (media/raw.h), for
+					 * a device that resizes them, and do
+					 * where nothing is done to their
+					 * bytes */
 	FILE *trace;			/* NULL, or where each clip is listed */
 	const struct needs *needs;	/* what to bring, which the dataset has
 					 * (loader_has); NULL: needs_default */
@@ -143,6 +148,10 @@ struct loader *loader_new(const struct dataset *d, const struct schedule *s,
  * most: pixels loaded ahead, and what its threads decode into.
  */
 size_t loader_bytes(const struct dataset *d, const struct schedule *s,
+    uint64_t from, const struct loader_options *o);
+
+/* loader_most(d, s, from, o): the bytes of a microbatch's pixels, at most. */
+size_t loader_most(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
 
 /* loader_free(l): at once, whatever the threads are doing; takes back microbatches

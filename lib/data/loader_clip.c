@@ -80,12 +80,17 @@ load(const struct loader *l, struct slot *s, int i, const struct hand *h,
 	size_t t = (size_t)rgb->t;
 	size_t size = 3 * t * (size_t)rgb->h * (size_t)rgb->w;
 	int *frame = s->frame + (size_t)i * t, status;
+	struct fetch_clip c = { .sample = mb->sample[i], .t = rgb->t,
+		.side = rgb->w, .frame = frame };
 
 	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
-	status = fetch_clip(h->fetch, &(struct fetch_clip){ .sample =
-	    mb->sample[i], .t = rgb->t, .side = rgb->w, .frame = frame,
-	    .crop = s->crop[i] }, rgb->bytes + (size_t)i * size, &l->stop,
-	    cost);
+	c.crop = s->crop[i];
+	if (rgb->raw != NULL)
+		return fetch_raw(h->fetch, &c, rgb->bytes + (size_t)i *
+		    rgb->raw->each, rgb->raw->each, &rgb->raw->used[i],
+		    &l->stop, cost);
+	status = fetch_clip(h->fetch, &c, rgb->bytes + (size_t)i * size,
+	    &l->stop, cost);
 	if (status == 0)
 		microbatches_apply(l->microbatches, mb, i, h->room);
 	return status;

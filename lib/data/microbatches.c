@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "data/microbatches_run.h"
 #include "data/twice.h"
+#include "media/raw.h"
 #include "sched/parts.h"
 
 #define ALIGN 64		/* of each stream, for any vector and copy */
@@ -18,9 +19,11 @@ static struct microbatches *
 begin(const struct dataset *d, const struct needs *needs)
 {
 	struct microbatches *l = xcalloc(1, sizeof(*l));
+	int frames;
 
 	l->d = d;
 	l->samples = dataset_samples(d);
+	dataset_most(d, &frames, &l->w, &l->h);
 	l->needs = needs != NULL ? needs : &needs_default;
 	l->shape = xcalloc((size_t)l->needs->streams, sizeof(*l->shape));
 	l->kind = xcalloc((size_t)l->needs->targets + 1, sizeof(*l->kind));
@@ -40,6 +43,8 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 
 	l->schedule = s;
 	l->o = *o;
+	l->raw = o->raw && effects_none(&o->effects) &&
+	    !effects_mixes(&o->effects);
 	if (l->samples > 0) {			/* an empty set has no steps */
 		l->order = order_new(o->seed, l->samples);
 		l->at = schedule_seek(s, l->samples, from);
@@ -105,6 +110,7 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 			t->weight = xcalloc(n, sizeof(*t->weight));
 		}
 	}
+	mb->raw.used = xcalloc(n, sizeof(*mb->raw.used));
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
 	mb->past = xcalloc(n, sizeof(*mb->past));
@@ -121,6 +127,7 @@ microbatch_close(struct microbatch *mb)
 	}
 	free(mb->stream);
 	free(mb->target);
+	free(mb->raw.used);
 	free(mb->clip);
 	free(mb->sample);
 	free(mb->past);
@@ -131,10 +138,12 @@ static void
 set_shape(struct microbatches *l, struct microbatch *mb, int t, int side)
 {
 	needs_shapes(l->needs, mb->n, t, side, l->shape);
+	mb->raw.each = raw_room(t, side, l->w, l->h);
 	for (int i = 0; i < l->needs->streams; i++) {
 		const struct dims *d = &l->shape[i];
 
-		mb->stream[i] = (struct stream){ d->t, d->h, d->w, d->c, NULL };
+		mb->stream[i] = (struct stream){ d->t, d->h, d->w, d->c, NULL,
+			l->raw ? &mb->raw : NULL };
 	}
 }
 
@@ -156,19 +165,34 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 
 /* ---- how large they get ---- */
 
+/* Bytes of clips of one stream, and SIZE_MAX if nothing has room for them; raw
+ * ones may have some hundred times as many as their pixels. */
+static size_t
+stream_bytes(const struct microbatches *l, const struct dims *d)
+{
+	size_t pixels, raw;
+
+	if (__builtin_mul_overflow((size_t)d->n * (size_t)d->t,
+	    (size_t)d->h * (size_t)d->w * (size_t)d->c, &pixels) ||
+	    pixels > SIZE_MAX / 1024)
+		return SIZE_MAX;
+	if (!l->raw)
+		return pixels;
+	return __builtin_mul_overflow((size_t)d->n, raw_room(d->t, d->w, l->w,
+	    l->h), &raw) ? SIZE_MAX : raw;
+}
+
 static void
 include(const struct microbatches *l, struct microbatch_most *m, int n, int t,
     int side)
 {
-	size_t f = (size_t)n * (size_t)t, b = 0, more;
+	size_t f = (size_t)n * (size_t)t, b = 0;
 
 	needs_shapes(l->needs, n, t, side, l->shape);
 	for (int i = 0; i < l->needs->streams; i++) {
-		const struct dims *d = &l->shape[i];
+		size_t more = stream_bytes(l, &l->shape[i]);
 
-		if (__builtin_mul_overflow((size_t)d->n * (size_t)d->t,
-		    (size_t)d->h * (size_t)d->w * (size_t)d->c, &more) ||
-		    more > SIZE_MAX / 4 - ALIGN || (b = (b + ALIGN - 1) /
+		if (more > SIZE_MAX / 4 - ALIGN || (b = (b + ALIGN - 1) /
 		    ALIGN * ALIGN + more) > SIZE_MAX / 4)
 			die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels "
 			    "do not fit into any memory", n, t, side, side);

@@ -17,6 +17,8 @@ struct microbatches {
 	const struct needs *needs;
 	enum target_kind *kind;			/* [needs->targets] */
 	struct dims *shape;			/* [needs->streams], of the next */
+	int raw, w, h;				/* clips come raw, of frames of
+						 * up to w x h */
 
 	/* Training: microbatch ${next} of this rank's in step ${at}. */
 	const struct schedule *schedule;	/* NULL: testing */
@@ -39,11 +41,12 @@ target_labelled(const struct target_need *t)
 	return strcmp(t->name, TARGET_DEFAULT) == 0;
 }
 
-/* Bytes of one clip. */
+/* Bytes from one clip to the next. */
 static inline size_t
 clip_size(const struct stream *s)
 {
-	return (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
+	return s->raw != NULL ? s->raw->each :
+	    (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
 #endif

@@ -201,7 +201,8 @@ recognise(struct recogniser *r, const struct arrival *a, double *scores,
     char *why)
 {
 	int views = r->v.clips * r->v.crops, bad;
-	struct stream rgb = { r->v.t, r->v.side, r->v.side, 3, r->pixels };
+	struct stream rgb = { r->v.t, r->v.side, r->v.side, 3, r->pixels,
+		NULL };
 	struct feed f = { .stream = &rgb, .target = r->target,
 		.clip = r->clip };
 

@@ -12,10 +12,17 @@
 
 #include "graph/op.h"
 
+/*
+ * Clips that are not yet of their size (media/raw.h), which a device makes of them:
+ * clip i is used[i] bytes from i times ${each} on.
+ */
+struct raw_stream { size_t each, *used; };
+
 /* One view of the clips: their frames, or 2 L channels of optical flow. */
 struct stream {
 	int t, h, w, c;
-	uint8_t *bytes;			/* [n][t][h][w][c] */
+	uint8_t *bytes;			/* [n][t][h][w][c], */
+	const struct raw_stream *raw;	/* unless it says how they lie */
 };
 
 enum target_kind {

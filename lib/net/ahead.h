@@ -5,10 +5,10 @@
  * Pixels on their way to a device that is apart, while it works on those of the
  * microbatch before: from memory of the host's that copies are fast with, into a
  * landing beside the arena.  The next pass takes them from there into its tray,
- * and the landing is free for those after them.  So there are two places in
- * turn, and copies and passes wait for one another on the device; the host waits
- * only before it gives such memory other pixels (ahead_wait), which is late
- * enough to be no wait.
+ * resized if they are raw (media/raw.h), and the landing is free for those after
+ * them.  So there are two places in turn, and copies and passes wait for one
+ * another on the device; the host waits only before it gives such memory other
+ * pixels (ahead_wait), which is late enough to be no wait.
  */
 
 #include "backend/tray.h"

@@ -34,7 +34,7 @@ feed_make(struct feed *f, const struct dims *input, const struct needs *needs)
 		const struct dims *d = &input[i];
 
 		stream[i] = (struct stream){ d->t, d->h, d->w, d->c,
-			draw_pixels(dims_count(d)) };
+			draw_pixels(dims_count(d)), NULL };
 	}
 	for (int i = 0; i < needs->targets; i++) {
 		target[i] = (struct target){ .classes = needs->target[i].classes,

@@ -105,7 +105,7 @@ net_ahead_bytes(const struct net *n)
 	for (size_t i = 0; i < n->plans; i++)
 		if (n->plan[i]->training && tray_ahead(n->plan[i]->tray) > most)
 			most = tray_ahead(n->plan[i]->tray);
-	return most;
+	return most > 0 && most < n->landing ? n->landing : most;
 }
 
 int

@@ -24,6 +24,9 @@ struct net {
 					 * training has several microbatches */
 	int same;			/* set before net_forward: no parameter
 					 * has changed since the last one */
+	size_t landing;			/* set before net_reserve_ahead: bytes that
+					 * what is sent ahead may take, if more
+					 * than pixels */
 	struct ahead ahead;		/* open if it was asked for */
 	const struct plan *bound;	/* what the arena was used by last */
 };

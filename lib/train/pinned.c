@@ -13,6 +13,14 @@ give(void *device, void *p)
 	device_free_host(device, p);
 }
 
+void
+pinned_plan(struct net *n, struct loader_options *o, const struct dataset *d,
+    const struct schedule *s)
+{
+	o->raw = device_resizes(n->device);
+	n->landing = o->raw ? loader_most(d, s, 0, o) : 0;
+}
+
 struct loader_room
 pinned_room(const struct net *n)
 {

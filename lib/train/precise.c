@@ -114,6 +114,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->loading = *loading;
 	p->loading.effects = (struct effects){ .repeat = 1 };
 	p->loading.trace = NULL;
+	p->loading.raw = 0;			/* nothing is sent ahead */
 	p->loading.learners = p->loading.spread = 0;
 	p->loading.memory = o->memory;
 	p->loading.until = 1;

@@ -186,6 +186,7 @@ trainer_plan(struct trainer *t)
 	share_loading(t);
 	if (plan_precise(t) != 0)
 		return EXIT_USAGE;
+	pinned_plan(t->net, &t->loading, t->train, s);
 	w->base = memory_measure(t);
 	return 0;
 }

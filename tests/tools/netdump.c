@@ -178,7 +178,7 @@ main(int argc, char **argv)
 	clip = xcalloc((size_t)d.n, sizeof(*clip));
 	for (int i = 0; i < d.n; i++)
 		label[i] = i * 5 % g->head->classes;
-	f.stream = &(struct stream){ d.t, d.h, d.w, d.c, pixels };
+	f.stream = &(struct stream){ d.t, d.h, d.w, d.c, pixels, NULL };
 	f.target = &(struct target){ .classes = g->head->classes,
 		.label = label };
 	f.clip = clip;

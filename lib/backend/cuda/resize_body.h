@@ -1,8 +1,8 @@
 /*
  * Clips that are raw (media/raw.h) to pixels of their size, in whole numbers and
- * by the sums of media/resize_sums.h: the bytes of image_resize.  What is read of
- * a frame is read again by neighbours, from caches; of bytes a frame of 224 x 224
- * reads 12 or, where it is antialiased and shrunk by less than 3/2, 48 each pixel.
+ * by the sums of media/resize_sums.h: the bytes of image_resize.  A thread reads 12
+ * bytes or, where the frame is antialiased and shrunk by less than 3/2, up to 48,
+ * which its neighbours read, too: nearly all come from caches.
  */
 #include "media/raw_frame.h"
 #include "media/resize_sums.h"
