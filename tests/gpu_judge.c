@@ -149,7 +149,8 @@ ask(struct run *r, enum way way, struct optim *o, struct net *n, void *g,
 		    sizeof(*o->ratio));
 	launches = copies = 0;
 	standin_quiet(driver, i > 0);
-	optim_ask(o, n, g, 0.25, 0.1 / (1 + i), losses, LOSSES);
+	optim_ask(o, n, g, 0.25, 0.1 / (1 + i), &(struct losses){ losses,
+		LOSSES, NULL });
 	if (way == IMPATIENT)
 		r->bad[i] = optim_hear(o, &r->norm[i]);
 	standin_quiet(driver, 0);
@@ -197,7 +198,7 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 		if (way != HOST) {
 			ask(&r, way, &o, n, dw, at, i);
 		} else if (kind_of(i) == LOSS) {	/* step.c looks */
-			r.bad[i] = OPTIM_GRADIENT;
+			r.bad[i] = OPTIM_UNMADE;
 			r.norm[i] = NAN;
 		} else {
 			r.bad[i] = optim_step(&o, n, dw, 0.25, 0.1 / (1 + i),
@@ -231,7 +232,7 @@ static void
 compare(const struct run *host, const struct run *asked, const struct graph *g,
     const char *name)
 {
-	int bad = 0, norm = 0, kinds[5] = { 0 };
+	int bad = 0, norm = 0, kinds[OPTIM_UNMADE + 1] = { 0 };
 
 	for (int i = 0; i < STEPS; i++) {
 		kinds[host->bad[i]]++;
@@ -244,10 +245,11 @@ compare(const struct run *host, const struct run *asked, const struct graph *g,
 	ok(bad == 0, "%s: the same verdicts, and the same scales of the loss",
 	    name);
 	ok(kinds[0] > 3 && kinds[OPTIM_SKIPPED] > 10 &&
-	    kinds[OPTIM_GRADIENT] > 1 && kinds[OPTIM_STATISTICS] == 1,
-	    "of all kinds (%d made, %d skipped, %d gradients, %d statistics)",
-	    kinds[0], kinds[OPTIM_SKIPPED], kinds[OPTIM_GRADIENT],
-	    kinds[OPTIM_STATISTICS]);
+	    kinds[OPTIM_GRADIENT] > 1 && kinds[OPTIM_STATISTICS] == 1 &&
+	    kinds[OPTIM_UNMADE] == 1, "of all kinds (%d made, %d skipped, %d "
+	    "gradients, %d statistics, %d losses)", kinds[0],
+	    kinds[OPTIM_SKIPPED], kinds[OPTIM_GRADIENT],
+	    kinds[OPTIM_STATISTICS], kinds[OPTIM_UNMADE]);
 	is(norm, 0, "the same norms, to the bit");
 	ok(same_state(host, asked), "the same weights, and what is kept");
 	ok(asked->launches < 16 && asked->launches < g->nparam / 2 &&

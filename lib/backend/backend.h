@@ -115,6 +115,8 @@ struct backend {
 	    const struct judgement *j);		/* NULL: it cannot, nor the */
 	void (*obey)(struct device *d, const struct verdict *v);	/* next */
 	void (*ratios)(struct device *d, const struct ratios *r);
+	void (*lost)(struct device *d, float *lost, const struct outcome *o,
+	    size_t n, int other);
 	struct event *(*event_new)(struct device *d);
 	void (*event_free)(struct event *e);
 	void (*event_record)(struct device *d, struct event *e, size_t from);

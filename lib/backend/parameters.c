@@ -126,3 +126,10 @@ device_ratios(struct device *d, const struct ratios *r)
 {
 	d->backend->ratios(d, r);
 }
+
+void
+device_lost(struct device *d, float *lost, const struct outcome *o, size_t n,
+    int other)
+{
+	d->backend->lost(d, lost, o, n, other);
+}

@@ -131,9 +131,10 @@ struct addends {
 	size_t params;
 };
 
-/* Whether a step is to be made. */
+/* Whether a step is to be made; or what is not finite.  VERDICT_LOSS: or what a
+ * rank would rather look at first. */
 enum verdict_kind { VERDICT_STEP, VERDICT_LOSS, VERDICT_GRADIENT,
-    VERDICT_STATISTICS };			/* what is not finite */
+    VERDICT_STATISTICS };
 struct verdict {
 	int32_t what;
 	int32_t statistics;		/* these are finite */
@@ -152,6 +153,8 @@ struct judgement {
 	const struct outcome *outcome;	/* of the device's: losses, which must be
 					 * finite, too */
 	size_t outcomes;
+	const float *lost;		/* of the device's: must be 0; NULL:
+					 * there is nothing of the kind */
 };
 
 /*
@@ -184,11 +187,16 @@ struct ratios {
  * device_obey(d, v): from now on device_update, device_moments, device_clamp and
  * device_track do something only if ${v} is VERDICT_STEP then; NULL: always.
  * device_ratios(d, r): nobody waits.
+ * device_lost(d, lost, o, n, other): ${*lost}, of the device's, becomes 1 if one of
+ * the ${n} losses ${o} is not finite, or for an ${other} reason; else 0.  Ranks add
+ * it up.
  */
 int device_judges(const struct device *d);
 void device_judge(struct device *d, struct verdict *v,
     const struct judgement *j);
 void device_obey(struct device *d, const struct verdict *v);
 void device_ratios(struct device *d, const struct ratios *r);
+void device_lost(struct device *d, float *lost, const struct outcome *o,
+    size_t n, int other);
 
 #endif

@@ -108,11 +108,12 @@ static void
 update(struct job *j)
 {
 	struct rig *r = &j->rig;
+	const struct losses losses = { r->outcome,
+		(size_t)r->net->graph->heads, NULL };
 	int asks = optim_asks(&j->optim);
 
 	if (asks)
-		optim_ask(&j->optim, r->net, r->gradient, 1, RATE, r->outcome,
-		    (size_t)r->net->graph->heads);
+		optim_ask(&j->optim, r->net, r->gradient, 1, RATE, &losses);
 	else
 		optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
 	j->loss = rig_loss(r);

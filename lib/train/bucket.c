@@ -23,6 +23,8 @@ struct bucket {
 	struct device *device;
 	struct device *aside;		/* that of the threads here */
 	struct event *final;		/* what the backward pass has done */
+	struct event *summed;		/* what the devices have; NULL: nothing */
+	float *lost;			/* and have in common; NULL: nothing */
 
 	const struct tree *tree;	/* of this step */
 	const struct tree_sum *sums;
@@ -126,6 +128,17 @@ fetch(void *arg)
 	return NULL;
 }
 
+/* What is summed of elements from ${from} on is as it should be: on the host that
+ * must be waited for, a device has it wait for itself. */
+static void
+await(struct bucket *b, size_t from)
+{
+	if (b->onboard != NULL)
+		device_event_follow(b->aside, b->final, from);
+	else if (!b->by_host)
+		device_event_wait(b->device, b->final, from);
+}
+
 /* Elements ${from} to ${to} - 1, which are as they should be on the device or,
  * by_host, on the host; -1: not summed. */
 static int
@@ -136,10 +149,15 @@ sum(struct bucket *b, size_t from, size_t to)
 	finish(b, from, to);
 	if (b->onboard == NULL)
 		return reduce(b, b->tree, from, to);
-	/* All of it is waited for at once. */
-	return onboard_sum(b->onboard, offset(b, b->tree->part[0].data, from),
-	    to - from) != 0 || (from == 0 && onboard_wait(b->onboard) != 0) ?
-	    -1 : 0;
+	if (onboard_sum(b->onboard, offset(b, b->tree->part[0].data, from),
+	    to - from) != 0)
+		return -1;
+	if (from > 0)
+		return 0;
+	if (b->lost != NULL && onboard_count(b->onboard, b->lost) != 0)
+		return -1;
+	device_event_record(b->aside, b->summed, 0);
+	return 0;
 }
 
 static void *
@@ -161,8 +179,7 @@ work(void *arg)
 		to = b->done;
 		from = begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
-		if (!b->by_host)
-			device_event_wait(b->device, b->final, from);
+		await(b, from);
 		start = clock_seconds();
 		bad = sum(b, from, to);
 		pthread_mutex_lock(&b->lock);
@@ -205,6 +222,11 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 			comm_abort(c, EXIT_RANKS);
 	}
 	b->by_host = d->backend->apart && b->onboard == NULL;
+	if (b->onboard != NULL)
+		b->summed = device_event_new(b->aside);
+	if (b->onboard != NULL && device_judges(d) &&
+	    (b->lost = device_alloc(d, sizeof(*b->lost))) == NULL)
+		comm_abort(c, EXIT_FAILED);
 	b->comm = c;
 	b->share = share;
 	b->elem = d->elem;
@@ -244,6 +266,10 @@ bucket_close(struct bucket *b)
 	onboard_free(b->onboard);
 	for (int i = 0; i < 2; i++)
 		detour_close(&b->detour[i]);
+	if (b->summed != NULL)
+		device_event_free(b->aside, b->summed);
+	if (b->lost != NULL)
+		device_free(b->device, b->lost);
 	device_aside_free(b->device, b->aside);
 	device_event_free(b->device, b->final);
 	comm_free(b->comm);
@@ -304,5 +330,21 @@ bucket_wait(struct bucket *b, double *busy)
 		pthread_cond_wait(&b->moved, &b->lock);
 	*busy = b->busy;
 	pthread_mutex_unlock(&b->lock);
-	return b->failed ? NULL : b->tree->part[0].data;
+	if (b->failed)
+		return NULL;
+	if (b->summed != NULL)
+		device_event_follow(b->device, b->summed, 0);
+	return b->tree->part[0].data;
+}
+
+int
+bucket_done(struct bucket *b)
+{
+	return b->onboard != NULL ? onboard_wait(b->onboard) : 0;
+}
+
+float *
+bucket_lost(const struct bucket *b)
+{
+	return b->lost;
 }

@@ -50,10 +50,21 @@ struct event *bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n);
 
 /*
- * bucket_wait(b): until everything is reduced; the sum over all microbatches, of
- * which the elements that this rank owns are of use, or NULL after a message.
- * ${*busy} is how long the thread worked.
+ * bucket_wait(b): until everything is reduced, or, where the devices do it
+ * themselves, will be before anything that the device is asked for from now on;
+ * the sum over all microbatches, of which the elements that this rank owns are of
+ * use, or NULL after a message.  ${*busy} is how long the thread worked.
+ * bucket_done(b): after that, until everything is reduced; -1 after a message.
+ * What was made of the sum before that is of no use then.
  */
 void *bucket_wait(struct bucket *b, double *busy);
+int bucket_done(struct bucket *b);
+
+/*
+ * bucket_lost(b): where the devices sum, and can judge: a float of the device's
+ * that is added up over ranks like a gradient, and as it is when bucket_begin is
+ * called (device_lost).  NULL: it is not so.
+ */
+float *bucket_lost(const struct bucket *b);
 
 #endif

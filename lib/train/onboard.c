@@ -66,6 +66,12 @@ onboard_sum(struct onboard *b, void *x, size_t n)
 }
 
 int
+onboard_count(struct onboard *b, float *x)
+{
+	return fabric_sum(b->fabric, x, 1, WIRE_FP32, b->stream);
+}
+
+int
 onboard_wait(struct onboard *b)
 {
 	return fabric_wait(b->fabric, b->stream);

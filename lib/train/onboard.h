@@ -25,4 +25,7 @@ void onboard_free(struct onboard *b);
 int onboard_sum(struct onboard *b, void *x, size_t n);
 int onboard_wait(struct onboard *b);
 
+/* onboard_count(b, x): the same of one float, always as such. */
+int onboard_count(struct onboard *b, float *x);
+
 #endif

@@ -355,23 +355,27 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 
 /* ---- the same, with the device's own verdict ---- */
 
-/* What the host would have to know in between, of other ranks or not, is not asked
- * of the device. */
+/*
+ * What the host would have to know in between is not asked of the device: what
+ * running statistics were; and, of ranks that own parts, whose gradients pass the
+ * host anyway, the norms of the others'.
+ */
 int
 optim_asks(const struct optim *o)
 {
-	return o->verdict != NULL && o->share->comm->size == 1 &&
-	    o->learners == 0 && o->running.n == 0;
+	return o->verdict != NULL && (o->share->comm->size == 1 ||
+	    o->share->copies) && o->learners == 0 && o->running.n == 0;
 }
 
 void
 optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
-    const struct outcome *losses, size_t count)
+    const struct losses *losses)
 {
 	struct pass k = { o, n, g, lr, 0, scale };
 	const struct judgement j = { .g = g, .of = addends(o),
 		.kind = o->own.judged, .scale = scale / optim_loss_scale(o),
-		.clip = o->clip, .outcome = losses, .outcomes = count };
+		.clip = o->clip, .outcome = losses->outcome,
+		.outcomes = losses->n, .lost = losses->lost };
 
 	o->waited = 0;
 	device_judge(o->device, o->verdict, &j);
@@ -390,7 +394,7 @@ optim_hear(struct optim *o, double *norm)
 	device_download(o->device, &v, o->verdict, sizeof(v));
 	*norm = v.norm;
 	if (v.what == VERDICT_LOSS)
-		return OPTIM_GRADIENT;
+		return OPTIM_UNMADE;
 	if ((bad = check(o, v.norm, v.statistics)) == 0)
 		count(o);
 	return bad;

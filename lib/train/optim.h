@@ -79,7 +79,8 @@ void optim_close(struct optim *o);
  * reached.  OPTIM_SKIPPED: the gradient was not finite, which may be the scale
  * of the loss: that is smaller now, and nothing else has changed.
  */
-enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED };
+enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED,
+    OPTIM_UNMADE };			/* that is optim_hear's alone */
 
 int optim_step(struct optim *o, struct net *n, void *g, double scale,
     double lr, double *norm);
@@ -88,15 +89,23 @@ int optim_step(struct optim *o, struct net *n, void *g, double scale,
  * The same in two parts, so that the host need not wait between a gradient and
  * the update: the device finds out whether a step is to be made.
  *
- * optim_asks(o): it can, for this optimiser, and all that it needs is here.
- * optim_ask(o, n, g, scale, lr, losses, count): make it, if the ${count}
- * outcomes ${losses}, of the device's, are finite, too.
+ * optim_asks(o): it can, for this optimiser, where the device has all of the
+ * gradient, which is the same on all ranks then, and owned by each.
+ * optim_ask(o, n, g, scale, lr, losses): make it, if the losses are finite, too.
  * optim_hear(o, norm): what optim_step would have returned, and is to be known
- * before the next one: it waits.  OPTIM_GRADIENT also if a loss is not finite.
+ * before the next one: it waits.  OPTIM_UNMADE: nothing was done, for the sake of
+ * a loss or of another rank; the gradient is as it was.
  */
+struct losses {
+	const struct outcome *outcome;	/* of the device's */
+	size_t n;
+	const float *lost;		/* those of all ranks (bucket_lost);
+					 * NULL: there are no others */
+};
+
 int optim_asks(const struct optim *o);
 void optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
-    const struct outcome *losses, size_t count);
+    const struct losses *losses);
 int optim_hear(struct optim *o, double *norm);
 
 /* optim_finite(o, n): on all ranks, weights, running statistics and slots are;

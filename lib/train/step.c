@@ -117,6 +117,32 @@ work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
 	count_sums(t->work, &t->work->time.forward);
 }
 
+/* Would this rank rather know first what all say of the step?  Of its microbatches,
+ * numbers ${first} and on, one could not be loaded, or has a damaged sample. */
+static int
+hesitates(const struct trainer *t, int first, int count)
+{
+	const struct microbatch_report *r = t->work->report + first;
+
+	for (int i = 0; i < count; i++)
+		if (r[i].status != 0 || r[i].bad != 0)
+			return 1;
+	return 0;
+}
+
+/* Devices that judge have this rank's word with its gradient. */
+static void
+tell_devices(struct trainer *t, int first, int count)
+{
+	struct trainer_work *w = t->work;
+	float *lost = bucket_lost(w->bucket);
+	int silent = hesitates(t, first, count);
+
+	if (lost != NULL)
+		device_lost(t->net->device, lost, w->outcome, silent ? 0 :
+		    (size_t)(count * t->net->graph->heads), silent);
+}
+
 /*
  * Forward and backward of this rank's microbatches; their sum over all ranks.
  * Once one could not be loaded, nothing more is computed, by its peers either,
@@ -160,8 +186,10 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 		start = clock_seconds();
 		n = tree_push(&w->tree, (struct subtree){ 0, leaf + i, g },
 		    sums);
-		if (last)
+		if (last) {
+			tell_devices(t, first, count);
 			final = bucket_begin(w->bucket, &w->tree, sums, n);
+		}
 		/* What is looked at is not summed up meanwhile. */
 		if (status == 0)
 			plan_backward(p, looks ? NULL : final);
@@ -294,19 +322,25 @@ skip(struct trainer *t, struct step_report *s, const char *what, double value)
 }
 
 /*
- * May the device be asked for the update before it is known here what its losses
- * are?  Not where something else may stop a step.
+ * Ask the device for the update before it is known here what its losses are, and
+ * those of other ranks?  Not where something else may stop a step, nor where ranks
+ * sum on the host: it knows by then.
  */
 static int
-asks(const struct trainer *t, int microbatches)
+ask(struct trainer *t, void *sum, int microbatches)
 {
-	int ready = optim_asks(&t->optim) && t->o.max_loss == 0 &&
-	    t->loading.audit == 0;
+	struct trainer_work *w = t->work;
+	int first, count = work_share(t, microbatches, t->comm->rank, &first);
+	struct losses losses = { w->outcome, (size_t)(count *
+	    t->net->graph->heads), bucket_lost(w->bucket) };
 
-	for (int i = 0; i < microbatches && ready; i++)
-		ready = t->work->report[i].status == 0 &&
-		    t->work->report[i].bad == 0;
-	return ready;
+	if (!optim_asks(&t->optim) || t->o.max_loss > 0 ||
+	    t->loading.audit > 0 || hesitates(t, first, count) ||
+	    (t->comm->size > 1 && losses.lost == NULL))
+		return 0;
+	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
+	    &losses);
+	return 1;
 }
 
 int
@@ -316,7 +350,7 @@ work_step(struct trainer *t, struct step_report *s)
 	const struct schedule_step *at = &w->at;
 	const struct cell *cell = at->cell;
 	int microbatches = work_parts(t, cell).n, bad, asked;
-	double start;
+	double start, waited;
 	void *sum;
 
 	if (w->learners != NULL)
@@ -327,10 +361,14 @@ work_step(struct trainer *t, struct step_report *s)
 	if (at->momentum >= 0)
 		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
-	if ((asked = asks(t, microbatches)))
-		optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, at->lr,
-		    w->outcome, (size_t)(microbatches * t->net->graph->heads));
+	asked = ask(t, sum, microbatches);
 	w->time.update += clock_seconds() - start;
+	start = clock_seconds();
+	if (bucket_done(w->bucket) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	waited = clock_seconds() - start;
+	w->time.comm += waited;
+	w->time.comm_busy += waited;
 	if (work_join(t, microbatches, s) != 0)
 		return s->status;
 	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
@@ -345,8 +383,11 @@ work_step(struct trainer *t, struct step_report *s)
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
-	bad = asked ? optim_hear(&t->optim, &s->norm) : optim_step(&t->optim,
-	    t->net, sum, 1.0 / microbatches, at->lr, &s->norm);
+	bad = asked ? optim_hear(&t->optim, &s->norm) : OPTIM_UNMADE;
+	/* What a rank hesitated at was no reason to end. */
+	if (bad == OPTIM_UNMADE)
+		bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches,
+		    at->lr, &s->norm);
 	if (bad == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
 	s->skipped = bad == OPTIM_SKIPPED;

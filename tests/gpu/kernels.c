@@ -1,4 +1,6 @@
 /* The back end's kernels, from the bodies that the device runs. */
+#include <string.h>
+
 #include "backend/cuda/bodies.h"
 #include "own.h"
 
@@ -30,3 +32,12 @@ const struct standin_kernel standin_kernels[GPU_KERNELS] = {
 	KERNELS(ALL, ONE)
 };
 const int standin_kernels_n = GPU_KERNELS;
+
+int
+standin_kernel(const char *name)
+{
+	for (int i = 0; i < GPU_KERNELS; i++)
+		if (strcmp(standin_kernels[i].name, name) == 0)
+			return i;
+	return -1;
+}

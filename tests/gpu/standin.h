@@ -95,8 +95,10 @@ void standin_unknown(struct driver *d, const void *at, size_t bytes);
 int standin_faults(struct driver *d, enum standin_fault which);
 const char *standin_said(struct driver *d);
 
-/* standin_pieces(d): how much work was given to it so far. */
+/* standin_pieces(d): how much work was given to it so far.
+ * standin_kernel(name): the number of one of the back end's kernels; -1: none. */
 long standin_pieces(struct driver *d);
+int standin_kernel(const char *name);
 
 /*
  * It has several engines for convolutions: 0, by rule, and others that lose the

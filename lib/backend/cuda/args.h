@@ -447,7 +447,16 @@ struct judge {
 	size_t params, outcomes;
 	double scale, clip;
 	const struct outcome *outcome;
+	const float *lost;		/* NULL: none */
 	struct verdict *verdict;
+};
+
+/* One thread: to = 1 if a loss is not finite, or for another reason; else 0. */
+struct lost {
+	const struct outcome *outcome;
+	size_t outcomes;
+	int other;
+	float *to;
 };
 
 /* struct ratios, of sums that were made before; a parameter each thread. */

@@ -142,6 +142,8 @@ void cuda_squares(struct device *d, double *sum, const void *x,
 void cuda_judge(struct device *d, struct verdict *v, const struct judgement *j);
 void cuda_obey(struct device *d, const struct verdict *v);
 void cuda_ratios(struct device *d, const struct ratios *q);
+void cuda_lost(struct device *d, float *lost, const struct outcome *o,
+    size_t n, int other);
 
 /* Those of choices.c. */
 char *cuda_choices(struct device *d, enum choices_kind which);

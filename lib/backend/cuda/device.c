@@ -246,7 +246,7 @@ const struct backend backend_cuda = {
 	.write = cuda_write, .add = cuda_add, .portions = 1,
 	.update = cuda_update, .moments = cuda_moments, .clamp = cuda_clamp,
 	.track = cuda_track, .squares = cuda_squares, .judge = cuda_judge,
-	.obey = cuda_obey, .ratios = cuda_ratios,
+	.obey = cuda_obey, .ratios = cuda_ratios, .lost = cuda_lost,
 	.event_new = cuda_event_new,
 	.event_free = cuda_event_free, .event_record = cuda_event_record,
 	.event_wait = cuda_event_wait, .event_follow = cuda_event_follow,

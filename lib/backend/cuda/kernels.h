@@ -81,7 +81,8 @@
 	FLOATS(SQUARES_TOTAL, squares_total, THREADS, squares) \
 	FLOATS(SQUARES_ADD, squares_add, THREADS, squares_add) \
 	FLOATS(JUDGE, judge, THREADS, judge) \
-	FLOATS(RATIOS, ratios, THREADS, rating)
+	FLOATS(RATIOS, ratios, THREADS, rating) \
+	FLOATS(LOST, lost, 32, lost)
 
 #define RESIZE_KERNELS(FLOATS) \
 	FLOATS(RESIZE, resize, THREADS, resize)

@@ -330,8 +330,23 @@ OF(judge)(const struct judge *a, struct block b)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
 			lost[0] |= !isfinite(a->outcome[k].loss);
+		lost[0] |= a->lost != NULL && *a->lost != 0;
 		OF(decide)(a, sum[JUDGED_TRAINED], sum[JUDGED_STATISTICS],
 		    lost[0]);
+	}
+}
+
+BODY
+OF(lost)(const struct lost *a, struct block b)
+{
+	EACH_THREAD(i) {
+		int lost = a->other != 0;
+
+		if (i > 0)
+			continue;
+		for (size_t k = 0; k < a->outcomes; k++)
+			lost |= !isfinite(a->outcome[k].loss);
+		*a->to = (float)lost;
 	}
 }
 

@@ -132,13 +132,14 @@ cuda_judge(struct device *d, struct verdict *v, const struct judgement *j)
 	const struct judge a = { .of = r.of[0], .kind = cuda_table(c, j->kind,
 		params), .params = params, .outcomes = j->outcomes,
 		.scale = j->scale, .clip = j->clip, .outcome = j->outcome,
-		.verdict = v };
+		.lost = j->lost, .verdict = v };
 	struct launch k = CUDA_KERNEL(c, GPU_JUDGE, 1, 1, a);
 
 	square_params(c, j->g, &j->of, &p, &r, 0);
 	cuda_reads(&k, a.of, params * sizeof(*a.of));
 	cuda_reads(&k, a.kind, params);
 	cuda_reads(&k, j->outcome, j->outcomes * sizeof(*j->outcome));
+	cuda_reads(&k, j->lost, sizeof(*j->lost));
 	cuda_writes(&k, v, sizeof(*v));
 	cuda_launch(c, &k);
 }
@@ -171,5 +172,18 @@ cuda_ratios(struct device *d, const struct ratios *q)
 	cuda_reads(&k, a.layer, params * sizeof(*a.layer));
 	cuda_reads(&k, a.verdict, sizeof(*a.verdict));
 	cuda_writes(&k, q->ratio, params * sizeof(*q->ratio));
+	cuda_launch(c, &k);
+}
+
+void
+cuda_lost(struct device *d, float *lost, const struct outcome *o, size_t n,
+    int other)
+{
+	struct cuda *c = (struct cuda *)d;
+	const struct lost a = { o, n, other, lost };
+	struct launch k = CUDA_KERNEL(c, GPU_LOST, 1, 1, a);
+
+	cuda_reads(&k, o, n * sizeof(*o));
+	cuda_writes(&k, lost, sizeof(*lost));
 	cuda_launch(c, &k);
 }
