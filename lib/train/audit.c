@@ -108,6 +108,12 @@ owns(const struct audit *a, const struct trainer *t, int index)
 }
 
 int
+audit_due(const struct audit *a)
+{
+	return a->now.due;
+}
+
+int
 audit_looks(const struct audit *a, const struct trainer *t, int index)
 {
 	return drill_due(&a->drill, t, index) || owns(a, t, index);

@@ -33,6 +33,9 @@ void audit_close(struct audit *a);
 int audit_begin(struct audit *a, struct trainer *t,
     const struct schedule_step *at, struct plan *p, void *g);
 
+/* audit_due(a): the step that began is one of those, on all ranks. */
+int audit_due(const struct audit *a);
+
 /*
  * audit_looks(a, t, index): 1 if this rank's gradient of microbatch ${index} of the
  * step is to be looked at, before anything is added to it.  Then

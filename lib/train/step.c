@@ -335,7 +335,7 @@ ask(struct trainer *t, void *sum, int microbatches)
 	    t->net->graph->heads), bucket_lost(w->bucket) };
 
 	if (!optim_asks(&t->optim) || t->o.max_loss > 0 ||
-	    t->loading.audit > 0 || hesitates(t, first, count) ||
+	    audit_due(w->audit) || hesitates(t, first, count) ||
 	    (t->comm->size > 1 && losses.lost == NULL))
 		return 0;
 	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
