@@ -176,13 +176,15 @@ event_free(struct driver *d, struct gpu_event *v)
 static void
 record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
 {
-	runtime_put(runtime_on(d), "recording an event", cudaEventRecord(v->at, s->at));
+	runtime_put(runtime_on(d), "recording an event", cudaEventRecord(v->at,
+	    s->at));
 }
 
 static void
 follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
 {
-	runtime_put(runtime_on(d), "following an event", cudaStreamWaitEvent(s->at, v->at, 0));
+	runtime_put(runtime_on(d), "following an event", cudaStreamWaitEvent(
+	    s->at, v->at, 0));
 }
 
 static int
@@ -207,14 +209,15 @@ static void
 copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
     size_t bytes)
 {
-	runtime_put(runtime_on(d), "a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault,
-	    s->at));
+	runtime_put(runtime_on(d), "a copy", cudaMemcpyAsync(to, from, bytes,
+	    cudaMemcpyDefault, s->at));
 }
 
 static void
 fill(struct driver *d, struct gpu_stream *s, void *to, int byte, size_t bytes)
 {
-	runtime_put(runtime_on(d), "a fill", cudaMemsetAsync(to, byte, bytes, s->at));
+	runtime_put(runtime_on(d), "a fill", cudaMemsetAsync(to, byte, bytes,
+	    s->at));
 }
 
 static void
@@ -229,8 +232,8 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 		die(1, "kernel %s: %zu bytes of arguments, not %zu", k->name,
 		    l->bytes, k->bytes);
 	if (grid.x > 0 && grid.y > 0)
-		runtime_put(runtime_on(d), k->name, cudaLaunchKernel(k->code[l->type], grid,
-		    block, args, 0, s->at));
+		runtime_put(runtime_on(d), k->name, cudaLaunchKernel(
+		    k->code[l->type], grid, block, args, 0, s->at));
 }
 
 /* ---- how convolutions are done ---- */
