@@ -37,13 +37,11 @@ struct portion {
  * begin with element 0; or none, and then they are about ${n} elements as they
  * lie, of no factor.
  *
- * ${scale} 0: while a verdict is obeyed, that one's; of weights that are 1, it
- * would be 0.
+ * ${scale} 0: the scale of the verdict that is obeyed.
  */
 
-/* How the ratio of a layer goes into a step: into the learning rate; into what
- * is added to the momentum; the same, and so does the rate, which stands before
- * the momentum then. */
+/* How the ratio of a layer goes into a step: with the learning rate; with what is
+ * added to the momentum; or with that, and the learning rate, too. */
 enum ratio_use { RATIO_RATE, RATIO_GRADIENT, RATIO_STEP };
 
 /*
@@ -169,7 +167,7 @@ struct ratio_rule {
 	int clip;			/* no ratio enlarges a step */
 };
 
-/* A parameter: its factors on learning rate and decay; 0: its ratio is 1. */
+/* A parameter: its factors on learning rate and decay; has 0: its ratio is 1. */
 struct layer { double factor[2]; size_t has; };
 
 struct ratios {
