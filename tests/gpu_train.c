@@ -2,14 +2,17 @@
 /*
  * Training on the cuda back end without a GPU.  A run of the trainer, with work
  * done late: loss and weights are ref's, and the same bits at 1, 2, 3 and 4
- * ranks.  One step by itself: the host waits for nothing in it, nothing is read
- * before it is written, and a piece of work that is left out is missed.  With a
- * GPU (make check-gpu) the runs are done on it.
+ * ranks; scores are the same however clips are brought.  One step by itself: the
+ * host waits for nothing in it, nothing is read before it is written, and a piece
+ * of work that is left out is missed.  With a GPU (make check-gpu) the runs are
+ * done on it.
  */
 #include "base/mem.h"
 #include "comm/threads.h"
 #include "media/png.h"
 #include "net/feed.h"
+#include "train/evaluator.h"
+#include "train/pinned.h"
 #include "train/trainer.h"
 
 #include "gpu/standin.h"
@@ -159,6 +162,69 @@ test_runs(const struct job *like, enum precision p, double most)
 	forget(&one, 1);
 }
 
+/* ---- scores, whose clips are sent before, or not ---- */
+
+enum { VIEWS = 4 };		/* a microbatch, of which 24 are no multiple */
+
+struct scoring {
+	const struct graph *g;
+	const struct dataset *set;
+	const struct backend *backend;
+	int ahead;
+	struct evaluation e;
+	int status, used, raw;
+};
+
+static void
+score(struct comm *c, void *arg)
+{
+	struct scoring *s = arg;
+	struct device *d = device_open(s->backend, &(struct device_options){
+	    .threads = 1, .precision = PRECISION_BF16 });
+	struct net *n = net_new(s->g, d);
+	struct view_options v = { .threads = 1, .clips = 1, .crops = 3,
+		.rule = VIEW_TSM, .n = VIEWS, .t = 4, .side = 20,
+		.memory = 1 << 20, .needs = &s->g->needs };
+
+	net_init(n, 1);
+	if (s->ahead)
+		pinned_plan_views(n, &v, s->set);
+	s->status = evaluate_plan(n, &v) == NULL || net_reserve(n) != 0 ||
+	    (s->ahead && net_reserve_ahead(n) != 0) ? -1 :
+	    evaluate(n, s->set, &v, c, NULL, &s->e);
+	s->used = n->ahead.used;
+	s->raw = v.raw;
+	net_free(n);
+	device_close(d);
+}
+
+static void
+test_scores(const struct job *like)
+{
+	struct backend plain = *standin_backend(STANDIN_LATE);
+	struct scoring s[3];
+	size_t bytes;
+	int same = 1, ended = 1;
+
+	plain.resize = NULL;
+	for (int i = 0; i < 3; i++) {
+		s[i] = (struct scoring){ .g = like->g, .set = like->set,
+			.backend = i == 1 ? &plain :
+			    standin_backend(STANDIN_LATE), .ahead = i > 0 };
+		comm_threads(1, score, &s[i]);
+		ended &= s[i].status == 0;
+	}
+	bytes = (size_t)s[0].e.samples * CLASSES * sizeof(double);
+	for (int i = 1; i < 3 && ended; i++)
+		same &= memcmp(s[i].e.scores, s[0].e.scores, bytes) == 0;
+	ok(ended && same && bytes > 0, "scores are the same where clips are sent "
+	    "before, as pixels or raw");
+	ok(!s[0].used && s[1].used && s[2].used && !s[1].raw && s[2].raw,
+	    "which they were");
+	for (int i = 0; i < 3; i++)
+		evaluation_free(&s[i].e);
+}
+
 /* ---- a step ---- */
 
 static struct driver_calls calls;
@@ -278,6 +344,7 @@ main(void)
 	like.set = set_open(&set, root);
 	test_runs(&like, PRECISION_FP32, 1e-4);
 	test_runs(&like, PRECISION_BF16, 2e-2);
+	test_scores(&like);
 	schedule_free((struct schedule *)like.schedule);
 	table_free(rows);
 	set_close((struct dataset *)like.set, root);

@@ -84,23 +84,12 @@ next_microbatch(struct job *j, struct microbatch **mb, struct feed *f)
 	return 0;
 }
 
-/* Pixels to the device, if they are not on their way. */
-static void
-send(struct job *j, const struct microbatch *mb)
-{
-	ahead_send(&j->rig.net->ahead, j->rig.plan->tray, mb->stream, mb->load);
-}
-
 /* One microbatch is the loader's again, and the next one may be sent. */
 static void
 exchange(struct job *j, struct microbatch *mb)
 {
-	const struct microbatch *next;
-
-	ahead_wait(&j->rig.net->ahead);
-	loader_return(j->loader, mb);
-	if ((next = loader_peek(j->loader)) != NULL)
-		send(j, next);
+	pinned_return(j->rig.net, j->loader, mb);
+	pinned_next(j->rig.net, j->rig.plan, j->loader);
 }
 
 /* As a step of the trainer has it. */
@@ -136,7 +125,7 @@ run(void *arg, int counts)
 		return status;
 	at[FORWARD] = clock_seconds();
 	if (mb != NULL)
-		send(j, mb);
+		pinned_send(r->net, r->plan, mb);
 	rig_forward(r, &feed);
 	at[BACKWARD] = clock_seconds();
 	plan_backward(r->plan, NULL);

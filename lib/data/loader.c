@@ -168,15 +168,27 @@ loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
 	    o->threads);
 }
 
-size_t
-loader_most(const struct dataset *d, const struct schedule *s, uint64_t from,
-    const struct loader_options *o)
+/* Frees ${m}. */
+static size_t
+most_bytes(struct microbatches *m)
 {
-	struct microbatches *m = microbatches_of_steps(d, s, from, o);
 	size_t bytes = microbatches_most(m).bytes;
 
 	microbatches_free(m);
 	return bytes;
+}
+
+size_t
+loader_most(const struct dataset *d, const struct schedule *s, uint64_t from,
+    const struct loader_options *o)
+{
+	return most_bytes(microbatches_of_steps(d, s, from, o));
+}
+
+size_t
+loader_views_most(const struct dataset *d, const struct view_options *o)
+{
+	return most_bytes(microbatches_of_views(d, 0, 0, o));
 }
 
 size_t
@@ -190,15 +202,14 @@ loader_views_bytes(const struct dataset *d, uint32_t count,
 /* Make the slots, then let the threads go. */
 static struct loader *
 begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
-    int threads, const struct loader_options *o)
+    int threads, const struct loader_room *room, const struct loader_options *o)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
 	struct microbatch_most most = microbatches_most(microbatches);
 
 	l->most = (struct fetch_most){ .t = most.t, .side = most.side };
 	dataset_most(d, &l->most.frames, &l->most.w, &l->most.h);
-	if (o != NULL)
-		l->room = o->room;
+	l->room = *room;
 	l->slots = slots_for(microbatches, memory, most.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
@@ -229,8 +240,8 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
 	if (o->trace != NULL)
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\teffects\n",
 		    o->trace);
-	return begin(d, microbatches_of_steps(d, s, from, o), o->memory, o->threads,
-	    o);
+	return begin(d, microbatches_of_steps(d, s, from, o), o->memory,
+	    o->threads, &o->room, o);
 }
 
 struct loader *
@@ -238,7 +249,7 @@ loader_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
 	return begin(d, microbatches_of_views(d, first, count, o), o->memory,
-	    o->threads, NULL);
+	    o->threads, &o->room, NULL);
 }
 
 void

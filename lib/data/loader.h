@@ -218,7 +218,9 @@ struct view_options {
 	int n, t, side;		/* shape of a microbatch */
 	size_t memory;
 	int stride;		/* clip_test; 0: none */
-	const struct needs *needs;	/* as in loader_options */
+	const struct needs *needs;	/* as in loader_options, as the next */
+	struct loader_room room;
+	int raw;
 };
 
 /*
@@ -240,6 +242,8 @@ void view_choose(const struct view_options *v, int view, struct clip_of of,
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);
 size_t loader_views_bytes(const struct dataset *d, uint32_t count,
+    const struct view_options *o);
+size_t loader_views_most(const struct dataset *d,
     const struct view_options *o);
 
 #endif

@@ -60,6 +60,7 @@ microbatches_of_views(const struct dataset *d, uint32_t first, uint32_t count,
 
 	assert(first <= l->samples && count <= l->samples - first);
 	l->v = *o;
+	l->raw = o->raw;
 	l->first = first;
 	l->views = (uint64_t)count * (uint64_t)(o->clips * o->crops);
 	return l;

@@ -10,6 +10,7 @@
 #include "draw/plot.h"
 #include "eval/packed.h"
 #include "train/agree.h"
+#include "train/pinned.h"
 
 #define Q text_quote
 
@@ -178,7 +179,10 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 		status = chosen_views(how->views, p->model, &p->views);
 	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
 		status = EXIT_USAGE;
-	if (status == 0 && net_reserve(p->model->net) != 0)
+	if (status == 0)
+		pinned_plan_views(p->model->net, &p->views, p->data);
+	if (status == 0 && (net_reserve(p->model->net) != 0 ||
+	    net_reserve_ahead(p->model->net) != 0))
 		status = EXIT_FAILED;
 	return comm_agree(comm, status);
 }

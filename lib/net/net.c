@@ -103,7 +103,7 @@ net_ahead_bytes(const struct net *n)
 	size_t most = 0;
 
 	for (size_t i = 0; i < n->plans; i++)
-		if (n->plan[i]->training && tray_ahead(n->plan[i]->tray) > most)
+		if (tray_ahead(n->plan[i]->tray) > most)
 			most = tray_ahead(n->plan[i]->tray);
 	return most > 0 && most < n->landing ? n->landing : most;
 }

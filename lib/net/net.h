@@ -60,8 +60,8 @@ struct plan *net_plan_part(struct net *n, const struct dims *input,
 int net_reserve(struct net *n);
 
 /* net_reserve_ahead(n): what pixels land in that are sent before their pass
- * (net/ahead.h), for the largest plan of training made so far; nothing, where the
- * device works on the host's memory.  net_ahead_bytes(n): of that. */
+ * (net/ahead.h), for the largest plan made so far; nothing, where the device works
+ * on the host's memory.  net_ahead_bytes(n): of that. */
 int net_reserve_ahead(struct net *n);
 size_t net_ahead_bytes(const struct net *n);
 

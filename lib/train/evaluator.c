@@ -7,9 +7,10 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/watch.h"
-#include "train/evaluator.h"
 #include "graph/metric.h"
 #include "graph/precision.h"
+#include "train/evaluator.h"
+#include "train/pinned.h"
 
 struct plan *
 evaluate_plan(struct net *n, const struct view_options *v)
@@ -75,6 +76,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	int classes = n->graph->head[0].classes, got;
 	int per = v->clips * v->crops;
 	struct plan *p = evaluate_plan(n, v);
+	struct view_options own = *v;
 	uint32_t samples = dataset_samples(d);
 	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;
 	uint32_t first, count;
@@ -94,15 +96,19 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		.loss = n->graph->op[n->graph->head[0].loss].loss };
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	all = (uint64_t)count * (uint64_t)per;
-	loader = loader_views(d, first, count, v);
+	own.room = pinned_room(n);
+	own.raw &= own.room.take != NULL;
+	loader = loader_views(d, first, count, &own);
 	while ((got = next(c, loader, &mb)) == 1) {
 		struct feed f = { .stream = mb->stream, .target = mb->target,
 			.clip = mb->clip };
 
 		n->same = views > 0;
+		pinned_send(n, p, mb);
 		net_forward(n, p, &f, NULL);
+		pinned_next(n, p, loader);
 		add_microbatch(p, mb, v, e, scratch, &views);
-		loader_return(loader, mb);
+		pinned_return(n, loader, mb);
 		if (progress != NULL)
 			progress(views, all);
 	}

@@ -10,6 +10,7 @@
 #include "comm/exact.h"
 #include "comm/watch.h"
 #include "train/corrupt.h"
+#include "train/pinned.h"
 #include "train/precise.h"
 #include "train/work.h"
 
@@ -114,7 +115,6 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->loading = *loading;
 	p->loading.effects = (struct effects){ .repeat = 1 };
 	p->loading.trace = NULL;
-	p->loading.raw = 0;			/* nothing is sent ahead */
 	p->loading.learners = p->loading.spread = 0;
 	p->loading.memory = o->memory;
 	p->loading.until = 1;
@@ -125,6 +125,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 		    "%d ranks", (long long)o->clips, groups, o->group, c->size);
 		goto err0;
 	}
+	pinned_plan(n, &p->loading, d, &p->one);
 	input = graph_inputs(n->graph, o->group, o->frames, o->crop);
 	p->plan = net_plan(n, input, 1);
 	free(input);
@@ -207,10 +208,13 @@ static int
 run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
     struct corrupt *c, const struct trainer *of)
 {
-	struct loader *l = loader_new(p->d, &p->one, 0, &p->loading);
 	struct tree_sum sums[TREE_MOST];
+	struct loader *l;
 	int status = 0;
 
+	p->loading.room = pinned_room(p->net);
+	p->loading.raw &= p->loading.room.take != NULL;
+	l = loader_new(p->d, &p->one, 0, &p->loading);
 	if (c != NULL)
 		corrupt_tell(c, l);
 	for (int i = 0; i < count && status == 0; i++) {
@@ -225,14 +229,16 @@ run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
 		f = (struct feed){ mb->stream, mb->target, mb->clip,
 			p->loading.seed, NULL, 1 };
 		p->net->same = i > 0;
+		pinned_send(p->net, p->plan, mb);
 		net_forward(p->net, p->plan, &f, room);
+		pinned_next(p->net, p->plan, l);
 		n = tree_push(t, (struct subtree){ 0, first + i,
 		    moments(p, room) }, sums);
 		for (int k = 0; k < n; k++) {
 			add(NULL, sums[k].left, sums[k].right, 2 * p->channels);
 			free((void *)sums[k].right);
 		}
-		loader_return(l, mb);
+		pinned_return(p->net, l, mb);
 	}
 	loader_free(l);
 	return status;

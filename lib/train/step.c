@@ -12,6 +12,7 @@
 #include "train/corrupt.h"
 #include "train/learners.h"
 #include "train/not_finite.h"
+#include "train/pinned.h"
 #include "train/work.h"
 
 static void *
@@ -66,20 +67,16 @@ work_next(struct trainer *t, struct microbatch **mb)
 	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
-/* The device may still be reading its pixels. */
 void
 work_return(struct trainer *t, struct microbatch *mb)
 {
-	ahead_wait(&t->net->ahead);
-	loader_return(t->work->loader, mb);
+	pinned_return(t->net, t->work->loader, mb);
 }
 
 void
 work_bring(struct trainer *t, const struct microbatch *mb)
 {
-	ahead_send(&t->net->ahead,
-	    t->work->plan[mb->at.stage][mb->at.turn]->tray, mb->stream,
-	    mb->load);
+	pinned_send(t->net, t->work->plan[mb->at.stage][mb->at.turn], mb);
 }
 
 void

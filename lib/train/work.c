@@ -126,6 +126,8 @@ share_loading(struct trainer *t)
 	for (int i = 0; i < g->needs.streams; i++)
 		some += 4 * dims_count(&input[i]);
 	free(input);
+	if (t->val != NULL && some < 4 * loader_views_most(t->val, v))
+		some = 4 * loader_views_most(t->val, v);
 	v->memory = some < all / 4 ? some : all / 4;
 	t->loading.memory = all - v->memory;
 }
@@ -182,6 +184,8 @@ trainer_plan(struct trainer *t)
 		}
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
+	if (t->val != NULL)
+		pinned_plan_views(t->net, &t->viewing, t->val);
 	w->steps = schedule_steps(s, dataset_samples(t->train));
 	share_loading(t);
 	if (plan_precise(t) != 0)
