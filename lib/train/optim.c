@@ -62,6 +62,8 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 
 	if (o->kind == NULL)
 		o->kind = optimizers;
+	if (o->rule == NULL)
+		o->rule = group_rules;
 	o->share = share;
 	if (share == NULL) {
 		o->self = comm_self();

@@ -21,7 +21,7 @@
 struct optim {
 	const struct optimizer *kind;	/* NULL: the first one */
 	struct optimizer_settings set;
-	const struct group_rule *rule;
+	const struct group_rule *rule;	/* NULL: the first one */
 	double clip;			/* largest gradient norm; 0: any */
 	double clip_value;		/* largest element of it; 0: any */
 	double ema;			/* decay of the weights' moving average;
