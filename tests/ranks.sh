@@ -96,7 +96,9 @@ fi
 
 # ---- one rank alone fails in setting up ----
 
-# short KIB COMMAND...: rank 1 may have so much address space
+# short KIB COMMAND...: rank 1 may have so much address space.  With 185,000 and
+# less Open MPI's own transport may be without memory, and then, one time in some
+# twenty, no message ever arrives, not even the first.
 cat >"$T/short" <<'SH'
 #!/bin/sh
 kib=$1
@@ -107,7 +109,7 @@ SH
 chmod +x "$T/short"
 options="--schedule $T/s.tsv --step-timeout 60s"
 hung= failed=0
-for kib in 180000 200000 220000 1000000; do
+for kib in 200000 230000 260000 1000000; do
 	rm -rf "$T/run"
 	train mpirun -np 2 "$T/short" $kib
 	case $? in 0) ;; 124 | 137 | 6) hung="$hung $kib" ;; *) failed=$((failed + 1)) ;; esac
