@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "backend/cuda/stored.h"
 #include "base/mem.h"
 #include "comm/wire.h"
 
@@ -243,7 +244,7 @@ narrow(struct device *d, void *to, const void *x, size_t n, enum precision as,
 		if (as == PRECISION_BF16)
 			wires[WIRE_BF16].pack((uint16_t *)out + i, &v, 1);
 		else
-			((_Float16 *)out)[i] = (_Float16)v;
+			((uint16_t *)out)[i] = narrow_f16(v);
 	}
 }
 
@@ -260,7 +261,7 @@ widen(struct device *d, void *x, const void *from, size_t n, enum precision as,
 			wires[WIRE_BF16].unpack(&v, (const uint16_t *)in + i,
 			    1);
 		else
-			v = (float)((const _Float16 *)in)[i];
+			v = widen_f16(((const uint16_t *)in)[i]);
 		to[i] = v * (float)scale;
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "backend/cuda/stored.h"
 #include "base/mem.h"
 #include "comm/fabric.h"
 
@@ -63,7 +64,7 @@ at(const void *x, size_t i, int type)
 	if (type == WIRE_BF16)
 		wires[type].unpack(&v, (const uint16_t *)x + i, 1);
 	else
-		v = type == WIRE_FP16 ? (float)((const _Float16 *)x)[i] :
+		v = type == WIRE_FP16 ? widen_f16(((const uint16_t *)x)[i]) :
 		    ((const float *)x)[i];
 	return v;
 }
@@ -74,7 +75,7 @@ set(void *x, size_t i, int type, float v)
 	if (type == WIRE_BF16)
 		wires[type].pack((uint16_t *)x + i, &v, 1);
 	else if (type == WIRE_FP16)
-		((_Float16 *)x)[i] = (_Float16)v;
+		((uint16_t *)x)[i] = narrow_f16(v);
 	else
 		((float *)x)[i] = v;
 }
