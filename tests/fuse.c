@@ -286,7 +286,7 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 	uint8_t *pixel = xmalloc(pixels);
 	int label[] = { 1, 4, 0 };
 	uint64_t clip[] = { 0, 1, 2 };
-	struct stream stream = { t, in.h, in.w, 3, pixel };
+	struct stream stream = { t, in.h, in.w, 3, pixel, NULL };
 	struct target target = { .classes = CLASSES, .label = label };
 	/* In fp16 small gradients would be lost. */
 	struct feed f = { &stream, &target, clip, 3, NULL,
