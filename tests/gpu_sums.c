@@ -14,7 +14,6 @@
 #include "comm/fabric.h"
 #include "comm/threads.h"
 #include "comm/tuning.h"
-#include "media/png.h"
 #include "train/trainer.h"
 
 #include "gpu/standin.h"
@@ -26,17 +25,6 @@ enum { CLASSES = 3, RANKS = 3, NEVER = -1 };
 
 static int frames_of(int i) { return (void)i, 6; }
 static int side_of(int i) { return (void)i, 24; }
-
-static void
-plain_frame(int sample, int frame, int w, int h, struct buffer *to)
-{
-	struct image *m = image_new(w, h, 3);
-
-	for (int i = 0; i < 3 * w * h; i++)
-		m->data[i] = (uint8_t)(i * (sample + 3) + frame * 40);
-	png_encode(m, to);
-	image_free(m);
-}
 
 /* ---- a driver that is watched ---- */
 
@@ -374,7 +362,7 @@ main(void)
 	char root[] = "/tmp/vt-gpu.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1,
 		.samples = 12, .frames = frames_of, .width = side_of,
-		.height = side_of, .frame = plain_frame };
+		.height = side_of, .frame = set_plain };
 	struct graph *g = graph_parse("t.net",
 	    "input x out=3 mean=0.5 std=0.25\n"
 	    "conv a in=x out=8 k=3,3 s=2,2\nbn b in=a\nrelu r in=b\n"

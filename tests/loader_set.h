@@ -11,6 +11,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "media/image.h"
+#include "media/png.h"
 #include "shard/dataset.h"
 #include "shard/info.h"
 #include "shard/manifest.h"
@@ -32,6 +34,18 @@ struct set {
 	/* Append the stored bytes of a frame. */
 	void (*frame)(int sample, int frame, int w, int h, struct buffer *to);
 };
+
+/* A PNG for ${frame} of sets whose pixels do not matter, but differ. */
+static inline void
+set_plain(int sample, int frame, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < 3 * w * h; i++)
+		m->data[i] = (uint8_t)(i * (sample + 3) + frame * 40);
+	png_encode(m, to);
+	image_free(m);
+}
 
 static int
 set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,

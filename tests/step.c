@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "comm/comm.h"
-#include "media/png.h"
 #include "train/trainer.h"
 
 #include "loader_set.h"
@@ -48,17 +47,6 @@ count_fetch(struct device *d, void *host, const void *w, size_t bytes)
 
 static int frames_of(int i) { return 4 + i % 3; }
 static int side_of(int i) { return (void)i, 20; }
-
-static void
-plain_frame(int sample, int frame, int w, int h, struct buffer *to)
-{
-	struct image *m = image_new(w, h, 3);
-
-	for (int i = 0; i < 3 * w * h; i++)
-		m->data[i] = (uint8_t)(i * (sample + 3) + frame * 40);
-	png_encode(m, to);
-	image_free(m);
-}
 
 /* Train on back end ${b} over the schedule; the exit status. */
 static int
@@ -112,7 +100,7 @@ main(void)
 	char root[] = "/tmp/vt-step.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 12,
 		.frames = frames_of, .width = side_of, .height = side_of,
-		.frame = plain_frame };
+		.frame = set_plain };
 	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t3\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
