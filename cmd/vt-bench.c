@@ -225,7 +225,7 @@ static const struct subtest subtests[] = {
 	    "threads ",
 	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors algorithm "
-	    "exchange hidden tune ", "" },
+	    "exchange hidden tune step-timeout ", "" },
 };
 
 /* ---- what was asked for ---- */
@@ -250,8 +250,9 @@ check_vain(const struct subtest *t)
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "classes", "kinds", "convs", "images",
 		"short-side", "min", "max", "factor", "vectors", "algorithm",
-		"exchange", "hidden", "tune", "device", "precision", "choices", "threads",
-		"sheet", CLIP_OPTION_NAMES };
+		"exchange", "hidden", "tune", "step-timeout", "device",
+		"precision", "choices", "threads", "sheet",
+		CLIP_OPTION_NAMES };
 	char word[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -408,7 +409,7 @@ main(int argc, char **argv)
 		.out = stdout };
 	check_use(&s, t);
 	if (t->run == run_allreduce) {
-		if ((s.comm = comm_open(&argc, &argv)) == NULL)
+		if ((s.comm = comm_open(&argc, &argv, summing.timeout)) == NULL)
 			return EXIT_USAGE;
 		program_rank(s.comm->rank, s.comm->size);
 		s.b.out = s.comm->rank == 0 ? stdout : NULL;

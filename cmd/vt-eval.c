@@ -428,10 +428,9 @@ main(int argc, char **argv)
 		fail("%s: exists (-f replaces it)", text_quote(output));
 		return EXIT_FAILED;
 	}
-	if ((s.comm = comm_open(&argc, &argv)) == NULL)
+	if ((s.comm = comm_open(&argc, &argv, step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
-	comm_watch(s.comm, step_timeout);
 	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
 	if (threads > 0)
 		s.threads = (int)threads;

@@ -273,10 +273,9 @@ main(int argc, char **argv)
 		return use_run(o);
 	}
 	stop_handle();
-	if ((comm = comm_open(&argc, &argv)) == NULL)
+	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
-	comm_watch(comm, o->step_timeout);
 	want = asked(o, comm);
 	comm_hold(comm);
 	if (o->replay != NULL) {

@@ -34,6 +34,7 @@ complete -c vt-bench -l algorithm -r -f -a 'exact native ring torus halving' -d 
 complete -c vt-bench -l exchange -r -f -a 'fp32 bf16 fp16' -d 'allreduce: of all but exact: fp32, bf16, fp16 (fp32)'
 complete -c vt-bench -l hidden -d 'allreduce: also its share behind a computation'
 complete -c vt-bench -l tune -r -F -d 'allreduce: write what is fastest, for vt-train'
+complete -c vt-bench -l step-timeout -r -f -d 'allreduce: to wait for ranks; 0: for ever (10m)'
 complete -c vt-bench -l sampler -r -f -a 'tsm tsm-upstream dense ssv2 pyslowfast charades' -d 'choice of frames: tsm, dense, pyslowfast, ... (tsm)'
 complete -c vt-bench -l augment -r -f -a 'multiscale jitter jitter-upstream resized centre' -d 'choice of crops: jitter, resized, ... (multiscale)'
 complete -c vt-bench -l jitter-min -r -f -d 'jitter: shortest short side, at crops of 224 (256)'

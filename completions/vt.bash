@@ -287,6 +287,7 @@ m model required NET
 - exchange required fp32|bf16|fp16
 - hidden none -
 - tune required FILE
+- step-timeout required -
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - augment required multiscale|jitter|jitter-upstream|resized|centre
 - jitter-min required -

@@ -221,7 +221,7 @@ rank_main(struct comm *c, void *arg)
 static int
 ranks_of_mpi(int argc, char **argv)
 {
-	struct comm *c = comm_open(&argc, &argv);
+	struct comm *c = comm_open(&argc, &argv, 600);
 
 	for (size_t i = 0; c != NULL && i < TESTS; i++) {
 		int64_t bad = c->size == 1 && tests[i].run != splits ? 0 :

@@ -114,7 +114,7 @@ main(int argc, char **argv)
 	const struct set set = { .dir = dir, .ext = "png", .shards = 1,
 		.samples = 5, .classes = 3, .frames = frames_of,
 		.width = side_of, .height = side_of, .frame = frame };
-	struct comm *comm = comm_open(&argc, &argv);
+	struct comm *comm = comm_open(&argc, &argv, 600);
 	static const struct { const char *what, *loss; } other[] = {
 		{ "another target", "loss m in=fc\n"
 		    "loss n in=other target=verb\n" },

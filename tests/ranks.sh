@@ -33,6 +33,57 @@ ends() {
 	check_same "$1" "$2" $?
 }
 
+# ---- no start: until MPI has, and then ----
+
+# That takes 30 s at least, which pass beside the tests below.
+cat >"$T/late" <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || sleep 300
+exec "$@"
+SH
+cat >"$T/stopped" <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || kill -STOP $$
+exec "$@"
+SH
+chmod +x "$T/late" "$T/stopped"
+cat >"$T/silent.c" <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+
+int
+MPI_Init_thread(int *argc, char ***argv, int wanted, int *level)
+{
+	int code = PMPI_Init_thread(argc, argv, wanted, level);
+
+	if (atoi(getenv("OMPI_COMM_WORLD_RANK")) == 1)
+		raise(SIGSTOP);
+	return code;
+}
+C
+# shared NAME: a library of $T/NAME.c, for LD_PRELOAD
+shared() {
+	# shellcheck disable=SC2046
+	cc -shared -fPIC $(pkg-config --cflags ompi-c) -o "$T/$1.so" "$T/$1.c" 2>/dev/null
+}
+# starting NAME COMMAND...: its words and its end
+starting() {
+	name=$1
+	shift
+	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 timeout -k 5 120 "$@" >"$T/$name.out" 2>"$T/$name.err"
+	echo $? >"$T/$name.end"
+}
+starting train mpirun -np 3 "$T/stopped" vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 \
+	-o "$T/none" --step-timeout 1s &
+starts=$!
+starting eval mpirun -np 3 "$T/late" vt-eval -m "$T/none" -i "$T/val" --device ref -j 1 --step-timeout 1s &
+starts="$starts $!"
+if shared silent; then
+	starting bench mpirun -np 3 -x LD_PRELOAD="$T/silent.so" vt-bench allreduce --max 4K --step-timeout 1s &
+	starts="$starts $!"
+fi
+
 # ---- stopped, killed ----
 
 for rank in 1 0; do
@@ -134,8 +185,7 @@ MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag,
 	return PMPI_Isend(data, n, type, to, tag, comm, request);
 }
 C
-# shellcheck disable=SC2046
-if cc -shared -fPIC $(pkg-config --cflags ompi-c) -o "$T/broken.so" "$T/broken.c" 2>/dev/null; then
+if shared broken; then
 	rm -rf "$T/run"
 	options="--schedule $T/long.tsv --step-timeout 60s"
 	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 train mpirun -np 2 -x LD_PRELOAD="$T/broken.so"
@@ -173,5 +223,25 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	check_exit "vt-eval: a disk that does not answer: 6" 6 timeout -k 5 120 mpirun -np 2 "$T/only" 1 "$reads" \
 		"$BUILD/vt-eval" -m "$T/run/final.safetensors" -i "$T/val" --device ref -j 1 --crops 10 --step-timeout 2s
 	check_says "names rank, host and what it does" "rank 1 on $host is scoring \(loading clips\), for "
+fi
+
+# ---- those that did not start ----
+
+# shellcheck disable=SC2086
+wait $starts
+for name in train eval; do
+	check_same "vt-$name: a rank that is not there when MPI starts: 6" 6 "$(cat "$T/$name.end")"
+	cp "$T/$name.err" "$T/err"
+	check_same "of three, two say that it is not them" "rank 0 on $host rank 2 on $host" \
+		"$(grep -oE 'rank [0-9] on [^ ]+ waits for MPI to start, for .* allows it 30.0 s' "$T/err" | cut -d' ' -f1-4 | sort | xargs)"
+done
+check_same "and the run was not begun" no "$([ -e "$T/none" ] && echo yes || echo no)"
+if [ -e "$T/silent.so" ]; then
+	check_same "vt-bench: a rank that is silent from its first exchange on: 6" 6 "$(cat "$T/bench.end")"
+	cp "$T/bench.err" "$T/err"
+	check_says "it is named" "rank 0 on $host waits for rank 1 to start, for .* allows it 30.0 s"
+	check_same "once" 1 "$(grep -c 'to start' "$T/err")"
+else
+	skip "a rank that is silent from its first exchange on" "no compiler"
 fi
 plan

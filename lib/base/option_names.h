@@ -171,7 +171,7 @@
 { "size", "vt-extract" },
 { "skip-foreign", "vt-pack" },
 { "status", "vt-train" },
-{ "step-timeout", "vt-eval and vt-train" },
+{ "step-timeout", "vt-bench and vt-eval and vt-train" },
 { "steps", "vt-train" },
 { "stop-after", "vt-train" },
 { "stride", "vt-eval and vt-schedule" },

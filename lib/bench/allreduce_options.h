@@ -14,10 +14,12 @@ struct allreduce_options {
 	struct option_list algorithms;
 	int exchange, hidden;
 	const char *tune;
+	double timeout;			/* seconds; as comm_open */
 };
 
 /* What is so unless it is set. */
-#define ALLREDUCE_OPTIONS { .least = 4 << 10, .most = 64 << 20, .factor = 4 }
+#define ALLREDUCE_OPTIONS { .least = 4 << 10, .most = 64 << 20, .factor = 4, \
+	.timeout = 600 }
 
 /* The rows of a struct allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
@@ -41,7 +43,10 @@ struct allreduce_options {
 	    NULL, 0, 0, 0 }, \
 	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
 	    "allreduce: write what is fastest, for vt-train", \
-	    NULL, 0, 0, 0 }
+	    NULL, 0, 0, 0 }, \
+	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
+	    "allreduce: to wait for ranks; 0: for ever (10m)", \
+	    NULL, 0, 1e9, 0 }
 
 /* allreduce_options_check(o, ranks): dies of what cannot be meant. */
 void allreduce_options_check(const struct allreduce_options *o, int ranks);

@@ -65,7 +65,10 @@ comm_dup(struct comm *c, const char *what)
 void
 comm_watch(struct comm *c, double seconds)
 {
-	c->watch = watch_open(c, seconds);
+	struct watch *w = watch_open(seconds);
+
+	watch_meet(w, c);
+	c->watch = w;
 }
 
 void

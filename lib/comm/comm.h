@@ -70,16 +70,16 @@ struct comm {
 };
 
 /*
- * comm_open(argc, argv): the ranks that mpirun or srun started with this one;
- * one rank if nobody did.  NULL after a message.
+ * comm_open(argc, argv, seconds): the ranks that mpirun or srun started with this
+ * one; one rank if nobody did.  NULL after a message.  No wait for other ranks,
+ * nor any other that the watch is told of (comm/watch.h), may last longer than
+ * ${seconds}, their start WATCH_START at least; 0: it may.  After a message it
+ * ends them all with EXIT_RANKS.
  */
-struct comm *comm_open(int *argc, char ***argv);
+struct comm *comm_open(int *argc, char ***argv, double seconds);
 
-/*
- * comm_watch(c, seconds): from here on no wait for other ranks, nor any other
- * that c->watch is told of, may last longer; 0: it may.  All ranks must call
- * it; after a message in vain it ends them with EXIT_RANKS.
- */
+/* comm_watch(c, seconds): the same from here on for ranks that were made another
+ * way, which all call it. */
 void comm_watch(struct comm *c, double seconds);
 
 /* comm_close(c): all ranks are done; frees ${c}.  If an exchange has failed,

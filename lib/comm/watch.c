@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -19,6 +20,7 @@
 #define WAITS 8			/* threads that may wait at once */
 #define LINES 8			/* ranks that a message names, at most */
 #define HUNG 20			/* seconds until ending counts as hung */
+#define TURN 2.5		/* for others, who are late at the same time */
 
 struct host { char name[HOST]; };
 
@@ -35,8 +37,7 @@ struct said {
 struct wait { const char *what; int peers; double seconds; };
 
 struct watch {
-	struct comm *comm;
-	double limit, period;
+	double start, limit, period;	/* may last: until met, and then */
 	struct said question, *reply;	/* on their way; [size] */
 	struct said *answer;		/* [size] */
 	int *answered;			/* [size] */
@@ -45,8 +46,10 @@ struct watch {
 	pthread_mutex_t lock;		/* of all below */
 	pthread_cond_t moved;
 	int stop;
+	struct comm *comm;		/* NULL: MPI itself has not started */
 	struct comm *ask;		/* the thread's own; NULL: cannot */
-	struct host *host;		/* [size]; NULL: not known yet */
+	struct host *host;		/* [size]; "": not heard of yet */
+	int met;
 	struct wait wait[WAITS];
 	const char *phase;
 	double phase_seconds;
@@ -264,6 +267,47 @@ leave(int number)
 	_exit(EXIT_RANKS);
 }
 
+/*
+ * The ranks have not met: none can be asked.  While MPI itself starts nobody
+ * knows who is missing, so each says that it is there.  After that, whose name
+ * has not come; the names are read as they stand, while MPI may write them.
+ */
+static _Noreturn void
+end_start(const struct watch *w, struct comm *c, double seconds)
+{
+	char name[HOST] = "", late[64] = "the others", text[32], limit[32];
+	int size, rank = launch_rank(&size), before = 0, first = -1, more = -1;
+
+	signal(SIGALRM, leave);
+	alarm(HUNG);
+	gethostname(name, sizeof(name) - 1);
+	clock_text(text, seconds);
+	clock_text(limit, w->start);
+	if (c == NULL) {
+		fail("rank %d on %s waits for MPI to start, for %s "
+		    "(--step-timeout allows it %s): a rank that does not say so "
+		    "is late, stopped or lost", rank, name, text, limit);
+		clock_sleep(TURN);
+		_exit(EXIT_RANKS);
+	}
+	for (int r = c->size - 1; r >= 0; r--) {
+		int heard = w->host[r].name[0] != '\0';
+
+		before += heard && r < c->rank;
+		if (!heard && r != c->rank)
+			more++, first = r;
+	}
+	if (before > 0)
+		clock_sleep(TURN);	/* one of those speaks */
+	if (first >= 0)
+		snprintf(late, sizeof(late), more > 0 ? "rank %d and %d more" :
+		    "rank %d", first, more);
+	fail("rank %d on %s waits for %s to start, for %s (--step-timeout "
+	    "allows it %s): stopped, lost, or its messages do not arrive",
+	    c->rank, name, late, text, limit);
+	comm_abort(c, EXIT_RANKS);
+}
+
 static _Noreturn void
 end(struct watch *w, struct comm *c, const struct host *host,
     const struct said *mine)
@@ -277,14 +321,10 @@ end(struct watch *w, struct comm *c, const struct host *host,
 		clock_sleep(HUNG);	/* the rank before this one speaks */
 	snprintf(more, sizeof(more), " (--step-timeout allows %s)",
 	    clock_text(limit, w->limit));
-	if (host == NULL)
-		fail("rank %d waits for the others to start%s", w->comm->rank,
-		    more);
-	else
-		say(host, w->comm->rank, mine, more);
+	say(host, w->comm->rank, mine, more);
 	if (mine->peers && c != NULL)
 		say_late(w, host, mine);
-	else if (mine->peers && host != NULL)
+	else if (mine->peers)
 		fail("which rank is late cannot be asked: %s does not let two "
 		    "threads communicate", comm_library());
 	pthread_mutex_lock(&w->lock);
@@ -329,16 +369,20 @@ look(void *arg)
 		const struct wait *most;
 		struct comm *c = w->ask;
 		const struct host *host = w->host;
+		struct comm *all = w->comm;
 		struct said mine;
-		int late;
+		int late, met = w->met;
 
 		w->phase_seconds += passed;
 		for (int i = 0; i < WAITS; i++)
 			w->wait[i].seconds += passed;
 		most = longest(w);
-		late = most != NULL && most->seconds >= w->limit && !w->stop;
+		late = most != NULL && !w->stop &&
+		    most->seconds >= (met ? w->limit : w->start);
 		describe(w, &mine);
 		pthread_mutex_unlock(&w->lock);
+		if (late && !met)
+			end_start(w, all, mine.seconds);
 		if (late)
 			end(w, c, host, &mine);
 		listen(w, c);
@@ -348,41 +392,17 @@ look(void *arg)
 	return NULL;
 }
 
-/* Where each rank is, and a communicator for the thread. */
-static void
-meet(struct watch *w, struct comm *c)
-{
-	struct host mine = { "" }, *host = xcalloc((size_t)c->size,
-	    sizeof(*host));
-	struct comm *ask = NULL;
-	int wait = watch_enter(w, "starting", 1);
-
-	gethostname(mine.name, sizeof(mine.name) - 1);
-	if (comm_allgather(c, &mine, sizeof(mine), host) != 0 ||
-	    (c->t->tell != NULL && (ask = comm_dup(c, c->what)) == NULL))
-		comm_abort(c, EXIT_RANKS);
-	pthread_mutex_lock(&w->lock);
-	w->host = host;
-	w->ask = ask;
-	pthread_mutex_unlock(&w->lock);
-	watch_leave(w, wait);
-}
-
 struct watch *
-watch_open(struct comm *c, double seconds)
+watch_open(double seconds)
 {
 	struct watch *w = xcalloc(1, sizeof(*w));
-	size_t size = (size_t)c->size;
 	pthread_condattr_t clock;
 
-	w->comm = c;
 	w->limit = seconds > 0 ? seconds : HUGE_VAL;
+	w->start = w->limit > WATCH_START ? w->limit : WATCH_START;
 	/* So that the end comes within 5 s after the limit: noticed in one,
 	 * asked about for four more, and then MPI takes 2 s to kill. */
 	w->period = seconds <= 0 || seconds > 4 ? 0.5 : seconds / 8;
-	w->reply = xcalloc(size, sizeof(*w->reply));
-	w->answer = xcalloc(size, sizeof(*w->answer));
-	w->answered = xcalloc(size, sizeof(*w->answered));
 	w->phase = "setting up";
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&clock);
@@ -391,8 +411,34 @@ watch_open(struct comm *c, double seconds)
 	pthread_condattr_destroy(&clock);
 	if (pthread_create(&w->thread, NULL, look, w) != 0)
 		die(EXIT_FAILED, "cannot start the thread that watches");
-	meet(w, c);
 	return w;
+}
+
+/* Where each rank is, and a communicator for the thread. */
+void
+watch_meet(struct watch *w, struct comm *c)
+{
+	struct host mine = { "" };
+	struct comm *ask = NULL;
+	size_t size = (size_t)c->size;
+	int wait = watch_enter(w, "starting", 1);
+
+	w->reply = xcalloc(size, sizeof(*w->reply));
+	w->answer = xcalloc(size, sizeof(*w->answer));
+	w->answered = xcalloc(size, sizeof(*w->answered));
+	pthread_mutex_lock(&w->lock);
+	w->host = xcalloc(size, sizeof(*w->host));
+	w->comm = c;
+	pthread_mutex_unlock(&w->lock);
+	gethostname(mine.name, sizeof(mine.name) - 1);
+	if (comm_allgather(c, &mine, sizeof(mine), w->host) != 0 ||
+	    (c->t->tell != NULL && (ask = comm_dup(c, c->what)) == NULL))
+		comm_abort(c, EXIT_RANKS);
+	watch_leave(w, wait);		/* before less is allowed */
+	pthread_mutex_lock(&w->lock);
+	w->ask = ask;
+	w->met = 1;
+	pthread_mutex_unlock(&w->lock);
 }
 
 void

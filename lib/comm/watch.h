@@ -13,6 +13,9 @@
  * message has what this rank knows of itself.  Time in which the process itself
  * was stopped does not count.
  *
+ * It begins before the ranks know one another, for then, too, one may be missed.
+ * That takes MPI longer than any exchange, and has WATCH_START seconds at least.
+ *
  * A NULL watch is one that does nothing.
  */
 
@@ -20,11 +23,16 @@
 
 struct watch;
 
+#define WATCH_START 30.0
+
 /*
- * watch_open(c, seconds): watch this rank; all ranks call it.  ${c} must live
- * until watch_close.  NULL if ${seconds} is 0: any wait may last.
+ * watch_open(seconds): watch this rank, whose others are not known yet;
+ * 0: any wait may last.
+ * watch_meet(w, c): now they are; all ranks call it, and the first exchange of
+ * ${c} should be this one.  ${c} must live until watch_close.
  */
-struct watch *watch_open(struct comm *c, double seconds);
+struct watch *watch_open(double seconds);
+void watch_meet(struct watch *w, struct comm *c);
 void watch_close(struct watch *w);
 
 /*

@@ -10,21 +10,30 @@
 #include "comm/watch.h"
 
 struct comm *
-comm_open(int *argc, char ***argv)
+comm_open(int *argc, char ***argv, double seconds)
 {
-	int wanted;
+	struct watch *w = watch_open(seconds);
 	struct comm *c;
+	int wanted, wait;
 
-	/* Alone, MPI would only cost time to start. */
 	launch_rank(&wanted);
-	if (wanted == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL)
-		return comm_self();
-	c = comm_mpi_open(argc, argv);
-	if (c != NULL && c->size != wanted && c->size == 1)
-		return fail_null("started as one of %d ranks, but %s sees one: "
-		    "start it with the mpirun of the same MPI", wanted,
-		    comm_library());
-	if (c != NULL && (c->spins = cores_enough(c)) < 0)
+	/* Alone, MPI would only cost time to start. */
+	if (wanted == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL) {
+		c = comm_self();
+	} else {
+		wait = watch_enter(w, "starting MPI", 1);
+		c = comm_mpi_open(argc, argv);
+		watch_leave(w, wait);
+	}
+	if (c == NULL || (c->size == 1 && wanted != 1)) {
+		watch_close(w);
+		return c == NULL ? NULL : fail_null("started as one of %d ranks, "
+		    "but %s sees one: start it with the mpirun of the same MPI",
+		    wanted, comm_library());
+	}
+	watch_meet(w, c);
+	c->watch = w;
+	if ((c->spins = cores_enough(c)) < 0)
 		comm_abort(c, EXIT_RANKS);
 	return c;
 }

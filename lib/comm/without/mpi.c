@@ -5,8 +5,9 @@
 #include "comm/watch.h"
 
 struct comm *
-comm_open(int *argc, char ***argv)
+comm_open(int *argc, char ***argv, double seconds)
 {
+	struct comm *c;
 	int wanted;
 
 	launch_rank(&wanted);
@@ -14,7 +15,9 @@ comm_open(int *argc, char ***argv)
 	if (wanted > 1)
 		return fail_null("started as one of %d ranks, but this build has "
 		    "no MPI; make MPI=yes", wanted);
-	return comm_self();
+	c = comm_self();
+	comm_watch(c, seconds);
+	return c;
 }
 
 const char *
