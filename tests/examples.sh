@@ -322,6 +322,8 @@ check_same "time-to-accuracy.mk: times are those of the steps' prices, to the fi
 	"$(sed '1,/^#run/d' r/report.tsv | awk -F '\t' '{ printf "%s%.0f", t, $3 < 0 ? -1000 : 1000 * $3; t = "\t" } END { print "" }')"
 check_same "time-to-accuracy.mk: the first schedule's ratio is 1" "1.00" "$(awk '$1 == "fixed" { print $8 }' r/report.tsv)"
 check "time-to-accuracy.mk: draws the curves" test -s r/curves.png
+check_same "time-to-accuracy.mk: over the same prices" "$(awk '$1 == "fixed" { printf "%.3f\n", $5 }' r/report.tsv)" \
+	"$(cat r/priced/fixed-?/log.jsonl | jq -s 'map(select(.type == "step") | .seconds) | add / 2' | xargs printf '%.3f\n')"
 check_exit "time-to-accuracy.mk: again, there is nothing to do" 0 race r
 check_same "time-to-accuracy.mk: and nothing is done" "" "$(grep vt- "$T/out")"
 

@@ -17,7 +17,8 @@
 #
 # Times are those of training without the looks.  So that other work on the
 # machine does not count, a step of a shape costs what the fastest tenth of all
-# such steps of all runs took (prices.tsv); all must have run on one machine.
+# such steps of all runs took (prices.tsv), in the table as in the curves; all must
+# have run on one machine.
 #
 # Interrupt it whenever you like and type the same again: it goes on where it
 # was.  What make calls "Error 75" is a run that was stopped and saved.
@@ -66,8 +67,8 @@ settings  = $(NET) $(EXTRACT) $(TRAINING)
 comma    := ,
 empty    :=
 space    := $(empty) $(empty)
-# of SCHEDULE: its runs, as vt-eval --curve names a group of them
-of        = $1=$(subst $(space),$(comma),$(filter $(OUT)/$1-%,$(runs)))
+# of SCHEDULE: logs of its runs at these prices, as vt-eval --curve names a group
+of        = $1=$(subst $(space),$(comma),$(patsubst $(OUT)/%,$(OUT)/priced/%,$(filter $(OUT)/$1-%,$(runs))))
 
 all: $(OUT)/report.tsv $(OUT)/curves.png
 	@cat $(OUT)/report.tsv
@@ -153,7 +154,10 @@ $(OUT)/report.tsv: $(OUT)/prices.tsv $(SCHEDULES:%=$(OUT)/%.trial) force
 	        print "#run", "top1", "after"; \
 	        for (i = 1; i <= runs; i++) printf "%s\t%.4f\t%.3f\n", name[i], top[name[i], n[name[i]]], there(name[i], goal) }' >$@.new
 	@rm $@.prices && mv $@.new $@
-$(OUT)/curves.png: $(runs:=/final.safetensors)
+$(OUT)/curves.png: $(OUT)/prices.tsv
+	@for r in $(runs); do p=$(OUT)/priced/$${r##*/}; mkdir -p $$p; cp $$r/schedule.tsv $$p; awk -F '\t' '$(number) FNR == NR { price[$$1] = $$2; next } \
+	    /"type":"step"/ { s = price[$(shape)]; sub(/"seconds":[^,}]*/, "\"seconds\":" s); \
+	        sub(/"clips_per_s":[^,}]*/, "\"clips_per_s\":" number("batch") / s) } { print }' $< $$r/log.jsonl >$$p/log.jsonl; done
 	vt-eval --curve=$(@D)/new.png $(foreach a,$(SCHEDULES),-m '$(call of,$a)') && mv $(@D)/new.png $@
 
 status:
