@@ -89,6 +89,14 @@ static const struct row rows[] = {
 	    .s = { 1, 2, 2 }, .p = { 0, 2, 2 }, .out = 16), { 2, 2, 17, 12, 3 } },
 	{ "conv 7x7 stride 2 of pixels", CONV(.k = { 1, 7, 7 },
 	    .s = { 1, 2, 2 }, .p = { 0, 3, 3 }, .out = 64), { 1, 2, 21, 24, 3 } },
+	{ "conv 7x7 stride 2 of pixels, side 158, 1 frame", CONV(
+	    .k = { 1, 7, 7 }, .s = { 1, 2, 2 }, .p = { 0, 3, 3 }, .out = 8),
+	    { 1, 1, 158, 158, 3 } },
+	{ "conv 3x3 stride 2 of pixels, with bias, a row left over", CONV(
+	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 0, 1 }, .out = 5,
+	    .bias = 1), { 3, 1, 8, 9, 3 } },
+	{ "conv 4x6 stride 2 of 4 channels", CONV(.k = { 1, 4, 6 },
+	    .s = { 1, 2, 2 }, .p = { 0, 1, 3 }, .out = 24), { 1, 2, 10, 11, 4 } },
 	{ "conv 5x5 of 1 channel", CONV(.k = { 1, 5, 5 }, .s = { 1, 2, 2 },
 	    .p = { 0, 2, 2 }, .out = 16), { 2, 2, 17, 12, 1 } },
 	{ "conv 5x5 of 2 channels", CONV(.k = { 1, 5, 5 }, .s = { 1, 2, 2 },
@@ -116,6 +124,9 @@ static const struct row rows[] = {
 	{ "conv 5x7x7 of pixels", { .kind = OP_CONV, .k = { 5, 7, 7 },
 	    .s = { 1, 2, 2 }, .p = { 2, 3, 3 }, .out = 8 },
 	    { 1, 4, 11, 12, 3 } },
+	{ "conv 5x7x7 of pixels, stride 2", { .kind = OP_CONV,
+	    .k = { 5, 7, 7 }, .s = { 2, 2, 2 }, .p = { 2, 3, 3 }, .out = 16 },
+	    { 2, 5, 9, 11, 3 } },
 	{ "conv 3x3x3, wide, stride 2", { .kind = OP_CONV, .k = { 3, 3, 3 },
 	    .s = { 2, 2, 2 }, .p = { 1, 1, 1 }, .out = 64 },
 	    { 2, 5, 15, 16, 48 } },
@@ -529,9 +540,8 @@ round_output(struct device *b, const struct data *d, void *y)
 	free(host);
 }
 
-/* What becomes of input gradients; FROZEN: written, but the parameters' are not,
- * and inputs are there for the backward pass only if that says that it reads
- * them. */
+/* What becomes of input gradients; FROZEN: written, but the parameters' are not.
+ * Inputs are there for the backward pass only if that says that it reads them. */
 enum { WRITTEN, ADDED, UNWANTED, FROZEN };
 
 /* What the operator is given lies where it finds it; a tray is in ${memory}. */
@@ -636,7 +646,7 @@ run(struct device *b, const struct data *d, int gradients,
 	impl->forward(&t);
 	if (d->rounded != PRECISION_FP32)
 		round_output(b, d, t.y);
-	for (int j = 0; j < d->op.nin && gradients == FROZEN; j++)
+	for (int j = 0; j < d->op.nin; j++)
 		if (!(task_reads(&t) & READS_X))
 			poison(b, t.x[j], device_bytes(b, &d->in[j]));
 	poison(b, t.scratch, n);
