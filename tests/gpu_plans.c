@@ -212,11 +212,14 @@ static void
 compare(const char *device)
 {
 	int more = 0, less = 0, used[CONV_PATTERNS] = { 0 }, unused = 0;
+	int pixels = 0;
 	char text[80];
 
 	for (size_t i = 0; i < n; i++) {
 		describe(&asked[i].shape, text);
 		used[asked[i].shape.pattern] += !asked[i].refused;
+		pixels += asked[i].shape.type != GPU_F32 &&
+		    asked[i].shape.in < 8;
 		if (asked[i].refused && !in_table(text)) {
 			diag("refused, and not in the table: %s", text);
 			more++;
@@ -241,6 +244,7 @@ compare(const char *device)
 	for (int i = 0; i < CONV_PATTERNS; i++)
 		unused += used[i] == 0;
 	is(unused, 0, "and each pattern is in use");
+	is(pixels, 0, "and in 16 bits none is of pixels");
 }
 
 static void

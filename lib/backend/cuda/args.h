@@ -324,6 +324,31 @@ struct avgpool {
 	int cut, accumulate;
 };
 
+/* ---- stems ---- */
+
+/*
+ * What stem_body.h makes.  ${c} channels of ${in} rows and columns become ${depth},
+ * pixels of each patch and then zeroes, of ${width} columns; those of the image
+ * begin ${pad} further on.
+ */
+struct stem {
+	struct image image;		/* of patches: a vector each thread */
+	const void *from;
+	void *to;
+	unsigned c, depth, width;
+	int in[2], pad[2];
+};
+
+/* Weights [out][in][k[0]][k[1]][k[2]], floats, and those of patches, ${n} of
+ * [out][k[0]][patches[0]][patches[1]][depth] as they are stored. */
+struct stem_weights {
+	const void *from;
+	void *to;
+	size_t n;
+	unsigned in, depth;
+	int k[3], patches[2];
+};
+
 /* ---- convolutions of each channel by itself ---- */
 
 /* Outputs beside one another that a thread has, and the columns that their windows

@@ -2,7 +2,8 @@
  * Convolutions, by the driver's plans.  A kernel of one frame is a convolution
  * of n t images; one of a single place in each frame, (t, 1, 1), is one of
  * images too, whose rows are the frames and whose columns all places of a frame,
- * which have better plans than volumes.
+ * which have better plans than volumes.  One of pixels is done as another one, of
+ * patches of them (stem.c).
  *
  * Where there are patterns (patterns.h), a convolution does the work of the norm
  * before it, whose output is never in memory then, and leaves the sums that the
@@ -32,12 +33,12 @@ struct conv {
 	const struct norm *norm;	/* what it does before; NULL: nothing */
 };
 
-/* Numbers of the weights, and their bytes as they are kept. */
+/* Numbers of the weights as they are kept, and their bytes. */
 static size_t
 weights(const struct task *t)
 {
-	return (size_t)t->out.c * (size_t)(t->in[0].c / t->op->groups) *
-	    conv_taps(t->op);
+	return stem_is(t) ? stem_weights(t) : (size_t)t->out.c *
+	    (size_t)(t->in[0].c / t->op->groups) * conv_taps(t->op);
 }
 
 static size_t
@@ -84,6 +85,8 @@ shape_of(const struct task *t, enum conv_pass pass, enum conv_pattern pattern)
 	for (int i = flat; i < 3; i++)
 		set_extents(&s, i - flat, from[i], to[i], op->k[i], op->s[i],
 		    op->p[i]);
+	if (stem_is(t))
+		stem_shape(t, &s);
 	return s;
 }
 
@@ -131,6 +134,8 @@ prepare(struct task *t)
 	if (c == NULL)
 		t->priv = xcalloc(1, sizeof(struct conv));
 	c = t->priv;
+	if (stem_is(t))
+		t->reads = 0;
 	for (int i = 0; i < PASSES; i++)
 		if (wanted[i] && c->plan[i] == NULL &&
 		    !make_plan(t, (enum conv_pass)i, CONV_PLAIN)) {
@@ -146,8 +151,8 @@ static int
 may_have_patterns(const struct task *t)
 {
 	return cuda_of(t)->type == GPU_F16 && t->training && !t->idle &&
-	    !t->op->bias && t->op->groups == 1 && t->in[0].c % 8 == 0 &&
-	    t->out.c % 8 == 0;
+	    !t->op->bias && t->op->groups == 1 && t->out.c % 8 == 0 &&
+	    (t->in[0].c % 8 == 0 || stem_is(t));
 }
 
 int
@@ -155,7 +160,7 @@ conv_takes_norm(struct task *t, const struct norm *n)
 {
 	struct conv *c;
 
-	if (!may_have_patterns(t))
+	if (!may_have_patterns(t) || stem_is(t))
 		return 0;
 	t->priv = c = xcalloc(1, sizeof(*c));
 	c->norm = n;
@@ -196,14 +201,17 @@ describe(const struct task *t, char *text, size_t size)
 		snprintf(text + strlen(text), size - strlen(text), "%s%s",
 		    c->norm != NULL ? ", with the norm before it" : "",
 		    c->sums ? ", sums" : "");
+	if (stem_is(t))
+		snprintf(text + strlen(text), size - strlen(text),
+		    ", of 2x2 pixels");
 }
 
 /*
  * ---- memory ----
  *
- * Saved: weights, the sums of y, what its norm saves.  Scratch: the workspace, a
- * gradient of weights, the gradient behind the norm's relu, its sums and their
- * rest, the norm's own; or the sums of a bias.
+ * Saved: weights, the sums of y, what its norm saves or a stem's patches.  Scratch:
+ * the workspace, a gradient of weights, the gradient behind the norm's relu, its
+ * sums and their rest, the norm's own; or the sums of a bias.
  */
 
 static size_t
@@ -233,7 +241,21 @@ saved(const struct task *t)
 	const struct conv *c = t->priv;
 
 	return norm_saved_at(t) + (c->norm != NULL ?
-	    cuda_norm_saved(c->norm) : 0);
+	    cuda_norm_saved(c->norm) : stem_is(t) ? stem_bytes(t) : 0);
+}
+
+/* A stem has no norm. */
+static void *
+patches_of(const struct task *t)
+{
+	return (char *)t->saved + norm_saved_at(t);
+}
+
+/* What is convolved. */
+static const void *
+x_of(const struct task *t)
+{
+	return stem_is(t) ? patches_of(t) : t->x[0];
 }
 
 float *
@@ -312,8 +334,12 @@ weights_turn(struct cuda *c, int kernel, size_t out, size_t in, unsigned taps,
 static void
 turn(struct task *t, int kernel, const void *from, void *to)
 {
-	weights_turn(cuda_of(t), kernel, (size_t)t->out.c,
-	    (size_t)(t->in[0].c / t->op->groups), conv_taps(t->op), from, to);
+	if (stem_is(t))
+		stem_turn(t, kernel == GPU_WEIGHTS_RETURN, from, to);
+	else
+		weights_turn(cuda_of(t), kernel, (size_t)t->out.c,
+		    (size_t)(t->in[0].c / t->op->groups), conv_taps(t->op),
+		    from, to);
 }
 
 static void
@@ -360,7 +386,10 @@ forward(struct task *t)
 	}
 	if (c->sums)
 		b = (struct conv_beside){ .sums = conv_sums(t) };
-	run(t, CONV_FORWARD, t->x[0], weights_of(t), t->y, c->sums ? &b : NULL);
+	if (stem_is(t))
+		stem_run(t, patches_of(t));
+	run(t, CONV_FORWARD, x_of(t), weights_of(t), t->y,
+	    c->sums ? &b : NULL);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
@@ -398,7 +427,7 @@ backward(struct task *t)
 		run(t, CONV_DATA, t->dx[0], weights_of(t), t->dy, NULL);
 	if (!t->wants_dw)
 		return;
-	run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);
+	run(t, CONV_WEIGHTS, x_of(t), dw, t->dy, NULL);
 	turn(t, GPU_WEIGHTS_RETURN, dw, t->dw[0]);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,

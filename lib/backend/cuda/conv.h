@@ -1,8 +1,8 @@
 #ifndef BACKEND_CUDA_CONV_H
 #define BACKEND_CUDA_CONV_H
 
-/* What the files of convolutions share: by plans (conv.c), and of each channel by
- * itself (depth.c). */
+/* What the files of convolutions share: by plans (conv.c), of pixels (stem.c), and
+ * of each channel by itself (depth.c). */
 
 #include "backend/cuda/cuda.h"
 
@@ -30,6 +30,21 @@ struct norm;
 int conv_takes_norm(struct task *t, const struct norm *n);
 int conv_leaves_sums(struct task *t);
 float *conv_sums(const struct task *t);
+
+/*
+ * A stem (stem.c): a convolution that is done as another one, of patches.
+ * stem_is(t): whether ${t} is one.
+ * stem_shape(t, s): ${s}, that of its convolution, becomes the other's.
+ * stem_weights(t): numbers of the other's weights.
+ * stem_bytes(t), stem_run(t, to): of its patches; they are made of its input.
+ * stem_turn(t, back, from, to): as weights_turn.
+ */
+int stem_is(const struct task *t);
+void stem_shape(const struct task *t, struct conv_shape *s);
+size_t stem_weights(const struct task *t);
+size_t stem_bytes(const struct task *t);
+void stem_run(struct task *t, void *to);
+void stem_turn(struct task *t, int back, const void *from, void *to);
 
 /*
  * weights_turn(c, kernel, out, in, taps, from, to):

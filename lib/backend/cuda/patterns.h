@@ -30,6 +30,8 @@ static const struct { const char *refused, *instead; } patterns_refused[] = {
 	{ "forward, sums fp16 3x3x3 128 to 128 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 3x3x3 256 to 256 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 3x3x3 512 to 512 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 5x4x4 16 to 8 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 5x4x4 16 to 64 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 1x1x1 64 to 128 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 1x1x1 128 to 256 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 1x1x1 256 to 512 in 1", "CONV_PLAIN, norm_sums" },
