@@ -1,7 +1,8 @@
 /*
  * For programs that are linked with --wrap=device_open: whatever opens ref gets
  * the cuda back end on the stand-in.  STANDIN_FASTEST is the engine that timing
- * finds on rank 0; on each other rank it is another.
+ * finds on rank 0; on each other rank it is another.  With STANDIN_SLOW patterns are
+ * slower than what is plain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,5 +28,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	if (d != NULL && fastest != NULL)
 		standin_fastest(standin_of(d), atoi(fastest) +
 		    launch_rank(&size));
+	if (d != NULL)
+		standin_slow(standin_of(d), getenv("STANDIN_SLOW") != NULL);
 	return d;
 }

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "backend/cuda/choices.h"
+#include "backend/cuda/choose.h"
 #include "standin.h"
 
 enum { LANES = 24 };			/* streams at a time, at most */
@@ -197,10 +197,11 @@ struct standin {
 	pthread_t quieted;		/* who must not wait */
 	int broken;
 	int events, graphs, plans;	/* not yet freed */
-	struct choices *choices;	/* of engines, for convolutions */
-	int tune;			/* choose by timing */
+	struct ways ways;		/* to do convolutions */
 	int fastest;			/* the engine that timing finds */
+	int slow;			/* patterns are, by timing */
 	int timed;			/* how often it did */
+	int asked;			/* how often for a pattern */
 	long pieces;
 	int faults[FAULTS];
 	char said[512];
@@ -240,6 +241,7 @@ char *standin_choices(struct driver *d, enum choices_kind which);
 int standin_choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text);
 void standin_tune(struct driver *d, int on);
+void standin_ways(struct standin *s);
 struct conv_plan *standin_conv_new(struct driver *d,
     const struct conv_shape *c);
 void standin_conv_free(struct driver *d, struct conv_plan *p);

@@ -178,6 +178,13 @@ standin_fastest(struct driver *d, int engine)
 		((struct standin *)d)->fastest = engine;
 }
 
+void
+standin_slow(struct driver *d, int on)
+{
+	if (!standin_absent())
+		((struct standin *)d)->slow = on;
+}
+
 static void
 standin_close(struct driver *d)
 {
@@ -199,7 +206,7 @@ standin_close(struct driver *d)
 		fprintf(stderr, "stand-in: %d faults: %s\n", faults, s->said);
 		exit(1);
 	}
-	choices_free(s->choices);
+	choices_free(s->ways.choices);
 	memory_close(&s->memory);
 	watch_free(&s->watch);
 	guard_close(&s->guard);
@@ -234,7 +241,7 @@ standin_open(const struct standin_options *o)
 		s->o.kernel = standin_kernels;
 		s->o.kernels = standin_kernels_n;
 	}
-	s->choices = choices_new(1, "the stand-in");
+	standin_ways(s);
 	s->fastest = 1;
 	pthread_mutex_init(&s->lock, NULL);
 	if (memory_open(&s->memory, o->memory > 0 ? o->memory :

@@ -107,4 +107,8 @@ int standin_kernel(const char *name);
  */
 void standin_fastest(struct driver *d, int engine);
 
+/* standin_slow(d, on): its patterns are slower than plain convolutions and kernels,
+ * not faster. */
+void standin_slow(struct driver *d, int on);
+
 #endif

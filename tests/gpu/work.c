@@ -105,7 +105,7 @@ char *
 standin_choices(struct driver *d, enum choices_kind which)
 {
 	struct standin *s = enter(d);
-	char *text = choices_text(s->choices, which);
+	char *text = choices_text(s->ways.choices, which);
 
 	leave(s);
 	return text;
@@ -116,50 +116,32 @@ standin_choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text)
 {
 	struct standin *s = enter(d);
-	int bad = choices_take(s->choices, which, what, text);
+	int bad = choices_take(s->ways.choices, which, what, text);
 
 	leave(s);
 	return bad;
 }
 
 void
-standin_tune(struct driver *d, int on)
+standin_tune(struct driver *d, int how)
 {
 	struct standin *s = enter(d);
 
-	s->tune = on;
+	s->ways.how = how;
 	leave(s);
 }
 
-/* As cudnn_conv.c does. */
-static int
-engine_for(struct standin *s, const struct conv_shape *c)
+static void
+key_of(const struct conv_shape *c, char key[KEY])
 {
-	const struct choice *known;
-	struct choice v = { .engine = 0 };
-	struct buffer key = { 0 };
+	int n = snprintf(key, KEY, "%d.%d%s %d: %d, %d to %d in %d,",
+	    (int)c->pass, (int)c->pattern, c->accumulate ? "+" : "",
+	    (int)c->type, c->n, c->in, c->out, c->groups);
 
-	buffer_printf(&key, "%d.%d%s %d: %d, %d to %d in %d,", (int)c->pass,
-	    (int)c->pattern, c->accumulate ? "+" : "", (int)c->type, c->n,
-	    c->in, c->out, c->groups);
 	for (int i = 0; i < c->dims; i++)
-		buffer_printf(&key, " %d to %d by %d step %d pad %d",
-		    c->from[i], c->to[i], c->kernel[i], c->stride[i],
-		    c->pad[i]);
-	if ((known = choices_find(s->choices, key.data)) != NULL) {
-		v = *known;
-	} else {
-		known = s->tune ? choices_known(s->choices, key.data) : NULL;
-		if (known != NULL) {
-			v = *known;
-		} else if (s->tune) {
-			v.engine = s->fastest;
-			v.seconds = 1e-3 * ++s->timed;
-		}
-		choices_add(s->choices, key.data, &v);
-	}
-	buffer_free(&key);
-	return (int)v.engine;
+		n += snprintf(key + n, KEY - (size_t)n,
+		    " %d to %d by %d step %d pad %d", c->from[i], c->to[i],
+		    c->kernel[i], c->stride[i], c->pad[i]);
 }
 
 /* Patterns are there for fp16 alone, of whole vectors of channels, as cuDNN has
@@ -175,6 +157,61 @@ has_pattern(const struct standin *s, const struct conv_shape *c)
 	    pass[c->pattern] == c->pass && c->type == GPU_F16 &&
 	    c->groups == 1 && c->in % 8 == 0 && c->out % 8 == 0 &&
 	    !c->accumulate);
+}
+
+static struct conv_plan *
+open_plan(struct ways *w, const struct conv_shape *c)
+{
+	struct standin *s = (struct standin *)w->driver;
+	struct conv_plan *p;
+
+	s->asked += c->pattern != CONV_PLAIN;
+	if (!has_pattern(s, c))
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->shape = *c;
+	s->plans++;
+	return p;
+}
+
+static void
+close_plan(struct ways *w, struct conv_plan *p)
+{
+	((struct standin *)w->driver)->plans -= p != NULL;
+	free(p);
+}
+
+/* Patterns take a thousandth of what is plain, or a thousand times as long. */
+static int
+make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
+{
+	struct standin *s = (struct standin *)w->driver;
+	double seconds = p->shape.pattern == CONV_PLAIN ? 1e-3 :
+	    s->slow ? 1 : 1e-6;
+
+	if (by == BY_RULE)
+		*c = (struct choice){ .engine = 0 };
+	if (by == BY_TRYING)
+		*c = (struct choice){ .engine = s->fastest,
+			.seconds = seconds * ++s->timed };
+	p->engine = (int)c->engine;
+	return 0;
+}
+
+static double
+time_pass(struct ways *w, size_t bytes)
+{
+	(void)w;
+	return 1e-12 * (double)bytes;
+}
+
+void
+standin_ways(struct standin *s)
+{
+	s->ways = (struct ways){ .driver = &s->driver,
+		.choices = choices_new(1, "the stand-in"), .key = key_of,
+		.open = open_plan, .close = close_plan, .make = make_plan,
+		.pass = time_pass };
 }
 
 struct conv_plan *
@@ -193,14 +230,7 @@ standin_conv_new(struct driver *d, const struct conv_shape *c)
 	if (bad)
 		fault(s, FAULT_MISUSE, "a convolution whose extents do not fit");
 	not_here(s, "a convolution is planned");
-	if (!has_pattern(s, c)) {
-		leave(s);
-		return NULL;
-	}
-	p = xcalloc(1, sizeof(*p));
-	p->shape = *c;
-	p->engine = engine_for(s, c);
-	s->plans++;
+	p = choose_conv(&s->ways, c);
 	leave(s);
 	return p;
 }
@@ -210,8 +240,7 @@ standin_conv_free(struct driver *d, struct conv_plan *p)
 {
 	struct standin *s = enter(d);
 
-	s->plans -= p != NULL;
-	free(p);
+	close_plan(&s->ways, p);
 	leave(s);
 }
 

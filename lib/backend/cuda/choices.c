@@ -104,6 +104,12 @@ choices_add(struct choices *c, const char *key, const struct choice *v)
 	add(&c->list[CHOICES_MADE], c->version, c->device, key, v);
 }
 
+void
+choices_measured(struct choices *c, const char *key, const struct choice *v)
+{
+	add(&c->list[CHOICES_KNOWN], c->version, c->device, key, v);
+}
+
 /* ---- from text: knobs are "knob=value,knob=value" ---- */
 
 static int
@@ -129,6 +135,16 @@ read_knobs(const char *text, struct choice *c)
 	}
 }
 
+static int
+read_engine(const struct table *t, size_t i, int64_t *engine)
+{
+	const char *text = table_text(t, i, "engine");
+
+	*engine = NO_ENGINE;
+	return text == NULL ? -1 : strcmp(text, "-") == 0 ? 0 :
+	    table_int(t, i, "engine", 0, INT32_MAX, engine);
+}
+
 /* 1 if it was taken, 0 if it is another's; -1 after a message. */
 static int
 take_row(struct choices *c, enum choices_kind which, const struct table *t,
@@ -141,7 +157,7 @@ take_row(struct choices *c, enum choices_kind which, const struct table *t,
 	if (table_int(t, i, "cudnn", 0, INT32_MAX, &version) != 0 ||
 	    (device = table_text(t, i, "device")) == NULL ||
 	    (key = table_text(t, i, "convolution")) == NULL ||
-	    table_int(t, i, "engine", 0, INT32_MAX, &v.engine) != 0 ||
+	    read_engine(t, i, &v.engine) != 0 ||
 	    (knobs = table_text(t, i, "knobs")) == NULL ||
 	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
 		return -1;
@@ -186,8 +202,12 @@ put_row(struct buffer *b, const struct row *r, const struct choice *v)
 {
 	char *device = table_escape(r->device);
 
-	buffer_printf(b, "%lld\t%s\t%s\t%lld\t", (long long)r->version, device,
-	    r->key, (long long)v->engine);
+	buffer_printf(b, "%lld\t%s\t%s\t", (long long)r->version, device,
+	    r->key);
+	if (v->engine == NO_ENGINE)
+		buffer_text(b, "-\t");
+	else
+		buffer_printf(b, "%lld\t", (long long)v->engine);
 	for (int i = 0; i < v->knobs; i++)
 		buffer_printf(b, "%s%lld=%lld", i > 0 ? "," : "",
 		    (long long)v->knob[i], (long long)v->value[i]);
@@ -237,9 +257,9 @@ cuda_choose(struct device *d, enum choices_kind which, const char *what,
 }
 
 void
-cuda_tune(struct device *d, int on)
+cuda_tune(struct device *d, int how)
 {
 	struct driver *driver = ((struct cuda *)d)->driver;
 
-	driver->call->tune(driver, on);
+	driver->call->tune(driver, how);
 }

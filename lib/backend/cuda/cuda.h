@@ -149,7 +149,7 @@ void cuda_lost(struct device *d, float *lost, const struct outcome *o,
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
-void cuda_tune(struct device *d, int on);
+void cuda_tune(struct device *d, int how);		/* enum tuning */
 
 /* Those of replay.c. */
 struct event *cuda_event_new(struct device *d);

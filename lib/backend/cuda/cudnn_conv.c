@@ -7,6 +7,125 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
+/* ---- plans ---- */
+
+static void
+extents(char *text, size_t size, int dims, const int *v)
+{
+	if (dims == 3)
+		snprintf(text, size, "%dx%dx%d", v[0], v[1], v[2]);
+	else
+		snprintf(text, size, "%dx%d", v[0], v[1]);
+}
+
+void
+conv_key(const struct conv_shape *s, char key[KEY])
+{
+	static const char *const pass[] = { [CONV_FORWARD] = "forward",
+		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
+	static const char *const type[] = { [GPU_F32] = "fp32",
+		[GPU_BF16] = "bf16", [GPU_F16] = "fp16" };
+	static const char *const pattern[] = { [CONV_PLAIN] = "",
+		[CONV_SUMS] = ", sums", [CONV_NORMED_SUMS] = ", normed, sums",
+		[CONV_NORMED] = ", normed",
+		[CONV_NORM_BACK] = ", of a norm" };
+	const int *v[] = { s->from, s->kernel, s->stride, s->pad };
+	char text[4][40];
+
+	for (int i = 0; i < 4; i++)
+		extents(text[i], sizeof(text[i]), s->dims, v[i]);
+	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
+	    "pad %s%s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
+	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
+	    pattern[s->pattern], s->unordered ? ", unordered" : "");
+}
+
+/* The graph of it. */
+static struct conv_plan *
+open_plan(struct ways *w, const struct conv_shape *s)
+{
+	struct conv_plan *p = xcalloc(1, sizeof(*p));
+
+	p->s = *s;
+	conv_key(s, p->key);
+	p->m = maker_new((struct runtime *)w->driver);
+	p->graph = graph_of_conv(p->m, s);
+	if (!p->m->wrong)
+		return p;
+	if (s->pattern == CONV_PLAIN)
+		fail("cuDNN refuses %s: %s", p->key, p->m->why);
+	cudnn_conv_free(w->driver, p);
+	return NULL;
+}
+
+static void
+close_plan(struct ways *w, struct conv_plan *p)
+{
+	cudnn_conv_free(w->driver, p);
+}
+
+static int
+make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
+{
+	int bad;
+
+	(void)w;
+	if (by == BY_CHOICE)
+		return plan_of_choice(p, c);
+	bad = by == BY_TRYING ? plan_by_timing(p) : plan_by_rule(p);
+	if (bad == 0)
+		*c = p->choice;
+	return bad;
+}
+
+static double
+time_pass(struct ways *w, size_t bytes)
+{
+	return pass_by_timing((struct runtime *)w->driver, bytes);
+}
+
+static void
+set_ways(struct runtime *r)
+{
+	r->ways = (struct ways){ .driver = &r->driver, .choices = choices_new(
+		r->dnn.cudnnGetVersion(), r->name), .key = conv_key,
+		.open = open_plan, .close = close_plan, .make = make_plan,
+		.pass = time_pass };
+}
+
+struct conv_plan *
+cudnn_conv_new(struct driver *d, const struct conv_shape *s)
+{
+	return choose_conv(&((struct runtime *)d)->ways, s);
+}
+
+void
+cudnn_conv_free(struct driver *d, struct conv_plan *p)
+{
+	(void)d;
+	if (p != NULL) {
+		maker_free(p->binds);
+		maker_free(p->m);
+	}
+	free(p);
+}
+
+size_t
+cudnn_conv_workspace(struct driver *d, const struct conv_plan *p)
+{
+	(void)d;
+	return p->workspace;
+}
+
+void
+cudnn_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
+    size_t size)
+{
+	(void)d;
+	snprintf(text, size, "cuDNN engine %lld, workspace %.1f MiB",
+	    (long long)p->choice.engine, (double)p->workspace / (1 << 20));
+}
+
 /* ---- opening ---- */
 
 static int
@@ -14,7 +133,7 @@ open_library(struct runtime *r)
 {
 	if (cudnn_load(&r->dnn) != 0)
 		return -1;
-	r->choices = choices_new(r->dnn.cudnnGetVersion(), r->name);
+	set_ways(r);
 	r->about_maker = maker_new(r);
 	r->about = maker_make(r->about_maker,
 	    CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
@@ -62,112 +181,10 @@ void
 cudnn_close(struct runtime *r)
 {
 	maker_free(r->about_maker);
-	choices_free(r->choices);
+	choices_free(r->ways.choices);
 	if (r->handle != NULL)
 		r->dnn.cudnnDestroy(r->handle);
 	cudnn_unload(&r->dnn);
-}
-
-/* ---- plans ---- */
-
-static void
-extents(char *text, size_t size, int dims, const int *v)
-{
-	if (dims == 3)
-		snprintf(text, size, "%dx%dx%d", v[0], v[1], v[2]);
-	else
-		snprintf(text, size, "%dx%d", v[0], v[1]);
-}
-
-void
-conv_key(const struct conv_shape *s, char key[KEY])
-{
-	static const char *const pass[] = { [CONV_FORWARD] = "forward",
-		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
-	static const char *const type[] = { [GPU_F32] = "fp32",
-		[GPU_BF16] = "bf16", [GPU_F16] = "fp16" };
-	static const char *const pattern[] = { [CONV_PLAIN] = "",
-		[CONV_SUMS] = ", sums", [CONV_NORMED_SUMS] = ", normed, sums",
-		[CONV_NORMED] = ", normed",
-		[CONV_NORM_BACK] = ", of a norm" };
-	const int *v[] = { s->from, s->kernel, s->stride, s->pad };
-	char text[4][40];
-
-	for (int i = 0; i < 4; i++)
-		extents(text[i], sizeof(text[i]), s->dims, v[i]);
-	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
-	    "pad %s%s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
-	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
-	    pattern[s->pattern], s->unordered ? ", unordered" : "");
-}
-
-/*
- * What was chosen before if cuDNN still takes it, else the fastest, of which may
- * be known which it is, or the first guess; each shape is chosen for once.
- * Patterns are not timed: all that can do one is a few tiles of one engine.
- */
-static int
-choose(struct runtime *r, struct conv_plan *p)
-{
-	const struct choice *c = choices_find(r->choices, p->key);
-
-	if (c != NULL && plan_of_choice(p, c) == 0)
-		return 0;
-	c = r->tune ? choices_known(r->choices, p->key) : NULL;
-	if (c != NULL && plan_of_choice(p, c) == 0) {
-		choices_add(r->choices, p->key, c);
-		return 0;
-	}
-	if ((r->tune && p->s.pattern == CONV_PLAIN ? plan_by_timing(p) :
-	    plan_by_rule(p)) != 0)
-		return -1;
-	choices_add(r->choices, p->key, &p->choice);
-	return 0;
-}
-
-struct conv_plan *
-cudnn_conv_new(struct driver *d, const struct conv_shape *s)
-{
-	struct runtime *r = (struct runtime *)d;
-	struct conv_plan *p = xcalloc(1, sizeof(*p));
-
-	p->s = *s;
-	conv_key(s, p->key);
-	p->m = maker_new(r);
-	p->graph = graph_of_conv(p->m, s);
-	if (p->m->wrong && s->pattern == CONV_PLAIN)
-		fail("cuDNN refuses %s: %s", p->key, p->m->why);
-	else if (!p->m->wrong && choose(r, p) == 0)
-		return p;
-	cudnn_conv_free(d, p);
-	return NULL;
-}
-
-void
-cudnn_conv_free(struct driver *d, struct conv_plan *p)
-{
-	(void)d;
-	if (p != NULL) {
-		maker_free(p->binds);
-		maker_free(p->m);
-	}
-	free(p);
-}
-
-size_t
-cudnn_conv_workspace(struct driver *d, const struct conv_plan *p)
-{
-	(void)d;
-	return p->workspace;
-}
-
-void
-cudnn_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
-    size_t size)
-{
-	(void)d;
-	snprintf(text, size, "cuDNN engine %lld, workspace %.1f MiB",
-	    (long long)p->choice.engine, (double)p->workspace / (1 << 20));
 }
 
 /* ---- running ---- */

@@ -34,8 +34,10 @@ int plan_by_rule(struct conv_plan *p);
 int plan_of_choice(struct conv_plan *p, const struct choice *c);
 int plan_candidates(struct conv_plan *p, struct choice *c, int most);
 
-/* plan_by_timing(p): the fastest of them, on the device; as plan_by_rule. */
+/* plan_by_timing(p): the fastest of them, on the device; as plan_by_rule.
+ * pass_by_timing(r, bytes): seconds to read or write so many; 0: it fails. */
 int plan_by_timing(struct conv_plan *p);
+double pass_by_timing(struct runtime *r, size_t bytes);
 
 /* plan_run(p, s, at, beside): with x, w, y and the workspace at ${at}; why it was
  * refused, or NULL. */

@@ -6,36 +6,27 @@
 #include <stdlib.h>
 
 #include "backend/cuda/cudnn_plan.h"
+#include "backend/cuda/worth.h"
 #include "base/fail.h"
+#include "base/number.h"
 
-enum { TRIED = 12, ROUNDS = 5 };
+enum { TRIED = 12, ROUNDS = 5, ALIGN = 256 };
 
-/* What it works on: x, w, y and workspace. */
+/* What is timed: a plan on x, w, y and workspace, and what a pattern has beside;
+ * without a plan a pass over ${bytes}. */
 struct rig {
+	struct conv_plan *p;
+	size_t bytes;
 	cudaStream_t stream;
 	cudaEvent_t begun, done;
-	void *at[4];
+	void *at[5];
+	struct conv_beside beside;
 };
-
-static size_t
-bytes_of(const struct conv_shape *s, int which)
-{
-	size_t n = s->type == GPU_F32 ? 4 : 2;
-
-	if (which == 1)
-		n *= (size_t)s->out * (size_t)(s->in / s->groups);
-	else
-		n *= (size_t)s->n * (size_t)(which == 0 ? s->in : s->out);
-	for (int i = 0; i < s->dims; i++)
-		n *= (size_t)(which == 0 ? s->from[i] : which == 1 ?
-		    s->kernel[i] : s->to[i]);
-	return n;
-}
 
 static void
 rig_close(struct rig *g)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		cudaFree(g->at[i]);
 	if (g->begun != NULL)
 		cudaEventDestroy(g->begun);
@@ -46,24 +37,75 @@ rig_close(struct rig *g)
 	cudaGetLastError();
 }
 
+/* Bytes of as many floats as there are channels. */
+static size_t
+row_bytes(const struct conv_shape *s)
+{
+	int c = s->in > s->out ? s->in : s->out;
+
+	return round_up((size_t)c * sizeof(float), ALIGN);
+}
+
+/* What is beside, in 9 rows and a tensor. */
+static void
+set_beside(struct rig *g)
+{
+	size_t row = row_bytes(&g->p->s);
+	char *at = g->at[4];
+
+	g->beside = (struct conv_beside){ at, at + row,
+		(const float *)(at + 2 * row), (const float *)(at + 3 * row),
+		at + 9 * row, (float *)(at + 4 * row), (float *)(at + 6 * row) };
+}
+
+static size_t
+bytes_of(const struct rig *g, int i)
+{
+	const struct conv_plan *p = g->p;
+
+	if (p == NULL)
+		return i == 0 ? g->bytes : 1;
+	if (i < 3)
+		return conv_bytes(&p->s, i);
+	if (i == 3)
+		return p->workspace + 1;
+	return p->s.pattern == CONV_PLAIN ? 1 : 9 * row_bytes(&p->s) +
+	    conv_bytes(&p->s, 0);
+}
+
 /* 0x3c bytes are small numbers in each of the types. */
 static int
-rig_open(struct rig *g, const struct conv_shape *s, size_t workspace)
+rig_open(struct rig *g)
 {
-	*g = (struct rig){ 0 };
 	if (cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking) !=
 	    cudaSuccess || cudaEventCreate(&g->begun) != cudaSuccess ||
 	    cudaEventCreate(&g->done) != cudaSuccess)
 		return -1;
-	for (int i = 0; i < 4; i++) {
-		size_t bytes = i < 3 ? bytes_of(s, i) : workspace + 1;
+	for (int i = 0; i < 5; i++) {
+		size_t bytes = bytes_of(g, i);
 
 		if (cudaMalloc(&g->at[i], bytes) != cudaSuccess ||
 		    cudaMemsetAsync(g->at[i], 0x3c, bytes, g->stream) !=
 		    cudaSuccess)
 			return -1;
 	}
+	if (g->p != NULL)
+		set_beside(g);
 	return 0;
+}
+
+/* A copy reads one half and writes the other. */
+static int
+once(struct rig *g)
+{
+	size_t half = g->bytes / 2 / ALIGN * ALIGN;
+	char *at = g->at[0];
+
+	if (g->p != NULL)
+		return plan_run(g->p, g->stream, g->at, &g->beside) == NULL ?
+		    0 : -1;
+	return cudaMemcpyAsync(at + half, at, half, cudaMemcpyDeviceToDevice,
+	    g->stream) == cudaSuccess ? 0 : -1;
 }
 
 static int
@@ -76,16 +118,14 @@ compare(const void *a, const void *b)
 
 /* The median of some rounds after one that does not count; -1: it fails. */
 static double
-seconds_of(struct conv_plan *p)
+seconds_of(struct rig g)
 {
-	struct rig g;
 	float ms[ROUNDS];
-	int n = rig_open(&g, &p->s, p->workspace) == 0 &&
-	    plan_run(p, g.stream, g.at, NULL) == NULL ? 0 : ROUNDS + 1;
+	int n = rig_open(&g) == 0 && once(&g) == 0 ? 0 : ROUNDS + 1;
 
 	for (; n < ROUNDS; n++) {
 		cudaEventRecord(g.begun, g.stream);
-		if (plan_run(p, g.stream, g.at, NULL) != NULL ||
+		if (once(&g) != 0 ||
 		    cudaEventRecord(g.done, g.stream) != cudaSuccess ||
 		    cudaEventSynchronize(g.done) != cudaSuccess ||
 		    cudaEventElapsedTime(&ms[n], g.begun, g.done) !=
@@ -99,6 +139,16 @@ seconds_of(struct conv_plan *p)
 	return ms[ROUNDS / 2] * 1e-3;
 }
 
+double
+pass_by_timing(struct runtime *r, size_t bytes)
+{
+	double s;
+
+	runtime_on(&r->driver);
+	s = seconds_of((struct rig){ .bytes = bytes });
+	return s > 0 ? s : 0;
+}
+
 int
 plan_by_timing(struct conv_plan *p)
 {
@@ -107,7 +157,7 @@ plan_by_timing(struct conv_plan *p)
 
 	for (int i = 0; i < n; i++) {
 		if (plan_of_choice(p, &c[i]) == 0)
-			c[i].seconds = seconds_of(p);
+			c[i].seconds = seconds_of((struct rig){ .p = p });
 		maker_drop(p->m, kept);
 		if (c[i].seconds > 0 && (best < 0 ||
 		    c[i].seconds < c[best].seconds))

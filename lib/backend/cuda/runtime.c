@@ -241,20 +241,21 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 static char *
 choices_of(struct driver *d, enum choices_kind which)
 {
-	return choices_text(runtime(d)->choices, which);
+	return choices_text(runtime(d)->ways.choices, which);
 }
 
 static int
 choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text)
 {
-	return choices_take(runtime(d)->choices, which, what, text);
+	return choices_take(runtime(d)->ways.choices, which, what, text);
 }
 
 static void
-tune(struct driver *d, int on)
+tune(struct driver *d, int how)
 {
-	runtime(d)->tune = on && runtime(d)->ordinal >= 0;
+	runtime(d)->ways.how = runtime(d)->ordinal >= 0 ? how :
+	    how & ~TUNE_TRY;		/* nothing can be timed there */
 }
 
 /* ---- opening ---- */

@@ -15,6 +15,7 @@
 #include <cudnn.h>
 #include <pthread.h>
 
+#include "backend/cuda/choose.h"
 #include "backend/cuda/driver.h"
 
 /* The functions of theirs that are used. */
@@ -51,8 +52,6 @@ void cublas_unload(struct cublas *c);
 struct gpu_stream { cudaStream_t at; };
 struct gpu_event { cudaEvent_t at; };
 
-struct choices;
-
 struct runtime {
 	struct driver driver;		/* first */
 	int ordinal;			/* of the device; -1: it is described */
@@ -61,8 +60,7 @@ struct runtime {
 	cudnnHandle_t handle;
 	struct maker *about_maker;	/* of what follows */
 	cudnnBackendDescriptor_t about;	/* the device, as cuDNN sees it */
-	struct choices *choices;	/* plans that were chosen before */
-	int tune;			/* choose by timing */
+	struct ways ways;		/* how convolutions are done */
 	struct cublas blas;
 	cublasLtHandle_t products;
 	pthread_mutex_t lock;		/* of what follows */

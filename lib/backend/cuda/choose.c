@@ -1,0 +1,119 @@
+/* How a convolution is done (choose.h). */
+#include "backend/cuda/choose.h"
+#include "backend/cuda/worth.h"
+
+/* ---- how long others take ---- */
+
+static double
+pass(void *at, size_t bytes)
+{
+	struct ways *w = at;
+
+	return w->pass(w, bytes);
+}
+
+static double time_conv(void *at, const struct conv_shape *s);
+
+/* What was found for ${s} by trying is remembered, and whether it is worth it. */
+static void
+judge(struct ways *w, const struct conv_shape *s, const char *key,
+    struct choice *v)
+{
+	const struct stopwatch watch = { w, time_conv, pass };
+	double plain = 0;
+
+	choices_measured(w->choices, key, v);
+	if (v->seconds <= 0 || worth_it(s, &watch, &plain))
+		return;
+	*v = (struct choice){ .engine = NO_ENGINE, .seconds = plain };
+	choices_measured(w->choices, key, v);
+}
+
+static double
+time_conv(void *at, const struct conv_shape *s)
+{
+	struct ways *w = at;
+	struct choice v = { .engine = NO_ENGINE };
+	const struct choice *c;
+	struct conv_plan *p;
+	char key[KEY];
+
+	w->key(s, key);
+	if ((c = choices_find(w->choices, key)) == NULL ||
+	    (c->engine != NO_ENGINE && c->seconds <= 0))
+		c = choices_known(w->choices, key);
+	if (c != NULL) {
+		v = *c;
+	} else if ((p = w->open(w, s)) != NULL) {
+		if (w->make(w, p, BY_TRYING, &v) == 0)
+			judge(w, s, key, &v);
+		w->close(w, p);
+	}
+	return v.engine != NO_ENGINE ? v.seconds : 0;
+}
+
+/* ---- one's own ---- */
+
+static int
+as(struct ways *w, struct conv_plan *p, const struct choice *c,
+    struct choice *v)
+{
+	if (c == NULL || c->engine == NO_ENGINE)
+		return -1;
+	*v = *c;
+	return w->make(w, p, BY_CHOICE, v);
+}
+
+/* -1: there is no way, or ${s} is a pattern that is done without; *v says so. */
+static int
+choose(struct ways *w, const struct conv_shape *s, const char *key,
+    struct conv_plan *p, struct choice *v)
+{
+	int fused = s->pattern != CONV_PLAIN, tries = w->how & TUNE_TRY;
+	const struct choice *known;
+
+	if (as(w, p, choices_find(w->choices, key), v) == 0)
+		return 0;
+	*v = (struct choice){ .engine = NO_ENGINE };
+	if (fused && (w->how & TUNE_PLAIN))
+		return -1;
+	known = tries ? choices_known(w->choices, key) : NULL;
+	if (as(w, p, known, v) == 0)
+		return 0;
+	if (fused && known != NULL && known->engine == NO_ENGINE) {
+		*v = *known;
+		return -1;
+	}
+	if (w->make(w, p, tries ? BY_TRYING : BY_RULE, v) != 0) {
+		*v = (struct choice){ .engine = NO_ENGINE };
+		return -1;
+	}
+	if (tries)
+		judge(w, s, key, v);
+	return v->engine != NO_ENGINE ? 0 : -1;
+}
+
+struct conv_plan *
+choose_conv(struct ways *w, const struct conv_shape *s)
+{
+	struct choice v = { .engine = NO_ENGINE };
+	const struct choice *was;
+	struct conv_plan *p;
+	char key[KEY];
+	int bad;
+
+	w->key(s, key);
+	was = choices_find(w->choices, key);
+	if (s->pattern != CONV_PLAIN && was != NULL &&
+	    was->engine == NO_ENGINE)
+		return NULL;
+	p = w->open(w, s);
+	bad = p == NULL || choose(w, s, key, p, &v) != 0;
+	if (!bad || s->pattern != CONV_PLAIN)
+		choices_add(w->choices, key, &v);
+	if (!bad)
+		return p;
+	if (p != NULL)
+		w->close(w, p);
+	return NULL;
+}

@@ -1,0 +1,80 @@
+/* Fused or plain (worth.h). */
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/worth.h"
+
+size_t
+conv_bytes(const struct conv_shape *s, int which)
+{
+	const int *extent[] = { s->from, s->kernel, s->to };
+	size_t n = cuda_size(s->type);
+
+	if (which == 1)
+		n *= (size_t)s->out * (size_t)(s->in / s->groups);
+	else
+		n *= (size_t)s->n * (size_t)(which == 0 ? s->in : s->out);
+	for (int i = 0; i < s->dims; i++)
+		n *= (size_t)extent[which][i];
+	return n;
+}
+
+/* Another pass or pattern of the same shape; 0 if there is none. */
+static double
+time_of(const struct conv_shape *s, const struct stopwatch *w,
+    enum conv_pass pass, enum conv_pattern pattern)
+{
+	struct conv_shape as = *s;
+
+	as.pass = pass;
+	as.pattern = pattern;
+	return w->conv(w->at, &as);
+}
+
+/* A plain convolution, then the sums; 0: it is not known. */
+static double
+sums_apart(const struct conv_shape *s, const struct stopwatch *w)
+{
+	double conv = time_of(s, w, CONV_FORWARD, CONV_PLAIN);
+
+	return conv > 0 ? conv + w->pass(w->at, conv_bytes(s, 2)) : 0;
+}
+
+/* What takes ${fused} is kept where nothing is known to be faster. */
+static int
+keeps(double fused, double plain)
+{
+	return plain <= 0 || fused <= plain;
+}
+
+static int
+norms_worth_it(const struct conv_shape *s, const struct stopwatch *w,
+    double *plain)
+{
+	double forward = time_of(s, w, CONV_FORWARD, CONV_NORMED_SUMS);
+	double data = time_of(s, w, CONV_DATA, CONV_NORM_BACK);
+	double weights = time_of(s, w, CONV_WEIGHTS, CONV_NORMED);
+	double sums, apart, plain_data, plain_weights;
+
+	if (forward <= 0 || data <= 0 || weights <= 0)
+		return 1;		/* who needs one that is not there does
+					 * without all three */
+	sums = time_of(s, w, CONV_FORWARD, CONV_SUMS);
+	apart = sums_apart(s, w);
+	plain_data = time_of(s, w, CONV_DATA, CONV_PLAIN);
+	plain_weights = time_of(s, w, CONV_WEIGHTS, CONV_PLAIN);
+	if (apart <= 0 || plain_data <= 0 || plain_weights <= 0)
+		return 1;
+	*plain = (sums > 0 && sums < apart ? sums : apart) + plain_data +
+	    plain_weights + w->pass(w->at, 4 * conv_bytes(s, 0));
+	return keeps(forward + data + weights, *plain);
+}
+
+int
+worth_it(const struct conv_shape *s, const struct stopwatch *w, double *plain)
+{
+	if (s->pattern == CONV_NORMED_SUMS)
+		return norms_worth_it(s, w, plain);
+	if (s->pattern != CONV_SUMS)
+		return 1;
+	*plain = sums_apart(s, w);
+	return keeps(time_of(s, w, CONV_FORWARD, CONV_SUMS), *plain);
+}
