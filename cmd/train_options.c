@@ -14,7 +14,7 @@
 
 static struct train_options o = {
 	.model = "tsm_r50", .resume = "auto", .device = "cpu",
-	.on_nan = "fail", .on_corrupt = "fail",
+	.fuse = 1, .on_nan = "fail", .on_corrupt = "fail",
 	.clips = CLIP_SETTINGS, .optimizing = OPTIMIZER_OPTIONS,
 	.sums = SUM_OPTIONS, .learners = LEARNER_OPTIONS,
 	.seed = 1, .keep = 3, .save_every = 600, .log_every = 10,
@@ -140,6 +140,7 @@ static const struct option_row rows[] = {
 	OPTION_DEVICE(&o.device),
 	OPTION_PRECISION(&o.precision),
 	OPTION_CHOICES(&o.choices),
+	OPTION_FUSE(&o.fuse),
 	OPTION_RANK_THREADS(&o.threads),
 	OPTION_LOADER_THREADS(&o.loader_threads),
 	OPTION_LOADER_MEMORY(&o.loader_memory),

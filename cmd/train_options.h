@@ -46,7 +46,7 @@ struct train_options {
 	int dry_run, parity;
 	/* machine */
 	const char *device, *trace;
-	int precision, choices;
+	int precision, choices, fuse;
 	int64_t threads, loader_threads, loader_memory;
 	struct sum_settings sums;
 	int progress, quiet, verbose;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/tuning.h"
 #include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
@@ -26,7 +27,7 @@ static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
 static int64_t warmup = 2, runs = 10, threads;
-static int precision, choices, check = 1, json, kinds, convs, spoil, quiet, verbose;
+static int precision, choices, fuse = 1, check = 1, json, kinds, convs, spoil, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -77,6 +78,7 @@ static const struct option_row rows[] = {
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
 	OPTION_CHOICES(&choices),
+	OPTION_FUSE(&fuse),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "threads that work; 0: one for each core (0)", NULL, 0, 1024, 0 },
 	OPTION_HEADING("Common"),
@@ -137,7 +139,8 @@ open_network(struct session *s)
 		return EXIT_USAGE;
 	if ((s->device = device_open(b, &o)) == NULL)
 		return EXIT_USAGE;
-	device_tune(s->device, choices == CHOOSE_FASTEST);
+	device_tune(s->device, (choices == CHOOSE_FASTEST ? TUNE_TRY : 0) |
+	    (fuse ? 0 : TUNE_PLAIN));
 	return 0;
 }
 
@@ -221,8 +224,7 @@ static const struct subtest subtests[] = {
 	    "2x8x224" },
 	{ "step", run_step, 1,
 	    " data model shape schedule classes kinds convs device "
-	    "precision choices "
-	    "threads ",
+	    "precision choices fuse threads ",
 	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors algorithm "
 	    "exchange hidden tune step-timeout ", "" },
@@ -251,7 +253,7 @@ check_vain(const struct subtest *t)
 		"schedule", "classes", "kinds", "convs", "images",
 		"short-side", "min", "max", "factor", "vectors", "algorithm",
 		"exchange", "hidden", "tune", "step-timeout", "device",
-		"precision", "choices", "threads", "sheet",
+		"precision", "choices", "fuse", "threads", "sheet",
 		CLIP_OPTION_NAMES };
 	char word[32];
 

@@ -88,7 +88,7 @@ asked(const struct train_options *o, struct comm *c)
 		.override = &o->override, .sums = o->sums,
 		.choosing = o->dry_run || o->parity || o->replay != NULL ?
 			CHOOSE_RULE : (enum choosing)o->choices,
-		.sharded = o->optimizing.sharded,
+		.plain = !o->fuse, .sharded = o->optimizing.sharded,
 		.threads = o->threads > 0 ? (int)o->threads : own,
 		.keep = (int)o->keep, .tensorboard = o->tensorboard,
 		.optimizer = &optimizers[o->optimizing.optimizer],

@@ -105,6 +105,8 @@ complete -c vt-train -l parity -d 'hold each operator of the run against ref, an
 complete -c vt-train -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-train -l precision -r -f -a 'fp32 bf16 fp16' -d 'of activations, gradients: fp32, bf16, fp16 (fp32)'
 complete -c vt-train -l choices -r -f -a 'auto rule fastest' -d 'of algorithms, on a GPU: auto, rule or fastest'
+complete -c vt-train -l fuse -d 'fp16 convolutions with the norms beside them (yes)'
+complete -c vt-train -l no-fuse -d 'turn off --fuse'
 complete -c vt-train -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-train -l loader-threads -r -f -d 'to load clips in a rank (2)'
 complete -c vt-train -l loader-memory -r -f -d 'pixels loaded ahead in each rank, at most (512M)'

@@ -206,6 +206,8 @@ n dry-run none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
 - choices required auto|rule|fastest
+- fuse none -
+- no-fuse none -
 j threads required -
 - loader-threads required -
 - loader-memory required -
@@ -316,6 +318,8 @@ m model required NET
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
 - choices required auto|rule|fastest
+- fuse none -
+- no-fuse none -
 j threads required -
 c config required FILE
 q quiet none -

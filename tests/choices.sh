@@ -115,6 +115,54 @@ check_says "and is not taken" 'choices was 5:'
 check_exit "a replay" 0 timeout 120 "$BUILD/gpu/vt-train" --replay "$T/tried" -j 1 -q
 check_same "computes as the run did" same "$(cut -f2 "$T/out" | tail -1)"
 
+# ---- convolutions that do the work of norms ----
+
+# without_shift: small_net, so that a norm stands before its second convolution
+small_net 8 16 | sed '/^shift/d; s/in=shift1/in=relu1/' >"$T/fused.net"
+# half RUN OPTION...: the same in fp16
+half() {
+	run=$1
+	shift
+	train "$run" -m "$T/fused.net" --precision fp16 "$@"
+}
+# With a norm before it: forward, data and weights.
+check_exit "in fp16" 0 half fused
+check_same "convolutions do the work of norms" '0 ' "$(engines "$T/fused/choices.tsv")"
+check_exit "with --no-fuse" 0 half plain --no-fuse
+check_same "they do not" '- 0 ' "$(engines "$T/plain/choices.tsv")"
+check "which gives other weights" test "$(digest fused)" != "$(digest plain)"
+check_exit "where plain ones are faster" 0 env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
+	--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/slower" --precision fp16 --choices fastest
+check_same "these are taken" "$(digest plain)" "$(digest slower)"
+check_same "and the table says how long it takes" 1 \
+	"$(awk -F'\t' '$4 == "-" && $6 > 0' "$T/slower/choices.tsv" | cut -f3 | grep -c '^0\.2')"
+check_exit "another run knows that" 0 half known --choices fastest
+check_same "and is plain" "$(digest plain)" "$(digest known)"
+rm -r "$T/cache"
+check_exit "where they are slower" 0 half faster --choices fastest
+check_same "they are not taken" "$(digest fused)" "$(digest faster)"
+if have_mpi; then
+	np=2
+	rm -r "$T/cache"
+	check_exit "two ranks, of which the first finds plain ones faster" 0 mpirun -np 1 -x STANDIN_SLOW=1 \
+		"$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q \
+		-o "$T/apart" --precision fp16 --choices fastest : -np 1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
+		--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/apart" --precision fp16 --choices fastest
+	check_same "do as it does" "$(digest plain)" "$(digest apart)"
+	np=1
+else
+	skip "two ranks do as the first" "no MPI"
+fi
+half fused-on --save-steps 1 --keep 20 >/dev/null
+half plain-on --save-steps 1 --keep 20 --no-fuse >/dev/null
+for how in fused plain; do
+	rm "$T/$how-on"/ckpt-*[3-9].safetensors "$T/$how-on/final.safetensors" "$T/$how-on/latest"
+done
+check_exit "a run that began fused" 0 half fused-on --no-fuse
+check_same "goes on so" "$(digest fused)" "$(digest fused-on)"
+check_exit "one that began plain" 0 half plain-on
+check_same "does, too" "$(digest plain)" "$(digest plain-on)"
+
 # ---- damage ----
 
 stopped

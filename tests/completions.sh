@@ -60,7 +60,7 @@ if have bash; then
 	bash_has "long options by their beginning" "--save-every= --save-steps=" vt-train --sav
 	bash_has "one that takes no value" "--nesterov" vt-train --nes
 	bash_has "one whose value may be left out" "--verify --verify=" vt-pack --verif
-	bash_has "a flag that is on" "--no-flip" vt-train --no-
+	bash_has "a flag that is on" "--no-flip" vt-train --no-fl
 	check_same "bash: every option is offered" \
 		"$(vt-train --complete-spec | awk '{ if ($1 != "-") print "-" $1; print "--" $2 }' | sort)" \
 		"$(reply vt-train - | tr ' ' '\n' | sed 's/=$//' | sort)"
@@ -130,7 +130,7 @@ vt-bench de\t tw\t
 vt-bench [decode] [two words.tsv]
 vt-extract -T st\t tw\t
 vt-extract [-T] [stages.tsv] [two words.tsv]
-vt-train --resume=nev\t --no-f\t --device=ref6\t
+vt-train --resume=nev\t --no-fl\t --device=ref6\t
 vt-train [--resume=never] [--no-flip] [--device=ref64]
 END
 sed -n 'p;n' "$T/typed" >"$T/lines"
@@ -165,7 +165,7 @@ fish_has() {
 }
 if have fish; then
 	fish_has "long options by their beginning" "--save-every --save-steps" "vt-train --sav"
-	fish_has "a flag that is on" "--no-flip" "vt-train --no-"
+	fish_has "a flag that is on" "--no-flip" "vt-train --no-fl"
 	fish_has "values" "--verify=fast --verify=full" "vt-pack --verify=f"
 	fish_has "values in a word of their own" "long long+short" "vt-schedule --policy l"
 	fish_has "none of a number" "" "vt-train --seed "

@@ -44,8 +44,8 @@ check_exit "a trial on another back end" 0 env PYTHON=false share/gpu/run-all -d
 for file in env.txt checks.txt ceilings.tsv steps.tsv loader.tsv runs.tsv torch.tsv summary.txt; do
 	check "leaves $file" test -s "$T/trial/$file"
 done
-check_same "each step has its precision" 'step/tsm_tiny/4x2x24/fp32/clips' \
-	"$(cut -f1 "$T/trial/steps.tsv" | grep 'tsm_tiny.*clips')"
+check_same "each step has its precision" 'step/tsm_tiny/4x2x24/fp32/clips step/tsm_tiny/4x2x24/fp32-plain/clips ' \
+	"$(cut -f1 "$T/trial/steps.tsv" | grep 'tsm_tiny.*clips' | tr '\n' ' ')"
 check_same "with one header" 1 "$(grep -c '^#name' "$T/trial/steps.tsv")"
 check_same "vt-train ran three times" 'exact 2,fast 2,fast 4,' \
 	"$(sed 1d "$T/trial/runs.tsv" | sort | awk '{ printf "%s %s,", $1, $2 }')"
@@ -73,13 +73,13 @@ END
 cat >"$P/vt-bench" <<'END'
 #!/bin/sh
 for o; do
-	case $o in --model=*) net=${o#*=} ;; --shape=*) shape=${o#*=} ;; esac
+	case $o in --model=*) net=${o#*=} ;; --shape=*) shape=${o#*=} ;; --no-fuse) rate=800 ;; esac
 done
 case $1 in
 step)
 	echo "$LD_LIBRARY_PATH" >"${0%/*}/libraries"
 	printf '#name\tunit\tn\tmin\tmedian\tp99\tnote\n'
-	printf "step/$net/$shape/clips\tclips/s\t1\t1\t1000\t1\t\nstep/$net/$shape/device\tbytes\t1\t1\t20e9\t1\t\n"
+	printf "step/$net/$shape/clips\tclips/s\t1\t1\t${rate:-1000}\t1\t\nstep/$net/$shape/device\tbytes\t1\t1\t20e9\t1\t\n"
 	;;
 op) [ ! -e "${0%/*}/op-fails" ] || { echo "vt-bench: error: conv1 differs"; exit 1; } ;;
 *) printf '#name\nloader/x\n' ;;
@@ -123,8 +123,11 @@ check_exit "run-all goes on where a part fails, and says so" 1 env BUILD="$P" PY
 check_same "which finds the libraries that PyTorch brings" /with/torch "$(cut -d: -f1 "$P/libraries")"
 check_same "vt beside the best of PyTorch, and the floor" \
 	'tsm_r50	64x8x224	fp16	1000	500	fp16/graph	2.000	20.000	0.374' \
-	"$(grep '^tsm_r50	64x8x224	fp16' "$T/gpu/summary.txt")"
-check_same "in each shape" 9 "$(grep -vc '^#' "$T/gpu/summary.txt")"
+	"$(grep '^tsm_r50	64x8x224	fp16	' "$T/gpu/summary.txt")"
+check_same "plain convolutions beside fused ones" \
+	'tsm_r50	64x8x224	fp16-plain	800	500	fp16/graph	1.600	20.000	0.299' \
+	"$(grep '^tsm_r50	64x8x224	fp16-plain' "$T/gpu/summary.txt")"
+check_same "in each shape" 11 "$(grep -vc '^#' "$T/gpu/summary.txt")"
 check "what has no PyTorch has none" grep -q '^tsm_r50_nl	32x8x224	fp16	1000	-	-	-	20.000	-$' "$T/gpu/summary.txt"
 check "fed from JPEG" grep -q '^# fed from JPEG: 0.900 of' "$T/gpu/summary.txt"
 check "what exact costs" grep -q '^# exact with bn=8: 0.500 of' "$T/gpu/summary.txt"

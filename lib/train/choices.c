@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/tuning.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -16,6 +17,12 @@ tries(const struct session *s)
 	return s->o.choosing == CHOOSE_FASTEST ||
 	    (s->o.choosing == CHOOSE_AUTO &&
 	    s->o.sums.deterministic == FAST);
+}
+
+static int
+plain(const struct session *s)
+{
+	return s->o.plain ? TUNE_PLAIN : 0;
 }
 
 static int
@@ -137,9 +144,9 @@ plan(struct session *s)
 {
 	int status;
 
-	device_tune(s->device, tries(s));
+	device_tune(s->device, plain(s) | (tries(s) ? TUNE_TRY : 0));
 	status = trainer_plan(&s->t);
-	device_tune(s->device, 0);	/* no step waits for that */
+	device_tune(s->device, plain(s));	/* no step waits for trying */
 	return status;
 }
 

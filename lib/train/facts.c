@@ -75,7 +75,8 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "shard-optimizer", FACT_RESUME },
 	{ "stop-after", FACT_RESUME },
 	{ "step-timeout", FACT_RESUME },
-	{ "choices", FACT_RESUME },		/* what came of it */
+	{ "choices", FACT_RESUME },		/* what came of it, */
+	{ "fuse", FACT_RESUME },		/* and of this */
 	{ "max-loss", FACT_RESUME },
 	{ "on-nan", FACT_RESUME },
 	{ "on-corrupt", FACT_RESUME },

@@ -29,6 +29,10 @@ enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 	{ 0, "choices", OPTION_CHOICE, to, "HOW", \
 	    "of algorithms, on a GPU: auto, rule or fastest", \
 	    "auto|rule|fastest", 0, 0, 0 }
+#define OPTION_FUSE(to) \
+	{ 0, "fuse", OPTION_FLAG, to, NULL, \
+	    "fp16 convolutions with the norms beside them (yes)", \
+	    NULL, 0, 0, 0 }
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "to compute in a rank; 0: its share of the cores (0)", \

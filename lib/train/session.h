@@ -27,6 +27,7 @@ struct session_options {
 	const struct option_list *override;
 	struct sum_settings sums;
 	enum choosing choosing;
+	int plain;			/* convolutions do no work of norms */
 	int sharded;			/* update a part of the weights, with
 					 * FAST; always so with EXACT */
 	int threads;			/* of a rank, to compute */
