@@ -128,7 +128,8 @@ CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
-             $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/ceilings
+             $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
+             $(BUILD)/gpu/ceilings
 # A GPU that tests have instead: tests/gpu, and the back end without what asks a
 # vendor's library, which is tested where there is none.
 GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,tests/gpu/none/runtime.c $(filter-out \
@@ -191,7 +192,7 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
 # A command whose options are a file of their own.
-$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train $(BUILD)/apart/vt-train: $(BUILD)/cmd/train_options.o
+$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train $(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
@@ -213,9 +214,9 @@ $(BUILD)/apart/tests/%: $(BUILD)/tests/%.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # With a GPU of the tests' in the place of ref.
-$(BUILD)/gpu/vt-train: $(BUILD)/cmd/vt-train.o $(BUILD)/cmd/train_options.o $(BUILD)/tests/gpu/open.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/open.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
-	$(LINK) -Wl,--wrap=device_open $^ $(LDLIBS)
+	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(BUILD)/gpu/ceilings: $(BUILD)/share/gpu/ceilings.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $^ $(LDLIBS)

@@ -163,6 +163,27 @@ check_same "goes on so" "$(digest fused)" "$(digest fused-on)"
 check_exit "one that began plain" 0 half plain-on
 check_same "does, too" "$(digest plain)" "$(digest plain-on)"
 
+# ---- evaluation ----
+
+# scored FILE: by vt-eval, with what lies beside the checkpoint
+scored() {
+	timeout 120 "$BUILD/gpu/vt-eval" -m "$T/scored" -i "$T/val" --device ref -j 1 --scores "$1"
+}
+check_exit "a run with a validation" 0 train scored --choices fastest --val "$T/val"
+check_exit "vt-eval" 0 scored "$T/as-run.tsv"
+sed -i '2,$s/the stand-in/another/' "$T/scored/choices.tsv"
+check_exit "a run on another device" 0 scored "$T/other.tsv"
+check_says "is said to be one" 'scored/choices.tsv: 7 of its 7 choices are not for cuDNN 1 on the stand-in'
+sed -i '3s/\t-\t/\t7=\t/' "$T/scored/choices.tsv"
+check_exit "a damaged table ends it" 4 scored "$T/damaged.tsv"
+check_says "by line" 'scored/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
+check "before it writes anything" test ! -e "$T/damaged.tsv"
+check_exit "what has no choices does not look" 0 vt-eval -m "$T/scored" -i "$T/val" --device ref -j 1 -q
+rm "$T/scored/choices.tsv"
+check_exit "without a table" 0 scored "$T/by-rule.tsv"
+check "scores are those by rule, as on another device" cmp "$T/by-rule.tsv" "$T/other.tsv"
+check "and with it the run's" sh -c "! cmp -s '$T/by-rule.tsv' '$T/as-run.tsv'"
+
 # ---- damage ----
 
 stopped

@@ -4,8 +4,10 @@
 
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "eval/model.h"
+#include "train/choices.h"
 #include "train/rundir.h"
 
 /* The scores that count must be of the classes that the checkpoint names;
@@ -47,14 +49,28 @@ model_read(struct model *m, const char *path, const char *device)
 	return m->graph != NULL ? check_head(m) : EXIT_DAMAGE;
 }
 
+/* Convolutions are done as in the run that the checkpoint is of. */
+static int
+take_choices(const struct model *m)
+{
+	char *dir = path_dir(m->path);
+	int status = choices_take_saved(m->device, dir);
+
+	free(dir);
+	return status;
+}
+
 int
 model_start(struct model *m, int threads, enum precision precision)
 {
 	struct device_options o = { .threads = threads,
 		.precision = precision };
+	int status;
 
 	if ((m->device = device_open(m->backend, &o)) == NULL)
 		return EXIT_USAGE;
+	if ((status = take_choices(m)) != 0)
+		return status;
 	if ((m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;
 	return (m->ema ? checkpoint_load_ema(&m->file, m->path, m->net) :

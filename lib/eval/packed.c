@@ -10,6 +10,7 @@
 #include "draw/plot.h"
 #include "eval/packed.h"
 #include "train/agree.h"
+#include "train/choices.h"
 #include "train/pinned.h"
 
 #define Q text_quote
@@ -68,7 +69,8 @@ check_ranks(const struct packed *p, struct comm *comm)
 {
 	const struct model *m = p->model;
 	const struct buffer *file = &m->file.file;
-	char hash[33], classes[17], id[33];
+	char hash[33], classes[17], id[33], *choices;
+	int bad;
 	struct identity mine = { .library = backend_library(m->backend),
 		.precision = m->device->precision,
 		.checkpoint = hash128_text(hash128(file->data, file->n), hash),
@@ -77,7 +79,10 @@ check_ranks(const struct packed *p, struct comm *comm)
 
 	snprintf(classes, sizeof(classes), "%016" PRIx64,
 	    dataset_class_hash(p->data));
-	return agree_ranks(comm, &mine) == 0 ? 0 : EXIT_RANKS;
+	mine.choices = choices = choices_stamp(m->device, NULL);
+	bad = agree_ranks(comm, &mine);
+	free(choices);
+	return bad ? EXIT_RANKS : 0;
 }
 
 /*

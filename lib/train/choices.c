@@ -57,26 +57,33 @@ directory(const struct session *s)
 	return n > 0 ? xstrdup(s->o.out) : NULL;
 }
 
-/* 0, or an exit status. */
-static int
-take_saved(struct session *s)
+int
+choices_take_saved(struct device *d, const char *dir)
 {
-	char *dir = directory(s), *path;
+	char *any = device_choices(d, CHOICES_MADE), *path;
 	struct buffer text = { 0 };
 	int status = 0;
 
-	if (dir == NULL)
-		return 0;
 	path = path_join(dir, CHOICES_FILE);
-	if (file_size(path) >= 0) {
+	if (any != NULL && file_size(path) >= 0) {
 		if (file_read_text(path, &text) != 0)
 			status = EXIT_FAILED;
-		else if (device_choose(s->device, CHOICES_MADE,
-		    text_quote(path), text.data) != 0)
+		else if (device_choose(d, CHOICES_MADE, text_quote(path),
+		    text.data) != 0)
 			status = EXIT_DAMAGE;
 	}
 	buffer_free(&text);
 	free(path);
+	free(any);
+	return status;
+}
+
+static int
+take_saved(struct session *s)
+{
+	char *dir = directory(s);
+	int status = dir != NULL ? choices_take_saved(s->device, dir) : 0;
+
 	free(dir);
 	return status;
 }

@@ -19,6 +19,13 @@
 int choices_plan(struct session *s);
 
 /*
+ * choices_take_saved(d, dir): from now on ${d} does as the run in ${dir} did, as far
+ * as that was on such a device and by such a library.  0, or an exit status after a
+ * message.
+ */
+int choices_take_saved(struct device *d, const char *dir);
+
+/*
  * choices_stamp(d, was): how many choices there are and the hash of their table,
  * "ROWS:HASH", the caller's to free; NULL: there is nothing to choose.  ${was},
  * unless it is NULL, is such a stamp: only as many are counted as it has.
