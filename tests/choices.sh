@@ -117,7 +117,7 @@ check_same "computes as the run did" same "$(cut -f2 "$T/out" | tail -1)"
 
 # ---- convolutions that do the work of norms ----
 
-# without_shift: small_net, so that a norm stands before its second convolution
+# small_net without its shift: a norm stands before its second convolution
 small_net 8 16 | sed '/^shift/d; s/in=shift1/in=relu1/' >"$T/fused.net"
 # half RUN OPTION...: the same in fp16
 half() {
