@@ -30,7 +30,8 @@ struct conv {
 	struct conv_plan *plan[PASSES];	/* by enum conv_pass; NULL: not run */
 	size_t workspace;		/* of the pass that needs most */
 	int sums;			/* its forward pass leaves them */
-	const struct norm *norm;	/* what it does before; NULL: nothing */
+	struct norm *norm;		/* what it does before, its own; NULL:
+					 * nothing */
 };
 
 /* Numbers of the weights as they are kept, and their bytes. */
@@ -99,6 +100,8 @@ release(struct task *t)
 	for (int i = 0; c != NULL && i < PASSES; i++)
 		if (c->plan[i] != NULL)
 			d->call->conv_free(d, c->plan[i]);
+	if (c != NULL)
+		free(c->norm);
 	free(c);
 	t->priv = NULL;
 }
@@ -156,7 +159,7 @@ may_have_patterns(const struct task *t)
 }
 
 int
-conv_takes_norm(struct task *t, const struct norm *n)
+conv_takes_norm(struct task *t, struct norm *n)
 {
 	struct conv *c;
 
@@ -169,6 +172,7 @@ conv_takes_norm(struct task *t, const struct norm *n)
 	    make_plan(t, CONV_DATA, CONV_NORM_BACK) && (!t->wants_dw ||
 	    make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
 		return 1;
+	c->norm = NULL;			/* the caller's again */
 	release(t);
 	return 0;
 }

@@ -22,12 +22,12 @@ conv_taps(const struct op *op)
  * Patterns (driver.h), where the driver has them, for the fuse of a plan; 0: it has
  * not.
  * conv_takes_norm(t, n): ${t} does the work of the norm whose output it alone
- * reads, in place of its own input.
+ * reads, in place of its own input, and takes ${n}.
  * conv_leaves_sums(t): the sums that a bn of its output begins with lie at
  * conv_sums(t), floats [2][out], from its forward pass on.
  */
 struct norm;
-int conv_takes_norm(struct task *t, const struct norm *n);
+int conv_takes_norm(struct task *t, struct norm *n);
 int conv_leaves_sums(struct task *t);
 float *conv_sums(const struct task *t);
 
