@@ -292,16 +292,18 @@ alike(const struct job *a, const struct job *b)
 }
 
 static void
-test_optimizer(const struct job *like, const char *name)
+test_optimizer(const struct job *like, const char *name, const struct graph *g)
 {
 	struct job one = *like, host, asked;
 
+	one.g = g;
 	one.optimizer = name;
 	host = run(&one, 1);
 	for (one.when = 0; one.when < STANDIN_WHENS; one.when++) {
 		asked = run(&one, 0);
 		ok(alike(&asked, &host) && asked.status[0] == 0,
-		    "%s: devices decide as their hosts do", name);
+		    "%s%s: devices decide as their hosts do", name, g == like->g ?
+		    "" : ", aggregated statistics");
 		ok(asked.waits == 0 && asked.others == 0 && asked.updates > 2 &&
 		    host.waits > 0, "and nobody waits before an update (%d, %d; "
 		    "%d where hosts decide)", asked.waits, asked.others,
@@ -363,10 +365,11 @@ main(void)
 	struct set set = { .dir = "set", .ext = "png", .shards = 1,
 		.samples = 12, .frames = frames_of, .width = side_of,
 		.height = side_of, .frame = set_plain };
-	struct graph *g = graph_parse("t.net",
-	    "input x out=3 mean=0.5 std=0.25\n"
+	const char *net = "input x out=3 mean=0.5 std=0.25\n"
 	    "conv a in=x out=8 k=3,3 s=2,2\nbn b in=a\nrelu r in=b\n"
-	    "avgpool p in=r over=thw\nlinear fc in=p out=classes\n", CLASSES);
+	    "avgpool p in=r over=thw\nlinear fc in=p out=classes\n";
+	struct graph *g = graph_parse("t.net", net, CLASSES);
+	struct graph *more = graph_parse("t.net", net, CLASSES);
 	struct job like = { .g = g, .when = STANDIN_LATE, .optimizer = "sgd" };
 	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
@@ -374,11 +377,13 @@ main(void)
 	struct schedule *schedule = schedule_from_table(rows);
 	struct device *d;
 
+	graph_between(more);
 	if (standin_absent()) {
 		skip("devices that add up", "one GPU is not several");
 		schedule_free(schedule);
 		table_free(rows);
 		graph_free(g);
+		graph_free(more);
 		return done();
 	}
 	d = device_open(standin_backend(STANDIN_LATE),
@@ -397,9 +402,10 @@ main(void)
 	hesitant = NEVER;
 	like.set = set_open(&set, root);
 	like.schedule = schedule;
-	test_optimizer(&like, "sgd");
-	test_optimizer(&like, "lars");
-	test_optimizer(&like, "lamb");
+	test_optimizer(&like, "sgd", g);
+	test_optimizer(&like, "lars", g);
+	test_optimizer(&like, "lamb", g);
+	test_optimizer(&like, "sgd", more);
 	test_hesitant(&like);
 	test_unfollowed(&like);
 	test_diverged(&like);
@@ -407,5 +413,6 @@ main(void)
 	table_free(rows);
 	set_close((struct dataset *)like.set, root);
 	graph_free(g);
+	graph_free(more);
 	return done();
 }

@@ -114,7 +114,7 @@ test_golden(double tolerance)
 			s[i].var[c] = m2 / 7;
 		}
 	begin();
-	running_open(&r, g);
+	running_open(&r, n);
 	step(&r, s);
 	running_close(&r);
 	device_get(n->device, got[0], at(n->w, of(PARAM_MEAN)), CHANNELS);
@@ -169,7 +169,7 @@ test_orders(double tolerance)
 				    rng_normal(4, 1, at);
 			}
 	begin();
-	running_open(&r, g);
+	running_open(&r, n);
 	for (int t = 0; t < STEPS; t++)
 		step(&r, drawn[t]);
 	running_close(&r);

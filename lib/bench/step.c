@@ -107,7 +107,7 @@ update(struct job *j)
 		optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
 	j->loss = rig_loss(r);
 	if (asks)
-		optim_hear(&j->optim, &j->norm);
+		optim_hear(&j->optim, r->net, &j->norm);
 }
 
 static int

@@ -82,9 +82,8 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	if (open_rest(o, n) != 0)
 		return -1;
 	tiles_open(&o->tiles, n->graph, o->share);
-	running_open(&o->running, n->graph);
 	o->gather = gathering_new(o->share, n->device);
-	return o->gather == NULL ? -1 :
+	return running_open(&o->running, n) != 0 || o->gather == NULL ? -1 :
 	    slots_open(&o->slots, o->list, n, o->share, &o->dealt);
 }
 
@@ -358,15 +357,15 @@ optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 /* ---- the same, with the device's own verdict ---- */
 
 /*
- * What the host would have to know in between is not asked of the device: what
- * running statistics were; and, of ranks that own parts, whose gradients pass the
- * host anyway, the norms of the others'.
+ * What the host would have to know in between is not asked of the device: of
+ * ranks that own parts, whose gradients pass the host anyway, the norms of the
+ * others'.
  */
 int
 optim_asks(const struct optim *o)
 {
 	return o->verdict != NULL && (o->share->comm->size == 1 ||
-	    o->share->copies) && o->learners == 0 && o->running.n == 0;
+	    o->share->copies) && o->learners == 0;
 }
 
 void
@@ -380,15 +379,18 @@ optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
 		.outcomes = losses->n, .lost = losses->lost };
 
 	o->waited = 0;
+	running_before(&o->running, n);
 	device_judge(o->device, o->verdict, &j);
 	device_obey(o->device, o->verdict);
 	make_step(&k, 1);
-	track_average(o);
+	/* The average is of statistics that are whole. */
+	if (o->running.n == 0)
+		track_average(o);
 	device_obey(o->device, NULL);
 }
 
 int
-optim_hear(struct optim *o, double *norm)
+optim_hear(struct optim *o, struct net *n, double *norm)
 {
 	struct verdict v;
 	int bad;
@@ -397,7 +399,12 @@ optim_hear(struct optim *o, double *norm)
 	*norm = v.norm;
 	if (v.what == VERDICT_LOSS)
 		return OPTIM_UNMADE;
-	if ((bad = check(o, v.norm, v.statistics)) == 0)
-		count(o);
-	return bad;
+	if ((bad = check(o, v.norm, v.statistics)) != 0)
+		return bad;
+	if (o->running.n > 0) {
+		running_after(&o->running, n);
+		track_average(o);
+	}
+	count(o);
+	return 0;
 }

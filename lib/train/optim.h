@@ -92,9 +92,10 @@ int optim_step(struct optim *o, struct net *n, void *g, double scale,
  * optim_asks(o): it can, for this optimiser, where the device has all of the
  * gradient, which is the same on all ranks then, and owned by each.
  * optim_ask(o, n, g, scale, lr, losses): make it, if the losses are finite, too.
- * optim_hear(o, norm): what optim_step would have returned, and is to be known
- * before the next one: it waits.  OPTIM_UNMADE: nothing was done, for the sake of
- * a loss or of another rank; the gradient is as it was.
+ * optim_hear(o, n, norm): what optim_step would have returned, and is to be known
+ * before the next one: it waits, and ends what aggregated statistics need.
+ * OPTIM_UNMADE: nothing was done, for the sake of a loss or of another rank; the
+ * gradient is as it was.
  */
 struct losses {
 	const struct outcome *outcome;	/* of the device's */
@@ -106,7 +107,7 @@ struct losses {
 int optim_asks(const struct optim *o);
 void optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
     const struct losses *losses);
-int optim_hear(struct optim *o, double *norm);
+int optim_hear(struct optim *o, struct net *n, double *norm);
 
 /* optim_finite(o, n): on all ranks, weights, running statistics and slots are;
  * all ranks call it.  -1 if another rank cannot be reached. */

@@ -7,40 +7,49 @@
 /* A normalisation has its mean and variance before it. */
 enum { MEAN = -2, VAR = -1 };
 
-void
-running_open(struct running *r, const struct graph *g)
+static struct running_place
+place(const struct graph *g, int between, size_t kept)
 {
+	const struct param *p = &g->param[between];
+	size_t at = p[MEAN].offset;
+
+	return (struct running_place){ .at = at, .n = p->offset + p->count - at,
+		.var = p[VAR].offset - at, .between = p->offset - at,
+		.count = p->count, .kept = kept,
+		.rate = g->op[p->op].momentum };
+}
+
+int
+running_open(struct running *r, const struct net *n)
+{
+	const struct graph *g = n->graph;
 	size_t all = 0, most = 0;
 
-	*r = (struct running){ 0 };
-	r->param = xcalloc((size_t)g->nop + 1, sizeof(*r->param));
+	*r = (struct running){ .device = n->device };
+	r->place = xcalloc((size_t)g->nop + 1, sizeof(*r->place));
 	for (int k = 0; k < g->nparam; k++)
 		if (g->param[k].kind == PARAM_BETWEEN) {
-			size_t n = g->param[k].count;
+			struct running_place *p = &r->place[r->n++];
 
-			r->param[r->n++] = k;
-			all += n;
-			most = n > most ? n : most;
+			*p = place(g, k, all);
+			all += p->n;
+			most = p->n > most ? p->n : most;
 		}
-	r->mean = xcalloc(all + 1, sizeof(*r->mean));
-	r->between = xcalloc(all + 1, sizeof(*r->between));
-	r->now = xcalloc(3 * most + 1, sizeof(*r->now));
+	r->was = xcalloc(most + 1, sizeof(*r->was));
+	r->now = xcalloc(most + 1, sizeof(*r->now));
+	return r->n > 0 && (r->kept = device_alloc(n->device, all *
+	    n->device->elem)) == NULL ? -1 : 0;
 }
 
 void
 running_close(struct running *r)
 {
-	free(r->param);
-	free(r->mean);
-	free(r->between);
+	if (r->kept != NULL)
+		device_free(r->device, r->kept);
+	free(r->place);
+	free(r->was);
 	free(r->now);
 	*r = (struct running){ 0 };
-}
-
-static void *
-element(const struct net *n, const void *flat, size_t i)
-{
-	return (char *)flat + i * n->device->elem;
 }
 
 void
@@ -53,31 +62,20 @@ running_factors(const struct graph *g, const struct param *p, double factor[2])
 	factor[1] = p->kind == PARAM_BETWEEN ? m / (2 - m) : 1;
 }
 
-static void
-get(const struct net *n, int param, double *to)
+static void *
+element(const struct running *r, const void *flat, size_t i)
 {
-	const struct param *p = &n->graph->param[param];
-
-	device_get(n->device, to, element(n, n->w, p->offset), p->count);
-}
-
-static void
-put(struct net *n, int param, const double *from)
-{
-	const struct param *p = &n->graph->param[param];
-
-	device_put(n->device, element(n, n->w, p->offset), from, p->count);
+	return (char *)flat + i * r->device->elem;
 }
 
 void
 running_before(struct running *r, const struct net *n)
 {
-	size_t at = 0;
-
 	for (int i = 0; i < r->n; i++) {
-		get(n, r->param[i] + MEAN, r->mean + at);
-		get(n, r->param[i], r->between + at);
-		at += n->graph->param[r->param[i]].count;
+		const struct running_place *p = &r->place[i];
+
+		device_copy(r->device, element(r, r->kept, p->kept),
+		    element(r, n->w, p->at), p->n * r->device->elem);
 	}
 }
 
@@ -87,28 +85,24 @@ running_before(struct running *r, const struct net *n)
  * variance was tracked with the old b in it, of which 1 - m is left.
  */
 void
-running_after(const struct running *r, struct net *n)
+running_after(struct running *r, struct net *n)
 {
-	size_t at = 0;
-
 	for (int i = 0; i < r->n; i++) {
-		const struct param *p = &n->graph->param[r->param[i]];
-		double m = n->graph->op[p->op].momentum;
-		double *mean = r->now, *var = mean + p->count;
-		double *between = var + p->count;
+		const struct running_place *p = &r->place[i];
+		void *at = element(r, n->w, p->at);
+		double *var = r->now + p->var, *between = r->now + p->between;
 
-		get(n, r->param[i] + MEAN, mean);
-		get(n, r->param[i] + VAR, var);
-		get(n, r->param[i], between);
+		device_get(r->device, r->was, element(r, r->kept, p->kept),
+		    p->n);
+		device_get(r->device, r->now, at, p->n);
 		for (size_t c = 0; c < p->count; c++) {
-			double step = mean[c] - r->mean[at + c];
+			double step = r->now[c] - r->was[c];
 
 			between[c] -= step * step;
 			between[c] = between[c] > 0 ? between[c] : 0;
-			var[c] += between[c] - (1 - m) * r->between[at + c];
+			var[c] += between[c] - (1 - p->rate) *
+			    r->was[p->between + c];
 		}
-		put(n, r->param[i] + VAR, var);
-		put(n, r->param[i], between);
-		at += p->count;
+		device_put(r->device, at, r->now, p->n);
 	}
 }

@@ -34,15 +34,26 @@
 
 #include "net/net.h"
 
-/* The statistics before a step; all 0 where there is nothing to aggregate. */
-struct running {
-	int n;				/* normalisations */
-	int *param;			/* [n] their PARAM_BETWEEN */
-	double *mean, *between;		/* [channels] */
-	double *now;			/* [3][channels of one, at most] */
+/* Where those of a normalisation are: mean, variance and what is between lie
+ * behind one another. */
+struct running_place {
+	size_t at, n;			/* elements of the weights, of all three */
+	size_t var, between, count;	/* of which these begin so far behind */
+	size_t kept;
+	double rate;
 };
 
-void running_open(struct running *r, const struct graph *g);
+/* The statistics before a step; nothing where there is nothing to aggregate. */
+struct running {
+	int n;				/* normalisations */
+	struct running_place *place;	/* [n] */
+	struct device *device;
+	void *kept;			/* of the device's; NULL: nothing */
+	double *was, *now;		/* [elements of one, at most] */
+};
+
+/* running_open(r, n): -1 after a message. */
+int running_open(struct running *r, const struct net *n);
 void running_close(struct running *r);
 
 /*
@@ -54,9 +65,10 @@ void running_factors(const struct graph *g, const struct param *p,
 
 /*
  * running_before(r, n), running_after(r, n): around a step of the optimiser
- * that has tracked all of them.
+ * that has tracked all of them.  The first is given to the device, and nobody
+ * waits; the second is for a step that was made, once that is known, and waits.
  */
 void running_before(struct running *r, const struct net *n);
-void running_after(const struct running *r, struct net *n);
+void running_after(struct running *r, struct net *n);
 
 #endif

@@ -380,7 +380,7 @@ work_step(struct trainer *t, struct step_report *s)
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
-	bad = asked ? optim_hear(&t->optim, &s->norm) : OPTIM_UNMADE;
+	bad = asked ? optim_hear(&t->optim, t->net, &s->norm) : OPTIM_UNMADE;
 	/* What a rank hesitated at was no reason to end. */
 	if (bad == OPTIM_UNMADE)
 		bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches,
