@@ -16,7 +16,7 @@ enum { TRIED = 12, ROUNDS = 5, ALIGN = 256 };
  * without a plan a pass over ${bytes}. */
 struct rig {
 	struct conv_plan *p;
-	size_t bytes;
+	size_t bytes, workspace;	/* this one grows */
 	cudaStream_t stream;
 	cudaEvent_t begun, done;
 	void *at[5];
@@ -67,13 +67,19 @@ bytes_of(const struct rig *g, int i)
 		return i == 0 ? g->bytes : 1;
 	if (i < 3)
 		return conv_bytes(&p->s, i);
-	if (i == 3)
-		return p->workspace + 1;
-	return p->s.pattern == CONV_PLAIN ? 1 : 9 * row_bytes(&p->s) +
-	    conv_bytes(&p->s, 0);
+	return i == 3 || p->s.pattern == CONV_PLAIN ? 1 : 9 *
+	    row_bytes(&p->s) + conv_bytes(&p->s, 0);
 }
 
 /* 0x3c bytes are small numbers in each of the types. */
+static int
+fill_new(struct rig *g, int i, size_t bytes)
+{
+	return cudaMalloc(&g->at[i], bytes) == cudaSuccess &&
+	    cudaMemsetAsync(g->at[i], 0x3c, bytes, g->stream) == cudaSuccess ?
+	    0 : -1;
+}
+
 static int
 rig_open(struct rig *g)
 {
@@ -81,17 +87,28 @@ rig_open(struct rig *g)
 	    cudaSuccess || cudaEventCreate(&g->begun) != cudaSuccess ||
 	    cudaEventCreate(&g->done) != cudaSuccess)
 		return -1;
-	for (int i = 0; i < 5; i++) {
-		size_t bytes = bytes_of(g, i);
-
-		if (cudaMalloc(&g->at[i], bytes) != cudaSuccess ||
-		    cudaMemsetAsync(g->at[i], 0x3c, bytes, g->stream) !=
-		    cudaSuccess)
+	for (int i = 0; i < 5; i++)
+		if (fill_new(g, i, bytes_of(g, i)) != 0)
 			return -1;
-	}
 	if (g->p != NULL)
 		set_beside(g);
 	return 0;
+}
+
+/* Of the plan as it is made now. */
+static int
+make_room(struct rig *g)
+{
+	if (g->p == NULL || g->p->workspace <= g->workspace)
+		return 0;
+	cudaFree(g->at[3]);
+	g->at[3] = NULL;
+	g->workspace = g->p->workspace;
+	if (fill_new(g, 3, g->workspace) == 0)
+		return 0;
+	cudaGetLastError();		/* it is ours, and no plan's */
+	g->workspace = 0;
+	return -1;
 }
 
 /* A copy reads one half and writes the other. */
@@ -118,21 +135,20 @@ compare(const void *a, const void *b)
 
 /* The median of some rounds after one that does not count; -1: it fails. */
 static double
-seconds_of(struct rig g)
+seconds_of(struct rig *g)
 {
 	float ms[ROUNDS];
-	int n = rig_open(&g) == 0 && once(&g) == 0 ? 0 : ROUNDS + 1;
+	int n = make_room(g) == 0 && once(g) == 0 ? 0 : ROUNDS + 1;
 
 	for (; n < ROUNDS; n++) {
-		cudaEventRecord(g.begun, g.stream);
-		if (once(&g) != 0 ||
-		    cudaEventRecord(g.done, g.stream) != cudaSuccess ||
-		    cudaEventSynchronize(g.done) != cudaSuccess ||
-		    cudaEventElapsedTime(&ms[n], g.begun, g.done) !=
+		cudaEventRecord(g->begun, g->stream);
+		if (once(g) != 0 ||
+		    cudaEventRecord(g->done, g->stream) != cudaSuccess ||
+		    cudaEventSynchronize(g->done) != cudaSuccess ||
+		    cudaEventElapsedTime(&ms[n], g->begun, g->done) !=
 		    cudaSuccess)
 			break;
 	}
-	rig_close(&g);
 	if (n != ROUNDS)
 		return -1;
 	qsort(ms, ROUNDS, sizeof(ms[0]), compare);
@@ -142,10 +158,12 @@ seconds_of(struct rig g)
 double
 pass_by_timing(struct runtime *r, size_t bytes)
 {
+	struct rig g = { .bytes = bytes };
 	double s;
 
 	runtime_on(&r->driver);
-	s = seconds_of((struct rig){ .bytes = bytes });
+	s = rig_open(&g) == 0 ? seconds_of(&g) : -1;
+	rig_close(&g);
 	return s > 0 ? s : 0;
 }
 
@@ -153,16 +171,19 @@ int
 plan_by_timing(struct conv_plan *p)
 {
 	struct choice c[TRIED];
+	struct rig g = { .p = p };
 	int n = plan_candidates(p, c, TRIED), best = -1, kept = p->m->n;
 
+	n = rig_open(&g) == 0 ? n : 0;
 	for (int i = 0; i < n; i++) {
 		if (plan_of_choice(p, &c[i]) == 0)
-			c[i].seconds = seconds_of((struct rig){ .p = p });
+			c[i].seconds = seconds_of(&g);
 		maker_drop(p->m, kept);
 		if (c[i].seconds > 0 && (best < 0 ||
 		    c[i].seconds < c[best].seconds))
 			best = i;
 	}
+	rig_close(&g);
 	if (best < 0)
 		return plan_by_rule(p);
 	return plan_of_choice(p, &c[best]);
