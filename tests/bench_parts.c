@@ -3,10 +3,12 @@
 #include "base/mem.h"
 #include "bench/allreduce.h"
 #include "bench/bench.h"
+#include "bench/rig.h"
 #include "bench/shape.h"
 #include "bench/tasks.h"
 #include "net/alike.h"
 
+#include "gpu/standin.h"
 #include "tap.h"
 
 static void
@@ -193,6 +195,38 @@ test_work(void)
 	    "relu: dy, y, and dx twice where it is added to");
 }
 
+/* On a device that does nothing before somebody waits. */
+static void
+test_seconds(void)
+{
+	struct graph *g = graph_parse("t.net", "input x out=3\n"
+	    "conv a in=x out=8 k=3,3\navgpool p in=a over=thw\n"
+	    "linear fc in=p out=classes\n", 3);
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct driver *driver = standin_of(d);
+	struct rig r;
+	struct plan *p;
+	int waited = 1;
+
+	if (rig_open(&r, g, d, &(struct shape){ 2, 2, 8 }) != 0)
+		ok(0, "a small network");
+	p = r.plan;
+	plan_bind(p, r.net->arena, r.net->w, r.gradient);
+	plan_feed(p, &r.feed);
+	for (int i = 0; i < p->n && p->task[i].into == i; i++) {
+		standin_quiet(driver, 1);
+		waited &= task_seconds(&p->task[i], task_forward) > 0;
+		standin_quiet(driver, 0);
+		waited &= standin_faults(driver, FAULT_WAIT) > 0 ||
+		    standin_absent();
+	}
+	ok(waited, "the clock of an operator stops when the device is done");
+	rig_close(&r);
+	device_close(d);
+	graph_free(g);
+}
+
 int
 main(void)
 {
@@ -202,6 +236,7 @@ main(void)
 	test_shapes();
 	test_spoil();
 	test_work();
+	test_seconds();
 	near(allreduce_traffic(100, 1), 0, 0, "one rank sends nothing");
 	near(allreduce_traffic(100, 4), 150, 0, "four: 2 * 3 / 4 of it");
 	return done();

@@ -80,15 +80,6 @@ look(struct job *j)
 
 /* ---- steps, and convolutions alone ---- */
 
-static double
-time_task(struct task *t, void (*pass)(struct task *))
-{
-	double start = clock_seconds();
-
-	pass(t);
-	return clock_seconds() - start;
-}
-
 /* A whole step with a clock around each task. */
 static void
 step(struct job *j)
@@ -102,15 +93,16 @@ step(struct job *j)
 	plan_feed(p, &r->feed);
 	for (int i = 0; i < p->n; i++) {
 		j->seconds[0][i] = p->task[i].into != i ? 0 :
-		    time_task(&p->task[i], task_forward);
+		    task_seconds(&p->task[i], task_forward);
 		j->seconds[1][i] = 0;
 	}
 	for (int i = p->n - 1; i >= 0; i--) {
 		for (int k = plan_remade(p, i, -1); k < p->n;
 		    k = plan_remade(p, i, k))
-			j->seconds[1][k] += time_task(&p->task[k], task_remake);
+			j->seconds[1][k] += task_seconds(&p->task[k],
+			    task_remake);
 		if (p->task[i].into == i)
-			j->seconds[1][i] += time_task(&p->task[i],
+			j->seconds[1][i] += task_seconds(&p->task[i],
 			    task_backward);
 	}
 	optim_step(j->optim, r->net, r->gradient, 1, j->o->rate, &norm);
@@ -168,7 +160,7 @@ run_alone(struct job *j, int counts)
 		struct task *t = &j->rig->plan->task[j->conv[k].task];
 
 		evict_operands(j, t);
-		sum[k] += time_task(t, back ? task_backward : task_forward);
+		sum[k] += task_seconds(t, back ? task_backward : task_forward);
 	}
 	for (int k = 0; k < j->convs && counts; k++) {
 		struct conv *c = &j->conv[k];

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -37,11 +36,11 @@ static int
 run(void *arg, int counts)
 {
 	struct job *j = arg;
-	double start = clock_seconds();
+	double seconds = task_seconds(j->task, j->backward ? task_backward :
+	    task_forward);
 
-	(j->backward ? task_backward : task_forward)(j->task);
 	if (counts)
-		figure_add(j->figure, clock_seconds() - start);
+		figure_add(j->figure, seconds);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* Operators alone: their work. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "bench/tasks.h"
 
 double
@@ -36,6 +37,20 @@ task_traffic(const struct task *t, int backward)
 			sum += t->accumulate[j] ? 2 * x : x;
 	}
 	return sum;
+}
+
+double
+task_seconds(struct task *t, void (*pass)(struct task *))
+{
+	struct event *done = device_event_new(t->device);
+	double start = clock_seconds();
+
+	pass(t);
+	device_event_record(t->device, done, 0);
+	device_event_wait(t->device, done, 0);
+	start = clock_seconds() - start;
+	device_event_free(t->device, done);
+	return start;
 }
 
 void

@@ -19,6 +19,10 @@ double task_work(const struct task *t, int backward);
  */
 double task_traffic(const struct task *t, int backward);
 
+/* task_seconds(t, pass): of task_forward, task_backward or task_remake, until the
+ * device has done it. */
+double task_seconds(struct task *t, void (*pass)(struct task *));
+
 /* task_text(t, buf, size): kind, shapes and attributes, for people. */
 void task_text(const struct task *t, char *buf, size_t size);
 
