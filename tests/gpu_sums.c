@@ -195,6 +195,7 @@ struct job {
 	enum standin_when when;
 	const char *optimizer;
 	int by_host;			/* the hosts decide */
+	double max_loss;
 	int spoilt;			/* rank 1 begins with a weight that is
 					 * not finite */
 	double *w[RANKS];
@@ -210,10 +211,11 @@ rank_main(struct comm *c, void *arg)
 	const struct graph *g = j->g;
 	struct device *d = device_open(standin_backend(j->when),
 	    &(struct device_options){ .threads = 1 });
+	struct backend no_judge = *d->backend;
 	struct driver *driver = standin_of(d);
 	struct trainer t = { .comm = c, .schedule = j->schedule,
-		.train = j->set, .o = { .log_every = 1, .max_loss = j->by_host ?
-		    1e30 : 0 }, .loading = {
+		.train = j->set, .o = { .log_every = 1,
+		    .max_loss = j->max_loss }, .loading = {
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
 		    .memory = 1 << 20, .needs = &g->needs },
 		.sums = { .free = { .kind = algorithm_find("native"),
@@ -228,6 +230,9 @@ rank_main(struct comm *c, void *arg)
 	me.computes = 1;
 	me.between = me.waits = me.updates = 0;
 	driver->call = &calls;
+	no_judge.judge = NULL;
+	if (j->by_host)
+		d->backend = &no_judge;
 	t.net = net_new(g, d);
 	net_init(t.net, 1);
 	if (j->spoilt && c->rank == 1)
@@ -330,18 +335,21 @@ test_hesitant(const struct job *like)
 	forget(&asked);
 }
 
-/* A step that is not finite changes nothing, and ends the run. */
+/* A step that is not finite, or beyond --max-loss, changes nothing and ends the
+ * run. */
 static void
-test_diverged(const struct job *like)
+test_diverged(const struct job *like, double max_loss)
 {
 	struct job one = *like, host, asked;
 
-	one.spoilt = 1;
+	one.spoilt = max_loss == 0;
+	one.max_loss = max_loss;
 	host = run(&one, 1);
 	asked = run(&one, 0);
 	ok(alike(&asked, &host) && asked.status[0] == EXIT_DIVERGED &&
-	    asked.updates == 1, "a loss of one that is not finite ends all, as "
-	    "by the hosts (%d, %d)", asked.status[0], host.status[0]);
+	    asked.updates == 1, "a loss of one that is not finite or, of %g, too "
+	    "large ends all, as by the hosts (%d, %d)", max_loss,
+	    asked.status[0], host.status[0]);
 	forget(&host);
 	forget(&asked);
 }
@@ -370,7 +378,8 @@ main(void)
 	    "avgpool p in=r over=thw\nlinear fc in=p out=classes\n";
 	struct graph *g = graph_parse("t.net", net, CLASSES);
 	struct graph *more = graph_parse("t.net", net, CLASSES);
-	struct job like = { .g = g, .when = STANDIN_LATE, .optimizer = "sgd" };
+	struct job like = { .g = g, .when = STANDIN_LATE, .optimizer = "sgd",
+		.max_loss = 100 };
 	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t4\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
@@ -408,7 +417,8 @@ main(void)
 	test_optimizer(&like, "sgd", more);
 	test_hesitant(&like);
 	test_unfollowed(&like);
-	test_diverged(&like);
+	test_diverged(&like, 0);
+	test_diverged(&like, 0.01);
 	schedule_free(schedule);
 	table_free(rows);
 	set_close((struct dataset *)like.set, root);

@@ -116,7 +116,7 @@ struct backend {
 	void (*obey)(struct device *d, const struct verdict *v);	/* next */
 	void (*ratios)(struct device *d, const struct ratios *r);
 	void (*lost)(struct device *d, float *lost, const struct outcome *o,
-	    size_t n, int other);
+	    size_t n, double most, int other);
 	struct event *(*event_new)(struct device *d);
 	void (*event_free)(struct event *e);
 	void (*event_record)(struct device *d, struct event *e, size_t from);
@@ -126,7 +126,7 @@ struct backend {
 	char *(*choices)(struct device *d, enum choices_kind which);	/* NULL: it */
 	int (*choose)(struct device *d, enum choices_kind which, const char *what,
 	    const char *text);		/* has none, nor the next one */
-	void (*tune)(struct device *d, int on);
+	void (*tune)(struct device *d, int how);
 	void (*resize)(struct device *d, uint8_t *to, const uint8_t *from,
 	    const size_t *at, int n, int t, int side);	/* NULL: it cannot */
 	int (*capture)(struct device *d);	/* NULL: it keeps no work */
@@ -196,13 +196,13 @@ void device_widen(struct device *d, void *x, const void *from, size_t n,
  * in messages, and -1 after one.  CHOICES_MADE are chosen from now on, if they
  * were made for a device and a library as these are; of CHOICES_KNOWN it is
  * known which is the fastest.
- * device_tune(d, on): from now on by what is known, else by trying, not by rule.
+ * device_tune(d, how): from now on so (backend/tuning.h); by rule, if nobody says.
  * Both do nothing where there is nothing to choose.
  */
 char *device_choices(struct device *d, enum choices_kind which);
 int device_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
-void device_tune(struct device *d, int on);
+void device_tune(struct device *d, int how);
 
 /* n elements between host doubles and the parameters at ${w}. */
 void device_put(struct device *d, void *w, const double *host, size_t n);

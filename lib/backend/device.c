@@ -122,10 +122,10 @@ device_choose(struct device *d, enum choices_kind which, const char *what,
 }
 
 void
-device_tune(struct device *d, int on)
+device_tune(struct device *d, int how)
 {
 	if (d->backend->tune != NULL)
-		d->backend->tune(d, on);
+		d->backend->tune(d, how);
 }
 
 void

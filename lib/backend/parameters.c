@@ -129,7 +129,7 @@ device_ratios(struct device *d, const struct ratios *r)
 
 void
 device_lost(struct device *d, float *lost, const struct outcome *o, size_t n,
-    int other)
+    double most, int other)
 {
-	d->backend->lost(d, lost, o, n, other);
+	d->backend->lost(d, lost, o, n, most, other);
 }

@@ -148,9 +148,10 @@ struct judgement {
 	const char *kind;		/* [params] enum judged */
 	double scale;			/* of the gradient and its norm */
 	double clip;			/* the largest norm; 0: any */
-	const struct outcome *outcome;	/* of the device's: losses, which must be
-					 * finite, too */
+	const struct outcome *outcome;	/* of the device's: losses, none of which
+					 * may be beyond ${most}, nor NaN */
 	size_t outcomes;
+	double most;
 	const float *lost;		/* of the device's: must be 0; NULL:
 					 * there is nothing of the kind */
 };
@@ -185,9 +186,9 @@ struct ratios {
  * device_obey(d, v): from now on device_update, device_moments, device_clamp and
  * device_track do something only if ${v} is VERDICT_STEP then; NULL: always.
  * device_ratios(d, r): nobody waits.
- * device_lost(d, lost, o, n, other): ${*lost}, of the device's, becomes 1 if one of
- * the ${n} losses ${o} is not finite, or for an ${other} reason; else 0.  Ranks add
- * it up.
+ * device_lost(d, lost, o, n, most, other): ${*lost}, of the device's, becomes 1 if
+ * one of the ${n} losses ${o} is beyond ${most} or NaN, or for an ${other} reason;
+ * else 0.  Ranks add it up.
  */
 int device_judges(const struct device *d);
 void device_judge(struct device *d, struct verdict *v,
@@ -195,6 +196,6 @@ void device_judge(struct device *d, struct verdict *v,
 void device_obey(struct device *d, const struct verdict *v);
 void device_ratios(struct device *d, const struct ratios *r);
 void device_lost(struct device *d, float *lost, const struct outcome *o,
-    size_t n, int other);
+    size_t n, double most, int other);
 
 #endif

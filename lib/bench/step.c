@@ -2,6 +2,7 @@
  * Whole steps of training on one microbatch: forward, backward, update; on
  * made-up clips, and on those of a packed set with the loader at work beside.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ update(struct job *j)
 {
 	struct rig *r = &j->rig;
 	const struct losses losses = { r->outcome,
-		(size_t)r->net->graph->heads, NULL };
+		(size_t)r->net->graph->heads, DBL_MAX, NULL };
 	int asks = optim_asks(&j->optim);
 
 	if (asks)

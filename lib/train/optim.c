@@ -376,7 +376,8 @@ optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
 	const struct judgement j = { .g = g, .of = addends(o),
 		.kind = o->own.judged, .scale = scale / optim_loss_scale(o),
 		.clip = o->clip, .outcome = losses->outcome,
-		.outcomes = losses->n, .lost = losses->lost };
+		.outcomes = losses->n, .most = losses->most,
+		.lost = losses->lost };
 
 	o->waited = 0;
 	running_before(&o->running, n);

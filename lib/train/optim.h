@@ -91,7 +91,7 @@ int optim_step(struct optim *o, struct net *n, void *g, double scale,
  *
  * optim_asks(o): it can, for this optimiser, where the device has all of the
  * gradient, which is the same on all ranks then, and owned by each.
- * optim_ask(o, n, g, scale, lr, losses): make it, if the losses are finite, too.
+ * optim_ask(o, n, g, scale, lr, losses): make it, if no loss stands against it.
  * optim_hear(o, n, norm): what optim_step would have returned, and is to be known
  * before the next one: it waits, and ends what aggregated statistics need.
  * OPTIM_UNMADE: nothing was done, for the sake of a loss or of another rank; the
@@ -100,6 +100,7 @@ int optim_step(struct optim *o, struct net *n, void *g, double scale,
 struct losses {
 	const struct outcome *outcome;	/* of the device's */
 	size_t n;
+	double most;			/* beyond it nothing is done */
 	const float *lost;		/* those of all ranks (bucket_lost);
 					 * NULL: there are no others */
 };

@@ -1,5 +1,6 @@
 /* One step of the training loop. */
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -127,6 +128,23 @@ hesitates(const struct trainer *t, int first, int count)
 	return 0;
 }
 
+/*
+ * What a loss of one microbatch may be for its device to make the step, without a
+ * look at the others: where none is more, their mean over the step, and sum over
+ * heads, is not beyond --max-loss, rounding included.
+ */
+static double
+most_of_loss(const struct trainer *t)
+{
+	const struct graph *g = t->net->graph;
+	double weights = 0;
+
+	for (int h = 0; h < g->heads; h++)
+		weights += fabs(g->op[g->head[h].loss].weight);
+	return t->o.max_loss > 0 && weights > 0 ? (1 - 1e-6) * t->o.max_loss /
+	    weights : DBL_MAX;
+}
+
 /* Devices that judge have this rank's word with its gradient. */
 static void
 tell_devices(struct trainer *t, int first, int count)
@@ -137,7 +155,8 @@ tell_devices(struct trainer *t, int first, int count)
 
 	if (lost != NULL)
 		device_lost(t->net->device, lost, w->outcome, silent ? 0 :
-		    (size_t)(count * t->net->graph->heads), silent);
+		    (size_t)(count * t->net->graph->heads),
+		    most_of_loss(t), silent);
 }
 
 /*
@@ -329,10 +348,10 @@ ask(struct trainer *t, void *sum, int microbatches)
 	struct trainer_work *w = t->work;
 	int first, count = work_share(t, microbatches, t->comm->rank, &first);
 	struct losses losses = { w->outcome, (size_t)(count *
-	    t->net->graph->heads), bucket_lost(w->bucket) };
+	    t->net->graph->heads), most_of_loss(t), bucket_lost(w->bucket) };
 
-	if (!optim_asks(&t->optim) || t->o.max_loss > 0 ||
-	    audit_due(w->audit) || hesitates(t, first, count) ||
+	if (!optim_asks(&t->optim) || audit_due(w->audit) ||
+	    hesitates(t, first, count) ||
 	    (t->comm->size > 1 && losses.lost == NULL))
 		return 0;
 	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,

@@ -472,14 +472,17 @@ struct judge {
 	size_t params, outcomes;
 	double scale, clip;
 	const struct outcome *outcome;
+	double most;			/* of a loss */
 	const float *lost;		/* NULL: none */
 	struct verdict *verdict;
 };
 
-/* One thread: to = 1 if a loss is not finite, or for another reason; else 0. */
+/* One thread: to = 1 if a loss is no number up to ${most}, or for another reason;
+ * else 0. */
 struct lost {
 	const struct outcome *outcome;
 	size_t outcomes;
+	double most;
 	int other;
 	float *to;
 };

@@ -143,7 +143,7 @@ void cuda_judge(struct device *d, struct verdict *v, const struct judgement *j);
 void cuda_obey(struct device *d, const struct verdict *v);
 void cuda_ratios(struct device *d, const struct ratios *q);
 void cuda_lost(struct device *d, float *lost, const struct outcome *o,
-    size_t n, int other);
+    size_t n, double most, int other);
 
 /* Those of choices.c. */
 char *cuda_choices(struct device *d, enum choices_kind which);

@@ -142,7 +142,7 @@ struct driver_calls {
 
 	/* A way to do a convolution, chosen for its shape; touches no memory
 	 * of the device.  NULL without a message for a pattern that there is
-	 * no way to do.  The workspace is what conv needs beside. */
+	 * no way to do, or that is done without (choose.h).  The workspace is what conv needs beside. */
 	struct conv_plan *(*conv_new)(struct driver *,
 	    const struct conv_shape *);
 	void (*conv_free)(struct driver *, struct conv_plan *);
@@ -190,7 +190,7 @@ struct driver_calls {
 	char *(*choices)(struct driver *, enum choices_kind which);
 	int (*choose)(struct driver *, enum choices_kind which, const char *what,
 	    const char *text);
-	void (*tune)(struct driver *, int on);
+	void (*tune)(struct driver *, int how);
 };
 
 /* Begins the driver's own structure. */

@@ -329,7 +329,7 @@ OF(judge)(const struct judge *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost[0] |= !isfinite(a->outcome[k].loss);
+			lost[0] |= !(fabs(a->outcome[k].loss) <= a->most);
 		lost[0] |= a->lost != NULL && *a->lost != 0;
 		OF(decide)(a, sum[JUDGED_TRAINED], sum[JUDGED_STATISTICS],
 		    lost[0]);
@@ -345,7 +345,7 @@ OF(lost)(const struct lost *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost |= !isfinite(a->outcome[k].loss);
+			lost |= !(fabs(a->outcome[k].loss) <= a->most);
 		*a->to = (float)lost;
 	}
 }

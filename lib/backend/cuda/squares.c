@@ -132,7 +132,7 @@ cuda_judge(struct device *d, struct verdict *v, const struct judgement *j)
 	const struct judge a = { .of = r.of[0], .kind = cuda_table(c, j->kind,
 		params), .params = params, .outcomes = j->outcomes,
 		.scale = j->scale, .clip = j->clip, .outcome = j->outcome,
-		.lost = j->lost, .verdict = v };
+		.most = j->most, .lost = j->lost, .verdict = v };
 	struct launch k = CUDA_KERNEL(c, GPU_JUDGE, 1, 1, a);
 
 	square_params(c, j->g, &j->of, &p, &r, 0);
@@ -177,10 +177,10 @@ cuda_ratios(struct device *d, const struct ratios *q)
 
 void
 cuda_lost(struct device *d, float *lost, const struct outcome *o, size_t n,
-    int other)
+    double most, int other)
 {
 	struct cuda *c = (struct cuda *)d;
-	const struct lost a = { o, n, other, lost };
+	const struct lost a = { o, n, most, other, lost };
 	struct launch k = CUDA_KERNEL(c, GPU_LOST, 1, 1, a);
 
 	cuda_reads(&k, o, n * sizeof(*o));
