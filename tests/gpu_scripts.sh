@@ -128,7 +128,8 @@ check_same "plain convolutions beside fused ones" \
 	'tsm_r50	64x8x224	fp16-plain	800	500	fp16/graph	1.600	20.000	0.299' \
 	"$(grep '^tsm_r50	64x8x224	fp16-plain' "$T/gpu/summary.txt")"
 check_same "in each shape" 11 "$(grep -vc '^#' "$T/gpu/summary.txt")"
-check "what has no PyTorch has none" grep -q '^tsm_r50_nl	32x8x224	fp16	1000	-	-	-	20.000	-$' "$T/gpu/summary.txt"
+check "each network beside its own" grep -q '^tsm_r50_nl	32x8x224	fp16	1000	500	fp16/graph	2.000	20.000	-$' "$T/gpu/summary.txt"
+check "what has no PyTorch has none" grep -q '^tsm_r50	256x4x158	fp16	1000	-	-	-	20.000	-$' "$T/gpu/summary.txt"
 check "fed from JPEG" grep -q '^# fed from JPEG: 0.900 of' "$T/gpu/summary.txt"
 check "what exact costs" grep -q '^# exact with bn=8: 0.500 of' "$T/gpu/summary.txt"
 check "what failed, and why" grep -q '^# FAILED: torch: tsm_r50 64x8x224 fp16/compile: out of memory' "$T/gpu/summary.txt"

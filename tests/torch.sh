@@ -17,7 +17,7 @@ fi
 
 # In double, from the same weights and pixels: names and shapes of parameters,
 # scores, losses, and the gradient that has come through every layer.
-for net in tsm_mobilenet_v2 i3d_r50 slowfast_r50_8x8 x3d_m r2plus1d_18 tsm_tiny tsm_r18 tsm_r50 tsn_r50; do
+for net in tsm_mobilenet_v2 i3d_r50 slowfast_r50_8x8 x3d_m r2plus1d_18 tsm_tiny tsm_r18 tsm_r50 tsm_r50_nl tsn_r50; do
 	frames=3 side=40
 	case $net in ts*) ;; *) frames=4 side=33 ;; esac
 	sed 's/rate=[0-9.]*/rate=0/' "share/models/$net.net" >"$T/$net.net"

@@ -1,5 +1,6 @@
-"""The networks of share/models that are no ResNets of images, in PyTorch, for
-torch_step.py: parameters are named as share/models names them.
+"""The networks of share/models that are no ResNets of images, and the attention
+that one of these has, in PyTorch, for torch_step.py: parameters are named as
+share/models names them.
 
 Written as a person would who wants PyTorch to be fast: whole modules, in-place
 activations, one call for each operator.
@@ -245,6 +246,35 @@ def tsm_mobilenet_v2(torch, classes, frames, shift):
             return self.fc(self.dropout(x)).view(-1, frames, classes).mean(1)
 
     return Net()
+
+
+def attention(torch, cin, frames):
+    """The non-local block of tsm_r50_nl (Wang et al. 2018): x, images [n * t, c,
+    h, w], and what each place takes from all places of the clip."""
+    nn = torch.nn
+    mid = cin // 2
+    # Flash attention takes 256 features at most on a GPU, and PyTorch 1 has none.
+    # Stages with more have few places, so that plain products write little.
+    fused = getattr(nn.functional, "scaled_dot_product_attention", None) if mid <= 256 else None
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.theta, self.phi, self.g = (nn.Conv2d(cin, mid, 1) for _ in range(3))
+            self.pool = nn.MaxPool2d(2)
+            self.out, self.bn = nn.Conv2d(mid, cin, 1), nn.BatchNorm2d(cin)
+            nn.init.zeros_(self.bn.weight)
+
+        def forward(self, x):
+            def places(y):              # [n, 1, t * h * w, mid]; channels-last is that already
+                return y.permute(0, 2, 3, 1).reshape(y.shape[0] // frames, 1, -1, mid)
+
+            q, k, v = places(self.theta(x)), places(self.pool(self.phi(x))), places(self.pool(self.g(x)))
+            y = fused(q, k, v, scale=1.0) if fused else torch.softmax(q @ k.transpose(2, 3), 3) @ v
+            y = y.reshape(x.shape[0], *x.shape[2:], mid).permute(0, 3, 1, 2)
+            return x + self.bn(self.out(y))
+
+    return Attention()
 
 
 # Of clips [n, c, t, h, w]: how it is made, and mean and deviation of its input.

@@ -3,9 +3,9 @@
 `vt-bench step` measures, as rows of the same table.
 
 The network is one of share/models: a ResNet (He et al. 2016), perhaps with a
-temporal shift at the head of each residual branch (Lin et al. 2019), or one of
-torch_nets.py.  The step begins with bytes: normalise, forward, cross-entropy,
-backward, SGD with momentum.
+temporal shift at the head of each residual branch (Lin et al. 2019) and
+attention behind some (Wang et al. 2018), or one of torch_nets.py.  The step
+begins with bytes: normalise, forward, cross-entropy, backward, SGD with momentum.
 
 A mode is PRECISION/FORMAT/HOW: fp32, or bf16 under autocast; memory format
 default or channels-last; eager or compile.  All modes asked for are timed in
@@ -36,9 +36,12 @@ KEEP = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179
         "MALLOC_TOP_PAD_": "1073741824"}
 
 # Blocks of a stage; channels of the first; kernel of the stem; three
-# convolutions in a block or two; 1/fold of the channels are shifted either way.
+# convolutions in a block or two; 1/fold of the channels are shifted either way;
+# stages and blocks in them, from 0, that attention follows.
 NETS = {
     "tsm_r50": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=8, dropout=0.5),
+    "tsm_r50_nl": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=8, dropout=0.5,
+                       attends=((1, 0), (1, 2), (2, 0), (2, 2), (2, 4))),
     "tsn_r50": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=0, dropout=0.5),
     "tsm_r18": dict(blocks=(2, 2, 2, 2), width=64, stem=7, deep=False, fold=8, dropout=0.5),
     "tsm_tiny": dict(blocks=(2, 2, 2), width=16, stem=5, deep=False, fold=3, dropout=0),
@@ -131,7 +134,7 @@ def build(torch, name, classes, frames):
         return nn.Conv2d(cin, out, k, stride, k // 2, bias=False)
 
     class Block(nn.Module):
-        def __init__(self, cin, mid, stride):
+        def __init__(self, cin, mid, stride, attends):
             super().__init__()
             out = 4 * mid if net["deep"] else mid
             if net["deep"]:
@@ -144,6 +147,7 @@ def build(torch, name, classes, frames):
             self.downsample = None
             if stride != 1 or cin != out:
                 self.downsample = nn.Sequential(conv(cin, out, 1, stride), nn.BatchNorm2d(out))
+            self.nl = torch_nets.attention(torch, out, frames) if attends else None
 
         def forward(self, x):
             y = Shift.apply(x) if net["fold"] else x
@@ -152,7 +156,8 @@ def build(torch, name, classes, frames):
             if net["deep"]:
                 y = self.bn3(self.conv3(self.relu(y)))
             y += x if self.downsample is None else self.downsample(x)
-            return self.relu(y)
+            y = self.relu(y)
+            return y if self.nl is None else self.nl(y)
 
     class Net(nn.Module):
         def __init__(self):
@@ -167,7 +172,7 @@ def build(torch, name, classes, frames):
                 mid = net["width"] << i
                 blocks = []
                 for k in range(n):
-                    blocks.append(Block(cin, mid, 2 if i > 0 and k == 0 else 1))
+                    blocks.append(Block(cin, mid, 2 if i > 0 and k == 0 else 1, (i, k) in net.get("attends", ())))
                     cin = 4 * mid if net["deep"] else mid
                 setattr(self, "layer%d" % (i + 1), nn.Sequential(*blocks))
             self.dropout = nn.Dropout(net["dropout"])
@@ -303,15 +308,18 @@ def verify(torch, o):
     net = build(torch, o.net, o.classes, frames).train()
     if hasattr(net, "dropout"):
         net.dropout.p = 0
+    own = {k: v for k, v in net.state_dict().items() if not k.endswith("num_batches_tracked")}
     w, theirs, count = doubles(torch, o.verify + "/w.f64"), {}, 0
     with open(o.verify + "/params.tsv") as f:
         for line in f:
             if line.startswith("#"):
                 continue
             name, kind, offset, n, shape = line.rstrip("\n").split("\t")
-            theirs[name] = w[int(offset):int(offset) + int(n)].view([int(s) for s in shape.split(",")])
+            dims = [int(s) for s in shape.split(",")]
+            if len(dims) == 5 and dims[2] == 1 and name in own and own[name].dim() == 4:
+                del dims[2]             # a kernel of one frame, here of images
+            theirs[name] = w[int(offset):int(offset) + int(n)].view(dims)
             count += int(n) if int(kind) < 4 else 0
-    own = {k: v for k, v in net.state_dict().items() if not k.endswith("num_batches_tracked")}
     wrong = ["%s: %s here, %s there" % (k, own.get(k, torch.empty(0)).shape, theirs.get(k, torch.empty(0)).shape)
              for k in sorted(set(own) | set(theirs)) if k not in own or k not in theirs or own[k].shape != theirs[k].shape]
     if wrong:
