@@ -44,8 +44,8 @@ check_same "with their keys" "$(awk -v s=$((first - 1)) '$1 == s { print $2 "\t"
 	"$(grep -v '^#' "$T/run/nan-$(printf %010d "$first").tsv" | cut -f5,6)"
 check_same "and a loss, which is finite" 0 "$(cut -f4 "$T"/run/nan-*.tsv | grep -ci 'nan\|inf')"
 
-# With --max-loss the host looks at a step before it is made.
-check_exit "where the host judges" 0 train host --on-nan skip:20 --max-loss 1e30
+# With --audit the host looks at a step before it is made.
+check_exit "where the host judges" 0 train host --on-nan skip:20 --audit 1
 check_same "the same steps are skipped" "$steps" "$(skipped host)"
 check_same "to the same weights" "$(digest host)" "$(digest run)"
 check_same "and the same clips are listed" "$(cat "$T"/run/nan-*.tsv)" "$(cat "$T"/host/nan-*.tsv)"

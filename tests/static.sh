@@ -20,8 +20,14 @@ others() {
 static=$BUILD
 if [ -n "$(others "$BUILD/vt-train")" ]; then
 	static=$T/build
-	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -j"$(nproc)" STATIC=yes BUILD="$static" CUDA=no NCCL=no \
-		CFLAGS=-O0 all >"$T/out" 2>"$T/err" || diag "$(tail -5 "$T/err")"
+	# What nvcc makes is the same for both.
+	if built CUDA; then
+		mkdir -p "$static/lib/backend/cuda"
+		cp -p "$BUILD/nvcc-flags" "$static/"
+		cp -p "$BUILD"/lib/backend/cuda/*_body.[do] "$static/lib/backend/cuda/"
+	fi
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -j"$(nproc)" STATIC=yes BUILD="$static" CFLAGS=-O0 all \
+		>"$T/out" 2>"$T/err" || diag "$(tail -5 "$T/err")"
 fi
 for command in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check "$command is there" test -x "$static/$command"
@@ -41,22 +47,42 @@ check_says "by the packages of its maker" 'libnccl-dev \(nccl\.h\)'
 
 # ---- an empty root ----
 
+# bring FILE DIR: FILE, if it is one, to DIR in the root; linked where it can be
+bring() {
+	[ -f "$1" ] && [ ! -e "$T/root$2/${1##*/}" ] || return 0
+	mkdir -p "$T/root$2"
+	cp -Ll "$1" "$T/root$2/" 2>/dev/null || cp -L "$1" "$T/root$2/"
+}
+# bring_needs PROGRAM DIR: what it loads, to DIR or, without one, where it is here
+bring_needs() {
+	needs "$1" | while read -r name file; do
+		case $name in /*) file=$name ;; esac
+		bring "$file" "${2:-${file%/*}}"
+	done
+}
 mkdir "$T/root"
 for command in "$static"/vt-*; do
 	[ -f "$command" ] || continue
 	cp "$command" "$T/root/"
-	needs "$command" | while read -r name file; do
-		case $name in /*) file=$name ;; esac
-		[ -f "$file" ] || continue
-		mkdir -p "$T/root${file%/*}"
-		cp -Ln "$file" "$T/root$file"
-	done
+	bring_needs "$command"
 done
+# What is opened when it is needed, and what that needs.
+ldconfig -p | sed -nE 's/.*(libcudnn.*|libcublasLt|libnccl)\.so\.[0-9]+ .*=> //p' >"$T/opened"
+while read -r file; do
+	bring "$file" /usr/lib
+	bring_needs "$file" /usr/lib
+done <"$T/opened"
 inside="chroot $T/root"
 [ "$(id -u)" = 0 ] || inside="unshare -r chroot $T/root"
 if $inside /vt-train --version >"$T/out" 2>"$T/err" || ! grep -qE 'Operation not permitted|unshare' "$T/err"; then
 	check_exit "vt-train runs there" 0 $inside /vt-train --version
 	check_same "as the version that it is" "$("$static/vt-train" --version)" "$(cat "$T/out")"
+	if built CUDA; then
+		check_same "and knows the libraries of a GPU" "$(vt-train --version -v | grep -o 'cuda (.*)')" \
+			"$($inside /vt-train --version -v | grep -o 'cuda (CUDA .*, cuDNN .*, cuBLASLt [^)]*)')"
+	else
+		skip "and knows the libraries of a GPU" "no CUDA in this build"
+	fi
 	check_exit "and vt-schedule makes a schedule" 0 $inside /vt-schedule --policy=constant --batch=8 --frames=8 --crop=112 \
 		--epochs=2
 else
