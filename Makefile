@@ -258,15 +258,18 @@ $(BUILD)/%.o: %.cu $(BUILD)/nvcc-flags
 
 # ---- using ----
 
+# Where nobody has said on how many: what only waits for a result builds on all.
+ALL_CORES  = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # Installs what is missing, then starts again with it.
 deps:
 	@share/deps build $(if $(filter yes,$(CUDA)),cuda) $(if $(filter yes,$(NCCL)),nccl)
 check:
 	@share/deps build check
-	@$(MAKE) --no-print-directory check-run
+	@$(MAKE) --no-print-directory $(ALL_CORES) check-run
 demo:
 	@share/deps build demo
-	@$(MAKE) --no-print-directory demo-run
+	@$(MAKE) --no-print-directory $(ALL_CORES) demo-run
 
 check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
