@@ -20,6 +20,9 @@
 
 #define MOST_PIXELS ((int64_t)64 << 20)
 
+/* What was extracted: frames decoded, and their size as stored. */
+struct made { int64_t frames; int width, height; };
+
 /* One file, and what came of the last run on each thread. */
 struct job {
 	const char *path;
@@ -28,7 +31,7 @@ struct job {
 	struct extractor **extractor;	/* [threads] */
 	struct video_account *account;	/* [threads] */
 	struct video_info info;		/* as thread 0 saw it */
-	struct extraction *x;		/* [threads], without their frames */
+	struct made *made;		/* [threads] */
 	int *bad;			/* [threads] */
 	int extracting;
 	struct figure seconds;
@@ -61,17 +64,17 @@ decode(struct job *j, int thread)
 static int
 extract(struct job *j, int thread)
 {
-	struct extraction *x = &j->x[thread];
+	struct extraction x;
+	int kept;
 
-	extract_video(j->path, &(struct list_part){ 0 }, &j->how, j->extractor[thread], x);
-	if (!x->kept)
-		fail("%s", x->message);
-	/* The numbers stay, for the check; what is owned goes. */
-	spool_free(x->frame);
-	free(x->time);
-	x->frame = NULL;
-	x->time = NULL;
-	return x->kept ? 0 : -1;
+	extract_video(j->path, &(struct list_part){ 0 }, &j->how,
+	    j->extractor[thread], &x);
+	if (!x.kept)
+		fail("%s", x.message);
+	kept = x.kept;
+	j->made[thread] = (struct made){ x.decoded_frames, x.width, x.height };
+	extraction_free(&x);
+	return kept ? 0 : -1;
 }
 
 static void
@@ -114,11 +117,11 @@ check(struct bench *b, struct job *j)
 		    a->truncated ? "the file is truncated" : a->message);
 	for (int i = 0; i < pool_threads(j->pool); i++)
 		if (j->account[i].frames != a->frames ||
-		    j->x[i].decoded_frames != a->frames)
+		    j->made[i].frames != a->frames)
 			bench_wrong(b, "%s: thread %d decoded %" PRId64 " frames,"
 			    " and %" PRId64 " to extract them (thread 0 %" PRId64
 			    ")", text_quote(j->path), i, j->account[i].frames,
-			    j->x[i].decoded_frames, a->frames);
+			    j->made[i].frames, a->frames);
 }
 
 static int
@@ -140,7 +143,7 @@ measure(struct bench *b, struct job *j)
 	if (status == 0)
 		status = bench_repeat(b, run, j);
 	snprintf(note, sizeof(note), "to JPEG of %dx%d, quality %d",
-	    j->x[0].width, j->x[0].height, j->how.quality);
+	    j->made[0].width, j->made[0].height, j->how.quality);
 	if (status == 0)
 		bench_rate(b, &j->seconds, frames, "frames/s", note,
 		    "decode/extract/%s", j->path);
@@ -165,7 +168,7 @@ bench_videos(struct bench *b, const struct decode_options *o)
 	spool_budget_open(&memory, (size_t)256 << 20);
 	j.extractor = xcalloc(n, sizeof(*j.extractor));
 	j.account = xcalloc(n, sizeof(*j.account));
-	j.x = xcalloc(n, sizeof(*j.x));
+	j.made = xcalloc(n, sizeof(*j.made));
 	j.bad = xcalloc(n, sizeof(*j.bad));
 	for (size_t i = 0; i < n; i++)
 		j.extractor[i] = extractor_new(j.how.quality);
@@ -178,7 +181,7 @@ bench_videos(struct bench *b, const struct decode_options *o)
 	free(j.extractor);
 	spool_budget_close(&memory);
 	free(j.account);
-	free(j.x);
+	free(j.made);
 	free(j.bad);
 	pool_free(j.pool);
 	return status;
