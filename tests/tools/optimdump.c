@@ -121,5 +121,14 @@ main(int argc, char **argv)
 	write_file(argv[1], "w.f64", &w);
 	if (ema.n > 0)
 		write_file(argv[1], "ema.f64", &ema);
+	buffer_free(&params);
+	buffer_free(&g);
+	buffer_free(&w);
+	buffer_free(&ema);
+	optim_close(&o);
+	device_free(d, gradient);
+	net_free(n);
+	device_close(d);
+	graph_free(graph);
 	return 0;
 }
