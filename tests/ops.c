@@ -597,6 +597,7 @@ run(struct device *b, const struct data *d, int gradients,
 	}
 	if (impl->prepare != NULL && impl->prepare(&t) != 0) {
 		task_release(&t);
+		device_free(b, feed.outcome);
 		return 0;
 	}
 	impl = t.impl;
