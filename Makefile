@@ -136,9 +136,10 @@ GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,tests/gpu/none/runti
              $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)))
 GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
 # What tests preload so that calls of the system fail.  A sanitizer has its own
-# allocator, and how system calls are caught depends on the processor.
-FAULT_C   := $(if $(filter x86_64,$(ARCH)),tests/torture/fault.c \
-             $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c))
+# allocator, that of threads its own signals, and how system calls are caught depends
+# on the processor.
+FAULT_C   := $(if $(findstring -fsanitize=thread,$(CFLAGS)),,$(if $(filter x86_64,$(ARCH)),\
+             tests/torture/fault.c $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c)))
 FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \

@@ -16,7 +16,8 @@
 
 static const char *name = "vt";
 static int my_rank, ranks = 1, quiet, verbose;
-static void (*before_message)(void), (*end_others)(int status);
+static void (*_Atomic before_message)(void);	/* any thread's */
+static void (*end_others)(int status);
 static _Thread_local struct { char *buf; size_t size; } capture;
 
 const char *

@@ -31,3 +31,9 @@ library_close(void *library)
 	if (library != NULL)
 		dlclose(library);
 }
+
+void
+library_keep(const char *file)
+{
+	dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+}

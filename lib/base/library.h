@@ -18,4 +18,8 @@ void *library_open(const char *file, const char *who,
     const struct library_entry *e, size_t n);
 void library_close(void *library);
 
+/* library_keep(file): others open ${file} and close it, over and over: from now on
+ * it stays.  Where there is none, nothing happens. */
+void library_keep(const char *file);
+
 #endif

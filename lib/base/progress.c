@@ -129,11 +129,13 @@ progress_line(const char *fmt, ...)
 void
 progress_end(void)
 {
+	pthread_mutex_lock(&lock);
 	if (ours)
-		progress_clear();
+		fputs("\r\033[K", stderr);
 	if (screen >= 0)
 		close(screen);
 	screen = -1;
 	active = ours = 0;
+	pthread_mutex_unlock(&lock);
 	fail_hook(NULL);
 }

@@ -133,6 +133,7 @@ open_library(struct runtime *r)
 {
 	if (cudnn_load(&r->dnn) != 0)
 		return -1;
+	cudnn_keep_compiler();
 	set_ways(r);
 	r->about_maker = maker_new(r);
 	r->about = maker_make(r->about_maker,

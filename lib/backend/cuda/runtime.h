@@ -46,6 +46,9 @@ struct cublas { void *library; CUBLAS_CALLS(CALL) };
 /* Open them; -1 after a message.  Close: fine where it was not opened. */
 int cudnn_load(struct cudnn *c);
 void cudnn_unload(struct cudnn *c);
+/* What cuDNN compiles plans with, it opens and closes for each of them, which takes
+ * three quarters of the time that planning takes. */
+void cudnn_keep_compiler(void);
 int cublas_load(struct cublas *c);
 void cublas_unload(struct cublas *c);
 

@@ -24,6 +24,15 @@ cudnn_load(struct cudnn *c)
 	return c->library != NULL ? 0 : -1;
 }
 
+void
+cudnn_keep_compiler(void)
+{
+	char file[32];
+
+	snprintf(file, sizeof(file), "libnvrtc.so.%d", CUDART_VERSION / 1000);
+	library_keep(file);
+}
+
 int
 cublas_load(struct cublas *c)
 {
