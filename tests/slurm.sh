@@ -92,9 +92,9 @@ slurmctld -f "$SLURM_CONF" >"$S/err" 2>&1 || skip_all "slurmctld: $(tail -1 "$S/
 for n in n1 n2; do
 	slurmd -f "$SLURM_CONF" -N $n >"$S/err" 2>&1 || skip_all "slurmd: $(tail -1 "$S/err")"
 done
-# until SECONDS COMMAND...: wait until it succeeds
+# until_ SECONDS COMMAND...: wait until it succeeds; three times as long beside others
 until_() {
-	n=$(($1 * 10))
+	n=$(($1 * 30))
 	shift
 	while [ $n -gt 0 ]; do
 		! "$@" >/dev/null 2>&1 || return 0
@@ -143,9 +143,14 @@ steps() {
 	[ "$(vt-train --status run 2>/dev/null | jq '.step // 0')" -ge $((begun + $1)) ]
 }
 begun=0
+# Slurm revokes the credentials of the second in which a job was queued again.
+start() {
+	sleep 2
+	scontrol update jobid="$job" StartTime=now
+}
 goes_on() {
 	begun=$(vt-train --status run | jq .step)
-	scontrol update jobid="$job" StartTime=now
+	start
 	until_ 20 steps 200
 }
 ends() {
@@ -159,7 +164,7 @@ finished() {
 # last: the schedule ends soon, the run with it, and one rank alone has the same
 last() {
 	schedule $(($(vt-train --status run | jq '.epoch | floor') + 20))
-	scontrol update jobid="$job" StartTime=now
+	start
 	reached "$1: the job ends when the run is done" 30 finished
 	vt-train -c job.conf -o alone -q >/dev/null 2>&1
 	check "$1: with the weights of one rank that nobody disturbed" cmp run/final.safetensors alone/final.safetensors
