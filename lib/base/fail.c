@@ -130,12 +130,13 @@ add(char *line, size_t at, const char *fmt, va_list ap)
 static void
 put(const char *who, const char *text)
 {
+	void (*before)(void) = before_message;
 	char line[LINE + 2];
 	int at;
 	ssize_t n;
 
-	if (before_message != NULL)
-		before_message();
+	if (before != NULL)
+		before();
 	at = snprintf(line, LINE, *who ? "%s: [%s] %s" : "%s: %s%s", name, who,
 	    text);
 	at = at < LINE - 1 ? at : LINE - 1;
