@@ -35,4 +35,11 @@ struct container_report {
 void container_check(int fd, int64_t size, const char *format, int id,
     struct container_report *report);
 
+/*
+ * container_jpegs(fd, size):
+ * Return 0 if the ${size} bytes of ${fd} do not begin with a JPEG picture, 1 if
+ * they are one picture, which may be cut off, and 2 if more follows it.
+ */
+int container_jpegs(int fd, int64_t size);
+
 #endif

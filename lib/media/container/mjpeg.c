@@ -1,7 +1,8 @@
 /* JPEG files one after the other: ITU-T T.81, B. */
 #include "media/container/reader.h"
 
-enum { SOF = 0xffc0, SOI = 0xffd8, EOI = 0xffd9, SOS = 0xffda };
+enum { SOF = 0xffc0, SOI = 0xffd8, EOI = 0xffd9, SOS = 0xffda,
+	FILL = 0xffff };
 
 /* Does the marker begin a frame header, of which there is one? */
 static int
@@ -27,41 +28,67 @@ skip_coded(struct reader *r, int64_t at)
 	return at;
 }
 
+/* A position between the markers of JPEG files. */
+struct cursor {
+	int64_t at, start;	/* start: of the picture that is read */
+	int inside, sized;	/* a picture; its frame header was read */
+	int pictures;		/* begun so far */
+};
+
+/* Move behind the marker at ${c->at}. */
+static enum container_state
+mjpeg_step(struct reader *r, struct cursor *c)
+{
+	int marker = (int)reader_big(r, c->at, 2);
+
+	if (c->at + 2 > r->size)
+		return reader_cut(r, c->at);
+	if (marker == SOI && !c->inside) {
+		c->start = c->at;
+		c->inside = 1;
+		c->sized = 0;
+		c->pictures++;
+		c->at += 2;
+	} else if (marker == EOI && c->inside) {
+		c->inside = 0;
+		c->at += 2;
+	} else if (marker == FILL && c->inside) {
+		c->at++;
+	} else if (c->inside && marker >= SOF && marker != SOI) {
+		if (is_size(marker) && c->sized++)
+			return reader_broken(r, c->at, "two frames in one");
+		c->at += 2 + (int64_t)reader_big(r, c->at + 2, 2);
+		if (c->at > r->size)
+			return reader_cut(r, c->start);
+		if (marker == SOS)
+			c->at = skip_coded(r, c->at);
+	} else {
+		return reader_broken(r, c->at, "no %s begins here",
+		    c->inside ? "part of a frame" : "frame");
+	}
+	return CONTAINER_WHOLE;
+}
+
 enum container_state
 mjpeg_check(struct reader *r)
 {
-	int64_t at = 0, start = 0;
-	int inside = 0, sized = 0;
+	struct cursor c = { 0 };
+	enum container_state state;
 
-	if (reader_big(r, 0, 2) != SOI)
-		return CONTAINER_WHOLE;		/* not ours to judge */
-	while (at < r->size) {
-		int marker = (int)reader_big(r, at, 2);
+	while (c.at < r->size)
+		if ((state = mjpeg_step(r, &c)) != CONTAINER_WHOLE)
+			return state;
+	return c.inside ? reader_cut(r, c.start) : CONTAINER_WHOLE;
+}
 
-		if (at + 2 > r->size)
-			return reader_cut(r, at);
-		if (marker == SOI && !inside) {
-			start = at;
-			inside = 1;
-			sized = 0;
-			at += 2;
-		} else if (marker == EOI && inside) {
-			inside = 0;
-			at += 2;
-		} else if (inside && marker >= SOF && marker != SOI &&
-		    marker != 0xffff) {
-			if (is_size(marker) && sized++)
-				return reader_broken(r, at, "two frames in "
-				    "one");
-			at += 2 + (int64_t)reader_big(r, at + 2, 2);
-			if (at > r->size)
-				return reader_cut(r, start);
-			if (marker == SOS)
-				at = skip_coded(r, at);
-		} else {
-			return reader_broken(r, at, "no %s begins here",
-			    inside ? "part of a frame" : "frame");
-		}
-	}
-	return inside ? reader_cut(r, start) : CONTAINER_WHOLE;
+int
+container_jpegs(int fd, int64_t size)
+{
+	struct container_report report;
+	struct reader r = { .fd = fd, .size = size, .report = &report };
+	struct cursor c = { 0 };
+
+	while (c.at < size && mjpeg_step(&r, &c) == CONTAINER_WHOLE && c.inside)
+		;
+	return c.pictures == 0 ? 0 : c.at < size ? 2 : 1;
 }

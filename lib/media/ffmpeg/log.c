@@ -26,12 +26,27 @@ is_foreign(void *context)
 	    c->codec_type != AVMEDIA_TYPE_UNKNOWN;
 }
 
+/*
+ * All pictures of H.261 are of one kind, which may hold what is coded anew and
+ * what is predicted, so FFmpeg complains of the first picture of each stream.
+ */
+static int
+is_harmless(void *context, const char *fmt)
+{
+	const AVCodecContext *c = context;
+
+	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
+	    c->codec_id == AV_CODEC_ID_H261 &&
+	    strcmp(fmt, "warning: first frame is no keyframe\n") == 0;
+}
+
 static void
 hear(void *context, int level, const char *fmt, va_list ap)
 {
 	struct ff_log *l = listener;
 
-	if (l == NULL || level > AV_LOG_ERROR || is_foreign(context))
+	if (l == NULL || level > AV_LOG_ERROR || is_foreign(context) ||
+	    is_harmless(context, fmt))
 		return;
 	if (l->errors++ > 0)
 		return;

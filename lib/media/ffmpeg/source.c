@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "media/container.h"
 #include "media/ffmpeg/ff.h"
 
 #define BUFFER 65536
@@ -95,6 +96,26 @@ is_allowed(const char *name)
 	return 0;
 }
 
+/*
+ * FFmpeg takes raw MJPEG for a list of pictures, and finds pictures behind
+ * other bytes.  Return the demuxer of raw MJPEG if ${s} is that from its first
+ * byte, or NULL after a message.
+ */
+static const AVInputFormat *
+source_jpegs(struct ff_source *s, const char *path)
+{
+	int n = container_jpegs(s->fd, s->size);
+
+	if (n == 0)
+		return fail_null("%s: not a video file: JPEG pictures behind "
+		    "other bytes (wanted FF D8 at byte 0), as if its beginning "
+		    "were cut off", text_quote(path));
+	if (n == 1)
+		return fail_null("%s: not a video file but a JPEG picture (raw "
+		    "MJPEG has at least two)", text_quote(path));
+	return av_find_input_format("mjpeg");
+}
+
 const AVInputFormat *
 source_format(struct ff_source *s, const char *path)
 {
@@ -111,9 +132,12 @@ source_format(struct ff_source *s, const char *path)
 	    (score <= AVPROBE_SCORE_RETRY && !is_allowed(format->name)))
 		return fail_null("%s: not a video file: no known container "
 		    "begins like this", text_quote(path));
+	if (strcmp(format->name, "jpeg_pipe") == 0 ||
+	    strcmp(format->name, "mjpeg") == 0)
+		return source_jpegs(s, path);
 	if (!is_allowed(format->name))
-		return fail_null("%s: not a video file but %s (%s)", text_quote(path), format->name,
-		    
+		return fail_null("%s: not a video file but %s (%s)",
+		    text_quote(path), format->name,
 		    format->long_name ? format->long_name : "?");
 	return format;
 }
