@@ -53,14 +53,14 @@ static const struct option_row rows[] = {
 	    "only rows of --list that are of train, test, ...", NULL, 0, 0,
 	    0 },
 	{ 0, "root", OPTION_TEXT, &root, "DIR",
-	    "paths of --list begin at DIR, keys leave it out", NULL, 0, 0, 0 },
+	    "start paths of --list, keys and labels at DIR", NULL, 0, 0, 0 },
 	{ 0, "classes", OPTION_TEXT, &class_file, "FILE",
 	    "class names, one a line; else those that occur", NULL, 0, 0, 0 },
 	{ 0, "class-order", OPTION_CHOICE, &class_order, "ORDER",
 	    "of --classes: as in the file, or sorted (file)", "file|sorted",
 	    0, 0, 0 },
 	{ 0, "label-from", OPTION_CHOICE, &label_from, "WHAT",
-	    "list, or dir: the folder, where the list says none", "list|dir",
+	    "take labels from list, or dir: from folders (list)", "list|dir",
 	    0, 0, 0 },
 	OPTION_HEADING("Frames"),
 	{ 0, "short-side", OPTION_INT, &short_side, "N",
@@ -179,11 +179,13 @@ settle(void)
 
 /* ---- what there is to do ---- */
 
+/* Return 0, or an exit status after a message. */
 static int
 gather(struct job *j, int n, char **operand)
 {
 	const struct list_how l = { (enum list_format)list_format, root,
 		subset };
+	int status;
 
 	if (n == 0 && lists.n == 0 && annotations.n == 0)
 		options_wrong("no video named (wanted FILE, -T or --list)");
@@ -191,24 +193,25 @@ gather(struct job *j, int n, char **operand)
 		list_add(&j->list, operand[i]);
 	for (size_t i = 0; i < lists.n; i++)
 		if (list_read_paths(&j->list, lists.item[i], zero) != 0)
-			return -1;
+			return EXIT_FAILED;
 	for (size_t i = 0; i < annotations.n; i++)
 		if (list_read(&j->list, annotations.item[i], &l) != 0)
-			return -1;
-	if (j->list.n == 0)
-		return fail("no videos in the lists");
-	if (j->list.n > INT_MAX)
-		return fail("%zu videos (wanted at most %d)", j->list.n,
+			return EXIT_FAILED;
+	if (j->list.n == 0 || j->list.n > INT_MAX) {
+		fail("%zu videos in the lists (wanted 1 to %d)", j->list.n,
 		    INT_MAX);
+		return EXIT_FAILED;
+	}
 	if (class_file != NULL && list_classes(class_file,
 	    class_order, &j->classes) != 0)
-		return -1;
+		return EXIT_FAILED;
+	if (label_from == LABEL_FROM_DIR &&
+	    (status = list_label_folders(&j->list, root)) != 0)
+		return status;
 	j->label = xcalloc(j->list.n, sizeof(*j->label));
-	if (list_number(&j->list, label_from == LABEL_FROM_DIR, &j->classes,
-	    j->label) != 0)
-		return -1;
 	j->key = xcalloc(j->list.n, sizeof(*j->key));
-	return extract_keys(&j->list, root, j->key);
+	return list_number(&j->list, &j->classes, j->label) == 0 &&
+	    extract_keys(&j->list, root, j->key) == 0 ? 0 : EXIT_FAILED;
 }
 
 /* ---- doing it ---- */
@@ -370,7 +373,7 @@ main(int argc, char **argv)
 {
 	struct job job = { 0 };
 	struct sigaction a = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
-	int first, result = EXIT_FAILED;
+	int first, result;
 
 	program_start(argv[0]);
 	threads = cpus();
@@ -384,7 +387,8 @@ main(int argc, char **argv)
 		    "(wanted -o FILE or a pipe)");
 	stop_handle();
 	sigaction(SIGUSR1, &a, NULL);
-	if (gather(&job, argc - first, argv + first) == 0)
+	result = gather(&job, argc - first, argv + first);
+	if (result == 0)
 		result = dry_run ? look_at_all(&job) : extract(&job);
 	job_free(&job);
 	free(lists.item);

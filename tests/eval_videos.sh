@@ -23,7 +23,7 @@ how='--short-side=40 --quality=60 --fps=11'
 # shellcheck disable=SC2086
 vt-extract -q $how --label-from=dir --root=train -T "$T/train.txt" | vt-pack -q -o "$T/train" >/dev/null
 # shellcheck disable=SC2086
-vt-extract -q $how --label-from=dir --root=. --classes="$T/train/classes.txt" -T "$T/test.txt" -o "$T/test.tar"
+vt-extract -q $how --label-from=dir --classes="$T/train/classes.txt" -T "$T/test.txt" -o "$T/test.tar"
 vt-pack -q -o "$T/test" "$T/test.tar" >/dev/null
 small_net 8 12 0.3 >"$T/net.net"
 vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=4 --milestones=none -o "$T/s.tsv"

@@ -176,6 +176,17 @@ check_same "a labelled sample has a .cls" "1" \
 	"$(vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | tar xOf - walk/w1.cls)"
 check_same "the head has the classes" '["fall","walk"]' \
 	"$(vt-extract -q --label-from=dir "$T"/set/*/*.mp4 | tar xOf - __vt__/.head | jq -c .classes)"
+mkdir -p "$T/set/walk/slow by"
+cp "$V/a.mp4" "$T/set/walk/slow by/s1.mp4"
+check_same "with --root the class is the first folder below it" "fall/f1 0 walk/slow=20by/s1 1 walk/w1 1 " \
+	"$(cd "$T" && sample_info --root set --label-from=dir set/fall/f1.mp4 "$T/set/walk/slow by/s1.mp4" ./set/walk/w1.mp4 |
+	jq -r '"\(.key) \(.label) "' | tr -d '\n')"
+check_exit "a video at the root" 1 vt-extract --root "$T/set/walk" --label-from=dir "$T/set/walk/slow by/s1.mp4" "$T/set/walk/w1.mp4"
+check_says "has no class" 'w1.mp4: lies in .*/set/walk itself'
+check_exit "several depths without --root" 2 sh -c 'cd "$1" && vt-extract --label-from=dir set/*/*.mp4 "set/walk/slow by/s1.mp4" -o mixed.tar' sh "$T"
+check_says "are ambiguous" 'slow by/s1.mp4": class "slow by" by its own folder, walk by the first folder below set; .*--root=set for walk'
+check "and nothing is written" test ! -e "$T/mixed.tar"
+rm -r "$T/set/walk/slow by"
 printf 'walk\njump\nfall\n' >"$T/classes"
 check_same "numbered by a class file" "2 2 0 " \
 	"$(sample_info --classes="$T/classes" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.label) "' | tr -d '\n')"

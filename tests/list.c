@@ -261,7 +261,9 @@ numbers(const char *text, const char *classes, int by_folder,
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), 0, &cl);
 	if (r == 0)
-		r = list_number(&l, by_folder, &cl, label);
+		r = by_folder ? list_label_folders(&l, NULL) : 0;
+	if (r == 0)
+		r = list_number(&l, &cl, label);
 	fail_capture(NULL, 0);
 	buffer_text(&b, r == 0 ? "" : "failed");
 	for (size_t i = 0; i < l.n && r == 0; i++)
@@ -312,8 +314,8 @@ test_numbers(void)
 	    "other characters are free");
 	is_text(numbers("a 1\nb x\n", NULL, 0, &c), "0 1",
 	    "one name makes all of them names");
-	is_text(numbers("x/run/a\nfall/b\n./fall//c\n", NULL, 1, &c), "1 0 0",
-	    "folders");
+	is_text(numbers("x/run/a\nx/fall/b\n./x/fall//c\n", NULL, 1, &c),
+	    "1 0 0", "folders");
 	is_text(c, "fall,run", "are the classes");
 	is_text(numbers("7/a\n5/b\n", NULL, 1, &c), "1 0",
 	    "folders called by numbers are names");
@@ -333,6 +335,74 @@ test_numbers(void)
 	is_text(numbers("a 0\n", "x\nx\n", 0, &c), "failed", "a class twice");
 }
 
+/*
+ * The labels that folders give to the paths of ${text}, of which each is a line
+ * "PATH" or "PATH LABEL"; or the status and the message.
+ */
+static const char *
+folders(const char *text, const char *root)
+{
+	static struct buffer b;
+	struct list l = { 0 };
+	char *copy = xstrdup(text), *rest = copy, *line;
+	int status;
+
+	b.n = 0;
+	buffer_text(&b, "");
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		char *path = strsep(&line, " ");
+
+		list_add(&l, path);
+		if (line != NULL)
+			l.row[l.n - 1].label = xstrdup(line);
+	}
+	fail_capture(why, sizeof(why));
+	status = list_label_folders(&l, root);
+	fail_capture(NULL, 0);
+	if (status != 0)
+		buffer_printf(&b, "%d %s", status, why);
+	for (size_t i = 0; i < l.n && status == 0; i++)
+		buffer_printf(&b, "%s%s", i > 0 ? " " : "", l.row[i].label);
+	list_free(&l);
+	free(copy);
+	return b.data;
+}
+
+static void
+test_folders(void)
+{
+	const char *mixed = "v/walk/a\nv/walk/x/b\nv/fall/c";
+
+	is_text(folders(mixed, "v"), "walk walk fall",
+	    "with a root: the first folder below it");
+	is_text(folders(mixed, "./v/"), "walk walk fall", "however it is written");
+	is_text(folders("v/walk/a\nv/b", "v"), "1 v/b: lies in v itself (wanted "
+	    "in a folder of it, which names its class: --label-from=dir)",
+	    "a video at the root has no class");
+	is_text(folders("v/walk/a\nw/b", "v"), "1 w/b: not below v",
+	    "nor has one elsewhere");
+	is_text(folders(mixed, NULL), "2 v/walk/x/b: class x by its own folder, "
+	    "walk by the first folder below v; other videos lie at other depths "
+	    "(wanted --root=v for walk)",
+	    "without a root: several depths are ambiguous");
+	is_text(folders("walk/a\nwalk/x/b", NULL), "2 walk/x/b: class x by its "
+	    "own folder, walk by the first folder below .; other videos lie at "
+	    "other depths (wanted --root=. for walk)",
+	    "also within one folder");
+	is_text(folders("/v/walk/a\n/v//./walk/x/b", NULL), "2 /v//./walk/x/b: "
+	    "class x by its own folder, walk by the first folder below /v; other "
+	    "videos lie at other depths (wanted --root=/v for walk)",
+	    "and where paths are absolute");
+	is_text(folders("v/walk/x/a\nv/fall/x/b", NULL), "x x",
+	    "one depth is not: the video's own folder");
+	is_text(folders("v/walk/a\nv/walk/b", NULL), "walk walk", "even if it is "
+	    "the only one");
+	is_text(folders("walk/a\n/v/w/fall/b", NULL), "walk fall",
+	    "nothing is above both: the own folder");
+	is_text(folders("v/walk/a\nv/b run\nv/fall/x/c run", NULL),
+	    "walk run run", "videos with a label do not count");
+}
+
 int
 main(void)
 {
@@ -346,6 +416,7 @@ main(void)
 	test_ucf101();
 	test_paths();
 	test_numbers();
+	test_folders();
 	unlink(put("list", ""));
 	unlink(put("classes", ""));
 	rmdir(dir);

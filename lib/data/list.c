@@ -64,6 +64,19 @@ list_name(struct list *l, const char *file)
 	    "standard input" : text_quote(file));
 }
 
+const char *
+list_at(const struct list_row *r)
+{
+	static _Thread_local char text[512];
+
+	text[0] = '\0';
+	if (r->file != NULL)
+		snprintf(text, sizeof(text), "%s: %s %d: ", r->file,
+		    r->item > 0 ? "item" : "line", r->item > 0 ? r->item :
+		    r->line);
+	return text;
+}
+
 int
 list_is_json(const char *text)
 {

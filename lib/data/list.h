@@ -58,6 +58,7 @@ struct list_row {
 	char *name;		/* a path that is this part's alone, to make a
 				 * key of; NULL: ${path} */
 	char *label;		/* as it is written, NULL: none, or several */
+	int by_folder;		/* list_label_folders made ${label} */
 	int several;		/* it has a set of classes, maybe an empty one */
 	struct list_label *set;	/* [nset] */
 	int nset;
@@ -106,16 +107,31 @@ int list_read(struct list *l, const char *file, const struct list_how *how);
 	"mmaction2-offset|pyslowfast|tsm"
 
 /*
- * list_number(l, by_folder, classes, label):
- * Turn labels into class numbers, label[i] for row i, -1 for none or for
- * several, which are numbered in their rows.  If ${by_folder}, a row without a
- * label has the name of the folder its video lies in.  Labels that are all
- * numbers stay what they are, and must be below classes->n if that is not 0;
- * names are looked up in ${classes}, which is filled with them in byte order if
- * it is empty.  -1 after a message.
+ * list_at(row): "FILE: line N: " to begin a message about ${row} with; "" if no
+ * list has it.  Valid until the next call by the same thread.
  */
-int list_number(struct list *l, int by_folder, struct class_list *classes,
-    int *label);
+const char *list_at(const struct list_row *row);
+
+/*
+ * list_label_folders(l, root):
+ * Label each row that has neither a label nor a set of them by the first folder
+ * below ${root} that its video lies in, or, if ${root} is NULL, by the folder of
+ * the video.  Return 0, or an exit status after a message: EXIT_FAILED if there
+ * is no such folder; EXIT_USAGE if ${root} is NULL and the videos lie at
+ * different depths, so that the first folder below what they have in common is
+ * another one.
+ */
+int list_label_folders(struct list *l, const char *root);
+
+/*
+ * list_number(l, classes, label):
+ * Turn labels into class numbers, label[i] for row i, -1 for none or for
+ * several, which are numbered in their rows.  Labels that are all numbers, and
+ * no names of folders, stay what they are, and must be below classes->n if that
+ * is not 0; names are looked up in ${classes}, which is filled with them in byte
+ * order if it is empty.  -1 after a message.
+ */
+int list_number(struct list *l, struct class_list *classes, int *label);
 
 /*
  * list_classes(path, sorted, c): class names, one a line, also if they are

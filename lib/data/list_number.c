@@ -14,38 +14,6 @@
 
 #define Q text_quote
 
-/* "FILE: line N: " before a message about row ${r}; "" for an operand. */
-static const char *
-at(const struct list_row *r)
-{
-	static _Thread_local char text[512];
-
-	text[0] = '\0';
-	if (r->file != NULL)
-		snprintf(text, sizeof(text), "%s: %s %d: ", r->file,
-		    r->item > 0 ? "item" : "line", r->item > 0 ? r->item :
-		    r->line);
-	return text;
-}
-
-/* The name of the folder that ${path} lies in; NULL: none is named. */
-static char *
-folder(const char *path)
-{
-	const char *end = strrchr(path, '/'), *start;
-
-	while (end > path && end[-1] == '/')
-		end--;
-	if (end == NULL || end == path)
-		return NULL;
-	for (start = end; start > path && start[-1] != '/';)
-		start--;
-	if ((end - start == 1 && start[0] == '.') ||
-	    (end - start == 2 && start[0] == '.' && start[1] == '.'))
-		return NULL;
-	return xstrndup(start, (size_t)(end - start));
-}
-
 static int
 by_bytes(const void *a, const void *b)
 {
@@ -118,7 +86,7 @@ look_up(const struct items *t, struct class_list *c)
 		*k->to = find(c, index, k->text);
 		if (*k->to < 0)
 			result = fail("%s%s: class %s is not among the %zu "
-			    "classes", at(k->row), Q(k->row->path), Q(k->text),
+			    "classes", list_at(k->row), Q(k->row->path), Q(k->text),
 			    c->n);
 	}
 	free(index);
@@ -135,7 +103,7 @@ numbers(const struct items *t, const struct class_list *c)
 
 		if (text_int(k->text, 0, most, &v) != 0)
 			return fail("%s%s: label %s (wanted 0 to %lld)",
-			    at(k->row), Q(k->row->path), Q(k->text),
+			    list_at(k->row), Q(k->row->path), Q(k->text),
 			    (long long)most);
 		*k->to = (int)v;
 	}
@@ -163,23 +131,15 @@ add_item(struct items *t, char *text, const struct list_row *row, int *to)
 	t->item[t->n++] = (struct item){ text, row, to };
 }
 
-/* Row ${i}'s labels; 1 if it had none, and was named by its folder. */
-static int
-gather(struct list_row *r, int by_folder, struct items *t, int *label)
+/* The labels of a row; ${label} is for the number of the only one. */
+static void
+gather(struct list_row *r, struct items *t, int *label)
 {
-	char *name = NULL;
-
 	*label = -1;
 	for (int k = 0; k < r->nset; k++)
-		add_item(t, xstrdup(r->set[k].text), r, &r->set[k].class);
+		add_item(t, r->set[k].text, r, &r->set[k].class);
 	if (r->label != NULL)
-		name = xstrdup(r->label);
-	else if (by_folder && !r->several && (name = folder(r->path)) == NULL)
-		return fail("%s%s: no folder to name its class by "
-		    "(--label-from=dir)", at(r), Q(r->path));
-	if (name != NULL)
-		add_item(t, name, r, label);
-	return name != NULL && r->label == NULL;
+		add_item(t, r->label, r, label);
 }
 
 /* The classes of a dataset that has codes for them, whichever occur. */
@@ -195,18 +155,14 @@ add_codes(int n, struct class_list *c)
 }
 
 int
-list_number(struct list *l, int by_folder, struct class_list *classes,
-    int *label)
+list_number(struct list *l, struct class_list *classes, int *label)
 {
 	struct items t = { 0 };
 	int by_number, folders = 0, result = -1;
 
 	for (size_t i = 0; i < l->n; i++) {
-		int named = gather(&l->row[i], by_folder, &t, &label[i]);
-
-		if (named < 0)
-			goto out;
-		folders += named;
+		gather(&l->row[i], &t, &label[i]);
+		folders += l->row[i].by_folder;
 	}
 	/* Folders that are called by numbers are names all the same. */
 	by_number = folders == 0 && all_numbers(&t);
@@ -216,9 +172,6 @@ list_number(struct list *l, int by_folder, struct class_list *classes,
 		result = numbers(&t, classes);
 	else if (classes->n > 0 || derive(&t, classes) == 0)
 		result = look_up(&t, classes);
-out:
-	for (size_t i = 0; i < t.n; i++)
-		free(t.item[i].text);
 	free(t.item);
 	return result;
 }
