@@ -149,7 +149,11 @@ check_exit "nor of what may change anyway" 2 go_on --override threads
 
 # checkpoint FILE NAME=VALUE...: the file with other metadata, NAME= without it
 cat >"$T/meta.py" <<'PY'
-import json, struct, subprocess, sys
+import ctypes, json, struct, sys
+class Hash(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+xxh128 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits
+xxh128.restype, xxh128.argtypes = Hash, [ctypes.c_char_p, ctypes.c_size_t]
 b = open(sys.argv[1], "rb").read()
 n, = struct.unpack("<Q", b[:8])
 h = json.loads(b[8:8 + n])
@@ -161,15 +165,15 @@ for change in sys.argv[2:]:
 text = json.dumps(h, separators=(",", ":"), ensure_ascii=False).encode()
 text += b" " * (-(8 + len(text)) % 64)
 b = struct.pack("<Q", len(text)) + text + data
-hash = subprocess.run(["xxh128sum"], input=b, stdout=subprocess.PIPE).stdout[:32]
-b += b"VTCKPT1\0" + struct.pack("<Q", len(b)) + bytes.fromhex(hash.decode()) + bytes(32)
+hash = xxh128(b, len(b))
+b += b"VTCKPT1\0" + struct.pack("<Q", len(b)) + struct.pack(">QQ", hash.high, hash.low) + bytes(32)
 open(sys.argv[1], "wb").write(b)
 PY
 change() {
 	rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
 	python3 "$T/meta.py" "$(ls "$T"/run/ckpt-*.safetensors)" "$@"
 }
-if command -v python3 >/dev/null && command -v xxh128sum >/dev/null; then
+if command -v python3 >/dev/null; then
 	change build="vt 0.0.9"
 	check_exit "another version is refused" 2 go_on
 	check_says "by name" 'build was "?vt 0.0.9"? and is "?vt [0-9.]*"? now .*--override=build'
@@ -195,7 +199,77 @@ if command -v python3 >/dev/null && command -v xxh128sum >/dev/null; then
 	old 5
 	check_exit "with another setting, it is refused" 2 go_on
 	check_says "in the words of now" 'clip-grad was 5 and is 0 now'
+	for was in yes no; do
+		change config="$(printf '%s\n' 'seed = 7' 'resize = bilinear' "tensorboard = $was" 'device = ref')"
+		check_exit "one that says tensorboard = $was goes on without" 75 go_on
+		check_exit "and with" 75 go_on --tensorboard
+	done
 else
-	skip "another version, and one of 0.1.0" "no python3 or xxh128sum"
+	skip "other results, and a checkpoint of 0.1.0" "no python3"
 fi
+
+# ---- what decides no weight ----
+
+# config FILE: the settings that a checkpoint keeps
+config() {
+	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r '.__metadata__["vt.config"]'
+}
+# An option that is new is in this list, or is not stored (free_setting in lib/train/facts.c).
+check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
+	loss
+	freeze
+	seed
+	$(sed -n '/^#define CLIP_OPTIONS /,/"$/p' lib/train/clips.h | grep -o '"[^"]*"' | tr -d '"' | tr ' ' '\n' | grep .)
+	optimizer
+	momentum
+	nesterov
+	beta1
+	beta2
+	epsilon
+	trust
+	trust-clip
+	weight-decay
+	clip-grad
+	clip-value
+	loss-scale
+	ema
+	label-smoothing
+	param-groups
+	bn-running
+	learners
+	average-every
+	learner-groups
+	group-every
+	average-state
+	outer-momentum
+	outer-lr
+	grow-batch
+	grow-by
+	grow-above
+	grow-after
+	precise-bn
+	device
+	deterministic
+	exchange
+	NAMES
+)" "$(config "$T/one/final.safetensors" | sed -n 's/^\(# \)\{0,1\}\([a-z][a-z0-9-]*\) = .*/\2/p' | sort)"
+# same OPTION...: of a run that has these beside, every byte is the same
+same() {
+	rm -rf "$T/same"
+	# shellcheck disable=SC2086
+	check_exit "$*" 0 vt-train -i "$T/train" -o "$T/same" $common "$@"
+	check "and its last checkpoint is the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
+}
+# shellcheck disable=SC2086
+[ -e "$T/one/final.safetensors" ] || vt-train -i "$T/train" -o "$T/one" $common >/dev/null
+same --tensorboard
+same --threads=3 --loader-threads=1 --loader-memory=1M --bucket=8K
+same --log-every=1 --verbose --progress=never --trace-samples="$T/trace2"
+same --save-every=0 --save-steps=1 --keep=1 --stop-after=1h --step-timeout=1h
+same --max-loss=100 --on-nan=skip:3 --on-corrupt=skip:0.5 --audit=1 --audit-report
+same --resume=never --choices=rule --no-fuse --precision=fp32 --val-frames=3 --val-crop=24 --val-every=2
+rm -rf "$T/same"
+check_exit "a run that is stopped" 75 go_on --tensorboard -o "$T/same"
+check_exit "resumes without --tensorboard" 0 vt-train -i "$T/train" -o "$T/same" $common
+check "to the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
 plan

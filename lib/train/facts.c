@@ -81,6 +81,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "on-nan", FACT_RESUME },
 	{ "on-corrupt", FACT_RESUME },
 	{ "log-every", FACT_RESUME },
+	{ "tensorboard", FACT_RESUME },
 	{ "replay", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
 	{ "steps", FACT_RESUME },
 	{ "audit", FACT_RESUME },
