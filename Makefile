@@ -5,6 +5,8 @@
 #   make demo         train and evaluate on videos it makes itself
 #   make help         the other targets and the settings
 
+RELEASE = 0.2.0
+
 PREFIX  = /usr/local
 BINDIR  = $(PREFIX)/bin
 DATADIR = $(PREFIX)/share
@@ -119,7 +121,9 @@ LIB_AMX   := $(filter %.amx.c,$(LIB_C))
 REALS      = float double
 LIB_REAL  := $(filter %.real.c,$(LIB_C))
 LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
-LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.real.c,$(LIB_C))) \
+# Not in the library: a commit compiles this alone, and links the commands.
+VERSION_O  = $(BUILD)/lib/base/version.o
+LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.real.c lib/base/version.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
              $(if $(filter x86_64,$(ARCH)),$(patsubst %.amx.c,$(BUILD)/%.amx.o,$(LIB_AMX))) \
              $(foreach r,$(REALS),$(patsubst %.real.c,$(BUILD)/%.$(r).o,$(LIB_REAL))) \
@@ -142,7 +146,7 @@ FAULT_C   := $(if $(findstring -fsanitize=thread,$(CFLAGS)),,$(if $(filter x86_6
              tests/torture/fault.c $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c)))
 FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
 MAN        = $(wildcard man/*.[1-9])
-SHARE      = $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
+SHARE      = share/NEWS.md $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
              share/flips/*.tsv share/examples/*)
 # Programs look for these in ../share/vt beside them, so that they may be moved
 # and another PREFIX builds nothing anew; only for a DATADIR elsewhere they know
@@ -165,7 +169,7 @@ FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
 archive    = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
 archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--static --libs)),\
              $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
-LDLIBS    := $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
+LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
              $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
              $(if $(filter CUDA NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # A kernel's arithmetic is written out, and never contracted (kernel.h).
@@ -174,11 +178,18 @@ NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra
              -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
+# The release, and the commit where this is the top of a repository; git must not
+# refuse one that root builds for another user.
+COMMIT     = $(shell [ ! -e .git ] || GIT_OPTIONAL_LOCKS=0 git -c safe.directory='$(CURDIR)' \
+             describe --always --exclude='*' --abbrev=12 --dirty 2>/dev/null)
+VERSION   := $(RELEASE)$(if $(building),$(addprefix +,$(COMMIT)))
+
 # ---- building ----
 
 all: $(CMD) $(BUILD)/motions
 
-$(BUILD)/libvt.a: $(LIB_O)
+$(CMD): $(BUILD)/version
+$(BUILD)/libvt.a: $(LIB_O) | $(VERSION_O)
 	@rm -f $@
 	$(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
@@ -239,6 +250,10 @@ $(BUILD)/flags: force
 	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' | cmp -s - $@ || \
 	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' >$@
 
+$(BUILD)/version: force
+	@mkdir -p $(@D)
+	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+
 $(BUILD)/nvcc-flags: force
 	@mkdir -p $(@D)
 	@echo '$(NVCC) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCCFLAGS)' >$@
@@ -246,6 +261,8 @@ $(BUILD)/nvcc-flags: force
 COMPILE    = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(COMPILE) -c -o $@ $<
+$(VERSION_O): lib/base/version.c $(BUILD)/flags $(BUILD)/version
+	$(COMPILE) '-DVT_VERSION="$(VERSION)"' -c -o $@ $<
 $(foreach i,$(ISAS),$(eval \
 $(BUILD)/%.$(i).o: %.isa.c $(BUILD)/flags ; \
 	$$(COMPILE) -O3 $(ISA_$(i)) -DVT_ISA=$(i) -c -o $$@ $$<))
@@ -307,7 +324,8 @@ PLACES     = $(foreach i,$(INSTALLED),$(lastword $(subst :, ,$(i))))
 install: all
 	@for i in $(INSTALLED); do \
 	    mode=$${i%%:*} to="$(DESTDIR)$${i##*:}" i=$${i#*:} && echo "install $$to" && \
-	    install -D -m $$mode $${i%:*} "$$to" || exit 1; done
+	    install -D -m $$mode $${i%:*} "$$to" && case $$i in man/*) \
+	    sed -i 's|/usr/local/share/vt|$(DATADIR)/vt|g' "$$to" ;; esac || exit 1; done
 
 # Folders too, if nothing else is in them: below DESTDIR all, else vt's own.
 uninstall:

@@ -181,7 +181,7 @@ check_start(const struct session *s)
 {
 	char program[33], *settings = options_config(" model ");
 	struct identity mine = { .program = agree_program(program),
-		.build = "vt " VT_VERSION, .isa = isa_name(isa_best()),
+		.build = version_build, .isa = isa_name(isa_best()),
 		.settings = settings };
 	int bad = agree_ranks(s->comm, &mine);
 

@@ -220,7 +220,7 @@ static int
 open_output(struct job *j)
 {
 	const char *name = output != NULL ? output : "stdout";
-	char *text;
+	char *text, *tool;
 	int result;
 
 	if (output != NULL && !force && file_size(output) >= 0)
@@ -229,8 +229,10 @@ open_output(struct job *j)
 		return -1;
 	if (report != NULL && (j->report = commit_open(report)) == NULL)
 		return -1;
+	tool = xprintf("vt-extract %s", version_text);
 	j->stream = stream_open(output != NULL ? commit_fd(j->out) :
-	    STDOUT_FILENO, name, "vt-extract " VT_VERSION);
+	    STDOUT_FILENO, name, tool);
+	free(tool);
 	text = extract_settings(&how);
 	result = stream_head(j->stream, (const char *const *)j->classes.name,
 	    j->classes.n, text);

@@ -9,7 +9,8 @@ mpi=no
 
 # The second differs from the first in its videos only, the third in a label.
 "$MAKESET" "$T/train" 24 8 40 32 1 && "$MAKESET" "$T/videos" 24 8 40 32 2 &&
-	"$MAKESET" "$T/val" 8 8 40 32 3 || skip_all "no test set"
+	"$MAKESET" "$T/val" 8 8 40 32 3 && "$MAKESET" "$T/named" 24 8 40 32 1 letter=98 &&
+	"$MAKESET" "$T/fewer" 24 8 40 32 1 classes=6 && "$MAKESET" "$T/more" 32 8 40 32 1 || skip_all "no test set"
 small_net 4 >"$T/net.net"
 sed 's/out=4/out=6/' "$T/net.net" >"$T/wide.net"
 stages '0 0 2 0 12 2 16 4 0.01 0 0' >"$T/s.tsv"
@@ -62,7 +63,11 @@ if [ $mpi = yes ]; then
 	fi
 	cp "$BUILD/vt-train" "$T/vt-train" && echo >>"$T/vt-train"
 	program=$T/vt-train
-	differ "another build" 'program: .* and 1 more, [0-9a-f]{32} on rank 2 .*same build'
+	version=$(vt-train --version | sed -n '1s/.* //p')
+	mine=$(printf '%s\n' "$version" | sed 's/[.+]/\\&/g')
+	differ "another program of the same build" 'program: .* and 1 more, [0-9a-f]{32} on rank 2 .*same build'
+	LC_ALL=C sed "s/$version/9${version#?}/g" "$BUILD/vt-train" >"$T/vt-train"
+	differ "another build" "build: \"?vt $mine\"? on rank 0 .* and 1 more, \"?vt 9${mine#?}\"? on rank 2 .*same build"
 	program=vt-train
 	# An option that is wrong is found before the ranks know each other.
 	differ_2() {
@@ -133,9 +138,35 @@ rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
 check_exit "another seed is refused" 2 go_on --seed 8
 check_says "with both values" 'seed was 7 and is 8 now'
 check_exit "another schedule for the past is refused" 2 go_on --schedule "$T/s2.tsv"
-check_says "with what may change" 'schedule was .*steps to come may change'
+check_says "with the first step, and what may change" \
+	'schedule: in step 1 \(epoch 0.00\) lr was 0.01.* and is 0.02.* now \(steps to come may change; --override=schedule allows it\)'
+mv "$T/run/schedule.tsv" "$T/aside.tsv"
+check_exit "nor where the one that was followed is not there" 2 go_on --schedule "$T/s2.tsv"
+check_says "which is not known then" 'schedule: the first 1 steps are not those that were done \('
+cp "$T/s2.tsv" "$T/run/schedule.tsv"
+check_exit "nor where another one lies there" 2 go_on --schedule "$T/s2.tsv"
+check_says "which is seen" 'schedule: the first 1 steps are not those that were done \('
+mv "$T/aside.tsv" "$T/run/schedule.tsv"
 check_exit "another network is refused" 2 go_on -m "$T/wide.net"
-check_says "by name" 'network was'
+check_says "by name" ': network was net and is wide now \(--override=network allows it\)'
+mkdir "$T/elsewhere.d" && cp "$T/wide.net" "$T/elsewhere.d/net.net"
+check_exit "one of the same name is refused" 2 go_on -m "$T/elsewhere.d/net.net"
+check_says "by its first line that differs" \
+	'network net: line 2 was .*conv1 .*out=4 .* and is .*conv1 .*out=6 .* now \(--override=network'
+check_exit "other classes are refused" 2 go_on -i "$T/named"
+check_says "by the first of them" ': class 0 was a and is b now \(--override=classes'
+check_exit "fewer classes are refused" 2 go_on -i "$T/fewer"
+check_says "by the first that lacks" ': class 6 was g and is not there now \(--override=classes'
+check_exit "more samples are refused" 2 go_on -i "$T/more"
+check_says "by how many there are" 'schedule: an epoch had 24 samples and has 32 now \('
+# Several columns, and a step that is not the first.
+stages '0 0 1 0 12 2 16 4 0.01 0 0' '1 1 2 0 24 2 16 4 0.01 0 0' >"$T/s3.tsv"
+rm -rf "$T/three" && vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s3.tsv" >/dev/null
+check_exit "a schedule that differs in a later step" 2 vt-train -i "$T/train" -o "$T/three" $common
+check_says "is refused by that step" 'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
+sed 's/^0\t0\t1/0\t0\t2/; 3d' "$T/s3.tsv" | sed 's/^0\t0\t2/0\t0\t1/' >"$T/s4.tsv"
+check_exit "and one that ends before" 2 vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
+check_says "by where it ends" 'schedule: ends after step 2 now, and 3 are done \('
 if vt-train --version -v | grep -q '^processor: avx'; then
 	check_exit "another instruction set is refused" 2 env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
 	check_says "by name" 'isa was avx[0-9]* and is base now .*--override=isa'
@@ -144,7 +175,7 @@ else
 fi
 check_exit "an --override of nothing" 2 go_on --override bogus
 check_says "names what there is" \
-	'--override=bogus \(wanted one of build, isa, library, precision, network, classes, data, schedule, order, .*seed.*\)'
+	'--override=bogus \(wanted one of results, isa, library, precision, network, classes, data, schedule, order, .*seed.*\)'
 check_exit "nor of what may change anyway" 2 go_on --override threads
 
 # checkpoint FILE NAME=VALUE...: the file with other metadata, NAME= without it
@@ -175,19 +206,22 @@ change() {
 }
 if command -v python3 >/dev/null; then
 	change build="vt 0.0.9"
-	check_exit "another version is refused" 2 go_on
-	check_says "by name" 'build was "?vt 0.0.9"? and is "?vt [0-9.]*"? now .*--override=build'
-	check_exit "or taken, if that is meant" 75 go_on --override build
+	check_exit "a checkpoint of another build is resumed" 75 go_on
+	change results=
+	check_exit "so is one that has no results number, which is 1" 75 go_on
+	change results=999
+	check_exit "another results number is refused" 2 go_on
+	check_says "by name" 'results was 999 and is 1 now \(.*other weights.*; --override=results allows it\)'
+	check_exit "or taken, if that is meant" 75 go_on --override results
 	change library="oneDNN 1.0"
 	check_exit "another library is refused" 2 go_on
 	check_says "by name" 'library was "?oneDNN 1.0"? and is none now'
 
 	# As version 0.1.0 wrote it: settings in its words, the data by theirs.
 	isa=$(vt-train --version -v | sed -n 's/^processor: \([a-z0-9]*\),.*/\1/p')
-	version=$(vt-train --version | sed -n '1s/.* //p')
 	id=$(jq -r .settings_id "$T/train/manifest.json")
 	old() {
-		change build="vt $version ref $isa" isa= library= settings_id= dataset_id="$id" \
+		change results= build="vt 0.1.0 ref $isa" isa= library= settings_id= dataset_id="$id" \
 			config="$(printf '%s\n' 'seed = 7' 'sampler = tsm' 'augment = multiscale' 'flip = yes' 'momentum = 0.9' \
 			'nesterov = no' 'weight-decay = 0.0001' "clip = $1" 'groups = tsm' 'device = ref')"
 	}

@@ -364,7 +364,7 @@ a_state(void)
 {
 	return (struct state){ .step = 12, .clips = UINT64_MAX, .seed = 7,
 		.epoch = 1.0 / 3, .loss = 0.1, .best = -1e300, .best_metric = "top1",
-		.build = "vt 0", .isa = "base", .library = "none",
+		.build = "vt 0", .results = "1", .isa = "base", .library = "none",
 		.precision = "fp32",
 		.settings_id = "0123456789abcdef0123456789abcdef",
 		.classes = "a\nb \"c\"\n",
@@ -513,7 +513,9 @@ saved_net(void)
 	    got.best_step == 0 && strcmp(got.best_metric, "top1") == 0 &&
 	    got.generation == 2 && got.frames == 8 && got.crop == 48,
 	    "its numbers are exact");
-	ok(strcmp(got.build, st.build) == 0 && strcmp(got.isa, st.isa) == 0 &&
+	ok(strcmp(got.build, st.build) == 0 &&
+	    strcmp(got.results, st.results) == 0 &&
+	    strcmp(got.isa, st.isa) == 0 &&
 	    strcmp(got.library, st.library) == 0 &&
 	    strcmp(got.precision, st.precision) == 0 &&
 	    strcmp(got.settings_id, st.settings_id) == 0 &&
@@ -526,7 +528,7 @@ saved_net(void)
 	    strcmp(got.model, st.model) == 0 &&
 	    strcmp(got.network, st.network) == 0 &&
 	    strcmp(got.order, st.order) == 0, "and so are its texts");
-	is((long long)f.metas, 28, "and there is nothing else in it");
+	is((long long)f.metas, 29, "and there is nothing else in it");
 	ok(safetensors_tensor(&f, "model/c.weight") != NULL &&
 	    safetensors_tensor(&f, "optim/momentum/c.weight") != NULL &&
 	    safetensors_tensor(&f, "bn/b.running_var") != NULL &&

@@ -107,6 +107,8 @@ check_same "the good ones are there" "a.json c.json" "$(tar tf "$T/skip.tar" | g
 check_same "the end-of-stream marker says so" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
 check_same "the report names the bad ones" "$V/empty.mp4 $V/noindex.mp4" \
 	"$(jq -r 'select(.status!="ok").path' "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
+check_same "says what wrote it" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
+	"$(jq -r 'select(.type=="summary").build' "$T/r.jsonl")"
 check_same "and sums up" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
 check_exit "-q: no warnings" 3 vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
 check_same "none" "" "$(cat "$T/err")"

@@ -28,6 +28,7 @@ for f in man/*.[1-9]; do echo "./usr/share/man/man${f##*.}/${f##*/}"; done >>"$T
 for f in share/models/*.net share/schedules/*.tsv share/weights/*.tsv share/flips/*.tsv share/examples/*; do
 	[ -f "$f" ] && echo "./usr/share/vt/${f#share/}"
 done >>"$T/wanted"
+echo ./usr/share/vt/NEWS.md >>"$T/wanted"
 echo ./usr/share/zsh/site-functions/_vt >>"$T/wanted"
 
 check_same "there are six commands" 6 "$(grep -c usr/bin/ "$T/wanted")"
@@ -36,9 +37,17 @@ check_same "all is there, and nothing else" "$(sort "$T/wanted")" "$(files "$d")
 check_same "only the commands can be run" "$(grep usr/bin/ "$T/wanted" | sort)" \
 	"$(cd "$d" && find . -type f -perm -u+x | sort)"
 check_same "and all can be read" "" "$(find "$d" -type f ! -perm 644 ! -perm 755; find "$d" -type d ! -perm 755)"
-check "whole" sh -c 'for f in "$1"/usr/share/vt/*/*; do cmp "$f" "share/${f#*/usr/share/vt/}" || exit 1; done' sh "$d"
+check "whole" sh -c 'for f in "$1"/usr/share/vt/NEWS.md "$1"/usr/share/vt/*/*; do cmp "$f" "share/${f#*/usr/share/vt/}" || exit 1; done' sh "$d"
 check_exit "make install again" 0 quiet_make install DESTDIR="$d" PREFIX=/usr
 check_same "changes nothing" "$(sort "$T/wanted")" "$(files "$d")"
+
+# named: the files and folders of vt that installed pages name, each once
+named() {
+	sed -n 's/^\.\(It \)\{0,1\}Pa \(\/[^ ]*\/vt\/[^ ]*\).*/\2/p' "$d"/usr/share/man/man*/* | sort -u
+}
+check_same "the manual names no other prefix" "" "$(grep -l /usr/local/share "$d"/usr/share/man/man*/*)"
+check "but files of this one" test "$(named | grep -c '^/usr/share/vt/')" -ge 8
+check_same "which are there" "" "$(named | while read -r f; do [ -e "$d$f" ] || echo "$f"; done)"
 
 # ---- run ----
 
@@ -96,4 +105,55 @@ check_same "another PREFIX compiles as before" "$plain" "$(flags PREFIX=/usr)"
 check_same "with its folders given too" "$plain" "$(flags PREFIX=/x BINDIR=/y/bin DATADIR=/y/share)"
 check "but a DATADIR elsewhere is compiled in" sh -c \
 	'case $1 in *\"/usr/share/vt\"*) ;; *) exit 1 ;; esac' sh "$(flags PREFIX=/opt/vt DATADIR=/usr/share)"
+
+# ---- the version ----
+
+# A small copy of the tree, and a compiler that says what it was asked for.
+tree=$T/tree
+mkdir -p "$tree/lib" && cp Makefile "$tree" && cp -r lib/base "$tree/lib"
+cat >"$T/cc" <<-'CC'
+	#!/bin/sh
+	for a; do
+		[ "$last" != -o ] || { echo "$a" >>"${0%/*}/compiled" && : >"$a"; }
+		last=$a
+	done
+CC
+chmod +x "$T/cc"
+# builds: compile it; the objects that were made, into $T/compiled
+builds() {
+	rm -f "$T/compiled"
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u GIT_DIR make -s -C "$tree" BUILD=b CC="$T/cc" FFMPEG=no CAIRO=no \
+		MPI=no DNNL=no CUDA=no NCCL=no b/libvt.a >/dev/null 2>"$T/err" || diag "$(head -5 "$T/err")"
+}
+release=$(sed -n 's/^RELEASE = //p' Makefile)
+builds
+check_same "without a repository the version is the release" "$release" "$(cat "$tree/b/version")"
+check "and all is compiled" test "$(wc -l <"$T/compiled")" -gt 20
+if command -v git >/dev/null; then
+	commit() {
+		git -C "$tree" -c user.name=t -c user.email=t@localhost -c commit.gpgsign=false commit -qam "$1"
+	}
+	mkdir "$T/above" && mv "$tree" "$T/above" && git -C "$T/above" init -q && tree=$T/above/tree
+	builds
+	check_same "nor is the commit of a repository that it lies in" "$release" "$(cat "$tree/b/version")"
+	check "nothing is compiled anew" test ! -e "$T/compiled"
+	echo b >"$tree/.gitignore"
+	git -C "$tree" init -q && git -C "$tree" add . && commit one
+	builds
+	check_same "in a repository the commit follows" "$release+$(git -C "$tree" rev-parse --short=12 HEAD)" \
+		"$(cat "$tree/b/version")"
+	check_same "for which one object is compiled" b/lib/base/version.o "$(cat "$T/compiled")"
+	builds
+	check "once" test ! -e "$T/compiled"
+	echo "# changed" >>"$tree/Makefile"
+	builds
+	check_same "-dirty where a file differs" "$release+$(git -C "$tree" rev-parse --short=12 HEAD)-dirty" \
+		"$(cat "$tree/b/version")"
+	commit two
+	builds
+	check_same "another commit, one object" "$release+$(git -C "$tree" rev-parse --short=12 HEAD) b/lib/base/version.o" \
+		"$(cat "$tree/b/version" "$T/compiled" | tr '\n' ' ' | sed 's/ $//')"
+else
+	skip "the version in a repository" "no git"
+fi
 plan

@@ -4,6 +4,8 @@
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 
+release=$(sed -n 's/^RELEASE = //p' Makefile)
+
 # Each of these prints the options it knows, as --name or -n, one a line.
 in_spec() {
 	"$1" --complete-spec | awk -F '\t' '$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }' | sort
@@ -77,7 +79,7 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check_same "$c: --help fits 80 columns" "" "$($c --help | awk 'length > 80')"
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
-	check "$c: --version says which" grep -qE "^$c \(vt\) [0-9]+\.[0-9]+\.[0-9]+$" "$T/out"
+	check "$c: --version says which" grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
 	check_same "$c: -V is --version" "$(cat "$T/out")" "$($c -V)"
 
 	# ---- mistakes: one line, and where to look ----

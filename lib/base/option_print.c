@@ -46,7 +46,7 @@ option_print_help(const struct option_table *t)
 void
 option_print_version(const struct option_table *t, int verbose)
 {
-	printf("%s (vt) %s\n", program_name(), VT_VERSION);
+	printf("%s (vt) %s\n", program_name(), version_text);
 	printf("Copyright (c) 2026 the vt authors.  BSD 2-clause licence.\n");
 	printf("Built with: %s\n", VT_FEATURES);
 	if (*VT_MISSING != '\0')

@@ -91,6 +91,6 @@ machine_facts(struct fact *f)
 	f[++n].key = "processor";
 	processor(f[n].value, sizeof(f[n].value));
 	f[++n].key = "program";
-	snprintf(f[n].value, sizeof(f[n].value), "vt %s", VT_VERSION);
+	snprintf(f[n].value, sizeof(f[n].value), "%s", version_build);
 	return n + 1;
 }

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "data/ledger.h"
 
 static void
@@ -107,6 +108,7 @@ ledger_summary(struct buffer *b, const char *status,
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
+	json_put_text(&w, "build", version_build);
 	json_put_int(&w, "bytes", s->bytes);
 	json_put_int(&w, "frames", s->frames);
 	put_seconds(&w, "seconds", s->seconds);

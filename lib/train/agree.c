@@ -160,19 +160,30 @@ is_overridden(const char *name, const struct option_list *override)
 	return 0;
 }
 
+struct resuming {
+	const char *path;
+	const struct option_list *override;
+	char *(*say)(const void *of, const char *name);
+	const void *of;
+};
+
 /* 0 if ${name} is the same in both, or may differ; else 1 after a message. */
 static int
-differs(const char *path, const char *name, const char *was, const char *is,
-    const struct option_list *override)
+differs(const struct resuming *r, const char *name, const char *was,
+    const char *is)
 {
 	const char *hint = fact_hint(name);
+	char *how;
 
 	name = fact_plain(name);
-	if (strcmp(was, is) == 0 || is_overridden(name, override))
+	if (strcmp(was, is) == 0 || is_overridden(name, r->override))
 		return 0;
-	fail("%s: %s was %s and is %s now (%s%s--override=%s allows it)",
-	    text_quote(path), name, text_quote(was), text_quote(is),
+	if ((how = r->say(r->of, name)) == NULL)
+		how = xprintf("%s was %s and is %s now", name, text_quote(was),
+		    text_quote(is));
+	fail("%s: %s (%s%s--override=%s allows it)", text_quote(r->path), how,
 	    hint ? hint : "", hint ? "; " : "", name);
+	free(how);
 	return 1;
 }
 
@@ -182,8 +193,10 @@ differs(const char *path, const char *name, const char *was, const char *is,
  */
 int
 agree_resume(const char *path, const struct identity *was,
-    const struct identity *now, const struct option_list *override)
+    const struct identity *now, const struct option_list *override,
+    char *(*say)(const void *of, const char *name), const void *of)
 {
+	const struct resuming r = { path, override, say, of };
 	char *then = facts_of(was, FACT_RESUME);
 	char *today = facts_of(now, FACT_RESUME);
 	const struct identity defaults = { .settings = options_defaults() };
@@ -203,7 +216,7 @@ agree_resume(const char *path, const struct identity *was,
 		    (a = fact_value(unset, name)) == NULL)
 			a = xstrdup("unset");
 		if (a != NULL)
-			bad |= differs(path, name, a, b, override);
+			bad |= differs(&r, name, a, b);
 		free(a);
 		free(b);
 	}
@@ -216,7 +229,7 @@ agree_resume(const char *path, const struct identity *was,
 		a = fact_value(then, name);
 		b = fact_value(today, name);
 		if (b == NULL)
-			bad |= differs(path, name, a, "unset", override);
+			bad |= differs(&r, name, a, "unset");
 		free(a);
 		free(b);
 	}
@@ -225,5 +238,3 @@ agree_resume(const char *path, const struct identity *was,
 	free(unset);
 	return bad ? -1 : 0;
 }
-
-/* ---- --override ---- */

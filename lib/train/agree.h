@@ -25,13 +25,17 @@ const char *agree_program(char text[33]);
 int agree_ranks(struct comm *c, const struct identity *mine);
 
 /*
- * agree_resume(path, was, now, override):
+ * agree_resume(path, was, now, override, say, of):
  * May a run go on from checkpoint ${path}?  It may with another number of
  * ranks, other paths, other logging, but not with other data, another network
- * or another recipe: -1 after a message for each difference, with both values.
- * ${override} names those that the user allowed.
+ * or another recipe.  ${override} names those that the user allowed.
+ * ${say}(${of}, name) describes how ${name} differs, as "lr was 1 and is 2
+ * now", as text that agree_resume frees; where it returns NULL, the message has
+ * both values.
+ * Return 0, or -1 after a message for each difference.
  */
 int agree_resume(const char *path, const struct identity *was,
-    const struct identity *now, const struct option_list *override);
+    const struct identity *now, const struct option_list *override,
+    char *(*say)(const void *of, const char *name), const void *of);
 
 #endif

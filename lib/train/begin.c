@@ -73,6 +73,16 @@ open_init(struct session *s, struct init *in)
 	return 0;
 }
 
+/* The run must be the one that saved the checkpoint. */
+static int
+check_resume(struct session *s, const struct resume *r)
+{
+	session_history(s, r->state.step);
+	choices_state(s, r->state.choices);
+	return resume_check(r, &s->t.state, s->schedule,
+	    dataset_samples(s->train), s->o.override);
+}
+
 /*
  * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.  With
  * none, ${in} is what the run begins from.  Nothing is touched before it fits.
@@ -105,10 +115,7 @@ find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole,
 		return -checkpoint_status(got);
 	if (got == 0)
 		return open_init(s, in);
-	session_history(s, r->state.step);
-	choices_state(s, r->state.choices);
-	if (resume_check(r, &s->t.state, s->o.override) != 0 ||
-	    check_init(s, r) != 0)
+	if (check_resume(s, r) != 0 || check_init(s, r) != 0)
 		return -EXIT_USAGE;
 	choices_state(s, NULL);		/* as later checkpoints say it */
 	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
@@ -131,9 +138,7 @@ find_replayed(struct session *s, struct resume *r, struct slots_whole *whole,
 		return -checkpoint_status(got);
 	if (got == 0)
 		return open_init(s, in);
-	session_history(s, r->state.step);
-	choices_state(s, r->state.choices);
-	if (resume_check(r, &s->t.state, s->o.override) != 0)
+	if (check_resume(s, r) != 0)
 		return -EXIT_USAGE;
 	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)

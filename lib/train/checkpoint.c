@@ -154,6 +154,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->precision = safetensors_meta(f, "vt.precision");
 	if (s->precision == NULL)
 		s->precision = "fp32";
+	s->results = safetensors_meta(f, "vt.results");
+	if (s->results == NULL)
+		s->results = "1";
 	s->clips = count_of(f, "vt.samples", path, &bad);
 	s->seed = count_of(f, "vt.seed", path, &bad);
 	s->step = count_of(f, "vt.step", path, &bad);

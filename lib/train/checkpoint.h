@@ -33,7 +33,9 @@ struct state {
 					 * wanted more (train/grow.h) */
 	int due;			/* 1: its validation was due, and failed */
 	const char *best_metric;	/* "top1", "loss", "map"; "": see best_step */
-	const char *build;		/* "vt 0.1.0" */
+	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
+	const char *results;		/* VERSION_RESULTS; older ones do not
+					 * say, and are "1" */
 	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
 	const char *precision;		/* "fp32", "bf16 by AMX"; older ones do
 					 * not say, and are fp32 */

@@ -20,8 +20,10 @@ static const struct field {
 	int when;
 	const char *hint;		/* what helps; NULL: nothing special */
 } field[] = {
+	FIELD(build, FACT_RANKS, "install the same build on every host"),
 	FIELD(program, FACT_RANKS, "install the same build on every host"),
-	FIELD(build, FACT_RANKS | FACT_RESUME, NULL),
+	FIELD(results, FACT_RESUME,
+	    "this program would give other weights; go on with the one before"),
 	FIELD(isa, FACT_RANKS | FACT_RESUME,
 	    "VT_ISA=avx2 or base makes processors alike"),
 	FIELD(library, FACT_RANKS | FACT_RESUME, NULL),

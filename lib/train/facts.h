@@ -15,7 +15,8 @@
  */
 struct identity {
 	const char *program;		/* hash of the executable file */
-	const char *build;		/* "vt 0.1.0" */
+	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
+	const char *results;		/* VERSION_RESULTS */
 	const char *isa;		/* "avx512" */
 	const char *library;		/* "oneDNN 2.6.3", or "none" */
 	const char *precision;		/* "fp32", "bf16 by AMX" */

@@ -19,7 +19,7 @@ put_versions(struct json_writer *w, const struct record *p,
 	json_put_text(w, "device", p->device);
 	json_put_text(w, "kernel", u->release);
 	json_put_text(w, "libc", gnu_get_libc_version());
-	json_put_text(w, "vt", VT_VERSION);
+	json_put_text(w, "vt", version_text);
 	json_close(w);
 }
 

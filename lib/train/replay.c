@@ -185,7 +185,8 @@ compare(struct replay *r, const struct trainer *t, const struct snapshot *now)
 	choices = choices_stamp(t->net->device, then.state.choices);
 	if (mine.choices != NULL)
 		mine.choices = choices;
-	if (!r->checked && resume_check(&then, &mine, r->override) != 0) {
+	if (!r->checked && resume_check(&then, &mine, t->schedule,
+	    dataset_samples(t->train), r->override) != 0) {
 		resume_free(&then);
 		free(choices);
 		return EXIT_USAGE;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "train/agree.h"
+#include "train/difference.h"
 #include "train/resume.h"
 #include "train/rundir.h"
 
@@ -99,33 +100,50 @@ resume_set_aside(const char *dir, const struct resume *r)
 struct identity
 resume_identity(const struct state *s)
 {
-	return (struct identity){ .build = s->build, .isa = s->isa,
-		.library = s->library, .precision = s->precision,
-		.choices = s->choices, .network = s->network,
-		.classes = s->class_hash, .data = s->dataset,
-		.flips = s->flips, .schedule = s->history, .order = s->order,
+	return (struct identity){ .build = s->build, .results = s->results,
+		.isa = s->isa, .library = s->library,
+		.precision = s->precision, .choices = s->choices,
+		.network = s->network, .classes = s->class_hash,
+		.data = s->dataset, .flips = s->flips,
+		.schedule = s->history, .order = s->order,
 		.settings = s->config };
+}
+
+/* Both sides of a comparison. */
+struct resume_sides {
+	const struct resume *was;
+	const struct state *now;
+	const struct schedule *schedule;
+	uint64_t samples;
+};
+
+static char *
+resume_say(const void *sides, const char *name)
+{
+	const struct resume_sides *s = sides;
+	const struct state *was = &s->was->state;
+
+	return strcmp(name, "network") == 0 ? difference_network(was, s->now) :
+	    strcmp(name, "classes") == 0 ? difference_classes(was, s->now) :
+	    strcmp(name, "schedule") == 0 ? difference_schedule(s->was->path,
+	    was, s->schedule, s->samples) : NULL;
 }
 
 int
 resume_check(const struct resume *r, const struct state *now,
+    const struct schedule *schedule, uint64_t samples,
     const struct option_list *override)
 {
+	const struct resume_sides sides = { r, now, schedule, samples };
 	struct identity was = resume_identity(&r->state);
 	struct identity is = resume_identity(now);
-	char *build = NULL;
-	int result;
 
 	if (was.isa == NULL) {		/* "vt 0.1.0 cpu avx512" */
-		const char *device = was.build + strcspn(was.build, " ");
-
-		device += *device == ' ';
-		device += strcspn(device, " ");
-		build = xstrndup(was.build, (size_t)(device - was.build));
-		was.build = build;
-		was.isa = device + (*device == ' ');
-		was.isa += strcspn(was.isa, " ");
-		was.isa += *was.isa == ' ';
+		was.isa = was.build;
+		for (int i = 0; i < 3; i++) {
+			was.isa += strcspn(was.isa, " ");
+			was.isa += *was.isa == ' ';
+		}
 	}
 	if (was.data == NULL) {
 		was.data = r->state.settings_id;
@@ -134,7 +152,5 @@ resume_check(const struct resume *r, const struct state *now,
 		    "were made with, which is all that is compared",
 		    text_quote(r->path));
 	}
-	result = agree_resume(r->path, &was, &is, override);
-	free(build);
-	return result;
+	return agree_resume(r->path, &was, &is, override, resume_say, &sides);
 }

@@ -7,6 +7,7 @@
  */
 
 #include "base/options.h"
+#include "sched/schedule.h"
 #include "train/agree.h"
 #include "train/checkpoint.h"
 
@@ -45,12 +46,14 @@ void resume_free(struct resume *r);
 struct identity resume_identity(const struct state *s);
 
 /*
- * resume_check(r, now, override):
- * May the run that ${now} describes go on from ${r}?  As agree_resume.
- * state.history of ${now} is that of the present schedule up to the
- * checkpoint's step.
+ * resume_check(r, now, schedule, samples, override):
+ * Compare checkpoint ${r} with the run that would resume from it: its state
+ * ${now}, whose history is that of ${schedule} over ${samples} samples up to
+ * the step of ${r}.  ${override} has the names that may differ.
+ * Return 0, or -1 after a message for each difference.
  */
 int resume_check(const struct resume *r, const struct state *now,
+    const struct schedule *schedule, uint64_t samples,
     const struct option_list *override);
 
 #endif

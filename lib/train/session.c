@@ -103,7 +103,8 @@ set_trainer(struct session *s)
 	    (int)t->o.learners.n : 0;
 	t->state = (struct state){ .seed = s->o.loading.seed,
 		.best = BEST_WORST, .best_metric = metric[t->o.best],
-		.build = s->build, .isa = isa_name(isa_best()),
+		.build = s->build, .results = VERSION_RESULTS,
+		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),
 		.precision = s->device->precision, .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
@@ -180,7 +181,7 @@ session_open(struct session *s, struct comm *comm,
 
 	s->comm = comm;
 	s->o = *o;
-	s->build = "vt " VT_VERSION;
+	s->build = version_build;
 	s->settings = options_config(NULL);
 	if ((status = check_start(s)) != 0 ||
 	    (status = inputs_open(s)) != 0)

@@ -155,6 +155,7 @@ add_metas(struct snapshot *s, const struct state *st)
 	add_meta(s, "vt.model", xstrdup(st->model));
 	add_meta(s, "vt.network", xstrdup(st->network));
 	add_meta(s, "vt.precision", xstrdup(st->precision));
+	add_meta(s, "vt.results", xstrdup(st->results));
 	add_meta(s, "vt.rng", xstrdup("philox4x32-10"));
 	add_meta(s, "vt.samples", xprintf("%" PRIu64, st->clips));
 	add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));

@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 #include "base/cpus.h"
 #include "base/isa.h"
+#include "base/version.h"
 #include "comm/comm.h"
 #include "comm/fabric.h"
 #include "train/versions.h"
@@ -21,5 +22,6 @@ train_versions(FILE *f)
 		if (backends[i]->devices != NULL)
 			fprintf(f, "\n%s devices: %s", backends[i]->name,
 			    backends[i]->devices());
-	fprintf(f, "\ncheckpoint format 1, shard format 1\n");
+	fprintf(f, "\ncheckpoint format 1, shard format 1, results "
+	    VERSION_RESULTS "\n");
 }
