@@ -133,6 +133,9 @@ static const struct option_row rows[] = {
 	{ 'n', "dry-run", OPTION_FLAG, &o.dry_run, NULL,
 	    "print the plan: shapes, memory, steps, work",
 	    NULL, 0, 0, 0 },
+	{ 0, "time", OPTION_FLAG, &o.time, NULL,
+	    "with -n: time each shape, estimate the run's time",
+	    NULL, 0, 0, 0 },
 	{ 0, "parity", OPTION_FLAG, &o.parity, NULL,
 	    "hold each operator of the run against ref, and end",
 	    NULL, 0, 0, 0 },
@@ -222,6 +225,8 @@ check(void)
 		options_wrong("--flip-swap and --no-flip (wanted one of them)");
 	sum_options_check(&o.sums);
 	learner_options_check(&o.learners);
+	if (o.time && !o.dry_run)
+		options_wrong("--time without --dry-run");
 	if (o.parity && o.dry_run)
 		options_wrong("--parity and --dry-run (wanted one of them)");
 	if (o.sums.deterministic == FAST && (o.audit > 0 || o.replay != NULL))

@@ -43,7 +43,7 @@ struct train_options {
 	/* instead of a run */
 	const char *status, *export, *names;
 	int uses_run;			/* one of those three is set */
-	int dry_run, parity;
+	int dry_run, time, parity;
 	/* machine */
 	const char *device, *trace;
 	int precision, choices, fuse;

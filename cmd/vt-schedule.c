@@ -25,7 +25,7 @@ static struct rule rule = RULE_SETTINGS;
 
 static struct {
 	int summary, check, compare, precision, force, quiet, verbose;
-	int deterministic;
+	int deterministic, time;
 	int64_t samples, memory, threads;
 	const char *out, *plot, *at, *model, *data, *device, *config;
 } set = { .device = "cpu" };
@@ -120,6 +120,9 @@ static const struct option_row rows[] = {
 	{ 0, "memory", OPTION_SIZE, &set.memory, "BYTES",
 	    "the most that a rank may need; 0: any (0)",
 	    NULL, 0, 9e15, 0 },
+	{ 0, "time", OPTION_FLAG, &set.time, NULL,
+	    "with --check: time each shape and the whole run",
+	    NULL, 0, 0, 0 },
 	{ 0, "compare", OPTION_FLAG, &set.compare, NULL,
 	    "several TABLEs side by side at equal work", NULL, 0, 0, 0 },
 	{ 0, "at", OPTION_TEXT, &set.at, "LIST",
@@ -289,7 +292,7 @@ check(const char *path)
 		.precision = (enum precision)set.precision,
 		.ranks = (int)rule.ranks,
 		.deterministic = set.deterministic, .threads = (int)set.threads,
-		.memory = (size_t)set.memory };
+		.memory = (size_t)set.memory, .time = set.time };
 	int status;
 
 	if (set.model == NULL || set.data == NULL)
@@ -361,6 +364,8 @@ check_options(int tables)
 		options_wrong("--model without --check or --compare");
 	if (!set.check && set.memory > 0)
 		options_wrong("--memory without --check");
+	if (!set.check && set.time)
+		options_wrong("--time without --check");
 	if (!set.check && set.deterministic)
 		options_wrong("--deterministic without --check");
 }

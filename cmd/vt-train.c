@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "comm/cores.h"
+#include "train/estimate.h"
 #include "train/export_run.h"
 #include "train/freeze.h"
 #include "train/memory.h"
@@ -70,11 +71,10 @@ has_loss(const struct train_options *o)
 }
 
 static struct session_options
-asked(const struct train_options *o, struct comm *c)
+asked(const struct train_options *o, int own)
 {
 	static const enum keep_best best[] = { BEST_TOP1, BEST_LOSS, BEST_NONE,
 		BEST_MAP };
-	int own = cores(c);		/* of all ranks, whatever is set here */
 
 	struct session_options s = {
 		.data = o->data, .val = o->val, .model = o->model,
@@ -195,14 +195,45 @@ write_record(struct train_options *o, struct session *s, char *const *argument)
 	return status;
 }
 
+/*
+ * How long the run will take, from the log of its earlier starts or else
+ * measured, where that is little of it.  All ranks measure, since in the run
+ * all of them compute at the same time.
+ */
 static int
-train(struct train_options *o, struct session *s, char *const *argument)
+say_time(const struct train_options *o, struct session *s, int own)
+{
+	struct estimate e = { 0 };
+	char text[256];
+	int known = o->quiet > 0 ? -1 : 0;
+
+	if (s->comm->rank == 0 && known == 0)
+		known = estimate_log(&s->t, o->out, &e);
+	if (comm_broadcast(s->comm, &known, sizeof(known), 0) != 0) {
+		estimate_free(&e);
+		return EXIT_RANKS;
+	}
+	if (known == 0 && estimate_is_cheap(&s->t)) {
+		estimate_free(&e);
+		known = estimate_measure(&s->t, own, &e) == 0;
+	}
+	if (known == 1)
+		note("%s", estimate_text(&e, text));
+	estimate_free(&e);
+	return 0;
+}
+
+static int
+train(struct train_options *o, struct session *s, int own,
+    char *const *argument)
 {
 	int status = 0;
 
 	if ((status = session_begin(s)) != 0)
 		return status;
 	say_run(o, s);
+	if ((status = comm_agree(s->comm, say_time(o, s, own))) != 0)
+		return status;
 	if (o->trace != NULL &&
 	    (s->t.loading.trace = open_trace(o->trace, s->comm)) == NULL)
 		status = EXIT_FAILED;
@@ -243,9 +274,12 @@ replay(const struct train_options *o, struct session *s)
 }
 
 static void
-print_plan(const struct train_options *o, const struct session *s)
+print_plan(const struct train_options *o, const struct session *s,
+    struct estimate *e)
 {
 	trainer_print_plan(&s->t, stdout);
+	if (o->time || (o->out != NULL && estimate_log(&s->t, o->out, e)))
+		estimate_print(&s->t, e, stdout);
 	if (o->verbose)
 		trainer_explain(&s->t, stdout);
 	if (o->out != NULL)
@@ -261,8 +295,9 @@ main(int argc, char **argv)
 	struct train_options *o;
 	struct session_options want;
 	struct comm *comm;
+	struct estimate time = { 0 };
 	char **arguments = xcalloc((size_t)argc + 1, sizeof(*arguments));
-	int status = 0;
+	int status = 0, own;
 
 	/* As they were typed: what is no option is moved behind the others. */
 	memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
@@ -276,7 +311,8 @@ main(int argc, char **argv)
 	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
-	want = asked(o, comm);
+	own = cores(comm);		/* all ranks, whatever is set here */
+	want = asked(o, own);
 	comm_hold(comm);
 	if (o->replay != NULL) {
 		status = replay_open(&again, comm, o->replay, o->steps);
@@ -292,8 +328,12 @@ main(int argc, char **argv)
 		    stdout : NULL);
 	if (status == 0 && (o->dry_run || o->parity))
 		status = trainer_shares(&s.t, 0);
+	if (status == 0 && o->time)
+		status = comm_agree(comm, estimate_measure(&s.t, own, &time) ?
+		    EXIT_FAILED : 0);
 	if (status == 0 && o->dry_run && comm->rank == 0)
-		print_plan(o, &s);
+		print_plan(o, &s, &time);
+	estimate_free(&time);
 	if (o->parity && status == 0)
 		status = comm_agree(comm, comm->rank == 0 ?
 		    trainer_parity(&s.t, stdout) : 0);
@@ -301,7 +341,7 @@ main(int argc, char **argv)
 		status = memory_fits(&s.t);
 	if (status == 0 && !o->dry_run && !o->parity)
 		status = o->replay != NULL ? replay(o, &s) :
-		    session_end(&s, train(o, &s, arguments));
+		    session_end(&s, train(o, &s, own, arguments));
 	session_close(&s);
 	comm_close(comm);
 	replay_close(&again);

@@ -101,6 +101,7 @@ complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'say how a run stand
 complete -c vt-train -l export -r -F -d 'write the weights in DIR for others, and end'
 complete -c vt-train -l names -r -f -a 'torchvision tsm pyslowfast mmaction2' -d 'whose names the weights in that file have'
 complete -c vt-train -s n -l dry-run -d 'print the plan: shapes, memory, steps, work'
+complete -c vt-train -l time -d 'with -n: time each shape, estimate the run\'s time'
 complete -c vt-train -l parity -d 'hold each operator of the run against ref, and end'
 complete -c vt-train -l device -r -f -a 'cpu cuda ref ref64' -d 'back end: cpu, cuda, or the slow ref and ref64 (cpu)'
 complete -c vt-train -l precision -r -f -a 'fp32 bf16 fp16' -d 'of activations, gradients: fp32, bf16, fp16 (fp32)'

@@ -102,6 +102,7 @@ i data required DIR
 j threads required -
 - deterministic required exact|fast
 - memory required -
+- time none -
 - compare none -
 - at required -
 o output required FILE
@@ -202,6 +203,7 @@ o out required DIR
 - export required FILE
 - names required torchvision|tsm|pyslowfast|mmaction2
 n dry-run none -
+- time none -
 - parity none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16

@@ -294,6 +294,7 @@ if have_mpi; then
 else
 	skip "the memory of vt-train -n on two ranks" "no MPI"
 fi
+check_same "the most ranks that a run can have" "# ranks at most        2" "$(grep '^# ranks at most' "$T/plan")"
 check_exit "too many ranks" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --ranks 3
 check_says "name the rule" 'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks'
 check_same "and print nothing" "" "$(cat "$T/out")"

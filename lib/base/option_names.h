@@ -180,6 +180,7 @@
 { "subset", "vt-extract" },
 { "summary", "vt-schedule" },
 { "tensorboard", "vt-train" },
+{ "time", "vt-schedule and vt-train" },
 { "top", "vt-eval" },
 { "trace-samples", "vt-train" },
 { "trust", "vt-train" },

@@ -9,6 +9,7 @@
 #include "comm/cores.h"
 #include "train/check.h"
 #include "train/clips.h"
+#include "train/estimate.h"
 #include "train/memory.h"
 #include "train/session.h"
 #include "train/work.h"
@@ -148,6 +149,7 @@ check_schedule(const struct check_options *o, FILE *f)
 	static struct session s;
 	struct session_options so = defaults(o);
 	struct comm *comm = comm_self();
+	struct estimate e = { 0 };
 	int share = cores(comm) / o->ranks, status;
 
 	if (so.threads == 0)
@@ -158,10 +160,16 @@ check_schedule(const struct check_options *o, FILE *f)
 		status = trainer_shares(&s.t, 0);
 	for (int r = 0; r < o->ranks && status == 0 && o->memory > 0; r++)
 		status = check_memory(&s.t, r, o->memory);
+	/* Every rank is taken to have the processors that it has threads for. */
+	if (status == 0 && o->time && estimate_measure(&s.t, so.threads, &e))
+		status = EXIT_FAILED;
 	if (status == 0) {
 		print_cells(&s.t, f);
 		trainer_print_totals(&s.t, f);
+		if (o->time)
+			estimate_print(&s.t, &e, f);
 	}
+	estimate_free(&e);
 	session_close(&s);
 	comm_free(comm);
 	return status;

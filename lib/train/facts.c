@@ -90,6 +90,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "audit-report", FACT_RESUME },
 	{ "status", FACT_RESUME },
 	{ "dry-run", FACT_RESUME },
+	{ "time", FACT_RESUME },
 	{ "parity", FACT_RESUME },
 	{ "noise-scale", FACT_RESUME },
 	{ "bucket", FACT_RESUME },

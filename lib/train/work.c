@@ -253,6 +253,25 @@ print_cells(const struct trainer *t, FILE *f)
 		}
 }
 
+/* As many ranks as the smallest batch has groups: each computes at least one. */
+static int
+most_ranks(const struct trainer *t)
+{
+	const struct schedule *s = t->schedule;
+	int most = 0;
+
+	if (t->o.learners.n > 0)
+		return (int)t->o.learners.n;
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+
+			if (most == 0 || c->batch / c->group < most)
+				most = c->batch / c->group;
+		}
+	return most;
+}
+
 void
 trainer_print_totals(const struct trainer *t, FILE *f)
 {
@@ -276,6 +295,8 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
 	    clips);
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
+	fprintf(f, "%-22s %d%s\n", "# ranks at most", most_ranks(t),
+	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
 	if (sums_free(&t->sums) != NULL)
 		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
 	if (w->precise != NULL)
