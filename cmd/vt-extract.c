@@ -283,6 +283,22 @@ close_report(struct job *j, const char *status, const struct ledger_sum *sum)
 	return commit_done(c);
 }
 
+/* One line of what came of all; a warning if videos are missing. */
+static void
+say_summary(struct job *j, struct extract_run *run)
+{
+	struct buffer b = { 0 };
+
+	extract_summary(run, &j->classes, &b);
+	if (run->sum.skipped > 0)
+		warning("%lld of %lld videos were skipped; stored: %s",
+		    (long long)run->sum.skipped, (long long)run->sum.videos,
+		    b.data);
+	else
+		note("%s", b.data);
+	buffer_free(&b);
+}
+
 static int
 extract(struct job *j)
 {
@@ -297,19 +313,22 @@ extract(struct job *j)
 	/* Before the first byte: what reads the stream asks for the terminal
 	 * only then. */
 	progress_start((enum progress_mode)progress);
-	if (open_output(j) != 0)
+	if (open_output(j) != 0) {
+		progress_end();
 		return EXIT_FAILED;
+	}
 	run.stream = j->stream;
 	run.report = j->report;
 	if (extract_all(&run) == 0 && end_stream(j, run.sum.skipped) == 0)
 		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
-	progress_end();
 	if (close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
 	    &run.sum) != 0 || (result != EXIT_FAILED && name_output(j) != 0))
-		return EXIT_FAILED;
-	if (result == EXIT_SKIPPED)
-		warning("%lld of %lld videos were skipped",
-		    (long long)run.sum.skipped, (long long)run.sum.videos);
+		result = EXIT_FAILED;
+	/* While the terminal is ours: the reader of the pipe draws next. */
+	if (result != EXIT_FAILED)
+		say_summary(j, &run);
+	progress_end();
+	tally_free(&run.tally);
 	return result;
 }
 

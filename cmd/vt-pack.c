@@ -149,6 +149,29 @@ tick(void *arg, const struct pack_report *r)
 	want_status = 0;
 }
 
+/* One line of what the set holds; a warning if members are missing. */
+static void
+say_summary(const struct pack_report *r)
+{
+	char size[32], defects[60] = "";
+	char *text;
+
+	if (r->defective > 0)
+		snprintf(defects, sizeof(defects), ", %llu truncated or "
+		    "damaged", (unsigned long long)r->defective);
+	text = xprintf("%s%llu samples%s, %llu frames in %zu shard%s, %s%s",
+	    dry_run ? "would pack " : "", (unsigned long long)r->samples,
+	    r->classes, (unsigned long long)r->frames, r->shards,
+	    r->shards == 1 ? "" : "s", text_bytes(size, (double)r->bytes),
+	    defects);
+	if (r->skipped > 0)
+		warning("%llu members were left out; %s: %s",
+		    (unsigned long long)r->skipped, Q(output), text);
+	else
+		note("%s: %s", Q(output), text);
+	free(text);
+}
+
 static int
 do_pack(const char *const *operand, size_t n)
 {
@@ -162,7 +185,6 @@ do_pack(const char *const *operand, size_t n)
 	};
 	struct sigaction a = { .sa_handler = on_status, .sa_flags = SA_RESTART };
 	struct pack_report r;
-	char size[32];
 	int status;
 
 	if (output == NULL || *output == '\0')
@@ -188,16 +210,13 @@ do_pack(const char *const *operand, size_t n)
 	started = clock_seconds();
 	progress_start((enum progress_mode)progress);
 	status = pack(&o, operand, n, &r);
-	progress_end();
-	if (r.skipped > 0)
+	if (status == EXIT_DONE || status == EXIT_SKIPPED)
+		say_summary(&r);
+	else if (r.skipped > 0)
 		warning("%llu members were left out",
 		    (unsigned long long)r.skipped);
-	if ((verbose || dry_run) && (status == EXIT_DONE ||
-	    status == EXIT_SKIPPED))
-		note("%s%llu samples, %llu frames in %zu shards, %s",
-		    dry_run ? "would pack " : "",
-		    (unsigned long long)r.samples, (unsigned long long)r.frames,
-		    r.shards, text_bytes(size, (double)r.bytes));
+	progress_end();
+	free(r.classes);
 	if (verbose > 1)
 		note("%.3f s, %.1f MB/s read", clock_seconds() - started,
 		    (double)r.read / (clock_seconds() - started) / 1e6);

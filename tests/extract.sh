@@ -172,6 +172,13 @@ cp "$V/a.mp4" "$T/set/fall/f1.mp4"
 cp "$V/a.mp4" "$T/set/fall/f2.mp4"
 check_same "labels from folders" "fall/f1 0 fall/f2 0 walk/w1 1 " \
 	"$(sample_info --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
+check_exit "the last line" 0 vt-extract --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/summary.tar"
+check_same "says what is stored" "vt-extract: note: 3 videos, 2 classes (fall: 2, walk: 1), 30 frames, $(tar xOf "$T/summary.tar" --wildcards '*.jpg' |
+	wc -c | awk '{ printf "%.2f KiB", $1 / 1024 }')" "$(cat "$T/err")"
+check_exit "-q" 0 vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/quiet.tar"
+check_same "says nothing" "" "$(cat "$T/err")"
+check_exit "the packed set" 0 vt-pack -o "$T/summary" "$T/summary.tar"
+check_says "is summed up, too" "^vt-pack: note: .*/summary: 3 samples, 2 classes \(fall: 2, walk: 1\), 30 frames in 1 shard, "
 check_same "a labelled sample has a .cls" "1" \
 	"$(vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | tar xOf - walk/w1.cls)"
 check_same "the head has the classes" '["fall","walk"]' \

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "data/list.h"
+#include "shard/tally.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-list.XXXXXX";
@@ -403,6 +404,66 @@ test_folders(void)
 	    "walk run run", "videos with a label do not count");
 }
 
+/* Of ${n} classes called NAME0, NAME1 ...; class i has i + 1 samples. */
+static const char *
+tallied(const char *name, int n, int unlabelled)
+{
+	static struct buffer b;
+	struct class_list c = { 0 };
+	struct tally t = { 0 };
+	char text[100];
+
+	b.n = 0;
+	buffer_text(&b, "");
+	for (int i = n; i-- > 0;)
+		for (int k = 0; k <= i; k++)
+			tally_add(&t, &(struct stream_sample){ .label = i });
+	for (int i = 0; i < unlabelled; i++)
+		tally_add(&t, &(struct stream_sample){ .label = -1 });
+	for (int i = 0; i < n && name != NULL; i++) {
+		snprintf(text, sizeof(text), "%s%d", name, i);
+		class_add(&c, text);
+	}
+	tally_text(&t, &c, &b);
+	tally_free(&t);
+	class_list_free(&c);
+	return b.data;
+}
+
+/* The classes in the last line of vt-extract and vt-pack. */
+static void
+test_tally(void)
+{
+	const int several[][3] = { { 2, 0, 1 }, { 0, 0, 1 }, { 2, 3, 4 } };
+	struct class_list none = { 0 }, three = { 0 };
+	struct buffer b = { 0 };
+	struct tally t = { 0 };
+
+	is_text(tallied("my ", 2, 1), ", 2 classes (\"my 0\": 1, \"my 1\": 2), "
+	    "1 without a class", "classes are counted");
+	is_text(tallied(NULL, 1, 0), ", 1 class (0: 1)", "also by number");
+	is_text(tallied(NULL, 0, 3), "", "no class is no news");
+	is_text(tallied("a_rather_long_name_of_a_class_", 30, 0), ", 30 classes "
+	    "(a_rather_long_name_of_a_class_0: 1, the fewest, to "
+	    "a_rather_long_name_of_a_class_29: 30)",
+	    "many are the smallest and the largest");
+	tally_add(&t, &(struct stream_sample){ .label = -1, .labels = several,
+		.nlabels = 3, .flags = SHARD_DAMAGED });
+	tally_text(&t, &none, &b);
+	is_text(b.data, ", 2 classes (0: 1, 2: 1)",
+	    "a sample of several classes counts once in each");
+	ok(t.defective == 1, "a damaged one is counted");
+	for (int i = 0; i < 3; i++)
+		class_add(&three, (const char *[]){ "a", "b", "c" }[i]);
+	b.n = 0;
+	tally_text(&t, &three, &b);
+	is_text(b.data, ", 3 classes (a: 1, b: 0, c: 1)",
+	    "a class that is named and does not occur is shown");
+	class_list_free(&three);
+	tally_free(&t);
+	buffer_free(&b);
+}
+
 int
 main(void)
 {
@@ -417,6 +478,7 @@ main(void)
 	test_paths();
 	test_numbers();
 	test_folders();
+	test_tally();
 	unlink(put("list", ""));
 	unlink(put("classes", ""));
 	rmdir(dir);

@@ -91,7 +91,7 @@ check_same "the others are as without it" "$(vt-pack --list -i set | tail -n +2 
 rm -rf long long.tar
 
 check_exit "a dry run" 0 vt-pack -n -o nowhere a.tar
-check_says "says what would come" "would pack 30 samples, [0-9]* frames in 1 shards"
+check_says "says what would come" "would pack 30 samples, 3 classes \\(c0: 10, c1: 10, c2: 10\\), [0-9]* frames in 1 shard, "
 check "and makes nothing" test ! -e nowhere
 
 # ---- classes ----
@@ -340,6 +340,7 @@ check "a pipe is read again from its beginning" same good part5
 n=$(wc -l <done.txt)
 "$make_stream" "$n" $((30 - n)) 15 3000 3 1 >rest.tar
 check_exit "--rest, an input without what is packed" 0 vt-pack -o part2 --shard-size=1M --rest rest.tar
+check_says "sums up what was packed before, too" 'part2: 30 samples, 3 classes \(c0: 10, c1: 10, c2: 10\), '
 check "gives the same bytes too" same good part2
 
 printf 'C 3 1 2 torn' >>part3/.vt-pack.journal

@@ -144,7 +144,7 @@ report_video(const struct extract_run *r, int i, const struct extraction *x)
 }
 
 static int
-write_frames(struct stream_writer *w, struct extraction *x)
+write_frames(struct stream_writer *w, struct extraction *x, int64_t *bytes)
 {
 	for (int f = 0; f < x->frames; f++) {
 		size_t n;
@@ -153,12 +153,13 @@ write_frames(struct stream_writer *w, struct extraction *x)
 
 		if (data == NULL || stream_frame(w, data, n) != 0)
 			return -1;
+		*bytes += (int64_t)n;
 	}
 	return 0;
 }
 
 static int
-write_sample(const struct extract_run *r, int i, struct extraction *x)
+write_sample(struct extract_run *r, int i, struct extraction *x)
 {
 	const struct list_row *row = &r->list->row[i];
 	int (*set)[3] = NULL, bad;
@@ -176,7 +177,10 @@ write_sample(const struct extract_run *r, int i, struct extraction *x)
 		return -1;
 	s.labels = (const int (*)[3])set;
 	bad = stream_begin(r->stream, &s) != 0 ||
-	    write_frames(r->stream, x) != 0 || stream_commit(r->stream) != 0;
+	    write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
+	    stream_commit(r->stream) != 0;
+	if (!bad)
+		tally_add(&r->tally, &s);
 	free(set);
 	return bad ? -1 : 0;
 }
@@ -215,11 +219,29 @@ how_far(const struct state *s, char buf[200])
 	return buf;
 }
 
+void
+extract_summary(struct extract_run *r, const struct class_list *classes,
+    struct buffer *to)
+{
+	const struct ledger_sum *sum = &r->sum;
+	char size[32];
+
+	buffer_printf(to, "%lld video%s", (long long)sum->stored,
+	    sum->stored == 1 ? "" : "s");
+	tally_text(&r->tally, classes, to);
+	buffer_printf(to, ", %lld frames, %s", (long long)sum->frames,
+	    text_bytes(size, (double)sum->stored_bytes));
+	if (r->tally.defective > 0)
+		buffer_printf(to, ", %zu truncated or damaged",
+		    r->tally.defective);
+}
+
 static void
 count(struct state *s, const struct extraction *x)
 {
 	struct ledger_sum *sum = &s->r->sum;
 	char text[200];
+
 
 	sum->bytes += (int64_t)x->bytes;
 	sum->frames += x->kept ? x->frames : 0;

@@ -11,6 +11,7 @@
 #include "data/list.h"
 #include "shard/key.h"
 #include "shard/stream.h"
+#include "shard/tally.h"
 
 /* What a set calls a video: its path below the root, and the key from that. */
 struct extract_key { char *source, text[KEY_MAX + 1]; };
@@ -43,6 +44,7 @@ struct extract_run {
 	struct commit *report;		/* NULL: none */
 	volatile sig_atomic_t *asked;	/* non-zero: note how far it is */
 	struct ledger_sum sum;		/* filled in */
+	struct tally tally;		/* of stored videos; the caller frees it */
 };
 
 /*
@@ -52,5 +54,13 @@ struct extract_run {
  * for every number of threads.
  */
 int extract_all(struct extract_run *r);
+
+/*
+ * extract_summary(r, classes, to):
+ * Append what extract_all stored to ${to}, a line without its end: videos,
+ * classes, frames, bytes.
+ */
+void extract_summary(struct extract_run *r, const struct class_list *classes,
+    struct buffer *to);
 
 #endif

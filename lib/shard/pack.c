@@ -43,7 +43,21 @@ report(const struct pack *p, const struct stream_reader *r,
 		.shards = p->m->shards,
 		.read = p->read_before + (r != NULL ? stream_bytes(r) : 0),
 		.skipped = p->skipped + (r != NULL ? stream_skipped(r) : 0),
+		.defective = p->tally.defective,
 	};
+}
+
+/* The classes of the whole set, as text. */
+static char *
+class_counts(struct pack *p)
+{
+	struct buffer b = { 0 };
+
+	if (!p->classes_given && p->m->classes.n == 0)
+		derive_classes(p->derive, &p->m->classes);
+	buffer_text(&b, "");
+	tally_text(&p->tally, &p->m->classes, &b);
+	return b.data;
 }
 
 /* ---- samples ---- */
@@ -85,6 +99,7 @@ end_sample(struct pack *p, const struct stream_reader *r)
 		if (pack_place(p, 1) != 0)
 			return -1;
 	}
+	tally_add(&p->tally, s);
 	p->samples++;
 	p->stream_samples++;
 	p->stream_frames += g->entry.frames;
@@ -368,12 +383,15 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 		    (unsigned long long)p.m->samples);
 	report(&p, NULL, to);
 	if (result == 0)
+		to->classes = class_counts(&p);
+	if (result == 0)
 		p.status = p.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
 	shard_drop(p.shard);
 	shard_close(p.old);
 	gather_free(&p.g);
 	derive_free(p.derive);
 	keyset_free(p.keys);
+	tally_free(&p.tally);
 	journal_free(p.journal);
 	manifest_free(p.m);
 	free(p.settings);

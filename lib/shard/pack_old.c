@@ -15,17 +15,23 @@ static int
 adopt_labels(struct pack *p, const struct shard *s, const struct shard_sample *e,
     const char *key)
 {
+	const struct stream_sample plain = { .label = e->label, .flags = e->flags };
 	struct buffer b = { 0 };
 	struct info *i = NULL;
 	int result = -1;
 
 	derive_see(p->derive, key, e->label);
-	if (!(e->flags & SHARD_LABELS))
+	if (!(e->flags & SHARD_LABELS)) {
+		if (p->o->rest)		/* else the input has it once more */
+			tally_add(&p->tally, &plain);
 		return 0;
+	}
 	if (shard_member(s, e, (uint32_t)shard_record_count(e) - 1, &b) == 0)
 		i = info_read(key, b.data, b.n);
 	for (int k = 0; i != NULL && k < i->sample.nlabels; k++)
 		derive_several(p->derive, i->sample.labels[k][0]);
+	if (i != NULL && p->o->rest)
+		tally_add(&p->tally, &i->sample);
 	result = i != NULL ? 0 : -1;
 	info_free(i);
 	buffer_free(&b);

@@ -1,0 +1,119 @@
+/* Samples counted by class. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "shard/tally.h"
+
+#define TALLY_MAX 400		/* bytes of all names and counts */
+
+struct tally_class { int label; size_t n; };
+
+static void
+tally_label(struct tally *t, int label)
+{
+	t->label = array_room(t->label, t->n, &t->cap, sizeof(*t->label));
+	t->label[t->n++] = label;
+}
+
+void
+tally_add(struct tally *t, const struct stream_sample *s)
+{
+	size_t first = t->n;
+
+	t->defective += (s->flags & (SHARD_TRUNCATED | SHARD_DAMAGED)) != 0;
+	if (s->label >= 0)
+		tally_label(t, s->label);
+	for (int k = 0; k < s->nlabels; k++) {
+		size_t i = first;
+
+		while (i < t->n && t->label[i] != s->labels[k][0])
+			i++;
+		if (i == t->n)
+			tally_label(t, s->labels[k][0]);
+	}
+	t->unlabelled += t->n == first;
+}
+
+void
+tally_free(struct tally *t)
+{
+	free(t->label);
+	*t = (struct tally){ 0 };
+}
+
+static int
+tally_order(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The classes that are shown, [*n], by number: those that have names, and those
+ * that occur.
+ */
+static struct tally_class *
+tally_classes(struct tally *t, size_t named, size_t *n)
+{
+	struct tally_class *c = xcalloc(named + t->n + 1, sizeof(*c));
+	size_t classes = named;
+
+	for (size_t i = 0; i < named; i++)
+		c[i].label = (int)i;
+	if (t->n > 0)
+		qsort(t->label, t->n, sizeof(*t->label), tally_order);
+	for (size_t i = 0; i < t->n; i++) {
+		size_t k = (size_t)t->label[i];
+
+		if (k >= named) {
+			if (classes == named ||
+			    c[classes - 1].label != t->label[i])
+				c[classes++].label = t->label[i];
+			k = classes - 1;
+		}
+		c[k].n++;
+	}
+	*n = classes;
+	return c;
+}
+
+static const char *
+tally_name(const struct class_list *classes, int label, char number[16])
+{
+	if ((size_t)label < classes->n)
+		return text_quote(classes->name[label]);
+	snprintf(number, 16, "%d", label);
+	return number;
+}
+
+void
+tally_text(struct tally *t, const struct class_list *classes,
+    struct buffer *to)
+{
+	size_t n, least = 0, most = 0;
+	struct tally_class *c = tally_classes(t, classes->n, &n);
+	struct buffer all = { 0 };
+	char number[2][16];
+
+	for (size_t i = 0; i < n; i++) {
+		if (all.n < TALLY_MAX)
+			buffer_printf(&all, "%s%s: %zu", i > 0 ? ", " : "",
+			    tally_name(classes, c[i].label, number[0]), c[i].n);
+		least = c[i].n < c[least].n ? i : least;
+		most = c[i].n > c[most].n ? i : most;
+	}
+	if (n > 0 && all.n < TALLY_MAX)
+		buffer_printf(to, ", %zu class%s (%s)", n, n == 1 ? "" : "es",
+		    all.data);
+	else if (n > 0)
+		buffer_printf(to, ", %zu classes (%s: %zu, the fewest, to "
+		    "%s: %zu)", n, tally_name(classes, c[least].label,
+		    number[0]), c[least].n, tally_name(classes, c[most].label,
+		    number[1]), c[most].n);
+	if (t->unlabelled > 0 && n > 0)
+		buffer_printf(to, ", %zu without a class", t->unlabelled);
+	buffer_free(&all);
+	free(c);
+}
