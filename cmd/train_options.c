@@ -9,6 +9,7 @@
 #include "train/facts.h"
 #include "train/not_finite.h"
 #include "train/options.h"
+#include "train/precise.h"
 #include "train/versions.h"
 #include "train_options.h"
 
@@ -17,7 +18,7 @@ static struct train_options o = {
 	.fuse = 1, .on_nan = "fail", .on_corrupt = "fail",
 	.clips = CLIP_SETTINGS, .optimizing = OPTIMIZER_OPTIONS,
 	.sums = SUM_OPTIONS, .learners = LEARNER_OPTIONS,
-	.seed = 1, .keep = 3, .save_every = 600, .log_every = 10,
+	.precise = "auto", .seed = 1, .keep = 3, .save_every = 600, .log_every = 10,
 	.val_every = 1, .step_timeout = 600,
 	.loader_threads = 2, .loader_memory = 512 << 20,
 };
@@ -68,9 +69,9 @@ static const struct option_row rows[] = {
 	    NULL, 0, 1024, 0 },
 	{ 0, "val-crop", OPTION_INT, &o.val_crop, "PIXELS",
 	    "crop size there (as in the last stage)", NULL, 0, 4096, 0 },
-	{ 0, "precise-bn", OPTION_INT, &o.precise, "CLIPS",
-	    "measure BN statistics on so many first; 0: no (0)",
-	    NULL, 0, SCHEDULE_BATCH / 2, 0 },
+	{ 0, "precise-bn", OPTION_TEXT, &o.precise, "CLIPS",
+	    "measure BN statistics on so many; or off (auto)",
+	    "auto|off|CLIPS", 0, 0, 0 },
 	OPTION_HEADING("Run"),
 	{ 'o', "out", OPTION_TEXT, &o.out, "DIR",
 	    "directory of the run: checkpoints and log", NULL, 0, 0, 0 },
@@ -236,6 +237,12 @@ check(void)
 	    strcmp(o.on_corrupt, "fail") != 0))
 		options_wrong("--learners cannot be with --audit, "
 		    "--on-nan=skip or --on-corrupt=skip");
+	if (precise_parse(o.precise, &o.precise_clips) != 0)
+		options_wrong("--precise-bn=%s (wanted auto, off, or a number "
+		    "of clips up to %d)", text_quote(o.precise),
+		    PRECISE_CLIPS_MAX);
+	if (o.precise_clips == 0)
+		o.precise = "0";	/* as checkpoints say it */
 	if (on_nan_parse(o.on_nan, &o.skips) != 0)
 		options_wrong("--on-nan=%s (wanted fail or skip:K)",
 		    text_quote(o.on_nan));

@@ -27,7 +27,9 @@ struct train_options {
 	const char *val;
 	int validates;			/* the run does, that is replayed, too */
 	double val_every;
-	int64_t val_frames, val_crop, precise;
+	int64_t val_frames, val_crop;
+	const char *precise;		/* --precise-bn */
+	int64_t precise_clips;		/* what it means (train/precise.h) */
 	/* the run */
 	const char *out, *resume;
 	struct option_list override;

@@ -111,7 +111,7 @@ asked(const struct train_options *o, int own)
 		.trainer = { .save_every = o->save_every,
 			.save_steps = o->save_steps, .val_every = o->val_every,
 			.validates = o->validates,
-			.precise = o->precise,
+			.precise = o->precise_clips,
 			.best = best[o->keep_best], .log_every = o->log_every,
 			.stop_after = o->stop_after, .max_loss = o->max_loss,
 			.use_ema = o->optimizing.use_ema,

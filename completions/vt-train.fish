@@ -78,7 +78,7 @@ complete -c vt-train -l val -r -f -a '(__vt_paths /)' -d 'packed dataset to vali
 complete -c vt-train -l val-every -r -f -d 'epochs between validations; 0: at the end only (1)'
 complete -c vt-train -l val-frames -r -f -d 'frames of a clip there (as in the last stage)'
 complete -c vt-train -l val-crop -r -f -d 'crop size there (as in the last stage)'
-complete -c vt-train -l precise-bn -r -f -d 'measure BN statistics on so many first; 0: no (0)'
+complete -c vt-train -l precise-bn -r -f -a 'auto off CLIPS' -d 'measure BN statistics on so many; or off (auto)'
 complete -c vt-train -s o -l out -r -f -a '(__vt_paths /)' -d 'directory of the run: checkpoints and log'
 complete -c vt-train -l resume -r -F -a 'auto never' -d 'from the newest in DIR (auto), from a FILE, or never'
 complete -c vt-train -l override -r -f -d 'resume although NAME differs; may be repeated'

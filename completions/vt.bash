@@ -180,7 +180,7 @@ s seed required -
 - val-every required -
 - val-frames required -
 - val-crop required -
-- precise-bn required -
+- precise-bn required auto|off|CLIPS
 o out required DIR
 - resume required auto|never|FILE
 - override required -

@@ -146,6 +146,38 @@ test_device(const struct backend *b, const struct dataset *set,
 	device_close(d);
 }
 
+static void
+test_choice(void)
+{
+	static const char *const wrong[] = { "", "some", "-1", "1.5", "auto ",
+		"8388609" };
+	static const struct { const char *text; int64_t clips; } right[] = {
+		{ "auto", PRECISE_AUTO }, { "off", 0 }, { "0", 0 },
+		{ "22", 22 } };
+	struct graph *g = graph_parse("test", network, 3);
+	int64_t clips;
+	int refused = 0, taken = 0;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		refused += precise_parse(wrong[i], &clips) != 0;
+	is(refused, 6, "what is no number of clips is refused");
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
+		taken += precise_parse(right[i].text, &clips) == 0 &&
+		    clips == right[i].clips;
+	is(taken, 4, "what is one, or auto or off, is taken");
+	is((int)precise_choose(g, 12, 8, 4, 1), 32, "of a small set 32 clips");
+	is((int)precise_choose(g, 800, 8, 4, 1), 100, "or an eighth");
+	is((int)precise_choose(g, 240000, 64, 8, 4), 1024, "of a large one 1,024");
+	is((int)precise_choose(g, 240000, 8192, 32, 256), 8192, "or a batch");
+	is((int)precise_choose(g, 800, 16, 16, 8), 128,
+	    "a group for each rank where ranks share groups");
+	for (int i = 0; i < g->nop; i++)
+		g->op[i].fixed = g->op[i].kind == OP_BN;
+	is((int)precise_choose(g, 800, 8, 4, 1), 0,
+	    "nothing where all is frozen");
+	graph_free(g);
+}
+
 int
 main(void)
 {
@@ -155,6 +187,7 @@ main(void)
 		.height = side_of, .frame = frame };
 	struct dataset *d = set_open(&set, root);
 
+	test_choice();
 	for (int i = 0; backends[i] != NULL; i++)
 		if (has_device(backends[i]))
 			test_device(backends[i], d, backends[i]->elem == 8 ?

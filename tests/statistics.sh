@@ -47,7 +47,7 @@ alike() {
 }
 
 for device in ref cpu; do
-	options="--device $device"
+	options="--device $device --precise-bn off"
 	check "$device: a run without" train "$device-plain"
 	options="--device $device --precise-bn 22"
 	check "$device: a run" train "$device"
@@ -60,7 +60,7 @@ for device in ref cpu; do
 		"$(hashes "$T/$device-once/final.safetensors" bn)"
 	alike "$device, precise" "$device"
 
-	options="--device $device --bn-running aggregate"
+	options="--device $device --precise-bn off --bn-running aggregate"
 	check "$device: aggregated" train "$device-agg"
 	check_same "the same weights" "$(hashes "$T/$device-plain/final.safetensors" model)" \
 		"$(hashes "$T/$device-agg/final.safetensors" model)"
@@ -74,7 +74,7 @@ check "what lies between groups is in the checkpoint" [ "$(tail -c +9 "$T/ref-ag
 	head -c "$(od -An -tu8 -N8 "$T/ref-agg/final.safetensors" | tr -d ' ')" |
 	jq -r 'keys[] | select(endswith(".running_between"))' | wc -l)" = 2 ]
 check "vt-eval reads it" vt-eval -m "$T/ref-agg/final.safetensors" -i "$T/val" --device ref -q
-options="--device ref --bn-running aggregate"
+options="--device ref --precise-bn off --bn-running aggregate"
 cp -r "$T/ref-plain" "$T/later"
 rm "$T/later/ckpt-0000000007.safetensors" "$T/later/final.safetensors"
 check_exit "a run that was not aggregated is refused" 2 train later
@@ -101,6 +101,86 @@ fi
 options="--device ref --precise-bn 8"
 check_exit "another number of clips is another run" 2 train ref
 check_says "and the message says so" 'precise-bn was 22 and is 8'
+
+# ---- what is measured by default ----
+
+# By number: 32 clips of 40 samples, here 8 groups of 4, as --precise-bn=32 says.
+options="--device ref"
+check "a run with what is the default" train auto
+options="--device ref --precise-bn 32"
+check "and with as many clips by number" train by-number
+check_same "have the same statistics" "$(hashes "$T/by-number/final.safetensors" bn)" \
+	"$(hashes "$T/auto/final.safetensors" bn)"
+options="--device ref"
+alike "by default" auto
+options="--device ref --bn-running aggregate"
+check "aggregated, by default" train auto-agg
+check_same "what is measured has all that lies between groups" "$(hashes "$T/auto/final.safetensors" bn)" \
+	"$(hashes "$T/auto-agg/final.safetensors" bn | jq 'select(.key | endswith("between") | not)')"
+
+# Weights that move fast: validated every other step, over 16 clips.  The reference
+# has the statistics of all training clips, twice each.
+small_net 8 8 >"$T/fast.net"
+stages '0 0 2 0 8 2 16 4 0.3 0 0' >"$T/fast.tsv"
+for rule in off auto 80; do
+	check "a large learning rate, --precise-bn=$rule" vt-train -i "$T/train" --val "$T/val" -m "$T/fast.net" \
+		--schedule "$T/fast.tsv" -o "$T/fast-$rule" --seed 7 -q --device ref --optimizer adamw --val-every 0.2 \
+		--precise-bn $rule
+	jq -r 'select(.type == "validation") | .loss' "$T/fast-$rule/log.jsonl" >"$T/fast-$rule.loss"
+done
+# worst RULE: the largest ratio of its losses to those of the reference
+worst() {
+	paste "$T/fast-$1.loss" "$T/fast-80.loss" | awk '$1 / $2 > worst { worst = $1 / $2 } END { print worst }'
+}
+off=$(worst off) auto=$(worst auto)
+diag "losses against those of the reference: $off times without, $auto times by default"
+check "running averages lag behind: some loss is five times too large" test "${off%.*}" -ge 5
+check "what is measured does not: none is twice as large" test "${auto%.*}" -lt 2
+
+# What is frozen is not measured, and with nothing to measure there is no plan for it.
+dry="vt-train -n -i $T/train -m $T/net.net --schedule $T/s.tsv --device ref"
+check "-n says what is measured by default" sh -c "$dry | grep '^# precise BN *8 groups of 4 clips, 4x20$'"
+check "and with all normalisations frozen nothing" sh -c "! $dry --freeze backbone | grep 'precise BN'"
+options="--device ref --freeze partial-bn"
+check "a run whose first normalisation alone is measured" train partial
+options="--device ref --freeze partial-bn --precise-bn off"
+check "and not measured" train partial-off
+check_same "leaves the frozen ones as they began" "$(hashes "$T/partial-off/final.safetensors" bn/bn2)" \
+	"$(hashes "$T/partial/final.safetensors" bn/bn2)"
+check "and measures the first" [ "$(hashes "$T/partial-off/final.safetensors" bn/bn1)" != \
+	"$(hashes "$T/partial/final.safetensors" bn/bn1)" ]
+
+# The average of the weights is validated, and saved, with statistics of its own.
+options="--device ref --ema 0.9 --use-ema"
+check "an average of the weights" train ema
+options="--device ref --ema 0.9 --use-ema --precise-bn off"
+check "the same with running averages" train ema-off
+check_same "has the same weights" "$(hashes "$T/ema-off/final.safetensors" ema/conv)" \
+	"$(hashes "$T/ema/final.safetensors" ema/conv)"
+check "and statistics that were measured" [ "$(hashes "$T/ema-off/final.safetensors" ema/bn1.running_mean)" != \
+	"$(hashes "$T/ema/final.safetensors" ema/bn1.running_mean)" ]
+
+check_exit "what is no number of clips is refused" 2 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+	--precise-bn some
+check_says "with what is wanted" 'precise-bn=some \(wanted auto, off, or a number of clips'
+
+# A run that began without goes on without: 0 is how it was called.
+options="--device ref --precise-bn off"
+check "a run that keeps every step" train before env VT_SAVE_STEPS=1 VT_KEEP=20
+options="--device ref"
+rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[5-9].safetensors
+check "begun with --precise-bn=off, resumed without the option" train before
+check "ends as it would have" same before ref-plain
+check "and its settings say so" grep -qx 'precise-bn = 0' "$T/before/config"
+rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[6-9].safetensors
+options="--device ref --precise-bn auto"
+check_exit "but not with another rule" 2 train before
+check_says "which is said" 'precise-bn was 0 and is auto now \(--override=precise-bn'
+if have_mpi; then
+	options="--device ref"
+	check "on two ranks" train before mpirun -np 2
+	check "it ends as it would have" same before ref-plain
+fi
 
 # ---- groups that interleave, and parameters that do not decay, in every stage ----
 

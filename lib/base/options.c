@@ -141,6 +141,13 @@ options_typed(const char *name)
 	return i >= 0 && table.origin[i] == OPTION_COMMAND;
 }
 
+void
+options_adopt(const char *name, const char *value)
+{
+	option_set(&table, option_named(&table, name), name, value,
+	    OPTION_UNSET);
+}
+
 /* All that was set, the weakest first; the line was read before. */
 static void
 apply(struct option_table *t, struct option_given *given, size_t n)

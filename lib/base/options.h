@@ -95,6 +95,13 @@ int options_given(const char *name);
 int options_typed(const char *name);
 
 /*
+ * options_adopt(name, value):
+ * Set an option that was not given to ${value}, which must outlive the program,
+ * as if that was its default.  The option must exist and take the value.
+ */
+void options_adopt(const char *name, const char *value);
+
+/*
  * options_config(except):
  * Every setting in force as a configuration file, in the order of the table,
  * but for those named in ${except}, " a b " between blanks (NULL: none); the

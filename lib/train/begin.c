@@ -8,15 +8,18 @@
 #include "base/file.h"
 #include "base/isa.h"
 #include "base/lock.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "train/best.h"
 #include "train/choices.h"
+#include "train/facts.h"
 #include "train/init.h"
 #include "train/record.h"
 #include "train/replay.h"
 #include "train/resume.h"
 #include "train/room.h"
 #include "train/session.h"
+#include "train/work.h"
 
 /*
  * What was the best so far must have been so by the same metric, and a file
@@ -56,6 +59,36 @@ check_init(struct session *s, const struct resume *r)
 	return 0;
 }
 
+/*
+ * A run that began without measured statistics goes on without, unless
+ * --precise-bn asks for them: before version 0.2.0 that was the default, and
+ * what is measured would make its last weights others.
+ */
+static int
+began_unmeasured(const struct resume *r)
+{
+	char *was = r->state.config != NULL ?
+	    fact_value(r->state.config, "precise-bn") : NULL;
+	int unmeasured = was == NULL || strcmp(was, "0") == 0;
+
+	free(was);
+	return unmeasured && !options_given("precise-bn");
+}
+
+/* On every rank; checkpoints to come say so, too. */
+static void
+measure_nothing(struct session *s)
+{
+	struct trainer_work *w = s->t.work;
+
+	precise_free(w->precise);
+	w->precise = NULL;
+	options_adopt("precise-bn", "0");
+	free(s->recipe);
+	s->recipe = facts_recipe();
+	s->t.state.config = s->recipe;
+}
+
 /* The weights that a new run begins from, on rank 0; 0 or -status. */
 static int
 open_init(struct session *s, struct init *in)
@@ -79,6 +112,8 @@ check_resume(struct session *s, const struct resume *r)
 {
 	session_history(s, r->state.step);
 	choices_state(s, r->state.choices);
+	if (began_unmeasured(r))
+		measure_nothing(s);
 	return resume_check(r, &s->t.state, s->schedule,
 	    dataset_samples(s->train), s->o.override);
 }
@@ -173,6 +208,7 @@ struct where {
 	int64_t found;
 	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
 	uint64_t grown, grow_wants;
+	int64_t unmeasured;
 	double epoch, loss, best;
 };
 
@@ -298,6 +334,7 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 				keep_corrupt(s, r.state.corrupt),
 				(uint64_t)r.state.grown,
 				(uint64_t)r.state.grow_wants,
+				began_unmeasured(&r),
 				r.state.epoch, r.state.loss, r.state.best };
 		resume_free(&r);
 	}
@@ -318,6 +355,8 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 	st->grown = (int)w.grown;
 	st->grow_wants = (int)w.grow_wants;
 	s->t.safe_step = w.safe_step;
+	if (w.unmeasured && s->comm->rank != 0)
+		measure_nothing(s);
 	bad = broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
 	    broadcast_flat(s, s->net->w) != 0 ||
 	    slots_scatter(&s->t.optim.slots, whole) != 0;

@@ -32,7 +32,8 @@ defaults(const struct check_options *o)
 			.crops = 1, .n = 8, .memory = 512 << 20 },
 		.sums = { .deterministic = o->deterministic,
 			.allreduce = "auto" },
-		.trainer = { .best = BEST_TOP1, .log_every = 10 },
+		.trainer = { .best = BEST_TOP1, .log_every = 10,
+			.precise = PRECISE_AUTO },
 	};
 
 	clips_set(&clips, &s.loading);

@@ -113,6 +113,7 @@ static const struct { const char *then, *now; } renamed[] = {
  * default. */
 static const struct { const char *name, *then; } unnamed[] = {
 	{ "--resize", "bilinear" },
+	{ "--precise-bn", "0" },
 };
 #define UNNAMED (sizeof(unnamed) / sizeof(unnamed[0]))
 

@@ -38,6 +38,36 @@ struct precise {
 	double *host;			/* [channels at most of a place] */
 };
 
+int
+precise_parse(const char *text, int64_t *clips)
+{
+	*clips = strcmp(text, "auto") == 0 ? PRECISE_AUTO : 0;
+	if (*clips == PRECISE_AUTO || strcmp(text, "off") == 0)
+		return 0;
+	return text_int(text, 0, PRECISE_CLIPS_MAX, clips);
+}
+
+/*
+ * Measured on 294 clips of six actions (tsm_r18, 8x8x112, AdamW at 0.0005), as
+ * the loss of a validation after 30, 59 and 89 steps: 3.96, 1.47, 1.26 with
+ * running averages, 1.33, 1.25, 1.12 with 32 clips.
+ */
+int64_t
+precise_choose(const struct graph *g, uint64_t samples, int batch, int group,
+    int ranks)
+{
+	int64_t n = samples < 8 * 1024 ? (int64_t)samples / 8 : 1024;
+	int measured = 0;
+
+	for (int i = 0; i < g->nop && !measured; i++)
+		measured = g->op[i].kind == OP_BN && !g->op[i].fixed;
+	if (!measured)
+		return 0;
+	n = n < 32 ? 32 : n;
+	n = n < batch ? batch : n;
+	return n < (int64_t)ranks * group ? (int64_t)ranks * group : n;
+}
+
 /* A schedule of one step: enough epochs for it, whatever the dataset. */
 static void
 make_step(struct precise *p, const struct precise_options *o)

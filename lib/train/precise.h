@@ -25,6 +25,28 @@
 struct precise;
 struct trainer;
 
+enum { PRECISE_AUTO = -1, PRECISE_CLIPS_MAX = SCHEDULE_BATCH / 2 };
+
+/*
+ * precise_parse(text, clips):
+ * What --precise-bn says: set ${*clips} to PRECISE_AUTO for "auto", to 0 for
+ * "off" and "0", else to the number.  -1, without a message, if ${text} is
+ * none of these.
+ */
+int precise_parse(const char *text, int64_t *clips);
+
+/*
+ * precise_choose(g, samples, batch, group, ranks):
+ * Return how many clips PRECISE_AUTO is for a run over ${samples} samples that
+ * ends with batches of ${batch} clips: an eighth of the samples, at least 32 and
+ * at most 1,024, and no fewer than the batch; 0 if no normalisation of ${g} is
+ * measured in training.  A measurement so takes about 1/24 of the work of an
+ * epoch, and less for large sets.  Each of ${ranks} needs a group of ${group}
+ * clips, which the batch provides unless ranks share groups.
+ */
+int64_t precise_choose(const struct graph *g, uint64_t samples, int batch,
+    int group, int ranks);
+
 /* Which clips: ${clips} of them, rounded up to whole groups. */
 struct precise_options {
 	int64_t clips;

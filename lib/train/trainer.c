@@ -23,11 +23,11 @@ better(const struct trainer *t, const struct summary *s, double *metric)
 	return t->o.best != BEST_NONE && *metric > t->state.best;
 }
 
-/* The weights change places with their average, or back. */
+/* The weights change places with their average, or back, if ${wanted}. */
 static void
-swap_weights(struct trainer *t)
+swap_weights(struct trainer *t, int wanted)
 {
-	if (t->o.use_ema && optim_swap(&t->optim, t->net) != 0)
+	if (wanted && optim_swap(&t->optim, t->net) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 }
 
@@ -38,17 +38,32 @@ measure(struct trainer *t)
 	struct trainer_work *w = t->work;
 	int status;
 
-	if (w->precise == NULL)
-		return 0;
 	status = precise_measure(w->precise, w->gradient[0], t);
 	return status == EXIT_DIVERGED ? work_diverged(t, "a mean or variance "
 	    "of --precise-bn is", INFINITY) : status;
 }
 
 /*
- * Measure and validate, the average if that is wanted, to which what was measured
- * then belongs; 0, or the exit status of what went wrong.
+ * The same of the weights and, where one is kept, of their average: whichever
+ * is validated, a checkpoint has both.  The average is left in place of the
+ * weights if ${average}.
  */
+static int
+measure_both(struct trainer *t, int average)
+{
+	int status = 0;
+
+	if (t->work->precise != NULL && t->optim.ema > 0) {
+		swap_weights(t, !average);
+		status = measure(t);
+		swap_weights(t, !average);
+	}
+	swap_weights(t, average);
+	return status == 0 && t->work->precise != NULL ? measure(t) : status;
+}
+
+/* Measure and validate, the average if that is wanted; 0, or the exit status of
+ * what went wrong. */
 static int
 validate(struct trainer *t, int *best)
 {
@@ -57,13 +72,12 @@ validate(struct trainer *t, int *best)
 	double start = clock_seconds(), metric;
 	int status;
 
-	swap_weights(t);
-	status = measure(t);
+	status = measure_both(t, t->o.use_ema);
 	t->work->measuring = clock_seconds() - start;
 	if (status == 0 && t->val != NULL)
 		status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL,
 		    &e);
-	swap_weights(t);
+	swap_weights(t, t->o.use_ema);
 	if (t->val == NULL)
 		return status;
 	if (status != 0)

@@ -35,8 +35,8 @@ struct trainer_options {
 	int validates;			/* or the run that is replayed did */
 	double val_every;		/* epochs; 0: at the end only */
 	int64_t precise;		/* clips whose statistics are measured
-					 * before that (train/precise.h); 0:
-					 * none */
+					 * before that, or PRECISE_AUTO
+					 * (train/precise.h); 0: none */
 	enum keep_best best;
 	int64_t log_every;		/* steps between lines of the log */
 	double stop_after;		/* seconds; 0: never */

@@ -95,13 +95,27 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 	return most;
 }
 
-/* Clips that share statistics in the last stage. */
-static int
-last_group(const struct schedule *s)
+/*
+ * What is measured before a validation: groups as in the last stage.  Where
+ * ranks share these, a rank might lack the memory for a whole one; then
+ * PRECISE_AUTO takes the rank's part, but at least 4 clips.
+ */
+static void
+choose_measured(struct trainer *t)
 {
+	const struct schedule *s = t->schedule;
 	const struct stage *last = &s->stage[s->stages - 1];
+	const struct cell *c = &last->cell[last->cells - 1];
+	struct trainer_work *w = t->work;
+	int part = work_parts(t, c).clips, least = c->group < 4 ? c->group : 4;
 
-	return last->cell[last->cells - 1].group;
+	w->measured = t->o.precise;
+	w->measured_group = c->group;
+	if (t->o.precise != PRECISE_AUTO)
+		return;
+	w->measured_group = part < least ? least : part;
+	w->measured = precise_choose(t->net->graph, dataset_samples(t->train),
+	    c->batch, w->measured_group, t->comm->size);
 }
 
 /*
@@ -116,11 +130,11 @@ share_loading(struct trainer *t)
 	const struct graph *g = t->net->graph;
 	struct dims *input;
 	size_t all = t->loading.memory, some = 0;
-	int n = last_group(t->schedule);
+	int n = t->work->measured_group;
 
-	if (t->val == NULL && t->o.precise == 0)
+	if (t->val == NULL && t->work->measured == 0)
 		return;
-	if (t->o.precise == 0 || (t->val != NULL && v->n > n))
+	if (t->work->measured == 0 || (t->val != NULL && v->n > n))
 		n = v->n;
 	input = graph_inputs(g, n, v->t, v->side);
 	for (int i = 0; i < g->needs.streams; i++)
@@ -136,12 +150,12 @@ share_loading(struct trainer *t)
 static int
 plan_precise(struct trainer *t)
 {
-	const struct precise_options o = { .clips = t->o.precise,
-		.group = last_group(t->schedule), .frames = t->viewing.t,
+	const struct precise_options o = { .clips = t->work->measured,
+		.group = t->work->measured_group, .frames = t->viewing.t,
 		.crop = t->viewing.side, .stride = t->viewing.stride,
 		.memory = t->viewing.memory };
 
-	if (t->o.precise == 0)
+	if (t->work->measured == 0)
 		return 0;
 	t->work->precise = precise_new(t->net, t->train, t->comm, &o,
 	    &t->loading);
@@ -187,6 +201,7 @@ trainer_plan(struct trainer *t)
 	if (t->val != NULL)
 		pinned_plan_views(t->net, &t->viewing, t->val);
 	w->steps = schedule_steps(s, dataset_samples(t->train));
+	choose_measured(t);
 	share_loading(t);
 	if (plan_precise(t) != 0)
 		return EXIT_USAGE;
@@ -302,7 +317,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	if (w->precise != NULL)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
 		    "# precise BN", precise_groups(w->precise),
-		    last_group(t->schedule), t->viewing.t, t->viewing.side);
+		    w->measured_group, t->viewing.t, t->viewing.side);
 	if (t->o.learners.n > 0)
 		learners_print(t, f);
 	memory_print(t, f);

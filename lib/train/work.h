@@ -57,7 +57,9 @@ struct trainer_work {
 	struct corrupt *corrupt;
 	struct learners *learners;	/* NULL: every step is of all ranks */
 	struct saver *saver;
-	struct precise *precise;	/* NULL: not asked for */
+	int64_t measured;		/* clips for ${precise}, */
+	int measured_group;		/* which so many normalise together */
+	struct precise *precise;	/* NULL: nothing is measured */
 	struct schedule_step at, seen;	/* the next step, the last one */
 
 	uint64_t steps;			/* of the whole schedule */
