@@ -210,7 +210,7 @@ gather(struct job *j, int n, char **operand)
 		return status;
 	j->label = xcalloc(j->list.n, sizeof(*j->label));
 	j->key = xcalloc(j->list.n, sizeof(*j->key));
-	return list_number(&j->list, &j->classes, j->label) == 0 &&
+	return list_number(&j->list, &j->classes, class_file, j->label) == 0 &&
 	    extract_keys(&j->list, root, j->key) == 0 ? 0 : EXIT_FAILED;
 }
 
@@ -343,7 +343,8 @@ look_at_all(struct job *j)
 		struct extraction x;
 		char *path, rate[32] = "?";
 
-		extract_look(j->list.row[i].path, &how, &x);
+		extract_look(j->list.row[i].path, &j->list.row[i].part, &how,
+		    &x);
 		if (x.kept) {
 			char *label = extract_labels(&j->list.row[i],
 			    j->label[i]);
@@ -357,14 +358,21 @@ look_at_all(struct job *j)
 			    x.height, rate, x.claimed);
 			free(path);
 			free(label);
-		} else if (on_error == ON_ERROR_STOP) {
-			fail("%s", x.message);
-			return EXIT_FAILED;
 		} else {
-			warning("skipped: %s", x.message);
-			result = EXIT_SKIPPED;
+			char *why = extract_refusal(&j->list.row[i], &x,
+			    on_error == ON_ERROR_STOP);
+
+			if (on_error == ON_ERROR_STOP)
+				fail("%s", why);
+			else
+				warning("skipped: %s", why);
+			free(why);
+			result = on_error == ON_ERROR_STOP ? EXIT_FAILED :
+			    EXIT_SKIPPED;
 		}
 		extraction_free(&x);
+		if (result == EXIT_FAILED)
+			return EXIT_FAILED;
 	}
 	return stdout_done() == 0 ? result : EXIT_FAILED;
 }

@@ -96,6 +96,13 @@ test_path_label(void)
 	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
 	reads("and frames", "my dir/a b.mp4 30 3\nc d.mp4 120 4\n",
 	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	refuses("two labels, not frames and a label", "a.mp4 4 1\nb.mp4 0 4\n",
+	    LIST_AUTO, "list: line 2: 0 frames before the label 4 (wanted the "
+	    "frames of the video; --list-format=mmaction2 for several");
+	reads("unless the format is named", "a.mp4 4 1\nb.mp4 0 4\n",
+	    LIST_PATH_LABEL, NULL, "a.mp4|1 b.mp4|4");
+	refuses("also between commas", "a.mp4,0,4\n", LIST_AUTO,
+	    "line 1: 0 frames before the label 4");
 	reads("some with, some without, where it is asked for",
 	    "a b.mp4 3\nc d.mp4 120 4\n", LIST_PATH_LABEL, NULL,
 	    "a b.mp4|3 c d.mp4|4");
@@ -176,8 +183,8 @@ test_ucf101(void)
 {
 	reads("numbers count from 1", "Archery/v_Archery_g08_c01.avi 3\n"
 	    "Archery/v_Archery_g08_c02.avi 1\n", LIST_AUTO, "u",
-	    "u/Archery/v_Archery_g08_c01.avi|2 "
-	    "u/Archery/v_Archery_g08_c02.avi|0");
+	    "u/Archery/v_Archery_g08_c01.avi|3 "
+	    "u/Archery/v_Archery_g08_c02.avi|1");
 	reads("a test list", "Archery/v_Archery_g01_c01.avi\r\n", LIST_AUTO,
 	    NULL, "Archery/v_Archery_g01_c01.avi|Archery");
 	reads("a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
@@ -246,8 +253,8 @@ test_paths(void)
 
 /* "0 1 -1" for the rows of ${text}, with ${classes} if not NULL. */
 static const char *
-numbers(const char *text, const char *classes, int by_folder,
-    const char **names)
+numbers_as(const char *text, const char *classes, int by_folder,
+    const char **names, enum list_format format)
 {
 	static struct buffer b;
 	static struct buffer c;
@@ -258,13 +265,13 @@ numbers(const char *text, const char *classes, int by_folder,
 	b.n = c.n = 0;
 	fail_capture(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ LIST_PATH_LABEL, NULL, NULL });
+	    &(struct list_how){ format, NULL, NULL });
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), 0, &cl);
 	if (r == 0)
 		r = by_folder ? list_label_folders(&l, NULL) : 0;
 	if (r == 0)
-		r = list_number(&l, &cl, label);
+		r = list_number(&l, &cl, "names.txt", label);
 	fail_capture(NULL, 0);
 	buffer_text(&b, r == 0 ? "" : "failed");
 	for (size_t i = 0; i < l.n && r == 0; i++)
@@ -276,6 +283,65 @@ numbers(const char *text, const char *classes, int by_folder,
 	list_free(&l);
 	class_list_free(&cl);
 	return b.data;
+}
+
+static const char *
+numbers(const char *text, const char *classes, int by_folder,
+    const char **names)
+{
+	return numbers_as(text, classes, by_folder, names, LIST_PATH_LABEL);
+}
+
+/* A list that is refused when its labels are numbered. */
+static void
+refuses_labels(const char *what, const char *text, enum list_format format,
+    const char *classes, const char *says)
+{
+	const char *c;
+	int bad = strcmp(numbers_as(text, classes, 0, &c, format), "failed") == 0;
+
+	if (!ok(bad && strstr(why, says) != NULL, "%s", what))
+		diag("said: %s (wanted: %s)", why, says);
+}
+
+static void
+test_labels(void)
+{
+	const char *c;
+
+	refuses_labels("a line without a label", "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
+	    LIST_AUTO, NULL, "list: line 3: b.mp4: no label (wanted one in each "
+	    "line; -T takes paths alone");
+	refuses_labels("the last one", "a.mp4 1\nb.mp4\n", LIST_AUTO, NULL,
+	    "list: line 2: b.mp4: no label");
+	refuses_labels("no line with one", "a.mp4\nb.mp4\n", LIST_PATH_LABEL,
+	    NULL, "list: line 1: a.mp4: no label");
+	refuses_labels("an empty one between commas", "a.mp4,1\nb.mp4,\n",
+	    LIST_AUTO, NULL, "list: line 2: b.mp4: no label");
+	refuses_labels("an empty field of a CSV", "path,label\na,x\nb,\n",
+	    LIST_AUTO, NULL, "list: line 3: b: no label");
+	is_text(numbers_as("path,n\na,1\nb,2\n", NULL, 0, &c, LIST_AUTO),
+	    "-1 -1", "a CSV without a column of labels has none");
+	refuses_labels("of Something-Something v2", "[{\"id\":\"1\",\"template\":"
+	    "\"a\"},{\"id\":\"2\"}]", LIST_AUTO, NULL,
+	    "list: item 2: 2.webm: no label");
+	is_text(numbers_as("x/a.mp4\nx/b.mp4\n", NULL, 1, &c, LIST_AUTO), "0 0",
+	    "folders give labels to paths alone");
+	refuses_labels("a name among numbers", "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
+	    LIST_AUTO, NULL, "list: line 2: b.mp4: label walk among numbers "
+	    "(wanted numbers alone, or names alone; --list-format=path-label");
+	refuses_labels("a number among names", "a.mp4 run\nb.mp4 7\n"
+	    "c.mp4 walk\n", LIST_AUTO, NULL,
+	    "list: line 2: b.mp4: label 7 among names");
+	refuses_labels("in a CSV", "path,label\na,1\nb,2\nc,x\n", LIST_AUTO, NULL,
+	    "list: line 4: c: label x among numbers");
+	is_text(numbers_as("path,label\na,1\nb,x\n", NULL, 0, &c, LIST_CSV),
+	    "0 1", "unless the format is named: a number is a name");
+	refuses_labels("UCF101 counts from 1", "A/v_A_g01_c01.avi 2\n"
+	    "B/v_B_g01_c01.avi 7\n", LIST_AUTO, "1 A\n2 B\n", "list: line 2: "
+	    "B/v_B_g01_c01.avi: label 7 (wanted 1 to 2)");
+	is_text(numbers_as("B/v_B_g01_c01.avi 2\nA/v_A_g01_c01.avi 1\n",
+	    "1 A\n2 B\n", 0, &c, LIST_AUTO), "1 0", "and labels from 0");
 }
 
 static void
@@ -298,8 +364,8 @@ test_numbers(void)
 	    "says so: %s", why);
 	is_text(numbers("a run\nb jump\n", "run\nwalk\n", 0, &c), "failed",
 	    "a name that is not in it");
-	ok(strstr(why, "line 2: b: class jump is not among the 2") != NULL,
-	    "says so: %s", why);
+	ok(strstr(why, "line 2: b: class jump is not among the 2 classes of "
+	    "names.txt (wanted run, walk: --classes)") != NULL, "says so: %s", why);
 	is_text(numbers("a -1\n", NULL, 0, &c), "failed", "below 0");
 	is_text(numbers("a 1\nb 99999999999999999999\n", NULL, 0, &c), "failed",
 	    "a number too large for any integer");
@@ -325,8 +391,6 @@ test_numbers(void)
 	is_text(numbers("a\n", NULL, 1, &c), "failed", "no folder");
 	is_text(numbers("./a\n", NULL, 1, &c), "failed", "none in ./a");
 	is_text(numbers("/a\n", NULL, 1, &c), "failed", "none in /a");
-	is_text(numbers("a\nb\n", "run\nwalk\n", 0, &c), "-1 -1",
-	    "no labels at all");
 	numbers("a 0\n", "1 Apply\r\n2 Archery Two\r\n", 0, &c);
 	is_text(c, "Apply,Archery Two", "classes numbered from 1");
 	numbers("a 0\n", "0 Apply\n1 Archery\n", 0, &c);
@@ -477,6 +541,7 @@ main(void)
 	test_ucf101();
 	test_paths();
 	test_numbers();
+	test_labels();
 	test_folders();
 	test_tally();
 	unlink(put("list", ""));

@@ -296,7 +296,7 @@ numbers(const char *text, enum list_format f, const char *classes, int sorted)
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), sorted, &c);
 	if (r == 0)
-		r = list_number(&l, &c, label);
+		r = list_number(&l, &c, "classes", label);
 	fail_capture(NULL, 0);
 	buffer_text(&b, r == 0 ? "" : why);
 	for (size_t i = 0; i < l.n && r == 0; i++) {

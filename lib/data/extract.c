@@ -202,13 +202,26 @@ decode(struct work *w)
 	return r;
 }
 
-/* No frame, or too few: a list that is wrong about the video. */
+int
+extract_other_count(const char *path, int64_t frames, int64_t listed)
+{
+	return fail("%s: %lld frame%s (the list has %lld before the label; "
+	    "--list-format=path-label ignores it, mmaction2 takes it for a "
+	    "label)", Q(path), (long long)frames, frames == 1 ? "" : "s",
+	    (long long)listed);
+}
+
+/* No frame, or another number: a list that is wrong about the video. */
 static int
 check_part(const struct work *w)
 {
 	const struct video_account *a = video_account(w->video);
 	const struct list_part *p = w->part;
 
+	/* Of a video that is not whole there is more to say. */
+	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
+	    a->damage == 0)
+		return extract_other_count(w->path, a->frames, p->frames);
 	if (p->count > 0 && a->frames < p->first + p->count)
 		return fail("%s: %lld frames (the list says %lld to %lld)",
 		    Q(w->path), (long long)a->frames, (long long)p->first,
@@ -431,15 +444,15 @@ look(struct work *w)
 }
 
 void
-extract_look(const char *path, const struct extract_options *o,
-    struct extraction *x)
+extract_look(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extraction *x)
 {
 	struct work w = { .path = path, .o = o, .x = x, .fd = -1 };
 
 	*x = (struct extraction){ .status = EXTRACT_FAILED };
 	fail_capture(x->message, sizeof(x->message));
 	if (file_is_dir(path))
-		extract_folder(path, &(struct list_part){ 0 }, o, NULL, x);
+		extract_folder(path, part, o, NULL, x);
 	else
 		look(&w);
 	clean_up(&w);

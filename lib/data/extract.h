@@ -90,9 +90,10 @@ void extractor_free(struct extractor *e);
 void extract_video(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
 
-/* extract_look(path, o, x): as far as the headers and the first frame. */
-void extract_look(const char *path, const struct extract_options *o,
-    struct extraction *x);
+/* extract_look(path, part, o, x): as far as the headers and the first frame;
+ * whether a folder has the frames of ${part} is checked, too. */
+void extract_look(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extraction *x);
 
 void extraction_free(struct extraction *x);	/* leaves an empty one */
 

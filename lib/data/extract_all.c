@@ -1,8 +1,10 @@
 /* Videos decoded side by side, samples written in order. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -256,6 +258,37 @@ count(struct state *s, const struct extraction *x)
 	}
 }
 
+char *
+extract_refusal(const struct list_row *row, const struct extraction *x, int stop)
+{
+	int missing = access(row->path, F_OK) != 0 && errno == ENOENT;
+
+	return xprintf("%s%s%s%s%s%s", list_at(row), x->message,
+	    missing && row->tried != NULL ? " (tried " : "",
+	    missing && row->tried != NULL ? row->tried : "",
+	    missing && row->tried != NULL ? ")" : "", missing && stop ?
+	    "; --on-error=skip goes on without it" : "");
+}
+
+/* Report a message about a video, which may be refused. */
+static void
+say_message(const struct extract_run *r, int i, const struct extraction *x)
+{
+	char *text;
+
+	if (x->kept) {
+		if (x->message[0] != '\0')
+			warning("%s", x->message);
+		return;
+	}
+	text = extract_refusal(&r->list->row[i], x, !r->skip);
+	if (r->skip)
+		warning("skipped: %s", text);
+	else
+		fail("%s", text);
+	free(text);
+}
+
 /* The result of video ${i} is next in line; non-zero ends the run. */
 static int
 finish(int i, void *arg)
@@ -267,10 +300,7 @@ finish(int i, void *arg)
 
 	if (stop_signal() != 0)
 		return -1;
-	if (refused)
-		fail("%s", x->message);
-	else if (x->message[0] != '\0')
-		warning("%s%s", x->kept ? "" : "skipped: ", x->message);
+	say_message(r, i, x);
 	if ((x->kept && write_sample(r, i, x) != 0) ||
 	    report_video(r, i, x) != 0 || refused) {
 		stopping = 1;

@@ -56,6 +56,15 @@ struct extract_run {
 int extract_all(struct extract_run *r);
 
 /*
+ * extract_refusal(row, x, stop):
+ * Why the video of ${row} is refused, as a message; the caller frees it.  It
+ * begins with the line of the list, and if nothing is there it has the names that
+ * were tried and, if ${stop}, the option that goes on.
+ */
+char *extract_refusal(const struct list_row *row, const struct extraction *x,
+    int stop);
+
+/*
  * extract_summary(r, classes, to):
  * Append what extract_all stored to ${to}, a line without its end: videos,
  * classes, frames, bytes.

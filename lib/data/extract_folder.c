@@ -170,6 +170,8 @@ check(const struct work *w, const struct list_part *p)
 	if (w->o->fps.num > 0)
 		return fail("%s: a folder of frames, which has no rate to "
 		    "resample (--fps)", Q(w->path));
+	if (p->frames > 0 && p->frames != n)
+		return extract_other_count(w->path, n, p->frames);
 	if (p->first + count > n || count < 1)
 		return fail("%s: %lld frames (the list says %lld to %lld)",
 		    Q(w->path), n, (long long)p->first,

@@ -22,6 +22,7 @@ list_free(struct list *l)
 		free(r->path);
 		free(r->name);
 		free(r->label);
+		free(r->tried);
 	}
 	for (size_t i = 0; i < l->files; i++)
 		free(l->file[i]);

@@ -12,7 +12,8 @@
  * How a list is written; vt-extract(1) shows a line of each, and list_layout.c
  * has their names.
  * PATH_LABEL: a path and a label, between blanks, tabs, commas or semicolons;
- * of three fields the middle one (a number of frames) does not count.
+ * of three fields the middle one is the number of frames: it is ignored, but
+ * LIST_AUTO wants it to be that of the video.
  * CSV: a header line names the columns: path (or file, filename, video), label
  * (or class), and possibly split, time_start and time_end.
  * KINETICS: a header line with label, youtube_id, time_start and time_end; the
@@ -41,6 +42,7 @@ enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
 struct list_part {
 	double start, end;	/* seconds; end 0: to its end */
 	int64_t first, count;	/* frames, from 0; count 0: all that follow */
+	int64_t frames;		/* of the whole video, by the list; 0: not said */
 };
 
 /* One class of several, and when it can be seen. */
@@ -59,6 +61,10 @@ struct list_row {
 				 * key of; NULL: ${path} */
 	char *label;		/* as it is written, NULL: none, or several */
 	int by_folder;		/* list_label_folders made ${label} */
+	int base;		/* ${label}, if a number, counts from this */
+	int bare;		/* the line lacks the label that its format wants */
+	char *tried;		/* names that were looked for, if none is there;
+				 * NULL: ${path} alone */
 	int several;		/* it has a set of classes, maybe an empty one */
 	struct list_label *set;	/* [nset] */
 	int nset;
@@ -72,6 +78,8 @@ struct list {
 	size_t n, cap;
 	char **file;		/* names of the lists read */
 	size_t files, files_cap;
+	int strict;		/* not all formats were asked for by name, and
+				 * numbers among names are a mistake */
 	int coded;		/* classes are c000, c001 ...: so many there are
 				 * whatever occurs; 0: they are named */
 };
@@ -124,14 +132,17 @@ const char *list_at(const struct list_row *row);
 int list_label_folders(struct list *l, const char *root);
 
 /*
- * list_number(l, classes, label):
+ * list_number(l, classes, file, label):
  * Turn labels into class numbers, label[i] for row i, -1 for none or for
  * several, which are numbered in their rows.  Labels that are all numbers, and
  * no names of folders, stay what they are, and must be below classes->n if that
  * is not 0; names are looked up in ${classes}, which is filled with them in byte
- * order if it is empty.  -1 after a message.
+ * order if it is empty.  ${file} is where the classes come from, for messages;
+ * NULL: nowhere yet.  -1 after a message, also if a line lacks the label that
+ * others have, or if numbers and names are mixed.
  */
-int list_number(struct list *l, struct class_list *classes, int *label);
+int list_number(struct list *l, struct class_list *classes, const char *file,
+    int *label);
 
 /*
  * list_classes(path, sorted, c): class names, one a line, also if they are

@@ -32,14 +32,16 @@ read_item(struct list_reading *r, const struct json *o, size_t i)
 	const char *id = json_to_text(json_get(o, "id"));
 	const struct json *template = json_get(o, "template");
 	const char *text = json_to_text(template);
+	struct list_row *row;
 
 	if (!json_is(o, '{') || id == NULL || *id == '\0' ||
 	    strchr(id, '/') != NULL || (text == NULL && (template != NULL ||
 	    json_size(o) > 1)))
 		return fail("%s: item %zu (wanted \"id\" alone, or with "
 		    "\"template\", both texts)", r->name, i + 1);
-	list_append(r->l, list_find(r, id, 0), text != NULL ? class_of(text) :
-	    NULL, r->name, 0)->item = (int)i + 1;
+	row = list_find(r, id, 0);
+	row->label = text != NULL ? class_of(text) : NULL;
+	row->item = (int)i + 1;
 	return 0;
 }
 

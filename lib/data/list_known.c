@@ -67,8 +67,7 @@ list_ssv1_row(struct list_reading *r, char *line)
 	if (line[n] == ';')
 		label = line + n + 1;
 	id = xstrndup(line, n);
-	list_append(r->l, list_find(r, id, 1), label != NULL ? xstrdup(label) :
-	    NULL, r->name, r->line);
+	list_find(r, id, 1)->label = label != NULL ? xstrdup(label) : NULL;
 	free(id);
 	return 0;
 }
@@ -106,8 +105,7 @@ list_charades_row(struct list_reading *r, char *line)
 	if (r->y.id >= n || r->y.actions >= n || *field[r->y.id] == '\0')
 		return fail("%s: line %d: %d fields (wanted one for each of the "
 		    "header, actions too)", r->name, r->line, n);
-	row = list_append(r->l, list_find(r, field[r->y.id], 0), NULL, r->name,
-	    r->line);
+	row = list_find(r, field[r->y.id], 0);
 	row->several = 1;
 	r->l->coded = CHARADES;
 	for (char *a = field[r->y.actions]; *a != '\0'; a = next) {

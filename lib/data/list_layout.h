@@ -3,6 +3,7 @@
 
 /* What the readers of lists share: the files list*.c. */
 
+#include "base/mem.h"
 #include "data/list.h"
 
 #define LIST_FIELDS 64		/* of a line that count */
@@ -31,6 +32,10 @@ struct list_reading {
 	struct list_layout y;
 	int line;			/* the number of the one that is read */
 	int skipped;			/* rows of other subsets */
+	struct buffer tried;		/* names of a video, looked for as yet */
+	int counted;			/* the first line with a number of frames
+					 * that is checked; 0: none has */
+	int ignored;			/* or with a field that is not */
 	struct list_row *video;		/* CHARADES_FRAMES: as yet */
 };
 
@@ -105,11 +110,11 @@ int list_take(struct list_reading *r, const char *subset);
 
 /*
  * list_find(r, id, folder):
- * The video of a clip that a list names by its ${id} alone: ID.mp4, .webm,
- * .mkv, .avi or a folder ID of frames, the first that exists; if none does, the
- * folder if ${folder}, or else what comes first.  The caller's to free.
+ * Append a row without a label for the video of a clip that a list names by its
+ * ${id} alone: ID.mp4, .webm, .mkv, .avi or a folder ID of frames, the first that
+ * exists; if none does, the folder if ${folder}, or else what comes first.
  */
-char *list_find(const struct list_reading *r, const char *id, int folder);
+struct list_row *list_find(struct list_reading *r, const char *id, int folder);
 
 /* ---- rows: list_known.c of datasets, list_numbered.c of programs, list_json.c;
  * -1 after a message ---- */

@@ -72,8 +72,24 @@ by_name(const void *a, const void *b, void *classes)
 	return strcmp(c->name[*(const int *)a], c->name[*(const int *)b]);
 }
 
+/* A label that is not among the classes of ${file}. */
 static int
-look_up(const struct items *t, struct class_list *c)
+unknown(const struct item *k, const struct class_list *c, const char *file)
+{
+	struct buffer some = { 0 };
+
+	for (size_t i = 0; i < c->n && i < 3; i++)
+		buffer_printf(&some, "%s%s", i > 0 ? ", " : "",
+		    Q(c->name[i]));
+	fail("%s%s: class %s is not among the %zu class%s of %s (wanted %s%s: "
+	    "--classes)", list_at(k->row), Q(k->row->path), Q(k->text), c->n,
+	    c->n == 1 ? "" : "es", Q(file), some.data, c->n > 3 ? ", ..." : "");
+	buffer_free(&some);
+	return -1;
+}
+
+static int
+look_up(const struct items *t, struct class_list *c, const char *file)
 {
 	int *index = xcalloc(c->n, sizeof(*index)), result = 0;
 
@@ -85,9 +101,7 @@ look_up(const struct items *t, struct class_list *c)
 
 		*k->to = find(c, index, k->text);
 		if (*k->to < 0)
-			result = fail("%s%s: class %s is not among the %zu "
-			    "classes", list_at(k->row), Q(k->row->path), Q(k->text),
-			    c->n);
+			result = unknown(k, c, file);
 	}
 	free(index);
 	return result;
@@ -96,32 +110,87 @@ look_up(const struct items *t, struct class_list *c)
 static int
 numbers(const struct items *t, const struct class_list *c)
 {
-	int64_t most = c->n > 0 ? (int64_t)c->n - 1 : INT_MAX, v;
+	int64_t max = c->n > 0 ? (int64_t)c->n - 1 : INT_MAX, v;
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct item *k = &t->item[i];
+		int base = k->row->base;
 
-		if (text_int(k->text, 0, most, &v) != 0)
-			return fail("%s%s: label %s (wanted 0 to %lld)",
-			    list_at(k->row), Q(k->row->path), Q(k->text),
-			    (long long)most);
-		*k->to = (int)v;
+		if (text_int(k->text, base, base + max, &v) != 0)
+			return fail("%s%s: label %s (wanted %d to %lld)",
+			    list_at(k->row), Q(k->row->path), Q(k->text), base,
+			    (long long)(base + max));
+		*k->to = (int)(v - base);
 	}
 	return 0;
 }
 
-/* Of any size: one that is too large is no name either. */
+/* Of any size: one that is too large is no name either.  A folder that is called
+ * by a number has a name all the same. */
 static int
-all_numbers(const struct items *t)
+is_number(const struct item *k)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		const char *s = t->item[i].text;
+	const char *s = k->text + (*k->text == '-');
 
-		s += *s == '-';
-		if (*s == '\0' || s[strspn(s, "0123456789")] != '\0')
-			return 0;
+	return !k->row->by_folder && *s != '\0' &&
+	    s[strspn(s, "0123456789")] == '\0';
+}
+
+/*
+ * 1 if all labels are numbers, 0 if they are names; -1 after a message if they
+ * are mixed and that is a mistake: which row it is, the few among the many tell.
+ */
+static int
+all_numbers(const struct items *t, int strict)
+{
+	size_t n = 0;
+	int odd;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += (size_t)is_number(&t->item[i]);
+	if (n == t->n || n == 0 || !strict)
+		return n == t->n;
+	odd = n <= t->n - n;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct item *k = &t->item[i];
+
+		if (is_number(k) == odd)
+			return fail("%s%s: label %s among %s (wanted numbers "
+			    "alone, or names alone; --list-format=path-label "
+			    "takes numbers for names)", list_at(k->row),
+			    Q(k->row->path), Q(k->text), odd ? "names" :
+			    "numbers");
 	}
-	return 1;
+	return -1;
+}
+
+/* A line without a label, where its format wants one or other lines have one. */
+static int
+check_bare(const struct list *l)
+{
+	const struct list_row *bare = NULL;
+	int labelled = 0;
+
+	for (size_t i = 0; i <= l->n; i++) {
+		const struct list_row *r = &l->row[i];
+
+		if (bare != NULL && (labelled || bare->bare))
+			return fail("%s%s: no label (wanted one in each line; -T "
+			    "takes paths alone, --label-from=dir labels by "
+			    "folder)", list_at(bare), Q(bare->path));
+		if (i == l->n)
+			break;
+		if (i > 0 && r->file != r[-1].file) {
+			bare = NULL;
+			labelled = 0;
+		}
+		labelled |= r->file != NULL && !r->by_folder &&
+		    r->label != NULL;
+		if (bare == NULL && r->file != NULL && r->label == NULL &&
+		    !r->several)
+			bare = r;
+	}
+	return 0;
 }
 
 static void
@@ -155,23 +224,23 @@ add_codes(int n, struct class_list *c)
 }
 
 int
-list_number(struct list *l, struct class_list *classes, int *label)
+list_number(struct list *l, struct class_list *classes, const char *file,
+    int *label)
 {
 	struct items t = { 0 };
-	int by_number, folders = 0, result = -1;
+	int by_number, result = -1;
 
-	for (size_t i = 0; i < l->n; i++) {
+	if (check_bare(l) != 0)
+		return -1;
+	for (size_t i = 0; i < l->n; i++)
 		gather(&l->row[i], &t, &label[i]);
-		folders += l->row[i].by_folder;
-	}
-	/* Folders that are called by numbers are names all the same. */
-	by_number = folders == 0 && all_numbers(&t);
-	if (by_number && l->coded > 0 && classes->n == 0)
+	by_number = all_numbers(&t, l->strict);
+	if (by_number > 0 && l->coded > 0 && classes->n == 0)
 		add_codes(l->coded, classes);
-	if (by_number)
+	if (by_number > 0)
 		result = numbers(&t, classes);
-	else if (classes->n > 0 || derive(&t, classes) == 0)
-		result = look_up(&t, classes);
+	else if (by_number == 0 && (classes->n > 0 || derive(&t, classes) == 0))
+		result = look_up(&t, classes, file);
 	free(t.item);
 	return result;
 }

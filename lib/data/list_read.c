@@ -42,27 +42,62 @@ list_take(struct list_reading *r, const char *subset)
 	return 0;
 }
 
-char *
-list_find(const struct list_reading *r, const char *id, int folder)
+/* ${below} the root, if it is there; else NULL, and the name is noted. */
+static char *
+list_try(struct list_reading *r, const char *below)
+{
+	char *path = list_place(r, below);
+
+	if (access(path, F_OK) == 0)
+		return path;
+	buffer_printf(&r->tried, "%s%s", r->tried.n > 0 ? ", " : "",
+	    text_quote(below));
+	free(path);
+	return NULL;
+}
+
+/* The row of a video at ${path}, or, if that is NULL, of ${below} the root, which
+ * is not there, and nor is what was tried. */
+static struct list_row *
+list_found(struct list_reading *r, char *path, const char *below)
+{
+	struct list_row *row = list_append(r->l, path != NULL ? path :
+	    list_place(r, below), NULL, r->name, r->line);
+
+	if (path == NULL && r->tried.n > 0)
+		row->tried = xstrdup(r->tried.data);
+	r->tried.n = 0;
+	return row;
+}
+
+/* ID.mp4 and so on, or NULL. */
+static char *
+list_try_endings(struct list_reading *r, const char *id)
 {
 	static const char *const ending[] = { ".mp4", ".webm", ".mkv", ".avi",
 		"" };
 	const size_t n = sizeof(ending) / sizeof(*ending);
-	char *below, *path;
+	char *path = NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		below = xprintf("%s%s", id, ending[i]);
-		path = list_place(r, below);
+	for (size_t i = 0; i < n && path == NULL; i++) {
+		char *below = xprintf("%s%s", id, ending[i]);
+
+		path = list_try(r, below);
 		free(below);
-		if (access(path, F_OK) == 0)
-			return path;
-		free(path);
 	}
-	below = xprintf("%s%s", id, folder ? "" :
-	    r->y.format == LIST_SSV2 ? ".webm" : ".mp4");
-	path = list_place(r, below);
-	free(below);
 	return path;
+}
+
+struct list_row *
+list_find(struct list_reading *r, const char *id, int folder)
+{
+	char *path = list_try_endings(r, id);
+	char *below = xprintf("%s%s", id, folder ? "" :
+	    r->y.format == LIST_SSV2 ? ".webm" : ".mp4");
+	struct list_row *row = list_found(r, path, below);
+
+	free(below);
+	return row;
 }
 
 /*
@@ -85,20 +120,46 @@ cut_last_word(char *line)
 	return word;
 }
 
+/*
+ * What stands between path and label.  A list whose format was guessed may as
+ * well be one of several labels a video, so that a number is held against the
+ * video; who asks for the format by name has it ignored.
+ */
+static int
+take_middle(struct list_reading *r, const char *text, const char *label,
+    int64_t *frames)
+{
+	*frames = 0;
+	if (r->how->format != LIST_AUTO ||
+	    text_int(text, 0, INT64_MAX, frames) != 0) {
+		r->ignored = r->ignored > 0 ? r->ignored : r->line;
+		return 0;
+	}
+	r->counted = r->counted > 0 ? r->counted : r->line;
+	if (*frames > 0)
+		return 0;
+	return fail("%s: line %d: 0 frames before the label %s (wanted the frames "
+	    "of the video; --list-format=mmaction2 for several labels, or "
+	    "path-label to ignore the number)", r->name, r->line, Q(label));
+}
+
 /* "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
 static int
 blank_row(struct list_reading *r, char *line)
 {
-	char *label = cut_last_word(line), *word;
-	int64_t frames;
+	char *label = cut_last_word(line), *word = strrchr(line, ' ');
+	struct list_row *row;
+	int64_t frames = 0;
 
-	word = strrchr(line, ' ');
 	if (label != NULL && word != NULL && strchr(line, '.') != NULL &&
 	    strchr(line, '.') < word && text_int(word + 1, 0, INT64_MAX,
-	    &frames) == 0)
-		cut_last_word(line);
-	list_append(r->l, list_place(r, line), label != NULL ? xstrdup(label) :
-	    NULL, r->name, r->line);
+	    &frames) == 0 && take_middle(r, cut_last_word(line), label,
+	    &frames) != 0)
+		return -1;
+	row = list_append(r->l, list_place(r, line), label != NULL ?
+	    xstrdup(label) : NULL, r->name, r->line);
+	row->part.frames = frames;
+	row->bare = label == NULL;
 	return 0;
 }
 
@@ -160,9 +221,13 @@ separated_row(struct list_reading *r, char *line)
 	if (y->header && y->split >= 0 &&
 	    !list_take(r, y->split < n ? field[y->split] : NULL))
 		return 0;
-	row = list_append(r->l, list_place(r, field[path]),
-	    label > 0 || (label == 0 && path > 0) ? xstrdup(field[label]) :
+	if (!y->header && n == 3 &&
+	    take_middle(r, field[1], field[label], &part.frames) != 0)
+		return -1;
+	row = list_append(r->l, list_place(r, field[path]), label >= 0 &&
+	    label != path && *field[label] != '\0' ? xstrdup(field[label]) :
 	    NULL, r->name, r->line);
+	row->bare = !y->header && row->label == NULL;
 	row->part = part;
 	row->name = part_name(row->path, &part);
 	return 0;
@@ -181,33 +246,31 @@ find_kinetics(struct list_reading *r, const char *label, const char *id,
 	int whole = part->start == (int)part->start &&
 	    part->end == (int)part->end;
 	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start, part->end);
-	char *path = list_place(r, file), *below;
+	char *path = whole ? list_try(r, file) : NULL, *below;
 	struct list_row *row;
 
-	for (int way = 0; whole && way < 2 && label != NULL &&
-	    access(path, F_OK) != 0; way++) {
+	for (int way = 0; whole && way < 2 && label != NULL && path == NULL;
+	    way++) {
+		if (way == 1 && strchr(label, ' ') == NULL)
+			break;
 		below = xprintf("%s/%s", label, file);
 		for (char *s = below; way == 0 && *s != '/'; s++)
 			if (*s == ' ')
 				*s = '_';
-		free(path);
-		path = list_place(r, below);
+		path = list_try(r, below);
 		free(below);
 	}
-	if (whole && access(path, F_OK) == 0) {
-		free(file);
-		return list_append(r->l, path, NULL, r->name, r->line);
-	}
-	free(path);
-	path = list_find(r, id, 0);
-	if (whole && access(path, F_OK) != 0) {
-		free(path);
-		row = list_append(r->l, list_place(r, file), NULL, r->name,
-		    r->line);
+	if (path != NULL) {
+		row = list_found(r, path, NULL);
 	} else {
-		row = list_append(r->l, path, NULL, r->name, r->line);
-		row->part = *part;
-		row->name = part_name(row->path, part);
+		path = list_try_endings(r, id);
+		below = whole ? xstrdup(file) : xprintf("%s.mp4", id);
+		row = list_found(r, path, below);
+		free(below);
+		if (path != NULL || !whole) {
+			row->part = *part;
+			row->name = part_name(row->path, part);
+		}
 	}
 	free(file);
 	return row;
@@ -238,25 +301,17 @@ kinetics_row(struct list_reading *r, char *line)
 	return 0;
 }
 
-/*
- * Numbers count from 1 here and from 0 with us.  Test lists have none; there the
- * folder says what it is.
- */
+/* Test lists have no numbers; there the folder says what it is. */
 static int
 ucf101_row(struct list_reading *r, char *line)
 {
-	char *label, text[16];
-	int64_t class = 0;
+	char *label;
 
 	if (!list_is_ucf101(line))
 		return list_broken(r, line);
 	label = cut_last_word(line);
-	if (label != NULL) {
-		text_int(label, 1, 101, &class);
-		snprintf(text, sizeof(text), "%d", (int)class - 1);
-	}
-	list_append(r->l, list_place(r, line), label != NULL ? xstrdup(text) :
-	    xstrndup(line, strcspn(line, "/")), r->name, r->line);
+	list_append(r->l, list_place(r, line), label != NULL ? xstrdup(label) :
+	    xstrndup(line, strcspn(line, "/")), r->name, r->line)->base = 1;
 	return 0;
 }
 
@@ -380,7 +435,7 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 {
 	struct list_reading r = { .l = l, .how = how, .path = file };
 	size_t first = l->n, n, classes;
-	char files[40] = "";
+	char files[40] = "", middle[80] = "";
 	glob_t found = { 0 };
 	int result = 0;
 
@@ -397,8 +452,11 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	} else {
 		result = read_file(&r);
 	}
+	buffer_free(&r.tried);
 	if (result != 0)
 		return -1;
+	l->strict |= r.y.format != how->format ||
+	    (how->format != LIST_PATH_LABEL && how->format != LIST_CSV);
 	n = l->n - first;
 	if (n == 0 && r.skipped > 0)
 		return fail("%s: no row of the subset %s, of %d rows", Q(file),
@@ -408,8 +466,14 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 		return fail("%s: %s has no subsets (--subset=%s)", Q(file),
 		    list_kind[r.y.format].title, Q(how->subset));
 	classes = count_classes(l, first);
-	note("%s: %s%s, %zu video%s, %zu class%s", Q(file),
+	if (r.ignored > 0)
+		snprintf(middle, sizeof(middle), "; what line %d has between "
+		    "path and label is ignored", r.ignored);
+	else if (r.counted > 0)
+		snprintf(middle, sizeof(middle), "; the number before each "
+		    "label must be the video's frames");
+	note("%s: %s%s, %zu video%s, %zu class%s%s", Q(file),
 	    list_kind[r.y.format].title, files, n, n == 1 ? "" : "s", classes,
-	    classes == 1 ? "" : "es");
+	    classes == 1 ? "" : "es", middle);
 	return 0;
 }

@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (list_read(&l, path, &how) == 0) {
 			label = xcalloc(l.n, sizeof(*label));
-			if (list_number(&l, &classes, label) == 0)
+			if (list_number(&l, &classes, path, label) == 0)
 				for (size_t i = 0; i < l.n; i++) {
 					MUST(label[i] >= -1 && (classes.n == 0 ||
 					    label[i] < (int)classes.n));
