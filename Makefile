@@ -41,6 +41,14 @@ STATIC  = no
 
 -include config.mk
 
+# Built on all processors, unless -j says on how many.  Several goals, as in
+# "make clean all", are made one after the other.
+ifeq ($(MAKELEVEL)$(filter-out all install,$(MAKECMDGOALS))$(word 2,$(MAKECMDGOALS)),0)
+ifeq ($(filter -j% --jobs%,$(shell echo "$$MAKEFLAGS")),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+endif
+
 NO_ARCHIVE = FFMPEG CAIRO MPI DNNL
 ifeq ($(STATIC),yes)
 $(foreach p,$(NO_ARCHIVE),$(if $(filter yes,$($(p))),$(error STATIC=yes: $(p)=yes has no static archives)))
@@ -281,7 +289,7 @@ ALL_CORES  = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Installs what is missing, then starts again with it.
 deps:
-	@share/deps build $(if $(filter yes,$(CUDA)),cuda) $(if $(filter yes,$(NCCL)),nccl)
+	@DEPS_TELL=yes share/deps build $(if $(filter yes,$(CUDA)),cuda) $(if $(filter yes,$(NCCL)),nccl)
 check:
 	@share/deps build check
 	@$(MAKE) --no-print-directory $(ALL_CORES) check-run

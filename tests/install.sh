@@ -49,6 +49,27 @@ check_same "the manual names no other prefix" "" "$(grep -l /usr/local/share "$d
 check "but files of this one" test "$(named | grep -c '^/usr/share/vt/')" -ge 8
 check_same "which are there" "" "$(named | while read -r f; do [ -e "$d$f" ] || echo "$f"; done)"
 
+if command -v dpkg-query >/dev/null; then
+	check_exit "make deps without a want" 0 env DEPS=no DEPS_TELL=yes share/deps
+	check_same "says so" "Nothing is missing." "$(cat "$T/out")"
+fi
+
+# ---- on how many processors ----
+
+# jobs [GOAL]...: what make was told, or has told itself
+jobs() {
+	printf 'all:\n\t+@echo "jobs: $(MAKEFLAGS)"\nclean install: all\n' |
+		env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n -f Makefile -f - BUILD="$BUILD" "$@" 2>/dev/null |
+		sed -n 's/^jobs: [^-]*\(-j[0-9]*\).*/\1/p'
+}
+check_same "make alone takes all processors" "-j$(nproc)" "$(jobs)"
+check_same "and make install" "-j$(nproc)" "$(jobs install)"
+check_same "-j says otherwise" -j3 "$(jobs -j3)"
+check_same "so does the environment" -j3 "$(MAKEFLAGS=-j3; export MAKEFLAGS
+	printf 'all:\n\t+@echo "jobs: $(MAKEFLAGS)"\n' | env -u MAKELEVEL make -n -f Makefile -f - BUILD="$BUILD" 2>/dev/null |
+	sed -n 's/^jobs: [^-]*\(-j[0-9]*\).*/\1/p')"
+check_same "several goals are made in their order" "" "$(jobs clean install)"
+
 # ---- run ----
 
 networks=$(cd share/models && ls -- *.net | LC_ALL=C sort | sed 's/\.net$//' | tr '\n' ' ' | sed 's/ $//')
@@ -61,7 +82,7 @@ runs() {
 	done
 	check_exit "$1: a network is found" 0 "$2/vt-bench" op --model=tsm_tiny --device=ref --shape=1x2x32 --warmup=0 --runs=1
 	check_exit "$1: one that is not there" 2 "$2/vt-bench" op --model=none
-	check_says "$1: those that are, are told" "there are: $(echo $networks | sed 's/ /, /g')"
+	check_says "$1: where those that are, are" "no none in models \(.*/models\"? has all $(echo $networks | wc -w)"
 	check_exit "$1: VT_SHARE_DIR goes first" 2 env VT_SHARE_DIR="$T/share" "$2/vt-bench" op --model=tsm_tiny
 	check_says "$1: which was read" "share/models/tsm_tiny.net:"
 	if command -v bash >/dev/null; then

@@ -199,7 +199,7 @@ last slurm.sh
 
 rm -rf run alone
 schedule 100000
-job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 "$examples/slurm-mpirun.sh")
+job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 "$examples/slurm-mpirun.sh")
 begun=0
 reached "slurm-mpirun.sh: a job begins" 30 steps 100
 scancel --batch --signal=USR1 "$job"

@@ -1,4 +1,5 @@
 /* Finds the files that are installed with the commands. */
+#include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,9 +12,14 @@
 #include "base/share.h"
 #include "base/text.h"
 
+/* Names that there are. */
+struct share_names { char **item; size_t n, cap; };
+
+enum { LISTED = 8, MEANT = 4 };		/* names in a message */
+
 /* Names ending with ${suffix} in ${dir}, added to ${names}. */
 static void
-add_names(struct buffer *names, const char *dir, const char *suffix)
+names_add(struct share_names *names, const char *dir, const char *suffix)
 {
 	struct dirent **entry;
 	int n = scandir(dir, &entry, NULL, alphasort);
@@ -21,19 +27,31 @@ add_names(struct buffer *names, const char *dir, const char *suffix)
 	for (int i = 0; i < n; i++) {
 		const char *s = entry[i]->d_name;
 
-		if (text_ends(s, suffix))
-			buffer_printf(names, "%s%.*s", names->n > 0 ? ", " : "",
+		if (text_ends(s, suffix)) {
+			names->item = array_room(names->item, names->n,
+			    &names->cap, sizeof(*names->item));
+			names->item[names->n++] = xprintf("%.*s",
 			    (int)(strlen(s) - strlen(suffix)), s);
+		}
 		free(entry[i]);
 	}
 	if (n >= 0)
 		free(entry);
 }
 
-/* The file, or NULL with the ${names} there are. */
+static void
+names_free(struct share_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->item[i]);
+	free(names->item);
+}
+
+/* The file, or NULL with the ${names} there are, of the first folder that has
+ * some, ${*where}, which the caller frees. */
 static char *
 look(const char *folder, const char *name, const char *suffix,
-    struct buffer *names)
+    struct share_names *names, char **where)
 {
 	const char *env = getenv("VT_SHARE_DIR");
 	char exe[PATH_MAX], *dir[4] = { 0 }, *found = NULL;
@@ -49,6 +67,7 @@ look(const char *folder, const char *name, const char *suffix,
 		dir[2] = xprintf("%s/%s", VT_SHARE, folder);
 	if (*exe != '\0')
 		dir[3] = xprintf("%s../share/%s", exe, folder);
+	*where = NULL;
 	for (int i = 0; i < 4 && found == NULL; i++) {
 		char *path;
 
@@ -59,23 +78,98 @@ look(const char *folder, const char *name, const char *suffix,
 			found = path;
 		else
 			free(path);
-		if (found == NULL && names->n == 0)
-			add_names(names, dir[i], suffix);
+		if (found != NULL || names->n > 0)
+			continue;
+		names_add(names, dir[i], suffix);
+		if (names->n > 0)
+			*where = xstrdup(dir[i]);
 	}
 	for (int i = 0; i < 4; i++)
 		free(dir[i]);
 	return found;
 }
 
+/*
+ * How far ${name} is from what was typed: edits, two fewer where both end in
+ * the same number, as resnet18 and tsm_r18; 0 if one begins with the other.
+ */
+static int
+name_distance(const char *typed, const char *name)
+{
+	size_t a = strlen(typed), b = strlen(name), digits = 0;
+
+	if (a > 1 && (text_starts(name, typed) || text_starts(typed, name)))
+		return 0;
+	while (digits < a && digits < b && typed[a - digits - 1] ==
+	    name[b - digits - 1] && isdigit((unsigned char)
+	    typed[a - digits - 1]))
+		digits++;
+	return text_distance(typed, name) - (digits > 0 ? 2 : 0);
+}
+
+/* "a, b or c": the nearest names, and those one edit further; empty if more
+ * than half of what was typed is wrong. */
+static void
+names_meant(const struct share_names *names, const char *typed,
+    struct buffer *to)
+{
+	int most = (int)strlen(typed) / 2, least = most, of = 0, shown = 0;
+
+	for (size_t i = 0; i < names->n; i++) {
+		int d = name_distance(typed, names->item[i]);
+
+		least = d < least ? d : least;
+	}
+	most = least + 1 < most ? least + 1 : most;
+	for (size_t i = 0; i < names->n; i++)
+		of += name_distance(typed, names->item[i]) <= most;
+	of = of < MEANT ? of : MEANT;
+	for (int d = least; d <= most; d++)
+		for (size_t i = 0; i < names->n && shown < of; i++)
+			if (name_distance(typed, names->item[i]) == d)
+				buffer_printf(to, "%s%s", ++shown == 1 ? "" :
+				    shown == of ? " or " : ", ",
+				    names->item[i]);
+}
+
+static void
+say_missing(const char *folder, const char *name, const char *where,
+    const struct share_names *names)
+{
+	struct buffer b = { 0 };
+
+	names_meant(names, name, &b);
+	if (names->n == 0)
+		fail("no %s in %s, nor anything else (a path may be given, too)",
+		    text_quote(name), folder);
+	else if (names->n > LISTED && b.n > 0)
+		fail("no %s in %s (did you mean %s?  %s has all %zu; a path "
+		    "may be given, too)", text_quote(name), folder, b.data,
+		    text_quote(where), names->n);
+	else if (names->n > LISTED)
+		fail("no %s in %s (%s has all %zu; a path may be given, too)",
+		    text_quote(name), folder, text_quote(where), names->n);
+	else {
+		buffer_free(&b);
+		for (size_t i = 0; i < names->n; i++)
+			buffer_printf(&b, "%s%s", i > 0 ? ", " : "",
+			    names->item[i]);
+		fail("no %s in %s (there are: %s; a path may be given, too)",
+		    text_quote(name), folder, b.data);
+	}
+	buffer_free(&b);
+}
+
 int
 share_has(const char *folder, const char *name, const char *suffix)
 {
-	struct buffer names = { 0 };
-	char *found = strchr(name, '/') != NULL ? NULL :
-	    look(folder, name, suffix, &names);
+	struct share_names names = { 0 };
+	char *where = NULL, *found = strchr(name, '/') != NULL ? NULL :
+	    look(folder, name, suffix, &names, &where);
 	int has = found != NULL;
 
-	buffer_free(&names);
+	names_free(&names);
+	free(where);
 	free(found);
 	return has;
 }
@@ -83,15 +177,15 @@ share_has(const char *folder, const char *name, const char *suffix)
 char *
 share_find(const char *folder, const char *name, const char *suffix)
 {
-	struct buffer names = { 0 };
-	char *found;
+	struct share_names names = { 0 };
+	char *found, *where;
 
 	if (strchr(name, '/') != NULL || text_ends(name, suffix))
 		return xstrdup(name);
-	found = look(folder, name, suffix, &names);
+	found = look(folder, name, suffix, &names, &where);
 	if (found == NULL)
-		fail("no %s in %s (there are: %s; a path may be given too)",
-		    text_quote(name), folder, names.n > 0 ? names.data : "none");
-	buffer_free(&names);
+		say_missing(folder, name, where, &names);
+	names_free(&names);
+	free(where);
 	return found;
 }

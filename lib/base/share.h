@@ -8,7 +8,7 @@
  * ${suffix} below VT_SHARE_DIR, or below ../share/vt beside the program, or
  * where vt was configured to have it if that is elsewhere, or, for a program
  * that is not installed, below ../share beside it.  The caller's to free; NULL
- * after a message that lists what there is.
+ * after a message that says which names are near, or lists what there is.
  */
 char *share_find(const char *folder, const char *name, const char *suffix);
 
