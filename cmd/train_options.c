@@ -256,6 +256,10 @@ check(void)
 		    "--dry-run or --parity)");
 	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
 		options_wrong("nowhere to put the run (wanted --out=DIR)");
+	if (o.out != NULL && file_size(o.out) >= 0 && !file_is_dir(o.out))
+		options_wrong("--out=%s is a file (wanted a directory, in which "
+		    "the run keeps its checkpoints and log)",
+		    text_quote(o.out));
 }
 
 struct train_options *

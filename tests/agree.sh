@@ -81,12 +81,12 @@ if [ $mpi = yes ]; then
 	# What all ranks have to say is said once.
 	# shellcheck disable=SC2086
 	check_exit "data that are on no rank" 1 $limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "are missed once, for all" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: cannot open: No such file or directory" \
+	check_same "are missed once, for all" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
 	check_exit "or on two of them" 1 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
 		-np 2 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "once, for those" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: cannot open: No such file or directory" \
+	check_same "once, for those" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
 	check_exit "a checkpoint that is on no rank" 1 $limit mpirun -np 3 vt-eval --model "$T/nowhere" -i "$T/val"

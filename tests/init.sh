@@ -90,7 +90,7 @@ done
 
 options="-i $T/train --schedule=$T/s2.tsv --device=ref"
 check_exit "weights of another network" 1 train no -m tsn_r18 --init="$T/w.safetensors"
-check_says "are refused, with the way out" 'less than half: weights of another network\? \(--init-partial takes them\)'
+check_says "are refused, with the way out" 'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(--init-partial takes them\)'
 check "and nothing is touched" test ! -e "$T/no"
 small_net 8 >"$T/net.net"
 check_exit "unless few are enough" 0 train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
@@ -141,7 +141,7 @@ grep -v '^-' "$T/frozen/init.tsv" >"$T/want"
 check "-v lists them as the run would" cmp "$T/want" "$T/table"
 check "and the plan is there" grep -q "^# network .*tsm_tiny" "$T/out"
 check_exit "of another network" 1 look -m tsn_r18 --init="$T/w.safetensors"
-check_says "is refused as the run is" 'less than half: weights of another network'
+check_says "is refused as the run is" 'less than half: they seem to be weights of another network'
 check_same "and there is no plan" "" "$(cat "$T/out")"
 check_exit "of weights that are cut off" 4 look -m tsm_tiny --init="$T/cut"
 check_exit "in a folder that is not there" 0 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/no"

@@ -11,6 +11,7 @@
 #include "eval/packed.h"
 #include "train/agree.h"
 #include "train/choices.h"
+#include "train/inputs.h"
 #include "train/pinned.h"
 
 #define Q text_quote
@@ -182,6 +183,8 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 		status = check_outputs(p, comm->rank, how->output);
 	if (status == 0)
 		status = chosen_views(how->views, p->model, &p->views);
+	if (status == 0 && comm->rank == 0)
+		inputs_warn_crop(p->data, p->path, p->views.side);
 	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
 		status = EXIT_USAGE;
 	if (status == 0)

@@ -175,6 +175,11 @@ manifest_read(const char *dir, struct damage *d)
 
 	if (print)
 		d = &own;
+	if (access(dir, F_OK) != 0 && errno == ENOENT) {
+		bad = damage_set(d, NOWHERE, "io", "there is no directory %s "
+		    "(wanted a packed set, as vt-pack makes it)", Q(dir));
+		goto out;
+	}
 	if (file_is_dir(dir) && file_size(path) < 0) {
 		bad = damage_set(d, NOWHERE, "missing", "no such file: not a packed "
 		    "set, or packing was not finished");

@@ -58,13 +58,16 @@ init_open(struct init *in, const struct graph *g, const char *path,
 		init_close(in);
 		return EXIT_FAILED;
 	}
+	/* Why they are refused comes before the names that say it in detail. */
+	bad = match_enough(in->match) || partial ? 0 :
+	    fail("%s: %zu of the %zu values of %s without its classifier are "
+	    "in it (%.0f %%), less than half: they seem to be weights of "
+	    "another network (--init-partial takes them)", text_quote(path),
+	    in->match->elements, in->match->of, g->name, in->match->of > 0 ?
+	    100.0 * (double)in->match->elements / (double)in->match->of : 0.0);
 	match_say(in->match, path);
-	bad = check_finite(in, path);
-	if (!bad && !match_enough(in->match) && !partial)
-		bad = fail("%s: %zu of the %zu values of %s without its "
-		    "classifier are in it, less than half: weights of another "
-		    "network? (--init-partial takes them)", text_quote(path),
-		    in->match->elements, in->match->of, g->name);
+	if (!bad)
+		bad = check_finite(in, path);
 	if (bad) {
 		init_close(in);
 		return EXIT_FAILED;

@@ -32,6 +32,27 @@ inputs_text(struct comm *c, const char *path)
 	return b.data;
 }
 
+void
+inputs_warn_crop(const struct dataset *d, const char *path, int crop)
+{
+	int most = 0, w = 0, h = 0;
+
+	for (uint32_t i = 0; i < dataset_samples(d); i++) {
+		struct sample m = dataset_sample(d, i);
+		int side = m.width < m.height ? m.width : m.height;
+
+		if (side <= most)
+			continue;
+		most = side;
+		w = m.width;
+		h = m.height;
+	}
+	if (crop > most)
+		warning("%s: crops of %dx%d pixels from frames of at most "
+		    "%dx%d: they are enlarged, which costs time and shows no "
+		    "more", text_quote(path), crop, crop, w, h);
+}
+
 /* A sampler of windows must be told how far their frames are apart. */
 static int
 check_strides(const struct session *s)
@@ -153,12 +174,36 @@ open_flips(struct session *s)
 	return bad ? EXIT_USAGE : 0;
 }
 
+/* What is given for a network, and is the weights of one. */
+static int
+refuse_weights(const char *model)
+{
+	static const char *const suffix[] = { ".safetensors", ".pth", ".pyth",
+		".pkl" };
+	char *dir = path_dir(model), *network = path_join(dir, "network.net");
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]) && !bad; i++)
+		if (text_ends(model, suffix[i]))
+			bad = fail("%s: holds weights (wanted a network): "
+			    "--init=%s begins from them%s%s", text_quote(model),
+			    model, file_size(network) < 0 ? "" :
+			    ", and the network of that run is --model=",
+			    file_size(network) < 0 ? "" : network);
+	free(network);
+	free(dir);
+	return bad;
+}
+
 /* NULL after a message. */
 static char *
 find_network(const char *model)
 {
-	char *text = path_join(model, "network.net");
+	char *text;
 
+	if (refuse_weights(model) != 0)
+		return NULL;
+	text = path_join(model, "network.net");
 	/* A run is often called as its network is: the network is meant. */
 	if (!file_is_dir(model) || share_has("models", model, ".net")) {
 		free(text);
@@ -258,6 +303,24 @@ open_network(struct session *s)
 	return 0;
 }
 
+/* Of training at its largest shape, and of validation. */
+static void
+warn_crops(const struct session *s)
+{
+	const struct schedule *t = s->schedule;
+	int crop = 0, last = 0;
+
+	for (int i = 0; i < t->stages; i++)
+		for (int k = 0; k < t->stage[i].cells; k++) {
+			last = t->stage[i].cell[k].crop;
+			crop = last > crop ? last : crop;
+		}
+	inputs_warn_crop(s->train, s->o.data, crop);
+	if (s->val != NULL)
+		inputs_warn_crop(s->val, s->o.val, s->o.viewing.side > 0 ?
+		    s->o.viewing.side : last);
+}
+
 int
 inputs_open(struct session *s)
 {
@@ -267,5 +330,7 @@ inputs_open(struct session *s)
 	    (status = comm_agree(s->comm, open_data(s))) != 0 ||
 	    (status = comm_agree(s->comm, open_flips(s))) != 0)
 		return status;
+	if (s->comm->rank == 0)
+		warn_crops(s);
 	return comm_agree(s->comm, open_network(s));
 }

@@ -23,4 +23,11 @@ char *inputs_text(struct comm *c, const char *path);
  */
 int inputs_open(struct session *s);
 
+/*
+ * inputs_warn_crop(d, path, crop):
+ * Warn if no frame of ${d}, called ${path} in the message, has a short side of
+ * ${crop} pixels.
+ */
+void inputs_warn_crop(const struct dataset *d, const char *path, int crop);
+
 #endif
