@@ -170,7 +170,7 @@ last() {
 	check "$1: with the weights of one rank that nobody disturbed" cmp run/final.safetensors alone/final.safetensors
 }
 
-job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --time=1 --signal=USR1@50 "$examples/slurm.sh")
+job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=USR1@50 "$examples/slurm.sh")
 reached "slurm.sh: before its time is over it saves and queues itself" 45 queued "$job"
 check_same "slurm.sh: it ended with 75" 75 "$(ends)"
 scontrol update jobid="$job" TimeLimit=30

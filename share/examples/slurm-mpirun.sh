@@ -5,7 +5,14 @@
 #   vt-train ... --print-config >job.conf
 #   sbatch slurm-mpirun.sh
 #
-#SBATCH --job-name=tsm --nodes=4 --ntasks-per-node=8 --time=12:00:00
+# As slurm.sh says, partition, nodes, tasks and cores are those of the site, and
+# "vt-schedule --check" prints the most ranks.
+#SBATCH --job-name=tsm
+##SBATCH --partition=NAME
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=8
+#SBATCH --cpus-per-task=8
+#SBATCH --time=12:00:00
 # "B:" sends USR1 to this script alone; mpirun passes it on to the ranks.
 #SBATCH --requeue --open-mode=append --signal=B:USR1@300
 # At TERM mpirun would kill the ranks a second later, so it gets USR1 for both.
