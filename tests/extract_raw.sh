@@ -38,6 +38,21 @@ lose() {
 	head -c "$2" "$1" && tail -c +$(($2 + $3 + 1)) "$1"
 }
 
+# exchange FILE AT TO N: FILE with N bytes at AT and N at TO, which is behind, swapped
+exchange() {
+	head -c "$2" "$1" && tail -c +$(($3 + 1)) "$1" | head -c "$4" &&
+		tail -c +$(($2 + $4 + 1)) "$1" | head -c $(($3 - $2 - $4)) &&
+		tail -c +$(($2 + 1)) "$1" | head -c "$4" && tail -c +$(($3 + $4 + 1)) "$1"
+}
+# twice FILE AT N: FILE with N bytes at AT a second time
+twice() {
+	head -c $(($2 + $3)) "$1" && tail -c +$(($2 + 1)) "$1"
+}
+# blank FILE AT N: FILE with N zeros at AT
+blank() {
+	head -c "$2" "$1" && head -c "$3" /dev/zero && tail -c +$(($2 + $3 + 1)) "$1"
+}
+
 # Pictures of H.261 are of one kind; FFmpeg misses a key frame.
 for name in raw.h261 h261.mov h261.mkv h261.avi; do
 	make $name -frames:v 48 -s 176x144 -c:v h261 && whole $name 48
@@ -61,5 +76,43 @@ if make r.mjpeg -frames:v 50 -c:v mjpeg && make r.mov -frames:v 50 -c:v mjpeg; t
 	check_says "is not a video" 'not a video file: JPEG pictures behind other bytes'
 	spoil r.mjpeg "a single picture" head -c "$second" "$j"
 	check_says "is a picture" 'not a video file but a JPEG picture'
+fi
+
+# dv of 25, 50 and 100 Mb/s.
+while read -r name size rate pixels; do
+	make "$name" -frames:v 2 -s "$size" -r "$rate" -pix_fmt "$pixels" -c:v dvvideo </dev/null && whole "$name" 2
+done <<'LIST'
+pal.dv 720x576 25 yuv420p
+pal411.dv 720x576 25 yuv411p
+ntsc.dv 720x480 30000/1001 yuv411p
+pal50.dv 720x576 25 yuv422p
+ntsc50.dv 720x480 30000/1001 yuv422p
+1080i50.dv 1440x1080 25 yuv422p
+1080i60.dv 1280x1080 30000/1001 yuv422p
+720p50.dv 960x720 50 yuv422p
+720p60.dv 960x720 60000/1001 yuv422p
+LIST
+if make d.dv -frames:v 5 -s 720x576 -pix_fmt yuv420p -c:v dvvideo; then
+	d=$V/d.dv f=144000
+	whole d.dv 5
+	spoil d.dv "half of a frame" head -c $((f * 7 / 2)) "$d"
+	check_says "is truncated" 'truncated: 3 frames'
+	spoil d.dv "without its last byte" head -c $((f * 5 - 1)) "$d"
+	spoil d.dv "without its head" lose "$d" 0 5000
+	spoil d.dv "without its first sequence" lose "$d" 0 12000
+	spoil d.dv "without 80 bytes" lose "$d" 160000 80
+	spoil d.dv "twice the same block" twice "$d" 160000 80
+	spoil d.dv "twice the same sequence" twice "$d" $((f + 24000)) 12000
+	spoil d.dv "two blocks swapped" exchange "$d" 160000 160080 80
+	spoil d.dv "parts of two frames swapped" exchange "$d" 160000 400000 4000
+	spoil d.dv "zeros in the pictures" blank "$d" 300010 100
+	spoil d.dv "zeros in what is not decoded" blank "$d" $((2 * f + 12080)) 80
+	check_says "says where" 'damaged in 1 place \(at byte 300080: not the DIF block 1 of sequence 1\)'
+	for e in avi mov; do
+		make d.$e -frames:v 5 -s 720x576 -pix_fmt yuv420p -c:v dvvideo && whole d.$e 5
+		at=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$V/d.$e" | sed -n 3p)
+		spoil d.$e "zeros in what is not decoded" blank "$V/d.$e" $((at + 12080)) 80
+		check_says "says what" 'damaged in 1 place \(a frame of dv whose DIF blocks are not in their place'
+	done
 fi
 plan

@@ -1,6 +1,7 @@
 #ifndef MEDIA_CONTAINER_H
 #define MEDIA_CONTAINER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -41,5 +42,12 @@ void container_check(int fd, int64_t size, const char *format, int id,
  * they are one picture, which may be cut off, and 2 if more follows it.
  */
 int container_jpegs(int fd, int64_t size);
+
+/*
+ * container_is_dv(data, n):
+ * Return 1 if the ${n} bytes of ${data} begin with a whole frame of dv whose
+ * DIF blocks are all in their place, 0 otherwise.
+ */
+int container_is_dv(const uint8_t *data, size_t n);
 
 #endif

@@ -8,7 +8,7 @@
 
 static const char *const format[] = { "asf", "avi", "flv", "gif", "h264", "ivf",
 	"matroska", "mjpeg", "mov", "mpeg", "mpegts", "mpegvideo", "mxf", "ogg",
-	"yuv4mpegpipe" };
+	"yuv4mpegpipe", "dv" };
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -186,6 +186,7 @@ struct video {
 	struct ff_log log;
 	struct ff_claim claim;
 	struct ff_poc poc;
+	int64_t dv_whole, dv_broken;	/* packets of dv within a container */
 	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;

@@ -50,6 +50,26 @@ mark(struct video *v, int64_t time, int64_t until)
 }
 
 /*
+ * A packet of our dv was read.  The demuxer of raw dv fills an incomplete last
+ * frame with the one before it.  Elsewhere count the frames whose DIF blocks
+ * are in their place, and the others.
+ */
+static void
+dv_packet(struct video *v, AVPacket *p)
+{
+	if (v->stream->codecpar->codec_id != AV_CODEC_ID_DVVIDEO)
+		return;
+	if (strcmp(v->info.format, "dv") != 0) {
+		int whole = container_is_dv(p->data, (size_t)p->size);
+
+		v->dv_whole += whole;
+		v->dv_broken += !whole;
+	} else if (p->pos >= 0 && p->pos + p->size > v->source.size) {
+		p->flags |= AV_PKT_FLAG_CORRUPT;
+	}
+}
+
+/*
  * Read the next packet of our stream into ${p}: 1, 0 at the end, -1 after a
  * message.  What the demuxer complains of in the call that finds the end
  * belongs to the end; otherwise it is damage.  An empty packet stands for a
@@ -81,6 +101,8 @@ read_packet(struct video *v, AVPacket *p)
 		st = v->format->streams[p->stream_index];
 		ours = st == v->stream;
 		claim_packet(&v->claim, st, p, ours);
+		if (ours)
+			dv_packet(v, p);
 		/* Of an incomplete packet next_packet has more to say. */
 		if (complained(v) && !(p->flags & AV_PKT_FLAG_CORRUPT))
 			hurt(v, "error in the container");
@@ -311,6 +333,10 @@ conclude(struct video *v)
 	if ((lost = poc_end(&v->poc)) > 0)
 		add_damage(v, "%lld frames are missing by their order",
 		    (long long)lost);
+	/* A writer that numbers no block of any frame well proves nothing. */
+	for (int64_t i = 0; v->dv_whole > 0 && i < v->dv_broken; i++)
+		add_damage(v, "a frame of dv whose DIF blocks are not in "
+		    "their place");
 	v->claim.complete = report.complete;
 	v->claim.shown_start = (double)v->origin *
 	    av_q2d(v->stream->time_base);

@@ -1,0 +1,100 @@
+/*
+ * dv: frames of DIF blocks, IEC 61834-2 (25 Mb/s), SMPTE 314M (DVCPRO50) and
+ * SMPTE 370M (DVCPRO HD).  A block of 80 bytes begins with what it is: its
+ * section, its sequence and channel, and its number in the section.  A frame
+ * has 1, 2 or 4 channels of 10 or 12 sequences of 150 blocks, in this order:
+ * a header, 2 of subcode, 3 of VAUX, then 9 times one of sound and 15 of video.
+ */
+#include "media/container/reader.h"
+
+#define BLOCK 80
+#define BLOCKS 150		/* of a sequence */
+#define GROUP 16		/* blocks: one of sound, and the video after it */
+
+enum { HEADER, SUBCODE, VAUX, SOUND, VIDEO };
+
+/* Bytes of a frame that tell its layout. */
+enum { DSF = 3, STYPE = 5 * BLOCK + 48 + 3, TOLD = 6 * BLOCK };
+
+struct layout { int sequences, channels; };
+
+/* The layout of a frame: 625 lines have 12 sequences; the signal type STYPE
+ * tells the channels, one where it is not known. */
+static struct layout
+dv_layout(int dsf, int stype)
+{
+	struct layout l = { dsf & 0x80 ? 12 : 10, 1 };
+
+	if ((stype & 0x1f) == 0x04 || (stype & 0x1f) == 0x18)
+		l.channels = 2;
+	else if ((stype & 0x1f) == 0x14)
+		l.channels = 4;
+	return l;
+}
+
+static int
+dv_blocks(struct layout l)
+{
+	return l.channels * l.sequences * BLOCKS;
+}
+
+/*
+ * Are the first three bytes ${id} those of block ${k} of a frame?  The channel
+ * counts where there are several: bit 3 is its lowest bit, and bit 2, which only
+ * four channels use, the inverse of its highest.
+ */
+static int
+dv_is_block(struct layout l, int k, uint32_t id)
+{
+	int sequence = k / BLOCKS % l.sequences;
+	int channel = k / BLOCKS / l.sequences, group, section, number;
+
+	k %= BLOCKS;
+	if (k < 6) {
+		section = k == 0 ? HEADER : k < 3 ? SUBCODE : VAUX;
+		number = k < 3 ? k - (k > 0) : k - 3;
+	} else {
+		group = (k - 6) / GROUP;
+		k = (k - 6) % GROUP;
+		section = k == 0 ? SOUND : VIDEO;
+		number = k == 0 ? group : group * (GROUP - 1) + k - 1;
+	}
+	return (int)(id >> 21) == section && (int)(id >> 12 & 15) == sequence &&
+	    (int)(id & 255) == number &&
+	    (l.channels < 2 || (int)(id >> 11 & 1) == (channel & 1)) &&
+	    (l.channels < 4 || (int)(id >> 10 & 1) == !(channel >> 1));
+}
+
+enum container_state
+dv_check(struct reader *r)
+{
+	struct layout l = dv_layout(reader_byte(r, DSF), reader_byte(r, STYPE));
+	int64_t frame = (int64_t)dv_blocks(l) * BLOCK;
+
+	for (int64_t at = 0; at + 3 <= r->size; at += BLOCK) {
+		int k = (int)(at % frame / BLOCK);
+
+		if (!dv_is_block(l, k, (uint32_t)reader_big(r, at, 3)))
+			return reader_broken(r, at, "not the DIF block %d of "
+			    "sequence %d", k % BLOCKS, k / BLOCKS % l.sequences);
+	}
+	return r->size % frame != 0 ? reader_cut(r, r->size -
+	    r->size % frame) : CONTAINER_WHOLE;
+}
+
+int
+container_is_dv(const uint8_t *data, size_t n)
+{
+	struct layout l;
+
+	if (n < TOLD)
+		return 0;
+	l = dv_layout(data[DSF], data[STYPE]);
+	if (n / BLOCK < (size_t)dv_blocks(l))
+		return 0;
+	for (int k = 0; k < dv_blocks(l); k++, data += BLOCK)
+		if (!dv_is_block(l, k, (uint32_t)data[0] << 16 |
+		    (uint32_t)data[1] << 8 | data[2]))
+			return 0;
+	return 1;
+}
