@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 6
+# tests/run: weight 12
 # vt-extract: videos without a container, H.261, MJPEG, dv and HEVC.  Whole ones
 # are read; of damaged ones nothing is taken for whole.
 cd "${0%/*}/.." || exit 2
@@ -19,7 +19,7 @@ make() {
 }
 # whole NAME FRAMES: it is accepted with this many frames
 whole() {
-	check_same "$1: $2 frames" "ok $2" "$(vt-extract -q -o /dev/null "$V/$1" --report=/dev/fd/3 3>&1 2>/dev/null |
+	check_same "$1: $2 frames" "ok $2" "$(vt-extract -q --short-side=48 -o /dev/null "$V/$1" --report=/dev/fd/3 3>&1 2>/dev/null |
 		jq -r 'select(.type == "video") | "\(.status) \(.frames)"')"
 }
 # spoil NAME WHAT COMMAND...: what the command prints, a damaged copy of NAME, is refused
@@ -27,7 +27,7 @@ spoil() {
 	of=$1 how=$2
 	shift 2
 	"$@" >"$V/spoiled.${of##*.}"
-	check_exit "$of, $how" 1 vt-extract -q -o /dev/null "$V/spoiled.${of##*.}"
+	check_exit "$of, $how" 1 vt-extract -q --short-side=48 -o /dev/null "$V/spoiled.${of##*.}"
 }
 # put FILE AT TEXT: FILE with TEXT in it at byte AT
 put() {
@@ -115,4 +115,20 @@ if make d.dv -frames:v 5 -s 720x576 -pix_fmt yuv420p -c:v dvvideo; then
 		check_says "says what" 'damaged in 1 place \(a frame of dv whose DIF blocks are not in their place'
 	done
 fi
+
+# HEVC: the decoder reads on behind a slice that was cut off.
+if make r.hevc -frames:v 25 -c:v libx265 -x265-params keyint=12:slices=2:log-level=none; then
+	h=$V/r.hevc n=$(stat -c%s "$V/r.hevc")
+	whole r.hevc 25
+	last=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$h" | tail -1)
+	for part in 2 4 6 8 9; do
+		spoil r.hevc "$part tenths of its last frame" head -c $((last + (n - last) * part / 10)) "$h"
+	done
+	spoil r.hevc "40 bytes less in a frame" lose "$h" $((last - 60)) 40
+fi
+# Whole: what ends units in other ways, and frames whose references are missing.
+for params in lossless=1 aud=1:repeat-headers=1 eos=1:eob=1 hash=1 wpp=1:ctu=16 bframes=8:open-gop=1; do
+	make $params.hevc -frames:v 15 -c:v libx265 -x265-params keyint=6:log-level=none:$params &&
+		whole $params.hevc 15
+done
 plan

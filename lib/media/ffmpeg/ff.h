@@ -152,6 +152,39 @@ int poc_packet(struct ff_poc *o, const AVPacket *p);
 int64_t poc_end(struct ff_poc *o);
 void poc_free(struct ff_poc *o);
 
+/* ---- a second decoder: shadow.c ---- */
+
+/* Decodes what may end too early with other bytes after its end. */
+struct ff_shadow {
+	AVCodecContext *decoder;	/* NULL: this stream needs none */
+	AVPacket *packet;
+	AVFrame *frame;
+	int differs;			/* the newest frame */
+};
+
+/*
+ * shadow_begin(s, f, decoder, options):
+ * Begin to decode the stream of ${decoder} a second time if ${f} is raw HEVC.
+ * Return 0, or -1 without a message if there is no memory.
+ */
+int shadow_begin(struct ff_shadow *s, const AVFormatContext *f,
+    const AVCodecContext *decoder, AVDictionary **options);
+
+/*
+ * shadow_packet(s, p):
+ * Decode packet ${p} too; NULL after the last.  Return 0, or -1 without a message
+ * if there is no memory.
+ */
+int shadow_packet(struct ff_shadow *s, const AVPacket *p);
+
+/*
+ * shadow_differs(s, f):
+ * Return 1 if ${f}, the frame that the first decoder gave next, is the first of
+ * several that depend on bytes which are not in the file, 0 otherwise.
+ */
+int shadow_differs(struct ff_shadow *s, const AVFrame *f);
+void shadow_free(struct ff_shadow *s);
+
 /* ---- frames: frame.c ---- */
 
 /* One conversion of swscale, kept while its ends stay the same. */
@@ -186,6 +219,7 @@ struct video {
 	struct ff_log log;
 	struct ff_claim claim;
 	struct ff_poc poc;
+	struct ff_shadow shadow;
 	int64_t dv_whole, dv_broken;	/* packets of dv within a container */
 	struct ff_frame frame;
 	AVFormatContext *format;

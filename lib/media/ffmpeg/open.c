@@ -183,7 +183,7 @@ open_decoder(struct video *v)
 {
 	AVCodecParameters *p = v->stream->codecpar;
 	const AVCodec *codec = avcodec_find_decoder(p->codec_id);
-	AVDictionary *options;
+	AVDictionary *options, *again;
 	char tag[AV_FOURCC_MAX_STRING_SIZE];
 	int r;
 
@@ -203,9 +203,14 @@ open_decoder(struct video *v)
 	v->decoder->pkt_timebase = v->stream->time_base;
 	v->decoder->err_recognition |= AV_EF_CRCCHECK;
 	options = decoder_options(v);
+	again = decoder_options(v);
 	errno = 0;
 	r = avcodec_open2(v->decoder, codec, &options);
+	if (r == 0 && shadow_begin(&v->shadow, v->format, v->decoder,
+	    &again) != 0)
+		r = AVERROR(ENOMEM);
 	av_dict_free(&options);
+	av_dict_free(&again);
 	if (ff_starved(r) ||
 	    poc_begin(&v->poc, v->format, v->stream) != 0)
 		return fail("%s: out of memory", Q(v->path));

@@ -151,6 +151,29 @@ next_packet(struct video *v)
 
 /* ---- frames ---- */
 
+/* The second decoder's messages are of bytes that are not in the file. */
+static int
+shadow_feed(struct video *v)
+{
+	int r;
+
+	ff_listen(NULL);
+	r = shadow_packet(&v->shadow, v->draining ? NULL : v->packet);
+	ff_listen(&v->log);
+	return r;
+}
+
+static int
+is_cut_off(struct video *v, const AVFrame *f)
+{
+	int r;
+
+	ff_listen(NULL);
+	r = shadow_differs(&v->shadow, f);
+	ff_listen(&v->log);
+	return r;
+}
+
 /* Give the decoder a packet, or tell it that there are no more. */
 static int
 feed(struct video *v)
@@ -162,7 +185,7 @@ feed(struct video *v)
 	v->draining = r == 0;
 	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
-	if (ff_starved(r))
+	if (ff_starved(r) || shadow_feed(v) != 0)
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0 && r != AVERROR_EOF) {
 		v->account.refused++;
@@ -193,6 +216,8 @@ decode(struct video *v, AVFrame *f)
 			v->account.frames_corrupt++;
 			hurt(v, "damaged frame");
 		}
+		if (r == 0 && is_cut_off(v, f))
+			hurt(v, "the data of a frame end too early");
 		if (r == 0)
 			return 1;
 		if (r == AVERROR_EOF)
@@ -399,6 +424,7 @@ video_free(struct video *v)
 	av_packet_free(&v->next);
 	avcodec_free_context(&v->decoder);
 	poc_free(&v->poc);
+	shadow_free(&v->shadow);
 	free(v->shown);
 	avformat_close_input(&v->format);
 	source_close(&v->source);
