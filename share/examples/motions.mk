@@ -45,5 +45,5 @@ $(OUT)/drawn:
 	touch $@
 $(OUT)/train/manifest.json $(OUT)/test/manifest.json: %/manifest.json: | $(OUT)/drawn
 	find $(OUT)/videos/$(notdir $*) -type f | LC_ALL=C sort >$*.txt
-	vt-extract --short-side=72 --label-from=dir --root=$(OUT)/videos --on-error=skip -T $*.txt | vt-pack -o $*
+	vt-extract --short-side=72 --label-from=dir --root=$(OUT)/videos/$(notdir $*) --on-error=skip -T $*.txt | vt-pack -o $*
 	touch $@
