@@ -217,7 +217,7 @@ say_time(const struct train_options *o, struct session *s, int own)
 		estimate_free(&e);
 		known = estimate_measure(&s->t, own, &e) == 0;
 	}
-	if (known == 1)
+	if (known == 1 && s->comm->rank == 0)
 		note("%s", estimate_text(&e, text));
 	estimate_free(&e);
 	return 0;

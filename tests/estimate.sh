@@ -25,6 +25,7 @@ NET
 	printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
 	printf '0\t0\t40\t0\t4\t2\t16\t4\t0.01\t0\t0\n'
 } >"$T/long.tsv"
+sed 's/^0	0	40	0	4/0	0	40	0	8/' "$T/long.tsv" >"$T/pair.tsv"
 # train [OPTION]...: on plain loops
 train() {
 	vt-train -i "$T/train" -m "$T/net.net" --device ref -j 1 "$@"
@@ -72,17 +73,22 @@ check "which is measured once" grep -q ' of 1 validation (' "$T/out"
 check_exit "--time alone" 2 train --time --schedule "$T/s.tsv" -o "$T/none"
 check_says "is refused" "--time without --dry-run"
 check_exit "vt-schedule --check --time" 0 vt-schedule --check --time -m "$T/net.net" -i "$T/train" --device ref "$T/s.tsv"
-check "says the same" grep -q '^# time  *about .* of 100 steps (timed' "$T/out"
+check "says the same" grep -q '^# time  *about .* of 100 steps, .* of 1 validation (timed' "$T/out"
 check_exit "vt-schedule --time alone" 2 vt-schedule --time
 if have_mpi; then
 	check_exit "on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -n --time -i "$T/train" -m "$T/net.net" --device ref -j 1 --schedule "$T/long.tsv" --deterministic fast
-	check "a part of a microbatch is timed" grep -q '^# time  *about .* of 400 steps (timed' "$T/out"
+	check "a part of a microbatch is timed" grep -q '^# time  *about .* of 400 steps, .* (timed' "$T/out"
+	check_exit "two ranks stop" 75 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
+		--schedule "$T/pair.tsv" -o "$T/pair" --stop-after 0.01 -q
+	check_exit "and go on" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
+		--schedule "$T/pair.tsv" -o "$T/pair" --log-every 1
+	check_same "the first says for both what its log says" 1 "$(grep -c 'note: about .* of [0-9]* steps (from .*pair/log.jsonl)' "$T/err")"
 fi
 
 # ---- a run ----
 
 check_exit "a run" 0 train --schedule "$T/long.tsv" -o "$T/run" --save-steps 200
-check_says "says how long it will take" "note: about .* of 400 steps \(timed"
+check_says "says how long it will take" "note: about .* of 400 steps, .* \(timed"
 check_exit "a quiet one" 0 train --schedule "$T/long.tsv" -o "$T/quiet" -q
 check_same "says nothing" "" "$(cat "$T/err")"
 check "and has the same weights" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"

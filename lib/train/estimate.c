@@ -237,8 +237,6 @@ measure_validation(struct estimate_rig *r, double *seconds)
 {
 	const struct trainer *t = r->t;
 	const struct view_options *v = &t->viewing;
-	const struct schedule *s = t->schedule;
-	const struct stage *last = &s->stage[s->stages - 1];
 	struct pass pass;
 	double load, views;
 
@@ -253,7 +251,7 @@ measure_validation(struct estimate_rig *r, double *seconds)
 	}
 	if (t->work->precise != NULL) {
 		struct dims *input = graph_inputs(t->net->graph,
-		    last->cell[last->cells - 1].group, v->t, v->side);
+		    t->work->measured_group, v->t, v->side);
 		struct plan *p = net_plan(t->net, input, 1);
 
 		free(input);
@@ -261,7 +259,7 @@ measure_validation(struct estimate_rig *r, double *seconds)
 		    rig_time(r, p, 0, &pass) != 0)
 			return -1;
 		*seconds += ceil((double)precise_groups(t->work->precise) /
-		    t->comm->size) * pass.seconds;
+		    t->comm->size) * pass.seconds * (t->optim.ema > 0 ? 2 : 1);
 	}
 	return 0;
 }
@@ -277,7 +275,7 @@ estimate_total(const struct trainer *t, struct estimate *e, double validation)
 			e->steps += steps[i][k];
 			e->training += (double)steps[i][k] * e->cell[i][k];
 		}
-	e->validations = estimate_validations(t);
+	e->validations = validation > 0 ? estimate_validations(t) : 0;
 	e->validating = e->validations * validation;
 	free(steps);
 }
