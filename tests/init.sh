@@ -185,7 +185,13 @@ check_says "are not written" 'names=caffe2: names that are read, and not written
 check_exit "no names" 2 vt-train --export="$T/x" --out="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --out="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
-for names in torchvision pyslowfast mmaction2; do
+for names in torchvision pyslowfast; do
+	check_exit "$names has no network that shifts" 2 vt-train --export="$T/x" --names=$names --out="$T/first"
+	check_says "which is said" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
+	check "and no file is written" test ! -e "$T/x"
+	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
+done
+for names in "$T/torchvision.tsv" "$T/pyslowfast.tsv" mmaction2; do
 	check_exit "$names" 0 vt-train -q --export="$T/x" --names=$names --out="$T/first"
 	rm -rf "$T/from"
 	check_exit "read again" 0 train from --init="$T/x" --freeze=backbone

@@ -218,6 +218,80 @@ golden_keys(const struct row *r)
 	free(file);
 }
 
+/* ---- which networks a program has ---- */
+
+/* Those of share/models, and the programs whose names they can be written by. */
+static const struct { const char *network, *names; } written[] = {
+	{ "c2d_r50", "pyslowfast mmaction2" },
+	{ "c2d_r50_nl", "pyslowfast mmaction2" },
+	{ "c2d_r50_nopool", "torchvision tsm pyslowfast mmaction2" },
+	{ "i3d_r50", "pyslowfast mmaction2" },
+	{ "i3d_r50_32f", "pyslowfast mmaction2" },
+	{ "i3d_r50_32f_nl", "pyslowfast mmaction2" },
+	{ "i3d_r50_333", "pyslowfast mmaction2" },
+	{ "i3d_r50_nl", "pyslowfast mmaction2" },
+	{ "r2plus1d_18", "torchvision" },
+	{ "resnet50", "torchvision tsm pyslowfast mmaction2" },
+	{ "slow_r50", "pyslowfast mmaction2" },
+	{ "slow_r50_nl", "pyslowfast mmaction2" },
+	{ "slowfast_r50_16x8", "pyslowfast mmaction2" },
+	{ "slowfast_r50_4x16", "pyslowfast mmaction2" },
+	{ "slowfast_r50_4x16_mmaction2", "pyslowfast mmaction2" },
+	{ "slowfast_r50_8x8", "pyslowfast mmaction2" },
+	{ "slowfast_r50_8x8_mmaction2", "pyslowfast mmaction2" },
+	{ "slowfast_r50_8x8_mmaction2_norm", "pyslowfast mmaction2" },
+	{ "slowfast_r50_8x8_nl", "pyslowfast mmaction2" },
+	{ "tsm_mobilenet_v2", "tsm mmaction2" },
+	{ "tsm_mobilenet_v2_online", "tsm" },
+	{ "tsm_r101", "tsm mmaction2" },
+	{ "tsm_r18", "tsm mmaction2" },
+	{ "tsm_r50", "tsm mmaction2" },
+	{ "tsm_r50_nl", "tsm mmaction2" },
+	{ "tsm_r50_nl_dot", "tsm mmaction2" },
+	{ "tsm_r50_nl_gaussian", "tsm mmaction2" },
+	{ "tsm_r50_tpool", "tsm" },
+	{ "tsm_tiny", "tsm mmaction2" },
+	{ "tsn_r18", "torchvision tsm pyslowfast mmaction2" },
+	{ "tsn_r50", "torchvision tsm pyslowfast mmaction2" },
+	{ "tsn_tiny", "torchvision tsm pyslowfast mmaction2" },
+	{ "x3d_m", "pyslowfast" },
+	{ "x3d_m_pyslowfast", "pyslowfast" },
+	{ "x3d_s", "pyslowfast" },
+	{ "x3d_s_pyslowfast", "pyslowfast" },
+};
+enum { WRITTEN = sizeof(written) / sizeof(written[0]) };
+
+static void
+networks_written(void)
+{
+	char said[256];
+
+	for (int i = 0; i < WRITTEN; i++) {
+		struct row r = { .network = written[i].network, .classes = 4 };
+		struct graph *g = network(&r);
+		struct buffer b = { 0 };
+
+		buffer_add(&b, "", 0);
+		for (int k = 0; g != NULL && naming_known[k] != NULL; k++) {
+			struct naming *n = naming_open(naming_known[k]);
+			struct export e = { 0 };
+
+			fail_capture(said, sizeof(said));
+			if (n != NULL && export_new(g, n, &e) == 0)
+				buffer_printf(&b, "%s%s", b.n > 0 ? " " : "",
+				    naming_known[k]);
+			fail_capture(NULL, 0);
+			export_free(&e);
+			naming_close(n);
+		}
+		if (!ok(strcmp(b.data, written[i].names) == 0,
+		    "%s has names of %s", r.network, written[i].names))
+			diag("it has those of %s", b.data);
+		buffer_free(&b);
+		graph_free(g);
+	}
+}
+
 /* ---- X3D, of which there is no table ---- */
 
 /* A convolution and, with ${norm}, the norm that follows it there. */
@@ -335,6 +409,21 @@ all_tables(void)
 	ok(missing == 0 && tables == ROWS, "all %d tables of keys", tables);
 }
 
+/* Every network in share/models is in the other list. */
+static void
+all_networks(void)
+{
+	DIR *d = opendir("share/models");
+	struct dirent *e;
+	int networks = 0;
+
+	while (d != NULL && (e = readdir(d)) != NULL)
+		networks += text_ends(e->d_name, ".net");
+	if (d != NULL)
+		closedir(d);
+	is(networks, WRITTEN, "all networks are listed");
+}
+
 int
 main(void)
 {
@@ -343,5 +432,7 @@ main(void)
 	for (int i = 0; i < ROWS; i++)
 		golden_keys(&rows[i]);
 	x3d_keys();
+	all_networks();
+	networks_written();
 	return done();
 }

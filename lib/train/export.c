@@ -101,7 +101,14 @@ export_op(const struct graph *g, const struct naming *n, int i,
 int
 export_new(const struct graph *g, const struct naming *n, struct export *e)
 {
+	struct naming_of of = graph_naming(g);
+
 	*e = (struct export){ 0 };
+	for (int i = 0; i < g->nop; i++)
+		if (naming_lacks(n, &of, g->op[i].name))
+			return fail("%s: %s has no network with %s: wanted "
+			    "other names, or a table without that row (%s)",
+			    g->name, n->name, g->op[i].name, n->table->path);
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].nparam > 0 && export_op(g, n, i, e) != 0) {
 			export_free(e);

@@ -25,7 +25,7 @@ struct export { struct exported *tensor; size_t tensors, cap; };
 /*
  * export_new(g, n, e): what the parameters of ${g} are called by ${n}, in the
  * order of the graph; -1 after a message if one has no name or no such shape
- * there.
+ * there, or if the program has no such network.
  */
 int export_new(const struct graph *g, const struct naming *n,
     struct export *e);

@@ -23,18 +23,19 @@ write_net(const struct state *s, const struct net *n, const struct naming *names
 		{ "vt.build", s->build }, { "vt.classes", s->classes },
 		{ "vt.model", s->model }, { "vt.step", step } };
 	struct export e;
-	int bad = export_new(n->graph, names, &e);
+	int status = EXIT_USAGE;
 
-	if (!bad) {
-		bad = export_write(&e, n, s->step, meta,
-		    sizeof(meta) / sizeof(meta[0]), path);
-		if (!bad)
+	if (export_new(n->graph, names, &e) == 0) {
+		status = export_write(&e, n, s->step, meta,
+		    sizeof(meta) / sizeof(meta[0]), path) == 0 ? 0 :
+		    EXIT_FAILED;
+		if (status == 0)
 			note("%s: %zu tensors, names of %s, step %s",
 			    text_quote(path), e.tensors, names->name, step);
 		export_free(&e);
 	}
 	free(step);
-	return bad ? EXIT_FAILED : 0;
+	return status;
 }
 
 static int

@@ -103,20 +103,21 @@ fill(const char *pattern, const struct bound *b, char *to)
 	return 1;
 }
 
-/* "op NAME, past NAME": the network has them all. */
+/* "op NAME, past NAME, no NAME": the network has all of the first two kinds, and
+ * none of the last. */
 static int
 holds(const char *when, const struct bound *b, const struct naming_of *of)
 {
 	while (strcmp(when, "-") != 0 && *when != '\0') {
 		size_t n = strcspn(when, ",");
 		char pattern[NAMING_TEXT], name[NAMING_TEXT];
-		int past = text_starts(when, "past ");
+		int past = text_starts(when, "past "), no = text_starts(when, "no ");
 		size_t word = past ? strlen("past ") : strlen("op ");
 
 		snprintf(pattern, sizeof(pattern), "%.*s", (int)(n - word),
 		    when + word);
 		if (!fill(pattern, b, name) ||
-		    !of->has(of->network, name, past))
+		    of->has(of->network, name, past) == no)
 			return 0;
 		when += n + strspn(when + n, ", ");
 	}
@@ -165,6 +166,19 @@ naming_theirs(const struct naming *n, const struct naming_of *of,
 }
 
 int
+naming_lacks(const struct naming *n, const struct naming_of *of,
+    const char *ours)
+{
+	struct bound b;
+
+	for (size_t i = 0; i < n->lacks; i++)
+		if (match(n->lack[i].ours, ours, &b) &&
+		    holds(n->lack[i].when, &b, of))
+			return 1;
+	return 0;
+}
+
+int
 naming_how(const struct rename *r, const char *verb, const char *ours,
     char *name)
 {
@@ -209,15 +223,16 @@ naming_end(const struct naming *n, const char *name, const char **end)
 static int
 check_how(const struct table *t, size_t row, const char *how)
 {
-	static const char *const plain[] = { "-", "2d", "3d", "read", "end" };
+	static const char *const plain[] = { "-", "2d", "3d", "read", "end",
+		"lacks" };
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (strcmp(how, plain[i]) == 0)
 			return 0;
 	if (text_starts(how, "turn ") || text_starts(how, "fold "))
 		return 0;
-	return fail("%s: line %d: how is %s (wanted -, 2d, 3d, read, end, turn "
-	    "NAME or fold NAME)", t->path, t->line[row], text_quote(how));
+	return fail("%s: line %d: how is %s (wanted -, 2d, 3d, read, end, "
+	    "lacks, turn NAME or fold NAME)", t->path, t->line[row], text_quote(how));
 }
 
 static int
@@ -226,9 +241,10 @@ check_when(const struct table *t, size_t row, const char *when)
 	const char *p = when;
 
 	while (strcmp(when, "-") != 0 && *p != '\0') {
-		if (!text_starts(p, "op ") && !text_starts(p, "past "))
+		if (!text_starts(p, "op ") && !text_starts(p, "past ") &&
+		    !text_starts(p, "no "))
 			return fail("%s: line %d: when is %s (wanted -, or op "
-			    "NAME and past NAME, between commas)", t->path,
+			    "NAME, past NAME and no NAME, between commas)", t->path,
 			    t->line[row], text_quote(when));
 		p += strcspn(p, ",");
 		p += strspn(p, ", ");
@@ -244,6 +260,7 @@ read_rows(struct naming *n)
 	n->rename = xcalloc(t->rows, sizeof(*n->rename));
 	n->prefix = xcalloc(t->rows, sizeof(*n->prefix));
 	n->end = xcalloc(t->rows, sizeof(*n->end));
+	n->lack = xcalloc(t->rows, sizeof(*n->lack));
 	for (size_t i = 0; i < t->rows; i++) {
 		struct rename r = { table_text(t, i, "theirs"),
 			table_text(t, i, "ours"), table_text(t, i, "when"),
@@ -259,6 +276,8 @@ read_rows(struct naming *n)
 			    "bracket is open", t->path, t->line[i]);
 		if (strcmp(r.how, "end") == 0)
 			n->end[n->ends++] = r;
+		else if (strcmp(r.how, "lacks") == 0)
+			n->lack[n->lacks++] = r;
 		else if (strcmp(r.ours, "-") == 0)
 			n->prefix[n->prefixes++] = r.theirs;
 		else
@@ -295,6 +314,7 @@ naming_close(struct naming *n)
 	free(n->rename);
 	free(n->prefix);
 	free(n->end);
+	free(n->lack);
 	free(n->name);
 	free(n);
 }

@@ -14,18 +14,19 @@
 struct rename {
 	const char *theirs, *ours;
 	const char *when;		/* the network must have; "-": nothing */
-	const char *how;		/* "-", "2d", "3d", "read", "end" ... */
+	const char *how;		/* "-", "2d", "3d", "read", "lacks" ... */
 };
 
 struct naming {
 	char *name;			/* "tsm" */
 	struct table *table;
-	size_t renames, prefixes, ends;
+	size_t renames, prefixes, ends, lacks;
 	struct rename *rename;
 	const char **prefix;		/* that wrappers put before all names */
 	struct rename *end;		/* what parameters of an operator have
 					 * behind its name; none: ".weight" and
 					 * so on, as here */
+	struct rename *lack;		/* operators that no network has there */
 };
 
 /* What a network is asked: has it an operator of this name; with ${past}, one
@@ -59,6 +60,14 @@ int naming_writes(const struct naming *n);
 /* naming_theirs(n, of, ours, theirs): the other way. */
 const struct rename *naming_theirs(const struct naming *n,
     const struct naming_of *of, const char *ours, char *theirs);
+
+/*
+ * naming_lacks(n, of, ours):
+ * Return 1 if no network of the program has an operator that is called
+ * ${ours} here, by a row "lacks" of its table; else 0.
+ */
+int naming_lacks(const struct naming *n, const struct naming_of *of,
+    const char *ours);
 
 /*
  * naming_how(r, verb, ours, name): 1 if the row of operator ${ours} says
