@@ -171,10 +171,6 @@ static const struct command command = {
  * --replay: what the settings of the run say of its own time and place is not
  * meant; schedule and network are the copies in it.
  */
-/*
- * --replay: what the settings of the run say of its own time and place is not
- * meant; schedule and network are the copies in it.
- */
 static void
 forget_place(void)
 {

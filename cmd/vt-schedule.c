@@ -136,7 +136,7 @@ static const struct option_row rows[] = {
 	{ 0, "summary", OPTION_FLAG, &set.summary, NULL,
 	    "print stages, work and speed-up", NULL, 0, 0, 0 },
 	{ 0, "plot", OPTION_TEXT, &set.plot, "FILE",
-	    "draw shapes, batch and learning rate as a PNG", NULL, 0, 0, 0 },
+	    "draw shapes, batch and lr as a PNG, SVG or PDF", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &set.force, NULL,
 	    "replace files that exist", NULL, 0, 0, 0 },
 	OPTION_CONFIG(&set.config),

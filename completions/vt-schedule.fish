@@ -56,7 +56,7 @@ complete -c vt-schedule -l at -r -f -d 'say where step:N, epoch:X or sample:N is
 complete -c vt-schedule -s o -l output -r -F -d 'write the table there (standard output)'
 complete -c vt-schedule -l samples -r -f -d 'of the training set: count steps and clips'
 complete -c vt-schedule -l summary -d 'print stages, work and speed-up'
-complete -c vt-schedule -l plot -r -F -d 'draw shapes, batch and learning rate as a PNG'
+complete -c vt-schedule -l plot -r -F -d 'draw shapes, batch and lr as a PNG, SVG or PDF'
 complete -c vt-schedule -s f -l force -d 'replace files that exist'
 complete -c vt-schedule -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-schedule -s q -l quiet -d 'no warnings; twice: no errors either'

@@ -308,4 +308,9 @@ vt-schedule --policy=long+short --bn=pyslowfast --ranks=2 --batch=32 --crop=48 -
 check_exit "groups of pyslowfast on the ranks they were made for" 0 vt-schedule --check "$T/psf.tsv" -m tsm_tiny -i "$T/train" --ranks 2
 check_same "each rank has its own" "" "$(awk -F '\t' '/^[0-9]/ && $9 != 2 * $10 { print $9, $10 }' "$T/out")"
 
+# ---- a dataset that is damaged ----
+
+damaged_set "$T/train" manifest
+check_exit "--data whose manifest is damaged is exit 4" 4 vt-schedule --epochs=2 --milestones=none --data "$T/broken-manifest"
+check_exit "and one that is not there is exit 1" 1 vt-schedule --epochs=2 --milestones=none --data "$T/nowhere"
 plan

@@ -20,7 +20,7 @@ struct effects {
 
 /*
  * effects_none(e): 1 if a clip alone stays as it is.
- * effects_mix(e): 1 if clips are mixed with others.
+ * effects_mixes(e): 1 if clips are mixed with others.
  */
 int effects_none(const struct effects *e);
 int effects_mixes(const struct effects *e);

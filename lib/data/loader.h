@@ -197,7 +197,7 @@ struct loader_stats {
 	uint64_t microbatches;		/* given to the trainer */
 	uint64_t clips, frames;		/* loaded; frames decoded */
 	uint64_t bytes;			/* of frames, as stored */
-	int ready;			/* leaves that wait for the trainer */
+	int ready;			/* microbatches that wait for the trainer */
 };
 
 /* loader_stats(l): may be called at any time; a lock and a copy. */
@@ -237,7 +237,7 @@ void view_choose(const struct view_options *v, int view, struct clip_of of,
  * through. The last microbatch is filled up with repeats of the last view,
  * label -1.  A microbatch's clips are numbered from 0: number / (clips *
  * crops) is the sample, counted from ${first}, and the rest the view; at is
- * all 0, and index and leaves count the microbatches of the whole loader.
+ * all 0, and index and microbatches count those of the whole loader.
  */
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);
