@@ -66,6 +66,16 @@ difference_classes(const struct state *was, const struct state *now)
 	return difference_lines("class", 0, was->classes, now->classes);
 }
 
+char *
+difference_flips(const struct state *was, const struct state *now)
+{
+	int had = strcmp(was->flips, "none") != 0;
+	int has = strcmp(now->flips, "none") != 0;
+
+	return xprintf("flips was %s and is %s now", had ? "a table" : "none",
+	    !has ? "none" : had ? "another table" : "a table");
+}
+
 /* ---- schedules ---- */
 
 /* Columns of the table, as it writes them. */

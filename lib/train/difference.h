@@ -14,10 +14,13 @@
  * Say how the network, or the class list, of state ${now} differs from that of
  * the checkpoint ${was}: by name, or by the first line that differs, as
  * "network was tsm_tiny and is tsn_tiny now".
+ * difference_flips(was, now):
+ * Say whether either has a table of classes that change where a clip is flipped.
  * Return the text, which the caller frees.
  */
 char *difference_network(const struct state *was, const struct state *now);
 char *difference_classes(const struct state *was, const struct state *now);
+char *difference_flips(const struct state *was, const struct state *now);
 
 /*
  * difference_schedule(path, was, now, samples):

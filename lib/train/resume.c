@@ -125,6 +125,7 @@ resume_say(const void *sides, const char *name)
 
 	return strcmp(name, "network") == 0 ? difference_network(was, s->now) :
 	    strcmp(name, "classes") == 0 ? difference_classes(was, s->now) :
+	    strcmp(name, "flips") == 0 ? difference_flips(was, s->now) :
 	    strcmp(name, "schedule") == 0 ? difference_schedule(s->was->path,
 	    was, s->schedule, s->samples) : NULL;
 }
