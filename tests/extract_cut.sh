@@ -95,6 +95,25 @@ check_same "an edit list is no cut" "ok $want" \
 	"$(vt-extract -q "$V/trim.mp4" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 [ "$want" -lt 100 ] || diag "the edit list trims nothing here"
 
+# change_times BYTE VALUE: trim.mp4 with a byte of the durations in its index changed
+change_times() {
+	at=$(grep -obUa stts "$V/trim.mp4" | head -1)
+	at=$((${at%%:*} + $1))
+	# shellcheck disable=SC2059
+	head -c "$at" "$V/trim.mp4" && printf "\\$(printf %o "$2")" && tail -c +$((at + 2)) "$V/trim.mp4"
+}
+# The first entry: so many frames, of so many ticks each.
+change_times 13 1 >"$T/cut/times.mp4"
+check_exit "frames that last longer than their track" 1 vt-extract "$T/cut/times.mp4"
+check_says "says how long" 'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
+change_times 10 9 >"$T/cut/times.mp4"
+check_exit "more frames than their track has time for" 1 vt-extract "$T/cut/times.mp4"
+make vfr.mp4 -an -c:v libx264 -pix_fmt yuv420p -vf "select='not(mod(n,7))'" -fps_mode vfr
+ffmpeg -v error -y -nostdin -i "$V/long.mp4" -t 0.5 -c copy "$V/copy.mp4" </dev/null
+for f in vfr copy; do
+	check_exit "durations and a track that differ by frames: $f" 0 vt-extract -o /dev/null "$V/$f.mp4"
+done
+
 # Frames that end before the sound does: only where the file says so is it whole.
 for e in webm flv; do
 	ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=3 "$V/short.$e" </dev/null

@@ -1,6 +1,7 @@
 /*
- * ISO/IEC 14496-12, 4.2: boxes of a size and a type.  Only files of fragments
- * (8.8) are judged: in others the index tells, and sizes are often wrong.
+ * ISO/IEC 14496-12, 4.2: boxes of a size and a type.  Of files of fragments (8.8)
+ * all is judged.  Of others only the times of the index are: the demuxer follows
+ * the rest of it, and sizes are often wrong.
  */
 #include <string.h>
 
@@ -14,7 +15,14 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
     TFDT = TYPE('t', 'f', 'd', 't'), TRUN = TYPE('t', 'r', 'u', 'n'),
     SIDX = TYPE('s', 'i', 'd', 'x'), TREX = TYPE('t', 'r', 'e', 'x'),
     MOOV = TYPE('m', 'o', 'o', 'v'), MVEX = TYPE('m', 'v', 'e', 'x'),
-    MFRA = TYPE('m', 'f', 'r', 'a'), TFRA = TYPE('t', 'f', 'r', 'a');
+    MFRA = TYPE('m', 'f', 'r', 'a'), TFRA = TYPE('t', 'f', 'r', 'a'),
+    TRAK = TYPE('t', 'r', 'a', 'k'), TKHD = TYPE('t', 'k', 'h', 'd'),
+    MDIA = TYPE('m', 'd', 'i', 'a'), MDHD = TYPE('m', 'd', 'h', 'd'),
+    MINF = TYPE('m', 'i', 'n', 'f'), STBL = TYPE('s', 't', 'b', 'l'),
+    STTS = TYPE('s', 't', 't', 's');
+
+#define FRAMES 8		/* mean ones that an index may exceed its duration */
+#define TENTH 10		/* or such a part of it, or a second */
 
 #define MOST (1 << 24)		/* samples in a run; more are none */
 
@@ -204,6 +212,81 @@ read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
 		}
 }
 
+/* A track's times: ticks a second, its duration and the sum of its samples',
+ * and how many samples; the place of the latter. */
+struct times { int ours; uint64_t scale, duration, sum, samples; int64_t at; };
+
+/* 8.3.2, 8.4.2 and 8.6.1.2: boxes of the track, or ${depth} boxes deep in it. */
+static void
+read_times(struct reader *r, const struct box *in, int depth, struct times *t)
+{
+	const uint32_t within[] = { MDIA, MINF, STBL, 0 };
+	struct box b;
+
+	for (int64_t at = in->data; at < in->end &&
+	    read_box(r, at, in->end, &b) == 0; at = b.end) {
+		int wide = reader_byte(r, b.data) == 1 ? 8 : 4;
+
+		if (b.type == within[depth]) {
+			read_times(r, &b, depth + 1, t);
+		} else if (b.type == TKHD) {
+			t->ours = (int)reader_big(r, b.data + 4 + 2 * wide,
+			    4) == r->id;
+		} else if (b.type == MDHD) {
+			t->scale = reader_big(r, b.data + 4 + 2 * wide, 4);
+			t->duration = reader_big(r, b.data + 8 + 2 * wide,
+			    wide);
+			if (wide == 4 && t->duration == UINT32_MAX)
+				t->duration = 0;		/* unknown */
+		} else if (b.type == STTS) {
+			t->at = b.at;
+			for (int64_t i = b.data + 8; i + 8 <= b.end; i += 8) {
+				uint64_t n = reader_big(r, i, 4);
+
+				t->samples += n;
+				if (__builtin_add_overflow(t->sum, n *
+				    reader_big(r, i + 4, 4), &t->sum))
+					t->sum = UINT64_MAX;
+			}
+		}
+	}
+}
+
+/*
+ * Do the samples of our track in ${moov} last longer than the track?  Then the
+ * index was changed, and an edit list may hide frames.  Of 508 files of many
+ * writers no sum is greater by more than a frame.  Many are less, since the
+ * last sample may be shown for any time.
+ */
+static enum container_state
+check_times(struct reader *r, const struct box *moov)
+{
+	struct box b;
+
+	for (int64_t at = moov->data; at < moov->end &&
+	    read_box(r, at, moov->end, &b) == 0; at = b.end) {
+		struct times t = { 0 };
+		uint64_t more, mean;
+
+		if (b.type == MVEX)
+			return CONTAINER_WHOLE;
+		if (b.type != TRAK)
+			continue;
+		read_times(r, &b, 0, &t);
+		if (!t.ours || t.scale == 0 || t.duration == 0 ||
+		    t.samples == 0 || t.sum <= t.duration)
+			continue;
+		more = t.sum - t.duration;
+		mean = t.duration / t.samples;
+		if (more > t.scale && more > t.duration / TENTH &&
+		    more > FRAMES * mean)
+			return reader_broken(r, t.at, "frames of %.2f s in a "
+			    "track of %.2f s", (double)t.sum / (double)t.scale,
+			    (double)t.duration / (double)t.scale);
+	}
+	return CONTAINER_WHOLE;
+}
+
 /* 8.16.3: an index of segments says how many bytes follow it. */
 static int
 ends_before(struct reader *r, const struct box *sidx)
@@ -268,9 +351,10 @@ mov_check(struct reader *r)
 			    reader_cut(r, at) :
 			    reader_broken(r, at, "no box begins here");
 		}
-		if (b.type == MOOV)
+		if (b.type == MOOV) {
 			read_defaults(r, b.data, b.end, MOOV, &m);
-		if (b.type == MOOF)
+			state = check_times(r, &b);
+		} else if (b.type == MOOF)
 			state = check_fragment(r, &b, &m);
 		else if (b.type == MDAT && m.fragments > 0 && m.bytes > 0 &&
 		    m.bytes > b.end - b.data)
