@@ -1,6 +1,7 @@
 #!/bin/sh
 # make demo with videos of one's own: stopped at any place and typed again, it
-# ends with the same results; one epoch is enough for it.
+# ends with the same results, and a training that is stopped saves; one epoch is
+# enough for it, or three.
 # tests/run: weight 40
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
@@ -65,9 +66,12 @@ case "\$PLACE \$*" in
 "run --version" | "run "*--status*) ;;
 run*)
 	"$BUILD/vt-train" "\$@" &
+	trap 'kill -s USR1 \$!' USR1
 	until [ -e tsm_tiny/config ]; do sleep 0.02; done
-	kill -s "\$SIGNAL" -- "-\$(cat "$T/group")"
-	sleep 600 ;;
+	[ "\${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || kill -s "\$SIGNAL" -- "-\$(cat "$T/group")"
+	while kill -0 \$! 2>/dev/null; do wait \$!; done
+	wait \$!
+	exit ;;
 esac
 exec "$BUILD/vt-train" "\$@"
 SHIM
@@ -77,22 +81,35 @@ cat >"$T/stop/vt-eval" <<SHIM
 exec "$BUILD/vt-eval" "\$@"
 SHIM
 chmod +x "$T"/stop/vt-pack "$T"/stop/vt-train "$T"/stop/vt-eval
-# stopped PLACE SIGNAL: a demo in "parts" that is stopped there
+# stopped PLACE SIGNAL OUT EPOCHS: a demo that is stopped there
 stopped() {
-	PLACE=$1 SIGNAL=$2 bash -c 'set -m; BUILD=$0 VIDEOS=$1 NET=tsm_tiny EPOCHS=1 OUT=$2 share/demo/run &
-		echo $! >"$3"; wait $!' "$T/stop" "$T/my videos" "$T/parts" "$T/group" >"$T/stopped.out" 2>&1
+	PLACE=$1 SIGNAL=$2 EPOCHS=$4 bash -c 'set -m; BUILD=$0 VIDEOS=$1 NET=tsm_tiny OUT=$2 share/demo/run &
+		echo $! >"$3"; wait $!' "$T/stop" "$T/my videos" "$T/$3" "$T/group" >"$T/stopped.out" 2>&1
 	status=$?
 	# Ranks end a moment after mpirun.
-	for lock in "$T"/parts/*/.vt-*.lock; do [ ! -e "$lock" ] || flock -w 100 "$lock" true; done
+	for lock in "$T/$3"/*/.vt-*.lock; do [ ! -e "$lock" ] || flock -w 100 "$lock" true; done
 	return $status
 }
-for at in train:INT train:KILL test:TERM run:TERM score:INT; do
-	stopped "${at%:*}" "${at#*:}"
+for at in train:INT train:KILL test:TERM score:INT; do
+	stopped "${at%:*}" "${at#*:}" parts 1
 	status=$?
 	check "stopped at ${at%:*} by SIG${at#*:}" test "$status" -ge 128
 done
 check_exit "typed again" 0 demo parts EPOCHS=1
 check_same "it ends with the same" "$before" "$(results parts)"
+
+# A training that is stopped saves the step, and what is typed again goes on from it.
+for signal in INT TERM HUP; do
+	stopped run $signal "saved-$signal" 3
+	check_same "the training stopped by SIG$signal: state saved, run again" 75 $?
+	check "the demo says so" grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
+	check "after a step" test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
+done
+check_exit "three epochs" 0 demo three EPOCHS=3
+check "show what a validation gives" grep -q '^# validation	step [0-9]' "$T/out"
+check_exit "those that were stopped, typed again" 0 demo saved-INT EPOCHS=3
+check_says "go on after the step" 'resuming after step 1'
+check_same "and end with the same" "$(results three)" "$(results saved-INT)"
 cp "$T/my videos/pan_left"/* "$T/my videos/zoom_in"
 check_exit "with other videos" 2 demo parts EPOCHS=1
 check_says "it is refused" "has other videos than when OUT=.* was begun"
