@@ -115,6 +115,20 @@ check_says "is a gradient that is not finite" "the gradient's norm is (inf|-?nan
 check_exit "a scale in fp32" 0 train scaled --loss-scale=4096
 check_same "changes no weight" "$(weights sgd)" "$(weights scaled)"
 
+# ---- a learning rate that is too high ----
+
+stages '0 0 8 0 8 2 16 4 4 0 0' >"$T/hot.tsv"
+stages '0 0 8 0 8 2 16 4 0.01 0 0' >"$T/calm.tsv"
+for rate in hot calm; do
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/$rate.tsv" -o "$T/rate-$rate" --seed 7 --device ref \
+		--log-every 1 >"$T/$rate.table" 2>"$T/$rate.said"
+done
+# The largest mean of 20 steps that follow one another from 1, 21, ... on
+worst=$(jq -rs '[.[] | select(.type == "step").loss] | [.[:20], .[20:40]] | map(add / length) | max' "$T/rate-hot/log.jsonl")
+check "a run does worse than a guess among 8 classes" awk -v l="$worst" 'BEGIN { exit !(l > 1.1 * log(8)) }'
+check_same "it says so, once" 1 "$(grep -c 'warning: steps .* a guess has 2.08: the learning rate may be too high' "$T/hot.said")"
+check_same "one that learns says nothing" "" "$(grep 'a guess' "$T/calm.said")"
+
 # ---- the average: validated, scored, exported ----
 
 check_exit "the last weights are validated" 0 train last --ema=0.9 --val "$T/val" --log-every 1

@@ -176,6 +176,47 @@ show_progress(struct trainer *t, const struct step_report *s)
 	    s->loss, clock_text(eta, left));
 }
 
+/* The loss of a guess, the same probability for all classes; 0 where the loss is
+ * not one softmax. */
+static double
+loss_of_guess(const struct graph *g)
+{
+	const struct op *loss = &g->op[g->head[0].loss];
+
+	return g->heads == 1 && loss->loss == LOSS_SOFTMAX ? loss->weight *
+	    log(g->head[0].classes) : 0;
+}
+
+/*
+ * Say it once if a run does worse than guessing for a while.  Measured over
+ * windows of 20 steps: with TSM's groups and SGD at 0.01 for batches of 8, six
+ * actions came to 5.5 where a guess has 1.8, and validation was worth nothing
+ * for 60 steps; runs that learned from the first epoch on never exceeded 1.05
+ * of it.
+ */
+static void
+warn_of_heat(struct trainer *t, double loss)
+{
+	enum { WINDOW = 20 };
+	struct trainer_work *w = t->work;
+	double guess = loss_of_guess(t->net->graph), mean;
+
+	w->window_loss += loss;
+	if (w->warned_of_heat || ++w->window_steps < WINDOW)
+		return;
+	mean = w->window_loss / WINDOW;
+	if (guess > 0 && mean > 1.1 * guess) {
+		progress_clear();
+		warning("steps %" PRIu64 " to %" PRIu64 ": the mean loss is %.3g, "
+		    "a guess has %.3g: the learning rate may be too high "
+		    "(wanted a lower --lr of vt-schedule, or --clip-grad; "
+		    "vt-train(1), CAVEATS)", t->state.step - WINDOW + 1,
+		    t->state.step, mean, guess);
+		w->warned_of_heat = 1;
+	}
+	w->window_loss = w->window_steps = 0;
+}
+
 void
 work_log_step(struct trainer *t, const struct step_report *s, int now)
 {
@@ -186,8 +227,10 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	w->logged_clips += w->seen.cell->batch;
 	w->logged_loss += s->loss;
 	w->logged_top1 += s->top1;
-	if (t->comm->rank == 0)
+	if (t->comm->rank == 0) {
 		show_progress(t, s);
+		warn_of_heat(t, s->loss);
+	}
 	if (!now && t->state.step % (uint64_t)t->o.log_every != 0)
 		return;
 	if (t->comm->rank == 0) {

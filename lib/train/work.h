@@ -73,6 +73,8 @@ struct trainer_work {
 	struct phases time;
 	double logged_at, logged_loss;	/* sums since the last line */
 	int64_t logged_steps, logged_clips, logged_top1;
+	double window_loss;		/* sum over ${window_steps}, */
+	int window_steps, warned_of_heat;	/* for a warning */
 	int table_begun;
 };
 
