@@ -364,6 +364,7 @@ a_state(void)
 {
 	return (struct state){ .step = 12, .clips = UINT64_MAX, .seed = 7,
 		.epoch = 1.0 / 3, .loss = 0.1, .best = -1e300, .best_metric = "top1",
+		.best_step = 9,
 		.build = "vt 0", .results = "1", .isa = "base", .library = "none",
 		.precision = "fp32",
 		.settings_id = "0123456789abcdef0123456789abcdef",
@@ -510,7 +511,7 @@ saved_net(void)
 	is(checkpoint_read(path, &f, &got), 0, "a checkpoint is read");
 	ok(got.step == 12 && got.clips == UINT64_MAX && got.seed == 7 &&
 	    got.epoch == 1.0 / 3 && got.loss == 0.1 && got.best == -1e300 &&
-	    got.best_step == 0 && strcmp(got.best_metric, "top1") == 0 &&
+	    got.best_step == 9 && strcmp(got.best_metric, "top1") == 0 &&
 	    got.generation == 2 && got.frames == 8 && got.crop == 48,
 	    "its numbers are exact");
 	ok(strcmp(got.build, st.build) == 0 &&

@@ -32,7 +32,8 @@ struct state {
 					 * the schedule; averages in a row that
 					 * wanted more (train/grow.h) */
 	int due;			/* 1: its validation was due, and failed */
-	const char *best_metric;	/* "top1", "loss", "map"; "": see best_step */
+	const char *best_metric;	/* "top1", "loss", "map"; "" where
+					 * best_step is 0 */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
 	const char *results;		/* VERSION_RESULTS; older ones do not
 					 * say, and are "1" */

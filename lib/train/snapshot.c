@@ -120,7 +120,8 @@ add_metas(struct snapshot *s, const struct state *st)
 {
 	/* In byte order, as the format wants them. */
 	add_meta(s, "vt.best", real_text(st->best));
-	add_meta(s, "vt.best_metric", xstrdup(st->best_metric));
+	if (st->best_step > 0)
+		add_meta(s, "vt.best_metric", xstrdup(st->best_metric));
 	add_meta(s, "vt.best_step", xprintf("%" PRIu64, st->best_step));
 	add_meta(s, "vt.build", xstrdup(st->build));
 	if (st->choices != NULL)
