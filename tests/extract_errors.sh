@@ -227,4 +227,16 @@ if command -v script >/dev/null; then
 else
 	skip "a terminal gets no tar" "no script command"
 fi
+vt-extract -q -o "$T/quiet.tar" "$V/a.mp4"
+# Each read of a video, interrupted by a signal, is made again.
+if [ -e "$BUILD/tests/fault.so" ]; then
+	broken=
+	for k in $(seq 12); do
+		FAULT=read:$k:EINTR LD_PRELOAD=$BUILD/tests/fault.so vt-extract -qfo "$T/eintr.tar" "$V/a.mp4" 2>"$T/err" &&
+			cmp -s "$T/eintr.tar" "$T/quiet.tar" || broken="$broken $k"
+	done
+	check_same "interrupted reads change nothing" "" "$broken"
+else
+	skip "interrupted reads change nothing" "no library of faults for this processor"
+fi
 plan

@@ -1,4 +1,5 @@
 /* A video becomes a sample. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ hash_source(struct work *w)
 	ssize_t n;
 	int result = -1;
 
-	while ((n = pread(w->fd, block, BLOCK, at)) > 0) {
+	while ((n = TEMP_FAILURE_RETRY(pread(w->fd, block, BLOCK, at))) > 0) {
 		hasher_add(h, block, (size_t)n);
 		at += n;
 	}
@@ -79,7 +80,7 @@ open_source(struct work *w)
 	const struct video_info *i;
 
 	/* Not to wait for the writer of a pipe, which is refused anyway. */
-	w->fd = open(w->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	w->fd = file_open(w->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (w->fd < 0)
 		return fail_errno("%s: cannot open", Q(w->path));
 	if (fstat(w->fd, &s) == 0 && S_ISREG(s.st_mode))

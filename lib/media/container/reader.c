@@ -1,4 +1,5 @@
 /* Bytes of a file as numbers and checksums, and which format is checked how. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ move(struct reader *r, int64_t at)
 		return -1;
 	if (at < r->start || at >= r->start + r->n) {
 		r->start = at;
-		r->n = pread(r->fd, r->data, sizeof(r->data), at);
+		r->n = TEMP_FAILURE_RETRY(pread(r->fd, r->data,
+		    sizeof(r->data), at));
 		if (r->n <= 0) {
 			r->n = 0;
 			return -1;
