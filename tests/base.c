@@ -355,6 +355,15 @@ test_commits(void)
 	lock = dir_lock(dir, ".lock");
 	ok(lock >= 0, "a directory is locked");
 	ok(dir_lock(dir, ".lock") < 0, "once");
+	is(ftruncate(lock, 0), 0, "who has it has not yet said so");
+	if ((child = fork()) == 0) {
+		usleep(250000);
+		_exit(pwrite(lock, "node1 17\n", 9, 0) != 9);
+	}
+	ok(dir_lock(dir, ".lock") < 0 &&
+	    strstr(said, "(host and pid: node1 17)") != NULL,
+	    "the message waits for the name");
+	waitpid(child, NULL, 0);
 	*said = '\0';
 	is(file_read("/nowhere/file", &b), -1, "a file that is not there");
 	is_text(said, "/nowhere/file: cannot open: No such file or directory",

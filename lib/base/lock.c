@@ -13,6 +13,10 @@
 #include "base/lock.h"
 #include "base/text.h"
 
+#define HOLDER_TRIES 50		/* a moment apart, for the name of the holder */
+
+static const struct timespec moment = { 0, 20000000 };
+
 /*
  * Take the lock, or learn that another has it.  Who only asks for it
  * (dir_locked) has it for a moment, so it is asked for more than once.
@@ -20,7 +24,6 @@
 static int
 try_lock(int fd)
 {
-	static const struct timespec moment = { 0, 20000000 };
 	int result = TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
 
 	for (int i = 0; i < 4 && result != 0 && errno == EWOULDBLOCK; i++) {
@@ -30,14 +33,27 @@ try_lock(int fd)
 	return result;
 }
 
-/* What the process that has the lock wrote into the file. */
+/*
+ * What the process that has the lock wrote into the file.  It empties the file
+ * once it has the lock and writes a whole line at once, so wait a little for that;
+ * "unknown" if it does not come.
+ */
 static void
 read_holder(int fd, char *who, size_t size)
 {
-	ssize_t got = TEMP_FAILURE_RETRY(pread(fd, who, size - 1, 0));
+	for (int i = 0;; i++) {
+		ssize_t got = TEMP_FAILURE_RETRY(pread(fd, who, size - 1, 0));
+		char *end = memchr(who, '\n', got > 0 ? (size_t)got : 0);
 
-	who[got > 0 ? got : 0] = '\0';
-	who[strcspn(who, "\n")] = '\0';
+		if (end != NULL) {
+			*end = '\0';
+			return;
+		}
+		if (i == HOLDER_TRIES)
+			break;
+		nanosleep(&moment, NULL);
+	}
+	snprintf(who, size, "unknown");
 }
 
 int

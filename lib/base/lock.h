@@ -13,7 +13,8 @@ void dir_unlock(int lock);
 
 /*
  * dir_locked(dir, name, who, size): 1 if a process has that lock, with its host
- * and pid in ${who}.  Nothing is changed.
+ * and pid in ${who}, "unknown" if it has not written them after a second.  Nothing
+ * is changed.
  */
 int dir_locked(const char *dir, const char *name, char *who, size_t size);
 
