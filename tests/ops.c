@@ -174,6 +174,28 @@ static const struct row rows[] = {
 	    .p = { 0, 1, 1 }, .out = 32, .groups = 8), { 2, 1, 5, 4, 32 } },
 	{ "conv in groups", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
 	    .p = { 0, 1, 1 }, .out = 32, .groups = 2), { 2, 1, 5, 4, 32 } },
+	{ "conv 1x3x3 padded by a frame, with bias", { .kind = OP_CONV,
+	    .k = { 1, 3, 3 }, .s = { 1, 1, 1 }, .p = { 1, 1, 1 }, .out = 32,
+	    .bias = 1 }, { 2, 3, 5, 6, 32 } },
+	{ "conv 1x3x3 padded by a frame, odd channels", { .kind = OP_CONV,
+	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 1, 1, 1 }, .out = 21 },
+	    { 1, 2, 5, 7, 20 } },
+	{ "conv 3x1x1 padded by 4 frames, stride 2, with bias", {
+	    .kind = OP_CONV, .k = { 3, 1, 1 }, .s = { 2, 1, 1 },
+	    .p = { 4, 0, 0 }, .out = 24, .bias = 1 }, { 2, 3, 3, 4, 16 } },
+	{ "conv 1x5x5 of pixels padded by 2 frames, with bias", {
+	    .kind = OP_CONV, .k = { 1, 5, 5 }, .s = { 1, 2, 2 },
+	    .p = { 2, 2, 2 }, .out = 16, .bias = 1 }, { 1, 2, 9, 11, 3 } },
+	{ "conv of each channel padded by 2 frames, with bias", {
+	    .kind = OP_CONV, .k = { 1, 3, 3 }, .s = { 1, 1, 1 },
+	    .p = { 2, 1, 1 }, .out = 40, .groups = 40, .bias = 1 },
+	    { 2, 2, 4, 5, 40 } },
+	{ "conv in groups padded by 3 frames, with bias", { .kind = OP_CONV,
+	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 3, 0, 0 }, .out = 32,
+	    .groups = 2, .bias = 1 }, { 2, 2, 3, 4, 32 } },
+	{ "conv 1x1 padded by a row and 2 columns, with bias", CONV(
+	    .k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .p = { 0, 1, 2 }, .out = 40,
+	    .bias = 1), { 2, 2, 5, 6, 32 } },
 	{ "bn", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 }, { 2, 3, 4, 5, 16 } },
 	{ "bn, odd channels", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 },
 	    { 3, 2, 3, 3, 21 } },

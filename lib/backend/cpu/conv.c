@@ -131,13 +131,33 @@ run_tiles(int i, int thread, void *arg)
 	    k->more, k->work + k->c->work * (size_t)thread);
 }
 
-/* A frame of the output: the taps that fall on frames of the clip. */
+/* Channels ${from} to ${to} of an output frame that no input frame reaches: the
+ * bias, and 0 behind the last channel. */
+static void
+frame_fill(const struct task *t, float *y, int from, int to)
+{
+	int lanes = cpu_lanes();
+
+	for (; from < to; from += lanes, y += cpu_places(&t->out) * (size_t)lanes) {
+		float bias[LANES_MAX] = { 0 };
+
+		for (int c = 0; t->op->bias && c < lanes && from + c < t->out.c;
+		    c++)
+			bias[c] = ((const float *)t->w[1])[from + c];
+		cpu_k(t)->plane_fill(y, cpu_places(&t->out), bias, 0);
+	}
+}
+
+/* A frame of the output: the taps that fall on frames of the clip, none of them
+ * where the padding is as long as the kernel. */
 static void
 frame_forward(int i, int thread, void *arg)
 {
 	struct call *k = arg;
 	const struct task *t = k->t;
 	const struct piece *piece = &k->p->piece[i % k->p->pieces];
+	int end = i % k->p->pieces + 1 < k->p->pieces ? piece[1].channel :
+	    cpu_padded(t->out.c);
 	int frame = i / k->p->pieces, clip = frame / t->out.t, done = 0;
 	int first = frame % t->out.t * t->op->s[0] - t->op->p[0];
 	float *y = conv_image(&t->out, k->y, frame) +
@@ -154,6 +174,8 @@ frame_forward(int i, int thread, void *arg)
 		    k->work + k->c->work * (size_t)thread);
 		done = 1;
 	}
+	if (!done)
+		frame_fill(t, y, piece->channel, end);
 }
 
 /* A frame of the input gradient; the library cannot add here, so we do. */
