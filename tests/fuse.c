@@ -366,13 +366,147 @@ test_standin(void)
 	test_on(&fused, &plain, PRECISION_FP16);
 }
 
+/* ---- NaN ---- */
+
+static int
+find_op(const struct graph *g, const char *name)
+{
+	int i = 0;
+
+	while (strcmp(g->op[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Where the beta of channel 1 of the first bn is, "b". */
+static size_t
+beta_of(const struct graph *g)
+{
+	int i = 0;
+
+	while (g->param[i].kind != PARAM_OFFSET)
+		i++;
+	return g->param[i].offset + 1;
+}
+
+/* That channel becomes NaN. */
+static void
+spoil(struct net *n)
+{
+	const struct graph *g = n->graph;
+	double *w = xcalloc(g->elements, sizeof(*w));
+
+	device_get(n->device, w, n->w, g->elements);
+	w[beta_of(g)] = NAN;
+	device_put(n->device, (void *)n->w, w, g->elements);
+	free(w);
+}
+
+/* The gradient of that beta where 1 comes to each number of the relu "r" behind
+ * it: how many it lets through. */
+static double
+passed(struct net *n, struct plan *p, const void *dw)
+{
+	const struct graph *g = n->graph;
+	int r = find_op(g, "r"), b = p->task[find_op(g, "b")].into;
+	const struct dims *out = &p->task[r].out;
+	double *ones = xcalloc(dims_count(out), sizeof(*ones));
+	double *all = xcalloc(g->elements, sizeof(*all)), sum;
+
+	for (size_t k = 0; k < dims_count(out); k++)
+		ones[k] = 1;
+	device_write(n->device, (void *)p->task[r].dy, out, ones);
+	for (int k = r; k >= b; k--)
+		if (p->task[k].into == k)
+			task_backward(&p->task[k]);
+	device_get(n->device, all, dw, g->elements);
+	sum = all[beta_of(g)];
+	free(ones);
+	free(all);
+	return sum;
+}
+
+/* Scores that are finite although a channel before them is not, and gradients
+ * that do not come through the relu; of the first and the third network. */
+static int
+wrong_nans(struct device *d, int k, int training)
+{
+	struct graph *g = graph_parse(nets[k].name, nets[k].text, CLASSES);
+	struct dims in = { 2, 4, 9, 7, 3 };
+	uint8_t *pixel = xcalloc(dims_count(&in), 1);
+	int label[] = { 1, 4 }, bad = 0;
+	uint64_t clip[] = { 0, 1 };
+	struct stream stream = { in.t, in.h, in.w, 3, pixel, NULL };
+	struct target target = { .classes = CLASSES, .label = label };
+	struct feed f = { &stream, &target, clip, 3, NULL, 0 };
+	double scores[2 * CLASSES];
+	struct net *n = net_new(g, d);
+	struct plan *p;
+	void *arena, *dw = device_alloc(d, g->elements * d->elem);
+
+	for (int i = 0; i < g->nop; i++)
+		g->op[i].fixed = training == 2;
+	for (size_t i = 0; i < dims_count(&in); i++)
+		pixel[i] = (uint8_t)rng_philox(2, (uint32_t)i, 0, 0, 99).w[0];
+	p = plan_new(g, d, &in, training ? PLAN_ONCE : PLAN_TEST);
+	arena = device_alloc(d, p->arena);
+	net_init(n, 5);
+	spoil(n);
+	plan_bind(p, arena, n->w, training ? dw : NULL);
+	plan_forward(p, &f);
+	net_scores(p, scores);
+	for (int i = 0; i < 2 * CLASSES; i++)
+		bad += !isnan(scores[i]);
+	if (training && (k == 0 || k == 2))
+		bad += passed(n, p, dw) != 2 * 4 * 9 * 7;
+	device_free(d, arena);
+	device_free(d, dw);
+	plan_free(p);
+	net_free(n);
+	graph_free(g);
+	free(pixel);
+	return bad;
+}
+
+static void
+test_nans(const struct backend *b, enum precision precision)
+{
+	struct device *d = device_open(b, &(struct device_options){
+	    .threads = 2, .precision = precision });
+	int bad = 0;
+
+	for (int k = 0; k < NETS && d != NULL && d->o.precision == precision;
+	    k++)
+		for (int training = 0; training < 3; training++) {
+			int was = bad;
+
+			bad += wrong_nans(d, k, training);
+			if (bad > was)
+				diag("%s, %d", nets[k].name, training);
+		}
+	if (d != NULL && d->o.precision == precision)
+		ok(bad == 0, "%s in %s: NaN passes through what is fused, and "
+		    "its gradient", b->name, d->precision);
+	device_close(d);
+}
+
 int
 main(void)
 {
+	struct backend plain = *standin_backend(STANDIN_AT_ONCE);
+
+	/* Of patterns of convolutions the library decides what becomes of NaN;
+	 * the statistics of their norms have it. */
+	plain.open = open_plain;
 	for (int p = PRECISION_FP32; p <= PRECISION_BF16; p++)
 		for (int i = 0; backends[i] != NULL; i++)
 			test_on(backends[i], backend_find("ref64"),
 			    (enum precision)p);
 	test_standin();
+	for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++) {
+		for (int i = 0; backends[i] != NULL; i++)
+			test_nans(backends[i], (enum precision)p);
+		test_nans(&plain, (enum precision)p);
+	}
 	return done();
 }

@@ -991,8 +991,6 @@ test_orders(enum precision p)
 	test_same(ways, STANDIN_WHENS, p, "its orders");
 }
 
-/* ---- stored in 16 bits ---- */
-
 static void
 round_data(struct data *d, enum precision p)
 {
@@ -1004,6 +1002,116 @@ round_data(struct data *d, enum precision p)
 	for (size_t i = 0; i < dims_count(&d->out); i++)
 		d->dy[i] = round_to(d->dy[i], p);
 }
+
+/* ---- NaN ---- */
+
+/* The place of the window of output ${at} that its gradient goes to: the last
+ * NaN, or the first largest. */
+static size_t
+largest_of(const struct data *d, size_t at)
+{
+	const struct dims *in = &d->in[0], *out = &d->out;
+	const struct op *op = &d->op;
+	size_t best = SIZE_MAX, c = at % (size_t)out->c;
+	int o[3], n, from[3];
+
+	at /= (size_t)out->c;
+	o[2] = (int)(at % (size_t)out->w);
+	at /= (size_t)out->w;
+	o[1] = (int)(at % (size_t)out->h);
+	at /= (size_t)out->h;
+	o[0] = (int)(at % (size_t)out->t);
+	n = (int)(at / (size_t)out->t);
+	for (int tap = 0; tap < op->k[0] * op->k[1] * op->k[2]; tap++) {
+		const int k[3] = { tap / op->k[2] / op->k[1],
+			tap / op->k[2] % op->k[1], tap % op->k[2] };
+		size_t i;
+
+		for (int a = 0; a < 3; a++)
+			from[a] = o[a] * op->s[a] - op->p[a] + k[a];
+		if (from[0] < 0 || from[0] >= in->t || from[1] < 0 ||
+		    from[1] >= in->h || from[2] < 0 || from[2] >= in->w)
+			continue;
+		i = ((((size_t)n * (size_t)in->t + (size_t)from[0]) *
+		    (size_t)in->h + (size_t)from[1]) * (size_t)in->w +
+		    (size_t)from[2]) * (size_t)in->c + c;
+		if (best == SIZE_MAX || d->x[0][i] > d->x[0][best] ||
+		    isnan(d->x[0][i]))
+			best = i;
+	}
+	return best;
+}
+
+/* What PyTorch gives: relu and relu6 let the gradient of a NaN through
+ * (threshold_backward, hardtanh_backward). */
+static void
+expect(const struct data *d, double *y, double *dx)
+{
+	for (size_t i = 0; i < dims_count(&d->out); i++) {
+		size_t from = d->op.kind == OP_MAXPOOL ? largest_of(d, i) : i;
+		double x = d->x[0][from];
+
+		y[i] = x;
+		if (d->op.kind == OP_MAXPOOL) {
+			dx[from] += d->dy[i];
+			continue;
+		}
+		if (x < 0)
+			y[i] = 0;
+		if (d->op.kind == OP_RELU6 && x > 6)
+			y[i] = 6;
+		dx[i] = x <= 0 || (d->op.kind == OP_RELU6 && x >= 6) ? 0 :
+		    d->dy[i];
+	}
+}
+
+static int
+differ(const double *got, const double *want, size_t n)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad += isnan(want[i]) ? !isnan(got[i]) : got[i] != want[i];
+	return bad;
+}
+
+/* What is not finite, through operators that compare. */
+static void
+test_nans(struct device *b)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < TESTS; i++) {
+		enum op_kind kind = tests[i].op.kind;
+		struct result r, want = { 0 };
+		struct data d;
+
+		if (kind != OP_RELU && kind != OP_RELU6 && kind != OP_MAXPOOL)
+			continue;
+		make(&d, &tests[i], 1);
+		round_data(&d, b->o.precision);
+		for (size_t j = 0; j < dims_count(&d.in[0]); j++)
+			d.x[0][j] = j % 7 == 3 ? NAN : j % 11 != 5 ?
+			    (float)d.x[0][j] : j % 2 ? INFINITY : -INFINITY;
+		for (size_t j = 0; j < dims_count(&d.out); j++)
+			d.dy[j] = (double)(j % 5) - 2;
+		want.y = xcalloc(dims_count(&d.out), sizeof(double));
+		want.dx[0] = xcalloc(dims_count(&d.in[0]), sizeof(double));
+		expect(&d, want.y, want.dx[0]);
+		run(b, &d, WRITTEN, &r);
+		bad += differ(r.y, want.y, dims_count(&d.out));
+		bad += differ(r.dx[0], want.dx[0], dims_count(&d.in[0]));
+		if (bad > 0)
+			diag("%s: %d numbers", tests[i].what, bad);
+		release_result(&r);
+		release_result(&want);
+		release(&d);
+	}
+	ok(bad == 0, "%s: NaN passes through relu, relu6 and maxpool, and so "
+	    "do their gradients", name_of(b));
+}
+
+/* ---- stored in 16 bits ---- */
 
 /* Numbers of ${got} that are not those of ${want}, rounded. */
 static int
@@ -1061,6 +1169,7 @@ test_precision(const char *name, enum precision p)
 	for (size_t i = 0; i < TESTS; i++)
 		for (int mode = WRITTEN; mode <= ADDED; mode++)
 			bad += test_rounded(b, plain, &tests[i], mode, p);
+	test_nans(b);
 	ok(bad == 0, "%s in %s: activations and their gradients are stored "
 	    "rounded, and nothing else is", name, p == PRECISION_BF16 ? "bf16" :
 	    "fp16");
@@ -1170,6 +1279,7 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 	if (has) {
 		ok(stray == 0, "%s: what fills up channels stays 0",
 		    name_of(b));
+		test_nans(b);
 	} else {
 		skip(name_of(b), "the processor has no bf16 here");
 	}
@@ -1297,6 +1407,8 @@ test_whole(const struct backend *backend)
 		test_backend(b, &tests[i], tolerance);
 	ok(stray == 0, "%s: what fills up blocks of channels stays 0",
 	    backend->name);
+	stray = 0;
+	test_nans(b);
 	stray = 0;
 	test_update(b);
 	test_moments(b);

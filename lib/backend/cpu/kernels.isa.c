@@ -95,7 +95,8 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
 				for (int b = t.b0; b < t.b1; b++) {
 					vec from = AT(x, (t.h0 + a) * v->in_w +
 					    t.w0 + b);
-					ivec better = any ? from > best :
+					ivec better = any ? (from > best) |
+					    (from != from) :	/* NaN */
 					    (ivec){ 0 } == 0;
 					int32_t n = tap0 + a * v->k[1] + b;
 
@@ -181,11 +182,12 @@ avgpool_back(float *restrict dx, const float *restrict dy,
 		}
 }
 
+/* A NaN stays one, and its gradient passes. */
 static void
 relu(float *restrict y, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		y[i] = x[i] > 0 ? x[i] : 0;
+		y[i] = x[i] <= 0 ? 0 : x[i];
 }
 
 static void
@@ -194,17 +196,17 @@ relu_back(float *restrict dx, const float *restrict dy,
 {
 	if (more)
 		for (size_t i = 0; i < n; i++)
-			dx[i] += y[i] > 0 ? dy[i] : 0;
+			dx[i] += y[i] <= 0 ? 0 : dy[i];
 	else
 		for (size_t i = 0; i < n; i++)
-			dx[i] = y[i] > 0 ? dy[i] : 0;
+			dx[i] = y[i] <= 0 ? 0 : dy[i];
 }
 
 static void
 relu6(float *restrict y, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		y[i] = x[i] > 6 ? 6 : x[i] > 0 ? x[i] : 0;
+		y[i] = x[i] > 6 ? 6 : x[i] <= 0 ? 0 : x[i];
 }
 
 static void
@@ -212,7 +214,7 @@ relu6_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
 {
 	for (size_t i = 0; i < n; i++) {
-		float d = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
+		float d = y[i] <= 0 || y[i] >= 6 ? 0 : dy[i];
 
 		dx[i] = more ? dx[i] + d : d;
 	}

@@ -68,7 +68,7 @@ apply_all(const struct norm_apply *p, size_t hw, int res, int relu, int copy,
 		if (res)
 			v += AT(p->res, i);
 		if (relu) {
-			ivec open = v > 0;
+			ivec open = ~(v <= 0);	/* NaN passes */
 
 			v = (vec)((ivec)v & open);
 			if (mask)
@@ -122,7 +122,7 @@ apply_mix(const struct norm_apply_mix *p, size_t hw)
 			v += res;
 		}
 		if (p->relu)
-			v = (vec)((ivec)v & (v > 0));
+			v = (vec)((ivec)v & ~(v <= 0));
 		v = (vec)((ivec)v & some);
 		STREAM(p->y + i * L, v);
 	}
@@ -175,7 +175,7 @@ gradient(vec *out, const struct gated *v, size_t i, enum parts parts,
 
 		d = (vec)((ivec)d & (m != 0));
 	} else if (gate == BY_X) {
-		d = (vec)((ivec)d & (AT(v->g->x, i) * v->a + v->b > 0));
+		d = (vec)((ivec)d & ~(AT(v->g->x, i) * v->a + v->b <= 0));
 	}
 	*out = d;
 }

@@ -23,7 +23,7 @@ struct norm_mix {
 /*
  * y = x a + b + res, and max(y, 0) where relu is set.  ${res} may be NULL;
  * ${copy} (NULL: none) gets y once more; of each place, ${mask} (NULL: none)
- * gets a bit for each lane whose y is above 0.
+ * gets a bit for each lane whose y is above 0 or NaN.
  */
 struct norm_apply {
 	const float *x, *res;
@@ -45,7 +45,7 @@ struct norm_apply_mix {
 /*
  * The gradient that comes to a plane: the sum of ${n} parts, 0 where the relu
  * was shut: by the bits of ${mask}, or, if that is NULL and ${relu} is set,
- * where x a + b is not above 0.
+ * where x a + b is at most 0.
  */
 struct norm_gradient {
 	const float *dy[2];

@@ -165,7 +165,8 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			    t, h, v), SIZE_MAX, width), x);
 			UNROLL
 			for (int e = 0; e < width; e++)
-				if (!any || x[e] > most[e]) {
+				if (!any || x[e] > most[e] ||
+				    x[e] != x[e]) {
 					most[e] = x[e];
 					which[e] = tap;
 				}

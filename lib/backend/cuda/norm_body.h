@@ -8,13 +8,14 @@
  * so there is one for four numbers that are read, or for eight.
  */
 
-/* Where the relu was open, dy; elsewhere 0.  ${x}: less the mean. */
+/* Where the relu was open, which it is for NaN, dy; elsewhere 0.  ${x}: less the
+ * mean. */
 INLINE float
 OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
     int shut)
 {
 	if (shut == SHUT_X)
-		return fmaf(x, factor, offset) > 0 ? dy : 0;
+		return fmaf(x, factor, offset) <= 0 ? 0 : dy;
 	return shut == SHUT_NEVER || bit ? dy : 0;
 }
 
@@ -318,8 +319,8 @@ OF(norm_apply)(const struct norm_apply *a, struct block b)
 					if (a->res != NULL)
 						y += g[e];
 					if (a->relu)
-						y = y > 0 ? y : 0;
-					bits |= (unsigned)(y > 0) << e;
+						y = y <= 0 ? 0 : y;
+					bits |= (unsigned)!(y <= 0) << e;
 					f[e] = y;
 				}
 				if (a->y != NULL)

@@ -13,8 +13,8 @@ INLINE float
 OF(curve_of)(float x, float factor, const int what)
 {
 	switch (what) {
-	case CURVE_RELU: return x > 0 ? x : 0;
-	case CURVE_RELU6: return x > 6 ? 6 : x > 0 ? x : 0;
+	case CURVE_RELU: return x <= 0 ? 0 : x;
+	case CURVE_RELU6: return x > 6 ? 6 : x <= 0 ? 0 : x;
 	case CURVE_SIGMOID: return OF(sigmoid_of)(x);
 	case CURVE_SWISH: return x * OF(sigmoid_of)(x);
 	case CURVE_SCALE: return factor * x;
@@ -29,8 +29,8 @@ OF(curve_back)(float v, float dy, const int what)
 	float s;
 
 	switch (what) {
-	case CURVE_RELU: return v > 0 ? dy : 0;
-	case CURVE_RELU6: return v > 0 && v < 6 ? dy : 0;
+	case CURVE_RELU: return v <= 0 ? 0 : dy;
+	case CURVE_RELU6: return v <= 0 || v >= 6 ? 0 : dy;
 	case CURVE_SIGMOID: return dy * v * (1 - v);
 	default:
 		s = OF(sigmoid_of)(v);

@@ -28,7 +28,12 @@ input_forward_rounded(struct task *k)
 
 const struct op_impl REF(input) = { .forward = input_forward_rounded };
 
-/* ---- relu: y = max(x, 0) ---- */
+/*
+ * ---- relu: y = max(x, 0) ----
+ *
+ * A NaN stays one, here and in relu6, and its gradient passes, as in PyTorch
+ * (threshold_backward and hardtanh_backward in native_functions).
+ */
 
 static void
 relu_forward(struct task *k)
@@ -37,7 +42,7 @@ relu_forward(struct task *k)
 	REAL *y = k->y;
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		y[i] = x[i] > 0 ? x[i] : 0;
+		y[i] = x[i] <= 0 ? 0 : x[i];
 }
 
 static void
@@ -49,7 +54,7 @@ relu_backward(struct task *k)
 	if (dx == NULL)
 		return;
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		if (y[i] > 0)
+		if (!(y[i] <= 0))
 			dx[i] += dy[i];
 }
 
@@ -93,7 +98,7 @@ relu6_forward(struct task *k)
 	REAL *y = k->y;
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		y[i] = x[i] > 6 ? 6 : x[i] > 0 ? x[i] : 0;
+		y[i] = x[i] > 6 ? 6 : x[i] <= 0 ? 0 : x[i];
 }
 
 static void
@@ -103,7 +108,7 @@ relu6_backward(struct task *k)
 	REAL *dx = gradient(k, 0);
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
-		if (y[i] > 0 && y[i] < 6)
+		if (!(y[i] <= 0 || y[i] >= 6))
 			dx[i] += dy[i];
 }
 

@@ -1,9 +1,11 @@
 /* The largest and the mean of windows. */
+#include <math.h>
 #include <string.h>
 
 #include "backend/ref/ref.h"
 
-/* ---- maxpool: the largest of a window, the first of equals ---- */
+/* ---- maxpool: the largest of a window, the first of equals; the last NaN, as in
+ * PyTorch's max_pool3d ---- */
 
 static size_t
 maxpool_saved(const struct task *k)
@@ -32,13 +34,15 @@ maxpool_forward(struct task *k)
 		for (int b = 0; b < k->op->k[1]; b++)
 		for (int e = 0; e < k->op->k[2]; e++) {
 			size_t i;
+			REAL v;
 
 			if (!ref_source(k, out, (int[]){ a, b, e }, from))
 				continue;
 			i = at(in, 0, from[0], from[1], from[2]) + (size_t)c;
-			if (which[o] < 0 || x[at(in, n, 0, 0, 0) + i] > y[o]) {
+			v = x[at(in, n, 0, 0, 0) + i];
+			if (which[o] < 0 || v > y[o] || isnan(v)) {
 				which[o] = (int32_t)i;
-				y[o] = x[at(in, n, 0, 0, 0) + i];
+				y[o] = v;
 			}
 		}
 	}

@@ -182,7 +182,7 @@ maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c, const struct window *v,
 					load(&here, x + ((size_t)(h0 + a) *
 					    v->in_w + w0 + b) * c + k);
 					better = first ? (ivec){ 0 } - 1 :
-					    here > best;
+					    (here > best) | (here != here);
 					best = (vec)(((ivec)here & better) |
 					    ((ivec)best & ~better));
 					which = ((a * v->k[1] + b) & better) |

@@ -72,7 +72,7 @@ mean_of(const bf16 *first, float rows, float *sum, float *m2, int k, int two)
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
 		const vec d = CAT(s, 0) / rows, rest = CAT(m, 0) - CAT(s, 0) * d;
 
-		AT(m, 0) = (vec)((ivec)rest & (rest > 0));
+		AT(m, 0) = (vec)((ivec)rest & ~(rest <= 0));
 		AT(s, 0) = f[j] + d;
 	}
 }
@@ -178,9 +178,9 @@ apply_at(const struct half_apply *p, size_t r, int res, int relu, int mask,
 				    (size_t)j] = (uint16_t)open;
 		}
 	}
-	store(p->y + r * p->y_row + k, v, two, relu, p->stream);
+	store(p->y + r * p->y_row + k, v, two, 1, p->stream);
 	if (p->copy != NULL)
-		store(p->copy + r * p->row + k, v, two, relu, p->stream);
+		store(p->copy + r * p->row + k, v, two, 1, p->stream);
 }
 
 INLINE void

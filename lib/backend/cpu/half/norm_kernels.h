@@ -36,8 +36,8 @@ half_channel_of(int row, int at)
  *
  * y = x a + b + res, and max(y, 0) where relu is set; ${res} may be NULL;
  * ${copy} (NULL: none) gets y once more.  Of each 16 channels, as they are
- * kept, ${mask} (NULL: none) gets a bit for each y above 0.  With ${stream},
- * stores go past the caches: rows are multiples of 32 then.
+ * kept, ${mask} (NULL: none) gets a bit for each y above 0 or NaN.  With
+ * ${stream}, stores go past the caches: rows are multiples of 32 then.
  */
 struct half_apply {
 	int c;
@@ -53,7 +53,7 @@ struct half_apply {
 /*
  * The gradient that comes to rows: dy + more, of which ${more} may be NULL in
  * all windows; 0 where the relu was shut: by the bits of ${mask}, or, if that
- * is NULL and ${relu} is set, where x a + b is not above 0.  Only ${more} is
+ * is NULL and ${relu} is set, where x a + b is at most 0.  Only ${more} is
  * the window's, channels ${first} and on; all else is of whole rows.
  */
 struct half_gradient {

@@ -36,17 +36,19 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
 
 /*
  * To the nearest, of two the even one, in the upper half; NaN stays NaN.
- * ${number}: it is none.
+ * ${even}: the lower half of a NaN is 0, as in those that come from bf16 and
+ * those that operations make, so that rounding cannot carry into its upper half.
+ * The test for others takes 10 % of a forward pass.
  */
 INLINE void
-round16(uvec *r, const vec *v, int number)
+round16(uvec *r, const vec *v, int even)
 {
 	const __m512i u = (__m512i)*v, one = _mm512_set1_epi32(1);
 	__m512i near = _mm512_add_epi32(_mm512_add_epi32(u,
 	    _mm512_set1_epi32(0x7fff)),
 	    _mm512_and_si512(_mm512_srli_epi32(u, 16), one));
 
-	if (!number)
+	if (!even)
 		near = _mm512_mask_or_epi32(near, _mm512_cmp_ps_mask((__m512)*v,
 		    (__m512)*v, _CMP_UNORD_Q), u, _mm512_set1_epi32(0x400000));
 	*r = (uvec)near;
@@ -61,11 +63,11 @@ put(bf16 *p, const uvec *r, int stream)
 		*(uvec *)p = *r;
 }
 
-/* Where v is above 0; those are kept, others 0. */
+/* Where v is above 0 or NaN; those are kept, others 0. */
 INLINE unsigned
 above(const vec *v)
 {
-	return _mm512_cmp_ps_mask((__m512)*v, _mm512_setzero_ps(), _CMP_GT_OQ);
+	return _mm512_cmp_ps_mask((__m512)*v, _mm512_setzero_ps(), _CMP_NLE_UQ);
 }
 
 INLINE void
@@ -81,11 +83,11 @@ keep(vec *v, unsigned bits)
 #define STREAMED() ((void)0)
 
 INLINE void
-round16(uvec *r, const vec *v, int number)
+round16(uvec *r, const vec *v, int even)
 {
 	const uvec u = (uvec)*v, is = (uvec)(*v != *v);
 
-	(void)number;
+	(void)even;
 	*r = ((u | 0x400000) & is) | ((u + 0x7fff + (u >> 16 & 1)) & ~is);
 }
 
@@ -102,7 +104,7 @@ above(const vec *v)
 	unsigned bits = 0;
 
 	for (int c = 0; c < L; c++)
-		bits |= (unsigned)((*v)[c] > 0) << c;
+		bits |= (unsigned)!((*v)[c] <= 0) << c;
 	return bits;
 }
 
@@ -131,16 +133,16 @@ load(vec v[2], const bf16 *p, int two)
 }
 
 INLINE void
-store(bf16 *p, const vec v[2], int two, int number, int stream)
+store(bf16 *p, const vec v[2], int two, int even, int stream)
 {
 	uvec r[2];
 
-	round16(&r[0], &v[0], number);
+	round16(&r[0], &v[0], even);
 	if (!two) {
 		*(hvec *)p = __builtin_convertvector(r[0] >> 16, hvec);
 		return;
 	}
-	round16(&r[1], &v[1], number);
+	round16(&r[1], &v[1], even);
 	r[0] = r[0] >> 16 | (r[1] & ODD);
 	put(p, &r[0], stream);
 }
