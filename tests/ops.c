@@ -388,6 +388,7 @@ struct data {
 	struct stream stream[2];	/* inputs read the second one */
 	struct target target[3];	/* one of each kind, weighed */
 	int sums;			/* what is added to stays in the result */
+	int index;			/* of the op in its graph */
 	enum precision rounded;		/* what backward finds of the output */
 };
 
@@ -415,7 +416,7 @@ make(struct data *d, const struct test *t, int training)
 	static float share[2][16 * 64], weight[16];
 	double sum;
 
-	*d = (struct data){ .op = t->op, .training = training };
+	*d = (struct data){ .op = t->op, .training = training, .index = 3 };
 	strcpy(d->op.name, "op");
 	if (d->op.groups == 0)
 		d->op.groups = 1;
@@ -596,7 +597,8 @@ run(struct device *b, const struct data *d, int gradients,
 	const struct op_impl *impl = b->ops[d->op.kind];
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
-		.index = 3, .into = 3, .lies = 3, .stored = 1, .impl = impl,
+		.index = d->index, .into = 3, .lies = 3, .stored = 1,
+		.impl = impl,
 		.training = d->training, .reads = impl->reads,
 		.wants_dw = d->training && d->op.nparam > 0 &&
 		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out };
@@ -1289,6 +1291,55 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 	return has;
 }
 
+/* ---- dropout of many values, and in large networks ---- */
+
+/* Which of the ${n} values at ${at} of 2^22 + 4096 are dropped, in an op of that
+ * number. */
+static void
+dropped(struct device *b, int index, size_t at, size_t n, char *mask)
+{
+	const struct test t = { "", { .kind = OP_DROPOUT, .rate = 0.5 },
+		{ 1, 1, 1, 1025, 4096 }, { { 0 } } };
+	struct data d;
+	struct result r;
+
+	make(&d, &t, 1);
+	d.index = index;
+	run(b, &d, UNWANTED, &r);
+	for (size_t i = 0; i < n; i++)
+		mask[i] = r.y[at + i] == 0;
+	release_result(&r);
+	release(&d);
+}
+
+static void
+test_dropout(struct device *b)
+{
+	enum { N = 4096 };
+	static char first[N], late[N], other[N];
+	const uint64_t clip = 0;	/* what make() gives to the first */
+	int bad = 0;
+
+	dropped(b, 3, 0, N, first);
+	dropped(b, 3, (size_t)1 << 22, N, late);
+	dropped(b, 3 + 4096, 0, N, other);
+	for (uint32_t i = 0; i < N; i++)
+		bad += first[i] != (rng_unit(rng_philox(5, (uint32_t)clip,
+		    (uint32_t)(clip >> 32), 3u << 20 | i / 4, 3).w[i % 4]) <
+		    0.5);
+	ok(bad == 0, "%s: dropout of the first values is what it always was",
+	    b->backend->name);
+	bad = 0;
+	for (uint32_t i = 0; i < N; i++)
+		bad += late[i] != (rng_unit(rng_philox(5, (uint32_t)clip,
+		    (uint32_t)(clip >> 32), 3u << 20 | i / 4, 1 << 8 | 3).w[i %
+		    4]) < 0.5);
+	ok(bad == 0, "%s: behind 2^22 values it is not that of the first",
+	    b->backend->name);
+	ok(memcmp(first, other, N) != 0, "%s: nor is that of an op 4096 later",
+	    b->backend->name);
+}
+
 /* ---- updates of parameters ---- */
 
 static void
@@ -1409,6 +1460,8 @@ test_whole(const struct backend *backend)
 	    backend->name);
 	stray = 0;
 	test_nans(b);
+	if (backend->elem == sizeof(float))
+		test_dropout(b);
 	stray = 0;
 	test_update(b);
 	test_moments(b);

@@ -22,6 +22,16 @@ rng_philox(uint64_t seed, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)
 	return c;
 }
 
+struct rng_block
+rng_dropout(uint64_t seed, uint64_t clip, uint32_t op, uint64_t place)
+{
+	uint64_t block = place / 4;
+
+	return rng_philox(seed, (uint32_t)clip, (uint32_t)(clip >> 32),
+	    op << 20 | (uint32_t)(block & 0xfffff), RNG_DROPOUT |
+	    (uint32_t)(block >> 20) << 8 | op >> 12 << 26);
+}
+
 struct rng
 rng_clip(uint64_t seed, uint64_t g)
 {

@@ -15,7 +15,7 @@
 enum rng_purpose {
 	RNG_SHUFFLE = 1,	/* (i, attempt, epoch) */
 	RNG_CLIP = 2,		/* (clip low, clip high, draw) */
-	RNG_DROPOUT = 3,	/* (clip low, clip high, layer << 20 | block) */
+	RNG_DROPOUT = 3,	/* see rng_dropout */
 	RNG_WEIGHTS = 4,	/* (index, 0, tensor) */
 	RNG_AUDIT = 5		/* (step low, step high) */
 };
@@ -31,6 +31,16 @@ rng_unit(uint32_t w)
 {
 	return (w >> 8) * 0x1p-24;
 }
+
+/*
+ * rng_dropout(seed, clip, op, place):
+ * The draws for the values ${place}, a multiple of 4, to ${place} + 3 of clip
+ * number ${clip} in operator ${op}.  The counter has 38 bits for the place and
+ * 18 for the operator: the lower 20 and 12 of them in its third word, the others
+ * in its fourth, above the purpose.
+ */
+struct rng_block rng_dropout(uint64_t seed, uint64_t clip, uint32_t op,
+    uint64_t place);
 
 /*
  * A sequence of draws for one thing: clip ${id}, or tensor ${id}.  Each draw

@@ -343,10 +343,8 @@ drop(struct task *t, const float *from, float *to, int clip, int more)
 				float v;
 
 				if (place % 4 == 0)
-					draw = rng_philox(t->feed->seed,
-					    (uint32_t)g, (uint32_t)(g >> 32),
-					    (uint32_t)t->index << 20 |
-					    (uint32_t)(place / 4), RNG_DROPOUT);
+					draw = rng_dropout(t->feed->seed, g,
+					    (uint32_t)t->index, place);
 				v = rng_unit(draw.w[place % 4]) < t->op->rate ?
 				    0 : keep * cpu_plane(d, from, i,
 				    c / lanes)[o];

@@ -68,8 +68,7 @@ struct resize {
 	size_t at[RESIZE_CLIPS];
 };
 
-/* Dropout of clips of ${per} numbers: by Philox of (seed; clip, index << 20 |
- * place / 4, RNG_DROPOUT), as ref/head.real.c. */
+/* Dropout of clips of ${per} numbers, drawn as rng_dropout() of base/rng.h does. */
 struct dropout {
 	const void *from;
 	void *to;

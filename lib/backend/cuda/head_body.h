@@ -6,16 +6,16 @@
 
 /* ---- dropout ---- */
 
-/* As rng_philox() of base/rng.c, of words (clip, clip, c2, RNG_DROPOUT). */
+/* As rng_dropout() of base/rng.c, of block ${block} of four values. */
 INLINE void
-OF(philox)(uint64_t seed, uint64_t clip, uint32_t c2, uint32_t *w)
+OF(draw)(uint64_t seed, uint64_t clip, uint32_t op, uint64_t block, uint32_t *w)
 {
 	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
 
 	w[0] = (uint32_t)clip;
 	w[1] = (uint32_t)(clip >> 32);
-	w[2] = c2;
-	w[3] = RNG_DROPOUT;
+	w[2] = op << 20 | (uint32_t)(block & 0xfffff);
+	w[3] = RNG_DROPOUT | (uint32_t)(block >> 20) << 8 | op >> 12 << 26;
 	for (int round = 0; round < 10; round++) {
 		uint64_t p0 = (uint64_t)0xD2511F53 * w[0];
 		uint64_t p1 = (uint64_t)0xCD9E8D57 * w[2];
@@ -46,8 +46,8 @@ OF(dropout)(const struct dropout *a, struct block b)
 			if (at >= a->n)
 				break;
 			if (e == 0 || place % 4 == 0)
-				OF(philox)(a->values->seed, a->clip[at / a->per],
-				    a->index << 20 | (uint32_t)(place / 4), w);
+				OF(draw)(a->values->seed, a->clip[at / a->per],
+				    a->index, place / 4, w);
 			x[e] = (w[place % 4] >> 8) * 0x1p-24 < a->rate ? 0 :
 			    x[e] * a->factor;
 		}

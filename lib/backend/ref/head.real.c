@@ -9,9 +9,8 @@ dropout_factor(const struct task *k, size_t i)
 {
 	size_t per = dims_count(&k->out) / k->out.n, place = i % per;
 	uint64_t clip = k->feed->clip[i / per];
-	struct rng_block b = rng_philox(k->feed->seed, (uint32_t)clip,
-	    (uint32_t)(clip >> 32), (uint32_t)k->index << 20 |
-	    (uint32_t)(place / 4), RNG_DROPOUT);
+	struct rng_block b = rng_dropout(k->feed->seed, clip,
+	    (uint32_t)k->index, place);
 
 	return rng_unit(b.w[place % 4]) < k->op->rate ? 0 :
 	    1 / (1 - k->op->rate);
