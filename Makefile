@@ -140,6 +140,7 @@ CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
+             $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/ceilings
 # A GPU that tests have instead: tests/gpu, and the back end without what asks a
@@ -212,11 +213,17 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
 # A command whose options are a file of their own.
-$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train $(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
+$(BUILD)/vt-train $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/serialized/vt-train \
+$(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# With an MPI that lets one thread at a time call it.
+ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
+             MPI_Comm_free MPI_Allreduce
+$(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/serialized/mpi.o $(BUILD)/libvt.a
+	$(LINK) $(ONE_THREAD:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # Programs whose device_open is that of tests/apart/apart.c: their ref is a device
 # whose memory the host cannot touch.  With BUILD=build/apart a test of commands
 # runs these.

@@ -7,6 +7,7 @@
  * MPI returns its errors, and each is looked at.  After one, the ranks cannot
  * agree on anything: whoever met it ends them all, in comm_close at the latest.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ struct ranks {
 	MPI_Comm mpi;
 	int world;			/* not a part */
 	int failed;
+	pthread_mutex_t *lock;		/* around calls of MPI, if one thread at
+					 * a time may make them: the world's;
+					 * NULL: all may */
 };
 
 /* What an exchange keeps. */
@@ -54,17 +58,38 @@ check(int code, const char *what)
 	return fail("%s: %s", what, text);
 }
 
+/*
+ * Gradients are exchanged by a thread of their own, while the main thread may
+ * exchange statistics.  With MPI_THREAD_SERIALIZED one lock of the process keeps
+ * their calls apart.  Exchanges hold it for calls that do not wait; what does
+ * wait, MPI_Comm_split and MPI_Allreduce, all ranks call in the same order.
+ */
+static void
+mpi_enter(const struct ranks *r)
+{
+	if (r->lock != NULL)
+		pthread_mutex_lock(r->lock);
+}
+
+static void
+mpi_leave(const struct ranks *r)
+{
+	if (r->lock != NULL)
+		pthread_mutex_unlock(r->lock);
+}
+
 /* ---- beginning and end ---- */
 
+/* ${of}: what it is a part of; NULL: it is the world. */
 static struct comm *
-make(MPI_Comm mpi, int world)
+make(MPI_Comm mpi, const struct ranks *of)
 {
 	struct comm *c = xcalloc(1, sizeof(*c));
 	struct ranks *r = xcalloc(1, sizeof(*r));
 	int level = MPI_THREAD_SINGLE;
 
 	r->mpi = mpi;
-	r->world = world;
+	r->world = of == NULL;
 	c->priv = r;
 	if (check(MPI_Comm_rank(mpi, &c->rank), "MPI_Comm_rank") != 0 ||
 	    check(MPI_Comm_size(mpi, &c->size), "MPI_Comm_size") != 0 ||
@@ -73,8 +98,14 @@ make(MPI_Comm mpi, int world)
 		free(c);
 		return NULL;
 	}
+	if (of != NULL) {
+		r->lock = of->lock;
+	} else if (level != MPI_THREAD_MULTIPLE) {
+		r->lock = xmalloc(sizeof(*r->lock));
+		pthread_mutex_init(r->lock, NULL);
+	}
 	c->what = COMM_WAITS;
-	c->t = level == MPI_THREAD_MULTIPLE ? &with_threads : &plain;
+	c->t = r->lock == NULL ? &with_threads : &plain;
 	return c;
 }
 
@@ -99,7 +130,7 @@ comm_mpi_open(int *argc, char ***argv)
 	/* Duplicates inherit it. */
 	if (check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
 	    "MPI_Comm_set_errhandler") != 0 ||
-	    (c = make(MPI_COMM_WORLD, 1)) == NULL)
+	    (c = make(MPI_COMM_WORLD, NULL)) == NULL)
 		die(EXIT_RANKS, "MPI has started, but does not work");
 	if (provided < MPI_THREAD_SERIALIZED)
 		die(EXIT_USAGE, "%s was built without threads",
@@ -138,18 +169,20 @@ comm_mpi_library(void)
 static int
 split(struct comm **part, struct comm *c, int colour, int key)
 {
+	const struct ranks *r = c->priv;
 	MPI_Comm mpi;
+	int bad;
 
 	*part = NULL;
-	if (check(MPI_Comm_split(((struct ranks *)c->priv)->mpi, colour < 0 ?
-	    MPI_UNDEFINED : colour, key, &mpi), "MPI_Comm_split") != 0)
-		return -1;
-	if (mpi == MPI_COMM_NULL)
-		return 0;
-	if (check(MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN),
-	    "MPI_Comm_set_errhandler") == 0)
-		*part = make(mpi, 0);
-	return *part != NULL ? 0 : -1;
+	mpi_enter(r);
+	bad = check(MPI_Comm_split(r->mpi, colour < 0 ? MPI_UNDEFINED : colour,
+	    key, &mpi), "MPI_Comm_split") != 0;
+	if (!bad && mpi != MPI_COMM_NULL)
+		bad = check(MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN),
+		    "MPI_Comm_set_errhandler") != 0 ||
+		    (*part = make(mpi, r)) == NULL;
+	mpi_leave(r);
+	return bad ? -1 : 0;
 }
 
 static void
@@ -157,8 +190,13 @@ release(struct comm *c)
 {
 	struct ranks *r = c->priv;
 
-	if (!r->world)
+	if (r->world) {
+		free(r->lock);
+	} else {
+		mpi_enter(r);
 		check(MPI_Comm_free(&r->mpi), "MPI_Comm_free");
+		mpi_leave(r);
+	}
 	free(r);
 	free(c);
 }
@@ -266,9 +304,11 @@ start(struct exchange *x, const struct piece *send, int sends,
 		f->flight = xrealloc(f->flight, need, sizeof(*f->flight));
 	}
 	f->used = 0;
+	mpi_enter(r);
 	if (r->failed || start_side(r, f, receive, receives, 1) != 0 ||
 	    start_side(r, f, send, sends, 0) != 0)
 		r->failed = 1;
+	mpi_leave(r);
 	return r->failed ? -1 : 0;
 }
 
@@ -277,13 +317,15 @@ test(struct exchange *x)
 {
 	struct ranks *r = x->comm->priv;
 	struct flights *f = x->priv;
-	int done = 0, code = MPI_Testall((int)f->used, f->request, &done,
-	    f->status);
+	int done = 0, code;
 
+	mpi_enter(r);
+	code = MPI_Testall((int)f->used, f->request, &done, f->status);
 	if (code != MPI_SUCCESS)
 		r->failed = say_failure(f, code) != 0;
 	else if (done)
 		r->failed = check_sizes(f) != 0;
+	mpi_leave(r);
 	return r->failed ? -1 : done;
 }
 
@@ -307,8 +349,10 @@ allreduce(struct comm *c, float *x, size_t n)
 		size_t now = n - at < MOST / sizeof(float) ? n - at :
 		    MOST / sizeof(float);
 
+		mpi_enter(r);
 		r->failed = check(MPI_Allreduce(MPI_IN_PLACE, x + at, (int)now,
 		    MPI_FLOAT, MPI_SUM, r->mpi), "MPI_Allreduce") != 0;
+		mpi_leave(r);
 	}
 	return r->failed ? -1 : 0;
 }
