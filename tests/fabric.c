@@ -2,7 +2,7 @@
  * Sums by a library of the devices' (comm/fabric.h), on a stand-in for it that
  * keeps what it is asked in its order, and does it between threads: the calls of
  * a plain sum and of a torus, what they come to, links that are not ready at
- * once, errors, and the watch's deadline.
+ * once, errors, and the watch's deadline, for sums and for the end of a link.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,12 +169,23 @@ stand_idle(void *stream)
 	return ++looks % 3 == 0;
 }
 
+static int
+stand_finish(void *link)
+{
+	struct link *l = link;
+
+	buffer_printf(&asked, "finish:%s ", l->name);
+	l->unready = hangs ? -1 : UNREADY;
+	return 0;
+}
+
 static void
 stand_close(void *link)
 {
 	struct link *l = link;
 
-	buffer_printf(&asked, "close:%s ", l->name);
+	buffer_printf(&asked, "close%s:%s ", l->unready != 0 ? " too early" : "",
+	    l->name);
 	comm_free(l->comm);
 	free(l);
 }
@@ -194,7 +205,7 @@ stand_abort(void *link)
 
 static const struct fabric_calls stand_in = { "a stand-in", 5, stand_id,
 	stand_open, stand_split, stand_sum, stand_scatter, stand_gather,
-	stand_ready, stand_idle, stand_abort, stand_close };
+	stand_ready, stand_idle, stand_abort, stand_finish, stand_close };
 
 /* ---- sums ---- */
 
@@ -281,8 +292,25 @@ hang(struct comm *c, void *arg)
 	clock_sleep(60);
 }
 
+/* The other rank is lost before it closes. */
 static void
-deadline(void)
+hang_closing(struct comm *c, void *arg)
+{
+	struct fabric *f;
+
+	(void)arg;
+	mine = c;
+	comm_watch(c, 0.5);
+	watch_phase(c->watch, NULL, 1);
+	f = fabric_open(&stand_in, c, c->size, NULL);
+	hangs = 1;
+	if (c->rank == 0)
+		fabric_close(f);
+	clock_sleep(60);
+}
+
+static void
+deadline(void (*rank)(struct comm *, void *), const char *what)
 {
 	char said[4096] = "";
 	int to[2], status = 0;
@@ -295,7 +323,7 @@ deadline(void)
 	if (pid == 0) {
 		dup2(to[1], 2);
 		close(to[0]);
-		comm_threads(2, hang, NULL);
+		comm_threads(2, rank, NULL);
 		_exit(0);
 	}
 	close(to[1]);
@@ -303,8 +331,8 @@ deadline(void)
 		n += (size_t)got;
 	close(to[0]);
 	waitpid(pid, &status, 0);
-	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, EXIT_RANKS,
-	    "a sum that never ends ends the ranks");
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_RANKS,
+	    "%s ends the ranks", what);
 	ok(strstr(said, "aborted") != NULL, "once its links are aborted");
 	ok(strstr(said, "--step-timeout allows") != NULL,
 	    "with what they waited for");
@@ -319,26 +347,30 @@ main(void)
 	int wrong = 0;
 
 	test("two ranks, one sum", (struct job){ .columns = 2, .n = 7 }, 2, 0,
-	    "id open sum:world:7:fp32 close:world ");
+	    "id open sum:world:7:fp32 finish:world close:world ");
 	test("in 16 bits", (struct job){ .columns = 3, .type = WIRE_BF16,
-	    .n = 5 }, 3, 1, "open sum:world:5:bf16 close:world ");
+	    .n = 5 }, 3, 1, "open sum:world:5:bf16 finish:world close:world ");
 	test("a torus on two hosts", (struct job){ .columns = 2, .n = 8,
 	    .host = two_hosts }, 4, 3, "open split:1:1 split:1:1 "
 	    "scatter:row:4:fp32 sum:column:4:fp32 gather:row:4:fp32 "
+	    "finish:row finish:column finish:world "
 	    "close:row close:column close:world ");
 	test("what does not divide", (struct job){ .columns = 2, .n = 9,
 	    .host = crossed }, 4, 1, "open split:1:0 split:0:1 "
 	    "scatter:row:4:fp32 sum:column:4:fp32 gather:row:4:fp32 "
-	    "sum:world:1:fp32 close:row close:column close:world ");
+	    "sum:world:1:fp32 finish:row finish:column finish:world "
+	    "close:row close:column close:world ");
 	test("less than the columns", (struct job){ .columns = 3, .n = 2,
 	    .type = WIRE_FP16, .host = three }, 6, 0, "id open split:0:0 "
-	    "split:0:0 sum:world:2:fp16 close:row close:column close:world ");
+	    "split:0:0 sum:world:2:fp16 finish:row finish:column finish:world "
+	    "close:row close:column close:world ");
 	test("a column is no grid", (struct job){ .columns = 1, .n = 3 }, 4, 2,
-	    "open sum:world:3:fp32 close:world ");
+	    "open sum:world:3:fp32 finish:world close:world ");
 	fail_capture((char [256]){ 0 }, 256);
 	comm_threads(2, cut_wire, &wrong);
 	fail_capture(NULL, 0);
 	is(wrong, 0, "an error aborts the links, and no more is asked");
-	deadline();
+	deadline(hang, "a sum that never ends");
+	deadline(hang_closing, "a link that never finishes");
 	return done();
 }

@@ -170,6 +170,13 @@ link_idle(void *stream)
 	return s->driver->call->wait(s->driver, s->stream) == 0 ? 1 : -1;
 }
 
+static int
+link_finish(void *link)
+{
+	(void)link;
+	return 0;
+}
+
 static void
 link_close(void *link)
 {
@@ -184,7 +191,7 @@ link_close(void *link)
 static const struct fabric_calls fabric = { .name = "threads", .id_bytes = 1,
 	.id = link_id, .open = link_open, .sum = link_sum,
 	.ready = link_ready, .idle = link_idle, .abort = link_close,
-	.close = link_close };
+	.finish = link_finish, .close = link_close };
 
 /* ---- runs ---- */
 

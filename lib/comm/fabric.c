@@ -139,11 +139,28 @@ err:
 	return NULL;
 }
 
+/* A rank that is lost keeps the others' links from finishing: the watch looks on
+ * until they have. */
+static void
+finish_links(struct fabric *f)
+{
+	void *const link[] = { f->row, f->column, f->world };
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]); i++)
+		bad |= link[i] != NULL && f->call->finish(link[i]) != 0;
+	if (bad)
+		abort_links(f);
+	else
+		settle(f, NULL);
+}
+
 void
 fabric_close(struct fabric *f)
 {
 	if (f == NULL)
 		return;
+	finish_links(f);
 	watch_ending(f->comm->watch, NULL, NULL);
 	if (f->row != NULL)
 		f->call->close(f->row);

@@ -41,7 +41,10 @@ struct fabric_calls {
 	int (*ready)(void *link);	/* 1; 0: not yet; -1 after a message */
 	int (*idle)(void *stream);	/* the same of all work on it */
 	void (*abort)(void *link);	/* what is under way, too */
-	void (*close)(void *link);
+	int (*finish)(void *link);	/* nothing more is asked of it; it is
+					 * ready once the other ranks, too,
+					 * have done what they need of it */
+	void (*close)(void *link);	/* one that has finished */
 };
 
 /* fabric_library(): what this build has; NULL: nothing.  fabric_version: "NCCL
@@ -60,6 +63,9 @@ struct fabric;
  */
 struct fabric *fabric_open(const struct fabric_calls *calls, struct comm *c,
     int columns, const int *host);
+
+/* fabric_close(f): once all links have finished, which is watched as well: links
+ * that fail or are late are aborted. */
 void fabric_close(struct fabric *f);
 
 /* fabric_sum(f, x, n, type, stream): put on the stream: the ${n} elements at

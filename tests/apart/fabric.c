@@ -140,6 +140,13 @@ done(void *of)
 	return 1;
 }
 
+static int
+finish(void *link)
+{
+	(void)link;
+	return 0;
+}
+
 static void
 close_link(void *link)
 {
@@ -148,7 +155,7 @@ close_link(void *link)
 }
 
 static const struct fabric_calls calls = { "apart", 1, new_id, open_link,
-	split, sum, scatter, gather, done, done, close_link, close_link };
+	split, sum, scatter, gather, done, done, close_link, finish, close_link };
 
 struct fabric *__real_fabric_open(const struct fabric_calls *k, struct comm *c,
     int columns, const int *host);

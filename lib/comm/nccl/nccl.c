@@ -169,16 +169,15 @@ abort_link(void *link)
 	nccl.ncclCommAbort(link);
 }
 
-/* The exchange is done on this rank; the others' end is not waited for long. */
+static int
+finish(void *link)
+{
+	return check(nccl.ncclCommFinalize(link), link, "the end of a link");
+}
+
 static void
 close_link(void *link)
 {
-	ncclResult_t state = ncclInProgress;
-
-	nccl.ncclCommFinalize(link);
-	while (state == ncclInProgress)
-		if (nccl.ncclCommGetAsyncError(link, &state) != ncclSuccess)
-			break;
 	nccl.ncclCommDestroy(link);
 }
 
@@ -203,7 +202,7 @@ static const struct fabric_calls calls = {
 	.name = "NCCL", .id_bytes = sizeof(ncclUniqueId), .id = new_id,
 	.open = open_link, .split = split, .sum = sum, .scatter = scatter,
 	.gather = gather, .ready = ready, .idle = idle, .abort = abort_link,
-	.close = close_link,
+	.finish = finish, .close = close_link,
 };
 
 const struct fabric_calls *
