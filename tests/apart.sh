@@ -87,7 +87,7 @@ if have_mpi; then
 	for way in ring:fp32 torus:bf16 halving:fp16; do
 		alike "$way" 4 --deterministic=fast --allreduce=${way%:*} --exchange=${way#*:}
 	done
-	APART_FABRIC=yes
+	APART_FABRIC=apart
 	export APART_FABRIC
 	# Sums of two are the same in any order; so are those of pairs of pairs.
 	alike "ring, by the devices" 2 --deterministic=fast --allreduce=native
@@ -101,6 +101,9 @@ if have_mpi; then
 	done
 	train plan apart/ 2 --deterministic=fast --dry-run
 	check "the way is said" grep -q 'native by apart' "$T/said"
+	APART_FABRIC=other
+	check "a plan for devices with another library" train plan apart/ 2 --deterministic=fast --dry-run
+	check_same "does not sum by this one" 0 "$(grep -c 'by apart' "$T/said")"
 	unset APART_FABRIC
 	alike "a BN group on two ranks" 2 --deterministic=fast --schedule "$T/wide.tsv"
 	each=

@@ -99,6 +99,9 @@ struct backend {
 	void (*write)(struct device *d, void *activation, const struct dims *,
 	    const double *host);
 	void *(*stream)(struct device *d);	/* NULL: none */
+	const char *fabric;		/* the library that sums what lies in its
+					 * memory over ranks (comm/fabric.h), by
+					 * name; NULL: none */
 	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
 	    enum precision as, double scale);
 	void (*widen)(struct device *d, void *x, const void *from, size_t n,

@@ -47,9 +47,10 @@ struct fabric_calls {
 	void (*close)(void *link);	/* one that has finished */
 };
 
-/* fabric_library(): what this build has; NULL: nothing.  fabric_version: "NCCL
- * 2.28.9", or "none". */
-const struct fabric_calls *fabric_library(void);
+/* fabric_library(name): the library of that name, as a device asks for it; NULL:
+ * ${name} is, or this build does not have it.  fabric_version: "NCCL 2.28.9", or
+ * "none". */
+const struct fabric_calls *fabric_library(const char *name);
 const char *fabric_version(void);
 
 struct fabric;

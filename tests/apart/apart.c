@@ -398,6 +398,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table.aside = aside;
 	a->table.aside_free = aside_free;
 	a->table.stream = stream;
+	a->table.fabric = getenv("APART_FABRIC");
 	a->table.narrow = narrow;
 	a->table.widen = widen;
 	a->table.put = put;

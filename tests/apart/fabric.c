@@ -1,7 +1,7 @@
 /*
  * What moves memory of devices that are apart between ranks (comm/fabric.h): done
  * at once, by messages, in order of rank.  With APART_FABRIC set the devices have
- * streams, so that it is used.
+ * streams, and name that as their library: it is used if it is "apart".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ struct fabric *__real_fabric_open(const struct fabric_calls *k, struct comm *c,
     int columns, const int *host);
 struct fabric *__wrap_fabric_open(const struct fabric_calls *k, struct comm *c,
     int columns, const int *host);
-const struct fabric_calls *__wrap_fabric_library(void);
+const struct fabric_calls *__wrap_fabric_library(const char *name);
 
 struct fabric *
 __wrap_fabric_open(const struct fabric_calls *k, struct comm *c, int columns,
@@ -172,7 +172,7 @@ __wrap_fabric_open(const struct fabric_calls *k, struct comm *c, int columns,
 }
 
 const struct fabric_calls *
-__wrap_fabric_library(void)
+__wrap_fabric_library(const char *name)
 {
-	return &calls;
+	return name != NULL && strcmp(name, calls.name) == 0 ? &calls : NULL;
 }

@@ -206,7 +206,7 @@ static const struct fabric_calls calls = {
 };
 
 const struct fabric_calls *
-fabric_library(void)
+fabric_library(const char *name)
 {
-	return &calls;
+	return name != NULL && strcmp(name, calls.name) == 0 ? &calls : NULL;
 }

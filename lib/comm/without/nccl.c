@@ -2,8 +2,9 @@
 #include "comm/fabric.h"
 
 const struct fabric_calls *
-fabric_library(void)
+fabric_library(const char *name)
 {
+	(void)name;
 	return NULL;
 }
 
