@@ -697,16 +697,17 @@ static void
 placing(void)
 {
 	enum { BLOCKS = 60, ROUNDS = 200 };
-	int bad = 0, tight = 0;
+	int bad = 0, tight = 0, moved = 0;
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct plan_block b[BLOCKS];
-		size_t at[BLOCKS], end = 0, size;
+		size_t at[BLOCKS], back[BLOCKS], end = 0, size;
 
 		for (uint32_t i = 0; i < BLOCKS; i++) {
 			struct rng_block r = rng_philox(round, i, 0, 0, 98);
 
-			b[i] = (struct plan_block){ 1 + r.w[0] % 1000, &at[i],
+			/* Many are as large as others. */
+			b[i] = (struct plan_block){ 1 + r.w[0] % 20, &at[i],
 				(int)(r.w[1] % 100), 0, 0, 0 };
 			b[i].dies = b[i].born + (int)(r.w[2] % 30);
 			if (r.w[3] % 3 == 0)
@@ -727,9 +728,15 @@ placing(void)
 		for (int i = 0; i < BLOCKS; i++)
 			end -= b[i].bytes < end ? b[i].bytes : end;
 		tight += end == 0;	/* less than all of them together */
+		for (int i = 0; i < BLOCKS; i++)
+			b[i].at = &back[BLOCKS - 1 - i];
+		plan_place(b, BLOCKS);
+		for (int i = 0; i < BLOCKS; i++)
+			moved += at[i] != back[BLOCKS - 1 - i];
 	}
 	ok(bad == 0, "blocks that live at the same time lie apart");
 	is(tight, ROUNDS, "and others share a place");
+	is(moved, 0, "it is the same place wherever the offsets are kept");
 }
 
 /*

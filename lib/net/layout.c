@@ -13,11 +13,12 @@
 static int
 by_size(const void *va, const void *vb)
 {
-	const struct plan_block *a = va, *b = vb;
+	const struct plan_block *a = *(const struct plan_block *const *)va;
+	const struct plan_block *b = *(const struct plan_block *const *)vb;
 
 	if (a->bytes != b->bytes)
 		return a->bytes < b->bytes ? 1 : -1;
-	return (a->at > b->at) - (a->at < b->at);	/* a fixed order */
+	return (a > b) - (a < b);	/* of one array: as it lists them */
 }
 
 /* Are both alive at some time? */
@@ -37,12 +38,15 @@ meet(const struct plan_block *a, const struct plan_block *b)
 }
 
 size_t
-plan_place(struct plan_block *b, int n)
+plan_place(const struct plan_block *b, int n)
 {
+	const struct plan_block **order = xcalloc((size_t)n, sizeof(*order));
 	int *placed = xcalloc((size_t)n, sizeof(*placed));	/* by offset */
 	size_t size = 0;
 
-	qsort(b, (size_t)n, sizeof(*b), by_size);
+	for (int i = 0; i < n; i++)
+		order[i] = &b[i];
+	qsort(order, (size_t)n, sizeof(*order), by_size);
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
 		int k;
@@ -50,22 +54,23 @@ plan_place(struct plan_block *b, int n)
 		/* The lowest offset that is free for all its lives: the first
 		 * gap that is wide enough between those that live then. */
 		for (k = 0; k < i; k++) {
-			const struct plan_block *o = &b[placed[k]];
+			const struct plan_block *o = order[placed[k]];
 
-			if (!meet(o, &b[i]))
+			if (!meet(o, order[i]))
 				continue;
-			if (*o->at >= at + b[i].bytes)
+			if (*o->at >= at + order[i]->bytes)
 				break;
 			if (*o->at + o->bytes > at)
 				at = *o->at + o->bytes;
 		}
-		*b[i].at = at;
-		if (at + b[i].bytes > size)
-			size = at + b[i].bytes;
-		for (k = i; k > 0 && *b[placed[k - 1]].at > at; k--)
+		*order[i]->at = at;
+		if (at + order[i]->bytes > size)
+			size = at + order[i]->bytes;
+		for (k = i; k > 0 && *order[placed[k - 1]]->at > at; k--)
 			placed[k] = placed[k - 1];
 		placed[k] = i;
 	}
+	free(order);
 	free(placed);
 	return size;
 }

@@ -113,7 +113,8 @@ struct plan_block {
 };
 
 /* plan_place(b, n): place each block where no other is alive at the same
- * time, largest first; return the bytes of the whole. */
-size_t plan_place(struct plan_block *b, int n);
+ * time, largest first and equal ones in their order; return the bytes of the
+ * whole. */
+size_t plan_place(const struct plan_block *b, int n);
 
 #endif
