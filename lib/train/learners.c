@@ -100,11 +100,7 @@ learners_open(const struct trainer *t)
 		struct learner *x = &l->learner[k];
 		size_t bytes = t->share.elements * elem;
 
-		/* As the run's, but for what it holds. */
-		x->optim = t->optim;
-		x->optim.slots = (struct slots){ 0 };
-		x->optim.outer = x->optim.learners = 0;
-		x->optim.dealt = (struct segments){ 0 };
+		optim_like(&x->optim, &t->optim);
 		if ((x->w = device_alloc(t->net->device, bytes)) == NULL ||
 		    optim_open(&x->optim, t->net, NULL) != 0 ||
 		    (gathers(t) && (x->sum = device_alloc(t->net->device,

@@ -55,6 +55,17 @@ open_rest(struct optim *o, const struct net *n)
 	return 0;
 }
 
+void
+optim_like(struct optim *o, const struct optim *of)
+{
+	*o = (struct optim){ .kind = of->kind, .set = of->set,
+		.rule = of->rule, .clip = of->clip,
+		.clip_value = of->clip_value, .ema = of->ema,
+		.loss_scale = of->loss_scale,
+		.dynamic_scale = of->dynamic_scale,
+		.scale_every = of->scale_every };
+}
+
 int
 optim_open(struct optim *o, const struct net *n, const struct segments *share)
 {

@@ -56,6 +56,10 @@ struct optim {
 					 * for; NULL: it gives none */
 };
 
+/* optim_like(o, of): the settings of ${of}, but for what learners have in common;
+ * ${o} holds nothing yet. */
+void optim_like(struct optim *o, const struct optim *of);
+
 /*
  * optim_open(o, n, share): everything but the settings; the slots with their
  * first values.  ${share} says which elements this rank updates, and must

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Memory of the device that runs out, at each allocation of a run in turn: the run
+# says so and ends with status 1, with all that it holds freed once.  On the cuda
+# back end without a GPU.
+# tests/run: weight 3
+cd "${0%/*}/.." || exit 2
+. tests/lib.sh
+
+"$MAKESET" "$T/train" 24 8 40 32 1 || skip_all "no test set"
+small_net 8 8 0.5 >"$T/net.net"
+stages '0 0 1 0 12 2 16 2 1 0 0' >"$T/s.tsv"
+# train ALLOCATIONS: learners that hold an optimizer each, and their ratios
+train() {
+	rm -rf "$T/run"
+	STANDIN_ALLOCS=$1 timeout -k 5 60 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+		-o "$T/run" --device ref -j 1 -q --learners 2 --average-every 1 --optimizer lars >/dev/null 2>"$T/err"
+}
+
+n=0 other=
+while train $n; status=$?; [ $status != 0 ] && [ $n -lt 100 ]; do
+	[ $status = 1 ] && grep -q 'error: ' "$T/err" || other="$other $n:$status"
+	n=$((n + 1))
+done
+check_same "a run with enough memory ends well" 0 $status
+check "and allocates often" test $n -ge 15
+check_same "where one allocation fails the status is 1, after a message" "" "$other"
+plan
