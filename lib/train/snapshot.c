@@ -15,8 +15,8 @@ struct snapshot {
 	struct tensor *tensor;		/* names are its own */
 	void *w;			/* the flat buffer, copied */
 	struct slots_whole whole;
-	size_t metas;
-	struct meta meta[44];		/* values are its own */
+	size_t metas, room;
+	struct meta *meta;		/* values are its own */
 };
 
 /* ${p}: whose shape it has; NULL: a single number. */
@@ -54,6 +54,7 @@ add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 static void
 add_meta(struct snapshot *s, const char *key, char *value)
 {
+	s->meta = array_room(s->meta, s->metas, &s->room, sizeof(*s->meta));
 	s->meta[s->metas++] = (struct meta){ key, value };
 }
 
@@ -198,6 +199,7 @@ snapshot_free(struct snapshot *s)
 		free((char *)s->tensor[i].name);
 	for (size_t i = 0; i < s->metas; i++)
 		free((char *)s->meta[i].value);
+	free(s->meta);
 	free(s->tensor);
 	free(s->w);
 	slots_forget(&s->whole);
