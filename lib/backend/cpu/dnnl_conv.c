@@ -212,19 +212,6 @@ out:
 	return bad;
 }
 
-int
-dnnl_conv_call(struct dnnl_conv *c, int images, int more)
-{
-	for (int i = 0; i < c->calls; i++)
-		if (c->call[i].images == images && c->call[i].more == more)
-			return i;
-	if (c->calls == CALLS)
-		return fail("%s: more than %d sizes of a call", c->what, CALLS);
-	if (make_call(c, &c->call[c->calls], images, more) != 0)
-		return -1;
-	return c->calls++;
-}
-
 static void
 destroy(dnnl_memory_t *m, int n)
 {
@@ -233,20 +220,41 @@ destroy(dnnl_memory_t *m, int n)
 			dnnl_memory_destroy(m[i]);
 }
 
+static void
+free_call(const struct dnnl_conv *c, struct call *k)
+{
+	for (int t = 0; t < c->dnnl->threads && k->memory != NULL; t++)
+		destroy(k->memory[t], MEMORIES);
+	free(k->memory);
+	if (k->prim != NULL)
+		dnnl_primitive_destroy(k->prim);
+}
+
+int
+dnnl_conv_call(struct dnnl_conv *c, int images, int more)
+{
+	struct call *k;
+
+	for (size_t i = 0; i < c->calls; i++)
+		if (c->call[i].images == images && c->call[i].more == more)
+			return (int)i;
+	c->call = array_room(c->call, c->calls, &c->room, sizeof(*c->call));
+	k = &c->call[c->calls];
+	*k = (struct call){ 0 };
+	if (make_call(c, k, images, more) != 0) {
+		free_call(c, k);
+		return -1;
+	}
+	return (int)c->calls++;
+}
+
 void
 dnnl_conv_free(struct dnnl_conv *c)
 {
 	if (c == NULL)
 		return;
-	for (int i = 0; i < CALLS; i++) {
-		struct call *k = &c->call[i];
-
-		for (int t = 0; t < c->dnnl->threads && k->memory != NULL; t++)
-			destroy(k->memory[t], MEMORIES);
-		free(k->memory);
-		if (k->prim != NULL)
-			dnnl_primitive_destroy(k->prim);
-	}
+	for (size_t i = 0; i < c->calls; i++)
+		free_call(c, &c->call[i]);
 	for (int i = 0; i < SLICES; i++) {
 		destroy(&c->slice[i].outer, 1);
 		destroy(&c->slice[i].inner, 1);
@@ -254,6 +262,7 @@ dnnl_conv_free(struct dnnl_conv *c)
 			dnnl_primitive_destroy(c->slice[i].prim);
 	}
 	layout_free(&c->w);
+	free(c->call);
 	free(c);
 }
 

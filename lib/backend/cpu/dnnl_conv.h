@@ -9,7 +9,7 @@
 #include "backend/cpu/dnnl_api.h"
 
 enum { X, W, Y, BIAS, SCRATCH, MEMORIES };
-enum { CALLS = 8, SLICES = 8 };
+enum { SLICES = 8 };
 
 struct dnnl {
 	dnnl_engine_t engine;
@@ -33,8 +33,9 @@ struct dnnl_conv {
 	char what[64];			/* for messages */
 	char name[64];			/* of the implementation */
 	layout w;			/* the inner order; of the first call */
-	int calls, slices;
-	struct call call[CALLS];
+	int slices;
+	size_t calls, room;
+	struct call *call;		/* [calls] */
 	struct slice slice[SLICES];
 	size_t weights, scratch;	/* bytes */
 };
