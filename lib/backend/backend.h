@@ -268,7 +268,7 @@ void device_event_follow(struct device *d, struct event *e, size_t from);
  * done but kept.  It must be work of operators and events recorded, and be the
  * same each time: of the same memory, with the same values.  0: this device
  * keeps no work, and does what it is asked for.
- * device_captured(d): that was all of it.  NULL after a message: it cannot be
+ * device_captured(d): that was all of it.  NULL after a detail: it cannot be
  * kept, and none of it has been done.
  * device_replay(d, r): do it.  Events are recorded by it as if it had been asked
  * for anew.

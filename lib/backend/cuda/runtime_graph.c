@@ -7,7 +7,8 @@
 
 struct gpu_graph { cudaGraphExec_t at; };
 
-/* What other threads do meanwhile is theirs. */
+/* What other threads do meanwhile is theirs.  Where there can be no graph the work
+ * is done piece by piece: a detail, no error. */
 int
 runtime_capture(struct driver *d, struct gpu_stream *s)
 {
@@ -15,9 +16,11 @@ runtime_capture(struct driver *d, struct gpu_stream *s)
 	cudaError_t e = cudaStreamBeginCapture(s->at,
 	    cudaStreamCaptureModeThreadLocal);
 
-	if (e != cudaSuccess)
-		return fail("%s (device %d): no graph: %s", r->name, r->ordinal,
+	if (e != cudaSuccess) {
+		detail("%s (device %d): no graph: %s", r->name, r->ordinal,
 		    cudaGetErrorString(e));
+		return -1;
+	}
 	pthread_mutex_lock(&r->lock);
 	r->captures = 1;
 	r->capturer = pthread_self();
@@ -47,9 +50,11 @@ runtime_captured(struct driver *d, struct gpu_stream *s)
 	cudaGetLastError();		/* it is ours, and no work's */
 	free(g);
 	if (r->spoiled[0] != '\0')
-		return fail_null("%s: no graph of it", r->spoiled);
-	return fail_null("%s (device %d): no graph: %s", r->name, r->ordinal,
-	    cudaGetErrorString(e));
+		detail("%s: no graph of it", r->spoiled);
+	else
+		detail("%s (device %d): no graph: %s", r->name, r->ordinal,
+		    cudaGetErrorString(e));
+	return NULL;
 }
 
 void
