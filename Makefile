@@ -70,6 +70,10 @@ CUDA_CPP   = $(if $(CUDA_HOME),-isystem $(CUDA_HOME)/include)
 toolkit    = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) $(CUDA_CPP) -E -x c - >/dev/null 2>&1 && echo yes)
 # Code for these, and what later devices can compile for themselves.
 CUDA_ARCHS = 80 90
+# A kernel has up to 4,128 bytes of arguments (struct input of cuda/args.h), which
+# devices take from sm_70 on, and toolkits from 12.1 on (runtime.h).
+old_archs := $(shell for a in $(CUDA_ARCHS); do [ "$${a%%[a-z]*}" -ge 70 ] || echo $$a; done)
+$(if $(old_archs),$(error CUDA_ARCHS: $(old_archs) (wanted 70 or more)))
 
 CORE_PC    = libarchive libjpeg libpng libxxhash jansson
 FFMPEG_PC  = libavformat libavcodec libswscale libavutil

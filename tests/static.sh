@@ -35,6 +35,9 @@ for command in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 done
 built oneDNN && [ "$static" != "$BUILD" ] && check "the check sees what a plain build needs" test -n "$(others "$BUILD/vt-train")"
 
+check_exit "devices before sm_70 are refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' \
+	BUILD="$T/none" all
+check_says "by number" 'CUDA_ARCHS: 60 \(wanted 70 or more\)'
 for part in DNNL MPI FFMPEG CAIRO; do
 	check_exit "STATIC=yes with $part=yes is refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make STATIC=yes $part=yes \
 		BUILD="$T/none" all

@@ -15,6 +15,10 @@
 #include <cudnn.h>
 #include <pthread.h>
 
+/* Before, a kernel's arguments had 4,096 bytes; struct input (args.h) has more. */
+_Static_assert(CUDART_VERSION >= 12010,
+    "the CUDA Toolkit is too old (wanted 12.1 or newer)");
+
 #include "backend/cuda/choose.h"
 #include "backend/cuda/driver.h"
 
