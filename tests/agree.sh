@@ -244,10 +244,16 @@ fi
 
 # ---- what decides no weight ----
 
-# config FILE: the settings that a checkpoint keeps
-config() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r '.__metadata__["vt.config"]'
+# meta FILE NAME: what a checkpoint says
+meta() {
+	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r ".__metadata__[\"$2\"]"
 }
+# shellcheck disable=SC2086
+[ -e "$T/one/final.safetensors" ] || vt-train -i "$T/train" -o "$T/one" $common >/dev/null
+build="vt $(vt-train --version | sed -n '1s/.* //p')"
+check_same "checkpoint and log name the build, and the checkpoint its results" "$build, $build, 1" \
+	"$(meta "$T/one/final.safetensors" vt.build), $(jq -r 'select(.type == "start").build' "$T/one/log.jsonl"), $(
+	meta "$T/one/final.safetensors" vt.results)"
 # An option that is new is in this list, or is not stored (free_setting in lib/train/facts.c).
 check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
 	loss
@@ -286,7 +292,7 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	deterministic
 	exchange
 	NAMES
-)" "$(config "$T/one/final.safetensors" | sed -n 's/^\(# \)\{0,1\}\([a-z][a-z0-9-]*\) = .*/\2/p' | sort)"
+)" "$(meta "$T/one/final.safetensors" vt.config | sed -n 's/^\(# \)\{0,1\}\([a-z][a-z0-9-]*\) = .*/\2/p' | sort)"
 # same OPTION...: of a run that has these beside, every byte is the same
 same() {
 	rm -rf "$T/same"
@@ -294,8 +300,6 @@ same() {
 	check_exit "$*" 0 vt-train -i "$T/train" -o "$T/same" $common "$@"
 	check "and its last checkpoint is the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
 }
-# shellcheck disable=SC2086
-[ -e "$T/one/final.safetensors" ] || vt-train -i "$T/train" -o "$T/one" $common >/dev/null
 same --tensorboard
 same --threads=3 --loader-threads=1 --loader-memory=1M --bucket=8K
 same --log-every=1 --keep-best=loss --verbose --progress=never --trace-samples="$T/trace2"
