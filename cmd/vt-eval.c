@@ -16,6 +16,7 @@
 #include "base/version.h"
 #include "comm/cores.h"
 #include "comm/watch.h"
+#include "data/list.h"
 #include "draw/plot.h"
 #include "eval/answer.h"
 #include "eval/curves.h"
@@ -28,13 +29,13 @@
 
 static const char *config, *data, *output;
 static const char *device = "cpu";
-static struct option_list models, curves;
+static struct option_list models, curves, lists;
 static struct packed_files files;
 static struct extract_options how = { .max_pixels = 64 << 20,
 	.max_frames = FRAME_MAX };
 static struct chosen views = { .microbatch = 8, .loader_threads = 2,
 	.loader_memory = 512 << 20 };
-static int use_ema, precision, json, force, quiet, verbose, progress;
+static int use_ema, zero, precision, json, force, quiet, verbose, progress;
 static int64_t threads, top = 5, sheet_samples = 24;
 static double step_timeout = 600;
 
@@ -46,6 +47,7 @@ static const struct option_row rows[] = {
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "packed dataset, or stream of vt-extract: FILE or -",
 	    "FILE|-", 0, 0, 0 },
+	LIST_OPTIONS(&lists, &zero),
 	{ 0, "use-ema", OPTION_FLAG, &use_ema, NULL,
 	    "the moving average of its weights (vt-train --ema)",
 	    NULL, 0, 0, 0 },
@@ -154,7 +156,7 @@ versions(FILE *f)
 }
 
 static const struct command command = {
-	"[OPTION]... --model=RUN VIDEO...|--data=DIR|--curve=FILE",
+	"[OPTION]... --model=RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE",
 	"Say what a trained network sees in videos, or score a packed dataset.",
 	"vt-eval --model=run clip.mp4",
 	rows, versions, "FILE"
@@ -169,6 +171,8 @@ struct session {
 	struct view_options views;
 	struct clips clips;		/* the first two, and */
 	struct packed packed;		/* its path is NULL then */
+	struct list list;		/* of the videos, */
+	const char **video;		/* [list.n] and their paths */
 	struct output output;
 };
 
@@ -327,7 +331,30 @@ refuse_options(const char *const *name, const char *are_for)
 			options_wrong("--%s is for %s", *name, are_for);
 }
 
-/* What is to be looked at: ${n} operands are videos, else ${data} says. */
+/* The videos: ${n} operands, then those of the lists. */
+static void
+read_videos(struct session *s, int n, char **operand)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(operand[i], "-") == 0)
+			options_wrong("-: no video (wanted a file; of a stream of "
+			    "vt-extract, --data=-; of a list, -T -)");
+		else
+			list_add(&s->list, operand[i]);
+	for (size_t i = 0; i < lists.n; i++)
+		if (list_read_paths(&s->list, lists.item[i], zero) != 0)
+			exit(EXIT_FAILED);
+	if (s->list.n == 0) {
+		fail("no videos in the lists");
+		exit(EXIT_FAILED);
+	}
+	s->video = xcalloc(s->list.n, sizeof(*s->video));
+	for (size_t i = 0; i < s->list.n; i++)
+		s->video[i] = s->list.row[i].path;
+}
+
+/* What is to be looked at: ${n} operands are videos, and so are the lines of
+ * lists; else ${data} says. */
 static void
 choose_input(struct session *s, int n, char **operand)
 {
@@ -337,19 +364,19 @@ choose_input(struct session *s, int n, char **operand)
 	static const char *const of_videos[] = { "top", "allow-truncated",
 		"max-damage", "max-pixels", "max-frames", NULL };
 
-	if (n == 0 && data == NULL)
-		options_wrong("nothing to look at (wanted videos, or "
+	int videos = n > 0 || lists.n > 0;
+
+	if (zero && lists.n == 0)
+		options_wrong("-0 is for -T, which is missing");
+	if (!videos && data == NULL)
+		options_wrong("nothing to look at (wanted videos, -T or "
 		    "--data=DIR)");
-	if (n > 0 && data != NULL)
+	if (videos && data != NULL)
 		options_wrong("%s and --data=%s (wanted videos or a dataset)",
-		    text_quote(operand[0]), data);
-	for (int i = 0; i < n; i++)
-		if (strcmp(operand[i], "-") == 0)
-			options_wrong("-: no video (wanted a file; of a stream of "
-			    "vt-extract, --data=-)");
-	if (n > 0 && video_ready() != 0)
+		    n > 0 ? text_quote(operand[0]) : "-T", data);
+	if (videos && video_ready() != 0)
 		exit(EXIT_USAGE);
-	if (n == 0 && strcmp(data, "-") != 0 && (file_is_dir(data) ||
+	if (!videos && strcmp(data, "-") != 0 && (file_is_dir(data) ||
 	    access(data, F_OK) != 0)) {
 		refuse_options(of_videos, "videos and streams");
 		s->packed = (struct packed){ .path = data, .model = &s->model,
@@ -361,9 +388,10 @@ choose_input(struct session *s, int n, char **operand)
 		.decoders = (int)views.loader_threads,
 		.memory = (size_t)views.loader_memory,
 		.precision = (enum precision)precision };
-	if (n > 0) {
-		s->clips.video = (const char *const *)operand;
-		s->clips.videos = (size_t)n;
+	if (videos) {
+		read_videos(s, n, operand);
+		s->clips.video = s->video;
+		s->clips.videos = s->list.n;
 	} else {
 		s->clips.stream = data;
 	}
@@ -374,7 +402,7 @@ choose_input(struct session *s, int n, char **operand)
 static int
 draw_curves(int operands, char **operand)
 {
-	static const char *const of_scores[] = { "data", "output", "json",
+	static const char *const of_scores[] = { "data", "files-from", "output", "json",
 		"scores", "per-class", "matrix", "sheet", NULL };
 	struct curves c = { 0 };
 	int ranks, status = 0;
@@ -440,6 +468,9 @@ main(int argc, char **argv)
 	packed_close(&s.packed);
 	model_close(&s.model);
 	output_drop(&s.output);
+	free(s.video);
+	list_free(&s.list);
+	free(lists.item);
 	comm_close(s.comm);
 	if (stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;

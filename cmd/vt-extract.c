@@ -39,11 +39,7 @@ static const char *config;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("Input"),
-	{ 'T', "files-from", OPTION_LIST, &lists, "FILE",
-	    "videos are the lines of FILE, - is standard input", NULL, 0, 0,
-	    0 },
-	{ '0', "null", OPTION_FLAG, &zero, NULL,
-	    "-T: paths end in a zero byte, not in a newline", NULL, 0, 0, 0 },
+	LIST_OPTIONS(&lists, &zero),
 	{ 0, "list", OPTION_LIST, &annotations, "FILE",
 	    "an annotation list of videos and labels", NULL, 0, 0, 0 },
 	{ 0, "list-format", OPTION_CHOICE, &list_format, "FORMAT",

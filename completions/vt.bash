@@ -229,6 +229,8 @@ V version none -
 	vt-eval)
 		spec='m model required FILE
 i data required FILE|-
+T files-from required FILE
+0 null none -
 - use-ema none -
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -

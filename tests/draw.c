@@ -300,7 +300,8 @@ draw_sheet(const char *path)
 	struct image *small = image_new(200, 10, 1), *large = image_new(300, 40, 3);
 	struct plot_clip c[] = { { small, PLOT_RIGHT, "jump", "0.912", NULL,
 		"key-1" }, { large, PLOT_WRONG, "a longer name than the frame",
-		"0.5", "label: fall", NULL }, { small, 0, NULL, NULL, NULL, NULL },
+		"0.5", "label: fall", "a folder with a long name/clip-2.mp4" },
+		{ small, 0, NULL, NULL, NULL, NULL },
 		{ large, 0, NULL, NULL, "note", NULL } };
 	int bad = plot_sheet(&(struct plot_sheet){ "A sheet", NULL, c, 4, 3 },
 	    path);
@@ -412,7 +413,7 @@ test_pictures(void)
 	static const char *const large[] = { "class 1000", "class 1019",
 		"class 1020", "Most confused", "2 of 10", "20", NULL };
 	static const char *const sheet[] = { "jump", "0.912", "key-1",
-		"label: fall", "0.5", "note", NULL };
+		"label: fall", "\xe2\x80\xa6/clip-2.mp4", "0.5", "note", NULL };
 	static const char *const empty[] = { "A sheet", "of nothing", NULL };
 	static const char *const odd[] = { "bad ??", "?[31m?tab?",
 		"\xe8\xb5\xb0 \xd0\xb1\xd0\xb5\xd0\xb3 \xf0\x9f\x98\x80",

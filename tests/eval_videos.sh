@@ -58,7 +58,7 @@ for views in "" "--crop=20 --frames=5" "--clips=2 --crops=3 --microbatch=4 --ful
 	# shellcheck disable=SC2086
 	check_exit "so has their stream" 0 look $views -i - <"$T/test.tar"
 	of_videos <"$T/out" >"$T/got"
-	check "by their keys" cmp "$T/want" "$T/got"
+	check "by their paths" cmp "$T/want" "$T/got"
 done
 check_same "64 of them" 64 "$(wc -l <"$T/want")"
 look "$@" >"$T/all"
@@ -91,6 +91,36 @@ check_says "is decoded twice" 'lie.avi: [0-9]+ frames, which its headers do not 
 check_same "and has the same answer" "$(grep -F "$avi" "$T/all" | cut -f2-)" "$(tail -1 "$T/out" | cut -f2-)"
 check_exit "most videos" 0 look -v "$@"
 check "are decoded once" test "$(grep -c 'decoded twice' "$T/err")" -lt 8
+
+# ---- lists of videos ----
+
+mkdir -p "$T/My Videos/lie still"
+cp "$1" "$T/My Videos/lie still/a b.mp4"
+cp "$2" "$T/My Videos/lie still/new
+line.mp4"
+find "$T/My Videos" -name 'a b.mp4' >"$T/list"
+printf '%s\n' "$1" "$2" >>"$T/list"
+check_exit "videos of a list" 0 look -T "$T/list"
+check_same "have the answers of these videos" \
+	"$(sed -n 2,3p "$T/all" | cut -f2- | sed -n '1p;1p;2p')" "$(sed 1d "$T/out" | cut -f2-)"
+check_same "with blanks in names, too" "$T/My Videos/lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
+check_exit "of one that ends in zero bytes" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -m "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
+check_same "behind the operands" "$(sed -n 4p "$T/all" | cut -f2-)" "$(sed -n 2p "$T/out" | cut -f2-)"
+check_same "three in all" 4 "$(wc -l <"$T/out")"
+: >"$T/empty"
+check_exit "an empty list" 1 look -T "$T/empty"
+check_exit "a list and a dataset" 2 look -T "$T/list" -i "$T/test"
+check_exit "-0 without a list" 2 look -0 "$1"
+check_exit "a folder of folders of videos" 1 look "$T/My Videos"
+check_says "is told what to write" 'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
+check_same "and nothing is printed above an error" "" "$(cat "$T/out")"
+check_exit "a folder of videos" 1 look "$T/My Videos/lie still"
+check_says "too" 'but with files \(wanted its videos, .*/lie still"/\*, or'
+(cd "$T/My Videos" && vt-extract -q -o "$T/blank.tar" "lie still/a b.mp4")
+check_exit "a stream" 0 look -i "$T/blank.tar"
+check_same "shows the path and not the key" "lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
+check_exit "as JSON" 0 look --json -i "$T/blank.tar"
+check_same "it has both" '"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
 
 # ---- the sampler of the training ----
 
@@ -210,7 +240,7 @@ fi
 # ---- what is refused ----
 
 check_exit "standard input as a video" 2 look -
-check_says "is a stream" '-: no video \(wanted a file; of a stream of vt-extract, --data=-\)'
+check_says "is a stream" '-: no video \(wanted a file; of a stream of vt-extract, --data=-; of a list, -T -\)'
 check_exit "a table of a packed dataset" 2 look --scores="$T/no" "$1"
 check_says "says what it is for" '--scores is for a packed dataset'
 check_exit "and one of videos" 2 look --top=3 -i "$T/test"

@@ -61,21 +61,25 @@ take_clips(const struct dataset *d, struct loader *l, struct plot_clip *clip)
 {
 	struct resizer *z = resizer_new();
 	struct microbatch *mb;
-	int n = 0, got = 1;
+	int n = 0, got = 1, bad = 0;
 
-	while (n < CLIPS && (got = loader_next(l, &mb)) == 1) {
+	while (n < CLIPS && bad == 0 && (got = loader_next(l, &mb)) == 1) {
 		const struct stream *s = mb->stream;
 		size_t bytes = (size_t)s->t * 3 * (size_t)s->w * (size_t)s->h;
 
-		for (int i = 0; i < mb->n && n < CLIPS; i++, n++)
+		for (int i = 0; i < mb->n && n < CLIPS && bad == 0; i++, n++) {
+			char *path;
+
+			bad = dataset_source(d, mb->sample[i], &path);
 			clip[n] = (struct plot_clip){
 				.m = strip(z, s, s->bytes + (size_t)i * bytes),
 				.caption = caption(d, mb->target, i),
-				.key = dataset_sample(d, mb->sample[i]).key };
+				.path = path };
+		}
 		loader_return(l, mb);
 	}
 	resizer_free(z);
-	return got < 0 ? got : n;
+	return bad != 0 ? bad : got < 0 ? got : n;
 }
 
 int
@@ -98,6 +102,7 @@ bench_sheet(const struct dataset *d, const struct schedule *s,
 	for (int i = 0; i < CLIPS; i++) {
 		image_free((struct image *)clip[i].m);
 		free((char *)clip[i].caption);
+		free((char *)clip[i].path);
 	}
 	return bad == -2 ? EXIT_DAMAGE : bad ? EXIT_FAILED : 0;
 }

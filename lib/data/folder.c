@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/folder.h"
@@ -132,6 +133,35 @@ check_numbers(const char *path, const struct folder *f)
 	return 0;
 }
 
+/* What to do with a folder that holds no frames, by what else it holds. */
+static int
+folder_empty(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *e;
+	int folders = 0, files = 0;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *below;
+
+		if (e->d_name[0] == '.')
+			continue;
+		below = path_join(path, e->d_name);
+		folders += file_is_dir(below);
+		files += !file_is_dir(below);
+		free(below);
+	}
+	if (d != NULL)
+		closedir(d);
+	if (folders + files == 0)
+		return fail("%s: a folder without frames (wanted such as "
+		    "img_00001.jpg)", Q(path));
+	return fail("%s: a folder without frames, but with %s (wanted its videos, "
+	    "%s%s, or a list of them, -T FILE; or frames such as "
+	    "img_00001.jpg)", Q(path), folders > 0 ? "folders" : "files",
+	    Q(path), folders > 0 ? "/*/*" : "/*");
+}
+
 int
 folder_open(const char *path, struct folder *f)
 {
@@ -152,8 +182,7 @@ folder_open(const char *path, struct folder *f)
 	}
 	closedir(d);
 	if (f->n == 0)
-		return fail("%s: a folder without frames (wanted such as "
-		    "img_00001.jpg)", Q(path));
+		return folder_empty(path);
 	if (choose(path, f) != 0) {
 		folder_close(f);
 		return -1;

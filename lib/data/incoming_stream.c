@@ -24,6 +24,7 @@ struct source {
 	struct spool_budget *memory;
 	struct arrival now;
 	char key[KEY_MAX + 1];		/* of ${now} */
+	char *source;			/* its video's path, below some root */
 	char *settings;
 	uint64_t all;			/* samples that came */
 	uint64_t samples, frames;	/* since the last end marker */
@@ -134,7 +135,10 @@ arrive(struct source *s, struct arrival *a)
 	struct extraction *x = &s->now.x;
 
 	strcpy(s->key, s->g.key);
-	s->now.name = s->key;
+	free(s->source);
+	s->source = xstrdup(s->g.info->source);
+	s->now.name = *s->source != '\0' ? s->source : s->key;
+	s->now.key = s->key;
 	s->now.stream = stream_path(s->r);
 	s->now.format = strcmp(s->g.streams.kind[0].ext, "png") == 0 ?
 	    EXTRACT_PNG : EXTRACT_JPEG;
@@ -184,6 +188,7 @@ stream_free(struct incoming *in)
 	extraction_free(&s->now.x);
 	gather_free(&s->g);
 	stream_read_close(s->r);
+	free(s->source);
 	free(s->settings);
 	free(s);
 }

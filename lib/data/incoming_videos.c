@@ -82,8 +82,8 @@ next(struct incoming *in, struct arrival *a)
 		pthread_cond_wait(&v->moved, &v->lock);
 	v->given = v->next < v->n;
 	if (v->given)
-		*a = (struct arrival){ v->path[v->next], NULL,
-			v->how->format, p->x };
+		*a = (struct arrival){ .name = v->path[v->next],
+			.format = v->how->format, .x = p->x };
 	pthread_mutex_unlock(&v->lock);
 	return v->given;
 }

@@ -93,6 +93,14 @@ void list_add(struct list *l, const char *path);
  * stands between zero bytes; "-" is standard input. */
 int list_read_paths(struct list *l, const char *file, int zero);
 
+/* The option rows of plain lists, in every command that takes them. */
+#define LIST_OPTIONS(files, zero) \
+	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
+	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
+	    0, 0 }, \
+	{ '0', "null", OPTION_FLAG, zero, NULL, \
+	    "-T: end paths with a zero byte, not a newline", NULL, 0, 0, 0 }
+
 /* How to read a list. */
 struct list_how {
 	enum list_format format;

@@ -25,12 +25,13 @@ columns(const struct answer *a)
 	return a->top < classes_of(a) ? a->top : classes_of(a);
 }
 
+/* Ahead of the first answer: an error has no table above it. */
 static void
 header(const struct answer *a, struct buffer *to)
 {
 	if (a->json)
 		return;
-	buffer_text(to, a->clips->stream == NULL ? "#video" : "#key");
+	buffer_text(to, "#video");
 	for (int k = 1; k <= columns(a); k++)
 		buffer_printf(to, "\ttop%d\tp%d", k, k);
 	buffer_text(to, "\n");
@@ -56,12 +57,11 @@ json_line(const struct answer *a, const struct arrival *v, const char *why,
 	json_open(&w, NULL, '{');
 	if (v->x.kept)
 		json_put_int(&w, "frames", v->x.frames);
-	if (a->clips->stream != NULL)
-		json_put_text(&w, "key", v->name);
+	if (v->key != NULL)
+		json_put_text(&w, "key", v->key);
 	if (why != NULL)
 		json_put_bytes(&w, "message", why);
-	if (a->clips->stream == NULL)
-		json_put_bytes(&w, "path", v->name);
+	json_put_bytes(&w, "path", v->name);
 	if (why == NULL) {
 		json_open(&w, "probabilities", '[');
 		for (int k = 0; k < columns(a); k++)
@@ -194,7 +194,8 @@ one(struct answer *a, const struct arrival *v, double *scores, struct buffer *to
 			    "diverged", text_quote(v->name), c, scores[c]);
 			return EXIT_DIVERGED;
 		}
-	a->done++;
+	if (a->done++ == 0)
+		header(a, to);
 	answer_line(a, v, scores, to);
 	detail("%s: %d frames of %dx%d in %.3f s, scored in %.3f s",
 	    text_quote(v->name), v->x.frames, v->x.width, v->x.height,
@@ -210,7 +211,6 @@ answer_all(struct answer *a)
 	struct arrival v;
 	int got, status = 0;
 
-	header(a, &lines);
 	while (status == 0 && (got = incoming_next(a->clips->incoming, &v)) == 1) {
 		if (a->done + a->failed == 0)
 			compare_settings(a);
@@ -223,6 +223,8 @@ answer_all(struct answer *a)
 	if (status == 0 && got < 0)
 		status = EXIT_DAMAGE;
 	if (status == 0) {
+		if (a->done + a->failed == 0)
+			header(a, &lines);
 		summary(a, &lines);
 		if (output_write(a->output, &lines) != 0)
 			status = EXIT_FAILED;

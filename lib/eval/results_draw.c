@@ -225,14 +225,16 @@ add_clip(const struct results *r, struct fetch *f, const struct candidate *c,
     struct plot_clip *to)
 {
 	struct sample m = dataset_sample(r->data, c->sample);
+	char *path = NULL;
+	int bad = dataset_source(r->data, c->sample, &path);
 
 	*to = (struct plot_clip){ .caption = r->class[c->predicted],
-		.score = xprintf("%.3f", c->score), .key = m.key,
+		.score = xprintf("%.3f", c->score), .path = path,
 		.mark = m.label < 0 ? PLOT_UNMARKED : m.label == c->predicted ?
 		PLOT_RIGHT : PLOT_WRONG };
 	if (to->mark == PLOT_WRONG)
 		to->note = xprintf("label: %s", r->class[m.label]);
-	return strip(r, f, c->sample, &to->m);
+	return bad != 0 ? bad : strip(r, f, c->sample, &to->m);
 }
 
 int
@@ -270,6 +272,7 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 		image_free((struct image *)clip[k].m);
 		free((char *)clip[k].score);
 		free((char *)clip[k].note);
+		free((char *)clip[k].path);
 	}
 	buffer_free(&note);
 	free(clip);

@@ -113,4 +113,11 @@ const struct class_span *dataset_set(const struct dataset *d, uint32_t i,
 /* dataset_json_read(d, i, to): KEY.json of sample ${i}; results as above. */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);
 
+/*
+ * dataset_source(d, i, to): the path of sample ${i}'s video as the set has it,
+ * for people to read; its key if the set has none.  Read from KEY.json into
+ * ${*to}, which the caller frees; results as above, and NULL unless 0.
+ */
+int dataset_source(const struct dataset *d, uint32_t i, char **to);
+
 #endif

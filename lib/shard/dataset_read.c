@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "shard/dataset_shards.h"
 
@@ -190,5 +191,24 @@ dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	result = shard_member(s, &e, (uint32_t)shard_record_count(&e) - 1, to);
 	files_let_go(d->files, k);
+	return result;
+}
+
+int
+dataset_source(const struct dataset *d, uint32_t i, char **to)
+{
+	const char *key = dataset_sample(d, i).key, *source;
+	struct buffer b = { 0 };
+	struct json *o = NULL;
+	int result = dataset_json_read(d, i, &b);
+
+	*to = NULL;
+	if (result == 0 && (o = json_parse(key, b.data, b.n)) == NULL)
+		result = -2;
+	source = json_to_text(json_get(o, "src"));
+	if (result == 0)
+		*to = xstrdup(source != NULL && *source != '\0' ? source : key);
+	json_free(o);
+	buffer_free(&b);
 	return result;
 }

@@ -253,6 +253,31 @@ page_text_width(struct page *p, const char *text, double size, int bold)
 }
 
 char *
+page_path_fit(struct page *p, const char *path, double size, double width)
+{
+	char *clean = font_text(path), *cut = NULL;
+
+	if (extents(p, clean, size, 0).x_advance <= width)
+		return clean;
+	for (const char *s = clean; *s != '\0';) {
+		const char *slash = strchr(s + 1, '/');
+
+		if (slash != NULL)
+			s = slash;
+		else
+			do
+				s++;
+			while (((unsigned char)*s & 0xc0) == 0x80);
+		free(cut);
+		cut = xprintf("\xe2\x80\xa6%s", s);
+		if (extents(p, cut, size, 0).x_advance <= width)
+			break;
+	}
+	free(clean);
+	return cut != NULL ? cut : xstrdup("");
+}
+
+char *
 page_text_fit(struct page *p, const char *text, double size, int bold,
     double width)
 {

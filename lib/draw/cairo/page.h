@@ -95,6 +95,14 @@ void page_word(struct page *p, double x, double y, const char *text,
 /* page_text_width(p, text, size, bold): in units. */
 double page_text_width(struct page *p, const char *text, double size, int bold);
 
+/*
+ * page_path_fit(p, path, size, width): ${path} within ${width}: folders are taken
+ * off its front, then characters, and an ellipsis stands for them, since paths
+ * differ at their ends.  The caller frees it.
+ */
+char *page_path_fit(struct page *p, const char *path, double size,
+    double width);
+
 /* page_text_fit(p, text, size, bold, width): ${text} cut to ${width}, with an
  * ellipsis if it had to be; the caller's to free. */
 char *page_text_fit(struct page *p, const char *text, double size, int bold,

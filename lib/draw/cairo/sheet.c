@@ -71,7 +71,12 @@ draw_clip(struct page *p, const struct plot_clip *c, double x, double y,
 	draw_line(p, x + left, y, w - left, c->note, 0, ink_black);
 	if (c->note != NULL)
 		y += PAGE_LINE - 1;
-	draw_line(p, x + left, y, w - left, c->key, 0, ink_grey);
+	if (c->path != NULL) {
+		char *fit = page_path_fit(p, c->path, TEXT_SIZE, w - left);
+
+		page_word(p, x + left, y, fit, TEXT_LEFT, ink_grey);
+		free(fit);
+	}
 }
 
 int
@@ -85,7 +90,7 @@ plot_sheet(const struct plot_sheet *s, const char *path)
 	rows = (s->n + columns - 1) / columns;
 	for (int i = 0; i < s->n; i++) {
 		const struct plot_clip *c = &s->clip[i];
-		int need = 1 + (c->note != NULL) + (c->key != NULL);
+		int need = 1 + (c->note != NULL) + (c->path != NULL);
 
 		w = fmax(w, ceil(wide(c->m)));
 		h = fmax(h, ceil(high(c->m)));
