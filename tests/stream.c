@@ -356,6 +356,9 @@ test_hostile(void)
 	stranger("a.000000.jpg", '3', NULL, "", "a device");
 	stranger("a.000000.jpg", '4', NULL, "", "a device");
 	stranger("a.000000.jpg", '6', NULL, "", "a device");
+	for (const char *t = "7SZN"; *t != '\0'; t++)
+		stranger("a.000000.jpg", *t, NULL, "x",
+		    "a member of another type");
 
 	/* Extended headers that change what the plain one says. */
 	sprintf(pax, "29 path=../../etc/x.00000.jpg\n");

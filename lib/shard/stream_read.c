@@ -21,6 +21,7 @@
 
 #define Q text_quote
 #define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see hash_to */
+#define USTAR_TYPE 156			/* where a header has it */
 #define NAMED 10			/* members left out that are named */
 
 struct stream_reader {
@@ -192,10 +193,26 @@ stream_library(void)
 	return archive_version_string();
 }
 
+/*
+ * The type of the member, as its header has it, or '0' if the header is not
+ * here any more.  libarchive takes types that it does not know for files.
+ */
+static char
+member_type(const struct stream_reader *r)
+{
+	uint64_t start = r->total - r->filled, at = r->member.offset;
+
+	return at >= start && at + USTAR_BLOCK <= r->total ?
+	    r->block[at - start + USTAR_TYPE] : '0';
+}
+
 /* libarchive hands through whatever a tar can hold: NULL, or why not. */
 static const char *
-check_entry(struct archive_entry *e, struct stream_member *m)
+check_entry(const struct stream_reader *r, struct archive_entry *e,
+    struct stream_member *m)
 {
+	char type = member_type(r);
+
 	const char *name = archive_entry_pathname(e);
 
 	if (name == NULL || *name == '\0')
@@ -216,6 +233,9 @@ check_entry(struct archive_entry *e, struct stream_member *m)
 	}
 	if (archive_entry_sparse_count(e) > 0)
 		return "a sparse file (wanted a plain one)";
+	if (type != '0' && type != '\0')
+		return "a member of another type, such as sparse or contiguous "
+		    "(wanted a regular file)";
 	if (!archive_entry_size_is_set(e) || archive_entry_size(e) < 0)
 		return "a size that is none";
 	return stream_member_name(name, m);
@@ -335,7 +355,7 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		}
 		r->members++;
 		r->marked = 0;
-		why = check_entry(e, &r->member);
+		why = check_entry(r, e, &r->member);
 		if (why == NULL && r->member.size > r->limits.member)
 			return fail("%s: offset %llu: member %s: %llu bytes "
 			    "(wanted at most %llu: --max-member)", r->path,
