@@ -26,7 +26,7 @@
 #SBATCH --requeue --open-mode=append --signal=USR1@300
 # srun does not take the cores a rank from sbatch, from Slurm 22.05; without
 # --kill-on-bad-exit it waits for the others when one rank has died.
-srun --cpus-per-task="$SLURM_CPUS_PER_TASK" --kill-on-bad-exit=1 --mpi=pmix vt-train -c job.conf -o run
+srun --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 --mpi=pmix vt-train -c job.conf -o run
 status=$?
 if [ $status = 75 ]; then
 	scontrol requeue "$SLURM_JOB_ID"
