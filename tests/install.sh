@@ -56,19 +56,19 @@ fi
 
 # ---- on how many processors ----
 
-# jobs [GOAL]...: what make was told, or has told itself
-jobs() {
+# told [GOAL]...: what make was told, or has told itself
+told() {
 	printf 'all:\n\t+@echo "jobs: $(MAKEFLAGS)"\nclean install: all\n' |
 		env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n -f Makefile -f - BUILD="$BUILD" "$@" 2>/dev/null |
 		sed -n 's/^jobs: [^-]*\(-j[0-9]*\).*/\1/p'
 }
-check_same "make alone takes all processors" "-j$(nproc)" "$(jobs)"
-check_same "and make install" "-j$(nproc)" "$(jobs install)"
-check_same "-j says otherwise" -j3 "$(jobs -j3)"
+check_same "make alone takes all processors" "-j$(nproc)" "$(told)"
+check_same "and make install" "-j$(nproc)" "$(told install)"
+check_same "-j says otherwise" -j3 "$(told -j3)"
 check_same "so does the environment" -j3 "$(MAKEFLAGS=-j3; export MAKEFLAGS
 	printf 'all:\n\t+@echo "jobs: $(MAKEFLAGS)"\n' | env -u MAKELEVEL make -n -f Makefile -f - BUILD="$BUILD" 2>/dev/null |
 	sed -n 's/^jobs: [^-]*\(-j[0-9]*\).*/\1/p')"
-check_same "several goals are made in their order" "" "$(jobs clean install)"
+check_same "several goals are made in their order" "" "$(told clean install)"
 
 # ---- run ----
 
