@@ -720,6 +720,48 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	free(path);
 }
 
+/* A variance below 0 is damage, but for rounding. */
+static void
+negative(struct rundir *r, const struct net *n, struct optim *m)
+{
+	static const struct { float value; int status; } row[] = {
+		{ -5, -2 }, { -1e-9f, 0 } };
+	char *path = rundir_checkpoint(r, 40), said[1024];
+	struct hash128 hash;
+	struct resume found;
+	struct safetensors f;
+
+	for (int i = 0; i < 2; i++) {
+		int changed = 0;
+
+		save_step(r, n, m, 40, 0);
+		safetensors_read(path, 1, &f);
+		for (size_t k = 0; k < f.tensors; k++)
+			if (strstr(f.tensor[k].name, ".running_var") != NULL) {
+				memcpy((void *)f.tensor[k].data, &row[i].value,
+				    sizeof(float));
+				changed++;
+			}
+		f.tensors--;		/* the footer is written anew */
+		safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas,
+		    &hash);
+		safetensors_free(&f);
+		ok(changed > 0, "%d variances are %g now", changed,
+		    (double)row[i].value);
+		fail_capture(said, sizeof(said));
+		is(resume_file(path, &found), row[i].status == 0 ? 1 : -2,
+		    "which is refused as damage, or read");
+		fail_capture(NULL, 0);
+		if (row[i].status == 0)
+			resume_free(&found);
+		else
+			ok(strstr(said, "running_var holds -5 (wanted a "
+			    "variance") != NULL, "and said: %s", said);
+	}
+	unlink(path);
+	free(path);
+}
+
 /* best.safetensors follows the state, whatever became of it. */
 static void
 best(struct rundir *r, const struct net *n, const struct optim *m)
@@ -820,6 +862,7 @@ run_directory(void)
 	unlink(in_dir("deep/run/ckpt-0000000030.safetensors"));
 	resume_free(&found);
 	not_finite(&r, n, &m);
+	negative(&r, n, &m);
 	best(&r, n, &m);
 	set_step_damaged(&r, 20);
 	fail_capture(said, sizeof(said));

@@ -45,6 +45,32 @@ checkpoint_finite(const char *path, const struct tensor *tensor, size_t n)
 	return 0;
 }
 
+/*
+ * Running variances are sums of squares: -2 after a message if one is below 0,
+ * by more than rounding does where variances between groups are added.
+ */
+static int
+checkpoint_variances(const char *path, const struct safetensors *f)
+{
+	for (size_t i = 0; i < f->tensors; i++) {
+		const struct tensor *t = &f->tensor[i];
+		const char *dot = strrchr(t->name, '.');
+		const float *x = t->data;
+
+		if (t->type != DTYPE_F32 || dot == NULL ||
+		    strcmp(dot, ".running_var") != 0)
+			continue;
+		for (size_t k = 0; k < t->bytes / 4; k++)
+			if (x[k] < -CHECKPOINT_ROUNDING) {
+				fail("%s: tensor %s holds %g (wanted a "
+				    "variance, at least 0)", text_quote(path),
+				    t->name, (double)x[k]);
+				return -2;
+			}
+	}
+	return 0;
+}
+
 static const char *
 text_of(const struct safetensors *f, const char *key, const char *path,
     int *bad)
@@ -166,6 +192,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	    count_of(f, "vt.skipped", path, &bad);
 	s->order = text_of(f, "vt.tree", path, &bad);
 	bad = bad ? -2 : checkpoint_finite(path, f->tensor, f->tensors);
+	bad = bad ? bad : checkpoint_variances(path, f);
 	if (bad)
 		safetensors_free(f);
 	return bad;

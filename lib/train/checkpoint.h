@@ -66,6 +66,7 @@ struct state {
 };
 
 #define CHECKPOINT_FORMAT "1"
+#define CHECKPOINT_ROUNDING 1e-6f	/* that a variance may be below 0 */
 
 /* checkpoint_name(p): what a parameter is called in the file, the caller's to
  * free: "model/NAME", "bn/NAME". */

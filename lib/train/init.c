@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "train/checkpoint.h"
 #include "train/init.h"
 
 static void
@@ -17,7 +18,7 @@ hash_text(const struct buffer *b, char hash[33])
 	hash128_text(hash128(b->data, b->n), hash);
 }
 
-/* Of the tensors that are used, NaN and infinity are refused. */
+/* Of the tensors that are used, NaN, infinity and variances below 0 are refused. */
 static int
 check_finite(const struct init *in, const char *path)
 {
@@ -27,18 +28,25 @@ check_finite(const struct init *in, const char *path)
 		const struct weight *t =
 		    &in->weights.tensor[m->param[i].tensor];
 		float *x;
-		size_t bad = 0;
+		size_t bad = 0, negative = 0;
 
 		if (m->param[i].fate == FATE_NEW)
 			continue;
 		x = xcalloc(t->count, sizeof(*x));
 		weights_floats(t, x);
-		for (size_t k = 0; k < t->count; k++)
+		for (size_t k = 0; k < t->count; k++) {
 			bad += !isfinite(x[k]);
+			negative += m->graph->param[i].kind == PARAM_VAR &&
+			    x[k] < -CHECKPOINT_ROUNDING;
+		}
 		free(x);
 		if (bad > 0)
 			return fail("%s: tensor %s holds NaN or infinity",
 			    text_quote(path), text_quote(t->name));
+		if (negative > 0)
+			return fail("%s: tensor %s holds %zu numbers below 0 "
+			    "(wanted variances)", text_quote(path),
+			    text_quote(t->name), negative);
 	}
 	return 0;
 }
