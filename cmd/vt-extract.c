@@ -32,7 +32,7 @@ static struct spool_budget budget;
 static struct option_list lists, annotations;
 static const char *root, *subset, *class_file, *output, *report, *size, *fps;
 static int zero, list_format, class_order, label_from, format, enlarge, on_error,
-    allow_truncated, force, dry_run, quiet, verbose, progress;
+    allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
     max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
 static const char *config;
@@ -87,6 +87,8 @@ static const struct option_row rows[] = {
 	    "keep the frames there are of a truncated video", NULL, 0, 0, 0 },
 	{ 0, "max-damage", OPTION_INT, &max_damage, "N",
 	    "keep videos damaged in up to N places (0)", NULL, 0, 0, 0 },
+	{ 0, "strict-rate", OPTION_FLAG, &strict_rate, NULL,
+	    "count gaps in a constant frame rate as damage", NULL, 0, 0, 0 },
 	{ 0, "max-pixels", OPTION_SIZE, &max_pixels, "N",
 	    "refuse larger frames (64M)", NULL, 1, 1 << 30, 0 },
 	{ 0, "max-frames", OPTION_INT, &max_frames, "N",
@@ -169,6 +171,7 @@ settle(void)
 	how.quality = (int)quality;
 	how.allow_truncated = allow_truncated;
 	how.max_damage = max_damage;
+	how.strict_rate = strict_rate;
 	spool_budget_open(&budget, (size_t)memory);
 	how.memory = &budget;
 }

@@ -37,6 +37,7 @@ complete -c vt-extract -l report -r -F -d 'write what became of each video as JS
 complete -c vt-extract -l on-error -r -f -a 'stop skip' -d 'stop (default) or skip the video'
 complete -c vt-extract -l allow-truncated -d 'keep the frames there are of a truncated video'
 complete -c vt-extract -l max-damage -r -f -d 'keep videos damaged in up to N places (0)'
+complete -c vt-extract -l strict-rate -d 'count gaps in a constant frame rate as damage'
 complete -c vt-extract -l max-pixels -r -f -d 'refuse larger frames (64M)'
 complete -c vt-extract -l max-frames -r -f -d 'refuse videos of more frames, as stored (999999)'
 complete -c vt-extract -s j -l threads -r -f -d 'videos decoded at once (one for each processor)'

@@ -28,6 +28,7 @@ f force none -
 - on-error required stop|skip
 - allow-truncated none -
 - max-damage required -
+- strict-rate none -
 - max-pixels required -
 - max-frames required -
 j threads required -

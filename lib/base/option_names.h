@@ -176,6 +176,7 @@
 { "step-timeout", "vt-bench and vt-eval and vt-train" },
 { "steps", "vt-train" },
 { "stop-after", "vt-train" },
+{ "strict-rate", "vt-extract" },
 { "stride", "vt-eval and vt-schedule" },
 { "subset", "vt-extract" },
 { "summary", "vt-schedule" },

@@ -273,7 +273,7 @@ take_account(struct work *w)
 
 	x->decoded_frames = a->frames;
 	x->decoded = a->decoded;
-	x->damage = a->damage;
+	x->damage = a->damage + (w->o->strict_rate ? a->gaps : 0);
 	x->packets_corrupt = a->packets_corrupt;
 	x->frames_corrupt = a->frames_corrupt;
 	x->refused = a->refused;
@@ -283,7 +283,7 @@ take_account(struct work *w)
 	x->resized = a->resized;
 	if (a->truncated)
 		x->flags |= SHARD_TRUNCATED;
-	if (a->damage > 0)
+	if (x->damage > 0)
 		x->flags |= SHARD_DAMAGED;
 	if (a->resized || x->width != x->source_width ||
 	    x->height != x->source_height)
@@ -298,12 +298,17 @@ judge(struct work *w)
 	struct extraction *x = w->x;
 
 	x->kept = 1;
-	if (a->damage > 0) {
+	if (x->damage > 0) {
+		char gap[80];
+
+		snprintf(gap, sizeof(gap), "no frame after %.3f s for %.3f s",
+		    a->gap_time, a->gap_length);
 		x->status = EXTRACT_DAMAGED;
-		x->kept = a->damage <= w->o->max_damage;
+		x->kept = x->damage <= w->o->max_damage;
 		fail("%s: damaged in %lld place%s (%s)%s", Q(w->path),
-		    (long long)a->damage, a->damage == 1 ? "" : "s",
-		    a->message, x->kept ? "" : "; --max-damage allows some");
+		    (long long)x->damage, x->damage == 1 ? "" : "s",
+		    a->damage > 0 ? a->message : gap,
+		    x->kept ? "" : "; --max-damage allows some");
 	}
 	if (a->truncated) {
 		char claim[140] = "";

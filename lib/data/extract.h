@@ -25,6 +25,7 @@ struct extract_options {
 	int quality;			/* of JPEG, 1 to 100 */
 	int allow_truncated;
 	int64_t max_damage;		/* places */
+	int strict_rate;		/* gaps in a constant rate are damage */
 	struct spool_budget *memory;	/* for the encoded frames */
 	int (*stopped)(void);		/* asked now and then; 1: give up */
 

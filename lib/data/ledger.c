@@ -24,7 +24,6 @@ put_damage(struct json_writer *w, const struct extraction *x)
 	json_put_int(w, "corrupt_frames", x->frames_corrupt);
 	json_put_int(w, "corrupt_packets", x->packets_corrupt);
 	json_put_int(w, "errors", x->errors);
-	json_put_int(w, "gaps", x->gaps);
 	json_put_int(w, "places", x->damage);
 	json_put_int(w, "refused_packets", x->refused);
 	json_put_int(w, "times_mended", x->times_mended);
@@ -72,6 +71,7 @@ ledger_video(struct buffer *b, const struct list_row *row, const char *key,
 	json_put_int(&w, NULL, x->fps.den);
 	json_close(&w);
 	json_put_int(&w, "frames", x->kept ? x->frames : 0);
+	json_put_int(&w, "gaps", x->gaps);
 	json_put_int(&w, "height", x->height);
 	json_put_bool(&w, "kept", x->kept);
 	json_put_text(&w, "key", key);

@@ -121,7 +121,7 @@ double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 double claim_hidden_first(const struct ff_claim *c, int64_t frames,
     double seconds);
 
-/* claim_has_times(f, st): 1 if a gap in the times of ${st} is a loss. */
+/* claim_has_times(f, st): 1 if a gap in the times of ${st} may be a loss. */
 int claim_has_times(const AVFormatContext *f, const AVStream *st);
 
 /* claim_index(f, st): packets the index of a file with a full index lists,

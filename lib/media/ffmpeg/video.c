@@ -298,23 +298,23 @@ add_damage(struct video *v, const char *fmt, ...)
 	hurt(v, text);
 }
 
-/*
- * Frames that are missing between others, where times can tell.
- */
+/* Count the gaps in the times.  They are not damage: no container demands a
+ * constant rate, and encoders drop frames. */
 static void
 find_gaps(struct video *v)
 {
 	struct video_account *a = &v->account;
+	double tick = av_q2d(v->stream->time_base);
 	size_t first = 0;
 
 	if (!claim_has_times(v->format, v->stream))
 		return;
 	a->gaps = (int64_t)fps_gaps(v->shown, v->nshown, v->info.tick, &first);
-	for (int64_t i = 0; i < a->gaps; i++)
-		add_damage(v, "no frame after %.3f s for %.3f s",
-		    (double)v->shown[first].time * av_q2d(v->stream->time_base),
-		    (double)(v->shown[first + 1].time - v->shown[first].time) *
-		    av_q2d(v->stream->time_base));
+	if (a->gaps == 0)
+		return;
+	a->gap_time = (double)v->shown[first].time * tick;
+	a->gap_length = (double)(v->shown[first + 1].time -
+	    v->shown[first].time) * tick;
 }
 
 /*
