@@ -22,6 +22,7 @@ struct container_report {
 	enum container_state state;
 	int complete;		/* it says how much there is, and that is there:
 				 * no duration need be believed */
+	int appended;		/* places where another file begins anew */
 	int64_t newest;		/* time stamp of a frame, of 33 bits at 90 kHz,
 				 * that packets announce; -1: not known */
 	char text[120];		/* what was found and where, if it is not whole */

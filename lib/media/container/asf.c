@@ -9,6 +9,7 @@
 #include "media/container/reader.h"
 
 #define STREAMS 128
+#define DATA_HEAD 50	/* bytes of the data object before its packets */
 
 /* Of each stream: its newest object. */
 struct object { int seen; uint32_t number; uint64_t size, got; };
@@ -24,6 +25,8 @@ static const uint8_t guid_properties[16] = { 0xa1, 0xdc, 0xab, 0x8c, 0x47,
 	0xa9, 0xcf, 0x11, 0x8e, 0xe4, 0x00, 0xc0, 0x0c, 0x20, 0x53, 0x65 };
 static const uint8_t guid_data[16] = { 0x36, 0x26, 0xb2, 0x75, 0x8e, 0x66,
 	0xcf, 0x11, 0xa6, 0xd9, 0x00, 0xaa, 0x00, 0x62, 0xce, 0x6c };
+static const uint8_t guid_index[16] = { 0x90, 0x08, 0x00, 0x33, 0xb1, 0xe5,
+	0xcf, 0x11, 0x89, 0xf4, 0x00, 0xa0, 0xc9, 0x03, 0x49, 0xcb };
 
 static int
 is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
@@ -115,7 +118,10 @@ check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
 	return state;
 }
 
-/* The packets of the data object at ${at}. */
+/*
+ * The packets of the data object at ${at}.  A writer to a pipe states neither
+ * their number nor the size of the object: they go on to the index or the end.
+ */
 static enum container_state
 check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
 {
@@ -125,9 +131,11 @@ check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
 	    r->size;
 	enum container_state state;
 
-	at += 50;
-	for (uint64_t i = 0; stated == 0 ? at < end : i < stated; i++,
-	    at += size) {
+	if (stated == 0 && length <= DATA_HEAD)
+		end = r->size;
+	at += DATA_HEAD;
+	for (uint64_t i = 0; stated == 0 ? at < end &&
+	    !is_guid(r, at, guid_index) : i < stated; i++, at += size) {
 		if (size > r->size - at)
 			return reader_cut(r, at);
 		state = check_packet(r, at, size, all);

@@ -1,10 +1,11 @@
 /*
  * AVI: RIFF chunks.  The frames of a stream are chunks in the list "movi", and
  * an index after it names them once more; what the index has and the list has
- * not is lost.
+ * not is lost.  A writer to a pipe leaves sizes of 0xffffffff, and no index.
  */
 #include "media/container/reader.h"
 
+#define UNKNOWN 0xffffffff	/* a size */
 #define TAG(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 
 static const uint32_t RIFF = TAG('R', 'I', 'F', 'F'),
@@ -92,6 +93,8 @@ check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
 		uint32_t type = (uint32_t)reader_big(r, at + 8, 4);
 		int64_t n = (int64_t)reader_little(r, at + 4, 4);
 
+		if (n == UNKNOWN && tag == LIST && type == MOVI)
+			n = end - at - 8;
 		if (n > r->size - at - 8)
 			return reader_cut(r, at);
 		if (tag == LIST && type == HDRL)
@@ -125,6 +128,8 @@ avi_check(struct reader *r)
 	while (reader_big(r, at, 4) == RIFF) {
 		int64_t n = (int64_t)reader_little(r, at + 4, 4), end;
 
+		if (n == UNKNOWN)
+			n = r->size - at - 8;
 		end = at + 8 + n > r->size ? r->size : at + 8 + n;
 		a.riffs++;
 		state = check_riff(r, at + 12, end, &a);

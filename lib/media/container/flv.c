@@ -60,5 +60,6 @@ flv_check(struct reader *r)
 		}
 		at += 11 + n + 4;
 	}
+	r->report->complete = stated == r->size;
 	return stated > r->size ? reader_cut(r, r->size) : CONTAINER_WHOLE;
 }

@@ -128,6 +128,13 @@ gif_check(struct reader *r)
 				return reader_broken(r, start, "an image with "
 				    "other pixels than it says");
 			break;
+		case 'G':		/* a file that was appended by copy */
+			if (reader_big(r, at, 4) != 0x47494638 || at + 13 >
+			    r->size)
+				return reader_broken(r, at, "no block begins "
+				    "here");
+			at += 13 + colours(reader_byte(r, at + 10));
+			break;
 		case 0:			/* some writers pad, with one */
 			if (reader_byte(r, at + 1) != 0) {
 				at++;

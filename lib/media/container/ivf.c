@@ -6,7 +6,9 @@ ivf_check(struct reader *r)
 {
 	int64_t at = (int64_t)reader_little(r, 6, 2), frames = 0;
 	int64_t length = (int64_t)reader_little(r, 24, 4), step = 0, first = 0;
-	int64_t time = -1;
+	int64_t time = -1, scale = (int64_t)reader_little(r, 20, 4);
+	int64_t per_second = (int64_t)reader_little(r, 16, 4) /
+	    (scale > 0 ? scale : 1);
 
 	while (at < r->size) {
 		uint64_t size = reader_little(r, at, 4);
@@ -25,8 +27,15 @@ ivf_check(struct reader *r)
 		time = now;
 		at += 12 + (int64_t)size;
 	}
-	/* The header counts frames, or ticks with newer FFmpeg; 0: not known. */
+	/* The header counts frames, or ticks with newer FFmpeg; 0: not known,
+	 * and so are all ones, which a pipe keeps. */
+	if (length == 0 || length == UINT32_MAX)
+		return CONTAINER_WHOLE;
+	/* One frame of up to a second, in milliseconds. */
+	if (frames == 1 && per_second >= 1000 && length <= per_second)
+		length = 1;
 	if (frames < length && time - first < length - step)
 		return reader_cut(r, r->size);
+	r->report->complete = 1;
 	return CONTAINER_WHOLE;
 }

@@ -117,11 +117,13 @@ matroska_check(struct reader *r)
 	enum container_state state;
 	struct element e;
 	int64_t at, end = r->size;
+	int sized;
 
 	if (read_head(r, 0, &e) != 0 || e.id != EBML || e.size > r->size ||
 	    read_head(r, e.data + e.size, &e) != 0 || e.id != SEGMENT)
 		return CONTAINER_WHOLE;		/* not ours to judge */
-	if (e.size != UNKNOWN) {
+	sized = e.size != UNKNOWN;
+	if (sized) {
 		if (e.size > r->size - e.data)
 			return reader_cut(r, r->size);
 		end = e.data + e.size;
@@ -137,5 +139,6 @@ matroska_check(struct reader *r)
 		if (state != CONTAINER_WHOLE)
 			return state;
 	}
+	r->report->complete = sized;
 	return CONTAINER_WHOLE;
 }

@@ -116,8 +116,9 @@ read_run(struct reader *r, const struct box *b, struct mov *m,
 }
 
 /*
- * 8.8.6 to 8.8.12.  A track goes on where its last fragment ended.  Times are
- * sometimes off by a little; but not where a number is missing, too.
+ * 8.8.6 to 8.8.12.  Where fragments are missing, a number is, and the track does
+ * not go on where its last fragment ended.  Either alone is legal: frames of a
+ * variable rate, and fragments of other tracks.
  */
 static enum container_state
 check_track(struct reader *r, const struct box *traf, struct mov *m)
@@ -148,8 +149,8 @@ check_track(struct reader *r, const struct box *traf, struct mov *m)
 			if (t.time < 0)
 				return reader_broken(r, b.at, "a time of 63 "
 				    "bits");
-			if (t.ours && m->next >= 0 && t.time - m->next >
-			    (m->jumped > 0 ? m->mean / 2 : m->mean * 3 / 2))
+			if (t.ours && m->next >= 0 && m->jumped > 0 &&
+			    t.time - m->next > m->mean / 2)
 				return reader_broken(r, traf->at, "%lld ticks "
 				    "are missing before this fragment",
 				    (long long)(t.time - m->next));

@@ -8,7 +8,7 @@
 #define FIRST 2			/* flags of a page: first and last of its */
 #define LAST 4			/* stream */
 
-struct stream { uint32_t serial, next; int open; };
+struct stream { uint32_t serial, next; int open, has_data; };
 
 static uint32_t
 checksum(struct reader *r, int64_t at, int64_t n)
@@ -38,7 +38,7 @@ ogg_check(struct reader *r)
 {
 	struct stream known[STREAMS], *s;
 	int64_t at = 0;
-	int n = 0;
+	int n = 0, all = 0;
 
 	while (at < r->size) {
 		int segments = reader_byte(r, at + 26);
@@ -64,11 +64,17 @@ ogg_check(struct reader *r)
 				    "stream (wanted %u)", number, s->next);
 			s->next = number + 1;
 			s->open = !(flags & LAST);
+			s->has_data |= reader_little(r, at + 6, 8) != 0;
 		}
 		at = next;
 	}
 	for (int i = 0; i < n; i++)
-		if (known[i].open)
+		all |= known[i].has_data;
+	/* A stream of headers alone may lack its end, where another does not. */
+	for (int i = 0; i < n; i++)
+		if (known[i].open && (known[i].has_data || !all))
 			return reader_cut(r, r->size);
+	/* Each stream has its last page. */
+	r->report->complete = n < STREAMS;
 	return CONTAINER_WHOLE;
 }

@@ -10,9 +10,12 @@
  * - avi counts frames in its header; the duration that FFmpeg gives is made
  *   from the size of the file.  Frames may be empty, so time is compared.
  * - matroska, flv, asf and mxf state a duration, which is that of the longest
- *   stream.  Ours must reach it, or else the file must say that ours is
- *   shorter, as the tags of matroska do.  It may be off by the length of the
- *   last frame, which many containers do not store.
+ *   stream.  Ours must reach it, unless the container shows that it is complete
+ *   or the file says that ours is shorter, as the tags of matroska do.  It may
+ *   be off by the length of the last frame, which many containers do not store,
+ *   and by a second where there is sound, which codecs pad.
+ * - avi with a count of 0x40000000 or more, and ivf with one of 0xffffffff, went
+ *   to a pipe: their writer could not go back to fill it in.
  * - What a container shows by its structure is media/container's affair.
  * - Transport and program streams and raw streams claim nothing: durations
  *   there are read off the last packet.
@@ -23,9 +26,12 @@
 
 #include "media/ffmpeg/ff.h"
 
+#define UNKNOWN 0x40000000	/* frames; that many or more is a count never filled in */
 #define FRAMES 2		/* that a file may fall short of its claim */
 #define SHARE 0.01		/* or this part of it, */
-#define SECONDS 1.0		/* but no more than this */
+#define SECONDS 1.0		/* but no more than this; with sound: this */
+#define AGE 1e12		/* seconds; no clock counts so far */
+#define LATE 0x40000000		/* ms: half of what FLV can count */
 
 static int
 is_format(const AVFormatContext *f, const char *name)
@@ -83,12 +89,16 @@ claim_read(struct ff_claim *c, const AVFormatContext *f, const AVStream *st)
 	double tick = av_q2d(st->time_base), own = own_duration(st);
 
 	*c = (struct ff_claim){ .ours_start = 1e30, .ours_end = -1e30,
-	    .shown_end = -1e30 };
+	    .shown_end = -1e30, .key_start = -1e30, .next_key = 1e30,
+	    .first_dts = AV_NOPTS_VALUE };
 	if (st->start_time != AV_NOPTS_VALUE)
 		c->start = (double)st->start_time * tick;
 	if (is_format(f, "avi")) {
-		c->seconds = (double)st->nb_frames * tick;
+		c->seconds = st->nb_frames < UNKNOWN ?
+		    (double)st->nb_frames * tick : 0;
 		c->own = 1;
+	} else if (is_format(f, "ivf") && st->duration == UINT32_MAX) {
+		c->seconds = 0;
 	} else if (f->duration_estimation_method != AVFMT_DURATION_FROM_STREAM) {
 		c->seconds = 0;
 	} else if (own > 0) {
@@ -103,15 +113,68 @@ claim_read(struct ff_claim *c, const AVFormatContext *f, const AVStream *st)
 		c->seconds = 0;
 }
 
+int
+claim_is_time(int64_t t, const AVStream *st)
+{
+	return t != AV_NOPTS_VALUE &&
+	    fabs((double)t * av_q2d(st->time_base)) < AGE;
+}
+
+/* ${t} as near to ${first} as 31 bits allow. */
+static int64_t
+claim_unwrap(int64_t t, int64_t first)
+{
+	uint64_t d = ((uint64_t)t - (uint64_t)first) & 0x7fffffff;
+
+	if (t == AV_NOPTS_VALUE)
+		return t;
+	return first + (int64_t)d - (d >= LATE ? INT64_C(0x80000000) : 0);
+}
+
+/*
+ * A cut by copy may begin before 0.  Writers of FLV store the lowest 31 bits of
+ * such a time, and after it FFmpeg adds 2^32 to times from 0 on.
+ */
 void
-claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p,
-    int ours)
+claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p)
+{
+	if (c->first_dts == AV_NOPTS_VALUE)
+		c->first_dts = p->dts;
+	if (!is_format(f, "flv") || c->first_dts < LATE)
+		return;
+	p->pts = claim_unwrap(p->pts, c->first_dts);
+	p->dts = claim_unwrap(p->dts, c->first_dts);
+}
+
+/* Note where the first two key frames of our stream lie. */
+static void
+claim_key(struct ff_claim *c, const AVStream *st, const AVPacket *p)
+{
+	double tick = av_q2d(st->time_base);
+	int64_t t = p->dts != AV_NOPTS_VALUE ? p->dts : p->pts;
+
+	if (!(p->flags & AV_PKT_FLAG_KEY) || p->size <= FF_NOT_CODED)
+		return;
+	if (c->packets == 1) {
+		c->begins_with_key = 1;
+		if (claim_is_time(p->pts, st))
+			c->key_start = (double)p->pts * tick;
+	} else if (c->next_key > AGE && claim_is_time(t, st)) {
+		c->next_key = (double)t * tick;
+	}
+}
+
+void
+claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 {
 	double tick = av_q2d(st->time_base);
 
-	c->packets += ours;
-	if (!ours || p->pts == AV_NOPTS_VALUE ||
-	    p->flags & AV_PKT_FLAG_DISCARD)
+	c->packets++;
+	claim_key(c, st, p);
+	c->leading = c->next_key > AGE && claim_is_time(p->pts, st) &&
+	    (double)p->pts * tick < c->key_start;
+	c->open = c->next_key > AGE && (c->open || c->leading);
+	if (!claim_is_time(p->pts, st) || p->flags & AV_PKT_FLAG_DISCARD)
 		return;
 	c->ours_start = fmin(c->ours_start, (double)p->pts * tick);
 	c->ours_end = fmax(c->ours_end, ((double)p->pts +
@@ -141,7 +204,9 @@ claim_short(const struct ff_claim *c, const AVFormatContext *f,
 		end -= c->start;
 	/* Streams that end together do so to within this. */
 	allowed = some_frames(frames, seconds);
-	if (!c->own)
+	if (!c->own && f->nb_streams > 1 && !is_format(f, "mov"))
+		allowed = fmax(allowed, SECONDS);
+	else if (!c->own)
 		allowed = fmax(allowed, fmin(SHARE * c->seconds, SECONDS));
 	return c->seconds - end > allowed;
 }
@@ -151,6 +216,10 @@ claim_hidden(const struct ff_claim *c, int64_t frames, double seconds)
 {
 	double hidden = c->ours_end - c->shown_end;
 
+	/* Of a cut within one open group, FFmpeg's decoder of H.264 gives the
+	 * key frame alone. */
+	if (c->open)
+		return 0;
 	return hidden > some_frames(frames, seconds) ? hidden : 0;
 }
 
@@ -159,5 +228,10 @@ claim_hidden_first(const struct ff_claim *c, int64_t frames, double seconds)
 {
 	double hidden = c->shown_start - c->ours_start;
 
+	/* The decoder began with the first key frame, or at least before the
+	 * second: only leading pictures come before that. */
+	if (c->begins_with_key && (c->shown_start == c->key_start ||
+	    c->shown_start < c->next_key))
+		return 0;
 	return hidden > some_frames(frames, seconds) ? hidden : 0;
 }

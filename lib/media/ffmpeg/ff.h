@@ -13,6 +13,10 @@
 #include "media/plane.h"
 #include "media/video.h"
 
+/* A packet of so few bytes holds no frame, but repeats the last one: the
+ * frames of MPEG-4 that are not coded. */
+#define FF_NOT_CODED 8
+
 /* Nothing else includes errno.h for these. */
 #include <errno.h>
 
@@ -55,7 +59,11 @@ ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
 /* ---- messages: log.c ---- */
 
 /* What FFmpeg says at level "error" and above, instead of to stderr. */
-struct ff_log { int64_t errors; char first[160]; };
+struct ff_log {
+	int64_t errors;
+	char first[160];
+	int open_group;		/* references may lie before the file */
+};
 
 /*
  * ff_listen(l): from now on this thread's messages go to ${l}; NULL: nowhere.
@@ -95,6 +103,12 @@ struct ff_claim {
 	int64_t packets;	/* whole ones of our stream, read so far */
 	double ours_start, ours_end;	/* of our packets that give frames */
 	double shown_start, shown_end;	/* of the frames decoded */
+	int begins_with_key;	/* the first packet of our stream is a key frame, */
+	double key_start;	/* displayed at this time; -1e30: not known */
+	double next_key;	/* time stamp of the second key frame */
+	int64_t first_dts;	/* ticks, of the first packet */
+	int open;		/* the first group is read, and has some of these: */
+	int leading;		/* the newest packet is displayed before the first */
 	int complete;		/* the container says that all of it is there */
 	int cut;		/* the last packet, or the container, is incomplete */
 	int ended_badly;	/* the demuxer met an error where it ended */
@@ -104,9 +118,20 @@ struct ff_claim {
 void claim_read(struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st);
 
-/* claim_packet(c, st, p, ours): a packet of ${st} was read. */
-void claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p,
-    int ours);
+/*
+ * claim_is_time(t, st): return 1 if ${t} ticks of ${st} are a time, or 0 if they
+ * are AV_NOPTS_VALUE or so far from 0 that FFmpeg made them of an unset value.
+ */
+int claim_is_time(int64_t t, const AVStream *st);
+
+/*
+ * claim_mend(c, f, p): replace the times of packet ${p} of our stream of ${f}
+ * where the demuxer takes a time before 0 for a late one.
+ */
+void claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p);
+
+/* claim_packet(c, st, p): packet ${p} of our stream ${st} was read. */
+void claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p);
 
 /* claim_short(c, f, st, frames, seconds): 1 if the file ends before what it
  * claims, after ${frames} frames of ${seconds} in all. */
@@ -117,7 +142,10 @@ int claim_short(const struct ff_claim *c, const AVFormatContext *f,
  * the decoder gave no frame; 0 if it is within what is usual. */
 double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 
-/* claim_hidden_first(c, ...): the same of the beginning. */
+/*
+ * claim_hidden_first(c, ...): the same of the beginning.  Leading pictures of an
+ * open group do not count: their references lie before the file.
+ */
 double claim_hidden_first(const struct ff_claim *c, int64_t frames,
     double seconds);
 
@@ -227,13 +255,18 @@ struct video {
 	AVCodecContext *decoder;
 	AVPacket *packet, *next;	/* next: read ahead, unless it is empty */
 	AVFrame *now, *ahead;
-	int64_t origin;			/* stream time of the first frame */
+	int64_t origin;			/* stream time that is time 0 */
+	int64_t first;			/* time where the stream's began anew */
+	int64_t stated;			/* time that the newest frame says it has */
 	int64_t time, until;		/* of ahead; what it would be next */
 	struct video_frame *shown;	/* all frames, as they came */
 	size_t nshown, cap;
 	int64_t heard;			/* log.errors already accounted for */
 	int draining;			/* all packets were sent */
 	int hurt;			/* this packet is already counted */
+	int flagged;			/* and FFmpeg calls it incomplete */
+	int64_t flagged_only;		/* packets that show no other damage */
+	int leading;			/* this packet may lack its references */
 	int have_ahead, started, concluded;
 	int first_w, first_h;		/* as stored */
 };

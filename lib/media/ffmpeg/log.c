@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "media/ffmpeg/ff.h"
 
 static _Thread_local struct ff_log *listener;
@@ -29,12 +30,20 @@ is_foreign(void *context)
 /*
  * All pictures of H.261 are of one kind, which may hold what is coded anew and
  * what is predicted, so FFmpeg complains of the first picture of each stream.
+ * It writes an MXF index with an entry too few where a copy was cut, and
+ * complains of it when it reads the file.  In a chained Ogg file whose parts
+ * differ in their streams it complains of the sound that comes or goes.
  */
 static int
 is_harmless(void *context, const char *fmt)
 {
 	const AVCodecContext *c = context;
 
+	if (text_starts(fmt, "index entry %i + TemporalOffset %i = %i, which "
+	    "is out of bounds") ||
+	    text_starts(fmt, "failed to create or replace stream") ||
+	    text_starts(fmt, "New streams are not supposed to be added"))
+		return 1;
 	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
 	    c->codec_id == AV_CODEC_ID_H261 &&
 	    strcmp(fmt, "warning: first frame is no keyframe\n") == 0;
@@ -46,7 +55,8 @@ hear(void *context, int level, const char *fmt, va_list ap)
 	struct ff_log *l = listener;
 
 	if (l == NULL || level > AV_LOG_ERROR || is_foreign(context) ||
-	    is_harmless(context, fmt))
+	    is_harmless(context, fmt) ||
+	    (l->open_group && text_starts(fmt, "mmco: unref short failure")))
 		return;
 	if (l->errors++ > 0)
 		return;

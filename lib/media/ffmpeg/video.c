@@ -14,6 +14,8 @@
 
 #define Q text_quote
 #define RETRIES 100		/* a demuxer or decoder that gets nowhere */
+#define FAR (INT64_MAX / 4)	/* ticks; sums of two do not overflow */
+#define REORDER 16		/* frames that a decoder may be out of order by */
 
 /* ---- damage ---- */
 
@@ -49,6 +51,29 @@ mark(struct video *v, int64_t time, int64_t until)
 	v->shown[v->nshown++] = (struct video_frame){ time, until };
 }
 
+/* Mark the time of packet ${p}, which stands for a frame that is displayed on. */
+static void
+mark_packet(struct video *v, const AVPacket *p)
+{
+	int64_t t = 0;
+
+	if (v->started && claim_is_time(p->pts, v->stream) &&
+	    !__builtin_sub_overflow(p->pts, v->origin, &t) && t > 0 &&
+	    t < FAR)
+		mark(v, t, t);
+}
+
+/*
+ * Is ${p} a header of Theora, which chained Ogg files have in the middle?  Of
+ * the three, the decoder refuses the comment.
+ */
+static int
+is_comment(const struct video *v, const AVPacket *p)
+{
+	return v->stream->codecpar->codec_id == AV_CODEC_ID_THEORA &&
+	    p->size > 0 && p->data[0] == 0x81;
+}
+
 /*
  * A packet of our dv was read.  The demuxer of raw dv fills an incomplete last
  * frame with the one before it.  Elsewhere count the frames whose DIF blocks
@@ -80,7 +105,6 @@ read_packet(struct video *v, AVPacket *p)
 {
 	for (int tries = 0;; tries++) {
 		const AVStream *st;
-		int64_t t = 0;
 		int r, ours;
 
 		errno = 0;
@@ -100,33 +124,37 @@ read_packet(struct video *v, AVPacket *p)
 		}
 		st = v->format->streams[p->stream_index];
 		ours = st == v->stream;
-		claim_packet(&v->claim, st, p, ours);
-		if (ours)
+		if (ours) {
+			claim_mend(&v->claim, v->format, p);
+			claim_packet(&v->claim, st, p);
 			dv_packet(v, p);
+		}
 		/* Of an incomplete packet next_packet has more to say. */
 		if (complained(v) && !(p->flags & AV_PKT_FLAG_CORRUPT))
 			hurt(v, "error in the container");
-		if (ours && p->size > 0)
+		if (ours && p->size <= FF_NOT_CODED &&
+		    (p->size == 0 || st->codecpar->codec_id ==
+		    AV_CODEC_ID_MPEG4))
+			mark_packet(v, p);
+		if (ours && p->size > 0 && !is_comment(v, p))
 			return poc_packet(&v->poc, p) == 0 ? 1 :
 			    fail("%s: out of memory", Q(v->path));
-		if (ours && v->started && p->pts != AV_NOPTS_VALUE &&
-		    !__builtin_sub_overflow(p->pts, v->origin, &t) && t > 0 &&
-		    t < INT64_MAX / 4)
-			mark(v, t, t);
 		av_packet_unref(p);
 	}
 }
 
 /*
  * The packet to decode next, as read_packet.  An incomplete one is decoded
- * only if more follow: the last one is where the file was cut.
+ * only if more follow: the last one is where the file was cut.  Whether one is
+ * damaged that nothing but FFmpeg's flag calls so, count_flagged decides.
  */
 static int
 next_packet(struct video *v)
 {
 	int r;
 
-	v->hurt = 0;
+	v->flagged_only += v->flagged && !v->hurt;
+	v->flagged = v->hurt = 0;
 	av_packet_unref(v->packet);
 	if (v->next->size > 0)
 		av_packet_move_ref(v->packet, v->next);
@@ -145,7 +173,7 @@ next_packet(struct video *v)
 		return 0;
 	}
 	v->account.packets_corrupt++;
-	hurt(v, "incomplete packet");
+	v->flagged = 1;
 	return 1;
 }
 
@@ -183,15 +211,19 @@ feed(struct video *v)
 	if (r < 0)
 		return -1;
 	v->draining = r == 0;
+	/* Of leading pictures the decoder may lack the references, and frames
+	 * up to the next key frame may give up some that were never there. */
+	v->leading = !v->draining && v->claim.leading;
+	v->log.open_group = v->claim.open;
 	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
 	if (ff_starved(r) || shadow_feed(v) != 0)
 		return fail("%s: out of memory", Q(v->path));
-	if (r < 0 && r != AVERROR_EOF) {
+	if (r < 0 && r != AVERROR_EOF && !v->leading) {
 		v->account.refused++;
 		hurt(v, ff_text(r));
 	}
-	if (complained(v))
+	if (complained(v) && !v->leading)
 		hurt(v, "error in the decoder");
 	return 0;
 }
@@ -210,9 +242,9 @@ decode(struct video *v, AVFrame *f)
 
 		if (ff_starved(r))
 			return fail("%s: out of memory", Q(v->path));
-		if (complained(v))
+		if (complained(v) && !v->leading)
 			hurt(v, "error in the decoder");
-		if (bad) {
+		if (bad && !v->leading) {
 			v->account.frames_corrupt++;
 			hurt(v, "damaged frame");
 		}
@@ -222,7 +254,7 @@ decode(struct video *v, AVFrame *f)
 			return 1;
 		if (r == AVERROR_EOF)
 			return 0;
-		if (r != AVERROR(EAGAIN)) {
+		if (r != AVERROR(EAGAIN) && !v->leading) {
 			v->account.refused++;
 			hurt(v, ff_text(r));
 		}
@@ -236,34 +268,72 @@ decode(struct video *v, AVFrame *f)
 	return 0;
 }
 
+/* The clock of the file shows this much where the newest frame ends. */
+static void
+mark_end(struct video *v)
+{
+	v->claim.shown_end = fmax(v->claim.shown_end, ((double)v->origin +
+	    (double)v->until) * av_q2d(v->stream->time_base));
+}
+
 /*
- * The time of frame ${f} in ticks from the first frame's; one that has none,
- * or is not after the frame before it, is put where it would be expected.
+ * Does a time ${t}, that of frame ${f}, begin anew, as in files that were joined?
+ * It goes back further than any decoder reorders, or to the beginning with a key
+ * frame; otherwise it is just out of order.
+ */
+static int
+begins_anew(const struct video *v, const AVFrame *f, int64_t t)
+{
+	int64_t frame = v->until - v->time;
+
+	return t < v->stated && (t <= v->first ?
+	    f->pict_type == AV_PICTURE_TYPE_I :
+	    frame > 0 && (v->stated - t) / frame > REORDER);
+}
+
+/*
+ * The time of frame ${f} in ticks from the first frame's.  One that has none is
+ * put where it would be expected, and so is one whose time begins anew, and all
+ * after it; one that is not after the frame before it follows it at once.
  */
 static void
 set_time(struct video *v, const AVFrame *f)
 {
 	int64_t at = f->best_effort_timestamp, t = 0;
 	int64_t length = ff_duration(f), last = v->time;
+	double tick = av_q2d(v->stream->time_base);
 
+	if (!claim_is_time(at, v->stream))
+		at = AV_NOPTS_VALUE;
 	if (!v->started) {
 		v->origin = at == AV_NOPTS_VALUE ? 0 : at;
+		v->claim.shown_start = (double)v->origin * tick;
 		v->time = 0;
 	} else if (at != AV_NOPTS_VALUE &&
-	    !__builtin_sub_overflow(at, v->origin, &t) && t > last &&
-	    t < INT64_MAX / 4) {
+	    (__builtin_sub_overflow(at, v->origin, &t) || at < -FAR || t < -FAR ||
+	    t > FAR)) {
+		v->account.times_mended++;
+		v->time = last + 1;
+		t = last;
+	} else if (at != AV_NOPTS_VALUE && t > last) {
 		v->time = t;
+	} else if (at != AV_NOPTS_VALUE && begins_anew(v, f, t)) {
+		v->account.times_mended++;
+		mark_end(v);
+		v->origin = at - v->until;
+		v->time = v->first = t = v->until;
 	} else {
 		v->account.times_mended++;
 		v->time = at == AV_NOPTS_VALUE ? v->until : last + 1;
 	}
+	if (at != AV_NOPTS_VALUE)
+		v->stated = t;
 	/* Its end, unless the next frame says otherwise. */
-	if (length <= 0 || length > INT64_MAX / 4)
+	if (length <= 0 || length > FAR)
 		length = v->started ? v->time - last : 0;
 	if (length <= 0 && v->info.rate[0].num > 0)
 		length = llrint(av_q2d(av_inv_q((AVRational){
-		    v->info.rate[0].num, v->info.rate[0].den })) /
-		    av_q2d(v->stream->time_base));
+		    v->info.rate[0].num, v->info.rate[0].den })) / tick);
 	v->until = v->time + (length > 0 ? length : 1);
 	v->started = 1;
 	mark(v, v->time, v->until);
@@ -318,6 +388,21 @@ find_gaps(struct video *v)
 }
 
 /*
+ * Count the packets that are damaged by FFmpeg's flag alone.  It also flags one
+ * before each of ${appended} places where a file was appended to a transport
+ * stream, because the numbers of its packets begin anew there.
+ */
+static void
+count_flagged(struct video *v, int64_t appended)
+{
+	if (appended > v->flagged_only)
+		appended = v->flagged_only;
+	v->account.packets_corrupt -= appended;
+	for (int64_t i = appended; i < v->flagged_only; i++)
+		add_damage(v, "incomplete packet");
+}
+
+/*
  * Does the container announce frames after the last, by the time stamp
  * ${newest}?  Where the data of a frame are lost there is no packet; and the second
  * field of a frame may have a time stamp of its own.
@@ -353,6 +438,7 @@ conclude(struct video *v)
 	} else if (report.state == CONTAINER_BROKEN) {
 		add_damage(v, "%s", report.text);
 	}
+	count_flagged(v, report.appended);
 	find_gaps(v);
 	find_unshown(v, report.newest);
 	if ((lost = poc_end(&v->poc)) > 0)
@@ -363,10 +449,7 @@ conclude(struct video *v)
 		add_damage(v, "a frame of dv whose DIF blocks are not in "
 		    "their place");
 	v->claim.complete = report.complete;
-	v->claim.shown_start = (double)v->origin *
-	    av_q2d(v->stream->time_base);
-	v->claim.shown_end = ((double)v->origin + (double)v->until) *
-	    av_q2d(v->stream->time_base);
+	mark_end(v);
 	a->packets = v->claim.packets;
 	a->listed = claim_index(v->format, v->stream);
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
