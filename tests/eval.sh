@@ -452,14 +452,14 @@ refused "5 crops of PySlowFast's" 2 '--crops=5 \(wanted 1 or 3\)' evaluate --vie
 refused "4 crops" 2 '--crops=4 \(wanted 1, 3, 5 or 10\)' evaluate --crops 4
 refused "another back end" 2 'tpu' evaluate --device tpu
 refused "no such checkpoint" 1 'nothing.safetensors: .*No such file' vt-eval -m "$T/nothing.safetensors" -i "$T/val"
-refused "no such set" 1 'nowhere.*No such file' vt-eval -m "$net" -i "$T/nowhere" --device ref
+refused "no such set" 1 'nowhere/manifest.json: there is no directory' vt-eval -m "$net" -i "$T/nowhere" --device ref
 mkdir "$T/empty"
 refused "a folder without a set" 1 'empty' vt-eval -m "$net" -i "$T/empty" --device ref
 refused "a folder without checkpoints" 1 'val: a folder without checkpoints \(wanted a checkpoint' vt-eval -m "$T/val" -i "$T/val"
 "$MAKESET" "$T/seven" 14 8 40 32 2 classes=7
-refused "fewer classes" 2 'seven: 7 classes \(the checkpoint has 8\)' vt-eval -m "$net" -i "$T/seven" --device ref
+refused "fewer classes" 2 'seven: 7 classes \(the checkpoint has 8, the next is h\): extract it with --classes=classes.txt of the set' vt-eval -m "$net" -i "$T/seven" --device ref
 "$MAKESET" "$T/nine" 18 8 40 32 2 classes=9
-refused "more classes" 2 'nine: 9 classes \(the checkpoint has 8\)' vt-eval -m "$net" -i "$T/nine" --device ref
+refused "more classes" 2 'nine: class 8 is i \(the checkpoint has 8 classes\): extract it with --classes=' vt-eval -m "$net" -i "$T/nine" --device ref
 "$MAKESET" "$T/names" 16 8 40 32 2 letter=98
 refused "classes of other names" 2 'names: class 0 is b \(the checkpoint has a\)' vt-eval -m "$net" -i "$T/names" --device ref
 

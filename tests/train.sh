@@ -247,6 +247,11 @@ check_says "is told the first that has none" 'part: 3 of 8 samples have no label
 check_exit "a set without labels to validate on" 2 \
 	vt-train -i "$T/train" --val "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
 check_says "is told too" 'blank: none of its 8 samples has a label'
+"$MAKESET" "$T/other" 8 4 40 32 1 classes=3
+check_exit "a set of other classes to validate on" 2 \
+	vt-train -i "$T/train" --val "$T/other" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "is told the first that differs, and the remedy" \
+	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt'
 check_exit "data that are not there" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
 check_exit "a network that is not there" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
 check_says "names those that are" 'tsm_r50'

@@ -93,21 +93,9 @@ check_ranks(const struct packed *p, struct comm *comm)
 static int
 check_classes(const struct packed *p)
 {
-	const struct class_list *want = &p->model->class;
-	int n = dataset_classes(p->data);
-
-	for (int i = 0; i < n && i < (int)want->n; i++)
-		if (strcmp(dataset_class(p->data, i), want->name[i]) != 0) {
-			fail("%s: class %d is %s (the checkpoint has %s)",
-			    Q(p->path), i, Q(dataset_class(p->data, i)),
-			    Q(want->name[i]));
-			return EXIT_USAGE;
-		}
-	if (n == (int)want->n)
-		return 0;
-	fail("%s: %d classes (the checkpoint has %d)", Q(p->path), n,
-	    (int)want->n);
-	return EXIT_USAGE;
+	return class_compare(p->path, dataset_class_list(p->data),
+	    "the checkpoint", &p->model->class, "classes.txt of the set that it "
+	    "was trained on") == 0 ? 0 : EXIT_USAGE;
 }
 
 /* What says how often the network is right needs labels. */

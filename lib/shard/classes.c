@@ -104,3 +104,27 @@ out:
 	buffer_free(&b);
 	return result;
 }
+
+int
+class_compare(const char *path, const struct class_list *have,
+    const char *whose, const struct class_list *want, const char *classes)
+{
+	size_t i = 0;
+
+	while (i < have->n && i < want->n &&
+	    strcmp(have->name[i], want->name[i]) == 0)
+		i++;
+	if (i == have->n && i == want->n)
+		return 0;
+	if (i == have->n)
+		return fail("%s: %zu class%s (%s has %zu, the next is %s): "
+		    "extract it with --classes=%s", Q(path), i, i == 1 ? "" :
+		    "es", whose, want->n, Q(want->name[i]), classes);
+	if (i == want->n)
+		return fail("%s: class %zu is %s (%s has %zu class%s): extract "
+		    "it with --classes=%s", Q(path), i, Q(have->name[i]), whose,
+		    i, i == 1 ? "" : "es", classes);
+	return fail("%s: class %zu is %s (%s has %s): extract it with "
+	    "--classes=%s", Q(path), i, Q(have->name[i]), whose,
+	    Q(want->name[i]), classes);
+}

@@ -20,4 +20,14 @@ void class_parse(const char *text, struct class_list *c);
 /* class_read(path, c): lines of a file, checked. */
 int class_read(const char *path, struct class_list *c);
 
+/*
+ * class_compare(path, have, whose, want, classes):
+ * Are the classes ${have} of the set ${path} those of ${whose}, ${want}, by name
+ * and number?  Return 0, or -1 after a message with the first that differs and
+ * the remedy, to extract the set with --classes=${classes}.  ${whose} and
+ * ${classes} are printed as they are.
+ */
+int class_compare(const char *path, const struct class_list *have,
+    const char *whose, const struct class_list *want, const char *classes);
+
 #endif
