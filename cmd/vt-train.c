@@ -229,7 +229,7 @@ train(struct train_options *o, struct session *s, int own,
 {
 	int status = 0;
 
-	if ((status = session_begin(s)) != 0)
+	if ((status = session_begin(s)) != 0 || s->finished)
 		return status;
 	say_run(o, s);
 	if ((status = comm_agree(s->comm, say_time(o, s, own))) != 0)

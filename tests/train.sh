@@ -67,6 +67,14 @@ check_exit "--status of a finished run" 0 vt-train --status "$T/ref"
 check_same "says so" finished "$(jq -r .state "$T/out")"
 
 awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 8; print }' "$T/s.tsv" >"$T/s8.tsv"
+if unshare -rm mount -t tmpfs x "$T" 2>/dev/null; then
+	check_exit "a finished run on a disk that cannot be written" 0 unshare -rm sh -c "
+		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
+			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 --device ref"
+	check_says "says so" 'ref: the run is finished'
+else
+	skip "a finished run on a disk that cannot be written" "no mount namespaces here"
+fi
 check "a finished run" cp -r "$T/ref" "$T/more"
 check_exit "goes on with a longer schedule" 75 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
 	-o "$T/more" --clip-grad 5 --seed 7 -q --device ref --stop-after 0.001s

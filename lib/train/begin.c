@@ -1,7 +1,9 @@
 /* A run begins, or goes on from a checkpoint, in its directory. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit.h"
 #include "base/fail.h"
@@ -19,6 +21,7 @@
 #include "train/resume.h"
 #include "train/room.h"
 #include "train/session.h"
+#include "train/status.h"
 #include "train/work.h"
 
 /*
@@ -203,6 +206,22 @@ take_directory(struct session *s, const struct resume *r, int found)
 	    hash128(r->file.file.data, r->file.file.n));
 }
 
+/*
+ * Is the run of checkpoint ${r} finished, in a directory that cannot be written?
+ * Then there is nothing to do, and no lock to take for it.
+ */
+static int
+is_kept(const struct session *s, const struct resume *r)
+{
+	return r->state.step >= schedule_steps(s->schedule,
+	    dataset_samples(s->train)) && !r->state.due &&
+	    access(s->o.out, W_OK) != 0 &&
+	    (errno == EROFS || errno == EACCES) &&
+	    run_finished(s->o.out) >= 0;
+}
+
+#define FINISHED 2		/* with the exit status in step */
+
 /* Numbers that rank 0 tells the others. */
 struct where {
 	int64_t found;
@@ -323,7 +342,12 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 		if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
 		    r.state.step : 0) != 0)
 			w.found = -EXIT_USAGE;
-		if (s->o.replay == NULL && w.found >= 0 &&
+		if (s->o.replay == NULL && w.found == 1 && is_kept(s, &r)) {
+			note("%s: the run is finished", text_quote(s->o.out));
+			w = (struct where){ .found = FINISHED,
+				.step = (uint64_t)run_finished(s->o.out) };
+		}
+		if (s->o.replay == NULL && (w.found == 0 || w.found == 1) &&
 		    (take_directory(s, &r, (int)w.found) != 0 ||
 		    record_init(s, in) != 0))
 			w.found = -EXIT_FAILED;
@@ -342,6 +366,10 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 		return EXIT_RANKS;
 	if (w.found < 0)
 		return (int)-w.found;
+	if (w.found == FINISHED) {
+		s->finished = 1;
+		return (int)w.step;
+	}
 	if (w.found == 0)
 		return begin_anew(s, in);
 	st->step = w.step;

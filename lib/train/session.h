@@ -68,6 +68,7 @@ struct session {
 	char *corrupt;			/* as checkpoints say it; NULL: none */
 	char *init;			/* as checkpoints say it; NULL: none */
 	char *choices;			/* the same */
+	int finished;			/* before it began: nothing is left */
 };
 
 /*

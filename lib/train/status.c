@@ -1,5 +1,6 @@
 /* How a run stands, without touching it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/exit.h"
 #include "base/fail.h"
@@ -56,6 +57,14 @@ state_of(const char *dir, int got, int *status)
 		return "unfinished";
 	}
 	return "failed";
+}
+
+int
+run_finished(const char *dir)
+{
+	int status = 0;
+
+	return strcmp(state_of(dir, 1, &status), "finished") == 0 ? status : -1;
 }
 
 int

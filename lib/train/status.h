@@ -19,4 +19,11 @@
  */
 int run_status(const char *dir, FILE *f);
 
+/*
+ * run_finished(dir):
+ * Return the exit status of the run in ${dir}, which has a checkpoint, if it is
+ * finished, or -1 without a message.
+ */
+int run_finished(const char *dir);
+
 #endif
