@@ -1302,7 +1302,7 @@ static void
 dropped(struct device *b, int index, size_t at, size_t n, char *mask)
 {
 	const struct test t = { "", { .kind = OP_DROPOUT, .rate = 0.5 },
-		{ 1, 1, 1, 1025, 4096 }, { { 0 } } };
+		{ 1, 1, 1025, 256, 16 }, { { 0 } } };
 	struct data d;
 	struct result r;
 
