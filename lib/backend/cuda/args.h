@@ -168,6 +168,10 @@ struct bias {
 
 /* ---- batch normalisation ---- */
 
+/* Divides numbers below 2^31 by one that the host knows (divisor_of): their product
+ * with ${times}, less its last ${shift} bits. */
+struct divisor { uint32_t times; int shift; };
+
 /* Rows whose sums are floats; beyond that they are doubles. */
 enum { NORM_ROWS = 8 };
 
@@ -175,7 +179,11 @@ enum { NORM_ROWS = 8 };
  * What a temporal shift moves: the first ${fold} channels by[0] frames on, as many
  * behind them by[1], of rows [t][plane] of a clip.  fold 0: there is none.
  */
-struct moved { unsigned fold, t, plane; int by[2]; };
+struct moved {
+	unsigned fold, t, plane;
+	int by[2];
+	struct divisor plane_of, t_of;
+};
 
 /*
  * Forward, sums of d = x - pivot and of its square, of each column, where the
@@ -194,7 +202,7 @@ struct norm_sums {
 };
 
 /* Where a relu was shut: it was not there; told by x; by a bit of a mask. */
-enum { SHUT_NEVER, SHUT_X, SHUT_MASK };
+enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
 
 /*
  * The two sums of each channel, of parts or of peers, become statistics.

@@ -7,8 +7,13 @@
  * DEVICE_FLOATS is for those that are the same for all types.
  */
 
+/* What a file may define before: blocks that a multiprocessor has at once. */
+#ifndef LAUNCH_BOUNDS
+#define LAUNCH_BOUNDS(count)	__launch_bounds__(count)
+#endif
+
 #define DEVICE_BODY(name, type, count, args) \
-static __global__ void __launch_bounds__(count) \
+static __global__ void LAUNCH_BOUNDS(count) \
 run_ ## name ## _ ## type(const __grid_constant__ struct args a) \
 { \
 	struct block b; \

@@ -4,8 +4,11 @@
  * is little code for what is rare.
  */
 
-/* ${width} numbers, LANES, 2 or 1, from number ${at} on, a multiple of that, as
- * they are stored; those from ${n} on are 0. */
+/*
+ * ${width} numbers, LANES, 2 or 1, from number ${at} on, a multiple of that, as
+ * they are stored; those from ${n} on are 0.  ${width} WHOLE: LANES of them, or
+ * none if n is 0; then nothing is compared but that.
+ */
 INLINE struct words
 OF(fetch)(const void *from, size_t at, size_t n, const int width)
 {
@@ -13,8 +16,12 @@ OF(fetch)(const void *from, size_t at, size_t n, const int width)
 	uint64_t low = 0, high = 0;
 	struct words v;
 
-	if (width == LANES && at + LANES <= n)
-		return *(const struct words *)x;
+	if (width == WHOLE ? n > 0 : width == LANES && at + LANES <= n)
+		return words_load(x);
+	if (width == WHOLE || at >= n) {	/* an operand that is absent */
+		v.w[0] = v.w[1] = v.w[2] = v.w[3] = 0;
+		return v;
+	}
 	if (width == 2 && STORED_BITS == 16 && at + 2 <= n) {
 		v.w[0] = *(const uint32_t *)(const void *)x;
 		v.w[1] = v.w[2] = v.w[3] = 0;
@@ -52,10 +59,12 @@ OF(set)(void *to, size_t at, size_t n, const float *f, const int width)
 		return;
 	}
 	v = OF(pack)(f);
-	if (at + LANES <= n) {
-		*(struct words *)y = v;
+	if (width == WHOLE ? n > 0 : at + LANES <= n) {
+		words_store(y, v);
 		return;
 	}
+	if (width == WHOLE)
+		return;
 	low = (uint64_t)v.w[1] << 32 | v.w[0];
 	high = (uint64_t)v.w[3] << 32 | v.w[2];
 	ROLL
@@ -79,7 +88,7 @@ OF(give)(void *to, size_t at, size_t n, const float *f, int accumulate,
 	}
 	OF(unpack)(OF(fetch)(to, at, n, width), sum);
 	UNROLL
-	for (int e = 0; e < width; e++)
+	for (int e = 0; e < (width == WHOLE ? LANES : width); e++)
 		sum[e] += f[e];
 	OF(set)(to, at, n, sum, width);
 }

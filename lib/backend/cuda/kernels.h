@@ -39,12 +39,34 @@
 
 #define NORM_KERNELS(KERNEL) \
 	KERNEL(NORM_SUMS, norm_sums, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_WHOLE, norm_sums_whole, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK, norm_sums_back, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK_NEVER, norm_sums_back_never, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK_X, norm_sums_back_x, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK_MASK, norm_sums_back_mask, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK_MOVED_NEVER, norm_sums_back_moved_never, THREADS, \
+	    norm_sums) \
+	KERNEL(NORM_SUMS_BACK_MOVED_X, norm_sums_back_moved_x, THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK_MOVED_MASK, norm_sums_back_moved_mask, THREADS, \
+	    norm_sums) \
 	KERNEL(NORM_FINISH, norm_finish, THREADS, norm_finish) \
 	KERNEL(NORM_FINISH_BACK, norm_finish_back, THREADS, norm_finish_back) \
 	KERNEL(NORM_RUNNING, norm_running, THREADS, norm_running) \
 	KERNEL(NORM_APPLY, norm_apply, THREADS, norm_apply) \
-	KERNEL(NORM_APPLY_BACK, norm_apply_back, THREADS, norm_apply_back)
+	KERNEL(NORM_APPLY_WHOLE, norm_apply_whole, THREADS, norm_apply) \
+	KERNEL(NORM_APPLY_ADD, norm_apply_add, THREADS, norm_apply) \
+	KERNEL(NORM_APPLY_BACK, norm_apply_back, THREADS, norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_NEVER, norm_apply_back_never, THREADS, \
+	    norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_X, norm_apply_back_x, THREADS, norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_MASK, norm_apply_back_mask, THREADS, \
+	    norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_MOVED_NEVER, norm_apply_back_moved_never, THREADS, \
+	    norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_MOVED_X, norm_apply_back_moved_x, THREADS, \
+	    norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_MOVED_MASK, norm_apply_back_moved_mask, THREADS, \
+	    norm_apply_back)
 
 #define IMAGE_KERNELS(KERNEL) \
 	KERNEL(SHIFT, shift, THREADS, shift) \

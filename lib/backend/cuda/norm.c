@@ -1,4 +1,5 @@
 /* Batch normalisation over a microbatch, and what is fused with it (norm.h). */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ struct pass {
 	struct moved moved;
 	int shut;			/* SHUT_*: how it is known where the
 					 * relu was */
+	int whole;			/* kernels of whole vectors serve */
 };
 
 /* Frame t is moved to where the shift looks for it. */
@@ -40,7 +42,9 @@ moved_of(const struct task *shift)
 
 	return (struct moved){ (unsigned)(d->c / shift->op->fold),
 		(unsigned)d->t, (unsigned)(d->h * d->w),
-		{ past ? 1 : -1, past ? 0 : 1 } };
+		{ past ? 1 : -1, past ? 0 : 1 },
+		divisor_of((unsigned)(d->h * d->w)),
+		divisor_of((unsigned)d->t) };
 }
 
 static struct pass
@@ -75,7 +79,33 @@ pass_of(const struct norm *n, void *saved, void *scratch)
 		p.moved = moved_of(n->shift);
 	}
 	p.shut = n->relu == NULL ? SHUT_NEVER : n->masks ? SHUT_MASK : SHUT_X;
+	p.whole = rows_whole(&p.copy);
 	return p;
+}
+
+/* The kernels of a backward pass: of any rows; and of whole vectors, by what comes
+ * through a shift and by SHUT_*. */
+struct norm_kernels {
+	enum gpu_kernel any, whole[2][SHUTS];
+};
+
+static const struct norm_kernels norm_sums_back = { GPU_NORM_SUMS_BACK, {
+	{ GPU_NORM_SUMS_BACK_NEVER, GPU_NORM_SUMS_BACK_X,
+	    GPU_NORM_SUMS_BACK_MASK },
+	{ GPU_NORM_SUMS_BACK_MOVED_NEVER, GPU_NORM_SUMS_BACK_MOVED_X,
+	    GPU_NORM_SUMS_BACK_MOVED_MASK } } };
+static const struct norm_kernels norm_apply_back = { GPU_NORM_APPLY_BACK, {
+	{ GPU_NORM_APPLY_BACK_NEVER, GPU_NORM_APPLY_BACK_X,
+	    GPU_NORM_APPLY_BACK_MASK },
+	{ GPU_NORM_APPLY_BACK_MOVED_NEVER, GPU_NORM_APPLY_BACK_MOVED_X,
+	    GPU_NORM_APPLY_BACK_MOVED_MASK } } };
+
+static int
+norm_kernel(const struct pass *p, const struct norm_kernels *k)
+{
+	/* Only norms of whole vectors are fused with a shift (fuse.c). */
+	assert(p->whole || p->dy_moved == NULL);
+	return p->whole ? k->whole[p->dy_moved != NULL][p->shut] : k->any;
 }
 
 static struct pass
@@ -134,7 +164,8 @@ run_sums(const struct pass *p)
 {
 	struct norm_sums a = { .rows = p->sums, .x = p->bn->x[0],
 		.part = p->part };
-	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_SUMS,
+	struct launch k = CUDA_KERNEL(p->c, p->whole ? GPU_NORM_SUMS_WHOLE :
+	    GPU_NORM_SUMS,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
@@ -219,7 +250,8 @@ run_apply(const struct pass *p)
 		.relu = n->relu != NULL, .moved = p->moved,
 		.y = n->tail->stored ? n->tail->y : NULL,
 		.y_moved = n->shift != NULL ? n->shift->y : NULL };
-	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_APPLY,
+	struct launch k = CUDA_KERNEL(p->c, !p->whole ? GPU_NORM_APPLY :
+	    a.res != NULL ? GPU_NORM_APPLY_ADD : GPU_NORM_APPLY_WHOLE,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
@@ -268,7 +300,7 @@ run_sums_back(const struct pass *p)
 		.scale = p->bn->w[0], .offset = p->bn->w[1], .mask = p->mask,
 		.shut = p->shut, .part = p->part, .moved = p->moved,
 		.dy_moved = p->dy_moved };
-	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_SUMS_BACK,
+	struct launch k = CUDA_KERNEL(p->c, norm_kernel(p, &norm_sums_back),
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
@@ -327,7 +359,7 @@ run_apply_back(const struct pass *p)
 		.mask = p->mask, .shut = p->shut, .dx = bn->dx[0],
 		.accumulate = bn->accumulate[0], .moved = p->moved,
 		.dy_moved = p->dy_moved };
-	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_APPLY_BACK,
+	struct launch k = CUDA_KERNEL(p->c, norm_kernel(p, &norm_apply_back),
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (n->add != NULL) {

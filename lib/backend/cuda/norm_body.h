@@ -19,43 +19,103 @@ OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
 	return shut == SHUT_NEVER || bit ? dy : 0;
 }
 
-/* What of the gradient of vector (${row}, ${col}) comes through a shift. */
-INLINE struct words
-OF(norm_moved)(const struct rows *r, const struct moved *s, const void *dy,
-    unsigned row, size_t n, size_t col, int by)
+/*
+ * Kernels come in two forms of one text.  ${whole}: rows_whole() holds, so that
+ * what a vector needs is a product and a comparison of 32 bits for each row, and
+ * 16 bytes of each operand; otherwise rows are folded, and the last may be cut.
+ */
+#define WIDTH(whole)	((whole) ? WHOLE : LANES)
+
+INLINE struct walk
+OF(norm_walk)(const struct rows *r, struct block b, int i, const int whole)
 {
+	return whole ? walk_whole(r, b, i, LANES) : walk_of(r, b, i, LANES);
+}
+
+/* The first number of row ${row} of the thread's columns. */
+INLINE size_t
+OF(norm_at)(const struct rows *r, const struct walk *w, unsigned row,
+    const int whole)
+{
+	if (whole)
+		return (size_t)(row * (r->period / LANES) + w->channel / LANES) *
+		    LANES;
+	return walk_row(r, 0, row) + w->col;
+}
+
+/* The end of what may be read of row ${row}. */
+INLINE size_t
+OF(norm_end)(const struct rows *r, const struct walk *w, unsigned row)
+{
+	return row < w->last ? r->n : 0;
+}
+
+/* Of a parameter, the values of the thread's columns. */
+INLINE void
+OF(norm_channels)(const struct rows *r, const struct walk *w,
+    const float *from, const int whole, float *f)
+{
+	unsigned c = w->channel;
+
+	UNROLL
+	for (int e = 0; e < LANES && whole; e += 4)
+		unpack_f32(words_load(from + c + e), f + e);
+	UNROLL
+	for (int e = 0; e < LANES && !whole; e++) {
+		f[e] = from[c];
+		c = walk_next(r, c);
+	}
+}
+
+/* The gradient of a vector of row ${row}, as far as it comes through a shift. */
+INLINE struct words
+OF(norm_moved)(const struct rows *r, const struct walk *w,
+    const struct moved *s, const void *dy, unsigned row, int by,
+    const int whole)
+{
+	size_t n = OF(norm_end)(r, w, row);
 	int stays = 1;
 	unsigned to = n > 0 ? moved_row(s, row, by, &stays) : 0;
 
-	return OF(fetch)(dy, walk_row(r, 0, to) + col, stays ? n : 0, LANES);
+	return OF(fetch)(dy, OF(norm_at)(r, w, to, whole), stays ? n : 0, WIDTH(whole));
 }
 
 /* ${moves}: some of dy comes through a shift. */
 INLINE void
 OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
-    const int back, const int moves)
+    const int whole, const int back, const int shut, const int moves)
 {
 	const struct rows *r = &a->rows;
 	const int given = back && (!moves || a->dy != NULL);
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct walk w = OF(norm_walk)(r, b, i, whole);
 		double s[LANES], q[LANES];
 		float mean[LANES], factor[LANES], offset[LANES];
 		unsigned c = w.channel;
 		int by = moves ? moved_by(&a->moved, c) : 0;
 
 		UNROLL
-		for (int e = 0; e < LANES; e++) {
-			s[e] = q[e] = 0;
-			mean[e] = back ? a->mean[c] :
-			    OF(widen)(((const S *)a->x)[c]);
-			factor[e] = offset[e] = 0;
-			if (back && a->shut == SHUT_X) {
-				factor[e] = a->rstd[c] * a->scale[c];
-				offset[e] = a->offset[c];
-			}
+		for (int e = 0; e < LANES; e++)
+			s[e] = q[e] = factor[e] = offset[e] = 0;
+		if (back)
+			OF(norm_channels)(r, &w, a->mean, whole, mean);
+		else if (whole)
+			OF(unpack)(words_load((const S *)a->x + c), mean);
+		UNROLL
+		for (int e = 0; e < LANES && !back && !whole; e++) {
+			mean[e] = OF(widen)(((const S *)a->x)[c]);
 			c = walk_next(r, c);
+		}
+		if (back && shut == SHUT_X) {
+			float scale[LANES];
+
+			OF(norm_channels)(r, &w, a->rstd, whole, factor);
+			OF(norm_channels)(r, &w, a->scale, whole, scale);
+			OF(norm_channels)(r, &w, a->offset, whole, offset);
+			UNROLL
+			for (int e = 0; e < LANES; e++)
+				factor[e] *= scale[e];
 		}
 		for (unsigned m = w.first; m < w.last; m += NORM_ROWS * w.lanes) {
 			float fs[LANES], fq[LANES];
@@ -63,6 +123,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 			UNROLL
 			for (int e = 0; e < LANES; e++)
 				fs[e] = fq[e] = 0;
+			ROLL
 			for (int k0 = 0; k0 < NORM_ROWS; k0 += ROWS) {
 				struct words x[ROWS], dy[ROWS], more[ROWS];
 				unsigned bits[ROWS];
@@ -71,27 +132,29 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 				for (int k = 0; k < ROWS; k++) {
 					unsigned row = m + (unsigned)(k0 + k) *
 					    w.lanes;
-					size_t at = walk_row(r, 0, row) + w.col,
-					    n = row < w.last ? r->n : 0;
+					size_t at = OF(norm_at)(r, &w, row, whole),
+					    n = OF(norm_end)(r, &w, row);
 
-					x[k] = OF(fetch)(a->x, at, n, LANES);
+					x[k] = OF(fetch)(a->x, at, n, WIDTH(whole));
 					dy[k] = OF(fetch)(given ? a->dy : a->x,
-					    at, given ? n : 0, LANES);
+					    at, given ? n : 0, WIDTH(whole));
 					if (moves)
-						more[k] = OF(norm_moved)(r,
+						more[k] = OF(norm_moved)(r, &w,
 						    &a->moved, a->dy_moved, row,
-						    n, w.col, by);
-					bits[k] = back && a->shut == SHUT_MASK &&
+						    by, whole);
+					bits[k] = back && shut == SHUT_MASK &&
 					    at < n ? a->mask[at / LANES] : 0;
 				}
 				UNROLL
 				for (int k = 0; k < ROWS; k++) {
 					unsigned row = m + (unsigned)(k0 + k) *
 					    w.lanes;
-					size_t at = walk_row(r, 0, row) + w.col,
-					    n = row < w.last ? r->n : 0;
+					size_t at = OF(norm_at)(r, &w, row, whole),
+					    n = OF(norm_end)(r, &w, row);
 					float f[LANES], h[LANES], v[LANES];
 
+					if (n == 0)
+						break;
 					OF(unpack)(x[k], f);
 					OF(unpack)(dy[k], h);
 					if (moves)
@@ -101,12 +164,13 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 						h[e] += v[e];
 					UNROLL
 					for (int e = 0; e < LANES; e++) {
-						float d = at + (size_t)e < n ?
+						float d = whole ||
+						    at + (size_t)e < n ?
 						    f[e] - mean[e] : 0;
 						float g = back ? OF(norm_open)(
 						    h[e], d, factor[e],
 						    offset[e], bits[k] >> e & 1,
-						    a->shut) : d;
+						    shut) : d;
 
 						fs[e] += g;
 						fq[e] = fmaf(g, d, fq[e]);
@@ -127,7 +191,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 	}
 	walk_fold(sum, r, b, 2 * LANES);
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct walk w = OF(norm_walk)(r, b, i, whole);
 		double *to = a->part + (size_t)w.part * 2 * r->c + w.col;
 
 		for (int e = 0; e < LANES && i < r->across && w.there; e++) {
@@ -137,24 +201,24 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 	}
 }
 
-BODY
-OF(norm_sums)(const struct norm_sums *a, struct block b)
-{
-	SHARED(double, sum, 2 * LANES * THREADS);
-
-	OF(norm_sums_of)(a, b, sum, 0, 0);
+#define NORM_SUMS(name, whole, back, shut, moves) \
+BODY \
+OF(name)(const struct norm_sums *a, struct block b) \
+{ \
+	SHARED(double, sum, 2 * LANES * THREADS); \
+\
+	OF(norm_sums_of)(a, b, sum, whole, back, shut, moves); \
 }
 
-BODY
-OF(norm_sums_back)(const struct norm_sums *a, struct block b)
-{
-	SHARED(double, sum, 2 * LANES * THREADS);
-
-	if (a->dy_moved != NULL)
-		OF(norm_sums_of)(a, b, sum, 1, 1);
-	else
-		OF(norm_sums_of)(a, b, sum, 1, 0);
-}
+NORM_SUMS(norm_sums, 0, 0, SHUT_NEVER, 0)
+NORM_SUMS(norm_sums_whole, 1, 0, SHUT_NEVER, 0)
+NORM_SUMS(norm_sums_back, 0, 1, a->shut, 0)
+NORM_SUMS(norm_sums_back_never, 1, 1, SHUT_NEVER, 0)
+NORM_SUMS(norm_sums_back_x, 1, 1, SHUT_X, 0)
+NORM_SUMS(norm_sums_back_mask, 1, 1, SHUT_MASK, 0)
+NORM_SUMS(norm_sums_back_moved_never, 1, 1, SHUT_NEVER, 1)
+NORM_SUMS(norm_sums_back_moved_x, 1, 1, SHUT_X, 1)
+NORM_SUMS(norm_sums_back_moved_mask, 1, 1, SHUT_MASK, 1)
 
 /*
  * The two sums of 8 channels, [parts][2][folds][period], a block; thread i < 8
@@ -254,85 +318,116 @@ OF(norm_running)(const struct norm_running *a, struct block b)
 	}
 }
 
-/* Vector (${row}, ${col}) of y to where a shift moves it; what nothing is moved to
- * becomes 0. */
+/* A vector of row ${row} of y to where a shift moves it; that which nothing is
+ * moved to becomes 0. */
 INLINE void
-OF(norm_move)(const struct norm_apply *a, unsigned row, size_t col, unsigned c,
-    const float *f)
+OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
+    const float *f, const int whole)
 {
+	const struct rows *r = &a->rows;
 	int stays;
-	unsigned to = moved_row(&a->moved, row, moved_by(&a->moved, c), &stays);
+	unsigned to = moved_row(&a->moved, row, moved_by(&a->moved, w->channel),
+	    &stays);
 	float y[LANES];
 
 	UNROLL
 	for (int e = 0; e < LANES; e++)
 		y[e] = stays ? f[e] : 0;
-	OF(set)(a->y_moved, walk_row(&a->rows, 0, to) + col, a->rows.n, y,
-	    LANES);
+	OF(set)(a->y_moved, OF(norm_at)(r, w, to, whole),
+	    r->n, y, WIDTH(whole));
 }
 
-BODY
-OF(norm_apply)(const struct norm_apply *a, struct block b)
+/* ${adds}: there is a shortcut.  What else may be asked for is looked at once a
+ * vector. */
+INLINE void
+OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
+    const int adds)
 {
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
-		float mean[LANES], factor[LANES], offset[LANES];
-		unsigned c = w.channel;
+		struct walk w = OF(norm_walk)(r, b, i, whole);
+		float mean[LANES], factor[LANES], offset[LANES], scale[LANES];
 
+		OF(norm_channels)(r, &w, a->mean, whole, mean);
+		OF(norm_channels)(r, &w, a->rstd, whole, factor);
+		OF(norm_channels)(r, &w, a->scale, whole, scale);
+		OF(norm_channels)(r, &w, a->offset, whole, offset);
 		UNROLL
-		for (int e = 0; e < LANES; e++) {
-			mean[e] = a->mean[c];
-			factor[e] = a->rstd[c] * a->scale[c];
-			offset[e] = a->offset[c];
-			c = walk_next(r, c);
-		}
+		for (int e = 0; e < LANES; e++)
+			factor[e] *= scale[e];
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct words x[ROWS], res[ROWS];
 
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = walk_row(r, 0, row) + w.col,
-				    n = row < w.last ? r->n : 0;
+				size_t at = OF(norm_at)(r, &w, row, whole),
+				    n = OF(norm_end)(r, &w, row);
 
-				x[k] = OF(fetch)(a->x, at, n, LANES);
-				res[k] = OF(fetch)(a->res != NULL ? a->res :
-				    a->x, at, a->res != NULL ? n : 0, LANES);
+				x[k] = OF(fetch)(a->x, at, n, WIDTH(whole));
+				if (adds)
+					res[k] = OF(fetch)(a->res, at, n,
+					    WIDTH(whole));
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = walk_row(r, 0, row) + w.col,
-				    n = row < w.last ? r->n : 0;
+				size_t at = OF(norm_at)(r, &w, row, whole),
+				    n = OF(norm_end)(r, &w, row);
 				unsigned bits = 0;
 				float f[LANES], g[LANES];
 
 				OF(unpack)(x[k], f);
-				OF(unpack)(res[k], g);
 				UNROLL
-				for (int e = 0; e < LANES; e++) {
-					float y = fmaf(f[e] - mean[e],
-					    factor[e], offset[e]);
-
-					if (a->res != NULL)
-						y += g[e];
-					if (a->relu)
-						y = y <= 0 ? 0 : y;
-					bits |= (unsigned)!(y <= 0) << e;
-					f[e] = y;
+				for (int e = 0; e < LANES; e++)
+					f[e] = fmaf(f[e] - mean[e], factor[e],
+					    offset[e]);
+				if (adds)
+					OF(unpack)(res[k], g);
+				UNROLL
+				for (int e = 0; e < LANES && adds; e++)
+					f[e] += g[e];
+				if (a->relu) {
+					UNROLL
+					for (int e = 0; e < LANES; e++)
+						f[e] = f[e] <= 0 ? 0 : f[e];
 				}
 				if (a->y != NULL)
-					OF(set)(a->y, at, n, f, LANES);
+					OF(set)(a->y, at, n, f, WIDTH(whole));
 				if (a->y_moved != NULL && n > 0)
-					OF(norm_move)(a, row, w.col, w.channel,
-					    f);
-				if (a->mask != NULL && at < n)
+					OF(norm_move)(a, &w, row, f, whole);
+				if (a->mask != NULL && n > 0 && at < n) {
+					UNROLL
+					for (int e = 0; e < LANES; e++)
+						bits |= (unsigned)!(f[e] <= 0) <<
+						    e;
 					a->mask[at / LANES] = (uint8_t)bits;
+				}
 			}
 		}
 	}
+}
+
+BODY
+OF(norm_apply)(const struct norm_apply *a, struct block b)
+{
+	if (a->res != NULL)
+		OF(norm_apply_of)(a, b, 0, 1);
+	else
+		OF(norm_apply_of)(a, b, 0, 0);
+}
+
+BODY
+OF(norm_apply_whole)(const struct norm_apply *a, struct block b)
+{
+	OF(norm_apply_of)(a, b, 1, 0);
+}
+
+BODY
+OF(norm_apply_add)(const struct norm_apply *a, struct block b)
+{
+	OF(norm_apply_of)(a, b, 1, 1);
 }
 
 BODY
@@ -374,28 +469,32 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 
 INLINE void
 OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
-    const int moves)
+    const int whole, const int shut, const int moves)
 {
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct walk w = OF(norm_walk)(r, b, i, whole);
 		float mean[LANES], factor[LANES], offset[LANES];
 		float k0[LANES], k1[LANES], k2[LANES];
-		unsigned c = w.channel;
-		int reads = a->k != NULL || a->shut == SHUT_X;
+		int reads = a->k != NULL || shut == SHUT_X;
 		int given = !moves || a->dy != NULL;
-		int by = moves ? moved_by(&a->moved, c) : 0;
+		int by = moves ? moved_by(&a->moved, w.channel) : 0;
 
+		OF(norm_channels)(r, &w, a->mean, whole, mean);
+		OF(norm_channels)(r, &w, a->rstd, whole, factor);
+		OF(norm_channels)(r, &w, a->scale, whole, k0);
 		UNROLL
 		for (int e = 0; e < LANES; e++) {
-			factor[e] = a->rstd[c] * a->scale[c];
-			mean[e] = a->mean[c];
-			offset[e] = a->shut == SHUT_X ? a->offset[c] : 0;
-			k0[e] = a->k != NULL ? a->k[c] : factor[e];
-			k1[e] = a->k != NULL ? a->k[r->period + c] : 0;
-			k2[e] = a->k != NULL ? a->k[2 * r->period + c] : 0;
-			c = walk_next(r, c);
+			k0[e] = factor[e] = factor[e] * k0[e];
+			k1[e] = k2[e] = offset[e] = 0;
+		}
+		if (shut == SHUT_X)
+			OF(norm_channels)(r, &w, a->offset, whole, offset);
+		if (a->k != NULL) {
+			OF(norm_channels)(r, &w, a->k, whole, k0);
+			OF(norm_channels)(r, &w, a->k + r->period, whole, k1);
+			OF(norm_channels)(r, &w, a->k + 2 * r->period, whole, k2);
 		}
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct words x[ROWS], dy[ROWS], more[ROWS];
@@ -404,24 +503,25 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = walk_row(r, 0, row) + w.col,
-				    n = row < w.last ? r->n : 0;
+				size_t at = OF(norm_at)(r, &w, row, whole),
+				    n = OF(norm_end)(r, &w, row);
 
 				dy[k] = OF(fetch)(given ? a->dy : a->mean, at,
-				    given ? n : 0, LANES);
+				    given ? n : 0, WIDTH(whole));
 				if (moves)
-					more[k] = OF(norm_moved)(r, &a->moved,
-					    a->dy_moved, row, n, w.col, by);
+					more[k] = OF(norm_moved)(r, &w,
+					    &a->moved, a->dy_moved, row, by,
+					    whole);
 				x[k] = OF(fetch)(reads ? a->x : a->mean, at,
-				    reads ? n : 0, LANES);
-				bits[k] = a->shut == SHUT_MASK && at < n ?
+				    reads ? n : 0, WIDTH(whole));
+				bits[k] = shut == SHUT_MASK && n > 0 && at < n ?
 				    a->mask[at / LANES] : 0;
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = walk_row(r, 0, row) + w.col,
-				    n = row < w.last ? r->n : 0;
+				size_t at = OF(norm_at)(r, &w, row, whole),
+				    n = OF(norm_end)(r, &w, row);
 				float f[LANES], h[LANES], v[LANES];
 
 				OF(unpack)(x[k], f);
@@ -433,23 +533,29 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 					h[e] += v[e];
 				UNROLL
 				for (int e = 0; e < LANES; e++) {
-					float d = f[e] - mean[e];
-					float g = OF(norm_open)(h[e], d,
+					f[e] -= mean[e];
+					h[e] = OF(norm_open)(h[e], f[e],
 					    factor[e], offset[e],
-					    bits[k] >> e & 1, a->shut);
-
-					h[e] = g;
-					f[e] = a->k != NULL ? fmaf(k0[e], g,
-					    fmaf(k1[e], d, k2[e])) : k0[e] * g;
+					    bits[k] >> e & 1, shut);
+				}
+				if (a->k != NULL) {
+					UNROLL
+					for (int e = 0; e < LANES; e++)
+						f[e] = fmaf(k0[e], h[e],
+						    fmaf(k1[e], f[e], k2[e]));
+				} else {
+					UNROLL
+					for (int e = 0; e < LANES; e++)
+						f[e] = k0[e] * h[e];
 				}
 				/* The shortcut's first: it may be the same as
 				 * dx, which then is added to it. */
 				if (a->dres != NULL)
 					OF(give)(a->dres, at, n, h,
-					    a->accumulate_res, LANES);
+					    a->accumulate_res, WIDTH(whole));
 				if (a->dx != NULL)
 					OF(give)(a->dx, at, n, f,
-					    a->accumulate, LANES);
+					    a->accumulate, WIDTH(whole));
 			}
 		}
 	}
@@ -458,8 +564,23 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 BODY
 OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 {
-	if (a->dy_moved != NULL)
-		OF(norm_apply_back_of)(a, b, 1);
-	else
-		OF(norm_apply_back_of)(a, b, 0);
+	OF(norm_apply_back_of)(a, b, 0, a->shut, 0);
 }
+
+#define NORM_APPLY_BACK(name, shut, moves) \
+BODY \
+OF(name)(const struct norm_apply_back *a, struct block b) \
+{ \
+	OF(norm_apply_back_of)(a, b, 1, shut, moves); \
+}
+
+NORM_APPLY_BACK(norm_apply_back_never, SHUT_NEVER, 0)
+NORM_APPLY_BACK(norm_apply_back_x, SHUT_X, 0)
+NORM_APPLY_BACK(norm_apply_back_mask, SHUT_MASK, 0)
+NORM_APPLY_BACK(norm_apply_back_moved_never, SHUT_NEVER, 1)
+NORM_APPLY_BACK(norm_apply_back_moved_x, SHUT_X, 1)
+NORM_APPLY_BACK(norm_apply_back_moved_mask, SHUT_MASK, 1)
+
+#undef WIDTH
+#undef NORM_SUMS
+#undef NORM_APPLY_BACK

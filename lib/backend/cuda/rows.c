@@ -5,9 +5,9 @@
 #include "backend/cuda/rows.h"
 
 /*
- * Blocks that a sum is cut into: four for each of the 132 multiprocessors of an
- * H100 or H200, which all may be at work at once.  It is a constant, since the
- * order of the sum hangs on it.
+ * Blocks of a sum: four for each of the 132 multiprocessors of an H100 or H200, of
+ * which two run at once (128 registers a thread).  The number is constant because
+ * the order of the sum depends on it.
  */
 enum { BLOCKS = 528 };
 
@@ -92,14 +92,20 @@ rows_folded(const struct cuda *c, const struct matrix *m)
 	return rows_across(m, lanes, folds);
 }
 
-/* Cut for a pass without sums: what a thread knows of its channels serves for
- * eight rows. */
+/*
+ * Cut for a pass without sums.  A thread reads the parameters of its channels
+ * once, up to seven vectors of them, so it gets 32 rows where enough blocks
+ * remain, and at least eight.
+ */
 static struct rows
-rows_pass(struct rows r)
+rows_pass(struct rows r, size_t groups)
 {
-	unsigned lanes = THREADS / (unsigned)r.across;
+	unsigned rows = ROWS * (THREADS / (unsigned)r.across), times = 8;
 
-	r.per = (unsigned)least(r.m, 2 * ROWS * lanes);
+	while (times > 2 && groups * r.tiles * pieces(r.m, times * rows) <
+	    2 * BLOCKS)
+		times /= 2;
+	r.per = (unsigned)least(r.m, times * rows);
 	r.parts = (unsigned)pieces(r.m, r.per);
 	return r;
 }
@@ -107,13 +113,13 @@ rows_pass(struct rows r)
 struct rows
 rows_copy(const struct cuda *c, const struct matrix *m)
 {
-	return rows_pass(rows_folded(c, m));
+	return rows_pass(rows_folded(c, m), m->groups);
 }
 
 struct rows
 rows_plain(const struct matrix *m, unsigned lanes)
 {
-	return rows_pass(rows_across(m, lanes, 1));
+	return rows_pass(rows_across(m, lanes, 1), m->groups);
 }
 
 struct rows
@@ -127,6 +133,26 @@ rows_sum(const struct cuda *c, const struct matrix *m)
 	r.per = (unsigned)pieces(r.m, parts);
 	r.parts = (unsigned)pieces(r.m, r.per);
 	return r;
+}
+
+int
+rows_whole(const struct rows *r)
+{
+	return !r->single && r->c == r->period && r->inner_g == 1 &&
+	    r->n == (size_t)r->m * r->c && r->n >> 34 == 0;
+}
+
+struct divisor
+divisor_of(unsigned by)
+{
+	struct divisor d = { .shift = 31 };
+
+	/* 2^shift / by, rounded up: below 2^32, and its error times a number
+	 * below 2^31 is below 2^shift. */
+	while ((uint64_t)1 << (d.shift - 31) < by)
+		d.shift++;
+	d.times = (uint32_t)((((uint64_t)1 << d.shift) + by - 1) / by);
+	return d;
 }
 
 unsigned

@@ -31,6 +31,15 @@ struct matrix matrix_of(const struct dims *d, int over);
 struct rows rows_copy(const struct cuda *c, const struct matrix *m);
 struct rows rows_sum(const struct cuda *c, const struct matrix *m);
 
+/*
+ * rows_whole(r): it is of one group, and its rows are whole vectors, less than
+ * 2^32 in all, so that walk_whole serves.
+ */
+int rows_whole(const struct rows *r);
+
+/* divisor_of(by): ${by} from 1 to 2^31. */
+struct divisor divisor_of(unsigned by);
+
 /* rows_plain(m, lanes): as rows_copy, by vectors of ${lanes}, of one row each. */
 struct rows rows_plain(const struct matrix *m, unsigned lanes);
 

@@ -27,11 +27,54 @@
 #define S	OF(stored)
 #define LANES	OF(lanes)
 #define STORED_BITS	(128 / LANES)
+enum { WHOLE = 0 };			/* a width: flat_body.h */
 
 #ifdef __CUDACC__
 struct __align__(16) words { uint32_t w[4]; };
 #else
 struct words { _Alignas(16) uint32_t w[4]; };
+#endif
+
+/*
+ * 16 bytes of the device's memory, at a multiple of 16.  A plain assignment of a
+ * structure leaves it to the compiler's optimizer whether they become one access
+ * or four, and of the same text it made both.
+ */
+#ifdef __CUDACC__
+
+INLINE struct words
+words_load(const void *from)
+{
+	struct words v;
+
+	asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+	    : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+	    : "l"(__cvta_generic_to_global(from)) : "memory");
+	return v;
+}
+
+INLINE void
+words_store(void *to, struct words v)
+{
+	asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+	    : : "l"(__cvta_generic_to_global(to)), "r"(v.w[0]), "r"(v.w[1]),
+	    "r"(v.w[2]), "r"(v.w[3]) : "memory");
+}
+
+#else
+
+INLINE struct words
+words_load(const void *from)
+{
+	return *(const struct words *)from;
+}
+
+INLINE void
+words_store(void *to, struct words v)
+{
+	*(struct words *)to = v;
+}
+
 #endif
 
 /* The bits of a float, and back. */

@@ -37,6 +37,33 @@ walk_of(const struct rows *r, struct block b, int i, const int width)
 	return w;
 }
 
+/*
+ * The same of one group whose rows are whole vectors, by numbers of 32 bits:
+ * rows_whole() says for which walks.
+ */
+INLINE struct walk
+walk_whole(const struct rows *r, struct block b, int i, const int width)
+{
+	struct walk w;
+	unsigned x = (unsigned)i % (unsigned)r->across;
+	unsigned lane = (unsigned)i / (unsigned)r->across;
+
+	w.part = b.x / r->tiles;
+	w.group = 0;
+	w.lanes = (unsigned)b.threads / (unsigned)r->across;
+	w.channel = (b.x % r->tiles * (unsigned)r->across + x) *
+	    (unsigned)width;
+	w.col = w.channel;
+	w.there = lane < w.lanes && w.channel < r->period;
+	w.first = w.part * r->per + lane;
+	w.last = (w.part + 1) * r->per < r->m ? (w.part + 1) * r->per : r->m;
+	if (!w.there) {
+		w.last = 0;
+		w.channel = 0;
+	}
+	return w;
+}
+
 /* Where column 0 of row ${m} of the group is. */
 INLINE size_t
 walk_row(const struct rows *r, unsigned group, unsigned m)
@@ -79,6 +106,13 @@ walk_fold(double *sum, const struct rows *r, struct block b, const int count)
 		}
 }
 
+/* ${n} / the number that ${d} was made of. */
+INLINE unsigned
+divided(unsigned n, struct divisor d)
+{
+	return (unsigned)((uint64_t)n * d.times >> d.shift);
+}
+
 /* How many frames on a shift moves channel ${c}. */
 INLINE int
 moved_by(const struct moved *s, unsigned c)
@@ -96,7 +130,8 @@ moved_row(const struct moved *s, unsigned row, int by, int *stays)
 	*stays = 1;
 	if (by == 0)
 		return row;
-	t = (int)(row / s->plane % s->t);
+	t = (int)divided(row, s->plane_of);
+	t -= (int)(divided((unsigned)t, s->t_of) * s->t);
 	to = t + by;
 	*stays = to >= 0 && to < all;
 	if (!*stays)

@@ -1,0 +1,309 @@
+/*
+ * How the kernels of the cuda back end move vectors, on the host: an operand that
+ * is absent and a vector that is whole take no loop, the end of an array takes
+ * one; a row's frame is found by a product; and the kernels of norms of whole
+ * vectors give the same bits as those of any rows.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/kernel.h"
+
+static int loops;
+#undef ROLL
+#define ROLL	loops++;
+#undef BODY
+#define BODY	__attribute__((unused)) static void
+
+#include "backend/cuda/rows.h"
+#include "backend/cuda/stored.h"
+#include "backend/cuda/walk.h"
+#define STORED	f16
+#include "backend/cuda/flat_body.h"
+#include "backend/cuda/norm_body.h"
+#undef STORED
+#include "base/mem.h"
+
+#include "tap.h"
+
+enum { C = 24, T = 3, PLANE = 35, M = 4 * T * PLANE, N = M * C, FOLD = 8 };
+
+/* ---- one vector ---- */
+
+static void
+test_fetch(void)
+{
+	static const int width[] = { 8, 2, 1, WHOLE };
+	_Alignas(16) uint16_t x[16], y[8];
+	float f[8];
+	struct words v;
+	int right = 1, loop = 0;
+
+	for (int i = 0; i < 16; i++)
+		x[i] = narrow_f16((float)i + 1);
+	for (int k = 0; k < 4; k++) {
+		loops = 0;
+		v = fetch_f16(x, 0, 0, width[k]);
+		unpack_f16(v, f);
+		for (int e = 0; e < 8; e++)
+			right &= f[e] == 0;
+		loop |= loops;
+	}
+	ok(right && !loop, "an absent operand is 0, without a loop");
+
+	loops = 0;
+	unpack_f16(fetch_f16(x, 8, 16, 8), f);
+	for (int e = 0; e < 8; e++)
+		right &= f[e] == (float)(e + 9);
+	unpack_f16(fetch_f16(x, 8, 1, WHOLE), f);
+	for (int e = 0; e < 8; e++)
+		right &= f[e] == (float)(e + 9);
+	memset(y, 0, sizeof(y));
+	set_f16(y, 0, 8, f, 8);
+	give_f16(y, 0, 1, f, 1, WHOLE);
+	give_f16(y, 0, 0, f, 1, WHOLE);
+	for (int e = 0; e < 8; e++)
+		right &= widen_f16(y[e]) == 2 * (float)(e + 9);
+	ok(right && loops == 0, "a whole vector needs none");
+
+	for (size_t n = 9; n < 16; n++) {
+		loops = 0;
+		memset(y, 0, sizeof(y));
+		unpack_f16(fetch_f16(x, 8, n, 8), f);
+		set_f16(y, 0, n - 8, f, 8);
+		for (size_t e = 0; e < 8; e++)
+			right &= widen_f16(y[e]) == (e + 8 < n ?
+			    (float)(e + 9) : 0);
+		right &= loops == 2;
+	}
+	ok(right, "the end of an array is read and written by one");
+}
+
+static void
+test_divided(void)
+{
+	static const unsigned by[] = { 1, 2, 3, 7, 49, 196, 255, 784, 3136,
+		65535, 65537, 1000003, 0x7fffffff };
+	int wrong = 0;
+
+	for (size_t k = 0; k < sizeof(by) / sizeof(by[0]); k++) {
+		struct divisor d = divisor_of(by[k]);
+
+		for (unsigned i = 0; i < 20000; i++) {
+			unsigned q = (unsigned)((uint64_t)i * 0x7fffffff /
+			    20000 / by[k]), n = q * by[k];
+
+			wrong += divided(n, d) != n / by[k];
+			wrong += n > 0 && divided(n - 1, d) != (n - 1) / by[k];
+		}
+		wrong += divided(0x7fffffff, d) != 0x7fffffff / by[k];
+	}
+	ok(wrong == 0, "a division by a product is exact below 2^31");
+}
+
+/* ---- norms ---- */
+
+/* What they read, and two of each thing that they write: of any rows, and of
+ * whole vectors. */
+static struct {
+	uint16_t x[N], dy[N], moved[N], res[N];
+	float mean[C], rstd[C], scale[C], offset[C], k[3 * C];
+	uint16_t y[2][N], y_moved[2][N], dx[2][N], dres[2][N];
+	double part[2][4096];
+	uint8_t mask[2][N / 8], bits[N / 8];
+} *m;
+
+#define EVERY(f, v)	for (size_t i_ = 0; i_ < sizeof(m->f) / \
+	sizeof(m->f[0]); i_++) m->f[i_] = (v)
+
+static uint32_t seed = 1;
+
+static float
+norm_random(void)
+{
+	seed = seed * 1664525 + 1013904223;
+	return ((float)(seed >> 8) + 0.5f) / (1 << 23) - 1;
+}
+
+static struct moved
+norm_shift_of(void)
+{
+	return (struct moved){ FOLD, T, PLANE, { 1, -1 }, divisor_of(PLANE),
+		divisor_of(T) };
+}
+
+static struct rows
+norm_rows(int sums)
+{
+	const struct cuda c = { .type = GPU_F16 };
+	const struct matrix matrix = { 1, M, C, 1, 0 };
+
+	return sums ? rows_sum(&c, &matrix) : rows_copy(&c, &matrix);
+}
+
+#define RUN(body, a) \
+	for (unsigned x_ = 0; x_ < (a).rows.parts * (a).rows.tiles; x_++) \
+		body(&(a), (struct block){ .x = x_, .nx = (a).rows.parts * \
+		    (a).rows.tiles, .ny = 1, .threads = THREADS })
+
+static int
+norm_same_apply(int add, int relu, int shift)
+{
+	memset(m->y, 1, sizeof(m->y));
+	memset(m->y_moved, 1, sizeof(m->y_moved));
+	memset(m->mask, 1, sizeof(m->mask));
+	for (int k = 0; k < 2; k++) {
+		struct norm_apply a = { .rows = norm_rows(0), .moved =
+			norm_shift_of(), .x = m->x, .res = add ? m->res : NULL,
+			.mean = m->mean, .rstd = m->rstd, .scale = m->scale,
+			.offset = m->offset, .y = m->y[k], .y_moved = shift ?
+			m->y_moved[k] : NULL, .mask = relu ? m->mask[k] :
+			NULL, .relu = relu };
+
+		if (k == 0)
+			RUN(norm_apply_f16, a);
+		else if (add)
+			RUN(norm_apply_add_f16, a);
+		else
+			RUN(norm_apply_whole_f16, a);
+	}
+	return memcmp(m->y[0], m->y[1], sizeof(m->y[0])) == 0 &&
+	    memcmp(m->y_moved[0], m->y_moved[1], sizeof(m->y_moved[0])) == 0 &&
+	    memcmp(m->mask[0], m->mask[1], sizeof(m->mask[0])) == 0;
+}
+
+/* ${moved}: dy comes through the shift alone, to the kernel of whole vectors. */
+static int
+norm_same_sums(int back, int shut, int moved)
+{
+	for (int k = 0; k < 2; k++) {
+		struct norm_sums a = { .rows = norm_rows(1), .moved =
+			norm_shift_of(), .x = m->x, .dy = m->dy, .mean = m->mean,
+			.rstd = m->rstd, .scale = m->scale, .offset =
+			m->offset, .mask = m->bits, .shut = shut,
+			.part = m->part[k] };
+
+		assert(a.rows.parts * 2 * C <= 4096 && rows_whole(&a.rows));
+		if (k == 1 && moved) {
+			a.dy = NULL;
+			a.dy_moved = m->moved;
+		}
+		if (!back && k == 0)
+			RUN(norm_sums_f16, a);
+		else if (!back)
+			RUN(norm_sums_whole_f16, a);
+		else if (k == 0)
+			RUN(norm_sums_back_f16, a);
+		else if (moved && shut == SHUT_NEVER)
+			RUN(norm_sums_back_moved_never_f16, a);
+		else if (moved && shut == SHUT_X)
+			RUN(norm_sums_back_moved_x_f16, a);
+		else if (moved)
+			RUN(norm_sums_back_moved_mask_f16, a);
+		else if (shut == SHUT_NEVER)
+			RUN(norm_sums_back_never_f16, a);
+		else if (shut == SHUT_X)
+			RUN(norm_sums_back_x_f16, a);
+		else
+			RUN(norm_sums_back_mask_f16, a);
+	}
+	return memcmp(m->part[0], m->part[1], norm_rows(1).parts * 2 * C *
+	    sizeof(double)) == 0;
+}
+
+/* ${fixed}: statistics are. */
+static int
+norm_same_back(int shut, int moved, int fixed, int accumulate)
+{
+	for (int k = 0; k < 2; k++) {
+		struct norm_apply_back a = { .rows = norm_rows(0), .moved =
+			norm_shift_of(), .x = m->x, .dy = m->dy, .mean = m->mean,
+			.rstd = m->rstd, .scale = m->scale, .offset =
+			m->offset, .k = fixed ? NULL : m->k, .mask = m->bits,
+			.shut = shut, .dx = m->dx[k], .dres = m->dres[k],
+			.accumulate = accumulate, .accumulate_res = !accumulate };
+
+		memcpy(m->dx[k], m->res, sizeof(m->res));
+		memcpy(m->dres[k], m->x, sizeof(m->x));
+		if (k == 1 && moved) {
+			a.dy = NULL;
+			a.dy_moved = m->moved;
+		}
+		if (k == 0)
+			RUN(norm_apply_back_f16, a);
+		else if (moved && shut == SHUT_NEVER)
+			RUN(norm_apply_back_moved_never_f16, a);
+		else if (moved && shut == SHUT_X)
+			RUN(norm_apply_back_moved_x_f16, a);
+		else if (moved)
+			RUN(norm_apply_back_moved_mask_f16, a);
+		else if (shut == SHUT_NEVER)
+			RUN(norm_apply_back_never_f16, a);
+		else if (shut == SHUT_X)
+			RUN(norm_apply_back_x_f16, a);
+		else
+			RUN(norm_apply_back_mask_f16, a);
+	}
+	return memcmp(m->dx[0], m->dx[1], sizeof(m->dx[0])) == 0 &&
+	    memcmp(m->dres[0], m->dres[1], sizeof(m->dres[0])) == 0;
+}
+
+/* dy behind the shift, so that what comes through it is dy again but where a row
+ * leaves its clip, where dy is 0. */
+static void
+norm_shift(void)
+{
+	struct moved s = norm_shift_of();
+
+	for (unsigned row = 0; row < M; row++)
+		for (unsigned c = 0; c < C; c++) {
+			int stays;
+			unsigned to = moved_row(&s, row, moved_by(&s, c), &stays);
+
+			if (!stays)
+				m->dy[row * C + c] = 0;
+			m->moved[to * C + c] = m->dy[row * C + c];
+		}
+}
+
+static void
+test_norms(void)
+{
+	int same = 1;
+
+	m = xcalloc(1, sizeof(*m));
+	EVERY(x, narrow_f16(norm_random()));
+	EVERY(dy, narrow_f16(norm_random()));
+	EVERY(res, narrow_f16(norm_random()));
+	EVERY(mean, norm_random());
+	EVERY(rstd, norm_random() + 2);
+	EVERY(scale, norm_random());
+	EVERY(offset, norm_random());
+	EVERY(k, norm_random());
+	EVERY(bits, (uint8_t)(norm_random() * 1e6f));
+	norm_shift();
+	ok(norm_same_sums(0, SHUT_NEVER, 0), "sums of whole vectors have the "
+	    "bits of sums of any rows");
+	for (int i = 0; i < 8; i++)
+		same &= norm_same_apply(i & 1, i >> 1 & 1, i >> 2 & 1);
+	ok(same, "so has a norm, with a shortcut, a relu, a shift");
+	for (int shut = 0; shut < SHUTS; shut++)
+		for (int moved = 0; moved < 2; moved++) {
+			same &= norm_same_sums(1, shut, moved);
+			for (int i = 0; i < 4; i++)
+				same &= norm_same_back(shut, moved, i & 1,
+				    i >> 1);
+		}
+	ok(same, "and its backward pass, however the relu is known");
+	free(m);
+}
+
+int
+main(void)
+{
+	test_fetch();
+	test_divided();
+	test_norms();
+	return done();
+}
