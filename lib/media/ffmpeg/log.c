@@ -32,7 +32,8 @@ is_foreign(void *context)
  * what is predicted, so FFmpeg complains of the first picture of each stream.
  * It writes an MXF index with an entry too few where a copy was cut, and
  * complains of it when it reads the file.  In a chained Ogg file whose parts
- * differ in their streams it complains of the sound that comes or goes.
+ * differ in their streams it complains of the sound that comes or goes, and
+ * where a cut by copy begins before 0, of the times that it leaves unset.
  */
 static int
 is_harmless(void *context, const char *fmt)
@@ -42,6 +43,7 @@ is_harmless(void *context, const char *fmt)
 	if (text_starts(fmt, "index entry %i + TemporalOffset %i = %i, which "
 	    "is out of bounds") ||
 	    text_starts(fmt, "failed to create or replace stream") ||
+	    text_starts(fmt, "invalid pts ") ||
 	    text_starts(fmt, "New streams are not supposed to be added"))
 		return 1;
 	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
