@@ -28,18 +28,19 @@ torment() {
 	name=$1 allowed=$2
 	shift 2
 	v=$T/v.$name
+	case $name in strict.*) rate=--strict-rate ;; *) rate= ;; esac
 	if ! "$D" frames 50 | ffmpeg -v error -y -f rawvideo -pix_fmt yuv420p -s 64x48 -r 25 -i - \
 		-f lavfi -i sine=d=2 -map 0 -map 1 "$@" "$v" 2>"$T/make.err"; then
 		skip "$name" "$(head -1 "$T/make.err")"
 		return
 	fi
 	check_same "$name: undamaged, all 50 frames" "50 50 50" \
-		"$(vt-extract -q "$v" | "$D" count | cut -f2-4 | tr '\t' ' ')"
+		"$(vt-extract -q $rate "$v" | "$D" count | cut -f2-4 | tr '\t' ' ')"
 	rm -rf "$T/d" && mkdir "$T/d"
 	packets "$v" | "$D" make "$v" "$T/d" "$steps" "$every" "$seed" || not_ok "$name: damaged copies"
 	find "$T/d" -type f | LC_ALL=C sort >"$T/list"
 	got=0
-	vt-extract -q --on-error=skip --root "$T/d" -T "$T/list" >"$T/stream" 2>"$T/err" || got=$?
+	vt-extract -q $rate --on-error=skip --root "$T/d" -T "$T/list" >"$T/stream" 2>"$T/err" || got=$?
 	[ "$got" = 0 ] || [ "$got" = 3 ] || diag "$name: exit $got: $(head -1 "$T/err")"
 	"$D" count <"$T/stream" >"$T/counts" || diag "$name: the stream cannot be read"
 	awk -F'\t' -v n="$(wc -l <"$T/list")" '
@@ -59,7 +60,8 @@ diag "$(printf '%-11s %5s %8s %5s %8s %6s' container files refused all changed f
 g="-g 12" c="-g 12 -cluster_time_limit 300" x264="-c:v libx264 -g 12"
 # The end of what has no count, size or duration; the beginning of what may begin
 # anywhere; whole groups of raw streams, or their last frames; whole blocks of
-# gif and y4m, which have no times.
+# gif and y4m, which have no times; whole groups of a container that tells of them
+# by times alone, which count with --strict-rate.
 end='p?cut|kcut' raw='[pk]?cut|kremove|premove|remove'
 # shellcheck disable=SC2086
 while read -r name allowed options; do
@@ -84,9 +86,11 @@ asf - -an -c:v wmv2 $g
 s.wmv - -c:v wmv2 $g -c:a wmav2
 ogv - -an -c:v libtheora $g
 s.ogv - -c:v libtheora $g -c:a libvorbis
-ivf - -an -c:v libvpx $g -deadline realtime
+ivf kremove -an -c:v libvpx $g -deadline realtime
 live.webm - -c:v libvpx -deadline realtime $c -c:a libvorbis -live 1
-live.flv $end $x264 -c:a aac -flvflags no_duration_filesize
+strict.ivf - -an -c:v libvpx $g -deadline realtime
+live.flv kremove|$end $x264 -c:a aac -flvflags no_duration_filesize
+strict.live.flv $end $x264 -c:a aac -flvflags no_duration_filesize
 skip.mp4 $end $x264 -c:a aac -movflags +frag_keyframe+empty_moov+default_base_moof+skip_trailer
 mxf - -an -c:v mpeg2video $g -q:v 4
 m2v $raw|pzero|kzero -an -c:v mpeg2video $g -q:v 4

@@ -153,7 +153,7 @@ damage_packets(const struct file *f, int every, int seed)
 			bad |= damage(f, "p", at, n);
 		if (key != 'K')
 			continue;
-		if (group > 0 && i / every % 2 == 0)
+		if (group > 0 && (every == 1 || i / every % 2 == 0))
 			bad |= damage(f, "k", group, at - group);
 		group = at;
 	}
