@@ -20,7 +20,8 @@ set=train schedule=s
 train() {
 	dir=$1
 	shift
-	on_ranks vt-train -i "$T/$set" -m "$T/net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 "$@"
+	on_ranks vt-train -i "$T/$set" -m "$T/net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --device ref --seed 7 -j 1 \
+		--precise-bn off "$@"
 }
 # apart DIR DIR: the largest difference of two of their weights or statistics
 apart() {
