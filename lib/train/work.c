@@ -95,6 +95,14 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 	return most;
 }
 
+static const struct cell *
+last_cell(const struct schedule *s)
+{
+	const struct stage *last = &s->stage[s->stages - 1];
+
+	return &last->cell[last->cells - 1];
+}
+
 /*
  * What is measured before a validation: groups as in the last stage.  Where
  * ranks share these, a rank might lack the memory for a whole one; then
@@ -103,9 +111,7 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 static void
 choose_measured(struct trainer *t)
 {
-	const struct schedule *s = t->schedule;
-	const struct stage *last = &s->stage[s->stages - 1];
-	const struct cell *c = &last->cell[last->cells - 1];
+	const struct cell *c = last_cell(t->schedule);
 	struct trainer_work *w = t->work;
 	int part = work_parts(t, c).clips, least = c->group < 4 ? c->group : 4;
 
@@ -146,15 +152,24 @@ share_loading(struct trainer *t)
 	t->loading.memory = all - v->memory;
 }
 
-/* Measure at the shape of validation. */
+/*
+ * Measure so many clips at the shape of validation, and PRECISE_AUTO at that of
+ * the last stage: a run keeps no --val-frames and --val-crop, on which what it
+ * saves must then not depend.
+ */
 static int
 plan_precise(struct trainer *t)
 {
+	const struct cell *c = last_cell(t->schedule);
+	int automatic = t->o.precise == PRECISE_AUTO;
 	const struct precise_options o = { .clips = t->work->measured,
-		.group = t->work->measured_group, .frames = t->viewing.t,
-		.crop = t->viewing.side, .stride = t->viewing.stride,
-		.memory = t->viewing.memory };
+		.group = t->work->measured_group,
+		.frames = automatic ? c->frames : t->viewing.t,
+		.crop = automatic ? c->crop : t->viewing.side,
+		.stride = t->viewing.stride, .memory = t->viewing.memory };
 
+	t->work->measured_frames = o.frames;
+	t->work->measured_crop = o.crop;
 	if (t->work->measured == 0)
 		return 0;
 	t->work->precise = precise_new(t->net, t->train, t->comm, &o,
@@ -317,7 +332,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	if (w->precise != NULL)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
 		    "# precise BN", precise_groups(w->precise),
-		    w->measured_group, t->viewing.t, t->viewing.side);
+		    w->measured_group, w->measured_frames, w->measured_crop);
 	if (t->o.learners.n > 0)
 		learners_print(t, f);
 	memory_print(t, f);

@@ -58,7 +58,8 @@ struct trainer_work {
 	struct learners *learners;	/* NULL: every step is of all ranks */
 	struct saver *saver;
 	int64_t measured;		/* clips for ${precise}, */
-	int measured_group;		/* which so many normalise together */
+	int measured_group;		/* which so many normalise together, */
+	int measured_frames, measured_crop;	/* of this shape */
 	struct precise *precise;	/* NULL: nothing is measured */
 	struct schedule_step at, seen;	/* the next step, the last one */
 
