@@ -75,6 +75,7 @@ struct trainer_work {
 	double logged_at, logged_loss;	/* sums since the last line */
 	int64_t logged_steps, logged_clips, logged_top1;
 	double window_loss;		/* sum over ${window_steps}, */
+	double first_loss;		/* and the mean of the first window, */
 	int window_steps, warned_of_heat;	/* for a warning */
 	int table_begun;
 };
