@@ -1,5 +1,6 @@
 /* A network to be measured. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
@@ -8,12 +9,65 @@
 
 #define SEED 1
 
+/* Free the pixels that are in pinned memory, once no upload reads them. */
+static void
+rig_unpin(struct rig *r)
+{
+	struct stream *s = (struct stream *)r->feed.stream;
+
+	if (r->pinned > 0)
+		ahead_wait(&r->net->ahead);
+	for (; r->pinned > 0; r->pinned--) {
+		device_free_host(r->net->device, s[r->pinned - 1].bytes);
+		s[r->pinned - 1].bytes = NULL;
+	}
+}
+
+int
+rig_prefetch(struct rig *r)
+{
+	struct net *n = r->net;
+	struct stream *s = (struct stream *)r->feed.stream;
+
+	if (net_reserve_ahead(n) != 0)
+		return -1;
+	for (int i = 0; i < n->graph->needs.streams && n->ahead.at != NULL; i++) {
+		size_t bytes = dims_count(&r->plan->input[i]);
+		uint8_t *pinned = device_alloc_host(n->device, bytes);
+
+		if (pinned == NULL)
+			return -1;
+		memcpy(pinned, s[i].bytes, bytes);
+		free(s[i].bytes);
+		s[i].bytes = pinned;
+		r->pinned = i + 1;
+	}
+	return 0;
+}
+
+void
+rig_send(struct rig *r)
+{
+	if (r->pinned > 0)
+		ahead_send(&r->net->ahead, r->plan->tray, r->feed.stream,
+		    r->load);
+}
+
+void
+rig_upload(struct rig *r)
+{
+	r->load++;
+	rig_send(r);
+	ahead_wait(&r->net->ahead);
+}
+
 int
 rig_shape(struct rig *r, const struct shape *s)
 {
 	const struct graph *g = r->net->graph;
 	struct dims *input = graph_inputs(g, s->n, s->t, s->side);
 
+	rig_unpin(r);
 	feed_free(&r->feed, &g->needs);
 	feed_make(&r->feed, input, &g->needs);
 	r->plan = net_plan(r->net, input, 1);
@@ -48,6 +102,7 @@ rig_close(struct rig *r)
 		device_free(r->net->device, r->gradient);
 	if (r->outcome != NULL)
 		device_free(r->net->device, r->outcome);
+	rig_unpin(r);
 	feed_free(&r->feed, &r->net->graph->needs);
 	net_free(r->net);
 	free(r->fetched);

@@ -16,6 +16,8 @@ struct rig {
 	struct feed feed;
 	struct outcome *outcome;	/* of the device */
 	struct outcome *fetched;	/* [heads] */
+	int pinned;			/* streams: rig_prefetch */
+	uint64_t load;			/* number of the upload */
 };
 
 /* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
@@ -28,6 +30,17 @@ void rig_close(struct rig *r);
  * parameters; -1 after a message.
  */
 int rig_shape(struct rig *r, const struct shape *s);
+
+/*
+ * rig_prefetch(r): from now on have the pixels of rig_send's passes uploaded from
+ * pinned memory beside the step before (net/ahead.h), as training does.  Do nothing
+ * where the device works on host memory.  Return 0, or -1 after a message.
+ * rig_send(r): begin the upload for the next pass, once; before that pass.
+ * rig_upload(r): upload the pixels once and wait until they are there.
+ */
+int rig_prefetch(struct rig *r);
+void rig_send(struct rig *r);
+void rig_upload(struct rig *r);
 
 /*
  * rig_forward(r, feed): forward on ${feed}.  rig_loss(r): the loss of the

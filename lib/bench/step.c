@@ -127,11 +127,15 @@ run(void *arg, int counts)
 	at[FORWARD] = clock_seconds();
 	if (mb != NULL)
 		pinned_send(r->net, r->plan, mb);
+	else
+		rig_send(r);
 	rig_forward(r, &feed);
 	at[BACKWARD] = clock_seconds();
 	plan_backward(r->plan, NULL);
 	if (mb != NULL)
 		exchange(j, mb);
+	else
+		rig_send(r);
 	at[UPDATE] = clock_seconds();
 	update(j);
 	at[PHASES] = clock_seconds();
@@ -160,6 +164,25 @@ print_phases(struct job *j, const char *under)
 	    under);
 	bench_rate(b, step, clips, "clips/s", NULL, "%s%s/clips", j->prefix,
 	    under);
+}
+
+/* What each step uploads beside the one before: alone, a step would wait for it. */
+static void
+measure_upload(struct job *j)
+{
+	struct figure f = { 0 };
+
+	if (j->rig.pinned == 0)
+		return;
+	for (int i = 0; i < j->b->runs; i++) {
+		double start = clock_seconds();
+
+		rig_upload(&j->rig);
+		figure_add(&f, clock_seconds() - start);
+	}
+	bench_row(j->b, &f, "s", "of the pixels, beside the step before",
+	    "%s/upload", j->prefix);
+	figure_free(&f);
 }
 
 static void
@@ -304,11 +327,13 @@ measure(struct job *j)
 	int status;
 
 	if (rig_open(&j->rig, j->o->graph, j->o->device, &j->shape) != 0 ||
+	    rig_prefetch(&j->rig) != 0 ||
 	    optim_open(&j->optim, j->rig.net, NULL) != 0)
 		return EXIT_FAILED;
 	if ((status = bench_repeat(b, run, j)) != 0)
 		return status;
 	print_phases(j, "");
+	measure_upload(j);
 	print_memory(j);
 	alone = figure_median(&j->seconds[STEP]);
 	if (j->o->kinds || j->o->convs)
