@@ -4,9 +4,11 @@
  * work done late: the same bits as where each pass sends its own, from two places
  * of pinned memory in turn, with nothing else to wait for than that such memory
  * may be written again; and each event that is left out is found.  So too where
- * what is sent are frames that the device resizes.
+ * what is sent are frames that the device resizes.  And vt-bench times steps whose
+ * pixels were sent before; downloads into pinned memory need no staging.
  */
 #include "base/mem.h"
+#include "bench/cases.h"
 #include "media/raw.h"
 #include "net/feed.h"
 #include "net/net.h"
@@ -246,6 +248,147 @@ test_both(const struct graph *g, enum standin_when when, const char *say)
 	free(plain.w);
 }
 
+/* ---- the step that vt-bench times ---- */
+
+static struct { const char *at; size_t bytes; } inside[256];
+static int insides, updates, update;
+static size_t uploaded, uploaded_most;	/* on the stream that computes, a step */
+
+static void *
+bench_alloc(struct driver *d, size_t bytes)
+{
+	void *p = real->alloc(d, bytes);
+
+	if (p != NULL && insides < 256) {
+		inside[insides].at = p;
+		inside[insides++].bytes = bytes;
+	}
+	return p;
+}
+
+static void
+bench_copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
+    size_t bytes)
+{
+	const char *p = from;
+	int i = 0;
+
+	while (i < insides && (p < inside[i].at || p >= inside[i].at +
+	    inside[i].bytes))
+		i++;
+	if (i == insides && s != side)
+		uploaded += bytes;
+	real->copy(d, s, to, from, bytes);
+}
+
+static void
+bench_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+{
+	if (l->kernel == update) {
+		/* The first step fills tables. */
+		if (updates++ > 0 && uploaded > uploaded_most)
+			uploaded_most = uploaded;
+		uploaded = 0;
+	}
+	real->launch(d, s, l);
+}
+
+static int
+bench_capture(struct driver *d, struct gpu_stream *s)
+{
+	(void)d, (void)s;
+	return -1;
+}
+
+static void
+test_bench(const struct graph *g)
+{
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct driver *driver = standin_of(d);
+	struct shape shape = { CLIPS, FRAMES, SIDE };
+	struct shape_list shapes = { &shape, 1, 1 };
+	struct bench b = { .warmup = 2, .runs = 3, .threads = 1 };
+	struct net_options o = { .graph = g, .device = d, .shapes = &shapes };
+	size_t pixels = (size_t)CLIPS * FRAMES * SIDE * SIDE * 3;
+	int status;
+
+	real = driver->call;
+	calls = *real;
+	calls.stream_new = stream_new;
+	calls.alloc = bench_alloc;
+	calls.copy = bench_copy;
+	calls.launch = bench_launch;
+	calls.capture = bench_capture;
+	driver->call = &calls;
+	streams = 0;
+	side = NULL;
+	update = standin_kernel("update");
+	status = bench_step(&b, &o);
+	ok(status == 0 && b.wrong == 0 && updates >= b.warmup + b.runs,
+	    "vt-bench's steps: %d", updates);
+	ok(uploaded_most < pixels / 2, "none of them waits for its pixels: %zu "
+	    "bytes on the stream that computes (pixels: %zu)", uploaded_most,
+	    pixels);
+	driver->call = real;
+	bench_close(&b);
+	device_close(d);
+}
+
+/* ---- downloads ---- */
+
+static int downloads;
+static const void *downloaded;
+
+static void
+download_copy(struct driver *d, struct gpu_stream *s, void *to,
+    const void *from, size_t bytes)
+{
+	downloads++;
+	downloaded = to;
+	real->copy(d, s, to, from, bytes);
+}
+
+/* Into pinned memory, from the device and from its second stream, and elsewhere. */
+static void
+test_download(void)
+{
+	enum { BYTES = 17 << 20 };	/* more than staging has */
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct device *aside = device_aside(d);
+	struct driver *driver = standin_of(d);
+	char *w = device_alloc(d, BYTES), *pinned = device_alloc_host(d, BYTES);
+	char *plain = xcalloc(BYTES, 1);
+
+	for (size_t i = 0; i < BYTES; i++)
+		plain[i] = (char)(i * 7 + i / 999);
+	device_upload(d, w, plain, BYTES);
+	real = driver->call;
+	calls = *real;
+	calls.copy = download_copy;
+	driver->call = &calls;
+	downloads = 0;
+	device_download(d, pinned, w, BYTES);
+	ok(downloads == 1 && downloaded == pinned && memcmp(pinned, plain,
+	    BYTES) == 0, "a download into pinned memory is one copy");
+	memset(pinned, 0, BYTES);
+	device_download(aside, pinned + 5, w + 5, BYTES - 5);
+	ok(downloads == 2 && downloaded == pinned + 5 && memcmp(pinned + 5,
+	    plain + 5, BYTES - 5) == 0, "so is one of a second stream, into a "
+	    "part of it");
+	memset(plain, 0, BYTES);
+	device_download(d, plain, w, BYTES);
+	ok(downloads == 4 && memcmp(plain + 5, pinned + 5, BYTES - 5) == 0,
+	    "other memory is reached by staging");
+	driver->call = real;
+	free(plain);
+	device_free_host(d, pinned);
+	device_free(d, w);
+	device_aside_free(d, aside);
+	device_close(d);
+}
+
 int
 main(void)
 {
@@ -254,6 +397,8 @@ main(void)
 	test_both(g, STANDIN_LATE, "late");
 	test_both(g, STANDIN_OTHERS, "others first");
 	test_both(g, STANDIN_AT_ONCE, "at once");
+	test_bench(g);
+	test_download();
 	graph_free(g);
 	return done();
 }

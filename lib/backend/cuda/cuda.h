@@ -22,6 +22,7 @@
 #include "backend/cuda/driver.h"
 
 struct staging;
+struct pins;
 struct tables;
 
 struct cuda {
@@ -30,6 +31,7 @@ struct cuda {
 	struct gpu_stream *stream;	/* all work, in the order it is asked for */
 	enum gpu_type type;		/* what activations are stored as */
 	struct staging *staging;	/* pinned memory on the way to and fro */
+	struct pins *pins;		/* of the device; aside: that one's */
 	struct replay *kept;		/* being captured */
 	const struct verdict *verdict;	/* what updates obey; NULL: nothing */
 	int aside;			/* another one's driver: device_aside */
@@ -98,11 +100,19 @@ void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
  * caller's again on return, to the device; on the compute stream.  It waits
  * only where more is sent than staging holds while nothing of it has arrived.
  * Not while work is captured: it would take what staging has by then.
- * cuda_receive(c, host, from, bytes): waits until it is there.
+ * cuda_receive(c, host, from, bytes): waits until it is there.  Memory that
+ * cuda_pin gave is copied to without staging.
  * Of any thread.
  */
 void cuda_send(struct cuda *c, void *to, const void *host, size_t bytes);
 void cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes);
+
+/*
+ * cuda_pin(c, bytes), cuda_unpin(c, p): pinned memory of the host, which is
+ * remembered as such.  NULL after a message.
+ */
+void *cuda_pin(struct cuda *c, size_t bytes);
+void cuda_unpin(struct cuda *c, void *p);
 
 /*
  * cuda_table(c, host, bytes): the same in memory of the device, which is the
@@ -119,6 +129,10 @@ void cuda_wait(struct cuda *c);
 /* What staging.c keeps; NULL after a message. */
 struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);
+
+/* What cuda_pin remembers. */
+struct pins *pins_new(void);
+void pins_free(struct pins *p);
 
 /* The functions of parameters.c: what the table of a back end does to flat
  * buffers, and to activations as doubles. */

@@ -72,6 +72,7 @@ close_device(struct device *d)
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
 		c->driver->call->stream_free(c->driver, c->stream);
+	pins_free(c->pins);
 	c->driver->call->close(c->driver);
 	free(c);
 }
@@ -84,6 +85,7 @@ cuda_open_on(struct driver *driver, struct device_options *o)
 	struct cuda *c = xcalloc(1, sizeof(*c));
 
 	c->driver = driver;
+	c->pins = pins_new();
 	c->type = type[o->precision];
 	if ((c->stream = driver->call->stream_new(driver, 0)) == NULL ||
 	    (c->staging = staging_new(c)) == NULL) {
@@ -184,17 +186,13 @@ available(struct device *d)
 static void *
 alloc_host(struct device *d, size_t bytes)
 {
-	struct driver *driver = ((struct cuda *)d)->driver;
-
-	return driver->call->alloc_host(driver, bytes > 0 ? bytes : 1);
+	return cuda_pin((struct cuda *)d, bytes > 0 ? bytes : 1);
 }
 
 static void
 free_host(struct device *d, void *p)
 {
-	struct driver *driver = ((struct cuda *)d)->driver;
-
-	driver->call->free_host(driver, p);
+	cuda_unpin((struct cuda *)d, p);
 }
 
 /* Another thread's is followed by nothing that waits for it. */
