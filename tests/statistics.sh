@@ -182,6 +182,17 @@ if have_mpi; then
 	check "it ends as it would have" same before ref-plain
 fi
 
+# The shape of a validation is that of what is measured.
+options="--device ref --val-crop 16"
+check_exit "a run that is measured at another crop is another run" 2 train auto
+check_says "and the message says so" 'val-crop was 0 and is 16 now \(--override=val-crop'
+options="--device ref --val-crop 16 --override val-crop"
+check "which can be allowed" train auto
+options="--device ref --val-frames 2 --precise-bn off --override precise-bn"
+check "where nothing is measured any more any shape will do" train auto
+options="--device ref --val-frames 2 --val-crop 16 --precise-bn off"
+check "and where nothing ever was" train ref-plain
+
 # ---- groups that interleave, and parameters that do not decay, in every stage ----
 
 stages '0 0 1 0 16 2 16 4/8 0.02 0 0' '0 0 1 1 8 2 16 2/4 0.02 0 0' '1 1 2 0 24 4 20 3/12 0.02 0 0' >"$T/mixed.tsv"

@@ -97,10 +97,13 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "allreduce", FACT_RESUME },
 	{ "allreduce-table", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
 	{ "val-every", FACT_RESUME },
-	{ "val-frames", FACT_RESUME },
-	{ "val-crop", FACT_RESUME },
 };
 #define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
+
+/* The shape of a validation: also that of the clips that --precise-bn measures,
+ * so it is free when resuming only if nothing is measured. */
+static const char *const shape_setting[] = { "val-frames", "val-crop" };
+#define SHAPE_SETTINGS (sizeof(shape_setting) / sizeof(shape_setting[0]))
 
 /* What settings of checkpoints of version 0.1.0 are called now. */
 static const struct { const char *then, *now; } renamed[] = {
@@ -126,6 +129,26 @@ is_free(const char *name, int when)
 		if (strcmp(free_setting[i].name, name) == 0)
 			return (free_setting[i].when & when) != 0;
 	return 0;
+}
+
+static int
+is_shape(const char *name)
+{
+	for (size_t i = 0; i < SHAPE_SETTINGS; i++)
+		if (strcmp(shape_setting[i], name) == 0)
+			return 1;
+	return 0;
+}
+
+/* Do runs of these settings measure statistics? */
+static int
+is_measured(const char *settings)
+{
+	char *clips = fact_value(settings, "precise-bn");
+	int measured = clips != NULL && strcmp(clips, "0") != 0;
+
+	free(clips);
+	return measured;
 }
 
 static const char *
@@ -158,6 +181,7 @@ fact_next(const char *at)
 static void
 add_settings(struct buffer *b, const char *settings, int when)
 {
+	int fixed = when != FACT_RESUME || is_measured(settings);
 	char name[FACT_NAME];
 
 	for (const char *at = settings; *at != '\0'; at = fact_next(at)) {
@@ -168,7 +192,7 @@ add_settings(struct buffer *b, const char *settings, int when)
 		for (size_t i = 0; i < RENAMED; i++)
 			if (strcmp(renamed[i].then, name) == 0)
 				now = renamed[i].now;
-		if (!is_free(now, when))
+		if (!is_free(now, when) && (fixed || !is_shape(now)))
 			buffer_printf(b, "--%s = %.*s\n", now, (int)
 			    strcspn(at + strlen(name) + 3, "\n"),
 			    at + strlen(name) + 3);
@@ -218,6 +242,12 @@ fact_before(const char *name)
 	return NULL;
 }
 
+int
+fact_is_optional(const char *name)
+{
+	return text_starts(name, "--") && is_shape(fact_plain(name));
+}
+
 const char *
 fact_hint(const char *name)
 {
@@ -231,9 +261,13 @@ char *
 facts_recipe(void)
 {
 	struct buffer except = { 0 };
-	char *text;
+	char *text = options_config(NULL);
+	int measured = is_measured(text);
 
+	free(text);
 	buffer_text(&except, " ");
+	for (size_t i = 0; i < SHAPE_SETTINGS && !measured; i++)
+		buffer_printf(&except, "%s ", shape_setting[i]);
 	for (size_t i = 0; i < FREE_SETTINGS; i++)
 		if (free_setting[i].when & FACT_RESUME)
 			buffer_printf(&except, "%s ", free_setting[i].name);
