@@ -198,13 +198,14 @@ write_record(struct train_options *o, struct session *s, char *const *argument)
 /*
  * How long the run will take, from the log of its earlier starts or else
  * measured, where that is little of it.  All ranks measure, since in the run
- * all of them compute at the same time.
+ * all of them compute at the same time.  A run that cannot be measured begins
+ * all the same, and says itself what is wrong with it.
  */
 static int
 say_time(const struct train_options *o, struct session *s, int own)
 {
 	struct estimate e = { 0 };
-	char text[256];
+	char text[256], why[256];
 	int known = o->quiet > 0 ? -1 : 0;
 
 	if (s->comm->rank == 0 && known == 0)
@@ -215,7 +216,11 @@ say_time(const struct train_options *o, struct session *s, int own)
 	}
 	if (known == 0 && estimate_is_cheap(&s->t)) {
 		estimate_free(&e);
+		fail_capture(why, sizeof(why));
 		known = estimate_measure(&s->t, own, &e) == 0;
+		fail_capture(NULL, 0);
+		if (!known)
+			detail("the time of the run is not known: %s", why);
 	}
 	if (known == 1 && s->comm->rank == 0)
 		note("%s", estimate_text(&e, text));

@@ -24,4 +24,17 @@ done
 check_same "a run with enough memory ends well" 0 $status
 check "and allocates often" test $n -ge 15
 check_same "where one allocation fails the status is 1, after a message" "" "$other"
+
+# A run estimates its time first.  If memory lacks for that, it says so once, itself.
+stages '0 0 60 0 4 2 16 4 0.01 0 0' >"$T/long.tsv"
+n=0 twice=
+until [ $n = 40 ] || grep -q 'note: about' "$T/err"; do
+	rm -rf "$T/run"
+	STANDIN_ALLOCS=$n timeout -k 5 60 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/long.tsv" \
+		-o "$T/run" --device ref -j 1 >/dev/null 2>"$T/err"
+	[ -z "$(sort "$T/err" | uniq -d)" ] || twice="$twice $n"
+	n=$((n + 1))
+done
+check "with some memory the time is estimated" test $n -lt 40 -a $n -gt 4
+check_same "with less no message comes twice" "" "$twice"
 plan
