@@ -121,7 +121,7 @@ static const struct option_row rows[] = {
 	    "the most that a rank may need; 0: any (0)",
 	    NULL, 0, 9e15, 0 },
 	{ 0, "time", OPTION_FLAG, &set.time, NULL,
-	    "with --check: time each shape and the whole run",
+	    "time each shape with --check, and the whole run",
 	    NULL, 0, 0, 0 },
 	{ 0, "compare", OPTION_FLAG, &set.compare, NULL,
 	    "several TABLEs side by side at equal work", NULL, 0, 0, 0 },

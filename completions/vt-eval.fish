@@ -19,7 +19,7 @@ end
 complete -c vt-eval -s m -l model -r -F -d 'folder of a run of vt-train, or a checkpoint'
 complete -c vt-eval -s i -l data -r -F -d 'packed dataset, or stream of vt-extract: FILE or -'
 complete -c vt-eval -s T -l files-from -r -F -d 'read video paths from the lines of FILE; -: stdin'
-complete -c vt-eval -s 0 -l null -d '-T: end paths with a zero byte, not a newline'
+complete -c vt-eval -s 0 -l null -d 'end paths of -T with a zero byte, not a newline'
 complete -c vt-eval -l use-ema -d 'the moving average of its weights (vt-train --ema)'
 complete -c vt-eval -l views -r -f -a 'auto tsm tsm-twice tsm-dense pyslowfast ssv2 charades' -d 'those of a paper, or one as in validation (auto)'
 complete -c vt-eval -l clips -r -f -d 'clips of each video (as --views says)'

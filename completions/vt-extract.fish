@@ -17,7 +17,7 @@ function __vt_paths
 end
 
 complete -c vt-extract -s T -l files-from -r -F -d 'read video paths from the lines of FILE; -: stdin'
-complete -c vt-extract -s 0 -l null -d '-T: end paths with a zero byte, not a newline'
+complete -c vt-extract -s 0 -l null -d 'end paths of -T with a zero byte, not a newline'
 complete -c vt-extract -l list -r -F -d 'an annotation list of videos and labels'
 complete -c vt-extract -l list-format -r -f -a 'auto path-label csv kinetics ucf101 hmdb51 ssv1 ssv2 charades charades-frames mmaction2 mmaction2-frames mmaction2-offset pyslowfast tsm' -d 'of --list, where that does not show: tsm, ...'
 complete -c vt-extract -l subset -r -f -d 'only rows of --list that are of train, test, ...'

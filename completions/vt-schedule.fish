@@ -50,7 +50,7 @@ complete -c vt-schedule -l precision -r -f -a 'fp32 bf16 fp16' -d 'of activation
 complete -c vt-schedule -s j -l threads -r -f -d 'to compute in a rank; 0: its share of the cores (0)'
 complete -c vt-schedule -l deterministic -r -f -a 'exact fast' -d 'of the run: exact, or fast, which can spread groups'
 complete -c vt-schedule -l memory -r -f -d 'the most that a rank may need; 0: any (0)'
-complete -c vt-schedule -l time -d 'with --check: time each shape and the whole run'
+complete -c vt-schedule -l time -d 'time each shape with --check, and the whole run'
 complete -c vt-schedule -l compare -d 'several TABLEs side by side at equal work'
 complete -c vt-schedule -l at -r -f -d 'say where step:N, epoch:X or sample:N is'
 complete -c vt-schedule -s o -l output -r -F -d 'write the table there (standard output)'

@@ -244,7 +244,6 @@ count(struct state *s, const struct extraction *x)
 	struct ledger_sum *sum = &s->r->sum;
 	char text[200];
 
-
 	sum->bytes += (int64_t)x->bytes;
 	sum->frames += x->kept ? x->frames : 0;
 	sum->stored += x->kept;

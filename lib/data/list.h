@@ -99,7 +99,7 @@ int list_read_paths(struct list *l, const char *file, int zero);
 	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
 	    0, 0 }, \
 	{ '0', "null", OPTION_FLAG, zero, NULL, \
-	    "-T: end paths with a zero byte, not a newline", NULL, 0, 0, 0 }
+	    "end paths of -T with a zero byte, not a newline", NULL, 0, 0, 0 }
 
 /* How to read a list. */
 struct list_how {

@@ -211,9 +211,8 @@ static const char *
 check_entry(const struct stream_reader *r, struct archive_entry *e,
     struct stream_member *m)
 {
-	char type = member_type(r);
-
 	const char *name = archive_entry_pathname(e);
+	char type = member_type(r);
 
 	if (name == NULL || *name == '\0')
 		return "a name that is no plain text";
