@@ -182,16 +182,21 @@ if have_mpi; then
 	check "it ends as it would have" same before ref-plain
 fi
 
-# The shape of a validation is that of what is measured.
-options="--device ref --val-crop 16"
-check_exit "a run that is measured at another crop is another run" 2 train auto
+# The shape of a validation is that of a number of clips that are measured.
+options="--device ref --precise-bn 32 --val-crop 16"
+check_exit "a number of clips at another crop is another run" 2 train by-number
 check_says "and the message says so" 'val-crop was 0 and is 16 now \(--override=val-crop'
-options="--device ref --val-crop 16 --override val-crop"
-check "which can be allowed" train auto
+options="--device ref --precise-bn 32 --val-crop 16 --override val-crop"
+check "which can be allowed" train by-number
 options="--device ref --val-frames 2 --precise-bn off --override precise-bn"
-check "where nothing is measured any more any shape will do" train auto
+check "where nothing is measured any more any shape will do" train by-number
 options="--device ref --val-frames 2 --val-crop 16 --precise-bn off"
 check "and where nothing ever was" train ref-plain
+options="--device ref --val-frames 2 --val-crop 16"
+check "and by default" train auto
+check "which is measured at the shape of the last stage" train auto-shape
+check_same "the statistics are the same" "$(hashes "$T/auto/final.safetensors" bn)" \
+	"$(hashes "$T/auto-shape/final.safetensors" bn)"
 
 # ---- groups that interleave, and parameters that do not decay, in every stage ----
 

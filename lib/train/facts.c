@@ -100,8 +100,8 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 };
 #define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
 
-/* The shape of a validation: also that of the clips that --precise-bn measures,
- * so it is free when resuming only if nothing is measured. */
+/* The shape of a validation: also that of the clips that --precise-bn=CLIPS
+ * measures, and then no free setting when resuming. */
 static const char *const shape_setting[] = { "val-frames", "val-crop" };
 #define SHAPE_SETTINGS (sizeof(shape_setting) / sizeof(shape_setting[0]))
 
@@ -140,15 +140,16 @@ is_shape(const char *name)
 	return 0;
 }
 
-/* Do runs of these settings measure statistics? */
+/* Do runs of these settings measure statistics at the shape of a validation? */
 static int
-is_measured(const char *settings)
+is_shaped(const char *settings)
 {
 	char *clips = fact_value(settings, "precise-bn");
-	int measured = clips != NULL && strcmp(clips, "0") != 0;
+	int shaped = clips != NULL && strcmp(clips, "0") != 0 &&
+	    strcmp(clips, "auto") != 0;
 
 	free(clips);
-	return measured;
+	return shaped;
 }
 
 static const char *
@@ -181,7 +182,7 @@ fact_next(const char *at)
 static void
 add_settings(struct buffer *b, const char *settings, int when)
 {
-	int fixed = when != FACT_RESUME || is_measured(settings);
+	int shaped = when != FACT_RESUME || is_shaped(settings);
 	char name[FACT_NAME];
 
 	for (const char *at = settings; *at != '\0'; at = fact_next(at)) {
@@ -192,7 +193,7 @@ add_settings(struct buffer *b, const char *settings, int when)
 		for (size_t i = 0; i < RENAMED; i++)
 			if (strcmp(renamed[i].then, name) == 0)
 				now = renamed[i].now;
-		if (!is_free(now, when) && (fixed || !is_shape(now)))
+		if (!is_free(now, when) && (shaped || !is_shape(now)))
 			buffer_printf(b, "--%s = %.*s\n", now, (int)
 			    strcspn(at + strlen(name) + 3, "\n"),
 			    at + strlen(name) + 3);
@@ -262,11 +263,11 @@ facts_recipe(void)
 {
 	struct buffer except = { 0 };
 	char *text = options_config(NULL);
-	int measured = is_measured(text);
+	int shaped = is_shaped(text);
 
 	free(text);
 	buffer_text(&except, " ");
-	for (size_t i = 0; i < SHAPE_SETTINGS && !measured; i++)
+	for (size_t i = 0; i < SHAPE_SETTINGS && !shaped; i++)
 		buffer_printf(&except, "%s ", shape_setting[i]);
 	for (size_t i = 0; i < FREE_SETTINGS; i++)
 		if (free_setting[i].when & FACT_RESUME)
@@ -299,7 +300,7 @@ facts_may_override(const char *name)
 	value = fact_value(facts, option);
 	free(facts);
 	free(option);
-	there = value != NULL;
+	there = value != NULL || is_shape(name);
 	free(value);
 	return there;
 }
@@ -319,5 +320,7 @@ facts_overrides(struct buffer *b)
 	for (const char *at = facts; *at != '\0'; at = fact_next(at))
 		if (fact_name(at, name))
 			buffer_printf(b, "%s%s", comma, fact_plain(name));
+	for (size_t i = 0; i < SHAPE_SETTINGS; i++)
+		buffer_printf(b, "%s%s", comma, shape_setting[i]);
 	free(facts);
 }
