@@ -250,8 +250,9 @@ measure_validation(struct estimate_rig *r, double *seconds)
 		    rig_together(r, &pass, load * v->n, v->threads);
 	}
 	if (t->work->precise != NULL) {
+		const struct trainer_work *w = t->work;
 		struct dims *input = graph_inputs(t->net->graph,
-		    t->work->measured_group, v->t, v->side);
+		    w->measured_group, w->measured_frames, w->measured_crop);
 		struct plan *p = net_plan(t->net, input, 1);
 
 		free(input);
