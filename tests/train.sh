@@ -262,7 +262,7 @@ check_says "is told the first that differs, and the remedy" \
 	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt'
 check_exit "data that are not there" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
 check_exit "a network that is not there" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
-check_says "names those that are" 'tsm_r50'
+check_says "names the folder of those that are" "no nonesuch in models \(.*/models has all [0-9]+"
 check_exit "a back end that is not there" 2 vt-train -i "$T/train" --device tpu --schedule "$T/s.tsv" -o "$T/no"
 check_exit "--device cuda without one" 2 vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
 check_says "says what it needs" 'CUDA'
