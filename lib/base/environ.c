@@ -13,7 +13,7 @@ extern char **environ;
 
 /* Those that are no option. */
 static const char *const others[] = {
-	"VT_ISA", "VT_SHARE_DIR", "VT_FLIP_BIT",
+	"VT_ISA", "VT_SHARE_DIR", "VT_FLIP_BIT", "VT_CUDNN_PLANS",
 	"VT_FAULTS", "VT_PYTHON", "VT_SHARED",		/* read by tests */
 };
 

@@ -227,6 +227,9 @@ graph_of_ops(struct maker *m, const cudnnBackendDescriptor_t *op, int n)
 	cudnnBackendDescriptor_t g = maker_make(m,
 	    CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
 
+	if (m->r->with_handle)
+		maker_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
+		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
 	maker_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, op);
 	maker_finish(m, g);

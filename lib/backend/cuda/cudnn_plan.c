@@ -10,6 +10,20 @@
 #define WORKSPACE_MOST	((int64_t)256 << 20)
 enum { SUGGESTIONS = 100 };
 
+/*
+ * A plan that is to run is made with a handle of the device, as in NVIDIA's own
+ * programs.  Where there is no device (runtime_described), or where
+ * VT_CUDNN_PLANS=described asks for it, a description of the device takes the
+ * handle's place.
+ */
+static void
+plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,
+    cudnnBackendAttributeName_t described)
+{
+	if (!m->r->with_handle)
+		maker_set_part(m, d, described, m->r->about);
+}
+
 /* ---- engines and knobs ---- */
 
 static void
@@ -49,7 +63,7 @@ config_of(struct conv_plan *p, const struct choice *c)
 	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
 	maker_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, p->graph);
 	maker_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, c->engine);
-	maker_set_part(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP, m->r->about);
+	plan_set_device(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP);
 	maker_finish(m, engine);
 	for (int i = 0; i < c->knobs; i++) {
 		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)c->knob[i];
@@ -127,8 +141,10 @@ finish_plan(struct conv_plan *p, cudnnBackendDescriptor_t config, int64_t most)
 	int64_t bytes = 0;
 
 	p->plan = maker_make(m, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-	maker_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
-	    m->r->about);
+	if (m->r->with_handle)
+		maker_set(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
+	plan_set_device(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
 	maker_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
 	    config);
 	maker_finish(m, p->plan);
@@ -166,7 +182,7 @@ suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
 	maker_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->graph);
 	maker_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
 	    &mode);
-	maker_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, m->r->about);
+	plan_set_device(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
 	maker_finish(m, h);
 	n = maker_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, NULL);

@@ -65,6 +65,7 @@ struct runtime {
 	char name[256];			/* the device's */
 	struct cudnn dnn;
 	cudnnHandle_t handle;
+	int with_handle;		/* plans are made with it */
 	struct maker *about_maker;	/* of what follows */
 	cudnnBackendDescriptor_t about;	/* the device, as cuDNN sees it */
 	struct ways ways;		/* how convolutions are done */
