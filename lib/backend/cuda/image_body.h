@@ -120,20 +120,50 @@ OF(frames)(const struct frames *a, struct block b)
 
 /* ---- windows ---- */
 
+/* The taps of a vector, from number ${at} on: those of LANES bytes in one access. */
 INLINE void
-OF(which_put)(void *which, size_t at, unsigned tap, int large)
+OF(which_put)(void *which, size_t at, const unsigned *tap, int large,
+    const int width)
 {
-	if (large)
-		((uint32_t *)which)[at] = tap;
+	uint8_t *to = (uint8_t *)which + at;
+	uint32_t low = 0, high = 0;
+
+	if (large || width < LANES) {
+		for (int e = 0; e < width && large; e++)
+			((uint32_t *)which)[at + (size_t)e] = tap[e];
+		for (int e = 0; e < width && !large; e++)
+			to[e] = (uint8_t)tap[e];
+		return;
+	}
+	UNROLL
+	for (int e = 0; e < 4; e++) {
+		low |= tap[e] << 8 * e;
+		high |= LANES > 4 ? tap[e + LANES - 4] << 8 * e : 0;
+	}
+	if (LANES > 4)
+		*(uint64_t *)(void *)to = (uint64_t)high << 32 | low;
 	else
-		((uint8_t *)which)[at] = (uint8_t)tap;
+		*(uint32_t *)(void *)to = low;
 }
 
-INLINE unsigned
-OF(which_get)(const void *which, size_t at, int large)
+INLINE void
+OF(which_get)(const void *which, size_t at, unsigned *tap, int large,
+    const int width)
 {
-	return large ? ((const uint32_t *)which)[at] :
-	    ((const uint8_t *)which)[at];
+	const uint8_t *from = (const uint8_t *)which + at;
+	uint64_t w;
+
+	if (large || width < LANES) {
+		for (int e = 0; e < width; e++)
+			tap[e] = large ? ((const uint32_t *)which)[at +
+			    (size_t)e] : from[e];
+		return;
+	}
+	w = LANES > 4 ? *(const uint64_t *)(const void *)from :
+	    *(const uint32_t *)(const void *)from;
+	UNROLL
+	for (int e = 0; e < LANES; e++)
+		tap[e] = (unsigned)(w >> 8 * e & 0xff);
 }
 
 INLINE void
@@ -173,10 +203,7 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			any = 1;
 		}
 		OF(give)(a->to, to, SIZE_MAX, most, 0, width);
-		UNROLL
-		for (int e = 0; e < width; e++)
-			OF(which_put)(a->which, to + (size_t)e, which[e],
-			    a->large);
+		OF(which_put)(a->which, to, which, a->large, width);
 	}
 }
 
@@ -211,12 +238,13 @@ OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
 			size_t at = number_at(s.clip, w->out, a->c, t, h, v,
 			    s.c);
 			unsigned tap = window_tap(w, s.at, t, h, v);
+			unsigned which[LANES];
 
 			OF(unpack)(OF(fetch)(a->from, at, SIZE_MAX, width), dy);
+			OF(which_get)(a->which, at, which, a->large, width);
 			UNROLL
 			for (int e = 0; e < width; e++)
-				if (OF(which_get)(a->which, at + (size_t)e,
-				    a->large) == tap)
+				if (which[e] == tap)
 					sum[e] += dy[e];
 		}
 		OF(give)(a->to, spot_number(&s, w->in, a->c), SIZE_MAX, sum,
