@@ -102,7 +102,8 @@ describe(struct runtime *r, struct product_plan *p)
 }
 
 /* Activations begin at multiples of 16 bytes; what is floats may be a part of
- * the flat buffer, which begins anywhere. */
+ * the flat buffer, which begins anywhere.  A and B keep cuBLASLt's default of 256
+ * bytes, which holds because buffers begin at multiples of 4096 (net/layout.c). */
 static cublasStatus_t
 pick(struct runtime *r, struct product_plan *p)
 {
