@@ -5,7 +5,7 @@
  * back end asks for when it plans a step, at the network's own clips in each
  * precision, and at every shape of its schedules in 16 bits; with the patterns of
  * fp16.  What cuDNN refuses stands in a table (patterns.h), neither more nor less,
- * and no plain convolution does.
+ * and no plain convolution does; nor one of odd channels.
  */
 #include <glob.h>
 #include <sys/wait.h>
@@ -178,6 +178,82 @@ schedule_shapes(const struct backend *b, size_t k)
 	return bad;
 }
 
+/* ---- convolutions that no network has ---- */
+
+/*
+ * The convolutions of tests/ops.c that cuDNN is asked for: channels and extents that
+ * are no multiple of anything.
+ */
+static const struct {
+	int n, in, out, groups, from[3], kernel[3], stride[3], pad[3];
+} odd[] = {
+#define IMAGES(n, in, out, g, h, w, k, s, p) { n, in, out, g, { h, w }, \
+	{ k, k }, { s, s }, { p, p } }
+	IMAGES(4, 32, 48, 1, 5, 6, 1, 1, 0), IMAGES(4, 16, 32, 1, 9, 8, 1, 2, 0),
+	IMAGES(2, 40, 20, 1, 57, 59, 1, 2, 0),
+	IMAGES(2, 18, 9, 1, 79, 61, 3, 2, 1), IMAGES(2, 5, 33, 1, 1, 403, 1, 1, 0),
+	IMAGES(4, 16, 16, 1, 6, 7, 3, 1, 1), IMAGES(3, 12, 20, 1, 7, 9, 3, 2, 1),
+	IMAGES(7, 64, 64, 1, 15, 14, 3, 1, 1),
+	IMAGES(3, 40, 44, 1, 21, 22, 3, 1, 0),
+	IMAGES(2, 70, 66, 1, 33, 34, 3, 1, 1), IMAGES(29, 36, 40, 1, 6, 6, 3, 1, 1),
+	IMAGES(3, 37, 21, 1, 7, 8, 1, 3, 0), IMAGES(3, 560, 528, 1, 3, 5, 1, 1, 0),
+	IMAGES(1, 5, 64, 1, 129, 128, 1, 1, 0),
+	IMAGES(1, 208, 272, 1, 7, 7, 1, 1, 0), IMAGES(3, 10, 24, 1, 15, 12, 7, 2, 3),
+	IMAGES(2, 32, 32, 8, 5, 4, 3, 1, 1), IMAGES(2, 32, 32, 2, 5, 4, 3, 1, 1),
+	{ 3, 33, 80, 1, { 22, 20 }, { 3, 3 }, { 1, 1 }, { 0, 1 } },
+	{ 2, 16, 24, 1, { 5, 6 }, { 3, 1 }, { 1, 1 }, { 1, 0 } },
+	{ 1, 32, 40, 1, { 2, 15 }, { 3, 1 }, { 1, 1 }, { 1, 0 } },
+	{ 2, 16, 16, 1, { 9, 9 }, { 5, 1 }, { 3, 1 }, { 0, 0 } },
+	{ 2, 32, 32, 2, { 3, 12 }, { 3, 1 }, { 1, 1 }, { 1, 0 } },
+	{ 1, 21, 21, 7, { 3, 12 }, { 3, 1 }, { 1, 1 }, { 1, 0 } },
+	{ 2, 4, 6, 1, { 4, 4, 5 }, { 3, 3, 3 }, { 2, 1, 2 }, { 1, 1, 1 } },
+	{ 2, 16, 16, 1, { 5, 5, 4 }, { 1, 1, 1 }, { 2, 2, 2 }, { 0, 0, 0 } },
+	{ 3, 16, 32, 1, { 3, 4, 5 }, { 3, 3, 3 }, { 1, 1, 1 }, { 1, 1, 1 } },
+	{ 1, 3, 8, 1, { 4, 11, 12 }, { 5, 7, 7 }, { 1, 2, 2 }, { 2, 3, 3 } },
+	{ 2, 48, 64, 1, { 5, 15, 16 }, { 3, 3, 3 }, { 2, 2, 2 }, { 1, 1, 1 } },
+#undef IMAGES
+};
+enum { ODD = sizeof(odd) / sizeof(odd[0]) };
+
+/* Forward, data, weights, and data added to what is there, in each type. */
+static void
+test_odd(void)
+{
+	int refused = 0, all = 0;
+	char said[512];
+
+	for (size_t i = 0; i < ODD * GPU_TYPES * 4; i++) {
+		size_t k = i / 4 / GPU_TYPES, way = i % 4;
+		struct conv_shape s = { .type = (enum gpu_type)(i / 4 %
+			GPU_TYPES), .pass = way == 3 ? CONV_DATA :
+			(enum conv_pass)way, .accumulate = way == 3,
+			.dims = odd[k].kernel[2] > 0 ? 3 : 2, .n = odd[k].n,
+			.in = odd[k].in, .out = odd[k].out,
+			.groups = odd[k].groups };
+		struct conv_plan *p;
+
+		for (int j = 0; j < s.dims; j++) {
+			s.from[j] = odd[k].from[j];
+			s.kernel[j] = odd[k].kernel[j];
+			s.stride[j] = odd[k].stride[j];
+			s.pad[j] = odd[k].pad[j];
+			s.to[j] = (s.from[j] + 2 * s.pad[j] - s.kernel[j]) /
+			    s.stride[j] + 1;
+		}
+		fail_capture(said, sizeof(said));
+		p = cudnn->call->conv_new(cudnn, &s);
+		fail_capture(NULL, 0);
+		all++;
+		if (p != NULL) {
+			cudnn->call->conv_free(cudnn, p);
+			continue;
+		}
+		refused++;
+		diag("%s", said);
+	}
+	ok(refused == 0, "each of %d odd convolutions has a plan", all);
+}
+
 /* ---- what was refused ---- */
 
 static void
@@ -268,6 +344,8 @@ test(int device)
 		bad += schedule_shapes(&b, k);
 	is(bad, 0, "and at each shape of a schedule");
 	compare(devices[device].name);
+	if (device == DEVICES - 1)
+		test_odd();
 	cudnn->call->close(cudnn);
 	free(asked);
 	asked = NULL;

@@ -344,6 +344,7 @@ main(void)
 	like.set = set_open(&set, root);
 	test_runs(&like, PRECISION_FP32, 1e-4);
 	test_runs(&like, PRECISION_BF16, 2e-2);
+	test_runs(&like, PRECISION_FP16, 2e-2);
 	test_scores(&like);
 	schedule_free((struct schedule *)like.schedule);
 	table_free(rows);
