@@ -1,6 +1,5 @@
 /* How many threads a rank computes with, wherever the launcher bound it. */
 #include "comm/cores.h"
-#include "comm/threads.h"
 
 #include "tap.h"
 
@@ -18,17 +17,9 @@ at(const char *host, int first, int last)
 	return p;
 }
 
-/* On one host a rank is the local one of its own number. */
-static void
-local(struct comm *c, void *right)
-{
-	((int *)right)[c->rank] = cores_local(c) == c->rank;
-}
-
 int
 main(void)
 {
-	int right[3] = { 0 };
 	struct place p[MOST];
 	struct comm *self = comm_self();
 
@@ -53,7 +44,5 @@ main(void)
 	is(cores_share(p, 8, 7), 1, "never less than one");
 	ok(cores(self) >= 1, "this process has one");
 	comm_free(self);
-	comm_threads(3, local, right);
-	ok(right[0] && right[1] && right[2], "ranks of one host are counted");
 	return done();
 }

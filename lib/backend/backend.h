@@ -57,6 +57,8 @@ struct device {
  * were measured there or elsewhere. */
 enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
 
+enum { DEVICE_UUID = 16 };		/* bytes */
+
 /*
  * The table of a back end; device_alloc and so on below call it.  ${d} is the
  * device that open returned.
@@ -66,6 +68,9 @@ struct backend {
 	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
 	const char *(*devices)(void);	/* those here, by name; NULL: there is
 					 * nothing to choose from */
+	/* The UUIDs of the first ${max} devices here; how many there are, at
+	 * most ${max}.  NULL: there is nothing to choose from. */
+	int (*uuids)(unsigned char (*uuid)[DEVICE_UUID], int max);
 	size_t elem;			/* bytes of a parameter */
 	int apart;			/* its memory is not the host's: nobody
 					 * but these functions touches it */

@@ -117,18 +117,6 @@ cores_hosts(struct comm *c, int *host)
 }
 
 int
-cores_local(struct comm *c)
-{
-	struct place *all = places(c);
-	int before = 0;
-
-	for (int r = 0; r < c->rank && all != NULL; r++)
-		before += strcmp(all[r].host, all[c->rank].host) == 0;
-	free(all);
-	return all != NULL ? before : -1;
-}
-
-int
 cores_binding(struct comm *c, char *text, size_t size)
 {
 	struct place *all = places(c);

@@ -34,10 +34,6 @@ int cores_enough(struct comm *c);
  */
 int cores_hosts(struct comm *c, int *host);
 
-/* cores_local(c): how many ranks of lower numbers are on this one's host; -1
- * after a message.  All ranks must call it. */
-int cores_local(struct comm *c);
-
 /*
  * cores_binding(c, text, size): how the ranks are bound to processors, for
  * people, into ${text}: "1 processor a rank, its own".  1 if no

@@ -7,11 +7,11 @@
 #include "base/file.h"
 #include "base/share.h"
 #include "base/text.h"
-#include "comm/cores.h"
 #include "sched/summary.h"
 #include "shard/stream.h"
 #include "train/freeze.h"
 #include "train/inputs.h"
+#include "train/ordinal.h"
 
 char *
 inputs_text(struct comm *c, const char *path)
@@ -280,18 +280,19 @@ parse_network(struct session *s)
 static int
 open_network(struct session *s)
 {
-	/* Of several devices of a host, each of its ranks has one. */
-	const struct device_options o = { .threads = s->o.threads,
-		.precision = s->o.precision,
-		.ordinal = cores_local(s->comm) };
+	struct device_options o = { .threads = s->o.threads,
+		.precision = s->o.precision };
 
-	if (o.ordinal < 0)
-		return EXIT_RANKS;
 	s->backend = backend_find(s->o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
 		s->network_path = find_network(s->o.model);
 	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
 	    s->network_path == NULL)) != 0)
+		return EXIT_USAGE;
+	o.ordinal = ordinal_of(s->comm, s->backend);
+	if (o.ordinal == -2)
+		return EXIT_RANKS;
+	if (comm_agree(s->comm, o.ordinal < 0) != 0)
 		return EXIT_USAGE;
 	s->network_text = inputs_text(s->comm, s->network_path);
 	if (s->network_text == NULL)

@@ -232,7 +232,7 @@ bytes_of(const struct device *d, const struct dims *shape)
 
 const struct backend backend_cuda = {
 	.name = "cuda", .library = runtime_library,
-	.devices = runtime_devices, .elem = sizeof(float),
+	.devices = runtime_devices, .uuids = runtime_uuids, .elem = sizeof(float),
 	.apart = 1, .open = open_device, .close = close_device, .alloc = alloc,
 	.available = available, .alloc_host = alloc_host,
 	.free_host = free_host, .aside = aside,

@@ -211,9 +211,11 @@ struct driver *runtime_open(int ordinal);
 struct driver *runtime_described(const char *json);
 
 /* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0".
- * runtime_devices(): the names of those here, or "none here". */
+ * runtime_devices(): the names of those here, or "none here".
+ * runtime_uuids(uuid, max): struct backend's uuids. */
 const char *runtime_library(void);
 const char *runtime_devices(void);
+int runtime_uuids(unsigned char (*uuid)[DEVICE_UUID], int max);
 
 /* cuda_open_on(driver, o): the back end on any driver, which becomes its own,
  * and is closed where this fails; NULL after a message. */

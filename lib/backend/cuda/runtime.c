@@ -311,6 +311,10 @@ count_devices(int *n)
 	return fail("--device cuda: %s", cudaGetErrorString(e));
 }
 
+/* Of a device, its major number, at least: the first of the Makefile's
+ * CUDA_ARCHS. */
+enum { CAPABILITY = 8 };
+
 struct driver *
 runtime_open(int ordinal)
 {
@@ -321,14 +325,18 @@ runtime_open(int ordinal)
 	if (count_devices(&n) != 0)
 		return NULL;
 	if (ordinal >= n)
-		return fail_null("--device cuda: %d of them here, so none for "
-		    "local rank %d: start one rank for each", n, ordinal);
+		return fail_null("--device cuda: %d of them here, so no number "
+		    "%d", n, ordinal);
 	r = xcalloc(1, sizeof(*r));
 	r->driver.call = &calls;
 	r->ordinal = ordinal;
 	pthread_mutex_init(&r->lock, NULL);
-	if (cudaGetDeviceProperties(&about, ordinal) == cudaSuccess)
+	if (cudaGetDeviceProperties(&about, ordinal) == cudaSuccess) {
 		snprintf(r->name, sizeof(r->name), "%s", about.name);
+		if (about.major < CAPABILITY)
+			runtime_wrong(r, "compute capability below 8.0",
+			    "kernels are for 8.0 (A100) and later");
+	}
 	runtime_put(r, "choosing it", cudaSetDevice(ordinal));
 	if (waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
 	    cublas_open(r) != 0) {
@@ -398,6 +406,21 @@ runtime_library(void)
 	cudnn_unload(&dnn);
 	cublas_unload(&blas);
 	return text;
+}
+
+int
+runtime_uuids(unsigned char (*uuid)[DEVICE_UUID], int max)
+{
+	struct cudaDeviceProp about;
+	int n = 0;
+
+	if (cudaGetDeviceCount(&n) != cudaSuccess)
+		return 0;
+	n = n < max ? n : max;
+	for (int i = 0; i < n; i++)
+		if (cudaGetDeviceProperties(&about, i) == cudaSuccess)
+			memcpy(uuid[i], about.uuid.bytes, DEVICE_UUID);
+	return n;
 }
 
 const char *
