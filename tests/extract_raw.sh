@@ -76,6 +76,11 @@ if make r.mjpeg -frames:v 50 -c:v mjpeg && make r.mov -frames:v 50 -c:v mjpeg; t
 	check_says "is not a video" 'not a video file: JPEG pictures behind other bytes'
 	spoil r.mjpeg "a single picture" head -c "$second" "$j"
 	check_says "is a picture" 'not a video file but a JPEG picture'
+	# As a camera's photo with a preview behind it.
+	make small.mjpeg -frames:v 1 -s 32x24 -c:v mjpeg
+	head -c "$second" "$j" >"$V/photo"
+	spoil r.mjpeg "a picture and a smaller one" cat "$V/photo" "$V/small.mjpeg"
+	check_says "is a picture, too" 'not a video file but a JPEG picture'
 fi
 
 # dv of 25, 50 and 100 Mb/s.

@@ -142,7 +142,8 @@ show(struct recogniser *r, int j, int thread)
 	return fetch_frame(r->fetch[thread], &(struct fetch_stored){
 	    a->stream != NULL ? a->stream : "decoded",
 	    a->key != NULL ? a->key : a->name, r->bytes.data + r->at[j],
-	    r->at[j + 1] - r->at[j], r->frame[j], a->x.width, a->x.height, a->format == EXTRACT_PNG },
+	    r->at[j + 1] - r->at[j], r->frame[j], a->x.width, a->x.height,
+	    a->format == EXTRACT_PNG },
 	    &(struct fetch_clip){ .side = r->v.side,
 	    .crop = r->crop[j / r->v.t] },
 	    r->pixels + (size_t)j * 3 * side * side, &cost);

@@ -40,7 +40,8 @@ void container_check(int fd, int64_t size, const char *format, int id,
 /*
  * container_jpegs(fd, size):
  * Return 0 if the ${size} bytes of ${fd} do not begin with a JPEG picture, 1 if
- * they are one picture, which may be cut off, and 2 if more follows it.
+ * they are one picture, which may be cut off or be followed by one of another
+ * size, and 2 if anything else follows it.
  */
 int container_jpegs(int fd, int64_t size);
 

@@ -191,6 +191,8 @@ release(struct comm *c)
 	struct ranks *r = c->priv;
 
 	if (r->world) {
+		if (r->lock != NULL)
+			pthread_mutex_destroy(r->lock);
 		free(r->lock);
 	} else {
 		mpi_enter(r);

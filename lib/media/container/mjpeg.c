@@ -32,6 +32,7 @@ skip_coded(struct reader *r, int64_t at)
 struct cursor {
 	int64_t at, start;	/* start: of the picture that is read */
 	int inside, sized;	/* a picture; its frame header was read */
+	uint64_t frame;		/* height and width in that */
 	int pictures;		/* begun so far */
 };
 
@@ -55,8 +56,12 @@ mjpeg_step(struct reader *r, struct cursor *c)
 	} else if (marker == FILL && c->inside) {
 		c->at++;
 	} else if (c->inside && marker >= SOF && marker != SOI) {
-		if (is_size(marker) && c->sized++)
-			return reader_broken(r, c->at, "two frames in one");
+		if (is_size(marker)) {
+			if (c->sized++)
+				return reader_broken(r, c->at,
+				    "two frames in one");
+			c->frame = reader_big(r, c->at + 5, 4);
+		}
 		c->at += 2 + (int64_t)reader_big(r, c->at + 2, 2);
 		if (c->at > r->size)
 			return reader_cut(r, c->start);
@@ -88,7 +93,16 @@ container_jpegs(int fd, int64_t size)
 	struct reader r = { .fd = fd, .size = size, .report = &report };
 	struct cursor c = { 0 };
 
+	uint64_t first;
+
 	while (c.at < size && mjpeg_step(&r, &c) == CONTAINER_WHOLE && c.inside)
 		;
-	return c.pictures == 0 ? 0 : c.at < size ? 2 : 1;
+	if (c.pictures == 0 || c.at >= size)
+		return c.pictures;
+	/* Cameras put a preview or a depth map behind a photo. */
+	first = c.frame;
+	while (c.at < size && c.pictures < 3 && !(c.pictures == 2 && c.sized) &&
+	    mjpeg_step(&r, &c) == CONTAINER_WHOLE)
+		;
+	return c.pictures == 2 && c.sized && c.frame != first ? 1 : 2;
 }

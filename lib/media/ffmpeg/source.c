@@ -112,7 +112,7 @@ source_jpegs(struct ff_source *s, const char *path)
 		    "were cut off", text_quote(path));
 	if (n == 1)
 		return fail_null("%s: not a video file but a JPEG picture (raw "
-		    "MJPEG has at least two)", text_quote(path));
+		    "MJPEG has at least two of one size)", text_quote(path));
 	return av_find_input_format("mjpeg");
 }
 
