@@ -37,6 +37,7 @@ dry(int foreign, int skip, uint64_t max_member, struct pack_report *r)
 	fail_capture(said, sizeof(said));
 	status = pack(&o, &input, 1, r ? r : &unused);
 	fail_capture(NULL, 0);
+	free((r ? r : &unused)->classes);
 	return status;
 }
 
