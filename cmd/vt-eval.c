@@ -353,8 +353,8 @@ read_videos(struct session *s, int n, char **operand)
 		s->video[i] = s->list.row[i].path;
 }
 
-/* What is to be looked at: ${n} operands are videos, and so are the lines of
- * lists; else ${data} says. */
+/* Choose the input: the videos of ${n} operands and of lists, or --data.  Refuse
+ * options that the input does not have. */
 static void
 choose_input(struct session *s, int n, char **operand)
 {
@@ -363,7 +363,6 @@ choose_input(struct session *s, int n, char **operand)
 		"sheet-samples", "sheet-of", NULL };
 	static const char *const of_videos[] = { "top", "allow-truncated",
 		"max-damage", "max-pixels", "max-frames", NULL };
-
 	int videos = n > 0 || lists.n > 0;
 
 	if (zero && lists.n == 0)

@@ -34,9 +34,9 @@ try_lock(int fd)
 }
 
 /*
- * What the process that has the lock wrote into the file.  It empties the file
- * once it has the lock and writes a whole line at once, so wait a little for that;
- * "unknown" if it does not come.
+ * Read the name that the holder of the lock wrote into the file.  The holder
+ * truncates the file after it has the lock and then writes one line, so wait up to
+ * a second for a whole line.  Set ${who} to "unknown" if none appears.
  */
 static void
 read_holder(int fd, char *who, size_t size)

@@ -166,7 +166,8 @@ print_phases(struct job *j, const char *under)
 	    under);
 }
 
-/* What each step uploads beside the one before: alone, a step would wait for it. */
+/* Time the upload of a step's pixels.  Training overlaps it with the step before,
+ * so it is a figure of its own. */
 static void
 measure_upload(struct job *j)
 {

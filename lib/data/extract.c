@@ -219,7 +219,7 @@ check_part(const struct work *w)
 	const struct video_account *a = video_account(w->video);
 	const struct list_part *p = w->part;
 
-	/* Of a video that is not whole there is more to say. */
+	/* Truncation and damage have messages of their own. */
 	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
 	    a->damage == 0)
 		return extract_other_count(w->path, a->frames, p->frames);

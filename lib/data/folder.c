@@ -133,7 +133,8 @@ check_numbers(const char *path, const struct folder *f)
 	return 0;
 }
 
-/* What to do with a folder that holds no frames, by what else it holds. */
+/* Report a folder without frames.  The hint depends on whether it holds folders,
+ * files or nothing. */
 static int
 folder_empty(const char *path)
 {

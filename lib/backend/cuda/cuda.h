@@ -130,7 +130,8 @@ void cuda_wait(struct cuda *c);
 struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);
 
-/* What cuda_pin remembers. */
+/* pins_new(): return an empty table of the memory that cuda_pin page-locks; the
+ * caller frees it by pins_free, when cuda_unpin has released each block. */
 struct pins *pins_new(void);
 void pins_free(struct pins *p);
 

@@ -58,7 +58,8 @@ row_bytes(const struct conv_shape *s)
 	return round_up((size_t)c * sizeof(float), ALIGN);
 }
 
-/* What is beside, in 9 rows and a tensor, at ${at}. */
+/* Point the convolution's fused operands into the buffer at ${at}: nine rows of
+ * channels, then one tensor. */
 static void
 set_beside(struct rig *g, char *at)
 {
@@ -171,8 +172,8 @@ launch_all(struct rig *g)
 	return 0;
 }
 
-/* Of one launch, the median of some rounds after a launch that does not count;
- * -1: it fails. */
+/* Return the seconds of one launch: the median of ROUNDS rounds after one
+ * warm-up launch.  Return -1 if a launch fails. */
 static double
 seconds_of(struct rig *g)
 {

@@ -7,7 +7,8 @@
  * DEVICE_FLOATS is for those that are the same for all types.
  */
 
-/* What a file may define before: blocks that a multiprocessor has at once. */
+/* A file may define this before including the header, to require more than one
+ * block per multiprocessor. */
 #ifndef LAUNCH_BOUNDS
 #define LAUNCH_BOUNDS(count)	__launch_bounds__(count)
 #endif

@@ -50,7 +50,7 @@ OF(norm_end)(const struct rows *r, const struct walk *w, unsigned row)
 	return row < w->last ? r->n : 0;
 }
 
-/* Of a parameter, the values of the thread's columns. */
+/* f[e] = parameter ${from} of channel e of this thread. */
 INLINE void
 OF(norm_channels)(const struct rows *r, const struct walk *w,
     const float *from, const int whole, float *f)

@@ -311,8 +311,8 @@ count_devices(int *n)
 	return fail("--device cuda: %s", cudaGetErrorString(e));
 }
 
-/* Of a device, its major number, at least: the first of the Makefile's
- * CUDA_ARCHS. */
+/* The smallest major compute capability: that of the first of CUDA_ARCHS in the
+ * Makefile. */
 enum { CAPABILITY = 8 };
 
 struct driver *

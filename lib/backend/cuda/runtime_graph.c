@@ -7,8 +7,8 @@
 
 struct gpu_graph { cudaGraphExec_t at; };
 
-/* What other threads do meanwhile is theirs.  Where there can be no graph the work
- * is done piece by piece: a detail, no error. */
+/* Capture the calls of this thread alone.  If CUDA refuses, the caller launches the
+ * kernels one by one, so print a detail and not an error. */
 int
 runtime_capture(struct driver *d, struct gpu_stream *s)
 {
