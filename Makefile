@@ -20,6 +20,8 @@ BUILD   = build
 CC      = cc
 NVCC    = $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/nvcc))
 AR      = ar
+LD      = ld
+OBJCOPY = objcopy
 PKG_CONFIG = pkg-config
 CFLAGS  = -O2 -g
 CPPFLAGS =
@@ -34,6 +36,9 @@ DNNL    = auto
 CUDA    = auto
 NCCL    = auto
 
+# Compute capabilities that kernels are compiled for, without the dot.
+CUDA_ARCHS = 80 90
+
 # Copies for bare machines: yes links all but libc, CUDA, cuDNN, cuBLASLt and
 # NCCL from static archives, and leaves out what has none, itself or in what it
 # needs.
@@ -41,8 +46,8 @@ STATIC  = no
 
 -include config.mk
 
-# Built on all processors, unless -j says on how many.  Several goals, as in
-# "make clean all", are made one after the other.
+# Build with one job per processor unless -j is given.  Build several goals, as in
+# "make clean all", one after the other.
 ifeq ($(MAKELEVEL)$(filter-out all install,$(MAKECMDGOALS))$(word 2,$(MAKECMDGOALS)),0)
 ifeq ($(filter -j% --jobs%,$(shell echo "$$MAKEFLAGS")),)
 MAKEFLAGS += -j$(shell nproc)
@@ -69,9 +74,8 @@ CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(if $(NVCC),$(shell command -
 CUDA_CPP   = $(if $(CUDA_HOME),-isystem $(CUDA_HOME)/include)
 toolkit    = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) $(CUDA_CPP) -E -x c - >/dev/null 2>&1 && echo yes)
 # Code for these, and what later devices can compile for themselves.
-CUDA_ARCHS = 80 90
-# A kernel has up to 4,128 bytes of arguments (struct input of cuda/args.h), which
-# devices take from sm_70 on, and toolkits from 12.1 on (runtime.h).
+# A kernel has up to 4,128 bytes of arguments (struct input of cuda/args.h).  They
+# require a device of at least sm_70 and a toolkit of at least 12.1 (runtime.h).
 old_archs := $(shell for a in $(CUDA_ARCHS); do [ "$${a%%[a-z]*}" -ge 70 ] || echo $$a; done)
 $(if $(old_archs),$(error CUDA_ARCHS: $(old_archs) (wanted 70 or more)))
 
@@ -133,7 +137,7 @@ LIB_AMX   := $(filter %.amx.c,$(LIB_C))
 REALS      = float double
 LIB_REAL  := $(filter %.real.c,$(LIB_C))
 LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
-# Not in the library: a commit compiles this alone, and links the commands.
+# Kept out of the library, so that a new commit recompiles only this object.
 VERSION_O  = $(BUILD)/lib/base/version.o
 LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.real.c lib/base/version.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
@@ -146,7 +150,7 @@ TEST       = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c tests/to
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
-             $(BUILD)/gpu/ceilings
+             $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
 # A GPU that tests have instead: tests/gpu, and the back end without what asks a
 # vendor's library, which is tested where there is none.
 GPU_C      = $(wildcard tests/gpu/*.c) $(call optional,CUDA,tests/gpu/none/runtime.c $(filter-out \
@@ -191,8 +195,8 @@ NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra
              -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
-# The release, and the commit where this is the top of a repository; git must not
-# refuse one that root builds for another user.
+# The release, and the commit if this directory is the top of a git repository.
+# safe.directory lets root build in the repository of another user.
 COMMIT     = $(shell [ ! -e .git ] || GIT_OPTIONAL_LOCKS=0 git -c safe.directory='$(CURDIR)' \
              describe --always --exclude='*' --abbrev=12 --dirty 2>/dev/null)
 VERSION   := $(RELEASE)$(if $(building),$(addprefix +,$(COMMIT)))
@@ -223,7 +227,7 @@ $(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/allocs/count.o $(BUILD)/libvt.a
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# With an MPI that lets one thread at a time call it.
+# vt-train with an MPI that is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce
 $(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/serialized/mpi.o $(BUILD)/libvt.a
@@ -250,6 +254,25 @@ $(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/open.o $(BUILD)/tests/
 	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(BUILD)/gpu/ceilings: $(BUILD)/share/gpu/ceilings.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
+	$(LINK) $^ $(LDLIBS)
+# One program of the commands and tests for a machine with a GPU, which contains the
+# kernels once (share/gpu/carry).  Each part is linked by itself and exports only its
+# main, as main_PART.
+GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_resize gpu_train gpu_whole
+GPU_MAINS  = vt-train vt-bench ceilings makeset $(GPU_TESTS)
+PARTS_OF_vt-train = cmd/vt-train cmd/train_options
+PARTS_OF_vt-bench = cmd/vt-bench
+PARTS_OF_ceilings = share/gpu/ceilings
+PARTS_OF_makeset  = tests/tools/makeset share/demo/scene
+$(foreach t,$(GPU_TESTS),$(eval PARTS_OF_$(t) = tests/$(t)))
+identifier = $(subst -,_,$(1))
+$(foreach m,$(GPU_MAINS),$(eval $(BUILD)/gpu/$(m).main.o: $(PARTS_OF_$(m):%=$(BUILD)/%.o)))
+$(BUILD)/gpu/%.main.o:
+	@mkdir -p $(@D)
+	$(LD) -r -o $@ $^
+	$(OBJCOPY) --redefine-sym main=main_$(call identifier,$*) --keep-global-symbol=main_$(call identifier,$*) $@
+$(BUILD)/share/gpu/program.o: FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
+$(BUILD)/gpu/program: $(BUILD)/share/gpu/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -310,9 +333,9 @@ demo:
 
 check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
-# On the GPU that is here; exit 2 without one.
+# On the GPU of this machine; exit 2 without one.
 check-gpu: all $(TEST)
-	@BUILD=$(BUILD) tests/gpu/check $(TESTS)
+	@BUILD=$(BUILD) share/gpu/right $(TESTS)
 # Each program in tests/torture is a long test; it prints what it did.
 torture: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) LIMIT=10800 SHOW=yes SEED='$(SEED)' COUNT='$(COUNT)' tests/run \
@@ -358,7 +381,7 @@ clean:
 
 help:
 	@sed -n 's/^#   make/  make/p' Makefile
-	@echo '  make check-gpu    the tests of --device=cuda, on the GPU that is here'
+	@echo '  make check-gpu    run the tests of --device=cuda on the GPU of this machine'
 	@echo '  make bench        figures of this machine, from vt-bench'
 	@echo '  make fuzz         look for inputs that break the readers, TIME=60 seconds each (clang)'
 	@echo '  make torture      thousands of faults, kills and damages: an hour; SEED= and'

@@ -29,7 +29,8 @@ struct train_options {
 	double val_every;
 	int64_t val_frames, val_crop;
 	const char *precise;		/* --precise-bn */
-	int64_t precise_clips;		/* what it means (train/precise.h) */
+	int64_t precise_clips;		/* clips, or PRECISE_AUTO
+					 * (train/precise.h) */
 	/* the run */
 	const char *out, *resume;
 	struct option_list override;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/choice_cache.h"
 #include "backend/tuning.h"
 #include "base/cpus.h"
 #include "base/exit.h"
@@ -32,45 +33,45 @@ static int precision, choices, fuse = 1, check = 1, json, kinds, convs, spoil, q
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "packed dataset: for decode, loader and step", NULL, 0, 0, 0 },
+	    "decode, loader, step: read this packed dataset", NULL, 0, 0, 0 },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
-	    "network that is installed, or a .net file (tsm_r50)",
+	    "choose an installed network or a .net file (tsm_r50)",
 	    NULL, 0, 0, 0 },
 	{ 0, "shape", OPTION_LIST, &shape_texts, "BxTxS",
-	    "clips, frames, crop size; may be repeated",
+	    "set clips, frames and crop size; may be repeated",
 	    NULL, 0, 0, 0 },
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
-	    "loader, step: what a schedule asks for, not shapes",
+	    "loader, step: use the shapes of a schedule",
 	    NULL, 0, 0, 0 },
 	{ 0, "classes", OPTION_INT, &classes, "N",
-	    "op, step: of the network, without --data (400)",
+	    "op, step: set the classes without --data (400)",
 	    NULL, 2, 1e6, 0 },
 	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
-	    "step: also the time of each kind of operator", NULL, 0, 0, 0 },
+	    "step: also time each kind of operator", NULL, 0, 0, 0 },
 	{ 0, "convs", OPTION_FLAG, &convs, NULL,
-	    "step: also each convolution, in the step and alone",
+	    "step: also time each convolution, in it and alone",
 	    NULL, 0, 0, 0 },
 	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
 	    "loader: draw the first clips: .png, .svg or .pdf",
 	    NULL, 0, 0, 0 },
 	{ 0, "images", OPTION_INT, &images, "N",
-	    "decode: frames of --data that a run decodes (256)",
+	    "decode: decode N frames of --data in a run (256)",
 	    NULL, 1, 1e6, 0 },
 	{ 0, "short-side", OPTION_INT, &short_side, "N",
-	    "decode: downscale videos to it; 0: do not (256)",
+	    "decode: downscale the short side to N; 0: off (256)",
 	    NULL, 0, 16384, 0 },
 	OPTION_ALLREDUCE(summing),
 	OPTION_HEADING("Clips of the loader"),
 	OPTION_CLIPS(clips),
 	OPTION_HEADING("Runs and answers"),
 	{ 0, "warmup", OPTION_INT, &warmup, "N",
-	    "runs before those that count (2)", NULL, 0, 1e6, 0 },
+	    "run N times before the timed runs (2)", NULL, 0, 1e6, 0 },
 	{ 0, "runs", OPTION_INT, &runs, "N",
-	    "runs that count (10)", NULL, 1, 1e6, 0 },
+	    "time N runs (10)", NULL, 1, 1e6, 0 },
 	{ 0, "check", OPTION_FLAG, &check, NULL,
 	    "verify answers (yes)", NULL, 0, 0, 0 },
 	{ 0, "require", OPTION_LIST, &requirements, "NAME<=X",
-	    "fail unless the median of NAME is so; or >=X",
+	    "fail unless the median of NAME is <=X, or >=X",
 	    NULL, 0, 0, 0 },
 	OPTION_JSON(&json),
 	{ 0, "spoil", OPTION_FLAG, &spoil, NULL, NULL, NULL, 0, 0, 0 },
@@ -80,7 +81,7 @@ static const struct option_row rows[] = {
 	OPTION_CHOICES(&choices),
 	OPTION_FUSE(&fuse),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "threads that work; 0: one for each core (0)", NULL, 0, 1024, 0 },
+	    "work with N threads; 0: one for each core (0)", NULL, 0, 1024, 0 },
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
@@ -181,21 +182,32 @@ net_options(const struct session *s)
 		s->schedule, s->data, kinds, convs };
 }
 
+/* Run ${measure}; with --choices=fastest use and extend the user's table. */
+static int
+run_network(struct session *s, int (*measure)(struct bench *b,
+    const struct net_options *o))
+{
+	struct net_options o = net_options(s);
+	int status;
+
+	if (choices == CHOOSE_FASTEST)
+		choice_cache_load(s->device);
+	status = measure(&s->b, &o);
+	if (choices == CHOOSE_FASTEST)
+		choice_cache_save(s->device);
+	return status;
+}
+
 static int
 run_op(struct session *s)
 {
-	struct net_options o = net_options(s);
-
-	return bench_ops(&s->b, &o);
+	return run_network(s, bench_ops);
 }
 
 static int
 run_step(struct session *s)
 {
-	struct net_options o = net_options(s);
-
-	return s->schedule != NULL ? bench_cells(&s->b, &o) :
-	    bench_step(&s->b, &o);
+	return run_network(s, s->schedule != NULL ? bench_cells : bench_step);
 }
 
 static int

@@ -42,52 +42,52 @@ static double step_timeout = 600;
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
 	{ 'm', "model", OPTION_LIST, &models, "RUN",
-	    "folder of a run of vt-train, or a checkpoint",
+	    "use a run of vt-train or a checkpoint",
 	    "FILE", 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "packed dataset, or stream of vt-extract: FILE or -",
+	    "score a packed dataset, or a stream: FILE or -",
 	    "FILE|-", 0, 0, 0 },
 	LIST_OPTIONS(&lists, &zero),
 	{ 0, "use-ema", OPTION_FLAG, &use_ema, NULL,
-	    "the moving average of its weights (vt-train --ema)",
+	    "use the moving average of vt-train --ema",
 	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "views", OPTION_CHOICE, &views.protocol, "PROTOCOL",
-	    "those of a paper, or one as in validation (auto)",
+	    "use the views of a paper, or of validation (auto)",
 	    VIEWS_NAMES, 0, 0, 0 },
 	{ 0, "clips", OPTION_INT, &views.clips, "N",
-	    "clips of each video (as --views says)", NULL, 0, 100, 0 },
+	    "score N clips of each video (by --views)", NULL, 0, 100, 0 },
 	{ 0, "crops", OPTION_INT, &views.crops, "N",
-	    "crops of each clip: 1, 3, 5 or 10 (as --views says)",
+	    "score 1, 3, 5 or 10 crops of each clip (by --views)",
 	    NULL, 0, 10, 0 },
 	{ 0, "full", OPTION_FLAG, &views.full, NULL,
-	    "crops take the whole short side, not 224/256 of it",
+	    "crop the whole short side, not 224/256 of it",
 	    NULL, 0, 0, 0 },
 	{ 0, "sampler", OPTION_CHOICE, &views.sampler, "RULE",
-	    "choice of frames (as --views says)", VIEWS_SAMPLERS, 0, 0, 0 },
+	    "choose frames by RULE (by --views)", VIEWS_SAMPLERS, 0, 0, 0 },
 	{ 0, "stride", OPTION_INT, &views.stride, "N",
-	    "frames between frames (as in the last stage)",
+	    "set the temporal stride (last stage's)",
 	    NULL, 0, 65536, 0 },
 	{ 0, "crop-rule", OPTION_CHOICE, &views.crop_rule, "RULE",
-	    "crops, resizing: tsm or pyslowfast (as --views says)",
+	    "crop and resize as tsm or pyslowfast (by --views)",
 	    "tsm|pyslowfast", 0, 0, 0 },
 	{ 0, "ensemble", OPTION_CHOICE, &views.ensemble, "HOW",
-	    "mean of scores, of probabilities, or max (--views)",
+	    "combine scores, probabilities or max (by --views)",
 	    "scores|probabilities|max", 0, 0, 0 },
 	{ 0, "frames", OPTION_INT, &views.frames, "T",
-	    "frames of a clip (as in the last stage of training)",
+	    "set the frames of a clip (last stage's)",
 	    NULL, 0, 1024, 0 },
 	{ 0, "crop", OPTION_INT, &views.side, "PIXELS",
-	    "side of a crop (as in the last stage of training)",
+	    "set the crop size (last stage's)",
 	    NULL, 0, 4096, 0 },
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &output, "FILE",
-	    "write the answer to FILE, not to standard output",
+	    "write the results to FILE, not to standard output",
 	    NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
-	    "-o may replace a file", NULL, 0, 0, 0 },
+	    "let -o replace a file", NULL, 0, 0, 0 },
 	{ 0, "top", OPTION_INT, &top, "N",
-	    "likeliest classes of each video, at most (5)",
+	    "print at most N likely classes of each video (5)",
 	    NULL, 1, 1000000, 0 },
 	OPTION_JSON(&json),
 	OPTION_HEADING("Output of a packed dataset"),
@@ -100,43 +100,43 @@ static const struct option_row rows[] = {
 	    "write the confusion matrix: .png, .svg, .pdf or .tsv",
 	    NULL, 0, 0, 0 },
 	{ 0, "matrix-values", OPTION_CHOICE, &files.matrix_options.counts, "WHAT",
-	    "percent of a label's samples, or count (percent)",
+	    "show percent of the label, or count (percent)",
 	    "percent|count", 0, 0, 0 },
 	{ 0, "matrix-order", OPTION_CHOICE, &files.matrix_options.by_number, "HOW",
-	    "confused classes grouped, or by number (grouped)",
+	    "order classes grouped, or by number (grouped)",
 	    "grouped|number", 0, 0, 0 },
 	{ 0, "sheet", OPTION_TEXT, &files.sheet, "FILE",
 	    "draw a contact sheet of samples: .png, .svg or .pdf",
 	    NULL, 0, 0, 0 },
 	{ 0, "sheet-samples", OPTION_INT, &sheet_samples, "N",
-	    "samples on the contact sheet (24)", NULL, 1, 400, 0 },
+	    "draw N samples on the contact sheet (24)", NULL, 1, 400, 0 },
 	{ 0, "sheet-of", OPTION_CHOICE, &files.sheet_wrong, "WHICH",
-	    "all, or wrong ones, most confident first (all)",
+	    "draw all, or wrong ones, most confident first (all)",
 	    "all|wrong", 0, 0, 0 },
-	OPTION_HEADING("Training of runs"),
+	OPTION_HEADING("Training curves"),
 	{ 0, "curve", OPTION_LIST, &curves, "FILE",
-	    "write how runs trained: .png, .svg, .pdf or .tsv",
+	    "write training curves: .png, .svg, .pdf or .tsv",
 	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Errors in a video"),
 	{ 0, "allow-truncated", OPTION_FLAG, &how.allow_truncated, NULL,
-	    "take the frames there are of a truncated video",
+	    "use the complete frames of a truncated video",
 	    NULL, 0, 0, 0 },
 	{ 0, "max-damage", OPTION_INT, &how.max_damage, "N",
-	    "take videos damaged in up to N places (0)", NULL, 0, 0, 0 },
+	    "use videos damaged in up to N places (0)", NULL, 0, 0, 0 },
 	{ 0, "max-pixels", OPTION_SIZE, &how.max_pixels, "N",
 	    "refuse larger frames (64M)", NULL, 1, 1 << 30, 0 },
 	{ 0, "max-frames", OPTION_INT, &how.max_frames, "N",
-	    "refuse videos of more frames (999999)", NULL, 1, FRAME_MAX, 0 },
+	    "refuse videos with more frames (999999)", NULL, 1, FRAME_MAX, 0 },
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
 	OPTION_RANK_THREADS(&threads),
 	{ 0, "microbatch", OPTION_INT, &views.microbatch, "N",
-	    "views that run through the network together (8)",
+	    "compute N views together (8)",
 	    NULL, 1, 4096, 0 },
 	OPTION_LOADER_THREADS(&views.loader_threads),
 	{ 0, "step-timeout", OPTION_TIME, &step_timeout, "TIME",
-	    "to wait for clips and ranks; 0: for ever (10m)",
+	    "limit waits for clips and ranks; 0: off (10m)",
 	    NULL, 0, 1e9, 0 },
 	OPTION_LOADER_MEMORY(&views.loader_memory),
 	OPTION_HEADING("Common"),
@@ -171,8 +171,8 @@ struct session {
 	struct view_options views;
 	struct clips clips;		/* the first two, and */
 	struct packed packed;		/* its path is NULL then */
-	struct list list;		/* of the videos, */
-	const char **video;		/* [list.n] and their paths */
+	struct list list;		/* videos from operands and -T */
+	const char **video;		/* [list.n] paths of these videos */
 	struct output output;
 };
 
@@ -297,13 +297,6 @@ run(struct session *s)
 {
 	int packed = s->packed.path != NULL, status;
 
-	if (!packed && s->comm->size > 1) {
-		if (s->comm->rank == 0)
-			fail("videos and streams are for one process, not for %d "
-			    "ranks (--threads uses all its cores; a packed "
-			    "dataset is shared out)", s->comm->size);
-		return EXIT_USAGE;
-	}
 	comm_hold(s->comm);
 	status = check_start(s);
 	if (status == 0 && packed)
@@ -331,14 +324,28 @@ refuse_options(const char *const *name, const char *are_for)
 			options_wrong("--%s is for %s", *name, are_for);
 }
 
-/* The videos: ${n} operands, then those of the lists. */
+/* Refuse to do ${what} on several ranks, before they connect: no other rank
+ * waits for one that exits later. */
+static void
+refuse_ranks(const char *what)
+{
+	int ranks;
+
+	launch_rank(&ranks);
+	if (ranks > 1)
+		options_wrong("%s for one process, not for %d ranks (only a "
+		    "packed dataset is split over ranks)", what, ranks);
+}
+
+/* Read the paths of the videos: ${n} operands, then the lists of -T.  Exit
+ * after a message if a list cannot be read or there is no video. */
 static void
 read_videos(struct session *s, int n, char **operand)
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(operand[i], "-") == 0)
-			options_wrong("-: no video (wanted a file; of a stream of "
-			    "vt-extract, --data=-; of a list, -T -)");
+			options_wrong("-: not a video (wanted a file; --data=- reads a "
+			    "stream of vt-extract, -T - a list)");
 		else
 			list_add(&s->list, operand[i]);
 	for (size_t i = 0; i < lists.n; i++)
@@ -353,8 +360,8 @@ read_videos(struct session *s, int n, char **operand)
 		s->video[i] = s->list.row[i].path;
 }
 
-/* Choose the input: the videos of ${n} operands and of lists, or --data.  Refuse
- * options that the input does not have. */
+/* Choose the input: the videos of ${n} operands and of -T, or --data.  Refuse
+ * options that do not apply to this input. */
 static void
 choose_input(struct session *s, int n, char **operand)
 {
@@ -368,7 +375,7 @@ choose_input(struct session *s, int n, char **operand)
 	if (zero && lists.n == 0)
 		options_wrong("-0 is for -T, which is missing");
 	if (!videos && data == NULL)
-		options_wrong("nothing to look at (wanted videos, -T or "
+		options_wrong("no input (wanted videos, -T or "
 		    "--data=DIR)");
 	if (videos && data != NULL)
 		options_wrong("%s and --data=%s (wanted videos or a dataset)",
@@ -383,6 +390,7 @@ choose_input(struct session *s, int n, char **operand)
 		return;
 	}
 	refuse_options(of_packed, "a packed dataset (--data=DIR)");
+	refuse_ranks("videos and streams are");
 	s->clips = (struct clips){ .how = how,
 		.decoders = (int)views.loader_threads,
 		.memory = (size_t)views.loader_memory,
@@ -401,18 +409,16 @@ choose_input(struct session *s, int n, char **operand)
 static int
 draw_curves(int operands, char **operand)
 {
-	static const char *const of_scores[] = { "data", "files-from", "output", "json",
-		"scores", "per-class", "matrix", "sheet", NULL };
+	static const char *const of_scores[] = { "data", "files-from", "null",
+		"output", "json", "scores", "per-class", "matrix", "sheet", NULL };
 	struct curves c = { 0 };
-	int ranks, status = 0;
+	int status = 0;
 
 	refuse_options(of_scores, "what a network sees, not for --curve");
 	if (operands > 0)
 		options_wrong("%s: is that a run? (wanted --model=RUN; videos are "
 		    "not for --curve)", text_quote(operand[0]));
-	if (launch_rank(&ranks) >= 0 && ranks > 1)
-		options_wrong("--curve is for one process, not for %d ranks",
-		    ranks);
+	refuse_ranks("--curve is");
 	for (size_t i = 0; i < curves.n && status == 0; i++)
 		if (curves_ready(curves.item[i]) != 0)
 			status = EXIT_USAGE;

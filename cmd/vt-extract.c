@@ -41,19 +41,19 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Input"),
 	LIST_OPTIONS(&lists, &zero),
 	{ 0, "list", OPTION_LIST, &annotations, "FILE",
-	    "an annotation list of videos and labels", NULL, 0, 0, 0 },
+	    "read videos and labels from an annotation list", NULL, 0, 0, 0 },
 	{ 0, "list-format", OPTION_CHOICE, &list_format, "FORMAT",
-	    "of --list, where that does not show: tsm, ...",
+	    "set the format of --list: tsm, ... (detected)",
 	    LIST_FORMAT_CHOICES, 0, 0, 0 },
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
-	    "only rows of --list that are of train, test, ...", NULL, 0, 0,
+	    "use only rows of --list of train, test, ...", NULL, 0, 0,
 	    0 },
 	{ 0, "root", OPTION_TEXT, &root, "DIR",
 	    "start paths of --list, keys and labels at DIR", NULL, 0, 0, 0 },
 	{ 0, "classes", OPTION_TEXT, &class_file, "FILE",
-	    "class names, one a line; else those that occur", NULL, 0, 0, 0 },
+	    "read class names, one a line (those that occur)", NULL, 0, 0, 0 },
 	{ 0, "class-order", OPTION_CHOICE, &class_order, "ORDER",
-	    "of --classes: as in the file, or sorted (file)", "file|sorted",
+	    "number --classes as in the file, or sorted (file)", "file|sorted",
 	    0, 0, 0 },
 	{ 0, "label-from", OPTION_CHOICE, &label_from, "WHAT",
 	    "take labels from list, or dir: from folders (list)", "list|dir",
@@ -65,26 +65,26 @@ static const struct option_row rows[] = {
 	{ 0, "size", OPTION_TEXT, &size, "WxH",
 	    "scale every frame to W by H pixels instead", NULL, 0, 0, 0 },
 	{ 0, "enlarge", OPTION_FLAG, &enlarge, NULL,
-	    "--short-side upscales smaller videos too", NULL, 0, 0, 0 },
+	    "also upscale smaller videos to --short-side", NULL, 0, 0, 0 },
 	{ 0, "fps", OPTION_TEXT, &fps, "RATE",
 	    "resample to RATE frames a second, 30 or 30000/1001", NULL, 0, 0,
 	    0 },
 	{ 0, "format", OPTION_CHOICE, &format, "FORMAT",
-	    "of frames: jpeg (default) or png", "jpeg|png", 0, 0, 0 },
-	{ 0, "quality", OPTION_INT, &quality, "N", "of JPEG (90)", NULL, 1, 100,
+	    "store frames as jpeg or png (jpeg)", "jpeg|png", 0, 0, 0 },
+	{ 0, "quality", OPTION_INT, &quality, "N", "set the JPEG quality, 1 to 100 (90)", NULL, 1, 100,
 	    0 },
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &output, "FILE",
 	    "write the stream to FILE, not to standard output", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
-	    "-o may replace a file", NULL, 0, 0, 0 },
+	    "let -o replace a file", NULL, 0, 0, 0 },
 	{ 0, "report", OPTION_TEXT, &report, "FILE",
-	    "write what became of each video as JSON Lines", NULL, 0, 0, 0 },
+	    "write a report of each video as JSON Lines", NULL, 0, 0, 0 },
 	OPTION_HEADING("Errors"),
 	{ 0, "on-error", OPTION_CHOICE, &on_error, "WHAT",
-	    "stop (default) or skip the video", "stop|skip", 0, 0, 0 },
+	    "stop at a refused video, or skip it (stop)", "stop|skip", 0, 0, 0 },
 	{ 0, "allow-truncated", OPTION_FLAG, &allow_truncated, NULL,
-	    "keep the frames there are of a truncated video", NULL, 0, 0, 0 },
+	    "keep the complete frames of a truncated video", NULL, 0, 0, 0 },
 	{ 0, "max-damage", OPTION_INT, &max_damage, "N",
 	    "keep videos damaged in up to N places (0)", NULL, 0, 0, 0 },
 	{ 0, "strict-rate", OPTION_FLAG, &strict_rate, NULL,
@@ -92,17 +92,17 @@ static const struct option_row rows[] = {
 	{ 0, "max-pixels", OPTION_SIZE, &max_pixels, "N",
 	    "refuse larger frames (64M)", NULL, 1, 1 << 30, 0 },
 	{ 0, "max-frames", OPTION_INT, &max_frames, "N",
-	    "refuse videos of more frames, as stored (999999)", NULL, 1,
+	    "refuse videos with more stored frames (999999)", NULL, 1,
 	    FRAME_MAX, 0 },
 	OPTION_HEADING("Running"),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "videos decoded at once (one for each processor)", NULL, 1, 1024,
+	    "decode N videos at once (one for each processor)", NULL, 1, 1024,
 	    0 },
 	{ 0, "memory", OPTION_SIZE, &memory, "BYTES",
-	    "of encoded frames; the rest go to a file (256M)", NULL,
+	    "hold at most BYTES of coded frames in memory (256M)", NULL,
 	    1 << 20, 1e15, 0 },
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
-	    "only list what would be stored", NULL, 0, 0, 0 },
+	    "list what would be stored, and write nothing", NULL, 0, 0, 0 },
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
 	OPTION_VERBOSE(&verbose),
@@ -282,7 +282,7 @@ close_report(struct job *j, const char *status, const struct ledger_sum *sum)
 	return commit_done(c);
 }
 
-/* One line of what came of all; a warning if videos are missing. */
+/* Print a one-line summary, and a warning if videos were skipped. */
 static void
 say_summary(struct job *j, struct extract_run *run)
 {
@@ -323,7 +323,8 @@ extract(struct job *j)
 	if (close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
 	    &run.sum) != 0 || (result != EXIT_FAILED && name_output(j) != 0))
 		result = EXIT_FAILED;
-	/* While the terminal is ours: the reader of the pipe draws next. */
+	/* Print the summary before progress_end.  After that, the process that
+	 * reads our pipe draws on the terminal. */
 	if (result != EXIT_FAILED)
 		say_summary(j, &run);
 	progress_end();

@@ -36,22 +36,22 @@ static int64_t shard_size = 512 << 20, max_member = 64 << 20, threads;
 static const struct option_row rows[] = {
 	OPTION_HEADING("Packing"),
 	{ 'o', "output", OPTION_TEXT, &output, "DIR",
-	    "the dataset to make: shards and a manifest", NULL, 0, 0, 0 },
+	    "write the dataset to DIR: shards and a manifest", NULL, 0, 0, 0 },
 	{ 0, "prefix", OPTION_TEXT, &prefix, "NAME",
-	    "shards are NAME-000000.tar and so on (shard)", NULL, 0, 0, 0 },
+	    "name the shards NAME-000000.tar, ... (shard)", NULL, 0, 0, 0 },
 	{ 0, "shard-size", OPTION_SIZE, &shard_size, "SIZE",
-	    "a shard is no larger, but for one sample (512M)", NULL, 1 << 20,
+	    "limit the size of shards of several samples (512M)", NULL, 1 << 20,
 	    1ll << 40, 0 },
 	{ 0, "classes", OPTION_TEXT, &classes, "FILE",
-	    "class names, one a line, first label 0", NULL, 0, 0, 0 },
+	    "read class names, one a line; the first is label 0", NULL, 0, 0, 0 },
 	{ 0, "rest", OPTION_FLAG, &rest, NULL,
-	    "the input lacks what is packed already", NULL, 0, 0, 0 },
+	    "continue with an input without the packed samples", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
-	    "replace the dataset that is there", NULL, 0, 0, 0 },
+	    "replace an existing dataset", NULL, 0, 0, 0 },
 	{ 0, "foreign", OPTION_FLAG, &foreign, NULL,
-	    "the input may lack the end-of-stream marker", NULL, 0, 0, 0 },
+	    "accept input without an end-of-stream marker", NULL, 0, 0, 0 },
 	{ 0, "skip-foreign", OPTION_FLAG, &skip_foreign, NULL,
-	    "leave out members that are none of a sample", NULL, 0, 0, 0 },
+	    "skip members that belong to no sample", NULL, 0, 0, 0 },
 	{ 0, "max-member", OPTION_SIZE, &max_member, "SIZE",
 	    "refuse larger members of the input (64M)", NULL, 1, 4294967295.,
 	    0 },
@@ -59,20 +59,20 @@ static const struct option_row rows[] = {
 	    "read and check the input, write nothing", NULL, 0, 0, 0 },
 	OPTION_HEADING("Looking at a dataset"),
 	{ 'i', "input", OPTION_TEXT, &input, "DIR",
-	    "the dataset to look at", NULL, 0, 0, 0 },
+	    "read the dataset DIR", NULL, 0, 0, 0 },
 	{ 0, "verify", OPTION_CHOICE, &verify, "DEPTH",
-	    "check it: full (default), fast or decode",
+	    "check the dataset: fast, full or decode (full)",
 	    "full|fast|decode|no", 0, 0, 1 },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "of --verify (0: one for each processor)", NULL, 0, 1024, 0 },
+	    "verify with N threads; 0: one for each processor (0)", NULL, 0, 1024, 0 },
 	{ 0, "list", OPTION_FLAG, &list, NULL,
-	    "print a table of its samples", NULL, 0, 0, 0 },
+	    "print a table of the samples", NULL, 0, 0, 0 },
 	{ 0, "cat", OPTION_TEXT, &cat, "KEY[:FRAME]",
 	    "print one frame, or with KEY: the clip as a tar", NULL, 0, 0, 0 },
 	{ 0, "done", OPTION_FLAG, &done, NULL,
 	    "print the videos whose shards are finished", NULL, 0, 0, 0 },
 	{ '0', "null", OPTION_FLAG, &null, NULL,
-	    "--done: end each path with a zero byte", NULL, 0, 0, 0 },
+	    "end each path of --done with a zero byte", NULL, 0, 0, 0 },
 	OPTION_HEADING("Other"),
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
@@ -149,7 +149,8 @@ tick(void *arg, const struct pack_report *r)
 	want_status = 0;
 }
 
-/* One line of what the set holds; a warning if members are missing. */
+/* Print a one-line summary of the dataset, and a warning if members are
+ * missing. */
 static void
 say_summary(const struct pack_report *r)
 {

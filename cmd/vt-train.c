@@ -15,7 +15,6 @@
 #include "train/estimate.h"
 #include "train/export_run.h"
 #include "train/freeze.h"
-#include "train/memory.h"
 #include "train/parity.h"
 #include "train/replay.h"
 #include "train/room.h"
@@ -196,10 +195,12 @@ write_record(struct train_options *o, struct session *s, char *const *argument)
 }
 
 /*
- * How long the run will take, from the log of its earlier starts or else
- * measured, where that is little of it.  All ranks measure, since in the run
- * all of them compute at the same time.  A run that cannot be measured begins
- * all the same, and says itself what is wrong with it.
+ * Print how long the run will take.  Take the estimate from the log of its
+ * earlier starts.  Without such a log, measure, but only if that is short
+ * compared with the run.
+ *
+ * All ranks measure at the same time, because in the run they share the host.
+ * Training starts even if the measurement fails; a detail message says why.
  */
 static int
 say_time(const struct train_options *o, struct session *s, int own)
@@ -283,7 +284,7 @@ print_plan(const struct train_options *o, const struct session *s,
     struct estimate *e)
 {
 	trainer_print_plan(&s->t, stdout);
-	if (o->time || (o->out != NULL && estimate_log(&s->t, o->out, e)))
+	if (e->shapes > 0 || (o->out != NULL && estimate_log(&s->t, o->out, e)))
 		estimate_print(&s->t, e, stdout);
 	if (o->verbose)
 		trainer_explain(&s->t, stdout);
@@ -316,7 +317,8 @@ main(int argc, char **argv)
 	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
-	own = cores(comm);		/* all ranks, whatever is set here */
+	own = cores(comm);		/* cores() is collective, so call it
+					 * whatever --threads says */
 	want = asked(o, own);
 	comm_hold(comm);
 	if (o->replay != NULL) {
@@ -331,7 +333,7 @@ main(int argc, char **argv)
 	if (status == 0 && o->dry_run)
 		status = session_look(&s, o->verbose && comm->rank == 0 ?
 		    stdout : NULL);
-	if (status == 0 && (o->dry_run || o->parity))
+	if (status == 0 && o->parity)
 		status = trainer_shares(&s.t, 0);
 	if (status == 0 && o->time)
 		status = comm_agree(comm, estimate_measure(&s.t, own, &time) ?
@@ -342,8 +344,6 @@ main(int argc, char **argv)
 	if (o->parity && status == 0)
 		status = comm_agree(comm, comm->rank == 0 ?
 		    trainer_parity(&s.t, stdout) : 0);
-	if (status == 0 && !o->dry_run && !o->parity)
-		status = memory_fits(&s.t);
 	if (status == 0 && !o->dry_run && !o->parity)
 		status = o->replay != NULL ? replay(o, &s) :
 		    session_end(&s, train(o, &s, own, arguments));

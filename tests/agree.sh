@@ -17,7 +17,7 @@ stages '0 0 2 0 12 2 16 4 0.01 0 0' >"$T/s.tsv"
 sed 's/0.01/0.02/' "$T/s.tsv" >"$T/s2.tsv"
 limit="timeout -k 5 120"
 program=vt-train
-# Version 0.1.0 knew no other way to resize, and measured no statistics.
+# Version 0.1.0 always resized bilinearly, and measured no statistics.
 basic="-m $T/net.net --schedule $T/s.tsv --seed 7 --device ref --resize=bilinear --precise-bn=off"
 common="$basic -q"
 
@@ -81,7 +81,7 @@ if [ $mpi = yes ]; then
 	# What all ranks have to say is said once.
 	# shellcheck disable=SC2086
 	check_exit "data that are on no rank" 1 $limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "are missed once, for all" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+	check_same "are reported missing once, for all" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
 	check_exit "or on two of them" 1 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
@@ -142,10 +142,10 @@ check_says "with the first step, and what may change" \
 	'schedule: in step 1 \(epoch 0.00\) lr was 0.01.* and is 0.02.* now \(steps to come may change; --override=schedule allows it\)'
 mv "$T/run/schedule.tsv" "$T/aside.tsv"
 check_exit "nor where the one that was followed is not there" 2 go_on --schedule "$T/s2.tsv"
-check_says "which is not known then" 'schedule: the first 1 steps are not those that were done \('
+check_says "which is not known then" 'schedule: the first 1 steps differ from those of the run \('
 cp "$T/s2.tsv" "$T/run/schedule.tsv"
 check_exit "nor where another one lies there" 2 go_on --schedule "$T/s2.tsv"
-check_says "which is seen" 'schedule: the first 1 steps are not those that were done \('
+check_says "which is seen" 'schedule: the first 1 steps differ from those of the run \('
 mv "$T/aside.tsv" "$T/run/schedule.tsv"
 check_exit "another network is refused" 2 go_on -m "$T/wide.net"
 check_says "by name" ': network was net and is wide now \(--override=network allows it\)'
@@ -156,17 +156,17 @@ check_says "by its first line that differs" \
 check_exit "other classes are refused" 2 go_on -i "$T/named"
 check_says "by the first of them" ': class 0 was a and is b now \(--override=classes'
 check_exit "fewer classes are refused" 2 go_on -i "$T/fewer"
-check_says "by the first that lacks" ': class 6 was g and is not there now \(--override=classes'
+check_says "by the first that lacks" ': class 6 was g and is missing now \(--override=classes'
 check_exit "more samples are refused" 2 go_on -i "$T/more"
-check_says "by how many there are" 'schedule: an epoch had 24 samples and has 32 now \('
-# Several columns, and a step that is not the first.
+check_says "by their number" 'schedule: an epoch had 24 samples and has 32 now \('
+# Several columns differ, at a step after the first.
 stages '0 0 1 0 12 2 16 4 0.01 0 0' '1 1 2 0 24 2 16 4 0.01 0 0' >"$T/s3.tsv"
 rm -rf "$T/three" && vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s3.tsv" >/dev/null
 check_exit "a schedule that differs in a later step" 2 vt-train -i "$T/train" -o "$T/three" $common
 check_says "is refused by that step" 'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
 sed 's/^0\t0\t1/0\t0\t2/; 3d' "$T/s3.tsv" | sed 's/^0\t0\t2/0\t0\t1/' >"$T/s4.tsv"
 check_exit "and one that ends before" 2 vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
-check_says "by where it ends" 'schedule: ends after step 2 now, and 3 are done \('
+check_says "by where it ends" 'schedule: ends after step 2 now, but the run did 3 steps \('
 if vt-train --version -v | grep -q '^processor: avx'; then
 	check_exit "another instruction set is refused" 2 env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
 	check_says "by name" 'isa was avx[0-9]* and is base now .*--override=isa'
@@ -237,16 +237,16 @@ if command -v python3 >/dev/null; then
 	check_says "in the words of now" 'clip-grad was 5 and is 0 now'
 	for was in yes no; do
 		change config="$(printf '%s\n' 'seed = 7' 'resize = bilinear' "tensorboard = $was" 'device = ref')"
-		check_exit "one that says tensorboard = $was goes on without" 75 go_on
+		check_exit "a run with tensorboard = $was resumes without it" 75 go_on
 		check_exit "and with" 75 go_on --tensorboard
 	done
 else
 	skip "other results, and a checkpoint of 0.1.0" "no python3"
 fi
 
-# ---- what decides no weight ----
+# ---- options that do not affect weights ----
 
-# meta FILE NAME: what a checkpoint says
+# meta FILE NAME: print the metadata NAME of a checkpoint
 meta() {
 	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r ".__metadata__[\"$2\"]"
 }
@@ -256,7 +256,7 @@ build="vt $(vt-train --version | sed -n '1s/.* //p')"
 check_same "checkpoint and log name the build, and the checkpoint its results" "$build, $build, 1" \
 	"$(meta "$T/one/final.safetensors" vt.build), $(jq -r 'select(.type == "start").build' "$T/one/log.jsonl"), $(
 	meta "$T/one/final.safetensors" vt.results)"
-# An option that is new is in this list, or is not stored (free_setting in lib/train/facts.c).
+# List a new option here, or do not store it (free_setting in lib/train/facts.c).
 check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
 	loss
 	freeze
@@ -295,7 +295,7 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	exchange
 	NAMES
 )" "$(meta "$T/one/final.safetensors" vt.config | sed -n 's/^\(# \)\{0,1\}\([a-z][a-z0-9-]*\) = .*/\2/p' | sort)"
-# same OPTION...: of a run that has these beside, every byte is the same
+# same OPTION...: check that a run with these added has the same bytes
 same() {
 	rm -rf "$T/same"
 	# shellcheck disable=SC2086

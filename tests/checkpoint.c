@@ -707,7 +707,7 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	for (size_t i = 0; i < f.tensors; i++)
 		if (f.tensor[i].type == DTYPE_F32)
 			memcpy((void *)f.tensor[i].data, &nan, sizeof(nan));
-	f.tensors--;			/* the footer is written anew */
+	f.tensors--;			/* write a new footer */
 	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash);
 	safetensors_free(&f);
 	fail_capture(said, sizeof(said));
@@ -720,7 +720,7 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	free(path);
 }
 
-/* A variance below 0 is damage, but for rounding. */
+/* A variance below 0 is damage, unless it is a rounding error. */
 static void
 negative(struct rundir *r, const struct net *n, struct optim *m)
 {
@@ -742,7 +742,7 @@ negative(struct rundir *r, const struct net *n, struct optim *m)
 				    sizeof(float));
 				changed++;
 			}
-		f.tensors--;		/* the footer is written anew */
+		f.tensors--;		/* write a new footer */
 		safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas,
 		    &hash);
 		safetensors_free(&f);

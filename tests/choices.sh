@@ -51,6 +51,19 @@ check_same "of which others know now" 10 "$(rows "$cached")"
 check "the order is that in which they were wanted" cmp "$T/tried/choices.tsv" - <<-END
 	$(head -6 "$T/fast/choices.tsv")
 END
+# bench OPTION...: the time of a step at a shape that no run has had
+bench() {
+	timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 --device ref -j 1 --warmup=0 --runs=1 --no-check "$@"
+}
+check_exit "vt-bench by rule" 0 bench
+check_same "keeps nothing" 10 "$(rows "$cached")"
+check_exit "vt-bench tries, too" 0 env STANDIN_FASTEST=5 timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 \
+	--device ref -j 1 --warmup=0 --runs=1 --no-check --choices fastest
+check_same "and keeps what it finds beside what is known" '3 4 5 ' "$(engines "$cached")"
+check_same "shape by shape" 15 "$(rows "$cached")"
+check_exit "the second time" 0 bench --choices fastest
+check_same "it takes what is known" '3 4 5 ' "$(engines "$cached")"
+check_same "and tries nothing" 15 "$(rows "$cached")"
 check_exit "or not, if that is not wanted" 0 train slow --deterministic=fast --choices rule
 check_same "but by rule" '0 ' "$(engines "$T/slow/choices.tsv")"
 check_exit "validation and precise BN have shapes, too" 0 train more --val "$T/val" --val-frames 4 --precise-bn 8
@@ -194,11 +207,11 @@ stopped
 printf '#cudnn\tdevice\n1\tthe stand-in\n' >"$cached"
 check_exit "a damaged cache does not" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --choices fastest -o "$T/anew"
-check_says "but is warned of" 'warning: .*cache/vt/choices.tsv.*the fastest ways are found anew'
+check_says "but is warned of" 'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
 check_same "once" 1 "$(grep -c 'warning:' "$T/err")"
 check_same "and written anew" '5 ' "$(engines "$cached")"
 rm -r "$T/cache" && : >"$T/cache"
 check_exit "nor does one that cannot be" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --choices fastest -o "$T/unkept"
-check_says "of which there is one warning" 'warning: .*other runs will not know'
+check_says "of which there is one warning" 'warning: .*other runs will search'
 plan

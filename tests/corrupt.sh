@@ -115,27 +115,33 @@ check "and gives the same bytes" same p1 again
 
 # ---- one that only --precise-bn meets ----
 
-# A frame of a sample of 10, which no step shows.
+# Statistics are measured on the first 40 clips at the shape of the last stage, which
+# training has only in its last epoch: of those clips, a frame that no step shows.
+stages '0 0 3 0 8 2 16 2 0.01 0 0' '1 3 4 0 8 4 16 2 0.01 0 0' >"$T/s2.tsv"
+stages '0 0 1 0 8 4 16 2 0.01 0 0' >"$T/s4.tsv"
+set=whole
+check_exit "a run of two stages" 0 train 1 stages --schedule "$T/s2.tsv" --trace-samples "$T/shown"
+check_exit "the clips that are measured at its end" 0 train 1 clips --schedule "$T/s4.tsv" --trace-samples "$T/clips.tsv"
 set=measured
 cp -r "$T/whole" "$T/measured"
-awk '!/^#/ { n = split($4, shown, ","); for (i = 1; i <= n; i++) seen[$3, shown[i]] = 1; keys[$3] = 1 }
-	END {
-		for (k in keys)
-			for (frame = 0; substr(k, 2) % 3 == 2 && frame < 10; frame++)
-				if (!((k, frame) in seen)) print k, frame
-	}' "$T/order" | sort | head -1 >"$T/hidden"
+awk '/^#/ { next }
+	{ n = split($4, frame, ",") }
+	FILENAME == ARGV[1] { for (i = 1; i <= n; i++) seen[$3, frame[i]] = 1; next }
+	{ for (i = 1; i <= n; i++) if (!(($3, frame[i]) in seen)) print $3, frame[i] }' \
+	"$T/shown" "$T/clips.tsv" | sort | head -1 >"$T/hidden"
 read -r key frame <"$T/hidden"
 breaks "$key" "$frame"
-check_exit "a frame that no step shows" 0 train 1 unseen
-options="--precise-bn 40 --val-frames 10 --on-corrupt skip:0.1"
+check_exit "a frame that no step shows" 0 train 1 unseen --schedule "$T/s2.tsv" --precise-bn off
+measured="--schedule $T/s2.tsv --precise-bn 40"
+options="$measured --on-corrupt skip:0.1"
 check_exit "but --precise-bn, at the end" 3 train 1 bn $options
 check_says "which says so" "step 20: sample $key is damaged, and passed over from here on: .*$key"
 check_same "once" 1 "$(grep -c 'passed over' "$T/err")"
 check_same "it is in the log" "$key 20" "$(log bn corrupt | jq -r '"\(.key) \(.step)"')"
 check_same "and in the checkpoint" "$(expr "${key#s}" + 0)" "$(kept "$T/bn/final.safetensors")"
-check_exit "without skip:RATE it ends the run" 4 train 1 bn-fails --precise-bn 40 --val-frames 10
-check_exit "as do more than allowed" 4 train 1 bn-many --precise-bn 40 --val-frames 10 --on-corrupt skip:0.01
-check_says "which is said" "step 20: 1 of 40 samples are damaged, and --on-corrupt=skip:0.01 allows 0"
+check_exit "without skip:RATE it ends the run" 4 train 1 bn-fails $measured
+check_exit "as do more than allowed" 4 train 1 bn-many $measured --on-corrupt skip:0.01
+check_says "which is printed" "step 20: 1 of 40 samples are damaged, and --on-corrupt=skip:0.01 allows 0"
 check_exit "it goes on where more are allowed" 3 train 1 bn-many $options -q
 check "with the same bytes" same bn bn-many
 check_exit "a replay finds it, too" 0 vt-train --replay "$T/bn-many"

@@ -261,6 +261,8 @@ check_exit "no run between two commas" 2 vt-eval --curve="$T/no.tsv" -m "x=$T/on
 check_exit "without a run" 2 vt-eval --curve="$T/no.tsv"
 check_exit "with videos" 2 vt-eval --curve="$T/no.tsv" -m "$T/one" clip.mp4
 check_exit "with a dataset" 2 vt-eval --curve="$T/no.tsv" -m "$T/one" -i "$T/train"
+check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -m "$T/one" -0
+check_says "names it" '--null is for what a network sees, not for --curve'
 check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -m "$T/one"
 if have_mpi; then
 	check_exit "on several ranks" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -m "$T/one"

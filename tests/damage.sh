@@ -9,8 +9,7 @@
 # A small part, by a seed; tests/torture/damage does all.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-built FFmpeg || skip_all "no FFmpeg in this build"
+videos_begin
 
 steps=${DAMAGE_STEPS:-4} every=${DAMAGE_EVERY:-13} seed=${DAMAGE_SEED:-7}
 D=$BUILD/tests/tools/damage
@@ -58,10 +57,11 @@ torment() {
 
 diag "$(printf '%-11s %5s %8s %5s %8s %6s' container files refused all changed fewer)"
 g="-g 12" c="-g 12 -cluster_time_limit 300" x264="-c:v libx264 -g 12"
-# The end of what has no count, size or duration; the beginning of what may begin
-# anywhere; whole groups of raw streams, or their last frames; whole blocks of
-# gif and y4m, which have no times; whole groups of a container that tells of them
-# by times alone, which count with --strict-rate.
+# Damage that cannot be detected: a missing end where there is no count, size or
+# duration; a missing beginning where a stream may begin anywhere; missing groups of
+# raw streams, or their last frames; missing blocks of gif and y4m, which have no
+# times; missing groups of a container that shows them only by times, which count
+# with --strict-rate.
 end='p?cut|kcut' raw='[pk]?cut|kremove|premove|remove'
 # shellcheck disable=SC2086
 while read -r name allowed options; do

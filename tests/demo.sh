@@ -1,7 +1,7 @@
 #!/bin/sh
-# make demo with videos of one's own: stopped at any place and typed again, it
-# ends with the same results, and a training that is stopped saves; one epoch is
-# enough for it, or three.
+# make demo with the user's videos: after a stop at any place, the same command
+# ends with the same results.  A stopped training saves.  The tests train for one or
+# three epochs.
 # tests/run: weight 40
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
@@ -32,6 +32,10 @@ check_exit "again" 0 demo whole EPOCHS=1
 check_same "changes nothing" "$before" "$(results whole)"
 check_exit "with other settings" 2 demo whole EPOCHS=2
 check_says "it is refused" "holds a demo of .* EPOCHS=1"
+sed -i 's/--optimizer=adamw/--optimizer=sgd/' "$T/whole/settings.txt"
+check_exit "over one of an earlier recipe" 2 demo whole EPOCHS=1
+check_says "it is refused before anything starts" "holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
+sed -i 's/--optimizer=sgd/--optimizer=adamw/' "$T/whole/settings.txt"
 for epochs in 0 many 1.5; do
 	check_exit "EPOCHS=$epochs is refused" 2 demo none EPOCHS=$epochs
 	check_says "and why" "EPOCHS=$epochs: wanted a number of epochs"
@@ -81,7 +85,7 @@ cat >"$T/stop/vt-eval" <<SHIM
 exec "$BUILD/vt-eval" "\$@"
 SHIM
 chmod +x "$T"/stop/vt-pack "$T"/stop/vt-train "$T"/stop/vt-eval
-# stopped PLACE SIGNAL OUT EPOCHS: a demo that is stopped there
+# stopped PLACE SIGNAL OUT EPOCHS: stop a demo there
 stopped() {
 	PLACE=$1 SIGNAL=$2 EPOCHS=$4 bash -c 'set -m; BUILD=$0 VIDEOS=$1 NET=tsm_tiny OUT=$2 share/demo/run &
 		echo $! >"$3"; wait $!' "$T/stop" "$T/my videos" "$T/$3" "$T/group" >"$T/stopped.out" 2>&1
@@ -98,7 +102,7 @@ done
 check_exit "typed again" 0 demo parts EPOCHS=1
 check_same "it ends with the same" "$before" "$(results parts)"
 
-# A training that is stopped saves the step, and what is typed again goes on from it.
+# A stopped training saves the step, and the same command resumes from it.
 for signal in INT TERM HUP; do
 	stopped run $signal "saved-$signal" 3
 	check_same "the training stopped by SIG$signal: state saved, run again" 75 $?
@@ -107,7 +111,7 @@ for signal in INT TERM HUP; do
 done
 check_exit "three epochs" 0 demo three EPOCHS=3
 check "show what a validation gives" grep -q '^# validation	step [0-9]' "$T/out"
-check_exit "those that were stopped, typed again" 0 demo saved-INT EPOCHS=3
+check_exit "stopped runs, repeated" 0 demo saved-INT EPOCHS=3
 check_says "go on after the step" 'resuming after step 1'
 check_same "and end with the same" "$(results three)" "$(results saved-INT)"
 cp "$T/my videos/pan_left"/* "$T/my videos/zoom_in"

@@ -240,7 +240,7 @@ fi
 # ---- what is refused ----
 
 check_exit "standard input as a video" 2 look -
-check_says "is a stream" '-: no video \(wanted a file; of a stream of vt-extract, --data=-; of a list, -T -\)'
+check_says "is a stream" '-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
 check_exit "a table of a packed dataset" 2 look --scores="$T/no" "$1"
 check_says "says what it is for" '--scores is for a packed dataset'
 check_exit "and one of videos" 2 look --top=3 -i "$T/test"
@@ -248,6 +248,8 @@ check_says "too" '--top is for videos and streams'
 if have_mpi; then
 	check_exit "two ranks" 2 mpirun -np 2 "$BUILD/vt-eval" -m "$net" --device ref "$1"
 	check_says "are told what to do" 'videos and streams are for one process, not for 2 ranks'
+	check_exit "two ranks with a missing list" 2 mpirun -np 2 "$BUILD/vt-eval" -m "$net" --device ref -T "$T/nowhere"
+	check_says "are told the same" 'videos and streams are for one process, not for 2 ranks'
 else
 	skip "two ranks" "no mpirun, or built without MPI"
 fi

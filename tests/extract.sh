@@ -3,11 +3,8 @@
 # vt-extract: what it stores, from videos made here.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-built FFmpeg || skip_all "no FFmpeg in this build"
+videos_begin
 
-V=$T/v
-mkdir -p "$V"
 # make NAME SECONDS OPTION...: a test video with everything moving
 make() {
 	name=$1 seconds=$2
@@ -189,7 +186,7 @@ check_same "with --root the class is the first folder below it" "fall/f1 0 walk/
 	"$(cd "$T" && sample_info --root set --label-from=dir set/fall/f1.mp4 "$T/set/walk/slow by/s1.mp4" ./set/walk/w1.mp4 |
 	jq -r '"\(.key) \(.label) "' | tr -d '\n')"
 check_exit "a video at the root" 1 vt-extract --root "$T/set/walk" --label-from=dir "$T/set/walk/slow by/s1.mp4" "$T/set/walk/w1.mp4"
-check_says "has no class" 'w1.mp4: lies in .*/set/walk itself'
+check_says "has no class" 'w1.mp4: is in .*/set/walk itself'
 check_exit "several depths without --root" 2 sh -c 'cd "$1" && vt-extract --label-from=dir set/*/*.mp4 "set/walk/slow by/s1.mp4" -o mixed.tar' sh "$T"
 check_says "are ambiguous" 'slow by/s1.mp4": class "slow by" by its own folder, walk by the first folder below set; .*--root=set for walk'
 check "and nothing is written" test ! -e "$T/mixed.tar"

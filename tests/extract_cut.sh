@@ -3,11 +3,9 @@
 # vt-extract: a file that was cut, anywhere, is never taken for a whole one.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-built FFmpeg || skip_all "no FFmpeg in this build"
+videos_begin
+mkdir -p "$T/cut"
 
-V=$T/v
-mkdir -p "$V" "$T/cut"
 # make NAME OPTION...: four seconds, a test pattern and a tone; "" if it cannot be
 make() {
 	name=$1
@@ -95,14 +93,14 @@ check_same "an edit list is no cut" "ok $want" \
 	"$(vt-extract -q "$V/trim.mp4" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 [ "$want" -lt 100 ] || diag "the edit list trims nothing here"
 
-# change_times BYTE VALUE: trim.mp4 with a byte of the durations in its index changed
+# change_times BYTE VALUE: change a byte of the durations in the index of trim.mp4
 change_times() {
 	at=$(grep -obUa stts "$V/trim.mp4" | head -1)
 	at=$((${at%%:*} + $1))
 	# shellcheck disable=SC2059
 	head -c "$at" "$V/trim.mp4" && printf "\\$(printf %o "$2")" && tail -c +$((at + 2)) "$V/trim.mp4"
 }
-# The first entry: so many frames, of so many ticks each.
+# The first entry: the number of frames, and the ticks of each.
 change_times 13 1 >"$T/cut/times.mp4"
 check_exit "frames that last longer than their track" 1 vt-extract "$T/cut/times.mp4"
 check_says "says how long" 'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
@@ -122,7 +120,7 @@ check_exit "webm: the tags say that the video is shorter than the sound" 0 vt-ex
 check_exit "flv: all bytes that it says it has are there" 0 vt-extract -f "$V/short.flv" -o "$T/short.tar"
 LC_ALL=C sed 's/filesize/filesiye/' "$V/short.flv" >"$V/nosize.flv"
 check_exit "flv: it says only 3 seconds" 1 vt-extract "$V/nosize.flv"
-check_says "of which one is there" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
+check_says "of which one exists" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
 
 # Noise and flipped bits: no crash, no message swallowed.
 ffmpeg -v error -y -nostdin -i "$V/v.mkv" -c copy -bsf:v noise=amount=3000 "$T/cut/noise.mkv" </dev/null

@@ -3,11 +3,8 @@
 # vt-extract: what it refuses, what it says, and what it leaves behind.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-built FFmpeg || skip_all "no FFmpeg in this build"
+videos_begin
 
-V=$T/v
-mkdir -p "$V"
 F="ffmpeg -v error -y -nostdin"
 L="-f lavfi -i testsrc2=s=96x64:r=25"
 # shellcheck disable=SC2086
@@ -107,7 +104,7 @@ check_same "the good ones are there" "a.json c.json" "$(tar tf "$T/skip.tar" | g
 check_same "the end-of-stream marker says so" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
 check_same "the report names the bad ones" "$V/empty.mp4 $V/noindex.mp4" \
 	"$(jq -r 'select(.status!="ok").path' "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
-check_same "says what wrote it" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
+check_same "names its program" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
 	"$(jq -r 'select(.type=="summary").build' "$T/r.jsonl")"
 check_same "and sums up" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
 check_exit "-q: no warnings" 3 vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
@@ -228,7 +225,7 @@ else
 	skip "a terminal gets no tar" "no script command"
 fi
 vt-extract -q -o "$T/quiet.tar" "$V/a.mp4"
-# Each read of a video, interrupted by a signal, is made again.
+# A read of a video that a signal interrupts is repeated.
 if [ -e "$BUILD/tests/fault.so" ]; then
 	broken=
 	for k in $(seq 12); do

@@ -4,11 +4,8 @@
 # sets of classes.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
-built FFmpeg || skip_all "no FFmpeg in this build"
+videos_begin
 
-V=$T/v
-mkdir -p "$V"
 ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=96x64:r=25:d=4" -c:v mpeg4 -q:v 3 "$V/a.mp4" </dev/null
 
 # ---- what was recognised ----
@@ -25,9 +22,9 @@ check_exit "a broken line" 1 vt-extract --list "$T/broken" --list-format=mmactio
 check_says "has its number, what is there and what was wanted" 'broken: line 2: "b.mp4 x y" \(wanted a path and one label'
 
 printf 'label,youtube_id,time_start,time_end\nwalk,a,0,2\n"run fast",gone,1,3\n' >"$T/gone.csv"
-check_exit "a video that is missing" 1 vt-extract --list "$T/gone.csv" --root "$V"
+check_exit "a missing video" 1 vt-extract --list "$T/gone.csv" --root "$V"
 check_says "is named with its line, the names that were tried, and the way out" \
-	'error: .*gone.csv: line 3: .*/gone_000001_000003.mp4: cannot open: No such file or directory \(tried gone_000001_000003.mp4, run_fast/gone_000001_000003.mp4, "run fast/gone_000001_000003.mp4", gone.mp4, gone.webm, gone.mkv, gone.avi, gone\); --on-error=skip goes on'
+	'error: .*gone.csv: line 3: .*/gone_000001_000003.mp4: cannot open: No such file or directory \(tried gone_000001_000003.mp4, run_fast/gone_000001_000003.mp4, "run fast/gone_000001_000003.mp4", gone.mp4, gone.webm, gone.mkv, gone.avi, gone\); --on-error=skip leaves it out'
 check_exit "and can be skipped" 3 vt-extract --list "$T/gone.csv" --root "$V" --on-error=skip -o "$T/gone.tar"
 check_says "with its line" 'warning: skipped: .*gone.csv: line 3: .*No such file or directory \(tried '
 check_says "and the sum" 'warning: 1 of 2 videos were skipped; stored: 1 video, 2 classes \("run fast": 0, walk: 1\), 50 frames, '
@@ -39,12 +36,12 @@ check_says "too" 'error: .*/paths: line 1: .*/none.mp4: cannot open: No such fil
 
 printf 'a.mp4 100 7\n' >"$T/frames"
 check_exit "a number of frames that is the video's" 0 vt-extract --list "$T/frames" --root "$V" -o "$T/frames.tar"
-check_says "is said to be checked" "frames: path and label, 1 video, 1 class; the number before each label must be the video's frames"
+check_says "is reported as checked" "frames: path and label, 1 video, 1 class; the number before each label must be the video's frames"
 printf 'a.mp4 99 7\n' >"$T/frames"
 check_exit "another one" 1 vt-extract --list "$T/frames" --root "$V"
 check_says "is refused" 'frames: line 1: .*a.mp4: 100 frames \(the list has 99 before the label; --list-format=path-label ignores it, mmaction2 takes it for a label\)'
 check_exit "it does not count where the format is named" 0 vt-extract --list-format=path-label --list "$T/frames" --root "$V" -o "$T/frames2.tar"
-check_says "which is said" 'frames: path and label, 1 video, 1 class; what line 1 has between path and label is ignored'
+check_says "which is printed" 'frames: path and label, 1 video, 1 class; the field between path and label \(line 1\) is ignored'
 printf 'a.mp4 0 4\n' >"$T/frames"
 check_exit "0 frames" 1 vt-extract --list "$T/frames" --root "$V"
 check_says "may be a label" 'frames: line 1: 0 frames before the label 4 \(wanted .*--list-format=mmaction2'

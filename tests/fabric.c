@@ -1,8 +1,8 @@
 /*
- * Sums by a library of the devices' (comm/fabric.h), on a stand-in for it that
- * keeps what it is asked in its order, and does it between threads: the calls of
- * a plain sum and of a torus, what they come to, links that are not ready at
- * once, errors, and the watch's deadline, for sums and for the end of a link.
+ * Sums by a device library (comm/fabric.h).  A stand-in for the library records the
+ * calls in order and executes them between threads.  Tests cover the calls of a
+ * direct sum and of a torus, their results, links that are not ready at once,
+ * errors, and the deadline of the watchdog for sums and for closing a link.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,42 +275,30 @@ cut_wire(struct comm *c, void *arg)
 	free(asked.data);
 }
 
-/* A sum that never ends, in a process of its own. */
+/*
+ * In a process of its own, where the other rank never answers: a sum or, with
+ * ${closing}, the end of a link.
+ */
 static void
-hang(struct comm *c, void *arg)
+hang(struct comm *c, void *closing)
 {
 	float x[4] = { 0 };
 	struct fabric *f;
 
-	(void)arg;
 	mine = c;
 	comm_watch(c, 0.5);
 	watch_phase(c->watch, NULL, 1);
 	f = fabric_open(&stand_in, c, c->size, NULL);
 	hangs = 1;
-	fabric_sum(f, x, 4, WIRE_FP32, &asked);
-	clock_sleep(60);
-}
-
-/* The other rank is lost before it closes. */
-static void
-hang_closing(struct comm *c, void *arg)
-{
-	struct fabric *f;
-
-	(void)arg;
-	mine = c;
-	comm_watch(c, 0.5);
-	watch_phase(c->watch, NULL, 1);
-	f = fabric_open(&stand_in, c, c->size, NULL);
-	hangs = 1;
-	if (c->rank == 0)
+	if (closing == NULL)
+		fabric_sum(f, x, 4, WIRE_FP32, &asked);
+	else if (c->rank == 0)
 		fabric_close(f);
 	clock_sleep(60);
 }
 
 static void
-deadline(void (*rank)(struct comm *, void *), const char *what)
+deadline(void *closing, const char *what)
 {
 	char said[4096] = "";
 	int to[2], status = 0;
@@ -323,7 +311,7 @@ deadline(void (*rank)(struct comm *, void *), const char *what)
 	if (pid == 0) {
 		dup2(to[1], 2);
 		close(to[0]);
-		comm_threads(2, rank, NULL);
+		comm_threads(2, hang, closing);
 		_exit(0);
 	}
 	close(to[1]);
@@ -370,7 +358,7 @@ main(void)
 	comm_threads(2, cut_wire, &wrong);
 	fail_capture(NULL, 0);
 	is(wrong, 0, "an error aborts the links, and no more is asked");
-	deadline(hang, "a sum that never ends");
-	deadline(hang_closing, "a link that never finishes");
+	deadline(NULL, "a sum that never ends");
+	deadline(&asked, "a link that never finishes");
 	return done();
 }

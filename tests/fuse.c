@@ -378,7 +378,7 @@ find_op(const struct graph *g, const char *name)
 	return i;
 }
 
-/* Where the beta of channel 1 of the first bn is, "b". */
+/* The beta of channel 1 of the first bn, "b". */
 static size_t
 beta_of(const struct graph *g)
 {
@@ -389,7 +389,7 @@ beta_of(const struct graph *g)
 	return g->param[i].offset + 1;
 }
 
-/* That channel becomes NaN. */
+/* Set it to NaN, so that the channel becomes NaN. */
 static void
 spoil(struct net *n)
 {
@@ -402,8 +402,8 @@ spoil(struct net *n)
 	free(w);
 }
 
-/* The gradient of that beta where 1 comes to each number of the relu "r" behind
- * it: how many it lets through. */
+/* The gradient of that beta if the gradient of each output of the following relu,
+ * "r", is 1: the number of values that pass the relu. */
 static double
 passed(struct net *n, struct plan *p, const void *dw)
 {
@@ -426,8 +426,8 @@ passed(struct net *n, struct plan *p, const void *dw)
 	return sum;
 }
 
-/* Scores that are finite although a channel before them is not, and gradients
- * that do not come through the relu; of the first and the third network. */
+/* In the first and the third network: scores that are finite although an earlier
+ * channel is not, and gradients that the relu blocks. */
 static int
 wrong_nans(struct device *d, int k, int training)
 {
@@ -485,7 +485,7 @@ test_nans(const struct backend *b, enum precision precision)
 				diag("%s, %d", nets[k].name, training);
 		}
 	if (d != NULL && d->o.precision == precision)
-		ok(bad == 0, "%s in %s: NaN passes through what is fused, and "
+		ok(bad == 0, "%s in %s: NaN passes through fused operators, and "
 		    "its gradient", b->name, d->precision);
 	device_close(d);
 }
@@ -495,8 +495,8 @@ main(void)
 {
 	struct backend plain = *standin_backend(STANDIN_AT_ONCE);
 
-	/* Of patterns of convolutions the library decides what becomes of NaN;
-	 * the statistics of their norms have it. */
+	/* In fused convolutions the library decides how NaN propagates; the
+	 * statistics of their norms are NaN. */
 	plain.open = open_plain;
 	for (int p = PRECISION_FP32; p <= PRECISION_BF16; p++)
 		for (int i = 0; backends[i] != NULL; i++)

@@ -1,11 +1,11 @@
 /* tests/run: weight 2 */
 /*
- * Pixels that are sent to the cuda back end before their pass, without a GPU, with
- * work done late: the same bits as where each pass sends its own, from two places
- * of pinned memory in turn, with nothing else to wait for than that such memory
- * may be written again; and each event that is left out is found.  So too where
- * what is sent are frames that the device resizes.  And vt-bench times steps whose
- * pixels were sent before; downloads into pinned memory need no staging.
+ * Prefetching pixels to the cuda back end, without a GPU, on a stand-in that delays
+ * work.  The bits equal those of uploads by each pass.  Two pinned buffers alternate,
+ * and the host waits only until it may write a buffer again.  The test detects each
+ * missing event.  Frames that the device resizes are tested the same way.  vt-bench
+ * times steps with prefetched pixels, and downloads into pinned memory need no
+ * staging.
  */
 #include "base/mem.h"
 #include "bench/cases.h"
@@ -252,7 +252,7 @@ test_both(const struct graph *g, enum standin_when when, const char *say)
 
 static struct { const char *at; size_t bytes; } inside[256];
 static int insides, updates, update;
-static size_t uploaded, uploaded_most;	/* on the stream that computes, a step */
+static size_t uploaded, uploaded_most;	/* per step, on the compute stream */
 
 static void *
 bench_alloc(struct driver *d, size_t bytes)
@@ -285,7 +285,7 @@ static void
 bench_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 {
 	if (l->kernel == update) {
-		/* The first step fills tables. */
+		/* The first step also fills tables. */
 		if (updates++ > 0 && uploaded > uploaded_most)
 			uploaded_most = uploaded;
 		uploaded = 0;
@@ -349,11 +349,11 @@ download_copy(struct driver *d, struct gpu_stream *s, void *to,
 	real->copy(d, s, to, from, bytes);
 }
 
-/* Into pinned memory, from the device and from its second stream, and elsewhere. */
+/* Downloads into pinned and other memory, from the first and the second stream. */
 static void
 test_download(void)
 {
-	enum { BYTES = 17 << 20 };	/* more than staging has */
+	enum { BYTES = 17 << 20 };	/* more than the staging buffer holds */
 	struct device *d = device_open(standin_backend(STANDIN_LATE),
 	    &(struct device_options){ .threads = 1 });
 	struct device *aside = device_aside(d);

@@ -1,12 +1,13 @@
 /* tests/run: weight 4 */
 /*
- * Whole networks on the cuda back end without a GPU: each task of a step beside
- * ref64, in every precision, with work done late and in another order.  The
- * networks are those of share/models with an eighth of their channels.  And steps
- * done again give the same bits.  With a GPU (make check-gpu) they are done on it.
+ * Whole networks on the cuda back end without a GPU.  Each task of a step is compared
+ * with ref64, in every precision, while the stand-in delays and reorders work.  The
+ * networks are those of share/models with an eighth of their channels.  Repeated
+ * steps give the same bits.  make check-gpu runs this test on a GPU.
  */
 #include "base/fail.h"
 #include "base/mem.h"
+#include "bench/tasks.h"
 #include "net/feed.h"
 #include "net/parity.h"
 
@@ -69,8 +70,13 @@ test(int k, enum standin_when when, enum precision p)
 
 	for (int i = 0; i < n; i++)
 		if (!(parity_worst(&row[i]) <= parity_tolerance(p))) {
-			diag("%s: %g %g %g", g->op[row[i].task].name,
-			    row[i].forward, row[i].dx, row[i].dw);
+			char text[380];
+
+			task_text(&x.plan->task[row[i].task], text,
+			    sizeof(text));
+			diag("%s: y %g, dx %g, dw %g from ref64: %s",
+			    g->op[row[i].task].name, row[i].forward,
+			    row[i].dx, row[i].dw, text);
 			bad++;
 		}
 	ok(n > 0 && bad == 0, "%s in %s, %s: %d kinds of tasks, as ref64 has "
@@ -82,9 +88,10 @@ test(int k, enum standin_when when, enum precision p)
 }
 
 /*
- * A step from the same weights, four times, the last of them by a graph: the same
- * bits.  In fp16 convolutions do the work of norms, and their sums have no other
- * test for that.  With a GPU, tsm_r50 at 512 frames: sums of many parts.
+ * Run a step four times from the same weights, the last time by a CUDA graph: the
+ * bits are the same.  In fp16 convolutions are fused with norms, and only this tests
+ * that their sums repeat.  With a GPU, tsm_r50 at 512 frames tests sums of many
+ * partial sums.
  */
 static void
 test_again(enum precision p)

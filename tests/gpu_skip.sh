@@ -51,7 +51,7 @@ check_same "to the same weights" "$(digest host)" "$(digest run)"
 check_same "and the same clips are listed" "$(cat "$T"/run/nan-*.tsv)" "$(cat "$T"/host/nan-*.tsv)"
 
 check_exit "one more than allowed ends the run with 5" 5 train more --on-nan skip:$((n - 1))
-check_says "which is said" "$((n - 1)) steps were skipped already, as --on-nan=skip:$((n - 1)) allows"
+check_says "which is printed" "$((n - 1)) steps were skipped already, as --on-nan=skip:$((n - 1)) allows"
 check_says "with what it was" 'the gradient.s norm is (inf|nan|-nan): the run has diverged'
 last=$(echo "$steps" | awk '{ print $NF }')
 check_same "at the step before it" $((last - 1)) "$(vt-train --status "$T/more" | jq .step)"

@@ -1,8 +1,8 @@
 /*
- * How the kernels of the cuda back end move vectors, on the host: an operand that
- * is absent and a vector that is whole take no loop, the end of an array takes
- * one; a row's frame is found by a product; and the kernels of norms of whole
- * vectors give the same bits as those of any rows.
+ * Vector loads and stores of the kernels of the cuda back end, run on the host.  An
+ * absent operand and a full vector need no loop; the end of an array needs one.  A
+ * multiplication finds the frame of a row.  Norm kernels for full vectors give the
+ * same bits as those for any rows.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -104,8 +104,8 @@ test_divided(void)
 
 /* ---- norms ---- */
 
-/* What they read, and two of each thing that they write: of any rows, and of
- * whole vectors. */
+/* The inputs, and two of each output: by the kernel for any rows, and by the kernel
+ * for full vectors. */
 static struct {
 	uint16_t x[N], dy[N], moved[N], res[N];
 	float mean[C], rstd[C], scale[C], offset[C], k[3 * C];
@@ -173,7 +173,7 @@ norm_same_apply(int add, int relu, int shift)
 	    memcmp(m->mask[0], m->mask[1], sizeof(m->mask[0])) == 0;
 }
 
-/* ${moved}: dy comes through the shift alone, to the kernel of whole vectors. */
+/* ${moved}: the kernel for full vectors reads dy only through the shift. */
 static int
 norm_same_sums(int back, int shut, int moved)
 {
@@ -212,7 +212,7 @@ norm_same_sums(int back, int shut, int moved)
 	    sizeof(double)) == 0;
 }
 
-/* ${fixed}: statistics are. */
+/* ${fixed}: the statistics are fixed. */
 static int
 norm_same_back(int shut, int moved, int fixed, int accumulate)
 {
@@ -249,8 +249,8 @@ norm_same_back(int shut, int moved, int fixed, int accumulate)
 	    memcmp(m->dres[0], m->dres[1], sizeof(m->dres[0])) == 0;
 }
 
-/* dy behind the shift, so that what comes through it is dy again but where a row
- * leaves its clip, where dy is 0. */
+/* The shifted dy, so that shifting back gives dy again, or 0 where a row leaves its
+ * clip. */
 static void
 norm_shift(void)
 {

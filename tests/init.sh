@@ -187,7 +187,7 @@ check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --out="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
 for names in torchvision pyslowfast; do
 	check_exit "$names has no network that shifts" 2 vt-train --export="$T/x" --names=$names --out="$T/first"
-	check_says "which is said" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
+	check_says "which is printed" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
 	check "and no file is written" test ! -e "$T/x"
 	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
 done

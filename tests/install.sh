@@ -41,7 +41,7 @@ check "whole" sh -c 'for f in "$1"/usr/share/vt/NEWS.md "$1"/usr/share/vt/*/*; d
 check_exit "make install again" 0 quiet_make install DESTDIR="$d" PREFIX=/usr
 check_same "changes nothing" "$(sort "$T/wanted")" "$(files "$d")"
 
-# named: the files and folders of vt that installed pages name, each once
+# named: list the files and folders of vt that installed pages name, each once
 named() {
 	sed -n 's/^\.\(It \)\{0,1\}Pa \(\/[^ ]*\/vt\/[^ ]*\).*/\2/p' "$d"/usr/share/man/man*/* | sort -u
 }
@@ -56,7 +56,7 @@ fi
 
 # ---- on how many processors ----
 
-# told [GOAL]...: what make was told, or has told itself
+# told [GOAL]...: print the -j that make received or set itself
 told() {
 	printf 'all:\n\t+@echo "jobs: $(MAKEFLAGS)"\nclean install: all\n' |
 		env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n -f Makefile -f - BUILD="$BUILD" "$@" 2>/dev/null |
@@ -64,7 +64,7 @@ told() {
 }
 check_same "make alone takes all processors" "-j$(nproc)" "$(told)"
 check_same "and make install" "-j$(nproc)" "$(told install)"
-check_same "-j says otherwise" -j3 "$(told -j3)"
+check_same "-j overrides that" -j3 "$(told -j3)"
 check_same "so does the environment" -j3 "$(MAKEFLAGS=-j3; export MAKEFLAGS
 	printf 'all:\n\t+@echo "jobs: $(MAKEFLAGS)"\n' | env -u MAKELEVEL make -n -f Makefile -f - BUILD="$BUILD" 2>/dev/null |
 	sed -n 's/^jobs: [^-]*\(-j[0-9]*\).*/\1/p')"
@@ -129,7 +129,7 @@ check "but a DATADIR elsewhere is compiled in" sh -c \
 
 # ---- the version ----
 
-# A small copy of the tree, and a compiler that says what it was asked for.
+# A small copy of the tree, and a compiler that records its arguments.
 tree=$T/tree
 mkdir -p "$tree/lib" && cp Makefile "$tree" && cp -r lib/base "$tree/lib"
 cat >"$T/cc" <<-'CC'
@@ -140,7 +140,7 @@ cat >"$T/cc" <<-'CC'
 	done
 CC
 chmod +x "$T/cc"
-# builds: compile it; the objects that were made, into $T/compiled
+# builds: compile it, and list the new objects in $T/compiled
 builds() {
 	rm -f "$T/compiled"
 	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u GIT_DIR make -s -C "$tree" BUILD=b CC="$T/cc" FFMPEG=no CAIRO=no \
@@ -157,7 +157,7 @@ if command -v git >/dev/null; then
 	mkdir "$T/above" && mv "$tree" "$T/above" && git -C "$T/above" init -q && tree=$T/above/tree
 	builds
 	check_same "nor is the commit of a repository that it lies in" "$release" "$(cat "$tree/b/version")"
-	check "nothing is compiled anew" test ! -e "$T/compiled"
+	check "nothing is compiled again" test ! -e "$T/compiled"
 	echo b >"$tree/.gitignore"
 	git -C "$tree" init -q && git -C "$tree" add . && commit one
 	builds

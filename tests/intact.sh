@@ -2,36 +2,36 @@
 # tests/run: weight 60
 # vt-extract never refuses an intact video: it accepts each of more than 600, made
 # by ffmpeg with many encoders, containers, rates and cuts, with every frame.  The
-# right number of frames is what was encoded, or, after cuts, what ffprobe decodes.
+# expected number of frames is the encoded number, or, after cuts, the number that
+# ffprobe decodes.
 #
 # INTACT=long makes three times as many: tests/torture/intact.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
-command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
+videos_begin
 command -v ffprobe >/dev/null || skip_all "no ffprobe command"
-built FFmpeg || skip_all "no FFmpeg in this build"
 
-V=$T/v B=$T/base
-mkdir -p "$V" "$B"
+B=$T/base
+mkdir -p "$B"
 : >"$T/want"
 : >"$T/jobs"
 F="ffmpeg -nostdin -v error -y -threads 1"
 ffmpeg -v error -encoders >"$T/encoders"
 n=0
 
-# video FRAMES TAG EXT: another video, $o; FRAMES - is asked of ffprobe
+# video FRAMES TAG EXT: name another video $o; if FRAMES is -, ffprobe counts
 video() {
 	n=$((n + 1))
 	o=$V/$(printf '%04d-%s' $n "$2").$3
 	echo "${o##*/} $1" >>"$T/want"
 }
-# has OPTIONS: whether this ffmpeg has the encoders that they name
+# has OPTIONS: test whether this ffmpeg has the encoders in OPTIONS
 has() {
 	for word in $(echo "$1" | grep -o '\-c:[va] [^ ]*' | cut -d' ' -f2); do
 		grep -q " $word " "$T/encoders" || return 1
 	done
 }
-# muxer EXT: its options
+# muxer EXT: print the options of the muxer
 muxer() {
 	case $1 in
 	frag.mp4 | frag.mov) echo "-movflags +frag_keyframe+empty_moov" ;;
@@ -43,7 +43,7 @@ muxer() {
 	m2v) echo "-f mpeg2video" ;;
 	esac
 }
-# input RATE FRAMES: of the encoder; SIZE, FILTER and SOUND (an encoder) add to it
+# input RATE FRAMES: print the input options; SIZE, FILTER and SOUND (an encoder) add some
 input() {
 	echo "-f lavfi -i testsrc2=s=${SIZE:-64x48}:r=$1 ${SOUND:+-f lavfi -i sine=r=48000:d=$(echo "$2 $1" | awk '{split($2, r, "/"); printf "%.3f", $1 * (r[2] ? r[2] : 1) / r[1]}')} ${FILTER:+-vf \"$FILTER\" -fps_mode vfr} -frames:v $2 ${SOUND:+-c:a $SOUND} -pix_fmt yuv420p"
 }
@@ -63,8 +63,8 @@ copies() {
 	done
 	printf '%s\n' "$job" >>"$T/jobs"
 }
-# cuts TAG FROM 'OPTION...' EXT...: encode 50 frames into a file of the kind FROM, and
-# cut it without decoding, at several times, before and after it is opened
+# cuts TAG FROM 'OPTION...' EXT...: encode 50 frames into a file of type FROM, and cut
+# it without decoding, at several times, with -ss before and after the input
 cuts() {
 	tag=$1 from=$2 options=$3
 	shift 3
@@ -82,13 +82,13 @@ cuts() {
 	done
 	printf '%s\n' "$F $(input 25 50) $options $base $job" >>"$T/jobs"
 }
-# pipes TAG 'OPTION...' FORMAT EXT: written where nothing can be filled in later
+# pipes TAG 'OPTION...' FORMAT EXT: write to a pipe, so that the muxer cannot seek back
 pipes() {
 	has "$2" || return 0
 	video "${WANT:-20}" "$1-pipe" "$4"
 	printf '%s\n' "$F $(input 25 20) $2 -f $3 - | cat >$o" >>"$T/jobs"
 }
-# joins TAG 'OPTION...' EXT...: the same file twice, by concat; of ts and ogv by cat, too
+# joins TAG 'OPTION...' EXT...: join a file with itself by concat; ts and ogv also by cat
 joins() {
 	tag=$1 options=$2
 	shift 2
@@ -183,7 +183,7 @@ for f in $counts; do
 	SOUND=pcm_s16le copies pcm 25 "$f" "-c:v mjpeg" avi mov
 done
 
-# ---- variable rates: dropped frames, and a still
+# ---- variable rates: dropped frames, and a still image
 
 for d in $drops; do
 	FILTER="select='$d'"
@@ -237,7 +237,7 @@ joins join "$m2" ts mpg
 joins join "$vp8" webm
 joins join "-c:v wmv2" wmv
 joins join "-c:v flv" flv
-# Noise, because Theora leaves frames out that are equal.
+# Use noise, because Theora omits equal frames.
 joins join "-c:v libtheora -q:v 8 -vf noise=alls=60:allf=t" ogv
 joins join "-c:v mpeg4" avi
 pipes mpeg4 "-c:v mpeg4 -g 12" avi avi
@@ -254,9 +254,9 @@ WANT=- pipes theora "-c:v libtheora -q:v 5" ogg ogv
 video 12 joined gif
 printf '%s\n' "$F -f lavfi -i testsrc2=s=64x48:r=25 -frames:v 6 $B/a.gif && printf 'file $B/a.gif\nfile $B/a.gif\n' >$B/gif.txt && $F -f concat -safe 0 -i $B/gif.txt -c copy $o" >>"$T/jobs"
 
-# ---- what was refused once
+# ---- videos that earlier versions refused
 
-# once FRAMES TAG EXT 'COMMAND': a command, in which OUT is the video
+# once FRAMES TAG EXT 'COMMAND': run COMMAND, in which OUT stands for the video
 once() {
 	video "$1" "$2" "$3"
 	echo "$4" | sed "s|OUT|$o|g; s|BASE|$B/$n|g" >>"$T/jobs"
@@ -278,7 +278,7 @@ once 50 longer webm "$F $L -f lavfi -i sine=d=9 -frames:v 50 $vp8 -c:a libvorbis
 once 50 index mxf "$F $L -f lavfi -i sine=d=2:r=48000 -c:v mpeg2video -bf 2 -shortest OUT"
 once 36 chained ogv "$F $L -frames:v 12 -c:v libtheora -q:v 5 BASE.ogv && $F $L -f lavfi -i sine -frames:v 24 -t 1 -c:v libtheora -q:v 9 -c:a libvorbis BASE.s.ogv && cat BASE.ogv BASE.s.ogv >OUT"
 
-# The demo's own: the time stamps of a program stream go by packs.
+# A program stream of the demo: packs carry the time stamps.
 once - demo mpg "$BUILD/motions BASE 40 1 21 >/dev/null && mv BASE/train/pan_left/00192.mpg OUT"
 
 # ---- all of them
@@ -324,7 +324,7 @@ has "$vp8" && $F $L -t 2 -vf "select='not(eq(n,30))'" -fps_mode vfr $vp8 "$T/gap
 	check_exit "--max-damage=1 keeps it" 0 $E --strict-rate --max-damage=1 "$T/gap.webm"
 }
 
-# ---- what was appended has times that go on, and is checked like the rest
+# ---- appended data has continuing times, and is checked like the rest
 
 # shellcheck disable=SC2086
 $F $L -t 0.8 $m2 "$T/a.ts" && cat "$T/a.ts" "$T/a.ts" >"$T/two.ts" && {
@@ -335,6 +335,17 @@ $F $L -t 0.8 $m2 "$T/a.ts" && cat "$T/a.ts" "$T/a.ts" >"$T/two.ts" && {
 	check_exit "without two packets of the second" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
 	check_says "is damaged" 'lost.ts: damaged in'
 }
+# A group whose first two pictures, after its key frame, are displayed before it.
+# shellcheck disable=SC2086
+$F $L -t 2 $m2 "$T/whole.ts" && $F -ss 0.6 -i "$T/whole.ts" -c copy -copyts "$T/open.ts" && {
+	check_exit "a transport stream that begins with an open group" 0 $E --fps=25 "$T/open.ts"
+	at=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$T/open.ts" | grep -o '[0-9]*' | sed -n 2,3p)
+	# shellcheck disable=SC2086
+	set -- $at
+	{ head -c "$1" "$T/open.ts" && tail -c +$(($2 + 1)) "$T/open.ts"; } >"$T/lost.ts"
+	check_exit "without the first of its leading pictures" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
+	check_says "is damaged, too" 'lost.ts: damaged in'
+}
 # shellcheck disable=SC2086
 $F $L -frames:v 12 -c:v mpeg4 -f avi - | cat >"$T/pipe.avi" && {
 	head -c -100 "$T/pipe.avi" >"$T/cut.avi"
@@ -343,5 +354,5 @@ $F $L -frames:v 12 -c:v mpeg4 -f avi - | cat >"$T/pipe.avi" && {
 }
 least=600
 [ "${INTACT:-}" != long ] || least=1700
-check "they are at least $least" test "$(wc -l <"$T/want")" -ge $least
+check "at least $least of them" test "$(wc -l <"$T/want")" -ge $least
 plan

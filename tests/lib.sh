@@ -192,6 +192,14 @@ rank_pid() {
 		sleep 0.05
 	done
 }
+# videos_begin: skip the test without ffmpeg and its libraries; $V is a folder for
+# videos
+videos_begin() {
+	command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
+	built FFmpeg || skip_all "no FFmpeg in this build"
+	V=$T/v
+	mkdir -p "$V"
+}
 # small_net OUT [OUT2 [RATE]]: a network that plain loops are fast enough for: a
 # convolution to OUT channels and a head; with OUT2 a temporal shift and a second
 # convolution, too, and with RATE dropout

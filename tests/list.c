@@ -292,7 +292,7 @@ numbers(const char *text, const char *classes, int by_folder,
 	return numbers_as(text, classes, by_folder, names, LIST_PATH_LABEL);
 }
 
-/* A list that is refused when its labels are numbered. */
+/* A list that is refused when its labels get numbers. */
 static void
 refuses_labels(const char *what, const char *text, enum list_format format,
     const char *classes, const char *says)
@@ -329,7 +329,7 @@ test_labels(void)
 	    "folders give labels to paths alone");
 	refuses_labels("a name among numbers", "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 2: b.mp4: label walk among numbers "
-	    "(wanted numbers alone, or names alone; --list-format=path-label");
+	    "(wanted only numbers or only names; --list-format=path-label");
 	refuses_labels("a number among names", "a.mp4 run\nb.mp4 7\n"
 	    "c.mp4 walk\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: label 7 among names");
@@ -401,8 +401,8 @@ test_numbers(void)
 }
 
 /*
- * The labels that folders give to the paths of ${text}, of which each is a line
- * "PATH" or "PATH LABEL"; or the status and the message.
+ * Return the labels that folders give to the paths of ${text}, with lines "PATH" or
+ * "PATH LABEL"; or the status and the message.
  */
 static const char *
 folders(const char *text, const char *root)
@@ -439,10 +439,10 @@ test_folders(void)
 	const char *mixed = "v/walk/a\nv/walk/x/b\nv/fall/c";
 
 	is_text(folders(mixed, "v"), "walk walk fall",
-	    "with a root: the first folder below it");
+	    "a root makes the first folder below it the class");
 	is_text(folders(mixed, "./v/"), "walk walk fall", "however it is written");
-	is_text(folders("v/walk/a\nv/b", "v"), "1 v/b: lies in v itself (wanted "
-	    "in a folder of it, which names its class: --label-from=dir)",
+	is_text(folders("v/walk/a\nv/b", "v"), "1 v/b: is in v itself (wanted "
+	    "in a subfolder that names its class: --label-from=dir)",
 	    "a video at the root has no class");
 	is_text(folders("v/walk/a\nw/b", "v"), "1 w/b: not below v",
 	    "nor has one elsewhere");
@@ -468,7 +468,7 @@ test_folders(void)
 	    "walk run run", "videos with a label do not count");
 }
 
-/* Of ${n} classes called NAME0, NAME1 ...; class i has i + 1 samples. */
+/* The tally of ${n} classes NAME0, NAME1, ...; class i has i + 1 samples. */
 static const char *
 tallied(const char *name, int n, int unlabelled)
 {
@@ -494,7 +494,7 @@ tallied(const char *name, int n, int unlabelled)
 	return b.data;
 }
 
-/* The classes in the last line of vt-extract and vt-pack. */
+/* The classes in the summary line of vt-extract and vt-pack. */
 static void
 test_tally(void)
 {
@@ -506,9 +506,9 @@ test_tally(void)
 	is_text(tallied("my ", 2, 1), ", 2 classes (\"my 0\": 1, \"my 1\": 2), "
 	    "1 without a class", "classes are counted");
 	is_text(tallied(NULL, 1, 0), ", 1 class (0: 1)", "also by number");
-	is_text(tallied(NULL, 0, 3), "", "no class is no news");
+	is_text(tallied(NULL, 0, 3), "", "without classes there is no text");
 	is_text(tallied("a_rather_long_name_of_a_class_", 30, 0), ", 30 classes "
-	    "(a_rather_long_name_of_a_class_0: 1, the fewest, to "
+	    "(from a_rather_long_name_of_a_class_0: 1 to "
 	    "a_rather_long_name_of_a_class_29: 30)",
 	    "many are the smallest and the largest");
 	tally_add(&t, &(struct stream_sample){ .label = -1, .labels = several,

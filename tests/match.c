@@ -136,8 +136,8 @@ export_as(const struct lab *l, const char *names)
 	struct export e;
 	int bad = n == NULL;
 
-	/* A program without shifts has weights that networks with them begin
-	 * from: what is written for this test stands for those. */
+	/* Networks with shifts start from weights of programs without shifts.
+	 * This file stands for such weights. */
 	if (!bad)
 		n->lacks = 0;
 	bad = bad || export_new(l->graph, n, &e) != 0;
@@ -309,7 +309,7 @@ inflated(void)
 	m = load(&w, &a, NULL);
 	is(fate(m, "conv1.weight")->fate, FATE_NEW, "five frames are not one");
 	is_text(fate(m, "conv1.weight")->why,
-	    "4x3x5x3x3 in the file (wanted 4x3x3x3)", "which is said");
+	    "4x3x5x3x3 in the file (wanted 4x3x3x3)", "which is printed");
 	match_free(m);
 	weights_close(&w);
 	lab_free(&a);
@@ -341,7 +341,7 @@ colours(void)
 	}
 	is(wrong, 0, "has the mean of the colours in each");
 	is_text(fate(m, "conv1.weight")->why, "mean over the colours, repeated",
-	    "which is said");
+	    "which is printed");
 	match_free(m);
 	weights_close(&w);
 	free(rgb);

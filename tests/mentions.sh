@@ -1,6 +1,6 @@
 #!/bin/sh
-# What README, the manual and the examples mention is there: files of the tree,
-# and options, each in the table of the command that it is mentioned with.
+# Files and options that README, the manual and the examples mention must exist;
+# each option in the table of the command that it is mentioned with.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 
@@ -9,7 +9,7 @@ for c in $commands; do
 	"vt-$c" --complete-spec | awk -F '\t' -v c="vt-$c" '$2 != "-" { print c, "--" $2 }'
 done >"$T/options"
 
-# Options of other programs, which count only outside a command line of vt.
+# Options of other programs, accepted only outside a command line of vt.
 cat >"$T/others" <<-'OTHERS'
 	mpirun       --allow-run-as-root --bind-to --hostfile --mca --oversubscribe
 	sbatch       --array --cpus-per-task --dependency --job-name --nodes --ntasks --ntasks-per-node
@@ -20,17 +20,17 @@ cat >"$T/others" <<-'OTHERS'
 	zstd         --long
 OTHERS
 
-# The files that are read.  NEWS.md names options that are gone.
+# The files to check.  NEWS.md is left out: it names removed options.
 pages=$(ls README.md share/gpu/README man/*.[1-9] share/examples/*)
 
-# paths FILE...: "FILE PATH" for each file of the tree that they mention
+# paths FILE...: print "FILE PATH" for each file of the tree that FILE mentions
 paths() {
 	for f; do
 		grep -oE '(^|[^A-Za-z0-9_/.-])(lib|cmd|man|share|tests|completions)/[A-Za-z0-9_./*+-]*[A-Za-z0-9_/*]' "$f" |
 			sed 's|^[^a-z]*||' | grep -v '^share/vt/' | sort -u | sed "s|^|$f |"
 	done
 }
-# lost FILE...: those that are not there, as they stand or as a test
+# lost FILE...: print the paths that do not exist, neither as such nor as a test
 lost() {
 	paths "$@" | while read -r f path; do
 		found=no
@@ -41,9 +41,9 @@ lost() {
 	done
 }
 
-# unknown FILE...: "FILE:LINE: OPTION" for each option that no command near it has.
-# In a command line that is the command; elsewhere those of the paragraph, and in
-# a command's page that command; without any, all of them.
+# unknown FILE...: print "FILE:LINE: OPTION" for each option that no command near it
+# has.  In a command line, that is its command.  Elsewhere, these are the commands of
+# the paragraph, and the command of the page; if there are none, all commands.
 unknown() {
 	awk '
 	FILENAME == ARGV[1] { has[$1, $2] = has["any", $2] = 1; next }
@@ -133,9 +133,9 @@ unknown() {
 
 # shellcheck disable=SC2086
 {
-	check_same "every file of the tree that is mentioned is there" "" "$(lost $pages share/NEWS.md)"
+	check_same "every mentioned file of the tree exists" "" "$(lost $pages share/NEWS.md)"
 	check "files are mentioned" test "$(paths $pages | wc -l)" -gt 50
-	check_same "every option that is mentioned is one of its command" "" "$(unknown $pages)"
+	check_same "every mentioned option belongs to its command" "" "$(unknown $pages)"
 }
 for page in $pages; do
 	cp "$page" "$T/page" && sed -i 's/--data/--dada/g; s/Fl -data/Fl -dada/g' "$T/page"
@@ -143,7 +143,7 @@ for page in $pages; do
 done >"$T/found"
 check "options are mentioned" test "$(wc -l <"$T/found")" -ge 5
 
-# A check that cannot fail is none: plant violations and find them.
+# Prove that the checks can fail: plant violations and find them.
 cat >"$T/planted.md" <<-'PLANTED'
 	Kernels are in lib/net/kernels.c, plans in lib/net/plan.c and tests/plan.
 
@@ -159,7 +159,7 @@ cat >"$T/planted.1" <<-'PLANTED'
 	of
 	.Xr vt-eval 1 .
 PLANTED
-check_same "a file that is not there is found" "$T/planted.md: lib/net/kernels.c" "$(lost "$T/planted.md")"
+check_same "a missing file is found" "$T/planted.md: lib/net/kernels.c" "$(lost "$T/planted.md")"
 check_same "so are options that no command has, or another one" "$(cat <<-FOUND
 	$T/planted.md:3: vt-train --no-such-thing
 	$T/planted.md:3: vt-eval --schedule

@@ -49,7 +49,7 @@ plain=$(trained plain)
 	check_exit "but not without one of the options" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
 		--device ref --seed 7 ${all%--augment*}
 }
-check_says "which is said" 'augment'
+check_says "which is printed" 'augment'
 # What was done to each clip, in words: two operations, four changes of colour, and
 # what it is mixed with, which is in the same step; a share and a box are shared.
 check "words say what was done to a clip" awk -F '\t' '!/^#/ {

@@ -218,9 +218,9 @@ golden_keys(const struct row *r)
 	free(file);
 }
 
-/* ---- which networks a program has ---- */
+/* ---- the networks of each program ---- */
 
-/* Those of share/models, and the programs whose names they can be written by. */
+/* The networks of share/models, and the programs that can name their tensors. */
 static const struct { const char *network, *names; } written[] = {
 	{ "c2d_r50", "pyslowfast mmaction2" },
 	{ "c2d_r50_nl", "pyslowfast mmaction2" },
@@ -409,7 +409,7 @@ all_tables(void)
 	ok(missing == 0 && tables == ROWS, "all %d tables of keys", tables);
 }
 
-/* Every network in share/models is in the other list. */
+/* Every network in share/models must be in the list above. */
 static void
 all_networks(void)
 {

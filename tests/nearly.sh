@@ -1,20 +1,20 @@
 #!/bin/sh
-# Names and paths that are nearly right, and crops that the frames do not have:
-# messages say what was found, what was wanted, and what may have been meant.
+# Names and paths that are nearly right, and crops larger than the frames: messages
+# have the value found, the value wanted, and the likely intention.
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
 small_net 8 8 0.3 >"$T/net.net"
 stages "0 0 2 0 8 2 16 4 0.01 0 0" >"$T/s.tsv"
 stages "0 0 2 0 8 2 33 4 0.01 0 0" >"$T/large.tsv"
-# train [OPTION]...: a later option counts
+# train [OPTION]...: run vt-train; a later option overrides an earlier one
 train() {
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 "$@"
 }
 
 # ---- networks ----
 
-# means NAME NAMES: what a network is near to
+# means NAME NAMES: check that the message suggests NAMES for the network NAME
 means() {
 	check_exit "a network called $1" 2 train -n -m "$1"
 	check_says "is near to $2" "no \"?$1\"? in models \(did you mean $2\?  [^ ]*/models has all [0-9]+; a path may be given, too\)"
@@ -30,13 +30,13 @@ check_says "has no near one" 'no nonesuch in models \([^ ]*/models has all [0-9]
 
 check_exit "a run" 0 train -o "$T/run" -q
 check_exit "its weights for a network" 2 train -n -m "$T/run/final.safetensors"
-check_says "are for --init, and the network is beside them" \
+check_says "are for --init, and the network lies next to them" \
 	"final.safetensors: holds weights \(wanted a network\): --init=$T/run/final.safetensors begins from them, and the network of that run is --model=$T/run/network.net"
 check_exit "weights of another program" 2 train -n -m "$T/r50.pth"
 check_says "are too" "--init=$T/r50.pth begins from them$"
 check_exit "a file for --out" 2 train -o "$T/s.tsv"
 check_says "is refused with what it is for" "--out=$T/s.tsv is a file \(wanted a directory, in which the run keeps its checkpoints and log\)"
-check_exit "a dataset that is not there" 1 train -n -i "$T/trian"
+check_exit "a dataset that does not exist" 1 train -n -i "$T/trian"
 check_says "is named" "manifest.json: there is no directory $T/trian \(wanted a packed set"
 check_exit "a folder without a dataset" 1 train -n -i "$T/run"
 check_says "has no manifest" "manifest.json: no such file: not a packed set"

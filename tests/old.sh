@@ -24,7 +24,7 @@ tensors() {
 check_exit "its run is not resumed with another way of resizing" 2 \
 	vt-train -i set -m n.net --schedule s.tsv -o run --clip-grad 5 --param-groups plain \
 	--seed 7 --device ref --override=isa
-check_says "which is said" 'resize.*bilinear'
+check_says "which is printed" 'resize.*bilinear'
 check_exit "it is resumed, by today's names of the options" 0 \
 	vt-train --resize=bilinear -i set -m n.net --schedule s.tsv -o run --clip-grad 5 --param-groups plain \
 	--seed 7 --device ref --override=isa

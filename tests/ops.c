@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "bench/tasks.h"
 
 #include "gpu/standin.h"
 #include "tap.h"
@@ -391,7 +392,7 @@ struct data {
 	struct stream stream[2];	/* inputs read the second one */
 	struct target target[3];	/* one of each kind, weighed */
 	int sums;			/* what is added to stays in the result */
-	int index;			/* of the op in its graph */
+	int index;			/* index of the op in its graph */
 	enum precision rounded;		/* what backward finds of the output */
 };
 
@@ -591,6 +592,9 @@ bring(struct device *b, const struct data *d, const struct feed *f,
 	return tray;
 }
 
+/* Shapes and algorithms of the operator that run computed last. */
+static char last_run[380];
+
 /* Run one operator forward and, in training, backward.  0: not supported. */
 static int
 run(struct device *b, const struct data *d, int gradients,
@@ -628,6 +632,7 @@ run(struct device *b, const struct data *d, int gradients,
 		return 0;
 	}
 	impl = t.impl;
+	task_text(&t, last_run, sizeof(last_run));
 	for (int j = 0; j < d->op.nin; j++) {
 		t.x[j] = activation(b, &d->in[j], d->x[j]);
 		if (has_dx)
@@ -838,7 +843,7 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 	struct data d;
 	struct result want, got;
 	double w = 0, v;
-	char said[256];
+	char said[256], text[sizeof(last_run)];
 	int supported = 1;
 
 	for (int training = 0; training < 2 && supported; training++)
@@ -849,6 +854,7 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 			supported = run(b, &d, dx, &got);
 			fail_capture(NULL, 0);
 			if (supported) {
+				snprintf(text, sizeof(text), "%s", last_run);
 				run(key, &d, WRITTEN, &want);
 				v = worst(&d, &got, &want);
 				w = v > w ? v : w;
@@ -865,7 +871,7 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 		return;
 	}
 	if (!ok(w <= tolerance, "%s: %s", b->backend->name, t->what))
-		diag("worst relative difference from ref64 %g", w);
+		diag("worst relative difference from ref64 %g: %s", w, text);
 }
 
 /* ---- frozen parameters ---- */
@@ -1010,8 +1016,8 @@ round_data(struct data *d, enum precision p)
 
 /* ---- NaN ---- */
 
-/* The place of the window of output ${at} that its gradient goes to: the last
- * NaN, or the first largest. */
+/* The position in the window of output ${at} that receives its gradient: the last
+ * NaN, or else the first maximum. */
 static size_t
 largest_of(const struct data *d, size_t at)
 {
@@ -1047,8 +1053,8 @@ largest_of(const struct data *d, size_t at)
 	return best;
 }
 
-/* What PyTorch gives: relu and relu6 let the gradient of a NaN through
- * (threshold_backward, hardtanh_backward). */
+/* As in PyTorch, relu and relu6 pass the gradient of a NaN (threshold_backward,
+ * hardtanh_backward). */
 static void
 expect(const struct data *d, double *y, double *dx)
 {
@@ -1080,7 +1086,7 @@ differ(const double *got, const double *want, size_t n)
 	return bad;
 }
 
-/* What is not finite, through operators that compare. */
+/* NaN and infinity in operators that compare. */
 static void
 test_nans(struct device *b)
 {
@@ -1296,8 +1302,8 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 
 /* ---- dropout of many values, and in large networks ---- */
 
-/* Which of the ${n} values at ${at} of 2^22 + 4096 are dropped, in an op of that
- * number. */
+/* Find which of the ${n} values at ${at}, of 2^22 + 4096, dropout drops in the op
+ * of that number. */
 static void
 dropped(struct device *b, int index, size_t at, size_t n, char *mask)
 {
@@ -1320,7 +1326,7 @@ test_dropout(struct device *b)
 {
 	enum { N = 4096 };
 	static char first[N], late[N], other[N];
-	const uint64_t clip = 0;	/* what make() gives to the first */
+	const uint64_t clip = 0;	/* the number that make() gives to the first */
 	int bad = 0;
 
 	dropped(b, 3, 0, N, first);
@@ -1330,7 +1336,7 @@ test_dropout(struct device *b)
 		bad += first[i] != (rng_unit(rng_philox(5, (uint32_t)clip,
 		    (uint32_t)(clip >> 32), 3u << 20 | i / 4, 3).w[i % 4]) <
 		    0.5);
-	ok(bad == 0, "%s: dropout of the first values is what it always was",
+	ok(bad == 0, "%s: dropout of the first values is unchanged",
 	    b->backend->name);
 	bad = 0;
 	for (uint32_t i = 0; i < N; i++)

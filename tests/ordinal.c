@@ -1,4 +1,4 @@
-/* Which of a host's devices each of its ranks works on, by what the ranks see. */
+/* The choice of a device for each rank of a host, by the devices that the ranks see. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { RANKS = 8 };
 static struct ordinal_view view[RANKS];
 static char said[512];
 
-/* Rank ${rank} sees ${n} devices of ${host}, from that of number ${first} on. */
+/* Rank ${rank} sees ${n} devices of ${host}, starting with number ${first}. */
 static void
 sees(int rank, const char *host, int n, int first)
 {
@@ -27,7 +27,7 @@ sees(int rank, const char *host, int n, int first)
 		    first + i);
 }
 
-/* The ordinals of all ranks, as text; "-" where there is none. */
+/* The ordinals of all ranks, as text; "-" for a rank without a device. */
 static const char *
 picks(int ranks)
 {
@@ -48,7 +48,7 @@ picks(int ranks)
 	return text;
 }
 
-/* Without devices to choose from there is nothing to ask other ranks. */
+/* If the back end lists no devices, ranks exchange no messages. */
 static void
 none(struct comm *c, void *right)
 {
@@ -57,7 +57,7 @@ none(struct comm *c, void *right)
 	((int *)right)[c->rank] = ordinal_of(c, &b) == 0;
 }
 
-/* Each rank is shown a device of its own, number 0. */
+/* Each rank sees one device, its own, as number 0. */
 static int
 own(unsigned char (*uuid)[DEVICE_UUID], int max)
 {
@@ -98,7 +98,7 @@ main(void)
 	is_text(picks(1), "0", "one rank, one device");
 	sees(0, "a", 0, 0);
 	sees(1, "a", 0, 0);
-	is_text(picks(2), "00", "none at all is said where it is opened");
+	is_text(picks(2), "00", "no device at all is not an error here");
 
 	sees(0, "a", 1, 0);
 	sees(1, "a", 1, 0);
@@ -114,7 +114,7 @@ main(void)
 	comm_threads(3, none, right);
 	ok(right[0] && right[1] && right[2], "a back end without devices");
 	comm_threads(3, one, right);
-	ok(right[0] && right[1] && right[2], "ranks tell one another what they "
+	ok(right[0] && right[1] && right[2], "ranks exchange the devices that they "
 	    "see");
 	return done();
 }

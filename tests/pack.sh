@@ -91,7 +91,7 @@ check_same "the others are as without it" "$(vt-pack --list -i set | tail -n +2 
 rm -rf long long.tar
 
 check_exit "a dry run" 0 vt-pack -n -o nowhere a.tar
-check_says "says what would come" "would pack 30 samples, 3 classes \\(c0: 10, c1: 10, c2: 10\\), [0-9]* frames in 1 shard, "
+check_says "prints the summary" "would pack 30 samples, 3 classes \\(c0: 10, c1: 10, c2: 10\\), [0-9]* frames in 1 shard, "
 check "and makes nothing" test ! -e nowhere
 
 # ---- classes ----

@@ -706,7 +706,7 @@ placing(void)
 		for (uint32_t i = 0; i < BLOCKS; i++) {
 			struct rng_block r = rng_philox(round, i, 0, 0, 98);
 
-			/* Many are as large as others. */
+			/* Many have equal sizes. */
 			b[i] = (struct plan_block){ 1 + r.w[0] % 20, &at[i],
 				(int)(r.w[1] % 100), 0, 0, 0 };
 			b[i].dies = b[i].born + (int)(r.w[2] % 30);

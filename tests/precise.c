@@ -160,11 +160,11 @@ test_choice(void)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		refused += precise_parse(wrong[i], &clips) != 0;
-	is(refused, 6, "what is no number of clips is refused");
+	is(refused, 6, "a value that is not a number of clips is refused");
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
 		taken += precise_parse(right[i].text, &clips) == 0 &&
 		    clips == right[i].clips;
-	is(taken, 4, "what is one, or auto or off, is taken");
+	is(taken, 4, "a number of clips, auto and off are accepted");
 	is((int)precise_choose(g, 12, 8, 4, 1), 32, "of a small set 32 clips");
 	is((int)precise_choose(g, 800, 8, 4, 1), 100, "or an eighth");
 	is((int)precise_choose(g, 240000, 64, 8, 4), 1024, "of a large one 1,024");

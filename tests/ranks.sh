@@ -162,8 +162,9 @@ fi
 
 # ---- one rank alone fails in setting up ----
 
-# How much Open MPI needs depends on the build and the machine.  Where it says that
-# its own shared memory failed, no message may arrive, and 6 is what is wanted.
+# The memory that Open MPI needs depends on the build and the machine.  If it
+# reports that its shared memory failed, messages may not arrive, and the expected
+# status is 6.
 options="--schedule $T/s.tsv --step-timeout 60s"
 hung= failed=0
 if grep -q -e -fsanitize "$BUILD/flags"; then

@@ -47,7 +47,7 @@ cat >"$T/bin/make" <<WRAPPER
 exec env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS DEPS=no "$(command -v make)" --no-print-directory \\
 	-C "$root" BUILD="$BUILD" DESTDIR="$T/dest" -o all "\$@"
 WRAPPER
-# Fewer videos than the reader has made.
+# Make fewer videos than README does.
 mkdir "$T/home/build"
 cat >"$T/home/build/motions" <<WRAPPER
 #!/bin/sh

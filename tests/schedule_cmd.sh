@@ -294,7 +294,7 @@ if have_mpi; then
 else
 	skip "the memory of vt-train -n on two ranks" "no MPI"
 fi
-check_same "the most ranks that a run can have" "# ranks at most        2" "$(grep '^# ranks at most' "$T/plan")"
+check_same "the largest number of ranks" "# ranks at most        2" "$(grep '^# ranks at most' "$T/plan")"
 check_exit "too many ranks" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --ranks 3
 check_says "name the rule" 'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks'
 check_same "and print nothing" "" "$(cat "$T/out")"
@@ -308,9 +308,9 @@ vt-schedule --policy=long+short --bn=pyslowfast --ranks=2 --batch=32 --crop=48 -
 check_exit "groups of pyslowfast on the ranks they were made for" 0 vt-schedule --check "$T/psf.tsv" -m tsm_tiny -i "$T/train" --ranks 2
 check_same "each rank has its own" "" "$(awk -F '\t' '/^[0-9]/ && $9 != 2 * $10 { print $9, $10 }' "$T/out")"
 
-# ---- a dataset that is damaged ----
+# ---- a damaged dataset ----
 
 damaged_set "$T/train" manifest
 check_exit "--data whose manifest is damaged is exit 4" 4 vt-schedule --epochs=2 --milestones=none --data "$T/broken-manifest"
-check_exit "and one that is not there is exit 1" 1 vt-schedule --epochs=2 --milestones=none --data "$T/nowhere"
+check_exit "and a missing one is exit 1" 1 vt-schedule --epochs=2 --milestones=none --data "$T/nowhere"
 plan

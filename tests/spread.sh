@@ -80,7 +80,7 @@ alike "clips that are mixed" 1e-6 --device ref --mixup 0.4 --cutmix 0.4 --repeat
 alike "sharded optimiser" 1e-6 --device ref --shard-optimizer --allreduce ring --clip-grad 0.5
 alike "gradients exchanged in 16 bits" 1e-2 --device ref --exchange bf16
 
-# ---- an MPI that lets one thread at a time call it ----
+# ---- an MPI library that allows one thread at a time ----
 
 if [ -x "$BUILD/tests/serialized/vt-train" ]; then
 	rm -rf "$T/four"

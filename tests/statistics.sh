@@ -93,6 +93,11 @@ check_same "has those of the end, too" "$(hashes "$T/ref/final.safetensors" bn)"
 	"$(hashes "$T/noval/final.safetensors" bn)"
 check_exit "-n" 0 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --precise-bn 22
 check "says what is measured: 22 clips are 6 groups" grep -q '^# precise BN *6 groups of 4 clips, 4x20$' "$T/out"
+loader() {
+	vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref "$@" | grep '^# loader, validation'
+}
+check_same "its clips take the same memory before a validation of smaller ones" \
+	"$(loader)" "$(loader --val "$T/val" --val-frames 1 --val-crop 8)"
 if have_mpi; then
 	options="--device ref --precise-bn 8"
 	check_exit "groups that are too few for the ranks" 2 train few mpirun -np 3
@@ -102,11 +107,12 @@ options="--device ref --precise-bn 8"
 check_exit "another number of clips is another run" 2 train ref
 check_says "and the message says so" 'precise-bn was 22 and is 8'
 
-# ---- what is measured by default ----
+# ---- the default measurement ----
 
-# By number: 32 clips of 40 samples, here 8 groups of 4, as --precise-bn=32 says.
+# The default measures 32 clips of a set of 40 samples, in 8 groups of 4, like
+# --precise-bn=32.
 options="--device ref"
-check "a run with what is the default" train auto
+check "a run with the default value" train auto
 options="--device ref --precise-bn 32"
 check "and with as many clips by number" train by-number
 check_same "have the same statistics" "$(hashes "$T/by-number/final.safetensors" bn)" \
@@ -115,10 +121,10 @@ options="--device ref"
 alike "by default" auto
 options="--device ref --bn-running aggregate"
 check "aggregated, by default" train auto-agg
-check_same "what is measured has all that lies between groups" "$(hashes "$T/auto/final.safetensors" bn)" \
+check_same "measured variances include the between-group part" "$(hashes "$T/auto/final.safetensors" bn)" \
 	"$(hashes "$T/auto-agg/final.safetensors" bn | jq 'select(.key | endswith("between") | not)')"
 
-# Weights that move fast: validated every other step, over 16 clips.  The reference
+# Weights that change fast: validate every other step, over 16 clips.  The reference
 # has the statistics of all training clips, twice each.
 small_net 8 8 >"$T/fast.net"
 stages '0 0 2 0 8 2 16 4 0.3 0 0' >"$T/fast.tsv"
@@ -128,21 +134,21 @@ for rule in off auto 80; do
 		--precise-bn $rule
 	jq -r 'select(.type == "validation") | .loss' "$T/fast-$rule/log.jsonl" >"$T/fast-$rule.loss"
 done
-# worst RULE: the largest ratio of its losses to those of the reference
+# worst RULE: print the largest ratio of its losses to those of the reference
 worst() {
 	paste "$T/fast-$1.loss" "$T/fast-80.loss" | awk '$1 / $2 > worst { worst = $1 / $2 } END { print worst }'
 }
 off=$(worst off) auto=$(worst auto)
 diag "losses against those of the reference: $off times without, $auto times by default"
 check "running averages lag behind: some loss is five times too large" test "${off%.*}" -ge 5
-check "what is measured does not: none is twice as large" test "${auto%.*}" -lt 2
+check "measured statistics do not: no loss is twice as large" test "${auto%.*}" -lt 2
 
-# What is frozen is not measured, and with nothing to measure there is no plan for it.
+# Frozen norms are not measured; if all are frozen, no measurement is planned.
 dry="vt-train -n -i $T/train -m $T/net.net --schedule $T/s.tsv --device ref"
-check "-n says what is measured by default" sh -c "$dry | grep '^# precise BN *8 groups of 4 clips, 4x20$'"
-check "and with all normalisations frozen nothing" sh -c "! $dry --freeze backbone | grep 'precise BN'"
+check "-n prints the default measurement" sh -c "$dry | grep '^# precise BN *8 groups of 4 clips, 4x20$'"
+check "and nothing with all normalizations frozen" sh -c "! $dry --freeze backbone | grep 'precise BN'"
 options="--device ref --freeze partial-bn"
-check "a run whose first normalisation alone is measured" train partial
+check "a run that measures only the first normalization" train partial
 options="--device ref --freeze partial-bn --precise-bn off"
 check "and not measured" train partial-off
 check_same "leaves the frozen ones as they began" "$(hashes "$T/partial-off/final.safetensors" bn/bn2)" \
@@ -150,7 +156,7 @@ check_same "leaves the frozen ones as they began" "$(hashes "$T/partial-off/fina
 check "and measures the first" [ "$(hashes "$T/partial-off/final.safetensors" bn/bn1)" != \
 	"$(hashes "$T/partial/final.safetensors" bn/bn1)" ]
 
-# The average of the weights is validated, and saved, with statistics of its own.
+# The average of the weights is validated and saved with its own statistics.
 options="--device ref --ema 0.9 --use-ema"
 check "an average of the weights" train ema
 options="--device ref --ema 0.9 --use-ema --precise-bn off"
@@ -160,43 +166,39 @@ check_same "has the same weights" "$(hashes "$T/ema-off/final.safetensors" ema/c
 check "and statistics that were measured" [ "$(hashes "$T/ema-off/final.safetensors" ema/bn1.running_mean)" != \
 	"$(hashes "$T/ema/final.safetensors" ema/bn1.running_mean)" ]
 
-check_exit "what is no number of clips is refused" 2 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "a value that is not a number of clips is refused" 2 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	--precise-bn some
 check_says "with what is wanted" 'precise-bn=some \(wanted auto, off, or a number of clips'
 
-# A run that began without goes on without: 0 is how it was called.
+# A run that began without measuring resumes without it; its checkpoint has 0.
 options="--device ref --precise-bn off"
 check "a run that keeps every step" train before env VT_SAVE_STEPS=1 VT_KEEP=20
 options="--device ref"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[5-9].safetensors
-check "begun with --precise-bn=off, resumed without the option" train before
+check "a run with --precise-bn=off resumes without the option" train before
 check "ends as it would have" same before ref-plain
 check "and its settings say so" grep -qx 'precise-bn = 0' "$T/before/config"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[6-9].safetensors
 options="--device ref --precise-bn auto"
 check_exit "but not with another rule" 2 train before
-check_says "which is said" 'precise-bn was 0 and is auto now \(--override=precise-bn'
+check_says "which is printed" 'precise-bn was 0 and is auto now \(--override=precise-bn'
 if have_mpi; then
 	options="--device ref"
 	check "on two ranks" train before mpirun -np 2
 	check "it ends as it would have" same before ref-plain
 fi
 
-# The shape of a validation is that of a number of clips that are measured.
-options="--device ref --precise-bn 32 --val-crop 16"
-check_exit "a number of clips at another crop is another run" 2 train by-number
-check_says "and the message says so" 'val-crop was 0 and is 16 now \(--override=val-crop'
-options="--device ref --precise-bn 32 --val-crop 16 --override val-crop"
-check "which can be allowed" train by-number
-options="--device ref --val-frames 2 --precise-bn off --override precise-bn"
-check "where nothing is measured any more any shape will do" train by-number
+# The shape of a validation may change when a run is resumed: no statistic depends on it.
+for rule in 'auto auto' '32 by-number'; do
+	set -- $rule
+	options="--device ref --precise-bn $1 --val-frames 2 --val-crop 16"
+	check "--precise-bn=$1: a finished run takes another shape of validation" train "$2"
+	check "one that begins with it" train "$2-shape"
+	check_same "has the same statistics" "$(hashes "$T/$2/final.safetensors" bn)" \
+		"$(hashes "$T/$2-shape/final.safetensors" bn)"
+done
 options="--device ref --val-frames 2 --val-crop 16 --precise-bn off"
-check "and where nothing ever was" train ref-plain
-options="--device ref --val-frames 2 --val-crop 16"
-check "and by default" train auto
-check "which is measured at the shape of the last stage" train auto-shape
-check_same "the statistics are the same" "$(hashes "$T/auto/final.safetensors" bn)" \
-	"$(hashes "$T/auto-shape/final.safetensors" bn)"
+check "and where nothing is measured" train ref-plain
 
 # ---- groups that interleave, and parameters that do not decay, in every stage ----
 

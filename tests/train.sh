@@ -72,6 +72,13 @@ if unshare -rm mount -t tmpfs x "$T" 2>/dev/null; then
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 --device ref"
 	check_says "says so" 'ref: the run is finished'
+	check "another finished run" cp -r "$T/ref" "$T/second"
+	check_exit "whose checkpoint it should resume from" 1 unshare -rm sh -c "
+		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
+			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 \\
+				--device ref --resume='$(ls "$T"/second/ckpt-* | tail -n 1)'"
+	check "is not said to be finished" sh -c "! grep 'is finished' '$T/err'"
+	check_says "but the disk cannot be written" 'ref/?.*: Read-only file system'
 else
 	skip "a finished run on a disk that cannot be written" "no mount namespaces here"
 fi

@@ -123,11 +123,11 @@ for rate in hot calm; do
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/$rate.tsv" -o "$T/rate-$rate" --seed 7 --device ref \
 		--log-every 1 >"$T/$rate.table" 2>"$T/$rate.said"
 done
-# The largest mean of 20 steps that follow one another from 1, 21, ... on
+# The largest mean of 20 consecutive steps, starting at 1, 21, ...
 worst=$(jq -rs '[.[] | select(.type == "step").loss] | [.[:20], .[20:40]] | map(add / length) | max' "$T/rate-hot/log.jsonl")
 check "a run does worse than a guess among 8 classes" awk -v l="$worst" 'BEGIN { exit !(l > 1.1 * log(8)) }'
-check_same "it says so, once" 1 "$(grep -c 'warning: steps .* a guess has 2.08: the learning rate may be too high' "$T/hot.said")"
-check_same "one that learns says nothing" "" "$(grep 'a guess' "$T/calm.said")"
+check_same "it says so, once" 1 "$(grep -c 'warning: steps .* a uniform guess has 2.08: the learning rate may be too high' "$T/hot.said")"
+check_same "a run that learns prints no warning" "" "$(grep 'a guess' "$T/calm.said")"
 
 # ---- the average: validated, scored, exported ----
 

@@ -57,7 +57,7 @@ struct device {
  * were measured there or elsewhere. */
 enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
 
-enum { DEVICE_UUID = 16 };		/* bytes */
+enum { DEVICE_UUID = 16 };		/* bytes of a device's UUID */
 
 /*
  * The table of a back end; device_alloc and so on below call it.  ${d} is the
@@ -68,8 +68,11 @@ struct backend {
 	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
 	const char *(*devices)(void);	/* those here, by name; NULL: there is
 					 * nothing to choose from */
-	/* The UUIDs of the first ${max} devices here; how many there are, at
-	 * most ${max}.  NULL: there is nothing to choose from. */
+	/*
+	 * Store the UUIDs of the first ${max} devices of this host.  Return
+	 * their number, at most ${max}.  NULL if this back end has no devices
+	 * to choose from.
+	 */
 	int (*uuids)(unsigned char (*uuid)[DEVICE_UUID], int max);
 	size_t elem;			/* bytes of a parameter */
 	int apart;			/* its memory is not the host's: nobody
@@ -104,9 +107,9 @@ struct backend {
 	void (*write)(struct device *d, void *activation, const struct dims *,
 	    const double *host);
 	void *(*stream)(struct device *d);	/* NULL: none */
-	const char *fabric;		/* the library that sums what lies in its
-					 * memory over ranks (comm/fabric.h), by
-					 * name; NULL: none */
+	const char *fabric;		/* name of the library that sums device
+					 * memory over ranks (comm/fabric.h);
+					 * NULL if there is none */
 	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
 	    enum precision as, double scale);
 	void (*widen)(struct device *d, void *x, const void *from, size_t n,
@@ -266,17 +269,23 @@ void device_event_wait(struct device *d, struct event *e, size_t from);
 void device_event_follow(struct device *d, struct event *e, size_t from);
 
 /*
- * Work that a device keeps, to be done again and again, for less than asking
- * for each piece of it takes.
+ * Capture work once and launch it many times, as CUDA Graphs do.  A launch
+ * costs less than submitting each piece of work separately.
  *
- * device_capture(d): what is asked of ${d} from now on, by this thread, is not
- * done but kept.  It must be work of operators and events recorded, and be the
- * same each time: of the same memory, with the same values.  0: this device
- * keeps no work, and does what it is asked for.
- * device_captured(d): that was all of it.  NULL after a detail: it cannot be
- * kept, and none of it has been done.
- * device_replay(d, r): do it.  Events are recorded by it as if it had been asked
- * for anew.
+ * device_capture(d):
+ * Capture the work that this thread submits to ${d} from now on, and do not
+ * execute it.  Only operators and event records may be submitted.  Each launch
+ * uses the same memory and the same values.  Return 1, or 0 if the device
+ * cannot capture; work is then executed as usual.
+ *
+ * device_captured(d):
+ * End the capture and return the graph.  Return NULL after a detail message if
+ * the work cannot be captured; none of it has been executed then.  The caller
+ * frees the graph by device_replay_free.
+ *
+ * device_replay(d, r):
+ * Launch the graph ${r}.  It records its events as the submitted work would
+ * have.
  */
 struct replay;
 int device_capture(struct device *d);

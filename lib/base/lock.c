@@ -13,7 +13,8 @@
 #include "base/lock.h"
 #include "base/text.h"
 
-#define HOLDER_TRIES 50		/* a moment apart, for the name of the holder */
+#define HOLDER_TRIES 50		/* tries to read the holder's name, 20 ms
+				 * apart */
 
 static const struct timespec moment = { 0, 20000000 };
 
@@ -35,8 +36,8 @@ try_lock(int fd)
 
 /*
  * Read the name that the holder of the lock wrote into the file.  The holder
- * truncates the file after it has the lock and then writes one line, so wait up to
- * a second for a whole line.  Set ${who} to "unknown" if none appears.
+ * takes the lock, truncates the file and writes one line, so wait up to a
+ * second for a whole line.  Set ${who} to "unknown" if none appears.
  */
 static void
 read_holder(int fd, char *who, size_t size)

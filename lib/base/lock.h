@@ -12,9 +12,10 @@ int dir_lock(const char *dir, const char *name);
 void dir_unlock(int lock);
 
 /*
- * dir_locked(dir, name, who, size): 1 if a process has that lock, with its host
- * and pid in ${who}, "unknown" if it has not written them after a second.  Nothing
- * is changed.
+ * dir_locked(dir, name, who, size):
+ * Return 1 if a process holds the lock, 0 otherwise.  Set ${who} to the host
+ * and pid of the holder, or to "unknown" if the file does not contain them
+ * after a second.  The lock file is not changed.
  */
 int dir_locked(const char *dir, const char *name, char *who, size_t size);
 

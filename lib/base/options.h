@@ -60,13 +60,13 @@ struct command {
 	    "read settings from FILE: long-option = value", NULL, 0, 0, 0 }
 #define OPTION_QUIET(to) \
 	{ 'q', "quiet", OPTION_COUNT, to, NULL, \
-	    "no warnings; twice: no errors either", NULL, 0, 0, 0 }
+	    "omit warnings and notes; twice: also errors", NULL, 0, 0, 0 }
 #define OPTION_VERBOSE(to) \
 	{ 'v', "verbose", OPTION_COUNT, to, NULL, \
-	    "say more of what is done", NULL, 0, 0, 0 }
+	    "print more details; twice: still more", NULL, 0, 0, 0 }
 #define OPTION_PROGRESS(to) \
 	{ 0, "progress", OPTION_CHOICE, to, "WHEN", \
-	    "live line: auto (on a terminal), always or never", \
+	    "show a live line: auto, always or never (auto)", \
 	    "auto|always|never", 0, 0, 0 }
 #define OPTION_HEADING(text) \
 	{ 0, text, OPTION_FLAG, NULL, NULL, NULL, NULL, 0, 0, 0 }
@@ -96,8 +96,9 @@ int options_typed(const char *name);
 
 /*
  * options_adopt(name, value):
- * Set an option that was not given to ${value}, which must outlive the program,
- * as if that was its default.  The option must exist and take the value.
+ * Set the option ${name} to ${value} as if that were its default.  The option
+ * must exist, must not have been given, and must accept the value.  ${value}
+ * must remain valid until the program ends.
  */
 void options_adopt(const char *name, const char *value);
 

@@ -15,7 +15,7 @@
 enum rng_purpose {
 	RNG_SHUFFLE = 1,	/* (i, attempt, epoch) */
 	RNG_CLIP = 2,		/* (clip low, clip high, draw) */
-	RNG_DROPOUT = 3,	/* see rng_dropout */
+	RNG_DROPOUT = 3,	/* drawn by rng_dropout */
 	RNG_WEIGHTS = 4,	/* (index, 0, tensor) */
 	RNG_AUDIT = 5		/* (step low, step high) */
 };
@@ -34,10 +34,11 @@ rng_unit(uint32_t w)
 
 /*
  * rng_dropout(seed, clip, op, place):
- * The draws for the values ${place}, a multiple of 4, to ${place} + 3 of clip
- * number ${clip} in operator ${op}.  The counter has 38 bits for the place and
- * 18 for the operator: the lower 20 and 12 of them in its third word, the others
- * in its fourth, above the purpose.
+ * Return the random numbers of values ${place} to ${place} + 3 of clip ${clip}
+ * in operator ${op}.  ${place} is a multiple of 4.  The counter has 38 bits for
+ * the place and 18 for the operator.  Its third word holds the low 20 bits of
+ * the place and the low 12 of the operator.  Its fourth word holds the others
+ * above the purpose.
  */
 struct rng_block rng_dropout(uint64_t seed, uint64_t clip, uint32_t op,
     uint64_t place);

@@ -12,10 +12,10 @@
 #include "base/share.h"
 #include "base/text.h"
 
-/* Names that there are. */
+/* The names of the files in a folder, without the suffix. */
 struct share_names { char **item; size_t n, cap; };
 
-enum { LISTED = 8, MEANT = 4 };		/* names in a message */
+enum { LISTED = 8, MEANT = 4 };		/* maximum names in a message */
 
 /* Names ending with ${suffix} in ${dir}, added to ${names}. */
 static void
@@ -47,8 +47,11 @@ names_free(struct share_names *names)
 	free(names->item);
 }
 
-/* The file, or NULL with the ${names} there are, of the first folder that has
- * some, ${*where}, which the caller frees. */
+/*
+ * Return the path of the file, or NULL if it is in none of the folders.  Then
+ * add to ${names} the names in the first folder that has any, and set ${*where}
+ * to that folder, else to NULL.  The caller frees both.
+ */
 static char *
 look(const char *folder, const char *name, const char *suffix,
     struct share_names *names, char **where)
@@ -90,8 +93,9 @@ look(const char *folder, const char *name, const char *suffix,
 }
 
 /*
- * How far ${name} is from what was typed: edits, two fewer where both end in
- * the same number, as resnet18 and tsm_r18; 0 if one begins with the other.
+ * Return how much ${name} differs from the name ${typed}: the number of edits.
+ * Subtract 2 if both end in the same number, as resnet18 and tsm_r18.  Return 0
+ * if one is a prefix of the other.
  */
 static int
 name_distance(const char *typed, const char *name)
@@ -107,8 +111,10 @@ name_distance(const char *typed, const char *name)
 	return text_distance(typed, name) - (digits > 0 ? 2 : 0);
 }
 
-/* "a, b or c": the nearest names, and those one edit further; empty if more
- * than half of what was typed is wrong. */
+/*
+ * Append "a, b or c": the names most similar to ${typed}, and those one edit
+ * further.  Append nothing if they differ in more than half of its characters.
+ */
 static void
 names_meant(const struct share_names *names, const char *typed,
     struct buffer *to)
@@ -140,7 +146,7 @@ say_missing(const char *folder, const char *name, const char *where,
 
 	names_meant(names, name, &b);
 	if (names->n == 0)
-		fail("no %s in %s, nor anything else (a path may be given, too)",
+		fail("no %s in %s, which has no files (a path may be given, too)",
 		    text_quote(name), folder);
 	else if (names->n > LISTED && b.n > 0)
 		fail("no %s in %s (did you mean %s?  %s has all %zu; a path "

@@ -3,12 +3,16 @@
 
 /*
  * share_find(folder, name, suffix):
- * The path of a file that comes with vt, such as models/tsm_r50.net: ${name}
- * itself if it has a '/' or ends with ${suffix}; otherwise ${folder}/${name}
- * ${suffix} below VT_SHARE_DIR, or below ../share/vt beside the program, or
- * where vt was configured to have it if that is elsewhere, or, for a program
- * that is not installed, below ../share beside it.  The caller's to free; NULL
- * after a message that says which names are near, or lists what there is.
+ * Return the path of a file that comes with vt, such as models/tsm_r50.net.  It
+ * is ${name} itself if that has a '/' or ends with ${suffix}.  Otherwise it is
+ * ${folder}/${name}${suffix} in the first of these directories that has it:
+ * - VT_SHARE_DIR;
+ * - ../share/vt relative to the program;
+ * - the data directory that vt was built for, if it is another one;
+ * - ../share relative to the program, for one that is not installed.
+ *
+ * The caller frees the path.  Return NULL after a message that suggests similar
+ * names or lists all of them.
  */
 char *share_find(const char *folder, const char *name, const char *suffix);
 

@@ -1,4 +1,5 @@
-/* The version, in an object of its own: a commit compiles nothing else. */
+/* The version has an object file of its own, so that a new commit recompiles
+ * only this one. */
 #include "base/version.h"
 
 #ifndef VT_VERSION

@@ -2,27 +2,34 @@
 #define BASE_VERSION_H
 
 /*
- * The release, from the Makefile; then "+" and the commit, with "-dirty" if
- * files differed from it, where the build was made from a repository:
- * "0.2.0+86a0a4f12345-dirty".  version_build is the same behind "vt ", as logs
- * and checkpoints have it.
+ * version_text is the release from the Makefile.  A build from a git repository
+ * adds "+" and the commit, and "-dirty" if files differed from the commit:
+ * "0.2.0+86a0a4f12345-dirty".  version_build is "vt " and the same text, as
+ * written to logs and checkpoints.
  */
 extern const char version_text[], version_build[];
 
 /*
- * The results number, which checkpoints keep and a resumed run must have.  A
- * commit adds 1 to it if it changes the weights of runs that exist: if a run
- * with the same options, data, library and instruction set, begun by the
- * commit before, would go on to other bits.  It adds nothing for new options
- * and defaults if older checkpoints keep their rule (fact_before), for another
- * speed, or for runs that failed.  Everything since 0.1.0 is 1.  Two repairs
- * between 0.1.0 and 0.2.0 did not raise it, because no network of share/models
- * is concerned: masks of dropout beyond 2^22 values of a clip, which repeated,
- * and frames of a convolution in its padding alone, which were undefined.
+ * The results number.  A checkpoint stores it, and a run resumes only from a
+ * checkpoint with the same number.
+ *
+ * A commit increases it if it changes the weights of existing runs.  That is, a
+ * run that the previous commit started would end with other weights, at the same
+ * options, data, libraries and instruction set.  A commit does not increase it
+ * for:
+ * - new options and defaults, if older checkpoints keep their rule
+ *   (fact_before);
+ * - a change of speed;
+ * - runs that failed.
+ *
+ * All versions since 0.1.0 have number 1.  Two fixes between 0.1.0 and 0.2.0
+ * did not increase it, because they affect no network of share/models.  Dropout
+ * masks repeated beyond 2^22 values of a clip.  Output frames of a convolution
+ * that lie entirely in its padding were undefined.
  */
 #define VERSION_RESULTS "1"
 
-/* The Makefile says what this build has and lacks. */
+/* The Makefile defines the features that this build has and lacks. */
 #ifndef VT_FEATURES
 #define VT_FEATURES "nothing said"
 #endif

@@ -24,28 +24,28 @@ struct allreduce_options {
 /* The rows of a struct allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).least, "BYTES", \
-	    "allreduce: smallest vector (4K)", NULL, 4, 1e12, 0 }, \
+	    "allreduce: set the smallest vector (4K)", NULL, 4, 1e12, 0 }, \
 	{ 0, "max", OPTION_SIZE, &(o).most, "BYTES", \
-	    "allreduce: largest vector (64M)", NULL, 4, 1e12, 0 }, \
+	    "allreduce: set the largest vector (64M)", NULL, 4, 1e12, 0 }, \
 	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
-	    "allreduce: from one size to the next (4)", NULL, 2, 1024, 0 }, \
+	    "allreduce: multiply each size by N for the next (4)", NULL, 2, 1024, 0 }, \
 	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
-	    "allreduce: vectors to sum; 0: one a rank (0)", \
+	    "allreduce: sum N vectors (0: one for each rank)", \
 	    NULL, 0, 1e6, 0 }, \
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
 	    "allreduce: exact, native, ring, torus[:XxY], halving", \
 	    "exact|native|ring|torus|halving", 0, 0, 0 }, \
 	{ 0, "exchange", OPTION_CHOICE, &(o).exchange, "TYPE", \
-	    "allreduce: of all but exact: fp32, bf16, fp16 (fp32)", \
+	    "allreduce: send fp32, bf16 or fp16; not exact (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }, \
 	{ 0, "hidden", OPTION_FLAG, &(o).hidden, NULL, \
-	    "allreduce: also its share behind a computation", \
+	    "allreduce: also time its overlap with computation", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
-	    "allreduce: write what is fastest, for vt-train", \
+	    "allreduce: write the fastest choices for vt-train", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
-	    "allreduce: to wait for ranks; 0: for ever (10m)", \
+	    "allreduce: limit waits for ranks; 0: off (10m)", \
 	    NULL, 0, 1e9, 0 }
 
 /* allreduce_options_check(o, ranks): dies of what cannot be meant. */

@@ -259,10 +259,10 @@ print_convs(struct job *j)
 	for (int k = 0; k < j->convs; k++) {
 		const struct conv *c = &j->conv[k];
 		const struct task *t = &j->rig->plan->task[c->task];
-		char shape[200];
+		char text[380];
 
-		task_text(t, shape, sizeof(shape));
-		bench_row(b, &c->inside, "s", shape, "%s/conv/%s/inside",
+		task_text(t, text, sizeof(text));
+		bench_row(b, &c->inside, "s", text, "%s/conv/%s/inside",
 		    prefix, t->op->name);
 		bench_row(b, &c->alone, "s", NULL, "%s/conv/%s/alone", prefix,
 		    t->op->name);

@@ -136,14 +136,10 @@ static void
 print_task(struct bench *b, struct job *j, const struct distinct *d)
 {
 	const struct task *t = &j->rig.plan->task[d->task];
-	const struct op_impl *impl = task_impl(t);
-	char note[400], shape[200], made[160] = "";
+	char note[400], text[380];
 
-	task_text(t, shape, sizeof(shape));
-	if (impl->describe != NULL)
-		impl->describe(t, made, sizeof(made));
-	snprintf(note, sizeof(note), "%d of %s%s%s", d->like, shape,
-	    *made != '\0' ? ": " : "", made);
+	task_text(t, text, sizeof(text));
+	snprintf(note, sizeof(note), "%d of %s", d->like, text);
 	print_pass(b, j, d, 0, note);
 	print_pass(b, j, d, 1, NULL);
 }

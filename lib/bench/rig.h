@@ -16,8 +16,9 @@ struct rig {
 	struct feed feed;
 	struct outcome *outcome;	/* of the device */
 	struct outcome *fetched;	/* [heads] */
-	int pinned;			/* streams: rig_prefetch */
-	uint64_t load;			/* number of the upload */
+	int pinned;			/* streams whose pixels are in pinned
+					 * memory (rig_prefetch) */
+	uint64_t load;			/* number of the next upload */
 };
 
 /* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
@@ -32,11 +33,16 @@ void rig_close(struct rig *r);
 int rig_shape(struct rig *r, const struct shape *s);
 
 /*
- * rig_prefetch(r): from now on have the pixels of rig_send's passes uploaded from
- * pinned memory beside the step before (net/ahead.h), as training does.  Do nothing
- * where the device works on host memory.  Return 0, or -1 after a message.
- * rig_send(r): begin the upload for the next pass, once; before that pass.
- * rig_upload(r): upload the pixels once and wait until they are there.
+ * rig_prefetch(r):
+ * From now on, upload pixels from pinned memory while the step before is
+ * computed, as training does (net/ahead.h).  Do nothing if the device uses host
+ * memory.  Return 0, or -1 after a message.
+ *
+ * rig_send(r):
+ * Start the upload for the next pass.  Call it once per pass, before that pass.
+ *
+ * rig_upload(r):
+ * Upload the pixels once and wait until the device has them.
  */
 int rig_prefetch(struct rig *r);
 void rig_send(struct rig *r);

@@ -166,8 +166,8 @@ print_phases(struct job *j, const char *under)
 	    under);
 }
 
-/* Time the upload of a step's pixels.  Training overlaps it with the step before,
- * so it is a figure of its own. */
+/* Time the upload of a step's pixels separately, because training overlaps it
+ * with the previous step. */
 static void
 measure_upload(struct job *j)
 {
@@ -181,7 +181,7 @@ measure_upload(struct job *j)
 		rig_upload(&j->rig);
 		figure_add(&f, clock_seconds() - start);
 	}
-	bench_row(j->b, &f, "s", "of the pixels, beside the step before",
+	bench_row(j->b, &f, "s", "of the pixels; training overlaps it with a step",
 	    "%s/upload", j->prefix);
 	figure_free(&f);
 }

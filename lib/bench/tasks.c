@@ -57,14 +57,18 @@ void
 task_text(const struct task *t, char *buf, size_t size)
 {
 	const struct op *op = t->op;
+	const struct op_impl *impl = task_impl(t);
 	const char *name = op_types[op->kind].name;
-	char in[64], out[64], window[64] = "";
+	char in[64], out[64], window[64] = "", made[160] = "";
 
 	if (op->kind == OP_CONV || op->kind == OP_MAXPOOL ||
 	    (op->kind == OP_AVGPOOL && op->over == 0))
 		snprintf(window, sizeof(window), " %dx%dx%d stride %d",
 		    op->k[0], op->k[1], op->k[2], op->s[1]);
-	snprintf(buf, size, "%s%s %s%s%s", name != NULL ? name : "loss", window,
-	    op->nin > 0 ? dims_text(&t->in[0], in) : "",
-	    op->nin > 0 ? " to " : "", dims_text(&t->out, out));
+	if (impl->describe != NULL)
+		impl->describe(t, made, sizeof(made));
+	snprintf(buf, size, "%s%s %s%s%s%s%s", name != NULL ? name : "loss",
+	    window, op->nin > 0 ? dims_text(&t->in[0], in) : "",
+	    op->nin > 0 ? " to " : "", dims_text(&t->out, out),
+	    *made != '\0' ? ": " : "", made);
 }

@@ -23,7 +23,8 @@ double task_traffic(const struct task *t, int backward);
  * device has done it. */
 double task_seconds(struct task *t, void (*pass)(struct task *));
 
-/* task_text(t, buf, size): kind, shapes and attributes, for people. */
+/* task_text(t, buf, size): write kind, shapes and attributes of ${t}, and the
+ * algorithms that the back end chose for it, as "conv 1x3x3 stride 1 ...: engine 12". */
 void task_text(const struct task *t, char *buf, size_t size);
 
 #endif

@@ -139,8 +139,11 @@ err:
 	return NULL;
 }
 
-/* A rank that is lost keeps the others' links from finishing: the watch looks on
- * until they have. */
+/*
+ * Finish all links before closing them.  A rank that is lost would keep the
+ * other ranks' links from finishing, so the watchdog continues until all have
+ * finished.
+ */
 static void
 finish_links(struct fabric *f)
 {

@@ -41,15 +41,17 @@ struct fabric_calls {
 	int (*ready)(void *link);	/* 1; 0: not yet; -1 after a message */
 	int (*idle)(void *stream);	/* the same of all work on it */
 	void (*abort)(void *link);	/* what is under way, too */
-	int (*finish)(void *link);	/* nothing more is asked of it; it is
-					 * ready once the other ranks, too,
-					 * have done what they need of it */
-	void (*close)(void *link);	/* one that has finished */
+	int (*finish)(void *link);	/* no more calls follow; ready() returns
+					 * 1 once the other ranks have finished,
+					 * too */
+	void (*close)(void *link);	/* after finish */
 };
 
-/* fabric_library(name): the library of that name, as a device asks for it; NULL:
- * ${name} is, or this build does not have it.  fabric_version: "NCCL 2.28.9", or
- * "none". */
+/*
+ * fabric_library(name): return the library called ${name}, as struct backend
+ * names it.  Return NULL if ${name} is NULL or this build lacks the library.
+ * fabric_version(): "NCCL 2.28.9", or "none".
+ */
 const struct fabric_calls *fabric_library(const char *name);
 const char *fabric_version(void);
 
@@ -65,8 +67,8 @@ struct fabric;
 struct fabric *fabric_open(const struct fabric_calls *calls, struct comm *c,
     int columns, const int *host);
 
-/* fabric_close(f): once all links have finished, which is watched as well: links
- * that fail or are late are aborted. */
+/* fabric_close(f): finish all links under the watchdog, then close them.  Abort
+ * the links if one fails or exceeds the time limit. */
 void fabric_close(struct fabric *f);
 
 /* fabric_sum(f, x, n, type, stream): put on the stream: the ${n} elements at

@@ -19,8 +19,8 @@ struct effects {
 };
 
 /*
- * effects_none(e): 1 if a clip alone stays as it is.
- * effects_mixes(e): 1 if clips are mixed with others.
+ * effects_none(e): return 1 if no effect changes the pixels of a single clip.
+ * effects_mixes(e): return 1 if clips are mixed with others.
  */
 int effects_none(const struct effects *e);
 int effects_mixes(const struct effects *e);

@@ -212,14 +212,15 @@ extract_other_count(const char *path, int64_t frames, int64_t listed)
 	    (long long)listed);
 }
 
-/* No frame, or another number: a list that is wrong about the video. */
+/* Refuse a video with no frame to store, or with other frames than its list
+ * says. */
 static int
 check_part(const struct work *w)
 {
 	const struct video_account *a = video_account(w->video);
 	const struct list_part *p = w->part;
 
-	/* Truncation and damage have messages of their own. */
+	/* Truncation and damage are reported elsewhere. */
 	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
 	    a->damage == 0)
 		return extract_other_count(w->path, a->frames, p->frames);

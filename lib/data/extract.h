@@ -25,7 +25,8 @@ struct extract_options {
 	int quality;			/* of JPEG, 1 to 100 */
 	int allow_truncated;
 	int64_t max_damage;		/* places */
-	int strict_rate;		/* gaps in a constant rate are damage */
+	int strict_rate;		/* count gaps in a constant frame rate
+					 * as damage */
 	struct spool_budget *memory;	/* for the encoded frames */
 	int (*stopped)(void);		/* asked now and then; 1: give up */
 
@@ -91,8 +92,11 @@ void extractor_free(struct extractor *e);
 void extract_video(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
 
-/* extract_look(path, part, o, x): as far as the headers and the first frame;
- * whether a folder has the frames of ${part} is checked, too. */
+/*
+ * extract_look(path, part, o, x): as extract_video, but read only the headers
+ * and the first frame.  For a folder, also check that the frames of ${part}
+ * exist.
+ */
 void extract_look(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extraction *x);
 

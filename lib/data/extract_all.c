@@ -266,10 +266,12 @@ extract_refusal(const struct list_row *row, const struct extraction *x, int stop
 	    missing && row->tried != NULL ? " (tried " : "",
 	    missing && row->tried != NULL ? row->tried : "",
 	    missing && row->tried != NULL ? ")" : "", missing && stop ?
-	    "; --on-error=skip goes on without it" : "");
+	    "; --on-error=skip leaves it out" : "");
 }
 
-/* Report a message about a video, which may be refused. */
+/*
+ * Print the message about video ${i}: a warning, or an error if the run stops.
+ */
 static void
 say_message(const struct extract_run *r, int i, const struct extraction *x)
 {

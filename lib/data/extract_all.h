@@ -44,7 +44,8 @@ struct extract_run {
 	struct commit *report;		/* NULL: none */
 	volatile sig_atomic_t *asked;	/* non-zero: note how far it is */
 	struct ledger_sum sum;		/* filled in */
-	struct tally tally;		/* of stored videos; the caller frees it */
+	struct tally tally;		/* samples stored, by class; the caller
+					 * frees it */
 };
 
 /*
@@ -57,17 +58,18 @@ int extract_all(struct extract_run *r);
 
 /*
  * extract_refusal(row, x, stop):
- * Why the video of ${row} is refused, as a message; the caller frees it.  It
- * begins with the line of the list, and if nothing is there it has the names that
- * were tried and, if ${stop}, the option that goes on.
+ * Return the message why the video of ${row} is refused.  It begins with the
+ * line of the list.  If the file is missing it lists the paths that were tried.
+ * If ${stop}, it then names the option that skips such videos.  The caller
+ * frees it.
  */
 char *extract_refusal(const struct list_row *row, const struct extraction *x,
     int stop);
 
 /*
  * extract_summary(r, classes, to):
- * Append what extract_all stored to ${to}, a line without its end: videos,
- * classes, frames, bytes.
+ * Append a summary of what extract_all stored to ${to}, without a newline:
+ * videos, classes, frames and bytes.
  */
 void extract_summary(struct extract_run *r, const struct class_list *classes,
     struct buffer *to);

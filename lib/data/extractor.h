@@ -24,8 +24,10 @@ struct extractor {
 void extract_folder(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
 
-/* extract_other_count(path, frames, listed): the video has ${frames}, and not as
- * many as its list says: -1 after a message. */
+/*
+ * extract_other_count(path, frames, listed): report that the video has
+ * ${frames} frames but its list says ${listed}.  Return -1 after the message.
+ */
 int extract_other_count(const char *path, int64_t frames, int64_t listed);
 
 #endif

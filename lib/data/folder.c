@@ -133,8 +133,8 @@ check_numbers(const char *path, const struct folder *f)
 	return 0;
 }
 
-/* Report a folder without frames.  The hint depends on whether it holds folders,
- * files or nothing. */
+/* Report a folder without frames.  The message depends on whether it holds
+ * folders, files or nothing. */
 static int
 folder_empty(const char *path)
 {

@@ -10,9 +10,11 @@
 #include "data/extract.h"
 
 struct arrival {
-	const char *name;		/* the path as it was given; of a stream the
-					 * one that it has, or the key */
-	const char *key;		/* of a stream; NULL: a file */
+	const char *name;		/* path as given; for a stream, the
+					 * source path it stores, else the
+					 * key */
+	const char *key;		/* sample key in the stream; NULL: a
+					 * file */
 	const char *stream;		/* for messages; NULL: a file */
 	enum extract_format format;
 	struct extraction x;		/* of a stream: frames, width, height,

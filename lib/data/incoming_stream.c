@@ -24,7 +24,8 @@ struct source {
 	struct spool_budget *memory;
 	struct arrival now;
 	char key[KEY_MAX + 1];		/* of ${now} */
-	char *source;			/* its video's path, below some root */
+	char *source;			/* path of its video, relative to some
+					 * root */
 	char *settings;
 	uint64_t all;			/* samples that came */
 	uint64_t samples, frames;	/* since the last end marker */

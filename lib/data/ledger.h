@@ -20,7 +20,7 @@ void ledger_video(struct buffer *b, const struct list_row *row, const char *key,
 struct ledger_sum {
 	int64_t videos;			/* named */
 	int64_t stored, skipped, frames, bytes;	/* bytes of the sources */
-	int64_t stored_bytes;		/* of the frames */
+	int64_t stored_bytes;		/* bytes of the frames */
 	double seconds;			/* by the clock */
 };
 

@@ -9,28 +9,29 @@
 #include "shard/manifest.h"
 
 /*
- * How a list is written; vt-extract(1) shows a line of each, and list_layout.c
- * has their names.
- * PATH_LABEL: a path and a label, between blanks, tabs, commas or semicolons;
- * of three fields the middle one is the number of frames: it is ignored, but
- * LIST_AUTO wants it to be that of the video.
+ * The format of a list.  vt-extract(1) shows a line of each; list_layout.c has
+ * their names.
+ * PATH_LABEL: a path and a label, separated by blanks, tabs, commas or
+ * semicolons.  With three fields, the middle one is the number of frames.  It is
+ * ignored, but LIST_AUTO checks it against the video.
  * CSV: a header line names the columns: path (or file, filename, video), label
  * (or class), and possibly split, time_start and time_end.
- * KINETICS: a header line with label, youtube_id, time_start and time_end; the
- * videos are ID_SSSSSS_EEEEEE.mp4, in one folder or in one for each label, or
- * whole ones, ID.mp4, of which that part counts.
- * UCF101: Class/v_Class_gNN_cNN.avi, in training lists followed by a number
- * that counts classes from 1.
- * HMDB51: CLASS_test_splitK.txt, a file for each class: a name, and 1 for
+ * KINETICS: a header line with label, youtube_id, time_start and time_end.  The
+ * videos are clips ID_SSSSSS_EEEEEE.mp4, in one folder or in one folder per
+ * label.  They may also be whole videos ID.mp4, of which only that interval is
+ * used.
+ * UCF101: Class/v_Class_gNN_cNN.avi; in training lists the class number
+ * follows, from 1.
+ * HMDB51: CLASS_test_splitK.txt, one file per class: a name, and 1 for
  * training, 2 for testing or 0 for neither.
  * SSV1, SSV2: Something-Something: "id;label", and JSON.
- * CHARADES: its own CSV, with actions in seconds; CHARADES_FRAMES: PySlowFast's
- * list of its frames.
- * MMACTION2: a path and one label or more.  MMACTION2_FRAMES: a folder of
- * frames, their number, one label or more; MMACTION2_OFFSET: the same with the
- * number of the first frame, from 0, before that.
- * PYSLOWFAST: a path and a label, with a word between them that does not count;
- * without a label it is 0.
+ * CHARADES: its own CSV, with actions in seconds.  CHARADES_FRAMES:
+ * PySlowFast's list of its frames.
+ * MMACTION2: a path and at least one label.  MMACTION2_FRAMES: a folder of
+ * frames, their number, and at least one label.  MMACTION2_OFFSET: the same,
+ * with the number of the first frame, from 0, before the number of frames.
+ * PYSLOWFAST: a path and a label, or only a path with label 0.  A word between
+ * path and label is ignored.
  * TSM: a folder of frames, their number and a label.
  */
 enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
@@ -42,7 +43,8 @@ enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
 struct list_part {
 	double start, end;	/* seconds; end 0: to its end */
 	int64_t first, count;	/* frames, from 0; count 0: all that follow */
-	int64_t frames;		/* of the whole video, by the list; 0: not said */
+	int64_t frames;		/* frames of the whole video, from the list; 0
+				 * if unknown */
 };
 
 /* One class of several, and when it can be seen. */
@@ -60,11 +62,12 @@ struct list_row {
 	char *name;		/* a path that is this part's alone, to make a
 				 * key of; NULL: ${path} */
 	char *label;		/* as it is written, NULL: none, or several */
-	int by_folder;		/* list_label_folders made ${label} */
-	int base;		/* ${label}, if a number, counts from this */
-	int bare;		/* the line lacks the label that its format wants */
-	char *tried;		/* names that were looked for, if none is there;
-				 * NULL: ${path} alone */
+	int by_folder;		/* ${label} comes from list_label_folders */
+	int base;		/* class 0 has this number in ${label} */
+	int bare;		/* the format requires a label, but the line has
+				 * none */
+	char *tried;		/* names that were looked for, if none exists;
+				 * NULL: only ${path} */
 	int several;		/* it has a set of classes, maybe an empty one */
 	struct list_label *set;	/* [nset] */
 	int nset;
@@ -78,8 +81,9 @@ struct list {
 	size_t n, cap;
 	char **file;		/* names of the lists read */
 	size_t files, files_cap;
-	int strict;		/* not all formats were asked for by name, and
-				 * numbers among names are a mistake */
+	int strict;		/* numbers among names are an error: some list has
+				 * another format than an explicit path-label or
+				 * csv */
 	int coded;		/* classes are c000, c001 ...: so many there are
 				 * whatever occurs; 0: they are named */
 };
@@ -93,7 +97,7 @@ void list_add(struct list *l, const char *path);
  * stands between zero bytes; "-" is standard input. */
 int list_read_paths(struct list *l, const char *file, int zero);
 
-/* The option rows of plain lists, in every command that takes them. */
+/* The options that read plain lists of paths, shared by the commands. */
 #define LIST_OPTIONS(files, zero) \
 	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
 	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
@@ -123,31 +127,37 @@ int list_read(struct list *l, const char *file, const struct list_how *how);
 	"mmaction2-offset|pyslowfast|tsm"
 
 /*
- * list_at(row): "FILE: line N: " to begin a message about ${row} with; "" if no
- * list has it.  Valid until the next call by the same thread.
+ * list_at(row):
+ * Return "FILE: line N: ", which begins a message about ${row}, or "" if ${row}
+ * is not from a list.  Valid until this thread's next call.
  */
 const char *list_at(const struct list_row *row);
 
 /*
  * list_label_folders(l, root):
- * Label each row that has neither a label nor a set of them by the first folder
- * below ${root} that its video lies in, or, if ${root} is NULL, by the folder of
- * the video.  Return 0, or an exit status after a message: EXIT_FAILED if there
- * is no such folder; EXIT_USAGE if ${root} is NULL and the videos lie at
- * different depths, so that the first folder below what they have in common is
- * another one.
+ * Label each row that has no label and no set of labels by a folder: the first
+ * one below ${root} on the path of its video, or, if ${root} is NULL, the
+ * video's own folder.
+ *
+ * Return 0, or an exit status after a message.  EXIT_FAILED: there is no such
+ * folder.  EXIT_USAGE: ${root} is NULL, the videos lie at different depths, and
+ * the first folder below their common parent would give another label.
  */
 int list_label_folders(struct list *l, const char *root);
 
 /*
  * list_number(l, classes, file, label):
- * Turn labels into class numbers, label[i] for row i, -1 for none or for
- * several, which are numbered in their rows.  Labels that are all numbers, and
- * no names of folders, stay what they are, and must be below classes->n if that
- * is not 0; names are looked up in ${classes}, which is filled with them in byte
- * order if it is empty.  ${file} is where the classes come from, for messages;
- * NULL: nowhere yet.  -1 after a message, also if a line lacks the label that
- * others have, or if numbers and names are mixed.
+ * Convert labels to class numbers: label[i] for row i.  It is -1 for a row
+ * without a label, and for a row with a set of labels, whose numbers are stored
+ * in the set.
+ *
+ * If all labels are numbers and none is a folder's name, keep these numbers.
+ * They must be below classes->n unless that is 0.  Otherwise look up the labels
+ * in ${classes}.  If ${classes} is empty, fill it with the labels in byte
+ * order.  ${file} names the source of ${classes} in messages, or is NULL.
+ *
+ * Return 0, or -1 after a message: unknown class, number out of range, a line
+ * without a label where others have one, or numbers mixed with names.
  */
 int list_number(struct list *l, struct class_list *classes, const char *file,
     int *label);

@@ -1,10 +1,10 @@
 /*
- * The class of a video by the folder it lies in.
+ * Label a video by a folder on its path.
  *
- * Two readings are common: the folder of the video, and the first folder below
- * the root of a set, which may hold more folders.  A root that is given decides
- * for the second.  Without one the first holds; where videos lie at several
- * depths and the readings differ, neither is a safe guess.
+ * Two conventions are common: the video's own folder, and the first folder
+ * below the root of the dataset, which may contain further folders.  With
+ * --root, use the second.  Without it, use the first.  Refuse videos at several
+ * depths for which the two conventions differ, because either could be wrong.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 
 #define Q text_quote
 
-/* A video and the components of its path: "/" first if it is absolute, the name
- * of the file last. */
+/* A video and the components of its path.  The first is "/" if the path is
+ * absolute; the last is the file name. */
 struct folder_item { struct list_row *row; char *path, **part; int parts; };
 struct folder_items { struct folder_item *item; size_t n, cap; };
 
@@ -57,7 +57,7 @@ folder_items_free(struct folder_items *t)
 	free(t->item);
 }
 
-/* The first ${n} components as a path; the caller's to free. */
+/* Join the first ${n} components to a path.  The caller frees it. */
 static char *
 folder_join(const struct folder_item *k, int n)
 {
@@ -78,7 +78,7 @@ folder_label(struct list_row *r, const char *name, size_t n)
 	r->by_folder = 1;
 }
 
-/* The first folder below ${root}. */
+/* Label a video by the first folder below ${root} on its path. */
 static int
 folder_below(struct list_row *r, const char *root)
 {
@@ -88,7 +88,7 @@ folder_below(struct list_row *r, const char *root)
 	if (below == NULL)
 		fail("%s%s: not below %s", list_at(r), Q(r->path), Q(root));
 	else if (slash == NULL)
-		fail("%s%s: lies in %s itself (wanted in a folder of it, which "
+		fail("%s%s: is in %s itself (wanted in a subfolder that "
 		    "names its class: --label-from=dir)", list_at(r),
 		    Q(r->path), Q(root));
 	else
@@ -97,7 +97,7 @@ folder_below(struct list_row *r, const char *root)
 	return slash != NULL ? 0 : EXIT_FAILED;
 }
 
-/* The folder that the video lies in. */
+/* Label a video by its own folder, and add it to ${t}. */
 static int
 folder_own(struct list_row *r, struct folder_items *t)
 {
@@ -110,7 +110,7 @@ folder_own(struct list_row *r, struct folder_items *t)
 	folder_cut(k);
 	name = k->parts > 1 ? k->part[k->parts - 2] : "";
 	if (*name == '\0' || *name == '/' || strcmp(name, "..") == 0) {
-		fail("%s%s: no folder to name its class by (--label-from=dir)",
+		fail("%s%s: no folder names its class (--label-from=dir)",
 		    list_at(r), Q(r->path));
 		return EXIT_FAILED;
 	}
@@ -118,7 +118,9 @@ folder_own(struct list_row *r, struct folder_items *t)
 	return 0;
 }
 
-/* Refuse videos at several depths whose two readings differ. */
+/*
+ * Refuse videos at several depths if the two conventions label one differently.
+ */
 static int
 folder_check(const struct folder_items *t)
 {
@@ -129,7 +131,7 @@ folder_check(const struct folder_items *t)
 		int n = 0;
 
 		k = &t->item[i];
-		/* Nothing that both could name is above the two. */
+		/* An absolute and a relative path have no common parent. */
 		if ((*k->part[0] == '/') != (*first->part[0] == '/'))
 			return 0;
 		mixed |= k->parts != first->parts;

@@ -32,10 +32,11 @@ struct list_reading {
 	struct list_layout y;
 	int line;			/* the number of the one that is read */
 	int skipped;			/* rows of other subsets */
-	struct buffer tried;		/* names of a video, looked for as yet */
-	int counted;			/* the first line with a number of frames
-					 * that is checked; 0: none has */
-	int ignored;			/* or with a field that is not */
+	struct buffer tried;		/* names tried for the current video */
+	int counted;			/* first line whose frame count will be
+					 * checked, or 0 */
+	int ignored;			/* first line whose middle field is
+					 * ignored, or 0 */
 	struct list_row *video;		/* CHARADES_FRAMES: as yet */
 };
 
@@ -110,9 +111,10 @@ int list_take(struct list_reading *r, const char *subset);
 
 /*
  * list_find(r, id, folder):
- * Append a row without a label for the video of a clip that a list names by its
- * ${id} alone: ID.mp4, .webm, .mkv, .avi or a folder ID of frames, the first that
- * exists; if none does, the folder if ${folder}, or else what comes first.
+ * Append a row without a label for the clip ${id}, which the list names without
+ * an extension.  Its path is the first that exists of ID.mp4, ID.webm, ID.mkv,
+ * ID.avi and the folder ID.  If none exists, use the folder if ${folder} is
+ * set, else the usual extension of the dataset.
  */
 struct list_row *list_find(struct list_reading *r, const char *id, int folder);
 

@@ -72,7 +72,7 @@ by_name(const void *a, const void *b, void *classes)
 	return strcmp(c->name[*(const int *)a], c->name[*(const int *)b]);
 }
 
-/* A label that is not among the classes of ${file}. */
+/* Report a label that is not among the classes of ${file}. */
 static int
 unknown(const struct item *k, const struct class_list *c, const char *file)
 {
@@ -125,8 +125,8 @@ numbers(const struct items *t, const struct class_list *c)
 	return 0;
 }
 
-/* Of any size: one that is too large is no name either.  A folder that is called
- * by a number has a name all the same. */
+/* Return 1 if the label consists of digits, of any number: one that is too
+ * large is not a name either.  The name of a folder is never a number. */
 static int
 is_number(const struct item *k)
 {
@@ -137,8 +137,9 @@ is_number(const struct item *k)
 }
 
 /*
- * 1 if all labels are numbers, 0 if they are names; -1 after a message if they
- * are mixed and that is a mistake: which row it is, the few among the many tell.
+ * Return 1 if all labels are numbers, 0 if they are names.  If they are mixed
+ * and ${strict} is set, return -1 after a message about the first label of the
+ * rarer kind.
  */
 static int
 all_numbers(const struct items *t, int strict)
@@ -155,16 +156,17 @@ all_numbers(const struct items *t, int strict)
 		const struct item *k = &t->item[i];
 
 		if (is_number(k) == odd)
-			return fail("%s%s: label %s among %s (wanted numbers "
-			    "alone, or names alone; --list-format=path-label "
-			    "takes numbers for names)", list_at(k->row),
+			return fail("%s%s: label %s among %s (wanted only "
+			    "numbers or only names; --list-format=path-label "
+			    "treats numbers as names)", list_at(k->row),
 			    Q(k->row->path), Q(k->text), odd ? "names" :
 			    "numbers");
 	}
 	return -1;
 }
 
-/* A line without a label, where its format wants one or other lines have one. */
+/* Refuse a line without a label if its format requires one or if other lines of
+ * the list have one. */
 static int
 check_bare(const struct list *l)
 {
@@ -200,7 +202,8 @@ add_item(struct items *t, char *text, const struct list_row *row, int *to)
 	t->item[t->n++] = (struct item){ text, row, to };
 }
 
-/* The labels of a row; ${label} is for the number of the only one. */
+/* Add the labels of a row to ${t}.  ${label} receives the number of a single
+ * one. */
 static void
 gather(struct list_row *r, struct items *t, int *label)
 {

@@ -42,7 +42,8 @@ list_take(struct list_reading *r, const char *subset)
 	return 0;
 }
 
-/* ${below} the root, if it is there; else NULL, and the name is noted. */
+/* Return the path of ${below} under the root if it exists.  Otherwise record
+ * the name in r->tried and return NULL. */
 static char *
 list_try(struct list_reading *r, const char *below)
 {
@@ -56,8 +57,11 @@ list_try(struct list_reading *r, const char *below)
 	return NULL;
 }
 
-/* The row of a video at ${path}, or, if that is NULL, of ${below} the root, which
- * is not there, and nor is what was tried. */
+/*
+ * Append the row of a video at ${path}.  If ${path} is NULL, use ${below} under
+ * the root, which does not exist, and store the names that were tried in the
+ * row.
+ */
 static struct list_row *
 list_found(struct list_reading *r, char *path, const char *below)
 {
@@ -70,7 +74,7 @@ list_found(struct list_reading *r, char *path, const char *below)
 	return row;
 }
 
-/* ID.mp4 and so on, or NULL. */
+/* Return the first path that exists of ID.mp4, ID.webm, ..., ID, or NULL. */
 static char *
 list_try_endings(struct list_reading *r, const char *id)
 {
@@ -121,9 +125,10 @@ cut_last_word(char *line)
 }
 
 /*
- * What stands between path and label.  A list whose format was guessed may as
- * well be one of several labels a video, so that a number is held against the
- * video; who asks for the format by name has it ignored.
+ * Interpret ${text} between path and label.  If the format was guessed, a
+ * number may also be one of several labels.  Store it as the frame count, which
+ * extraction then checks against the video.  Ignore it if the user named the
+ * format.
  */
 static int
 take_middle(struct list_reading *r, const char *text, const char *label,
@@ -301,7 +306,7 @@ kinetics_row(struct list_reading *r, char *line)
 	return 0;
 }
 
-/* Test lists have no numbers; there the folder says what it is. */
+/* Test lists contain no class numbers, so take the class from the folder. */
 static int
 ucf101_row(struct list_reading *r, char *line)
 {
@@ -467,8 +472,8 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 		    list_kind[r.y.format].title, Q(how->subset));
 	classes = count_classes(l, first);
 	if (r.ignored > 0)
-		snprintf(middle, sizeof(middle), "; what line %d has between "
-		    "path and label is ignored", r.ignored);
+		snprintf(middle, sizeof(middle), "; the field between path "
+		    "and label (line %d) is ignored", r.ignored);
 	else if (r.counted > 0)
 		snprintf(middle, sizeof(middle), "; the number before each "
 		    "label must be the video's frames");

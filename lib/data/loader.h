@@ -197,7 +197,8 @@ struct loader_stats {
 	uint64_t microbatches;		/* given to the trainer */
 	uint64_t clips, frames;		/* loaded; frames decoded */
 	uint64_t bytes;			/* of frames, as stored */
-	int ready;			/* microbatches that wait for the trainer */
+	int ready;			/* microbatches loaded and not yet given
+					 * to the trainer */
 };
 
 /* loader_stats(l): may be called at any time; a lock and a copy. */
@@ -233,11 +234,11 @@ void view_choose(const struct view_options *v, int view, struct clip_of of,
 
 /*
  * loader_views(d, first, count, o):
- * Microbatches of o->n views until ${count} samples from ${first} on are
- * through. The last microbatch is filled up with repeats of the last view,
- * label -1.  A microbatch's clips are numbered from 0: number / (clips *
- * crops) is the sample, counted from ${first}, and the rest the view; at is
- * all 0, and index and microbatches count those of the whole loader.
+ * Load microbatches of o->n views of the ${count} samples from number ${first}.
+ * Fill the last microbatch with repeats of the last view, with label -1.  Clips
+ * of a microbatch are numbered from 0.  Number / (clips * crops) is the sample
+ * relative to ${first}; the remainder is the view.  ${at} is all 0.  ${index}
+ * and ${microbatches} refer to the whole loader.
  */
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);

@@ -121,7 +121,7 @@ struct plot_clip {
 	const struct image *m;
 	enum plot_mark mark;
 	const char *caption, *score;	/* a line: left and right; NULL: none */
-	const char *note, *path;	/* a line each; NULL: none */
+	const char *note, *path;	/* one line each; NULL if absent */
 };
 
 struct plot_sheet {

@@ -25,7 +25,8 @@ columns(const struct answer *a)
 	return a->top < classes_of(a) ? a->top : classes_of(a);
 }
 
-/* Ahead of the first answer: an error has no table above it. */
+/* Print the header with the first prediction, so that an error leaves no empty
+ * table. */
 static void
 header(const struct answer *a, struct buffer *to)
 {

@@ -22,7 +22,7 @@ struct container_report {
 	enum container_state state;
 	int complete;		/* it says how much there is, and that is there:
 				 * no duration need be believed */
-	int appended;		/* places where another file begins anew */
+	int appended;		/* number of files appended to the first one */
 	int64_t newest;		/* time stamp of a frame, of 33 bits at 90 kHz,
 				 * that packets announce; -1: not known */
 	char text[120];		/* what was found and where, if it is not whole */
@@ -39,15 +39,17 @@ void container_check(int fd, int64_t size, const char *format, int id,
 
 /*
  * container_jpegs(fd, size):
- * Return 0 if the ${size} bytes of ${fd} do not begin with a JPEG picture, 1 if
- * they are one picture, which may be cut off or be followed by one of another
- * size, and 2 if anything else follows it.
+ * Return how the ${size} bytes of ${fd} begin:
+ * - 0: not a JPEG picture;
+ * - 1: one JPEG picture.  It may be cut off, or be followed by one of another
+ *   size;
+ * - 2: a JPEG picture, followed by anything else.
  */
 int container_jpegs(int fd, int64_t size);
 
 /*
  * container_is_dv(data, n):
- * Return 1 if the ${n} bytes of ${data} begin with a whole frame of dv whose
+ * Return 1 if the ${n} bytes of ${data} begin with a complete DV frame whose
  * DIF blocks are all in their place, 0 otherwise.
  */
 int container_is_dv(const uint8_t *data, size_t n);

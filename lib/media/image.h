@@ -15,7 +15,7 @@ struct image {
 	size_t room;		/* bytes of ${data}, where it may grow */
 };
 
-/* A part of an image, in pixels; it need not be whole pixels. */
+/* A rectangle of an image, in pixels; edges may be fractional. */
 struct region { double x, y, w, h; };
 
 /* image_new(w, h, c): a black image, for image_free; dies without memory. */

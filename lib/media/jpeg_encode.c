@@ -163,7 +163,7 @@ take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	}
 }
 
-/* Begin an image of e->w by e->h, whose input is of ${space}. */
+/* Begin an image of e->w x e->h pixels with input in color space ${space}. */
 static void
 begin(struct jpeg_encoder *e, J_COLOR_SPACE space, int raw)
 {

@@ -53,9 +53,9 @@ struct video_account {
 	int64_t frames_corrupt;	/* flagged by the decoder */
 	int64_t refused;	/* packets the decoder returned an error for */
 	int64_t errors;		/* messages of either */
-	int64_t gaps;		/* in the times of a constant rate; not damage */
-	double gap_time, gap_length;	/* of the first: the frame before it, and
-				 * from that to the next; seconds */
+	int64_t gaps;		/* gaps in a constant frame rate; not damage */
+	double gap_time, gap_length;	/* first gap: time of the frame before
+					 * it, and its length, in seconds */
 	int64_t times_mended;	/* frames without a time, or not after the
 				 * frame before; not damage */
 	int resized;		/* the size changed on the way */

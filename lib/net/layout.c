@@ -18,7 +18,8 @@ by_size(const void *va, const void *vb)
 
 	if (a->bytes != b->bytes)
 		return a->bytes < b->bytes ? 1 : -1;
-	return (a > b) - (a < b);	/* of one array: as it lists them */
+	return (a > b) - (a < b);	/* the blocks are elements of one array:
+					 * keep its order */
 }
 
 /* Are both alive at some time? */

@@ -112,9 +112,11 @@ struct plan_block {
 	int again, ends;		/* a second life; ends is 0: none */
 };
 
-/* plan_place(b, n): place each block where no other is alive at the same
- * time, largest first and equal ones in their order; return the bytes of the
- * whole. */
+/*
+ * plan_place(b, n): place each block so that it overlaps no block alive at the
+ * same time.  Place the largest first; keep the order of equal ones.  Return
+ * the size of the arena in bytes.
+ */
 size_t plan_place(const struct plan_block *b, int n);
 
 #endif

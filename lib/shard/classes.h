@@ -22,10 +22,10 @@ int class_read(const char *path, struct class_list *c);
 
 /*
  * class_compare(path, have, whose, want, classes):
- * Are the classes ${have} of the set ${path} those of ${whose}, ${want}, by name
- * and number?  Return 0, or -1 after a message with the first that differs and
- * the remedy, to extract the set with --classes=${classes}.  ${whose} and
- * ${classes} are printed as they are.
+ * Compare the classes ${have} of dataset ${path} with the classes ${want} by
+ * name and number.  Return 0, or -1 after a message about the first that
+ * differs.  The message calls ${want} the classes of ${whose}, and advises to
+ * extract the dataset with --classes=${classes}.
  */
 int class_compare(const char *path, const struct class_list *have,
     const char *whose, const struct class_list *want, const char *classes);

@@ -114,9 +114,10 @@ const struct class_span *dataset_set(const struct dataset *d, uint32_t i,
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);
 
 /*
- * dataset_source(d, i, to): the path of sample ${i}'s video as the set has it,
- * for people to read; its key if the set has none.  Read from KEY.json into
- * ${*to}, which the caller frees; results as above, and NULL unless 0.
+ * dataset_source(d, i, to):
+ * Set ${*to} to the path of sample ${i}'s video, as KEY.json stores it, or to
+ * the sample's key if it stores none.  The caller frees it.  Results as above;
+ * ${*to} is NULL unless the result is 0.
  */
 int dataset_source(const struct dataset *d, uint32_t i, char **to);
 

@@ -47,7 +47,7 @@ report(const struct pack *p, const struct stream_reader *r,
 	};
 }
 
-/* The classes of the whole set, as text. */
+/* Format the class counts of the whole dataset.  The caller frees the text. */
 static char *
 class_counts(struct pack *p)
 {

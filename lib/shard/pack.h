@@ -21,10 +21,12 @@ struct pack_report {
 	size_t shards;
 	uint64_t read;				/* bytes of input */
 	uint64_t skipped;			/* members left out */
-	uint64_t defective;			/* truncated or damaged samples */
-	char *classes;				/* how many samples each has, as
-						 * tally_text; NULL before the
-						 * end; the caller frees it */
+	uint64_t defective;			/* samples flagged as truncated
+						 * or damaged */
+	char *classes;				/* samples per class, as
+						 * tally_text prints them; NULL
+						 * before the end; the caller
+						 * frees it */
 };
 
 struct pack_options {

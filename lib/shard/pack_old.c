@@ -22,7 +22,8 @@ adopt_labels(struct pack *p, const struct shard *s, const struct shard_sample *e
 
 	derive_see(p->derive, key, e->label);
 	if (!(e->flags & SHARD_LABELS)) {
-		if (p->o->rest)		/* else the input has it once more */
+		if (p->o->rest)		/* otherwise the input contains it
+					 * again */
 			tally_add(&p->tally, &plain);
 		return 0;
 	}

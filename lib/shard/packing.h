@@ -44,7 +44,7 @@ struct pack {
 	uint64_t read_before;		/* bytes of inputs that are done */
 	uint64_t skipped;
 	uint64_t samples;		/* complete ones, replayed or not */
-	struct tally tally;		/* of the set so far */
+	struct tally tally;		/* all samples of the dataset so far */
 	char last[KEY_MAX + 1];		/* key of the last of them */
 	int streams_begun, stream_begun;	/* all; this one has a sample */
 	uint64_t stream_samples, stream_frames;

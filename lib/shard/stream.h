@@ -47,8 +47,8 @@ struct stream_sample {
 
 struct stream_writer;
 
-/* stream_open(fd, path, tool): ${path} is for messages, ${tool} for the end
- * mark, such as "vt-extract 0.2.0". */
+/* stream_open(fd, path, tool): ${path} is for messages.  ${tool} is written to
+ * the end-of-stream marker, such as "vt-extract 0.2.0". */
 struct stream_writer *stream_open(int fd, const char *path, const char *tool);
 
 /*

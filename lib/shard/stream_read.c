@@ -21,7 +21,8 @@
 
 #define Q text_quote
 #define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see hash_to */
-#define USTAR_TYPE 156			/* where a header has it */
+#define USTAR_TYPE 156			/* offset of the type in a ustar
+					 * header */
 #define NAMED 10			/* members left out that are named */
 
 struct stream_reader {
@@ -194,8 +195,9 @@ stream_library(void)
 }
 
 /*
- * The type of the member, as its header has it, or '0' if the header is not
- * here any more.  libarchive takes types that it does not know for files.
+ * Return the type of the member from its header, or '0' (a file) if the header
+ * is no longer in the buffer.  libarchive reports members of unknown types as
+ * files.
  */
 static char
 member_type(const struct stream_reader *r)

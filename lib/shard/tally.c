@@ -1,11 +1,11 @@
-/* Samples counted by class. */
+/* Count samples by class. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "shard/tally.h"
 
-#define TALLY_MAX 400		/* bytes of all names and counts */
+#define TALLY_MAX 400		/* maximum bytes of the list of classes */
 
 struct tally_class { int label; size_t n; };
 
@@ -51,8 +51,8 @@ tally_order(const void *a, const void *b)
 }
 
 /*
- * The classes that are shown, [*n], by number: those that have names, and those
- * that occur.
+ * Return the classes to print, [*n], by number: those with a name, and those
+ * that occur.  The caller frees them.
  */
 static struct tally_class *
 tally_classes(struct tally *t, size_t named, size_t *n)
@@ -108,7 +108,7 @@ tally_text(struct tally *t, const struct class_list *classes,
 		buffer_printf(to, ", %zu class%s (%s)", n, n == 1 ? "" : "es",
 		    all.data);
 	else if (n > 0)
-		buffer_printf(to, ", %zu classes (%s: %zu, the fewest, to "
+		buffer_printf(to, ", %zu classes (from %s: %zu to "
 		    "%s: %zu)", n, tally_name(classes, c[least].label,
 		    number[0]), c[least].n, tally_name(classes, c[most].label,
 		    number[1]), c[most].n);

@@ -1,7 +1,7 @@
 #ifndef SHARD_TALLY_H
 #define SHARD_TALLY_H
 
-/* How many samples each class has, for the last line of a command. */
+/* Count samples by class, for the summary line of a command. */
 
 #include <stddef.h>
 
@@ -10,28 +10,27 @@
 #include "shard/stream.h"
 
 struct tally {
-	int *label;			/* [n], of all samples */
+	int *label;			/* [n] classes of all samples counted */
 	size_t n, cap;
 	size_t unlabelled;		/* samples without a class */
 	size_t defective;		/* truncated or damaged ones */
 };
 
 /*
- * tally_add(t, s): count sample ${s}, of which the label or the labels, and the
- * flags are used; a sample that has several classes counts in each.
+ * tally_add(t, s): count sample ${s} by its label or labels, and by its flags.
+ * A sample with several classes counts once in each.
  */
 void tally_add(struct tally *t, const struct stream_sample *s);
 
 /*
  * tally_text(t, classes, to):
- * Append ", 2 classes (fall: 3, walk: 5), 1 without a class" to ${to}.  Names
- * come from ${classes}, all of which are shown; if that is empty, classes are
- * the numbers that occur.  What would be longer than a line gets the smallest and
- * the largest class alone.
+ * Append ", 2 classes (fall: 3, walk: 5), 1 without a class" to ${to}.  Print
+ * all names of ${classes}; if it is empty, print the numbers that occur.  If
+ * the list exceeds 400 bytes, print only the smallest and the largest class.
  */
 void tally_text(struct tally *t, const struct class_list *classes,
     struct buffer *to);
 
-void tally_free(struct tally *t);	/* leaves an empty one */
+void tally_free(struct tally *t);	/* leaves an empty tally */
 
 #endif

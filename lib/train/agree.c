@@ -213,7 +213,7 @@ agree_resume(const char *path, const struct identity *was,
 		if (a == NULL && fact_before(name) != NULL)
 			a = xstrdup(fact_before(name));
 		if (a == NULL && text_starts(name, "--") &&
-		    !fact_is_optional(name) && (a = fact_value(unset, name)) == NULL)
+		    (a = fact_value(unset, name)) == NULL)
 			a = xstrdup("unset");
 		if (a != NULL)
 			bad |= differs(&r, name, a, b);
@@ -228,7 +228,7 @@ agree_resume(const char *path, const struct identity *was,
 			continue;
 		a = fact_value(then, name);
 		b = fact_value(today, name);
-		if (b == NULL && !fact_is_optional(name))
+		if (b == NULL)
 			bad |= differs(&r, name, a, "unset");
 		free(a);
 		free(b);

@@ -26,12 +26,13 @@ int agree_ranks(struct comm *c, const struct identity *mine);
 
 /*
  * agree_resume(path, was, now, override, say, of):
- * May a run go on from checkpoint ${path}?  It may with another number of
- * ranks, other paths, other logging, but not with other data, another network
- * or another recipe.  ${override} names those that the user allowed.
- * ${say}(${of}, name) describes how ${name} differs, as "lr was 1 and is 2
- * now", as text that agree_resume frees; where it returns NULL, the message has
- * both values.
+ * Check that a run may resume from checkpoint ${path}.  The number of ranks,
+ * paths and logging may differ.  Data, network and recipe may not, except for
+ * the names in ${override}.
+ *
+ * ${say}(${of}, name) returns a text such as "lr was 1 and is 2 now", which
+ * agree_resume frees.  If it returns NULL, the message shows both values.
+ *
  * Return 0, or -1 after a message for each difference.
  */
 int agree_resume(const char *path, const struct identity *was,

@@ -16,6 +16,7 @@
 #include "train/choices.h"
 #include "train/facts.h"
 #include "train/init.h"
+#include "train/memory.h"
 #include "train/record.h"
 #include "train/replay.h"
 #include "train/resume.h"
@@ -63,9 +64,9 @@ check_init(struct session *s, const struct resume *r)
 }
 
 /*
- * A run that began without measured statistics goes on without, unless
- * --precise-bn asks for them: before version 0.2.0 that was the default, and
- * what is measured would make its last weights others.
+ * Return 1 if the run started without measured statistics and --precise-bn is
+ * not given.  Such a run continues without them, because measuring would change
+ * its final weights.  Not measuring was the default before version 0.2.0.
  */
 static int
 began_unmeasured(const struct resume *r)
@@ -78,7 +79,8 @@ began_unmeasured(const struct resume *r)
 	return unmeasured && !options_given("precise-bn");
 }
 
-/* On every rank; checkpoints to come say so, too. */
+/* Turn off the measurement of statistics, also in the settings that later
+ * checkpoints store.  All ranks call it. */
 static void
 measure_nothing(struct session *s)
 {
@@ -109,7 +111,8 @@ open_init(struct session *s, struct init *in)
 	return 0;
 }
 
-/* The run must be the one that saved the checkpoint. */
+/* Check that the run is the one that saved the checkpoint.  Return 0, or -1
+ * after a message. */
 static int
 check_resume(struct session *s, const struct resume *r)
 {
@@ -122,12 +125,12 @@ check_resume(struct session *s, const struct resume *r)
 }
 
 /*
- * Rank 0 finds and checks the checkpoint: 1 found, 0 none, or -status.  With
- * none, ${in} is what the run begins from.  Nothing is touched before it fits.
+ * Find and check the checkpoint to resume from, on rank 0, without loading it.
+ * Return 1 if there is one, 0 if there is none, or -status after a message.
+ * Without one, open the weights of --init in ${in}.
  */
 static int
-find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole,
-    struct init *in)
+find_checkpoint(struct session *s, struct resume *r, struct init *in)
 {
 	char holder[256];
 	int got = 0;
@@ -156,19 +159,15 @@ find_checkpoint(struct session *s, struct resume *r, struct slots_whole *whole,
 	if (check_resume(s, r) != 0 || check_init(s, r) != 0)
 		return -EXIT_USAGE;
 	choices_state(s, NULL);		/* as later checkpoints say it */
-	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
-	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)
-		return -EXIT_DAMAGE;
 	check_best(s, &r->state);
 	note("%s: resuming after step %" PRIu64, text_quote(r->path),
 	    r->state.step);
 	return 1;
 }
 
-/* The same for a replay: of what was found, or the first weights. */
+/* As find_checkpoint, for a replay. */
 static int
-find_replayed(struct session *s, struct resume *r, struct slots_whole *whole,
-    struct init *in)
+find_replayed(struct session *s, struct resume *r, struct init *in)
 {
 	int got = replay_find(s->o.replay, r);
 
@@ -178,9 +177,6 @@ find_replayed(struct session *s, struct resume *r, struct slots_whole *whole,
 		return open_init(s, in);
 	if (check_resume(s, r) != 0)
 		return -EXIT_USAGE;
-	if (checkpoint_load(&r->file, r->path, s->net) != 0 ||
-	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0)
-		return -EXIT_DAMAGE;
 	r->state.due = 0;		/* no validation is done again */
 	return 1;
 }
@@ -198,8 +194,6 @@ take_directory(struct session *s, const struct resume *r, int found)
 	if (rundir_open(&s->run, s->o.out) != 0)
 		return -1;
 	s->t.run = &s->run;
-	if (inside)
-		s->t.safe_step = r->state.step;
 	if (inside && resume_set_aside(s->o.out, r) != 0)
 		return -1;
 	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
@@ -207,20 +201,21 @@ take_directory(struct session *s, const struct resume *r, int found)
 }
 
 /*
- * Is the run of checkpoint ${r} finished, in a directory that cannot be written?
- * Then there is nothing to do, and no lock to take for it.
+ * Return 1 if the run of checkpoint ${r} is finished and its directory is
+ * read-only.  Then there is nothing to do, and no lock to take.
  */
 static int
 is_kept(const struct session *s, const struct resume *r)
 {
-	return r->state.step >= schedule_steps(s->schedule,
+	return strcmp(s->o.resume, "auto") == 0 &&
+	    r->state.step >= schedule_steps(s->schedule,
 	    dataset_samples(s->train)) && !r->state.due &&
 	    access(s->o.out, W_OK) != 0 &&
 	    (errno == EROFS || errno == EACCES) &&
 	    run_finished(s->o.out) >= 0;
 }
 
-#define FINISHED 2		/* with the exit status in step */
+#define FINISHED 2		/* ${step} holds the exit status */
 
 /* Numbers that rank 0 tells the others. */
 struct where {
@@ -247,29 +242,6 @@ broadcast_flat(struct session *s, void *flat)
 	device_upload(s->device, flat, host, bytes);
 	free(host);
 	return bad;
-}
-
-int
-session_look(struct session *s, FILE *f)
-{
-	struct slots_whole whole = { { NULL } };
-	struct buffer table = { 0 };
-	struct resume r = { 0 };
-	struct init in = { 0 };
-	int found = 0;
-
-	if (s->comm->rank == 0 && s->o.init != NULL)
-		found = s->o.out != NULL ? find_checkpoint(s, &r, &whole, &in) :
-		    open_init(s, &in);
-	if (f != NULL && in.match != NULL) {
-		match_table(in.match, &table);
-		fwrite(table.data, 1, table.n, f);
-	}
-	buffer_free(&table);
-	init_close(&in);
-	slots_forget(&whole);
-	resume_free(&r);
-	return comm_agree(s->comm, found < 0 ? -found : 0);
 }
 
 /* The list of damaged samples: the bytes of its text, 0 for none; and from rank 0
@@ -325,43 +297,84 @@ begin_anew(struct session *s, const struct init *in)
 	return broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
 }
 
-/* ${whole}: the slots as the checkpoint has them, on rank 0; ${in}: what a new
- * run begins from, there. */
-static int
-begin(struct session *s, struct slots_whole *whole, struct init *in)
+/* Find the checkpoint or the weights that the run begins from, on rank 0. */
+static struct where
+find_begin(struct session *s, struct resume *r, struct init *in, int dry)
+{
+	struct where w = { 0 };
+
+	w.found = s->o.replay != NULL ? find_replayed(s, r, in) :
+	    s->o.out == NULL ? open_init(s, in) : find_checkpoint(s, r, in);
+	if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
+	    r->state.step : 0) != 0)
+		w.found = -EXIT_USAGE;
+	if (!dry && s->o.replay == NULL && w.found == 1 && is_kept(s, r)) {
+		note("%s: the run is finished", text_quote(s->o.out));
+		return (struct where){ .found = FINISHED,
+			.step = (uint64_t)run_finished(s->o.out) };
+	}
+	if (w.found == 1)
+		w = (struct where){ 1, r->state.step, r->state.clips,
+			r->state.best_step, (uint64_t)r->state.due,
+			s->o.replay == NULL && strcmp(s->o.resume, "auto") == 0 ?
+				r->state.step : 0, r->state.skipped,
+			keep_corrupt(s, r->state.corrupt),
+			(uint64_t)r->state.grown,
+			(uint64_t)r->state.grow_wants,
+			began_unmeasured(r),
+			r->state.epoch, r->state.loss, r->state.best };
+	return w;
+}
+
+/* The state of the checkpoint that rank 0 found becomes that of every rank. */
+static void
+adopt_state(struct session *s, const struct where *w)
 {
 	struct state *st = &s->t.state;
-	struct resume r = { 0 };
-	struct where w = { 0 };
-	int bad;
 
-	if (s->comm->rank == 0) {
-		w.found = s->o.replay != NULL ?
-		    find_replayed(s, &r, whole, in) :
-		    find_checkpoint(s, &r, whole, in);
-		if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
-		    r.state.step : 0) != 0)
-			w.found = -EXIT_USAGE;
-		if (s->o.replay == NULL && w.found == 1 && is_kept(s, &r)) {
-			note("%s: the run is finished", text_quote(s->o.out));
-			w = (struct where){ .found = FINISHED,
-				.step = (uint64_t)run_finished(s->o.out) };
-		}
-		if (s->o.replay == NULL && (w.found == 0 || w.found == 1) &&
-		    (take_directory(s, &r, (int)w.found) != 0 ||
-		    record_init(s, in) != 0))
-			w.found = -EXIT_FAILED;
-		if (w.found == 1)
-			w = (struct where){ 1, r.state.step, r.state.clips,
-				r.state.best_step, (uint64_t)r.state.due,
-				s->t.safe_step, r.state.skipped,
-				keep_corrupt(s, r.state.corrupt),
-				(uint64_t)r.state.grown,
-				(uint64_t)r.state.grow_wants,
-				began_unmeasured(&r),
-				r.state.epoch, r.state.loss, r.state.best };
-		resume_free(&r);
-	}
+	st->step = w->step;
+	st->clips = w->clips;
+	st->epoch = w->epoch;
+	st->loss = w->loss;
+	st->best = w->best;
+	st->best_step = w->best_step;
+	st->skipped = w->skipped;
+	st->due = (int)w->due;
+	st->grown = (int)w->grown;
+	st->grow_wants = (int)w->grow_wants;
+	s->t.safe_step = w->safe_step;
+	if (w->unmeasured && s->comm->rank != 0)
+		measure_nothing(s);
+}
+
+/* Load the checkpoint ${r}, if ${found}, and take the directory, on rank 0;
+ * return an exit status.  ${whole}: the optimizer state of all ranks. */
+static int
+begin_here(struct session *s, const struct resume *r, int found,
+    struct slots_whole *whole, const struct init *in)
+{
+	if (found && (checkpoint_load(&r->file, r->path, s->net) != 0 ||
+	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0))
+		return EXIT_DAMAGE;
+	if (s->o.replay == NULL && (take_directory(s, r, found) != 0 ||
+	    record_init(s, in) != 0))
+		return EXIT_FAILED;
+	return 0;
+}
+
+/*
+ * Begin the run.  With ${dry} only find, check and plan it.  memory_fits needs the
+ * state of the checkpoint, and is called before any file is changed.
+ */
+static int
+begin(struct session *s, struct resume *r, struct init *in, int dry)
+{
+	struct slots_whole whole = { { NULL } };
+	struct where w = { 0 };
+	int status;
+
+	if (s->comm->rank == 0)
+		w = find_begin(s, r, in, dry);
 	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
 		return EXIT_RANKS;
 	if (w.found < 0)
@@ -370,36 +383,52 @@ begin(struct session *s, struct slots_whole *whole, struct init *in)
 		s->finished = 1;
 		return (int)w.step;
 	}
-	if (w.found == 0)
-		return begin_anew(s, in);
-	st->step = w.step;
-	st->clips = w.clips;
-	st->epoch = w.epoch;
-	st->loss = w.loss;
-	st->best = w.best;
-	st->best_step = w.best_step;
-	st->skipped = w.skipped;
-	st->due = (int)w.due;
-	st->grown = (int)w.grown;
-	st->grow_wants = (int)w.grow_wants;
-	s->t.safe_step = w.safe_step;
-	if (w.unmeasured && s->comm->rank != 0)
-		measure_nothing(s);
-	bad = broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
+	if (w.found == 1)
+		adopt_state(s, &w);
+	if (dry)
+		return 0;
+	if ((status = memory_fits(&s->t)) != 0)
+		return status;
+	if (s->comm->rank == 0)
+		status = begin_here(s, r, (int)w.found, &whole, in);
+	status = comm_agree(s->comm, status);
+	if (status == 0 && w.found == 0)
+		status = begin_anew(s, in);
+	else if (status == 0 && (broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
 	    broadcast_flat(s, s->net->w) != 0 ||
-	    slots_scatter(&s->t.optim.slots, whole) != 0;
-	return bad ? EXIT_RANKS : 0;
+	    slots_scatter(&s->t.optim.slots, &whole) != 0))
+		status = EXIT_RANKS;
+	slots_forget(&whole);
+	return status;
+}
+
+int
+session_look(struct session *s, FILE *f)
+{
+	struct buffer table = { 0 };
+	struct resume r = { 0 };
+	struct init in = { 0 };
+	int status = begin(s, &r, &in, 1);
+
+	if (f != NULL && in.match != NULL) {
+		match_table(in.match, &table);
+		fwrite(table.data, 1, table.n, f);
+	}
+	buffer_free(&table);
+	init_close(&in);
+	resume_free(&r);
+	return status;
 }
 
 int
 session_begin(struct session *s)
 {
-	struct slots_whole whole = { { NULL } };
+	struct resume r = { 0 };
 	struct init in = { 0 };
-	int status = begin(s, &whole, &in);
+	int status = begin(s, &r, &in, 0);
 
 	init_close(&in);
-	slots_forget(&whole);
+	resume_free(&r);
 	return status;
 }
 

@@ -161,7 +161,7 @@ check_schedule(const struct check_options *o, FILE *f)
 		status = trainer_shares(&s.t, 0);
 	for (int r = 0; r < o->ranks && status == 0 && o->memory > 0; r++)
 		status = check_memory(&s.t, r, o->memory);
-	/* Every rank is taken to have the processors that it has threads for. */
+	/* Assume that each rank has a processor for each of its threads. */
 	if (status == 0 && o->time && estimate_measure(&s.t, so.threads, &e))
 		status = EXIT_FAILED;
 	if (status == 0) {

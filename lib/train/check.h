@@ -16,7 +16,8 @@ struct check_options {
 	int deterministic;		/* EXACT or FAST (train/sums.h) */
 	int threads;			/* of a rank; 0: its share of the cores */
 	size_t memory;			/* bytes of a rank; 0: any */
-	int time;			/* measure how long it takes (estimate.h) */
+	int time;			/* measure the time of the run
+					 * (estimate.h) */
 };
 
 /*

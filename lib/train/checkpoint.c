@@ -46,8 +46,8 @@ checkpoint_finite(const char *path, const struct tensor *tensor, size_t n)
 }
 
 /*
- * Running variances are sums of squares: -2 after a message if one is below 0,
- * by more than rounding does where variances between groups are added.
+ * Return -2 after a message if a running variance is below 0 by more than the
+ * rounding error of adding the variance between groups.  Otherwise return 0.
  */
 static int
 checkpoint_variances(const char *path, const struct safetensors *f)

@@ -32,11 +32,11 @@ struct state {
 					 * the schedule; averages in a row that
 					 * wanted more (train/grow.h) */
 	int due;			/* 1: its validation was due, and failed */
-	const char *best_metric;	/* "top1", "loss", "map"; "" where
+	const char *best_metric;	/* "top1", "loss", "map"; "" if
 					 * best_step is 0 */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
-	const char *results;		/* VERSION_RESULTS; older ones do not
-					 * say, and are "1" */
+	const char *results;		/* VERSION_RESULTS; "1" if an older
+					 * checkpoint lacks it */
 	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
 	const char *precision;		/* "fp32", "bf16 by AMX"; older ones do
 					 * not say, and are fp32 */
@@ -66,7 +66,8 @@ struct state {
 };
 
 #define CHECKPOINT_FORMAT "1"
-#define CHECKPOINT_ROUNDING 1e-6f	/* that a variance may be below 0 */
+#define CHECKPOINT_ROUNDING 1e-6f	/* rounding: a variance may be this far
+					 * below 0 */
 
 /* checkpoint_name(p): what a parameter is called in the file, the caller's to
  * free: "model/NAME", "bn/NAME". */

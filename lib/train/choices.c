@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/choice_cache.h"
 #include "backend/tuning.h"
 #include "base/exit.h"
 #include "base/fail.h"
@@ -88,62 +89,6 @@ take_saved(struct session *s)
 	return status;
 }
 
-/* ---- of other runs ---- */
-
-/* The caller's to free; NULL: there is no place for it. */
-static char *
-cache(void)
-{
-	const char *at = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	if (at != NULL && *at == '/')
-		return xprintf("%s/vt/" CHOICES_FILE, at);
-	return home != NULL && *home == '/' ?
-	    xprintf("%s/.cache/vt/" CHOICES_FILE, home) : NULL;
-}
-
-/* What is there is known, and its text in ${text}.  A run needs nothing of it: -1
- * after a warning. */
-static int
-take_known(struct session *s, const char *path, struct buffer *text)
-{
-	char said[512] = "";
-
-	if (file_size(path) < 0)
-		return 0;
-	fail_capture(said, sizeof(said));
-	if (file_read_text(path, text) == 0)
-		device_choose(s->device, CHOICES_KNOWN, text_quote(path),
-		    text->data);
-	fail_capture(NULL, 0);
-	if (*said == '\0')
-		return 0;
-	warning("%s: the fastest ways are found anew", said);
-	return -1;
-}
-
-/* What is there is kept, if it is ${good}; others may have written it since it was
- * read. */
-static void
-keep_known(struct session *s, const char *path, int good)
-{
-	struct buffer was = { 0 };
-	char *now, *dir = path_dir(path), said[512] = "";
-	int same = good && take_known(s, path, &was) == 0 && was.n > 0;
-
-	now = device_choices(s->device, CHOICES_KNOWN);
-	same = same && strcmp(was.data, now) == 0;
-	fail_capture(said, sizeof(said));
-	if (!same && file_make_dir(dir) == 0)
-		commit_text(path, now);
-	fail_capture(NULL, 0);
-	if (*said != '\0')
-		warning("%s: other runs will not know the fastest ways", said);
-	buffer_free(&was);
-	free(now);
-	free(dir);
-}
-
 /* ---- on all ranks ---- */
 
 static int
@@ -161,25 +106,20 @@ plan(struct session *s)
 static int
 plan_first(struct session *s)
 {
-	char *path = tries(s) ? cache() : NULL;
-	struct buffer known = { 0 };
-	int status = take_saved(s), before, good;
+	int status = take_saved(s), before;
 
-	if (status != 0) {
-		free(path);
+	if (status != 0)
 		return status;
-	}
-	good = path == NULL || take_known(s, path, &known) == 0;
+	if (tries(s))
+		choice_cache_load(s->device);
 	before = count(s);
 	status = plan(s);
 	if (status == 0)
 		detail("%s: %d choices, %d of them made now, by %s",
 		    s->backend->name, count(s), count(s) - before,
 		    tries(s) ? "trying" : "rule");
-	if (status == 0 && path != NULL)
-		keep_known(s, path, good);
-	buffer_free(&known);
-	free(path);
+	if (status == 0 && tries(s))
+		choice_cache_save(s->device);
 	return status;
 }
 

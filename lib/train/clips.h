@@ -21,50 +21,50 @@ struct clip_settings {
 #define OPTION_CLIPS(c) \
 	OPTION_SAMPLER(&(c).sampler), \
 	{ 0, "augment", OPTION_CHOICE, &(c).augment, "RULE", \
-	    "choice of crops: jitter, resized, ... (multiscale)", \
+	    "choose crops: jitter, resized, ... (multiscale)", \
 	    CROP_NAMES, 0, 0, 0 }, \
 	{ 0, "jitter-min", OPTION_REAL, &(c).low, "PIXELS", \
-	    "jitter: shortest short side, at crops of 224 (256)", \
+	    "jitter: set the minimal short side, crop 224 (256)", \
 	    NULL, 224, 4096, 0 }, \
 	{ 0, "jitter-max", OPTION_REAL, &(c).high, "PIXELS", \
-	    "jitter: longest short side, at crops of 224 (320)", \
+	    "jitter: set the maximal short side, crop 224 (320)", \
 	    NULL, 224, 4096, 0 }, \
 	{ 0, "jitter-inverse", OPTION_FLAG, &(c).inverse, NULL, \
-	    "jitter: drawn evenly in 1 / length, not in length", \
+	    "jitter: draw 1 / length uniformly, not the length", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "crop-area", OPTION_REAL, &(c).area, "PART", \
-	    "resized: smallest part of the frame (0.08)", \
+	    "resized: set the smallest part of the frame (0.08)", \
 	    NULL, 0.001, 1, 0 }, \
 	{ 0, "resize", OPTION_CHOICE, &(c).resize, "HOW", \
-	    "crops: as their rule, bilinear or antialias (rule)", \
+	    "resize crops by rule, bilinear or antialias (rule)", \
 	    RESIZE_NAMES, 0, 0, 0 }, \
 	{ 0, "flip", OPTION_FLAG, &(c).flip, NULL, \
 	    "flip half of the clips horizontally (yes)", NULL, 0, 0, 0 }, \
 	{ 0, "rand-augment", OPTION_INT, &(c).ops, "N", \
-	    "RandAugment: operations on a clip (0)", \
+	    "apply N operations of RandAugment to a clip (0)", \
 	    NULL, 0, EFFECTS_OPS, 0 }, \
 	{ 0, "rand-level", OPTION_INT, &(c).level, "M", \
-	    "RandAugment: how strong they are, of 30 (9)", NULL, 0, 30, 0 }, \
+	    "set the strength of RandAugment, of 30 (9)", NULL, 0, 30, 0 }, \
 	{ 0, "brightness", OPTION_REAL, &(c).jitter[0], "X", \
 	    "vary the brightness by 1 - X to 1 + X (0)", \
 	    NULL, 0, 10, 0 }, \
 	{ 0, "contrast", OPTION_REAL, &(c).jitter[1], "X", \
-	    "vary the contrast so (0)", NULL, 0, 10, 0 }, \
+	    "vary the contrast by 1 - X to 1 + X (0)", NULL, 0, 10, 0 }, \
 	{ 0, "saturation", OPTION_REAL, &(c).jitter[2], "X", \
-	    "vary the saturation so (0)", NULL, 0, 10, 0 }, \
+	    "vary the saturation by 1 - X to 1 + X (0)", NULL, 0, 10, 0 }, \
 	{ 0, "hue", OPTION_REAL, &(c).jitter[3], "X", \
-	    "turn the hue by -X to X, of 1 all around (0)", NULL, 0, 0.5, 0 }, \
+	    "shift the hue by -X to X of a full circle (0)", NULL, 0, 0.5, 0 }, \
 	{ 0, "erase", OPTION_REAL, &(c).erase, "PART", \
-	    "random erasing: the part of the clips that are (0)", \
+	    "erase a random box in this part of the clips (0)", \
 	    NULL, 0, 1, 0 }, \
 	{ 0, "mixup", OPTION_REAL, &(c).mixup, "A", \
-	    "MixUp: mix clips by shares of Beta(A, A) (0)", \
+	    "mix clips by MixUp, lambda of Beta(A, A) (0: off)", \
 	    NULL, 0, 16, 0 }, \
 	{ 0, "cutmix", OPTION_REAL, &(c).cutmix, "A", \
-	    "CutMix: swap boxes of shares drawn so (0)", \
+	    "swap boxes by CutMix, lambda of Beta(A, A) (0: off)", \
 	    NULL, 0, 16, 0 }, \
 	{ 0, "repeat", OPTION_INT, &(c).repeat, "N", \
-	    "clips in a row that are of one sample (1)", NULL, 1, 64, 0 }
+	    "use each sample for N clips in a row (1)", NULL, 1, 64, 0 }
 
 #define CLIP_OPTION_NAMES "sampler", "augment", "jitter-min", "jitter-max", \
 	"jitter-inverse", "crop-area", "resize", "flip", "rand-augment", \

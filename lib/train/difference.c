@@ -1,4 +1,5 @@
-/* Differences between a checkpoint and the run that would resume it, in words. */
+/* Describe the differences between a checkpoint and the run that would resume
+ * from it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 
 /* ---- lines of a text ---- */
 
-/* The line at ${at}, and ${at} behind it; NULL at the end.  The caller frees it. */
+/* Return a copy of the line at ${*at} and advance ${*at} to the next one.
+ * Return NULL at the end.  The caller frees the line. */
 static char *
 difference_line(const char **at)
 {
@@ -23,8 +25,8 @@ difference_line(const char **at)
 	return line;
 }
 
-/* "${what} N was X and is Y now", of the first line that differs; lines are
- * counted from ${first}. */
+/* Return "${what} N was X and is Y now" for the first line that differs.  Line
+ * numbers begin with ${first}. */
 static char *
 difference_lines(const char *what, int first, const char *was, const char *now)
 {
@@ -39,8 +41,8 @@ difference_lines(const char *what, int first, const char *was, const char *now)
 		n++;
 	} while (a != NULL && b != NULL && strcmp(a, b) == 0);
 	text = xprintf("%s %d was %s and is %s now", what, n,
-	    a != NULL ? text_quote(a) : "not there",
-	    b != NULL ? text_quote(b) : "not there");
+	    a != NULL ? text_quote(a) : "missing",
+	    b != NULL ? text_quote(b) : "missing");
 	free(a);
 	free(b);
 	return text;
@@ -78,13 +80,14 @@ difference_flips(const struct state *was, const struct state *now)
 
 /* ---- schedules ---- */
 
-/* Columns of the table, as it writes them. */
+/* Columns of a schedule table. */
 enum { LR = 5, COLUMNS = 7, VALUE = 64 };
 
 static const char *const column[COLUMNS] = { "batch", "frames", "crop", "bn",
 	"stride", "lr", "momentum" };
 
-/* Column ${i} of step ${at}, which may be the end. */
+/* Print column ${i} of step ${at} to ${text}.  ${at} may be the end of the
+ * schedule. */
 static void
 difference_value(const struct schedule_step *at, int i, char text[VALUE])
 {
@@ -102,10 +105,11 @@ difference_value(const struct schedule_step *at, int i, char text[VALUE])
 	else if (i == LR || at->momentum >= 0)
 		snprintf(text, VALUE, "%.17g", i == LR ? at->lr : at->momentum);
 	else
-		snprintf(text, VALUE, "not there");
+		snprintf(text, VALUE, "missing");
 }
 
-/* The first of ${steps} steps in which two schedules differ; NULL: they agree. */
+/* Describe the first difference of two schedules within ${steps} steps.  Return
+ * NULL if they agree.  The caller frees the text. */
 static char *
 difference_step(const struct schedule *was, const struct schedule *now,
     uint64_t samples, uint64_t steps)
@@ -119,7 +123,7 @@ difference_step(const struct schedule *was, const struct schedule *now,
 	    b = schedule_next(now, samples, &b)) {
 		if (b.cell == NULL)
 			return xprintf("schedule: ends after step %" PRIu64
-			    " now, and %" PRIu64 " are done", b.step, steps);
+			    " now, but the run did %" PRIu64 " steps", b.step, steps);
 		for (int i = 0; i < COLUMNS; i++) {
 			difference_value(&a, i, x);
 			difference_value(&b, i, y);
@@ -132,7 +136,8 @@ difference_step(const struct schedule *was, const struct schedule *now,
 	return NULL;
 }
 
-/* The schedule beside checkpoint ${path}; NULL if there is none that is whole. */
+/* Read schedule.tsv in the directory of checkpoint ${path}.  Return NULL
+ * without a message if it is missing or invalid. */
 static struct schedule *
 difference_beside(const char *path)
 {
@@ -168,5 +173,5 @@ difference_schedule(const char *path, const struct state *was,
 		text = difference_step(beside, now, samples, was->step);
 	schedule_free(beside);
 	return text != NULL ? text : xprintf("schedule: the first %" PRIu64
-	    " steps are not those that were done", was->step);
+	    " steps differ from those of the run", was->step);
 }

@@ -2,8 +2,9 @@
 #define TRAIN_DIFFERENCE_H
 
 /*
- * What a run does otherwise than the checkpoint it would resume from, in words,
- * where the comparison itself is of hashes.
+ * Describe in which setting a run differs from the checkpoint that it would
+ * resume from.  The comparison itself uses hashes and shows only that something
+ * differs.
  */
 
 #include "sched/schedule.h"
@@ -11,11 +12,12 @@
 
 /*
  * difference_network(was, now), difference_classes(was, now):
- * Say how the network, or the class list, of state ${now} differs from that of
- * the checkpoint ${was}: by name, or by the first line that differs, as
+ * Describe how the network, or the class list, of state ${now} differs from
+ * that of checkpoint ${was}: by name, or by the first line that differs, as
  * "network was tsm_tiny and is tsn_tiny now".
  * difference_flips(was, now):
- * Say whether either has a table of classes that change where a clip is flipped.
+ * Say whether each of the states has a table of classes that change under a
+ * flip.
  * Return the text, which the caller frees.
  */
 char *difference_network(const struct state *was, const struct state *now);
@@ -24,11 +26,11 @@ char *difference_flips(const struct state *was, const struct state *now);
 
 /*
  * difference_schedule(path, was, now, samples):
- * Say how schedule ${now} over ${samples} samples differs from the one that
- * checkpoint ${path} with state ${was} followed: by the first step and column,
- * if schedule.tsv beside the checkpoint is that schedule; else only that it
- * differs.
- * Return the text, which the caller frees.
+ * Describe how schedule ${now} over ${samples} samples differs from the one
+ * that checkpoint ${path} with state ${was} followed.  If schedule.tsv in the
+ * checkpoint's directory is that schedule, name the first step and column;
+ * otherwise only state that they differ.  Return the text, which the caller
+ * frees.
  */
 char *difference_schedule(const char *path, const struct state *was,
     const struct schedule *now, uint64_t samples);

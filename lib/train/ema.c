@@ -37,7 +37,7 @@ ema_count(struct slots *s, int first)
 static void
 swap(struct device *d, char *a, char *b, size_t bytes)
 {
-	/* A device makes the host wait four times for each. */
+	/* On a device each chunk costs four waits of the host. */
 	enum { CHUNK = 1 << 22 };
 	char *room[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
 

@@ -1,17 +1,19 @@
 /*
- * The time of a run.
+ * Estimate the time of a run.
  *
- * Measured: a pass over a microbatch takes c seconds and p processor seconds,
- * and loading its clips d seconds of loader threads.  Computing and loading go
- * on at the same time, so in the long run a microbatch takes the longest of
+ * From a measurement: a pass over a microbatch takes c seconds of time and p of
+ * processor time.  Loading its clips takes d seconds of loader thread time.
+ * Computing overlaps loading, so in the long run a microbatch takes the longest
+ * of
  *
- *	c	the device is busy all the time
- *	d / L	all L loader threads are
- *	(p + d) / N	all N processors are
+ *	c	if the device is the bottleneck
+ *	d / L	if the L loader threads are
+ *	(p + d) / N	if the N processors are
  *
- * From a log: the seconds of a clip of each shape, validations apart.  A line
- * of the log names the shape of its last step alone; lines that hold several
- * shapes (short cycles) blur the shapes, but not their sum.
+ * From a log: the mean time per clip of each shape, and of a validation.  A
+ * line of the log names only the shape of its last step.  If a line covers
+ * several shapes (short cycles), the times of shapes are mixed, but their sum
+ * is right.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,8 +34,8 @@
 #include "train/memory.h"
 #include "train/work.h"
 
-enum { WARM = 1, TIMED = 2 };		/* passes over a shape, at least */
-#define TIMED_SECONDS 0.2		/* a shape, at least */
+enum { WARM = 1, TIMED = 2 };		/* minimum passes over a shape */
+#define TIMED_SECONDS 0.2		/* minimum time for a shape */
 
 struct estimate_rig {
 	const struct trainer *t;
@@ -42,10 +44,10 @@ struct estimate_rig {
 	struct outcome *outcome, *fetched;
 };
 
-/* Seconds of a pass, and processor seconds of this process. */
+/* Wall-clock and processor seconds of one pass in this process. */
 struct pass { double seconds, busy; };
 
-/* Steps of each cell that are left: [stages]. */
+/* Return the remaining steps of each cell: [stages].  The caller frees them. */
 static uint64_t (*estimate_steps(const struct trainer *t))[SCHEDULE_CYCLE]
 {
 	const struct schedule *s = t->schedule;
@@ -60,7 +62,7 @@ static uint64_t (*estimate_steps(const struct trainer *t))[SCHEDULE_CYCLE]
 	return steps;
 }
 
-/* Microbatches of the rank that has most of them, the last one. */
+/* Return the number of microbatches of the last rank, which has the most. */
 static int
 estimate_share(const struct trainer *t, const struct cell *c)
 {
@@ -74,6 +76,8 @@ estimate_validations(const struct trainer *t)
 {
 	double left = schedule_epochs(t->schedule) - t->state.epoch;
 
+	if (left <= 0)
+		return 0;
 	if (t->val == NULL)
 		return t->work->precise != NULL;
 	return t->o.val_every > 0 ? (int)ceil(left / t->o.val_every - 1e-9) : 1;
@@ -88,7 +92,7 @@ processor_seconds(void)
 	return (double)s.tv_sec + 1e-9 * (double)s.tv_nsec;
 }
 
-/* Time passes over ${p}: forward, and ${backward} if that is asked for. */
+/* Time forward passes over ${p}, and backward passes if ${backward}. */
 static int
 rig_time(struct estimate_rig *r, struct plan *p, int backward,
     struct pass *to)
@@ -109,7 +113,7 @@ rig_time(struct estimate_rig *r, struct plan *p, int backward,
 		net_forward(n, p, &f, p->training ? r->gradient : NULL);
 		if (backward)
 			plan_backward(p, NULL);
-		/* It waits for the device. */
+		/* The download waits until the device has finished. */
 		device_download(n->device, r->fetched, r->outcome,
 		    (size_t)g->heads * sizeof(*r->fetched));
 	}
@@ -119,7 +123,9 @@ rig_time(struct estimate_rig *r, struct plan *p, int backward,
 	return stop_signal() != 0 ? -1 : 0;
 }
 
-/* Thread seconds of a clip that ${l} loads, which it frees. */
+/*
+ * Return the thread seconds that ${l} takes to load a clip, or -1.  Free ${l}.
+ */
 static double
 rig_drain(struct loader *l)
 {
@@ -137,7 +143,8 @@ rig_drain(struct loader *l)
 	    (double)s.clips : 0;
 }
 
-/* The same of training clips of the cell that ${step} is of. */
+/* Return the thread seconds to load a training clip of the cell of ${step}, or
+ * -1. */
 static double
 rig_load(const struct estimate_rig *r, uint64_t step)
 {
@@ -145,7 +152,8 @@ rig_load(const struct estimate_rig *r, uint64_t step)
 
 	o.trace = NULL;
 	o.room = (struct loader_room){ 0 };
-	o.replaces = 1;			/* the run speaks of damage, not this */
+	o.replaces = 1;			/* the run reports damaged samples, not
+					 * the estimate */
 	o.audit = 0;
 	o.until = step + 1;
 	return rig_drain(loader_new(r->t->train, r->t->schedule, step, &o));
@@ -162,7 +170,8 @@ rig_load_views(const struct estimate_rig *r)
 	return rig_drain(loader_views(t->val, 0, n < wanted ? n : wanted, &v));
 }
 
-/* Seconds of a pass with the loader at work, ${load} thread seconds a pass. */
+/* Return the seconds of a pass that overlaps loading.  ${load}: thread seconds
+ * that loading takes per pass. */
 static double
 rig_together(const struct estimate_rig *r, const struct pass *p, double load,
     int threads)
@@ -171,8 +180,8 @@ rig_together(const struct estimate_rig *r, const struct pass *p, double load,
 	    r->cores));
 }
 
-/* A plan that shares its microbatch with other ranks is timed as a whole one
- * of the same size: the others do not take part here. */
+/* Return the plan to time.  If ranks share a microbatch, time an unshared one
+ * of the same size, because the other ranks do not take part. */
 static struct plan *
 rig_plan(const struct estimate_rig *r, int i, int k)
 {
@@ -181,7 +190,7 @@ rig_plan(const struct estimate_rig *r, int i, int k)
 	return p->peers == NULL ? p : net_plan(r->t->net, p->input, 1);
 }
 
-/* The first step from ${from} that cell ${k} of stage ${i} has. */
+/* Return the first remaining step of cell ${k} of stage ${i}. */
 static uint64_t
 first_step(const struct trainer *t, int i, int k)
 {
@@ -194,7 +203,8 @@ first_step(const struct trainer *t, int i, int k)
 	return at.step;
 }
 
-/* Has an earlier cell the same shape?  Then its time is known. */
+/* Return the seconds of a step from an earlier cell of the same shape, or 0 if
+ * there is none. */
 static double
 known_cell(const struct trainer *t, const struct estimate *e, int i, int k)
 {
@@ -231,7 +241,8 @@ measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
 	return 0;
 }
 
-/* Seconds of a validation, with what is measured before it. */
+/* Measure the seconds of a validation and of the measurement of statistics
+ * before it. */
 static int
 measure_validation(struct estimate_rig *r, double *seconds)
 {
@@ -250,14 +261,7 @@ measure_validation(struct estimate_rig *r, double *seconds)
 		    rig_together(r, &pass, load * v->n, v->threads);
 	}
 	if (t->work->precise != NULL) {
-		const struct trainer_work *w = t->work;
-		struct dims *input = graph_inputs(t->net->graph,
-		    w->measured_group, w->measured_frames, w->measured_crop);
-		struct plan *p = net_plan(t->net, input, 1);
-
-		free(input);
-		if (p == NULL || net_reserve(t->net) != 0 ||
-		    rig_time(r, p, 0, &pass) != 0)
+		if (rig_time(r, precise_plan(t->work->precise), 0, &pass) != 0)
 			return -1;
 		*seconds += ceil((double)precise_groups(t->work->precise) /
 		    t->comm->size) * pass.seconds * (t->optim.ema > 0 ? 2 : 1);
@@ -265,7 +269,7 @@ measure_validation(struct estimate_rig *r, double *seconds)
 	return 0;
 }
 
-/* Total up what is known of each cell and of a validation. */
+/* Add up the times of all remaining steps and validations. */
 static void
 estimate_total(const struct trainer *t, struct estimate *e, double validation)
 {
@@ -276,6 +280,7 @@ estimate_total(const struct trainer *t, struct estimate *e, double validation)
 			e->steps += steps[i][k];
 			e->training += (double)steps[i][k] * e->cell[i][k];
 		}
+	e->validation = t->val != NULL ? "validation" : "measurement";
 	e->validations = validation > 0 ? estimate_validations(t) : 0;
 	e->validating = e->validations * validation;
 	free(steps);
@@ -291,8 +296,8 @@ rig_open(struct estimate_rig *r)
 	char a[32], b[32];
 
 	if (wanted > ram_available())
-		return fail("to time this run %s of memory are needed, and %s "
-		    "are available: choose a smaller --bn-size "
+		return fail("timing this run needs %s of memory (%s available): "
+		    "choose a smaller --bn-size "
 		    "(vt-schedule), fewer frames or a smaller crop",
 		    text_bytes(a, (double)wanted),
 		    text_bytes(b, (double)ram_available()));
@@ -331,7 +336,7 @@ estimate_measure(struct trainer *t, int cores, struct estimate *e)
 		for (int k = 0; k < s->stage[i].cells && !bad; k++)
 			if (steps[i][k] > 0)
 				bad = measure_cell(&r, e, i, k);
-	if (!bad)
+	if (!bad && estimate_validations(t) > 0)
 		bad = measure_validation(&r, &validation);
 	if (!bad)
 		estimate_total(t, e, validation);
@@ -361,10 +366,11 @@ estimate_is_cheap(const struct trainer *t)
 
 /* ---- from a log ---- */
 
-/* Seconds and clips of the steps that log lines tell of, by cell. */
+/* Seconds and clips of the logged steps, by cell. */
 struct estimate_log {
 	const struct trainer *t;
-	int same;			/* lines are of a run like this one */
+	int same;			/* the lines that follow are of a run
+					 * like this one */
 	double (*seconds)[SCHEDULE_CYCLE], (*clips)[SCHEDULE_CYCLE];
 	double validating;
 	int validations;
@@ -429,8 +435,8 @@ log_line(struct estimate_log *l, const struct json *line)
 		return;
 	if (is_text(line, "type", "step"))
 		log_step(l, line);
-	/* The first one also meets cold caches, and is not left out: a run has
-	 * one, too. */
+	/* Include the first validation, although its caches are cold: the run
+	 * to estimate has one, too. */
 	if (is_text(line, "type", "validation") && t->val != NULL &&
 	    int_of(line, "samples") <= dataset_samples(t->val)) {
 		l->validating += real_of(line, "seconds");
@@ -446,7 +452,7 @@ log_read(struct estimate_log *l, const char *run)
 
 	if (access(path, R_OK) != 0 || file_read(path, &b) != 0)
 		goto out;
-	/* What is wrong with a log is not this run's affair. */
+	/* Ignore invalid lines: they say nothing about this run. */
 	fail_capture(why, sizeof(why));
 	for (char *line = b.data; (next = strchr(line, '\n')) != NULL;
 	    line = next) {
@@ -496,11 +502,13 @@ estimate_log(const struct trainer *t, const char *run, struct estimate *e)
 
 /* ---- text ---- */
 
-/* No more digits than an estimate is good for. */
+/* Print only as many digits as an estimate has. */
 static char *
 time_text(char text[32], double seconds)
 {
-	if (seconds < 10)
+	if (seconds > 0 && seconds < 1e-4)	/* %g would print an exponent */
+		snprintf(text, 32, "%.2g ms", 1e3 * seconds);
+	else if (seconds < 10)
 		snprintf(text, 32, "%.2g s", seconds);
 	else if (seconds < 100)
 		snprintf(text, 32, "%.0f s", seconds);
@@ -523,12 +531,12 @@ estimate_text(const struct estimate *e, char text[256])
 	    time_text(all, e->training + e->validating),
 	    time_text(a, e->training), e->steps, e->steps == 1 ? "" : "s");
 	if (e->validations > 0)
-		n += snprintf(text + n, 256 - (size_t)n, ", %s of %d validation%s",
-		    time_text(b, e->validating), e->validations,
+		n += snprintf(text + n, 256 - (size_t)n, ", %s of %d %s%s",
+		    time_text(b, e->validating), e->validations, e->validation,
 		    e->validations == 1 ? "" : "s");
 	if (e->shapes > 0)
-		snprintf(text + n, 256 - (size_t)n, " (timed %d microbatches or "
-		    "more of %s%d shape%s)", TIMED, e->shapes == 1 ? "" :
+		snprintf(text + n, 256 - (size_t)n, " (timed at least %d "
+		    "microbatches of %s%d shape%s)", TIMED, e->shapes == 1 ? "" :
 		    "each of ", e->shapes, e->shapes == 1 ? "" : "s");
 	else
 		snprintf(text + n, 256 - (size_t)n, " (from %s)",

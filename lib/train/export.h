@@ -23,9 +23,10 @@ struct exported {
 struct export { struct exported *tensor; size_t tensors, cap; };
 
 /*
- * export_new(g, n, e): what the parameters of ${g} are called by ${n}, in the
- * order of the graph; -1 after a message if one has no name or no such shape
- * there, or if the program has no such network.
+ * export_new(g, n, e): look up the names that ${n} gives the parameters of
+ * ${g}, in the order of the graph.  Return 0, or -1 after a message if a
+ * parameter has no name there or has another shape, or if that program has no
+ * such network.
  */
 int export_new(const struct graph *g, const struct naming *n,
     struct export *e);

@@ -23,7 +23,7 @@ static const struct field {
 	FIELD(build, FACT_RANKS, "install the same build on every host"),
 	FIELD(program, FACT_RANKS, "install the same build on every host"),
 	FIELD(results, FACT_RESUME,
-	    "this program would give other weights; go on with the one before"),
+	    "this version computes other weights; resume with the earlier one"),
 	FIELD(isa, FACT_RANKS | FACT_RESUME,
 	    "VT_ISA=avx2 or base makes processors alike"),
 	FIELD(library, FACT_RANKS | FACT_RESUME, NULL),
@@ -97,13 +97,10 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "allreduce", FACT_RESUME },
 	{ "allreduce-table", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
 	{ "val-every", FACT_RESUME },
+	{ "val-frames", FACT_RESUME },
+	{ "val-crop", FACT_RESUME },
 };
 #define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
-
-/* The shape of a validation: also that of the clips that --precise-bn=CLIPS
- * measures, and then no free setting when resuming. */
-static const char *const shape_setting[] = { "val-frames", "val-crop" };
-#define SHAPE_SETTINGS (sizeof(shape_setting) / sizeof(shape_setting[0]))
 
 /* What settings of checkpoints of version 0.1.0 are called now. */
 static const struct { const char *then, *now; } renamed[] = {
@@ -129,27 +126,6 @@ is_free(const char *name, int when)
 		if (strcmp(free_setting[i].name, name) == 0)
 			return (free_setting[i].when & when) != 0;
 	return 0;
-}
-
-static int
-is_shape(const char *name)
-{
-	for (size_t i = 0; i < SHAPE_SETTINGS; i++)
-		if (strcmp(shape_setting[i], name) == 0)
-			return 1;
-	return 0;
-}
-
-/* Do runs of these settings measure statistics at the shape of a validation? */
-static int
-is_shaped(const char *settings)
-{
-	char *clips = fact_value(settings, "precise-bn");
-	int shaped = clips != NULL && strcmp(clips, "0") != 0 &&
-	    strcmp(clips, "auto") != 0;
-
-	free(clips);
-	return shaped;
 }
 
 static const char *
@@ -182,7 +158,6 @@ fact_next(const char *at)
 static void
 add_settings(struct buffer *b, const char *settings, int when)
 {
-	int shaped = when != FACT_RESUME || is_shaped(settings);
 	char name[FACT_NAME];
 
 	for (const char *at = settings; *at != '\0'; at = fact_next(at)) {
@@ -193,7 +168,7 @@ add_settings(struct buffer *b, const char *settings, int when)
 		for (size_t i = 0; i < RENAMED; i++)
 			if (strcmp(renamed[i].then, name) == 0)
 				now = renamed[i].now;
-		if (!is_free(now, when) && (shaped || !is_shape(now)))
+		if (!is_free(now, when))
 			buffer_printf(b, "--%s = %.*s\n", now, (int)
 			    strcspn(at + strlen(name) + 3, "\n"),
 			    at + strlen(name) + 3);
@@ -243,12 +218,6 @@ fact_before(const char *name)
 	return NULL;
 }
 
-int
-fact_is_optional(const char *name)
-{
-	return text_starts(name, "--") && is_shape(fact_plain(name));
-}
-
 const char *
 fact_hint(const char *name)
 {
@@ -262,13 +231,9 @@ char *
 facts_recipe(void)
 {
 	struct buffer except = { 0 };
-	char *text = options_config(NULL);
-	int shaped = is_shaped(text);
+	char *text;
 
-	free(text);
 	buffer_text(&except, " ");
-	for (size_t i = 0; i < SHAPE_SETTINGS && !shaped; i++)
-		buffer_printf(&except, "%s ", shape_setting[i]);
 	for (size_t i = 0; i < FREE_SETTINGS; i++)
 		if (free_setting[i].when & FACT_RESUME)
 			buffer_printf(&except, "%s ", free_setting[i].name);
@@ -300,7 +265,7 @@ facts_may_override(const char *name)
 	value = fact_value(facts, option);
 	free(facts);
 	free(option);
-	there = value != NULL || is_shape(name);
+	there = value != NULL;
 	free(value);
 	return there;
 }
@@ -320,7 +285,5 @@ facts_overrides(struct buffer *b)
 	for (const char *at = facts; *at != '\0'; at = fact_next(at))
 		if (fact_name(at, name))
 			buffer_printf(b, "%s%s", comma, fact_plain(name));
-	for (size_t i = 0; i < SHAPE_SETTINGS; i++)
-		buffer_printf(b, "%s%s", comma, shape_setting[i]);
 	free(facts);
 }

@@ -51,10 +51,6 @@ char *fact_value(const char *facts, const char *name);
 /* fact_before(name): what a setting was before it had a name, NULL: its default. */
 const char *fact_before(const char *name);
 
-/* fact_is_optional(name): 1 if a checkpoint that lacks the setting does not depend
- * on it, so that it is not compared; else 0. */
-int fact_is_optional(const char *name);
-
 /* fact_hint(name): what helps where it differs, or NULL. */
 const char *fact_hint(const char *name);
 

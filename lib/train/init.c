@@ -18,7 +18,7 @@ hash_text(const struct buffer *b, char hash[33])
 	hash128_text(hash128(b->data, b->n), hash);
 }
 
-/* Of the tensors that are used, NaN, infinity and variances below 0 are refused. */
+/* Refuse NaN, infinity and variances below 0 in the tensors that are used. */
 static int
 check_finite(const struct init *in, const char *path)
 {
@@ -45,7 +45,7 @@ check_finite(const struct init *in, const char *path)
 			    text_quote(path), text_quote(t->name));
 		if (negative > 0)
 			return fail("%s: tensor %s holds %zu numbers below 0 "
-			    "(wanted variances)", text_quote(path),
+			    "(wanted variances, at least 0)", text_quote(path),
 			    text_quote(t->name), negative);
 	}
 	return 0;
@@ -66,7 +66,8 @@ init_open(struct init *in, const struct graph *g, const char *path,
 		init_close(in);
 		return EXIT_FAILED;
 	}
-	/* Why they are refused comes before the names that say it in detail. */
+	/* Print the reason for refusing the weights before match_say lists the
+	 * names. */
 	bad = match_enough(in->match) || partial ? 0 :
 	    fail("%s: %zu of the %zu values of %s without its classifier are "
 	    "in it (%.0f %%), less than half: they seem to be weights of "

@@ -49,8 +49,8 @@ inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 	}
 	if (crop > most)
 		warning("%s: crops of %dx%d pixels from frames of at most "
-		    "%dx%d: they are enlarged, which costs time and shows no "
-		    "more", text_quote(path), crop, crop, w, h);
+		    "%dx%d: they are enlarged, which costs time and adds no "
+		    "detail", text_quote(path), crop, crop, w, h);
 }
 
 /* A sampler of windows must be told how far their frames are apart. */
@@ -123,7 +123,7 @@ check_labels(const struct dataset *d, const char *path, int training)
 	return 0;
 }
 
-/* Are the classes for validation those of training? */
+/* Check that the classes for validation are those of training. */
 static int
 compare_classes(const struct session *s)
 {
@@ -185,7 +185,7 @@ open_flips(struct session *s)
 	return bad ? EXIT_USAGE : 0;
 }
 
-/* What is given for a network, and is the weights of one. */
+/* Refuse a file of weights that is given as a network. */
 static int
 refuse_weights(const char *model)
 {
@@ -315,7 +315,8 @@ open_network(struct session *s)
 	return 0;
 }
 
-/* Of training at its largest shape, and of validation. */
+/* Warn about crops larger than all frames, for training at its largest shape
+ * and for validation. */
 static void
 warn_crops(const struct session *s)
 {

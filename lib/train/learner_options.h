@@ -29,34 +29,34 @@ struct learner_options {
 #define OPTION_LEARNERS(o) \
 	OPTION_HEADING("Learners"), \
 	{ 0, "learners", OPTION_INT, &(o).n, "N", \
-	    "learners whose weights are averaged; 0: none (0)", \
+	    "average the weights of N learners (0: off)", \
 	    NULL, 0, 65536, 0 }, \
 	{ 0, "average-every", OPTION_INT, &(o).every, "K", \
-	    "local steps between averages (8)", NULL, 1, 1e9, 0 }, \
+	    "average learners every K local steps (8)", NULL, 1, 1e9, 0 }, \
 	{ 0, "learner-groups", OPTION_INT, &(o).groups, "G", \
-	    "groups with averages of their own; 0: none (0)", \
+	    "also average within each of G groups (0: off)", \
 	    NULL, 0, 65536, 0 }, \
 	{ 0, "group-every", OPTION_INT, &(o).group_every, "K1", \
-	    "local steps between averages of a group (1)", NULL, 1, 1e9, 0 }, \
+	    "average groups every K1 local steps (1)", NULL, 1, 1e9, 0 }, \
 	{ 0, "average-state", OPTION_CHOICE, &(o).state, "HOW", \
-	    "of optimisers, there: average, reset, keep (average)", \
+	    "average, reset or keep optimizer state (average)", \
 	    "average|reset|keep", 0, 0, 0 }, \
 	{ 0, "outer-momentum", OPTION_REAL, &(o).outer_momentum, "X", \
-	    "of what averages change; 0: none (0)", \
+	    "apply momentum to the steps of averages (0: off)", \
 	    NULL, 0, 0.99999, 0 }, \
 	{ 0, "outer-lr", OPTION_REAL, &(o).outer_lr, "X", \
-	    "factor on what averages change (1)", NULL, 0, 100, 0 }, \
+	    "scale the steps of averages by X (1)", NULL, 0, 100, 0 }, \
 	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
 	    "log the noise of gradients at each average", NULL, 0, 0, 0 }, \
 	{ 0, "grow-batch", OPTION_INT, &(o).grow, "M", \
-	    "with its noise, to at most M times; 0: no (0)", \
+	    "grow the batch by its noise, to M times (0: off)", \
 	    NULL, 0, 65536, 0 }, \
 	{ 0, "grow-by", OPTION_INT, &(o).grow_by, "F", \
-	    "times, each time (2)", NULL, 2, 65536, 0 }, \
+	    "multiply the batch by F at each growth (2)", NULL, 2, 65536, 0 }, \
 	{ 0, "grow-above", OPTION_REAL, &(o).grow_above, "X", \
-	    "noise scale over batch that wants it (1)", NULL, 0, 1e9, 0 }, \
+	    "grow if noise scale / batch exceeds X (1)", NULL, 0, 1e9, 0 }, \
 	{ 0, "grow-after", OPTION_INT, &(o).grow_after, "N", \
-	    "averages in a row that want it (3)", NULL, 1, 1e6, 0 }
+	    "grow after N such averages in a row (3)", NULL, 1, 1e6, 0 }
 
 /* learner_options_check(o): dies of what cannot be meant. */
 void learner_options_check(const struct learner_options *o);

@@ -56,8 +56,8 @@ struct optim {
 					 * for; NULL: it gives none */
 };
 
-/* optim_like(o, of): the settings of ${of}, but for what learners have in common;
- * ${o} holds nothing yet. */
+/* optim_like(o, of): copy the settings of ${of} to the empty ${o}, except those
+ * that all learners share. */
 void optim_like(struct optim *o, const struct optim *of);
 
 /*

@@ -24,53 +24,53 @@ struct optimizer_options {
 
 /* The rows of a struct optimizer_options ${o}. */
 #define OPTION_OPTIMIZER(o) \
-	OPTION_HEADING("Optimiser"), \
+	OPTION_HEADING("Optimizer"), \
 	{ 0, "optimizer", OPTION_CHOICE, &(o).optimizer, "NAME", \
-	    "sgd, lars, lars-outside, adamw or lamb (sgd)", \
+	    "use sgd, lars, lars-outside, adamw or lamb (sgd)", \
 	    OPTIMIZER_NAMES, 0, 0, 0 }, \
 	{ 0, "momentum", OPTION_REAL, &(o).set.momentum, "X", \
-	    "of sgd and lars (0.9)", NULL, 0, 0.99999, 0 }, \
+	    "set the momentum of sgd and lars (0.9)", NULL, 0, 0.99999, 0 }, \
 	{ 0, "nesterov", OPTION_FLAG, &(o).set.nesterov, NULL, \
-	    "Nesterov momentum, of sgd", NULL, 0, 0, 0 }, \
+	    "use Nesterov momentum with sgd", NULL, 0, 0, 0 }, \
 	{ 0, "beta1", OPTION_REAL, &(o).set.beta1, "X", \
-	    "of adamw, lamb: decay of the gradient's mean (0.9)", \
+	    "adamw, lamb: set the decay of the mean (0.9)", \
 	    NULL, 0, 0.99999, 0 }, \
 	{ 0, "beta2", OPTION_REAL, &(o).set.beta2, "X", \
-	    "of adamw, lamb: of its mean square (0.999)", \
+	    "adamw, lamb: set the mean square's decay (0.999)", \
 	    NULL, 0, 0.9999999, 0 }, \
 	{ 0, "epsilon", OPTION_REAL, &(o).set.eps, "X", \
-	    "of adamw, lamb: added to its root (1e-8)", NULL, 0, 1, 0 }, \
+	    "adamw, lamb: set the term added to the root (1e-8)", NULL, 0, 1, 0 }, \
 	{ 0, "trust", OPTION_REAL, &(o).set.trust, "X", \
-	    "of lars: its trust coefficient (0.001)", NULL, 0, 100, 0 }, \
+	    "set the trust coefficient of lars (0.001)", NULL, 0, 100, 0 }, \
 	{ 0, "trust-clip", OPTION_FLAG, &(o).set.trust_clip, NULL, \
-	    "of lars, lamb: no layer's step grows by its trust", \
+	    "lars, lamb: never enlarge a step by its trust ratio", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "weight-decay", OPTION_REAL, &(o).set.decay, "X", \
-	    "of weights; adamw, lamb: beside the moments (0.0001)", \
+	    "set the weight decay (0.0001)", \
 	    NULL, 0, 1, 0 }, \
 	{ 0, "clip-grad", OPTION_REAL, &(o).clip, "NORM", \
-	    "clip the gradient to this norm; 0: never (0)", \
+	    "clip the gradient norm (0: off)", \
 	    NULL, 0, 1e9, 0 }, \
 	{ 0, "clip-value", OPTION_REAL, &(o).clip_value, "X", \
-	    "clip each of its elements to this; 0: never (0)", \
+	    "clip each element of the gradient (0: off)", \
 	    NULL, 0, 1e9, 0 }, \
 	{ 0, "loss-scale", OPTION_TEXT, &(o).loss_scale, "X", \
-	    "multiply the loss: dynamic, or X (in fp16 dynamic)", \
+	    "multiply the loss by X, or dynamic (fp16: dynamic)", \
 	    "dynamic|X", 0, 0, 0 }, \
 	{ 0, "ema", OPTION_REAL, &(o).ema, "DECAY", \
-	    "keep a moving average of the weights; 0: none (0)", \
+	    "keep a moving average of the weights (0: off)", \
 	    NULL, 0, 0.9999999, 0 }, \
 	{ 0, "use-ema", OPTION_FLAG, &(o).use_ema, NULL, \
-	    "validate, or with --export write, that average", \
+	    "validate or --export the average of --ema", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "shard-optimizer", OPTION_FLAG, &(o).sharded, NULL, \
-	    "update, and keep state of, a part; exact: always", \
+	    "shard updates and optimizer state (exact: always)", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "label-smoothing", OPTION_REAL, &(o).smoothing, "X", \
-	    "share of a label for all classes (as the network)", \
+	    "smooth labels by X (as the network says)", \
 	    NULL, 0, 0.999, 0 }, \
 	{ 0, "param-groups", OPTION_TEXT, &(o).groups, "RULE", \
-	    "lr, decay of groups: tsm, tsm-fine, plain (tsm)", \
+	    "choose lr and decay: tsm, tsm-fine, plain (tsm)", \
 	    "tsm|tsm-fine|plain", 0, 0, 0 }
 
 /* optimizer_options_check(o): dies of what cannot be meant. */

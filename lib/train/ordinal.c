@@ -1,9 +1,11 @@
 /*
- * Which of a host's devices each of its ranks works on.  mpirun shows every rank
- * all devices, and the rank's number on its host chooses; srun --gpus-per-task=1
- * and launchers that set CUDA_VISIBLE_DEVICES show each rank its own, as number 0.
- * Two ranks on one device would halve each other's speed and fail in NCCL late, so
- * the devices' UUIDs are compared.
+ * Choose the device of each rank of a host.  mpirun shows every rank all
+ * devices, and the rank's number on its host selects one.  srun
+ * --gpus-per-task=1, and launchers that set CUDA_VISIBLE_DEVICES, show each
+ * rank only its own device, as number 0.
+ *
+ * Two ranks on one device would each run at half speed, and NCCL would fail
+ * late.  Compare the devices' UUIDs to detect this at the start.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,11 @@
 #include "base/mem.h"
 #include "train/ordinal.h"
 
-/* The device of rank ${rank}: that of its number among the ranks of its host that
- * see the same ones; -1: none. */
+/*
+ * Return the device of rank ${rank}: its number among the ranks of its host
+ * that see the same devices.  Return -1 if there are more such ranks than
+ * devices.
+ */
 static int
 ordinal_rule(const struct ordinal_view *view, int rank)
 {
@@ -38,8 +43,8 @@ ordinal_pick(const struct ordinal_view *view, int ranks, int rank)
 	int mine = ordinal_rule(view, rank);
 
 	if (mine < 0)
-		return fail("rank %d: %d devices of host %s are shown to it and to "
-		    "as many ranks before it: start one rank for each device",
+		return fail("rank %d: %d devices of host %s are visible, and each has "
+		    "a rank already: start one rank for each device",
 		    rank, v->devices, v->host);
 	for (int r = 0; r < ranks && v->devices > 0; r++) {
 		int other = ordinal_rule(view, r);

@@ -29,20 +29,21 @@ enum { PRECISE_AUTO = -1, PRECISE_CLIPS_MAX = SCHEDULE_BATCH / 2 };
 
 /*
  * precise_parse(text, clips):
- * What --precise-bn says: set ${*clips} to PRECISE_AUTO for "auto", to 0 for
- * "off" and "0", else to the number.  -1, without a message, if ${text} is
- * none of these.
+ * Parse the value of --precise-bn.  Set ${*clips} to PRECISE_AUTO for "auto",
+ * to 0 for "off" and "0", or to the number.  Return 0, or -1 without a message
+ * if ${text} is invalid.
  */
 int precise_parse(const char *text, int64_t *clips);
 
 /*
  * precise_choose(g, samples, batch, group, ranks):
- * Return how many clips PRECISE_AUTO is for a run over ${samples} samples that
- * ends with batches of ${batch} clips: an eighth of the samples, at least 32 and
- * at most 1,024, and no fewer than the batch; 0 if no normalisation of ${g} is
- * measured in training.  A measurement so takes about 1/24 of the work of an
- * epoch, and less for large sets.  Each of ${ranks} needs a group of ${group}
- * clips, which the batch provides unless ranks share groups.
+ * Return the number of clips for PRECISE_AUTO: an eighth of ${samples}, at
+ * least 32, at most 1,024.  Then increase it to ${batch}, the batch size at the
+ * end of the run, and to one group of ${group} clips for each of ${ranks}.
+ * Return 0 if no batch normalization of ${g} trains its statistics.
+ *
+ * A measurement thus costs about 1/24 of an epoch's work, and less for large
+ * datasets.
  */
 int64_t precise_choose(const struct graph *g, uint64_t samples, int batch,
     int group, int ranks);
@@ -69,6 +70,9 @@ void precise_free(struct precise *p);
 
 /* precise_groups(p): how many groups it takes. */
 int precise_groups(const struct precise *p);
+
+/* precise_plan(p): return the plan of a group, the net's. */
+struct plan *precise_plan(const struct precise *p);
 
 /* precise_bytes(p): what its loader takes at most. */
 size_t precise_bytes(const struct precise *p);

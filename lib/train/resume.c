@@ -109,7 +109,7 @@ resume_identity(const struct state *s)
 		.settings = s->config };
 }
 
-/* Both sides of a comparison. */
+/* The two sides of a comparison. */
 struct resume_sides {
 	const struct resume *was;
 	const struct state *now;

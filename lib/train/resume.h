@@ -47,10 +47,10 @@ struct identity resume_identity(const struct state *s);
 
 /*
  * resume_check(r, now, schedule, samples, override):
- * Compare checkpoint ${r} with the run that would resume from it: its state
- * ${now}, whose history is that of ${schedule} over ${samples} samples up to
- * the step of ${r}.  ${override} has the names that may differ.
- * Return 0, or -1 after a message for each difference.
+ * Compare checkpoint ${r} with the run that would resume from it.  ${now} is
+ * the state of that run, whose history is that of ${schedule} over ${samples}
+ * samples up to the step of ${r}.  The settings named in ${override} may
+ * differ.  Return 0, or -1 after a message for each difference.
  */
 int resume_check(const struct resume *r, const struct state *now,
     const struct schedule *schedule, uint64_t samples,

@@ -68,7 +68,8 @@ struct session {
 	char *corrupt;			/* as checkpoints say it; NULL: none */
 	char *init;			/* as checkpoints say it; NULL: none */
 	char *choices;			/* the same */
-	int finished;			/* before it began: nothing is left */
+	int finished;			/* the run was finished before this
+					 * start */
 };
 
 /*
@@ -94,10 +95,10 @@ int session_begin(struct session *s);
 
 /*
  * session_look(s, f):
- * For a dry run: read the weights that a run would begin from, say what would
- * become of them, with a table to ${f} unless that is NULL, and refuse what
- * session_begin refuses of them.  Nothing is touched.  0, or an exit status
- * that all ranks share.
+ * For a dry run: find what session_begin would begin from, have its state on
+ * every rank, and refuse what session_begin refuses of it.  Load no checkpoint
+ * and touch nothing.  Print what would become of the weights of --init to ${f}
+ * unless that is NULL.  Return 0, or an exit status that all ranks share.
  */
 int session_look(struct session *s, FILE *f);
 

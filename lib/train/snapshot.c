@@ -16,7 +16,7 @@ struct snapshot {
 	void *w;			/* the flat buffer, copied */
 	struct slots_whole whole;
 	size_t metas, room;
-	struct meta *meta;		/* values are its own */
+	struct meta *meta;		/* the snapshot owns the values */
 };
 
 /* ${p}: whose shape it has; NULL: a single number. */

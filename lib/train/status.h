@@ -21,8 +21,8 @@ int run_status(const char *dir, FILE *f);
 
 /*
  * run_finished(dir):
- * Return the exit status of the run in ${dir}, which has a checkpoint, if it is
- * finished, or -1 without a message.
+ * Return the exit status of the run in ${dir} if it is finished, or -1 without
+ * a message if it is not.  ${dir} must contain a checkpoint.
  */
 int run_finished(const char *dir);
 

@@ -176,8 +176,8 @@ show_progress(struct trainer *t, const struct step_report *s)
 	    s->loss, clock_text(eta, left));
 }
 
-/* The loss of a guess, the same probability for all classes; 0 where the loss is
- * not one softmax. */
+/* Return the loss of a uniform guess over all classes, or 0 if the loss is not
+ * a single softmax. */
 static double
 loss_of_guess(const struct graph *g)
 {
@@ -188,13 +188,15 @@ loss_of_guess(const struct graph *g)
 }
 
 /*
- * Warn once if the mean loss of 20 steps exceeds by 10 percent both that of a
- * guess and that of the first 20 steps.  A run begins above a guess where its
- * random weights give large logits: tsm_tiny did by 18 percent, and reached
- * 98 % top-1.  Measured on six actions: with TSM's groups and SGD at 0.01 for
- * batches of 8 the loss rose to 5.5 where a guess has 1.8, and validation was
- * useless for 60 steps; runs that learned from the first epoch never exceeded
- * 1.05 of it.
+ * Warn once if the mean loss of 20 steps is 10 % above two losses: that of a
+ * uniform guess, and the mean of the first 20 steps.  The second one is needed
+ * because random weights may give large logits.  tsm_tiny started 18 % above a
+ * uniform guess and reached 98 % top-1.
+ *
+ * Measured on six actions: with TSM's parameter groups, SGD at 0.01 and batches
+ * of 8, the loss rose to 5.5, where a uniform guess has 1.8.  Validation was
+ * useless for 60 steps.  Runs that learned from the first epoch never exceeded
+ * 1.05 times the guess.
  */
 static void
 warn_of_heat(struct trainer *t, double loss)
@@ -212,7 +214,7 @@ warn_of_heat(struct trainer *t, double loss)
 	if (guess > 0 && mean > 1.1 * fmax(guess, w->first_loss)) {
 		progress_clear();
 		warning("steps %" PRIu64 " to %" PRIu64 ": the mean loss is %.3g, "
-		    "a guess has %.3g: the learning rate may be too high "
+		    "a uniform guess has %.3g: the learning rate may be too high "
 		    "(wanted a lower --lr of vt-schedule, or --clip-grad; "
 		    "vt-train(1), CAVEATS)", t->state.step - WINDOW + 1,
 		    t->state.step, mean, guess);

@@ -13,19 +13,19 @@
 #define OPTION_SUMS(o) \
 	OPTION_HEADING("Sums over ranks"), \
 	{ 0, "deterministic", OPTION_CHOICE, &(o).deterministic, "MODE", \
-	    "exact: equal bits on any ranks; or fast (exact)", \
+	    "sum exact (same bits on any ranks) or fast (exact)", \
 	    "exact|fast", 0, 0, 0 }, \
 	{ 0, "allreduce", OPTION_TEXT, &(o).allreduce, "NAME", \
-	    "fast: native, ring, torus[:XxY], halving (auto)", \
+	    "fast: use native, ring, torus[:XxY], halving (auto)", \
 	    "auto|native|ring|torus|halving", 0, 0, 0 }, \
 	{ 0, "allreduce-table", OPTION_TEXT, &(o).table, "FILE", \
-	    "fast: choose by what vt-bench --tune measured", \
+	    "fast: choose by the table of vt-bench --tune", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "exchange", OPTION_CHOICE, &(o).wire, "TYPE", \
-	    "fast: of gradients between ranks: fp32, bf16, fp16", \
+	    "fast: send gradients as fp32, bf16 or fp16 (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }, \
 	{ 0, "bucket", OPTION_SIZE, &(o).bucket, "BYTES", \
-	    "gradient summed at a time; 0: as suits, from 4M (0)", \
+	    "sum gradients in buckets of BYTES (0: auto, from 4M)", \
 	    NULL, 0, 9e15, 0 }
 
 /* sum_options_check(s): dies of what cannot be meant. */

@@ -23,7 +23,8 @@ better(const struct trainer *t, const struct summary *s, double *metric)
 	return t->o.best != BEST_NONE && *metric > t->state.best;
 }
 
-/* The weights change places with their average, or back, if ${wanted}. */
+/* Swap the weights with their average if ${wanted}.  A second call swaps them
+ * back. */
 static void
 swap_weights(struct trainer *t, int wanted)
 {
@@ -44,9 +45,9 @@ measure(struct trainer *t)
 }
 
 /*
- * The same of the weights and, where one is kept, of their average: whichever
- * is validated, a checkpoint has both.  The average is left in place of the
- * weights if ${average}.
+ * Measure the statistics of the weights and, if the run keeps one, of their
+ * average: a checkpoint stores both.  Leave the average in place of the weights
+ * if ${average}.
  */
 static int
 measure_both(struct trainer *t, int average)
@@ -62,8 +63,8 @@ measure_both(struct trainer *t, int average)
 	return status == 0 && t->work->precise != NULL ? measure(t) : status;
 }
 
-/* Measure and validate, the average if that is wanted; 0, or the exit status of
- * what went wrong. */
+/* Measure and validate, with the average if --use-ema is set.  Return 0, or an
+ * exit status. */
 static int
 validate(struct trainer *t, int *best)
 {

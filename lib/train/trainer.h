@@ -34,9 +34,9 @@ struct trainer_options {
 	int64_t save_steps;		/* steps; 0: never by steps */
 	int validates;			/* or the run that is replayed did */
 	double val_every;		/* epochs; 0: at the end only */
-	int64_t precise;		/* clips whose statistics are measured
-					 * before that, or PRECISE_AUTO
-					 * (train/precise.h); 0: none */
+	int64_t precise;		/* clips to measure statistics on before
+					 * a validation, or PRECISE_AUTO
+					 * (train/precise.h), or 0 */
 	enum keep_best best;
 	int64_t log_every;		/* steps between lines of the log */
 	double stop_after;		/* seconds; 0: never */

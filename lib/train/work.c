@@ -104,9 +104,10 @@ last_cell(const struct schedule *s)
 }
 
 /*
- * What is measured before a validation: groups as in the last stage.  Where
- * ranks share these, a rank might lack the memory for a whole one; then
- * PRECISE_AUTO takes the rank's part, but at least 4 clips.
+ * Choose the clips to measure before a validation, in groups as in the last
+ * stage.  If ranks share a group, one rank may lack the memory for a whole
+ * group.  PRECISE_AUTO then uses the rank's part of a group, or 4 clips if the
+ * part is smaller.
  */
 static void
 choose_measured(struct trainer *t)
@@ -124,52 +125,58 @@ choose_measured(struct trainer *t)
 	    c->batch, w->measured_group, t->comm->size);
 }
 
+/* Bytes of four microbatches of ${n} clips. */
+static size_t
+loading_bytes(const struct graph *g, int n, int frames, int crop)
+{
+	struct dims *input = graph_inputs(g, n, frames, crop);
+	size_t bytes = 0;
+
+	for (int i = 0; i < g->needs.streams; i++)
+		bytes += 4 * dims_count(&input[i]);
+	free(input);
+	return bytes;
+}
+
 /*
- * Clips of a validation, and those that are measured before it, are loaded in
- * memory that training would take otherwise: a quarter, or four microbatches
- * if that is less.
+ * Let a validation, and the measurement before it, load clips in memory that
+ * training would take otherwise: a quarter, or four microbatches if that is
+ * less.
  */
 static void
 share_loading(struct trainer *t)
 {
 	struct view_options *v = &t->viewing;
 	const struct graph *g = t->net->graph;
-	struct dims *input;
-	size_t all = t->loading.memory, some = 0;
-	int n = t->work->measured_group;
+	const struct cell *c = last_cell(t->schedule);
+	size_t all = t->loading.memory, some = 0, views = 0;
 
-	if (t->val == NULL && t->work->measured == 0)
+	if (t->work->measured != 0)
+		some = loading_bytes(g, t->work->measured_group, c->frames,
+		    c->crop);
+	if (t->val != NULL) {
+		views = loading_bytes(g, v->n, v->t, v->side);
+		if (views < 4 * loader_views_most(t->val, v))
+			views = 4 * loader_views_most(t->val, v);
+	}
+	some = some > views ? some : views;
+	if (some == 0)
 		return;
-	if (t->work->measured == 0 || (t->val != NULL && v->n > n))
-		n = v->n;
-	input = graph_inputs(g, n, v->t, v->side);
-	for (int i = 0; i < g->needs.streams; i++)
-		some += 4 * dims_count(&input[i]);
-	free(input);
-	if (t->val != NULL && some < 4 * loader_views_most(t->val, v))
-		some = 4 * loader_views_most(t->val, v);
 	v->memory = some < all / 4 ? some : all / 4;
 	t->loading.memory = all - v->memory;
 }
 
-/*
- * Measure so many clips at the shape of validation, and PRECISE_AUTO at that of
- * the last stage: a run keeps no --val-frames and --val-crop, on which what it
- * saves must then not depend.
- */
+/* Plan to measure clips of the shape of the last stage.  The shape of a
+ * validation, which may change when a run is resumed, decides no statistic. */
 static int
 plan_precise(struct trainer *t)
 {
 	const struct cell *c = last_cell(t->schedule);
-	int automatic = t->o.precise == PRECISE_AUTO;
 	const struct precise_options o = { .clips = t->work->measured,
-		.group = t->work->measured_group,
-		.frames = automatic ? c->frames : t->viewing.t,
-		.crop = automatic ? c->crop : t->viewing.side,
-		.stride = t->viewing.stride, .memory = t->viewing.memory };
+		.group = t->work->measured_group, .frames = c->frames,
+		.crop = c->crop, .stride = t->viewing.stride,
+		.memory = t->viewing.memory };
 
-	t->work->measured_frames = o.frames;
-	t->work->measured_crop = o.crop;
 	if (t->work->measured == 0)
 		return 0;
 	t->work->precise = precise_new(t->net, t->train, t->comm, &o,
@@ -283,7 +290,8 @@ print_cells(const struct trainer *t, FILE *f)
 		}
 }
 
-/* As many ranks as the smallest batch has groups: each computes at least one. */
+/* Return the number of groups in the smallest batch: each rank computes at
+ * least one group. */
 static int
 most_ranks(const struct trainer *t)
 {
@@ -307,6 +315,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 {
 	const struct graph *g = t->net->graph;
 	const struct trainer_work *w = t->work;
+	const struct cell *last = last_cell(t->schedule);
 	uint64_t samples = dataset_samples(t->train), clips = 0;
 	double macs = 0;
 
@@ -324,6 +333,9 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	    schedule_epochs(t->schedule));
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
 	    clips);
+	if (t->state.step > 0)
+		fprintf(f, "%-22s %" PRIu64 "\n", "# steps done",
+		    t->state.step);
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
 	fprintf(f, "%-22s %d%s\n", "# ranks at most", most_ranks(t),
 	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
@@ -332,7 +344,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	if (w->precise != NULL)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
 		    "# precise BN", precise_groups(w->precise),
-		    w->measured_group, w->measured_frames, w->measured_crop);
+		    w->measured_group, last->frames, last->crop);
 	if (t->o.learners.n > 0)
 		learners_print(t, f);
 	memory_print(t, f);

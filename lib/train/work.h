@@ -57,10 +57,9 @@ struct trainer_work {
 	struct corrupt *corrupt;
 	struct learners *learners;	/* NULL: every step is of all ranks */
 	struct saver *saver;
-	int64_t measured;		/* clips for ${precise}, */
-	int measured_group;		/* which so many normalise together, */
-	int measured_frames, measured_crop;	/* of this shape */
-	struct precise *precise;	/* NULL: nothing is measured */
+	int64_t measured;		/* clips to measure statistics on */
+	int measured_group;		/* clips normalized together */
+	struct precise *precise;	/* NULL if none are measured */
 	struct schedule_step at, seen;	/* the next step, the last one */
 
 	uint64_t steps;			/* of the whole schedule */
@@ -74,9 +73,10 @@ struct trainer_work {
 	struct phases time;
 	double logged_at, logged_loss;	/* sums since the last line */
 	int64_t logged_steps, logged_clips, logged_top1;
-	double window_loss;		/* sum over ${window_steps}, */
-	double first_loss;		/* and the mean of the first window, */
-	int window_steps, warned_of_heat;	/* for a warning */
+	double window_loss;		/* sum over window_steps steps */
+	double first_loss;		/* mean loss of the first window */
+	int window_steps, warned_of_heat;	/* steps in this window; has
+						 * warned */
 	int table_begun;
 };
 

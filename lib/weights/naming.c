@@ -103,8 +103,8 @@ fill(const char *pattern, const struct bound *b, char *to)
 	return 1;
 }
 
-/* "op NAME, past NAME, no NAME": the network has all of the first two kinds, and
- * none of the last. */
+/* Evaluate a condition "op NAME, past NAME, no NAME": the network has every
+ * operator of the first two kinds, and none of the last. */
 static int
 holds(const char *when, const struct bound *b, const struct naming_of *of)
 {

@@ -14,7 +14,8 @@
 struct rename {
 	const char *theirs, *ours;
 	const char *when;		/* the network must have; "-": nothing */
-	const char *how;		/* "-", "2d", "3d", "read", "lacks" ... */
+	const char *how;		/* "-", "2d", "3d", "read", "end", "lacks",
+					 * "turn NAME" or "fold NAME" */
 };
 
 struct naming {
@@ -26,7 +27,8 @@ struct naming {
 	struct rename *end;		/* what parameters of an operator have
 					 * behind its name; none: ".weight" and
 					 * so on, as here */
-	struct rename *lack;		/* operators that no network has there */
+	struct rename *lack;		/* operators that no network of the
+					 * other program has */
 };
 
 /* What a network is asked: has it an operator of this name; with ${past}, one
@@ -63,8 +65,8 @@ const struct rename *naming_theirs(const struct naming *n,
 
 /*
  * naming_lacks(n, of, ours):
- * Return 1 if no network of the program has an operator that is called
- * ${ours} here, by a row "lacks" of its table; else 0.
+ * Return 1 if a row "lacks" of the table says that no network of the other
+ * program has the operator that we call ${ours}; 0 otherwise.
  */
 int naming_lacks(const struct naming *n, const struct naming_of *of,
     const char *ours);

@@ -1,7 +1,8 @@
 /*
- * What moves memory of devices that are apart between ranks (comm/fabric.h): done
- * at once, by messages, in order of rank.  With APART_FABRIC set the devices have
- * streams, and name that as their library: it is used if it is "apart".
+ * A fabric (comm/fabric.h) between ranks whose devices have discrete memory.  It
+ * transfers synchronously, by messages, in order of rank.  If APART_FABRIC is set,
+ * the devices have streams and name its value as their library, and this fabric is
+ * used if that is "apart".
  */
 #include <stdlib.h>
 #include <string.h>

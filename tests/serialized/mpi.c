@@ -1,7 +1,7 @@
 /*
- * An MPI that provides MPI_THREAD_SERIALIZED: a command is linked with --wrap for
- * these calls (Makefile), and ends when two threads are in them at once.  Each
- * call takes a while, so that those of two threads would meet.
+ * An MPI library that provides MPI_THREAD_SERIALIZED.  The Makefile links a command
+ * with --wrap for these calls.  The command aborts if two threads are in such calls
+ * at the same time.  Each call sleeps, so that concurrent calls would overlap.
  */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -131,8 +131,8 @@ run_tiles(int i, int thread, void *arg)
 	    k->more, k->work + k->c->work * (size_t)thread);
 }
 
-/* Channels ${from} to ${to} of an output frame that no input frame reaches: the
- * bias, and 0 behind the last channel. */
+/* Fill channels ${from} to ${to} of an output frame whose taps all fall on
+ * padding: with the bias, and with 0 above the last channel. */
 static void
 frame_fill(const struct task *t, float *y, int from, int to)
 {
@@ -148,8 +148,8 @@ frame_fill(const struct task *t, float *y, int from, int to)
 	}
 }
 
-/* A frame of the output: the taps that fall on frames of the clip, none of them
- * where the padding is as long as the kernel. */
+/* Compute one output frame: sum the taps that fall on frames of the clip.  None
+ * does if the padding is as long as the kernel. */
 static void
 frame_forward(int i, int thread, void *arg)
 {

@@ -26,9 +26,9 @@ struct kernels {
 	/* dx (+)= v[lanes] everywhere. */
 	void (*plane_fill)(float *dx, size_t hw, const float *v, int more);
 	/*
-	 * The first largest of each window, or its last NaN, and which tap it
-	 * was, the first one of this plane being number ${tap0}; with ${more},
-	 * of what there is and this plane.
+	 * The first maximum of each window, or its last NaN, and the number of
+	 * its tap.  The first tap of this plane has number ${tap0}.  If ${more}
+	 * is set, compare with the maximum that ${y} and ${tap} already hold.
 	 */
 	void (*maxpool)(float *y, uint8_t *tap, const float *x,
 	    const struct window *v, int tap0, int more);

@@ -96,7 +96,7 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
 					vec from = AT(x, (t.h0 + a) * v->in_w +
 					    t.w0 + b);
 					ivec better = any ? (from > best) |
-					    (from != from) :	/* NaN */
+					    (from != from) :	/* from is NaN */
 					    (ivec){ 0 } == 0;
 					int32_t n = tap0 + a * v->k[1] + b;
 
@@ -182,7 +182,7 @@ avgpool_back(float *restrict dx, const float *restrict dy,
 		}
 }
 
-/* A NaN stays one, and its gradient passes. */
+/* relu(NaN) is NaN, and its gradient passes. */
 static void
 relu(float *restrict y, const float *restrict x, size_t n)
 {

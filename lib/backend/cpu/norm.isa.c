@@ -68,7 +68,7 @@ apply_all(const struct norm_apply *p, size_t hw, int res, int relu, int copy,
 		if (res)
 			v += AT(p->res, i);
 		if (relu) {
-			ivec open = ~(v <= 0);	/* NaN passes */
+			ivec open = ~(v <= 0);	/* NaN counts as open */
 
 			v = (vec)((ivec)v & open);
 			if (mask)

@@ -21,9 +21,11 @@ struct norm_mix {
 };
 
 /*
- * y = x a + b + res, and max(y, 0) where relu is set.  ${res} may be NULL;
- * ${copy} (NULL: none) gets y once more; of each place, ${mask} (NULL: none)
- * gets a bit for each lane whose y is above 0 or NaN.
+ * y = x a + b + res, and max(y, 0) if relu is set
+ *
+ * ${res} may be NULL.  ${copy} receives y a second time unless it is NULL.
+ * ${mask} receives one word per pixel unless it is NULL, with one bit per lane:
+ * 1 if y is above 0 or NaN.
  */
 struct norm_apply {
 	const float *x, *res;
@@ -43,9 +45,9 @@ struct norm_apply_mix {
 };
 
 /*
- * The gradient that comes to a plane: the sum of ${n} parts, 0 where the relu
- * was shut: by the bits of ${mask}, or, if that is NULL and ${relu} is set,
- * where x a + b is at most 0.
+ * The gradient of a plane: the sum of ${n} terms, and 0 where the relu output
+ * was 0.  The bits of ${mask} say where that was.  If ${mask} is NULL and
+ * ${relu} is set, it was where x a + b is at most 0.
  */
 struct norm_gradient {
 	const float *dy[2];

@@ -68,7 +68,8 @@ struct resize {
 	size_t at[RESIZE_CLIPS];
 };
 
-/* Dropout of clips of ${per} numbers, drawn as rng_dropout() of base/rng.h does. */
+/* Dropout of clips of ${per} values each.  The draws are those of rng_dropout
+ * (base/rng.h). */
 struct dropout {
 	const void *from;
 	void *to;
@@ -168,8 +169,8 @@ struct bias {
 
 /* ---- batch normalisation ---- */
 
-/* Divides numbers below 2^31 by one that the host knows (divisor_of): their product
- * with ${times}, less its last ${shift} bits. */
+/* A divisor that the host knows (divisor_of).  The quotient of n below 2^31 is
+ * n * ${times} >> ${shift}. */
 struct divisor { uint32_t times; int shift; };
 
 /* Rows whose sums are floats; beyond that they are doubles. */

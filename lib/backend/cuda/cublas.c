@@ -101,9 +101,12 @@ describe(struct runtime *r, struct product_plan *p)
 	return e;
 }
 
-/* Activations begin at multiples of 16 bytes; what is floats may be a part of
- * the flat buffer, which begins anywhere.  A and B keep cuBLASLt's default of 256
- * bytes, which holds because buffers begin at multiples of 4096 (net/layout.c). */
+/*
+ * Activations begin at multiples of 16 bytes.  Float matrices may lie in the
+ * flat parameter buffer, at any multiple of 4 bytes.  A and B keep cuBLASLt's
+ * default alignment of 256 bytes, because their buffers begin at multiples of
+ * 4096 (net/layout.c).
+ */
 static cublasStatus_t
 pick(struct runtime *r, struct product_plan *p)
 {

@@ -31,7 +31,8 @@ struct cuda {
 	struct gpu_stream *stream;	/* all work, in the order it is asked for */
 	enum gpu_type type;		/* what activations are stored as */
 	struct staging *staging;	/* pinned memory on the way to and fro */
-	struct pins *pins;		/* of the device; aside: that one's */
+	struct pins *pins;		/* pinned memory of the device; a side
+					 * stream shares its device's table */
 	struct replay *kept;		/* being captured */
 	const struct verdict *verdict;	/* what updates obey; NULL: nothing */
 	int aside;			/* another one's driver: device_aside */
@@ -96,20 +97,25 @@ void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
 void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
 
 /*
- * cuda_send(c, to, host, bytes): from the caller's memory, which is the
- * caller's again on return, to the device; on the compute stream.  It waits
- * only where more is sent than staging holds while nothing of it has arrived.
- * Not while work is captured: it would take what staging has by then.
- * cuda_receive(c, host, from, bytes): waits until it is there.  Memory that
- * cuda_pin gave is copied to without staging.
- * Of any thread.
+ * cuda_send(c, to, host, bytes):
+ * Copy host memory to the device on the compute stream.  The caller may reuse
+ * ${host} on return.  Wait only if the staging buffers are full.  Do not call
+ * it during a capture: the graph would copy whatever staging holds at its
+ * launch.
+ *
+ * cuda_receive(c, host, from, bytes):
+ * Copy device memory to the host and wait until the copy is complete.  Copies
+ * to memory from cuda_pin do not pass through staging.
+ *
+ * Any thread may call both.
  */
 void cuda_send(struct cuda *c, void *to, const void *host, size_t bytes);
 void cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes);
 
 /*
- * cuda_pin(c, bytes), cuda_unpin(c, p): pinned memory of the host, which is
- * remembered as such.  NULL after a message.
+ * cuda_pin(c, bytes), cuda_unpin(c, p):
+ * Allocate and free page-locked host memory, and record it in the device's
+ * table.  cuda_pin returns NULL after a message.
  */
 void *cuda_pin(struct cuda *c, size_t bytes);
 void cuda_unpin(struct cuda *c, void *p);
@@ -130,8 +136,8 @@ void cuda_wait(struct cuda *c);
 struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);
 
-/* pins_new(): return an empty table of the memory that cuda_pin page-locks; the
- * caller frees it by pins_free, when cuda_unpin has released each block. */
+/* pins_new(): return an empty table of the memory that cuda_pin page-locks.
+ * The caller frees it by pins_free, after cuda_unpin of each block. */
 struct pins *pins_new(void);
 void pins_free(struct pins *p);
 

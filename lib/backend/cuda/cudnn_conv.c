@@ -145,7 +145,7 @@ static int
 end_about(struct runtime *r)
 {
 	maker_finish(r->about_maker, r->about);
-	return r->about_maker->wrong ? fail("cuDNN %zu takes no description of "
+	return r->about_maker->wrong ? fail("cuDNN %zu refuses a description of "
 	    "the device (wanted 9.8 or later): %s", r->dnn.cudnnGetVersion(),
 	    r->about_maker->why) : 0;
 }

@@ -11,10 +11,9 @@
 enum { SUGGESTIONS = 100 };
 
 /*
- * A plan that is to run is made with a handle of the device, as in NVIDIA's own
- * programs.  Where there is no device (runtime_described), or where
- * VT_CUDNN_PLANS=described asks for it, a description of the device takes the
- * handle's place.
+ * Plans that will run are built with a handle of the device, as NVIDIA's own
+ * programs do.  Without a device (runtime_described), or if VT_CUDNN_PLANS is
+ * "described", build them with a description of the device instead.
  */
 static void
 plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,

@@ -1,12 +1,13 @@
 /*
- * The fastest way to do a convolution, by trying some of them on the device.
- * Their memory is not zero, so that no kernel is fast for that; what they make
- * is thrown away.
+ * Choose the fastest algorithm for a convolution by timing candidates on the
+ * device.  Operands are not zero, because kernels may run faster on zeros.
+ * Results are discarded.
  *
- * A round is REPEATS launches between two events.  Fills before them keep the
- * device busy until all are queued, so that the 5 to 15 us which the host takes for
- * a launch are not in the time.  Tensors that would stay in the L2 cache have
- * copies, which launches take in turn.
+ * A round is REPEATS launches between two events.  Fills of memory before them
+ * keep the device busy until all launches are queued.  The time therefore
+ * excludes the 5 to 15 us that the host takes for a launch.  Operands that
+ * would stay in the L2 cache have several copies, which successive launches use
+ * in turn.
  */
 #include <stdlib.h>
 
@@ -17,8 +18,8 @@
 
 enum { TRIED = 12, ROUNDS = 5, REPEATS = 10, ALIGN = 256 };
 
-/* Bytes of a fill, and how many: each takes at least 50 us at 5 TB/s.  Bytes of all
- * copies: three times the L2 cache of an H200. */
+/* Bytes and number of the fills: each takes at least 50 us at 5 TB/s.  COPIED
+ * is the size of all copies together: three times the L2 cache of an H200. */
 #define FILL	((size_t)256 << 20)
 enum { FILLS = 6 };
 #define COPIED	((size_t)150 << 20)
@@ -30,8 +31,10 @@ struct rig {
 	size_t bytes, workspace;	/* this one grows */
 	cudaStream_t stream;
 	cudaEvent_t begun, done;
-	void *at[6];			/* the last one is filled */
-	size_t copies;			/* of all but workspace */
+	void *at[6];			/* operands; the last is the fills'
+					 * target */
+	size_t copies;			/* of each operand; the workspace
+					 * has one */
 	struct conv_beside beside;
 };
 
@@ -127,8 +130,8 @@ make_room(struct rig *g)
 	return -1;
 }
 
-/* Launch number ${k}.  A pass is a copy, which reads one half and writes the
- * other. */
+/* Launch number ${k}.  Without a plan, copy the first half of the bytes to the
+ * second. */
 static int
 once(struct rig *g, size_t k)
 {
@@ -157,7 +160,8 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The launches of a round; -1: one fails. */
+/* Queue the fills and the launches of a round.  Return 0, or -1 if a launch
+ * fails. */
 static int
 launch_all(struct rig *g)
 {
@@ -215,8 +219,8 @@ plan_by_timing(struct conv_plan *p)
 
 	n = rig_open(&g) == 0 ? n : 0;
 	for (int i = 0; i < n; i++) {
-		/* A kernel that faults spoils the device: then this is the last
-		 * line before the message. */
+		/* A kernel that faults makes the device unusable.  This is then
+		 * the last line before the error message. */
 		detail("%s: trying cuDNN's engine %lld", p->key,
 		    (long long)c[i].engine);
 		if (plan_of_choice(p, &c[i]) == 0)

@@ -211,8 +211,8 @@ struct driver *runtime_open(int ordinal);
 struct driver *runtime_described(const char *json);
 
 /* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0".
- * runtime_devices(): the names of those here, or "none here".
- * runtime_uuids(uuid, max): struct backend's uuids. */
+ * runtime_devices(): the names of this host's devices, or "none here".
+ * runtime_uuids(uuid, max): see uuids of struct backend. */
 const char *runtime_library(void);
 const char *runtime_devices(void);
 int runtime_uuids(unsigned char (*uuid)[DEVICE_UUID], int max);

@@ -5,9 +5,9 @@
  */
 
 /*
- * ${width} numbers, LANES, 2 or 1, from number ${at} on, a multiple of that, as
- * they are stored; those from ${n} on are 0.  ${width} WHOLE: LANES of them, or
- * none if n is 0; then nothing is compared but that.
+ * Read ${width} stored values, LANES, 2 or 1, beginning with value ${at}, a
+ * multiple of ${width}.  Values from number ${n} are 0.  If ${width} is WHOLE,
+ * read LANES values without a bounds check, or zeros if ${n} is 0.
  */
 INLINE struct words
 OF(fetch)(const void *from, size_t at, size_t n, const int width)
@@ -18,7 +18,7 @@ OF(fetch)(const void *from, size_t at, size_t n, const int width)
 
 	if (width == WHOLE ? n > 0 : width == LANES && at + LANES <= n)
 		return words_load(x);
-	if (width == WHOLE || at >= n) {	/* an operand that is absent */
+	if (width == WHOLE || at >= n) {	/* absent operand */
 		v.w[0] = v.w[1] = v.w[2] = v.w[3] = 0;
 		return v;
 	}

@@ -6,7 +6,7 @@
 
 /* ---- dropout ---- */
 
-/* As rng_dropout() of base/rng.c, of block ${block} of four values. */
+/* Draw the four values of block ${block}, as rng_dropout (base/rng.c) does. */
 INLINE void
 OF(draw)(uint64_t seed, uint64_t clip, uint32_t op, uint64_t block, uint32_t *w)
 {

@@ -120,7 +120,8 @@ OF(frames)(const struct frames *a, struct block b)
 
 /* ---- windows ---- */
 
-/* The taps of a vector, from number ${at} on: those of LANES bytes in one access. */
+/* Store the taps of a vector, beginning with number ${at}.  Write a whole
+ * vector of one-byte taps in one access. */
 INLINE void
 OF(which_put)(void *which, size_t at, const unsigned *tap, int large,
     const int width)

@@ -30,7 +30,7 @@ struct pass {
 	struct moved moved;
 	int shut;			/* SHUT_*: how it is known where the
 					 * relu was */
-	int whole;			/* kernels of whole vectors serve */
+	int whole;			/* use the kernels for whole vectors */
 };
 
 /* Frame t is moved to where the shift looks for it. */
@@ -83,8 +83,11 @@ pass_of(const struct norm *n, void *saved, void *scratch)
 	return p;
 }
 
-/* The kernels of a backward pass: of any rows; and of whole vectors, by what comes
- * through a shift and by SHUT_*. */
+/*
+ * The kernels of a backward pass: ${any} for all row shapes, ${whole} for whole
+ * vectors.  Index ${whole} by whether part of dy comes through a shift, and by
+ * SHUT_*.
+ */
 struct norm_kernels {
 	enum gpu_kernel any, whole[2][SHUTS];
 };
@@ -103,7 +106,7 @@ static const struct norm_kernels norm_apply_back = { GPU_NORM_APPLY_BACK, {
 static int
 norm_kernel(const struct pass *p, const struct norm_kernels *k)
 {
-	/* Only norms of whole vectors are fused with a shift (fuse.c). */
+	/* fuse.c fuses a shift only with norms of whole vectors. */
 	assert(p->whole || p->dy_moved == NULL);
 	return p->whole ? k->whole[p->dy_moved != NULL][p->shut] : k->any;
 }

@@ -1,7 +1,7 @@
 /* The kernels of norm_body.h on the device. */
 
-/* Two blocks a multiprocessor, at most 128 registers a thread: the loads of one
- * are on their way while the other one computes. */
+/* Require two blocks per multiprocessor, which allows 128 registers a thread.
+ * The loads of one block then overlap the arithmetic of the other. */
 #define LAUNCH_BOUNDS(count)	__launch_bounds__(count, 2)
 
 #include "backend/cuda/device.h"

@@ -8,8 +8,8 @@
  * so there is one for four numbers that are read, or for eight.
  */
 
-/* Where the relu was open, which it is for NaN, dy; elsewhere 0.  ${x}: less the
- * mean. */
+/* Return dy where the relu was open, else 0.  The relu is open for NaN.  ${x}
+ * is the input minus the mean. */
 INLINE float
 OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
     int shut)
@@ -20,9 +20,10 @@ OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
 }
 
 /*
- * Kernels come in two forms of one text.  ${whole}: rows_whole() holds, so that
- * what a vector needs is a product and a comparison of 32 bits for each row, and
- * 16 bytes of each operand; otherwise rows are folded, and the last may be cut.
+ * Each kernel is compiled in two forms.  ${whole} requires rows_whole(): a
+ * vector then costs one 32-bit multiplication and comparison per row, and one
+ * access of 16 bytes per operand.  The other form handles folded rows and a
+ * partial last one.
  */
 #define WIDTH(whole)	((whole) ? WHOLE : LANES)
 
@@ -32,7 +33,7 @@ OF(norm_walk)(const struct rows *r, struct block b, int i, const int whole)
 	return whole ? walk_whole(r, b, i, LANES) : walk_of(r, b, i, LANES);
 }
 
-/* The first number of row ${row} of the thread's columns. */
+/* Return the index of the thread's first value in row ${row}. */
 INLINE size_t
 OF(norm_at)(const struct rows *r, const struct walk *w, unsigned row,
     const int whole)
@@ -43,14 +44,15 @@ OF(norm_at)(const struct rows *r, const struct walk *w, unsigned row,
 	return walk_row(r, 0, row) + w->col;
 }
 
-/* The end of what may be read of row ${row}. */
+/* Return the end of the values to read in row ${row}: 0 beyond the thread's
+ * last row. */
 INLINE size_t
 OF(norm_end)(const struct rows *r, const struct walk *w, unsigned row)
 {
 	return row < w->last ? r->n : 0;
 }
 
-/* f[e] = parameter ${from} of channel e of this thread. */
+/* f[e] = from[channel e of this thread]. */
 INLINE void
 OF(norm_channels)(const struct rows *r, const struct walk *w,
     const float *from, const int whole, float *f)
@@ -67,7 +69,24 @@ OF(norm_channels)(const struct rows *r, const struct walk *w,
 	}
 }
 
-/* The gradient of a vector of row ${row}, as far as it comes through a shift. */
+/* factor[e] = rstd scale and offset[e], for channel e of this thread. */
+INLINE void
+OF(norm_factors)(const struct rows *r, const struct walk *w,
+    const float *rstd, const float *scale, const float *offset,
+    const int whole, float *factor, float *to)
+{
+	float by[LANES];
+
+	OF(norm_channels)(r, w, rstd, whole, factor);
+	OF(norm_channels)(r, w, scale, whole, by);
+	OF(norm_channels)(r, w, offset, whole, to);
+	UNROLL
+	for (int e = 0; e < LANES; e++)
+		factor[e] *= by[e];
+}
+
+/* Read the vector of dy that belongs to row ${row} through a shift, or zeros if
+ * the shift moved nothing there. */
 INLINE struct words
 OF(norm_moved)(const struct rows *r, const struct walk *w,
     const struct moved *s, const void *dy, unsigned row, int by,
@@ -107,16 +126,9 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 			mean[e] = OF(widen)(((const S *)a->x)[c]);
 			c = walk_next(r, c);
 		}
-		if (back && shut == SHUT_X) {
-			float scale[LANES];
-
-			OF(norm_channels)(r, &w, a->rstd, whole, factor);
-			OF(norm_channels)(r, &w, a->scale, whole, scale);
-			OF(norm_channels)(r, &w, a->offset, whole, offset);
-			UNROLL
-			for (int e = 0; e < LANES; e++)
-				factor[e] *= scale[e];
-		}
+		if (back && shut == SHUT_X)
+			OF(norm_factors)(r, &w, a->rstd, a->scale, a->offset,
+			    whole, factor, offset);
 		for (unsigned m = w.first; m < w.last; m += NORM_ROWS * w.lanes) {
 			float fs[LANES], fq[LANES];
 
@@ -318,8 +330,8 @@ OF(norm_running)(const struct norm_running *a, struct block b)
 	}
 }
 
-/* A vector of row ${row} of y to where a shift moves it; that which nothing is
- * moved to becomes 0. */
+/* Store a vector of row ${row} of y in the row to which the shift moves it.
+ * Store zeros in rows that the shift leaves empty. */
 INLINE void
 OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
     const float *f, const int whole)
@@ -337,8 +349,7 @@ OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
 	    r->n, y, WIDTH(whole));
 }
 
-/* ${adds}: there is a shortcut.  What else may be asked for is looked at once a
- * vector. */
+/* ${adds}: add a residual.  Other optional operands are tested once a vector. */
 INLINE void
 OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
     const int adds)
@@ -347,15 +358,11 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
 
 	EACH_THREAD(i) {
 		struct walk w = OF(norm_walk)(r, b, i, whole);
-		float mean[LANES], factor[LANES], offset[LANES], scale[LANES];
+		float mean[LANES], factor[LANES], offset[LANES];
 
 		OF(norm_channels)(r, &w, a->mean, whole, mean);
-		OF(norm_channels)(r, &w, a->rstd, whole, factor);
-		OF(norm_channels)(r, &w, a->scale, whole, scale);
-		OF(norm_channels)(r, &w, a->offset, whole, offset);
-		UNROLL
-		for (int e = 0; e < LANES; e++)
-			factor[e] *= scale[e];
+		OF(norm_factors)(r, &w, a->rstd, a->scale, a->offset, whole,
+		    factor, offset);
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct words x[ROWS], res[ROWS];
 

@@ -5,9 +5,9 @@
 #include "backend/cuda/rows.h"
 
 /*
- * Blocks of a sum: four for each of the 132 multiprocessors of an H100 or H200, of
- * which two run at once (128 registers a thread).  The number is constant because
- * the order of the sum depends on it.
+ * Blocks of a sum: four for each of the 132 multiprocessors of an H100 or H200.
+ * Two of the four run at once, at 128 registers a thread.  The number is
+ * constant because the order of summation depends on it.
  */
 enum { BLOCKS = 528 };
 
@@ -93,9 +93,9 @@ rows_folded(const struct cuda *c, const struct matrix *m)
 }
 
 /*
- * Cut for a pass without sums.  A thread reads the parameters of its channels
- * once, up to seven vectors of them, so it gets 32 rows where enough blocks
- * remain, and at least eight.
+ * Split the rows of a pass without sums.  A thread reads the parameters of its
+ * channels once, up to seven vectors.  It gets 32 rows if enough blocks remain,
+ * and at least 8.
  */
 static struct rows
 rows_pass(struct rows r, size_t groups)
@@ -147,8 +147,8 @@ divisor_of(unsigned by)
 {
 	struct divisor d = { .shift = 31 };
 
-	/* 2^shift / by, rounded up: below 2^32, and its error times a number
-	 * below 2^31 is below 2^shift. */
+	/* times = 2^shift / by, rounded up.  It is below 2^32, and its rounding
+	 * error times a dividend below 2^31 is below 2^shift. */
 	while ((uint64_t)1 << (d.shift - 31) < by)
 		d.shift++;
 	d.times = (uint32_t)((((uint64_t)1 << d.shift) + by - 1) / by);

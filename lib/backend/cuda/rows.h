@@ -32,12 +32,12 @@ struct rows rows_copy(const struct cuda *c, const struct matrix *m);
 struct rows rows_sum(const struct cuda *c, const struct matrix *m);
 
 /*
- * rows_whole(r): it is of one group, and its rows are whole vectors, less than
- * 2^32 in all, so that walk_whole serves.
+ * rows_whole(r): return 1 if ${r} is one group of whole vectors, fewer than
+ * 2^32 in all, so that walk_whole may be used.
  */
 int rows_whole(const struct rows *r);
 
-/* divisor_of(by): ${by} from 1 to 2^31. */
+/* divisor_of(by): return the divisor for ${by}, from 1 to 2^31. */
 struct divisor divisor_of(unsigned by);
 
 /* rows_plain(m, lanes): as rows_copy, by vectors of ${lanes}, of one row each. */

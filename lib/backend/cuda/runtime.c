@@ -311,8 +311,8 @@ count_devices(int *n)
 	return fail("--device cuda: %s", cudaGetErrorString(e));
 }
 
-/* The smallest major compute capability: that of the first of CUDA_ARCHS in the
- * Makefile. */
+/* The lowest major compute capability that the program supports: the first of
+ * CUDA_ARCHS in the Makefile. */
 enum { CAPABILITY = 8 };
 
 struct driver *
@@ -325,8 +325,8 @@ runtime_open(int ordinal)
 	if (count_devices(&n) != 0)
 		return NULL;
 	if (ordinal >= n)
-		return fail_null("--device cuda: %d of them here, so no number "
-		    "%d", n, ordinal);
+		return fail_null("--device=cuda:%d: this host has %d CUDA "
+		    "device%s", ordinal, n, n == 1 ? "" : "s");
 	r = xcalloc(1, sizeof(*r));
 	r->driver.call = &calls;
 	r->ordinal = ordinal;
@@ -335,7 +335,7 @@ runtime_open(int ordinal)
 		snprintf(r->name, sizeof(r->name), "%s", about.name);
 		if (about.major < CAPABILITY)
 			runtime_wrong(r, "compute capability below 8.0",
-			    "kernels are for 8.0 (A100) and later");
+			    "kernels require at least 8.0 (A100)");
 	}
 	runtime_put(r, "choosing it", cudaSetDevice(ordinal));
 	if (waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||

@@ -15,7 +15,8 @@
 #include <cudnn.h>
 #include <pthread.h>
 
-/* Before, a kernel's arguments had 4,096 bytes; struct input (args.h) has more. */
+/* Older toolkits limit a kernel's arguments to 4,096 bytes.  struct input
+ * (args.h) is larger. */
 _Static_assert(CUDART_VERSION >= 12010,
     "the CUDA Toolkit is too old (wanted 12.1 or newer)");
 
@@ -65,7 +66,7 @@ struct runtime {
 	char name[256];			/* the device's */
 	struct cudnn dnn;
 	cudnnHandle_t handle;
-	int with_handle;		/* plans are made with it */
+	int with_handle;		/* build plans with a handle */
 	struct maker *about_maker;	/* of what follows */
 	cudnnBackendDescriptor_t about;	/* the device, as cuDNN sees it */
 	struct ways ways;		/* how convolutions are done */

@@ -7,8 +7,8 @@
 
 struct gpu_graph { cudaGraphExec_t at; };
 
-/* Capture the calls of this thread alone.  If CUDA refuses, the caller launches the
- * kernels one by one, so print a detail and not an error. */
+/* Capture the calls of this thread only.  If CUDA refuses, print a detail
+ * message, not an error: the caller then launches the kernels one by one. */
 int
 runtime_capture(struct driver *d, struct gpu_stream *s)
 {
@@ -17,7 +17,7 @@ runtime_capture(struct driver *d, struct gpu_stream *s)
 	    cudaStreamCaptureModeThreadLocal);
 
 	if (e != cudaSuccess) {
-		detail("%s (device %d): no graph: %s", r->name, r->ordinal,
+		detail("%s (device %d): no CUDA graph captured: %s", r->name, r->ordinal,
 		    cudaGetErrorString(e));
 		return -1;
 	}
@@ -50,9 +50,9 @@ runtime_captured(struct driver *d, struct gpu_stream *s)
 	cudaGetLastError();		/* it is ours, and no work's */
 	free(g);
 	if (r->spoiled[0] != '\0')
-		detail("%s: no graph of it", r->spoiled);
+		detail("%s: no CUDA graph captured", r->spoiled);
 	else
-		detail("%s (device %d): no graph: %s", r->name, r->ordinal,
+		detail("%s (device %d): no CUDA graph captured: %s", r->name, r->ordinal,
 		    cudaGetErrorString(e));
 	return NULL;
 }

@@ -56,7 +56,7 @@ staging_free(struct cuda *c, struct staging *s)
 	free(s);
 }
 
-/* ---- pinned memory of others ---- */
+/* ---- the table of pinned memory ---- */
 
 struct pins {
 	pthread_mutex_t lock;

@@ -27,7 +27,7 @@
 #define S	OF(stored)
 #define LANES	OF(lanes)
 #define STORED_BITS	(128 / LANES)
-enum { WHOLE = 0 };			/* a width: flat_body.h */
+enum { WHOLE = 0 };			/* a value of ${width} (flat_body.h) */
 
 #ifdef __CUDACC__
 struct __align__(16) words { uint32_t w[4]; };
@@ -36,9 +36,9 @@ struct words { _Alignas(16) uint32_t w[4]; };
 #endif
 
 /*
- * 16 bytes of the device's memory, at a multiple of 16.  A plain assignment of a
- * structure leaves it to the compiler's optimizer whether they become one access
- * or four, and of the same text it made both.
+ * Access 16 bytes of device memory, at a multiple of 16, in one instruction.
+ * For a plain structure assignment the compiler emitted one access in some
+ * places and four in others.
  */
 #ifdef __CUDACC__
 

@@ -38,8 +38,8 @@ walk_of(const struct rows *r, struct block b, int i, const int width)
 }
 
 /*
- * The same of one group whose rows are whole vectors, by numbers of 32 bits:
- * rows_whole() says for which walks.
+ * The thread's iteration range for one group of whole vectors, in 32-bit
+ * arithmetic.  It requires rows_whole().
  */
 INLINE struct walk
 walk_whole(const struct rows *r, struct block b, int i, const int width)
@@ -106,7 +106,7 @@ walk_fold(double *sum, const struct rows *r, struct block b, const int count)
 		}
 }
 
-/* ${n} / the number that ${d} was made of. */
+/* Return ${n} / ${d}. */
 INLINE unsigned
 divided(unsigned n, struct divisor d)
 {

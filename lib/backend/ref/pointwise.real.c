@@ -31,7 +31,7 @@ const struct op_impl REF(input) = { .forward = input_forward_rounded };
 /*
  * ---- relu: y = max(x, 0) ----
  *
- * A NaN stays one, here and in relu6, and its gradient passes, as in PyTorch
+ * relu(NaN) and relu6(NaN) are NaN, and their gradients pass, as in PyTorch
  * (threshold_backward and hardtanh_backward in native_functions).
  */
 

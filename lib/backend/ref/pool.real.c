@@ -4,8 +4,8 @@
 
 #include "backend/ref/ref.h"
 
-/* ---- maxpool: the largest of a window, the first of equals; the last NaN, as in
- * PyTorch's max_pool3d ---- */
+/* ---- maxpool: the first maximum of a window, or its last NaN, as PyTorch's
+ * max_pool3d ---- */
 
 static size_t
 maxpool_saved(const struct task *k)

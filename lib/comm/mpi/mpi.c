@@ -29,9 +29,9 @@ struct ranks {
 	MPI_Comm mpi;
 	int world;			/* not a part */
 	int failed;
-	pthread_mutex_t *lock;		/* around calls of MPI, if one thread at
-					 * a time may make them: the world's;
-					 * NULL: all may */
+	pthread_mutex_t *lock;		/* serializes MPI calls below
+					 * MPI_THREAD_MULTIPLE, else NULL; owned
+					 * by the world communicator */
 };
 
 /* What an exchange keeps. */
@@ -59,10 +59,11 @@ check(int code, const char *what)
 }
 
 /*
- * Gradients are exchanged by a thread of their own, while the main thread may
- * exchange statistics.  With MPI_THREAD_SERIALIZED one lock of the process keeps
- * their calls apart.  Exchanges hold it for calls that do not wait; what does
- * wait, MPI_Comm_split and MPI_Allreduce, all ranks call in the same order.
+ * A thread of its own exchanges gradients, while the main thread may exchange
+ * statistics.  With MPI_THREAD_SERIALIZED one lock of the process serializes
+ * their MPI calls.  Nonblocking exchanges hold it only for calls that do not
+ * wait.  MPI_Comm_split and MPI_Allreduce wait while holding it; this cannot
+ * deadlock because all ranks call them in the same order.
  */
 static void
 mpi_enter(const struct ranks *r)
@@ -80,7 +81,7 @@ mpi_leave(const struct ranks *r)
 
 /* ---- beginning and end ---- */
 
-/* ${of}: what it is a part of; NULL: it is the world. */
+/* ${of} is the parent communicator; NULL for the world. */
 static struct comm *
 make(MPI_Comm mpi, const struct ranks *of)
 {

@@ -172,7 +172,7 @@ abort_link(void *link)
 static int
 finish(void *link)
 {
-	return check(nccl.ncclCommFinalize(link), link, "the end of a link");
+	return check(nccl.ncclCommFinalize(link), link, "finishing a link");
 }
 
 static void

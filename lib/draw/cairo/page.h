@@ -96,9 +96,10 @@ void page_word(struct page *p, double x, double y, const char *text,
 double page_text_width(struct page *p, const char *text, double size, int bold);
 
 /*
- * page_path_fit(p, path, size, width): ${path} within ${width}: folders are taken
- * off its front, then characters, and an ellipsis stands for them, since paths
- * differ at their ends.  The caller frees it.
+ * page_path_fit(p, path, size, width):
+ * Shorten ${path} to ${width} at font size ${size}.  Remove folders from its
+ * front, then characters, and put an ellipsis in their place: paths differ at
+ * their ends.  The caller frees the result.
  */
 char *page_path_fit(struct page *p, const char *path, double size,
     double width);

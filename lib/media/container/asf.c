@@ -9,7 +9,7 @@
 #include "media/container/reader.h"
 
 #define STREAMS 128
-#define DATA_HEAD 50	/* bytes of the data object before its packets */
+#define DATA_HEAD 50	/* bytes of the data object's header */
 
 /* Of each stream: its newest object. */
 struct object { int seen; uint32_t number; uint64_t size, got; };
@@ -119,8 +119,9 @@ check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
 }
 
 /*
- * The packets of the data object at ${at}.  A writer to a pipe states neither
- * their number nor the size of the object: they go on to the index or the end.
+ * Check the packets of the data object at ${at}.  A writer to a pipe states
+ * neither their number nor the object's size.  Its packets extend to the index
+ * or the end of the file.
  */
 static enum container_state
 check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)

@@ -1,11 +1,12 @@
 /*
- * AVI: RIFF chunks.  The frames of a stream are chunks in the list "movi", and
- * an index after it names them once more; what the index has and the list has
- * not is lost.  A writer to a pipe leaves sizes of 0xffffffff, and no index.
+ * AVI: RIFF chunks.  The list "movi" contains the frames of a stream as chunks,
+ * and an index after it lists them again.  A frame in the index that "movi"
+ * lacks is lost.  A writer to a pipe leaves sizes of 0xffffffff and writes no
+ * index.
  */
 #include "media/container/reader.h"
 
-#define UNKNOWN 0xffffffff	/* a size */
+#define UNKNOWN 0xffffffff	/* size that the writer could not fill in */
 #define TAG(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 
 static const uint32_t RIFF = TAG('R', 'I', 'F', 'F'),

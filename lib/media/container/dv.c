@@ -1,25 +1,27 @@
 /*
- * dv: frames of DIF blocks, IEC 61834-2 (25 Mb/s), SMPTE 314M (DVCPRO50) and
- * SMPTE 370M (DVCPRO HD).  A block of 80 bytes begins with what it is: its
- * section, its sequence and channel, and its number in the section.  A frame
- * has 1, 2 or 4 channels of 10 or 12 sequences of 150 blocks, in this order:
- * a header, 2 of subcode, 3 of VAUX, then 9 times one of sound and 15 of video.
+ * DV: frames of DIF blocks, IEC 61834-2 (25 Mb/s), SMPTE 314M (DVCPRO50) and
+ * SMPTE 370M (DVCPRO HD).  A block has 80 bytes.  It begins with an identifier:
+ * its section, sequence, channel, and number in the section.  A frame has 1, 2
+ * or 4 channels of 10 or 12 sequences of 150 blocks.  A sequence has a header
+ * block, 2 of subcode, 3 of VAUX, then 9 groups of one audio and 15 video
+ * blocks.
  */
 #include "media/container/reader.h"
 
 #define BLOCK 80
-#define BLOCKS 150		/* of a sequence */
-#define GROUP 16		/* blocks: one of sound, and the video after it */
+#define BLOCKS 150		/* blocks per sequence */
+#define GROUP 16		/* blocks per group: one of audio, then 15 of
+				 * video */
 
 enum { HEADER, SUBCODE, VAUX, SOUND, VIDEO };
 
-/* Bytes of a frame that tell its layout. */
+/* Offsets in a frame of the bytes that give its layout; TOLD bytes suffice. */
 enum { DSF = 3, STYPE = 5 * BLOCK + 48 + 3, TOLD = 6 * BLOCK };
 
 struct layout { int sequences, channels; };
 
-/* The layout of a frame: 625 lines have 12 sequences; the signal type STYPE
- * tells the channels, one where it is not known. */
+/* Return the layout of a frame.  625-line frames have 12 sequences, others 10.
+ * The signal type ${stype} gives the channels; an unknown type has one. */
 static struct layout
 dv_layout(int dsf, int stype)
 {
@@ -39,9 +41,10 @@ dv_blocks(struct layout l)
 }
 
 /*
- * Are the first three bytes ${id} those of block ${k} of a frame?  The channel
- * counts where there are several: bit 3 is its lowest bit, and bit 2, which only
- * four channels use, the inverse of its highest.
+ * Return 1 if ${id}, the first three bytes of a block, identifies block ${k} of
+ * a frame.  Check the channel only if there are several: bit 3 is its lowest
+ * bit.  Bit 2 is the inverse of its highest bit and is used by four channels
+ * only.
  */
 static int
 dv_is_block(struct layout l, int k, uint32_t id)

@@ -128,7 +128,8 @@ gif_check(struct reader *r)
 				return reader_broken(r, start, "an image with "
 				    "other pixels than it says");
 			break;
-		case 'G':		/* a file that was appended by copy */
+		case 'G':		/* header of a GIF file appended to the
+					 * first */
 			if (reader_big(r, at, 4) != 0x47494638 || at + 13 >
 			    r->size)
 				return reader_broken(r, at, "no block begins "

@@ -27,11 +27,15 @@ ivf_check(struct reader *r)
 		time = now;
 		at += 12 + (int64_t)size;
 	}
-	/* The header counts frames, or ticks with newer FFmpeg; 0: not known,
-	 * and so are all ones, which a pipe keeps. */
+	/*
+	 * The header holds the number of frames, or ticks in files by newer
+	 * FFmpeg.  0 and UINT32_MAX mean unknown; a writer to a pipe leaves the
+	 * latter.
+	 */
 	if (length == 0 || length == UINT32_MAX)
 		return CONTAINER_WHOLE;
-	/* One frame of up to a second, in milliseconds. */
+	/* For one frame of up to a second, newer FFmpeg stores its duration in
+	 * milliseconds. */
 	if (frames == 1 && per_second >= 1000 && length <= per_second)
 		length = 1;
 	if (frames < length && time - first < length - step)

@@ -28,15 +28,15 @@ skip_coded(struct reader *r, int64_t at)
 	return at;
 }
 
-/* A position between the markers of JPEG files. */
 struct cursor {
-	int64_t at, start;	/* start: of the picture that is read */
-	int inside, sized;	/* a picture; its frame header was read */
-	uint64_t frame;		/* height and width in that */
-	int pictures;		/* begun so far */
+	int64_t at, start;	/* position; start of the current picture */
+	int inside, sized;	/* inside a picture; its frame header was
+				 * read */
+	uint64_t frame;		/* height and width from the frame header */
+	int pictures;		/* pictures that have begun */
 };
 
-/* Move behind the marker at ${c->at}. */
+/* Advance past the marker at ${c->at}. */
 static enum container_state
 mjpeg_step(struct reader *r, struct cursor *c)
 {
@@ -99,7 +99,7 @@ container_jpegs(int fd, int64_t size)
 		;
 	if (c.pictures == 0 || c.at >= size)
 		return c.pictures;
-	/* Cameras put a preview or a depth map behind a photo. */
+	/* Cameras append a preview or a depth map to a photo. */
 	first = c.frame;
 	while (c.at < size && c.pictures < 3 && !(c.pictures == 2 && c.sized) &&
 	    mjpeg_step(&r, &c) == CONTAINER_WHOLE)

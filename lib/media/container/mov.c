@@ -1,7 +1,7 @@
 /*
- * ISO/IEC 14496-12, 4.2: boxes of a size and a type.  Of files of fragments (8.8)
- * all is judged.  Of others only the times of the index are: the demuxer follows
- * the rest of it, and sizes are often wrong.
+ * ISO/IEC 14496-12, 4.2: boxes of a size and a type.  Fragmented files (8.8)
+ * are checked completely.  In others only the times of the index are checked:
+ * the demuxer follows the rest of the index, and sizes are often wrong.
  */
 #include <string.h>
 
@@ -21,8 +21,9 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
     MINF = TYPE('m', 'i', 'n', 'f'), STBL = TYPE('s', 't', 'b', 'l'),
     STTS = TYPE('s', 't', 't', 's');
 
-#define FRAMES 8		/* mean ones that an index may exceed its duration */
-#define TENTH 10		/* or such a part of it, or a second */
+#define FRAMES 8		/* mean frames by which the index may exceed its
+				 * duration */
+#define TENTH 10		/* or 1/TENTH of its duration, or a second */
 
 #define MOST (1 << 24)		/* samples in a run; more are none */
 
@@ -116,9 +117,9 @@ read_run(struct reader *r, const struct box *b, struct mov *m,
 }
 
 /*
- * 8.8.6 to 8.8.12.  Where fragments are missing, a number is, and the track does
- * not go on where its last fragment ended.  Either alone is legal: frames of a
- * variable rate, and fragments of other tracks.
+ * 8.8.6 to 8.8.12.  Report missing fragments only if a sequence number is
+ * skipped and the track's time jumps.  Either alone is legal: frames of a
+ * variable rate make time jump, and fragments of other tracks take numbers.
  */
 static enum container_state
 check_track(struct reader *r, const struct box *traf, struct mov *m)
@@ -213,11 +214,15 @@ read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
 		}
 }
 
-/* A track's times: ticks a second, its duration and the sum of its samples',
- * and how many samples; the place of the latter. */
+/*
+ * A track's times: ticks a second, its duration, the sum of its samples'
+ * durations, and the number of samples.  ${at} is the offset of the box with
+ * these durations.
+ */
 struct times { int ours; uint64_t scale, duration, sum, samples; int64_t at; };
 
-/* 8.3.2, 8.4.2 and 8.6.1.2: boxes of the track, or ${depth} boxes deep in it. */
+/* 8.3.2, 8.4.2 and 8.6.1.2: read the boxes of ${in}, the track's box if
+ * ${depth} is 0 or the box ${depth} levels below it. */
 static void
 read_times(struct reader *r, const struct box *in, int depth, struct times *t)
 {
@@ -254,10 +259,10 @@ read_times(struct reader *r, const struct box *in, int depth, struct times *t)
 }
 
 /*
- * Do the samples of our track in ${moov} last longer than the track?  Then the
- * index was changed, and an edit list may hide frames.  Of 508 files of many
- * writers no sum is greater by more than a frame.  Many are less, since the
- * last sample may be shown for any time.
+ * Report an index whose samples of our track in ${moov} last longer than the
+ * track.  Such an index was changed, and an edit list may hide frames.  In 508
+ * files by many writers, no sum exceeds the duration by more than a frame.
+ * Many sums are smaller, since the last sample may be displayed for any time.
  */
 static enum container_state
 check_times(struct reader *r, const struct box *moov)

@@ -1,7 +1,7 @@
 /*
- * MPEG transport streams, ISO/IEC 13818-1, 2.4.3: packets of one size, which
- * each stream numbers from 0 to 15.  Files are joined by appending one to the
- * other: there numbers and times begin anew.
+ * MPEG transport streams, ISO/IEC 13818-1, 2.4.3: packets of one size.  Each
+ * stream numbers its packets from 0 to 15.  Files may be concatenated; packet
+ * numbers and times restart at each join.
  */
 #include "media/container/reader.h"
 
@@ -25,38 +25,55 @@ packet_bytes(struct reader *r, int *lead)
 	return 0;
 }
 
-/* Is time stamp ${a} at or after ${b}?  They begin anew after 2^33. */
+/*
+ * Return 1 if time stamp ${a} is at or after ${b}.  Time stamps wrap at 2^33.
+ */
 static int
 is_after(int64_t a, int64_t b)
 {
 	return ((a - b) & 0x1ffffffff) < 0x100000000;
 }
 
+/* The time stamp of 33 bits at ${at}. */
+static int64_t
+time_stamp(struct reader *r, int64_t at)
+{
+	uint64_t v = reader_big(r, at, 5);
+
+	return (int64_t)((v >> 33 & 7) << 30 | (v >> 17 & 0x7fff) << 15 |
+	    (v >> 1 & 0x7fff));
+}
+
 /*
- * 2.4.3.6: the header of a packet of a stream, which says when the frame that
- * begins in it is shown.  -1 if there is none.  1 if a file that was appended
- * begins here: time goes back to ${*first} or before, or at all to a frame that
- * ${is_key}.  Where packets were lost it never does.
+ * 2.4.3.6: read the header of a stream's packet, which holds the times at
+ * which the frame that begins in it is decoded and displayed.  Return -1 if
+ * there is no header, 1 if an appended file begins here, else 0.  An appended
+ * file sets time back, and starts with a frame that ${is_key} or that is
+ * decoded at ${*first} or before.  A leading picture is displayed before the
+ * first frame, but decoded after it.  Lost packets never set time back.
  */
 static int
 read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
 {
-	uint64_t pts = reader_big(r, at + 9, 5);
-	int64_t time = (int64_t)((pts >> 33 & 7) << 30 | (pts >> 17 & 0x7fff) <<
-	    15 | (pts >> 1 & 0x7fff)), *newest = &r->report->newest;
-	int anew;
+	int64_t time = time_stamp(r, at + 9), *newest = &r->report->newest;
+	int64_t decoded = time;
+	int appended, has = reader_byte(r, at + 7);
 
 	if (reader_big(r, at, 3) != 1)
 		return -1;
-	if (!(reader_byte(r, at + 7) & 0x80))
+	if (!(has & 0x80))
 		return 0;
-	anew = *newest >= 0 && is_after(*newest, time) &&
-	    (is_key || is_after(*first, time));
-	if (*newest < 0 || anew)
-		*first = *newest = time;
-	else if (is_after(time, *newest))
+	if (has & 0x40)
+		decoded = time_stamp(r, at + 14);
+	appended = *newest >= 0 && is_after(*newest, time) &&
+	    (is_key || is_after(*first, decoded));
+	if (*newest < 0 || appended) {
+		*first = decoded;
 		*newest = time;
-	return anew;
+	} else if (is_after(time, *newest)) {
+		*newest = time;
+	}
+	return appended;
 }
 
 enum container_state

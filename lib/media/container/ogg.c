@@ -70,11 +70,12 @@ ogg_check(struct reader *r)
 	}
 	for (int i = 0; i < n; i++)
 		all |= known[i].has_data;
-	/* A stream of headers alone may lack its end, where another does not. */
+	/* A stream that has only headers may lack its last page if another
+	 * stream has data. */
 	for (int i = 0; i < n; i++)
 		if (known[i].open && (known[i].has_data || !all))
 			return reader_cut(r, r->size);
-	/* Each stream has its last page. */
+	/* All streams have their last page. */
 	r->report->complete = n < STREAMS;
 	return CONTAINER_WHOLE;
 }

@@ -1,24 +1,26 @@
 /*
- * Is a file whole?  FFmpeg decodes half a file and reports success, so what
- * was found is compared with what the headers claim.  Which claims hold was
- * learnt from whole files of every kind:
+ * Decide whether a file is complete.  FFmpeg decodes half a file and reports
+ * success, so compare the frames found with the duration and frame count that
+ * the headers declare.  Observations of complete files of every kind show which
+ * declarations to trust:
  *
- * - mov and mp4 list every packet in their index, so a packet that is missing
- *   is certain.  Durations there are trimmed by edit lists and say less.  In a
- *   fragmented file the index grows as fragments are met: there a duration,
- *   if it is stated, tells of fragments that are gone.
- * - avi counts frames in its header; the duration that FFmpeg gives is made
- *   from the size of the file.  Frames may be empty, so time is compared.
- * - matroska, flv, asf and mxf state a duration, which is that of the longest
- *   stream.  Ours must reach it, unless the container shows that it is complete
- *   or the file says that ours is shorter, as the tags of matroska do.  It may
- *   be off by the length of the last frame, which many containers do not store,
- *   and by a second where there is sound, which codecs pad.
- * - avi with a count of 0x40000000 or more, and ivf with one of 0xffffffff, went
- *   to a pipe: their writer could not go back to fill it in.
- * - What a container shows by its structure is media/container's affair.
- * - Transport and program streams and raw streams claim nothing: durations
- *   there are read off the last packet.
+ * - mov and mp4 list every packet in their index, so a missing packet is
+ *   certain.  Durations are shortened by edit lists and say less.  In a
+ *   fragmented file the index grows as fragments are read; there a declared
+ *   duration reveals missing fragments.
+ * - avi declares a number of frames; FFmpeg derives its duration from the file
+ *   size.  Frames may be empty, so time is compared.
+ * - matroska, flv, asf and mxf declare a duration, which is that of the longest
+ *   stream.  Our stream must reach it, unless the container's structure is
+ *   complete or the file declares a shorter duration for our stream, as
+ *   matroska tags do.  It may differ by the length of the last frame, which
+ *   many containers do not store.  With sound it may differ by a second, because
+ *   codecs pad.
+ * - avi with a count of at least 0x40000000, and ivf with one of 0xffffffff,
+ *   were written to a pipe.  Their writer could not fill in the count.
+ * - media/container checks the structure of a container.
+ * - Transport, program and raw streams declare nothing: FFmpeg derives their
+ *   durations from the last packet.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,12 +28,13 @@
 
 #include "media/ffmpeg/ff.h"
 
-#define UNKNOWN 0x40000000	/* frames; that many or more is a count never filled in */
+#define UNKNOWN 0x40000000	/* a frame count of at least this was never
+				 * filled in */
 #define FRAMES 2		/* that a file may fall short of its claim */
 #define SHARE 0.01		/* or this part of it, */
-#define SECONDS 1.0		/* but no more than this; with sound: this */
-#define AGE 1e12		/* seconds; no clock counts so far */
-#define LATE 0x40000000		/* ms: half of what FLV can count */
+#define SECONDS 1.0		/* but at most this; always this with sound */
+#define AGE 1e12		/* seconds; no valid time stamp is this large */
+#define LATE 0x40000000		/* ms: half the range of an FLV time stamp */
 
 static int
 is_format(const AVFormatContext *f, const char *name)
@@ -120,7 +123,7 @@ claim_is_time(int64_t t, const AVStream *st)
 	    fabs((double)t * av_q2d(st->time_base)) < AGE;
 }
 
-/* ${t} as near to ${first} as 31 bits allow. */
+/* Return the time nearest to ${first} that has the low 31 bits of ${t}. */
 static int64_t
 claim_unwrap(int64_t t, int64_t first)
 {
@@ -132,8 +135,9 @@ claim_unwrap(int64_t t, int64_t first)
 }
 
 /*
- * A cut by copy may begin before 0.  Writers of FLV store the lowest 31 bits of
- * such a time, and after it FFmpeg adds 2^32 to times from 0 on.
+ * A stream-copied cut may begin before time 0.  FLV stores the low 31 bits of
+ * such a time as a large one.  FFmpeg then adds 2^32 to the later times, which
+ * begin at 0.
  */
 void
 claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p)
@@ -146,7 +150,7 @@ claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p)
 	p->dts = claim_unwrap(p->dts, c->first_dts);
 }
 
-/* Note where the first two key frames of our stream lie. */
+/* Record the times of the first two key frames of our stream. */
 static void
 claim_key(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 {
@@ -216,8 +220,8 @@ claim_hidden(const struct ff_claim *c, int64_t frames, double seconds)
 {
 	double hidden = c->ours_end - c->shown_end;
 
-	/* Of a cut within one open group, FFmpeg's decoder of H.264 gives the
-	 * key frame alone. */
+	/* If the file is a cut within one open group of pictures, FFmpeg's
+	 * H.264 decoder returns only the key frame. */
 	if (c->open)
 		return 0;
 	return hidden > some_frames(frames, seconds) ? hidden : 0;
@@ -228,8 +232,8 @@ claim_hidden_first(const struct ff_claim *c, int64_t frames, double seconds)
 {
 	double hidden = c->shown_start - c->ours_start;
 
-	/* The decoder began with the first key frame, or at least before the
-	 * second: only leading pictures come before that. */
+	/* The decoder started with the first key frame, or at least before the
+	 * second.  Only leading pictures precede the first frame then. */
 	if (c->begins_with_key && (c->shown_start == c->key_start ||
 	    c->shown_start < c->next_key))
 		return 0;

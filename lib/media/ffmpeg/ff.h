@@ -13,8 +13,8 @@
 #include "media/plane.h"
 #include "media/video.h"
 
-/* A packet of so few bytes holds no frame, but repeats the last one: the
- * frames of MPEG-4 that are not coded. */
+/* A packet of at most this many bytes holds no frame but repeats the last one
+ * (MPEG-4 frames that are not coded). */
 #define FF_NOT_CODED 8
 
 /* Nothing else includes errno.h for these. */
@@ -62,7 +62,8 @@ ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
 struct ff_log {
 	int64_t errors;
 	char first[160];
-	int open_group;		/* references may lie before the file */
+	int open_group;		/* an open group of pictures: references may
+				 * precede the file */
 };
 
 /*
@@ -103,12 +104,16 @@ struct ff_claim {
 	int64_t packets;	/* whole ones of our stream, read so far */
 	double ours_start, ours_end;	/* of our packets that give frames */
 	double shown_start, shown_end;	/* of the frames decoded */
-	int begins_with_key;	/* the first packet of our stream is a key frame, */
-	double key_start;	/* displayed at this time; -1e30: not known */
+	int begins_with_key;	/* the first packet of our stream is a key
+				 * frame */
+	double key_start;	/* display time of that key frame; -1e30:
+				 * unknown */
 	double next_key;	/* time stamp of the second key frame */
-	int64_t first_dts;	/* ticks, of the first packet */
-	int open;		/* the first group is read, and has some of these: */
-	int leading;		/* the newest packet is displayed before the first */
+	int64_t first_dts;	/* dts of the first packet, in ticks */
+	int open;		/* the first group of pictures has had a leading
+				 * picture, and is not over */
+	int leading;		/* the newest packet is displayed before the
+				 * first key frame */
 	int complete;		/* the container says that all of it is there */
 	int cut;		/* the last packet, or the container, is incomplete */
 	int ended_badly;	/* the demuxer met an error where it ended */
@@ -119,18 +124,21 @@ void claim_read(struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st);
 
 /*
- * claim_is_time(t, st): return 1 if ${t} ticks of ${st} are a time, or 0 if they
- * are AV_NOPTS_VALUE or so far from 0 that FFmpeg made them of an unset value.
+ * claim_is_time(t, st): return 1 if ${t} ticks of ${st} are a valid time.
+ * Return 0 for AV_NOPTS_VALUE and for values so large that FFmpeg derived them
+ * from it.
  */
 int claim_is_time(int64_t t, const AVStream *st);
 
 /*
- * claim_mend(c, f, p): replace the times of packet ${p} of our stream of ${f}
- * where the demuxer takes a time before 0 for a late one.
+ * claim_mend(c, f, p): correct the times of packet ${p} of our stream of ${f}
+ * if the demuxer misread times before 0 as late ones.
  */
 void claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p);
 
-/* claim_packet(c, st, p): packet ${p} of our stream ${st} was read. */
+/*
+ * claim_packet(c, st, p): record that packet ${p} of our stream ${st} was read.
+ */
 void claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p);
 
 /* claim_short(c, f, st, frames, seconds): 1 if the file ends before what it
@@ -143,13 +151,16 @@ int claim_short(const struct ff_claim *c, const AVFormatContext *f,
 double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 
 /*
- * claim_hidden_first(c, ...): the same of the beginning.  Leading pictures of an
- * open group do not count: their references lie before the file.
+ * claim_hidden_first(c, ...): return the seconds at the beginning for which
+ * there were packets and the decoder returned no frame, or 0 if that is usual.
+ * Leading pictures of an open group do not count: their references precede the
+ * file.
  */
 double claim_hidden_first(const struct ff_claim *c, int64_t frames,
     double seconds);
 
-/* claim_has_times(f, st): 1 if a gap in the times of ${st} may be a loss. */
+/* claim_has_times(f, st): return 1 if a gap in the times of ${st} may be a lost
+ * frame. */
 int claim_has_times(const AVFormatContext *f, const AVStream *st);
 
 /* claim_index(f, st): packets the index of a file with a full index lists,
@@ -180,35 +191,40 @@ int poc_packet(struct ff_poc *o, const AVPacket *p);
 int64_t poc_end(struct ff_poc *o);
 void poc_free(struct ff_poc *o);
 
-/* ---- a second decoder: shadow.c ---- */
+/* ---- detection of cut slices by a second decoder: shadow.c ---- */
 
-/* Decodes what may end too early with other bytes after its end. */
+/* A second decoder, which sees other bytes after the end of each slice.  Its
+ * frames differ from the first decoder's if a slice was cut. */
 struct ff_shadow {
-	AVCodecContext *decoder;	/* NULL: this stream needs none */
+	AVCodecContext *decoder;	/* NULL: this stream needs no second
+					 * decoder */
 	AVPacket *packet;
 	AVFrame *frame;
-	int differs;			/* the newest frame */
+	int differs;			/* the newest frame differs from the
+					 * first decoder's */
 };
 
 /*
  * shadow_begin(s, f, decoder, options):
- * Begin to decode the stream of ${decoder} a second time if ${f} is raw HEVC.
- * Return 0, or -1 without a message if there is no memory.
+ * Open a second decoder for the stream of ${decoder} if ${f} is raw HEVC;
+ * otherwise do nothing.  Return 0, or -1 without a message if memory is
+ * exhausted.
  */
 int shadow_begin(struct ff_shadow *s, const AVFormatContext *f,
     const AVCodecContext *decoder, AVDictionary **options);
 
 /*
  * shadow_packet(s, p):
- * Decode packet ${p} too; NULL after the last.  Return 0, or -1 without a message
- * if there is no memory.
+ * Decode packet ${p} with the second decoder; NULL after the last packet.
+ * Return 0, or -1 without a message if memory is exhausted.
  */
 int shadow_packet(struct ff_shadow *s, const AVPacket *p);
 
 /*
  * shadow_differs(s, f):
- * Return 1 if ${f}, the frame that the first decoder gave next, is the first of
- * several that depend on bytes which are not in the file, 0 otherwise.
+ * Compare the first decoder's next frame ${f} with the second decoder's.
+ * Return 1 if ${f} is the first of consecutive frames that differ: they depend
+ * on bytes that are not in the file.  Return 0 otherwise.
  */
 int shadow_differs(struct ff_shadow *s, const AVFrame *f);
 void shadow_free(struct ff_shadow *s);
@@ -248,7 +264,8 @@ struct video {
 	struct ff_claim claim;
 	struct ff_poc poc;
 	struct ff_shadow shadow;
-	int64_t dv_whole, dv_broken;	/* packets of dv within a container */
+	int64_t dv_whole, dv_broken;	/* DV packets in a container: complete,
+					 * and not */
 	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;
@@ -256,17 +273,21 @@ struct video {
 	AVPacket *packet, *next;	/* next: read ahead, unless it is empty */
 	AVFrame *now, *ahead;
 	int64_t origin;			/* stream time that is time 0 */
-	int64_t first;			/* time where the stream's began anew */
-	int64_t stated;			/* time that the newest frame says it has */
+	int64_t first;			/* time at which the current one of
+					 * several joined files begins */
+	int64_t stated;			/* time stamp of the newest frame */
 	int64_t time, until;		/* of ahead; what it would be next */
 	struct video_frame *shown;	/* all frames, as they came */
 	size_t nshown, cap;
 	int64_t heard;			/* log.errors already accounted for */
 	int draining;			/* all packets were sent */
 	int hurt;			/* this packet is already counted */
-	int flagged;			/* and FFmpeg calls it incomplete */
-	int64_t flagged_only;		/* packets that show no other damage */
-	int leading;			/* this packet may lack its references */
+	int flagged;			/* FFmpeg flags this packet as
+					 * corrupt */
+	int64_t flagged_only;		/* packets that only this flag calls
+					 * damaged */
+	int leading;			/* leading picture: its references may
+					 * be missing */
 	int have_ahead, started, concluded;
 	int first_w, first_h;		/* as stored */
 };

@@ -28,12 +28,16 @@ is_foreign(void *context)
 }
 
 /*
- * All pictures of H.261 are of one kind, which may hold what is coded anew and
- * what is predicted, so FFmpeg complains of the first picture of each stream.
- * It writes an MXF index with an entry too few where a copy was cut, and
- * complains of it when it reads the file.  In a chained Ogg file whose parts
- * differ in their streams it complains of the sound that comes or goes, and
- * where a cut by copy begins before 0, of the times that it leaves unset.
+ * Messages of FFmpeg about valid files:
+ *
+ * - H.261: all pictures are of one type, which may be intra or inter coded.
+ *   FFmpeg complains about the first picture of each stream.
+ * - MXF: FFmpeg writes an index with one entry too few for a stream-copied cut,
+ *   and complains when it reads that file.
+ * - Chained Ogg files whose parts have different streams: it complains about
+ *   audio that appears or disappears.
+ * - Stream-copied cuts that begin before 0: it complains about the times that
+ *   it leaves unset.
  */
 static int
 is_harmless(void *context, const char *fmt)

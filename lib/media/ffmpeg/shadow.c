@@ -1,10 +1,13 @@
 /*
- * Are all data of a frame there?  FFmpeg's decoder of HEVC reads beyond the end
- * of a slice that was cut, and keeps what its buffer held where no slice is, both
- * without a word.  So raw HEVC, in which nothing else tells, is decoded a second
- * time, with other bytes after each slice and in each buffer.  The pictures
- * of a whole stream depend on neither: the arithmetic decoder of a slice uses no
- * bit after the one that ends it (ITU-T H.265, 9.3.2.5 and 9.3.4.3.5).
+ * Detect frames with missing data in raw HEVC.  FFmpeg's decoder reads beyond
+ * the end of a slice that was cut.  Where a slice is missing, it keeps the
+ * previous contents of its buffer.  Both happen without a message, and nothing
+ * else in raw HEVC shows them.
+ *
+ * So decode the stream twice, the second time with other bytes after each slice
+ * and in each buffer.  Frames of a complete stream depend on neither: the
+ * arithmetic decoder of a slice reads no bit beyond its last one (ITU-T H.265,
+ * 9.3.2.5 and 9.3.4.3.5).
  */
 #include <string.h>
 
@@ -12,13 +15,14 @@
 
 #include "media/ffmpeg/ff.h"
 
-#define POISON 0x6b		/* in the buffers */
+#define POISON 0x6b		/* initial contents of the buffers */
 
-/* After each slice: no start code, and nothing that needs an escape. */
+/* Bytes appended to each slice.  They contain no start code, and need no
+ * emulation prevention. */
 static const uint8_t tail[8] = { 0xb7, 0x1d, 0xe3, 0x5a, 0x96, 0x4b, 0xc9,
 	0x2d };
 
-/* As avcodec_default_get_buffer2, with the buffers poisoned. */
+/* As avcodec_default_get_buffer2, but fill the buffers with POISON. */
 static int
 shadow_buffer(AVCodecContext *c, AVFrame *f, int flags)
 {
@@ -55,7 +59,8 @@ shadow_begin(struct ff_shadow *s, const AVFormatContext *f,
 	return avcodec_open2(s->decoder, decoder->codec, options) < 0 ? -1 : 0;
 }
 
-/* The first start code of ${n} bytes from ${at}, or ${n} if there is none. */
+/* Return the offset of the first start code in ${data} at or after ${at}, or
+ * ${n} if there is none. */
 static size_t
 next_start(const uint8_t *data, size_t n, size_t at)
 {
@@ -65,8 +70,11 @@ next_start(const uint8_t *data, size_t n, size_t at)
 	return n;
 }
 
-/* Copy ${in} to ${out} with the tail after each slice, which are the units of
- * types below 32 (7.4.2.2); return the bytes, and count only if ${out} is NULL. */
+/*
+ * Copy ${in} to ${out}, with the tail after each slice (NAL unit types below
+ * 32, 7.4.2.2).  Return the size of the copy.  If ${out} is NULL, only return
+ * the size.
+ */
 static size_t
 add_tails(uint8_t *out, const uint8_t *in, size_t n)
 {

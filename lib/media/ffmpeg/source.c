@@ -97,8 +97,8 @@ is_allowed(const char *name)
 }
 
 /*
- * FFmpeg takes raw MJPEG for a list of pictures, and finds pictures behind
- * other bytes.  Return the demuxer of raw MJPEG if ${s} is that from its first
+ * FFmpeg opens raw MJPEG as a list of pictures, and finds pictures after other
+ * bytes.  Return the demuxer of raw MJPEG if ${s} is raw MJPEG from its first
  * byte, or NULL after a message.
  */
 static const AVInputFormat *
@@ -107,9 +107,9 @@ source_jpegs(struct ff_source *s, const char *path)
 	int n = container_jpegs(s->fd, s->size);
 
 	if (n == 0)
-		return fail_null("%s: not a video file: JPEG pictures behind "
-		    "other bytes (wanted FF D8 at byte 0), as if its beginning "
-		    "were cut off", text_quote(path));
+		return fail_null("%s: not a video file: JPEG pictures after "
+		    "other bytes (wanted FF D8 at byte 0): its beginning may be "
+		    "cut off", text_quote(path));
 	if (n == 1)
 		return fail_null("%s: not a video file but a JPEG picture (raw "
 		    "MJPEG has at least two of one size)", text_quote(path));

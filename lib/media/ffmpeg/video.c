@@ -14,8 +14,8 @@
 
 #define Q text_quote
 #define RETRIES 100		/* a demuxer or decoder that gets nowhere */
-#define FAR (INT64_MAX / 4)	/* ticks; sums of two do not overflow */
-#define REORDER 16		/* frames that a decoder may be out of order by */
+#define FAR (INT64_MAX / 4)	/* ticks; the sum of two does not overflow */
+#define REORDER 16		/* maximum frames by which a decoder reorders */
 
 /* ---- damage ---- */
 
@@ -51,7 +51,7 @@ mark(struct video *v, int64_t time, int64_t until)
 	v->shown[v->nshown++] = (struct video_frame){ time, until };
 }
 
-/* Mark the time of packet ${p}, which stands for a frame that is displayed on. */
+/* Record the time of an empty packet ${p}, which repeats the previous frame. */
 static void
 mark_packet(struct video *v, const AVPacket *p)
 {
@@ -64,8 +64,8 @@ mark_packet(struct video *v, const AVPacket *p)
 }
 
 /*
- * Is ${p} a header of Theora, which chained Ogg files have in the middle?  Of
- * the three, the decoder refuses the comment.
+ * Return 1 if ${p} is Theora's comment header.  Chained Ogg files contain
+ * headers in the middle, and the decoder refuses the comment header.
  */
 static int
 is_comment(const struct video *v, const AVPacket *p)
@@ -75,9 +75,9 @@ is_comment(const struct video *v, const AVPacket *p)
 }
 
 /*
- * A packet of our dv was read.  The demuxer of raw dv fills an incomplete last
- * frame with the one before it.  Elsewhere count the frames whose DIF blocks
- * are in their place, and the others.
+ * Check a packet of DV.  The demuxer of raw DV completes a partial last frame
+ * with bytes of the one before it; flag that packet.  In other containers,
+ * count the frames whose DIF blocks are in their place, and the others.
  */
 static void
 dv_packet(struct video *v, AVPacket *p)
@@ -144,9 +144,10 @@ read_packet(struct video *v, AVPacket *p)
 }
 
 /*
- * The packet to decode next, as read_packet.  An incomplete one is decoded
- * only if more follow: the last one is where the file was cut.  Whether one is
- * damaged that nothing but FFmpeg's flag calls so, count_flagged decides.
+ * Read the next packet to decode; results as read_packet.  Decode an incomplete
+ * packet only if more packets follow: the last one is where the file was cut.
+ * count_flagged decides whether a packet is damaged that only FFmpeg's flag
+ * marks.
  */
 static int
 next_packet(struct video *v)
@@ -179,7 +180,8 @@ next_packet(struct video *v)
 
 /* ---- frames ---- */
 
-/* The second decoder's messages are of bytes that are not in the file. */
+/* Discard messages of the second decoder: they concern bytes that are not in
+ * the file. */
 static int
 shadow_feed(struct video *v)
 {
@@ -211,8 +213,11 @@ feed(struct video *v)
 	if (r < 0)
 		return -1;
 	v->draining = r == 0;
-	/* Of leading pictures the decoder may lack the references, and frames
-	 * up to the next key frame may give up some that were never there. */
+	/*
+	 * The references of leading pictures may precede the file.  Frames up
+	 * to the next key frame may then report references that were never in
+	 * the file.
+	 */
 	v->leading = !v->draining && v->claim.leading;
 	v->log.open_group = v->claim.open;
 	errno = 0;
@@ -268,7 +273,7 @@ decode(struct video *v, AVFrame *f)
 	return 0;
 }
 
-/* The clock of the file shows this much where the newest frame ends. */
+/* Record the file's time at the end of the newest frame. */
 static void
 mark_end(struct video *v)
 {
@@ -277,9 +282,10 @@ mark_end(struct video *v)
 }
 
 /*
- * Does a time ${t}, that of frame ${f}, begin anew, as in files that were joined?
- * It goes back further than any decoder reorders, or to the beginning with a key
- * frame; otherwise it is just out of order.
+ * Return 1 if times restart at ${t}, the time of frame ${f}, as in concatenated
+ * files.  They do if ${t} goes back further than any decoder reorders frames,
+ * or if a key frame goes back to the beginning.  Smaller steps back are frames
+ * out of order.
  */
 static int
 begins_anew(const struct video *v, const AVFrame *f, int64_t t)
@@ -292,9 +298,13 @@ begins_anew(const struct video *v, const AVFrame *f, int64_t t)
 }
 
 /*
- * The time of frame ${f} in ticks from the first frame's.  One that has none is
- * put where it would be expected, and so is one whose time begins anew, and all
- * after it; one that is not after the frame before it follows it at once.
+ * Set the time of frame ${f}, in ticks from the first frame:
+ * - a frame without a time gets the end of the frame before it;
+ * - a frame at which times restart gets that end, too, and later times are
+ *   shifted accordingly;
+ * - a frame whose time is out of range, or not after the one before it, comes
+ *   one tick after that one;
+ * - else the frame has the time that the file states.
  */
 static void
 set_time(struct video *v, const AVFrame *f)
@@ -368,8 +378,8 @@ add_damage(struct video *v, const char *fmt, ...)
 	hurt(v, text);
 }
 
-/* Count the gaps in the times.  They are not damage: no container demands a
- * constant rate, and encoders drop frames. */
+/* Count gaps in the times.  They are not damage: no container requires a
+ * constant frame rate, and encoders drop frames. */
 static void
 find_gaps(struct video *v)
 {
@@ -388,9 +398,9 @@ find_gaps(struct video *v)
 }
 
 /*
- * Count the packets that are damaged by FFmpeg's flag alone.  It also flags one
- * before each of ${appended} places where a file was appended to a transport
- * stream, because the numbers of its packets begin anew there.
+ * Count as damage the packets that only FFmpeg's corrupt flag marks.  Exempt
+ * one for each of ${appended} appended files in a transport stream: their
+ * packet numbers restart, so FFmpeg flags a packet at each join.
  */
 static void
 count_flagged(struct video *v, int64_t appended)
@@ -444,10 +454,10 @@ conclude(struct video *v)
 	if ((lost = poc_end(&v->poc)) > 0)
 		add_damage(v, "%lld frames are missing by their order",
 		    (long long)lost);
-	/* A writer that numbers no block of any frame well proves nothing. */
+	/* If no frame's blocks are numbered correctly, blame the writer and
+	 * report no damage. */
 	for (int64_t i = 0; v->dv_whole > 0 && i < v->dv_broken; i++)
-		add_damage(v, "a frame of dv whose DIF blocks are not in "
-		    "their place");
+		add_damage(v, "a DV frame with misplaced DIF blocks");
 	v->claim.complete = report.complete;
 	mark_end(v);
 	a->packets = v->claim.packets;

@@ -29,15 +29,18 @@ half_channel_of(int row, int at)
 }
 
 /*
- * Rows go in windows: ${c} channels of each, the first at each pointer.  They
- * begin at a multiple of 32 of a row, and end at one or with it.  A row is
- * worked on whole, window by window, before the next: so all memory is met in
- * its order, which is what a processor fetches ahead.
+ * Rows are processed in windows of ${c} channels.  Each pointer is that of the
+ * window's first channel.  A window starts at a multiple of 32 channels, and
+ * ends at one or at the end of the row.  All windows of a row are processed
+ * before the next row, so memory is read in order and the hardware prefetches
+ * it.
  *
- * y = x a + b + res, and max(y, 0) where relu is set; ${res} may be NULL;
- * ${copy} (NULL: none) gets y once more.  Of each 16 channels, as they are
- * kept, ${mask} (NULL: none) gets a bit for each y above 0 or NaN.  With
- * ${stream}, stores go past the caches: rows are multiples of 32 then.
+ * y = x a + b + res, and max(y, 0) if relu is set
+ *
+ * ${res} may be NULL.  ${copy} receives y a second time unless it is NULL.
+ * ${mask} receives one bit per value, 16 channels in storage order to a word,
+ * unless it is NULL: 1 if y is above 0 or NaN.  ${stream} selects non-temporal
+ * stores; rows must then be multiples of 32.
  */
 struct half_apply {
 	int c;
@@ -51,10 +54,11 @@ struct half_apply {
 };
 
 /*
- * The gradient that comes to rows: dy + more, of which ${more} may be NULL in
- * all windows; 0 where the relu was shut: by the bits of ${mask}, or, if that
- * is NULL and ${relu} is set, where x a + b is at most 0.  Only ${more} is
- * the window's, channels ${first} and on; all else is of whole rows.
+ * The gradient of rows: dy + more, and 0 where the relu output was 0.  ${more}
+ * is NULL in all windows or in none.  The bits of ${mask} say where the relu
+ * output was 0.  If ${mask} is NULL and ${relu} is set, it was 0 where x a + b
+ * is at most 0.  ${more} points at the window's first channel, ${first}.  The
+ * other pointers are those of whole rows.
  */
 struct half_gradient {
 	int first, c;

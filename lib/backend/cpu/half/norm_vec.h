@@ -35,10 +35,13 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
 #define STREAMED() _mm_sfence()
 
 /*
- * To the nearest, of two the even one, in the upper half; NaN stays NaN.
- * ${even}: the lower half of a NaN is 0, as in those that come from bf16 and
- * those that operations make, so that rounding cannot carry into its upper half.
- * The test for others takes 10 % of a forward pass.
+ * Round to the nearest bf16, ties to even, in the upper 16 bits.  NaN stays
+ * NaN.
+ *
+ * ${even}: the lower 16 bits of every NaN are 0, so that rounding cannot carry
+ * into the upper ones.  This holds for NaNs that come from bf16 or that
+ * arithmetic produces.  Omitting the test for other NaNs saves 10 % of a
+ * forward pass.
  */
 INLINE void
 round16(uvec *r, const vec *v, int even)
@@ -63,7 +66,8 @@ put(bf16 *p, const uvec *r, int stream)
 		*(uvec *)p = *r;
 }
 
-/* Where v is above 0 or NaN; those are kept, others 0. */
+/* Return one bit per lane: 1 if v is above 0 or NaN.  These lanes keep their
+ * value, the others become 0. */
 INLINE unsigned
 above(const vec *v)
 {
