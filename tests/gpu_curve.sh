@@ -1,54 +1,59 @@
 #!/bin/sh
-# The loss of a training run on the cuda back end is that of the cpu back end, step
-# by step at first, and in the mean of each tenth of the run until its end.  Without
-# a GPU a short run of a small network; with one (STANDIN=no, make check-gpu) 200
-# steps of tsm_tiny.
-# tests/run: weight 3
+# The losses of training runs beside share/gpu/curves.tsv, which holds those of the
+# cpu back end in fp32: step by step at first, and in the mean of each tenth of the
+# run until its end.  The table is compared with this build's cpu back end, and with
+# the cuda back end on the stand-in in each precision.  With MAKE_CURVES=yes it is
+# made instead.
+# tests/run: weight 12
 cd "${0%/*}/.." || exit 2
 . tests/lib.sh
+. share/gpu/curves
 
-# steps, the network, threads for the other; where a GPU is, more of each
-steps=40 key=cpu
-built oneDNN || key=ref
-"$MAKESET" "$T/train" 64 8 80 64 1 || skip_all "no test set"
-if [ "${STANDIN-}" = no ]; then
-	steps=200 net=tsm_tiny frames=8 crop=48
-else
-	net=$T/net.net frames=2 crop=16
-	small_net 8 8 >"$net"
+# cpu RUN: its losses on the cpu back end
+cpu() {
+	curve_run "$1" "$T/set" "$T/cpu-$1" vt-train --device cpu
+}
+if [ "${MAKE_CURVES-}" = yes ]; then
+	cpu short && cpu whole || { cat "$T"/*.err >&2; exit 1; }
+	{
+		printf '#run\tstep\tloss\n'
+		for run in short whole; do
+			awk -v run=$run '{ print run "\t" NR "\t" $1 }' "$T/cpu-$run"
+		done
+	} >share/gpu/curves.tsv
+	exit
 fi
-stages "0 0 $((steps / 4)) 0 16 $frames $crop 8 0.02 0 0" >"$T/s.tsv"
-# train WHERE PRECISION PROGRAM DEVICE: the loss of each step to $T/WHERE.loss
-train() {
-	"$3" -i "$T/train" -m "$net" --schedule "$T/s.tsv" --device "$4" --precision "$2" -j 4 --seed 7 -q --save-every 0 \
-		--no-flip --log-every 1 -o "$T/$1" >"$T/out" 2>"$T/err" || { diag "$(head -5 "$T/err")"; return 1; }
-	awk -F'\t' '/^#step/ { for (i = 1; i <= NF; i++) if ($i == "loss") at = i } /^[0-9]/ { print $at }' "$T/out" >"$T/$1.loss"
+
+# same NAME RUN FIRST: the losses of RUN in $T/NAME are those of the table
+same() {
+	said=$(curve_compare "$2" "$T/$1" "$3" 0.1)
+	check_same "$1: the losses are those of the table" 0 "$?"
+	diag "$said"
 }
-check "a run on $key" train key fp32 vt-train $key
-check_same "of $steps steps" "$steps" "$(wc -l <"$T/key.loss")"
-check "learns something" awk -v n="$steps" 'NR <= n / 10 { a += $1 } NR > n * 9 / 10 { b += $1 } END { exit !(b < 0.95 * a) }' \
-	"$T/key.loss"
-# alike NAME FIRST MOST: the first five losses differ by FIRST at most, as a part of
-# them, and the means of tenths by MOST
-alike() {
-	paste "$T/$1.loss" "$T/key.loss" | awk -v n="$steps" -v first="$2" -v most="$3" '
-		function far(a, b) { return a > b ? (a - b) / b : (b - a) / b }
-		NF != 2 { bad = 1 }
-		NR <= 5 && far($1, $2) > first { print "# step " NR ": " $1 ", not " $2; bad = 1 }
-		{ a += $1; b += $2 }
-		NR % (n / 10) == 0 { w = far(a, b) > w ? far(a, b) : w; a = b = 0 }
-		END {
-			print "# means of tenths differ by " w
-			exit bad || NR != n || w > most
-		}' || return 1
-}
-for precision in fp32 bf16 fp16; do
-	case $precision in fp32) first=1e-3 ;; bf16) first=5e-2 ;; *) first=2e-2 ;; esac
-	if train $precision $precision "$BUILD/gpu/vt-train" ref && alike $precision $first 0.1 >"$T/said"; then
-		ok "in $precision on the cuda back end the losses are those of $key"
+check "the whole run of the table learns" awk -F'\t' '$1 == "whole" { if ($2 <= 20) a += $3; if ($2 > 180) b += $3 }
+	END { exit !(b < 0.8 * a) }' share/gpu/curves.tsv
+for run in short whole; do
+	if built oneDNN; then
+		check_exit "a $run run on cpu" 0 cpu $run
+		same cpu-$run $run 1e-3
 	else
-		not_ok "in $precision on the cuda back end the losses are those of $key"
+		skip "a $run run on cpu" "no oneDNN in this build"
 	fi
-	cat "$T/said"
 done
+for precision in fp32 bf16 fp16; do
+	case $precision in fp32) first=1e-3 ;; *) first=5e-2 ;; esac
+	check_exit "a short run in $precision on the cuda back end" 0 curve_run short "$T/set" "$T/$precision" \
+		"$BUILD/gpu/vt-train" --device ref --precision $precision -j 2
+	same $precision short $first
+done
+awk 'NR == 15 { print $1 * 1.5; next } { print $1 * (NR == 2 ? 1.01 : 1) }' "$T/fp32" >"$T/wrong"
+check_same "a wrong loss is found, and its step" 'in step 2 ' \
+	"$(curve_compare short "$T/wrong" 1e-3 0.1 | sed -n 's/.*\(in step [0-9]* \).*/\1/p')"
+awk 'NR > 10 { print $1 * 1.2; next } { print }' "$T/fp32" >"$T/wrong"
+check_fails() {
+	"$@" >"$T/out" && return 1 || return 0
+}
+check "a curve that leaves the table's is found" check_fails curve_compare short "$T/wrong" 1e-3 0.1
+head -n 19 "$T/fp32" >"$T/wrong"
+check "a curve that ends early, too" check_fails curve_compare short "$T/wrong" 1e-3 0.1
 plan

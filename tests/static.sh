@@ -91,4 +91,38 @@ if $inside /vt-train --version >"$T/out" 2>"$T/err" || ! grep -qE 'Operation not
 else
 	skip "vt-train runs there" "cannot change the root here"
 fi
+
+# ---- the archive for a machine with a GPU, in an empty root ----
+
+flags=
+[ "$static" = "$BUILD" ] || flags=' -- CFLAGS=-O0'
+case $("$static/vt-train" --version) in *'Built with:'*CUDA*NCCL*) cuda=yes ;; *) cuda=no ;; esac
+check_exit "carry packs an archive" 0 env -u MAKELEVEL -u MFLAGS MAKEFLAGS="$flags" CUDA=$cuda CUDA_ARCHS='80 90' \
+	BUILD="$static" share/gpu/carry "$T/vt-gpu.tar.gz"
+check "of at most 40 MiB" test "$(wc -c <"$T/vt-gpu.tar.gz")" -le $((40 << 20))
+rm -rf "$T/root"
+mkdir -p "$T/root/tmp" "$T/root/dev"
+mknod -m 666 "$T/root/dev/null" c 1 3 2>/dev/null || : >"$T/root/dev/null"
+for tool in sh awk basename cat cmp cp cut date find grep head ls mkdir mktemp mv nproc paste rm sed setsid sleep sort tail \
+	tee timeout tr uname wc; do
+	file=$(command -v $tool)
+	bring "$file" /bin
+	bring_needs "$file"
+done
+tar xzf "$T/vt-gpu.tar.gz" -C "$T/root"
+inside="env -u BUILD $inside"
+bring_needs "$T/root/vt-gpu/build/program"
+if $inside /bin/sh -c : 2>/dev/null; then
+	check_exit "right runs there" 0 $inside /vt-gpu/share/gpu/right -d ref -o /right aside exact op
+	check_exit "fast runs there" 0 $inside /vt-gpu/share/gpu/fast -d ref -o /fast
+	check_exit "train runs there" 0 $inside /vt-gpu/share/gpu/train -d ref -o /train
+	check_exit "torch asks for PyTorch" 2 $inside /vt-gpu/share/gpu/torch -d ref -o /torch
+	check_says "by name" 'python3 has no PyTorch'
+	check_exit "a part of the program is called by name" 0 $inside /vt-gpu/build/program vt-train --version
+	check_same "as the version that it is" "$("$static/vt-train" --version)" "$(cat "$T/out")"
+	check_exit "unknown parts are refused" 2 $inside /vt-gpu/build/program vt-eval
+	check_says "with those that there are" 'NAME one of vt_train vt_bench '
+else
+	skip "right runs there" "cannot change the root here"
+fi
 plan

@@ -5,8 +5,8 @@
 #   vt-train ... --print-config >job.conf
 #   sbatch slurm-mpirun.sh
 #
-# As slurm.sh says, partition, nodes, tasks and cores are those of the site, and
-# "vt-schedule --check" prints the most ranks.
+# Set the partition, nodes, tasks and cores for your site, as slurm.sh explains.
+# "vt-schedule --check" prints the largest number of ranks.
 #SBATCH --job-name=tsm
 ##SBATCH --partition=NAME
 #SBATCH --nodes=4

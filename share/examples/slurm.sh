@@ -1,31 +1,31 @@
 #!/bin/bash
-# slurm.sh: a run as a job of Slurm, started by srun.  It queues itself again
-# until the run is done:
+# slurm.sh: run vt-train as a Slurm job, started by srun.  The job queues itself
+# again until the run is finished:
 #
 #   vt-train ... --print-config >job.conf
 #   sbatch slurm.sh
 #
-# The script must lie, with job.conf, where all hosts see it.  Fill in what the
-# site has: a partition, unless its default is meant (with one # less), and the
+# Put the script and job.conf where all hosts can read them.  Fill in the settings
+# of your site: the partition, unless the default is right (remove one #), and the
 # modules or the container with vt, before srun.  The schedule limits the ranks:
-# nodes times tasks must not exceed the "ranks at most" that
 #
 #   vt-schedule --check --time -m NET -i DIR schedule.tsv
 #
-# prints, with the time that the run takes on this machine.
+# prints "ranks at most", which nodes times tasks must not exceed, and an estimate
+# of the run's time on this machine.
 #SBATCH --job-name=tsm
 ##SBATCH --partition=NAME
 #SBATCH --nodes=4
-# Ranks a host: best its GPUs, or its sockets.
+# Ranks on a host: one for each GPU, or for each socket, is best.
 #SBATCH --ntasks-per-node=8
-# Cores a rank, for its threads and those of its loader.
+# Cores of a rank, for its compute threads and its loader threads.
 #SBATCH --cpus-per-task=8
 #SBATCH --time=12:00:00
-# USR1 goes to every rank, five minutes before the time is over: they save and
-# end with 75.  Saving must fit into it; so must one validation.
+# Five minutes before the time limit, every rank receives USR1, saves and ends with
+# status 75.  A checkpoint and a validation must fit into this time.
 #SBATCH --requeue --open-mode=append --signal=USR1@300
-# srun does not take the cores a rank from sbatch, from Slurm 22.05; without
-# --kill-on-bad-exit it waits for the others when one rank has died.
+# Since Slurm 22.05, srun does not inherit --cpus-per-task from sbatch.  Without
+# --kill-on-bad-exit, srun waits for the other ranks when one has died.
 srun --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 --mpi=pmix vt-train -c job.conf -o run
 status=$?
 if [ $status = 75 ]; then

@@ -1,9 +1,9 @@
 /*
- * For programs that are linked with --wrap=device_open: whatever opens ref gets
- * the cuda back end on the stand-in.  STANDIN_FASTEST is the engine that timing
- * finds on rank 0; on each other rank it is another.  With STANDIN_SLOW patterns are
- * slower than what is plain.  STANDIN_ALLOCS is the number of allocations of device
- * memory that succeed.
+ * For programs linked with --wrap=device_open: opening ref gives the cuda back end
+ * on the stand-in.  STANDIN_FASTEST is the engine that timing finds on rank 0; each
+ * other rank finds another one.  With STANDIN_SLOW, fused convolutions are slower
+ * than unfused ones.  STANDIN_ALLOCS is the number of allocations of device memory
+ * that succeed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct device *__wrap_device_open(const struct backend *b,
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static long left;			/* allocations that succeed */
+static long left;			/* number of allocations that succeed */
 
 static void *
 alloc(struct driver *d, size_t bytes)
