@@ -117,20 +117,6 @@ run_grouped(int i, int thread, void *arg)
 		    k->t->op->bias ? k->t->w[1] : NULL, k->y, work);
 }
 
-static void
-run_tiles(int i, int thread, void *arg)
-{
-	struct call *k = arg;
-	const struct pass *p = k->p;
-	int from = i * p->tiles, all = winograd_tiles(&p->winograd);
-	int to = from + p->tiles < all ? from + p->tiles : all;
-	int back = p->winograd.turned;
-
-	winograd_run(&p->winograd, from, to, back ? k->y : k->x, k->w,
-	    k->t->op->bias && !back ? k->t->w[1] : NULL, back ? k->x : k->y,
-	    k->more, k->work + k->c->work * (size_t)thread);
-}
-
 /* Fill channels ${from} to ${to} of an output frame whose taps all fall on
  * padding: with the bias, and with 0 above the last channel. */
 static void
@@ -218,15 +204,17 @@ frame_data(int i, int thread, void *arg)
 static void
 run_pass(struct call *k, void (*frame)(int i, int thread, void *arg))
 {
+	int back = k->p == &k->c->pass[CONV_DATA];
+
 	if (k->order)
 		conv_order(k);
 	if (k->p->by == CONV_DIRECT)
 		cpu_run(k->t, k->p->direct.jobs, run_direct, k);
 	else if (k->p->by == CONV_WINOGRAD)
-		cpu_run(k->t, k->p->runs, run_tiles, k);
+		conv_winograd_run(&k->p->winograd, k->t, back ? k->y : k->x,
+		    back ? k->x : k->y, k->w, k->more, k->work, k->c->work);
 	else if (k->p->by == CONV_GROUPED)
-		cpu_run(k->t, grouped_jobs(&k->p->grouped,
-		    k->p == &k->c->pass[CONV_DATA]), run_grouped, k);
+		cpu_run(k->t, grouped_jobs(&k->p->grouped, back), run_grouped, k);
 	else
 		cpu_run(k->t, k->p->runs * k->p->pieces, k->c->timed ? frame :
 		    run_images, k);
@@ -285,13 +273,15 @@ describe(const struct task *t, char *text, size_t size)
 	static const char *const names[] = { [CONV_DIRECT] = "direct",
 		[CONV_WINOGRAD] = "winograd", [CONV_PRODUCTS] = "products",
 		[CONV_GROUPED] = "grouped" };
+	const int has[CONV_PASSES] = { [CONV_FORWARD] = 1,
+		[CONV_WEIGHTS] = t->wants_dw, [CONV_DATA] = t->wants_dx[0] };
 	const struct conv *c = t->priv;
 	size_t n = 0;
 
 	for (int i = 0; i < CONV_PASSES && n < size; i++) {
 		const struct pass *p = &c->pass[i];
 
-		if (p->bytes > 0)
+		if (has[i])
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
 			    i > 0 ? ", " : "", names[p->by] != NULL ?
 			    names[p->by] : dnnl_conv_name(p->piece[0].conv));

@@ -8,13 +8,12 @@
  * conv.c is the operator with its forward and data passes.
  */
 
+#include "backend/cpu/conv_winograd.h"
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/direct.h"
 #include "backend/cpu/dnnl.h"
 #include "backend/cpu/grouped.h"
 #include "backend/cpu/outer.h"
-#include "backend/cpu/winograd.h"
-#include "backend/cpu/winograd_gradient.h"
 
 /* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
 struct piece {
@@ -26,7 +25,7 @@ struct piece {
 struct run { int first, images, call; };
 
 /* What runs a pass: oneDNN in pieces; direct convolutions in jobs; Winograd's
- * algorithm in runs of tiles, or of a weight gradient; sums of outer products,
+ * algorithm; sums of outer products,
  * a weight gradient; sums place by place, of groups. */
 enum conv_by { CONV_DNNL, CONV_DIRECT, CONV_WINOGRAD, CONV_PRODUCTS,
     CONV_GROUPED };
@@ -36,12 +35,10 @@ struct pass {
 	int pieces, runs;
 	struct piece *piece;
 	struct run *run;
-	int tiles;		/* of a run of Winograd's */
-	struct winograd winograd;
+	struct conv_winograd winograd;
 	struct direct direct;
 	struct grouped grouped;
-	struct outer outer;		/* runs are its parts, */
-	struct winograd_gradient gradient;	/* or its */
+	struct outer outer;		/* runs are its parts */
 	size_t bytes;		/* of the weights of all taps, in order */
 };
 

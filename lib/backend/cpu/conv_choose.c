@@ -3,32 +3,6 @@
 #include "base/isa.h"
 
 /*
- * Winograd's algorithm where it pays: on 3x3 of stride 1 from 32 channels to
- * 32 or more, where places fill 9 of 16 of their 4 x 4 tiles, and are enough
- * for the weights' transform, 17 ns for a pair of channels.  Effective GF/s
- * of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
- * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
- * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 4 ms of transform to
- * 13 of work; 64 of 6 x 6, 64 images, 183 beside 146 by oneDNN, backward 155
- * beside 138; but 16 of 24 x 24 93 beside 121.  Weight gradients, loaded, ours
- * and oneDNN's: 212, 173; 198, 184; 156, 136; of 7 x 7 161, 67 direct: half the
- * places are enough.  Its error, some 1e-6 relative, is that of the direct sum.
- */
-static int
-prefers_winograd(const struct task *t, enum conv_pass pass)
-{
-	const struct op *op = t->op;
-	int tiles = (t->out.h + 3) / 4 * ((t->out.w + 3) / 4);
-	size_t places = cpu_places(&t->out);
-
-	return op->k[1] == 3 && op->k[2] == 3 && op->s[1] == 1 &&
-	    op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 &&
-	    t->out.c >= 32 && op->p[1] <= 2 && op->p[2] <= 2 &&
-	    places >= (size_t)tiles * 9 && places *
-	    (size_t)cpu_images(&t->out) >= (pass == CONV_WEIGHTS ? 512 : 1024);
-}
-
-/*
  * A direct convolution of ours: kernels of one place, where gradients are added
  * to others without a pass of their own; and what oneDNN lacks, which are data
  * gradients of unequal strides with AVX2 and all that is base.  ResNet-50, 16
@@ -90,9 +64,7 @@ prefers_grouped(const struct task *t, enum conv_pass pass)
 enum conv_by
 conv_choose(const struct task *t, enum conv_pass pass)
 {
-	const struct conv *c = t->priv;
-
-	if (!c->timed && prefers_winograd(t, pass))
+	if (conv_winograd_fits(t, pass))
 		return CONV_WINOGRAD;
 	if (pass != CONV_WEIGHTS && prefers_direct(t))
 		return CONV_DIRECT;

@@ -11,29 +11,13 @@ make_winograd(struct task *t, enum conv_pass pass)
 {
 	struct conv *c = t->priv;
 	struct pass *p = &c->pass[pass];
-	const struct op *op = t->op;
-	struct winograd *g = &p->winograd;
-	int threads = pool_threads(cpu_of(t)->pool), one = conv_tap(op);
-	int back = pass == CONV_DATA;
-	size_t scratch;
 
 	p->by = CONV_WINOGRAD;
-	*g = (struct winograd){ .images = cpu_images(&t->out), .turned = back,
-		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-		.p = { op->p[1], op->p[2] },
-		.in_step = one, .out_step = one * t->in[0].c };
-	if (back)
-		*g = (struct winograd){ .images = g->images, .turned = 1,
-			.in = g->out, .in_h = g->out_h, .in_w = g->out_w,
-			.out = g->in, .out_h = g->in_h, .out_w = g->in_w,
-			.p = { 2 - op->p[1], 2 - op->p[2] },
-			.in_step = g->out_step, .out_step = g->in_step };
-	p->tiles = winograd_call_tiles(g, threads);
-	p->runs = (winograd_tiles(g) + p->tiles - 1) / p->tiles;
-	p->bytes = cpu_pages(winograd_weights(g));
-	scratch = winograd_scratch(g, p->tiles);
-	c->library = scratch > c->library ? scratch : c->library;
+	conv_winograd_make(&p->winograd, t, pass, 0);
+	p->runs = 1;
+	p->bytes = p->winograd.weights;
+	if (p->winograd.scratch > c->library)
+		c->library = p->winograd.scratch;
 }
 
 /* A weight gradient of ours: runs are its parts. */
@@ -111,31 +95,10 @@ make_grouped(struct task *t, enum conv_pass pass)
 		c->library = grouped_scratch(g);
 }
 
-static void
-make_winograd_gradient(struct task *t)
-{
-	struct conv *c = t->priv;
-	struct pass *p = &c->pass[CONV_WEIGHTS];
-	struct winograd_gradient *g = &p->gradient;
-	size_t scratch;
-
-	p->by = CONV_WINOGRAD;
-	*g = (struct winograd_gradient){ .images = cpu_images(&t->out),
-		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-		.p = { t->op->p[1], t->op->p[2] } };
-	p->runs = winograd_gradient_parts(g);
-	p->bytes = cpu_pages(winograd_gradient_bytes(g)) / (size_t)p->runs;
-	scratch = winograd_gradient_scratch(g);
-	c->library = scratch > c->library ? scratch : c->library;
-}
-
 void
 conv_make_ours(struct task *t, enum conv_pass pass, enum conv_by by)
 {
-	if (by == CONV_WINOGRAD && pass == CONV_WEIGHTS)
-		make_winograd_gradient(t);
-	else if (by == CONV_WINOGRAD)
+	if (by == CONV_WINOGRAD)
 		make_winograd(t, pass);
 	else if (by == CONV_DIRECT)
 		make_direct(t, pass);

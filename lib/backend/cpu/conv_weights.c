@@ -80,15 +80,6 @@ order_direct(int i, int thread, void *arg)
 }
 
 static void
-order_winograd(int i, int thread, void *arg)
-{
-	struct call *k = arg;
-
-	(void)thread;
-	winograd_order(&k->p->winograd, i, k->t->w[0], k->w);
-}
-
-static void
 order_grouped(int i, int thread, void *arg)
 {
 	struct call *k = arg;
@@ -109,8 +100,7 @@ conv_order(struct call *k)
 		return;
 	}
 	if (k->p->by == CONV_WINOGRAD) {
-		cpu_run(k->t, winograd_slices(&k->p->winograd), order_winograd,
-		    k);
+		conv_winograd_order(&k->p->winograd, k->t, k->w);
 		return;
 	}
 	if (k->p->by == CONV_GROUPED) {
@@ -238,24 +228,6 @@ products_sum(int i, int thread, void *arg)
 }
 
 static void
-winograd_job(int i, int thread, void *arg)
-{
-	struct call *k = arg;
-
-	winograd_gradient_run(&k->p->gradient, i, k->x, k->y, k->t->dw[0],
-	    (float *)k->w, k->work + k->c->work * (size_t)thread);
-}
-
-static void
-winograd_sum(int i, int thread, void *arg)
-{
-	struct call *k = arg;
-
-	(void)thread;
-	winograd_gradient_add(&k->p->gradient, i, k->t->dw[0], (float *)k->w);
-}
-
-static void
 grouped_job(int i, int thread, void *arg)
 {
 	struct call *k = arg;
@@ -283,10 +255,8 @@ conv_weight_gradient(struct task *t)
 		cpu_run(t, outer_jobs(&p->outer), products_job, &k);
 		cpu_run(t, outer_sums(&p->outer), products_sum, &k);
 	} else if (p->by == CONV_WINOGRAD) {
-		cpu_run(t, winograd_gradient_jobs(&p->gradient), winograd_job,
-		    &k);
-		cpu_run(t, winograd_gradient_sums(&p->gradient), winograd_sum,
-		    &k);
+		conv_winograd_gradient(&p->winograd, t, (float *)k.w, k.work,
+		    k.c->work);
 	} else if (p->by == CONV_GROUPED) {
 		int blocks = grouped_blocks(&p->grouped, 0);
 

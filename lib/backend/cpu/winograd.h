@@ -3,7 +3,7 @@
 
 /*
  * Convolutions 3x3 of stride 1 by Winograd's F(4x4, 3x3), on blocked fp32
- * activations; forward, and as data gradients, which are convolutions with the
+ * activations or rows of bf16 (half/half.h); sums are fp32.  Forward, and as data gradients, which are convolutions with the
  * taps turned round.  Tiles depend on nothing but their own part of the input,
  * so that they may be shared out in any way; weights are transformed once for
  * all calls.  oneDNN 2.6 has this algorithm too, with AVX-512 alone, for whole
@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct winograd {
+	int bf16;			/* activations; weights are fp32 */
 	int images, in, out;		/* channels */
 	int in_h, in_w, out_h, out_w;
 	int p[2];			/* padding, h and w */
@@ -46,7 +47,7 @@ void winograd_order(const struct winograd *g, int slice, const float *outer,
  * Tiles ${from} to ${to}; ${bias} may be NULL, and is as long as there are
  * channels; ${more}: add to what ${y} has.
  */
-void winograd_run(const struct winograd *g, int from, int to, const float *x,
-    const void *w, const float *bias, float *y, int more, void *scratch);
+void winograd_run(const struct winograd *g, int from, int to, const void *x,
+    const void *w, const float *bias, void *y, int more, void *scratch);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "backend/cpu/half/kernels.h"
 #include "backend/cpu/wide.h"
 #include "backend/cpu/winograd_kernels.h"
 
@@ -21,6 +22,38 @@ typedef float vec __attribute__((vector_size(4 * L)));
 
 #define AT(p) (*(const vec *)(p))
 #define INLINE static inline __attribute__((always_inline))
+
+/* L numbers of bf16, and back: to the nearest, ties to even, NaN stays NaN.
+ * (Vectors go by address: passed by value they would need the instructions.) */
+INLINE void
+widen(vec *v, const bf16 *p)
+{
+#ifdef __AVX512F__
+	*v = (vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(
+	    _mm256_loadu_si256((const void *)p)), 16);
+#else
+	for (int c = 0; c < L; c++)
+		(*v)[c] = bf16_wide(p[c]);
+#endif
+}
+
+INLINE void
+narrow(bf16 *p, const vec *v)
+{
+#ifdef __AVX512F__
+	const __m512i u = (__m512i)*v, upper = _mm512_srli_epi32(u, 16);
+	__m512i near = _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(u,
+	    _mm512_set1_epi32(0x7fff)), _mm512_and_si512(upper,
+	    _mm512_set1_epi32(1))), 16);
+
+	near = _mm512_mask_or_epi32(near, _mm512_cmp_ps_mask((__m512)*v,
+	    (__m512)*v, _CMP_UNORD_Q), upper, _mm512_set1_epi32(0x40));
+	_mm256_storeu_si256((void *)p, _mm512_cvtepi32_epi16(near));
+#else
+	for (int c = 0; c < L; c++)
+		p[c] = bf16_of((*v)[c]);
+#endif
+}
 
 /*
  * B' d.  The last tile in a side may have ${n} < 4 places: the points that it
@@ -57,20 +90,41 @@ columns_in(vec o[6], const vec d[6], int n)
 	o[5] = 4 * d[1] - 5 * d[3] + d[5];
 }
 
+/* Read the vector ${i} rows and ${j} columns from ${p}. */
 INLINE void
-input_of(float *v, size_t step, const float *x, int h, int w, const int at[2],
-    int rows, int columns)
+read_at(vec *v, const struct winograd_plane *x, const char *p, int i, int j,
+    int is_bf16)
+{
+	long at = ((long)i * x->w + j) * (long)x->step;
+
+	if (is_bf16)
+		widen(v, (const bf16 *)p + at);
+	else
+		*v = AT((const float *)p + at);
+}
+
+/* Where a tile begins, perhaps outside. */
+INLINE char *
+tile_at(const struct winograd_plane *x, const int at[2], int is_bf16)
+{
+	return (char *)x->at + ((long)at[0] * x->w + at[1]) * (long)x->step *
+	    (is_bf16 ? 2 : 4);
+}
+
+INLINE void
+input_of(float *v, size_t step, const struct winograd_plane *x,
+    const int at[2], int rows, int columns, int is_bf16)
 {
 	vec t[6][6], d[6], o[6];
-	int inside = at[0] >= 0 && at[1] >= 0 && at[0] + 6 <= h &&
-	    at[1] + 6 <= w;
+	int inside = at[0] >= 0 && at[1] >= 0 && at[0] + 6 <= x->h &&
+	    at[1] + 6 <= x->w;
+	const char *from = tile_at(x, at, is_bf16);
 
-	x += ((long)at[0] * w + at[1]) * L;
 	for (int j = 0; j < 6; j++) {
 		for (int i = 0; i < 6; i++)
-			if (inside || ((unsigned)(at[0] + i) < (unsigned)h &&
-			    (unsigned)(at[1] + j) < (unsigned)w))
-				d[i] = AT(x + ((long)i * w + j) * L);
+			if (inside || ((unsigned)(at[0] + i) < (unsigned)x->h &&
+			    (unsigned)(at[1] + j) < (unsigned)x->w))
+				read_at(&d[i], x, from, i, j, is_bf16);
 			else
 				d[i] = (vec){ 0 };
 		columns_in(o, d, rows);
@@ -84,14 +138,24 @@ input_of(float *v, size_t step, const float *x, int h, int w, const int at[2],
 	}
 }
 
-static void
-input(float *v, size_t step, const float *x, int h, int w, const int at[2],
-    const int n[2])
+INLINE void
+input_as(float *v, size_t step, const struct winograd_plane *x,
+    const int at[2], const int n[2], int is_bf16)
 {
 	if (n[0] == 4 && n[1] == 4)
-		input_of(v, step, x, h, w, at, 4, 4);
+		input_of(v, step, x, at, 4, 4, is_bf16);
 	else
-		input_of(v, step, x, h, w, at, n[0], n[1]);
+		input_of(v, step, x, at, n[0], n[1], is_bf16);
+}
+
+static void
+input(float *v, size_t step, const struct winograd_plane *x, const int at[2],
+    const int n[2])
+{
+	if (x->is_bf16)
+		input_as(v, step, x, at, n, 1);
+	else
+		input_as(v, step, x, at, n, 0);
 }
 
 /*
@@ -153,11 +217,13 @@ columns_out(vec o[4], const vec m[6], int n)
 }
 
 INLINE void
-output_of(float *y, int h, int w, const int at[2], int rows, int columns,
-    const float *m, size_t step, const float *bias, int how)
+output_of(const struct winograd_plane *y, const int at[2], int rows,
+    int columns, const float *m, size_t step, const float *bias, int how,
+    int is_bf16)
 {
 	vec t[4][6], in[6], o[4];
 	const vec b = bias != NULL ? AT(bias) : (vec){ 0 };
+	char *first = tile_at(y, at, is_bf16);
 
 	for (int j = 0; j < 6; j++) {
 		for (int i = 0; i < 6; i++)
@@ -166,30 +232,44 @@ output_of(float *y, int h, int w, const int at[2], int rows, int columns,
 		for (int i = 0; i < 4; i++)
 			t[i][j] = o[i];
 	}
-	y += ((long)at[0] * w + at[1]) * L;
-	for (int i = 0; i < 4 && at[0] + i < h; i++) {
+	for (int i = 0; i < 4 && at[0] + i < y->h; i++) {
 		columns_out(o, t[i], columns);
-		for (int j = 0; j < 4 && at[1] + j < w; j++) {
-			vec *to = (vec *)(y + ((long)i * w + j) * L);
+		for (int j = 0; j < 4 && at[1] + j < y->w; j++) {
+			size_t place = ((size_t)i * (size_t)y->w + (size_t)j) *
+			    y->step;
+			vec v = b;
 
 			if (how & WINOGRAD_MORE)
-				*to += o[j];
+				read_at(&v, y, first, i, j, is_bf16);
+			v += o[j];
+			if (is_bf16)
+				narrow((bf16 *)first + place, &v);
 			else if (how & WINOGRAD_STREAM)
-				STREAM((float *)to, o[j] + b);
+				STREAM((float *)first + place, v);
 			else
-				*to = o[j] + b;
+				*(vec *)((float *)first + place) = v;
 		}
 	}
 }
 
-static void
-output(float *y, int h, int w, const int at[2], const int n[2], const float *m,
-    size_t step, const float *bias, int how)
+INLINE void
+output_as(const struct winograd_plane *y, const int at[2], const int n[2],
+    const float *m, size_t step, const float *bias, int how, int is_bf16)
 {
 	if (n[0] == 4 && n[1] == 4)
-		output_of(y, h, w, at, 4, 4, m, step, bias, how);
+		output_of(y, at, 4, 4, m, step, bias, how, is_bf16);
 	else
-		output_of(y, h, w, at, n[0], n[1], m, step, bias, how);
+		output_of(y, at, n[0], n[1], m, step, bias, how, is_bf16);
+}
+
+static void
+output(const struct winograd_plane *y, const int at[2], const int n[2],
+    const float *m, size_t step, const float *bias, int how)
+{
+	if (y->is_bf16)
+		output_as(y, at, n, m, step, bias, how, 1);
+	else
+		output_as(y, at, n, m, step, bias, how, 0);
 }
 
 static void
@@ -247,18 +327,18 @@ columns_gradient_in(vec o[6], const vec y[4], int n)
 	o[5] = y[n - 1];
 }
 
-static void
-gradient_in(float *v, size_t step, const float *y, int h, int w,
-    const int at[2], const int n[2])
+INLINE void
+gradient_in_as(float *v, size_t step, const struct winograd_plane *y,
+    const int at[2], const int n[2], int is_bf16)
 {
 	vec t[6][4], d[4], o[6];
-	int inside = at[0] + 4 <= h && at[1] + 4 <= w;
+	int inside = at[0] + 4 <= y->h && at[1] + 4 <= y->w;
+	const char *from = tile_at(y, at, is_bf16);
 
-	y += ((long)at[0] * w + at[1]) * L;
 	for (int j = 0; j < 4; j++) {
 		for (int i = 0; i < 4; i++)
-			if (inside || (at[0] + i < h && at[1] + j < w))
-				d[i] = AT(y + ((long)i * w + j) * L);
+			if (inside || (at[0] + i < y->h && at[1] + j < y->w))
+				read_at(&d[i], y, from, i, j, is_bf16);
 			else
 				d[i] = (vec){ 0 };
 		columns_gradient_in(o, d, n[0]);
@@ -270,6 +350,16 @@ gradient_in(float *v, size_t step, const float *y, int h, int w,
 		for (int j = 0; j < 6; j++)
 			*(vec *)(v + (size_t)(i * 6 + j) * step) = o[j];
 	}
+}
+
+static void
+gradient_in(float *v, size_t step, const struct winograd_plane *y,
+    const int at[2], const int n[2])
+{
+	if (y->is_bf16)
+		gradient_in_as(v, step, y, at, n, 1);
+	else
+		gradient_in_as(v, step, y, at, n, 0);
 }
 
 /* G' m, times 24. */

@@ -90,34 +90,33 @@ winograd_gradient_sums(const struct winograd_gradient *g)
  * or of dy. */
 static void
 transform(const struct winograd_gradient *g, const struct winograd_tiles *t,
-    const float *x, int block, int blocks, int is_dy, float *v)
+    const void *x, int block, int blocks, int is_dy, float *v)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
-	int lanes = cpu_lanes();
+	int lanes = cpu_lanes(), c = is_dy ? g->out : g->in;
 	int h = is_dy ? g->out_h : g->in_h, w = is_dy ? g->out_w : g->in_w;
-	size_t plane = (size_t)h * (size_t)w * (size_t)lanes;
-	size_t image = plane * (size_t)cpu_blocks(is_dy ? g->out : g->in);
 
-	x += plane * (size_t)block;
 	for (int i = 0; i < t->n * blocks; i++) {
-		const struct winograd_tile *a = &t->tile[i % t->n], *next;
+		const struct winograd_tile *a = &t->tile[i % t->n];
 		int at[2] = { a->at[0], a->at[1] }, j = i + WINOGRAD_AHEAD;
 		float *out = v + (TILES * (i / t->n) + i % t->n) * lanes;
-		const float *in = x + image * (size_t)a->image + plane *
-		    (size_t)(i / t->n);
+		struct winograd_plane in = winograd_plane(x, g->bf16, c, h, w,
+		    a->image, block + i / t->n);
 
 		if (j < t->n * blocks) {
-			next = &t->tile[j % t->n];
-			winograd_fetch(x + image * (size_t)next->image +
-			    plane * (size_t)(j / t->n), h, w, next->at, !is_dy);
+			const struct winograd_tile *next = &t->tile[j % t->n];
+			struct winograd_plane far = winograd_plane(x, g->bf16,
+			    c, h, w, next->image, block + j / t->n);
+
+			winograd_fetch(&far, next->at, !is_dy);
 		}
 		if (is_dy) {
-			k->gradient_in(out, step(), in, h, w, at, a->n);
+			k->gradient_in(out, step(), &in, at, a->n);
 			continue;
 		}
 		at[0] -= g->p[0];
 		at[1] -= g->p[1];
-		k->input(out, step(), in, h, w, at, a->n);
+		k->input(out, step(), &in, at, a->n);
 	}
 }
 
@@ -143,7 +142,7 @@ put(const struct winograd_gradient *g, float *dw, const float *m, int in,
 
 void
 winograd_gradient_run(const struct winograd_gradient *g, int job,
-    const float *x, const float *y, float *dw, float *parts, void *scratch)
+    const void *x, const void *y, float *dw, float *parts, void *scratch)
 {
 	const struct outer_kernels *k = outer_kernels_pick();
 	int lanes = cpu_lanes(), n = winograd_gradient_parts(g);

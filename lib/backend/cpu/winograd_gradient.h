@@ -3,7 +3,7 @@
 
 /*
  * Weight gradients of convolutions 3x3 of stride 1 by Winograd's algorithm, on
- * blocked fp32 activations: the adjoint of F(4x4, 3x3),
+ * activations as winograd.h has them: the adjoint of F(4x4, 3x3),
  *
  *	dw = G' [ sum over tiles of (A dy A') * (B' x B) ] G
  *
@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 struct winograd_gradient {
+	int bf16;			/* activations; sums are fp32 */
 	int images, in, out;		/* channels */
 	int in_h, in_w, out_h, out_w;
 	int p[2];			/* padding, h and w */
@@ -34,7 +35,7 @@ int winograd_gradient_parts(const struct winograd_gradient *g);
  */
 int winograd_gradient_jobs(const struct winograd_gradient *g);
 void winograd_gradient_run(const struct winograd_gradient *g, int job,
-    const float *x, const float *y, float *dw, float *parts, void *scratch);
+    const void *x, const void *y, float *dw, float *parts, void *scratch);
 int winograd_gradient_sums(const struct winograd_gradient *g);
 void winograd_gradient_add(const struct winograd_gradient *g, int job,
     float *dw, float *parts);

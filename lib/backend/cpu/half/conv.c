@@ -1,7 +1,8 @@
 /*
  * Convolutions in bf16: activations as they lie, fp32 weights brought into the
  * library's order, where they are bf16, once for each pass, or as long as they
- * stay the same; sums in fp32.
+ * stay the same; sums in fp32.  Without AMX, 3x3 kernels of stride 1 are
+ * multiplied in fp32 by Winograd's algorithm (conv_winograd.h).
  *
  * Channels are told as they lie, filled up: weights of those that are not
  * there are 0, and so are their outputs and gradients.  What has groups, or
@@ -133,6 +134,21 @@ make_weights(struct task *t)
 }
 
 static int
+make_winograd(struct task *t, enum conv_pass pass)
+{
+	struct conv *c = t->priv;
+	struct pass *p = &c->pass[pass];
+
+	p->by_winograd = 1;
+	conv_winograd_make(&p->winograd, t, pass, 1);
+	p->runs = 1;
+	p->bytes = p->winograd.weights;
+	if (p->winograd.scratch > c->library)
+		c->library = p->winograd.scratch;
+	return 0;
+}
+
+static int
 make_pass(struct task *t, enum conv_pass pass)
 {
 	struct conv *c = t->priv;
@@ -147,6 +163,8 @@ make_pass(struct task *t, enum conv_pass pass)
 		.p = { op->p[1], op->p[2] }, .in_step = (int)conv_taps(t),
 		.out_step = c->in * (int)conv_taps(t) };
 
+	if (cpu_of(t)->amx == NULL && conv_winograd_fits(t, pass))
+		return make_winograd(t, pass);
 	if (prefers_product(t, pass))
 		return make_product(t, pass);
 	if (pass == CONV_WEIGHTS && prefers_tiles(t))
@@ -237,7 +255,7 @@ scratch(const struct task *t)
 		size_t data = p[CONV_DATA].bytes, weights =
 		    p[CONV_WEIGHTS].bytes * (size_t)p[CONV_WEIGHTS].runs;
 
-		if (t->accumulate[0] && p[CONV_DATA].product == NULL)
+		if (t->accumulate[0] && p[CONV_DATA].conv != NULL)
 			data += half_bytes(&t->in[0]);
 		most = data > most ? data : most;
 		most = weights > most ? weights : most;
@@ -304,6 +322,10 @@ order_weights(struct call *k)
 {
 	if (k->t->repeats && !k->t->renew)
 		return;
+	if (k->p->by_winograd) {
+		conv_winograd_order(&k->p->winograd, k->t, k->w);
+		return;
+	}
 	if (k->p->product != NULL) {
 		cpu_run(k->t, product_slices(k->p->product), order_product, k);
 		return;
@@ -355,6 +377,11 @@ forward(struct task *t)
 	struct call k = half_conv_call(t, CONV_FORWARD, t->x[0], t->y);
 
 	order_weights(&k);
+	if (k.p->by_winograd) {
+		conv_winograd_run(&k.p->winograd, t, k.x, k.y, k.w, 0, k.work,
+		    k.c->library);
+		return;
+	}
 	if (t->op->bias && k.c->plain > 0) {
 		memset(bias(&k), 0, (size_t)k.c->out * sizeof(float));
 		memcpy(bias(&k), t->w[1], (size_t)t->out.c * sizeof(float));
@@ -382,6 +409,11 @@ data_gradient(struct task *t)
 	struct sum sum = { half_k(t), t->dx[0], NULL };
 
 	order_weights(&k);
+	if (k.p->by_winograd) {
+		conv_winograd_run(&k.p->winograd, t, k.y, k.x, k.w,
+		    t->accumulate[0], k.work, k.c->library);
+		return;
+	}
 	if (k.p->product != NULL) {
 		cpu_run(t, product_jobs(k.p->product), run_product, &k);
 		return;
@@ -415,6 +447,7 @@ describe(const struct task *t, char *text, size_t size)
 	for (int i = 0; i < CONV_PASSES && n < size; i++) {
 		const struct pass *p = &c->pass[i];
 		const char *how = p->product != NULL ? "product of AMX tiles" :
+		    p->by_winograd ? "winograd" :
 		    p->weights != NULL ? "sum of AMX tiles" :
 		    p->conv != NULL ? dnnl_conv_name(p->conv) : NULL;
 

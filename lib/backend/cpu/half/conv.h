@@ -6,6 +6,7 @@
  * chooses, conv_weights.c does the gradient of the weights.
  */
 
+#include "backend/cpu/conv_winograd.h"
 #include "backend/cpu/dnnl.h"
 #include "backend/cpu/half/half.h"
 #include "backend/cpu/half/product.h"
@@ -13,9 +14,12 @@
 
 struct run { int first, images, call; };
 
-/* By oneDNN, or on AMX's tiles as a product of matrices or sum of them. */
+/* By oneDNN, by Winograd's algorithm, or on AMX's tiles as a product of matrices
+ * or sum of them. */
 struct pass {
 	struct dnnl_conv *conv;
+	int by_winograd;
+	struct conv_winograd winograd;
 	struct product *product;
 	struct weights *weights;
 	int runs;

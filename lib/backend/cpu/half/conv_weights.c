@@ -120,7 +120,10 @@ half_conv_weights(struct task *t)
 {
 	struct call k = half_conv_call(t, CONV_WEIGHTS, t->x[0], t->dy);
 
-	if (k.p->weights != NULL)
+	if (k.p->by_winograd)
+		conv_winograd_gradient(&k.p->winograd, t, (float *)k.w, k.work,
+		    k.c->library);
+	else if (k.p->weights != NULL)
 		by_tiles(&k);
 	else
 		by_library(&k);
