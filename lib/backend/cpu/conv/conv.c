@@ -1,0 +1,335 @@
+/*
+ * Convolutions: the operator, in fp32 and bf16.  Forward and data passes are cut
+ * into jobs for the threads at hand, since the bits of an image depend on
+ * nothing else.  The parts of a weight gradient are a function of the shape, and
+ * are added in their order.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/conv/conv.h"
+#include "backend/cpu/half/half.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+#define GRAIN 16384
+
+/* The first that fits; the last ones fit all. */
+static const struct algorithm *const fp32[] = {
+	&conv_by_winograd, &conv_by_direct, &conv_by_products, &conv_by_groups,
+	&conv_by_library, NULL
+}, *const bf16s[] = {
+	&conv_by_winograd, &conv_by_tiles, &conv_by_library, NULL
+};
+
+struct conv {
+	struct pass pass[CONV_PASSES];	/* by is NULL: not wanted */
+	int bf16;
+	int shared;			/* one order serves forward and data */
+	size_t scratch;			/* bytes of a thread */
+};
+
+/* ---- made ready ---- */
+
+static int
+make_pass(struct pass *p)
+{
+	const struct algorithm *const *a = p->bf16 ? bf16s : fp32;
+
+	while (!(*a)->fits(p))
+		a++;
+	p->by = *a;
+	if (p->by->make(p) != 0)
+		return -1;
+	p->kept = cpu_pages(p->kept);
+	p->spare = cpu_pages(p->spare);
+	return 0;
+}
+
+static int
+prepare_as(struct task *t, int bf16)
+{
+	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
+		[CONV_WEIGHTS] = t->wants_dw, [CONV_DATA] = t->wants_dx[0] };
+	struct conv *c = xcalloc(1, sizeof(*c));
+	const struct pass *forward = &c->pass[CONV_FORWARD];
+	const struct pass *data = &c->pass[CONV_DATA];
+
+	t->priv = c;
+	c->bf16 = bf16;
+	for (int i = 0; i < CONV_PASSES; i++) {
+		struct pass *p = &c->pass[i];
+
+		*p = (struct pass){ .t = t, .kind = (enum conv_pass)i,
+			.bf16 = bf16 };
+		if (wants[i] && make_pass(p) != 0)
+			return -1;
+		if (p->scratch > c->scratch)
+			c->scratch = p->scratch;
+	}
+	c->scratch = cpu_pages(c->scratch);
+	c->shared = data->by == forward->by && data->by->shares != NULL &&
+	    data->by->shares(forward, data);
+	return 0;
+}
+
+static int
+prepare(struct task *t)
+{
+	if (cpu_is_pixels(&t->out))
+		return fail("%s: the cpu back end has no convolution from %d to "
+		    "%d channels here", t->op->name, t->in[0].c, t->out.c);
+	return prepare_as(t, 0);
+}
+
+/* Groups, extent in time, and one place an image run in fp32 on widened copies. */
+static int
+prepare_half(struct task *t)
+{
+	const struct op *op = t->op;
+
+	if (half_is(&t->in[0]) && half_is(&t->out) && op->groups == 1 &&
+	    op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0 &&
+	    !cpu_is_pixels(&t->out))
+		return prepare_as(t, 1);
+	t->impl = &half_widened;
+	return t->impl->prepare(t);
+}
+
+static void
+release(struct task *t)
+{
+	struct conv *c = t->priv;
+
+	if (c == NULL)
+		return;
+	for (int i = 0; i < CONV_PASSES; i++) {
+		struct pass *p = &c->pass[i];
+
+		if (p->own != NULL && p->by->release != NULL)
+			p->by->release(p);
+		else
+			free(p->own);
+	}
+	free(c);
+	t->priv = NULL;
+}
+
+/* ---- memory: scratch of each thread, then what a run's threads share, weights
+ * in order unless they are kept, and a gradient that is to be added ---- */
+
+static size_t
+bytes_of(const struct conv *c, const struct dims *d)
+{
+	return cpu_pages(c->bf16 ? half_bytes(d) :
+	    cpu_floats(d) * sizeof(float));
+}
+
+/* Does a data gradient go into memory of its own before it is added? */
+static int
+adds_after(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return t->accumulate[0] && !c->pass[CONV_DATA].by->adds;
+}
+
+static size_t
+scratch(const struct task *t)
+{
+	const struct conv *c = t->priv;
+	size_t most = 0;
+
+	for (int i = 0; i < CONV_PASSES; i++) {
+		const struct pass *p = &c->pass[i];
+		size_t bytes = p->spare + (t->repeats ? 0 : p->kept);
+
+		if (p->by == NULL || (t->idle && i != CONV_FORWARD))
+			continue;
+		if (i == CONV_DATA && adds_after(t))
+			bytes += bytes_of(c, &t->in[0]);
+		most = bytes > most ? bytes : most;
+	}
+	return c->scratch * (size_t)pool_threads(cpu_of(t)->pool) + most;
+}
+
+/* Weights in order, where several microbatches read them. */
+static size_t
+kept(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return !t->repeats ? 0 : c->pass[CONV_FORWARD].kept +
+	    (c->shared ? 0 : c->pass[CONV_DATA].kept);
+}
+
+static struct run
+run_of(struct task *t, enum conv_pass kind, const void *x, const void *y)
+{
+	struct conv *c = t->priv;
+	const struct pass *p = &c->pass[kind];
+	struct run r = { .p = p, .x = (void *)x, .y = (void *)y,
+		.scratch = t->scratch, .step = c->scratch };
+
+	r.spare = r.scratch + c->scratch *
+	    (size_t)pool_threads(cpu_of(t)->pool);
+	r.kept = (char *)r.spare + p->spare;
+	if (t->repeats)
+		r.kept = (char *)t->kept + (kind == CONV_DATA && !c->shared ?
+		    c->pass[CONV_FORWARD].kept : 0);
+	return r;
+}
+
+/* ---- the passes ---- */
+
+static void
+order(const struct run *r)
+{
+	const struct task *t = r->p->t;
+	const struct conv *c = t->priv;
+
+	if (!t->repeats || (t->renew && !(r->p->kind == CONV_DATA &&
+	    c->shared)))
+		r->p->by->order(r);
+}
+
+static void
+forward(struct task *t)
+{
+	struct run r = run_of(t, CONV_FORWARD, t->x[0], t->y);
+
+	order(&r);
+	r.p->by->run(&r);
+}
+
+struct sum { const struct task *t; void *to; const void *from; };
+
+static void
+add_floats(size_t from, size_t to, void *arg)
+{
+	const struct sum *s = arg;
+	float *y = (float *)s->to + from;
+
+	cpu_k(s->t)->add(y, y, (const float *)s->from + from, to - from);
+}
+
+static void
+add_halves(size_t from, size_t to, void *arg)
+{
+	const struct sum *s = arg;
+	bf16 *y = (bf16 *)s->to + from;
+
+	half_k(s->t)->add(y, y, (const bf16 *)s->from + from, to - from);
+}
+
+static void
+data_gradient(struct task *t)
+{
+	const struct conv *c = t->priv;
+	const struct dims *d = &t->in[0];
+	struct run r = run_of(t, CONV_DATA, t->dx[0], t->dy);
+	struct sum sum = { t, t->dx[0], NULL };
+
+	order(&r);
+	if (!adds_after(t)) {
+		r.more = t->accumulate[0];
+		r.p->by->run(&r);
+		return;
+	}
+	sum.from = r.x = (char *)r.spare + r.p->spare +
+	    (t->repeats ? 0 : r.p->kept);
+	r.p->by->run(&r);
+	if (c->bf16)
+		cpu_ranges(cpu_of(t), half_image(d) * (size_t)cpu_images(d),
+		    GRAIN, add_halves, &sum);
+	else
+		cpu_ranges(cpu_of(t), cpu_floats(d), GRAIN, add_floats, &sum);
+}
+
+/* The gradient of 16 or fewer biases: the sum over all places, image by image. */
+static void
+bias_floats(int block, int thread, void *arg)
+{
+	struct task *t = arg;
+	int lanes = cpu_lanes(), first = block * lanes;
+	float sum[LANES_MAX] = { 0 }, plane[LANES_MAX];
+
+	(void)thread;
+	for (int i = 0; i < cpu_images(&t->out); i++) {
+		cpu_k(t)->plane_sum(cpu_plane(&t->out, t->dy, i, block),
+		    cpu_places(&t->out), plane);
+		for (int c = 0; c < lanes; c++)
+			sum[c] += plane[c];
+	}
+	for (int c = 0; c < lanes && first + c < t->out.c; c++)
+		((float *)t->dw[1])[first + c] = sum[c];
+}
+
+static void
+bias_halves(int block, int thread, void *arg)
+{
+	struct task *t = arg;
+	const struct dims *d = &t->out;
+	int first = block * 16, end = d->c < first + 16 ? d->c : first + 16;
+	double sum[16] = { 0 };
+
+	(void)thread;
+	for (int i = 0; i < cpu_images(d); i++)
+		for (size_t p = 0; p < cpu_places(d); p++)
+			for (int c = first; c < end; c++)
+				sum[c - first] += bf16_wide(half_at(d, t->dy, i,
+				    p)[c]);
+	for (int c = first; c < end; c++)
+		((float *)t->dw[1])[c] = (float)sum[c - first];
+}
+
+static void
+weight_gradient(struct task *t)
+{
+	const struct conv *c = t->priv;
+	struct run r = run_of(t, CONV_WEIGHTS, t->x[0], t->dy);
+
+	r.p->by->run(&r);
+	if (t->op->bias)
+		cpu_run(t, c->bf16 ? half_row(&t->out) / 16 :
+		    cpu_blocks(t->out.c), c->bf16 ? bias_halves : bias_floats, t);
+}
+
+static void
+backward(struct task *t)
+{
+	if (t->wants_dw)
+		weight_gradient(t);
+	if (t->dx[0] != NULL)
+		data_gradient(t);
+}
+
+/* The algorithms: forward, weights, data. */
+static void
+describe(const struct task *t, char *text, size_t size)
+{
+	const struct conv *c = t->priv;
+	size_t n = 0;
+
+	for (int i = 0; i < CONV_PASSES && n < size; i++) {
+		const struct pass *p = &c->pass[i];
+
+		if (p->by != NULL)
+			n += (size_t)snprintf(text + n, size - n, "%s%s",
+			    i > 0 ? ", " : "", p->by->describe != NULL ?
+			    p->by->describe(p) : p->by->name);
+	}
+}
+
+const struct op_impl cpu_conv = {
+	.reads = READS_X_DW, .prepare = prepare, .release = release,
+	.scratch = scratch, .kept = kept, .forward = forward,
+	.backward = backward, .describe = describe,
+};
+
+const struct op_impl half_conv = {
+	.reads = READS_X_DW, .prepare = prepare_half, .release = release,
+	.scratch = scratch, .kept = kept, .forward = forward,
+	.backward = backward, .describe = describe,
+};

@@ -1,0 +1,109 @@
+#ifndef BACKEND_CPU_CONV_CONV_H
+#define BACKEND_CPU_CONV_CONV_H
+
+/*
+ * Convolutions, in fp32 and bf16: what the operator (conv.c) asks of an
+ * algorithm, and the algorithms (by_*.c) offer.  A convolution has up to three
+ * passes; the first algorithm in its precision's table that fits a pass runs it.
+ */
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/dnnl.h"
+
+/* A pass of a task's convolution. */
+struct pass {
+	struct task *t;
+	enum conv_pass kind;
+	int bf16;			/* activations are rows of bf16 */
+	const struct algorithm *by;
+	/* Set by the algorithm's make: */
+	void *own;
+	size_t kept;		/* bytes: weights in order; runs may share them */
+	size_t spare;		/* bytes that all threads share during a run */
+	size_t scratch;		/* bytes of each thread during a run */
+};
+
+/* A run of a pass over a microbatch. */
+struct run {
+	const struct pass *p;
+	void *x, *y;		/* input and output, or their gradients */
+	int more;		/* add to the result; data gradients only */
+	void *kept, *spare;
+	char *scratch;		/* of thread i at + i step */
+	size_t step;
+};
+
+struct algorithm {
+	const char *name;
+	int (*fits)(const struct pass *p);	/* can run it, and is the best */
+	int (*make)(struct pass *p);		/* 0, or -1 after a message */
+	void (*release)(struct pass *p);	/* free p->own; NULL: free() does */
+	/* Put the weights of the task into order; not for gradients of weights. */
+	void (*order)(const struct run *r);
+	/* The whole pass, on all threads.  A gradient of weights is written into
+	 * the task's dw. */
+	void (*run)(const struct run *r);
+	int adds;				/* run obeys ${more} */
+	const char *(*describe)(const struct pass *p);	/* NULL: its name */
+	/* The forward and the data pass keep equal weights; NULL: never. */
+	int (*shares)(const struct pass *forward, const struct pass *data);
+};
+
+extern const struct algorithm conv_by_winograd, conv_by_direct,
+    conv_by_products, conv_by_groups, conv_by_tiles, conv_by_library;
+
+/* conv_library_has(p): oneDNN has more for the pass than plain loops. */
+int conv_library_has(const struct pass *p);
+
+/* The scratch of a thread. */
+static inline void *
+run_scratch(const struct run *r, int thread)
+{
+	return r->scratch + r->step * (size_t)thread;
+}
+
+/* What a forward or data pass reads and writes. */
+static inline const void *
+run_from(const struct run *r)
+{
+	return r->p->kind == CONV_DATA ? r->y : r->x;
+}
+
+static inline void *
+run_to(const struct run *r)
+{
+	return r->p->kind == CONV_DATA ? r->x : r->y;
+}
+
+/* The bias that the pass adds; NULL: none. */
+static inline const float *
+run_bias(const struct run *r)
+{
+	const struct task *t = r->p->t;
+
+	return t->op->bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
+}
+
+/* A pass has taps, strides or padding in time. */
+static inline int
+pass_timed(const struct pass *p)
+{
+	const struct op *op = p->t->op;
+
+	return op->k[0] > 1 || op->s[0] > 1 || op->p[0] > 0;
+}
+
+/* The numbers of a tap's kernel over h and w. */
+static inline int
+pass_tap(const struct pass *p)
+{
+	return p->t->op->k[1] * p->t->op->k[2];
+}
+
+static inline int
+pass_threads(const struct pass *p)
+{
+	return pool_threads(cpu_of(p->t)->pool);
+}
+
+#endif
