@@ -30,6 +30,24 @@ fits(const struct pass *p)
 	    (cpu_lanes() == 16 && t->in[0].c >= 256 && t->out.c >= 256));
 }
 
+static void
+order_slice(int i, int thread, void *arg)
+{
+	const struct run *r = arg;
+
+	(void)thread;
+	direct_order(r->p->own, i, r->p->t->w[0], r->kept);
+}
+
+static void
+run_job(int i, int thread, void *arg)
+{
+	const struct run *r = arg;
+
+	direct_run(r->p->own, i, run_from(r), r->kept, run_bias(r), run_to(r),
+	    r->more, run_scratch(r, thread));
+}
+
 static int
 make(struct pass *p)
 {
@@ -48,42 +66,11 @@ make(struct pass *p)
 	direct_cut(g, pass_threads(p));
 	p->kept = direct_weights(g);
 	p->scratch = direct_scratch(g);
+	p->order[0] = (struct phase){ order_slice, direct_slices(g) };
+	p->run[0] = (struct phase){ run_job, g->jobs };
 	return 0;
 }
 
-static void
-order_slice(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-
-	(void)thread;
-	direct_order(r->p->own, i, r->p->t->w[0], r->kept);
-}
-
-static void
-order(const struct run *r)
-{
-	cpu_run(r->p->t, direct_slices(r->p->own), order_slice, (void *)r);
-}
-
-static void
-run_job(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-
-	direct_run(r->p->own, i, run_from(r), r->kept, run_bias(r), run_to(r),
-	    r->more, run_scratch(r, thread));
-}
-
-static void
-run(const struct run *r)
-{
-	const struct direct *g = r->p->own;
-
-	cpu_run(r->p->t, g->jobs, run_job, (void *)r);
-}
-
 const struct algorithm conv_by_direct = {
-	.name = "direct", .fits = fits, .make = make,
-	.order = order, .run = run, .adds = 1,
+	.name = "direct", .fits = fits, .make = make, .adds = 1,
 };

@@ -21,27 +21,6 @@ fits(const struct pass *p)
 	    !conv_library_has(p);
 }
 
-static int
-make(struct pass *p)
-{
-	const struct op *op = p->t->op;
-	struct grouped *g = p->own = xcalloc(1, sizeof(*g));
-	size_t weights;
-
-	*g = (struct grouped){ .x = p->t->in[0], .y = p->t->out,
-		.groups = op->groups };
-	memcpy(g->k, op->k, sizeof(g->k));
-	memcpy(g->s, op->s, sizeof(g->s));
-	memcpy(g->p, op->p, sizeof(g->p));
-	weights = grouped_weights(g, p->kind == CONV_DATA);
-	if (p->kind == CONV_WEIGHTS)
-		p->spare = weights * (size_t)grouped_parts(g);
-	else
-		p->kept = weights;
-	p->scratch = grouped_scratch(g);
-	return 0;
-}
-
 static void
 order_block(int i, int thread, void *arg)
 {
@@ -50,13 +29,6 @@ order_block(int i, int thread, void *arg)
 	(void)thread;
 	grouped_order(r->p->own, r->p->kind == CONV_DATA, i, r->p->t->w[0],
 	    r->kept);
-}
-
-static void
-order(const struct run *r)
-{
-	cpu_run(r->p->t, grouped_blocks(r->p->own, r->p->kind == CONV_DATA),
-	    order_block, (void *)r);
 }
 
 static void
@@ -90,23 +62,35 @@ add_parts(int i, int thread, void *arg)
 	grouped_add(r->p->own, i, r->spare, r->p->t->dw[0]);
 }
 
-static void
-run(const struct run *r)
+static int
+make(struct pass *p)
 {
-	const struct grouped *g = r->p->own;
-	int blocks = grouped_blocks(g, 0);
+	const struct op *op = p->t->op;
+	struct grouped *g = p->own = xcalloc(1, sizeof(*g));
+	int back = p->kind == CONV_DATA, blocks;
+	size_t weights;
 
-	if (r->p->kind == CONV_WEIGHTS) {
-		cpu_run(r->p->t, grouped_parts(g) * blocks, gradient,
-		    (void *)r);
-		cpu_run(r->p->t, blocks, add_parts, (void *)r);
+	*g = (struct grouped){ .x = p->t->in[0], .y = p->t->out,
+		.groups = op->groups };
+	memcpy(g->k, op->k, sizeof(g->k));
+	memcpy(g->s, op->s, sizeof(g->s));
+	memcpy(g->p, op->p, sizeof(g->p));
+	weights = grouped_weights(g, back);
+	blocks = grouped_blocks(g, back);
+	p->scratch = grouped_scratch(g);
+	if (p->kind == CONV_WEIGHTS) {
+		p->spare = weights * (size_t)grouped_parts(g);
+		p->run[0] = (struct phase){ gradient,
+			grouped_parts(g) * blocks };
+		p->run[1] = (struct phase){ add_parts, blocks };
 	} else {
-		cpu_run(r->p->t, grouped_jobs(g, r->p->kind == CONV_DATA),
-		    run_job, (void *)r);
+		p->kept = weights;
+		p->order[0] = (struct phase){ order_block, blocks };
+		p->run[0] = (struct phase){ run_job, grouped_jobs(g, back) };
 	}
+	return 0;
 }
 
 const struct algorithm conv_by_groups = {
-	.name = "grouped", .fits = fits, .make = make,
-	.order = order, .run = run, .adds = 1,
+	.name = "grouped", .fits = fits, .make = make, .adds = 1,
 };

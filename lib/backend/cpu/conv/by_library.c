@@ -1,20 +1,13 @@
 /*
- * Convolutions by oneDNN.  A forward or data pass is cut into runs of images
- * and, where there are fewer images than threads, windows of channels.
- *
- * A kernel with extent in time is a sum over its taps: frame by frame, each
- * tap a convolution over h and w of the input frame it falls on.  oneDNN's own
- * convolutions over three dimensions want time inside of the channel blocks,
- * where no other operator has it.
+ * Convolutions by oneDNN (library.h): what the library is told, and how a pass
+ * is cut.  A forward or data pass is cut into runs of images and, where there
+ * are fewer images than threads, windows of channels.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "backend/cpu/conv/conv.h"
+#include "backend/cpu/conv/library.h"
 #include "backend/cpu/half/half.h"
 #include "base/mem.h"
-
-#define GRAIN 16384
 
 /*
  * Calls that a thread gets of a forward or data pass: what one call leaves undone
@@ -22,29 +15,6 @@
  * the images of a call (ResNet-50 at side 224, 1 to 16: within 5 %).
  */
 #define RUNS_A_THREAD 4
-
-/* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
-struct piece {
-	struct dnnl_conv *conv;
-	int channel;
-	size_t at, bytes;	/* of its first tap's weights; of one tap */
-};
-
-/* Images of a job, or clips of a gradient over time. */
-struct part { int first, images, call; };
-
-struct own {
-	int in, out, groups;		/* as the library is told */
-	int pieces, parts;
-	struct piece *piece;
-	struct part *part;
-	size_t plain;			/* bytes of weights and bias filled up with
-					 * zeros; 0 if there is nothing to fill */
-	size_t weights;			/* bytes of all taps, in order */
-	size_t library;			/* scratch of a call */
-	int more;			/* the call that adds */
-	int *tap;			/* calls of the taps' gradients */
-};
 
 /* ---- what the library is told ---- */
 
@@ -55,7 +25,7 @@ struct own {
  * weights.  Rows of bf16 are told as they lie.
  */
 static void
-widen(const struct pass *p, struct own *o)
+widen(const struct pass *p, struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -78,7 +48,7 @@ widen(const struct pass *p, struct own *o)
 }
 
 static struct conv_shape
-shape_of(const struct pass *p, const struct own *o)
+shape_of(const struct pass *p, const struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -96,7 +66,7 @@ shape_of(const struct pass *p, const struct own *o)
 int
 conv_library_has(const struct pass *p)
 {
-	struct own o = { 0 };
+	struct library o = { 0 };
 	struct conv_shape s;
 
 	widen(p, &o);
@@ -113,22 +83,7 @@ fits(const struct pass *p)
 
 /* ---- the cut into parts and pieces ---- */
 
-/* The frames of a clip's output that tap ${k} adds to, how many, from ${from};
- * frame f reads input frame f s - p + k. */
-static int
-frames_of(const struct task *t, int k, int *from)
-{
-	const struct op *op = t->op;
-	int s = op->s[0], p = op->p[0], to;
-
-	*from = k < p ? (p - k + s - 1) / s : 0;
-	to = t->in[0].t - 1 + p - k;		/* of the input, times s */
-	to = to < 0 ? 0 : to / s + 1;
-	to = to < t->out.t ? to : t->out.t;
-	return to > *from ? to - *from : 0;
-}
-
-/* What parts are cut from. */
+/* The number of images, or of clips, that are divided into parts. */
 static int
 images_of(const struct pass *p)
 {
@@ -156,7 +111,7 @@ weight_parts(const struct pass *p)
 
 /* Blocks of channels that a pass may be cut into. */
 static int
-blocks_of(const struct pass *p, const struct own *o)
+blocks_of(const struct pass *p, const struct library *o)
 {
 	if (o->groups > 1 || p->bf16)
 		return 1;
@@ -165,7 +120,7 @@ blocks_of(const struct pass *p, const struct own *o)
 }
 
 static void
-cut(const struct pass *p, struct own *o)
+cut(const struct pass *p, struct library *o)
 {
 	int images = images_of(p), threads = pass_threads(p);
 	int most = threads * RUNS_A_THREAD;
@@ -194,7 +149,7 @@ cut(const struct pass *p, struct own *o)
 /* ---- made ready ---- */
 
 static int
-make_calls(const struct pass *p, struct own *o, struct dnnl_conv *conv)
+make_calls(const struct pass *p, struct library *o, struct dnnl_conv *conv)
 {
 	const struct task *t = p->t;
 	int from;
@@ -202,8 +157,8 @@ make_calls(const struct pass *p, struct own *o, struct dnnl_conv *conv)
 	if (p->kind == CONV_WEIGHTS && pass_timed(p)) {
 		for (int k = 0; k < t->op->k[0]; k++)
 			if ((o->tap[k] = dnnl_conv_call(conv,
-			    t->op->s[0] > 1 || frames_of(t, k, &from) == 0 ? 1 :
-			    frames_of(t, k, &from), 0)) < 0)
+			    t->op->s[0] > 1 || library_frames(t, k, &from) == 0 ? 1 :
+			    library_frames(t, k, &from), 0)) < 0)
 				return -1;
 		return 0;
 	}
@@ -216,7 +171,7 @@ make_calls(const struct pass *p, struct own *o, struct dnnl_conv *conv)
 }
 
 static int
-make_piece(const struct pass *p, struct own *o, int i)
+make_piece(const struct pass *p, struct library *o, int i)
 {
 	struct piece *piece = &o->piece[i];
 	int lanes = cpu_lanes(), blocks = blocks_of(p, o);
@@ -236,16 +191,51 @@ make_piece(const struct pass *p, struct own *o, int i)
 	piece->at = o->weights;
 	piece->bytes = cpu_pages(dnnl_conv_weights(piece->conv));
 	o->weights += piece->bytes * (size_t)p->t->op->k[0];
-	if (dnnl_conv_scratch(piece->conv) > o->library)
-		o->library = dnnl_conv_scratch(piece->conv);
+	if (dnnl_conv_scratch(piece->conv) > o->scratch)
+		o->scratch = dnnl_conv_scratch(piece->conv);
 	return 0;
+}
+
+/* Set the phases: the order of weights, or the pass on either side of it. */
+static void
+set_phases(struct pass *p, const struct library *o)
+{
+	const struct phase fill = { library_fill, div_up(o->out, LIBRARY_ROWS) };
+	const struct phase add = { library_add,
+		div_up((int)(o->weights / sizeof(float)), LIBRARY_GRAIN) };
+	struct phase order = { library_order, 0 };
+	struct phase *run = p->run;
+	int timed = pass_timed(p), jobs = o->parts * o->pieces;
+
+	for (int i = 0; i < o->pieces; i++)
+		order.n += dnnl_conv_slices(o->piece[i].conv);
+	if (p->kind == CONV_WEIGHTS) {
+		*run++ = timed ? (struct phase){ library_part_tap,
+			o->parts * p->t->op->k[0] } :
+		    (struct phase){ library_part, o->parts };
+		if (o->parts > 1)
+			*run++ = add;
+		*run++ = order;
+		if (o->plain > 0)
+			*run = fill;
+		return;
+	}
+	p->order[0] = o->plain > 0 ? fill : order;
+	if (o->plain > 0)
+		p->order[1] = order;
+	if (p->kind == CONV_FORWARD && p->t->op->bias &&
+	    o->out != p->t->out.c)
+		*run++ = (struct phase){ library_bias, 1 };
+	*run = (struct phase){ !timed ? library_images :
+	    p->kind == CONV_DATA ? library_frame_data : library_frame_forward,
+	    jobs };
 }
 
 static int
 make(struct pass *p)
 {
 	const struct task *t = p->t;
-	struct own *o = p->own = xcalloc(1, sizeof(*o));
+	struct library *o = p->own = xcalloc(1, sizeof(*o));
 
 	widen(p, o);
 	cut(p, o);
@@ -254,25 +244,26 @@ make(struct pass *p)
 	for (int i = 0; i < o->pieces; i++)
 		if (make_piece(p, o, i) != 0)
 			return -1;
-	o->library = cpu_pages(o->library);
+	o->scratch = cpu_pages(o->scratch);
 	p->spare = o->plain;
-	p->scratch = o->library;
+	p->scratch = o->scratch;
 	if (p->kind == CONV_WEIGHTS)
 		p->spare += o->weights * (size_t)o->parts;
 	else
 		p->kept = o->weights;
-	/* What a tap adds to a frame or gradient. */
+	/* One tap's contribution is computed here before it is added. */
 	if (pass_timed(p) && p->kind == CONV_DATA)
 		p->scratch += cpu_image(&t->in[0]) * sizeof(float);
 	if (pass_timed(p) && p->kind == CONV_WEIGHTS)
 		p->scratch += o->piece->bytes;
+	set_phases(p, o);
 	return 0;
 }
 
 static void
 release(struct pass *p)
 {
-	struct own *o = p->own;
+	struct library *o = p->own;
 
 	for (int i = 0; i < o->pieces && o->piece != NULL; i++)
 		dnnl_conv_free(o->piece[i].conv);
@@ -282,337 +273,10 @@ release(struct pass *p)
 	free(o);
 }
 
-/* ---- the weights' order ---- */
-
-/*
- * Output channels ${from} to ${to} between the order of the graph and a copy
- * with more channels: input channels come after ${before} that are others' in
- * the group.
- */
-struct fill { const struct run *r; int is_gradient; };
-
-static void
-fill(size_t from, size_t to, void *arg)
-{
-	const struct fill *f = arg;
-	const struct task *t = f->r->p->t;
-	const struct own *o = f->r->p->own;
-	int groups = t->op->groups;
-	size_t taps = (size_t)(t->op->k[0] * pass_tap(f->r->p));
-	size_t few = taps * (size_t)(t->in[0].c / groups);
-	size_t many = taps * (size_t)(o->in / o->groups);
-
-	for (size_t i = from; i < to; i++) {
-		size_t group = i / (size_t)(t->out.c / groups);
-		size_t before = few * (group % (size_t)(groups / o->groups));
-		float *plain = (float *)f->r->spare + many * i;
-
-		if (!f->is_gradient)
-			memset(plain, 0, many * sizeof(float));
-		if (i >= (size_t)t->out.c)
-			continue;
-		if (f->is_gradient)
-			memcpy((float *)t->dw[0] + few * i, plain + before,
-			    few * sizeof(float));
-		else
-			memcpy(plain + before, (const float *)t->w[0] + few * i,
-			    few * sizeof(float));
-	}
-}
-
-static void
-fill_up(const struct run *r, int is_gradient)
-{
-	const struct own *o = r->p->own;
-	struct fill f = { r, is_gradient };
-
-	if (o->plain > 0)
-		cpu_ranges(cpu_of(r->p->t), (size_t)o->out, 16, fill, &f);
-}
-
-struct slices { const struct run *r; float *outer; char *inner; };
-
-/* A slice of a piece, all its taps. */
-static void
-order_slice(int i, int thread, void *arg)
-{
-	const struct slices *s = arg;
-	const struct pass *p = s->r->p;
-	const struct own *o = p->own;
-	const struct piece *piece = o->piece;
-	int tap = pass_tap(p), taps = p->t->op->k[0];
-	int step = taps * tap;		/* of a channel */
-
-	while (i >= dnnl_conv_slices(piece->conv))
-		i -= dnnl_conv_slices(piece++->conv);
-	if (p->kind == CONV_FORWARD)
-		step *= o->in / o->groups;
-	for (int k = 0; k < taps; k++)
-		dnnl_conv_order(piece->conv, thread, i, s->outer +
-		    (size_t)piece->channel * (size_t)step + k * tap,
-		    s->inner + piece->at + piece->bytes * (size_t)k);
-}
-
-static void
-order_all(const struct run *r, float *outer, void *inner)
-{
-	const struct own *o = r->p->own;
-	struct slices s = { r, o->plain > 0 ? r->spare : outer, inner };
-	int n = 0;
-
-	for (int i = 0; i < o->pieces; i++)
-		n += dnnl_conv_slices(o->piece[i].conv);
-	cpu_run(r->p->t, n, order_slice, &s);
-}
-
-static void
-order(const struct run *r)
-{
-	fill_up(r, 0);
-	order_all(r, (float *)r->p->t->w[0], r->kept);
-}
-
-/* ---- forward and data ---- */
-
-/* Image ${i} of the activation ${x}, from ${channel} on. */
-static void *
-image_of(const struct pass *p, const struct dims *d, const void *x, int i,
-    int channel)
-{
-	if (p->bf16)
-		return half_at(d, x, i, 0) + channel;
-	return (float *)x + cpu_image(d) * (size_t)i +
-	    (size_t)channel * cpu_places(d);
-}
-
-/* The bias, as many numbers as the library is told channels; NULL of none. */
-static float *
-bias_of(const struct run *r, int channel)
-{
-	const struct own *o = r->p->own;
-	const float *bias = run_bias(r);
-
-	if (bias != NULL && o->out != r->p->t->out.c)
-		bias = (float *)r->spare + (size_t)o->out *
-		    (size_t)(o->in * pass_tap(r->p));
-	return bias != NULL ? (float *)bias + channel : NULL;
-}
-
-static void
-fill_bias(const struct run *r)
-{
-	const struct own *o = r->p->own;
-	const float *bias = run_bias(r);
-	float *to = bias_of(r, 0);
-
-	if (to == bias)
-		return;
-	memset(to, 0, (size_t)o->out * sizeof(float));
-	memcpy(to, bias, (size_t)r->p->t->out.c * sizeof(float));
-}
-
-static void
-run_images(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-	const struct pass *p = r->p;
-	const struct own *o = p->own;
-	const struct piece *piece = &o->piece[i % o->pieces];
-	const struct part *a = &o->part[i / o->pieces];
-	int forward = p->kind == CONV_FORWARD;
-
-	dnnl_conv_run(piece->conv, thread, a->call,
-	    image_of(p, &p->t->in[0], r->x, a->first,
-	    forward ? 0 : piece->channel), (char *)r->kept + piece->at,
-	    bias_of(r, piece->channel), image_of(p, &p->t->out, r->y, a->first,
-	    forward ? piece->channel : 0), run_scratch(r, thread));
-}
-
-/* Fill channels ${from} to ${to} of an output frame whose taps all fall on
- * padding: with the bias, and with 0 above the last channel. */
-static void
-frame_fill(const struct task *t, float *y, int from, int to)
-{
-	int lanes = cpu_lanes();
-
-	for (; from < to; from += lanes, y += cpu_places(&t->out) * (size_t)lanes) {
-		float bias[LANES_MAX] = { 0 };
-
-		for (int c = 0; t->op->bias && c < lanes && from + c < t->out.c;
-		    c++)
-			bias[c] = ((const float *)t->w[1])[from + c];
-		cpu_k(t)->plane_fill(y, cpu_places(&t->out), bias, 0);
-	}
-}
-
-/* Compute one output frame: sum the taps that fall on frames of the clip.  None
- * does if the padding is as long as the kernel. */
-static void
-frame_forward(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-	const struct pass *p = r->p;
-	const struct task *t = p->t;
-	const struct own *o = p->own;
-	const struct piece *piece = &o->piece[i % o->pieces];
-	int end = i % o->pieces + 1 < o->pieces ? piece[1].channel :
-	    cpu_padded(t->out.c);
-	int frame = i / o->pieces, clip = frame / t->out.t, done = 0;
-	int first = frame % t->out.t * t->op->s[0] - t->op->p[0];
-	float *y = image_of(p, &t->out, r->y, frame, piece->channel);
-
-	for (int j = 0; j < t->op->k[0]; j++) {
-		if (first + j < 0 || first + j >= t->in[0].t)
-			continue;
-		dnnl_conv_run(piece->conv, thread, done ? o->more :
-		    o->part[0].call, image_of(p, &t->in[0], r->x,
-		    clip * t->in[0].t + first + j, 0), (char *)r->kept +
-		    piece->at + piece->bytes * (size_t)j, done ? NULL :
-		    bias_of(r, piece->channel), y, run_scratch(r, thread));
-		done = 1;
-	}
-	if (!done)
-		frame_fill(t, y, piece->channel, end);
-}
-
-/* A frame of the input gradient; the library cannot add here, so we do. */
-static void
-frame_data(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-	const struct pass *p = r->p;
-	const struct task *t = p->t;
-	const struct own *o = p->own;
-	const struct piece *piece = &o->piece[i % o->pieces];
-	int frame = i / o->pieces, clip = frame / t->in[0].t, done = 0;
-	char *work = run_scratch(r, thread);
-	size_t places = cpu_places(&t->in[0]), n = cpu_image(&t->in[0]);
-	float *x = image_of(p, &t->in[0], r->x, frame, piece->channel);
-
-	if (i % o->pieces + 1 < o->pieces)
-		n = (size_t)piece[1].channel * places;
-	n -= (size_t)piece->channel * places;
-	for (int j = 0; j < t->op->k[0]; j++) {
-		int at = frame % t->in[0].t + t->op->p[0] - j;
-		float *to = done ? (float *)(work + o->library) : x;
-
-		if (at < 0 || at % t->op->s[0] != 0 ||
-		    at / t->op->s[0] >= t->out.t)
-			continue;
-		dnnl_conv_run(piece->conv, thread, o->part[0].call, to,
-		    (char *)r->kept + piece->at + piece->bytes * (size_t)j,
-		    NULL, image_of(p, &t->out, r->y, clip * t->out.t +
-		    at / t->op->s[0], 0), work);
-		if (done)
-			cpu_k(t)->add(x, x, to, n);
-		done = 1;
-	}
-	if (!done)
-		memset(x, 0, n * sizeof(float));
-}
-
-/* ---- weights: a gradient for each part, added in their order ---- */
-
-static char *
-part_of(const struct run *r, int i)
-{
-	const struct own *o = r->p->own;
-
-	return (char *)r->spare + o->plain + o->weights * (size_t)i;
-}
-
-static void
-part_images(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-	const struct pass *p = r->p;
-	const struct own *o = p->own;
-	const struct part *a = &o->part[i];
-
-	dnnl_conv_run(o->piece->conv, thread, a->call,
-	    image_of(p, &p->t->in[0], r->x, a->first, 0), part_of(r, i), NULL,
-	    image_of(p, &p->t->out, r->y, a->first, 0), run_scratch(r, thread));
-}
-
-/* One tap of one part: its clips, by runs of frames where they touch. */
-static void
-part_tap(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-	const struct pass *p = r->p;
-	const struct task *t = p->t;
-	const struct own *o = p->own;
-	int taps = t->op->k[0], tap = i % taps, from;
-	const struct part *a = &o->part[i / taps];
-	const struct piece *piece = o->piece;
-	int frames = frames_of(t, tap, &from), s = t->op->s[0];
-	int calls = s > 1 ? frames : frames > 0, done = 0;
-	char *work = run_scratch(r, thread);
-	float *w = (float *)(part_of(r, i / taps) + piece->bytes * (size_t)tap);
-
-	for (int j = 0; j < calls * a->images; j++) {
-		int clip = a->first + j / calls, frame = from + j % calls;
-		float *to = done ? (float *)(work + o->library) : w;
-
-		dnnl_conv_run(piece->conv, thread, o->tap[tap],
-		    image_of(p, &t->in[0], r->x, clip * t->in[0].t + frame * s -
-		    t->op->p[0] + tap, 0), to, NULL, image_of(p, &t->out, r->y,
-		    clip * t->out.t + frame, 0), work);
-		if (done)
-			cpu_k(t)->add(w, w, to, piece->bytes / sizeof(float));
-		done = 1;
-	}
-	if (!done)
-		memset(w, 0, piece->bytes);
-}
-
-static void
-add_parts(size_t from, size_t to, void *arg)
-{
-	const struct run *r = arg;
-	const struct own *o = r->p->own;
-	float *sum = (float *)part_of(r, 0) + from;
-
-	for (int i = 1; i < o->parts; i++)
-		cpu_k(r->p->t)->add(sum, sum, (float *)part_of(r, i) + from,
-		    to - from);
-}
-
-static void
-gradient(const struct run *r)
-{
-	const struct own *o = r->p->own;
-	const struct task *t = r->p->t;
-
-	if (pass_timed(r->p))
-		cpu_run(t, o->parts * t->op->k[0], part_tap, (void *)r);
-	else
-		cpu_run(t, o->parts, part_images, (void *)r);
-	if (o->parts > 1)
-		cpu_ranges(cpu_of(t), o->weights / sizeof(float), GRAIN,
-		    add_parts, (void *)r);
-	order_all(r, t->dw[0], part_of(r, 0));
-	fill_up(r, 1);
-}
-
-static void
-run(const struct run *r)
-{
-	const struct own *o = r->p->own;
-
-	if (r->p->kind == CONV_WEIGHTS) {
-		gradient(r);
-		return;
-	}
-	fill_bias(r);
-	cpu_run(r->p->t, o->parts * o->pieces, !pass_timed(r->p) ? run_images :
-	    r->p->kind == CONV_DATA ? frame_data : frame_forward, (void *)r);
-}
-
 static const char *
 describe(const struct pass *p)
 {
-	const struct own *o = p->own;
+	const struct library *o = p->own;
 
 	return dnnl_conv_name(o->piece->conv);
 }
@@ -620,7 +284,7 @@ describe(const struct pass *p)
 static int
 shares(const struct pass *forward, const struct pass *data)
 {
-	const struct own *a = forward->own, *b = data->own;
+	const struct library *a = forward->own, *b = data->own;
 
 	return a->pieces == 1 && b->pieces == 1 &&
 	    dnnl_conv_same_order(a->piece->conv, b->piece->conv);
@@ -628,5 +292,5 @@ shares(const struct pass *forward, const struct pass *data)
 
 const struct algorithm conv_by_library = {
 	.name = "oneDNN", .fits = fits, .make = make, .release = release,
-	.order = order, .run = run, .describe = describe, .shares = shares,
+	.describe = describe, .shares = shares,
 };

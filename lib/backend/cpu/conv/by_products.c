@@ -21,8 +21,26 @@ fits(const struct pass *p)
 {
 	const struct task *t = p->t;
 
-	return p->kind == CONV_WEIGHTS && t->op->groups == 1 && (!cpu_is_pixels(&t->in[0]) ||
-	    isa_best() == ISA_BASE);
+	return p->kind == CONV_WEIGHTS && t->op->groups == 1 &&
+	    (!cpu_is_pixels(&t->in[0]) || isa_best() == ISA_BASE);
+}
+
+static void
+run_job(int i, int thread, void *arg)
+{
+	const struct run *r = arg;
+
+	outer_run(r->p->own, i, r->x, r->y, r->p->t->dw[0], r->spare,
+	    run_scratch(r, thread));
+}
+
+static void
+add_parts(int i, int thread, void *arg)
+{
+	const struct run *r = arg;
+
+	(void)thread;
+	outer_add(r->p->own, i, r->p->t->dw[0], r->spare);
 }
 
 static int
@@ -46,35 +64,11 @@ make(struct pass *p)
 	outer_cut(g, pass_threads(p));
 	p->spare = outer_parts(g);
 	p->scratch = outer_scratch(g);
+	p->run[0] = (struct phase){ run_job, outer_jobs(g) };
+	p->run[1] = (struct phase){ add_parts, outer_sums(g) };
 	return 0;
-}
-
-static void
-run_job(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-
-	outer_run(r->p->own, i, r->x, r->y, r->p->t->dw[0], r->spare,
-	    run_scratch(r, thread));
-}
-
-static void
-add_parts(int i, int thread, void *arg)
-{
-	const struct run *r = arg;
-
-	(void)thread;
-	outer_add(r->p->own, i, r->p->t->dw[0], r->spare);
-}
-
-static void
-run(const struct run *r)
-{
-	cpu_run(r->p->t, outer_jobs(r->p->own), run_job, (void *)r);
-	cpu_run(r->p->t, outer_sums(r->p->own), add_parts, (void *)r);
 }
 
 const struct algorithm conv_by_products = {
 	.name = "products", .fits = fits, .make = make,
-	.run = run,
 };

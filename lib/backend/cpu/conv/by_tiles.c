@@ -72,33 +72,6 @@ fits(const struct pass *p)
 	return p->kind == CONV_WEIGHTS ? weights_fit(p) : product_fits(p);
 }
 
-static int
-make(struct pass *p)
-{
-	struct product_shape s = shape_of(p);
-
-	if (p->kind == CONV_WEIGHTS) {
-		p->own = weights_new(&s, pass_threads(p));
-		p->spare = weights_sums(p->own);
-		p->scratch = weights_scratch(p->own);
-	} else {
-		p->own = product_new(&s, pass_threads(p));
-		p->kept = product_weights(p->own);
-		p->spare = (size_t)s.out_row * sizeof(float);
-		p->scratch = product_scratch(p->own);
-	}
-	return 0;
-}
-
-static void
-release(struct pass *p)
-{
-	if (p->kind == CONV_WEIGHTS)
-		weights_free(p->own);
-	else
-		product_free(p->own);
-}
-
 static void
 order_slice(int i, int thread, void *arg)
 {
@@ -106,12 +79,6 @@ order_slice(int i, int thread, void *arg)
 
 	(void)thread;
 	product_order(r->p->own, i, r->p->t->w[0], r->kept);
-}
-
-static void
-order(const struct run *r)
-{
-	cpu_run(r->p->t, product_slices(r->p->own), order_slice, (void *)r);
 }
 
 static void
@@ -141,29 +108,51 @@ add_block(int i, int thread, void *arg)
 	weights_add(r->p->own, i, r->p->t->dw[0], r->spare);
 }
 
-/* The bias, filled up. */
+/* Copy the bias and fill it up with zeros to a row of the output. */
 static void
-fill_bias(const struct run *r)
+fill_bias(int i, int thread, void *arg)
 {
+	const struct run *r = arg;
 	const struct dims *d = &r->p->t->out;
 
+	(void)i;
+	(void)thread;
 	memset(r->spare, 0, (size_t)half_row(d) * sizeof(float));
 	memcpy(r->spare, run_bias(r), (size_t)d->c * sizeof(float));
 }
 
-static void
-run(const struct run *r)
+static int
+make(struct pass *p)
 {
-	const struct task *t = r->p->t;
+	struct product_shape s = shape_of(p);
+	struct phase *run = p->run;
 
-	if (run_bias(r) != NULL)
-		fill_bias(r);
-	if (r->p->kind == CONV_WEIGHTS) {
-		cpu_run(t, weights_jobs(r->p->own), gradient, (void *)r);
-		cpu_run(t, weights_blocks(r->p->own), add_block, (void *)r);
-	} else {
-		cpu_run(t, product_jobs(r->p->own), run_product, (void *)r);
+	if (p->kind == CONV_WEIGHTS) {
+		p->own = weights_new(&s, pass_threads(p));
+		p->spare = weights_sums(p->own);
+		p->scratch = weights_scratch(p->own);
+		run[0] = (struct phase){ gradient, weights_jobs(p->own) };
+		run[1] = (struct phase){ add_block, weights_blocks(p->own) };
+		return 0;
 	}
+	p->own = product_new(&s, pass_threads(p));
+	p->kept = product_weights(p->own);
+	p->spare = (size_t)s.out_row * sizeof(float);
+	p->scratch = product_scratch(p->own);
+	p->order[0] = (struct phase){ order_slice, product_slices(p->own) };
+	if (p->t->op->bias && p->kind == CONV_FORWARD)
+		*run++ = (struct phase){ fill_bias, 1 };
+	*run = (struct phase){ run_product, product_jobs(p->own) };
+	return 0;
+}
+
+static void
+release(struct pass *p)
+{
+	if (p->kind == CONV_WEIGHTS)
+		weights_free(p->own);
+	else
+		product_free(p->own);
 }
 
 static const char *
@@ -175,5 +164,5 @@ describe(const struct pass *p)
 
 const struct algorithm conv_by_tiles = {
 	.name = "tiles", .fits = fits, .make = make, .release = release,
-	.order = order, .run = run, .adds = 1, .describe = describe,
+	.adds = 1, .describe = describe,
 };

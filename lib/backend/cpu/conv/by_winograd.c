@@ -25,9 +25,10 @@ struct own {
  * places are enough.  Its error, some 1e-6 relative, is that of the direct sum.
  *
  * In bf16 products are fp32, too: they take a quarter of the multiplications,
- * where avx512_bf16 has twice the rate; not beside AMX.  All three passes of 16 images on two threads of a Zen 4, ms, ours
- * and oneDNN 2.6's by avx512_bf16: 64 channels of 56 x 56 20.9, 27.9; 128 of
- * 28 x 28 19.0, 26.0; 256 of 14 x 14 22.8, 26.4; 512 of 7 x 7 27.0, 33.6.
+ * where avx512_bf16 has twice the rate; not beside AMX.  All three passes of 16
+ * images on two threads of a Zen 4, ms, ours and oneDNN 2.6's by avx512_bf16:
+ * 64 channels of 56 x 56 20.9, 27.9; 128 of 28 x 28 19.0, 26.0; 256 of 14 x 14
+ * 22.8, 26.4; 512 of 7 x 7 27.0, 33.6.
  */
 static int
 fits(const struct pass *p)
@@ -39,8 +40,8 @@ fits(const struct pass *p)
 
 	if (p->bf16 && cpu_of(t)->amx != NULL)
 		return 0;
-	return !pass_timed(p) && op->k[1] == 3 && op->k[2] == 3 && op->s[1] == 1 && op->s[2] == 1 &&
-	    op->groups == 1 && t->in[0].c >= 32 && t->out.c >= 32 &&
+	return !pass_timed(p) && op->k[1] == 3 && op->k[2] == 3 &&
+	    op->s[1] == 1 && op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 && t->out.c >= 32 &&
 	    op->p[1] <= 2 && op->p[2] <= 2 && places >= (size_t)tiles * 9 &&
 	    places * (size_t)cpu_images(&t->out) >=
 	    (p->kind == CONV_WEIGHTS ? 512 : 1024);
@@ -71,29 +72,6 @@ data_of(const struct pass *p)
 		.in_step = TAPS * t->in[0].c, .out_step = TAPS };
 }
 
-static int
-make(struct pass *p)
-{
-	const struct task *t = p->t;
-	struct own *o = p->own = xcalloc(1, sizeof(*o));
-
-	if (p->kind == CONV_WEIGHTS) {
-		o->gradient = (struct winograd_gradient){ .bf16 = p->bf16,
-			.images = cpu_images(&t->out), .in = t->in[0].c,
-			.in_h = t->in[0].h, .in_w = t->in[0].w,
-			.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-			.p = { t->op->p[1], t->op->p[2] } };
-		p->spare = winograd_gradient_bytes(&o->gradient);
-		p->scratch = winograd_gradient_scratch(&o->gradient);
-		return 0;
-	}
-	o->g = p->kind == CONV_DATA ? data_of(p) : forward_of(p);
-	o->tiles = winograd_call_tiles(&o->g, pass_threads(p));
-	p->kept = winograd_weights(&o->g);
-	p->scratch = winograd_scratch(&o->g, o->tiles);
-	return 0;
-}
-
 static void
 order_slice(int i, int thread, void *arg)
 {
@@ -102,14 +80,6 @@ order_slice(int i, int thread, void *arg)
 
 	(void)thread;
 	winograd_order(&o->g, i, r->p->t->w[0], r->kept);
-}
-
-static void
-order(const struct run *r)
-{
-	const struct own *o = r->p->own;
-
-	cpu_run(r->p->t, winograd_slices(&o->g), order_slice, (void *)r);
 }
 
 static void
@@ -144,24 +114,36 @@ add_parts(int i, int thread, void *arg)
 	winograd_gradient_add(&o->gradient, i, r->p->t->dw[0], r->spare);
 }
 
-static void
-run(const struct run *r)
+static int
+make(struct pass *p)
 {
-	const struct own *o = r->p->own;
-	const struct task *t = r->p->t;
+	const struct task *t = p->t;
+	struct own *o = p->own = xcalloc(1, sizeof(*o));
 
-	if (r->p->kind == CONV_WEIGHTS) {
-		cpu_run(t, winograd_gradient_jobs(&o->gradient), gradient,
-		    (void *)r);
-		cpu_run(t, winograd_gradient_sums(&o->gradient), add_parts,
-		    (void *)r);
-	} else {
-		cpu_run(t, div_up(winograd_tiles(&o->g), o->tiles), run_tiles,
-		    (void *)r);
+	if (p->kind == CONV_WEIGHTS) {
+		o->gradient = (struct winograd_gradient){ .bf16 = p->bf16,
+			.images = cpu_images(&t->out), .in = t->in[0].c,
+			.in_h = t->in[0].h, .in_w = t->in[0].w,
+			.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
+			.p = { t->op->p[1], t->op->p[2] } };
+		p->spare = winograd_gradient_bytes(&o->gradient);
+		p->scratch = winograd_gradient_scratch(&o->gradient);
+		p->run[0] = (struct phase){ gradient,
+			winograd_gradient_jobs(&o->gradient) };
+		p->run[1] = (struct phase){ add_parts,
+			winograd_gradient_sums(&o->gradient) };
+		return 0;
 	}
+	o->g = p->kind == CONV_DATA ? data_of(p) : forward_of(p);
+	o->tiles = winograd_call_tiles(&o->g, pass_threads(p));
+	p->kept = winograd_weights(&o->g);
+	p->scratch = winograd_scratch(&o->g, o->tiles);
+	p->order[0] = (struct phase){ order_slice, winograd_slices(&o->g) };
+	p->run[0] = (struct phase){ run_tiles,
+		div_up(winograd_tiles(&o->g), o->tiles) };
+	return 0;
 }
 
 const struct algorithm conv_by_winograd = {
-	.name = "winograd", .fits = fits, .make = make,
-	.order = order, .run = run, .adds = 1,
+	.name = "winograd", .fits = fits, .make = make, .adds = 1,
 };

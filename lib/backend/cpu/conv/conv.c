@@ -184,14 +184,21 @@ run_of(struct task *t, enum conv_pass kind, const void *x, const void *y)
 /* ---- the passes ---- */
 
 static void
-order(const struct run *r)
+run_phases(struct run *r, const struct phase *phase)
+{
+	for (int i = 0; i < PHASES && phase[i].f != NULL; i++)
+		cpu_run(r->p->t, phase[i].n, phase[i].f, r);
+}
+
+static void
+order(struct run *r)
 {
 	const struct task *t = r->p->t;
 	const struct conv *c = t->priv;
 
 	if (!t->repeats || (t->renew && !(r->p->kind == CONV_DATA &&
 	    c->shared)))
-		r->p->by->order(r);
+		run_phases(r, r->p->order);
 }
 
 static void
@@ -200,7 +207,7 @@ forward(struct task *t)
 	struct run r = run_of(t, CONV_FORWARD, t->x[0], t->y);
 
 	order(&r);
-	r.p->by->run(&r);
+	run_phases(&r, r.p->run);
 }
 
 struct sum { const struct task *t; void *to; const void *from; };
@@ -234,12 +241,12 @@ data_gradient(struct task *t)
 	order(&r);
 	if (!adds_after(t)) {
 		r.more = t->accumulate[0];
-		r.p->by->run(&r);
+		run_phases(&r, r.p->run);
 		return;
 	}
 	sum.from = r.x = (char *)r.spare + r.p->spare +
 	    (t->repeats ? 0 : r.p->kept);
-	r.p->by->run(&r);
+	run_phases(&r, r.p->run);
 	if (c->bf16)
 		cpu_ranges(cpu_of(t), half_image(d) * (size_t)cpu_images(d),
 		    GRAIN, add_halves, &sum);
@@ -290,7 +297,7 @@ weight_gradient(struct task *t)
 	const struct conv *c = t->priv;
 	struct run r = run_of(t, CONV_WEIGHTS, t->x[0], t->dy);
 
-	r.p->by->run(&r);
+	run_phases(&r, r.p->run);
 	if (t->op->bias)
 		cpu_run(t, c->bf16 ? half_row(&t->out) / 16 :
 		    cpu_blocks(t->out.c), c->bf16 ? bias_halves : bias_floats, t);

@@ -10,6 +10,14 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
 
+/* Jobs of one kind, for the threads at hand: f(i, thread, run) for i < n. */
+struct phase {
+	void (*f)(int i, int thread, void *run);
+	int n;
+};
+
+enum { PHASES = 4 };
+
 /* A pass of a task's convolution. */
 struct pass {
 	struct task *t;
@@ -21,6 +29,10 @@ struct pass {
 	size_t kept;		/* bytes: weights in order; runs may share them */
 	size_t spare;		/* bytes that all threads share during a run */
 	size_t scratch;		/* bytes of each thread during a run */
+	/* Phases, one after the other, up to the first without f.  order puts
+	 * the weights of the task into order; run is the whole pass, and writes
+	 * a gradient of weights into the task's dw. */
+	struct phase order[PHASES], run[PHASES];
 };
 
 /* A run of a pass over a microbatch. */
@@ -38,12 +50,7 @@ struct algorithm {
 	int (*fits)(const struct pass *p);	/* can run it, and is the best */
 	int (*make)(struct pass *p);		/* 0, or -1 after a message */
 	void (*release)(struct pass *p);	/* free p->own; NULL: free() does */
-	/* Put the weights of the task into order; not for gradients of weights. */
-	void (*order)(const struct run *r);
-	/* The whole pass, on all threads.  A gradient of weights is written into
-	 * the task's dw. */
-	void (*run)(const struct run *r);
-	int adds;				/* run obeys ${more} */
+	int adds;				/* its runs obey ${more} */
 	const char *(*describe)(const struct pass *p);	/* NULL: its name */
 	/* The forward and the data pass keep equal weights; NULL: never. */
 	int (*shares)(const struct pass *forward, const struct pass *data);
@@ -62,7 +69,7 @@ run_scratch(const struct run *r, int thread)
 	return r->scratch + r->step * (size_t)thread;
 }
 
-/* What a forward or data pass reads and writes. */
+/* The array that a forward or data pass reads, and the one that it writes. */
 static inline const void *
 run_from(const struct run *r)
 {
