@@ -61,12 +61,18 @@ int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
     const struct conv_shape *s);
 
 /*
- * dnnl_conv_call(c, images, more):
- * Make ready for calls of ${images}; ${more}: that add to the output rather
- * than write it, CONV_FORWARD only, without bias.  A number for dnnl_conv_run,
- * the same for the same call; -1 after a message.
+ * A call: some images, or a window of the rows of one.  ${more}: it adds to the
+ * output rather than writes it, CONV_FORWARD only, without bias.  ${top} rows
+ * of padding are above the first of the input's; those below follow.
  */
-int dnnl_conv_call(struct dnnl_conv *c, int images, int more);
+struct conv_call { int images, more, in_h, out_h, top; };
+
+/*
+ * dnnl_conv_call(c, call):
+ * Make ready for ${call}.  A number for dnnl_conv_run, the same for the same
+ * call; -1 after a message.
+ */
+int dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *call);
 
 /* With all calls ready: bytes of the weights inside, scratch of a thread. */
 size_t dnnl_conv_weights(const struct dnnl_conv *c);

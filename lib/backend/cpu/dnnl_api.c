@@ -57,15 +57,15 @@ describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 	case CONV_FORWARD:
 		return dnnl_convolution_forward_primitive_desc_create(pd, engine,
 		    dnnl_forward_training, dnnl_convolution_direct, *c->x,
-		    *c->w, bias, *c->y, c->s, dense, c->p, c->p, c->attr);
+		    *c->w, bias, *c->y, c->s, dense, c->p, c->end, c->attr);
 	case CONV_DATA:
 		return dnnl_convolution_backward_data_primitive_desc_create(pd,
 		    engine, dnnl_convolution_direct, *c->x, *c->w, *c->y,
-		    c->s, dense, c->p, c->p, c->hint, c->attr);
+		    c->s, dense, c->p, c->end, c->hint, c->attr);
 	default:
 		return dnnl_convolution_backward_weights_primitive_desc_create(
 		    pd, engine, dnnl_convolution_direct, *c->x, *c->w, bias,
-		    *c->y, c->s, dense, c->p, c->p, c->hint, c->attr);
+		    *c->y, c->s, dense, c->p, c->end, c->hint, c->attr);
 	}
 }
 
@@ -122,17 +122,17 @@ describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 	case CONV_FORWARD:
 		bad = dnnl_convolution_forward_desc_init(&d,
 		    dnnl_forward_training, dnnl_convolution_direct, c->x,
-		    c->w, c->b, c->y, c->s, c->p, c->p);
+		    c->w, c->b, c->y, c->s, c->p, c->end);
 		break;
 	case CONV_DATA:
 		bad = dnnl_convolution_backward_data_desc_init(&d,
 		    dnnl_convolution_direct, c->x, c->w, c->y, c->s, c->p,
-		    c->p);
+		    c->end);
 		break;
 	default:
 		bad = dnnl_convolution_backward_weights_desc_init(&d,
 		    dnnl_convolution_direct, c->x, c->w, c->b, c->y, c->s,
-		    c->p, c->p);
+		    c->p, c->end);
 	}
 	return bad ? bad : (int)dnnl_primitive_desc_create(pd, &d, c->attr,
 	    engine, c->hint);

@@ -37,7 +37,7 @@ void layout_free(layout *l);
 struct convolution {
 	enum conv_pass pass;
 	const layout *x, *w, *b, *y;	/* b: NULL without bias */
-	dnnl_dims_t s, p;		/* strides; padding on each side */
+	dnnl_dims_t s, p, end;		/* strides; padding before and after */
 	const_dnnl_primitive_attr_t attr;
 	const_dnnl_primitive_desc_t hint;	/* forward; gradients need it */
 };

@@ -39,22 +39,24 @@ dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d)
  * weights to the library, the others must take them as they lie.
  */
 static int
-describe_call(struct dnnl_conv *c, int images, int more,
+describe_call(struct dnnl_conv *c, const struct conv_call *k,
     const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *pd)
 {
 	const struct conv_shape *s = &c->s;
 	const dnnl_data_type_t type = s->bf16 ? dnnl_bf16 : dnnl_f32;
-	const dnnl_dims_t x = { images, s->in, s->in_h, s->in_w };
-	const dnnl_dims_t y = { images, s->out, s->out_h, s->out_w };
+	const dnnl_dims_t x = { k->images, s->in, k->in_h, s->in_w };
+	const dnnl_dims_t y = { k->images, s->out, k->out_h, s->out_w };
 	const dnnl_dims_t bias = { s->out };
-	int bad, with_bias = s->bias && c->pass == CONV_FORWARD && !more;
+	int bad, with_bias = s->bias && c->pass == CONV_FORWARD && !k->more;
+	int bottom = (k->out_h - 1) * s->s[0] + s->k[0] - k->top - k->in_h;
 	layout l[4] = { 0 }, any = { 0 };
 	dnnl_primitive_desc_t hint = NULL;
 	dnnl_dims_t w;
 	int n = dnnl_weight_dims(s, w);
 	struct convolution v = { .pass = CONV_FORWARD, .x = &l[X], .w = &any,
 		.y = &l[Y], .b = with_bias ? &l[BIAS] : NULL,
-		.s = { s->s[0], s->s[1] }, .p = { s->p[0], s->p[1] },
+		.s = { s->s[0], s->s[1] }, .p = { k->top, s->p[1] },
+		.end = { bottom > 0 ? bottom : 0, s->p[1] },
 		.attr = attr };
 
 	bad = layout_make(&l[X], 4, x, type, activation_tag(s, s->in)) ||
@@ -140,12 +142,13 @@ int
 dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
 {
 	struct dnnl_conv c = { .dnnl = d, .pass = pass, .s = *s };
+	const struct conv_call k = { 1, 0, s->in_h, s->out_h, s->p[0] };
 	dnnl_primitive_desc_t pd = NULL;
 	const char *impl;
 	int has;
 
 	dnnl_one_thread();
-	if (describe_call(&c, 1, 0, NULL, &pd) != 0)
+	if (describe_call(&c, &k, NULL, &pd) != 0)
 		return 0;
 	has = !is_plain(pd, &impl);
 	dnnl_primitive_desc_destroy(pd);
@@ -153,7 +156,7 @@ dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
 }
 
 static int
-make_call(struct dnnl_conv *c, struct call *k, int images, int more)
+make_call(struct dnnl_conv *c, struct call *k)
 {
 	static const char *const what[] = { "forward pass", "weight gradient",
 		"data gradient" };
@@ -164,13 +167,11 @@ make_call(struct dnnl_conv *c, struct call *k, int images, int more)
 	int bad, plain;
 
 	dnnl_one_thread();
-	k->images = images;
-	k->more = more;
 	/* Scratch is given at each call: the library's own is one buffer. */
 	dnnl_primitive_attr_create(&attr);
 	dnnl_primitive_attr_set_scratchpad_mode(attr,
 	    dnnl_scratchpad_mode_user);
-	if (more) {
+	if (k->what.more) {
 		dnnl_post_ops_create(&sum);
 #if DNNL_VERSION_MAJOR >= 3
 		dnnl_post_ops_append_sum(sum, 1, 0, dnnl_data_type_undef);
@@ -180,7 +181,7 @@ make_call(struct dnnl_conv *c, struct call *k, int images, int more)
 		dnnl_primitive_attr_set_post_ops(attr, sum);
 		dnnl_post_ops_destroy(sum);
 	}
-	bad = describe_call(c, images, more, attr, &pd);
+	bad = describe_call(c, &k->what, attr, &pd);
 	dnnl_primitive_attr_destroy(attr);
 	if (bad)
 		return fail("%s: oneDNN %s has no %s for %d to %d channels in "
@@ -231,17 +232,17 @@ free_call(const struct dnnl_conv *c, struct call *k)
 }
 
 int
-dnnl_conv_call(struct dnnl_conv *c, int images, int more)
+dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *what)
 {
 	struct call *k;
 
 	for (size_t i = 0; i < c->calls; i++)
-		if (c->call[i].images == images && c->call[i].more == more)
+		if (memcmp(&c->call[i].what, what, sizeof(*what)) == 0)
 			return (int)i;
 	c->call = array_room(c->call, c->calls, &c->room, sizeof(*c->call));
 	k = &c->call[c->calls];
-	*k = (struct call){ 0 };
-	if (make_call(c, k, images, more) != 0) {
+	*k = (struct call){ .what = *what };
+	if (make_call(c, k) != 0) {
 		free_call(c, k);
 		return -1;
 	}

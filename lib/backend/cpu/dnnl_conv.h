@@ -17,9 +17,9 @@ struct dnnl {
 	dnnl_stream_t *stream;		/* [threads] */
 };
 
-/* The pass for one number of images, and the memories each thread runs on. */
+/* A call, and the memories that each thread runs it on. */
 struct call {
-	int images, more;
+	struct conv_call what;
 	dnnl_primitive_t prim;
 	dnnl_memory_t (*memory)[MEMORIES];	/* [threads] */
 };

@@ -20,14 +20,14 @@ fits(const struct pass *p)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
-	int strided = op->s[1] > 1 || op->s[2] > 1;
+	int strided = p->s[1] > 1 || p->s[2] > 1;
 
-	if (p->kind == CONV_WEIGHTS || op->groups > 1 || cpu_is_pixels(&t->in[0]))
+	if (p->kind == CONV_WEIGHTS || op->groups > 1 || cpu_is_pixels(&p->in))
 		return 0;
-	if (isa_best() == ISA_BASE || op->s[1] != op->s[2])
+	if (isa_best() == ISA_BASE || p->s[1] != p->s[2])
 		return 1;
-	return op->k[0] * op->k[1] * op->k[2] == 1 && (!strided ||
-	    (cpu_lanes() == 16 && t->in[0].c >= 256 && t->out.c >= 256));
+	return p->k[0] * p->k[1] * p->k[2] == 1 && (!strided ||
+	    (cpu_lanes() == 16 && p->in.c >= 256 && p->out.c >= 256));
 }
 
 static void
@@ -51,17 +51,15 @@ run_job(int i, int thread, void *arg)
 static int
 make(struct pass *p)
 {
-	const struct task *t = p->t;
-	const struct op *op = t->op;
-	int tap = op->k[0] * pass_tap(p), row = tap * t->in[0].c;
+	int tap = p->k[0] * pass_tap(p), row = tap * p->in.c;
 	int back = p->kind == CONV_DATA;
 	struct direct *g = p->own = xcalloc(1, sizeof(*g));
 
-	*g = (struct direct){ .in = back ? t->out : t->in[0],
-		.out = back ? t->in[0] : t->out, .back = back,
-		.k = { op->k[0], op->k[1], op->k[2] },
-		.s = { op->s[0], op->s[1], op->s[2] },
-		.p = { op->p[0], op->p[1], op->p[2] },
+	*g = (struct direct){ .in = back ? p->out : p->in,
+		.out = back ? p->in : p->out, .back = back,
+		.k = { p->k[0], p->k[1], p->k[2] },
+		.s = { p->s[0], p->s[1], p->s[2] },
+		.p = { p->p[0], p->p[1], p->p[2] },
 		.in_step = back ? row : tap, .out_step = back ? tap : row };
 	direct_cut(g, pass_threads(p));
 	p->kept = direct_weights(g);

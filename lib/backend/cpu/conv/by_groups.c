@@ -17,7 +17,7 @@ fits(const struct pass *p)
 {
 	const struct task *t = p->t;
 
-	return t->op->groups > 1 && !cpu_is_pixels(&t->in[0]) &&
+	return t->op->groups > 1 && !cpu_is_pixels(&p->in) &&
 	    !conv_library_has(p);
 }
 
@@ -70,11 +70,11 @@ make(struct pass *p)
 	int back = p->kind == CONV_DATA, blocks;
 	size_t weights;
 
-	*g = (struct grouped){ .x = p->t->in[0], .y = p->t->out,
+	*g = (struct grouped){ .x = p->in, .y = p->out,
 		.groups = op->groups };
-	memcpy(g->k, op->k, sizeof(g->k));
-	memcpy(g->s, op->s, sizeof(g->s));
-	memcpy(g->p, op->p, sizeof(g->p));
+	memcpy(g->k, p->k, sizeof(g->k));
+	memcpy(g->s, p->s, sizeof(g->s));
+	memcpy(g->p, p->p, sizeof(g->p));
 	weights = grouped_weights(g, back);
 	blocks = grouped_blocks(g, back);
 	p->scratch = grouped_scratch(g);

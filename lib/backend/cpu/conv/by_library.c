@@ -29,7 +29,7 @@ widen(const struct pass *p, struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
-	int in = t->in[0].c / op->groups, out = t->out.c / op->groups;
+	int in = p->in.c / op->groups, out = p->out.c / op->groups;
 	int lanes = cpu_lanes(), join = 1;
 
 	if (op->groups > 1 && (in > 1 || out > 1))
@@ -37,13 +37,13 @@ widen(const struct pass *p, struct library *o)
 		    (in * join % lanes != 0 || out * join % lanes != 0)))
 			join++;
 	o->groups = op->groups / join;
-	o->in = p->bf16 ? half_row(&t->in[0]) : o->groups > 1 ||
-	    cpu_is_pixels(&t->in[0]) ? t->in[0].c : cpu_padded(t->in[0].c);
-	o->out = p->bf16 ? half_row(&t->out) : t->out.c;
-	if (o->in != t->in[0].c || o->out != t->out.c ||
+	o->in = p->bf16 ? half_row(&p->in) : o->groups > 1 ||
+	    cpu_is_pixels(&p->in) ? p->in.c : cpu_padded(p->in.c);
+	o->out = p->bf16 ? half_row(&p->out) : p->out.c;
+	if (o->in != p->in.c || o->out != p->out.c ||
 	    o->groups != op->groups)
 		o->plain = cpu_pages(((size_t)o->out * (size_t)(o->in /
-		    o->groups * op->k[0] * pass_tap(p)) + (size_t)o->out) *
+		    o->groups * p->k[0] * pass_tap(p)) + (size_t)o->out) *
 		    sizeof(float));
 }
 
@@ -52,14 +52,14 @@ shape_of(const struct pass *p, const struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
-	int taps = op->k[0];
+	int taps = p->k[0];
 
 	return (struct conv_shape){ .in = o->in, .out = o->out,
-		.groups = o->groups, .in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out_h = t->out.h, .out_w = t->out.w, .bias = op->bias,
+		.groups = o->groups, .in_h = p->in.h, .in_w = p->in.w,
+		.out_h = p->out.h, .out_w = p->out.w, .bias = op->bias,
 		.bf16 = p->bf16,
-		.k = { op->k[1], op->k[2] }, .s = { op->s[1], op->s[2] },
-		.p = { op->p[1], op->p[2] }, .in_step = taps * pass_tap(p),
+		.k = { p->k[1], p->k[2] }, .s = { p->s[1], p->s[2] },
+		.p = { p->p[1], p->p[2] }, .in_step = taps * pass_tap(p),
 		.out_step = o->in / o->groups * taps * pass_tap(p) };
 }
 
@@ -87,11 +87,9 @@ fits(const struct pass *p)
 static int
 images_of(const struct pass *p)
 {
-	const struct task *t = p->t;
-
 	if (p->kind == CONV_WEIGHTS && pass_timed(p))
-		return t->out.n;
-	return cpu_images(p->kind == CONV_DATA ? &t->in[0] : &t->out);
+		return p->out.n;
+	return cpu_images(p->kind == CONV_DATA ? &p->in : &p->out);
 }
 
 /*
@@ -102,11 +100,10 @@ images_of(const struct pass *p)
 static int
 weight_parts(const struct pass *p)
 {
-	const struct dims *d = &p->t->out;
+	const struct dims *d = &p->out;
 	size_t places = cpu_places(d) * (size_t)cpu_images(d);
-	int parts = places >= 6400 ? 8 : places >= 1600 ? 4 : 2;
 
-	return parts < images_of(p) ? parts : images_of(p);
+	return places >= 6400 ? 8 : places >= 1600 ? 4 : 2;
 }
 
 /* Blocks of channels that a pass may be cut into. */
@@ -115,34 +112,86 @@ blocks_of(const struct pass *p, const struct library *o)
 {
 	if (o->groups > 1 || p->bf16)
 		return 1;
-	return p->kind == CONV_FORWARD ? cpu_blocks(p->t->out.c) :
-	    p->kind == CONV_DATA ? cpu_blocks(p->t->in[0].c) : 1;
+	return p->kind == CONV_FORWARD ? cpu_blocks(p->out.c) :
+	    p->kind == CONV_DATA ? cpu_blocks(p->in.c) : 1;
+}
+
+/*
+ * The windows of rows that an image is cut into, ${most} at most: where channels
+ * are innermost, and each window has rows on both sides.
+ */
+static int
+windows_of(const struct pass *p, int most)
+{
+	int rows = p->kind == CONV_DATA ? p->in.h / p->s[1] : p->out.h;
+
+	if (!p->bf16 || p->p[1] >= p->k[1] || p->s[1] > p->k[1])
+		return 1;
+	return most < rows ? most : rows;
+}
+
+/* Set window ${i} of ${n}: its rows of output, and those of the input that they
+ * are computed from; of CONV_DATA the other way. */
+static void
+set_window(const struct pass *p, struct part *a, int i, int n)
+{
+	int k = p->k[1], s = p->s[1], pad = p->p[1];
+	int rows = p->kind == CONV_DATA ? p->in.h : p->out.h;
+	int from = (int)((long)rows * i / n), to = (int)((long)rows * (i + 1) / n);
+	int first = p->kind == CONV_DATA ? from + pad - k + 1 : from * s - pad;
+	int end = p->kind == CONV_DATA ? (to - 1 + pad) / s + 1 :
+	    (to - 1) * s - pad + k;
+
+	if (p->kind == CONV_DATA) {
+		first = first > 0 ? div_up(first, s) : 0;
+		end = end < p->out.h ? end : p->out.h;
+		a->in_row = from;
+		a->in_rows = to - from;
+		a->out_row = first;
+		a->out_rows = end - first;
+		a->top = pad + from - first * s;
+		return;
+	}
+	a->top = first < 0 ? -first : 0;
+	first = first > 0 ? first : 0;
+	end = end < p->in.h ? end : p->in.h;
+	a->in_row = first;
+	a->in_rows = end - first;
+	a->out_row = from;
+	a->out_rows = to - from;
 }
 
 static void
 cut(const struct pass *p, struct library *o)
 {
-	int images = images_of(p), threads = pass_threads(p);
-	int most = threads * RUNS_A_THREAD;
+	int images = images_of(p), threads = pass_threads(p), windows = 1;
+	int most = p->kind == CONV_WEIGHTS ? weight_parts(p) :
+	    threads * RUNS_A_THREAD;
 
 	o->pieces = 1;
-	o->parts = images;
-	if (p->kind == CONV_WEIGHTS) {
-		o->parts = weight_parts(p);
-	} else if (!pass_timed(p) && images > most) {
-		o->parts = most;
-	} else if (images < threads) {
+	if (!pass_timed(p) && images < most)
+		windows = windows_of(p, div_up(most, images));
+	if (p->kind != CONV_WEIGHTS && images < threads && windows == 1) {
 		int blocks = blocks_of(p, o);
 
 		o->pieces = div_up(threads, images);
 		o->pieces = o->pieces < blocks ? o->pieces : blocks;
 	}
+	o->parts = images * windows;
+	if ((!pass_timed(p) || p->kind == CONV_WEIGHTS) && images > most)
+		o->parts = most;
 	o->part = xcalloc((size_t)o->parts, sizeof(*o->part));
 	for (int i = 0; i < o->parts; i++) {
 		struct part *a = &o->part[i];
 
-		a->first = (int)((long)images * i / o->parts);
-		a->images = (int)((long)images * (i + 1) / o->parts) - a->first;
+		*a = (struct part){ .images = 1, .in_rows = p->in.h,
+			.out_rows = p->out.h, .top = p->p[1],
+			.first = (int)((long)images * i / o->parts) };
+		if (windows > 1)
+			set_window(p, a, i % windows, windows);
+		else
+			a->images = (int)((long)images * (i + 1) / o->parts) -
+			    a->first;
 	}
 }
 
@@ -151,23 +200,32 @@ cut(const struct pass *p, struct library *o)
 static int
 make_calls(const struct pass *p, struct library *o, struct dnnl_conv *conv)
 {
-	const struct task *t = p->t;
-	int from;
+	struct conv_call call = { 1, 0, p->in.h, p->out.h, p->p[1] };
+	int from, n;
 
 	if (p->kind == CONV_WEIGHTS && pass_timed(p)) {
-		for (int k = 0; k < t->op->k[0]; k++)
-			if ((o->tap[k] = dnnl_conv_call(conv,
-			    t->op->s[0] > 1 || library_frames(t, k, &from) == 0 ? 1 :
-			    library_frames(t, k, &from), 0)) < 0)
+		for (int k = 0; k < p->k[0]; k++) {
+			n = library_frames(p, k, &from);
+			call.images = p->s[0] > 1 || n == 0 ? 1 : n;
+			o->tap[k] = dnnl_conv_call(conv, &call);
+			if (o->tap[k] < 0)
 				return -1;
+		}
 		return 0;
 	}
-	for (int i = 0; i < o->parts; i++)
-		if ((o->part[i].call = dnnl_conv_call(conv,
-		    o->part[i].images, 0)) < 0)
+	for (int i = 0; i < o->parts; i++) {
+		struct part *a = &o->part[i];
+
+		a->call = dnnl_conv_call(conv, &(struct conv_call){ a->images,
+		    0, a->in_rows, a->out_rows, a->top });
+		if (a->call < 0)
 			return -1;
-	return pass_timed(p) && p->kind == CONV_FORWARD ?
-	    (o->more = dnnl_conv_call(conv, 1, 1)) < 0 : 0;
+	}
+	if (pass_timed(p) && p->kind == CONV_FORWARD) {
+		call.more = 1;
+		o->more = dnnl_conv_call(conv, &call);
+	}
+	return o->more < 0 ? -1 : 0;
 }
 
 static int
@@ -190,7 +248,7 @@ make_piece(const struct pass *p, struct library *o, int i)
 		return -1;
 	piece->at = o->weights;
 	piece->bytes = cpu_pages(dnnl_conv_weights(piece->conv));
-	o->weights += piece->bytes * (size_t)p->t->op->k[0];
+	o->weights += piece->bytes * (size_t)p->k[0];
 	if (dnnl_conv_scratch(piece->conv) > o->scratch)
 		o->scratch = dnnl_conv_scratch(piece->conv);
 	return 0;
@@ -211,7 +269,7 @@ set_phases(struct pass *p, const struct library *o)
 		order.n += dnnl_conv_slices(o->piece[i].conv);
 	if (p->kind == CONV_WEIGHTS) {
 		*run++ = timed ? (struct phase){ library_part_tap,
-			o->parts * p->t->op->k[0] } :
+			o->parts * p->k[0] } :
 		    (struct phase){ library_part, o->parts };
 		if (o->parts > 1)
 			*run++ = add;
@@ -224,7 +282,7 @@ set_phases(struct pass *p, const struct library *o)
 	if (o->plain > 0)
 		p->order[1] = order;
 	if (p->kind == CONV_FORWARD && p->t->op->bias &&
-	    o->out != p->t->out.c)
+	    o->out != p->out.c)
 		*run++ = (struct phase){ library_bias, 1 };
 	*run = (struct phase){ !timed ? library_images :
 	    p->kind == CONV_DATA ? library_frame_data : library_frame_forward,
@@ -234,12 +292,11 @@ set_phases(struct pass *p, const struct library *o)
 static int
 make(struct pass *p)
 {
-	const struct task *t = p->t;
 	struct library *o = p->own = xcalloc(1, sizeof(*o));
 
 	widen(p, o);
 	cut(p, o);
-	o->tap = xcalloc((size_t)t->op->k[0], sizeof(*o->tap));
+	o->tap = xcalloc((size_t)p->k[0], sizeof(*o->tap));
 	o->piece = xcalloc((size_t)o->pieces, sizeof(*o->piece));
 	for (int i = 0; i < o->pieces; i++)
 		if (make_piece(p, o, i) != 0)
@@ -253,7 +310,7 @@ make(struct pass *p)
 		p->kept = o->weights;
 	/* One tap's contribution is computed here before it is added. */
 	if (pass_timed(p) && p->kind == CONV_DATA)
-		p->scratch += cpu_image(&t->in[0]) * sizeof(float);
+		p->scratch += cpu_image(&p->in) * sizeof(float);
 	if (pass_timed(p) && p->kind == CONV_WEIGHTS)
 		p->scratch += o->piece->bytes;
 	set_phases(p, o);

@@ -22,7 +22,7 @@ fits(const struct pass *p)
 	const struct task *t = p->t;
 
 	return p->kind == CONV_WEIGHTS && t->op->groups == 1 &&
-	    (!cpu_is_pixels(&t->in[0]) || isa_best() == ISA_BASE);
+	    (!cpu_is_pixels(&p->in) || isa_best() == ISA_BASE);
 }
 
 static void
@@ -46,20 +46,18 @@ add_parts(int i, int thread, void *arg)
 static int
 make(struct pass *p)
 {
-	const struct task *t = p->t;
-	const struct op *op = t->op;
 	struct outer *g = p->own = xcalloc(1, sizeof(*g));
 
-	*g = (struct outer){ .clips = t->out.n, .in = t->in[0].c,
-		.out = t->out.c, .pixels = cpu_is_pixels(&t->in[0]),
-		.x = { t->in[0].t, t->in[0].h, t->in[0].w },
-		.y = { t->out.t, t->out.h, t->out.w } };
-	memcpy(g->k, op->k, sizeof(g->k));
-	memcpy(g->s, op->s, sizeof(g->s));
-	memcpy(g->p, op->p, sizeof(g->p));
+	*g = (struct outer){ .clips = p->out.n, .in = p->in.c,
+		.out = p->out.c, .pixels = cpu_is_pixels(&p->in),
+		.x = { p->in.t, p->in.h, p->in.w },
+		.y = { p->out.t, p->out.h, p->out.w } };
+	memcpy(g->k, p->k, sizeof(g->k));
+	memcpy(g->s, p->s, sizeof(g->s));
+	memcpy(g->p, p->p, sizeof(g->p));
 	if (!pass_timed(p)) {
 		g->clips = 1;
-		g->x[0] = g->y[0] = cpu_images(&t->out);
+		g->x[0] = g->y[0] = cpu_images(&p->out);
 	}
 	outer_cut(g, pass_threads(p));
 	p->spare = outer_parts(g);

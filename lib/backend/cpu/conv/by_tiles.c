@@ -10,16 +10,13 @@
 static struct product_shape
 shape_of(const struct pass *p)
 {
-	const struct task *t = p->t;
-	const struct op *op = t->op;
-
-	return (struct product_shape){ .images = cpu_images(&t->out),
-		.in = t->in[0].c, .out = t->out.c,
-		.in_row = half_row(&t->in[0]), .out_row = half_row(&t->out),
-		.in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out_h = t->out.h, .out_w = t->out.w,
-		.k = { op->k[1], op->k[2] }, .s = { op->s[1], op->s[2] },
-		.p = { op->p[1], op->p[2] }, .back = p->kind == CONV_DATA };
+	return (struct product_shape){ .images = cpu_images(&p->out),
+		.in = p->in.c, .out = p->out.c,
+		.in_row = half_row(&p->in), .out_row = half_row(&p->out),
+		.in_h = p->in.h, .in_w = p->in.w,
+		.out_h = p->out.h, .out_w = p->out.w,
+		.k = { p->k[1], p->k[2] }, .s = { p->s[1], p->s[2] },
+		.p = { p->p[1], p->p[2] }, .back = p->kind == CONV_DATA };
 }
 
 /*
@@ -34,17 +31,15 @@ shape_of(const struct pass *p)
 static int
 product_fits(const struct pass *p)
 {
-	const struct task *t = p->t;
-	const struct op *op = t->op;
 	int taps = pass_tap(p);
 
-	if (cpu_is_pixels(&t->in[0]))
+	if (cpu_is_pixels(&p->in))
 		return 0;
 	if (p->kind == CONV_DATA)
-		return taps == 1 || op->s[1] > 1 || op->s[2] > 1 ||
-		    cpu_places(&t->out) < 100;
-	return taps == 1 && (cpu_places(&t->out) < 100 || (op->s[1] == 1 &&
-	    op->s[2] == 1 && t->out.c >= t->in[0].c));
+		return taps == 1 || p->s[1] > 1 || p->s[2] > 1 ||
+		    cpu_places(&p->out) < 100;
+	return taps == 1 && (cpu_places(&p->out) < 100 || (p->s[1] == 1 &&
+	    p->s[2] == 1 && p->out.c >= p->in.c));
 }
 
 /*
@@ -113,7 +108,7 @@ static void
 fill_bias(int i, int thread, void *arg)
 {
 	const struct run *r = arg;
-	const struct dims *d = &r->p->t->out;
+	const struct dims *d = &r->p->out;
 
 	(void)i;
 	(void)thread;

@@ -35,41 +35,38 @@ fits(const struct pass *p)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
-	int tiles = div_up(t->out.h, 4) * div_up(t->out.w, 4);
-	size_t places = cpu_places(&t->out);
+	int tiles = div_up(p->out.h, 4) * div_up(p->out.w, 4);
+	size_t places = cpu_places(&p->out);
 
 	if (p->bf16 && cpu_of(t)->amx != NULL)
 		return 0;
-	return !pass_timed(p) && op->k[1] == 3 && op->k[2] == 3 &&
-	    op->s[1] == 1 && op->s[2] == 1 && op->groups == 1 && t->in[0].c >= 32 && t->out.c >= 32 &&
-	    op->p[1] <= 2 && op->p[2] <= 2 && places >= (size_t)tiles * 9 &&
-	    places * (size_t)cpu_images(&t->out) >=
+	return !pass_timed(p) && p->k[1] == 3 && p->k[2] == 3 &&
+	    p->s[1] == 1 && p->s[2] == 1 && op->groups == 1 &&
+	    p->in.c >= 32 && p->out.c >= 32 &&
+	    p->p[1] <= 2 && p->p[2] <= 2 && places >= (size_t)tiles * 9 &&
+	    places * (size_t)cpu_images(&p->out) >=
 	    (p->kind == CONV_WEIGHTS ? 512 : 1024);
 }
 
 static struct winograd
 forward_of(const struct pass *p)
 {
-	const struct task *t = p->t;
-
-	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&t->out),
-		.in = t->in[0].c, .in_h = t->in[0].h, .in_w = t->in[0].w,
-		.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-		.p = { t->op->p[1], t->op->p[2] },
-		.in_step = TAPS, .out_step = TAPS * t->in[0].c };
+	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
+		.in = p->in.c, .in_h = p->in.h, .in_w = p->in.w,
+		.out = p->out.c, .out_h = p->out.h, .out_w = p->out.w,
+		.p = { p->p[1], p->p[2] },
+		.in_step = TAPS, .out_step = TAPS * p->in.c };
 }
 
 /* The data gradient: from y to x, with the taps turned round. */
 static struct winograd
 data_of(const struct pass *p)
 {
-	const struct task *t = p->t;
-
-	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&t->out),
-		.in = t->out.c, .in_h = t->out.h, .in_w = t->out.w,
-		.out = t->in[0].c, .out_h = t->in[0].h, .out_w = t->in[0].w,
-		.p = { 2 - t->op->p[1], 2 - t->op->p[2] }, .turned = 1,
-		.in_step = TAPS * t->in[0].c, .out_step = TAPS };
+	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
+		.in = p->out.c, .in_h = p->out.h, .in_w = p->out.w,
+		.out = p->in.c, .out_h = p->in.h, .out_w = p->in.w,
+		.p = { 2 - p->p[1], 2 - p->p[2] }, .turned = 1,
+		.in_step = TAPS * p->in.c, .out_step = TAPS };
 }
 
 static void
@@ -117,15 +114,14 @@ add_parts(int i, int thread, void *arg)
 static int
 make(struct pass *p)
 {
-	const struct task *t = p->t;
 	struct own *o = p->own = xcalloc(1, sizeof(*o));
 
 	if (p->kind == CONV_WEIGHTS) {
 		o->gradient = (struct winograd_gradient){ .bf16 = p->bf16,
-			.images = cpu_images(&t->out), .in = t->in[0].c,
-			.in_h = t->in[0].h, .in_w = t->in[0].w,
-			.out = t->out.c, .out_h = t->out.h, .out_w = t->out.w,
-			.p = { t->op->p[1], t->op->p[2] } };
+			.images = cpu_images(&p->out), .in = p->in.c,
+			.in_h = p->in.h, .in_w = p->in.w,
+			.out = p->out.c, .out_h = p->out.h, .out_w = p->out.w,
+			.p = { p->p[1], p->p[2] } };
 		p->spare = winograd_gradient_bytes(&o->gradient);
 		p->scratch = winograd_gradient_scratch(&o->gradient);
 		p->run[0] = (struct phase){ gradient,

@@ -32,6 +32,42 @@ struct conv {
 
 /* ---- made ready ---- */
 
+/*
+ * In bf16, where channels are innermost, a kernel over time alone is a kernel
+ * over rows of one image a clip: a row is what was a frame.
+ */
+static void
+rows_of_frames(struct pass *p)
+{
+	struct dims *d[] = { &p->in, &p->out };
+
+	for (int i = 0; i < 2; i++)
+		*d[i] = (struct dims){ .n = d[i]->n, .t = 1, .h = d[i]->t,
+			.w = (int)cpu_places(d[i]), .c = d[i]->c };
+	p->k[1] = p->k[0];
+	p->s[1] = p->s[0];
+	p->p[1] = p->p[0];
+	p->k[0] = p->s[0] = 1;
+	p->p[0] = 0;
+}
+
+static struct pass
+pass_of(struct task *t, enum conv_pass kind, int bf16)
+{
+	struct pass p = { .t = t, .kind = kind, .bf16 = bf16, .in = t->in[0],
+		.out = t->out };
+	const struct op *op = t->op;
+
+	memcpy(p.k, op->k, sizeof(p.k));
+	memcpy(p.s, op->s, sizeof(p.s));
+	memcpy(p.p, op->p, sizeof(p.p));
+	if (bf16 && pass_timed(&p) && pass_tap(&p) == 1 && op->s[1] == 1 &&
+	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0 &&
+	    !cpu_is_pixels(&p.in))
+		rows_of_frames(&p);
+	return p;
+}
+
 static int
 make_pass(struct pass *p)
 {
@@ -61,8 +97,7 @@ prepare_as(struct task *t, int bf16)
 	for (int i = 0; i < CONV_PASSES; i++) {
 		struct pass *p = &c->pass[i];
 
-		*p = (struct pass){ .t = t, .kind = (enum conv_pass)i,
-			.bf16 = bf16 };
+		*p = pass_of(t, (enum conv_pass)i, bf16);
 		if (wants[i] && make_pass(p) != 0)
 			return -1;
 		if (p->scratch > c->scratch)
@@ -83,15 +118,15 @@ prepare(struct task *t)
 	return prepare_as(t, 0);
 }
 
-/* Groups, extent in time, and one place an image run in fp32 on widened copies. */
+/* Groups, extent in both time and space, and one place an image run in fp32 on
+ * widened copies. */
 static int
 prepare_half(struct task *t)
 {
-	const struct op *op = t->op;
+	const struct pass p = pass_of(t, CONV_FORWARD, 1);
 
-	if (half_is(&t->in[0]) && half_is(&t->out) && op->groups == 1 &&
-	    op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0 &&
-	    !cpu_is_pixels(&t->out))
+	if (half_is(&t->in[0]) && half_is(&t->out) && t->op->groups == 1 &&
+	    !pass_timed(&p) && !cpu_is_pixels(&t->out))
 		return prepare_as(t, 1);
 	t->impl = &half_widened;
 	return t->impl->prepare(t);

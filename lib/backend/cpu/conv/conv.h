@@ -23,6 +23,8 @@ struct pass {
 	struct task *t;
 	enum conv_pass kind;
 	int bf16;			/* activations are rows of bf16 */
+	struct dims in, out;		/* the convolution: the task's, or the */
+	int k[3], s[3], p[3];		/* same one with time as rows (conv.c) */
 	const struct algorithm *by;
 	/* Set by the algorithm's make: */
 	void *own;
@@ -95,16 +97,14 @@ run_bias(const struct run *r)
 static inline int
 pass_timed(const struct pass *p)
 {
-	const struct op *op = p->t->op;
-
-	return op->k[0] > 1 || op->s[0] > 1 || op->p[0] > 0;
+	return p->k[0] > 1 || p->s[0] > 1 || p->p[0] > 0;
 }
 
 /* The numbers of a tap's kernel over h and w. */
 static inline int
 pass_tap(const struct pass *p)
 {
-	return p->t->op->k[1] * p->t->op->k[2];
+	return p->k[1] * p->k[2];
 }
 
 static inline int

@@ -34,23 +34,24 @@ void
 library_fill(int job, int thread, void *arg)
 {
 	const struct run *r = arg;
-	const struct task *t = r->p->t;
-	const struct library *o = r->p->own;
-	int groups = t->op->groups, is_gradient = r->p->kind == CONV_WEIGHTS;
-	size_t taps = (size_t)(t->op->k[0] * pass_tap(r->p));
-	size_t few = taps * (size_t)(t->in[0].c / groups);
+	const struct pass *p = r->p;
+	const struct task *t = p->t;
+	const struct library *o = p->own;
+	int groups = t->op->groups, is_gradient = p->kind == CONV_WEIGHTS;
+	size_t taps = (size_t)(p->k[0] * pass_tap(p));
+	size_t few = taps * (size_t)(p->in.c / groups);
 	size_t many = taps * (size_t)(o->in / o->groups);
 	int end = (job + 1) * LIBRARY_ROWS;
 
 	(void)thread;
 	for (int i = job * LIBRARY_ROWS; i < end && i < o->out; i++) {
-		int group = i / (t->out.c / groups);
+		int group = i / (p->out.c / groups);
 		size_t before = few * (size_t)(group % (groups / o->groups));
 		float *plain = (float *)r->spare + many * (size_t)i;
 
 		if (!is_gradient)
 			memset(plain, 0, many * sizeof(float));
-		if (i >= t->out.c)
+		if (i >= p->out.c)
 			continue;
 		if (is_gradient)
 			memcpy((float *)t->dw[0] + few * (size_t)i,
@@ -70,7 +71,7 @@ library_order(int i, int thread, void *arg)
 	const struct library *o = p->own;
 	const struct piece *piece = o->piece;
 	char *inner = p->kind == CONV_WEIGHTS ? part_of(r, 0) : r->kept;
-	int tap = pass_tap(p), taps = p->t->op->k[0];
+	int tap = pass_tap(p), taps = p->k[0];
 	int step = taps * tap;		/* of a channel */
 
 	while (i >= dnnl_conv_slices(piece->conv))
@@ -87,13 +88,29 @@ library_order(int i, int thread, void *arg)
 
 /* Image ${i} of the activation ${x}, from ${channel} on. */
 static void *
-image_of(const struct pass *p, const struct dims *d, const void *x, int i,
-    int channel)
+image_of(const struct dims *d, const void *x, int i, int channel)
 {
-	if (p->bf16)
-		return half_at(d, x, i, 0) + channel;
 	return (float *)x + cpu_image(d) * (size_t)i +
 	    (size_t)channel * cpu_places(d);
+}
+
+/* The input of a part, or its gradient, of a pass without extent in time. */
+static void *
+part_in(const struct run *r, const struct part *a, int channel)
+{
+	const struct dims *d = &r->p->in;
+
+	return r->p->bf16 ? half_at(d, r->x, a->first, (size_t)(a->in_row *
+	    d->w)) : image_of(d, r->x, a->first, channel);
+}
+
+static void *
+part_out(const struct run *r, const struct part *a, int channel)
+{
+	const struct dims *d = &r->p->out;
+
+	return r->p->bf16 ? half_at(d, r->y, a->first, (size_t)(a->out_row *
+	    d->w)) : image_of(d, r->y, a->first, channel);
 }
 
 /* The bias, as many numbers as the library is told channels; NULL of none. */
@@ -103,9 +120,9 @@ bias_of(const struct run *r, int channel)
 	const struct library *o = r->p->own;
 	const float *bias = run_bias(r);
 
-	if (bias != NULL && o->out != r->p->t->out.c)
-		bias = (float *)r->spare + (size_t)o->out *
-		    (size_t)(o->in * pass_tap(r->p));
+	if (bias != NULL && o->out != r->p->out.c)
+		bias = (float *)r->spare + (size_t)o->out * (size_t)(o->in /
+		    o->groups * r->p->k[0] * pass_tap(r->p));
 	return bias != NULL ? (float *)bias + channel : NULL;
 }
 
@@ -121,7 +138,7 @@ library_bias(int i, int thread, void *arg)
 	(void)i;
 	(void)thread;
 	memset(to, 0, (size_t)o->out * sizeof(float));
-	memcpy(to, bias, (size_t)r->p->t->out.c * sizeof(float));
+	memcpy(to, bias, (size_t)r->p->out.c * sizeof(float));
 }
 
 void
@@ -135,26 +152,27 @@ library_images(int i, int thread, void *arg)
 	int forward = p->kind == CONV_FORWARD;
 
 	dnnl_conv_run(piece->conv, thread, a->call,
-	    image_of(p, &p->t->in[0], r->x, a->first,
-	    forward ? 0 : piece->channel), (char *)r->kept + piece->at,
-	    bias_of(r, piece->channel), image_of(p, &p->t->out, r->y, a->first,
-	    forward ? piece->channel : 0), run_scratch(r, thread));
+	    part_in(r, a, forward ? 0 : piece->channel),
+	    (char *)r->kept + piece->at, bias_of(r, piece->channel),
+	    part_out(r, a, forward ? piece->channel : 0),
+	    run_scratch(r, thread));
 }
 
 /* Fill channels ${from} to ${to} of an output frame whose taps all fall on
  * padding: with the bias, and with 0 above the last channel. */
 static void
-frame_fill(const struct task *t, float *y, int from, int to)
+frame_fill(const struct pass *p, float *y, int from, int to)
 {
+	const struct task *t = p->t;
 	int lanes = cpu_lanes();
 
-	for (; from < to; from += lanes, y += cpu_places(&t->out) * (size_t)lanes) {
+	for (; from < to; from += lanes, y += cpu_places(&p->out) * (size_t)lanes) {
 		float bias[LANES_MAX] = { 0 };
 
-		for (int c = 0; t->op->bias && c < lanes && from + c < t->out.c;
+		for (int c = 0; t->op->bias && c < lanes && from + c < p->out.c;
 		    c++)
 			bias[c] = ((const float *)t->w[1])[from + c];
-		cpu_k(t)->plane_fill(y, cpu_places(&t->out), bias, 0);
+		cpu_k(t)->plane_fill(y, cpu_places(&p->out), bias, 0);
 	}
 }
 
@@ -165,27 +183,26 @@ library_frame_forward(int i, int thread, void *arg)
 {
 	const struct run *r = arg;
 	const struct pass *p = r->p;
-	const struct task *t = p->t;
 	const struct library *o = p->own;
 	const struct piece *piece = &o->piece[i % o->pieces];
 	int end = i % o->pieces + 1 < o->pieces ? piece[1].channel :
-	    cpu_padded(t->out.c);
-	int frame = i / o->pieces, clip = frame / t->out.t, done = 0;
-	int first = frame % t->out.t * t->op->s[0] - t->op->p[0];
-	float *y = image_of(p, &t->out, r->y, frame, piece->channel);
+	    cpu_padded(p->out.c);
+	int frame = i / o->pieces, clip = frame / p->out.t, done = 0;
+	int first = frame % p->out.t * p->s[0] - p->p[0];
+	float *y = image_of(&p->out, r->y, frame, piece->channel);
 
-	for (int j = 0; j < t->op->k[0]; j++) {
-		if (first + j < 0 || first + j >= t->in[0].t)
+	for (int j = 0; j < p->k[0]; j++) {
+		if (first + j < 0 || first + j >= p->in.t)
 			continue;
 		dnnl_conv_run(piece->conv, thread, done ? o->more :
-		    o->part[0].call, image_of(p, &t->in[0], r->x,
-		    clip * t->in[0].t + first + j, 0), (char *)r->kept +
+		    o->part[0].call, image_of(&p->in, r->x,
+		    clip * p->in.t + first + j, 0), (char *)r->kept +
 		    piece->at + piece->bytes * (size_t)j, done ? NULL :
 		    bias_of(r, piece->channel), y, run_scratch(r, thread));
 		done = 1;
 	}
 	if (!done)
-		frame_fill(t, y, piece->channel, end);
+		frame_fill(p, y, piece->channel, end);
 }
 
 /* Compute a frame of the input gradient.  oneDNN cannot add to one. */
@@ -197,25 +214,25 @@ library_frame_data(int i, int thread, void *arg)
 	const struct task *t = p->t;
 	const struct library *o = p->own;
 	const struct piece *piece = &o->piece[i % o->pieces];
-	int frame = i / o->pieces, clip = frame / t->in[0].t, done = 0;
+	int frame = i / o->pieces, clip = frame / p->in.t, done = 0;
 	char *work = run_scratch(r, thread);
-	size_t places = cpu_places(&t->in[0]), n = cpu_image(&t->in[0]);
-	float *x = image_of(p, &t->in[0], r->x, frame, piece->channel);
+	size_t places = cpu_places(&p->in), n = cpu_image(&p->in);
+	float *x = image_of(&p->in, r->x, frame, piece->channel);
 
 	if (i % o->pieces + 1 < o->pieces)
 		n = (size_t)piece[1].channel * places;
 	n -= (size_t)piece->channel * places;
-	for (int j = 0; j < t->op->k[0]; j++) {
-		int at = frame % t->in[0].t + t->op->p[0] - j;
+	for (int j = 0; j < p->k[0]; j++) {
+		int at = frame % p->in.t + p->p[0] - j;
 		float *to = done ? (float *)(work + o->scratch) : x;
 
-		if (at < 0 || at % t->op->s[0] != 0 ||
-		    at / t->op->s[0] >= t->out.t)
+		if (at < 0 || at % p->s[0] != 0 ||
+		    at / p->s[0] >= p->out.t)
 			continue;
 		dnnl_conv_run(piece->conv, thread, o->part[0].call, to,
 		    (char *)r->kept + piece->at + piece->bytes * (size_t)j,
-		    NULL, image_of(p, &t->out, r->y, clip * t->out.t +
-		    at / t->op->s[0], 0), work);
+		    NULL, image_of(&p->out, r->y, clip * p->out.t +
+		    at / p->s[0], 0), work);
 		if (done)
 			cpu_k(t)->add(x, x, to, n);
 		done = 1;
@@ -227,15 +244,14 @@ library_frame_data(int i, int thread, void *arg)
 /* ---- weights: a gradient for each part, added in their order ---- */
 
 int
-library_frames(const struct task *t, int tap, int *from)
+library_frames(const struct pass *p, int tap, int *from)
 {
-	const struct op *op = t->op;
-	int s = op->s[0], p = op->p[0], to;
+	int s = p->s[0], before = p->p[0] - tap, to;
 
-	*from = tap < p ? (p - tap + s - 1) / s : 0;
-	to = t->in[0].t - 1 + p - tap;		/* of the input, times s */
+	*from = before > 0 ? div_up(before, s) : 0;
+	to = p->in.t - 1 + before;		/* of the input, times s */
 	to = to < 0 ? 0 : to / s + 1;
-	to = to < t->out.t ? to : t->out.t;
+	to = to < p->out.t ? to : p->out.t;
 	return to > *from ? to - *from : 0;
 }
 
@@ -243,13 +259,11 @@ void
 library_part(int i, int thread, void *arg)
 {
 	const struct run *r = arg;
-	const struct pass *p = r->p;
-	const struct library *o = p->own;
+	const struct library *o = r->p->own;
 	const struct part *a = &o->part[i];
 
-	dnnl_conv_run(o->piece->conv, thread, a->call,
-	    image_of(p, &p->t->in[0], r->x, a->first, 0), part_of(r, i), NULL,
-	    image_of(p, &p->t->out, r->y, a->first, 0), run_scratch(r, thread));
+	dnnl_conv_run(o->piece->conv, thread, a->call, part_in(r, a, 0),
+	    part_of(r, i), NULL, part_out(r, a, 0), run_scratch(r, thread));
 }
 
 /* One tap of one part: its clips, by runs of frames where they touch. */
@@ -260,10 +274,10 @@ library_part_tap(int i, int thread, void *arg)
 	const struct pass *p = r->p;
 	const struct task *t = p->t;
 	const struct library *o = p->own;
-	int taps = t->op->k[0], tap = i % taps, from;
+	int taps = p->k[0], tap = i % taps, from;
 	const struct part *a = &o->part[i / taps];
 	const struct piece *piece = o->piece;
-	int frames = library_frames(t, tap, &from), s = t->op->s[0];
+	int frames = library_frames(p, tap, &from), s = p->s[0];
 	int calls = s > 1 ? frames : frames > 0, done = 0;
 	char *work = run_scratch(r, thread);
 	float *w = (float *)(part_of(r, i / taps) + piece->bytes * (size_t)tap);
@@ -273,9 +287,9 @@ library_part_tap(int i, int thread, void *arg)
 		float *to = done ? (float *)(work + o->scratch) : w;
 
 		dnnl_conv_run(piece->conv, thread, o->tap[tap],
-		    image_of(p, &t->in[0], r->x, clip * t->in[0].t + frame * s -
-		    t->op->p[0] + tap, 0), to, NULL, image_of(p, &t->out, r->y,
-		    clip * t->out.t + frame, 0), work);
+		    image_of(&p->in, r->x, clip * p->in.t + frame * s -
+		    p->p[0] + tap, 0), to, NULL, image_of(&p->out, r->y,
+		    clip * p->out.t + frame, 0), work);
 		if (done)
 			cpu_k(t)->add(w, w, to, piece->bytes / sizeof(float));
 		done = 1;

@@ -20,8 +20,13 @@ struct piece {
 	size_t at, bytes;	/* of its first tap's weights; of one tap */
 };
 
-/* Images of a job, or clips of a gradient over time. */
-struct part { int first, images, call; };
+/* Images of a job, or a window of rows of one; clips of a gradient over time. */
+struct part {
+	int first, images;
+	int in_row, in_rows, out_row, out_rows;
+	int top;		/* rows of padding above */
+	int call;
+};
 
 struct library {
 	int in, out, groups;		/* as the library is told */
@@ -41,7 +46,7 @@ struct library {
  * The number of frames of a clip's output that tap ${tap} contributes to, the
  * first of them in ${*from}.  Frame f reads input frame f s - p + tap.
  */
-int library_frames(const struct task *t, int tap, int *from);
+int library_frames(const struct pass *p, int tap, int *from);
 
 /* Jobs of LIBRARY_ROWS output channels, or of LIBRARY_GRAIN numbers. */
 enum { LIBRARY_ROWS = 16, LIBRARY_GRAIN = 16384 };
