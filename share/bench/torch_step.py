@@ -196,6 +196,10 @@ def normalise(torch, name, frames, pixels, dtype):
     return x.view(-1, frames, *x.shape[1:]).transpose(1, 2) if name in torch_nets.CUBES else x
 
 
+class NotANumber(Exception):
+    """A loss that no training could use: the mode is wrong here."""
+
+
 class Step:
     """Training steps in one mode, and their times."""
 
@@ -234,7 +238,7 @@ class Step:
         self.sgd.step()
         at.append(time.perf_counter())
         if value != value:
-            sys.exit("torch_step.py: %s: the loss is not a number" % self.mode)
+            raise NotANumber("torch_step.py: %s: the loss is not a number" % self.mode)
         if counts:
             self.times["step"].append(at[3] - at[0])
             for i, name in enumerate(("forward", "backward", "update")):
@@ -258,7 +262,10 @@ def serve(torch, o):
             continue
         if first not in steps:
             steps[first] = Step(torch, o, first)
-        print(" ".join("%.9g" % steps[first].once() for _ in range(int(second))), flush=True)
+        try:
+            print(" ".join("%.9g" % steps[first].once() for _ in range(int(second))), flush=True)
+        except NotANumber:
+            print("nan", flush=True)
 
 
 def row(name, unit, values, note=""):
@@ -350,14 +357,11 @@ def main():
     set_malloc(o.malloc)
     import torch
     torch.set_num_threads(o.threads)
-    if o.verify:
-        verify(torch, o)
-    elif o.serve:
-        serve(torch, o)
-    elif o.peak:
-        peak(torch, o)
-    else:
-        measure(torch, o)
+    work = verify if o.verify else serve if o.serve else peak if o.peak else measure
+    try:
+        work(torch, o)
+    except NotANumber as e:
+        sys.exit(str(e))
 
 
 if __name__ == "__main__":
