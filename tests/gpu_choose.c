@@ -11,13 +11,14 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
+#include "gpu/standin.h"
 #include "tap.h"
 
 struct conv_plan { struct conv_shape s; };
 
 /* Seconds, by pass and pattern; 0: it has no way. */
 static double seconds[3][CONV_PATTERNS];
-static double per_byte;
+static double norm[3];			/* of kernels, by enum norm_part */
 static int opened, tried, ruled;
 
 static void
@@ -61,10 +62,10 @@ make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
 }
 
 static double
-pass(struct ways *w, size_t bytes)
+time_norm(struct ways *w, const struct conv_shape *s, enum norm_part part)
 {
-	(void)w;
-	return per_byte * (double)bytes;
+	(void)w, (void)s;
+	return norm[part];
 }
 
 static struct ways
@@ -73,10 +74,9 @@ ways(int how)
 	opened = tried = ruled = 0;
 	return (struct ways){ .choices = choices_new(1, "x"), .how = how,
 		.key = key_of, .open = open_plan, .close = close_plan,
-		.make = make_plan, .pass = pass };
+		.make = make_plan, .norm = time_norm };
 }
 
-/* x has 64 bytes, y 128. */
 static struct conv_shape
 shape(enum conv_pass pass, enum conv_pattern pattern)
 {
@@ -129,14 +129,30 @@ engine(struct ways *w, enum choices_kind which, enum conv_pass pass,
 	return found;
 }
 
-/* All take a second, patterns ${fused}. */
+/* All take a second, patterns ${fused}, and kernels next to nothing. */
 static void
 all_take(double fused)
 {
 	for (int i = 0; i < 3; i++)
+		norm[i] = 1e-3;
+	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < CONV_PATTERNS; k++)
 			seconds[i][k] = k == CONV_PLAIN ? 1 : fused;
-	per_byte = 0;
+}
+
+/* Are the patterns of a norm used, when a kernel takes so long? */
+static int
+normed_if(enum norm_part part, double kernel)
+{
+	double was = norm[part];
+	struct ways w = ways(TUNE_TRY);
+	int used;
+
+	norm[part] = kernel;
+	used = normed(&w);
+	norm[part] = was;
+	choices_free(w.choices);
+	return used;
 }
 
 /* Another device with what is made, or known, of this one. */
@@ -198,21 +214,23 @@ test_norms(void)
 	ok(!normed(&next) && tried == 0, "and other runs, which try nothing");
 	choices_free(next.choices);
 	choices_free(w.choices);
-	/* 4 passes over x and 1 over y, of 0.74 s and of 0.76 s. */
-	per_byte = 0.74 / (4 * 64 + 128);
-	w = ways(TUNE_TRY);
-	ok(!normed(&w), "slower with the kernels, too");
-	choices_free(w.choices);
-	per_byte = 0.76 / (4 * 64 + 128);
+	seconds[CONV_FORWARD][CONV_SUMS] = 9;
+	for (int i = 0; i < 3; i++)
+		ok(!normed_if(i, 0.74) && normed_if(i, 0.76), "each kernel "
+		    "counts (%d)", i);
+	ok(normed_if(PART_APPLY, 0), "one that is not known decides nothing");
+	seconds[CONV_FORWARD][CONV_SUMS] = 1.25;
+	norm[PART_SUMS_BACK] = 0.76;
 	w = ways(TUNE_TRY);
 	ok(normed(&w), "patterns that are faster than with kernels are used");
 	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
 	ok(normed(&next) && tried == 0, "by others, which try nothing");
 	choices_free(next.choices);
 	choices_free(w.choices);
-	/* Where sums cost nothing, they take no pass over y. */
+	/* Where sums cost nothing, no kernel makes them. */
 	seconds[CONV_FORWARD][CONV_SUMS] = 1;
-	per_byte = 0.74 / (4 * 64);
+	norm[PART_SUMS] = 9;
+	norm[PART_SUMS_BACK] = 0.74;
 	w = ways(TUNE_TRY);
 	ok(!normed(&w), "sums that a convolution leaves take their place");
 	choices_free(w.choices);
@@ -224,16 +242,16 @@ test_sums(void)
 	struct ways w;
 
 	all_take(1.25);
-	per_byte = 0.24 / 128;
+	norm[PART_SUMS] = 0.24;
 	w = ways(TUNE_TRY);
 	ok(!sums(&w), "so are sums");
 	choices_free(w.choices);
-	per_byte = 0.26 / 128;
+	norm[PART_SUMS] = 0.26;
 	w = ways(TUNE_TRY);
 	ok(sums(&w), "or not");
 	choices_free(w.choices);
 	/* What was measured for another's sake is decided, too. */
-	per_byte = 0.24 / 128;
+	norm[PART_SUMS] = 0.24;
 	w = ways(TUNE_TRY);
 	ok(!normed(&w) && !sums(&w), "and where they were measured before");
 	ok(strcmp(engine(&w, CHOICES_KNOWN, CONV_FORWARD, CONV_SUMS), "-") == 0,
@@ -283,9 +301,46 @@ test_gone(void)
 	choices_free(w.choices);
 }
 
+/* What is timed is one kernel, in the memory that it asks for: the stand-in ends
+ * the program if it touches any other. */
+static void
+test_kernels(void)
+{
+	for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++) {
+		struct device *d = device_open(standin_backend(STANDIN_AT_ONCE),
+		    &(struct device_options){ .precision = p });
+		struct task t = { .device = d, .stored = 1,
+			.out = { 2, 3, 5, 5, 24 } };
+		size_t bytes[] = { device_bytes(d, &t.out),
+			cuda_norm_room(&t, 0), device_bytes(d, &t.out),
+			cuda_norm_room(&t, 1), 24 * 4, 24 * 4 };
+		void *at[6];
+		long before;
+
+		for (int i = 0; i < 6; i++)
+			at[i] = device_alloc(d, bytes[i]);
+		t.x[0] = at[0];
+		t.saved = at[1];
+		t.y = at[2];
+		t.dy = at[2];
+		t.scratch = at[3];
+		t.w[0] = at[4];
+		t.w[1] = at[5];
+		before = standin_pieces(standin_of(d));
+		for (int i = 0; i < 3; i++)
+			cuda_norm_part(&t, (enum norm_part)i);
+		is(standin_pieces(standin_of(d)) - before, 3,
+		    "one kernel is timed at a time");
+		for (int i = 0; i < 6; i++)
+			device_free(d, at[i]);
+		device_close(d);
+	}
+}
+
 int
 main(void)
 {
+	test_kernels();
 	test_rule();
 	test_norms();
 	test_sums();

@@ -5,11 +5,11 @@
 /* ---- how long others take ---- */
 
 static double
-pass(void *at, size_t bytes)
+time_norm(void *at, const struct conv_shape *s, enum norm_part part)
 {
 	struct ways *w = at;
 
-	return w->pass(w, bytes);
+	return w->norm(w, s, part);
 }
 
 static double time_conv(void *at, const struct conv_shape *s);
@@ -19,7 +19,7 @@ static void
 judge(struct ways *w, const struct conv_shape *s, const char *key,
     struct choice *v)
 {
-	const struct stopwatch watch = { w, time_conv, pass };
+	const struct stopwatch watch = { w, time_conv, time_norm };
 	double plain = 0;
 
 	choices_measured(w->choices, key, v);

@@ -10,6 +10,7 @@
 
 #include "backend/cuda/choices.h"
 #include "backend/cuda/driver.h"
+#include "backend/cuda/norm.h"
 #include "backend/tuning.h"
 
 /* By the choice that is given; or some way, and the choice says which. */
@@ -29,8 +30,9 @@ struct ways {
 	 * it is by rule or by trying, unless it is of a pattern. */
 	int (*make)(struct ways *w, struct conv_plan *p, enum by by,
 	    struct choice *c);
-	/* Seconds to read or write so many bytes of the device's memory. */
-	double (*pass)(struct ways *w, size_t bytes);
+	/* struct stopwatch's (worth.h). */
+	double (*norm)(struct ways *w, const struct conv_shape *s,
+	    enum norm_part part);
 };
 
 /* choose_conv(w, s): the driver's conv_new. */

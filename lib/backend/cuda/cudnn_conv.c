@@ -79,9 +79,9 @@ make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
 }
 
 static double
-time_pass(struct ways *w, size_t bytes)
+time_norm(struct ways *w, const struct conv_shape *s, enum norm_part part)
 {
-	return pass_by_timing((struct runtime *)w->driver, bytes);
+	return norm_by_timing((struct runtime *)w->driver, s, part);
 }
 
 static void
@@ -90,7 +90,7 @@ set_ways(struct runtime *r)
 	r->ways = (struct ways){ .driver = &r->driver, .choices = choices_new(
 		r->dnn.cudnnGetVersion(), r->name), .key = conv_key,
 		.open = open_plan, .close = close_plan, .make = make_plan,
-		.pass = time_pass };
+		.norm = time_norm };
 }
 
 struct conv_plan *

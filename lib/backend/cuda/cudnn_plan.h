@@ -8,6 +8,7 @@
 
 #include "backend/cuda/choices.h"
 #include "backend/cuda/cudnn_graph.h"
+#include "backend/cuda/norm.h"
 
 struct conv_plan {
 	struct conv_shape s;
@@ -35,9 +36,10 @@ int plan_of_choice(struct conv_plan *p, const struct choice *c);
 int plan_candidates(struct conv_plan *p, struct choice *c, int most);
 
 /* plan_by_timing(p): the fastest of them, on the device; as plan_by_rule.
- * pass_by_timing(r, bytes): seconds to read or write so many; 0: it fails. */
+ * norm_by_timing(r, s, part): struct stopwatch's norm (worth.h). */
 int plan_by_timing(struct conv_plan *p);
-double pass_by_timing(struct runtime *r, size_t bytes);
+double norm_by_timing(struct runtime *r, const struct conv_shape *s,
+    enum norm_part part);
 
 /* plan_run(p, s, at, beside): with x, w, y and the workspace at ${at}; why it was
  * refused, or NULL. */

@@ -1,7 +1,8 @@
 /*
  * Choose the fastest algorithm for a convolution by timing candidates on the
- * device.  Operands are not zero, because kernels may run faster on zeros.
- * Results are discarded.
+ * device.  Time the kernels of norms that a pattern replaces, too (worth.h).
+ * Operands are not zero, because kernels may run faster on zeros.  Results are
+ * discarded.
  *
  * A round is REPEATS launches between two events.  Fills of memory before them
  * keep the device busy until all launches are queued.  The time therefore
@@ -25,10 +26,13 @@ enum { FILLS = 6 };
 #define COPIED	((size_t)150 << 20)
 
 /* What is timed: a plan on x, w, y and workspace, and what a pattern has beside;
- * without a plan a pass over ${bytes}. */
+ * without a plan, a kernel of ${norm} on x, what it saved, dy or y, its scratch,
+ * and its scale and offset. */
 struct rig {
 	struct conv_plan *p;
-	size_t bytes, workspace;	/* this one grows */
+	struct task norm;
+	enum norm_part part;
+	size_t workspace;		/* this one grows */
 	cudaStream_t stream;
 	cudaEvent_t begun, done;
 	void *at[6];			/* operands; the last is the fills'
@@ -77,9 +81,12 @@ static size_t
 bytes_of(const struct rig *g, int i)
 {
 	const struct conv_plan *p = g->p;
+	const struct task *t = &g->norm;
 
 	if (p == NULL)
-		return i == 0 ? g->bytes : 1;
+		return i == 0 || i == 2 ? cuda_bytes(cuda_of(t), &t->out) :
+		    i == 1 ? cuda_norm_room(t, 0) : i == 3 ? 1 :
+		    2 * (size_t)t->out.c * sizeof(float);
 	if (i < 3)
 		return conv_bytes(&p->s, i);
 	return i == 3 || p->s.pattern == CONV_PLAIN ? 1 : 9 *
@@ -118,11 +125,14 @@ rig_open(struct rig *g)
 static int
 make_room(struct rig *g)
 {
-	if (g->p == NULL || g->p->workspace <= g->workspace)
+	size_t bytes = g->p != NULL ? g->p->workspace :
+	    cuda_norm_room(&g->norm, 1);
+
+	if (bytes <= g->workspace)
 		return 0;
 	cudaFree(g->at[3]);
 	g->at[3] = NULL;
-	g->workspace = g->p->workspace;
+	g->workspace = bytes;
 	if (fill_new(g, 3, g->workspace) == 0)
 		return 0;
 	cudaGetLastError();		/* it is ours, and no plan's */
@@ -130,26 +140,37 @@ make_room(struct rig *g)
 	return -1;
 }
 
-/* Launch number ${k}.  Without a plan, copy the first half of the bytes to the
- * second. */
+/* Launch the kernel of a norm on the operands ${at}. */
+static void
+norm_once(struct rig *g, void *const at[5])
+{
+	struct task *t = &g->norm;
+
+	t->x[0] = at[0];
+	t->saved = at[1];
+	t->y = at[2];
+	t->dy = at[2];
+	t->scratch = at[3];
+	t->w[0] = at[4];
+	t->w[1] = (float *)at[4] + t->out.c;
+	cuda_norm_part(t, g->part);
+}
+
+/* Launch number ${k}, on a copy of the operands. */
 static int
 once(struct rig *g, size_t k)
 {
-	size_t half = g->bytes / 2 / ALIGN * ALIGN;
-	char *at = (char *)g->at[0] + k % g->copies * round_up(g->bytes, ALIGN);
-	void *to[4];
+	void *at[5];
 
-	if (g->p != NULL) {
-		for (int i = 0; i < 4; i++)
-			to[i] = (char *)g->at[i] + (i == 3 ? 0 : k % g->copies *
-			    round_up(bytes_of(g, i), ALIGN));
-		set_beside(g, (char *)g->at[4] + k % g->copies *
-		    round_up(bytes_of(g, 4), ALIGN));
-		return plan_run(g->p, g->stream, to, &g->beside) == NULL ?
-		    0 : -1;
+	for (int i = 0; i < 5; i++)
+		at[i] = (char *)g->at[i] + (i == 3 ? 0 : k % g->copies *
+		    round_up(bytes_of(g, i), ALIGN));
+	if (g->p == NULL) {
+		norm_once(g, at);
+		return 0;
 	}
-	return cudaMemcpyAsync(at + half, at, half, cudaMemcpyDeviceToDevice,
-	    g->stream) == cudaSuccess ? 0 : -1;
+	set_beside(g, at[4]);
+	return plan_run(g->p, g->stream, at, &g->beside) == NULL ? 0 : -1;
 }
 
 static int
@@ -198,16 +219,35 @@ seconds_of(struct rig *g)
 	return ms[ROUNDS / 2] * 1e-3 / REPEATS;
 }
 
-double
-pass_by_timing(struct runtime *r, size_t bytes)
+/* The shape of x, or of y if ${of} is 2. */
+static struct dims
+dims_of(const struct conv_shape *s, int of)
 {
-	struct rig g = { .bytes = bytes };
-	double s;
+	const int *extent = of == 2 ? s->to : s->from;
+
+	return (struct dims){ s->n, s->dims == 3 ? extent[0] : 1,
+		extent[s->dims - 2], extent[s->dims - 1],
+		of == 2 ? s->out : s->in };
+}
+
+double
+norm_by_timing(struct runtime *r, const struct conv_shape *s,
+    enum norm_part part)
+{
+	struct gpu_stream stream;
+	struct cuda c = { .driver = &r->driver, .stream = &stream,
+		.type = s->type };
+	struct rig g = { .norm = { .device = &c.device, .stored = 1,
+		.out = dims_of(s, part == PART_SUMS ? 2 : 0) }, .part = part };
+	double seconds = -1;
 
 	runtime_on(&r->driver);
-	s = rig_open(&g) == 0 ? seconds_of(&g) : -1;
+	if (rig_open(&g) == 0) {
+		stream.at = g.stream;
+		seconds = seconds_of(&g);
+	}
 	rig_close(&g);
-	return s > 0 ? s : 0;
+	return seconds > 0 ? seconds : 0;
 }
 
 int

@@ -460,6 +460,35 @@ cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 	run_apply_back(&p);
 }
 
+/* ---- one kernel, to be timed ---- */
+
+static struct pass
+pass_alone(const struct task *t)
+{
+	const struct norm n = { .bn = t, .tail = t, .relu = t };
+
+	return pass_of(&n, t->saved, t->scratch);
+}
+
+void
+cuda_norm_part(const struct task *t, enum norm_part part)
+{
+	static void (*const run[])(const struct pass *) = {
+		[PART_SUMS] = run_sums, [PART_APPLY] = run_apply,
+		[PART_SUMS_BACK] = run_sums_back };
+	struct pass p = pass_alone(t);
+
+	run[part](&p);
+}
+
+size_t
+cuda_norm_room(const struct task *t, int scratch)
+{
+	struct pass p = pass_alone(t);
+
+	return scratch ? pass_scratch(&p) : pass_saved(&p);
+}
+
 static void
 release(struct task *t)
 {

@@ -42,6 +42,18 @@ struct conv_beside cuda_norm_beside(const struct norm *n, void *saved, int back)
 void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
     const float *sums, const void *dy);
 
+/*
+ * cuda_norm_part(t, part):
+ * Run one kernel of a batch normalisation with a relu, as a plan without patterns
+ * runs it, so that it can be timed (worth.h).  ${t} needs no operator, but device,
+ * stored, out, x[0], y, dy, w[0] and w[1], and saved and scratch memory.
+ * cuda_norm_room(t, scratch):
+ * Return the bytes of its scratch memory, or of what it saves.
+ */
+enum norm_part { PART_SUMS, PART_APPLY, PART_SUMS_BACK };
+void cuda_norm_part(const struct task *t, enum norm_part part);
+size_t cuda_norm_room(const struct task *t, int scratch);
+
 /* cuda_fuse: struct backend's. */
 void cuda_fuse(struct device *d, struct task *task, int n);
 

@@ -34,8 +34,9 @@ static double
 sums_apart(const struct conv_shape *s, const struct stopwatch *w)
 {
 	double conv = time_of(s, w, CONV_FORWARD, CONV_PLAIN);
+	double sums = conv > 0 ? w->norm(w->at, s, PART_SUMS) : 0;
 
-	return conv > 0 ? conv + w->pass(w->at, conv_bytes(s, 2)) : 0;
+	return sums > 0 ? conv + sums : 0;
 }
 
 /* What takes ${fused} is kept where nothing is known to be faster. */
@@ -52,7 +53,7 @@ norms_worth_it(const struct conv_shape *s, const struct stopwatch *w,
 	double forward = time_of(s, w, CONV_FORWARD, CONV_NORMED_SUMS);
 	double data = time_of(s, w, CONV_DATA, CONV_NORM_BACK);
 	double weights = time_of(s, w, CONV_WEIGHTS, CONV_NORMED);
-	double sums, apart, plain_data, plain_weights;
+	double sums, apart, plain_data, plain_weights, apply, sums_back;
 
 	if (forward <= 0 || data <= 0 || weights <= 0)
 		return 1;		/* who needs one that is not there does
@@ -61,10 +62,13 @@ norms_worth_it(const struct conv_shape *s, const struct stopwatch *w,
 	apart = sums_apart(s, w);
 	plain_data = time_of(s, w, CONV_DATA, CONV_PLAIN);
 	plain_weights = time_of(s, w, CONV_WEIGHTS, CONV_PLAIN);
-	if (apart <= 0 || plain_data <= 0 || plain_weights <= 0)
+	apply = w->norm(w->at, s, PART_APPLY);
+	sums_back = w->norm(w->at, s, PART_SUMS_BACK);
+	if (apart <= 0 || plain_data <= 0 || plain_weights <= 0 || apply <= 0 ||
+	    sums_back <= 0)
 		return 1;
 	*plain = (sums > 0 && sums < apart ? sums : apart) + plain_data +
-	    plain_weights + w->pass(w->at, 4 * conv_bytes(s, 0));
+	    plain_weights + apply + sums_back;
 	return keeps(forward + data + weights, *plain);
 }
 

@@ -5,6 +5,7 @@
  * is faster than a plain one and kernels for that work. */
 
 #include "backend/cuda/driver.h"
+#include "backend/cuda/norm.h"
 
 /* conv_bytes(s, which): of x, w or y, numbered from 0. */
 size_t conv_bytes(const struct conv_shape *s, int which);
@@ -12,12 +13,13 @@ size_t conv_bytes(const struct conv_shape *s, int which);
 /*
  * What tells how long something takes, in seconds.
  * conv: the fastest way to do that; 0: there is none, or it is not known.
- * pass: to read or write so many bytes of the device's memory.
+ * norm: one kernel of the norm at x, or, of PART_SUMS, at y; 0: it is not known.
  */
 struct stopwatch {
 	void *at;			/* its own */
 	double (*conv)(void *at, const struct conv_shape *s);
-	double (*pass)(void *at, size_t bytes);
+	double (*norm)(void *at, const struct conv_shape *s,
+	    enum norm_part part);
 };
 
 /*
@@ -28,13 +30,11 @@ struct stopwatch {
  * all: with them from a norm to its convolution and back,
  *
  *	fused	the three of them
- *	plain	norm_apply, which reads and writes x, and the faster of CONV_SUMS and
- *		a plain convolution and norm_sums, which reads y; a plain one for
- *		the data, and norm_sums_back, which reads x and its gradient; a
- *		plain one for the weights
+ *	plain	norm_apply at x, and the faster of CONV_SUMS and a plain
+ *		convolution and norm_sums at y; a plain one for the data, and
+ *		norm_sums_back at x; a plain one for the weights
  *
- * What both have is left out.  The kernels are bound by memory, so they take a
- * pass; they reach less than that, so a pattern that is taken is worth it.
+ * What both have is left out.  A pattern is kept where a time is not known.
  */
 int worth_it(const struct conv_shape *s, const struct stopwatch *w,
     double *plain);
