@@ -666,7 +666,7 @@ run(struct device *b, const struct data *d, int gradients,
 	poison(b, t.scratch, n);
 	n = impl->kept ? impl->kept(&t) : 0;
 	t.kept = device_alloc(b, n > 0 ? n : 1);
-	if (n > 0) {
+	if (n > 0 && t.repeats) {
 		/* A microbatch before this one, of the same weights. */
 		poison(b, t.kept, n);
 		impl->forward(&t);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
+#include "backend/cuda/driver.h"
 
 /* Threads of a block, and how many vectors (stored.h) each of them takes at once
  * of numbers that are taken as they lie, and of those of rows. */
@@ -515,7 +516,14 @@ enum { WEIGHTS = 2048 };
 struct weights {
 	const void *from;
 	void *to;
-	unsigned in, taps, some, pieces;
+	unsigned out, in, taps, some, pieces;
+};
+
+/* Those of several convolutions: row i has the blocks from first[i] on. */
+enum { WEIGHTS_ROWS = SPANS };
+struct weights_table {
+	struct weights row[WEIGHTS_ROWS];
+	unsigned rows, first[WEIGHTS_ROWS + 1];
 };
 
 #endif

@@ -9,9 +9,8 @@
  * before it, whose output is never in memory then, and leaves the sums that the
  * norm behind it begins with.
  *
- * The weights are put in the order and the type that plans want once for as long
- * as they are the same, or, where each microbatch has new ones, from the forward
- * pass to the backward one.  Their gradient comes in that order and type too.
+ * The weights are packed for as long as they are the same (weights.c).  Their
+ * gradient comes in that order and type too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,7 @@
 enum { ALIGN = 256, PASSES = 3 };
 
 struct conv {
+	struct packing packing;		/* first */
 	struct conv_plan *plan[PASSES];	/* by enum conv_pass; NULL: not run */
 	size_t workspace;		/* of the pass that needs most */
 	int sums;			/* its forward pass leaves them */
@@ -100,8 +100,10 @@ release(struct task *t)
 	for (int i = 0; c != NULL && i < PASSES; i++)
 		if (c->plan[i] != NULL)
 			d->call->conv_free(d, c->plan[i]);
-	if (c != NULL)
+	if (c != NULL) {
 		free(c->norm);
+		free(c->packing.member);
+	}
 	free(c);
 	t->priv = NULL;
 }
@@ -122,21 +124,29 @@ make_plan(struct task *t, enum conv_pass pass, enum conv_pattern pattern)
 	return 1;
 }
 
+struct packing *
+conv_packing(struct task *t)
+{
+	int depth = depth_is(t->op, &t->in[0]);
+
+	if (depth)
+		t->impl = &cuda_depth;
+	if (t->priv == NULL)
+		t->priv = xcalloc(1, depth ? sizeof(struct packing) :
+		    sizeof(struct conv));
+	return t->priv;
+}
+
 static int
 prepare(struct task *t)
 {
 	const int wanted[PASSES] = { [CONV_FORWARD] = 1,
 		[CONV_DATA] = !t->idle && t->training && t->wants_dx[0],
 		[CONV_WEIGHTS] = !t->idle && t->training && t->wants_dw };
-	const struct conv *c = t->priv;
+	const struct conv *c = (const struct conv *)conv_packing(t);
 
-	if (depth_is(t->op, &t->in[0])) {
-		t->impl = &cuda_depth;
+	if (t->impl == &cuda_depth)
 		return 0;
-	}
-	if (c == NULL)
-		t->priv = xcalloc(1, sizeof(struct conv));
-	c = t->priv;
 	if (stem_is(t))
 		t->reads = 0;
 	for (int i = 0; i < PASSES; i++)
@@ -213,30 +223,18 @@ describe(const struct task *t, char *text, size_t size)
 /*
  * ---- memory ----
  *
- * Saved: weights, the sums of y, what its norm saves or a stem's patches.  Scratch:
- * the workspace, a gradient of weights, the gradient behind the norm's relu, its
- * sums and their rest, the norm's own; or the sums of a bias.
+ * Kept: packed weights.  Saved: the sums of y, what its norm saves or a stem's
+ * patches.  Scratch: the workspace, a gradient of weights, the gradient behind the
+ * norm's relu, its sums and their rest, the norm's own; or the sums of a bias.
  */
-
-static size_t
-kept(const struct task *t)
-{
-	return t->repeats ? weights_bytes(t) : 0;
-}
-
-static size_t
-sums_at(const struct task *t)
-{
-	return t->repeats ? 0 : weights_bytes(t);
-}
 
 static size_t
 norm_saved_at(const struct task *t)
 {
 	const struct conv *c = t->priv;
 
-	return sums_at(t) + (c->sums ? round_up(2 * (size_t)t->out.c *
-	    sizeof(float), ALIGN) : 0);
+	return c->sums ? round_up(2 * (size_t)t->out.c * sizeof(float), ALIGN) :
+	    0;
 }
 
 static size_t
@@ -265,7 +263,7 @@ x_of(const struct task *t)
 float *
 conv_sums(const struct task *t)
 {
-	return (float *)((char *)t->saved + sums_at(t));
+	return t->saved;
 }
 
 static size_t
@@ -314,38 +312,6 @@ scratch(const struct task *t)
 
 /* ---- work ---- */
 
-void
-weights_turn(struct cuda *c, int kernel, size_t out, size_t in, unsigned taps,
-    const void *from, void *to)
-{
-	size_t plain = out * in * taps * sizeof(float);
-	size_t turned = out * in * taps * cuda_size(c->type);
-	struct weights a = { .from = from, .to = to, .in = (unsigned)in,
-		.taps = taps };
-	struct launch k;
-
-	a.some = WEIGHTS / a.taps < a.in ? WEIGHTS / a.taps : a.in;
-	a.pieces = a.some > 0 ? cuda_pieces(a.in, a.some) :
-	    cuda_pieces((size_t)a.in * a.taps, THREADS);
-	k = CUDA_KERNEL(c, kernel, (unsigned)out * a.pieces, 1, a);
-	cuda_reads(&k, from, kernel == GPU_WEIGHTS_KEEP ? plain : turned);
-	cuda_writes(&k, to, kernel == GPU_WEIGHTS_KEEP ? turned : plain);
-	cuda_launch(c, &k);
-}
-
-/* Between floats in the order of the graph and what plans want; ${kernel} says
- * which way. */
-static void
-turn(struct task *t, int kernel, const void *from, void *to)
-{
-	if (stem_is(t))
-		stem_turn(t, kernel == GPU_WEIGHTS_RETURN, from, to);
-	else
-		weights_turn(cuda_of(t), kernel, (size_t)t->out.c,
-		    (size_t)(t->in[0].c / t->op->groups), conv_taps(t->op),
-		    from, to);
-}
-
 static void
 run(struct task *t, enum conv_pass pass, const void *x, void *w,
     const void *y, const struct conv_beside *beside)
@@ -355,12 +321,6 @@ run(struct task *t, enum conv_pass pass, const void *x, void *w,
 
 	c->driver->call->conv(c->driver, c->stream, v->plan[pass], (void *)x,
 	    w, (void *)y, t->scratch, beside);
-}
-
-static void *
-weights_of(const struct task *t)
-{
-	return t->repeats ? t->kept : t->saved;
 }
 
 /* Behind a norm: of what that is given. */
@@ -373,7 +333,7 @@ forward_normed(struct task *t, const struct norm *n)
 	cuda_norm_statistics(n, saved, (char *)t->scratch + norm_scratch_at(t));
 	b = cuda_norm_beside(n, saved, 0);
 	b.sums = conv_sums(t);
-	run(t, CONV_FORWARD, n->bn->x[0], weights_of(t), t->y, &b);
+	run(t, CONV_FORWARD, n->bn->x[0], t->kept, t->y, &b);
 }
 
 static void
@@ -382,8 +342,7 @@ forward(struct task *t)
 	const struct conv *c = t->priv;
 	struct conv_beside b;
 
-	if (t->renew || !t->repeats)
-		turn(t, GPU_WEIGHTS_KEEP, t->w[0], weights_of(t));
+	weights_pack(t);
 	if (c->norm != NULL) {
 		forward_normed(t, c->norm);
 		return;
@@ -392,7 +351,7 @@ forward(struct task *t)
 		b = (struct conv_beside){ .sums = conv_sums(t) };
 	if (stem_is(t))
 		stem_run(t, patches_of(t));
-	run(t, CONV_FORWARD, x_of(t), weights_of(t), t->y,
+	run(t, CONV_FORWARD, x_of(t), t->kept, t->y,
 	    c->sums ? &b : NULL);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
@@ -408,13 +367,13 @@ backward_normed(struct task *t, const struct norm *n)
 
 	b.sums = (float *)(scratch + behind_sums_at(t));
 	b.rest = b.sums + 2 * t->in[0].c;
-	run(t, CONV_DATA, behind, weights_of(t), t->dy, &b);
+	run(t, CONV_DATA, behind, t->kept, t->dy, &b);
 	cuda_norm_back(n, saved, scratch + norm_scratch_at(t), b.sums, behind);
 	if (!t->wants_dw)
 		return;
 	b = cuda_norm_beside(n, saved, 0);
 	run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
-	turn(t, GPU_WEIGHTS_RETURN, dw, t->dw[0]);
+	weights_return(t, dw);
 }
 
 static void
@@ -428,16 +387,16 @@ backward(struct task *t)
 		return;
 	}
 	if (t->dx[0] != NULL)
-		run(t, CONV_DATA, t->dx[0], weights_of(t), t->dy, NULL);
+		run(t, CONV_DATA, t->dx[0], t->kept, t->dy, NULL);
 	if (!t->wants_dw)
 		return;
 	run(t, CONV_WEIGHTS, x_of(t), dw, t->dy, NULL);
-	turn(t, GPU_WEIGHTS_RETURN, dw, t->dw[0]);
+	weights_return(t, dw);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }
 
 const struct op_impl cuda_conv = { .reads = READS_X_DW, .prepare = prepare,
-	.release = release, .saved = saved, .scratch = scratch, .kept = kept,
+	.release = release, .saved = saved, .scratch = scratch, .kept = weights_bytes,
 	.forward = forward, .backward = backward, .describe = describe };

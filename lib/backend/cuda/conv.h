@@ -6,8 +6,20 @@
 
 #include "backend/cuda/cuda.h"
 
-/* Whether it is a convolution of each channel by itself; its row, which
- * cuda_conv's prepare puts in the place of its own. */
+/*
+ * How weights are packed (weights.c).  The priv of a convolution begins with it.
+ * conv_packing(t): return that of ${t}, made if there is none yet; one of each
+ * channel by itself gets cuda_depth's row then.
+ */
+struct packing {
+	int led;			/* another task packs its weights */
+	struct task **member;		/* it packs theirs after its own; ours */
+	int members;
+};
+struct packing *conv_packing(struct task *t);
+
+/* Whether it is a convolution of each channel by itself; its row, which is put in
+ * the place of cuda_conv. */
 int depth_is(const struct op *op, const struct dims *in);
 extern const struct op_impl cuda_depth;
 
@@ -37,7 +49,7 @@ float *conv_sums(const struct task *t);
  * stem_shape(t, s): ${s}, that of its convolution, becomes the other's.
  * stem_weights(t): numbers of the other's weights.
  * stem_bytes(t), stem_run(t, to): of its patches; they are made of its input.
- * stem_turn(t, back, from, to): as weights_turn.
+ * stem_turn(t, back, from, to): pack its weights, or return their gradient.
  */
 int stem_is(const struct task *t);
 void stem_shape(const struct task *t, struct conv_shape *s);
@@ -47,11 +59,16 @@ void stem_run(struct task *t, void *to);
 void stem_turn(struct task *t, int back, const void *from, void *to);
 
 /*
- * weights_turn(c, kernel, out, in, taps, from, to):
- * GPU_WEIGHTS_KEEP: floats [out][in][taps] at ${from} become what is stored,
- * [out][taps][in], at ${to}; GPU_WEIGHTS_RETURN: the other way.
+ * Weights are floats [out][in][taps], and packed, at t->kept, [out][taps][in] as
+ * activations are stored.
+ * weights_group(task, n): let the first convolution of a plan pack the weights of
+ * all.  It is the last step of fusing.
+ * weights_pack(t): pack those of ${t}, where they have changed, and of those that
+ * it leads; nothing if it is led.  Each forward pass begins with it.
+ * weights_return(t, dw): put the gradient ${dw}, packed, at t->dw[0].
  */
-void weights_turn(struct cuda *c, int kernel, size_t out, size_t in,
-    unsigned taps, const void *from, void *to);
+void weights_group(struct task *task, int n);
+void weights_pack(struct task *t);
+void weights_return(struct task *t, const void *dw);
 
 #endif

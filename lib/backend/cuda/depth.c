@@ -5,6 +5,7 @@
  * measured.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
@@ -51,18 +52,6 @@ weights_bytes(const struct task *t)
 {
 	return round_up((size_t)t->out.c * conv_taps(t->op) *
 	    cuda_size(cuda_of(t)->type), ALIGN);
-}
-
-static size_t
-kept(const struct task *t)
-{
-	return t->repeats ? weights_bytes(t) : 0;
-}
-
-static size_t
-saved(const struct task *t)
-{
-	return t->repeats ? 0 : weights_bytes(t);
 }
 
 static size_t
@@ -117,12 +106,6 @@ scratch(const struct task *t)
 
 /* ---- work ---- */
 
-static const void *
-weights(const struct task *t)
-{
-	return t->repeats ? t->kept : t->saved;
-}
-
 /*
  * ${kernel} for each place of ${over}, whose rows are cut into strips of
  * ${strip}.
@@ -137,7 +120,7 @@ run(struct task *t, int kernel, struct depth a, const struct dims *over,
 
 	a.c = (unsigned)over->c;
 	a.width = width_of(t);
-	a.w = weights(t);
+	a.w = t->kept;
 	a.places[0] = over->t;
 	a.places[1] = over->h;
 	a.places[2] = strips;
@@ -157,9 +140,7 @@ forward(struct task *t)
 	struct depth a = { .window = window_of(t->op, &t->in[0], &t->out),
 		.x = t->x[0], .y = t->y };
 
-	if (t->renew || !t->repeats)
-		weights_turn(cuda_of(t), GPU_WEIGHTS_KEEP, 1, (size_t)t->out.c,
-		    conv_taps(t->op), t->w[0], (void *)weights(t));
+	weights_pack(t);
 	run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
@@ -225,6 +206,17 @@ describe(const struct task *t, char *text, size_t size)
 	snprintf(text, size, "of each channel, by %d", width_of(t));
 }
 
-const struct op_impl cuda_depth = { .reads = READS_X_DW, .saved = saved,
-	.scratch = scratch, .kept = kept, .forward = forward,
+static void
+release(struct task *t)
+{
+	struct packing *p = t->priv;
+
+	if (p != NULL)
+		free(p->member);
+	free(p);
+	t->priv = NULL;
+}
+
+const struct op_impl cuda_depth = { .reads = READS_X_DW, .release = release,
+	.scratch = scratch, .kept = weights_bytes, .forward = forward,
 	.backward = backward, .describe = describe };

@@ -36,7 +36,7 @@ struct product_plan;
 enum gpu_type { GPU_F32, GPU_BF16, GPU_F16, GPU_TYPES };
 
 /* What a piece of work touches. */
-enum { SPANS = 24 };
+enum { SPANS = 64 };
 struct span { const void *at; size_t bytes; };
 struct access {
 	int reads, writes;

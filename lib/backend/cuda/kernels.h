@@ -95,8 +95,8 @@
 	KERNEL(LOSS_BACK, loss_back, THREADS, loss)
 
 #define WEIGHTS_KERNELS(KERNEL) \
-	KERNEL(WEIGHTS_KEEP, weights_keep, THREADS, weights) \
-	KERNEL(WEIGHTS_RETURN, weights_return, THREADS, weights)
+	KERNEL(WEIGHTS_PACK, weights_pack, THREADS, weights_table) \
+	KERNEL(WEIGHTS_RETURN, weights_return, THREADS, weights_table)
 
 #define PARAMETERS_KERNELS(FLOATS) \
 	FLOATS(FLOATS_ADD, floats_add, THREADS, floats_add) \

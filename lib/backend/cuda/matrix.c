@@ -104,18 +104,6 @@ linear_prepare(struct task *t)
 }
 
 static size_t
-linear_kept(const struct task *t)
-{
-	return t->repeats ? linear_bytes(t) : 0;
-}
-
-static size_t
-linear_saved(const struct task *t)
-{
-	return t->repeats ? 0 : linear_bytes(t);
-}
-
-static size_t
 linear_scratch(const struct task *t)
 {
 	const struct products *p = t->priv;
@@ -129,18 +117,17 @@ static void
 linear_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	void *w = t->repeats ? t->kept : t->saved;
 	size_t n = linear_weights(t);
-	struct cast a = { t->w[0], w, n, 1 };
+	struct cast a = { t->w[0], t->kept, n, 1 };
 	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_pieces(n,
 	    (size_t)FLAT * THREADS), 1, a);
 
-	if (t->renew || !t->repeats) {
+	if (t->renew) {
 		cuda_reads(&k, t->w[0], n * sizeof(float));
-		cuda_writes(&k, w, n * cuda_size(c->type));
+		cuda_writes(&k, t->kept, n * cuda_size(c->type));
 		cuda_launch(c, &k);
 	}
-	run(t, FORWARD, t->x[0], w, t->y);
+	run(t, FORWARD, t->x[0], t->kept, t->y);
 	bias_run(c, t->y, &t->out, t->w[1]);
 }
 
@@ -148,8 +135,7 @@ static void
 linear_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		run(t, BACK_A, t->dy, t->repeats ? t->kept : t->saved,
-		    t->dx[0]);
+		run(t, BACK_A, t->dy, t->kept, t->dx[0]);
 	if (!t->wants_dw)
 		return;
 	run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
@@ -157,8 +143,8 @@ linear_backward(struct task *t)
 }
 
 const struct op_impl cuda_linear = { .reads = READS_X_DW,
-	.prepare = linear_prepare, .release = release, .saved = linear_saved,
-	.scratch = linear_scratch, .kept = linear_kept,
+	.prepare = linear_prepare, .release = release, .kept = linear_bytes,
+	.scratch = linear_scratch,
 	.forward = linear_forward, .backward = linear_backward };
 
 /*

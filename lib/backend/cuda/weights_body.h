@@ -4,15 +4,34 @@
  * the memory of a block, so that both ends are read and written in one piece.
  */
 
+/* Return the row of block ${x}, and the number of the block in it. */
+INLINE const struct weights *
+OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
+{
+	unsigned from = 0, past = t->rows;
+
+	while (past - from > 1) {
+		unsigned half = (from + past) / 2;
+
+		if (t->first[half] <= x)
+			from = half;
+		else
+			past = half;
+	}
+	*block = x - t->first[from];
+	return &t->row[from];
+}
+
 /* Where not even one input's taps are that few: number by number. */
 INLINE void
-OF(weights_slow)(const struct weights *a, struct block b, const int back)
+OF(weights_slow)(const struct weights *a, struct block b, unsigned block,
+    const int back)
 {
 	size_t all = (size_t)a->in * a->taps;
-	size_t out = b.x / a->pieces * all;
+	size_t out = block / a->pieces * all;
 
 	EACH_THREAD(i) {
-		size_t j = (size_t)(b.x % a->pieces) * (size_t)b.threads +
+		size_t j = (size_t)(block % a->pieces) * (size_t)b.threads +
 		    (size_t)i;
 		size_t k = j % a->in * a->taps + j / a->in;
 
@@ -26,10 +45,12 @@ OF(weights_slow)(const struct weights *a, struct block b, const int back)
 }
 
 BODY
-OF(weights_keep)(const struct weights *a, struct block b)
+OF(weights_pack)(const struct weights_table *t, struct block b)
 {
 	SHARED(float, tile, WEIGHTS);
-	unsigned out = b.x / a->pieces, first = b.x % a->pieces * a->some;
+	unsigned block;
+	const struct weights *a = OF(weights_row)(t, b.x, &block);
+	unsigned out = block / a->pieces, first = block % a->pieces * a->some;
 	unsigned some = a->in - first < a->some ? a->in - first : a->some;
 	size_t all = (size_t)a->in * a->taps;
 	const float *from = (const float *)a->from + out * all +
@@ -37,7 +58,7 @@ OF(weights_keep)(const struct weights *a, struct block b)
 	S *to = (S *)a->to + out * all + first;
 
 	if (a->some == 0) {
-		OF(weights_slow)(a, b, 0);
+		OF(weights_slow)(a, b, block, 0);
 		return;
 	}
 	EACH_THREAD(i) {
@@ -54,17 +75,19 @@ OF(weights_keep)(const struct weights *a, struct block b)
 }
 
 BODY
-OF(weights_return)(const struct weights *a, struct block b)
+OF(weights_return)(const struct weights_table *t, struct block b)
 {
 	SHARED(float, tile, WEIGHTS);
-	unsigned out = b.x / a->pieces, first = b.x % a->pieces * a->some;
+	unsigned block;
+	const struct weights *a = OF(weights_row)(t, b.x, &block);
+	unsigned out = block / a->pieces, first = block % a->pieces * a->some;
 	unsigned some = a->in - first < a->some ? a->in - first : a->some;
 	size_t all = (size_t)a->in * a->taps;
 	const S *from = (const S *)a->from + out * all + first;
 	float *to = (float *)a->to + out * all + (size_t)first * a->taps;
 
 	if (a->some == 0) {
-		OF(weights_slow)(a, b, 1);
+		OF(weights_slow)(a, b, block, 1);
 		return;
 	}
 	EACH_THREAD(i) {
