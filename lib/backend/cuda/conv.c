@@ -9,7 +9,7 @@
  * before it, whose output is never in memory then, and leaves the sums that the
  * norm behind it begins with.
  *
- * The weights are packed for as long as they are the same (weights.c).  Their
+ * The weights are packed for as long as they are the same (packing.c).  Their
  * gradient comes in that order and type too.
  */
 #include <stdio.h>
@@ -223,10 +223,25 @@ describe(const struct task *t, char *text, size_t size)
 /*
  * ---- memory ----
  *
- * Kept: packed weights.  Saved: the sums of y, what its norm saves or a stem's
- * patches.  Scratch: the workspace, a gradient of weights, the gradient behind the
- * norm's relu, its sums and their rest, the norm's own; or the sums of a bias.
+ * Kept: packed weights, and their gradient.  Saved: the sums of y, what its norm
+ * saves or a stem's patches.  Scratch: the workspace, the gradient behind the norm's
+ * relu, its sums and their rest, the norm's own; or the sums of a bias.
  */
+
+/* Weights, and a gradient of them that returns later (packing.c). */
+static size_t
+kept(const struct task *t)
+{
+	const struct conv *c = t->priv;
+
+	return weights_bytes(t) * (c->plan[CONV_WEIGHTS] != NULL ? 2 : 1);
+}
+
+static void *
+gradient_of(const struct task *t)
+{
+	return (char *)t->kept + weights_bytes(t);
+}
 
 static size_t
 norm_saved_at(const struct task *t)
@@ -267,20 +282,11 @@ conv_sums(const struct task *t)
 }
 
 static size_t
-gradient_at(const struct task *t)
-{
-	const struct conv *c = t->priv;
-
-	return round_up(c->workspace, ALIGN);
-}
-
-static size_t
 behind_at(const struct task *t)
 {
 	const struct conv *c = t->priv;
 
-	return gradient_at(t) + (c->plan[CONV_WEIGHTS] != NULL ?
-	    weights_bytes(t) : 0);
+	return round_up(c->workspace, ALIGN);
 }
 
 static size_t
@@ -342,7 +348,7 @@ forward(struct task *t)
 	const struct conv *c = t->priv;
 	struct conv_beside b;
 
-	weights_pack(t);
+	packing_renew(t);
 	if (c->norm != NULL) {
 		forward_normed(t, c->norm);
 		return;
@@ -362,7 +368,7 @@ backward_normed(struct task *t, const struct norm *n)
 {
 	char *saved = (char *)t->saved + norm_saved_at(t);
 	char *scratch = t->scratch;
-	void *dw = scratch + gradient_at(t), *behind = scratch + behind_at(t);
+	void *dw = gradient_of(t), *behind = scratch + behind_at(t);
 	struct conv_beside b = cuda_norm_beside(n, saved, 1);
 
 	b.sums = (float *)(scratch + behind_sums_at(t));
@@ -373,14 +379,14 @@ backward_normed(struct task *t, const struct norm *n)
 		return;
 	b = cuda_norm_beside(n, saved, 0);
 	run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
-	weights_return(t, dw);
+	packing_return(t, dw);
 }
 
 static void
 backward(struct task *t)
 {
 	const struct conv *c = t->priv;
-	void *dw = (char *)t->scratch + gradient_at(t);
+	void *dw = gradient_of(t);
 
 	if (c->norm != NULL) {
 		backward_normed(t, c->norm);
@@ -391,12 +397,12 @@ backward(struct task *t)
 	if (!t->wants_dw)
 		return;
 	run(t, CONV_WEIGHTS, x_of(t), dw, t->dy, NULL);
-	weights_return(t, dw);
+	packing_return(t, dw);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }
 
 const struct op_impl cuda_conv = { .reads = READS_X_DW, .prepare = prepare,
-	.release = release, .saved = saved, .scratch = scratch, .kept = weights_bytes,
+	.release = release, .saved = saved, .scratch = scratch, .kept = kept,
 	.forward = forward, .backward = backward, .describe = describe };

@@ -7,7 +7,7 @@
 #include "backend/cuda/cuda.h"
 
 /*
- * How weights are packed (weights.c).  The priv of a convolution begins with it.
+ * How weights are packed (packing.c).  The priv of a convolution begins with it.
  * conv_packing(t): return that of ${t}, made if there is none yet; one of each
  * channel by itself gets cuda_depth's row then.
  */
@@ -61,14 +61,21 @@ void stem_turn(struct task *t, int back, const void *from, void *to);
 /*
  * Weights are floats [out][in][taps], and packed, at t->kept, [out][taps][in] as
  * activations are stored.
- * weights_group(task, n): let the first convolution of a plan pack the weights of
+ * packing_group(task, n): let the first convolution of a plan pack the weights of
  * all.  It is the last step of fusing.
- * weights_pack(t): pack those of ${t}, where they have changed, and of those that
+ * packing_renew(t): pack those of ${t}, where they have changed, and of those that
  * it leads; nothing if it is led.  Each forward pass begins with it.
- * weights_return(t, dw): put the gradient ${dw}, packed, at t->dw[0].
+ * packing_return(t, dw): put the gradient ${dw}, packed, at t->dw[0].  In a graph
+ * that is done at its next event or at its end; ${dw} must stay until then.
+ * packing_run(c, kernel, a): launch GPU_WEIGHTS_PACK or GPU_WEIGHTS_RETURN for
+ * the rows of ${a}, and remove them.  Nothing, if there are none.
+ * packing_returns(c): return the rows of the graph that is captured; NULL: none is.
  */
-void weights_group(struct task *task, int n);
-void weights_pack(struct task *t);
-void weights_return(struct task *t, const void *dw);
+struct weights_table;
+void packing_group(struct task *task, int n);
+void packing_renew(struct task *t);
+void packing_return(struct task *t, const void *dw);
+void packing_run(struct cuda *c, int kernel, struct weights_table *a);
+struct weights_table *packing_returns(struct cuda *c);
 
 #endif

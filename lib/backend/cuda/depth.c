@@ -140,7 +140,7 @@ forward(struct task *t)
 	struct depth a = { .window = window_of(t->op, &t->in[0], &t->out),
 		.x = t->x[0], .y = t->y };
 
-	weights_pack(t);
+	packing_renew(t);
 	run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);

@@ -169,7 +169,7 @@ cuda_fuse(struct device *d, struct task *task, int n)
 	for (int i = 0; i < n; i++)
 		if (task[i].op->kind == OP_BN)
 			fuse_sums(&s, i);
-	weights_group(task, n);
+	packing_group(task, n);
 	free(s.readers);
 	free(s.reader);
 	free(s.end);

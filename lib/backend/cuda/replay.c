@@ -7,7 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/conv.h"
+#include "backend/cuda/kernels.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -27,6 +28,7 @@ struct event {
  * of the driver's. */
 struct replay {
 	struct gpu_graph *graph;
+	struct weights_table returns;	/* gradients that are still packed */
 	struct event *event;
 	struct mark *mark;
 	size_t marks, cap;
@@ -92,6 +94,7 @@ keep_mark(struct replay *r, struct event *e, size_t from)
 
 	if (r->event != NULL && r->event != e)
 		die(1, "cuda: a graph records two events");
+	packing_run(e->c, GPU_WEIGHTS_RETURN, &r->returns);
 	r->event = e;
 	r->mark = array_room(r->mark, r->marks, &r->cap, sizeof(*r->mark));
 	r->mark[r->marks] = (struct mark){ from, driver_event(d) };
@@ -176,12 +179,19 @@ cuda_captured(struct device *d)
 	struct cuda *c = (struct cuda *)d;
 	struct replay *r = c->kept;
 
+	packing_run(c, GPU_WEIGHTS_RETURN, &r->returns);
 	c->kept = NULL;
 	r->graph = c->driver->call->captured(c->driver, c->stream);
 	if (r->graph != NULL)
 		return r;
 	cuda_replay_free(d, r);
 	return NULL;
+}
+
+struct weights_table *
+packing_returns(struct cuda *c)
+{
+	return c->kept != NULL ? &c->kept->returns : NULL;
 }
 
 /* Nobody sees a mark before the graph is on the stream, which records it. */

@@ -2,11 +2,12 @@
  * Packed weights of convolutions: in the order and the type that kernels take.
  *
  * One launch packs those of all convolutions of a plan: one for each took 2 to 4 us,
- * 52 times a step in tsm_r50.  Gradients return one by one, because a plan
- * says after each task which of them are final.
+ * 52 times a step in tsm_r50.
+ *
+ * Gradients return in one launch, too, in a graph: nobody can read them before the
+ * graph ends, or before it records an event (replay.c).  Where no graph is captured
+ * each returns at once, because tasks may then be run one by one.
  */
-#include <stdlib.h>
-
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
 #include "base/mem.h"
@@ -14,32 +15,34 @@
 /* ---- launches ---- */
 
 static size_t
-count(const struct weights *w)
+packing_count(const struct weights *w)
 {
 	return (size_t)w->out * w->in * w->taps;
 }
 
-static void
-run(struct cuda *c, int kernel, const struct weights_table *a)
+void
+packing_run(struct cuda *c, int kernel, struct weights_table *a)
 {
 	struct launch k = CUDA_KERNEL(c, kernel, a->first[a->rows], 1, *a);
 
 	for (unsigned i = 0; i < a->rows; i++) {
 		const struct weights *w = &a->row[i];
-		size_t plain = count(w) * sizeof(float);
-		size_t packed = count(w) * cuda_size(c->type);
+		size_t plain = packing_count(w) * sizeof(float);
+		size_t packed = packing_count(w) * cuda_size(c->type);
 		int packs = kernel == GPU_WEIGHTS_PACK;
 
 		cuda_reads(&k, w->from, packs ? plain : packed);
 		cuda_writes(&k, w->to, packs ? packed : plain);
 	}
 	cuda_launch(c, &k);
+	a->rows = 0;
 }
 
-/* Append the weights of ${t}, from ${from} to ${to}. */
+/* Append the weights of ${t}, from ${from} to ${to}.  If the table is full, run it
+ * first. */
 static void
-add_row(struct weights_table *a, const struct task *t, const void *from,
-    void *to)
+packing_add(struct weights_table *a, int kernel, const struct task *t,
+    const void *from, void *to)
 {
 	int depth = depth_is(t->op, &t->in[0]);
 	struct weights w = { .from = from, .to = to,
@@ -47,6 +50,8 @@ add_row(struct weights_table *a, const struct task *t, const void *from,
 		.in = (unsigned)(depth ? t->out.c : t->in[0].c / t->op->groups),
 		.taps = conv_taps(t->op) };
 
+	if (a->rows == WEIGHTS_ROWS)
+		packing_run(cuda_of(t), kernel, a);
 	w.some = WEIGHTS / w.taps < w.in ? WEIGHTS / w.taps : w.in;
 	w.pieces = w.some > 0 ? cuda_pieces(w.in, w.some) :
 	    cuda_pieces((size_t)w.in * w.taps, THREADS);
@@ -57,7 +62,7 @@ add_row(struct weights_table *a, const struct task *t, const void *from,
 /* ---- of tasks ---- */
 
 void
-weights_group(struct task *task, int n)
+packing_group(struct task *task, int n)
 {
 	struct packing *first = NULL;
 
@@ -79,10 +84,9 @@ weights_group(struct task *task, int n)
 
 /* Pack the weights of ${t}, and of those that it leads. */
 void
-weights_pack(struct task *t)
+packing_renew(struct task *t)
 {
 	const struct packing *p = t->priv;
-	struct cuda *c = cuda_of(t);
 	struct weights_table a = { .rows = 0 };
 
 	if (p->led || !t->renew)
@@ -90,28 +94,23 @@ weights_pack(struct task *t)
 	if (stem_is(t))
 		stem_turn(t, 0, t->w[0], t->kept);
 	else
-		add_row(&a, t, t->w[0], t->kept);
-	for (int i = 0; i < p->members; i++) {
-		if (a.rows == WEIGHTS_ROWS) {
-			run(c, GPU_WEIGHTS_PACK, &a);
-			a.rows = 0;
-		}
-		add_row(&a, p->member[i], p->member[i]->w[0],
+		packing_add(&a, GPU_WEIGHTS_PACK, t, t->w[0], t->kept);
+	for (int i = 0; i < p->members; i++)
+		packing_add(&a, GPU_WEIGHTS_PACK, p->member[i], p->member[i]->w[0],
 		    p->member[i]->kept);
-	}
-	if (a.rows > 0)
-		run(c, GPU_WEIGHTS_PACK, &a);
+	packing_run(cuda_of(t), GPU_WEIGHTS_PACK, &a);
 }
 
 void
-weights_return(struct task *t, const void *dw)
+packing_return(struct task *t, const void *dw)
 {
-	struct weights_table a = { .rows = 0 };
+	struct cuda *c = cuda_of(t);
+	struct weights_table one = { .rows = 0 }, *a = packing_returns(c);
 
 	if (stem_is(t)) {
 		stem_turn(t, 1, dw, t->dw[0]);
 		return;
 	}
-	add_row(&a, t, dw, t->dw[0]);
-	run(cuda_of(t), GPU_WEIGHTS_RETURN, &a);
+	packing_add(a != NULL ? a : &one, GPU_WEIGHTS_RETURN, t, dw, t->dw[0]);
+	packing_run(c, GPU_WEIGHTS_RETURN, &one);
 }
