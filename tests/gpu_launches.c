@@ -21,7 +21,7 @@ static const struct {
 } rows[] = {
 	{ "tsm_r50", PRECISION_FP32, 499, 2 },
 	{ "tsm_r50", PRECISION_BF16, 508, 3 },
-	{ "tsm_r50", PRECISION_FP16, 391, 3 },
+	{ "tsm_r50", PRECISION_FP16, 338, 3 },
 	{ "tsm_mobilenet_v2", PRECISION_BF16, 596, 3 },
 	{ "slowfast_r50_8x8", PRECISION_BF16, 1029, 5 },
 };

@@ -239,9 +239,13 @@ struct norm_running {
 	double eps;
 };
 
-/* y = (x - mean) rstd scale + offset, + res, max(., 0), mask; and the shift of
- * that.  Either may be NULL. */
+/*
+ * y = (x - mean) rstd scale + offset, + res, max(., 0), mask; and the shift of
+ * that.  Either may be NULL.  Where finish.sums is not NULL, the kernel makes mean
+ * and rstd of them first.
+ */
 struct norm_apply {
+	struct norm_finish finish;
 	struct rows rows;
 	struct moved moved;
 	const void *x, *res;
@@ -268,8 +272,10 @@ struct norm_finish_back {
 	float *k;			/* NULL: not wanted */
 };
 
-/* k NULL: dx = scale rstd g, and x is not read but for SHUT_X. */
+/* k NULL: dx = scale rstd g, and x is not read but for SHUT_X.  Where finish.sums is
+ * not NULL, the kernel makes k of them first. */
 struct norm_apply_back {
+	struct norm_finish_back finish;
 	struct rows rows;
 	struct moved moved;
 	const void *x, *dy, *dy_moved;

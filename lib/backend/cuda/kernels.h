@@ -55,7 +55,11 @@
 	KERNEL(NORM_APPLY, norm_apply, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_WHOLE, norm_apply_whole, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_ADD, norm_apply_add, THREADS, norm_apply) \
+	KERNEL(NORM_APPLY_FINISH, norm_apply_finish, THREADS, norm_apply) \
+	KERNEL(NORM_APPLY_ADD_FINISH, norm_apply_add_finish, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_BACK, norm_apply_back, THREADS, norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_FINISH, norm_apply_back_finish, THREADS, \
+	    norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_NEVER, norm_apply_back_never, THREADS, \
 	    norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_X, norm_apply_back_x, THREADS, norm_apply_back) \

@@ -177,8 +177,8 @@ run_sums(const struct pass *p)
 }
 
 /* Of the sums here; ${hears}: of what all peers told. */
-static void
-run_finish(const struct pass *p, int hears)
+static struct norm_finish
+finish_args(const struct pass *p, int hears)
 {
 	const struct task *bn = p->bn;
 	double count = (double)p->m.m;
@@ -190,33 +190,49 @@ run_finish(const struct pass *p, int hears)
 		.to_mean = bn->dw[2], .to_var = bn->dw[3],
 		.sums = p->n.sums != NULL ? conv_sums(p->n.sums) : NULL,
 		.scale = bn->w[0], .offset = bn->w[1], .factors = p->factors };
-	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH,
-	    cuda_pieces(p->channels, 8), 1, a);
 
 	if (bn->op->nparam > 4) {
 		a.to_between = bn->dw[4];
 		a.running = bn->w[2];
 	}
-	if (!hears && a.sums != NULL) {
-		cuda_reads(&k, a.sums, 2 * p->row);
-	} else if (!hears) {
-		cuda_reads(&k, a.part, p->parts);
-		cuda_reads(&k, a.x, p->channels * cuda_size(p->c->type));
+	return a;
+}
+
+/* Name what a kernel touches that does that. */
+static void
+finish_access(const struct pass *p, const struct norm_finish *a,
+    struct launch *k)
+{
+	if (!a->hears && a->sums != NULL) {
+		cuda_reads(k, a->sums, 2 * p->row);
+	} else if (!a->hears) {
+		cuda_reads(k, a->part, p->parts);
+		cuda_reads(k, a->x, p->channels * cuda_size(p->c->type));
 	} else {
-		cuda_reads(&k, a.told, 2 * p->channels * sizeof(double));
+		cuda_reads(k, a->told, 2 * p->channels * sizeof(double));
 	}
-	if (a.told != NULL && !hears) {
-		cuda_writes(&k, a.told, 2 * p->channels * sizeof(double));
-	} else {
-		cuda_writes(&k, a.mean, 2 * p->row);
-		cuda_writes(&k, a.to_mean, p->row);
-		cuda_writes(&k, a.to_var, p->row);
-		cuda_writes(&k, a.to_between, p->row);
-		cuda_reads(&k, a.running, p->row);
-		cuda_writes(&k, a.factors, factors_bytes(p));
-		cuda_reads(&k, a.scale, a.factors != NULL ? p->row : 0);
-		cuda_reads(&k, a.offset, a.factors != NULL ? p->row : 0);
+	if (a->told != NULL && !a->hears) {
+		cuda_writes(k, a->told, 2 * p->channels * sizeof(double));
+		return;
 	}
+	cuda_writes(k, a->mean, 2 * p->row);
+	cuda_writes(k, a->to_mean, p->row);
+	cuda_writes(k, a->to_var, p->row);
+	cuda_writes(k, a->to_between, p->row);
+	cuda_reads(k, a->running, p->row);
+	cuda_writes(k, a->factors, factors_bytes(p));
+	cuda_reads(k, a->scale, a->factors != NULL ? p->row : 0);
+	cuda_reads(k, a->offset, a->factors != NULL ? p->row : 0);
+}
+
+static void
+run_finish(const struct pass *p, int hears)
+{
+	struct norm_finish a = finish_args(p, hears);
+	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH,
+	    cuda_pieces(p->channels, 8), 1, a);
+
+	finish_access(p, &a, &k);
 	cuda_launch(p->c, &k);
 }
 
@@ -242,9 +258,22 @@ run_running(const struct pass *p)
 	cuda_launch(p->c, &k);
 }
 
+/* The kernel that applies the norm also finishes the statistics. */
+static int
+apply_finishes(const struct pass *p)
+{
+	return p->n.sums != NULL && !p->n.before && p->whole &&
+	    p->bn->peers == NULL;
+}
+
 static void
 run_apply(const struct pass *p)
 {
+	/* By whether it finishes, and whether it adds. */
+	static const enum gpu_kernel whole[2][2] = {
+		{ GPU_NORM_APPLY_WHOLE, GPU_NORM_APPLY_ADD },
+		{ GPU_NORM_APPLY_FINISH, GPU_NORM_APPLY_ADD_FINISH } };
+	const int finishes = apply_finishes(p);
 	const struct norm *n = &p->n;
 	struct norm_apply a = { .rows = p->copy, .x = p->bn->x[0],
 		.res = n->add != NULL ? n->add->x[n->res] : NULL,
@@ -253,13 +282,18 @@ run_apply(const struct pass *p)
 		.relu = n->relu != NULL, .moved = p->moved,
 		.y = n->tail->stored ? n->tail->y : NULL,
 		.y_moved = n->shift != NULL ? n->shift->y : NULL };
-	struct launch k = CUDA_KERNEL(p->c, !p->whole ? GPU_NORM_APPLY :
-	    a.res != NULL ? GPU_NORM_APPLY_ADD : GPU_NORM_APPLY_WHOLE,
+	struct launch k = CUDA_KERNEL(p->c, p->whole ?
+	    whole[finishes][a.res != NULL] : GPU_NORM_APPLY,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
+	if (finishes) {
+		a.finish = finish_args(p, 0);
+		finish_access(p, &a.finish, &k);
+	} else {
+		cuda_reads(&k, a.mean, 2 * p->row);
+	}
 	cuda_reads(&k, a.x, p->bytes);
 	cuda_reads(&k, a.res, p->bytes);
-	cuda_reads(&k, a.mean, 2 * p->row);
 	cuda_reads(&k, a.scale, p->row);
 	cuda_reads(&k, a.offset, p->row);
 	cuda_writes(&k, a.y, p->bytes);
@@ -289,7 +323,8 @@ forward(struct task *t)
 {
 	struct pass p = pass_open(t);
 
-	run_statistics(&p);
+	if (!apply_finishes(&p))
+		run_statistics(&p);
 	run_apply(&p);
 }
 
@@ -317,52 +352,72 @@ run_sums_back(const struct pass *p)
 	cuda_launch(p->c, &k);
 }
 
-static void
-run_finish_back(const struct pass *p, int hears, const float *sums)
+static struct norm_finish_back
+finish_back_args(const struct pass *p, int hears, const float *sums)
 {
 	const struct task *bn = p->bn;
 	int tells = bn->peers != NULL && cuda_norm_measures(bn);
-	struct norm_finish_back a = { .part = p->part, .parts = p->sums.parts,
-		.folds = rows_folds(&p->sums), .period = p->sums.period,
+
+	return (struct norm_finish_back){ .part = p->part,
+		.parts = p->sums.parts, .folds = rows_folds(&p->sums),
+		.period = p->sums.period,
 		.all = peers_count(bn, (double)p->m.m),
 		.told = tells ? p->told : NULL, .hears = hears,
 		.rstd = p->rstd, .scale = bn->w[0], .dscale = bn->dw[0],
 		.doffset = bn->dw[1], .k = bn->op->fixed ? NULL : p->k,
 		.sums = sums };
+}
+
+/* Name what a kernel touches that does that, but for told and k. */
+static void
+finish_back_access(const struct pass *p, const struct norm_finish_back *a,
+    struct launch *k)
+{
+	cuda_reads(k, a->rstd, p->row);
+	cuda_reads(k, a->scale, p->row);
+	if (a->hears)
+		return;
+	if (a->sums != NULL)
+		cuda_reads(k, a->sums, 2 * p->row);
+	else
+		cuda_reads(k, a->part, p->parts);
+	cuda_writes(k, a->dscale, p->row);
+	cuda_writes(k, a->doffset, p->row);
+}
+
+static void
+run_finish_back(const struct pass *p, int hears, const float *sums)
+{
+	struct norm_finish_back a = finish_back_args(p, hears, sums);
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH_BACK,
 	    cuda_pieces(p->channels, 8), 1, a);
+	size_t told = 2 * p->channels * sizeof(double);
 
-	cuda_reads(&k, a.rstd, p->row);
-	cuda_reads(&k, a.scale, p->row);
-	if (hears) {
-		cuda_reads(&k, a.told, 2 * p->channels * sizeof(double));
-	} else {
-		if (sums != NULL)
-			cuda_reads(&k, sums, 2 * p->row);
-		else
-			cuda_reads(&k, a.part, p->parts);
-		cuda_writes(&k, a.dscale, p->row);
-		cuda_writes(&k, a.doffset, p->row);
-	}
-	if (tells && !hears)
-		cuda_writes(&k, a.told, 2 * p->channels * sizeof(double));
+	finish_back_access(p, &a, &k);
+	if (hears)
+		cuda_reads(&k, a.told, told);
+	if (a.told != NULL && !hears)
+		cuda_writes(&k, a.told, told);
 	else
 		cuda_writes(&k, a.k, 3 * p->row);
 	cuda_launch(p->c, &k);
 }
 
+/* ${sums}: the kernel finishes of these; NULL: run_gradients has. */
 static void
-run_apply_back(const struct pass *p)
+run_apply_back(const struct pass *p, const float *sums)
 {
 	const struct norm *n = &p->n;
 	const struct task *bn = p->bn;
 	struct norm_apply_back a = { .rows = p->copy, .dy = p->dy,
 		.mean = p->mean, .rstd = p->rstd, .scale = bn->w[0],
-		.offset = bn->w[1], .k = cuda_norm_measures(bn) ? p->k : NULL,
+		.offset = bn->w[1], .k = cuda_norm_measures(bn) && sums == NULL ?
+		p->k : NULL,
 		.mask = p->mask, .shut = p->shut, .dx = bn->dx[0],
 		.accumulate = bn->accumulate[0], .moved = p->moved,
 		.dy_moved = p->dy_moved };
-	struct launch k = CUDA_KERNEL(p->c, norm_kernel(p, &norm_apply_back),
+	struct launch k = CUDA_KERNEL(p->c, sums != NULL ?
+	    GPU_NORM_APPLY_BACK_FINISH : norm_kernel(p, &norm_apply_back),
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (n->add != NULL) {
@@ -371,8 +426,12 @@ run_apply_back(const struct pass *p)
 	}
 	if (a.dx == NULL && a.dres == NULL)
 		return;
-	if (a.k != NULL || a.shut == SHUT_X)
+	if (a.k != NULL || sums != NULL || a.shut == SHUT_X)
 		cuda_reads(&k, a.x = bn->x[0], p->bytes);
+	if (sums != NULL) {
+		a.finish = finish_back_args(p, 0, sums);
+		finish_back_access(p, &a.finish, &k);
+	}
 	cuda_reads(&k, a.dy, p->bytes);
 	cuda_reads(&k, a.dy_moved, p->bytes);
 	cuda_reads(&k, a.mean, 2 * p->row);
@@ -406,7 +465,7 @@ backward(struct task *t)
 		run_sums_back(&p);
 		run_gradients(&p, NULL);
 	}
-	run_apply_back(&p);
+	run_apply_back(&p, NULL);
 }
 
 /* ---- one that a convolution does the work of ---- */
@@ -456,8 +515,12 @@ cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 
 	p.dy = dy;
 	p.shut = SHUT_NEVER;
+	if (p.whole && p.bn->peers == NULL && p.bn->dx[0] != NULL) {
+		run_apply_back(&p, sums);
+		return;
+	}
 	run_gradients(&p, sums);
-	run_apply_back(&p);
+	run_apply_back(&p, NULL);
 }
 
 /* ---- one kernel, to be timed ---- */

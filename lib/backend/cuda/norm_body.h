@@ -69,15 +69,14 @@ OF(norm_channels)(const struct rows *r, const struct walk *w,
 	}
 }
 
-/* factor[e] = rstd scale and offset[e], for channel e of this thread. */
+/* factor[e] *= scale and offset[e], for channel e of this thread. */
 INLINE void
 OF(norm_factors)(const struct rows *r, const struct walk *w,
-    const float *rstd, const float *scale, const float *offset,
-    const int whole, float *factor, float *to)
+    const float *scale, const float *offset, const int whole, float *factor,
+    float *to)
 {
 	float by[LANES];
 
-	OF(norm_channels)(r, w, rstd, whole, factor);
 	OF(norm_channels)(r, w, scale, whole, by);
 	OF(norm_channels)(r, w, offset, whole, to);
 	UNROLL
@@ -126,9 +125,11 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 			mean[e] = OF(widen)(((const S *)a->x)[c]);
 			c = walk_next(r, c);
 		}
-		if (back && shut == SHUT_X)
-			OF(norm_factors)(r, &w, a->rstd, a->scale, a->offset,
-			    whole, factor, offset);
+		if (back && shut == SHUT_X) {
+			OF(norm_channels)(r, &w, a->rstd, whole, factor);
+			OF(norm_factors)(r, &w, a->scale, a->offset, whole,
+			    factor, offset);
+		}
 		for (unsigned m = w.first; m < w.last; m += NORM_ROWS * w.lanes) {
 			float fs[LANES], fq[LANES];
 
@@ -264,6 +265,46 @@ OF(norm_gather)(const double *part, unsigned parts, unsigned folds,
 		}
 }
 
+/* Store the statistics of channel ${c}. */
+INLINE void
+OF(norm_store)(const struct norm_finish *a, unsigned c, double mean, double m2,
+    float rstd)
+{
+	unsigned C = a->period;
+	double d = mean - (a->to_between != NULL ? a->running[c] : 0);
+
+	a->mean[c] = (float)mean;
+	a->rstd[c] = rstd;
+	a->to_mean[c] = (float)mean;
+	a->to_var[c] = (float)(m2 / (a->all > 1 ? a->all - 1 : 1));
+	if (a->to_between != NULL)
+		a->to_between[c] = (float)(d * d);
+	if (a->factors != NULL) {
+		S *factor = (S *)a->factors;
+
+		d = (double)rstd * a->scale[c];
+		factor[c] = OF(narrow)((float)d);
+		factor[C + c] = OF(narrow)((float)(a->offset[c] - mean * d));
+	}
+}
+
+INLINE float
+OF(norm_rstd)(const struct norm_finish *a, double m2)
+{
+	return (float)(1 / sqrt(m2 / a->all + a->eps));
+}
+
+/* Mean and squared differences from it, of sums that a convolution left.  The
+ * latter is not below 0 by a rounding; NaN stays. */
+INLINE void
+OF(norm_moments)(const struct norm_finish *a, unsigned c, double *mean,
+    double *m2)
+{
+	*mean = a->sums[c] / a->count;
+	*m2 = a->sums[a->period + c] - a->sums[c] * *mean;
+	*m2 = *m2 < 0 ? 0 : *m2;
+}
+
 /* As peers_tell and peers_hear of peers.h. */
 BODY
 OF(norm_finish)(const struct norm_finish *a, struct block b)
@@ -282,33 +323,66 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 			mean = a->told[c] / a->all;
 			m2 = a->told[C + c] - a->all * mean * mean;
 		} else if (a->sums != NULL) {
-			mean = a->sums[c] / a->count;
-			m2 = a->sums[C + c] - a->sums[c] * mean;
+			OF(norm_moments)(a, c, &mean, &m2);
 		} else {
 			d = sum[i] / a->count;
 			mean = OF(widen)(((const S *)a->x)[c]) + d;
 			m2 = sum[THREADS + i] - sum[i] * d;
 		}
-		m2 = m2 < 0 ? 0 : m2;	/* by a rounding; NaN stays */
+		m2 = m2 < 0 ? 0 : m2;
 		if (a->told != NULL && !a->hears) {
 			a->told[c] = a->count * mean;
 			a->told[C + c] = m2 + a->count * mean * mean;
 			continue;
 		}
-		a->mean[c] = (float)mean;
-		a->rstd[c] = (float)(1 / sqrt(m2 / a->all + a->eps));
-		a->to_mean[c] = (float)mean;
-		a->to_var[c] = (float)(m2 / (a->all > 1 ? a->all - 1 : 1));
-		d = mean - (a->to_between != NULL ? a->running[c] : 0);
-		if (a->to_between != NULL)
-			a->to_between[c] = (float)(d * d);
-		if (a->factors != NULL) {
-			S *factor = (S *)a->factors;
+		OF(norm_store)(a, c, mean, m2, OF(norm_rstd)(a, m2));
+	}
+}
 
-			d = (double)a->rstd[c] * a->scale[c];
-			factor[c] = OF(narrow)((float)d);
-			factor[C + c] = OF(narrow)((float)(a->offset[c] -
-			    mean * d));
+/*
+ * A kernel that finishes does norm_finish or norm_finish_back first, each block for
+ * the channels of its tile; those of the first part store what others read.  This
+ * saves a launch, and suits sums of a convolution alone: those of norm_sums lie in
+ * up to 528 parts, 2 MB a tile.  Values of the tile's channels lie at ${tile},
+ * value e of the vectors of all threads side by side.
+ */
+enum { OF(TILE) = THREADS * LANES };
+
+INLINE void
+OF(norm_put)(float *tile, const struct rows *r, unsigned j, float value)
+{
+	tile[j % LANES * (unsigned)r->across + j / LANES] = value;
+}
+
+INLINE void
+OF(norm_get)(const float *tile, const struct rows *r, int i, float *f)
+{
+	UNROLL
+	for (int e = 0; e < LANES; e++)
+		f[e] = tile[e * r->across + i % r->across];
+}
+
+/* tile[2][TILE]: mean and rstd. */
+INLINE void
+OF(norm_finish_tile)(const struct norm_finish *a, const struct rows *r,
+    struct block b, float *tile)
+{
+	unsigned width = (unsigned)r->across * LANES;
+
+	EACH_THREAD(i) {
+		for (unsigned j = (unsigned)i; j < width; j += THREADS) {
+			unsigned c = b.x % r->tiles * width + j;
+			double mean, m2;
+			float rstd;
+
+			if (c >= r->period)
+				break;
+			OF(norm_moments)(a, c, &mean, &m2);
+			rstd = OF(norm_rstd)(a, m2);
+			if (b.x < r->tiles)
+				OF(norm_store)(a, c, mean, m2, rstd);
+			OF(norm_put)(tile, r, j, (float)mean);
+			OF(norm_put)(tile + OF(TILE), r, j, rstd);
 		}
 	}
 }
@@ -349,20 +423,29 @@ OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
 	    r->n, y, WIDTH(whole));
 }
 
-/* ${adds}: add a residual.  Other optional operands are tested once a vector. */
+/* ${adds}: add a residual.  ${tile}: of a kernel that finishes; NULL: it does not.
+ * Other optional operands are tested once a vector. */
 INLINE void
 OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
-    const int adds)
+    const int adds, float *tile)
 {
 	const struct rows *r = &a->rows;
 
+	if (tile != NULL)
+		OF(norm_finish_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
 		struct walk w = OF(norm_walk)(r, b, i, whole);
 		float mean[LANES], factor[LANES], offset[LANES];
 
-		OF(norm_channels)(r, &w, a->mean, whole, mean);
-		OF(norm_factors)(r, &w, a->rstd, a->scale, a->offset, whole,
-		    factor, offset);
+		if (tile != NULL) {
+			OF(norm_get)(tile, r, i, mean);
+			OF(norm_get)(tile + OF(TILE), r, i, factor);
+		} else {
+			OF(norm_channels)(r, &w, a->mean, whole, mean);
+			OF(norm_channels)(r, &w, a->rstd, whole, factor);
+		}
+		OF(norm_factors)(r, &w, a->scale, a->offset, whole, factor,
+		    offset);
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct words x[ROWS], res[ROWS];
 
@@ -420,21 +503,49 @@ BODY
 OF(norm_apply)(const struct norm_apply *a, struct block b)
 {
 	if (a->res != NULL)
-		OF(norm_apply_of)(a, b, 0, 1);
+		OF(norm_apply_of)(a, b, 0, 1, NULL);
 	else
-		OF(norm_apply_of)(a, b, 0, 0);
+		OF(norm_apply_of)(a, b, 0, 0, NULL);
 }
 
 BODY
 OF(norm_apply_whole)(const struct norm_apply *a, struct block b)
 {
-	OF(norm_apply_of)(a, b, 1, 0);
+	OF(norm_apply_of)(a, b, 1, 0, NULL);
 }
 
 BODY
 OF(norm_apply_add)(const struct norm_apply *a, struct block b)
 {
-	OF(norm_apply_of)(a, b, 1, 1);
+	OF(norm_apply_of)(a, b, 1, 1, NULL);
+}
+
+BODY
+OF(norm_apply_finish)(const struct norm_apply *a, struct block b)
+{
+	SHARED(float, tile, 2 * OF(TILE));
+
+	OF(norm_apply_of)(a, b, 1, 0, tile);
+}
+
+BODY
+OF(norm_apply_add_finish)(const struct norm_apply *a, struct block b)
+{
+	SHARED(float, tile, 2 * OF(TILE));
+
+	OF(norm_apply_of)(a, b, 1, 1, tile);
+}
+
+/* The factors of dx for channel ${c}, k[3]. */
+INLINE void
+OF(norm_k)(const struct norm_finish_back *a, unsigned c, double ds, double db,
+    float *to)
+{
+	double k = (double)a->scale[c] * a->rstd[c];
+
+	to[0] = (float)k;
+	to[1] = (float)(-k * a->rstd[c] * ds / a->all);
+	to[2] = (float)(-k * db / a->all);
 }
 
 BODY
@@ -446,7 +557,8 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
-		double ds, db, k;
+		double ds, db;
+		float k[3];
 
 		if (i >= 8 || c >= C)
 			continue;
@@ -467,38 +579,78 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 		}
 		if (a->k == NULL)
 			continue;
-		k = (double)a->scale[c] * a->rstd[c];
-		a->k[c] = (float)k;
-		a->k[C + c] = (float)(-k * a->rstd[c] * ds / a->all);
-		a->k[2 * C + c] = (float)(-k * db / a->all);
+		OF(norm_k)(a, c, ds, db, k);
+		a->k[c] = k[0];
+		a->k[C + c] = k[1];
+		a->k[2 * C + c] = k[2];
 	}
 }
 
+/* tile[3][TILE]: the factors of dx. */
+INLINE void
+OF(norm_finish_back_tile)(const struct norm_finish_back *a,
+    const struct rows *r, struct block b, float *tile)
+{
+	unsigned width = (unsigned)r->across * LANES;
+
+	EACH_THREAD(i) {
+		for (unsigned j = (unsigned)i; j < width; j += THREADS) {
+			unsigned c = b.x % r->tiles * width + j;
+			float k[3];
+
+			if (c >= r->period)
+				break;
+			OF(norm_k)(a, c, a->sums[c], a->sums[r->period + c], k);
+			if (b.x < r->tiles) {
+				a->dscale[c] = a->sums[c];
+				a->doffset[c] = a->sums[r->period + c];
+			}
+			UNROLL
+			for (int n = 0; n < 3; n++)
+				OF(norm_put)(tile + n * OF(TILE), r, j, k[n]);
+		}
+	}
+}
+
+/* ${tile}: as norm_apply_of. */
 INLINE void
 OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
-    const int whole, const int shut, const int moves)
+    const int whole, const int shut, const int moves, float *tile)
 {
 	const struct rows *r = &a->rows;
 
+	if (tile != NULL)
+		OF(norm_finish_back_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
 		struct walk w = OF(norm_walk)(r, b, i, whole);
 		float mean[LANES], factor[LANES], offset[LANES];
 		float k0[LANES], k1[LANES], k2[LANES];
-		int reads = a->k != NULL || shut == SHUT_X;
+		int reads = tile != NULL || a->k != NULL || shut == SHUT_X;
 		int given = !moves || a->dy != NULL;
 		int by = moves ? moved_by(&a->moved, w.channel) : 0;
 
 		OF(norm_channels)(r, &w, a->mean, whole, mean);
-		OF(norm_channels)(r, &w, a->rstd, whole, factor);
-		OF(norm_channels)(r, &w, a->scale, whole, k0);
+		if (tile == NULL) {
+			OF(norm_channels)(r, &w, a->rstd, whole, factor);
+			OF(norm_channels)(r, &w, a->scale, whole, k0);
+		} else {
+			OF(norm_get)(tile, r, i, k0);
+			OF(norm_get)(tile + OF(TILE), r, i, k1);
+			OF(norm_get)(tile + 2 * OF(TILE), r, i, k2);
+		}
 		UNROLL
 		for (int e = 0; e < LANES; e++) {
-			k0[e] = factor[e] = factor[e] * k0[e];
-			k1[e] = k2[e] = offset[e] = 0;
+			offset[e] = 0;
+			if (tile == NULL) {
+				k0[e] = factor[e] = factor[e] * k0[e];
+				k1[e] = k2[e] = 0;
+			} else {
+				factor[e] = 0;
+			}
 		}
 		if (shut == SHUT_X)
 			OF(norm_channels)(r, &w, a->offset, whole, offset);
-		if (a->k != NULL) {
+		if (tile == NULL && a->k != NULL) {
 			OF(norm_channels)(r, &w, a->k, whole, k0);
 			OF(norm_channels)(r, &w, a->k + r->period, whole, k1);
 			OF(norm_channels)(r, &w, a->k + 2 * r->period, whole, k2);
@@ -545,7 +697,7 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 					    factor[e], offset[e],
 					    bits[k] >> e & 1, shut);
 				}
-				if (a->k != NULL) {
+				if (tile != NULL || a->k != NULL) {
 					UNROLL
 					for (int e = 0; e < LANES; e++)
 						f[e] = fmaf(k0[e], h[e],
@@ -571,14 +723,14 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 BODY
 OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 {
-	OF(norm_apply_back_of)(a, b, 0, a->shut, 0);
+	OF(norm_apply_back_of)(a, b, 0, a->shut, 0, NULL);
 }
 
 #define NORM_APPLY_BACK(name, shut, moves) \
 BODY \
 OF(name)(const struct norm_apply_back *a, struct block b) \
 { \
-	OF(norm_apply_back_of)(a, b, 1, shut, moves); \
+	OF(norm_apply_back_of)(a, b, 1, shut, moves, NULL); \
 }
 
 NORM_APPLY_BACK(norm_apply_back_never, SHUT_NEVER, 0)
@@ -587,6 +739,14 @@ NORM_APPLY_BACK(norm_apply_back_mask, SHUT_MASK, 0)
 NORM_APPLY_BACK(norm_apply_back_moved_never, SHUT_NEVER, 1)
 NORM_APPLY_BACK(norm_apply_back_moved_x, SHUT_X, 1)
 NORM_APPLY_BACK(norm_apply_back_moved_mask, SHUT_MASK, 1)
+
+BODY
+OF(norm_apply_back_finish)(const struct norm_apply_back *a, struct block b)
+{
+	SHARED(float, tile, 3 * OF(TILE));
+
+	OF(norm_apply_back_of)(a, b, 1, SHUT_NEVER, 0, tile);
+}
 
 #undef WIDTH
 #undef NORM_SUMS
