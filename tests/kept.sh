@@ -50,8 +50,8 @@ resume() {
 }
 for name in adamw lars learners bf16 fp16 multigrid; do
 	resume $name
-	check_same "and ends with the tensors of the run that was not stopped" "$(cat $name.tensors)" \
-		"$(tensors $name/final.safetensors)"
+	check_same "and ends with the tensors of the run that was not stopped" "$(cat "$name.tensors")" \
+		"$(tensors "$name/final.safetensors")"
 done
 check_same "fp16: the loss scale was lowered before the stop" "16384 16384" \
 	"$(jq -r 'select(.type == "step") | .loss_scale' fp16/log.jsonl | sed -n '2p;$p' | xargs)"
