@@ -5,12 +5,12 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "train/corrupt.h"
-#include "train/facts.h"
-#include "train/not_finite.h"
-#include "train/options.h"
-#include "train/precise.h"
-#include "train/versions.h"
+#include "train/guard/corrupt.h"
+#include "train/guard/not_finite.h"
+#include "train/loop/options.h"
+#include "train/loop/precise.h"
+#include "train/run/facts.h"
+#include "train/run/versions.h"
 #include "train_options.h"
 
 static struct train_options o = {

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "train/clips.h"
-#include "train/learner_options.h"
-#include "train/optimizer_options.h"
-#include "train/sum_options.h"
+#include "train/learn/learner_options.h"
+#include "train/loop/clips.h"
+#include "train/optim/optimizer_options.h"
+#include "train/reduce/sum_options.h"
 
 /* As the options are called; a text is NULL where it was not set. */
 struct train_options {
@@ -30,7 +30,7 @@ struct train_options {
 	int64_t val_frames, val_crop;
 	const char *precise;		/* --precise-bn */
 	int64_t precise_clips;		/* clips, or PRECISE_AUTO
-					 * (train/precise.h) */
+					 * (train/loop/precise.h) */
 	/* the run */
 	const char *out, *resume;
 	struct option_list override;

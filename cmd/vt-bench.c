@@ -17,9 +17,9 @@
 #include "bench/machine.h"
 #include "data/loader.h"
 #include "draw/plot.h"
-#include "train/agree.h"
-#include "train/clips.h"
-#include "train/options.h"
+#include "train/loop/clips.h"
+#include "train/loop/options.h"
+#include "train/run/agree.h"
 
 static const char *config, *data, *schedule_path, *sheet;
 static struct clip_settings clips = CLIP_SETTINGS;

@@ -23,9 +23,9 @@
 #include "eval/packed.h"
 #include "media/video.h"
 #include "shard/stream.h"
-#include "train/agree.h"
-#include "train/options.h"
-#include "train/versions.h"
+#include "train/loop/options.h"
+#include "train/run/agree.h"
+#include "train/run/versions.h"
 
 static const char *config, *data, *output;
 static const char *device = "cpu";

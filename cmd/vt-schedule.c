@@ -17,9 +17,9 @@
 #include "sched/rule.h"
 #include "sched/summary.h"
 #include "shard/dataset.h"
-#include "train/check.h"
-#include "train/options.h"
-#include "train/schedule_draw.h"
+#include "train/loop/check.h"
+#include "train/loop/options.h"
+#include "train/run/schedule_draw.h"
 
 static struct rule rule = RULE_SETTINGS;
 

@@ -256,12 +256,12 @@ build="vt $(vt-train --version | sed -n '1s/.* //p')"
 check_same "checkpoint and log name the build, and the checkpoint its results" "$build, $build, 1" \
 	"$(meta "$T/one/final.safetensors" vt.build), $(jq -r 'select(.type == "start").build' "$T/one/log.jsonl"), $(
 	meta "$T/one/final.safetensors" vt.results)"
-# List a new option here, or do not store it (free_setting in lib/train/facts.c).
+# List a new option here, or do not store it (free_setting in lib/train/run/facts.c).
 check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
 	loss
 	freeze
 	seed
-	$(sed -n '/^#define CLIP_OPTIONS /,/"$/p' lib/train/clips.h | grep -o '"[^"]*"' | tr -d '"' | tr ' ' '\n' | grep .)
+	$(sed -n '/^#define CLIP_OPTIONS /,/"$/p' lib/train/loop/clips.h | grep -o '"[^"]*"' | tr -d '"' | tr ' ' '\n' | grep .)
 	optimizer
 	momentum
 	nesterov

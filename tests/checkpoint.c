@@ -11,12 +11,12 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "train/best.h"
-#include "train/checkpoint.h"
-#include "train/optim.h"
-#include "train/resume.h"
-#include "train/rundir.h"
-#include "train/snapshot.h"
+#include "train/optim/optim.h"
+#include "train/run/best.h"
+#include "train/run/checkpoint.h"
+#include "train/run/resume.h"
+#include "train/run/rundir.h"
+#include "train/run/snapshot.h"
 
 #include "tap.h"
 

@@ -11,8 +11,8 @@
 #include "comm/comm.h"
 #include "eval/packed.h"
 #include "media/png.h"
-#include "train/optim.h"
-#include "train/snapshot.h"
+#include "train/optim/optim.h"
+#include "train/run/snapshot.h"
 
 #include "loader_set.h"
 #include "tap.h"

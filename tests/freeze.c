@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "net/feed.h"
 #include "net/net.h"
-#include "train/freeze.h"
-#include "train/optim.h"
+#include "train/optim/optim.h"
+#include "train/weights/freeze.h"
 
 #include "tap.h"
 

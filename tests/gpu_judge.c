@@ -10,7 +10,7 @@
 
 #include "backend/cuda/kernels.h"
 #include "base/rng.h"
-#include "train/optim.h"
+#include "train/optim/optim.h"
 
 #include "gpu/standin.h"
 #include "tap.h"

@@ -14,7 +14,7 @@
 #include "comm/fabric.h"
 #include "comm/threads.h"
 #include "comm/tuning.h"
-#include "train/trainer.h"
+#include "train/loop/trainer.h"
 
 #include "gpu/standin.h"
 #include "loader_set.h"

@@ -11,9 +11,9 @@
 #include "comm/threads.h"
 #include "media/png.h"
 #include "net/feed.h"
-#include "train/evaluator.h"
-#include "train/pinned.h"
-#include "train/trainer.h"
+#include "train/loop/evaluator.h"
+#include "train/loop/pinned.h"
+#include "train/loop/trainer.h"
 
 #include "gpu/standin.h"
 #include "loader_set.h"

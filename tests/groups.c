@@ -1,7 +1,7 @@
 /* Groups of parameters, against the published program's. */
 #include "base/fail.h"
 #include "base/table.h"
-#include "train/groups.h"
+#include "train/optim/groups.h"
 
 #include "tap.h"
 

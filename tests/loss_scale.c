@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "net/feed.h"
-#include "train/loss_scale.h"
-#include "train/optim.h"
+#include "train/optim/loss_scale.h"
+#include "train/optim/optim.h"
 
 #include "tap.h"
 

@@ -7,9 +7,9 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "train/checkpoint.h"
-#include "train/export.h"
-#include "train/match.h"
+#include "train/run/checkpoint.h"
+#include "train/run/export.h"
+#include "train/weights/match.h"
 
 #include "tap.h"
 

@@ -11,8 +11,8 @@
 #include "base/share.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "train/export.h"
-#include "train/match.h"
+#include "train/run/export.h"
+#include "train/weights/match.h"
 
 #include "tap.h"
 

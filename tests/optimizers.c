@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "train/optim.h"
+#include "train/optim/optim.h"
 
 #include "tap.h"
 

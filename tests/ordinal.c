@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "comm/threads.h"
-#include "train/ordinal.h"
+#include "train/run/ordinal.h"
 
 #include "tap.h"
 

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "net/net.h"
 #include "sched/schedule.h"
-#include "train/freeze.h"
+#include "train/weights/freeze.h"
 
 #include "tap.h"
 

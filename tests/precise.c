@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "comm/comm.h"
 #include "media/png.h"
-#include "train/precise.h"
+#include "train/loop/precise.h"
 
 #include "loader_set.h"
 #include "tap.h"

@@ -5,7 +5,7 @@
  */
 #include "base/rng.h"
 #include "base/table.h"
-#include "train/running.h"
+#include "train/optim/running.h"
 
 #include "tap.h"
 #include "devices.h"

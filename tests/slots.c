@@ -14,8 +14,8 @@
 #include "base/rng.h"
 #include "comm/exact.h"
 #include "comm/threads.h"
-#include "train/optim.h"
-#include "train/snapshot.h"
+#include "train/optim/optim.h"
+#include "train/run/snapshot.h"
 
 #include "tap.h"
 #include "devices.h"

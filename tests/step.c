@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "comm/comm.h"
-#include "train/trainer.h"
+#include "train/loop/trainer.h"
 
 #include "loader_set.h"
 #include "tap.h"

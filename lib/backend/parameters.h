@@ -159,7 +159,7 @@ struct judgement {
 /*
  * The ratio of a layer, by how much longer or shorter its step is than without,
  * from the norms of its weights w and of its mean gradient, or direction, d;
- * train/optimizer.c has the sources.  Formulas: backend/formulas.h.
+ * train/optim/optimizer.c has the sources.  Formulas: backend/formulas.h.
  */
 enum ratio_kind { RATIO_NONE, RATIO_LARS, RATIO_LAMB };
 struct ratio_rule {

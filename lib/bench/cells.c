@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "bench/cases.h"
 #include "bench/rig.h"
-#include "train/optim.h"
+#include "train/optim/optim.h"
 
 #define RATE 0.001
 

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "bench/rig.h"
-#include "train/optim.h"
+#include "train/optim/optim.h"
 
 struct inside_options {
 	const char *prefix;		/* of the rows' names */

@@ -16,8 +16,8 @@
 #include "bench/cases.h"
 #include "bench/inside.h"
 #include "data/loader.h"
-#include "train/optim.h"
-#include "train/pinned.h"
+#include "train/loop/pinned.h"
+#include "train/optim/optim.h"
 
 #define RATE 0.001
 #define LOADERS 2		/* threads, as vt-train's default */

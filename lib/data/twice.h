@@ -3,7 +3,7 @@
 
 /*
  * Which microbatch of a step is computed a second time, and by which rank
- * (train/audit.h): a function of seed and step, so that loaders prefetch it and
+ * (train/guard/audit.h): a function of seed and step, so that loaders prefetch it and
  * a run that is resumed audits what it would have.
  */
 

@@ -4,7 +4,7 @@
 /* The views that a user has chosen, one option at a time. */
 
 #include "eval/model.h"
-#include "train/views.h"
+#include "train/loop/views.h"
 
 /* As the options say, which share their names; 0 and what is not given: as the
  * protocol says, or the checkpoint. */

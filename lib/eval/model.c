@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "eval/model.h"
-#include "train/choices.h"
-#include "train/rundir.h"
+#include "train/loop/choices.h"
+#include "train/run/rundir.h"
 
 /* The scores that count must be of the classes that the checkpoint names;
  * other heads may be of anything. */

@@ -8,7 +8,7 @@
 
 #include "net/net.h"
 #include "shard/classes.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 struct model {
 	int ema;			/* set before: the moving average of the

@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "draw/plot.h"
 #include "eval/packed.h"
-#include "train/agree.h"
-#include "train/choices.h"
-#include "train/inputs.h"
-#include "train/pinned.h"
+#include "train/loop/choices.h"
+#include "train/loop/inputs.h"
+#include "train/loop/pinned.h"
+#include "train/run/agree.h"
 
 #define Q text_quote
 

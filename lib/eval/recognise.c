@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "data/fetch.h"
 #include "eval/recognise.h"
-#include "train/evaluator.h"
+#include "train/loop/evaluator.h"
 
 struct recogniser {
 	const struct model *m;

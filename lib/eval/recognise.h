@@ -3,7 +3,7 @@
 
 /*
  * What a network makes of one clip after the other, as it makes of the samples
- * of a packed dataset (train/evaluator.h): the same views of the same frames,
+ * of a packed dataset (train/loop/evaluator.h): the same views of the same frames,
  * and the scores averaged over them before any softmax.
  */
 

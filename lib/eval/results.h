@@ -4,7 +4,7 @@
 /* What an evaluation found, as files and pictures. */
 
 #include "eval/confusion.h"
-#include "train/evaluator.h"
+#include "train/loop/evaluator.h"
 
 struct results {
 	const struct evaluation *e;

@@ -70,7 +70,7 @@ double graph_macs(const struct graph *g, const struct dims *input);
 /*
  * graph_between(g): each normalisation that is not fixed also tracks the variance
  * between the means of its groups, a parameter NAME.running_between behind its
- * others (train/running.h).  Before any plan is made.
+ * others (train/optim/running.h).  Before any plan is made.
  */
 void graph_between(struct graph *g);
 

@@ -3,7 +3,7 @@
  * footer of a checkpoint and without.
  */
 #include "base/hash.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include "fuzz.h"
 

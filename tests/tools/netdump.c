@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "net/net.h"
-#include "train/init.h"
+#include "train/weights/init.h"
 
 static void
 write_file(const char *dir, const char *name, const void *data, size_t bytes)

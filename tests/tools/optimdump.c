@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "train/optim.h"
+#include "train/optim/optim.h"
 
 #define STEPS 10
 

@@ -283,7 +283,7 @@ OF(squares_add)(const struct squares_add *a, struct block b)
 /* ---- what follows from them ---- */
 
 /* A norm above the most that it may be makes the step shorter: PyTorch's
- * clip_grad_norm_, as train/optim.c has it. */
+ * clip_grad_norm_, as train/optim/optim.c has it. */
 INLINE void
 OF(decide)(const struct judge *a, double trained, double statistics, int lost)
 {
@@ -298,7 +298,7 @@ OF(decide)(const struct judge *a, double trained, double statistics, int lost)
 		v->scale *= a->clip / (v->norm + 1e-6);
 }
 
-/* As train/tiles.c adds up: the parameters, one after the other. */
+/* As train/optim/tiles.c adds up: the parameters, one after the other. */
 BODY
 OF(judge)(const struct judge *a, struct block b)
 {
@@ -350,7 +350,7 @@ OF(lost)(const struct lost *a, struct block b)
 	}
 }
 
-/* As train/optim.c has them. */
+/* As train/optim/optim.c has them. */
 BODY
 OF(ratios)(const struct rating *a, struct block b)
 {

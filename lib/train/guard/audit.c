@@ -1,0 +1,237 @@
+/* A microbatch of some steps computed twice, and the gradients compared. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "data/twice.h"
+#include "train/guard/audit.h"
+#include "train/guard/drill.h"
+#include "train/guard/replica.h"
+#include "train/loop/work.h"
+
+/* What a rank found: a hash of each parameter's gradient follows. */
+struct found { char host[64]; uint64_t hash[]; };
+
+struct audit {
+	struct twice now;		/* of the step under way */
+	struct found *mine, *first, *second;
+	size_t bytes;			/* of each */
+	struct hasher *hasher;
+	char *piece;
+	struct drill drill;
+};
+
+struct audit *
+audit_open(const struct trainer *t)
+{
+	const struct graph *g = t->net->graph;
+	struct audit *a = xcalloc(1, sizeof(*a));
+
+	a->bytes = sizeof(*a->mine) + (size_t)g->nparam *
+	    sizeof(a->mine->hash[0]);
+	a->mine = xcalloc(1, a->bytes);
+	a->first = xcalloc(1, a->bytes);
+	a->second = xcalloc(1, a->bytes);
+	gethostname(a->mine->host, sizeof(a->mine->host) - 1);
+	a->hasher = hasher_new();
+	a->piece = xmalloc(HASH_PIECE);
+	if (drill_read(&a->drill) == 0)
+		return a;
+	audit_close(a);
+	return NULL;
+}
+
+void
+audit_close(struct audit *a)
+{
+	if (a == NULL)
+		return;
+	hasher_free(a->hasher);
+	free(a->piece);
+	free(a->mine);
+	free(a->first);
+	free(a->second);
+	free(a);
+}
+
+/* What is frozen has no gradient. */
+static void
+hash_gradients(struct audit *a, const struct trainer *t, const void *g)
+{
+	const struct graph *graph = t->net->graph;
+
+	for (int p = 0; p < graph->nparam; p++)
+		a->mine->hash[p] = graph->param[p].frozen ? 0 :
+		    param_hash(a->hasher, t->net->device, &graph->param[p], g,
+		    a->piece);
+}
+
+int
+audit_begin(struct audit *a, struct trainer *t, const struct schedule_step *at,
+    struct plan *p, void *g)
+{
+	struct microbatch *mb;
+	struct feed f;
+	int status;
+
+	a->now = twice_at(t->loading.seed, at, t->loading.audit,
+	    t->comm->size);
+	if (!a->now.due || a->now.again != t->comm->rank)
+		return 0;
+	if ((status = work_next(t, &mb)) != 0)
+		return status;
+	work_bring(t, mb);
+	f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
+		NULL, optim_loss_scale(&t->optim) };
+	net_forward(t->net, p, &f, g);
+	plan_backward(p, NULL);
+	work_return(t, mb);
+	hash_gradients(a, t, g);
+	/* Alone it is both of them; the first pass comes next. */
+	if (t->comm->size == 1)
+		memcpy(a->second, a->mine, a->bytes);
+	return 0;
+}
+
+static int
+owns(const struct audit *a, const struct trainer *t, int index)
+{
+	return a->now.due && a->now.rank == t->comm->rank &&
+	    a->now.index == index;
+}
+
+int
+audit_due(const struct audit *a)
+{
+	return a->now.due;
+}
+
+int
+audit_looks(const struct audit *a, const struct trainer *t, int index)
+{
+	return drill_due(&a->drill, t, index) || owns(a, t, index);
+}
+
+void
+audit_look(struct audit *a, struct trainer *t, int index, void *g)
+{
+	if (drill_due(&a->drill, t, index))
+		drill_flip(&a->drill, t, g);
+	if (owns(a, t, index))
+		hash_gradients(a, t, g);
+}
+
+/* ---- what comes of it ---- */
+
+/* How many parameters differ, and the first of them. */
+static int
+differing(const struct audit *a, const struct graph *g, int *first)
+{
+	int n = 0;
+
+	for (int p = g->nparam; p-- > 0;)
+		if (a->first->hash[p] != a->second->hash[p]) {
+			n++;
+			*first = p;
+		}
+	return n;
+}
+
+static void
+say(const struct audit *a, const struct trainer *t, int differ,
+    const char *param)
+{
+	const struct twice *w = &a->now;
+	char more[48] = "", who[200];
+
+	if (differ > 1)
+		snprintf(more, sizeof(more), " and %d more parameter%s",
+		    differ - 1, differ > 2 ? "s" : "");
+	if (w->rank == w->again)
+		snprintf(who, sizeof(who), "rank %d on %s computed microbatch %d "
+		    "twice", w->rank, a->first->host, w->index);
+	else
+		snprintf(who, sizeof(who), "rank %d on %s and rank %d on %s both "
+		    "computed microbatch %d", w->rank, a->first->host, w->again,
+		    a->second->host, w->index);
+	if (t->o.audit_report)
+		warning("step %llu: %s, and the gradients of %s%s differ: a "
+		    "processor computes wrongly",
+		    (unsigned long long)t->state.step + 1, who, param, more);
+	else
+		fail("step %llu: %s, and the gradients of %s%s differ: a "
+		    "processor computes wrongly (vt-train --replay tells which "
+		    "checkpoints are sound)",
+		    (unsigned long long)t->state.step + 1, who, param, more);
+}
+
+static void
+log_audit(const struct audit *a, struct trainer *t, int differ,
+    const char *param)
+{
+	struct json_writer w = { 0 };
+	char now[32];
+
+	json_open(&w, NULL, '{');
+	json_put_int(&w, "again", a->now.again);
+	json_put_text(&w, "again_host", a->second->host);
+	json_put_int(&w, "differ", differ);
+	json_put_text(&w, "host", a->first->host);
+	json_put_int(&w, "microbatch", a->now.index);
+	if (differ > 0)
+		json_put_text(&w, "parameter", param);
+	json_put_int(&w, "rank", a->now.rank);
+	json_put_int(&w, "step", (int64_t)t->state.step + 1);
+	json_put_text(&w, "time", clock_utc(now));
+	json_put_text(&w, "type", "audit");
+	json_close(&w);
+	runlog_line(&t->run->log, &w);
+}
+
+/* What both found, on all ranks. */
+static int
+share(struct audit *a, struct trainer *t)
+{
+	const struct twice *w = &a->now;
+
+	if (t->comm->rank == w->rank)
+		memcpy(a->first, a->mine, a->bytes);
+	else if (t->comm->rank == w->again)
+		memcpy(a->second, a->mine, a->bytes);
+	if (comm_broadcast(t->comm, a->first, a->bytes, w->rank) != 0)
+		return -1;
+	return w->rank == w->again ? 0 :
+	    comm_broadcast(t->comm, a->second, a->bytes, w->again);
+}
+
+void
+audit_updated(struct audit *a, struct trainer *t)
+{
+	if (drill_due(&a->drill, t, -1))
+		drill_flip(&a->drill, t, t->net->w);
+}
+
+int
+audit_end(struct audit *a, struct trainer *t)
+{
+	const struct graph *g = t->net->graph;
+	int differ, first = 0;
+
+	if (!a->now.due)
+		return 0;
+	if (share(a, t) != 0)
+		return -1;
+	differ = differing(a, g, &first);
+	if (t->comm->rank == 0 && differ > 0)
+		say(a, t, differ, g->param[first].name);
+	if (t->run != NULL)
+		log_audit(a, t, differ, g->param[first].name);
+	return differ > 0 && !t->o.audit_report ? EXIT_RANKS : 0;
+}

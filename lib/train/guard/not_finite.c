@@ -1,0 +1,129 @@
+/* Steps that are not finite: what they were made of, and whether to skip them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "data/order.h"
+#include "train/guard/corrupt.h"
+#include "train/guard/not_finite.h"
+
+int
+on_nan_parse(const char *text, int64_t *most)
+{
+	*most = 0;
+	if (strcmp(text, "fail") == 0)
+		return 0;
+	if (!text_starts(text, "skip:") ||
+	    text_int(text + 5, 1, INT32_MAX, most) != 0)
+		return -1;
+	return 0;
+}
+
+/* The rank that has microbatch ${i} of ${n}. */
+static int
+rank_of(const struct trainer *t, int n, int i)
+{
+	int r = 0, first, count = split(n, 0, t->comm->size, &first);
+
+	while (i >= first + count)
+		count = split(n, ++r, t->comm->size, &first);
+	return r;
+}
+
+/* A line for each clip of the step: whose it is, its key, its loss. */
+static void
+list_clips(const struct trainer *t, struct buffer *b)
+{
+	const struct trainer_work *w = t->work;
+	const struct cell *c = w->at.cell;
+	struct parts p = work_parts(t, c);
+	uint64_t repeat = t->loading.effects.repeat > 1 ?
+	    (uint64_t)t->loading.effects.repeat : 1;
+	struct order *order = order_new(t->loading.seed,
+	    dataset_samples(t->train));
+
+	buffer_text(b, "#step\trank\tmicrobatch\tloss\tclip\tkey\n");
+	for (int i = 0; i < p.n; i++)
+		for (int k = 0; k < p.clips; k++) {
+			uint64_t clip = w->at.clip +
+			    (uint64_t)parts_clip(&p, c, i, k);
+			uint32_t past = 0, of = order_sample(order, clip / repeat);
+			struct sample s;
+
+			order_whole(order, clip / repeat,
+			    corrupt_known(w->corrupt), &past, &of);
+			s = dataset_sample(t->train, of);
+
+			buffer_printf(b, "%" PRIu64 "\t%d\t%d\t%.9g\t%" PRIu64
+			    "\t%s\n", t->state.step + 1, rank_of(t, p.n, i), i,
+			    w->report[i].loss, clip, s.key);
+		}
+	order_free(order);
+}
+
+static void
+dump(const struct trainer *t)
+{
+	struct buffer b = { 0 };
+	char *name = xprintf("nan-%010" PRIu64 ".tsv", t->state.step + 1);
+	char *path = rundir_path(t->run, name);
+
+	list_clips(t, &b);
+	if (commit_bytes(path, b.data, b.n) == 0)
+		note("%s: its clips, with the loss of each microbatch",
+		    text_quote(path));
+	buffer_free(&b);
+	free(path);
+	free(name);
+}
+
+static void
+log_skip(struct trainer *t, const char *what, double value)
+{
+	struct json_writer w = { 0 };
+	char now[32], text[32];
+
+	snprintf(text, sizeof(text), "%g", value);
+	json_open(&w, NULL, '{');
+	json_put_int(&w, "skipped", (int64_t)t->state.skipped);
+	json_put_int(&w, "step", (int64_t)t->state.step + 1);
+	json_put_text(&w, "time", clock_utc(now));
+	json_put_text(&w, "type", "skip");
+	json_put_text(&w, "value", text);
+	json_put_text(&w, "what", what);
+	json_close(&w);
+	runlog_line(&t->run->log, &w);
+}
+
+int
+not_finite_step(struct trainer *t, struct step_report *s, const char *what,
+    double value)
+{
+	if (t->run != NULL)
+		dump(t);
+	if (t->state.skipped >= (uint64_t)t->o.skips) {
+		if (t->o.skips > 0 && t->comm->rank == 0)
+			fail("%" PRIu64 " steps were skipped already, as "
+			    "--on-nan=skip:%" PRId64 " allows",
+			    t->state.skipped, t->o.skips);
+		return work_diverged(t, what, value);
+	}
+	t->state.skipped++;
+	if (t->comm->rank == 0)
+		warning("step %" PRIu64 ": %s %g: it is skipped (%" PRIu64
+		    " of %" PRId64 ")", t->state.step + 1, what, value,
+		    t->state.skipped, t->o.skips);
+	if (t->run != NULL)
+		log_skip(t, what, value);
+	s->loss = t->state.loss;
+	s->norm = 0;
+	return 0;
+}

@@ -1,0 +1,228 @@
+/* Steps of a run computed again, and compared with its checkpoints. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "train/guard/replay.h"
+#include "train/loop/choices.h"
+#include "train/run/rundir.h"
+
+/* ---- which steps ---- */
+
+static int
+by_step(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* "A:B", each of which may be left out; 0, or -1. */
+static int
+parse(const char *text, uint64_t *from, uint64_t *to)
+{
+	char *end;
+
+	errno = 0;
+	*from = strtoull(text, &end, 10);
+	if (*end != ':' || strchr(text, '-') != NULL)
+		return -1;
+	*to = end[1] == '\0' ? UINT64_MAX : strtoull(end + 1, &end, 10);
+	return errno != 0 || (*to != UINT64_MAX && *end != '\0') ? -1 : 0;
+}
+
+static int
+has(const struct replay *r, uint64_t step)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->step[i] == step)
+			return 1;
+	return 0;
+}
+
+static int
+no_checkpoint(const struct replay *r, uint64_t step)
+{
+	struct buffer b = { 0 };
+
+	for (int i = 0; i < r->n; i++)
+		buffer_printf(&b, "%s%" PRIu64, i > 0 ? ", " : "", r->step[i]);
+	fail("%s: no checkpoint of step %" PRIu64 " (it has %s)",
+	    text_quote(r->run), step, b.data);
+	buffer_free(&b);
+	return EXIT_USAGE;
+}
+
+/* Rank 0 looks. */
+static int
+choose(struct replay *r, const char *text)
+{
+	int n, first = 0;
+
+	if ((r->n = rundir_checkpoints(r->run, "", &r->step)) < 0) {
+		r->n = 0;
+		return EXIT_FAILED;
+	}
+	if (r->n == 0) {
+		fail("%s: no checkpoint to compare with", text_quote(r->run));
+		return EXIT_USAGE;
+	}
+	qsort(r->step, (size_t)r->n, sizeof(*r->step), by_step);
+	r->to = UINT64_MAX;
+	if (text != NULL && parse(text, &r->from, &r->to) != 0) {
+		fail("--steps=%s (wanted A:B, steps of checkpoints)",
+		    text_quote(text));
+		return EXIT_USAGE;
+	}
+	if (r->to == UINT64_MAX)
+		r->to = r->step[r->n - 1];
+	if (r->from > 0 && !has(r, r->from))
+		return no_checkpoint(r, r->from);
+	if (!has(r, r->to))
+		return no_checkpoint(r, r->to);
+	if (r->from >= r->to) {
+		fail("--steps=%" PRIu64 ":%" PRIu64 ": nothing lies between",
+		    r->from, r->to);
+		return EXIT_USAGE;
+	}
+	for (n = r->n; n > 0 && r->step[n - 1] > r->to;)
+		n--;
+	while (r->step[first] <= r->from)
+		first++;
+	memmove(r->step, r->step + first, (size_t)(n - first) *
+	    sizeof(*r->step));
+	r->n = n - first;
+	return 0;
+}
+
+int
+replay_open(struct replay *r, struct comm *c, const char *run,
+    const char *text)
+{
+	struct { int64_t status, n; uint64_t from, to; } w = { 0 };
+
+	*r = (struct replay){ .run = run };
+	if (c->rank == 0) {
+		w.status = choose(r, text);
+		w.n = r->n;
+		w.from = r->from;
+		w.to = r->to;
+	}
+	if (comm_broadcast(c, &w, sizeof(w), 0) != 0)
+		return EXIT_RANKS;
+	if (w.status != 0)
+		return (int)w.status;
+	r->n = (int)w.n;
+	r->from = w.from;
+	r->to = w.to;
+	if (c->rank != 0)
+		r->step = xcalloc((size_t)r->n, sizeof(*r->step));
+	return comm_broadcast(c, r->step, (size_t)r->n * sizeof(*r->step), 0) ==
+	    0 ? 0 : EXIT_RANKS;
+}
+
+void
+replay_close(struct replay *r)
+{
+	free(r->step);
+	r->step = NULL;
+}
+
+int
+replay_find(const struct replay *r, struct resume *found)
+{
+	const struct rundir run = { .path = r->run };
+	char *path;
+	int got;
+
+	if (r->from == 0)
+		return 0;
+	path = rundir_checkpoint(&run, r->from);
+	got = resume_file(path, found);
+	free(path);
+	return got;
+}
+
+/* ---- whether they are the same ---- */
+
+/* What a checkpoint says beside its tensors; validation was not done again. */
+static const char *
+state_differs(const struct state *a, const struct state *b)
+{
+	return a->step != b->step ? "vt.step" :
+	    a->clips != b->clips ? "vt.samples" :
+	    memcmp(&a->epoch, &b->epoch, sizeof(a->epoch)) != 0 ? "vt.epoch" :
+	    memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0 ? "vt.loss_ema" :
+	    strcmp(a->corrupt != NULL ? a->corrupt : "",
+	    b->corrupt != NULL ? b->corrupt : "") != 0 ? "vt.corrupt" :
+	    a->skipped != b->skipped ? "vt.skipped" :
+	    a->grown != b->grown ? "vt.grown" :
+	    a->grow_wants != b->grow_wants ? "vt.grow_wants" : NULL;
+}
+
+/* Rank 0: ${now} against the checkpoint of the same step; an exit status. */
+static int
+compare(struct replay *r, const struct trainer *t, const struct snapshot *now)
+{
+	const struct rundir run = { .path = r->run };
+	char *path = rundir_checkpoint(&run, t->state.step);
+	struct resume then;
+	struct state mine = t->state;
+	char history[33], *choices;
+	const char *first = NULL;
+	int differ, status = 0, got = resume_file(path, &then);
+
+	free(path);
+	if (got < 0)
+		return checkpoint_status(got);
+	hash128_text(schedule_prefix_hash(t->schedule,
+	    dataset_samples(t->train), mine.step), history);
+	mine.history = history;
+	choices = choices_stamp(t->net->device, then.state.choices);
+	if (mine.choices != NULL)
+		mine.choices = choices;
+	if (!r->checked && resume_check(&then, &mine, t->schedule,
+	    dataset_samples(t->train), r->override) != 0) {
+		resume_free(&then);
+		free(choices);
+		return EXIT_USAGE;
+	}
+	free(choices);
+	r->checked = 1;
+	differ = snapshot_compare(now, &then.file, &first);
+	if (differ == 0)
+		first = state_differs(&t->state, &then.state);
+	if (first != NULL) {
+		fail("%s: %s is not what its steps give when they are computed "
+		    "again (%d tensors differ)", text_quote(then.path), first,
+		    differ);
+		status = EXIT_DAMAGE;
+	}
+	fprintf(r->out, "%" PRIu64 "\t%s\t%d\t%s\n", t->state.step,
+	    first == NULL ? "same" : "differs", differ,
+	    first == NULL ? "" : first);
+	resume_free(&then);
+	return status;
+}
+
+int
+replay_border(struct replay *r, struct trainer *t)
+{
+	struct snapshot *now = NULL;
+	int status = 0;
+
+	if (r->next == r->n || r->step[r->next] != t->state.step)
+		return 0;
+	r->next++;
+	if (snapshot_take(&now, t->net, &t->optim.slots, &t->state) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (t->comm->rank == 0) {
+		status = compare(r, t, now);
+		snapshot_free(now);
+	}
+	return comm_agree(t->comm, status);
+}

@@ -1,0 +1,328 @@
+/* The average of learners: weights, and what their optimisers keep. */
+#include <string.h>
+
+#include "train/learn/learners_run.h"
+#include "train/learn/noise.h"
+
+#define CHUNK LEARNERS_CHUNK
+
+static void *
+element(const struct net *n, const void *v, size_t i)
+{
+	return (char *)v + i * n->device->elem;
+}
+
+void
+learners_copy(struct learners *l, const struct net *n, void *to,
+    const void *from, size_t count)
+{
+	size_t elem = n->device->elem, each = CHUNK * sizeof(*l->room) / elem;
+
+	for (size_t i = 0, now; i < count; i += now) {
+		now = count - i < each ? count - i : each;
+		device_download(n->device, l->room, element(n, from, i),
+		    now * elem);
+		device_upload(n->device, element(n, to, i), l->room,
+		    now * elem);
+	}
+}
+
+void
+learners_divide(struct learners *l, const struct trainer *t, void *v,
+    size_t from, size_t to, int n)
+{
+	struct device *d = t->net->device;
+
+	for (size_t now; from < to; from += now) {
+		void *x = element(t->net, v, from);
+
+		now = to - from < CHUNK ? to - from : CHUNK;
+		device_get(d, l->room, x, now);
+		for (size_t k = 0; k < now; k++)
+			l->room[k] /= n;
+		device_put(d, x, l->room, now);
+	}
+}
+
+/* Those elements of the first vector that this rank owns, divided by ${n}. */
+static void
+divide(struct learners *l, const struct trainer *t, int n)
+{
+	for (int i = 0; i < t->share.n; i++) {
+		const struct segment *s = &t->share.segment[i];
+
+		if (s->rank == t->comm->rank)
+			learners_divide(l, t, l->vector[0], s->at, s->at +
+			    s->n, n);
+	}
+}
+
+/*
+ * What the average changes, d = mean - average, is taken for a gradient times
+ * the learning rate r: u = momentum u + d / r, average = mean - outer_lr r u
+ * (Wang et al. 2020, SlowMo, algorithm 1).  Elements ${at} and on, of which u
+ * is kept at ${held}.
+ */
+static void
+outer_step(struct learners *l, const struct trainer *t, size_t at, size_t held,
+    size_t count)
+{
+	const struct learner_options *o = &t->o.learners;
+	const struct slot *slot = &t->optim.slots.slot[t->optim.outer_slot];
+	struct device *d = t->net->device;
+	double *x = l->room, *was = l->room + CHUNK, *u = was + CHUNK;
+	double lr = t->work->at.lr;
+
+	for (size_t end = at + count, now; at < end; at += now, held += now) {
+		now = end - at < CHUNK ? end - at : CHUNK;
+		device_get(d, x, element(t->net, l->vector[0], at), now);
+		device_get(d, was, element(t->net, l->mean, at), now);
+		device_get(d, u, slot_at(slot, held), now);
+		for (size_t k = 0; k < now; k++) {
+			u[k] = o->outer_momentum * u[k] + (was[k] - x[k]) / lr;
+			x[k] = was[k] - o->outer_lr * lr * u[k];
+		}
+		device_put(d, slot_at(slot, held), u, now);
+		device_put(d, element(t->net, l->vector[0], at), x, now);
+	}
+}
+
+/* All that is trained and that this rank owns.  At a learning rate of 0 nothing
+ * can have changed. */
+static void
+outer_steps(struct learners *l, const struct trainer *t)
+{
+	const struct graph *g = t->net->graph;
+
+	for (int p = 0; p < g->nparam && t->work->at.lr > 0; p++) {
+		const struct param *q = &g->param[p];
+
+		if (q->frozen || q->kind >= PARAM_MEAN)
+			continue;
+		for (int i = 0; i < t->share.n; i++) {
+			const struct segment *s = &t->share.segment[i];
+			size_t from = q->offset, to = q->offset + q->count;
+
+			from = from > s->at ? from : s->at;
+			to = to < s->at + s->n ? to : s->at + s->n;
+			if (s->rank == t->comm->rank && from < to)
+				outer_step(l, t, from, s->held + from - s->at,
+				    to - from);
+		}
+	}
+}
+
+/*
+ * The mean of all learners' vectors, of which l->vector has this rank's, into
+ * the first of them, of which the elements that this rank owns are of use.  The
+ * others are used up.
+ */
+static int
+average_vector(struct learners *l, const struct trainer *t)
+{
+	struct tree tree = { .leaves = l->n };
+	struct tree_sum sums[TREE_MOST];
+	const struct segments *share = &t->share;
+
+	for (int k = 0; k < l->held; k++) {
+		int n = tree_push(&tree, (struct subtree){ 0, l->first + k,
+		    l->vector[k] }, sums);
+
+		for (int i = 0; i < n; i++)
+			device_add(t->net->device, sums[i].left, sums[i].right,
+			    share->elements);
+	}
+	for (size_t from = 0; from < share->elements; from += share->bucket) {
+		size_t to = from + share->bucket;
+
+		to = to < share->elements ? to : share->elements;
+		if (detour_scatter(&l->detour, &l->exact, &tree, from, to,
+		    l->vector[0]) != 0)
+			return -1;
+	}
+	divide(l, t, l->n);
+	return 0;
+}
+
+/* ---- weights ---- */
+
+void
+learners_keep_frozen(struct learners *l, const struct trainer *t, void *w)
+{
+	const struct graph *g = t->net->graph;
+
+	for (int i = 0; i < g->nparam; i++)
+		if (g->param[i].frozen)
+			learners_copy(l, t->net, element(t->net, w,
+			    g->param[i].offset), element(t->net, l->mean,
+			    g->param[i].offset), g->param[i].count);
+}
+
+static int
+average_weights(struct learners *l, struct trainer *t)
+{
+	int noise = learners_measure(t);
+
+	for (int k = 0; k < l->held; k++)
+		l->vector[k] = l->learner[k].w;
+	if ((noise && noise_learners(l, t) != 0) ||
+	    average_vector(l, t) != 0 || (noise && noise_average(l, t) != 0))
+		return -1;
+	if (t->optim.outer)
+		outer_steps(l, t);
+	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
+		return -1;
+	learners_keep_frozen(l, t, l->vector[0]);
+	learners_copy(l, t->net, l->mean, l->vector[0], t->share.elements);
+	return 0;
+}
+
+/* ---- what the optimiser keeps ---- */
+
+/* Between the slot of the run and the first vector, elements that this rank
+ * owns; ${in}: into the slot. */
+static void
+move_owned(struct learners *l, const struct trainer *t, const struct slot *slot,
+    int in)
+{
+	for (int i = 0; i < t->share.n; i++) {
+		const struct segment *s = &t->share.segment[i];
+		void *kept = slot_at(slot, s->held);
+		void *x = element(t->net, l->vector[0], s->at);
+
+		if (s->rank == t->comm->rank)
+			learners_copy(l, t->net, in ? kept : x, in ? x : kept,
+			    s->n);
+	}
+}
+
+/* Values that are not by element are the same in all learners. */
+static void
+copy_others(struct learners *l, const struct trainer *t, int i, int in)
+{
+	const struct slot *slot = &t->optim.slots.slot[i];
+	size_t bytes = slot->n * slot->size;
+
+	if (in)
+		memcpy(slot->data, l->learner[0].optim.slots.slot[i].data,
+		    bytes);
+	else
+		for (int k = 0; k < l->held; k++)
+			memcpy(l->learner[k].optim.slots.slot[i].data,
+			    slot->data, bytes);
+}
+
+int
+learners_own_slots(const struct trainer *t)
+{
+	int n = 0;
+
+	while (t->optim.kind->slot[n].name != NULL)
+		n++;
+	return n;
+}
+
+static void
+choose_slot(struct learners *l, int i)
+{
+	for (int k = 0; k < l->held; k++)
+		l->vector[k] = l->learner[k].optim.slots.slot[i].data;
+}
+
+/* What each learner keeps for itself: the slot of the run has all of them. */
+static void
+copy_kept(struct learners *l, const struct trainer *t, int i, int in)
+{
+	const struct slot *slot = &t->optim.slots.slot[i];
+	size_t elements = t->share.elements;
+
+	for (int k = 0; k < l->held; k++) {
+		void *kept = slot_at(slot, (size_t)k * elements);
+		void *own = l->learner[k].optim.slots.slot[i].data;
+
+		learners_copy(l, t->net, in ? kept : own, in ? own : kept,
+		    elements);
+	}
+}
+
+/* Slot ${i}, where it is no mean: into that of the run, or out of it.  0: it is
+ * one. */
+static int
+copy_slot(struct learners *l, const struct trainer *t, int i, int in)
+{
+	switch (t->optim.slots.slot[i].kind->extent) {
+	case SLOT_ELEMENT:
+		return 0;
+	case SLOT_LEARNER:
+		copy_kept(l, t, i, in);
+		return 1;
+	default:
+		copy_others(l, t, i, in);
+		return 1;
+	}
+}
+
+/* The mean of slot ${i} of all learners into that of the run. */
+static int
+average_slot(struct learners *l, const struct trainer *t, int i)
+{
+	const struct slot *slot = &t->optim.slots.slot[i];
+
+	if (copy_slot(l, t, i, 1))
+		return 0;
+	choose_slot(l, i);
+	if (average_vector(l, t) != 0)
+		return -1;
+	move_owned(l, t, slot, 1);
+	return 0;
+}
+
+/* Slot ${i} of the run into that of each learner. */
+static int
+take_slot(struct learners *l, const struct trainer *t, int i)
+{
+	const struct slot *slot = &t->optim.slots.slot[i];
+
+	if (copy_slot(l, t, i, 0))
+		return 0;
+	choose_slot(l, i);
+	move_owned(l, t, slot, 0);
+	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
+		return -1;
+	for (int k = 1; k < l->held; k++)
+		learners_copy(l, t->net, l->vector[k], l->vector[0],
+		    t->share.elements);
+	return 0;
+}
+
+/* The optimiser's own, in one way or another; and what is kept beside them. */
+static int
+average_slots(struct learners *l, struct trainer *t)
+{
+	int first = t->o.learners.state == STATE_RESET ?
+	    learners_own_slots(t) : 0, bad = 0;
+
+	slots_reset(&t->optim.slots, first);
+	for (int i = first; i < l->slots && !bad; i++)
+		bad = average_slot(l, t, i);
+	return bad;
+}
+
+int
+average_take(struct learners *l, struct trainer *t)
+{
+	int bad = 0;
+
+	for (int k = 0; k < l->held; k++)
+		learners_copy(l, t->net, l->learner[k].w, l->mean,
+		    t->share.elements);
+	for (int i = 0; i < l->slots && !bad; i++)
+		bad = take_slot(l, t, i);
+	return bad;
+}
+
+int
+average_give(struct learners *l, struct trainer *t)
+{
+	return average_weights(l, t) != 0 || average_slots(l, t) != 0 ? -1 : 0;
+}

@@ -1,0 +1,28 @@
+/* When the batch of learners grows. */
+#include <math.h>
+
+#include "train/learn/grow.h"
+
+int
+grow_asked(const struct learner_options *o)
+{
+	return o->grow > 1;
+}
+
+int
+grow_step(const struct learner_options *o, const struct noise *n,
+    double updates, struct state *s)
+{
+	/* Noise scale over batch; |g|^2 of few learners may come out below 0,
+	 * which is noise alone. */
+	int wants = updates * n->apart / (double)o->n > o->grow_above *
+	    fmax(n->gradient, 0);
+
+	s->grow_wants = wants ? s->grow_wants + 1 : 0;
+	if (s->grow_wants < o->grow_after || s->grown >= o->grow)
+		return 0;
+	s->grow_wants = 0;
+	s->grown = s->grown * o->grow_by < o->grow ? (int)(s->grown *
+	    o->grow_by) : (int)o->grow;
+	return 1;
+}

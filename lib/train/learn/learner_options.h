@@ -1,0 +1,67 @@
+#ifndef TRAIN_LEARN_LEARNER_OPTIONS_H
+#define TRAIN_LEARN_LEARNER_OPTIONS_H
+
+/* What is asked of learners (train/learn/learners.h), as options of vt-train(1). */
+
+#include <stdint.h>
+
+#include "base/options.h"
+
+enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
+
+struct learner_options {
+	int64_t n;			/* 0: there are none */
+	int64_t every;			/* steps from average to average */
+	enum average_state state;	/* of the optimiser, there */
+	int64_t groups, group_every;	/* averages inside groups; 0: none */
+	int noise;			/* log how far they move apart */
+	int64_t grow;			/* the batch, at most so many times */
+	int64_t grow_by, grow_after;	/* times; averages in a row */
+	double grow_above;		/* noise scale over batch */
+	double outer_momentum, outer_lr;
+};
+
+/* What is so unless it is set. */
+#define LEARNER_OPTIONS { .every = 8, .group_every = 1, .outer_lr = 1, \
+	.grow_by = 2, .grow_after = 3, .grow_above = 1 }
+
+/* The rows of a struct learner_options ${o}. */
+#define OPTION_LEARNERS(o) \
+	OPTION_HEADING("Learners"), \
+	{ 0, "learners", OPTION_INT, &(o).n, "N", \
+	    "average the weights of N learners (0: off)", \
+	    NULL, 0, 65536, 0 }, \
+	{ 0, "average-every", OPTION_INT, &(o).every, "K", \
+	    "average learners every K local steps (8)", NULL, 1, 1e9, 0 }, \
+	{ 0, "learner-groups", OPTION_INT, &(o).groups, "G", \
+	    "also average within each of G groups (0: off)", \
+	    NULL, 0, 65536, 0 }, \
+	{ 0, "group-every", OPTION_INT, &(o).group_every, "K1", \
+	    "average groups every K1 local steps (1)", NULL, 1, 1e9, 0 }, \
+	{ 0, "average-state", OPTION_CHOICE, &(o).state, "HOW", \
+	    "average, reset or keep optimizer state (average)", \
+	    "average|reset|keep", 0, 0, 0 }, \
+	{ 0, "outer-momentum", OPTION_REAL, &(o).outer_momentum, "X", \
+	    "apply momentum to the steps of averages (0: off)", \
+	    NULL, 0, 0.99999, 0 }, \
+	{ 0, "outer-lr", OPTION_REAL, &(o).outer_lr, "X", \
+	    "scale the steps of averages by X (1)", NULL, 0, 100, 0 }, \
+	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
+	    "log the noise of gradients at each average", NULL, 0, 0, 0 }, \
+	{ 0, "grow-batch", OPTION_INT, &(o).grow, "M", \
+	    "grow the batch by its noise, to M times (0: off)", \
+	    NULL, 0, 65536, 0 }, \
+	{ 0, "grow-by", OPTION_INT, &(o).grow_by, "F", \
+	    "multiply the batch by F at each growth (2)", NULL, 2, 65536, 0 }, \
+	{ 0, "grow-above", OPTION_REAL, &(o).grow_above, "X", \
+	    "grow if noise scale / batch exceeds X (1)", NULL, 0, 1e9, 0 }, \
+	{ 0, "grow-after", OPTION_INT, &(o).grow_after, "N", \
+	    "grow after N such averages in a row (3)", NULL, 1, 1e6, 0 }
+
+/* learner_options_check(o): dies of what cannot be meant. */
+void learner_options_check(const struct learner_options *o);
+
+/* learner_options_outer(o): a step is made of what averages change. */
+int learner_options_outer(const struct learner_options *o);
+
+#endif

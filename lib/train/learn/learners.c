@@ -1,0 +1,350 @@
+/* Learners and their steps. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "train/learn/grow.h"
+#include "train/learn/learners_run.h"
+#include "train/learn/noise.h"
+
+int
+learners_fit(const struct trainer *t, const struct cell *c)
+{
+	int n = (int)t->o.learners.n, microbatches = c->batch / c->group;
+
+	if (n < t->comm->size)
+		return fail("%d learner%s on %d ranks: a rank has whole "
+		    "learners (wanted --learners=%d or more, or %d rank%s)", n,
+		    n > 1 ? "s" : "", t->comm->size, t->comm->size, n,
+		    n > 1 ? "s" : "");
+	if (sums_free(&t->sums) != NULL)
+		return fail("--learners: their mean is a sum in a fixed order "
+		    "(wanted --deterministic=exact)");
+	if (t->optim.dynamic_scale)
+		return fail("--learners: a dynamic scale of the loss would be "
+		    "another for each (wanted a number for --loss-scale)");
+	if (t->o.learners.groups > 0 && n % t->o.learners.groups != 0)
+		return fail("%d learners in %d groups (wanted a divisor of %d "
+		    "for --learner-groups)", n, (int)t->o.learners.groups, n);
+	if (microbatches % n != 0)
+		return fail("%s: a batch of %d clips in BN groups of %d makes %d "
+		    "microbatches, which %d learners cannot share evenly "
+		    "(--learners)", t->schedule->path, c->batch, c->group,
+		    microbatches, n);
+	return 0;
+}
+
+/* A learner may add up the gradients of several steps. */
+static int
+gathers(const struct trainer *t)
+{
+	return grow_asked(&t->o.learners) || t->state.grown > 1;
+}
+
+size_t
+learners_bytes(const struct trainer *t, int rank, size_t each)
+{
+	int n = (int)t->o.learners.n, first;
+
+	if (gathers(t))
+		each += t->net->graph->elements * t->net->device->elem;
+	return n > 0 ? (size_t)split(n, rank, t->comm->size, &first) * each : 0;
+}
+
+void
+learners_print(const struct trainer *t, FILE *f)
+{
+	const struct learner_options *o = &t->o.learners;
+	int first;
+
+	fprintf(f, "%-22s %d, averaged every %lld step%s, %d on rank 0\n",
+	    "# learners", (int)o->n, (long long)o->every, o->every > 1 ? "s" :
+	    "", split((int)o->n, 0, t->comm->size, &first));
+	if (grow_asked(o))
+		fprintf(f, "%-22s up to %lld times\n", "# the batch grows",
+		    (long long)o->grow);
+}
+
+int
+learners_measure(const struct trainer *t)
+{
+	return t->o.learners.noise || grow_asked(&t->o.learners);
+}
+
+/* ---- learners of a rank ---- */
+
+struct learners *
+learners_open(const struct trainer *t)
+{
+	struct learners *l = xcalloc(1, sizeof(*l));
+	size_t elem = t->net->device->elem;
+
+	l->n = (int)t->o.learners.n;
+	l->mean = t->net->w;
+	l->slots = t->optim.slots.n - t->optim.outer;
+	exact_open(&l->exact, t->comm, elem, detour_add, t->net->device,
+	    t->share.bucket);
+	detour_open(&l->detour, t->net->device, t->share.bucket);
+	l->held = exact_leaves(&l->exact, l->n, &l->first);
+	l->room = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->room));
+	l->moved = xcalloc((size_t)l->n, sizeof(*l->moved));
+	l->moved_at = xcalloc((size_t)t->comm->size + 1,
+	    sizeof(*l->moved_at));
+	l->learner = xcalloc((size_t)l->held, sizeof(*l->learner));
+	l->vector = xcalloc((size_t)l->held, sizeof(*l->vector));
+	for (int k = 0; k < l->held; k++) {
+		struct learner *x = &l->learner[k];
+		size_t bytes = t->share.elements * elem;
+
+		optim_like(&x->optim, &t->optim);
+		if ((x->w = device_alloc(t->net->device, bytes)) == NULL ||
+		    optim_open(&x->optim, t->net, NULL) != 0 ||
+		    (gathers(t) && (x->sum = device_alloc(t->net->device,
+		    bytes)) == NULL)) {
+			learners_close(l, t);
+			return NULL;
+		}
+	}
+	return l;
+}
+
+int
+learners_meet(struct learners *l, const struct trainer *t)
+{
+	return learner_groups_open(l, t);
+}
+
+void
+learners_close(struct learners *l, const struct trainer *t)
+{
+	if (l == NULL)
+		return;
+	for (int k = 0; k < l->held && l->learner[k].w != NULL; k++) {
+		optim_close(&l->learner[k].optim);
+		if (l->learner[k].sum != NULL)
+			device_free(t->net->device, l->learner[k].sum);
+		device_free(t->net->device, l->learner[k].w);
+	}
+	exact_close(&l->exact);
+	detour_close(&l->detour);
+	free(l->learner);
+	free(l->vector);
+	learner_groups_close(l);
+	free(l->moved);
+	free(l->moved_at);
+	free(l->room);
+	free(l);
+}
+
+/* ---- a step ---- */
+
+/*
+ * Forward and backward of one learner's microbatches, numbers ${from} and on
+ * of this rank's and ${first} and on of the step's; their sum.
+ */
+static void *
+run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
+    int *status)
+{
+	struct trainer_work *w = t->work;
+	struct tree tree = { .leaves = count };
+	struct tree_sum sums[TREE_MOST];
+
+	w->free = w->gradients;
+	for (int i = 0; i < count; i++) {
+		struct microbatch *mb = NULL;
+		struct feed f;
+		void *g = w->gradient[--w->free];
+		double start;
+		int n;
+
+		t->net->same = i > 0;
+		if (*status == 0 && (*status = work_next(t, &mb)) == 0)
+			work_forward(t, p, mb, from + i, &f, g);
+		w->report[first + i].status = *status;
+		w->report[first + i].wish = work_wishes(t);
+		start = clock_seconds();
+		if (*status == 0)
+			plan_backward(p, NULL);
+		n = tree_push(&tree, (struct subtree){ 0, i, g }, sums);
+		for (int k = 0; k < n; k++) {
+			device_add(t->net->device, sums[k].left, sums[k].right,
+			    t->net->graph->elements);
+			w->gradient[w->free++] = (void *)sums[k].right;
+		}
+		w->time.backward += clock_seconds() - start;
+		about_computes(&w->about, NULL);
+		if (mb != NULL)
+			work_return(t, mb);
+		if (*status == 0)
+			work_send(t);
+	}
+	return tree.part[0].data;
+}
+
+/* Steps of the schedule that are done in this interval, with this one. */
+static uint64_t
+steps_done(const struct learners *l, const struct trainer *t)
+{
+	return t->state.step + 1 - l->at.step;
+}
+
+/* This is the last step of all. */
+static int
+at_end(const struct trainer *t)
+{
+	return schedule_next(t->schedule, dataset_samples(t->train),
+	    &t->work->at).cell == NULL;
+}
+
+/* Each ${n} updates, or at the end. */
+static int
+due(const struct learners *l, const struct trainer *t, int64_t n)
+{
+	return steps_done(l, t) % (uint64_t)(n * t->state.grown) == 0 ||
+	    at_end(t);
+}
+
+/* The gradients of ${count} microbatches to those that are there; the sum. */
+static void *
+gather(struct learners *l, const struct trainer *t, struct learner *x,
+    void *sum, int count)
+{
+	size_t elements = t->net->graph->elements;
+
+	x->count += count;
+	if (t->state.grown == 1)
+		return sum;
+	if (x->count == count)
+		learners_copy(l, t->net, x->sum, sum, elements);
+	else
+		device_add(t->net->device, x->sum, sum, elements);
+	return x->sum;
+}
+
+/* Its own step; 0, or EXIT_DIVERGED after a message. */
+static int
+update_learner(struct learners *l, struct trainer *t, int k, void *sum,
+    double *norm)
+{
+	const struct schedule_step *at = &t->work->at;
+	struct optim *o = &l->learner[k].optim;
+	double start = clock_seconds();
+	int bad;
+
+	if (at->momentum >= 0)
+		o->set.momentum = at->momentum;
+	bad = optim_step(o, t->net, sum, 1.0 / l->learner[k].count, at->lr,
+	    norm);
+	l->learner[k].count = 0;
+	t->work->time.update += clock_seconds() - start;
+	if (!bad)
+		return 0;
+	fail("step %llu: learner %d: %s not finite: the run has diverged (a "
+	    "lower learning rate, a longer warm-up or --clip-grad may help)",
+	    (unsigned long long)t->state.step, l->first + k,
+	    bad == OPTIM_STATISTICS ? "a mean or variance of its batch "
+	    "normalisations is" : "the gradient's norm is");
+	return EXIT_DIVERGED;
+}
+
+/* A step of each learner here. */
+static void
+run_learners(struct learners *l, struct trainer *t, int count)
+{
+	struct trainer_work *w = t->work;
+	struct plan *p = w->plan[w->at.stage][w->at.turn];
+	int status = 0, updates = due(l, t, 1);
+
+	for (int k = 0; k < l->held; k++) {
+		int from = k * count, first = l->first * count + from;
+		double other;
+		void *sum;
+
+		t->net->w = l->learner[k].w;
+		sum = run_learner(t, p, from, first, count, &status);
+		sum = gather(l, t, &l->learner[k], sum, count);
+		if (status == 0 && updates)
+			status = update_learner(l, t, k, sum, k == 0 ?
+			    &l->norm : &other);
+		w->report[first + count - 1].status = status;
+	}
+	l->updates += updates;
+	t->net->w = l->mean;
+}
+
+/* The run as it was at the last average, which is all that is left of it. */
+static int
+fall_back(const struct learners *l, struct trainer *t, int status)
+{
+	t->state.step = l->at.step;
+	t->state.clips = l->at.clips;
+	t->state.epoch = l->at.epoch;
+	t->state.loss = l->at.loss;
+	return status;
+}
+
+/* What the learners' displacements say, and what follows from it. */
+static void
+learn_noise(const struct learners *l, struct trainer *t)
+{
+	struct noise n = noise_of(l);
+
+	noise_log(l, t, &n);
+	if (grow_asked(&t->o.learners) && grow_step(&t->o.learners, &n,
+	    l->updates, &t->state) && t->comm->rank == 0)
+		note("step %llu: the batch is %d times that of the schedule "
+		    "from here on", (unsigned long long)t->state.step,
+		    t->state.grown);
+}
+
+int
+learners_step(struct learners *l, struct trainer *t, struct step_report *s)
+{
+	const struct cell *c = t->work->at.cell;
+	int microbatches = c->batch / c->group, groups;
+	double start;
+
+	if (!l->begun) {
+		start = clock_seconds();
+		l->at = t->state;
+		l->begun = 1;
+		l->updates = 0;
+		if (average_take(l, t) != 0)
+			comm_abort(t->comm, EXIT_RANKS);
+		t->work->time.comm += clock_seconds() - start;
+	}
+	run_learners(l, t, microbatches / l->n);
+	if (work_join(t, microbatches, s) != 0)
+		return fall_back(l, t, s->status);
+	s->norm = l->norm;
+	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss >
+	    t->o.max_loss))
+		return fall_back(l, t, work_diverged(t, "the loss is",
+		    s->loss));
+	s->between = !due(l, t, t->o.learners.every);
+	groups = due(l, t, t->o.learners.group_every);
+	work_count(t, s->loss);
+	/* What was wished is done when there is something to save. */
+	l->wish |= s->wish;
+	s->wish = s->between ? 0 : l->wish;
+	start = clock_seconds();
+	if (s->between) {
+		if (groups && learner_groups_average(l, t) != 0)
+			comm_abort(t->comm, EXIT_RANKS);
+		t->work->time.comm += clock_seconds() - start;
+		return 0;
+	}
+	if (average_give(l, t) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	t->work->time.comm += clock_seconds() - start;
+	if (learners_measure(t))
+		learn_noise(l, t);
+	t->work->unsaved = 1;
+	l->wish = l->begun = 0;
+	return 0;
+}

@@ -1,0 +1,107 @@
+/* The noise of gradients, measured at an average. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/json.h"
+#include "train/learn/learners_run.h"
+#include "train/learn/noise.h"
+
+static void *
+element(const struct net *n, const void *v, size_t i)
+{
+	return (char *)v + i * n->device->elem;
+}
+
+/* x - y, elements ${from} to ${to} - 1, into a gradient buffer: none is in use
+ * at an average. */
+static void
+subtract(struct learners *l, const struct trainer *t, const void *x,
+    const void *y, size_t from, size_t to)
+{
+	struct device *d = t->net->device;
+	double *a = l->room, *b = l->room + LEARNERS_CHUNK;
+
+	for (size_t now; from < to; from += now) {
+		now = to - from < LEARNERS_CHUNK ? to - from : LEARNERS_CHUNK;
+		device_get(d, a, element(t->net, x, from), now);
+		device_get(d, b, element(t->net, y, from), now);
+		for (size_t k = 0; k < now; k++)
+			a[k] -= b[k];
+		device_put(d, element(t->net, t->work->gradient[0], from), a,
+		    now);
+	}
+}
+
+/* The sum of squares of that buffer over all that is trained. */
+static double
+squares(struct tiles *tiles, const struct trainer *t)
+{
+	tiles_own(tiles, t->net->device, t->work->gradient[0]);
+	return tiles_share(tiles) != 0 ? NAN : tiles_squares(tiles, 0);
+}
+
+int
+noise_learners(struct learners *l, struct trainer *t)
+{
+	for (int k = 0; k < l->held; k++) {
+		subtract(l, t, l->learner[k].w, l->mean, 0, t->share.elements);
+		l->moved[l->first + k] = squares(&l->learner[k].optim.tiles, t);
+	}
+	for (int r = 0, first; r < t->comm->size; r++)
+		l->moved_at[r + 1] = l->moved_at[r] + (size_t)split(l->n, r,
+		    t->comm->size, &first) * sizeof(*l->moved);
+	return comm_allgatherv(t->comm, l->moved, l->moved_at);
+}
+
+int
+noise_average(struct learners *l, struct trainer *t)
+{
+	for (int i = 0; i < t->share.n; i++) {
+		const struct segment *s = &t->share.segment[i];
+
+		if (s->rank == t->comm->rank)
+			subtract(l, t, l->vector[0], l->mean, s->at, s->at +
+			    s->n);
+	}
+	l->mean_moved = squares(&t->optim.tiles, t);
+	return isnan(l->mean_moved) ? -1 : 0;
+}
+
+struct noise
+noise_of(const struct learners *l)
+{
+	struct noise n = { 0 };
+
+	for (int j = 0; j < l->n; j++)
+		n.apart += l->moved[j];
+	/* Sums of squares about the mean, which rounding can take below 0. */
+	n.apart = fmax(n.apart - l->n * l->mean_moved, 0) / (l->n - 1);
+	n.moved = l->mean_moved;
+	n.gradient = n.moved - n.apart / l->n;
+	return n;
+}
+
+void
+noise_log(const struct learners *l, struct trainer *t, const struct noise *n)
+{
+	double clips = (double)(t->state.clips - l->at.clips);
+	struct json_writer w = { 0 };
+	char now[32];
+
+	if (t->run == NULL)
+		return;
+	json_open(&w, NULL, '{');
+	json_put_real(&w, "apart", sqrt(n->apart));
+	json_put_real(&w, "batch", clips / l->updates);
+	json_put_real(&w, "moved", sqrt(n->moved));
+	if (n->gradient > 0)
+		json_put_real(&w, "noise_scale", clips / l->n * n->apart /
+		    n->gradient);
+	json_put_int(&w, "step", (int64_t)t->state.step);
+	json_put_int(&w, "steps", (int64_t)(t->state.step - l->at.step));
+	json_put_text(&w, "time", clock_utc(now));
+	json_put_text(&w, "type", "average");
+	json_close(&w);
+	runlog_line(&t->run->log, &w);
+}

@@ -1,0 +1,491 @@
+/* A run begins, or goes on from a checkpoint, in its directory. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/isa.h"
+#include "base/lock.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "train/guard/replay.h"
+#include "train/loop/choices.h"
+#include "train/loop/memory.h"
+#include "train/loop/session.h"
+#include "train/loop/work.h"
+#include "train/run/best.h"
+#include "train/run/facts.h"
+#include "train/run/record.h"
+#include "train/run/resume.h"
+#include "train/run/room.h"
+#include "train/run/status.h"
+#include "train/weights/init.h"
+
+/*
+ * What was the best so far must have been so by the same metric, and a file
+ * must say so; otherwise what comes is compared with nothing.
+ */
+static void
+check_best(struct session *s, struct state *was)
+{
+	const char *metric = s->t.state.best_metric;
+	int other = *was->best_metric != '\0' &&
+	    strcmp(was->best_metric, metric) != 0;
+
+	if (was->best_step == 0 && !other)	/* of version 0.1.0, or none */
+		was->best_step = best_step_of(s->o.out, was->best);
+	if (was->best_step > 0 && !other)
+		return;
+	if (was->best > BEST_WORST && s->t.o.best != BEST_NONE)
+		note("the best by %s so far is not known; it is counted anew",
+		    metric);
+	was->best = BEST_WORST;
+	was->best_step = 0;
+}
+
+/* The run goes on: it must be the one that --init began. */
+static int
+check_init(struct session *s, const struct resume *r)
+{
+	if (r->state.init != NULL)
+		s->init = xstrdup(r->state.init);
+	s->t.state.init = s->init;
+	if (s->o.init == NULL)
+		return 0;
+	if (!init_same(s->o.init, r->state.init))
+		return -1;
+	note("%s: is what the run began from; it goes on from its checkpoint",
+	    text_quote(s->o.init));
+	return 0;
+}
+
+/*
+ * Return 1 if the run started without measured statistics and --precise-bn is
+ * not given.  Such a run continues without them, because measuring would change
+ * its final weights.  Not measuring was the default before version 0.2.0.
+ */
+static int
+began_unmeasured(const struct resume *r)
+{
+	char *was = r->state.config != NULL ?
+	    fact_value(r->state.config, "precise-bn") : NULL;
+	int unmeasured = was == NULL || strcmp(was, "0") == 0;
+
+	free(was);
+	return unmeasured && !options_given("precise-bn");
+}
+
+/* Turn off the measurement of statistics, also in the settings that later
+ * checkpoints store.  All ranks call it. */
+static void
+measure_nothing(struct session *s)
+{
+	struct trainer_work *w = s->t.work;
+
+	precise_free(w->precise);
+	w->precise = NULL;
+	options_adopt("precise-bn", "0");
+	free(s->recipe);
+	s->recipe = facts_recipe();
+	s->t.state.config = s->recipe;
+}
+
+/* The weights that a new run begins from, on rank 0; 0 or -status. */
+static int
+open_init(struct session *s, struct init *in)
+{
+	int status;
+
+	if (s->o.init == NULL)
+		return 0;
+	status = init_open(in, s->graph, s->o.init, s->classes,
+	    s->o.init_partial);
+	if (status != 0)
+		return -status;
+	s->init = xstrdup(in->text);
+	s->t.state.init = s->init;
+	return 0;
+}
+
+/* Check that the run is the one that saved the checkpoint.  Return 0, or -1
+ * after a message. */
+static int
+check_resume(struct session *s, const struct resume *r)
+{
+	session_history(s, r->state.step);
+	choices_state(s, r->state.choices);
+	if (began_unmeasured(r))
+		measure_nothing(s);
+	return resume_check(r, &s->t.state, s->schedule,
+	    dataset_samples(s->train), s->o.override);
+}
+
+/*
+ * Find and check the checkpoint to resume from, on rank 0, without loading it.
+ * Return 1 if there is one, 0 if there is none, or -status after a message.
+ * Without one, open the weights of --init in ${in}.
+ */
+static int
+find_checkpoint(struct session *s, struct resume *r, struct init *in)
+{
+	char holder[256];
+	int got = 0;
+
+	if (dir_locked(s->o.out, RUNDIR_LOCK, holder, sizeof(holder))) {
+		fail("%s: in use by another process (host and pid: %s)",
+		    text_quote(s->o.out), holder);
+		return -EXIT_FAILED;
+	}
+	if (strcmp(s->o.resume, "never") == 0) {
+		uint64_t *steps;
+
+		got = rundir_checkpoints(s->o.out, "", &steps);
+		free(steps);
+		if (got > 0)
+			fail("%s: holds a run already (--resume=auto resumes "
+			    "it)", text_quote(s->o.out));
+		return got == 0 ? open_init(s, in) : -EXIT_USAGE;
+	}
+	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.out, r) :
+	    resume_file(s->o.resume, r);
+	if (got < 0)
+		return -checkpoint_status(got);
+	if (got == 0)
+		return open_init(s, in);
+	if (check_resume(s, r) != 0 || check_init(s, r) != 0)
+		return -EXIT_USAGE;
+	choices_state(s, NULL);		/* as later checkpoints say it */
+	check_best(s, &r->state);
+	note("%s: resuming after step %" PRIu64, text_quote(r->path),
+	    r->state.step);
+	return 1;
+}
+
+/* As find_checkpoint, for a replay. */
+static int
+find_replayed(struct session *s, struct resume *r, struct init *in)
+{
+	int got = replay_find(s->o.replay, r);
+
+	if (got < 0)
+		return -checkpoint_status(got);
+	if (got == 0)
+		return open_init(s, in);
+	if (check_resume(s, r) != 0)
+		return -EXIT_USAGE;
+	r->state.due = 0;		/* no validation is done again */
+	return 1;
+}
+
+/*
+ * Make and lock the directory.  ${found}: there is a checkpoint, ${r}; while
+ * it was read, the directory was not locked.
+ */
+static int
+take_directory(struct session *s, const struct resume *r, int found)
+{
+	int inside = strcmp(s->o.resume, "auto") == 0 || !found;
+
+	s->run.keep = s->o.keep;
+	if (rundir_open(&s->run, s->o.out) != 0)
+		return -1;
+	s->t.run = &s->run;
+	if (inside && resume_set_aside(s->o.out, r) != 0)
+		return -1;
+	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
+	    hash128(r->file.file.data, r->file.file.n));
+}
+
+/*
+ * Return 1 if the run of checkpoint ${r} is finished and its directory is
+ * read-only.  Then there is nothing to do, and no lock to take.
+ */
+static int
+is_kept(const struct session *s, const struct resume *r)
+{
+	return strcmp(s->o.resume, "auto") == 0 &&
+	    r->state.step >= schedule_steps(s->schedule,
+	    dataset_samples(s->train)) && !r->state.due &&
+	    access(s->o.out, W_OK) != 0 &&
+	    (errno == EROFS || errno == EACCES) &&
+	    run_finished(s->o.out) >= 0;
+}
+
+#define FINISHED 2		/* ${step} holds the exit status */
+
+/* Numbers that rank 0 tells the others. */
+struct where {
+	int64_t found;
+	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
+	uint64_t grown, grow_wants;
+	int64_t unmeasured;
+	double epoch, loss, best;
+};
+
+/* A flat buffer from rank 0 to all. */
+static int
+broadcast_flat(struct session *s, void *flat)
+{
+	size_t bytes = s->graph->elements * s->device->elem;
+	void *host;
+	int bad;
+
+	if (s->comm->size == 1)
+		return 0;
+	host = xmalloc(bytes);
+	device_download(s->device, host, flat, bytes);
+	bad = comm_broadcast(s->comm, host, bytes, 0);
+	device_upload(s->device, flat, host, bytes);
+	free(host);
+	return bad;
+}
+
+/* The list of damaged samples: the bytes of its text, 0 for none; and from rank 0
+ * to all. */
+static uint64_t
+keep_corrupt(struct session *s, const char *text)
+{
+	if (text == NULL)
+		return 0;
+	s->corrupt = xstrdup(text);
+	return strlen(text) + 1;
+}
+
+static int
+broadcast_corrupt(struct session *s, size_t bytes)
+{
+	if (bytes == 0)
+		return 0;
+	if (s->corrupt == NULL)
+		s->corrupt = xcalloc(bytes, 1);
+	s->t.state.corrupt = s->corrupt;
+	return comm_broadcast(s->comm, s->corrupt, bytes, 0);
+}
+
+/* What became of the weights, beside the checkpoints. */
+static int
+record_init(struct session *s, const struct init *in)
+{
+	struct buffer table = { 0 };
+	char *path;
+	int bad;
+
+	if (in->match == NULL)
+		return 0;
+	match_table(in->match, &table);
+	path = rundir_path(&s->run, "init.tsv");
+	bad = commit_bytes(path, table.data, table.n);
+	free(path);
+	buffer_free(&table);
+	return bad;
+}
+
+/* The first weights: rank 0 has what ${in} brings, and tells the others. */
+static int
+begin_anew(struct session *s, const struct init *in)
+{
+	net_init(s->net, s->o.loading.seed);
+	session_history(s, 0);
+	if (s->o.init == NULL)
+		return 0;
+	if (in->match != NULL)
+		match_load(in->match, s->net);
+	return broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
+}
+
+/* Find the checkpoint or the weights that the run begins from, on rank 0. */
+static struct where
+find_begin(struct session *s, struct resume *r, struct init *in, int dry)
+{
+	struct where w = { 0 };
+
+	w.found = s->o.replay != NULL ? find_replayed(s, r, in) :
+	    s->o.out == NULL ? open_init(s, in) : find_checkpoint(s, r, in);
+	if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
+	    r->state.step : 0) != 0)
+		w.found = -EXIT_USAGE;
+	if (!dry && s->o.replay == NULL && w.found == 1 && is_kept(s, r)) {
+		note("%s: the run is finished", text_quote(s->o.out));
+		return (struct where){ .found = FINISHED,
+			.step = (uint64_t)run_finished(s->o.out) };
+	}
+	if (w.found == 1)
+		w = (struct where){ 1, r->state.step, r->state.clips,
+			r->state.best_step, (uint64_t)r->state.due,
+			s->o.replay == NULL && strcmp(s->o.resume, "auto") == 0 ?
+				r->state.step : 0, r->state.skipped,
+			keep_corrupt(s, r->state.corrupt),
+			(uint64_t)r->state.grown,
+			(uint64_t)r->state.grow_wants,
+			began_unmeasured(r),
+			r->state.epoch, r->state.loss, r->state.best };
+	return w;
+}
+
+/* The state of the checkpoint that rank 0 found becomes that of every rank. */
+static void
+adopt_state(struct session *s, const struct where *w)
+{
+	struct state *st = &s->t.state;
+
+	st->step = w->step;
+	st->clips = w->clips;
+	st->epoch = w->epoch;
+	st->loss = w->loss;
+	st->best = w->best;
+	st->best_step = w->best_step;
+	st->skipped = w->skipped;
+	st->due = (int)w->due;
+	st->grown = (int)w->grown;
+	st->grow_wants = (int)w->grow_wants;
+	s->t.safe_step = w->safe_step;
+	if (w->unmeasured && s->comm->rank != 0)
+		measure_nothing(s);
+}
+
+/* Load the checkpoint ${r}, if ${found}, and take the directory, on rank 0;
+ * return an exit status.  ${whole}: the optimizer state of all ranks. */
+static int
+begin_here(struct session *s, const struct resume *r, int found,
+    struct slots_whole *whole, const struct init *in)
+{
+	if (found && (checkpoint_load(&r->file, r->path, s->net) != 0 ||
+	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0))
+		return EXIT_DAMAGE;
+	if (s->o.replay == NULL && (take_directory(s, r, found) != 0 ||
+	    record_init(s, in) != 0))
+		return EXIT_FAILED;
+	return 0;
+}
+
+/*
+ * Begin the run.  With ${dry} only find, check and plan it.  memory_fits needs the
+ * state of the checkpoint, and is called before any file is changed.
+ */
+static int
+begin(struct session *s, struct resume *r, struct init *in, int dry)
+{
+	struct slots_whole whole = { { NULL } };
+	struct where w = { 0 };
+	int status;
+
+	if (s->comm->rank == 0)
+		w = find_begin(s, r, in, dry);
+	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
+		return EXIT_RANKS;
+	if (w.found < 0)
+		return (int)-w.found;
+	if (w.found == FINISHED) {
+		s->finished = 1;
+		return (int)w.step;
+	}
+	if (w.found == 1)
+		adopt_state(s, &w);
+	if (dry)
+		return 0;
+	if ((status = memory_fits(&s->t)) != 0)
+		return status;
+	if (s->comm->rank == 0)
+		status = begin_here(s, r, (int)w.found, &whole, in);
+	status = comm_agree(s->comm, status);
+	if (status == 0 && w.found == 0)
+		status = begin_anew(s, in);
+	else if (status == 0 && (broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
+	    broadcast_flat(s, s->net->w) != 0 ||
+	    slots_scatter(&s->t.optim.slots, &whole) != 0))
+		status = EXIT_RANKS;
+	slots_forget(&whole);
+	return status;
+}
+
+int
+session_look(struct session *s, FILE *f)
+{
+	struct buffer table = { 0 };
+	struct resume r = { 0 };
+	struct init in = { 0 };
+	int status = begin(s, &r, &in, 1);
+
+	if (f != NULL && in.match != NULL) {
+		match_table(in.match, &table);
+		fwrite(table.data, 1, table.n, f);
+	}
+	buffer_free(&table);
+	init_close(&in);
+	resume_free(&r);
+	return status;
+}
+
+int
+session_begin(struct session *s)
+{
+	struct resume r = { 0 };
+	struct init in = { 0 };
+	int status = begin(s, &r, &in, 0);
+
+	init_close(&in);
+	resume_free(&r);
+	return status;
+}
+
+/* For on_exit(3): however the process ends, the log says with what status. */
+static void
+end_log(int status, void *session)
+{
+	struct session *s = session;
+
+	runlog_end(&s->run.log, status, s->t.state.step);
+}
+
+int
+session_record(struct session *s, const char *settings,
+    char *const *argument)
+{
+	const char *library = s->backend->library != NULL ?
+	    s->backend->library() : s->backend->name;
+	char *choices = device_choices(s->device, CHOICES_MADE);
+	struct record p = { .settings = settings, .choices = choices,
+		.schedule = s->schedule_text, .network = s->network_text,
+		.classes = s->classes, .build = s->build,
+		.isa = isa_name(isa_best()), .dataset = s->dataset,
+		.val = s->val != NULL ? s->val_id : NULL,
+		.model = s->graph->name, .device = library,
+		.precision = s->device->precision,
+		.comm = comm_library(), .argument = argument,
+		.parameters = graph_parameters(s->graph),
+		.samples = dataset_samples(s->train), .ranks = s->comm->size,
+		.step = s->t.state.step, .tensorboard = s->o.tensorboard };
+	int bad = 0;
+
+	if (schedule_seek(s->schedule, dataset_samples(s->train),
+	    s->t.state.step).cell != NULL)
+		bad = rundir_unfinish(&s->run);
+	if (!bad)
+		bad = record_write(&s->run, &p);
+	free(choices);
+	if (bad)
+		return EXIT_FAILED;
+	on_exit(end_log, s);
+	room_check(&s->t.optim.slots, s->o.out, s->o.keep, s->val != NULL &&
+	    s->o.trainer.best != BEST_NONE, NULL);
+	return 0;
+}
+
+int
+session_end(struct session *s, int status)
+{
+	int bad;
+
+	if (s->t.run == NULL)
+		return status;
+	end_log(status, s);
+	bad = runlog_close(&s->run.log);
+	bad |= events_close(&s->run.events);
+	return bad && (status == 0 || status == EXIT_AGAIN ||
+	    status == EXIT_SKIPPED) ? EXIT_FAILED :
+	    status;
+}

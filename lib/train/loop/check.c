@@ -1,0 +1,202 @@
+/* The plan of a run that is not started. */
+#include <stdlib.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/options.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "comm/cores.h"
+#include "train/loop/check.h"
+#include "train/loop/clips.h"
+#include "train/loop/estimate.h"
+#include "train/loop/memory.h"
+#include "train/loop/session.h"
+#include "train/loop/work.h"
+
+/* As vt-train has them where they are not set. */
+static struct session_options
+defaults(const struct check_options *o)
+{
+	static const struct option_list none;
+	const struct clip_settings clips = CLIP_SETTINGS;
+	struct session_options s = {
+		.data = o->data, .model = o->model, .schedule = o->schedule,
+		.device = o->device, .precision = o->precision,
+		.resume = "auto", .groups = "tsm", .freeze = &none,
+		.override = &none, .threads = o->threads, .ranks = o->ranks,
+		.keep = 3, .optimizer = optimizers,
+		.optimizing = { .momentum = 0.9, .decay = 1e-4 },
+		.loading = { .seed = 1, .threads = 2, .memory = 512 << 20 },
+		.viewing = { .threads = 2, .validate = 1, .clips = 1,
+			.crops = 1, .n = 8, .memory = 512 << 20 },
+		.sums = { .deterministic = o->deterministic,
+			.allreduce = "auto" },
+		.trainer = { .best = BEST_TOP1, .log_every = 10,
+			.precise = PRECISE_AUTO },
+	};
+
+	clips_set(&clips, &s.loading);
+	return s;
+}
+
+/* Forward, of all steps of a cell. */
+static double
+cell_macs(const struct trainer *t, int i, int k, uint64_t steps)
+{
+	const struct cell *c = &t->schedule->stage[i].cell[k];
+
+	return t->work->plan[i][k]->macs * work_parts(t, c).n *
+	    (double)steps;
+}
+
+static double
+all_macs(const struct trainer *t, uint64_t (*steps)[SCHEDULE_CYCLE])
+{
+	double sum = 0;
+
+	for (int i = 0; i < t->schedule->stages; i++)
+		for (int k = 0; k < t->schedule->stage[i].cells; k++)
+			sum += cell_macs(t, i, k, steps[i][k]);
+	return sum;
+}
+
+/* Of the device's memory, where it has its own: there is less of it. */
+static size_t
+scarce(const struct trainer *t, const struct memory *m)
+{
+	size_t apart = memory_apart(t, m);
+
+	return apart > 0 ? apart : memory_sum(t, m);
+}
+
+static void
+print_cell(const struct trainer *t, int i, int k, uint64_t steps, double all,
+    FILE *f)
+{
+	const struct stage *g = &t->schedule->stage[i];
+	const struct cell *c = &g->cell[k];
+	const struct plan *p = t->work->plan[i][k];
+	struct memory m = memory_cell(t, 0, i, k);
+	char run[16] = "", momentum[16] = "-", share[16];
+
+	if (c->run > 0)
+		snprintf(run, sizeof(run), "/%d", c->run);
+	if (g->moves)
+		snprintf(momentum, sizeof(momentum), "%.6g", g->momentum);
+	fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d%s\t%d\t%s\t%.6g\t%.6g\t%s\t"
+	    "%llu\t%llu\t%.4g\t%.2f\t%zu\n", i, g->epoch_begin, g->epoch_end, k,
+	    c->batch, c->frames, c->crop, c->group, run,
+	    c->batch / c->group, work_share_text(t, c, share),
+	    lr_at(g->lr, g->pieces, g->epoch_begin),
+	    lr_at(g->lr, g->pieces, g->epoch_end), momentum,
+	    (unsigned long long)steps, (unsigned long long)steps *
+	    (unsigned)c->batch, p->macs / p->input->n / 1e9,
+	    100 * cell_macs(t, i, k, steps) / all, scarce(t, &m));
+}
+
+static void
+print_cells(const struct trainer *t, FILE *f)
+{
+	const struct schedule *s = t->schedule;
+	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
+	    sizeof(*steps));
+	double all;
+
+	schedule_count(s, dataset_samples(t->train), steps);
+	all = all_macs(t, steps);
+	fprintf(f, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\t"
+	    "bn\tgroups\tgroups_of_rank_0\tlr_begin\tlr_end\tmomentum\tsteps\t"
+	    "samples\tGmacs_per_clip\twork_percent\tmemory_bytes\n");
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			print_cell(t, i, k, steps[i][k], all, f);
+	free(steps);
+}
+
+/* Rank ${rank} must do with ${most} bytes. */
+static int
+check_memory(const struct trainer *t, int rank, size_t most)
+{
+	struct memory m = memory_plan(t, rank);
+	size_t sum = scarce(t, &m), worst = 0;
+	const struct schedule *s = t->schedule;
+	char a[32], b[32], c[32];
+	int stage = 0, turn = 0;
+
+	if (sum <= most)
+		return 0;
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			struct memory one = memory_cell(t, rank, i, k);
+
+			if (scarce(t, &one) <= worst)
+				continue;
+			worst = scarce(t, &one);
+			stage = i;
+			turn = k;
+		}
+	fail("%s: rank %d of %d needs %s (--memory=%s), most of all in stage %d, "
+	    "cycle %d, whose activations take %s: choose a smaller --bn-size, "
+	    "fewer frames or a smaller crop", s->path, rank, t->comm->size,
+	    text_bytes(a, (double)sum), text_bytes(b, (double)most), stage, turn,
+	    text_bytes(c, (double)t->work->plan[stage][turn]->arena));
+	return EXIT_USAGE;
+}
+
+int
+check_schedule(const struct check_options *o, FILE *f)
+{
+	static struct session s;
+	struct session_options so = defaults(o);
+	struct comm *comm = comm_self();
+	struct estimate e = { 0 };
+	int share = cores(comm) / o->ranks, status;
+
+	if (so.threads == 0)
+		so.threads = share > 0 ? share : 1;
+	status = session_open(&s, comm, &so);
+
+	if (status == 0)
+		status = trainer_shares(&s.t, 0);
+	for (int r = 0; r < o->ranks && status == 0 && o->memory > 0; r++)
+		status = check_memory(&s.t, r, o->memory);
+	/* Assume that each rank has a processor for each of its threads. */
+	if (status == 0 && o->time && estimate_measure(&s.t, so.threads, &e))
+		status = EXIT_FAILED;
+	if (status == 0) {
+		print_cells(&s.t, f);
+		trainer_print_totals(&s.t, f);
+		if (o->time)
+			estimate_print(&s.t, &e, f);
+	}
+	estimate_free(&e);
+	session_close(&s);
+	comm_free(comm);
+	return status;
+}
+
+/* Of a clip, as the network sees it. */
+static double
+macs(const struct cell *c, void *network)
+{
+	struct dims *input = graph_inputs(network, 1, c->frames, c->crop);
+	double n = graph_macs(network, input);
+
+	free(input);
+	if (n <= 0)
+		exit(EXIT_USAGE);	/* graph_macs has said why */
+	return n;
+}
+
+struct graph *
+check_network(const char *model, struct cost *cost)
+{
+	enum { CLASSES = 400 };		/* of the head, which costs nothing */
+	char *path = share_find("models", model, ".net");
+	struct graph *g = path != NULL ? graph_read(path, CLASSES) : NULL;
+
+	*cost = (struct cost){ macs, g, "multiply-adds of the network" };
+	free(path);
+	return g;
+}

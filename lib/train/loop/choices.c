@@ -1,0 +1,214 @@
+/* The back end's choices: from where a run stopped, from rank 0, for other runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/choice_cache.h"
+#include "backend/tuning.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/guard/replay.h"
+#include "train/loop/choices.h"
+#include "train/run/agree.h"
+
+static int
+tries(const struct session *s)
+{
+	return s->o.choosing == CHOOSE_FASTEST ||
+	    (s->o.choosing == CHOOSE_AUTO &&
+	    s->o.sums.deterministic == FAST);
+}
+
+static int
+plain(const struct session *s)
+{
+	return s->o.plain ? TUNE_PLAIN : 0;
+}
+
+static int
+count(const struct session *s)
+{
+	char *text = device_choices(s->device, CHOICES_MADE);
+	int lines = -1;			/* less the header */
+
+	for (const char *at = text; *at != '\0'; at++)
+		lines += *at == '\n';
+	free(text);
+	return lines;
+}
+
+/* ---- of the run that goes on ---- */
+
+/* Its directory, the caller's to free; NULL: none does. */
+static char *
+directory(const struct session *s)
+{
+	uint64_t *steps;
+	int n;
+
+	if (s->o.replay != NULL)
+		return xstrdup(s->o.replay->run);
+	if (s->o.out == NULL || strcmp(s->o.resume, "never") == 0)
+		return NULL;
+	if (strcmp(s->o.resume, "auto") != 0)
+		return path_dir(s->o.resume);
+	n = rundir_checkpoints(s->o.out, "", &steps);
+	free(steps);
+	return n > 0 ? xstrdup(s->o.out) : NULL;
+}
+
+int
+choices_take_saved(struct device *d, const char *dir)
+{
+	char *any = device_choices(d, CHOICES_MADE), *path;
+	struct buffer text = { 0 };
+	int status = 0;
+
+	path = path_join(dir, CHOICES_FILE);
+	if (any != NULL && file_size(path) >= 0) {
+		if (file_read_text(path, &text) != 0)
+			status = EXIT_FAILED;
+		else if (device_choose(d, CHOICES_MADE, text_quote(path),
+		    text.data) != 0)
+			status = EXIT_DAMAGE;
+	}
+	buffer_free(&text);
+	free(path);
+	free(any);
+	return status;
+}
+
+static int
+take_saved(struct session *s)
+{
+	char *dir = directory(s);
+	int status = dir != NULL ? choices_take_saved(s->device, dir) : 0;
+
+	free(dir);
+	return status;
+}
+
+/* ---- on all ranks ---- */
+
+static int
+plan(struct session *s)
+{
+	int status;
+
+	device_tune(s->device, plain(s) | (tries(s) ? TUNE_TRY : 0));
+	status = trainer_plan(&s->t);
+	device_tune(s->device, plain(s));	/* no step waits for trying */
+	return status;
+}
+
+/* Rank 0's part. */
+static int
+plan_first(struct session *s)
+{
+	int status = take_saved(s), before;
+
+	if (status != 0)
+		return status;
+	if (tries(s))
+		choice_cache_load(s->device);
+	before = count(s);
+	status = plan(s);
+	if (status == 0)
+		detail("%s: %d choices, %d of them made now, by %s",
+		    s->backend->name, count(s), count(s) - before,
+		    tries(s) ? "trying" : "rule");
+	if (status == 0 && tries(s))
+		choice_cache_save(s->device);
+	return status;
+}
+
+/* Rank 0's table, on every rank, the caller's to free; NULL: a rank is lost. */
+static char *
+tell(struct session *s)
+{
+	char *text = s->comm->rank == 0 ? device_choices(s->device,
+	    CHOICES_MADE) : NULL;
+	int64_t n = text != NULL ? (int64_t)strlen(text) : 0;
+	int bad = comm_broadcast(s->comm, &n, sizeof(n), 0);
+
+	if (!bad && text == NULL)
+		text = xcalloc((size_t)n + 1, 1);
+	if (!bad && comm_broadcast(s->comm, text, (size_t)n, 0) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What the others do. */
+static int
+plan_likewise(struct session *s, const char *table)
+{
+	if (device_choose(s->device, CHOICES_MADE, "the choices of rank 0",
+	    table) != 0)
+		return EXIT_FAILED;
+	return plan(s);
+}
+
+static int
+plan_alike(struct session *s)
+{
+	int status = comm_agree(s->comm, s->comm->rank == 0 ? plan_first(s) :
+	    0);
+	struct identity mine = { 0 };
+	char *table;
+
+	if (status != 0)
+		return status;
+	if ((table = tell(s)) == NULL)
+		return EXIT_RANKS;
+	if (s->comm->rank != 0)
+		status = plan_likewise(s, table);
+	free(table);
+	if ((status = comm_agree(s->comm, status)) != 0)
+		return status;
+	choices_state(s, NULL);
+	mine.choices = s->choices;
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+int
+choices_plan(struct session *s)
+{
+	char *any = device_choices(s->device, CHOICES_MADE);
+
+	if (any == NULL && s->o.choosing == CHOOSE_FASTEST)
+		note("--choices: back end %s has none to make",
+		    s->backend->name);
+	free(any);
+	return any != NULL ? plan_alike(s) : comm_agree(s->comm,
+	    trainer_plan(&s->t));
+}
+
+/* ---- what checkpoints say of them ---- */
+
+char *
+choices_stamp(struct device *d, const char *was)
+{
+	char *text = device_choices(d, CHOICES_MADE), *end, *stamp, hash[33];
+	long most = was != NULL ? strtol(was, NULL, 10) : -1, rows = 0;
+
+	if (text == NULL)
+		return NULL;
+	end = text + strcspn(text, "\n") + 1;	/* the header */
+	for (; *end != '\0' && rows != most; rows++)
+		end += strcspn(end, "\n") + 1;
+	stamp = xprintf("%ld:%s", rows, hash128_text(hash128(text,
+	    (size_t)(end - text)), hash));
+	free(text);
+	return stamp;
+}
+
+void
+choices_state(struct session *s, const char *was)
+{
+	free(s->choices);
+	s->choices = s->o.sums.deterministic == EXACT ?
+	    choices_stamp(s->device, was) : NULL;
+	s->t.state.choices = s->choices;
+}

@@ -1,0 +1,573 @@
+/*
+ * Estimate the time of a run.
+ *
+ * From a measurement: a pass over a microbatch takes c seconds of time and p of
+ * processor time.  Loading its clips takes d seconds of loader thread time.
+ * Computing overlaps loading, so in the long run a microbatch takes the longest
+ * of
+ *
+ *	c	if the device is the bottleneck
+ *	d / L	if the L loader threads are
+ *	(p + d) / N	if the N processors are
+ *
+ * From a log: the mean time per clip of each shape, and of a validation.  A
+ * line of the log names only the shape of its last step.  If a line covers
+ * several shapes (short cycles), the times of shapes are mixed, but their sum
+ * is right.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/ram.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "net/feed.h"
+#include "train/loop/estimate.h"
+#include "train/loop/memory.h"
+#include "train/loop/work.h"
+
+enum { WARM = 1, TIMED = 2 };		/* minimum passes over a shape */
+#define TIMED_SECONDS 0.2		/* minimum time for a shape */
+
+struct estimate_rig {
+	const struct trainer *t;
+	int cores;
+	void *gradient;
+	struct outcome *outcome, *fetched;
+};
+
+/* Wall-clock and processor seconds of one pass in this process. */
+struct pass { double seconds, busy; };
+
+/* Return the remaining steps of each cell: [stages].  The caller frees them. */
+static uint64_t (*estimate_steps(const struct trainer *t))[SCHEDULE_CYCLE]
+{
+	const struct schedule *s = t->schedule;
+	uint64_t samples = dataset_samples(t->train);
+	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
+	    sizeof(*steps));
+
+	for (struct schedule_step at = schedule_seek(s, samples,
+	    t->state.step); at.cell != NULL;
+	    at = schedule_next(s, samples, &at))
+		steps[at.stage][at.turn]++;
+	return steps;
+}
+
+/* Return the number of microbatches of the last rank, which has the most. */
+static int
+estimate_share(const struct trainer *t, const struct cell *c)
+{
+	int first;
+
+	return work_share(t, work_parts(t, c).n, t->comm->size - 1, &first);
+}
+
+static int
+estimate_validations(const struct trainer *t)
+{
+	double left = schedule_epochs(t->schedule) - t->state.epoch;
+
+	if (left <= 0)
+		return 0;
+	if (t->val == NULL)
+		return t->work->precise != NULL;
+	return t->o.val_every > 0 ? (int)ceil(left / t->o.val_every - 1e-9) : 1;
+}
+
+static double
+processor_seconds(void)
+{
+	struct timespec s;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s);
+	return (double)s.tv_sec + 1e-9 * (double)s.tv_nsec;
+}
+
+/* Time forward passes over ${p}, and backward passes if ${backward}. */
+static int
+rig_time(struct estimate_rig *r, struct plan *p, int backward,
+    struct pass *to)
+{
+	struct net *n = r->t->net;
+	const struct graph *g = n->graph;
+	struct pass begin = { 0 };
+	struct feed f = { 0 };
+	int passes = -WARM;
+
+	feed_make(&f, p->input, &g->needs);
+	f.outcome = p->training ? r->outcome : NULL;
+	for (; (passes < TIMED || clock_seconds() - begin.seconds <
+	    TIMED_SECONDS) && stop_signal() == 0; passes++) {
+		if (passes == 0)
+			begin = (struct pass){ clock_seconds(),
+				processor_seconds() };
+		net_forward(n, p, &f, p->training ? r->gradient : NULL);
+		if (backward)
+			plan_backward(p, NULL);
+		/* The download waits until the device has finished. */
+		device_download(n->device, r->fetched, r->outcome,
+		    (size_t)g->heads * sizeof(*r->fetched));
+	}
+	to->seconds = (clock_seconds() - begin.seconds) / passes;
+	to->busy = (processor_seconds() - begin.busy) / passes;
+	feed_free(&f, &g->needs);
+	return stop_signal() != 0 ? -1 : 0;
+}
+
+/*
+ * Return the thread seconds that ${l} takes to load a clip, or -1.  Free ${l}.
+ */
+static double
+rig_drain(struct loader *l)
+{
+	struct loader_stats s;
+	struct microbatch *mb;
+	int got = 1;
+
+	for (int i = 0; i < TIMED && (got = loader_next(l, &mb)) == 1; i++)
+		loader_return(l, mb);
+	s = loader_stats(l);
+	loader_free(l);
+	if (got < 0)
+		return -1;
+	return s.clips > 0 ? (s.read + s.decode + s.resize) /
+	    (double)s.clips : 0;
+}
+
+/* Return the thread seconds to load a training clip of the cell of ${step}, or
+ * -1. */
+static double
+rig_load(const struct estimate_rig *r, uint64_t step)
+{
+	struct loader_options o = r->t->loading;
+
+	o.trace = NULL;
+	o.room = (struct loader_room){ 0 };
+	o.replaces = 1;			/* the run reports damaged samples, not
+					 * the estimate */
+	o.audit = 0;
+	o.until = step + 1;
+	return rig_drain(loader_new(r->t->train, r->t->schedule, step, &o));
+}
+
+static double
+rig_load_views(const struct estimate_rig *r)
+{
+	const struct trainer *t = r->t;
+	struct view_options v = t->viewing;
+	uint32_t n = dataset_samples(t->val), wanted = TIMED * (uint32_t)v.n;
+
+	v.room = (struct loader_room){ 0 };
+	return rig_drain(loader_views(t->val, 0, n < wanted ? n : wanted, &v));
+}
+
+/* Return the seconds of a pass that overlaps loading.  ${load}: thread seconds
+ * that loading takes per pass. */
+static double
+rig_together(const struct estimate_rig *r, const struct pass *p, double load,
+    int threads)
+{
+	return fmax(p->seconds, fmax(load / threads, (p->busy + load) /
+	    r->cores));
+}
+
+/* Return the plan to time.  If ranks share a microbatch, time an unshared one
+ * of the same size, because the other ranks do not take part. */
+static struct plan *
+rig_plan(const struct estimate_rig *r, int i, int k)
+{
+	struct plan *p = r->t->work->plan[i][k];
+
+	return p->peers == NULL ? p : net_plan(r->t->net, p->input, 1);
+}
+
+/* Return the first remaining step of cell ${k} of stage ${i}. */
+static uint64_t
+first_step(const struct trainer *t, int i, int k)
+{
+	uint64_t samples = dataset_samples(t->train);
+	struct schedule_step at = schedule_seek(t->schedule, samples,
+	    t->state.step);
+
+	while (at.stage != i || at.turn != k)
+		at = schedule_next(t->schedule, samples, &at);
+	return at.step;
+}
+
+/* Return the seconds of a step from an earlier cell of the same shape, or 0 if
+ * there is none. */
+static double
+known_cell(const struct trainer *t, const struct estimate *e, int i, int k)
+{
+	const struct schedule *s = t->schedule;
+	const struct cell *c = &s->stage[i].cell[k];
+
+	for (int a = 0; a <= i; a++)
+		for (int b = 0; b < s->stage[a].cells && (a < i || b < k); b++)
+			if (t->work->plan[a][b] == t->work->plan[i][k] &&
+			    e->cell[a][b] > 0)
+				return e->cell[a][b] * estimate_share(t, c) /
+				    estimate_share(t, &s->stage[a].cell[b]);
+	return 0;
+}
+
+static int
+measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
+{
+	const struct trainer *t = r->t;
+	const struct cell *c = &t->schedule->stage[i].cell[k];
+	struct plan *p = rig_plan(r, i, k);
+	struct pass pass;
+	double load;
+
+	if ((e->cell[i][k] = known_cell(t, e, i, k)) > 0)
+		return 0;
+	if (p == NULL || net_reserve(t->net) != 0 ||
+	    rig_time(r, p, 1, &pass) != 0 ||
+	    (load = rig_load(r, first_step(t, i, k))) < 0)
+		return -1;
+	e->shapes++;
+	e->cell[i][k] = estimate_share(t, c) * rig_together(r, &pass,
+	    load * p->input->n, t->loading.threads);
+	return 0;
+}
+
+/* Measure the seconds of a validation and of the measurement of statistics
+ * before it. */
+static int
+measure_validation(struct estimate_rig *r, double *seconds)
+{
+	const struct trainer *t = r->t;
+	const struct view_options *v = &t->viewing;
+	struct pass pass;
+	double load, views;
+
+	*seconds = 0;
+	if (t->val != NULL) {
+		if (rig_time(r, evaluate_plan(t->net, v), 0, &pass) != 0 ||
+		    (load = rig_load_views(r)) < 0)
+			return -1;
+		views = (double)dataset_samples(t->val) * v->clips * v->crops;
+		*seconds = ceil(views / t->comm->size / v->n) *
+		    rig_together(r, &pass, load * v->n, v->threads);
+	}
+	if (t->work->precise != NULL) {
+		if (rig_time(r, precise_plan(t->work->precise), 0, &pass) != 0)
+			return -1;
+		*seconds += ceil((double)precise_groups(t->work->precise) /
+		    t->comm->size) * pass.seconds * (t->optim.ema > 0 ? 2 : 1);
+	}
+	return 0;
+}
+
+/* Add up the times of all remaining steps and validations. */
+static void
+estimate_total(const struct trainer *t, struct estimate *e, double validation)
+{
+	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+
+	for (int i = 0; i < t->schedule->stages; i++)
+		for (int k = 0; k < t->schedule->stage[i].cells; k++) {
+			e->steps += steps[i][k];
+			e->training += (double)steps[i][k] * e->cell[i][k];
+		}
+	e->validation = t->val != NULL ? "validation" : "measurement";
+	e->validations = validation > 0 ? estimate_validations(t) : 0;
+	e->validating = e->validations * validation;
+	free(steps);
+}
+
+static int
+rig_open(struct estimate_rig *r)
+{
+	const struct net *n = r->t->net;
+	struct memory m = memory_plan(r->t, r->t->comm->rank);
+	size_t bytes = (size_t)n->graph->heads * sizeof(*r->outcome);
+	size_t wanted = memory_sum(r->t, &m) - m.item[MEMORY_BASE];
+	char a[32], b[32];
+
+	if (wanted > ram_available())
+		return fail("timing this run needs %s of memory (%s available): "
+		    "choose a smaller --bn-size "
+		    "(vt-schedule), fewer frames or a smaller crop",
+		    text_bytes(a, (double)wanted),
+		    text_bytes(b, (double)ram_available()));
+	r->gradient = device_alloc(n->device, n->graph->elements *
+	    n->device->elem);
+	r->outcome = device_alloc(n->device, bytes);
+	r->fetched = xmalloc(bytes);
+	return r->gradient == NULL || r->outcome == NULL ? -1 : 0;
+}
+
+static void
+rig_close(struct estimate_rig *r)
+{
+	struct device *d = r->t->net->device;
+
+	if (r->gradient != NULL)
+		device_free(d, r->gradient);
+	if (r->outcome != NULL)
+		device_free(d, r->outcome);
+	free(r->fetched);
+}
+
+int
+estimate_measure(struct trainer *t, int cores, struct estimate *e)
+{
+	struct estimate_rig r = { .t = t, .cores = cores };
+	const struct schedule *s = t->schedule;
+	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+	double validation = 0;
+	int bad;
+
+	*e = (struct estimate){ .cell = xcalloc((size_t)s->stages,
+	    sizeof(*e->cell)) };
+	bad = rig_open(&r) != 0 || net_reserve(t->net) != 0;
+	for (int i = 0; i < s->stages && !bad; i++)
+		for (int k = 0; k < s->stage[i].cells && !bad; k++)
+			if (steps[i][k] > 0)
+				bad = measure_cell(&r, e, i, k);
+	if (!bad && estimate_validations(t) > 0)
+		bad = measure_validation(&r, &validation);
+	if (!bad)
+		estimate_total(t, e, validation);
+	rig_close(&r);
+	free(steps);
+	return bad ? -1 : 0;
+}
+
+int
+estimate_is_cheap(const struct trainer *t)
+{
+	const struct schedule *s = t->schedule;
+	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+	double cost = 0, all = 0;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			double macs = t->work->plan[i][k]->macs;
+
+			all += (double)steps[i][k] * macs *
+			    estimate_share(t, &s->stage[i].cell[k]);
+			cost += steps[i][k] > 0 ? (WARM + TIMED) * macs : 0;
+		}
+	free(steps);
+	return cost < all / 100;
+}
+
+/* ---- from a log ---- */
+
+/* Seconds and clips of the logged steps, by cell. */
+struct estimate_log {
+	const struct trainer *t;
+	int same;			/* the lines that follow are of a run
+					 * like this one */
+	double (*seconds)[SCHEDULE_CYCLE], (*clips)[SCHEDULE_CYCLE];
+	double validating;
+	int validations;
+};
+
+static int
+is_text(const struct json *line, const char *key, const char *wanted)
+{
+	const char *found = json_to_text(json_get(line, key));
+
+	return found != NULL && strcmp(found, wanted) == 0;
+}
+
+static int64_t
+int_of(const struct json *line, const char *key)
+{
+	int64_t v = -1;
+
+	json_to_int(json_get(line, key), 0, INT64_MAX, &v);
+	return v;
+}
+
+static double
+real_of(const struct json *line, const char *key)
+{
+	double v = 0;
+
+	return json_to_real(json_get(line, key), &v) == 0 && v > 0 ? v : 0;
+}
+
+static void
+log_step(struct estimate_log *l, const struct json *line)
+{
+	const struct schedule *s = l->t->schedule;
+	double seconds = real_of(line, "seconds");
+
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			const struct cell *c = &s->stage[i].cell[k];
+
+			if (int_of(line, "batch") != c->batch ||
+			    int_of(line, "frames") != c->frames ||
+			    int_of(line, "crop") != c->crop ||
+			    int_of(line, "bn") != c->group)
+				continue;
+			l->seconds[i][k] += seconds;
+			l->clips[i][k] += seconds *
+			    real_of(line, "clips_per_s");
+		}
+}
+
+static void
+log_line(struct estimate_log *l, const struct json *line)
+{
+	const struct trainer *t = l->t;
+
+	if (is_text(line, "type", "start"))
+		l->same = is_text(line, "model", t->net->graph->name) &&
+		    is_text(line, "precision", t->net->device->precision) &&
+		    int_of(line, "ranks") == t->comm->size;
+	if (!l->same)
+		return;
+	if (is_text(line, "type", "step"))
+		log_step(l, line);
+	/* Include the first validation, although its caches are cold: the run
+	 * to estimate has one, too. */
+	if (is_text(line, "type", "validation") && t->val != NULL &&
+	    int_of(line, "samples") <= dataset_samples(t->val)) {
+		l->validating += real_of(line, "seconds");
+		l->validations++;
+	}
+}
+
+static void
+log_read(struct estimate_log *l, const char *run)
+{
+	char *path = path_join(run, "log.jsonl"), *next, why[256];
+	struct buffer b = { 0 };
+
+	if (access(path, R_OK) != 0 || file_read(path, &b) != 0)
+		goto out;
+	/* Ignore invalid lines: they say nothing about this run. */
+	fail_capture(why, sizeof(why));
+	for (char *line = b.data; (next = strchr(line, '\n')) != NULL;
+	    line = next) {
+		struct json *v;
+
+		*next++ = '\0';
+		if ((v = json_parse(path, line, strlen(line))) != NULL)
+			log_line(l, v);
+		json_free(v);
+	}
+	fail_capture(NULL, 0);
+out:
+	buffer_free(&b);
+	free(path);
+}
+
+int
+estimate_log(const struct trainer *t, const char *run, struct estimate *e)
+{
+	const struct schedule *s = t->schedule;
+	size_t n = (size_t)s->stages;
+	struct estimate_log l = { .t = t,
+		.seconds = xcalloc(n, sizeof(*l.seconds)),
+		.clips = xcalloc(n, sizeof(*l.clips)) };
+	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+	int known;
+
+	*e = (struct estimate){ .cell = xcalloc(n, sizeof(*e->cell)) };
+	log_read(&l, run);
+	e->log = path_join(run, "log.jsonl");
+	known = t->val == NULL || l.validations > 0;
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			if (l.clips[i][k] > 0)
+				e->cell[i][k] = l.seconds[i][k] /
+				    l.clips[i][k] * s->stage[i].cell[k].batch;
+			known &= steps[i][k] == 0 || e->cell[i][k] > 0;
+		}
+	if (known)
+		estimate_total(t, e, l.validations > 0 ? l.validating /
+		    l.validations : 0);
+	free(steps);
+	free(l.seconds);
+	free(l.clips);
+	return known && e->steps > 0;
+}
+
+/* ---- text ---- */
+
+/* Print only as many digits as an estimate has. */
+static char *
+time_text(char text[32], double seconds)
+{
+	if (seconds > 0 && seconds < 1e-4)	/* %g would print an exponent */
+		snprintf(text, 32, "%.2g ms", 1e3 * seconds);
+	else if (seconds < 10)
+		snprintf(text, 32, "%.2g s", seconds);
+	else if (seconds < 100)
+		snprintf(text, 32, "%.0f s", seconds);
+	else if (seconds < 100 * 60)
+		snprintf(text, 32, "%.0f min", seconds / 60);
+	else if (seconds < 72 * 3600)
+		snprintf(text, 32, "%.1f h", seconds / 3600);
+	else
+		snprintf(text, 32, "%.1f days", seconds / 86400);
+	return text;
+}
+
+char *
+estimate_text(const struct estimate *e, char text[256])
+{
+	char all[32], a[32], b[32];
+	int n;
+
+	n = snprintf(text, 256, "about %s: %s of %" PRIu64 " step%s",
+	    time_text(all, e->training + e->validating),
+	    time_text(a, e->training), e->steps, e->steps == 1 ? "" : "s");
+	if (e->validations > 0)
+		n += snprintf(text + n, 256 - (size_t)n, ", %s of %d %s%s",
+		    time_text(b, e->validating), e->validations, e->validation,
+		    e->validations == 1 ? "" : "s");
+	if (e->shapes > 0)
+		snprintf(text + n, 256 - (size_t)n, " (timed at least %d "
+		    "microbatches of %s%d shape%s)", TIMED, e->shapes == 1 ? "" :
+		    "each of ", e->shapes, e->shapes == 1 ? "" : "s");
+	else
+		snprintf(text + n, 256 - (size_t)n, " (from %s)",
+		    text_quote(e->log));
+	return text;
+}
+
+void
+estimate_print(const struct trainer *t, const struct estimate *e, FILE *f)
+{
+	const struct schedule *s = t->schedule;
+	char text[256], shape[48], time[32];
+
+	fprintf(f, "%-22s %s\n", "# time", estimate_text(e, text));
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			const struct cell *c = &s->stage[i].cell[k];
+
+			if (e->cell[i][k] <= 0)
+				continue;
+			snprintf(shape, sizeof(shape), "# stage %d, %dx%dx%d", i,
+			    c->batch, c->frames, c->crop);
+			fprintf(f, "%-22s %s a step\n", shape,
+			    time_text(time, e->cell[i][k]));
+		}
+}
+
+void
+estimate_free(struct estimate *e)
+{
+	free(e->cell);
+	free(e->log);
+	*e = (struct estimate){ 0 };
+}

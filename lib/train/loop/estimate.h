@@ -1,0 +1,63 @@
+#ifndef TRAIN_LOOP_ESTIMATE_H
+#define TRAIN_LOOP_ESTIMATE_H
+
+/*
+ * Estimate the time of a run: by a measurement on this machine before the first
+ * step, or from the log of an earlier run.
+ */
+
+#include "train/loop/trainer.h"
+
+/* The remaining run, from t->state.step to the end of the schedule. */
+struct estimate {
+	uint64_t steps;
+	double training;		/* seconds of these steps */
+	const char *validation;		/* "validation", or "measurement" */
+	int validations;
+	double validating;		/* seconds of all validations */
+	int shapes;			/* shapes timed; 0: estimated from a
+					 * log */
+	char *log;			/* path of that log; NULL: measured */
+	double (*cell)[SCHEDULE_CYCLE];	/* [stages] seconds of a step */
+};
+
+/*
+ * estimate_measure(t, cores, e):
+ * Time at least two microbatches of each remaining shape on synthetic clips,
+ * and the loading of two microbatches of real clips.  Multiply by the remaining
+ * steps.  ${cores}: processors of this rank, shared by computing and loading.
+ * Communication between ranks, updates and checkpoints are not included.
+ *
+ * Call it between trainer_plan and trainer_run; weights and statistics do not
+ * change.  It is not collective, but ranks of one host should measure at the
+ * same time.
+ *
+ * Return 0, or -1: after a message, or without one if a signal requested a
+ * stop.  Call estimate_free(e) in either case.
+ */
+int estimate_measure(struct trainer *t, int cores, struct estimate *e);
+
+/* estimate_is_cheap(t): return 1 if estimate_measure takes less than 1 % of the
+ * multiply-adds of the remaining run. */
+int estimate_is_cheap(const struct trainer *t);
+
+/*
+ * estimate_log(t, run, e):
+ * Estimate from log.jsonl in the directory ${run}, which must be of the same
+ * network, precision and number of ranks.  Return 1, or 0 without a message if
+ * the log does not cover all remaining shapes and validations.  Call
+ * estimate_free(e) in either case.
+ */
+int estimate_log(const struct trainer *t, const char *run, struct estimate *e);
+
+/* estimate_text(e, text): return "about 12 min: 9 min of 1475 steps, ...". */
+char *estimate_text(const struct estimate *e, char text[256]);
+
+/* estimate_print(t, e, f): print that text and the time of a step of each
+ * shape. */
+void estimate_print(const struct trainer *t, const struct estimate *e,
+    FILE *f);
+
+void estimate_free(struct estimate *e);
+
+#endif

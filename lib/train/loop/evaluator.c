@@ -1,0 +1,261 @@
+/* Scores of a dataset. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "comm/watch.h"
+#include "graph/metric.h"
+#include "graph/precision.h"
+#include "train/loop/evaluator.h"
+#include "train/loop/pinned.h"
+
+struct plan *
+evaluate_plan(struct net *n, const struct view_options *v)
+{
+	struct dims *input = graph_inputs(n->graph, v->n, v->t, v->side);
+	struct plan *p = net_plan(n, input, 0);
+
+	free(input);
+	return p;
+}
+
+/* Add the scores of one microbatch's views to their samples. */
+static void
+add_microbatch(const struct plan *p, const struct microbatch *l,
+    const struct view_options *v, const struct evaluation *e, double *scratch,
+    uint64_t *views)
+{
+	size_t classes = (size_t)e->classes;
+	uint64_t each = (uint64_t)(v->clips * v->crops);
+
+	net_scores(p, scratch);
+	for (int i = 0; i < l->n - l->filled; i++, ++*views)
+		ensemble_add(v->ensemble, e->loss, e->classes, scratch +
+		    (size_t)i * classes, l->clip[i] % each == 0, e->scores +
+		    (size_t)l->sample[i] * classes);
+}
+
+/* Every rank has all scores, so all come to the same answer; one says it. */
+static int
+check_finite(const struct evaluation *e, const struct dataset *d, int rank)
+{
+	for (uint32_t i = 0; i < e->samples; i++)
+		for (int k = 0; k < e->classes; k++) {
+			double score = e->scores[(size_t)i *
+			    (size_t)e->classes + (size_t)k];
+
+			if (isfinite(score))
+				continue;
+			if (rank == 0)
+				fail("%s: sample %s: the score of class %d is %g: "
+				    "the network has diverged", dataset_path(d),
+				    dataset_sample(d, i).key, k, score);
+			return EXIT_DIVERGED;
+		}
+	return 0;
+}
+
+static int
+next(const struct comm *c, struct loader *l, struct microbatch **mb)
+{
+	int wait = watch_enter(c->watch, "loading clips", 0);
+	int got = loader_next(l, mb);
+
+	watch_leave(c->watch, wait);
+	return got;
+}
+
+int
+evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
+    struct comm *c, void (*progress)(uint64_t done, uint64_t all),
+    struct evaluation *e)
+{
+	int classes = n->graph->head[0].classes, got;
+	int per = v->clips * v->crops;
+	struct plan *p = evaluate_plan(n, v);
+	struct view_options own = *v;
+	uint32_t samples = dataset_samples(d);
+	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;
+	uint32_t first, count;
+	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
+	uint64_t views = 0, all;
+	struct loader *loader;
+	struct microbatch *mb;
+	int64_t most;
+
+	row = (size_t)classes * sizeof(double);
+	for (int r = 0; r <= c->size; r++)
+		start[r] = (size_t)((uint64_t)samples * (uint64_t)r /
+		    (uint64_t)c->size) * row;
+	first = (uint32_t)(start[c->rank] / row);
+	count = (uint32_t)(start[c->rank + 1] / row) - first;
+	*e = (struct evaluation){ .samples = samples, .classes = classes,
+		.loss = n->graph->op[n->graph->head[0].loss].loss };
+	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
+	all = (uint64_t)count * (uint64_t)per;
+	own.room = pinned_room(n);
+	own.raw &= own.room.take != NULL;
+	loader = loader_views(d, first, count, &own);
+	while ((got = next(c, loader, &mb)) == 1) {
+		struct feed f = { .stream = mb->stream, .target = mb->target,
+			.clip = mb->clip };
+
+		n->same = views > 0;
+		pinned_send(n, p, mb);
+		net_forward(n, p, &f, NULL);
+		pinned_next(n, p, loader);
+		add_microbatch(p, mb, v, e, scratch, &views);
+		pinned_return(n, loader, mb);
+		if (progress != NULL)
+			progress(views, all);
+	}
+	loader_free(loader);
+	free(scratch);
+	/* All ranks agree on whether to go on before any waits for another. */
+	most = got < 0 ? (got == -2 ? EXIT_DAMAGE : EXIT_FAILED) : 0;
+	if (views != all && most == 0) {
+		fail("%s: %llu views came (wanted %llu)", dataset_path(d),
+		    (unsigned long long)views, (unsigned long long)all);
+		most = EXIT_FAILED;
+	}
+	if (comm_max(c, &most) != 0)
+		most = EXIT_RANKS;
+	if (most == 0 && comm_allgatherv(c, e->scores, start) != 0)
+		most = EXIT_RANKS;
+	e->views = (uint64_t)samples * (uint64_t)per;
+	for (uint32_t i = 0; i < samples; i++)
+		ensemble_end(v->ensemble, e->loss, classes, per, e->scores +
+		    (size_t)i * (size_t)classes);
+	free(start);
+	if (most == 0)
+		most = check_finite(e, d, c->rank);
+	if (most != 0)
+		evaluation_free(e);
+	return (int)most;
+}
+
+void
+evaluation_free(struct evaluation *e)
+{
+	free(e->scores);
+	e->scores = NULL;
+}
+
+int
+evaluation_has(const struct dataset *d, uint32_t i, int c)
+{
+	int n, label;
+	const struct class_span *set = dataset_set(d, i, &n);
+
+	for (int k = 0; k < n; k++)
+		if (set[k].class == c)
+			return 1;
+	if (set != NULL)
+		return 0;
+	label = dataset_sample(d, i).label;
+	return label < 0 ? -1 : label == c;
+}
+
+/* Into ${right}: 1 for the classes of sample ${i}; how many, -1: no label. */
+static int
+classes_of(const struct evaluation *e, const struct dataset *d, uint32_t i,
+    char *right)
+{
+	int n, count = 0, label = dataset_sample(d, i).label;
+	const struct class_span *set = dataset_set(d, i, &n);
+
+	memset(right, 0, (size_t)e->classes);
+	if (set == NULL && label < 0)
+		return -1;
+	if (set == NULL)
+		right[label] = 1;
+	for (int k = 0; k < n; k++)
+		right[set[k].class] = 1;
+	for (int c = 0; c < e->classes; c++)
+		count += right[c];
+	return count;
+}
+
+static double
+set_loss(const struct evaluation *e, const double *scores, const char *right)
+{
+	double sum = 0;
+
+	for (int c = 0; c < e->classes; c++)
+		sum += metric_binary(scores[c], right[c]);
+	return sum / e->classes;
+}
+
+static void
+add_sample(struct summary *s, const struct evaluation *e,
+    const double *scores, const char *right, int n)
+{
+	int best = e->classes, one = 0;
+
+	for (int c = 0; c < e->classes; c++)
+		if (right[c]) {
+			int rank = metric_rank(scores, e->classes, c);
+
+			best = rank < best ? rank : best;
+			one = c;
+		}
+	s->labelled++;
+	s->ranked += n > 0;
+	s->top1 += n > 0 && best < 1;
+	s->top5 += n > 0 && best < 5;
+	s->loss += e->loss == LOSS_SIGMOID ? set_loss(e, scores, right) :
+	    n == 1 ? metric_loss(e->loss, scores, e->classes, one) : 0;
+}
+
+double
+evaluation_precision(const struct evaluation *e, const struct dataset *d, int c)
+{
+	struct scored *s = xcalloc(e->samples, sizeof(*s));
+	size_t n = 0;
+	double precision;
+
+	for (uint32_t i = 0; i < e->samples; i++) {
+		int right = evaluation_has(d, i, c);
+
+		if (right >= 0)
+			s[n++] = (struct scored){ e->scores[(size_t)i *
+			    (size_t)e->classes + (size_t)c], right };
+	}
+	precision = average_precision(s, n);
+	free(s);
+	return precision;
+}
+
+struct summary
+evaluation_summary(const struct evaluation *e, const struct dataset *d)
+{
+	struct summary s = { 0 };
+	char *right = xcalloc((size_t)e->classes, 1);
+
+	for (uint32_t i = 0; i < e->samples; i++) {
+		int n = classes_of(e, d, i, right);
+
+		if (n >= 0)
+			add_sample(&s, e, e->scores + (size_t)i *
+			    (size_t)e->classes, right, n);
+	}
+	free(right);
+	if (s.ranked > 0) {
+		s.top1 /= s.ranked;
+		s.top5 /= s.ranked;
+	}
+	if (s.labelled > 0)
+		s.loss /= s.labelled;
+	for (int c = 0; c < e->classes && dataset_sets(d); c++) {
+		double precision = evaluation_precision(e, d, c);
+
+		s.classes += precision >= 0;
+		s.map += precision >= 0 ? precision : 0;
+	}
+	if (s.classes > 0)
+		s.map /= s.classes;
+	return s;
+}

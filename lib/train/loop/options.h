@@ -1,0 +1,51 @@
+#ifndef TRAIN_LOOP_OPTIONS_H
+#define TRAIN_LOOP_OPTIONS_H
+
+/*
+ * Rows that the option tables of several commands have alike; ${to} is where a
+ * value goes.  OPTION_CONFIG and its kin are in base/options.h.
+ */
+
+#include "base/options.h"
+#include "train/loop/views.h"
+
+/* --choices: by the library's rule, or by trying which is the fastest; auto: the
+ * fastest, where sums have no fixed order. */
+enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
+
+#define OPTION_SAMPLER(to) \
+	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \
+	    "choose frames: tsm, dense, pyslowfast, ... (tsm)", \
+	    VIEWS_SAMPLERS, 0, 0, 0 }
+#define OPTION_DEVICE(to) \
+	{ 0, "device", OPTION_TEXT, to, "NAME", \
+	    "choose the back end: cpu, cuda, ref, ref64 (cpu)", \
+	    "cpu|cuda|ref|ref64", 0, 0, 0 }
+#define OPTION_PRECISION(to) \
+	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
+	    "store activations as fp32, bf16 or fp16 (fp32)", \
+	    "fp32|bf16|fp16", 0, 0, 0 }
+#define OPTION_CHOICES(to) \
+	{ 0, "choices", OPTION_CHOICE, to, "HOW", \
+	    "choose algorithms on a GPU by rule, fastest (auto)", \
+	    "auto|rule|fastest", 0, 0, 0 }
+#define OPTION_FUSE(to) \
+	{ 0, "fuse", OPTION_FLAG, to, NULL, \
+	    "fuse norms into fp16 convolutions on a GPU (yes)", \
+	    NULL, 0, 0, 0 }
+#define OPTION_RANK_THREADS(to) \
+	{ 'j', "threads", OPTION_INT, to, "N", \
+	    "compute with N threads in a rank (0: all its cores)", \
+	    NULL, 0, 1024, 0 }
+#define OPTION_LOADER_THREADS(to) \
+	{ 0, "loader-threads", OPTION_INT, to, "N", \
+	    "load clips with N threads in a rank (2)", NULL, 1, 1024, 0 }
+#define OPTION_LOADER_MEMORY(to) \
+	{ 0, "loader-memory", OPTION_SIZE, to, "BYTES", \
+	    "prefetch at most BYTES of pixels in a rank (512M)", \
+	    NULL, 1, 9e15, 0 }
+#define OPTION_JSON(to) \
+	{ 0, "json", OPTION_FLAG, to, NULL, \
+	    "print JSON Lines, not a table", NULL, 0, 0, 0 }
+
+#endif

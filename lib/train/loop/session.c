@@ -1,0 +1,230 @@
+/* Putting together what a run has open, alike on every rank. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/isa.h"
+#include "base/version.h"
+#include "train/loop/choices.h"
+#include "train/loop/inputs.h"
+#include "train/loop/session.h"
+#include "train/run/agree.h"
+#include "train/run/best.h"
+#include "train/run/resume.h"
+
+/*
+ * How the ranks were started, before they do anything together that depends on
+ * it.
+ */
+static int
+check_start(struct session *s)
+{
+	char program[33];
+	struct identity mine = { .program = agree_program(program),
+		.build = s->build, .isa = isa_name(isa_best()),
+		.settings = s->settings };
+
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/* What they have opened. */
+static int
+check_ranks(struct session *s)
+{
+	struct identity mine = resume_identity(&s->t.state);
+	char schedule[33];
+
+	hash128_text(hash128(s->schedule_text, strlen(s->schedule_text)),
+	    schedule);
+	mine.schedule = schedule;
+	mine.val = s->val_id;
+	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+}
+
+/* The shape of validation: asked for, or that of the last stage. */
+static void
+set_viewing(struct session *s)
+{
+	const struct stage *last =
+	    &s->schedule->stage[s->schedule->stages - 1];
+	const struct cell *c = &last->cell[last->cells - 1];
+	struct view_options *v = &s->t.viewing;
+
+	s->t.state.frames = c->frames;
+	s->t.state.crop = c->crop;
+	s->t.state.stride = c->stride_min;
+	*v = s->o.viewing;
+	v->stride = c->stride_min;
+	v->t = v->t > 0 ? v->t : c->frames;
+	v->side = v->side > 0 ? v->side : c->crop;
+	v->needs = &s->graph->needs;
+}
+
+static void
+set_trainer(struct session *s)
+{
+	static const char *const metric[] = { [BEST_NONE] = "",
+		[BEST_TOP1] = "top1", [BEST_LOSS] = "loss",
+		[BEST_MAP] = "map" };
+	struct trainer *t = &s->t;
+
+	t->o = s->o.trainer;
+	if (t->o.best == BEST_TOP1 && !options_given("keep-best") &&
+	    s->val != NULL && dataset_sets(s->val))
+		t->o.best = BEST_MAP;
+	if (s->o.ranks > 0)
+		s->planned = comm_planned(s->o.ranks);
+	t->comm = s->planned != NULL ? s->planned : s->comm;
+	t->net = s->net;
+	t->schedule = s->schedule;
+	t->train = s->train;
+	t->val = s->val;
+	t->replay = s->o.replay;
+	t->out = s->comm->rank == 0 && t->replay == NULL ? stdout : NULL;
+	t->loading = s->o.loading;
+	t->loading.rank = t->comm->rank;
+	t->loading.ranks = t->comm->size;
+	t->loading.learners = (int)s->o.trainer.learners.n;
+	t->loading.spread = s->o.sums.deterministic == FAST;
+	t->loading.needs = &s->graph->needs;
+	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
+	t->optim.kind = s->o.optimizer;
+	t->optim.set = s->o.optimizing;
+	t->optim.clip = s->o.clip;
+	t->optim.clip_value = s->o.clip_value;
+	t->optim.ema = s->o.ema;
+	t->optim.loss_scale = s->o.loss_scale > 0 ? s->o.loss_scale : 1;
+	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
+	    s->device->o.precision == PRECISION_FP16);
+	t->optim.outer = learner_options_outer(&t->o.learners);
+	t->optim.learners = t->o.learners.state == STATE_KEEP ?
+	    (int)t->o.learners.n : 0;
+	t->state = (struct state){ .seed = s->o.loading.seed,
+		.best = BEST_WORST, .best_metric = metric[t->o.best],
+		.build = s->build, .results = VERSION_RESULTS,
+		.isa = isa_name(isa_best()),
+		.library = backend_library(s->backend),
+		.precision = s->device->precision, .classes = s->classes,
+		.class_hash = s->class_hash, .config = s->recipe,
+		.dataset = s->dataset, .settings_id = s->settings_id,
+		.flips = s->flips,
+		.generation = dataset_generation(s->train), .grown = 1,
+		.extract = s->extract,
+		.history = s->history, .model = s->graph->name,
+		.network = s->network_text, .order = s->order };
+	set_viewing(s);
+}
+
+void
+session_history(struct session *s, uint64_t step)
+{
+	hash128_text(schedule_prefix_hash(s->schedule,
+	    dataset_samples(s->train), step), s->history);
+}
+
+static void
+describe(struct session *s)
+{
+	struct buffer classes = { 0 };
+
+	hash128_text(dataset_id(s->train), s->dataset);
+	hash128_text(dataset_settings_id(s->train), s->settings_id);
+	if (s->val != NULL)
+		hash128_text(dataset_id(s->val), s->val_id);
+	else
+		strcpy(s->val_id, "none");
+	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
+	    dataset_class_hash(s->train));
+	s->extract = dataset_extract(s->train);
+	s->recipe = facts_recipe();
+	class_text(dataset_class_list(s->train), &classes);
+	s->classes = classes.data;
+	s->order = xstrdup("v1");
+	session_history(s, 0);
+}
+
+/* Who sums up what, and updates it. */
+static int
+open_sums(struct session *s)
+{
+	size_t elem = s->device->elem, n = s->graph->elements, most;
+	char *table = NULL;
+	int bad;
+
+	if (s->o.sums.table != NULL &&
+	    (table = inputs_text(s->comm, s->o.sums.table)) == NULL)
+		return EXIT_USAGE;
+	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm,
+	    device_stream(s->device) != NULL && elem == sizeof(float) ?
+	    fabric_library(s->device->backend->fabric) : NULL,
+	    n * elem, elem);
+	free(table);
+	if (bad)
+		return EXIT_USAGE;
+	if (s->planned != NULL && s->o.sums.deterministic == FAST)
+		strcpy(s->t.sums.text, "by the hosts, when it starts");
+	most = bucket_elements(s->t.sums.bucket, elem);
+	if (s->o.sums.deterministic == EXACT || s->o.sharded)
+		segments_open(&s->t.share, s->t.comm, n, most);
+	else
+		segments_copy(&s->t.share, s->t.comm, n, most);
+	return 0;
+}
+
+int
+session_open(struct session *s, struct comm *comm,
+    const struct session_options *o)
+{
+	int status;
+
+	s->comm = comm;
+	s->o = *o;
+	s->build = version_build;
+	s->settings = options_config(NULL);
+	if ((status = check_start(s)) != 0 ||
+	    (status = inputs_open(s)) != 0)
+		return status;
+	describe(s);
+	set_trainer(s);
+	if ((status = check_ranks(s)) != 0)
+		return status;
+	s->t.optim.rule = group_rule_find(s->o.groups);
+	if ((status = comm_agree(s->comm, open_sums(s))) != 0)
+		return status;
+	status = s->t.optim.rule == NULL ? EXIT_USAGE :
+	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED : 0;
+	status = comm_agree(s->comm, status);
+	return status != 0 ? status : choices_plan(s);
+}
+
+void
+session_close(struct session *s)
+{
+	trainer_close(&s->t);
+	if (s->t.run != NULL)
+		rundir_close(&s->run);
+	optim_close(&s->t.optim);
+	segments_close(&s->t.share);
+	sums_close(&s->t.sums);
+	comm_free(s->planned);
+	net_free(s->net);
+	graph_free(s->graph);
+	device_close(s->device);
+	dataset_free(s->train);
+	dataset_free(s->val);
+	schedule_free(s->schedule);
+	swaps_free(&s->swaps);
+	free(s->schedule_text);
+	free(s->network_text);
+	free(s->network_path);
+	free(s->classes);
+	free(s->settings);
+	free(s->recipe);
+	free(s->order);
+	free(s->extract);
+	free(s->init);
+	free(s->corrupt);
+	free(s->choices);
+}

@@ -1,0 +1,425 @@
+/* One step of the training loop. */
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/stop.h"
+#include "comm/watch.h"
+#include "train/guard/audit.h"
+#include "train/guard/corrupt.h"
+#include "train/guard/not_finite.h"
+#include "train/learn/learners.h"
+#include "train/loop/pinned.h"
+#include "train/loop/work.h"
+
+static void *
+take_gradient(struct trainer_work *w)
+{
+	assert(w->free > 0);
+	return w->gradient[--w->free];
+}
+
+static void
+give_gradient(struct trainer_work *w, const void *g)
+{
+	w->gradient[w->free++] = (void *)g;
+}
+
+int
+work_wishes(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	double now = clock_seconds();
+	int wish = 0;
+
+	if (stop_signal() != 0)
+		wish |= WISH_STOP;
+	if (t->comm->rank != 0)
+		return wish;
+	if (t->o.stop_after > 0 && now - w->started >= t->o.stop_after)
+		wish |= WISH_STOP;
+	if (t->o.save_every > 0 && now - w->saved_at >= t->o.save_every)
+		wish |= WISH_SAVE;
+	return wish;
+}
+
+int
+work_next(struct trainer *t, struct microbatch **mb)
+{
+	double start = clock_seconds();
+	int wait = watch_enter(t->comm->watch, "loading clips", 0);
+	int got;
+
+	about_loads(&t->work->about, 1);
+	got = loader_next(t->work->loader, mb);
+	about_loads(&t->work->about, 0);
+	if (got == 1)
+		about_computes(&t->work->about, *mb);
+	watch_leave(t->comm->watch, wait);
+	t->work->time.wait += clock_seconds() - start;
+	if (got == 1)
+		return 0;
+	if (got == 0)
+		fail("the loader ended before the schedule");
+	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
+void
+work_return(struct trainer *t, struct microbatch *mb)
+{
+	pinned_return(t->net, t->work->loader, mb);
+}
+
+void
+work_bring(struct trainer *t, const struct microbatch *mb)
+{
+	pinned_send(t->net, t->work->plan[mb->at.stage][mb->at.turn], mb);
+}
+
+void
+work_send(struct trainer *t)
+{
+	const struct microbatch *mb = t->net->ahead.at == NULL ? NULL :
+	    loader_peek(t->work->loader);
+
+	if (mb != NULL)
+		work_bring(t, mb);
+}
+
+/* Sums of peers were a part of ${phase}. */
+static void
+count_sums(struct trainer_work *w, double *phase)
+{
+	*phase -= w->spread.waited;
+	w->time.comm += w->spread.waited;
+	w->spread.waited = 0;
+}
+
+void
+work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
+    int i, struct feed *f, void *g)
+{
+	double start = clock_seconds();
+
+	assert(mb->at.step == t->state.step);
+	work_bring(t, mb);
+	*f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
+		t->work->outcome + i * t->net->graph->heads,
+		optim_loss_scale(&t->optim) };
+	net_forward(t->net, p, f, g);
+	t->work->time.forward += clock_seconds() - start;
+	count_sums(t->work, &t->work->time.forward);
+}
+
+/* Would this rank rather know first what all say of the step?  Of its microbatches,
+ * numbers ${first} and on, one could not be loaded, or has a damaged sample. */
+static int
+hesitates(const struct trainer *t, int first, int count)
+{
+	const struct microbatch_report *r = t->work->report + first;
+
+	for (int i = 0; i < count; i++)
+		if (r[i].status != 0 || r[i].bad != 0)
+			return 1;
+	return 0;
+}
+
+/*
+ * What a loss of one microbatch may be for its device to make the step, without a
+ * look at the others: where none is more, their mean over the step, and sum over
+ * heads, is not beyond --max-loss, rounding included.
+ */
+static double
+most_of_loss(const struct trainer *t)
+{
+	const struct graph *g = t->net->graph;
+	double weights = 0;
+
+	for (int h = 0; h < g->heads; h++)
+		weights += fabs(g->op[g->head[h].loss].weight);
+	return t->o.max_loss > 0 && weights > 0 ? (1 - 1e-6) * t->o.max_loss /
+	    weights : DBL_MAX;
+}
+
+/* Devices that judge have this rank's word with its gradient. */
+static void
+tell_devices(struct trainer *t, int first, int count)
+{
+	struct trainer_work *w = t->work;
+	float *lost = bucket_lost(w->bucket);
+	int silent = hesitates(t, first, count);
+
+	if (lost != NULL)
+		device_lost(t->net->device, lost, w->outcome, silent ? 0 :
+		    (size_t)(count * t->net->graph->heads),
+		    most_of_loss(t), silent);
+}
+
+/*
+ * Forward and backward of this rank's microbatches; their sum over all ranks.
+ * Once one could not be loaded, nothing more is computed, by its peers either,
+ * and the sum is of no use; but the other ranks wait in the exchange, so it
+ * takes place, and all of them learn of it from the reports.
+ */
+static void *
+run_microbatches(struct trainer *t, int microbatches, struct plan *p)
+{
+	struct trainer_work *w = t->work;
+	int first;
+	int count = bucket_share(w->bucket, microbatches, &first);
+	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
+	struct tree_sum sums[TREE_MOST];
+	double busy, start;
+	int status;
+	void *sum;
+
+	w->free = w->gradients;
+	status = audit_begin(w->audit, t, &w->at, p, w->gradient[0]);
+	for (int i = 0; i < count; i++) {
+		struct microbatch *mb = NULL;
+		struct feed f;		/* read by the backward pass, too */
+		int last = i == count - 1, n;
+		int looks = audit_looks(w->audit, t, first + i);
+		struct event *final = NULL;
+		void *g = take_gradient(w);
+
+		t->net->same = i > 0;
+		if (status == 0)
+			status = work_next(t, &mb);
+		/* Peers would wait for sums of one that does not compute. */
+		status = spread_agree(p->peers, status);
+		if (status == 0)
+			work_forward(t, p, mb, i, &f, g);
+		if (mb != NULL)
+			corrupt_found(w->corrupt, t, t->state.step + 1, mb);
+		w->report[first + i].bad = mb != NULL ? mb->bads : 0;
+		w->report[first + i].status = status;
+		w->report[first + i].wish = work_wishes(t);
+		start = clock_seconds();
+		n = tree_push(&w->tree, (struct subtree){ 0, leaf + i, g },
+		    sums);
+		if (last) {
+			tell_devices(t, first, count);
+			final = bucket_begin(w->bucket, &w->tree, sums, n);
+		}
+		/* What is looked at is not summed up meanwhile. */
+		if (status == 0)
+			plan_backward(p, looks ? NULL : final);
+		if (status == 0 && looks)
+			audit_look(w->audit, t, first + i, g);
+		for (int k = 0; k < n && !last; k++) {
+			device_add(t->net->device, sums[k].left, sums[k].right,
+			    t->net->graph->elements);
+			give_gradient(w, sums[k].right);
+		}
+		w->time.backward += clock_seconds() - start;
+		count_sums(w, &w->time.backward);
+		about_computes(&w->about, NULL);
+		if (mb != NULL)
+			work_return(t, mb);
+		if (status == 0)
+			work_send(t);
+	}
+	start = clock_seconds();
+	sum = bucket_wait(w->bucket, &busy);
+	w->time.comm += clock_seconds() - start;
+	w->time.comm_busy += busy;
+	return sum;
+}
+
+/*
+ * What the losses of this rank's microbatches say goes into their reports: the
+ * loss is what is made smaller, the sum over the heads, and the hits are those
+ * of the first head.  All of a step is fetched from the device at once.
+ */
+static void
+fetch_outcomes(struct trainer *t, int microbatches)
+{
+	struct trainer_work *w = t->work;
+	const struct graph *g = t->net->graph;
+	int first, count = work_share(t, microbatches, t->comm->rank, &first);
+	const struct outcome *o = w->fetched;
+
+	device_download(t->net->device, w->fetched, w->outcome,
+	    (size_t)count * (size_t)g->heads * sizeof(*o));
+	for (int i = first; i < first + count; i++, o += g->heads) {
+		struct microbatch_report *r = &w->report[i];
+
+		r->loss = 0;
+		for (int h = 0; h < g->heads; h++)
+			r->loss += g->op[g->head[h].loss].weight * o[h].loss;
+		r->top1 = o[0].top1;
+		r->top5 = o[0].top5;
+	}
+}
+
+/* Every microbatch's report to every rank. */
+static int
+share_reports(struct trainer *t, int microbatches)
+{
+	struct trainer_work *w = t->work;
+	int size = t->comm->size;
+
+	for (int r = 0, first; r < size; r++)
+		w->report_at[r + 1] = w->report_at[r] + (size_t)work_share(t,
+		    microbatches, r, &first) * sizeof(*w->report);
+	return comm_allgatherv(t->comm, w->report, w->report_at);
+}
+
+/* What all microbatches of the step say together, in the order of the tree. */
+static struct step_report
+join_reports(struct trainer_work *w, int microbatches)
+{
+	struct step_report s = { 0 };
+
+	for (int i = 0; i < microbatches; i++) {
+		w->microbatch_loss[i] = w->report[i].loss;
+		s.top1 += w->report[i].top1;
+		s.top5 += w->report[i].top5;
+		s.wish |= w->report[i].wish;
+		s.bad += w->report[i].bad;
+		if (w->report[i].status > s.status)
+			s.status = w->report[i].status;
+	}
+	s.loss = exact_sum(w->microbatch_loss, microbatches) / microbatches;
+	return s;
+}
+
+int
+work_join(struct trainer *t, int microbatches, struct step_report *s)
+{
+	double start = clock_seconds();
+
+	fetch_outcomes(t, microbatches);
+	if (share_reports(t, microbatches) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	t->work->time.comm += clock_seconds() - start;
+	*s = join_reports(t->work, microbatches);
+	return s->status;
+}
+
+void
+work_count(struct trainer *t, double loss)
+{
+	struct state *s = &t->state;
+
+	corrupt_learn(t->work->corrupt, t);
+	s->step++;
+	s->clips += (uint64_t)t->work->at.cell->batch;
+	s->epoch = (double)s->clips / dataset_samples(t->train);
+	s->loss = s->step == 1 ? loss : 0.98 * s->loss + 0.02 * loss;
+}
+
+int
+work_diverged(const struct trainer *t, const char *what, double value)
+{
+	if (t->comm->rank == 0)
+		fail("step %llu: %s %g: the run has diverged (a lower learning "
+		    "rate, a longer warm-up or --clip-grad may help)",
+		    (unsigned long long)t->state.step, what, value);
+	return EXIT_DIVERGED;
+}
+
+/* A step that is not finite: it ends the run, or is counted and no more. */
+static int
+skip(struct trainer *t, struct step_report *s, const char *what, double value)
+{
+	int status = not_finite_step(t, s, what, value);
+
+	if (status != 0)
+		return status;
+	t->work->unsaved = 1;
+	work_count(t, s->loss);
+	return 0;
+}
+
+/*
+ * Ask the device for the update before it is known here what its losses are, and
+ * those of other ranks?  Not where something else may stop a step, nor where ranks
+ * sum on the host: it knows by then.
+ */
+static int
+ask(struct trainer *t, void *sum, int microbatches)
+{
+	struct trainer_work *w = t->work;
+	int first, count = work_share(t, microbatches, t->comm->rank, &first);
+	struct losses losses = { w->outcome, (size_t)(count *
+	    t->net->graph->heads), most_of_loss(t), bucket_lost(w->bucket) };
+
+	if (!optim_asks(&t->optim) || audit_due(w->audit) ||
+	    hesitates(t, first, count) ||
+	    (t->comm->size > 1 && losses.lost == NULL))
+		return 0;
+	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
+	    &losses);
+	return 1;
+}
+
+int
+work_step(struct trainer *t, struct step_report *s)
+{
+	struct trainer_work *w = t->work;
+	const struct schedule_step *at = &w->at;
+	const struct cell *cell = at->cell;
+	int microbatches = work_parts(t, cell).n, bad, asked;
+	double start, waited;
+	void *sum;
+
+	if (w->learners != NULL)
+		return learners_step(w->learners, t, s);
+	sum = run_microbatches(t, microbatches, w->plan[at->stage][at->turn]);
+	if (sum == NULL)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (at->momentum >= 0)
+		t->optim.set.momentum = at->momentum;
+	start = clock_seconds();
+	asked = ask(t, sum, microbatches);
+	w->time.update += clock_seconds() - start;
+	start = clock_seconds();
+	if (bucket_done(w->bucket) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	waited = clock_seconds() - start;
+	w->time.comm += waited;
+	w->time.comm_busy += waited;
+	if (work_join(t, microbatches, s) != 0)
+		return s->status;
+	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
+	    t->state.step + 1) : 0) < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (bad)
+		return bad;
+	if ((bad = audit_end(w->audit, t)) < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	if (bad)
+		return bad;
+	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
+		return skip(t, s, "the loss is", s->loss);
+	start = clock_seconds();
+	bad = asked ? optim_hear(&t->optim, t->net, &s->norm) : OPTIM_UNMADE;
+	/* What a rank hesitated at was no reason to end. */
+	if (bad == OPTIM_UNMADE)
+		bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches,
+		    at->lr, &s->norm);
+	if (bad == OPTIM_LOST)
+		comm_abort(t->comm, EXIT_RANKS);
+	s->skipped = bad == OPTIM_SKIPPED;
+	if (bad == OPTIM_STATISTICS)
+		return skip(t, s, "a mean or variance of its batch "
+		    "normalisations is", INFINITY);
+	if (bad && !s->skipped)
+		return skip(t, s, "the gradient's norm is", s->norm);
+	if (s->skipped && t->comm->rank == 0)
+		detail("step %llu: the gradient's norm is %g: no update, and the "
+		    "loss is scaled by %g from now on", (unsigned long long)
+		    t->state.step, s->norm, optim_loss_scale(&t->optim));
+	w->time.update += clock_seconds() - start - t->optim.waited;
+	w->time.comm += t->optim.waited;
+	audit_updated(w->audit, t);
+	w->unsaved = 1;
+	work_count(t, s->loss);
+	return 0;
+}

@@ -1,0 +1,339 @@
+/* The training loop: what there is to do between steps. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "comm/watch.h"
+#include "train/guard/corrupt.h"
+#include "train/guard/replay.h"
+#include "train/guard/replica.h"
+#include "train/loop/trainer.h"
+#include "train/loop/work.h"
+#include "train/run/best.h"
+#include "train/run/saver.h"
+
+static int
+better(const struct trainer *t, const struct summary *s, double *metric)
+{
+	*metric = t->o.best == BEST_LOSS ? -s->loss : t->o.best == BEST_MAP ?
+	    s->map : s->top1;
+	return t->o.best != BEST_NONE && *metric > t->state.best;
+}
+
+/* Swap the weights with their average if ${wanted}.  A second call swaps them
+ * back. */
+static void
+swap_weights(struct trainer *t, int wanted)
+{
+	if (wanted && optim_swap(&t->optim, t->net) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+}
+
+/* Give the normalisations the statistics of many clips; an exit status. */
+static int
+measure(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	int status;
+
+	status = precise_measure(w->precise, w->gradient[0], t);
+	return status == EXIT_DIVERGED ? work_diverged(t, "a mean or variance "
+	    "of --precise-bn is", INFINITY) : status;
+}
+
+/*
+ * Measure the statistics of the weights and, if the run keeps one, of their
+ * average: a checkpoint stores both.  Leave the average in place of the weights
+ * if ${average}.
+ */
+static int
+measure_both(struct trainer *t, int average)
+{
+	int status = 0;
+
+	if (t->work->precise != NULL && t->optim.ema > 0) {
+		swap_weights(t, !average);
+		status = measure(t);
+		swap_weights(t, !average);
+	}
+	swap_weights(t, average);
+	return status == 0 && t->work->precise != NULL ? measure(t) : status;
+}
+
+/* Measure and validate, with the average if --use-ema is set.  Return 0, or an
+ * exit status. */
+static int
+validate(struct trainer *t, int *best)
+{
+	struct evaluation e;
+	struct summary s;
+	double start = clock_seconds(), metric;
+	int status;
+
+	status = measure_both(t, t->o.use_ema);
+	t->work->measuring = clock_seconds() - start;
+	if (status == 0 && t->val != NULL)
+		status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL,
+		    &e);
+	swap_weights(t, t->o.use_ema);
+	if (t->val == NULL)
+		return status;
+	if (status != 0)
+		return status;
+	s = evaluation_summary(&e, t->val);
+	evaluation_free(&e);
+	*best = better(t, &s, &metric);
+	if (*best) {
+		t->state.best = metric;
+		t->state.best_step = t->state.step;
+	}
+	work_log_validation(t, &s, clock_seconds() - start, *best);
+	t->work->validating += clock_seconds() - start;
+	return 0;
+}
+
+/*
+ * Begin to save what the step border holds; the file is rank 0's, which has
+ * what the others own from them.
+ */
+static void
+save(struct trainer *t, int how)
+{
+	struct trainer_work *w = t->work;
+	struct snapshot *copy;
+	int wait, ready;
+
+	w->saved_at = clock_seconds();
+	w->saved_step = t->state.step;
+	w->unsaved = 0;
+	wait = watch_enter(t->comm->watch, "saving", 0);
+	ready = t->run != NULL && saver_ready(w->saver, t->state.step,
+	    how) == 0;
+	watch_leave(t->comm->watch, wait);
+	hash128_text(schedule_prefix_hash(t->schedule,
+	    dataset_samples(t->train), t->state.step), w->history);
+	t->state.history = w->history;
+	if (comm_broadcast(t->comm, &ready, sizeof(ready), 0) != 0 || (ready &&
+	    snapshot_take(&copy, t->net, &t->optim.slots, &t->state) != 0))
+		comm_abort(t->comm, EXIT_RANKS);
+	if (ready && t->run != NULL)
+		saver_start(w->saver, copy, t->state.step, how);
+}
+
+/* 1 if a validation falls between two numbers of clips seen; a run without one
+ * measures its statistics at the end. */
+static int
+validation_due(const struct trainer *t, double before, int end)
+{
+	if (!t->o.validates)
+		return end && t->work->precise != NULL;
+	return end || (t->o.val_every > 0 && floor(before / t->o.val_every) <
+	    floor(t->state.epoch / t->o.val_every));
+}
+
+/* All ranks ask, and have the same answer. */
+static int
+is_finite(struct trainer *t)
+{
+	int good = optim_finite(&t->optim, t->net);
+
+	if (good < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	return good;
+}
+
+static int
+check_finite(struct trainer *t)
+{
+	return is_finite(t) ? 0 : work_diverged(t,
+	    "among its weights, running statistics or momenta is", NAN);
+}
+
+/* What is saved is rank 0's, and all must have the same. */
+static int
+check_replicas(struct trainer *t)
+{
+	int status = replica_check(t);
+
+	if (status < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	t->work->apart = status != 0;
+	return status;
+}
+
+/*
+ * After a step: log, validate, save.  ${end}: it was the last one.  0, or an
+ * exit status.
+ */
+static int
+border(struct trainer *t, const struct step_report *s, double before, int end)
+{
+	struct trainer_work *w = t->work;
+	int best = 0, status;
+	int due = validation_due(t, before, w->at.cell == NULL);
+	int saving = end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
+	    (t->o.save_steps > 0 && t->state.step -
+	    w->saved_step >= (uint64_t)t->o.save_steps);
+
+	work_log_step(t, s, end || (s->wish & WISH_STOP));
+	if (t->replay != NULL) {	/* of a validation, what stays */
+		status = due && w->precise != NULL ? validate(t, &best) : 0;
+		return status != 0 ? status : replay_border(t->replay, t);
+	}
+	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
+	if ((due || saving) && ((status = check_finite(t)) != 0 ||
+	    (status = check_replicas(t)) != 0))
+		return status;
+	if (due && (status = validate(t, &best)) != 0) {
+		t->state.due = 1;
+		return status;
+	}
+	if (best || saving)
+		save(t, best ? SAVE_BEST : 0);
+	return 0;
+}
+
+/*
+ * The run ends before its time: save what the last border holds, if it is
+ * finite.  After a divergence the older checkpoints stay, however many are to
+ * be kept: the newest finite one may not be the one to go on from.
+ */
+static void
+rescue(struct trainer *t, int status)
+{
+	if (!t->work->unsaved || t->state.step == 0 || !is_finite(t) ||
+	    t->work->apart)
+		return;
+	save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
+	if (t->comm->rank == 0)
+		note("what %llu steps made is saved",
+		    (unsigned long long)t->state.step);
+}
+
+/* The last save must be durable before the run says that it is; rank 0. */
+static int
+settle(struct trainer *t, int done)
+{
+	int bad = saver_wait(t->work->saver);
+
+	if (!bad && done)
+		bad = rundir_finish(t->run, t->state.step);
+	if (!bad && done)
+		rundir_prune(t->run);
+	if (!bad && t->o.best != BEST_NONE && t->state.best_step > 0)
+		bad = best_repair(t->run, t->state.best_step);
+	return bad;
+}
+
+/* The schedule is done; without all of its samples? */
+static int
+skipped(const struct trainer *t)
+{
+	size_t n = corrupt_known(t->work->corrupt)->n;
+
+	if (n == 0)
+		return 0;
+	note("%zu of %u samples are damaged, and others were in their place",
+	    n, dataset_samples(t->train));
+	return EXIT_SKIPPED;
+}
+
+static int
+finish(struct trainer *t, int status, int end)
+{
+	int64_t failed = 0;
+	int wait;
+
+	if (t->replay != NULL) {	/* nothing was saved, nothing is */
+		if (status == EXIT_AGAIN && t->comm->rank == 0)
+			fail("stopped after step %llu: later ones were not "
+			    "compared", (unsigned long long)t->state.step);
+		return status == EXIT_AGAIN ? EXIT_FAILED : status;
+	}
+	wait = watch_enter(t->comm->watch, "saving", 0);
+	if (status != 0 && status != EXIT_AGAIN)
+		rescue(t, status);
+	if (t->run != NULL && settle(t, end && status == 0) != 0)
+		failed = EXIT_FAILED;
+	watch_leave(t->comm->watch, wait);
+	if (comm_max(t->comm, &failed) != 0)
+		failed = EXIT_FAILED;
+	if (!failed && status == EXIT_AGAIN)
+		note("stopped after step %llu, which is saved in %s: the same "
+		    "command goes on", (unsigned long long)t->state.step,
+		    text_quote(t->run != NULL ? t->run->path : ""));
+	if (failed && (status == 0 || status == EXIT_AGAIN))
+		return (int)failed;
+	return status == 0 && end ? skipped(t) : status;
+}
+
+/* What a killed run left undone; that it cannot be done is said at the end. */
+static void
+repair(struct trainer *t)
+{
+	if (t->run != NULL && t->o.best != BEST_NONE && t->state.best_step > 0)
+		best_repair(t->run, t->state.best_step);
+}
+
+/*
+ * A run whose validation failed saved its steps all the same: what was due is
+ * done first, as if it had not failed, and the checkpoint made what it would
+ * have been.
+ */
+static int
+catch_up(struct trainer *t)
+{
+	int best = 0, status;
+
+	if (!t->state.due)
+		return 0;
+	watch_phase(t->comm->watch, "validating", t->state.step);
+	if ((status = validate(t, &best)) != 0)
+		return status;
+	t->state.due = 0;
+	save(t, best ? SAVE_BEST : 0);
+	return 0;
+}
+
+int
+trainer_run(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	uint64_t samples = dataset_samples(t->train);
+	double before = t->state.epoch;
+	int status, end = 0;
+
+	if ((status = work_open(t)) != 0)
+		return status;
+	repair(t);
+	status = catch_up(t);
+	w->at = schedule_seek(t->schedule, samples, t->state.step);
+	end = w->at.cell == NULL;
+	if (status == 0 && end && w->unsaved)
+		save(t, 0);		/* it came from another directory */
+	while (!end && status == 0) {
+		struct step_report s = { 0 };
+
+		watch_phase(t->comm->watch, NULL, t->state.step + 1);
+		if ((status = work_step(t, &s)) != 0)
+			break;
+		work_account(t, &w->at);
+		w->seen = w->at;
+		w->at = schedule_next(t->schedule, samples, &w->at);
+		end = w->at.cell == NULL || (t->replay != NULL &&
+		    t->state.step == t->replay->to);
+		if (s.between) {
+			work_log_step(t, &s, 0);
+			continue;
+		}
+		status = border(t, &s, before, end);
+		before = t->state.epoch;
+		if (status == 0 && !end && (s.wish & WISH_STOP))
+			status = EXIT_AGAIN;
+	}
+	progress_end();
+	return finish(t, status, end);
+}

@@ -1,0 +1,79 @@
+/* Test protocols. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "train/loop/views.h"
+#include "train/run/facts.h"
+
+static const struct protocol {
+	enum sampler sampler;
+	enum view_rule rule;
+	int clips, crops, full;
+	enum ensemble ensemble;
+} protocols[] = {			/* in the order of VIEWS_NAMES */
+	{ SAMPLER_TSM, VIEW_TSM, 1, 1, 0, ENSEMBLE_SCORES },
+	{ SAMPLER_TSM, VIEW_TSM, 1, 1, 0, ENSEMBLE_SCORES },
+	{ SAMPLER_TSM, VIEW_TSM, 2, 3, 1, ENSEMBLE_SCORES },
+	{ SAMPLER_DENSE, VIEW_TSM, 10, 3, 1, ENSEMBLE_SCORES },
+	{ SAMPLER_PYSLOWFAST, VIEW_PYSLOWFAST, 10, 3, 1,
+	    ENSEMBLE_PROBABILITIES },
+	{ SAMPLER_SSV2, VIEW_PYSLOWFAST, 1, 1, 0, ENSEMBLE_PROBABILITIES },
+	{ SAMPLER_CHARADES, VIEW_PYSLOWFAST, 10, 3, 1, ENSEMBLE_MAX },
+};
+
+/* Which of ${names}, between bars, the run's setting ${name} is; 0: none. */
+static int
+setting(const struct state *st, const char *name, const char *names)
+{
+	char *value = fact_value(st->config, name);
+	size_t n = value != NULL ? strlen(value) : 0;
+	int i = 0, found = 0;
+
+	for (const char *at = names; n > 0 && *at != '\0'; i++) {
+		size_t length = strcspn(at, "|");
+
+		if (length == n && strncmp(at, value, n) == 0)
+			found = i;
+		at += length + (at[length] == '|');
+	}
+	free(value);
+	return found;
+}
+
+void
+views_set(int protocol, const struct state *st, struct view_options *v)
+{
+	const struct protocol *p = &protocols[protocol];
+
+	v->sampler = p->sampler;
+	v->rule = p->rule;
+	v->clips = p->clips;
+	v->crops = p->crops;
+	v->full = p->full;
+	v->ensemble = p->ensemble;
+	v->stride = st->stride;
+	v->validate = protocol == 0;
+	if (protocol > 0)
+		return;
+	v->sampler = (enum sampler)setting(st, "sampler", VIEWS_SAMPLERS);
+	v->rule = crop_view((enum crop_rule)setting(st, "augment",
+	    CROP_NAMES));
+}
+
+int
+views_check(const struct view_options *v)
+{
+	int most = clip_test_most(v->sampler, v->stride);
+
+	if (clip_needs_stride(v->sampler) && v->stride == 0)
+		return fail("this sampler needs a stride, which the run had not "
+		    "(wanted --stride=N)");
+	if (v->clips > most)
+		return fail("--clips=%d: this sampler has up to %d clip%s a video",
+		    v->clips, most, most > 1 ? "s" : "");
+	if (!crop_test_known(v->rule, v->crops))
+		return fail("--crops=%d (wanted 1%s)", v->crops,
+		    v->rule == VIEW_TSM ? ", 3, 5 or 10" : " or 3");
+	return 0;
+}

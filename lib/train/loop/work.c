@@ -1,0 +1,498 @@
+/* A trainer's plans and buffers, and the forecast of a run. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "comm/watch.h"
+#include "train/guard/audit.h"
+#include "train/guard/corrupt.h"
+#include "train/learn/learners.h"
+#include "train/loop/memory.h"
+#include "train/loop/pinned.h"
+#include "train/loop/work.h"
+
+struct parts
+work_parts(const struct trainer *t, const struct cell *c)
+{
+	return cell_parts(c, t->comm->size, t->loading.spread);
+}
+
+int
+work_share(const struct trainer *t, int microbatches, int rank, int *first)
+{
+	return split_parts(microbatches, (int)t->o.learners.n, rank, t->comm->size,
+	    first);
+}
+
+/* What is mixed with one another must be on one rank. */
+static int
+check_mixing(const struct trainer *t, const struct cell *c)
+{
+	struct parts p = work_parts(t, c);
+
+	if (p.span == 1 || p.clips % 2 == 0 ||
+	    !effects_mixes(&t->loading.effects))
+		return 0;
+	return fail("%s: %d ranks share a BN group of %d clips, %d each: clips "
+	    "that are mixed would lie on two of them (wanted an even number "
+	    "each, or no --mixup and --cutmix)", t->schedule->path, p.span,
+	    c->group, p.clips);
+}
+
+/* A cell must give every rank a whole number of groups, at least one, or an equal
+ * part of one. */
+static int
+check_cell(const struct trainer *t, const struct cell *c)
+{
+	int groups = c->batch / c->group, ranks = t->comm->size;
+	int spread = t->loading.spread;
+
+	if (t->o.learners.n > 0)
+		return learners_fit(t, c);
+	if (work_parts(t, c).n >= ranks)
+		return check_mixing(t, c);
+	if (spread && ranks % groups == 0)
+		return fail("%s: %d ranks for %d BN groups of %d clips: %d clips "
+		    "cannot be shared equally by %d ranks (vt-schedule "
+		    "--bn-size)", t->schedule->path, ranks, groups, c->group,
+		    c->group, ranks / groups);
+	return fail("%s: a batch of %d clips in BN groups of %d makes %d microbatches, "
+	    "too few for %d ranks%s; start %d ranks, or choose a larger batch or "
+	    "smaller groups (vt-schedule --bn-size)%s", t->schedule->path,
+	    c->batch, c->group, groups, ranks, spread ? ", which are no "
+	    "multiple of that" : "", groups, spread ? "" :
+	    ", or --deterministic=fast, which can spread a group over ranks");
+}
+
+int
+work_buffers(const struct trainer *t, int microbatches, int rank)
+{
+	int learners = (int)t->o.learners.n;
+	int ranks = learners > 0 ? 1 : t->comm->size, most = 0, first, count;
+	struct tree tree = { 0 };
+	struct tree_sum sums[TREE_MOST];
+
+	/* A learner's are summed up before the next one's begin. */
+	if (learners > 0)
+		microbatches /= learners;
+	count = split(microbatches, learners > 0 ? 0 : rank, ranks, &first);
+	tree.leaves = microbatches;
+	/* A tree of its own, as bucket_tree has it. */
+	if (sums_free(&t->sums) != NULL) {
+		tree.leaves = count;
+		first = 0;
+	}
+	for (int i = first; i < first + count; i++) {
+		most = tree.n + 1 > most ? tree.n + 1 : most;
+		tree_push(&tree, (struct subtree){ 0, i, NULL }, sums);
+	}
+	return most;
+}
+
+static const struct cell *
+last_cell(const struct schedule *s)
+{
+	const struct stage *last = &s->stage[s->stages - 1];
+
+	return &last->cell[last->cells - 1];
+}
+
+/*
+ * Choose the clips to measure before a validation, in groups as in the last
+ * stage.  If ranks share a group, one rank may lack the memory for a whole
+ * group.  PRECISE_AUTO then uses the rank's part of a group, or 4 clips if the
+ * part is smaller.
+ */
+static void
+choose_measured(struct trainer *t)
+{
+	const struct cell *c = last_cell(t->schedule);
+	struct trainer_work *w = t->work;
+	int part = work_parts(t, c).clips, least = c->group < 4 ? c->group : 4;
+
+	w->measured = t->o.precise;
+	w->measured_group = c->group;
+	if (t->o.precise != PRECISE_AUTO)
+		return;
+	w->measured_group = part < least ? least : part;
+	w->measured = precise_choose(t->net->graph, dataset_samples(t->train),
+	    c->batch, w->measured_group, t->comm->size);
+}
+
+/* Bytes of four microbatches of ${n} clips. */
+static size_t
+loading_bytes(const struct graph *g, int n, int frames, int crop)
+{
+	struct dims *input = graph_inputs(g, n, frames, crop);
+	size_t bytes = 0;
+
+	for (int i = 0; i < g->needs.streams; i++)
+		bytes += 4 * dims_count(&input[i]);
+	free(input);
+	return bytes;
+}
+
+/*
+ * Let a validation, and the measurement before it, load clips in memory that
+ * training would take otherwise: a quarter, or four microbatches if that is
+ * less.
+ */
+static void
+share_loading(struct trainer *t)
+{
+	struct view_options *v = &t->viewing;
+	const struct graph *g = t->net->graph;
+	const struct cell *c = last_cell(t->schedule);
+	size_t all = t->loading.memory, some = 0, views = 0;
+
+	if (t->work->measured != 0)
+		some = loading_bytes(g, t->work->measured_group, c->frames,
+		    c->crop);
+	if (t->val != NULL) {
+		views = loading_bytes(g, v->n, v->t, v->side);
+		if (views < 4 * loader_views_most(t->val, v))
+			views = 4 * loader_views_most(t->val, v);
+	}
+	some = some > views ? some : views;
+	if (some == 0)
+		return;
+	v->memory = some < all / 4 ? some : all / 4;
+	t->loading.memory = all - v->memory;
+}
+
+/* Plan to measure clips of the shape of the last stage.  The shape of a
+ * validation, which may change when a run is resumed, decides no statistic. */
+static int
+plan_precise(struct trainer *t)
+{
+	const struct cell *c = last_cell(t->schedule);
+	const struct precise_options o = { .clips = t->work->measured,
+		.group = t->work->measured_group, .frames = c->frames,
+		.crop = c->crop, .stride = t->viewing.stride,
+		.memory = t->viewing.memory };
+
+	if (t->work->measured == 0)
+		return 0;
+	t->work->precise = precise_new(t->net, t->train, t->comm, &o,
+	    &t->loading);
+	return t->work->precise == NULL ? EXIT_USAGE : 0;
+}
+
+int
+trainer_plan(struct trainer *t)
+{
+	struct trainer_work *w = t->work = xcalloc(1, sizeof(*w));
+	const struct schedule *s = t->schedule;
+	int learners = (int)t->o.learners.n;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+
+			t->net->repeats |= work_parts(t, c).n > (learners > 0 ?
+			    learners : t->comm->size);
+		}
+	w->plan = xcalloc((size_t)s->stages, sizeof(*w->plan));
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+			struct parts parts = work_parts(t, c);
+			struct dims *input;
+			int n;
+
+			input = graph_inputs(t->net->graph, parts.clips,
+			    c->frames, c->crop);
+			w->plan[i][j] = net_plan_part(t->net, input,
+			    spread_peers(&w->spread, parts.span));
+			free(input);
+			if (w->plan[i][j] == NULL)
+				return EXIT_USAGE;
+			n = work_buffers(t, parts.n, t->comm->rank);
+			w->gradients = n > w->gradients ? n : w->gradients;
+			if (parts.n > w->most_microbatches)
+				w->most_microbatches = parts.n;
+		}
+	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
+		return EXIT_USAGE;
+	if (t->val != NULL)
+		pinned_plan_views(t->net, &t->viewing, t->val);
+	w->steps = schedule_steps(s, dataset_samples(t->train));
+	choose_measured(t);
+	share_loading(t);
+	if (plan_precise(t) != 0)
+		return EXIT_USAGE;
+	pinned_plan(t->net, &t->loading, t->train, s);
+	w->base = memory_measure(t);
+	return 0;
+}
+
+int
+trainer_shares(const struct trainer *t, uint64_t step)
+{
+	const struct schedule *s = t->schedule;
+	struct schedule_step at = schedule_seek(s, dataset_samples(t->train),
+	    step);
+
+	for (int i = at.stage; i < s->stages && at.cell != NULL; i++)
+		for (int j = 0; j < s->stage[i].cells; j++)
+			if (check_cell(t, &s->stage[i].cell[j]) != 0)
+				return EXIT_USAGE;
+	return 0;
+}
+
+char *
+work_share_text(const struct trainer *t, const struct cell *c, char text[16])
+{
+	struct parts p = work_parts(t, c);
+	int first;
+
+	if (p.span > 1)
+		snprintf(text, 16, "1/%d", p.span);
+	else
+		snprintf(text, 16, "%d", work_share(t, p.n, 0, &first));
+	return text;
+}
+
+/* Multiply-adds of a step's forward pass, over all ranks. */
+static double
+step_macs(const struct trainer *t, const struct schedule_step *at)
+{
+	return t->work->plan[at->stage][at->turn]->macs *
+	    work_parts(t, at->cell).n;
+}
+
+/* One line a cell: its shape, and how the ranks share it. */
+static void
+print_cells(const struct trainer *t, FILE *f)
+{
+	const struct schedule *s = t->schedule;
+
+	fprintf(f, "#stage\tepoch_begin\tepoch_end\tbatch\tframes\tcrop\tbn\t"
+	    "microbatches\t"
+	    "microbatches_per_rank\tGmacs_per_clip\tarena_bytes\n");
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+			const struct plan *p = t->work->plan[i][j];
+			char share[16];
+
+			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.4g\t"
+			    "%zu\n", i, s->stage[i].epoch_begin, s->stage[i].epoch_end,
+			    c->batch, c->frames, c->crop, c->group, c->batch /
+			    c->group, work_share_text(t, c, share),
+			    p->macs / p->input->n / 1e9, p->arena);
+		}
+}
+
+/* Return the number of groups in the smallest batch: each rank computes at
+ * least one group. */
+static int
+most_ranks(const struct trainer *t)
+{
+	const struct schedule *s = t->schedule;
+	int most = 0;
+
+	if (t->o.learners.n > 0)
+		return (int)t->o.learners.n;
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct cell *c = &s->stage[i].cell[j];
+
+			if (most == 0 || c->batch / c->group < most)
+				most = c->batch / c->group;
+		}
+	return most;
+}
+
+void
+trainer_print_totals(const struct trainer *t, FILE *f)
+{
+	const struct graph *g = t->net->graph;
+	const struct trainer_work *w = t->work;
+	const struct cell *last = last_cell(t->schedule);
+	uint64_t samples = dataset_samples(t->train), clips = 0;
+	double macs = 0;
+
+	for (struct schedule_step at = schedule_start(t->schedule, samples);
+	    at.cell != NULL; at = schedule_next(t->schedule, samples, &at)) {
+		clips += (uint64_t)at.cell->batch;
+		macs += 3 * step_macs(t, &at);	/* backward is two forwards */
+	}
+	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
+	    g->name, graph_parameters(g), g->head[0].classes);
+	fprintf(f, "%-22s %s in %s on %d rank%s\n", "# back end",
+	    t->net->device->backend->name, t->net->device->precision, t->comm->size,
+	    t->comm->size > 1 ? "s" : "");
+	fprintf(f, "%-22s %" PRIu64 " samples, %d epochs\n", "# data", samples,
+	    schedule_epochs(t->schedule));
+	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
+	    clips);
+	if (t->state.step > 0)
+		fprintf(f, "%-22s %" PRIu64 "\n", "# steps done",
+		    t->state.step);
+	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
+	fprintf(f, "%-22s %d%s\n", "# ranks at most", most_ranks(t),
+	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
+	if (sums_free(&t->sums) != NULL)
+		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
+	if (w->precise != NULL)
+		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
+		    "# precise BN", precise_groups(w->precise),
+		    w->measured_group, last->frames, last->crop);
+	if (t->o.learners.n > 0)
+		learners_print(t, f);
+	memory_print(t, f);
+}
+
+void
+trainer_print_plan(const struct trainer *t, FILE *f)
+{
+	print_cells(t, f);
+	trainer_print_totals(t, f);
+}
+
+void
+trainer_explain(const struct trainer *t, FILE *f)
+{
+	const struct schedule *s = t->schedule;
+	const struct plan *most = NULL;
+
+	for (int i = 0; i < s->stages; i++)
+		for (int j = 0; j < s->stage[i].cells; j++) {
+			const struct plan *p = t->work->plan[i][j];
+
+			if (most == NULL || p->macs > most->macs)
+				most = p;
+		}
+	if (most != NULL)
+		plan_explain(most, f);
+}
+
+/* What may fail on one rank alone. */
+static int
+reserve(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	const struct net *n = t->net;
+	size_t outcomes = (size_t)w->most_microbatches *
+	    (size_t)n->graph->heads;
+
+	if (net_reserve(t->net) != 0 || net_reserve_ahead(t->net) != 0)
+		return EXIT_FAILED;
+	t->loading.room = pinned_room(t->net);
+	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
+	for (int i = 0; i < w->gradients; i++) {
+		w->gradient[i] = device_alloc(n->device, n->graph->elements *
+		    n->device->elem);
+		if (w->gradient[i] == NULL)
+			return EXIT_FAILED;
+	}
+	w->report = xcalloc((size_t)w->most_microbatches, sizeof(*w->report));
+	w->report_at = xcalloc((size_t)t->comm->size + 1,
+	    sizeof(*w->report_at));
+	w->microbatch_loss = xcalloc((size_t)w->most_microbatches, sizeof(double));
+	w->outcome = device_alloc(n->device, outcomes *
+	    sizeof(*w->outcome));
+	if (w->outcome == NULL)
+		return EXIT_FAILED;
+	w->fetched = xcalloc(outcomes, sizeof(*w->fetched));
+	if (t->o.learners.n > 0 && (w->learners = learners_open(t)) == NULL)
+		return EXIT_FAILED;
+	if ((w->audit = audit_open(t)) == NULL)
+		return EXIT_USAGE;
+	if ((w->corrupt = corrupt_open(t)) == NULL)
+		return EXIT_DAMAGE;
+	t->loading.replaces |= corrupt_known(w->corrupt)->n > 0;
+	w->loader = loader_new(t->train, t->schedule, t->state.step,
+	    &t->loading);
+	corrupt_tell(w->corrupt, w->loader);
+	return 0;
+}
+
+/* Of a normalisation. */
+static size_t
+most_channels(const struct graph *g)
+{
+	size_t most = 0;
+
+	for (int i = 0; i < g->nparam; i++)
+		if (g->param[i].kind == PARAM_MEAN && g->param[i].count > most)
+			most = g->param[i].count;
+	return most;
+}
+
+int
+work_open(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+	const struct net *n = t->net;
+	uint64_t samples = dataset_samples(t->train);
+	int status = comm_agree(t->comm, reserve(t));
+	struct comm *c;
+
+	if (status != 0)
+		return status;
+	if ((w->learners != NULL && learners_meet(w->learners, t) != 0) ||
+	    spread_open(&w->spread, t->comm, n->device,
+	    most_channels(n->graph)) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
+		comm_abort(t->comm, EXIT_RANKS);
+	w->bucket = bucket_open(c, &t->share, n->device,
+	    sums_free(&t->sums));
+	if (t->run != NULL)
+		w->saver = saver_new(t->run, t->safe_step);
+	for (struct schedule_step at = schedule_seek(t->schedule, samples,
+	    t->state.step); at.cell != NULL;
+	    at = schedule_next(t->schedule, samples, &at))
+		w->macs += step_macs(t, &at);
+	about_computes(&w->about, NULL);
+	watch_about(t->comm->watch, about_tell, t);
+	w->started = w->saved_at = w->logged_at = clock_seconds();
+	w->saved_step = t->state.step;
+	w->unsaved = t->safe_step != t->state.step;
+	return 0;
+}
+
+void
+work_account(struct trainer *t, const struct schedule_step *at)
+{
+	t->work->macs_done += step_macs(t, at);
+}
+
+void
+trainer_close(struct trainer *t)
+{
+	struct trainer_work *w = t->work;
+
+	if (w == NULL)
+		return;
+	watch_about(t->comm->watch, NULL, NULL);
+	saver_free(w->saver);
+	precise_free(w->precise);
+	bucket_close(w->bucket);
+	learners_close(w->learners, t);
+	spread_close(&w->spread);
+	loader_free(w->loader);
+	audit_close(w->audit);
+	corrupt_close(w->corrupt);
+	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)
+		if (w->gradient[i] != NULL)
+			device_free(t->net->device, w->gradient[i]);
+	free(w->gradient);
+	free(w->report);
+	free(w->report_at);
+	free(w->microbatch_loss);
+	if (w->outcome != NULL)
+		device_free(t->net->device, w->outcome);
+	free(w->fetched);
+	free(w->plan);
+	free(w);
+	t->work = NULL;
+}

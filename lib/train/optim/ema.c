@@ -1,0 +1,72 @@
+/* The moving average of the weights. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "train/optim/ema.h"
+
+const struct slot_kind ema_slots[EMA_SLOTS] = {
+	{ "ema", SLOT_ELEMENT, SLOT_REAL, 0, 1 },
+	{ "optim/ema_updates", SLOT_ONCE, SLOT_F64, 0, 0 },
+};
+
+static char *
+element(const struct slots *s, const void *flat, size_t i)
+{
+	return (char *)flat + i * s->net->device->elem;
+}
+
+void
+ema_track(struct slots *s, int first, double decay, const struct portion *own,
+    size_t n)
+{
+	double t = *(const double *)s->slot[first + 1].data;
+	double d = (1 + t) / (10 + t);
+	struct track k = { .w = s->slot[first].data, .x = s->net->w,
+		.scale = 1, .portion = own, .portions = n };
+
+	k.rate = 1 - (t == 0 ? 0 : d < decay ? d : decay);
+	device_track(s->net->device, &k);
+}
+
+void
+ema_count(struct slots *s, int first)
+{
+	*(double *)s->slot[first + 1].data += 1;
+}
+
+static void
+swap(struct device *d, char *a, char *b, size_t bytes)
+{
+	/* On a device each chunk costs four waits of the host. */
+	enum { CHUNK = 1 << 22 };
+	char *room[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
+
+	for (size_t at = 0; at < bytes; at += CHUNK) {
+		size_t now = bytes - at < CHUNK ? bytes - at : CHUNK;
+
+		device_download(d, room[0], a + at, now);
+		device_download(d, room[1], b + at, now);
+		device_upload(d, a + at, room[1], now);
+		device_upload(d, b + at, room[0], now);
+	}
+	free(room[0]);
+	free(room[1]);
+}
+
+int
+ema_swap(struct slots *s, int first, struct gathering *gather, void *w)
+{
+	const struct segments *share = s->share;
+
+	if (*(const double *)s->slot[first + 1].data == 0)
+		return 0;
+	for (int i = 0; i < share->n; i++) {
+		const struct segment *g = &share->segment[i];
+
+		if (g->rank == share->comm->rank)
+			swap(s->net->device, element(s, w, g->at),
+			    slot_at(&s->slot[first], g->held), g->n *
+			    s->net->device->elem);
+	}
+	return gathering_run(gather, w);
+}

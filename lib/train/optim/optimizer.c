@@ -1,0 +1,128 @@
+/* The optimisers: a table, and the formula of each. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "train/optim/optimizer.h"
+
+/* A step along a gradient, with momentum. */
+static struct update
+momentum_step(const struct optimizer_settings *s, const struct optim_pass *p)
+{
+	return (struct update){ .w = p->w, .m = p->state[0], .g = p->g,
+		.lr = p->lr, .momentum = s->momentum, .decay = s->decay,
+		.scale = p->scale, .nesterov = s->nesterov,
+		.ratio = p->ratio, .portion = p->portion,
+		.portions = p->portions };
+}
+
+static void
+sgd(const struct optimizer_settings *s, struct device *d,
+    const struct optim_pass *p)
+{
+	const struct update u = momentum_step(s, p);
+
+	device_update(d, &u);
+}
+
+/*
+ * ---- LARS (You, Gitman and Ginsburg 2017, algorithm 1): with the layer's
+ * ratio t = eta |w| / (|g| + decay |w|),
+ *
+ *   lars:          m = momentum m + lr t (g + decay w),  w -= m
+ *   lars-outside:  m = momentum m + t (g + decay w),     w -= lr m
+ *
+ * The first is the paper's.  They differ where lr changes: in the first a step
+ * keeps the learning rate that it was made with.  With clipping t becomes
+ * min(t / lr, 1), so that no layer is faster than without LARS: LARC, as in
+ * NVIDIA's Apex. ----
+ */
+static void
+lars_outside(const struct optimizer_settings *s, struct device *d,
+    const struct optim_pass *p)
+{
+	struct update u = momentum_step(s, p);
+
+	u.use = RATIO_GRADIENT;
+	device_update(d, &u);
+}
+
+static void
+lars(const struct optimizer_settings *s, struct device *d,
+    const struct optim_pass *p)
+{
+	struct update u = momentum_step(s, p);
+
+	u.use = RATIO_STEP;
+	device_update(d, &u);
+}
+
+/*
+ * ---- AdamW (Loshchilov and Hutter 2019, algorithm 2, with the learning rate
+ * on the decay as in PyTorch) and LAMB (You et al. 2020, algorithm 2): with the
+ * direction d of device_moments, w -= lr t d, where t is 1 or the layer's
+ * |w| / |d|, which clipping keeps at 1 or below.  state[2] counts steps. ----
+ */
+
+/* 1 - x^n, by multiplications alone: libraries differ in pow. */
+static double
+rest_of_power(double x, double n)
+{
+	double power = 1;
+
+	for (uint64_t k = (uint64_t)n; k > 0; k /= 2, x *= x)
+		if (k % 2 == 1)
+			power *= x;
+	return 1 - power;
+}
+
+static void
+adam_direct(const struct optimizer_settings *s, struct device *d,
+    const struct optim_pass *p)
+{
+	double step = *(const double *)p->state[2] + 1;
+	struct moments m = { .w = p->w, .m = p->state[0], .v = p->state[1],
+		.g = p->g, .beta1 = s->beta1, .beta2 = s->beta2,
+		.eps = s->eps, .decay = s->decay, .scale = p->scale,
+		.rest1 = rest_of_power(s->beta1, step),
+		.rest2 = rest_of_power(s->beta2, step),
+		.portion = p->portion, .portions = p->portions };
+
+	device_moments(d, &m);
+}
+
+static void
+adam_step(const struct optimizer_settings *s, struct device *d,
+    const struct optim_pass *p)
+{
+	struct update u = { .w = p->w, .g = p->g, .lr = p->lr, .scale = 1,
+		.ratio = p->ratio, .portion = p->portion,
+		.portions = p->portions };
+
+	(void)s;
+	device_update(d, &u);
+}
+
+#define MOMENTUM { { "optim/momentum", SLOT_ELEMENT, SLOT_REAL, 0, 0 } }
+#define MOMENTS { { "optim/exp_avg", SLOT_ELEMENT, SLOT_REAL, 0, 0 }, \
+	{ "optim/exp_avg_sq", SLOT_ELEMENT, SLOT_REAL, 0, 0 }, \
+	{ "optim/step", SLOT_ONCE, SLOT_F64, 0, 0 } }
+
+const struct optimizer optimizers[] = {
+	{ "sgd", MOMENTUM, 0, NULL, RATIO_NONE, sgd },
+	{ "lars", MOMENTUM, 0, NULL, RATIO_LARS, lars },
+	{ "lars-outside", MOMENTUM, 0, NULL, RATIO_LARS, lars_outside },
+	{ "adamw", MOMENTS, 2, adam_direct, RATIO_NONE, adam_step },
+	{ "lamb", MOMENTS, 2, adam_direct, RATIO_LAMB, adam_step },
+	{ NULL, MOMENTUM, 0, NULL, RATIO_NONE, NULL }
+};
+
+const struct optimizer *
+optimizer_find(const char *name)
+{
+	for (const struct optimizer *o = optimizers; o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	return fail_null("no optimiser %s (wanted sgd, lars, lars-outside, adamw "
+	    "or lamb)", text_quote(name));
+}

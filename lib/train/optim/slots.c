@@ -1,0 +1,339 @@
+/* What training keeps beside the weights. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "train/optim/slots.h"
+
+#define CHUNK 65536		/* values looked at a time */
+
+int
+slot_shaped(const struct slot_kind *k)
+{
+	return k->extent == SLOT_ELEMENT || k->extent == SLOT_LEARNER;
+}
+
+size_t
+slot_bytes(const struct slots *s, int i, int rank)
+{
+	const struct slot *slot = &s->slot[i];
+
+	return slot->size * (!slot_shaped(slot->kind) ? slot->n : rank < 0 ?
+	    slot->share->elements : slot->share->owned[rank]);
+}
+
+void *
+slot_at(const struct slot *s, size_t held)
+{
+	return (char *)s->data + held * s->size;
+}
+
+/* The first values, by way of the host. */
+static void
+fill(struct slots *s, struct slot *slot)
+{
+	const struct slot_kind *k = slot->kind;
+	double *v = xcalloc(CHUNK, sizeof(*v));
+
+	for (size_t i = 0; i < CHUNK; i++)
+		v[i] = k->first;
+	for (size_t at = 0; at < slot->n; at += CHUNK) {
+		size_t now = slot->n - at < CHUNK ? slot->n - at : CHUNK;
+		void *to = slot_at(slot, at);
+
+		if (!slot_shaped(k))
+			memcpy(to, v, now * sizeof(*v));
+		else if (k->type == SLOT_F64)
+			device_upload(s->net->device, to, v, now * sizeof(*v));
+		else
+			device_put(s->net->device, to, v, now);
+	}
+	free(v);
+}
+
+int
+slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
+    const struct segments *share, const struct segments *learners)
+{
+	*s = (struct slots){ .net = n, .share = share };
+	for (const struct slot_kind *k = kinds; k->name != NULL; k++) {
+		struct slot *slot = &s->slot[s->n];
+		size_t bytes;
+
+		assert(s->n < SLOTS_MOST);
+		assert(slot_shaped(k) || k->type == SLOT_F64);
+		*slot = (struct slot){ .kind = k, .copies = 1, .share = share,
+			.size = k->type == SLOT_F64 ? sizeof(double) :
+			n->device->elem };
+		if (k->extent == SLOT_LEARNER) {
+			slot->share = learners;
+			slot->copies = learners->n;
+		}
+		slot->n = slot_shaped(k) ? slot->share->owned[
+		    share->comm->rank] : k->extent == SLOT_PARAM ?
+		    (size_t)n->graph->nparam : 1;
+		/* A rank may own nothing of a small network. */
+		bytes = (slot->n > 0 ? slot->n : 1) * slot->size;
+		slot->data = slot_shaped(k) ? device_alloc(n->device, bytes) :
+		    xcalloc(bytes, 1);
+		if (slot->data == NULL) {
+			slots_close(s);
+			return -1;
+		}
+		s->n++;
+		if (k->first != 0)
+			fill(s, slot);
+	}
+	return 0;
+}
+
+void
+slots_reset(struct slots *s, int n)
+{
+	for (int i = 0; i < n; i++)
+		fill(s, &s->slot[i]);
+}
+
+void
+slots_close(struct slots *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (slot_shaped(s->slot[i].kind))
+			device_free(s->net->device, s->slot[i].data);
+		else
+			free(s->slot[i].data);
+	s->n = 0;
+}
+
+static int
+all_finite(const void *data, size_t n, size_t size)
+{
+	size_t bad = 0;
+
+	/* No early end: the loop is then as fast as memory. */
+	if (size == sizeof(double))
+		for (size_t i = 0; i < n; i++)
+			bad += !isfinite(((const double *)data)[i]);
+	else
+		for (size_t i = 0; i < n; i++)
+			bad += !isfinite(((const float *)data)[i]);
+	return bad == 0;
+}
+
+int
+slots_finite(const struct slots *s)
+{
+	double *v = xcalloc(CHUNK, sizeof(*v));
+	int good = 1;
+
+	for (int i = 0; i < s->n && good; i++) {
+		const struct slot *slot = &s->slot[i];
+
+		if (!slot_shaped(slot->kind))
+			good = all_finite(slot->data, slot->n, slot->size);
+		else
+			for (size_t at = 0; at < slot->n && good; at += CHUNK) {
+				size_t now = slot->n - at < CHUNK ?
+				    slot->n - at : CHUNK;
+
+				device_download(s->net->device, v,
+				    slot_at(slot, at), now * slot->size);
+				good = all_finite(v, now, slot->size);
+			}
+	}
+	free(v);
+	return good;
+}
+
+/* ---- all of it in one place ---- */
+
+void *
+slot_of(const struct slots *s, int i, int j, int p, void *data, size_t *n)
+{
+	const struct slot *slot = &s->slot[i];
+	const struct graph *g = s->net->graph;
+	const struct param *param = &g->param[p];
+
+	switch (slot->kind->extent) {
+	case SLOT_ELEMENT:
+	case SLOT_LEARNER:
+		*n = param->count;
+		return (char *)data + ((size_t)j * g->elements +
+		    param->offset) * slot->size;
+	case SLOT_PARAM:
+		*n = 1;
+		return (double *)data + p;
+	default:
+		*n = 1;
+		return data;
+	}
+}
+
+char *
+slot_name(const struct slot_kind *k, int j, const struct param *p)
+{
+	return k->extent == SLOT_ONCE ? xstrdup(k->name) :
+	    k->extent == SLOT_LEARNER ? xprintf("learner/%d/%s/%s", j,
+	    k->name, p->name) :
+	    xprintf("%s/%s", k->name, p->name);
+}
+
+int
+slot_has(const struct slots *s, int i, int p)
+{
+	const struct slot_kind *k = s->slot[i].kind;
+
+	return k->extent == SLOT_ONCE ? p == 0 : k->statistics ||
+	    s->net->graph->param[p].kind < PARAM_MEAN;
+}
+
+struct slots_whole
+slots_whole(const struct slots *s)
+{
+	struct slots_whole w = { { NULL } };
+
+	for (int i = 0; i < s->n; i++) {
+		size_t n = slot_bytes(s, i, -1) / s->slot[i].size;
+
+		w.data[i] = xcalloc(n, s->slot[i].size);
+		for (size_t k = 0; k < n && s->slot[i].kind->first != 0; k++)
+			if (s->slot[i].size == sizeof(double))
+				((double *)w.data[i])[k] =
+				    s->slot[i].kind->first;
+			else
+				((float *)w.data[i])[k] =
+				    (float)s->slot[i].kind->first;
+	}
+	return w;
+}
+
+void
+slots_forget(struct slots_whole *w)
+{
+	for (int i = 0; i < SLOTS_MOST; i++)
+		free(w->data[i]);
+	*w = (struct slots_whole){ { NULL } };
+}
+
+/* The most elements of a segment that a rank owns. */
+static size_t
+longest(const struct slots *s)
+{
+	size_t most = 0;
+
+	for (int i = 0; i < s->n; i++) {
+		const struct segments *share = s->slot[i].share;
+
+		for (int k = 0; k < share->n; k++)
+			if (share->segment[k].n > most)
+				most = share->segment[k].n;
+	}
+	return most;
+}
+
+/* Of copies, rank 0's is taken; all get what is in it. */
+static int
+move_copy(const struct slots *s, const struct slot *slot,
+    const struct segment *g, char *whole, int in, void *room)
+{
+	struct comm *c = s->share->comm;
+	struct device *d = s->net->device;
+	void *data = c->rank == 0 ? whole + g->at * slot->size : room;
+	size_t bytes = g->n * slot->size;
+
+	if (in) {
+		if (c->rank == 0)
+			device_download(d, data, slot_at(slot, g->held), bytes);
+		return 0;
+	}
+	if (comm_broadcast(c, data, bytes, 0) != 0)
+		return -1;
+	device_upload(d, slot_at(slot, g->held), data, bytes);
+	return 0;
+}
+
+/*
+ * Segment by segment, between its owner and rank 0; ${whole} is rank 0's, ${in}
+ * says where the values go: into it, or out of it.
+ */
+static int
+move(const struct slots *s, const struct slot *slot, char *whole, int in,
+    void *room)
+{
+	const struct segments *share = slot->share;
+	struct comm *c = share->comm;
+	struct device *d = s->net->device;
+
+	for (int i = 0; i < share->n; i++) {
+		const struct segment *g = &share->segment[i];
+		size_t bytes = g->n * slot->size;
+		struct piece p = { g->rank, room, bytes };
+		int out = !in, bad = 0;
+
+		if (share->copies) {
+			if (move_copy(s, slot, g, whole, in, room) != 0)
+				return -1;
+			continue;
+		}
+		if (c->rank == 0) {
+			p.data = whole + g->at * slot->size;
+			if (g->rank != 0)
+				bad = comm_exchange(c, &p, out, &p, in);
+		}
+		if (c->rank == g->rank && in)
+			device_download(d, p.data, slot_at(slot, g->held),
+			    bytes);
+		if (c->rank == g->rank && c->rank != 0) {
+			p.rank = 0;
+			bad = comm_exchange(c, &p, in, &p, out);
+		}
+		if (c->rank == g->rank && out && !bad)
+			device_upload(d, slot_at(slot, g->held), p.data, bytes);
+		if (bad)
+			return -1;
+	}
+	return 0;
+}
+
+int
+slots_gather(const struct slots *s, struct slots_whole *w)
+{
+	struct comm *c = s->share->comm;
+	void *room = xmalloc(longest(s) * sizeof(double) + 1);
+	int bad = 0;
+
+	for (int i = 0; i < s->n && !bad; i++)
+		if (slot_shaped(s->slot[i].kind))
+			bad = move(s, &s->slot[i], c->rank == 0 ? w->data[i] :
+			    NULL, 1, room);
+		else if (c->rank == 0)
+			memcpy(w->data[i], s->slot[i].data, slot_bytes(s, i,
+			    -1));
+	free(room);
+	return bad;
+}
+
+int
+slots_scatter(struct slots *s, const struct slots_whole *w)
+{
+	struct comm *c = s->share->comm;
+	void *room = xmalloc(longest(s) * sizeof(double) + 1);
+	int bad = 0;
+
+	for (int i = 0; i < s->n && !bad; i++) {
+		struct slot *slot = &s->slot[i];
+
+		if (slot_shaped(slot->kind)) {
+			bad = move(s, slot, c->rank == 0 ? w->data[i] : NULL, 0,
+			    room);
+			continue;
+		}
+		if (c->rank == 0)
+			memcpy(slot->data, w->data[i], slot_bytes(s, i, -1));
+		bad = comm_broadcast(c, slot->data, slot_bytes(s, i, -1), 0);
+	}
+	free(room);
+	return bad;
+}

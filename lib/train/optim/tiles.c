@@ -1,0 +1,151 @@
+/* Sums of squares over parameters, whoever owns them. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "comm/exact.h"
+#include "train/optim/tiles.h"
+
+/* Where parameter ${p} ends: alignment belongs to the one before, as zeros. */
+static size_t
+end_of(const struct graph *g, int p)
+{
+	return p + 1 < g->nparam ? g->param[p + 1].offset : g->elements;
+}
+
+static void
+cut(struct tiles *t)
+{
+	const struct graph *g = t->graph;
+	size_t most = g->elements / EXACT_BLOCK + (size_t)g->nparam + 1;
+
+	t->edge = xcalloc(most + 1, sizeof(*t->edge));
+	t->param = xcalloc(most, sizeof(*t->param));
+	t->first = xcalloc((size_t)g->nparam + 1, sizeof(*t->first));
+	for (int p = 0; p < g->nparam; p++) {
+		size_t at = g->param[p].offset, end = end_of(g, p);
+
+		t->first[p] = t->n;
+		while (at < end) {
+			size_t next = (at / EXACT_BLOCK + 1) * EXACT_BLOCK;
+
+			t->edge[t->n] = at;
+			t->param[t->n++] = p;
+			at = next < end ? next : end;
+		}
+	}
+	assert(t->n <= most);
+	t->first[g->nparam] = t->n;
+	t->edge[t->n] = g->elements;
+}
+
+/* Segments begin where tiles do. */
+static void
+share_out(struct tiles *t)
+{
+	const struct segments *s = t->share;
+	size_t ranks = (size_t)s->comm->size, tile = 0;
+	size_t *next = xcalloc(ranks, sizeof(*next));
+
+	t->begin = xcalloc((size_t)s->n + 1, sizeof(*t->begin));
+	t->place = xcalloc(t->n, sizeof(*t->place));
+	t->start = xcalloc(ranks + 1, sizeof(*t->start));
+	t->sum = xcalloc(t->n, sizeof(*t->sum));
+	for (int i = 0; i < s->n; i++) {
+		t->begin[i] = tile;
+		assert(t->edge[tile] == s->segment[i].at);
+		while (tile < t->n && t->edge[tile] < s->segment[i].at +
+		    s->segment[i].n)
+			tile++;
+		t->start[s->segment[i].rank + 1] += tile - t->begin[i];
+	}
+	t->begin[s->n] = tile;
+	assert(tile == t->n);
+	for (size_t r = 0; r < ranks; r++) {
+		t->start[r + 1] += t->start[r];
+		next[r] = t->start[r];
+	}
+	for (int i = 0; i < s->n; i++)
+		for (size_t k = t->begin[i]; k < t->begin[i + 1]; k++)
+			t->place[k] = next[s->segment[i].rank]++;
+	for (size_t r = 0; r <= ranks; r++)
+		t->start[r] *= sizeof(*t->sum);
+	free(next);
+	t->own = xcalloc(t->n, sizeof(*t->own));
+	for (int i = 0; i < s->n; i++)
+		for (size_t k = t->begin[i]; k < t->begin[i + 1] &&
+		    s->segment[i].rank == s->comm->rank; k++)
+			t->own[t->owns++] = (struct interval){ t->edge[k],
+				t->edge[k + 1] - t->edge[k] };
+}
+
+void
+tiles_open(struct tiles *t, const struct graph *g, const struct segments *share)
+{
+	*t = (struct tiles){ .graph = g, .share = share };
+	cut(t);
+	share_out(t);
+}
+
+void
+tiles_close(struct tiles *t)
+{
+	free(t->edge);
+	free(t->param);
+	free(t->first);
+	free(t->begin);
+	free(t->place);
+	free(t->start);
+	free(t->own);
+	free(t->sum);
+	*t = (struct tiles){ 0 };
+}
+
+void
+tiles_own(struct tiles *t, struct device *d, const void *flat)
+{
+	device_squares(d, t->sum + t->start[t->share->comm->rank] /
+	    sizeof(*t->sum), flat, t->own, t->owns);
+}
+
+int
+tiles_share(struct tiles *t)
+{
+	return t->share->copies ? 0 :
+	    comm_allgatherv(t->share->comm, t->sum, t->start);
+}
+
+double
+tiles_of(const struct tiles *t, int p)
+{
+	double sum = 0;
+
+	for (size_t k = t->first[p]; k < t->first[p + 1]; k++)
+		sum += t->sum[t->place[k]];
+	return sum;
+}
+
+double
+tiles_squares(const struct tiles *t, int statistics)
+{
+	double sum = 0;
+
+	for (int p = 0; p < t->graph->nparam; p++)
+		if ((t->graph->param[p].kind >= PARAM_MEAN) == statistics &&
+		    !t->graph->param[p].frozen)
+			sum += tiles_of(t, p);
+	return sum;
+}
+
+int
+tiles_finite(const struct tiles *t)
+{
+	const size_t *start = &t->start[t->share->comm->rank];
+	int good = 1;
+
+	for (size_t i = start[0] / sizeof(double); i < start[1] /
+	    sizeof(double); i++)
+		good &= isfinite(t->sum[i]) != 0;
+	return good;
+}

@@ -1,0 +1,34 @@
+#ifndef TRAIN_REDUCE_SUM_OPTIONS_H
+#define TRAIN_REDUCE_SUM_OPTIONS_H
+
+/* What is asked of sums over ranks (train/reduce/sums.h): options of vt-train(1). */
+
+#include "base/options.h"
+#include "train/reduce/sums.h"
+
+/* What is so unless it is set. */
+#define SUM_OPTIONS { .allreduce = "auto" }
+
+/* The rows of a struct sum_settings ${o}. */
+#define OPTION_SUMS(o) \
+	OPTION_HEADING("Sums over ranks"), \
+	{ 0, "deterministic", OPTION_CHOICE, &(o).deterministic, "MODE", \
+	    "sum exact (same bits on any ranks) or fast (exact)", \
+	    "exact|fast", 0, 0, 0 }, \
+	{ 0, "allreduce", OPTION_TEXT, &(o).allreduce, "NAME", \
+	    "fast: use native, ring, torus[:XxY], halving (auto)", \
+	    "auto|native|ring|torus|halving", 0, 0, 0 }, \
+	{ 0, "allreduce-table", OPTION_TEXT, &(o).table, "FILE", \
+	    "fast: choose by the table of vt-bench --tune", \
+	    NULL, 0, 0, 0 }, \
+	{ 0, "exchange", OPTION_CHOICE, &(o).wire, "TYPE", \
+	    "fast: send gradients as fp32, bf16 or fp16 (fp32)", \
+	    "fp32|bf16|fp16", 0, 0, 0 }, \
+	{ 0, "bucket", OPTION_SIZE, &(o).bucket, "BYTES", \
+	    "sum gradients in buckets of BYTES (0: auto, from 4M)", \
+	    NULL, 0, 9e15, 0 }
+
+/* sum_options_check(s): dies of what cannot be meant. */
+void sum_options_check(const struct sum_settings *s);
+
+#endif

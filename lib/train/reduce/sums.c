@@ -1,0 +1,132 @@
+/* How ranks add up their gradients. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "comm/cores.h"
+#include "comm/tuning.h"
+#include "train/reduce/sums.h"
+
+#define BUCKET ((size_t)4 << 20)	/* bytes, unless steps are dear */
+
+int
+sums_check(const char *allreduce)
+{
+	int columns, rows;
+
+	return strcmp(allreduce, "auto") == 0 ||
+	    algorithm_parse(allreduce, &columns, &rows) != NULL ? 0 : -1;
+}
+
+static int
+read_table(struct tuning *t, const char *path, const char *text)
+{
+	struct table *table = table_parse(text_quote(path), text);
+	int bad = table == NULL || tuning_parse(t, table) != 0;
+
+	table_free(table);
+	return bad ? -1 : 0;
+}
+
+/* By name, by measurement, by rule. */
+static int
+choose(struct sums *u, const struct sum_settings *s, const struct tuning *t,
+    struct comm *c, const struct summing *what)
+{
+	int rows;
+
+	if (strcmp(s->allreduce, "auto") != 0) {
+		u->free.kind = algorithm_parse(s->allreduce,
+		    &u->free.columns, &rows);
+		if (u->free.columns > 0 && u->free.columns * rows != c->size)
+			return fail("--allreduce=%s: %d ranks (wanted %d)",
+			    s->allreduce, c->size, u->free.columns * rows);
+		return 0;
+	}
+	u->free.kind = tuning_choose(t, what);
+	if (u->free.kind == NULL && s->table != NULL && c->rank == 0)
+		warning("%s: no row for %d ranks on %d hosts in %s: the "
+		    "algorithm is chosen by rule", text_quote(s->table),
+		    c->size, grid_hosts(u->host, c->size), what->wire->name);
+	if (u->free.kind == NULL)
+		u->free.kind = tuning_rule(what);
+	return 0;
+}
+
+/* The algorithm, and how much it sums at once. */
+static int
+open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
+    struct comm *c, const struct fabric_calls *fabric, size_t bytes,
+    size_t elem)
+{
+	struct summing what = { c->size, u->host, &wires[s->wire], elem,
+		bytes < u->bucket ? bytes : u->bucket,
+		algorithm_can(algorithm_find("native"), c, &wires[s->wire],
+		elem) };
+	struct allreduce_options *o = &u->free;
+	char size[32];
+	size_t wanted;
+
+	/* What the devices do themselves was not measured, and is best. */
+	if (fabric != NULL && c->size > 1 && strcmp(s->allreduce, "auto") == 0)
+		o->kind = algorithm_find("native");
+	else if (choose(u, s, t, c, &what) != 0)
+		return -1;
+	if (c->size > 1 && algorithm_of_fabric(o->kind))
+		o->fabric = fabric;
+	if (what.wire->elem > 0 && elem != sizeof(float))
+		return fail("--exchange=%s is for gradients in fp32",
+		    what.wire->name);
+	if (o->fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
+		return fail("--allreduce=%s sums fp32 alone, between ranks of "
+		    "MPI", o->kind->name);
+	if (o->columns == 0)
+		o->columns = o->kind->columns(u->host, c->size);
+	wanted = tuning_bucket(t, &what, o->kind, o->columns);
+	if (s->bucket == 0 && wanted > u->bucket)
+		u->bucket = wanted < bytes ? wanted : bytes;
+	o->wire = what.wire;
+	o->host = u->host;
+	snprintf(u->text, sizeof(u->text), "%s%s%s on %d x %d ranks in %s, "
+	    "buckets of %s", o->kind->name, o->fabric != NULL ? " by " : "",
+	    o->fabric != NULL ? o->fabric->name : "", o->columns, c->size /
+	    o->columns, o->wire->name, text_bytes(size, (double)u->bucket));
+	return 0;
+}
+
+int
+sums_open(struct sums *u, const struct sum_settings *s, const char *table,
+    struct comm *c, const struct fabric_calls *fabric, size_t bytes,
+    size_t elem)
+{
+	struct tuning t = { 0 };
+	int bad;
+
+	*u = (struct sums){ .bucket = s->bucket > 0 ? (size_t)s->bucket :
+		BUCKET };
+	snprintf(u->text, sizeof(u->text), "exact");
+	if (s->deterministic == EXACT)
+		return 0;
+	u->host = xcalloc((size_t)c->size, sizeof(*u->host));
+	bad = cores_hosts(c, u->host) != 0 || (table != NULL &&
+	    read_table(&t, s->table, table) != 0) ||
+	    open_free(u, s, &t, c, fabric, bytes, elem) != 0;
+	tuning_free(&t);
+	return bad ? -1 : 0;
+}
+
+const struct allreduce_options *
+sums_free(const struct sums *u)
+{
+	return u->free.kind != NULL ? &u->free : NULL;
+}
+
+void
+sums_close(struct sums *u)
+{
+	free(u->host);
+	*u = (struct sums){ 0 };
+}

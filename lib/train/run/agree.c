@@ -1,0 +1,240 @@
+/*
+ * Comparing what must be the same: between the ranks of a run, and of a run with
+ * the checkpoint it resumes from.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "train/run/agree.h"
+
+/* In pieces: with the code for GPUs a program is large, and what has been freed
+ * would let the allocator keep more of what is freed later. */
+const char *
+agree_program(char text[33])
+{
+	FILE *f = fopen("/proc/self/exe", "rb");
+	struct hasher *h = hasher_new();
+	char piece[32768];
+	size_t n;
+
+	while (f != NULL && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+		hasher_add(h, piece, n);
+	if (f != NULL && !ferror(f))
+		hash128_text(hasher_128(h), text);
+	else
+		strcpy(text, "unknown");
+	if (f != NULL)
+		fclose(f);
+	hasher_free(h);
+	return text;
+}
+
+/* ---- between ranks ---- */
+
+struct card { struct hash128 hash; uint64_t bytes; char host[64]; };
+
+/* "7 on rank 0 (node1) and 62 more, 8 on rank 17 (node5)" */
+static void
+who_has_what(struct buffer *b, const char *name, const struct card *card,
+    const char *facts, size_t most, int ranks)
+{
+	char **value = xcalloc((size_t)ranks, sizeof(*value));
+
+	for (int r = 0; r < ranks; r++) {
+		value[r] = fact_value(facts + (size_t)r * most, name);
+		if (value[r] == NULL)
+			value[r] = xstrdup("unset");
+	}
+	for (int r = 0; r < ranks; r++) {
+		int known = 0, more = 0;
+
+		for (int k = 0; k < r && !known; k++)
+			known = strcmp(value[k], value[r]) == 0;
+		if (known)
+			continue;
+		for (int k = r + 1; k < ranks; k++)
+			more += strcmp(value[k], value[r]) == 0;
+		buffer_printf(b, "%s%s on rank %d (%s)", r > 0 ? ", " : "",
+		    text_quote(value[r]), r, card[r].host);
+		if (more > 0)
+			buffer_printf(b, " and %d more", more);
+	}
+	for (int r = 0; r < ranks; r++)
+		free(value[r]);
+	free(value);
+}
+
+/* The first thing in which rank ${r} is not like rank 0. */
+static int
+first_difference(const char *mine, const char *other, char name[FACT_NAME])
+{
+	for (int side = 0; side < 2; side++) {
+		const char *these = side == 0 ? mine : other;
+		const char *those = side == 0 ? other : mine;
+
+		for (const char *at = these; *at != '\0'; at = fact_next(at)) {
+			char *a, *b;
+			int same;
+
+			if (!fact_name(at, name))
+				continue;
+			a = fact_value(these, name);
+			b = fact_value(those, name);
+			same = b != NULL && strcmp(a, b) == 0;
+			free(a);
+			free(b);
+			if (!same)
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static void
+say_difference(const struct card *card, const char *facts, size_t most,
+    int ranks)
+{
+	struct buffer b = { 0 };
+	char name[FACT_NAME];
+	const char *hint;
+	int r = 1;
+
+	while (hash128_equal(card[r].hash, card[0].hash))
+		r++;
+	if (!first_difference(facts, facts + (size_t)r * most, name))
+		strcpy(name, "settings");
+	who_has_what(&b, name, card, facts, most, ranks);
+	hint = fact_hint(name);
+	fail("the ranks differ in %s: %s%s%s%s", name, b.data,
+	    hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	buffer_free(&b);
+}
+
+int
+agree_ranks(struct comm *c, const struct identity *mine)
+{
+	char *facts = facts_of(mine, FACT_RANKS), *all_facts = NULL, *padded = NULL;
+	struct card card, *all = xcalloc((size_t)c->size, sizeof(*all));
+	size_t most = 0;
+	int same = 1, result = -1;
+
+	memset(&card, 0, sizeof(card));		/* its holes are sent too */
+	card.bytes = strlen(facts) + 1;
+	card.hash = hash128(facts, card.bytes);
+	gethostname(card.host, sizeof(card.host) - 1);
+	if (comm_allgather(c, &card, sizeof(card), all) != 0)
+		goto out;
+	for (int r = 0; r < c->size; r++) {
+		same &= hash128_equal(all[r].hash, all[0].hash);
+		most = all[r].bytes > most ? all[r].bytes : most;
+	}
+	if (same) {
+		result = 0;
+		goto out;
+	}
+	padded = xcalloc(most, 1);
+	memcpy(padded, facts, card.bytes);
+	all_facts = xcalloc((size_t)c->size, most);
+	if (comm_allgather(c, padded, most, all_facts) == 0 && c->rank == 0)
+		say_difference(all, all_facts, most, c->size);
+out:
+	free(padded);
+	free(all_facts);
+	free(all);
+	free(facts);
+	return result;
+}
+
+/* ---- with a checkpoint ---- */
+
+static int
+is_overridden(const char *name, const struct option_list *override)
+{
+	for (size_t i = 0; i < override->n; i++)
+		if (strcmp(override->item[i], name) == 0)
+			return 1;
+	return 0;
+}
+
+struct resuming {
+	const char *path;
+	const struct option_list *override;
+	char *(*say)(const void *of, const char *name);
+	const void *of;
+};
+
+/* 0 if ${name} is the same in both, or may differ; else 1 after a message. */
+static int
+differs(const struct resuming *r, const char *name, const char *was,
+    const char *is)
+{
+	const char *hint = fact_hint(name);
+	char *how;
+
+	name = fact_plain(name);
+	if (strcmp(was, is) == 0 || is_overridden(name, r->override))
+		return 0;
+	if ((how = r->say(r->of, name)) == NULL)
+		how = xprintf("%s was %s and is %s now", name, text_quote(was),
+		    text_quote(is));
+	fail("%s: %s (%s%s--override=%s allows it)", text_quote(r->path), how,
+	    hint ? hint : "", hint ? "; " : "", name);
+	free(how);
+	return 1;
+}
+
+/*
+ * Each thing that is known of both.  A setting that the checkpoint does not
+ * speak of is younger than the checkpoint, and was what it is by default.
+ */
+int
+agree_resume(const char *path, const struct identity *was,
+    const struct identity *now, const struct option_list *override,
+    char *(*say)(const void *of, const char *name), const void *of)
+{
+	const struct resuming r = { path, override, say, of };
+	char *then = facts_of(was, FACT_RESUME);
+	char *today = facts_of(now, FACT_RESUME);
+	const struct identity defaults = { .settings = options_defaults() };
+	char *unset = facts_of(&defaults, FACT_RESUME), name[FACT_NAME];
+	int bad = 0;
+
+	for (const char *at = today; *at != '\0'; at = fact_next(at)) {
+		char *a, *b;
+
+		if (!fact_name(at, name))
+			continue;
+		a = fact_value(then, name);
+		b = fact_value(today, name);
+		if (a == NULL && fact_before(name) != NULL)
+			a = xstrdup(fact_before(name));
+		if (a == NULL && text_starts(name, "--") &&
+		    (a = fact_value(unset, name)) == NULL)
+			a = xstrdup("unset");
+		if (a != NULL)
+			bad |= differs(&r, name, a, b);
+		free(a);
+		free(b);
+	}
+	/* What it had and is not set now. */
+	for (const char *at = then; *at != '\0'; at = fact_next(at)) {
+		char *a, *b;
+
+		if (!fact_name(at, name) || !text_starts(name, "--"))
+			continue;
+		a = fact_value(then, name);
+		b = fact_value(today, name);
+		if (b == NULL)
+			bad |= differs(&r, name, a, "unset");
+		free(a);
+		free(b);
+	}
+	free(then);
+	free(today);
+	free(unset);
+	return bad ? -1 : 0;
+}

@@ -1,0 +1,110 @@
+/* best.safetensors is the checkpoint that the state names. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "train/run/best.h"
+#include "train/run/checkpoint.h"
+
+#define HEADER_MOST 100000000	/* the format's own limit */
+
+/*
+ * The JSON header of a safetensors file, the caller's to free, and how many
+ * bytes the file should have; NULL if it has none.  The values stay on the
+ * disk: a checkpoint may be as large as the memory that is left.
+ */
+static struct json *
+read_header(const char *path, int64_t *bytes)
+{
+	int fd = file_open(path, O_RDONLY);
+	int64_t size = file_size(path), n = 0;
+	unsigned char length[8];
+	struct json *v = NULL;
+	char *text;
+
+	if (fd < 0 || file_pread(fd, path, length, 8, 0) != 0)
+		goto out;
+	n = (int64_t)get64(length);
+	if (n < 0 || n > size - 8 || n > HEADER_MOST)
+		goto out;
+	text = xmalloc((size_t)n + 1);
+	if (file_pread(fd, path, text, (size_t)n, 8) == 0)
+		v = json_parse(path, text, (size_t)n);
+	free(text);
+	*bytes = 8 + n;
+out:
+	if (fd >= 0)
+		close(fd);
+	return v;
+}
+
+/* 1 if ${path} is a whole checkpoint of ${step}, as far as its header tells;
+ * says nothing if it is not. */
+static int
+is_of(const char *path, uint64_t step)
+{
+	const struct json *offsets, *text;
+	struct json *v;
+	char why[256];
+	int64_t bytes = 0, data = -1;
+	int is = 0;
+
+	fail_capture(why, sizeof(why));
+	v = read_header(path, &bytes);
+	offsets = json_get(json_get(v, "~vt.footer"), "data_offsets");
+	text = json_get(json_get(v, "__metadata__"), "vt.step");
+	json_to_int(json_at(offsets, 1), 0, INT64_MAX / 2, &data);
+	if (json_to_text(text) != NULL)
+		is = strtoull(json_to_text(text), NULL, 10) == step &&
+		    file_size(path) == bytes + data;
+	json_free(v);
+	fail_capture(NULL, 0);
+	return is;
+}
+
+int
+best_repair(struct rundir *r, uint64_t step)
+{
+	char *best = rundir_path(r, "best.safetensors");
+	char *path = rundir_checkpoint(r, step);
+	int bad = 0;
+
+	if (!is_of(best, step)) {
+		if (!is_of(path, step))
+			bad = fail("%s: is not there, or not of step %" PRIu64
+			    ", the best so far; nor is %s (without "
+			    "--keep-best=none the run will end with 1, unless a "
+			    "later step is better)", text_quote(best), step,
+			    path_base(path));
+		else if ((bad = rundir_name(r, path, "best.safetensors")) == 0)
+			note("%s: repaired: it is of step %" PRIu64 " now",
+			    text_quote(best), step);
+	}
+	free(path);
+	free(best);
+	return bad;
+}
+
+uint64_t
+best_step_of(const char *dir, double best)
+{
+	char *path = path_join(dir, "best.safetensors"), why[256];
+	struct safetensors f;
+	struct state s;
+	uint64_t step = 0;
+
+	fail_capture(why, sizeof(why));
+	if (best > BEST_WORST && checkpoint_read(path, &f, &s) == 0) {
+		step = s.best == best ? s.step : 0;
+		safetensors_free(&f);
+	}
+	fail_capture(NULL, 0);
+	free(path);
+	return step;
+}

@@ -1,0 +1,201 @@
+/* Event files of TensorBoard. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "train/run/events.h"
+
+#define PREFIX "events.out.tfevents."
+#define VERSION "brain.Event:2"
+
+/* ---- protocol buffers: a key is the number of a field and its kind ---- */
+
+enum { VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 5 };
+
+/* Fields of Event, SessionLog, Summary and Summary.Value. */
+enum { EVENT_WALL_TIME = 1, EVENT_STEP, EVENT_FILE_VERSION, EVENT_SUMMARY = 5,
+	EVENT_SESSION_LOG = 7 };
+enum { SESSION_STATUS = 1, SESSION_START = 1 };
+enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_SIMPLE = 2 };
+
+/* ${n} bytes, the lowest first. */
+static void
+put_little(struct buffer *b, uint64_t v, int n)
+{
+	unsigned char byte[8];
+
+	for (int i = 0; i < n; i++)
+		byte[i] = (unsigned char)(v >> 8 * i);
+	buffer_add(b, byte, (size_t)n);
+}
+
+/* Seven bits a byte, the lowest first; the top bit says that more follow. */
+static void
+put_varint(struct buffer *b, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		put_little(b, v | 0x80, 1);
+	put_little(b, v, 1);
+}
+
+static void
+put_key(struct buffer *b, int field, int kind)
+{
+	put_varint(b, (uint64_t)(field << 3 | kind));
+}
+
+static void
+put_int(struct buffer *b, int field, uint64_t v)
+{
+	put_key(b, field, VARINT);
+	put_varint(b, v);
+}
+
+static void
+put_bytes(struct buffer *b, int field, const void *data, size_t n)
+{
+	put_key(b, field, BYTES);
+	put_varint(b, n);
+	buffer_add(b, data, n);
+}
+
+static void
+put_double(struct buffer *b, int field, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put_key(b, field, EIGHT_BYTES);
+	put_little(b, bits, 8);
+}
+
+static void
+put_float(struct buffer *b, int field, float v)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put_key(b, field, FOUR_BYTES);
+	put_little(b, bits, 4);
+}
+
+/* ---- records ---- */
+
+static uint32_t
+masked_crc(const void *data, size_t n)
+{
+	uint32_t crc = crc32c(0, data, n);
+
+	return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/* An event that says when it was, and what ${rest} has. */
+static void
+write_event(struct events *e, const struct buffer *rest)
+{
+	struct buffer event = { 0 }, record = { 0 };
+
+	put_double(&event, EVENT_WALL_TIME, clock_wall());
+	buffer_add(&event, rest->data, rest->n);
+	put_little(&record, event.n, 8);
+	put_little(&record, masked_crc(record.data, 8), 4);
+	buffer_add(&record, event.data, event.n);
+	put_little(&record, masked_crc(event.data, event.n), 4);
+	append_add(&e->file, record.data, record.n);
+	buffer_free(&record);
+	buffer_free(&event);
+}
+
+static void
+write_head(struct events *e, uint64_t first)
+{
+	struct buffer b = { 0 }, session = { 0 };
+
+	put_bytes(&b, EVENT_FILE_VERSION, VERSION, strlen(VERSION));
+	write_event(e, &b);
+	b.n = 0;
+	put_int(&session, SESSION_STATUS, SESSION_START);
+	put_int(&b, EVENT_STEP, first);
+	put_bytes(&b, EVENT_SESSION_LOG, session.data, session.n);
+	write_event(e, &b);
+	buffer_free(&session);
+	buffer_free(&b);
+}
+
+/* ---- the file ---- */
+
+/* The newest TIME in ${dir}, 0 without any; readers take files in the order of
+ * their names. */
+static int64_t
+newest(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	int64_t last = 0;
+
+	while (d != NULL && (entry = readdir(d)) != NULL)
+		if (text_starts(entry->d_name, PREFIX)) {
+			int64_t v = strtoll(entry->d_name + strlen(PREFIX), NULL,
+			    10);
+
+			last = v > last ? v : last;
+		}
+	if (d != NULL)
+		closedir(d);
+	return last;
+}
+
+int
+events_open(struct events *e, const char *dir, uint64_t step)
+{
+	int64_t last = newest(dir), now = (int64_t)clock_wall();
+	struct utsname u = { 0 };
+	char *name, *path;
+	int bad;
+
+	uname(&u);
+	name = xprintf(PREFIX "%010lld.%s", (long long)(now > last ? now :
+	    last + 1), u.nodename);
+	path = path_join(dir, name);
+	bad = append_open(&e->file, path, O_CREAT | O_EXCL);
+	free(path);
+	free(name);
+	if (bad != 0)
+		return -1;
+	write_head(e, step + 1);
+	return 0;
+}
+
+void
+events_add(struct events *e, uint64_t step, const struct event_scalar *v, int n)
+{
+	struct buffer b = { 0 }, summary = { 0 };
+
+	if (e->file.path == NULL)
+		return;
+	for (int i = 0; i < n; i++) {
+		struct buffer value = { 0 };
+
+		put_bytes(&value, VALUE_TAG, v[i].tag, strlen(v[i].tag));
+		put_float(&value, VALUE_SIMPLE, (float)v[i].value);
+		put_bytes(&summary, SUMMARY_VALUE, value.data, value.n);
+		buffer_free(&value);
+	}
+	put_int(&b, EVENT_STEP, step);
+	put_bytes(&b, EVENT_SUMMARY, summary.data, summary.n);
+	write_event(e, &b);
+	buffer_free(&summary);
+	buffer_free(&b);
+}
+
+int
+events_close(struct events *e)
+{
+	return append_close(&e->file);
+}

@@ -1,0 +1,196 @@
+/* Parameters, as other programs name and lay them out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "train/run/export.h"
+#include "train/weights/adapt.h"
+
+/* Give a weight the axes that it has there. */
+static int
+set_shape(const struct graph *g, const struct naming *n,
+    const struct param *p, const struct rename *r, struct exported *x)
+{
+	int no_t = naming_how(r, "2d", "", NULL), t = naming_how(r, "3d", "",
+	    NULL);
+
+	x->ndim = p->ndim;
+	for (int i = 0; i < p->ndim; i++)
+		x->dim[i] = p->dim[i];
+	if (no_t && p->ndim == 5) {
+		if (p->dim[2] != 1)
+			return fail("%s: %s is %d frames long, which %s has no "
+			    "place for", g->name, p->name, p->dim[2], n->name);
+		x->dim[2] = p->dim[3];
+		x->dim[3] = p->dim[4];
+		x->ndim = 4;
+	}
+	if (t && p->ndim == 4) {
+		x->dim[4] = p->dim[3];
+		x->dim[3] = p->dim[2];
+		x->dim[2] = 1;
+		x->ndim = 5;
+	}
+	return 0;
+}
+
+static struct exported *
+add(struct export *e)
+{
+	e->tensor = array_room(e->tensor, e->tensors, &e->cap,
+	    sizeof(*e->tensor));
+	e->tensor[e->tensors] = (struct exported){ .p = -1, .folded = -1 };
+	return &e->tensor[e->tensors++];
+}
+
+/* The bias of the operator that ${norm} follows, where the row of that
+ * operator says that there is no such thing there; or -1. */
+static int
+folded_bias(const struct graph *g, const struct naming *n, int norm)
+{
+	struct naming_of of = graph_naming(g);
+	const struct op *op = &g->op[g->op[norm].in[0]];
+	char theirs[NAMING_TEXT], into[NAMING_TEXT];
+	const struct rename *r = naming_theirs(n, &of, op->name, theirs);
+
+	if (r == NULL || !naming_how(r, "fold", op->name, into) ||
+	    strcmp(into, g->op[norm].name) != 0)
+		return -1;
+	for (int i = 0; i < op->nparam; i++)
+		if (g->param[op->param + i].kind == PARAM_BIAS)
+			return op->param + i;
+	return -1;
+}
+
+static int
+export_op(const struct graph *g, const struct naming *n, int i,
+    struct export *e)
+{
+	struct naming_of of = graph_naming(g);
+	const struct op *op = &g->op[i];
+	char theirs[NAMING_TEXT], into[NAMING_TEXT];
+	const struct rename *r = naming_theirs(n, &of, op->name, theirs);
+	int fold;
+
+	if (r == NULL)
+		return fail("%s: %s has no name for %s", g->name, n->name,
+		    op->name);
+	fold = naming_how(r, "fold", op->name, into);
+	for (int k = op->param; k < op->param + op->nparam; k++) {
+		const struct param *p = &g->param[k];
+		struct exported *x;
+
+		if (fold && p->kind == PARAM_BIAS)
+			continue;
+		x = add(e);
+		x->p = k;
+		x->name = xprintf("%s%s", theirs, p->name + strlen(op->name));
+		if (set_shape(g, n, p, r, x) != 0)
+			return -1;
+		if (p->kind == PARAM_WEIGHT)
+			x->first = graph_turned(g, r, i);
+		if (p->kind == PARAM_MEAN)
+			x->folded = folded_bias(g, n, i);
+	}
+	if (op->kind == OP_BN)
+		add(e)->name = xprintf("%s.num_batches_tracked", theirs);
+	return 0;
+}
+
+int
+export_new(const struct graph *g, const struct naming *n, struct export *e)
+{
+	struct naming_of of = graph_naming(g);
+
+	*e = (struct export){ 0 };
+	for (int i = 0; i < g->nop; i++)
+		if (naming_lacks(n, &of, g->op[i].name))
+			return fail("%s: %s has no network with %s: wanted "
+			    "other names, or a table without that row (%s)",
+			    g->name, n->name, g->op[i].name, n->table->path);
+	for (int i = 0; i < g->nop; i++)
+		if (g->op[i].nparam > 0 && export_op(g, n, i, e) != 0) {
+			export_free(e);
+			return -1;
+		}
+	return 0;
+}
+
+void
+export_free(struct export *e)
+{
+	for (size_t i = 0; i < e->tensors; i++)
+		free(e->tensor[i].name);
+	free(e->tensor);
+	*e = (struct export){ 0 };
+}
+
+static double *
+values_of(const struct net *n, int p)
+{
+	const struct param *param = &n->graph->param[p];
+	double *v = xcalloc(param->count, sizeof(*v));
+
+	device_get(n->device, v, (const char *)n->w + param->offset *
+	    n->device->elem, param->count);
+	return v;
+}
+
+/* The values of ${x} as floats, the caller's to free. */
+static float *
+floats_of(const struct exported *x, const struct net *n)
+{
+	const struct param *p = &n->graph->param[x->p];
+	size_t columns = p->ndim > 1 ? (size_t)p->dim[1] : 1;
+	size_t plane = p->count / ((size_t)p->dim[0] * columns);
+	float *to = xcalloc(p->count, sizeof(*to));
+	double *v = values_of(n, x->p), *bias = NULL;
+
+	if (x->folded >= 0)
+		bias = values_of(n, x->folded);
+	for (size_t i = 0; i < p->count; i++) {
+		size_t at = i % plane, c = i / plane % columns;
+		size_t row = i / plane / columns;
+
+		/* Theirs first are ours last. */
+		c = x->first == 0 ? c : c < columns - (size_t)x->first ?
+		    c + (size_t)x->first : c - (columns - (size_t)x->first);
+		to[(row * columns + c) * plane + at] =
+		    (float)(v[i] - (bias != NULL ? bias[i] : 0));
+	}
+	free(bias);
+	free(v);
+	return to;
+}
+
+int
+export_write(const struct export *e, const struct net *n, uint64_t steps,
+    const struct meta *meta, size_t metas, const char *path)
+{
+	struct tensor *t = xcalloc(e->tensors, sizeof(*t));
+	int64_t count = (int64_t)steps;
+	struct hash128 hash;
+	int bad;
+
+	for (size_t i = 0; i < e->tensors; i++) {
+		const struct exported *x = &e->tensor[i];
+
+		t[i] = (struct tensor){ .name = x->name, .ndim = x->ndim,
+			.type = x->p < 0 ? DTYPE_I64 : DTYPE_F32 };
+		memcpy(t[i].dim, x->dim, sizeof(x->dim));
+		if (x->p < 0) {
+			t[i].data = &count;
+			t[i].bytes = sizeof(count);
+		} else {
+			t[i].data = floats_of(x, n);
+			t[i].bytes = n->graph->param[x->p].count * 4;
+		}
+	}
+	bad = safetensors_export(path, t, e->tensors, meta, metas, &hash);
+	for (size_t i = 0; i < e->tensors; i++)
+		if (e->tensor[i].p >= 0)
+			free((void *)t[i].data);
+	free(t);
+	return bad;
+}

@@ -1,0 +1,157 @@
+/* Which checkpoint a run resumes from, and whether it may. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/run/agree.h"
+#include "train/run/difference.h"
+#include "train/run/resume.h"
+#include "train/run/rundir.h"
+
+int
+resume_file(const char *path, struct resume *r)
+{
+	int bad;
+
+	*r = (struct resume){ 0 };
+	bad = checkpoint_read(path, &r->file, &r->state);
+	if (bad)
+		return bad;
+	r->path = xstrdup(path);
+	return 1;
+}
+
+void
+resume_free(struct resume *r)
+{
+	if (r->path != NULL)
+		safetensors_free(&r->file);
+	free(r->path);
+	r->path = NULL;
+}
+
+int
+resume_newest(const char *dir, struct resume *r)
+{
+	struct rundir run = { .path = dir };
+	uint64_t *steps;
+	int n = rundir_checkpoints(dir, "", &steps), got = n < 0 ? -1 : 0;
+
+	for (int i = 0; i < n && got != 1 && got != -1; i++) {
+		char *path = rundir_checkpoint(&run, steps[i]);
+		int bad = resume_file(path, r);
+
+		r->passed = i;
+		r->newest = steps[0];
+		/* A run at work removes old ones. */
+		if (bad != -1 || access(path, F_OK) == 0)
+			got = bad == -3 && got == -2 ? -2 : bad;
+		free(path);
+	}
+	free(steps);
+	/* An earlier start has renamed them, and began nothing either. */
+	if (n == 0) {
+		got = rundir_checkpoints(dir, ".bad", &steps) > 0 ? -2 : 0;
+		free(steps);
+	}
+	if (got == -2)
+		fail("%s: every checkpoint is damaged; a new run needs another "
+		    "directory", text_quote(dir));
+	if (got == -3)
+		fail("%s: every checkpoint holds NaN or infinity; a new run needs "
+		    "another directory", text_quote(dir));
+	return got;
+}
+
+int
+resume_set_aside(const char *dir, const struct resume *r)
+{
+	struct rundir run = { .path = dir };
+	uint64_t *steps;
+	int n = rundir_checkpoints(dir, "", &steps), newer = 0;
+	int bad = n < 0 ? -1 : 0;
+
+	while (newer < n && steps[newer] > r->state.step)
+		newer++;
+	if (!bad && (newer != r->passed || (n > 0 ? steps[0] : 0) != r->newest))
+		bad = fail("%s: another process has saved a checkpoint there just "
+		    "now", text_quote(dir));
+	for (int i = 0; i < newer && !bad; i++) {
+		char *path = rundir_checkpoint(&run, steps[i]);
+		char *aside = xprintf("%s.bad", path);
+
+		if (rename(path, aside) != 0)
+			bad = fail_errno("%s: cannot rename to %s",
+			    text_quote(path), text_quote(path_base(aside)));
+		else
+			warning("%s: of no use; renamed to %s, resuming from an "
+			    "older one", text_quote(path),
+			    text_quote(path_base(aside)));
+		free(aside);
+		free(path);
+	}
+	free(steps);
+	return bad;
+}
+
+struct identity
+resume_identity(const struct state *s)
+{
+	return (struct identity){ .build = s->build, .results = s->results,
+		.isa = s->isa, .library = s->library,
+		.precision = s->precision, .choices = s->choices,
+		.network = s->network, .classes = s->class_hash,
+		.data = s->dataset, .flips = s->flips,
+		.schedule = s->history, .order = s->order,
+		.settings = s->config };
+}
+
+/* The two sides of a comparison. */
+struct resume_sides {
+	const struct resume *was;
+	const struct state *now;
+	const struct schedule *schedule;
+	uint64_t samples;
+};
+
+static char *
+resume_say(const void *sides, const char *name)
+{
+	const struct resume_sides *s = sides;
+	const struct state *was = &s->was->state;
+
+	return strcmp(name, "network") == 0 ? difference_network(was, s->now) :
+	    strcmp(name, "classes") == 0 ? difference_classes(was, s->now) :
+	    strcmp(name, "flips") == 0 ? difference_flips(was, s->now) :
+	    strcmp(name, "schedule") == 0 ? difference_schedule(s->was->path,
+	    was, s->schedule, s->samples) : NULL;
+}
+
+int
+resume_check(const struct resume *r, const struct state *now,
+    const struct schedule *schedule, uint64_t samples,
+    const struct option_list *override)
+{
+	const struct resume_sides sides = { r, now, schedule, samples };
+	struct identity was = resume_identity(&r->state);
+	struct identity is = resume_identity(now);
+
+	if (was.isa == NULL) {		/* "vt 0.1.0 cpu avx512" */
+		was.isa = was.build;
+		for (int i = 0; i < 3; i++) {
+			was.isa += strcspn(was.isa, " ");
+			was.isa += *was.isa == ' ';
+		}
+	}
+	if (was.data == NULL) {
+		was.data = r->state.settings_id;
+		is.data = now->settings_id;
+		note("%s: of a version that knew its data by the settings they "
+		    "were made with, which is all that is compared",
+		    text_quote(r->path));
+	}
+	return agree_resume(r->path, &was, &is, override, resume_say, &sides);
+}

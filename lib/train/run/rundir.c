@@ -1,0 +1,250 @@
+/* The directory of a run: checkpoints kept and removed. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/lock.h"
+#include "base/text.h"
+#include "train/run/rundir.h"
+
+#define NAME "ckpt-%010" PRIu64 ".safetensors"
+
+int
+rundir_open(struct rundir *r, const char *path)
+{
+	r->path = path;
+	if (file_make_dir(path) != 0)
+		return -1;
+	if ((r->lock = dir_lock(path, RUNDIR_LOCK)) < 0)
+		return -1;
+	return commit_sweep(path);
+}
+
+void
+rundir_close(struct rundir *r)
+{
+	events_close(&r->events);
+	dir_unlock(r->lock);
+}
+
+char *
+rundir_path(const struct rundir *r, const char *name)
+{
+	return path_join(r->path, name);
+}
+
+char *
+rundir_checkpoint(const struct rundir *r, uint64_t step)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), NAME, step);
+	return path_join(r->path, name);
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+int
+rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	size_t n = 0, cap = 0;
+
+	*steps = NULL;
+	if (d == NULL)
+		return errno == ENOENT ? 0 : fail_errno("%s: cannot open",
+		    text_quote(path));
+	while (errno = 0, (e = readdir(d)) != NULL) {
+		uint64_t step;
+		char name[64];
+
+		if (sscanf(e->d_name, "ckpt-%" SCNu64, &step) != 1)
+			continue;
+		snprintf(name, sizeof(name), NAME "%s", step, suffix);
+		if (strcmp(name, e->d_name) != 0)
+			continue;
+		*steps = array_room(*steps, n, &cap, sizeof(**steps));
+		(*steps)[n++] = step;
+	}
+	if (errno != 0) {
+		/* Half a list would make a run begin anew, or lose some. */
+		fail_errno("%s: cannot read", text_quote(path));
+		free(*steps);
+		*steps = NULL;
+		closedir(d);
+		return -1;
+	}
+	closedir(d);
+	if (n > 0)
+		qsort(*steps, n, sizeof(**steps), newest_first);
+	return (int)n;
+}
+
+/* A hard link, or a copy where links fail. */
+int
+rundir_name(const struct rundir *r, const char *from, const char *name)
+{
+	char *to = path_join(r->path, name);
+	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name, (unsigned)getpid());
+	struct buffer b = { 0 };
+	int bad = 0;
+
+	unlink(temp);
+	if (TEMP_FAILURE_RETRY(link(from, temp)) == 0) {
+		bad = TEMP_FAILURE_RETRY(rename(temp, to)) != 0 ?
+		    fail_errno("%s: cannot rename to this name", text_quote(to)) :
+		    file_sync_dir(r->path);
+		unlink(temp);	/* rename keeps it if both are one file */
+	} else {
+		bad = file_read(from, &b) != 0 || commit_bytes(to, b.data, b.n);
+	}
+	buffer_free(&b);
+	free(temp);
+	free(to);
+	return bad ? -1 : 0;
+}
+
+/* Remove checkpoints before ${step}, the oldest first: all but r->keep. */
+static void
+prune(const struct rundir *r, uint64_t step)
+{
+	uint64_t *steps;
+	int n = rundir_checkpoints(r->path, "", &steps);
+
+	for (int i = n - 1; i >= r->keep && i >= 0; i--) {
+		char *old = rundir_checkpoint(r, steps[i]);
+
+		if (steps[i] < step && unlink(old) != 0)
+			warning("%s: cannot remove: %s", text_quote(old),
+			    strerror(errno));
+		free(old);
+	}
+	free(steps);
+}
+
+void
+rundir_prune(const struct rundir *r)
+{
+	prune(r, UINT64_MAX);
+}
+
+int
+rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash)
+{
+	char *path = rundir_checkpoint(r, step), *latest, *line, text[33];
+	struct buffer old = { 0 };
+	int bad = 0;
+
+	latest = rundir_path(r, "latest");
+	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
+	if (file_size(latest) < 0 || file_read(latest, &old) != 0 ||
+	    strcmp(old.data, line) != 0)
+		bad = commit_text(latest, line);
+	buffer_free(&old);
+	free(line);
+	free(latest);
+	free(path);
+	return bad;
+}
+
+int
+rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
+    int keep_all)
+{
+	char *path = rundir_checkpoint(r, step);
+	int bad = rundir_latest(r, step, hash);
+
+	if (!bad && best)
+		bad = rundir_name(r, path, "best.safetensors");
+	/* Only now may older ones go. */
+	if (!bad && !keep_all)
+		prune(r, step);
+	free(path);
+	return bad;
+}
+
+int
+rundir_make_room(const struct rundir *r, uint64_t safe)
+{
+	uint64_t *steps;
+	int n = rundir_checkpoints(r->path, "", &steps), made = 0, whole = 0;
+
+	for (int i = 0; i < n; i++)
+		whole |= steps[i] == safe;
+	if (whole && steps[n - 1] < safe) {
+		char *old = rundir_checkpoint(r, steps[n - 1]);
+
+		made = unlink(old) == 0;
+		if (made)
+			warning("%s: removed, for the disk is full",
+			    text_quote(old));
+		free(old);
+	}
+	free(steps);
+	return made;
+}
+
+int
+rundir_finish(struct rundir *r, uint64_t step)
+{
+	char *path = rundir_checkpoint(r, step);
+	int bad = rundir_name(r, path, "final.safetensors");
+
+	free(path);
+	return bad;
+}
+
+int
+rundir_unfinish(struct rundir *r)
+{
+	char *path = rundir_path(r, "final.safetensors");
+	int bad = 0;
+
+	if (unlink(path) == 0)
+		bad = file_sync_dir(r->path);
+	else if (errno != ENOENT)
+		bad = fail_errno("%s: cannot remove", text_quote(path));
+	free(path);
+	return bad;
+}
+
+char *
+rundir_choose(const char *path)
+{
+	static const char *const names[] = { "final.safetensors",
+		"best.safetensors" };
+	struct rundir r = { .path = path };
+	char *found = NULL;
+	uint64_t *steps;
+
+	if (!file_is_dir(path))
+		return xstrdup(path);
+	for (int i = 0; i < 2; i++) {
+		found = path_join(path, names[i]);
+		if (file_size(found) >= 0)
+			return found;
+		free(found);
+		found = NULL;
+	}
+	if (rundir_checkpoints(path, "", &steps) > 0)
+		found = rundir_checkpoint(&r, steps[0]);
+	free(steps);
+	if (found == NULL)
+		fail("%s: a folder without checkpoints (wanted a checkpoint, such "
+		    "as RUN/final.safetensors, or the folder of a run)",
+		    text_quote(path));
+	return found;
+}

@@ -1,0 +1,170 @@
+/* The log of a run: cut back, written, and read for how the run ended. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "train/run/runlog.h"
+
+#define NAME "log.jsonl"
+
+/* The step a line is about; 0 if it names none. */
+static uint64_t
+step_of(const char *line)
+{
+	const char *at = strstr(line, "\"step\":");
+
+	return at != NULL ? strtoull(at + 7, NULL, 10) : 0;
+}
+
+/* The lines of the old log that are about steps up to ${step}. */
+static int
+keep_lines(const char *path, uint64_t step, struct buffer *kept)
+{
+	struct buffer old = { 0 };
+	char *line, *next;
+
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return 0;
+	if (file_read(path, &old) != 0) {
+		buffer_free(&old);
+		return -1;
+	}
+	for (line = old.data; *line != '\0'; line = next) {
+		next = strchr(line, '\n');
+		if (next == NULL)
+			break;		/* a torn last line */
+		*next++ = '\0';
+		if (step_of(line) <= step)
+			buffer_printf(kept, "%s\n", line);
+	}
+	buffer_free(&old);
+	return 0;
+}
+
+int
+runlog_open(struct runlog *l, const char *dir, uint64_t step)
+{
+	char *path = path_join(dir, NAME);
+	struct buffer kept = { 0 };
+	int bad;
+
+	*l = (struct runlog){ .file.fd = -1 };
+	pthread_mutex_init(&l->lock, NULL);
+	buffer_add(&kept, "", 0);
+	bad = (step > 0 && keep_lines(path, step, &kept) != 0) ||
+	    commit_bytes(path, kept.data, kept.n) != 0 ||
+	    append_open(&l->file, path, 0) != 0;
+	buffer_free(&kept);
+	free(path);
+	return bad ? -1 : 0;
+}
+
+void
+runlog_line(struct runlog *l, struct json_writer *w)
+{
+	buffer_add(&w->out, "\n", 1);
+	pthread_mutex_lock(&l->lock);
+	append_add(&l->file, w->out.data, w->out.n);
+	pthread_mutex_unlock(&l->lock);
+	buffer_free(&w->out);
+}
+
+void
+runlog_sync(struct runlog *l)
+{
+	if (l->file.path != NULL && l->file.fd >= 0)
+		fdatasync(l->file.fd);
+}
+
+void
+runlog_end(struct runlog *l, int status, uint64_t step)
+{
+	struct json_writer w = { 0 };
+	char now[32];
+
+	if (l->file.path == NULL || l->file.fd < 0 || l->ended)
+		return;
+	l->ended = 1;
+	json_open(&w, NULL, '{');
+	json_put_int(&w, "peak_memory", runlog_memory());
+	json_put_int(&w, "status", status);
+	json_put_int(&w, "step", (int64_t)step);
+	json_put_text(&w, "time", clock_utc(now));
+	json_put_text(&w, "type", "end");
+	json_close(&w);
+	/* A thread that calls exit(3) may do so while another writes a line. */
+	if (pthread_mutex_trylock(&l->lock) == 0) {
+		pthread_mutex_unlock(&l->lock);
+		runlog_line(l, &w);
+	} else {
+		buffer_free(&w.out);
+	}
+	runlog_sync(l);
+}
+
+int
+runlog_close(struct runlog *l)
+{
+	int bad;
+
+	if (l->file.path == NULL)
+		return 0;
+	bad = append_close(&l->file);
+	pthread_mutex_destroy(&l->lock);
+	*l = (struct runlog){ .file.fd = -1 };
+	return bad;
+}
+
+/* ---- how the run ended ---- */
+
+/* The exit status that an "end" line holds; -1 if it is damaged. */
+static int
+end_status(const char *line, size_t n)
+{
+	struct json *v = json_parse(NAME, line, n);
+	int64_t status = -1;
+
+	json_to_int(json_get(v, "status"), 0, 255, &status);
+	json_free(v);
+	return (int)status;
+}
+
+enum runlog_last
+runlog_last(const char *dir, int *status)
+{
+	char *path = path_join(dir, NAME), *line, *next;
+	enum runlog_last last = RUNLOG_NONE;
+	struct buffer b = { 0 };
+
+	if (access(path, F_OK) != 0 || file_read(path, &b) != 0)
+		goto out;
+	/* Quotes in texts are escaped, so these stand for nothing else. */
+	for (line = b.data; (next = strchr(line, '\n')) != NULL; line = next) {
+		*next++ = '\0';
+		if (strstr(line, "\"type\":\"start\"") != NULL)
+			last = RUNLOG_OPEN;
+		else if (strstr(line, "\"type\":\"end\"") != NULL &&
+		    (*status = end_status(line, strlen(line))) >= 0)
+			last = RUNLOG_ENDED;
+	}
+out:
+	buffer_free(&b);
+	free(path);
+	return last;
+}
+
+/* ---- members ---- */
+
+int64_t
+runlog_memory(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
+}

@@ -1,0 +1,137 @@
+/* Checkpoints written in the background. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "train/run/saver.h"
+
+struct saver {
+	struct rundir *run;
+	pthread_t thread;
+	int running, skipped;		/* skipped: the last step to be saved */
+	struct snapshot *copy;		/* being written, or could not be */
+	uint64_t step, safe;		/* safe: the last step that is durable */
+	int how;
+	char why[1024];			/* the last save failed */
+};
+
+static void
+not_saved(const struct saver *s, uint64_t step, const char *why)
+{
+	warning("%s: step %llu is not saved; the last safe one is %llu: %s",
+	    text_quote(s->run->path), (unsigned long long)step,
+	    (unsigned long long)s->safe, why);
+}
+
+/* Write the copy, and free it if that went well. */
+static void
+save(struct saver *s)
+{
+	char *path = rundir_checkpoint(s->run, s->step), *why = s->why;
+	struct hash128 hash;
+	int bad, full;
+
+	do {
+		fail_capture(why, sizeof(s->why));
+		bad = snapshot_write(s->copy, path, &hash) != 0 ||
+		    rundir_saved(s->run, s->step, hash, s->how & SAVE_BEST,
+		    s->how & SAVE_KEEP_ALL) != 0;
+		full = bad && (errno == ENOSPC || errno == EDQUOT);
+		fail_capture(NULL, 0);
+	} while (full && rundir_make_room(s->run, s->safe));
+	if (bad) {
+		not_saved(s, s->step, why);
+	} else {
+		if (why[0] != '\0')
+			warning("%s", why);	/* what it could not remove */
+		s->safe = s->step;
+		detail("%s is saved", text_quote(path));
+		snapshot_free(s->copy);
+		s->copy = NULL;
+	}
+	free(path);
+}
+
+static void *
+work(void *arg)
+{
+	save(arg);
+	return NULL;
+}
+
+struct saver *
+saver_new(struct rundir *r, uint64_t safe)
+{
+	struct saver *s = xcalloc(1, sizeof(*s));
+
+	s->run = r;
+	s->safe = safe;
+	return s;
+}
+
+static void
+join(struct saver *s)
+{
+	if (s->running)
+		pthread_join(s->thread, NULL);
+	s->running = 0;
+}
+
+static void
+drop(struct saver *s)
+{
+	snapshot_free(s->copy);
+	s->copy = NULL;
+}
+
+int
+saver_ready(struct saver *s, uint64_t step, int how)
+{
+	join(s);
+	if (s->copy != NULL && (s->how & SAVE_BEST) && !(how & SAVE_BEST))
+		save(s);
+	else
+		drop(s);
+	s->skipped = s->copy != NULL;
+	if (s->skipped)
+		not_saved(s, step, "the best checkpoint comes first");
+	return s->skipped ? -1 : 0;
+}
+
+void
+saver_start(struct saver *s, struct snapshot *copy, uint64_t step, int how)
+{
+	s->copy = copy;
+	s->step = step;
+	s->how = how;
+	if (pthread_create(&s->thread, NULL, work, s) == 0)
+		s->running = 1;
+	else
+		save(s);		/* training waits for it, no more */
+}
+
+int
+saver_wait(struct saver *s)
+{
+	join(s);
+	if (s->copy != NULL)
+		save(s);
+	if (s->copy == NULL && !s->skipped)
+		return 0;
+	return fail("%s: the end is not saved; the last safe step is %llu: %s",
+	    text_quote(s->run->path), (unsigned long long)s->safe, s->why);
+}
+
+void
+saver_free(struct saver *s)
+{
+	if (s == NULL)
+		return;
+	join(s);
+	drop(s);
+	free(s);
+}

@@ -1,0 +1,75 @@
+/* A schedule as a picture: shapes, batches and learning rate over the epochs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "draw/plot.h"
+#include "sched/curve.h"
+#include "sched/summary.h"
+#include "train/run/schedule_draw.h"
+
+/* One line of what it amounts to. */
+static char *
+note_of(const struct schedule *s)
+{
+	const struct cell *large = schedule_largest(s);
+	double work = schedule_work(s), epochs = schedule_epochs(s);
+	const char *plural = s->stages == 1 ? "" : "s";
+
+	if (epochs / work < 1.005)
+		return xprintf("%d stage%s at %dx%dx%d", s->stages, plural,
+		    large->batch, large->frames, large->crop);
+	return xprintf("%d stage%s, the work of %.3g epochs at %dx%dx%d, %.2f "
+	    "times less than all at that shape", s->stages, plural,
+	    work, large->batch, large->frames, large->crop, epochs / work);
+}
+
+int
+schedule_draw(const struct schedule *s, const char *path)
+{
+	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
+		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
+	enum { PANELS = 4, LR = 3 };
+	/* Sizes begin at 0; batches double, learning rates fall to a tenth. */
+	struct plot_panel panel[PANELS] = { { { "Crop, pixels", 0, 0, 0 }, NULL,
+		0 }, { { "Frames", 0, 0, 0 }, NULL, 0 }, { { "Batch, clips", 0,
+		0, 2 }, NULL, 0 }, { { "Learning rate", 0, 0, 10 }, NULL, 0 } };
+	struct plot_series series[PANELS][SCHEDULE_CYCLE];
+	struct curve curve[PANELS][SCHEDULE_CYCLE] = { 0 };
+	double *border = xcalloc((size_t)s->stages, sizeof(*border));
+	int epochs = schedule_epochs(s);
+	char *note = note_of(s);
+	char *title = xprintf("A schedule of %d epoch%s", epochs,
+	    epochs == 1 ? "" : "s");
+	int bad;
+
+	for (int i = 0; i < PANELS; i++) {
+		struct plot_panel *p = &panel[i];
+
+		p->series = series[i];
+		p->n = i == LR ? 1 : curve_turns(s, (enum curve_of)i);
+		for (int k = 0; k < p->n; k++) {
+			struct curve *c = &curve[i][k];
+
+			*c = i == LR ? curve_lr(s) :
+			    curve_cell(s, (enum curve_of)i, k);
+			series[i][k] = (struct plot_series){ .name = p->n > 1 ?
+			    turn[k] : NULL, .n = (int)c->n, .x = c->x, .y = c->y,
+			    .style = k };
+			if (p->y.log == 0)
+				p->y.max = fmax(p->y.max, 1.1 * curve_most(c));
+		}
+	}
+	for (int i = 0; i < s->stages; i++)
+		border[i] = s->stage[i].epoch_begin;
+	bad = plot_draw(&(struct plot){ .title = title, .note = note, .w = 900,
+	    .h = 720, .x = { "epoch", 0, epochs, 0 }, .rule = border,
+	    .rules = s->stages, .panel = panel, .panels = PANELS }, path);
+	for (int i = 0; i < PANELS; i++)
+		for (int k = 0; k < panel[i].n; k++)
+			curve_free(&curve[i][k]);
+	free(border);
+	free(title);
+	free(note);
+	return bad;
+}

@@ -1,0 +1,95 @@
+/* How a run stands, without touching it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/lock.h"
+#include "base/text.h"
+#include "train/run/resume.h"
+#include "train/run/rundir.h"
+#include "train/run/runlog.h"
+#include "train/run/status.h"
+
+static int
+there(const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+	int is = file_size(path) >= 0;
+
+	free(path);
+	return is;
+}
+
+/*
+ * The state in a word, and its exit status.  ${got}: what resume_newest found.
+ * A run of version 0.1.0 has no "end" in its log: what lies there tells.
+ */
+static const char *
+state_of(const char *dir, int got, int *status)
+{
+	int final = there(dir, "final.safetensors");
+	enum runlog_last last = runlog_last(dir, status);
+	char holder[256];
+
+	if (dir_locked(dir, RUNDIR_LOCK, holder, sizeof(holder))) {
+		*status = EXIT_AGAIN;
+		return "running";
+	}
+	if (got < 0) {
+		*status = checkpoint_status(got);
+		return *status == EXIT_DIVERGED ? "diverged" : "failed";
+	}
+	if (got == 0 && last == RUNLOG_NONE && !final && !there(dir, "config")) {
+		*status = EXIT_USAGE;
+		return "none";
+	}
+	if (last != RUNLOG_ENDED)
+		*status = final ? EXIT_DONE : EXIT_AGAIN;
+	if ((*status == EXIT_DONE || *status == EXIT_SKIPPED) && final)
+		return "finished";
+	if (*status == EXIT_DIVERGED)
+		return "diverged";
+	if (*status == EXIT_DONE || *status == EXIT_AGAIN) {
+		*status = EXIT_AGAIN;
+		return "unfinished";
+	}
+	return "failed";
+}
+
+int
+run_finished(const char *dir)
+{
+	int status = 0;
+
+	return strcmp(state_of(dir, 1, &status), "finished") == 0 ? status : -1;
+}
+
+int
+run_status(const char *dir, FILE *f)
+{
+	struct json_writer w = { 0 };
+	struct resume r = { 0 };
+	int status = 0, got = resume_newest(dir, &r);
+	const char *state = state_of(dir, got, &status);
+
+	json_open(&w, NULL, '{');
+	if (got == 1) {
+		json_put_int(&w, "clips", (int64_t)r.state.clips);
+		json_put_real(&w, "epoch", r.state.epoch);
+		json_put_real(&w, "loss", r.state.loss);
+	}
+	json_put_text(&w, "state", state);
+	json_put_int(&w, "status", status);
+	if (got == 1)
+		json_put_int(&w, "step", (int64_t)r.state.step);
+	json_close(&w);
+	fprintf(f, "%s\n", w.out.data);
+	buffer_free(&w.out);
+	resume_free(&r);
+	if (status == EXIT_USAGE)
+		fail("%s: no run in it", text_quote(dir));
+	return status;
+}

@@ -1,0 +1,27 @@
+/* What this build computes with. */
+#include "backend/backend.h"
+#include "base/cpus.h"
+#include "base/isa.h"
+#include "base/version.h"
+#include "comm/comm.h"
+#include "comm/fabric.h"
+#include "train/run/versions.h"
+
+void
+train_versions(FILE *f)
+{
+	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %d to run on\nback ends:",
+	    comm_library(), fabric_version(), isa_name(isa_best()), cpus());
+	for (int i = 0; backends[i] != NULL; i++)
+		if (backends[i]->library != NULL)
+			fprintf(f, " %s (%s)", backends[i]->name,
+			    backends[i]->library());
+		else
+			fprintf(f, " %s", backends[i]->name);
+	for (int i = 0; backends[i] != NULL; i++)
+		if (backends[i]->devices != NULL)
+			fprintf(f, "\n%s devices: %s", backends[i]->name,
+			    backends[i]->devices());
+	fprintf(f, "\ncheckpoint format 1, shard format 1, results "
+	    VERSION_RESULTS "\n");
+}

@@ -1,0 +1,140 @@
+/* Values for a parameter from a tensor of another shape. */
+#include <string.h>
+
+#include "train/weights/adapt.h"
+
+int
+graph_op(const struct graph *g, const char *name)
+{
+	for (int i = 0; i < g->nop; i++)
+		if (strcmp(g->op[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static int
+has_op(const void *network, const char *name, int past)
+{
+	const struct graph *g = network;
+	int i = graph_op(g, name);
+
+	return i >= 0 && (!past || g->op[i].past);
+}
+
+struct naming_of
+graph_naming(const struct graph *g)
+{
+	return (struct naming_of){ has_op, g };
+}
+
+int
+graph_turned(const struct graph *g, const struct rename *r, int op)
+{
+	char name[NAMING_TEXT];
+	int i;
+
+	if (r == NULL || !naming_how(r, "turn", g->op[op].name, name) ||
+	    (i = graph_op(g, name)) < 0 || g->op[i].nparam == 0)
+		return 0;
+	return g->param[g->op[i].param].dim[0];
+}
+
+static struct extent
+extent(int ndim, const int64_t *d)
+{
+	struct extent e = { 1, 1, 1, 1, 1 };
+
+	e.out = ndim > 0 ? d[0] : 1;
+	e.in = ndim > 1 ? d[1] : 1;
+	e.t = ndim == 5 || ndim == 3 ? d[2] : 1;
+	e.h = ndim == 4 ? d[2] : ndim == 5 ? d[3] : 1;
+	e.w = ndim == 4 ? d[3] : ndim == 5 ? d[4] : 1;
+	return e;
+}
+
+struct extent
+param_extent(const struct param *p)
+{
+	int64_t d[5];
+
+	for (int i = 0; i < p->ndim; i++)
+		d[i] = p->dim[i];
+	return extent(p->ndim, d);
+}
+
+/* The operator takes what an input gives, or some frames of it. */
+static int
+is_first(const struct graph *g, const struct op *op)
+{
+	const struct op *from = op->nin > 0 ? &g->op[op->in[0]] : NULL;
+
+	while (from != NULL && from->kind == OP_FRAMES)
+		from = &g->op[from->in[0]];
+	return from != NULL && from->kind == OP_INPUT;
+}
+
+int
+adapt_new(const struct graph *g, const struct param *p,
+    const struct weight *t, const struct rename *r, struct adapt *a)
+{
+	const struct op *op = &g->op[p->op];
+	int inflated, added;
+
+	*a = (struct adapt){ .how = "", .to = param_extent(p),
+		.from = extent(t->ndim, t->dim) };
+	if (t->ndim > 5 || (t->ndim < 2) != (p->ndim < 2))
+		return -1;
+	if (p->ndim > 1)
+		a->first = graph_turned(g, r, p->op);
+	inflated = a->from.t == 1 && a->to.t > 1;
+	a->colours = p->ndim > 1 && a->from.in == 3 && a->to.in != 3 &&
+	    is_first(g, op);
+	added = a->from.in < a->to.in && !a->colours && op->nin > 0 &&
+	    g->op[op->in[0]].kind == OP_CONCAT;
+	if (a->from.out != a->to.out || a->from.h != a->to.h ||
+	    a->from.w != a->to.w ||
+	    (a->from.in != a->to.in && !a->colours && !added) ||
+	    (a->from.t != a->to.t && !inflated) || a->first >= a->from.in)
+		return -1;
+	a->how = a->colours && inflated ? "mean over the colours, repeated; "
+	    "repeated over frames" : a->colours ? "mean over the colours, "
+	    "repeated" : added && inflated ? "repeated over frames; zeros for "
+	    "the channels that were added" : added ? "zeros for the channels "
+	    "that were added" : inflated ? "repeated over frames" :
+	    a->first > 0 ? "input channels in another order" : "";
+	return 0;
+}
+
+/* Value of the file for output ${o}, input ${i} of the network, place ${at} of
+ * its kernel's ${plane}. */
+static float
+value(const struct adapt *a, const float *x, int64_t o, int64_t i, int64_t t,
+    int64_t at)
+{
+	int64_t plane = a->from.h * a->from.w, rest = a->from.in - a->first;
+	const float *p = x + o * a->from.in * a->from.t * plane +
+	    (a->from.t > 1 ? t : 0) * plane + at;
+	int64_t step = a->from.t * plane;
+	float sum = 0;
+
+	if (a->from.in == a->to.in)
+		return p[(i < rest ? i + a->first : i - rest) * step];
+	if (!a->colours)
+		return i < a->from.in ? p[i * step] : 0;
+	for (int64_t k = 0; k < a->from.in; k++)
+		sum += p[k * step];
+	return sum / (float)a->from.in;
+}
+
+void
+adapt_values(const struct adapt *a, const float *x, float *to)
+{
+	int64_t plane = a->to.h * a->to.w;
+	float parts = a->from.t < a->to.t ? (float)a->to.t : 1;
+
+	for (int64_t o = 0; o < a->to.out; o++)
+		for (int64_t i = 0; i < a->to.in; i++)
+			for (int64_t t = 0; t < a->to.t; t++)
+				for (int64_t at = 0; at < plane; at++)
+					*to++ = value(a, x, o, i, t, at) / parts;
+}

@@ -1,0 +1,237 @@
+/* Tensors of a file and parameters of a network, by their names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "train/weights/match.h"
+
+/* What a tensor's name means here: parameter ${p}, by row ${r}; with ${p} < 0
+ * none, which may be a state of training. */
+struct meaning { int p; const struct rename *r; int state; };
+
+struct reading {
+	const struct graph *g;
+	const struct naming *naming;	/* NULL: vt's own names */
+	struct names *params;		/* and their numbers */
+};
+
+static struct meaning
+read_name(const struct reading *rd, const char *name)
+{
+	struct meaning m = { .p = -1 };
+	struct naming_of of = graph_naming(rd->g);
+	char op[NAMING_TEXT], ours[NAMING_TEXT], whole[NAMING_TEXT + 80];
+	const char *leaf, *end;
+
+	if (rd->naming == NULL) {
+		const char *p = text_starts(name, "model/") ? name + 6 :
+		    text_starts(name, "bn/") ? name + 3 : NULL;
+
+		m.state = p == NULL;
+		m.p = p != NULL ? (int)names_find(rd->params, p) : -1;
+		return m;
+	}
+	name = naming_unwrap(rd->naming, name);
+	leaf = naming_end(rd->naming, name, &end);
+	m.state = leaf != NULL && end == NULL;
+	if (leaf == NULL || end == NULL || leaf - name >= NAMING_TEXT ||
+	    strlen(end) >= 80)
+		return m;
+	memcpy(op, name, (size_t)(leaf - name));
+	op[leaf - name] = '\0';
+	if ((m.r = naming_ours(rd->naming, &of, op, ours)) == NULL)
+		return m;
+	strcpy(whole, ours);
+	strcat(whole, end);
+	m.p = (int)names_find(rd->params, whole);
+	return m;
+}
+
+/* How many elements of the network tensors of the file could become. */
+static size_t
+count(const struct reading *rd, const struct weights *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->tensors; i++) {
+		struct meaning m = read_name(rd, w->tensor[i].name);
+		struct adapt a;
+
+		if (m.p >= 0 && adapt_new(rd->g, &rd->g->param[m.p],
+		    &w->tensor[i], m.r, &a) == 0)
+			n += rd->g->param[m.p].count;
+	}
+	return n;
+}
+
+/* The naming by which most of it is understood; the first of equals. */
+static struct naming *
+recognise(struct reading *rd, const struct weights *w)
+{
+	struct naming *best = NULL;
+	size_t most = 0;
+
+	for (int i = 0; naming_known[i] != NULL; i++) {
+		struct naming *n = naming_open(naming_known[i]);
+		size_t got;
+
+		if (n == NULL) {
+			naming_close(best);
+			return NULL;
+		}
+		rd->naming = n;
+		got = count(rd, w);
+		if (best == NULL || got > most) {
+			naming_close(best);
+			best = n;
+			most = got;
+		} else {
+			naming_close(n);
+		}
+	}
+	return best;
+}
+
+/* "64x3x7x7" of a tensor or a parameter, into ${buf} of 160 bytes. */
+static const char *
+shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
+{
+	size_t n = 0;
+
+	strcpy(buf, "one number");
+	for (int i = 0; i < ndim; i++)
+		n += (size_t)snprintf(buf + n, 160 - n, "%s%lld",
+		    i > 0 ? "x" : "", d64 != NULL ? (long long)d64[i] :
+		    (long long)d[i]);
+	return buf;
+}
+
+/* What a tensor is that is no parameter. */
+static const char *
+no_parameter(const char *name, struct meaning mean)
+{
+	if (text_ends(name, ".num_batches_tracked"))
+		return "a counter";
+	return mean.state ? "a state of training" :
+	    "the network has nothing of this name";
+}
+
+/* Tensor ${i} means ${mean}: it is used, or left out for a reason. */
+static void
+take(struct match *m, size_t i, struct meaning mean, int same_classes)
+{
+	const struct weight *t = &m->weights->tensor[i];
+	const struct param *p;
+	struct matched *to;
+	char a[160], b[160];
+
+	if (mean.p < 0) {
+		m->left[i] = xstrdup(no_parameter(t->name, mean));
+		return;
+	}
+	p = &m->graph->param[mean.p];
+	to = &m->param[mean.p];
+	if (to->fate != FATE_NEW) {
+		m->left[i] = xprintf("%s is loaded already", p->name);
+	} else if (p->head && !same_classes) {
+		m->left[i] = xstrdup("of other classes");
+		free(to->why);
+		to->why = xstrdup("other classes");
+	} else if (adapt_new(m->graph, p, t, mean.r, &to->adapt) != 0) {
+		shape_text(a, t->ndim, t->dim, NULL);
+		shape_text(b, p->ndim, NULL, p->dim);
+		m->left[i] = xprintf("%s is %s", p->name, b);
+		free(to->why);
+		to->why = xprintf("%s in the file (wanted %s)", a, b);
+	} else {
+		to->fate = *to->adapt.how != '\0' ? FATE_RESHAPED : FATE_LOADED;
+		to->tensor = i;
+		free(to->why);
+		to->why = xstrdup(to->adapt.how);
+		m->elements += p->head ? 0 : p->count;
+	}
+}
+
+struct match *
+match_new(const struct graph *g, const struct weights *w, const char *classes)
+{
+	const char *format = safetensors_meta(&w->s, "vt.format");
+	const char *theirs = safetensors_meta(&w->s, "vt.classes");
+	int same = theirs == NULL || classes == NULL ||
+	    strcmp(theirs, classes) == 0;
+	struct reading rd = { .g = g, .params = names_new() };
+	struct naming *naming = NULL;
+	struct match *m = NULL;
+
+	for (int i = 0; i < g->nparam; i++)
+		names_add(rd.params, g->param[i].name);
+	if (format == NULL && (naming = recognise(&rd, w)) == NULL)
+		goto done;
+	rd.naming = naming;
+	m = xcalloc(1, sizeof(*m));
+	m->graph = g;
+	m->weights = w;
+	m->names = xstrdup(naming != NULL ? naming->name : "vt");
+	m->param = xcalloc((size_t)g->nparam, sizeof(*m->param));
+	m->left = xcalloc(w->tensors, sizeof(*m->left));
+	for (int i = 0; i < g->nparam; i++) {
+		m->param[i].why = xstrdup("not in the file");
+		m->of += g->param[i].head ? 0 : g->param[i].count;
+	}
+	for (size_t i = 0; i < w->tensors; i++)
+		take(m, i, read_name(&rd, w->tensor[i].name), same);
+done:
+	naming_close(naming);
+	names_free(rd.params);
+	return m;
+}
+
+void
+match_free(struct match *m)
+{
+	if (m == NULL)
+		return;
+	for (int i = 0; i < m->graph->nparam; i++)
+		free(m->param[i].why);
+	for (size_t i = 0; i < m->weights->tensors; i++)
+		free(m->left[i]);
+	free(m->param);
+	free(m->left);
+	free(m->names);
+	free(m);
+}
+
+void
+match_load(const struct match *m, struct net *n)
+{
+	for (int i = 0; i < m->graph->nparam; i++) {
+		const struct param *p = &m->graph->param[i];
+		const struct matched *from = &m->param[i];
+		const struct weight *t = &m->weights->tensor[from->tensor];
+		float *x, *y;
+		double *v;
+
+		if (from->fate == FATE_NEW)
+			continue;
+		x = xcalloc(t->count, sizeof(*x));
+		y = xcalloc(p->count, sizeof(*y));
+		v = xcalloc(p->count, sizeof(*v));
+		weights_floats(t, x);
+		adapt_values(&from->adapt, x, y);
+		for (size_t k = 0; k < p->count; k++)
+			v[k] = (double)y[k];
+		device_put(n->device, (char *)n->w + p->offset *
+		    n->device->elem, v, p->count);
+		free(x);
+		free(y);
+		free(v);
+	}
+}
+
+int
+match_enough(const struct match *m)
+{
+	return m->elements >= m->of - m->elements;
+}

@@ -1,0 +1,104 @@
+/* What became of a file's tensors and a network's parameters, for people. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "train/weights/match.h"
+
+static const char *const fates[] = {
+	[FATE_NEW] = "new", [FATE_LOADED] = "loaded",
+	[FATE_RESHAPED] = "reshaped"
+};
+
+enum { SHOWN = 6 };
+
+/* Names in a line, and how many more there are. */
+static void
+add_name(struct buffer *b, size_t *n, const char *name, const char *why)
+{
+	if (++*n > SHOWN)
+		return;
+	buffer_printf(b, "%s%s", *n > 1 ? ", " : "", text_quote(name));
+	if (*why != '\0')
+		buffer_printf(b, " (%s)", why);
+}
+
+static void
+say_names(const char *path, const char *what, struct buffer *b, size_t n)
+{
+	if (n > SHOWN)
+		buffer_printf(b, " and %zu more", n - SHOWN);
+	if (n > 0)
+		note("%s: %s: %s", path, what, b->data);
+	buffer_free(b);
+}
+
+void
+match_say(const struct match *m, const char *path)
+{
+	static const char *const heads[] = { [FATE_NEW] = "made anew",
+		[FATE_RESHAPED] = "reshaped" };
+	const char *quoted = text_quote(path);
+	size_t count[3] = { 0 }, left = 0;
+	struct buffer b = { 0 };
+	char *file = xstrdup(quoted);
+
+	for (int i = 0; i < m->graph->nparam; i++)
+		count[m->param[i].fate]++;
+	note("%s: %s, names of %s: %zu of %d parameters loaded, %zu reshaped, "
+	    "%zu made anew; %.1f %% of the backbone", file,
+	    m->weights->container, m->names, count[FATE_LOADED],
+	    m->graph->nparam, count[FATE_RESHAPED], count[FATE_NEW],
+	    m->of > 0 ? 100.0 * (double)m->elements / (double)m->of : 0.0);
+	for (int fate = FATE_RESHAPED; fate >= FATE_NEW; fate -= FATE_RESHAPED) {
+		size_t n = 0;
+
+		for (int i = 0; i < m->graph->nparam; i++)
+			if ((int)m->param[i].fate == fate)
+				add_name(&b, &n, m->graph->param[i].name,
+				    m->param[i].why);
+		say_names(file, heads[fate], &b, n);
+	}
+	/* Counters of batches are in every file, as is a run's own state. */
+	for (size_t i = 0; i < m->weights->tensors; i++)
+		if (m->left[i] != NULL && strcmp(m->left[i], "a counter") != 0 &&
+		    strcmp(m->left[i], "a state of training") != 0)
+			add_name(&b, &left, m->weights->tensor[i].name,
+			    m->left[i]);
+	say_names(file, "left out", &b, left);
+	free(file);
+}
+
+static void
+add_row(struct buffer *b, const char *ours, const char *fate,
+    const char *theirs, const char *why)
+{
+	const char *const cell[] = { ours, fate, theirs, why };
+
+	for (int i = 0; i < 4; i++) {
+		char *text = table_escape(*cell[i] != '\0' ? cell[i] : "-");
+
+		buffer_printf(b, "%s%s", i > 0 ? "\t" : "", text);
+		free(text);
+	}
+	buffer_text(b, "\n");
+}
+
+void
+match_table(const struct match *m, struct buffer *b)
+{
+	buffer_text(b, "#parameter\tfate\ttensor\twhy\n");
+	for (int i = 0; i < m->graph->nparam; i++) {
+		const struct matched *p = &m->param[i];
+
+		add_row(b, m->graph->param[i].name, fates[p->fate],
+		    p->fate == FATE_NEW ? "-" :
+		    m->weights->tensor[p->tensor].name, p->why);
+	}
+	for (size_t i = 0; i < m->weights->tensors; i++)
+		if (m->left[i] != NULL)
+			add_row(b, "-", "left out", m->weights->tensor[i].name,
+			    m->left[i]);
+}
