@@ -17,8 +17,8 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "data/extract_all.h"
-#include "data/extract_settings.h"
+#include "ingest/extract_all.h"
+#include "ingest/extract_settings.h"
 #include "media/video.h"
 
 #define Q text_quote

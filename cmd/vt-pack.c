@@ -16,7 +16,7 @@
 #include "base/stop.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "data/frame_check.h"
+#include "clip/frame_check.h"
 #include "shard/look.h"
 #include "shard/pack.h"
 #include "shard/reader.h"

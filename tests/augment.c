@@ -1,7 +1,7 @@
 /* Which part of the image a clip shows. */
 #include "base/file.h"
 #include "base/table.h"
-#include "data/augment.h"
+#include "clip/augment.h"
 
 #include "tap.h"
 

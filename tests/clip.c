@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "data/clip.h"
-#include "data/draw.h"
+#include "clip/clip.h"
+#include "clip/draw.h"
 
 #include "tap.h"
 

@@ -4,8 +4,8 @@
  * pictures' own formulas are in tests/pictures.py.
  */
 #include "base/mem.h"
-#include "data/draw.h"
-#include "data/effects_tell.h"
+#include "clip/draw.h"
+#include "clip/effects_tell.h"
 
 #include "tap.h"
 

@@ -8,10 +8,10 @@
 #include "base/fail.h"
 #include "base/inorder.h"
 #include "base/mem.h"
-#include "data/extract.h"
-#include "data/extract_settings.h"
-#include "data/needed.h"
-#include "data/spool.h"
+#include "base/spool.h"
+#include "ingest/extract.h"
+#include "ingest/extract_settings.h"
+#include "ingest/needed.h"
 #include "tap.h"
 
 enum { N = 200 };

@@ -15,12 +15,14 @@ sched    base
 graph    base
 weights  base
 comm     base
-data     shard media sched graph base
+ingest   shard media base
+clip     shard media base
+data     clip shard media sched graph base
 backend  media graph base
 net      backend graph base
-train    net backend graph weights data shard draw media sched comm base
-eval     train net backend graph weights data shard draw media sched comm base
-bench    train net backend graph weights data shard draw media sched comm base
+train    net backend graph weights data clip shard draw media sched comm base
+eval     train net backend graph weights data clip ingest shard draw media sched comm base
+bench    train net backend graph weights data clip ingest shard draw media sched comm base
 LAYERS
 }
 

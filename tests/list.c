@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "data/list.h"
+#include "ingest/list.h"
 #include "shard/tally.h"
 #include "tap.h"
 

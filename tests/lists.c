@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "data/list.h"
+#include "ingest/list.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-lists.XXXXXX";

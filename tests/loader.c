@@ -8,7 +8,7 @@
 #include "base/cpus.h"
 #include "base/fail.h"
 #include "base/rng.h"
-#include "data/draw.h"
+#include "clip/draw.h"
 #include "data/loader.h"
 #include "data/order.h"
 #include "media/jpeg.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "data/effects.h"
+#include "clip/effects.h"
 #include "sched/parts.h"
 
 #include "tap.h"

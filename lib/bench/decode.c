@@ -14,7 +14,7 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "bench/cases.h"
-#include "data/extract.h"
+#include "ingest/extract.h"
 #include "media/video.h"
 #include "shard/stream.h"
 

@@ -8,7 +8,7 @@
  */
 
 #include "base/pool.h"
-#include "data/augment.h"
+#include "clip/augment.h"
 #include "media/jpeg.h"
 #include "shard/dataset.h"
 

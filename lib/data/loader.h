@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "data/augment.h"
+#include "clip/augment.h"
+#include "clip/clip.h"
+#include "clip/effects.h"
+#include "clip/swaps.h"
 #include "data/bad.h"
-#include "data/clip.h"
-#include "data/effects.h"
-#include "data/swaps.h"
 #include "graph/ensemble.h"
 #include "graph/feed.h"
 #include "sched/schedule.h"

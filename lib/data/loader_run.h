@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "data/fetch.h"
+#include "clip/fetch.h"
 #include "data/loader.h"
 #include "data/microbatches.h"
 

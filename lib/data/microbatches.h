@@ -86,7 +86,7 @@ void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
 
 /*
  * microbatches_tell(l, microbatch, i, to): what is done to clip ${i}, in words
- * (data/effects_tell.h), and as "repeat=K" which of the clips in a row of its
+ * (clip/effects_tell.h), and as "repeat=K" which of the clips in a row of its
  * sample it is, from 0; "-" for nothing.
  */
 void microbatches_tell(const struct microbatches *l,

@@ -1,8 +1,8 @@
 /* What a clip of a microbatch shows, and what is done to it. */
 #include <string.h>
 
-#include "data/draw.h"
-#include "data/effects_tell.h"
+#include "clip/draw.h"
+#include "clip/effects_tell.h"
 #include "data/microbatches_run.h"
 
 /* ---- what a clip shows ---- */

@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/extract_settings.h"
 #include "eval/clips.h"
+#include "ingest/extract_settings.h"
 
 /* Frames that no view shows need not be resized and compressed: for extraction,
  * with the views as ${views}. */

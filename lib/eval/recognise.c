@@ -5,7 +5,7 @@
 #include "base/exit.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "data/fetch.h"
+#include "clip/fetch.h"
 #include "eval/recognise.h"
 #include "train/loop/evaluator.h"
 

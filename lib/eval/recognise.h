@@ -7,9 +7,9 @@
  * and the scores averaged over them before any softmax.
  */
 
-#include "data/incoming.h"
 #include "data/loader.h"
 #include "eval/model.h"
+#include "ingest/incoming.h"
 
 struct recogniser;
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "data/fetch.h"
+#include "clip/fetch.h"
 #include "draw/plot.h"
 #include "eval/results.h"
 #include "graph/metric.h"

@@ -1,5 +1,5 @@
 /* Lists of videos: in every format, and the labels in them as classes. */
-#include "data/list.h"
+#include "ingest/list.h"
 
 #include "fuzz.h"
 

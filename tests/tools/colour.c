@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "data/colour.h"
+#include "clip/colour.h"
 
 int
 main(void)

@@ -52,7 +52,7 @@ struct state {
 	const char *settings_id;	/* of the data, 32 hex digits */
 	int64_t generation;
 	const char *extract;		/* how the data's frames were made
-					 * (data/extract_settings.h); NULL: not
+					 * (ingest/extract_settings.h); NULL: not
 					 * known */
 	const char *flips;		/* hash of what classes become where clips
 					 * are mirrored, or "none" */

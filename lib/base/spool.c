@@ -1,0 +1,184 @@
+/* Items in memory, then in a file. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/spool.h"
+#include "base/text.h"
+
+#define SMALL (1 << 20)		/* not worth going to the file for */
+
+struct item { uint64_t at; size_t n; };
+
+struct spool {
+	struct item *item;
+	size_t items, cap;
+	struct buffer tail;		/* what is not in the file */
+	uint64_t in_file;		/* bytes there */
+	struct spool_budget *budget;
+	int fd;				/* -1: none yet */
+	char *scratch;			/* an item read back */
+	size_t scratch_size;
+	struct spool *next;		/* of those kept */
+};
+
+void
+spool_budget_open(struct spool_budget *b, size_t limit)
+{
+	*b = (struct spool_budget){ .limit = limit };
+	pthread_mutex_init(&b->lock, NULL);
+}
+
+static void
+destroy(struct spool *s)
+{
+	buffer_free(&s->tail);
+	free(s->scratch);
+	free(s->item);
+	free(s);
+}
+
+void
+spool_budget_close(struct spool_budget *b)
+{
+	for (struct spool *s = b->kept, *next; s != NULL; s = next) {
+		next = s->next;
+		destroy(s);
+	}
+	pthread_mutex_destroy(&b->lock);
+	*b = (struct spool_budget){ 0 };
+}
+
+struct spool *
+spool_new(struct spool_budget *b, size_t items)
+{
+	struct spool *s;
+
+	pthread_mutex_lock(&b->lock);
+	if ((s = b->kept) != NULL) {
+		b->kept = s->next;
+		b->kept_bytes -= s->tail.cap;
+	}
+	pthread_mutex_unlock(&b->lock);
+	if (s == NULL) {
+		s = xcalloc(1, sizeof(*s));
+		s->budget = b;
+		s->fd = -1;
+	}
+	if (items > s->cap) {
+		s->item = xrealloc(s->item, items, sizeof(*s->item));
+		s->cap = items;
+	}
+	return s;
+}
+
+void
+spool_free(struct spool *s)
+{
+	struct spool_budget *b;
+	int keep;
+
+	if (s == NULL)
+		return;
+	b = s->budget;
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	atomic_fetch_sub(&b->used, s->tail.n);
+	s->tail.n = s->items = 0;
+	s->in_file = 0;
+	pthread_mutex_lock(&b->lock);
+	keep = b->kept_bytes + s->tail.cap + atomic_load(&b->used) <= b->limit;
+	if (keep) {
+		s->next = b->kept;
+		b->kept = s;
+		b->kept_bytes += s->tail.cap;
+	}
+	pthread_mutex_unlock(&b->lock);
+	if (!keep)
+		destroy(s);
+}
+
+static const char *
+directory(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir != NULL && *dir != '\0' ? dir : "/var/tmp";
+}
+
+/* A file without a name; not every file system has them, so else with one
+ * that is removed at once. */
+static int
+open_file(void)
+{
+	char *name;
+	int fd = open(directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	name = path_join(directory(), "vt-XXXXXX");
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	else
+		fail_errno("%s: cannot make a temporary file",
+		    text_quote(directory()));
+	free(name);
+	return fd;
+}
+
+static int
+spill(struct spool *s)
+{
+	if (s->fd < 0 && (s->fd = open_file()) < 0)
+		return -1;
+	if (file_write(s->fd, directory(), s->tail.data, s->tail.n) != 0)
+		return -1;
+	s->in_file += s->tail.n;
+	atomic_fetch_sub(&s->budget->used, s->tail.n);
+	buffer_free(&s->tail);
+	return 0;
+}
+
+int
+spool_add(struct spool *s, const void *data, size_t n)
+{
+	size_t used = atomic_fetch_add(&s->budget->used, n) + n;
+
+	s->item = array_room(s->item, s->items, &s->cap, sizeof(*s->item));
+	s->item[s->items++] = (struct item){ s->in_file + s->tail.n, n };
+	buffer_add(&s->tail, data, n);
+	return used > s->budget->limit && s->tail.n >= SMALL ? spill(s) : 0;
+}
+
+size_t
+spool_count(const struct spool *s)
+{
+	return s->items;
+}
+
+const void *
+spool_get(struct spool *s, size_t i, size_t *n)
+{
+	const struct item *t = &s->item[i];
+
+	assert(i < s->items);
+	*n = t->n;
+	if (t->at >= s->in_file)
+		return s->tail.data + (t->at - s->in_file);
+	if (t->n > s->scratch_size) {
+		s->scratch = xrealloc(s->scratch, t->n, 1);
+		s->scratch_size = t->n;
+	}
+	if (file_pread(s->fd, directory(), s->scratch, t->n, t->at) != 0)
+		return NULL;
+	return s->scratch;
+}

@@ -1,0 +1,259 @@
+/* Which part of the frame a clip shows. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "clip/augment.h"
+#include "clip/draw.h"
+#include "media/image.h"
+
+#define SCALES 4
+
+static int
+least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+int
+crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
+{
+	static const double scale[SCALES] = { 1, .875, .75, .66 };
+	int size[SCALES], n = 0, most = least(w, h);
+
+	for (int i = 0; i < SCALES; i++) {
+		size[i] = (int)(most * scale[i]);
+		if (abs(size[i] - side) < 3)
+			size[i] = least(side, most);
+		if (size[i] < 1)
+			size[i] = 1;
+	}
+	for (int i = 0; i < SCALES; i++)	/* the height varies slowest */
+		for (int j = 0; j < SCALES; j++)
+			if (abs(i - j) <= 1) {
+				pair[n][0] = size[j];
+				pair[n++][1] = size[i];
+			}
+	return n;
+}
+
+void
+crop_places(int w, int h, int crop_w, int crop_h, int place[CROP_PLACES][2])
+{
+	/* In quarters of the free room, which are whole pixels, rounded down:
+	 * the far places may lie up to 3 pixels off the edge. */
+	static const int quarter[CROP_PLACES][2] = {
+		{ 0, 0 }, { 4, 0 }, { 0, 4 }, { 4, 4 }, { 2, 2 },
+		{ 0, 2 }, { 4, 2 }, { 2, 4 }, { 2, 0 },
+		{ 1, 1 }, { 3, 1 }, { 1, 3 }, { 3, 3 } };
+
+	for (int i = 0; i < CROP_PLACES; i++) {
+		place[i][0] = quarter[i][0] * ((w - crop_w) / 4);
+		place[i][1] = quarter[i][1] * ((h - crop_h) / 4);
+	}
+}
+
+/* ---- training ---- */
+
+const struct crop_options crop_usual = { .rule = CROP_MULTISCALE, .flip = 1,
+	.low = 256, .high = 320, .area = 0.08 };
+
+enum view_rule
+crop_view(enum crop_rule rule)
+{
+	return rule == CROP_MULTISCALE || rule == CROP_CENTRE ? VIEW_TSM :
+	    VIEW_PYSLOWFAST;
+}
+
+void
+crop_jitter(const struct crop_options *o, int side, int *low, int *high)
+{
+	double by = side / 224.0;
+
+	/* lrint rounds halves to even, as the published programs do. */
+	*low = (int)lrint(o->low * by);
+	*high = (int)lrint(o->rule == CROP_JITTER ? o->high * by : o->high);
+	*low = *low > side ? *low : side;
+	*high = *high > *low ? *high : *low;
+}
+
+static struct crop
+multiscale(int w, int h, int side, struct rng size, struct rng where)
+{
+	int pair[CROP_SIZES][2], place[CROP_PLACES][2];
+	int n = crop_sizes(w, h, side, pair);
+	const int *p = pair[rng_below(&size, (uint32_t)n)], *at;
+
+	crop_places(w, h, p[0], p[1], place);
+	at = place[rng_below(&where, CROP_PLACES)];
+	return (struct crop){ at[0], at[1], p[0], p[1], 0,
+		RESIZE_ANTIALIAS | RESIZE_CUT };
+}
+
+/* A square of ${side} at x, y of the frame resized to ${to}, in stored pixels. */
+static struct crop
+of_scaled(int w, int h, const int to[2], int x, int y, int side, int how)
+{
+	double across = (double)w / to[0], down = (double)h / to[1];
+
+	return (struct crop){ x * across, y * down, side * across,
+		side * down, 0, how };
+}
+
+static struct crop
+jitter(const struct crop_options *o, int w, int h, int side, struct rng size,
+    struct rng where)
+{
+	int low, high, to[2], at[2];
+	double u = rng_uniform(&size), length;
+
+	crop_jitter(o, side, &low, &high);
+	if (o->inverse)
+		length = 1 / (1.0 / high + u * (1.0 / low - 1.0 / high));
+	else
+		length = low + u * (high - low);
+	crop_scaled(VIEW_PYSLOWFAST, w, h, (int)lrint(length), to);
+	for (int i = 0; i < 2; i++) {
+		int room = to[i] - side;
+
+		if (o->rule == CROP_JITTER)
+			room++;
+		at[i] = room > 0 ? (int)rng_below(&where, (uint32_t)room) : 0;
+	}
+	return of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
+}
+
+/* The largest part in the middle whose ratio is not beyond 3/4 and 4/3. */
+static void
+middle(int w, int h, int *cw, int *ch)
+{
+	double ratio = (double)w / h;
+
+	*cw = ratio > 4.0 / 3 ? (int)lrint(h * (4.0 / 3)) : w;
+	*ch = ratio < 3.0 / 4 ? (int)lrint(w / (3.0 / 4)) : h;
+	*cw = least(*cw, w);
+	*ch = least(*ch, h);
+}
+
+static struct crop
+resized(const struct crop_options *o, int w, int h, struct rng size,
+    struct rng where)
+{
+	int cw, ch, x, y;
+
+	for (int i = 0; i < 10; i++) {
+		double area = (double)w * h * (o->area + rng_uniform(&size) *
+		    (1 - o->area));
+		double ratio = exp((2 * rng_uniform(&size) - 1) *
+		    log(4.0 / 3));
+
+		cw = (int)lrint(sqrt(area * ratio));
+		ch = (int)lrint(sqrt(area / ratio));
+		if (cw < 1 || ch < 1 || cw > w || ch > h)
+			continue;
+		x = (int)rng_below(&where, (uint32_t)(w - cw) + 1);
+		y = (int)rng_below(&where, (uint32_t)(h - ch) + 1);
+		return (struct crop){ x, y, cw, ch, 0,
+			RESIZE_BILINEAR | RESIZE_CUT };
+	}
+	middle(w, h, &cw, &ch);
+	x = (w - cw) / 2;
+	y = (h - ch) / 2;
+	return (struct crop){ x, y, cw, ch, 0, RESIZE_BILINEAR | RESIZE_CUT };
+}
+
+struct crop
+crop_train(const struct crop_options *o, int w, int h, int side,
+    struct rng clip)
+{
+	struct rng size = clip_draw(clip, DRAW_CROP_SIZE);
+	struct rng where = clip_draw(clip, DRAW_CROP_PLACE);
+	struct rng flip = clip_draw(clip, DRAW_FLIP);
+	struct crop c = { 0 };
+
+	switch (o->rule) {
+	case CROP_MULTISCALE:
+		c = multiscale(w, h, side, size, where);
+		break;
+	case CROP_JITTER:
+	case CROP_JITTER_UPSTREAM:
+		c = jitter(o, w, h, side, size, where);
+		break;
+	case CROP_RESIZED:
+		c = resized(o, w, h, size, where);
+		break;
+	case CROP_CENTRE:
+		c = crop_test(VIEW_TSM, w, h, side, 0, 1, 0);
+		break;
+	}
+	if (o->resize == RESIZE_ALL_BILINEAR)
+		c.how = RESIZE_BILINEAR;
+	if (o->resize == RESIZE_ALL_ANTIALIAS)
+		c.how |= RESIZE_ANTIALIAS;
+	c.flip = o->flip && rng_uniform(&flip) < 0.5;
+	return c;
+}
+
+/* ---- testing ---- */
+
+int
+crop_test_known(enum view_rule rule, int views)
+{
+	return views == 1 || views == 3 ||
+	    (rule == VIEW_TSM && (views == 5 || views == 10));
+}
+
+void
+crop_scaled(enum view_rule rule, int w, int h, int size, int to[2])
+{
+	int wide = w >= h;
+	double longer = wide ? w : h, shorter = wide ? h : w;
+
+	/* TSM's is torchvision's Resize, whose order of operations differs. */
+	to[wide] = size;
+	to[!wide] = (int)(rule == VIEW_TSM ? size * longer / shorter :
+	    floor(longer / shorter * size));
+}
+
+static struct crop
+tsm_view(int w, int h, const int to[2], int side, int view, int views)
+{
+	/* Numbers in crop_places of the views: three along each long side. */
+	static const int wide[3] = { 5, 6, 4 }, tall[3] = { 8, 7, 4 };
+	int place[CROP_PLACES][2], which;
+	struct crop c;
+
+	if (views == 1)
+		return of_scaled(w, h, to, (int)lrint((to[0] - side) / 2.0),
+		    (int)lrint((to[1] - side) / 2.0), side, RESIZE_ANTIALIAS);
+	which = views == 3 ? (w >= h ? wide : tall)[view] : view % 5;
+	crop_places(to[0], to[1], side, side, place);
+	c = of_scaled(w, h, to, place[which][0], place[which][1], side,
+	    RESIZE_ANTIALIAS);
+	c.flip = view >= 5;
+	return c;
+}
+
+static struct crop
+pyslowfast_view(int w, int h, const int to[2], int side, int view, int views)
+{
+	int at[2], along = to[0] >= to[1] ? 0 : 1;
+
+	for (int i = 0; i < 2; i++)
+		at[i] = (to[i] - side + 1) / 2;	/* halves go up */
+	if (views == 3 && view != 1)
+		at[along] = view == 0 ? 0 : to[along] - side;
+	return of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
+}
+
+struct crop
+crop_test(enum view_rule rule, int w, int h, int side, int view, int views,
+    int full)
+{
+	int size = full ? side : (int)lrint(side * (256.0 / 224)), to[2];
+
+	assert(crop_test_known(rule, views) && view >= 0 && view < views);
+	crop_scaled(rule, w, h, size, to);
+	return rule == VIEW_TSM ? tsm_view(w, h, to, side, view, views) :
+	    pyslowfast_view(w, h, to, side, view, views);
+}

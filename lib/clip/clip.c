@@ -1,0 +1,264 @@
+/* Which frames of a video make a clip. */
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+
+#include "clip/clip.h"
+#include "clip/draw.h"
+
+#define DENSE_WINDOW 64
+
+/*
+ * Frame floor(i n/T + shift n/T) for each segment i.  In doubles and in this
+ * order, because the published program does so and its rounding shows: where
+ * n/T is inexact, a frame that should be k can come out as k - 1.
+ */
+static void
+segments(int total, int t, int centre, int *frame)
+{
+	double tick = (double)total / t;
+	double shift = centre ? tick / 2 : 0;
+
+	for (int i = 0; i < t; i++)
+		frame[i] = (int)(shift + tick * i);
+}
+
+static void
+same_frame(int t, int which, int *frame)
+{
+	for (int i = 0; i < t; i++)
+		frame[i] = which;
+}
+
+/* How many places a window of ${window} frames has; 1 if it does not fit. */
+static int
+places(int total, int window)
+{
+	return total > window ? total - window + 1 : 1;
+}
+
+/* Place ${view} of ${views} spread over 0 to ${last}; one alone is 0. */
+static int
+spread(int last, int view, int views)
+{
+	if (view == 0)
+		return 0;
+	if (view == views - 1)
+		return last;
+	return (int)(view * ((double)last / (views - 1)));
+}
+
+static void
+dense(int total, int t, int start, int *frame)
+{
+	/* Beyond 64 frames the published stride is 0: one frame t times. */
+	int stride = t > DENSE_WINDOW ? 1 : DENSE_WINDOW / t;
+
+	for (int i = 0; i < t; i++)
+		frame[i] = (int)((start + (long long)i * stride) % total);
+}
+
+static void
+strided(int total, int t, int stride, int start, int *frame)
+{
+	for (int i = 0; i < t; i++) {
+		long long f = start + (long long)i * stride;
+
+		frame[i] = f < total ? (int)f : total - 1;
+	}
+}
+
+/* The places of a window of t frames, ${stride} apart, in the video. */
+static int
+strided_places(int total, int t, int stride)
+{
+	long long window = (long long)(t - 1) * stride + 1;
+
+	return window < total ? places(total, (int)window) : 1;
+}
+
+/* As PySlowFast's datasets/ssv2.py, get_seq_frames; numpy rounds to even. */
+static void
+borders(const struct clip_of *v, int i, int *first, int *last)
+{
+	double size = (double)(v->total - 1) / v->t;
+
+	*first = (int)rint(size * i);
+	*last = (int)rint(size * (i + 1));
+}
+
+/* ---- PySlowFast's window, which need not begin with a frame ---- */
+
+/* How many frames of the video it covers, and how far it can be moved. */
+static double
+window_size(const struct clip_of *v)
+{
+	double fps = v->fps > 0 ? v->fps : 30;
+
+	return (double)((long long)v->stride * v->t) / 30 * fps;
+}
+
+static double
+window_room(const struct clip_of *v)
+{
+	double room = v->total - window_size(v);
+
+	return room > 0 ? room : 0;
+}
+
+/*
+ * The T frames from ${start} on, spread to the window's last.  In floats, and
+ * from both ends, because torch.linspace does so and its rounding shows.
+ */
+static void
+window(const struct clip_of *v, double start, int *frame)
+{
+	float from = (float)start, to = (float)(start + window_size(v) - 1);
+	float step = v->t > 1 ? (to - from) / (float)(v->t - 1) : 0;
+
+	for (int i = 0; i < v->t; i++) {
+		float f = i < v->t / 2 || v->t == 1 ? from + step * (float)i :
+		    to - step * (float)(v->t - i - 1);
+
+		f = f < 0 ? 0 : f;
+		frame[i] = f < (float)(v->total - 1) ? (int)f : v->total - 1;
+	}
+}
+
+/* ---- Charades' window, which may begin before the video ---- */
+
+static void
+charades(const struct clip_of *v, long long start, int *frame)
+{
+	for (int i = 0; i < v->t; i++) {
+		long long f = start + (long long)i * v->stride;
+
+		frame[i] = f < 0 ? 0 : f < v->total ? (int)f : v->total - 1;
+	}
+}
+
+/* ---- the choice ---- */
+
+int
+clip_needs_stride(enum sampler s)
+{
+	return s == SAMPLER_PYSLOWFAST || s == SAMPLER_CHARADES;
+}
+
+/* Segments as SSV2 has them know no stride. */
+static int
+is_strided(enum sampler s, int stride)
+{
+	return stride > 0 && s != SAMPLER_SSV2;
+}
+
+static void
+train_window(enum sampler s, const struct clip_of *v, struct rng *r, int *frame)
+{
+	int n = strided_places(v->total, v->t, v->stride);
+	long long length = (long long)(v->t - 1) * v->stride + 1;
+
+	if (s == SAMPLER_PYSLOWFAST) {
+		window(v, rng_uniform(r) * window_room(v), frame);
+	} else if (s == SAMPLER_CHARADES && length > v->total) {
+		charades(v, -(long long)rng_below(r, (uint32_t)(length -
+		    v->total) + 1), frame);
+	} else {
+		strided(v->total, v->t, v->stride, (int)rng_below(r,
+		    (uint32_t)n), frame);
+	}
+}
+
+void
+clip_train(enum sampler s, const struct clip_of *v, struct rng clip, int *frame)
+{
+	struct rng r = clip_draw(clip, DRAW_FRAMES);
+	int each = v->total / v->t, first, last;
+
+	assert(v->stride > 0 || !clip_needs_stride(s));
+	if (is_strided(s, v->stride)) {
+		train_window(s, v, &r, frame);
+	} else if (s == SAMPLER_SSV2) {
+		for (int i = 0; i < v->t; i++) {
+			borders(v, i, &first, &last);
+			frame[i] = first + (int)rng_below(&r,
+			    (uint32_t)(last - first) + 1);
+		}
+	} else if (s == SAMPLER_DENSE) {
+		int n = places(v->total, DENSE_WINDOW);
+
+		dense(v->total, v->t, n == 1 ? 0 :
+		    (int)rng_below(&r, (uint32_t)n - 1), frame);
+	} else if (each > 0) {
+		for (int i = 0; i < v->t; i++)
+			frame[i] = i * each +
+			    (int)rng_below(&r, (uint32_t)each);
+	} else if (s == SAMPLER_TSM_UPSTREAM) {
+		same_frame(v->t, 0, frame);
+	} else {
+		for (int i = 0; i < v->t; i++)
+			frame[i] = (int)((i + rng_uniform(&r)) * v->total /
+			    v->t);
+	}
+}
+
+void
+clip_validate(enum sampler s, const struct clip_of *v, int *frame)
+{
+	if (s == SAMPLER_PYSLOWFAST)
+		window(v, window_room(v) / 2, frame);
+	else if (s == SAMPLER_DENSE && v->stride == 0)
+		dense(v->total, v->t, (places(v->total, DENSE_WINDOW) - 1) / 2,
+		    frame);
+	else if (s == SAMPLER_TSM_UPSTREAM && v->stride == 0 &&
+	    v->total <= v->t)
+		same_frame(v->t, 0, frame);
+	else
+		clip_test(s, v, 0, 1, frame);
+}
+
+static void
+test_window(enum sampler s, const struct clip_of *v, int view, int views,
+    int *frame)
+{
+	int last = strided_places(v->total, v->t, v->stride) - 1;
+
+	if (s == SAMPLER_PYSLOWFAST)
+		window(v, window_room(v) * view / views, frame);
+	else if (s == SAMPLER_CHARADES && views > 1)
+		charades(v, lrint((double)last / (views - 1) * view), frame);
+	else
+		strided(v->total, v->t, v->stride, views == 1 ? last / 2 :
+		    spread(last, view, views), frame);
+}
+
+void
+clip_test(enum sampler s, const struct clip_of *v, int view, int views,
+    int *frame)
+{
+	int first, last;
+
+	assert(view >= 0 && view < views &&
+	    views <= clip_test_most(s, v->stride));
+	assert(v->stride > 0 || !clip_needs_stride(s));
+	if (is_strided(s, v->stride)) {
+		test_window(s, v, view, views, frame);
+	} else if (s == SAMPLER_SSV2) {
+		for (int i = 0; i < v->t; i++) {
+			borders(v, i, &first, &last);
+			frame[i] = (first + last) / 2;
+		}
+	} else if (s == SAMPLER_DENSE) {
+		dense(v->total, v->t, spread(places(v->total, DENSE_WINDOW) - 1,
+		    view, views), frame);
+	} else {
+		segments(v->total, v->t, view == 0, frame);
+	}
+}
+
+int
+clip_test_most(enum sampler s, int stride)
+{
+	return is_strided(s, stride) || s == SAMPLER_DENSE ? INT_MAX :
+	    s == SAMPLER_SSV2 ? 1 : 2;
+}

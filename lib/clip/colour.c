@@ -1,0 +1,317 @@
+/* Changes of a picture's colours and shape. */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clip/colour.h"
+
+#define ONE (1 << 15)			/* of a factor */
+
+static uint8_t
+clamp(int64_t v)
+{
+	return v < 0 ? 0 : v > 255 ? 255 : (uint8_t)v;
+}
+
+/* 0.2989 R + 0.587 G + 0.114 B, as torchvision has it, rounded. */
+static int
+grey(const uint8_t *p)
+{
+	return (19589 * p[0] + 38470 * p[1] + 7471 * p[2] + (1 << 15)) >> 16;
+}
+
+/* f a + (1 - f) b. */
+static uint8_t
+blend(int64_t f, int64_t a, int64_t b)
+{
+	return clamp((f * a + (ONE - f) * b + ONE / 2) >> 15);
+}
+
+/* ---- blends with another picture ---- */
+
+static void
+brightness(int64_t f, size_t n, uint8_t *p)
+{
+	for (size_t i = 0; i < 3 * n; i++)
+		p[i] = blend(f, p[i], 0);
+}
+
+static void
+saturation(int64_t f, size_t n, uint8_t *p)
+{
+	for (size_t i = 0; i < n; i++, p += 3) {
+		int g = grey(p);
+
+		for (int c = 0; c < 3; c++)
+			p[c] = blend(f, p[c], g);
+	}
+}
+
+static void
+contrast(int64_t f, size_t n, uint8_t *p)
+{
+	uint64_t sum = 0;
+	int64_t mean;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (uint64_t)grey(p + 3 * i);
+	/* Of the mean some bits beyond the point are kept: it is a factor's. */
+	mean = (int64_t)((sum * ONE + n / 2) / n);
+	for (size_t i = 0; i < 3 * n; i++)
+		p[i] = clamp((f * p[i] + (((ONE - f) * mean) >> 15) +
+		    ONE / 2) >> 15);
+}
+
+/* The mean of 3x3 pixels, of which the middle counts 5; borders stay. */
+static void
+sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
+{
+	size_t row = 3 * (size_t)side;
+
+	for (int y = 1; y < side - 1; y++)
+		for (size_t i = 3; i < row - 3; i++) {
+			const uint8_t *m = was + (size_t)y * row + i;
+			int sum = 4 * m[0];
+
+			for (int k = -1; k <= 1; k++) {
+				const uint8_t *q = m + k * (ptrdiff_t)row;
+
+				sum += q[-3] + q[0] + q[3];
+			}
+			p[(size_t)y * row + i] = blend(f, m[0],
+			    (2 * sum + 13) / 26);
+		}
+}
+
+/* ---- tables of values ---- */
+
+static void
+look_up(size_t n, uint8_t *p, uint8_t table[3][256])
+{
+	for (size_t i = 0; i < n; i++, p += 3)
+		for (int c = 0; c < 3; c++)
+			p[c] = table[c][p[c]];
+}
+
+static void
+autocontrast(size_t n, uint8_t *p)
+{
+	uint8_t table[3][256];
+
+	for (int c = 0; c < 3; c++) {
+		int low = 255, high = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			low = p[3 * i + (size_t)c] < low ?
+			    p[3 * i + (size_t)c] : low;
+			high = p[3 * i + (size_t)c] > high ?
+			    p[3 * i + (size_t)c] : high;
+		}
+		for (int v = 0; v < 256; v++)
+			table[c][v] = high == low ? (uint8_t)v : clamp(
+			    (2 * 255 * (v - low) + high - low) /
+			    (2 * (high - low)));
+	}
+	look_up(n, p, table);
+}
+
+/*
+ * Each value becomes what part of the pixels is below it, in steps of the 255th
+ * part of all but those of the greatest value.
+ */
+static void
+equalize(size_t n, uint8_t *p)
+{
+	uint8_t table[3][256];
+
+	for (int c = 0; c < 3; c++) {
+		size_t count[256] = { 0 }, below = 0, step;
+		int last = 255;
+
+		for (size_t i = 0; i < n; i++)
+			count[p[3 * i + (size_t)c]]++;
+		while (count[last] == 0)
+			last--;
+		step = (n - count[last]) / 255;
+		for (int v = 0; v < 256; v++) {
+			table[c][v] = step == 0 ? (uint8_t)v :
+			    clamp((int64_t)((below + step / 2) / step));
+			below += count[v];
+		}
+	}
+	look_up(n, p, table);
+}
+
+/* Other values for all channels alike: ${v} is bits, or the threshold. */
+static void
+other_values(enum colour_op op, double v, size_t n, uint8_t *p)
+{
+	uint8_t table[3][256];
+	int bits = (int)v;
+
+	bits = bits < 0 ? 0 : bits > 8 ? 8 : bits;
+	for (int c = 0; c < 3; c++)
+		for (int i = 0; i < 256; i++)
+			table[c][i] = op == RAND_POSTERIZE ?
+			    (uint8_t)(i & ~((1 << (8 - bits)) - 1)) :
+			    i >= v ? (uint8_t)(255 - i) : (uint8_t)i;
+	look_up(n, p, table);
+}
+
+/* ---- hue ---- */
+
+/*
+ * Turn the hue of one pixel by ${turn}, of 6 * 2^16 all around: the greatest
+ * and the smallest channel stay what they are.
+ */
+static void
+turn_hue(int turn, uint8_t *p)
+{
+	enum { SIXTH = 1 << 16, ALL = 6 * SIXTH };
+	int high = p[0] > p[1] ? p[0] : p[1], low = p[0] < p[1] ? p[0] : p[1];
+	int range, hue, which, up, down;
+
+	high = p[2] > high ? p[2] : high;
+	low = p[2] < low ? p[2] : low;
+	if ((range = high - low) == 0)
+		return;
+	if (p[0] == high)
+		hue = (p[1] - p[2]) * SIXTH / range;
+	else if (p[1] == high)
+		hue = 2 * SIXTH + (p[2] - p[0]) * SIXTH / range;
+	else
+		hue = 4 * SIXTH + (p[0] - p[1]) * SIXTH / range;
+	hue = ((hue + turn) % ALL + ALL) % ALL;
+	which = hue / SIXTH;
+	up = low + (int)(((int64_t)range * (hue % SIXTH) + SIXTH / 2) / SIXTH);
+	down = low + high - up;
+	switch (which) {
+	case 0:
+		p[0] = (uint8_t)high, p[1] = (uint8_t)up, p[2] = (uint8_t)low;
+		break;
+	case 1:
+		p[0] = (uint8_t)down, p[1] = (uint8_t)high, p[2] = (uint8_t)low;
+		break;
+	case 2:
+		p[0] = (uint8_t)low, p[1] = (uint8_t)high, p[2] = (uint8_t)up;
+		break;
+	case 3:
+		p[0] = (uint8_t)low, p[1] = (uint8_t)down, p[2] = (uint8_t)high;
+		break;
+	case 4:
+		p[0] = (uint8_t)up, p[1] = (uint8_t)low, p[2] = (uint8_t)high;
+		break;
+	default:
+		p[0] = (uint8_t)high, p[1] = (uint8_t)low, p[2] = (uint8_t)down;
+	}
+}
+
+/* ---- shape ---- */
+
+/*
+ * Output pixel (x, y) is input pixel (a x + b y + c, d x + e y + f), rounded,
+ * in 2^-16 of a pixel.
+ */
+struct affine { int64_t a, b, c, d, e, f; };
+
+static int64_t
+fixed(double v)
+{
+	return (int64_t)floor(v * 65536 + 0.5);
+}
+
+static struct affine
+shape(enum colour_op op, double v, int side)
+{
+	struct affine m = { 65536, 0, 0, 0, 65536, 0 };
+	double middle = (side - 1) / 2.0, angle = v * (3.14159265358979323846 /
+	    180), c = cos(angle), s = sin(angle);
+
+	switch (op) {
+	case RAND_SHEAR_X:
+		m.b = fixed(v);
+		break;
+	case RAND_SHEAR_Y:
+		m.d = fixed(v);
+		break;
+	case RAND_TRANSLATE_X:
+		m.c = fixed((int)v);
+		break;
+	case RAND_TRANSLATE_Y:
+		m.f = fixed((int)v);
+		break;
+	default:
+		m = (struct affine){ fixed(c), fixed(s),
+			fixed(middle - c * middle - s * middle), fixed(-s),
+			fixed(c), fixed(middle + s * middle - c * middle) };
+	}
+	return m;
+}
+
+static void
+warp(const struct affine *m, int side, uint8_t *to, const uint8_t *from)
+{
+	for (int y = 0; y < side; y++)
+		for (int x = 0; x < side; x++, to += 3) {
+			int64_t u = (m->a * x + m->b * y + m->c + 32768) >> 16;
+			int64_t v = (m->d * x + m->e * y + m->f + 32768) >> 16;
+
+			if (u < 0 || v < 0 || u >= side || v >= side)
+				memset(to, 0, 3);
+			else
+				memcpy(to, from + 3 * (v * side + u), 3);
+		}
+}
+
+/* ---- the choice ---- */
+
+void
+colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
+    uint8_t *room)
+{
+	size_t n = (size_t)side * (size_t)side;
+	int64_t f = (int64_t)floor(v * ONE + 0.5);
+	struct affine m;
+
+	switch (op) {
+	case RAND_IDENTITY:
+		break;
+	case RAND_SHEAR_X:
+	case RAND_SHEAR_Y:
+	case RAND_TRANSLATE_X:
+	case RAND_TRANSLATE_Y:
+	case RAND_ROTATE:
+		memcpy(room, picture, 3 * n);
+		m = shape(op, v, side);
+		warp(&m, side, picture, room);
+		break;
+	case RAND_BRIGHTNESS:
+		brightness(f, n, picture);
+		break;
+	case RAND_COLOR:
+		saturation(f, n, picture);
+		break;
+	case RAND_CONTRAST:
+		contrast(f, n, picture);
+		break;
+	case RAND_SHARPNESS:
+		memcpy(room, picture, 3 * n);
+		sharpness(f, side, picture, room);
+		break;
+	case RAND_POSTERIZE:
+	case RAND_SOLARIZE:
+		other_values(op, v, n, picture);
+		break;
+	case RAND_AUTOCONTRAST:
+		autocontrast(n, picture);
+		break;
+	case RAND_EQUALIZE:
+		equalize(n, picture);
+		break;
+	case COLOUR_HUE:
+		for (size_t i = 0; i < n; i++)
+			turn_hue((int)floor(v * 6 * 65536 + 0.5),
+			    picture + 3 * i);
+	}
+}

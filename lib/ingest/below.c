@@ -1,0 +1,122 @@
+/* A file's path below a directory, however the two are written. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "ingest/below.h"
+
+/* One component of a path. */
+struct part { const char *s; size_t n; };
+
+static int
+is_part(struct part p, const char *name)
+{
+	return p.n == strlen(name) && memcmp(p.s, name, p.n) == 0;
+}
+
+/* The component at ${*path}, which is moved past it; 0 if there is none. */
+static int
+next_part(const char **path, struct part *p)
+{
+	do {
+		*path += strspn(*path, "/");
+		p->s = *path;
+		p->n = strcspn(*path, "/");
+		*path += p->n;
+	} while (is_part(*p, "."));
+	return p->n > 0;
+}
+
+/* ${rest} without "." and doubled slashes; NULL if it is not plain. */
+static char *
+plain(const char *rest)
+{
+	struct buffer b = { 0 };
+	struct part p;
+
+	while (next_part(&rest, &p)) {
+		if (is_part(p, "..")) {
+			buffer_free(&b);
+			return NULL;
+		}
+		buffer_printf(&b, "%s%.*s", b.n > 0 ? "/" : "", (int)p.n, p.s);
+	}
+	return b.data;
+}
+
+/* As it is written, without a look at the disk; NULL if that does not tell. */
+static char *
+below_as_written(const char *path, const char *root)
+{
+	struct part want, got;
+
+	if ((root[0] == '/') != (*path == '/'))
+		return NULL;
+	while (next_part(&root, &want))
+		if (is_part(want, "..") || !next_part(&path, &got) ||
+		    got.n != want.n || memcmp(got.s, want.s, want.n) != 0)
+			return NULL;
+	return plain(path);
+}
+
+static int
+is_root(const char *path, const struct stat *root)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_dev == root->st_dev &&
+	    st.st_ino == root->st_ino;
+}
+
+/* After its longest beginning that is the directory ${root} itself. */
+static char *
+below_on_disk(const char *path, const struct stat *root)
+{
+	char *start = xstrdup(path);
+	const char *rest = is_root(*path == '/' ? "/" : ".", root) ? path : NULL;
+
+	for (size_t i = 1; path[i] != '\0'; i++) {
+		if (path[i] != '/')
+			continue;
+		start[i] = '\0';
+		if (is_root(start, root))
+			rest = path + i;
+		start[i] = '/';
+	}
+	free(start);
+	return rest != NULL ? plain(rest) : NULL;
+}
+
+/* With the folder's real path in front of the name; NULL if there is none. */
+static char *
+real_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash == NULL ? xstrdup(".") :
+	    xstrndup(path, (size_t)(slash - path) + 1);
+	char *real = realpath(folder, NULL), *joined = NULL;
+
+	if (real != NULL)
+		joined = path_join(real, slash != NULL ? slash + 1 : path);
+	free(real);
+	free(folder);
+	return joined;
+}
+
+char *
+path_below(const char *path, const char *root)
+{
+	char *below = below_as_written(path, root), *real;
+	struct stat st;
+
+	if (below != NULL || stat(root, &st) != 0)
+		return below;
+	if ((below = below_on_disk(path, &st)) != NULL ||
+	    (real = real_path(path)) == NULL)
+		return below;
+	below = below_on_disk(real, &st);
+	free(real);
+	return below;
+}

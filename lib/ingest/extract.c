@@ -1,0 +1,467 @@
+/* A video becomes a sample. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/extractor.h"
+#include "ingest/needed.h"
+#include "media/png.h"
+#include "shard/stream.h"
+
+#define Q text_quote
+#define BLOCK (1 << 20)		/* of the source, hashed at a time */
+#define TIME_SLACK 1e-4		/* seconds */
+
+/* What one extraction needs while it runs. */
+struct work {
+	const char *path;
+	const struct list_part *part;
+	const struct extract_options *o;
+	struct extraction *x;
+	struct extractor *e;		/* NULL: only to look */
+	struct video *video;
+	int fd;
+	size_t times;
+	struct needed needed;
+};
+
+/* ---- the file ---- */
+
+/* Hash all of the file; decoding then finds it in the page cache. */
+static int
+hash_source(struct work *w)
+{
+	struct hasher *h = hasher_new();
+	char *block = xmalloc(BLOCK);
+	int64_t at = 0;
+	ssize_t n;
+	int result = -1;
+
+	while ((n = TEMP_FAILURE_RETRY(pread(w->fd, block, BLOCK, at))) > 0) {
+		hasher_add(h, block, (size_t)n);
+		at += n;
+	}
+	w->x->bytes = (uint64_t)at;
+	if (n < 0)
+		fail_errno("%s: cannot read", Q(w->path));
+	else
+		result = 0;
+	w->x->hash = hasher_64(h);
+	w->x->hashed = n == 0;
+	free(block);
+	hasher_free(h);
+	return result;
+}
+
+static int
+open_video(struct work *w)
+{
+	struct video_limits limits = { w->o->max_pixels };
+
+	w->video = video_open(w->fd, w->path, &limits);
+	return w->video != NULL ? 0 : -1;
+}
+
+/* Open and describe; the reasons for a refusal are video_open's. */
+static int
+open_source(struct work *w)
+{
+	struct stat s;
+	struct extraction *x = w->x;
+	const struct video_info *i;
+
+	/* Not to wait for the writer of a pipe, which is refused anyway. */
+	w->fd = file_open(w->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (w->fd < 0)
+		return fail_errno("%s: cannot open", Q(w->path));
+	if (fstat(w->fd, &s) == 0 && S_ISREG(s.st_mode))
+		x->bytes = (uint64_t)s.st_size;
+	if (open_video(w) != 0)
+		return -1;
+	i = video_info(w->video);
+	snprintf(x->container, sizeof(x->container), "%s", i->format);
+	snprintf(x->codec, sizeof(x->codec), "%s", i->codec);
+	snprintf(x->pixels, sizeof(x->pixels), "%s", i->pixels);
+	x->claimed = i->claimed;
+	x->source_width = i->width;
+	x->source_height = i->height;
+	extract_size(w->o, i->width, i->height, &x->width, &x->height);
+	if (x->width > 65500 || x->height > 65500)
+		return fail("%s: %dx%d frames (wanted at most 65500 each way)",
+		    Q(w->path), x->width, x->height);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+static int
+encode(struct work *w)
+{
+	struct extraction *x = w->x;
+	struct buffer *b = &w->e->bytes;
+
+	b->n = 0;
+	if (w->o->format == EXTRACT_PNG) {
+		const struct image *m = video_rgb(w->video, x->width,
+		    x->height);
+
+		if (m == NULL || png_encode(m, b) != 0)
+			return -1;
+	} else {
+		const struct planes *p = video_planes(w->video, x->width,
+		    x->height);
+
+		if (p == NULL || jpeg_encode_planes(w->e->jpeg,
+		    (const uint8_t *const *)p->plane, p->stride, p->w, p->h,
+		    b) != 0)
+			return -1;
+	}
+	return spool_add(x->frame, b->data, b->n);
+}
+
+/* Pass the present frame, which is on at ${time}, ${copies} times: as far as it
+ * is needed it is stored, once. */
+static int
+store(struct work *w, int64_t time, int64_t copies)
+{
+	int item = -1;
+
+	if ((int64_t)w->needed.frames + copies > w->o->max_frames)
+		return fail("%s: more than %lld frames (--max-frames)",
+		    Q(w->path), (long long)w->o->max_frames);
+	for (; copies > 0; copies--) {
+		if (item < 0 && needed_has(&w->needed)) {
+			if (encode(w) != 0)
+				return -1;
+			item = (int)spool_count(w->x->frame) - 1;
+		}
+		needed_add(&w->needed, item);
+	}
+	if (w->o->fps.num == 0) {
+		w->e->time = array_room(w->e->time, w->times, &w->e->cap,
+		    sizeof(*w->e->time));
+		w->e->time[w->times++] = time;
+	}
+	return 0;
+}
+
+/* Is frame ${k} of the video, on at ${time}, in the part that is wanted? */
+static int
+is_wanted(const struct work *w, int64_t k, int64_t time)
+{
+	const struct list_part *p = w->part;
+	struct fraction tick = video_info(w->video)->tick;
+	double t = (double)time * tick.num / tick.den;
+
+	/* Times are rounded to ticks, and those of lists to what people type. */
+	return k >= p->first && (p->count == 0 || k - p->first < p->count) &&
+	    t >= p->start - TIME_SLACK && (p->end == 0 ||
+	    t < p->end - TIME_SLACK);
+}
+
+/*
+ * Decode to the end: 0, or -1 after a message.  Of a part, times count from its
+ * first frame.
+ */
+static int
+decode(struct work *w)
+{
+	struct fraction tick = video_info(w->video)->tick, fps = w->o->fps;
+	struct video_frame f;
+	int64_t k = 0, n = 0, origin = -1;
+	int r;
+
+	while ((r = video_next(w->video, &f)) == 1) {
+		int64_t copies = 1;
+
+		if (w->o->stopped != NULL && w->o->stopped())
+			return fail("%s: stopped", Q(w->path));
+		if (!is_wanted(w, n++, f.time))
+			continue;
+		if (origin < 0)
+			origin = f.time;
+		if (fps.num > 0) {
+			int64_t first = k;
+
+			while (k <= w->o->max_frames && fps_shows(k, fps,
+			    f.time - origin, f.until - origin, tick))
+				k++;
+			copies = k - first;
+		}
+		if (store(w, f.time - origin, copies) != 0)
+			return -1;
+	}
+	return r;
+}
+
+int
+extract_other_count(const char *path, int64_t frames, int64_t listed)
+{
+	return fail("%s: %lld frame%s (the list has %lld before the label; "
+	    "--list-format=path-label ignores it, mmaction2 takes it for a "
+	    "label)", Q(path), (long long)frames, frames == 1 ? "" : "s",
+	    (long long)listed);
+}
+
+/* Refuse a video with no frame to store, or with other frames than its list
+ * says. */
+static int
+check_part(const struct work *w)
+{
+	const struct video_account *a = video_account(w->video);
+	const struct list_part *p = w->part;
+
+	/* Truncation and damage are reported elsewhere. */
+	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
+	    a->damage == 0)
+		return extract_other_count(w->path, a->frames, p->frames);
+	if (p->count > 0 && a->frames < p->first + p->count)
+		return fail("%s: %lld frames (the list says %lld to %lld)",
+		    Q(w->path), (long long)a->frames, (long long)p->first,
+		    (long long)(p->first + p->count - 1));
+	if (w->needed.frames == 0 && (p->start > 0 || p->end > 0))
+		return fail("%s: no frame from %g s to %g s (the video has "
+		    "%.2f s)", Q(w->path), p->start, p->end, a->decoded);
+	if (w->needed.frames == 0)
+		return fail("%s: no frame to store", Q(w->path));
+	return 0;
+}
+
+/* ---- what is to be said of it ---- */
+
+/* The rate of what is stored, and the times where it has none. */
+static int
+find_rate(struct work *w)
+{
+	const struct video_info *i = video_info(w->video);
+	struct extraction *x = w->x;
+
+	if (w->o->fps.num > 0) {
+		x->fps = w->o->fps;
+		x->flags |= SHARD_RESAMPLED;
+		return 0;
+	}
+	if (fps_find(w->e->time, w->times, i->tick, i->rate, 2, &x->fps))
+		return 0;
+	x->flags |= SHARD_VARIABLE;
+	x->time = xcalloc(w->times, sizeof(*x->time));
+	for (size_t k = 0; k < w->times; k++) {
+		int64_t t = fps_100us(w->e->time[k], i->tick);
+
+		if (t > UINT32_MAX)
+			return fail("%s: frame %zu is on at %.0f s (wanted at "
+			    "most %.0f)", Q(w->path), k, (double)t / 1e4,
+			    UINT32_MAX / 1e4);
+		x->time[k] = (uint32_t)t;
+	}
+	return 0;
+}
+
+static void
+take_account(struct work *w)
+{
+	const struct video_account *a = video_account(w->video);
+	struct extraction *x = w->x;
+
+	x->decoded_frames = a->frames;
+	x->decoded = a->decoded;
+	x->damage = a->damage + (w->o->strict_rate ? a->gaps : 0);
+	x->packets_corrupt = a->packets_corrupt;
+	x->frames_corrupt = a->frames_corrupt;
+	x->refused = a->refused;
+	x->errors = a->errors;
+	x->gaps = a->gaps;
+	x->times_mended = a->times_mended;
+	x->resized = a->resized;
+	if (a->truncated)
+		x->flags |= SHARD_TRUNCATED;
+	if (x->damage > 0)
+		x->flags |= SHARD_DAMAGED;
+	if (a->resized || x->width != x->source_width ||
+	    x->height != x->source_height)
+		x->flags |= SHARD_RESCALED;
+}
+
+/* Judge by what is allowed; write why into the message. */
+static void
+judge(struct work *w)
+{
+	const struct video_account *a = video_account(w->video);
+	struct extraction *x = w->x;
+
+	x->kept = 1;
+	if (x->damage > 0) {
+		char gap[80];
+
+		snprintf(gap, sizeof(gap), "no frame after %.3f s for %.3f s",
+		    a->gap_time, a->gap_length);
+		x->status = EXTRACT_DAMAGED;
+		x->kept = x->damage <= w->o->max_damage;
+		fail("%s: damaged in %lld place%s (%s)%s", Q(w->path),
+		    (long long)x->damage, x->damage == 1 ? "" : "s",
+		    a->damage > 0 ? a->message : gap,
+		    x->kept ? "" : "; --max-damage allows some");
+	}
+	if (a->truncated) {
+		char claim[140] = "";
+
+		if (a->packets < a->listed)
+			snprintf(claim, sizeof(claim), ", %lld of %lld packets",
+			    (long long)a->packets, (long long)a->listed);
+		else if (x->claimed > 0)
+			snprintf(claim, sizeof(claim), " of %.2f s",
+			    x->claimed);
+		else if (a->cut[0] != '\0')
+			snprintf(claim, sizeof(claim), ", %s", a->cut);
+		x->status = EXTRACT_TRUNCATED;
+		x->kept &= w->o->allow_truncated;
+		fail("%s: truncated: %lld frames, %.2f s%s%s", Q(w->path),
+		    (long long)x->decoded_frames, x->decoded, claim,
+		    w->o->allow_truncated ? "" :
+		    "; --allow-truncated keeps them");
+	}
+}
+
+/* For as many frames as there should be, so that lists do not grow. */
+static void
+make_room(struct work *w)
+{
+	const struct video_info *i = video_info(w->video);
+	struct fraction fps = w->o->fps;
+	double n = i->likely;
+
+	if (fps.num > 0 && i->rate[0].num > 0)
+		n *= (double)fps.num / fps.den * i->rate[0].den /
+		    i->rate[0].num;
+	needed_begin(&w->needed, w->o, w->x, n, fps.num > 0 ? fps : i->rate[0]);
+	n = fps.num > 0 ? n + 16 : (double)i->expected;
+	if (n > (double)w->o->max_frames)
+		n = (double)w->o->max_frames;
+	needed_room(&w->needed, (size_t)n);
+	w->x->frame = spool_new(w->o->memory, w->needed.all ? (size_t)n : 0);
+	if ((size_t)n > w->e->cap) {
+		w->e->cap = (size_t)n;
+		w->e->time = xrealloc(w->e->time, w->e->cap,
+		    sizeof(*w->e->time));
+	}
+}
+
+/* The headers were wrong: decode again, now that it is known what is needed. */
+static int
+extract_again(struct work *w)
+{
+	struct extraction *x = w->x;
+
+	detail("%s: %d frames, which its headers do not say: decoded twice",
+	    Q(w->path), x->frames);
+	spool_free(x->frame);
+	x->frame = spool_new(w->o->memory, 0);
+	w->times = 0;
+	video_free(w->video);
+	w->video = NULL;
+	if (open_video(w) != 0 || decode(w) != 0)
+		return -1;
+	if ((int)w->needed.frames != x->frames || !needed_done(&w->needed, w->o,
+	    x))
+		return fail("%s: changed while it was read", Q(w->path));
+	return 0;
+}
+
+static void
+extract(struct work *w)
+{
+	struct extraction *x = w->x;
+	int r;
+
+	x->status = EXTRACT_FAILED;
+	if (open_source(w) != 0 || hash_source(w) != 0)
+		return;
+	make_room(w);
+	r = decode(w);
+	take_account(w);
+	if (r != 0)
+		return;
+	if (check_part(w) != 0)
+		return;
+	x->frames = (int)w->needed.frames;
+	if (find_rate(w) != 0)
+		return;
+	x->status = EXTRACT_OK;
+	judge(w);
+	if (x->kept && !needed_done(&w->needed, w->o, x) &&
+	    extract_again(w) != 0) {
+		x->status = EXTRACT_FAILED;
+		x->kept = 0;
+	}
+}
+
+static void
+clean_up(struct work *w)
+{
+	video_free(w->video);
+	needed_free(&w->needed);
+	if (w->fd >= 0)
+		close(w->fd);
+}
+
+void
+extract_video(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extractor *e, struct extraction *x)
+{
+	struct work w = { .path = path, .part = part, .o = o, .x = x, .e = e,
+		.fd = -1 };
+	double start = clock_seconds();
+
+	*x = (struct extraction){ 0 };
+	fail_capture(x->message, sizeof(x->message));
+	if (file_is_dir(path))
+		extract_folder(path, part, o, e, x);
+	else
+		extract(&w);
+	clean_up(&w);
+	fail_capture(NULL, 0);
+	if (!x->kept) {
+		spool_free(x->frame);
+		x->frame = NULL;
+	}
+	x->spent = clock_seconds() - start;
+}
+
+static void
+look(struct work *w)
+{
+	struct extraction *x = w->x;
+	const struct video_info *i;
+
+	if (open_source(w) != 0)
+		return;
+	i = video_info(w->video);
+	x->status = EXTRACT_OK;
+	x->kept = 1;
+	x->fps = w->o->fps.num > 0 ? w->o->fps : i->rate[0];
+}
+
+void
+extract_look(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extraction *x)
+{
+	struct work w = { .path = path, .o = o, .x = x, .fd = -1 };
+
+	*x = (struct extraction){ .status = EXTRACT_FAILED };
+	fail_capture(x->message, sizeof(x->message));
+	if (file_is_dir(path))
+		extract_folder(path, part, o, NULL, x);
+	else
+		look(&w);
+	clean_up(&w);
+	fail_capture(NULL, 0);
+}

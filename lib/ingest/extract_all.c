@@ -1,0 +1,351 @@
+/* Videos decoded side by side, samples written in order. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/inorder.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "ingest/below.h"
+#include "ingest/extract_all.h"
+#include "ingest/spans.h"
+
+#define Q text_quote
+#define WINDOW 8		/* videos a thread may run ahead of the slowest */
+
+/* ---- keys ---- */
+
+static int
+by_key(const void *a, const void *b, void *keys)
+{
+	const struct extract_key *key = keys;
+	int i = *(const int *)a, j = *(const int *)b;
+	int order = strcmp(key[i].text, key[j].text);
+
+	return order != 0 ? order : i - j;
+}
+
+/*
+ * Nothing of a path but what lies below the root enters a set, so its bytes do
+ * not tell how the path was typed, nor whose machine it was.
+ */
+static char *
+source_of(const char *path, const char *root)
+{
+	char *below = path_below(path, root != NULL ? root : ".");
+
+	if (below != NULL || root == NULL)
+		return below != NULL ? below : xstrdup(path_base(path));
+	return fail_null("%s: not below %s", Q(path), Q(root));
+}
+
+static int
+make_key(const struct list_row *r, const char *root, struct extract_key *key)
+{
+	char *name;
+	int bad;
+
+	key->source = source_of(r->path, root);
+	if (key->source == NULL)
+		return -1;
+	if (r->name == NULL)
+		return key_from_path(key->source, key->text);
+	name = source_of(r->name, root);
+	bad = name == NULL || key_from_path(name, key->text) != 0;
+	free(name);
+	return bad ? -1 : 0;
+}
+
+int
+extract_keys(const struct list *l, const char *root, struct extract_key *key)
+{
+	int *order = xcalloc(l->n, sizeof(*order)), result = -1;
+
+	for (size_t i = 0; i < l->n; i++) {
+		order[i] = (int)i;
+		if (make_key(&l->row[i], root, &key[i]) != 0)
+			goto out;
+	}
+	qsort_r(order, l->n, sizeof(*order), by_key, key);
+	for (size_t i = 1; i < l->n; i++)
+		if (strcmp(key[order[i - 1]].text, key[order[i]].text) == 0) {
+			fail("%s and %s have the same key, %s%s",
+			    Q(l->row[order[i - 1]].path),
+			    Q(l->row[order[i]].path), key[order[i]].text,
+			    root == NULL ? " (with --root=DIR, keys hold the "
+			    "folders below DIR)" : "");
+			goto out;
+		}
+	result = 0;
+out:
+	free(order);
+	return result;
+}
+
+void
+extract_keys_free(struct extract_key *key, size_t n)
+{
+	for (size_t i = 0; key != NULL && i < n; i++)
+		free(key[i].source);
+	free(key);
+}
+
+char *
+extract_labels(const struct list_row *row, int label)
+{
+	struct buffer b = { 0 };
+
+	if (!row->several)
+		return xprintf("%d", label);
+	for (int k = 0; k < row->nset; k++)
+		buffer_printf(&b, "%s%d", k > 0 ? "," : "", row->set[k].class);
+	if (row->nset == 0)
+		buffer_text(&b, "none");
+	return b.data;
+}
+
+/* ---- results, in order ---- */
+
+/* One run, while it runs. */
+struct state {
+	struct extract_run *r;
+	struct extract_options how;		/* r->how, and when to stop */
+	struct extraction *result;		/* [window], i at i % window */
+	int window;
+	struct extractor **extractor;		/* [threads] */
+	double start;
+};
+
+static atomic_int stopping;
+
+static int
+is_stopping(void)
+{
+	return stopping || stop_signal() != 0;
+}
+
+static int
+report_video(const struct extract_run *r, int i, const struct extraction *x)
+{
+	struct buffer b = { 0 };
+	int result;
+
+	if (r->report == NULL)
+		return 0;
+	ledger_video(&b, &r->list->row[i], r->key[i].text, r->label[i], x);
+	result = commit_write(r->report, b.data, b.n);
+	buffer_free(&b);
+	return result;
+}
+
+static int
+write_frames(struct stream_writer *w, struct extraction *x, int64_t *bytes)
+{
+	for (int f = 0; f < x->frames; f++) {
+		size_t n;
+		const void *data = spool_get(x->frame, x->place != NULL ?
+		    (size_t)x->place[f] : (size_t)f, &n);
+
+		if (data == NULL || stream_frame(w, data, n) != 0)
+			return -1;
+		*bytes += (int64_t)n;
+	}
+	return 0;
+}
+
+static int
+write_sample(struct extract_run *r, int i, struct extraction *x)
+{
+	const struct list_row *row = &r->list->row[i];
+	int (*set)[3] = NULL, bad;
+	struct stream_sample s = {
+		.key = r->key[i].text, .label = r->label[i], .frames = x->frames,
+		.ext = r->how->format == EXTRACT_PNG ? "png" : "jpg",
+		.width = x->width, .height = x->height, .fps_num = x->fps.num,
+		.fps_den = x->fps.den, .flags = x->flags,
+		.status = extract_status_name(x->status),
+		.source = r->key[i].source, .source_bytes = x->bytes,
+		.source_hash = x->hash, .time = x->time,
+	};
+
+	if (row->several && (set = spans_place(row, x, &s.nlabels)) == NULL)
+		return -1;
+	s.labels = (const int (*)[3])set;
+	bad = stream_begin(r->stream, &s) != 0 ||
+	    write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
+	    stream_commit(r->stream) != 0;
+	if (!bad)
+		tally_add(&r->tally, &s);
+	free(set);
+	return bad ? -1 : 0;
+}
+
+static void
+say_sample(const struct extract_run *r, int i, const struct extraction *x)
+{
+	char spent[64] = "";
+
+	if (r->verbose < 1)
+		return;
+	if (r->verbose > 1)
+		snprintf(spent, sizeof(spent), "; %.2f s, %.0f frames/s",
+		    x->spent, (double)x->decoded_frames / x->spent);
+	note("%s: %s %s %dx%d, %.2f s: %d frames of %dx%d as %s%s",
+	    Q(r->list->row[i].path), x->container, x->codec, x->source_width,
+	    x->source_height, x->decoded, x->frames, x->width, x->height,
+	    r->key[i].text, spent);
+}
+
+/* "12/400 videos, 3600 frames, 1830 frames/s, 12.2 MB/s, ETA 1:02" */
+static const char *
+how_far(const struct state *s, char buf[200])
+{
+	const struct ledger_sum *sum = &s->r->sum;
+	double seconds = clock_seconds() - s->start;
+	int64_t through = sum->stored + sum->skipped;
+	char eta[32];
+
+	clock_text(eta, through > 0 ? seconds / (double)through *
+	    (double)(sum->videos - through) : 0);
+	snprintf(buf, 200, "%lld/%lld videos, %lld frames, %.0f frames/s, "
+	    "%.1f MB/s, ETA %s", (long long)through, (long long)sum->videos,
+	    (long long)sum->frames, (double)sum->frames / seconds,
+	    (double)sum->bytes / 1e6 / seconds, eta);
+	return buf;
+}
+
+void
+extract_summary(struct extract_run *r, const struct class_list *classes,
+    struct buffer *to)
+{
+	const struct ledger_sum *sum = &r->sum;
+	char size[32];
+
+	buffer_printf(to, "%lld video%s", (long long)sum->stored,
+	    sum->stored == 1 ? "" : "s");
+	tally_text(&r->tally, classes, to);
+	buffer_printf(to, ", %lld frames, %s", (long long)sum->frames,
+	    text_bytes(size, (double)sum->stored_bytes));
+	if (r->tally.defective > 0)
+		buffer_printf(to, ", %zu truncated or damaged",
+		    r->tally.defective);
+}
+
+static void
+count(struct state *s, const struct extraction *x)
+{
+	struct ledger_sum *sum = &s->r->sum;
+	char text[200];
+
+	sum->bytes += (int64_t)x->bytes;
+	sum->frames += x->kept ? x->frames : 0;
+	sum->stored += x->kept;
+	sum->skipped += !x->kept;
+	sum->seconds = clock_seconds() - s->start;
+	if (progress_due())
+		progress_line("%s", how_far(s, text));
+	if (s->r->asked != NULL && *s->r->asked) {
+		*s->r->asked = 0;
+		note("%s", how_far(s, text));
+	}
+}
+
+char *
+extract_refusal(const struct list_row *row, const struct extraction *x, int stop)
+{
+	int missing = access(row->path, F_OK) != 0 && errno == ENOENT;
+
+	return xprintf("%s%s%s%s%s%s", list_at(row), x->message,
+	    missing && row->tried != NULL ? " (tried " : "",
+	    missing && row->tried != NULL ? row->tried : "",
+	    missing && row->tried != NULL ? ")" : "", missing && stop ?
+	    "; --on-error=skip leaves it out" : "");
+}
+
+/*
+ * Print the message about video ${i}: a warning, or an error if the run stops.
+ */
+static void
+say_message(const struct extract_run *r, int i, const struct extraction *x)
+{
+	char *text;
+
+	if (x->kept) {
+		if (x->message[0] != '\0')
+			warning("%s", x->message);
+		return;
+	}
+	text = extract_refusal(&r->list->row[i], x, !r->skip);
+	if (r->skip)
+		warning("skipped: %s", text);
+	else
+		fail("%s", text);
+	free(text);
+}
+
+/* The result of video ${i} is next in line; non-zero ends the run. */
+static int
+finish(int i, void *arg)
+{
+	struct state *s = arg;
+	struct extract_run *r = s->r;
+	struct extraction *x = &s->result[i % s->window];
+	int refused = !x->kept && !r->skip;
+
+	if (stop_signal() != 0)
+		return -1;
+	say_message(r, i, x);
+	if ((x->kept && write_sample(r, i, x) != 0) ||
+	    report_video(r, i, x) != 0 || refused) {
+		stopping = 1;
+		return -1;
+	}
+	if (x->kept)
+		say_sample(r, i, x);
+	count(s, x);
+	extraction_free(x);
+	return 0;
+}
+
+static void
+work(int i, int thread, void *arg)
+{
+	struct state *s = arg;
+	const struct list_row *row = &s->r->list->row[i];
+
+	extract_video(row->path, &row->part, &s->how, s->extractor[thread],
+	    &s->result[i % s->window]);
+}
+
+int
+extract_all(struct extract_run *r)
+{
+	struct state s = { .r = r, .how = *r->how, .start = clock_seconds() };
+	struct pool *pool = pool_new(r->threads);
+	int n = (int)r->list->n, result;
+
+	stopping = 0;
+	s.how.stopped = is_stopping;
+	r->sum = (struct ledger_sum){ .videos = n };
+	s.window = WINDOW * r->threads;
+	s.result = xcalloc((size_t)s.window, sizeof(*s.result));
+	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));
+	for (int t = 0; t < r->threads; t++)
+		s.extractor[t] = extractor_new(s.how.quality);
+	result = in_order(pool, n, s.window, work, finish, &s);
+	pool_free(pool);
+	for (int i = 0; i < s.window; i++)
+		extraction_free(&s.result[i]);
+	for (int t = 0; t < r->threads; t++)
+		extractor_free(s.extractor[t]);
+	free(s.result);
+	free(s.extractor);
+	return result;
+}

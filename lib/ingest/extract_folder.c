@@ -1,0 +1,225 @@
+/*
+ * A folder of frames becomes a sample.  A JPEG that keeps its size is stored as
+ * it is, byte for byte, once it is known to decode: a second compression would
+ * only lose more.  Nothing in such a folder tells a rate, so none is stored.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "ingest/extractor.h"
+#include "ingest/folder.h"
+#include "media/png.h"
+
+#define Q text_quote
+
+struct work {
+	const char *path;
+	const struct extract_options *o;
+	struct extractor *e;
+	struct extraction *x;
+	struct folder folder;
+};
+
+/* Of a PNG's header, before memory is taken; 0 by 0 if there is none. */
+static void
+png_size(const struct buffer *b, int *w, int *h)
+{
+	const unsigned char *p = (const unsigned char *)b->data;
+
+	*w = *h = 0;
+	if (b->n < 24 || memcmp(p + 12, "IHDR", 4) != 0 || p[16] != 0 ||
+	    p[20] != 0)
+		return;
+	*w = p[17] << 16 | p[18] << 8 | p[19];
+	*h = p[21] << 16 | p[22] << 8 | p[23];
+}
+
+static int
+decode_png(struct work *w, const struct buffer *b, struct image *m)
+{
+	if (png_decode_to(&w->e->pixels, b->data, b->n) != 0)
+		return -1;
+	*m = w->e->pixels;
+	return 0;
+}
+
+static int
+decode_jpeg(struct work *w, const struct buffer *b, int width, int height,
+    struct image *m)
+{
+	struct region all = { 0, 0, width, height }, at;
+
+	return jpeg_decode(w->e->decoder, b->data, b->n, all, width, height, m,
+	    &at);
+}
+
+/* Decode ${b}, as ${m}; -1 after a message without a name. */
+static int
+decode(struct work *w, const struct buffer *b, struct image *m)
+{
+	struct extraction *x = w->x;
+	int width = 0, height = 0;
+
+	if (w->folder.png)
+		png_size(b, &width, &height);
+	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height) != 0)
+		return -1;
+	if ((int64_t)width * height > w->o->max_pixels)
+		return fail("%dx%d pixels (--max-pixels=%lld)", width, height,
+		    (long long)w->o->max_pixels);
+	if ((w->folder.png ? decode_png(w, b, m) : decode_jpeg(w, b, width,
+	    height, m)) != 0)
+		return -1;
+	if (x->source_width == 0) {
+		x->source_width = m->w;
+		x->source_height = m->h;
+		extract_size(w->o, m->w, m->h, &x->width, &x->height);
+		if (x->width > 65500 || x->height > 65500)
+			return fail("%dx%d pixels to store (wanted at most 65500 "
+			    "each way)", x->width, x->height);
+	}
+	return 0;
+}
+
+static int
+encode(struct work *w, const struct image *m, const char *name)
+{
+	struct extraction *x = w->x;
+	struct buffer *b = &w->e->bytes;
+	const struct image *rgb = m;
+	const struct planes *p;
+
+	b->n = 0;
+	if (m->w != x->width || m->h != x->height)
+		x->flags |= SHARD_RESCALED;
+	if (w->o->format == EXTRACT_PNG) {
+		if (m->w != x->width || m->h != x->height)
+			rgb = picture_rgb(w->e->picture, name, m, x->width,
+			    x->height);
+		return rgb == NULL ? -1 : png_encode(rgb, b);
+	}
+	p = picture_planes(w->e->picture, name, m, x->width, x->height);
+	return p == NULL ? -1 : jpeg_encode_planes(w->e->jpeg,
+	    (const uint8_t *const *)p->plane, p->stride, p->w, p->h, b);
+}
+
+/* One frame, from ${name} to the spool. */
+static int
+take_frame(struct work *w, const char *name, struct hasher *hash)
+{
+	struct extraction *x = w->x;
+	struct buffer *from = &w->e->file;
+	struct image m;
+	char why[400];
+	int bad;
+
+	from->n = 0;
+	if (file_read(name, from) != 0)
+		return -1;
+	hasher_add(hash, from->data, from->n);
+	x->bytes += from->n;
+	/* Within the capture that is in force, which goes on after it. */
+	fail_capture(why, sizeof(why));
+	bad = decode(w, from, &m);
+	fail_capture(x->message, sizeof(x->message));
+	if (bad)
+		return fail("%s: %s", Q(name), why);
+	if (!w->folder.png && w->o->format == EXTRACT_JPEG &&
+	    m.w == x->width && m.h == x->height)
+		return spool_add(x->frame, from->data, from->n);
+	return encode(w, &m, name) != 0 ? -1 :
+	    spool_add(x->frame, w->e->bytes.data, w->e->bytes.n);
+}
+
+static int
+take_frames(struct work *w, size_t first, size_t count)
+{
+	struct hasher *hash = hasher_new();
+	int bad = 0;
+
+	w->x->frame = spool_new(w->o->memory, count);
+	for (size_t i = first; i < first + count && !bad; i++) {
+		char *name = path_join(w->path, w->folder.frame[i].name);
+
+		bad = w->o->stopped != NULL && w->o->stopped() ?
+		    fail("%s: stopped", Q(w->path)) :
+		    take_frame(w, name, hash);
+		free(name);
+	}
+	w->x->hash = hasher_64(hash);
+	w->x->hashed = !bad;
+	hasher_free(hash);
+	return bad;
+}
+
+/* What a folder cannot give. */
+static int
+check(const struct work *w, const struct list_part *p)
+{
+	long long n = (long long)w->folder.n;
+	long long count = p->count > 0 ? p->count : n - p->first;
+
+	if (p->start > 0 || p->end > 0)
+		return fail("%s: a folder of frames, which has no times (the list "
+		    "wants %g s to %g s)", Q(w->path), p->start, p->end);
+	if (w->o->fps.num > 0)
+		return fail("%s: a folder of frames, which has no rate to "
+		    "resample (--fps)", Q(w->path));
+	if (p->frames > 0 && p->frames != n)
+		return extract_other_count(w->path, n, p->frames);
+	if (p->first + count > n || count < 1)
+		return fail("%s: %lld frames (the list says %lld to %lld)",
+		    Q(w->path), n, (long long)p->first,
+		    (long long)p->first + (count > 0 ? count : 1) - 1);
+	if (count > w->o->max_frames)
+		return fail("%s: more than %lld frames (--max-frames)",
+		    Q(w->path), (long long)w->o->max_frames);
+	return 0;
+}
+
+void
+extract_folder(const char *path, const struct list_part *part,
+    const struct extract_options *o, struct extractor *e, struct extraction *x)
+{
+	struct work w = { .path = path, .o = o, .e = e, .x = x };
+	struct extractor *own = e == NULL ? extractor_new(o->quality) : NULL;
+	struct spool_budget budget;
+	struct extract_options one = *o;
+	size_t count;
+
+	x->status = EXTRACT_FAILED;
+	if (folder_open(path, &w.folder) != 0)
+		goto out;
+	snprintf(x->container, sizeof(x->container), "folder");
+	snprintf(x->codec, sizeof(x->codec), w.folder.png ? "png" : "jpeg");
+	if (check(&w, part) != 0)
+		goto out;
+	count = part->count > 0 ? (size_t)part->count :
+	    w.folder.n - (size_t)part->first;
+	if (own != NULL) {		/* a look: the first frame tells */
+		w.e = own;
+		w.o = &one;
+		spool_budget_open(&budget, 1 << 20);
+		one.memory = &budget;
+		count = 1;
+	}
+	if (take_frames(&w, (size_t)part->first, count) == 0) {
+		x->frames = (int)count;
+		x->decoded_frames = (int64_t)count;
+		x->status = EXTRACT_OK;
+		x->kept = 1;
+	}
+	if (own != NULL) {
+		spool_free(x->frame);
+		x->frame = NULL;
+		spool_budget_close(&budget);
+	}
+out:
+	folder_close(&w.folder);
+	extractor_free(own);
+}

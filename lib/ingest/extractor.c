@@ -1,0 +1,82 @@
+/* What extraction from videos and from folders of frames share. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "ingest/extractor.h"
+
+struct extractor *
+extractor_new(int quality)
+{
+	struct extractor *e = xcalloc(1, sizeof(*e));
+
+	e->jpeg = jpeg_encoder_new(quality);
+	e->decoder = jpeg_decoder_new();
+	e->picture = picture_new();
+	return e;
+}
+
+void
+extractor_free(struct extractor *e)
+{
+	if (e == NULL)
+		return;
+	jpeg_encoder_free(e->jpeg);
+	jpeg_decoder_free(e->decoder);
+	picture_free(e->picture);
+	buffer_free(&e->file);
+	buffer_free(&e->bytes);
+	free(e->pixels.data);
+	free(e->time);
+	free(e);
+}
+
+const char *
+extract_status_name(enum extract_status s)
+{
+	static const char *const name[] = { "ok", "truncated", "damaged",
+		"failed" };
+
+	return name[s];
+}
+
+void
+extraction_free(struct extraction *x)
+{
+	spool_free(x->frame);
+	free(x->time);
+	free(x->place);
+	*x = (struct extraction){ 0 };
+}
+
+/* The nearest even number of ${v}, at least 2. */
+static int
+even(double v)
+{
+	int n = 2 * (int)floor(v / 2 + 0.5);
+
+	return n < 2 ? 2 : n;
+}
+
+/*
+ * The long side is rounded to an even number, so that chroma has as many
+ * samples as luma has pairs.
+ */
+void
+extract_size(const struct extract_options *o, int w, int h, int *to_w,
+    int *to_h)
+{
+	int side = w < h ? w : h;
+	double scale = (double)o->short_side / side;
+
+	*to_w = w;
+	*to_h = h;
+	if (o->width > 0) {
+		*to_w = o->width;
+		*to_h = o->height;
+	} else if (o->short_side > 0 && o->short_side != side &&
+	    (o->enlarge || o->short_side < side)) {
+		*to_w = w == side ? o->short_side : even(w * scale);
+		*to_h = h == side ? o->short_side : even(h * scale);
+	}
+}

@@ -1,0 +1,14 @@
+#ifndef INGEST_INCOMING_KIND_H
+#define INGEST_INCOMING_KIND_H
+
+/* What a source of clips is made of: the first member of its own struct. */
+
+#include "ingest/incoming.h"
+
+struct incoming {
+	int (*next)(struct incoming *in, struct arrival *a);
+	void (*free)(struct incoming *in);
+	const char *settings;
+};
+
+#endif

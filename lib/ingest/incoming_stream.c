@@ -1,0 +1,210 @@
+/*
+ * The samples of a stream, one at a time.
+ *
+ * What a stream may hold is checked by shard/gather.h, as it is for packing; it
+ * keeps the bytes of a sample only until they are taken away, into a spool:
+ * which frames are wanted depends on how many there are, and that is known when
+ * the last has come.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "ingest/incoming_kind.h"
+#include "shard/gather.h"
+
+#define MEMBER ((uint64_t)64 << 20)	/* the largest, as vt-pack has it */
+
+struct source {
+	struct incoming in;
+	struct stream_reader *r;
+	struct gather g;
+	struct spool_budget *memory;
+	struct arrival now;
+	char key[KEY_MAX + 1];		/* of ${now} */
+	char *source;			/* path of its video, relative to some
+					 * root */
+	char *settings;
+	uint64_t all;			/* samples that came */
+	uint64_t samples, frames;	/* since the last end marker */
+};
+
+/* The frames of stream 0 are kept, the others are only checked. */
+static int
+keep_frame(struct source *s, const struct stream_member *m)
+{
+	struct buffer *b = &s->g.bytes;
+	int bad = 0;
+
+	if (m->kind == MEMBER_FRAME &&
+	    strcmp(m->tag, s->g.streams.kind[0].tag) == 0)
+		bad = spool_add(s->now.x.frame, b->data + USTAR_BLOCK,
+		    (size_t)m->size);
+	b->n = 0;
+	return bad;
+}
+
+static int
+read_head(struct source *s, const struct stream_member *m)
+{
+	char *text = xmalloc((size_t)m->size + 1);
+	char *what = xprintf("%s: offset %llu: %s", stream_path(s->r),
+	    (unsigned long long)m->offset, m->name);
+	int result = stream_data(s->r, text);
+	struct json *head = result == STREAM_MORE ? json_parse(what, text,
+	    (size_t)m->size) : NULL;
+	const struct json *options = json_get(head, "options");
+
+	if (result == STREAM_MORE && head == NULL)
+		result = STREAM_BAD;
+	free(s->settings);
+	s->settings = options != NULL ? json_print(options) : NULL;
+	s->in.settings = s->settings;
+	json_free(head);
+	free(text);
+	free(what);
+	return result;
+}
+
+static int
+read_end(struct source *s, const struct stream_member *m)
+{
+	struct stream_mark mark;
+	int result = stream_mark(s->r, &mark);
+
+	if (result != STREAM_MORE)
+		return result;
+	if (mark.samples != s->samples || mark.frames != s->frames)
+		return fail("%s: offset %llu: end-of-stream marker: %llu "
+		    "samples, %llu frames (%llu, %llu came)",
+		    stream_path(s->r), (unsigned long long)m->offset,
+		    (unsigned long long)mark.samples,
+		    (unsigned long long)mark.frames,
+		    (unsigned long long)s->samples,
+		    (unsigned long long)s->frames);
+	if (strcmp(mark.status, "ok") != 0)
+		warning("%s: the end-of-stream marker says %s: its writer "
+		    "skipped inputs", stream_path(s->r),
+		    text_quote(mark.status));
+	s->samples = s->frames = 0;
+	return STREAM_MORE;
+}
+
+/* STREAM_DONE: a sample is complete. */
+static int
+read_member(struct source *s, const struct stream_member *m)
+{
+	int result;
+
+	if (s->g.open && (m->kind == MEMBER_HEAD || m->kind == MEMBER_END))
+		return fail("%s: offset %llu: %s, but sample %s has no .json",
+		    stream_path(s->r), (unsigned long long)m->offset, m->name,
+		    s->g.key);
+	if (m->kind == MEMBER_HEAD)
+		return read_head(s, m);
+	if (m->kind == MEMBER_END)
+		return read_end(s, m);
+	if (s->now.x.frame == NULL)
+		s->now.x.frame = spool_new(s->memory, 0);
+	result = gather_member(&s->g, s->r, m);
+	if (result == STREAM_MORE || result == STREAM_DONE)
+		return keep_frame(s, m) == 0 ? result : STREAM_BAD;
+	return result;
+}
+
+/* What ends a stream other than well. */
+static int
+cut(const struct source *s, int why)
+{
+	if (why == STREAM_UNMARKED)
+		return fail("%s: a whole tar archive, of %llu samples, but "
+		    "without the end-of-stream marker of vt-extract",
+		    stream_path(s->r), (unsigned long long)s->all);
+	return fail("%s: the input ended after %llu samples, last complete key "
+	    "%s, offset %llu: its writer died or the pipe broke",
+	    stream_path(s->r), (unsigned long long)s->all, s->all > 0 ?
+	    s->key : "none", (unsigned long long)stream_bytes(s->r));
+}
+
+/* A complete sample becomes an arrival. */
+static void
+arrive(struct source *s, struct arrival *a)
+{
+	const struct shard_sample *e = &s->g.entry;
+	struct extraction *x = &s->now.x;
+
+	strcpy(s->key, s->g.key);
+	free(s->source);
+	s->source = xstrdup(s->g.info->source);
+	s->now.name = *s->source != '\0' ? s->source : s->key;
+	s->now.key = s->key;
+	s->now.stream = stream_path(s->r);
+	s->now.format = strcmp(s->g.streams.kind[0].ext, "png") == 0 ?
+	    EXTRACT_PNG : EXTRACT_JPEG;
+	x->kept = 1;
+	x->frames = (int)e->frames;
+	x->width = e->width;
+	x->height = e->height;
+	x->flags = e->flags;
+	x->fps = (struct fraction){ (int)e->fps_num, (int)e->fps_den };
+	s->all++;
+	s->samples++;
+	s->frames += e->frames;
+	gather_next(&s->g);
+	*a = s->now;
+}
+
+static int
+next(struct incoming *in, struct arrival *a)
+{
+	struct source *s = (struct source *)in;
+	int result = STREAM_MORE;
+	struct stream_member m;
+
+	extraction_free(&s->now.x);
+	while (result == STREAM_MORE) {
+		result = stream_next(s->r, &m);
+		if (result != STREAM_MORE)
+			break;
+		result = read_member(s, &m);
+		if (result == STREAM_DONE) {
+			arrive(s, a);
+			return 1;
+		}
+	}
+	if (s->g.open && (result == STREAM_DONE || result == STREAM_UNMARKED))
+		return fail("%s: the archive ends, but sample %s has no .json",
+		    stream_path(s->r), s->g.key);
+	return result == STREAM_DONE ? 0 : result == STREAM_BAD ? -1 :
+	    cut(s, result);
+}
+
+static void
+stream_free(struct incoming *in)
+{
+	struct source *s = (struct source *)in;
+
+	extraction_free(&s->now.x);
+	gather_free(&s->g);
+	stream_read_close(s->r);
+	free(s->source);
+	free(s->settings);
+	free(s);
+}
+
+struct incoming *
+incoming_stream(const char *path, struct spool_budget *memory)
+{
+	const struct stream_limits limits = { .member = MEMBER };
+	struct source *s = xcalloc(1, sizeof(*s));
+
+	s->in = (struct incoming){ next, stream_free, NULL };
+	s->memory = memory;
+	s->r = stream_read_open(path, &limits);
+	if (s->r != NULL)
+		return &s->in;
+	stream_free(&s->in);
+	return NULL;
+}

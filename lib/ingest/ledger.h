@@ -1,0 +1,31 @@
+#ifndef INGEST_LEDGER_H
+#define INGEST_LEDGER_H
+
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "ingest/extract.h"
+
+/* The report of vt-extract: one JSON object a line; vt-extract(1) has them. */
+
+/*
+ * ledger_video(b, row, key, label, x): append the line of a video of that row,
+ * which is numbered.  A path that is not UTF-8 has U+FFFD where it is not, and
+ * its bytes in hexadecimal beside it, as "path_hex".
+ */
+void ledger_video(struct buffer *b, const struct list_row *row, const char *key,
+    int label, const struct extraction *x);
+
+/* What came of all of them. */
+struct ledger_sum {
+	int64_t videos;			/* named */
+	int64_t stored, skipped, frames, bytes;	/* bytes of the sources */
+	int64_t stored_bytes;		/* bytes of the frames */
+	double seconds;			/* by the clock */
+};
+
+/* ledger_summary(b, status, s): append the last line; "ok" or "stopped". */
+void ledger_summary(struct buffer *b, const char *status,
+    const struct ledger_sum *s);
+
+#endif

@@ -1,0 +1,153 @@
+/* Lists of videos, and plain ones of paths. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+void
+list_free(struct list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct list_row *r = &l->row[i];
+
+		for (int k = 0; k < r->nset; k++)
+			free(r->set[k].text);
+		free(r->set);
+		free(r->path);
+		free(r->name);
+		free(r->label);
+		free(r->tried);
+	}
+	for (size_t i = 0; i < l->files; i++)
+		free(l->file[i]);
+	free(l->file);
+	free(l->row);
+	*l = (struct list){ 0 };
+}
+
+struct list_row *
+list_append(struct list *l, char *path, char *label, const char *file, int line)
+{
+	l->row = array_room(l->row, l->n, &l->cap, sizeof(*l->row));
+	l->row[l->n] = (struct list_row){ .path = path, .label = label,
+		.file = file, .line = line };
+	return &l->row[l->n++];
+}
+
+void
+list_row_label(struct list_row *r, const char *text, enum list_unit unit,
+    double from, double to)
+{
+	r->several = 1;
+	r->set = xrealloc(r->set, (size_t)r->nset + 1, sizeof(*r->set));
+	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from, to,
+		-1 };
+}
+
+void
+list_add(struct list *l, const char *path)
+{
+	list_append(l, xstrdup(path), NULL, NULL, 0);
+}
+
+const char *
+list_name(struct list *l, const char *file)
+{
+	l->file = array_room(l->file, l->files, &l->files_cap,
+	    sizeof(*l->file));
+	return l->file[l->files++] = xstrdup(strcmp(file, "-") == 0 ?
+	    "standard input" : text_quote(file));
+}
+
+const char *
+list_at(const struct list_row *r)
+{
+	static _Thread_local char text[512];
+
+	text[0] = '\0';
+	if (r->file != NULL)
+		snprintf(text, sizeof(text), "%s: %s %d: ", r->file,
+		    r->item > 0 ? "item" : "line", r->item > 0 ? r->item :
+		    r->line);
+	return text;
+}
+
+int
+list_is_json(const char *text)
+{
+	const char *next;
+
+	if (text_starts(text, LIST_MARK))
+		text += strlen(LIST_MARK);
+	text += strspn(text, " \t\r\n");
+	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
+	return (*text == '{' || *text == '[') && (*next == '"' ||
+	    (*text == '[' && *next == '{'));
+}
+
+int
+list_no_json(const char *name, const char *text)
+{
+	if (!list_is_json(text))
+		return 0;
+	fail("%s: JSON (wanted lines of text, a video a line, or --list and what "
+	    "Something-Something v2 has; vt-extract(1) shows how jq makes lines)",
+	    name);
+	return 1;
+}
+
+/* Where every line ends in CR LF, as some editors have it, the CR is none of
+ * the path. */
+static int
+has_returns(const char *text)
+{
+	int lines = 0;
+
+	for (const char *s = text; (s = strchr(s, '\n')) != NULL; s++, lines++)
+		if (s == text || s[-1] != '\r')
+			return 0;
+	return lines > 0;
+}
+
+int
+list_read_paths(struct list *l, const char *file, int zero)
+{
+	const char *name = list_name(l, file);
+	struct buffer b = { 0 };
+	char end = zero ? '\0' : '\n', *p;
+	int line = 0, returns, result = -1;
+
+	if (file_read(file, &b) != 0)
+		goto out;
+	if (!zero && strlen(b.data) != b.n) {
+		fail("%s: line %d: a zero byte (is this a list for -0?)", name,
+		    line + 1);
+		goto out;
+	}
+	if (!zero && list_no_json(name, b.data))
+		goto out;
+	returns = !zero && has_returns(b.data);
+	p = b.data + (!zero && text_starts(b.data, LIST_MARK) ?
+	    strlen(LIST_MARK) : 0);
+	for (char *next; p < b.data + b.n; p = next) {
+		next = memchr(p, end, (size_t)(b.data + b.n - p));
+		if (next == NULL)
+			next = b.data + b.n;
+		*next++ = '\0';
+		line++;
+		if (returns)
+			text_chomp(p);
+		if (*p != '\0')
+			list_append(l, xstrdup(p), NULL, name, line);
+	}
+	result = 0;
+out:
+	buffer_free(&b);
+	return result;
+}

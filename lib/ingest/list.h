@@ -1,0 +1,174 @@
+#ifndef INGEST_LIST_H
+#define INGEST_LIST_H
+
+/* Lists of videos: plain lists of paths, and those that come with datasets. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shard/manifest.h"
+
+/*
+ * The format of a list.  vt-extract(1) shows a line of each; list_layout.c has
+ * their names.
+ * PATH_LABEL: a path and a label, separated by blanks, tabs, commas or
+ * semicolons.  With three fields, the middle one is the number of frames.  It is
+ * ignored, but LIST_AUTO checks it against the video.
+ * CSV: a header line names the columns: path (or file, filename, video), label
+ * (or class), and possibly split, time_start and time_end.
+ * KINETICS: a header line with label, youtube_id, time_start and time_end.  The
+ * videos are clips ID_SSSSSS_EEEEEE.mp4, in one folder or in one folder per
+ * label.  They may also be whole videos ID.mp4, of which only that interval is
+ * used.
+ * UCF101: Class/v_Class_gNN_cNN.avi; in training lists the class number
+ * follows, from 1.
+ * HMDB51: CLASS_test_splitK.txt, one file per class: a name, and 1 for
+ * training, 2 for testing or 0 for neither.
+ * SSV1, SSV2: Something-Something: "id;label", and JSON.
+ * CHARADES: its own CSV, with actions in seconds.  CHARADES_FRAMES:
+ * PySlowFast's list of its frames.
+ * MMACTION2: a path and at least one label.  MMACTION2_FRAMES: a folder of
+ * frames, their number, and at least one label.  MMACTION2_OFFSET: the same,
+ * with the number of the first frame, from 0, before the number of frames.
+ * PYSLOWFAST: a path and a label, or only a path with label 0.  A word between
+ * path and label is ignored.
+ * TSM: a folder of frames, their number and a label.
+ */
+enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
+	LIST_UCF101, LIST_HMDB51, LIST_SSV1, LIST_SSV2, LIST_CHARADES,
+	LIST_CHARADES_FRAMES, LIST_MMACTION2, LIST_MMACTION2_FRAMES,
+	LIST_MMACTION2_OFFSET, LIST_PYSLOWFAST, LIST_TSM, LIST_FORMATS };
+
+/* The part of a video that a row means; all 0: all of it. */
+struct list_part {
+	double start, end;	/* seconds; end 0: to its end */
+	int64_t first, count;	/* frames, from 0; count 0: all that follow */
+	int64_t frames;		/* frames of the whole video, from the list; 0
+				 * if unknown */
+};
+
+/* One class of several, and when it can be seen. */
+enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
+
+struct list_label {
+	char *text;		/* as it is written */
+	enum list_unit unit;
+	double from, to;	/* both included */
+	int class;		/* list_number's */
+};
+
+struct list_row {
+	char *path;		/* where the video, or its folder of frames, is */
+	char *name;		/* a path that is this part's alone, to make a
+				 * key of; NULL: ${path} */
+	char *label;		/* as it is written, NULL: none, or several */
+	int by_folder;		/* ${label} comes from list_label_folders */
+	int base;		/* class 0 has this number in ${label} */
+	int bare;		/* the format requires a label, but the line has
+				 * none */
+	char *tried;		/* names that were looked for, if none exists;
+				 * NULL: only ${path} */
+	int several;		/* it has a set of classes, maybe an empty one */
+	struct list_label *set;	/* [nset] */
+	int nset;
+	struct list_part part;
+	const char *file;	/* the list, or NULL for an operand */
+	int line, item;		/* one of them, from 1 */
+};
+
+struct list {
+	struct list_row *row;
+	size_t n, cap;
+	char **file;		/* names of the lists read */
+	size_t files, files_cap;
+	int strict;		/* numbers among names are an error: some list has
+				 * another format than an explicit path-label or
+				 * csv */
+	int coded;		/* classes are c000, c001 ...: so many there are
+				 * whatever occurs; 0: they are named */
+};
+
+void list_free(struct list *l);			/* leaves an empty list */
+
+/* list_add(l, path): one path as it stands. */
+void list_add(struct list *l, const char *path);
+
+/* list_read_paths(l, file, zero): add the lines of ${file} as paths, or what
+ * stands between zero bytes; "-" is standard input. */
+int list_read_paths(struct list *l, const char *file, int zero);
+
+/* The options that read plain lists of paths, shared by the commands. */
+#define LIST_OPTIONS(files, zero) \
+	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
+	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
+	    0, 0 }, \
+	{ '0', "null", OPTION_FLAG, zero, NULL, \
+	    "end paths of -T with a zero byte, not a newline", NULL, 0, 0, 0 }
+
+/* How to read a list. */
+struct list_how {
+	enum list_format format;
+	const char *root;	/* where relative paths begin; NULL: here */
+	const char *subset;	/* only these rows; NULL: all */
+};
+
+/*
+ * list_read(l, file, how):
+ * Add the rows of an annotation list.  LIST_AUTO looks at its content.  What it
+ * was read as, and how many videos and classes are in it, is printed as a note.
+ * A ${file} that is not there and holds '*', '?' or '[' is a pattern, whose
+ * files are read in byte order.  -1 after a message naming the line.
+ */
+int list_read(struct list *l, const char *file, const struct list_how *how);
+
+/* The names of the formats, in their order. */
+#define LIST_FORMAT_CHOICES "auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|" \
+	"ssv2|charades|charades-frames|mmaction2|mmaction2-frames|" \
+	"mmaction2-offset|pyslowfast|tsm"
+
+/*
+ * list_at(row):
+ * Return "FILE: line N: ", which begins a message about ${row}, or "" if ${row}
+ * is not from a list.  Valid until this thread's next call.
+ */
+const char *list_at(const struct list_row *row);
+
+/*
+ * list_label_folders(l, root):
+ * Label each row that has no label and no set of labels by a folder: the first
+ * one below ${root} on the path of its video, or, if ${root} is NULL, the
+ * video's own folder.
+ *
+ * Return 0, or an exit status after a message.  EXIT_FAILED: there is no such
+ * folder.  EXIT_USAGE: ${root} is NULL, the videos lie at different depths, and
+ * the first folder below their common parent would give another label.
+ */
+int list_label_folders(struct list *l, const char *root);
+
+/*
+ * list_number(l, classes, file, label):
+ * Convert labels to class numbers: label[i] for row i.  It is -1 for a row
+ * without a label, and for a row with a set of labels, whose numbers are stored
+ * in the set.
+ *
+ * If all labels are numbers and none is a folder's name, keep these numbers.
+ * They must be below classes->n unless that is 0.  Otherwise look up the labels
+ * in ${classes}.  If ${classes} is empty, fill it with the labels in byte
+ * order.  ${file} names the source of ${classes} in messages, or is NULL.
+ *
+ * Return 0, or -1 after a message: unknown class, number out of range, a line
+ * without a label where others have one, or numbers mixed with names.
+ */
+int list_number(struct list *l, struct class_list *classes, const char *file,
+    int *label);
+
+/*
+ * list_classes(path, sorted, c): class names, one a line, also if they are
+ * numbered from 0 or 1 as in UCF101's classInd.txt, or coded c000, c001 and so
+ * on as in Charades; or as an object of JSON, of names and their numbers, as in
+ * Something-Something v2.  In the file's order, or, if ${sorted}, in that of
+ * their bytes.
+ */
+int list_classes(const char *path, int sorted, struct class_list *c);
+
+#endif

@@ -1,0 +1,112 @@
+/* Something-Something v2: a list, and the numbers of its classes, as JSON. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_json.h"
+#include "ingest/list_layout.h"
+
+#define Q text_quote
+
+/* A template is the class with its objects in brackets. */
+static char *
+class_of(const char *template)
+{
+	char *class = xstrdup(template), *to = class;
+
+	for (const char *s = template; *s != '\0'; s++)
+		if (*s != '[' && *s != ']')
+			*to++ = *s;
+	*to = '\0';
+	return class;
+}
+
+/* An item has no line; messages count it from 1. */
+static int
+read_item(struct list_reading *r, const struct json *o, size_t i)
+{
+	const char *id = json_to_text(json_get(o, "id"));
+	const struct json *template = json_get(o, "template");
+	const char *text = json_to_text(template);
+	struct list_row *row;
+
+	if (!json_is(o, '{') || id == NULL || *id == '\0' ||
+	    strchr(id, '/') != NULL || (text == NULL && (template != NULL ||
+	    json_size(o) > 1)))
+		return fail("%s: item %zu (wanted \"id\" alone, or with "
+		    "\"template\", both texts)", r->name, i + 1);
+	row = list_find(r, id, 0);
+	row->label = text != NULL ? class_of(text) : NULL;
+	row->item = (int)i + 1;
+	return 0;
+}
+
+int
+list_ssv2(struct list_reading *r, const char *text, size_t n)
+{
+	struct json *all;
+	int result = 0;
+
+	if (text_starts(text, LIST_MARK)) {
+		text += strlen(LIST_MARK);
+		n -= strlen(LIST_MARK);
+	}
+	r->y.format = LIST_SSV2;
+	if ((all = json_parse(r->name, text, n)) == NULL)
+		return -1;
+	if (!json_is(all, '['))
+		result = fail("%s: no array (wanted %s)", r->name,
+		    list_kind[LIST_SSV2].wanted);
+	for (size_t i = 0; i < json_size(all) && result == 0; i++)
+		result = read_item(r, json_at(all, i), i);
+	json_free(all);
+	return result;
+}
+
+/* A number, or digits as a text. */
+static int
+to_number(const struct json *v, int64_t most, int64_t *to)
+{
+	const char *text = json_to_text(v);
+
+	return text != NULL ? text_int(text, 0, most, to) :
+	    json_to_int(v, 0, most, to);
+}
+
+int
+list_json_classes(const char *path, const char *text, size_t n,
+    struct class_list *c)
+{
+	struct json *o = json_parse(Q(path), text, n);
+	const struct json *v;
+	const char *key, **name;
+	size_t all = o != NULL && json_is(o, '{') ? json_size(o) : 0;
+	int64_t i;
+	int result = 0;
+
+	if (o == NULL)
+		return -1;
+	name = xcalloc(all + 1, sizeof(*name));
+	if (all == 0)
+		result = fail("%s: no object of class names and numbers",
+		    Q(path));
+	for (void *at = NULL; result == 0 &&
+	    (v = json_next(o, &at, &key)) != NULL;)
+		if (to_number(v, (int64_t)all - 1, &i) != 0)
+			result = fail("%s: class %s has no number from 0 to %zu",
+			    Q(path), Q(key), all - 1);
+		else if (name[i] != NULL)
+			result = fail("%s: class %lld is %s and %s", Q(path),
+			    (long long)i, Q(name[i]), Q(key));
+		else
+			name[i] = key;
+	for (size_t k = 0; k < all && result == 0; k++)
+		class_add(c, name[k]);
+	free(name);
+	json_free(o);
+	return result == 0 ? class_check(Q(path), c) : -1;
+}

@@ -1,0 +1,307 @@
+/* Labels as lists write them, and the classes they mean. */
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_json.h"
+#include "ingest/list_layout.h"
+
+#define Q text_quote
+
+static int
+by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A label somewhere in a list, and where its number goes. */
+struct item {
+	char *text;
+	const struct list_row *row;
+	int *to;
+};
+struct items { struct item *item; size_t n, cap; };
+
+/* Fill ${c} with the different ones among the labels, sorted. */
+static int
+derive(const struct items *t, struct class_list *c)
+{
+	char **sorted = xcalloc(t->n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < t->n; i++)
+		sorted[i] = t->item[i].text;
+	qsort(sorted, t->n, sizeof(*sorted), by_bytes);
+	for (size_t i = 0; i < t->n; i++)
+		if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
+			class_add(c, sorted[i]);
+	free(sorted);
+	return class_check("classes", c);
+}
+
+/* ${index} is the order of the names, for bisection. */
+static int
+find(const struct class_list *c, const int *index, const char *name)
+{
+	size_t low = 0, high = c->n;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		int order = strcmp(name, c->name[index[mid]]);
+
+		if (order == 0)
+			return index[mid];
+		if (order < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return -1;
+}
+
+static int
+by_name(const void *a, const void *b, void *classes)
+{
+	const struct class_list *c = classes;
+
+	return strcmp(c->name[*(const int *)a], c->name[*(const int *)b]);
+}
+
+/* Report a label that is not among the classes of ${file}. */
+static int
+unknown(const struct item *k, const struct class_list *c, const char *file)
+{
+	struct buffer some = { 0 };
+
+	for (size_t i = 0; i < c->n && i < 3; i++)
+		buffer_printf(&some, "%s%s", i > 0 ? ", " : "",
+		    Q(c->name[i]));
+	fail("%s%s: class %s is not among the %zu class%s of %s (wanted %s%s: "
+	    "--classes)", list_at(k->row), Q(k->row->path), Q(k->text), c->n,
+	    c->n == 1 ? "" : "es", Q(file), some.data, c->n > 3 ? ", ..." : "");
+	buffer_free(&some);
+	return -1;
+}
+
+static int
+look_up(const struct items *t, struct class_list *c, const char *file)
+{
+	int *index = xcalloc(c->n, sizeof(*index)), result = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		index[i] = (int)i;
+	qsort_r(index, c->n, sizeof(*index), by_name, c);
+	for (size_t i = 0; i < t->n && result == 0; i++) {
+		const struct item *k = &t->item[i];
+
+		*k->to = find(c, index, k->text);
+		if (*k->to < 0)
+			result = unknown(k, c, file);
+	}
+	free(index);
+	return result;
+}
+
+static int
+numbers(const struct items *t, const struct class_list *c)
+{
+	int64_t max = c->n > 0 ? (int64_t)c->n - 1 : INT_MAX, v;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct item *k = &t->item[i];
+		int base = k->row->base;
+
+		if (text_int(k->text, base, base + max, &v) != 0)
+			return fail("%s%s: label %s (wanted %d to %lld)",
+			    list_at(k->row), Q(k->row->path), Q(k->text), base,
+			    (long long)(base + max));
+		*k->to = (int)(v - base);
+	}
+	return 0;
+}
+
+/* Return 1 if the label consists of digits, of any number: one that is too
+ * large is not a name either.  The name of a folder is never a number. */
+static int
+is_number(const struct item *k)
+{
+	const char *s = k->text + (*k->text == '-');
+
+	return !k->row->by_folder && *s != '\0' &&
+	    s[strspn(s, "0123456789")] == '\0';
+}
+
+/*
+ * Return 1 if all labels are numbers, 0 if they are names.  If they are mixed
+ * and ${strict} is set, return -1 after a message about the first label of the
+ * rarer kind.
+ */
+static int
+all_numbers(const struct items *t, int strict)
+{
+	size_t n = 0;
+	int odd;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += (size_t)is_number(&t->item[i]);
+	if (n == t->n || n == 0 || !strict)
+		return n == t->n;
+	odd = n <= t->n - n;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct item *k = &t->item[i];
+
+		if (is_number(k) == odd)
+			return fail("%s%s: label %s among %s (wanted only "
+			    "numbers or only names; --list-format=path-label "
+			    "treats numbers as names)", list_at(k->row),
+			    Q(k->row->path), Q(k->text), odd ? "names" :
+			    "numbers");
+	}
+	return -1;
+}
+
+/* Refuse a line without a label if its format requires one or if other lines of
+ * the list have one. */
+static int
+check_bare(const struct list *l)
+{
+	const struct list_row *bare = NULL;
+	int labelled = 0;
+
+	for (size_t i = 0; i <= l->n; i++) {
+		const struct list_row *r = &l->row[i];
+
+		if (bare != NULL && (labelled || bare->bare))
+			return fail("%s%s: no label (wanted one in each line; -T "
+			    "takes paths alone, --label-from=dir labels by "
+			    "folder)", list_at(bare), Q(bare->path));
+		if (i == l->n)
+			break;
+		if (i > 0 && r->file != r[-1].file) {
+			bare = NULL;
+			labelled = 0;
+		}
+		labelled |= r->file != NULL && !r->by_folder &&
+		    r->label != NULL;
+		if (bare == NULL && r->file != NULL && r->label == NULL &&
+		    !r->several)
+			bare = r;
+	}
+	return 0;
+}
+
+static void
+add_item(struct items *t, char *text, const struct list_row *row, int *to)
+{
+	t->item = array_room(t->item, t->n, &t->cap, sizeof(*t->item));
+	t->item[t->n++] = (struct item){ text, row, to };
+}
+
+/* Add the labels of a row to ${t}.  ${label} receives the number of a single
+ * one. */
+static void
+gather(struct list_row *r, struct items *t, int *label)
+{
+	*label = -1;
+	for (int k = 0; k < r->nset; k++)
+		add_item(t, r->set[k].text, r, &r->set[k].class);
+	if (r->label != NULL)
+		add_item(t, r->label, r, label);
+}
+
+/* The classes of a dataset that has codes for them, whichever occur. */
+static void
+add_codes(int n, struct class_list *c)
+{
+	for (int i = 0; i < n; i++) {
+		char code[16];
+
+		snprintf(code, sizeof(code), "c%03d", i);
+		class_add(c, code);
+	}
+}
+
+int
+list_number(struct list *l, struct class_list *classes, const char *file,
+    int *label)
+{
+	struct items t = { 0 };
+	int by_number, result = -1;
+
+	if (check_bare(l) != 0)
+		return -1;
+	for (size_t i = 0; i < l->n; i++)
+		gather(&l->row[i], &t, &label[i]);
+	by_number = all_numbers(&t, l->strict);
+	if (by_number > 0 && l->coded > 0 && classes->n == 0)
+		add_codes(l->coded, classes);
+	if (by_number > 0)
+		result = numbers(&t, classes);
+	else if (by_number == 0 && (classes->n > 0 || derive(&t, classes) == 0))
+		result = look_up(&t, classes, file);
+	free(t.item);
+	return result;
+}
+
+/*
+ * The name after "12 name" or "c012 name" if 12 is ${number}; else NULL.
+ */
+static char *
+numbered(char *line, int64_t number)
+{
+	char code[24];
+	size_t n;
+
+	snprintf(code, sizeof(code), *line == 'c' ? "c%03lld" : "%lld",
+	    (long long)number);
+	n = strlen(code);
+	if (strncmp(line, code, n) != 0 || strspn(line + n, " \t") == 0)
+		return NULL;
+	return line + n + strspn(line + n, " \t");
+}
+
+static int
+read_classes(const char *path, struct class_list *c)
+{
+	struct buffer b = { 0 };
+	int from, result = -1;
+
+	if (file_read_text(path, &b) != 0)
+		goto out;
+	if (list_is_json(b.data)) {
+		result = list_json_classes(path, b.data, b.n, c);
+		goto out;
+	}
+	if (class_read(path, c) != 0)
+		goto out;
+	result = 0;
+	from = numbered(c->name[0], 0) == NULL;
+	for (size_t i = 0; i < c->n; i++)
+		if (numbered(c->name[i], (int64_t)i + from) == NULL)
+			goto out;
+	for (size_t i = 0; i < c->n; i++) {
+		char *name = xstrdup(numbered(c->name[i], (int64_t)i + from));
+
+		free(c->name[i]);
+		c->name[i] = name;
+	}
+	result = class_check(Q(path), c);
+out:
+	buffer_free(&b);
+	return result;
+}
+
+int
+list_classes(const char *path, int sorted, struct class_list *c)
+{
+	if (read_classes(path, c) != 0)
+		return -1;
+	if (sorted)
+		qsort(c->name, c->n, sizeof(*c->name), by_bytes);
+	return 0;
+}

@@ -1,0 +1,99 @@
+/*
+ * The rows of lists that programs read: a path, then whole numbers.  The last
+ * ones are labels; before them a number of frames may stand, and the number of
+ * the first one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+#define Q text_quote
+
+/* How many numbers come before the labels, and how many labels there may be. */
+struct numbers { int offset, frames, skipped, least, several; };
+
+static struct numbers
+numbers_of(enum list_format f)
+{
+	switch (f) {
+	case LIST_MMACTION2:
+		return (struct numbers){ .least = 1, .several = 1 };
+	case LIST_MMACTION2_FRAMES:
+		return (struct numbers){ .frames = 1, .least = 1, .several = 1 };
+	case LIST_MMACTION2_OFFSET:
+		return (struct numbers){ 1, 1, 0, 1, 1 };
+	case LIST_TSM:
+		return (struct numbers){ .frames = 1, .least = 1 };
+	default:
+		return (struct numbers){ 0 };
+	}
+}
+
+/* "PATH", "PATH LABEL" or "PATH WORD LABEL": the label is 0 if there is none. */
+static int
+pyslowfast_row(struct list_reading *r, char *line)
+{
+	char *field[LIST_FIELDS];
+	int n = list_cut_fields(line, ' ', field);
+	int64_t class = 0;
+
+	if (n < 1 || n > 3 || *field[0] == '\0' ||
+	    (n > 1 && text_int(field[n - 1], 0, INT32_MAX, &class) != 0))
+		return fail("%s: line %d: %d fields from %s on (wanted %s)",
+		    r->name, r->line, n, Q(field[0]),
+		    list_kind[LIST_PYSLOWFAST].wanted);
+	list_append(r->l, list_place(r, field[0]), xstrdup(n > 1 ?
+	    field[n - 1] : "0"), r->name, r->line);
+	return 0;
+}
+
+/* A part of a folder has a key of its own: the folder's, and its frames. */
+static void
+take_frames(struct list_row *row, const struct numbers *want,
+    const int64_t *number)
+{
+	int at = 0;
+
+	if (want->offset)
+		row->part.first = number[at++];
+	if (want->frames)
+		row->part.count = number[at];
+	if (want->offset)
+		row->name = xprintf("%s_f%06lld_f%06lld", row->path,
+		    (long long)row->part.first,
+		    (long long)(row->part.first + row->part.count));
+}
+
+int
+list_numbered_row(struct list_reading *r, char *line)
+{
+	struct numbers want = numbers_of(r->y.format);
+	char *word[LIST_FIELDS], *whole;
+	int n, before = want.offset + want.frames, bad;
+	int64_t number[2] = { 0, 0 };
+	struct list_row *row;
+
+	if (r->y.format == LIST_PYSLOWFAST)
+		return pyslowfast_row(r, line);
+	whole = xstrdup(line);
+	n = list_cut_words(line, word);
+	bad = n < before + want.least || (!want.several && n != before + 1);
+	for (int i = 0; i < before && !bad; i++)
+		bad = text_int(word[i], i == before - 1, 1000000,
+		    &number[i]) != 0;
+	if (bad)
+		list_broken(r, whole);
+	free(whole);
+	if (bad)
+		return -1;
+	row = list_append(r->l, list_place(r, line), want.several ? NULL :
+	    xstrdup(word[before]), r->name, r->line);
+	take_frames(row, &want, number);
+	for (int i = before; want.several && i < n; i++)
+		list_row_label(row, word[i], LIST_ALWAYS, 0, 0);
+	return 0;
+}

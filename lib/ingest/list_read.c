@@ -1,0 +1,484 @@
+/* Annotation lists: files of them, and the rows of the plainer formats. */
+#include <glob.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+#define Q text_quote
+#define SECONDS 1e6		/* more than any video has */
+
+char *
+list_place(const struct list_reading *r, const char *path)
+{
+	const char *root = r->how->root;
+
+	return root == NULL || path[0] == '/' ? xstrdup(path) :
+	    path_join(root, path);
+}
+
+int
+list_broken(const struct list_reading *r, const char *found)
+{
+	return fail("%s: line %d: %s (wanted %s)", r->name, r->line, Q(found),
+	    list_kind[r->y.format].wanted);
+}
+
+int
+list_take(struct list_reading *r, const char *subset)
+{
+	const char *want = r->how->subset;
+
+	if (want == NULL || (subset != NULL && strcmp(subset, want) == 0))
+		return 1;
+	r->skipped++;
+	return 0;
+}
+
+/* Return the path of ${below} under the root if it exists.  Otherwise record
+ * the name in r->tried and return NULL. */
+static char *
+list_try(struct list_reading *r, const char *below)
+{
+	char *path = list_place(r, below);
+
+	if (access(path, F_OK) == 0)
+		return path;
+	buffer_printf(&r->tried, "%s%s", r->tried.n > 0 ? ", " : "",
+	    text_quote(below));
+	free(path);
+	return NULL;
+}
+
+/*
+ * Append the row of a video at ${path}.  If ${path} is NULL, use ${below} under
+ * the root, which does not exist, and store the names that were tried in the
+ * row.
+ */
+static struct list_row *
+list_found(struct list_reading *r, char *path, const char *below)
+{
+	struct list_row *row = list_append(r->l, path != NULL ? path :
+	    list_place(r, below), NULL, r->name, r->line);
+
+	if (path == NULL && r->tried.n > 0)
+		row->tried = xstrdup(r->tried.data);
+	r->tried.n = 0;
+	return row;
+}
+
+/* Return the first path that exists of ID.mp4, ID.webm, ..., ID, or NULL. */
+static char *
+list_try_endings(struct list_reading *r, const char *id)
+{
+	static const char *const ending[] = { ".mp4", ".webm", ".mkv", ".avi",
+		"" };
+	const size_t n = sizeof(ending) / sizeof(*ending);
+	char *path = NULL;
+
+	for (size_t i = 0; i < n && path == NULL; i++) {
+		char *below = xprintf("%s%s", id, ending[i]);
+
+		path = list_try(r, below);
+		free(below);
+	}
+	return path;
+}
+
+struct list_row *
+list_find(struct list_reading *r, const char *id, int folder)
+{
+	char *path = list_try_endings(r, id);
+	char *below = xprintf("%s%s", id, folder ? "" :
+	    r->y.format == LIST_SSV2 ? ".webm" : ".mp4");
+	struct list_row *row = list_found(r, path, below);
+
+	free(below);
+	return row;
+}
+
+/*
+ * Cut the last word off ${line}, blanks before it too, and return it; NULL if
+ * there is only one.  So a path may hold blanks.
+ */
+static char *
+cut_last_word(char *line)
+{
+	char *end = line + strlen(line), *word;
+
+	while (end > line && strchr(" \t", end[-1]) != NULL)
+		*--end = '\0';
+	for (word = end; word > line && strchr(" \t", word[-1]) == NULL;)
+		word--;
+	if (word == line)
+		return NULL;
+	for (end = word; end > line && strchr(" \t", end[-1]) != NULL;)
+		*--end = '\0';
+	return word;
+}
+
+/*
+ * Interpret ${text} between path and label.  If the format was guessed, a
+ * number may also be one of several labels.  Store it as the frame count, which
+ * extraction then checks against the video.  Ignore it if the user named the
+ * format.
+ */
+static int
+take_middle(struct list_reading *r, const char *text, const char *label,
+    int64_t *frames)
+{
+	*frames = 0;
+	if (r->how->format != LIST_AUTO ||
+	    text_int(text, 0, INT64_MAX, frames) != 0) {
+		r->ignored = r->ignored > 0 ? r->ignored : r->line;
+		return 0;
+	}
+	r->counted = r->counted > 0 ? r->counted : r->line;
+	if (*frames > 0)
+		return 0;
+	return fail("%s: line %d: 0 frames before the label %s (wanted the frames "
+	    "of the video; --list-format=mmaction2 for several labels, or "
+	    "path-label to ignore the number)", r->name, r->line, Q(label));
+}
+
+/* "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
+static int
+blank_row(struct list_reading *r, char *line)
+{
+	char *label = cut_last_word(line), *word = strrchr(line, ' ');
+	struct list_row *row;
+	int64_t frames = 0;
+
+	if (label != NULL && word != NULL && strchr(line, '.') != NULL &&
+	    strchr(line, '.') < word && text_int(word + 1, 0, INT64_MAX,
+	    &frames) == 0 && take_middle(r, cut_last_word(line), label,
+	    &frames) != 0)
+		return -1;
+	row = list_append(r->l, list_place(r, line), label != NULL ?
+	    xstrdup(label) : NULL, r->name, r->line);
+	row->part.frames = frames;
+	row->bare = label == NULL;
+	return 0;
+}
+
+/* The part that a row with these times means; ${text} NULL: none is given. */
+static int
+read_part(const struct list_reading *r, const char *start, const char *end,
+    struct list_part *p)
+{
+	if (start != NULL && *start != '\0' &&
+	    text_real(start, 0, SECONDS, &p->start) != 0)
+		return fail("%s: line %d: time_start %s (wanted seconds from 0)",
+		    r->name, r->line, Q(start));
+	if (end != NULL && *end != '\0' &&
+	    (text_real(end, 0, SECONDS, &p->end) != 0 || p->end <= p->start))
+		return fail("%s: line %d: time_end %s (wanted seconds after "
+		    "time_start, %g)", r->name, r->line, Q(end), p->start);
+	return 0;
+}
+
+/*
+ * What a part of ${path} is called, as the videos of Kinetics are:
+ * NAME_SSSSSS_EEEEEE.mp4 in whole seconds; else in milliseconds, with an "ms".
+ */
+static char *
+part_name(const char *path, const struct list_part *p)
+{
+	const char *dot = strrchr(path_base(path), '.');
+	size_t n = dot != NULL ? (size_t)(dot - path) : strlen(path);
+	int whole = p->start == (int)p->start && p->end == (int)p->end;
+	double unit = whole ? 1 : 1e3;
+
+	if (p->start == 0 && p->end == 0)
+		return NULL;
+	return xprintf("%.*s_%06.0f_%06.0f%s%s", (int)n, path, p->start * unit,
+	    p->end * unit, whole ? "" : "ms", path + n);
+}
+
+static int
+separated_row(struct list_reading *r, char *line)
+{
+	const struct list_layout *y = &r->y;
+	char *field[LIST_FIELDS];
+	int n = list_cut_fields(line, y->sep, field);
+	int path = y->header ? y->path : 0;
+	int label = y->header ? y->label : n - 1;
+	struct list_part part = { 0 };
+	struct list_row *row;
+
+	if (!y->header && n > 3)
+		return fail("%s: line %d: %d fields (wanted path and label, or "
+		    "path, frames and label)", r->name, r->line, n);
+	if (path >= n || label >= n || *field[path] == '\0')
+		return fail("%s: line %d: no path%s", r->name, r->line,
+		    path < n && *field[path] != '\0' ? " and label" : "");
+	if (y->header && (read_part(r, y->start >= 0 && y->start < n ?
+	    field[y->start] : NULL, y->end >= 0 && y->end < n ?
+	    field[y->end] : NULL, &part) != 0))
+		return -1;
+	if (y->header && y->split >= 0 &&
+	    !list_take(r, y->split < n ? field[y->split] : NULL))
+		return 0;
+	if (!y->header && n == 3 &&
+	    take_middle(r, field[1], field[label], &part.frames) != 0)
+		return -1;
+	row = list_append(r->l, list_place(r, field[path]), label >= 0 &&
+	    label != path && *field[label] != '\0' ? xstrdup(field[label]) :
+	    NULL, r->name, r->line);
+	row->bare = !y->header && row->label == NULL;
+	row->part = part;
+	row->name = part_name(row->path, &part);
+	return 0;
+}
+
+/*
+ * The name of a Kinetics video is made of its identifier and whole seconds.
+ * Sets are kept flat, or in folders named by label, with '_' for ' ' or as it
+ * is: the first of these that exists counts.  If none does, a whole video that
+ * is there counts; and if there is none either, the flat one.
+ */
+static struct list_row *
+find_kinetics(struct list_reading *r, const char *label, const char *id,
+    const struct list_part *part)
+{
+	int whole = part->start == (int)part->start &&
+	    part->end == (int)part->end;
+	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start, part->end);
+	char *path = whole ? list_try(r, file) : NULL, *below;
+	struct list_row *row;
+
+	for (int way = 0; whole && way < 2 && label != NULL && path == NULL;
+	    way++) {
+		if (way == 1 && strchr(label, ' ') == NULL)
+			break;
+		below = xprintf("%s/%s", label, file);
+		for (char *s = below; way == 0 && *s != '/'; s++)
+			if (*s == ' ')
+				*s = '_';
+		path = list_try(r, below);
+		free(below);
+	}
+	if (path != NULL) {
+		row = list_found(r, path, NULL);
+	} else {
+		path = list_try_endings(r, id);
+		below = whole ? xstrdup(file) : xprintf("%s.mp4", id);
+		row = list_found(r, path, below);
+		free(below);
+		if (path != NULL || !whole) {
+			row->part = *part;
+			row->name = part_name(row->path, part);
+		}
+	}
+	free(file);
+	return row;
+}
+
+static int
+kinetics_row(struct list_reading *r, char *line)
+{
+	const struct list_layout *y = &r->y;
+	char *field[LIST_FIELDS], *label = NULL;
+	int n = list_cut_fields(line, y->sep, field);
+	struct list_part part = { 0 };
+	struct list_row *row;
+
+	if (y->id >= n || y->start >= n || y->end >= n ||
+	    *field[y->id] == '\0')
+		return fail("%s: line %d: not a row of Kinetics (wanted label,"
+		    "youtube_id,time_start,time_end)", r->name, r->line);
+	if (read_part(r, field[y->start], field[y->end], &part) != 0)
+		return -1;
+	if (y->split >= 0 && !list_take(r, y->split < n ? field[y->split] :
+	    NULL))
+		return 0;
+	if (y->label >= 0 && y->label < n && *field[y->label] != '\0')
+		label = field[y->label];
+	row = find_kinetics(r, label, field[y->id], &part);
+	row->label = label != NULL ? xstrdup(label) : NULL;
+	return 0;
+}
+
+/* Test lists contain no class numbers, so take the class from the folder. */
+static int
+ucf101_row(struct list_reading *r, char *line)
+{
+	char *label;
+
+	if (!list_is_ucf101(line))
+		return list_broken(r, line);
+	label = cut_last_word(line);
+	list_append(r->l, list_place(r, line), label != NULL ? xstrdup(label) :
+	    xstrndup(line, strcspn(line, "/")), r->name, r->line)->base = 1;
+	return 0;
+}
+
+static int
+read_row(struct list_reading *r, char *line)
+{
+	switch (r->y.format) {
+	case LIST_KINETICS:
+		return kinetics_row(r, line);
+	case LIST_UCF101:
+		return ucf101_row(r, line);
+	case LIST_HMDB51:
+		return list_hmdb51_row(r, line);
+	case LIST_SSV1:
+		return list_ssv1_row(r, line);
+	case LIST_CHARADES:
+		return list_charades_row(r, line);
+	case LIST_CHARADES_FRAMES:
+		return list_charades_frame(r, line);
+	case LIST_MMACTION2:
+	case LIST_MMACTION2_FRAMES:
+	case LIST_MMACTION2_OFFSET:
+	case LIST_PYSLOWFAST:
+	case LIST_TSM:
+		return list_numbered_row(r, line);
+	default:
+		return r->y.sep == ' ' ? blank_row(r, line) :
+		    separated_row(r, line);
+	}
+}
+
+static int
+read_lines(struct list_reading *r, char *text)
+{
+	struct list_lines lines = { 0 };
+	int result = list_cut_lines(&lines, r->name, text);
+
+	if (result == 0)
+		result = list_choose_layout(&lines, r);
+	for (size_t i = (size_t)r->y.header; i < lines.n && result == 0; i++) {
+		r->line = lines.number[i];
+		result = read_row(r, lines.s[i]);
+	}
+	free(lines.s);
+	free(lines.number);
+	return result;
+}
+
+/* An array of objects, the first of which begins with "id". */
+static int
+is_ssv2(const char *text)
+{
+	static const char *const begins[] = { "[", "{", "\"id\"", ":" };
+
+	if (text_starts(text, LIST_MARK))
+		text += strlen(LIST_MARK);
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+		text += strspn(text, " \t\r\n");
+		if (!text_starts(text, begins[i]))
+			return 0;
+		text += strlen(begins[i]);
+	}
+	return 1;
+}
+
+static int
+read_file(struct list_reading *r)
+{
+	enum list_format asked = r->how->format;
+	struct buffer b = { 0 };
+	int result = -1;
+
+	r->name = list_name(r->l, r->path);
+	r->y = (struct list_layout){ 0 };
+	r->video = NULL;
+	if (file_read(r->path, &b) != 0)
+		goto out;
+	if (strlen(b.data) != b.n)
+		fail("%s: a zero byte (wanted lines of text)", r->name);
+	else if (asked == LIST_SSV2 || (asked == LIST_AUTO &&
+	    is_ssv2(b.data)))
+		result = list_ssv2(r, b.data, b.n);
+	else if (!list_no_json(r->name, b.data))
+		result = read_lines(r, b.data);
+out:
+	buffer_free(&b);
+	return result;
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* How many labels there are among the rows from ${first} on. */
+static size_t
+count_classes(const struct list *l, size_t first)
+{
+	const char **text = NULL;
+	size_t n = 0, cap = 0, different = 0;
+
+	for (size_t i = first; i < l->n; i++) {
+		const struct list_row *r = &l->row[i];
+
+		for (int k = r->label != NULL ? -1 : 0; k < r->nset; k++) {
+			text = array_room(text, n, &cap, sizeof(*text));
+			text[n++] = k < 0 ? r->label : r->set[k].text;
+		}
+	}
+	if (n > 0)
+		qsort(text, n, sizeof(*text), by_bytes);
+	for (size_t i = 0; i < n; i++)
+		different += i == 0 || strcmp(text[i], text[i - 1]) != 0;
+	free(text);
+	return different;
+}
+
+int
+list_read(struct list *l, const char *file, const struct list_how *how)
+{
+	struct list_reading r = { .l = l, .how = how, .path = file };
+	size_t first = l->n, n, classes;
+	char files[40] = "", middle[80] = "";
+	glob_t found = { 0 };
+	int result = 0;
+
+	if (strpbrk(file, "*?[") != NULL && access(file, F_OK) != 0) {
+		if (glob(file, 0, NULL, &found) != 0)
+			return fail("%s: no file is called so", Q(file));
+		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_bytes);
+		snprintf(files, sizeof(files), ", %zu files", found.gl_pathc);
+		for (size_t i = 0; i < found.gl_pathc && result == 0; i++) {
+			r.path = found.gl_pathv[i];
+			result = read_file(&r);
+		}
+		globfree(&found);
+	} else {
+		result = read_file(&r);
+	}
+	buffer_free(&r.tried);
+	if (result != 0)
+		return -1;
+	l->strict |= r.y.format != how->format ||
+	    (how->format != LIST_PATH_LABEL && how->format != LIST_CSV);
+	n = l->n - first;
+	if (n == 0 && r.skipped > 0)
+		return fail("%s: no row of the subset %s, of %d rows", Q(file),
+		    Q(how->subset), r.skipped);
+	if (how->subset != NULL && r.y.format != LIST_HMDB51 &&
+	    !(r.y.header && r.y.split >= 0))
+		return fail("%s: %s has no subsets (--subset=%s)", Q(file),
+		    list_kind[r.y.format].title, Q(how->subset));
+	classes = count_classes(l, first);
+	if (r.ignored > 0)
+		snprintf(middle, sizeof(middle), "; the field between path "
+		    "and label (line %d) is ignored", r.ignored);
+	else if (r.counted > 0)
+		snprintf(middle, sizeof(middle), "; the number before each "
+		    "label must be the video's frames");
+	note("%s: %s%s, %zu video%s, %zu class%s%s", Q(file),
+	    list_kind[r.y.format].title, files, n, n == 1 ? "" : "s", classes,
+	    classes == 1 ? "" : "es", middle);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* The frames of a video that are worth storing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ingest/needed.h"
+
+/* By how many frames a header may be wrong: a rounded duration, a frame at an
+ * end that is not shown. */
+enum { NEARLY = 2 };
+
+void
+needed_begin(struct needed *n, const struct extract_options *o,
+    const struct extraction *x, double total, struct fraction fps)
+{
+	int about = (int)(total + 0.5);
+
+	*n = (struct needed){ .all = o->need == NULL || total < 1 ||
+		total > FRAME_MAX };
+	if (n->all)
+		return;
+	n->n = (size_t)about + NEARLY;
+	n->wanted = xcalloc(n->n, 1);
+	for (int k = about - NEARLY; k <= about + NEARLY; k++)
+		if (k > 0)
+			o->need(o->need_of, x, k, fps, n->wanted);
+}
+
+void
+needed_room(struct needed *n, size_t frames)
+{
+	n->cap = frames;
+	n->place = xrealloc(n->place, frames, sizeof(*n->place));
+}
+
+void
+needed_free(struct needed *n)
+{
+	free(n->wanted);
+	free(n->place);
+	*n = (struct needed){ 0 };
+}
+
+int
+needed_has(const struct needed *n)
+{
+	return n->all || (n->frames < n->n && n->wanted[n->frames]);
+}
+
+void
+needed_add(struct needed *n, int item)
+{
+	n->place = array_room(n->place, n->frames, &n->cap, sizeof(*n->place));
+	n->place[n->frames++] = item;
+}
+
+int
+needed_done(struct needed *n, const struct extract_options *o,
+    struct extraction *x)
+{
+	int missing = 0;
+
+	if (!n->all) {
+		n->n = n->frames;
+		n->wanted = xrealloc(n->wanted, n->n, 1);
+		memset(n->wanted, 0, n->n);
+		o->need(o->need_of, x, (int)n->frames, x->fps, n->wanted);
+		for (size_t k = 0; k < n->n; k++)
+			missing |= n->wanted[k] && n->place[k] < 0;
+	}
+	if (missing) {
+		n->frames = 0;
+		return 0;
+	}
+	x->place = n->place;		/* its now */
+	n->place = NULL;
+	return 1;
+}
