@@ -17,8 +17,8 @@ weights  base
 comm     base
 ingest   shard media base
 clip     shard media base
-data     clip shard media sched graph base
-backend  media graph base
+data     clip shard sched base
+backend  graph base
 net      backend graph base
 train    net backend graph weights data clip shard draw media sched comm base
 eval     train net backend graph weights data clip ingest shard draw media sched comm base

@@ -14,13 +14,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/feed.h"
 #include "clip/augment.h"
 #include "clip/clip.h"
 #include "clip/effects.h"
 #include "clip/swaps.h"
 #include "data/bad.h"
-#include "graph/ensemble.h"
-#include "graph/feed.h"
 #include "sched/schedule.h"
 #include "shard/dataset.h"
 

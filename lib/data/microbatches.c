@@ -8,9 +8,9 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/raw_frame.h"
 #include "data/microbatches_run.h"
 #include "data/twice.h"
-#include "media/raw.h"
 #include "sched/parts.h"
 
 #define ALIGN 64		/* of each stream, for any vector and copy */

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "clip/fetch.h"
 #include "eval/recognise.h"
+#include "graph/ensemble.h"
 #include "train/loop/evaluator.h"
 
 struct recogniser {

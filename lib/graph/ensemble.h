@@ -3,15 +3,8 @@
 
 /* How the scores of a clip's views become those of the clip. */
 
+#include "base/feed.h"
 #include "graph/op.h"
-
-/*
- * SCORES: their mean, as TSM has it (test_models.py).
- * PROBABILITIES: the mean of their softmax, or sigmoid, as PySlowFast has it for
- * Kinetics and Something-Something (utils/meters.py).
- * MAX: the greatest probability of each class, as it has it for Charades.
- */
-enum ensemble { ENSEMBLE_SCORES, ENSEMBLE_PROBABILITIES, ENSEMBLE_MAX };
 
 /*
  * ensemble_add(how, kind, classes, scores, first, sum): take one view's

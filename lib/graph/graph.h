@@ -8,7 +8,8 @@
  * vt-model(5).
  */
 
-#include "graph/feed.h"
+#include "base/feed.h"
+#include "graph/op.h"
 
 /* Scores, one for each class and clip, and the loss of them. */
 struct head {

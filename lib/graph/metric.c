@@ -1,4 +1,5 @@
 /* How good scores are. */
+#include <limits.h>
 #include <math.h>
 
 #include "graph/metric.h"
@@ -11,6 +12,27 @@ metric_rank(const double *scores, int classes, int label)
 	for (int c = 0; c < classes; c++)
 		above += c != label && !(scores[c] < scores[label]);
 	return above;
+}
+
+int
+target_rank(const struct target *t, int i, const double *scores)
+{
+	int best = INT_MAX, largest = 0;
+
+	if (t->kind == TARGET_CLASS)
+		return t->label[i] < 0 ? INT_MAX : metric_rank(scores,
+		    t->classes, t->label[i]);
+	for (int c = 1; c < t->classes; c++)
+		if (target_share(t, i, c) > target_share(t, i, largest))
+			largest = c;
+	for (int c = 0; c < t->classes; c++)
+		if (t->kind == TARGET_SET ? target_share(t, i, c) > 0 :
+		    c == largest) {
+			int rank = metric_rank(scores, t->classes, c);
+
+			best = rank < best ? rank : best;
+		}
+	return best;
 }
 
 double

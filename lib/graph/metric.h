@@ -13,6 +13,14 @@
  */
 int metric_rank(const double *scores, int classes, int label);
 
+/*
+ * target_rank(t, i, scores): how many classes score higher than the best of
+ * those that are right, equal scores counted (metric_rank); that is of a set
+ * all its classes, and of shares the class of the largest, the first of equal
+ * ones.  INT_MAX if none is right.
+ */
+int target_rank(const struct target *t, int i, const double *scores);
+
 /* metric_log_sum(scores, classes): ln of the sum of exp(scores). */
 double metric_log_sum(const double *scores, int classes);
 

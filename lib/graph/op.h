@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/feed.h"
+
 enum op_kind {
 	OP_INPUT,	/* a stream, normalised: (x / 255 - mean) / std */
 	OP_CONV,	/* convolution over t, h, w */
@@ -61,8 +63,6 @@ enum loss_kind {
 	LOSS_SIGMOID,	/* binary cross-entropy of sigmoid: sets of classes */
 	LOSS_KINDS
 };
-
-struct dims { int n, t, h, w, c; };
 
 struct op {
 	enum op_kind kind;

@@ -8,8 +8,6 @@
 #include "media/raw.h"
 #include "media/resize.h"
 
-enum { ALIGN = 16, TAPS = 8 };		/* of a place that there is room for */
-
 struct raw_clip {
 	uint8_t *to;
 	size_t room, used;
@@ -20,32 +18,6 @@ struct raw_clip {
 	int antialias;
 	struct raw_frame plan;
 };
-
-/* ---- room ---- */
-
-static size_t
-pixel_bytes(int w, int h)
-{
-	return round_up(3 * (size_t)w * (size_t)h, ALIGN);
-}
-
-static size_t
-table_bytes(int side, int across, int down)
-{
-	return round_up(sizeof(int32_t) * (size_t)side *
-	    (2 + (size_t)across + (size_t)down), ALIGN);
-}
-
-size_t
-raw_room(int t, int side, int w, int h)
-{
-	int most = 2 * side + TAPS;
-	size_t sized = pixel_bytes(side, side);
-	size_t raw = pixel_bytes(w < most ? w : most, h < most ? h : most);
-
-	return round_up((size_t)t * (sizeof(struct raw_frame) + (raw > sized ?
-	    raw : sized)) + table_bytes(side, TAPS, TAPS), 64);
-}
 
 /* ---- one axis, as either rule plans it ---- */
 
@@ -118,8 +90,8 @@ void
 raw_begin(struct raw_clip *c, uint8_t *to, size_t room, int t, int side)
 {
 	*c = (struct raw_clip){ .to = to, .room = room, .t = t, .side = side,
-		.used = round_up((size_t)t * sizeof(struct raw_frame), ALIGN) };
-	assert(room >= c->used + (size_t)t * pixel_bytes(side, side));
+		.used = round_up((size_t)t * sizeof(struct raw_frame), RAW_ALIGN) };
+	assert(room >= c->used + (size_t)t * raw_pixel_bytes(side, side));
 }
 
 static void
@@ -164,14 +136,14 @@ add_raw(struct raw_clip *c, struct resizer *z, const struct resize_call *call,
 	    &z->antialias.x);
 	y = axis_of(c->side, from->h, antialias ? NULL : z->y,
 	    &z->antialias.y);
-	tables = same ? 0 : table_bytes(c->side, x.taps, y.taps);
+	tables = same ? 0 : raw_table_bytes(c->side, x.taps, y.taps);
 	*f = c->plan;
 	if (!same)
 		*f = (struct raw_frame){ .taps = c->used,
 			.w = x.end - x.first, .h = y.end - y.first,
 			.across = x.taps, .down = y.taps,
 			.antialias = antialias != 0 };
-	if (c->used + tables + pixel_bytes(f->w, f->h) > most) {
+	if (c->used + tables + raw_pixel_bytes(f->w, f->h) > most) {
 		c->plan.across = 0;		/* nothing was written of it */
 		return 0;
 	}
@@ -182,7 +154,7 @@ add_raw(struct raw_clip *c, struct resizer *z, const struct resize_call *call,
 	c->plan = *f;
 	f->pixels = c->used;
 	copy_pixels(c->to + c->used, from, x.first, y.first, f->w, f->h);
-	c->used += pixel_bytes(f->w, f->h);
+	c->used += raw_pixel_bytes(f->w, f->h);
 	return 1;
 }
 
@@ -193,7 +165,7 @@ raw_add(struct raw_clip *c, struct resizer *z, int how,
 	struct raw_frame *f = (struct raw_frame *)(void *)c->to + c->done++;
 	const struct resize_call call = { how, NULL, c->side, c->side,
 		from->data, from->w, from->h, r, flip };
-	size_t sized = pixel_bytes(c->side, c->side);
+	size_t sized = raw_pixel_bytes(c->side, c->side);
 
 	/* The rest must have room in any case. */
 	if (add_raw(c, z, &call, from, c->room - (size_t)(c->t - c->done) *

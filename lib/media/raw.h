@@ -14,16 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/raw_frame.h"
 #include "media/image.h"
-#include "media/raw_frame.h"
-
-/*
- * raw_room(t, side, w, h): the bytes that a clip should have room for whose
- * frames are ${w} x ${h} as they are stored, at the most; a multiple of 64.  They
- * are enough for frames that are shrunk to half and less short of it, as all are
- * whose decoder can halve them.
- */
-size_t raw_room(int t, int side, int w, int h);
 
 /* A clip that is being laid out: a thread's own, for one after the other. */
 struct raw_clip;

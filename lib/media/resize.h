@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "base/isa.h"
+#include "base/resize_sums.h"
 #include "media/image.h"
-#include "media/resize_sums.h"
 
 #define RESIZE_SLACK 16	/* words that a store may pass the end of a line by */
 

@@ -1,11 +1,11 @@
 /*
  * Clips that are raw (media/raw.h) to pixels of their size, in whole numbers and
- * by the sums of media/resize_sums.h: the bytes of image_resize.  A thread reads 12
+ * by the sums of base/resize_sums.h: the bytes of image_resize.  A thread reads 12
  * bytes or, where the frame is antialiased and shrunk by less than 3/2, up to 48,
  * which its neighbours read, too: nearly all come from caches.
  */
-#include "media/raw_frame.h"
-#include "media/resize_sums.h"
+#include "base/raw_frame.h"
+#include "base/resize_sums.h"
 
 /* The taps of a place of an axis. */
 struct OF(place) { int at, last; const int32_t *k; };

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/watch.h"
+#include "graph/ensemble.h"
 #include "graph/metric.h"
 #include "graph/precision.h"
 #include "train/loop/evaluator.h"

@@ -1,8 +1,5 @@
 /* What a network is fed: targets, what is usual, and shapes. */
-#include <limits.h>
-
-#include "graph/feed.h"
-#include "graph/metric.h"
+#include "base/feed.h"
 
 double
 target_weight(const struct target *t, int i)
@@ -17,27 +14,6 @@ target_share(const struct target *t, int i, int c)
 {
 	return t->kind == TARGET_CLASS ? c == t->label[i] :
 	    t->share[(size_t)i * (size_t)t->classes + (size_t)c];
-}
-
-int
-target_rank(const struct target *t, int i, const double *scores)
-{
-	int best = INT_MAX, largest = 0;
-
-	if (t->kind == TARGET_CLASS)
-		return t->label[i] < 0 ? INT_MAX : metric_rank(scores,
-		    t->classes, t->label[i]);
-	for (int c = 1; c < t->classes; c++)
-		if (target_share(t, i, c) > target_share(t, i, largest))
-			largest = c;
-	for (int c = 0; c < t->classes; c++)
-		if (t->kind == TARGET_SET ? target_share(t, i, c) > 0 :
-		    c == largest) {
-			int rank = metric_rank(scores, t->classes, c);
-
-			best = rank < best ? rank : best;
-		}
-	return best;
 }
 
 const struct needs needs_default = {

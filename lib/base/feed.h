@@ -1,5 +1,5 @@
-#ifndef GRAPH_FEED_H
-#define GRAPH_FEED_H
+#ifndef BASE_FEED_H
+#define BASE_FEED_H
 
 /*
  * What a network is fed, microbatch by microbatch: streams of bytes, and the
@@ -8,9 +8,11 @@
  * back end reads it.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "graph/op.h"
+/* A shape: clips, frames, rows, columns, channels. */
+struct dims { int n, t, h, w, c; };
 
 /*
  * Clips that are not yet of their size (media/raw.h), which a device makes of them:
@@ -45,14 +47,18 @@ struct target {
 /*
  * target_weight(t, i): what the loss of clip ${i} counts, 0 without a class.
  * target_share(t, i, c): the share of class ${c} in it.
- * target_rank(t, i, scores): how many classes score higher than the best of
- * those that are right, equal scores counted (metric_rank); that is of a set
- * all its classes, and of shares the class of the largest, the first of equal
- * ones.  INT_MAX if none is right.
  */
 double target_weight(const struct target *t, int i);
 double target_share(const struct target *t, int i, int c);
-int target_rank(const struct target *t, int i, const double *scores);
+
+/*
+ * How the scores of a clip's views become those of the clip (graph/ensemble.h).
+ * SCORES: their mean, as TSM has it (test_models.py).
+ * PROBABILITIES: the mean of their softmax, or sigmoid, as PySlowFast has it for
+ * Kinetics and Something-Something (utils/meters.py).
+ * MAX: the greatest probability of each class, as it has it for Charades.
+ */
+enum ensemble { ENSEMBLE_SCORES, ENSEMBLE_PROBABILITIES, ENSEMBLE_MAX };
 
 /* What a network asks for. */
 struct needs {

@@ -1,5 +1,5 @@
-#ifndef MEDIA_RESIZE_SUMS_H
-#define MEDIA_RESIZE_SUMS_H
+#ifndef BASE_RESIZE_SUMS_H
+#define BASE_RESIZE_SUMS_H
 
 /*
  * What a resized byte is the sum of, once, for the host's plain versions and for
