@@ -12,9 +12,9 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "comm/cores.h"
+#include "net/parity/plans.h"
 #include "train/guard/replay.h"
 #include "train/loop/estimate.h"
-#include "train/loop/parity.h"
 #include "train/loop/session.h"
 #include "train/run/export_run.h"
 #include "train/run/room.h"
@@ -343,7 +343,7 @@ main(int argc, char **argv)
 	estimate_free(&time);
 	if (o->parity && status == 0)
 		status = comm_agree(comm, comm->rank == 0 ?
-		    trainer_parity(&s.t, stdout) : 0);
+		    parity_plans(s.t.net, s.t.state.seed, stdout) : 0);
 	if (status == 0 && !o->dry_run && !o->parity)
 		status = o->replay != NULL ? replay(o, &s) :
 		    session_end(&s, train(o, &s, own, arguments));

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "bench/tasks.h"
 #include "net/feed.h"
-#include "net/parity.h"
+#include "net/parity/parity.h"
 
 #include "gpu/standin.h"
 #include "tap.h"

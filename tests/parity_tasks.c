@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "net/alike.h"
-#include "net/parity.h"
+#include "net/parity/parity.h"
 
 #include "tap.h"
 

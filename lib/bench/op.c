@@ -13,7 +13,7 @@
 #include "bench/rig.h"
 #include "bench/tasks.h"
 #include "net/alike.h"
-#include "net/parity.h"
+#include "net/parity/parity.h"
 
 /* Multiply-adds of a forward pass that the reference is given at most. */
 #define REFERENCE_MACS 2e9

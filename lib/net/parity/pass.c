@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "net/parity_job.h"
+#include "net/parity/job.h"
 
 static struct parity *
 result_of(struct parity_job *j, int of)

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "net/feed.h"
-#include "net/parity_job.h"
+#include "net/parity/job.h"
 
 static void
 find_edges(struct parity_job *j, int of)

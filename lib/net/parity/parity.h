@@ -1,5 +1,5 @@
-#ifndef NET_PARITY_H
-#define NET_PARITY_H
+#ifndef NET_PARITY_PARITY_H
+#define NET_PARITY_PARITY_H
 
 /*
  * Does a back end compute what another one does?  Each task of a plan, with

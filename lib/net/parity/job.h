@@ -2,12 +2,11 @@
 #define NET_PARITY_JOB_H
 
 /*
- * A comparison at work: private to parity.c, parity_pass.c and
- * parity_numbers.c.
+ * A comparison at work: private to parity.c, pass.c and numbers.c.
  */
 
 #include "net/alike.h"
-#include "net/parity.h"
+#include "net/parity/parity.h"
 
 /* One plan, bound. */
 struct side { struct net *net; struct plan *plan; void *dw; };

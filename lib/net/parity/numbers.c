@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "net/parity_job.h"
+#include "net/parity/job.h"
 
 double *
 side_fetch(const struct side *s, const struct dims *d, const void *at)

@@ -6,9 +6,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "net/alike.h"
-#include "net/parity.h"
-#include "train/loop/parity.h"
-#include "train/loop/trainer.h"
+#include "net/parity/parity.h"
+#include "net/parity/plans.h"
 
 /* Multiply-adds of a forward pass, at which the reference takes a minute or
  * two for the distinct ones of them. */
@@ -48,8 +47,7 @@ print_row(FILE *f, const struct plan *p, const struct parity *r)
 
 /* One plan; 0 or an exit status. */
 static int
-check_plan(const struct trainer *t, const struct plan *p, struct net *x,
-    struct net *key, FILE *f)
+check_plan(const struct plan *p, struct net *x, struct net *key, FILE *f)
 {
 	enum precision precision = p->device->o.precision;
 	const struct parity_options o = { .by_norm = precision !=
@@ -61,7 +59,7 @@ check_plan(const struct trainer *t, const struct plan *p, struct net *x,
 	int n = -1, over = 0;
 
 	fprintf(f, "# %s beside ref at %s, %d of %d clips\n",
-	    t->net->device->backend->name, dims_text(d, shape), d->n,
+	    p->device->backend->name, dims_text(d, shape), d->n,
 	    p->input->n);
 	fprintf(f, "#task\toperators\talike\tin\tout\tforward\tdx\tdw\tworst\t"
 	    "tolerance\n");
@@ -83,25 +81,25 @@ check_plan(const struct trainer *t, const struct plan *p, struct net *x,
 }
 
 int
-trainer_parity(const struct trainer *t, FILE *f)
+parity_plans(const struct net *net, uint64_t seed, FILE *f)
 {
 	const struct backend *ref = backend_find("ref");
 	struct device *exact = ref == NULL ? NULL : device_open(ref,
 	    &(struct device_options){ .threads = 1,
-		.precision = t->net->device->o.precision });
-	struct net *x = net_new(t->net->graph, t->net->device);
-	struct net *key = exact == NULL ? NULL : net_new(t->net->graph, exact);
+		.precision = net->device->o.precision });
+	struct net *x = net_new(net->graph, net->device);
+	struct net *key = exact == NULL ? NULL : net_new(net->graph, exact);
 	int status = x == NULL || key == NULL ? EXIT_FAILED : 0;
 
-	for (size_t i = 0; i < t->net->plans && x != NULL && key != NULL; i++) {
-		const struct plan *p = t->net->plan[i];
+	for (size_t i = 0; i < net->plans && x != NULL && key != NULL; i++) {
+		const struct plan *p = net->plan[i];
 		int bad = 0;
 
-		x->repeats = t->net->repeats;
-		net_init(x, t->state.seed);
-		net_init(key, t->state.seed);
+		x->repeats = net->repeats;
+		net_init(x, seed);
+		net_init(key, seed);
 		if (p->training)
-			bad = check_plan(t, p, x, key, f);
+			bad = check_plan(p, x, key, f);
 		status = bad != 0 ? bad : status;
 	}
 	net_free(x);
