@@ -211,7 +211,9 @@ $(BUILD)/libvt.a: $(LIB_O) | $(VERSION_O)
 	$(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-$(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
+# Videos are written by the demo and by tests alone.
+ENCODE_O   = $(BUILD)/share/demo/encode$(call optional,FFMPEG,_without).o
+$(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(ENCODE_O) $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
@@ -276,8 +278,9 @@ $(BUILD)/gpu/program: $(BUILD)/share/gpu/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.
 	$(LINK) $^ $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(BUILD)/tests/starve $(BUILD)/tests/video: $(ENCODE_O)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
-	$(LINK) $^ $(LDLIBS)
+	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(BUILD)/tests/gpu.a: $(GPU_O)
 	@rm -f $@
 	$(AR) rcs $@ $^

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "media/encode.h"
 #include "media/jpeg.h"
 #include "media/video.h"
+#include "../share/demo/encode.h"
 #include "tap.h"
 
 #define FRAMES 30

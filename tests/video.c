@@ -7,11 +7,11 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "media/encode.h"
 #include "media/fps.h"
 #include "media/jpeg.h"
 #include "media/plane.h"
 #include "media/video.h"
+#include "../share/demo/encode.h"
 #include "tap.h"
 
 /* For builds with the leak sanitizer: what libx265 3.5 itself leaves behind. */

@@ -24,7 +24,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "media/encode.h"
+#include "encode.h"
 #include "scene.h"
 
 /* What a video may be; each is drawn alike often. */

@@ -1,8 +1,8 @@
 /* Writing videos in a build without FFmpeg: the functions say so. */
 #include <stddef.h>
 
-#include "media/encode.h"
 #include "media/video.h"
+#include "encode.h"
 
 struct encoder *
 encoder_open(const char *path, const struct encoder_options *o)

@@ -1,5 +1,5 @@
-#ifndef MEDIA_ENCODE_H
-#define MEDIA_ENCODE_H
+#ifndef DEMO_ENCODE_H
+#define DEMO_ENCODE_H
 
 #include "media/fps.h"
 #include "media/image.h"

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "media/encode.h"
 #include "media/ffmpeg/ff.h"
+#include "encode.h"
 
 #define Q text_quote
 #define BUFFER 65536
