@@ -9,7 +9,7 @@
 /*
  * One table per command describes its options.  It feeds getopt_long(3),
  * --help, the configuration file, the environment and the completions, and
- * tests/options.sh compares it with the manual page.
+ * tests/commands/options.sh compares it with the manual page.
  *
  * A setting comes from, strongest first: the command line; the environment,
  * VT_NAME_OF_OPTION; the file given by -c; what the variable held before.

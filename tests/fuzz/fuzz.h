@@ -6,7 +6,7 @@
  * vt's readers and aborts if a promise of that reader is broken; memory and
  * undefined behaviour are the business of the sanitizers.
  *
- * make check replays the corpus of each target (tests/fuzz.sh); make fuzz
+ * make check replays the corpus of each target (tests/commands/fuzz.sh); make fuzz
  * lets libFuzzer look for more.
  */
 

@@ -1,5 +1,5 @@
 /*
- * colour: colour_apply as a filter, for tests/pictures.py.  Standard input is,
+ * colour: colour_apply as a filter, for tests/parity/pictures.py.  Standard input is,
  * again and again, a line "op value side" and [side][side][3] bytes; standard
  * output the bytes that come of each.
  */

@@ -1,6 +1,6 @@
 /*
  * netdump NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]: run one training microbatch
- * of N clips and write what went in and came out to folder OUT, for tests/parity.py:
+ * of N clips and write what went in and came out to folder OUT, for tests/parity/parity.py:
  * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
  * and losses.f64.  The statistics of the microbatch, in dw.f64, then become the
  * running ones; tested.f64 has the scores of the same clips in testing.  With

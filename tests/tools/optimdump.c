@@ -1,7 +1,7 @@
 /*
  * optimdump OUT OPTIMIZER [nesterov|clip=X|value=X|ema=X]...: ten steps in
  * double on gradients that are made up, to folder OUT, for
- * tests/optim_torch.py: params.tsv lists name, count and the factors on learning
+ * tests/parity/optim_torch.py: params.tsv lists name, count and the factors on learning
  * rate and decay of each trained parameter; g.f64 has the gradient of each
  * step, w.f64 the weights before the first step and after each, ema.f64 their
  * moving average after each.

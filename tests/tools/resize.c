@@ -1,5 +1,5 @@
 /*
- * resize: image_resize as a filter, for tests/resize.py.  Standard input is,
+ * resize: image_resize as a filter, for tests/parity/resize.py.  Standard input is,
  * again and again, a line "how from_w from_h x y w h to_w to_h flip" and
  * [from_h][from_w][3] bytes; standard output the [to_h][to_w][3] bytes of each.
  */

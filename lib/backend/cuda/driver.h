@@ -6,7 +6,7 @@
  * kernels, and what libraries do.  The product has one, the CUDA runtime with
  * cuDNN and cuBLASLt (runtime.c); tests have another, which does the same work
  * on the host from the same kernels, and remembers in which order it was asked
- * (tests/gpu/standin.h).
+ * (tests/gpu/standin/standin.h).
  *
  * Work is put on a stream and done later, in the stream's order; between
  * streams there is no order but that of events.  Each piece of work says what

@@ -14,7 +14,7 @@
  * The last three are used together or not at all.  The driver's answer decides; it
  * is no where plain ones were found to be faster, too (worth.h).  The table holds
  * those that cuDNN 9 refuses for an H100 and an H200 of all that the networks in
- * share/models ask for.  tests/gpu_plans.c fails if it is longer or shorter than
+ * share/models ask for.  tests/gpu/gpu_plans.c fails if it is longer or shorter than
  * cuDNN's answers.
  */
 static const struct { const char *refused, *instead; } patterns_refused[] = {

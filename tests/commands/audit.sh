@@ -1,0 +1,115 @@
+#!/bin/sh
+# --audit: a microbatch computed twice changes no weight; one bit of one gradient
+# that is flipped on one rank is found in the first audited step that holds it,
+# by name, on every rank in turn; where nothing is audited nothing is said.
+# tests/run: weight 20
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+
+"$MAKESET" "$T/train" 40 8 40 32 1 || skip_all "no test set"
+small_net 8 8 0.3 >"$T/net.net"
+# 40 clips in batches of 12: 14 steps of 6 microbatches, and 4 of 4.
+stages '0 0 4 0 12 2 16 2 0.01 0 0' '1 4 5 0 8 4 16 2 0.01 0 0' >"$T/s.tsv"
+host=$(uname -n)
+
+# train RANKS DIR [OPTION]...
+train() {
+	np=$1 dir=$2
+	shift 2
+	on_ranks "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
+		-j 1 --device ref --log-every 1 "$@"
+}
+audits() {
+	jq -c 'select(.type == "audit")' "$T/$1/log.jsonl"
+}
+same() {
+	cmp "$T/$1/final.safetensors" "$T/$2/final.safetensors"
+}
+
+check "a run without audits" train 1 none -q
+ranks="1"
+! have_mpi || ranks="1 2 3"
+[ "$ranks" != 1 ] || skip "audits between ranks" "no MPI"
+for np in $ranks; do
+	check "$np ranks: a run with an audit every step" train $np every-$np -q --audit 1 --bucket 4K
+	check "$np ranks: its weights are the same bits" same none every-$np
+	check_same "$np ranks: every step had one, and all agree" "18 0" \
+		"$(audits every-$np | jq -s -r '"\(length) \(map(.differ) | add)"')"
+	pairs=$((np * (np - 1)))
+	check_same "$np ranks: each rank audits each other one in turn" $((pairs > 0 ? pairs : 1)) \
+		"$(audits every-$np | head -n $((pairs > 0 ? pairs : 1)) | jq -s 'unique_by([.rank, .again]) | length')"
+	[ $np = 1 ] || check_same "$np ranks: none itself" 0 \
+		"$(audits every-$np | jq -s 'map(select(.rank == .again)) | length')"
+done
+check_same "which microbatch it is changes" yes "$(audits every-1 |
+	jq -s -r 'if ([.[].microbatch] | unique | length) > 3 then "yes" else "no" end')"
+
+# ---- a fault is found ----
+
+# audited RANKS STEP: rank, again, microbatch of that step
+audited() {
+	audits every-$1 | jq -r "select(.step == $2) | \"\(.rank) \(.again) \(.microbatch)\""
+}
+for np in $ranks; do
+	for step in $(seq 1 $((np * (np - 1) > 0 ? np * (np - 1) : 1))); do
+		# shellcheck disable=SC2046
+		set -- $(audited $np $step)
+		rm -rf "$T/bad"
+		VT_FLIP_BIT=$step:$1:$3 check_exit "$np ranks: a bit flipped on rank $1 in step $step" 6 \
+			train $np bad --audit 1
+		who="rank $1 on $host and rank $2 on $host both computed microbatch $3, and the gradients of"
+		[ $np != 1 ] || who="rank 0 on $host computed microbatch $3 twice, and the gradients of"
+		check_says "is found there, and named" "step $step: $who [a-z0-9.]*[a-z] differ"
+	done
+done
+check_same "nothing of that step is kept" $((step - 1)) "$(vt-train --status "$T/bad" | jq .step)"
+VT_FLIP_BIT=$step:$1:$3 check_exit "which a run without audits does not see" 0 train $np unseen -q
+check "although its weights are others" sh -c "! cmp -s '$T/none/final.safetensors' '$T/unseen/final.safetensors'"
+rm -rf "$T/bad"
+VT_FLIP_BIT=$step:$1:$3 check_exit "--audit-report only says so" 0 train $np bad --audit 1 --audit-report
+check_says "in a warning" "warning: step $step: .*differ"
+check_same "and in the log, once" "$step 1" "$(audits bad | jq -r 'select(.differ > 0) | "\(.step) \(.differ)"')"
+
+# The last microbatch of a rank is summed up while its backward pass runs.
+for step in $(seq 13); do
+	# shellcheck disable=SC2046
+	set -- $(audited 2 $step)
+	case $3 in 2 | 5) break ;; esac
+done
+if [ "$ranks" != 1 ]; then
+	rm -rf "$T/bad"
+	VT_FLIP_BIT=$step:$1:$3 check_exit "in a rank's last microbatch, too" 6 train 2 bad --audit 1
+fi
+
+# ---- and only what is audited ----
+
+# shellcheck disable=SC2046
+set -- $(audited $np 2)
+other=$((($3 + 1) % 6))
+for rank in $(seq 0 $((np - 1))); do
+	rm -rf "$T/bad"
+	[ $other -lt $((6 * rank / np)) ] || [ $other -ge $((6 * (rank + 1) / np)) ] ||
+		VT_FLIP_BIT=2:$rank:$other check_exit "a fault in a microbatch that was not chosen is not reported" 0 \
+			train $np bad --audit 1
+done
+check_same "by any audit" 0 "$(audits bad | jq -s 'map(.differ) | add')"
+rm -rf "$T/bad"
+VT_FLIP_BIT=3:$1:$3 check_exit "nor in a step that was not audited" 0 train $np bad -q --audit 2
+check_same "of which every second one is" "2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
+
+check_exit "audits where bits are not promised" 2 train 1 no --audit 1 --deterministic fast
+check_says "are refused" '--audit is for --deterministic=exact'
+check_exit "VT_FLIP_BIT that says nothing" 2 env VT_FLIP_BIT=3:x vt-train -i "$T/train" -m "$T/net.net" \
+	--schedule "$T/s.tsv" -o "$T/none2" --device ref
+check_says "is refused" "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
+
+# ---- resumed at another number of ranks; what is traced ----
+
+if [ "$ranks" != 1 ]; then
+	check_exit "a run is stopped" 75 train 2 again -q --audit 2 --save-steps 3 --stop-after 0.001s
+	check "and goes on with other ranks and audits" train 3 again -q --audit 3 --trace-samples "$T/trace"
+	check "with the same weights" same none again
+	check_same "clips are traced once" 0 "$(cat "$T"/trace.* | grep -v '^#' | cut -f2 | sort | uniq -d | wc -l)"
+fi
+
+plan

@@ -1,0 +1,186 @@
+#!/bin/sh
+# The completions: those in the tree are those of the option tables, and they
+# do in bash, zsh and fish what they are for.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+root=$PWD
+
+have() {
+	command -v "$1" >/dev/null
+}
+
+# ---- the files ----
+
+mkdir "$T/made"
+check_exit "they are made" 0 completions/make "$T/made" "$T/made"
+check "option_names.h: as made now (make completions)" cmp lib/base/option_names.h "$T/made/option_names.h"
+for f in vt.bash _vt vt-extract.fish vt-pack.fish vt-schedule.fish vt-train.fish vt-eval.fish vt-bench.fish; do
+	check "$f: as made now (make completions)" cmp "completions/$f" "$T/made/$f"
+	check "$f: no path of this machine" sh -c '! grep -E "/(tmp|work|home|root|usr)/" "$1"' sh "completions/$f"
+	case $f in
+	*.bash) shell=bash ;;
+	*.fish) shell=fish ;;
+	*) shell=zsh ;;
+	esac
+	if have $shell; then
+		check "$f: $shell can read it" $shell -n "completions/$f"
+	else
+		skip "$f" "no $shell"
+	fi
+done
+if have shellcheck; then
+	check_same "shellcheck has nothing to say" "" "$(shellcheck -e SC1003 completions/make completions/vt.bash)"
+else
+	skip "shellcheck" "no shellcheck"
+fi
+
+# A folder to complete in.
+mkdir -p "$T/here/videos" "$T/here/models" && cd "$T/here" || exit 2
+touch stages.tsv 'two words.tsv' my.net my.txt pre:fix.tsv
+
+# ---- bash, by its function ----
+
+# reply WORD...: what the last word may become, sorted, in one line; the words
+# cut as bash does it, at = and :.
+reply() {
+	bash --norc -c '. "$0"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_vt "$1"
+		printf "%s\n" "${COMPREPLY[@]}"' "$root/completions/vt.bash" "$@" 2>&1 |
+		sort | tr '\n' ' ' | sed 's/ $//'
+}
+# bash_has WHAT WANTED WORD...
+bash_has() {
+	what=$1 wanted=$2
+	shift 2
+	check_same "bash: $what" "$wanted" "$(reply "$@")"
+}
+nets=$(cd "$root/share/models" && echo tsm_*.net | sed 's/\.net//g')
+if have bash; then
+	bash_has "long options by their beginning" "--save-every= --save-steps=" vt-train --sav
+	bash_has "one that takes no value" "--nesterov" vt-train --nes
+	bash_has "one whose value may be left out" "--verify --verify=" vt-pack --verif
+	bash_has "a flag that is on" "--no-flip" vt-train --no-fl
+	check_same "bash: every option is offered" \
+		"$(vt-train --complete-spec | awk '{ if ($1 != "-") print "-" $1; print "--" $2 }' | sort)" \
+		"$(reply vt-train - | tr ' ' '\n' | sed 's/=$//' | sort)"
+	bash_has "values" "fast full" vt-pack --verify = f
+	bash_has "all values" "jpeg png" vt-extract --format =
+	bash_has "values in a word of their own" "long long+short" vt-schedule --policy l
+	bash_has "values where = does not cut words" "--policy=long --policy=long+short" vt-schedule --policy=l
+	bash_has "none of a number" "" vt-train --seed =
+	bash_has "none of what is no option" "" vt-train --no-such =
+	bash_has "networks that are installed" "$nets" vt-train --model = tsm
+	bash_has "networks in files, and folders" "models my.net" vt-train -m m
+	bash_has "of the program that is named" "$nets" "$BUILD/vt-bench" --model tsm
+	bash_has "files after a short option" "-Tstages.tsv" vt-extract -Ts
+	bash_has "folders after a short option" "-ivideos" vt-train -iv
+	bash_has "values and files" "never" vt-train --resume = nev
+	bash_has "files and values" "stages.tsv" vt-train --resume = st
+	bash_has "a name with a colon" "fix.tsv" vt-extract pre : f
+	bash_has "sub-tests" "allreduce decode loader op step" vt-bench ""
+	bash_has "sub-tests after options" "loader" vt-bench --runs = 3 -q --shape 2x8x112 lo
+	bash_has "only one" "" vt-bench step st
+	bash_has "not after --" "" vt-train -- --sa
+	bash_has "operands after --" "step" vt-bench -- st
+	bash_has "options where there are no operands" "$(reply vt-train -)" vt-train ""
+else
+	skip "bash" "no bash"
+fi
+
+# ---- bash and zsh, as typed ----
+
+for c in vt-extract vt-schedule vt-train vt-bench; do
+	printf '%s() { printf "<<%s"; printf " [%%s]" "$@"; echo ">>"; }\n' $c $c
+done >"$T/setup"
+{
+	cat "$T/setup"
+	echo ". '$root/completions/vt.bash'"
+} >"$T/setup.bash"
+{
+	cat "$T/setup"
+	# Keys that came before the shell was ready are still Tab.
+	echo "fpath=('$root/completions' \$fpath)
+autoload -Uz compinit && compinit -u -D
+zstyle ':completion:*' insert-tab false"
+} >"$T/setup.zsh"
+# Each line, and what the command gets.
+cat >"$T/typed" <<'END'
+vt-train --sched\tst\t
+vt-train [--schedule=stages.tsv]
+vt-train --save-e\t10m --nest\t
+vt-train [--save-every=10m] [--nesterov]
+vt-train --schedule tw\t
+vt-train [--schedule] [two words.tsv]
+vt-train --data=vi\t
+vt-train [--data=videos]
+vt-train -i vi\t
+vt-train [-i] [videos]
+vt-train --model=tsm_t\t
+vt-train [--model=tsm_tiny]
+vt-train --model tsn_t\t
+vt-train [--model] [tsn_tiny]
+vt-train -m my\t
+vt-train [-m] [my.net]
+vt-schedule --pol\tlong+\t st\t
+vt-schedule [--policy=long+short] [stages.tsv]
+vt-bench al\t --runs=3
+vt-bench [allreduce] [--runs=3]
+vt-bench de\t tw\t
+vt-bench [decode] [two words.tsv]
+vt-extract -T st\t tw\t
+vt-extract [-T] [stages.tsv] [two words.tsv]
+vt-train --resume=nev\t --no-fl\t --device=ref6\t
+vt-train [--resume=never] [--no-flip] [--device=ref64]
+END
+sed -n 'p;n' "$T/typed" >"$T/lines"
+# typed SHELL COMMAND...
+typed() {
+	shell=$1
+	shift
+	if ! have "$shell" || ! have python3; then
+		skip "$shell, as typed" "no $shell or no python3"
+		return
+	fi
+	python3 "$root/tests/commands/typed.py" "$T/setup.$shell" "$@" <"$T/lines" |
+		sed 's/\/]/]/g' >"$T/got"	# zsh takes a last slash away again
+	n=0
+	while read -r line; do
+		n=$((n + 1))
+		check_same "$shell, as typed: $line" "$(sed -n "$((2 * n))p" "$T/typed")" "$(sed -n "${n}p" "$T/got")"
+	done <"$T/lines"
+}
+typed bash bash --norc --noprofile -i
+typed zsh zsh -f -i
+
+# ---- fish ----
+
+# fish_has WHAT WANTED LINE: the candidates at the end of the line
+fish_has() {
+	check_same "fish: $1" "$2" "$(HOME=$T fish --no-config -c '
+		for f in $argv[1]/*.fish
+			source $f
+		end
+		complete -C $argv[2]' "$root/completions" "$3" 2>&1 | cut -f1 | sort | tr '\n' ' ' | sed 's/ $//')"
+}
+if have fish; then
+	fish_has "long options by their beginning" "--save-every --save-steps" "vt-train --sav"
+	fish_has "a flag that is on" "--no-flip" "vt-train --no-fl"
+	fish_has "values" "--verify=fast --verify=full" "vt-pack --verify=f"
+	fish_has "values in a word of their own" "long long+short" "vt-schedule --policy l"
+	fish_has "none of a number" "" "vt-train --seed "
+	fish_has "networks that are installed" "$nets" "vt-train --model tsm"
+	fish_has "networks after =" "$(for n in $nets; do printf '%s ' "--model=$n"; done | sed 's/ $//')" "vt-train --model=tsm"
+	fish_has "networks in files" "models/ my.net" "vt-train -m m"
+	fish_has "folders" "--data=models/ --data=videos/" "vt-train --data="
+	fish_has "folders after a short option" "videos/" "vt-train -i v"
+	fish_has "files" "stages.tsv" "vt-train --schedule s"
+	fish_has "values and files" "never" "vt-train --resume nev"
+	fish_has "sub-tests" "allreduce decode loader op step" "vt-bench "
+	fish_has "operands" "stages.tsv" "vt-bench decode st"
+	fish_has "no operands" "" "vt-train st"
+	fish_has "files as operands" "stages.tsv" "vt-schedule st"
+else
+	skip "fish" "no fish"
+fi
+plan

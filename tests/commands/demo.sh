@@ -1,0 +1,128 @@
+#!/bin/sh
+# make demo with the user's videos: after a stop at any place, the same command
+# ends with the same results.  A stopped training saves.  The tests train for one or
+# three epochs.
+# tests/run: weight 40
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+root=$PWD
+for part in FFmpeg oneDNN; do
+	built "$part" || skip_all "built without $part"
+done
+"$BUILD/motions" "$T/made" 5 1 1 || skip_all "no videos"
+mkdir "$T/my videos" && mv "$T/made/train/pan_left" "$T/made/train/zoom_in" "$T/my videos"
+
+# demo OUT [SETTING...]: as it is typed; what is built is not built again
+demo() {
+	out=$T/$1
+	shift
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS PATH="$T/bin:$PATH" make --no-print-directory \
+		BUILD="${BIN:-$BUILD}" -o all demo-run VIDEOS="$T/my videos" NET=tsm_tiny OUT="$out" "$@"
+}
+# results OUT: all that has no times in it
+results() {
+	(cd "$T/$1" && cksum train/*.tar test/*.tar ./*.txt schedule.tsv tsm_tiny/final.safetensors tsm_tiny-*.tsv)
+}
+
+check_exit "one epoch" 0 demo whole EPOCHS=1
+check "ends with a figure" grep -q '^top-1 of tsm_tiny: [0-9.]* %' "$T/out"
+check_same "a fifth was kept for the test" "8 2" "$(wc -l <"$T/whole/train.txt") $(wc -l <"$T/whole/test.txt")"
+before=$(results whole)
+check_exit "again" 0 demo whole EPOCHS=1
+check_same "changes nothing" "$before" "$(results whole)"
+check_exit "with other settings" 2 demo whole EPOCHS=2
+check_says "it is refused" "holds a demo of .* EPOCHS=1"
+sed -i 's/--optimizer=adamw/--optimizer=sgd/' "$T/whole/settings.txt"
+check_exit "over one of an earlier recipe" 2 demo whole EPOCHS=1
+check_says "it is refused before anything starts" "holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
+sed -i 's/--optimizer=sgd/--optimizer=adamw/' "$T/whole/settings.txt"
+for epochs in 0 many 1.5; do
+	check_exit "EPOCHS=$epochs is refused" 2 demo none EPOCHS=$epochs
+	check_says "and why" "EPOCHS=$epochs: wanted a number of epochs"
+done
+check "and nothing is made" test ! -e "$T/none"
+
+# ---- stopped ----
+
+# Commands that end the demo where PLACE says, by SIGNAL to all its processes as
+# a terminal sends it, and else are the commands.
+mkdir "$T/stop"
+for c in "$BUILD"/vt-* "$BUILD/motions"; do [ -x "$c" ] && ln -s "$c" "$T/stop"; done
+rm "$T/stop/vt-pack" "$T/stop/vt-train" "$T/stop/vt-eval"
+cat >"$T/stop/vt-pack" <<SHIM
+#!/bin/bash
+# Part of the stream comes, and then no more.
+case "\$PLACE \$*" in
+"train -o train" | "test -o test"*)
+	mkfifo "\$PLACE.pipe"
+	{ head -c 300000; exec sleep 600; } >"\$PLACE.pipe" &
+	"$BUILD/vt-pack" "\$@" <"\$PLACE.pipe" &
+	until [ -n "\$(find "\$PLACE" -type f 2>/dev/null)" ]; do sleep 0.02; done
+	rm "\$PLACE.pipe"
+	kill -s "\$SIGNAL" -- "-\$(cat "$T/group")"
+	sleep 600 ;;
+esac
+exec "$BUILD/vt-pack" "\$@"
+SHIM
+cat >"$T/stop/vt-train" <<SHIM
+#!/bin/bash
+case "\$PLACE \$*" in
+"run --version" | "run "*--status*) ;;
+run*)
+	"$BUILD/vt-train" "\$@" &
+	trap 'kill -s USR1 \$!' USR1
+	until [ -e tsm_tiny/config ]; do sleep 0.02; done
+	[ "\${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || kill -s "\$SIGNAL" -- "-\$(cat "$T/group")"
+	while kill -0 \$! 2>/dev/null; do wait \$!; done
+	wait \$!
+	exit ;;
+esac
+exec "$BUILD/vt-train" "\$@"
+SHIM
+cat >"$T/stop/vt-eval" <<SHIM
+#!/bin/bash
+[ "\$PLACE" != score ] || { : >tsm_tiny-top5.tsv; kill -s "\$SIGNAL" -- "-\$(cat "$T/group")"; sleep 600; }
+exec "$BUILD/vt-eval" "\$@"
+SHIM
+chmod +x "$T"/stop/vt-pack "$T"/stop/vt-train "$T"/stop/vt-eval
+# stopped PLACE SIGNAL OUT EPOCHS: stop a demo there
+stopped() {
+	PLACE=$1 SIGNAL=$2 EPOCHS=$4 bash -c 'set -m; BUILD=$0 VIDEOS=$1 NET=tsm_tiny OUT=$2 share/demo/run &
+		echo $! >"$3"; wait $!' "$T/stop" "$T/my videos" "$T/$3" "$T/group" >"$T/stopped.out" 2>&1
+	status=$?
+	# Ranks end a moment after mpirun.
+	for lock in "$T/$3"/*/.vt-*.lock; do [ ! -e "$lock" ] || flock -w 100 "$lock" true; done
+	return $status
+}
+for at in train:INT train:KILL test:TERM score:INT; do
+	stopped "${at%:*}" "${at#*:}" parts 1
+	status=$?
+	check "stopped at ${at%:*} by SIG${at#*:}" test "$status" -ge 128
+done
+check_exit "typed again" 0 demo parts EPOCHS=1
+check_same "it ends with the same" "$before" "$(results parts)"
+
+# A stopped training saves the step, and the same command resumes from it.
+for signal in INT TERM HUP; do
+	stopped run $signal "saved-$signal" 3
+	check_same "the training stopped by SIG$signal: state saved, run again" 75 $?
+	check "the demo says so" grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
+	check "after a step" test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
+done
+check_exit "three epochs" 0 demo three EPOCHS=3
+check "show what a validation gives" grep -q '^# validation	step [0-9]' "$T/out"
+check_exit "stopped runs, repeated" 0 demo saved-INT EPOCHS=3
+check_says "go on after the step" 'resuming after step 1'
+check_same "and end with the same" "$(results three)" "$(results saved-INT)"
+cp "$T/my videos/pan_left"/* "$T/my videos/zoom_in"
+check_exit "with other videos" 2 demo parts EPOCHS=1
+check_says "it is refused" "has other videos than when OUT=.* was begun"
+
+# ---- its training by two trees, in turns ----
+
+check_exit "demo-vs wants two trees" 2 tests/bench/demo-vs .
+check_exit "that are built" 2 env BUILD=build tests/bench/demo-vs . "$T"
+check_exit "a tree beside itself" 0 env VIDEOS="$T/my videos" NET=tsm_tiny EPOCHS=1 tests/bench/demo-vs . . 2
+check_same "trains twice each" "demo/tsm_tiny/new 2 demo/tsm_tiny/old 2 demo/tsm_tiny/ratio 2" \
+    "$(awk -F'\t' '!/^#/ && $4 > 0 && $4 <= $5 && $5 <= $6 { print $1, $3 }' "$T/out" | sort | tr '\n' ' ' | sed 's/ $//')"
+plan

@@ -1,0 +1,256 @@
+#!/bin/sh
+# vt-eval of videos and of streams: the answer is the one a packed dataset of
+# the same videos gets, a bad video does not keep the others from theirs, and a
+# long stream takes the memory of a short one.
+# tests/run: weight 12
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+built FFmpeg || {
+	check_exit "videos in a build without FFmpeg" 2 vt-eval -m run a.mp4
+	check_says "are refused before any work" 'this build has no FFmpeg, which decodes videos'
+	plan
+	exit
+}
+
+# Videos of eight classes to train on, and 64 to look at; frames of a size, rate
+# and quality that are nobody's default.  The demo's .mpg may lack a frame.
+motions "$T/videos" 2 10 3 >/dev/null || skip_all "no videos"
+for part in train test; do
+	(cd "$T/videos" && find $part -type f ! -name '*.mpg' | LC_ALL=C sort | head -64) >"$T/$part.txt"
+done
+cd "$T/videos" || exit 2
+how='--short-side=40 --quality=60 --fps=11'
+# shellcheck disable=SC2086
+vt-extract -q $how --label-from=dir --root=train -T "$T/train.txt" | vt-pack -q -o "$T/train" >/dev/null
+# shellcheck disable=SC2086
+vt-extract -q $how --label-from=dir --classes="$T/train/classes.txt" -T "$T/test.txt" -o "$T/test.tar"
+vt-pack -q -o "$T/test" "$T/test.tar" >/dev/null
+small_net 8 12 0.3 >"$T/net.net"
+vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=4 --milestones=none -o "$T/s.tsv"
+vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/run" --device ref --seed 7 -qq >/dev/null ||
+	skip_all "nothing was trained"
+net=$T/run/final.safetensors
+look() {
+	vt-eval -m "$net" --device ref "$@"
+}
+# shellcheck disable=SC2046
+set -- $(cat "$T/test.txt")
+
+# ---- as a packed dataset ----
+
+# plain: key or path, classes and the first's probability, of any kind of answer
+of_set() {
+	awk -F '\t' '!/^#/ { printf "%s %s %s %s %s %s %.6f\n", $1, $3, $4, $5, $6, $7, $8 }'
+}
+of_videos() {
+	awk -F '\t' '!/^#/ { sub(/\.[a-z0-9]*$/, "", $1); print $1, $2, $4, $6, $8, $10, $3 }'
+}
+# Of a crop that is not resized and of one that is; of several views, too, which
+# two microbatches do not divide evenly.
+for views in "" "--crop=20 --frames=5" "--clips=2 --crops=3 --microbatch=4 --full"; do
+	# shellcheck disable=SC2086
+	look -i "$T/test" $views | of_set >"$T/want"
+	# shellcheck disable=SC2086
+	check_exit "videos${views:+, $views}" 0 look $views "$@"
+	check_same "have nothing on standard error" "" "$(cat "$T/err")"
+	of_videos <"$T/out" >"$T/got"
+	check "and the answers of the packed dataset" cmp "$T/want" "$T/got"
+	# shellcheck disable=SC2086
+	check_exit "so has their stream" 0 look $views -i - <"$T/test.tar"
+	of_videos <"$T/out" >"$T/got"
+	check "by their paths" cmp "$T/want" "$T/got"
+done
+check_same "64 of them" 64 "$(wc -l <"$T/want")"
+look "$@" >"$T/all"
+check_exit "a stream in a file" 0 look -i "$T/test.tar"
+cut -f2- "$T/out" | tail -n +2 >"$T/a"
+cut -f2- "$T/all" | tail -n +2 >"$T/b"
+check "is the same" cmp "$T/a" "$T/b"
+vt-extract -q --short-side=28 "$1" >"$T/other.tar"
+check_exit "frames made in another way" 0 look -i - <"$T/other.tar"
+check_says "are told" 'warning: standard input: its frames were made as \{.*"short_side":28.*\(the network was trained on \{.*"short_side":40'
+check "and have another answer" sh -c '! tail -1 "$1" | cut -f3 | grep -qxF "$(sed -n 2p "$2" | cut -f3)"' sh "$T/out" "$T/all"
+check_exit "4 threads that decode, and 3 that compute" 0 look --loader-threads=4 -j3 "$@"
+check "give the same bytes" cmp "$T/out" "$T/all"
+if built oneDNN; then
+	vt-eval -m "$net" --device cpu "$@" | of_videos >"$T/got"
+	look "$@" | of_videos >"$T/want"
+	check_same "the fast back end agrees" "" "$(paste -d' ' "$T/want" "$T/got" |
+		awk '$1 != $8 || $7 - $14 > 1e-4 || $14 - $7 > 1e-4')"
+fi
+
+# Only frames that are needed are made, which ones the headers let guess: a file
+# whose header says 5 frames, and not as many as it has, is decoded again.
+avi=$(grep '\.avi$' "$T/test.txt" | head -1)
+cp "$avi" "$T/lie.avi"
+at=$(grep -abo vids "$T/lie.avi" | head -1 | cut -d: -f1)
+printf '\005' | dd of="$T/lie.avi" bs=1 seek=$((at + 32)) conv=notrunc 2>/dev/null
+check "a header is wrong now" sh -c '! cmp -s "$1" "$2"' sh "$avi" "$T/lie.avi"
+check_exit "a video whose header is wrong" 0 look -v "$T/lie.avi"
+check_says "is decoded twice" 'lie.avi: [0-9]+ frames, which its headers do not say: decoded twice'
+check_same "and has the same answer" "$(grep -F "$avi" "$T/all" | cut -f2-)" "$(tail -1 "$T/out" | cut -f2-)"
+check_exit "most videos" 0 look -v "$@"
+check "are decoded once" test "$(grep -c 'decoded twice' "$T/err")" -lt 8
+
+# ---- lists of videos ----
+
+mkdir -p "$T/My Videos/lie still"
+cp "$1" "$T/My Videos/lie still/a b.mp4"
+cp "$2" "$T/My Videos/lie still/new
+line.mp4"
+find "$T/My Videos" -name 'a b.mp4' >"$T/list"
+printf '%s\n' "$1" "$2" >>"$T/list"
+check_exit "videos of a list" 0 look -T "$T/list"
+check_same "have the answers of these videos" \
+	"$(sed -n 2,3p "$T/all" | cut -f2- | sed -n '1p;1p;2p')" "$(sed 1d "$T/out" | cut -f2-)"
+check_same "with blanks in names, too" "$T/My Videos/lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
+check_exit "of one that ends in zero bytes" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -m "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
+check_same "behind the operands" "$(sed -n 4p "$T/all" | cut -f2-)" "$(sed -n 2p "$T/out" | cut -f2-)"
+check_same "three in all" 4 "$(wc -l <"$T/out")"
+: >"$T/empty"
+check_exit "an empty list" 1 look -T "$T/empty"
+check_exit "a list and a dataset" 2 look -T "$T/list" -i "$T/test"
+check_exit "-0 without a list" 2 look -0 "$1"
+check_exit "a folder of folders of videos" 1 look "$T/My Videos"
+check_says "is told what to write" 'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
+check_same "and nothing is printed above an error" "" "$(cat "$T/out")"
+check_exit "a folder of videos" 1 look "$T/My Videos/lie still"
+check_says "too" 'but with files \(wanted its videos, .*/lie still"/\*, or'
+(cd "$T/My Videos" && vt-extract -q -o "$T/blank.tar" "lie still/a b.mp4")
+check_exit "a stream" 0 look -i "$T/blank.tar"
+check_same "shows the path and not the key" "lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
+check_exit "as JSON" 0 look --json -i "$T/blank.tar"
+check_same "it has both" '"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
+
+# ---- the sampler of the training ----
+
+vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --device ref --seed 7 -qq --sampler=dense >/dev/null
+check_exit "a network that was trained with dense windows" 0 vt-eval -m "$T/dense" --device ref -q --clips=3 "$1"
+vt-eval -m "$T/dense" --device ref -q --clips=3 --sampler=dense "$1" >"$T/out2"
+check "is shown such windows" cmp "$T/out" "$T/out2"
+check_exit "unless others are asked for" 2 vt-eval -m "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
+
+# ---- what is printed ----
+
+check_exit "the folder of a run" 0 vt-eval -m "$T/run" --device ref "$1"
+check_says "says which checkpoint it takes" 'note: scoring .*/run/final\.safetensors'
+check_exit "--top=2" 0 look --top=2 "$1"
+check_same "has two classes" "#video top1 p1 top2 p2" "$(head -1 "$T/out" | tr '\t' ' ')"
+check_same "and a line of as many" 5 "$(sed -n 2p "$T/out" | awk -F '\t' '{ print NF }')"
+check_exit "--top=100 of 8 classes" 0 look --top=100 "$1"
+check_same "has all of them, whose probabilities sum to 1" "17 1.000" \
+	"$(sed -n 2p "$T/out" | awk -F '\t' '{ for (i = 3; i <= NF; i += 2) s += $i; printf "%d %.3f", NF, s }')"
+if command -v jq >/dev/null; then
+	check_exit "--json" 0 look --json "$1" "$2"
+	check_same "has the same in lines of JSON" "$(sed -n 2,3p "$T/all" | cut -f1,2,4,6,8,10)" \
+		"$(jq -r 'select(.type == "video") | [.path] + .top | @tsv' "$T/out")"
+	check_same "and a summary" "2 0 4 28 net" \
+		"$(jq -r 'select(.type == "summary") | "\(.answered) \(.failed) \(.frames) \(.crop) \(.model)"' "$T/out")"
+	check_exit "of a stream" 0 look --json -i "$T/test.tar"
+	check_same "with keys" "64" "$(jq -r 'select(.type == "clip").key' "$T/out" | sort -u | wc -l)"
+else
+	skip "--json" "no jq"
+fi
+check_exit "-o" 0 look -o "$T/answer" "$@"
+check "has the answer" cmp "$T/answer" "$T/all"
+check_same "and standard output nothing" 0 "$(wc -c <"$T/out")"
+check_exit "-o of a file that is there" 1 look -o "$T/answer" "$1"
+check_says "says how to replace it" 'answer: exists \(-f replaces it\)'
+check "and leaves it" cmp "$T/answer" "$T/all"
+check_exit "-f" 0 look -f -o "$T/answer" "$1"
+check_same "replaces it" 2 "$(wc -l <"$T/answer")"
+check_exit "-o of a packed dataset" 0 look -i "$T/test" -o "$T/packed"
+look -i "$T/test" >"$T/out2"
+check "has its table" cmp "$T/packed" "$T/out2"
+
+# ---- what is wrong with a video ----
+
+mkdir "$T/bad"
+size=$(wc -c <"$1")
+head -c $((size * 6 / 10)) "$1" >"$T/bad/cut.mp4"
+: >"$T/bad/empty.mp4"
+echo "no video" >"$T/bad/text.mp4"
+check_exit "bad videos among good ones" 3 look "$1" "$T/bad/cut.mp4" "$T/bad/empty.mp4" "$2" "$T/bad/text.mp4" "$T/bad/none.mp4" "$3"
+check_same "do not keep these from their answers" "$(sed -n 2,4p "$T/all")" "$(tail -n +2 "$T/out")"
+check_same "and have a line each, and one for all" 5 "$(wc -l <"$T/err")"
+check_says "of a truncated one" 'error: .*/cut.mp4: '
+check_says "of an empty one" 'error: .*/empty.mp4: is empty'
+check_says "of what is no video" 'error: .*/text.mp4: '
+check_says "of what is not there" 'error: .*/none.mp4: cannot open: No such file'
+check_says "and how many" 'warning: 4 of 7 have no answer'
+check_exit "one bad video, and no other" 1 look "$T/bad/empty.mp4"
+check_same "has its line alone" 1 "$(wc -l <"$T/err")"
+check_exit "several, and none that is good" 1 look -o "$T/no" "$T/bad/empty.mp4" "$T/bad/text.mp4"
+check_says "have one for all" 'warning: 2 of 2 have no answer'
+check "and leave no file" test ! -e "$T/no"
+check_exit "with -o" 3 look -o "$T/some" "$T/bad/empty.mp4" "$1"
+check_same "the answers there are" "$(sed -n 2p "$T/all")" "$(tail -n +2 "$T/some")"
+if command -v jq >/dev/null; then
+	look --json "$T/bad/empty.mp4" "$1" 2>/dev/null >"$T/out"
+	check_same "--json has a line for each" "failed ok 1 1" \
+		"$(jq -rs '"\(.[0].status) \(.[1].status) \(.[2].answered) \(.[2].failed)"' "$T/out")"
+fi
+
+# ---- what is wrong with a stream ----
+
+# streamed WHAT STATUS REGEX: of $T/bad.tar
+streamed() {
+	check_exit "$1" "$2" look -i - -o "$T/no" <"$T/bad.tar"
+	check_says "$1: says so" "$3"
+	check "$1: leaves no file" test ! -e "$T/no"
+}
+size=$(wc -c <"$T/test.tar")
+head -c $((size / 2)) "$T/test.tar" >"$T/bad.tar"
+streamed "a stream that was cut" 4 'standard input: the input ended after [0-9]+ samples, last complete key test/[a-z_0-9/]+, offset'
+: >"$T/bad.tar"
+streamed "an empty one" 4 'standard input: empty'
+seq 100000 >"$T/bad.tar"
+streamed "none" 4 'standard input: not a tar stream'
+gzip -c "$T/test.tar" >"$T/bad.tar"
+streamed "a compressed one" 4 'standard input: compressed \(wanted a tar stream: gzip -dc FILE \| vt-eval\)'
+# A byte in the middle of the second clip's first frame.
+name=$(tar tf "$T/test.tar" | grep '\.000000\.jpg$' | sed -n 2p)
+at=$(tar tRf "$T/test.tar" | sed -n "s|^block \([0-9]*\): $name\$|\1|p")
+{
+	head -c $((at * 512 + 512 + 2)) "$T/test.tar"
+	head -c 300 /dev/zero
+	tail -c +$((at * 512 + 512 + 2 + 300 + 1)) "$T/test.tar"
+} >"$T/bad.tar"
+check_exit "a damaged frame" 4 look --frames=4 --crop=28 --clips=2 -i - <"$T/bad.tar"
+check_says "is named" "error: standard input: key ${name%.000000.jpg}: frame 0: "
+check_same "the other clips have answers" 63 "$(grep -vc '^#' "$T/out")"
+check_says "and the marker at the end tells, too" 'the hash of the stream is .* damaged on the way'
+
+# ---- memory ----
+
+# peak N: of a stream of N clips, in KiB
+# shellcheck disable=SC2086
+peak() {
+	head -"$1" "$T/test.txt" >"$T/few.txt"
+	vt-extract -q $how --root=. -T "$T/few.txt" |
+		"$BUILD/tests/tools/peak" "$T/peak" vt-eval -m "$net" --device ref -j1 -i - >/dev/null && cat "$T/peak"
+}
+if grep -q -e -fsanitize "$BUILD/flags"; then
+	skip "memory" "a sanitizer has its own"
+else
+	few=$(peak 3) many=$(peak 60)
+	check "60 clips of a stream take the memory of 3: $many and $few KiB" test $((many - few)) -lt 2048
+fi
+
+# ---- what is refused ----
+
+check_exit "standard input as a video" 2 look -
+check_says "is a stream" '-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
+check_exit "a table of a packed dataset" 2 look --scores="$T/no" "$1"
+check_says "says what it is for" '--scores is for a packed dataset'
+check_exit "and one of videos" 2 look --top=3 -i "$T/test"
+check_says "too" '--top is for videos and streams'
+if have_mpi; then
+	check_exit "two ranks" 2 mpirun -np 2 "$BUILD/vt-eval" -m "$net" --device ref "$1"
+	check_says "are told what to do" 'videos and streams are for one process, not for 2 ranks'
+	check_exit "two ranks with a missing list" 2 mpirun -np 2 "$BUILD/vt-eval" -m "$net" --device ref -T "$T/nowhere"
+	check_says "are told the same" 'videos and streams are for one process, not for 2 ranks'
+else
+	skip "two ranks" "no mpirun, or built without MPI"
+fi
+plan

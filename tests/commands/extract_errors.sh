@@ -1,0 +1,239 @@
+#!/bin/sh
+# tests/run: weight 6
+# vt-extract: what it refuses, what it says, and what it leaves behind.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+videos_begin
+
+F="ffmpeg -v error -y -nostdin"
+L="-f lavfi -i testsrc2=s=96x64:r=25"
+# shellcheck disable=SC2086
+{
+	$F $L -t 0.4 -c:v libx264 -pix_fmt yuv420p "$V/a.mp4"
+	$F $L -t 2 -c:v libx264 -pix_fmt yuv420p -movflags +faststart "$V/long.mp4"
+	$F -f lavfi -i sine=d=0.3 -c:a aac "$V/sound.m4a"
+	$F $L -frames:v 1 "$V/still.png"
+	$F $L -frames:v 1 -f mjpeg "$V/jpeg.mp4"
+	$F -f lavfi -i sine=d=0.3 -i "$V/still.png" -map 0 -map 1 -c:a aac -c:v png -disposition:v:0 attached_pic "$V/cover.mp4"
+}
+size=$(stat -c%s "$V/a.mp4")
+
+# refused NAME REGEX: exit 1 with one line of the file's name and why, no output
+refused() {
+	check_exit "$1 is refused" 1 vt-extract -- "$1"
+	if [ "$(wc -l <"$T/err")" = 1 ] && grep -qE "^vt-extract: error: .*$2" "$T/err"; then
+		ok "$1: says why"
+	else
+		not_ok "$1: says why"
+		diag "wanted one line with: $2"
+		diag "$(head -3 "$T/err")"
+	fi
+}
+there=$PWD
+cd "$V" || exit 2
+: >empty.mp4
+echo 'no video' >text.mp4
+head -c 5000 /dev/zero >zeros.avi
+seq 1 3000 | md5sum | awk '{srand(7); for (i = 0; i < 4096; i++) printf "%c", int(rand() * 255) + 1}' >random.mkv
+mkdir folder.mp4
+mkfifo pipe.mp4
+head -c $((size / 2)) a.mp4 >noindex.mp4
+head -c 20 a.mp4 >stub.mp4
+printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n' "$V/a.mp4" >hls.mp4
+printf 'ffconcat version 1.0\nfile %s\n' "$V/a.mp4" >concat.mp4
+printf '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static"><Period><AdaptationSet><Representation><BaseURL>a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>\n' >dash.mp4
+refused missing.mp4 'missing.mp4: cannot open: No such file'
+refused empty.mp4 'empty.mp4: is empty'
+refused text.mp4 'text.mp4: not a video file'
+refused zeros.avi 'zeros.avi: not a video file'
+refused random.mkv 'random.mkv: '
+refused folder.mp4 'folder.mp4: a folder without frames'
+refused pipe.mp4 'pipe.mp4: is not a regular file'
+refused /dev/null '/dev/null: is not a regular file'
+refused noindex.mp4 'moov atom not found, as if cut before its index'
+refused stub.mp4 'stub.mp4: cannot read as mov'
+refused sound.m4a 'sound.m4a: no video stream, only sound'
+refused cover.mp4 'cover.mp4: no video stream, only sound and a cover picture'
+refused still.png 'still.png: not a video file but png'
+refused jpeg.mp4 'jpeg.mp4: not a video file but a JPEG picture \(raw MJPEG has at least two of one size\)'
+refused hls.mp4 'hls.mp4: not a video file but hls'
+refused concat.mp4 'concat.mp4: not a video file but concat'
+refused dash.mp4 'dash.mp4: not a video file'
+refused "file:a.mp4" 'file:a.mp4: cannot open: No such file'
+refused "http://localhost/a.mp4" 'cannot open: No such file'
+if [ "$(id -u)" != 0 ]; then
+	cp a.mp4 locked.mp4
+	chmod 0 locked.mp4
+	refused locked.mp4 'locked.mp4: cannot open: Permission denied'
+fi
+cd "$there" || exit 2
+
+# A frame of 60000 x 60000 in the header; memory is not to be had for it.
+python3 - "$V/a.mp4" "$V/huge.mp4" <<'P'
+import struct, sys
+b = bytearray(open(sys.argv[1], "rb").read())
+i = b.find(b"avc1", b.find(b"stsd")) + 28
+b[i:i + 4] = struct.pack(">2H", 60000, 60000)
+open(sys.argv[2], "wb").write(b)
+P
+bounded="prlimit --as=700000000"
+$bounded "$(command -v vt-extract)" --version >/dev/null 2>&1 || bounded=	# a sanitizer needs more
+# shellcheck disable=SC2086
+check_exit "too large a frame" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
+check_says "is refused by its header" 'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
+check_exit "--max-pixels" 1 vt-extract --max-pixels=6143 "$V/a.mp4"
+check_exit "--max-pixels, enough" 0 vt-extract --max-pixels=6K "$V/a.mp4" -o "$T/p.tar"
+check_exit "--max-frames" 1 vt-extract --max-frames=9 "$V/a.mp4"
+check_says "names itself" 'a.mp4: more than 9 frames \(--max-frames\)'
+check_exit "--max-frames, enough" 0 vt-extract -f --max-frames=10 "$V/a.mp4" -o "$T/p.tar"
+check_exit "--max-frames counts what --fps makes" 1 vt-extract --max-frames=380 --fps=1000 "$V/a.mp4"
+
+# ---- one bad among good ----
+
+cp "$V/a.mp4" "$V/b.mp4"
+cp "$V/a.mp4" "$V/c.mp4"
+check_exit "the first bad one ends it" 1 vt-extract --root "$V" "$V/a.mp4" "$V/empty.mp4" "$V/b.mp4" -o "$T/stop.tar" --report="$T/r.jsonl"
+check "and leaves no file" test ! -e "$T/stop.tar"
+check_same "the report says how far it came" "ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
+vt-extract -q "$V/a.mp4" "$V/empty.mp4" >"$T/out.tar" 2>/dev/null
+check "on standard output there is no end-of-stream marker" sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
+check_exit "--on-error=skip goes on, exit 3" 3 vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
+check_says "and warns of each" 'warning: skipped: .*empty.mp4: is empty'
+check_says "and of all" 'warning: 2 of 4 videos were skipped'
+check_same "the good ones are there" "a.json c.json" "$(tar tf "$T/skip.tar" | grep json | tr '\n' ' ' | sed 's/ $//')"
+check_same "the end-of-stream marker says so" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
+check_same "the report names the bad ones" "$V/empty.mp4 $V/noindex.mp4" \
+	"$(jq -r 'select(.status!="ok").path' "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
+check_same "names its program" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
+	"$(jq -r 'select(.type=="summary").build' "$T/r.jsonl")"
+check_same "and sums up" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
+check_exit "-q: no warnings" 3 vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
+check_same "none" "" "$(cat "$T/err")"
+check_exit "-qq: no errors" 1 vt-extract -qq "$V/empty.mp4"
+check_same "none" "" "$(cat "$T/err")"
+
+# ---- damage ----
+
+cp "$V/long.mp4" "$V/hurt.mp4"
+n=$(stat -c%s "$V/hurt.mp4")
+for p in 40 60 80; do
+	printf 'vt was here, and this is no video' | dd of="$V/hurt.mp4" bs=1 seek=$((n * p / 100)) conv=notrunc 2>/dev/null
+done
+check_exit "a damaged video is refused" 1 vt-extract "$V/hurt.mp4" --report="$T/r.jsonl"
+check_says "with a count" 'hurt.mp4: damaged in [0-9]+ places? \(.*\); --max-damage allows some'
+d=$(jq -r 'select(.type=="video").damage.places' "$T/r.jsonl")
+check_exit "--max-damage=$d keeps it" 0 vt-extract --root "$V" --max-damage="$d" "$V/hurt.mp4" -o "$T/hurt.tar"
+check_says "with a warning" 'warning: .*hurt.mp4: damaged'
+check_exit "--max-damage=$((d - 1)) does not" 1 vt-extract --max-damage=$((d - 1)) "$V/hurt.mp4"
+check_same "flag and status are stored" "2 damaged" "$(tar xOf "$T/hurt.tar" hurt.json | jq -r '"\(.flags) \(.status)"' )"
+
+# ---- the output ----
+
+check_exit "-o does not replace a file" 1 vt-extract "$V/a.mp4" -o "$T/skip.tar"
+check_says "and says what would" 'skip.tar: exists \(-f replaces it\)'
+echo old >"$T/link.to"
+ln -s link.to "$T/link"
+check_exit "-f does" 0 vt-extract -f "$V/a.mp4" -o "$T/link"
+check "through a symbolic link" sh -c 'test -L "$1/link" && tar tf "$1/link.to" >/dev/null' sh "$T"
+check_exit "-o - is standard output" 0 sh -c 'vt-extract "$1" -o - | tar tf - >/dev/null' sh "$V/a.mp4"
+check_exit "a full disk is an error" 1 sh -c 'vt-extract "$1" >/dev/full' sh "$V/a.mp4"
+check_says "that names it" 'stdout: cannot write: No space left'
+check_exit "so is a full file" 1 vt-extract "$V/a.mp4" -f -o /dev/full
+check "which is still a device" test -c /dev/full
+check_exit "and a closed standard output" 1 sh -c 'vt-extract "$1" >&-' sh "$V/a.mp4"
+check_exit "and a folder that is not there" 1 vt-extract "$V/a.mp4" -o "$T/none/x.tar"
+check_same "no temporary files are left" "" "$(find "$T" -name '.*.tmp.*')"
+for i in $(seq 1 60); do cp "$V/long.mp4" "$V/l$i.mp4"; done
+check_exit "a reader that goes away" 141 sh -c 'vt-extract "$1"/l*.mp4 2>"$2" | head -c 1000 >/dev/null; kill -s PIPE $$' sh "$V" "$T/err2"
+check_same "is no message" "" "$(cat "$T/err2")"
+mkdir "$T/lots"
+for i in $(seq 1000); do ln -s "$V/long.mp4" "$T/lots/$i.mp4"; done
+for s in INT:130 TERM:143 HUP:129; do
+	want=${s#*:} s=${s%:*}
+	# Far more videos than it gets to see: the signal comes after the first.
+	: >"$T/err"
+	vt-extract -v -j2 --root="$T/lots" "$T"/lots/*.mp4 -o "$T/sig.tar" --report="$T/sig.jsonl" 2>"$T/err" &
+	pid=$!
+	for i in $(seq 600); do [ -s "$T/err" ] && break; sleep 0.1; done
+	kill -$s $pid 2>/dev/null
+	wait $pid
+	got=$?
+	[ $got = 0 ] && got="0, finished before the signal"
+	check_same "SIG$s ends it" "$want" "$got"
+	check_same "and leaves nothing but the report" "sig.jsonl" "$(cd "$T" && find . -name '*sig.*' | sed 's|./||')"
+done
+vt-extract -j1 --root "$V" "$V"/l*.mp4 -o "$T/killed.tar" 2>/dev/null &
+pid=$!
+for i in $(seq 1 600); do
+	[ -z "$(find "$T" -name '.killed.tar.tmp.*')" ] || break
+	sleep 0.05
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+check "SIGKILL leaves a temporary file" sh -c 'test -n "$(find "$1" -name ".killed.*")"' sh "$T"
+check_exit "the next run of the same output" 0 vt-extract "$V/a.mp4" -o "$T/killed.tar"
+check_same "removes it" "" "$(find "$T" -name '.killed.*')"
+check_exit "with SIGPIPE ignored a gone reader is an error" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; sleep 0.3; exit "$(cat "$2/rc")"' sh "$V" "$T"
+
+# ---- wrong use ----
+
+# wrong REGEX ARGUMENT...: exit 2, nothing on standard output, a line and a hint
+wrong() {
+	re=$1
+	shift
+	check_exit "wrong: $*" 2 vt-extract "$@"
+	if [ ! -s "$T/out" ] && grep -qE -- "$re" "$T/err" && grep -q "^Try 'vt-extract --help'" "$T/err"; then
+		ok "says: $re"
+	else
+		not_ok "says: $re"
+		diag "$(head -3 "$T/err")"
+	fi
+}
+wrong 'no video named'
+wrong 'no option --fpx=3 \(did you mean --fps' --fpx=3 "$V/a.mp4"
+wrong 'not abbreviated' --short=3 "$V/a.mp4"
+wrong '--fps: 0 \(wanted frames a second' --fps=0 "$V/a.mp4"
+wrong '--size: 12 \(wanted WIDTHxHEIGHT' --size=12 "$V/a.mp4"
+wrong '--size: 0x3' --size=0x3 "$V/a.mp4"
+wrong '--quality: 101 \(wanted an integer from 1 to 100' --quality=101 "$V/a.mp4"
+wrong '--format: gif \(wanted one of jpeg.png' --format=gif "$V/a.mp4"
+wrong '--on-error: ask' --on-error=ask "$V/a.mp4"
+wrong '-j: 0' -j0 "$V/a.mp4"
+wrong '--max-damage: -1' --max-damage=-1 "$V/a.mp4"
+wrong '-0 is for -T' -0 "$V/a.mp4"
+wrong '--list-format is for --list' --list-format=csv "$V/a.mp4"
+wrong '--memory: 1 ' --memory=1 "$V/a.mp4"
+vt-extract -q --size=32x32 --fps=5 "$V/a.mp4" >"$T/same"
+vt-extract --print-config --size=32x32 --fps=5 >"$T/conf"
+check "what --print-config says is a configuration" sh -c 'vt-extract -q -c "$2/conf" "$1" | cmp - "$2/same"' sh "$V/a.mp4" "$T"
+check_exit "an empty list" 1 vt-extract -T /dev/null
+check_exit "a missing list" 1 vt-extract -T "$T/nosuch"
+check_exit "a missing class file" 1 vt-extract --classes="$T/nosuch" "$V/a.mp4"
+if command -v script >/dev/null; then
+	script -qec "vt-extract '$V/a.mp4'" /dev/null >"$T/tty" </dev/null
+	check_same "a terminal gets no tar" 2 $?
+	check "and a reason" grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
+	# One live line for both ends of a pipe: what draws first draws alone.
+	mkdir "$T/many"
+	for i in $(seq 240); do ln -s "$V/long.mp4" "$T/many/$i.mp4"; done
+	TERM=xterm script -qec "vt-extract --root='$T/many' '$T'/many/*.mp4 | vt-pack -o '$T/piped'" /dev/null >"$T/tty" </dev/null
+	tr '\r' '\n' <"$T/tty" | sed -n 's/.*[0-9] videos,.*/extract/p; s/.*[0-9] samples,.*/pack/p' | uniq >"$T/drew"
+	check_same "vt-extract | vt-pack: vt-extract draws a line" extract "$(head -1 "$T/drew")"
+	check "vt-pack draws none before it has ended" test "$(wc -l <"$T/drew")" -le 2
+	check "the name of a shard has a line of its own" grep -qE '(^|\[K)shard-000000\.tar.?$' "$T/tty"
+else
+	skip "a terminal gets no tar" "no script command"
+fi
+vt-extract -q -o "$T/quiet.tar" "$V/a.mp4"
+# A read of a video that a signal interrupts is repeated.
+if [ -e "$BUILD/tests/fault.so" ]; then
+	broken=
+	for k in $(seq 12); do
+		FAULT=read:$k:EINTR LD_PRELOAD=$BUILD/tests/fault.so vt-extract -qfo "$T/eintr.tar" "$V/a.mp4" 2>"$T/err" &&
+			cmp -s "$T/eintr.tar" "$T/quiet.tar" || broken="$broken $k"
+	done
+	check_same "interrupted reads change nothing" "" "$broken"
+else
+	skip "interrupted reads change nothing" "no library of faults for this processor"
+fi
+plan

@@ -1,0 +1,125 @@
+#!/bin/sh
+# Networks of several heads and streams: what a loss line changes and what it
+# does not, and what data cannot feed.
+# tests/run: weight 20
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+mpi=no
+! have_mpi || mpi=yes
+
+"$MAKESET" "$T/train" 24 4 40 32 1 || skip_all "no test set"
+small_net 8 16 >"$T/plain.net"
+{ cat "$T/plain.net"; echo 'loss main in=scores'; } >"$T/said.net"
+# with WEIGHT [ATTRIBUTE]: an auxiliary head, and what the main loss has
+with() {
+	cat "$T/plain.net"
+	echo 'avgpool early in=relu1 over=thw'
+	echo 'linear early.fc in=early out=classes std=0.1'
+	echo "loss main in=scores $2"
+	echo "loss auxiliary in=early.fc weight=$1"
+}
+with 0 >"$T/idle.net"
+with 0.5 >"$T/aux.net"
+with 0.5 smooth=0.2 >"$T/smooth.net"
+with 0.5 kind=sigmoid >"$T/sigmoid.net"
+vt-schedule --batch=12 --frames=4 --crop=28 --bn-size=4 --epochs=3 --milestones=none -o "$T/s.tsv"
+
+# train NET DIR [OPTION]...
+train() {
+	net=$1 dir=$2
+	shift 2
+	vt-train -i "$T/train" -m "$T/$net.net" --schedule "$T/s.tsv" -o "$T/$dir" --seed 7 --log-every 1 "$@" >/dev/null
+}
+# tensors DIR: the hash of each tensor but those of the auxiliary head
+tensors() {
+	file=$T/$1/final.safetensors
+	tail -c +9 "$file" | head -c "$(od -An -tu8 -N8 "$file" | tr -d ' ')" |
+		jq -r '.__metadata__["vt.tensors"]' | jq -S 'with_entries(select(.key | test("early") | not))'
+}
+# steps DIR FIELD: that field of every step
+steps() {
+	jq -r "select(.type == \"step\").$2" "$T/$1/log.jsonl"
+}
+
+devices=ref
+! built oneDNN || devices="ref cpu"
+for d in $devices; do
+	train plain "plain-$d" --device "$d" -qq && train said "said-$d" --device "$d" -qq &&
+		train idle "idle-$d" --device "$d" -qq
+	check_same "$d: every run is done" "0" "$?"
+	check "$d: the weights are those of both layers" sh -c "[ $(tensors "plain-$d" | grep -c 'conv\|fc') -ge 4 ]"
+	check_same "$d: the loss may be said" "$(tensors "plain-$d")" "$(tensors "said-$d")"
+	check_same "$d: and the log is the same" "$(steps "plain-$d" loss)" "$(steps "said-$d" loss)"
+	check_same "$d: an auxiliary head of weight 0 changes no bit" "$(tensors "plain-$d")" "$(tensors "idle-$d")"
+	check_same "$d: nor the loss" "$(steps "plain-$d" loss)" "$(steps "idle-$d" loss)"
+	check_same "$d: nor the hits" "$(steps "plain-$d" top1)" "$(steps "idle-$d" top1)"
+	for n in aux smooth sigmoid; do
+		check "$d: a run of $n.net" train $n "$n-$d" --device "$d"
+		check "$d: is another one" test "$(tensors "plain-$d")" != "$(tensors "$n-$d")"
+	done
+	if [ $mpi = yes ]; then
+		check "$d: three ranks" mpirun -np 3 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" \
+			-o "$T/sigmoid3-$d" --seed 7 -qq --log-every 1 --device "$d"
+		check "$d: end with the same weights" cmp "$T/sigmoid-$d/final.safetensors" "$T/sigmoid3-$d/final.safetensors"
+		check_same "$d: and wrote the same losses" "$(steps "sigmoid-$d" loss)" "$(steps "sigmoid3-$d" loss)"
+	else
+		skip "$d: three ranks" "no mpirun"
+	fi
+	check_exit "$d: two heads are scored by the first" 0 vt-eval -m "$T/idle-$d" -i "$T/train" --device "$d" -q \
+		--scores "$T/idle-$d.scores"
+	check_exit "$d: and one by itself" 0 vt-eval -m "$T/plain-$d" -i "$T/train" --device "$d" -q \
+		--scores "$T/plain-$d.scores"
+	check_same "$d: to the same" "$(cut -f1-6 "$T/plain-$d.scores" | grep -v '^#')" \
+		"$(cut -f1-6 "$T/idle-$d.scores" | grep -v '^#')"
+	check_exit "$d: a head of kind sigmoid" 0 vt-eval -m "$T/sigmoid-$d" -i "$T/train" --device "$d" -q \
+		--scores "$T/sigmoid.scores"
+	check_same "$d: has the binary cross-entropy of its scores" \
+		"$(awk '/^#summary/ { for (i = 2; i < NF; i++) if ($i == "loss") print substr($(i + 1), 1, 7) }' "$T/out")" \
+		"$(awk -F '\t' '!/^#/ {
+			for (c = 3; c <= NF; c++)
+				sum += (log(1 + exp($c)) - (c == $2 + 3) * $c) / (NF - 2)
+			n++
+		}
+		END { printf "%.6f\n", sum / n }' "$T/sigmoid.scores" | cut -c1-7)"
+	check_same "$d: and each of its probabilities" "" "$(awk -F '\t' '
+		/^#/ { next }
+		NR == FNR {
+			best = $3
+			for (c = 4; c <= NF; c++)
+				if ($c > best)
+					best = $c
+			p[$1] = 1 / (1 + exp(-best))
+			next
+		}
+		($8 - p[$1]) ^ 2 > 1e-14' "$T/sigmoid.scores" "$T/out")"
+done
+
+# ---- streams and targets that the data do not have ----
+
+sed 's/^input .*/input x stream=flow out=10 mean=0.5 std=0.25/' "$T/plain.net" >"$T/flow.net"
+{
+	echo 'input y stream=flow out=2'
+	sed 's/^conv  *conv2.*/conv flow1 in=y out=8 k=3,3 s=2,2\nadd both in=shift1,flow1\nconv conv2 in=both out=16 k=3,3/' \
+		"$T/plain.net"
+} >"$T/two.net"
+sed 's/^loss .*/loss main in=scores target=verb/' "$T/said.net" >"$T/verb.net"
+check_exit "flow" 2 train flow no -q
+check_says "is named, with the data and what they have" \
+	'flow reads the stream flow of 10 channels, which .*train does not have \(it has rgb of 3\)$'
+check_same "in one line" 1 "$(wc -l <"$T/err")"
+check_exit "flow beside rgb" 2 train two no
+check_says "is named" 'two reads the stream flow of 2 channels'
+check_exit "another target" 2 train verb no
+check_says "is named" 'verb has a loss of the target verb, which .*train does not have \(it has class, one a clip\)$'
+sed 's/^input .*/input x out=1 mean=0.5/' "$T/plain.net" >"$T/grey.net"
+check_exit "grey rgb" 2 train grey no
+check_says "is no rgb" 'grey reads the stream rgb of 1 channel, which'
+check "nothing was made" test ! -e "$T/no"
+check_exit "vt-bench does not take them from data either" 2 vt-bench step -i "$T/train" -m "$T/flow.net" --shape 2x4x28
+check_says "and says it" 'flow reads the stream flow of 10 channels'
+for d in $devices; do
+	check_exit "$d: made-up clips have every stream" 0 vt-bench step -m "$T/two.net" --shape 2x4x28 --device "$d" \
+		--classes 5 --check --runs 1
+	check_exit "$d: and every target" 0 vt-bench step -m "$T/verb.net" --shape 2x4x28 --device "$d" --classes 5 --runs 1
+done
+plan

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The kernels of the other instruction sets: the operators and what is fused, as
+# a machine with AVX2 only runs them, and one with AVX-512 but no AMX.
+# tests/run: weight 20
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+grep -q avx2 /proc/cpuinfo || skip_all "no AVX2 here"
+sets=avx2
+grep -q amx_bf16 /proc/cpuinfo && sets="avx2 avx512"
+for isa in $sets; do
+	for test in fuse ops; do
+		check_exit "$test with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/$test"
+		check_same "none fails" "" "$(grep '^not ok' "$T/out")"
+	done
+done
+for isa in base avx2; do
+	check_exit "direct with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/direct"
+done
+check_exit "a step with no such set" 0 env VT_ISA=base "$BUILD/vt-bench" step \
+	--model=tsm_tiny --shape=2x4x24 --runs=1 --warmup=1
+plan

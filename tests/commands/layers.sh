@@ -1,0 +1,103 @@
+#!/bin/sh
+# The layers hold: a file in lib/ includes only its own layer and those named
+# beside it, and a vendor's header appears only in its place.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+
+# layer  what it may include
+layers() {
+	cat <<'LAYERS'
+base
+media    base
+draw     media base
+shard    base
+sched    base
+graph    base
+weights  base
+comm     base
+ingest   shard media base
+clip     shard media base
+data     clip shard sched base
+backend  graph base
+net      backend graph base
+train    net backend graph weights data clip shard draw media sched comm base
+eval     train net backend graph weights data clip ingest shard draw media sched comm base
+bench    train net backend graph weights data clip ingest shard draw media sched comm base
+LAYERS
+}
+
+# header (an extended regular expression)  the only files that may include it
+vendors() {
+	cat <<'VENDORS'
+libav.*|libsw.*  lib/media/ffmpeg/ share/demo/encode.c
+archive.*        lib/shard/
+jpeglib\.h       lib/media/jpeg
+png\.h           lib/media/png
+cairo.*          lib/draw/cairo/
+fontconfig/.*    lib/draw/cairo/font.c
+xxhash\.h        lib/base/hash.c
+jansson\.h       lib/base/json.c
+getopt\.h        lib/base/option_
+oneapi/dnnl.*    lib/backend/cpu/dnnl
+cu.*|.*cuda.*    lib/backend/cuda/
+mpi\.h           lib/comm/mpi/
+nccl\.h          lib/comm/nccl/
+VENDORS
+}
+
+# includes DIR: "file used-layer" for every include of ours below DIR
+includes() {
+	find "$1" -name '*.[ch]' -o -name '*.cu' | while read -r f; do
+		sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$f" | sort -u | sed "s|^|$f |"
+	done
+}
+
+# violations DIR: what breaks the table of layers below DIR
+violations() {
+	layers | while read -r layer may; do
+		[ -d "$1/$layer" ] || continue
+		includes "$1/$layer" | while read -r f used; do
+			case " $layer $may " in
+			*" $used "*) ;;
+			*) echo "$f includes $used/" ;;
+			esac
+		done
+	done
+	for d in "$1"/*/; do
+		d=${d%/}
+		layers | grep -q "^${d##*/}\b" || echo "$d is in no layer"
+	done
+}
+
+bad=$(violations lib)
+check "every include points to a lower layer" test -z "$bad"
+[ -z "$bad" ] || diag "$bad"
+
+# A check that cannot fail is none: plant a violation and find it.
+t=$(mktemp -d)
+mkdir "$t/base" "$t/net"
+echo '#include "net/plan.h"' >"$t/base/x.c"
+echo '#include "base/fail.h"' >"$t/net/y.c"
+check "a planted violation is found" test "$(violations "$t")" = "$t/base/x.c includes net/"
+rm -rf "$t"
+
+bad=$(vendors | while read -r header places; do
+	find lib cmd share -name '*.[ch]' -o -name '*.cu' | while read -r f; do
+		for place in $places; do
+			case $f in $place*) continue 2 ;; esac
+		done
+		grep -Eq "^#include <($header)>" "$f" && echo "$f includes <$header>"
+	done
+done)
+check "every vendor's header stays in its place" test -z "$bad"
+[ -z "$bad" ] || diag "$bad"
+
+# Randomness and time come from base/ only (formats: no other source).
+bad=$(grep -nE '\b(rand|srand|random|drand48|lrand48)\(|[^a-z_]time\(NULL\)' -r lib cmd --include='*.[ch]' | grep -v '^lib/base/clock\.c:' || true)
+check "no other source of randomness" test -z "$bad"
+[ -z "$bad" ] || diag "$bad"
+
+bad=$(awk '/^[a-z].*\(.*[^;]$/{f=FNR} /^{/{infn=1} /^}/{infn=0} infn && /^#[ \t]*if.*VT_HAVE_/{print FILENAME": "FNR}' $(find lib cmd -name '*.c'))
+check "no back end is chosen by #if inside a function" test -z "$bad"
+[ -z "$bad" ] || diag "$bad"
+plan

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Names and paths that are nearly right, and crops larger than the frames: messages
+# have the value found, the value wanted, and the likely intention.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+"$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
+small_net 8 8 0.3 >"$T/net.net"
+stages "0 0 2 0 8 2 16 4 0.01 0 0" >"$T/s.tsv"
+stages "0 0 2 0 8 2 33 4 0.01 0 0" >"$T/large.tsv"
+# train [OPTION]...: run vt-train; a later option overrides an earlier one
+train() {
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 "$@"
+}
+
+# ---- networks ----
+
+# means NAME NAMES: check that the message suggests NAMES for the network NAME
+means() {
+	check_exit "a network called $1" 2 train -n -m "$1"
+	check_says "is near to $2" "no \"?$1\"? in models \(did you mean $2\?  [^ ]*/models has all [0-9]+; a path may be given, too\)"
+}
+means tsm_tny "tsm_tiny or tsn_tiny"
+means resnet18 "resnet50, tsn_r18 or tsm_r18"
+means x3d "x3d_m, x3d_m_pyslowfast, x3d_s or x3d_s_pyslowfast"
+means tsm-r50 "tsm_r50 or tsn_r50"
+check_exit "a network unlike any" 2 train -n -m nonesuch
+check_says "has no near one" 'no nonesuch in models \([^ ]*/models has all [0-9]+;'
+
+# ---- paths ----
+
+check_exit "a run" 0 train -o "$T/run" -q
+check_exit "its weights for a network" 2 train -n -m "$T/run/final.safetensors"
+check_says "are for --init, and the network lies next to them" \
+	"final.safetensors: holds weights \(wanted a network\): --init=$T/run/final.safetensors begins from them, and the network of that run is --model=$T/run/network.net"
+check_exit "weights of another program" 2 train -n -m "$T/r50.pth"
+check_says "are too" "--init=$T/r50.pth begins from them$"
+check_exit "a file for --out" 2 train -o "$T/s.tsv"
+check_says "is refused with what it is for" "--out=$T/s.tsv is a file \(wanted a directory, in which the run keeps its checkpoints and log\)"
+check_exit "a dataset that does not exist" 1 train -n -i "$T/trian"
+check_says "is named" "manifest.json: there is no directory $T/trian \(wanted a packed set"
+check_exit "a folder without a dataset" 1 train -n -i "$T/run"
+check_says "has no manifest" "manifest.json: no such file: not a packed set"
+
+# ---- crops ----
+
+check_exit "crops larger than the frames" 0 train -n --schedule "$T/large.tsv" --val "$T/val"
+check_says "are warned of" "warning: $T/train: crops of 33x33 pixels from frames of at most 40x32: they are enlarged"
+check_says "in validation, too" "warning: $T/val: crops of 33x33 pixels"
+check_exit "as large as they are" 0 train -n --schedule "$T/s.tsv" --val "$T/val" --val-crop 32
+check_same "they are not" "" "$(cat "$T/err")"
+check_exit "vt-eval with large crops" 0 vt-eval -m "$T/run" -i "$T/val" --crop 33 --device ref
+check_says "says so" "warning: $T/val: crops of 33x33 pixels from frames of at most 40x32"
+check_exit "and without" 0 vt-eval -m "$T/run" -i "$T/val" --crop 32 --device ref
+check_same "does not" "" "$(grep crops "$T/err")"
+
+plan

@@ -1,0 +1,450 @@
+#!/bin/sh
+# vt-train when things go wrong: what is saved, what is the best, what --status
+# says, and what is left on the disk.
+# tests/run: weight 60
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+# Leaks cannot be looked for under strace, nor is a library of ours theirs.
+ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+export ASAN_OPTIONS
+mpi=no
+! have_mpi || mpi=yes
+trace=yes
+strace -o /dev/null true 2>/dev/null || trace=no
+
+"$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
+small_net 8 >"$T/net.net"
+vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=6 -o "$T/s.tsv" || skip_all "no schedule"
+
+# train DIR [OPTION]...: 12 steps of 20 clips, validated every two; 2, 6 and 8 are the best so far
+train() {
+	dir=$1
+	shift
+	${RUN:-} "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
+		--seed 7 --device ref -j 1 -q --save-steps 1 --keep 2 --precise-bn off "$@"
+}
+# header FILE: the header of a checkpoint, as JSON
+header() {
+	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
+}
+meta() {
+	header "$1" | jq -r ".__metadata__[\"$2\"]"
+}
+# poison FILE TENSOR BYTES: its first value becomes these bytes (of printf), and the footer fits again
+poison() {
+	at=$(($(od -An -tu8 -N8 "$1") + 8 + $(header "$1" | jq ".\"$2\".data_offsets[0]")))
+	printf "$3" | dd of="$1" bs=1 seek=$at conv=notrunc 2>/dev/null
+	size=$(wc -c <"$1")
+	sum=$(head -c -64 "$1" | xxh128sum | cut -c 1-32 | sed 's/../\\x&/g')
+	env printf "$sum" | dd of="$1" bs=1 seek=$((size - 48)) conv=notrunc 2>/dev/null
+}
+NAN='\000\000\300\177'
+# state DIR: in a word, and the exit status
+state() {
+	vt-train --status "$T/$1" >"$T/said" 2>"$T/err"
+	echo "$(jq -r .state "$T/said") $?"
+}
+# faulty CALL WHAT [STRACE OPTION]...: what runs "train" so that CALL fails as WHAT says
+faulty() {
+	call=$1 what=$2
+	shift 2
+	RUN="strace -f -o /dev/null -e trace=$call -e inject=$call:$what $*"
+}
+
+# ---- the undisturbed run ----
+
+check "the run that all others are held against" train ref
+final=$(meta "$T/ref/final.safetensors" vt.tensors)
+
+# ---- locks ----
+
+if [ $trace = yes ]; then
+	for call in openat flock ftruncate write; do
+		faulty $call error=EINTR:when=1 -P "$T/lock/.vt-train.lock"
+		check "the lock file: $call interrupted once is made again" train lock
+		RUN=''
+		rm -rf "$T/lock"
+	done
+	faulty write error=ENOSPC -P "$T/lock/.vt-train.lock"
+	check_exit "no room for the lock file" 1 train lock
+	RUN=''
+	check_says "is said as it is" 'lock: cannot write: No space left'
+	rm -rf "$T/lock"
+else
+	skip "an interrupted lock" "no strace"
+fi
+
+# ---- the best checkpoint ----
+
+# at NAME WHAT: what runs "train" so that the rename to NAME fails as WHAT says:
+# "once", "ever", or "kill"
+cat >"$T/fault.c" <<'SHIM'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int rename(const char *from, const char *to)
+{
+	static int seen;
+	const char *what = getenv("FAULT_WHAT"), *at = strrchr(to, '/');
+
+	if (what != NULL && at != NULL && strcmp(at + 1, getenv("FAULT_AT")) == 0) {
+		if (*what == 'k')
+			raise(SIGKILL);
+		if (*what == 'e' || seen++ == 0)
+			return errno = EIO, -1;
+	}
+	return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+}
+static int seen_reads;
+/* Of files whose path has FAULT_READ, only FAULT_FROM reads succeed; while the file FAULT_HOLD is there, nothing is read at an offset. */
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+	const char *hold = getenv("FAULT_HOLD"), *bad = getenv("FAULT_READ");
+	char link[64], path[4096] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (bad != NULL && readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, bad) != NULL &&
+	    seen_reads++ >= atoi(getenv("FAULT_FROM")))
+		return errno = EIO, -1;
+	while (hold != NULL && access(hold, F_OK) == 0)
+		usleep(10000);
+	return ((ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread"))(fd, to, n, at);
+}
+ssize_t pread64(int fd, void *to, size_t n, off_t at)
+{
+	return pread(fd, to, n, at);
+}
+SHIM
+shim=yes
+${CC:-cc} -shared -fPIC -o "$T/fault.so" "$T/fault.c" -ldl 2>/dev/null || shim=no
+at() {
+	RUN="env LD_PRELOAD=$T/fault.so FAULT_AT=$1 FAULT_WHAT=$2"
+}
+
+best=$(meta "$T/ref/best.safetensors" vt.step)
+check_same "the last state names the best" "$best" "$(meta "$T/ref/final.safetensors" vt.best_step)"
+# whole DIR: every checkpoint of the run is that of the undisturbed one
+whole() {
+	for f in "$T"/ref/*.safetensors; do
+		cmp -s "$f" "$T/$1/${f##*/}" || { diag "$1: ${f##*/} differs"; return 1; }
+	done
+}
+if [ $shim = yes ]; then
+	# Killed between a checkpoint and its second name, and in other places.
+	for f in best.safetensors latest final.safetensors ckpt-0000000008.safetensors; do
+		at $f kill
+		rm -rf "$T/kill"
+		train kill >/dev/null 2>&1
+		RUN=''
+		check_same "killed before $f has its name: unfinished" "unfinished 75" "$(state kill)"
+		check "and the same command goes on" train kill
+		check "to the same best and final" whole kill
+	done
+	rm "$T/kill/best.safetensors"
+	cp "$T/kill/ckpt-0000000012.safetensors" "$T/kill/ckpt-0000000008.safetensors"
+	check_exit "another checkpoint is not taken for the best" 1 train kill
+	cp "$T/ref/best.safetensors" "$T/kill/ckpt-0000000008.safetensors"
+	check "its own is, even when the run is finished" train kill
+	check "and is named so again" whole kill
+	# Every save that can fail, once and for ever: what the run says is true.
+	for f in best.safetensors latest ckpt-0000000006.safetensors ckpt-0000000008.safetensors \
+		ckpt-0000000012.safetensors final.safetensors; do
+		rm -rf "$T/eio"
+		at $f once
+		check_exit "$f that fails once" "$([ $f = final.safetensors ] && echo 1 || echo 0)" train eio
+		RUN=''
+		[ $f = final.safetensors ] || check "is written after all" whole eio
+	done
+	rm -rf "$T/eio"
+	at best.safetensors ever
+	check_exit "a best that cannot be named is exit 1" 1 train eio
+	check_says "and said" 'the end is not saved; the last safe step is 1: .*best'
+	RUN=''
+	check_same "which --status says, too" "failed 1" "$(state eio)"
+	check "and the same command mends it" train eio
+	check "with the best" whole eio
+else
+	skip "kills and failed saves" "no compiler"
+fi
+cp -r "$T/ref" "$T/lost" && rm "$T/lost/best.safetensors"
+check_exit "a best that is lost is exit 1" 1 train lost
+check_says "which says so" "best.safetensors: is not there, or not of step 8"
+check_exit "each time" 1 train lost
+check_exit "unless none is wanted" 0 train lost --keep-best none
+if [ $shim = yes ]; then
+	i=0
+	for from in 10 30 50 70 90; do
+		RUN="env LD_PRELOAD=$T/fault.so FAULT_READ=$T/val/ FAULT_FROM=$from"
+		rm -rf "$T/blind"
+		train blind >/dev/null 2>"$T/err"
+		got=$?
+		RUN=''
+		[ $got = 1 ] && train blind && whole blind && [ "$(jq -c 'select(.type=="validation") | [.step, .best]' "$T/blind/log.jsonl")" = \
+			"$(jq -c 'select(.type=="validation") | [.step, .best]' "$T/ref/log.jsonl")" ] && i=$((i + 1))
+	done >/dev/null 2>&1
+	check_same "a validation that failed is done first when the run goes on" 5 $i
+fi
+check_same "by loss, the best is counted anew" "" "$(train loss --stop-after 0.001s >/dev/null 2>&1
+	train loss --keep-best loss >/dev/null 2>"$T/err" || cat "$T/err"
+	for i in "$T/loss/best.safetensors"; do [ "$(meta "$i" vt.best_metric)" = loss ] || echo "not by loss"; done)"
+
+# ---- NaN and infinity ----
+
+cp -r "$T/ref" "$T/nan"
+for f in "$T"/nan/ckpt-*; do rm -f "$f"; done
+rm "$T/nan/final.safetensors"
+train early --stop-after 0.001s >/dev/null 2>&1	# one step
+check_same "one that stopped after a step" "unfinished 75" "$(state early)"
+first=$T/early/ckpt-0000000001.safetensors
+cp "$first" "$T/nan/" && cp "$first" "$T/nan/ckpt-0000000003.safetensors"
+poison "$T/nan/ckpt-0000000003.safetensors" bn/bn1.running_mean "$NAN"
+cp "$T/nan/ckpt-0000000003.safetensors" "$T/poison.safetensors"
+check_exit "vt-eval of a checkpoint with NaN is exit 5" 5 \
+	vt-eval -m "$T/poison.safetensors" -i "$T/val" --device ref
+check_says "and says where" 'tensor bn/bn1.running_mean holds NaN'
+check "vt-train goes on from the newest that is finite" train nan
+check "and puts the other aside" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
+check_same "to the same weights" "$final" "$(meta "$T/nan/final.safetensors" vt.tensors)"
+mkdir "$T/nans" && cp "$T/poison.safetensors" "$T/nans/ckpt-0000000003.safetensors"
+check_exit "none that is finite is exit 5" 5 train nans
+check_same "which --status says, too" "diverged 5" "$(state nans)"
+HUGE='\171\226\230\176'		# 1e38
+cp "$first" "$T/huge.safetensors"
+poison "$T/huge.safetensors" model/fc.weight "$HUGE"
+poison "$T/huge.safetensors" model/conv1.weight "$HUGE"
+check_exit "vt-eval of scores that are not finite is exit 5" 5 \
+	vt-eval -m "$T/huge.safetensors" -i "$T/val" --device ref
+check_says "and says of which sample" 'sample s[0-9]+: the score of class [0-9] is'
+# A variance that overflows leaves the loss finite: nothing else would tell.
+mkdir "$T/variance" && cp "$first" "$T/variance/"
+poison "$T/variance/ckpt-0000000001.safetensors" model/conv1.weight '\354\170\055\142'	# 8e20
+check_exit "running statistics that overflow are a divergence" 5 train variance
+check_says "and said" 'step 1: .*normalisations'
+check_same "the checkpoint before stays the only one" "ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
+
+# ---- what is saved before the end ----
+
+check_same "a run that stopped has an end in its log" 75 "$(jq -r 'select(.type=="end").status' "$T/early/log.jsonl")"
+sed 's/\t0\.1\t/\t1e9\t/' "$T/s.tsv" >"$T/hot.tsv"
+hot() {
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --seed 7 --device ref -q "$@"
+}
+check_exit "divergence is exit 5" 5 hot
+check_same "--status says so" "diverged 5" "$(state hot)"
+step=$(jq -r .step "$T/said")
+check "what was finite is saved" test "$step" -ge 1
+check_same "and is all finite" 0 "$(vt-eval -m "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
+	grep -c 'holds NaN' "$T/err")"
+check_exit "again, it diverges again" 5 hot
+check_same "a loop that goes on at 75 ends" "5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
+	[ $s = 75 ] || break; done 2>/dev/null; echo "$s $n")"
+
+# All frames of a sample that the second step is the first to see are damaged.
+train trace --trace-samples "$T/trace.tsv" >/dev/null
+key=$(awk -F'\t' '$1 == 1 { print $3; exit }' "$T/trace.tsv")
+step=$(awk -F'\t' -v k="$key" '$3 == k { print $1; exit }' "$T/trace.tsv")
+cp -r "$T/train" "$T/sound"
+set -- $(vt-pack --list -i "$T/train" | awk -F'\t' -v k="$key" '$1 == k { print $10, $11 }')
+at=$1
+while [ $at -lt $(($1 + $2)) ]; do	# all its frames
+	printf '\377\377\377\377' | dd of="$T/train/t-000000.tar" bs=1 seek=$((at + 600)) conv=notrunc 2>/dev/null
+	at=$((at + 1024))
+done
+check_exit "a damaged frame is exit 4" 4 train damaged
+check_same "the steps before it are saved" "failed 4 $step" "$(state damaged) $(jq -r .step "$T/said")"
+if [ $mpi = yes ]; then
+	RUN="mpirun -np 2" train damaged2 >/dev/null 2>"$T/err"
+	got=$?
+	check_same "on two ranks, too" "4 failed 4 $step" "$got $(state damaged2) $(jq -r .step "$T/said")"
+fi
+rm -r "$T/train" && mv "$T/sound" "$T/train"
+check "with the frame mended, the same command goes on" train damaged
+check_same "to the same weights" "$final" "$(meta "$T/damaged/final.safetensors" vt.tensors)"
+
+# ---- signals, and an output that is closed ----
+
+{
+	train pipe --log-every 1 2>"$T/err"
+	echo $? >"$T/status"
+} | head -1 >/dev/null
+check_same "standard output that is closed does not stop a run" 0 "$(cat "$T/status")"
+check "which is whole" whole pipe
+check_same "with its log" 12 "$(jq -r 'select(.type=="step").step' "$T/pipe/log.jsonl" | wc -l)"
+train closed >&- 2>"$T/err"
+check_same "nor does one that was never open" 0 $?
+if [ -e /dev/full ]; then
+	train full >/dev/full 2>"$T/err"
+	check_same "nor one that is full" 0 $?
+fi
+vt-train --status "$T/pipe" >/dev/full 2>"$T/err"
+check_same "but what is asked for must be written" 1 $?
+
+if [ $shim = yes ]; then
+	vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=20000 -o "$T/long.tsv"
+	# run_long DIR: a run in the background that waits within a step; its pid
+	run_long() {
+		rm -f "$T/hold"
+		env LD_PRELOAD="$T/fault.so" FAULT_HOLD="$T/hold" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" \
+			--schedule "$T/long.tsv" -o "$T/$1" --seed 7 --device ref -j 1 --loader-memory 1 --log-every 1 \
+			>/dev/null 2>"$T/err" &
+		pid=$!
+		for i in $(seq 600); do
+			grep -q '"type":"step"' "$T/$1/log.jsonl" 2>/dev/null && break
+			sleep 0.1
+		done
+		: >"$T/hold"
+		sleep 0.3
+	}
+	(
+		run_long int
+		trap - INT
+		kill -INT $pid
+		sleep 0.5
+		rm "$T/hold"
+		wait $pid
+		echo $? >"$T/status"
+	)
+	check_same "an interrupt saves, exit 75" 75 "$(cat "$T/status")"
+	check_says "says at once what it does" 'the step is finished and saved first'
+	check_says "and then what is saved, and where" "stopped after step [0-9]+, which is saved in $T/int: the same command goes on"
+	check_same "--status" "unfinished 75" "$(state int)"
+	(
+		run_long int2
+		kill -INT $pid
+		sleep 0.5
+		kill -INT $pid
+		wait $pid
+		echo $? >"$T/status"
+	)
+	check_same "a second one ends at once, within the step" 130 "$(cat "$T/status")"
+	check_same "as a killed run" "unfinished 75" "$(state int2)"
+	(
+		run_long usr1
+		kill -USR1 $pid
+		sleep 0.5
+		kill -USR1 $pid
+		check_same "a run at work" "running 75" "$(state usr1)" >&3
+		rm "$T/hold"
+		wait $pid
+		echo $? >"$T/status"
+	) 3>&1
+	n_tests=$((n_tests + 1))
+	check_same "SIGUSR1 may come twice" 75 "$(cat "$T/status")"
+else
+	skip "signals within a step" "no compiler"
+fi
+
+# ---- a disk that is too small ----
+
+# A file system of 160 KiB for the run, if we may mount one in a space of our own.
+each=$(wc -c <"$first")
+small() {
+	mkdir -p "$T/disk"
+	unshare -rm sh -c 'mount -t tmpfs -o size=160k none "$0" && cp -r "$0-was/." "$0/" 2>/dev/null; "$@"; s=$?
+		rm -rf "$0-was"; cp -r "$0" "$0-was"; exit $s' "$T/disk" "$@"
+}
+if unshare -rm mount -t tmpfs none "$T" 2>/dev/null; then
+	big() {	# as train, with a network whose checkpoints are 36 KiB
+		sed 's/out=8/out=96/' "$T/net.net" >"$T/big.net"
+		small "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/big.net" --schedule "$T/s.tsv" -o "$T/disk/run" \
+			--seed 7 --device ref -j 1 --save-steps 1 "$@"
+	}
+	check_exit "-n on a disk that is too small" 0 big --keep 20 -n
+	check_says "warns" 'checkpoints may take .* and the disk has .* free'
+	check_exit "-n on one that is not" 0 train none -n
+	check_same "does not" "" "$(grep 'checkpoints may' "$T/err")"
+	big --keep 20 >/dev/null 2>"$T/err"
+	check_same "a full disk makes room, exit 0" 0 $?
+	check_says "at the expense of older checkpoints" 'ckpt-0000000001.safetensors: removed, for the disk is full'
+	check_same "and nothing is missing" "best.safetensors final.safetensors" \
+		"$(cd "$T/disk-was/run" && ls | grep -E '^(best|final)' | tr '\n' ' ' | sed 's/ $//')"
+else
+	skip "a full disk" "cannot mount"
+fi
+
+# ---- what is refused touches nothing ----
+
+snapshot() {
+	(cd "$T/$1" && find . -type f -exec cksum {} + | sort) | cksum
+}
+was=$(snapshot ref)
+check_exit "another recipe" 2 train ref --momentum 0.8
+check_exit "another past" 2 sh -c "
+	sed 's/\t0\.1\t/\t0.2\t/' '$T/s.tsv' | '$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule - -o '$T/ref' --seed 7 --device ref"
+check_exit "a run where none may be" 2 train ref --resume never
+check_same "change nothing" "$was" "$(snapshot ref)"
+check_exit "a checkpoint that does not fit, for a new run" 2 train new --resume "$T/ref/final.safetensors" --momentum 0.8
+check "makes no directory" test ! -e "$T/new"
+mkdir "$T/empty"
+check_exit "and in a directory that is there" 2 train empty --resume "$T/ref/final.safetensors" --momentum 0.8
+check_same "leaves no lock" "" "$(ls -A "$T/empty")"
+check_exit "one that fits is gone on from" 0 train other --resume "$T/ref/final.safetensors" --keep-best none
+check "into the new directory" test -s "$T/other/final.safetensors"
+cp -r "$T/ref" "$T/cut" && head -c 3000 "$T/ref/final.safetensors" >"$T/cut/ckpt-0000000013.safetensors"
+was=$(snapshot cut)
+check_same "--status of a run with a damaged checkpoint" "finished 0" "$(state cut)"
+check_same "changes nothing" "$was" "$(snapshot cut)"
+
+# ---- the log, and what lies in the run ----
+
+check_same "the start: host, arguments, versions" "$(uname -n) $T/ref $(vt-train --version | sed -n 's/^vt-train (vt) //p')" \
+	"$(jq -r 'select(.type=="start") | [.host, .arguments[(.arguments | index("-o")) + 1], .versions.vt] | join(" ")' "$T/ref/log.jsonl")"
+check "every line has its time" jq -se 'all(.[]; (.time | fromdate) > 1700000000)' "$T/ref/log.jsonl"
+check "a step its memory and clips a second" jq -se 'all(.[] | select(.type=="step"); .peak_memory > 1000000 and .clips_per_s > 0)' "$T/ref/log.jsonl"
+awk -F'\t' -v OFS='\t' 'NR > 1 { $8 = "4/20" } 1' "$T/s.tsv" >"$T/between.tsv"
+check "BN groups that interleave" sh -c "'$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/between.tsv' -o '$T/between' --device ref -q --log-every 1"
+check_same "are in the log" "4 20" "$(jq -r 'select(.type=="step") | "\(.bn) \(.bn_run)"' "$T/between/log.jsonl" | sort -u)"
+(cd "$T" && "$BUILD/vt-train" -i train --val val -m ./net.net --schedule - -o typed --seed 7 --device ref -q --precise-bn off <s.tsv >/dev/null)
+rm "$T/typed/ckpt-"* "$T/typed/final.safetensors" "$T/typed/best.safetensors"
+check_exit "the config of a run works from another directory" 0 sh -c "cd / && '$BUILD/vt-train' -c '$T/typed/config'"
+check_same "and is that run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
+check_exit "a run is no network" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "but it has one" "--model=$T/ref/network.net is the network of that run, --out=$T/ref resumes it"
+mkdir "$T/tsm_tiny"
+check_exit "a directory called as a network does not hide it" 0 \
+	sh -c "cd '$T' && vt-train -n -i train -m tsm_tiny --schedule s.tsv --device ref"
+train full --resume never --trace-samples "$T/trace.tsv" >/dev/null 2>&1
+if [ $mpi = yes ]; then
+	RUN="mpirun -np 2" train ranks --trace-samples "$T/ranks.tsv" >/dev/null 2>&1
+	check_same "the trace of each rank has a header" 2 "$(cat "$T"/ranks.tsv.? | grep -c '^#step	clip	key')"
+fi
+if [ $trace = yes ]; then
+	mkdir "$T/log"
+	faulty write error=ENOSPC:when=3..6 -P "$T/log/log.jsonl"
+	check_exit "a log that cannot be written for a while" 0 train log --log-every 1
+	RUN=''
+	check_same "misses no line" "$(jq -r '[.type, .step] | @tsv' "$T/pipe/log.jsonl" | cksum)" \
+		"$(jq -r '[.type, .step] | @tsv' "$T/log/log.jsonl" | cksum)"
+	faulty write error=ENOSPC:when=3+ -P "$T/log2/log.jsonl"
+	check_exit "one that never can be is exit 1" 1 train log2
+	RUN=''
+	check_says "and says so" 'log.jsonl: its last [0-9]+ bytes could not be written'
+fi
+if [ -e "$BUILD/tests/fault.so" ]; then
+	twice=
+	for k in $(seq 20 34); do
+		RUN="env LD_PRELOAD=$BUILD/tests/fault.so FAULT=open:$k+:EMFILE"
+		rm -rf "$T/files"
+		train files >/dev/null 2>"$T/err" && diag "open:$k+:EMFILE did not fail"
+		[ -z "$(sort "$T/err" | uniq -d)" ] || twice="$twice $k"
+	done
+	RUN=''
+	check_same "without files to open, whatever fails is said once" '' "$twice"
+else
+	skip "without files to open" "this processor's system calls are not caught"
+fi
+if command -v script >/dev/null; then
+	TERM=xterm script -qec "'$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/tty' \
+		--seed 7 --device ref --log-every 1" /dev/null </dev/null >"$T/out"
+	sed 's/\r$//; s/.*\r\x1b\[K//' "$T/out" >"$T/rows"
+	check_same "on a terminal the log is in columns, each on a line of its own" 12 "$(grep -cE '^ +[0-9]+ +[0-9.]+ +20x2x16 ' "$T/rows")"
+	check_same "of 80 at most" 0 "$(awk 'length > 80' "$T/rows" | grep -vc 'note:')"
+else
+	skip "columns on a terminal" "no script(1)"
+fi
+plan

@@ -1,0 +1,113 @@
+/*
+ * A device once more, for another thread: what one has done and an event has
+ * said is there for the other, and what is copied by the other is done when it
+ * returns; on the GPU that is none (tests/gpu), which finds what has no order.
+ */
+#include <pthread.h>
+
+#include "base/mem.h"
+#include "gpu/standin/standin.h"
+
+#include "tap.h"
+
+enum { N = 300000, HALF = N / 2 };
+
+struct job {
+	struct device *d, *aside;
+	struct event *done;
+	float *w;			/* of the device */
+	float *host;			/* pinned */
+	int bad;
+};
+
+/* Take the upper half, once it is there, and give it back, twice as large. */
+static void *
+work(void *arg)
+{
+	struct job *j = arg;
+
+	device_event_wait(j->d, j->done, HALF);
+	device_download(j->aside, j->host, j->w + HALF, (N - HALF) *
+	    sizeof(float));
+	for (int i = 0; i < N - HALF; i++) {
+		j->bad += j->host[i] != (float)(i + HALF);
+		j->host[i] *= 2;
+	}
+	device_upload(j->aside, j->w + HALF, j->host, (N - HALF) *
+	    sizeof(float));
+	return NULL;
+}
+
+/* The distance of ${n} numbers that went to 16 bits and back, by another's
+ * measure each time, relative to each. */
+static double
+back_and_forth(struct device *d, enum precision as, double scale)
+{
+	enum { SOME = 5000 };
+	float own[SOME], *x = device_alloc(d, sizeof(own));
+	void *narrow = device_alloc(d, SOME * 2);
+	double most = 0;
+
+	for (int i = 0; i < SOME; i++)
+		own[i] = (float)((i - SOME / 2) * 0.37);
+	device_upload(d, x, own, sizeof(own));
+	device_narrow(d, narrow, x, SOME, as, scale);
+	device_widen(d, x, narrow, SOME, as, 3 / scale);
+	device_download(d, own, x, sizeof(own));
+	for (int i = 0; i < SOME; i++) {
+		double want = 3.0 * (float)((i - SOME / 2) * 0.37);
+		double apart = fabs(own[i] - want) / (fabs(want) + 1e-30);
+
+		most = apart > most || isnan(apart) ? apart : most;
+	}
+	device_free(d, narrow);
+	device_free(d, x);
+	return most;
+}
+
+static void
+test(const struct backend *b)
+{
+	struct device *d = device_open(b, &(struct device_options){
+	    .threads = 1 });
+	struct job j = { .d = d, .aside = device_aside(d),
+		.done = device_event_new(d) };
+	float *own = xcalloc(N, sizeof(*own));
+	pthread_t thread;
+
+	j.w = device_alloc(d, N * sizeof(float));
+	j.host = device_alloc_host(d, N * sizeof(float));
+	device_event_record(d, j.done, N);
+	pthread_create(&thread, NULL, work, &j);
+	for (int i = 0; i < N; i++)
+		own[i] = (float)i;
+	device_upload(d, j.w + HALF, own + HALF, (N - HALF) * sizeof(float));
+	device_event_record(d, j.done, HALF);
+	device_upload(d, j.w, own, HALF * sizeof(float));
+	device_event_record(d, j.done, 0);
+	pthread_join(thread, NULL);
+	device_download(d, own, j.w, N * sizeof(float));
+	for (int i = 0; i < N; i++)
+		j.bad += own[i] != (float)(i < HALF ? i : 2 * i);
+	ok(d->backend->apart, "%s: memory is the device's alone", b->name);
+	is(j.bad, 0, "what an event has said is there for the other");
+	ok(device_stream(d) == NULL, "no library knows its streams");
+	near(back_and_forth(d, PRECISION_BF16, 1), 0, 1.0 / 256 + 1e-6,
+	    "bf16 and back");
+	near(back_and_forth(d, PRECISION_FP16, 0.25), 0, 1.0 / 2048 + 1e-6,
+	    "fp16 of a quarter, and back");
+	device_free_host(d, j.host);
+	device_aside_free(d, j.aside);
+	device_event_free(d, j.done);
+	device_free(d, j.w);
+	device_close(d);
+	free(own);
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < STANDIN_WHENS; i++)
+		test(standin_backend((enum standin_when)i));
+	return done();
+}

@@ -1,0 +1,179 @@
+/*
+ * ceilings [MIB [SIDE [ROUNDS]]]: what the memory of a GPU and its products can do,
+ * as rows of vt-bench(1): GB/s of copies of MIB MiB, read and written both counted,
+ * and TFLOP/s of products of SIDE by SIDE matrices of random numbers, in ROUNDS of
+ * ten each.  What a training step is held against; see tests/gpu/contact/README.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+#include "gpu/standin/standin.h"
+
+enum { TIMES = 10 };
+
+struct bench {
+	struct driver *d;
+	struct gpu_stream *s;
+	int rounds;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of what was done in a second, round by round. */
+static void
+row(const struct bench *b, const char *name, const char *unit, double *rate)
+{
+	qsort(rate, (size_t)b->rounds, sizeof(*rate), compare);
+	printf("ceiling/%s\t%s\t%d\t%.6g\t%.6g\t%.6g\t\n", name, unit, b->rounds,
+	    rate[0], rate[b->rounds / 2], rate[b->rounds - 1]);
+	fflush(stdout);
+}
+
+static void
+finish(const struct bench *b)
+{
+	if (b->d->call->wait(b->d, b->s) != 0)
+		exit(1);
+}
+
+static void *
+room(const struct bench *b, size_t bytes)
+{
+	void *p = b->d->call->alloc(b->d, bytes);
+
+	if (p == NULL)
+		exit(1);
+	return p;
+}
+
+static void
+copies(const struct bench *b, size_t bytes)
+{
+	double *rate = xcalloc((size_t)b->rounds, sizeof(*rate));
+	void *from = room(b, bytes), *to = room(b, bytes);
+
+	b->d->call->fill(b->d, b->s, from, 0x3c, bytes);
+	for (int i = -1; i < b->rounds; i++) {
+		double start;
+
+		finish(b);
+		start = clock_seconds();
+		for (int k = 0; k < TIMES; k++)
+			b->d->call->copy(b->d, b->s, to, from, bytes);
+		finish(b);
+		if (i >= 0)
+			rate[i] = 2e-9 * TIMES * (double)bytes /
+			    (clock_seconds() - start);
+	}
+	row(b, "copy", "GB/s", rate);
+	b->d->call->free(b->d, from);
+	b->d->call->free(b->d, to);
+	free(rate);
+}
+
+/* Random numbers from 0.5 to 1 of either sign: zeros would draw less power, and
+ * so be faster than any work. */
+static void
+randomise(const struct bench *b, void *at, size_t n, enum gpu_type type)
+{
+	size_t bytes = n * (type == GPU_F32 ? 4 : 2);
+	uint32_t *host = b->d->call->alloc_host(b->d, bytes), x = 1;
+	const uint32_t keep[] = { 0x807fffff, 0x807f807f, 0x83ff83ff };
+	const uint32_t set[] = { 0x3f000000, 0x3f003f00, 0x38003800 };
+
+	if (host == NULL)
+		exit(1);
+	for (size_t i = 0; i < bytes / 4; i++) {
+		x = x * 1664525 + 1013904223;
+		host[i] = ((x ^ x >> 15) & keep[type]) | set[type];
+	}
+	b->d->call->copy(b->d, b->s, at, host, bytes);
+	finish(b);
+	b->d->call->free_host(b->d, host);
+}
+
+static void
+products(const struct bench *b, int side, enum gpu_type type)
+{
+	static const char *const name[] = { "product/fp32", "product/bf16",
+		"product/fp16" };
+	size_t n = (size_t)side * (size_t)side, size = type == GPU_F32 ? 4 : 2;
+	struct product_shape shape = { .m = side, .n = side, .k = side,
+		.batch = 1, .lda = (size_t)side, .ldb = (size_t)side,
+		.ldc = (size_t)side, .type_ab = type, .type_c = type };
+	struct product_plan *p = b->d->call->product_new(b->d, &shape);
+	double *rate = xcalloc((size_t)b->rounds, sizeof(*rate));
+	void *at[4];
+
+	if (p == NULL)
+		exit(1);
+	for (int i = 0; i < 3; i++) {
+		at[i] = room(b, n * size);
+		randomise(b, at[i], n, type);
+	}
+	at[3] = room(b, b->d->call->product_workspace(b->d, p) + 1);
+	for (int i = -1; i < b->rounds; i++) {
+		double start;
+
+		finish(b);
+		start = clock_seconds();
+		for (int k = 0; k < TIMES; k++)
+			b->d->call->product(b->d, b->s, p, at[0], at[1],
+			    at[2], at[3]);
+		finish(b);
+		if (i >= 0)
+			rate[i] = 2e-12 * TIMES * (double)n * side /
+			    (clock_seconds() - start);
+	}
+	row(b, name[type], "TFLOP/s", rate);
+	for (int i = 0; i < 4; i++)
+		b->d->call->free(b->d, at[i]);
+	b->d->call->product_free(b->d, p);
+	free(rate);
+}
+
+static int
+number(int argc, char **argv, int i, int usual)
+{
+	int n = i < argc ? atoi(argv[i]) : usual;
+
+	if (n < 1)
+		die(2, "usage: ceilings [MIB [SIDE [ROUNDS]]]");
+	return n;
+}
+
+int
+main(int argc, char **argv)
+{
+	size_t bytes = (size_t)number(argc, argv, 1, 2048) << 20;
+	int side = number(argc, argv, 2, 8192);
+	struct device *d;
+	struct bench b;
+
+	program_start(argv[0]);
+	b.rounds = number(argc, argv, 3, 5);
+	d = device_open(standin_backend(STANDIN_LATE), &(struct device_options){
+	    .threads = 1 });
+	if (d == NULL)
+		return 2;
+	b.d = standin_of(d);
+	if ((b.s = b.d->call->stream_new(b.d, 0)) == NULL)
+		return 1;
+	puts("#name\tunit\tn\tmin\tmedian\tp99\tnote");
+	copies(&b, bytes);
+	for (int type = GPU_F32; type <= GPU_F16; type++)
+		products(&b, side, (enum gpu_type)type);
+	b.d->call->stream_free(b.d, b.s);
+	device_close(d);
+	return 0;
+}

@@ -1,0 +1,404 @@
+/* tests/run: weight 2 */
+/*
+ * Prefetching pixels to the cuda back end, without a GPU, on a stand-in that delays
+ * work.  The bits equal those of uploads by each pass.  Two pinned buffers alternate,
+ * and the host waits only until it may write a buffer again.  The test detects each
+ * missing event.  Frames that the device resizes are tested the same way.  vt-bench
+ * times steps with prefetched pixels, and downloads into pinned memory need no
+ * staging.
+ */
+#include "base/mem.h"
+#include "bench/cases.h"
+#include "media/raw.h"
+#include "net/feed.h"
+#include "net/net.h"
+
+#include "gpu/standin/standin.h"
+#include "tap.h"
+#include "thin.h"
+
+enum { CLASSES = 5, PASSES = 7, TURNS = 2 };
+enum { CLIPS = 2, FRAMES = 4, SIDE = 20, WIDTH = 41, HEIGHT = 29 };
+enum sent { NOT_AHEAD, PIXELS, RAW };
+
+/* ---- a driver without some event, that looks at copies ---- */
+
+static struct driver_calls calls;
+static const struct driver_calls *real;
+static struct gpu_stream *side;		/* the second one that was made */
+static int streams, beside;		/* copies on it */
+enum { NOTHING, LANDED, TAKEN, WAITED };
+static int without;
+
+static struct gpu_stream *
+stream_new(struct driver *d, int urgent)
+{
+	struct gpu_stream *s = real->stream_new(d, urgent);
+
+	if (streams++ == 0)
+		side = s;
+	return s;
+}
+
+static void
+copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
+    size_t bytes)
+{
+	beside += s == side;
+	real->copy(d, s, to, from, bytes);
+}
+
+static void
+follow(struct driver *d, struct gpu_stream *s, struct gpu_event *e)
+{
+	if (without != (s == side ? TAKEN : LANDED))
+		real->follow(d, s, e);
+}
+
+/* ---- passes ---- */
+
+struct run {
+	double *w;
+	int early, race, wait, sum, beside;
+	char said[512];
+};
+
+/* One clip of microbatch ${i}, as pixels or raw: frames of which a part is shown. */
+static void
+fill_clip(struct stream *s, int clip, int i, struct raw_clip *raw,
+    struct resizer *z)
+{
+	const struct region r = { 3.25 + clip, 0.5, 24.5 + i, 26 };
+	struct image *m = image_new(WIDTH, HEIGHT, 3);
+
+	if (s->raw != NULL)
+		raw_begin(raw, s->bytes + (size_t)clip * s->raw->each,
+		    s->raw->each, FRAMES, SIDE);
+	for (int t = 0; t < FRAMES; t++) {
+		size_t number = (size_t)(i * CLIPS + clip) * FRAMES + (size_t)t;
+
+		for (size_t k = 0; k < 3 * WIDTH * HEIGHT; k++)
+			m->data[k] = (uint8_t)(k * 131 + number * (k % 7 + 29));
+		if (s->raw != NULL)
+			raw_add(raw, z, RESIZE_ANTIALIAS, m, r, i % 2);
+		else
+			image_resize(z, RESIZE_ANTIALIAS, s->bytes + 3 * SIDE *
+			    SIDE * ((size_t)clip * FRAMES + (size_t)t), SIDE,
+			    SIDE, m->data, WIDTH, HEIGHT, r, i % 2);
+	}
+	if (s->raw != NULL)
+		s->raw->used[clip] = raw_used(raw);
+	image_free(m);
+}
+
+static void
+fill(struct stream *s, int i)
+{
+	struct raw_clip *raw = raw_new();
+	struct resizer *z = resizer_new();
+
+	for (int clip = 0; clip < CLIPS; clip++)
+		fill_clip(s, clip, i, raw, z);
+	resizer_free(z);
+	raw_free(raw);
+}
+
+static struct run
+run(const struct graph *g, enum standin_when when, enum sent ahead)
+{
+	struct device *d = device_open(standin_backend(when),
+	    &(struct device_options){ .threads = 1 });
+	struct driver *driver = standin_of(d);
+	struct net *n = net_new(g, d);
+	struct run r = { .w = xcalloc(g->elements, sizeof(double)) };
+	struct dims *in = graph_inputs(g, CLIPS, FRAMES, SIDE);
+	size_t each = raw_room(FRAMES, SIDE, WIDTH, HEIGHT);
+	size_t used[TURNS][CLIPS] = { { 0 } };
+	struct raw_stream raw[TURNS] = { { each, used[0] }, { each, used[1] } };
+	struct plan *p;
+	void *dw = device_alloc(d, g->elements * d->elem), *own;
+	size_t bytes = ahead == RAW ? CLIPS * each : dims_count(&in[0]);
+	struct stream turn[TURNS];
+	struct feed f;
+
+	real = driver->call;
+	calls = *real;
+	calls.stream_new = stream_new;
+	calls.copy = copy;
+	calls.follow = follow;
+	driver->call = &calls;
+	streams = beside = 0;
+	side = NULL;
+	net_init(n, 1);
+	p = net_plan(n, in, 1);
+	net_reserve(n);
+	n->landing = ahead == RAW ? bytes : 0;
+	if (ahead != NOT_AHEAD)
+		net_reserve_ahead(n);
+	feed_make(&f, in, &g->needs);
+	own = f.stream[0].bytes;
+	for (int i = 0; i < TURNS; i++) {
+		turn[i] = f.stream[0];
+		turn[i].bytes = device_alloc_host(d, bytes);
+		turn[i].raw = ahead == RAW ? &raw[i] : NULL;
+	}
+	fill(&turn[0], 0);
+	for (int i = 0; i < PASSES; i++) {
+		struct stream *now = &turn[i % TURNS];
+		struct stream *next = &turn[(i + 1) % TURNS];
+
+		if (i == 0)
+			ahead_send(&n->ahead, p->tray, now, 1);
+		((struct stream *)f.stream)[0] = *now;
+		f.seed = (uint64_t)i;
+		/* The third time there is a graph; and nobody waits. */
+		standin_quiet(driver, i > 2);
+		net_forward(n, p, &f, dw);
+		plan_backward(p, NULL);
+		device_update(d, &(struct update){ .w = n->w, .g = dw,
+		    .n = g->elements, .lr = 1e-3, .scale = 1 });
+		standin_quiet(driver, 0);
+		if (without != WAITED)
+			ahead_wait(&n->ahead);
+		fill(next, i + 1);
+		standin_quiet(driver, i > 2);
+		/* What was sent and is another by now; and nothing twice. */
+		if (i == 4)
+			ahead_send(&n->ahead, p->tray, next, 99);
+		for (int k = 0; k < 2; k++)
+			ahead_send(&n->ahead, p->tray, next, (uint64_t)i + 2);
+		standin_quiet(driver, 0);
+	}
+	device_get(d, r.w, n->w, g->elements);
+	ahead_wait(&n->ahead);
+	r.beside = beside;
+	snprintf(r.said, sizeof(r.said), "%s", standin_said(driver));
+	r.early = standin_faults(driver, FAULT_EARLY);
+	r.race = standin_faults(driver, FAULT_RACE);
+	r.wait = standin_faults(driver, FAULT_WAIT);
+	r.sum = r.early + r.race + r.wait +
+	    standin_faults(driver, FAULT_UNDECLARED) +
+	    standin_faults(driver, FAULT_MISUSE);
+	((struct stream *)f.stream)[0].bytes = own;
+	((struct stream *)f.stream)[0].raw = NULL;
+	for (int i = 0; i < TURNS; i++)
+		device_free_host(d, turn[i].bytes);
+	ahead_close(&n->ahead);
+	driver->call = real;
+	device_free(d, dw);
+	feed_free(&f, &g->needs);
+	net_free(n);
+	free(in);
+	device_close(d);
+	return r;
+}
+
+static int
+same(const struct run *a, const struct run *b, const struct graph *g)
+{
+	return memcmp(a->w, b->w, g->elements * sizeof(*a->w)) == 0;
+}
+
+static void
+test(const struct graph *g, enum standin_when when, enum sent what,
+    const struct run *plain, const char *say)
+{
+	int copies = (PASSES + 2) * (what == RAW ? CLIPS : 1);
+	const char *name = what == RAW ? "raw clips" : "pixels";
+	struct run ahead, less;
+
+	without = NOTHING;
+	ahead = run(g, when, what);
+	ok(same(plain, &ahead, g), "%s: %s that are sent before give the same "
+	    "bits", say, name);
+	ok(plain->beside == 0 && ahead.beside == copies, "all of them beside the "
+	    "work, and none twice (%d)", ahead.beside);
+	if (!ok(ahead.sum == 0 && plain->sum == 0, "nobody waits, and nothing "
+	    "else is wrong"))
+		diag("%s", ahead.said);
+	/* A GPU does not say what it was not told to wait for. */
+	for (without = LANDED; without <= TAKEN && !standin_absent();
+	    without++) {
+		less = run(g, when, what);
+		if (!ok(less.race > 0, "%s: %s: an event that is left out, of %s, "
+		    "is found", say, name, without == LANDED ?
+		    "what has landed" : "what was taken"))
+			diag("%d %d %s", less.early, less.race, less.said);
+		free(less.w);
+	}
+	/* Elsewhere copies come first whenever anybody waits. */
+	if (when == STANDIN_LATE && !standin_absent()) {
+		less = run(g, when, what);
+		ok(!same(plain, &less, g), "%s: memory of %s that is written too "
+		    "early is seen", say, name);
+		free(less.w);
+	}
+	free(ahead.w);
+}
+
+static void
+test_both(const struct graph *g, enum standin_when when, const char *say)
+{
+	struct run plain;
+
+	without = NOTHING;
+	plain = run(g, when, NOT_AHEAD);
+	test(g, when, PIXELS, &plain, say);
+	test(g, when, RAW, &plain, say);
+	free(plain.w);
+}
+
+/* ---- the step that vt-bench times ---- */
+
+static struct { const char *at; size_t bytes; } inside[256];
+static int insides, updates, update;
+static size_t uploaded, uploaded_most;	/* per step, on the compute stream */
+
+static void *
+bench_alloc(struct driver *d, size_t bytes)
+{
+	void *p = real->alloc(d, bytes);
+
+	if (p != NULL && insides < 256) {
+		inside[insides].at = p;
+		inside[insides++].bytes = bytes;
+	}
+	return p;
+}
+
+static void
+bench_copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
+    size_t bytes)
+{
+	const char *p = from;
+	int i = 0;
+
+	while (i < insides && (p < inside[i].at || p >= inside[i].at +
+	    inside[i].bytes))
+		i++;
+	if (i == insides && s != side)
+		uploaded += bytes;
+	real->copy(d, s, to, from, bytes);
+}
+
+static void
+bench_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+{
+	if (l->kernel == update) {
+		/* The first step also fills tables. */
+		if (updates++ > 0 && uploaded > uploaded_most)
+			uploaded_most = uploaded;
+		uploaded = 0;
+	}
+	real->launch(d, s, l);
+}
+
+static int
+bench_capture(struct driver *d, struct gpu_stream *s)
+{
+	(void)d, (void)s;
+	return -1;
+}
+
+static void
+test_bench(const struct graph *g)
+{
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct driver *driver = standin_of(d);
+	struct shape shape = { CLIPS, FRAMES, SIDE };
+	struct shape_list shapes = { &shape, 1, 1 };
+	struct bench b = { .warmup = 2, .runs = 3, .threads = 1 };
+	struct net_options o = { .graph = g, .device = d, .shapes = &shapes };
+	size_t pixels = (size_t)CLIPS * FRAMES * SIDE * SIDE * 3;
+	int status;
+
+	real = driver->call;
+	calls = *real;
+	calls.stream_new = stream_new;
+	calls.alloc = bench_alloc;
+	calls.copy = bench_copy;
+	calls.launch = bench_launch;
+	calls.capture = bench_capture;
+	driver->call = &calls;
+	streams = 0;
+	side = NULL;
+	update = standin_kernel("update");
+	status = bench_step(&b, &o);
+	ok(status == 0 && b.wrong == 0 && updates >= b.warmup + b.runs,
+	    "vt-bench's steps: %d", updates);
+	ok(uploaded_most < pixels / 2, "none of them waits for its pixels: %zu "
+	    "bytes on the stream that computes (pixels: %zu)", uploaded_most,
+	    pixels);
+	driver->call = real;
+	bench_close(&b);
+	device_close(d);
+}
+
+/* ---- downloads ---- */
+
+static int downloads;
+static const void *downloaded;
+
+static void
+download_copy(struct driver *d, struct gpu_stream *s, void *to,
+    const void *from, size_t bytes)
+{
+	downloads++;
+	downloaded = to;
+	real->copy(d, s, to, from, bytes);
+}
+
+/* Downloads into pinned and other memory, from the first and the second stream. */
+static void
+test_download(void)
+{
+	enum { BYTES = 17 << 20 };	/* more than the staging buffer holds */
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct device *aside = device_aside(d);
+	struct driver *driver = standin_of(d);
+	char *w = device_alloc(d, BYTES), *pinned = device_alloc_host(d, BYTES);
+	char *plain = xcalloc(BYTES, 1);
+
+	for (size_t i = 0; i < BYTES; i++)
+		plain[i] = (char)(i * 7 + i / 999);
+	device_upload(d, w, plain, BYTES);
+	real = driver->call;
+	calls = *real;
+	calls.copy = download_copy;
+	driver->call = &calls;
+	downloads = 0;
+	device_download(d, pinned, w, BYTES);
+	ok(downloads == 1 && downloaded == pinned && memcmp(pinned, plain,
+	    BYTES) == 0, "a download into pinned memory is one copy");
+	memset(pinned, 0, BYTES);
+	device_download(aside, pinned + 5, w + 5, BYTES - 5);
+	ok(downloads == 2 && downloaded == pinned + 5 && memcmp(pinned + 5,
+	    plain + 5, BYTES - 5) == 0, "so is one of a second stream, into a "
+	    "part of it");
+	memset(plain, 0, BYTES);
+	device_download(d, plain, w, BYTES);
+	ok(downloads == 4 && memcmp(plain + 5, pinned + 5, BYTES - 5) == 0,
+	    "other memory is reached by staging");
+	driver->call = real;
+	free(plain);
+	device_free_host(d, pinned);
+	device_free(d, w);
+	device_aside_free(d, aside);
+	device_close(d);
+}
+
+int
+main(void)
+{
+	struct graph *g = read_thin("tsm_tiny", CLASSES);
+
+	test_both(g, STANDIN_LATE, "late");
+	test_both(g, STANDIN_OTHERS, "others first");
+	test_both(g, STANDIN_AT_ONCE, "at once");
+	test_bench(g);
+	test_download();
+	graph_free(g);
+	return done();
+}

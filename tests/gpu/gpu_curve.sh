@@ -1,0 +1,59 @@
+#!/bin/sh
+# The losses of training runs beside tests/gpu/contact/curves.tsv, which holds those of the
+# cpu back end in fp32: step by step at first, and in the mean of each tenth of the
+# run until its end.  The table is compared with this build's cpu back end, and with
+# the cuda back end on the stand-in in each precision.  With MAKE_CURVES=yes it is
+# made instead.
+# tests/run: weight 12
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+. tests/gpu/contact/curves
+
+# cpu RUN: its losses on the cpu back end
+cpu() {
+	curve_run "$1" "$T/set" "$T/cpu-$1" vt-train --device cpu
+}
+if [ "${MAKE_CURVES-}" = yes ]; then
+	cpu short && cpu whole || { cat "$T"/*.err >&2; exit 1; }
+	{
+		printf '#run\tstep\tloss\n'
+		for run in short whole; do
+			awk -v run=$run '{ print run "\t" NR "\t" $1 }' "$T/cpu-$run"
+		done
+	} >tests/gpu/contact/curves.tsv
+	exit
+fi
+
+# same NAME RUN FIRST: the losses of RUN in $T/NAME are those of the table
+same() {
+	said=$(curve_compare "$2" "$T/$1" "$3" 0.1)
+	check_same "$1: the losses are those of the table" 0 "$?"
+	diag "$said"
+}
+check "the whole run of the table learns" awk -F'\t' '$1 == "whole" { if ($2 <= 20) a += $3; if ($2 > 180) b += $3 }
+	END { exit !(b < 0.8 * a) }' tests/gpu/contact/curves.tsv
+for run in short whole; do
+	if built oneDNN; then
+		check_exit "a $run run on cpu" 0 cpu $run
+		same cpu-$run $run 1e-3
+	else
+		skip "a $run run on cpu" "no oneDNN in this build"
+	fi
+done
+for precision in fp32 bf16 fp16; do
+	case $precision in fp32) first=1e-3 ;; *) first=5e-2 ;; esac
+	check_exit "a short run in $precision on the cuda back end" 0 curve_run short "$T/set" "$T/$precision" \
+		"$BUILD/gpu/vt-train" --device ref --precision $precision -j 2
+	same $precision short $first
+done
+awk 'NR == 15 { print $1 * 1.5; next } { print $1 * (NR == 2 ? 1.01 : 1) }' "$T/fp32" >"$T/wrong"
+check_same "a wrong loss is found, and its step" 'in step 2 ' \
+	"$(curve_compare short "$T/wrong" 1e-3 0.1 | sed -n 's/.*\(in step [0-9]* \).*/\1/p')"
+awk 'NR > 10 { print $1 * 1.2; next } { print }' "$T/fp32" >"$T/wrong"
+check_fails() {
+	"$@" >"$T/out" && return 1 || return 0
+}
+check "a curve that leaves the table's is found" check_fails curve_compare short "$T/wrong" 1e-3 0.1
+head -n 19 "$T/fp32" >"$T/wrong"
+check "a curve that ends early, too" check_fails curve_compare short "$T/wrong" 1e-3 0.1
+plan

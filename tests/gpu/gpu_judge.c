@@ -1,0 +1,343 @@
+/*
+ * A step on the cuda back end whose verdict the device gives itself, without a
+ * GPU: the same as where the host looks at the gradient first, to the bit, by each
+ * optimiser, for gradients, statistics and losses that are finite or not, with
+ * clipping, averages, aggregated statistics and a scale of the loss that moves;
+ * nobody waits before it is made, it takes as few launches for many parameters as
+ * for few, and no table is sent again.  With a GPU the bits alone.
+ */
+#include <math.h>
+
+#include "backend/cuda/kernels.h"
+#include "base/rng.h"
+#include "train/optim/optim.h"
+
+#include "gpu/standin/standin.h"
+#include "tap.h"
+#include "thin.h"
+
+enum { CLASSES = 5, STEPS = 32, LOSSES = 3, MOST = 4 };
+
+#define KERNEL(NAME, name, threads, args)	[GPU_ ## NAME] = #name,
+static const char *const kernel_names[] = { KERNELS(KERNEL, KERNEL) };
+#undef KERNEL
+
+/* What is in the gradient of each step. */
+enum { USUAL, LONG, INFINITE, STATISTIC, LOSS, LARGE };
+
+static int
+kind_of(int step)
+{
+	static const int first[] = { USUAL, LONG, INFINITE, STATISTIC, USUAL,
+		LOSS, LARGE, USUAL };
+
+	/* Then until the scale of the loss cannot be smaller. */
+	return step < 8 ? first[step] : step < STEPS - 2 ? INFINITE : USUAL;
+}
+
+/* ---- a driver that leaves out a verdict, or an update ---- */
+
+static struct driver_calls calls;
+static const struct driver_calls *real;
+static int without;			/* -1: nothing */
+static int launches, copies;
+
+static void
+launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+{
+	launches++;
+	if (l->kernel != without)
+		real->launch(d, s, l);
+}
+
+static void
+copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
+    size_t bytes)
+{
+	copies++;
+	real->copy(d, s, to, from, bytes);
+}
+
+/* ---- steps ---- */
+
+/* What steps are made by, and what of the back end they need. */
+enum { NEEDS = 6 };
+struct trial {
+	const char *name, *optimizer;
+	double clip, clip_value, ema;
+	int nesterov, trust_clip;
+	int between;			/* statistics are aggregated */
+	int needs[NEEDS];
+};
+
+static const struct trial trials[] = {
+	{ "sgd, clipped by norm", "sgd", 2, 0, 0, 0, 0, 0,
+		{ GPU_UPDATE, GPU_TRACK, GPU_SQUARES, GPU_SQUARES_ADD } },
+	{ "nesterov, averaged", "sgd", 0, 0, 0.9, 1, 0, 0, { GPU_TRACK } },
+	{ "sgd, clipped by value", "sgd", 0, 0.02, 0, 0, 0, 0, { GPU_CLAMP } },
+	{ "lars", "lars", 2, 0, 0.9, 0, 0, 0, { GPU_RATIOS, GPU_UPDATE } },
+	{ "lars, clipped ratios", "lars", 0, 0.02, 0, 0, 1, 0, { GPU_CLAMP } },
+	{ "lars outside", "lars-outside", 2, 0, 0, 0, 0, 0, { GPU_RATIOS } },
+	{ "adamw", "adamw", 2, 0, 0.9, 0, 0, 0, { GPU_MOMENTS, GPU_UPDATE } },
+	{ "lamb", "lamb", 0, 0.02, 0.9, 0, 0, 0, { GPU_MOMENTS, GPU_RATIOS } },
+	{ "lamb, clipped ratios", "lamb", 2, 0, 0, 0, 1, 0, { GPU_SQUARES } },
+	{ "aggregated", "sgd", 2, 0, 0, 0, 0, 1, { GPU_TRACK, GPU_SQUARES } },
+	{ "aggregated, averaged", "lamb", 0, 0, 0.9, 0, 0, 1, { GPU_TRACK } },
+};
+enum { TRIALS = sizeof(trials) / sizeof(trials[0]) };
+
+/* Who gives the verdict; who cannot wait for that of the device. */
+enum way { HOST, ASKED, IMPATIENT };
+
+struct run {
+	char *state;			/* weights, and what is kept beside */
+	size_t bytes;
+	double scale[STEPS], norm[STEPS];
+	int bad[STEPS], faults, early, waits;
+	int launches, copies;		/* of the last step that is asked for */
+	char said[512];
+};
+
+static void
+make_gradient(double *g, const struct graph *graph, int step)
+{
+	int kind = kind_of(step);
+	const struct param *last = &graph->param[graph->nparam - 1];
+
+	for (size_t i = 0; i < graph->elements; i++)
+		g[i] = (kind == LONG ? 30 : 0.1) * rng_normal(7, (uint32_t)step,
+		    (uint32_t)i);
+	if (kind == INFINITE)
+		g[last->offset] = step % 2 ? INFINITY : NAN;
+	for (int p = 0; p < graph->nparam; p++)
+		if (graph->param[p].kind == PARAM_VAR ||
+		    graph->param[p].kind == PARAM_BETWEEN)
+			for (size_t i = 0; i < graph->param[p].count; i++)
+				g[graph->param[p].offset + i] = kind ==
+				    STATISTIC && i == 3 ? INFINITY : 1;
+}
+
+static void
+keep(struct run *r, struct device *d, const void *at, size_t bytes, int apart)
+{
+	r->state = xrealloc(r->state, r->bytes + bytes, 1);
+	if (apart)
+		device_download(d, r->state + r->bytes, at, bytes);
+	else
+		memcpy(r->state + r->bytes, at, bytes);
+	r->bytes += bytes;
+}
+
+static void
+keep_all(struct run *r, const struct net *n, const struct optim *o)
+{
+	keep(r, n->device, n->w, n->graph->elements * n->device->elem, 1);
+	for (int i = 0; i < o->slots.n; i++) {
+		const struct slot *s = &o->slots.slot[i];
+
+		keep(r, n->device, s->data, s->n * s->size,
+		    slot_shaped(s->kind));
+	}
+}
+
+/* Nobody knows what the last step left for this one. */
+static void
+ask(struct run *r, enum way way, struct optim *o, struct net *n, void *g,
+    const struct outcome *losses, int i)
+{
+	struct driver *driver = standin_of(n->device);
+
+	standin_unknown(driver, o->verdict, sizeof(*o->verdict));
+	if (o->ratio != NULL)
+		standin_unknown(driver, o->ratio, (size_t)n->graph->nparam *
+		    sizeof(*o->ratio));
+	launches = copies = 0;
+	standin_quiet(driver, i > 0);
+	optim_ask(o, n, g, 0.25, 0.1 / (1 + i), &(struct losses){ losses,
+		LOSSES, MOST, NULL });
+	if (way == IMPATIENT)
+		r->bad[i] = optim_hear(o, n, &r->norm[i]);
+	standin_quiet(driver, 0);
+	r->launches = launches;
+	r->copies = copies;
+	if (way == ASKED)
+		r->bad[i] = optim_hear(o, n, &r->norm[i]);
+}
+
+static struct run
+run(const struct graph *g, const struct trial *c, enum standin_when when,
+    enum way way)
+{
+	struct device *d = device_open(standin_backend(when),
+	    &(struct device_options){ .threads = 1 });
+	struct driver *driver = standin_of(d);
+	struct net *n = net_new(g, d);
+	struct optim o = { .kind = optimizer_find(c->optimizer),
+		.rule = group_rule_find("tsm"), .clip = c->clip,
+		.clip_value = c->clip_value, .ema = c->ema, .set = {
+		.momentum = 0.9, .decay = 1e-2, .nesterov = c->nesterov,
+		.beta1 = 0.9, .beta2 = 0.99, .eps = 1e-6, .trust = 0.01,
+		.trust_clip = c->trust_clip }, .dynamic_scale = 1,
+		.scale_every = 2 };
+	struct outcome loss[LOSSES] = { { 0 } };
+	double *host = xcalloc(g->elements, sizeof(*host));
+	void *dw = device_alloc(d, g->elements * d->elem);
+	struct outcome *at = device_alloc(d, sizeof(loss));
+	struct run r = { .state = NULL };
+
+	real = driver->call;
+	calls = *real;
+	calls.launch = launch;
+	calls.copy = copy;
+	driver->call = &calls;
+	net_init(n, 1);
+	if (optim_open(&o, n, NULL) != 0 || !optim_asks(&o))
+		ok(0, "the device gives verdicts");
+	for (int i = 0; i < STEPS; i++) {
+		make_gradient(host, g, i);
+		device_put(d, dw, host, g->elements);
+		loss[1].loss = kind_of(i) == LOSS ? NAN : kind_of(i) == LARGE ?
+		    MOST + 1 : MOST;
+		device_upload(d, at, loss, sizeof(loss));
+		r.scale[i] = optim_loss_scale(&o);
+		if (way != HOST) {
+			ask(&r, way, &o, n, dw, at, i);
+		} else if (kind_of(i) >= LOSS) {	/* step.c looks */
+			r.bad[i] = OPTIM_UNMADE;
+			r.norm[i] = NAN;
+		} else {
+			r.bad[i] = optim_step(&o, n, dw, 0.25, 0.1 / (1 + i),
+			    &r.norm[i]);
+		}
+	}
+	keep_all(&r, n, &o);
+	snprintf(r.said, sizeof(r.said), "%s", standin_said(driver));
+	r.early = standin_faults(driver, FAULT_EARLY);
+	r.waits = standin_faults(driver, FAULT_WAIT);
+	r.faults = r.early + r.waits;
+	for (int i = 0; i < FAULTS; i++)
+		r.faults += standin_faults(driver, (enum standin_fault)i);
+	driver->call = real;
+	optim_close(&o);
+	device_free(d, dw);
+	device_free(d, at);
+	net_free(n);
+	device_close(d);
+	free(host);
+	return r;
+}
+
+static int
+same_state(const struct run *a, const struct run *b)
+{
+	return a->bytes == b->bytes && memcmp(a->state, b->state, a->bytes) == 0;
+}
+
+/* Normalisations whose statistics are aggregated. */
+static int
+aggregated(const struct graph *g)
+{
+	int n = 0;
+
+	for (int p = 0; p < g->nparam; p++)
+		n += g->param[p].kind == PARAM_BETWEEN;
+	return n;
+}
+
+static void
+compare(const struct run *host, const struct run *asked, const struct graph *g,
+    const char *name)
+{
+	int bad = 0, norm = 0, kinds[OPTIM_UNMADE + 1] = { 0 };
+
+	for (int i = 0; i < STEPS; i++) {
+		kinds[host->bad[i]]++;
+		bad += host->bad[i] != asked->bad[i] ||
+		    host->scale[i] != asked->scale[i];
+		norm += kind_of(i) < LOSS && !(host->norm[i] ==
+		    asked->norm[i] || (isnan(host->norm[i]) &&
+		    isnan(asked->norm[i])));
+	}
+	ok(bad == 0, "%s: the same verdicts, and the same scales of the loss",
+	    name);
+	ok(kinds[0] > 3 && kinds[OPTIM_SKIPPED] > 10 &&
+	    kinds[OPTIM_GRADIENT] > 1 && kinds[OPTIM_STATISTICS] == 1 &&
+	    kinds[OPTIM_UNMADE] == 2, "of all kinds (%d made, %d skipped, %d "
+	    "gradients, %d statistics, %d losses)", kinds[0],
+	    kinds[OPTIM_SKIPPED], kinds[OPTIM_GRADIENT],
+	    kinds[OPTIM_STATISTICS], kinds[OPTIM_UNMADE]);
+	is(norm, 0, "the same norms, to the bit");
+	ok(same_state(host, asked), "the same weights, and what is kept");
+	ok(asked->launches < 16 && asked->launches < g->nparam / 2 &&
+	    asked->copies == aggregated(g), "in few launches (%d), and nothing "
+	    "is sent, nor copied but statistics (%d)", asked->launches,
+	    asked->copies);
+	if (!ok(asked->faults == 0, "nobody waits, and nothing else is wrong"))
+		diag("%s", asked->said);
+}
+
+/* Each kernel that it needs, left out: what was to be written is read before, or
+ * the steps are other ones. */
+static void
+test_without(const struct graph *g, const struct trial *c,
+    const struct run *want)
+{
+	for (int i = 0; i < NEEDS && c->needs[i] != 0; i++) {
+		struct run less;
+
+		without = c->needs[i];
+		less = run(g, c, STANDIN_LATE, ASKED);
+		without = -1;
+		ok(less.early > 0 || !same_state(&less, want), "%s: %s is "
+		    "missed", c->name, kernel_names[c->needs[i]]);
+		free(less.state);
+	}
+}
+
+static void
+test_trial(const struct graph *g, const struct trial *c)
+{
+	for (int when = 0; when < STANDIN_WHENS; when++) {
+		struct run host = run(g, c, (enum standin_when)when, HOST);
+		struct run asked = run(g, c, (enum standin_when)when, ASKED);
+
+		compare(&host, &asked, g, c->name);
+		if (when == STANDIN_LATE && !standin_absent())
+			test_without(g, c, &host);
+		free(host.state);
+		free(asked.state);
+	}
+}
+
+/* A verdict that is not given, and one that is not waited for. */
+static void
+test_planted(const struct graph *g)
+{
+	struct run r;
+
+	without = GPU_JUDGE;
+	r = run(g, &trials[0], STANDIN_LATE, ASKED);
+	without = -1;
+	ok(r.early > 0, "a verdict that is left out is missed");
+	free(r.state);
+	r = run(g, &trials[0], STANDIN_LATE, IMPATIENT);
+	ok(r.waits > 0, "a wait for it is found");
+	free(r.state);
+}
+
+int
+main(void)
+{
+	struct graph *g = read_thin("tsm_tiny", CLASSES);
+	struct graph *more = read_thin("tsm_tiny", CLASSES);
+
+	graph_between(more);
+	without = -1;
+	for (int i = 0; i < TRIALS; i++)
+		test_trial(trials[i].between ? more : g, &trials[i]);
+	if (!standin_absent())
+		test_planted(g);
+	graph_free(g);
+	graph_free(more);
+	return done();
+}

@@ -1,0 +1,144 @@
+/*
+ * What a step asks of a GPU, counted without one: kernels, convolutions and products
+ * of a forward and a backward pass.  Small kernels cost the time of a launch, 2 to 4
+ * us each, whatever they do; a bound keeps their number from growing.
+ */
+#include "backend/cuda/kernels.h"
+#include "net/feed.h"
+#include "net/net.h"
+
+#include "gpu/standin/standin.h"
+#include "tap.h"
+#include "thin.h"
+
+enum { CLASSES = 5 };
+
+static const struct {
+	const char *name;
+	enum precision precision;
+	int most, packs;		/* launches in graphs; of them, packings
+					 * of weights */
+} rows[] = {
+	{ "tsm_r50", PRECISION_FP32, 499, 2 },
+	{ "tsm_r50", PRECISION_BF16, 508, 3 },
+	{ "tsm_r50", PRECISION_FP16, 338, 3 },
+	{ "tsm_mobilenet_v2", PRECISION_BF16, 596, 3 },
+	{ "slowfast_r50_8x8", PRECISION_BF16, 1029, 5 },
+};
+
+/* ---- a driver that counts ---- */
+
+static struct driver_calls calls;
+static const struct driver_calls *real;
+static int kernels[GPU_KERNELS], convs, products;
+
+static void
+launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+{
+	kernels[l->kernel]++;
+	real->launch(d, s, l);
+}
+
+static void
+conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
+    void *x, void *w, void *y, void *workspace, const struct conv_beside *b)
+{
+	convs++;
+	real->conv(d, s, p, x, w, y, workspace, b);
+}
+
+static void
+product(struct driver *d, struct gpu_stream *s, const struct product_plan *p,
+    const void *a, const void *b, void *c, void *workspace)
+{
+	products++;
+	real->product(d, s, p, a, b, c, workspace);
+}
+
+static void
+watch(struct driver *d)
+{
+	real = d->call;
+	calls = *real;
+	calls.launch = launch;
+	calls.conv = conv;
+	calls.product = product;
+	d->call = &calls;
+	memset(kernels, 0, sizeof(kernels));
+	convs = products = 0;
+}
+
+static int
+all_launches(void)
+{
+	int n = convs + products;
+
+	for (int i = 0; i < GPU_KERNELS; i++)
+		n += kernels[i];
+	return n;
+}
+
+static int
+packs(void)
+{
+	return kernels[GPU_WEIGHTS_PACK] + kernels[GPU_STEM_KEEP] +
+	    kernels[GPU_NARROW];
+}
+
+static void
+tell(void)
+{
+	diag("%d convolutions, %d products", convs, products);
+	for (int i = 0; i < GPU_KERNELS; i++)
+		if (kernels[i] > 0)
+			diag("%d of kernel %d", kernels[i], i);
+}
+
+/* ---- a step ---- */
+
+static void
+test(int row)
+{
+	struct graph *g = read_thin(rows[row].name, CLASSES);
+	struct dims *in = graph_inputs(g, 2, 8, 32);
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .precision = rows[row].precision });
+	struct net *n = net_new(g, d);
+	struct plan *p = net_plan(n, in, 1);
+	void *dw = device_alloc(d, g->elements * d->elem);
+	struct feed f;
+
+	feed_make(&f, in, &g->needs);
+	net_init(n, 1);
+	if (p == NULL || net_reserve(n) != 0)
+		exit(1);
+	for (int i = 0; i < 3; i++) {
+		/* Twice of weights that have changed, the second time into
+		 * graphs. */
+		watch(standin_of(d));
+		n->same = i == 2;
+		net_forward(n, p, &f, dw);
+		plan_backward(p, NULL);
+		standin_of(d)->call = real;
+		if (i == 1 && !ok(all_launches() <= rows[row].most, "%s, %s: %d "
+		    "launches (at most %d)", rows[row].name, d->precision,
+		    all_launches(), rows[row].most))
+			tell();
+		is(packs(), i < 2 ? rows[row].packs : 0, i < 2 ? "few pack "
+		    "weights" : "of the same weights none does");
+	}
+	feed_free(&f, &g->needs);
+	device_free(d, dw);
+	net_free(n);
+	device_close(d);
+	free(in);
+	graph_free(g);
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < (int)(sizeof(rows) / sizeof(rows[0])); i++)
+		test(i);
+	return done();
+}

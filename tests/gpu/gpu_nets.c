@@ -1,0 +1,141 @@
+/* tests/run: weight 4 */
+/*
+ * Whole networks on the cuda back end without a GPU.  Each task of a step is compared
+ * with ref64, in every precision, while the stand-in delays and reorders work.  The
+ * networks are those of share/models with an eighth of their channels.  Repeated
+ * steps give the same bits.  make check-gpu runs this test on a GPU.
+ */
+#include "base/fail.h"
+#include "base/mem.h"
+#include "bench/tasks.h"
+#include "net/feed.h"
+#include "net/parity/parity.h"
+
+#include "gpu/standin/standin.h"
+#include "tap.h"
+#include "thin.h"
+
+enum { CLASSES = 5, ROWS = 600 };
+
+static const struct {
+	const char *name;
+	int t, side;
+} nets[] = {
+	{ "tsm_tiny", 4, 20 },
+	{ "tsm_r18", 3, 33 },
+	{ "tsm_r50_nl_gaussian", 2, 32 },
+	{ "tsm_mobilenet_v2", 2, 32 },
+	{ "slowfast_r50_8x8_nl", 8, 32 },
+	{ "x3d_s", 4, 32 },
+	{ "r2plus1d_18", 4, 17 },
+};
+
+/* A plan of a step on a device. */
+struct half { struct device *d; struct net *net; struct plan *plan; };
+
+static struct half
+half_open(const struct graph *g, const struct backend *b, enum precision p,
+    const struct dims *in)
+{
+	struct half h = { .d = device_open(b, &(struct device_options){
+		.threads = 1, .precision = p }) };
+
+	if (h.d == NULL || (h.net = net_new(g, h.d)) == NULL)
+		exit(1);
+	net_init(h.net, 5);
+	h.plan = net_plan(h.net, in, 1);
+	if (h.plan == NULL || net_reserve(h.net) != 0)
+		exit(1);
+	return h;
+}
+
+static void
+half_close(struct half *h)
+{
+	net_free(h->net);
+	device_close(h->d);
+}
+
+static void
+test(int k, enum standin_when when, enum precision p)
+{
+	static const char *const say[] = { "fp32", "bf16", "fp16" };
+	static struct parity row[ROWS];
+	struct graph *g = read_thin(nets[k].name, CLASSES);
+	struct dims *in = graph_inputs(g, 2, nets[k].t, nets[k].side);
+	struct half x = half_open(g, standin_backend(when), p, in);
+	struct half key = half_open(g, backend_find("ref64"), p, in);
+	struct parity_options o = { .by_norm = p != PRECISION_FP32 };
+	int n = parity_run(x.net, x.plan, key.net, key.plan, &o, row), bad = 0;
+
+	for (int i = 0; i < n; i++)
+		if (!(parity_worst(&row[i]) <= parity_tolerance(p))) {
+			char text[380];
+
+			task_text(&x.plan->task[row[i].task], text,
+			    sizeof(text));
+			diag("%s: y %g, dx %g, dw %g from ref64: %s",
+			    g->op[row[i].task].name, row[i].forward,
+			    row[i].dx, row[i].dw, text);
+			bad++;
+		}
+	ok(n > 0 && bad == 0, "%s in %s, %s: %d kinds of tasks, as ref64 has "
+	    "them", nets[k].name, say[p], x.d->backend->name, n);
+	half_close(&x);
+	half_close(&key);
+	free(in);
+	graph_free(g);
+}
+
+/*
+ * Run a step four times from the same weights, the last time by a CUDA graph: the
+ * bits are the same.  In fp16 convolutions are fused with norms, and only this tests
+ * that their sums repeat.  With a GPU, tsm_r50 at 512 frames tests sums of many
+ * partial sums.
+ */
+static void
+test_again(enum precision p)
+{
+	static const char *const say[] = { "fp32", "bf16", "fp16" };
+	const int here = standin_absent();
+	struct graph *g = here ? graph_read("share/models/tsm_r50.net", CLASSES) :
+	    read_thin("tsm_r50", CLASSES);
+	struct dims *in = here ? graph_inputs(g, 64, 8, 224) :
+	    graph_inputs(g, 2, 3, 33);
+	struct half x = half_open(g, standin_backend(STANDIN_LATE), p, in);
+	void *dw = device_alloc(x.d, g->elements * x.d->elem);
+	double *got[2];
+	struct feed f;
+	int same = 1;
+
+	feed_make(&f, in, &g->needs);
+	for (int i = 0; i < 2; i++)
+		got[i] = xcalloc(g->elements, sizeof(double));
+	for (int i = 0; i < 4; i++) {
+		net_forward(x.net, x.plan, &f, dw);
+		plan_backward(x.plan, NULL);
+		device_get(x.d, got[i > 0], dw, g->elements);
+		same &= memcmp(got[0], got[i > 0], g->elements *
+		    sizeof(double)) == 0;
+	}
+	ok(same, "%s in %s: the same gradients each time", g->name, say[p]);
+	for (int i = 0; i < 2; i++)
+		free(got[i]);
+	feed_free(&f, &g->needs);
+	device_free(x.d, dw);
+	half_close(&x);
+	free(in);
+	graph_free(g);
+}
+
+int
+main(void)
+{
+	for (int k = 0; k < (int)(sizeof(nets) / sizeof(nets[0])); k++)
+		for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++)
+			test(k, k % 2 ? STANDIN_LATE : STANDIN_OTHERS,
+			    (enum precision)p);
+	for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++)
+		test_again((enum precision)p);
+	return done();
+}

@@ -1,0 +1,435 @@
+/*
+ * Ranks whose devices add up gradients themselves, without GPUs: threads, each with
+ * a stand-in of its own, and a library between them that does what NCCL does, in
+ * the order of a stream (comm/fabric.h).  Each device gives its own verdict on a
+ * step, and nobody waits between the backward pass and the update; weights are
+ * those of a run in which the hosts decide, to the bit, also where a rank hesitates
+ * or all of them do not go on; a sum that is not waited for is found.
+ */
+#include <math.h>
+#include <stdatomic.h>
+
+#include "base/exit.h"
+#include "base/mem.h"
+#include "comm/fabric.h"
+#include "comm/threads.h"
+#include "comm/tuning.h"
+#include "train/loop/trainer.h"
+
+#include "gpu/standin/standin.h"
+#include "loader_set.h"
+#include "models.h"
+#include "tap.h"
+
+enum { CLASSES = 3, RANKS = 3, NEVER = -1 };
+
+static int frames_of(int i) { return (void)i, 6; }
+static int side_of(int i) { return (void)i, 24; }
+
+/* ---- a driver that is watched ---- */
+
+static struct driver_calls calls;
+static const struct driver_calls *real;
+static int loss_back, update;		/* kernels */
+static int unfollowed;			/* nothing waits for sums */
+static int hesitant;			/* the step at which rank 1 hesitates */
+
+/* Of the thread that computes for a rank.  Waits: for all that the device does; it
+ * may wait until pixels were read. */
+static _Thread_local struct {
+	int computes;
+	int between;			/* backward pass and update */
+	int waits, updates;
+} me;
+static atomic_int others;		/* waits for events by other threads */
+
+static void
+launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+{
+	if (l->kernel == loss_back)
+		me.between = 1;
+	if (l->kernel == update) {
+		/* In the first step tables find their places. */
+		if (me.updates++ == 0)
+			me.waits = 0;
+		me.between = 0;
+	}
+	real->launch(d, s, l);
+}
+
+static int
+wait_all(struct driver *d, struct gpu_stream *s)
+{
+	me.waits += me.between;
+	return real->wait(d, s);
+}
+
+static int
+wait_event(struct driver *d, struct gpu_event *e)
+{
+	others += !me.computes;
+	return real->wait_event(d, e);
+}
+
+static void
+follow(struct driver *d, struct gpu_stream *s, struct gpu_event *e)
+{
+	if (!unfollowed || !me.between)
+		real->follow(d, s, e);
+}
+
+static int
+no_graphs(struct driver *d, struct gpu_stream *s)
+{
+	(void)d, (void)s;
+	return -1;
+}
+
+/* ---- what adds up between devices ---- */
+
+/* A stream as the library knows it. */
+struct native { struct driver *driver; struct gpu_stream *stream; };
+static _Thread_local struct native native;
+
+static void *
+stream_native(struct driver *d, struct gpu_stream *s)
+{
+	native = (struct native){ d, s };
+	return &native;
+}
+
+static _Thread_local struct comm *mine;
+
+struct link {
+	struct comm *comm;
+	struct driver *driver;
+	void *room;			/* pinned, of the last sum */
+	int steps;
+};
+
+static int
+link_id(void *id)
+{
+	memset(id, 1, 1);
+	return 0;
+}
+
+static void *
+link_open(const void *id, int rank, int ranks)
+{
+	struct link *l = xcalloc(1, sizeof(*l));
+
+	(void)id, (void)rank, (void)ranks;
+	l->comm = comm_dup(mine, COMM_WAITS);
+	return l;
+}
+
+/* In order of rank; what is put back is done when the stream comes to it. */
+static int
+link_sum(void *link, void *x, size_t n, int type, void *stream)
+{
+	struct link *l = link;
+	const struct native *s = stream;
+	const struct driver_calls *call = s->driver->call;
+	size_t bytes = n * sizeof(float);
+	float *all = xmalloc(bytes * (size_t)l->comm->size), *sum;
+	int bad = type != WIRE_FP32;
+
+	call->wait(s->driver, s->stream);
+	call->free_host(s->driver, l->room);
+	l->driver = s->driver;
+	sum = l->room = call->alloc_host(s->driver, bytes);
+	call->copy(s->driver, s->stream, sum, x, bytes);
+	call->wait(s->driver, s->stream);
+	/* The one number that is not of a gradient. */
+	if (n == 1 && l->steps++ == hesitant && l->comm->rank == 1)
+		sum[0] = 1;
+	bad |= comm_allgather(l->comm, sum, bytes, all);
+	for (size_t i = 0; i < n; i++) {
+		sum[i] = all[i];
+		for (int r = 1; r < l->comm->size; r++)
+			sum[i] += all[(size_t)r * n + i];
+	}
+	call->copy(s->driver, s->stream, x, sum, bytes);
+	free(all);
+	return bad ? -1 : 0;
+}
+
+static int
+link_ready(void *link)
+{
+	(void)link;
+	return 1;
+}
+
+static int
+link_idle(void *stream)
+{
+	const struct native *s = stream;
+
+	return s->driver->call->wait(s->driver, s->stream) == 0 ? 1 : -1;
+}
+
+static int
+link_finish(void *link)
+{
+	(void)link;
+	return 0;
+}
+
+static void
+link_close(void *link)
+{
+	struct link *l = link;
+
+	if (l->driver != NULL)
+		l->driver->call->free_host(l->driver, l->room);
+	comm_free(l->comm);
+	free(l);
+}
+
+static const struct fabric_calls fabric = { .name = "threads", .id_bytes = 1,
+	.id = link_id, .open = link_open, .sum = link_sum,
+	.ready = link_ready, .idle = link_idle, .abort = link_close,
+	.finish = link_finish, .close = link_close };
+
+/* ---- runs ---- */
+
+struct job {
+	const struct graph *g;
+	const struct dataset *set;
+	const struct schedule *schedule;
+	enum standin_when when;
+	const char *optimizer;
+	int by_host;			/* the hosts decide */
+	double max_loss;
+	int spoilt;			/* rank 1 begins with a weight that is
+					 * not finite */
+	double *w[RANKS];
+	int status[RANKS], faults[RANKS];
+	int waits, updates;		/* of rank 0 */
+	int others;			/* of all */
+};
+
+static void
+rank_main(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+	const struct graph *g = j->g;
+	struct device *d = device_open(standin_backend(j->when),
+	    &(struct device_options){ .threads = 1 });
+	struct backend no_judge = *d->backend;
+	struct driver *driver = standin_of(d);
+	struct trainer t = { .comm = c, .schedule = j->schedule,
+		.train = j->set, .o = { .log_every = 1,
+		    .max_loss = j->max_loss }, .loading = {
+		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
+		    .memory = 1 << 20, .needs = &g->needs },
+		.sums = { .free = { .kind = algorithm_find("native"),
+		    .fabric = &fabric, .wire = &wires[WIRE_FP32],
+		    .columns = c->size }, .bucket = 1 << 16 },
+		.optim = { .kind = optimizer_find(j->optimizer), .set = {
+		    .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-6,
+		    .decay = 1e-3, .trust = 0.01 }, .ema = 0.9, .clip = 1,
+		    .rule = group_rule_find("plain") } };
+
+	mine = c;
+	me.computes = 1;
+	me.between = me.waits = me.updates = 0;
+	driver->call = &calls;
+	no_judge.judge = NULL;
+	if (j->by_host)
+		d->backend = &no_judge;
+	t.net = net_new(g, d);
+	net_init(t.net, 1);
+	if (j->spoilt && c->rank == 1)
+		device_put(d, t.net->w, &(double){ NAN }, 1);
+	segments_copy(&t.share, c, g->elements, bucket_elements(t.sums.bucket,
+	    d->elem));
+	j->status[c->rank] = optim_open(&t.optim, t.net, &t.share) != 0 ? -1 :
+	    trainer_plan(&t);
+	if (j->status[c->rank] == 0)
+		j->status[c->rank] = trainer_run(&t);
+	j->w[c->rank] = xcalloc(g->elements, sizeof(double));
+	device_get(d, j->w[c->rank], t.net->w, g->elements);
+	trainer_close(&t);
+	optim_close(&t.optim);
+	segments_close(&t.share);
+	net_free(t.net);
+	comm_barrier(c);
+	if (c->rank == 0) {
+		j->waits = me.waits;
+		j->updates = me.updates;
+	}
+	/* What was asked for is found; all else ends the test. */
+	for (int i = 0; i < FAULTS && unfollowed; i++)
+		j->faults[c->rank] += standin_faults(driver,
+		    (enum standin_fault)i);
+	driver->call = real;
+	device_close(d);
+}
+
+static struct job
+run(const struct job *like, int by_host)
+{
+	struct job j = *like;
+
+	j.by_host = by_host;
+	others = 0;
+	comm_threads(RANKS, rank_main, &j);
+	j.others = others;
+	return j;
+}
+
+static void
+forget(struct job *j)
+{
+	for (int r = 0; r < RANKS; r++)
+		free(j->w[r]);
+}
+
+/* All ranks of both have the same weights, and end alike; each its own, if they did
+ * not begin so. */
+static int
+alike(const struct job *a, const struct job *b)
+{
+	size_t bytes = a->g->elements * sizeof(double);
+	int same = 1;
+
+	for (int r = 0; r < RANKS; r++)
+		same &= a->status[r] == b->status[r] &&
+		    memcmp(a->w[r], b->w[r], bytes) == 0 && (a->spoilt ||
+		    memcmp(a->w[r], a->w[0], bytes) == 0);
+	return same;
+}
+
+static void
+test_optimizer(const struct job *like, const char *name, const struct graph *g)
+{
+	struct job one = *like, host, asked;
+
+	one.g = g;
+	one.optimizer = name;
+	host = run(&one, 1);
+	for (one.when = 0; one.when < STANDIN_WHENS; one.when++) {
+		asked = run(&one, 0);
+		ok(alike(&asked, &host) && asked.status[0] == 0,
+		    "%s%s: devices decide as their hosts do", name, g == like->g ?
+		    "" : ", aggregated statistics");
+		ok(asked.waits == 0 && asked.others == 0 && asked.updates > 2 &&
+		    host.waits > 0, "and nobody waits before an update (%d, %d; "
+		    "%d where hosts decide)", asked.waits, asked.others,
+		    host.waits);
+		forget(&asked);
+	}
+	forget(&host);
+}
+
+/* A rank would rather look first, and finds nothing. */
+static void
+test_hesitant(const struct job *like)
+{
+	struct job host = run(like, 1), asked;
+
+	hesitant = 1;
+	asked = run(like, 0);
+	hesitant = NEVER;
+	ok(alike(&asked, &host) && asked.status[0] == 0 &&
+	    asked.updates == host.updates + 1, "a step that one of them "
+	    "hesitates at is made by the hosts (%d updates, %d)",
+	    asked.updates, host.updates);
+	forget(&host);
+	forget(&asked);
+}
+
+/* A step that is not finite, or beyond --max-loss, changes nothing and ends the
+ * run. */
+static void
+test_diverged(const struct job *like, double max_loss)
+{
+	struct job one = *like, host, asked;
+
+	one.spoilt = max_loss == 0;
+	one.max_loss = max_loss;
+	host = run(&one, 1);
+	asked = run(&one, 0);
+	ok(alike(&asked, &host) && asked.status[0] == EXIT_DIVERGED &&
+	    asked.updates == 1, "a loss of one that is not finite or, of %g, too "
+	    "large ends all, as by the hosts (%d, %d)", max_loss,
+	    asked.status[0], host.status[0]);
+	forget(&host);
+	forget(&asked);
+}
+
+static void
+test_unfollowed(const struct job *like)
+{
+	struct job j;
+
+	unfollowed = 1;
+	j = run(like, 0);
+	unfollowed = 0;
+	ok(j.faults[0] > 0, "a sum that is not waited for is found");
+	forget(&j);
+}
+
+int
+main(void)
+{
+	char root[] = "/tmp/vt-gpu.XXXXXX";
+	struct set set = { .dir = "set", .ext = "png", .shards = 1,
+		.samples = 12, .frames = frames_of, .width = side_of,
+		.height = side_of, .frame = set_plain };
+	const char *net = "input x out=3 mean=0.5 std=0.25\n"
+	    "conv a in=x out=8 k=3,3 s=2,2\nbn b in=a\nrelu r in=b\n"
+	    "avgpool p in=r over=thw\nlinear fc in=p out=classes\n";
+	struct graph *g = graph_parse("t.net", net, CLASSES);
+	struct graph *more = graph_parse("t.net", net, CLASSES);
+	struct job like = { .g = g, .when = STANDIN_LATE, .optimizer = "sgd",
+		.max_loss = 100 };
+	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
+	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
+	    "0\t0\t4\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
+	struct schedule *schedule = schedule_from_table(rows);
+	struct device *d;
+
+	graph_between(more);
+	if (standin_absent()) {
+		skip("devices that add up", "one GPU is not several");
+		schedule_free(schedule);
+		table_free(rows);
+		graph_free(g);
+		graph_free(more);
+		return done();
+	}
+	d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	real = standin_of(d)->call;
+	device_close(d);
+	calls = *real;
+	loss_back = standin_kernel("loss_back");
+	update = standin_kernel("update");
+	calls.launch = launch;
+	calls.wait = wait_all;
+	calls.wait_event = wait_event;
+	calls.follow = follow;
+	calls.capture = no_graphs;
+	calls.stream_native = stream_native;
+	hesitant = NEVER;
+	like.set = set_open(&set, root);
+	like.schedule = schedule;
+	test_optimizer(&like, "sgd", g);
+	test_optimizer(&like, "lars", g);
+	test_optimizer(&like, "lamb", g);
+	test_optimizer(&like, "sgd", more);
+	test_hesitant(&like);
+	test_unfollowed(&like);
+	test_diverged(&like, 0);
+	test_diverged(&like, 0.01);
+	schedule_free(schedule);
+	table_free(rows);
+	set_close((struct dataset *)like.set, root);
+	graph_free(g);
+	graph_free(more);
+	return done();
+}

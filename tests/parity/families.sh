@@ -1,0 +1,60 @@
+#!/bin/sh
+# Every network of share/models against PyTorch built from the same weights: the
+# scores in testing of each, and for one of each kind losses, batch statistics and
+# every gradient, in double with few channels and in float with all.
+# tests/run: weight 110
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+find_torch || skip_all "no PyTorch (Debian: python3-torch)"
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no NumPy (Debian: python3-numpy)"
+
+mkdir "$T/full" "$T/narrow"
+for net in share/models/*.net; do
+	name=${net##*/}
+	# No dropout; residual branches begin small, as they do in most files:
+	# through a hundred layers that all weigh alike roundings grow a
+	# thousandfold, in PyTorch too.
+	sed -e 's/rate=[0-9.]*/rate=0/' -e '/^bn .*\.bn3 .*conv3$/s/$/ gamma=0.2/' "$net" >"$T/full/$name"
+	# An eighth of the channels, where that is a whole number.
+	narrower "$T/full/$name" >"$T/narrow/$name"
+done
+
+# beside NETS: the cases on standard input
+beside() {
+	PYTHONDONTWRITEBYTECODE=1 "$python" tests/parity/families.py "$BUILD/tests/tools/netdump" "$1" >"$T/tap" 2>"$T/err" ||
+		diag "$(tail -3 "$T/err")"
+	retell families.py "$T/tap"
+}
+
+beside "$T/narrow" <<'CASES'
+tsm_r50_nl 11 ref64 2 4 64 trained
+tsm_mobilenet_v2 11 ref64 2 3 64 trained
+i3d_r50 11 ref64 2 4 64 trained
+i3d_r50_333 11 ref64 2 4 64 trained
+i3d_r50_nl 11 ref64 2 4 79 trained
+slowfast_r50_8x8 11 ref64 2 16 64 trained
+x3d_m 11 ref64 2 3 64 trained
+r2plus1d_18 11 ref64 2 5 56 trained
+CASES
+if ! built oneDNN; then
+	skip "networks in float" "built without oneDNN"
+	plan
+	exit 0
+fi
+for net in share/models/*.net; do
+	[ ! -L "$net" ] || continue	# another's clips, the same network
+	net=${net##*/} net=${net%.net}
+	shape='2 8 64' how=tested
+	case $net in
+	*_r18 | *_tiny) continue ;;	# tests/parity/parity.sh
+	slowfast* | *_32f*) shape='2 16 64' ;;
+	resnet50) shape='4 1 96' ;;
+	x3d* | *mobilenet*) shape='2 4 64' ;;
+	esac
+	case $net in
+	i3d_r50_nl | slowfast_r50_8x8 | x3d_m | r2plus1d_18 | tsm_mobilenet_v2) how=trained ;;
+	esac
+	echo "$net 11 cpu $shape $how"
+done >"$T/cases"
+beside "$T/full" <"$T/cases"
+plan

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Whole networks against PyTorch built from the same weights: scores, losses,
+# batch statistics and every gradient, at the three shapes of a multigrid run.
+# tests/run: weight 120
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+find_torch || skip_all "no PyTorch (Debian: python3-torch)"
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no NumPy (Debian: python3-numpy)"
+
+# narrow NET: a copy of the network with an eighth of the channels, no dropout
+narrow() {
+	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" | narrower >"$T/$1.net"
+}
+full() {
+	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" >"$T/$1.net"
+}
+# fold NET: 1/fold of its channels are shifted either way, 0 if it has no shift
+fold() {
+	awk '$1 == "shift" { fold = 8; for (i = 3; i <= NF; i++) if (sub(/^fold=/, "", $i)) fold = $i }
+	     END { print fold + 0 }' "$T/$1.net"
+}
+# compare NET CLASSES BACKEND N T SIDE f64|f32
+compare() {
+	rm -rf "$T/dump"
+	if ! "$BUILD/tests/tools/netdump" "$T/$1.net" "$2" "$3" "$4" "$5" "$6" "$T/dump" 2>"$T/err"; then
+		not_ok "$1 on $3"
+		diag "$(cat "$T/err")"
+		return
+	fi
+	script=tests/parity/parity.py
+	[ ! -f "tests/parity/$1.py" ] || script=tests/parity/$1.py
+	PYTHONDONTWRITEBYTECODE=1 "$python" "$script" "$T/dump" "$4" "$5" "$6" "$(fold "$1")" "$7" >"$T/tap" 2>"$T/err" || diag "$(tail -3 "$T/err")"
+	grep -q '^ok' "$T/tap" || not_ok "$1 on $3: parity.py ran"
+	while read -r line; do
+		case $line in
+		ok*) ok "$1 on $3: ${line#*- }" ;;
+		not*) not_ok "$1 on $3: ${line#*- }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$T/tap"
+}
+
+# In double: few clips, narrow networks, so that plain loops end in seconds.
+full tsm_tiny
+narrow tsm_r50
+narrow tsm_r18
+narrow tsn_r50
+compare tsm_tiny 8 ref64 2 2 112 f64
+compare tsm_tiny 8 ref64 2 4 79 f64
+for shape in '8 224' '4 158' '2 112'; do
+	# shellcheck disable=SC2086
+	compare tsm_r50 11 ref64 2 $shape f64
+done
+compare tsm_r18 5 ref64 3 4 96 f64
+compare tsn_r50 7 ref64 2 2 112 f64
+# Two pathways, attention, gates, pools over time.
+cp tests/parity/joins.net "$T"
+compare joins 9 ref64 2 16 33 f64
+compare joins 9 ref64 3 12 20 f64
+
+# In float at full width; single gradients differ where a ReLU flips, so their
+# direction is what is compared (the operators themselves: tests/unit/ops.c).
+full tsm_r50
+full tsn_r50
+full tsm_r18
+if [ -x "$BUILD/vt-train" ] && "$BUILD/vt-train" --version | grep -q '^Built without.*oneDNN'; then
+	skip "whole networks in float" "built without oneDNN"
+else
+	for shape in '8 224' '4 158' '2 112'; do
+		# shellcheck disable=SC2086
+		compare tsm_r50 400 cpu 2 $shape f32
+	done
+	compare tsn_r50 400 cpu 2 2 112 f32
+	compare tsm_r18 101 cpu 2 4 112 f32
+	compare tsm_tiny 8 cpu 4 8 48 f32
+	compare joins 9 cpu 2 16 33 f32
+fi
+plan

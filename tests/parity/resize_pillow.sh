@@ -1,0 +1,27 @@
+#!/bin/sh
+# Resizing beside Pillow and PyTorch themselves, those that are here, with every
+# instruction set.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+python=
+for p in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+	"$p" -c 'import PIL, numpy' 2>/dev/null && python=$p && break
+done
+[ -n "$python" ] || skip_all "no Pillow (Debian: python3-pil)"
+for isa in base avx2 avx512; do
+	VT_ISA=$isa "$python" tests/parity/resize.py compare "$BUILD/tests/tools/resize" >"$T/$isa" 2>"$T/err" ||
+		diag "$(tail -3 "$T/err")"
+	check_same "$isa: the same" "$(cat "$T/base")" "$(cat "$T/$isa")"
+done
+# within PROGRAM: no byte is further off than 1
+within() {
+	awk -v p="$1" '$1 == p { n = $2; off = $4 } END { exit !(n > 100 && off <= 1) }' "$T/base"
+}
+check "antialiased: within 1 of Pillow" within pillow
+if grep -q torch "$T/base"; then
+	check "bilinear: within 1 of PyTorch" within torch
+else
+	skip "bilinear: within 1 of PyTorch" "no PyTorch (Debian: python3-torch)"
+fi
+diag "$(cat "$T/base")"
+plan

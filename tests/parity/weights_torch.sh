@@ -1,0 +1,34 @@
+#!/bin/sh
+# Files of weights that PyTorch itself wrote, in every form, with metadata as
+# MMAction2's: the same names, shapes and numbers; and each of them damaged.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+find_torch || skip_all "no PyTorch (Debian: python3-torch)"
+dump=$BUILD/tests/tools/weightdump
+
+"$python" tests/parity/weights_torch.py "$T" 2>"$T/err" || diag "$(tail -3 "$T/err")"
+for names in "$T"/*.names; do
+	file=${names%.names} name=$(basename "$names" .names)
+	check_exit "$name is read" 0 "$dump" "$file" "$T/values"
+	check_same "all its names and shapes" "$(cat "$names")" "$(cut -f1,3 "$T/out")"
+	check "and numbers" cmp "$file.values" "$T/values"
+	case $name in
+	*.pkl)
+		check_says "what is no weight is reported" 'passed over objects of .*numpy.ndarray of <U1.*numpy.ndarray of >f4'
+		;;
+	mmaction2*)
+		check_says "what is no weight is reported" 'passed over objects of .*HistoryBuffer'
+		;;
+	esac
+done
+check "files were made" test -s "$T/mmaction2.pth.legacy.values"
+for bad in "$T"/*.bad; do
+	check_exit "$(basename "$bad" .bad) is refused" 4 "$dump" "$bad"
+done
+check_says "with a line" 'error: .*script.bad: '
+check_same "and no other" 1 "$(grep -c error "$T/err")"
+
+# Each damaged in some ways; tests/torture/weights does it thousands of times.
+check_exit "none of them damaged breaks the reader" 0 env COUNT=40 "$BUILD/tests/weights_mutated" "$T"/*.zip "$T"/*.legacy "$T"/*.pkl
+grep -v '^ok' "$T/out" | diag "$(cat)"
+plan

@@ -1,0 +1,101 @@
+#!/bin/sh
+# Hosts that are network namespaces: what each algorithm sends between them is
+# its formula, and a host that is gone ends the run with its name.
+# tests/run: weight 60
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+. tests/tools/hosts
+! no_hosts || skip_all "$why"
+trap 'hosts_down; rm -rf "$T"' EXIT
+trap 'exit 143' TERM INT HUP
+
+# ---- bytes between hosts ----
+
+# check_sent WHAT WANTED RANKS OPTION...: the first host sends so much, within
+# 1 %, of a sum of 16 MiB on so many ranks a host; starting is 10 KB of it.  TCP
+# sends a part again when the machine is busy: one time of three is enough.
+check_sent() {
+	what=$1 want=$2 ranks=$3 got=
+	shift 3
+	for try in 1 2 3; do
+		before=$(sent "$net-h1")
+		(hosts_run "$ranks" "$BUILD/vt-bench" allreduce --min=16M --max=16M --runs=1 --warmup=0 "$@") >"$T/out" 2>"$T/err" || {
+			not_ok "$what"
+			diag "$(head -5 "$T/err")"
+			return
+		}
+		last=$(($(sent "$net-h1") - before))
+		got="$got $last"
+		if [ $((100 * last)) -ge $((99 * want)) ] && [ $((100 * last)) -le $((101 * want)) ]; then
+			ok "$what"
+			return
+		fi
+	done
+	not_ok "$what"
+	diag "sent$got bytes (wanted $want)"
+}
+S=$((16 << 20))
+# hosts  algorithm  ranks a host  bytes that a host sends
+while read -r n name ranks bytes more; do
+	[ "$(echo $hosts | wc -w)" = "$n" ] || hosts_up "$n"
+	check_sent "$n hosts of $ranks: $name${more:+ $more} sends $bytes bytes" "$bytes" "$ranks" --algorithm="$name" $more
+done <<CASES
+2 ring 2 $((S * 3 / 2))
+2 torus 2 $S
+2 halving 2 $S
+2 exact 1 $S
+2 exact 2 $((2 * S))
+2 torus 2 $((S / 2)) --exchange=bf16
+4 ring 1 $((S * 3 / 2))
+4 torus 1 $((S * 3 / 2))
+4 halving 2 $((S * 3 / 2))
+4 halving 1 $((S * 3 / 4)) --exchange=fp16
+CASES
+check "the hosts are counted" grep -q '^# 4 ranks, .* 4 hosts;' "$T/out"
+
+# ---- a host that is gone ----
+
+"$MAKESET" "$T/train" 40 8 40 32 1
+small_net 8 >"$T/net.net"
+stages '0 0 100000 0 16 2 16 4 0.01 0 0' >"$T/long.tsv"
+# ranks: the processes of vt-train on all hosts
+ranks() {
+	for h in $hosts; do ip netns pids "$h"; done | while read -r p; do
+		case $(readlink "/proc/$p/exe") in */vt-train) echo "$p" ;; esac
+	done
+}
+# Without its link a host is out of reach of mpirun, too, which waits for ever.
+for how in link stop kill; do
+	hosts_up 2
+	rm -rf "$T/run"
+	(hosts_run 1 "$BUILD/vt-train" -q -i "$T/train" -m "$T/net.net" --device ref -j 1 -o "$T/run" \
+		--schedule "$T/long.tsv" --log-every 1 --step-timeout 3s >"$T/out" 2>"$T/err") &
+	pid=$!
+	for i in $(seq 600); do
+		! grep -q '"type":"step"' "$T/run/log.jsonl" 2>/dev/null || break
+		sleep 0.05
+	done
+	last=$(hosts="$net-h2" && ranks)
+	case $how in
+	link) ip netns exec "$net-h2" ip link set e0 down ;;
+	stop) kill -STOP "$last" ;;
+	kill) kill -KILL "$last" ;;
+	esac
+	started=$(date +%s)
+	for i in $(seq 300); do
+		[ -n "$(ranks)" ] || break
+		sleep 0.1
+	done
+	check_same "$how: every rank ends" "" "$(ranks)"
+	diag "$how: after $(($(date +%s) - started)) s, with 3 to wait"
+	if [ $how = link ]; then hosts_down; fi
+	wait $pid
+	status=$?
+	case $how in kill) says="rank 1 .*on node $net-h2 exited" ;; *) says="rank 1 on $net-h2 does not answer" ;; esac
+	check_says "$how: and it is said which one is gone" "$says"
+	case $how in
+	stop) check_same "$how: the run ends with 6" 6 $status ;;
+	kill) check_same "$how: the run ends with mpirun's 137" 137 $status ;;
+	esac
+done
+plan

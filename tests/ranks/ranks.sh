@@ -1,0 +1,265 @@
+#!/bin/sh
+# Ranks that fail alone: one that is stopped, killed, short of memory, waiting
+# for a disk, or given other options ends all of them, with a word on which it
+# was.  None of it may hang.
+# tests/run: weight 40
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+have_mpi || skip_all "no MPI"
+
+"$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
+small_net 8 >"$T/net.net"
+# Batches of 4 microbatches.
+stages '0 0 2 0 16 2 16 4 0.01 0 0' >"$T/s.tsv"
+stages '0 0 100000 0 16 2 16 4 0.01 0 0' >"$T/long.tsv"
+host=$(uname -n)
+
+# A run that hangs is ended here, with 124.
+train() {
+	timeout -k 5 120 "$@" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 -o "$T/run" \
+		$options >"$T/out" 2>"$T/err"
+}
+# stepping: until the log of the run has a step
+stepping() {
+	for i in $(seq 600); do
+		grep -q '"type":"step"' "$T/run/log.jsonl" 2>/dev/null && return
+		sleep 0.05
+	done
+	diag "no step was made"
+}
+# ends WHAT STATUS: the run that was started as $pid
+ends() {
+	wait "$pid"
+	check_same "$1" "$2" $?
+}
+
+# ---- no start: until MPI has, and then ----
+
+# That takes 30 s at least, which pass beside the tests below.
+cat >"$T/late" <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || sleep 300
+exec "$@"
+SH
+cat >"$T/stopped" <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || kill -STOP $$
+exec "$@"
+SH
+chmod +x "$T/late" "$T/stopped"
+cat >"$T/silent.c" <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+
+int
+MPI_Init_thread(int *argc, char ***argv, int wanted, int *level)
+{
+	int code = PMPI_Init_thread(argc, argv, wanted, level);
+
+	if (atoi(getenv("OMPI_COMM_WORLD_RANK")) == 1)
+		raise(SIGSTOP);
+	return code;
+}
+C
+# shared NAME: a library of $T/NAME.c, for LD_PRELOAD
+shared() {
+	# shellcheck disable=SC2046
+	cc -shared -fPIC $(pkg-config --cflags ompi-c) -o "$T/$1.so" "$T/$1.c" 2>/dev/null
+}
+# starting NAME COMMAND...: its words and its end
+starting() {
+	name=$1
+	shift
+	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 timeout -k 5 120 "$@" >"$T/$name.out" 2>"$T/$name.err"
+	echo $? >"$T/$name.end"
+}
+# short KIB COMMAND...: rank 1 may have so much address space
+cat >"$T/short" <<'SH'
+#!/bin/sh
+kib=$1
+shift
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -v "$kib"
+exec "$@"
+SH
+chmod +x "$T/short"
+starting train mpirun -np 3 "$T/stopped" vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 \
+	-o "$T/none" --step-timeout 1s &
+starts=$!
+starting eval mpirun -np 3 "$T/late" vt-eval -m "$T/none" -i "$T/val" --device ref -j 1 --step-timeout 1s &
+starts="$starts $!"
+if shared silent; then
+	starting bench mpirun -np 3 -x LD_PRELOAD="$T/silent.so" vt-bench allreduce --max 4K --step-timeout 1s &
+	starts="$starts $!"
+fi
+# Open MPI's own transport is without memory, and no message ever arrives, not even
+# the first: with 300000 in a build with CUDA, at times with 185000 in one without.
+for kib in 185000 300000; do
+	starting short$kib mpirun -np 2 "$T/short" $kib vt-bench allreduce --max 4K --step-timeout 1s &
+	starts="$starts $!"
+done
+
+# ---- stopped, killed ----
+
+for rank in 1 0; do
+	rm -rf "$T/run"
+	options="--schedule $T/long.tsv --log-every 1 --step-timeout 2s"
+	train mpirun -np 3 &
+	pid=$!
+	stepping
+	kill -STOP "$(rank_pid $pid $rank)"
+	ends "a stopped rank $rank ends the run with 6" 6
+	check_says "and is named, with its host" "rank $rank on $host does not answer"
+	check_says "and the clips it was to compute" "answer: .*; its [0-9]+ clips of step [0-9]+ begin with [0-9]+ .[^ ]+.\$"
+	check_says "by one that says what it waited for, and in which step" \
+		"rank [012] on $host is waiting for .* in step [0-9]+, for .*--step-timeout allows 2.0 s"
+	check_same "once" 1 "$(grep -c 'step-timeout' "$T/err")"
+done
+rm -rf "$T/run"
+options="--schedule $T/long.tsv --log-every 1"
+train mpirun -np 3 &
+pid=$!
+stepping
+kill -KILL "$(rank_pid $pid 1)"
+ends "a killed rank ends the run with mpirun's 137" 137
+
+# ---- a loader, a save that does not end ----
+
+# only RANK OPTIONS COMMAND...: one rank under strace, which makes calls slow
+cat >"$T/only" <<'SH'
+#!/bin/sh
+rank=$1 options=$2
+shift 2
+[ "${OMPI_COMM_WORLD_RANK:-0}" = "$rank" ] || exec "$@"
+exec strace -f -qq -o /dev/null $options "$@"
+SH
+chmod +x "$T/only"
+slow="delay_enter=10000000:when"	# microseconds; strace outlives the run so long
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	reads="-e trace=pread64 -e inject=pread64:$slow=60+"
+	options="--schedule $T/long.tsv --step-timeout 2s --save-steps 1"
+	for launch in "" "mpirun -np 2"; do
+		rank=0
+		[ -z "$launch" ] || rank=1
+		rm -rf "$T/run"
+		# shellcheck disable=SC2086
+		ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 train $launch "$T/only" $rank "$reads"
+		check_same "${launch:-alone}: a disk that does not answer the loader: 6" 6 $?
+		check_says "${launch:-alone}: names rank, host, what it does and with which sample" \
+			"rank $rank on $host is loading clips in step [0-9]+, for [^ ]+( s)?, at clip [0-9]+ .[^ ]+. "
+	done
+	rm -rf "$T/run"
+	train mpirun -np 2 &
+	pid=$!
+	stepping
+	strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:$slow=1+ -p "$(rank_pid $pid 0)" 2>/dev/null &
+	ends "a disk that does not answer the save: 6" 6
+	wait
+	check_says "names rank, host and what it does" "rank 0 on $host is saving( in step [0-9]+)?, for "
+else
+	skip "a disk that does not answer" "strace cannot trace here"
+fi
+
+# ---- one rank alone fails in setting up ----
+
+# The memory that Open MPI needs depends on the build and the machine.  If it runs
+# short, it may lose messages without a word: then the deadline ends the run, with 6.
+options="--schedule $T/s.tsv --step-timeout 30s"
+hung= failed=0
+if grep -q -e -fsanitize "$BUILD/flags"; then
+	skip "too little memory on one rank" "a sanitizer needs more"
+else
+	for kib in 200000 230000 260000 1000000; do
+		rm -rf "$T/run"
+		train mpirun -np 2 "$T/short" $kib
+		case $? in
+		0 | 6) ;;
+		124 | 137) hung="$hung $kib" ;;
+		*) failed=$((failed + 1)) ;;
+		esac
+	done
+	check_same "too little memory on one rank ends all of them" "" "$hung"
+	check "as far as it is too little" test $failed -gt 0 -a $failed -lt 4
+fi
+
+# ---- MPI returns an error ----
+
+cat >"$T/broken.c" <<'C'
+#include <mpi.h>
+#include <stdlib.h>
+
+int
+MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag,
+    MPI_Comm comm, MPI_Request *request)
+{
+	static _Atomic int calls;
+
+	if (atoi(getenv("OMPI_COMM_WORLD_RANK")) == 1 && ++calls > 50)
+		return MPI_ERR_OTHER;
+	return PMPI_Isend(data, n, type, to, tag, comm, request);
+}
+C
+if shared broken; then
+	rm -rf "$T/run"
+	options="--schedule $T/long.tsv --step-timeout 60s"
+	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 train mpirun -np 2 -x LD_PRELOAD="$T/broken.so"
+	check_same "an MPI that fails on one rank ends the run with 6" 6 $?
+	check_says "which says what failed, and MPI's reason" '\[1\] error: MPI_Isend: MPI_ERR_OTHER'
+else
+	skip "an MPI that fails" "no compiler"
+fi
+
+# ---- what the ranks were not told alike: it does not come to waiting ----
+
+# told NAME=VALUE COMMAND...: rank 1 has another setting
+cat >"$T/told" <<'SH'
+#!/bin/sh
+setting=$1
+shift
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export "$setting"
+exec "$@"
+SH
+chmod +x "$T/told"
+options="--schedule $T/s.tsv --step-timeout 5s"
+for setting in VT_VAL="$T/val"; do
+	rm -rf "$T/run"
+	train mpirun -np 2 "$T/told" "$setting"
+	check_same "another ${setting%%=*} on rank 1 alone ends the run with 6" 6 $?
+done
+
+# ---- vt-eval ----
+
+options="--schedule $T/s.tsv"
+rm -rf "$T/run"
+check "a run to evaluate" train env
+reads="-e trace=pread64 -e inject=pread64:$slow=12+"
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	check_exit "vt-eval: a disk that does not answer: 6" 6 timeout -k 5 120 mpirun -np 2 "$T/only" 1 "$reads" \
+		"$BUILD/vt-eval" -m "$T/run/final.safetensors" -i "$T/val" --device ref -j 1 --crops 10 --step-timeout 2s
+	check_says "names rank, host and what it does" "rank 1 on $host is scoring \(loading clips\), for "
+fi
+
+# ---- those that did not start ----
+
+# shellcheck disable=SC2086
+wait $starts
+for name in train eval; do
+	check_same "vt-$name: a rank that is not there when MPI starts: 6" 6 "$(cat "$T/$name.end")"
+	cp "$T/$name.err" "$T/err"
+	check_same "of three, two say that it is not them" "rank 0 on $host rank 2 on $host" \
+		"$(grep -oE 'rank [0-9] on [^ ]+ waits for MPI to start, for .* allows it 30.0 s' "$T/err" | cut -d' ' -f1-4 | sort | xargs)"
+done
+check_same "and the run was not begun" no "$([ -e "$T/none" ] && echo yes || echo no)"
+if [ -e "$T/silent.so" ]; then
+	check_same "vt-bench: a rank that is silent from its first exchange on: 6" 6 "$(cat "$T/bench.end")"
+	cp "$T/bench.err" "$T/err"
+	check_says "it is named" "rank 0 on $host waits for rank 1 to start, for .* allows it 30.0 s"
+	check_same "once" 1 "$(grep -c 'to start' "$T/err")"
+else
+	skip "a rank that is silent from its first exchange on" "no compiler"
+fi
+for kib in 185000 300000; do
+	check "memory that Open MPI may lack on one rank: an end, $(cat "$T/short$kib.end")" \
+		test "$(cat "$T/short$kib.end")" != 124
+done
+plan

@@ -1,0 +1,243 @@
+/* The engine of vt-bench: its statistics, its gates, and its formulas. */
+#include "base/fail.h"
+#include "base/mem.h"
+#include "bench/allreduce.h"
+#include "bench/bench.h"
+#include "bench/rig.h"
+#include "bench/shape.h"
+#include "bench/tasks.h"
+#include "net/alike.h"
+
+#include "gpu/standin/standin.h"
+#include "tap.h"
+
+static void
+test_figures(void)
+{
+	struct figure f = { 0 };
+
+	ok(isnan(figure_min(&f)) && isnan(figure_median(&f)) &&
+	    isnan(figure_p99(&f)), "nothing measured is no number");
+	figure_add(&f, 7);
+	ok(figure_min(&f) == 7 && figure_median(&f) == 7 &&
+	    figure_p99(&f) == 7, "one value is all three");
+	figure_add(&f, 1);
+	near(figure_median(&f), 4, 0, "the median of two is between them");
+	figure_add(&f, 3);
+	near(figure_median(&f), 3, 0, "the median of three is the middle one");
+	near(figure_min(&f), 1, 0, "the least, whenever it came");
+	near(figure_p99(&f), 7, 0, "of few values the 99th percentile is the "
+	    "largest");
+	figure_free(&f);
+	for (int i = 0; i < 200; i++)
+		figure_add(&f, i * 77 % 200);
+	near(figure_p99(&f), 197, 0, "of 0 to 199, 198 do not exceed 197");
+	figure_add(&f, 1e9);
+	near(figure_p99(&f), 198, 0, "of one more, 199 do not exceed 198");
+	figure_free(&f);
+}
+
+/* How often run was called, and how often it counted. */
+struct calls { int all, counted, fail_at; };
+
+static int
+run(void *arg, int counts)
+{
+	struct calls *c = arg;
+
+	c->counted += counts;
+	return ++c->all == c->fail_at ? 4 : 0;
+}
+
+static void
+test_repeat(void)
+{
+	struct bench b = { .warmup = 3, .runs = 5 };
+	struct calls c = { 0 };
+
+	is(bench_repeat(&b, run, &c), 0, "all runs went well");
+	ok(c.all == 8 && c.counted == 5, "three warm up, five count");
+	c = (struct calls){ .fail_at = 2 };
+	is(bench_repeat(&b, run, &c), 4, "what a run returns is returned");
+	is(c.all, 2, "and no other begins");
+}
+
+/* bench_end after figures of 1 and 3, each required to be ${text}. */
+static int
+verdict(const char *text)
+{
+	struct bench b = { .out = tmpfile() };
+	char said[1024];
+	int status = -1;
+
+	fail_capture(said, sizeof(said));
+	if (bench_require(&b, text) == 0) {
+		bench_value(&b, 1, "s", NULL, "a/b/one");
+		bench_value(&b, 3, "s", NULL, "a/b/three");
+		status = bench_end(&b);
+	}
+	fail_capture(NULL, 0);
+	fclose(b.out);
+	bench_close(&b);
+	return status;
+}
+
+static void
+test_requirements(void)
+{
+	static const struct { const char *text; int status; } cases[] = {
+		{ "a/b/one<=1", 0 }, { "a/b/one<=0.99", 1 },
+		{ "a/b/one>=1", 0 }, { "a/b/one>=1.01", 1 },
+		{ "a/*/three<=3", 0 }, { "a/*<=2", 1 }, { "a/*<=3", 0 },
+		{ "a/b/o?e>=0", 0 }, { "a/b/four<=1", 1 }, { "one<=1", 1 },
+		{ "a/b/one", -1 }, { "a/b/one<1", -1 }, { "a/b/one=1", -1 },
+		{ "<=1", -1 }, { "a<=", -1 }, { "a<=x", -1 }, { "a<=nan", -1 },
+		{ "", -1 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		is(verdict(cases[i].text), cases[i].status, cases[i].text);
+}
+
+static void
+test_shapes(void)
+{
+	static const char *const wrong[] = { "", "2", "2x8", "2x8x", "x8x224",
+		"2x8x224x", "2x8x224 ", " 2x8x224", "0x8x224", "2x-8x224",
+		"2X8X224", "2x8x99999999", "2x8x2e2", "+2x8x224" };
+	struct shape s;
+	struct cell c;
+	struct schedule *made;
+	char text[40];
+	int accepted = 0;
+
+	ok(shape_parse("12x8x224", &s) == 0 && s.n == 12 && s.t == 8 &&
+	    s.side == 224, "a shape is read");
+	is_text(shape_text(&s, text), "12x8x224", "and written");
+	c = shape_cell(&s);
+	made = shape_schedule(&c, 1);
+	ok(made != NULL && made->stage[0].cell[0].batch == 12 &&
+	    made->stage[0].cell[0].group == 12 &&
+	    made->stage[0].cell[0].crop == 224, "as a schedule, one group");
+	schedule_free(made);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		accepted += shape_parse(wrong[i], &s) == 0;
+	is(accepted, 0, "what is no shape is refused");
+}
+
+static void
+test_spoil(void)
+{
+	struct bench b = { .spoil = 0 };
+	double v = 5.75;
+	float f = 2;
+
+	bench_spoil(&b, &v, sizeof(v));
+	ok(v == 5.75, "an answer is left alone");
+	b.spoil = 1;
+	bench_spoil(&b, &v, sizeof(v));
+	bench_spoil(&b, &f, sizeof(f));
+	ok(v < 0 && f < 0, "unless it is to be spoiled: then it is far off");
+}
+
+static size_t
+floats(const struct device *device, const struct dims *d)
+{
+	(void)device;
+	return dims_count(d) * sizeof(float);
+}
+
+/* By hand: 2x3x8x8x16 to 2x3x4x4x32 through 3x3 of stride 2. */
+static void
+test_work(void)
+{
+	static const struct op_impl conv = { .reads = READS_X };
+	static const struct op_impl relu = { .reads = READS_Y };
+	static const struct op_impl *const ops[OP_KINDS] = {
+		[OP_CONV] = &conv, [OP_RELU] = &relu };
+	const struct backend b = { .name = "b", .bytes = floats, .ops = ops };
+	struct device device = { .backend = &b };
+	struct op op = { .kind = OP_CONV, .nin = 1, .k = { 1, 3, 3 },
+		.s = { 1, 2, 2 }, .groups = 1 };
+	struct task t = { .device = &device, .op = &op, .impl = &conv,
+		.in = { { 2, 3, 8, 8, 16 } },
+		.out = { 2, 3, 4, 4, 32 }, .wants_dx = { 1 }, .wants_dw = 1,
+		.reads = READS_X };
+	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
+	double y = 4 * 6 * 16 * 32;
+	struct task u = t;
+	struct op past = op;
+
+	past.past = 1;
+	u.op = &past;
+	ok(!task_alike(&t, &u), "another rule is other work, at the same shape");
+	u = t;
+	near(task_work(&t, 0), work, 0, "two operations a multiply-add");
+	near(task_work(&t, 1), 2 * work, 0, "backward: weights and input");
+	near(task_traffic(&t, 0), x + y, 0, "x and y pass once");
+	near(task_traffic(&t, 1), y + x + x, 0, "backward: dy, x and dx");
+	ok(task_alike(&t, &u), "equal work is alike");
+	u.wants_dx[0] = 0;
+	near(task_work(&u, 1), work, 0, "backward of pixels: the weights");
+	ok(!task_alike(&t, &u), "and not like the other");
+	u = t;
+	u.wants_dw = 0;
+	near(task_work(&u, 1), work, 0, "backward of frozen weights: the input");
+	ok(!task_alike(&t, &u), "nor is that");
+	op.kind = OP_RELU;
+	t.impl = &relu;
+	t.reads = READS_Y;
+	t.wants_dw = 0;
+	u = t;
+	u.out = t.in[0];
+	u.accumulate[0] = 1;
+	near(task_work(&u, 0), 0, 0, "others have no multiply-adds");
+	near(task_traffic(&u, 1), x + x + 2 * x, 0,
+	    "relu: dy, y, and dx twice where it is added to");
+}
+
+/* On a device that does nothing before somebody waits. */
+static void
+test_seconds(void)
+{
+	struct graph *g = graph_parse("t.net", "input x out=3\n"
+	    "conv a in=x out=8 k=3,3\navgpool p in=a over=thw\n"
+	    "linear fc in=p out=classes\n", 3);
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct driver *driver = standin_of(d);
+	struct rig r;
+	struct plan *p;
+	int waited = 1;
+
+	if (rig_open(&r, g, d, &(struct shape){ 2, 2, 8 }) != 0)
+		ok(0, "a small network");
+	p = r.plan;
+	plan_bind(p, r.net->arena, r.net->w, r.gradient);
+	plan_feed(p, &r.feed);
+	for (int i = 0; i < p->n && p->task[i].into == i; i++) {
+		standin_quiet(driver, 1);
+		waited &= task_seconds(&p->task[i], task_forward) > 0;
+		standin_quiet(driver, 0);
+		waited &= standin_faults(driver, FAULT_WAIT) > 0 ||
+		    standin_absent();
+	}
+	ok(waited, "the clock of an operator stops when the device is done");
+	rig_close(&r);
+	device_close(d);
+	graph_free(g);
+}
+
+int
+main(void)
+{
+	test_figures();
+	test_repeat();
+	test_requirements();
+	test_shapes();
+	test_spoil();
+	test_work();
+	test_seconds();
+	near(allreduce_traffic(100, 1), 0, 0, "one rank sends nothing");
+	near(allreduce_traffic(100, 4), 150, 0, "four: 2 * 3 / 4 of it");
+	return done();
+}

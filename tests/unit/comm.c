@@ -1,0 +1,313 @@
+/*
+ * Communicators: split by colour and key; exchanges that are started, tested
+ * and waited for, several at once; the deadline of a wait.  Ranks are threads,
+ * or with an argument what mpirun has started (tests/ranks/comm_mpi.sh).
+ */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/mem.h"
+#include "comm/threads.h"
+
+#include "tap.h"
+
+enum { LONG = 300000 };		/* bytes: more than a transport buffers */
+
+/* What message ${k} from rank ${from} holds at ${i}. */
+static char
+letter(int from, int k, size_t i)
+{
+	return (char)(1 + from * 31 + k * 7 + (int)(i % 11));
+}
+
+static char *
+text_of(int from, int k, size_t n)
+{
+	char *t = xcalloc(n + 1, 1);
+
+	for (size_t i = 0; i < n; i++)
+		t[i] = letter(from, k, i);
+	return t;
+}
+
+static int
+differs(const char *got, int from, int k, size_t n)
+{
+	char *want = text_of(from, k, n);
+	int bad = memcmp(got, want, n) != 0;
+
+	free(want);
+	return bad;
+}
+
+/* Even and odd ranks, the last one first; and every third one in none. */
+static int
+splits(struct comm *c)
+{
+	struct comm *half = NULL, *some = NULL, *again;
+	int colour = c->rank % 2, size = (c->size + 1 - colour) / 2, bad = 0;
+	int64_t *all = xcalloc((size_t)c->size, sizeof(*all)), v = c->rank;
+
+	bad += comm_split(&half, c, colour, -c->rank, COMM_WAITS) != 0;
+	bad += half->size != size || half->rank != size - 1 - c->rank / 2;
+	bad += comm_allgather(half, &v, sizeof(v), all) != 0;
+	for (int r = 0; r < size; r++)
+		bad += all[r] != 2 * (size - 1 - r) + colour;
+	/* A part is split, and repeated, like the whole. */
+	bad += (again = comm_dup(half, COMM_WAITS)) == NULL;
+	bad += again->rank != half->rank || comm_barrier(again) != 0;
+	comm_free(again);
+	comm_free(half);
+
+	/* The same key on all: the order stays. */
+	bad += comm_split(&some, c, c->rank % 3 == 0 ? -1 : 5, 0,
+	    COMM_WAITS) != 0;
+	bad += (some == NULL) != (c->rank % 3 == 0);
+	if (some != NULL) {
+		bad += some->rank != c->rank - c->rank / 3 - 1;
+		bad += comm_max(some, &v) != 0;
+		bad += v != c->size - 1 - (c->size % 3 == 1);
+		comm_free(some);
+	}
+	free(all);
+	return bad;
+}
+
+/* Three rounds of a ring at once, which end in another order. */
+static int
+rounds(struct comm *c)
+{
+	static const size_t bytes[] = { LONG, 5, 0, LONG / 2 };
+	struct exchange x[4] = { { NULL, NULL } };
+	char *out[4], *in[4];
+	int to = (c->rank + 1) % c->size, bad = 0;
+	int from = (c->rank + c->size - 1) % c->size;
+
+	for (int time = 0; time < 2; time++) {
+		for (int k = 0; k < 4; k++) {
+			struct piece send = { to, out[k] = text_of(c->rank, k,
+			    bytes[k]), bytes[k] };
+			struct piece receive = { from, in[k] = xcalloc(bytes[k]
+			    + 1, 1), bytes[k] };
+
+			bad += comm_start(c, &x[k], &send, 1, &receive, 1) != 0;
+		}
+		for (int k = 3; k >= 0; k--) {
+			if (k == 1)
+				while (comm_test(&x[k]) == 0)
+					clock_sleep(1e-4);
+			else
+				bad += comm_wait(&x[k]) != 0;
+			bad += comm_test(&x[k]) != 1;
+			bad += differs(in[k], from, k, bytes[k]);
+			free(in[k]);
+			free(out[k]);
+		}
+	}
+	for (int k = 0; k < 4; k++)
+		exchange_free(&x[k], c);
+	return bad;
+}
+
+/*
+ * Two communicators at once, which half of the ranks use in the other order,
+ * and several pieces between the same ranks.
+ */
+static int
+both(struct comm *c)
+{
+	struct comm *other = comm_dup(c, COMM_WAITS);
+	struct exchange x[2] = { { NULL, NULL } };
+	char in[2][2][8], *out[2][2];
+	int to = (c->rank + 1) % c->size, bad = 0;
+	int from = (c->rank + c->size - 1) % c->size;
+
+	for (int i = 0; i < 2; i++) {
+		int k = c->rank % 2 ? 1 - i : i;
+		struct piece send[2], receive[2];
+
+		for (int p = 0; p < 2; p++) {
+			out[k][p] = text_of(c->rank, 10 * k + p, 8);
+			send[p] = (struct piece){ to, out[k][p], 8 };
+			receive[p] = (struct piece){ from, in[k][p], 8 };
+		}
+		bad += comm_start(k ? other : c, &x[k], send, 2, receive, 2);
+	}
+	for (int k = 0; k < 2; k++) {
+		bad += comm_wait(&x[k]) != 0;
+		for (int p = 0; p < 2; p++) {
+			bad += differs(in[k][p], from, 10 * k + p, 8);
+			free(out[k][p]);
+		}
+	}
+	exchange_free(&x[0], c);
+	exchange_free(&x[1], other);
+	comm_free(other);
+	return bad;
+}
+
+/* What rank 0 waits for is only sent when it has looked in vain, of which the
+ * others hear on a communicator of their own. */
+static int
+not_yet(struct comm *c)
+{
+	struct comm *aside = comm_dup(c, COMM_WAITS);
+	struct exchange x = { NULL, NULL };
+	int last = c->size - 1, word = 0, bad = 0;
+	struct piece p = { c->rank == 0 ? last : 0, &word, sizeof(word) };
+
+	if (c->rank == 0)
+		bad += comm_start(c, &x, NULL, 0, &p, 1) != 0 ||
+		    comm_test(&x) != 0;
+	bad += comm_barrier(aside) != 0;
+	if (c->rank == last) {
+		word = 77;
+		bad += comm_exchange(c, &p, 1, NULL, 0) != 0;
+	}
+	if (c->rank == 0)
+		bad += comm_wait(&x) != 0 || word != 77;
+	exchange_free(&x, c);
+	comm_free(aside);
+	return bad;
+}
+
+/* Parts of unequal size, started and then waited for. */
+static int
+gathers(struct comm *c)
+{
+	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start));
+	struct exchange x = { NULL, NULL };
+	char *all, *mine = text_of(c->rank, 3, 100);
+	int bad = 0;
+
+	for (int r = 0; r < c->size; r++)
+		start[r + 1] = start[r] + (size_t)(r * r) % 100;
+	all = xcalloc(start[c->size] + 1, 1);
+	memcpy(all + start[c->rank], mine, start[c->rank + 1] - start[c->rank]);
+	bad += comm_allgatherv_start(c, &x, all, start) != 0;
+	bad += comm_wait(&x) != 0;
+	for (int r = 0; r < c->size; r++)
+		bad += differs(all + start[r], r, 3, start[r + 1] - start[r]);
+	exchange_free(&x, c);
+	free(mine);
+	free(all);
+	free(start);
+	return bad;
+}
+
+static const struct { const char *what; int (*run)(struct comm *); } tests[] = {
+	{ "split by colour and key", splits },
+	{ "four exchanges under way at once", rounds },
+	{ "two communicators at once", both },
+	{ "one that is not done yet", not_yet },
+	{ "an allgather that is started", gathers },
+};
+#define TESTS (sizeof(tests) / sizeof(tests[0]))
+
+struct job { size_t test; int bad; };
+
+static void
+rank_main(struct comm *c, void *arg)
+{
+	struct job *j = arg;
+
+	__atomic_fetch_add(&j->bad, tests[j->test].run(c), __ATOMIC_RELAXED);
+}
+
+/* The faults on any rank, under mpirun. */
+static int
+ranks_of_mpi(int argc, char **argv)
+{
+	struct comm *c = comm_open(&argc, &argv, 600);
+
+	for (size_t i = 0; c != NULL && i < TESTS; i++) {
+		int64_t bad = c->size == 1 && tests[i].run != splits ? 0 :
+		    tests[i].run(c);
+
+		if (comm_max(c, &bad) != 0 || bad != 0)
+			comm_abort(c, EXIT_FAILED);
+		if (c->rank == 0)
+			puts(tests[i].what);
+	}
+	comm_close(c);
+	return c == NULL;
+}
+
+/* ---- a wait that lasts too long ---- */
+
+static void
+late(struct comm *c, void *arg)
+{
+	struct exchange x = { NULL, NULL };
+	struct comm *part;
+	char word;
+	struct piece p = { 1, &word, 1 };
+
+	(void)arg;
+	comm_watch(c, 0.5);
+	comm_split(&part, c, 0, 0, "waiting for a word");
+	if (c->rank == 0) {
+		comm_start(part, &x, NULL, 0, &p, 1);
+		/* What is under way may last, as long as nobody waits. */
+		clock_sleep(2);
+		fputs("then ", stderr);
+		comm_wait(&x);
+	}
+	clock_sleep(600);
+}
+
+static void
+deadline(void)
+{
+	char said[4096] = "";
+	size_t n = 0;
+	ssize_t got;
+	int end[2], status = 0;
+	pid_t child;
+
+	if (pipe(end) != 0 || (child = fork()) < 0) {
+		ok(0, "a child process");
+		return;
+	}
+	if (child == 0) {
+		dup2(end[1], STDERR_FILENO);
+		close(end[0]);
+		comm_threads(2, late, NULL);
+		_exit(0);
+	}
+	close(end[1]);
+	while ((got = read(end[0], said + n, sizeof(said) - 1 - n)) > 0)
+		n += (size_t)got;
+	close(end[0]);
+	waitpid(child, &status, 0);
+	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, EXIT_RANKS,
+	    "an exchange that never ends ends the run");
+	if (!ok(strstr(said, "then ") != NULL && strstr(said,
+	    "waiting for a word") != NULL, "once it is waited for, in the "
+	    "words of its communicator"))
+		diag("%s", said);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct comm *self;
+
+	if (argc > 1)
+		return ranks_of_mpi(argc, argv);
+	deadline();		/* a fork, so before there are threads */
+	for (size_t i = 0; i < TESTS; i++)
+		for (int size = 2; size <= 7; size++) {
+			struct job j = { i, 0 };
+
+			comm_threads(size, rank_main, &j);
+			ok(j.bad == 0, "%d ranks: %s", size, tests[i].what);
+		}
+	self = comm_self();
+	is(splits(self) + gathers(self), 0, "one rank alone");
+	comm_free(self);
+	return done();
+}

@@ -1,0 +1,367 @@
+/*
+ * What is done to clips for training: that it is a function of seed and number,
+ * that shares and boxes are drawn as said, and the formulas of mixing.  The
+ * pictures' own formulas are in tests/parity/pictures.py.
+ */
+#include "base/mem.h"
+#include "clip/draw.h"
+#include "clip/effects_tell.h"
+
+#include "tap.h"
+
+enum { T = 3, SIDE = 24, BYTES = 3 * T * SIDE * SIDE, FRAME = BYTES / T };
+
+static uint8_t clip[2][BYTES], room[FRAME];
+
+/* Clip ${which}: a picture that differs from frame to frame. */
+static void
+draw(uint8_t *to, int which)
+{
+	for (int i = 0; i < BYTES; i++)
+		to[i] = (uint8_t)(rng_philox(5, (uint32_t)i, (uint32_t)which, 0,
+		    0).w[0] >> 8);
+}
+
+/* ---- Beta ---- */
+
+/* Where both are said in closed form, and the mean of many. */
+static void
+test_beta(void)
+{
+	double worst = 0, sum = 0, square = 0;
+
+	for (int i = 1; i < 200; i++) {
+		double u = i / 200.0, x = effects_beta(0.5, u);
+		double s = sin(u * 3.14159265358979323846 / 2);
+		double y = effects_beta(2, u);
+
+		worst = fmax(worst, fabs(effects_beta(1, u) - u));
+		worst = fmax(worst, fabs(x - s * s));
+		worst = fmax(worst, fabs(3 * y * y - 2 * y * y * y - u));
+	}
+	near(worst, 0, 1e-9, "shares of Beta(1, 1), (1/2, 1/2) and (2, 2)");
+	for (int i = 0; i < 20000; i++) {
+		double x = effects_beta(0.2, (i + 0.5) / 20000);
+
+		sum += x / 20000;
+		square += (x - 0.5) * (x - 0.5) / 20000;
+	}
+	near(sum, 0.5, 1e-6, "half on average");
+	near(square, 1 / (4 * (2 * 0.2 + 1)), 1e-4, "and as far from it");
+}
+
+/* ---- mixing ---- */
+
+static void
+test_mixup(void)
+{
+	struct effects e = { .mixup = 0.8 };
+	static uint8_t a[BYTES], b[BYTES];
+	double worst = 0, sum = 0;
+	int cuts = 0;
+
+	for (uint64_t g = 0; g < 400; g++) {
+		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
+		double share = m.share / 32768.0;
+
+		draw(a, 0);
+		draw(b, 1);
+		effects_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
+		cuts += m.cut;
+		sum += share / 400;
+		for (int i = 0; i < BYTES; i++) {
+			worst = fmax(worst, fabs(a[i] - (share * clip[0][i] +
+			    (1 - share) * clip[1][i])));
+			worst = fmax(worst, fabs(b[i] - (share * clip[1][i] +
+			    (1 - share) * clip[0][i])));
+		}
+	}
+	ok(cuts == 0 && worst <= 0.5, "MixUp: means of both, rounded (%.3f)",
+	    worst);
+	near(sum, 0.5, 0.08, "half of each on average");
+}
+
+static void
+test_cutmix(void)
+{
+	struct effects e = { .cutmix = 1 };
+	static uint8_t a[BYTES], b[BYTES];
+	int right = 0, shares = 0, inside = 0, cuts = 0, whole = 0;
+	double sum = 0;
+
+	for (uint64_t g = 0; g < 400; g++) {
+		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
+		int same = 1;
+
+		draw(a, 0);
+		draw(b, 1);
+		effects_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
+		for (int i = 0; i < BYTES; i++) {
+			int x = i / 3 % SIDE, y = i / 3 / SIDE % SIDE;
+			int in = x >= m.x && x < m.x + m.w && y >= m.y &&
+			    y < m.y + m.h;
+
+			same &= a[i] == clip[in][i] && b[i] == clip[!in][i];
+		}
+		right += same;
+		cuts += m.cut;
+		whole += m.w == 0 || m.h == 0;
+		sum += m.share / 32768.0 / 400;
+		shares += fabs(m.share / 32768.0 - (1 - (double)m.w * m.h /
+		    (SIDE * SIDE))) < 1e-4;
+		inside += m.x >= 0 && m.y >= 0 && m.w >= 0 && m.h >= 0 &&
+		    m.x + m.w <= SIDE && m.y + m.h <= SIDE;
+	}
+	ok(right == 400 && cuts == 400, "CutMix: a box changes places, in every "
+	    "frame");
+	is(shares, 400, "and shares are what is left");
+	is(inside, 400, "no box leaves the frame");
+	/* Boxes at the edge are cut off: more than half is left on average. */
+	ok(sum > 0.5 && sum < 0.8 && whole < 40, "of which it has its part "
+	    "(%.3f)", sum);
+	e.mixup = 1;
+	cuts = 0;
+	for (uint64_t g = 0; g < 2000; g++)
+		cuts += effects_mix_of(&e, rng_clip(1, g), SIDE).cut;
+	near(cuts, 1000, 4 * 23, "with both, each is one half");
+}
+
+static void
+test_partners(void)
+{
+	int good = 1;
+
+	for (int n = 2; n < 10; n++)
+		for (int i = 0; i < n; i++) {
+			int ring[3], again[3], in = 0;
+			int k = effects_ring(i, n, ring);
+
+			good &= k == (n % 2 == 1 && abs(2 * i + 1 - n) < 3 ? 3 :
+			    2);
+			for (int j = 0; j < k; j++) {
+				in += ring[j] == i;
+				good &= ring[j] >= 0 && ring[j] < n &&
+				    (j == 0 || ring[j] > ring[j - 1]) &&
+				    effects_ring(ring[j], n, again) == k &&
+				    memcmp(ring, again, (size_t)k *
+				    sizeof(*ring)) == 0;
+			}
+			good &= in == 1 && (k == 3 || ring[0] + ring[1] ==
+			    n - 1);
+		}
+	ok(good, "every clip is mixed, with others of its microbatch");
+}
+
+/* Three clips, each with the next. */
+static void
+test_around(void)
+{
+	static uint8_t c[3][BYTES], was[3][BYTES];
+	uint8_t *const all[] = { c[0], c[1], c[2] };
+	struct effects e = { .mixup = 0.8, .cutmix = 1 };
+	int right = 0, cuts = 0;
+
+	for (uint64_t g = 0; g < 200; g++) {
+		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
+		double p = m.share / 32768.0;
+		int same = 1;
+
+		draw(c[0], 0);
+		draw(c[1], 1);
+		for (int i = 0; i < BYTES; i++)
+			c[2][i] = (uint8_t)(c[0][i] * 3 + 50);
+		memcpy(was, c, sizeof(was));
+		effects_mix(&m, T, SIDE, all, 3);
+		for (int i = 0; i < 3 * BYTES; i++) {
+			int k = i / BYTES, j = i % BYTES, x = j / 3 % SIDE;
+			int y = j / 3 / SIDE % SIDE, own = was[k][j];
+			int next = was[(k + 1) % 3][j];
+			int in = x >= m.x && x < m.x + m.w && y >= m.y &&
+			    y < m.y + m.h;
+
+			same &= m.cut ? c[k][j] == (in ? next : own) :
+			    c[k][j] == (int)floor(p * own + (1 - p) * next +
+			    0.5);
+		}
+		right += same;
+		cuts += m.cut;
+	}
+	ok(right == 200 && cuts > 50 && cuts < 150, "three clips go around, each "
+	    "mixed with the next (%d of 200, %d by CutMix)", right, cuts);
+}
+
+/* ---- one clip ---- */
+
+static int
+changes(const struct effects *e, struct rng r, uint8_t *to)
+{
+	draw(to, 0);
+	effects_apply(e, r, T, SIDE, to, room);
+	return memcmp(to, clip[0], BYTES) != 0;
+}
+
+static void
+test_functions(void)
+{
+	static const struct effects kinds[] = { { .ops = 2, .level = 9 },
+		{ .jitter = { 0.4, 0.4, 0.4, 0.1 } }, { .erase = 1 },
+		{ .ops = 1, .level = 30, .jitter = { 0, 0, 0.4, 0 },
+		.erase = 0.5 } };
+	static uint8_t a[BYTES], b[BYTES];
+	struct effects none = { .repeat = 4, .mixup = 1 };
+	int same = 1, changed = 0, differ = 0;
+
+	for (size_t k = 0; k < 4; k++)
+		for (uint64_t g = 0; g < 200; g++) {
+			struct rng r = rng_clip(3, g), other = rng_clip(3,
+			    g + 1), seed = rng_clip(4, g);
+
+			changed += changes(&kinds[k], r, a);
+			rng_uniform(&r);	/* what was drawn before */
+			changes(&kinds[k], r, b);
+			same &= memcmp(a, b, BYTES) == 0;
+			changes(&kinds[k], other, b);
+			differ += memcmp(a, b, BYTES) != 0;
+			changes(&kinds[k], seed, b);
+			differ += memcmp(a, b, BYTES) != 0;
+		}
+	ok(same, "clips are functions of their number");
+	ok(changed > 700 && differ > 1400, "and differ with it and the seed");
+	ok(effects_none(&none) && effects_mixes(&none) &&
+	    !effects_none(&kinds[0]) && !effects_mixes(&kinds[0]),
+	    "nothing is nothing");
+}
+
+/* A box in each frame is the same noise, and the rest is what it was. */
+static void
+test_erase(void)
+{
+	struct effects e = { .erase = 0.25 };
+	static uint8_t a[BYTES];
+	int erased = 0, boxes = 0, still = 0, sizes = 0;
+
+	for (uint64_t g = 0; g < 2000; g++) {
+		int x0 = SIDE, y0 = SIDE, x1 = -1, y1 = -1, same = 1;
+		double area;
+
+		if (!changes(&e, rng_clip(1, g), a))
+			continue;
+		erased++;
+		for (int i = 0; i < FRAME; i++) {
+			int x = i / 3 % SIDE, y = i / 3 / SIDE;
+
+			if (a[i] == clip[0][i] && a[i + FRAME] ==
+			    clip[0][i + FRAME])
+				continue;
+			x0 = x < x0 ? x : x0;
+			x1 = x > x1 ? x : x1;
+			y0 = y < y0 ? y : y0;
+			y1 = y > y1 ? y : y1;
+		}
+		area = (double)(x1 - x0 + 1) * (y1 - y0 + 1) / (SIDE * SIDE);
+		sizes += area > 0.012 && area < 0.36;
+		for (int y = y0; y <= y1; y++)
+			for (int i = 3 * x0; i < 3 * x1 + 3; i++)
+				for (int k = 1; k < T; k++)
+					same &= a[3 * y * SIDE + i] ==
+					    a[k * FRAME + 3 * y * SIDE + i];
+		still += same;
+		boxes++;
+	}
+	near(erased, 500, 4 * 20, "a quarter is erased");
+	is(still, boxes, "the noise stands still");
+	is(sizes, boxes, "boxes of 0.02 to 0.33 of the frame");
+}
+
+/* ---- in words ---- */
+
+/* As torchvision calls them, in the order of enum colour_op; then jitter. */
+static const char *const words[] = { "rand-identity", "rand-shear-x",
+	"rand-shear-y", "rand-translate-x", "rand-translate-y", "rand-rotate",
+	"rand-brightness", "rand-color", "rand-contrast", "rand-sharpness",
+	"rand-posterize", "rand-solarize", "rand-autocontrast", "rand-equalize",
+	"brightness", "saturation", "contrast", "hue" };
+static const enum colour_op jitters[] = { RAND_BRIGHTNESS, RAND_COLOR,
+	RAND_CONTRAST, COLOUR_HUE };
+
+/* Do what a word says; the noise of a box is taken from ${noise}. */
+static int
+do_word(char *word, uint8_t *to, const uint8_t *noise)
+{
+	char *value = strchr(word, '=');
+	int x, y, w, h;
+
+	if (value != NULL)
+		*value++ = '\0';
+	for (int i = 0; i < RAND_OPS + 4; i++) {
+		if (strcmp(word, words[i]) != 0)
+			continue;
+		for (int k = 0; k < T; k++)
+			colour_apply(i < RAND_OPS ? (enum colour_op)i :
+			    jitters[i - RAND_OPS], value != NULL ?
+			    strtod(value, NULL) : 0, SIDE, to + k * FRAME,
+			    room);
+		return 0;
+	}
+	if (strcmp(word, "erase") != 0 || value == NULL ||
+	    sscanf(value, "%dx%d+%d+%d", &w, &h, &x, &y) != 4)
+		return -1;
+	for (int k = 0; k < T * h; k++) {
+		size_t at = (size_t)(k / h * FRAME + (y + k % h) * 3 * SIDE +
+		    3 * x);
+
+		memcpy(to + at, noise + at, 3 * (size_t)w);
+	}
+	return 1;
+}
+
+static void
+test_words(void)
+{
+	struct effects e = { .ops = 2, .level = 20, .jitter = { 0.4, 0.3, 0.2,
+		0.1 }, .erase = 0.5 };
+	static uint8_t a[BYTES], b[BYTES];
+	int right = 0, bad = 0, boxes = 0, counted = 0;
+
+	for (uint64_t g = 0; g < 300; g++) {
+		struct rng r = rng_clip(1, g);
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+		int n = effects_tell(&e, r, SIDE, 0, f), done = 0;
+
+		fclose(f);
+		changes(&e, r, a);
+		draw(b, 0);
+		for (char *w = strtok(text, " "); w != NULL; done++) {
+			int how = do_word(w, b, a);
+
+			bad += how < 0;
+			boxes += how == 1;
+			w = strtok(NULL, " ");
+		}
+		right += memcmp(a, b, BYTES) == 0;
+		counted += n == done;
+		free(text);
+	}
+	is(bad, 0, "every word is known");
+	is(counted, 300, "as many as are said");
+	ok(right == 300 && boxes > 100 && boxes < 200, "what the words say is "
+	    "what was done (%d of 300, %d boxes)", right, boxes);
+}
+
+int
+main(void)
+{
+	draw(clip[0], 0);
+	draw(clip[1], 1);
+	test_beta();
+	test_mixup();
+	test_cutmix();
+	test_partners();
+	test_around();
+	test_functions();
+	test_erase();
+	test_words();
+	return done();
+}

@@ -1,0 +1,319 @@
+/*
+ * The two rules of resizing: against what Pillow and PyTorch said, against the
+ * formula, and the copies for the instruction sets against each other.
+ */
+#include "base/file.h"
+#include "base/isa.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "media/image.h"
+#include "media/resize.h"
+
+#include "tap.h"
+
+static uint32_t state = 1;
+
+/* As noise() of tests/parity/resize.py. */
+static uint8_t
+noise(void)
+{
+	state = state * 1664525 + 1013904223;
+	return (uint8_t)(state >> 8);
+}
+
+static int
+between(int low, int high)
+{
+	return low + (noise() << 8 | noise()) % (high - low + 1);
+}
+
+static struct image *
+noise_image(int w, int h)
+{
+	struct image *m = image_new(w, h, 3);
+
+	for (int i = 0; i < w * h * 3; i++)
+		m->data[i] = noise();
+	return m;
+}
+
+/* The copies this processor can run. */
+static void (*const *copies(int *n))(const struct antialias_job *job)
+{
+	static void (*const all[])(const struct antialias_job *job) = {
+		antialias_run_base,
+#if defined(__x86_64__)
+		antialias_run_avx2, antialias_run_avx512
+#endif
+	};
+
+	*n = 1 + (int)isa_best();
+	return all;
+}
+
+/* ---- what the programs said ---- */
+
+/* The greatest difference of ${to} from bytes in hexadecimal. */
+static int
+worst(const uint8_t *to, size_t n, const char *hex)
+{
+	int most = strlen(hex) == 2 * n ? 0 : 256;
+
+	for (size_t i = 0; i < n && most < 256; i++) {
+		unsigned v = 0;
+
+		sscanf(hex + 2 * i, "%2x", &v);
+		if (abs((int)v - to[i]) > most)
+			most = abs((int)v - to[i]);
+	}
+	return most;
+}
+
+static void
+test_golden(const char *name, int rule, int most, const char *what)
+{
+	struct table *t = table_read(golden_path(name));
+	struct resizer *z = resizer_new();
+	int good = 0;
+
+	for (size_t r = 0; r < t->rows; r++) {
+		static const char *const column[] = { "seed", "from_w",
+			"from_h", "x", "y", "w", "h", "cut", "to_w", "to_h" };
+		int64_t v[10] = { 0 };
+		struct image *m, *to;
+		int off;
+
+		for (int i = 0; i < 10; i++)
+			table_int(t, r, column[i], 0, 1000, &v[i]);
+		state = (uint32_t)v[0];
+		m = noise_image((int)v[1], (int)v[2]);
+		to = image_new((int)v[8], (int)v[9], 3);
+		image_resize(z, rule | (v[7] ? RESIZE_CUT : 0), to->data, to->w,
+		    to->h, m->data, m->w, m->h, (struct region){ (double)v[3],
+		    (double)v[4], (double)v[5], (double)v[6] }, 0);
+		off = worst(to->data, 3 * (size_t)to->w * (size_t)to->h,
+		    table_text(t, r, "pixels"));
+		good += off <= most;
+		if (off > most)
+			diag("%s, line %d: off by %d", name, t->line[r], off);
+		image_free(m);
+		image_free(to);
+	}
+	ok(good == (int)t->rows && good > 20, "%s (%d of %d images)", what, good,
+	    (int)t->rows);
+	resizer_free(z);
+	table_free(t);
+}
+
+/* ---- the formula ---- */
+
+/* Weight of pixel ${k} at place ${i}; pixels from ${first} to ${end} - 1. */
+static double
+weight(double start, double scale, int i, int k)
+{
+	double reach = scale > 1 ? scale : 1;
+	double x = fabs(k + 0.5 - (start + (i + 0.5) * scale)) / reach;
+
+	return x < 1 ? 1 - x : 0;
+}
+
+/* An exact value, without any rounding between the axes. */
+static double
+exact(const struct image *m, struct region r, int w, int h, int how, int i,
+    int j, int c)
+{
+	double sum = 0, all = 0;
+	int x0, x1, y0, y1;
+
+	resize_inside(how, r.x, r.w, m->w, &x0, &x1);
+	resize_inside(how, r.y, r.h, m->h, &y0, &y1);
+	for (int y = y0; y < y1; y++)
+		for (int x = x0; x < x1; x++) {
+			double k = weight(r.x, r.w / w, i, x) *
+			    weight(r.y, r.h / h, j, y);
+
+			sum += k * m->data[(y * m->w + x) * 3 + c];
+			all += k;
+		}
+	return sum / all;
+}
+
+/*
+ * Resize by every copy, with bytes around the output that must stay as they
+ * are.  Return 1 if they do and all copies agree; the result is in ${to}.
+ */
+static int
+resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
+    int how, int flip)
+{
+	size_t n = (size_t)w * (size_t)h * 3;
+	uint8_t *room = xmalloc(n + 64);
+	int good = 1, many;
+	void (*const *run)(const struct antialias_job *job) = copies(&many);
+
+	for (int k = 0; k < many; k++) {
+		struct resizer *z = resizer_new();
+
+		memset(room, 0x5a, n + 64);
+		antialias_by(run[k], z, &(struct resize_call){ how, room + 32,
+			w, h, m->data, m->w, m->h, r, flip });
+		resizer_free(z);
+		for (size_t i = 0; i < 32; i++)
+			good &= room[i] == 0x5a && room[n + 32 + i] == 0x5a;
+		good &= k == 0 || memcmp(to, room + 32, n) == 0;
+		memcpy(to, room + 32, n);
+	}
+	free(room);
+	return good;
+}
+
+static void
+test_formula(void)
+{
+	static uint8_t to[80 * 60 * 3];
+	double most = 0;
+	int agree = 1, many;
+
+	copies(&many);
+	for (int k = 0; k < 150; k++) {
+		struct image *m = noise_image(between(1, 90), between(1, 60));
+		int w = between(1, 70), h = between(1, 50), flip = k & 1;
+		int how = RESIZE_ANTIALIAS | (k & 2 ? RESIZE_CUT : 0);
+		double part = k % 3 + 1;
+		/* Whole and broken numbers, within the image. */
+		struct region r = { between(0, m->w - 1) / part,
+			between(0, m->h - 1) / part, 0, 0 };
+
+		r.w = between(1, m->w - (int)ceil(r.x)) / part;
+		r.h = between(1, m->h - (int)ceil(r.y)) / part;
+		agree &= resized(to, w, h, m, r, how, flip);
+		for (int p = 0; p < 60; p++) {
+			int i = between(0, w - 1), j = between(0, h - 1);
+			int c = p % 3;
+			double off = fabs(to[(j * w + (flip ? w - 1 - i : i)) *
+			    3 + c] - exact(m, r, w, h, how, i, j, c));
+
+			most = off > most ? off : most;
+		}
+		image_free(m);
+	}
+	ok(agree, "the %d copies agree and keep inside their output", many);
+	/* Half a level in each of the two passes. */
+	ok(most <= 1.001, "and are the formula, rounded twice (%.3f)", most);
+}
+
+static void
+test_same(void)
+{
+	static uint8_t to[101 * 77 * 3];
+	struct image *m = noise_image(101, 77);
+	struct region all = { 0, 0, 101, 77 }, part = { 13, 9, 64, 41 };
+	int same;
+
+	same = resized(to, 101, 77, m, all, RESIZE_ANTIALIAS, 0) &&
+	    memcmp(to, m->data, 101 * 77 * 3) == 0;
+	ok(same, "an image at its own size is the same image");
+	resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 0);
+	for (int y = 0; y < 41; y++)
+		same &= memcmp(to + y * 64 * 3,
+		    m->data + ((y + 9) * 101 + 13) * 3, 64 * 3) == 0;
+	ok(same, "so is a part of it");
+	same = resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 1);
+	for (int i = 0; i < 64 * 41; i++)
+		same &= memcmp(to + 3 * i, m->data + 3 * ((i / 64 + 9) * 101 +
+		    13 + 63 - i % 64), 3) == 0;
+	ok(same, "and one that is mirrored");
+	for (int v = 0; v < 256; v++) {
+		memset(m->data, v, 101 * 77 * 3);
+		resized(to, 83, 3, m, (struct region){ 1.3, 0.7, 71.1, 60.7 },
+		    RESIZE_ANTIALIAS, v & 1);
+		for (int i = 0; i < 83 * 3 * 3; i++)
+			same &= to[i] == v;
+	}
+	ok(same, "a plain image stays plain");
+	image_free(m);
+}
+
+/* A region that was cut out looks at nothing outside, under both rules. */
+static void
+test_cut(void)
+{
+	static uint8_t to[40 * 30 * 3], again[40 * 30 * 3];
+	struct resizer *z = resizer_new();
+	int same = 1, differs = 0;
+
+	for (int k = 0; k < 200; k++) {
+		struct image *m = noise_image(60, 50);
+		int rule = k & 1 ? RESIZE_ANTIALIAS : RESIZE_BILINEAR;
+		int x = between(1, 30), y = between(1, 20), w = between(3, 29);
+		int h = between(3, 29), cut = k & 2 ? RESIZE_CUT : 0;
+		struct region r = { x, y, w, h };
+
+		image_resize(z, rule | cut, to, 40, 30, m->data, 60, 50, r, 0);
+		for (int i = 0; i < 60 * 50; i++)
+			if (i % 60 < x || i % 60 >= x + w || i / 60 < y ||
+			    i / 60 >= y + h)
+				memset(m->data + 3 * i, 0, 3);
+		image_resize(z, rule | cut, again, 40, 30, m->data, 60, 50, r,
+		    0);
+		if (cut)
+			same &= memcmp(to, again, sizeof(to)) == 0;
+		else
+			differs += memcmp(to, again, sizeof(to)) != 0;
+		image_free(m);
+	}
+	ok(same, "pixels outside of a cut change nothing");
+	ok(differs > 80, "and those around a part do (%d of 100)", differs);
+	resizer_free(z);
+}
+
+/*
+ * A resizer keeps what it planned for the frame before: call after call of which
+ * one thing is another gives what a new resizer gives.
+ */
+static void
+test_kept(void)
+{
+	static uint8_t to[48 * 48 * 3], again[48 * 48 * 3];
+	struct image *m = noise_image(64, 64);
+	struct resizer *kept = resizer_new();
+	int v[9] = { 0, 0, 40, 30, 60, 5, 5, 40, 40 }, same = 0;
+
+	for (int k = 0; k < 2000; k++) {
+		/* Rule and cut, flip, result, row, place and size of the part. */
+		static const int low[9] = { 0, 0, 8, 8, 41, 0, 0, 20, 20 };
+		static const int high[9] = { 3, 1, 48, 48, 64, 20, 20, 40, 40 };
+		int i = between(0, 8);
+		struct resizer *z = resizer_new();
+		struct region r;
+		size_t n;
+
+		v[i] = between(low[i], high[i]);
+		r = (struct region){ v[5] / 2.0, v[6] / 2.0, v[7], v[8] };
+		n = 3 * (size_t)v[2] * (size_t)v[3];
+		image_resize(kept, v[0], to, v[2], v[3], m->data, v[4], 64, r,
+		    v[1]);
+		image_resize(z, v[0], again, v[2], v[3], m->data, v[4], 64, r,
+		    v[1]);
+		same += memcmp(to, again, n) == 0;
+		resizer_free(z);
+	}
+	ok(same == 2000, "what was planned before changes nothing (%d of 2000)",
+	    same);
+	resizer_free(kept);
+	image_free(m);
+}
+
+int
+main(void)
+{
+	test_golden("resize_pillow.tsv", RESIZE_ANTIALIAS, 0,
+	    "antialiased: what Pillow gives");
+	test_golden("resize_torch.tsv", RESIZE_BILINEAR, 1,
+	    "bilinear: within 1 of what PyTorch gives");
+	test_formula();
+	test_same();
+	test_cut();
+	test_kept();
+	return done();
+}
