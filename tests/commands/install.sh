@@ -131,7 +131,7 @@ check "but a DATADIR elsewhere is compiled in" sh -c \
 
 # A small copy of the tree, and a compiler that records its arguments.
 tree=$T/tree
-mkdir -p "$tree/lib" && cp Makefile "$tree" && cp -r lib/base "$tree/lib"
+mkdir -p "$tree/lib" "$tree/tests" && cp Makefile "$tree" && cp tests/build.mk "$tree/tests" && cp -r lib/base "$tree/lib"
 cat >"$T/cc" <<-'CC'
 	#!/bin/sh
 	for a; do

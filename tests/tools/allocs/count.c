@@ -1,6 +1,6 @@
 /*
  * Counts what vt itself allocates while it should not.  Commands are linked
- * once more with --wrap for these calls (Makefile), so that each of them that
+ * once more with --wrap for these calls (tests/build.mk), so that each of them that
  * stands in our own objects comes here; what libraries do is not counted.
  *
  * ALLOCS=FIRST-LAST is the span in which nothing may be allocated: the steps of

@@ -1,6 +1,6 @@
 /*
  * A device whose memory the host cannot touch, over ref.  Programs are linked
- * once more with --wrap=device_open (Makefile), so that whatever opens ref or
+ * once more with --wrap=device_open (tests/build.mk), so that whatever opens ref or
  * ref64 gets this instead.
  *
  * Its memory (memory.c) has two addresses: the one that is given away, at which

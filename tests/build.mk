@@ -1,0 +1,103 @@
+# What only tests link: their programs, and the commands with a part replaced.  The
+# Makefile includes this.
+
+# ---- what there is ----
+
+TEST       = $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(wildcard tests/unit/*.c tests/gpu/*.c))) \
+             $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c)) \
+             $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
+             $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
+             $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
+             $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
+             $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
+# A GPU that tests have instead: tests/gpu/standin, and the back end without what asks a
+# vendor's library, which is tested where there is none.
+GPU_C      = $(wildcard tests/gpu/standin/*.c) $(call optional,CUDA,tests/gpu/standin/none/runtime.c $(filter-out \
+             $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)))
+GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
+# What tests preload so that calls of the system fail.  A sanitizer has its own
+# allocator, that of threads its own signals, and how system calls are caught depends
+# on the processor.
+FAULT_C   := $(if $(findstring -fsanitize=thread,$(CFLAGS)),,$(if $(filter x86_64,$(ARCH)),\
+             tests/torture/fault.c $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c)))
+FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
+
+# ---- how it is linked ----
+
+$(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+# With a main of ours, and with that of libFuzzer.
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
+	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
+# As $(BUILD)/vt-train has it.
+$(BUILD)/tests/allocs/vt-train $(BUILD)/tests/serialized/vt-train $(BUILD)/apart/vt-train \
+$(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
+# Commands whose calls of these functions go through tests/tools/allocs/count.c.
+WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
+$(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(BUILD)/libvt.a
+	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# vt-train with an MPI that is limited to MPI_THREAD_SERIALIZED.
+ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
+             MPI_Comm_free MPI_Allreduce
+$(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/serialized/mpi.o $(BUILD)/libvt.a
+	$(LINK) $(ONE_THREAD:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# Programs whose device_open is that of tests/tools/apart/apart.c: their ref is a device
+# whose memory the host cannot touch.  With BUILD=build/apart a test of commands
+# runs these.
+APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
+             tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
+APART_O    = $(patsubst %,$(BUILD)/tests/tools/apart/%.o,apart memory fabric)
+APART_W    = $(foreach f,device_open fabric_open fabric_library,-Wl,--wrap=$(f))
+$(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/apart/touch: $(BUILD)/tests/tools/apart/touch.o $(APART_O) $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/apart/tests/%: $(BUILD)/tests/unit/%.o $(APART_O) $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# With a GPU of the tests' in the place of ref.
+$(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/standin/open.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+$(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) $^ $(LDLIBS)
+# One program of the commands and tests for a machine with a GPU, which contains the
+# kernels once (tests/gpu/contact/carry).  Each part is linked by itself and exports only its
+# main, as main_PART.
+GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_resize gpu_train gpu_whole
+GPU_MAINS  = vt-train vt-bench ceilings makeset $(GPU_TESTS)
+PARTS_OF_vt-train = cmd/vt-train cmd/train_options
+PARTS_OF_vt-bench = cmd/vt-bench
+PARTS_OF_ceilings = tests/gpu/contact/ceilings
+PARTS_OF_makeset  = tests/tools/makeset share/demo/scene
+$(foreach t,$(GPU_TESTS),$(eval PARTS_OF_$(t) = $(basename $(wildcard tests/unit/$(t).c tests/gpu/$(t).c))))
+identifier = $(subst -,_,$(1))
+$(foreach m,$(GPU_MAINS),$(eval $(BUILD)/gpu/$(m).main.o: $(PARTS_OF_$(m):%=$(BUILD)/%.o)))
+$(BUILD)/gpu/%.main.o:
+	@mkdir -p $(@D)
+	$(LD) -r -o $@ $^
+	$(OBJCOPY) --redefine-sym main=main_$(call identifier,$*) --keep-global-symbol=main_$(call identifier,$*) $@
+$(BUILD)/tests/gpu/contact/program.o: FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
+$(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+# It watches what is allocated at once.
+$(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(BUILD)/tests/starve $(BUILD)/tests/video: $(ENCODE_O)
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+$(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+# Tests include their own headers by path from tests/.
+$(BUILD)/tests/%.o: FLAGS += -Itests
+$(BUILD)/tests/gpu.a: $(GPU_O)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/tests/fault.so: $(FAULT_C) tests/torture/fault.h
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) -O2 -g -fPIC -shared -o $@ $(FAULT_C)
