@@ -26,6 +26,21 @@ bench    train net backend graph weights data clip ingest shard draw media sched
 LAYERS
 }
 
+# folder of a layer  which other folders of its layer it may include: those that are not
+# here include none, as do the files of a layer that are in no folder.  net/parity is
+# included by other layers alone.
+folders() {
+	cat <<'FOLDERS'
+train/reduce
+train/optim    train/reduce
+train/weights  train/run
+train/run      train/optim train/weights
+train/learn    train/loop train/run
+train/guard    train/loop train/run
+train/loop     train/guard train/learn train/optim train/reduce train/run train/weights
+FOLDERS
+}
+
 # header (an extended regular expression)  the only files that may include it
 vendors() {
 	cat <<'VENDORS'
@@ -47,9 +62,10 @@ VENDORS
 
 # includes DIR: "file used-layer" for every include of ours below DIR
 includes() {
-	find "$1" -name '*.[ch]' -o -name '*.cu' | while read -r f; do
-		sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$f" | sort -u | sed "s|^|$f |"
-	done
+	find "$1" -name '*.[ch]' -o -name '*.cu' | xargs awk '/^#include "[a-z]*\// {
+		split(substr($2, 2), p, "/")
+		if (!seen[FILENAME, p[1]]++)
+			print FILENAME, p[1] }'
 }
 
 # violations DIR: what breaks the table of layers below DIR
@@ -69,6 +85,21 @@ violations() {
 	done
 }
 
+# inner_violations DIR: what breaks the table of folders below DIR
+inner_violations() {
+	folders >"$T/folders"
+	# own: the folder of the file, or its layer where it lies in no folder
+	find "$1" -name '*.[ch]' -o -name '*.cu' | sort | xargs awk -v root="$1/" '
+	FILENAME == ARGV[1] { for (i = 2; i <= NF; i++) may[$1, $i] = 1; next }
+	FNR == 1 { n = split(substr(FILENAME, length(root) + 1), p, "/"); own = p[1] (n > 2 ? "/" p[2] : "") }
+	/^#include "[a-z]*\/[a-z]*\// {
+		split(substr($2, 2), q, "/")
+		used = q[1] "/" q[2]
+		if (q[1] == p[1] && used != own && !((own, used) in may) && !seen[FILENAME, used]++)
+			print FILENAME " includes " used "/"
+	}' "$T/folders"
+}
+
 bad=$(violations lib)
 check "every include points to a lower layer" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
@@ -79,14 +110,22 @@ mkdir "$t/base" "$t/net"
 echo '#include "net/plan.h"' >"$t/base/x.c"
 echo '#include "base/fail.h"' >"$t/net/y.c"
 check "a planted violation is found" test "$(violations "$t")" = "$t/base/x.c includes net/"
+mkdir -p "$t/train/reduce" "$t/train/loop"
+echo '#include "train/loop/work.h"' >"$t/train/reduce/x.c"
+echo '#include "train/reduce/bucket.h"' >"$t/train/loop/y.c"
+check "and one between folders of a layer" test "$(inner_violations "$t")" = "$t/train/reduce/x.c includes train/loop/"
 rm -rf "$t"
 
+bad=$(inner_violations lib)
+check "inside a layer, every include points to a folder that its folder may include" test -z "$bad"
+[ -z "$bad" ] || diag "$bad"
+
 bad=$(vendors | while read -r header places; do
-	find lib cmd share -name '*.[ch]' -o -name '*.cu' | while read -r f; do
+	grep -rlE "^#include <($header)>" lib cmd share --include='*.[ch]' --include='*.cu' | while read -r f; do
 		for place in $places; do
 			case $f in $place*) continue 2 ;; esac
 		done
-		grep -Eq "^#include <($header)>" "$f" && echo "$f includes <$header>"
+		echo "$f includes <$header>"
 	done
 done)
 check "every vendor's header stays in its place" test -z "$bad"
