@@ -62,7 +62,7 @@ VENDORS
 
 # includes DIR: "file used-layer" for every include of ours below DIR
 includes() {
-	find "$1" -name '*.[ch]' -o -name '*.cu' | xargs awk '/^#include "[a-z]*\// {
+	find "$1" -name '*.[ch]' -o -name '*.cu' | xargs -d '\n' awk '/^#include "[a-z]*\// {
 		split(substr($2, 2), p, "/")
 		if (!seen[FILENAME, p[1]]++)
 			print FILENAME, p[1] }'
@@ -89,7 +89,7 @@ violations() {
 inner_violations() {
 	folders >"$T/folders"
 	# own: the folder of the file, or its layer where it lies in no folder
-	find "$1" -name '*.[ch]' -o -name '*.cu' | sort | xargs awk -v root="$1/" '
+	find "$1" -name '*.[ch]' -o -name '*.cu' | sort | xargs -d '\n' awk -v root="$1/" '
 	FILENAME == ARGV[1] { for (i = 2; i <= NF; i++) may[$1, $i] = 1; next }
 	FNR == 1 { n = split(substr(FILENAME, length(root) + 1), p, "/"); own = p[1] (n > 2 ? "/" p[2] : "") }
 	/^#include "[a-z]*\/[a-z]*\// {

@@ -42,4 +42,7 @@ test_is part '1..0 # SKIP no /a b/MANIFEST.tsv'
 mkdir "$T/shared"
 run_says "reference data that are there must be found" 1 "2 passed, 1 failed, 1 skipped" CI=true VT_SHARED="$T/shared"
 run_says "unless there are none" 0 "2 passed, 0 failed, 1 skipped" CI=true VT_SHARED="$T/none"
+test_is part 'ok 1 - b' '1..1'
+mkdir "$T/tests/ranks" && cp "$T/tests/commands/part.sh" "$T/tests/ranks/"
+run_says "two tests of one name" 2 "two tests have the name part" X=
 plan
