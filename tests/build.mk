@@ -3,7 +3,9 @@
 
 # ---- what there is ----
 
-TEST       = $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(wildcard tests/unit/*.c tests/gpu/*.c))) \
+UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
+GPU       := $(patsubst tests/gpu/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu/*.c))
+TEST       = $(UNIT) $(GPU) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
@@ -88,9 +90,9 @@ $(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/starve $(BUILD)/tests/video: $(ENCODE_O)
-$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
-$(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 # Tests include their own headers by path from tests/.
 $(BUILD)/tests/%.o: FLAGS += -Itests
