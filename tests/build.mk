@@ -39,11 +39,13 @@ $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/tools/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # vt-train with an MPI that is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce
 $(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/serialized/mpi.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
 	$(LINK) $(ONE_THREAD:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # Programs whose device_open is that of tests/tools/apart/apart.c: their ref is a device
 # whose memory the host cannot touch.  With BUILD=build/apart a test of commands
@@ -58,14 +60,14 @@ $(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
 $(BUILD)/apart/touch: $(BUILD)/tests/tools/apart/touch.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-$(BUILD)/apart/tests/%: $(BUILD)/tests/unit/%.o $(APART_O) $(BUILD)/libvt.a
+$(BUILD)/apart/tests/%: $(BUILD)/tests/unit/%.o $(APART_O) $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
-	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 # With a GPU of the tests' in the place of ref.
-$(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/standin/open.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/standin/open.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
-$(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $^ $(LDLIBS)
 # One program of the commands and tests for a machine with a GPU, which contains the
@@ -85,18 +87,19 @@ $(BUILD)/gpu/%.main.o:
 	$(LD) -r -o $@ $^
 	$(OBJCOPY) --redefine-sym main=main_$(call identifier,$*) --keep-global-symbol=main_$(call identifier,$*) $@
 $(BUILD)/tests/gpu/contact/program.o: FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
-$(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 # It watches what is allocated at once.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/starve $(BUILD)/tests/video: $(ENCODE_O)
-$(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
-$(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/gpu.a $(BUILD)/libvt.a
+$(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 # Tests include their own headers by path from tests/.
 $(BUILD)/tests/%.o: FLAGS += -Itests
-$(BUILD)/tests/gpu.a: $(GPU_O)
+# What tests have instead of GPUs, and of processes for ranks.
+$(BUILD)/tests/support.a: $(GPU_O) $(BUILD)/tests/tools/threads/threads.o
 	@rm -f $@
 	$(AR) rcs $@ $^
 

@@ -12,7 +12,6 @@
 #include "base/exit.h"
 #include "base/mem.h"
 #include "comm/fabric.h"
-#include "comm/threads.h"
 #include "comm/tuning.h"
 #include "train/loop/trainer.h"
 
@@ -20,6 +19,7 @@
 #include "loader_set.h"
 #include "models.h"
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { CLASSES = 3, RANKS = 3, NEVER = -1 };
 

@@ -8,7 +8,6 @@
  * done on it.
  */
 #include "base/mem.h"
-#include "comm/threads.h"
 #include "media/png.h"
 #include "net/feed.h"
 #include "train/loop/evaluator.h"
@@ -19,6 +18,7 @@
 #include "loader_set.h"
 #include "models.h"
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { CLASSES = 3, RANKS = 4 };
 

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "comm/allreduce.h"
-#include "comm/threads.h"
 #include "comm/wire_kernels.h"
 
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { MOST = 9, BEFORE = 3, AFTER = 2 };	/* elements outside the range */
 

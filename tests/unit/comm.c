@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/mem.h"
-#include "comm/threads.h"
 
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { LONG = 300000 };		/* bytes: more than a transport buffers */
 

@@ -8,9 +8,9 @@
 #include "base/rng.h"
 #include "comm/exact.h"
 #include "comm/segments.h"
-#include "comm/threads.h"
 
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { EVEN = 16 * EXACT_BLOCK, N = EVEN + 3 };	/* elements of a vector */
 

@@ -13,10 +13,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "comm/fabric.h"
-#include "comm/threads.h"
 #include "comm/watch.h"
 
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { MOST = 8, UNREADY = 3 };
 

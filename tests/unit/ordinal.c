@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "comm/threads.h"
 #include "train/run/ordinal.h"
 
 #include "tap.h"
+#include "tools/threads/threads.h"
 
 enum { RANKS = 8 };
 

@@ -13,12 +13,12 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "comm/exact.h"
-#include "comm/threads.h"
 #include "train/optim/optim.h"
 #include "train/run/snapshot.h"
 
 #include "tap.h"
 #include "devices.h"
+#include "tools/threads/threads.h"
 
 /* Parameters over some blocks, and running statistics between them. */
 static const char net_text[] =

@@ -1,13 +1,12 @@
-#ifndef COMM_THREADS_H
-#define COMM_THREADS_H
+#ifndef THREADS_H
+#define THREADS_H
 
 #include "comm/comm.h"
 
 /*
  * comm_threads(size, body, arg):
  * Run ${body}(comm, ${arg}) as ranks 0 to ${size} - 1, one thread each, in
- * this process, and wait for all of them: collectives without mpirun, for
- * tests and for reading.
+ * this process, and wait for all of them: collectives without mpirun.
  */
 void comm_threads(int size, void (*body)(struct comm *, void *), void *arg);
 

@@ -10,7 +10,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "comm/threads.h"
+#include "threads.h"
 
 struct message { struct message *next; size_t number, bytes; char data[]; };
 
