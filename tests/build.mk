@@ -8,7 +8,7 @@ GPU       := $(patsubst tests/gpu/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu/*.c)
 TEST       = $(UNIT) $(GPU) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
-             $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract \
+             $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract $(BUILD)/tests/drill/vt-train \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
@@ -34,13 +34,18 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
 # As $(BUILD)/vt-train has it.
-$(BUILD)/tests/allocs/vt-train $(BUILD)/tests/serialized/vt-train $(BUILD)/apart/vt-train \
-$(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
+$(BUILD)/tests/allocs/vt-train $(BUILD)/tests/drill/vt-train $(BUILD)/tests/serialized/vt-train \
+$(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/tools/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# vt-train that flips a bit where VT_FLIP_BIT says.
+DRILLED    = audit_open audit_looks audit_look optim_step optim_hear
+$(BUILD)/tests/drill/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/drill/drill.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) $(DRILLED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # vt-train with an MPI that is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce

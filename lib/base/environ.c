@@ -13,8 +13,8 @@ extern char **environ;
 
 /* Those that are no option. */
 static const char *const others[] = {
-	"VT_ISA", "VT_SHARE_DIR", "VT_FLIP_BIT", "VT_CUDNN_PLANS",
-	"VT_FAULTS", "VT_PYTHON", "VT_SHARED",		/* read by tests */
+	"VT_ISA", "VT_SHARE_DIR", "VT_CUDNN_PLANS",
+	"VT_FLIP_BIT", "VT_FAULTS", "VT_PYTHON", "VT_SHARED",	/* read by tests */
 };
 
 /* Options of all commands: a variable may be meant for another one. */

@@ -16,7 +16,7 @@ host=$(uname -n)
 train() {
 	np=$1 dir=$2
 	shift 2
-	on_ranks "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
+	on_ranks "$BUILD/${VT_FLIP_BIT:+tests/drill/}vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
 		-j 1 --device ref --log-every 1 "$@"
 }
 audits() {
@@ -99,7 +99,7 @@ check_same "of which every second one is" "2 4 6 8 10 12 14 16 18" "$(audits bad
 
 check_exit "audits where bits are not promised" 2 train 1 no --audit 1 --deterministic fast
 check_says "are refused" '--audit is for --deterministic=exact'
-check_exit "VT_FLIP_BIT that says nothing" 2 env VT_FLIP_BIT=3:x vt-train -i "$T/train" -m "$T/net.net" \
+check_exit "VT_FLIP_BIT that says nothing" 2 env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
 	--schedule "$T/s.tsv" -o "$T/none2" --device ref
 check_says "is refused" "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
 

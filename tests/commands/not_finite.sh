@@ -12,7 +12,7 @@ stages '0 0 3 0 12 2 16 2 0.01 0 0' >"$T/s.tsv"
 train() {
 	dir=$1
 	shift
-	"$@" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --device ref -j 1 \
+	"$@" "$BUILD/${VT_FLIP_BIT:+tests/drill/}vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --device ref -j 1 \
 		--log-every 1 $options
 }
 log() {

@@ -95,7 +95,7 @@ check_exit "and as a start" 4 vt-train --replay "$T/run" --steps 10:15
 
 # The same bit as a processor would have changed it: the file is whole.
 cp "$T/good" "$ckpt"
-VT_FLIP_BIT=7:0:2 check_exit "a run with a fault in step 7" 0 vt-train -i "$T/train" -m "$T/net.net" \
+VT_FLIP_BIT=7:0:2 check_exit "a run with a fault in step 7" 0 "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
 	--schedule "$T/s.tsv" -o "$T/bad" --device ref --save-steps 5 --keep 9 -q
 check_exit "is found by its replay" 4 vt-train --replay "$T/bad"
 check_same "in the first checkpoint after it" "5 same 10 differs " "$(steps)"

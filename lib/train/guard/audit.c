@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "data/twice.h"
 #include "train/guard/audit.h"
-#include "train/guard/drill.h"
 #include "train/guard/replica.h"
 #include "train/loop/work.h"
 
@@ -25,7 +24,6 @@ struct audit {
 	size_t bytes;			/* of each */
 	struct hasher *hasher;
 	char *piece;
-	struct drill drill;
 };
 
 struct audit *
@@ -42,10 +40,7 @@ audit_open(const struct trainer *t)
 	gethostname(a->mine->host, sizeof(a->mine->host) - 1);
 	a->hasher = hasher_new();
 	a->piece = xmalloc(HASH_PIECE);
-	if (drill_read(&a->drill) == 0)
-		return a;
-	audit_close(a);
-	return NULL;
+	return a;
 }
 
 void
@@ -100,13 +95,6 @@ audit_begin(struct audit *a, struct trainer *t, const struct schedule_step *at,
 	return 0;
 }
 
-static int
-owns(const struct audit *a, const struct trainer *t, int index)
-{
-	return a->now.due && a->now.rank == t->comm->rank &&
-	    a->now.index == index;
-}
-
 int
 audit_due(const struct audit *a)
 {
@@ -116,16 +104,14 @@ audit_due(const struct audit *a)
 int
 audit_looks(const struct audit *a, const struct trainer *t, int index)
 {
-	return drill_due(&a->drill, t, index) || owns(a, t, index);
+	return a->now.due && a->now.rank == t->comm->rank &&
+	    a->now.index == index;
 }
 
 void
-audit_look(struct audit *a, struct trainer *t, int index, void *g)
+audit_look(struct audit *a, struct trainer *t, void *g)
 {
-	if (drill_due(&a->drill, t, index))
-		drill_flip(&a->drill, t, g);
-	if (owns(a, t, index))
-		hash_gradients(a, t, g);
+	hash_gradients(a, t, g);
 }
 
 /* ---- what comes of it ---- */
@@ -209,13 +195,6 @@ share(struct audit *a, struct trainer *t)
 		return -1;
 	return w->rank == w->again ? 0 :
 	    comm_broadcast(t->comm, a->second, a->bytes, w->again);
-}
-
-void
-audit_updated(struct audit *a, struct trainer *t)
-{
-	if (drill_due(&a->drill, t, -1))
-		drill_flip(&a->drill, t, t->net->w);
 }
 
 int

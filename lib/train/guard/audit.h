@@ -18,7 +18,8 @@
 struct audit;
 
 /*
- * audit_open(t): what t->loading.audit asks for; NULL after a message.
+ * audit_open(t): what t->loading.audit asks for.  NULL after a message, which only
+ * that of tests/tools/drill does.
  * audit_close(a): NULL is fine.
  */
 struct audit *audit_open(const struct trainer *t);
@@ -39,10 +40,10 @@ int audit_due(const struct audit *a);
 /*
  * audit_looks(a, t, index): 1 if this rank's gradient of microbatch ${index} of the
  * step is to be looked at, before anything is added to it.  Then
- * audit_look(a, t, index, g) does.
+ * audit_look(a, t, g) does.
  */
 int audit_looks(const struct audit *a, const struct trainer *t, int index);
-void audit_look(struct audit *a, struct trainer *t, int index, void *g);
+void audit_look(struct audit *a, struct trainer *t, void *g);
 
 /*
  * audit_end(a, t): on all ranks, once none has failed in the step: 0;
@@ -50,8 +51,5 @@ void audit_look(struct audit *a, struct trainer *t, int index, void *g);
  * run; -1 if another rank cannot be reached.
  */
 int audit_end(struct audit *a, struct trainer *t);
-
-/* audit_updated(a, t): after the update: for drills (train/guard/drill.h). */
-void audit_updated(struct audit *a, struct trainer *t);
 
 #endif

@@ -210,7 +210,7 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 		if (status == 0)
 			plan_backward(p, looks ? NULL : final);
 		if (status == 0 && looks)
-			audit_look(w->audit, t, first + i, g);
+			audit_look(w->audit, t, g);
 		for (int k = 0; k < n && !last; k++) {
 			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);
@@ -418,7 +418,6 @@ work_step(struct trainer *t, struct step_report *s)
 		    t->state.step, s->norm, optim_loss_scale(&t->optim));
 	w->time.update += clock_seconds() - start - t->optim.waited;
 	w->time.comm += t->optim.waited;
-	audit_updated(w->audit, t);
 	w->unsaved = 1;
 	work_count(t, s->loss);
 	return 0;
