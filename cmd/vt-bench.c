@@ -28,7 +28,7 @@ static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t classes = 400, images = 256, short_side = 256;
 static int64_t warmup = 2, runs = 10, threads;
-static int precision, choices, fuse = 1, check = 1, json, kinds, convs, spoil, quiet, verbose;
+static int precision, choices, fuse = 1, check = 1, json, kinds, convs, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -74,7 +74,6 @@ static const struct option_row rows[] = {
 	    "fail unless the median of NAME is <=X, or >=X",
 	    NULL, 0, 0, 0 },
 	OPTION_JSON(&json),
-	{ 0, "spoil", OPTION_FLAG, &spoil, NULL, NULL, NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
@@ -419,7 +418,7 @@ main(int argc, char **argv)
 	s.files = argc - operand - 1;
 	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
 		.check = check, .threads = threads > 0 ? (int)threads : cpus(),
-		.json = json, .verbose = verbose > 0, .spoil = spoil,
+		.json = json, .verbose = verbose > 0,
 		.out = stdout };
 	check_use(&s, t);
 	if (t->run == run_allreduce) {

@@ -9,6 +9,7 @@ TEST       = $(UNIT) $(GPU) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract $(BUILD)/tests/drill/vt-train \
+             $(BUILD)/tests/spoil/vt-bench \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
@@ -46,6 +47,11 @@ DRILLED    = audit_open audit_looks audit_look optim_step optim_hear
 $(BUILD)/tests/drill/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/drill/drill.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(DRILLED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# vt-bench whose answers are wrong.
+SPOILED    = allreduce_run exact_reduce extract_video loader_next parity_compare rig_loss stored_compare
+$(BUILD)/tests/spoil/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/spoil/spoil.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) $(SPOILED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # vt-train with an MPI that is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce

@@ -164,7 +164,6 @@ check(struct bench *b, struct job *j)
 	int64_t wrong = 0;
 	size_t at = 0;
 
-	bench_spoil(b, j->result, sizeof(float));
 	sum_leaves(want, 0, j->microbatches);
 	for (size_t i = 0; i < j->n; i++)
 		if (!(fabs((double)j->result[i] - (double)want[i % PERIOD]) <=

@@ -298,14 +298,6 @@ bench_wrong(struct bench *b, const char *fmt, ...)
 	fail("wrong answer: %s", text);
 }
 
-void
-bench_spoil(const struct bench *b, void *answer, size_t bytes)
-{
-	/* Of a float or a double these are the sign and the exponent. */
-	if (b->spoil && bytes > 0)
-		((unsigned char *)answer)[bytes - 1] ^= 0xff;
-}
-
 int
 bench_end(struct bench *b)
 {

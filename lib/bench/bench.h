@@ -36,7 +36,6 @@ struct bench {
 	int check;			/* verify answers */
 	int threads;			/* to work with, 1 and more */
 	int json, verbose;
-	int spoil;			/* for the tests: make answers wrong */
 	FILE *out;			/* NULL: this rank prints nothing */
 
 	struct requirement *require;
@@ -84,12 +83,6 @@ void bench_remark(struct bench *b, const char *fmt, ...)
 /* bench_wrong(b, fmt, ...): an answer is wrong: say so, and go on. */
 void bench_wrong(struct bench *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-/*
- * bench_spoil(b, answer, bytes): before an answer is checked.  Does nothing,
- * unless the tests want to see that the check would notice.
- */
-void bench_spoil(const struct bench *b, void *answer, size_t bytes);
 
 /*
  * bench_end(b): the last line of JSON, and the verdict: 0, or EXIT_FAILED if

@@ -66,7 +66,6 @@ step(struct job *j, size_t i)
 	optim_step(&j->optim, j->rig.net, j->rig.gradient, 1, RATE, &norm);
 	loss = rig_loss(&j->rig);
 	end = clock_seconds();
-	bench_spoil(j->b, &loss, sizeof(loss));
 	if (!j->b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
 		return end - start;
 	bench_wrong(j->b, "step/%s/%s: a loss of %g, a gradient of norm %g",

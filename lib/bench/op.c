@@ -197,12 +197,6 @@ reduced(const struct net_options *o, struct shape s)
 }
 
 static void
-spoil(void *b, double *number)
-{
-	bench_spoil(b, number, sizeof(*number));
-}
-
-static void
 print_difference(struct bench *b, const struct job *j, const struct parity *r,
     double tolerance, const char *note)
 {
@@ -224,8 +218,7 @@ check(struct bench *b, struct job *j, struct shape shape)
 	struct device *exact = NULL;
 	struct shape s = reduced(j->o, shape);
 	struct rig x = { 0 }, key = { 0 };
-	struct parity_options o = { .by_norm = precision != PRECISION_FP32,
-		.spoil = spoil, .arg = b };
+	struct parity_options o = { .by_norm = precision != PRECISION_FP32 };
 	struct parity *row = xcalloc((size_t)j->o->graph->nop, sizeof(*row));
 	char note[80], text[40];
 	int n = -1;

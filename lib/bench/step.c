@@ -64,7 +64,6 @@ clear(struct job *j)
 static int
 sound(struct job *j)
 {
-	bench_spoil(j->b, &j->loss, sizeof(j->loss));
 	if (!j->b->check || (isfinite(j->loss) && isfinite(j->norm) &&
 	    j->loss >= 0))
 		return 1;

@@ -124,21 +124,6 @@ test_shapes(void)
 	is(accepted, 0, "what is no shape is refused");
 }
 
-static void
-test_spoil(void)
-{
-	struct bench b = { .spoil = 0 };
-	double v = 5.75;
-	float f = 2;
-
-	bench_spoil(&b, &v, sizeof(v));
-	ok(v == 5.75, "an answer is left alone");
-	b.spoil = 1;
-	bench_spoil(&b, &v, sizeof(v));
-	bench_spoil(&b, &f, sizeof(f));
-	ok(v < 0 && f < 0, "unless it is to be spoiled: then it is far off");
-}
-
 static size_t
 floats(const struct device *device, const struct dims *d)
 {
@@ -234,7 +219,6 @@ main(void)
 	test_repeat();
 	test_requirements();
 	test_shapes();
-	test_spoil();
 	test_work();
 	test_seconds();
 	near(allreduce_traffic(100, 1), 0, 0, "one rank sends nothing");

@@ -33,7 +33,6 @@ struct parity_job {
 	double **inner;			/* [n] gradient from within its group */
 	char **kink;			/* [n] outputs that either side of a ReLU
 					 * may have */
-	int spoilt;
 };
 
 /* ---- numbers ---- */

@@ -75,10 +75,6 @@ parity_compare(struct parity_job *j, double *worst, double *got, const double *w
 {
 	double most = 0, d2 = 0, w2 = 0, scale, off;
 
-	if (j->o->spoil != NULL && !j->spoilt) {
-		j->o->spoil(j->o->arg, got);
-		j->spoilt = 1;
-	}
 	for (size_t i = 0; i < n; i++) {
 		double d = fabs(got[i] - want[i]);
 

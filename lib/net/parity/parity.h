@@ -23,9 +23,6 @@ struct parity_options {
 	/* 1: the norm of the difference over that of the reference; 0: the
 	 * largest difference over the largest value. */
 	int by_norm;
-	/* For tests: change the first number that ${net} computed; or NULL. */
-	void (*spoil)(void *arg, double *number);
-	void *arg;
 };
 
 /*
