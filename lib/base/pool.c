@@ -1,6 +1,10 @@
-/* Threads that share loops. */
+/*
+ * Threads that share loops.  The caller waits for parts, not for threads: a worker
+ * that other processes keep from its core delays nothing while it has no part.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/exit.h"
@@ -9,9 +13,9 @@
 #include "base/pool.h"
 
 /*
- * A worker that finds nothing to do looks again this often before it sleeps:
- * some microseconds, the length of a small layer.  Longer would take the core
- * from whoever else wants it.
+ * A worker without a part looks this often for one before it sleeps: several
+ * microseconds, the length of a small layer.  Longer would take the core from
+ * other processes.
  */
 #define LOOKS 2000
 
@@ -26,9 +30,10 @@ struct pool {
 	pthread_cond_t wake, idle;
 	pthread_t *thread;
 	int threads, stop;
-	atomic_uint turn;		/* loops begun so far */
-	atomic_int next;		/* the next part to take */
-	atomic_int busy;		/* workers still inside this loop */
+	/* Parts that nobody has taken, and above them the number of the loop, so
+	 * that a thread which looked at an earlier loop takes none of this one. */
+	atomic_uint_least64_t ticket;
+	atomic_int unfinished;		/* parts */
 	struct loop loop;
 };
 
@@ -42,53 +47,58 @@ pause_cpu(void)
 #endif
 }
 
-static void
-take_parts(struct pool *p, int thread)
+static uint32_t
+pool_untaken(struct pool *p)
 {
-	struct loop *l = &p->loop;
-	int i;
-
-	while ((i = atomic_fetch_add(&p->next, 1)) < l->n)
-		l->part(i, thread, l->arg);
+	return (uint32_t)atomic_load(&p->ticket);
 }
 
-/* Wait until the pool has begun a loop after ${seen}; 0: stop instead. */
+/* The loop stays as it is until the part that was taken is finished. */
+static void
+pool_take_parts(struct pool *p, int thread)
+{
+	uint_least64_t t = atomic_load(&p->ticket);
+
+	while ((uint32_t)t != 0) {
+		if (!atomic_compare_exchange_weak(&p->ticket, &t, t - 1))
+			continue;
+		p->loop.part(p->loop.n - (int)(uint32_t)t, thread, p->loop.arg);
+		if (atomic_fetch_sub(&p->unfinished, 1) == 1 && thread != 0) {
+			pthread_mutex_lock(&p->lock);
+			pthread_cond_signal(&p->idle);
+			pthread_mutex_unlock(&p->lock);
+		}
+		t = atomic_load(&p->ticket);
+	}
+}
+
+/* Wait until there are parts to take.  Return 0 if the pool stops instead. */
 static int
-wait_turn(struct pool *p, unsigned seen)
+pool_wait(struct pool *p)
 {
 	int stop;
 
 	for (int i = 0; i < LOOKS; i++) {
-		if (atomic_load(&p->turn) != seen)
-			break;
+		if (pool_untaken(p) > 0)
+			return 1;
 		pause_cpu();
 	}
-	if (atomic_load(&p->turn) != seen)
-		return 1;
 	pthread_mutex_lock(&p->lock);
-	while (atomic_load(&p->turn) == seen && !p->stop)
+	while (pool_untaken(p) == 0 && !p->stop)
 		pthread_cond_wait(&p->wake, &p->lock);
-	stop = p->stop && atomic_load(&p->turn) == seen;
+	stop = p->stop;
 	pthread_mutex_unlock(&p->lock);
 	return !stop;
 }
 
 static void *
-work(void *arg)
+pool_worker(void *arg)
 {
 	struct worker w = *(struct worker *)arg;
-	unsigned seen = 0;
 
 	free(arg);
-	while (wait_turn(w.p, seen)) {
-		seen++;
-		take_parts(w.p, w.number);
-		if (atomic_fetch_sub(&w.p->busy, 1) == 1) {
-			pthread_mutex_lock(&w.p->lock);
-			pthread_cond_signal(&w.p->idle);
-			pthread_mutex_unlock(&w.p->lock);
-		}
-	}
+	while (pool_wait(w.p))
+		pool_take_parts(w.p, w.number);
 	return NULL;
 }
 
@@ -106,7 +116,7 @@ pool_new(int threads)
 		struct worker *w = xmalloc(sizeof(*w));
 
 		*w = (struct worker){ p, i };
-		if (pthread_create(&p->thread[i], NULL, work, w) != 0)
+		if (pthread_create(&p->thread[i], NULL, pool_worker, w) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d", i + 1,
 			    threads);
 	}
@@ -147,17 +157,17 @@ pool_run(struct pool *p, int n, void (*part)(int i, int thread, void *arg),
 		return;
 	}
 	p->loop = (struct loop){ part, arg, n };
-	atomic_store(&p->next, 0);
-	atomic_store(&p->busy, p->threads - 1);
+	atomic_store(&p->unfinished, n);
 	pthread_mutex_lock(&p->lock);
-	atomic_fetch_add(&p->turn, 1);
+	atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 |
+	    (uint32_t)n);
 	pthread_cond_broadcast(&p->wake);
 	pthread_mutex_unlock(&p->lock);
-	take_parts(p, 0);
-	for (int i = 0; i < LOOKS && atomic_load(&p->busy) > 0; i++)
+	pool_take_parts(p, 0);
+	for (int i = 0; i < LOOKS && atomic_load(&p->unfinished) > 0; i++)
 		pause_cpu();
 	pthread_mutex_lock(&p->lock);
-	while (atomic_load(&p->busy) > 0)
+	while (atomic_load(&p->unfinished) > 0)
 		pthread_cond_wait(&p->idle, &p->lock);
 	pthread_mutex_unlock(&p->lock);
 }

@@ -261,7 +261,7 @@ check_exit "shift-cost wants a network with shifts" 2 tests/bench/shift-cost -m 
 if [ $device = cpu ]; then
 	check_exit "a step beside others" 0 tests/bench/beside -j 2 -m tsm_tiny -s 2x2x24 -n 2 -r 2
 	check "is a table" sh -c "! grep -v '^#' '$T/out' | awk -F'\t' 'NF != 7 || \$3 != 2 || !(\$4 > 0 && \$4 <= \$5 && \$5 <= \$6)' | grep ."
-	check_same "of these rows" "busy busy/ratio one two two/ratio" \
+	check_same "of these rows" "all all/ratio busy busy/ratio halves halves/ratio more more/ratio one wholes wholes/ratio" \
 	    "$(names | sed 's|^beside/tsm_tiny/2x2x24/2/||' | sort | tr '\n' ' ' | sed 's/ $//')"
 	check_exit "the cost of shifts" 0 tests/bench/shift-cost -j 1 -m tsm_tiny -s 2x2x24 -n 2 -r 2
 	check_same "is beside the step without" "shift/tsm_tiny/2x2x24/1/with shift/tsm_tiny/2x2x24/1/without shift/tsm_tiny/2x2x24/1/cost" \
