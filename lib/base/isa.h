@@ -12,6 +12,10 @@
 #define ISA(f) ISA_PASTE(f, VT_ISA)
 #endif
 
+/* For functions whose result depends on the processor alone: the compiler may call
+ * them once for a whole loop. */
+#define ISA_CONST __attribute__((const))
+
 enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 
 /*
@@ -19,7 +23,7 @@ enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
  * variable VT_ISA=base, avx2 or avx512 lowers it, to reproduce results of an
  * older machine.
  */
-enum isa isa_best(void);
+enum isa isa_best(void) ISA_CONST;
 const char *isa_name(enum isa i);
 
 /*

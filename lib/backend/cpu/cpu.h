@@ -16,6 +16,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
+#include "base/isa.h"
 #include "base/number.h"
 #include "base/pool.h"
 
@@ -56,13 +57,13 @@ cpu_pages(size_t bytes)
 	return round_up(bytes, 4096);
 }
 
-int cpu_lanes(void);			/* of a block: what the machine has */
+int cpu_lanes(void) ISA_CONST;		/* channels of a block on this processor */
 
 int cpu_is_pixels(const struct dims *d);
 int cpu_images(const struct dims *d);		/* n * t */
 size_t cpu_places(const struct dims *d);	/* h * w */
-int cpu_blocks(int c);				/* of lanes channels */
-int cpu_padded(int c);				/* blocks * lanes */
+int cpu_blocks(int c) ISA_CONST;	/* blocks of c channels */
+int cpu_padded(int c) ISA_CONST;	/* blocks * lanes */
 size_t cpu_image(const struct dims *d);		/* floats of one image */
 size_t cpu_floats(const struct dims *d);	/* of an activation */
 float *cpu_plane(const struct dims *d, const void *x, int image, int block);

@@ -35,6 +35,6 @@ enum { SHARES = 16 };		/* 98 planes of 16 places stay in the cache */
 
 extern const struct curves curves_base, curves_avx2, curves_avx512;
 
-const struct curves *curves_pick(void);
+const struct curves *curves_pick(void) ISA_CONST;
 
 #endif

@@ -45,6 +45,6 @@ struct direct_kernels {
 extern const struct direct_kernels direct_kernels_base, direct_kernels_avx2,
     direct_kernels_avx512;
 
-const struct direct_kernels *direct_kernels_pick(void);
+const struct direct_kernels *direct_kernels_pick(void) ISA_CONST;
 
 #endif

@@ -31,6 +31,6 @@ struct grouped_kernels {
 extern const struct grouped_kernels grouped_kernels_base,
     grouped_kernels_avx2, grouped_kernels_avx512;
 
-const struct grouped_kernels *grouped_kernels_pick(void);
+const struct grouped_kernels *grouped_kernels_pick(void) ISA_CONST;
 
 #endif

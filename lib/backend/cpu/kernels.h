@@ -70,6 +70,6 @@ struct kernels {
 
 extern const struct kernels kernels_base, kernels_avx2, kernels_avx512;
 
-const struct kernels *kernels_pick(void);
+const struct kernels *kernels_pick(void) ISA_CONST;
 
 #endif

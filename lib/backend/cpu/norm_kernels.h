@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/isa.h"
+
 /*
  * A plane whose lanes come from three: of each place, ${from}[k] where
  * ${lane}[k] has all bits set, which of the three is so for one at most.
@@ -77,6 +79,6 @@ struct norm_kernels {
 extern const struct norm_kernels norm_kernels_base, norm_kernels_avx2,
     norm_kernels_avx512;
 
-const struct norm_kernels *norm_kernels_pick(void);
+const struct norm_kernels *norm_kernels_pick(void) ISA_CONST;
 
 #endif

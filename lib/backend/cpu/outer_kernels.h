@@ -33,6 +33,6 @@ struct outer_kernels {
 extern const struct outer_kernels outer_kernels_base, outer_kernels_avx2,
     outer_kernels_avx512;
 
-const struct outer_kernels *outer_kernels_pick(void);
+const struct outer_kernels *outer_kernels_pick(void) ISA_CONST;
 
 #endif

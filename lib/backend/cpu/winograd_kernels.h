@@ -78,7 +78,7 @@ struct winograd_kernels {
 extern const struct winograd_kernels winograd_kernels_base,
     winograd_kernels_avx2, winograd_kernels_avx512;
 
-const struct winograd_kernels *winograd_kernels_pick(void);
+const struct winograd_kernels *winograd_kernels_pick(void) ISA_CONST;
 
 /* How many tiles before its turn one is fetched. */
 enum { WINOGRAD_AHEAD = 2 };

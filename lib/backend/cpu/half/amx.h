@@ -12,6 +12,7 @@
  */
 
 #include "backend/cpu/half/kernels.h"
+#include "base/isa.h"
 
 enum { AMX_ROWS = 32, AMX_COLUMNS = 32, AMX_TERMS = 32 };
 
@@ -74,6 +75,6 @@ struct amx_kernels {
 extern const struct amx_kernels amx_kernels_amx;
 
 /* The table, or NULL where there is no AMX, or VT_ISA forbids it. */
-const struct amx_kernels *amx_kernels_pick(void);
+const struct amx_kernels *amx_kernels_pick(void) ISA_CONST;
 
 #endif

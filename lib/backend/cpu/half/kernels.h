@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "backend/cpu/kernels.h"
+#include "base/isa.h"
 
 typedef uint16_t bf16;
 
@@ -63,6 +64,6 @@ struct half_kernels {
 extern const struct half_kernels half_kernels_base, half_kernels_avx2,
     half_kernels_avx512;
 
-const struct half_kernels *half_kernels_pick(void);
+const struct half_kernels *half_kernels_pick(void) ISA_CONST;
 
 #endif

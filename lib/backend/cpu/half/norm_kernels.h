@@ -12,6 +12,7 @@
  */
 
 #include "backend/cpu/half/kernels.h"
+#include "base/isa.h"
 
 /* Where channel ${c} of a row of ${row} is kept. */
 static inline int
@@ -109,6 +110,6 @@ struct half_norm_kernels {
 extern const struct half_norm_kernels half_norm_kernels_base,
     half_norm_kernels_avx2, half_norm_kernels_avx512;
 
-const struct half_norm_kernels *half_norm_kernels_pick(void);
+const struct half_norm_kernels *half_norm_kernels_pick(void) ISA_CONST;
 
 #endif

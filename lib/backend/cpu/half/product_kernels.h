@@ -4,6 +4,7 @@
 /* The loops of convolutions as matrix products (product.h), on AMX's tiles. */
 
 #include "backend/cpu/half/kernels.h"
+#include "base/isa.h"
 
 /*
  * to[row][n] (+)= sum over k of a[row][k] b[k][n], and a bias.  ${a} must be
@@ -43,6 +44,6 @@ struct product_kernels {
 extern const struct product_kernels product_kernels_amx;
 
 /* The table, or NULL where there is no AMX, or VT_ISA forbids it. */
-const struct product_kernels *product_kernels_pick(void);
+const struct product_kernels *product_kernels_pick(void) ISA_CONST;
 
 #endif
