@@ -53,6 +53,20 @@ task_seconds(struct task *t, void (*pass)(struct task *))
 	return start;
 }
 
+/* The kernel of an operator with a window, its stride if it is not 1, and its groups. */
+static void
+task_window(const struct op *op, char *buf, size_t size)
+{
+	size_t n = (size_t)snprintf(buf, size, " %dx%dx%d", op->k[0], op->k[1],
+	    op->k[2]);
+
+	if (op->s[0] > 1 || op->s[1] > 1 || op->s[2] > 1)
+		n += (size_t)snprintf(buf + n, size - n, " stride %dx%dx%d",
+		    op->s[0], op->s[1], op->s[2]);
+	if (op->kind == OP_CONV && op->groups > 1)
+		snprintf(buf + n, size - n, " groups %d", op->groups);
+}
+
 void
 task_text(const struct task *t, char *buf, size_t size)
 {
@@ -63,8 +77,7 @@ task_text(const struct task *t, char *buf, size_t size)
 
 	if (op->kind == OP_CONV || op->kind == OP_MAXPOOL ||
 	    (op->kind == OP_AVGPOOL && op->over == 0))
-		snprintf(window, sizeof(window), " %dx%dx%d stride %d",
-		    op->k[0], op->k[1], op->k[2], op->s[1]);
+		task_window(op, window, sizeof(window));
 	if (impl->describe != NULL)
 		impl->describe(t, made, sizeof(made));
 	snprintf(buf, size, "%s%s %s%s%s%s%s", name != NULL ? name : "loss",
