@@ -57,7 +57,7 @@ for a; do
 done
 exec "$real" "$@"
 SH
-echo 'vt-schedule --batch --base-batch' >"$T/renamed.txt"
-check_exit "an option of another name is different" 1 $compare -p bytes "$T/same" "$T/renamed"
-check_exit "unless the table has both names" 0 $compare -p bytes -t "$T/renamed.txt" "$T/same" "$T/renamed"
+echo 'vt-schedule --base-batch --batch' >"$T/renamed.txt"
+check_exit "an option of another name is different" 1 $compare -p bytes "$T/renamed" "$T/same"
+check_exit "unless the table has both names" 0 $compare -p bytes -t "$T/renamed.txt" "$T/renamed" "$T/same"
 plan
