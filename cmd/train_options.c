@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/renamed.h"
 #include "base/text.h"
 #include "train/guard/corrupt.h"
 #include "train/guard/not_finite.h"
@@ -73,7 +74,7 @@ static const struct option_row rows[] = {
 	    "measure BN statistics over CLIPS, or off (auto)",
 	    "auto|off|CLIPS", 0, 0, 0 },
 	OPTION_HEADING("Run"),
-	{ 'o', "out", OPTION_TEXT, &o.out, "DIR",
+	{ 'o', "output", OPTION_TEXT, &o.out, "DIR",
 	    "write checkpoints and log to DIR", NULL, 0, 0, 0 },
 	{ 0, "resume", OPTION_TEXT, &o.resume, "WHAT",
 	    "resume from the newest, a FILE, or never (auto)",
@@ -120,7 +121,7 @@ static const struct option_row rows[] = {
 	{ 0, "replay", OPTION_TEXT, &o.replay, "RUN",
 	    "recompute a run and compare its checkpoints",
 	    NULL, 0, 0, 0 },
-	{ 0, "steps", OPTION_TEXT, &o.steps, "A:B",
+	{ 0, "replay-steps", OPTION_TEXT, &o.steps, "A:B",
 	    "replay only from checkpoint A to checkpoint B", NULL, 0, 0, 0 },
 	{ 0, "status", OPTION_TEXT, &o.status, "DIR",
 	    "print the state of a run: exit 0 done, 75 unfinished",
@@ -143,7 +144,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&o.device),
 	OPTION_PRECISION(&o.precision),
-	OPTION_CHOICES(&o.choices),
+	OPTION_AUTOTUNE(&o.autotune),
 	OPTION_FUSE(&o.fuse),
 	OPTION_RANK_THREADS(&o.threads),
 	OPTION_LOADER_THREADS(&o.loader_threads),
@@ -161,10 +162,10 @@ static const struct option_row rows[] = {
 };
 
 static const struct command command = {
-	"[OPTION]... --data=DIR --schedule=FILE --out=DIR",
+	"[OPTION]... --data=DIR --schedule=FILE --output=DIR",
 	"Train a network on packed clips; under mpirun, on all ranks together.",
-	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --out=run",
-	rows, train_versions, NULL
+	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
+	rows, train_versions, NULL, "vt-train"
 };
 
 /*
@@ -175,7 +176,7 @@ static void
 forget_place(void)
 {
 	o.val = NULL;
-	if (!options_typed("out"))
+	if (!options_typed("output"))
 		o.out = NULL;
 	if (!options_typed("trace-samples"))
 		o.trace = NULL;
@@ -193,6 +194,24 @@ forget_place(void)
 		o.model = path_join(o.replay, "network.net");
 }
 
+/* Runs of earlier releases stored the values of --override with their names.
+ * choices is both an old name and a fact, which it still means. */
+static void
+refuse_old_overrides(void)
+{
+	for (size_t i = 0; i < o.override.n; i++) {
+		const char **name = &o.override.item[i];
+		const char *now = facts_may_override(*name) ? NULL :
+		    renamed_now("vt-train", *name);
+
+		if (now != NULL && options_typed("override"))
+			options_wrong("--override=%s is now --override=%s",
+			    *name, now);
+		if (now != NULL)
+			*name = now;
+	}
+}
+
 static void
 check(void)
 {
@@ -208,6 +227,7 @@ check(void)
 	if (o.schedule == NULL)
 		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
 		    "makes one)");
+	refuse_old_overrides();
 	for (size_t i = 0; i < o.override.n; i++)
 		if (!facts_may_override(o.override.item[i])) {
 			struct buffer b = { 0 };
@@ -247,15 +267,16 @@ check(void)
 		options_wrong("--on-corrupt=%s (wanted fail or skip:RATE, of "
 		    "all samples, 0 to 1)", text_quote(o.on_corrupt));
 	if (o.steps != NULL && o.replay == NULL)
-		options_wrong("--steps without --replay=RUN");
-	if (o.replay != NULL && (options_typed("out") || o.dry_run || o.parity))
-		options_wrong("--replay only compares (wanted no --out, "
+		options_wrong("--replay-steps without --replay=RUN");
+	if (o.replay != NULL && (options_typed("output") || o.dry_run ||
+	    o.parity))
+		options_wrong("--replay only compares (wanted no --output, "
 		    "--dry-run or --parity)");
 	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
-		options_wrong("nowhere to put the run (wanted --out=DIR)");
+		options_wrong("nowhere to put the run (wanted --output=DIR)");
 	if (o.out != NULL && file_size(o.out) >= 0 && !file_is_dir(o.out))
-		options_wrong("--out=%s is a file (wanted a directory, in which "
-		    "the run keeps its checkpoints and log)",
+		options_wrong("--output=%s is a file (wanted a directory, in "
+		    "which the run keeps its checkpoints and log)",
 		    text_quote(o.out));
 }
 

@@ -49,7 +49,7 @@ struct train_options {
 	int dry_run, time, parity;
 	/* machine */
 	const char *device, *trace;
-	int precision, choices, fuse;
+	int precision, autotune, fuse;
 	int64_t threads, loader_threads, loader_memory;
 	struct sum_settings sums;
 	int progress, quiet, verbose;

@@ -26,14 +26,15 @@ static struct clip_settings clips = CLIP_SETTINGS;
 static struct allreduce_options summing = ALLREDUCE_OPTIONS;
 static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
-static int64_t classes = 400, images = 256, short_side = 256;
+static int64_t num_classes = 400, images = 256, short_side = 256;
 static int64_t warmup = 2, runs = 10, threads;
-static int precision, choices, fuse = 1, check = 1, json, kinds, convs, quiet, verbose;
+static int precision, autotune, fuse = 1, verify = 1, json, kinds, convs, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "decode, loader, step: read this packed dataset", NULL, 0, 0, 0 },
+	    "decode, loader, step: read this packed dataset",
+	    NULL, 0, 0, 0 },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "choose an installed network or a .net file (tsm_r50)",
 	    NULL, 0, 0, 0 },
@@ -43,11 +44,12 @@ static const struct option_row rows[] = {
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
 	    "loader, step: use the shapes of a schedule",
 	    NULL, 0, 0, 0 },
-	{ 0, "classes", OPTION_INT, &classes, "N",
+	{ 0, "num-classes", OPTION_INT, &num_classes, "N",
 	    "op, step: set the classes without --data (400)",
 	    NULL, 2, 1e6, 0 },
 	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
-	    "step: also time each kind of operator", NULL, 0, 0, 0 },
+	    "step: also time each kind of operator",
+	    NULL, 0, 0, 0 },
 	{ 0, "convs", OPTION_FLAG, &convs, NULL,
 	    "step: also time each convolution, in it and alone",
 	    NULL, 0, 0, 0 },
@@ -65,10 +67,11 @@ static const struct option_row rows[] = {
 	OPTION_CLIPS(clips),
 	OPTION_HEADING("Runs and answers"),
 	{ 0, "warmup", OPTION_INT, &warmup, "N",
-	    "run N times before the timed runs (2)", NULL, 0, 1e6, 0 },
+	    "run N times before the timed runs (2)",
+	    NULL, 0, 1e6, 0 },
 	{ 0, "runs", OPTION_INT, &runs, "N",
 	    "time N runs (10)", NULL, 1, 1e6, 0 },
-	{ 0, "check", OPTION_FLAG, &check, NULL,
+	{ 0, "verify", OPTION_FLAG, &verify, NULL,
 	    "verify answers (yes)", NULL, 0, 0, 0 },
 	{ 0, "require", OPTION_LIST, &requirements, "NAME<=X",
 	    "fail unless the median of NAME is <=X, or >=X",
@@ -77,10 +80,11 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Machine"),
 	OPTION_DEVICE(&device),
 	OPTION_PRECISION(&precision),
-	OPTION_CHOICES(&choices),
+	OPTION_AUTOTUNE(&autotune),
 	OPTION_FUSE(&fuse),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
-	    "work with N threads; 0: one for each core (0)", NULL, 0, 1024, 0 },
+	    "work with N threads; 0: one for each core (0)",
+	    NULL, 0, 1024, 0 },
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
@@ -102,7 +106,7 @@ static const struct command command = {
 	"decode|loader|op|step|allreduce [OPTION]... [VIDEO]...",
 	"Time one part of vt, check its answers, and print a row a figure.",
 	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
-	rows, versions, "decode|loader|op|step|allreduce FILE"
+	rows, versions, "decode|loader|op|step|allreduce FILE", "vt-bench"
 };
 
 /* What main opens and closes again. */
@@ -127,7 +131,7 @@ open_network(struct session *s)
 		.precision = (enum precision)precision };
 	const struct backend *b = backend_find(device);
 	char *path;
-	int n = s->data != NULL ? dataset_classes(s->data) : (int)classes;
+	int n = s->data != NULL ? dataset_classes(s->data) : (int)num_classes;
 
 	if (b == NULL ||
 	    (path = share_find("models", model, ".net")) == NULL)
@@ -139,7 +143,7 @@ open_network(struct session *s)
 		return EXIT_USAGE;
 	if ((s->device = device_open(b, &o)) == NULL)
 		return EXIT_USAGE;
-	device_tune(s->device, (choices == CHOOSE_FASTEST ? TUNE_TRY : 0) |
+	device_tune(s->device, (autotune == CHOOSE_FASTEST ? TUNE_TRY : 0) |
 	    (fuse ? 0 : TUNE_PLAIN));
 	return 0;
 }
@@ -181,7 +185,7 @@ net_options(const struct session *s)
 		s->schedule, s->data, kinds, convs };
 }
 
-/* Run ${measure}; with --choices=fastest use and extend the user's table. */
+/* Run ${measure}; with --autotune=fastest use and extend the user's table. */
 static int
 run_network(struct session *s, int (*measure)(struct bench *b,
     const struct net_options *o))
@@ -189,10 +193,10 @@ run_network(struct session *s, int (*measure)(struct bench *b,
 	struct net_options o = net_options(s);
 	int status;
 
-	if (choices == CHOOSE_FASTEST)
+	if (autotune == CHOOSE_FASTEST)
 		choice_cache_load(s->device);
 	status = measure(&s->b, &o);
-	if (choices == CHOOSE_FASTEST)
+	if (autotune == CHOOSE_FASTEST)
 		choice_cache_save(s->device);
 	return status;
 }
@@ -231,14 +235,15 @@ static const struct subtest subtests[] = {
 	{ "loader", run_loader, 0, " data shape schedule threads sheet "
 	    CLIP_OPTIONS " ",
 	    "8x8x224" },
-	{ "op", run_op, 1, " model shape classes device precision choices threads ",
+	{ "op", run_op, 1, " model shape num-classes device precision autotune "
+	    "threads ",
 	    "2x8x224" },
 	{ "step", run_step, 1,
-	    " data model shape schedule classes kinds convs device "
-	    "precision choices fuse threads ",
+	    " data model shape schedule num-classes kinds convs device "
+	    "precision autotune fuse threads ",
 	    "2x8x224" },
 	{ "allreduce", run_allreduce, 0, " min max factor vectors algorithm "
-	    "exchange hidden tune step-timeout ", "" },
+	    "comm-dtype overlap tune step-timeout ", "" },
 };
 
 /* ---- what was asked for ---- */
@@ -261,10 +266,10 @@ static void
 check_vain(const struct subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
-		"schedule", "classes", "kinds", "convs", "images",
+		"schedule", "num-classes", "kinds", "convs", "images",
 		"short-side", "min", "max", "factor", "vectors", "algorithm",
-		"exchange", "hidden", "tune", "step-timeout", "device",
-		"precision", "choices", "fuse", "threads", "sheet",
+		"comm-dtype", "overlap", "tune", "step-timeout", "device",
+		"precision", "autotune", "fuse", "threads", "sheet",
 		CLIP_OPTION_NAMES };
 	char word[32];
 
@@ -417,7 +422,7 @@ main(int argc, char **argv)
 	s.file = argv + operand + 1;
 	s.files = argc - operand - 1;
 	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
-		.check = check, .threads = threads > 0 ? (int)threads : cpus(),
+		.check = verify, .threads = threads > 0 ? (int)threads : cpus(),
 		.json = json, .verbose = verbose > 0,
 		.out = stdout };
 	check_use(&s, t);

@@ -29,7 +29,7 @@
 
 static const char *config, *data, *output;
 static const char *device = "cpu";
-static struct option_list models, curves, lists;
+static struct option_list checkpoints, curves, lists;
 static struct packed_files files;
 static struct extract_options how = { .max_pixels = 64 << 20,
 	.max_frames = FRAME_MAX };
@@ -41,8 +41,8 @@ static double step_timeout = 600;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
-	{ 'm', "model", OPTION_LIST, &models, "RUN",
-	    "use a run of vt-train or a checkpoint",
+	{ 'k', "checkpoint", OPTION_LIST, &checkpoints, "FILE|RUN",
+	    "use a checkpoint, or that of a run of vt-train",
 	    "FILE", 0, 0, 0 },
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "score a packed dataset, or a stream: FILE or -",
@@ -56,11 +56,12 @@ static const struct option_row rows[] = {
 	    "use the views of a paper, or of validation (auto)",
 	    VIEWS_NAMES, 0, 0, 0 },
 	{ 0, "clips", OPTION_INT, &views.clips, "N",
-	    "score N clips of each video (by --views)", NULL, 0, 100, 0 },
+	    "score N clips of each video (by --views)",
+	    NULL, 0, 100, 0 },
 	{ 0, "crops", OPTION_INT, &views.crops, "N",
 	    "score 1, 3, 5 or 10 crops of each clip (by --views)",
 	    NULL, 0, 10, 0 },
-	{ 0, "full", OPTION_FLAG, &views.full, NULL,
+	{ 0, "full-short-side", OPTION_FLAG, &views.full, NULL,
 	    "crop the whole short side, not 224/256 of it",
 	    NULL, 0, 0, 0 },
 	{ 0, "sampler", OPTION_CHOICE, &views.sampler, "RULE",
@@ -92,7 +93,8 @@ static const struct option_row rows[] = {
 	OPTION_JSON(&json),
 	OPTION_HEADING("Output of a packed dataset"),
 	{ 0, "scores", OPTION_TEXT, &files.scores, "FILE",
-	    "write every class's score, averaged over views", NULL, 0, 0, 0 },
+	    "write every class's score, averaged over views",
+	    NULL, 0, 0, 0 },
 	{ 0, "per-class", OPTION_TEXT, &files.per_class, "FILE",
 	    "write a table of classes: top-1, top-5, confusion",
 	    NULL, 0, 0, 0 },
@@ -156,10 +158,10 @@ versions(FILE *f)
 }
 
 static const struct command command = {
-	"[OPTION]... --model=RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE",
+	"[OPTION]... -k RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE",
 	"Say what a trained network sees in videos, or score a packed dataset.",
-	"vt-eval --model=run clip.mp4",
-	rows, versions, "FILE"
+	"vt-eval --checkpoint=run clip.mp4",
+	rows, versions, "FILE", "vt-eval"
 };
 
 /* What is evaluated: video files, a stream of frames, or a packed dataset. */
@@ -178,12 +180,12 @@ struct session {
 
 /* ---- setting up ---- */
 
-/* How the ranks were started, before they do anything together; of --model the
- * content is compared. */
+/* How the ranks were started, before they do anything together; of
+ * --checkpoint the content is compared. */
 static int
 check_start(const struct session *s)
 {
-	char program[33], *settings = options_config(" model ");
+	char program[33], *settings = options_config(" checkpoint ");
 	struct identity mine = { .program = agree_program(program),
 		.build = version_build, .isa = isa_name(isa_best()),
 		.settings = settings };
@@ -416,8 +418,8 @@ draw_curves(int operands, char **operand)
 
 	refuse_options(of_scores, "what a network sees, not for --curve");
 	if (operands > 0)
-		options_wrong("%s: is that a run? (wanted --model=RUN; videos are "
-		    "not for --curve)", text_quote(operand[0]));
+		options_wrong("%s: not for --curve, which takes no videos "
+		    "(wanted runs as --checkpoint=RUN)", text_quote(operand[0]));
 	refuse_ranks("--curve is");
 	for (size_t i = 0; i < curves.n && status == 0; i++)
 		if (curves_ready(curves.item[i]) != 0)
@@ -425,7 +427,7 @@ draw_curves(int operands, char **operand)
 		else if (commit_possible(curves.item[i]) != 0)
 			status = EXIT_FAILED;
 	if (status == 0)
-		status = curves_read(&c, &models);
+		status = curves_read(&c, &checkpoints);
 	for (size_t i = 0; i < curves.n && status == 0; i++)
 		if (curves_write(&c, curves.item[i]) != 0)
 			status = EXIT_FAILED;
@@ -445,12 +447,12 @@ main(int argc, char **argv)
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
-	if (models.n == 0)
-		options_wrong("no network (wanted --model=RUN, the folder of a "
-		    "run or a checkpoint)");
+	if (checkpoints.n == 0)
+		options_wrong("no network (wanted --checkpoint=RUN, the folder of "
+		    "a run or a checkpoint)");
 	if (curves.n > 0)
 		return draw_curves(argc - operand, argv + operand);
-	s.network = models.item[models.n - 1];
+	s.network = checkpoints.item[checkpoints.n - 1];
 	s.model.ema = use_ema;
 	files.sheet_samples = (int)sheet_samples;
 	packed_files_check(&files);

@@ -31,7 +31,7 @@ static struct extract_options how;
 static struct spool_budget budget;
 static struct option_list lists, annotations;
 static const char *root, *subset, *class_file, *output, *report, *size, *fps;
-static int zero, list_format, class_order, label_from, format, enlarge, on_error,
+static int zero, annotations_format, class_order, label_from, format, enlarge, on_error,
     allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
     max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
@@ -40,18 +40,21 @@ static const char *config;
 static const struct option_row rows[] = {
 	OPTION_HEADING("Input"),
 	LIST_OPTIONS(&lists, &zero),
-	{ 0, "list", OPTION_LIST, &annotations, "FILE",
-	    "read videos and labels from an annotation list", NULL, 0, 0, 0 },
-	{ 0, "list-format", OPTION_CHOICE, &list_format, "FORMAT",
-	    "set the format of --list: tsm, ... (detected)",
+	{ 0, "annotations", OPTION_LIST, &annotations, "FILE",
+	    "read videos and labels from an annotation list",
+	    NULL, 0, 0, 0 },
+	{ 0, "annotations-format", OPTION_CHOICE, &annotations_format, "FORMAT",
+	    "set the format of the list: tsm, ... (detected)",
 	    LIST_FORMAT_CHOICES, 0, 0, 0 },
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
-	    "use only rows of --list of train, test, ...", NULL, 0, 0,
+	    "use only annotations of train, test, ...", NULL, 0, 0,
 	    0 },
 	{ 0, "root", OPTION_TEXT, &root, "DIR",
-	    "start paths of --list, keys and labels at DIR", NULL, 0, 0, 0 },
+	    "start paths of lists, keys and labels at DIR",
+	    NULL, 0, 0, 0 },
 	{ 0, "classes", OPTION_TEXT, &class_file, "FILE",
-	    "read class names, one a line (those that occur)", NULL, 0, 0, 0 },
+	    "read class names, one a line (those that occur)",
+	    NULL, 0, 0, 0 },
 	{ 0, "class-order", OPTION_CHOICE, &class_order, "ORDER",
 	    "number --classes as in the file, or sorted (file)", "file|sorted",
 	    0, 0, 0 },
@@ -70,21 +73,27 @@ static const struct option_row rows[] = {
 	    "resample to RATE frames a second, 30 or 30000/1001", NULL, 0, 0,
 	    0 },
 	{ 0, "format", OPTION_CHOICE, &format, "FORMAT",
-	    "store frames as jpeg or png (jpeg)", "jpeg|png", 0, 0, 0 },
-	{ 0, "quality", OPTION_INT, &quality, "N", "set the JPEG quality, 1 to 100 (90)", NULL, 1, 100,
+	    "store frames as jpeg or png (jpeg)", "jpeg|png",
+	    0, 0, 0 },
+	{ 0, "quality", OPTION_INT, &quality, "N",
+	    "set the JPEG quality, 1 to 100 (90)", NULL, 1, 100,
 	    0 },
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &output, "FILE",
-	    "write the stream to FILE, not to standard output", NULL, 0, 0, 0 },
+	    "write the stream to FILE, not to standard output",
+	    NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
 	    "let -o replace a file", NULL, 0, 0, 0 },
 	{ 0, "report", OPTION_TEXT, &report, "FILE",
-	    "write a report of each video as JSON Lines", NULL, 0, 0, 0 },
+	    "write a report of each video as JSON Lines",
+	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Errors"),
 	{ 0, "on-error", OPTION_CHOICE, &on_error, "WHAT",
-	    "stop at a refused video, or skip it (stop)", "stop|skip", 0, 0, 0 },
+	    "stop at a refused video, or skip it (stop)", "stop|skip",
+	    0, 0, 0 },
 	{ 0, "allow-truncated", OPTION_FLAG, &allow_truncated, NULL,
-	    "keep the complete frames of a truncated video", NULL, 0, 0, 0 },
+	    "keep the complete frames of a truncated video",
+	    NULL, 0, 0, 0 },
 	{ 0, "max-damage", OPTION_INT, &max_damage, "N",
 	    "keep videos damaged in up to N places (0)", NULL, 0, 0, 0 },
 	{ 0, "strict-rate", OPTION_FLAG, &strict_rate, NULL,
@@ -98,11 +107,12 @@ static const struct option_row rows[] = {
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "decode N videos at once (one for each processor)", NULL, 1, 1024,
 	    0 },
-	{ 0, "memory", OPTION_SIZE, &memory, "BYTES",
+	{ 0, "spool-memory", OPTION_SIZE, &memory, "BYTES",
 	    "hold at most BYTES of coded frames in memory (256M)", NULL,
 	    1 << 20, 1e15, 0 },
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
-	    "list what would be stored, and write nothing", NULL, 0, 0, 0 },
+	    "list what would be stored, and write nothing",
+	    NULL, 0, 0, 0 },
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
 	OPTION_VERBOSE(&verbose),
@@ -114,7 +124,7 @@ static const struct command command = {
 	"[OPTION]... [FILE]...",
 	"Decode videos and write their frames as a stream for vt-pack.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, video_versions, "FILE"
+	rows, video_versions, "FILE", "vt-extract"
 };
 
 /* Everything there is to do. */
@@ -156,9 +166,10 @@ settle(void)
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
 		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", Q(fps));
-	if (annotations.n == 0 && (list_format != LIST_AUTO || subset != NULL))
-		options_wrong("--%s is for --list, which is missing",
-		    subset != NULL ? "subset" : "list-format");
+	if (annotations.n == 0 && (annotations_format != LIST_AUTO ||
+	    subset != NULL))
+		options_wrong("--%s is for --annotations, which is missing",
+		    subset != NULL ? "subset" : "annotations-format");
 	if (class_file == NULL && class_order != 0)
 		options_wrong("--class-order is for --classes, which is missing");
 	if (zero && lists.n == 0)
@@ -182,12 +193,13 @@ settle(void)
 static int
 gather(struct job *j, int n, char **operand)
 {
-	const struct list_how l = { (enum list_format)list_format, root,
+	const struct list_how l = { (enum list_format)annotations_format, root,
 		subset };
 	int status;
 
 	if (n == 0 && lists.n == 0 && annotations.n == 0)
-		options_wrong("no video named (wanted FILE, -T or --list)");
+		options_wrong("no video named (wanted FILE, -T or "
+		    "--annotations)");
 	for (int i = 0; i < n; i++)
 		list_add(&j->list, operand[i]);
 	for (size_t i = 0; i < lists.n; i++)

@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
 	    1ll << 40, 0 },
 	{ 0, "classes", OPTION_TEXT, &classes, "FILE",
 	    "read class names, one a line; the first is label 0", NULL, 0, 0, 0 },
-	{ 0, "rest", OPTION_FLAG, &rest, NULL,
+	{ 0, "continue", OPTION_FLAG, &rest, NULL,
 	    "continue with an input without the packed samples", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
 	    "replace an existing dataset", NULL, 0, 0, 0 },
@@ -58,7 +58,7 @@ static const struct option_row rows[] = {
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
 	    "read and check the input, write nothing", NULL, 0, 0, 0 },
 	OPTION_HEADING("Looking at a dataset"),
-	{ 'i', "input", OPTION_TEXT, &input, "DIR",
+	{ 'i', "data", OPTION_TEXT, &input, "DIR",
 	    "read the dataset DIR", NULL, 0, 0, 0 },
 	{ 0, "verify", OPTION_CHOICE, &verify, "DEPTH",
 	    "check the dataset: fast, full or decode (full)",
@@ -95,7 +95,7 @@ static const struct command command = {
 	"       vt-pack --done [-0] -o DIR",
 	"Pack streams of vt-extract into shards that can be read at any frame.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, versions, "FILE"
+	rows, versions, "FILE", "vt-pack"
 };
 
 /* ---- packing ---- */
@@ -197,7 +197,7 @@ do_pack(const char *const *operand, size_t n)
 		options_wrong("--prefix: %s (wanted 1 to 64 of A-Z a-z 0-9 _ . -, "
 		    "not . or - first)", Q(prefix));
 	if (force && rest)
-		options_wrong("-f begins anew and --rest does not");
+		options_wrong("-f begins anew and --continue does not");
 	if (n == 0) {
 		operand = standard_input;
 		n = 1;

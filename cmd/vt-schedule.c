@@ -48,9 +48,11 @@ static const struct option_row rows[] = {
 	    "set the temporal stride (0: a frame of each segment)", NULL,
 	    0, 1024, 0 },
 	{ 0, "lr", OPTION_REAL, &rule.lr, "LR",
-	    "set the learning rate of the base batch (0.01)", NULL, 0, 1e6, 0 },
+	    "set the learning rate of the base batch (0.01)",
+	    NULL, 0, 1e6, 0 },
 	{ 0, "epochs", OPTION_INT, &rule.epochs, "N",
-	    "set the epochs of a schedule without cycles (50)", NULL, 1, SCHEDULE_EPOCHS, 0 },
+	    "set the epochs of a schedule without cycles (50)",
+	    NULL, 1, SCHEDULE_EPOCHS, 0 },
 	{ 0, "milestones", OPTION_TEXT, &rule.falls, "LIST",
 	    "decay the lr after these epochs, or none (2/5, 4/5)", NULL,
 	    0, 0, 0 },
@@ -74,11 +76,11 @@ static const struct option_row rows[] = {
 	{ 0, "batch-at", OPTION_TEXT, &rule.grows, "LIST",
 	    "grow the base batch at each epoch:clips in LIST",
 	    NULL, 0, 0, 0 },
-	{ 0, "follow", OPTION_CHOICE, &rule.follow, "WHAT",
+	{ 0, "batch-scaling", OPTION_CHOICE, &rule.follow, "WHAT",
 	    "scale lr, momentum or none with --batch-at (lr)",
 	    "lr|momentum|none", 0, 0, 0 },
 	{ 0, "momentum", OPTION_REAL, &rule.momentum, "X",
-	    "set the first momentum of --follow=momentum (0.9)",
+	    "set the initial momentum of --batch-scaling (0.9)",
 	    NULL, 0, MOMENTUM_MOST, 0 },
 	OPTION_HEADING("Cycles"),
 	{ 0, "epoch-factor", OPTION_REAL, &rule.epoch_factor, "X",
@@ -125,18 +127,20 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, 0 },
 	{ 0, "compare", OPTION_FLAG, &set.compare, NULL,
 	    "compare several TABLEs at equal work", NULL, 0, 0, 0 },
-	{ 0, "at", OPTION_TEXT, &set.at, "LIST",
+	{ 0, "locate", OPTION_TEXT, &set.at, "LIST",
 	    "locate step:N, epoch:X or sample:N in the schedule", NULL, 0, 0, 0 },
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &set.out, "FILE",
-	    "write the table to FILE (standard output)", NULL, 0, 0, 0 },
+	    "write the table to FILE (standard output)",
+	    NULL, 0, 0, 0 },
 	{ 0, "samples", OPTION_INT, &set.samples, "N",
 	    "count the steps and clips of N training samples", NULL,
 	    0, (double)SCHEDULE_SAMPLES, 0 },
 	{ 0, "summary", OPTION_FLAG, &set.summary, NULL,
 	    "print stages, work and speed-up", NULL, 0, 0, 0 },
 	{ 0, "plot", OPTION_TEXT, &set.plot, "FILE",
-	    "draw shapes, batch and lr as a PNG, SVG or PDF", NULL, 0, 0, 0 },
+	    "draw shapes, batch and lr as a PNG, SVG or PDF",
+	    NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &set.force, NULL,
 	    "replace existing files", NULL, 0, 0, 0 },
 	OPTION_CONFIG(&set.config),
@@ -151,7 +155,8 @@ static const struct command command = {
 	.example = "vt-schedule --policy=long+short --milestones=20,40 --summary",
 	.rows = rows,
 	.versions = plot_versions,
-	.operands = "FILE"
+	.operands = "FILE",
+	.name = "vt-schedule"
 };
 
 /* What is set in vain is worth a word, unless it stands in a file of settings,
@@ -339,7 +344,7 @@ query(const struct schedule *s)
 	int bad;
 
 	if (n == 0)
-		options_wrong("--at needs --samples=N or --data=DIR");
+		options_wrong("--locate needs --samples=N or --data=DIR");
 	if (!(bad = query_print(s, n, set.at, &b)))
 		fputs(b.data, stdout);
 	buffer_free(&b);
@@ -351,14 +356,14 @@ static void
 check_options(int tables)
 {
 	if (set.check + set.compare + (set.at != NULL) > 1)
-		options_wrong("more than one of --check, --compare and --at");
+		options_wrong("more than one of --check, --compare and --locate");
 	if (set.check && tables != 1)
 		options_wrong("--check of one TABLE");
 	if (set.compare && tables < 2)
 		options_wrong("--compare of two TABLEs and more");
 	if ((set.check || set.compare || set.at != NULL) && (set.summary ||
 	    set.plot != NULL || set.out != NULL))
-		options_wrong("--check, --compare and --at print what they "
+		options_wrong("--check, --compare and --locate print what they "
 		    "say, and nothing else");
 	if (!set.check && !set.compare && set.model != NULL)
 		options_wrong("--model without --check or --compare");

@@ -86,7 +86,7 @@ asked(const struct train_options *o, int own)
 		.freeze = &o->freeze,
 		.override = &o->override, .sums = o->sums,
 		.choosing = o->dry_run || o->parity || o->replay != NULL ?
-			CHOOSE_RULE : (enum choosing)o->choices,
+			CHOOSE_RULE : (enum choosing)o->autotune,
 		.plain = !o->fuse, .sharded = o->optimizing.sharded,
 		.threads = o->threads > 0 ? (int)o->threads : own,
 		.keep = (int)o->keep, .tensorboard = o->tensorboard,
@@ -103,7 +103,7 @@ asked(const struct train_options *o, int own)
 			.memory = (size_t)o->loader_memory },
 		.viewing = { .threads = (int)o->loader_threads,
 			.sampler = (enum sampler)o->clips.sampler, .validate = 1,
-			.rule = crop_view((enum crop_rule)o->clips.augment),
+			.rule = crop_view((enum crop_rule)o->clips.crop_rule),
 			.clips = 1, .crops = 1, .n = 8, .t = (int)o->val_frames,
 			.side = (int)o->val_crop,
 			.memory = (size_t)o->loader_memory },
@@ -128,7 +128,7 @@ export_weights(const struct train_options *o)
 {
 	if (o->export == NULL || o->names == NULL || o->out == NULL)
 		options_wrong("%s (wanted --export=FILE --names=PROGRAM "
-		    "--out=RUN)", o->export == NULL ? "--names, and no file to "
+		    "--output=RUN)", o->export == NULL ? "--names, and no file to "
 		    "export" : o->names == NULL ? "--export, and no names" :
 		    "--export, and no run");
 	return export_run(o->out, o->export, o->names, o->optimizing.use_ema);

@@ -16,7 +16,7 @@ function __vt_paths
     complete -C "'' $word" | string match -r ".*(?:$endings)\$"
 end
 
-complete -c vt-eval -s m -l model -r -F -d 'use a run of vt-train or a checkpoint'
+complete -c vt-eval -s k -l checkpoint -r -F -d 'use a checkpoint, or that of a run of vt-train'
 complete -c vt-eval -s i -l data -r -F -d 'score a packed dataset, or a stream: FILE or -'
 complete -c vt-eval -s T -l files-from -r -F -d 'read video paths from the lines of FILE; -: stdin'
 complete -c vt-eval -s 0 -l null -d 'end paths of -T with a zero byte, not a newline'
@@ -24,7 +24,7 @@ complete -c vt-eval -l use-ema -d 'use the moving average of vt-train --ema'
 complete -c vt-eval -l views -r -f -a 'auto tsm tsm-twice tsm-dense pyslowfast ssv2 charades' -d 'use the views of a paper, or of validation (auto)'
 complete -c vt-eval -l clips -r -f -d 'score N clips of each video (by --views)'
 complete -c vt-eval -l crops -r -f -d 'score 1, 3, 5 or 10 crops of each clip (by --views)'
-complete -c vt-eval -l full -d 'crop the whole short side, not 224/256 of it'
+complete -c vt-eval -l full-short-side -d 'crop the whole short side, not 224/256 of it'
 complete -c vt-eval -l sampler -r -f -a 'tsm tsm-upstream dense ssv2 pyslowfast charades' -d 'choose frames by RULE (by --views)'
 complete -c vt-eval -l stride -r -f -d 'set the temporal stride (last stage\'s)'
 complete -c vt-eval -l crop-rule -r -f -a 'tsm pyslowfast' -d 'crop and resize as tsm or pyslowfast (by --views)'

@@ -9,8 +9,8 @@ _vt_spec() {
 	vt-extract)
 		spec='T files-from required FILE
 0 null none -
-- list required FILE
-- list-format required auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|mmaction2-frames|mmaction2-offset|pyslowfast|tsm
+- annotations required FILE
+- annotations-format required auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|mmaction2-frames|mmaction2-offset|pyslowfast|tsm
 - subset required -
 - root required DIR
 - classes required FILE
@@ -32,7 +32,7 @@ f force none -
 - max-pixels required -
 - max-frames required -
 j threads required -
-- memory required -
+- spool-memory required -
 n dry-run none -
 c config required FILE
 q quiet none -
@@ -47,13 +47,13 @@ V version none -
 - prefix required -
 - shard-size required -
 - classes required FILE
-- rest none -
+- continue none -
 f force none -
 - foreign none -
 - skip-foreign none -
 - max-member required -
 n dry-run none -
-i input required DIR
+i data required DIR
 - verify optional full|fast|decode|no
 j threads required -
 - list none -
@@ -85,7 +85,7 @@ V version none -
 - warmup-epochs required -
 - warmup-lr required -
 - batch-at required -
-- follow required lr|momentum|none
+- batch-scaling required lr|momentum|none
 - momentum required -
 - epoch-factor required -
 - long-factors required -
@@ -105,7 +105,7 @@ j threads required -
 - memory required -
 - time none -
 - compare none -
-- at required -
+- locate required -
 o output required FILE
 - samples required -
 - summary none -
@@ -128,7 +128,7 @@ m model required NET
 - freeze required backbone|partial-bn|PATTERN
 s seed required -
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
-- augment required multiscale|jitter|jitter-upstream|resized|centre
+- crop-rule required multiscale|jitter|jitter-upstream|resized|centre
 - jitter-min required -
 - jitter-max required -
 - jitter-inverse none -
@@ -142,7 +142,7 @@ s seed required -
 - contrast required -
 - saturation required -
 - hue required -
-- erase required -
+- random-erase required -
 - mixup required -
 - cutmix required -
 - repeat required -
@@ -153,7 +153,7 @@ s seed required -
 - beta1 required -
 - beta2 required -
 - epsilon required -
-- trust required -
+- trust-coefficient required -
 - trust-clip none -
 - weight-decay required -
 - clip-grad required -
@@ -173,16 +173,16 @@ s seed required -
 - outer-momentum required -
 - outer-lr required -
 - noise-scale none -
-- grow-batch required -
-- grow-by required -
-- grow-above required -
-- grow-after required -
+- batch-growth-max required -
+- batch-growth-factor required -
+- batch-growth-threshold required -
+- batch-growth-patience required -
 - val required DIR
 - val-every required -
 - val-frames required -
 - val-crop required -
 - precise-bn required auto|off|CLIPS
-o out required DIR
+o output required DIR
 - resume required auto|never|FILE
 - override required -
 - save-every required -
@@ -199,7 +199,7 @@ o out required DIR
 - audit required -
 - audit-report none -
 - replay required -
-- steps required -
+- replay-steps required -
 - status required DIR
 - export required FILE
 - names required torchvision|tsm|pyslowfast|mmaction2
@@ -208,7 +208,7 @@ n dry-run none -
 - parity none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
-- choices required auto|rule|fastest
+- autotune required auto|rule|fastest
 - fuse none -
 - no-fuse none -
 j threads required -
@@ -218,7 +218,7 @@ j threads required -
 - deterministic required exact|fast
 - allreduce required auto|native|ring|torus|halving
 - allreduce-table required FILE
-- exchange required fp32|bf16|fp16
+- comm-dtype required fp32|bf16|fp16
 - bucket required -
 c config required FILE
 - progress required auto|always|never
@@ -228,7 +228,7 @@ h help none -
 V version none -
 - print-config none -' ;;
 	vt-eval)
-		spec='m model required FILE
+		spec='k checkpoint required FILE
 i data required FILE|-
 T files-from required FILE
 0 null none -
@@ -236,7 +236,7 @@ T files-from required FILE
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -
 - crops required -
-- full none -
+- full-short-side none -
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - stride required -
 - crop-rule required tsm|pyslowfast
@@ -280,7 +280,7 @@ V version none -
 m model required NET
 - shape required -
 - schedule required FILE
-- classes required -
+- num-classes required -
 - kinds none -
 - convs none -
 - sheet required FILE
@@ -291,12 +291,12 @@ m model required NET
 - factor required -
 - vectors required -
 - algorithm required exact|native|ring|torus|halving
-- exchange required fp32|bf16|fp16
-- hidden none -
+- comm-dtype required fp32|bf16|fp16
+- overlap none -
 - tune required FILE
 - step-timeout required -
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
-- augment required multiscale|jitter|jitter-upstream|resized|centre
+- crop-rule required multiscale|jitter|jitter-upstream|resized|centre
 - jitter-min required -
 - jitter-max required -
 - jitter-inverse none -
@@ -310,19 +310,19 @@ m model required NET
 - contrast required -
 - saturation required -
 - hue required -
-- erase required -
+- random-erase required -
 - mixup required -
 - cutmix required -
 - repeat required -
 - warmup required -
 - runs required -
-- check none -
-- no-check none -
+- verify none -
+- no-verify none -
 - require required -
 - json none -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
-- choices required auto|rule|fastest
+- autotune required auto|rule|fastest
 - fuse none -
 - no-fuse none -
 j threads required -

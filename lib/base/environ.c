@@ -7,6 +7,7 @@
 #include "base/environ.h"
 #include "base/fail.h"
 #include "base/isa.h"
+#include "base/renamed.h"
 #include "base/text.h"
 
 extern char **environ;
@@ -59,6 +60,16 @@ check(const char *variable, const char *const *own, size_t n)
 	for (size_t i = 0; i < LENGTH(options) && !found; i++)
 		found = is_it(environ_name(options[i].name, buf), variable, best,
 		    &least);
+	for (const struct renamed_option *r = renamed_options; r->command &&
+	    !found; r++)
+		if (strcmp(environ_name(r->old, buf), variable) == 0) {
+			char now[80];
+
+			warning("the environment sets %s, which nothing reads "
+			    "(it is now %s of %s)", variable,
+			    environ_name(r->now, now), r->command);
+			return;
+		}
 	if (!found)
 		warning("the environment sets %s, which nothing reads%s%s%s",
 		    text_quote(variable), *best ? " (did you mean " : "", best,

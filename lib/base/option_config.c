@@ -7,6 +7,7 @@
 #include "base/exit.h"
 #include "base/file.h"
 #include "base/option_table.h"
+#include "base/renamed.h"
 #include "base/text.h"
 
 /*
@@ -36,6 +37,7 @@ static void
 config_line(struct option_table *t, const char *path, int number, char *line)
 {
 	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
+	const char *now;
 	int i;
 
 	name += strspn(name, " \t");
@@ -66,7 +68,9 @@ config_line(struct option_table *t, const char *path, int number, char *line)
 			end--;
 		*end = '\0';
 	}
-	if ((i = option_named(t, name)) < 0 || !option_is_setting(t, i))
+	if ((now = renamed_now(t->command->name, name)) == NULL)
+		now = name;
+	if ((i = option_named(t, now)) < 0 || !option_is_setting(t, i))
 		options_wrong("%s:%d: no option %s%s", path, number,
 		    text_quote(name), option_meant(t, name, ""));
 	from = xprintf("%s:%d: %s", path, number, name);

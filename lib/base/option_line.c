@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/option_table.h"
+#include "base/renamed.h"
 #include "base/text.h"
 
 #define NO 1000			/* getopt code of --no-name, above the name's */
@@ -17,19 +18,46 @@ option_takes(const struct option_row *r)
 	return r->optional ? optional_argument : required_argument;
 }
 
+/* End the program if --${name}, up to a =, is an option's name of earlier
+ * releases.  It may be the beginning of its present name. */
+static void
+refuse_old_name(const struct option_table *t, const char *name)
+{
+	const char *no = text_starts(name, "no-") ? "no-" : "", *now;
+	char old[80];
+
+	snprintf(old, sizeof(old), "%.*s", (int)strcspn(name, "="), name);
+	now = renamed_now(t->command->name, old + strlen(no));
+	if (now != NULL && now[1] != '\0')
+		options_wrong("--%s is now --%s%s", old, no, now);
+}
+
+/* The same of the letter -${c}. */
+static void
+refuse_old_letter(const struct option_table *t, int c)
+{
+	const char *now = renamed_now(t->command->name,
+	    (char[]){ (char)c, '\0' });
+
+	if (now != NULL)
+		options_wrong("-%c is now -%s", c, now);
+}
+
 /*
  * getopt_long takes any unique beginning of a long name, which would make
  * every new option a breaking change: only whole names are ours.
  */
 static void
-whole_name(char **argv, const char *name)
+whole_name(const struct option_table *t, char **argv, const char *name)
 {
 	/* Its value may have been an argument of its own. */
 	const char *given = argv[optind - 1 - (optarg == argv[optind - 1])];
 
-	if (strcspn(given + 2, "=") != strlen(name))
-		options_wrong("no option %s (names are not abbreviated; did you "
-		    "mean --%s?)", text_quote(given), name);
+	if (strcspn(given + 2, "=") == strlen(name))
+		return;
+	refuse_old_name(t, given + 2);
+	options_wrong("no option %s (names are not abbreviated; did you mean "
+	    "--%s?)", text_quote(given), name);
 }
 
 static _Noreturn void
@@ -38,6 +66,9 @@ bad_option(const struct option_table *t, char **argv, int missing)
 	const char *text = argv[optind - 1];
 	char name[80];
 
+	/* A long option is read whole: ${text} is the bad one. */
+	if ((optopt == 0 || optopt > 255) && text_starts(text, "--"))
+		refuse_old_name(t, text + 2);
 	if (optopt >= NO)
 		optopt -= NO;
 	if (missing && optopt > 255)
@@ -48,8 +79,10 @@ bad_option(const struct option_table *t, char **argv, int missing)
 		    t->row[option_lettered(t, optopt)]->arg);
 	if (optopt > 255)
 		options_wrong("--%s takes no value", t->row[optopt - 256]->name);
-	if (optopt != 0)
+	if (optopt != 0) {
+		refuse_old_letter(t, optopt);
 		options_wrong("no option -%c", optopt);
+	}
 	snprintf(name, sizeof(name), "%s",
 	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
@@ -81,7 +114,7 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 		if (t->row[i]->letter == 0)
 			continue;
 		*s++ = (char)t->row[i]->letter;
-		if (arg != no_argument && !t->row[i]->optional)
+		if (arg == required_argument)
 			*s++ = ':';
 	}
 	*s = '\0';
@@ -99,7 +132,7 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 		}
 		i = c >= 256 ? c - 256 : option_lettered(t, c);
 		if (c >= 256)
-			whole_name(argv, no ? off[i] : t->row[i]->name);
+			whole_name(t, argv, no ? off[i] : t->row[i]->name);
 		if (value == NULL && t->row[i]->kind == OPTION_CHOICE)
 			value = own = xstrndup(t->row[i]->choices,
 			    strcspn(t->row[i]->choices, "|"));

@@ -47,6 +47,9 @@ int option_is_setting(const struct option_table *t, int i);
 const char *option_meant(const struct option_table *t, const char *name,
     const char *dashes);
 
+/* option_of_any(name): return 1 if at least one command has the option. */
+int option_of_any(const char *name);
+
 /* ---- values (option_value.c) ---- */
 
 /*

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/option_table.h"
+#include "base/renamed.h"
 
 /* Rows that every command has and no table lists. */
 static int want_help, want_version, want_print, want_spec;
@@ -56,8 +57,15 @@ options_wrong(const char *fmt, ...)
 static void
 read_environment(struct option_table *t)
 {
+	char name[80], now[80];
+
+	for (const struct renamed_option *r = renamed_options; r->command; r++)
+		if (strcmp(r->command, t->command->name) == 0 &&
+		    getenv(environ_name(r->old, name)) != NULL &&
+		    !option_of_any(r->old))
+			options_wrong("the environment sets %s, which is now %s",
+			    name, environ_name(r->now, now));
 	for (int i = 0; i < t->rows; i++) {
-		char name[80];
 		const char *value = getenv(environ_name(t->row[i]->name, name));
 
 		if (option_is_setting(t, i) && value != NULL)
@@ -74,7 +82,25 @@ count_of(const struct option_table *t, const char *name)
 	return i >= 0 ? *(int *)t->row[i]->to : 0;
 }
 
-/* Ranks have it from one place: one speaks. */
+/*
+ * Warn of variables that this command read in an earlier release, and that
+ * belong to another command now.  They are meant for that one if the option
+ * they set here is given.
+ */
+static void
+check_old_variables(const struct option_table *t)
+{
+	char name[80], now[80];
+
+	for (const struct renamed_option *r = renamed_options; r->command; r++)
+		if (strcmp(r->command, t->command->name) == 0 &&
+		    getenv(environ_name(r->old, name)) != NULL &&
+		    t->origin[option_named(t, r->now)] == OPTION_UNSET)
+			warning("%s is not read by %s, which has %s now", name,
+			    program_name(), environ_name(r->now, now));
+}
+
+/* All ranks have the same environment, so one of them warns. */
 static void
 check_environment(const struct option_table *t)
 {
@@ -85,8 +111,10 @@ check_environment(const struct option_table *t)
 	for (int i = 0; i < t->rows; i++)
 		if (option_is_setting(t, i))
 			own[n++] = t->row[i]->name;
-	if (launch_rank(&size) == 0 && count_of(t, "quiet") == 0)
+	if (launch_rank(&size) == 0 && count_of(t, "quiet") == 0) {
 		environ_check(own, n);
+		check_old_variables(t);
+	}
 }
 
 char *

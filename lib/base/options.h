@@ -13,7 +13,8 @@
  *
  * A setting comes from, strongest first: the command line; the environment,
  * VT_NAME_OF_OPTION; the file given by -c; what the variable held before.
- * Long names are never abbreviated.  For a repeated option the last one
+ * Files may have names of earlier releases (base/renamed.h); the other two may
+ * not.  Long names are never abbreviated.  For a repeated option the last one
  * counts; a list collects them.
  */
 enum option_kind {
@@ -52,6 +53,7 @@ struct command {
 	void (*versions)(FILE *f);	/* print library versions; NULL: none */
 	const char *operands;	/* what completes them, as choices: "a|b FILE";
 				 * the last for all further ones; NULL: none */
+	const char *name;	/* in base/renamed.h, whatever file runs it */
 };
 
 /* The rows every command has, to be put in its table. */

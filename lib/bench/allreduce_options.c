@@ -25,5 +25,5 @@ allreduce_options_set(const struct allreduce_options *o, struct comm *c)
 {
 	return (struct sum_options){ c, (size_t)o->least, (size_t)o->most,
 		(int)o->factor, (int)o->vectors, o->algorithms.item,
-		o->algorithms.n, &wires[o->exchange], o->hidden, o->tune };
+		o->algorithms.n, &wires[o->comm_dtype], o->overlap, o->tune };
 }

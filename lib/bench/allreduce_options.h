@@ -12,7 +12,7 @@ struct allreduce_options {
 	int64_t least, most;		/* bytes of a vector */
 	int64_t factor, vectors;
 	struct option_list algorithms;
-	int exchange, hidden;
+	int comm_dtype, overlap;
 	const char *tune;
 	double timeout;			/* seconds; as comm_open */
 };
@@ -24,9 +24,11 @@ struct allreduce_options {
 /* The rows of a struct allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).least, "BYTES", \
-	    "allreduce: set the smallest vector (4K)", NULL, 4, 1e12, 0 }, \
+	    "allreduce: set the smallest vector (4K)", \
+	    NULL, 4, 1e12, 0 }, \
 	{ 0, "max", OPTION_SIZE, &(o).most, "BYTES", \
-	    "allreduce: set the largest vector (64M)", NULL, 4, 1e12, 0 }, \
+	    "allreduce: set the largest vector (64M)", \
+	    NULL, 4, 1e12, 0 }, \
 	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
 	    "allreduce: multiply each size by N for the next (4)", NULL, 2, 1024, 0 }, \
 	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
@@ -35,10 +37,10 @@ struct allreduce_options {
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
 	    "allreduce: exact, native, ring, torus[:XxY], halving", \
 	    "exact|native|ring|torus|halving", 0, 0, 0 }, \
-	{ 0, "exchange", OPTION_CHOICE, &(o).exchange, "TYPE", \
+	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
 	    "allreduce: send fp32, bf16 or fp16; not exact (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }, \
-	{ 0, "hidden", OPTION_FLAG, &(o).hidden, NULL, \
+	{ 0, "overlap", OPTION_FLAG, &(o).overlap, NULL, \
 	    "allreduce: also time its overlap with computation", \
 	    NULL, 0, 0, 0 }, \
 	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \

@@ -21,7 +21,7 @@ chosen_views(const struct chosen *o, const struct model *m,
 		v->validate = 0;
 	}
 	v->crops = o->crops > 0 ? (int)o->crops : v->crops;
-	v->full = options_given("full") ? o->full : v->full;
+	v->full = options_given("full-short-side") ? o->full : v->full;
 	if (options_given("sampler"))
 		v->sampler = (enum sampler)o->sampler;
 	if (options_given("stride"))

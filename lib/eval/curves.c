@@ -91,7 +91,7 @@ add_model(struct curves *c, const char *text)
 			status = add_runs(l, item);
 			continue;
 		}
-		fail("--model=%s: a run without a name", text);
+		fail("--checkpoint=%s: a run without a name", text);
 		status = EXIT_USAGE;
 	}
 	free(list);

@@ -207,7 +207,7 @@ int
 extract_other_count(const char *path, int64_t frames, int64_t listed)
 {
 	return fail("%s: %lld frame%s (the list has %lld before the label; "
-	    "--list-format=path-label ignores it, mmaction2 takes it for a "
+	    "--annotations-format=path-label ignores it, mmaction2 takes it for a "
 	    "label)", Q(path), (long long)frames, frames == 1 ? "" : "s",
 	    (long long)listed);
 }

@@ -96,8 +96,9 @@ list_no_json(const char *name, const char *text)
 {
 	if (!list_is_json(text))
 		return 0;
-	fail("%s: JSON (wanted lines of text, a video a line, or --list and what "
-	    "Something-Something v2 has; vt-extract(1) shows how jq makes lines)",
+	fail("%s: JSON (wanted lines of text, a video a line, or "
+	    "--annotations and what Something-Something v2 has; "
+	    "vt-extract(1) shows how jq makes lines)",
 	    name);
 	return 1;
 }

@@ -312,14 +312,14 @@ choose_numbered(const struct list_lines *l, struct list_reading *r)
 		r->y.format = LIST_MMACTION2;
 	else if (files > 0 && least == 1 && most == 2)
 		return fail("%s: line %d: two numbers behind the path, and one in "
-		    "line %d (wanted --list-format=mmaction2 for one label or "
+		    "line %d (wanted --annotations-format=mmaction2 for one label or "
 		    "more, or path-label for a number of frames and a label)",
 		    r->name, many, few);
 	else if (files == 0 && least == 2 && most == 2)
 		r->y.format = LIST_TSM;
 	else if (files == 0 && least == 3 && most == 3)
 		return fail("%s: line %d: a folder and three numbers, in every "
-		    "line (wanted --list-format=mmaction2-offset for first "
+		    "line (wanted --annotations-format=mmaction2-offset for first "
 		    "frame, frames and label, or mmaction2-frames for frames "
 		    "and two labels)", r->name, l->number[0]);
 	else if (files == 0 && least >= 2)

@@ -157,7 +157,7 @@ all_numbers(const struct items *t, int strict)
 
 		if (is_number(k) == odd)
 			return fail("%s%s: label %s among %s (wanted only "
-			    "numbers or only names; --list-format=path-label "
+			    "numbers or only names; --annotations-format=path-label "
 			    "treats numbers as names)", list_at(k->row),
 			    Q(k->row->path), Q(k->text), odd ? "names" :
 			    "numbers");

@@ -144,7 +144,7 @@ take_middle(struct list_reading *r, const char *text, const char *label,
 	if (*frames > 0)
 		return 0;
 	return fail("%s: line %d: 0 frames before the label %s (wanted the frames "
-	    "of the video; --list-format=mmaction2 for several labels, or "
+	    "of the video; --annotations-format=mmaction2 for several labels, or "
 	    "path-label to ignore the number)", r->name, r->line, Q(label));
 }
 

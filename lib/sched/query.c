@@ -89,11 +89,11 @@ query_print(const struct schedule *s, uint64_t samples, const char *list,
 		int got = find(s, samples, item, &at);
 
 		if (got < 0)
-			bad = fail("--at: %s (wanted step:N, epoch:X or sample:N)",
-			    text_quote(item));
+			bad = fail("--locate: %s (wanted step:N, epoch:X or "
+			    "sample:N)", text_quote(item));
 		else if (got == 0)
-			bad = fail("--at: %s is after the end: %llu steps of %llu "
-			    "samples in %d epochs", text_quote(item),
+			bad = fail("--locate: %s is after the end: %llu steps of "
+			    "%llu samples in %d epochs", text_quote(item),
 			    (unsigned long long)schedule_steps(s, samples),
 			    (unsigned long long)schedule_seek(s, samples,
 			    UINT64_MAX).clip, schedule_epochs(s));

@@ -14,7 +14,7 @@
 const char *const rule_options[] = { "policy", "batch", "frames", "crop",
 	"stride", "lr", "epochs", "milestones", "gamma", "lr-factors",
 	"lr-policy", "lr-power", "lr-end", "warmup-epochs", "warmup-lr",
-	"batch-at", "follow", "momentum", "epoch-factor", "long-factors",
+	"batch-at", "batch-scaling", "momentum", "epoch-factor", "long-factors",
 	"short-factors", "fine-tune", "bn", "bn-size", NULL };
 
 /* ---- lists ---- */
@@ -170,9 +170,9 @@ rule_warn(const struct rule *r)
 		{ "lr-end", !steps, "with --lr-policy=step" },
 		{ "lr-power", r->decay == DECAY_POWER,
 		    "without --lr-policy=power" },
-		{ "follow", r->grows != NULL, "without --batch-at" },
+		{ "batch-scaling", r->grows != NULL, "without --batch-at" },
 		{ "momentum", r->grows != NULL && r->follow == FOLLOW_MOMENTUM,
-		    "without --follow=momentum" } };
+		    "without --batch-scaling=momentum" } };
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
 		if (!vain[i].used && options_given(vain[i].name))

@@ -286,7 +286,7 @@ pack_compare(struct pack *p, const char *path)
 	if (what == NULL)
 		return 0;
 	fail("%s: offset %llu: the input differs from what %s holds at sample "
-	    "%llu: it has %s (packed is %s); -f begins anew, --rest takes an "
+	    "%llu: it has %s (packed is %s); -f begins anew, --continue takes an "
 	    "input that lacks what is packed", path,
 	    (unsigned long long)p->g.offset, Q(p->o->dir),
 	    (unsigned long long)p->samples, p->g.key, what);

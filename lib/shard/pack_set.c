@@ -247,7 +247,7 @@ pack_finish(struct pack *p)
 
 	if (p->samples < p->replay) {
 		fail("%s: the input has %llu samples, but %llu are packed (-f "
-		    "begins anew, --rest takes an input that lacks what is "
+		    "begins anew, --continue takes an input that lacks what is "
 		    "packed)", Q(p->o->dir), (unsigned long long)p->samples,
 		    (unsigned long long)p->replay);
 		return pack_refuse(p);

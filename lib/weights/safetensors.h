@@ -50,6 +50,8 @@ struct safetensors {
 	struct names *names;		/* of the tensors, by their numbers */
 	char *moved;			/* copies of those that lay unaligned */
 	void *document;
+	char *owned;			/* a text that safetensors_free frees; of
+					 * the reader of this format, or NULL */
 };
 
 /*

@@ -3,7 +3,7 @@
 #
 #   make -f experiment.mk VIDEOS=actions TRAIN=actions/train.csv TEST=actions/test.csv
 #
-# A list names a video and its class on each line (vt-extract(1), --list); the
+# A list names a video and its class on each line (vt-extract(1), --annotations); the
 # paths begin at VIDEOS.  Everything is made in OUT; the table is OUT/report.tsv.
 #
 # Interrupt it whenever you like and type the same again: it goes on where it
@@ -51,10 +51,10 @@ all: $(OUT)/report.tsv
 # A pack that was stopped goes on, and a list that is newer than its set is
 # compared with it: if it says something else, vt-pack refuses.
 $(OUT)/train/manifest.json: $(TRAIN) | $(OUT)/settings
-	vt-extract --list=$(TRAIN) --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
+	vt-extract --annotations=$(TRAIN) --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
 	touch $@
 $(OUT)/test/manifest.json: $(TEST) $(OUT)/train/manifest.json
-	vt-extract --list=$(TEST) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | \
+	vt-extract --annotations=$(TEST) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | \
 	    vt-pack -o $(@D)
 	touch $@
 
@@ -72,13 +72,13 @@ $(SCHEDULES:%=$(OUT)/%.tsv): $(OUT)/%.tsv: force | $(OUT)/settings
 define rules
 $(call run,$1,$2,$3)/final.safetensors: $(OUT)/$2.tsv | $(OUT)/train/manifest.json
 	$(MPIRUN) vt-train --data=$(OUT)/train --model=$1 --schedule=$(OUT)/$2.tsv --seed=$3 \
-	    $(TRAINING) --threads=$(THREADS) --out=$$(@D) >/dev/null
+	    $(TRAINING) --threads=$(THREADS) --output=$$(@D) >/dev/null
 endef
 $(foreach n,$(NETS),$(foreach s,$(SCHEDULES),$(foreach i,$(SEEDS),$(eval $(call rules,$n,$s,$i)))))
 
 # The last weights and not the best: the test set must not choose.
 %/test.tsv: %/final.safetensors | $(OUT)/test/manifest.json
-	vt-eval --model=$< --data=$(OUT)/test $(EVAL) --threads=$(THREADS) \
+	vt-eval --checkpoint=$< --data=$(OUT)/test $(EVAL) --threads=$(THREADS) \
 	    --matrix=$(@D)/confusion.png >$@.new
 	mv $@.new $@
 

@@ -18,18 +18,18 @@ set -euo pipefail
 ranks=${RANKS:-8} epochs=${EPOCHS:-90} warmup=${WARMUP:-5} images=${IMAGES:-16}
 data=${DATA:?a packed dataset} val=${VAL:?another to validate on} run=${RUN:?a directory}
 model=${MODEL:-resnet50} crop=${CROP:-224} grow=${GROW:-$((epochs / 3))}
-optimizer=${OPTIMIZER:---optimizer=lars --trust=0.01}
+optimizer=${OPTIMIZER:---optimizer=lars --trust-coefficient=0.01}
 
 batch=$((images * ranks))
 lr=$(awk -v b="$batch" 'BEGIN { printf "%.9g", 30 * b / 34816 }')
 grows=()
-[ "$grow" = none ] || grows=(--batch-at="$grow:$((2 * batch))" --follow=momentum)
+[ "$grow" = none ] || grows=(--batch-at="$grow:$((2 * batch))" --batch-scaling=momentum)
 vt-schedule -f --batch="$batch" --bn-size="$images" --frames=1 --crop="$crop" --epochs="$epochs" \
 	--lr="$lr" --lr-policy=power --lr-power=2 --warmup-epochs="$warmup" "${grows[@]}" -o "$run.tsv"
 train() {	# RANKS SCHEDULE
 	# shellcheck disable=SC2086
 	mpirun -np "$1" vt-train --data="$data" --val="$val" --model="$model" --schedule="$2" \
-		--weight-decay=0.0001 --label-smoothing=0.1 $optimizer --out="$run" "${@:3}"
+		--weight-decay=0.0001 --label-smoothing=0.1 $optimizer --output="$run" "${@:3}"
 }
 if [ "$grow" = none ]; then
 	train "$ranks" "$run.tsv" "$@"

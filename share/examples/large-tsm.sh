@@ -24,4 +24,4 @@ vt-schedule -f --batch=$((clips * ranks)) --bn-size=$clips --frames=8 --crop="$c
 vt-schedule --check "$run.tsv" --model="$model" --data="$data" --ranks="$ranks" >"$run.plan"
 mpirun -np "$ranks" vt-train --data="$data" --val="$val" --model="$model" \
 	--schedule="$run.tsv" --weight-decay=0.0001 --clip-grad=20 ${INIT:+--init="$INIT"} \
-	--out="$run" "$@"
+	--output="$run" "$@"

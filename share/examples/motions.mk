@@ -28,7 +28,7 @@ models   := $(dir $(lastword $(MAKEFILE_LIST)))../models
 
 $(OUT)/run/final.safetensors: $(OUT)/tsm_r18_neck.net $(OUT)/schedule.tsv | $(OUT)/train/manifest.json $(OUT)/test/manifest.json
 	vt-train --data=$(OUT)/train --val=$(OUT)/test --model=$(OUT)/tsm_r18_neck.net --schedule=$(OUT)/schedule.tsv \
-	    $(TRAINING) --threads=$(THREADS) --out=$(@D)
+	    $(TRAINING) --threads=$(THREADS) --output=$(@D)
 
 $(OUT)/tsm_r18_neck.net: $(models)/tsm_r18.net
 	@mkdir -p $(OUT)

@@ -30,7 +30,7 @@ if [ -n "$SLURM_ARRAY_TASK_ID" ]; then
 	awk -v i="$SLURM_ARRAY_TASK_ID" -v parts="$parts" 'NR == FNR { n++; next }
 		FNR > int(n * i / parts) && FNR <= int(n * (i + 1) / parts)' "$list" "$list" >"$part.list"
 	[ -e "$part.tar" ] || ! [ -s "$part.list" ] ||
-		vt-extract -j "${SLURM_CPUS_PER_TASK:-1}" --list="$part.list" --classes="$classes" -o "$part.tar" "$@"
+		vt-extract -j "${SLURM_CPUS_PER_TASK:-1}" --annotations="$part.list" --classes="$classes" -o "$part.tar" "$@"
 else
 	vt-pack -o "$set" "$set.parts"/*.tar
 	rm -r "$set.parts"

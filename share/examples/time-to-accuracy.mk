@@ -4,7 +4,7 @@
 #   make -f time-to-accuracy.mk VIDEOS=actions TRAIN=actions/train.csv \
 #       VAL=actions/val.csv TEST=actions/test.csv
 #
-# A list names a video and its class on each line (vt-extract(1), --list); the
+# A list names a video and its class on each line (vt-extract(1), --annotations); the
 # paths begin at VIDEOS.  Everything is made in OUT: report.tsv is the table,
 # tune.tsv what the trials gave, and curves.png the accuracy over time.
 #
@@ -88,18 +88,18 @@ $(foreach a,$(SCHEDULES),$(foreach t,$(TRIALS),$(eval $(call planned,$a,$t))))
 
 # A pack that was stopped goes on.
 $(OUT)/train/manifest.json: $(TRAIN) | $(OUT)/settings
-	vt-extract --list=$< --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
+	vt-extract --annotations=$< --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
 	touch $@
 $(OUT)/val/manifest.json: $(VAL)
 $(OUT)/test/manifest.json: $(TEST)
 $(OUT)/val/manifest.json $(OUT)/test/manifest.json: $(OUT)/train/manifest.json
-	vt-extract --list=$(word 2,$^) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | vt-pack -o $(@D)
+	vt-extract --annotations=$(word 2,$^) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | vt-pack -o $(@D)
 	touch $@
 
 # looks FILE: a thirtieth of the epochs of a schedule
 looks     = $$(awk -F '\t' '!/^\#/ { e = $$3 } END { print e / 30 }' $1)
 # A line a step, since the shapes of short cycles change with every step.
-learn     = $(MPIRUN) vt-train --model=$(NET) --data=$(OUT)/train $(TRAINING) --log-every=1 --threads=$(THREADS) --out=$(@D)
+learn     = $(MPIRUN) vt-train --model=$(NET) --data=$(OUT)/train $(TRAINING) --log-every=1 --threads=$(THREADS) --output=$(@D)
 # final.safetensors has its name once all steps are done, and not before.
 $(trials:=/final.safetensors): $(OUT)/tune/%/final.safetensors: $(OUT)/tune/%.tsv | $(OUT)/train/manifest.json $(OUT)/val/manifest.json
 	$(learn) --val=$(OUT)/val --val-every=$(call looks,$<) --schedule=$< >/dev/null
@@ -158,7 +158,7 @@ $(OUT)/curves.png: $(OUT)/prices.tsv
 	@for r in $(runs); do p=$(OUT)/priced/$${r##*/}; mkdir -p $$p; cp $$r/schedule.tsv $$p; awk -F '\t' '$(number) FNR == NR { price[$$1] = $$2; next } \
 	    /"type":"step"/ { s = price[$(shape)]; sub(/"seconds":[^,}]*/, "\"seconds\":" s); \
 	        sub(/"clips_per_s":[^,}]*/, "\"clips_per_s\":" number("batch") / s) } { print }' $< $$r/log.jsonl >$$p/log.jsonl; done
-	vt-eval --curve=$(@D)/new.png $(foreach a,$(SCHEDULES),-m '$(call of,$a)') && mv $(@D)/new.png $@
+	vt-eval --curve=$(@D)/new.png $(foreach a,$(SCHEDULES),-k '$(call of,$a)') && mv $(@D)/new.png $@
 
 status:
 	@for r in $(trials) $(runs); do printf '%s\t' $$r; \

@@ -4,7 +4,7 @@
 #   make -f transfer.mk VIDEOS=actions LIST=actions/all.csv GROUP=recording \
 #       NET=tsm_r18 INIT=motions/final.safetensors
 #
-# The list names a video and its class on each line (vt-extract(1), --list) below
+# The list names a video and its class on each line (vt-extract(1), --annotations) below
 # a header with the columns path and label.  The column GROUP says what videos
 # belong together, such as pieces of one recording: a group is never in both the
 # training and the test of a fold.  Without GROUP each video is a group.
@@ -103,7 +103,7 @@ in_rest   = $$3 != k && $$3 != k % n + 1
 define packed
 $(OUT)/$1-$2/manifest.json: $(OUT)/folds.csv $(OUT)/classes.txt
 	@awk -F , -v OFS=, -v k=$2 -v n=$(words $(FOLDS)) 'NR == 1 || ($(value in_$1)) { print $$$$1, $$$$2 }' $$< >$(OUT)/$1-$2.csv
-	vt-extract --list=$(OUT)/$1-$2.csv --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/classes.txt | vt-pack -o $$(@D)
+	vt-extract --annotations=$(OUT)/$1-$2.csv --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/classes.txt | vt-pack -o $$(@D)
 	touch $$@
 endef
 $(foreach i,$(kinds),$(foreach k,$(FOLDS),$(eval $(call packed,$i,$k))))
@@ -111,7 +111,7 @@ $(foreach i,$(kinds),$(foreach k,$(FOLDS),$(eval $(call packed,$i,$k))))
 # final.safetensors has its name once all steps are done, and not before.
 scratch   =
 finetuned = --init=$(INIT)
-learn     = $(MPIRUN) vt-train --model=$(NET) $(TRAINING) --threads=$(THREADS) --val-every=$(VAL_EVERY) --out=$(@D)
+learn     = $(MPIRUN) vt-train --model=$(NET) $(TRAINING) --threads=$(THREADS) --val-every=$(VAL_EVERY) --output=$(@D)
 next      = $(shell expr $1 % $(words $(FOLDS)) + 1)
 define tuned
 $(OUT)/tune/$1-$2-$3/final.safetensors: $(OUT)/lr-$2.tsv | $(OUT)/rest-$3/manifest.json $(OUT)/test-$(call next,$3)/manifest.json
@@ -153,7 +153,7 @@ $(OUT)/report.tsv: $(runs:=/final.safetensors) $(ARMS:%=$(OUT)/%.lr) force
 	      print "#difference", "standard_error", "ratio"; \
 	      printf "%.4f\t%.4f\t%.1f\n", mean, error, (error > 0 ? mean / error : 0) }' >$@.new && mv $@.new $@
 $(OUT)/curves.png: $(runs:=/final.safetensors)
-	vt-eval --curve=$(@D)/new.png $(foreach a,$(ARMS),-m '$(call of,$a)') && mv $(@D)/new.png $@
+	vt-eval --curve=$(@D)/new.png $(foreach a,$(ARMS),-k '$(call of,$a)') && mv $(@D)/new.png $@
 
 status:
 	@for r in $(tuning) $(runs); do printf '%s\t' $$r; \

@@ -85,7 +85,7 @@ alike "learners in groups, with a momentum of their own" "$some" --learners 6 --
 if have_mpi; then
 	each=yes
 	for way in ring:fp32 torus:bf16 halving:fp16; do
-		alike "$way" 4 --deterministic=fast --allreduce=${way%:*} --exchange=${way#*:}
+		alike "$way" 4 --deterministic=fast --allreduce=${way%:*} --comm-dtype=${way#*:}
 	done
 	APART_FABRIC=apart
 	export APART_FABRIC
@@ -95,7 +95,7 @@ if have_mpi; then
 	for wire in bf16 fp16; do
 		rm -rf "$T/ref" "$T/apart"
 		train ref '' 2 --deterministic=fast --allreduce=ring
-		train apart apart/ 2 --deterministic=fast --exchange=$wire
+		train apart apart/ 2 --deterministic=fast --comm-dtype=$wire
 		check "the devices' $wire is not fp32" test "$(digest ref)" != "$(digest apart)"
 		check "but near it" near ref apart 0.01
 	done

@@ -53,7 +53,7 @@ try() {
 	{
 	check_exit "$sub spoiled: a wrong answer" 1 "$spoiled" "$sub" $quick "$@"
 	check_says "is reported" 'wrong answer: '
-	check_exit "$sub spoiled, with --no-check" 0 "$spoiled" "$sub" $quick --no-check "$@"
+	check_exit "$sub spoiled, with --no-verify" 0 "$spoiled" "$sub" $quick --no-verify "$@"
 	check_exit "$sub as JSON Lines" 0 vt-bench "$sub" $quick --json -v "$@"
 	check "which is valid: machine, figures, summary" jq -se '
 	    .[0].type == "machine" and (.[0].processor | length > 0) and
@@ -112,20 +112,20 @@ done
 
 # ---- op and step ----
 
-try op --device=$device --model=tsm_tiny --shape=1x2x24 --classes=5
+try op --device=$device --model=tsm_tiny --shape=1x2x24 --num-classes=5
 check "operators are timed both ways" sh -c "grep -q '^op/tsm_tiny/1x2x24/layer2.0.conv1/backward/rate	GF/s' '$T/out'"
 [ $device = ref ] || check "and say which implementation oneDNN chose" grep -q 'conv1/forward.*: .*jit' "$T/out"
 check_same "all kinds add up" "$(awk -F'\t' '$1 ~ /\/total\// { s += $5 } END { printf "%.3g", s }' "$T/out")" \
     "$(awk -F'\t' '$1 ~ /\/total$/ { printf "%.3g", $5 }' "$T/out")"
-try step --device=$device --model=tsm_tiny --shape=2x2x24 --classes=5 --kinds -j2
+try step --device=$device --model=tsm_tiny --shape=2x2x24 --num-classes=5 --kinds -j2
 check "fused operators are a kind of their own" [ "$device" = ref -o "$(names | grep -c '/backward/bn+relu$')" = 1 ]
 check "and convolution is not all of it" awk -F'\t' \
     '$1 ~ /\/other$/ { found = $4 > 0 && $6 < 1 } END { exit !found }' "$T/out"
 check_same "two clips of two frames are four images" 2 \
     "$(awk -F'\t' '$1 ~ /images$/ { i = $4 } $1 ~ /clips$/ { c = $4 } END { printf "%.5g", i / c }' "$T/out")"
-check_exit "a step in bf16" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --classes=5 --runs=1 --precision=bf16
+check_exit "a step in bf16" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --num-classes=5 --runs=1 --precision=bf16
 check "is compared with ref64 in bf16" grep -q "/difference" "$T/out"
-check_exit "so are operators" 0 vt-bench op --device=$device --model=tsm_tiny --shape=1x2x24 --classes=5 --runs=1 --precision=bf16
+check_exit "so are operators" 0 vt-bench op --device=$device --model=tsm_tiny --shape=1x2x24 --num-classes=5 --runs=1 --precision=bf16
 check_exit "each convolution" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --convs --runs=3
 check "is a row" well_formed "$T/out" step
 # A stem, two in each of six blocks, and two projections.
@@ -144,7 +144,7 @@ check_exit "several shapes" 0 vt-bench step --device=$device --model=tsm_tiny --
 check "are rows of one table" well_formed "$T/out" step
 check "the peak of memory is the first one's" sh -c "grep -q '^step/tsm_tiny/1x2x24/peak' '$T/out' &&
     ! grep -q '^step/tsm_tiny/1x1x32/peak' '$T/out'"
-check_exit "of more clips" 0 vt-bench step --device=$device --model=tsm_tiny --shape=8x4x64 --runs=1 --no-check
+check_exit "of more clips" 0 vt-bench step --device=$device --model=tsm_tiny --shape=8x4x64 --runs=1 --no-verify
 check "it holds the activations" test "$(median step/tsm_tiny/8x4x64/peak)" -gt "$(median step/tsm_tiny/8x4x64/activations)"
 
 # Three microbatches, each once: 4 clips of 2x16, 4x16 and 4x32.
@@ -183,7 +183,7 @@ if [ $have_mpi = yes ]; then
 	fi
 	for type in fp32 bf16 fp16; do
 		check_exit "3 ranks, algorithms in $type" 0 mpirun -n 3 vt-bench allreduce --runs=1 --min=68 --max=100K \
-			--factor=40 --algorithm=ring --algorithm=torus:3x1 --algorithm=halving --exchange=$type --hidden
+			--factor=40 --algorithm=ring --algorithm=torus:3x1 --algorithm=halving --comm-dtype=$type --overlap
 		check "print one table" well_formed "$T/out" allreduce
 	done
 	check_same "of what was asked for" "halving hidden,halving sent,ring hidden,ring sent,torus:3x1 hidden,torus:3x1 sent," \

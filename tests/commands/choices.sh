@@ -39,7 +39,7 @@ check_same "chooses by rule" '0 ' "$(engines "$T/rule/choices.tsv")"
 check "and asks no cache" test ! -e "$cached"
 # Two convolutions: forward, their weights, and the data of the second.
 check_same "each convolution once" 5 "$(rows "$T/rule/choices.tsv")"
-check_exit "tried" 0 train tried --choices fastest
+check_exit "tried" 0 train tried --autotune fastest
 check_same "the fastest is taken" '3 ' "$(engines "$T/tried/choices.tsv")"
 check "which gives other weights" test "$(digest rule)" != "$(digest tried)"
 check "and is kept for other runs" cmp "$T/tried/choices.tsv" "$cached"
@@ -53,24 +53,24 @@ check "the order is that in which they were wanted" cmp "$T/tried/choices.tsv" -
 END
 # bench OPTION...: the time of a step at a shape that no run has had
 bench() {
-	timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 --device ref -j 1 --warmup=0 --runs=1 --no-check "$@"
+	timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 --device ref -j 1 --warmup=0 --runs=1 --no-verify "$@"
 }
 check_exit "vt-bench by rule" 0 bench
 check_same "keeps nothing" 10 "$(rows "$cached")"
 check_exit "vt-bench tries, too" 0 env STANDIN_FASTEST=5 timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 \
-	--device ref -j 1 --warmup=0 --runs=1 --no-check --choices fastest
+	--device ref -j 1 --warmup=0 --runs=1 --no-verify --autotune fastest
 check_same "and keeps what it finds beside what is known" '3 4 5 ' "$(engines "$cached")"
 check_same "shape by shape" 15 "$(rows "$cached")"
-check_exit "the second time" 0 bench --choices fastest
+check_exit "the second time" 0 bench --autotune fastest
 check_same "it takes what is known" '3 4 5 ' "$(engines "$cached")"
 check_same "and tries nothing" 15 "$(rows "$cached")"
-check_exit "or not, if that is not wanted" 0 train slow --deterministic=fast --choices rule
+check_exit "or not, if that is not wanted" 0 train slow --deterministic=fast --autotune rule
 check_same "but by rule" '0 ' "$(engines "$T/slow/choices.tsv")"
 check_exit "validation and precise BN have shapes, too" 0 train more --val "$T/val" --val-frames 4 --precise-bn 8
 check "which are chosen with the others" test "$(rows "$T/more/choices.tsv")" -gt 5
 check_exit "another back end has no choices" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
-	--device ref -j 1 -o "$T/none" --progress=never --choices fastest
-check_says "and says so" 'note: --choices: back end ref has none to make'
+	--device ref -j 1 -o "$T/none" --progress=never --autotune fastest
+check_says "and says so" 'note: --autotune: back end ref has none to make'
 check "nor a table of them" test ! -e "$T/none/choices.tsv"
 
 # ---- on ranks ----
@@ -78,7 +78,7 @@ check "nor a table of them" test ! -e "$T/none/choices.tsv"
 if have_mpi; then
 	np=2
 	rm -r "$T/cache"
-	check_exit "two ranks" 0 train ranks --choices fastest
+	check_exit "two ranks" 0 train ranks --autotune fastest
 	check_same "do as the first one does" '3 ' "$(engines "$T/ranks/choices.tsv")"
 	check_same "and have the weights of one" "$(digest tried)" "$(digest ranks)"
 	np=1
@@ -89,7 +89,7 @@ fi
 # ---- going on ----
 
 # stopped: a copy of a run after its second step
-train stopped --choices fastest --save-steps 1 --keep 20 >/dev/null
+train stopped --autotune fastest --save-steps 1 --keep 20 >/dev/null
 rm "$T"/stopped/ckpt-*[3-9].safetensors "$T/stopped/final.safetensors" "$T/stopped/latest"
 stopped() {
 	rm -rf "$T/again"
@@ -98,15 +98,15 @@ stopped() {
 STANDIN_FASTEST=5
 rm -rf "$T/cache"
 stopped
-check_exit "a run goes on" 0 train again --choices fastest
+check_exit "a run goes on" 0 train again --autotune fastest
 check_same "as it began" '3 ' "$(engines "$T/again/choices.tsv")"
 check_same "to the same weights" "$(digest tried)" "$(digest again)"
 check_same "and tells others" '3 ' "$(engines "$cached")"
 stopped
-check_exit "by rule, too" 0 train again --choices rule
+check_exit "by rule, too" 0 train again --autotune rule
 check_same "it goes on as it began" "$(digest tried)" "$(digest again)"
 stopped
-check_exit "with shapes that are new" 0 train again --choices fastest --schedule "$T/longer.tsv"
+check_exit "with shapes that are new" 0 train again --autotune fastest --schedule "$T/longer.tsv"
 check_same "these are added" '3 5 ' "$(engines "$T/again/choices.tsv")"
 stopped
 check_exit "from another directory" 0 train elsewhere --resume "$T/stopped/ckpt-0000000002.safetensors"
@@ -145,22 +145,22 @@ check_exit "with --no-fuse" 0 half plain --no-fuse
 check_same "they do not" '- 0 ' "$(engines "$T/plain/choices.tsv")"
 check "which gives other weights" test "$(digest fused)" != "$(digest plain)"
 check_exit "where plain ones are faster" 0 env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
-	--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/slower" --precision fp16 --choices fastest
+	--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/slower" --precision fp16 --autotune fastest
 check_same "these are taken" "$(digest plain)" "$(digest slower)"
 check_same "and the table says how long it takes" 1 \
 	"$(awk -F'\t' '$4 == "-" && $6 > 0' "$T/slower/choices.tsv" | cut -f3 | grep -c '^0\.2')"
-check_exit "another run knows that" 0 half known --choices fastest
+check_exit "another run knows that" 0 half known --autotune fastest
 check_same "and is plain" "$(digest plain)" "$(digest known)"
 rm -r "$T/cache"
-check_exit "where they are slower" 0 half faster --choices fastest
+check_exit "where they are slower" 0 half faster --autotune fastest
 check_same "they are not taken" "$(digest fused)" "$(digest faster)"
 if have_mpi; then
 	np=2
 	rm -r "$T/cache"
 	check_exit "two ranks, of which the first finds plain ones faster" 0 mpirun -np 1 -x STANDIN_SLOW=1 \
 		"$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q \
-		-o "$T/apart" --precision fp16 --choices fastest : -np 1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
-		--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/apart" --precision fp16 --choices fastest
+		-o "$T/apart" --precision fp16 --autotune fastest : -np 1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
+		--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/apart" --precision fp16 --autotune fastest
 	check_same "do as it does" "$(digest plain)" "$(digest apart)"
 	np=1
 else
@@ -180,9 +180,9 @@ check_same "does, too" "$(digest plain)" "$(digest plain-on)"
 
 # scored FILE: by vt-eval, with what lies beside the checkpoint
 scored() {
-	timeout 120 "$BUILD/gpu/vt-eval" -m "$T/scored" -i "$T/val" --device ref -j 1 --scores "$1"
+	timeout 120 "$BUILD/gpu/vt-eval" -k "$T/scored" -i "$T/val" --device ref -j 1 --scores "$1"
 }
-check_exit "a run with a validation" 0 train scored --choices fastest --val "$T/val"
+check_exit "a run with a validation" 0 train scored --autotune fastest --val "$T/val"
 check_exit "vt-eval" 0 scored "$T/as-run.tsv"
 sed -i '2,$s/the stand-in/another/' "$T/scored/choices.tsv"
 check_exit "a run on another device" 0 scored "$T/other.tsv"
@@ -191,7 +191,7 @@ sed -i '3s/\t-\t/\t7=\t/' "$T/scored/choices.tsv"
 check_exit "a damaged table ends it" 4 scored "$T/damaged.tsv"
 check_says "by line" 'scored/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
 check "before it writes anything" test ! -e "$T/damaged.tsv"
-check_exit "what has no choices does not look" 0 vt-eval -m "$T/scored" -i "$T/val" --device ref -j 1 -q
+check_exit "what has no choices does not look" 0 vt-eval -k "$T/scored" -i "$T/val" --device ref -j 1 -q
 rm "$T/scored/choices.tsv"
 check_exit "without a table" 0 scored "$T/by-rule.tsv"
 check "scores are those by rule, as on another device" cmp "$T/by-rule.tsv" "$T/other.tsv"
@@ -206,12 +206,12 @@ check_says "by line" 'again/choices.tsv: line 3: .?7=.? is not a list of at most
 stopped
 printf '#cudnn\tdevice\n1\tthe stand-in\n' >"$cached"
 check_exit "a damaged cache does not" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
-	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --choices fastest -o "$T/anew"
+	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/anew"
 check_says "but is warned of" 'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
 check_same "once" 1 "$(grep -c 'warning:' "$T/err")"
 check_same "and written anew" '5 ' "$(engines "$cached")"
 rm -r "$T/cache" && : >"$T/cache"
 check_exit "nor does one that cannot be" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
-	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --choices fastest -o "$T/unkept"
+	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/unkept"
 check_says "of which there is one warning" 'warning: .*other runs will search'
 plan

@@ -42,19 +42,19 @@ curve() {
 	val 25 5 0.75
 	echo '{"status":0,"step":25,"type":"end"}'
 } | made one
-curve -m "$T/one"
+curve -k "$T/one"
 check_same "columns" "#curve series epoch seconds value error runs cells" "$(head -1 "$T/t.tsv" | tr '\t' ' ')"
 check_same "losses over epochs and seconds" "2 10 2; 4 30 1.5; 5 50 ; " "$(rows loss)"
 check_same "accuracies, between two lines at their place" "3 20 0.25; 4 30 0.5; 5 50 0.75; " "$(rows top1)"
 check_same "of one run without an error, called by its folder" "one  1; " "$(rows loss 1,6,7 | grep -o '^[^;]*; ')"
 check_same "without a schedule no cells" "" "$(rows loss 8 | tr -d '; ')"
 cp "$T/t.tsv" "$T/one.tsv"
-curve -m "$T/one/log.jsonl"
+curve -k "$T/one/log.jsonl"
 check_same "the log itself is the same" "$(cut -f2- "$T/one.tsv")" "$(cut -f2- "$T/t.tsv")"
 
 # Stages that visit one cell and three.
 stages "0 0 2 0 8 4 32 4 0.1 0 0" "1 2 5 0 16 4 22 4 0.1 0 0" "1 2 5 1 8 4 32 4 0.1 0 0" >"$T/one/schedule.tsv"
-curve -m "$T/one"
+curve -k "$T/one"
 check_same "with one the cells of each point" "8x4x32; 16x4x22,8x4x32; 16x4x22,8x4x32; " "$(rows loss 8)"
 
 # ---- killed, going on, repeated ----
@@ -69,7 +69,7 @@ check_same "with one the cells of each point" "8x4x32; 16x4x22,8x4x32; 16x4x22,8
 	step 20 4 160 24 2 1.5
 	val 20 4 0.4
 } | made killed
-curve -m "$T/killed"
+curve -k "$T/killed"
 check_same "steps whose line was lost took as long as the next" "2 10 2; 4 50 1.5; " "$(rows loss)"
 check_same "and accuracies are where they were" "2 10 0.2; 4 50 0.4; " "$(rows top1)"
 {
@@ -85,7 +85,7 @@ check_same "and accuracies are where they were" "2 10 0.2; 4 50 0.4; " "$(rows t
 	val 20 4 0.5
 	printf '{"clips":240,"clips_per_s":8,"epoch":6,"lo'
 } | made again
-curve -m "$T/again"
+curve -k "$T/again"
 check_same "steps that were done again count once, as the last time" "2 10 2; 4 30 1.5; " "$(rows loss)"
 check_same "so do validations" "4 30 0.5; " "$(rows top1)"
 check_same "and a line that is being written is no error" "" "$(cat "$T/err")"
@@ -94,15 +94,15 @@ check_same "and a line that is being written is no error" "" "$(cat "$T/err")"
 	step 10 2 80 10 8 2
 	val 12 2.4 0.2
 } | made going
-curve -m "$T/going"
+curve -k "$T/going"
 check_same "after the last line steps take as long" "2.4 12 0.2; " "$(rows top1)"
 {
 	start 0
 	val 5 1 0.2
 } | made early
-curve -m "$T/early"
+curve -k "$T/early"
 check_same "before the first nobody knows" "1  0.2; " "$(rows top1)"
-check_exit "and the picture has a gap there" 0 vt-eval --curve="$T/early.svg" -m "$T/early"
+check_exit "and the picture has a gap there" 0 vt-eval --curve="$T/early.svg" -k "$T/early"
 
 # ---- means ----
 
@@ -115,7 +115,7 @@ for i in 1 2 3; do
 		val 20 4 "0.$((2 * i))"
 	} | made "m$i"
 done
-curve -m "x=$T/m1,$T/m2,$T/m3" -m "y=$T/m[12]" -m "$T/m3" -m "x y=$T/m1" -m "x y=$T/m2"
+curve -k "x=$T/m1,$T/m2,$T/m3" -k "y=$T/m[12]" -k "$T/m3" -k "x y=$T/m1" -k "x y=$T/m2"
 # of_curve NAME SERIES: epoch, seconds, value, error, runs, with 4 digits
 of_curve() {
 	awk -F '\t' -v c="$1" -v s="$2" '$1 == c && $2 == s {
@@ -135,14 +135,14 @@ check_same "a run beside them has its folder's name" "2 30 3.0000 - 1; 4 60 9.00
 	step 20 4.2 160 10 8 4
 	val 20 4.2 0.3
 } | made fold
-curve -m "x=$T/m1,$T/fold"
+curve -k "x=$T/m1,$T/fold"
 check_same "between points lies a line, and beyond the ends what is near" \
 	"2 10 1.5000 0.5000 2; 4 $(echo 'scale=9; (20 + 10 + 10 * 1.9 / 2.1) / 2' | bc | awk '{ printf "%g", $1 }') $(awk 'BEGIN {
 		b = 2 + 2 * 1.9 / 2.1; printf "%.4f %.4f", (1 + b) / 2, (b - 1) / 2 }') 2; " "$(of_curve x loss)"
-curve -m "x=$T/fold,$T/m1"
+curve -k "x=$T/fold,$T/m1"
 check_same "the end of a run that is a little shorter is in the mean" "2.1 4.2 " \
 	"$(of_curve x top1 | awk -v RS='; ' '{ printf "%s ", $1 }')"
-curve -m "x=$T/m1,$T/one,$T/going"
+curve -k "x=$T/m1,$T/one,$T/going"
 check_same "it ends where the first of them ends" "2 " "$(of_curve x loss | awk -v RS='; ' '$1 { printf "%s ", $1 }')"
 check "which is told" grep -q 'x: the mean of the loss is of epochs 2 to 2; .*/going/log.jsonl ends first' "$T/err"
 
@@ -168,7 +168,7 @@ done
 kill -9 "$(run_pid $pid)" 2>/dev/null
 wait $pid 2>/dev/null
 train halves --save-steps=7
-curve -m "$T/whole" -m "$T/halves"
+curve -k "$T/whole" -k "$T/halves"
 log=$T/whole/log.jsonl
 check_same "all of the log's losses" "$(jq -r 'select(.type == "step") | "\(.epoch) \(.loss)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "loss" { printf "%.9g %.9g; ", $3, $5 }' "$T/t.tsv")"
@@ -188,7 +188,7 @@ check_same "every epoch comes after the one before, and every second" "" "$(awk 
 
 if built cairo; then
 	for kind in png svg pdf; do
-		check_exit "a picture: $kind" 0 vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -m "all=$T/m1,$T/m2" -m "$T/whole" -m "$T/one"
+		check_exit "a picture: $kind" 0 vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -k "all=$T/m1,$T/m2" -k "$T/whole" -k "$T/one"
 		check "the same bytes again" cmp "$T/a.$kind" "$T/b.$kind"
 	done
 	for text in all whole one 'Training loss' 'Validation top-1, %' epoch 'seconds of training' 'all: mean of 2 runs; shaded: the standard error of the mean' \
@@ -196,16 +196,16 @@ if built cairo; then
 		check "it says $text" grep -qxF "$text" "$T/a.svg"
 	done
 	sed 's/"top1"/"map":0.5,"top1"/' "$T/one/log.jsonl" | made sets
-	vt-eval --curve="$T/sets.svg" --curve="$T/t.tsv" -m "$T/sets"
+	vt-eval --curve="$T/sets.svg" --curve="$T/t.tsv" -k "$T/sets"
 	check "of sets of classes mean average precision" grep -qx 'Validation mAP, %' "$T/sets.svg"
 	check_same "which is in the table, too" "3 20 0.5; 4 30 0.5; 5 50 0.5; " "$(rows map)"
 	awk 'BEGIN { for (i = 1; i <= 3000; i++) printf "{\"clips\":%d,\"clips_per_s\":1,\"epoch\":%g,\"loss\":%g,\"seconds\":8,\"step\":%d,\"type\":\"step\"}\n",
 		8 * i, i / 100, 1 / i, i }' | made long
-	check_exit "a long one, without validation" 0 vt-eval --curve="$T/long.svg" -m "$T/long"
+	check_exit "a long one, without validation" 0 vt-eval --curve="$T/long.svg" -k "$T/long"
 	check "is in hours" grep -qx 'hours of training' "$T/long.svg"
 	check_exit "and is one panel" 1 grep -q Validation "$T/long.svg"
-	check_exit "to standard output" 0 vt-eval --curve=- -m "$T/one"
-	check_exit "another kind of file" 2 vt-eval --curve="$T/a.jpg" -m "$T/one"
+	check_exit "to standard output" 0 vt-eval --curve=- -k "$T/one"
+	check_exit "another kind of file" 2 vt-eval --curve="$T/a.jpg" -k "$T/one"
 	check_says "says which there are" 'wanted a name that ends with .png, .svg or .pdf'
 	# The command as it is built with CAIRO=no: the other folder before the rest.
 	eval "set -- $(cat "$BUILD/flags")"
@@ -224,17 +224,17 @@ else
 	skip "pictures" "built without cairo"
 	bare=vt-eval
 fi
-check_exit "a picture without cairo" 2 "$bare" --curve="$T/no.tsv" --curve="$T/no.png" -m "$T/one"
+check_exit "a picture without cairo" 2 "$bare" --curve="$T/no.tsv" --curve="$T/no.png" -k "$T/one"
 check_says "says what to install" 'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
 check "before any work" test ! -e "$T/no.tsv" -a ! -e "$T/no.png"
-check_exit "a table is made without it" 0 "$bare" --curve="$T/t.tsv" -m "$T/one"
+check_exit "a table is made without it" 0 "$bare" --curve="$T/t.tsv" -k "$T/one"
 
 # ---- what is refused ----
 
 # broken LINE STATUS REGEX WHAT: line 2 of a log
 broken() {
 	{ start 0; echo "$1"; step 10 2 80 10 8 2; } | made broken
-	check_exit "$4" "$2" vt-eval --curve="$T/no.tsv" -m "$T/broken"
+	check_exit "$4" "$2" vt-eval --curve="$T/no.tsv" -k "$T/broken"
 	check_says "is told with file and line" "broken/log.jsonl:2: $3"
 	check_same "once" 1 "$(wc -l <"$T/err")"
 }
@@ -249,23 +249,23 @@ check "and nothing is written" test ! -e "$T/no.tsv"
 mkdir "$T/odd"
 cp "$T/one/log.jsonl" "$T/odd"
 echo '#stage' >"$T/odd/schedule.tsv"
-check_exit "a schedule that is none" 4 vt-eval --curve="$T/no.tsv" -m "$T/odd"
-check_exit "no such run" 1 vt-eval --curve="$T/no.tsv" -m "$T/nowhere"
+check_exit "a schedule that is none" 4 vt-eval --curve="$T/no.tsv" -k "$T/odd"
+check_exit "no such run" 1 vt-eval --curve="$T/no.tsv" -k "$T/nowhere"
 check_says "is told" 'nowhere: no such run'
-check_exit "a folder without a log" 1 vt-eval --curve="$T/no.tsv" -m "$T/train"
+check_exit "a folder without a log" 1 vt-eval --curve="$T/no.tsv" -k "$T/train"
 start 0 | made empty
-check_exit "no step at all" 1 vt-eval --curve="$T/no.tsv" -m "$T/empty"
+check_exit "no step at all" 1 vt-eval --curve="$T/no.tsv" -k "$T/empty"
 check_says "says so" 'nothing to draw: no run has a step yet'
-check_exit "a run twice in a mean" 2 vt-eval --curve="$T/no.tsv" -m "x=$T/one,$T/one"
-check_exit "no run between two commas" 2 vt-eval --curve="$T/no.tsv" -m "x=$T/one,,$T/m1"
+check_exit "a run twice in a mean" 2 vt-eval --curve="$T/no.tsv" -k "x=$T/one,$T/one"
+check_exit "no run between two commas" 2 vt-eval --curve="$T/no.tsv" -k "x=$T/one,,$T/m1"
 check_exit "without a run" 2 vt-eval --curve="$T/no.tsv"
-check_exit "with videos" 2 vt-eval --curve="$T/no.tsv" -m "$T/one" clip.mp4
-check_exit "with a dataset" 2 vt-eval --curve="$T/no.tsv" -m "$T/one" -i "$T/train"
-check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -m "$T/one" -0
+check_exit "with videos" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" clip.mp4
+check_exit "with a dataset" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -i "$T/train"
+check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -0
 check_says "names it" '--null is for what a network sees, not for --curve'
-check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -m "$T/one"
+check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -k "$T/one"
 if have_mpi; then
-	check_exit "on several ranks" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -m "$T/one"
+	check_exit "on several ranks" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"
 	check_says "once" 'for one process, not for 2 ranks'
 fi
 check "nothing of these was written" test ! -e "$T/no.tsv"

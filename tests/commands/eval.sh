@@ -31,7 +31,7 @@ all() {
 	mkdir -p "$dir"
 	[ $cairo = no ] || set -- "$@" --matrix "$dir/matrix.png" --matrix "$dir/matrix.svg" --matrix "$dir/matrix.pdf" \
 		--sheet "$dir/sheet.png" --sheet-samples 7
-	"$@" -m "$net" -i "$T/val" --scores "$dir/scores" --per-class "$dir/classes" --matrix "$dir/matrix.tsv" \
+	"$@" -k "$net" -i "$T/val" --scores "$dir/scores" --per-class "$dir/classes" --matrix "$dir/matrix.tsv" \
 		>"$dir/out" 2>"$dir/err"
 }
 # compared WHAT A B: two such folders, byte for byte
@@ -61,10 +61,10 @@ for device in ref cpu; do
 	done
 done
 "$MAKESET" "$T/two" 2 8 40 32 3
-vt-eval -m "$net" -i "$T/two" --device ref >"$T/two.1"
+vt-eval -k "$net" -i "$T/two" --device ref >"$T/two.1"
 check_same "a set of 2 samples" "2 22" "$(grep -vc '^#' "$T/two.1") $(grep -vc '^#' "$T/ref/out")"
 if [ $mpi = yes ]; then
-	mpirun -np 3 "$BUILD/vt-eval" -m "$net" -i "$T/two" --device ref >"$T/two.3" 2>"$T/err"
+	mpirun -np 3 "$BUILD/vt-eval" -k "$net" -i "$T/two" --device ref >"$T/two.3" 2>"$T/err"
 	check "and 3 ranks, of which one has nothing to do" cmp "$T/two.1" "$T/two.3"
 fi
 
@@ -140,10 +140,10 @@ for d in "$T/ref" "$T/cpu"; do
 		END { printf "%d %.6f %.6f\n", n, one / n, five / n }' "$d/classes")"
 done
 check_same "--json says the same" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out") $(field loss "$T/ref/out") 22 22" \
-	"$(vt-eval -m "$net" -i "$T/val" --device ref --json | tail -1 |
+	"$(vt-eval -k "$net" -i "$T/val" --device ref --json | tail -1 |
 	sed 's/.*"labelled":\([0-9]*\).*"loss":\([^,]*\).*"top1":\([^,]*\),"top5":\([^,]*\).*"views":\([0-9]*\).*/\3 \4 \2 \1 \5/' |
 	awk '{ printf "%.6f %.6f %.6f %d %d\n", $1, $2, $3, $4, $5 }')"
-check_same "each sample, too" "$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -m "$net" -i "$T/val" --device ref --json |
+check_same "each sample, too" "$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -k "$net" -i "$T/val" --device ref --json |
 	sed -n 's/^{"key":"\([^"]*\)","label":"\(.\)",.*"top":\[\(.*\)\],.*/\1,\2,\3/p' | tr -d '"' | tr , '\t')"
 
 # ---- the confusion matrix and the contact sheet ----
@@ -165,10 +165,10 @@ confused() {
 			}
 		}' "$T/ref/out"
 }
-check_exit "the matrix as tables" 0 vt-eval -m "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
+check_exit "the matrix as tables" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
 check_same "has the counts of the samples" "$(confused)" "$(cat "$T/m1.tsv")"
 check "as often as it was asked for" cmp "$T/m1.tsv" "$T/m2.tsv"
-check_exit "in percent" 0 vt-eval -m "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
+check_exit "in percent" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
 check_same "of the samples of the label" "$(confused percent)" "$(cat "$T/m3.tsv")"
 # by_number FILE: its rows and columns put back in the order of the numbers
 by_number() {
@@ -206,9 +206,9 @@ if [ $cairo = yes ]; then
 	else
 		skip "the PDF has its text as text" "no pdftotext"
 	fi
-	check_exit "counts, drawn by number" 0 vt-eval -m "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
+	check_exit "counts, drawn by number" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
 	check "say samples, not percent" said "$T/c.svg" samples $(cut -f 3- "$T/m1.tsv" | sed 1d | tr '\t' '\n' | grep -v '^0$' | sort -u)
-	check_exit "a sheet of wrong predictions" 0 vt-eval -m "$net" -i "$T/val" --device ref --sheet "$T/wrong.svg" --sheet-of=wrong --sheet-samples 5
+	check_exit "a sheet of wrong predictions" 0 vt-eval -k "$net" -i "$T/val" --device ref --sheet "$T/wrong.svg" --sheet-of=wrong --sheet-samples 5
 	# The five wrong samples with the highest scores, as key, prediction, label.
 	awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | sort -t "$(printf '\t')" -k 8,8gr -s | head -5 >"$T/wrong"
 	check_same "has the most confident ones, in order" "$(cut -f1 "$T/wrong")" "$(grep -xE 's[0-9]{5}' "$T/wrong.svg")"
@@ -217,12 +217,12 @@ if [ $cairo = yes ]; then
 	check "and says of how many" grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
 else
 	skip "pictures" "built without cairo"
-	check_exit "a picture without cairo" 2 vt-eval -m "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
+	check_exit "a picture without cairo" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
 	check_says "says so" 'this build has no cairo'
-	check_exit "a sheet without cairo" 2 vt-eval -m "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
+	check_exit "a sheet without cairo" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
 fi
 for file in "matrix m.jpg" "sheet m.tsv" "matrix m" "sheet m"; do
-	check_exit "--${file% *}=${file#* }" 2 vt-eval -m "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
+	check_exit "--${file% *}=${file#* }" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
 	[ $cairo = no ] || check_says "says what a picture can be" "m[.a-z]*: .*wanted a name that ends with .png, .svg or .pdf"
 	check "before any work" test ! -e "$T/never"
 done
@@ -233,7 +233,7 @@ check_same "the figures are those that training prints" "$(field top1 "$T/ref/ou
 
 # Samples without a label count for no figure.
 "$MAKESET" "$T/blank" 22 8 40 32 2 blank=4
-check_exit "a set with unlabelled samples" 0 vt-eval -m "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
+check_exit "a set with unlabelled samples" 0 vt-eval -k "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
 check_says "says how many" 'blank: 6 of 22 samples have no label'
 check_same "counts the others" "22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
 check_same "and so does its table of classes" 16 "$(awk -F '\t' '!/^#/ { n += $3 } END { print n }' "$T/b.classes")"
@@ -241,22 +241,22 @@ check_same "but has all of them in the table" 22 "$(grep -vc '^#' "$T/b.tsv")"
 check_same "with the scores they have anyway" "$(cut -f1,3- "$T/ref/scores")" "$(cut -f1,3- "$T/b.tsv")"
 check_same "and no name" 6 "$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
 "$MAKESET" "$T/none" 5 8 40 32 2 blank=1
-check_exit "a set without any label" 0 vt-eval -m "$net" -i "$T/none" --device ref --scores "$T/n.scores"
+check_exit "a set without any label" 0 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/n.scores"
 check_says "says that there is no accuracy" 'none: no sample has a label; there are scores, but no accuracy'
 check_same "and prints none" "   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
 check_same "but predictions" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
 check_same "and scores" 5 "$(grep -vc '^#' "$T/n.scores")"
-check_exit "as JSON, too" 0 vt-eval -m "$net" -i "$T/none" --device ref --json
+check_exit "as JSON, too" 0 vt-eval -k "$net" -i "$T/none" --device ref --json
 check_same "no accuracy" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
 for option in matrix=n.tsv per-class=n.tsv; do
-	check_exit "--$option of it" 2 vt-eval -m "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
+	check_exit "--$option of it" 2 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
 	check_says "is refused" "none: no sample has a label, which --${option%=*} needs"
 	check "before any work" test ! -e "$T/never"
 done
 if [ $cairo = yes ]; then
-	check_exit "a sheet of it" 0 vt-eval -m "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
+	check_exit "a sheet of it" 0 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
 	check "says what they are predicted as" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
-	check_exit "a sheet of its wrong ones" 2 vt-eval -m "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
+	check_exit "a sheet of its wrong ones" 2 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
 	check_says "is refused" "no sample has a label, which --sheet-of=wrong needs"
 else
 	skip "a sheet of unlabelled samples" "built without cairo"
@@ -265,7 +265,7 @@ fi
 # Two classes: the columns of a third and more are empty.
 "$MAKESET" "$T/pair" 9 8 40 32 2 classes=2
 check "a network of two classes" trained "$T/run2" "$T/pair"
-check_exit "is scored" 0 vt-eval -m "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
+check_exit "is scored" 0 vt-eval -k "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
 check_same "always right by top-5" 1.000000 "$(field top5 "$T/out")"
 check_same "in a table of the same columns" "8 columns, 2 names" "$(awk -F '\t' '
 	!/^#/ { print NF " columns, " ($3 != "") + ($4 != "") + ($5 $6 $7 != "") " names" }' "$T/out" | sort -u)"
@@ -274,7 +274,7 @@ check_same "in a table of the same columns" "8 columns, 2 names" "$(awk -F '\t' 
 sed 's/std=0.1/std=0/' "$T/net.net" >"$T/zero.net"
 awk 'BEGIN { OFS = FS = "\t" } NR > 1 { $3 = 1; $9 = "0" } { print } NR == 2 { exit }' "$T/s.tsv" >"$T/zero.tsv"
 if vt-train -i "$T/train" -m "$T/zero.net" --schedule "$T/zero.tsv" -o "$T/run0" --device ref -qq >/dev/null; then
-	check_exit "a network that says the same to everything" 0 vt-eval -m "$T/run0/final.safetensors" -i "$T/val" --device ref --per-class "$T/0.classes"
+	check_exit "a network that says the same to everything" 0 vt-eval -k "$T/run0/final.safetensors" -i "$T/val" --device ref --per-class "$T/0.classes"
 	check_same "is never right" "0.000000 0.000000" "$(field top1 "$T/out") $(field top5 "$T/out")"
 	check_same "in any class" "0 0" "$(awk -F '\t' '!/^#/ { one += $4; five += $5 } END { print one + 0, five + 0 }' "$T/0.classes")"
 else
@@ -296,7 +296,7 @@ done
 views() {
 	file=$1 set=$2
 	shift 2
-	vt-eval -m "$net" -i "$T/$set" --device ref --scores "$T/$file" --full --crop 32 "$@" >"$T/out" 2>"$T/err"
+	vt-eval -k "$net" -i "$T/$set" --device ref --scores "$T/$file" --full-short-side --crop 32 "$@" >"$T/out" 2>"$T/err"
 }
 for part in left right centre left-m right-m centre-m; do views $part.1 $part; done
 # mean FILE...: of their scores; one given twice counts twice
@@ -358,7 +358,7 @@ check_same "and are said" "2 20" "$(field frames "$T/out") $(field crop "$T/out"
 check "one view at a time" views leaf1 wide --crops 3 --microbatch 1
 same_mean "gives the same scores" leaf1 three
 if [ $mpi = yes ]; then
-	mpirun -np 3 "$BUILD/vt-eval" -m "$net" -i "$T/wide" --device ref --full --crop 32 --clips 2 --crops 3 --scores "$T/both.3" >/dev/null 2>"$T/err"
+	mpirun -np 3 "$BUILD/vt-eval" -k "$net" -i "$T/wide" --device ref --full-short-side --crop 32 --clips 2 --crops 3 --scores "$T/both.3" >/dev/null 2>"$T/err"
 	check "3 ranks share samples, not views: the same bytes" cmp "$T/both" "$T/both.3"
 fi
 
@@ -368,17 +368,17 @@ fi
 protocol() {
 	file=$1
 	shift
-	vt-eval -m "$net" -i "$T/wide" --device ref --scores "$T/$file" "$@" >"$T/out" 2>"$T/err"
+	vt-eval -k "$net" -i "$T/wide" --device ref --scores "$T/$file" "$@" >"$T/out" 2>"$T/err"
 }
 protocol twice --views=tsm-twice
-protocol twice.1 --sampler=tsm --clips=2 --crops=3 --full
+protocol twice.1 --sampler=tsm --clips=2 --crops=3 --full-short-side
 check "tsm-twice is 2 clips of 3 crops" cmp "$T/twice" "$T/twice.1"
 protocol dense --views=tsm-dense --clips=2
-protocol dense.1 --sampler=dense --clips=2 --crops=3 --full
+protocol dense.1 --sampler=dense --clips=2 --crops=3 --full-short-side
 check "tsm-dense dense clips, of which another number can be asked for" cmp "$T/dense" "$T/dense.1"
 protocol psf --views=pyslowfast --stride=2
 check_same "pyslowfast is 30 views" "9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
-protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full --crop-rule=pyslowfast --ensemble=probabilities
+protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full-short-side --crop-rule=pyslowfast --ensemble=probabilities
 check "and all it stands for" cmp "$T/psf" "$T/psf.1"
 check_same "whose scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '/^#/ { next } {
 	sum = 0
@@ -396,9 +396,9 @@ check "and so do the rules of crops" sh -c "! cmp -s '$T/psf' '$T/rule'"
 # A run whose frames are 2 apart is scored so, as it was validated.
 stages '0 0 2 0 8 3 28 4 0.01 2 2' >"$T/apart.tsv"
 vt-train -i "$T/train" --val "$T/wide" -m "$T/net.net" --schedule "$T/apart.tsv" -o "$T/apart" --device ref --seed 7 -qq \
-	--sampler=pyslowfast --augment=jitter >"$T/apart.out" 2>"$T/err" || diag "$(cat "$T/err")"
+	--sampler=pyslowfast --crop-rule=jitter >"$T/apart.out" 2>"$T/err" || diag "$(cat "$T/err")"
 check_same "a run's own views are those of its validations" "$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
-	"$(vt-eval -m "$T/apart/final.safetensors" -i "$T/wide" --device ref 2>/dev/null | sed -n 's/^#summary.*	loss \([^	]*\).*/\1/p')"
+	"$(vt-eval -k "$T/apart/final.safetensors" -i "$T/wide" --device ref 2>/dev/null | sed -n 's/^#summary.*	loss \([^	]*\).*/\1/p')"
 check_exit "a sampler of windows in a schedule without a stride" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	-o "$T/none" --device ref --sampler=pyslowfast
 check_says "is refused" 's.tsv.*: stage 0 has no stride'
@@ -407,9 +407,9 @@ check_says "is refused" 's.tsv.*: stage 0 has no stride'
 
 cp -r "$T/more" "$T/dir"
 for kind in final best ckpt; do
-	check_exit "a run's folder" 0 vt-eval -m "$T/dir" -i "$T/val" --device ref
+	check_exit "a run's folder" 0 vt-eval -k "$T/dir" -i "$T/val" --device ref
 	check_says "scores $kind and says so" "scoring .*/dir/$kind[-0-9]*\.safetensors\$"
-	vt-eval -m "$T/dir"/$kind*.safetensors -i "$T/val" --device ref >"$T/out2" 2>/dev/null
+	vt-eval -k "$T/dir"/$kind*.safetensors -i "$T/val" --device ref >"$T/out2" 2>/dev/null
 	check "as if it had been named" cmp "$T/out" "$T/out2"
 	rm "$T/dir"/$kind*.safetensors
 done
@@ -417,7 +417,7 @@ done
 # ---- the live line ----
 
 if command -v script >/dev/null; then
-	env TERM=xterm script -qec "vt-eval -m '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --frames 8 --crop 64 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
+	env TERM=xterm script -qec "vt-eval -k '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --frames 8 --crop 64 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
 	check "the live line has clips, their rate and the time left" grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
 else
 	skip "the live line" "no script(1)"
@@ -426,7 +426,7 @@ fi
 # ---- what is refused ----
 
 evaluate() {
-	vt-eval -m "$net" -i "$T/val" --device ref "$@"
+	vt-eval -k "$net" -i "$T/val" --device ref "$@"
 }
 # refused WHAT STATUS REGEX COMMAND...: with one line
 refused() {
@@ -442,8 +442,8 @@ two_lines() {
 	check_exit "$what" "$status" "$@"
 	check_says "$what: says so" "$regex"
 }
-two_lines "no network" 2 'no network \(wanted --model=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
-two_lines "no data" 2 'no input \(wanted videos, -T or --data=DIR\)' vt-eval -m "$net"
+two_lines "no network" 2 'no network \(wanted --checkpoint=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
+two_lines "no data" 2 'no input \(wanted videos, -T or --data=DIR\)' vt-eval -k "$net"
 two_lines "a video and a set" 2 'a\.mp4 and --data=.*/val \(wanted videos or a dataset\)' evaluate a.mp4
 two_lines "an unknown option" 2 'no option --clip\b' evaluate --clip 2
 refused "3 clips of segments" 2 '--clips=3: this sampler has up to 2 clips' evaluate --clips 3
@@ -451,24 +451,24 @@ refused "a sampler without a stride" 2 'needs a stride' evaluate --views charade
 refused "5 crops of PySlowFast's" 2 '--crops=5 \(wanted 1 or 3\)' evaluate --views ssv2 --crops 5
 refused "4 crops" 2 '--crops=4 \(wanted 1, 3, 5 or 10\)' evaluate --crops 4
 refused "another back end" 2 'tpu' evaluate --device tpu
-refused "no such checkpoint" 1 'nothing.safetensors: .*No such file' vt-eval -m "$T/nothing.safetensors" -i "$T/val"
-refused "no such set" 1 'nowhere/manifest.json: there is no directory' vt-eval -m "$net" -i "$T/nowhere" --device ref
+refused "no such checkpoint" 1 'nothing.safetensors: .*No such file' vt-eval -k "$T/nothing.safetensors" -i "$T/val"
+refused "no such set" 1 'nowhere/manifest.json: there is no directory' vt-eval -k "$net" -i "$T/nowhere" --device ref
 mkdir "$T/empty"
-refused "a folder without a set" 1 'empty' vt-eval -m "$net" -i "$T/empty" --device ref
-refused "a folder without checkpoints" 1 'val: a folder without checkpoints \(wanted a checkpoint' vt-eval -m "$T/val" -i "$T/val"
+refused "a folder without a set" 1 'empty' vt-eval -k "$net" -i "$T/empty" --device ref
+refused "a folder without checkpoints" 1 'val: a folder without checkpoints \(wanted a checkpoint' vt-eval -k "$T/val" -i "$T/val"
 "$MAKESET" "$T/seven" 14 8 40 32 2 classes=7
-refused "fewer classes" 2 'seven: 7 classes \(the checkpoint has 8, the next is h\): extract it with --classes=classes.txt of the set' vt-eval -m "$net" -i "$T/seven" --device ref
+refused "fewer classes" 2 'seven: 7 classes \(the checkpoint has 8, the next is h\): extract it with --classes=classes.txt of the set' vt-eval -k "$net" -i "$T/seven" --device ref
 "$MAKESET" "$T/nine" 18 8 40 32 2 classes=9
-refused "more classes" 2 'nine: class 8 is i \(the checkpoint has 8 classes\): extract it with --classes=' vt-eval -m "$net" -i "$T/nine" --device ref
+refused "more classes" 2 'nine: class 8 is i \(the checkpoint has 8 classes\): extract it with --classes=' vt-eval -k "$net" -i "$T/nine" --device ref
 "$MAKESET" "$T/names" 16 8 40 32 2 letter=98
-refused "classes of other names" 2 'names: class 0 is b \(the checkpoint has a\)' vt-eval -m "$net" -i "$T/names" --device ref
+refused "classes of other names" 2 'names: class 0 is b \(the checkpoint has a\)' vt-eval -k "$net" -i "$T/names" --device ref
 
 # Every cut of a checkpoint, spread over the file, and its last byte.
 size=$(wc -c <"$net")
 bad=
 for n in 0 1 7 8 9 63 64 65 $((size / 4)) $((size / 2)) $((size - 65)) $((size - 64)) $((size - 1)); do
 	head -c "$n" "$net" >"$T/cut.safetensors"
-	vt-eval -m "$T/cut.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
+	vt-eval -k "$T/cut.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
 	[ "$? $(grep -c . "$T/out") $(grep -c 'cut.safetensors: no footer at the end (truncated' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $n"
 done
 check_same "a truncated checkpoint is damaged, wherever the cut" "" "$bad"
@@ -478,7 +478,7 @@ for at in 0 9 200 $((size / 2)) $((size - 70)) $((size - 60)) $((size - 40)) $((
 	byte=$(od -An -tu1 -j "$at" -N 1 "$net")
 	# shellcheck disable=SC2059
 	printf "\\$(printf %o $((byte ^ 16)))" | dd of="$T/flip.safetensors" bs=1 seek="$at" conv=notrunc 2>/dev/null
-	vt-eval -m "$T/flip.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
+	vt-eval -k "$T/flip.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
 	[ "$? $(grep -c . "$T/out") $(grep -c 'flip.safetensors: ' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $at"
 done
 check_same "one bit of it is enough" "" "$bad"
@@ -523,22 +523,22 @@ if command -v xxh128sum >/dev/null && command -v jq >/dev/null; then
 		done
 	}
 	remade .
-	check_exit "a checkpoint written anew" 0 vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	check_exit "a checkpoint written anew" 0 vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	check "scores the same" cmp "$T/out" "$T/ref/out"
 	remade '.__metadata__["vt.network"] |= sub("out=12"; "out=16")'
-	refused "tensors of another network" 4 'tensor model/conv2.weight: dimension 0 is 12 \(wanted 16\)' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "tensors of another network" 4 'tensor model/conv2.weight: dimension 0 is 12 \(wanted 16\)' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade '.__metadata__["vt.network"] |= gsub("conv2"; "conv3")'
-	refused "tensors of other names" 4 'no tensor model/conv3.weight' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "tensors of other names" 4 'no tensor model/conv3.weight' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade '.__metadata__["vt.network"] |= sub("linear"; "linnear")'
-	refused "a network that cannot be read" 4 'linnear' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "a network that cannot be read" 4 'linnear' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade 'del(.__metadata__["vt.network"])'
-	refused "no network" 4 'no vt.network' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "no network" 4 'no vt.network' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade '.__metadata__["vt.classes"] |= sub("c\n"; "x\n")'
-	refused "a checkpoint of other classes" 2 'class 2 is c \(the checkpoint has x\)' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "a checkpoint of other classes" 2 'class 2 is c \(the checkpoint has x\)' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade '.__metadata__["vt.frames"] = "0"'
-	refused "a shape of no frames" 4 'vt.frames is 0' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "a shape of no frames" 4 'vt.frames is 0' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade '.__metadata__["vt.format"] = "2"'
-	refused "a later format" 4 'format 2' vt-eval -m "$T/remade.safetensors" -i "$T/val" --device ref
+	refused "a later format" 4 'format 2' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 else
 	skip "a checkpoint of another network" "no xxh128sum or no jq"
 fi
@@ -558,13 +558,13 @@ for np in 1 3; do
 		continue
 	fi
 	# shellcheck disable=SC2086
-	check_exit "a damaged frame, $np ranks" 4 $launch "$BUILD/vt-eval" -m "$net" -i "$T/broken" --device ref --clips 2 \
+	check_exit "a damaged frame, $np ranks" 4 $launch "$BUILD/vt-eval" -k "$net" -i "$T/broken" --device ref --clips 2 \
 		--scores "$T/results/s" --per-class "$T/results/c" --matrix "$T/results/m.tsv"
 	check_says "$np ranks: names shard and sample" 't-000001.tar.*s00015'
 	check_same "$np ranks: once, and no result" "1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
 done
 if [ $cairo = yes ]; then
-	check_exit "a damaged frame that is looked at for the sheet only" 4 vt-eval -m "$net" -i "$T/broken" --device ref \
+	check_exit "a damaged frame that is looked at for the sheet only" 4 vt-eval -k "$net" -i "$T/broken" --device ref \
 		--scores "$T/results/s" --sheet "$T/results/h.png" --sheet-samples 22
 	check_says "names it" 't-000001.tar.*s00015'
 	check "the results are those of the whole set" cmp "$T/out" "$T/ref/out"
@@ -574,18 +574,18 @@ else
 fi
 for place in index footer manifest; do
 	damaged_set "$T/val" $place
-	check_exit "a damaged $place" 4 vt-eval -m "$net" -i "$T/broken-$place" --device ref
+	check_exit "a damaged $place" 4 vt-eval -k "$net" -i "$T/broken-$place" --device ref
 done
 mv "$T/broken/t-000001.tar" "$T/t-1"
-refused "a shard that is missing" 1 't-000001.tar.*No such file' vt-eval -m "$net" -i "$T/broken" --device ref
+refused "a shard that is missing" 1 't-000001.tar.*No such file' vt-eval -k "$net" -i "$T/broken" --device ref
 head -c 5000 "$T/t-1" >"$T/broken/t-000001.tar"
-refused "a truncated shard" 4 't-000001.tar.*5000 bytes' vt-eval -m "$net" -i "$T/broken" --device ref
+refused "a truncated shard" 4 't-000001.tar.*5000 bytes' vt-eval -k "$net" -i "$T/broken" --device ref
 cp "$T/val/t-000000.tar" "$T/broken/t-000001.tar"
-refused "a shard in the place of another" 4 't-000001.tar' vt-eval -m "$net" -i "$T/broken" --device ref
+refused "a shard in the place of another" 4 't-000001.tar' vt-eval -k "$net" -i "$T/broken" --device ref
 
 # ---- results that cannot be written ----
 
-check_exit "standard output that is full" 1 sh -c "vt-eval -m '$net' -i '$T/val' --device ref >/dev/full"
+check_exit "standard output that is full" 1 sh -c "vt-eval -k '$net' -i '$T/val' --device ref >/dev/full"
 check_says "says so" 'standard output.*No space'
 # limited OPTION...: no file may have a byte
 limited() {

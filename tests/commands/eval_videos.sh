@@ -6,7 +6,7 @@
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 built FFmpeg || {
-	check_exit "videos in a build without FFmpeg" 2 vt-eval -m run a.mp4
+	check_exit "videos in a build without FFmpeg" 2 vt-eval -k run a.mp4
 	check_says "are refused before any work" 'this build has no FFmpeg, which decodes videos'
 	plan
 	exit
@@ -31,7 +31,7 @@ vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/run" --devic
 	skip_all "nothing was trained"
 net=$T/run/final.safetensors
 look() {
-	vt-eval -m "$net" --device ref "$@"
+	vt-eval -k "$net" --device ref "$@"
 }
 # shellcheck disable=SC2046
 set -- $(cat "$T/test.txt")
@@ -47,7 +47,7 @@ of_videos() {
 }
 # Of a crop that is not resized and of one that is; of several views, too, which
 # two microbatches do not divide evenly.
-for views in "" "--crop=20 --frames=5" "--clips=2 --crops=3 --microbatch=4 --full"; do
+for views in "" "--crop=20 --frames=5" "--clips=2 --crops=3 --microbatch=4 --full-short-side"; do
 	# shellcheck disable=SC2086
 	look -i "$T/test" $views | of_set >"$T/want"
 	# shellcheck disable=SC2086
@@ -73,7 +73,7 @@ check "and have another answer" sh -c '! tail -1 "$1" | cut -f3 | grep -qxF "$(s
 check_exit "4 threads that decode, and 3 that compute" 0 look --loader-threads=4 -j3 "$@"
 check "give the same bytes" cmp "$T/out" "$T/all"
 if built oneDNN; then
-	vt-eval -m "$net" --device cpu "$@" | of_videos >"$T/got"
+	vt-eval -k "$net" --device cpu "$@" | of_videos >"$T/got"
 	look "$@" | of_videos >"$T/want"
 	check_same "the fast back end agrees" "" "$(paste -d' ' "$T/want" "$T/got" |
 		awk '$1 != $8 || $7 - $14 > 1e-4 || $14 - $7 > 1e-4')"
@@ -104,7 +104,7 @@ check_exit "videos of a list" 0 look -T "$T/list"
 check_same "have the answers of these videos" \
 	"$(sed -n 2,3p "$T/all" | cut -f2- | sed -n '1p;1p;2p')" "$(sed 1d "$T/out" | cut -f2-)"
 check_same "with blanks in names, too" "$T/My Videos/lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
-check_exit "of one that ends in zero bytes" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -m "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
+check_exit "of one that ends in zero bytes" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -k "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
 check_same "behind the operands" "$(sed -n 4p "$T/all" | cut -f2-)" "$(sed -n 2p "$T/out" | cut -f2-)"
 check_same "three in all" 4 "$(wc -l <"$T/out")"
 : >"$T/empty"
@@ -125,14 +125,14 @@ check_same "it has both" '"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' 
 # ---- the sampler of the training ----
 
 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --device ref --seed 7 -qq --sampler=dense >/dev/null
-check_exit "a network that was trained with dense windows" 0 vt-eval -m "$T/dense" --device ref -q --clips=3 "$1"
-vt-eval -m "$T/dense" --device ref -q --clips=3 --sampler=dense "$1" >"$T/out2"
+check_exit "a network that was trained with dense windows" 0 vt-eval -k "$T/dense" --device ref -q --clips=3 "$1"
+vt-eval -k "$T/dense" --device ref -q --clips=3 --sampler=dense "$1" >"$T/out2"
 check "is shown such windows" cmp "$T/out" "$T/out2"
-check_exit "unless others are asked for" 2 vt-eval -m "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
+check_exit "unless others are asked for" 2 vt-eval -k "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
 
 # ---- what is printed ----
 
-check_exit "the folder of a run" 0 vt-eval -m "$T/run" --device ref "$1"
+check_exit "the folder of a run" 0 vt-eval -k "$T/run" --device ref "$1"
 check_says "says which checkpoint it takes" 'note: scoring .*/run/final\.safetensors'
 check_exit "--top=2" 0 look --top=2 "$1"
 check_same "has two classes" "#video top1 p1 top2 p2" "$(head -1 "$T/out" | tr '\t' ' ')"
@@ -228,7 +228,7 @@ check_says "and the marker at the end tells, too" 'the hash of the stream is .* 
 peak() {
 	head -"$1" "$T/test.txt" >"$T/few.txt"
 	vt-extract -q $how --root=. -T "$T/few.txt" |
-		"$BUILD/tests/tools/peak" "$T/peak" vt-eval -m "$net" --device ref -j1 -i - >/dev/null && cat "$T/peak"
+		"$BUILD/tests/tools/peak" "$T/peak" vt-eval -k "$net" --device ref -j1 -i - >/dev/null && cat "$T/peak"
 }
 if grep -q -e -fsanitize "$BUILD/flags"; then
 	skip "memory" "a sanitizer has its own"
@@ -246,9 +246,9 @@ check_says "says what it is for" '--scores is for a packed dataset'
 check_exit "and one of videos" 2 look --top=3 -i "$T/test"
 check_says "too" '--top is for videos and streams'
 if have_mpi; then
-	check_exit "two ranks" 2 mpirun -np 2 "$BUILD/vt-eval" -m "$net" --device ref "$1"
+	check_exit "two ranks" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
 	check_says "are told what to do" 'videos and streams are for one process, not for 2 ranks'
-	check_exit "two ranks with a missing list" 2 mpirun -np 2 "$BUILD/vt-eval" -m "$net" --device ref -T "$T/nowhere"
+	check_exit "two ranks with a missing list" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref -T "$T/nowhere"
 	check_says "are told the same" 'videos and streams are for one process, not for 2 ranks'
 else
 	skip "two ranks" "no mpirun, or built without MPI"

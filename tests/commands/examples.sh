@@ -174,7 +174,7 @@ EOF
 chmod +x bin/sbatch
 { cd v && printf '%s\n' */*.mp4; cd ..; } | sed 's|^rise.*|& 0|; s|^fall.*|& 1|' >list.txt
 printf 'rise\nfall\n' >classes.txt
-vt-extract -q --list=list.txt --root=v --classes=classes.txt --short-side=32 | vt-pack -q -o at_once >/dev/null
+vt-extract -q --annotations=list.txt --root=v --classes=classes.txt --short-side=32 | vt-pack -q -o at_once >/dev/null
 for parts in 1 3 16; do
 	check_exit "slurm-pack.sh: $parts parts of 12 videos" 0 env PATH="$T/bin:$PATH" bash "$examples/slurm-pack.sh" $parts list.txt \
 		classes.txt packed$parts --root=v --short-side=32
@@ -360,7 +360,7 @@ else
 	skip "8 clips a rank, a batch that grows" "no MPI"
 fi
 vt-schedule -q --batch=34816 --frames=1 --lr=30 --lr-policy=power --epochs=90 --warmup-epochs=5 \
-	--batch-at=30:69632 --follow=momentum --bn-size=16 | grep -v '^# ' >"$T/34k.tsv"
+	--batch-at=30:69632 --batch-scaling=momentum --bn-size=16 | grep -v '^# ' >"$T/34k.tsv"
 check "the whole form is share/schedules/imagenet_r50_34k_68k.tsv" sh -c \
 	"grep -v '^# ' '$examples/../schedules/imagenet_r50_34k_68k.tsv' | cmp - '$T/34k.tsv'"
 

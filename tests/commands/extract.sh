@@ -40,7 +40,7 @@ check "PNG frames are exact" sh -c '
 
 for n in 1 2 3; do make "j$n.mkv" "$n" -c:v mpeg4; done
 vt-extract -q -j1 "$V"/j*.mkv >"$T/j1.tar"
-for o in -j2 -j5 '-j3 --memory=1M'; do
+for o in -j2 -j5 '-j3 --spool-memory=1M'; do
 	# shellcheck disable=SC2086
 	check "$o gives the same bytes" sh -c 'vt-extract -q $1 "$2"/j*.mkv | cmp - "$3"' sh "$o" "$V" "$T/j1.tar"
 done
@@ -199,8 +199,8 @@ check_exit "a class that is not in it" 1 vt-extract --classes="$T/classes1" --la
 check_says "is named" 'fall/f1.mp4: class fall is not among the 1 class of .*classes1 '
 printf 'path,label\nwalk/w1.mp4,walk\nfall/f2.mp4,fall\n' >"$T/list.csv"
 check_same "an annotation list" "walk/w1 1 fall/f2 0 " \
-	"$(sample_info --list "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
-check_exit "its format is said" 0 vt-extract --list "$T/list.csv" --root "$T/set" -o "$T/l.tar"
+	"$(sample_info --annotations "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
+check_exit "its format is said" 0 vt-extract --annotations "$T/list.csv" --root "$T/set" -o "$T/l.tar"
 check_says "in a note" 'note: .*list.csv: CSV, 2 videos, 2 classes'
 check_same "a list on standard input" "a w1 " \
 	"$( (echo "$V/a.mp4"; echo "$T/set/walk/w1.mp4") | sample_info -T - | jq -r '.key + " "' | sed 's|.*/||' | tr -d '\n')"

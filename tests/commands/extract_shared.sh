@@ -68,7 +68,7 @@ done
 O=$SHARED/data/overhead_actions
 if [ -r "$O/train.csv" ]; then
 	head -13 "$O/train.csv" >"$T/list.csv"
-	vt-extract --short-side=32 --list="$T/list.csv" --root="$O" -o "$T/o.tar" --report="$T/r.jsonl" 2>"$T/err"
+	vt-extract --short-side=32 --annotations="$T/list.csv" --root="$O" -o "$T/o.tar" --report="$T/r.jsonl" 2>"$T/err"
 	check_same "overhead_actions: frames and labels of its own list" \
 		"$(sed 1d "$T/list.csv" | cut -d, -f2,8 | tr '\n' ' ')" \
 		"$(jq -r --argjson c "$(tar xOf "$T/o.tar" __vt__/.head | jq -c .classes)" 'select(.type=="video")|"\($c[.label]),\(.frames)"' "$T/r.jsonl" | tr '\n' ' ')"

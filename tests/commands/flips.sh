@@ -55,7 +55,7 @@ check_same "left and right change places in each" 3 \
 if command -v ffmpeg >/dev/null && built FFmpeg; then
 	ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=48x32:r=10:d=1 -c:v mpeg4 "$T/0.mp4" </dev/null
 	for i in 1 2 3; do cp "$T/0.mp4" "$T/$i.mp4"; done
-	vt-extract -q --classes="$T/classes" --list-format=path-label --root="$T" --list=- <<-L | vt-pack -q -o "$T/ss" >/dev/null
+	vt-extract -q --classes="$T/classes" --annotations-format=path-label --root="$T" --annotations=- <<-L | vt-pack -q -o "$T/ss" >/dev/null
 	0.mp4 0
 	1.mp4 3
 	2.mp4 7

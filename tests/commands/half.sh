@@ -59,8 +59,8 @@ check "to the same bits" cmp "$T/one/final.safetensors" "$T/two/final.safetensor
 
 # ---- scoring ----
 
-check_exit "scores in bf16" 0 vt-eval -m "$T/one/final.safetensors" -i "$T/val" --precision bf16
-check_exit "and in fp32" 0 vt-eval -m "$T/one/final.safetensors" -i "$T/val"
+check_exit "scores in bf16" 0 vt-eval -k "$T/one/final.safetensors" -i "$T/val" --precision bf16
+check_exit "and in fp32" 0 vt-eval -k "$T/one/final.safetensors" -i "$T/val"
 
 # ---- where there is none ----
 

@@ -65,13 +65,13 @@ for d in $devices; do
 	else
 		skip "$d: three ranks" "no mpirun"
 	fi
-	check_exit "$d: two heads are scored by the first" 0 vt-eval -m "$T/idle-$d" -i "$T/train" --device "$d" -q \
+	check_exit "$d: two heads are scored by the first" 0 vt-eval -k "$T/idle-$d" -i "$T/train" --device "$d" -q \
 		--scores "$T/idle-$d.scores"
-	check_exit "$d: and one by itself" 0 vt-eval -m "$T/plain-$d" -i "$T/train" --device "$d" -q \
+	check_exit "$d: and one by itself" 0 vt-eval -k "$T/plain-$d" -i "$T/train" --device "$d" -q \
 		--scores "$T/plain-$d.scores"
 	check_same "$d: to the same" "$(cut -f1-6 "$T/plain-$d.scores" | grep -v '^#')" \
 		"$(cut -f1-6 "$T/idle-$d.scores" | grep -v '^#')"
-	check_exit "$d: a head of kind sigmoid" 0 vt-eval -m "$T/sigmoid-$d" -i "$T/train" --device "$d" -q \
+	check_exit "$d: a head of kind sigmoid" 0 vt-eval -k "$T/sigmoid-$d" -i "$T/train" --device "$d" -q \
 		--scores "$T/sigmoid.scores"
 	check_same "$d: has the binary cross-entropy of its scores" \
 		"$(awk '/^#summary/ { for (i = 2; i < NF; i++) if ($i == "loss") print substr($(i + 1), 1, 7) }' "$T/out")" \
@@ -119,7 +119,7 @@ check_exit "vt-bench does not take them from data either" 2 vt-bench step -i "$T
 check_says "and says it" 'flow reads the stream flow of 10 channels'
 for d in $devices; do
 	check_exit "$d: made-up clips have every stream" 0 vt-bench step -m "$T/two.net" --shape 2x4x28 --device "$d" \
-		--classes 5 --check --runs 1
-	check_exit "$d: and every target" 0 vt-bench step -m "$T/verb.net" --shape 2x4x28 --device "$d" --classes 5 --runs 1
+		--num-classes 5 --verify --runs 1
+	check_exit "$d: and every target" 0 vt-bench step -m "$T/verb.net" --shape 2x4x28 --device "$d" --num-classes 5 --runs 1
 done
 plan

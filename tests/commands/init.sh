@@ -24,7 +24,7 @@ train() {
 # tensors DIR: a line for each tensor of a run, by TSM's names: its name and its
 # numbers
 tensors() {
-	vt-train -q --export="$T/tensors" --names=tsm --out="$T/$1" && "$dump" "$T/tensors" "$T/values" | awk -F'\t' '{
+	vt-train -q --export="$T/tensors" --names=tsm --output="$T/$1" && "$dump" "$T/tensors" "$T/values" | awk -F'\t' '{
 		n = 1
 		k = split($3, d, "x")
 		for (i = 1; i <= k; i++)
@@ -47,7 +47,7 @@ fates() {
 check_exit "a run to begin from" 0 train first
 tensors first | sort >"$T/first.list"
 check "its tensors are seen" test "$(wc -l <"$T/first.list")" -eq 77
-check_exit "its weights for others" 0 vt-train --export="$T/w.safetensors" --names=tsm --out="$T/first"
+check_exit "its weights for others" 0 vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
 check_says "are counted" 'w.safetensors: 92 tensors, names of tsm, step 6'
 check "no footer is in the file" sh -c "! grep -q vt.footer '$T/w.safetensors'"
 
@@ -144,10 +144,10 @@ check_exit "of another network" 1 look -m tsn_r18 --init="$T/w.safetensors"
 check_says "is refused as the run is" 'less than half: they seem to be weights of another network'
 check_same "and there is no plan" "" "$(cat "$T/out")"
 check_exit "of weights that are cut off" 4 look -m tsm_tiny --init="$T/cut"
-check_exit "in a folder that is not there" 0 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/no"
+check_exit "in a folder that is not there" 0 look -m tsm_tiny --init="$T/w.safetensors" --output="$T/no"
 check "leaves none" test ! -e "$T/no"
-check_exit "of a run that did not begin from weights" 2 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/first"
-check_exit "of one that did" 0 look -m tsm_tiny --init="$T/w.safetensors" --out="$T/frozen" --freeze=backbone
+check_exit "of a run that did not begin from weights" 2 look -m tsm_tiny --init="$T/w.safetensors" --output="$T/first"
+check_exit "of one that did" 0 look -m tsm_tiny --init="$T/w.safetensors" --output="$T/frozen" --freeze=backbone
 check_says "goes on" 'goes on from its checkpoint'
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 
@@ -178,21 +178,21 @@ set +f
 
 # ---- for others ----
 
-check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras --out="$T/first"
+check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras --output="$T/first"
 check_says "there are" 'there are: caffe2, mmaction2, pyslowfast, torchvision, tsm'
-check_exit "names that are only read" 2 vt-train --export="$T/x" --names=caffe2 --out="$T/first"
+check_exit "names that are only read" 2 vt-train --export="$T/x" --names=caffe2 --output="$T/first"
 check_says "are not written" 'names=caffe2: names that are read, and not written'
-check_exit "no names" 2 vt-train --export="$T/x" --out="$T/first"
-check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --out="$T/nowhere"
+check_exit "no names" 2 vt-train --export="$T/x" --output="$T/first"
+check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --output="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
 for names in torchvision pyslowfast; do
-	check_exit "$names has no network that shifts" 2 vt-train --export="$T/x" --names=$names --out="$T/first"
+	check_exit "$names has no network that shifts" 2 vt-train --export="$T/x" --names=$names --output="$T/first"
 	check_says "which is printed" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
 	check "and no file is written" test ! -e "$T/x"
 	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
 done
 for names in "$T/torchvision.tsv" "$T/pyslowfast.tsv" mmaction2; do
-	check_exit "$names" 0 vt-train -q --export="$T/x" --names=$names --out="$T/first"
+	check_exit "$names" 0 vt-train -q --export="$T/x" --names=$names --output="$T/first"
 	rm -rf "$T/from"
 	check_exit "read again" 0 train from --init="$T/x" --freeze=backbone
 	tensors from | sort >"$T/from.list"
@@ -260,6 +260,6 @@ rm -rf "$T/from"
 options="-i $T/train -m tsn_r18 --schedule=$T/s1.tsv --device=ref"
 check_exit "a run begins from it" 0 train from --init="$T/r18.pth"
 check_says "all of it" 'names of torchvision: 102 of 102 parameters loaded'
-check_exit "its weights" 0 vt-train -q --export="$T/x" --names=torchvision --out="$T/from"
+check_exit "its weights" 0 vt-train -q --export="$T/x" --names=torchvision --output="$T/from"
 check_exit "torchvision loads with strict=True" 0 "$python" "$T/strict.py" "$T/r18.pth" "$T/x"
 plan

@@ -93,7 +93,7 @@ fi
 
 VT_ISA=base
 check_exit "its checkpoint scores the dataset" 0 \
-	vt-eval -q -m final.safetensors -i set --device=ref --scores=scores.new -o results.new
+	vt-eval -q -k final.safetensors -i set --device=ref --scores=scores.new -o results.new
 check_same "with the same results" "$(cat scores.tsv)" "$(cat results.new)"
 check_same "and the same scores of all classes" "$(cat scores.all)" "$(cat scores.new)"
 plan

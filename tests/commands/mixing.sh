@@ -8,8 +8,8 @@ cd "${0%/*}/../.." || exit 2
 small_net 8 8 0.3 >"$T/net.net"
 # Batches of 12 in groups of 3 and 4: those of 3 go around.
 stages '0 0 3 0 12 2 28 3 0.05 0 0' '1 3 6 0 12 2 20 4 0.05 0 0' >"$T/s.tsv"
-all="--mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --erase=0.5
-	--repeat=2 --label-smoothing=0.1 --augment=jitter --jitter-inverse"
+all="--mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --random-erase=0.5
+	--repeat=2 --label-smoothing=0.1 --crop-rule=jitter --jitter-inverse"
 # trained RUN [OPTION]...: the hash of each tensor at the end
 trained() {
 	run=$T/$1
@@ -47,9 +47,9 @@ plain=$(trained plain)
 		diag "$(cat "$T/err")"
 	check_same "a run that was stopped and resumed" "$want" "$(trained part $all)"
 	check_exit "but not without one of the options" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
-		--device ref --seed 7 ${all%--augment*}
+		--device ref --seed 7 ${all%--crop-rule*}
 }
-check_says "which is printed" 'augment'
+check_says "which is printed" 'crop-rule'
 # What was done to each clip, in words: two operations, four changes of colour, and
 # what it is mixed with, which is in the same step; a share and a box are shared.
 check "words say what was done to a clip" awk -F '\t' '!/^#/ {
@@ -73,8 +73,8 @@ check "words say what was done to a clip" awk -F '\t' '!/^#/ {
 		}
 		exit !(lines == 120 && bad == 0 && erased > lines / 4 && erased < lines * 3 / 4 && cuts > 0 && cuts < lines)
 	}' "$T/trace-all"
-for option in --mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --erase=0.5 \
-	--repeat=2 --label-smoothing=0.1 --augment=jitter --augment=resized --resize=bilinear --sampler=ssv2; do
+for option in --mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --random-erase=0.5 \
+	--repeat=2 --label-smoothing=0.1 --crop-rule=jitter --crop-rule=resized --resize=bilinear --sampler=ssv2; do
 	got=$(trained "one$option" "$option")
 	check "$option alone changes the run" test -n "$got" -a "$got" != "$plain"
 done

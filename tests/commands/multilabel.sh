@@ -61,9 +61,9 @@ if built oneDNN; then
 	jq -s '[.[]|select(.type=="validation").loss]|last' "$T/cpu/log.jsonl" >>"$T/l1"; jq -s -r 'if (.[0]-.[1]|fabs) < 1e-3 then "same" else tostring end' "$T/l1")"
 fi
 
-check_exit "vt-eval" 0 vt-eval -m "$T/run" -i "$T/val" --device=ref --scores="$T/scores" --per-class="$T/classes" --json
+check_exit "vt-eval" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref --scores="$T/scores" --per-class="$T/classes" --json
 cp "$T/out" "$T/json"
-check_exit "as a table" 0 vt-eval -m "$T/run" -i "$T/val" --device=ref
+check_exit "as a table" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref
 cp "$T/out" "$T/table"
 python3 - "$T/scores" "$T/classes" "$T/json" "$T/table" >"$T/py" <<'P'
 # Average precision by its definition: over the positives, the precision among
@@ -103,8 +103,8 @@ P
 for what in classes summary labels table loss; do
 	check_same "$what as another program has it" "$what True" "$(grep "^$what" "$T/py")"
 done
-check_exit "a confusion matrix" 2 vt-eval -m "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
+check_exit "a confusion matrix" 2 vt-eval -k "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
 check_says "is of one class each" 'its samples have sets of classes .--matrix is for one class each'
-check_exit "a set of one class each" 0 vt-eval -m "$T/run" -i "$T/plain" --device=ref
+check_exit "a set of one class each" 0 vt-eval -k "$T/run" -i "$T/plain" --device=ref
 check_same "has no mean average precision" 0 "$(grep -c mAP "$T/out")"
 plan

@@ -34,8 +34,8 @@ check_says "are for --init, and the network lies next to them" \
 	"final.safetensors: holds weights \(wanted a network\): --init=$T/run/final.safetensors begins from them, and the network of that run is --model=$T/run/network.net"
 check_exit "weights of another program" 2 train -n -m "$T/r50.pth"
 check_says "are too" "--init=$T/r50.pth begins from them$"
-check_exit "a file for --out" 2 train -o "$T/s.tsv"
-check_says "is refused with what it is for" "--out=$T/s.tsv is a file \(wanted a directory, in which the run keeps its checkpoints and log\)"
+check_exit "a file for --output" 2 train -o "$T/s.tsv"
+check_says "is refused with what it is for" "--output=$T/s.tsv is a file \(wanted a directory, in which the run keeps its checkpoints and log\)"
 check_exit "a dataset that does not exist" 1 train -n -i "$T/trian"
 check_says "is named" "manifest.json: there is no directory $T/trian \(wanted a packed set"
 check_exit "a folder without a dataset" 1 train -n -i "$T/run"
@@ -48,9 +48,9 @@ check_says "are warned of" "warning: $T/train: crops of 33x33 pixels from frames
 check_says "in validation, too" "warning: $T/val: crops of 33x33 pixels"
 check_exit "as large as they are" 0 train -n --schedule "$T/s.tsv" --val "$T/val" --val-crop 32
 check_same "they are not" "" "$(cat "$T/err")"
-check_exit "vt-eval with large crops" 0 vt-eval -m "$T/run" -i "$T/val" --crop 33 --device ref
+check_exit "vt-eval with large crops" 0 vt-eval -k "$T/run" -i "$T/val" --crop 33 --device ref
 check_says "says so" "warning: $T/val: crops of 33x33 pixels from frames of at most 40x32"
-check_exit "and without" 0 vt-eval -m "$T/run" -i "$T/val" --crop 32 --device ref
+check_exit "and without" 0 vt-eval -k "$T/run" -i "$T/val" --crop 32 --device ref
 check_same "does not" "" "$(grep crops "$T/err")"
 
 plan

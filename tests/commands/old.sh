@@ -14,7 +14,7 @@ check_same "its schedule is a schedule" "$(sed 's/first/epoch_begin/; s/last/epo
 	"$(vt-schedule s.tsv)"
 # Crops of frames this small lie a little otherwise since they follow TSM's sizes.
 check_same "its checkpoint predicts the same, with nearly the same probability" "12 12" \
-	"$(vt-eval -m final.safetensors -i set --device ref 2>/dev/null | grep -v '^#' | paste - scores.tsv |
+	"$(vt-eval -k final.safetensors -i set --device ref 2>/dev/null | grep -v '^#' | paste - scores.tsv |
 	awk -F '\t' '{ n++; same += $1 == $9 && $2 == $10 && $3 == $11 && ($8 - $16) ^ 2 < 4e-6 } END { print n, same }')"
 
 # tensors FILE: the hash of each tensor, from the header's metadata

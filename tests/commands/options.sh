@@ -193,7 +193,7 @@ check "options are known" test "$(echo "$vars" | wc -l)" -gt 90
 for c in schedule eval; do
 	mine=$(vt-$c --complete-spec | cut -f2 | tr a-z- A-Z_)
 	theirs=$(echo "$vars" | grep -vxF "$mine")
-	env $(echo "$theirs" | sed 's/.*/VT_&=x/') VT_SHARE_DIR="$VT_SHARE_DIR" VT_ISA=base "$BUILD/vt-$c" -i nowhere -m nowhere >/dev/null 2>"$T/err"
+	env $(echo "$theirs" | sed 's/.*/VT_&=x/') VT_SHARE_DIR="$VT_SHARE_DIR" VT_ISA=base "$BUILD/vt-$c" -i nowhere >/dev/null 2>"$T/err"
 	check_same "vt-$c: those of other commands are not told" "" "$(grep 'nothing reads' "$T/err")"
 done
 check_exit "an instruction set that is none" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
@@ -216,9 +216,9 @@ check_says "says on what it trains" 'note: .*/train: 16 samples of [0-9]+ classe
 check_says "what" 'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
 check_says "how long" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
 check_says "and what is saved" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
-check_exit "vt-eval" 0 vt-eval -m "$T/run/final.safetensors" -i "$T/train" --device=ref
+check_exit "vt-eval" 0 vt-eval -k "$T/run/final.safetensors" -i "$T/train" --device=ref
 check_same "without -v nothing" "" "$(cat "$T/err")"
-check_exit "vt-eval -v" 0 vt-eval -v -m "$T/run/final.safetensors" -i "$T/train" --device=ref
+check_exit "vt-eval -v" 0 vt-eval -v -k "$T/run/final.safetensors" -i "$T/train" --device=ref
 check_says "says what it scores" 'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
 check_says "and in which views" 'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
 

@@ -339,7 +339,7 @@ check "a pipe is read again from its beginning" same good part5
 
 n=$(wc -l <done.txt)
 "$make_stream" "$n" $((30 - n)) 15 3000 3 1 >rest.tar
-check_exit "--rest, an input without what is packed" 0 vt-pack -o part2 --shard-size=1M --rest rest.tar
+check_exit "--continue, an input without what is packed" 0 vt-pack -o part2 --shard-size=1M --continue rest.tar
 check_says "sums up what was packed before, too" 'part2: 30 samples, 3 classes \(c0: 10, c1: 10, c2: 10\), '
 check "gives the same bytes too" same good part2
 
@@ -351,7 +351,7 @@ check "are dealt with" same good part3
 
 cp -r part4 part6
 check_exit "another input" 2 vt-pack -o part4 --shard-size=1M a2.tar
-check_says "is refused at the first sample" "the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f begins anew, --rest takes an input that lacks what is packed"
+check_says "is refused at the first sample" "the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f begins anew, --continue takes an input that lacks what is packed"
 "$make_stream" 0 3 15 3000 3 1 >mixed.tar
 "$make_stream" 13 17 15 3000 3 1 >>mixed.tar
 check_exit "one that begins alike too" 2 vt-pack -o part4 --shard-size=1M mixed.tar
@@ -361,15 +361,15 @@ check_says "is refused" "cannot go on with other options: .*; -f begins anew\)"
 check_exit "another prefix" 2 vt-pack -o part4 --prefix=y --shard-size=1M a.tar
 check_exit "other classes" 2 vt-pack -o part4 --classes=names.txt --shard-size=1M a.tar
 check "and nothing was touched" same part6 part4
-check_exit "-f and --rest" 2 vt-pack -o part4 -f --rest a.tar
-check_exit "packed samples as the rest" 1 vt-pack -o part4 --shard-size=1M --rest a.tar
+check_exit "-f and --continue" 2 vt-pack -o part4 -f --continue a.tar
+check_exit "packed samples as the rest" 1 vt-pack -o part4 --shard-size=1M --continue a.tar
 check_says "is refused" "key c0/clip_0 is packed already, as sample 0"
 change part4/.vt-pack.journal 20
 check_exit "a damaged journal" 1 vt-pack -o part4 --shard-size=1M a.tar
 check_says "is refused" "part4/.vt-pack.journal:1: the checksum of the line is wrong"
 check_exit "-f begins anew" 0 vt-pack -o part4 --shard-size=1M -f a.tar
 check "whatever was there" same good part4
-check_exit "--rest of nothing begins" 0 vt-pack -o fresh --shard-size=1M --rest a.tar
+check_exit "--continue of nothing begins" 0 vt-pack -o fresh --shard-size=1M --continue a.tar
 check "as without it" same good fresh
 
 check_exit "a finished set takes no other input" 2 vt-pack -o set --shard-size=1M a2.tar
@@ -448,7 +448,7 @@ check_exit "a reader that goes away" 141 bash -c '
 # ---- wrong use ----
 
 for use in "a.tar" "-o" "-o never -i set a.tar" "-o never --shard-size=10 a.tar" "-o never --shard-size=3MB a.tar" \
-	"-o never --prefix=a/b a.tar" "-o never --prefix= a.tar" "-o never --resume a.tar" "-o never -f --rest a.tar" \
+	"-o never --prefix=a/b a.tar" "-o never --prefix= a.tar" "-o never --resume a.tar" "-o never -f --continue a.tar" \
 	"--verify" "--verify=deep -i set" "--verify -i set a.tar" "--verify --list -i set" "--list" \
 	"--cat=k:0" "--verif -i set" "-o never --no-such a.tar" "--list -o set" "--done"; do
 	# shellcheck disable=SC2086

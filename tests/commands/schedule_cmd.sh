@@ -259,13 +259,13 @@ check_same "the table in vt-schedule(5) prints as it is" "$(cat "$T/example.tsv"
 vt-schedule --policy=long+short --batch=16 --crop=48 --epochs=20 -o "$T/by-steps.tsv"
 vt-schedule --policy=long+short --batch=16 --crop=48 --epochs=20 --lr-policy=cosine -o "$T/cosine.tsv"
 vt-schedule --batch=16 --crop=48 --epochs=20 -o "$T/fixed.tsv"
-check_same "--at: three names of one step" "75 75 75" "$(vt-schedule --samples=1000 --at=step:75,epoch:1.2,sample:1215 "$T/fixed.tsv" |
+check_same "--locate: three names of one step" "75 75 75" "$(vt-schedule --samples=1000 --locate=step:75,epoch:1.2,sample:1215 "$T/fixed.tsv" |
 	awk -F '\t' '/^[0-9]/ { print $1 }' | xargs)"
-check_same "a step's epoch and sample" "75 1.2 1200" "$(vt-schedule --samples=1000 --at=step:75 "$T/fixed.tsv" | awk '/^[0-9]/ { print $1, $2, $3 }')"
-check_exit "--at after the end" 2 vt-schedule --samples=1000 --at=step:1250 "$T/fixed.tsv"
+check_same "a step's epoch and sample" "75 1.2 1200" "$(vt-schedule --samples=1000 --locate=step:75 "$T/fixed.tsv" | awk '/^[0-9]/ { print $1, $2, $3 }')"
+check_exit "--locate after the end" 2 vt-schedule --samples=1000 --locate=step:1250 "$T/fixed.tsv"
 check_says "says where that is" '1250 is after the end: 1250 steps of 20000 samples in 20 epochs'
-check_exit "--at of what there is not" 2 vt-schedule --samples=1000 --at=hour:3 "$T/fixed.tsv"
-check_exit "--at without samples" 2 vt-schedule --at=step:3 "$T/fixed.tsv"
+check_exit "--locate of what there is not" 2 vt-schedule --samples=1000 --locate=hour:3 "$T/fixed.tsv"
+check_exit "--locate without samples" 2 vt-schedule --locate=step:3 "$T/fixed.tsv"
 vt-schedule --compare --samples=1000 "$T/fixed.tsv" "$T/by-steps.tsv" "$T/cosine.tsv" >"$T/compared"
 check_same "--compare: steps and cosine are the same work" \
 	"$(awk -F '\t' '/by-steps.tsv/ { print $2, $4, $5, $6 }' "$T/compared")" \

@@ -73,7 +73,7 @@ done
 check "what lies between groups is in the checkpoint" [ "$(tail -c +9 "$T/ref-agg/final.safetensors" |
 	head -c "$(od -An -tu8 -N8 "$T/ref-agg/final.safetensors" | tr -d ' ')" |
 	jq -r 'keys[] | select(endswith(".running_between"))' | wc -l)" = 2 ]
-check "vt-eval reads it" vt-eval -m "$T/ref-agg/final.safetensors" -i "$T/val" --device ref -q
+check "vt-eval reads it" vt-eval -k "$T/ref-agg/final.safetensors" -i "$T/val" --device ref -q
 options="--device ref --precise-bn off --bn-running aggregate"
 cp -r "$T/ref-plain" "$T/later"
 rm "$T/later/ckpt-0000000007.safetensors" "$T/later/final.safetensors"
@@ -84,7 +84,7 @@ check "the log says what measuring took" jq -se '[.[] | select(.type == "validat
 	length == 3 and all(. > 0)' "$T/ref/log.jsonl"
 best=$(jq -rs '[.[] | select(.type == "validation" and .best)] | last | .top1' "$T/ref/log.jsonl")
 check_same "best.safetensors has the statistics that it was the best with" "$best" \
-	"$(vt-eval -m "$T/ref/best.safetensors" -i "$T/val" --device ref -q --json | jq '.top1 // empty')"
+	"$(vt-eval -k "$T/ref/best.safetensors" -i "$T/val" --device ref -q --json | jq '.top1 // empty')"
 
 # Without a validation they are measured at the end.
 check "a run without --val" vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/noval" --seed 7 -q \

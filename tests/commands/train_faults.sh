@@ -205,7 +205,7 @@ cp "$first" "$T/nan/" && cp "$first" "$T/nan/ckpt-0000000003.safetensors"
 poison "$T/nan/ckpt-0000000003.safetensors" bn/bn1.running_mean "$NAN"
 cp "$T/nan/ckpt-0000000003.safetensors" "$T/poison.safetensors"
 check_exit "vt-eval of a checkpoint with NaN is exit 5" 5 \
-	vt-eval -m "$T/poison.safetensors" -i "$T/val" --device ref
+	vt-eval -k "$T/poison.safetensors" -i "$T/val" --device ref
 check_says "and says where" 'tensor bn/bn1.running_mean holds NaN'
 check "vt-train goes on from the newest that is finite" train nan
 check "and puts the other aside" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
@@ -218,7 +218,7 @@ cp "$first" "$T/huge.safetensors"
 poison "$T/huge.safetensors" model/fc.weight "$HUGE"
 poison "$T/huge.safetensors" model/conv1.weight "$HUGE"
 check_exit "vt-eval of scores that are not finite is exit 5" 5 \
-	vt-eval -m "$T/huge.safetensors" -i "$T/val" --device ref
+	vt-eval -k "$T/huge.safetensors" -i "$T/val" --device ref
 check_says "and says of which sample" 'sample s[0-9]+: the score of class [0-9] is'
 # A variance that overflows leaves the loss finite: nothing else would tell.
 mkdir "$T/variance" && cp "$first" "$T/variance/"
@@ -238,7 +238,7 @@ check_exit "divergence is exit 5" 5 hot
 check_same "--status says so" "diverged 5" "$(state hot)"
 step=$(jq -r .step "$T/said")
 check "what was finite is saved" test "$step" -ge 1
-check_same "and is all finite" 0 "$(vt-eval -m "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
+check_same "and is all finite" 0 "$(vt-eval -k "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
 	grep -c 'holds NaN' "$T/err")"
 check_exit "again, it diverges again" 5 hot
 check_same "a loop that goes on at 75 ends" "5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
@@ -404,7 +404,7 @@ rm "$T/typed/ckpt-"* "$T/typed/final.safetensors" "$T/typed/best.safetensors"
 check_exit "the config of a run works from another directory" 0 sh -c "cd / && '$BUILD/vt-train' -c '$T/typed/config'"
 check_same "and is that run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
 check_exit "a run is no network" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "but it has one" "--model=$T/ref/network.net is the network of that run, --out=$T/ref resumes it"
+check_says "but it has one" "--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it"
 mkdir "$T/tsm_tiny"
 check_exit "a directory called as a network does not hide it" 0 \
 	sh -c "cd '$T' && vt-train -n -i train -m tsm_tiny --schedule s.tsv --device ref"

@@ -46,7 +46,7 @@ weights() {
 on 1
 check "sgd" train sgd
 for optimizer in lars lars-outside adamw lamb; do
-	options="--optimizer=$optimizer --trust=0.02 --ema=0.9 --loss-scale=dynamic"
+	options="--optimizer=$optimizer --trust-coefficient=0.02 --ema=0.9 --loss-scale=dynamic"
 	# shellcheck disable=SC2086
 	check_exit "$optimizer" 0 train $optimizer $options
 	check "makes another run than sgd" test "$(jq -r 'select(.type == "step").loss' "$T/$optimizer/log.jsonl" | tail -1)" != \
@@ -142,7 +142,7 @@ check "and has another loss" test "$(loss last)" != "$(loss average)"
 scored() {
 	dir=$1
 	shift
-	vt-eval -m "$T/$dir/final.safetensors" -i "$T/val" --device ref -j 1 --json "$@" 2>"$T/err" |
+	vt-eval -k "$T/$dir/final.safetensors" -i "$T/val" --device ref -j 1 --json "$@" 2>"$T/err" |
 		sed -n 's/.*"loss":\([^,]*\),.*"top1".*/\1/p'
 }
 check_same "vt-eval --use-ema scores the average" "$(loss average | cut -c1-8)" "$(scored last --use-ema | cut -c1-8)"
@@ -151,7 +151,7 @@ for which in model ema; do
 	option=
 	[ $which = model ] || option=--use-ema
 	# shellcheck disable=SC2086
-	check_exit "$which exported" 0 vt-train -q --export="$T/$which" --names=torchvision --out="$T/last" $option
+	check_exit "$which exported" 0 vt-train -q --export="$T/$which" --names=torchvision --output="$T/last" $option
 	prefix=$which
 	[ $which = ema ] || prefix=bn
 	check_same "are those of the checkpoint" \
@@ -160,9 +160,9 @@ for which in model ema; do
 done
 check "which differ" test "$(bytes "$T/model" fc.weight)" != "$(bytes "$T/ema" fc.weight)"
 check_exit "the average of a run that has none is not exported" 2 vt-train --export="$T/no" --names=torchvision \
-	--out="$T/sgd" --use-ema
+	--output="$T/sgd" --use-ema
 check_says "and it says so" 'sgd/final.safetensors: has no moving average'
-check_exit "of a run that has none" 2 vt-eval -m "$T/sgd" -i "$T/val" --device ref --use-ema
+check_exit "of a run that has none" 2 vt-eval -k "$T/sgd" -i "$T/val" --device ref --use-ema
 check_says "it says so" 'has no moving average of the weights \(vt-train --ema=DECAY keeps one\)'
 # ---- what is refused ----
 

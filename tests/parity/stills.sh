@@ -19,9 +19,9 @@ stages '0 0 1 0 8 1 64 8 1e-30 0 0' >"$T/still.tsv"
 check_exit "a run begins from the checkpoint" 0 vt-train -q -i "$T/set" -m resnet50 --schedule="$T/still.tsv" \
 	--init="$T/weights.pth" --freeze=backbone --weight-decay=0 -o "$T/run"
 check_same "which has it all" 0 "$(awk -F'\t' '$2 == "new" || $2 == "reshaped"' "$T/run/init.tsv" | wc -l)"
-check_exit "it is exported" 0 vt-train -q --export="$T/exported" --names=torchvision --out="$T/run"
-check_exit "the packed pictures are scored" 0 vt-eval -q -m "$T/run" -i "$T/set" --full --scores="$T/scores"
-check_exit "and those in folders" 0 vt-eval -q -m "$T/run" --full --json -o "$T/answers" "$T"/frames/*/*
+check_exit "it is exported" 0 vt-train -q --export="$T/exported" --names=torchvision --output="$T/run"
+check_exit "the packed pictures are scored" 0 vt-eval -q -k "$T/run" -i "$T/set" --full-short-side --scores="$T/scores"
+check_exit "and those in folders" 0 vt-eval -q -k "$T/run" --full-short-side --json -o "$T/answers" "$T"/frames/*/*
 "$python" tests/parity/stills.py compare "$T" "$T/exported" "$T/scores" "$T/answers" >"$T/got" 2>&1
 check_same "the weights are PyTorch's, bit by bit" "0 changed, 0 more" "$(sed -n 's/^tensors: //p' "$T/got")"
 check_same "the scores are PyTorch's" "11 pictures, to 1e-4" "$(sed -n 's/^scores: //p' "$T/got")"

@@ -89,7 +89,7 @@ if [ $mpi = yes ]; then
 	check_same "once, for those" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
-	check_exit "a checkpoint that is on no rank" 1 $limit mpirun -np 3 vt-eval --model "$T/nowhere" -i "$T/val"
+	check_exit "a checkpoint that is on no rank" 1 $limit mpirun -np 3 vt-eval --checkpoint "$T/nowhere" -i "$T/val"
 	check_same "is missed once" 1 "$(lines "$T/err")"
 
 	# What a rank has for itself alone.
@@ -106,14 +106,14 @@ if [ $mpi = yes ]; then
 
 	# shellcheck disable=SC2086
 	check_exit "vt-eval: other views on one rank" 6 $limit \
-		mpirun -np 1 vt-eval --model "$T/one/final.safetensors" -i "$T/val" --device ref : \
-		-np 1 vt-eval --model "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
+		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
+		-np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
 	check_says "are told" 'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
 	# shellcheck disable=SC2086
 	vt-train -i "$T/train" -o "$T/other" $basic -q --seed 8 >/dev/null
 	check_exit "vt-eval: another checkpoint on one rank" 6 $limit \
-		mpirun -np 1 vt-eval --model "$T/one/final.safetensors" -i "$T/val" --device ref : \
-		-np 1 vt-eval --model "$T/other/final.safetensors" -i "$T/val" --device ref
+		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
+		-np 1 vt-eval --checkpoint "$T/other/final.safetensors" -i "$T/val" --device ref
 	check_says "is told" 'the ranks differ in checkpoint: '
 	check_exit "vt-bench: other sizes on one rank" 6 $limit \
 		mpirun -np 1 vt-bench allreduce --max 64K --runs 1 : -np 1 vt-bench allreduce --max 128K --runs 1
@@ -268,7 +268,7 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	beta1
 	beta2
 	epsilon
-	trust
+	trust-coefficient
 	trust-clip
 	weight-decay
 	clip-grad
@@ -285,14 +285,14 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	average-state
 	outer-momentum
 	outer-lr
-	grow-batch
-	grow-by
-	grow-above
-	grow-after
+	batch-growth-max
+	batch-growth-factor
+	batch-growth-threshold
+	batch-growth-patience
 	precise-bn
 	device
 	deterministic
-	exchange
+	comm-dtype
 	NAMES
 )" "$(meta "$T/one/final.safetensors" vt.config | sed -n 's/^\(# \)\{0,1\}\([a-z][a-z0-9-]*\) = .*/\2/p' | sort)"
 # same OPTION...: check that a run with these added has the same bytes
@@ -307,7 +307,7 @@ same --threads=3 --loader-threads=1 --loader-memory=1M --bucket=8K
 same --log-every=1 --keep-best=loss --verbose --progress=never --trace-samples="$T/trace2"
 same --save-every=0 --save-steps=1 --keep=1 --stop-after=1h --step-timeout=1h
 same --max-loss=100 --on-nan=skip:3 --on-corrupt=skip:0.5 --audit=1 --audit-report
-same --resume=never --choices=rule --no-fuse --precision=fp32 --val-frames=3 --val-crop=24 --val-every=2
+same --resume=never --autotune=rule --no-fuse --precision=fp32 --val-frames=3 --val-crop=24 --val-every=2
 rm -rf "$T/same"
 check_exit "a run that is stopped" 75 go_on --tensorboard -o "$T/same"
 check_exit "resumes without --tensorboard" 0 vt-train -i "$T/train" -o "$T/same" $common

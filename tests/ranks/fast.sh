@@ -38,7 +38,7 @@ check_apart() {
 
 # ---- what is refused ----
 
-for option in --allreduce=ring --exchange=bf16 --allreduce-table=x; do
+for option in --allreduce=ring --comm-dtype=bf16 --allreduce-table=x; do
 	check_exit "$option is refused under exact" 2 train no $option
 	check_says "with the option and the way out" "$option is for --deterministic=fast"
 done
@@ -81,7 +81,7 @@ check "each rank updating a part" train shard --deterministic=fast --allreduce=r
 check_apart "trains the same, bit for bit" ring shard 0 0
 for type in bf16 fp16; do
 	np=3
-	check "$np ranks, in $type" train $type --deterministic=fast --exchange=$type
+	check "$np ranks, in $type" train $type --deterministic=fast --comm-dtype=$type
 	check_apart "train nearly the same" exact $type 1e-7 1e-2
 done
 # A table that says what is not so, to be seen in the plan.
@@ -91,7 +91,7 @@ np=2
 said=$(train plan --deterministic=fast --allreduce-table="$T/table.tsv" --dry-run | grep '^# all-reduce')
 check_same "a table chooses the algorithm, by size" "halving on 2 x 1 ranks in fp32" \
 	"$(echo "$said" | sed 's/^# all-reduce *//; s/,.*//')"
-check_exit "the exchange of doubles has no 16 bits" 2 train doubles --deterministic=fast --exchange=bf16 --device ref64
+check_exit "the exchange of doubles has no 16 bits" 2 train doubles --deterministic=fast --comm-dtype=bf16 --device ref64
 check_exit "one that was stopped is resumed" 75 train half --deterministic=fast --stop-after 0.001s
 check_exit "to its end" 0 train half --deterministic=fast
 check_apart "which is the same" ring2 half 0 1e-5

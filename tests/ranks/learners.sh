@@ -91,7 +91,7 @@ check "an average every 3 steps is not: $far" below 1e-4 "$far"
 
 # Of learners that see the same, the mean of the steps is the step: of two samples
 # of one frame each, all that a microbatch of two has.
-adam="-j 1 --optimizer adamw --epsilon 1e-3 --no-flip --augment centre"
+adam="-j 1 --optimizer adamw --epsilon 1e-3 --no-flip --crop-rule centre"
 check "a set of two" "$MAKESET" "$T/two" 2 1 40 32 3 png=1
 for set in two train; do
 	mv "$T/s.tsv" "$T/s.kept"

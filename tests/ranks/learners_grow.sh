@@ -49,7 +49,7 @@ averages() {
 
 # Of plain SGD, averaged at each update, it is the joint batch.  Where any noise is
 # enough it doubles after 2 updates, then after 2 of those: as the table says it.
-always="--grow-batch 4 --grow-above 0 --grow-after 2"
+always="--batch-growth-max 4 --batch-growth-threshold 0 --batch-growth-patience 2"
 # shellcheck disable=SC2086
 check_exit "a batch that any noise makes grow" 0 train any --learners 4 --average-every 1 $always
 check_says "says so" "step 2: the batch is 2 times that of the schedule"
@@ -69,7 +69,7 @@ near=$(apart any table)
 far=$(apart any still)
 check "are the same training, to rounding: $near" below "$near" 3e-5
 check "and another one: $far" below 1e-3 "$far"
-check "in threes, to 5" train threes --learners 4 --average-every 1 --grow-batch 5 --grow-by 3 --grow-above 0 --grow-after 1
+check "in threes, to 5" train threes --learners 4 --average-every 1 --batch-growth-max 5 --batch-growth-factor 3 --batch-growth-threshold 0 --batch-growth-patience 1
 check_same "3, then 5, and at the end what is left" "24 72 120 120 96" "$(averages threes | cut -d' ' -f3 | xargs)"
 
 # ---- when it grows ----
@@ -83,8 +83,8 @@ wanted() {
 }
 # Of 6 samples there is a gradient to begin with, and less of it from step to step.
 set=few schedule=few
-check "noise above a part of the batch, twice in a row" train noisy --learners 4 --average-every 2 --grow-batch 16 \
-	--grow-above 0.2 --grow-after 2 --momentum 0 -q
+check "noise above a part of the batch, twice in a row" train noisy --learners 4 --average-every 2 --batch-growth-max 16 \
+	--batch-growth-threshold 0.2 --batch-growth-patience 2 --momentum 0 -q
 set=train schedule=s
 # The last interval ends with the schedule, in the middle of a batch.
 check_same "is when it grows" "$(averages noisy | wanted 0.2 2 384 | sed '$d' | xargs)" \
@@ -92,7 +92,7 @@ check_same "is when it grows" "$(averages noisy | wanted 0.2 2 384 | sed '$d' | 
 check "which it does here" test "$(averages noisy | cut -d' ' -f3 | sed '$d' | sort -u | wc -l)" -ge 3
 check "and not at once" test "$(averages noisy | grep -c ' 24 ')" -ge 3
 check "from numbers" test "$(averages noisy | grep -vc ' -$')" -ge 5
-check "more averages in a row than there are" train never --learners 4 --average-every 2 --grow-batch 16 --grow-after 10
+check "more averages in a row than there are" train never --learners 4 --average-every 2 --batch-growth-max 16 --batch-growth-patience 10
 check "no growth" train none --learners 4 --average-every 2
 "$BUILD/tests/tools/weightdump" "$T/none/final.safetensors" "$T/none.all" >"$T/none.names"
 "$BUILD/tests/tools/weightdump" "$T/never/final.safetensors" "$T/never.all" >"$T/never.names"
@@ -136,18 +136,18 @@ done
 
 # ---- refused, and said ----
 
-check_exit "growth of one learner: 2" 2 train no --learners 1 --grow-batch 4
-check_says "says why" "--grow-batch of one learner, which moves apart from nobody"
-check_exit "growth of none: 2" 2 train no --grow-batch 4
-check_says "says what is missing" "--grow-batch without --learners"
-check_exit "when, of what does not: 2" 2 train no --learners 4 --grow-after 2
-check_says "says what is missing" "--grow-after without --grow-batch"
-check_exit "groups, whose averages hide the noise: 2" 2 train no --learners 4 --learner-groups 2 --grow-batch 4
+check_exit "growth of one learner: 2" 2 train no --learners 1 --batch-growth-max 4
+check_says "says why" "--batch-growth-max of one learner, which moves apart from nobody"
+check_exit "growth of none: 2" 2 train no --batch-growth-max 4
+check_says "says what is missing" "--batch-growth-max without --learners"
+check_exit "when, of what does not: 2" 2 train no --learners 4 --batch-growth-patience 2
+check_says "says what is missing" "--batch-growth-patience without --batch-growth-max"
+check_exit "groups, whose averages hide the noise: 2" 2 train no --learners 4 --learner-groups 2 --batch-growth-max 4
 check_says "says so" "whose averages hide how far learners move apart"
 # shellcheck disable=SC2086
-check_exit "another threshold: 2" 2 train sgd --learners 4 --average-every 1 --grow-batch 4 --grow-after 2 --val "$T/val"
-check_says "is another run" "grow-above was 0 and is 1 now"
-check_exit "a plan" 0 train no --learners 4 --grow-batch 4 -n
+check_exit "another threshold: 2" 2 train sgd --learners 4 --average-every 1 --batch-growth-max 4 --batch-growth-patience 2 --val "$T/val"
+check_says "is another run" "batch-growth-threshold was 0 and is 1 now"
+check_exit "a plan" 0 train no --learners 4 --batch-growth-max 4 -n
 check_same "says that it grows" 1 "$(grep -c '^# the batch grows .*up to 4 times' "$T/out")"
 check "nothing was touched" test ! -e "$T/no"
 plan

@@ -67,7 +67,7 @@ done
 
 # As long as they do, none of the three ways to average is anything but the step of
 # one; where nothing is kept, only as long as there is nothing to keep.
-set=two schedule=two alike="--no-flip --augment centre"
+set=two schedule=two alike="--no-flip --crop-rule centre"
 check "the joint batch of the same" train one $alike
 for how in average keep; do
 	check "4 learners that see the same, $how" train two-$how $alike --learners 4 --average-every 3 --average-state $how

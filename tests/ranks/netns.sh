@@ -45,11 +45,11 @@ done <<CASES
 2 halving 2 $S
 2 exact 1 $S
 2 exact 2 $((2 * S))
-2 torus 2 $((S / 2)) --exchange=bf16
+2 torus 2 $((S / 2)) --comm-dtype=bf16
 4 ring 1 $((S * 3 / 2))
 4 torus 1 $((S * 3 / 2))
 4 halving 2 $((S * 3 / 2))
-4 halving 1 $((S * 3 / 4)) --exchange=fp16
+4 halving 1 $((S * 3 / 4)) --comm-dtype=fp16
 CASES
 check "the hosts are counted" grep -q '^# 4 ranks, .* 4 hosts;' "$T/out"
 

@@ -86,7 +86,7 @@ chmod +x "$T/short"
 starting train mpirun -np 3 "$T/stopped" vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 \
 	-o "$T/none" --step-timeout 1s &
 starts=$!
-starting eval mpirun -np 3 "$T/late" vt-eval -m "$T/none" -i "$T/val" --device ref -j 1 --step-timeout 1s &
+starting eval mpirun -np 3 "$T/late" vt-eval -k "$T/none" -i "$T/val" --device ref -j 1 --step-timeout 1s &
 starts="$starts $!"
 if shared silent; then
 	starting bench mpirun -np 3 -x LD_PRELOAD="$T/silent.so" vt-bench allreduce --max 4K --step-timeout 1s &
@@ -235,7 +235,7 @@ check "a run to evaluate" train env
 reads="-e trace=pread64 -e inject=pread64:$slow=12+"
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	check_exit "vt-eval: a disk that does not answer: 6" 6 timeout -k 5 120 mpirun -np 2 "$T/only" 1 "$reads" \
-		"$BUILD/vt-eval" -m "$T/run/final.safetensors" -i "$T/val" --device ref -j 1 --crops 10 --step-timeout 2s
+		"$BUILD/vt-eval" -k "$T/run/final.safetensors" -i "$T/val" --device ref -j 1 --crops 10 --step-timeout 2s
 	check_says "names rank, host and what it does" "rank 1 on $host is scoring \(loading clips\), for "
 fi
 

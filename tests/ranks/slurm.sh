@@ -215,7 +215,7 @@ if built FFmpeg; then
 	"$BUILD/motions" videos 1 1 3 >/dev/null
 	find videos/train -type f | LC_ALL=C sort | awk -F/ '{ if (!($3 in n)) n[$3] = c++; print $0, n[$3] }' >list.txt
 	cut -d/ -f3 list.txt | uniq >classes.txt
-	vt-extract -q --list=list.txt --classes=classes.txt --short-side=64 | vt-pack -q -o at_once >/dev/null
+	vt-extract -q --annotations=list.txt --classes=classes.txt --short-side=64 | vt-pack -q -o at_once >/dev/null
 	join=$(CPUS=1 bash "$examples/slurm-pack.sh" 3 list.txt classes.txt packed --short-side=64 | sed -n 's/.* //p')
 	packed() {
 		[ "$(scontrol show job "$join" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p')" = COMPLETED ]

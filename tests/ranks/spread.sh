@@ -78,7 +78,7 @@ alike "aggregated statistics" 1e-6 --device ref --bn-running aggregate
 alike "partial BN" 1e-6 --device ref --freeze partial-bn
 alike "clips that are mixed" 1e-6 --device ref --mixup 0.4 --cutmix 0.4 --repeat 2
 alike "sharded optimiser" 1e-6 --device ref --shard-optimizer --allreduce ring --clip-grad 0.5
-alike "gradients exchanged in 16 bits" 1e-2 --device ref --exchange bf16
+alike "gradients exchanged in 16 bits" 1e-2 --device ref --comm-dtype bf16
 
 # ---- an MPI library that allows one thread at a time ----
 

@@ -98,7 +98,7 @@ test_path_label(void)
 	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
 	refuses("two labels, not frames and a label", "a.mp4 4 1\nb.mp4 0 4\n",
 	    LIST_AUTO, "list: line 2: 0 frames before the label 4 (wanted the "
-	    "frames of the video; --list-format=mmaction2 for several");
+	    "frames of the video; --annotations-format=mmaction2 for several");
 	reads("unless the format is named", "a.mp4 4 1\nb.mp4 0 4\n",
 	    LIST_PATH_LABEL, NULL, "a.mp4|1 b.mp4|4");
 	refuses("also between commas", "a.mp4,0,4\n", LIST_AUTO,
@@ -329,7 +329,7 @@ test_labels(void)
 	    "folders give labels to paths alone");
 	refuses_labels("a name among numbers", "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 2: b.mp4: label walk among numbers "
-	    "(wanted only numbers or only names; --list-format=path-label");
+	    "(wanted only numbers or only names; --annotations-format=path-label");
 	refuses_labels("a number among names", "a.mp4 run\nb.mp4 7\n"
 	    "c.mp4 walk\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: label 7 among names");

@@ -131,10 +131,10 @@ test_numbered(void)
 	    "c/a.mp4|7 c/b.mp4|3 c/c.mp4|0");
 	refuses("three numbers behind each folder", "v/a 120 300 7\n",
 	    LIST_AUTO, "list: line 1: a folder and three numbers, in every line "
-	    "(wanted --list-format=mmaction2-offset");
+	    "(wanted --annotations-format=mmaction2-offset");
 	refuses("one number or two", "a.mp4 1\nb.mp4 1 2\n", LIST_AUTO,
 	    "list: line 2: two numbers behind the path, and one in line 1 (wanted "
-	    "--list-format=mmaction2");
+	    "--annotations-format=mmaction2");
 	refuses("a label that is none", "v/a 30 7\nv/b 30 x\n", LIST_TSM,
 	    "list: line 2: \"v/b 30 x\" (wanted a folder, the number");
 	refuses("no frames", "v/a 0 7\n", LIST_TSM, "line 1: \"v/a 0 7\"");

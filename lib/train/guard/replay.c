@@ -74,7 +74,7 @@ choose(struct replay *r, const char *text)
 	qsort(r->step, (size_t)r->n, sizeof(*r->step), by_step);
 	r->to = UINT64_MAX;
 	if (text != NULL && parse(text, &r->from, &r->to) != 0) {
-		fail("--steps=%s (wanted A:B, steps of checkpoints)",
+		fail("--replay-steps=%s (wanted A:B, steps of checkpoints)",
 		    text_quote(text));
 		return EXIT_USAGE;
 	}
@@ -85,7 +85,7 @@ choose(struct replay *r, const char *text)
 	if (!has(r, r->to))
 		return no_checkpoint(r, r->to);
 	if (r->from >= r->to) {
-		fail("--steps=%" PRIu64 ":%" PRIu64 ": nothing lies between",
+		fail("--replay-steps=%" PRIu64 ":%" PRIu64 ": nothing lies between",
 		    r->from, r->to);
 		return EXIT_USAGE;
 	}

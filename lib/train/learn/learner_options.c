@@ -11,10 +11,11 @@ learner_options_check(const struct learner_options *o)
 	    o->state != unset.state ? "average-state" :
 	    o->outer_momentum > 0 ? "outer-momentum" :
 	    o->outer_lr != unset.outer_lr ? "outer-lr" :
-	    o->noise ? "noise-scale" : o->grow > 0 ? "grow-batch" : NULL;
-	const char *growth = o->grow_by != unset.grow_by ? "grow-by" :
-	    o->grow_above != unset.grow_above ? "grow-above" :
-	    o->grow_after != unset.grow_after ? "grow-after" : NULL;
+	    o->noise ? "noise-scale" : o->grow > 0 ? "batch-growth-max" : NULL;
+	const char *growth =
+	    o->grow_by != unset.grow_by ? "batch-growth-factor" :
+	    o->grow_above != unset.grow_above ? "batch-growth-threshold" :
+	    o->grow_after != unset.grow_after ? "batch-growth-patience" : NULL;
 
 	if (o->n == 0 && theirs != NULL)
 		options_wrong("--%s without --learners=N", theirs);
@@ -23,12 +24,12 @@ learner_options_check(const struct learner_options *o)
 	if (o->n == 1 && (o->noise || o->grow > 0))
 		options_wrong("--%s of one learner, which moves apart from nobody "
 		    "(wanted --learners=2 or more)", o->noise ? "noise-scale" :
-		    "grow-batch");
+		    "batch-growth-max");
 	if (o->grow == 0 && growth != NULL)
-		options_wrong("--%s without --grow-batch=M", growth);
+		options_wrong("--%s without --batch-growth-max=M", growth);
 	if (o->grow > 0 && o->groups > 0)
-		options_wrong("--grow-batch with --learner-groups, whose averages "
-		    "hide how far learners move apart");
+		options_wrong("--batch-growth-max with --learner-groups, whose "
+		    "averages hide how far learners move apart");
 }
 
 int

@@ -48,14 +48,14 @@ struct learner_options {
 	    "scale the steps of averages by X (1)", NULL, 0, 100, 0 }, \
 	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
 	    "log the noise of gradients at each average", NULL, 0, 0, 0 }, \
-	{ 0, "grow-batch", OPTION_INT, &(o).grow, "M", \
+	{ 0, "batch-growth-max", OPTION_INT, &(o).grow, "M", \
 	    "grow the batch by its noise, to M times (0: off)", \
 	    NULL, 0, 65536, 0 }, \
-	{ 0, "grow-by", OPTION_INT, &(o).grow_by, "F", \
+	{ 0, "batch-growth-factor", OPTION_INT, &(o).grow_by, "F", \
 	    "multiply the batch by F at each growth (2)", NULL, 2, 65536, 0 }, \
-	{ 0, "grow-above", OPTION_REAL, &(o).grow_above, "X", \
+	{ 0, "batch-growth-threshold", OPTION_REAL, &(o).grow_above, "X", \
 	    "grow if noise scale / batch exceeds X (1)", NULL, 0, 1e9, 0 }, \
-	{ 0, "grow-after", OPTION_INT, &(o).grow_after, "N", \
+	{ 0, "batch-growth-patience", OPTION_INT, &(o).grow_after, "N", \
 	    "grow after N such averages in a row (3)", NULL, 1, 1e6, 0 }
 
 /* learner_options_check(o): dies of what cannot be meant. */

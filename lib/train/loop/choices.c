@@ -178,7 +178,7 @@ choices_plan(struct session *s)
 	char *any = device_choices(s->device, CHOICES_MADE);
 
 	if (any == NULL && s->o.choosing == CHOOSE_FASTEST)
-		note("--choices: back end %s has none to make",
+		note("--autotune: back end %s has none to make",
 		    s->backend->name);
 	free(any);
 	return any != NULL ? plan_alike(s) : comm_agree(s->comm,

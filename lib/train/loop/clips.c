@@ -16,7 +16,7 @@ void
 clips_set(const struct clip_settings *c, struct loader_options *o)
 {
 	o->sampler = (enum sampler)c->sampler;
-	o->crop = (struct crop_options){ .rule = (enum crop_rule)c->augment,
+	o->crop = (struct crop_options){ .rule = (enum crop_rule)c->crop_rule,
 		.flip = c->flip, .low = c->low, .high = c->high,
 		.inverse = c->inverse, .area = c->area,
 		.resize = (enum resize_wish)c->resize };

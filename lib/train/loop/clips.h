@@ -7,7 +7,7 @@
 #include "train/loop/views.h"
 
 struct clip_settings {
-	int sampler, augment, flip, inverse, resize;
+	int sampler, crop_rule, flip, inverse, resize;
 	double low, high, area;		/* of crops */
 	double mixup, cutmix, jitter[4], erase;
 	int64_t ops, level, repeat;
@@ -20,7 +20,7 @@ struct clip_settings {
 /* The rows of a struct clip_settings ${c}. */
 #define OPTION_CLIPS(c) \
 	OPTION_SAMPLER(&(c).sampler), \
-	{ 0, "augment", OPTION_CHOICE, &(c).augment, "RULE", \
+	{ 0, "crop-rule", OPTION_CHOICE, &(c).crop_rule, "RULE", \
 	    "choose crops: jitter, resized, ... (multiscale)", \
 	    CROP_NAMES, 0, 0, 0 }, \
 	{ 0, "jitter-min", OPTION_REAL, &(c).low, "PIXELS", \
@@ -39,7 +39,8 @@ struct clip_settings {
 	    "resize crops by rule, bilinear or antialias (rule)", \
 	    RESIZE_NAMES, 0, 0, 0 }, \
 	{ 0, "flip", OPTION_FLAG, &(c).flip, NULL, \
-	    "flip half of the clips horizontally (yes)", NULL, 0, 0, 0 }, \
+	    "flip half of the clips horizontally (yes)", \
+	    NULL, 0, 0, 0 }, \
 	{ 0, "rand-augment", OPTION_INT, &(c).ops, "N", \
 	    "apply N operations of RandAugment to a clip (0)", \
 	    NULL, 0, EFFECTS_OPS, 0 }, \
@@ -54,7 +55,7 @@ struct clip_settings {
 	    "vary the saturation by 1 - X to 1 + X (0)", NULL, 0, 10, 0 }, \
 	{ 0, "hue", OPTION_REAL, &(c).jitter[3], "X", \
 	    "shift the hue by -X to X of a full circle (0)", NULL, 0, 0.5, 0 }, \
-	{ 0, "erase", OPTION_REAL, &(c).erase, "PART", \
+	{ 0, "random-erase", OPTION_REAL, &(c).erase, "PART", \
 	    "erase a random box in this part of the clips (0)", \
 	    NULL, 0, 1, 0 }, \
 	{ 0, "mixup", OPTION_REAL, &(c).mixup, "A", \
@@ -66,13 +67,13 @@ struct clip_settings {
 	{ 0, "repeat", OPTION_INT, &(c).repeat, "N", \
 	    "use each sample for N clips in a row (1)", NULL, 1, 64, 0 }
 
-#define CLIP_OPTION_NAMES "sampler", "augment", "jitter-min", "jitter-max", \
+#define CLIP_OPTION_NAMES "sampler", "crop-rule", "jitter-min", "jitter-max", \
 	"jitter-inverse", "crop-area", "resize", "flip", "rand-augment", \
-	"rand-level", "brightness", "contrast", "saturation", "hue", "erase", \
+	"rand-level", "brightness", "contrast", "saturation", "hue", "random-erase", \
 	"mixup", "cutmix", "repeat"
-#define CLIP_OPTIONS "sampler augment jitter-min jitter-max jitter-inverse " \
+#define CLIP_OPTIONS "sampler crop-rule jitter-min jitter-max jitter-inverse " \
 	"crop-area resize flip rand-augment rand-level brightness contrast " \
-	"saturation hue erase mixup cutmix repeat"
+	"saturation hue random-erase mixup cutmix repeat"
 
 /*
  * clips_check(c): a usage error ends the program.

@@ -115,7 +115,7 @@ check_labels(const struct dataset *d, const char *path, int training)
 		return fail("%s: no samples in it", text_quote(path));
 	if (none == n)
 		return fail("%s: none of its %u samples has a label (vt-extract "
-		    "--label-from=dir or --list gives labels)", text_quote(path),
+		    "--label-from=dir or --annotations gives labels)", text_quote(path),
 		    n);
 	if (none > 0 && training)
 		return fail("%s: %u of %u samples have no label, %s first",
@@ -222,7 +222,7 @@ find_network(const char *model)
 	}
 	if (file_size(text) >= 0)
 		fail("%s: is a directory: --model=%s is the network of that run, "
-		    "--out=%s resumes it", text_quote(model), text, model);
+		    "--output=%s resumes it", text_quote(model), text, model);
 	else
 		fail("%s: is a directory (wanted the name of a network, or a "
 		    ".net file)", text_quote(model));

@@ -9,8 +9,8 @@
 #include "base/options.h"
 #include "train/loop/views.h"
 
-/* --choices: by the library's rule, or by trying which is the fastest; auto: the
- * fastest, where sums have no fixed order. */
+/* --autotune: choose by the library's rule, or the fastest by trying; auto: the
+ * fastest, if sums have no fixed order. */
 enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 
 #define OPTION_SAMPLER(to) \
@@ -25,9 +25,9 @@ enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
 	    "store activations as fp32, bf16 or fp16 (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }
-#define OPTION_CHOICES(to) \
-	{ 0, "choices", OPTION_CHOICE, to, "HOW", \
-	    "choose algorithms on a GPU by rule, fastest (auto)", \
+#define OPTION_AUTOTUNE(to) \
+	{ 0, "autotune", OPTION_CHOICE, to, "HOW", \
+	    "choose GPU algorithms: auto, rule, fastest (auto)", \
 	    "auto|rule|fastest", 0, 0, 0 }
 #define OPTION_FUSE(to) \
 	{ 0, "fuse", OPTION_FLAG, to, NULL, \
@@ -39,7 +39,8 @@ enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 	    NULL, 0, 1024, 0 }
 #define OPTION_LOADER_THREADS(to) \
 	{ 0, "loader-threads", OPTION_INT, to, "N", \
-	    "load clips with N threads in a rank (2)", NULL, 1, 1024, 0 }
+	    "load clips with N threads in a rank (2)", \
+	    NULL, 1, 1024, 0 }
 #define OPTION_LOADER_MEMORY(to) \
 	{ 0, "loader-memory", OPTION_SIZE, to, "BYTES", \
 	    "prefetch at most BYTES of pixels in a rank (512M)", \

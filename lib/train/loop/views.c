@@ -57,7 +57,7 @@ views_set(int protocol, const struct state *st, struct view_options *v)
 	if (protocol > 0)
 		return;
 	v->sampler = (enum sampler)setting(st, "sampler", VIEWS_SAMPLERS);
-	v->rule = crop_view((enum crop_rule)setting(st, "augment",
+	v->rule = crop_view((enum crop_rule)setting(st, "crop-rule",
 	    CROP_NAMES));
 }
 

@@ -40,7 +40,7 @@ struct optimizer_options {
 	    NULL, 0, 0.9999999, 0 }, \
 	{ 0, "epsilon", OPTION_REAL, &(o).set.eps, "X", \
 	    "adamw, lamb: set the term added to the root (1e-8)", NULL, 0, 1, 0 }, \
-	{ 0, "trust", OPTION_REAL, &(o).set.trust, "X", \
+	{ 0, "trust-coefficient", OPTION_REAL, &(o).set.trust, "X", \
 	    "set the trust coefficient of lars (0.001)", NULL, 0, 100, 0 }, \
 	{ 0, "trust-clip", OPTION_FLAG, &(o).set.trust_clip, NULL, \
 	    "lars, lamb: never enlarge a step by its trust ratio", \

@@ -24,7 +24,7 @@ onboard_new(struct comm *c, struct device *d, const struct allreduce_options *o)
 	b->type = (int)(o->wire - wires);
 	b->ranks = b->type == WIRE_FP16 ? c->size : 1;
 	if (b->type != WIRE_FP32 && d->backend->narrow == NULL) {
-		fail("--exchange=%s: the %s back end cannot convert gradients "
+		fail("--comm-dtype=%s: the %s back end cannot convert gradients "
 		    "on its device", o->wire->name, d->backend->name);
 		onboard_free(b);
 		return NULL;

@@ -21,5 +21,5 @@ sum_options_check(const struct sum_settings *s)
 		options_wrong("--allreduce-table=%s %s", text_quote(s->table),
 		    exact);
 	if (s->wire != WIRE_FP32)
-		options_wrong("--exchange=%s %s", wires[s->wire].name, exact);
+		options_wrong("--comm-dtype=%s %s", wires[s->wire].name, exact);
 }

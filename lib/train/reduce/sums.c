@@ -78,7 +78,7 @@ open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
 	if (c->size > 1 && algorithm_of_fabric(o->kind))
 		o->fabric = fabric;
 	if (what.wire->elem > 0 && elem != sizeof(float))
-		return fail("--exchange=%s is for gradients in fp32",
+		return fail("--comm-dtype=%s is for gradients in fp32",
 		    what.wire->name);
 	if (o->fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
 		return fail("--allreduce=%s sums fp32 alone, between ranks of "

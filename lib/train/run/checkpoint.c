@@ -7,6 +7,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/renamed.h"
 #include "base/text.h"
 #include "train/optim/ema.h"
 #include "train/run/checkpoint.h"
@@ -149,7 +150,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->choices = safetensors_meta(f, "vt.choices");
 	s->class_hash = text_of(f, "vt.class_xxh3", path, &bad);
 	s->classes = text_of(f, "vt.classes", path, &bad);
-	s->config = text_of(f, "vt.config", path, &bad);
+	f->owned = renamed_settings("vt-train", text_of(f, "vt.config", path,
+	    &bad));
+	s->config = f->owned;
 	s->init = safetensors_meta(f, "vt.init");
 	s->isa = safetensors_meta(f, "vt.isa");
 	s->library = safetensors_meta(f, "vt.library");

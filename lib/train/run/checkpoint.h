@@ -44,7 +44,8 @@ struct state {
 	const char *class_hash;		/* 16 hex digits */
 	const char *choices;		/* the back end's, "ROWS:HASH", NULL: it
 					 * has none, or sums are not exact */
-	const char *config;		/* settings, as --print-config */
+	const char *config;		/* settings, as --print-config, by their
+					 * present names */
 	const char *corrupt;		/* numbers of samples that are damaged
 					 * and passed over (data/bad.h), NULL:
 					 * none */

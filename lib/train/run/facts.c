@@ -51,7 +51,7 @@ static const struct field {
 static const struct free_setting { const char *name; int when; } free_setting[] = {
 	{ "data", FACT_RANKS | FACT_RESUME },
 	{ "val", FACT_RANKS | FACT_RESUME },
-	{ "out", FACT_RANKS | FACT_RESUME },
+	{ "output", FACT_RANKS | FACT_RESUME },
 	{ "override", FACT_RANKS | FACT_RESUME },	/* rank 0 alone resumes */
 	{ "flip-swap", FACT_RANKS | FACT_RESUME },
 	{ "trace-samples", FACT_RANKS | FACT_RESUME },
@@ -77,7 +77,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "shard-optimizer", FACT_RESUME },
 	{ "stop-after", FACT_RESUME },
 	{ "step-timeout", FACT_RESUME },
-	{ "choices", FACT_RESUME },		/* what came of it, */
+	{ "autotune", FACT_RESUME },		/* what came of it, */
 	{ "fuse", FACT_RESUME },		/* and of this */
 	{ "max-loss", FACT_RESUME },
 	{ "on-nan", FACT_RESUME },
@@ -85,7 +85,7 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "log-every", FACT_RESUME },
 	{ "tensorboard", FACT_RESUME },
 	{ "replay", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
-	{ "steps", FACT_RESUME },
+	{ "replay-steps", FACT_RESUME },
 	{ "audit", FACT_RESUME },
 	{ "audit-report", FACT_RESUME },
 	{ "status", FACT_RESUME },
@@ -101,13 +101,6 @@ static const struct free_setting { const char *name; int when; } free_setting[] 
 	{ "val-crop", FACT_RESUME },
 };
 #define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
-
-/* What settings of checkpoints of version 0.1.0 are called now. */
-static const struct { const char *then, *now; } renamed[] = {
-	{ "clip", "clip-grad" },
-	{ "groups", "param-groups" },
-};
-#define RENAMED (sizeof(renamed) / sizeof(renamed[0]))
 
 /* What was done by checkpoints that do not name a setting, where that is not the
  * default. */
@@ -160,19 +153,11 @@ add_settings(struct buffer *b, const char *settings, int when)
 {
 	char name[FACT_NAME];
 
-	for (const char *at = settings; *at != '\0'; at = fact_next(at)) {
-		const char *now = name;
-
-		if (!fact_name(at, name))
-			continue;
-		for (size_t i = 0; i < RENAMED; i++)
-			if (strcmp(renamed[i].then, name) == 0)
-				now = renamed[i].now;
-		if (!is_free(now, when))
-			buffer_printf(b, "--%s = %.*s\n", now, (int)
+	for (const char *at = settings; *at != '\0'; at = fact_next(at))
+		if (fact_name(at, name) && !is_free(name, when))
+			buffer_printf(b, "--%s = %.*s\n", name, (int)
 			    strcspn(at + strlen(name) + 3, "\n"),
 			    at + strlen(name) + 3);
-	}
 }
 
 char *

@@ -105,7 +105,7 @@ init_same(const char *path, const char *text)
 
 	if (text == NULL) {
 		fail("--init=%s: the run is there already, and did not begin "
-		    "from weights of a file (a new run needs another --out)",
+		    "from weights of a file (a new run needs another --output)",
 		    text_quote(path));
 		return 0;
 	}
@@ -126,7 +126,7 @@ init_same(const char *path, const char *text)
 			return 1;
 	}
 	fail("--init=%s: the run is there already, and began from another file, "
-	    "%s (a new run needs another --out)", text_quote(path),
+	    "%s (a new run needs another --output)", text_quote(path),
 	    text_quote(name));
 	return 0;
 }
