@@ -62,7 +62,7 @@ static const struct option_row rows[] = {
 	    "read the dataset DIR", NULL, 0, 0, 0 },
 	{ 0, "verify", OPTION_CHOICE, &verify, "DEPTH",
 	    "check the dataset: fast, full or decode (full)",
-	    "full|fast|decode|no", 0, 0, 1 },
+	    "full|fast|decode|no", 0, 0, OPTION_OPTIONAL },
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "verify with N threads; 0: one for each processor (0)", NULL, 0, 1024, 0 },
 	{ 0, "list", OPTION_FLAG, &list, NULL,

@@ -69,7 +69,7 @@ complete -c vt-bench -s j -l threads -r -f -d 'work with N threads; 0: one for e
 complete -c vt-bench -s c -l config -r -F -d 'read settings from FILE: long-option = value'
 complete -c vt-bench -s q -l quiet -d 'omit warnings and notes; twice: also errors'
 complete -c vt-bench -s v -l verbose -d 'print more details; twice: still more'
-complete -c vt-bench -s h -l help -d 'show this help'
+complete -c vt-bench -s h -l help -f -a 'all' -d 'show the common options, or all'
 complete -c vt-bench -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-bench -l print-config -d 'show all settings in force, as a file for -c'
 complete -c vt-bench -f -n 'not __fish_seen_subcommand_from decode loader op step allreduce' -a 'decode loader op step allreduce'

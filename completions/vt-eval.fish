@@ -59,6 +59,6 @@ complete -c vt-eval -s c -l config -r -F -d 'read settings from FILE: long-optio
 complete -c vt-eval -l progress -r -f -a 'auto always never' -d 'show a live line: auto, always or never (auto)'
 complete -c vt-eval -s q -l quiet -d 'omit warnings and notes; twice: also errors'
 complete -c vt-eval -s v -l verbose -d 'print more details; twice: still more'
-complete -c vt-eval -s h -l help -d 'show this help'
+complete -c vt-eval -s h -l help -f -a 'all' -d 'show the common options, or all'
 complete -c vt-eval -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-eval -l print-config -d 'show all settings in force, as a file for -c'

@@ -47,6 +47,6 @@ complete -c vt-extract -s c -l config -r -F -d 'read settings from FILE: long-op
 complete -c vt-extract -s q -l quiet -d 'omit warnings and notes; twice: also errors'
 complete -c vt-extract -s v -l verbose -d 'print more details; twice: still more'
 complete -c vt-extract -l progress -r -f -a 'auto always never' -d 'show a live line: auto, always or never (auto)'
-complete -c vt-extract -s h -l help -d 'show this help'
+complete -c vt-extract -s h -l help -f -a 'all' -d 'show the common options, or all'
 complete -c vt-extract -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-extract -l print-config -d 'show all settings in force, as a file for -c'

@@ -121,7 +121,7 @@ complete -c vt-train -s c -l config -r -F -d 'read settings from FILE: long-opti
 complete -c vt-train -l progress -r -f -a 'auto always never' -d 'show a live line: auto, always or never (auto)'
 complete -c vt-train -s q -l quiet -d 'omit warnings and notes; twice: also errors'
 complete -c vt-train -s v -l verbose -d 'print more details; twice: still more'
-complete -c vt-train -s h -l help -d 'show this help'
+complete -c vt-train -s h -l help -f -a 'all' -d 'show the common options, or all'
 complete -c vt-train -s V -l version -d 'show the version; with -v the libraries too'
 complete -c vt-train -l print-config -d 'show all settings in force, as a file for -c'
 complete -c vt-train -f

@@ -38,7 +38,7 @@ c config required FILE
 q quiet none -
 v verbose none -
 - progress required auto|always|never
-h help none -
+h help optional all
 V version none -
 - print-config none -
 - - operand FILE' ;;
@@ -64,7 +64,7 @@ c config required FILE
 q quiet none -
 v verbose none -
 - progress required auto|always|never
-h help none -
+h help optional all
 V version none -
 - print-config none -
 - - operand FILE' ;;
@@ -114,7 +114,7 @@ f force none -
 c config required FILE
 q quiet none -
 v verbose none -
-h help none -
+h help optional all
 V version none -
 - print-config none -
 - - operand FILE' ;;
@@ -224,7 +224,7 @@ c config required FILE
 - progress required auto|always|never
 q quiet none -
 v verbose none -
-h help none -
+h help optional all
 V version none -
 - print-config none -' ;;
 	vt-eval)
@@ -271,7 +271,7 @@ c config required FILE
 - progress required auto|always|never
 q quiet none -
 v verbose none -
-h help none -
+h help optional all
 V version none -
 - print-config none -
 - - operand FILE' ;;
@@ -329,7 +329,7 @@ j threads required -
 c config required FILE
 q quiet none -
 v verbose none -
-h help none -
+h help optional all
 V version none -
 - print-config none -
 - - operand decode|loader|op|step|allreduce

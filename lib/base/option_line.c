@@ -15,7 +15,8 @@ option_takes(const struct option_row *r)
 {
 	if (r->kind == OPTION_FLAG || r->kind == OPTION_COUNT)
 		return no_argument;
-	return r->optional ? optional_argument : required_argument;
+	return r->flags & OPTION_OPTIONAL ? optional_argument :
+	    required_argument;
 }
 
 /* End the program if --${name}, up to a =, is an option's name of earlier

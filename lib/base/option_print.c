@@ -7,8 +7,9 @@
 #include "base/option_table.h"
 #include "base/version.h"
 
+/* Print the row, if there is help for it; of some alone those in common use. */
 static void
-help_row(const struct option_table *t, const struct option_row *r)
+help_row(const struct option_table *t, const struct option_row *r, int some)
 {
 	char left[80];
 	const char *no = t->on[option_named(t, r->name)] ? "[no-]" : "";
@@ -16,31 +17,59 @@ help_row(const struct option_table *t, const struct option_row *r)
 	    r->letter, no, r->name) : snprintf(left, sizeof(left),
 	    "      --%s%s", no, r->name);
 
+	if (r->help == NULL || (some && !(r->flags & OPTION_COMMON)))
+		return;
 	if (r->arg != NULL)
 		n += snprintf(left + n, sizeof(left) - (size_t)n,
-		    r->optional ? "[=%s]" : "=%s", r->arg);
+		    r->flags & OPTION_OPTIONAL ? "[=%s]" : "=%s", r->arg);
 	if (n > 27)
 		printf("%s\n%-28s%s\n", left, "", r->help);
 	else
 		printf("%-28s%s\n", left, r->help);
 }
 
-void
-option_print_help(const struct option_table *t)
+/* Whether a row below the heading ${r} is in common use. */
+static int
+has_common(const struct option_row *r)
 {
+	for (r++; r->name != NULL && r->to != NULL; r++)
+		if (r->flags & OPTION_COMMON)
+			return 1;
+	return 0;
+}
+
+/* Whether the command marks rows of its own, and not only those that all
+ * commands have, which are below one heading. */
+static int
+marks_common(const struct option_row *r)
+{
+	int headings = 0;
+
+	for (; r->name != NULL; r++)
+		headings += r->to == NULL && has_common(r);
+	return headings > 1;
+}
+
+void
+option_print_help(const struct option_table *t, int all)
+{
+	const struct option_row *rows = t->command->rows;
+	int some = !all && marks_common(rows);
+
 	printf("usage: %s %s\n%s\n", program_name(), t->command->usage,
 	    t->command->summary);
-	for (const struct option_row *r = t->command->rows; r->name; r++) {
-		if (r->to == NULL)
+	for (const struct option_row *r = rows; r->name != NULL; r++) {
+		if (r->to != NULL)
+			help_row(t, r, some);
+		else if (!some || has_common(r))
 			printf("\n%s:\n", r->name);
-		else if (r->help != NULL)
-			help_row(t, r);
 	}
 	for (int i = t->own; i < t->rows; i++)
-		if (t->row[i]->help != NULL)
-			help_row(t, t->row[i]);
-	printf("\nExample:\n  %s\nThe manual is %s(1); vt(7) shows the whole "
-	    "pipeline.\n", t->command->example, program_name());
+		help_row(t, t->row[i], some);
+	printf("\nExample:\n  %s\n", t->command->example);
+	printf(some ? "--help=all shows all options.  Manuals: %s(1), vt(7).\n" :
+	    "The manual is %s(1); vt(7) shows the whole pipeline.\n",
+	    program_name());
 }
 
 void
@@ -78,7 +107,7 @@ option_print_spec(const struct option_table *t)
 		printf("%c\t%s\t%s\t%s\t%s\t%s\t%s\n",
 		    r->letter ? r->letter : '-', r->name,
 		    option_takes(r) == no_argument ? "none" :
-		    r->optional ? "optional" : "required",
+		    r->flags & OPTION_OPTIONAL ? "optional" : "required",
 		    r->arg ? r->arg : "-", completed_by(r),
 		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
 		    "many" : "once", r->help);

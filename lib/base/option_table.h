@@ -95,7 +95,8 @@ int option_takes(const struct option_row *row);
 
 /* ---- what is printed (option_print.c) ---- */
 
-void option_print_help(const struct option_table *t);
+/* option_print_help(t, all): all rows, or those of common use. */
+void option_print_help(const struct option_table *t, int all);
 void option_print_version(const struct option_table *t, int verbose);
 
 /*

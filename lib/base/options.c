@@ -12,14 +12,18 @@
 #include "base/file.h"
 #include "base/option_table.h"
 #include "base/renamed.h"
+#include "base/text.h"
 
 /* Rows that every command has and no table lists. */
-static int want_help, want_version, want_print, want_spec;
+static const char *want_help;	/* NULL: not; "", "all" */
+static int want_version, want_print, want_spec;
 static const struct option_row common[] = {
-	{ 'h', "help", OPTION_FLAG, &want_help, NULL,
-	    "show this help", NULL, 0, 0, 0 },
+	{ 'h', "help", OPTION_TEXT, &want_help, "all",
+	    "show the common options, or all", "all", 0, 0,
+	    OPTION_OPTIONAL | OPTION_COMMON },
 	{ 'V', "version", OPTION_FLAG, &want_version, NULL,
-	    "show the version; with -v the libraries too", NULL, 0, 0, 0 },
+	    "show the version; with -v the libraries too", NULL, 0, 0,
+	    OPTION_COMMON },
 	{ 0, "print-config", OPTION_FLAG, &want_print, NULL,
 	    "show all settings in force, as a file for -c", NULL, 0, 0, 0 },
 	{ 0, "complete-spec", OPTION_FLAG, &want_spec, NULL, NULL, NULL,
@@ -218,8 +222,12 @@ options_parse(const struct command *command, int argc, char **argv)
 		}
 	apply(t, given, n);
 	free(given);
-	if (want_help)
-		option_print_help(t);
+	if (want_help != NULL && *want_help != '\0' &&
+	    strcmp(want_help, "all") != 0)
+		options_wrong("--help=%s (wanted --help or --help=all)",
+		    text_quote(want_help));
+	if (want_help != NULL)
+		option_print_help(t, *want_help != '\0');
 	if (want_version)
 		option_print_version(t, count_of(t, "verbose") > 0);
 	if (want_print) {
@@ -228,7 +236,7 @@ options_parse(const struct command *command, int argc, char **argv)
 		fputs(text, stdout);
 		free(text);
 	}
-	if (want_help || want_version || want_print)
+	if (want_help != NULL || want_version || want_print)
 		printed();
 	check_environment(t);
 	return optind;

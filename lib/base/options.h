@@ -41,8 +41,12 @@ struct option_row {
 	const char *choices;	/* "stop|skip", for OPTION_CHOICE; of a text,
 				 * what to complete it with: "never|FILE" */
 	double min, max;	/* for numbers; both 0: any from 0 up */
-	int optional;		/* the argument may be left out: --name=X */
+	int flags;		/* OPTION_OPTIONAL, OPTION_COMMON */
 };
+
+/* Flags of rows. */
+#define OPTION_OPTIONAL	1	/* the argument may be left out */
+#define OPTION_COMMON	2	/* --help without =all shows the row */
 
 struct command {
 	const char *usage;	/* "[OPTION]... FILE...", without the name */
@@ -59,13 +63,15 @@ struct command {
 /* The rows every command has, to be put in its table. */
 #define OPTION_CONFIG(to) \
 	{ 'c', "config", OPTION_TEXT, to, "FILE", \
-	    "read settings from FILE: long-option = value", NULL, 0, 0, 0 }
+	    "read settings from FILE: long-option = value", NULL, 0, 0, \
+	    OPTION_COMMON }
 #define OPTION_QUIET(to) \
 	{ 'q', "quiet", OPTION_COUNT, to, NULL, \
 	    "omit warnings and notes; twice: also errors", NULL, 0, 0, 0 }
 #define OPTION_VERBOSE(to) \
 	{ 'v', "verbose", OPTION_COUNT, to, NULL, \
-	    "print more details; twice: still more", NULL, 0, 0, 0 }
+	    "print more details; twice: still more", NULL, 0, 0, \
+	    OPTION_COMMON }
 #define OPTION_PROGRESS(to) \
 	{ 0, "progress", OPTION_CHOICE, to, "WHEN", \
 	    "show a live line: auto, always or never (auto)", \
@@ -79,7 +85,8 @@ struct command {
  * Store what is set where the rows say.  --help, --version, --print-config
  * and --complete-spec print and exit 0; a mistake is one line on standard
  * error and exit 2.  Return the index of the first operand; operands are
- * moved after the options.
+ * moved after the options.  --help shows the rows with OPTION_COMMON, or all
+ * if the command has none; --help=all shows all.
  */
 int options_parse(const struct command *command, int argc, char **argv);
 

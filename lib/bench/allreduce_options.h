@@ -25,10 +25,10 @@ struct allreduce_options {
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).least, "BYTES", \
 	    "allreduce: set the smallest vector (4K)", \
-	    NULL, 4, 1e12, 0 }, \
+	    NULL, 4, 1e12, OPTION_COMMON }, \
 	{ 0, "max", OPTION_SIZE, &(o).most, "BYTES", \
 	    "allreduce: set the largest vector (64M)", \
-	    NULL, 4, 1e12, 0 }, \
+	    NULL, 4, 1e12, OPTION_COMMON }, \
 	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
 	    "allreduce: multiply each size by N for the next (4)", NULL, 2, 1024, 0 }, \
 	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
@@ -36,7 +36,7 @@ struct allreduce_options {
 	    NULL, 0, 1e6, 0 }, \
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
 	    "allreduce: exact, native, ring, torus[:XxY], halving", \
-	    "exact|native|ring|torus|halving", 0, 0, 0 }, \
+	    "exact|native|ring|torus|halving", 0, 0, OPTION_COMMON }, \
 	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
 	    "allreduce: send fp32, bf16 or fp16; not exact (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }, \
@@ -45,7 +45,7 @@ struct allreduce_options {
 	    NULL, 0, 0, 0 }, \
 	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
 	    "allreduce: write the fastest choices for vt-train", \
-	    NULL, 0, 0, 0 }, \
+	    NULL, 0, 0, OPTION_COMMON }, \
 	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
 	    "allreduce: limit waits for ranks; 0: off (10m)", \
 	    NULL, 0, 1e9, 0 }

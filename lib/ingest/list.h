@@ -101,7 +101,7 @@ int list_read_paths(struct list *l, const char *file, int zero);
 #define LIST_OPTIONS(files, zero) \
 	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
 	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
-	    0, 0 }, \
+	    0, OPTION_COMMON }, \
 	{ '0', "null", OPTION_FLAG, zero, NULL, \
 	    "end paths of -T with a zero byte, not a newline", NULL, 0, 0, 0 }
 

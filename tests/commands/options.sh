@@ -11,7 +11,7 @@ in_spec() {
 	"$1" --complete-spec | awk -F '\t' '$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }' | sort
 }
 in_help() {
-	"$1" --help | sed -n 's/^  \(-., \|    \)--/\1--/p' | awk '
+	"$1" --help"${2:-}" | sed -n 's/^  \(-., \|    \)--/\1--/p' | awk '
 		/^-/ { print substr($0, 1, 2) }
 		{
 			match($0, /--[a-z0-9[\]-]*/)
@@ -71,19 +71,27 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	in_spec $c >"$T/spec"
 	check "$c: has options" test "$(wc -l <"$T/spec")" -ge 20
 	check_same "$c: each option once" "" "$(uniq -d "$T/spec")"
-	check_same "$c: --help has them" "$(cat "$T/spec")" "$(in_help $c)"
+	check_same "$c: --help=all has them" "$(cat "$T/spec")" "$(in_help $c =all)"
+	in_help $c >"$T/common"
+	check_same "$c: --help has some of them" "" "$(comm -13 "$T/spec" "$T/common")"
+	check "$c: at least 15" test "$(wc -l <"$T/common")" -ge 15
+	check "$c: in at most 45 lines" test "$($c --help | wc -l)" -le 45
+	$c --help=all >"$T/all"
+	check_same "$c: in rows that --help=all has" "" "$($c --help | grep -E '^  ' | grep -vxFf "$T/all")"
+	if cmp -s "$T/spec" "$T/common"; then all=''; else all='--help=all shows all options.'; fi
+	check_same "$c: and says how to see all" "$all" "$($c --help | sed -n 's/^\(--help=all .*options\.\) .*/\1/p')"
 	check_same "$c: the page has them" "$(cat "$T/spec")" "$(in_page $c)"
 	check_same "$c: bash completes them" "$(cat "$T/spec")" "$(in_bash $c)"
 	check_same "$c: zsh completes them" "$(cat "$T/spec")" "$(in_zsh $c)"
 	check_same "$c: fish completes them" "$(cat "$T/spec")" "$(in_fish $c)"
-	check_same "$c: --help fits 80 columns" "" "$($c --help | awk 'length > 80')"
+	check_same "$c: --help fits 80 columns" "" "$($c --help | cat - "$T/all" | awk 'length > 80')"
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
 	check "$c: --version says which" grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
 	check_same "$c: -V is --version" "$(cat "$T/out")" "$($c -V)"
 
 	# ---- mistakes: one line, and where to look ----
-	for wrong in --no-such-option -% --versio --version=1 "--config"; do
+	for wrong in --no-such-option -% --versio --version=1 --help=x "--config"; do
 		check_exit "$c: $wrong is refused" 2 $c "$wrong"
 		check_same "$c: $wrong: one line and the hint" "2 Try '$c --help'." \
 			"$(wc -l <"$T/err") $(tail -1 "$T/err")"

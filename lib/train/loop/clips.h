@@ -22,7 +22,7 @@ struct clip_settings {
 	OPTION_SAMPLER(&(c).sampler), \
 	{ 0, "crop-rule", OPTION_CHOICE, &(c).crop_rule, "RULE", \
 	    "choose crops: jitter, resized, ... (multiscale)", \
-	    CROP_NAMES, 0, 0, 0 }, \
+	    CROP_NAMES, 0, 0, OPTION_COMMON }, \
 	{ 0, "jitter-min", OPTION_REAL, &(c).low, "PIXELS", \
 	    "jitter: set the minimal short side, crop 224 (256)", \
 	    NULL, 224, 4096, 0 }, \
@@ -40,7 +40,7 @@ struct clip_settings {
 	    RESIZE_NAMES, 0, 0, 0 }, \
 	{ 0, "flip", OPTION_FLAG, &(c).flip, NULL, \
 	    "flip half of the clips horizontally (yes)", \
-	    NULL, 0, 0, 0 }, \
+	    NULL, 0, 0, OPTION_COMMON }, \
 	{ 0, "rand-augment", OPTION_INT, &(c).ops, "N", \
 	    "apply N operations of RandAugment to a clip (0)", \
 	    NULL, 0, EFFECTS_OPS, 0 }, \

@@ -16,15 +16,15 @@ enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 #define OPTION_SAMPLER(to) \
 	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \
 	    "choose frames: tsm, dense, pyslowfast, ... (tsm)", \
-	    VIEWS_SAMPLERS, 0, 0, 0 }
+	    VIEWS_SAMPLERS, 0, 0, OPTION_COMMON }
 #define OPTION_DEVICE(to) \
 	{ 0, "device", OPTION_TEXT, to, "NAME", \
 	    "choose the back end: cpu, cuda, ref, ref64 (cpu)", \
-	    "cpu|cuda|ref|ref64", 0, 0, 0 }
+	    "cpu|cuda|ref|ref64", 0, 0, OPTION_COMMON }
 #define OPTION_PRECISION(to) \
 	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
 	    "store activations as fp32, bf16 or fp16 (fp32)", \
-	    "fp32|bf16|fp16", 0, 0, 0 }
+	    "fp32|bf16|fp16", 0, 0, OPTION_COMMON }
 #define OPTION_AUTOTUNE(to) \
 	{ 0, "autotune", OPTION_CHOICE, to, "HOW", \
 	    "choose GPU algorithms: auto, rule, fastest (auto)", \
@@ -36,17 +36,17 @@ enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "compute with N threads in a rank (0: all its cores)", \
-	    NULL, 0, 1024, 0 }
+	    NULL, 0, 1024, OPTION_COMMON }
 #define OPTION_LOADER_THREADS(to) \
 	{ 0, "loader-threads", OPTION_INT, to, "N", \
 	    "load clips with N threads in a rank (2)", \
-	    NULL, 1, 1024, 0 }
+	    NULL, 1, 1024, OPTION_COMMON }
 #define OPTION_LOADER_MEMORY(to) \
 	{ 0, "loader-memory", OPTION_SIZE, to, "BYTES", \
 	    "prefetch at most BYTES of pixels in a rank (512M)", \
 	    NULL, 1, 9e15, 0 }
 #define OPTION_JSON(to) \
 	{ 0, "json", OPTION_FLAG, to, NULL, \
-	    "print JSON Lines, not a table", NULL, 0, 0, 0 }
+	    "print JSON Lines, not a table", NULL, 0, 0, OPTION_COMMON }
 
 #endif

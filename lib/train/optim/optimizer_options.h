@@ -27,7 +27,7 @@ struct optimizer_options {
 	OPTION_HEADING("Optimizer"), \
 	{ 0, "optimizer", OPTION_CHOICE, &(o).optimizer, "NAME", \
 	    "use sgd, lars, lars-outside, adamw or lamb (sgd)", \
-	    OPTIMIZER_NAMES, 0, 0, 0 }, \
+	    OPTIMIZER_NAMES, 0, 0, OPTION_COMMON }, \
 	{ 0, "momentum", OPTION_REAL, &(o).set.momentum, "X", \
 	    "set the momentum of sgd and lars (0.9)", NULL, 0, 0.99999, 0 }, \
 	{ 0, "nesterov", OPTION_FLAG, &(o).set.nesterov, NULL, \
@@ -47,10 +47,10 @@ struct optimizer_options {
 	    NULL, 0, 0, 0 }, \
 	{ 0, "weight-decay", OPTION_REAL, &(o).set.decay, "X", \
 	    "set the weight decay (0.0001)", \
-	    NULL, 0, 1, 0 }, \
+	    NULL, 0, 1, OPTION_COMMON }, \
 	{ 0, "clip-grad", OPTION_REAL, &(o).clip, "NORM", \
 	    "clip the gradient norm (0: off)", \
-	    NULL, 0, 1e9, 0 }, \
+	    NULL, 0, 1e9, OPTION_COMMON }, \
 	{ 0, "clip-value", OPTION_REAL, &(o).clip_value, "X", \
 	    "clip each element of the gradient (0: off)", \
 	    NULL, 0, 1e9, 0 }, \
