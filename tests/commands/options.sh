@@ -66,6 +66,39 @@ in_fish() {
 settings() {
 	sed 's/	# [a-z ]*$//' "$1"
 }
+# defaults COMMAND: each option whose --help ends with another default, "(3)", "(64M)",
+# "(0: off)" or a choice, than --print-config prints; at last how many were compared
+defaults() {
+	"$1" --print-config | sed 's/^# //' >"$T/values"
+	"$1" --complete-spec | awk -F '\t' -v values="$T/values" '
+		function number(s,  unit) {
+			unit = substr(s, length(s))
+			sub(/[KMGm]$/, "", s)
+			return s * (unit in units ? units[unit] : 1)
+		}
+		BEGIN {
+			units["K"] = 1024; units["M"] = 1024 ^ 2; units["G"] = 1024 ^ 3; units["m"] = 60
+			while ((getline line < values) > 0) {
+				split(line, f, / = |\t/)
+				value[f[1]] = f[2]
+			}
+		}
+		$3 == "optional" || !match($7, /\([^()]+\)$/) || !($2 in value) { next }
+		{
+			said = substr($7, RSTART + 1)
+			sub(/[:;,)].*/, "", said)
+			if (said ~ /^[0-9.]+(e-?[0-9]+)?[KMGm]?$/)
+				same = number(said) == value[$2] + 0
+			else if (index("|" $5 "|yes|no|", "|" said "|"))
+				same = said == value[$2]
+			else
+				next
+			n++
+			if (!same)
+				print $2 ": " said " is " value[$2]
+		}
+		END { print n + 0 }'
+}
 
 for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	in_spec $c >"$T/spec"
@@ -85,6 +118,9 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check_same "$c: zsh completes them" "$(cat "$T/spec")" "$(in_zsh $c)"
 	check_same "$c: fish completes them" "$(cat "$T/spec")" "$(in_fish $c)"
 	check_same "$c: --help fits 80 columns" "" "$($c --help | cat - "$T/all" | awk 'length > 80')"
+	defaults $c >"$T/defaults"
+	check_same "$c: --help has the defaults" "" "$(sed '$d' "$T/defaults")"
+	check "$c: of several options" test "$(tail -1 "$T/defaults")" -ge 4
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
 	check "$c: --version says which" grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
