@@ -154,7 +154,7 @@ dynamic(void)
 		.set = { .momentum = 0.9 }, .dynamic_scale = 1,
 		.scale_every = 4 };
 	double norm = 0, before = 65536, first = 0;
-	int skipped = 0, made = 0, grown = 0, wrong = 0;
+	int skipped = 0, made = 0, grown = 0, wrong = 0, since = 0, late = 0;
 
 	optim_open(&o, r->n, NULL);
 	is((int)optim_loss_scale(&o), 65536, "a dynamic scale begins at 65536");
@@ -163,6 +163,9 @@ dynamic(void)
 		int bad;
 
 		grown += i > 0 && scale == 2 * before;
+		/* Steps that were made since the scale was another. */
+		late += (i > 0 && scale == 2 * before) != (since == o.scale_every);
+		since = i > 0 && scale != before ? 0 : since;
 		wrong += i > 0 && scale != before && scale != 2 * before &&
 		    scale != before / 2;
 		before = scale;
@@ -170,6 +173,7 @@ dynamic(void)
 		bad = optim_step(&o, r->n, r->gradient, 1, 1e-5, &norm);
 		skipped += bad == OPTIM_SKIPPED;
 		made += bad == 0;
+		since = bad == 0 ? since + 1 : 0;
 		wrong += bad != 0 && bad != OPTIM_SKIPPED;
 		if (bad == 0 && first == 0)
 			first = norm;
@@ -178,6 +182,7 @@ dynamic(void)
 	ok(skipped >= 3 && made >= 20 && grown >= 2, "steps are skipped (%d) until "
 	    "the scale is not too large, and after some it grows (%d)", skipped,
 	    grown);
+	is(late, 0, "it grows after as many steps as asked");
 	optim_close(&o);
 	rig_free(r);
 	r = rig_new(backend_find("ref"), PRECISION_FP32, "64");
