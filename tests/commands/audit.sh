@@ -81,6 +81,17 @@ if [ "$ranks" != 1 ]; then
 	VT_FLIP_BIT=$step:$1:$3 check_exit "in a rank's last microbatch, too" 6 train 2 bad --audit 1
 fi
 
+# A network of a single parameter, which the comparison must not pass over.
+cat >"$T/one.net" <<-'NET'
+	input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+	conv     scores   in=x out=classes k=1,1
+	avgpool  mean     in=scores over=thw
+NET
+check "it is audited" train 1 one -q --audit 1 -m "$T/one.net"
+VT_FLIP_BIT=1:0:$(audits one | jq -r 'select(.step == 1) | .microbatch') \
+	check_exit "a fault in the only parameter" 6 train 1 one-bad --audit 1 -m "$T/one.net"
+check_says "is found, too" "step 1: .* the gradients of scores.weight differ"
+
 # ---- and only what is audited ----
 
 # shellcheck disable=SC2046
