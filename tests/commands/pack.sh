@@ -200,9 +200,12 @@ check_says "are told so" "tar --sort=name puts members in order"
 check_exit "frames alone" 1 vt-pack -n -o x --foreign foreign.tar
 check_says "lack what closes a sample" "wanted c0/clip_0.json, without which a sample is not whole"
 gzip -c a.tar >a.tgz
+LC_ALL=C sed 's/"frames":657,"samples":30,/"frames":658,"samples":30,/' a.tar >counted.tar
+check_exit "another number of frames than the end of the stream says" 1 vt-pack -n -o x counted.tar
+check_says "is told, with both" "end-of-stream marker: 30 samples, 658 frames \(30, 657 came\)"
 check_exit "a compressed stream" 1 vt-pack -n -o x a.tgz
 check_says "is told as such" "a.tgz: compressed \(wanted a tar stream: gzip -dc FILE \| vt-pack\)"
-rm -r tree foreign.tar a.tgz
+rm -r tree foreign.tar a.tgz counted.tar
 
 # ---- verifying ----
 
