@@ -1363,8 +1363,10 @@ test_update(struct device *b)
 	enum { N = 100003 };
 	double *w = draw(N, 1), *m = draw(N, 2), *g = draw(N, 3), *host[2];
 	double bad = 0, squares[2][3];
-	const struct interval part[] = { { 5, 0 }, { 5, 1024 },
-		{ 1029, N - 1029 } };
+	/* The second table is as large as the first, and must not be taken for it. */
+	const struct interval part[2][3] = {
+		{ { 5, 0 }, { 5, 1024 }, { 1029, N - 1029 } },
+		{ { 7, 0 }, { 7, 500 }, { 507, 2000 } } };
 
 	for (int nesterov = 0; nesterov < 2; nesterov++) {
 		struct device *be[2] = { b, key };
@@ -1388,7 +1390,8 @@ test_update(struct device *b)
 			host[k] = xcalloc(2 * N, sizeof(double));
 			device_get(be[k], host[k], dw, N);
 			device_get(be[k], host[k] + N, dg, N);
-			device_squares(be[k], squares[k], dm, part, 3);
+			device_squares(be[k], squares[k], dm, part[nesterov],
+			    3);
 			device_free(be[k], dw);
 			device_free(be[k], dm);
 			device_free(be[k], dg);
