@@ -173,7 +173,7 @@ static const struct command command = {
  * meant; schedule and network are the copies in it.
  */
 static void
-forget_place(void)
+train_options_forget_place(void)
 {
 	o.val = NULL;
 	if (!options_typed("output"))
@@ -197,7 +197,7 @@ forget_place(void)
 /* Runs of earlier releases stored the values of --override with their names.
  * choices is both an old name and a fact, which it still means. */
 static void
-refuse_old_overrides(void)
+train_options_refuse_old(void)
 {
 	for (size_t i = 0; i < o.override.n; i++) {
 		const char **name = &o.override.item[i];
@@ -213,7 +213,7 @@ refuse_old_overrides(void)
 }
 
 static void
-check(void)
+train_options_check(void)
 {
 	if (o.init != NULL && strcmp(o.resume, "auto") != 0 &&
 	    strcmp(o.resume, "never") != 0)
@@ -227,7 +227,7 @@ check(void)
 	if (o.schedule == NULL)
 		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
 		    "makes one)");
-	refuse_old_overrides();
+	train_options_refuse_old();
 	for (size_t i = 0; i < o.override.n; i++)
 		if (!facts_may_override(o.override.item[i])) {
 			struct buffer b = { 0 };
@@ -298,7 +298,7 @@ train_options_read(int *argc, char ***argv)
 		return &o;
 	o.validates = o.val != NULL;
 	if (o.replay != NULL)
-		forget_place();
-	check();
+		train_options_forget_place();
+	train_options_check();
 	return &o;
 }

@@ -23,7 +23,7 @@
 
 static const char *config, *data, *schedule_path, *sheet;
 static struct clip_settings clips = CLIP_SETTINGS;
-static struct allreduce_options summing = ALLREDUCE_OPTIONS;
+static struct bench_allreduce_options summing = ALLREDUCE_OPTIONS;
 static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t num_classes = 400, images = 256, short_side = 256;
@@ -93,7 +93,7 @@ static const struct option_row rows[] = {
 };
 
 static void
-versions(FILE *f)
+vt_bench_versions(FILE *f)
 {
 	struct fact fact[FACTS];
 	int n = machine_facts(fact);
@@ -106,11 +106,12 @@ static const struct command command = {
 	"decode|loader|op|step|allreduce [OPTION]... [VIDEO]...",
 	"Time one part of vt, check its answers, and print a row a figure.",
 	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
-	rows, versions, "decode|loader|op|step|allreduce FILE", "vt-bench"
+	rows, vt_bench_versions, "decode|loader|op|step|allreduce FILE",
+	"vt-bench"
 };
 
 /* What main opens and closes again. */
-struct session {
+struct bench_session {
 	struct bench b;
 	struct comm *comm;
 	struct dataset *data;
@@ -125,7 +126,7 @@ struct session {
 /* ---- the cases ---- */
 
 static int
-open_network(struct session *s)
+vt_bench_open_network(struct bench_session *s)
 {
 	const struct device_options o = { .threads = s->b.threads,
 		.precision = (enum precision)precision };
@@ -149,7 +150,7 @@ open_network(struct session *s)
 }
 
 static int
-run_decode(struct session *s)
+vt_bench_run_decode(struct bench_session *s)
 {
 	struct decode_options o = { .file = s->file, .files = s->files,
 		.data = s->data, .shapes = &s->shapes, .images = (int)images,
@@ -163,7 +164,7 @@ run_decode(struct session *s)
 }
 
 static int
-run_loader(struct session *s)
+vt_bench_run_loader(struct bench_session *s)
 {
 	/* Clips that are mixed have shares of as many classes as there are. */
 	struct target_need target = { TARGET_DEFAULT,
@@ -179,7 +180,7 @@ run_loader(struct session *s)
 }
 
 static struct net_options
-net_options(const struct session *s)
+vt_bench_net_options(const struct bench_session *s)
 {
 	return (struct net_options){ s->graph, s->device, &s->shapes,
 		s->schedule, s->data, kinds, convs };
@@ -187,10 +188,10 @@ net_options(const struct session *s)
 
 /* Run ${measure}; with --autotune=fastest use and extend the user's table. */
 static int
-run_network(struct session *s, int (*measure)(struct bench *b,
+vt_bench_run_network(struct bench_session *s, int (*measure)(struct bench *b,
     const struct net_options *o))
 {
-	struct net_options o = net_options(s);
+	struct net_options o = vt_bench_net_options(s);
 	int status;
 
 	if (autotune == CHOOSE_FASTEST)
@@ -202,54 +203,58 @@ run_network(struct session *s, int (*measure)(struct bench *b,
 }
 
 static int
-run_op(struct session *s)
+vt_bench_run_op(struct bench_session *s)
 {
-	return run_network(s, bench_ops);
+	return vt_bench_run_network(s, bench_ops);
 }
 
 static int
-run_step(struct session *s)
+vt_bench_run_step(struct bench_session *s)
 {
-	return run_network(s, s->schedule != NULL ? bench_cells : bench_step);
+	return vt_bench_run_network(s, s->schedule != NULL ? bench_cells :
+	    bench_step);
 }
 
 static int
-run_allreduce(struct session *s)
+vt_bench_run_allreduce(struct bench_session *s)
 {
 	struct sum_options o = allreduce_options_set(&summing, s->comm);
 
 	return bench_allreduce(&s->b, &o);
 }
 
-struct subtest {
+struct bench_subtest {
 	const char *name;
-	int (*run)(struct session *s);
+	int (*run)(struct bench_session *s);
 	int network;			/* it needs one */
 	const char *options;		/* beside those that all have */
 	const char *shapes;		/* unless others are asked for */
 };
 
-static const struct subtest subtests[] = {
-	{ "decode", run_decode, 0, " data shape images short-side threads ",
+static const struct bench_subtest subtests[] = {
+	{ "decode", vt_bench_run_decode, 0,
+	    " data shape images short-side threads ",
 	    "1x1x224 1x1x158 1x1x112" },
-	{ "loader", run_loader, 0, " data shape schedule threads sheet "
-	    CLIP_OPTIONS " ",
+	{ "loader", vt_bench_run_loader, 0,
+	    " data shape schedule threads sheet " CLIP_OPTIONS " ",
 	    "8x8x224" },
-	{ "op", run_op, 1, " model shape num-classes device precision autotune "
+	{ "op", vt_bench_run_op, 1,
+	    " model shape num-classes device precision autotune "
 	    "threads ",
 	    "2x8x224" },
-	{ "step", run_step, 1,
+	{ "step", vt_bench_run_step, 1,
 	    " data model shape schedule num-classes kinds convs device "
 	    "precision autotune fuse threads ",
 	    "2x8x224" },
-	{ "allreduce", run_allreduce, 0, " min max factor vectors algorithm "
+	{ "allreduce", vt_bench_run_allreduce, 0,
+	    " min max factor vectors algorithm "
 	    "comm-dtype overlap tune step-timeout ", "" },
 };
 
 /* ---- what was asked for ---- */
 
-static const struct subtest *
-find_subtest(const char *name)
+static const struct bench_subtest *
+vt_bench_find_subtest(const char *name)
 {
 	for (size_t i = 0; i < sizeof(subtests) / sizeof(subtests[0]); i++)
 		if (strcmp(subtests[i].name, name) == 0)
@@ -263,7 +268,7 @@ find_subtest(const char *name)
  * not be the one that was meant.  A file of settings may serve all of them.
  */
 static void
-check_vain(const struct subtest *t)
+vt_bench_check_unused(const struct bench_subtest *t)
 {
 	static const char *const names[] = { "data", "model", "shape",
 		"schedule", "num-classes", "kinds", "convs", "images",
@@ -283,7 +288,7 @@ check_vain(const struct subtest *t)
 }
 
 static void
-add_shape(struct session *s, const char *text)
+vt_bench_add_shape(struct bench_session *s, const char *text)
 {
 	struct shape_list *l = &s->shapes;
 
@@ -294,50 +299,50 @@ add_shape(struct session *s, const char *text)
 }
 
 static void
-set_shapes(struct session *s, const struct subtest *t)
+vt_bench_set_shapes(struct bench_session *s, const struct bench_subtest *t)
 {
 	char *copy = xstrdup(t->shapes);
 
 	for (size_t i = 0; i < shape_texts.n; i++)
-		add_shape(s, shape_texts.item[i]);
+		vt_bench_add_shape(s, shape_texts.item[i]);
 	if (shape_texts.n == 0)
 		for (char *one = strtok(copy, " "); one != NULL;
 		    one = strtok(NULL, " "))
-			add_shape(s, one);
+			vt_bench_add_shape(s, one);
 	free(copy);
 }
 
 static void
-check_use(struct session *s, const struct subtest *t)
+vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
 {
 	char why[300];
 	int size, bad = 0;
 
 	launch_rank(&size);
-	check_vain(t);
-	set_shapes(s, t);
+	vt_bench_check_unused(t);
+	vt_bench_set_shapes(s, t);
 	fail_capture(why, sizeof(why));
 	for (size_t i = 0; i < requirements.n && !bad; i++)
 		bad = bench_require(&s->b, requirements.item[i]) != 0;
 	fail_capture(NULL, 0);
 	if (bad)
 		options_wrong("--require: %s", why);
-	if (s->files > 0 && t->run != run_decode)
+	if (s->files > 0 && t->run != vt_bench_run_decode)
 		options_wrong("%s: %s takes no operands",
 		    text_quote(s->file[0]), t->name);
-	if (t->run == run_decode && s->files == 0 && data == NULL)
+	if (t->run == vt_bench_run_decode && s->files == 0 && data == NULL)
 		options_wrong("nothing to decode (wanted videos or "
 		    "--data=DIR)");
-	if (t->run == run_loader && data == NULL)
+	if (t->run == vt_bench_run_loader && data == NULL)
 		options_wrong("no dataset (wanted --data=DIR)");
 	if (schedule_path != NULL && shape_texts.n > 0)
 		options_wrong("--schedule and --shape (wanted one of them)");
-	if (t->run == run_step && schedule_path != NULL &&
+	if (t->run == vt_bench_run_step && schedule_path != NULL &&
 	    (kinds || convs || data != NULL))
 		options_wrong("step --schedule takes neither --kinds, --convs "
 		    "nor --data");
 	clips_check(&clips);
-	if (t->run == run_loader && (clips.mixup > 0 ||
+	if (t->run == vt_bench_run_loader && (clips.mixup > 0 ||
 	    clips.cutmix > 0) && schedule_path == NULL)
 		for (size_t i = 0; i < s->shapes.n; i++)
 			if (s->shapes.item[i].n < 2)
@@ -346,14 +351,14 @@ check_use(struct session *s, const struct subtest *t)
 	if (sheet != NULL && plot_ready(sheet) != 0)
 		exit(EXIT_USAGE);
 	allreduce_options_check(&summing, size);
-	if (t->run != run_allreduce && size > 1)
+	if (t->run != vt_bench_run_allreduce && size > 1)
 		options_wrong("%s runs on one rank, not on %d", t->name, size);
 }
 
 /* ---- the command ---- */
 
 static int
-open_inputs(struct session *s, const struct subtest *t)
+vt_bench_open_inputs(struct bench_session *s, const struct bench_subtest *t)
 {
 	int bad;
 
@@ -366,12 +371,12 @@ open_inputs(struct session *s, const struct subtest *t)
 	if (schedule_path != NULL &&
 	    (s->schedule = schedule_read(schedule_path)) == NULL)
 		return EXIT_USAGE;
-	return t->network ? open_network(s) : 0;
+	return t->network ? vt_bench_open_network(s) : 0;
 }
 
 /* Rank 0 has the figures, so its verdict is everybody's. */
 static int
-verdict(struct session *s, int status)
+vt_bench_verdict(struct bench_session *s, int status)
 {
 	int64_t worst = status;
 
@@ -383,18 +388,18 @@ verdict(struct session *s, int status)
 }
 
 static int
-run(struct session *s, const struct subtest *t)
+vt_bench_run(struct bench_session *s, const struct bench_subtest *t)
 {
 	int status;
 
-	if ((status = open_inputs(s, t)) != 0)
+	if ((status = vt_bench_open_inputs(s, t)) != 0)
 		return status;
 	bench_begin(&s->b);
-	return verdict(s, t->run(s));
+	return vt_bench_verdict(s, t->run(s));
 }
 
 static void
-close_session(struct session *s)
+vt_bench_close_session(struct bench_session *s)
 {
 	graph_free(s->graph);
 	device_close(s->device);
@@ -407,8 +412,8 @@ close_session(struct session *s)
 int
 main(int argc, char **argv)
 {
-	struct session s = { 0 };
-	const struct subtest *t;
+	struct bench_session s = { 0 };
+	const struct bench_subtest *t;
 	int status = 0, operand;
 	char *settings;
 
@@ -418,15 +423,15 @@ main(int argc, char **argv)
 	if (operand == argc)
 		options_wrong("no sub-test (wanted decode, loader, op, step or "
 		    "allreduce)");
-	t = find_subtest(argv[operand]);
+	t = vt_bench_find_subtest(argv[operand]);
 	s.file = argv + operand + 1;
 	s.files = argc - operand - 1;
 	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
 		.check = verify, .threads = threads > 0 ? (int)threads : cpus(),
 		.json = json, .verbose = verbose > 0,
 		.out = stdout };
-	check_use(&s, t);
-	if (t->run == run_allreduce) {
+	vt_bench_check_use(&s, t);
+	if (t->run == vt_bench_run_allreduce) {
 		if ((s.comm = comm_open(&argc, &argv, summing.timeout)) == NULL)
 			return EXIT_USAGE;
 		program_rank(s.comm->rank, s.comm->size);
@@ -437,8 +442,8 @@ main(int argc, char **argv)
 		free(settings);
 	}
 	if (status == 0)
-		status = run(&s, t);
-	close_session(&s);
+		status = vt_bench_run(&s, t);
+	vt_bench_close_session(&s);
 	comm_close(s.comm);
 	if (stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;

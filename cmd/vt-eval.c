@@ -150,7 +150,7 @@ static const struct option_row rows[] = {
 };
 
 static void
-versions(FILE *f)
+vt_eval_versions(FILE *f)
 {
 	train_versions(f);
 	plot_versions(f);
@@ -161,11 +161,11 @@ static const struct command command = {
 	"[OPTION]... -k RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE",
 	"Say what a trained network sees in videos, or score a packed dataset.",
 	"vt-eval --checkpoint=run clip.mp4",
-	rows, versions, "FILE", "vt-eval"
+	rows, vt_eval_versions, "FILE", "vt-eval"
 };
 
 /* What is evaluated: video files, a stream of frames, or a packed dataset. */
-struct session {
+struct eval_session {
 	struct comm *comm;
 	const char *network;
 	int threads;
@@ -183,7 +183,7 @@ struct session {
 /* How the ranks were started, before they do anything together; of
  * --checkpoint the content is compared. */
 static int
-check_start(const struct session *s)
+vt_eval_check_start(const struct eval_session *s)
 {
 	char program[33], *settings = options_config(" checkpoint ");
 	struct identity mine = { .program = agree_program(program),
@@ -196,7 +196,7 @@ check_start(const struct session *s)
 }
 
 static void
-describe(const struct session *s)
+vt_eval_describe(const struct eval_session *s)
 {
 	const struct state *state = &s->model.state;
 
@@ -210,7 +210,7 @@ static struct { double started; uint64_t all; } work;
 
 /* The other ranks have as many to do, give or take a sample, and are as far. */
 static void
-show_progress(uint64_t done, uint64_t all)
+vt_eval_show_progress(uint64_t done, uint64_t all)
 {
 	double part = (double)done / (double)all, seconds;
 	char left[32];
@@ -225,12 +225,12 @@ show_progress(uint64_t done, uint64_t all)
 }
 
 static int
-score_packed(struct session *s)
+vt_eval_score_packed(struct eval_session *s)
 {
 	struct packed *p = &s->packed;
 	int status;
 
-	describe(s);
+	vt_eval_describe(s);
 	detail("%s: %" PRIu64 " samples of %d classes; clips %d, crops %d, "
 	    "frames %d, crop size %d", text_quote(data),
 	    (uint64_t)dataset_samples(p->data), (int)s->model.class.n,
@@ -240,7 +240,7 @@ score_packed(struct session *s)
 	work.all = (uint64_t)dataset_samples(p->data) *
 	    (uint64_t)(p->views.clips * p->views.crops);
 	status = evaluate(s->model.net, p->data, &p->views, s->comm,
-	    show_progress, &p->e);
+	    vt_eval_show_progress, &p->e);
 	progress_end();
 	watch_phase(s->comm->watch, "writing results", 0);
 	if (status != 0 || s->comm->rank > 0)
@@ -253,7 +253,7 @@ score_packed(struct session *s)
 /* ---- videos, and streams ---- */
 
 static void
-show_videos(uint64_t done)
+vt_eval_show_videos(uint64_t done)
 {
 	char all[32] = "";
 
@@ -266,11 +266,11 @@ show_videos(uint64_t done)
 }
 
 static int
-recognise_all(struct session *s)
+vt_eval_recognise_all(struct eval_session *s)
 {
 	struct answer a = { .model = &s->model, .views = &s->views,
 		.clips = &s->clips, .output = &s->output, .top = (int)top,
-		.json = json, .progress = show_videos };
+		.json = json, .progress = vt_eval_show_videos };
 	int status = model_read(&s->model, s->network, device);
 
 	if (status == 0)
@@ -281,7 +281,7 @@ recognise_all(struct session *s)
 		status = EXIT_FAILED;
 	if (status != 0)
 		return status;
-	describe(s);
+	vt_eval_describe(s);
 	work.started = clock_seconds();
 	work.all = s->clips.videos;
 	status = answer_all(&a);
@@ -295,12 +295,12 @@ recognise_all(struct session *s)
 /* ---- the command ---- */
 
 static int
-run(struct session *s)
+vt_eval_run(struct eval_session *s)
 {
 	int packed = s->packed.path != NULL, status;
 
 	comm_hold(s->comm);
-	status = check_start(s);
+	status = vt_eval_check_start(s);
 	if (status == 0 && packed)
 		status = packed_prepare(&s->packed, &(struct packed_start){
 			s->network, device, s->threads,
@@ -310,7 +310,7 @@ run(struct session *s)
 		return status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
-	status = packed ? score_packed(s) : recognise_all(s);
+	status = packed ? vt_eval_score_packed(s) : vt_eval_recognise_all(s);
 	if (s->comm->rank == 0 && (status == 0 || status == EXIT_SKIPPED) &&
 	    output_done(&s->output) != 0)
 		status = EXIT_FAILED;
@@ -319,7 +319,7 @@ run(struct session *s)
 
 /* None of the options ${name}, up to a NULL, may be set. */
 static void
-refuse_options(const char *const *name, const char *are_for)
+vt_eval_refuse_options(const char *const *name, const char *are_for)
 {
 	for (; *name != NULL; name++)
 		if (options_given(*name))
@@ -329,7 +329,7 @@ refuse_options(const char *const *name, const char *are_for)
 /* Refuse to do ${what} on several ranks, before they connect: no other rank
  * waits for one that exits later. */
 static void
-refuse_ranks(const char *what)
+vt_eval_refuse_ranks(const char *what)
 {
 	int ranks;
 
@@ -342,7 +342,7 @@ refuse_ranks(const char *what)
 /* Read the paths of the videos: ${n} operands, then the lists of -T.  Exit
  * after a message if a list cannot be read or there is no video. */
 static void
-read_videos(struct session *s, int n, char **operand)
+vt_eval_read_videos(struct eval_session *s, int n, char **operand)
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(operand[i], "-") == 0)
@@ -365,7 +365,7 @@ read_videos(struct session *s, int n, char **operand)
 /* Choose the input: the videos of ${n} operands and of -T, or --data.  Refuse
  * options that do not apply to this input. */
 static void
-choose_input(struct session *s, int n, char **operand)
+vt_eval_choose_input(struct eval_session *s, int n, char **operand)
 {
 	static const char *const of_packed[] = { "scores", "per-class",
 		"matrix", "matrix-values", "matrix-order", "sheet",
@@ -386,19 +386,19 @@ choose_input(struct session *s, int n, char **operand)
 		exit(EXIT_USAGE);
 	if (!videos && strcmp(data, "-") != 0 && (file_is_dir(data) ||
 	    access(data, F_OK) != 0)) {
-		refuse_options(of_videos, "videos and streams");
+		vt_eval_refuse_options(of_videos, "videos and streams");
 		s->packed = (struct packed){ .path = data, .model = &s->model,
 			.files = files };
 		return;
 	}
-	refuse_options(of_packed, "a packed dataset (--data=DIR)");
-	refuse_ranks("videos and streams are");
+	vt_eval_refuse_options(of_packed, "a packed dataset (--data=DIR)");
+	vt_eval_refuse_ranks("videos and streams are");
 	s->clips = (struct clips){ .how = how,
 		.decoders = (int)views.loader_threads,
 		.memory = (size_t)views.loader_memory,
 		.precision = (enum precision)precision };
 	if (videos) {
-		read_videos(s, n, operand);
+		vt_eval_read_videos(s, n, operand);
 		s->clips.video = s->video;
 		s->clips.videos = s->list.n;
 	} else {
@@ -409,18 +409,19 @@ choose_input(struct session *s, int n, char **operand)
 /* How runs trained, into the files ${curves}: of their logs, without a network
  * or a dataset. */
 static int
-draw_curves(int operands, char **operand)
+vt_eval_draw_curves(int operands, char **operand)
 {
 	static const char *const of_scores[] = { "data", "files-from", "null",
 		"output", "json", "scores", "per-class", "matrix", "sheet", NULL };
 	struct curves c = { 0 };
 	int status = 0;
 
-	refuse_options(of_scores, "what a network sees, not for --curve");
+	vt_eval_refuse_options(of_scores,
+	    "what a network sees, not for --curve");
 	if (operands > 0)
 		options_wrong("%s: not for --curve, which takes no videos "
 		    "(wanted runs as --checkpoint=RUN)", text_quote(operand[0]));
-	refuse_ranks("--curve is");
+	vt_eval_refuse_ranks("--curve is");
 	for (size_t i = 0; i < curves.n && status == 0; i++)
 		if (curves_ready(curves.item[i]) != 0)
 			status = EXIT_USAGE;
@@ -440,7 +441,7 @@ draw_curves(int operands, char **operand)
 int
 main(int argc, char **argv)
 {
-	struct session s = { 0 };
+	struct eval_session s = { 0 };
 	int status, operand;
 
 	program_start(argv[0]);
@@ -451,12 +452,12 @@ main(int argc, char **argv)
 		options_wrong("no network (wanted --checkpoint=RUN, the folder of "
 		    "a run or a checkpoint)");
 	if (curves.n > 0)
-		return draw_curves(argc - operand, argv + operand);
+		return vt_eval_draw_curves(argc - operand, argv + operand);
 	s.network = checkpoints.item[checkpoints.n - 1];
 	s.model.ema = use_ema;
 	files.sheet_samples = (int)sheet_samples;
 	packed_files_check(&files);
-	choose_input(&s, argc - operand, argv + operand);
+	vt_eval_choose_input(&s, argc - operand, argv + operand);
 	if (output != NULL && strcmp(output, "-") == 0)
 		output = NULL;
 	if (output != NULL && !force && file_size(output) >= 0) {
@@ -470,7 +471,7 @@ main(int argc, char **argv)
 	if (threads > 0)
 		s.threads = (int)threads;
 	s.clips.threads = s.threads;
-	status = run(&s);
+	status = vt_eval_run(&s);
 	clips_close(&s.clips);
 	packed_close(&s.packed);
 	model_close(&s.model);

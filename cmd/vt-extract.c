@@ -128,7 +128,7 @@ static const struct command command = {
 };
 
 /* Everything there is to do. */
-struct job {
+struct extract_job {
 	struct list list;
 	struct class_list classes;
 	int *label;				/* [n] */
@@ -142,7 +142,7 @@ static volatile sig_atomic_t asked;	/* by SIGUSR1, how far it is */
 /* ---- settings ---- */
 
 static void
-parse_size(void)
+vt_extract_parse_size(void)
 {
 	int w, h, n = 0;
 
@@ -157,10 +157,10 @@ parse_size(void)
 }
 
 static void
-settle(void)
+vt_extract_settle(void)
 {
 	how = extract_defaults;
-	parse_size();
+	vt_extract_parse_size();
 	if (output != NULL && strcmp(output, "-") == 0)
 		output = NULL;
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
@@ -191,7 +191,7 @@ settle(void)
 
 /* Return 0, or an exit status after a message. */
 static int
-gather(struct job *j, int n, char **operand)
+vt_extract_gather(struct extract_job *j, int n, char **operand)
 {
 	const struct list_how l = { (enum list_format)annotations_format, root,
 		subset };
@@ -228,7 +228,7 @@ gather(struct job *j, int n, char **operand)
 /* ---- doing it ---- */
 
 static int
-open_output(struct job *j)
+vt_extract_open_output(struct extract_job *j)
 {
 	const char *name = output != NULL ? output : "stdout";
 	char *text, *tool;
@@ -253,7 +253,7 @@ open_output(struct job *j)
 
 /* The end marker: all of the stream is on the disk, but has no name yet. */
 static int
-end_stream(struct job *j, int64_t skipped)
+vt_extract_end_stream(struct extract_job *j, int64_t skipped)
 {
 	struct stream_writer *w = j->stream;
 
@@ -265,7 +265,7 @@ end_stream(struct job *j, int64_t skipped)
 
 /* The name, last of all: where it is, nothing is left to do. */
 static int
-name_output(struct job *j)
+vt_extract_name_output(struct extract_job *j)
 {
 	struct commit *c = j->out;
 
@@ -275,7 +275,8 @@ name_output(struct job *j)
 
 /* Also after a failure: that is when a report is wanted most. */
 static int
-close_report(struct job *j, const char *status, const struct ledger_sum *sum)
+vt_extract_close_report(struct extract_job *j, const char *status,
+    const struct ledger_sum *sum)
 {
 	struct buffer b = { 0 };
 	struct commit *c = j->report;
@@ -296,7 +297,7 @@ close_report(struct job *j, const char *status, const struct ledger_sum *sum)
 
 /* Print a one-line summary, and a warning if videos were skipped. */
 static void
-say_summary(struct job *j, struct extract_run *run)
+vt_extract_say_summary(struct extract_job *j, struct extract_run *run)
 {
 	struct buffer b = { 0 };
 
@@ -311,7 +312,7 @@ say_summary(struct job *j, struct extract_run *run)
 }
 
 static int
-extract(struct job *j)
+vt_extract_run(struct extract_job *j)
 {
 	struct extract_run run = {
 		.how = &how, .list = &j->list, .label = j->label,
@@ -324,21 +325,23 @@ extract(struct job *j)
 	/* Before the first byte: what reads the stream asks for the terminal
 	 * only then. */
 	progress_start((enum progress_mode)progress);
-	if (open_output(j) != 0) {
+	if (vt_extract_open_output(j) != 0) {
 		progress_end();
 		return EXIT_FAILED;
 	}
 	run.stream = j->stream;
 	run.report = j->report;
-	if (extract_all(&run) == 0 && end_stream(j, run.sum.skipped) == 0)
+	if (extract_all(&run) == 0 &&
+	    vt_extract_end_stream(j, run.sum.skipped) == 0)
 		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
-	if (close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
-	    &run.sum) != 0 || (result != EXIT_FAILED && name_output(j) != 0))
+	if (vt_extract_close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
+	    &run.sum) != 0 ||
+	    (result != EXIT_FAILED && vt_extract_name_output(j) != 0))
 		result = EXIT_FAILED;
 	/* Print the summary before progress_end.  After that, the process that
 	 * reads our pipe draws on the terminal. */
 	if (result != EXIT_FAILED)
-		say_summary(j, &run);
+		vt_extract_say_summary(j, &run);
 	progress_end();
 	tally_free(&run.tally);
 	return result;
@@ -346,7 +349,7 @@ extract(struct job *j)
 
 /* Only what headers tell: a table of what would be stored. */
 static int
-look_at_all(struct job *j)
+vt_extract_list_all(struct extract_job *j)
 {
 	int result = EXIT_DONE;
 
@@ -390,14 +393,14 @@ look_at_all(struct job *j)
 }
 
 static void
-on_usr1(int number)
+vt_extract_on_usr1(int number)
 {
 	(void)number;
 	asked = 1;
 }
 
 static void
-job_free(struct job *j)
+vt_extract_job_free(struct extract_job *j)
 {
 	stream_drop(j->stream);
 	commit_drop(j->out);
@@ -412,15 +415,16 @@ job_free(struct job *j)
 int
 main(int argc, char **argv)
 {
-	struct job job = { 0 };
-	struct sigaction a = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
+	struct extract_job job = { 0 };
+	struct sigaction a = { .sa_handler = vt_extract_on_usr1,
+	    .sa_flags = SA_RESTART };
 	int first, result;
 
 	program_start(argv[0]);
 	threads = cpus();
 	first = options_parse(&command, argc, argv);
 	program_quiet(quiet);
-	settle();
+	vt_extract_settle();
 	if (video_ready() != 0)
 		return EXIT_FAILED;
 	if (output == NULL && !dry_run && isatty(STDOUT_FILENO))
@@ -428,10 +432,11 @@ main(int argc, char **argv)
 		    "(wanted -o FILE or a pipe)");
 	stop_handle();
 	sigaction(SIGUSR1, &a, NULL);
-	result = gather(&job, argc - first, argv + first);
+	result = vt_extract_gather(&job, argc - first, argv + first);
 	if (result == 0)
-		result = dry_run ? look_at_all(&job) : extract(&job);
-	job_free(&job);
+		result = dry_run ? vt_extract_list_all(&job) :
+		    vt_extract_run(&job);
+	vt_extract_job_free(&job);
 	free(lists.item);
 	free(annotations.item);
 	if (result == EXIT_FAILED)

@@ -82,7 +82,7 @@ static const struct option_row rows[] = {
 };
 
 static void
-versions(FILE *f)
+vt_pack_versions(FILE *f)
 {
 	fprintf(f, "%s\nReads and writes shards of format 1.0, sets of format "
 	    "2 (and reads 1).\n", stream_library());
@@ -95,7 +95,7 @@ static const struct command command = {
 	"       vt-pack --done [-0] -o DIR",
 	"Pack streams of vt-extract into shards that can be read at any frame.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, versions, "FILE", "vt-pack"
+	rows, vt_pack_versions, "FILE", "vt-pack"
 };
 
 /* ---- packing ---- */
@@ -104,14 +104,14 @@ static volatile sig_atomic_t want_status;
 static double started;
 
 static void
-on_status(int number)
+vt_pack_on_status(int number)
 {
 	(void)number;
 	want_status = 1;
 }
 
 static int
-packed(void *arg, const char *name, const struct shard_sum *sum)
+vt_pack_packed(void *arg, const char *name, const struct shard_sum *sum)
 {
 	char size[32];
 
@@ -129,7 +129,7 @@ packed(void *arg, const char *name, const struct shard_sum *sum)
 }
 
 static void
-tick(void *arg, const struct pack_report *r)
+vt_pack_tick(void *arg, const struct pack_report *r)
 {
 	double seconds = clock_seconds() - started;
 	char size[32];
@@ -152,7 +152,7 @@ tick(void *arg, const struct pack_report *r)
 /* Print a one-line summary of the dataset, and a warning if members are
  * missing. */
 static void
-say_summary(const struct pack_report *r)
+vt_pack_say_summary(const struct pack_report *r)
 {
 	char size[32], defects[60] = "";
 	char *text;
@@ -174,7 +174,7 @@ say_summary(const struct pack_report *r)
 }
 
 static int
-do_pack(const char *const *operand, size_t n)
+vt_pack_do_pack(const char *const *operand, size_t n)
 {
 	static const char *const standard_input[] = { "-" };
 	struct pack_options o = {
@@ -182,9 +182,11 @@ do_pack(const char *const *operand, size_t n)
 		.shard_size = (uint64_t)shard_size,
 		.max_member = (uint64_t)max_member,
 		.rest = rest, .force = force, .foreign = foreign, .skip_foreign = skip_foreign,
-		.dry_run = dry_run, .packed = packed, .tick = tick,
+		.dry_run = dry_run, .packed = vt_pack_packed,
+		.tick = vt_pack_tick,
 	};
-	struct sigaction a = { .sa_handler = on_status, .sa_flags = SA_RESTART };
+	struct sigaction a = { .sa_handler = vt_pack_on_status,
+	    .sa_flags = SA_RESTART };
 	struct pack_report r;
 	int status;
 
@@ -212,7 +214,7 @@ do_pack(const char *const *operand, size_t n)
 	progress_start((enum progress_mode)progress);
 	status = pack(&o, operand, n, &r);
 	if (status == EXIT_DONE || status == EXIT_SKIPPED)
-		say_summary(&r);
+		vt_pack_say_summary(&r);
 	else if (r.skipped > 0)
 		warning("%llu members were left out",
 		    (unsigned long long)r.skipped);
@@ -226,10 +228,13 @@ do_pack(const char *const *operand, size_t n)
 
 /* ---- --verify ---- */
 
-struct checking { struct frame_check *frames; atomic_uint_fast64_t bytes; };
+struct pack_checking {
+	struct frame_check *frames;
+	atomic_uint_fast64_t bytes;
+};
 
 static int
-found(void *arg, const char *name, const struct damage *d)
+vt_pack_on_damage(void *arg, const char *name, const struct damage *d)
 {
 	char *cell[2] = { table_escape(name), table_escape(d->detail) };
 	char offset[24] = "-";
@@ -246,9 +251,9 @@ found(void *arg, const char *name, const struct damage *d)
 }
 
 static void
-verified(void *arg, uint64_t bytes)
+vt_pack_on_verified(void *arg, uint64_t bytes)
 {
-	struct checking *c = arg;
+	struct pack_checking *c = arg;
 	double sum = (double)(atomic_fetch_add(&c->bytes, bytes) + bytes);
 	char size[32];
 
@@ -258,16 +263,16 @@ verified(void *arg, uint64_t bytes)
 }
 
 static int
-frame(void *arg, int thread, const char *ext, const void *data, size_t n,
-    int w, int h)
+vt_pack_on_frame(void *arg, int thread, const char *ext, const void *data,
+    size_t n, int w, int h)
 {
-	struct checking *c = arg;
+	struct pack_checking *c = arg;
 
 	return frame_check(c->frames, thread, ext, data, n, w, h);
 }
 
 static int
-verify_file(const struct verify *v, const char *path)
+vt_pack_verify_file(const struct verify *v, const char *path)
 {
 	struct damage d = { 0 };
 	struct hash128 hash;
@@ -275,19 +280,20 @@ verify_file(const struct verify *v, const char *path)
 	int wrong;
 
 	if (s == NULL)
-		return found(v->arg, path, &d) != 0 ? -1 : 1;
+		return vt_pack_on_damage(v->arg, path, &d) != 0 ? -1 : 1;
 	wrong = verify_shard(v, path, s, 0, &hash);
 	shard_close(s);
 	return wrong;
 }
 
 static int
-do_verify(const char *const *operand, size_t n)
+vt_pack_do_verify(const char *const *operand, size_t n)
 {
 	static const enum verify_depth depth[] = { VERIFY_FULL, VERIFY_FAST,
 		VERIFY_DECODE };
-	struct checking c = { 0 };
-	const struct verify v = { depth[verify], found, frame, verified, &c };
+	struct pack_checking c = { 0 };
+	const struct verify v = { depth[verify], vt_pack_on_damage,
+	    vt_pack_on_frame, vt_pack_on_verified, &c };
 	int workers = threads > 0 ? (int)threads : cpus();
 	int wrong = 0;
 
@@ -302,7 +308,7 @@ do_verify(const char *const *operand, size_t n)
 	if (input != NULL)
 		wrong = verify_set(&v, input, workers);
 	for (size_t i = 0; i < n && wrong >= 0; i++) {
-		int more = verify_file(&v, operand[i]);
+		int more = vt_pack_verify_file(&v, operand[i]);
 
 		wrong = more < 0 ? -1 : wrong + more;
 	}
@@ -319,7 +325,7 @@ do_verify(const char *const *operand, size_t n)
 }
 
 static int
-exit_of(int result)
+vt_pack_exit_of(int result)
 {
 	return result >= 0 ? EXIT_DONE : result == -2 ? EXIT_DAMAGE :
 	    EXIT_FAILED;
@@ -328,7 +334,7 @@ exit_of(int result)
 /* ---- looking into shards ---- */
 
 static int
-do_cat(const struct look *l)
+vt_pack_do_cat(const struct look *l)
 {
 	char *key = xstrdup(cat), *colon = strrchr(key, ':');
 	int64_t number = -1;
@@ -351,7 +357,7 @@ do_cat(const struct look *l)
 }
 
 static int
-do_done(void)
+vt_pack_do_done(void)
 {
 	const char *dir = input != NULL ? input : output;
 
@@ -389,15 +395,15 @@ main(int argc, char **argv)
 		options_wrong("-o names a set to pack; the one to look at is "
 		    "given by -i");
 	if (verify != CHECK_NO) {
-		status = do_verify(operand, n);
+		status = vt_pack_do_verify(operand, n);
 	} else if (list) {
-		status = exit_of(look_list(&look, stdout));
+		status = vt_pack_exit_of(look_list(&look, stdout));
 	} else if (cat != NULL) {
-		status = exit_of(do_cat(&look));
+		status = vt_pack_exit_of(vt_pack_do_cat(&look));
 	} else if (done) {
-		status = exit_of(do_done());
+		status = vt_pack_exit_of(vt_pack_do_done());
 	} else {
-		status = do_pack(operand, n);
+		status = vt_pack_do_pack(operand, n);
 	}
 	if (stdout_done() != 0 && (status == EXIT_DONE ||
 	    status == EXIT_SKIPPED))

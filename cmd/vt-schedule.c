@@ -162,7 +162,7 @@ static const struct command command = {
 /* What is set in vain is worth a word, unless it stands in a file of settings,
  * which may serve every policy. */
 static void
-warn_of_vain(void)
+vt_schedule_warn_unused(void)
 {
 	if (set.config != NULL)
 		return;
@@ -174,7 +174,7 @@ warn_of_vain(void)
 
 /* A table is read as it stands: nothing else may claim to shape it. */
 static struct schedule *
-read_operand(const char *path)
+vt_schedule_read_operand(const char *path)
 {
 	for (int i = 0; rule_options[i] != NULL; i++)
 		if (options_given(rule_options[i]))
@@ -189,27 +189,28 @@ read_operand(const char *path)
 /* ---- output ---- */
 
 static int
-is_stdout(const char *path)
+vt_schedule_is_stdout(const char *path)
 {
 	return path != NULL && strcmp(path, "-") == 0;
 }
 
 static void
-must_be_new(const char *path)
+vt_schedule_must_be_new(const char *path)
 {
-	if (path != NULL && !is_stdout(path) && !set.force &&
+	if (path != NULL && !vt_schedule_is_stdout(path) && !set.force &&
 	    file_size(path) >= 0)
 		options_wrong("%s exists (-f replaces it)", text_quote(path));
 }
 
 static void
-check_outputs(void)
+vt_schedule_check_outputs(void)
 {
-	must_be_new(set.plot);
-	if (is_stdout(set.out) + is_stdout(set.plot) + set.summary > 1)
+	vt_schedule_must_be_new(set.plot);
+	if (vt_schedule_is_stdout(set.out) + vt_schedule_is_stdout(set.plot) +
+	    set.summary > 1)
 		options_wrong("more than one of the table, the plot and the summary "
 		    "to standard output");
-	if (is_stdout(set.plot) && isatty(STDOUT_FILENO))
+	if (vt_schedule_is_stdout(set.plot) && isatty(STDOUT_FILENO))
 		options_wrong("--plot=-: a PNG does not go to a terminal");
 	if (set.plot != NULL && plot_ready(set.plot) != 0)
 		exit(EXIT_USAGE);
@@ -217,7 +218,7 @@ check_outputs(void)
 
 /* The samples that are known: said, or of a dataset; 0: not known. */
 static uint64_t
-samples(void)
+vt_schedule_samples(void)
 {
 	struct dataset *d;
 	int bad;
@@ -234,9 +235,9 @@ samples(void)
 
 /* ${chose}: the size of groups was chosen here, which the table says. */
 static char *
-text_of(const struct schedule *s, int chose)
+vt_schedule_text_of(const struct schedule *s, int chose)
 {
-	uint64_t n = samples();
+	uint64_t n = vt_schedule_samples();
 	char *rows = n > 0 ? schedule_text_steps(s, n) : schedule_text(s);
 	char *text = chose ? xprintf("# --bn-size=%d\n%s", (int)rule.bn_size,
 	    rows) : xstrdup(rows);
@@ -250,12 +251,13 @@ text_of(const struct schedule *s, int chose)
  * or of another one.
  */
 static int
-is_written(const char *text)
+vt_schedule_is_written(const char *text)
 {
 	struct buffer b = { 0 };
 	int same;
 
-	if (set.out == NULL || is_stdout(set.out) || file_size(set.out) < 0)
+	if (set.out == NULL || vt_schedule_is_stdout(set.out) ||
+	    file_size(set.out) < 0)
 		return 0;
 	same = file_read(set.out, &b) == 0 && strcmp(b.data, text) == 0;
 	buffer_free(&b);
@@ -263,9 +265,9 @@ is_written(const char *text)
 }
 
 static int
-write_table(const char *text)
+vt_schedule_write_table(const char *text)
 {
-	if (set.out != NULL && !is_stdout(set.out))
+	if (set.out != NULL && !vt_schedule_is_stdout(set.out))
 		return commit_text(set.out, text);
 	fputs(text, stdout);
 	return 0;
@@ -273,7 +275,7 @@ write_table(const char *text)
 
 /* What a run will look at first: how long it is, and who can share it. */
 static void
-say_more(const struct schedule *s)
+vt_schedule_say_more(const struct schedule *s)
 {
 	const struct cell *least = &s->stage[0].cell[0];
 
@@ -290,7 +292,7 @@ say_more(const struct schedule *s)
 }
 
 static int
-check(const char *path)
+vt_schedule_check(const char *path)
 {
 	const struct check_options o = { .schedule = path,
 		.model = set.model, .data = set.data, .device = set.device,
@@ -310,7 +312,7 @@ check(const char *path)
 }
 
 static int
-compare(char *const *path, int n)
+vt_schedule_compare(char *const *path, int n)
 {
 	struct schedule **s = xcalloc((size_t)n, sizeof(*s));
 	struct cost cost = cost_input;
@@ -324,7 +326,8 @@ compare(char *const *path, int n)
 		read++;
 	if (read < n)
 		goto out;
-	compare_print(s, (const char *const *)path, n, samples(), &cost, &b);
+	compare_print(s, (const char *const *)path, n, vt_schedule_samples(),
+	    &cost, &b);
 	fputs(b.data, stdout);
 	status = stdout_done() != 0 ? EXIT_FAILED : EXIT_DONE;
 out:
@@ -337,10 +340,10 @@ out:
 }
 
 static int
-query(const struct schedule *s)
+vt_schedule_query(const struct schedule *s)
 {
 	struct buffer b = { 0 };
-	uint64_t n = samples();
+	uint64_t n = vt_schedule_samples();
 	int bad;
 
 	if (n == 0)
@@ -353,7 +356,7 @@ query(const struct schedule *s)
 
 /* Options that belong to one another. */
 static void
-check_options(int tables)
+vt_schedule_check_options(int tables)
 {
 	if (set.check + set.compare + (set.at != NULL) > 1)
 		options_wrong("more than one of --check, --compare and --locate");
@@ -377,24 +380,25 @@ check_options(int tables)
 
 /* The table, the picture, the summary: whatever is wanted of ${s}. */
 static int
-print(struct schedule *s, int made, int chose)
+vt_schedule_print(struct schedule *s, int made, int chose)
 {
-	char *text = text_of(s, chose);
-	int written = is_written(text), status = EXIT_FAILED;
+	char *text = vt_schedule_text_of(s, chose);
+	int written = vt_schedule_is_written(text), status = EXIT_FAILED;
 
 	if (!written)
-		must_be_new(set.out);
-	say_more(s);
+		vt_schedule_must_be_new(set.out);
+	vt_schedule_say_more(s);
 	schedule_advise(s);
 	if (set.summary) {
 		struct buffer b = { 0 };
 
-		schedule_summary(s, samples(), made ? (int)rule.epochs : 0, &b);
+		schedule_summary(s, vt_schedule_samples(),
+		    made ? (int)rule.epochs : 0, &b);
 		fputs(b.data, stdout);
 		buffer_free(&b);
 	}
 	if ((set.out != NULL || (!set.summary && set.plot == NULL)) &&
-	    !written && write_table(text) != 0)
+	    !written && vt_schedule_write_table(text) != 0)
 		goto out;
 	if ((set.plot == NULL || schedule_draw(s, set.plot) == 0) &&
 	    stdout_done() == 0)
@@ -414,23 +418,24 @@ main(int argc, char **argv)
 	first = options_parse(&command, argc, argv);
 	program_quiet(set.quiet);
 	program_verbose(set.verbose);
-	check_options(argc - first);
+	vt_schedule_check_options(argc - first);
 	if (set.compare)
-		return compare(argv + first, argc - first);
+		return vt_schedule_compare(argv + first, argc - first);
 	if (argc - first > 1)
 		options_wrong("%s: one table at most, but for --compare",
 		    text_quote(argv[first + 1]));
 	if (set.check)
-		return check(argv[first]);
+		return vt_schedule_check(argv[first]);
 	made = first == argc;
 	chose = made && rule.bn_size == 0 && rule.bn == BN_CONSTANT;
-	check_outputs();
+	vt_schedule_check_outputs();
 	if (made)
-		warn_of_vain();
-	s = made ? rule_schedule(&rule) : read_operand(argv[first]);
+		vt_schedule_warn_unused();
+	s = made ? rule_schedule(&rule) : vt_schedule_read_operand(argv[first]);
 	if (s == NULL)
 		return EXIT_USAGE;
-	status = set.at != NULL ? query(s) : print(s, made, chose);
+	status = set.at != NULL ? vt_schedule_query(s) : vt_schedule_print(s,
+	    made, chose);
 	schedule_free(s);
 	return status;
 }

@@ -27,7 +27,7 @@
  * directory, and a schedule that came by a pipe is the run's own copy.
  */
 static char *
-kept_settings(struct train_options *o)
+vt_train_kept_settings(struct train_options *o)
 {
 	const char **const path[] = { &o->data, &o->val, &o->out, &o->trace,
 		&o->schedule, &o->model, &o->resume, &o->init, &o->flips,
@@ -64,13 +64,13 @@ kept_settings(struct train_options *o)
 
 /* The copy of a network in a run has the loss that --loss gave it. */
 static int
-has_loss(const struct train_options *o)
+vt_train_has_loss(const struct train_options *o)
 {
 	return o->replay != NULL && !options_typed("model");
 }
 
 static struct session_options
-asked(const struct train_options *o, int own)
+vt_train_session_options(const struct train_options *o, int own)
 {
 	static const enum keep_best best[] = { BEST_TOP1, BEST_LOSS, BEST_NONE,
 		BEST_MAP };
@@ -79,7 +79,7 @@ asked(const struct train_options *o, int own)
 		.data = o->data, .val = o->val, .model = o->model,
 		.schedule = o->schedule, .device = o->device,
 		.precision = (enum precision)o->precision, .out = o->out,
-		.resume = o->resume, .loss = o->loss && !has_loss(o) ?
+		.resume = o->resume, .loss = o->loss && !vt_train_has_loss(o) ?
 			LOSS_SIGMOID : LOSS_SOFTMAX,
 		.flips = o->flips, .groups = o->optimizing.groups,
 		.init = o->init, .init_partial = o->init_partial,
@@ -124,7 +124,7 @@ asked(const struct train_options *o, int own)
 
 /* Not a run: a file of one. */
 static int
-export_weights(const struct train_options *o)
+vt_train_export_weights(const struct train_options *o)
 {
 	if (o->export == NULL || o->names == NULL || o->out == NULL)
 		options_wrong("%s (wanted --export=FILE --names=PROGRAM "
@@ -136,18 +136,18 @@ export_weights(const struct train_options *o)
 
 /* What a run that there is can be asked for: how far it is, its weights. */
 static int
-use_run(const struct train_options *o)
+vt_train_use_run(const struct train_options *o)
 {
 	int status;
 
 	if (o->status == NULL)
-		return export_weights(o);
+		return vt_train_export_weights(o);
 	status = run_status(o->status, stdout);
 	return stdout_done() != 0 ? EXIT_FAILED : status;
 }
 
 static FILE *
-open_trace(const char *trace, const struct comm *c)
+vt_train_open_trace(const char *trace, const struct comm *c)
 {
 	char *path = c->size == 1 ? xstrdup(trace) :
 	    xprintf("%s.%d", trace, c->rank);
@@ -161,7 +161,7 @@ open_trace(const char *trace, const struct comm *c)
 
 /* What a run is, for those who ask. */
 static void
-say_run(const struct train_options *o, const struct session *s)
+vt_train_say_run(const struct train_options *o, const struct session *s)
 {
 	uint64_t samples = dataset_samples(s->train);
 
@@ -185,9 +185,10 @@ say_run(const struct train_options *o, const struct session *s)
 
 /* Rank 0 writes down what the run was started with. */
 static int
-write_record(struct train_options *o, struct session *s, char *const *argument)
+vt_train_write_record(struct train_options *o, struct session *s,
+    char *const *argument)
 {
-	char *settings = kept_settings(o);
+	char *settings = vt_train_kept_settings(o);
 	int status = session_record(s, settings, argument);
 
 	free(settings);
@@ -203,7 +204,7 @@ write_record(struct train_options *o, struct session *s, char *const *argument)
  * Training starts even if the measurement fails; a detail message says why.
  */
 static int
-say_time(const struct train_options *o, struct session *s, int own)
+vt_train_say_time(const struct train_options *o, struct session *s, int own)
 {
 	struct estimate e = { 0 };
 	char text[256], why[256];
@@ -230,21 +231,22 @@ say_time(const struct train_options *o, struct session *s, int own)
 }
 
 static int
-train(struct train_options *o, struct session *s, int own,
+vt_train_run(struct train_options *o, struct session *s, int own,
     char *const *argument)
 {
 	int status = 0;
 
 	if ((status = session_begin(s)) != 0 || s->finished)
 		return status;
-	say_run(o, s);
-	if ((status = comm_agree(s->comm, say_time(o, s, own))) != 0)
+	vt_train_say_run(o, s);
+	if ((status = comm_agree(s->comm, vt_train_say_time(o, s, own))) != 0)
 		return status;
 	if (o->trace != NULL &&
-	    (s->t.loading.trace = open_trace(o->trace, s->comm)) == NULL)
+	    (s->t.loading.trace = vt_train_open_trace(o->trace, s->comm)) ==
+	    NULL)
 		status = EXIT_FAILED;
 	if (s->comm->rank == 0 && status == 0)
-		status = write_record(o, s, argument);
+		status = vt_train_write_record(o, s, argument);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	progress_start(s->comm->rank == 0 && o->quiet == 0 ?
@@ -265,13 +267,13 @@ train(struct train_options *o, struct session *s, int own,
 
 /* Nothing is written but what comes of it. */
 static int
-replay(const struct train_options *o, struct session *s)
+vt_train_replay(const struct train_options *o, struct session *s)
 {
 	int status = session_begin(s);
 
 	if (status != 0)
 		return status;
-	say_run(o, s);
+	vt_train_say_run(o, s);
 	progress_start(s->comm->rank == 0 && o->quiet == 0 ?
 	    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (s->comm->rank == 0)
@@ -280,7 +282,7 @@ replay(const struct train_options *o, struct session *s)
 }
 
 static void
-print_plan(const struct train_options *o, const struct session *s,
+vt_train_print_plan(const struct train_options *o, const struct session *s,
     struct estimate *e)
 {
 	trainer_print_plan(&s->t, stdout);
@@ -311,7 +313,7 @@ main(int argc, char **argv)
 	o = train_options_read(&argc, &argv);
 	if (o->uses_run) {
 		free(arguments);
-		return use_run(o);
+		return vt_train_use_run(o);
 	}
 	stop_handle();
 	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
@@ -319,7 +321,7 @@ main(int argc, char **argv)
 	program_rank(comm->rank, comm->size);
 	own = cores(comm);		/* cores() is collective, so call it
 					 * whatever --threads says */
-	want = asked(o, own);
+	want = vt_train_session_options(o, own);
 	comm_hold(comm);
 	if (o->replay != NULL) {
 		status = replay_open(&again, comm, o->replay, o->steps);
@@ -339,14 +341,14 @@ main(int argc, char **argv)
 		status = comm_agree(comm, estimate_measure(&s.t, own, &time) ?
 		    EXIT_FAILED : 0);
 	if (status == 0 && o->dry_run && comm->rank == 0)
-		print_plan(o, &s, &time);
+		vt_train_print_plan(o, &s, &time);
 	estimate_free(&time);
 	if (o->parity && status == 0)
 		status = comm_agree(comm, comm->rank == 0 ?
 		    parity_plans(s.t.net, s.t.state.seed, stdout) : 0);
 	if (status == 0 && !o->dry_run && !o->parity)
-		status = o->replay != NULL ? replay(o, &s) :
-		    session_end(&s, train(o, &s, own, arguments));
+		status = o->replay != NULL ? vt_train_replay(o, &s) :
+		    session_end(&s, vt_train_run(o, &s, own, arguments));
 	session_close(&s);
 	comm_close(comm);
 	replay_close(&again);

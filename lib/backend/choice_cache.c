@@ -11,7 +11,7 @@
 
 /* Return the path of the file, which the caller frees; NULL if it has no folder. */
 static char *
-cache_path(void)
+choice_cache_path(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
@@ -26,8 +26,8 @@ cache_path(void)
  * 0, also if there is no file, or -1 after writing the reason to ${why}.
  */
 static int
-cache_read(struct device *d, const char *path, struct buffer *text, char *why,
-    size_t size)
+choice_cache_read(struct device *d, const char *path, struct buffer *text,
+    char *why, size_t size)
 {
 	*why = '\0';
 	if (file_size(path) < 0)
@@ -42,12 +42,12 @@ cache_read(struct device *d, const char *path, struct buffer *text, char *why,
 void
 choice_cache_load(struct device *d)
 {
-	char *path = cache_path(), why[512];
+	char *path = choice_cache_path(), why[512];
 	char *any = device_choices(d, CHOICES_KNOWN);
 	struct buffer text = { 0 };
 
-	if (any != NULL && path != NULL && cache_read(d, path, &text, why,
-	    sizeof(why)) != 0)
+	if (any != NULL && path != NULL && choice_cache_read(d, path, &text,
+	    why, sizeof(why)) != 0)
 		warning("%s: the fastest algorithms are searched again", why);
 	buffer_free(&text);
 	free(any);
@@ -57,13 +57,13 @@ choice_cache_load(struct device *d)
 void
 choice_cache_save(struct device *d)
 {
-	char *path = cache_path(), *now, *dir, why[512];
+	char *path = choice_cache_path(), *now, *dir, why[512];
 	struct buffer was = { 0 };
 
 	if (path == NULL)
 		return;
 	/* Another process may have written it since choice_cache_load. */
-	if (cache_read(d, path, &was, why, sizeof(why)) != 0)
+	if (choice_cache_read(d, path, &was, why, sizeof(why)) != 0)
 		buffer_free(&was);
 	now = device_choices(d, CHOICES_KNOWN);
 	if (now != NULL && (was.n == 0 || strcmp(was.data, now) != 0)) {

@@ -3,14 +3,14 @@
 #include "backend/formulas.h"
 
 static void *
-at(const struct device *d, const void *flat, size_t i)
+parameters_at(const struct device *d, const void *flat, size_t i)
 {
 	return flat != NULL ? (char *)flat + i * d->elem : NULL;
 }
 
 /* So many portions are one thing to do for the back end. */
 static int
-at_once(const struct device *d, size_t portions)
+parameters_at_once(const struct device *d, size_t portions)
 {
 	return portions == 0 || d->backend->portions;
 }
@@ -26,7 +26,7 @@ device_add(void *device, void *sum, const void *x, size_t n)
 void
 device_update(struct device *d, const struct update *u)
 {
-	if (at_once(d, u->portions)) {
+	if (parameters_at_once(d, u->portions)) {
 		d->backend->update(d, u);
 		return;
 	}
@@ -35,10 +35,12 @@ device_update(struct device *d, const struct update *u)
 		struct update_rates r = update_rates(u, p, u->scale,
 		    u->ratio != NULL ? u->ratio[p->of] : 1);
 
-		d->backend->update(d, &(struct update){ .w = at(d, u->w, p->at),
-			.m = at(d, u->m, p->held), .g = at(d, u->g, p->at),
-			.n = p->n, .lr = r.lr, .momentum = u->momentum,
-			.decay = r.decay, .scale = r.scale,
+		d->backend->update(d, &(struct update){ .w = parameters_at(d,
+		    u->w, p->at),
+			.m = parameters_at(d, u->m, p->held),
+			.g = parameters_at(d, u->g, p->at), .n = p->n,
+			.lr = r.lr, .momentum = u->momentum, .decay = r.decay,
+			.scale = r.scale,
 			.nesterov = u->nesterov });
 	}
 }
@@ -48,7 +50,7 @@ device_moments(struct device *d, const struct moments *m)
 {
 	struct moments one = *m;
 
-	if (at_once(d, m->portions)) {
+	if (parameters_at_once(d, m->portions)) {
 		d->backend->moments(d, m);
 		return;
 	}
@@ -56,10 +58,10 @@ device_moments(struct device *d, const struct moments *m)
 	for (size_t i = 0; i < m->portions; i++) {
 		const struct portion *p = &m->portion[i];
 
-		one.w = at(d, m->w, p->at);
-		one.m = at(d, m->m, p->held);
-		one.v = at(d, m->v, p->held);
-		one.g = at(d, m->g, p->at);
+		one.w = parameters_at(d, m->w, p->at);
+		one.m = parameters_at(d, m->m, p->held);
+		one.v = parameters_at(d, m->v, p->held);
+		one.g = parameters_at(d, m->g, p->at);
 		one.n = p->n;
 		one.decay = m->decay * p->factor[1];
 		d->backend->moments(d, &one);
@@ -69,12 +71,13 @@ device_moments(struct device *d, const struct moments *m)
 void
 device_clamp(struct device *d, const struct clamp *c)
 {
-	if (at_once(d, c->portions)) {
+	if (parameters_at_once(d, c->portions)) {
 		d->backend->clamp(d, c);
 		return;
 	}
 	for (size_t i = 0; i < c->portions; i++)
-		d->backend->clamp(d, &(struct clamp){ .x = at(d, c->x,
+		d->backend->clamp(d, &(struct clamp){ .x = parameters_at(d,
+		    c->x,
 			c->portion[i].at), .n = c->portion[i].n,
 			.most = c->most, .scale = c->scale });
 }
@@ -82,15 +85,16 @@ device_clamp(struct device *d, const struct clamp *c)
 void
 device_track(struct device *d, const struct track *t)
 {
-	if (at_once(d, t->portions)) {
+	if (parameters_at_once(d, t->portions)) {
 		d->backend->track(d, t);
 		return;
 	}
 	for (size_t i = 0; i < t->portions; i++) {
 		const struct portion *p = &t->portion[i];
 
-		d->backend->track(d, &(struct track){ .w = at(d, t->w, p->held),
-			.x = at(d, t->x, p->at), .n = p->n,
+		d->backend->track(d, &(struct track){ .w = parameters_at(d,
+		    t->w, p->held),
+			.x = parameters_at(d, t->x, p->at), .n = p->n,
 			.rate = t->rate * p->factor[0],
 			.scale = t->scale * p->factor[1] });
 	}

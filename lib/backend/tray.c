@@ -10,7 +10,7 @@
 enum { ALIGN = 256 };			/* of every stream, for vector loads */
 
 /* Where a target lies among what is small. */
-struct places { size_t label, share, weight; };
+struct tray_places { size_t label, share, weight; };
 
 /*
  * Streams one after the other, then what is small: the values, clips, targets,
@@ -20,7 +20,7 @@ struct tray {
 	struct device *device;
 	int n, streams, targets, heads;
 	size_t *stream_at, *stream_bytes;	/* [streams] */
-	struct places *places;		/* [targets], from small_at on */
+	struct tray_places *places;		/* [targets], from small_at on */
 	size_t *raw;			/* [n + 1] where raw clips have landed */
 	size_t small_at, clip, outcome, bytes;
 	char *small;			/* [outcome] as it is to be sent */
@@ -30,7 +30,7 @@ struct tray {
 };
 
 static void
-place_streams(struct tray *t, const struct dims *input)
+tray_place_streams(struct tray *t, const struct dims *input)
 {
 	size_t at = 0;
 
@@ -43,14 +43,14 @@ place_streams(struct tray *t, const struct dims *input)
 }
 
 static void
-place_small(struct tray *t, const struct needs *needs)
+tray_place_small(struct tray *t, const struct needs *needs)
 {
 	size_t n = (size_t)t->n, at = sizeof(struct feed_values);
 
 	t->clip = at;
 	at += n * sizeof(uint64_t);
 	for (int i = 0; i < t->targets; i++) {
-		struct places *p = &t->places[i];
+		struct tray_places *p = &t->places[i];
 
 		p->label = at;
 		at += n * sizeof(int);
@@ -84,8 +84,8 @@ tray_new(struct device *d, const struct needs *needs, const struct dims *input,
 	t->places = xcalloc((size_t)t->targets, sizeof(*t->places));
 	t->raw = xcalloc((size_t)t->n + 1, sizeof(*t->raw));
 	t->target = xcalloc((size_t)t->targets, sizeof(*t->target));
-	place_streams(t, input);
-	place_small(t, needs);
+	tray_place_streams(t, input);
+	tray_place_small(t, needs);
 	t->small = xcalloc(t->outcome, 1);
 	return t;
 }
@@ -113,7 +113,7 @@ tray_bytes(const struct tray *t)
 
 /* Something small, if there is any; where it will be on the device. */
 static void *
-lay(struct tray *t, char *at, size_t place, const void *from, size_t bytes)
+tray_put(struct tray *t, char *at, size_t place, const void *from, size_t bytes)
 {
 	if (from == NULL)
 		return NULL;
@@ -122,19 +122,21 @@ lay(struct tray *t, char *at, size_t place, const void *from, size_t bytes)
 }
 
 static void
-lay_target(struct tray *t, char *at, int i, const struct target *from)
+tray_put_target(struct tray *t, char *at, int i, const struct target *from)
 {
 	size_t n = (size_t)t->n;
-	const struct places *p = &t->places[i];
+	const struct tray_places *p = &t->places[i];
 	int is_class = from->kind == TARGET_CLASS;
 
 	t->target[i] = (struct target){ .kind = from->kind,
 		.classes = from->classes,
-		.label = lay(t, at, p->label, is_class ? from->label : NULL,
+		.label = tray_put(t, at, p->label,
+		is_class ? from->label : NULL,
 		    n * sizeof(int)),
-		.share = lay(t, at, p->share, is_class ? NULL : from->share,
+		.share = tray_put(t, at, p->share,
+		is_class ? NULL : from->share,
 		    n * (size_t)from->classes * sizeof(float)),
-		.weight = lay(t, at, p->weight, from->weight, n *
+		.weight = tray_put(t, at, p->weight, from->weight, n *
 		    sizeof(float)) };
 }
 
@@ -146,7 +148,7 @@ tray_ahead(const struct tray *t)
 
 /* Clips that are raw land one after the other; returns the bytes of all. */
 static size_t
-send_raw(const struct tray *t, struct device *d, char *to,
+tray_send_raw(const struct tray *t, struct device *d, char *to,
     const struct stream *s)
 {
 	size_t at = 0;
@@ -169,7 +171,7 @@ tray_send(const struct tray *t, struct device *d, void *to,
 		size_t bytes = t->stream_bytes[i];
 
 		if (stream[i].raw != NULL)
-			bytes = send_raw(t, d, at, &stream[i]);
+			bytes = tray_send_raw(t, d, at, &stream[i]);
 		else
 			device_bring(d, at, stream[i].bytes, bytes);
 		at += round_up(bytes, ALIGN);
@@ -178,7 +180,7 @@ tray_send(const struct tray *t, struct device *d, void *to,
 
 /* Returns what the stream took where it landed. */
 static size_t
-resize_raw(struct tray *t, uint8_t *to, const char *landed,
+tray_resize_raw(struct tray *t, uint8_t *to, const char *landed,
     const struct stream *s)
 {
 	for (int i = 0; i < t->n; i++)
@@ -190,7 +192,7 @@ resize_raw(struct tray *t, uint8_t *to, const char *landed,
 
 /* Pixels, from where they landed or from the host. */
 static void
-bring_streams(struct tray *t, char *at, const char *landed,
+tray_bring_streams(struct tray *t, char *at, const char *landed,
     const struct feed *f)
 {
 	int raw = 0;
@@ -211,7 +213,7 @@ bring_streams(struct tray *t, char *at, const char *landed,
 		size_t bytes = t->stream_bytes[i];
 
 		if (f->stream[i].raw != NULL)
-			bytes = resize_raw(t, t->stream[i].bytes, landed,
+			bytes = tray_resize_raw(t, t->stream[i].bytes, landed,
 			    &f->stream[i]);
 		else
 			device_copy(t->device, t->stream[i].bytes, landed,
@@ -230,18 +232,18 @@ tray_bring(struct tray *t, void *to, const void *landed, const struct feed *f,
 	*values = NULL;
 	if (t == NULL)
 		return f;
-	bring_streams(t, at, landed, f);
+	tray_bring_streams(t, at, landed, f);
 	at += t->small_at;
-	*values = lay(t, at, 0, &now, sizeof(now));
+	*values = tray_put(t, at, 0, &now, sizeof(now));
 	t->feed = (struct feed){ .stream = t->stream, .target = t->target,
-		.clip = lay(t, at, t->clip, f->clip, (size_t)t->n *
+		.clip = tray_put(t, at, t->clip, f->clip, (size_t)t->n *
 		    sizeof(uint64_t)),
 		.seed = f->seed, .scale = f->scale,
 		.outcome = f->outcome == NULL ? NULL :
 		    (struct outcome *)(at + t->outcome) };
 	for (int i = 0; i < t->targets; i++)
 		if (f->target != NULL)
-			lay_target(t, at, i, &f->target[i]);
+			tray_put_target(t, at, i, &f->target[i]);
 	device_upload(t->device, at, t->small, t->outcome);
 	return &t->feed;
 }

@@ -34,7 +34,7 @@ static struct { pthread_mutex_t lock; struct commit *first; pid_t owner; }
 begun = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void
-remove_begun(void)
+commit_remove_begun(void)
 {
 	pthread_mutex_lock(&begun.lock);
 	for (struct commit *c = begun.first; c != NULL; c = c->next)
@@ -44,13 +44,13 @@ remove_begun(void)
 }
 
 static void
-begin(struct commit *c)
+commit_begin(struct commit *c)
 {
 	static int registered;
 
 	pthread_mutex_lock(&begun.lock);
 	if (!registered++)
-		atexit(remove_begun);
+		atexit(commit_remove_begun);
 	if (begun.owner != getpid())	/* a child leaves its parent's alone */
 		begun.first = NULL;
 	begun.owner = getpid();
@@ -61,7 +61,7 @@ begin(struct commit *c)
 
 /* ${c} has no temporary file any more; NULL becomes its name. */
 static void
-end(struct commit *c)
+commit_end(struct commit *c)
 {
 	struct commit **at = &begun.first;
 
@@ -77,7 +77,7 @@ end(struct commit *c)
 
 /* What ${path} names once symbolic links are followed, existing or not. */
 static char *
-resolve(const char *path)
+commit_resolve(const char *path)
 {
 	char *dir, *real, *whole = realpath(path, NULL);
 	char link[PATH_MAX];
@@ -101,7 +101,7 @@ resolve(const char *path)
 
 /* ".NAME.tmp.HEX", as commit_open makes them. */
 static int
-is_temporary(const char *name)
+commit_is_temporary(const char *name)
 {
 	const char *tail = NULL;
 
@@ -118,7 +118,7 @@ is_temporary(const char *name)
  * holds the lock of its file; where locks do not work nothing is removed.
  */
 static void
-sweep_dead(const char *dir, const char *name)
+commit_sweep_dead(const char *dir, const char *name)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -127,7 +127,7 @@ sweep_dead(const char *dir, const char *name)
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		int fd;
 
-		if (!is_temporary(e->d_name) ||
+		if (!commit_is_temporary(e->d_name) ||
 		    strncmp(e->d_name + 1, name, n) != 0 ||
 		    strrchr(e->d_name, '.') != e->d_name + n + 5)
 			continue;
@@ -147,7 +147,7 @@ sweep_dead(const char *dir, const char *name)
  * it between the two, and then it is gone: another one is made.
  */
 static int
-open_temporary(struct commit *c, const char *dir)
+commit_open_temporary(struct commit *c, const char *dir)
 {
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
 		struct stat s;
@@ -183,7 +183,7 @@ commit_open(const char *path)
 	/* /dev/fd/3 may resolve to a pipe's name, which cannot be opened. */
 	int special = stat(path, &s) == 0 && !S_ISREG(s.st_mode), bad;
 
-	c->path = special ? xstrdup(path) : resolve(path);
+	c->path = special ? xstrdup(path) : commit_resolve(path);
 	c->fd = c->lock = -1;
 	if (special) {
 		if (S_ISDIR(s.st_mode)) {
@@ -198,14 +198,14 @@ commit_open(const char *path)
 		return c;
 	}
 	dir = path_dir(c->path);
-	sweep_dead(dir, path_base(c->path));
-	bad = open_temporary(c, dir);
+	commit_sweep_dead(dir, path_base(c->path));
+	bad = commit_open_temporary(c, dir);
 	free(dir);
 	if (bad) {
 		fail_errno("%s: cannot create", Q(path));
 		goto err;
 	}
-	begin(c);
+	commit_begin(c);
 	return c;
 err:
 	free(c->path);
@@ -240,7 +240,7 @@ commit_drop(struct commit *c)
 		unlink(c->temp);
 	if (c->lock >= 0)	/* not before: nobody may take the file for dead */
 		close(c->lock);
-	end(c);
+	commit_end(c);
 	free(c->path);
 	free(c);
 	errno = saved;
@@ -282,7 +282,7 @@ commit_done(struct commit *c)
 		fail_errno("%s: cannot rename to this name", Q(c->path));
 		goto out;
 	}
-	end(c);
+	commit_end(c);
 	dir = path_dir(c->path);
 	result = file_sync_dir(dir);
 	free(dir);
@@ -336,7 +336,7 @@ commit_sweep(const char *dir)
 	if (d == NULL)
 		return fail_errno("%s: cannot open", Q(dir));
 	while (errno = 0, (e = readdir(d)) != NULL)
-		if (is_temporary(e->d_name))
+		if (commit_is_temporary(e->d_name))
 			unlinkat(dirfd(d), e->d_name, 0);
 	if (errno != 0)
 		bad = fail_errno("%s: cannot read", Q(dir));

@@ -18,7 +18,7 @@ cpus(void)
 
 /* The first of ${names} in the environment as a number, or ${otherwise}. */
 static int
-from_environment(const char *const *names, int otherwise)
+cpus_from_environment(const char *const *names, int otherwise)
 {
 	for (; *names != NULL; names++) {
 		const char *v = getenv(*names);
@@ -37,10 +37,10 @@ launch_rank(int *size)
 	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
 		"SLURM_PROCID", NULL };
 
-	*size = from_environment(sizes, 1);
+	*size = cpus_from_environment(sizes, 1);
 	if (*size < 1)
 		*size = 1;
-	return *size > 1 ? from_environment(ranks, 0) : 0;
+	return *size > 1 ? cpus_from_environment(ranks, 0) : 0;
 }
 
 int

@@ -36,7 +36,7 @@ environ_name(const char *option, char buf[80])
 
 /* Is ${name} what is looked for?  If not, is it nearer than ${best}? */
 static int
-is_it(const char *name, const char *wanted, char best[80], int *least)
+environ_matches(const char *name, const char *wanted, char best[80], int *least)
 {
 	int d = text_distance(wanted, name);
 
@@ -48,18 +48,19 @@ is_it(const char *name, const char *wanted, char best[80], int *least)
 }
 
 static void
-check(const char *variable, const char *const *own, size_t n)
+environ_check_variable(const char *variable, const char *const *own, size_t n)
 {
 	char best[80] = "", buf[80];
 	int least = 3, found = 0;
 
 	for (size_t i = 0; i < LENGTH(others) && !found; i++)
-		found = is_it(others[i], variable, best, &least);
+		found = environ_matches(others[i], variable, best, &least);
 	for (size_t i = 0; i < n && !found; i++)
-		found = is_it(environ_name(own[i], buf), variable, best, &least);
+		found = environ_matches(environ_name(own[i], buf), variable,
+		    best, &least);
 	for (size_t i = 0; i < LENGTH(options) && !found; i++)
-		found = is_it(environ_name(options[i].name, buf), variable, best,
-		    &least);
+		found = environ_matches(environ_name(options[i].name, buf),
+		    variable, best, &least);
 	for (const struct renamed_option *r = renamed_options; r->command &&
 	    !found; r++)
 		if (strcmp(environ_name(r->old, buf), variable) == 0) {
@@ -77,7 +78,7 @@ check(const char *variable, const char *const *own, size_t n)
 }
 
 static void
-check_isa(void)
+environ_check_isa(void)
 {
 	const char *isa = getenv("VT_ISA");
 
@@ -100,7 +101,7 @@ environ_check(const char *const *own, size_t n)
 			continue;
 		memcpy(name, *e, length);
 		name[length] = '\0';
-		check(name, own, n);
+		environ_check_variable(name, own, n);
 	}
-	check_isa();
+	environ_check_isa();
 }

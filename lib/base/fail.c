@@ -32,7 +32,7 @@ program_name(void)
  * that can do nothing takes the place, so that using it is an error as before.
  */
 static void
-occupy_descriptors(void)
+fail_occupy_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
@@ -45,7 +45,7 @@ program_start(const char *argv0)
 	const char *slash = strrchr(argv0, '/');
 
 	name = slash != NULL ? slash + 1 : argv0;
-	occupy_descriptors();
+	fail_occupy_descriptors();
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -88,7 +88,7 @@ fail_hook(void (*before)(void))
  * from ${s} on each byte of those becomes a '?', and a message is one line.
  */
 static void
-clean(char *s)
+fail_clean(char *s)
 {
 	for (int n; *s != '\0'; s += n) {
 		n = text_shown(s);
@@ -100,7 +100,7 @@ clean(char *s)
 
 /* Append the message to this thread's capture buffer. */
 static void
-keep(const char *fmt, va_list ap)
+fail_capture_add(const char *fmt, va_list ap)
 {
 	size_t at = strlen(capture.buf);
 
@@ -110,7 +110,7 @@ keep(const char *fmt, va_list ap)
 	}
 	if (at < capture.size) {
 		vsnprintf(capture.buf + at, capture.size - at, fmt, ap);
-		clean(capture.buf + at);
+		fail_clean(capture.buf + at);
 	}
 }
 
@@ -118,7 +118,7 @@ keep(const char *fmt, va_list ap)
  * Add to line[LINE], which holds ${at} bytes; return the bytes it holds then.
  */
 static size_t
-add(char *line, size_t at, const char *fmt, va_list ap)
+fail_append(char *line, size_t at, const char *fmt, va_list ap)
 {
 	int n = vsnprintf(line + at, LINE - at, fmt, ap);
 
@@ -128,7 +128,7 @@ add(char *line, size_t at, const char *fmt, va_list ap)
 
 /* Write "PROGRAM: [WHO] TEXT" at once. */
 static void
-put(const char *who, const char *text)
+fail_write(const char *who, const char *text)
 {
 	void (*before)(void) = before_message;
 	char line[LINE + 2];
@@ -140,7 +140,7 @@ put(const char *who, const char *text)
 	at = snprintf(line, LINE, *who ? "%s: [%s] %s" : "%s: %s%s", name, who,
 	    text);
 	at = at < LINE - 1 ? at : LINE - 1;
-	clean(line);
+	fail_clean(line);
 	line[at++] = '\n';
 	do
 		n = write(STDERR_FILENO, line, (size_t)at);
@@ -148,24 +148,24 @@ put(const char *who, const char *text)
 }
 
 static void
-put_mine(const char *text)
+fail_write_rank(const char *text)
 {
 	char who[16] = "";
 
 	if (ranks > 1)
 		snprintf(who, sizeof(who), "%d", my_rank);
-	put(who, text);
+	fail_write(who, text);
 }
 
 static void
-say(const char *severity, const char *fmt, va_list ap)
+fail_print(const char *severity, const char *fmt, va_list ap)
 {
 	char line[LINE];
 	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
 
-	at = add(line, at, fmt, ap);
+	at = fail_append(line, at, fmt, ap);
 	line[at] = '\0';
-	put_mine(line);
+	fail_write_rank(line);
 }
 
 /* ---- messages that are held ---- */
@@ -179,7 +179,7 @@ static struct {
 
 /* 1 if the message is kept. */
 static int
-hold(const char *severity, const char *fmt, va_list ap)
+fail_defer(const char *severity, const char *fmt, va_list ap)
 {
 	char line[LINE];
 	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
@@ -189,9 +189,9 @@ hold(const char *severity, const char *fmt, va_list ap)
 	if ((on = held.on) != 0) {
 		char *more;
 
-		at = add(line, at, fmt, ap);
+		at = fail_append(line, at, fmt, ap);
 		line[at] = '\0';
-		clean(line);
+		fail_clean(line);
 		more = realloc(held.text, held.n + at + 2);
 		if (more != NULL) {
 			held.text = more;
@@ -242,7 +242,7 @@ fail_flush(void)
 		next = line + strcspn(line, "\n");
 		if (*next != '\0')
 			*next++ = '\0';
-		put_mine(line);
+		fail_write_rank(line);
 	}
 	free(text);
 }
@@ -250,18 +250,18 @@ fail_flush(void)
 void
 fail_say(const char *who, const char *line)
 {
-	put(who, line);
+	fail_write(who, line);
 }
 
 static void
-report(const char *severity, const char *fmt, va_list ap)
+fail_report(const char *severity, const char *fmt, va_list ap)
 {
 	int saved = errno;
 
 	if (capture.buf != NULL)
-		keep(fmt, ap);
-	else if (!hold(severity, fmt, ap))
-		say(severity, fmt, ap);
+		fail_capture_add(fmt, ap);
+	else if (!fail_defer(severity, fmt, ap))
+		fail_print(severity, fmt, ap);
 	errno = saved;
 }
 
@@ -273,7 +273,7 @@ fail(const char *fmt, ...)
 	if (quiet >= 2 && capture.buf == NULL)
 		return -1;
 	va_start(ap, fmt);
-	report("error", fmt, ap);
+	fail_report("error", fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -300,7 +300,7 @@ warning(const char *fmt, ...)
 	if (quiet >= 1 && capture.buf == NULL)
 		return;
 	va_start(ap, fmt);
-	report("warning", fmt, ap);
+	fail_report("warning", fmt, ap);
 	va_end(ap);
 }
 
@@ -312,7 +312,7 @@ note(const char *fmt, ...)
 	if (quiet >= 1 || my_rank != 0)
 		return;
 	va_start(ap, fmt);
-	say("note", fmt, ap);
+	fail_print("note", fmt, ap);
 	va_end(ap);
 }
 
@@ -324,7 +324,7 @@ detail(const char *fmt, ...)
 	if (verbose < 1 || quiet >= 1 || my_rank != 0)
 		return;
 	va_start(ap, fmt);
-	say("note", fmt, ap);
+	fail_print("note", fmt, ap);
 	va_end(ap);
 }
 
@@ -342,7 +342,7 @@ die(int status, const char *fmt, ...)
 	fail_flush();
 	va_start(ap, fmt);
 	if (quiet < 2)
-		say("error", fmt, ap);
+		fail_print("error", fmt, ap);
 	va_end(ap);
 	if (end_others != NULL)
 		end_others(status);

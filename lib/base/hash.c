@@ -50,14 +50,14 @@ crc32c_table(uint32_t crc, const void *data, size_t n)
 static uint32_t shift_by_lane[4][256];
 
 static uint32_t
-shift(uint32_t crc)
+hash_shift(uint32_t crc)
 {
 	return shift_by_lane[0][crc & 0xff] ^ shift_by_lane[1][crc >> 8 & 0xff] ^
 	    shift_by_lane[2][crc >> 16 & 0xff] ^ shift_by_lane[3][crc >> 24];
 }
 
 __attribute__((target("sse4.2"))) static uint64_t
-step(uint64_t crc, const unsigned char *p)
+hash_step(uint64_t crc, const unsigned char *p)
 {
 	uint64_t word;
 
@@ -75,14 +75,14 @@ crc32c_sse42(uint32_t start, const void *data, size_t n)
 		uint64_t b = 0, c = 0;
 
 		for (size_t i = 0; i < LANE; i += 8) {
-			a = step(a, p + i);
-			b = step(b, p + i + LANE);
-			c = step(c, p + i + 2 * LANE);
+			a = hash_step(a, p + i);
+			b = hash_step(b, p + i + LANE);
+			c = hash_step(c, p + i + 2 * LANE);
 		}
-		a = shift(shift((uint32_t)a) ^ (uint32_t)b) ^ c;
+		a = hash_shift(hash_shift((uint32_t)a) ^ (uint32_t)b) ^ c;
 	}
 	for (; n >= 8; n -= 8, p += 8)
-		a = step(a, p);
+		a = hash_step(a, p);
 	for (; n > 0; n--, p++)
 		a = _mm_crc32_u8((uint32_t)a, *p);
 	return ~(uint32_t)a;
@@ -90,7 +90,7 @@ crc32c_sse42(uint32_t start, const void *data, size_t n)
 
 /* Before main: what LANE zero bytes do to each byte of a state. */
 __attribute__((constructor)) static void
-make_shift_tables(void)
+hash_make_shift_tables(void)
 {
 	static const unsigned char zero[LANE];
 	uint32_t of_nothing = ~crc32c_table(~0u, zero, LANE);
@@ -126,7 +126,7 @@ hash64(const void *data, size_t n)
 }
 
 static struct hash128
-canonical(XXH128_hash_t h)
+hash_canonical(XXH128_hash_t h)
 {
 	XXH128_canonical_t c;
 	struct hash128 out;
@@ -139,7 +139,7 @@ canonical(XXH128_hash_t h)
 struct hash128
 hash128(const void *data, size_t n)
 {
-	return canonical(XXH3_128bits(data, n));
+	return hash_canonical(XXH3_128bits(data, n));
 }
 
 int
@@ -216,5 +216,5 @@ hasher_64(const struct hasher *h)
 struct hash128
 hasher_128(const struct hasher *h)
 {
-	return canonical(XXH3_128bits_digest(h->state));
+	return hash_canonical(XXH3_128bits_digest(h->state));
 }

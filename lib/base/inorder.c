@@ -5,7 +5,7 @@
 #include "base/inorder.h"
 #include "base/mem.h"
 
-struct run {
+struct in_order_run {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;		/* next has */
 	void (*work)(int i, int thread, void *arg);
@@ -20,7 +20,7 @@ struct run {
 
 /* With the lock: do what is ready, unless another thread does. */
 static void
-catch_up(struct run *r)
+in_order_catch_up(struct in_order_run *r)
 {
 	if (r->doing)
 		return;
@@ -39,9 +39,9 @@ catch_up(struct run *r)
 }
 
 static void
-one(int i, int thread, void *arg)
+in_order_item(int i, int thread, void *arg)
 {
-	struct run *r = arg;
+	struct in_order_run *r = arg;
 	int stop;
 
 	pthread_mutex_lock(&r->lock);
@@ -54,7 +54,7 @@ one(int i, int thread, void *arg)
 	r->work(i, thread, r->arg);
 	pthread_mutex_lock(&r->lock);
 	r->ready[i] = 1;
-	catch_up(r);
+	in_order_catch_up(r);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -63,13 +63,14 @@ in_order(struct pool *p, int n, int window,
     void (*work)(int i, int thread, void *arg), int (*done)(int i, void *arg),
     void *arg)
 {
-	struct run r = { .work = work, .done = done, .arg = arg, .n = n,
+	struct in_order_run r = { .work = work, .done = done, .arg = arg,
+	    .n = n,
 		.window = window };
 
 	pthread_mutex_init(&r.lock, NULL);
 	pthread_cond_init(&r.moved, NULL);
 	r.ready = xcalloc((size_t)n, 1);
-	pool_run(p, n, one, &r);
+	pool_run(p, n, in_order_item, &r);
 	pthread_mutex_destroy(&r.lock);
 	pthread_cond_destroy(&r.moved);
 	free(r.ready);

@@ -18,7 +18,7 @@ isa_name(enum isa i)
 }
 
 static enum isa
-detect(void)
+isa_detect(void)
 {
 	enum isa best = ISA_BASE;
 	const char *limit = getenv("VT_ISA");
@@ -45,7 +45,7 @@ isa_best(void)
 	int i = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (i < 0) {
-		i = (int)detect();
+		i = (int)isa_detect();
 		__atomic_store_n(&known, i, __ATOMIC_RELAXED);
 	}
 	return (enum isa)i;
@@ -57,7 +57,7 @@ isa_best(void)
 enum { REQUEST_STATE = 0x1023, STATE_TILES = 18 };
 
 static int
-detect_amx(void)
+isa_detect_amx(void)
 {
 	const unsigned bf16 = 1u << 22, tiles = 1u << 24, rounding = 1u << 5;
 	const char *limit = getenv("VT_ISA");
@@ -74,7 +74,7 @@ detect_amx(void)
 }
 #else
 static int
-detect_amx(void)
+isa_detect_amx(void)
 {
 	return 0;
 }
@@ -87,7 +87,7 @@ isa_amx(void)
 	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (is < 0) {
-		is = detect_amx();
+		is = isa_detect_amx();
 		__atomic_store_n(&known, is, __ATOMIC_RELAXED);
 	}
 	return is;

@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 static void
-put_string(struct buffer *b, const char *s)
+json_put_string(struct buffer *b, const char *s)
 {
 	buffer_text(b, "\"");
 	for (; *s != '\0'; s++) {
@@ -36,7 +36,7 @@ put_string(struct buffer *b, const char *s)
 
 /* The comma and the key that come before a value. */
 static void
-begin(struct json_writer *w, const char *key)
+json_begin(struct json_writer *w, const char *key)
 {
 	if (w->depth > 0) {
 		int i = w->depth - 1;
@@ -49,7 +49,7 @@ begin(struct json_writer *w, const char *key)
 			    strcmp(w->level[i].last, key) < 0);
 			snprintf(w->level[i].last, sizeof(w->level[i].last),
 			    "%s", key);
-			put_string(&w->out, key);
+			json_put_string(&w->out, key);
 			buffer_text(&w->out, ":");
 		}
 		w->level[i].filled = 1;
@@ -61,7 +61,7 @@ json_open(struct json_writer *w, const char *key, char bracket)
 {
 	const char text[2] = { bracket, '\0' };
 
-	begin(w, key);
+	json_begin(w, key);
 	assert((size_t)w->depth < sizeof(w->level) / sizeof(w->level[0]));
 	w->level[w->depth].bracket = bracket;
 	w->level[w->depth].filled = 0;
@@ -80,7 +80,7 @@ json_close(struct json_writer *w)
 void
 json_put_int(struct json_writer *w, const char *key, int64_t v)
 {
-	begin(w, key);
+	json_begin(w, key);
 	buffer_printf(&w->out, "%lld", (long long)v);
 }
 
@@ -89,7 +89,7 @@ json_put_real(struct json_writer *w, const char *key, double v)
 {
 	char text[32];
 
-	begin(w, key);
+	json_begin(w, key);
 	/* JSON has no word for these; null is what readers expect. */
 	buffer_text(&w->out, isfinite(v) ? text_real_write(text, v) : "null");
 }
@@ -97,15 +97,15 @@ json_put_real(struct json_writer *w, const char *key, double v)
 void
 json_put_bool(struct json_writer *w, const char *key, int v)
 {
-	begin(w, key);
+	json_begin(w, key);
 	buffer_text(&w->out, v ? "true" : "false");
 }
 
 void
 json_put_text(struct json_writer *w, const char *key, const char *s)
 {
-	begin(w, key);
-	put_string(&w->out, s);
+	json_begin(w, key);
+	json_put_string(&w->out, s);
 }
 
 void
@@ -127,18 +127,18 @@ json_put_bytes(struct json_writer *w, const char *key, const char *s)
 void
 json_put_raw(struct json_writer *w, const char *key, const char *text)
 {
-	begin(w, key);
+	json_begin(w, key);
 	buffer_text(&w->out, text);
 }
 
 static const json_t *
-in(const struct json *v)
+json_of_ours(const struct json *v)
 {
 	return (const json_t *)v;
 }
 
 static const struct json *
-out(const json_t *v)
+json_to_ours(const json_t *v)
 {
 	return (const struct json *)v;
 }
@@ -149,7 +149,7 @@ out(const json_t *v)
  * either.
  */
 static void
-use_xmalloc(void)
+json_use_xmalloc(void)
 {
 	json_set_alloc_funcs(xmalloc, free);
 }
@@ -161,13 +161,13 @@ json_parse(const char *what, const char *text, size_t n)
 	json_error_t error;
 	json_t *v;
 
-	pthread_once(&once, use_xmalloc);
+	pthread_once(&once, json_use_xmalloc);
 	v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
 	if (v == NULL)
 		return fail_null("%s: not valid JSON at line %d, column %d: %s",
 		    what, error.line, error.column, error.text);
 	/* jansson itself stops at 2048, so this comes back. */
-	if (json_depth(out(v)) > JSON_DEPTH) {
+	if (json_depth(json_to_ours(v)) > JSON_DEPTH) {
 		json_decref(v);
 		return fail_null("%s: JSON nested more than %d deep", what,
 		    JSON_DEPTH);
@@ -184,33 +184,34 @@ json_free(struct json *document)
 const struct json *
 json_get(const struct json *object, const char *key)
 {
-	return out(json_object_get(in(object), key));
+	return json_to_ours(json_object_get(json_of_ours(object), key));
 }
 
 const struct json *
 json_at(const struct json *array, size_t i)
 {
-	return out(json_array_get(in(array), i));
+	return json_to_ours(json_array_get(json_of_ours(array), i));
 }
 
 size_t
 json_size(const struct json *v)
 {
-	return json_is_object(in(v)) ? json_object_size(in(v)) :
-	    json_array_size(in(v));
+	return json_is_object(json_of_ours(v)) ?
+	    json_object_size(json_of_ours(v)) :
+	    json_array_size(json_of_ours(v));
 }
 
 const struct json *
 json_next(const struct json *object, void **at, const char **key)
 {
-	json_t *o = (json_t *)in(object);
+	json_t *o = (json_t *)json_of_ours(object);
 
 	*at = *at == NULL ? json_object_iter(o) :
 	    json_object_iter_next(o, *at);
 	if (*at == NULL)
 		return NULL;
 	*key = json_object_iter_key(*at);
-	return out(json_object_iter_value(*at));
+	return json_to_ours(json_object_iter_value(*at));
 }
 
 int
@@ -234,7 +235,7 @@ json_depth(const struct json *v)
 int
 json_is(const struct json *v, char kind)
 {
-	const json_t *j = in(v);
+	const json_t *j = json_of_ours(v);
 
 	switch (kind) {
 	case '{': return json_is_object(j);
@@ -252,9 +253,9 @@ json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to)
 {
 	int64_t i;
 
-	if (!json_is_integer(in(v)))
+	if (!json_is_integer(json_of_ours(v)))
 		return -1;
-	i = json_integer_value(in(v));
+	i = json_integer_value(json_of_ours(v));
 	if (i < min || i > max)
 		return -1;
 	*to = i;
@@ -264,35 +265,35 @@ json_to_int(const struct json *v, int64_t min, int64_t max, int64_t *to)
 int
 json_to_real(const struct json *v, double *to)
 {
-	if (!json_is_number(in(v)))
+	if (!json_is_number(json_of_ours(v)))
 		return -1;
-	*to = json_number_value(in(v));
+	*to = json_number_value(json_of_ours(v));
 	return 0;
 }
 
 int
 json_to_bool(const struct json *v, int *to)
 {
-	if (!json_is_boolean(in(v)))
+	if (!json_is_boolean(json_of_ours(v)))
 		return -1;
-	*to = json_is_true(in(v));
+	*to = json_is_true(json_of_ours(v));
 	return 0;
 }
 
 const char *
 json_to_text(const struct json *v)
 {
-	return json_string_value(in(v));
+	return json_string_value(json_of_ours(v));
 }
 
 static int
-by_key(const void *a, const void *b)
+json_by_key(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static void
-print(struct json_writer *w, const char *key, const json_t *v)
+json_print_value(struct json_writer *w, const char *key, const json_t *v)
 {
 	if (json_is_object(v)) {
 		size_t n = json_object_size(v), i = 0;
@@ -301,16 +302,17 @@ print(struct json_writer *w, const char *key, const json_t *v)
 
 		json_object_foreach((json_t *)v, k, item)
 			keys[i++] = k;
-		qsort(keys, n, sizeof(*keys), by_key);
+		qsort(keys, n, sizeof(*keys), json_by_key);
 		json_open(w, key, '{');
 		for (i = 0; i < n; i++)
-			print(w, keys[i], json_object_get(v, keys[i]));
+			json_print_value(w, keys[i],
+			    json_object_get(v, keys[i]));
 		json_close(w);
 		free(keys);
 	} else if (json_is_array(v)) {
 		json_open(w, key, '[');
 		for (size_t i = 0; i < json_array_size(v); i++)
-			print(w, NULL, json_array_get(v, i));
+			json_print_value(w, NULL, json_array_get(v, i));
 		json_close(w);
 	} else if (json_is_string(v)) {
 		json_put_text(w, key, json_string_value(v));
@@ -330,6 +332,6 @@ json_print(const struct json *v)
 {
 	struct json_writer w = { 0 };
 
-	print(&w, NULL, in(v));
+	json_print_value(&w, NULL, json_of_ours(v));
 	return w.out.data;
 }

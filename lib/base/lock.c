@@ -23,7 +23,7 @@ static const struct timespec moment = { 0, 20000000 };
  * (dir_locked) has it for a moment, so it is asked for more than once.
  */
 static int
-try_lock(int fd)
+dir_lock_try(int fd)
 {
 	int result = TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
 
@@ -40,7 +40,7 @@ try_lock(int fd)
  * second for a whole line.  Set ${who} to "unknown" if none appears.
  */
 static void
-read_holder(int fd, char *who, size_t size)
+dir_lock_read_holder(int fd, char *who, size_t size)
 {
 	for (int i = 0;; i++) {
 		ssize_t got = TEMP_FAILURE_RETRY(pread(fd, who, size - 1, 0));
@@ -68,9 +68,9 @@ dir_lock(const char *dir, const char *name)
 		fail_errno("%s: cannot open the lock file", text_quote(path));
 		goto out;
 	}
-	if (try_lock(fd) != 0) {
+	if (dir_lock_try(fd) != 0) {
 		if (errno == EWOULDBLOCK) {
-			read_holder(fd, who, sizeof(who));
+			dir_lock_read_holder(fd, who, sizeof(who));
 			fail("%s: in use by another process (host and pid: %s)",
 			    text_quote(dir), who);
 			close(fd);
@@ -103,7 +103,7 @@ dir_locked(const char *dir, const char *name, char *who, size_t size)
 	    errno == EWOULDBLOCK;
 
 	if (held)
-		read_holder(fd, who, size);
+		dir_lock_read_holder(fd, who, size);
 	if (fd >= 0)
 		close(fd);
 	free(path);

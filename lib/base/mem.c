@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 static void *
-need(void *p, size_t bytes)
+mem_check(void *p, size_t bytes)
 {
 	if (p == NULL)
 		die(EXIT_FAILED, "out of memory: %zu bytes wanted", bytes);
@@ -21,13 +21,14 @@ need(void *p, size_t bytes)
 void *
 xmalloc(size_t bytes)
 {
-	return need(malloc(bytes > 0 ? bytes : 1), bytes);
+	return mem_check(malloc(bytes > 0 ? bytes : 1), bytes);
 }
 
 void *
 xcalloc(size_t n, size_t bytes)
 {
-	return need(calloc(n > 0 ? n : 1, bytes > 0 ? bytes : 1), n * bytes);
+	return mem_check(calloc(n > 0 ? n : 1, bytes > 0 ? bytes : 1),
+	    n * bytes);
 }
 
 void *
@@ -36,7 +37,7 @@ xrealloc(void *p, size_t n, size_t bytes)
 	if (bytes > 0 && n > SIZE_MAX / bytes)
 		die(EXIT_FAILED, "out of memory: %zu times %zu bytes wanted", n,
 		    bytes);
-	return need(realloc(p, n * bytes > 0 ? n * bytes : 1), n * bytes);
+	return mem_check(realloc(p, n * bytes > 0 ? n * bytes : 1), n * bytes);
 }
 
 char *
@@ -57,7 +58,7 @@ xstrndup(const char *s, size_t n)
 
 /* Bytes of the text, without its end; ${ap} can be used again. */
 static size_t __attribute__((format(printf, 1, 0)))
-length(const char *fmt, va_list ap)
+mem_printed_length(const char *fmt, va_list ap)
 {
 	va_list copy;
 	int n;
@@ -77,7 +78,7 @@ xprintf(const char *fmt, ...)
 	char *s;
 
 	va_start(ap, fmt);
-	n = length(fmt, ap);
+	n = mem_printed_length(fmt, ap);
 	s = xmalloc(n + 1);
 	vsnprintf(s, n + 1, fmt, ap);
 	va_end(ap);
@@ -125,7 +126,7 @@ buffer_printf(struct buffer *b, const char *fmt, ...)
 	size_t n;
 
 	va_start(ap, fmt);
-	n = length(fmt, ap);
+	n = mem_printed_length(fmt, ap);
 	buffer_room(b, n);
 	vsnprintf(b->data + b->n, n + 1, fmt, ap);
 	va_end(ap);

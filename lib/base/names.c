@@ -38,7 +38,7 @@ names_free(struct names *n)
 
 /* The slot of ${name}, or the free one where it would go. */
 static uint32_t *
-find(const struct names *n, const char *name)
+names_slot_of(const struct names *n, const char *name)
 {
 	size_t i = hash64(name, strlen(name)) & (n->slots - 1);
 
@@ -49,25 +49,25 @@ find(const struct names *n, const char *name)
 }
 
 static void
-grow(struct names *n)
+names_grow(struct names *n)
 {
 	free(n->slot);
 	n->slots *= 2;
 	n->slot = xcalloc(n->slots, sizeof(*n->slot));
 	for (size_t i = 0; i < n->n; i++)
-		*find(n, names_text(n, i)) = (uint32_t)i + 1;
+		*names_slot_of(n, names_text(n, i)) = (uint32_t)i + 1;
 }
 
 long
 names_find(const struct names *n, const char *name)
 {
-	return (long)*find(n, name) - 1;
+	return (long)*names_slot_of(n, name) - 1;
 }
 
 long
 names_add(struct names *n, const char *name)
 {
-	uint32_t *slot = find(n, name);
+	uint32_t *slot = names_slot_of(n, name);
 
 	if (*slot != 0)
 		return -1;
@@ -76,7 +76,7 @@ names_add(struct names *n, const char *name)
 	buffer_add(&n->text, name, strlen(name) + 1);
 	*slot = (uint32_t)++n->n;
 	if (n->n > n->slots / 2)
-		grow(n);
+		names_grow(n);
 	return (long)n->n - 1;
 }
 

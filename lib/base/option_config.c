@@ -16,7 +16,7 @@
  * Return what follows the closing quote, NULL if there is none.
  */
 static char *
-unquote(char *s)
+option_config_unquote(char *s)
 {
 	char *to = s;
 
@@ -34,7 +34,8 @@ unquote(char *s)
 
 /* One line of a configuration file: name = value. */
 static void
-config_line(struct option_table *t, const char *path, int number, char *line)
+option_config_line(struct option_table *t, const char *path, int number,
+    char *line)
 {
 	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
 	const char *now;
@@ -51,7 +52,7 @@ config_line(struct option_table *t, const char *path, int number, char *line)
 	*end = '\0';
 	value = equals + 1 + strspn(equals + 1, " \t");
 	if (*value == '"') {
-		end = unquote(++value);
+		end = option_config_unquote(++value);
 		if (end == NULL)
 			options_wrong("%s:%d: no closing quote", path, number);
 		end += strspn(end, " \t");
@@ -95,13 +96,13 @@ option_read_config(struct option_table *t, const char *path)
 		if (text_chomp(line) != 0)
 			options_wrong("%s:%d: a carriage return within the line",
 			    path, number);
-		config_line(t, path, number, line);
+		option_config_line(t, path, number, line);
 	}
 }
 
 /* Quoted where something would be lost otherwise; unquote reads it back. */
 static void
-print_text(struct buffer *b, const char *s)
+option_config_print_text(struct buffer *b, const char *s)
 {
 	if (strpbrk(s, " \t\r\n#\"") == NULL) {
 		buffer_text(b, s);
@@ -120,8 +121,8 @@ print_text(struct buffer *b, const char *s)
 }
 
 static void
-print_setting(const struct option_table *t, struct buffer *b, int i,
-    int with_origin)
+option_config_print_setting(const struct option_table *t, struct buffer *b,
+    int i, int with_origin)
 {
 	static const char *const names[] = { "default", "file", "environment",
 		"command line" };
@@ -135,9 +136,9 @@ print_setting(const struct option_table *t, struct buffer *b, int i,
 	for (size_t k = 0; k < n; k++) {
 		buffer_printf(b, "%s%s = ", hash, r->name);
 		if (r->kind == OPTION_LIST && l->n > 0)
-			print_text(b, l->item[k]);
+			option_config_print_text(b, l->item[k]);
 		else if (r->kind == OPTION_TEXT && text != NULL)
-			print_text(b, text);
+			option_config_print_text(b, text);
 		else
 			option_print(b, r);
 		if (with_origin)
@@ -157,7 +158,7 @@ option_config(const struct option_table *t, const char *except,
 	for (int i = 0; i < t->rows; i++) {
 		snprintf(name, sizeof(name), " %s ", t->row[i]->name);
 		if (option_is_setting(t, i) && strstr(except, name) == NULL)
-			print_setting(t, &b, i, with_origin);
+			option_config_print_setting(t, &b, i, with_origin);
 	}
 	return b.data;
 }

@@ -22,7 +22,7 @@ option_takes(const struct option_row *r)
 /* End the program if --${name}, up to a =, is an option's name of earlier
  * releases.  It may be the beginning of its present name. */
 static void
-refuse_old_name(const struct option_table *t, const char *name)
+option_line_refuse_old_name(const struct option_table *t, const char *name)
 {
 	const char *no = text_starts(name, "no-") ? "no-" : "", *now;
 	char old[80];
@@ -35,7 +35,7 @@ refuse_old_name(const struct option_table *t, const char *name)
 
 /* The same of the letter -${c}. */
 static void
-refuse_old_letter(const struct option_table *t, int c)
+option_line_refuse_old_letter(const struct option_table *t, int c)
 {
 	const char *now = renamed_now(t->command->name,
 	    (char[]){ (char)c, '\0' });
@@ -49,27 +49,28 @@ refuse_old_letter(const struct option_table *t, int c)
  * every new option a breaking change: only whole names are ours.
  */
 static void
-whole_name(const struct option_table *t, char **argv, const char *name)
+option_line_whole_name(const struct option_table *t, char **argv,
+    const char *name)
 {
 	/* Its value may have been an argument of its own. */
 	const char *given = argv[optind - 1 - (optarg == argv[optind - 1])];
 
 	if (strcspn(given + 2, "=") == strlen(name))
 		return;
-	refuse_old_name(t, given + 2);
+	option_line_refuse_old_name(t, given + 2);
 	options_wrong("no option %s (names are not abbreviated; did you mean "
 	    "--%s?)", text_quote(given), name);
 }
 
 static _Noreturn void
-bad_option(const struct option_table *t, char **argv, int missing)
+option_line_refuse(const struct option_table *t, char **argv, int missing)
 {
 	const char *text = argv[optind - 1];
 	char name[80];
 
 	/* A long option is read whole: ${text} is the bad one. */
 	if ((optopt == 0 || optopt > 255) && text_starts(text, "--"))
-		refuse_old_name(t, text + 2);
+		option_line_refuse_old_name(t, text + 2);
 	if (optopt >= NO)
 		optopt -= NO;
 	if (missing && optopt > 255)
@@ -81,7 +82,7 @@ bad_option(const struct option_table *t, char **argv, int missing)
 	if (optopt > 255)
 		options_wrong("--%s takes no value", t->row[optopt - 256]->name);
 	if (optopt != 0) {
-		refuse_old_letter(t, optopt);
+		option_line_refuse_old_letter(t, optopt);
 		options_wrong("no option -%c", optopt);
 	}
 	snprintf(name, sizeof(name), "%s",
@@ -126,14 +127,15 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 		int i, no = 0;
 
 		if (c == '?' || c == ':')
-			bad_option(t, argv, c == ':');
+			option_line_refuse(t, argv, c == ':');
 		if (c >= 256 + NO) {
 			no = 1;
 			c -= NO;
 		}
 		i = c >= 256 ? c - 256 : option_lettered(t, c);
 		if (c >= 256)
-			whole_name(t, argv, no ? off[i] : t->row[i]->name);
+			option_line_whole_name(t, argv,
+			    no ? off[i] : t->row[i]->name);
 		if (value == NULL && t->row[i]->kind == OPTION_CHOICE)
 			value = own = xstrndup(t->row[i]->choices,
 			    strcspn(t->row[i]->choices, "|"));

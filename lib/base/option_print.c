@@ -9,7 +9,8 @@
 
 /* Print the row, if there is help for it; of some alone those in common use. */
 static void
-help_row(const struct option_table *t, const struct option_row *r, int some)
+option_print_help_row(const struct option_table *t, const struct option_row *r,
+    int some)
 {
 	char left[80];
 	const char *no = t->on[option_named(t, r->name)] ? "[no-]" : "";
@@ -30,7 +31,7 @@ help_row(const struct option_table *t, const struct option_row *r, int some)
 
 /* Whether a row below the heading ${r} is in common use. */
 static int
-has_common(const struct option_row *r)
+option_print_has_common(const struct option_row *r)
 {
 	for (r++; r->name != NULL && r->to != NULL; r++)
 		if (r->flags & OPTION_COMMON)
@@ -41,12 +42,12 @@ has_common(const struct option_row *r)
 /* Whether the command marks rows of its own, and not only those that all
  * commands have, which are below one heading. */
 static int
-marks_common(const struct option_row *r)
+option_print_marks_common(const struct option_row *r)
 {
 	int headings = 0;
 
 	for (; r->name != NULL; r++)
-		headings += r->to == NULL && has_common(r);
+		headings += r->to == NULL && option_print_has_common(r);
 	return headings > 1;
 }
 
@@ -54,18 +55,18 @@ void
 option_print_help(const struct option_table *t, int all)
 {
 	const struct option_row *rows = t->command->rows;
-	int some = !all && marks_common(rows);
+	int some = !all && option_print_marks_common(rows);
 
 	printf("usage: %s %s\n%s\n", program_name(), t->command->usage,
 	    t->command->summary);
 	for (const struct option_row *r = rows; r->name != NULL; r++) {
 		if (r->to != NULL)
-			help_row(t, r, some);
-		else if (!some || has_common(r))
+			option_print_help_row(t, r, some);
+		else if (!some || option_print_has_common(r))
 			printf("\n%s:\n", r->name);
 	}
 	for (int i = t->own; i < t->rows; i++)
-		help_row(t, t->row[i], some);
+		option_print_help_row(t, t->row[i], some);
 	printf("\nExample:\n  %s\n", t->command->example);
 	printf(some ? "--help=all shows all options.  Manuals: %s(1), vt(7).\n" :
 	    "The manual is %s(1); vt(7) shows the whole pipeline.\n",
@@ -86,7 +87,7 @@ option_print_version(const struct option_table *t, int verbose)
 
 /* What completes it: values between bars, or a kind of thing, or "-". */
 static const char *
-completed_by(const struct option_row *r)
+option_print_completed_by(const struct option_row *r)
 {
 	if (r->choices != NULL)
 		return r->choices;
@@ -108,7 +109,7 @@ option_print_spec(const struct option_table *t)
 		    r->letter ? r->letter : '-', r->name,
 		    option_takes(r) == no_argument ? "none" :
 		    r->flags & OPTION_OPTIONAL ? "optional" : "required",
-		    r->arg ? r->arg : "-", completed_by(r),
+		    r->arg ? r->arg : "-", option_print_completed_by(r),
 		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
 		    "many" : "once", r->help);
 		if (t->on[i])

@@ -14,7 +14,7 @@ static const struct { const char *name, *commands; } all_options[] = {
 };
 
 static void
-collect(struct option_table *t, const struct option_row *r)
+option_table_collect(struct option_table *t, const struct option_row *r)
 {
 	for (; r->name != NULL; r++)
 		if (r->to != NULL) {
@@ -32,9 +32,9 @@ option_table_fill(struct option_table *t, const struct command *command,
     const struct option_row *common)
 {
 	*t = (struct option_table){ .command = command };
-	collect(t, command->rows);
+	option_table_collect(t, command->rows);
 	t->own = t->rows;
-	collect(t, common);
+	option_table_collect(t, common);
 }
 
 int
@@ -57,7 +57,7 @@ option_lettered(const struct option_table *t, int letter)
 
 /* The option whose name is nearest to ${name}, NULL if none is near. */
 static const char *
-nearest(const struct option_table *t, const char *name)
+option_table_nearest(const struct option_table *t, const char *name)
 {
 	const char *best = NULL;
 	int least = 3;
@@ -78,7 +78,7 @@ option_meant(const struct option_table *t, const char *name,
     const char *dashes)
 {
 	static char text[200];
-	const char *near = nearest(t, name);
+	const char *near = option_table_nearest(t, name);
 
 	text[0] = '\0';
 	for (size_t i = 0; all_options[i].name != NULL; i++)

@@ -9,7 +9,7 @@
 
 /* A number with a unit: K, M, G, T are powers of 1024. */
 static int
-parse_size(const char *s, double min, double max, int64_t *to)
+option_value_parse_size(const char *s, double min, double max, int64_t *to)
 {
 	static const char units[] = "KMGT";
 	char digits[32];
@@ -37,7 +37,7 @@ parse_size(const char *s, double min, double max, int64_t *to)
 }
 
 static int
-parse_time(const char *s, double min, double max, double *to)
+option_value_parse_time(const char *s, double min, double max, double *to)
 {
 	static const double scale[] = { 1, 60, 3600, 86400 };
 	char number[64];
@@ -61,7 +61,7 @@ parse_time(const char *s, double min, double max, double *to)
 
 /* The index of ${value} in "a|b|c", or -1. */
 static int
-choice(const char *choices, const char *value)
+option_value_choice(const char *choices, const char *value)
 {
 	size_t n = strlen(value);
 
@@ -77,7 +77,7 @@ choice(const char *choices, const char *value)
 
 /* The text of choice ${i} into ${buf}. */
 static const char *
-choice_text(const char *choices, int i, char buf[64])
+option_value_choice_text(const char *choices, int i, char buf[64])
 {
 	for (; i > 0; i--)
 		choices += strcspn(choices, "|") + 1;
@@ -86,7 +86,8 @@ choice_text(const char *choices, int i, char buf[64])
 }
 
 static _Noreturn void
-bad_value(const struct option_row *r, const char *from, const char *value)
+option_value_bad(const struct option_row *r, const char *from,
+    const char *value)
 {
 	char range[128] = "";
 	double max = r->max;
@@ -117,7 +118,7 @@ bad_value(const struct option_row *r, const char *from, const char *value)
 }
 
 static int
-yes_or_no(const char *value)
+option_value_yes_or_no(const char *value)
 {
 	static const char *const words[] = { "no", "yes", "0", "1", "false",
 		"true", "off", "on" };
@@ -141,7 +142,7 @@ option_set(struct option_table *t, int i, const char *from,
 		max = r->kind == OPTION_INT ? INT32_MAX : 9e18;
 	switch (r->kind) {
 	case OPTION_FLAG:
-		bad = (k = yes_or_no(value)) < 0;
+		bad = (k = option_value_yes_or_no(value)) < 0;
 		if (!bad)
 			*(int *)r->to = k;
 		break;
@@ -158,10 +159,10 @@ option_set(struct option_table *t, int i, const char *from,
 		bad = text_int(value, (int64_t)min, (int64_t)max, r->to) != 0;
 		break;
 	case OPTION_SIZE:
-		bad = parse_size(value, min, max, r->to) != 0;
+		bad = option_value_parse_size(value, min, max, r->to) != 0;
 		break;
 	case OPTION_TIME:
-		bad = parse_time(value, min, max, r->to) != 0;
+		bad = option_value_parse_time(value, min, max, r->to) != 0;
 		break;
 	case OPTION_REAL:
 		bad = text_real(value, min, max, r->to) != 0;
@@ -170,7 +171,7 @@ option_set(struct option_table *t, int i, const char *from,
 		*(const char **)r->to = value;
 		break;
 	case OPTION_CHOICE:
-		bad = (k = choice(r->choices, value)) < 0;
+		bad = (k = option_value_choice(r->choices, value)) < 0;
 		if (!bad)
 			*(int *)r->to = k;
 		break;
@@ -185,7 +186,7 @@ option_set(struct option_table *t, int i, const char *from,
 	}
 	}
 	if (bad)
-		bad_value(r, from, value);
+		option_value_bad(r, from, value);
 	t->origin[i] = o;
 }
 
@@ -210,7 +211,8 @@ option_print(struct buffer *b, const struct option_row *r)
 		buffer_text(b, text_real_write(text, *(double *)r->to));
 		break;
 	case OPTION_CHOICE:
-		buffer_text(b, choice_text(r->choices, *(int *)r->to, text));
+		buffer_text(b, option_value_choice_text(r->choices,
+		    *(int *)r->to, text));
 		break;
 	default:
 		break;

@@ -59,7 +59,7 @@ options_wrong(const char *fmt, ...)
 }
 
 static void
-read_environment(struct option_table *t)
+options_read_environment(struct option_table *t)
 {
 	char name[80], now[80];
 
@@ -79,7 +79,7 @@ read_environment(struct option_table *t)
 
 /* How often a counted option was given, 0 where the command has none such. */
 static int
-count_of(const struct option_table *t, const char *name)
+options_count_of(const struct option_table *t, const char *name)
 {
 	int i = option_named(t, name);
 
@@ -92,7 +92,7 @@ count_of(const struct option_table *t, const char *name)
  * they set here is given.
  */
 static void
-check_old_variables(const struct option_table *t)
+options_check_old_variables(const struct option_table *t)
 {
 	char name[80], now[80];
 
@@ -106,7 +106,7 @@ check_old_variables(const struct option_table *t)
 
 /* All ranks have the same environment, so one of them warns. */
 static void
-check_environment(const struct option_table *t)
+options_check_environment(const struct option_table *t)
 {
 	const char *own[OPTION_ROWS];
 	size_t n = 0;
@@ -115,9 +115,9 @@ check_environment(const struct option_table *t)
 	for (int i = 0; i < t->rows; i++)
 		if (option_is_setting(t, i))
 			own[n++] = t->row[i]->name;
-	if (launch_rank(&size) == 0 && count_of(t, "quiet") == 0) {
+	if (launch_rank(&size) == 0 && options_count_of(t, "quiet") == 0) {
 		environ_check(own, n);
-		check_old_variables(t);
+		options_check_old_variables(t);
 	}
 }
 
@@ -182,14 +182,14 @@ options_adopt(const char *name, const char *value)
 
 /* All that was set, the weakest first; the line was read before. */
 static void
-apply(struct option_table *t, struct option_given *given, size_t n)
+options_apply(struct option_table *t, struct option_given *given, size_t n)
 {
 	int config = option_named(t, "config");
 
 	for (size_t k = 0; k < n; k++)
 		if (given[k].row == config)
 			option_read_config(t, given[k].value);
-	read_environment(t);
+	options_read_environment(t);
 	for (size_t k = 0; k < n; k++) {
 		option_set(t, given[k].row, given[k].from, given[k].value,
 		    OPTION_COMMAND);
@@ -199,7 +199,7 @@ apply(struct option_table *t, struct option_given *given, size_t n)
 }
 
 static _Noreturn void
-printed(void)
+options_printed(void)
 {
 	exit(stdout_done() == 0 ? EXIT_DONE : EXIT_FAILED);
 }
@@ -218,9 +218,9 @@ options_parse(const struct command *command, int argc, char **argv)
 	for (size_t k = 0; k < n; k++)
 		if (t->row[given[k].row]->to == &want_spec) {
 			option_print_spec(t);	/* whatever else is set */
-			printed();
+			options_printed();
 		}
-	apply(t, given, n);
+	options_apply(t, given, n);
 	free(given);
 	if (want_help != NULL && *want_help != '\0' &&
 	    strcmp(want_help, "all") != 0)
@@ -229,7 +229,7 @@ options_parse(const struct command *command, int argc, char **argv)
 	if (want_help != NULL)
 		option_print_help(t, *want_help != '\0');
 	if (want_version)
-		option_print_version(t, count_of(t, "verbose") > 0);
+		option_print_version(t, options_count_of(t, "verbose") > 0);
 	if (want_print) {
 		char *text = option_config(t, "", 1);
 
@@ -237,7 +237,7 @@ options_parse(const struct command *command, int argc, char **argv)
 		free(text);
 	}
 	if (want_help != NULL || want_version || want_print)
-		printed();
-	check_environment(t);
+		options_printed();
+	options_check_environment(t);
 	return optind;
 }

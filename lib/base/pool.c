@@ -19,7 +19,7 @@
  */
 #define LOOKS 2000
 
-struct loop {
+struct pool_loop {
 	void (*part)(int i, int thread, void *arg);
 	void *arg;
 	int n;
@@ -34,13 +34,13 @@ struct pool {
 	 * that a thread which looked at an earlier loop takes none of this one. */
 	atomic_uint_least64_t ticket;
 	atomic_int unfinished;		/* parts */
-	struct loop loop;
+	struct pool_loop loop;
 };
 
-struct worker { struct pool *p; int number; };
+struct pool_worker { struct pool *p; int number; };
 
 static void
-pause_cpu(void)
+pool_pause(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
@@ -81,7 +81,7 @@ pool_wait(struct pool *p)
 	for (int i = 0; i < LOOKS; i++) {
 		if (pool_untaken(p) > 0)
 			return 1;
-		pause_cpu();
+		pool_pause();
 	}
 	pthread_mutex_lock(&p->lock);
 	while (pool_untaken(p) == 0 && !p->stop)
@@ -94,7 +94,7 @@ pool_wait(struct pool *p)
 static void *
 pool_worker(void *arg)
 {
-	struct worker w = *(struct worker *)arg;
+	struct pool_worker w = *(struct pool_worker *)arg;
 
 	free(arg);
 	while (pool_wait(w.p))
@@ -113,9 +113,9 @@ pool_new(int threads)
 	p->threads = threads;
 	p->thread = xcalloc((size_t)threads, sizeof(*p->thread));
 	for (int i = 1; i < threads; i++) {
-		struct worker *w = xmalloc(sizeof(*w));
+		struct pool_worker *w = xmalloc(sizeof(*w));
 
-		*w = (struct worker){ p, i };
+		*w = (struct pool_worker){ p, i };
 		if (pthread_create(&p->thread[i], NULL, pool_worker, w) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d", i + 1,
 			    threads);
@@ -156,7 +156,7 @@ pool_run(struct pool *p, int n, void (*part)(int i, int thread, void *arg),
 			part(i, 0, arg);
 		return;
 	}
-	p->loop = (struct loop){ part, arg, n };
+	p->loop = (struct pool_loop){ part, arg, n };
 	atomic_store(&p->unfinished, n);
 	pthread_mutex_lock(&p->lock);
 	atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 |
@@ -165,7 +165,7 @@ pool_run(struct pool *p, int n, void (*part)(int i, int thread, void *arg),
 	pthread_mutex_unlock(&p->lock);
 	pool_take_parts(p, 0);
 	for (int i = 0; i < LOOKS && atomic_load(&p->unfinished) > 0; i++)
-		pause_cpu();
+		pool_pause();
 	pthread_mutex_lock(&p->lock);
 	while (atomic_load(&p->unfinished) > 0)
 		pthread_cond_wait(&p->idle, &p->lock);

@@ -29,7 +29,7 @@ static double last;
  * opened; where that cannot be done, draw as if alone.
  */
 static int
-take_terminal(void)
+progress_take_terminal(void)
 {
 	if (screen < 0)
 		screen = open("/dev/fd/2", O_RDONLY | O_NOCTTY | O_NONBLOCK |
@@ -39,7 +39,7 @@ take_terminal(void)
 }
 
 static int
-is_pipe(int fd)
+progress_is_pipe(int fd)
 {
 	struct stat st;
 
@@ -68,19 +68,19 @@ progress_start(enum progress_mode mode)
 	/* What feeds a pipe knows how far the whole is.  It comes first: the
 	 * reader asks for the terminal only once it has read something. */
 	ours = active && terminal &&
-	    (is_pipe(STDOUT_FILENO) || !is_pipe(STDIN_FILENO)) &&
-	    take_terminal();
+	    (progress_is_pipe(STDOUT_FILENO) ||
+	    !progress_is_pipe(STDIN_FILENO)) && progress_take_terminal();
 	fail_hook(active && terminal ? progress_clear : NULL);
 }
 
 /* With the lock held. */
 static int
-due(void)
+progress_is_due(void)
 {
 	if (!active ||
 	    clock_seconds() - last < (terminal ? ON_TERMINAL : IN_A_LOG))
 		return 0;
-	if (terminal && !ours && !(ours = take_terminal()))
+	if (terminal && !ours && !(ours = progress_take_terminal()))
 		last = clock_seconds();		/* ask again later */
 	return !terminal || ours;
 }
@@ -91,13 +91,13 @@ progress_due(void)
 	int now;
 
 	pthread_mutex_lock(&lock);
-	now = due();
+	now = progress_is_due();
 	pthread_mutex_unlock(&lock);
 	return now;
 }
 
 static int
-width(void)
+progress_width(void)
 {
 	struct winsize w;
 
@@ -116,10 +116,11 @@ progress_line(const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	pthread_mutex_lock(&lock);
-	if (due()) {
+	if (progress_is_due()) {
 		last = clock_seconds();
 		if (terminal)
-			fprintf(stderr, "\r%.*s\033[K", width() - 1, line);
+			fprintf(stderr, "\r%.*s\033[K", progress_width() - 1,
+			    line);
 		else
 			fprintf(stderr, "%s: %s\n", program_name(), line);
 	}

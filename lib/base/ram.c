@@ -11,7 +11,7 @@
 
 /* The number after ${name} in a file of lines "NAME NUMBER"; -1: none. */
 static double
-number_in(const char *path, const char *name)
+ram_number_in(const char *path, const char *name)
 {
 	char line[256];
 	double v = -1;
@@ -43,7 +43,7 @@ ram_resident(void)
 size_t
 ram_peak(void)
 {
-	double kib = number_in("/proc/self/status", "VmHWM:");
+	double kib = ram_number_in("/proc/self/status", "VmHWM:");
 
 	return kib > 0 ? (size_t)kib * 1024 : 0;
 }
@@ -65,11 +65,12 @@ ram_resident_of(const void *p, size_t bytes)
 
 /* What a control group still allows; its page cache can be given up. */
 static double
-left_in_group(const char *group)
+ram_left_in_group(const char *group)
 {
 	char *max = xprintf("/sys/fs/cgroup%s/memory.max", group);
 	char *stat = xprintf("/sys/fs/cgroup%s/memory.stat", group);
-	double limit = number_in(max, ""), used = number_in(stat, "anon ");
+	double limit = ram_number_in(max, ""),
+	    used = ram_number_in(stat, "anon ");
 
 	free(max);
 	free(stat);
@@ -80,7 +81,7 @@ left_in_group(const char *group)
 size_t
 ram_available(void)
 {
-	double least = 1024 * number_in("/proc/meminfo", "MemAvailable:");
+	double least = 1024 * ram_number_in("/proc/meminfo", "MemAvailable:");
 	char group[1024] = "";
 	FILE *f = fopen("/proc/self/cgroup", "r");
 
@@ -95,7 +96,7 @@ ram_available(void)
 
 		if (slash != NULL && slash[1] == '\0')
 			*slash = '\0';
-		left = left_in_group(group);
+		left = ram_left_in_group(group);
 		if (left >= 0 && (least < 0 || left < least))
 			least = left;
 		if ((slash = strrchr(group, '/')) == NULL)

@@ -39,7 +39,7 @@ rng_clip(uint64_t seed, uint64_t g)
 }
 
 static uint32_t
-draw(struct rng *r)
+rng_draw(struct rng *r)
 {
 	return rng_philox(r->seed, (uint32_t)r->id, (uint32_t)(r->id >> 32),
 	    r->draw++, r->purpose).w[0];
@@ -48,7 +48,7 @@ draw(struct rng *r)
 double
 rng_uniform(struct rng *r)
 {
-	return rng_unit(draw(r));
+	return rng_unit(rng_draw(r));
 }
 
 /*
@@ -56,7 +56,7 @@ rng_uniform(struct rng *r)
  * some results likelier (Lemire 2019).  Return 1 and set *to, or 0: try again.
  */
 static int
-bounded(uint32_t w, uint32_t n, uint32_t *to)
+rng_bounded(uint32_t w, uint32_t n, uint32_t *to)
 {
 	uint64_t m = (uint64_t)w * n;
 
@@ -69,7 +69,7 @@ rng_below(struct rng *r, uint32_t n)
 {
 	uint32_t v;
 
-	while (!bounded(draw(r), n, &v))
+	while (!rng_bounded(rng_draw(r), n, &v))
 		;
 	return v;
 }
@@ -82,7 +82,7 @@ rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
 	for (uint32_t i = n; i-- > 1;) {
 		uint32_t attempt = 0, j, t;
 
-		while (!bounded(rng_philox(seed, i, attempt, epoch,
+		while (!rng_bounded(rng_philox(seed, i, attempt, epoch,
 		    RNG_SHUFFLE).w[0], i + 1, &j))
 			attempt++;
 		t = order[i];
@@ -98,7 +98,7 @@ rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
  * rounded everywhere.
  */
 static double
-fixed_log(double x)
+rng_fixed_log(double x)
 {
 	int e;
 	double m = frexp(x, &e), s, s2, sum = 0;
@@ -115,7 +115,7 @@ fixed_log(double x)
 }
 
 static double
-ratio(const double a[8], const double b[8], double r)
+rng_ratio(const double a[8], const double b[8], double r)
 {
 	double p = a[7], q = b[7];
 
@@ -128,7 +128,7 @@ ratio(const double a[8], const double b[8], double r)
 
 /* The normal deviate of lower tail area p, 0 < p < 1: AS 241, PPND16. */
 static double
-inverse_normal(double p)
+rng_inverse_normal(double p)
 {
 	static const double a[8] = {
 		3.3871328727963666080e0, 1.3314166789178437745e2,
@@ -163,9 +163,9 @@ inverse_normal(double p)
 	double q = p - 0.5, r, x;
 
 	if (fabs(q) <= 0.425)
-		return q * ratio(a, b, 0.180625 - q * q);
-	r = sqrt(-fixed_log(q < 0 ? p : 1 - p));
-	x = r <= 5 ? ratio(c, d, r - 1.6) : ratio(e, f, r - 5);
+		return q * rng_ratio(a, b, 0.180625 - q * q);
+	r = sqrt(-rng_fixed_log(q < 0 ? p : 1 - p));
+	x = r <= 5 ? rng_ratio(c, d, r - 1.6) : rng_ratio(e, f, r - 5);
 	return q < 0 ? -x : x;
 }
 
@@ -176,5 +176,5 @@ rng_normal(uint64_t seed, uint32_t tensor, uint32_t i)
 	uint64_t bits = (uint64_t)b.w[0] << 20 ^ b.w[1] >> 12;
 
 	/* 52 bits, moved half a step off 0: exact, and never 0 or 1. */
-	return inverse_normal(((double)bits + 0.5) * 0x1p-52);
+	return rng_inverse_normal(((double)bits + 0.5) * 0x1p-52);
 }

@@ -19,7 +19,7 @@ enum { LISTED = 8, MEANT = 4 };		/* maximum names in a message */
 
 /* Names ending with ${suffix} in ${dir}, added to ${names}. */
 static void
-names_add(struct share_names *names, const char *dir, const char *suffix)
+share_names_add(struct share_names *names, const char *dir, const char *suffix)
 {
 	struct dirent **entry;
 	int n = scandir(dir, &entry, NULL, alphasort);
@@ -40,7 +40,7 @@ names_add(struct share_names *names, const char *dir, const char *suffix)
 }
 
 static void
-names_free(struct share_names *names)
+share_names_free(struct share_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)
 		free(names->item[i]);
@@ -53,7 +53,7 @@ names_free(struct share_names *names)
  * to that folder, else to NULL.  The caller frees both.
  */
 static char *
-look(const char *folder, const char *name, const char *suffix,
+share_search(const char *folder, const char *name, const char *suffix,
     struct share_names *names, char **where)
 {
 	const char *env = getenv("VT_SHARE_DIR");
@@ -83,7 +83,7 @@ look(const char *folder, const char *name, const char *suffix,
 			free(path);
 		if (found != NULL || names->n > 0)
 			continue;
-		names_add(names, dir[i], suffix);
+		share_names_add(names, dir[i], suffix);
 		if (names->n > 0)
 			*where = xstrdup(dir[i]);
 	}
@@ -98,7 +98,7 @@ look(const char *folder, const char *name, const char *suffix,
  * if one is a prefix of the other.
  */
 static int
-name_distance(const char *typed, const char *name)
+share_name_distance(const char *typed, const char *name)
 {
 	size_t a = strlen(typed), b = strlen(name), digits = 0;
 
@@ -116,35 +116,35 @@ name_distance(const char *typed, const char *name)
  * further.  Append nothing if they differ in more than half of its characters.
  */
 static void
-names_meant(const struct share_names *names, const char *typed,
+share_names_meant(const struct share_names *names, const char *typed,
     struct buffer *to)
 {
 	int most = (int)strlen(typed) / 2, least = most, of = 0, shown = 0;
 
 	for (size_t i = 0; i < names->n; i++) {
-		int d = name_distance(typed, names->item[i]);
+		int d = share_name_distance(typed, names->item[i]);
 
 		least = d < least ? d : least;
 	}
 	most = least + 1 < most ? least + 1 : most;
 	for (size_t i = 0; i < names->n; i++)
-		of += name_distance(typed, names->item[i]) <= most;
+		of += share_name_distance(typed, names->item[i]) <= most;
 	of = of < MEANT ? of : MEANT;
 	for (int d = least; d <= most; d++)
 		for (size_t i = 0; i < names->n && shown < of; i++)
-			if (name_distance(typed, names->item[i]) == d)
+			if (share_name_distance(typed, names->item[i]) == d)
 				buffer_printf(to, "%s%s", ++shown == 1 ? "" :
 				    shown == of ? " or " : ", ",
 				    names->item[i]);
 }
 
 static void
-say_missing(const char *folder, const char *name, const char *where,
+share_say_missing(const char *folder, const char *name, const char *where,
     const struct share_names *names)
 {
 	struct buffer b = { 0 };
 
-	names_meant(names, name, &b);
+	share_names_meant(names, name, &b);
 	if (names->n == 0)
 		fail("no %s in %s, which has no files (a path may be given, too)",
 		    text_quote(name), folder);
@@ -171,10 +171,10 @@ share_has(const char *folder, const char *name, const char *suffix)
 {
 	struct share_names names = { 0 };
 	char *where = NULL, *found = strchr(name, '/') != NULL ? NULL :
-	    look(folder, name, suffix, &names, &where);
+	    share_search(folder, name, suffix, &names, &where);
 	int has = found != NULL;
 
-	names_free(&names);
+	share_names_free(&names);
 	free(where);
 	free(found);
 	return has;
@@ -188,10 +188,10 @@ share_find(const char *folder, const char *name, const char *suffix)
 
 	if (strchr(name, '/') != NULL || text_ends(name, suffix))
 		return xstrdup(name);
-	found = look(folder, name, suffix, &names, &where);
+	found = share_search(folder, name, suffix, &names, &where);
 	if (found == NULL)
-		say_missing(folder, name, where, &names);
-	names_free(&names);
+		share_say_missing(folder, name, where, &names);
+	share_names_free(&names);
 	free(where);
 	return found;
 }

@@ -15,10 +15,10 @@
 
 #define SMALL (1 << 20)		/* not worth going to the file for */
 
-struct item { uint64_t at; size_t n; };
+struct spool_item { uint64_t at; size_t n; };
 
 struct spool {
-	struct item *item;
+	struct spool_item *item;
 	size_t items, cap;
 	struct buffer tail;		/* what is not in the file */
 	uint64_t in_file;		/* bytes there */
@@ -37,7 +37,7 @@ spool_budget_open(struct spool_budget *b, size_t limit)
 }
 
 static void
-destroy(struct spool *s)
+spool_destroy(struct spool *s)
 {
 	buffer_free(&s->tail);
 	free(s->scratch);
@@ -50,7 +50,7 @@ spool_budget_close(struct spool_budget *b)
 {
 	for (struct spool *s = b->kept, *next; s != NULL; s = next) {
 		next = s->next;
-		destroy(s);
+		spool_destroy(s);
 	}
 	pthread_mutex_destroy(&b->lock);
 	*b = (struct spool_budget){ 0 };
@@ -103,11 +103,11 @@ spool_free(struct spool *s)
 	}
 	pthread_mutex_unlock(&b->lock);
 	if (!keep)
-		destroy(s);
+		spool_destroy(s);
 }
 
 static const char *
-directory(void)
+spool_directory(void)
 {
 	const char *dir = getenv("TMPDIR");
 
@@ -117,30 +117,30 @@ directory(void)
 /* A file without a name; not every file system has them, so else with one
  * that is removed at once. */
 static int
-open_file(void)
+spool_open_file(void)
 {
 	char *name;
-	int fd = open(directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(spool_directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
 		return fd;
-	name = path_join(directory(), "vt-XXXXXX");
+	name = path_join(spool_directory(), "vt-XXXXXX");
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(name);
 	else
 		fail_errno("%s: cannot make a temporary file",
-		    text_quote(directory()));
+		    text_quote(spool_directory()));
 	free(name);
 	return fd;
 }
 
 static int
-spill(struct spool *s)
+spool_spill(struct spool *s)
 {
-	if (s->fd < 0 && (s->fd = open_file()) < 0)
+	if (s->fd < 0 && (s->fd = spool_open_file()) < 0)
 		return -1;
-	if (file_write(s->fd, directory(), s->tail.data, s->tail.n) != 0)
+	if (file_write(s->fd, spool_directory(), s->tail.data, s->tail.n) != 0)
 		return -1;
 	s->in_file += s->tail.n;
 	atomic_fetch_sub(&s->budget->used, s->tail.n);
@@ -154,9 +154,10 @@ spool_add(struct spool *s, const void *data, size_t n)
 	size_t used = atomic_fetch_add(&s->budget->used, n) + n;
 
 	s->item = array_room(s->item, s->items, &s->cap, sizeof(*s->item));
-	s->item[s->items++] = (struct item){ s->in_file + s->tail.n, n };
+	s->item[s->items++] = (struct spool_item){ s->in_file + s->tail.n, n };
 	buffer_add(&s->tail, data, n);
-	return used > s->budget->limit && s->tail.n >= SMALL ? spill(s) : 0;
+	return used > s->budget->limit && s->tail.n >= SMALL ? spool_spill(s) :
+	    0;
 }
 
 size_t
@@ -168,7 +169,7 @@ spool_count(const struct spool *s)
 const void *
 spool_get(struct spool *s, size_t i, size_t *n)
 {
-	const struct item *t = &s->item[i];
+	const struct spool_item *t = &s->item[i];
 
 	assert(i < s->items);
 	*n = t->n;
@@ -178,7 +179,7 @@ spool_get(struct spool *s, size_t i, size_t *n)
 		s->scratch = xrealloc(s->scratch, t->n, 1);
 		s->scratch_size = t->n;
 	}
-	if (file_pread(s->fd, directory(), s->scratch, t->n, t->at) != 0)
+	if (file_pread(s->fd, spool_directory(), s->scratch, t->n, t->at) != 0)
 		return NULL;
 	return s->scratch;
 }

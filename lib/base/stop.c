@@ -18,7 +18,7 @@ static struct timespec first;		/* when ${which} came */
 static const char *said;		/* when the first one comes */
 
 static void
-handle(int number)
+stop_on_signal(int number)
 {
 	struct timespec now;
 	double since;
@@ -43,7 +43,8 @@ void
 stop_handle(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
-	struct sigaction a = { .sa_handler = handle, .sa_flags = SA_RESTART };
+	struct sigaction a = { .sa_handler = stop_on_signal,
+	    .sa_flags = SA_RESTART };
 
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)

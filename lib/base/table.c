@@ -11,7 +11,7 @@
 
 /* Undo the escapes in place; -1 at one that is not ours. */
 static int
-unescape(char *s)
+table_unescape(char *s)
 {
 	char *to = s;
 
@@ -53,7 +53,7 @@ table_escape(const char *s)
 
 /* Cut ${line} at its tabs: the number of cells, their starts in ${cell}. */
 static size_t
-cut(char *line, char ***cell)
+table_cut(char *line, char ***cell)
 {
 	size_t n = 0, cap = 0;
 	char **c = NULL;
@@ -73,10 +73,10 @@ cut(char *line, char ***cell)
 }
 
 static int
-add_row(struct table *t, char *line, int number, size_t *cap)
+table_add_row(struct table *t, char *line, int number, size_t *cap)
 {
 	char **cell;
-	size_t n = cut(line, &cell);
+	size_t n = table_cut(line, &cell);
 	int bad = 0;
 
 	if (n != t->columns) {
@@ -85,7 +85,7 @@ add_row(struct table *t, char *line, int number, size_t *cap)
 		    t->path, number, n, t->columns);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (unescape(cell[i]) != 0)
+		if (table_unescape(cell[i]) != 0)
 			bad = fail("%s:%d: column %s: unknown escape (wanted \\t, \\n, "
 			    "\\r or \\\\)", t->path, number, t->name[i]);
 	if (t->rows == *cap) {
@@ -100,22 +100,22 @@ add_row(struct table *t, char *line, int number, size_t *cap)
 }
 
 static int
-by_text(const void *a, const void *b)
+table_by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The line with the columns' names; each may be there once. */
 static int
-set_header(struct table *t, char *line, int number)
+table_set_header(struct table *t, char *line, int number)
 {
 	char **sorted;
 	int bad = 0;
 
-	t->columns = cut(line, &t->name);
+	t->columns = table_cut(line, &t->name);
 	sorted = xcalloc(t->columns, sizeof(*sorted));
 	memcpy(sorted, t->name, t->columns * sizeof(*sorted));
-	qsort(sorted, t->columns, sizeof(*sorted), by_text);
+	qsort(sorted, t->columns, sizeof(*sorted), table_by_text);
 	for (size_t i = 1; i < t->columns && !bad; i++)
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
 			bad = fail("%s:%d: two columns are called %s", t->path,
@@ -145,9 +145,10 @@ table_parse(const char *what, const char *text)
 		    strcmp(line, "#") == 0)
 			continue;
 		else if (t->name == NULL)
-			bad = set_header(t, line + (*line == '#'), number);
+			bad = table_set_header(t, line + (*line == '#'),
+			    number);
 		else if (*line != '#')
-			bad = add_row(t, line, number, &cap);
+			bad = table_add_row(t, line, number, &cap);
 	}
 	if (!bad && t->name == NULL)
 		bad = fail("%s: empty (wanted a table with a header line)", what);

@@ -11,7 +11,7 @@
 
 /* The code point of the UTF-8 character of ${n} bytes at ${s}. */
 static unsigned
-code_of(const char *s, int n)
+text_code_of(const char *s, int n)
 {
 	unsigned code = (unsigned char)*s;
 
@@ -26,7 +26,7 @@ int
 text_shown(const char *s)
 {
 	int n = text_utf8(s);
-	unsigned c = n > 0 ? code_of(s, n) : 0;
+	unsigned c = n > 0 ? text_code_of(s, n) : 0;
 
 	if (c < ' ' || (c >= 0x7f && c < 0xa0))
 		return 0;		/* controls */
@@ -66,7 +66,7 @@ text_quote(const char *s)
 		else if (c == '\n' || c == '\t')
 			o = stpcpy(o, c == '\n' ? "\\n" : "\\t");
 		else if (c >= 0x80 && (n = text_utf8(s)) > 0)
-			o += sprintf(o, "\\u%04x", code_of(s, n));
+			o += sprintf(o, "\\u%04x", text_code_of(s, n));
 		else
 			o += sprintf(o, "\\%03o", c);
 		n = n > 0 ? n : 1;

@@ -30,19 +30,19 @@ allreduce_traffic(double bytes, int ranks)
 }
 
 /* One way to sum: the exact one, or a row of the table of algorithms. */
-struct way {
+struct bench_allreduce_way {
 	const char *name;		/* as it was asked for */
 	const struct algorithm *kind;	/* NULL: exact */
 	int columns;
 };
 
-struct job {
+struct bench_allreduce_job {
 	const struct sum_options *o;
 	const int *host;
 	struct comm *comm;		/* for what may have a thread of its own */
 	struct exact exact;
 	struct allreduce free;
-	const struct way *way;
+	const struct bench_allreduce_way *way;
 	struct tree tree;		/* this rank's subtrees, whole vectors */
 	int microbatches, first, count;	/* in all; this rank's */
 	size_t n;			/* elements */
@@ -65,7 +65,7 @@ struct job {
  * 1.
  */
 static void
-sum_leaves(float v[PERIOD], int first, int end)
+bench_allreduce_sum_leaves(float v[PERIOD], int first, int end)
 {
 	for (uint32_t i = 0; i < PERIOD; i++) {
 		v[i] = 0;
@@ -75,36 +75,37 @@ sum_leaves(float v[PERIOD], int first, int end)
 }
 
 static void
-fill(float *v, size_t n, int first, int end)
+bench_allreduce_fill(float *v, size_t n, int first, int end)
 {
 	float sum[PERIOD];
 
-	sum_leaves(sum, first, end);
+	bench_allreduce_sum_leaves(sum, first, end);
 	for (size_t i = 0; i < n; i++)
 		v[i] = sum[i % PERIOD];
 }
 
 /* What the exchange uses up, anew; another sum begins in the result. */
 static void
-refill(struct job *j)
+bench_allreduce_refill(struct bench_allreduce_job *j)
 {
 	const struct tree *t = &j->tree;
 
 	if (j->way->kind != NULL)
-		fill(j->result, j->n, j->first, j->first + j->count);
+		bench_allreduce_fill(j->result, j->n, j->first,
+		    j->first + j->count);
 	for (int k = 0; k < t->n && j->way->kind == NULL; k++) {
 		int first = t->part[k].index << t->part[k].level;
 		int end = (t->part[k].index + 1) << t->part[k].level;
 
-		fill(t->part[k].data, j->n, first,
+		bench_allreduce_fill(t->part[k].data, j->n, first,
 		    end < j->microbatches ? end : j->microbatches);
 	}
 }
 
 static int
-sum(void *arg)
+bench_allreduce_sum(void *arg)
 {
-	struct job *j = arg;
+	struct bench_allreduce_job *j = arg;
 
 	return j->way->kind == NULL ? exact_reduce(&j->exact, &j->tree, 0,
 	    j->n, j->result) : allreduce_run(&j->free, j->result, 0, j->n);
@@ -112,19 +113,19 @@ sum(void *arg)
 
 /* A run takes as long as on the slowest rank. */
 static int
-run(void *arg, int counts)
+bench_allreduce_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_allreduce_job *j = arg;
 	struct comm *c = j->comm;
 	double start;
 	int64_t ns;
 	int bad;
 
-	refill(j);
+	bench_allreduce_refill(j);
 	if (comm_barrier(c) != 0)
 		return EXIT_RANKS;
 	start = clock_seconds();
-	bad = sum(j);
+	bad = bench_allreduce_sum(j);
 	ns = (int64_t)(1e9 * (clock_seconds() - start));
 	if (bad || comm_max(c, &ns) != 0)
 		return EXIT_RANKS;
@@ -134,11 +135,11 @@ run(void *arg, int counts)
 }
 
 static int
-run_hidden(void *arg, int counts)
+bench_allreduce_run_hidden(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_allreduce_job *j = arg;
 
-	refill(j);
+	bench_allreduce_refill(j);
 	return hidden_run(&j->hidden, counts);
 }
 
@@ -147,7 +148,7 @@ run_hidden(void *arg, int counts)
  * in each message, of 8 digits at least.
  */
 static double
-tolerance(const struct job *j)
+bench_allreduce_tolerance(const struct bench_allreduce_job *j)
 {
 	const struct wire *w = j->o->wire;
 
@@ -157,14 +158,14 @@ tolerance(const struct job *j)
 
 /* Every element, on every rank; rank 0 hears of the others' mistakes. */
 static int
-check(struct bench *b, struct job *j)
+bench_allreduce_verify(struct bench *b, struct bench_allreduce_job *j)
 {
 	float want[PERIOD];
-	double most = tolerance(j);
+	double most = bench_allreduce_tolerance(j);
 	int64_t wrong = 0;
 	size_t at = 0;
 
-	sum_leaves(want, 0, j->microbatches);
+	bench_allreduce_sum_leaves(want, 0, j->microbatches);
 	for (size_t i = 0; i < j->n; i++)
 		if (!(fabs((double)j->result[i] - (double)want[i % PERIOD]) <=
 		    most))
@@ -182,7 +183,7 @@ check(struct bench *b, struct job *j)
 
 /* What has been measured, for those who choose by it. */
 static void
-note_down(struct job *j, double us)
+bench_allreduce_record(struct bench_allreduce_job *j, double us)
 {
 	struct tuned *r;
 
@@ -196,7 +197,8 @@ note_down(struct job *j, double us)
 }
 
 static int
-measure(struct bench *b, struct job *j, double *median)
+bench_allreduce_measure(struct bench *b, struct bench_allreduce_job *j,
+    double *median)
 {
 	const char *what = j->way->name;
 	double bytes = (double)(j->n * sizeof(float));
@@ -204,12 +206,12 @@ measure(struct bench *b, struct job *j, double *median)
 	struct figure us = { 0 };
 
 	figure_free(&j->seconds);
-	if ((status = bench_repeat(b, run, j)) != 0)
+	if ((status = bench_repeat(b, bench_allreduce_run, j)) != 0)
 		return status;
 	for (size_t i = 0; i < j->seconds.n; i++)
 		figure_add(&us, 1e6 * j->seconds.v[i]);
 	*median = figure_median(&us);
-	note_down(j, *median);
+	bench_allreduce_record(j, *median);
 	bench_row(b, &us, "us", NULL, "allreduce/%s/%.0f/time", what, bytes);
 	bench_rate(b, &j->seconds, allreduce_traffic(bytes, ranks) / 1e9,
 	    "GB/s", NULL, "allreduce/%s/%.0f/bus", what, bytes);
@@ -219,13 +221,14 @@ measure(struct bench *b, struct job *j, double *median)
 		    allreduce_sends(&j->free, 0, j->n)), "bytes",
 		    "sent by rank 0", "allreduce/%s/%.0f/sent", what, bytes);
 	figure_free(&us);
-	if (b->check && (status = check(b, j)) != 0)
+	if (b->check && (status = bench_allreduce_verify(b, j)) != 0)
 		return status;
 	if (!j->o->hidden)
 		return 0;
-	j->hidden = (struct hidden){ .comm = j->comm, .exchange = sum,
+	j->hidden = (struct hidden){ .comm = j->comm,
+	    .exchange = bench_allreduce_sum,
 		.arg = j };
-	status = bench_repeat(b, run_hidden, j);
+	status = bench_repeat(b, bench_allreduce_run_hidden, j);
 	if (status == 0)
 		bench_row(b, &j->hidden.share, "share", "of the exchange, behind a "
 		    "computation as long", "allreduce/%s/%.0f/hidden", what,
@@ -235,7 +238,8 @@ measure(struct bench *b, struct job *j, double *median)
 }
 
 static int
-measure_way(struct bench *b, struct job *j, double *median)
+bench_allreduce_measure_way(struct bench *b, struct bench_allreduce_job *j,
+    double *median)
 {
 	const struct sum_options *o = j->o;
 	struct allreduce_options free = { .kind = j->way->kind,
@@ -244,16 +248,17 @@ measure_way(struct bench *b, struct job *j, double *median)
 	int status;
 
 	if (j->way->kind == NULL)
-		return measure(b, j, median);
+		return bench_allreduce_measure(b, j, median);
 	if (allreduce_open(&j->free, j->comm, &free) != 0)
 		return EXIT_USAGE;
-	status = measure(b, j, median);
+	status = bench_allreduce_measure(b, j, median);
 	allreduce_close(&j->free);
 	return status;
 }
 
 static int
-measure_size(struct bench *b, struct job *j, const struct way *way, int ways)
+bench_allreduce_measure_size(struct bench *b, struct bench_allreduce_job *j,
+    const struct bench_allreduce_way *way, int ways)
 {
 	double us, exact = 0, native = 0;
 	int status = 0;
@@ -266,7 +271,7 @@ measure_size(struct bench *b, struct job *j, const struct way *way, int ways)
 	j->result = xcalloc(j->n, sizeof(float));
 	for (int i = 0; i < ways && status == 0; i++) {
 		j->way = &way[i];
-		status = measure_way(b, j, &us);
+		status = bench_allreduce_measure_way(b, j, &us);
 		if (way[i].kind == NULL)
 			exact = us;
 		else if (algorithm_is_native(way[i].kind))
@@ -297,29 +302,31 @@ bench_allreduce_check(const char *name)
 /* The ways asked for; else the exact and the library's, and all others where a
  * table of them is wanted.  Returns how many. */
 static int
-choose(const struct sum_options *o, struct way *way)
+bench_allreduce_choose(const struct sum_options *o,
+    struct bench_allreduce_way *way)
 {
 	const struct algorithm *native = algorithm_find("native");
 	int n = 0, rows;
 
 	for (size_t i = 0; i < o->names; i++, n++) {
-		way[n] = (struct way){ .name = o->name[i] };
+		way[n] = (struct bench_allreduce_way){ .name = o->name[i] };
 		way[n].kind = algorithm_parse(o->name[i], &way[n].columns,
 		    &rows);
 	}
 	if (n == 0 && o->tune == NULL)
-		way[n++] = (struct way){ "exact", NULL, 0 };
+		way[n++] = (struct bench_allreduce_way){ "exact", NULL, 0 };
 	for (const struct algorithm *k = algorithms; o->names == 0 &&
 	    k->name != NULL; k++)
 		if ((k == native || o->tune != NULL) &&
 		    algorithm_can(k, o->comm, o->wire, sizeof(float)) &&
 		    (k != native || o->comm->t->allreduce != NULL))
-			way[n++] = (struct way){ k->name, k, 0 };
+			way[n++] = (struct bench_allreduce_way){ k->name, k,
+			    0 };
 	return n;
 }
 
 static int
-write_table(const struct job *j)
+bench_allreduce_write_table(const struct bench_allreduce_job *j)
 {
 	char *text;
 	int bad;
@@ -333,7 +340,8 @@ write_table(const struct job *j)
 }
 
 static void
-say_ranks(struct bench *b, const struct job *j, const char *bound)
+bench_allreduce_say_ranks(struct bench *b, const struct bench_allreduce_job *j,
+    const char *bound)
 {
 	const struct sum_options *o = j->o;
 	int hosts = grid_hosts(j->host, o->comm->size);
@@ -356,11 +364,11 @@ say_ranks(struct bench *b, const struct job *j, const char *bound)
 int
 bench_allreduce(struct bench *b, const struct sum_options *o)
 {
-	struct job j = { .o = o, .comm = o->comm,
+	struct bench_allreduce_job j = { .o = o, .comm = o->comm,
 		.microbatches = o->microbatches > 0 ? o->microbatches : o->comm->size };
-	struct way *way = xcalloc(o->names + 8, sizeof(*way));
+	struct bench_allreduce_way *way = xcalloc(o->names + 8, sizeof(*way));
 	int *host = xcalloc((size_t)o->comm->size, sizeof(*host));
-	int ways = choose(o, way), status = 0;
+	int ways = bench_allreduce_choose(o, way), status = 0;
 	char bound[80];
 
 	j.host = host;
@@ -370,14 +378,14 @@ bench_allreduce(struct bench *b, const struct sum_options *o)
 	snprintf(j.note, sizeof(j.note), "the exact exchange to the library's; %s",
 	    bound);
 	if (status == 0)
-		say_ranks(b, &j, bound);
+		bench_allreduce_say_ranks(b, &j, bound);
 	for (size_t bytes = o->min; bytes <= o->max && status == 0;
 	    bytes *= (size_t)o->factor) {
 		j.n = bytes / sizeof(float) > 0 ? bytes / sizeof(float) : 1;
-		status = measure_size(b, &j, way, ways);
+		status = bench_allreduce_measure_size(b, &j, way, ways);
 	}
 	if (status == 0)
-		status = write_table(&j);
+		status = bench_allreduce_write_table(&j);
 	tuning_free(&j.tuning);
 	free(way);
 	free(host);

@@ -5,7 +5,7 @@
 #include "bench/allreduce_options.h"
 
 void
-allreduce_options_check(const struct allreduce_options *o, int ranks)
+allreduce_options_check(const struct bench_allreduce_options *o, int ranks)
 {
 	if (o->least > o->most)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
@@ -21,7 +21,7 @@ allreduce_options_check(const struct allreduce_options *o, int ranks)
 }
 
 struct sum_options
-allreduce_options_set(const struct allreduce_options *o, struct comm *c)
+allreduce_options_set(const struct bench_allreduce_options *o, struct comm *c)
 {
 	return (struct sum_options){ c, (size_t)o->least, (size_t)o->most,
 		(int)o->factor, (int)o->vectors, o->algorithms.item,

@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "bench/cases.h"
 
-struct allreduce_options {
+struct bench_allreduce_options {
 	int64_t least, most;		/* bytes of a vector */
 	int64_t factor, vectors;
 	struct option_list algorithms;
@@ -21,7 +21,7 @@ struct allreduce_options {
 #define ALLREDUCE_OPTIONS { .least = 4 << 10, .most = 64 << 20, .factor = 4, \
 	.timeout = 600 }
 
-/* The rows of a struct allreduce_options ${o}. */
+/* The rows of a struct bench_allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).least, "BYTES", \
 	    "allreduce: set the smallest vector (4K)", \
@@ -51,10 +51,11 @@ struct allreduce_options {
 	    NULL, 0, 1e9, 0 }
 
 /* allreduce_options_check(o, ranks): dies of what cannot be meant. */
-void allreduce_options_check(const struct allreduce_options *o, int ranks);
+void allreduce_options_check(const struct bench_allreduce_options *o,
+    int ranks);
 
 /* allreduce_options_set(o, c): as bench_allreduce takes them; ${o} must stay. */
-struct sum_options allreduce_options_set(const struct allreduce_options *o,
+struct sum_options allreduce_options_set(const struct bench_allreduce_options *o,
     struct comm *c);
 
 #endif

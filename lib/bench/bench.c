@@ -31,7 +31,7 @@ figure_free(struct figure *f)
 }
 
 static int
-by_value(const void *a, const void *b)
+bench_by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -40,7 +40,7 @@ by_value(const void *a, const void *b)
 
 /* The value of rank ${i} from 0, in ascending order. */
 static double
-ranked(const struct figure *f, size_t i)
+bench_ranked(const struct figure *f, size_t i)
 {
 	double *v, at;
 
@@ -48,7 +48,7 @@ ranked(const struct figure *f, size_t i)
 		return NAN;
 	v = xcalloc(f->n, sizeof(*v));
 	memcpy(v, f->v, f->n * sizeof(*v));
-	qsort(v, f->n, sizeof(*v), by_value);
+	qsort(v, f->n, sizeof(*v), bench_by_value);
 	at = v[i];
 	free(v);
 	return at;
@@ -57,21 +57,21 @@ ranked(const struct figure *f, size_t i)
 double
 figure_min(const struct figure *f)
 {
-	return ranked(f, 0);
+	return bench_ranked(f, 0);
 }
 
 double
 figure_median(const struct figure *f)
 {
-	return f->n == 0 ? NAN : (ranked(f, (f->n - 1) / 2) +
-	    ranked(f, f->n / 2)) / 2;
+	return f->n == 0 ? NAN : (bench_ranked(f, (f->n - 1) / 2) +
+	    bench_ranked(f, f->n / 2)) / 2;
 }
 
 double
 figure_p99(const struct figure *f)
 {
 	/* The rank counted from 1 is 0.99 n, rounded up. */
-	return f->n == 0 ? NAN : ranked(f, (99 * f->n + 99) / 100 - 1);
+	return f->n == 0 ? NAN : bench_ranked(f, (99 * f->n + 99) / 100 - 1);
 }
 
 /* ---- what is required ---- */
@@ -95,7 +95,8 @@ bench_require(struct bench *b, const char *text)
 }
 
 static void
-hold_against(struct bench *b, const char *name, const char *unit, double v)
+bench_hold_against(struct bench *b, const char *name, const char *unit,
+    double v)
 {
 	for (size_t i = 0; i < b->requirements; i++) {
 		struct requirement *r = &b->require[i];
@@ -143,8 +144,8 @@ bench_begin(struct bench *b)
 }
 
 static void
-print_json(const struct bench *b, const char *name, const struct figure *f,
-    const char *unit, const char *note)
+bench_print_json(const struct bench *b, const char *name,
+    const struct figure *f, const char *unit, const char *note)
 {
 	struct json_writer w = { 0 };
 
@@ -171,14 +172,14 @@ print_json(const struct bench *b, const char *name, const struct figure *f,
 
 /* Counts as they are; measured values never have more than six digits. */
 static void
-put_number(FILE *f, double v)
+bench_put_number(FILE *f, double v)
 {
 	fprintf(f, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
 }
 
 static void
-print_cells(const struct bench *b, const char *name, const struct figure *f,
-    const char *unit, const char *note)
+bench_print_cells(const struct bench *b, const char *name,
+    const struct figure *f, const char *unit, const char *note)
 {
 	char *first = table_escape(name);
 	char *last = table_escape(note != NULL ? note : "");
@@ -186,7 +187,7 @@ print_cells(const struct bench *b, const char *name, const struct figure *f,
 	fprintf(b->out, "%s\t%s\t%zu", first, unit, f->n);
 	for (int i = 0; i < 3; i++) {
 		fputc('\t', b->out);
-		put_number(b->out, i == 0 ? figure_min(f) : i == 1 ?
+		bench_put_number(b->out, i == 0 ? figure_min(f) : i == 1 ?
 		    figure_median(f) : figure_p99(f));
 	}
 	fprintf(b->out, "\t%s\n", last);
@@ -194,7 +195,7 @@ print_cells(const struct bench *b, const char *name, const struct figure *f,
 		fputs("# runs", b->out);
 		for (size_t i = 0; i < f->n; i++) {
 			fputc(' ', b->out);
-			put_number(b->out, f->v[i]);
+			bench_put_number(b->out, f->v[i]);
 		}
 		fputc('\n', b->out);
 	}
@@ -203,15 +204,16 @@ print_cells(const struct bench *b, const char *name, const struct figure *f,
 }
 
 static void
-print_row(struct bench *b, const char *name, const struct figure *f,
+bench_print_row(struct bench *b, const char *name, const struct figure *f,
     const char *unit, const char *note)
 {
 	if (b->out == NULL)
 		return;
 	b->rows++;
-	(b->json ? print_json : print_cells)(b, name, f, unit, note);
+	(b->json ? bench_print_json : bench_print_cells)(b, name, f, unit,
+	    note);
 	fflush(b->out);
-	hold_against(b, name, unit, figure_median(f));
+	bench_hold_against(b, name, unit, figure_median(f));
 }
 
 void
@@ -224,7 +226,7 @@ bench_row(struct bench *b, const struct figure *f, const char *unit,
 	va_start(ap, fmt);
 	vsnprintf(name, sizeof(name), fmt, ap);
 	va_end(ap);
-	print_row(b, name, f, unit, note);
+	bench_print_row(b, name, f, unit, note);
 }
 
 void
@@ -238,7 +240,7 @@ bench_value(struct bench *b, double v, const char *unit, const char *note,
 	va_start(ap, fmt);
 	vsnprintf(name, sizeof(name), fmt, ap);
 	va_end(ap);
-	print_row(b, name, &f, unit, note);
+	bench_print_row(b, name, &f, unit, note);
 }
 
 void
@@ -254,7 +256,7 @@ bench_rate(struct bench *b, const struct figure *f, double work,
 	va_end(ap);
 	for (size_t i = 0; i < f->n; i++)
 		figure_add(&rate, work / f->v[i]);
-	print_row(b, name, &rate, unit, note);
+	bench_print_row(b, name, &rate, unit, note);
 	figure_free(&rate);
 }
 

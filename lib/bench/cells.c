@@ -15,26 +15,26 @@
 #define RATE 0.001
 
 /* A shape that some cell of the schedule has. */
-struct shaped {
-	struct shape shape;
+struct bench_cells_shaped {
+	struct bench_shape shape;
 	double macs;			/* forward, of a clip */
 	struct figure seconds, cost;
 };
 
-struct job {
+struct bench_cells_job {
 	struct bench *b;
 	const struct net_options *o;
 	struct rig rig;
 	struct optim optim;
-	struct shaped *cell;
+	struct bench_cells_shaped *cell;
 	size_t n, cap;
 	size_t full;			/* the cell of most work a clip */
 };
 
 static void
-add_cell(struct job *j, const struct cell *c)
+bench_cells_add_cell(struct bench_cells_job *j, const struct cell *c)
 {
-	struct shape s = { c->group, c->frames, c->crop };
+	struct bench_shape s = { c->group, c->frames, c->crop };
 	struct dims *input;
 
 	for (size_t i = 0; i < j->n; i++)
@@ -43,7 +43,7 @@ add_cell(struct job *j, const struct cell *c)
 			return;
 	j->cell = array_room(j->cell, j->n, &j->cap, sizeof(*j->cell));
 	input = graph_inputs(j->o->graph, s.n, s.t, s.side);
-	j->cell[j->n] = (struct shaped){ .shape = s,
+	j->cell[j->n] = (struct bench_cells_shaped){ .shape = s,
 		.macs = graph_macs(j->o->graph, input) / s.n };
 	free(input);
 	if (j->cell[j->n].macs > j->cell[j->full].macs)
@@ -53,7 +53,7 @@ add_cell(struct job *j, const struct cell *c)
 
 /* A step on cell ${i}: its seconds, or -1 after a wrong answer. */
 static double
-step(struct job *j, size_t i)
+bench_cells_step(struct bench_cells_job *j, size_t i)
 {
 	double start, loss, norm, end;
 	char text[40];
@@ -75,35 +75,36 @@ step(struct job *j, size_t i)
 
 /* Seconds of a clip for each of its multiply-adds. */
 static double
-nominal(const struct shaped *c, double seconds)
+bench_cells_nominal(const struct bench_cells_shaped *c, double seconds)
 {
 	return seconds / c->shape.n / c->macs;
 }
 
 static int
-run(void *arg, int counts)
+bench_cells_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_cells_job *j = arg;
 	double *seconds = xcalloc(j->n, sizeof(*seconds));
 	int status = 0;
 
 	for (size_t i = 0; i < j->n && status == 0; i++)
-		if ((seconds[i] = step(j, i)) < 0)
+		if ((seconds[i] = bench_cells_step(j, i)) < 0)
 			status = EXIT_FAILED;
 	for (size_t i = 0; i < j->n && status == 0 && counts; i++) {
 		figure_add(&j->cell[i].seconds, seconds[i]);
-		figure_add(&j->cell[i].cost, nominal(&j->cell[i], seconds[i]) /
-		    nominal(&j->cell[j->full], seconds[j->full]));
+		figure_add(&j->cell[i].cost, bench_cells_nominal(&j->cell[i],
+		    seconds[i]) / bench_cells_nominal(&j->cell[j->full],
+		    seconds[j->full]));
 	}
 	free(seconds);
 	return status;
 }
 
 static void
-print(struct job *j)
+bench_cells_print(struct bench_cells_job *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
-		const struct shaped *c = &j->cell[i];
+		const struct bench_cells_shaped *c = &j->cell[i];
 		char prefix[160], text[40], note[80];
 
 		snprintf(prefix, sizeof(prefix), "step/%s/%s",
@@ -121,20 +122,21 @@ print(struct job *j)
 int
 bench_cells(struct bench *b, const struct net_options *o)
 {
-	struct job j = { .b = b, .o = o, .optim = {
+	struct bench_cells_job j = { .b = b, .o = o, .optim = {
 	    .rule = group_rule_find("tsm"), .set = { .momentum = 0.9,
 	    .decay = 1e-4 } } };
 	int status, wrong = b->wrong;
 
 	for (int i = 0; i < o->schedule->stages; i++)
 		for (int k = 0; k < o->schedule->stage[i].cells; k++)
-			add_cell(&j, &o->schedule->stage[i].cell[k]);
+			bench_cells_add_cell(&j,
+			    &o->schedule->stage[i].cell[k]);
 	status = rig_open(&j.rig, o->graph, o->device,
 	    &j.cell[j.full].shape) != 0 ||
 	    optim_open(&j.optim, j.rig.net, NULL) != 0 ? EXIT_FAILED :
-	    bench_repeat(b, run, &j);
+	    bench_repeat(b, bench_cells_run, &j);
 	if (status == 0)
-		print(&j);
+		bench_cells_print(&j);
 	for (size_t i = 0; i < j.n; i++) {
 		figure_free(&j.cell[i].seconds);
 		figure_free(&j.cell[i].cost);

@@ -21,24 +21,24 @@
 #define MOST_PIXELS ((int64_t)64 << 20)
 
 /* What was extracted: frames decoded, and their size as stored. */
-struct made { int64_t frames; int width, height; };
+struct bench_decode_made { int64_t frames; int width, height; };
 
 /* One file, and what came of the last run on each thread. */
-struct job {
+struct bench_decode_job {
 	const char *path;
 	struct pool *pool;
 	struct extract_options how;
 	struct extractor **extractor;	/* [threads] */
 	struct video_account *account;	/* [threads] */
 	struct video_info info;		/* as thread 0 saw it */
-	struct made *made;		/* [threads] */
+	struct bench_decode_made *made;		/* [threads] */
 	int *bad;			/* [threads] */
 	int extracting;
 	struct figure seconds;
 };
 
 static int
-decode(struct job *j, int thread)
+bench_decode_video(struct bench_decode_job *j, int thread)
 {
 	struct video_limits limits = { MOST_PIXELS };
 	struct video_frame frame;
@@ -62,7 +62,7 @@ decode(struct job *j, int thread)
 }
 
 static int
-extract(struct job *j, int thread)
+bench_decode_extract(struct bench_decode_job *j, int thread)
 {
 	struct extraction x;
 	int kept;
@@ -72,28 +72,30 @@ extract(struct job *j, int thread)
 	if (!x.kept)
 		fail("%s", x.message);
 	kept = x.kept;
-	j->made[thread] = (struct made){ x.decoded_frames, x.width, x.height };
+	j->made[thread] = (struct bench_decode_made){ x.decoded_frames, x.width,
+	    x.height };
 	extraction_free(&x);
 	return kept ? 0 : -1;
 }
 
 static void
-part(int i, int thread, void *arg)
+bench_decode_part(int i, int thread, void *arg)
 {
-	struct job *j = arg;
+	struct bench_decode_job *j = arg;
 
 	(void)thread;
-	j->bad[i] = j->extracting ? extract(j, i) : decode(j, i);
+	j->bad[i] = j->extracting ? bench_decode_extract(j, i) :
+	    bench_decode_video(j, i);
 }
 
 static int
-run(void *arg, int counts)
+bench_decode_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_decode_job *j = arg;
 	int threads = pool_threads(j->pool);
 	double start = clock_seconds();
 
-	pool_run(j->pool, threads, part, j);
+	pool_run(j->pool, threads, bench_decode_part, j);
 	if (counts)
 		figure_add(&j->seconds, clock_seconds() - start);
 	for (int i = 0; i < threads; i++)
@@ -104,7 +106,7 @@ run(void *arg, int counts)
 
 /* Are there as many frames as the file says, the same for everyone? */
 static void
-check(struct bench *b, struct job *j)
+bench_decode_check(struct bench *b, struct bench_decode_job *j)
 {
 	struct video_account *a = &j->account[0];
 
@@ -124,12 +126,12 @@ check(struct bench *b, struct job *j)
 }
 
 static int
-measure(struct bench *b, struct job *j)
+bench_decode_measure(struct bench *b, struct bench_decode_job *j)
 {
 	const struct video_info *i = &j->info;
 	double frames;
 	char note[160];
-	int status = bench_repeat(b, run, j);
+	int status = bench_repeat(b, bench_decode_run, j);
 
 	frames = (double)j->account[0].frames * pool_threads(j->pool);
 	snprintf(note, sizeof(note), "%s %s %dx%d, %" PRId64 " frames",
@@ -140,7 +142,7 @@ measure(struct bench *b, struct job *j)
 	figure_free(&j->seconds);
 	j->extracting = 1;
 	if (status == 0)
-		status = bench_repeat(b, run, j);
+		status = bench_repeat(b, bench_decode_run, j);
 	snprintf(note, sizeof(note), "to JPEG of %dx%d, quality %d",
 	    j->made[0].width, j->made[0].height, j->how.quality);
 	if (status == 0)
@@ -149,7 +151,7 @@ measure(struct bench *b, struct job *j)
 	figure_free(&j->seconds);
 	j->extracting = 0;
 	if (status == 0 && b->check)
-		check(b, j);
+		bench_decode_check(b, j);
 	return status;
 }
 
@@ -158,7 +160,7 @@ bench_videos(struct bench *b, const struct decode_options *o)
 {
 	size_t n = (size_t)b->threads;
 	struct spool_budget memory;
-	struct job j = { .pool = pool_new(b->threads),
+	struct bench_decode_job j = { .pool = pool_new(b->threads),
 		.how = { .short_side = o->short_side, .quality = 90,
 		    .max_frames = FRAME_MAX, .max_pixels = MOST_PIXELS,
 		    .format = EXTRACT_JPEG, .memory = &memory } };
@@ -173,7 +175,7 @@ bench_videos(struct bench *b, const struct decode_options *o)
 		j.extractor[i] = extractor_new(j.how.quality);
 	for (int i = 0; i < o->files && status == 0; i++) {
 		j.path = o->file[i];
-		status = measure(b, &j);
+		status = bench_decode_measure(b, &j);
 	}
 	for (size_t i = 0; i < n; i++)
 		extractor_free(j.extractor[i]);

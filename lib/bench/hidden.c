@@ -6,12 +6,12 @@
 #include "base/fail.h"
 #include "bench/hidden.h"
 
-struct work { struct hidden *h; int bad; };
+struct hidden_work { struct hidden *h; int bad; };
 
 static void *
-work(void *arg)
+hidden_thread(void *arg)
 {
-	struct work *w = arg;
+	struct hidden_work *w = arg;
 
 	w->bad = w->h->exchange(w->h->arg);
 	return NULL;
@@ -19,7 +19,7 @@ work(void *arg)
 
 /* About 20 us: dependent sums, which nothing but the processor slows down. */
 static void
-compute(struct hidden *h, double units)
+hidden_compute(struct hidden *h, double units)
 {
 	for (double k = 0; k < units; k++) {
 		double x = h->kept;
@@ -32,7 +32,7 @@ compute(struct hidden *h, double units)
 
 /* The slowest rank's. */
 static int
-slowest(struct comm *c, double *seconds)
+hidden_slowest(struct comm *c, double *seconds)
 {
 	int64_t ns = (int64_t)(1e9 * *seconds);
 	int bad = comm_max(c, &ns);
@@ -42,24 +42,24 @@ slowest(struct comm *c, double *seconds)
 }
 
 static int
-alone(struct hidden *h, int computing, double units, double *seconds)
+hidden_alone(struct hidden *h, int computing, double units, double *seconds)
 {
 	double start;
 	int bad = comm_barrier(h->comm);
 
 	start = clock_seconds();
 	if (computing)
-		compute(h, units);
+		hidden_compute(h, units);
 	else
 		bad |= h->exchange(h->arg);
 	*seconds = clock_seconds() - start;
-	return bad != 0 || slowest(h->comm, seconds) != 0 ? -1 : 0;
+	return bad != 0 || hidden_slowest(h->comm, seconds) != 0 ? -1 : 0;
 }
 
 static int
-together(struct hidden *h, double units, double *seconds)
+hidden_together(struct hidden *h, double units, double *seconds)
 {
-	struct work w = { h, 0 };
+	struct hidden_work w = { h, 0 };
 	pthread_t thread;
 	double start;
 
@@ -67,23 +67,23 @@ together(struct hidden *h, double units, double *seconds)
 		return -1;
 	start = clock_seconds();
 	comm_aside(h->comm, 1);
-	if (pthread_create(&thread, NULL, work, &w) != 0)
+	if (pthread_create(&thread, NULL, hidden_thread, &w) != 0)
 		return fail("cannot start a thread");
-	compute(h, units);
+	hidden_compute(h, units);
 	comm_aside(h->comm, 0);
 	pthread_join(thread, NULL);
 	*seconds = clock_seconds() - start;
-	return w.bad != 0 || slowest(h->comm, seconds) != 0 ? -1 : 0;
+	return w.bad != 0 || hidden_slowest(h->comm, seconds) != 0 ? -1 : 0;
 }
 
 /* Seconds of a unit; on the slowest rank, so that all compute as much. */
 static int
-calibrate(struct hidden *h)
+hidden_calibrate(struct hidden *h)
 {
 	double units = 1, seconds = 0;
 
 	for (; seconds < 0.02; units *= 2)
-		if (alone(h, 1, units, &seconds) != 0)
+		if (hidden_alone(h, 1, units, &seconds) != 0)
 			return -1;
 	h->each = seconds / (units / 2);
 	return 0;
@@ -94,13 +94,13 @@ hidden_run(struct hidden *h, int counts)
 {
 	double computing, exchanging, both = 0, units;
 
-	if (h->each == 0 && calibrate(h) != 0)
+	if (h->each == 0 && hidden_calibrate(h) != 0)
 		return EXIT_RANKS;
-	if (alone(h, 0, 0, &exchanging) != 0)
+	if (hidden_alone(h, 0, 0, &exchanging) != 0)
 		return EXIT_RANKS;
 	units = exchanging / h->each;
-	if (alone(h, 1, units, &computing) != 0 ||
-	    together(h, units, &both) != 0)
+	if (hidden_alone(h, 1, units, &computing) != 0 ||
+	    hidden_together(h, units, &both) != 0)
 		return EXIT_RANKS;
 	if (counts)
 		figure_add(&h->share, (computing + exchanging - both) /

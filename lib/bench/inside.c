@@ -16,26 +16,26 @@ enum { LINE = 64 };			/* bytes, of a cache */
 enum { WORST = 5 };			/* convolutions that are listed */
 
 /* Tasks of one kind: the operators that they do, as bn+relu. */
-struct kind {
+struct inside_kind {
 	char name[128];
 	struct figure pass[2];		/* forward, backward */
 	int none[2];			/* there is no such pass */
 };
 
-struct conv {
+struct inside_conv {
 	int task;
 	struct figure inside, alone, ratio;
 };
 
-struct job {
+struct inside_job {
 	struct bench *b;
 	struct rig *rig;
 	struct optim *optim;
 	const struct inside_options *o;
 	int *of;			/* [n] the kind of each task */
-	struct kind *kind;
+	struct inside_kind *kind;
 	int kinds;
-	struct conv *conv;
+	struct inside_conv *conv;
 	int convs;
 	double *seconds[2];		/* [n] of the last step, by pass */
 	struct figure step, inside, alone, ratio;
@@ -44,7 +44,7 @@ struct job {
 /* ---- what there is ---- */
 
 static int
-find_kind(struct job *j, const char *name)
+inside_find_kind(struct inside_job *j, const char *name)
 {
 	for (int k = 0; k < j->kinds; k++)
 		if (strcmp(j->kind[k].name, name) == 0)
@@ -54,7 +54,7 @@ find_kind(struct job *j, const char *name)
 }
 
 static void
-look(struct job *j)
+inside_open(struct inside_job *j)
 {
 	const struct plan *p = j->rig->plan;
 	size_t n = (size_t)p->n;
@@ -70,7 +70,7 @@ look(struct job *j)
 		if (p->task[i].into != i)
 			continue;
 		plan_kinds(p, i, name, sizeof(name));
-		j->of[i] = find_kind(j, name);
+		j->of[i] = inside_find_kind(j, name);
 		j->kind[j->of[i]].none[1] = task_impl(&p->task[i])->backward ==
 		    NULL;
 		if (p->task[i].op->kind == OP_CONV)
@@ -82,7 +82,7 @@ look(struct job *j)
 
 /* A whole step with a clock around each task. */
 static void
-step(struct job *j)
+inside_step(struct inside_job *j)
 {
 	struct rig *r = j->rig;
 	struct plan *p = r->plan;
@@ -111,7 +111,7 @@ step(struct job *j)
 /* Out of the caches of all cores, where there is an instruction for it; those of
  * a device with memory of its own are not reached. */
 static void
-evict(const struct device *d, const void *p, size_t bytes)
+inside_evict(const struct device *d, const void *p, size_t bytes)
 {
 	if (d->backend->apart)
 		return;
@@ -126,22 +126,24 @@ evict(const struct device *d, const void *p, size_t bytes)
 }
 
 static void
-evict_operands(const struct job *j, const struct task *t)
+inside_evict_operands(const struct inside_job *j, const struct task *t)
 {
 	const struct graph *g = j->rig->net->graph;
 	size_t elem = t->device->elem;
 
 	for (int k = 0; k < t->op->nin; k++) {
-		evict(t->device, t->x[k], device_bytes(t->device, &t->in[k]));
-		evict(t->device, t->dx[k], device_bytes(t->device, &t->in[k]));
+		inside_evict(t->device, t->x[k],
+		    device_bytes(t->device, &t->in[k]));
+		inside_evict(t->device, t->dx[k],
+		    device_bytes(t->device, &t->in[k]));
 	}
-	evict(t->device, t->y, device_bytes(t->device, &t->out));
-	evict(t->device, t->dy, device_bytes(t->device, &t->out));
+	inside_evict(t->device, t->y, device_bytes(t->device, &t->out));
+	inside_evict(t->device, t->dy, device_bytes(t->device, &t->out));
 	for (int k = 0; k < t->op->nparam; k++) {
 		size_t bytes = g->param[t->op->param + k].count * elem;
 
-		evict(t->device, t->w[k], bytes);
-		evict(t->device, t->dw[k], bytes);
+		inside_evict(t->device, t->w[k], bytes);
+		inside_evict(t->device, t->dw[k], bytes);
 	}
 }
 
@@ -151,7 +153,7 @@ evict_operands(const struct job *j, const struct task *t)
  * size and no meaning.
  */
 static void
-run_alone(struct job *j, int counts)
+inside_run_alone(struct inside_job *j, int counts)
 {
 	double *sum = xcalloc((size_t)j->convs, sizeof(*sum)), all = 0, in = 0;
 
@@ -159,11 +161,11 @@ run_alone(struct job *j, int counts)
 		int back = i >= j->convs, k = back ? 2 * j->convs - 1 - i : i;
 		struct task *t = &j->rig->plan->task[j->conv[k].task];
 
-		evict_operands(j, t);
+		inside_evict_operands(j, t);
 		sum[k] += task_seconds(t, back ? task_backward : task_forward);
 	}
 	for (int k = 0; k < j->convs && counts; k++) {
-		struct conv *c = &j->conv[k];
+		struct inside_conv *c = &j->conv[k];
 		double inside = j->seconds[0][c->task] + j->seconds[1][c->task];
 
 		figure_add(&c->inside, inside);
@@ -181,7 +183,7 @@ run_alone(struct job *j, int counts)
 }
 
 static void
-count_kinds(struct job *j)
+inside_count_kinds(struct inside_job *j)
 {
 	const struct plan *p = j->rig->plan;
 
@@ -198,25 +200,25 @@ count_kinds(struct job *j)
 }
 
 static int
-run(void *arg, int counts)
+inside_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct inside_job *j = arg;
 	double start = clock_seconds();
 
-	step(j);
+	inside_step(j);
 	if (counts) {
 		figure_add(&j->step, clock_seconds() - start);
-		count_kinds(j);
+		inside_count_kinds(j);
 	}
 	if (j->o->convs)
-		run_alone(j, counts);
+		inside_run_alone(j, counts);
 	return 0;
 }
 
 /* ---- rows ---- */
 
 static void
-print_kinds(struct job *j)
+inside_print_kinds(struct inside_job *j)
 {
 	static const char *const pass[] = { "forward", "backward" };
 	struct figure other = { 0 };
@@ -242,22 +244,22 @@ print_kinds(struct job *j)
 }
 
 static int
-by_ratio(const void *a, const void *b)
+inside_by_ratio(const void *a, const void *b)
 {
-	double x = figure_median(&((const struct conv *)a)->ratio);
-	double y = figure_median(&((const struct conv *)b)->ratio);
+	double x = figure_median(&((const struct inside_conv *)a)->ratio);
+	double y = figure_median(&((const struct inside_conv *)b)->ratio);
 
 	return (x < y) - (x > y);
 }
 
 static void
-print_convs(struct job *j)
+inside_print_convs(struct inside_job *j)
 {
 	struct bench *b = j->b;
 	const char *prefix = j->o->prefix;
 
 	for (int k = 0; k < j->convs; k++) {
-		const struct conv *c = &j->conv[k];
+		const struct inside_conv *c = &j->conv[k];
 		const struct task *t = &j->rig->plan->task[c->task];
 		char text[380];
 
@@ -276,7 +278,7 @@ print_convs(struct job *j)
 	bench_row(b, &j->alone, "s", "each alone, operands out of cache",
 	    "%s/conv/alone", prefix);
 	bench_row(b, &j->ratio, "times", NULL, "%s/conv/ratio", prefix);
-	qsort(j->conv, (size_t)j->convs, sizeof(*j->conv), by_ratio);
+	qsort(j->conv, (size_t)j->convs, sizeof(*j->conv), inside_by_ratio);
 	for (int k = 0; k < j->convs && k < WORST; k++)
 		bench_row(b, &j->conv[k].ratio, "times",
 		    j->rig->plan->task[j->conv[k].task].op->name,
@@ -284,7 +286,7 @@ print_convs(struct job *j)
 }
 
 static void
-clear(struct job *j)
+inside_clear(struct inside_job *j)
 {
 	for (int k = 0; k < j->kinds; k++)
 		for (int back = 0; back < 2; back++)
@@ -309,15 +311,15 @@ int
 inside_measure(struct bench *b, struct rig *r, struct optim *optim,
     const struct inside_options *o)
 {
-	struct job j = { .b = b, .rig = r, .optim = optim, .o = o };
+	struct inside_job j = { .b = b, .rig = r, .optim = optim, .o = o };
 	int status;
 
-	look(&j);
-	status = bench_repeat(b, run, &j);
+	inside_open(&j);
+	status = bench_repeat(b, inside_run, &j);
 	if (status == 0 && o->kinds)
-		print_kinds(&j);
+		inside_print_kinds(&j);
 	if (status == 0 && o->convs)
-		print_convs(&j);
-	clear(&j);
+		inside_print_convs(&j);
+	inside_clear(&j);
 	return status;
 }

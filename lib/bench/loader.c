@@ -26,7 +26,7 @@
 #define AHEAD 8				/* leaves that wait when it rests */
 #define CHECKED 2			/* steps whose pixels are compared */
 
-struct job {
+struct bench_loader_job {
 	const struct dataset *data;
 	struct schedule *schedule;
 	const char *name;		/* of the rows */
@@ -42,7 +42,7 @@ struct job {
 
 /* Some microbatches ahead; their size is that of the largest to come. */
 static struct loader_options
-loading(const struct job *j, int threads)
+bench_loader_options(const struct bench_loader_job *j, int threads)
 {
 	struct loader_options o = *j->made;
 	struct microbatches *l;
@@ -58,7 +58,7 @@ loading(const struct job *j, int threads)
 }
 
 static int
-failed(int got)
+bench_loader_status(int got)
 {
 	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
@@ -67,8 +67,8 @@ failed(int got)
 
 /* Take ${steps} steps, and go on until there were ${microbatches}. */
 static int
-take(struct job *j, uint64_t steps, int microbatches, double *clips,
-    double *frames)
+bench_loader_take(struct bench_loader_job *j, uint64_t steps, int microbatches,
+    double *clips, double *frames)
 {
 	*clips = *frames = 0;
 	for (;;) {
@@ -76,7 +76,7 @@ take(struct job *j, uint64_t steps, int microbatches, double *clips,
 		int got, end;
 
 		if ((got = loader_next(j->loader, &mb)) != 1)
-			return failed(got);
+			return bench_loader_status(got);
 		*clips += mb->n;
 		*frames += (double)mb->n * mb->stream->t;
 		end = mb->index == mb->microbatches - 1;
@@ -90,7 +90,7 @@ take(struct job *j, uint64_t steps, int microbatches, double *clips,
 
 /* Until the loader has nothing left to do. */
 static void
-let_rest(struct job *j)
+bench_loader_close_idle(struct bench_loader_job *j)
 {
 	for (int i = 0; i < 1000; i++) {
 		if (loader_stats(j->loader).ready >= AHEAD)
@@ -100,17 +100,17 @@ let_rest(struct job *j)
 }
 
 static int
-run_loader(struct job *j, int counts)
+bench_loader_run_once(struct bench_loader_job *j, int counts)
 {
 	struct loader_stats was, is;
 	double start, seconds, clips, frames, us;
-	int status = take(j, 0, AHEAD, &clips, &frames);
+	int status = bench_loader_take(j, 0, AHEAD, &clips, &frames);
 
 	if (status != 0)
 		return status;
 	was = loader_stats(j->loader);
 	start = clock_seconds();
-	status = take(j, j->steps, 0, &clips, &frames);
+	status = bench_loader_take(j, j->steps, 0, &clips, &frames);
 	seconds = clock_seconds() - start;
 	is = loader_stats(j->loader);
 	if (status != 0 || !counts)
@@ -125,14 +125,14 @@ run_loader(struct job *j, int counts)
 }
 
 static int
-run(void *arg, int counts)
+bench_loader_run(void *arg, int counts)
 {
-	struct job *j = arg;
-	int status = run_loader(j, counts);
+	struct bench_loader_job *j = arg;
+	int status = bench_loader_run_once(j, counts);
 
 	if (status != 0 || j->stored.n == 0)
 		return status;
-	let_rest(j);
+	bench_loader_close_idle(j);
 	for (int whole = 0; whole < 2; whole++) {
 		double start = clock_seconds();
 
@@ -149,9 +149,9 @@ run(void *arg, int counts)
 
 /* The frames of a run, as stored, with their crops. */
 static int
-gather(struct job *j)
+bench_loader_gather(struct bench_loader_job *j)
 {
-	struct loader_options o = loading(j, 1);
+	struct loader_options o = bench_loader_options(j, 1);
 	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 	struct microbatch mb = { 0 };
 	struct crop crop;
@@ -169,13 +169,13 @@ gather(struct job *j)
 	microbatches_free(l);
 	microbatch_close(&mb);
 	free(frame);
-	return bad ? failed(bad) : 0;
+	return bad ? bench_loader_status(bad) : 0;
 }
 
 /* ---- checking ---- */
 
 static int
-same(const struct microbatch *x, const struct microbatch *y)
+bench_loader_same(const struct microbatch *x, const struct microbatch *y)
 {
 	size_t n = (size_t)x->n;
 	const struct stream *a = x->stream, *b = y->stream;
@@ -190,7 +190,8 @@ same(const struct microbatch *x, const struct microbatch *y)
 
 /* Microbatch after microbatch, several threads must load what one does. */
 static int
-compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
+bench_loader_compare(struct bench *b, struct bench_loader_job *j,
+    struct loader *many, struct loader *one)
 {
 	struct microbatch *x, *y;
 	int got;
@@ -198,10 +199,10 @@ compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
 	for (;;) {
 		if ((got = loader_next(many, &x)) != 1 ||
 		    (got = loader_next(one, &y)) != 1)
-			return failed(got);
+			return bench_loader_status(got);
 		if (x->at.step >= CHECKED)
 			return 0;
-		if (!same(x, y)) {
+		if (!bench_loader_same(x, y)) {
 			bench_wrong(b, "loader/%s: step %" PRIu64 ", microbatch %d: "
 			    "other clips or pixels than one thread loads",
 			    j->name, x->at.step, x->index);
@@ -213,13 +214,14 @@ compare(struct bench *b, struct job *j, struct loader *many, struct loader *one)
 }
 
 static int
-check(struct bench *b, struct job *j)
+bench_loader_check(struct bench *b, struct bench_loader_job *j)
 {
-	struct loader_options o1 = loading(j, 1);
-	struct loader_options on = loading(j, b->threads > 1 ? b->threads : 2);
+	struct loader_options o1 = bench_loader_options(j, 1);
+	struct loader_options on = bench_loader_options(j,
+	    b->threads > 1 ? b->threads : 2);
 	struct loader *one = loader_new(j->data, j->schedule, 0, &o1);
 	struct loader *many = loader_new(j->data, j->schedule, 0, &on);
-	int status = compare(b, j, many, one);
+	int status = bench_loader_compare(b, j, many, one);
 
 	loader_free(one);
 	loader_free(many);
@@ -229,7 +231,8 @@ check(struct bench *b, struct job *j)
 /* ---- rows ---- */
 
 static void
-print_alone(struct bench *b, struct job *j, int whole, const char *note)
+bench_loader_print_alone(struct bench *b, struct bench_loader_job *j, int whole,
+    const char *note)
 {
 	const char *what = whole ? "jpeg" : "jpeg-crops";
 	struct figure ratio = { 0 };
@@ -244,7 +247,8 @@ print_alone(struct bench *b, struct job *j, int whole, const char *note)
 }
 
 static void
-print(struct bench *b, struct job *j, const struct cell *cell)
+bench_loader_print(struct bench *b, struct bench_loader_job *j,
+    const struct cell *cell)
 {
 	char note[120];
 
@@ -264,14 +268,15 @@ print(struct bench *b, struct job *j, const struct cell *cell)
 		    dataset_ext(j->data, 0));
 		return;
 	}
-	print_alone(b, j, 1, "libjpeg-turbo alone, whole frames");
-	print_alone(b, j, 0, "libjpeg-turbo alone, the same crops");
+	bench_loader_print_alone(b, j, 1, "libjpeg-turbo alone, whole frames");
+	bench_loader_print_alone(b, j, 0,
+	    "libjpeg-turbo alone, the same crops");
 }
 
 /* ---- the case ---- */
 
 static void
-close_job(struct job *j)
+bench_loader_close_job(struct bench_loader_job *j)
 {
 	struct figure *f[] = { &j->frames, &j->clips, &j->read, &j->decode,
 		&j->resize, &j->alone[0], &j->alone[1] };
@@ -285,11 +290,12 @@ close_job(struct job *j)
 
 /* ${n} cells, visited in turn. */
 static int
-measure(struct bench *b, const struct load_options *lo, const struct cell *cell,
-    int n, const char *name)
+bench_loader_measure(struct bench *b, const struct load_options *lo,
+    const struct cell *cell, int n, const char *name)
 {
 	const struct dataset *d = lo->data;
-	struct job j = { .data = d, .name = name, .made = lo->clips,
+	struct bench_loader_job j = { .data = d, .name = name,
+	    .made = lo->clips,
 		.pool = pool_new(b->threads),
 		.schedule = shape_schedule(cell, n) };
 	uint64_t frames = (uint64_t)cell->batch * (uint64_t)cell->frames;
@@ -297,28 +303,28 @@ measure(struct bench *b, const struct load_options *lo, const struct cell *cell,
 	int status = 0;
 
 	if (j.schedule == NULL) {
-		close_job(&j);
+		bench_loader_close_job(&j);
 		return EXIT_USAGE;
 	}
 	j.steps = (FRAMES + frames - 1) / frames;
 	stored_open(&j.stored, j.pool);
 	if (stored_is_jpeg(d))
-		status = gather(&j);
+		status = bench_loader_gather(&j);
 	if (status == 0) {
-		o = loading(&j, b->threads);
+		o = bench_loader_options(&j, b->threads);
 		j.loader = loader_new(d, j.schedule, 0, &o);
-		status = bench_repeat(b, run, &j);
+		status = bench_repeat(b, bench_loader_run, &j);
 		loader_free(j.loader);
 	}
 	if (status == 0)
-		print(b, &j, cell);
+		bench_loader_print(b, &j, cell);
 	if (status == 0 && b->check)
-		status = check(b, &j);
+		status = bench_loader_check(b, &j);
 	if (status == 0 && lo->sheet != NULL) {
-		o = loading(&j, b->threads);
+		o = bench_loader_options(&j, b->threads);
 		status = bench_sheet(d, j.schedule, &o, lo->sheet);
 	}
-	close_job(&j);
+	bench_loader_close_job(&j);
 	return status;
 }
 
@@ -331,13 +337,13 @@ bench_loader(struct bench *b, const struct load_options *o)
 
 	for (int i = 0; s != NULL && i < s->stages && status == 0; i++) {
 		snprintf(name, sizeof(name), "stage%d", i);
-		status = measure(b, o, s->stage[i].cell,
+		status = bench_loader_measure(b, o, s->stage[i].cell,
 		    s->stage[i].cells, name);
 	}
 	for (size_t i = 0; s == NULL && i < o->shapes->n && status == 0; i++) {
 		struct cell c = shape_cell(&o->shapes->item[i]);
 
-		status = measure(b, o, &c, 1,
+		status = bench_loader_measure(b, o, &c, 1,
 		    shape_text(&o->shapes->item[i], name));
 	}
 	return status;

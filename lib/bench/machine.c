@@ -18,7 +18,7 @@
 
 /* The processor's name as the kernel gives it, or the architecture's. */
 static void
-processor(char *to, size_t size)
+machine_processor(char *to, size_t size)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");
 	char line[512];
@@ -41,7 +41,7 @@ processor(char *to, size_t size)
 
 /* "libavformat 59.27.100\nlibavcodec ..." with commas for the newlines. */
 static void
-video_libraries(struct buffer *b)
+machine_video_libraries(struct buffer *b)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -58,7 +58,7 @@ video_libraries(struct buffer *b)
 }
 
 static void
-libraries(char *to, size_t size)
+machine_libraries(char *to, size_t size)
 {
 	struct buffer b = { 0 };
 
@@ -66,7 +66,7 @@ libraries(char *to, size_t size)
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
 			buffer_printf(&b, ", %s", backends[i]->library());
-	video_libraries(&b);
+	machine_video_libraries(&b);
 	buffer_printf(&b, ", %s", comm_library());
 	snprintf(to, size, "%s", b.data);
 	buffer_free(&b);
@@ -85,11 +85,11 @@ machine_facts(struct fact *f)
 	f[++n].key = "isa";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", isa_name(isa_best()));
 	f[++n].key = "libraries";
-	libraries(f[n].value, sizeof(f[n].value));
+	machine_libraries(f[n].value, sizeof(f[n].value));
 	f[++n].key = "memory";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", text_bytes(text, bytes));
 	f[++n].key = "processor";
-	processor(f[n].value, sizeof(f[n].value));
+	machine_processor(f[n].value, sizeof(f[n].value));
 	f[++n].key = "program";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", version_build);
 	return n + 1;

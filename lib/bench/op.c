@@ -19,13 +19,13 @@
 #define REFERENCE_MACS 2e9
 
 /* An operator, and how many of the network are like it. */
-struct distinct { int task, like; struct figure forward, backward; };
+struct bench_op_distinct { int task, like; struct figure forward, backward; };
 
-struct job {
+struct bench_op_job {
 	const struct net_options *o;
 	char prefix[160];		/* of names: op/NET/SHAPE */
 	struct rig rig;
-	struct distinct *d;
+	struct bench_op_distinct *d;
 	int n;
 	struct task *task;		/* what run times */
 	int backward;
@@ -33,9 +33,9 @@ struct job {
 };
 
 static int
-run(void *arg, int counts)
+bench_op_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_op_job *j = arg;
 	double seconds = task_seconds(j->task, j->backward ? task_backward :
 	    task_forward);
 
@@ -45,7 +45,7 @@ run(void *arg, int counts)
 }
 
 static void
-find_distinct(struct job *j)
+bench_op_find_distinct(struct bench_op_job *j)
 {
 	const struct plan *p = j->rig.plan;
 
@@ -63,8 +63,8 @@ find_distinct(struct job *j)
 	}
 }
 
-static struct distinct *
-distinct_of(struct job *j, int task)
+static struct bench_op_distinct *
+bench_op_distinct_of(struct bench_op_job *j, int task)
 {
 	for (int k = 0; k < j->n; k++)
 		if (j->d[k].task == task)
@@ -73,9 +73,9 @@ distinct_of(struct job *j, int task)
 }
 
 static void
-time_pass(struct bench *b, struct job *j, int i)
+bench_op_time_pass(struct bench *b, struct bench_op_job *j, int i)
 {
-	struct distinct *d = distinct_of(j, i);
+	struct bench_op_distinct *d = bench_op_distinct_of(j, i);
 
 	j->task = &j->rig.plan->task[i];
 	if (j->task->into != i)
@@ -83,15 +83,15 @@ time_pass(struct bench *b, struct job *j, int i)
 	if (j->backward && task_impl(j->task)->backward == NULL)
 		return;
 	if (d == NULL) {
-		run(j, 0);
+		bench_op_run(j, 0);
 		return;
 	}
 	j->figure = j->backward ? &d->backward : &d->forward;
-	bench_repeat(b, run, j);
+	bench_repeat(b, bench_op_run, j);
 }
 
 static void
-time_all(struct bench *b, struct job *j)
+bench_op_time_all(struct bench *b, struct bench_op_job *j)
 {
 	struct plan *p = j->rig.plan;
 
@@ -99,21 +99,21 @@ time_all(struct bench *b, struct job *j)
 	plan_feed(p, &j->rig.feed);
 	j->backward = 0;
 	for (int i = 0; i < p->n; i++)
-		time_pass(b, j, i);
+		bench_op_time_pass(b, j, i);
 	j->backward = 1;
 	for (int i = p->n - 1; i >= 0; i--) {
 		for (int k = plan_remade(p, i, -1); k < p->n;
 		    k = plan_remade(p, i, k))
 			task_remake(&p->task[k]);
-		time_pass(b, j, i);
+		bench_op_time_pass(b, j, i);
 	}
 }
 
 /* ---- rows ---- */
 
 static void
-print_pass(struct bench *b, struct job *j, const struct distinct *d,
-    int backward, const char *note)
+bench_op_print_pass(struct bench *b, struct bench_op_job *j,
+    const struct bench_op_distinct *d, int backward, const char *note)
 {
 	const struct task *t = &j->rig.plan->task[d->task];
 	const struct figure *f = backward ? &d->backward : &d->forward;
@@ -133,25 +133,26 @@ print_pass(struct bench *b, struct job *j, const struct distinct *d,
 }
 
 static void
-print_task(struct bench *b, struct job *j, const struct distinct *d)
+bench_op_print_task(struct bench *b, struct bench_op_job *j,
+    const struct bench_op_distinct *d)
 {
 	const struct task *t = &j->rig.plan->task[d->task];
 	char note[400], text[380];
 
 	task_text(t, text, sizeof(text));
 	snprintf(note, sizeof(note), "%d of %s", d->like, text);
-	print_pass(b, j, d, 0, note);
-	print_pass(b, j, d, 1, NULL);
+	bench_op_print_pass(b, j, d, 0, note);
+	bench_op_print_pass(b, j, d, 1, NULL);
 }
 
 /* Medians times how often they occur, by kind of operator. */
 static void
-print_totals(struct bench *b, struct job *j)
+bench_op_print_totals(struct bench *b, struct bench_op_job *j)
 {
 	double sum[2][OP_KINDS] = { { 0 } }, all = 0;
 
 	for (int k = 0; k < j->n; k++) {
-		const struct distinct *d = &j->d[k];
+		const struct bench_op_distinct *d = &j->d[k];
 		int kind = (int)j->rig.plan->task[d->task].op->kind;
 
 		for (int pass = 0; pass < 2; pass++) {
@@ -179,8 +180,8 @@ print_totals(struct bench *b, struct job *j)
 /* ---- checking ---- */
 
 /* The shape, or as many images of it as the reference can take. */
-static struct shape
-reduced(const struct net_options *o, struct shape s)
+static struct bench_shape
+bench_op_reduced(const struct net_options *o, struct bench_shape s)
 {
 	for (;;) {
 		struct dims *input = graph_inputs(o->graph, s.n, s.t, s.side);
@@ -197,8 +198,8 @@ reduced(const struct net_options *o, struct shape s)
 }
 
 static void
-print_difference(struct bench *b, const struct job *j, const struct parity *r,
-    double tolerance, const char *note)
+bench_op_print_difference(struct bench *b, const struct bench_op_job *j,
+    const struct parity *r, double tolerance, const char *note)
 {
 	const char *name = j->o->graph->op[r->task].name;
 	double off = parity_worst(r);
@@ -211,12 +212,13 @@ print_difference(struct bench *b, const struct job *j, const struct parity *r,
 }
 
 static int
-check(struct bench *b, struct job *j, struct shape shape)
+bench_op_check(struct bench *b, struct bench_op_job *j,
+    struct bench_shape shape)
 {
 	const struct backend *ref = backend_find("ref64");
 	enum precision precision = j->o->device->o.precision;
 	struct device *exact = NULL;
-	struct shape s = reduced(j->o, shape);
+	struct bench_shape s = bench_op_reduced(j->o, shape);
 	struct rig x = { 0 }, key = { 0 };
 	struct parity_options o = { .by_norm = precision != PRECISION_FP32 };
 	struct parity *row = xcalloc((size_t)j->o->graph->nop, sizeof(*row));
@@ -230,8 +232,8 @@ check(struct bench *b, struct job *j, struct shape shape)
 	    rig_open(&key, j->o->graph, exact, &s) == 0)
 		n = parity_run(x.net, x.plan, key.net, key.plan, &o, row);
 	for (int i = 0; i < n; i++)
-		print_difference(b, j, &row[i], parity_tolerance(precision),
-		    note);
+		bench_op_print_difference(b, j, &row[i],
+		    parity_tolerance(precision), note);
 	rig_close(&x);
 	rig_close(&key);
 	device_close(exact);
@@ -240,9 +242,10 @@ check(struct bench *b, struct job *j, struct shape shape)
 }
 
 static int
-measure(struct bench *b, const struct net_options *o, struct shape shape)
+bench_op_measure(struct bench *b, const struct net_options *o,
+    struct bench_shape shape)
 {
-	struct job j = { .o = o };
+	struct bench_op_job j = { .o = o };
 	char text[40];
 	int status = 0;
 
@@ -251,15 +254,15 @@ measure(struct bench *b, const struct net_options *o, struct shape shape)
 	if (rig_open(&j.rig, o->graph, o->device, &shape) != 0) {
 		status = EXIT_FAILED;
 	} else {
-		find_distinct(&j);
-		time_all(b, &j);
+		bench_op_find_distinct(&j);
+		bench_op_time_all(b, &j);
 		for (int k = 0; k < j.n; k++)
-			print_task(b, &j, &j.d[k]);
-		print_totals(b, &j);
+			bench_op_print_task(b, &j, &j.d[k]);
+		bench_op_print_totals(b, &j);
 	}
 	rig_close(&j.rig);
 	if (status == 0 && b->check)
-		status = check(b, &j, shape);
+		status = bench_op_check(b, &j, shape);
 	for (int k = 0; k < j.n; k++) {
 		figure_free(&j.d[k].forward);
 		figure_free(&j.d[k].backward);
@@ -274,6 +277,6 @@ bench_ops(struct bench *b, const struct net_options *o)
 	int status = 0;
 
 	for (size_t i = 0; i < o->shapes->n && status == 0; i++)
-		status = measure(b, o, o->shapes->item[i]);
+		status = bench_op_measure(b, o, o->shapes->item[i]);
 	return status;
 }

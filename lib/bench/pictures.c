@@ -15,12 +15,16 @@
 
 #define CHECKED 32		/* frames whose pixels are compared */
 
-struct job { struct stored s; int whole; struct figure seconds; };
+struct bench_pictures_job {
+	struct stored s;
+	int whole;
+	struct figure seconds;
+};
 
 static int
-run(void *arg, int counts)
+bench_pictures_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_pictures_job *j = arg;
 	double start = clock_seconds();
 
 	if (stored_decode(&j->s, j->whole) != 0)
@@ -32,7 +36,8 @@ run(void *arg, int counts)
 
 /* ${images} frames, spread over the samples, with crops for ${side}. */
 static int
-choose(struct stored *s, const struct dataset *d, int images, int side)
+bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
+    int side)
 {
 	uint64_t samples = dataset_samples(d);
 
@@ -53,7 +58,7 @@ choose(struct stored *s, const struct dataset *d, int images, int side)
 
 /* A crop must have the pixels of the whole frame. */
 static int
-check(struct bench *b, struct stored *s, int side)
+bench_pictures_check(struct bench *b, struct stored *s, int side)
 {
 	size_t n = 3 * (size_t)side * (size_t)side;
 	uint8_t *part = xmalloc(n), *whole = xmalloc(n);
@@ -78,18 +83,20 @@ check(struct bench *b, struct stored *s, int side)
 
 /* Decode the frames, whole or in part, into j->seconds. */
 static int
-repeat(const struct bench *b, struct job *j, int whole)
+bench_pictures_repeat(const struct bench *b, struct bench_pictures_job *j,
+    int whole)
 {
 	figure_free(&j->seconds);
 	j->whole = whole;
-	return bench_repeat(b, run, j);
+	return bench_repeat(b, bench_pictures_run, j);
 }
 
 static int
-measure_full(struct bench *b, struct job *j, double *seconds)
+bench_pictures_measure_full(struct bench *b, struct bench_pictures_job *j,
+    double *seconds)
 {
 	char note[80];
-	int status = repeat(b, j, 1);
+	int status = bench_pictures_repeat(b, j, 1);
 
 	snprintf(note, sizeof(note), "%zu frames, %.0f bytes each", j->s.n,
 	    (double)j->s.data.n / (double)j->s.n);
@@ -101,9 +108,10 @@ measure_full(struct bench *b, struct job *j, double *seconds)
 }
 
 static int
-measure_crops(struct bench *b, struct job *j, int side, double full)
+bench_pictures_measure_crops(struct bench *b, struct bench_pictures_job *j,
+    int side, double full)
 {
-	int status = repeat(b, j, 0);
+	int status = bench_pictures_repeat(b, j, 0);
 
 	if (status != 0)
 		return status;
@@ -111,14 +119,14 @@ measure_crops(struct bench *b, struct job *j, int side, double full)
 	    "the crops of training", "decode/jpeg/%d", side);
 	bench_value(b, full / figure_median(&j->seconds), "times",
 	    "as fast as full", "decode/jpeg/%d/ratio", side);
-	return b->check ? check(b, &j->s, side) : 0;
+	return b->check ? bench_pictures_check(b, &j->s, side) : 0;
 }
 
 int
 bench_pictures(struct bench *b, const struct decode_options *o)
 {
 	struct pool *p;
-	struct job j = { .whole = 0 };
+	struct bench_pictures_job j = { .whole = 0 };
 	double full = 0;
 	int status = 0;
 
@@ -132,11 +140,12 @@ bench_pictures(struct bench *b, const struct decode_options *o)
 	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
 		int side = o->shapes->item[i].side;
 
-		status = choose(&j.s, o->data, o->images, side);
+		status = bench_pictures_choose(&j.s, o->data, o->images, side);
 		if (status == 0 && i == 0)
-			status = measure_full(b, &j, &full);
+			status = bench_pictures_measure_full(b, &j, &full);
 		if (status == 0)
-			status = measure_crops(b, &j, side, full);
+			status = bench_pictures_measure_crops(b, &j, side,
+			    full);
 	}
 	figure_free(&j.seconds);
 	stored_close(&j.s);

@@ -62,7 +62,7 @@ rig_upload(struct rig *r)
 }
 
 int
-rig_shape(struct rig *r, const struct shape *s)
+rig_shape(struct rig *r, const struct bench_shape *s)
 {
 	const struct graph *g = r->net->graph;
 	struct dims *input = graph_inputs(g, s->n, s->t, s->side);
@@ -77,7 +77,7 @@ rig_shape(struct rig *r, const struct shape *s)
 
 int
 rig_open(struct rig *r, const struct graph *g, struct device *d,
-    const struct shape *s)
+    const struct bench_shape *s)
 {
 	size_t bytes = (size_t)g->heads * sizeof(struct outcome);
 

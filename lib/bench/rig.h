@@ -23,14 +23,14 @@ struct rig {
 
 /* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
 int rig_open(struct rig *r, const struct graph *g, struct device *d,
-    const struct shape *s);
+    const struct bench_shape *s);
 void rig_close(struct rig *r);
 
 /*
  * rig_shape(r, s): go on with a microbatch of shape ${s}, with the same
  * parameters; -1 after a message.
  */
-int rig_shape(struct rig *r, const struct shape *s);
+int rig_shape(struct rig *r, const struct bench_shape *s);
 
 /*
  * rig_prefetch(r):

@@ -9,7 +9,7 @@
 #include "bench/shape.h"
 
 int
-shape_parse(const char *text, struct shape *s)
+shape_parse(const char *text, struct bench_shape *s)
 {
 	const int most[3] = { SCHEDULE_BATCH, SCHEDULE_FRAMES, SCHEDULE_CROP };
 	char part[3][16];
@@ -23,19 +23,19 @@ shape_parse(const char *text, struct shape *s)
 	for (int i = 0; i < 3; i++)
 		if (text_int(part[i], 1, most[i], &v[i]) != 0)
 			return -1;
-	*s = (struct shape){ (int)v[0], (int)v[1], (int)v[2] };
+	*s = (struct bench_shape){ (int)v[0], (int)v[1], (int)v[2] };
 	return 0;
 }
 
 char *
-shape_text(const struct shape *s, char *buf)
+shape_text(const struct bench_shape *s, char *buf)
 {
 	snprintf(buf, 40, "%dx%dx%d", s->n, s->t, s->side);
 	return buf;
 }
 
 struct cell
-shape_cell(const struct shape *s)
+shape_cell(const struct bench_shape *s)
 {
 	return (struct cell){ .batch = s->n, .frames = s->t, .crop = s->side,
 		.group = s->n };

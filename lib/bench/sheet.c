@@ -13,7 +13,8 @@ enum { CLIPS = 24, STRIP = 3, GAP = 4, MOST = 160 };	/* frames, pixels */
 
 /* The first, the middle and the last frame of a clip, no wider than MOST. */
 static struct image *
-strip(struct resizer *z, const struct stream *s, const uint8_t *clip)
+bench_sheet_strip(struct resizer *z, const struct stream *s,
+    const uint8_t *clip)
 {
 	int side = s->w < MOST ? s->w : MOST;
 	struct image *all = image_new(STRIP * (side + GAP) - GAP, side, 3);
@@ -38,7 +39,7 @@ strip(struct resizer *z, const struct stream *s, const uint8_t *clip)
 
 /* "a", or of a mixed clip "0.73 a + 0.27 b". */
 static char *
-caption(const struct dataset *d, const struct target *t, int i)
+bench_sheet_caption(const struct dataset *d, const struct target *t, int i)
 {
 	struct buffer b = { 0 };
 
@@ -57,7 +58,8 @@ caption(const struct dataset *d, const struct target *t, int i)
 }
 
 static int
-take_clips(const struct dataset *d, struct loader *l, struct plot_clip *clip)
+bench_sheet_take_clips(const struct dataset *d, struct loader *l,
+    struct plot_clip *clip)
 {
 	struct resizer *z = resizer_new();
 	struct microbatch *mb;
@@ -72,8 +74,8 @@ take_clips(const struct dataset *d, struct loader *l, struct plot_clip *clip)
 
 			bad = dataset_source(d, mb->sample[i], &path);
 			clip[n] = (struct plot_clip){
-				.m = strip(z, s, s->bytes + (size_t)i * bytes),
-				.caption = caption(d, mb->target, i),
+				.m = bench_sheet_strip(z, s, s->bytes + (size_t)i * bytes),
+				.caption = bench_sheet_caption(d, mb->target, i),
 				.path = path };
 		}
 		loader_return(l, mb);
@@ -94,7 +96,7 @@ bench_sheet(const struct dataset *d, const struct schedule *s,
 	int n, bad;
 
 	l = loader_new(d, s, 0, o);
-	n = take_clips(d, l, clip);
+	n = bench_sheet_take_clips(d, l, clip);
 	loader_free(l);
 	sheet.n = n;
 	sheet.columns = n > 0 ? (int)ceil(sqrt(n)) : 1;

@@ -29,15 +29,15 @@
 #define NORM_TOLERANCE 1e-2
 #define NORM_TOLERANCE_16 5e-2
 
-enum phase { STEP, WAIT, FORWARD, BACKWARD, UPDATE, PHASES };
+enum bench_step_phase { STEP, WAIT, FORWARD, BACKWARD, UPDATE, PHASES };
 
 static const char *const phase_names[PHASES] = { "step", "wait", "forward",
 	"backward", "update" };
 
-struct job {
+struct bench_step_job {
 	struct bench *b;
 	const struct net_options *o;
-	struct shape shape;
+	struct bench_shape shape;
 	char prefix[160];		/* of names: step/NET/SHAPE */
 	struct rig rig;
 	struct optim optim;
@@ -50,7 +50,7 @@ struct job {
 };
 
 static void
-clear(struct job *j)
+bench_step_clear(struct bench_step_job *j)
 {
 	for (int i = 0; i < PHASES; i++)
 		figure_free(&j->seconds[i]);
@@ -62,7 +62,7 @@ clear(struct job *j)
  * A diverged step is a wrong answer if answers matter; then it ends the case.
  */
 static int
-sound(struct job *j)
+bench_step_is_sound(struct bench_step_job *j)
 {
 	if (!j->b->check || (isfinite(j->loss) && isfinite(j->norm) &&
 	    j->loss >= 0))
@@ -73,7 +73,8 @@ sound(struct job *j)
 }
 
 static int
-next_microbatch(struct job *j, struct microbatch **mb, struct feed *f)
+bench_step_next_microbatch(struct bench_step_job *j, struct microbatch **mb,
+    struct feed *f)
 {
 	int got = loader_next(j->loader, mb);
 
@@ -86,7 +87,7 @@ next_microbatch(struct job *j, struct microbatch **mb, struct feed *f)
 
 /* One microbatch is the loader's again, and the next one may be sent. */
 static void
-exchange(struct job *j, struct microbatch *mb)
+bench_step_exchange(struct bench_step_job *j, struct microbatch *mb)
 {
 	pinned_return(j->rig.net, j->loader, mb);
 	pinned_next(j->rig.net, j->rig.plan, j->loader);
@@ -94,7 +95,7 @@ exchange(struct job *j, struct microbatch *mb)
 
 /* As a step of the trainer has it. */
 static void
-update(struct job *j)
+bench_step_update(struct bench_step_job *j)
 {
 	struct rig *r = &j->rig;
 	const struct losses losses = { r->outcome,
@@ -111,9 +112,9 @@ update(struct job *j)
 }
 
 static int
-run(void *arg, int counts)
+bench_step_run(void *arg, int counts)
 {
-	struct job *j = arg;
+	struct bench_step_job *j = arg;
 	struct rig *r = &j->rig;
 	struct feed feed = r->feed;
 	struct microbatch *mb = NULL;
@@ -121,7 +122,8 @@ run(void *arg, int counts)
 	int status;
 
 	at[WAIT] = clock_seconds();
-	if (j->loader != NULL && (status = next_microbatch(j, &mb, &feed)) != 0)
+	if (j->loader != NULL && (status = bench_step_next_microbatch(j, &mb,
+	    &feed)) != 0)
 		return status;
 	at[FORWARD] = clock_seconds();
 	if (mb != NULL)
@@ -132,24 +134,24 @@ run(void *arg, int counts)
 	at[BACKWARD] = clock_seconds();
 	plan_backward(r->plan, NULL);
 	if (mb != NULL)
-		exchange(j, mb);
+		bench_step_exchange(j, mb);
 	else
 		rig_send(r);
 	at[UPDATE] = clock_seconds();
-	update(j);
+	bench_step_update(j);
 	at[PHASES] = clock_seconds();
 	if (counts) {
 		figure_add(&j->seconds[STEP], at[PHASES] - at[WAIT]);
 		for (int i = WAIT; i < PHASES; i++)
 			figure_add(&j->seconds[i], at[i + 1] - at[i]);
 	}
-	return sound(j) ? 0 : EXIT_FAILED;
+	return bench_step_is_sound(j) ? 0 : EXIT_FAILED;
 }
 
 /* ---- rows ---- */
 
 static void
-print_phases(struct job *j, const char *under)
+bench_step_print_phases(struct bench_step_job *j, const char *under)
 {
 	struct bench *b = j->b;
 	const struct figure *step = &j->seconds[STEP];
@@ -168,7 +170,7 @@ print_phases(struct job *j, const char *under)
 /* Time the upload of a step's pixels separately, because training overlaps it
  * with the previous step. */
 static void
-measure_upload(struct job *j)
+bench_step_measure_upload(struct bench_step_job *j)
 {
 	struct figure f = { 0 };
 
@@ -186,7 +188,7 @@ measure_upload(struct job *j)
 }
 
 static void
-print_memory(struct job *j)
+bench_step_print_memory(struct bench_step_job *j)
 {
 	size_t available = device_available(j->o->device);
 	struct rusage u;
@@ -215,8 +217,8 @@ print_memory(struct job *j)
 
 /* Two steps from the first weights: what they give on ${d}. */
 static int
-first_steps(struct job *j, struct device *d, double loss[2],
-    double *norm)
+bench_step_first_steps(struct bench_step_job *j, struct device *d,
+    double loss[2], double *norm)
 {
 	struct rig r = { 0 };
 	struct optim o = { .rule = j->optim.rule,
@@ -241,14 +243,14 @@ first_steps(struct job *j, struct device *d, double loss[2],
 }
 
 static double
-off(double x, double key)
+bench_step_error_of(double x, double key)
 {
 	return fabs(x - key) / (fabs(key) > 1e-6 ? fabs(key) : 1);
 }
 
 /* The losses of two steps and the first gradient must be the reference's. */
 static int
-check(struct job *j)
+bench_step_check(struct bench_step_job *j)
 {
 	const struct backend *ref = backend_find("ref64");
 	const enum precision p = j->o->device->o.precision;
@@ -265,17 +267,18 @@ check(struct job *j)
 	if (ref == NULL || (exact = device_open(ref, &(struct device_options){
 	    .threads = 1, .precision = p })) == NULL)
 		return EXIT_FAILED;
-	bad = first_steps(j, j->o->device, loss, &norm) ||
-	    first_steps(j, exact, key, &key_norm);
+	bad = bench_step_first_steps(j, j->o->device, loss, &norm) ||
+	    bench_step_first_steps(j, exact, key, &key_norm);
 	device_close(exact);
 	if (bad)
 		return EXIT_FAILED;
-	worst = fmax(off(loss[0], key[0]), off(loss[1], key[1]));
+	worst = fmax(bench_step_error_of(loss[0], key[0]),
+	    bench_step_error_of(loss[1], key[1]));
 	bench_value(j->b, worst, "relative", "losses of two steps from ref64's",
 	    "%s/difference", j->prefix);
 	if (!(worst <= (full ? LOSS_TOLERANCE :
 	    LOSS_TOLERANCE_16)) ||
-	    !(off(norm, key_norm) <= (full ? NORM_TOLERANCE :
+	    !(bench_step_error_of(norm, key_norm) <= (full ? NORM_TOLERANCE :
 	    NORM_TOLERANCE_16)))
 		bench_wrong(j->b, "%s: losses %.9g and %.9g, a gradient of norm "
 		    "%.9g (ref64: %.9g, %.9g, %.9g)", j->prefix, loss[0],
@@ -287,7 +290,7 @@ check(struct job *j)
 
 /* The same steps on the clips of a set; ${alone} is the step without. */
 static int
-measure_data(struct job *j, double alone)
+bench_step_measure_data(struct bench_step_job *j, double alone)
 {
 	struct loader_options o = { .seed = 1, .threads = LOADERS, .ranks = 1,
 		.sampler = SAMPLER_TSM, .crop = crop_usual,
@@ -298,7 +301,7 @@ measure_data(struct job *j, double alone)
 
 	if (s == NULL)
 		return EXIT_USAGE;
-	clear(j);
+	bench_step_clear(j);
 	pinned_plan(j->rig.net, &o, j->o->data, s);
 	if (net_reserve_ahead(j->rig.net) != 0) {
 		schedule_free(s);
@@ -306,9 +309,9 @@ measure_data(struct job *j, double alone)
 	}
 	o.room = pinned_room(j->rig.net);
 	j->loader = loader_new(j->o->data, s, 0, &o);
-	status = bench_repeat(j->b, run, j);
+	status = bench_repeat(j->b, bench_step_run, j);
 	if (status == 0) {
-		print_phases(j, "/data");
+		bench_step_print_phases(j, "/data");
 		bench_value(j->b, figure_median(&j->seconds[STEP]) / alone,
 		    "times", "a step with the loader to one without",
 		    "%s/data/ratio", j->prefix);
@@ -320,7 +323,7 @@ measure_data(struct job *j, double alone)
 }
 
 static int
-measure(struct job *j)
+bench_step_measure(struct bench_step_job *j)
 {
 	struct bench *b = j->b;
 	double alone;
@@ -330,19 +333,19 @@ measure(struct job *j)
 	    rig_prefetch(&j->rig) != 0 ||
 	    optim_open(&j->optim, j->rig.net, NULL) != 0)
 		return EXIT_FAILED;
-	if ((status = bench_repeat(b, run, j)) != 0)
+	if ((status = bench_repeat(b, bench_step_run, j)) != 0)
 		return status;
-	print_phases(j, "");
-	measure_upload(j);
-	print_memory(j);
+	bench_step_print_phases(j, "");
+	bench_step_measure_upload(j);
+	bench_step_print_memory(j);
 	alone = figure_median(&j->seconds[STEP]);
 	if (j->o->kinds || j->o->convs)
 		status = inside_measure(b, &j->rig, &j->optim,
 		    &(struct inside_options){ j->prefix, RATE, j->o->kinds,
 		    j->o->convs });
 	if (status == 0 && j->o->data != NULL)
-		status = measure_data(j, alone);
-	return status == 0 && b->check ? check(j) : status;
+		status = bench_step_measure_data(j, alone);
+	return status == 0 && b->check ? bench_step_check(j) : status;
 }
 
 int
@@ -351,7 +354,8 @@ bench_step(struct bench *b, const struct net_options *o)
 	int status = 0, wrong = b->wrong;
 
 	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
-		struct job j = { .b = b, .o = o, .shape = o->shapes->item[i],
+		struct bench_step_job j = { .b = b, .o = o,
+		    .shape = o->shapes->item[i],
 			.available = device_available(o->device),
 			.base = i == 0 ? ram_resident() : 0,
 			.optim = { .rule = group_rule_find("tsm"),
@@ -360,8 +364,8 @@ bench_step(struct bench *b, const struct net_options *o)
 
 		snprintf(j.prefix, sizeof(j.prefix), "step/%s/%s",
 		    o->graph->name, shape_text(&j.shape, text));
-		status = measure(&j);
-		clear(&j);
+		status = bench_step_measure(&j);
+		bench_step_clear(&j);
 		optim_close(&j.optim);
 		rig_close(&j.rig);
 	}

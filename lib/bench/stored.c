@@ -68,15 +68,15 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 }
 
 static struct region
-all_of(const struct stored_frame *f)
+stored_whole(const struct stored_frame *f)
 {
 	return (struct region){ 0, 0, f->sample.width, f->sample.height };
 }
 
 static int
-decode(const struct stored *s, int thread, const struct stored_frame *f,
-    struct region r, int want_w, int want_h, struct image *m,
-    struct region *at)
+stored_decode_region(const struct stored *s, int thread,
+    const struct stored_frame *f, struct region r, int want_w, int want_h,
+    struct image *m, struct region *at)
 {
 	char why[256];
 	int bad;
@@ -91,13 +91,14 @@ decode(const struct stored *s, int thread, const struct stored_frame *f,
 
 /* The picture must be of the size that the index says. */
 static int
-decode_whole(const struct stored *s, int thread, const struct stored_frame *f)
+stored_decode_whole(const struct stored *s, int thread,
+    const struct stored_frame *f)
 {
 	struct image m;
 	struct region at;
 
-	if (decode(s, thread, f, all_of(f), f->sample.width, f->sample.height,
-	    &m, &at) != 0)
+	if (stored_decode_region(s, thread, f, stored_whole(f), f->sample.width,
+	    f->sample.height, &m, &at) != 0)
 		return -1;
 	if (m.w == f->sample.width && m.h == f->sample.height)
 		return 0;
@@ -107,23 +108,24 @@ decode_whole(const struct stored *s, int thread, const struct stored_frame *f)
 }
 
 static void
-whole_part(int i, int thread, void *arg)
+stored_whole_part(int i, int thread, void *arg)
 {
 	struct stored *s = arg;
 
-	if (decode_whole(s, thread, &s->frame[i]) != 0)
+	if (stored_decode_whole(s, thread, &s->frame[i]) != 0)
 		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
 }
 
 static void
-wanted_part(int i, int thread, void *arg)
+stored_wanted_part(int i, int thread, void *arg)
 {
 	struct stored *s = arg;
 	const struct stored_frame *f = &s->frame[i];
 	struct image m;
 	struct region at;
 
-	if (decode(s, thread, f, f->part, f->side, f->side, &m, &at) != 0)
+	if (stored_decode_region(s, thread, f, f->part, f->side, f->side, &m,
+	    &at) != 0)
 		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
 }
 
@@ -131,7 +133,8 @@ int
 stored_decode(struct stored *s, int whole)
 {
 	s->failed = 0;
-	pool_run(s->pool, (int)s->n, whole ? whole_part : wanted_part, s);
+	pool_run(s->pool, (int)s->n,
+	    whole ? stored_whole_part : stored_wanted_part, s);
 	return s->failed ? -1 : 0;
 }
 
@@ -143,13 +146,15 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	struct region at, r = f->part;
 	double by;
 
-	if (decode(s, 0, f, f->part, f->side, f->side, &m, &at) != 0)
+	if (stored_decode_region(s, 0, f, f->part, f->side, f->side, &m, &at) !=
+	    0)
 		return -1;
 	image_resize(s->resizer, f->how, part, f->side, f->side, m.data, m.w, m.h, at, 0);
 	/* The part was scaled by 1, 1/2 or 1/4: ask for that of the whole. */
 	by = at.w / r.w;
-	if (decode(s, 0, f, all_of(f), (int)(f->sample.width * by),
-	    (int)(f->sample.height * by), &m, &at) != 0)
+	if (stored_decode_region(s, 0, f, stored_whole(f),
+	    (int)(f->sample.width * by), (int)(f->sample.height * by), &m,
+	    &at) != 0)
 		return -1;
 	image_resize(s->resizer, f->how, whole, f->side, f->side, m.data, m.w, m.h,
 	    (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);

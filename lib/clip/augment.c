@@ -10,7 +10,7 @@
 #define SCALES 4
 
 static int
-least(int a, int b)
+crop_min(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -19,12 +19,12 @@ int
 crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
 {
 	static const double scale[SCALES] = { 1, .875, .75, .66 };
-	int size[SCALES], n = 0, most = least(w, h);
+	int size[SCALES], n = 0, most = crop_min(w, h);
 
 	for (int i = 0; i < SCALES; i++) {
 		size[i] = (int)(most * scale[i]);
 		if (abs(size[i] - side) < 3)
-			size[i] = least(side, most);
+			size[i] = crop_min(side, most);
 		if (size[i] < 1)
 			size[i] = 1;
 	}
@@ -78,7 +78,7 @@ crop_jitter(const struct crop_options *o, int side, int *low, int *high)
 }
 
 static struct crop
-multiscale(int w, int h, int side, struct rng size, struct rng where)
+crop_multiscale(int w, int h, int side, struct rng size, struct rng where)
 {
 	int pair[CROP_SIZES][2], place[CROP_PLACES][2];
 	int n = crop_sizes(w, h, side, pair);
@@ -92,7 +92,7 @@ multiscale(int w, int h, int side, struct rng size, struct rng where)
 
 /* A square of ${side} at x, y of the frame resized to ${to}, in stored pixels. */
 static struct crop
-of_scaled(int w, int h, const int to[2], int x, int y, int side, int how)
+crop_of_scaled(int w, int h, const int to[2], int x, int y, int side, int how)
 {
 	double across = (double)w / to[0], down = (double)h / to[1];
 
@@ -101,8 +101,8 @@ of_scaled(int w, int h, const int to[2], int x, int y, int side, int how)
 }
 
 static struct crop
-jitter(const struct crop_options *o, int w, int h, int side, struct rng size,
-    struct rng where)
+crop_draw_jitter(const struct crop_options *o, int w, int h, int side,
+    struct rng size, struct rng where)
 {
 	int low, high, to[2], at[2];
 	double u = rng_uniform(&size), length;
@@ -120,23 +120,23 @@ jitter(const struct crop_options *o, int w, int h, int side, struct rng size,
 			room++;
 		at[i] = room > 0 ? (int)rng_below(&where, (uint32_t)room) : 0;
 	}
-	return of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
+	return crop_of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
 }
 
 /* The largest part in the middle whose ratio is not beyond 3/4 and 4/3. */
 static void
-middle(int w, int h, int *cw, int *ch)
+crop_middle(int w, int h, int *cw, int *ch)
 {
 	double ratio = (double)w / h;
 
 	*cw = ratio > 4.0 / 3 ? (int)lrint(h * (4.0 / 3)) : w;
 	*ch = ratio < 3.0 / 4 ? (int)lrint(w / (3.0 / 4)) : h;
-	*cw = least(*cw, w);
-	*ch = least(*ch, h);
+	*cw = crop_min(*cw, w);
+	*ch = crop_min(*ch, h);
 }
 
 static struct crop
-resized(const struct crop_options *o, int w, int h, struct rng size,
+crop_resized(const struct crop_options *o, int w, int h, struct rng size,
     struct rng where)
 {
 	int cw, ch, x, y;
@@ -156,7 +156,7 @@ resized(const struct crop_options *o, int w, int h, struct rng size,
 		return (struct crop){ x, y, cw, ch, 0,
 			RESIZE_BILINEAR | RESIZE_CUT };
 	}
-	middle(w, h, &cw, &ch);
+	crop_middle(w, h, &cw, &ch);
 	x = (w - cw) / 2;
 	y = (h - ch) / 2;
 	return (struct crop){ x, y, cw, ch, 0, RESIZE_BILINEAR | RESIZE_CUT };
@@ -173,14 +173,14 @@ crop_train(const struct crop_options *o, int w, int h, int side,
 
 	switch (o->rule) {
 	case CROP_MULTISCALE:
-		c = multiscale(w, h, side, size, where);
+		c = crop_multiscale(w, h, side, size, where);
 		break;
 	case CROP_JITTER:
 	case CROP_JITTER_UPSTREAM:
-		c = jitter(o, w, h, side, size, where);
+		c = crop_draw_jitter(o, w, h, side, size, where);
 		break;
 	case CROP_RESIZED:
-		c = resized(o, w, h, size, where);
+		c = crop_resized(o, w, h, size, where);
 		break;
 	case CROP_CENTRE:
 		c = crop_test(VIEW_TSM, w, h, side, 0, 1, 0);
@@ -216,7 +216,7 @@ crop_scaled(enum view_rule rule, int w, int h, int size, int to[2])
 }
 
 static struct crop
-tsm_view(int w, int h, const int to[2], int side, int view, int views)
+crop_tsm_view(int w, int h, const int to[2], int side, int view, int views)
 {
 	/* Numbers in crop_places of the views: three along each long side. */
 	static const int wide[3] = { 5, 6, 4 }, tall[3] = { 8, 7, 4 };
@@ -224,18 +224,20 @@ tsm_view(int w, int h, const int to[2], int side, int view, int views)
 	struct crop c;
 
 	if (views == 1)
-		return of_scaled(w, h, to, (int)lrint((to[0] - side) / 2.0),
+		return crop_of_scaled(w, h, to,
+		    (int)lrint((to[0] - side) / 2.0),
 		    (int)lrint((to[1] - side) / 2.0), side, RESIZE_ANTIALIAS);
 	which = views == 3 ? (w >= h ? wide : tall)[view] : view % 5;
 	crop_places(to[0], to[1], side, side, place);
-	c = of_scaled(w, h, to, place[which][0], place[which][1], side,
+	c = crop_of_scaled(w, h, to, place[which][0], place[which][1], side,
 	    RESIZE_ANTIALIAS);
 	c.flip = view >= 5;
 	return c;
 }
 
 static struct crop
-pyslowfast_view(int w, int h, const int to[2], int side, int view, int views)
+crop_pyslowfast_view(int w, int h, const int to[2], int side, int view,
+    int views)
 {
 	int at[2], along = to[0] >= to[1] ? 0 : 1;
 
@@ -243,7 +245,7 @@ pyslowfast_view(int w, int h, const int to[2], int side, int view, int views)
 		at[i] = (to[i] - side + 1) / 2;	/* halves go up */
 	if (views == 3 && view != 1)
 		at[along] = view == 0 ? 0 : to[along] - side;
-	return of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
+	return crop_of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
 }
 
 struct crop
@@ -254,6 +256,6 @@ crop_test(enum view_rule rule, int w, int h, int side, int view, int views,
 
 	assert(crop_test_known(rule, views) && view >= 0 && view < views);
 	crop_scaled(rule, w, h, size, to);
-	return rule == VIEW_TSM ? tsm_view(w, h, to, side, view, views) :
-	    pyslowfast_view(w, h, to, side, view, views);
+	return rule == VIEW_TSM ? crop_tsm_view(w, h, to, side, view, views) :
+	    crop_pyslowfast_view(w, h, to, side, view, views);
 }

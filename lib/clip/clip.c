@@ -14,7 +14,7 @@
  * n/T is inexact, a frame that should be k can come out as k - 1.
  */
 static void
-segments(int total, int t, int centre, int *frame)
+clip_segments(int total, int t, int centre, int *frame)
 {
 	double tick = (double)total / t;
 	double shift = centre ? tick / 2 : 0;
@@ -24,7 +24,7 @@ segments(int total, int t, int centre, int *frame)
 }
 
 static void
-same_frame(int t, int which, int *frame)
+clip_same_frame(int t, int which, int *frame)
 {
 	for (int i = 0; i < t; i++)
 		frame[i] = which;
@@ -32,14 +32,14 @@ same_frame(int t, int which, int *frame)
 
 /* How many places a window of ${window} frames has; 1 if it does not fit. */
 static int
-places(int total, int window)
+clip_places(int total, int window)
 {
 	return total > window ? total - window + 1 : 1;
 }
 
 /* Place ${view} of ${views} spread over 0 to ${last}; one alone is 0. */
 static int
-spread(int last, int view, int views)
+clip_spread(int last, int view, int views)
 {
 	if (view == 0)
 		return 0;
@@ -49,7 +49,7 @@ spread(int last, int view, int views)
 }
 
 static void
-dense(int total, int t, int start, int *frame)
+clip_dense(int total, int t, int start, int *frame)
 {
 	/* Beyond 64 frames the published stride is 0: one frame t times. */
 	int stride = t > DENSE_WINDOW ? 1 : DENSE_WINDOW / t;
@@ -59,7 +59,7 @@ dense(int total, int t, int start, int *frame)
 }
 
 static void
-strided(int total, int t, int stride, int start, int *frame)
+clip_strided(int total, int t, int stride, int start, int *frame)
 {
 	for (int i = 0; i < t; i++) {
 		long long f = start + (long long)i * stride;
@@ -70,16 +70,16 @@ strided(int total, int t, int stride, int start, int *frame)
 
 /* The places of a window of t frames, ${stride} apart, in the video. */
 static int
-strided_places(int total, int t, int stride)
+clip_strided_places(int total, int t, int stride)
 {
 	long long window = (long long)(t - 1) * stride + 1;
 
-	return window < total ? places(total, (int)window) : 1;
+	return window < total ? clip_places(total, (int)window) : 1;
 }
 
 /* As PySlowFast's datasets/ssv2.py, get_seq_frames; numpy rounds to even. */
 static void
-borders(const struct clip_of *v, int i, int *first, int *last)
+clip_borders(const struct clip_of *v, int i, int *first, int *last)
 {
 	double size = (double)(v->total - 1) / v->t;
 
@@ -91,7 +91,7 @@ borders(const struct clip_of *v, int i, int *first, int *last)
 
 /* How many frames of the video it covers, and how far it can be moved. */
 static double
-window_size(const struct clip_of *v)
+clip_window_size(const struct clip_of *v)
 {
 	double fps = v->fps > 0 ? v->fps : 30;
 
@@ -99,9 +99,9 @@ window_size(const struct clip_of *v)
 }
 
 static double
-window_room(const struct clip_of *v)
+clip_window_slack(const struct clip_of *v)
 {
-	double room = v->total - window_size(v);
+	double room = v->total - clip_window_size(v);
 
 	return room > 0 ? room : 0;
 }
@@ -111,9 +111,10 @@ window_room(const struct clip_of *v)
  * from both ends, because torch.linspace does so and its rounding shows.
  */
 static void
-window(const struct clip_of *v, double start, int *frame)
+clip_window(const struct clip_of *v, double start, int *frame)
 {
-	float from = (float)start, to = (float)(start + window_size(v) - 1);
+	float from = (float)start, to = (float)(start + clip_window_size(v) -
+	    1);
 	float step = v->t > 1 ? (to - from) / (float)(v->t - 1) : 0;
 
 	for (int i = 0; i < v->t; i++) {
@@ -128,7 +129,7 @@ window(const struct clip_of *v, double start, int *frame)
 /* ---- Charades' window, which may begin before the video ---- */
 
 static void
-charades(const struct clip_of *v, long long start, int *frame)
+clip_charades(const struct clip_of *v, long long start, int *frame)
 {
 	for (int i = 0; i < v->t; i++) {
 		long long f = start + (long long)i * v->stride;
@@ -147,24 +148,25 @@ clip_needs_stride(enum sampler s)
 
 /* Segments as SSV2 has them know no stride. */
 static int
-is_strided(enum sampler s, int stride)
+clip_is_strided(enum sampler s, int stride)
 {
 	return stride > 0 && s != SAMPLER_SSV2;
 }
 
 static void
-train_window(enum sampler s, const struct clip_of *v, struct rng *r, int *frame)
+clip_train_window(enum sampler s, const struct clip_of *v, struct rng *r,
+    int *frame)
 {
-	int n = strided_places(v->total, v->t, v->stride);
+	int n = clip_strided_places(v->total, v->t, v->stride);
 	long long length = (long long)(v->t - 1) * v->stride + 1;
 
 	if (s == SAMPLER_PYSLOWFAST) {
-		window(v, rng_uniform(r) * window_room(v), frame);
+		clip_window(v, rng_uniform(r) * clip_window_slack(v), frame);
 	} else if (s == SAMPLER_CHARADES && length > v->total) {
-		charades(v, -(long long)rng_below(r, (uint32_t)(length -
+		clip_charades(v, -(long long)rng_below(r, (uint32_t)(length -
 		    v->total) + 1), frame);
 	} else {
-		strided(v->total, v->t, v->stride, (int)rng_below(r,
+		clip_strided(v->total, v->t, v->stride, (int)rng_below(r,
 		    (uint32_t)n), frame);
 	}
 }
@@ -176,25 +178,25 @@ clip_train(enum sampler s, const struct clip_of *v, struct rng clip, int *frame)
 	int each = v->total / v->t, first, last;
 
 	assert(v->stride > 0 || !clip_needs_stride(s));
-	if (is_strided(s, v->stride)) {
-		train_window(s, v, &r, frame);
+	if (clip_is_strided(s, v->stride)) {
+		clip_train_window(s, v, &r, frame);
 	} else if (s == SAMPLER_SSV2) {
 		for (int i = 0; i < v->t; i++) {
-			borders(v, i, &first, &last);
+			clip_borders(v, i, &first, &last);
 			frame[i] = first + (int)rng_below(&r,
 			    (uint32_t)(last - first) + 1);
 		}
 	} else if (s == SAMPLER_DENSE) {
-		int n = places(v->total, DENSE_WINDOW);
+		int n = clip_places(v->total, DENSE_WINDOW);
 
-		dense(v->total, v->t, n == 1 ? 0 :
+		clip_dense(v->total, v->t, n == 1 ? 0 :
 		    (int)rng_below(&r, (uint32_t)n - 1), frame);
 	} else if (each > 0) {
 		for (int i = 0; i < v->t; i++)
 			frame[i] = i * each +
 			    (int)rng_below(&r, (uint32_t)each);
 	} else if (s == SAMPLER_TSM_UPSTREAM) {
-		same_frame(v->t, 0, frame);
+		clip_same_frame(v->t, 0, frame);
 	} else {
 		for (int i = 0; i < v->t; i++)
 			frame[i] = (int)((i + rng_uniform(&r)) * v->total /
@@ -206,30 +208,31 @@ void
 clip_validate(enum sampler s, const struct clip_of *v, int *frame)
 {
 	if (s == SAMPLER_PYSLOWFAST)
-		window(v, window_room(v) / 2, frame);
+		clip_window(v, clip_window_slack(v) / 2, frame);
 	else if (s == SAMPLER_DENSE && v->stride == 0)
-		dense(v->total, v->t, (places(v->total, DENSE_WINDOW) - 1) / 2,
-		    frame);
+		clip_dense(v->total, v->t,
+		    (clip_places(v->total, DENSE_WINDOW) - 1) / 2, frame);
 	else if (s == SAMPLER_TSM_UPSTREAM && v->stride == 0 &&
 	    v->total <= v->t)
-		same_frame(v->t, 0, frame);
+		clip_same_frame(v->t, 0, frame);
 	else
 		clip_test(s, v, 0, 1, frame);
 }
 
 static void
-test_window(enum sampler s, const struct clip_of *v, int view, int views,
+clip_test_window(enum sampler s, const struct clip_of *v, int view, int views,
     int *frame)
 {
-	int last = strided_places(v->total, v->t, v->stride) - 1;
+	int last = clip_strided_places(v->total, v->t, v->stride) - 1;
 
 	if (s == SAMPLER_PYSLOWFAST)
-		window(v, window_room(v) * view / views, frame);
+		clip_window(v, clip_window_slack(v) * view / views, frame);
 	else if (s == SAMPLER_CHARADES && views > 1)
-		charades(v, lrint((double)last / (views - 1) * view), frame);
+		clip_charades(v, lrint((double)last / (views - 1) * view),
+		    frame);
 	else
-		strided(v->total, v->t, v->stride, views == 1 ? last / 2 :
-		    spread(last, view, views), frame);
+		clip_strided(v->total, v->t, v->stride, views == 1 ? last / 2 :
+		    clip_spread(last, view, views), frame);
 }
 
 void
@@ -241,24 +244,24 @@ clip_test(enum sampler s, const struct clip_of *v, int view, int views,
 	assert(view >= 0 && view < views &&
 	    views <= clip_test_most(s, v->stride));
 	assert(v->stride > 0 || !clip_needs_stride(s));
-	if (is_strided(s, v->stride)) {
-		test_window(s, v, view, views, frame);
+	if (clip_is_strided(s, v->stride)) {
+		clip_test_window(s, v, view, views, frame);
 	} else if (s == SAMPLER_SSV2) {
 		for (int i = 0; i < v->t; i++) {
-			borders(v, i, &first, &last);
+			clip_borders(v, i, &first, &last);
 			frame[i] = (first + last) / 2;
 		}
 	} else if (s == SAMPLER_DENSE) {
-		dense(v->total, v->t, spread(places(v->total, DENSE_WINDOW) - 1,
-		    view, views), frame);
+		clip_dense(v->total, v->t, clip_spread(clip_places(v->total,
+		    DENSE_WINDOW) - 1, view, views), frame);
 	} else {
-		segments(v->total, v->t, view == 0, frame);
+		clip_segments(v->total, v->t, view == 0, frame);
 	}
 }
 
 int
 clip_test_most(enum sampler s, int stride)
 {
-	return is_strided(s, stride) || s == SAMPLER_DENSE ? INT_MAX :
+	return clip_is_strided(s, stride) || s == SAMPLER_DENSE ? INT_MAX :
 	    s == SAMPLER_SSV2 ? 1 : 2;
 }

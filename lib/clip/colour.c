@@ -9,63 +9,63 @@
 #define ONE (1 << 15)			/* of a factor */
 
 static uint8_t
-clamp(int64_t v)
+colour_clamp(int64_t v)
 {
 	return v < 0 ? 0 : v > 255 ? 255 : (uint8_t)v;
 }
 
 /* 0.2989 R + 0.587 G + 0.114 B, as torchvision has it, rounded. */
 static int
-grey(const uint8_t *p)
+colour_grey(const uint8_t *p)
 {
 	return (19589 * p[0] + 38470 * p[1] + 7471 * p[2] + (1 << 15)) >> 16;
 }
 
 /* f a + (1 - f) b. */
 static uint8_t
-blend(int64_t f, int64_t a, int64_t b)
+colour_blend(int64_t f, int64_t a, int64_t b)
 {
-	return clamp((f * a + (ONE - f) * b + ONE / 2) >> 15);
+	return colour_clamp((f * a + (ONE - f) * b + ONE / 2) >> 15);
 }
 
 /* ---- blends with another picture ---- */
 
 static void
-brightness(int64_t f, size_t n, uint8_t *p)
+colour_brightness(int64_t f, size_t n, uint8_t *p)
 {
 	for (size_t i = 0; i < 3 * n; i++)
-		p[i] = blend(f, p[i], 0);
+		p[i] = colour_blend(f, p[i], 0);
 }
 
 static void
-saturation(int64_t f, size_t n, uint8_t *p)
+colour_saturation(int64_t f, size_t n, uint8_t *p)
 {
 	for (size_t i = 0; i < n; i++, p += 3) {
-		int g = grey(p);
+		int g = colour_grey(p);
 
 		for (int c = 0; c < 3; c++)
-			p[c] = blend(f, p[c], g);
+			p[c] = colour_blend(f, p[c], g);
 	}
 }
 
 static void
-contrast(int64_t f, size_t n, uint8_t *p)
+colour_contrast(int64_t f, size_t n, uint8_t *p)
 {
 	uint64_t sum = 0;
 	int64_t mean;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (uint64_t)grey(p + 3 * i);
+		sum += (uint64_t)colour_grey(p + 3 * i);
 	/* Of the mean some bits beyond the point are kept: it is a factor's. */
 	mean = (int64_t)((sum * ONE + n / 2) / n);
 	for (size_t i = 0; i < 3 * n; i++)
-		p[i] = clamp((f * p[i] + (((ONE - f) * mean) >> 15) +
+		p[i] = colour_clamp((f * p[i] + (((ONE - f) * mean) >> 15) +
 		    ONE / 2) >> 15);
 }
 
 /* The mean of 3x3 pixels, of which the middle counts 5; borders stay. */
 static void
-sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
+colour_sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 {
 	size_t row = 3 * (size_t)side;
 
@@ -79,7 +79,7 @@ sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 
 				sum += q[-3] + q[0] + q[3];
 			}
-			p[(size_t)y * row + i] = blend(f, m[0],
+			p[(size_t)y * row + i] = colour_blend(f, m[0],
 			    (2 * sum + 13) / 26);
 		}
 }
@@ -87,7 +87,7 @@ sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 /* ---- tables of values ---- */
 
 static void
-look_up(size_t n, uint8_t *p, uint8_t table[3][256])
+colour_look_up(size_t n, uint8_t *p, uint8_t table[3][256])
 {
 	for (size_t i = 0; i < n; i++, p += 3)
 		for (int c = 0; c < 3; c++)
@@ -95,7 +95,7 @@ look_up(size_t n, uint8_t *p, uint8_t table[3][256])
 }
 
 static void
-autocontrast(size_t n, uint8_t *p)
+colour_autocontrast(size_t n, uint8_t *p)
 {
 	uint8_t table[3][256];
 
@@ -109,11 +109,11 @@ autocontrast(size_t n, uint8_t *p)
 			    p[3 * i + (size_t)c] : high;
 		}
 		for (int v = 0; v < 256; v++)
-			table[c][v] = high == low ? (uint8_t)v : clamp(
+			table[c][v] = high == low ? (uint8_t)v : colour_clamp(
 			    (2 * 255 * (v - low) + high - low) /
 			    (2 * (high - low)));
 	}
-	look_up(n, p, table);
+	colour_look_up(n, p, table);
 }
 
 /*
@@ -121,7 +121,7 @@ autocontrast(size_t n, uint8_t *p)
  * part of all but those of the greatest value.
  */
 static void
-equalize(size_t n, uint8_t *p)
+colour_equalize(size_t n, uint8_t *p)
 {
 	uint8_t table[3][256];
 
@@ -136,16 +136,16 @@ equalize(size_t n, uint8_t *p)
 		step = (n - count[last]) / 255;
 		for (int v = 0; v < 256; v++) {
 			table[c][v] = step == 0 ? (uint8_t)v :
-			    clamp((int64_t)((below + step / 2) / step));
+			    colour_clamp((int64_t)((below + step / 2) / step));
 			below += count[v];
 		}
 	}
-	look_up(n, p, table);
+	colour_look_up(n, p, table);
 }
 
 /* Other values for all channels alike: ${v} is bits, or the threshold. */
 static void
-other_values(enum colour_op op, double v, size_t n, uint8_t *p)
+colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 {
 	uint8_t table[3][256];
 	int bits = (int)v;
@@ -156,7 +156,7 @@ other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 			table[c][i] = op == RAND_POSTERIZE ?
 			    (uint8_t)(i & ~((1 << (8 - bits)) - 1)) :
 			    i >= v ? (uint8_t)(255 - i) : (uint8_t)i;
-	look_up(n, p, table);
+	colour_look_up(n, p, table);
 }
 
 /* ---- hue ---- */
@@ -166,7 +166,7 @@ other_values(enum colour_op op, double v, size_t n, uint8_t *p)
  * and the smallest channel stay what they are.
  */
 static void
-turn_hue(int turn, uint8_t *p)
+colour_turn_hue(int turn, uint8_t *p)
 {
 	enum { SIXTH = 1 << 16, ALL = 6 * SIXTH };
 	int high = p[0] > p[1] ? p[0] : p[1], low = p[0] < p[1] ? p[0] : p[1];
@@ -213,44 +213,47 @@ turn_hue(int turn, uint8_t *p)
  * Output pixel (x, y) is input pixel (a x + b y + c, d x + e y + f), rounded,
  * in 2^-16 of a pixel.
  */
-struct affine { int64_t a, b, c, d, e, f; };
+struct colour_affine { int64_t a, b, c, d, e, f; };
 
 static int64_t
-fixed(double v)
+colour_fixed_point(double v)
 {
 	return (int64_t)floor(v * 65536 + 0.5);
 }
 
-static struct affine
-shape(enum colour_op op, double v, int side)
+static struct colour_affine
+colour_shape(enum colour_op op, double v, int side)
 {
-	struct affine m = { 65536, 0, 0, 0, 65536, 0 };
+	struct colour_affine m = { 65536, 0, 0, 0, 65536, 0 };
 	double middle = (side - 1) / 2.0, angle = v * (3.14159265358979323846 /
 	    180), c = cos(angle), s = sin(angle);
 
 	switch (op) {
 	case RAND_SHEAR_X:
-		m.b = fixed(v);
+		m.b = colour_fixed_point(v);
 		break;
 	case RAND_SHEAR_Y:
-		m.d = fixed(v);
+		m.d = colour_fixed_point(v);
 		break;
 	case RAND_TRANSLATE_X:
-		m.c = fixed((int)v);
+		m.c = colour_fixed_point((int)v);
 		break;
 	case RAND_TRANSLATE_Y:
-		m.f = fixed((int)v);
+		m.f = colour_fixed_point((int)v);
 		break;
 	default:
-		m = (struct affine){ fixed(c), fixed(s),
-			fixed(middle - c * middle - s * middle), fixed(-s),
-			fixed(c), fixed(middle + s * middle - c * middle) };
+		m = (struct colour_affine){ colour_fixed_point(c),
+		    colour_fixed_point(s),
+			colour_fixed_point(middle - c * middle - s * middle),
+			colour_fixed_point(-s), colour_fixed_point(c),
+			colour_fixed_point(middle + s * middle - c * middle) };
 	}
 	return m;
 }
 
 static void
-warp(const struct affine *m, int side, uint8_t *to, const uint8_t *from)
+colour_warp(const struct colour_affine *m, int side, uint8_t *to,
+    const uint8_t *from)
 {
 	for (int y = 0; y < side; y++)
 		for (int x = 0; x < side; x++, to += 3) {
@@ -272,7 +275,7 @@ colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
 {
 	size_t n = (size_t)side * (size_t)side;
 	int64_t f = (int64_t)floor(v * ONE + 0.5);
-	struct affine m;
+	struct colour_affine m;
 
 	switch (op) {
 	case RAND_IDENTITY:
@@ -283,35 +286,35 @@ colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
 	case RAND_TRANSLATE_Y:
 	case RAND_ROTATE:
 		memcpy(room, picture, 3 * n);
-		m = shape(op, v, side);
-		warp(&m, side, picture, room);
+		m = colour_shape(op, v, side);
+		colour_warp(&m, side, picture, room);
 		break;
 	case RAND_BRIGHTNESS:
-		brightness(f, n, picture);
+		colour_brightness(f, n, picture);
 		break;
 	case RAND_COLOR:
-		saturation(f, n, picture);
+		colour_saturation(f, n, picture);
 		break;
 	case RAND_CONTRAST:
-		contrast(f, n, picture);
+		colour_contrast(f, n, picture);
 		break;
 	case RAND_SHARPNESS:
 		memcpy(room, picture, 3 * n);
-		sharpness(f, side, picture, room);
+		colour_sharpness(f, side, picture, room);
 		break;
 	case RAND_POSTERIZE:
 	case RAND_SOLARIZE:
-		other_values(op, v, n, picture);
+		colour_other_values(op, v, n, picture);
 		break;
 	case RAND_AUTOCONTRAST:
-		autocontrast(n, picture);
+		colour_autocontrast(n, picture);
 		break;
 	case RAND_EQUALIZE:
-		equalize(n, picture);
+		colour_equalize(n, picture);
 		break;
 	case COLOUR_HUE:
 		for (size_t i = 0; i < n; i++)
-			turn_hue((int)floor(v * 6 * 65536 + 0.5),
+			colour_turn_hue((int)floor(v * 6 * 65536 + 0.5),
 			    picture + 3 * i);
 	}
 }

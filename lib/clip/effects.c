@@ -22,7 +22,7 @@ effects_mixes(const struct effects *e)
 
 /* The value of an operator at a level from 0 to 1, with a sign. */
 static double
-magnitude(enum colour_op op, double level, int negative, int side)
+effects_magnitude(enum colour_op op, double level, int negative, int side)
 {
 	double sign = negative ? -1 : 1;
 
@@ -50,7 +50,7 @@ magnitude(enum colour_op op, double level, int negative, int side)
 }
 
 static void
-draw_rand(const struct effects *e, struct rng r, int side,
+effects_draw_rand(const struct effects *e, struct rng r, int side,
     struct effects_drawn *to)
 {
 	for (int i = 0; i < e->ops && i < EFFECTS_OPS; i++) {
@@ -58,8 +58,8 @@ draw_rand(const struct effects *e, struct rng r, int side,
 		int negative = rng_uniform(&r) < 0.5;
 
 		to->op[to->n].op = op;
-		to->op[to->n++].v = magnitude(op, e->level / 30.0, negative,
-		    side);
+		to->op[to->n++].v = effects_magnitude(op, e->level / 30.0,
+		    negative, side);
 	}
 	to->of_rand = to->n;
 }
@@ -67,7 +67,8 @@ draw_rand(const struct effects *e, struct rng r, int side,
 /* ---- colour jitter ---- */
 
 static void
-draw_jitter(const struct effects *e, struct rng r, struct effects_drawn *to)
+effects_draw_jitter(const struct effects *e, struct rng r,
+    struct effects_drawn *to)
 {
 	static const enum colour_op op[4] = { RAND_BRIGHTNESS, RAND_CONTRAST,
 		RAND_COLOR, COLOUR_HUE };
@@ -97,7 +98,7 @@ draw_jitter(const struct effects *e, struct rng r, struct effects_drawn *to)
 
 /* Noise over a box, from counters of its own: 16 bytes each. */
 static void
-noise(struct rng clip, uint8_t *to, size_t n)
+effects_noise(struct rng clip, uint8_t *to, size_t n)
 {
 	struct rng r = clip_draw(clip, DRAW_NOISE);
 
@@ -111,7 +112,7 @@ noise(struct rng clip, uint8_t *to, size_t n)
 }
 
 static void
-draw_box(const struct effects *e, struct rng r, int side,
+effects_draw_box(const struct effects *e, struct rng r, int side,
     struct effects_drawn *to)
 {
 	if (rng_uniform(&r) >= e->erase)
@@ -133,12 +134,12 @@ draw_box(const struct effects *e, struct rng r, int side,
 }
 
 static void
-erase(const struct effects_drawn *d, struct rng clip, int t, int side,
+effects_erase(const struct effects_drawn *d, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room)
 {
 	size_t row = 3 * (size_t)side, width = 3 * (size_t)d->w;
 
-	noise(clip, room, width * (size_t)d->h);
+	effects_noise(clip, room, width * (size_t)d->h);
 	for (int k = 0; k < t * d->h; k++)
 		memcpy(pixels + (size_t)(k / d->h * side + d->y + k % d->h) *
 		    row + 3 * d->x, room + (size_t)(k % d->h) * width, width);
@@ -151,12 +152,12 @@ effects_draw(const struct effects *e, struct rng clip, int side)
 {
 	struct effects_drawn d = { 0 };
 
-	draw_rand(e, clip_draw(clip, DRAW_RAND), side, &d);
+	effects_draw_rand(e, clip_draw(clip, DRAW_RAND), side, &d);
 	if (e->jitter[0] > 0 || e->jitter[1] > 0 || e->jitter[2] > 0 ||
 	    e->jitter[3] > 0)
-		draw_jitter(e, clip_draw(clip, DRAW_JITTER), &d);
+		effects_draw_jitter(e, clip_draw(clip, DRAW_JITTER), &d);
 	if (e->erase > 0)
-		draw_box(e, clip_draw(clip, DRAW_ERASE), side, &d);
+		effects_draw_box(e, clip_draw(clip, DRAW_ERASE), side, &d);
 	return d;
 }
 
@@ -172,7 +173,7 @@ effects_apply(const struct effects *e, struct rng clip, int t, int side,
 			colour_apply(d.op[i].op, d.op[i].v, side, pixels +
 			    (size_t)k * frame, room);
 	if (d.w > 0)
-		erase(&d, clip, t, side, pixels, room);
+		effects_erase(&d, clip, t, side, pixels, room);
 }
 
 /* ---- mixing ---- */
@@ -197,7 +198,7 @@ effects_ring(int i, int n, int ring[3])
  * fraction (Abramowitz and Stegun 26.5.8), from the inside out.
  */
 static double
-below(double a, double x)
+effects_below(double a, double x)
 {
 	int sign;
 	double log_front = lgamma_r(2 * a, &sign) - 2 * lgamma_r(a, &sign) +
@@ -221,7 +222,7 @@ effects_beta(double a, double u)
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		if (below(a, middle) < want)
+		if (effects_below(a, middle) < want)
 			low = middle;
 		else
 			high = middle;
@@ -230,7 +231,7 @@ effects_beta(double a, double u)
 }
 
 static void
-place_cut(struct mix *m, struct rng *r, double share, int side)
+effects_place_cut(struct mix *m, struct rng *r, double share, int side)
 {
 	int size = (int)(side * sqrt(1 - share));
 	int x = (int)rng_below(r, (uint32_t)side);
@@ -258,12 +259,12 @@ effects_mix_of(const struct effects *e, struct rng clip, int side)
 	share = effects_beta(cut ? e->cutmix : e->mixup, u);
 	m.share = (int)lrint(share * MIX_ONE);
 	if (cut)
-		place_cut(&m, &r, share, side);
+		effects_place_cut(&m, &r, share, side);
 	return m;
 }
 
 static void
-blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
+effects_blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
 {
 	int q = MIX_ONE - p;
 
@@ -273,7 +274,7 @@ blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
 
 /* Each clip's bytes ${at} to ${at} + ${n} - 1 with those of the next one. */
 static void
-turn(int p, uint8_t *const clip[], int clips, size_t at, size_t n)
+effects_turn(int p, uint8_t *const clip[], int clips, size_t at, size_t n)
 {
 	uint8_t first[4096];	/* as they were */
 
@@ -281,7 +282,7 @@ turn(int p, uint8_t *const clip[], int clips, size_t at, size_t n)
 		n = end - at < sizeof(first) ? end - at : sizeof(first);
 		memcpy(first, clip[0] + at, n);
 		for (int i = 0; i < clips; i++)
-			blend(p, clip[i] + at, i + 1 < clips ?
+			effects_blend(p, clip[i] + at, i + 1 < clips ?
 			    clip[i + 1] + at : first, n);
 	}
 }
@@ -293,9 +294,10 @@ effects_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
 	size_t row = 3 * (size_t)side;
 
 	if (!m->cut)
-		turn(m->share, clip, clips, 0, (size_t)t * (size_t)side * row);
+		effects_turn(m->share, clip, clips, 0,
+		    (size_t)t * (size_t)side * row);
 	/* In the box nothing of a clip is left. */
 	for (int k = 0; k < t * m->h; k++)
-		turn(0, clip, clips, (size_t)(k / m->h * side + m->y +
+		effects_turn(0, clip, clips, (size_t)(k / m->h * side + m->y +
 		    k % m->h) * row + 3 * (size_t)m->x, 3 * (size_t)m->w);
 }

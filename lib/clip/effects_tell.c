@@ -9,7 +9,7 @@ static const char *const names[] = {
 
 /* As its option is called. */
 static const char *
-jitter_name(enum colour_op op)
+effects_tell_jitter_name(enum colour_op op)
 {
 	return op == COLOUR_HUE ? "hue" : op == RAND_COLOR ? "saturation" :
 	    names[op];
@@ -17,14 +17,14 @@ jitter_name(enum colour_op op)
 
 /* Those without a value are what they are. */
 static int
-has_value(enum colour_op op)
+effects_tell_has_value(enum colour_op op)
 {
 	return op != RAND_IDENTITY && op != RAND_AUTOCONTRAST &&
 	    op != RAND_EQUALIZE;
 }
 
 static const char *
-blank(int n)
+effects_tell_blank(int n)
 {
 	return n > 0 ? " " : "";
 }
@@ -38,22 +38,23 @@ effects_tell(const struct effects *e, struct rng clip, int side, int n,
 	for (int i = 0; i < d.n; i++) {
 		enum colour_op op = d.op[i].op;
 
-		fprintf(to, "%s%s%s", blank(n++), i < d.of_rand ? "rand-" : "",
-		    i < d.of_rand ? names[op] : jitter_name(op));
-		if (has_value(op))
+		fprintf(to, "%s%s%s", effects_tell_blank(n++),
+		    i < d.of_rand ? "rand-" : "",
+		    i < d.of_rand ? names[op] : effects_tell_jitter_name(op));
+		if (effects_tell_has_value(op))
 			fprintf(to, "=%.17g", d.op[i].v);
 	}
 	if (d.w > 0)
-		fprintf(to, "%serase=%dx%d+%d+%d", blank(n++), d.w, d.h, d.x,
-		    d.y);
+		fprintf(to, "%serase=%dx%d+%d+%d", effects_tell_blank(n++), d.w,
+		    d.h, d.x, d.y);
 	return n;
 }
 
 int
 effects_tell_mix(const struct mix *m, unsigned long long with, int n, FILE *to)
 {
-	fprintf(to, "%s%s=%.17g:%llu", blank(n), m->cut ? "cutmix" : "mixup",
-	    (double)m->share / MIX_ONE, with);
+	fprintf(to, "%s%s=%.17g:%llu", effects_tell_blank(n),
+	    m->cut ? "cutmix" : "mixup", (double)m->share / MIX_ONE, with);
 	if (m->cut)
 		fprintf(to, ":%dx%d+%d+%d", m->w, m->h, m->x, m->y);
 	return n + 1;

@@ -30,7 +30,7 @@ struct fetch {
 };
 
 static void
-reserve_frames(struct fetch *f, int t)
+fetch_reserve_frames(struct fetch *f, int t)
 {
 	if (t <= f->most)
 		return;
@@ -39,11 +39,11 @@ reserve_frames(struct fetch *f, int t)
 }
 
 static void
-reserve(struct fetch *f, const struct fetch_most *m)
+fetch_reserve(struct fetch *f, const struct fetch_most *m)
 {
 	size_t pixels = (size_t)m->w * (size_t)m->h, bytes;
 
-	reserve_frames(f, m->t);
+	fetch_reserve_frames(f, m->t);
 	resizer_reserve(f->resizer, m->side, m->side, m->w, m->h);
 	/* Untouched memory costs nothing: frames take a quarter of that. */
 	bytes = (size_t)m->t * pixels * (f->png ? 3 : 1);
@@ -66,7 +66,7 @@ fetch_new(const struct dataset *d, const struct fetch_most *most)
 	f->resizer = resizer_new();
 	f->raw = raw_new();
 	if (most != NULL)
-		reserve(f, most);
+		fetch_reserve(f, most);
 	return f;
 }
 
@@ -92,11 +92,11 @@ fetch_error(const struct fetch *f)
 }
 
 static int
-read_frames(struct fetch *f, const struct fetch_clip *c)
+fetch_read_frames(struct fetch *f, const struct fetch_clip *c)
 {
 	int status;
 
-	reserve_frames(f, c->t);
+	fetch_reserve_frames(f, c->t);
 	fail_capture(f->error, sizeof(f->error));
 	status = dataset_frames_read(f->d, c->sample, 0, c->frame, c->t,
 	    &f->bytes, f->at, &f->room);
@@ -106,7 +106,7 @@ read_frames(struct fetch *f, const struct fetch_clip *c)
 
 /* Is the frame of the size that the index promised? */
 static int
-check_size(const struct fetch_stored *s, int w, int h)
+fetch_check_size(const struct fetch_stored *s, int w, int h)
 {
 	if (w != s->width || h != s->height)
 		return fail("%dx%d pixels (the index says %dx%d)", w, h,
@@ -119,8 +119,8 @@ check_size(const struct fetch_stored *s, int w, int h)
  * which is good until the next call.  A PNG is decoded whole.
  */
 static int
-decode(struct fetch *f, const struct fetch_stored *s, struct region r, int side,
-    struct image *out, struct region *at)
+fetch_decode(struct fetch *f, const struct fetch_stored *s, struct region r,
+    int side, struct image *out, struct region *at)
 {
 	int w, h;
 
@@ -129,17 +129,17 @@ decode(struct fetch *f, const struct fetch_stored *s, struct region r, int side,
 			return -1;
 		*out = f->pixels;
 		*at = r;
-		return check_size(s, out->w, out->h);
+		return fetch_check_size(s, out->w, out->h);
 	}
 	if (jpeg_size(f->jpeg, s->data, s->n, &w, &h) != 0 ||
-	    check_size(s, w, h) != 0)
+	    fetch_check_size(s, w, h) != 0)
 		return -1;
 	return jpeg_decode(f->jpeg, s->data, s->n, r, side, side, out, at);
 }
 
 /* To pixels of the size wanted, or, where ${to} is NULL, to the raw clip. */
 static int
-make_frame(struct fetch *f, const struct fetch_stored *s,
+fetch_make_frame(struct fetch *f, const struct fetch_stored *s,
     const struct fetch_clip *c, uint8_t *to, struct fetch_cost *cost)
 {
 	struct region r = { c->crop.x, c->crop.y, c->crop.w, c->crop.h }, at;
@@ -149,7 +149,7 @@ make_frame(struct fetch *f, const struct fetch_stored *s,
 	int status;
 
 	fail_capture(why, sizeof(why));
-	status = decode(f, s, r, c->side, &m, &at);
+	status = fetch_decode(f, s, r, c->side, &m, &at);
 	fail_capture(NULL, 0);
 	decoded = clock_seconds();
 	if (status == 0 && to != NULL)
@@ -171,12 +171,12 @@ int
 fetch_frame(struct fetch *f, const struct fetch_stored *s,
     const struct fetch_clip *c, uint8_t *to, struct fetch_cost *cost)
 {
-	return make_frame(f, s, c, to, cost);
+	return fetch_make_frame(f, s, c, to, cost);
 }
 
 /* The last frame once more. */
 static void
-repeat_frame(struct fetch *f, uint8_t *to, size_t size)
+fetch_repeat_frame(struct fetch *f, uint8_t *to, size_t size)
 {
 	if (to != NULL)
 		memcpy(to, to - size, size);
@@ -185,21 +185,21 @@ repeat_frame(struct fetch *f, uint8_t *to, size_t size)
 }
 
 static int
-make_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
+fetch_make_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
     const atomic_int *stop, struct fetch_cost *cost)
 {
 	struct sample s = dataset_sample(f->d, c->sample);
 	size_t size = 3 * (size_t)c->side * (size_t)c->side;
 	const char *shard = text_quote(s.shard);
 	double start = clock_seconds();
-	int status = read_frames(f, c);
+	int status = fetch_read_frames(f, c);
 
 	cost->read += clock_seconds() - start;
 	for (int k = 0; k < c->t && status == 0 && !atomic_load(stop); k++) {
 		if (k > 0 && c->frame[k] == c->frame[k - 1])
-			repeat_frame(f, to, size);
+			fetch_repeat_frame(f, to, size);
 		else
-			status = make_frame(f, &(struct fetch_stored){
+			status = fetch_make_frame(f, &(struct fetch_stored){
 			    shard, s.key, f->bytes.data + f->at[k],
 			    f->at[k + 1] - f->at[k], c->frame[k], s.width,
 			    s.height, f->png }, c, to, cost);
@@ -213,7 +213,7 @@ int
 fetch_clip(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
     const atomic_int *stop, struct fetch_cost *cost)
 {
-	return make_clip(f, c, to, stop, cost);
+	return fetch_make_clip(f, c, to, stop, cost);
 }
 
 int
@@ -223,7 +223,7 @@ fetch_raw(struct fetch *f, const struct fetch_clip *c, uint8_t *to,
 	int status;
 
 	raw_begin(f->raw, to, room, c->t, c->side);
-	status = make_clip(f, c, NULL, stop, cost);
+	status = fetch_make_clip(f, c, NULL, stop, cost);
 	*used = raw_used(f->raw);
 	return status;
 }

@@ -9,9 +9,9 @@
 #include "media/png.h"
 
 /* A thread's; ${jpeg} is there once it is needed. */
-struct decoder { struct jpeg_decoder *jpeg; struct image png; };
+struct frame_check_decoder { struct jpeg_decoder *jpeg; struct image png; };
 
-struct frame_check { struct decoder *decoder; int threads; };
+struct frame_check { struct frame_check_decoder *decoder; int threads; };
 
 struct frame_check *
 frame_check_new(int threads)
@@ -37,7 +37,7 @@ frame_check_free(struct frame_check *c)
 }
 
 static int
-same_size(int w, int h, int want_w, int want_h)
+frame_check_same_size(int w, int h, int want_w, int want_h)
 {
 	if (want_w != 0 && (w != want_w || h != want_h))
 		return fail("%dx%d pixels (the index says %dx%d)", w, h, want_w,
@@ -49,7 +49,7 @@ int
 frame_check(struct frame_check *c, int thread, const char *ext,
     const void *data, size_t n, int w, int h)
 {
-	struct decoder *d = &c->decoder[thread];
+	struct frame_check_decoder *d = &c->decoder[thread];
 	struct image jpeg;
 	struct region unused;
 	int real_w, real_h;
@@ -57,12 +57,12 @@ frame_check(struct frame_check *c, int thread, const char *ext,
 	if (strcmp(ext, "png") == 0) {
 		if (png_decode_to(&d->png, data, n) != 0)
 			return -1;
-		return same_size(d->png.w, d->png.h, w, h);
+		return frame_check_same_size(d->png.w, d->png.h, w, h);
 	}
 	if (d->jpeg == NULL)
 		d->jpeg = jpeg_decoder_new();
 	if (jpeg_size(d->jpeg, data, n, &real_w, &real_h) != 0 ||
-	    same_size(real_w, real_h, w, h) != 0)
+	    frame_check_same_size(real_w, real_h, w, h) != 0)
 		return -1;
 	return jpeg_decode(d->jpeg, data, n, (struct region){ 0, 0,
 	    real_w, real_h }, real_w, real_h, &jpeg, &unused);

@@ -14,7 +14,7 @@
 
 /* The class called ${name}, or of that number; -1 without a message. */
 static int
-find(const struct class_list *c, const char *name)
+swaps_find(const struct class_list *c, const char *name)
 {
 	int64_t i;
 
@@ -26,14 +26,14 @@ find(const struct class_list *c, const char *name)
 }
 
 static int
-read_class(const struct table *t, size_t row, const char *column,
+swaps_read_class(const struct table *t, size_t row, const char *column,
     const struct class_list *c, const struct swaps *s, int *to)
 {
 	const char *name = table_text(t, row, column);
 
 	if (name == NULL)
 		return -1;
-	*to = find(c, name);
+	*to = swaps_find(c, name);
 	if (*to < 0)
 		return fail("%s: line %d: class %s is not among the %zu classes",
 		    t->path, t->line[row], Q(name), c->n);
@@ -44,19 +44,19 @@ read_class(const struct table *t, size_t row, const char *column,
 }
 
 static int
-read_row(const struct table *t, size_t row, const struct class_list *c,
+swaps_read_row(const struct table *t, size_t row, const struct class_list *c,
     struct swaps *s)
 {
 	const char *other = table_text(t, row, "mirrored");
 	int a, b;
 
-	if (other == NULL || read_class(t, row, "class", c, s, &a) != 0)
+	if (other == NULL || swaps_read_class(t, row, "class", c, s, &a) != 0)
 		return -1;
 	if (strcmp(other, "-") == 0) {
 		s->to[a] = SWAP_NEVER;
 		return 0;
 	}
-	if (read_class(t, row, "mirrored", c, s, &b) != 0)
+	if (swaps_read_class(t, row, "mirrored", c, s, &b) != 0)
 		return -1;
 	if (a == b)
 		return fail("%s: line %d: class %s is itself (wanted another "
@@ -80,7 +80,7 @@ swaps_parse(const char *what, const char *text, const struct class_list *c,
 	if (!bad && t->rows == 0)
 		bad = fail("%s: no classes in it", t->path);
 	for (size_t i = 0; !bad && i < t->rows; i++)
-		bad = read_row(t, i, c, s);
+		bad = swaps_read_row(t, i, c, s);
 	for (size_t i = 0; i < c->n; i++)
 		if (s->to[i] == UNSET)
 			s->to[i] = (int)i;

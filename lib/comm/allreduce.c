@@ -12,14 +12,14 @@
 /* ---- the library's own ---- */
 
 static int
-one_row(const int *host, int ranks)
+allreduce_one_row(const int *host, int ranks)
 {
 	(void)host;
 	return ranks;
 }
 
 static int
-one_column(const int *host, int ranks)
+allreduce_one_column(const int *host, int ranks)
 {
 	(void)host, (void)ranks;
 	return 1;
@@ -27,7 +27,7 @@ one_column(const int *host, int ranks)
 
 /* 0 for 1, 1 for 2, 2 for 3 and 4. */
 static int
-log2_up(int n)
+allreduce_log2_up(int n)
 {
 	int k = 0;
 
@@ -38,13 +38,13 @@ log2_up(int n)
 
 /* What it does is not known; as well as can be. */
 static int
-native_steps(int columns, int rows)
+allreduce_native_steps(int columns, int rows)
 {
-	return 2 * log2_up(columns * rows);
+	return 2 * allreduce_log2_up(columns * rows);
 }
 
 static int
-native(struct allreduce *a, void *x, size_t from, size_t to)
+allreduce_native(struct allreduce *a, void *x, size_t from, size_t to)
 {
 	struct comm *c = a->comm;
 	int wait = watch_enter(c->watch, c->what, 1);
@@ -55,7 +55,7 @@ native(struct allreduce *a, void *x, size_t from, size_t to)
 }
 
 static size_t
-native_sends(const struct allreduce *a, size_t from, size_t to)
+allreduce_native_sends(const struct allreduce *a, size_t from, size_t to)
 {
 	size_t p = (size_t)a->comm->size;
 
@@ -65,7 +65,7 @@ native_sends(const struct allreduce *a, size_t from, size_t to)
 /* ---- turns around rows and columns ---- */
 
 static int
-torus_columns(const int *host, int ranks)
+allreduce_torus_columns(const int *host, int ranks)
 {
 	int inside = grid_inside(host, ranks);
 
@@ -73,13 +73,13 @@ torus_columns(const int *host, int ranks)
 }
 
 static int
-torus_steps(int columns, int rows)
+allreduce_torus_steps(int columns, int rows)
 {
 	return 2 * (columns - 1) + 2 * (rows - 1);
 }
 
 static int
-torus(struct allreduce *a, void *x, size_t from, size_t to)
+allreduce_torus(struct allreduce *a, void *x, size_t from, size_t to)
 {
 	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
 	struct range all = { from, to }, part = range_part(all, &row, row.me);
@@ -91,7 +91,7 @@ torus(struct allreduce *a, void *x, size_t from, size_t to)
 }
 
 static size_t
-torus_sends(const struct allreduce *a, size_t from, size_t to)
+allreduce_torus_sends(const struct allreduce *a, size_t from, size_t to)
 {
 	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
 	struct range all = { from, to }, part = range_part(all, &row, row.me);
@@ -102,21 +102,21 @@ torus_sends(const struct allreduce *a, size_t from, size_t to)
 /* ---- all at once in rows, halving and doubling in columns ---- */
 
 static int
-halving_columns(const int *host, int ranks)
+allreduce_halving_columns(const int *host, int ranks)
 {
 	return grid_inside(host, ranks);
 }
 
 static int
-halving_steps(int columns, int rows)
+allreduce_halving_steps(int columns, int rows)
 {
-	int whole = log2_up(rows + 1) - 1;	/* rounds that all take part in */
+	int whole = allreduce_log2_up(rows + 1) - 1;	/* rounds that all take part in */
 
 	return (columns > 1 ? 2 : 0) + 2 * whole + (1 << whole < rows ? 2 : 0);
 }
 
 static int
-halving(struct allreduce *a, void *x, size_t from, size_t to)
+allreduce_halving(struct allreduce *a, void *x, size_t from, size_t to)
 {
 	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
 	struct range all = { from, to }, part = range_part(all, &row, row.me);
@@ -127,7 +127,7 @@ halving(struct allreduce *a, void *x, size_t from, size_t to)
 }
 
 static size_t
-halving_sends(const struct allreduce *a, size_t from, size_t to)
+allreduce_halving_sends(const struct allreduce *a, size_t from, size_t to)
 {
 	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
 	struct range all = { from, to }, part = range_part(all, &row, row.me);
@@ -136,10 +136,14 @@ halving_sends(const struct allreduce *a, size_t from, size_t to)
 }
 
 const struct algorithm algorithms[] = {
-	{ "native", one_row, native_steps, native, native_sends },
-	{ "ring", one_column, torus_steps, torus, torus_sends },
-	{ "torus", torus_columns, torus_steps, torus, torus_sends },
-	{ "halving", halving_columns, halving_steps, halving, halving_sends },
+	{ "native", allreduce_one_row, allreduce_native_steps, allreduce_native,
+	    allreduce_native_sends },
+	{ "ring", allreduce_one_column, allreduce_torus_steps, allreduce_torus,
+	    allreduce_torus_sends },
+	{ "torus", allreduce_torus_columns, allreduce_torus_steps,
+	    allreduce_torus, allreduce_torus_sends },
+	{ "halving", allreduce_halving_columns, allreduce_halving_steps,
+	    allreduce_halving, allreduce_halving_sends },
 	{ NULL, NULL, NULL, NULL, NULL }
 };
 
@@ -172,21 +176,21 @@ algorithm_parse(const char *text, int *columns, int *rows)
 int
 algorithm_is_native(const struct algorithm *k)
 {
-	return k != NULL && k->run == native;
+	return k != NULL && k->run == allreduce_native;
 }
 
 int
 algorithm_of_fabric(const struct algorithm *k)
 {
-	return k->run == native || (k->run == torus && k->columns ==
-	    torus_columns);
+	return k->run == allreduce_native || (k->run == allreduce_torus &&
+	    k->columns == allreduce_torus_columns);
 }
 
 int
 algorithm_can(const struct algorithm *k, const struct comm *c,
     const struct wire *w, size_t elem)
 {
-	return k->run != native || (w == &wires[WIRE_FP32] &&
+	return k->run != allreduce_native || (w == &wires[WIRE_FP32] &&
 	    elem == sizeof(float) && (c->size == 1 || c->t->allreduce != NULL));
 }
 
@@ -195,7 +199,8 @@ algorithm_can(const struct algorithm *k, const struct comm *c,
 /* Room for all that is sent, or comes, at once: up to the whole in parts, one of
  * each rank of a row. */
 static size_t
-room(const struct wire *w, size_t elem, size_t most, int ranks)
+allreduce_buffer_bytes(const struct wire *w, size_t elem, size_t most,
+    int ranks)
 {
 	size_t parts = (size_t)ranks;
 
@@ -206,8 +211,8 @@ room(const struct wire *w, size_t elem, size_t most, int ranks)
 size_t
 allreduce_room(const struct wire *w, size_t elem, size_t most, int ranks)
 {
-	return ranks > 1 ? (w->elem > 0 ? 2 : 1) * room(w, elem, most, ranks) :
-	    0;
+	return ranks > 1 ? (w->elem > 0 ? 2 : 1) * allreduce_buffer_bytes(w,
+	    elem, most, ranks) : 0;
 }
 
 int
@@ -231,8 +236,9 @@ allreduce_open(struct allreduce *a, struct comm *c,
 	grid_open(&a->grid, o->host, c->size, columns, c->rank);
 	a->send = xcalloc(size, sizeof(*a->send));
 	a->receive = xcalloc(size, sizeof(*a->receive));
-	if (c->size > 1 && o->kind->run != native) {
-		size_t bytes = room(o->wire, o->elem, o->most, c->size);
+	if (c->size > 1 && o->kind->run != allreduce_native) {
+		size_t bytes = allreduce_buffer_bytes(o->wire, o->elem, o->most,
+		    c->size);
 
 		a->in = xmalloc(bytes);
 		/* What need not be packed is sent from where it lies. */

@@ -111,7 +111,7 @@ comm_test(struct exchange *x)
 
 /* How often this thread has lost its processor to another. */
 static long
-losses(void)
+comm_losses(void)
 {
 	struct rusage u;
 
@@ -123,7 +123,7 @@ losses(void)
  * taken away the last times.
  */
 static int
-spin(struct exchange *x)
+comm_spin(struct exchange *x)
 {
 	struct comm *c = x->comm;
 	double limit = c->spins ? PATIENCE_MOST : PATIENCE_LEAST, start;
@@ -135,11 +135,11 @@ spin(struct exchange *x)
 		done = comm_test(x);
 	if (done != 0 || comm_beside(c))
 		return done;
-	lost = losses();
+	lost = comm_losses();
 	start = clock_seconds();
 	while (done == 0 && clock_seconds() - start < most && !comm_beside(c))
 		done = comm_test(x);
-	most *= losses() > lost ? 0.5 : 2;
+	most *= comm_losses() > lost ? 0.5 : 2;
 	c->patience = most < PATIENCE_LEAST ? PATIENCE_LEAST : most < limit ?
 	    most : limit;
 	return done;
@@ -156,7 +156,7 @@ comm_wait(struct exchange *x)
 		return done > 0 ? 0 : -1;
 	watch = x->comm->watch;
 	wait = watch_enter(watch, x->comm->what, 1);
-	done = spin(x);
+	done = comm_spin(x);
 	while (done == 0) {
 		clock_sleep(sleep);
 		sleep = sleep * 2 < LONGEST ? sleep * 2 : LONGEST;
@@ -289,7 +289,7 @@ comm_max(struct comm *c, int64_t *v)
 
 /* 1 if ${text} has the line at ${line}. */
 static int
-has_line(const char *text, const char *line, size_t n)
+comm_has_line(const char *text, const char *line, size_t n)
 {
 	for (; *text != '\0'; text += strcspn(text, "\n") + 1)
 		if (strcspn(text, "\n") == n && memcmp(text, line, n) == 0)
@@ -299,14 +299,14 @@ has_line(const char *text, const char *line, size_t n)
 
 /* Line ${line} of rank ${r}, which nobody before it has, with who else has it. */
 static void
-say_line(const char *all, size_t most, int size, int r, const char *line)
+comm_say_line(const char *all, size_t most, int size, int r, const char *line)
 {
 	size_t n = strcspn(line, "\n");
 	char *text = xstrndup(line, n), who[64];
 	int more = 0;
 
 	for (int k = r + 1; k < size; k++)
-		more += has_line(all + (size_t)k * most, line, n);
+		more += comm_has_line(all + (size_t)k * most, line, n);
 	if (more + 1 == size)
 		snprintf(who, sizeof(who), "all %d ranks", size);
 	else if (more > 0)
@@ -318,7 +318,7 @@ say_line(const char *all, size_t most, int size, int r, const char *line)
 }
 
 static void
-say_all(const char *all, size_t most, int size)
+comm_say_all(const char *all, size_t most, int size)
 {
 	for (int r = 0; r < size; r++) {
 		const char *line = all + (size_t)r * most;
@@ -327,16 +327,16 @@ say_all(const char *all, size_t most, int size)
 			int said = 0;
 
 			for (int k = 0; k < r && !said; k++)
-				said = has_line(all + (size_t)k * most, line,
-				    strcspn(line, "\n"));
+				said = comm_has_line(all + (size_t)k * most,
+				    line, strcspn(line, "\n"));
 			if (!said)
-				say_line(all, most, size, r, line);
+				comm_say_line(all, most, size, r, line);
 		}
 	}
 }
 
 static int
-say_held(struct comm *c)
+comm_say_held(struct comm *c)
 {
 	char *mine = fail_held(), *padded = NULL, *all = NULL;
 	int64_t most = mine != NULL ? (int64_t)strlen(mine) + 1 : 0;
@@ -349,7 +349,7 @@ say_held(struct comm *c)
 			strcpy(padded, mine);
 		bad = comm_allgather(c, padded, (size_t)most, all);
 		if (!bad && c->rank == 0)
-			say_all(all, (size_t)most, c->size);
+			comm_say_all(all, (size_t)most, c->size);
 	}
 	free(mine);
 	free(padded);
@@ -362,7 +362,7 @@ comm_agree(struct comm *c, int status)
 {
 	int64_t worst = status;
 
-	if (comm_max(c, &worst) != 0 || (c->holds && say_held(c) != 0))
+	if (comm_max(c, &worst) != 0 || (c->holds && comm_say_held(c) != 0))
 		return EXIT_RANKS;
 	return (int)worst;
 }
@@ -385,7 +385,7 @@ comm_unhold(struct comm *c)
 /* ---- one rank ---- */
 
 static int
-self_start(struct exchange *x, const struct piece *send, int sends,
+comm_self_start(struct exchange *x, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
 	(void)x, (void)send, (void)receive;
@@ -394,27 +394,27 @@ self_start(struct exchange *x, const struct piece *send, int sends,
 }
 
 static int
-self_test(struct exchange *x)
+comm_self_test(struct exchange *x)
 {
 	(void)x;
 	return 1;
 }
 
 static void
-self_free(struct comm *c)
+comm_self_free(struct comm *c)
 {
 	free(c);
 }
 
 static void
-self_abort(struct comm *c, int status)
+comm_self_abort(struct comm *c, int status)
 {
 	(void)c;
 	exit(status);
 }
 
 static int
-self_split(struct comm **part, struct comm *c, int colour, int key)
+comm_self_split(struct comm **part, struct comm *c, int colour, int key)
 {
 	(void)c, (void)key;
 	*part = colour < 0 ? NULL : comm_self();
@@ -422,8 +422,9 @@ self_split(struct comm **part, struct comm *c, int colour, int key)
 }
 
 static const struct transport self = {
-	.name = "self", .split = self_split, .free = self_free,
-	.start = self_start, .test = self_test, .abort = self_abort
+	.name = "self", .split = comm_self_split, .free = comm_self_free,
+	.start = comm_self_start, .test = comm_self_test,
+	.abort = comm_self_abort
 };
 
 struct comm *

@@ -10,7 +10,7 @@
 
 /* The processors that rank ${rank} may run on, each shared out. */
 static double
-share(const struct place *place, int n, int rank)
+cores_share_of(const struct place *place, int n, int rank)
 {
 	const struct place *me = &place[rank];
 	double sum = 0;
@@ -31,7 +31,7 @@ share(const struct place *place, int n, int rank)
 int
 cores_share(const struct place *place, int n, int rank)
 {
-	double sum = share(place, n, rank);
+	double sum = cores_share_of(place, n, rank);
 
 	return sum < 1 ? 1 : (int)sum;
 }
@@ -41,7 +41,7 @@ cores_share(const struct place *place, int n, int rank)
  * daemon, which is the parent, is not bound itself.
  */
 static void
-warn_bound(const struct place *place, int n)
+cores_warn_bound(const struct place *place, int n)
 {
 	cpu_set_t used, all;
 
@@ -60,7 +60,7 @@ warn_bound(const struct place *place, int n)
 
 /* Every rank's place, the caller's to free; NULL after a message. */
 static struct place *
-places(struct comm *c)
+cores_places(struct comm *c)
 {
 	struct place mine, *all = xcalloc((size_t)c->size, sizeof(*all));
 
@@ -77,13 +77,13 @@ places(struct comm *c)
 int
 cores(struct comm *c)
 {
-	struct place *all = places(c);
+	struct place *all = cores_places(c);
 	int n = 1;
 
 	if (all != NULL) {
 		n = cores_share(all, c->size, c->rank);
 		if (c->rank == 0)
-			warn_bound(all, c->size);
+			cores_warn_bound(all, c->size);
 	}
 	free(all);
 	return n;
@@ -92,12 +92,12 @@ cores(struct comm *c)
 int
 cores_enough(struct comm *c)
 {
-	struct place *all = places(c);
+	struct place *all = cores_places(c);
 	int enough;
 
 	if (all == NULL)
 		return -1;
-	enough = share(all, c->size, c->rank) >= 1;
+	enough = cores_share_of(all, c->size, c->rank) >= 1;
 	free(all);
 	return enough;
 }
@@ -105,7 +105,7 @@ cores_enough(struct comm *c)
 int
 cores_hosts(struct comm *c, int *host)
 {
-	struct place *all = places(c);
+	struct place *all = cores_places(c);
 
 	for (int r = 0; r < c->size && all != NULL; r++) {
 		host[r] = 0;
@@ -119,7 +119,7 @@ cores_hosts(struct comm *c, int *host)
 int
 cores_binding(struct comm *c, char *text, size_t size)
 {
-	struct place *all = places(c);
+	struct place *all = cores_places(c);
 	int least = CPU_SETSIZE, most = 0, shared = 0;
 
 	if (all == NULL)

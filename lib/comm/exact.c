@@ -9,7 +9,7 @@
 
 /* The levels above the leaves of a tree of ${leaves}. */
 static int
-height(int leaves)
+exact_tree_height(int leaves)
 {
 	int h = 0;
 
@@ -21,7 +21,7 @@ height(int leaves)
 int
 tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 {
-	int n = 0, root = height(t->leaves);
+	int n = 0, root = exact_tree_height(t->leaves);
 
 	assert(t->n < TREE_MOST);
 	t->part[t->n++] = s;
@@ -108,14 +108,14 @@ exact_cut(size_t from, size_t to, int q, int ranks)
 }
 
 static size_t
-cut(const struct exact *e, size_t from, size_t to, int q)
+exact_cut_at(const struct exact *e, size_t from, size_t to, int q)
 {
 	return exact_cut(from, to, q, e->comm->size);
 }
 
 /* Of slices of up to ${most} elements. */
 static size_t
-longest_segment(size_t most, int ranks)
+exact_longest_segment(size_t most, int ranks)
 {
 	/* Both cuts are rounded down; the last rank has what is left. */
 	size_t segment = most / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
@@ -135,7 +135,7 @@ exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
 		tree_of(leaves, first, count, &t);
 		parts += r == rank ? 0 : (size_t)t.n;
 	}
-	return parts * longest_segment(most, ranks) * elem;
+	return parts * exact_longest_segment(most, ranks) * elem;
 }
 
 void
@@ -151,7 +151,7 @@ exact_shares(struct exact *e, const int *begin)
 		parts += e->of[r].n;
 	}
 	room = (size_t)(parts - e->of[e->comm->rank].n) *
-	    longest_segment(e->most, size) * e->elem;
+	    exact_longest_segment(e->most, size) * e->elem;
 	if (parts > e->arrived_cap) {
 		e->arrived_cap = parts;
 		e->arrived = xrealloc(e->arrived, (size_t)parts,
@@ -178,13 +178,13 @@ exact_leaves(struct exact *e, int leaves, int *first)
 }
 
 static void *
-element(const struct exact *e, const void *data, size_t i)
+exact_element(const struct exact *e, const void *data, size_t i)
 {
 	return (char *)data + i * e->elem;
 }
 
 static void
-add_piece(struct piece **list, size_t *cap, int *n, int rank, void *data,
+exact_add_piece(struct piece **list, size_t *cap, int *n, int rank, void *data,
     size_t bytes)
 {
 	*list = array_room(*list, (size_t)*n, cap, sizeof(**list));
@@ -197,34 +197,37 @@ add_piece(struct piece **list, size_t *cap, int *n, int rank, void *data,
  * ours where they lie; ${*count} says how many.
  */
 static int
-exchange(struct exact *e, const struct tree *t, size_t from, size_t to,
+exact_exchange(struct exact *e, const struct tree *t, size_t from, size_t to,
     int *count)
 {
 	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
-	size_t mine = cut(e, from, to, rank);
-	size_t length = cut(e, from, to, rank + 1) - mine;
+	size_t mine = exact_cut_at(e, from, to, rank);
+	size_t length = exact_cut_at(e, from, to, rank + 1) - mine;
 	char *room = e->room;
 
 	*count = 0;
 	for (int r = 0; r < size; r++) {
-		size_t a = cut(e, from, to, r), b = cut(e, from, to, r + 1);
+		size_t a = exact_cut_at(e, from, to, r),
+		    b = exact_cut_at(e, from, to, r + 1);
 
 		for (int k = 0; k < e->of[r].n; k++) {
 			struct subtree s = e->of[r].part[k];
 
 			if (r == rank) {
-				s.data = element(e, t->part[k].data, mine);
+				s.data = exact_element(e, t->part[k].data,
+				    mine);
 			} else {
 				s.data = room;
 				room += length * e->elem;
-				add_piece(&e->receive, &e->receive_cap, &nr, r,
-				    s.data, length * e->elem);
+				exact_add_piece(&e->receive, &e->receive_cap,
+				    &nr, r, s.data, length * e->elem);
 			}
 			e->arrived[(*count)++] = s;
 		}
 		for (int k = 0; k < t->n && r != rank; k++)
-			add_piece(&e->send, &e->send_cap, &ns, r,
-			    element(e, t->part[k].data, a), (b - a) * e->elem);
+			exact_add_piece(&e->send, &e->send_cap, &ns, r,
+			    exact_element(e, t->part[k].data, a),
+			    (b - a) * e->elem);
 	}
 	assert((size_t)(room - e->room) <= e->room_bytes);
 	return comm_exchange(e->comm, e->send, ns, e->receive, nr);
@@ -232,21 +235,22 @@ exchange(struct exact *e, const struct tree *t, size_t from, size_t to,
 
 /* Everyone's finished segment to everyone. */
 static int
-gather(struct exact *e, size_t from, size_t to, void *result)
+exact_gather(struct exact *e, size_t from, size_t to, void *result)
 {
 	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
-	size_t mine = cut(e, from, to, rank);
-	size_t length = cut(e, from, to, rank + 1) - mine;
+	size_t mine = exact_cut_at(e, from, to, rank);
+	size_t length = exact_cut_at(e, from, to, rank + 1) - mine;
 
 	for (int r = 0; r < size; r++) {
-		size_t a = cut(e, from, to, r), b = cut(e, from, to, r + 1);
+		size_t a = exact_cut_at(e, from, to, r),
+		    b = exact_cut_at(e, from, to, r + 1);
 
 		if (r == rank)
 			continue;
-		add_piece(&e->send, &e->send_cap, &ns, r,
-		    element(e, result, mine), length * e->elem);
-		add_piece(&e->receive, &e->receive_cap, &nr, r,
-		    element(e, result, a), (b - a) * e->elem);
+		exact_add_piece(&e->send, &e->send_cap, &ns, r,
+		    exact_element(e, result, mine), length * e->elem);
+		exact_add_piece(&e->receive, &e->receive_cap, &nr, r,
+		    exact_element(e, result, a), (b - a) * e->elem);
 	}
 	return comm_exchange(e->comm, e->send, ns, e->receive, nr);
 }
@@ -256,8 +260,8 @@ exact_traffic(const struct exact *e, size_t from, size_t to)
 {
 	size_t size = (size_t)e->comm->size;
 	size_t parts = (size_t)e->of[e->comm->rank].n;
-	size_t mine = cut(e, from, to, e->comm->rank + 1) -
-	    cut(e, from, to, e->comm->rank);
+	size_t mine = exact_cut_at(e, from, to, e->comm->rank + 1) -
+	    exact_cut_at(e, from, to, e->comm->rank);
 
 	return (parts * (to - from - mine) + (size - 1) * mine) * e->elem;
 }
@@ -267,20 +271,20 @@ exact_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
 	int rank = e->comm->rank, count = 0;
-	size_t mine = cut(e, from, to, rank);
-	size_t length = cut(e, from, to, rank + 1) - mine;
+	size_t mine = exact_cut_at(e, from, to, rank);
+	size_t length = exact_cut_at(e, from, to, rank + 1) - mine;
 	struct tree whole = { .leaves = e->leaves };
 	struct tree_sum sums[TREE_MOST];
 
 	if (e->comm->size == 1) {
 		if (t->part[0].data != result)
-			memcpy(element(e, result, from),
-			    element(e, t->part[0].data, from),
+			memcpy(exact_element(e, result, from),
+			    exact_element(e, t->part[0].data, from),
 			    (to - from) * e->elem);
 		return 0;
 	}
 	assert(to - from <= e->most);
-	if (exchange(e, t, from, to, &count) != 0)
+	if (exact_exchange(e, t, from, to, &count) != 0)
 		return -1;
 	for (int i = 0; i < count; i++) {
 		int n = tree_push(&whole, e->arrived[i], sums);
@@ -288,8 +292,8 @@ exact_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
 		for (int k = 0; k < n; k++)
 			e->add(e->arg, sums[k].left, sums[k].right, length);
 	}
-	if (whole.part[0].data != element(e, result, mine))
-		memcpy(element(e, result, mine), whole.part[0].data,
+	if (whole.part[0].data != exact_element(e, result, mine))
+		memcpy(exact_element(e, result, mine), whole.part[0].data,
 		    length * e->elem);
 	return 0;
 }
@@ -299,5 +303,5 @@ exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
 	return exact_scatter(e, t, from, to, result) != 0 ? -1 :
-	    gather(e, from, to, result);
+	    exact_gather(e, from, to, result);
 }

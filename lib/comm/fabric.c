@@ -22,7 +22,7 @@ struct fabric {
 /* ---- waiting, and ending ---- */
 
 static void
-abort_links(struct fabric *f)
+fabric_abort_links(struct fabric *f)
 {
 	void **link[] = { &f->row, &f->column, &f->world };
 
@@ -37,7 +37,7 @@ abort_links(struct fabric *f)
 /* By the thread of the watch, before it ends all ranks: whoever waits here
  * aborts what would keep the device at work. */
 static void
-too_late(void *arg)
+fabric_too_late(void *arg)
 {
 	struct fabric *f = arg;
 
@@ -48,7 +48,7 @@ too_late(void *arg)
 
 /* Of all links: 1, 0 or -1. */
 static int
-ready(const struct fabric *f)
+fabric_ready(const struct fabric *f)
 {
 	void *const link[] = { f->world, f->row, f->column };
 	int all = 1;
@@ -63,12 +63,12 @@ ready(const struct fabric *f)
 
 /* Until links are ready and, if there is one, the stream is idle. */
 static int
-settle(struct fabric *f, void *stream)
+fabric_wait_ready(struct fabric *f, void *stream)
 {
 	int wait = watch_enter(f->comm->watch, f->comm->what, 1), done;
 
 	for (;;) {
-		done = f->late ? -1 : ready(f);
+		done = f->late ? -1 : fabric_ready(f);
 		if (done > 0 && stream != NULL)
 			done = f->call->idle(stream);
 		if (done != 0)
@@ -76,7 +76,7 @@ settle(struct fabric *f, void *stream)
 		clock_sleep(PAUSE);
 	}
 	if (done < 0)
-		abort_links(f);
+		fabric_abort_links(f);
 	watch_leave(f->comm->watch, wait);
 	return done < 0 ? -1 : 0;
 }
@@ -84,14 +84,14 @@ settle(struct fabric *f, void *stream)
 int
 fabric_wait(struct fabric *f, void *stream)
 {
-	return settle(f, stream);
+	return fabric_wait_ready(f, stream);
 }
 
 /* ---- opening ---- */
 
 /* Links of the rows and columns, where there are several of both. */
 static int
-open_grid(struct fabric *f, int columns, const int *host)
+fabric_open_grid(struct fabric *f, int columns, const int *host)
 {
 	struct comm *c = f->comm;
 	struct grid g;
@@ -103,11 +103,12 @@ open_grid(struct fabric *f, int columns, const int *host)
 	f->columns = columns;
 	f->me = g.me % columns;
 	f->row = f->call->split(f->world, g.me / columns, g.me % columns);
-	if (f->row != NULL && settle(f, NULL) == 0)
+	if (f->row != NULL && fabric_wait_ready(f, NULL) == 0)
 		f->column = f->call->split(f->world, g.me % columns, g.me /
 		    columns);
 	grid_close(&g);
-	return f->row == NULL || f->column == NULL ? -1 : settle(f, NULL);
+	return f->row == NULL || f->column == NULL ? -1 : fabric_wait_ready(f,
+	    NULL);
 }
 
 struct fabric *
@@ -125,15 +126,16 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 	if (comm_max(c, &bad) != 0 || bad ||
 	    comm_broadcast(c, id, calls->id_bytes, 0) != 0)
 		goto err;
-	watch_ending(c->watch, too_late, f);
+	watch_ending(c->watch, fabric_too_late, f);
 	if ((f->world = calls->open(id, c->rank, c->size)) == NULL ||
-	    settle(f, NULL) != 0 || open_grid(f, columns, host) != 0)
+	    fabric_wait_ready(f, NULL) != 0 || fabric_open_grid(f, columns,
+	    host) != 0)
 		goto err;
 	free(id);
 	return f;
 err:
 	free(id);
-	abort_links(f);
+	fabric_abort_links(f);
 	watch_ending(c->watch, NULL, NULL);
 	free(f);
 	return NULL;
@@ -145,7 +147,7 @@ err:
  * finished.
  */
 static void
-finish_links(struct fabric *f)
+fabric_finish_links(struct fabric *f)
 {
 	void *const link[] = { f->row, f->column, f->world };
 	int bad = 0;
@@ -153,9 +155,9 @@ finish_links(struct fabric *f)
 	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]); i++)
 		bad |= link[i] != NULL && f->call->finish(link[i]) != 0;
 	if (bad)
-		abort_links(f);
+		fabric_abort_links(f);
 	else
-		settle(f, NULL);
+		fabric_wait_ready(f, NULL);
 }
 
 void
@@ -163,7 +165,7 @@ fabric_close(struct fabric *f)
 {
 	if (f == NULL)
 		return;
-	finish_links(f);
+	fabric_finish_links(f);
 	watch_ending(f->comm->watch, NULL, NULL);
 	if (f->row != NULL)
 		f->call->close(f->row);
@@ -179,32 +181,33 @@ fabric_close(struct fabric *f)
 /* What was asked of a link went well, and is under way: only then may it be asked
  * for more. */
 static int
-began(struct fabric *f, int bad)
+fabric_wait_begun(struct fabric *f, int bad)
 {
 	if (!bad)
-		return settle(f, NULL);
-	abort_links(f);
+		return fabric_wait_ready(f, NULL);
+	fabric_abort_links(f);
 	return -1;
 }
 
 /* What does not divide by the columns is summed at once: fewer elements than
  * there are columns. */
 static int
-sum_grid(struct fabric *f, char *x, size_t n, int type, void *stream)
+fabric_sum_grid(struct fabric *f, char *x, size_t n, int type, void *stream)
 {
 	size_t elem = type == WIRE_FP32 ? sizeof(float) : 2;
 	size_t each = n / (size_t)f->columns, whole = each *
 	    (size_t)f->columns;
 	const struct fabric_calls *call = f->call;
 
-	if (each > 0 && (began(f, call->scatter(f->row, x, f->me, each, type,
-	    stream)) != 0 ||
-	    began(f, call->sum(f->column, x + (size_t)f->me * each * elem, each,
-	    type, stream)) != 0 ||
-	    began(f, call->gather(f->row, x, f->me, each, type, stream)) != 0))
+	if (each > 0 && (fabric_wait_begun(f, call->scatter(f->row, x, f->me,
+	    each, type, stream)) != 0 ||
+	    fabric_wait_begun(f, call->sum(f->column,
+	    x + (size_t)f->me * each * elem, each, type, stream)) != 0 ||
+	    fabric_wait_begun(f, call->gather(f->row, x, f->me, each, type,
+	    stream)) != 0))
 		return -1;
-	return whole == n ? 0 : began(f, call->sum(f->world, x + whole * elem,
-	    n - whole, type, stream));
+	return whole == n ? 0 : fabric_wait_begun(f,
+	    call->sum(f->world, x + whole * elem, n - whole, type, stream));
 }
 
 int
@@ -212,6 +215,6 @@ fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream)
 {
 	if (f->world == NULL)
 		return -1;		/* ended, after a message */
-	return f->row != NULL ? sum_grid(f, x, n, type, stream) :
-	    began(f, f->call->sum(f->world, x, n, type, stream));
+	return f->row != NULL ? fabric_sum_grid(f, x, n, type, stream) :
+	    fabric_wait_begun(f, f->call->sum(f->world, x, n, type, stream));
 }

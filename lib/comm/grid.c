@@ -6,7 +6,7 @@
 
 /* Ranks on the host of rank ${r}. */
 static int
-beside(const int *host, int ranks, int r)
+grid_beside(const int *host, int ranks, int r)
 {
 	int n = 0;
 
@@ -36,7 +36,7 @@ grid_inside(const int *host, int ranks)
 	int most = 0;
 
 	for (int r = 0; r < ranks; r++) {
-		int a = beside(host, ranks, r);
+		int a = grid_beside(host, ranks, r);
 
 		while (a != 0) {
 			int rest = most % a;

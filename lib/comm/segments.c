@@ -11,7 +11,7 @@
  * the last one that is ready is exchanged while nothing else is to be done.
  */
 static size_t
-bucket_of(size_t elements, size_t most)
+segments_bucket_of(size_t elements, size_t most)
 {
 	size_t n = (elements + most - 1) / most, each;
 
@@ -21,10 +21,11 @@ bucket_of(size_t elements, size_t most)
 
 /* Buckets are cut for ranks ${first} to ${end} - 1. */
 static void
-open_for(struct segments *s, struct comm *c, size_t elements, size_t most,
-    int first, int end)
+segments_open_for(struct segments *s, struct comm *c, size_t elements,
+    size_t most, int first, int end)
 {
-	size_t bucket = bucket_of(elements, most), ranks = (size_t)c->size;
+	size_t bucket = segments_bucket_of(elements, most),
+	    ranks = (size_t)c->size;
 	int parts = end - first;
 	size_t buckets = (elements + bucket - 1) / bucket;
 
@@ -54,13 +55,13 @@ open_for(struct segments *s, struct comm *c, size_t elements, size_t most,
 void
 segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
 {
-	open_for(s, c, elements, most, 0, c->size);
+	segments_open_for(s, c, elements, most, 0, c->size);
 }
 
 void
 segments_copy(struct segments *s, struct comm *c, size_t elements, size_t most)
 {
-	open_for(s, c, elements, most, c->rank, c->rank + 1);
+	segments_open_for(s, c, elements, most, c->rank, c->rank + 1);
 	s->copies = 1;
 	for (int r = 0; r < c->size; r++)
 		s->owned[r] = elements;
@@ -101,7 +102,7 @@ segments_close(struct segments *s)
 size_t
 segments_owned(size_t elements, size_t most, int rank, int ranks)
 {
-	size_t bucket = bucket_of(elements, most), n = 0;
+	size_t bucket = segments_bucket_of(elements, most), n = 0;
 
 	for (size_t from = 0; from < elements; from += bucket) {
 		size_t to = from + bucket < elements ? from + bucket : elements;
@@ -115,8 +116,8 @@ segments_owned(size_t elements, size_t most, int rank, int ranks)
 /* What is sent and received of elements ${from} to ${to} - 1, which lie at
  * ${data}. */
 static void
-list(const struct segments *s, void *data, size_t elem, size_t from, size_t to,
-    int *sends, int *receives)
+segments_list(const struct segments *s, void *data, size_t elem, size_t from,
+    size_t to, int *sends, int *receives)
 {
 	struct comm *c = s->comm;
 
@@ -149,7 +150,7 @@ segments_gather(const struct segments *s, void *data, size_t elem)
 
 	if (s->copies)
 		return 0;
-	list(s, data, elem, 0, s->elements, &sends, &receives);
+	segments_list(s, data, elem, 0, s->elements, &sends, &receives);
 	return comm_exchange(s->comm, s->send, sends, s->receive, receives);
 }
 
@@ -159,6 +160,6 @@ segments_gather_start(const struct segments *s, struct exchange *x,
 {
 	int sends, receives;
 
-	list(s, data, elem, from, to, &sends, &receives);
+	segments_list(s, data, elem, from, to, &sends, &receives);
 	return comm_start(s->comm, x, s->send, sends, s->receive, receives);
 }

@@ -13,7 +13,7 @@
 #define STEP_BYTES ((size_t)256 << 10)
 
 static const struct wire *
-wire_find(const char *name)
+comm_tuning_wire_find(const char *name)
 {
 	for (int i = 0; i < WIRES; i++)
 		if (strcmp(wires[i].name, name) == 0)
@@ -22,7 +22,7 @@ wire_find(const char *name)
 }
 
 static int
-parse_row(const struct table *t, size_t i, struct tuned *r)
+comm_tuning_parse_row(const struct table *t, size_t i, struct tuned *r)
 {
 	int64_t ranks, hosts, bytes;
 	const char *wire, *kind;
@@ -37,7 +37,7 @@ parse_row(const struct table *t, size_t i, struct tuned *r)
 	r->ranks = (int)ranks;
 	r->hosts = (int)hosts;
 	r->bytes = (size_t)bytes;
-	if ((r->wire = wire_find(wire)) == NULL)
+	if ((r->wire = comm_tuning_wire_find(wire)) == NULL)
 		return fail("%s: line %d: exchange %s (wanted fp32, bf16 or "
 		    "fp16)", t->path, t->line[i], text_quote(wire));
 	if ((r->kind = algorithm_find(kind)) == NULL)
@@ -53,7 +53,7 @@ tuning_parse(struct tuning *t, const struct table *table)
 	*t = (struct tuning){ .n = table->rows };
 	t->row = xcalloc(table->rows + 1, sizeof(*t->row));
 	for (size_t i = 0; i < table->rows; i++)
-		if (parse_row(table, i, &t->row[i]) != 0) {
+		if (comm_tuning_parse_row(table, i, &t->row[i]) != 0) {
 			tuning_free(t);
 			return -1;
 		}
@@ -84,7 +84,7 @@ tuning_text(const struct tuning *t)
 
 /* A row that could be for ${s}, of whatever size. */
 static int
-fits(const struct tuned *r, const struct summing *s)
+comm_tuning_fits(const struct tuned *r, const struct summing *s)
 {
 	return r->ranks == s->ranks && r->wire == s->wire &&
 	    r->hosts == grid_hosts(s->host, s->ranks) &&
@@ -93,7 +93,7 @@ fits(const struct tuned *r, const struct summing *s)
 
 /* How far from the size that is asked for. */
 static double
-distance(const struct tuned *r, const struct summing *s)
+comm_tuning_distance(const struct tuned *r, const struct summing *s)
 {
 	return fabs(log((double)r->bytes) - log((double)s->bytes + 1));
 }
@@ -107,9 +107,10 @@ tuning_choose(const struct tuning *t, const struct summing *s)
 		const struct tuned *r = &t->row[i];
 		double nearer;
 
-		if (!fits(r, s))
+		if (!comm_tuning_fits(r, s))
 			continue;
-		nearer = best != NULL ? distance(r, s) - distance(best, s) : -1;
+		nearer = best != NULL ? comm_tuning_distance(r, s) -
+		    comm_tuning_distance(best, s) : -1;
 		if (nearer < 0 || (r->bytes == best->bytes && r->us < best->us))
 			best = r;
 	}
@@ -136,7 +137,7 @@ tuning_bucket(const struct tuning *t, const struct summing *s,
 	for (size_t i = 0; i < t->n; i++) {
 		const struct tuned *r = &t->row[i];
 
-		if (!fits(r, s) || r->kind != kind)
+		if (!comm_tuning_fits(r, s) || r->kind != kind)
 			continue;
 		if (least == NULL || r->bytes < least->bytes)
 			least = r;

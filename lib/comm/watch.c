@@ -22,10 +22,10 @@
 #define HUNG 20			/* seconds until ending counts as hung */
 #define TURN 2.5		/* for others, who are late at the same time */
 
-struct host { char name[HOST]; };
+struct watch_host { char name[HOST]; };
 
 /* What ranks tell one another: a question, or what a rank is doing. */
-struct said {
+struct watch_said {
 	int32_t question;
 	int32_t peers;			/* it waits for other ranks */
 	uint64_t step;
@@ -34,12 +34,12 @@ struct said {
 	char where[WHERE];		/* more of it, or "" */
 };
 
-struct wait { const char *what; int peers; double seconds; };
+struct watch_wait { const char *what; int peers; double seconds; };
 
 struct watch {
 	double start, limit, period;	/* may last: until met, and then */
-	struct said question, *reply;	/* on their way; [size] */
-	struct said *answer;		/* [size] */
+	struct watch_said question, *reply;	/* on their way; [size] */
+	struct watch_said *answer;		/* [size] */
 	int *answered;			/* [size] */
 
 	pthread_t thread;
@@ -48,9 +48,9 @@ struct watch {
 	int stop;
 	struct comm *comm;		/* NULL: MPI itself has not started */
 	struct comm *ask;		/* the thread's own; NULL: cannot */
-	struct host *host;		/* [size]; "": not heard of yet */
+	struct watch_host *host;		/* [size]; "": not heard of yet */
 	int met;
-	struct wait wait[WAITS];
+	struct watch_wait wait[WAITS];
 	const char *phase;
 	double phase_seconds;
 	uint64_t step;
@@ -63,10 +63,10 @@ struct watch {
 /* ---- what this rank is doing ---- */
 
 /* The longest wait, NULL: none.  The lock is held. */
-static const struct wait *
-longest(const struct watch *w)
+static const struct watch_wait *
+watch_longest(const struct watch *w)
 {
-	const struct wait *most = NULL;
+	const struct watch_wait *most = NULL;
 
 	for (int i = 0; i < WAITS; i++)
 		if (w->wait[i].what != NULL && (most == NULL ||
@@ -76,12 +76,12 @@ longest(const struct watch *w)
 }
 
 static void
-describe(const struct watch *w, struct said *s)
+watch_describe(const struct watch *w, struct watch_said *s)
 {
-	const struct wait *wait = longest(w);
+	const struct watch_wait *wait = watch_longest(w);
 	const char *what = wait != NULL ? wait->what : "computing";
 
-	*s = (struct said){ .peers = wait != NULL && wait->peers,
+	*s = (struct watch_said){ .peers = wait != NULL && wait->peers,
 		.step = w->step, .seconds = wait != NULL ? wait->seconds :
 		w->phase_seconds };
 	if (w->phase == NULL)
@@ -141,7 +141,7 @@ watch_enter(struct watch *w, const char *what, int peers)
 	while (i < WAITS && w->wait[i].what != NULL)
 		i++;
 	if (i < WAITS)
-		w->wait[i] = (struct wait){ what, peers, 0 };
+		w->wait[i] = (struct watch_wait){ what, peers, 0 };
 	pthread_mutex_unlock(&w->lock);
 	return i < WAITS ? i : -1;
 }
@@ -161,9 +161,9 @@ watch_leave(struct watch *w, int wait)
 
 /* Take what has come.  Returns 1 if a rank before this one asks, too. */
 static int
-listen(struct watch *w, struct comm *c)
+watch_listen(struct watch *w, struct comm *c)
 {
-	struct said s;
+	struct watch_said s;
 	int rank, earlier = 0;
 
 	while (c != NULL && c->t->heard(c, &rank, &s, sizeof(s))) {
@@ -174,7 +174,7 @@ listen(struct watch *w, struct comm *c)
 		}
 		earlier |= rank < c->rank;
 		pthread_mutex_lock(&w->lock);
-		describe(w, &w->reply[rank]);
+		watch_describe(w, &w->reply[rank]);
 		pthread_mutex_unlock(&w->lock);
 		c->t->tell(c, rank, &w->reply[rank], sizeof(w->reply[rank]));
 	}
@@ -186,7 +186,7 @@ listen(struct watch *w, struct comm *c)
  * this one asks, too: then that one speaks.
  */
 static int
-ask(struct watch *w, struct comm *c)
+watch_ask(struct watch *w, struct comm *c)
 {
 	double patience = 3 * w->period + 0.5, start = clock_seconds();
 	int left = c->size - 1, earlier = 0;
@@ -196,7 +196,7 @@ ask(struct watch *w, struct comm *c)
 		if (r != c->rank)
 			c->t->tell(c, r, &w->question, sizeof(w->question));
 	while (left > 0 && clock_seconds() - start < patience) {
-		earlier |= listen(w, c);
+		earlier |= watch_listen(w, c);
 		left = c->size - 1;
 		for (int r = 0; r < c->size; r++)
 			left -= w->answered[r];
@@ -209,7 +209,8 @@ ask(struct watch *w, struct comm *c)
 
 /* "rank 3 on node7 is loading clips in step 12, for 10:00" */
 static void
-say(const struct host *host, int rank, const struct said *s, const char *more)
+watch_say(const struct watch_host *host, int rank, const struct watch_said *s,
+    const char *more)
 {
 	char step[40] = "", text[32];
 
@@ -221,7 +222,7 @@ say(const struct host *host, int rank, const struct said *s, const char *more)
 }
 
 static void
-say_silent(struct watch *w, const struct host *host, int rank)
+watch_say_silent(struct watch *w, const struct watch_host *host, int rank)
 {
 	char where[WHERE] = "";
 
@@ -236,13 +237,13 @@ say_silent(struct watch *w, const struct host *host, int rank)
 /* Name the others that are late: the silent ones, and those at something else
  * than this rank. */
 static void
-say_late(struct watch *w, const struct host *host,
-    const struct said *mine)
+watch_say_late(struct watch *w, const struct watch_host *host,
+    const struct watch_said *mine)
 {
 	int late = 0;
 
 	for (int r = 0; r < w->comm->size; r++) {
-		const struct said *s = &w->answer[r];
+		const struct watch_said *s = &w->answer[r];
 
 		if (r == w->comm->rank || (w->answered[r] && s->peers &&
 		    s->step == mine->step && strcmp(s->what, mine->what) == 0))
@@ -250,9 +251,9 @@ say_late(struct watch *w, const struct host *host,
 		if (++late > LINES)
 			continue;
 		if (w->answered[r])
-			say(host, r, s, "");
+			watch_say(host, r, s, "");
 		else
-			say_silent(w, host, r);
+			watch_say_silent(w, host, r);
 	}
 	if (late > LINES)
 		fail("and %d more ranks", late - LINES);
@@ -261,7 +262,7 @@ say_late(struct watch *w, const struct host *host,
 }
 
 static void
-leave(int number)
+watch_on_alarm(int number)
 {
 	(void)number;
 	_exit(EXIT_RANKS);
@@ -273,12 +274,12 @@ leave(int number)
  * has not come; the names are read as they stand, while MPI may write them.
  */
 static _Noreturn void
-end_start(const struct watch *w, struct comm *c, double seconds)
+watch_end_start(const struct watch *w, struct comm *c, double seconds)
 {
 	char name[HOST] = "", late[64] = "the others", text[32], limit[32];
 	int size, rank = launch_rank(&size), before = 0, first = -1, more = -1;
 
-	signal(SIGALRM, leave);
+	signal(SIGALRM, watch_on_alarm);
 	alarm(HUNG);
 	gethostname(name, sizeof(name) - 1);
 	clock_text(text, seconds);
@@ -309,21 +310,21 @@ end_start(const struct watch *w, struct comm *c, double seconds)
 }
 
 static _Noreturn void
-end(struct watch *w, struct comm *c, const struct host *host,
-    const struct said *mine)
+watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
+    const struct watch_said *mine)
 {
 	char more[80], limit[32];
 
 	/* Whatever hangs from here on, this process ends. */
-	signal(SIGALRM, leave);
+	signal(SIGALRM, watch_on_alarm);
 	alarm((unsigned)(2 * HUNG + 3 * w->period));
-	if (mine->peers && c != NULL && ask(w, c))
+	if (mine->peers && c != NULL && watch_ask(w, c))
 		clock_sleep(HUNG);	/* the rank before this one speaks */
 	snprintf(more, sizeof(more), " (--step-timeout allows %s)",
 	    clock_text(limit, w->limit));
-	say(host, w->comm->rank, mine, more);
+	watch_say(host, w->comm->rank, mine, more);
 	if (mine->peers && c != NULL)
-		say_late(w, host, mine);
+		watch_say_late(w, host, mine);
 	else if (mine->peers)
 		fail("which rank is late cannot be asked: %s does not let two "
 		    "threads communicate", comm_library());
@@ -338,7 +339,7 @@ end(struct watch *w, struct comm *c, const struct host *host,
 
 /* Wait for w->period, or until watch_close; the seconds.  The lock is held. */
 static double
-doze(struct watch *w)
+watch_sleep(struct watch *w)
 {
 	double start = clock_seconds(), passed;
 	long whole = (long)w->period;
@@ -359,33 +360,33 @@ doze(struct watch *w)
 }
 
 static void *
-look(void *arg)
+watch_thread(void *arg)
 {
 	struct watch *w = arg;
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->stop) {
-		double passed = doze(w);
-		const struct wait *most;
+		double passed = watch_sleep(w);
+		const struct watch_wait *most;
 		struct comm *c = w->ask;
-		const struct host *host = w->host;
+		const struct watch_host *host = w->host;
 		struct comm *all = w->comm;
-		struct said mine;
+		struct watch_said mine;
 		int late, met = w->met;
 
 		w->phase_seconds += passed;
 		for (int i = 0; i < WAITS; i++)
 			w->wait[i].seconds += passed;
-		most = longest(w);
+		most = watch_longest(w);
 		late = most != NULL && !w->stop &&
 		    most->seconds >= (met ? w->limit : w->start);
-		describe(w, &mine);
+		watch_describe(w, &mine);
 		pthread_mutex_unlock(&w->lock);
 		if (late && !met)
-			end_start(w, all, mine.seconds);
+			watch_end_start(w, all, mine.seconds);
 		if (late)
-			end(w, c, host, &mine);
-		listen(w, c);
+			watch_end(w, c, host, &mine);
+		watch_listen(w, c);
 		pthread_mutex_lock(&w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -409,7 +410,7 @@ watch_open(double seconds)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->moved, &clock);
 	pthread_condattr_destroy(&clock);
-	if (pthread_create(&w->thread, NULL, look, w) != 0)
+	if (pthread_create(&w->thread, NULL, watch_thread, w) != 0)
 		die(EXIT_FAILED, "cannot start the thread that watches");
 	return w;
 }
@@ -418,7 +419,7 @@ watch_open(double seconds)
 void
 watch_meet(struct watch *w, struct comm *c)
 {
-	struct host mine = { "" };
+	struct watch_host mine = { "" };
 	struct comm *ask = NULL;
 	size_t size = (size_t)c->size;
 	int wait = watch_enter(w, "starting", 1);

@@ -7,7 +7,7 @@
 #define INF32 0x7f800000u
 
 static const struct wire_kernels *
-kernels(void)
+wire_pick_kernels(void)
 {
 	return ISA_PICK(&wire_kernels);
 }
@@ -16,7 +16,7 @@ void
 wire_sum(void *arg, void *sum, const void *x, size_t n)
 {
 	(void)arg;
-	kernels()->sum(sum, x, n);
+	wire_pick_kernels()->sum(sum, x, n);
 }
 
 size_t
@@ -26,25 +26,25 @@ wire_bytes(const struct wire *w, size_t elem, size_t n)
 }
 
 static void
-bf16_pack(void *to, const float *x, size_t n)
+wire_bf16_pack(void *to, const float *x, size_t n)
 {
-	kernels()->bf16_pack(to, x, n);
+	wire_pick_kernels()->bf16_pack(to, x, n);
 }
 
 static void
-bf16_unpack(float *x, const void *from, size_t n)
+wire_bf16_unpack(float *x, const void *from, size_t n)
 {
-	kernels()->bf16_unpack(x, from, n);
+	wire_pick_kernels()->bf16_unpack(x, from, n);
 }
 
 static void
-bf16_add(float *sum, const void *from, size_t n)
+wire_bf16_add(float *sum, const void *from, size_t n)
 {
-	kernels()->bf16_add(sum, from, n);
+	wire_pick_kernels()->bf16_add(sum, from, n);
 }
 
 static float
-power_of_two(int biased)
+wire_power_of_two(int biased)
 {
 	uint32_t u = (uint32_t)biased << 23;
 	float x;
@@ -59,21 +59,21 @@ power_of_two(int biased)
  * and NaN are themselves at any scale.
  */
 static void
-fp16_pack(void *to, const float *x, size_t n)
+wire_fp16_pack(void *to, const float *x, size_t n)
 {
-	uint32_t most = kernels()->largest(x, n);
+	uint32_t most = wire_pick_kernels()->largest(x, n);
 	int scale = most >= INF32 ? 127 : 268 - (int)(most >> 23);
 	float inverse;
 
 	scale = scale > 253 ? 253 : scale;
-	inverse = power_of_two(254 - scale);
+	inverse = wire_power_of_two(254 - scale);
 	memcpy(to, &inverse, sizeof(inverse));
-	kernels()->fp16_pack((uint16_t *)((char *)to + sizeof(inverse)), x, n,
-	    power_of_two(scale));
+	wire_pick_kernels()->fp16_pack((uint16_t *)((char *)to +
+	    sizeof(inverse)), x, n, wire_power_of_two(scale));
 }
 
 static float
-scale_of(const void *from)
+wire_scale_of(const void *from)
 {
 	float scale;
 
@@ -82,26 +82,29 @@ scale_of(const void *from)
 }
 
 static const uint16_t *
-after_scale(const void *from)
+wire_after_scale(const void *from)
 {
 	return (const uint16_t *)((const char *)from + sizeof(float));
 }
 
 static void
-fp16_unpack(float *x, const void *from, size_t n)
+wire_fp16_unpack(float *x, const void *from, size_t n)
 {
-	kernels()->fp16_unpack(x, after_scale(from), n, scale_of(from));
+	wire_pick_kernels()->fp16_unpack(x, wire_after_scale(from), n,
+	    wire_scale_of(from));
 }
 
 static void
-fp16_add(float *sum, const void *from, size_t n)
+wire_fp16_add(float *sum, const void *from, size_t n)
 {
-	kernels()->fp16_add(sum, after_scale(from), n, scale_of(from));
+	wire_pick_kernels()->fp16_add(sum, wire_after_scale(from), n,
+	    wire_scale_of(from));
 }
 
 const struct wire wires[WIRES] = {
 	[WIRE_FP32] = { .name = "fp32" },
-	[WIRE_BF16] = { "bf16", 2, 0, bf16_pack, bf16_unpack, bf16_add },
-	[WIRE_FP16] = { "fp16", 2, sizeof(float), fp16_pack, fp16_unpack,
-	    fp16_add },
+	[WIRE_BF16] = { "bf16", 2, 0, wire_bf16_pack, wire_bf16_unpack,
+	wire_bf16_add }, [WIRE_FP16] = { "fp16", 2, sizeof(float),
+	wire_fp16_pack, wire_fp16_unpack,
+	    wire_fp16_add },
 };

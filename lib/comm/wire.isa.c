@@ -10,7 +10,7 @@
 #define INF32 0x7f800000u
 
 static inline uint32_t
-bits_of(float x)
+wire_kernel_bits_of(float x)
 {
 	uint32_t u;
 
@@ -19,7 +19,7 @@ bits_of(float x)
 }
 
 static inline float
-float_of(uint32_t u)
+wire_kernel_float_of(uint32_t u)
 {
 	float x;
 
@@ -28,7 +28,7 @@ float_of(uint32_t u)
 }
 
 static void
-sum(float *sum, const float *restrict x, size_t n)
+wire_kernel_sum(float *sum, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		sum[i] += x[i];
@@ -36,9 +36,9 @@ sum(float *sum, const float *restrict x, size_t n)
 
 /* The upper half, rounded to nearest, ties to even; a NaN stays one. */
 static inline uint16_t
-to_bf16(float x)
+wire_kernel_to_bf16(float x)
 {
-	uint32_t u = bits_of(x);
+	uint32_t u = wire_kernel_bits_of(x);
 	uint32_t rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
 	uint32_t nan = u >> 16 | 0x40;
 
@@ -46,39 +46,41 @@ to_bf16(float x)
 }
 
 static inline float
-from_bf16(uint16_t h)
+wire_kernel_from_bf16(uint16_t h)
 {
-	return float_of((uint32_t)h << 16);
+	return wire_kernel_float_of((uint32_t)h << 16);
 }
 
 static void
-bf16_pack(uint16_t *restrict to, const float *restrict x, size_t n)
+wire_kernel_bf16_pack(uint16_t *restrict to, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		to[i] = to_bf16(x[i]);
+		to[i] = wire_kernel_to_bf16(x[i]);
 }
 
 static void
-bf16_unpack(float *restrict x, const uint16_t *restrict from, size_t n)
+wire_kernel_bf16_unpack(float *restrict x, const uint16_t *restrict from,
+    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		x[i] = from_bf16(from[i]);
+		x[i] = wire_kernel_from_bf16(from[i]);
 }
 
 static void
-bf16_add(float *restrict sum, const uint16_t *restrict from, size_t n)
+wire_kernel_bf16_add(float *restrict sum, const uint16_t *restrict from,
+    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		sum[i] += from_bf16(from[i]);
+		sum[i] += wire_kernel_from_bf16(from[i]);
 }
 
 static uint32_t
-largest(const float *x, size_t n)
+wire_kernel_largest(const float *x, size_t n)
 {
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t u = bits_of(x[i]) & 0x7fffffff;
+		uint32_t u = wire_kernel_bits_of(x[i]) & 0x7fffffff;
 
 		most = u > most ? u : most;
 	}
@@ -91,12 +93,13 @@ largest(const float *x, size_t n)
  * adding 1/2 rounds to it.
  */
 static inline uint16_t
-to_fp16(float x)
+wire_kernel_to_fp16(float x)
 {
-	uint32_t u = bits_of(x), sign = u >> 16 & 0x8000;
+	uint32_t u = wire_kernel_bits_of(x), sign = u >> 16 & 0x8000;
 	uint32_t m = u & 0x7fffffff;
 	uint32_t normal = (m + 0xfff + (m >> 13 & 1) - 0x38000000) >> 13;
-	uint32_t small = bits_of(float_of(m) + 0.5f) - 0x3f000000;
+	uint32_t small = wire_kernel_bits_of(wire_kernel_float_of(m) + 0.5f) -
+	    0x3f000000;
 	uint32_t h = m < 0x38800000 ? small : normal;
 
 	h = m >= 0x47800000 ? 0x7c00 : h;
@@ -105,41 +108,44 @@ to_fp16(float x)
 }
 
 static inline float
-from_fp16(uint16_t h)
+wire_kernel_from_fp16(uint16_t h)
 {
 	uint32_t m = h & 0x7fff, sign = (uint32_t)(h & 0x8000) << 16;
 	uint32_t normal = (m << 13) + (m >= 0x7c00 ? 0x70000000 : 0x38000000);
-	uint32_t small = bits_of((float)(int32_t)m * 0x1p-24f);
+	uint32_t small = wire_kernel_bits_of((float)(int32_t)m * 0x1p-24f);
 
-	return float_of(sign | (m < 0x400 ? small : normal));
+	return wire_kernel_float_of(sign | (m < 0x400 ? small : normal));
 }
 
 static void
-fp16_pack(uint16_t *restrict to, const float *restrict x, size_t n, float scale)
-{
-	for (size_t i = 0; i < n; i++)
-		to[i] = to_fp16(x[i] * scale);
-}
-
-static void
-fp16_unpack(float *restrict x, const uint16_t *restrict from, size_t n,
+wire_kernel_fp16_pack(uint16_t *restrict to, const float *restrict x, size_t n,
     float scale)
 {
 	for (size_t i = 0; i < n; i++)
-		x[i] = from_fp16(from[i]) * scale;
+		to[i] = wire_kernel_to_fp16(x[i] * scale);
+}
+
+static void
+wire_kernel_fp16_unpack(float *restrict x, const uint16_t *restrict from,
+    size_t n, float scale)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = wire_kernel_from_fp16(from[i]) * scale;
 }
 
 /* A product with a power of two is exact, whether or not it is fused. */
 static void
-fp16_add(float *restrict sum, const uint16_t *restrict from, size_t n,
-    float scale)
+wire_kernel_fp16_add(float *restrict sum, const uint16_t *restrict from,
+    size_t n, float scale)
 {
 	for (size_t i = 0; i < n; i++)
-		sum[i] += from_fp16(from[i]) * scale;
+		sum[i] += wire_kernel_from_fp16(from[i]) * scale;
 }
 
 const struct wire_kernels ISA_PASTE(wire_kernels, VT_ISA) = {
-	.sum = sum, .bf16_pack = bf16_pack, .bf16_unpack = bf16_unpack,
-	.bf16_add = bf16_add, .largest = largest, .fp16_pack = fp16_pack,
-	.fp16_unpack = fp16_unpack, .fp16_add = fp16_add
+	.sum = wire_kernel_sum, .bf16_pack = wire_kernel_bf16_pack,
+	.bf16_unpack = wire_kernel_bf16_unpack,
+	.bf16_add = wire_kernel_bf16_add, .largest = wire_kernel_largest,
+	.fp16_pack = wire_kernel_fp16_pack,
+	.fp16_unpack = wire_kernel_fp16_unpack, .fp16_add = wire_kernel_fp16_add
 };

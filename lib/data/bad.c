@@ -7,7 +7,7 @@
 
 /* Where ${sample} is, or belongs. */
 static size_t
-place(const struct bad_set *b, uint32_t sample)
+bad_place(const struct bad_set *b, uint32_t sample)
 {
 	size_t low = 0, high = b->n;
 
@@ -25,7 +25,7 @@ place(const struct bad_set *b, uint32_t sample)
 int
 bad_has(const struct bad_set *b, uint32_t sample)
 {
-	size_t i = place(b, sample);
+	size_t i = bad_place(b, sample);
 
 	return i < b->n && b->sample[i] == sample;
 }
@@ -33,7 +33,7 @@ bad_has(const struct bad_set *b, uint32_t sample)
 int
 bad_add(struct bad_set *b, uint32_t sample)
 {
-	size_t i = place(b, sample);
+	size_t i = bad_place(b, sample);
 
 	if (i < b->n && b->sample[i] == sample)
 		return 0;

@@ -44,9 +44,9 @@
  * slot back, or somebody has planned a microbatch with more clips than one.
  */
 static int
-take(struct loader *l, struct slot **slot, int *clip)
+loader_take(struct loader *l, struct loader_slot **slot, int *clip)
 {
-	struct slot *s = l->loading;
+	struct loader_slot *s = l->loading;
 
 	if (s == NULL) {
 		if (l->ended || (s = l->free) == NULL)
@@ -75,17 +75,17 @@ take(struct loader *l, struct slot **slot, int *clip)
 }
 
 static void *
-work(void *arg)
+loader_thread(void *arg)
 {
 	struct loader *l = arg;
 	struct hand h;
-	struct slot *s;
+	struct loader_slot *s;
 	int i;
 
 	hand_open(&h, l);
 	pthread_mutex_lock(&l->lock);
 	while (!atomic_load(&l->stop)) {
-		if (!take(l, &s, &i)) {
+		if (!loader_take(l, &s, &i)) {
 			pthread_cond_wait(&l->work, &l->lock);
 			continue;
 		}
@@ -103,7 +103,7 @@ work(void *arg)
 /* ---- beginning and end ---- */
 
 static void
-slot_init(struct slot *s, const struct microbatches *l,
+loader_slot_init(struct loader_slot *s, const struct microbatches *l,
     const struct microbatch_most *m, const struct loader_room *room)
 {
 	char text[32];
@@ -126,7 +126,7 @@ slot_init(struct slot *s, const struct microbatches *l,
  * load; one more than that lets the end be seen while all are kept.
  */
 static int
-slots_for(const struct microbatches *m, size_t memory, size_t bytes)
+loader_slots_for(const struct microbatches *m, size_t memory, size_t bytes)
 {
 	int left = microbatches_left(m, MOST_SLOTS - 1) + 1;
 	size_t n = bytes > 0 ? memory / bytes : 2;
@@ -137,7 +137,7 @@ slots_for(const struct microbatches *m, size_t memory, size_t bytes)
 
 /* What ${threads} threads decode into: whole frames, at most. */
 static size_t
-decoders(const struct dataset *d, int threads)
+loader_decoder_bytes(const struct dataset *d, int threads)
 {
 	int frames, w, h;
 
@@ -147,15 +147,15 @@ decoders(const struct dataset *d, int threads)
 
 /* Frees ${m}. */
 static size_t
-bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
+loader_bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
     int threads)
 {
 	size_t bytes = microbatches_most(m).bytes, sum;
-	int slots = slots_for(m, memory, bytes);
+	int slots = loader_slots_for(m, memory, bytes);
 
 	if (slots > microbatches_left(m, MOST_SLOTS))	/* which stay empty */
 		slots = microbatches_left(m, MOST_SLOTS);
-	sum = (size_t)slots * bytes + decoders(d, threads);
+	sum = (size_t)slots * bytes + loader_decoder_bytes(d, threads);
 	microbatches_free(m);
 	return sum;
 }
@@ -164,13 +164,13 @@ size_t
 loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
     const struct loader_options *o)
 {
-	return bytes_for(d, microbatches_of_steps(d, s, from, o), o->memory,
-	    o->threads);
+	return loader_bytes_for(d, microbatches_of_steps(d, s, from, o),
+	    o->memory, o->threads);
 }
 
 /* Frees ${m}. */
 static size_t
-most_bytes(struct microbatches *m)
+loader_max_bytes(struct microbatches *m)
 {
 	size_t bytes = microbatches_most(m).bytes;
 
@@ -182,27 +182,28 @@ size_t
 loader_most(const struct dataset *d, const struct schedule *s, uint64_t from,
     const struct loader_options *o)
 {
-	return most_bytes(microbatches_of_steps(d, s, from, o));
+	return loader_max_bytes(microbatches_of_steps(d, s, from, o));
 }
 
 size_t
 loader_views_most(const struct dataset *d, const struct view_options *o)
 {
-	return most_bytes(microbatches_of_views(d, 0, 0, o));
+	return loader_max_bytes(microbatches_of_views(d, 0, 0, o));
 }
 
 size_t
 loader_views_bytes(const struct dataset *d, uint32_t count,
     const struct view_options *o)
 {
-	return bytes_for(d, microbatches_of_views(d, 0, count, o), o->memory,
-	    o->threads);
+	return loader_bytes_for(d, microbatches_of_views(d, 0, count, o),
+	    o->memory, o->threads);
 }
 
 /* Make the slots, then let the threads go. */
 static struct loader *
-begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
-    int threads, const struct loader_room *room, const struct loader_options *o)
+loader_begin(const struct dataset *d, struct microbatches *microbatches,
+    size_t memory, int threads, const struct loader_room *room,
+    const struct loader_options *o)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
 	struct microbatch_most most = microbatches_most(microbatches);
@@ -210,10 +211,10 @@ begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
 	l->most = (struct fetch_most){ .t = most.t, .side = most.side };
 	dataset_most(d, &l->most.frames, &l->most.w, &l->most.h);
 	l->room = *room;
-	l->slots = slots_for(microbatches, memory, most.bytes);
+	l->slots = loader_slots_for(microbatches, memory, most.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
-		slot_init(&l->slot[i], microbatches, &most, &l->room);
+		loader_slot_init(&l->slot[i], microbatches, &most, &l->room);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}
@@ -227,7 +228,7 @@ begin(const struct dataset *d, struct microbatches *microbatches, size_t memory,
 	l->threads = threads < 1 ? 1 : threads;
 	l->thread = xcalloc((size_t)l->threads, sizeof(*l->thread));
 	for (int i = 0; i < l->threads; i++)
-		if (pthread_create(&l->thread[i], NULL, work, l) != 0)
+		if (pthread_create(&l->thread[i], NULL, loader_thread, l) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d that "
 			    "load clips", i + 1, l->threads);
 	return l;
@@ -240,7 +241,7 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
 	if (o->trace != NULL)
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\teffects\n",
 		    o->trace);
-	return begin(d, microbatches_of_steps(d, s, from, o), o->memory,
+	return loader_begin(d, microbatches_of_steps(d, s, from, o), o->memory,
 	    o->threads, &o->room, o);
 }
 
@@ -248,8 +249,8 @@ struct loader *
 loader_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
-	return begin(d, microbatches_of_views(d, first, count, o), o->memory,
-	    o->threads, &o->room, NULL);
+	return loader_begin(d, microbatches_of_views(d, first, count, o),
+	    o->memory, o->threads, &o->room, NULL);
 }
 
 void
@@ -264,7 +265,7 @@ loader_free(struct loader *l)
 	for (int i = 0; i < l->threads; i++)
 		pthread_join(l->thread[i], NULL);
 	for (int i = 0; i < l->slots; i++) {
-		struct slot *s = &l->slot[i];
+		struct loader_slot *s = &l->slot[i];
 
 		s->mb.n = 0;
 		slot_begin(s);		/* what it says of damage */
@@ -292,7 +293,7 @@ loader_free(struct loader *l)
 /* ---- the trainer's side ---- */
 
 static int
-write_trace(const struct loader *l, const struct slot *s)
+loader_write_trace(const struct loader *l, const struct loader_slot *s)
 {
 	const struct microbatch *f = &s->mb;
 	FILE *to = l->trace;
@@ -317,7 +318,7 @@ write_trace(const struct loader *l, const struct slot *s)
 int
 loader_next(struct loader *l, struct microbatch **mb)
 {
-	struct slot *s;
+	struct loader_slot *s;
 	double start = clock_seconds();
 	int status = 1;
 
@@ -345,7 +346,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 	if (status != 1)
 		return status;
 	*mb = &s->mb;
-	if (l->trace != NULL && !s->mb.again && write_trace(l, s) != 0)
+	if (l->trace != NULL && !s->mb.again && loader_write_trace(l, s) != 0)
 		return -1;
 	return 1;
 }
@@ -353,7 +354,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 const struct microbatch *
 loader_peek(struct loader *l)
 {
-	struct slot *s;
+	struct loader_slot *s;
 
 	pthread_mutex_lock(&l->lock);
 	s = l->head;
@@ -367,7 +368,7 @@ loader_peek(struct loader *l)
 void
 loader_return(struct loader *l, struct microbatch *mb)
 {
-	struct slot *s = (struct slot *)mb;
+	struct loader_slot *s = (struct loader_slot *)mb;
 
 	pthread_mutex_lock(&l->lock);
 	s->next = l->free;
@@ -379,7 +380,7 @@ loader_return(struct loader *l, struct microbatch *mb)
 int
 loader_waits(struct loader *l, uint64_t *clip, uint32_t *sample)
 {
-	struct slot *s;
+	struct loader_slot *s;
 	int i = 0;
 
 	pthread_mutex_lock(&l->lock);

@@ -40,7 +40,7 @@ loader_can_mix(const struct needs *needs, const struct schedule *s,
 }
 
 static int
-has_target(const struct dataset *d, const struct target_need *t,
+loader_has_target(const struct dataset *d, const struct target_need *t,
     const char *network)
 {
 	int named = strcmp(t->name, TARGET_DEFAULT) == 0;
@@ -65,7 +65,7 @@ loader_has(const struct dataset *d, const struct needs *needs,
 	int bad = loader_shows(needs, network, text_quote(dataset_path(d)));
 
 	for (int i = 0; i < needs->targets && bad == 0; i++)
-		bad = has_target(d, &needs->target[i], network);
+		bad = loader_has_target(d, &needs->target[i], network);
 	return bad;
 }
 
@@ -75,5 +75,5 @@ loader_tests(const struct dataset *d, const struct needs *needs, int target,
 {
 	if (loader_shows(needs, network, text_quote(dataset_path(d))) != 0)
 		return -1;
-	return has_target(d, &needs->target[target], network);
+	return loader_has_target(d, &needs->target[target], network);
 }

@@ -34,7 +34,7 @@ hand_close(struct hand *h)
 }
 
 void
-slot_begin(struct slot *s)
+slot_begin(struct loader_slot *s)
 {
 	size_t n = (size_t)s->mb.n;
 
@@ -49,7 +49,7 @@ slot_begin(struct slot *s)
 }
 
 static void
-add_cost(struct loader_stats *to, const struct fetch_cost *c)
+loader_add_cost(struct loader_stats *to, const struct fetch_cost *c)
 {
 	to->clips += c->clips;
 	to->frames += c->frames;
@@ -60,7 +60,7 @@ add_cost(struct loader_stats *to, const struct fetch_cost *c)
 }
 
 static void
-note_bad(struct slot *s, int i, const char *why)
+loader_note_bad(struct loader_slot *s, int i, const char *why)
 {
 	struct microbatch *mb = &s->mb;
 
@@ -72,8 +72,8 @@ note_bad(struct slot *s, int i, const char *why)
 
 /* As it is, without the lock. */
 static int
-load(const struct loader *l, struct slot *s, int i, const struct hand *h,
-    struct fetch_cost *cost)
+loader_load_clip(const struct loader *l, struct loader_slot *s, int i,
+    const struct hand *h, struct fetch_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
 	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
@@ -97,7 +97,7 @@ load(const struct loader *l, struct slot *s, int i, const struct hand *h,
 }
 
 void
-clip_load(struct loader *l, struct slot *s, int i, const struct hand *h)
+clip_load(struct loader *l, struct loader_slot *s, int i, const struct hand *h)
 {
 	int status;
 
@@ -105,12 +105,12 @@ clip_load(struct loader *l, struct slot *s, int i, const struct hand *h)
 		struct fetch_cost cost = { 0 };
 
 		pthread_mutex_unlock(&l->lock);
-		status = load(l, s, i, h, &cost);
+		status = loader_load_clip(l, s, i, h, &cost);
 		pthread_mutex_lock(&l->lock);
-		add_cost(&l->stats, &cost);
+		loader_add_cost(&l->stats, &cost);
 		if (status != -2 || !l->replaces)
 			break;
-		note_bad(s, i, fetch_error(h->fetch));
+		loader_note_bad(s, i, fetch_error(h->fetch));
 		s->mb.past[i]++;
 		if (!microbatches_seat(l->microbatches, &s->mb, i, &l->bad))
 			break;
@@ -125,7 +125,7 @@ clip_load(struct loader *l, struct slot *s, int i, const struct hand *h)
 }
 
 int
-clip_done(struct loader *l, struct slot *s, int i)
+clip_done(struct loader *l, struct loader_slot *s, int i)
 {
 	int ring[3], clips = effects_ring(i, s->mb.n, ring);
 
@@ -145,7 +145,7 @@ clip_done(struct loader *l, struct slot *s, int i)
 
 /* What is known is no news, and one sample is one, however many clips met it. */
 static void
-sift(struct loader *l, struct slot *s)
+loader_drop_known(struct loader *l, struct loader_slot *s)
 {
 	struct microbatch *mb = &s->mb;
 	int n = 0;
@@ -164,7 +164,7 @@ sift(struct loader *l, struct slot *s)
 }
 
 int
-slot_stale(const struct loader *l, const struct slot *s)
+slot_stale(const struct loader *l, const struct loader_slot *s)
 {
 	int stale = 0;
 
@@ -174,7 +174,7 @@ slot_stale(const struct loader *l, const struct slot *s)
 }
 
 void
-slot_settle(struct loader *l, struct slot *s)
+slot_settle(struct loader *l, struct loader_slot *s)
 {
 	struct microbatch *mb = &s->mb;
 	struct hand h;
@@ -193,7 +193,7 @@ slot_settle(struct loader *l, struct slot *s)
 		s->left = 0;
 		hand_close(&h);
 	}
-	sift(l, s);
+	loader_drop_known(l, s);
 }
 
 void

@@ -13,10 +13,10 @@
 #include "data/loader.h"
 #include "data/microbatches.h"
 
-struct slot {
+struct loader_slot {
 	struct microbatch mb;	/* first: loader_return gets its address */
 	uint8_t *pixels;	/* of all its streams */
-	struct slot *next;	/* in the queue, or of those free */
+	struct loader_slot *next;	/* in the queue, or of those free */
 	int begun, left;	/* clips: given to threads, not yet loaded */
 	int *frame;		/* [n][t] */
 	struct crop *crop;	/* [n] */
@@ -35,16 +35,16 @@ struct loader {
 	FILE *trace;
 	pthread_t *thread;
 	int threads;
-	struct slot *slot;
+	struct loader_slot *slot;
 	int slots;
 	atomic_int stop;
 	int replaces;		/* damaged clips, by others */
 
 	pthread_mutex_t lock;	/* of all below, and of ${microbatches} */
 	pthread_cond_t work, ready;
-	struct slot *head, *tail;		/* queue */
-	struct slot *loading;			/* the last, if not all begun */
-	struct slot *free;
+	struct loader_slot *head, *tail;		/* queue */
+	struct loader_slot *loading;			/* the last, if not all begun */
+	struct loader_slot *free;
 	int ended;				/* all microbatches are in slots */
 	struct bad_set bad;
 	uint64_t loads;				/* microbatches begun */
@@ -61,26 +61,27 @@ void hand_close(struct hand *h);
  * clip_load(l, s, i, h): load clip ${i} of a slot.  The lock is held, and let go
  * meanwhile: nobody else touches the clip.  What fails is noted in the slot.
  */
-void clip_load(struct loader *l, struct slot *s, int i, const struct hand *h);
+void clip_load(struct loader *l, struct loader_slot *s, int i,
+    const struct hand *h);
 
 /*
  * clip_done(l, s, i): the clip is loaded: mix it with its partners if they are,
  * too, and let the lock go meanwhile, since nobody else touches them.  Returns how
  * many clips are done: none until all of them are.
  */
-int clip_done(struct loader *l, struct slot *s, int i);
+int clip_done(struct loader *l, struct loader_slot *s, int i);
 
 /*
  * slot_settle(l, s): all of the slot is loaded, and the trainer asks for it: what
  * has become known as damaged since then is replaced.  The lock is held.
  */
-void slot_settle(struct loader *l, struct slot *s);
+void slot_settle(struct loader *l, struct loader_slot *s);
 
 /* slot_stale(l, s): a sample in it is known as damaged by now.  The lock is
  * held. */
-int slot_stale(const struct loader *l, const struct slot *s);
+int slot_stale(const struct loader *l, const struct loader_slot *s);
 
 /* slot_begin(s): nothing of its microbatch is loaded; slot_free(s). */
-void slot_begin(struct slot *s);
+void slot_begin(struct loader_slot *s);
 
 #endif

@@ -16,7 +16,7 @@
 #define ALIGN 64		/* of each stream, for any vector and copy */
 
 static struct microbatches *
-begin(const struct dataset *d, const struct needs *needs)
+microbatch_begin(const struct dataset *d, const struct needs *needs)
 {
 	struct microbatches *l = xcalloc(1, sizeof(*l));
 	int frames;
@@ -39,7 +39,7 @@ struct microbatches *
 microbatches_of_steps(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o)
 {
-	struct microbatches *l = begin(d, o->needs);
+	struct microbatches *l = microbatch_begin(d, o->needs);
 
 	l->schedule = s;
 	l->o = *o;
@@ -56,7 +56,7 @@ struct microbatches *
 microbatches_of_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
-	struct microbatches *l = begin(d, o->needs);
+	struct microbatches *l = microbatch_begin(d, o->needs);
 
 	assert(first <= l->samples && count <= l->samples - first);
 	l->v = *o;
@@ -81,7 +81,7 @@ microbatches_free(struct microbatches *l)
 
 /* Where clips are mixed a target of one class is shares of several. */
 static enum target_kind
-target_kind(const struct microbatches *l, int i)
+microbatch_target_kind(const struct microbatches *l, int i)
 {
 	if (l->kind[i] != TARGET_CLASS || !microbatches_mixes(l))
 		return l->kind[i];
@@ -102,7 +102,7 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 		struct target *t = &mb->target[i];
 		size_t classes = (size_t)needs->target[i].classes;
 
-		t->kind = target_kind(l, i);
+		t->kind = microbatch_target_kind(l, i);
 		t->classes = (int)classes;
 		if (t->kind == TARGET_CLASS) {
 			t->label = xcalloc(n, sizeof(*t->label));
@@ -136,7 +136,8 @@ microbatch_close(struct microbatch *mb)
 
 /* The shapes of its streams: ${t} frames of ${side} by ${side}. */
 static void
-set_shape(struct microbatches *l, struct microbatch *mb, int t, int side)
+microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
+    int side)
 {
 	needs_shapes(l->needs, mb->n, t, side, l->shape);
 	mb->raw.each = raw_room(t, side, l->w, l->h);
@@ -169,7 +170,7 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 /* Bytes of clips of one stream, and SIZE_MAX if nothing has room for them; raw
  * ones may have some hundred times as many as their pixels. */
 static size_t
-stream_bytes(const struct microbatches *l, const struct dims *d)
+microbatch_stream_bytes(const struct microbatches *l, const struct dims *d)
 {
 	size_t pixels, raw;
 
@@ -184,14 +185,14 @@ stream_bytes(const struct microbatches *l, const struct dims *d)
 }
 
 static void
-include(const struct microbatches *l, struct microbatch_most *m, int n, int t,
-    int side)
+microbatch_include(const struct microbatches *l, struct microbatch_most *m,
+    int n, int t, int side)
 {
 	size_t f = (size_t)n * (size_t)t, b = 0;
 
 	needs_shapes(l->needs, n, t, side, l->shape);
 	for (int i = 0; i < l->needs->streams; i++) {
-		size_t more = stream_bytes(l, &l->shape[i]);
+		size_t more = microbatch_stream_bytes(l, &l->shape[i]);
 
 		if (more > SIZE_MAX / 4 - ALIGN || (b = (b + ALIGN - 1) /
 		    ALIGN * ALIGN + more) > SIZE_MAX / 4)
@@ -206,7 +207,7 @@ include(const struct microbatches *l, struct microbatch_most *m, int n, int t,
 }
 
 static struct parts
-parts(const struct microbatches *l, const struct cell *c)
+microbatch_parts(const struct microbatches *l, const struct cell *c)
 {
 	return cell_parts(c, l->o.ranks, l->o.spread);
 }
@@ -218,13 +219,14 @@ microbatches_most(const struct microbatches *l)
 	struct microbatch_most m = { 0 };
 
 	if (s == NULL)
-		include(l, &m, l->v.n, l->v.t, l->v.side);
+		microbatch_include(l, &m, l->v.n, l->v.t, l->v.side);
 	else if (l->at.cell != NULL)
 		for (int i = l->at.stage; i < s->stages; i++)
 			for (int k = 0; k < s->stage[i].cells; k++) {
 				const struct cell *c = &s->stage[i].cell[k];
 
-				include(l, &m, parts(l, c).clips, c->frames,
+				microbatch_include(l, &m,
+				    microbatch_parts(l, c).clips, c->frames,
 				    c->crop);
 			}
 	return m;
@@ -232,14 +234,15 @@ microbatches_most(const struct microbatches *l)
 
 /* A step is one of those that are wanted. */
 static int
-is_wanted(const struct microbatches *l, const struct schedule_step *at)
+microbatch_is_wanted(const struct microbatches *l,
+    const struct schedule_step *at)
 {
 	return at->cell != NULL && (l->o.until == 0 || at->step < l->o.until);
 }
 
 /* What this rank computes again in step ${at}; not due: nothing. */
 static struct twice
-audits(const struct microbatches *l, const struct schedule_step *at)
+microbatch_audits(const struct microbatches *l, const struct schedule_step *at)
 {
 	struct twice t = twice_at(l->o.seed, at, l->o.audit, l->o.ranks);
 
@@ -255,18 +258,19 @@ microbatches_left(const struct microbatches *l, int most)
 	    (uint64_t)l->v.n - 1) / (uint64_t)l->v.n : 0;
 	int first;
 
-	for (; l->schedule != NULL && is_wanted(l, &at) && n < (uint64_t)most;
+	for (; l->schedule != NULL && microbatch_is_wanted(l, &at) &&
+	    n < (uint64_t)most;
 	    at = schedule_next(l->schedule, l->samples, &at))
-		n += (uint64_t)split_parts(parts(l, at.cell).n, l->o.learners,
-		    l->o.rank, l->o.ranks, &first) +
-		    (uint64_t)audits(l, &at).due;
+		n += (uint64_t)split_parts(microbatch_parts(l, at.cell).n,
+		    l->o.learners, l->o.rank, l->o.ranks, &first) +
+		    (uint64_t)microbatch_audits(l, &at).due;
 	return n < (uint64_t)most ? (int)n : most;
 }
 
 /* ---- which clips they hold ---- */
 
 static int
-next_of_steps(struct microbatches *l, struct microbatch *to)
+microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 {
 	const struct cell *c;
 	uint64_t repeat = l->o.effects.repeat > 1 ?
@@ -276,13 +280,13 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	struct twice t = { 0 };
 
 	for (;;) {
-		if (!is_wanted(l, &l->at))
+		if (!microbatch_is_wanted(l, &l->at))
 			return 0;
 		c = l->at.cell;
-		p = parts(l, c);
+		p = microbatch_parts(l, c);
 		n = split_parts(p.n, l->o.learners, l->o.rank, l->o.ranks,
 		    &first);
-		t = audits(l, &l->at);
+		t = microbatch_audits(l, &l->at);
 		to->again = t.due && !l->audited;
 		if (to->again || l->next < n)
 			break;
@@ -294,7 +298,7 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 	to->index = to->again ? t.index : first + l->next++;
 	to->microbatches = p.n;
 	to->n = p.clips;
-	set_shape(l, to, c->frames, c->crop);
+	microbatch_set_shape(l, to, c->frames, c->crop);
 	for (int i = 0; i < to->n; i++) {
 		to->clip[i] = l->at.clip + (uint64_t)parts_clip(&p, c, to->index,
 		    i);
@@ -305,7 +309,7 @@ next_of_steps(struct microbatches *l, struct microbatch *to)
 }
 
 static int
-next_of_views(struct microbatches *l, struct microbatch *to)
+microbatch_next_of_views(struct microbatches *l, struct microbatch *to)
 {
 	uint64_t each = (uint64_t)(l->v.clips * l->v.crops);
 	uint64_t n = (uint64_t)l->v.n;
@@ -313,7 +317,7 @@ next_of_views(struct microbatches *l, struct microbatch *to)
 	if (l->view == l->views)
 		return 0;
 	to->n = l->v.n;
-	set_shape(l, to, l->v.t, l->v.side);
+	microbatch_set_shape(l, to, l->v.t, l->v.side);
 	to->index = (int)(l->view / n);
 	to->microbatches = (int)((l->views + n - 1) / n);
 	for (int i = 0; i < to->n; i++) {
@@ -348,6 +352,6 @@ microbatches_next(struct microbatches *l, struct microbatch *to)
 {
 	to->filled = to->again = 0;
 	memset(&to->at, 0, sizeof(to->at));
-	return l->schedule != NULL ? next_of_steps(l, to) :
-	    next_of_views(l, to);
+	return l->schedule != NULL ? microbatch_next_of_steps(l, to) :
+	    microbatch_next_of_views(l, to);
 }

@@ -8,20 +8,21 @@
 /* ---- what a clip shows ---- */
 
 static struct clip_of
-footage(const struct sample *m)
+microbatch_footage(const struct sample *m)
 {
 	return (struct clip_of){ .total = m->frames, .fps = m->fps_den > 0 ?
 		(double)m->fps_num / m->fps_den : 0 };
 }
 
 static void
-choose_for_training(const struct microbatches *l, struct microbatch *f, int i,
-    const struct sample *m, int *frame, struct crop *crop)
+microbatch_choose_for_training(const struct microbatches *l,
+    struct microbatch *f, int i, const struct sample *m, int *frame,
+    struct crop *crop)
 {
 	const struct cell *c = f->at.cell;
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
 	struct rng r = clip_draw(clip, DRAW_STRIDE);
-	struct clip_of of = footage(m);
+	struct clip_of of = microbatch_footage(m);
 
 	of.t = f->stream->t;
 	if (c->stride_max > 0)
@@ -46,17 +47,18 @@ view_choose(const struct view_options *v, int view, struct clip_of of, int w,
 }
 
 static void
-choose_for_testing(const struct microbatches *l, struct microbatch *f, int i,
-    const struct sample *m, int *frame, struct crop *crop)
+microbatch_choose_for_testing(const struct microbatches *l,
+    struct microbatch *f, int i, const struct sample *m, int *frame,
+    struct crop *crop)
 {
 	uint64_t views = (uint64_t)(l->v.clips * l->v.crops);
 
-	view_choose(&l->v, (int)(f->clip[i] % views), footage(m), m->width,
-	    m->height, frame, crop);
+	view_choose(&l->v, (int)(f->clip[i] % views), microbatch_footage(m),
+	    m->width, m->height, frame, crop);
 }
 
 static void
-choose_none(struct target *t, int i)
+microbatch_choose_none(struct target *t, int i)
 {
 	size_t classes = (size_t)t->classes;
 
@@ -71,8 +73,8 @@ choose_none(struct target *t, int i)
  * PySlowFast's datasets/charades.py has it.
  */
 static void
-choose_set(const struct microbatches *l, const struct microbatch *mb, int i,
-    const struct sample *m, const int *frame, struct target *t)
+microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
+    int i, const struct sample *m, const int *frame, struct target *t)
 {
 	size_t classes = (size_t)t->classes;
 	float *share = t->share + (size_t)i * classes;
@@ -99,7 +101,8 @@ choose_set(const struct microbatches *l, const struct microbatch *mb, int i,
 
 /* A mirrored clip may be of other classes, or not be mirrored for its own. */
 static void
-swap_classes(const struct swaps *s, struct target *t, int i, int *flip)
+microbatch_swap_classes(const struct swaps *s, struct target *t, int i,
+    int *flip)
 {
 	if (t->kind == TARGET_CLASS)
 		t->label[i] = swaps_class(s, flip, t->label[i]);
@@ -113,8 +116,8 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 {
 	struct sample m = dataset_sample(l->d, mb->sample[i]);
 
-	(l->schedule != NULL ? choose_for_training : choose_for_testing)(l,
-	    mb, i, &m, frame, crop);
+	(l->schedule != NULL ? microbatch_choose_for_training :
+	    microbatch_choose_for_testing)(l, mb, i, &m, frame, crop);
 	for (int k = 0; k < l->needs->targets; k++) {
 		struct target *t = &mb->target[k];
 		int has = target_labelled(&l->needs->target[k]);
@@ -123,18 +126,18 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 			t->label[i] = has && i < mb->n - mb->filled ? m.label :
 			    -1;
 		else if (has)
-			choose_set(l, mb, i, &m, frame, t);
+			microbatch_choose_set(l, mb, i, &m, frame, t);
 		else
-			choose_none(t, i);
+			microbatch_choose_none(t, i);
 		if (l->o.swaps != NULL)
-			swap_classes(l->o.swaps, t, i, &crop->flip);
+			microbatch_swap_classes(l->o.swaps, t, i, &crop->flip);
 	}
 }
 
 /* ---- what is done to it ---- */
 
 static uint8_t *
-clip_bytes(const struct microbatch *mb, int i)
+microbatch_clip_bytes(const struct microbatch *mb, int i)
 {
 	/* loader_has: there is no other stream. */
 	return mb->stream->bytes + (size_t)i * clip_size(mb->stream);
@@ -146,7 +149,8 @@ microbatches_apply(const struct microbatches *l, struct microbatch *mb, int i,
 {
 	if (l->schedule != NULL && !effects_none(&l->o.effects))
 		effects_apply(&l->o.effects, rng_clip(l->o.seed, mb->clip[i]),
-		    mb->stream->t, mb->stream->w, clip_bytes(mb, i), room);
+		    mb->stream->t, mb->stream->w, microbatch_clip_bytes(mb, i),
+		    room);
 }
 
 int
@@ -160,7 +164,8 @@ microbatches_mixes(const struct microbatches *l)
  * a clip of no class has none.
  */
 static void
-mix_targets(struct target *t, const int *ring, int clips, float share)
+microbatch_mix_targets(struct target *t, const int *ring, int clips,
+    float share)
 {
 	size_t classes = (size_t)t->classes;
 	int weighs = 1;
@@ -184,8 +189,8 @@ mix_targets(struct target *t, const int *ring, int clips, float share)
 
 /* How clip ${i} is mixed; the clips with it. */
 static struct mix
-mix_of(const struct microbatches *l, const struct microbatch *mb, int i,
-    int ring[3], int *clips)
+microbatch_mix_of(const struct microbatches *l, const struct microbatch *mb,
+    int i, int ring[3], int *clips)
 {
 	*clips = effects_ring(i, mb->n, ring);
 	return effects_mix_of(&l->o.effects, rng_clip(l->o.seed,
@@ -196,25 +201,25 @@ void
 microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 {
 	int ring[3], clips;
-	struct mix m = mix_of(l, mb, i, ring, &clips);
+	struct mix m = microbatch_mix_of(l, mb, i, ring, &clips);
 	uint8_t *bytes[3];
 
 	for (int k = 0; k < clips; k++)
-		bytes[k] = clip_bytes(mb, ring[k]);
+		bytes[k] = microbatch_clip_bytes(mb, ring[k]);
 	effects_mix(&m, mb->stream->t, mb->stream->w, bytes, clips);
 	for (int k = 0; k < l->needs->targets; k++)
-		mix_targets(&mb->target[k], ring, clips,
+		microbatch_mix_targets(&mb->target[k], ring, clips,
 		    (float)m.share / MIX_ONE);
 }
 
 /* ---- in words ---- */
 
 static int
-tell_mix(const struct microbatches *l, const struct microbatch *mb, int i,
-    int n, FILE *to)
+microbatch_tell_mix(const struct microbatches *l, const struct microbatch *mb,
+    int i, int n, FILE *to)
 {
 	int ring[3], clips, k = 0;
-	struct mix m = mix_of(l, mb, i, ring, &clips);
+	struct mix m = microbatch_mix_of(l, mb, i, ring, &clips);
 
 	if (clips < 2)
 		return n;
@@ -236,7 +241,7 @@ microbatches_tell(const struct microbatches *l, const struct microbatch *mb,
 	n = effects_tell(e, rng_clip(l->o.seed, mb->clip[i]), mb->stream->w, n,
 	    to);
 	if (microbatches_mixes(l))
-		n = tell_mix(l, mb, i, n, to);
+		n = microbatch_tell_mix(l, mb, i, n, to);
 	if (n == 0)
 		fputc('-', to);
 }

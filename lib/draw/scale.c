@@ -9,7 +9,7 @@
  * on a libm: the exponent, and the series of artanh for the rest.
  */
 static double
-log_two(double x)
+scale_log_two(double x)
 {
 	int e;
 	double m = frexp(x, &e), half = 0.70710678118654752;
@@ -22,7 +22,7 @@ log_two(double x)
 
 /* ${base} to the whole power ${n}. */
 static double
-power(double base, int n)
+scale_power(double base, int n)
 {
 	double p = 1;
 
@@ -33,13 +33,13 @@ power(double base, int n)
 
 /* The largest n with base^n <= x. */
 static int
-exponent(double x, double base)
+scale_exponent(double x, double base)
 {
-	int n = (int)floor(log_two(x) / log_two(base) + 0.5);
+	int n = (int)floor(scale_log_two(x) / scale_log_two(base) + 0.5);
 
-	while (power(base, n) > x)
+	while (scale_power(base, n) > x)
 		n--;
-	while (power(base, n + 1) <= x)
+	while (scale_power(base, n + 1) <= x)
 		n++;
 	return n;
 }
@@ -47,10 +47,11 @@ exponent(double x, double base)
 /* The least of 1, 2 and 5 times powers of ten that makes ${most} steps at most
  * of ${range}. */
 static double
-nice_step(double range, int most)
+scale_nice_step(double range, int most)
 {
 	static const double steps[] = { 1, 2, 5, 10 };
-	double least = range / most, unit = power(10, exponent(least, 10));
+	double least = range / most,
+	    unit = scale_power(10, scale_exponent(least, 10));
 	int i = 0;
 
 	while (steps[i] * unit < least * 0.9999999 && i < 3)
@@ -68,7 +69,8 @@ scale_fit(double min, double max, int log, int room)
 			s.min = min / log / 0.75;
 			s.max = max * log * 0.75;
 		} else if (room) {
-			double more = (log_two(max) - log_two(min)) * 0.06;
+			double more = (scale_log_two(max) -
+			    scale_log_two(min)) * 0.06;
 
 			/* exp2 of a small number, near enough for a margin */
 			s.min = min / (1 + more);
@@ -82,7 +84,7 @@ scale_fit(double min, double max, int log, int room)
 		s.min = min - some;
 		s.max = max + some;
 	} else if (room) {
-		double step = nice_step(max - min, 6);
+		double step = scale_nice_step(max - min, 6);
 		double more = (max - min) * 0.06;
 
 		s.max = max + more;
@@ -97,8 +99,8 @@ scale_place(const struct scale *s, double v)
 {
 	if (s->log == 0)
 		return (v - s->min) / (s->max - s->min);
-	return (log_two(v) - log_two(s->min)) /
-	    (log_two(s->max) - log_two(s->min));
+	return (scale_log_two(v) - scale_log_two(s->min)) /
+	    (scale_log_two(s->max) - scale_log_two(s->min));
 }
 
 void
@@ -110,9 +112,9 @@ scale_text(double v, double step, char to[24])
 	if (v == 0) {
 		snprintf(to, 24, "0");
 	} else if (size >= 1e6 || size < 0.9999e-4) {
-		int e = exponent(fabs(v) * 1.0000001, 10);
+		int e = scale_exponent(fabs(v) * 1.0000001, 10);
 
-		snprintf(to, 24, "%.6ge%d", v / power(10, e), e);
+		snprintf(to, 24, "%.6ge%d", v / scale_power(10, e), e);
 	} else {
 		for (double d = step; d < 0.9999 && digits < 9; d *= 10)
 			digits++;
@@ -121,7 +123,8 @@ scale_text(double v, double step, char to[24])
 }
 
 static int
-add_tick(const struct scale *s, double v, double step, struct tick *tick, int n)
+scale_add_tick(const struct scale *s, double v, double step, struct tick *tick,
+    int n)
 {
 	double at = scale_place(s, v);
 
@@ -134,21 +137,23 @@ add_tick(const struct scale *s, double v, double step, struct tick *tick, int n)
 
 /* Powers of the base, every so many; with few decades, 2 and 5 of them too. */
 static int
-log_ticks(const struct scale *s, int most, struct tick *tick)
+scale_log_ticks(const struct scale *s, int most, struct tick *tick)
 {
 	static const double parts[] = { 1, 2, 5 };
-	int low = exponent(s->min, s->log), high = exponent(s->max, s->log) + 1;
+	int low = scale_exponent(s->min, s->log), high = scale_exponent(s->max,
+	    s->log) + 1;
 	int every = 1, fine = s->log == 10 && 3 * (high - low) <= most, n = 0;
 
 	while ((high - low) / every > most)
 		every++;
 	for (int e = low; e <= high; e++) {
-		double unit = power(s->log, e);
+		double unit = scale_power(s->log, e);
 
 		if (e % every != 0)
 			continue;
 		for (int i = 0; i < (fine ? 3 : 1); i++)
-			n = add_tick(s, parts[i] * unit, parts[i] * unit, tick, n);
+			n = scale_add_tick(s, parts[i] * unit, parts[i] * unit,
+			    tick, n);
 	}
 	return n;
 }
@@ -162,10 +167,10 @@ scale_ticks(const struct scale *s, int most, struct tick *tick)
 	if (most > SCALE_TICKS)
 		most = SCALE_TICKS;
 	if (s->log != 0)
-		return log_ticks(s, most, tick);
-	step = nice_step(s->max - s->min, most > 2 ? most - 1 : 1);
+		return scale_log_ticks(s, most, tick);
+	step = scale_nice_step(s->max - s->min, most > 2 ? most - 1 : 1);
 	first = ceil(s->min / step - 1e-9);
 	for (int i = 0; i < SCALE_TICKS; i++)
-		n = add_tick(s, (first + i) * step, step, tick, n);
+		n = scale_add_tick(s, (first + i) * step, step, tick, n);
 	return n;
 }

@@ -13,33 +13,33 @@
 #include "graph/metric.h"
 
 static int
-classes_of(const struct answer *a)
+answer_classes_of(const struct answer *a)
 {
 	return a->model->graph->head[0].classes;
 }
 
 /* How many classes a line has. */
 static int
-columns(const struct answer *a)
+answer_columns(const struct answer *a)
 {
-	return a->top < classes_of(a) ? a->top : classes_of(a);
+	return a->top < answer_classes_of(a) ? a->top : answer_classes_of(a);
 }
 
 /* Print the header with the first prediction, so that an error leaves no empty
  * table. */
 static void
-header(const struct answer *a, struct buffer *to)
+answer_header(const struct answer *a, struct buffer *to)
 {
 	if (a->json)
 		return;
 	buffer_text(to, "#video");
-	for (int k = 1; k <= columns(a); k++)
+	for (int k = 1; k <= answer_columns(a); k++)
 		buffer_printf(to, "\ttop%d\tp%d", k, k);
 	buffer_text(to, "\n");
 }
 
 static int
-by_score(const void *x, const void *y, void *scores)
+answer_by_score(const void *x, const void *y, void *scores)
 {
 	int a = *(const int *)x, b = *(const int *)y;
 	double p = ((const double *)scores)[a], q = ((const double *)scores)[b];
@@ -49,8 +49,8 @@ by_score(const void *x, const void *y, void *scores)
 
 /* ${why}: why there is no answer, or NULL, and ${best} and ${p}. */
 static void
-json_line(const struct answer *a, const struct arrival *v, const char *why,
-    const int *best, const double *p, struct buffer *to)
+answer_json_line(const struct answer *a, const struct arrival *v,
+    const char *why, const int *best, const double *p, struct buffer *to)
 {
 	char *const *name = a->model->class.name;
 	struct json_writer w = { 0 };
@@ -65,7 +65,7 @@ json_line(const struct answer *a, const struct arrival *v, const char *why,
 	json_put_bytes(&w, "path", v->name);
 	if (why == NULL) {
 		json_open(&w, "probabilities", '[');
-		for (int k = 0; k < columns(a); k++)
+		for (int k = 0; k < answer_columns(a); k++)
 			json_put_real(&w, NULL, p[best[k]]);
 		json_close(&w);
 	}
@@ -73,7 +73,7 @@ json_line(const struct answer *a, const struct arrival *v, const char *why,
 	    v->x.kept ? EXTRACT_DAMAGED : v->x.status));
 	if (why == NULL) {
 		json_open(&w, "top", '[');
-		for (int k = 0; k < columns(a); k++)
+		for (int k = 0; k < answer_columns(a); k++)
 			json_put_text(&w, NULL, name[best[k]]);
 		json_close(&w);
 	}
@@ -84,14 +84,14 @@ json_line(const struct answer *a, const struct arrival *v, const char *why,
 }
 
 static void
-text_line(const struct answer *a, const struct arrival *v, const int *best,
-    const double *p, struct buffer *to)
+answer_text_line(const struct answer *a, const struct arrival *v,
+    const int *best, const double *p, struct buffer *to)
 {
 	char *text = table_escape(v->name);
 
 	buffer_text(to, text);
 	free(text);
-	for (int k = 0; k < columns(a); k++) {
+	for (int k = 0; k < answer_columns(a); k++) {
 		text = table_escape(a->model->class.name[best[k]]);
 		buffer_printf(to, "\t%s\t%.6f", text, p[best[k]]);
 		free(text);
@@ -103,35 +103,36 @@ void
 answer_line(const struct answer *a, const struct arrival *v, const double *scores,
     struct buffer *to)
 {
-	int n = classes_of(a), *best = xcalloc((size_t)n, sizeof(*best));
+	int n = answer_classes_of(a), *best = xcalloc((size_t)n, sizeof(*best));
 	double *p = xcalloc((size_t)n, sizeof(*p));
 
 	for (int c = 0; c < n; c++)
 		best[c] = c;
-	qsort_r(best, (size_t)n, sizeof(*best), by_score, (void *)scores);
+	qsort_r(best, (size_t)n, sizeof(*best), answer_by_score,
+	    (void *)scores);
 	metric_probabilities(a->model->graph->op[
 	    a->model->graph->head[0].loss].loss, scores, n, p);
 	if (a->json)
-		json_line(a, v, NULL, best, p, to);
+		answer_json_line(a, v, NULL, best, p, to);
 	else
-		text_line(a, v, best, p, to);
+		answer_text_line(a, v, best, p, to);
 	free(best);
 	free(p);
 }
 
 /* The table has no line without an answer; the message says why. */
 static void
-failed(struct answer *a, const struct arrival *v, const char *why,
+answer_failed(struct answer *a, const struct arrival *v, const char *why,
     struct buffer *to)
 {
 	a->failed++;
 	fail("%s", why);
 	if (a->json)
-		json_line(a, v, why, NULL, NULL, to);
+		answer_json_line(a, v, why, NULL, NULL, to);
 }
 
 static void
-summary(const struct answer *a, struct buffer *to)
+answer_summary(const struct answer *a, struct buffer *to)
 {
 	const struct state *s = &a->model->state;
 	struct json_writer w = { 0 };
@@ -158,7 +159,7 @@ summary(const struct answer *a, struct buffer *to)
 /* Frames that were made in another way than those the network was trained on
  * are another input; a stream says at its head how they were made. */
 static void
-compare_settings(const struct answer *a)
+answer_compare_settings(const struct answer *a)
 {
 	const char *is = incoming_settings(a->clips->incoming);
 	const char *want = a->model->state.extract;
@@ -171,14 +172,15 @@ compare_settings(const struct answer *a)
 
 /* One clip: its line into ${to}. */
 static int
-one(struct answer *a, const struct arrival *v, double *scores, struct buffer *to)
+answer_clip(struct answer *a, const struct arrival *v, double *scores,
+    struct buffer *to)
 {
 	char why[RECOGNISE_WHY];
 	double start = clock_seconds();
 	int bad;
 
 	if (!v->x.kept) {
-		failed(a, v, v->x.message, to);
+		answer_failed(a, v, v->x.message, to);
 		return 0;
 	}
 	if (v->x.message[0] != '\0')
@@ -186,17 +188,17 @@ one(struct answer *a, const struct arrival *v, double *scores, struct buffer *to
 	if ((bad = recognise(a->clips->recogniser, v, scores, why)) == -1)
 		return EXIT_FAILED;
 	if (bad != 0) {
-		failed(a, v, why, to);
+		answer_failed(a, v, why, to);
 		return 0;
 	}
-	for (int c = 0; c < classes_of(a); c++)
+	for (int c = 0; c < answer_classes_of(a); c++)
 		if (!isfinite(scores[c])) {
 			fail("%s: the score of class %d is %g: the network has "
 			    "diverged", text_quote(v->name), c, scores[c]);
 			return EXIT_DIVERGED;
 		}
 	if (a->done++ == 0)
-		header(a, to);
+		answer_header(a, to);
 	answer_line(a, v, scores, to);
 	detail("%s: %d frames of %dx%d in %.3f s, scored in %.3f s",
 	    text_quote(v->name), v->x.frames, v->x.width, v->x.height,
@@ -207,15 +209,15 @@ one(struct answer *a, const struct arrival *v, double *scores, struct buffer *to
 int
 answer_all(struct answer *a)
 {
-	double *scores = xcalloc((size_t)classes_of(a), sizeof(*scores));
+	double *scores = xcalloc((size_t)answer_classes_of(a), sizeof(*scores));
 	struct buffer lines = { 0 };
 	struct arrival v;
 	int got, status = 0;
 
 	while (status == 0 && (got = incoming_next(a->clips->incoming, &v)) == 1) {
 		if (a->done + a->failed == 0)
-			compare_settings(a);
-		status = one(a, &v, scores, &lines);
+			answer_compare_settings(a);
+		status = answer_clip(a, &v, scores, &lines);
 		if (status == 0 && output_write(a->output, &lines) != 0)
 			status = EXIT_FAILED;
 		if (a->progress != NULL)
@@ -225,8 +227,8 @@ answer_all(struct answer *a)
 		status = EXIT_DAMAGE;
 	if (status == 0) {
 		if (a->done + a->failed == 0)
-			header(a, &lines);
-		summary(a, &lines);
+			answer_header(a, &lines);
+		answer_summary(a, &lines);
 		if (output_write(a->output, &lines) != 0)
 			status = EXIT_FAILED;
 	}

@@ -11,7 +11,7 @@
 /* Frames that no view shows need not be resized and compressed: for extraction,
  * with the views as ${views}. */
 static void
-need(const void *views, const struct extraction *x, int frames,
+eval_clips_need(const void *views, const struct extraction *x, int frames,
     struct fraction fps, char *wanted)
 {
 	const struct view_options *v = views;
@@ -37,7 +37,7 @@ need(const void *views, const struct extraction *x, int frames,
  * JPEG is decoded at half size or less, by 0.016 and 0.07.
  */
 static void
-set_extraction(struct clips *c, const struct model *m,
+eval_clips_set_extraction(struct clips *c, const struct model *m,
     const struct view_options *v)
 {
 	const char *as = m->state.extract;
@@ -55,7 +55,7 @@ set_extraction(struct clips *c, const struct model *m,
 	o.max_pixels = c->how.max_pixels;
 	o.max_frames = c->how.max_frames;
 	o.memory = &c->budget;
-	o.need = need;
+	o.need = eval_clips_need;
 	o.need_of = v;
 	c->how = o;
 }
@@ -68,7 +68,7 @@ clips_open(struct clips *c, struct model *m, const struct view_options *v)
 	spool_budget_open(&c->budget, c->memory);
 	if (loader_shows(&m->graph->needs, m->graph->name, "a video") != 0)
 		return EXIT_USAGE;
-	set_extraction(c, m, v);
+	eval_clips_set_extraction(c, m, v);
 	/* Decoding goes on while weights and algorithms are made ready. */
 	c->incoming = c->video != NULL ? incoming_videos(c->video, c->videos,
 	    &c->how, c->decoders) : incoming_stream(c->stream, &c->budget);

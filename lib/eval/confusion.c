@@ -28,7 +28,7 @@ confusion_free(struct confusion *c)
 }
 
 static double *
-at(double *matrix, int n, int row, int column)
+confusion_at(double *matrix, int n, int row, int column)
 {
 	return &matrix[(size_t)row * (size_t)n + (size_t)column];
 }
@@ -36,14 +36,14 @@ at(double *matrix, int n, int row, int column)
 void
 confusion_add(struct confusion *c, int label, int predicted)
 {
-	++*at(c->count, c->classes, label, predicted);
+	++*confusion_at(c->count, c->classes, label, predicted);
 	c->samples[label]++;
 }
 
 /* ---- the order ---- */
 
 /* Groups of classes while they are joined; group i holds class i at first. */
-struct groups {
+struct confusion_groups {
 	int n;
 	double *alike;			/* [n][n] between classes, symmetric */
 	double *mean;			/* [n][n] between groups */
@@ -53,19 +53,19 @@ struct groups {
 
 /* The group most confused with group ${i}, behind it; -1: none. */
 static int
-nearest(const struct groups *g, int i)
+confusion_nearest(const struct confusion_groups *g, int i)
 {
 	int best = -1;
 
 	for (int k = i + 1; k < g->n; k++)
-		if (g->size[k] > 0 && *at(g->mean, g->n, i, k) > (best < 0 ? 0 :
-		    *at(g->mean, g->n, i, best)))
+		if (g->size[k] > 0 && *confusion_at(g->mean, g->n, i, k) >
+		    (best < 0 ? 0 : *confusion_at(g->mean, g->n, i, best)))
 			best = k;
 	return best;
 }
 
 static void
-turn(int *member, int n)
+confusion_turn(int *member, int n)
 {
 	for (int i = 0; i < n / 2; i++) {
 		int kept = member[i];
@@ -77,29 +77,30 @@ turn(int *member, int n)
 
 /* Turn the members of both so that ${a}'s last and ${b}'s first fit best. */
 static void
-face(const struct groups *g, int a, int b)
+confusion_face(const struct confusion_groups *g, int a, int b)
 {
 	int *x = g->member[a], *y = g->member[b];
 	int x_ends[] = { x[g->size[a] - 1], x[0] };
 	int y_ends[] = { y[0], y[g->size[b] - 1] }, best = 0;
 
 	for (int i = 1; i < 4; i++)
-		if (*at(g->alike, g->n, x_ends[i & 1], y_ends[i >> 1]) >
-		    *at(g->alike, g->n, x_ends[best & 1], y_ends[best >> 1]))
+		if (*confusion_at(g->alike, g->n, x_ends[i & 1],
+		    y_ends[i >> 1]) > *confusion_at(g->alike, g->n,
+		    x_ends[best & 1], y_ends[best >> 1]))
 			best = i;
 	if (best & 1)
-		turn(x, g->size[a]);
+		confusion_turn(x, g->size[a]);
 	if (best >> 1)
-		turn(y, g->size[b]);
+		confusion_turn(y, g->size[b]);
 }
 
 /* Join group ${b} to ${a}, a < b, which keeps its place. */
 static void
-join(struct groups *g, int a, int b)
+confusion_join(struct confusion_groups *g, int a, int b)
 {
 	int na = g->size[a], nb = g->size[b];
 
-	face(g, a, b);
+	confusion_face(g, a, b);
 	g->member[a] = xrealloc(g->member[a], (size_t)(na + nb), sizeof(int));
 	memcpy(g->member[a] + na, g->member[b], (size_t)nb * sizeof(int));
 	free(g->member[b]);
@@ -107,21 +108,21 @@ join(struct groups *g, int a, int b)
 	g->size[a] = na + nb;
 	g->size[b] = 0;
 	for (int k = 0; k < g->n; k++) {
-		double mean = (na * *at(g->mean, g->n, a, k) +
-		    nb * *at(g->mean, g->n, b, k)) / (na + nb);
+		double mean = (na * *confusion_at(g->mean, g->n, a, k) +
+		    nb * *confusion_at(g->mean, g->n, b, k)) / (na + nb);
 
-		*at(g->mean, g->n, a, k) = *at(g->mean, g->n, k, a) = mean;
+		*confusion_at(g->mean, g->n, a, k) = *confusion_at(g->mean, g->n, k, a) = mean;
 	}
 	/* A mean is at most the larger of the two: for the others the nearest
 	 * stays what it was. */
 	for (int k = 0; k < g->n; k++)
 		if (g->size[k] > 0 && (k == a || g->nearest[k] == a ||
 		    g->nearest[k] == b))
-			g->nearest[k] = nearest(g, k);
+			g->nearest[k] = confusion_nearest(g, k);
 }
 
 static void
-groups_open(struct groups *g, const struct confusion *c)
+confusion_groups_open(struct confusion_groups *g, const struct confusion *c)
 {
 	size_t n = (size_t)c->classes;
 
@@ -133,14 +134,14 @@ groups_open(struct groups *g, const struct confusion *c)
 	g->member = xcalloc(n, sizeof(*g->member));
 	for (int i = 0; i < g->n; i++)
 		for (int k = 0; k < g->n; k++) {
-			double there = *at(c->count, g->n, i, k);
-			double back = *at(c->count, g->n, k, i);
+			double there = *confusion_at(c->count, g->n, i, k);
+			double back = *confusion_at(c->count, g->n, k, i);
 
 			if (i != k && there > 0)
-				*at(g->alike, g->n, i, k) += there /
+				*confusion_at(g->alike, g->n, i, k) += there /
 				    c->samples[i];
 			if (i != k && back > 0)
-				*at(g->alike, g->n, i, k) += back /
+				*confusion_at(g->alike, g->n, i, k) += back /
 				    c->samples[k];
 		}
 	memcpy(g->mean, g->alike, n * n * sizeof(*g->mean));
@@ -150,31 +151,31 @@ groups_open(struct groups *g, const struct confusion *c)
 		g->size[i] = 1;
 	}
 	for (int i = 0; i < g->n; i++)
-		g->nearest[i] = nearest(g, i);
+		g->nearest[i] = confusion_nearest(g, i);
 }
 
 void
 confusion_order(const struct confusion *c, int *order)
 {
-	struct groups g;
+	struct confusion_groups g;
 	int n = 0;
 
-	groups_open(&g, c);
+	confusion_groups_open(&g, c);
 	for (;;) {
 		int best = -1;
 
 		for (int i = 0; i < g.n; i++)
 			if (g.size[i] > 0 && g.nearest[i] >= 0 && (best < 0 ||
-			    *at(g.mean, g.n, i, g.nearest[i]) >
-			    *at(g.mean, g.n, best, g.nearest[best])))
+			    *confusion_at(g.mean, g.n, i, g.nearest[i]) >
+			    *confusion_at(g.mean, g.n, best, g.nearest[best])))
 				best = i;
 		if (best < 0)
 			break;
-		join(&g, best, g.nearest[best]);
+		confusion_join(&g, best, g.nearest[best]);
 	}
 	for (int i = 0; i < g.n; i++) {
 		if (g.size[i] > 1 && g.member[i][0] > g.member[i][g.size[i] - 1])
-			turn(g.member[i], g.size[i]);
+			confusion_turn(g.member[i], g.size[i]);
 		for (int k = 0; k < g.size[i]; k++)
 			order[n++] = g.member[i][k];
 		free(g.member[i]);
@@ -190,10 +191,10 @@ confusion_order(const struct confusion *c, int *order)
 
 /* Whether pair ${a} is worse than ${b}; of equal ones neither is. */
 static int
-worse(const struct confusion *c, struct confused a, struct confused b)
+confusion_worse(const struct confusion *c, struct confused a, struct confused b)
 {
-	double x = *at(c->count, c->classes, a.label, a.predicted);
-	double y = *at(c->count, c->classes, b.label, b.predicted);
+	double x = *confusion_at(c->count, c->classes, a.label, a.predicted);
+	double y = *confusion_at(c->count, c->classes, b.label, b.predicted);
 
 	return x != y ? x > y : c->samples[a.label] < c->samples[b.label];
 }
@@ -208,10 +209,11 @@ confusion_worst(const struct confusion *c, int most, struct confused *pair)
 			struct confused p = { i, k };
 			int to = n < most ? n : most;
 
-			if (i == k || *at(c->count, c->classes, i, k) == 0)
+			if (i == k || *confusion_at(c->count, c->classes, i,
+			    k) == 0)
 				continue;
 			/* From behind the last one that is as bad. */
-			while (to > 0 && worse(c, p, pair[to - 1]))
+			while (to > 0 && confusion_worse(c, p, pair[to - 1]))
 				to--;
 			if (to == most)
 				continue;

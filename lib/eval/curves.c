@@ -17,7 +17,7 @@
 
 /* The curve called ${name}, a new one if there is none. */
 static struct curves_line *
-line_of(struct curves *c, const char *name)
+curves_line_of(struct curves *c, const char *name)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->line[i].name, name) == 0)
@@ -28,7 +28,7 @@ line_of(struct curves *c, const char *name)
 }
 
 static int
-add_run(struct curves_line *l, const char *path)
+curves_add_run(struct curves_line *l, const char *path)
 {
 	struct history *h;
 	int bad;
@@ -49,27 +49,27 @@ add_run(struct curves_line *l, const char *path)
 
 /* A run, or a pattern that stands for several, in order of their names. */
 static int
-add_runs(struct curves_line *l, const char *pattern)
+curves_add_runs(struct curves_line *l, const char *pattern)
 {
 	glob_t found = { 0 };
 	int status = 0, bad;
 
 	if (access(pattern, F_OK) == 0)
-		return add_run(l, pattern);
+		return curves_add_run(l, pattern);
 	bad = glob(pattern, GLOB_ERR, NULL, &found);
 	if (bad == GLOB_NOMATCH)
 		fail("%s: no such run", Q(pattern));
 	else if (bad != 0)
 		fail_errno("%s: cannot look for runs", Q(pattern));
 	for (size_t i = 0; bad == 0 && i < found.gl_pathc && status == 0; i++)
-		status = add_run(l, found.gl_pathv[i]);
+		status = curves_add_run(l, found.gl_pathv[i]);
 	globfree(&found);
 	return bad != 0 ? EXIT_FAILED : status;
 }
 
 /* "NAME=RUN,RUN,...", or a run. */
 static int
-add_model(struct curves *c, const char *text)
+curves_add_model(struct curves *c, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	char *list, *name, *next;
@@ -77,10 +77,10 @@ add_model(struct curves *c, const char *text)
 	int status = 0;
 
 	if (access(text, F_OK) == 0)
-		return add_run(line_of(c, text), text);
+		return curves_add_run(curves_line_of(c, text), text);
 	name = equals == NULL ? xstrdup(text) :
 	    xstrndup(text, (size_t)(equals - text));
-	l = line_of(c, name);
+	l = curves_line_of(c, name);
 	l->named |= equals != NULL;
 	free(name);
 	list = xstrdup(equals == NULL ? text : equals + 1);
@@ -88,7 +88,7 @@ add_model(struct curves *c, const char *text)
 		if ((next = strchr(item, ',')) != NULL)
 			*next++ = '\0';
 		if (item[0] != '\0') {
-			status = add_runs(l, item);
+			status = curves_add_runs(l, item);
 			continue;
 		}
 		fail("--checkpoint=%s: a run without a name", text);
@@ -101,7 +101,7 @@ add_model(struct curves *c, const char *text)
 /* What a picture calls a run that has no name of its own: the last part of its
  * path, where that is not the same of two. */
 static void
-shorten_names(struct curves *c)
+curves_shorten_names(struct curves *c)
 {
 	char **name = xcalloc(c->n, sizeof(*name));
 	int same = 0;
@@ -135,7 +135,7 @@ shorten_names(struct curves *c)
 /* ${s} at ${epoch}, up to ${near} beyond its ends; 0, or -1 if it has nothing
  * there. */
 static int
-at_epoch(const struct history_series *s, double epoch, double near,
+curves_at_epoch(const struct history_series *s, double epoch, double near,
     struct history_point *to)
 {
 	const struct history_point *a, *b;
@@ -167,7 +167,7 @@ at_epoch(const struct history_series *s, double epoch, double near,
 
 /* Its mean at ${epoch}; 0, or -1 if a run has nothing there. */
 static int
-mean_at(const struct curves_line *l, int of, double epoch, double near,
+curves_mean_at(const struct curves_line *l, int of, double epoch, double near,
     struct curves_point *to)
 {
 	double n = (double)l->runs, square = 0;
@@ -175,13 +175,14 @@ mean_at(const struct curves_line *l, int of, double epoch, double near,
 
 	*to = (struct curves_point){ .epoch = epoch };
 	for (size_t i = 0; i < l->runs; i++) {
-		if (at_epoch(&l->run[i].series[of], epoch, near, &p) != 0)
+		if (curves_at_epoch(&l->run[i].series[of], epoch, near, &p) !=
+		    0)
 			return -1;
 		to->seconds += p.seconds / n;
 		to->value += p.value / n;
 	}
 	for (size_t i = 0; i < l->runs; i++) {
-		at_epoch(&l->run[i].series[of], epoch, near, &p);
+		curves_at_epoch(&l->run[i].series[of], epoch, near, &p);
 		square += (p.value - to->value) * (p.value - to->value);
 	}
 	to->error = l->runs > 1 ? sqrt(square / (n - 1) / n) : NAN;
@@ -190,7 +191,7 @@ mean_at(const struct curves_line *l, int of, double epoch, double near,
 
 /* Half the way to the point before, or to the second. */
 static double
-half_step(const struct history_series *s, size_t k)
+curves_half_step(const struct history_series *s, size_t k)
 {
 	if (s->n < 2)
 		return 0;
@@ -201,7 +202,7 @@ half_step(const struct history_series *s, size_t k)
 
 /* The run whose points end first. */
 static const struct history *
-shortest(const struct curves_line *l, int of)
+curves_shortest(const struct curves_line *l, int of)
 {
 	const struct history *least = &l->run[0];
 	double end = INFINITY;
@@ -218,7 +219,7 @@ shortest(const struct curves_line *l, int of)
 }
 
 static void
-take_mean(struct curves_line *l, int of)
+curves_take_mean(struct curves_line *l, int of)
 {
 	static const char *const what[] = { "loss", "top-1", "mAP" };
 	const struct history_series *grid = &l->run[0].series[of];
@@ -229,8 +230,8 @@ take_mean(struct curves_line *l, int of)
 			grid = &l->run[i].series[of];
 	l->series[of].at = xcalloc(grid->n + 1, sizeof(struct curves_point));
 	for (size_t k = 0; k < grid->n; k++)
-		n += mean_at(l, of, grid->at[k].epoch, half_step(grid, k),
-		    &l->series[of].at[n]) == 0;
+		n += curves_mean_at(l, of, grid->at[k].epoch,
+		    curves_half_step(grid, k), &l->series[of].at[n]) == 0;
 	l->series[of].n = n;
 	/* Of runs that end together the last line may be a few steps off. */
 	if (n + 1 >= grid->n && (n > 0 || grid->n == 0))
@@ -238,11 +239,12 @@ take_mean(struct curves_line *l, int of)
 	if (n == 0)
 		warning("%s: there is no epoch of which all its runs have the "
 		    "%s; %s has the least", Q(l->name), what[of],
-		    Q(shortest(l, of)->log));
+		    Q(curves_shortest(l, of)->log));
 	else
 		note("%s: the mean of the %s is of epochs %.4g to %.4g; %s ends "
 		    "first", Q(l->name), what[of], l->series[of].at[0].epoch,
-		    l->series[of].at[n - 1].epoch, Q(shortest(l, of)->log));
+		    l->series[of].at[n - 1].epoch,
+		    Q(curves_shortest(l, of)->log));
 }
 
 int
@@ -252,19 +254,19 @@ curves_read(struct curves *c, const struct option_list *models)
 	int status = 0;
 
 	for (size_t i = 0; i < models->n && status == 0; i++)
-		status = add_model(c, models->item[i]);
+		status = curves_add_model(c, models->item[i]);
 	if (status != 0)
 		return status;
 	for (size_t i = 0; i < c->n; i++)
 		for (int of = 0; of < HISTORY_SERIES; of++) {
-			take_mean(&c->line[i], of);
+			curves_take_mean(&c->line[i], of);
 			points += c->line[i].series[of].n;
 		}
 	if (points == 0) {
 		fail("nothing to draw: no run has a step yet");
 		return EXIT_FAILED;
 	}
-	shorten_names(c);
+	curves_shorten_names(c);
 	return 0;
 }
 

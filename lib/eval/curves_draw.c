@@ -13,23 +13,23 @@ enum { SIDES = 2, PANELS = 2 };
 enum { MOST = 160, MARKS = 40 };	/* points of a line; with dots on them */
 
 /* A unit of time that makes numbers short. */
-struct unit { const char *label; double seconds; };
+struct curves_unit { const char *label; double seconds; };
 
 /* ---- points ---- */
 
 /* Of a series, for both sides; x[0] is all of their memory. */
-struct points { double *x[SIDES], *y, *low, *high; int n; };
+struct curves_points { double *x[SIDES], *y, *low, *high; int n; };
 
 /*
  * A long log has more lines than the picture has pixels, and then what one sees
  * is their noise: ${every} of them become their mean, as each of them is the
  * mean of its steps.
  */
-static struct points
-points_of(const struct curves_point *at, size_t n, size_t every, double scale,
-    double second)
+static struct curves_points
+curves_points_of(const struct curves_point *at, size_t n, size_t every,
+    double scale, double second)
 {
-	struct points p = { .n = (int)((n + every - 1) / every) };
+	struct curves_points p = { .n = (int)((n + every - 1) / every) };
 	double *room = xcalloc((size_t)p.n * 5 + 1, sizeof(*room));
 
 	p.x[0] = room;
@@ -55,7 +55,7 @@ points_of(const struct curves_point *at, size_t n, size_t every, double scale,
 /* ---- cells ---- */
 
 static int
-same_cells(const struct stage *a, const struct stage *b)
+curves_same_cells(const struct stage *a, const struct stage *b)
 {
 	int same = a->cells == b->cells;
 
@@ -68,7 +68,7 @@ same_cells(const struct stage *a, const struct stage *b)
 
 /* The largest cell of a stage, and how many others there are. */
 static char *
-band_text(const struct stage *g)
+curves_band_text(const struct stage *g)
 {
 	const struct cell *c = &g->cell[0];
 
@@ -82,7 +82,7 @@ band_text(const struct stage *g)
 
 /* When the curve came to ${epoch}, in seconds. */
 static double
-seconds_at(const struct curves_line *l, double epoch)
+curves_seconds_at(const struct curves_line *l, double epoch)
 {
 	struct curves_point from = { 0 };
 
@@ -100,16 +100,16 @@ seconds_at(const struct curves_line *l, double epoch)
 
 /* Stretches of equal cells, as far as the curve goes; over seconds and over
  * epochs. */
-struct bands { struct plot_band *side[SIDES]; int n; };
+struct curves_bands { struct plot_band *side[SIDES]; int n; };
 
-static struct bands
-bands_of(const struct curves_line *l, double largest, double second)
+static struct curves_bands
+curves_bands_of(const struct curves_line *l, double largest, double second)
 {
 	const struct schedule *s = curves_schedule(l);
 	size_t points = l->series[HISTORY_LOSS].n;
 	double end = points > 0 ?
 	    l->series[HISTORY_LOSS].at[points - 1].epoch : 0;
-	struct bands b = { .n = 0 };
+	struct curves_bands b = { .n = 0 };
 
 	if (s == NULL)
 		return b;
@@ -121,24 +121,25 @@ bands_of(const struct curves_line *l, double largest, double second)
 		struct plot_band band = { .from = g->epoch_begin,
 			.shade = stage_cost(g) / largest };
 
-		for (k = i + 1; k < s->stages && same_cells(g, &s->stage[k]); )
+		for (k = i + 1; k < s->stages &&
+		    curves_same_cells(g, &s->stage[k]); )
 			k++;
 		if (band.from >= end)
 			break;
 		/* The last batch may reach beyond the last epoch. */
 		band.to = k == s->stages ? end :
 		    fmin(s->stage[k - 1].epoch_end, end);
-		band.text = band_text(g);
+		band.text = curves_band_text(g);
 		b.side[1][b.n] = band;
-		band.from = seconds_at(l, band.from) / second;
-		band.to = seconds_at(l, band.to) / second;
+		band.from = curves_seconds_at(l, band.from) / second;
+		band.to = curves_seconds_at(l, band.to) / second;
 		b.side[0][b.n++] = band;
 	}
 	return b;
 }
 
 static void
-free_bands(struct bands *b)
+curves_free_bands(struct curves_bands *b)
 {
 	for (int i = 0; i < b->n; i++)
 		free((char *)b->side[1][i].text);
@@ -148,7 +149,7 @@ free_bands(struct bands *b)
 
 /* The dearest stage of all, which is the darkest. */
 static double
-largest_cost(const struct curves *c)
+curves_largest_cost(const struct curves *c)
 {
 	double most = 0;
 
@@ -163,21 +164,21 @@ largest_cost(const struct curves *c)
 
 /* ---- the picture ---- */
 
-struct picture {
+struct curves_picture {
 	const struct curves *c;
-	struct unit unit;
+	struct curves_unit unit;
 	int of[PANELS], panels;		/* what each shows; how many there are */
-	struct points *points[PANELS];	/* [curves] */
+	struct curves_points *points[PANELS];	/* [curves] */
 	struct plot_series *series[SIDES][PANELS];	/* [curves] */
 	struct plot_panel panel[SIDES][PANELS];
-	struct bands *bands;		/* [curves] */
+	struct curves_bands *bands;		/* [curves] */
 	struct plot_strip *strip[SIDES];	/* [curves] at most */
 	double *border[SIDES];
 	struct plot plot[SIDES];
 };
 
 static int
-lines_with(const struct curves *c, int of)
+curves_lines_with(const struct curves *c, int of)
 {
 	int n = 0;
 
@@ -188,7 +189,7 @@ lines_with(const struct curves *c, int of)
 
 /* How far the axes reach. */
 static void
-find_ends(const struct curves *c, double *seconds, double *epoch)
+curves_find_ends(const struct curves *c, double *seconds, double *epoch)
 {
 	*seconds = *epoch = 0;
 	for (size_t i = 0; i < c->n; i++)
@@ -202,10 +203,11 @@ find_ends(const struct curves *c, double *seconds, double *epoch)
 			}
 }
 
-static struct unit
-unit_of(double seconds)
+static struct curves_unit
+curves_unit_of(double seconds)
 {
-	static const struct unit units[] = { { "hours of training", 3600 },
+	static const struct curves_unit units[] = { { "hours of training",
+	    3600 },
 		{ "minutes of training", 60 }, { "seconds of training", 1 } };
 	int i = 0;
 
@@ -216,7 +218,7 @@ unit_of(double seconds)
 
 /* Panel ${k} of both sides, with the series of all curves. */
 static void
-add_panel(struct picture *p, int k)
+curves_add_panel(struct curves_picture *p, int k)
 {
 	static const char *const label[] = { "Training loss",
 		"Validation top-1, %", "Validation mAP, %" };
@@ -235,9 +237,9 @@ add_panel(struct picture *p, int k)
 	for (size_t i = 0; i < curves; i++) {
 		const struct curves_line *l = &p->c->line[i];
 		size_t n = l->series[of].n;
-		struct points *at = &p->points[k][i];
+		struct curves_points *at = &p->points[k][i];
 
-		*at = points_of(l->series[of].at, n, loss ? n / MOST + 1 : 1,
+		*at = curves_points_of(l->series[of].at, n, loss ? n / MOST + 1 : 1,
 		    loss ? 1 : 100, p->unit.seconds);
 		for (int side = 0; side < SIDES; side++)
 			p->series[side][k][i] = (struct plot_series){
@@ -254,14 +256,15 @@ add_panel(struct picture *p, int k)
  * curve: of several, those of one would cross the lines of the others.
  */
 static void
-add_strips(struct picture *p)
+curves_add_strips(struct curves_picture *p)
 {
 	const struct curves *c = p->c;
-	double largest = largest_cost(c);
+	double largest = curves_largest_cost(c);
 
 	p->bands = xcalloc(c->n, sizeof(*p->bands));
 	for (size_t i = 0; i < c->n; i++)
-		p->bands[i] = bands_of(&c->line[i], largest, p->unit.seconds);
+		p->bands[i] = curves_bands_of(&c->line[i], largest,
+		    p->unit.seconds);
 	for (int side = 0; side < SIDES; side++) {
 		struct plot *plot = &p->plot[side];
 		int k = 0;
@@ -285,7 +288,7 @@ add_strips(struct picture *p)
 }
 
 static void
-free_picture(struct picture *p)
+curves_free_picture(struct curves_picture *p)
 {
 	for (int k = 0; k < p->panels; k++) {
 		for (size_t i = 0; i < p->c->n; i++)
@@ -295,7 +298,7 @@ free_picture(struct picture *p)
 			free(p->series[side][k]);
 	}
 	for (size_t i = 0; i < p->c->n; i++)
-		free_bands(&p->bands[i]);
+		curves_free_bands(&p->bands[i]);
 	free(p->bands);
 	for (int side = 0; side < SIDES; side++) {
 		free(p->strip[side]);
@@ -305,7 +308,7 @@ free_picture(struct picture *p)
 
 /* Which curves are means, and of how many; NULL: none. */
 static char *
-note_of(const struct curves *c)
+curves_note_of(const struct curves *c)
 {
 	struct buffer b = { 0 };
 
@@ -321,21 +324,22 @@ note_of(const struct curves *c)
 int
 curves_draw(const struct curves *c, const char *path)
 {
-	int maps = lines_with(c, HISTORY_MAP), top1 = lines_with(c, HISTORY_TOP1);
-	struct picture p = { .c = c, .of = { HISTORY_LOSS, maps == top1 ?
+	int maps = curves_lines_with(c, HISTORY_MAP),
+	    top1 = curves_lines_with(c, HISTORY_TOP1);
+	struct curves_picture p = { .c = c, .of = { HISTORY_LOSS, maps == top1 ?
 		HISTORY_MAP : HISTORY_TOP1 }, .panels = top1 > 0 ? PANELS : 1 };
-	char *note = note_of(c);
+	char *note = curves_note_of(c);
 	double seconds, epoch;
 	int bad;
 
-	find_ends(c, &seconds, &epoch);
-	p.unit = unit_of(seconds);
+	curves_find_ends(c, &seconds, &epoch);
+	p.unit = curves_unit_of(seconds);
 	for (int k = 0; k < p.panels; k++)
-		add_panel(&p, k);
+		curves_add_panel(&p, k);
 	p.plot[0].x = (struct plot_axis){ p.unit.label, 0,
 		seconds / p.unit.seconds, 0 };
 	p.plot[1].x = (struct plot_axis){ "epoch", 0, epoch, 0 };
-	add_strips(&p);
+	curves_add_strips(&p);
 	for (int side = 0; side < SIDES; side++) {
 		p.plot[side].panel = p.panel[side];
 		p.plot[side].panels = p.panels;
@@ -345,7 +349,7 @@ curves_draw(const struct curves *c, const char *path)
 	p.plot[0].w = 1120;
 	p.plot[0].h = 140 + 250 * p.panels + 18 * p.plot[0].strips;
 	bad = plot_beside(p.plot, SIDES, path);
-	free_picture(&p);
+	curves_free_picture(&p);
 	free(note);
 	return bad;
 }

@@ -9,7 +9,7 @@
 #include "eval/curves.h"
 
 static int
-is_table(const char *path)
+curves_is_table(const char *path)
 {
 	return text_ends(path, ".tsv");
 }
@@ -17,14 +17,14 @@ is_table(const char *path)
 int
 curves_ready(const char *path)
 {
-	return is_table(path) ? 0 : plot_ready(path);
+	return curves_is_table(path) ? 0 : plot_ready(path);
 }
 
 /* ---- a table ---- */
 
 /* The cells of a stage, "8x4x112,16x4x80". */
 static char *
-cells_text(const struct stage *g)
+curves_cells_text(const struct stage *g)
 {
 	struct buffer b = { 0 };
 
@@ -36,7 +36,7 @@ cells_text(const struct stage *g)
 
 /* A tab, and ${v} or nothing. */
 static void
-add_cell(struct buffer *b, double v)
+curves_add_cell(struct buffer *b, double v)
 {
 	char text[32];
 
@@ -45,13 +45,13 @@ add_cell(struct buffer *b, double v)
 
 /* The steps until ${epoch} belong to the stage before a border there. */
 static const struct stage *
-stage_until(const struct schedule *s, double epoch)
+curves_stage_until(const struct schedule *s, double epoch)
 {
 	return schedule_stage(s, (int)fmax(ceil(epoch) - 1, 0));
 }
 
 static void
-add_series(struct buffer *b, const struct curves_line *l, int of)
+curves_add_series(struct buffer *b, const struct curves_line *l, int of)
 {
 	static const char *const series[] = { "loss", "top1", "map" };
 	const struct schedule *schedule = curves_schedule(l);
@@ -60,13 +60,13 @@ add_series(struct buffer *b, const struct curves_line *l, int of)
 	for (size_t k = 0; k < l->series[of].n; k++) {
 		const struct curves_point *p = &l->series[of].at[k];
 		char *cells = schedule == NULL ? xstrdup("") :
-		    cells_text(stage_until(schedule, p->epoch));
+		    curves_cells_text(curves_stage_until(schedule, p->epoch));
 
 		buffer_printf(b, "%s\t%s", name, series[of]);
-		add_cell(b, p->epoch);
-		add_cell(b, p->seconds);
-		add_cell(b, p->value);
-		add_cell(b, p->error);
+		curves_add_cell(b, p->epoch);
+		curves_add_cell(b, p->seconds);
+		curves_add_cell(b, p->value);
+		curves_add_cell(b, p->error);
 		buffer_printf(b, "\t%zu\t%s\n", l->runs, cells);
 		free(cells);
 	}
@@ -74,7 +74,7 @@ add_series(struct buffer *b, const struct curves_line *l, int of)
 }
 
 static int
-write_table(const struct curves *c, const char *path)
+curves_write_table(const struct curves *c, const char *path)
 {
 	struct buffer b = { 0 };
 	int bad;
@@ -83,7 +83,7 @@ write_table(const struct curves *c, const char *path)
 	    "cells\n");
 	for (size_t i = 0; i < c->n; i++)
 		for (int of = 0; of < HISTORY_SERIES; of++)
-			add_series(&b, &c->line[i], of);
+			curves_add_series(&b, &c->line[i], of);
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
 	return bad;
@@ -92,5 +92,6 @@ write_table(const struct curves *c, const char *path)
 int
 curves_write(const struct curves *c, const char *path)
 {
-	return is_table(path) ? write_table(c, path) : curves_draw(c, path);
+	return curves_is_table(path) ? curves_write_table(c, path) :
+	    curves_draw(c, path);
 }

@@ -11,7 +11,7 @@
 #include "eval/history.h"
 
 /* Where reading is. */
-struct reader {
+struct history_reader {
 	struct history *h;
 	const struct json *line;
 	int number;			/* of the line, from 1 */
@@ -20,14 +20,14 @@ struct reader {
 };
 
 static void
-append(struct history_series *s, struct history_point p)
+history_append(struct history_series *s, struct history_point p)
 {
 	s->at = array_room(s->at, s->n, &s->cap, sizeof(*s->at));
 	s->at[s->n++] = p;
 }
 
 static int
-is_null(const struct json *v)
+history_is_null(const struct json *v)
 {
 	for (const char *kind = "{[sirb"; *kind != '\0'; kind++)
 		if (json_is(v, *kind))
@@ -37,21 +37,22 @@ is_null(const struct json *v)
 
 /* The number ${name} of the line; NaN, which the log has as null, if it may. */
 static int
-number(const struct reader *r, const char *name, int or_null, double *to)
+history_number(const struct history_reader *r, const char *name, int or_null,
+    double *to)
 {
 	const struct json *v = json_get(r->line, name);
 
 	if (v != NULL && json_to_real(v, to) == 0)
 		return 0;
 	*to = NAN;
-	if (or_null && is_null(v))
+	if (or_null && history_is_null(v))
 		return 0;
 	return fail("%s:%d: %s %s (wanted a number)", text_quote(r->h->log),
 	    r->number, v == NULL ? "no" : "no number:", name);
 }
 
 static int
-read_step(const struct reader *r, uint64_t *step)
+history_read_step(const struct history_reader *r, uint64_t *step)
 {
 	int64_t v;
 
@@ -64,22 +65,22 @@ read_step(const struct reader *r, uint64_t *step)
 
 /* What follows step ${step} is done again. */
 static void
-forget(struct history_series *s, uint64_t step)
+history_forget(struct history_series *s, uint64_t step)
 {
 	while (s->n > 0 && s->at[s->n - 1].step > step)
 		s->n--;
 }
 
 static int
-on_start(struct reader *r)
+history_on_start(struct history_reader *r)
 {
 	uint64_t step;
 
-	if (read_step(r, &step) != 0)
+	if (history_read_step(r, &step) != 0)
 		return -1;
-	forget(&r->steps, step);
+	history_forget(&r->steps, step);
 	for (int i = 0; i < HISTORY_SERIES; i++)
-		forget(&r->h->series[i], step);
+		history_forget(&r->h->series[i], step);
 	return 0;
 }
 
@@ -89,22 +90,22 @@ on_start(struct reader *r)
  * those of the line do.
  */
 static int
-on_step(struct reader *r)
+history_on_step(struct history_reader *r)
 {
 	const struct history_point none = { 0 };
 	const struct history_point *last;
 	double clips, seconds, rate, loss, all;
 	struct history_point p = { 0 };
 
-	if (read_step(r, &p.step) != 0 || number(r, "epoch", 0, &p.epoch) != 0 ||
-	    number(r, "clips", 0, &clips) != 0 ||
-	    number(r, "seconds", 0, &seconds) != 0 ||
-	    number(r, "clips_per_s", 0, &rate) != 0 ||
-	    number(r, "loss", 1, &loss) != 0)
+	if (history_read_step(r, &p.step) != 0 || history_number(r, "epoch", 0,
+	    &p.epoch) != 0 || history_number(r, "clips", 0, &clips) != 0 ||
+	    history_number(r, "seconds", 0, &seconds) != 0 ||
+	    history_number(r, "clips_per_s", 0, &rate) != 0 ||
+	    history_number(r, "loss", 1, &loss) != 0)
 		return -1;
 	if (p.step > 0) {
-		forget(&r->steps, p.step - 1);
-		forget(&r->h->series[HISTORY_LOSS], p.step - 1);
+		history_forget(&r->steps, p.step - 1);
+		history_forget(&r->h->series[HISTORY_LOSS], p.step - 1);
 	}
 	last = r->steps.n > 0 ? &r->steps.at[r->steps.n - 1] : &none;
 	all = rate > 0 ? (clips - last->value) / rate : seconds;
@@ -113,40 +114,42 @@ on_step(struct reader *r)
 		seconds = all;
 	p.seconds = last->seconds + seconds;
 	p.value = clips;
-	append(&r->steps, p);
+	history_append(&r->steps, p);
 	p.value = loss;
-	append(&r->h->series[HISTORY_LOSS], p);
+	history_append(&r->h->series[HISTORY_LOSS], p);
 	return 0;
 }
 
 static int
-on_validation(struct reader *r)
+history_on_validation(struct history_reader *r)
 {
 	struct history_point p = { .seconds = NAN };
 	double map;
 
-	if (read_step(r, &p.step) != 0 || number(r, "epoch", 0, &p.epoch) != 0 ||
-	    number(r, "top1", 1, &p.value) != 0 ||
-	    (json_get(r->line, "map") != NULL && number(r, "map", 1, &map) != 0))
+	if (history_read_step(r, &p.step) != 0 || history_number(r, "epoch", 0,
+	    &p.epoch) != 0 || history_number(r, "top1", 1, &p.value) != 0 ||
+	    (json_get(r->line, "map") != NULL &&
+	    history_number(r, "map", 1, &map) != 0))
 		return -1;
 	for (int i = HISTORY_TOP1; i <= HISTORY_MAP && p.step > 0; i++)
-		forget(&r->h->series[i], p.step - 1);
-	append(&r->h->series[HISTORY_TOP1], p);
+		history_forget(&r->h->series[i], p.step - 1);
+	history_append(&r->h->series[HISTORY_TOP1], p);
 	if (json_get(r->line, "map") != NULL) {
 		p.value = map;
-		append(&r->h->series[HISTORY_MAP], p);
+		history_append(&r->h->series[HISTORY_MAP], p);
 	}
 	return 0;
 }
 
 static int
-read_line(struct reader *r, const char *text)
+history_read_line(struct history_reader *r, const char *text)
 {
 	static const struct {
 		const char *type;
-		int (*read)(struct reader *r);
-	} known[] = { { "start", on_start }, { "step", on_step },
-		{ "validation", on_validation } };
+		int (*read)(struct history_reader *r);
+	} known[] = { { "start", history_on_start },
+	    { "step", history_on_step },
+		{ "validation", history_on_validation } };
 	char *what = xprintf("%s:%d", text_quote(r->h->log), r->number);
 	struct json *v = json_parse(what, text, strlen(text));
 	const char *type = json_to_text(json_get(v, "type"));
@@ -167,7 +170,8 @@ read_line(struct reader *r, const char *text)
 /* A validation comes before the line that counts its step, if not right after
  * it. */
 static void
-place_validations(const struct history_series *steps, struct history_series *s)
+history_place_validations(const struct history_series *steps,
+    struct history_series *s)
 {
 	const struct history_point start = { 0 };
 	size_t k = 0;
@@ -192,7 +196,7 @@ place_validations(const struct history_series *steps, struct history_series *s)
 }
 
 static int
-read_lines(struct reader *r, char *text)
+history_read_lines(struct history_reader *r, char *text)
 {
 	char *next;
 
@@ -200,11 +204,11 @@ read_lines(struct reader *r, char *text)
 	    line = next) {
 		*next++ = '\0';
 		r->number++;
-		if (read_line(r, line) != 0)
+		if (history_read_line(r, line) != 0)
 			return -1;
 	}
-	place_validations(&r->steps, &r->h->series[HISTORY_TOP1]);
-	place_validations(&r->steps, &r->h->series[HISTORY_MAP]);
+	history_place_validations(&r->steps, &r->h->series[HISTORY_TOP1]);
+	history_place_validations(&r->steps, &r->h->series[HISTORY_MAP]);
 	return 0;
 }
 
@@ -214,7 +218,7 @@ history_read(struct history *h, const char *run)
 	int folder = file_is_dir(run);
 	char *dir = folder ? xstrdup(run) : path_dir(run);
 	char *table = path_join(dir, "schedule.tsv");
-	struct reader r = { .h = h };
+	struct history_reader r = { .h = h };
 	struct buffer b = { 0 };
 	int bad = 0;
 
@@ -222,8 +226,9 @@ history_read(struct history *h, const char *run)
 		xstrdup(run) };
 	if (file_read_text(h->log, &b) != 0)
 		bad = -1;
-	else if (read_lines(&r, b.data) != 0 || (access(table, F_OK) == 0 &&
-	    (h->schedule = schedule_read(table)) == NULL))
+	else if (history_read_lines(&r, b.data) != 0 ||
+	    (access(table, F_OK) == 0 && (h->schedule = schedule_read(table)) ==
+	    NULL))
 		bad = -2;
 	buffer_free(&b);
 	free(r.steps.at);

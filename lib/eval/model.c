@@ -13,7 +13,7 @@
 /* The scores that count must be of the classes that the checkpoint names;
  * other heads may be of anything. */
 static int
-check_head(const struct model *m)
+model_check_head(const struct model *m)
 {
 	const struct graph *g = m->graph;
 	const struct target_need *t =
@@ -46,12 +46,12 @@ model_read(struct model *m, const char *path, const char *device)
 		return EXIT_USAGE;
 	m->graph = graph_parse(m->state.model, m->state.network,
 	    (int)m->class.n);
-	return m->graph != NULL ? check_head(m) : EXIT_DAMAGE;
+	return m->graph != NULL ? model_check_head(m) : EXIT_DAMAGE;
 }
 
 /* Convolutions are done as in the run that the checkpoint is of. */
 static int
-take_choices(const struct model *m)
+model_take_choices(const struct model *m)
 {
 	char *dir = path_dir(m->path);
 	int status = choices_take_saved(m->device, dir);
@@ -69,7 +69,7 @@ model_start(struct model *m, int threads, enum precision precision)
 
 	if ((m->device = device_open(m->backend, &o)) == NULL)
 		return EXIT_USAGE;
-	if ((status = take_choices(m)) != 0)
+	if ((status = model_take_choices(m)) != 0)
 		return status;
 	if ((m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;

@@ -18,7 +18,7 @@
 
 /* A picture in the middle of the table would spoil both. */
 static void
-refuse_stdout(const char *option, const char *path)
+packed_refuse_stdout(const char *option, const char *path)
 {
 	if (path != NULL && strcmp(path, "-") == 0)
 		options_wrong("--%s=-: standard output has the table (wanted a "
@@ -28,11 +28,11 @@ refuse_stdout(const char *option, const char *path)
 void
 packed_files_check(const struct packed_files *f)
 {
-	refuse_stdout("scores", f->scores);
-	refuse_stdout("per-class", f->per_class);
-	refuse_stdout("sheet", f->sheet);
+	packed_refuse_stdout("scores", f->scores);
+	packed_refuse_stdout("per-class", f->per_class);
+	packed_refuse_stdout("sheet", f->sheet);
 	for (size_t i = 0; i < f->matrix.n; i++) {
-		refuse_stdout("matrix", f->matrix.item[i]);
+		packed_refuse_stdout("matrix", f->matrix.item[i]);
 		if (results_matrix_ready(f->matrix.item[i], 0) != 0)
 			exit(EXIT_USAGE);
 	}
@@ -66,7 +66,7 @@ packed_close(struct packed *p)
 
 /* All ranks have opened the same. */
 static int
-check_ranks(const struct packed *p, struct comm *comm)
+packed_check_ranks(const struct packed *p, struct comm *comm)
 {
 	const struct model *m = p->model;
 	const struct buffer *file = &m->file.file;
@@ -91,7 +91,7 @@ check_ranks(const struct packed *p, struct comm *comm)
  * and name: otherwise every score would be right for something else.
  */
 static int
-check_classes(const struct packed *p)
+packed_check_classes(const struct packed *p)
 {
 	return class_compare(p->path, dataset_class_list(p->data),
 	    "the checkpoint", &p->model->class, "classes.txt of the set that it "
@@ -100,7 +100,7 @@ check_classes(const struct packed *p)
 
 /* What says how often the network is right needs labels. */
 static int
-check_labels(const struct packed *p)
+packed_check_labels(const struct packed *p)
 {
 	const struct packed_files *f = &p->files;
 	const char *option = f->matrix.n > 0 ? "matrix" : f->per_class != NULL ?
@@ -123,7 +123,7 @@ check_labels(const struct packed *p)
 
 /* What cannot be written should not be found out when all is scored. */
 static int
-check_outputs(const struct packed *p, int rank, const char *answer)
+packed_check_outputs(const struct packed *p, int rank, const char *answer)
 {
 	const struct packed_files *f = &p->files;
 	const char *const output[] = { f->scores, f->per_class, f->sheet,
@@ -143,7 +143,7 @@ check_outputs(const struct packed *p, int rank, const char *answer)
 }
 
 static int
-open_all(struct packed *p, const struct packed_start *how)
+packed_open_all(struct packed *p, const struct packed_start *how)
 {
 	int status = model_read(p->model, how->network, how->device);
 
@@ -158,17 +158,17 @@ int
 packed_prepare(struct packed *p, const struct packed_start *how,
     struct comm *comm)
 {
-	int status = comm_agree(comm, open_all(p, how));
+	int status = comm_agree(comm, packed_open_all(p, how));
 
 	if (status == 0)
-		status = check_ranks(p, comm);
+		status = packed_check_ranks(p, comm);
 	if (status != 0)
 		return status;
-	status = check_classes(p);
+	status = packed_check_classes(p);
 	if (status == 0)
-		status = check_labels(p);
+		status = packed_check_labels(p);
 	if (status == 0)
-		status = check_outputs(p, comm->rank, how->output);
+		status = packed_check_outputs(p, comm->rank, how->output);
 	if (status == 0)
 		status = chosen_views(how->views, p->model, &p->views);
 	if (status == 0 && comm->rank == 0)

@@ -35,7 +35,7 @@ struct recogniser {
 };
 
 static size_t
-frames_of(const struct recogniser *r)
+recognise_frames_of(const struct recogniser *r)
 {
 	return (size_t)r->v.n * (size_t)r->v.t;
 }
@@ -45,7 +45,7 @@ frames_of(const struct recogniser *r)
  * are two of five and not eight and two with six that nobody asked for.
  */
 static int
-views_together(int views, int most)
+recognise_views_together(int views, int most)
 {
 	int microbatches = (views + most - 1) / most;
 
@@ -53,7 +53,7 @@ views_together(int views, int most)
 }
 
 static void
-make_targets(struct recogniser *r)
+recognise_make_targets(struct recogniser *r)
 {
 	const struct needs *needs = &r->m->graph->needs;
 	size_t n = (size_t)r->v.n;
@@ -77,17 +77,17 @@ recogniser_new(const struct model *m, const struct view_options *v, int threads,
 
 	r->m = m;
 	r->v = *v;
-	r->v.n = views_together(v->clips * v->crops, v->n);
+	r->v.n = recognise_views_together(v->clips * v->crops, v->n);
 	r->classes = m->graph->head[0].classes;
 	r->loss = m->graph->op[m->graph->head[0].loss].loss;
-	frames = frames_of(r);
+	frames = recognise_frames_of(r);
 	*status = EXIT_USAGE;
 	if ((r->plan = evaluate_plan(m->net, &r->v)) == NULL)
 		goto err;
 	*status = EXIT_FAILED;
 	if (net_reserve(m->net) != 0)
 		goto err;
-	make_targets(r);
+	recognise_make_targets(r);
 	r->clip = xcalloc((size_t)r->v.n, sizeof(*r->clip));
 	r->pixels = xcalloc(frames, 3 * side * side);
 	r->scratch = xcalloc((size_t)r->v.n * (size_t)r->classes,
@@ -134,7 +134,7 @@ recogniser_free(struct recogniser *r)
 
 /* Frame ${j} of the microbatch, on any thread. */
 static int
-show(struct recogniser *r, int j, int thread)
+recognise_decode_frame(struct recogniser *r, int j, int thread)
 {
 	const struct arrival *a = r->now;
 	size_t side = (size_t)r->v.side;
@@ -151,11 +151,11 @@ show(struct recogniser *r, int j, int thread)
 }
 
 static void
-show_part(int j, int thread, void *arg)
+recognise_decode_part(int j, int thread, void *arg)
 {
 	struct recogniser *r = arg;
 
-	r->bad[j] = show(r, j, thread) != 0;
+	r->bad[j] = recognise_decode_frame(r, j, thread) != 0;
 }
 
 /*
@@ -163,7 +163,8 @@ show_part(int j, int thread, void *arg)
  * thread: what a spool gives stands until it is asked again.
  */
 static int
-load(struct recogniser *r, const struct arrival *a, int first, int n, char *why)
+recognise_load(struct recogniser *r, const struct arrival *a, int first, int n,
+    char *why)
 {
 	const struct fraction *fps = &a->x.fps;
 	struct clip_of of = { .total = a->x.frames, .fps = fps->den > 0 ?
@@ -186,10 +187,10 @@ load(struct recogniser *r, const struct arrival *a, int first, int n, char *why)
 		buffer_add(&r->bytes, data, size);
 		r->at[j + 1] = r->bytes.n;
 	}
-	pool_run(r->pool, frames, show_part, r);
+	pool_run(r->pool, frames, recognise_decode_part, r);
 	for (int j = 0; j < frames; j++)
 		if (r->bad[j]) {
-			show(r, j, 0);
+			recognise_decode_frame(r, j, 0);
 			snprintf(why, RECOGNISE_WHY, "%s",
 			    fetch_error(r->fetch[0]));
 			return -2;
@@ -212,7 +213,7 @@ recognise(struct recogniser *r, const struct arrival *a, double *scores,
 	for (int first = 0; first < views; first += r->v.n) {
 		int n = views - first < r->v.n ? views - first : r->v.n;
 
-		if ((bad = load(r, a, first, n, why)) != 0)
+		if ((bad = recognise_load(r, a, first, n, why)) != 0)
 			return bad;
 		r->m->net->same = r->begun;
 		net_forward(r->m->net, r->plan, &f, NULL);

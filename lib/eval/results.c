@@ -33,7 +33,7 @@ results_best(const struct results *r, uint32_t i, int n, int *class)
 
 /* The classes of sample ${i}, one after the other: -1 after the last. */
 static int
-next_class(const struct results *r, uint32_t i, int c)
+results_next_class(const struct results *r, uint32_t i, int c)
 {
 	for (c++; c < r->e->classes; c++)
 		if (evaluation_has(r->data, i, c) == 1)
@@ -45,10 +45,11 @@ char *
 results_label(const struct results *r, uint32_t i, int names)
 {
 	struct buffer b = { 0 };
-	int c = next_class(r, i, -1);
+	int c = results_next_class(r, i, -1);
 
 	buffer_text(&b, c < 0 && !names ? "-1" : "");
-	for (const char *between = ""; c >= 0; c = next_class(r, i, c)) {
+	for (const char *between = ""; c >= 0; c = results_next_class(r, i,
+	    c)) {
 		if (names)
 			buffer_printf(&b, "%s%s", between, r->class[c]);
 		else
@@ -105,7 +106,7 @@ results_confusion(const struct results *r)
 
 /* How many samples of each class are right among the first ${k}. */
 static double *
-hits(const struct results *r, int k)
+results_hits(const struct results *r, int k)
 {
 	double *n = xcalloc((size_t)r->e->classes, sizeof(*n));
 
@@ -120,7 +121,7 @@ hits(const struct results *r, int k)
 }
 
 static int
-write_precisions(const struct results *r, const char *path)
+results_write_precisions(const struct results *r, const char *path)
 {
 	struct buffer b = { 0 };
 	int bad;
@@ -145,11 +146,11 @@ write_precisions(const struct results *r, const char *path)
 }
 
 static int
-write_hits(const struct results *r, const char *path)
+results_write_hits(const struct results *r, const char *path)
 {
 	size_t n = (size_t)r->e->classes;
 	struct confusion *all = results_confusion(r);
-	double *top1 = hits(r, 1), *top5 = hits(r, 5);
+	double *top1 = results_hits(r, 1), *top5 = results_hits(r, 5);
 	struct buffer b = { 0 };
 	int bad;
 
@@ -183,6 +184,6 @@ write_hits(const struct results *r, const char *path)
 int
 results_write_classes(const struct results *r, const char *path)
 {
-	return dataset_sets(r->data) ? write_precisions(r, path) :
-	    write_hits(r, path);
+	return dataset_sets(r->data) ? results_write_precisions(r, path) :
+	    results_write_hits(r, path);
 }

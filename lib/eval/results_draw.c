@@ -16,7 +16,7 @@
 
 /* The figures below a title; nothing without labels. */
 static void
-add_summary(const struct results *r, struct buffer *to)
+results_add_summary(const struct results *r, struct buffer *to)
 {
 	const struct summary *s = &r->summary;
 
@@ -29,7 +29,7 @@ add_summary(const struct results *r, struct buffer *to)
 /* ---- the confusion matrix ---- */
 
 static int
-is_table(const char *path)
+results_is_table(const char *path)
 {
 	return text_ends(path, ".tsv");
 }
@@ -37,7 +37,7 @@ is_table(const char *path)
 int
 results_matrix_ready(const char *path, int classes)
 {
-	if (is_table(path))
+	if (results_is_table(path))
 		return 0;
 	if (plot_ready(path) != 0)
 		return -1;
@@ -49,13 +49,13 @@ results_matrix_ready(const char *path, int classes)
 }
 
 static double
-cell(const struct confusion *c, int label, int predicted)
+results_cell(const struct confusion *c, int label, int predicted)
 {
 	return c->count[(size_t)label * (size_t)c->classes + (size_t)predicted];
 }
 
 static int
-write_table(const struct results *r, const struct confusion *c,
+results_write_table(const struct results *r, const struct confusion *c,
     const int *order, int counts, const char *path)
 {
 	struct buffer b = { 0 };
@@ -71,7 +71,8 @@ write_table(const struct results *r, const struct confusion *c,
 			free(name);
 		}
 		for (int k = 0; k < c->classes; k++) {
-			double v = i < 0 ? 0 : cell(c, order[i], order[k]);
+			double v = i < 0 ? 0 : results_cell(c, order[i],
+			    order[k]);
 			char *name;
 
 			if (i >= 0) {
@@ -92,7 +93,7 @@ write_table(const struct results *r, const struct confusion *c,
 }
 
 static int
-draw_matrix(const struct results *r, const struct confusion *c,
+results_draw_matrix(const struct results *r, const struct confusion *c,
     const int *order, int counts, const char *path)
 {
 	size_t n = (size_t)c->classes;
@@ -111,14 +112,14 @@ draw_matrix(const struct results *r, const struct confusion *c,
 		name[i] = r->class[order[i]];
 		place[order[i]] = i;
 		for (int k = 0; k < c->classes; k++)
-			count[(size_t)i * n + (size_t)k] = cell(c, order[i],
-			    order[k]);
+			count[(size_t)i * n + (size_t)k] = results_cell(c,
+			    order[i], order[k]);
 	}
 	m.pairs = confusion_worst(c, PLOT_PAIRS, worst);
 	for (int i = 0; i < m.pairs; i++)
 		pair[i] = (struct plot_pair){ place[worst[i].label],
 			place[worst[i].predicted] };
-	add_summary(r, &note);
+	results_add_summary(r, &note);
 	m.note = note.data;
 	bad = plot_matrix(&m, path);
 	buffer_free(&note);
@@ -140,8 +141,8 @@ results_write_matrix(const struct results *r, const struct matrix_options *o,
 			order[i] = i;
 	else
 		confusion_order(c, order);
-	bad = (is_table(path) ? write_table : draw_matrix)(r, c, order,
-	    o->counts, path);
+	bad = (results_is_table(path) ? results_write_table :
+	    results_draw_matrix)(r, c, order, o->counts, path);
 	free(order);
 	confusion_free(c);
 	return bad;
@@ -156,7 +157,7 @@ enum { STRIP = 3, GAP = 4, SIDE = 160 };	/* frames of a sample, pixels */
  * ${*to}; 0, or as fetch_clip.
  */
 static int
-strip(const struct results *r, struct fetch *f, uint32_t i,
+results_strip(const struct results *r, struct fetch *f, uint32_t i,
     const struct image **to)
 {
 	struct sample m = dataset_sample(r->data, i);
@@ -183,12 +184,12 @@ strip(const struct results *r, struct fetch *f, uint32_t i,
 }
 
 /* A sample that may stand on the sheet. */
-struct candidate { uint32_t sample; int predicted; double score; };
+struct results_candidate { uint32_t sample; int predicted; double score; };
 
 static int
-most_confident(const void *a, const void *b)
+results_most_confident(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct results_candidate *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
@@ -197,9 +198,11 @@ most_confident(const void *a, const void *b)
 
 /* All samples, or those that are wrong, most confident first; how many. */
 static uint32_t
-candidates(const struct results *r, int wrong, struct candidate **to)
+results_candidates(const struct results *r, int wrong,
+    struct results_candidate **to)
 {
-	struct candidate *c = xcalloc((size_t)r->e->samples + 1, sizeof(*c));
+	struct results_candidate *c = xcalloc((size_t)r->e->samples + 1,
+	    sizeof(*c));
 	double *p = xcalloc((size_t)r->e->classes, sizeof(*p));
 	uint32_t n = 0;
 
@@ -211,18 +214,18 @@ candidates(const struct results *r, int wrong, struct candidate **to)
 			continue;
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);
-		c[n++] = (struct candidate){ i, best, p[best] };
+		c[n++] = (struct results_candidate){ i, best, p[best] };
 	}
 	if (wrong)
-		qsort(c, n, sizeof(*c), most_confident);
+		qsort(c, n, sizeof(*c), results_most_confident);
 	free(p);
 	*to = c;
 	return n;
 }
 
 static int
-add_clip(const struct results *r, struct fetch *f, const struct candidate *c,
-    struct plot_clip *to)
+results_add_clip(const struct results *r, struct fetch *f,
+    const struct results_candidate *c, struct plot_clip *to)
 {
 	struct sample m = dataset_sample(r->data, c->sample);
 	char *path = NULL;
@@ -234,14 +237,14 @@ add_clip(const struct results *r, struct fetch *f, const struct candidate *c,
 		PLOT_RIGHT : PLOT_WRONG };
 	if (to->mark == PLOT_WRONG)
 		to->note = xprintf("label: %s", r->class[m.label]);
-	return bad != 0 ? bad : strip(r, f, c->sample, &to->m);
+	return bad != 0 ? bad : results_strip(r, f, c->sample, &to->m);
 }
 
 int
 results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 {
-	struct candidate *c;
-	uint32_t all = candidates(r, wrong, &c);
+	struct results_candidate *c;
+	uint32_t all = results_candidates(r, wrong, &c);
 	struct plot_clip *clip;
 	struct plot_sheet s = { .title = r->title };
 	struct fetch *f = fetch_new(r->data, NULL);
@@ -252,7 +255,7 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 		n = (int)all;
 	clip = xcalloc((size_t)n + 1, sizeof(*clip));
 	for (int k = 0; k < n && !bad; k++)
-		bad = add_clip(r, f, &c[wrong ? (uint32_t)k :
+		bad = results_add_clip(r, f, &c[wrong ? (uint32_t)k :
 		    (uint32_t)((uint64_t)k * all / (uint32_t)n)], &clip[k]);
 	if (wrong)
 		buffer_printf(&note, "the %d most confident of %u wrong "
@@ -260,7 +263,7 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 	else
 		buffer_printf(&note, "%d of %u samples, what each is predicted "
 		    "as, and the score", n, all);
-	add_summary(r, &note);
+	results_add_summary(r, &note);
 	s.note = note.data;
 	s.clip = clip;
 	s.n = n;

@@ -11,8 +11,8 @@
 enum { TOP = 5 };		/* classes on a line */
 
 static void
-print_row(const struct results *r, uint32_t i, double score, const int *best,
-    int n, struct buffer *to)
+results_print_row(const struct results *r, uint32_t i, double score,
+    const int *best, int n, struct buffer *to)
 {
 	char *key = table_escape(dataset_sample(r->data, i).key);
 	char *names = results_label(r, i, 1), *label = table_escape(names);
@@ -31,8 +31,8 @@ print_row(const struct results *r, uint32_t i, double score, const int *best,
 }
 
 static void
-print_json(const struct results *r, uint32_t i, double score, const int *best,
-    int n, struct buffer *to)
+results_print_json(const struct results *r, uint32_t i, double score,
+    const int *best, int n, struct buffer *to)
 {
 	struct sample m = dataset_sample(r->data, i);
 	struct json_writer w = { 0 };
@@ -72,7 +72,8 @@ results_print(const struct results *r, int json, struct buffer *to)
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);
 		results_best(r, i, n, best);
-		(json ? print_json : print_row)(r, i, p[best[0]], best, n, to);
+		(json ? results_print_json : results_print_row)(r, i,
+		    p[best[0]], best, n, to);
 	}
 	free(p);
 }

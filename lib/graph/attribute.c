@@ -25,7 +25,7 @@ name_fits(const char *s)
 
 /* One to three integers between commas, ${min} to ${max}; how many, or -1. */
 static int
-integers(const char *s, int min, int max, int v[3])
+attribute_integers(const char *s, int min, int max, int v[3])
 {
 	char part[16];
 	int n = 0;
@@ -49,9 +49,9 @@ integers(const char *s, int min, int max, int v[3])
 
 /* "h,w" or "t,h,w" into v[t, h, w]; two numbers leave t as ${t}. */
 static int
-window(const char *s, int min, int t, int v[3])
+attribute_window(const char *s, int min, int t, int v[3])
 {
-	int n = integers(s, min, OP_WINDOW, v);
+	int n = attribute_integers(s, min, OP_WINDOW, v);
 
 	if (n == 2) {
 		v[2] = v[1];
@@ -63,7 +63,7 @@ window(const char *s, int min, int t, int v[3])
 
 /* Numbers from ${min} up, between commas, into a new ${*v}; how many, or -1. */
 static int
-reals(const char *s, double min, double **v)
+attribute_reals(const char *s, double min, double **v)
 {
 	char part[32];
 	int n = 0;
@@ -85,7 +85,7 @@ reals(const char *s, double min, double **v)
 }
 
 static int
-set_inputs(struct reader *r, struct op *op, const char *value)
+attribute_set_inputs(struct reader *r, struct op *op, const char *value)
 {
 	const struct op_type *type = &op_types[op->kind];
 	char name[LINE];
@@ -113,7 +113,7 @@ set_inputs(struct reader *r, struct op *op, const char *value)
 
 /* One or more of ${letters}, each a bit by its place. */
 static int
-letters_of(const char *s, const char *letters, int *set)
+attribute_letters_of(const char *s, const char *letters, int *set)
 {
 	for (*set = 0; *s != '\0'; s++) {
 		const char *a = strchr(letters, *s);
@@ -127,7 +127,7 @@ letters_of(const char *s, const char *letters, int *set)
 
 /* One of two words: 0 or 1. */
 static int
-word_of(const char *s, const char *no, const char *yes, int *to)
+attribute_word_of(const char *s, const char *no, const char *yes, int *to)
 {
 	*to = strcmp(s, yes) == 0;
 	return *to || strcmp(s, no) == 0 ? 0 : -1;
@@ -135,7 +135,7 @@ word_of(const char *s, const char *no, const char *yes, int *to)
 
 /* A number, perhaps divided: X, X/c or X/sqrt(c). */
 static int
-factor(const char *s, double *by, enum per *per)
+attribute_factor(const char *s, double *by, enum per *per)
 {
 	size_t n = strcspn(s, "/");
 	char part[32];
@@ -152,7 +152,7 @@ factor(const char *s, double *by, enum per *per)
 }
 
 /* Attributes that are one number. */
-static const struct whole {
+static const struct attribute_whole {
 	const char *key;
 	size_t at;			/* of the int in struct op */
 	int min, max;
@@ -170,7 +170,7 @@ static const struct whole {
 	{ "spread", offsetof(struct op, spread), 0, 1, "0 or 1" },
 };
 
-static const struct real {
+static const struct attribute_real {
 	const char *key;
 	size_t at;			/* of the double in struct op */
 	double min, max;
@@ -185,13 +185,14 @@ static const struct real {
 
 /* 1 if ${key} is one of the tables', which then is set; 0; -1 after a message. */
 static int
-set_number(struct reader *r, struct op *op, const struct words *w, int i)
+attribute_set_number(struct reader *r, struct op *op, const struct words *w,
+    int i)
 {
 	const char *key = w->key[i], *value = w->value[i];
 	int64_t n;
 
 	for (size_t k = 0; k < sizeof(wholes) / sizeof(wholes[0]); k++) {
-		const struct whole *a = &wholes[k];
+		const struct attribute_whole *a = &wholes[k];
 
 		if (strcmp(key, a->key) != 0)
 			continue;
@@ -201,7 +202,7 @@ set_number(struct reader *r, struct op *op, const struct words *w, int i)
 		return 1;
 	}
 	for (size_t k = 0; k < sizeof(real_values) / sizeof(real_values[0]); k++) {
-		const struct real *a = &real_values[k];
+		const struct attribute_real *a = &real_values[k];
 
 		if (strcmp(key, a->key) == 0)
 			return text_real(value, a->min, a->max, (double *)
@@ -212,7 +213,7 @@ set_number(struct reader *r, struct op *op, const struct words *w, int i)
 }
 
 static int
-set_loss(const char *s, enum loss_kind *kind)
+attribute_set_loss(const char *s, enum loss_kind *kind)
 {
 	*kind = strcmp(s, "softmax") == 0 ? LOSS_SOFTMAX : LOSS_SIGMOID;
 	return *kind == LOSS_SOFTMAX || strcmp(s, "sigmoid") == 0 ? 0 : -1;
@@ -227,56 +228,56 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 
 #define IS(s) (strcmp(key, s) == 0)
 	if (IS("in"))
-		return set_inputs(r, op, value);
+		return attribute_set_inputs(r, op, value);
 	if (IS("k")) {
-		int k = window(value, 1, 1, op->k);
+		int k = attribute_window(value, 1, 1, op->k);
 
 		op->planar = k == 2;
 		return k > 0 ? 0 : BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
 	}
 	if (IS("s"))
-		return window(value, 1, 1, op->s) > 0 ? 0 :
+		return attribute_window(value, 1, 1, op->s) > 0 ? 0 :
 		    BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
 	if (IS("p")) {
 		l->padded = 1;
-		return window(value, 0, 0, op->p) > 0 ? 0 :
+		return attribute_window(value, 0, 0, op->p) > 0 ? 0 :
 		    BAD(r, w, i, "h,w or t,h,w, 0 to 1024");
 	}
 	if (IS("out") && strcmp(value, "classes") == 0) {
 		op->out = r->classes;
 		return 0;
 	}
-	if ((known = set_number(r, op, w, i)) != 0)
+	if ((known = attribute_set_number(r, op, w, i)) != 0)
 		return known > 0 ? 0 : -1;
 	if (IS("over"))
 		return op->kind == OP_SOFTMAX ?
-		    (letters_of(value, "thwc", &op->over) == 0 ? 0 :
+		    (attribute_letters_of(value, "thwc", &op->over) == 0 ? 0 :
 		    BAD(r, w, i, "letters of t, h, w and c")) :
-		    letters_of(value, "thw", &op->over) == 0 ? 0 :
+		    attribute_letters_of(value, "thw", &op->over) == 0 ? 0 :
 		    BAD(r, w, i, "letters of t, h and w");
 	if (IS("transpose"))
-		return letters_of(value, "ab", &op->transpose) == 0 ? 0 :
-		    BAD(r, w, i, "a, b or ab");
+		return attribute_letters_of(value, "ab", &op->transpose) == 0 ?
+		    0 : BAD(r, w, i, "a, b or ab");
 	if (IS("from"))
-		return word_of(value, "both", "past", &op->past) == 0 ? 0 :
-		    BAD(r, w, i, "both or past");
+		return attribute_word_of(value, "both", "past", &op->past) ==
+		    0 ? 0 : BAD(r, w, i, "both or past");
 	if (IS("edges"))
-		return word_of(value, "zeros", "cut", &op->cut) == 0 ? 0 :
-		    BAD(r, w, i, "zeros or cut");
+		return attribute_word_of(value, "zeros", "cut", &op->cut) == 0 ?
+		    0 : BAD(r, w, i, "zeros or cut");
 	if (IS("by"))
-		return factor(value, &op->by, &op->per) == 0 ? 0 :
+		return attribute_factor(value, &op->by, &op->per) == 0 ? 0 :
 		    BAD(r, w, i, "a number, alone or before /c or /sqrt(c)");
 	if (IS("std") && op->kind != OP_INPUT)
 		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
 		    BAD(r, w, i, "a number from 0 to 10");
 	if (IS("mean"))
-		return (l->means = reals(value, -1e6, &op->mean)) > 0 ? 0 :
-		    BAD(r, w, i, "numbers between commas");
+		return (l->means = attribute_reals(value, -1e6, &op->mean)) >
+		    0 ? 0 : BAD(r, w, i, "numbers between commas");
 	if (IS("std"))
-		return (l->sds = reals(value, 1e-6, &op->sd)) > 0 ? 0 :
-		    BAD(r, w, i, "numbers from 1e-6 between commas");
+		return (l->sds = attribute_reals(value, 1e-6, &op->sd)) > 0 ?
+		    0 : BAD(r, w, i, "numbers from 1e-6 between commas");
 	if (IS("kind"))
-		return set_loss(value, &op->loss) == 0 ? 0 :
+		return attribute_set_loss(value, &op->loss) == 0 ? 0 :
 		    BAD(r, w, i, "softmax or sigmoid");
 	if (IS("weight"))
 		return text_real(value, 0, 1e6, &op->weight) == 0 ? 0 :

@@ -14,7 +14,7 @@
 
 /* The length of the key at ${s}, after its '$'. */
 static size_t
-key_length(const char *s)
+block_key_length(const char *s)
 {
 	return strspn(s, "abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -60,7 +60,7 @@ block_line(struct reader *r, struct block *b, char *line)
 	if (line[strspn(line, " \t")] == '\0')
 		return 0;
 	for (const char *s = line; (s = strchr(s, '$')) != NULL;) {
-		size_t n = key_length(++s);
+		size_t n = block_key_length(++s);
 
 		if ((n == 4 && memcmp(s, "name", 4) == 0) || block_has(b, s, n))
 			continue;
@@ -77,7 +77,8 @@ block_line(struct reader *r, struct block *b, char *line)
 
 /* Fill in $name and the $keys of one line of a block. */
 static int
-fill(struct reader *r, const char *line, const struct words *w, char out[LINE])
+block_fill(struct reader *r, const char *line, const struct words *w,
+    char out[LINE])
 {
 	size_t o = 0;
 
@@ -91,7 +92,7 @@ fill(struct reader *r, const char *line, const struct words *w, char out[LINE])
 			out[o++] = *line++;
 			continue;
 		}
-		n = key_length(line + 1);
+		n = block_key_length(line + 1);
 		if (n == 4 && strncmp(line + 1, "name", 4) == 0)
 			value = w->name;
 		for (int i = 0; i < w->n && value == NULL; i++)
@@ -128,7 +129,7 @@ block_expand(struct reader *r, const struct block *b, const struct words *w,
 		if (r->expanded > EXPANDED)
 			return fail("%s:%d: the blocks expand to more than %u MiB",
 			    r->path, r->line, EXPANDED >> 20);
-		if (fill(r, b->line[l], w, line) != 0 ||
+		if (block_fill(r, b->line[l], w, line) != 0 ||
 		    reader_line(r, line, depth + 1) != 0)
 			return -1;
 	}

@@ -27,7 +27,7 @@ reader_type(const char *name)
 
 /* 1 if the number of channels must be known for what ${op} is or owns. */
 static int
-takes_channels(const struct op *op)
+graph_takes_channels(const struct op *op)
 {
 	return op->kind == OP_CONV || op->kind == OP_BN ||
 	    op->kind == OP_LINEAR || op->kind == OP_SHIFT ||
@@ -36,7 +36,7 @@ takes_channels(const struct op *op)
 
 /* 1 if a kernel, stride or padding is more than nothing. */
 static int
-has_window(const struct op *op)
+graph_has_window(const struct op *op)
 {
 	for (int i = 0; i < 3; i++)
 		if (op->k[i] != 1 || op->s[i] != 1 || op->p[i] != 0)
@@ -46,7 +46,7 @@ has_window(const struct op *op)
 
 /* What remains to check once all attributes are set. */
 static int
-check_op(struct reader *r, const struct op *op, int cin)
+graph_check_op(struct reader *r, const struct op *op, int cin)
 {
 	const struct op_type *type = &op_types[op->kind];
 
@@ -60,7 +60,7 @@ check_op(struct reader *r, const struct op *op, int cin)
 	if (op->kind == OP_LOSS && op->loss == LOSS_SIGMOID && op->smooth > 0)
 		return fail("%s:%d: loss %s: smooth is for kind=softmax",
 		    r->path, r->line, op->name);
-	if (cin == 0 && takes_channels(op))
+	if (cin == 0 && graph_takes_channels(op))
 		return fail("%s:%d: %s %s: how many channels %s has depends on "
 		    "the shape (wanted a fixed number)", r->path, r->line,
 		    type->name, op->name, r->g->op[op->in[0]].name);
@@ -79,7 +79,7 @@ check_op(struct reader *r, const struct op *op, int cin)
 	if (op->kind == OP_FRAMES && op->spread && op->first > 0)
 		return fail("%s:%d: frames %s: spread=1 begins with frame 0 "
 		    "(first=%d)", r->path, r->line, op->name, op->first);
-	if (op->kind == OP_AVGPOOL && !op->over == !has_window(op))
+	if (op->kind == OP_AVGPOOL && !op->over == !graph_has_window(op))
 		return fail("%s:%d: avgpool %s: %s over=AXES %s a window k, s or p",
 		    r->path, r->line, op->name, op->over ? "both" : "neither",
 		    op->over ? "and" : "nor");
@@ -104,8 +104,8 @@ check_op(struct reader *r, const struct op *op, int cin)
  * make it one for each.
  */
 static int
-each_channel(struct reader *r, const struct op *op, const char *key, double **v,
-    int n, double by)
+graph_each_channel(struct reader *r, const struct op *op, const char *key,
+    double **v, int n, double by)
 {
 	if (n > 1 && n != op->out)
 		return fail("%s:%d: %s has %d values (wanted 1 or %d, one for "
@@ -118,7 +118,7 @@ each_channel(struct reader *r, const struct op *op, const char *key, double **v,
 
 /* What is left to do for inputs and losses: what they are fed. */
 static int
-feed_op(struct reader *r, struct op *op, const struct line *l)
+graph_feed_op(struct reader *r, struct op *op, const struct line *l)
 {
 	if (op->kind == OP_LOSS)
 		return reader_target(r, op, l->target != NULL ? l->target :
@@ -128,8 +128,8 @@ feed_op(struct reader *r, struct op *op, const struct line *l)
 	if (op->out > OP_STREAM)
 		return fail("%s:%d: out=%d (wanted 1 to %d channels of a stream)",
 		    r->path, r->line, op->out, OP_STREAM);
-	if (each_channel(r, op, "mean", &op->mean, l->means, 0) != 0 ||
-	    each_channel(r, op, "std", &op->sd, l->sds, 1) != 0)
+	if (graph_each_channel(r, op, "mean", &op->mean, l->means, 0) != 0 ||
+	    graph_each_channel(r, op, "std", &op->sd, l->sds, 1) != 0)
 		return -1;
 	return reader_stream(r, op, l->stream != NULL ? l->stream :
 	    STREAM_DEFAULT);
@@ -183,7 +183,7 @@ reader_append(struct reader *r, struct op *op, int cin)
 
 /* Read the line ${w} into ${op}, and put that into the graph. */
 static int
-read_op(struct reader *r, struct op *op, const struct words *w)
+graph_read_op(struct reader *r, struct op *op, const struct words *w)
 {
 	const struct op_type *type = &op_types[op->kind];
 	struct line l = { 0 };
@@ -208,8 +208,8 @@ read_op(struct reader *r, struct op *op, const struct words *w)
 	for (int i = 0; i < 3 && !l.padded; i++)
 		op->p[i] = (op->k[i] - 1) / 2;
 	cin = op->nin > 0 ? r->channels[op->in[0]] : 0;
-	return check_op(r, op, cin) != 0 || feed_op(r, op, &l) != 0 ? -1 :
-	    reader_append(r, op, cin);
+	return graph_check_op(r, op, cin) != 0 ||
+	    graph_feed_op(r, op, &l) != 0 ? -1 : reader_append(r, op, cin);
 }
 
 int
@@ -233,7 +233,7 @@ reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 	if (names_find(r->names, w->name) >= 0)
 		return fail("%s:%d: a second %s", r->path, r->line, w->name);
 	strcpy(op.name, w->name);
-	if (read_op(r, &op, w) != 0) {
+	if (graph_read_op(r, &op, w) != 0) {
 		free(op.mean);
 		free(op.sd);
 		return -1;

@@ -7,7 +7,7 @@
 
 /* A sigmoid grows with its score, so that scores will do for the greatest. */
 static int
-wants_probabilities(enum ensemble how, enum loss_kind kind)
+ensemble_wants_probabilities(enum ensemble how, enum loss_kind kind)
 {
 	return how == ENSEMBLE_PROBABILITIES || (how == ENSEMBLE_MAX &&
 	    kind == LOSS_SOFTMAX);
@@ -17,7 +17,7 @@ void
 ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
     double *scores, int first, double *sum)
 {
-	if (wants_probabilities(how, kind))
+	if (ensemble_wants_probabilities(how, kind))
 		metric_probabilities(kind, scores, classes, scores);
 	for (int c = 0; c < classes; c++)
 		if (first)
@@ -30,7 +30,7 @@ ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
 
 /* The score of a probability; finite, as sums of 0 and 1 would not be. */
 static double
-score(enum loss_kind kind, double p)
+ensemble_score(enum loss_kind kind, double p)
 {
 	double q = kind == LOSS_SIGMOID ? 1 - p : 1;
 
@@ -45,7 +45,7 @@ ensemble_end(enum ensemble how, enum loss_kind kind, int classes, int views,
 	for (int c = 0; c < classes; c++) {
 		if (how != ENSEMBLE_MAX)
 			sum[c] /= views;
-		if (wants_probabilities(how, kind))
-			sum[c] = score(kind, sum[c]);
+		if (ensemble_wants_probabilities(how, kind))
+			sum[c] = ensemble_score(kind, sum[c]);
 	}
 }

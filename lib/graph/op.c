@@ -7,7 +7,7 @@
 /* ---- parameters ---- */
 
 static int
-add_param(struct param *p, int n, const struct op *op, const char *suffix,
+op_add_param(struct param *p, int n, const struct op *op, const char *suffix,
     enum param_kind kind, double std, double fill)
 {
 	p[n] = (struct param){ .kind = kind, .std = std, .fill = fill };
@@ -16,7 +16,7 @@ add_param(struct param *p, int n, const struct op *op, const char *suffix,
 }
 
 static void
-shape(struct param *p, int ndim, const int *dim)
+op_shape(struct param *p, int ndim, const int *dim)
 {
 	p->ndim = ndim;
 	p->count = 1;
@@ -29,89 +29,90 @@ shape(struct param *p, int ndim, const int *dim)
 
 /* The deviation that a line says, or ${otherwise}. */
 static double
-deviation(const struct op *op, double otherwise)
+op_deviation(const struct op *op, double otherwise)
 {
 	return isnan(op->std) ? otherwise : op->std;
 }
 
 /* He et al. 2015 over the outputs (fan-out), as torchvision initialises. */
 static int
-conv_params(const struct op *op, int cin, struct param *p)
+op_conv_params(const struct op *op, int cin, struct param *p)
 {
 	int taps = op->k[0] * op->k[1] * op->k[2], n = 0;
 	int cube[5] = { op->out, cin / op->groups, op->k[0], op->k[1], op->k[2] };
 	int plane[4] = { op->out, cin / op->groups, op->k[1], op->k[2] };
 
-	n = add_param(p, n, op, "weight", PARAM_WEIGHT,
-	    deviation(op, sqrt(2.0 / ((double)op->out * taps))), 0);
+	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
+	    op_deviation(op, sqrt(2.0 / ((double)op->out * taps))), 0);
 	if (op->planar)
-		shape(&p[0], 4, plane);
+		op_shape(&p[0], 4, plane);
 	else
-		shape(&p[0], 5, cube);
+		op_shape(&p[0], 5, cube);
 	if (op->bias) {
-		n = add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
-		shape(&p[1], 1, &op->out);
+		n = op_add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
+		op_shape(&p[1], 1, &op->out);
 	}
 	return n;
 }
 
 static int
-bn_params(const struct op *op, int c, struct param *p)
+op_bn_params(const struct op *op, int c, struct param *p)
 {
 	int n = 0;
 
-	n = add_param(p, n, op, "weight", PARAM_SCALE, 0, op->gamma);
-	n = add_param(p, n, op, "bias", PARAM_OFFSET, 0, 0);
-	n = add_param(p, n, op, "running_mean", PARAM_MEAN, 0, 0);
-	n = add_param(p, n, op, "running_var", PARAM_VAR, 0, 1);
+	n = op_add_param(p, n, op, "weight", PARAM_SCALE, 0, op->gamma);
+	n = op_add_param(p, n, op, "bias", PARAM_OFFSET, 0, 0);
+	n = op_add_param(p, n, op, "running_mean", PARAM_MEAN, 0, 0);
+	n = op_add_param(p, n, op, "running_var", PARAM_VAR, 0, 1);
 	for (int i = 0; i < n; i++)
-		shape(&p[i], 1, &c);
+		op_shape(&p[i], 1, &c);
 	return n;
 }
 
 static int
-linear_params(const struct op *op, int cin, struct param *p)
+op_linear_params(const struct op *op, int cin, struct param *p)
 {
 	int weight[2] = { op->out, cin }, n = 0;
 
-	n = add_param(p, n, op, "weight", PARAM_WEIGHT,
-	    deviation(op, 0.01), 0);
-	n = add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
-	shape(&p[0], 2, weight);
-	shape(&p[1], 1, &op->out);
+	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
+	    op_deviation(op, 0.01), 0);
+	n = op_add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
+	op_shape(&p[0], 2, weight);
+	op_shape(&p[1], 1, &op->out);
 	return n;
 }
 
 static int
-scale_params(const struct op *op, int cin, struct param *p)
+op_scale_params(const struct op *op, int cin, struct param *p)
 {
 	static const int one = 1;
 
 	if (!op->trained)
 		return 0;
-	add_param(p, 0, op, "weight", PARAM_SCALE, 0, op_factor(op, cin));
-	shape(&p[0], 1, &one);
+	op_add_param(p, 0, op, "weight", PARAM_SCALE, 0, op_factor(op, cin));
+	op_shape(&p[0], 1, &one);
 	return 1;
 }
 
 /* ---- work: one multiply-add is one, as the published counts have it ---- */
 
 static double
-conv_macs(const struct op *op, const struct dims *in, const struct dims *out)
+op_conv_macs(const struct op *op, const struct dims *in, const struct dims *out)
 {
 	return (double)dims_count(out) * op->k[0] * op->k[1] * op->k[2] *
 	    (in->c / op->groups);
 }
 
 static double
-linear_macs(const struct op *op, const struct dims *in, const struct dims *out)
+op_linear_macs(const struct op *op, const struct dims *in,
+    const struct dims *out)
 {
 	(void)op;
 	return (double)dims_count(out) * in->c;
 }
 
 static double
-bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
+op_bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 {
 	return (double)dims_count(out) * (op->transpose & TRANSPOSE_A ?
 	    (double)dims_places(in) : in->c);
@@ -121,9 +122,9 @@ const struct op_type op_types[OP_KINDS] = {
 	[OP_INPUT] = { "input", 0, 0, " stream out mean std ", NULL, NULL, NULL,
 	    NULL },
 	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias std ", shape_window,
-	    NULL, conv_params, conv_macs },
+	    NULL, op_conv_params, op_conv_macs },
 	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", shape_same, NULL,
-	    bn_params, NULL },
+	    op_bn_params, NULL },
 	[OP_RELU] = { "relu", 1, 1, " in ", shape_same, NULL, NULL, NULL },
 	[OP_ADD] = { "add", 2, OP_INPUTS, " in ", shape_same, NULL, NULL, NULL },
 	[OP_SHIFT] = { "shift", 1, 1, " in fold from ", shape_same, NULL, NULL,
@@ -135,19 +136,19 @@ const struct op_type op_types[OP_KINDS] = {
 	[OP_DROPOUT] = { "dropout", 1, 1, " in rate ", shape_same, NULL, NULL,
 	    NULL },
 	[OP_LINEAR] = { "linear", 1, 1, " in out std ", shape_linear, NULL,
-	    linear_params, linear_macs },
+	    op_linear_params, op_linear_macs },
 	[OP_RELU6] = { "relu6", 1, 1, " in ", shape_same, NULL, NULL, NULL },
 	[OP_SIGMOID] = { "sigmoid", 1, 1, " in ", shape_same, NULL, NULL, NULL },
 	[OP_SWISH] = { "swish", 1, 1, " in ", shape_same, NULL, NULL, NULL },
 	[OP_SCALE] = { "scale", 1, 1, " in by trained ", shape_same, NULL,
-	    scale_params, NULL },
+	    op_scale_params, NULL },
 	[OP_MUL] = { "mul", 2, 2, " in ", shape_mul, NULL, NULL, NULL },
 	[OP_CONCAT] = { "concat", 2, OP_INPUTS, " in ", shape_concat,
 	    channels_concat, NULL, NULL },
 	[OP_FRAMES] = { "frames", 1, 1, " in step first spread ", shape_frames,
 	    NULL, NULL, NULL },
 	[OP_BMM] = { "bmm", 2, 2, " in transpose ", shape_bmm, channels_bmm,
-	    NULL, bmm_macs },
+	    NULL, op_bmm_macs },
 	[OP_SOFTMAX] = { "softmax", 1, 1, " in over ", shape_same, NULL, NULL,
 	    NULL },
 	[OP_LOSS] = { "loss", 1, 1, " in kind target weight smooth ",

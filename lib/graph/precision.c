@@ -4,7 +4,7 @@
 #include "graph/precision.h"
 
 static int
-by_score(const void *a, const void *b)
+precision_by_score(const void *a, const void *b)
 {
 	const struct scored *x = a, *y = b;
 
@@ -20,7 +20,7 @@ average_precision(struct scored *s, size_t n)
 		all += s[i].right;
 	if (all == 0)
 		return -1;
-	qsort(s, n, sizeof(*s), by_score);
+	qsort(s, n, sizeof(*s), precision_by_score);
 	for (size_t i = 0; i < n;) {
 		double threshold = s[i].score, more = 0;
 

@@ -20,7 +20,7 @@
 #define DEPTH 8			/* blocks within blocks */
 
 static int
-cut(struct reader *r, const char *line, struct words *w)
+graph_cut(struct reader *r, const char *line, struct words *w)
 {
 	char *s = w->text;
 
@@ -67,7 +67,7 @@ reader_line(struct reader *r, const char *line, int depth)
 	struct words w;
 	long i;
 
-	if (cut(r, line, &w) != 0)
+	if (graph_cut(r, line, &w) != 0)
 		return -1;
 	if (w.op == NULL)
 		return 0;
@@ -87,7 +87,7 @@ reader_line(struct reader *r, const char *line, int depth)
 
 /* 1 if ${line} is the ${word} and, but for a comment, nothing more. */
 static int
-is_alone(const char *line, const char *word)
+graph_is_alone(const char *line, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -98,7 +98,7 @@ is_alone(const char *line, const char *word)
 }
 
 static int
-read_lines(struct reader *r, char *text)
+graph_read_lines(struct reader *r, char *text)
 {
 	struct block *open = NULL;
 	char *line, *next;
@@ -119,13 +119,14 @@ read_lines(struct reader *r, char *text)
 			return fail("%s:%d: not UTF-8", r->path, r->line);
 		word = line + strspn(line, " \t");
 		if (strncmp(word, "def", 3) == 0 &&
-		    (is_alone(word, "def") || strspn(word + 3, " \t") > 0)) {
+		    (graph_is_alone(word, "def") ||
+		    strspn(word + 3, " \t") > 0)) {
 			if (open != NULL)
 				return fail("%s:%d: def inside block %s",
 				    r->path, r->line, block_name(r, open));
 			open = block_begin(r, word + 3 + strspn(word + 3, " \t"));
 			bad = open == NULL;
-		} else if (open != NULL && is_alone(word, "end")) {
+		} else if (open != NULL && graph_is_alone(word, "end")) {
 			open = NULL;
 		} else if (open != NULL) {
 			bad = block_line(r, open, line);
@@ -162,7 +163,7 @@ graph_parse(const char *name, const char *text, int classes)
 	r.streams = names_new();
 	r.targets = names_new();
 	r.block_names = names_new();
-	bad = read_lines(&r, copy) != 0 || reader_finish(&r) != 0;
+	bad = graph_read_lines(&r, copy) != 0 || reader_finish(&r) != 0;
 	block_free(&r);
 	names_free(r.names);
 	names_free(r.streams);

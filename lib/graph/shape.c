@@ -58,7 +58,7 @@ shape_same(const struct op *op, const struct dims *in, struct dims *out)
 
 /* A window of k over size + 2 p, moved by s. */
 static int
-windows(int size, int k, int s, int p)
+shape_windows(int size, int k, int s, int p)
 {
 	return size + 2 * p < k ? 0 : (size + 2 * p - k) / s + 1;
 }
@@ -69,9 +69,9 @@ shape_window(const struct op *op, const struct dims *in, struct dims *out)
 	char text[64];
 
 	*out = *in;
-	out->t = windows(in->t, op->k[0], op->s[0], op->p[0]);
-	out->h = windows(in->h, op->k[1], op->s[1], op->p[1]);
-	out->w = windows(in->w, op->k[2], op->s[2], op->p[2]);
+	out->t = shape_windows(in->t, op->k[0], op->s[0], op->p[0]);
+	out->h = shape_windows(in->h, op->k[1], op->s[1], op->p[1]);
+	out->w = shape_windows(in->w, op->k[2], op->s[2], op->p[2]);
 	if (op->kind == OP_CONV)
 		out->c = op->out;
 	if (out->t < 1 || out->h < 1 || out->w < 1)

@@ -75,7 +75,7 @@ reader_target(struct reader *r, struct op *op, const char *name)
 
 /* A file without a loss: it follows the last operator, which gives the scores. */
 static int
-add_loss(struct reader *r)
+graph_add_loss(struct reader *r)
 {
 	struct graph *g = r->g;
 	struct op loss = { .kind = OP_LOSS, .name = "loss", .nin = 1,
@@ -95,7 +95,7 @@ add_loss(struct reader *r)
 
 /* What nothing uses is a slip of the pen. */
 static int
-check_used(const struct reader *r)
+graph_check_used(const struct reader *r)
 {
 	const struct graph *g = r->g;
 	char *used = xcalloc((size_t)g->nop, 1);
@@ -115,7 +115,7 @@ check_used(const struct reader *r)
 
 /* The classifier of a head is the last linear layer that its scores come from. */
 static void
-mark_classifiers(struct graph *g)
+graph_mark_classifiers(struct graph *g)
 {
 	int *last = xcalloc((size_t)g->nop, sizeof(*last));
 	char *marked = xcalloc((size_t)g->nop, 1);
@@ -143,8 +143,9 @@ reader_finish(struct reader *r)
 	if (g->nop < 2)
 		return fail("%s: no network in it", r->path);
 	g->open_loss = g->heads == 0;
-	if ((g->open_loss && add_loss(r) != 0) || check_used(r) != 0)
+	if ((g->open_loss && graph_add_loss(r) != 0) ||
+	    graph_check_used(r) != 0)
 		return -1;
-	mark_classifiers(g);
+	graph_mark_classifiers(g);
 	return 0;
 }

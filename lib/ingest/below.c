@@ -8,36 +8,36 @@
 #include "ingest/below.h"
 
 /* One component of a path. */
-struct part { const char *s; size_t n; };
+struct below_part { const char *s; size_t n; };
 
 static int
-is_part(struct part p, const char *name)
+below_is_part(struct below_part p, const char *name)
 {
 	return p.n == strlen(name) && memcmp(p.s, name, p.n) == 0;
 }
 
 /* The component at ${*path}, which is moved past it; 0 if there is none. */
 static int
-next_part(const char **path, struct part *p)
+below_next_part(const char **path, struct below_part *p)
 {
 	do {
 		*path += strspn(*path, "/");
 		p->s = *path;
 		p->n = strcspn(*path, "/");
 		*path += p->n;
-	} while (is_part(*p, "."));
+	} while (below_is_part(*p, "."));
 	return p->n > 0;
 }
 
 /* ${rest} without "." and doubled slashes; NULL if it is not plain. */
 static char *
-plain(const char *rest)
+below_plain(const char *rest)
 {
 	struct buffer b = { 0 };
-	struct part p;
+	struct below_part p;
 
-	while (next_part(&rest, &p)) {
-		if (is_part(p, "..")) {
+	while (below_next_part(&rest, &p)) {
+		if (below_is_part(p, "..")) {
 			buffer_free(&b);
 			return NULL;
 		}
@@ -50,19 +50,20 @@ plain(const char *rest)
 static char *
 below_as_written(const char *path, const char *root)
 {
-	struct part want, got;
+	struct below_part want, got;
 
 	if ((root[0] == '/') != (*path == '/'))
 		return NULL;
-	while (next_part(&root, &want))
-		if (is_part(want, "..") || !next_part(&path, &got) ||
-		    got.n != want.n || memcmp(got.s, want.s, want.n) != 0)
+	while (below_next_part(&root, &want))
+		if (below_is_part(want, "..") ||
+		    !below_next_part(&path, &got) || got.n != want.n ||
+		    memcmp(got.s, want.s, want.n) != 0)
 			return NULL;
-	return plain(path);
+	return below_plain(path);
 }
 
 static int
-is_root(const char *path, const struct stat *root)
+below_is_root(const char *path, const struct stat *root)
 {
 	struct stat st;
 
@@ -75,23 +76,24 @@ static char *
 below_on_disk(const char *path, const struct stat *root)
 {
 	char *start = xstrdup(path);
-	const char *rest = is_root(*path == '/' ? "/" : ".", root) ? path : NULL;
+	const char *rest = below_is_root(*path == '/' ? "/" : ".", root) ?
+	    path : NULL;
 
 	for (size_t i = 1; path[i] != '\0'; i++) {
 		if (path[i] != '/')
 			continue;
 		start[i] = '\0';
-		if (is_root(start, root))
+		if (below_is_root(start, root))
 			rest = path + i;
 		start[i] = '/';
 	}
 	free(start);
-	return rest != NULL ? plain(rest) : NULL;
+	return rest != NULL ? below_plain(rest) : NULL;
 }
 
 /* With the folder's real path in front of the name; NULL if there is none. */
 static char *
-real_path(const char *path)
+below_real_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder = slash == NULL ? xstrdup(".") :
@@ -114,7 +116,7 @@ path_below(const char *path, const char *root)
 	if (below != NULL || stat(root, &st) != 0)
 		return below;
 	if ((below = below_on_disk(path, &st)) != NULL ||
-	    (real = real_path(path)) == NULL)
+	    (real = below_real_path(path)) == NULL)
 		return below;
 	below = below_on_disk(real, &st);
 	free(real);

@@ -22,7 +22,7 @@
 #define TIME_SLACK 1e-4		/* seconds */
 
 /* What one extraction needs while it runs. */
-struct work {
+struct extract_work {
 	const char *path;
 	const struct list_part *part;
 	const struct extract_options *o;
@@ -38,7 +38,7 @@ struct work {
 
 /* Hash all of the file; decoding then finds it in the page cache. */
 static int
-hash_source(struct work *w)
+extract_hash_source(struct extract_work *w)
 {
 	struct hasher *h = hasher_new();
 	char *block = xmalloc(BLOCK);
@@ -63,7 +63,7 @@ hash_source(struct work *w)
 }
 
 static int
-open_video(struct work *w)
+extract_open_video(struct extract_work *w)
 {
 	struct video_limits limits = { w->o->max_pixels };
 
@@ -73,7 +73,7 @@ open_video(struct work *w)
 
 /* Open and describe; the reasons for a refusal are video_open's. */
 static int
-open_source(struct work *w)
+extract_open_source(struct extract_work *w)
 {
 	struct stat s;
 	struct extraction *x = w->x;
@@ -85,7 +85,7 @@ open_source(struct work *w)
 		return fail_errno("%s: cannot open", Q(w->path));
 	if (fstat(w->fd, &s) == 0 && S_ISREG(s.st_mode))
 		x->bytes = (uint64_t)s.st_size;
-	if (open_video(w) != 0)
+	if (extract_open_video(w) != 0)
 		return -1;
 	i = video_info(w->video);
 	snprintf(x->container, sizeof(x->container), "%s", i->format);
@@ -104,7 +104,7 @@ open_source(struct work *w)
 /* ---- frames ---- */
 
 static int
-encode(struct work *w)
+extract_encode(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 	struct buffer *b = &w->e->bytes;
@@ -131,7 +131,7 @@ encode(struct work *w)
 /* Pass the present frame, which is on at ${time}, ${copies} times: as far as it
  * is needed it is stored, once. */
 static int
-store(struct work *w, int64_t time, int64_t copies)
+extract_store(struct extract_work *w, int64_t time, int64_t copies)
 {
 	int item = -1;
 
@@ -140,7 +140,7 @@ store(struct work *w, int64_t time, int64_t copies)
 		    Q(w->path), (long long)w->o->max_frames);
 	for (; copies > 0; copies--) {
 		if (item < 0 && needed_has(&w->needed)) {
-			if (encode(w) != 0)
+			if (extract_encode(w) != 0)
 				return -1;
 			item = (int)spool_count(w->x->frame) - 1;
 		}
@@ -156,7 +156,7 @@ store(struct work *w, int64_t time, int64_t copies)
 
 /* Is frame ${k} of the video, on at ${time}, in the part that is wanted? */
 static int
-is_wanted(const struct work *w, int64_t k, int64_t time)
+extract_is_wanted(const struct extract_work *w, int64_t k, int64_t time)
 {
 	const struct list_part *p = w->part;
 	struct fraction tick = video_info(w->video)->tick;
@@ -173,7 +173,7 @@ is_wanted(const struct work *w, int64_t k, int64_t time)
  * first frame.
  */
 static int
-decode(struct work *w)
+extract_decode(struct extract_work *w)
 {
 	struct fraction tick = video_info(w->video)->tick, fps = w->o->fps;
 	struct video_frame f;
@@ -185,7 +185,7 @@ decode(struct work *w)
 
 		if (w->o->stopped != NULL && w->o->stopped())
 			return fail("%s: stopped", Q(w->path));
-		if (!is_wanted(w, n++, f.time))
+		if (!extract_is_wanted(w, n++, f.time))
 			continue;
 		if (origin < 0)
 			origin = f.time;
@@ -197,7 +197,7 @@ decode(struct work *w)
 				k++;
 			copies = k - first;
 		}
-		if (store(w, f.time - origin, copies) != 0)
+		if (extract_store(w, f.time - origin, copies) != 0)
 			return -1;
 	}
 	return r;
@@ -215,7 +215,7 @@ extract_other_count(const char *path, int64_t frames, int64_t listed)
 /* Refuse a video with no frame to store, or with other frames than its list
  * says. */
 static int
-check_part(const struct work *w)
+extract_check_part(const struct extract_work *w)
 {
 	const struct video_account *a = video_account(w->video);
 	const struct list_part *p = w->part;
@@ -240,7 +240,7 @@ check_part(const struct work *w)
 
 /* The rate of what is stored, and the times where it has none. */
 static int
-find_rate(struct work *w)
+extract_find_rate(struct extract_work *w)
 {
 	const struct video_info *i = video_info(w->video);
 	struct extraction *x = w->x;
@@ -267,7 +267,7 @@ find_rate(struct work *w)
 }
 
 static void
-take_account(struct work *w)
+extract_copy_account(struct extract_work *w)
 {
 	const struct video_account *a = video_account(w->video);
 	struct extraction *x = w->x;
@@ -293,7 +293,7 @@ take_account(struct work *w)
 
 /* Judge by what is allowed; write why into the message. */
 static void
-judge(struct work *w)
+extract_decide(struct extract_work *w)
 {
 	const struct video_account *a = video_account(w->video);
 	struct extraction *x = w->x;
@@ -333,7 +333,7 @@ judge(struct work *w)
 
 /* For as many frames as there should be, so that lists do not grow. */
 static void
-make_room(struct work *w)
+extract_make_room(struct extract_work *w)
 {
 	const struct video_info *i = video_info(w->video);
 	struct fraction fps = w->o->fps;
@@ -357,7 +357,7 @@ make_room(struct work *w)
 
 /* The headers were wrong: decode again, now that it is known what is needed. */
 static int
-extract_again(struct work *w)
+extract_again(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 
@@ -368,7 +368,7 @@ extract_again(struct work *w)
 	w->times = 0;
 	video_free(w->video);
 	w->video = NULL;
-	if (open_video(w) != 0 || decode(w) != 0)
+	if (extract_open_video(w) != 0 || extract_decode(w) != 0)
 		return -1;
 	if ((int)w->needed.frames != x->frames || !needed_done(&w->needed, w->o,
 	    x))
@@ -377,26 +377,26 @@ extract_again(struct work *w)
 }
 
 static void
-extract(struct work *w)
+extract(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 	int r;
 
 	x->status = EXTRACT_FAILED;
-	if (open_source(w) != 0 || hash_source(w) != 0)
+	if (extract_open_source(w) != 0 || extract_hash_source(w) != 0)
 		return;
-	make_room(w);
-	r = decode(w);
-	take_account(w);
+	extract_make_room(w);
+	r = extract_decode(w);
+	extract_copy_account(w);
 	if (r != 0)
 		return;
-	if (check_part(w) != 0)
+	if (extract_check_part(w) != 0)
 		return;
 	x->frames = (int)w->needed.frames;
-	if (find_rate(w) != 0)
+	if (extract_find_rate(w) != 0)
 		return;
 	x->status = EXTRACT_OK;
-	judge(w);
+	extract_decide(w);
 	if (x->kept && !needed_done(&w->needed, w->o, x) &&
 	    extract_again(w) != 0) {
 		x->status = EXTRACT_FAILED;
@@ -405,7 +405,7 @@ extract(struct work *w)
 }
 
 static void
-clean_up(struct work *w)
+extract_clean_up(struct extract_work *w)
 {
 	video_free(w->video);
 	needed_free(&w->needed);
@@ -417,7 +417,8 @@ void
 extract_video(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extractor *e, struct extraction *x)
 {
-	struct work w = { .path = path, .part = part, .o = o, .x = x, .e = e,
+	struct extract_work w = { .path = path, .part = part, .o = o, .x = x,
+	    .e = e,
 		.fd = -1 };
 	double start = clock_seconds();
 
@@ -427,7 +428,7 @@ extract_video(const char *path, const struct list_part *part,
 		extract_folder(path, part, o, e, x);
 	else
 		extract(&w);
-	clean_up(&w);
+	extract_clean_up(&w);
 	fail_capture(NULL, 0);
 	if (!x->kept) {
 		spool_free(x->frame);
@@ -437,12 +438,12 @@ extract_video(const char *path, const struct list_part *part,
 }
 
 static void
-look(struct work *w)
+extract_probe(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 	const struct video_info *i;
 
-	if (open_source(w) != 0)
+	if (extract_open_source(w) != 0)
 		return;
 	i = video_info(w->video);
 	x->status = EXTRACT_OK;
@@ -454,14 +455,14 @@ void
 extract_look(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extraction *x)
 {
-	struct work w = { .path = path, .o = o, .x = x, .fd = -1 };
+	struct extract_work w = { .path = path, .o = o, .x = x, .fd = -1 };
 
 	*x = (struct extraction){ .status = EXTRACT_FAILED };
 	fail_capture(x->message, sizeof(x->message));
 	if (file_is_dir(path))
 		extract_folder(path, part, o, NULL, x);
 	else
-		look(&w);
-	clean_up(&w);
+		extract_probe(&w);
+	extract_clean_up(&w);
 	fail_capture(NULL, 0);
 }

@@ -23,7 +23,7 @@
 /* ---- keys ---- */
 
 static int
-by_key(const void *a, const void *b, void *keys)
+extract_all_by_key(const void *a, const void *b, void *keys)
 {
 	const struct extract_key *key = keys;
 	int i = *(const int *)a, j = *(const int *)b;
@@ -37,7 +37,7 @@ by_key(const void *a, const void *b, void *keys)
  * not tell how the path was typed, nor whose machine it was.
  */
 static char *
-source_of(const char *path, const char *root)
+extract_all_source_of(const char *path, const char *root)
 {
 	char *below = path_below(path, root != NULL ? root : ".");
 
@@ -47,17 +47,18 @@ source_of(const char *path, const char *root)
 }
 
 static int
-make_key(const struct list_row *r, const char *root, struct extract_key *key)
+extract_all_make_key(const struct list_row *r, const char *root,
+    struct extract_key *key)
 {
 	char *name;
 	int bad;
 
-	key->source = source_of(r->path, root);
+	key->source = extract_all_source_of(r->path, root);
 	if (key->source == NULL)
 		return -1;
 	if (r->name == NULL)
 		return key_from_path(key->source, key->text);
-	name = source_of(r->name, root);
+	name = extract_all_source_of(r->name, root);
 	bad = name == NULL || key_from_path(name, key->text) != 0;
 	free(name);
 	return bad ? -1 : 0;
@@ -70,10 +71,10 @@ extract_keys(const struct list *l, const char *root, struct extract_key *key)
 
 	for (size_t i = 0; i < l->n; i++) {
 		order[i] = (int)i;
-		if (make_key(&l->row[i], root, &key[i]) != 0)
+		if (extract_all_make_key(&l->row[i], root, &key[i]) != 0)
 			goto out;
 	}
-	qsort_r(order, l->n, sizeof(*order), by_key, key);
+	qsort_r(order, l->n, sizeof(*order), extract_all_by_key, key);
 	for (size_t i = 1; i < l->n; i++)
 		if (strcmp(key[order[i - 1]].text, key[order[i]].text) == 0) {
 			fail("%s and %s have the same key, %s%s",
@@ -114,7 +115,7 @@ extract_labels(const struct list_row *row, int label)
 /* ---- results, in order ---- */
 
 /* One run, while it runs. */
-struct state {
+struct extract_all_state {
 	struct extract_run *r;
 	struct extract_options how;		/* r->how, and when to stop */
 	struct extraction *result;		/* [window], i at i % window */
@@ -126,13 +127,14 @@ struct state {
 static atomic_int stopping;
 
 static int
-is_stopping(void)
+extract_all_is_stopping(void)
 {
 	return stopping || stop_signal() != 0;
 }
 
 static int
-report_video(const struct extract_run *r, int i, const struct extraction *x)
+extract_all_report_video(const struct extract_run *r, int i,
+    const struct extraction *x)
 {
 	struct buffer b = { 0 };
 	int result;
@@ -146,7 +148,8 @@ report_video(const struct extract_run *r, int i, const struct extraction *x)
 }
 
 static int
-write_frames(struct stream_writer *w, struct extraction *x, int64_t *bytes)
+extract_all_write_frames(struct stream_writer *w, struct extraction *x,
+    int64_t *bytes)
 {
 	for (int f = 0; f < x->frames; f++) {
 		size_t n;
@@ -161,7 +164,7 @@ write_frames(struct stream_writer *w, struct extraction *x, int64_t *bytes)
 }
 
 static int
-write_sample(struct extract_run *r, int i, struct extraction *x)
+extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 {
 	const struct list_row *row = &r->list->row[i];
 	int (*set)[3] = NULL, bad;
@@ -179,7 +182,7 @@ write_sample(struct extract_run *r, int i, struct extraction *x)
 		return -1;
 	s.labels = (const int (*)[3])set;
 	bad = stream_begin(r->stream, &s) != 0 ||
-	    write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
+	    extract_all_write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
 	    stream_commit(r->stream) != 0;
 	if (!bad)
 		tally_add(&r->tally, &s);
@@ -188,7 +191,8 @@ write_sample(struct extract_run *r, int i, struct extraction *x)
 }
 
 static void
-say_sample(const struct extract_run *r, int i, const struct extraction *x)
+extract_all_say_sample(const struct extract_run *r, int i,
+    const struct extraction *x)
 {
 	char spent[64] = "";
 
@@ -205,7 +209,7 @@ say_sample(const struct extract_run *r, int i, const struct extraction *x)
 
 /* "12/400 videos, 3600 frames, 1830 frames/s, 12.2 MB/s, ETA 1:02" */
 static const char *
-how_far(const struct state *s, char buf[200])
+extract_all_how_far(const struct extract_all_state *s, char buf[200])
 {
 	const struct ledger_sum *sum = &s->r->sum;
 	double seconds = clock_seconds() - s->start;
@@ -239,7 +243,7 @@ extract_summary(struct extract_run *r, const struct class_list *classes,
 }
 
 static void
-count(struct state *s, const struct extraction *x)
+extract_all_count(struct extract_all_state *s, const struct extraction *x)
 {
 	struct ledger_sum *sum = &s->r->sum;
 	char text[200];
@@ -250,10 +254,10 @@ count(struct state *s, const struct extraction *x)
 	sum->skipped += !x->kept;
 	sum->seconds = clock_seconds() - s->start;
 	if (progress_due())
-		progress_line("%s", how_far(s, text));
+		progress_line("%s", extract_all_how_far(s, text));
 	if (s->r->asked != NULL && *s->r->asked) {
 		*s->r->asked = 0;
-		note("%s", how_far(s, text));
+		note("%s", extract_all_how_far(s, text));
 	}
 }
 
@@ -273,7 +277,8 @@ extract_refusal(const struct list_row *row, const struct extraction *x, int stop
  * Print the message about video ${i}: a warning, or an error if the run stops.
  */
 static void
-say_message(const struct extract_run *r, int i, const struct extraction *x)
+extract_all_say_message(const struct extract_run *r, int i,
+    const struct extraction *x)
 {
 	char *text;
 
@@ -292,32 +297,32 @@ say_message(const struct extract_run *r, int i, const struct extraction *x)
 
 /* The result of video ${i} is next in line; non-zero ends the run. */
 static int
-finish(int i, void *arg)
+extract_all_finish(int i, void *arg)
 {
-	struct state *s = arg;
+	struct extract_all_state *s = arg;
 	struct extract_run *r = s->r;
 	struct extraction *x = &s->result[i % s->window];
 	int refused = !x->kept && !r->skip;
 
 	if (stop_signal() != 0)
 		return -1;
-	say_message(r, i, x);
-	if ((x->kept && write_sample(r, i, x) != 0) ||
-	    report_video(r, i, x) != 0 || refused) {
+	extract_all_say_message(r, i, x);
+	if ((x->kept && extract_all_write_sample(r, i, x) != 0) ||
+	    extract_all_report_video(r, i, x) != 0 || refused) {
 		stopping = 1;
 		return -1;
 	}
 	if (x->kept)
-		say_sample(r, i, x);
-	count(s, x);
+		extract_all_say_sample(r, i, x);
+	extract_all_count(s, x);
 	extraction_free(x);
 	return 0;
 }
 
 static void
-work(int i, int thread, void *arg)
+extract_all_item(int i, int thread, void *arg)
 {
-	struct state *s = arg;
+	struct extract_all_state *s = arg;
 	const struct list_row *row = &s->r->list->row[i];
 
 	extract_video(row->path, &row->part, &s->how, s->extractor[thread],
@@ -327,19 +332,21 @@ work(int i, int thread, void *arg)
 int
 extract_all(struct extract_run *r)
 {
-	struct state s = { .r = r, .how = *r->how, .start = clock_seconds() };
+	struct extract_all_state s = { .r = r, .how = *r->how,
+	    .start = clock_seconds() };
 	struct pool *pool = pool_new(r->threads);
 	int n = (int)r->list->n, result;
 
 	stopping = 0;
-	s.how.stopped = is_stopping;
+	s.how.stopped = extract_all_is_stopping;
 	r->sum = (struct ledger_sum){ .videos = n };
 	s.window = WINDOW * r->threads;
 	s.result = xcalloc((size_t)s.window, sizeof(*s.result));
 	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));
 	for (int t = 0; t < r->threads; t++)
 		s.extractor[t] = extractor_new(s.how.quality);
-	result = in_order(pool, n, s.window, work, finish, &s);
+	result = in_order(pool, n, s.window, extract_all_item,
+	    extract_all_finish, &s);
 	pool_free(pool);
 	for (int i = 0; i < s.window; i++)
 		extraction_free(&s.result[i]);

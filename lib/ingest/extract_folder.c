@@ -17,7 +17,7 @@
 
 #define Q text_quote
 
-struct work {
+struct extract_folder_work {
 	const char *path;
 	const struct extract_options *o;
 	struct extractor *e;
@@ -27,7 +27,7 @@ struct work {
 
 /* Of a PNG's header, before memory is taken; 0 by 0 if there is none. */
 static void
-png_size(const struct buffer *b, int *w, int *h)
+extract_folder_png_size(const struct buffer *b, int *w, int *h)
 {
 	const unsigned char *p = (const unsigned char *)b->data;
 
@@ -40,7 +40,8 @@ png_size(const struct buffer *b, int *w, int *h)
 }
 
 static int
-decode_png(struct work *w, const struct buffer *b, struct image *m)
+extract_folder_decode_png(struct extract_folder_work *w, const struct buffer *b,
+    struct image *m)
 {
 	if (png_decode_to(&w->e->pixels, b->data, b->n) != 0)
 		return -1;
@@ -49,8 +50,8 @@ decode_png(struct work *w, const struct buffer *b, struct image *m)
 }
 
 static int
-decode_jpeg(struct work *w, const struct buffer *b, int width, int height,
-    struct image *m)
+extract_folder_decode_jpeg(struct extract_folder_work *w,
+    const struct buffer *b, int width, int height, struct image *m)
 {
 	struct region all = { 0, 0, width, height }, at;
 
@@ -60,20 +61,21 @@ decode_jpeg(struct work *w, const struct buffer *b, int width, int height,
 
 /* Decode ${b}, as ${m}; -1 after a message without a name. */
 static int
-decode(struct work *w, const struct buffer *b, struct image *m)
+extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
+    struct image *m)
 {
 	struct extraction *x = w->x;
 	int width = 0, height = 0;
 
 	if (w->folder.png)
-		png_size(b, &width, &height);
+		extract_folder_png_size(b, &width, &height);
 	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height) != 0)
 		return -1;
 	if ((int64_t)width * height > w->o->max_pixels)
 		return fail("%dx%d pixels (--max-pixels=%lld)", width, height,
 		    (long long)w->o->max_pixels);
-	if ((w->folder.png ? decode_png(w, b, m) : decode_jpeg(w, b, width,
-	    height, m)) != 0)
+	if ((w->folder.png ? extract_folder_decode_png(w, b, m) :
+	    extract_folder_decode_jpeg(w, b, width, height, m)) != 0)
 		return -1;
 	if (x->source_width == 0) {
 		x->source_width = m->w;
@@ -87,7 +89,8 @@ decode(struct work *w, const struct buffer *b, struct image *m)
 }
 
 static int
-encode(struct work *w, const struct image *m, const char *name)
+extract_folder_encode(struct extract_folder_work *w, const struct image *m,
+    const char *name)
 {
 	struct extraction *x = w->x;
 	struct buffer *b = &w->e->bytes;
@@ -110,7 +113,8 @@ encode(struct work *w, const struct image *m, const char *name)
 
 /* One frame, from ${name} to the spool. */
 static int
-take_frame(struct work *w, const char *name, struct hasher *hash)
+extract_folder_take_frame(struct extract_folder_work *w, const char *name,
+    struct hasher *hash)
 {
 	struct extraction *x = w->x;
 	struct buffer *from = &w->e->file;
@@ -125,19 +129,20 @@ take_frame(struct work *w, const char *name, struct hasher *hash)
 	x->bytes += from->n;
 	/* Within the capture that is in force, which goes on after it. */
 	fail_capture(why, sizeof(why));
-	bad = decode(w, from, &m);
+	bad = extract_folder_decode(w, from, &m);
 	fail_capture(x->message, sizeof(x->message));
 	if (bad)
 		return fail("%s: %s", Q(name), why);
 	if (!w->folder.png && w->o->format == EXTRACT_JPEG &&
 	    m.w == x->width && m.h == x->height)
 		return spool_add(x->frame, from->data, from->n);
-	return encode(w, &m, name) != 0 ? -1 :
+	return extract_folder_encode(w, &m, name) != 0 ? -1 :
 	    spool_add(x->frame, w->e->bytes.data, w->e->bytes.n);
 }
 
 static int
-take_frames(struct work *w, size_t first, size_t count)
+extract_folder_take_frames(struct extract_folder_work *w, size_t first,
+    size_t count)
 {
 	struct hasher *hash = hasher_new();
 	int bad = 0;
@@ -148,7 +153,7 @@ take_frames(struct work *w, size_t first, size_t count)
 
 		bad = w->o->stopped != NULL && w->o->stopped() ?
 		    fail("%s: stopped", Q(w->path)) :
-		    take_frame(w, name, hash);
+		    extract_folder_take_frame(w, name, hash);
 		free(name);
 	}
 	w->x->hash = hasher_64(hash);
@@ -159,7 +164,8 @@ take_frames(struct work *w, size_t first, size_t count)
 
 /* What a folder cannot give. */
 static int
-check(const struct work *w, const struct list_part *p)
+extract_folder_check(const struct extract_folder_work *w,
+    const struct list_part *p)
 {
 	long long n = (long long)w->folder.n;
 	long long count = p->count > 0 ? p->count : n - p->first;
@@ -186,7 +192,7 @@ void
 extract_folder(const char *path, const struct list_part *part,
     const struct extract_options *o, struct extractor *e, struct extraction *x)
 {
-	struct work w = { .path = path, .o = o, .e = e, .x = x };
+	struct extract_folder_work w = { .path = path, .o = o, .e = e, .x = x };
 	struct extractor *own = e == NULL ? extractor_new(o->quality) : NULL;
 	struct spool_budget budget;
 	struct extract_options one = *o;
@@ -197,7 +203,7 @@ extract_folder(const char *path, const struct list_part *part,
 		goto out;
 	snprintf(x->container, sizeof(x->container), "folder");
 	snprintf(x->codec, sizeof(x->codec), w.folder.png ? "png" : "jpeg");
-	if (check(&w, part) != 0)
+	if (extract_folder_check(&w, part) != 0)
 		goto out;
 	count = part->count > 0 ? (size_t)part->count :
 	    w.folder.n - (size_t)part->first;
@@ -208,7 +214,7 @@ extract_folder(const char *path, const struct list_part *part,
 		one.memory = &budget;
 		count = 1;
 	}
-	if (take_frames(&w, (size_t)part->first, count) == 0) {
+	if (extract_folder_take_frames(&w, (size_t)part->first, count) == 0) {
 		x->frames = (int)count;
 		x->decoded_frames = (int64_t)count;
 		x->status = EXTRACT_OK;

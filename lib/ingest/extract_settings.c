@@ -34,7 +34,7 @@ extract_settings(const struct extract_options *o)
 }
 
 static int
-number(const struct json *v, int most, int *to)
+extract_settings_number(const struct json *v, int most, int *to)
 {
 	int64_t n;
 
@@ -53,14 +53,15 @@ extract_settings_read(const char *text, struct extract_options *to)
 	const struct json *fps = json_get(j, "fps");
 	int good = format != NULL &&
 	    json_to_bool(json_get(j, "enlarge"), &o.enlarge) == 0 &&
-	    number(json_at(fps, 0), INT32_MAX, &o.fps.num) == 0 &&
-	    number(json_at(fps, 1), INT32_MAX, &o.fps.den) == 0 &&
-	    (o.fps.num > 0) == (o.fps.den > 0) &&
-	    number(json_get(j, "height"), MOST, &o.height) == 0 &&
-	    number(json_get(j, "width"), MOST, &o.width) == 0 &&
-	    (o.width > 0) == (o.height > 0) &&
-	    number(json_get(j, "short_side"), MOST, &o.short_side) == 0 &&
-	    number(json_get(j, "quality"), 100, &o.quality) == 0;
+	    extract_settings_number(json_at(fps, 0), INT32_MAX, &o.fps.num) ==
+	    0 && extract_settings_number(json_at(fps, 1), INT32_MAX,
+	    &o.fps.den) == 0 && (o.fps.num > 0) == (o.fps.den > 0) &&
+	    extract_settings_number(json_get(j, "height"), MOST, &o.height) ==
+	    0 && extract_settings_number(json_get(j, "width"), MOST,
+	    &o.width) == 0 && (o.width > 0) == (o.height > 0) &&
+	    extract_settings_number(json_get(j, "short_side"), MOST,
+	    &o.short_side) == 0 && extract_settings_number(json_get(j,
+	    "quality"), 100, &o.quality) == 0;
 
 	if (good && strcmp(format, "png") == 0)
 		o.format = EXTRACT_PNG;

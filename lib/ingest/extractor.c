@@ -51,7 +51,7 @@ extraction_free(struct extraction *x)
 
 /* The nearest even number of ${v}, at least 2. */
 static int
-even(double v)
+extractor_even(double v)
 {
 	int n = 2 * (int)floor(v / 2 + 0.5);
 
@@ -76,7 +76,7 @@ extract_size(const struct extract_options *o, int w, int h, int *to_w,
 		*to_h = o->height;
 	} else if (o->short_side > 0 && o->short_side != side &&
 	    (o->enlarge || o->short_side < side)) {
-		*to_w = w == side ? o->short_side : even(w * scale);
-		*to_h = h == side ? o->short_side : even(h * scale);
+		*to_w = w == side ? o->short_side : extractor_even(w * scale);
+		*to_h = h == side ? o->short_side : extractor_even(h * scale);
 	}
 }

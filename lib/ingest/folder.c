@@ -14,11 +14,11 @@
 #define DIGITS 15		/* of a number; more of them are none */
 
 /* A name as its parts: the prefix's length, the number, the kind. */
-struct parts { size_t prefix; long long number; int png; };
+struct folder_parts { size_t prefix; long long number; int png; };
 
 /* 0 if it is no frame's. */
 static int
-cut(const char *name, struct parts *p)
+folder_cut(const char *name, struct folder_parts *p)
 {
 	const char *dot = strrchr(name, '.'), *digits = dot;
 
@@ -38,7 +38,7 @@ cut(const char *name, struct parts *p)
 }
 
 static int
-is_usual(const char *name, size_t prefix)
+folder_is_usual(const char *name, size_t prefix)
 {
 	static const char *const usual[] = { "img_", "image_", "frame_" };
 
@@ -50,7 +50,7 @@ is_usual(const char *name, size_t prefix)
 }
 
 static int
-by_name(const void *a, const void *b)
+folder_by_name(const void *a, const void *b)
 {
 	const struct folder_frame *x = a, *y = b;
 
@@ -58,7 +58,7 @@ by_name(const void *a, const void *b)
 }
 
 static int
-by_number(const void *a, const void *b)
+folder_by_number(const void *a, const void *b)
 {
 	const struct folder_frame *x = a, *y = b;
 
@@ -67,23 +67,23 @@ by_number(const void *a, const void *b)
 }
 
 static int
-same_kind(const char *a, const char *b)
+folder_same_kind(const char *a, const char *b)
 {
-	struct parts p, q;
+	struct folder_parts p, q;
 
-	return cut(a, &p) && cut(b, &q) && p.prefix == q.prefix &&
+	return folder_cut(a, &p) && folder_cut(b, &q) && p.prefix == q.prefix &&
 	    p.png == q.png && memcmp(a, b, p.prefix) == 0;
 }
 
 /* Keep frames like ${f->frame[like]} only. */
 static void
-keep(struct folder *f, size_t like)
+folder_keep_like(struct folder *f, size_t like)
 {
 	char *name = xstrdup(f->frame[like].name);
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++)
-		if (same_kind(f->frame[i].name, name))
+		if (folder_same_kind(f->frame[i].name, name))
 			f->frame[n++] = f->frame[i];
 		else
 			free(f->frame[i].name);
@@ -93,18 +93,19 @@ keep(struct folder *f, size_t like)
 
 /* Of several prefixes, the one that says that it is of pictures. */
 static int
-choose(const char *path, struct folder *f)
+folder_choose(const char *path, struct folder *f)
 {
 	size_t other = f->n, usual = f->n;
-	struct parts p;
+	struct folder_parts p;
 
-	qsort(f->frame, f->n, sizeof(*f->frame), by_name);
+	qsort(f->frame, f->n, sizeof(*f->frame), folder_by_name);
 	for (size_t i = 0; i < f->n; i++) {
 		const char *name = f->frame[i].name;
 
-		if (other == f->n && !same_kind(name, f->frame[0].name))
+		if (other == f->n && !folder_same_kind(name, f->frame[0].name))
 			other = i;
-		if (cut(name, &p) && usual == f->n && is_usual(name, p.prefix))
+		if (folder_cut(name, &p) && usual == f->n &&
+		    folder_is_usual(name, p.prefix))
 			usual = i;
 	}
 	if (other == f->n)
@@ -113,12 +114,12 @@ choose(const char *path, struct folder *f)
 		return fail("%s: frames called like %s and like %s (wanted one "
 		    "kind of name, or img_00001.jpg)", Q(path),
 		    Q(f->frame[0].name), Q(f->frame[other].name));
-	keep(f, usual);
+	folder_keep_like(f, usual);
 	return 0;
 }
 
 static int
-check_numbers(const char *path, const struct folder *f)
+folder_check_numbers(const char *path, const struct folder *f)
 {
 	for (size_t i = 1; i < f->n; i++) {
 		const struct folder_frame *a = &f->frame[i - 1], *b = a + 1;
@@ -168,14 +169,14 @@ folder_open(const char *path, struct folder *f)
 {
 	DIR *d = opendir(path);
 	const struct dirent *e;
-	struct parts p = { 0 };
+	struct folder_parts p = { 0 };
 	size_t cap = 0;
 
 	*f = (struct folder){ 0 };
 	if (d == NULL)
 		return fail_errno("%s: cannot open", Q(path));
 	while ((e = readdir(d)) != NULL) {
-		if (!cut(e->d_name, &p))
+		if (!folder_cut(e->d_name, &p))
 			continue;
 		f->frame = array_room(f->frame, f->n, &cap, sizeof(*f->frame));
 		f->frame[f->n++] = (struct folder_frame){ xstrdup(e->d_name),
@@ -184,14 +185,14 @@ folder_open(const char *path, struct folder *f)
 	closedir(d);
 	if (f->n == 0)
 		return folder_empty(path);
-	if (choose(path, f) != 0) {
+	if (folder_choose(path, f) != 0) {
 		folder_close(f);
 		return -1;
 	}
-	qsort(f->frame, f->n, sizeof(*f->frame), by_number);
-	cut(f->frame[0].name, &p);
+	qsort(f->frame, f->n, sizeof(*f->frame), folder_by_number);
+	folder_cut(f->frame[0].name, &p);
 	f->png = p.png;
-	if (check_numbers(path, f) == 0)
+	if (folder_check_numbers(path, f) == 0)
 		return 0;
 	folder_close(f);
 	return -1;

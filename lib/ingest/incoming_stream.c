@@ -17,7 +17,7 @@
 
 #define MEMBER ((uint64_t)64 << 20)	/* the largest, as vt-pack has it */
 
-struct source {
+struct incoming_stream {
 	struct incoming in;
 	struct stream_reader *r;
 	struct gather g;
@@ -33,7 +33,8 @@ struct source {
 
 /* The frames of stream 0 are kept, the others are only checked. */
 static int
-keep_frame(struct source *s, const struct stream_member *m)
+incoming_stream_keep_frame(struct incoming_stream *s,
+    const struct stream_member *m)
 {
 	struct buffer *b = &s->g.bytes;
 	int bad = 0;
@@ -47,7 +48,8 @@ keep_frame(struct source *s, const struct stream_member *m)
 }
 
 static int
-read_head(struct source *s, const struct stream_member *m)
+incoming_stream_read_head(struct incoming_stream *s,
+    const struct stream_member *m)
 {
 	char *text = xmalloc((size_t)m->size + 1);
 	char *what = xprintf("%s: offset %llu: %s", stream_path(s->r),
@@ -69,7 +71,8 @@ read_head(struct source *s, const struct stream_member *m)
 }
 
 static int
-read_end(struct source *s, const struct stream_member *m)
+incoming_stream_read_end(struct incoming_stream *s,
+    const struct stream_member *m)
 {
 	struct stream_mark mark;
 	int result = stream_mark(s->r, &mark);
@@ -94,7 +97,8 @@ read_end(struct source *s, const struct stream_member *m)
 
 /* STREAM_DONE: a sample is complete. */
 static int
-read_member(struct source *s, const struct stream_member *m)
+incoming_stream_read_member(struct incoming_stream *s,
+    const struct stream_member *m)
 {
 	int result;
 
@@ -103,20 +107,21 @@ read_member(struct source *s, const struct stream_member *m)
 		    stream_path(s->r), (unsigned long long)m->offset, m->name,
 		    s->g.key);
 	if (m->kind == MEMBER_HEAD)
-		return read_head(s, m);
+		return incoming_stream_read_head(s, m);
 	if (m->kind == MEMBER_END)
-		return read_end(s, m);
+		return incoming_stream_read_end(s, m);
 	if (s->now.x.frame == NULL)
 		s->now.x.frame = spool_new(s->memory, 0);
 	result = gather_member(&s->g, s->r, m);
 	if (result == STREAM_MORE || result == STREAM_DONE)
-		return keep_frame(s, m) == 0 ? result : STREAM_BAD;
+		return incoming_stream_keep_frame(s, m) == 0 ? result :
+		    STREAM_BAD;
 	return result;
 }
 
 /* What ends a stream other than well. */
 static int
-cut(const struct source *s, int why)
+incoming_stream_cut(const struct incoming_stream *s, int why)
 {
 	if (why == STREAM_UNMARKED)
 		return fail("%s: a whole tar archive, of %llu samples, but "
@@ -130,7 +135,7 @@ cut(const struct source *s, int why)
 
 /* A complete sample becomes an arrival. */
 static void
-arrive(struct source *s, struct arrival *a)
+incoming_stream_arrive(struct incoming_stream *s, struct arrival *a)
 {
 	const struct shard_sample *e = &s->g.entry;
 	struct extraction *x = &s->now.x;
@@ -157,9 +162,9 @@ arrive(struct source *s, struct arrival *a)
 }
 
 static int
-next(struct incoming *in, struct arrival *a)
+incoming_stream_next(struct incoming *in, struct arrival *a)
 {
-	struct source *s = (struct source *)in;
+	struct incoming_stream *s = (struct incoming_stream *)in;
 	int result = STREAM_MORE;
 	struct stream_member m;
 
@@ -168,9 +173,9 @@ next(struct incoming *in, struct arrival *a)
 		result = stream_next(s->r, &m);
 		if (result != STREAM_MORE)
 			break;
-		result = read_member(s, &m);
+		result = incoming_stream_read_member(s, &m);
 		if (result == STREAM_DONE) {
-			arrive(s, a);
+			incoming_stream_arrive(s, a);
 			return 1;
 		}
 	}
@@ -178,13 +183,13 @@ next(struct incoming *in, struct arrival *a)
 		return fail("%s: the archive ends, but sample %s has no .json",
 		    stream_path(s->r), s->g.key);
 	return result == STREAM_DONE ? 0 : result == STREAM_BAD ? -1 :
-	    cut(s, result);
+	    incoming_stream_cut(s, result);
 }
 
 static void
-stream_free(struct incoming *in)
+incoming_stream_free(struct incoming *in)
 {
-	struct source *s = (struct source *)in;
+	struct incoming_stream *s = (struct incoming_stream *)in;
 
 	extraction_free(&s->now.x);
 	gather_free(&s->g);
@@ -198,13 +203,14 @@ struct incoming *
 incoming_stream(const char *path, struct spool_budget *memory)
 {
 	const struct stream_limits limits = { .member = MEMBER };
-	struct source *s = xcalloc(1, sizeof(*s));
+	struct incoming_stream *s = xcalloc(1, sizeof(*s));
 
-	s->in = (struct incoming){ next, stream_free, NULL };
+	s->in = (struct incoming){ incoming_stream_next, incoming_stream_free,
+	    NULL };
 	s->memory = memory;
 	s->r = stream_read_open(path, &limits);
 	if (s->r != NULL)
 		return &s->in;
-	stream_free(&s->in);
+	incoming_stream_free(&s->in);
 	return NULL;
 }

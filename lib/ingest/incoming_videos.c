@@ -15,9 +15,9 @@
 #define AHEAD 2			/* videos a thread may be ahead of the caller */
 
 /* Video i has place i % window while next <= i < next + window. */
-struct place { struct extraction x; int ready; };
+struct incoming_video { struct extraction x; int ready; };
 
-struct videos {
+struct incoming_videos {
 	struct incoming in;
 	const char *const *path;
 	size_t n, window;
@@ -27,21 +27,21 @@ struct videos {
 
 	pthread_mutex_t lock;		/* of what follows */
 	pthread_cond_t moved;
-	struct place *place;
+	struct incoming_video *place;
 	size_t begun, next;
 	int given;			/* the caller has video ${next} */
 	int stop;
 };
 
 static void *
-work(void *arg)
+incoming_videos_thread(void *arg)
 {
-	struct videos *v = arg;
+	struct incoming_videos *v = arg;
 	struct extractor *e = extractor_new(v->how->quality);
 
 	pthread_mutex_lock(&v->lock);
 	for (;;) {
-		struct place *to;
+		struct incoming_video *to;
 		size_t i;
 
 		while (!v->stop && v->begun < v->n &&
@@ -64,10 +64,10 @@ work(void *arg)
 }
 
 static int
-next(struct incoming *in, struct arrival *a)
+incoming_videos_next(struct incoming *in, struct arrival *a)
 {
-	struct videos *v = (struct videos *)in;
-	struct place *p;
+	struct incoming_videos *v = (struct incoming_videos *)in;
+	struct incoming_video *p;
 
 	pthread_mutex_lock(&v->lock);
 	if (v->given) {
@@ -89,9 +89,9 @@ next(struct incoming *in, struct arrival *a)
 }
 
 static void
-videos_free(struct incoming *in)
+incoming_videos_free(struct incoming *in)
 {
-	struct videos *v = (struct videos *)in;
+	struct incoming_videos *v = (struct incoming_videos *)in;
 
 	pthread_mutex_lock(&v->lock);
 	v->stop = 1;
@@ -112,9 +112,10 @@ struct incoming *
 incoming_videos(const char *const *path, size_t n,
     const struct extract_options *how, int threads)
 {
-	struct videos *v = xcalloc(1, sizeof(*v));
+	struct incoming_videos *v = xcalloc(1, sizeof(*v));
 
-	v->in = (struct incoming){ next, videos_free, NULL };
+	v->in = (struct incoming){ incoming_videos_next, incoming_videos_free,
+	    NULL };
 	v->path = path;
 	v->n = n;
 	v->how = how;
@@ -125,7 +126,8 @@ incoming_videos(const char *const *path, size_t n,
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_cond_init(&v->moved, NULL);
 	for (int i = 0; i < v->threads; i++)
-		if (pthread_create(&v->thread[i], NULL, work, v) != 0)
+		if (pthread_create(&v->thread[i], NULL, incoming_videos_thread,
+		    v) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d that "
 			    "decode videos", i + 1, v->threads);
 	return &v->in;

@@ -9,7 +9,7 @@
 #include "ingest/ledger.h"
 
 static void
-put_hex(struct json_writer *w, const char *key, const char *s)
+ledger_put_hex(struct json_writer *w, const char *key, const char *s)
 {
 	char *text = xmalloc(2 * strlen(s) + 1);
 
@@ -18,7 +18,7 @@ put_hex(struct json_writer *w, const char *key, const char *s)
 }
 
 static void
-put_damage(struct json_writer *w, const struct extraction *x)
+ledger_put_damage(struct json_writer *w, const struct extraction *x)
 {
 	json_open(w, "damage", '{');
 	json_put_int(w, "corrupt_frames", x->frames_corrupt);
@@ -32,7 +32,7 @@ put_damage(struct json_writer *w, const struct extraction *x)
 
 /* To a tenth of a millisecond: what the clock of a video is good for. */
 static void
-put_seconds(struct json_writer *w, const char *key, double v)
+ledger_put_seconds(struct json_writer *w, const char *key, double v)
 {
 	char text[40];
 
@@ -41,7 +41,7 @@ put_seconds(struct json_writer *w, const char *key, double v)
 }
 
 static void
-put_line(struct buffer *b, struct json_writer *w)
+ledger_put_line(struct buffer *b, struct json_writer *w)
 {
 	json_close(w);
 	buffer_add(b, w->out.data, w->out.n);
@@ -59,11 +59,11 @@ ledger_video(struct buffer *b, const struct list_row *row, const char *key,
 
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "bytes", (int64_t)x->bytes);
-	put_seconds(&w, "claimed", x->claimed);
+	ledger_put_seconds(&w, "claimed", x->claimed);
 	json_put_text(&w, "codec", x->codec);
 	json_put_text(&w, "container", x->container);
-	put_damage(&w, x);
-	put_seconds(&w, "decoded", x->decoded);
+	ledger_put_damage(&w, x);
+	ledger_put_seconds(&w, "decoded", x->decoded);
 	json_put_int(&w, "decoded_frames", x->decoded_frames);
 	json_put_int(&w, "flags", x->flags);
 	json_open(&w, "fps", '[');
@@ -85,11 +85,11 @@ ledger_video(struct buffer *b, const struct list_row *row, const char *key,
 	json_put_bytes(&w, "message", x->message);
 	json_put_bytes(&w, "path", path);
 	if (!text_is_utf8(path))
-		put_hex(&w, "path_hex", path);
+		ledger_put_hex(&w, "path_hex", path);
 	json_put_text(&w, "pixels", x->pixels);
 	json_put_int(&w, "source_height", x->source_height);
 	json_put_int(&w, "source_width", x->source_width);
-	put_seconds(&w, "spent", x->spent);
+	ledger_put_seconds(&w, "spent", x->spent);
 	json_put_text(&w, "status", extract_status_name(x->status));
 	json_put_text(&w, "type", "video");
 	json_put_int(&w, "width", x->width);
@@ -98,7 +98,7 @@ ledger_video(struct buffer *b, const struct list_row *row, const char *key,
 		    (unsigned long long)x->hash);
 		json_put_text(&w, "xxh3", hash);
 	}
-	put_line(b, &w);
+	ledger_put_line(b, &w);
 }
 
 void
@@ -111,11 +111,11 @@ ledger_summary(struct buffer *b, const char *status,
 	json_put_text(&w, "build", version_build);
 	json_put_int(&w, "bytes", s->bytes);
 	json_put_int(&w, "frames", s->frames);
-	put_seconds(&w, "seconds", s->seconds);
+	ledger_put_seconds(&w, "seconds", s->seconds);
 	json_put_int(&w, "skipped", s->skipped);
 	json_put_text(&w, "status", status);
 	json_put_int(&w, "stored", s->stored);
 	json_put_text(&w, "type", "summary");
 	json_put_int(&w, "videos", s->videos);
-	put_line(b, &w);
+	ledger_put_line(b, &w);
 }

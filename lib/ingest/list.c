@@ -106,7 +106,7 @@ list_no_json(const char *name, const char *text)
 /* Where every line ends in CR LF, as some editors have it, the CR is none of
  * the path. */
 static int
-has_returns(const char *text)
+list_has_returns(const char *text)
 {
 	int lines = 0;
 
@@ -133,7 +133,7 @@ list_read_paths(struct list *l, const char *file, int zero)
 	}
 	if (!zero && list_no_json(name, b.data))
 		goto out;
-	returns = !zero && has_returns(b.data);
+	returns = !zero && list_has_returns(b.data);
 	p = b.data + (!zero && text_starts(b.data, LIST_MARK) ?
 	    strlen(LIST_MARK) : 0);
 	for (char *next; p < b.data + b.n; p = next) {

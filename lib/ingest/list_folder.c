@@ -24,7 +24,7 @@ struct folder_item { struct list_row *row; char *path, **part; int parts; };
 struct folder_items { struct folder_item *item; size_t n, cap; };
 
 static void
-folder_cut(struct folder_item *k)
+list_folder_cut(struct folder_item *k)
 {
 	size_t cap = 0;
 	char *s;
@@ -48,7 +48,7 @@ folder_cut(struct folder_item *k)
 }
 
 static void
-folder_items_free(struct folder_items *t)
+list_folder_items_free(struct folder_items *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->item[i].path);
@@ -59,7 +59,7 @@ folder_items_free(struct folder_items *t)
 
 /* Join the first ${n} components to a path.  The caller frees it. */
 static char *
-folder_join(const struct folder_item *k, int n)
+list_folder_join(const struct folder_item *k, int n)
 {
 	struct buffer b = { 0 };
 
@@ -72,7 +72,7 @@ folder_join(const struct folder_item *k, int n)
 }
 
 static void
-folder_label(struct list_row *r, const char *name, size_t n)
+list_folder_label(struct list_row *r, const char *name, size_t n)
 {
 	r->label = xstrndup(name, n);
 	r->by_folder = 1;
@@ -80,7 +80,7 @@ folder_label(struct list_row *r, const char *name, size_t n)
 
 /* Label a video by the first folder below ${root} on its path. */
 static int
-folder_below(struct list_row *r, const char *root)
+list_folder_below(struct list_row *r, const char *root)
 {
 	char *below = path_below(r->path, root);
 	const char *slash = below != NULL ? strchr(below, '/') : NULL;
@@ -92,14 +92,14 @@ folder_below(struct list_row *r, const char *root)
 		    "names its class: --label-from=dir)", list_at(r),
 		    Q(r->path), Q(root));
 	else
-		folder_label(r, below, (size_t)(slash - below));
+		list_folder_label(r, below, (size_t)(slash - below));
 	free(below);
 	return slash != NULL ? 0 : EXIT_FAILED;
 }
 
 /* Label a video by its own folder, and add it to ${t}. */
 static int
-folder_own(struct list_row *r, struct folder_items *t)
+list_folder_own(struct list_row *r, struct folder_items *t)
 {
 	struct folder_item *k;
 	const char *name;
@@ -107,14 +107,14 @@ folder_own(struct list_row *r, struct folder_items *t)
 	t->item = array_room(t->item, t->n, &t->cap, sizeof(*t->item));
 	k = &t->item[t->n++];
 	*k = (struct folder_item){ .row = r };
-	folder_cut(k);
+	list_folder_cut(k);
 	name = k->parts > 1 ? k->part[k->parts - 2] : "";
 	if (*name == '\0' || *name == '/' || strcmp(name, "..") == 0) {
 		fail("%s%s: no folder names its class (--label-from=dir)",
 		    list_at(r), Q(r->path));
 		return EXIT_FAILED;
 	}
-	folder_label(r, name, strlen(name));
+	list_folder_label(r, name, strlen(name));
 	return 0;
 }
 
@@ -122,7 +122,7 @@ folder_own(struct list_row *r, struct folder_items *t)
  * Refuse videos at several depths if the two conventions label one differently.
  */
 static int
-folder_check(const struct folder_items *t)
+list_folder_check(const struct folder_items *t)
 {
 	const struct folder_item *first = t->item, *k;
 	int common = first->parts - 2, mixed = 0;
@@ -148,7 +148,7 @@ folder_check(const struct folder_items *t)
 		if (strcmp(k->part[common], k->row->label) == 0)
 			continue;
 		other = Q(k->part[common]);
-		root = folder_join(k, common);
+		root = list_folder_join(k, common);
 		quoted = Q(root);
 		fail("%s%s: class %s by its own folder, %s by the first folder "
 		    "below %s; other videos lie at other depths (wanted "
@@ -170,11 +170,11 @@ list_label_folders(struct list *l, const char *root)
 		struct list_row *r = &l->row[i];
 
 		if (r->label == NULL && !r->several)
-			status = root != NULL ? folder_below(r, root) :
-			    folder_own(r, &t);
+			status = root != NULL ? list_folder_below(r, root) :
+			    list_folder_own(r, &t);
 	}
 	if (status == 0 && t.n > 0)
-		status = folder_check(&t);
-	folder_items_free(&t);
+		status = list_folder_check(&t);
+	list_folder_items_free(&t);
 	return status;
 }

@@ -14,7 +14,7 @@
 
 /* A template is the class with its objects in brackets. */
 static char *
-class_of(const char *template)
+list_json_class_of(const char *template)
 {
 	char *class = xstrdup(template), *to = class;
 
@@ -27,7 +27,7 @@ class_of(const char *template)
 
 /* An item has no line; messages count it from 1. */
 static int
-read_item(struct list_reading *r, const struct json *o, size_t i)
+list_json_read_item(struct list_reading *r, const struct json *o, size_t i)
 {
 	const char *id = json_to_text(json_get(o, "id"));
 	const struct json *template = json_get(o, "template");
@@ -40,7 +40,7 @@ read_item(struct list_reading *r, const struct json *o, size_t i)
 		return fail("%s: item %zu (wanted \"id\" alone, or with "
 		    "\"template\", both texts)", r->name, i + 1);
 	row = list_find(r, id, 0);
-	row->label = text != NULL ? class_of(text) : NULL;
+	row->label = text != NULL ? list_json_class_of(text) : NULL;
 	row->item = (int)i + 1;
 	return 0;
 }
@@ -62,14 +62,14 @@ list_ssv2(struct list_reading *r, const char *text, size_t n)
 		result = fail("%s: no array (wanted %s)", r->name,
 		    list_kind[LIST_SSV2].wanted);
 	for (size_t i = 0; i < json_size(all) && result == 0; i++)
-		result = read_item(r, json_at(all, i), i);
+		result = list_json_read_item(r, json_at(all, i), i);
 	json_free(all);
 	return result;
 }
 
 /* A number, or digits as a text. */
 static int
-to_number(const struct json *v, int64_t most, int64_t *to)
+list_json_to_number(const struct json *v, int64_t most, int64_t *to)
 {
 	const char *text = json_to_text(v);
 
@@ -96,7 +96,7 @@ list_json_classes(const char *path, const char *text, size_t n,
 		    Q(path));
 	for (void *at = NULL; result == 0 &&
 	    (v = json_next(o, &at, &key)) != NULL;)
-		if (to_number(v, (int64_t)all - 1, &i) != 0)
+		if (list_json_to_number(v, (int64_t)all - 1, &i) != 0)
 			result = fail("%s: class %s has no number from 0 to %zu",
 			    Q(path), Q(key), all - 1);
 		else if (name[i] != NULL)

@@ -74,7 +74,7 @@ list_ssv1_row(struct list_reading *r, char *line)
 
 /* "c012 3.10 9.80", as a label "12". */
 static int
-charades_action(const struct list_reading *r, struct list_row *row,
+list_charades_action(const struct list_reading *r, struct list_row *row,
     const char *text)
 {
 	char code[8], from[24], to[24], number[16];
@@ -112,7 +112,7 @@ list_charades_row(struct list_reading *r, char *line)
 		next = a + strcspn(a, ";");
 		if (*next != '\0')
 			*next++ = '\0';
-		if (charades_action(r, row, a) != 0)
+		if (list_charades_action(r, row, a) != 0)
 			return -1;
 	}
 	return 0;
@@ -120,7 +120,7 @@ list_charades_row(struct list_reading *r, char *line)
 
 /* Frame ${at} of the row's video has class ${text}: a run goes on, or begins. */
 static void
-frame_label(struct list_row *row, const char *text, double at)
+list_frame_label(struct list_row *row, const char *text, double at)
 {
 	for (int k = row->nset; k-- > 0;) {
 		struct list_label *s = &row->set[k];
@@ -174,7 +174,7 @@ list_charades_frame(struct list_reading *r, char *line)
 		if (text_int(s, 0, CHARADES - 1, &class) != 0)
 			return fail("%s: line %d: label %s (wanted 0 to %d)",
 			    r->name, r->line, Q(s), CHARADES - 1);
-		frame_label(row, s, (double)(frame - row->part.first));
+		list_frame_label(row, s, (double)(frame - row->part.first));
 	}
 	return 0;
 }

@@ -106,7 +106,7 @@ list_cut_fields(char *line, char sep, char **field)
 
 /* The column called by one of ${names}, "a|b", or -1. */
 static int
-column(char **field, int n, const char *names)
+list_column(char **field, int n, const char *names)
 {
 	for (int i = 0; i < n; i++) {
 		const char *f = field[i] + strspn(field[i], "# ");
@@ -126,7 +126,7 @@ column(char **field, int n, const char *names)
 #define NUMBERS "label_id|class_id|label_index|class_index"
 
 static int
-read_header(const char *line, struct list_layout *y)
+list_read_header(const char *line, struct list_layout *y)
 {
 	static const char seps[] = ",\t;";
 
@@ -136,18 +136,18 @@ read_header(const char *line, struct list_layout *y)
 
 		n = n < LIST_FIELDS ? n : LIST_FIELDS;
 		y->sep = *s;
-		y->path = column(field, n, PATHS);
-		y->id = column(field, n, "youtube_id|video_id|id");
+		y->path = list_column(field, n, PATHS);
+		y->id = list_column(field, n, "youtube_id|video_id|id");
 		/* Of a list of paths "start" may be anything. */
-		y->start = column(field, n, y->path >= 0 ? "time_start" :
+		y->start = list_column(field, n, y->path >= 0 ? "time_start" :
 		    "time_start|start");
-		y->end = column(field, n, y->path >= 0 ? "time_end" :
+		y->end = list_column(field, n, y->path >= 0 ? "time_end" :
 		    "time_end|end");
-		y->split = column(field, n, "split|subset");
-		y->actions = column(field, n, "actions");
-		y->label = column(field, n, LABELS);
+		y->split = list_column(field, n, "split|subset");
+		y->actions = list_column(field, n, "actions");
+		y->label = list_column(field, n, LABELS);
 		if (y->label < 0)
-			y->label = column(field, n, NUMBERS);
+			y->label = list_column(field, n, NUMBERS);
 		free(copy);
 		y->format = y->path >= 0 ? LIST_CSV : y->id < 0 ? LIST_AUTO :
 		    y->start >= 0 && y->end >= 0 ? LIST_KINETICS :
@@ -166,7 +166,7 @@ read_header(const char *line, struct list_layout *y)
 
 /* A separator that every line has; blanks if there is none. */
 static char
-find_separator(const struct list_lines *l)
+list_find_separator(const struct list_lines *l)
 {
 	static const char seps[] = "\t,;";
 
@@ -217,7 +217,7 @@ list_hmdb51_class(const char *path)
 
 /* "name.avi 0", 1 or 2. */
 static int
-is_hmdb51(const char *line)
+list_is_hmdb51(const char *line)
 {
 	size_t n = strlen(line) - strspn(line, " ");
 
@@ -230,7 +230,7 @@ is_hmdb51(const char *line)
 
 /* "123;What is done". */
 static int
-is_ssv1(const char *line)
+list_is_ssv1(const char *line)
 {
 	size_t n = strspn(line, "0123456789");
 
@@ -239,7 +239,7 @@ is_ssv1(const char *line)
 }
 
 static int
-all(const struct list_lines *l, int (*is)(const char *line))
+list_all_lines(const struct list_lines *l, int (*is)(const char *line))
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (!is(l->s[i]))
@@ -276,7 +276,7 @@ list_cut_words(char *line, char **word)
 
 /* Of a file, not a folder of frames: its name has an extension. */
 static int
-is_file(const char *path)
+list_is_file(const char *path)
 {
 	const char *dot = strrchr(path_base(path), '.');
 
@@ -288,7 +288,7 @@ is_file(const char *path)
  * paths, and by whether these are of files or of folders.
  */
 static int
-choose_numbered(const struct list_lines *l, struct list_reading *r)
+list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 {
 	int least = LIST_FIELDS, most = 0, files = 0, few = 0, many = 0;
 
@@ -302,7 +302,7 @@ choose_numbered(const struct list_lines *l, struct list_reading *r)
 			many = l->number[i];
 		least = n < least ? n : least;
 		most = n > most ? n : most;
-		files += is_file(copy);
+		files += list_is_file(copy);
 		free(copy);
 	}
 	r->y.format = LIST_PATH_LABEL;
@@ -328,10 +328,10 @@ choose_numbered(const struct list_lines *l, struct list_reading *r)
 }
 
 static int
-choose(const struct list_lines *l, struct list_reading *r, int header)
+list_choose(const struct list_lines *l, struct list_reading *r, int header)
 {
 	char *class = list_hmdb51_class(r->path);
-	int hmdb51 = class != NULL && all(l, is_hmdb51);
+	int hmdb51 = class != NULL && list_all_lines(l, list_is_hmdb51);
 
 	free(class);
 	if (header)
@@ -339,19 +339,19 @@ choose(const struct list_lines *l, struct list_reading *r, int header)
 	r->y.sep = ' ';
 	if (hmdb51)
 		r->y.format = LIST_HMDB51;
-	else if (all(l, list_is_ucf101))
+	else if (list_all_lines(l, list_is_ucf101))
 		r->y.format = LIST_UCF101;
-	else if (all(l, is_ssv1))
+	else if (list_all_lines(l, list_is_ssv1))
 		r->y.format = LIST_SSV1;
-	else if ((r->y.sep = find_separator(l)) == ' ')
-		return choose_numbered(l, r);
+	else if ((r->y.sep = list_find_separator(l)) == ' ')
+		return list_choose_numbered(l, r);
 	else
 		r->y.format = LIST_PATH_LABEL;
 	return 0;
 }
 
 static int
-has_header(enum list_format f)
+list_has_header(enum list_format f)
 {
 	return f == LIST_CSV || f == LIST_KINETICS || f == LIST_CHARADES ||
 	    f == LIST_CHARADES_FRAMES;
@@ -359,7 +359,7 @@ has_header(enum list_format f)
 
 /* Is its header, if it has one, what the format asked for needs? */
 static int
-check_header(const struct list_reading *r, enum list_format asked)
+list_check_header(const struct list_reading *r, enum list_format asked)
 {
 	const struct list_layout *y = &r->y;
 
@@ -374,16 +374,16 @@ int
 list_choose_layout(const struct list_lines *l, struct list_reading *r)
 {
 	enum list_format asked = r->how->format;
-	int header = l->n > 0 && read_header(l->s[0], &r->y);
+	int header = l->n > 0 && list_read_header(l->s[0], &r->y);
 
 	if (asked == LIST_AUTO)
-		return choose(l, r, header);
-	if (has_header(asked) && check_header(r, asked) != 0)
+		return list_choose(l, r, header);
+	if (list_has_header(asked) && list_check_header(r, asked) != 0)
 		return -1;
 	r->y.format = asked;
-	if (has_header(asked))
+	if (list_has_header(asked))
 		return 0;
 	r->y.header = 0;
-	r->y.sep = asked == LIST_PATH_LABEL ? find_separator(l) : ' ';
+	r->y.sep = asked == LIST_PATH_LABEL ? list_find_separator(l) : ' ';
 	return 0;
 }

@@ -15,28 +15,28 @@
 #define Q text_quote
 
 static int
-by_bytes(const void *a, const void *b)
+list_number_by_bytes(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* A label somewhere in a list, and where its number goes. */
-struct item {
+struct list_number_item {
 	char *text;
 	const struct list_row *row;
 	int *to;
 };
-struct items { struct item *item; size_t n, cap; };
+struct list_number_items { struct list_number_item *item; size_t n, cap; };
 
 /* Fill ${c} with the different ones among the labels, sorted. */
 static int
-derive(const struct items *t, struct class_list *c)
+list_number_derive(const struct list_number_items *t, struct class_list *c)
 {
 	char **sorted = xcalloc(t->n + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < t->n; i++)
 		sorted[i] = t->item[i].text;
-	qsort(sorted, t->n, sizeof(*sorted), by_bytes);
+	qsort(sorted, t->n, sizeof(*sorted), list_number_by_bytes);
 	for (size_t i = 0; i < t->n; i++)
 		if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
 			class_add(c, sorted[i]);
@@ -46,7 +46,7 @@ derive(const struct items *t, struct class_list *c)
 
 /* ${index} is the order of the names, for bisection. */
 static int
-find(const struct class_list *c, const int *index, const char *name)
+list_number_find(const struct class_list *c, const int *index, const char *name)
 {
 	size_t low = 0, high = c->n;
 
@@ -65,7 +65,7 @@ find(const struct class_list *c, const int *index, const char *name)
 }
 
 static int
-by_name(const void *a, const void *b, void *classes)
+list_number_by_name(const void *a, const void *b, void *classes)
 {
 	const struct class_list *c = classes;
 
@@ -74,7 +74,8 @@ by_name(const void *a, const void *b, void *classes)
 
 /* Report a label that is not among the classes of ${file}. */
 static int
-unknown(const struct item *k, const struct class_list *c, const char *file)
+list_number_unknown(const struct list_number_item *k,
+    const struct class_list *c, const char *file)
 {
 	struct buffer some = { 0 };
 
@@ -89,31 +90,33 @@ unknown(const struct item *k, const struct class_list *c, const char *file)
 }
 
 static int
-look_up(const struct items *t, struct class_list *c, const char *file)
+list_number_look_up(const struct list_number_items *t, struct class_list *c,
+    const char *file)
 {
 	int *index = xcalloc(c->n, sizeof(*index)), result = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		index[i] = (int)i;
-	qsort_r(index, c->n, sizeof(*index), by_name, c);
+	qsort_r(index, c->n, sizeof(*index), list_number_by_name, c);
 	for (size_t i = 0; i < t->n && result == 0; i++) {
-		const struct item *k = &t->item[i];
+		const struct list_number_item *k = &t->item[i];
 
-		*k->to = find(c, index, k->text);
+		*k->to = list_number_find(c, index, k->text);
 		if (*k->to < 0)
-			result = unknown(k, c, file);
+			result = list_number_unknown(k, c, file);
 	}
 	free(index);
 	return result;
 }
 
 static int
-numbers(const struct items *t, const struct class_list *c)
+list_number_read_all(const struct list_number_items *t,
+    const struct class_list *c)
 {
 	int64_t max = c->n > 0 ? (int64_t)c->n - 1 : INT_MAX, v;
 
 	for (size_t i = 0; i < t->n; i++) {
-		const struct item *k = &t->item[i];
+		const struct list_number_item *k = &t->item[i];
 		int base = k->row->base;
 
 		if (text_int(k->text, base, base + max, &v) != 0)
@@ -128,7 +131,7 @@ numbers(const struct items *t, const struct class_list *c)
 /* Return 1 if the label consists of digits, of any number: one that is too
  * large is not a name either.  The name of a folder is never a number. */
 static int
-is_number(const struct item *k)
+list_is_number(const struct list_number_item *k)
 {
 	const char *s = k->text + (*k->text == '-');
 
@@ -142,20 +145,20 @@ is_number(const struct item *k)
  * rarer kind.
  */
 static int
-all_numbers(const struct items *t, int strict)
+list_number_all_numbers(const struct list_number_items *t, int strict)
 {
 	size_t n = 0;
 	int odd;
 
 	for (size_t i = 0; i < t->n; i++)
-		n += (size_t)is_number(&t->item[i]);
+		n += (size_t)list_is_number(&t->item[i]);
 	if (n == t->n || n == 0 || !strict)
 		return n == t->n;
 	odd = n <= t->n - n;
 	for (size_t i = 0; i < t->n; i++) {
-		const struct item *k = &t->item[i];
+		const struct list_number_item *k = &t->item[i];
 
-		if (is_number(k) == odd)
+		if (list_is_number(k) == odd)
 			return fail("%s%s: label %s among %s (wanted only "
 			    "numbers or only names; --annotations-format=path-label "
 			    "treats numbers as names)", list_at(k->row),
@@ -168,7 +171,7 @@ all_numbers(const struct items *t, int strict)
 /* Refuse a line without a label if its format requires one or if other lines of
  * the list have one. */
 static int
-check_bare(const struct list *l)
+list_number_check_bare(const struct list *l)
 {
 	const struct list_row *bare = NULL;
 	int labelled = 0;
@@ -196,27 +199,28 @@ check_bare(const struct list *l)
 }
 
 static void
-add_item(struct items *t, char *text, const struct list_row *row, int *to)
+list_number_add_item(struct list_number_items *t, char *text,
+    const struct list_row *row, int *to)
 {
 	t->item = array_room(t->item, t->n, &t->cap, sizeof(*t->item));
-	t->item[t->n++] = (struct item){ text, row, to };
+	t->item[t->n++] = (struct list_number_item){ text, row, to };
 }
 
 /* Add the labels of a row to ${t}.  ${label} receives the number of a single
  * one. */
 static void
-gather(struct list_row *r, struct items *t, int *label)
+list_number_gather(struct list_row *r, struct list_number_items *t, int *label)
 {
 	*label = -1;
 	for (int k = 0; k < r->nset; k++)
-		add_item(t, r->set[k].text, r, &r->set[k].class);
+		list_number_add_item(t, r->set[k].text, r, &r->set[k].class);
 	if (r->label != NULL)
-		add_item(t, r->label, r, label);
+		list_number_add_item(t, r->label, r, label);
 }
 
 /* The classes of a dataset that has codes for them, whichever occur. */
 static void
-add_codes(int n, struct class_list *c)
+list_number_add_codes(int n, struct class_list *c)
 {
 	for (int i = 0; i < n; i++) {
 		char code[16];
@@ -230,20 +234,21 @@ int
 list_number(struct list *l, struct class_list *classes, const char *file,
     int *label)
 {
-	struct items t = { 0 };
+	struct list_number_items t = { 0 };
 	int by_number, result = -1;
 
-	if (check_bare(l) != 0)
+	if (list_number_check_bare(l) != 0)
 		return -1;
 	for (size_t i = 0; i < l->n; i++)
-		gather(&l->row[i], &t, &label[i]);
-	by_number = all_numbers(&t, l->strict);
+		list_number_gather(&l->row[i], &t, &label[i]);
+	by_number = list_number_all_numbers(&t, l->strict);
 	if (by_number > 0 && l->coded > 0 && classes->n == 0)
-		add_codes(l->coded, classes);
+		list_number_add_codes(l->coded, classes);
 	if (by_number > 0)
-		result = numbers(&t, classes);
-	else if (by_number == 0 && (classes->n > 0 || derive(&t, classes) == 0))
-		result = look_up(&t, classes, file);
+		result = list_number_read_all(&t, classes);
+	else if (by_number == 0 && (classes->n > 0 ||
+	    list_number_derive(&t, classes) == 0))
+		result = list_number_look_up(&t, classes, file);
 	free(t.item);
 	return result;
 }
@@ -252,7 +257,7 @@ list_number(struct list *l, struct class_list *classes, const char *file,
  * The name after "12 name" or "c012 name" if 12 is ${number}; else NULL.
  */
 static char *
-numbered(char *line, int64_t number)
+list_number_after(char *line, int64_t number)
 {
 	char code[24];
 	size_t n;
@@ -266,7 +271,7 @@ numbered(char *line, int64_t number)
 }
 
 static int
-read_classes(const char *path, struct class_list *c)
+list_number_read_classes(const char *path, struct class_list *c)
 {
 	struct buffer b = { 0 };
 	int from, result = -1;
@@ -280,12 +285,13 @@ read_classes(const char *path, struct class_list *c)
 	if (class_read(path, c) != 0)
 		goto out;
 	result = 0;
-	from = numbered(c->name[0], 0) == NULL;
+	from = list_number_after(c->name[0], 0) == NULL;
 	for (size_t i = 0; i < c->n; i++)
-		if (numbered(c->name[i], (int64_t)i + from) == NULL)
+		if (list_number_after(c->name[i], (int64_t)i + from) == NULL)
 			goto out;
 	for (size_t i = 0; i < c->n; i++) {
-		char *name = xstrdup(numbered(c->name[i], (int64_t)i + from));
+		char *name = xstrdup(list_number_after(c->name[i],
+		    (int64_t)i + from));
 
 		free(c->name[i]);
 		c->name[i] = name;
@@ -299,9 +305,9 @@ out:
 int
 list_classes(const char *path, int sorted, struct class_list *c)
 {
-	if (read_classes(path, c) != 0)
+	if (list_number_read_classes(path, c) != 0)
 		return -1;
 	if (sorted)
-		qsort(c->name, c->n, sizeof(*c->name), by_bytes);
+		qsort(c->name, c->n, sizeof(*c->name), list_number_by_bytes);
 	return 0;
 }

@@ -14,28 +14,30 @@
 #define Q text_quote
 
 /* How many numbers come before the labels, and how many labels there may be. */
-struct numbers { int offset, frames, skipped, least, several; };
+struct list_numbered_fields { int offset, frames, skipped, least, several; };
 
-static struct numbers
-numbers_of(enum list_format f)
+static struct list_numbered_fields
+list_numbered_numbers_of(enum list_format f)
 {
 	switch (f) {
 	case LIST_MMACTION2:
-		return (struct numbers){ .least = 1, .several = 1 };
+		return (struct list_numbered_fields){ .least = 1,
+		    .several = 1 };
 	case LIST_MMACTION2_FRAMES:
-		return (struct numbers){ .frames = 1, .least = 1, .several = 1 };
+		return (struct list_numbered_fields){ .frames = 1, .least = 1,
+		    .several = 1 };
 	case LIST_MMACTION2_OFFSET:
-		return (struct numbers){ 1, 1, 0, 1, 1 };
+		return (struct list_numbered_fields){ 1, 1, 0, 1, 1 };
 	case LIST_TSM:
-		return (struct numbers){ .frames = 1, .least = 1 };
+		return (struct list_numbered_fields){ .frames = 1, .least = 1 };
 	default:
-		return (struct numbers){ 0 };
+		return (struct list_numbered_fields){ 0 };
 	}
 }
 
 /* "PATH", "PATH LABEL" or "PATH WORD LABEL": the label is 0 if there is none. */
 static int
-pyslowfast_row(struct list_reading *r, char *line)
+list_numbered_pyslowfast_row(struct list_reading *r, char *line)
 {
 	char *field[LIST_FIELDS];
 	int n = list_cut_fields(line, ' ', field);
@@ -53,8 +55,8 @@ pyslowfast_row(struct list_reading *r, char *line)
 
 /* A part of a folder has a key of its own: the folder's, and its frames. */
 static void
-take_frames(struct list_row *row, const struct numbers *want,
-    const int64_t *number)
+list_numbered_take_frames(struct list_row *row,
+    const struct list_numbered_fields *want, const int64_t *number)
 {
 	int at = 0;
 
@@ -71,14 +73,15 @@ take_frames(struct list_row *row, const struct numbers *want,
 int
 list_numbered_row(struct list_reading *r, char *line)
 {
-	struct numbers want = numbers_of(r->y.format);
+	struct list_numbered_fields want =
+	    list_numbered_numbers_of(r->y.format);
 	char *word[LIST_FIELDS], *whole;
 	int n, before = want.offset + want.frames, bad;
 	int64_t number[2] = { 0, 0 };
 	struct list_row *row;
 
 	if (r->y.format == LIST_PYSLOWFAST)
-		return pyslowfast_row(r, line);
+		return list_numbered_pyslowfast_row(r, line);
 	whole = xstrdup(line);
 	n = list_cut_words(line, word);
 	bad = n < before + want.least || (!want.several && n != before + 1);
@@ -92,7 +95,7 @@ list_numbered_row(struct list_reading *r, char *line)
 		return -1;
 	row = list_append(r->l, list_place(r, line), want.several ? NULL :
 	    xstrdup(word[before]), r->name, r->line);
-	take_frames(row, &want, number);
+	list_numbered_take_frames(row, &want, number);
 	for (int i = before; want.several && i < n; i++)
 		list_row_label(row, word[i], LIST_ALWAYS, 0, 0);
 	return 0;

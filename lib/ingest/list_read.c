@@ -109,7 +109,7 @@ list_find(struct list_reading *r, const char *id, int folder)
  * there is only one.  So a path may hold blanks.
  */
 static char *
-cut_last_word(char *line)
+list_cut_last_word(char *line)
 {
 	char *end = line + strlen(line), *word;
 
@@ -131,7 +131,7 @@ cut_last_word(char *line)
  * format.
  */
 static int
-take_middle(struct list_reading *r, const char *text, const char *label,
+list_take_middle(struct list_reading *r, const char *text, const char *label,
     int64_t *frames)
 {
 	*frames = 0;
@@ -150,16 +150,16 @@ take_middle(struct list_reading *r, const char *text, const char *label,
 
 /* "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
 static int
-blank_row(struct list_reading *r, char *line)
+list_blank_row(struct list_reading *r, char *line)
 {
-	char *label = cut_last_word(line), *word = strrchr(line, ' ');
+	char *label = list_cut_last_word(line), *word = strrchr(line, ' ');
 	struct list_row *row;
 	int64_t frames = 0;
 
 	if (label != NULL && word != NULL && strchr(line, '.') != NULL &&
 	    strchr(line, '.') < word && text_int(word + 1, 0, INT64_MAX,
-	    &frames) == 0 && take_middle(r, cut_last_word(line), label,
-	    &frames) != 0)
+	    &frames) == 0 && list_take_middle(r, list_cut_last_word(line),
+	    label, &frames) != 0)
 		return -1;
 	row = list_append(r->l, list_place(r, line), label != NULL ?
 	    xstrdup(label) : NULL, r->name, r->line);
@@ -170,7 +170,7 @@ blank_row(struct list_reading *r, char *line)
 
 /* The part that a row with these times means; ${text} NULL: none is given. */
 static int
-read_part(const struct list_reading *r, const char *start, const char *end,
+list_read_part(const struct list_reading *r, const char *start, const char *end,
     struct list_part *p)
 {
 	if (start != NULL && *start != '\0' &&
@@ -189,7 +189,7 @@ read_part(const struct list_reading *r, const char *start, const char *end,
  * NAME_SSSSSS_EEEEEE.mp4 in whole seconds; else in milliseconds, with an "ms".
  */
 static char *
-part_name(const char *path, const struct list_part *p)
+list_part_name(const char *path, const struct list_part *p)
 {
 	const char *dot = strrchr(path_base(path), '.');
 	size_t n = dot != NULL ? (size_t)(dot - path) : strlen(path);
@@ -203,7 +203,7 @@ part_name(const char *path, const struct list_part *p)
 }
 
 static int
-separated_row(struct list_reading *r, char *line)
+list_separated_row(struct list_reading *r, char *line)
 {
 	const struct list_layout *y = &r->y;
 	char *field[LIST_FIELDS];
@@ -219,7 +219,7 @@ separated_row(struct list_reading *r, char *line)
 	if (path >= n || label >= n || *field[path] == '\0')
 		return fail("%s: line %d: no path%s", r->name, r->line,
 		    path < n && *field[path] != '\0' ? " and label" : "");
-	if (y->header && (read_part(r, y->start >= 0 && y->start < n ?
+	if (y->header && (list_read_part(r, y->start >= 0 && y->start < n ?
 	    field[y->start] : NULL, y->end >= 0 && y->end < n ?
 	    field[y->end] : NULL, &part) != 0))
 		return -1;
@@ -227,14 +227,14 @@ separated_row(struct list_reading *r, char *line)
 	    !list_take(r, y->split < n ? field[y->split] : NULL))
 		return 0;
 	if (!y->header && n == 3 &&
-	    take_middle(r, field[1], field[label], &part.frames) != 0)
+	    list_take_middle(r, field[1], field[label], &part.frames) != 0)
 		return -1;
 	row = list_append(r->l, list_place(r, field[path]), label >= 0 &&
 	    label != path && *field[label] != '\0' ? xstrdup(field[label]) :
 	    NULL, r->name, r->line);
 	row->bare = !y->header && row->label == NULL;
 	row->part = part;
-	row->name = part_name(row->path, &part);
+	row->name = list_part_name(row->path, &part);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ separated_row(struct list_reading *r, char *line)
  * is there counts; and if there is none either, the flat one.
  */
 static struct list_row *
-find_kinetics(struct list_reading *r, const char *label, const char *id,
+list_find_kinetics(struct list_reading *r, const char *label, const char *id,
     const struct list_part *part)
 {
 	int whole = part->start == (int)part->start &&
@@ -274,7 +274,7 @@ find_kinetics(struct list_reading *r, const char *label, const char *id,
 		free(below);
 		if (path != NULL || !whole) {
 			row->part = *part;
-			row->name = part_name(row->path, part);
+			row->name = list_part_name(row->path, part);
 		}
 	}
 	free(file);
@@ -282,7 +282,7 @@ find_kinetics(struct list_reading *r, const char *label, const char *id,
 }
 
 static int
-kinetics_row(struct list_reading *r, char *line)
+list_kinetics_row(struct list_reading *r, char *line)
 {
 	const struct list_layout *y = &r->y;
 	char *field[LIST_FIELDS], *label = NULL;
@@ -294,40 +294,40 @@ kinetics_row(struct list_reading *r, char *line)
 	    *field[y->id] == '\0')
 		return fail("%s: line %d: not a row of Kinetics (wanted label,"
 		    "youtube_id,time_start,time_end)", r->name, r->line);
-	if (read_part(r, field[y->start], field[y->end], &part) != 0)
+	if (list_read_part(r, field[y->start], field[y->end], &part) != 0)
 		return -1;
 	if (y->split >= 0 && !list_take(r, y->split < n ? field[y->split] :
 	    NULL))
 		return 0;
 	if (y->label >= 0 && y->label < n && *field[y->label] != '\0')
 		label = field[y->label];
-	row = find_kinetics(r, label, field[y->id], &part);
+	row = list_find_kinetics(r, label, field[y->id], &part);
 	row->label = label != NULL ? xstrdup(label) : NULL;
 	return 0;
 }
 
 /* Test lists contain no class numbers, so take the class from the folder. */
 static int
-ucf101_row(struct list_reading *r, char *line)
+list_ucf101_row(struct list_reading *r, char *line)
 {
 	char *label;
 
 	if (!list_is_ucf101(line))
 		return list_broken(r, line);
-	label = cut_last_word(line);
+	label = list_cut_last_word(line);
 	list_append(r->l, list_place(r, line), label != NULL ? xstrdup(label) :
 	    xstrndup(line, strcspn(line, "/")), r->name, r->line)->base = 1;
 	return 0;
 }
 
 static int
-read_row(struct list_reading *r, char *line)
+list_read_row(struct list_reading *r, char *line)
 {
 	switch (r->y.format) {
 	case LIST_KINETICS:
-		return kinetics_row(r, line);
+		return list_kinetics_row(r, line);
 	case LIST_UCF101:
-		return ucf101_row(r, line);
+		return list_ucf101_row(r, line);
 	case LIST_HMDB51:
 		return list_hmdb51_row(r, line);
 	case LIST_SSV1:
@@ -343,13 +343,13 @@ read_row(struct list_reading *r, char *line)
 	case LIST_TSM:
 		return list_numbered_row(r, line);
 	default:
-		return r->y.sep == ' ' ? blank_row(r, line) :
-		    separated_row(r, line);
+		return r->y.sep == ' ' ? list_blank_row(r, line) :
+		    list_separated_row(r, line);
 	}
 }
 
 static int
-read_lines(struct list_reading *r, char *text)
+list_read_lines(struct list_reading *r, char *text)
 {
 	struct list_lines lines = { 0 };
 	int result = list_cut_lines(&lines, r->name, text);
@@ -358,7 +358,7 @@ read_lines(struct list_reading *r, char *text)
 		result = list_choose_layout(&lines, r);
 	for (size_t i = (size_t)r->y.header; i < lines.n && result == 0; i++) {
 		r->line = lines.number[i];
-		result = read_row(r, lines.s[i]);
+		result = list_read_row(r, lines.s[i]);
 	}
 	free(lines.s);
 	free(lines.number);
@@ -367,7 +367,7 @@ read_lines(struct list_reading *r, char *text)
 
 /* An array of objects, the first of which begins with "id". */
 static int
-is_ssv2(const char *text)
+list_is_ssv2(const char *text)
 {
 	static const char *const begins[] = { "[", "{", "\"id\"", ":" };
 
@@ -383,7 +383,7 @@ is_ssv2(const char *text)
 }
 
 static int
-read_file(struct list_reading *r)
+list_read_file(struct list_reading *r)
 {
 	enum list_format asked = r->how->format;
 	struct buffer b = { 0 };
@@ -397,24 +397,24 @@ read_file(struct list_reading *r)
 	if (strlen(b.data) != b.n)
 		fail("%s: a zero byte (wanted lines of text)", r->name);
 	else if (asked == LIST_SSV2 || (asked == LIST_AUTO &&
-	    is_ssv2(b.data)))
+	    list_is_ssv2(b.data)))
 		result = list_ssv2(r, b.data, b.n);
 	else if (!list_no_json(r->name, b.data))
-		result = read_lines(r, b.data);
+		result = list_read_lines(r, b.data);
 out:
 	buffer_free(&b);
 	return result;
 }
 
 static int
-by_bytes(const void *a, const void *b)
+list_by_bytes(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* How many labels there are among the rows from ${first} on. */
 static size_t
-count_classes(const struct list *l, size_t first)
+list_count_classes(const struct list *l, size_t first)
 {
 	const char **text = NULL;
 	size_t n = 0, cap = 0, different = 0;
@@ -428,7 +428,7 @@ count_classes(const struct list *l, size_t first)
 		}
 	}
 	if (n > 0)
-		qsort(text, n, sizeof(*text), by_bytes);
+		qsort(text, n, sizeof(*text), list_by_bytes);
 	for (size_t i = 0; i < n; i++)
 		different += i == 0 || strcmp(text[i], text[i - 1]) != 0;
 	free(text);
@@ -447,15 +447,16 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	if (strpbrk(file, "*?[") != NULL && access(file, F_OK) != 0) {
 		if (glob(file, 0, NULL, &found) != 0)
 			return fail("%s: no file is called so", Q(file));
-		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_bytes);
+		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *),
+		    list_by_bytes);
 		snprintf(files, sizeof(files), ", %zu files", found.gl_pathc);
 		for (size_t i = 0; i < found.gl_pathc && result == 0; i++) {
 			r.path = found.gl_pathv[i];
-			result = read_file(&r);
+			result = list_read_file(&r);
 		}
 		globfree(&found);
 	} else {
-		result = read_file(&r);
+		result = list_read_file(&r);
 	}
 	buffer_free(&r.tried);
 	if (result != 0)
@@ -470,7 +471,7 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	    !(r.y.header && r.y.split >= 0))
 		return fail("%s: %s has no subsets (--subset=%s)", Q(file),
 		    list_kind[r.y.format].title, Q(how->subset));
-	classes = count_classes(l, first);
+	classes = list_count_classes(l, first);
 	if (r.ignored > 0)
 		snprintf(middle, sizeof(middle), "; the field between path "
 		    "and label (line %d) is ignored", r.ignored);

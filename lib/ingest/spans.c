@@ -8,28 +8,28 @@
 
 /* Seconds from the first stored frame. */
 static double
-time_of(const struct extraction *x, int frame)
+spans_time_of(const struct extraction *x, int frame)
 {
 	return x->time != NULL ? x->time[frame] / 1e4 :
 	    (double)frame * x->fps.den / x->fps.num;
 }
 
 static int
-within(int v, int frames)
+spans_within(int v, int frames)
 {
 	return v < 0 ? 0 : v >= frames ? frames - 1 : v;
 }
 
 /* Frames that are on from ${from} to ${to} seconds. */
 static void
-place_seconds(const struct extraction *x, double from, double to, int *first,
-    int *last)
+spans_place_seconds(const struct extraction *x, double from, double to,
+    int *first, int *last)
 {
 	int on = 0;			/* the last one not after ${from} */
 
 	*first = *last = -1;
 	for (int f = 0; f < x->frames; f++) {
-		double t = time_of(x, f);
+		double t = spans_time_of(x, f);
 
 		if (t <= from)
 			on = f;
@@ -62,11 +62,11 @@ int
 			    "rate is not known", text_quote(row->path));
 		}
 		if (s->unit == LIST_SECONDS && x->frames > 1)
-			place_seconds(x, s->from - row->part.start,
+			spans_place_seconds(x, s->from - row->part.start,
 			    s->to - row->part.start, &to[i][1], &to[i][2]);
 		else if (s->unit == LIST_FRAMES)
-			to[i][1] = within((int)s->from, x->frames),
-			to[i][2] = within((int)s->to, x->frames);
+			to[i][1] = spans_within((int)s->from, x->frames),
+			to[i][2] = spans_within((int)s->to, x->frames);
 	}
 	return to;
 }

@@ -11,13 +11,13 @@
  * 2; it may lie across one pixel more, and one makes them even.
  */
 static int
-most_taps(double scale)
+antialias_max_taps(double scale)
 {
 	return 2 * (int)ceil(scale > 1 ? scale : 1) + 2;
 }
 
 static void
-axis_reserve(struct resize_axis *a, size_t places, size_t taps)
+antialias_axis_reserve(struct resize_axis *a, size_t places, size_t taps)
 {
 	if (places > a->places) {
 		a->places = places;
@@ -31,7 +31,7 @@ axis_reserve(struct resize_axis *a, size_t places, size_t taps)
 }
 
 static void
-reserve(struct antialias *a, size_t words, size_t packs)
+antialias_reserve_lines(struct antialias *a, size_t words, size_t packs)
 {
 	if (words > a->words) {
 		a->words = words;
@@ -54,15 +54,15 @@ antialias_reserve(struct antialias *a, int w, int h, int from_w, int from_h)
 	size_t down = 2 * (size_t)from_h + 6 * (size_t)h;
 	size_t width = (size_t)(w > h ? w : h);
 
-	axis_reserve(&a->x, (size_t)w, across);
-	axis_reserve(&a->y, (size_t)h, down);
+	antialias_axis_reserve(&a->x, (size_t)w, across);
+	antialias_axis_reserve(&a->y, (size_t)h, down);
 	/* Lines are as wide as the result, which is as high here or less. */
-	reserve(a, (2 * (size_t)from_h + 6 * width) * (3 + RESIZE_SLACK),
-	    across / 4 + 1);
+	antialias_reserve_lines(a, (2 * (size_t)from_h + 6 * width) *
+	    (3 + RESIZE_SLACK), across / 4 + 1);
 }
 
 static void
-axis_free(struct resize_axis *a)
+antialias_axis_free(struct resize_axis *a)
 {
 	free(a->at);
 	free(a->count);
@@ -72,8 +72,8 @@ axis_free(struct resize_axis *a)
 void
 antialias_free(struct antialias *a)
 {
-	axis_free(&a->x);
-	axis_free(&a->y);
+	antialias_axis_free(&a->x);
+	antialias_axis_free(&a->y);
 	free(a->pack);
 	free(a->line);
 }
@@ -85,8 +85,8 @@ antialias_free(struct antialias *a)
  * too.
  */
 static int
-taps(int32_t *k, int *at, double centre, double reach, int base, int first,
-    int end)
+antialias_taps(int32_t *k, int *at, double centre, double reach, int base,
+    int first, int end)
 {
 	int low = (int)floor(centre - reach + 0.5) + base;
 	int high = (int)floor(centre + reach + 0.5) + base, n;
@@ -117,20 +117,20 @@ taps(int32_t *k, int *at, double centre, double reach, int base, int first,
  * they have the same bits wherever the input was cut.
  */
 static void
-plan(struct resize_axis *a, const struct resize_span *s)
+antialias_plan_axis(struct resize_axis *a, const struct resize_span *s)
 {
 	double scale = s->length / s->n, reach = scale > 1 ? scale : 1;
 	int base = (int)floor(s->start), most = 0;
 	size_t n = (size_t)s->n;
 
 	a->n = s->n;
-	a->most = most_taps(scale);
-	axis_reserve(a, n, n * (size_t)a->most);
+	a->most = antialias_max_taps(scale);
+	antialias_axis_reserve(a, n, n * (size_t)a->most);
 	memset(a->k, 0, n * (size_t)a->most * sizeof(*a->k));
 	for (int i = 0; i < s->n; i++) {
 		int p = s->flip ? s->n - 1 - i : i;
 
-		a->count[p] = taps(a->k + (size_t)p * (size_t)a->most,
+		a->count[p] = antialias_taps(a->k + (size_t)p * (size_t)a->most,
 		    &a->at[p], (s->start - base) + (i + 0.5) * scale, reach,
 		    base, s->first, s->end);
 		most = a->count[p] > most ? a->count[p] : most;
@@ -143,7 +143,8 @@ plan(struct resize_axis *a, const struct resize_span *s)
 }
 
 static void
-pack_set(struct antialias_pack *p, const int32_t *k0, const int32_t *k2)
+antialias_pack_set(struct antialias_pack *p, const int32_t *k0,
+    const int32_t *k2)
 {
 	for (int w = 0; w < 16; w++) {
 		int32_t v = w % 8 < 6 ? (w < 8 ? k0 : k2)[w % 2] : 0;
@@ -159,7 +160,7 @@ pack_set(struct antialias_pack *p, const int32_t *k0, const int32_t *k2)
  * mirrored.  Lay out their weights.
  */
 static void
-plan_packs(struct antialias *a, int from_w)
+antialias_plan_packs(struct antialias *a, int from_w)
 {
 	const struct resize_axis *x = &a->x;
 	int furthest = from_w < 6 ? -1 : from_w - 6 - 2 * (x->pairs - 1);
@@ -171,7 +172,8 @@ plan_packs(struct antialias *a, int from_w)
 	    x->at[a->high - 1] > furthest; )
 		a->high--;
 	a->high -= (a->high - a->low) % 4;
-	reserve(a, 0, (size_t)(a->high - a->low) / 2 * (size_t)x->pairs);
+	antialias_reserve_lines(a, 0, (size_t)(a->high - a->low) / 2 *
+	    (size_t)x->pairs);
 	p = a->pack;
 	for (int i = a->low; i < a->high; i += 4)
 		for (int second = 0; second < 2; second++)
@@ -179,7 +181,7 @@ plan_packs(struct antialias *a, int from_w)
 				const int32_t *k = x->k + (size_t)(i + second) *
 				    (size_t)x->most + 2 * g;
 
-				pack_set(p++, k, k + 2 * x->most);
+				antialias_pack_set(p++, k, k + 2 * x->most);
 			}
 }
 
@@ -190,11 +192,11 @@ antialias_plan(struct antialias *a, const struct resize_call *c)
 
 	resize_spans(c, &across, &down);
 	if (!resize_planned(&a->x.of, &across)) {
-		plan(&a->x, &across);
-		plan_packs(a, c->from_w);
+		antialias_plan_axis(&a->x, &across);
+		antialias_plan_packs(a, c->from_w);
 	}
 	if (!resize_planned(&a->y.of, &down))
-		plan(&a->y, &down);
+		antialias_plan_axis(&a->y, &down);
 }
 
 void
@@ -204,7 +206,8 @@ antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
 	struct antialias *a = &z->antialias;
 
 	antialias_plan(a, c);
-	reserve(a, (size_t)a->y.most * (3 * (size_t)a->x.n + RESIZE_SLACK), 0);
+	antialias_reserve_lines(a, (size_t)a->y.most *
+	    (3 * (size_t)a->x.n + RESIZE_SLACK), 0);
 	run(&(struct antialias_job){ .to = c->to, .from = c->from,
 		.from_w = c->from_w, .x = &a->x, .y = &a->y, .line = a->line,
 		.pack = a->pack, .low = a->low, .high = a->high });

@@ -19,8 +19,8 @@
 
 /* Places ${i} to ${n} - 1 of a line. */
 static void
-across(int16_t *line, const uint8_t *from, const struct resize_axis *x, int i,
-    int n)
+antialias_across(int16_t *line, const uint8_t *from,
+    const struct resize_axis *x, int i, int n)
 {
 	for (; i < n; i++) {
 		const uint8_t *p = from + 3 * (size_t)x->at[i];
@@ -40,21 +40,21 @@ across(int16_t *line, const uint8_t *from, const struct resize_axis *x, int i,
 
 /* A line whose places are pixels as they are, and a row that is a line. */
 static void
-widen(int16_t *restrict line, const uint8_t *restrict from, int n)
+antialias_widen(int16_t *restrict line, const uint8_t *restrict from, int n)
 {
 	for (int i = 0; i < n; i++)
 		line[i] = from[i];
 }
 
 static void
-narrow(uint8_t *restrict to, const int16_t *restrict line, int n)
+antialias_narrow(uint8_t *restrict to, const int16_t *restrict line, int n)
 {
 	for (int i = 0; i < n; i++)
 		to[i] = (uint8_t)line[i];
 }
 
 /* The lines of the ring that a row is the sum of. */
-struct rows {
+struct antialias_rows {
 	const int16_t *ring;
 	size_t words;			/* of a line */
 	int first, count, most;		/* which is first, of ${most} */
@@ -62,7 +62,7 @@ struct rows {
 };
 
 static inline const int16_t *
-row(const struct rows *r, int j)
+antialias_row(const struct antialias_rows *r, int j)
 {
 	int i = r->first + j < r->most ? r->first + j : r->first + j - r->most;
 
@@ -71,13 +71,13 @@ row(const struct rows *r, int j)
 
 /* Bytes ${i} to ${n} - 1 of an output row. */
 static void
-down(uint8_t *to, const struct rows *r, int i, int n)
+antialias_down(uint8_t *to, const struct antialias_rows *r, int i, int n)
 {
 	for (; i < n; i++) {
 		int32_t sum = HALF;
 
 		for (int j = 0; j < r->count; j++)
-			sum += r->k[j] * row(r, j)[i];
+			sum += r->k[j] * antialias_row(r, j)[i];
 		to[i] = antialias_byte(sum);
 	}
 }
@@ -91,7 +91,8 @@ down(uint8_t *to, const struct rows *r, int i, int n)
  * nothing.
  */
 static inline __m256i
-across_two(const struct antialias_pack *p, const uint8_t *from, const int *at, int pairs)
+antialias_across_two(const struct antialias_pack *p, const uint8_t *from,
+    const int *at, int pairs)
 {
 	/* Two pixels' R, as words, their G, their B, and nothing. */
 	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, -1,
@@ -117,8 +118,8 @@ across_two(const struct antialias_pack *p, const uint8_t *from, const int *at, i
 
 /* Places ${i} up to ${end}, four at a time. */
 static inline void
-across_pairs(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
-    const struct resize_axis *x, int i, int end, int pairs)
+antialias_across_pairs(int16_t *line, const struct antialias_pack *p,
+    const uint8_t *from, const struct resize_axis *x, int i, int end, int pairs)
 {
 	/* In each half: R, G, B, nothing, R, G, B, nothing, to six words. */
 	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1,
@@ -127,8 +128,9 @@ across_pairs(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
 	for (; i < end; i += 4, p += 2 * pairs) {
 		/* Places 0 and 1, and 2 and 3: packing works in halves. */
 		__m256i v = _mm256_shuffle_epi8(_mm256_packs_epi32(
-		    across_two(p, from, x->at + i, pairs),
-		    across_two(p + pairs, from, x->at + i + 1, pairs)), order);
+		    antialias_across_two(p, from, x->at + i, pairs),
+		    antialias_across_two(p + pairs, from, x->at + i + 1,
+		    pairs)), order);
 
 		/* The two words beyond are written over later. */
 		_mm_storeu_si128((__m128i *)(line + 3 * i),
@@ -140,8 +142,8 @@ across_pairs(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
 
 /* Places that are pixels as they are, mirrored; four are read at once. */
 static void
-across_mirrored(int16_t *line, const uint8_t *from, const int *at, int i,
-    int end)
+antialias_across_mirrored(int16_t *line, const uint8_t *from, const int *at,
+    int i, int end)
 {
 	const __m128i right = _mm_setr_epi8(9, -1, 10, -1, 11, -1, 6, -1, 7, -1,
 	    8, -1, -1, -1, -1, -1);
@@ -160,36 +162,36 @@ across_mirrored(int16_t *line, const uint8_t *from, const int *at, int i,
 }
 
 static void
-across_wide(int16_t *line, const struct antialias_pack *p, const uint8_t *from,
-    const struct resize_axis *x, int i, int end)
+antialias_across_wide(int16_t *line, const struct antialias_pack *p,
+    const uint8_t *from, const struct resize_axis *x, int i, int end)
 {
 	if (x->copies < 0) {
-		across_mirrored(line, from, x->at, i, end);
+		antialias_across_mirrored(line, from, x->at, i, end);
 		return;
 	}
 	/* Enlarging takes one pair, shrinking by less than 3/2 two. */
 	switch (x->pairs) {
 	case 1:
-		across_pairs(line, p, from, x, i, end, 1);
+		antialias_across_pairs(line, p, from, x, i, end, 1);
 		break;
 	case 2:
-		across_pairs(line, p, from, x, i, end, 2);
+		antialias_across_pairs(line, p, from, x, i, end, 2);
 		break;
 	case 3:
-		across_pairs(line, p, from, x, i, end, 3);
+		antialias_across_pairs(line, p, from, x, i, end, 3);
 		break;
 	default:
-		across_pairs(line, p, from, x, i, end, x->pairs);
+		antialias_across_pairs(line, p, from, x, i, end, x->pairs);
 	}
 }
 
 /* Two lines that a row is the sum of, and their weights. */
-struct couple { const int16_t *a, *b; __m256i hi, lo; };
+struct antialias_couple { const int16_t *a, *b; __m256i hi, lo; };
 
 #define COUPLES 4		/* more are summed by the plain version */
 
 static int
-couples(struct couple *c, const struct rows *r)
+antialias_couples(struct antialias_couple *c, const struct antialias_rows *r)
 {
 	int n = (r->count + 1) / 2;
 
@@ -198,8 +200,8 @@ couples(struct couple *c, const struct rows *r)
 		int other = 2 * j + 1 < r->count;
 		int32_t k0 = r->k[2 * j], k1 = other ? r->k[2 * j + 1] : 0;
 
-		c->a = row(r, 2 * j);
-		c->b = row(r, 2 * j + other);
+		c->a = antialias_row(r, 2 * j);
+		c->b = antialias_row(r, 2 * j + other);
 		c->hi = _mm256_set1_epi32(k0 >> LOW | k1 >> LOW << 16);
 		c->lo = _mm256_set1_epi32((k0 & ((1 << LOW) - 1)) |
 		    (k1 & ((1 << LOW) - 1)) << 16);
@@ -209,7 +211,7 @@ couples(struct couple *c, const struct rows *r)
 
 /* 16 words of the result. */
 static inline __m256i
-down_16(const struct couple *c, int n, int i)
+antialias_down_16(const struct antialias_couple *c, int n, int i)
 {
 	const __m256i half = _mm256_set1_epi32(HALF);
 	__m256i hi[2] = { _mm256_setzero_si256(), _mm256_setzero_si256() };
@@ -234,13 +236,14 @@ down_16(const struct couple *c, int n, int i)
 
 /* The beginning of an output row, in whole registers; how many bytes. */
 static inline int
-down_couples(uint8_t *to, const struct couple *c, int couples, int n)
+antialias_down_couples(uint8_t *to, const struct antialias_couple *c,
+    int couples, int n)
 {
 	int i = 0;
 
 	for (; i + 32 <= n; i += 32) {
-		__m256i v = _mm256_packus_epi16(down_16(c, couples, i),
-		    down_16(c, couples, i + 16));
+		__m256i v = _mm256_packus_epi16(antialias_down_16(c, couples,
+		    i), antialias_down_16(c, couples, i + 16));
 
 		/* Packing works in halves of a register; put it in order. */
 		_mm256_storeu_si256((__m256i *)(to + i),
@@ -250,19 +253,19 @@ down_couples(uint8_t *to, const struct couple *c, int couples, int n)
 }
 
 static int
-down_wide(uint8_t *to, const struct rows *r, int n)
+antialias_down_wide(uint8_t *to, const struct antialias_rows *r, int n)
 {
-	struct couple c[COUPLES];
+	struct antialias_couple c[COUPLES];
 
-	switch (couples(c, r)) {
+	switch (antialias_couples(c, r)) {
 	case 1:
-		return down_couples(to, c, 1, n);
+		return antialias_down_couples(to, c, 1, n);
 	case 2:
-		return down_couples(to, c, 2, n);
+		return antialias_down_couples(to, c, 2, n);
 	case 3:
-		return down_couples(to, c, 3, n);
+		return antialias_down_couples(to, c, 3, n);
 	case 4:
-		return down_couples(to, c, 4, n);
+		return antialias_down_couples(to, c, 4, n);
 	}
 	return 0;
 }
@@ -271,8 +274,8 @@ down_wide(uint8_t *to, const struct rows *r, int n)
 
 /* The plain versions do all of it. */
 #define WIDE 0
-#define across_wide(line, p, from, x, i, end) ((void)(p))
-#define down_wide(to, r, n) 0
+#define antialias_across_wide(line, p, from, x, i, end) ((void)(p))
+#define antialias_down_wide(to, r, n) 0
 
 #endif
 
@@ -285,7 +288,8 @@ ISA(antialias_run)(const struct antialias_job *job)
 	int made = 0;			/* input rows below it were lines */
 
 	for (int i = 0; i < y->n; i++) {
-		struct rows r = { job->line, words, y->at[i] % y->most,
+		struct antialias_rows r = { job->line, words,
+		    y->at[i] % y->most,
 			y->count[i], y->most, y->k + (size_t)i *
 			(size_t)y->most };
 		uint8_t *to = job->to + (size_t)i * (size_t)n;
@@ -299,16 +303,19 @@ ISA(antialias_run)(const struct antialias_job *job)
 			    words;
 
 			if (x->copies > 0) {
-				widen(line, from + 3 * (size_t)x->at[0], n);
+				antialias_widen(line,
+				    from + 3 * (size_t)x->at[0], n);
 				continue;
 			}
-			across_wide(line, job->pack, from, x, low, high);
-			across(line, from, x, 0, low);
-			across(line, from, x, high, x->n);
+			antialias_across_wide(line, job->pack, from, x, low,
+			    high);
+			antialias_across(line, from, x, 0, low);
+			antialias_across(line, from, x, high, x->n);
 		}
 		if (y->copies)
-			narrow(to, row(&r, 0), n);
+			antialias_narrow(to, antialias_row(&r, 0), n);
 		else
-			down(to, &r, down_wide(to, &r, n), n);
+			antialias_down(to, &r, antialias_down_wide(to, &r, n),
+			    n);
 	}
 }

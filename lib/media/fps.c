@@ -17,7 +17,7 @@
 typedef __int128 wide;
 
 static int
-is_sound(struct fraction f)
+fps_is_sound(struct fraction f)
 {
 	return f.num > 0 && f.den > 0 && f.num <= (int64_t)FASTEST * f.den;
 }
@@ -51,12 +51,13 @@ fps_parse(const char *text, struct fraction *f)
 		return -1;
 	g = common_divisor(num, den);
 	*f = (struct fraction){ (int)(num / g), (int)(den / g) };
-	return is_sound(*f) ? 0 : -1;
+	return fps_is_sound(*f) ? 0 : -1;
 }
 
 /* Every frame within SLACK of its place at ${rate}? */
 static int
-fits(const int64_t *time, size_t n, struct fraction tick, struct fraction rate)
+fps_fits(const int64_t *time, size_t n, struct fraction tick,
+    struct fraction rate)
 {
 	double second = (double)tick.num / tick.den;
 	double frame = (double)rate.den / rate.num;
@@ -72,7 +73,7 @@ fits(const int64_t *time, size_t n, struct fraction tick, struct fraction rate)
 
 /* (n - 1) frames in ${span} ticks, as an int fraction. */
 static struct fraction
-mean_rate(int64_t frames, int64_t span, struct fraction tick)
+fps_mean_rate(int64_t frames, int64_t span, struct fraction tick)
 {
 	wide num = (wide)frames * tick.den, den = (wide)span * tick.num;
 	int64_t g;
@@ -103,15 +104,15 @@ fps_find(const int64_t *time, size_t n, struct fraction tick,
 	int whole;
 
 	for (int i = 0; i < hints; i++)
-		if (is_sound(hint[i]) && fits(time, n, tick, hint[i])) {
+		if (fps_is_sound(hint[i]) && fps_fits(time, n, tick, hint[i])) {
 			*found = hint[i];
 			return 1;
 		}
 	*found = (struct fraction){ 0, 0 };
 	if (n < 2 || time[n - 1] <= 0)
 		return 1;
-	mean = mean_rate((int64_t)n - 1, time[n - 1], tick);
-	if (!is_sound(mean))
+	mean = fps_mean_rate((int64_t)n - 1, time[n - 1], tick);
+	if (!fps_is_sound(mean))
 		return 0;
 	rate = (double)mean.num / mean.den;
 	whole = (int)(rate + 0.5);
@@ -119,21 +120,21 @@ fps_find(const int64_t *time, size_t n, struct fraction tick,
 		struct fraction plain = { whole, 1 };
 		struct fraction ntsc = { whole * 1000, 1001 };
 
-		if (fits(time, n, tick, plain)) {
+		if (fps_fits(time, n, tick, plain)) {
 			*found = plain;
 			return 1;
 		}
-		if (fits(time, n, tick, ntsc)) {
+		if (fps_fits(time, n, tick, ntsc)) {
 			*found = ntsc;
 			return 1;
 		}
 	}
 	*found = mean;
-	return fits(time, n, tick, mean);
+	return fps_fits(time, n, tick, mean);
 }
 
 static int
-by_time(const void *a, const void *b)
+fps_by_time(const void *a, const void *b)
 {
 	const struct video_frame *x = a, *y = b;
 
@@ -141,7 +142,7 @@ by_time(const void *a, const void *b)
 }
 
 static int
-by_size(const void *a, const void *b)
+fps_by_size(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -153,7 +154,7 @@ by_size(const void *a, const void *b)
  * too late, by more than ${near}?  Then nothing is missing: a time was wrong.
  */
 static int
-made_up(const struct video_frame *frame, size_t n, size_t i, int64_t usual,
+fps_made_up(const struct video_frame *frame, size_t n, size_t i, int64_t usual,
     int64_t near)
 {
 	int64_t late = frame[i].time - frame[i - 1].time - usual;
@@ -175,11 +176,11 @@ fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
 
 	if (n < 5 || tick.num <= 0 || tick.den <= 0)
 		return 0;
-	qsort(frame, n, sizeof(*frame), by_time);
+	qsort(frame, n, sizeof(*frame), fps_by_time);
 	step = xcalloc(n - 1, sizeof(*step));
 	for (size_t i = 1; i < n; i++)
 		step[i - 1] = frame[i].time - frame[i - 1].time;
-	qsort(step, n - 1, sizeof(*step), by_size);
+	qsort(step, n - 1, sizeof(*step), fps_by_size);
 	usual = step[(n - 1) / 2];
 	free(step);
 	if (usual <= 0)
@@ -193,7 +194,7 @@ fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
 
 		even += d >= usual - near && d <= usual + near;
 		if (d > allowed && dark > allowed - usual &&
-		    !made_up(frame, n, i, usual, near)) {
+		    !fps_made_up(frame, n, i, usual, near)) {
 			gaps++;
 			*first = i - 1;
 		}

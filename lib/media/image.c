@@ -7,7 +7,7 @@
 
 /* libswscale reads and writes a little past the end. */
 static size_t
-bytes_of(int w, int h, int c)
+image_bytes_of(int w, int h, int c)
 {
 	return (size_t)w * (size_t)h * (size_t)c + 96;
 }
@@ -21,7 +21,7 @@ image_new(int w, int h, int c)
 	m->w = w;
 	m->h = h;
 	m->c = c;
-	m->room = bytes_of(w, h, c);
+	m->room = image_bytes_of(w, h, c);
 	m->data = xcalloc(m->room, 1);
 	return m;
 }
@@ -29,7 +29,7 @@ image_new(int w, int h, int c)
 void
 image_reshape(struct image *m, int w, int h, int c)
 {
-	size_t bytes = bytes_of(w, h, c);
+	size_t bytes = image_bytes_of(w, h, c);
 
 	if (bytes > m->room) {
 		free(m->data);

@@ -48,7 +48,7 @@ jpeg_library(void)
  * memory is no fault of the picture, and ends the process as everywhere.
  */
 static void
-on_error(j_common_ptr j)
+jpeg_decode_on_error(j_common_ptr j)
 {
 	struct jpeg_decoder *d = j->client_data;
 
@@ -60,10 +60,10 @@ on_error(j_common_ptr j)
 
 /* A warning, below 0, means pixels that were made up. */
 static void
-on_message(j_common_ptr j, int level)
+jpeg_decode_on_message(j_common_ptr j, int level)
 {
 	if (level < 0)
-		on_error(j);
+		jpeg_decode_on_error(j);
 }
 
 struct jpeg_decoder *
@@ -72,8 +72,8 @@ jpeg_decoder_new(void)
 	struct jpeg_decoder *d = xcalloc(1, sizeof(*d));
 
 	d->j.err = jpeg_std_error(&d->errors);
-	d->errors.error_exit = on_error;
-	d->errors.emit_message = on_message;
+	d->errors.error_exit = jpeg_decode_on_error;
+	d->errors.emit_message = jpeg_decode_on_message;
 	d->j.client_data = d;
 	if (setjmp(d->back))
 		die(EXIT_FAILED, "libjpeg does not start: %s", d->why);
@@ -92,7 +92,7 @@ jpeg_decoder_free(struct jpeg_decoder *d)
 }
 
 static void
-make_room(struct jpeg_decoder *d, size_t bytes)
+jpeg_decode_make_room(struct jpeg_decoder *d, size_t bytes)
 {
 	if (bytes <= d->room)
 		return;
@@ -107,11 +107,11 @@ make_room(struct jpeg_decoder *d, size_t bytes)
 void
 jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h)
 {
-	make_room(d, 3 * (size_t)w * ((size_t)h + 1));
+	jpeg_decode_make_room(d, 3 * (size_t)w * ((size_t)h + 1));
 }
 
 static int
-refuse(struct jpeg_decoder *d)
+jpeg_decode_refuse(struct jpeg_decoder *d)
 {
 	jpeg_abort_decompress(&d->j);
 	return fail("JPEG: %s", d->why);
@@ -121,7 +121,7 @@ int
 jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h)
 {
 	if (setjmp(d->back))
-		return refuse(d);
+		return jpeg_decode_refuse(d);
 	jpeg_mem_src(&d->j, data, (unsigned long)n);
 	jpeg_read_header(&d->j, TRUE);
 	*w = (int)d->j.image_width;
@@ -132,7 +132,7 @@ jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h)
 
 /* The scale in eighths: the smallest that leaves ${part} large enough. */
 static unsigned
-scale(struct region part, int want_w, int want_h)
+jpeg_decode_scale_of(struct region part, int want_w, int want_h)
 {
 	for (unsigned eighths = 1; eighths < 8; eighths *= 2)
 		if (part.w * eighths / 8 >= want_w &&
@@ -144,7 +144,7 @@ scale(struct region part, int want_w, int want_h)
 /* The pixels from ${*first} to ${*end} - 1 of ${total} that a span needs which
  * becomes ${want}. */
 static void
-widen(double start, double length, int want, JDIMENSION total,
+jpeg_decode_widen(double start, double length, int want, JDIMENSION total,
     JDIMENSION *first, JDIMENSION *end)
 {
 	double margin = MARGIN + floor(length / want / 2);
@@ -159,7 +159,7 @@ widen(double start, double length, int want, JDIMENSION total,
 
 /* Rows up to ${end} into ${to}. */
 static void
-read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
+jpeg_decode_read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
 {
 	size_t stride = 3 * (size_t)d->j.output_width;
 
@@ -179,14 +179,14 @@ read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
  * region need not be decoded to know that.
  */
 static int
-ends(const uint8_t *data, size_t n)
+jpeg_decode_is_whole(const uint8_t *data, size_t n)
 {
 	return n >= 2 && data[n - 2] == 0xff && data[n - 1] == JPEG_EOI;
 }
 
 /* The work of jpeg_decode, which errors leave by a jump. */
 static void
-decode(struct jpeg_decoder *d, const uint8_t *data, size_t n,
+jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
     struct region *out_part)
 {
@@ -198,34 +198,34 @@ decode(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 	jpeg_mem_src(j, data, (unsigned long)n);
 	jpeg_read_header(j, TRUE);
 	j->out_color_space = JCS_RGB;
-	j->scale_num = scale(part, want_w, want_h);
+	j->scale_num = jpeg_decode_scale_of(part, want_w, want_h);
 	j->scale_denom = 8;
 	by = j->scale_num / 8.0;
 	jpeg_start_decompress(j);
-	widen(part.x * by, part.w * by, want_w, j->output_width, &left,
-	    &right);
-	widen(part.y * by, part.h * by, want_h, j->output_height, &top,
-	    &bottom);
+	jpeg_decode_widen(part.x * by, part.w * by, want_w, j->output_width,
+	    &left, &right);
+	jpeg_decode_widen(part.y * by, part.h * by, want_h, j->output_height,
+	    &top, &bottom);
 	width = right - left;
 	if (width < j->output_width)
 		jpeg_crop_scanline(j, &left, &width);	/* moves ${left} down */
 	size = 3 * (size_t)j->output_width * (bottom - top);
-	make_room(d, size + 3 * (size_t)j->output_width);
+	jpeg_decode_make_room(d, size + 3 * (size_t)j->output_width);
 	if (top > 0)
 		jpeg_skip_scanlines(j, top);
-	read_rows(d, bottom, d->pixels);
+	jpeg_decode_read_rows(d, bottom, d->pixels);
 	*out = (struct image){ .w = (int)j->output_width,
 		.h = (int)(bottom - top), .c = 3, .data = d->pixels };
 	*out_part = (struct region){ part.x * by - left, part.y * by - top,
 		part.w * by, part.h * by };
-	if (bottom < j->output_height && ends(data, n)) {
+	if (bottom < j->output_height && jpeg_decode_is_whole(data, n)) {
 		jpeg_abort_decompress(j);
 		return;
 	}
 	/* Skipping to the very end would skip looking at it: read a row. */
 	if (bottom + 1 < j->output_height)
 		jpeg_skip_scanlines(j, j->output_height - 1 - bottom);
-	read_rows(d, j->output_height, d->pixels + size);
+	jpeg_decode_read_rows(d, j->output_height, d->pixels + size);
 	jpeg_finish_decompress(j);
 }
 
@@ -235,7 +235,7 @@ jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
     struct region *out_part)
 {
 	if (setjmp(d->back))
-		return refuse(d);
-	decode(d, data, n, part, want_w, want_h, out, out_part);
+		return jpeg_decode_refuse(d);
+	jpeg_decode_inner(d, data, n, part, want_w, want_h, out, out_part);
 	return 0;
 }

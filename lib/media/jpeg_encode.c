@@ -30,7 +30,7 @@ struct jpeg_encoder {
 
 /* libjpeg wants this not to return: back to whoever called setjmp. */
 static void
-on_error(j_common_ptr c)
+jpeg_encode_on_error(j_common_ptr c)
 {
 	struct jpeg_encoder *e = c->client_data;
 
@@ -39,20 +39,20 @@ on_error(j_common_ptr c)
 }
 
 static void
-on_message(j_common_ptr c)
+jpeg_encode_on_message(j_common_ptr c)
 {
 	(void)c;
 }
 
 static void
-on_start(j_compress_ptr c)
+jpeg_encode_on_start(j_compress_ptr c)
 {
-	(void)c;		/* aim() has been called */
+	(void)c;		/* jpeg_encode_aim() has been called */
 }
 
 /* Let libjpeg write after what ${e->out} holds. */
 static void
-aim(struct jpeg_encoder *e, size_t room)
+jpeg_encode_aim(struct jpeg_encoder *e, size_t room)
 {
 	struct buffer *b = e->out;
 
@@ -65,17 +65,17 @@ aim(struct jpeg_encoder *e, size_t room)
 }
 
 static boolean
-on_full(j_compress_ptr c)
+jpeg_encode_on_full(j_compress_ptr c)
 {
 	struct jpeg_encoder *e = c->client_data;
 
 	e->out->n = e->out->cap - 1;
-	aim(e, ROOM);
+	jpeg_encode_aim(e, ROOM);
 	return TRUE;
 }
 
 static void
-on_end(j_compress_ptr c)
+jpeg_encode_on_end(j_compress_ptr c)
 {
 	struct jpeg_encoder *e = c->client_data;
 
@@ -91,15 +91,15 @@ jpeg_encoder_new(int quality)
 	struct jpeg_encoder *e = xcalloc(1, sizeof(*e));
 
 	e->c.err = jpeg_std_error(&e->errors);
-	e->errors.error_exit = on_error;
-	e->errors.output_message = on_message;
+	e->errors.error_exit = jpeg_encode_on_error;
+	e->errors.output_message = jpeg_encode_on_message;
 	e->c.client_data = e;
 	if (setjmp(e->back))
 		die(EXIT_FAILED, "libjpeg does not start: %s", e->why);
 	jpeg_create_compress(&e->c);
-	e->to.init_destination = on_start;
-	e->to.empty_output_buffer = on_full;
-	e->to.term_destination = on_end;
+	e->to.init_destination = jpeg_encode_on_start;
+	e->to.empty_output_buffer = jpeg_encode_on_full;
+	e->to.term_destination = jpeg_encode_on_end;
 	e->c.dest = &e->to;
 	/* The tables of a quality are the same for every image. */
 	e->c.in_color_space = JCS_YCbCr;
@@ -121,7 +121,7 @@ jpeg_encoder_free(struct jpeg_encoder *e)
 }
 
 static int
-check_size(int w, int h)
+jpeg_encode_check_size(int w, int h)
 {
 	if (w >= 1 && h >= 1 && w <= JPEG_MAX_DIMENSION &&
 	    h <= JPEG_MAX_DIMENSION)
@@ -136,7 +136,7 @@ check_size(int w, int h)
  * right the last pixel; only rows that lack columns are copied.
  */
 static void
-take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
+jpeg_encode_take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
     const int stride[3], int y, JSAMPROW luma[16], JSAMPROW chroma[2][8])
 {
 	uint8_t *spare = e->padded;
@@ -165,19 +165,19 @@ take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 
 /* Begin an image of e->w x e->h pixels with input in color space ${space}. */
 static void
-begin(struct jpeg_encoder *e, J_COLOR_SPACE space, int raw)
+jpeg_encode_begin(struct jpeg_encoder *e, J_COLOR_SPACE space, int raw)
 {
 	e->c.image_width = (JDIMENSION)e->w;
 	e->c.image_height = (JDIMENSION)e->h;
 	e->c.in_color_space = space;
 	e->c.raw_data_in = raw;
-	aim(e, ROOM);
+	jpeg_encode_aim(e, ROOM);
 	jpeg_start_compress(&e->c, TRUE);
 }
 
 /* After an error: leave ${e->out} as it was, ${before} bytes. */
 static int
-give_up(struct jpeg_encoder *e, size_t before)
+jpeg_encode_give_up(struct jpeg_encoder *e, size_t before)
 {
 	jpeg_abort_compress(&e->c);
 	e->out->n = before;
@@ -193,7 +193,7 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	JSAMPARRAY planes[3] = { luma, chroma[0], chroma[1] };
 	size_t size;
 
-	if (check_size(w, h) != 0)
+	if (jpeg_encode_check_size(w, h) != 0)
 		return -1;
 	e->out = out;
 	e->w = w;
@@ -205,10 +205,10 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 		e->padded_size = size;
 	}
 	if (setjmp(e->back))
-		return give_up(e, before);
-	begin(e, JCS_YCbCr, TRUE);
+		return jpeg_encode_give_up(e, before);
+	jpeg_encode_begin(e, JCS_YCbCr, TRUE);
 	for (int y = 0; y < h; y += 16) {
-		take_rows(e, plane, stride, y, luma, chroma);
+		jpeg_encode_take_rows(e, plane, stride, y, luma, chroma);
 		jpeg_write_raw_data(&e->c, planes, 16);
 	}
 	jpeg_finish_compress(&e->c);
@@ -221,14 +221,14 @@ jpeg_encode_rgb(struct jpeg_encoder *e, const struct image *m,
 {
 	const size_t before = out->n;
 
-	if (check_size(m->w, m->h) != 0)
+	if (jpeg_encode_check_size(m->w, m->h) != 0)
 		return -1;
 	e->out = out;
 	e->w = m->w;
 	e->h = m->h;
 	if (setjmp(e->back))
-		return give_up(e, before);
-	begin(e, JCS_RGB, FALSE);
+		return jpeg_encode_give_up(e, before);
+	jpeg_encode_begin(e, JCS_RGB, FALSE);
 	for (int y = 0; y < m->h; y++) {
 		JSAMPROW row = m->data + (size_t)y * (size_t)m->w * 3;
 

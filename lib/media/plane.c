@@ -51,7 +51,7 @@ plane_is_jfif(struct plane_colour c)
  *	G = y - (2 kr (1 - kr) r + 2 kb (1 - kb) b) / kg
  */
 static struct plane_factors
-factors(struct plane_colour c)
+plane_factors_of(struct plane_colour c)
 {
 	const double jr = 0.299, jb = 0.114, jg = 1 - jr - jb;
 	double kg = 1 - c.kr - c.kb;
@@ -74,7 +74,7 @@ factors(struct plane_colour c)
 
 /* Up to 2 SPAN columns from ${x} on of chroma row ${j} and its luma. */
 static void
-span_to_jfif(struct planes *to, const struct planes *from, int j, int x,
+plane_span_to_jfif(struct planes *to, const struct planes *from, int j, int x,
     const struct plane_factors *f)
 {
 	int32_t add[2 * SPAN];
@@ -94,11 +94,11 @@ void
 plane_to_jfif(struct planes *to, const struct planes *from,
     struct plane_colour c)
 {
-	struct plane_factors f = factors(c);
+	struct plane_factors f = plane_factors_of(c);
 
 	for (int j = 0; j < (from->h + 1) / 2; j++)
 		for (int x = 0; x < from->w; x += 2 * SPAN)
-			span_to_jfif(to, from, j, x, &f);
+			plane_span_to_jfif(to, from, j, x, &f);
 }
 
 void

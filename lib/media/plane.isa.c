@@ -5,7 +5,7 @@
 #define HALF (1 << (BITS - 1))
 
 static inline uint8_t
-clamp(int v)
+plane_clamp(int v)
 {
 	return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
@@ -18,7 +18,7 @@ ISA(plane_luma_row)(uint8_t *to, const uint8_t *from, const int32_t *add, int n,
 	const int y = f->y, offset = f->offset + HALF;
 
 	for (int i = 0; i < n; i++)
-		to[i] = clamp((from[i] * y + offset + add[i]) >> BITS);
+		to[i] = plane_clamp((from[i] * y + offset + add[i]) >> BITS);
 }
 
 /* ${add} gets two equal elements for each of the ${n} of chroma. */
@@ -32,7 +32,7 @@ ISA(plane_chroma_row)(uint8_t *to_b, uint8_t *to_r, const uint8_t *from_b,
 		int b = from_b[i] - 128, r = from_r[i] - 128;
 
 		add[2 * i] = add[2 * i + 1] = b * p + r * q;
-		to_b[i] = clamp(128 + ((b * s + r * t + HALF) >> BITS));
-		to_r[i] = clamp(128 + ((b * u + r * v + HALF) >> BITS));
+		to_b[i] = plane_clamp(128 + ((b * s + r * t + HALF) >> BITS));
+		to_r[i] = plane_clamp(128 + ((b * u + r * v + HALF) >> BITS));
 	}
 }

@@ -21,7 +21,7 @@
 #define MAX_PIXELS (1 << 27)
 
 /* What libpng's callbacks and the code below them share. */
-struct job {
+struct png_job {
 	png_structp png;
 	png_infop info;
 	const uint8_t *in;		/* reading: from here */
@@ -33,9 +33,9 @@ struct job {
 
 /* libpng wants this not to return: back to the setjmp below. */
 static void
-on_error(png_structp png, const char *text)
+png_on_error(png_structp png, const char *text)
 {
-	struct job *j = png_get_error_ptr(png);
+	struct png_job *j = png_get_error_ptr(png);
 
 	snprintf(j->error, sizeof(j->error), "%s", text);
 	png_longjmp(png, 1);
@@ -43,28 +43,28 @@ on_error(png_structp png, const char *text)
 
 /* It warns of things that leave the pixels alone, such as odd profiles. */
 static void
-on_warning(png_structp png, const char *text)
+png_on_warning(png_structp png, const char *text)
 {
 	(void)png;
 	(void)text;
 }
 
 static void
-on_write(png_structp png, png_bytep data, size_t n)
+png_on_write(png_structp png, png_bytep data, size_t n)
 {
-	buffer_add(((struct job *)png_get_io_ptr(png))->out, data, n);
+	buffer_add(((struct png_job *)png_get_io_ptr(png))->out, data, n);
 }
 
 static void
-on_flush(png_structp png)
+png_on_flush(png_structp png)
 {
 	(void)png;
 }
 
 static void
-on_read(png_structp png, png_bytep to, size_t n)
+png_on_read(png_structp png, png_bytep to, size_t n)
 {
-	struct job *j = png_get_io_ptr(png);
+	struct png_job *j = png_get_io_ptr(png);
 
 	if (n > j->n - j->at)
 		png_error(png, "the file is truncated");
@@ -73,25 +73,25 @@ on_read(png_structp png, png_bytep to, size_t n)
 }
 
 static png_bytep
-row(const struct job *j, int y)
+png_row(const struct png_job *j, int y)
 {
 	return j->m->data + (size_t)y * (size_t)j->m->w * (size_t)j->m->c;
 }
 
 /* The part of encoding that libpng may leave by a jump. */
 static int
-encode(struct job *j)
+png_encode_inner(struct png_job *j)
 {
 	if (setjmp(png_jmpbuf(j->png)))
 		return -1;
-	png_set_write_fn(j->png, j, on_write, on_flush);
+	png_set_write_fn(j->png, j, png_on_write, png_on_flush);
 	png_set_IHDR(j->png, j->info, (png_uint_32)j->m->w,
 	    (png_uint_32)j->m->h, 8, j->m->c == 3 ? PNG_COLOR_TYPE_RGB :
 	    PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
 	    PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_write_info(j->png, j->info);
 	for (int y = 0; y < j->m->h; y++)
-		png_write_row(j->png, row(j, y));
+		png_write_row(j->png, png_row(j, y));
 	png_write_end(j->png, NULL);
 	return 0;
 }
@@ -99,17 +99,17 @@ encode(struct job *j)
 int
 png_encode(const struct image *m, struct buffer *out)
 {
-	struct job j = { .out = out, .m = (struct image *)(uintptr_t)m };
+	struct png_job j = { .out = out, .m = (struct image *)(uintptr_t)m };
 	size_t before = out->n;
 	int status;
 
-	j.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &j, on_error,
-	    on_warning);
+	j.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &j, png_on_error,
+	    png_on_warning);
 	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
 		png_destroy_write_struct(&j.png, NULL);
 		return fail("libpng %s does not start", png_libpng_ver);
 	}
-	status = encode(&j);
+	status = png_encode_inner(&j);
 	png_destroy_write_struct(&j.png, &j.info);
 	if (status != 0) {
 		out->n = before;	/* half a picture is none */
@@ -120,7 +120,7 @@ png_encode(const struct image *m, struct buffer *out)
 
 /* The part of decoding that libpng may leave by a jump. */
 static int
-decode(struct job *j)
+png_decode_inner(struct png_job *j)
 {
 	png_uint_32 w, h;
 	int depth, colour, passes;
@@ -128,7 +128,7 @@ decode(struct job *j)
 	if (setjmp(png_jmpbuf(j->png)))
 		return -1;
 	png_set_user_limits(j->png, MAX_SIDE, MAX_SIDE);
-	png_set_read_fn(j->png, j, on_read);
+	png_set_read_fn(j->png, j, png_on_read);
 	png_read_info(j->png, j->info);
 	png_get_IHDR(j->png, j->info, &w, &h, &depth, &colour, NULL, NULL, NULL);
 	if ((uint64_t)w * h > MAX_PIXELS)
@@ -145,7 +145,7 @@ decode(struct job *j)
 		png_error(j->png, "not convertible to 8-bit RGB");
 	for (; passes > 0; passes--)
 		for (int y = 0; y < (int)h; y++)
-			png_read_row(j->png, row(j, y), NULL);
+			png_read_row(j->png, png_row(j, y), NULL);
 	png_read_end(j->png, NULL);
 	return 0;
 }
@@ -153,18 +153,18 @@ decode(struct job *j)
 int
 png_decode_to(struct image *m, const void *data, size_t n)
 {
-	struct job j = { .in = data, .n = n, .m = m };
+	struct png_job j = { .in = data, .n = n, .m = m };
 	int status;
 
 	if (n < 8 || png_sig_cmp(data, 0, 8) != 0)
 		return fail("not a PNG file");
-	j.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &j, on_error,
-	    on_warning);
+	j.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &j, png_on_error,
+	    png_on_warning);
 	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
 		png_destroy_read_struct(&j.png, NULL, NULL);
 		return fail("libpng %s does not start", png_libpng_ver);
 	}
-	status = decode(&j);
+	status = png_decode_inner(&j);
 	png_destroy_read_struct(&j.png, &j.info, NULL);
 	return status == 0 ? 0 : fail("PNG at byte %zu of %zu: %s", j.at, n,
 	    j.error);

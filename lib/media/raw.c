@@ -21,7 +21,7 @@ struct raw_clip {
 
 /* ---- one axis, as either rule plans it ---- */
 
-struct axis {
+struct raw_axis {
 	int n;				/* places */
 	const struct resize_tap *tap;	/* bilinear, */
 	const struct resize_axis *sum;	/* or antialiased */
@@ -29,27 +29,27 @@ struct axis {
 };
 
 static int
-axis_at(const struct axis *a, int i)
+raw_axis_at(const struct raw_axis *a, int i)
 {
 	return a->tap != NULL ? a->tap[i].at : a->sum->at[i];
 }
 
 static int32_t
-axis_weight(const struct axis *a, int i, int j)
+raw_axis_weight(const struct raw_axis *a, int i, int j)
 {
 	return a->tap != NULL ? a->tap[i].w[j] :
 	    a->sum->k[(size_t)i * (size_t)a->sum->most + (size_t)j];
 }
 
-static struct axis
-axis_of(int n, int total, const struct resize_tap *tap,
+static struct raw_axis
+raw_axis_of(int n, int total, const struct resize_tap *tap,
     const struct resize_axis *sum)
 {
-	struct axis a = { .n = n, .tap = tap, .sum = sum, .first = total,
+	struct raw_axis a = { .n = n, .tap = tap, .sum = sum, .first = total,
 		.taps = tap != NULL ? 2 : 0 };
 
 	for (int i = 0; i < n; i++) {
-		int at = axis_at(&a, i), count = tap != NULL ? 2 :
+		int at = raw_axis_at(&a, i), count = tap != NULL ? 2 :
 		    sum->count[i];
 
 		a.first = at < a.first ? at : a.first;
@@ -62,13 +62,13 @@ axis_of(int n, int total, const struct resize_tap *tap,
 
 /* Returns where the table ends. */
 static int32_t *
-axis_write(const struct axis *a, int32_t *to)
+raw_axis_write(const struct raw_axis *a, int32_t *to)
 {
 	for (int i = 0; i < a->n; i++)
-		*to++ = axis_at(a, i) - a->first;
+		*to++ = raw_axis_at(a, i) - a->first;
 	for (int i = 0; i < a->n; i++)
 		for (int j = 0; j < a->taps; j++)
-			*to++ = axis_weight(a, i, j);
+			*to++ = raw_axis_weight(a, i, j);
 	return to;
 }
 
@@ -95,7 +95,8 @@ raw_begin(struct raw_clip *c, uint8_t *to, size_t room, int t, int side)
 }
 
 static void
-copy_pixels(uint8_t *to, const struct image *from, int x, int y, int w, int h)
+raw_copy_pixels(uint8_t *to, const struct image *from, int x, int y, int w,
+    int h)
 {
 	for (int i = 0; i < h; i++)
 		memcpy(to + 3 * (size_t)i * (size_t)w, from->data + 3 *
@@ -106,7 +107,7 @@ copy_pixels(uint8_t *to, const struct image *from, int x, int y, int w, int h)
 /* All frames of a clip have the same plan, but where their pixels begin may
  * differ with how they were compressed. */
 static int
-is_planned(struct raw_clip *c, const struct resize_call *call)
+raw_is_planned(struct raw_clip *c, const struct resize_call *call)
 {
 	struct resize_span across, down;
 	int antialias = call->how & RESIZE_ANTIALIAS, same;
@@ -121,20 +122,21 @@ is_planned(struct raw_clip *c, const struct resize_call *call)
 
 /* 0: there is no room for it. */
 static int
-add_raw(struct raw_clip *c, struct resizer *z, const struct resize_call *call,
-    const struct image *from, size_t most, struct raw_frame *f)
+raw_add_undecoded(struct raw_clip *c, struct resizer *z,
+    const struct resize_call *call, const struct image *from, size_t most,
+    struct raw_frame *f)
 {
-	int same = is_planned(c, call), antialias = c->antialias;
-	struct axis x, y;
+	int same = raw_is_planned(c, call), antialias = c->antialias;
+	struct raw_axis x, y;
 	size_t tables;
 
 	if (antialias)
 		antialias_plan(&z->antialias, call);
 	else
 		resize_plan(z, call);
-	x = axis_of(c->side, from->w, antialias ? NULL : z->x,
+	x = raw_axis_of(c->side, from->w, antialias ? NULL : z->x,
 	    &z->antialias.x);
-	y = axis_of(c->side, from->h, antialias ? NULL : z->y,
+	y = raw_axis_of(c->side, from->h, antialias ? NULL : z->y,
 	    &z->antialias.y);
 	tables = same ? 0 : raw_table_bytes(c->side, x.taps, y.taps);
 	*f = c->plan;
@@ -148,12 +150,12 @@ add_raw(struct raw_clip *c, struct resizer *z, const struct resize_call *call,
 		return 0;
 	}
 	if (!same)
-		axis_write(&y, axis_write(&x, (int32_t *)(void *)(c->to +
-		    c->used)));
+		raw_axis_write(&y,
+		    raw_axis_write(&x, (int32_t *)(void *)(c->to + c->used)));
 	c->used += tables;
 	c->plan = *f;
 	f->pixels = c->used;
-	copy_pixels(c->to + c->used, from, x.first, y.first, f->w, f->h);
+	raw_copy_pixels(c->to + c->used, from, x.first, y.first, f->w, f->h);
 	c->used += raw_pixel_bytes(f->w, f->h);
 	return 1;
 }
@@ -168,8 +170,8 @@ raw_add(struct raw_clip *c, struct resizer *z, int how,
 	size_t sized = raw_pixel_bytes(c->side, c->side);
 
 	/* The rest must have room in any case. */
-	if (add_raw(c, z, &call, from, c->room - (size_t)(c->t - c->done) *
-	    sized, f))
+	if (raw_add_undecoded(c, z, &call, from,
+	    c->room - (size_t)(c->t - c->done) * sized, f))
 		return;
 	*f = (struct raw_frame){ .pixels = c->used, .w = c->side,
 		.h = c->side };

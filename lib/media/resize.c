@@ -26,7 +26,7 @@ resizer_free(struct resizer *z)
 }
 
 static void
-reserve(struct resizer *z, int w, int h)
+resize_reserve(struct resizer *z, int w, int h)
 {
 	if (w > z->w) {
 		z->w = w;
@@ -45,7 +45,7 @@ reserve(struct resizer *z, int w, int h)
 void
 resizer_reserve(struct resizer *z, int w, int h, int from_w, int from_h)
 {
-	reserve(z, w, h);
+	resize_reserve(z, w, h);
 	antialias_reserve(&z->antialias, w, h, from_w, from_h);
 }
 
@@ -95,7 +95,7 @@ resize_planned(struct resize_span *was, const struct resize_span *of)
  * was cut: the last bits of a double depend on how far it is from 0.
  */
 static void
-plan(struct resize_tap *t, const struct resize_span *s, int one)
+resize_plan_axis(struct resize_tap *t, const struct resize_span *s, int one)
 {
 	int last = s->total > 1 ? s->total - 2 : 0;	/* that has a neighbour */
 
@@ -118,7 +118,7 @@ plan(struct resize_tap *t, const struct resize_span *s, int one)
  * for one, shrinking beyond 1/3.
  */
 static int
-plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
+resize_plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
     int from_w)
 {
 	for (int i = 0; i < n / 4 * 4; i += 2) {
@@ -149,14 +149,14 @@ resize_plan(struct resizer *z, const struct resize_call *c)
 {
 	struct resize_span across, down;
 
-	reserve(z, c->to_w, c->to_h);
+	resize_reserve(z, c->to_w, c->to_h);
 	resize_spans(c, &across, &down);
 	if (!resize_planned(&z->across, &across)) {
-		plan(z->x, &across, RESIZE_ACROSS);
-		z->quads = plan_quads(z->quad, z->x, c->to_w, c->from_w);
+		resize_plan_axis(z->x, &across, RESIZE_ACROSS);
+		z->quads = resize_plan_quads(z->quad, z->x, c->to_w, c->from_w);
 	}
 	if (!resize_planned(&z->down, &down))
-		plan(z->y, &down, RESIZE_DOWN);
+		resize_plan_axis(z->y, &down, RESIZE_DOWN);
 }
 
 void

@@ -18,7 +18,7 @@
 
 /* Pixels ${i} to ${n} - 1 of a line; the neighbour is ${next} bytes on. */
 static void
-stretch(int16_t *restrict line, const uint8_t *restrict from,
+resize_stretch(int16_t *restrict line, const uint8_t *restrict from,
     const struct resize_tap *restrict x, int i, int n, int next)
 {
 	for (; i < n; i++) {
@@ -32,7 +32,7 @@ stretch(int16_t *restrict line, const uint8_t *restrict from,
 
 /* Bytes ${k} to ${n} - 1 of an output row. */
 static void
-blend(uint8_t *restrict to, const int16_t *restrict a,
+resize_blend(uint8_t *restrict to, const int16_t *restrict a,
     const int16_t *restrict b, const int w[2], int k, int n)
 {
 	int16_t w0 = (int16_t)w[0], w1 = (int16_t)w[1];
@@ -44,7 +44,8 @@ blend(uint8_t *restrict to, const int16_t *restrict a,
 #if defined(__AVX2__)
 
 static inline void
-quad_stretch(int16_t *line, const struct resize_quad *q, const uint8_t *from)
+resize_quad_stretch(int16_t *line, const struct resize_quad *q,
+    const uint8_t *from)
 {
 	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(
 	    _mm_loadu_si128((const __m128i *)(from + q->at[0]))),
@@ -61,16 +62,17 @@ quad_stretch(int16_t *line, const struct resize_quad *q, const uint8_t *from)
 
 /* The beginning of a line; how many pixels. */
 static int
-stretch_wide(int16_t *line, const struct resize_job *job, const uint8_t *from)
+resize_stretch_wide(int16_t *line, const struct resize_job *job,
+    const uint8_t *from)
 {
 	for (int q = 0; q < job->quads; q++)
-		quad_stretch(line + 12 * q, &job->quad[q], from);
+		resize_quad_stretch(line + 12 * q, &job->quad[q], from);
 	return 4 * job->quads;
 }
 
 /* The blend of 16 words. */
 static inline __m256i
-blend_16(const int16_t *a, const int16_t *b, const int w[2])
+resize_blend_16(const int16_t *a, const int16_t *b, const int w[2])
 {
 	__m256i u = _mm256_mulhrs_epi16(_mm256_loadu_si256((const __m256i *)a),
 	    _mm256_set1_epi16((int16_t)w[0]));
@@ -83,14 +85,14 @@ blend_16(const int16_t *a, const int16_t *b, const int w[2])
 
 /* The beginning of an output row, in whole registers; how many bytes. */
 static int
-blend_wide(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
-    int n)
+resize_blend_wide(uint8_t *to, const int16_t *a, const int16_t *b,
+    const int w[2], int n)
 {
 	int k = 0;
 
 	for (; k + 32 <= n; k += 32) {
-		__m256i v = _mm256_packs_epi16(blend_16(a + k, b + k, w),
-		    blend_16(a + k + 16, b + k + 16, w));
+		__m256i v = _mm256_packs_epi16(resize_blend_16(a + k, b + k, w),
+		    resize_blend_16(a + k + 16, b + k + 16, w));
 
 		/* Packing works in halves of a register; put it in order. */
 		v = _mm256_permute4x64_epi64(v, 0xd8);
@@ -103,8 +105,8 @@ blend_wide(uint8_t *to, const int16_t *a, const int16_t *b, const int w[2],
 #else
 
 /* The plain versions do all of it. */
-#define stretch_wide(line, job, from) 0
-#define blend_wide(to, a, b, w, n) 0
+#define resize_stretch_wide(line, job, from) 0
+#define resize_blend_wide(to, a, b, w, n) 0
 
 #endif
 
@@ -131,10 +133,10 @@ ISA(resize_run)(const struct resize_job *job)
 			if (held[r % 2] == r)
 				continue;
 			held[r % 2] = r;
-			done = stretch_wide(two[s], job, from);
-			stretch(two[s], from, job->x, done, w, next);
+			done = resize_stretch_wide(two[s], job, from);
+			resize_stretch(two[s], from, job->x, done, w, next);
 		}
-		done = blend_wide(to, two[0], two[1], y->w, 3 * w);
-		blend(to, two[0], two[1], y->w, done, 3 * w);
+		done = resize_blend_wide(to, two[0], two[1], y->w, 3 * w);
+		resize_blend(to, two[0], two[1], y->w, done, 3 * w);
 	}
 }

@@ -7,24 +7,25 @@
 
 /* A number that was not given is a NaN, which is like another one. */
 static int
-same(double a, double b)
+alike_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
 /* All that says how values come about, but not how large weights are. */
 static int
-ops_alike(const struct op *p, const struct op *q)
+alike_ops(const struct op *p, const struct op *q)
 {
 	return p->kind == q->kind && p->nin == q->nin &&
 	    p->groups == q->groups && p->bias == q->bias &&
 	    p->fold == q->fold && p->past == q->past && p->over == q->over &&
 	    p->cut == q->cut && p->step == q->step && p->first == q->first &&
 	    p->spread == q->spread && p->transpose == q->transpose &&
-	    same(p->by, q->by) && p->per == q->per && p->trained == q->trained &&
-	    same(p->eps, q->eps) && p->stream == q->stream &&
-	    p->target == q->target && p->loss == q->loss &&
-	    same(p->smooth, q->smooth) && memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
+	    alike_same(p->by, q->by) && p->per == q->per &&
+	    p->trained == q->trained && alike_same(p->eps, q->eps) &&
+	    p->stream == q->stream && p->target == q->target &&
+	    p->loss == q->loss && alike_same(p->smooth, q->smooth) &&
+	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
 	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
 	    memcmp(p->p, q->p, sizeof(p->p)) == 0;
 }
@@ -32,7 +33,7 @@ ops_alike(const struct op *p, const struct op *q)
 int
 task_alike(const struct task *a, const struct task *b)
 {
-	return ops_alike(a->op, b->op) &&
+	return alike_ops(a->op, b->op) &&
 	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
 	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
 	    memcmp(a->wants_dx, b->wants_dx, sizeof(a->wants_dx)) == 0 &&

@@ -14,7 +14,7 @@ plan_does(const struct plan *p, int i)
 
 /* The ops that task ${i} does, in their order. */
 static void
-name_ops(const struct plan *p, int i, struct buffer *b)
+explain_name_ops(const struct plan *p, int i, struct buffer *b)
 {
 	for (int k = 0; k < p->n; k++)
 		if (p->task[k].into == i)
@@ -36,7 +36,7 @@ plan_explain(const struct plan *p, FILE *f)
 
 		if (t->into != i)
 			continue;
-		name_ops(p, i, &b);
+		explain_name_ops(p, i, &b);
 		if (t->impl->describe != NULL)
 			t->impl->describe(t, made, sizeof(made));
 		fprintf(f, "%s\t%s\t%zu\t%s", b.data, dims_text(&t->out, shape),

@@ -9,7 +9,7 @@
 #define SEED 1
 
 static uint8_t *
-draw_pixels(size_t n)
+feed_draw_pixels(size_t n)
 {
 	uint8_t *p = xmalloc(n + 16);
 
@@ -34,7 +34,7 @@ feed_make(struct feed *f, const struct dims *input, const struct needs *needs)
 		const struct dims *d = &input[i];
 
 		stream[i] = (struct stream){ d->t, d->h, d->w, d->c,
-			draw_pixels(dims_count(d)), NULL };
+			feed_draw_pixels(dims_count(d)), NULL };
 	}
 	for (int i = 0; i < needs->targets; i++) {
 		target[i] = (struct target){ .classes = needs->target[i].classes,

@@ -11,7 +11,7 @@
 				 * vector loads both come out right */
 
 static int
-by_size(const void *va, const void *vb)
+layout_by_size(const void *va, const void *vb)
 {
 	const struct plan_block *a = *(const struct plan_block *const *)va;
 	const struct plan_block *b = *(const struct plan_block *const *)vb;
@@ -24,7 +24,7 @@ by_size(const void *va, const void *vb)
 
 /* Are both alive at some time? */
 static int
-meet(const struct plan_block *a, const struct plan_block *b)
+layout_overlap(const struct plan_block *a, const struct plan_block *b)
 {
 	const int life[2][2][2] = { { { a->born, a->dies },
 		{ a->again, a->ends } }, { { b->born, b->dies },
@@ -47,7 +47,7 @@ plan_place(const struct plan_block *b, int n)
 
 	for (int i = 0; i < n; i++)
 		order[i] = &b[i];
-	qsort(order, (size_t)n, sizeof(*order), by_size);
+	qsort(order, (size_t)n, sizeof(*order), layout_by_size);
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
 		int k;
@@ -57,7 +57,7 @@ plan_place(const struct plan_block *b, int n)
 		for (k = 0; k < i; k++) {
 			const struct plan_block *o = order[placed[k]];
 
-			if (!meet(o, order[i]))
+			if (!layout_overlap(o, order[i]))
 				continue;
 			if (*o->at >= at + order[i]->bytes)
 				break;
@@ -77,20 +77,20 @@ plan_place(const struct plan_block *b, int n)
 }
 
 static size_t
-ask(size_t (*f)(const struct task *), const struct task *t)
+layout_bytes_of(size_t (*f)(const struct task *), const struct task *t)
 {
 	return f != NULL ? f(t) : 0;
 }
 
 /* When the backward pass does the work of task ${i}; plan_new's time. */
 static int
-backward_at(const struct plan *p, int i)
+layout_backward_at(const struct plan *p, int i)
 {
 	return 2 * p->n - 1 - p->task[i].into;
 }
 
 /* How long each buffer must live, from what is read when. */
-struct lives {
+struct layout_lives {
 	int *first;			/* write of dy; its time of reading: none */
 	int *last;			/* read of y; of one that is remade, in
 					 * the forward pass */
@@ -100,7 +100,7 @@ struct lives {
 };
 
 static void
-read_at(const struct plan *p, struct lives *l, int from, int time)
+layout_read_at(const struct plan *p, struct layout_lives *l, int from, int time)
 {
 	int lies = p->task[from].lies, by = p->task[from].into;
 
@@ -119,12 +119,14 @@ read_at(const struct plan *p, struct lives *l, int from, int time)
 
 /* Everything that the work of task ${i} reads from others. */
 static void
-read_inputs(const struct plan *p, struct lives *l, int i, int time)
+layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
+    int time)
 {
 	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k))
 		for (int j = 0; j < p->task[k].op->nin; j++)
 			if (p->task[p->task[k].op->in[j]].into != i)
-				read_at(p, l, p->task[k].op->in[j], time);
+				layout_read_at(p, l, p->task[k].op->in[j],
+				    time);
 }
 
 /*
@@ -133,7 +135,7 @@ read_inputs(const struct plan *p, struct lives *l, int i, int time)
  * of earlier tasks, that come later here and are made again first.
  */
 static void
-find_remakes(struct plan *p, struct lives *l)
+layout_find_remakes(struct plan *p, struct layout_lives *l)
 {
 	for (int i = p->n - 1; i >= 0; i--) {
 		int time = 2 * p->n;
@@ -151,22 +153,23 @@ find_remakes(struct plan *p, struct lives *l)
 		for (int k = plan_next(p, i, -1); k < p->n;
 		    k = plan_next(p, i, k))
 			l->again[k] = time;
-		read_inputs(p, l, i, time);
+		layout_read_inputs(p, l, i, time);
 	}
 }
 
-static struct lives
-lives_of(struct plan *p)
+static struct layout_lives
+layout_lives_of(struct plan *p)
 {
 	size_t n = (size_t)p->n;
-	struct lives l = { xcalloc(n, sizeof(int)), xcalloc(n, sizeof(int)),
+	struct layout_lives l = { xcalloc(n, sizeof(int)),
+	    xcalloc(n, sizeof(int)),
 		xcalloc(n, sizeof(int)), xcalloc(n, sizeof(int)),
 		xcalloc(n, sizeof(int)) };
 
 	for (int i = 0; i < p->n; i++) {
 		l.last[i] = p->task[i].into;
-		l.keep[i] = p->task[i].idle ? i : backward_at(p, i);
-		l.first[i] = backward_at(p, i);
+		l.keep[i] = p->task[i].idle ? i : layout_backward_at(p, i);
+		l.first[i] = layout_backward_at(p, i);
 	}
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
@@ -176,26 +179,27 @@ lives_of(struct plan *p)
 
 			if (p->task[from].into == t->into)
 				continue;	/* on its way, not stored */
-			read_at(p, &l, from, t->into);
+			layout_read_at(p, &l, from, t->into);
 			if (task_reads(t) & READS_X)
-				read_at(p, &l, from, backward_at(p, i));
-			if (backward_at(p, i) < l.first[from])
-				l.first[from] = backward_at(p, i);
+				layout_read_at(p, &l, from,
+				    layout_backward_at(p, i));
+			if (layout_backward_at(p, i) < l.first[from])
+				l.first[from] = layout_backward_at(p, i);
 		}
 		if (task_reads(t) & READS_Y)
-			read_at(p, &l, i, backward_at(p, i));
+			layout_read_at(p, &l, i, layout_backward_at(p, i));
 	}
 	/* Scores and losses are the caller's to read, after it all. */
 	for (int i = 0; i < p->graph->heads; i++)
 		l.last[p->graph->head[i].scores] =
 		    l.last[p->graph->head[i].loss] = 2 * p->n - 1;
-	find_remakes(p, &l);
+	layout_find_remakes(p, &l);
 	return l;
 }
 
 /* Append a buffer, if there is any. */
 static void
-add(struct plan_block *b, int *n, struct plan_block block)
+layout_add(struct plan_block *b, int *n, struct plan_block block)
 {
 	if (block.bytes == 0)
 		return;
@@ -214,31 +218,35 @@ plan_lay_out(struct plan *p)
 {
 	int n = 0, end = 2 * p->n - 1;
 	struct plan_block *b = xcalloc(5 * (size_t)p->n + 1, sizeof(*b));
-	struct lives l = lives_of(p);
+	struct layout_lives l = layout_lives_of(p);
 
-	add(b, &n, (struct plan_block){ tray_bytes(p->tray), &p->tray_at, 0,
-	    end, 0, 0 });
+	layout_add(b, &n, (struct plan_block){ tray_bytes(p->tray), &p->tray_at,
+	    0, end, 0, 0 });
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
 		size_t bytes = device_bytes(p->device, &t->out);
 		int again = p->remake[i] >= 0 ? end - p->remake[i] :
-		    t->idle ? 0 : backward_at(p, i);
-		int back = again > 0 ? backward_at(p, i) : 0;
+		    t->idle ? 0 : layout_backward_at(p, i);
+		int back = again > 0 ? layout_backward_at(p, i) : 0;
 
 		if (t->into == i) {
-			add(b, &n, (struct plan_block){ ask(t->impl->saved, t),
-			    &p->saved_at[i], i, l.keep[i], 0, 0 });
-			add(b, &n, (struct plan_block){ ask(t->impl->kept, t),
-			    &p->kept_at[i], 0, end, 0, 0 });
-			add(b, &n, (struct plan_block){ ask(t->impl->scratch,
-			    t), &p->scratch_at[i], i, i, again, back });
+			layout_add(b, &n,
+			    (struct plan_block){ layout_bytes_of(t->impl->saved,
+			    t), &p->saved_at[i], i, l.keep[i], 0, 0 });
+			layout_add(b, &n,
+			    (struct plan_block){ layout_bytes_of(t->impl->kept,
+			    t), &p->kept_at[i], 0, end, 0, 0 });
+			layout_add(b, &n,
+			    (struct plan_block){ layout_bytes_of(t->impl->scratch, t),
+			    &p->scratch_at[i], i, i, again, back });
 		}
 		if (t->stored)
-			add(b, &n, (struct plan_block){ bytes, &p->y_at[i],
-			    t->into, l.last[i], l.again[i], t->remade ?
-			    l.ends[i] : 0 });
+			layout_add(b, &n,
+			    (struct plan_block){ bytes, &p->y_at[i], t->into,
+			    l.last[i], l.again[i], t->remade ? l.ends[i] : 0 });
 		if (p->has_dy[i])
-			add(b, &n, (struct plan_block){ bytes, &p->dy_at[i],
+			layout_add(b, &n,
+			    (struct plan_block){ bytes, &p->dy_at[i],
 			    l.first[i], back, 0, 0 });
 	}
 	p->arena = plan_place(b, n);

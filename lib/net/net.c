@@ -63,7 +63,7 @@ net_init(struct net *n, uint64_t seed)
 }
 
 static struct plan *
-plan_of(struct net *n, const struct dims *input, int training,
+net_plan_of(struct net *n, const struct dims *input, int training,
     const struct peers *peers)
 {
 	struct plan *p;
@@ -87,14 +87,14 @@ plan_of(struct net *n, const struct dims *input, int training,
 struct plan *
 net_plan(struct net *n, const struct dims *input, int training)
 {
-	return plan_of(n, input, training, NULL);
+	return net_plan_of(n, input, training, NULL);
 }
 
 struct plan *
 net_plan_part(struct net *n, const struct dims *input,
     const struct peers *peers)
 {
-	return plan_of(n, input, 1, peers);
+	return net_plan_of(n, input, 1, peers);
 }
 
 size_t

@@ -11,13 +11,13 @@
  */
 enum { PASSES = 32 };
 
-struct pass {
+struct passes_pass {
 	struct pass_key key;
 	int refused;			/* it cannot be kept */
 	struct replay *kept;
 };
 
-struct passes { struct pass pass[PASSES]; int n; };
+struct passes { struct passes_pass pass[PASSES]; int n; };
 
 struct passes *
 passes_new(void)
@@ -27,7 +27,7 @@ passes_new(void)
 
 /* What an arena that is no more was used by is of no use. */
 static void
-forget(struct passes *p, struct device *d)
+passes_forget(struct passes *p, struct device *d)
 {
 	while (p->n > 0)
 		device_replay_free(d, p->pass[--p->n].kept);
@@ -37,12 +37,12 @@ void
 passes_free(struct passes *p, struct device *d)
 {
 	if (p != NULL)
-		forget(p, d);
+		passes_forget(p, d);
 	free(p);
 }
 
 static int
-same(const struct pass_key *a, const struct pass_key *b)
+passes_same(const struct pass_key *a, const struct pass_key *b)
 {
 	return a->arena == b->arena && a->w == b->w && a->dw == b->dw &&
 	    a->final == b->final && a->form == b->form &&
@@ -50,19 +50,19 @@ same(const struct pass_key *a, const struct pass_key *b)
 }
 
 /* NULL: it has not come before. */
-static struct pass *
-find(struct passes *p, struct device *d, const struct pass_key *key)
+static struct passes_pass *
+passes_find(struct passes *p, struct device *d, const struct pass_key *key)
 {
 	int i = 0;
 
 	if (p->n > 0 && p->pass[0].key.arena != key->arena)
-		forget(p, d);
-	while (i < p->n && !same(&p->pass[i].key, key))
+		passes_forget(p, d);
+	while (i < p->n && !passes_same(&p->pass[i].key, key))
 		i++;
 	if (i < p->n)
 		return &p->pass[i];
 	if (p->n < PASSES)
-		p->pass[p->n++] = (struct pass){ .key = *key };
+		p->pass[p->n++] = (struct passes_pass){ .key = *key };
 	return NULL;
 }
 
@@ -70,7 +70,7 @@ void
 passes_run(struct passes *p, struct device *d, const struct pass_key *key,
     void (*run)(void *arg), void *arg)
 {
-	struct pass *pass = find(p, d, key);
+	struct passes_pass *pass = passes_find(p, d, key);
 
 	if (pass != NULL && pass->kept == NULL && !pass->refused) {
 		if (device_capture(d)) {

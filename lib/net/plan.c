@@ -14,7 +14,7 @@
  * tasks whose backward pass is done.
  */
 static void
-set_marks(struct plan *p)
+plan_set_marks(struct plan *p)
 {
 	size_t mark = p->graph->elements;
 	int k = p->n - 1;		/* ops from k + 1 on are done */
@@ -34,7 +34,7 @@ set_marks(struct plan *p)
  * order the first writer of a gradient need not.
  */
 static void
-set_gradients(struct plan *p)
+plan_set_gradients(struct plan *p)
 {
 	/* What does the work of one that learns is not idle either. */
 	for (int i = 0; i < p->n; i++)
@@ -56,7 +56,7 @@ set_gradients(struct plan *p)
 }
 
 static int
-is_trained(const struct graph *g, const struct op *op)
+plan_is_trained(const struct graph *g, const struct op *op)
 {
 	int trained = 0;
 
@@ -67,7 +67,7 @@ is_trained(const struct graph *g, const struct op *op)
 
 /* A task as it stands before the back end looks at it. */
 static int
-set_task(struct plan *p, int i, const struct dims *out)
+plan_set_task(struct plan *p, int i, const struct dims *out)
 {
 	struct task *t = &p->task[i];
 	const struct op *op = &p->graph->op[i];
@@ -75,7 +75,7 @@ set_task(struct plan *p, int i, const struct dims *out)
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
 		.training = p->training, .peers = p->peers,
 		.repeats = p->repeats, .out = out[i],
-		.wants_dw = p->training && is_trained(p->graph, op),
+		.wants_dw = p->training && plan_is_trained(p->graph, op),
 		.into = i, .stored = 1, .lies = i,
 		.impl = p->device->ops[op->kind] };
 	/* Pixels learn nothing, nor what is only made of them and of what is
@@ -132,11 +132,11 @@ plan_new_part(const struct graph *g, struct device *d,
 	if (p->macs < 0 || graph_shapes(g, input, out) != 0)
 		goto err;
 	for (int i = 0; i < p->n; i++)
-		if (set_task(p, i, out) != 0)
+		if (plan_set_task(p, i, out) != 0)
 			goto err;
 	if (d->backend->fuse != NULL)
 		d->backend->fuse(d, p->task, p->n);
-	set_gradients(p);
+	plan_set_gradients(p);
 	for (int i = 0; i < p->n; i++) {
 		struct task *t = &p->task[i];
 
@@ -145,7 +145,7 @@ plan_new_part(const struct graph *g, struct device *d,
 			goto err;
 	}
 	plan_lay_out(p);
-	set_marks(p);
+	plan_set_marks(p);
 	free(out);
 	return p;
 err:
@@ -178,7 +178,7 @@ plan_free(struct plan *p)
 
 /* Element ${i} of a flat buffer, NULL of none. */
 static void *
-element(const struct plan *p, const void *flat, size_t i)
+plan_element(const struct plan *p, const void *flat, size_t i)
 {
 	return flat == NULL ? NULL : (char *)flat + i * p->device->elem;
 }
@@ -210,8 +210,8 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 		for (int j = 0; j < t->op->nparam; j++) {
 			size_t at = g->param[t->op->param + j].offset;
 
-			t->w[j] = element(p, w, at);
-			t->dw[j] = t->wants_dw ? element(p, dw, at) : NULL;
+			t->w[j] = plan_element(p, w, at);
+			t->dw[j] = t->wants_dw ? plan_element(p, dw, at) : NULL;
 		}
 	}
 }
@@ -240,7 +240,8 @@ plan_feed(struct plan *p, const struct feed *feed)
  * another in the middle of it.
  */
 static void
-run_pass(struct plan *p, struct pass_key key, void (*run)(void *arg), void *arg)
+plan_run_pass(struct plan *p, struct pass_key key, void (*run)(void *arg),
+    void *arg)
 {
 	if (p->tray == NULL || p->peers != NULL) {
 		run(arg);
@@ -254,7 +255,7 @@ run_pass(struct plan *p, struct pass_key key, void (*run)(void *arg), void *arg)
 }
 
 static void
-forward(void *arg)
+plan_run_forward(void *arg)
 {
 	struct plan *p = arg;
 
@@ -269,7 +270,8 @@ void
 plan_forward(struct plan *p, const struct feed *feed)
 {
 	plan_feed(p, feed);
-	run_pass(p, (struct pass_key){ .renew = p->renew }, forward, p);
+	plan_run_pass(p, (struct pass_key){ .renew = p->renew },
+	    plan_run_forward, p);
 	tray_return(p->tray, feed);
 	p->renew = 1;
 }
@@ -283,12 +285,12 @@ plan_remade(const struct plan *p, int i, int k)
 	return k;
 }
 
-struct backward { struct plan *plan; struct event *final; };
+struct plan_backward_job { struct plan *plan; struct event *final; };
 
 static void
-backward(void *arg)
+plan_run_backward(void *arg)
 {
-	const struct backward *b = arg;
+	const struct plan_backward_job *b = arg;
 	struct plan *p = b->plan;
 	size_t mark = p->graph->elements;
 
@@ -307,8 +309,8 @@ backward(void *arg)
 void
 plan_backward(struct plan *p, struct event *final)
 {
-	struct backward b = { p, final };
+	struct plan_backward_job b = { p, final };
 
-	run_pass(p, (struct pass_key){ .backward = 1, .final = final },
-	    backward, &b);
+	plan_run_pass(p, (struct pass_key){ .backward = 1, .final = final },
+	    plan_run_backward, &b);
 }

@@ -11,17 +11,17 @@
 enum { PARTS = 20 };
 
 static double
-input(const struct cell *c, void *arg)
+compare_input(const struct cell *c, void *arg)
 {
 	(void)arg;
 	return cell_cost(c);
 }
 
-const struct cost cost_input = { input, NULL, "frames x crop x crop" };
+const struct cost cost_input = { compare_input, NULL, "frames x crop x crop" };
 
 /* An epoch of a stage: on average over the clips of its cells. */
 static double
-epoch_cost(const struct stage *g, const struct cost *cost)
+compare_epoch_cost(const struct stage *g, const struct cost *cost)
 {
 	double clips = 0, sum = 0;
 
@@ -33,25 +33,25 @@ epoch_cost(const struct stage *g, const struct cost *cost)
 }
 
 static double
-whole_cost(const struct schedule *s, const struct cost *cost)
+compare_whole_cost(const struct schedule *s, const struct cost *cost)
 {
 	double sum = 0;
 
 	for (int i = 0; i < s->stages; i++)
 		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
-		    epoch_cost(&s->stage[i], cost);
+		    compare_epoch_cost(&s->stage[i], cost);
 	return sum;
 }
 
 /* The epoch at which so much is done; -1: it is never. */
 static double
-epoch_at(const struct schedule *s, const struct cost *cost, double work)
+compare_epoch_at(const struct schedule *s, const struct cost *cost, double work)
 {
 	double done = 0;
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
-		double each = epoch_cost(g, cost);
+		double each = compare_epoch_cost(g, cost);
 		double all = (g->epoch_end - g->epoch_begin) * each;
 
 		if (work < done + all)
@@ -62,7 +62,7 @@ epoch_at(const struct schedule *s, const struct cost *cost, double work)
 }
 
 static double
-dearest(struct schedule *const *s, int n, const struct cost *cost,
+compare_dearest(struct schedule *const *s, int n, const struct cost *cost,
     const struct cell **which)
 {
 	double most = 0;
@@ -82,7 +82,7 @@ dearest(struct schedule *const *s, int n, const struct cost *cost,
 
 /* Where a schedule is at an epoch: its own shape, not those of its short cycle. */
 static void
-print_place(const struct schedule *s, double epoch, uint64_t samples,
+compare_print_place(const struct schedule *s, double epoch, uint64_t samples,
     struct buffer *out)
 {
 	const struct stage *g = schedule_stage(s, (int)epoch);
@@ -96,14 +96,14 @@ print_place(const struct schedule *s, double epoch, uint64_t samples,
 }
 
 static void
-print_totals(struct schedule *const *s, const char *const *name, int n,
+compare_print_totals(struct schedule *const *s, const char *const *name, int n,
     uint64_t samples, const struct cost *cost, double unit, double most,
     struct buffer *out)
 {
 	buffer_printf(out, "#schedule\tepochs\tstages\twork\tof_the_most%s\n",
 	    samples > 0 ? "\tsteps\tsamples" : "");
 	for (int j = 0; j < n; j++) {
-		double work = whole_cost(s[j], cost);
+		double work = compare_whole_cost(s[j], cost);
 
 		buffer_printf(out, "%s\t%d\t%d\t%.4g\t%.3f", name[j],
 		    schedule_epochs(s[j]), s[j]->stages, work / unit,
@@ -121,13 +121,13 @@ compare_print(struct schedule *const *s, const char *const *name, int n,
     uint64_t samples, const struct cost *cost, struct buffer *out)
 {
 	const struct cell *large = NULL;
-	double unit = dearest(s, n, cost, &large), most = 0;
+	double unit = compare_dearest(s, n, cost, &large), most = 0;
 
 	for (int j = 0; j < n; j++)
-		most = fmax(most, whole_cost(s[j], cost));
+		most = fmax(most, compare_whole_cost(s[j], cost));
 	buffer_printf(out, "# work in epochs at %d frames and crop size %d, by "
 	    "%s\n", large->frames, large->crop, cost->unit);
-	print_totals(s, name, n, samples, cost, unit, most, out);
+	compare_print_totals(s, name, n, samples, cost, unit, most, out);
 	buffer_text(out, "#work");
 	for (int j = 0; j < n; j++)
 		buffer_printf(out, samples > 0 ? "\tepoch_%d\tshape_%d\tlr_%d"
@@ -139,10 +139,10 @@ compare_print(struct schedule *const *s, const char *const *name, int n,
 
 		buffer_printf(out, "%.4g", work / unit);
 		for (int j = 0; j < n; j++) {
-			double epoch = epoch_at(s[j], cost, work);
+			double epoch = compare_epoch_at(s[j], cost, work);
 
 			if (epoch >= 0)
-				print_place(s[j], epoch, samples, out);
+				compare_print_place(s[j], epoch, samples, out);
 			else
 				buffer_text(out, samples > 0 ? "\t-\t-\t-\t-" :
 				    "\t-\t-\t-");

@@ -6,7 +6,7 @@
 #include "sched/curve.h"
 
 static void
-add_point(struct curve *c, double x, double y)
+curve_add_point(struct curve *c, double x, double y)
 {
 	c->x = array_room(c->x, c->n, &c->x_cap, sizeof(*c->x));
 	c->y = array_room(c->y, c->n, &c->y_cap, sizeof(*c->y));
@@ -15,7 +15,7 @@ add_point(struct curve *c, double x, double y)
 }
 
 static int
-number(const struct cell *c, enum curve_of what)
+curve_number(const struct cell *c, enum curve_of what)
 {
 	return what == CURVE_CROP ? c->crop : what == CURVE_FRAMES ? c->frames :
 	    c->batch;
@@ -31,8 +31,8 @@ curve_turns(const struct schedule *s, enum curve_of what)
 
 		most = g->cells > most ? g->cells : most;
 		for (int k = 1; k < g->cells; k++)
-			differ |= number(&g->cell[k], what) !=
-			    number(&g->cell[0], what);
+			differ |= curve_number(&g->cell[k], what) !=
+			    curve_number(&g->cell[0], what);
 	}
 	return differ ? most : 1;
 }
@@ -44,10 +44,11 @@ curve_cell(const struct schedule *s, enum curve_of what, int turn)
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
-		double y = turn < g->cells ? number(&g->cell[turn], what) : NAN;
+		double y = turn < g->cells ? curve_number(&g->cell[turn],
+		    what) : NAN;
 
-		add_point(&c, g->epoch_begin, y);
-		add_point(&c, g->epoch_end, y);
+		curve_add_point(&c, g->epoch_begin, y);
+		curve_add_point(&c, g->epoch_end, y);
 	}
 	return c;
 }
@@ -69,7 +70,7 @@ curve_lr(const struct schedule *s)
 			for (int j = 0; j <= parts; j++) {
 				double x = first + j * (last - first) / parts;
 
-				add_point(&c, x, lr_at(p, 1, x));
+				curve_add_point(&c, x, lr_at(p, 1, x));
 			}
 			first = last;
 		}

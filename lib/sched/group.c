@@ -5,7 +5,7 @@
 
 /* The largest size up to ${most} of which every batch is a multiple. */
 static int
-largest_group(const struct schedule *s, int most)
+group_largest(const struct schedule *s, int most)
 {
 	int d = 0;
 
@@ -41,7 +41,7 @@ group_constant(struct schedule *s, int size)
 				return fail("stage %d, cycle %d: a batch of %d is "
 				    "not a whole number of groups of %d clips "
 				    "(groups of %d would do everywhere)", i, k,
-				    c->batch, size, largest_group(s, size));
+				    c->batch, size, group_largest(s, size));
 			c->group = size;
 			c->run = 0;
 		}

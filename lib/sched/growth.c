@@ -8,7 +8,7 @@
 
 /* Make a stage begin at ${epoch}; its number, or -1 after a message. */
 static int
-cut(struct schedule *s, int epoch)
+growth_cut(struct schedule *s, int epoch)
 {
 	struct stage *g, *after;
 	struct lr_piece *all;
@@ -40,7 +40,7 @@ cut(struct schedule *s, int epoch)
 
 /* A stage whose batch is ${to} / ${from} as large. */
 static int
-multiply(struct stage *g, int from, int to, enum follow follow)
+growth_multiply(struct stage *g, int from, int to, enum follow follow)
 {
 	double k = (double)to / from;
 
@@ -84,13 +84,13 @@ schedule_grow(struct schedule *s, int base, const struct growth_at *at, int n,
 	}
 	for (int k = 0; k < n; k++) {
 		int from = k > 0 ? at[k - 1].batch : base;
-		int first = cut(s, at[k].epoch);
+		int first = growth_cut(s, at[k].epoch);
 
 		if (first < 0)
 			return -1;
 		for (int i = first; i < s->stages; i++)
-			if (multiply(&s->stage[i], from, at[k].batch, follow) !=
-			    0)
+			if (growth_multiply(&s->stage[i], from, at[k].batch,
+			    follow) != 0)
 				return -1;
 	}
 	return 0;

@@ -22,7 +22,7 @@ lr_cosine(double x)
 
 /* What is left of the way from r1 to r0: 1 at e0, 0 at e1. */
 static double
-fall(const struct lr_piece *p, double epoch)
+lr_fall(const struct lr_piece *p, double epoch)
 {
 	double x = (epoch - p->e0) / (p->e1 - p->e0), y = 1;
 
@@ -46,12 +46,12 @@ lr_at(const struct lr_piece *piece, int n, double epoch)
 	if (p->kind == LR_LINE)
 		return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) /
 		    (p->e1 - p->e0));
-	return p->r1 + (p->r0 - p->r1) * fall(p, epoch);
+	return p->r1 + (p->r0 - p->r1) * lr_fall(p, epoch);
 }
 
 /* "R@E" at the start of ${text}, which is overwritten. */
 static int
-parse_point(char *text, double *r, double *e)
+lr_parse_point(char *text, double *r, double *e)
 {
 	char *at = strchr(text, '@');
 
@@ -64,7 +64,7 @@ parse_point(char *text, double *r, double *e)
 
 /* What follows the colon of a piece: "cosine", or "power2" to "power9". */
 static int
-parse_shape(const char *text, struct lr_piece *p)
+lr_parse_shape(const char *text, struct lr_piece *p)
 {
 	int64_t power;
 
@@ -82,7 +82,7 @@ parse_shape(const char *text, struct lr_piece *p)
 
 /* One piece, "R", "R@E..R@E" or "R@E..R@E:SHAPE". */
 static int
-parse_piece(const char *where, const char *text, int end,
+lr_parse_piece(const char *where, const char *text, int end,
     struct lr_piece *p)
 {
 	char *copy = xstrdup(text), *dots = strstr(copy, "..");
@@ -100,12 +100,12 @@ parse_piece(const char *where, const char *text, int end,
 		p->kind = LR_LINE;
 		if (colon != NULL)
 			*colon++ = '\0';
-		if (colon != NULL && parse_shape(colon, p) != 0)
+		if (colon != NULL && lr_parse_shape(colon, p) != 0)
 			status = fail("%s: %s (wanted a line, or :cosine or "
 			    ":power2 to :power9 behind it)", where,
 			    text_quote(text));
-		else if (parse_point(copy, &p->r0, &p->e0) != 0 ||
-		    parse_point(dots + 2, &p->r1, &p->e1) != 0)
+		else if (lr_parse_point(copy, &p->r0, &p->e0) != 0 ||
+		    lr_parse_point(dots + 2, &p->r1, &p->e1) != 0)
 			status = fail("%s: %s (wanted lr@epoch..lr@epoch, "
 			    "such as 0.01@0..0.1@5)", where, text_quote(text));
 		else if (p->e0 >= p->e1)
@@ -123,7 +123,7 @@ parse_piece(const char *where, const char *text, int end,
  * table does not say what its author thinks.
  */
 static int
-check_place(const char *where, const char *text, int begin, int end,
+lr_check_place(const char *where, const char *text, int begin, int end,
     const struct lr_piece *p, const struct lr_piece *before, int more)
 {
 	double from = before != NULL ? before->until : begin, lr;
@@ -167,8 +167,8 @@ lr_parse(const char *where, const char *text, int begin, int end,
 			return -1;
 		}
 		p = array_room(p, n, &cap, sizeof(*p));
-		if (parse_piece(where, one, end, &p[n]) != 0 ||
-		    check_place(where, one, begin, end, &p[n],
+		if (lr_parse_piece(where, one, end, &p[n]) != 0 ||
+		    lr_check_place(where, one, begin, end, &p[n],
 		    n > 0 ? &p[n - 1] : NULL, next != NULL) != 0) {
 			free(copy);
 			free(p);

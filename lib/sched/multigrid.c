@@ -12,7 +12,7 @@
 #include "sched/multigrid.h"
 
 /* One shape of the long cycle, rounded. */
-struct shape {
+struct multigrid_shape {
 	int times;		/* the batch, in base batches */
 	int frames, crop;
 	double mean;		/* batch over its short cycle, in base batches */
@@ -40,7 +40,8 @@ multigrid_short(const struct multigrid *m, int crop, int i)
 /* ---- shapes ---- */
 
 static int
-long_shape(const struct multigrid *m, int k, struct shape *s)
+multigrid_long_shape(const struct multigrid *m, int k,
+    struct multigrid_shape *s)
 {
 	const struct long_factor *f = &m->long_factor[k];
 	double sum = 0;
@@ -67,7 +68,8 @@ long_shape(const struct multigrid *m, int k, struct shape *s)
 
 /* The cells of a stage at shape ${s}. */
 static int
-fill_cells(const struct multigrid *m, const struct shape *s, struct stage *g)
+multigrid_fill_cells(const struct multigrid *m, const struct multigrid_shape *s,
+    struct stage *g)
 {
 	/* Fewer frames may span the time of all of them. */
 	int stretch = m->frames / s->frames;
@@ -104,7 +106,7 @@ fill_cells(const struct multigrid *m, const struct shape *s, struct stage *g)
 /* ---- epochs ---- */
 
 /* What is known of the schedule while it grows. */
-struct growth {
+struct multigrid_growth {
 	const struct multigrid *m;
 	struct schedule *s;
 	size_t cap;
@@ -116,7 +118,8 @@ struct growth {
 
 /* Append a stage that lasts to ${end}, unless that leaves it no epoch. */
 static int
-add_stage(struct growth *w, const struct shape *shape, double factor, int end)
+multigrid_add_stage(struct multigrid_growth *w,
+    const struct multigrid_shape *shape, double factor, int end)
 {
 	struct schedule *s = w->s;
 	int first = s->stages > 0 ? schedule_epochs(s) : 0;
@@ -137,20 +140,20 @@ add_stage(struct growth *w, const struct shape *shape, double factor, int end)
 	w->flat[s->stages] = (struct flat){ lr, shape->times };
 	g = &s->stage[s->stages++];
 	*g = (struct stage){ .epoch_begin = first, .epoch_end = end };
-	return fill_cells(w->m, shape, g);
+	return multigrid_fill_cells(w->m, shape, g);
 }
 
 /* No long cycle: the base shape, its epochs multiplied and truncated. */
 static int
-plain_stages(struct growth *w)
+multigrid_plain_stages(struct multigrid_growth *w)
 {
 	const struct multigrid *m = w->m;
-	struct shape base = { 1, m->frames, m->crop, 1 };
+	struct multigrid_shape base = { 1, m->frames, m->crop, 1 };
 
 	for (int j = 0; j <= m->falls; j++) {
 		int end = j < m->falls ? m->fall[j] : m->epochs;
 
-		if (add_stage(w, &base, m->factor[j],
+		if (multigrid_add_stage(w, &base, m->factor[j],
 		    (int)(end * m->epoch_factor)) != 0)
 			return -1;
 	}
@@ -162,7 +165,7 @@ plain_stages(struct growth *w)
  * cycles.
  */
 static int
-between(const struct multigrid *m, int j)
+multigrid_between(const struct multigrid *m, int j)
 {
 	return (j < m->falls ? m->fall[j] : m->epochs) -
 	    (j > 0 ? m->fall[j - 1] : 0);
@@ -174,10 +177,11 @@ between(const struct multigrid *m, int j)
  * Then all are stretched to the epochs wanted, and ends, not lengths, rounded.
  */
 static int
-long_stages(struct growth *w, const struct shape *shape)
+multigrid_long_stages(struct multigrid_growth *w,
+    const struct multigrid_shape *shape)
 {
 	const struct multigrid *m = w->m;
-	const struct shape *last = &shape[m->longs - 1];
+	const struct multigrid_shape *last = &shape[m->longs - 1];
 	int cycles = m->fine_tune ? m->falls : m->falls + 1;
 	double means = 0, steps = 0, raw = 0, tuning = 0, stretch, done = 0;
 	int begin, end;
@@ -186,7 +190,8 @@ long_stages(struct growth *w, const struct shape *shape)
 		means += shape[k].mean;
 	for (int j = 0; j < cycles; j++)
 		for (int k = 0; k < m->longs; k++) {
-			double epochs = between(m, j) * shape[k].mean / means;
+			double epochs = multigrid_between(m, j) *
+			    shape[k].mean / means;
 
 			steps += epochs / shape[k].mean;
 			raw += epochs;
@@ -194,14 +199,15 @@ long_stages(struct growth *w, const struct shape *shape)
 	if (m->fine_tune) {
 		double saving = m->fall[m->falls - 1] / steps;
 
-		tuning = between(m, m->falls) / saving * last->mean;
+		tuning = multigrid_between(m, m->falls) / saving * last->mean;
 		raw += tuning;
 	}
 	stretch = m->epochs * m->epoch_factor / raw;
 	for (int j = 0; j < cycles; j++)
 		for (int k = 0; k < m->longs; k++) {
-			done += between(m, j) * shape[k].mean / means * stretch;
-			if (add_stage(w, &shape[k], m->factor[j],
+			done += multigrid_between(m, j) * shape[k].mean /
+			    means * stretch;
+			if (multigrid_add_stage(w, &shape[k], m->factor[j],
 			    (int)rint(done)) != 0)
 				return -1;
 		}
@@ -211,9 +217,10 @@ long_stages(struct growth *w, const struct shape *shape)
 	 * in the same epoch. */
 	begin = (int)rint(done);
 	end = (int)rint(done + tuning * stretch);
-	if (add_stage(w, last, m->factor[m->falls - 1], (begin + end) / 2) != 0)
+	if (multigrid_add_stage(w, last, m->factor[m->falls - 1],
+	    (begin + end) / 2) != 0)
 		return -1;
-	return add_stage(w, last, m->factor[m->falls], end);
+	return multigrid_add_stage(w, last, m->factor[m->falls], end);
 }
 
 /* ---- learning rates ---- */
@@ -224,7 +231,7 @@ long_stages(struct growth *w, const struct shape *shape)
  * one is: the rule that PySlowFast has for its relative learning rates.
  */
 static struct lr_piece
-rate_of(const struct growth *w, int i)
+multigrid_rate_of(const struct multigrid_growth *w, int i)
 {
 	const struct multigrid *m = w->m;
 	int end = schedule_epochs(w->s), times = w->flat[i].times;
@@ -238,7 +245,7 @@ rate_of(const struct growth *w, int i)
 }
 
 static int
-set_rates(const struct growth *w)
+multigrid_set_rates(const struct multigrid_growth *w)
 {
 	const struct multigrid *m = w->m;
 	struct lr_warmup warm = { m->warmup_epochs, m->warmup_lr, 0 };
@@ -249,13 +256,13 @@ set_rates(const struct growth *w)
 		return fail("a warm-up of %g epochs in a schedule of %d",
 		    warm.epochs, schedule_epochs(s));
 	/* It climbs to the learning rate of the epoch where it ends. */
-	after = rate_of(w, (int)(schedule_stage(s, (int)warm.epochs) -
+	after = multigrid_rate_of(w, (int)(schedule_stage(s, (int)warm.epochs) -
 	    s->stage));
 	warm.to = lr_at(&after, 1, warm.epochs);
 	for (int i = 0; i < s->stages; i++) {
 		struct stage *g = &s->stage[i];
 
-		after = rate_of(w, i);
+		after = multigrid_rate_of(w, i);
 		g->pieces = lr_stage(&after, g->epoch_begin, g->epoch_end, &warm,
 		    &g->lr);
 	}
@@ -265,25 +272,26 @@ set_rates(const struct growth *w)
 struct schedule *
 multigrid_schedule(const struct multigrid *m)
 {
-	struct growth w = { .m = m };
-	struct shape *shape = xcalloc((size_t)m->longs, sizeof(*shape));
+	struct multigrid_growth w = { .m = m };
+	struct multigrid_shape *shape = xcalloc((size_t)m->longs,
+	    sizeof(*shape));
 	int status = 0;
 
 	w.s = xcalloc(1, sizeof(*w.s));
 	w.s->path = xstrdup("schedule");
 	for (int k = 0; k < m->longs && status == 0; k++)
-		status = long_shape(m, k, &shape[k]);
+		status = multigrid_long_shape(m, k, &shape[k]);
 	if (status == 0 && m->longs > 0 && m->fine_tune && m->falls == 0)
 		status = fail("there is no milestone, so all epochs would be "
 		    "fine-tuning and none a long cycle");
 	if (status == 0)
-		status = m->longs > 0 ? long_stages(&w, shape) :
-		    plain_stages(&w);
+		status = m->longs > 0 ? multigrid_long_stages(&w, shape) :
+		    multigrid_plain_stages(&w);
 	if (status == 0 && w.s->stages == 0)
 		status = fail("%d epochs times %g leave none", m->epochs,
 		    m->epoch_factor);
 	if (status == 0)
-		status = set_rates(&w);
+		status = multigrid_set_rates(&w);
 	free(w.flat);
 	free(shape);
 	if (status == 0)

@@ -26,7 +26,7 @@ query_clip(const struct schedule *s, uint64_t samples, uint64_t clip)
 
 /* The step that ${item} means: 1 found, 0 it is after the end, -1 no sense. */
 static int
-find(const struct schedule *s, uint64_t samples, const char *item,
+query_find(const struct schedule *s, uint64_t samples, const char *item,
     struct schedule_step *at)
 {
 	const char *colon = strchr(item, ':'), *value;
@@ -61,7 +61,7 @@ find(const struct schedule *s, uint64_t samples, const char *item,
 }
 
 static void
-print_row(const struct schedule_step *at, struct buffer *out)
+query_print_row(const struct schedule_step *at, struct buffer *out)
 {
 	const struct cell *c = at->cell;
 	char epoch[32], lr[32];
@@ -86,7 +86,7 @@ query_print(const struct schedule *s, uint64_t samples, const char *list,
 	    "crop\tbn\tlr\n");
 	while (!bad && (item = strsep(&next, ",")) != NULL) {
 		struct schedule_step at;
-		int got = find(s, samples, item, &at);
+		int got = query_find(s, samples, item, &at);
 
 		if (got < 0)
 			bad = fail("--locate: %s (wanted step:N, epoch:X or "
@@ -98,7 +98,7 @@ query_print(const struct schedule *s, uint64_t samples, const char *list,
 			    (unsigned long long)schedule_seek(s, samples,
 			    UINT64_MAX).clip, schedule_epochs(s));
 		else
-			print_row(&at, out);
+			query_print_row(&at, out);
 	}
 	free(copy);
 	return bad;

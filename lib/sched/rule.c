@@ -26,7 +26,7 @@ enum { ITEMS = 64, ITEM = 64 };	/* of a list; bytes of one */
  * it.  0 after the last one.
  */
 static int
-next_item(const char **rest, char item[ITEM])
+rule_next_item(const char **rest, char item[ITEM])
 {
 	size_t n;
 
@@ -40,14 +40,14 @@ next_item(const char **rest, char item[ITEM])
 
 /* Lists are as long as these; more is a slip. */
 static void
-check_length(const char *option, int n, int most)
+rule_check_length(const char *option, int n, int most)
 {
 	if (n == most)
 		options_wrong("--%s: more than %d items", option, most);
 }
 
 static int
-read_falls(const struct rule *r, int fall[ITEMS])
+rule_read_falls(const struct rule *r, int fall[ITEMS])
 {
 	const char *list = r->falls;
 	int64_t before = 0, at;
@@ -62,8 +62,8 @@ read_falls(const struct rule *r, int fall[ITEMS])
 	}
 	if (strcmp(list, "none") == 0)
 		return 0;
-	for (; next_item(&list, item); n++) {
-		check_length("milestones", n, ITEMS);
+	for (; rule_next_item(&list, item); n++) {
+		rule_check_length("milestones", n, ITEMS);
 		if (text_int(item, before + 1, r->epochs - 1, &at) != 0)
 			options_wrong("--milestones: %s (wanted epochs, rising, from "
 			    "1 to --epochs - 1 = %d, such as 20,40; or none)",
@@ -76,14 +76,14 @@ read_falls(const struct rule *r, int fall[ITEMS])
 
 /* ${wanted} numbers in ${to}[${most}]; 0: as many as there are. */
 static int
-read_numbers(const char *option, const char *list, double min, double max,
+rule_read_numbers(const char *option, const char *list, double min, double max,
     int wanted, double *to, int most)
 {
 	char item[ITEM];
 	int n = 0;
 
-	for (; next_item(&list, item); n++) {
-		check_length(option, n, most);
+	for (; rule_next_item(&list, item); n++) {
+		rule_check_length(option, n, most);
 		if (text_real(item, min, max, &to[n]) != 0)
 			options_wrong("--%s: %s (wanted a number from %g to %g)",
 			    option, text_quote(item), min, max);
@@ -95,15 +95,15 @@ read_numbers(const char *option, const char *list, double min, double max,
 }
 
 static int
-read_longs(const char *list, struct long_factor f[ITEMS])
+rule_read_longs(const char *list, struct long_factor f[ITEMS])
 {
 	char item[ITEM];
 	int n = 0;
 
-	for (; next_item(&list, item); n++) {
+	for (; rule_next_item(&list, item); n++) {
 		char *rest = item, *frames = strsep(&rest, "x");
 
-		check_length("long-factors", n, ITEMS);
+		rule_check_length("long-factors", n, ITEMS);
 		if (rest == NULL ||
 		    text_real(frames, 1e-6, 1, &f[n].frames) != 0 ||
 		    text_real(rest, 1e-6, 1, &f[n].crop) != 0)
@@ -116,16 +116,16 @@ read_longs(const char *list, struct long_factor f[ITEMS])
 }
 
 static int
-read_grows(const char *list, struct growth_at g[ITEMS])
+rule_read_grows(const char *list, struct growth_at g[ITEMS])
 {
 	int64_t before = 0, epoch, batch;
 	char item[ITEM];
 	int n = 0;
 
-	for (; list != NULL && next_item(&list, item); n++) {
+	for (; list != NULL && rule_next_item(&list, item); n++) {
 		char *rest = item, *at = strsep(&rest, ":");
 
-		check_length("batch-at", n, ITEMS);
+		rule_check_length("batch-at", n, ITEMS);
 		if (rest == NULL || text_int(at, before + 1, SCHEDULE_EPOCHS,
 		    &epoch) != 0 || text_int(rest, 1, SCHEDULE_BATCH,
 		    &batch) != 0)
@@ -141,13 +141,13 @@ read_grows(const char *list, struct growth_at g[ITEMS])
 /* ---- making ---- */
 
 static int
-has_long(const struct rule *r)
+rule_has_long(const struct rule *r)
 {
 	return r->policy == RULE_LONG || r->policy == RULE_LONG_SHORT;
 }
 
 static int
-has_short(const struct rule *r)
+rule_has_short(const struct rule *r)
 {
 	return r->policy == RULE_SHORT || r->policy == RULE_LONG_SHORT;
 }
@@ -157,15 +157,15 @@ rule_warn(const struct rule *r)
 {
 	int steps = r->decay == DECAY_STEP;
 	const struct { const char *name; int used; const char *why; } vain[] = {
-		{ "long-factors", has_long(r), "without a long cycle" },
-		{ "fine-tune", has_long(r), "without a long cycle" },
-		{ "short-factors", has_short(r), "without a short cycle" },
+		{ "long-factors", rule_has_long(r), "without a long cycle" },
+		{ "fine-tune", rule_has_long(r), "without a long cycle" },
+		{ "short-factors", rule_has_short(r), "without a short cycle" },
 		{ "warmup-lr", r->warmup_epochs > 0,
 		    "without --warmup-epochs" },
 		{ "gamma", r->factors == NULL && steps, steps ?
 		    "beside --lr-factors" : "without --lr-policy=step" },
 		{ "lr-factors", steps, "without --lr-policy=step" },
-		{ "milestones", steps || has_long(r),
+		{ "milestones", steps || rule_has_long(r),
 		    "without --lr-policy=step or a long cycle" },
 		{ "lr-end", !steps, "with --lr-policy=step" },
 		{ "lr-power", r->decay == DECAY_POWER,
@@ -182,7 +182,7 @@ rule_warn(const struct rule *r)
 
 /* How the learning rate falls. */
 static void
-set_decay(const struct rule *r, struct multigrid *m, double *factor)
+rule_set_decay(const struct rule *r, struct multigrid *m, double *factor)
 {
 	static const enum rate_kind kind[] = { [DECAY_STEP] = LR_FLAT,
 		[DECAY_COSINE] = LR_COSINE, [DECAY_LINEAR] = LR_LINE,
@@ -195,13 +195,13 @@ set_decay(const struct rule *r, struct multigrid *m, double *factor)
 	for (int j = 0; j <= m->falls; j++)
 		factor[j] = r->decay == DECAY_STEP ? pow(r->gamma, j) : 1;
 	if (r->factors != NULL && r->decay == DECAY_STEP)
-		read_numbers("lr-factors", r->factors, 0, 1e6, m->falls + 1,
-		    factor, ITEMS + 1);
+		rule_read_numbers("lr-factors", r->factors, 0, 1e6,
+		    m->falls + 1, factor, ITEMS + 1);
 }
 
 /* The schedule but for its groups. */
 static struct schedule *
-make(const struct rule *r)
+rule_make(const struct rule *r)
 {
 	struct multigrid m = {
 		.batch = (int)r->batch, .frames = (int)r->frames,
@@ -214,24 +214,24 @@ make(const struct rule *r)
 	struct long_factor longs[ITEMS];
 	double shorts[SCHEDULE_CYCLE - 1], factor[ITEMS + 1];
 	struct growth_at grows[ITEMS];
-	int fall[ITEMS], n = read_grows(r->grows, grows);
+	int fall[ITEMS], n = rule_read_grows(r->grows, grows);
 	struct schedule *s;
 
 	m.fall = fall;
 	m.long_factor = longs;
 	m.short_factor = shorts;
 	/* Without a long cycle only steps know milestones. */
-	if (r->decay == DECAY_STEP || has_long(r))
-		m.falls = read_falls(r, fall);
-	set_decay(r, &m, factor);
+	if (r->decay == DECAY_STEP || rule_has_long(r))
+		m.falls = rule_read_falls(r, fall);
+	rule_set_decay(r, &m, factor);
 	if (m.epoch_factor == 0)
 		m.epoch_factor = r->policy == RULE_CONSTANT ? 1 : 1.5;
-	if (has_long(r))
-		m.longs = read_longs(r->longs, longs);
-	if (has_short(r))
-		m.shorts = read_numbers("short-factors", r->shorts, 1e-6, 1, 0,
-		    shorts, SCHEDULE_CYCLE - 1);
-	if (has_long(r) && m.fine_tune && m.falls == 0)
+	if (rule_has_long(r))
+		m.longs = rule_read_longs(r->longs, longs);
+	if (rule_has_short(r))
+		m.shorts = rule_read_numbers("short-factors", r->shorts, 1e-6,
+		    1, 0, shorts, SCHEDULE_CYCLE - 1);
+	if (rule_has_long(r) && m.fine_tune && m.falls == 0)
 		options_wrong("--policy: without a milestone a long cycle has no epochs, "
 		    "all would be fine-tuning (wanted --milestones, or "
 		    "--no-fine-tune)");
@@ -247,7 +247,7 @@ make(const struct rule *r)
 struct schedule *
 rule_schedule(struct rule *r)
 {
-	struct schedule *s = make(r);
+	struct schedule *s = rule_make(r);
 	int bad;
 
 	if (s == NULL)
@@ -255,7 +255,8 @@ rule_schedule(struct rule *r)
 	if (r->bn_size == 0)
 		r->bn_size = r->bn == BN_CONSTANT ? group_default(s) : 8;
 	bad = r->bn == BN_CONSTANT ? group_constant(s, (int)r->bn_size) :
-	    group_pyslowfast(s, (int)r->bn_size, (int)r->ranks, has_long(r));
+	    group_pyslowfast(s, (int)r->bn_size, (int)r->ranks,
+	    rule_has_long(r));
 	if (bad) {
 		schedule_free(s);
 		return NULL;

@@ -33,7 +33,7 @@ schedule_epochs(const struct schedule *s)
 
 /* The first stage that lasts beyond ${epoch}, or the last. */
 static const struct stage *
-find_stage(const struct schedule *s, double epoch)
+schedule_find_stage(const struct schedule *s, double epoch)
 {
 	int low = 0, high = s->stages - 1;
 
@@ -51,21 +51,21 @@ find_stage(const struct schedule *s, double epoch)
 const struct stage *
 schedule_stage(const struct schedule *s, int epoch)
 {
-	return find_stage(s, epoch);
+	return schedule_find_stage(s, epoch);
 }
 
 double
 schedule_lr(const struct schedule *s, double epoch)
 {
-	const struct stage *g = find_stage(s, epoch);
+	const struct stage *g = schedule_find_stage(s, epoch);
 
 	return lr_at(g->lr, g->pieces, epoch);
 }
 
 /* Step ${step} begins at ${clip} and takes cell ${turn} of its stage. */
 static struct schedule_step
-place(const struct schedule *s, uint64_t samples, uint64_t step, uint64_t clip,
-    int turn)
+schedule_place(const struct schedule *s, uint64_t samples, uint64_t step,
+    uint64_t clip, int turn)
 {
 	struct schedule_step at = { .step = step, .clip = clip,
 		.momentum = -1 };
@@ -89,7 +89,7 @@ struct schedule_step
 schedule_start(const struct schedule *s, uint64_t samples)
 {
 	assert(samples > 0 && samples <= SCHEDULE_SAMPLES);
-	return place(s, samples, 0, 0, 0);
+	return schedule_place(s, samples, 0, 0, 0);
 }
 
 struct schedule_step
@@ -103,7 +103,7 @@ schedule_next(const struct schedule *s, uint64_t samples,
 		return *at;
 	clip = at->clip + (uint64_t)at->cell->batch;
 	same = clip / samples == (uint64_t)at->epoch;
-	return place(s, samples, at->step + 1, clip, same ?
+	return schedule_place(s, samples, at->step + 1, clip, same ?
 	    (at->turn + 1) % s->stage[at->stage].cells : 0);
 }
 
@@ -113,7 +113,7 @@ schedule_next(const struct schedule *s, uint64_t samples,
  * r clips left in the epoch and c in a cycle, (r - 1) / c cycles leave one.
  */
 static uint64_t
-pass_cycles(const struct schedule *s, uint64_t samples,
+schedule_pass_cycles(const struct schedule *s, uint64_t samples,
     struct schedule_step *at, uint64_t most)
 {
 	const struct stage *g = &s->stage[at->stage];
@@ -125,7 +125,7 @@ pass_cycles(const struct schedule *s, uint64_t samples,
 	n = (left - 1) / clips;
 	if (n > most)
 		n = most;
-	*at = place(s, samples, at->step + n * (uint64_t)g->cells,
+	*at = schedule_place(s, samples, at->step + n * (uint64_t)g->cells,
 	    at->clip + n * clips, at->turn);
 	return n;
 }
@@ -137,7 +137,7 @@ schedule_seek(const struct schedule *s, uint64_t samples, uint64_t step)
 
 	while (at.cell != NULL && at.step < step) {
 		if (at.turn == 0)
-			pass_cycles(s, samples, &at, (step - at.step) /
+			schedule_pass_cycles(s, samples, &at, (step - at.step) /
 			    (uint64_t)s->stage[at.stage].cells);
 		if (at.step < step)
 			at = schedule_next(s, samples, &at);
@@ -154,7 +154,8 @@ schedule_count(const struct schedule *s, uint64_t samples,
 	memset(steps, 0, (size_t)s->stages * sizeof(*steps));
 	while (at.cell != NULL) {
 		if (at.turn == 0) {
-			uint64_t n = pass_cycles(s, samples, &at, UINT64_MAX);
+			uint64_t n = schedule_pass_cycles(s, samples, &at,
+			    UINT64_MAX);
 
 			for (int k = 0; k < s->stage[at.stage].cells; k++)
 				steps[at.stage][k] += n;

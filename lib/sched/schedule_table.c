@@ -10,14 +10,14 @@
 /* ---- reading ---- */
 
 /* A row as it stands, before it is compared with its neighbours. */
-struct row {
+struct schedule_row {
 	int64_t stage, begin, end, cycle, batch, frames, crop;
 	int64_t stride_min, stride_max;
 };
 
 /* "N" or "N/M": groups of N, interleaved within each M if M is given. */
 static int
-read_groups(const struct table *t, size_t r, struct cell *c)
+schedule_read_groups(const struct table *t, size_t r, struct cell *c)
 {
 	const char *text = table_text(t, r, "bn");
 	char *copy, *slash;
@@ -52,32 +52,33 @@ read_groups(const struct table *t, size_t r, struct cell *c)
 
 /* Version 0.1.0 called the epochs of a stage first and last. */
 static const char *
-begin_name(const struct table *t)
+schedule_begin_name(const struct table *t)
 {
 	return table_column(t, "epoch_begin") < 0 &&
 	    table_column(t, "first") >= 0 ? "first" : "epoch_begin";
 }
 
 static const char *
-end_name(const struct table *t)
+schedule_end_name(const struct table *t)
 {
 	return table_column(t, "epoch_end") < 0 &&
 	    table_column(t, "last") >= 0 ? "last" : "epoch_end";
 }
 
 static int
-read_row(const struct table *t, size_t r, struct row *w, struct cell *c)
+schedule_read_row(const struct table *t, size_t r, struct schedule_row *w,
+    struct cell *c)
 {
 	if (table_int(t, r, "stage", 0, SCHEDULE_STAGES - 1, &w->stage) != 0 ||
-	    table_int(t, r, begin_name(t), 0, SCHEDULE_EPOCHS, &w->begin) != 0 ||
-	    table_int(t, r, end_name(t), 1, SCHEDULE_EPOCHS, &w->end) != 0 ||
+	    table_int(t, r, schedule_begin_name(t), 0, SCHEDULE_EPOCHS,
+	    &w->begin) != 0 || table_int(t, r, schedule_end_name(t), 1,
+	    SCHEDULE_EPOCHS, &w->end) != 0 ||
 	    table_int(t, r, "cycle", 0, SCHEDULE_CYCLE - 1, &w->cycle) != 0 ||
 	    table_int(t, r, "batch", 1, SCHEDULE_BATCH, &w->batch) != 0 ||
 	    table_int(t, r, "frames", 1, SCHEDULE_FRAMES, &w->frames) != 0 ||
 	    table_int(t, r, "crop", 1, SCHEDULE_CROP, &w->crop) != 0 ||
-	    table_int(t, r, "stride_min", 0, SCHEDULE_FRAMES,
-	    &w->stride_min) != 0 ||
-	    table_int(t, r, "stride_max", 0, SCHEDULE_FRAMES,
+	    table_int(t, r, "stride_min", 0, SCHEDULE_FRAMES, &w->stride_min) !=
+	    0 || table_int(t, r, "stride_max", 0, SCHEDULE_FRAMES,
 	    &w->stride_max) != 0)
 		return -1;
 	if (w->stride_max < w->stride_min)
@@ -90,13 +91,13 @@ read_row(const struct table *t, size_t r, struct row *w, struct cell *c)
 		    t->path, t->line[r], (int)w->stride_max);
 	*c = (struct cell){ (int)w->batch, (int)w->frames, (int)w->crop, 0, 0,
 		(int)w->stride_min, (int)w->stride_max };
-	return read_groups(t, r, c);
+	return schedule_read_groups(t, r, c);
 }
 
 /* Row ${r} begins stage ${g}. */
 static int
-begin_stage(const struct table *t, size_t r, const struct row *w,
-    const struct stage *before, struct stage *g)
+schedule_begin_stage(const struct table *t, size_t r,
+    const struct schedule_row *w, const struct stage *before, struct stage *g)
 {
 	const char *lr = table_text(t, r, "lr");
 	int begin = before != NULL ? before->epoch_end : 0;
@@ -106,13 +107,14 @@ begin_stage(const struct table *t, size_t r, const struct row *w,
 		return -1;
 	if (w->begin != begin)
 		return fail("%s:%d: column %s: %d (wanted %d, %s)", t->path,
-		    t->line[r], begin_name(t), (int)w->begin, begin,
+		    t->line[r], schedule_begin_name(t), (int)w->begin, begin,
 		    before != NULL ? "where the stage before ends" :
 		    "the first epoch");
 	if (w->end <= w->begin)
 		return fail("%s:%d: column %s: %d (wanted more than %s, %d: the "
 		    "end is not in the stage)", t->path, t->line[r],
-		    end_name(t), (int)w->end, begin_name(t), (int)w->begin);
+		    schedule_end_name(t), (int)w->end, schedule_begin_name(t),
+		    (int)w->begin);
 	if (w->cycle != 0)
 		return fail("%s:%d: column cycle: %d (wanted 0 in the first row of "
 		    "a stage)", t->path, t->line[r], (int)w->cycle);
@@ -130,10 +132,11 @@ begin_stage(const struct table *t, size_t r, const struct row *w,
 
 /* Row ${r} continues stage ${g}, whose first row is ${top}. */
 static int
-continue_stage(const struct table *t, size_t r, const struct row *w,
-    size_t top, const struct stage *g)
+schedule_continue_stage(const struct table *t, size_t r,
+    const struct schedule_row *w, size_t top, const struct stage *g)
 {
-	const char *same[] = { begin_name(t), end_name(t), "lr", "momentum" };
+	const char *same[] = { schedule_begin_name(t), schedule_end_name(t),
+	    "lr", "momentum" };
 	size_t n = table_column(t, "momentum") >= 0 ? 4 : 3;
 
 	if (w->cycle != g->cells)
@@ -165,11 +168,11 @@ schedule_from_table(const struct table *t)
 		goto err0;
 	}
 	for (size_t r = 0; r < t->rows; r++) {
-		struct row w;
+		struct schedule_row w;
 		struct cell c;
 		struct stage *g;
 
-		if (read_row(t, r, &w, &c) != 0)
+		if (schedule_read_row(t, r, &w, &c) != 0)
 			goto err0;
 		if (s->stages == 0 || w.stage != s->stages - 1) {
 			if (w.stage != s->stages) {
@@ -181,14 +184,14 @@ schedule_from_table(const struct table *t)
 			    sizeof(*s->stage));
 			g = &s->stage[s->stages];
 			memset(g, 0, sizeof(*g));
-			if (begin_stage(t, r, &w, s->stages > 0 ? g - 1 : NULL,
-			    g) != 0)
+			if (schedule_begin_stage(t, r, &w,
+			    s->stages > 0 ? g - 1 : NULL, g) != 0)
 				goto err0;
 			s->stages++;
 			top = r;
 		} else {
 			g = &s->stage[s->stages - 1];
-			if (continue_stage(t, r, &w, top, g) != 0)
+			if (schedule_continue_stage(t, r, &w, top, g) != 0)
 				goto err0;
 		}
 		g->cell[g->cells++] = c;
@@ -213,7 +216,8 @@ schedule_read(const char *path)
 /* ---- writing ---- */
 
 static void
-print_row(const struct schedule *s, int stage, int cycle, struct buffer *b)
+schedule_print_row(const struct schedule *s, int stage, int cycle,
+    struct buffer *b)
 {
 	const struct stage *g = &s->stage[stage];
 	const struct cell *c = &g->cell[cycle];
@@ -235,7 +239,8 @@ print_row(const struct schedule *s, int stage, int cycle, struct buffer *b)
 
 /* ${steps} is what schedule_count writes, or NULL. */
 static char *
-print_table(const struct schedule *s, uint64_t (*steps)[SCHEDULE_CYCLE])
+schedule_print_table(const struct schedule *s,
+    uint64_t (*steps)[SCHEDULE_CYCLE])
 {
 	struct buffer b = { 0 };
 
@@ -245,7 +250,7 @@ print_table(const struct schedule *s, uint64_t (*steps)[SCHEDULE_CYCLE])
 	    steps ? "\tsteps\tclips" : "");
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
-			print_row(s, i, k, &b);
+			schedule_print_row(s, i, k, &b);
 			if (steps != NULL)
 				buffer_printf(&b, "\t%llu\t%llu",
 				    (unsigned long long)steps[i][k],
@@ -259,7 +264,7 @@ print_table(const struct schedule *s, uint64_t (*steps)[SCHEDULE_CYCLE])
 char *
 schedule_text(const struct schedule *s)
 {
-	return print_table(s, NULL);
+	return schedule_print_table(s, NULL);
 }
 
 char *
@@ -270,7 +275,7 @@ schedule_text_steps(const struct schedule *s, uint64_t samples)
 	char *text;
 
 	schedule_count(s, samples, steps);
-	text = print_table(s, steps);
+	text = schedule_print_table(s, steps);
 	free(steps);
 	return text;
 }

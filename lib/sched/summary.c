@@ -55,7 +55,7 @@ schedule_work(const struct schedule *s)
 
 /* Of all steps of a stage of N samples, over N. */
 static double
-summed_rate(const struct stage *g)
+summary_summed_rate(const struct stage *g)
 {
 	enum { PARTS = 16 };		/* of an epoch */
 	int n = (g->epoch_end - g->epoch_begin) * PARTS;
@@ -74,7 +74,7 @@ schedule_frames_share(const struct schedule *s, int frames)
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
-		double rate = summed_rate(g);
+		double rate = summary_summed_rate(g);
 
 		for (int k = 0; k < g->cells; k++)
 			if (g->cell[k].frames == frames)
@@ -105,7 +105,7 @@ schedule_advise(const struct schedule *s)
 
 /* "512x8x158", and the next only where it differs from the one before. */
 static char *
-shapes_text(const struct stage *g)
+summary_shapes_text(const struct stage *g)
 {
 	struct buffer b = { 0 };
 
@@ -116,7 +116,7 @@ shapes_text(const struct stage *g)
 }
 
 static char *
-groups_text(const struct stage *g)
+summary_groups_text(const struct stage *g)
 {
 	struct buffer b = { 0 };
 	int same = 1;
@@ -129,7 +129,7 @@ groups_text(const struct stage *g)
 }
 
 static char *
-strides_text(const struct cell *c)
+summary_strides_text(const struct cell *c)
 {
 	if (c->stride_max == 0)
 		return xstrdup("segments");
@@ -140,7 +140,7 @@ strides_text(const struct cell *c)
 
 /* The learning rate where the stage begins and, if it moved, where it ends. */
 static char *
-rate_text(const struct stage *g)
+summary_rate_text(const struct stage *g)
 {
 	double first = lr_at(g->lr, g->pieces, g->epoch_begin);
 	double last = lr_at(g->lr, g->pieces, g->epoch_end);
@@ -154,7 +154,7 @@ enum { COLUMNS = 8 };
 
 /* Lines of equal columns, a blank apart, as wide as their widest cell. */
 static void
-print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
+summary_print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
 {
 	static const int right[COLUMNS] = { 1, 0, 0, 0, 0, 0, 1, 1 };
 	int width[COLUMNS] = { 0 };
@@ -173,7 +173,8 @@ print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
 }
 
 static void
-print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
+summary_print_stages(const struct schedule *s, uint64_t samples,
+    struct buffer *out)
 {
 	char *(*cell)[COLUMNS] = xcalloc((size_t)s->stages + 1, sizeof(*cell));
 	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
@@ -196,16 +197,16 @@ print_stages(const struct schedule *s, uint64_t samples, struct buffer *out)
 			sum += steps[i][k];
 		c[0] = xprintf("%d", i);
 		c[1] = xprintf("%d-%d", g->epoch_begin, g->epoch_end);
-		c[2] = shapes_text(g);
-		c[3] = groups_text(g);
-		c[4] = strides_text(&g->cell[0]);
-		c[5] = rate_text(g);
+		c[2] = summary_shapes_text(g);
+		c[3] = summary_groups_text(g);
+		c[4] = summary_strides_text(&g->cell[0]);
+		c[5] = summary_rate_text(g);
 		c[6] = xprintf("%.1f %%", 100 * (g->epoch_end - g->epoch_begin) *
 		    stage_cost(g) / whole);
 		c[7] = samples > 0 ? xprintf("%llu", (unsigned long long)sum) :
 		    xstrdup("");
 	}
-	print_columns(cell, s->stages + 1, out);
+	summary_print_columns(cell, s->stages + 1, out);
 	for (int r = 0; r <= s->stages; r++)
 		for (int k = 0; k < COLUMNS; k++)
 			free(cell[r][k]);
@@ -221,7 +222,7 @@ schedule_summary(const struct schedule *s, uint64_t samples, int epochs,
 	double work = schedule_work(s);
 	int own = schedule_epochs(s);
 
-	print_stages(s, samples, out);
+	summary_print_stages(s, samples, out);
 	buffer_printf(out, "\n%d epochs in %d stage%s: the work of %.4g epochs at "
 	    "%dx%dx%d\n", own, s->stages, s->stages == 1 ? "" : "s", work,
 	    large->batch, large->frames, large->crop);

@@ -26,7 +26,7 @@ class_list_free(struct class_list *c)
 }
 
 static int
-by_name(const void *a, const void *b)
+classes_by_name(const void *a, const void *b)
 {
 	const char *const *const *x = a, *const *const *y = b;
 
@@ -53,7 +53,7 @@ class_check(const char *what, const struct class_list *c)
 		if (result != 0)
 			goto out;
 	}
-	qsort(sorted, c->n, sizeof(*sorted), by_name);
+	qsort(sorted, c->n, sizeof(*sorted), classes_by_name);
 	for (size_t i = 1; i < c->n && result == 0; i++)
 		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
 			result = fail("%s: class %s is there twice, as %td and "

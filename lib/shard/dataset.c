@@ -8,7 +8,7 @@
 #include "shard/dataset_shards.h"
 
 static int
-open_shard(struct dataset *d, size_t k)
+dataset_open_shard(struct dataset *d, size_t k)
 {
 	char *path = path_join(d->dir, d->m->shard[k].name);
 	struct damage damage = { 0 };
@@ -23,7 +23,7 @@ open_shard(struct dataset *d, size_t k)
 
 /* Keys with a zero byte at the end, which they do not have in a shard. */
 static void
-collect_keys(struct dataset *d)
+dataset_collect_keys(struct dataset *d)
 {
 	size_t i = 0, n = 0;
 	char *to;
@@ -54,7 +54,7 @@ collect_keys(struct dataset *d)
 
 /* 0, or -1 or -2 as damage_say has it. */
 static int
-open_parts(struct dataset *d)
+dataset_open_parts(struct dataset *d)
 {
 	char *path = path_join(d->dir, MANIFEST_NAME);
 	struct damage damage = { 0 };
@@ -65,14 +65,14 @@ open_parts(struct dataset *d)
 	if (d->m != NULL)
 		d->files = files_new(d->m->shards);
 	for (size_t k = 0; d->m != NULL && k < d->m->shards && bad == 0; k++)
-		bad = open_shard(d, k);
+		bad = dataset_open_shard(d, k);
 	if (d->m == NULL ||
 	    (bad == 0 && manifest_identify(d->m, &damage) != 0))
 		bad = damage_say(path, &damage);
 	free(path);
 	if (bad)
 		return bad;
-	collect_keys(d);
+	dataset_collect_keys(d);
 	class_text(&d->m->classes, &classes);
 	d->class_hash = hash64(classes.data, classes.n);
 	buffer_free(&classes);
@@ -87,7 +87,7 @@ dataset_open(const char *dir, int *bad)
 	int result;
 
 	d->dir = xstrdup(dir);
-	result = open_parts(d);
+	result = dataset_open_parts(d);
 	if (bad != NULL)
 		*bad = result;
 	if (result == 0)

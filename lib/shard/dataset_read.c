@@ -15,12 +15,16 @@
 #define MOST_PIECES 512		/* of one read; systems allow 1024 */
 
 /* One frame that is wanted: which, and where its bytes go. */
-struct want { int frame, number; size_t at; struct shard_record record; };
+struct dataset_want {
+	int frame, number;
+	size_t at;
+	struct shard_record record;
+};
 
 static int
-by_frame(const void *a, const void *b)
+dataset_by_frame(const void *a, const void *b)
 {
-	const struct want *x = a, *y = b;
+	const struct dataset_want *x = a, *y = b;
 
 	if (x->frame != y->frame)
 		return x->frame < y->frame ? -1 : 1;
@@ -29,7 +33,7 @@ by_frame(const void *a, const void *b)
 
 /* All pieces of ${v}, ${total} bytes, from ${at} on. */
 static int
-read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
+dataset_read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
     uint64_t at)
 {
 	while (total > 0) {
@@ -60,8 +64,8 @@ read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
  * gaps between them into ${waste}.
  */
 static int
-read_wanted(const struct shard *s, const struct want *w, int n, char *to,
-    char *waste)
+dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
+    char *to, char *waste)
 {
 	struct iovec v[MOST_PIECES];
 
@@ -83,7 +87,7 @@ read_wanted(const struct shard *s, const struct want *w, int n, char *to,
 			v[pieces++] = (struct iovec){ to + w[i].at, r->length };
 			end = at + r->length;
 		}
-		if (read_pieces(s, v, pieces, end - start, start) != 0)
+		if (dataset_read_pieces(s, v, pieces, end - start, start) != 0)
 			return -1;
 	}
 	return 0;
@@ -92,8 +96,8 @@ read_wanted(const struct shard *s, const struct want *w, int n, char *to,
 /* The records of the frames of w[n], ascending, of one stream; ${r} has room
  * for all between the first and the last. */
 static int
-find_records(const struct shard *s, const struct shard_sample *e, int stream,
-    struct want *w, int n, struct shard_record *r)
+dataset_find_records(const struct shard *s, const struct shard_sample *e,
+    int stream, struct dataset_want *w, int n, struct shard_record *r)
 {
 	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
 	uint32_t last = (uint32_t)w[n - 1].frame * e->streams + (uint32_t)stream;
@@ -105,8 +109,8 @@ find_records(const struct shard *s, const struct shard_sample *e, int stream,
 }
 
 static int
-check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
-    const struct want *w, int n, char *to)
+dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
+    const struct dataset_want *w, int n, char *to)
 {
 	for (int k = 0; k < n; k++) {
 		const struct shard_record *r = &w[k].record;
@@ -125,7 +129,7 @@ check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
 size_t
 dataset_frames_room(const struct dataset *d, int n, int frames)
 {
-	return (size_t)n * sizeof(struct want) + (size_t)frames *
+	return (size_t)n * sizeof(struct dataset_want) + (size_t)frames *
 	    (size_t)dataset_streams(d) * sizeof(struct shard_record);
 }
 
@@ -136,7 +140,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 {
 	size_t k = dataset_shard_of(d, i), total = 0;
 	const struct shard *s = files_take(d->files, k);
-	struct want *w;
+	struct dataset_want *w;
 	struct shard_sample e;
 	int result = -1;
 
@@ -147,13 +151,13 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	assert(n > 0 && stream >= 0 && stream < e.streams);
 	buffer_room(room, dataset_frames_room(d, n, (int)e.frames));
-	w = (struct want *)(void *)room->data;
+	w = (struct dataset_want *)(void *)room->data;
 	for (int f = 0; f < n; f++) {
 		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
-		w[f] = (struct want){ .frame = frame[f], .number = f };
+		w[f] = (struct dataset_want){ .frame = frame[f], .number = f };
 	}
-	qsort(w, (size_t)n, sizeof(*w), by_frame);
-	if ((result = find_records(s, &e, stream, w, n,
+	qsort(w, (size_t)n, sizeof(*w), dataset_by_frame);
+	if ((result = dataset_find_records(s, &e, stream, w, n,
 	    (struct shard_record *)(void *)(w + n))) != 0)
 		goto out_taken;
 	for (int f = 0; f < n; f++)
@@ -165,9 +169,9 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	for (int f = 0; f < n; f++)
 		w[f].at = at[w[f].number];
 	buffer_room(to, total + NEAR);
-	result = read_wanted(s, w, n, to->data, to->data + total);
+	result = dataset_read_wanted(s, w, n, to->data, to->data + total);
 	if (result == 0)
-		result = check_frames(d, i, s, w, n, to->data);
+		result = dataset_check_frames(d, i, s, w, n, to->data);
 	if (result == 0) {
 		to->n = total;
 		to->data[total] = '\0';

@@ -35,7 +35,7 @@ derive_free(struct derive *d)
 }
 
 static void
-make_room(struct derive *d, int label)
+derive_make_room(struct derive *d, int label)
 {
 	for (; d->labels <= label; d->labels++) {
 		d->label = array_room(d->label, (size_t)d->labels, &d->cap,
@@ -46,7 +46,7 @@ make_room(struct derive *d, int label)
 
 /* The component at ${*key} without its escapes, NULL if it is the last. */
 static char *
-component(const char **key)
+derive_component(const char **key)
 {
 	size_t n = strcspn(*key, "/");
 	char *name, *to;
@@ -74,9 +74,10 @@ derive_see(struct derive *d, const char *key, int label)
 {
 	if (label < 0 || label >= CLASSES_MOST)
 		return;		/* the second: refused before */
-	make_room(d, label);
+	derive_make_room(d, label);
 	for (int k = 0; k < DEPTH; k++) {
-		char *name = component(&key), **known = &d->label[label].name[k];
+		char *name = derive_component(&key),
+		    **known = &d->label[label].name[k];
 
 		if (name == NULL || (*known != NULL &&
 		    strcmp(*known, name) != 0))
@@ -97,13 +98,13 @@ derive_several(struct derive *d, int label)
 {
 	if (label < 0 || label >= CLASSES_MOST)
 		return;
-	make_room(d, label);
+	derive_make_room(d, label);
 	for (int k = 0; k < DEPTH; k++)
 		d->useless[k] = 1;
 }
 
 static void
-name_by_component(const struct derive *d, int k, struct class_list *to)
+derive_name_by_component(const struct derive *d, int k, struct class_list *to)
 {
 	for (int i = 0; i < d->labels; i++) {
 		char number[16];
@@ -124,7 +125,7 @@ derive_classes(const struct derive *d, struct class_list *to)
 
 		if (d->useless[k])
 			continue;
-		name_by_component(d, k, to);
+		derive_name_by_component(d, k, to);
 		fail_capture(said, sizeof(said));
 		good = class_check("classes", to) == 0;
 		fail_capture(NULL, 0);
@@ -132,5 +133,5 @@ derive_classes(const struct derive *d, struct class_list *to)
 			return;
 		class_list_free(to);
 	}
-	name_by_component(d, -1, to);
+	derive_name_by_component(d, -1, to);
 }

@@ -8,7 +8,7 @@
  *
  * Measured, processor time of a files_take: 0.05 us of a file that is open;
  * 2.3 us where 1 file of 3 is, of 100; 6 and 100 us with 1000 and 10,000
- * shards of which hardly any is, since close_oldest looks at each.  A clip of
+ * shards of which hardly any is, since files_close_oldest looks at each.  A clip of
  * 8 frames takes 5 ms to decode: a list in order of use would not show.
  */
 #include <errno.h>
@@ -21,12 +21,12 @@
 #include "base/text.h"
 #include "shard/files.h"
 
-struct slot { struct shard *shard; int users; uint64_t used; };
+struct files_slot { struct shard *shard; int users; uint64_t used; };
 
 struct files {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;		/* a shard was let go */
-	struct slot *slot;		/* [shards] */
+	struct files_slot *slot;		/* [shards] */
 	size_t shards;
 	uint64_t clock;
 	int open, most, users;
@@ -66,11 +66,11 @@ files_free(struct files *f)
  * A shard with users stays: threads read from its descriptor without the lock.
  */
 static int
-close_oldest(struct files *f)
+files_close_oldest(struct files *f)
 {
-	struct slot *best = NULL;
+	struct files_slot *best = NULL;
 
-	for (struct slot *s = f->slot; s < f->slot + f->shards; s++)
+	for (struct files_slot *s = f->slot; s < f->slot + f->shards; s++)
 		if (s->shard != NULL && s->shard->fd >= 0 && s->users == 0 &&
 		    (best == NULL || s->used < best->used))
 			best = s;
@@ -84,12 +84,12 @@ close_oldest(struct files *f)
 const struct shard *
 files_open(struct files *f, size_t k, const char *path, struct damage *d)
 {
-	struct slot *s = &f->slot[k];
+	struct files_slot *s = &f->slot[k];
 
 	if (f->open >= f->most)
-		close_oldest(f);
+		files_close_oldest(f);
 	while ((s->shard = shard_open(path, d)) == NULL &&
-	    strcmp(d->kind, "files") == 0 && close_oldest(f))
+	    strcmp(d->kind, "files") == 0 && files_close_oldest(f))
 		;
 	f->open += s->shard != NULL;
 	return s->shard;
@@ -111,10 +111,10 @@ files_shard(const struct files *f, size_t k)
  * can help.
  */
 static int
-open_again(struct files *f, struct shard *s)
+files_open_again(struct files *f, struct shard *s)
 {
 	if (f->open >= f->most)
-		close_oldest(f);
+		files_close_oldest(f);
 	while (s->fd < 0) {
 		if (shard_wake(s) == 0) {
 			f->open++;
@@ -122,7 +122,7 @@ open_again(struct files *f, struct shard *s)
 		}
 		if (errno != EMFILE && errno != ENFILE)
 			return -1;
-		if (close_oldest(f))
+		if (files_close_oldest(f))
 			continue;
 		if (f->users == 0)
 			return fail_errno("%s: cannot open again",
@@ -136,12 +136,12 @@ open_again(struct files *f, struct shard *s)
 const struct shard *
 files_take(struct files *f, size_t k)
 {
-	struct slot *s = &f->slot[k];
+	struct files_slot *s = &f->slot[k];
 	int result = 0;
 
 	pthread_mutex_lock(&f->lock);
 	if (s->shard->fd < 0)
-		result = open_again(f, s->shard);
+		result = files_open_again(f, s->shard);
 	if (result == 0) {
 		f->users++;
 		s->users++;

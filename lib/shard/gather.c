@@ -18,17 +18,17 @@
 
 /* "FILE: offset N: KEY.json", the caller's to free. */
 static char *
-place(const struct stream_reader *r, const struct stream_member *m)
+gather_place(const struct stream_reader *r, const struct stream_member *m)
 {
 	return xprintf("%s: offset %llu: %s", stream_path(r),
 	    (unsigned long long)m->offset, m->name);
 }
 
 static int
-wrong(const struct gather *g, const struct stream_reader *r,
+gather_wrong(const struct gather *g, const struct stream_reader *r,
     const struct stream_member *m, const char *want)
 {
-	char *at = place(r, m);
+	char *at = gather_place(r, m);
 
 	const char *hint = stream_foreign(r) ? " (tar --sort=name puts members "
 	    "in order)" : "";
@@ -43,7 +43,8 @@ wrong(const struct gather *g, const struct stream_reader *r,
 }
 
 static void
-frame_name(const struct gather *g, uint64_t number, char name[USTAR_NAME + 1])
+gather_frame_name(const struct gather *g, uint64_t number,
+    char name[USTAR_NAME + 1])
 {
 	const struct stream_kind *k = &g->streams.kind[number %
 	    (uint64_t)g->streams.n];
@@ -62,7 +63,7 @@ frame_name(const struct gather *g, uint64_t number, char name[USTAR_NAME + 1])
  * is another stream's first.
  */
 static int
-another_stream(struct gather *g, const struct stream_member *m)
+gather_another_stream(struct gather *g, const struct stream_member *m)
 {
 	struct stream_list *l = &g->streams;
 
@@ -84,7 +85,7 @@ another_stream(struct gather *g, const struct stream_member *m)
  * streams; ${want} then is the one name that would have been right.
  */
 static int
-check_order(struct gather *g, const struct stream_reader *r,
+gather_check_order(struct gather *g, const struct stream_reader *r,
     const struct stream_member *m)
 {
 	char want[USTAR_NAME + 1], rest[KEY_MAX + 60];
@@ -94,38 +95,40 @@ check_order(struct gather *g, const struct stream_reader *r,
 		strcpy(g->key, m->key);
 		g->offset = m->offset;
 		if (m->kind != MEMBER_FRAME || m->frame != 0)
-			return wrong(g, r, m, "the first frame of a sample, "
+			return gather_wrong(g, r, m,
+			    "the first frame of a sample, "
 			    "number 000000");
 	}
 	if (strcmp(m->key, g->key) != 0) {
 		snprintf(rest, sizeof(rest), g->frames % (uint64_t)g->streams.n ==
 		    0 ? "%.80s.json, without which a sample is not whole" :
 		    "the rest of sample %.80s", g->key);
-		return wrong(g, r, m, rest);
+		return gather_wrong(g, r, m, rest);
 	}
-	if (another_stream(g, m))
+	if (gather_another_stream(g, m))
 		return 0;
 	g->fixed = 1;
 	whole = g->frames % (uint64_t)g->streams.n == 0;
 	if (m->kind == MEMBER_FRAME && g->label == -1) {
-		frame_name(g, g->frames, want);
-		return strcmp(m->name, want) == 0 ? 0 : wrong(g, r, m, want);
+		gather_frame_name(g, g->frames, want);
+		return strcmp(m->name, want) == 0 ? 0 : gather_wrong(g, r, m,
+		    want);
 	}
 	if (m->kind == MEMBER_FRAME || !whole ||
 	    (m->kind == MEMBER_LABEL && g->label != -1)) {
 		if (!whole)
-			frame_name(g, g->frames, want);
+			gather_frame_name(g, g->frames, want);
 		else
 			snprintf(want, sizeof(want), "%.80s.json", g->key);
-		return wrong(g, r, m, want);
+		return gather_wrong(g, r, m, want);
 	}
 	return 0;
 }
 
 /* Append a member whose data are ${data}, or, if NULL, what ${r} reads. */
 static int
-append(struct gather *g, struct stream_reader *r, const struct stream_member *m,
-    const void *data, size_t n)
+gather_append(struct gather *g, struct stream_reader *r,
+    const struct stream_member *m, const void *data, size_t n)
 {
 	static const unsigned char zeros[USTAR_BLOCK];
 	unsigned char header[USTAR_BLOCK];
@@ -157,7 +160,7 @@ append(struct gather *g, struct stream_reader *r, const struct stream_member *m,
 }
 
 static int
-add_label(struct gather *g, struct stream_reader *r,
+gather_add_label(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)
 {
 	char text[12] = "", again[12];
@@ -165,21 +168,24 @@ add_label(struct gather *g, struct stream_reader *r,
 	int got;
 
 	if (m->size == 0 || m->size >= sizeof(text))
-		return wrong(g, r, m, "a label, a number in decimal digits");
+		return gather_wrong(g, r, m,
+		    "a label, a number in decimal digits");
 	if ((got = stream_data(r, text)) != STREAM_MORE)
 		return got;
 	if (text_int(text, 0, INT32_MAX, &v) != 0)
-		return wrong(g, r, m, "a label, a number in decimal digits");
+		return gather_wrong(g, r, m,
+		    "a label, a number in decimal digits");
 	g->label = (int)v;
 	snprintf(again, sizeof(again), "%d", g->label);
 	if (strlen(text) != m->size || strcmp(text, again) != 0)
-		return wrong(g, r, m, "a label in decimal digits and no more");
-	return append(g, r, m, again, strlen(again));
+		return gather_wrong(g, r, m,
+		    "a label in decimal digits and no more");
+	return gather_append(g, r, m, again, strlen(again));
 }
 
 /* The time of frame ${f}, to the nearest 0.1 ms; it may not fit 32 bits. */
 static uint64_t
-frame_time(const struct stream_sample *s, uint64_t f)
+gather_frame_time(const struct stream_sample *s, uint64_t f)
 {
 	uint64_t num = (uint64_t)s->fps_num, den = (uint64_t)s->fps_den;
 	uint64_t x = 10000 * f;
@@ -196,7 +202,7 @@ frame_time(const struct stream_sample *s, uint64_t f)
 
 /* What KEY.json says against what came; then the entry of the index. */
 static int
-agree(struct gather *g, const struct info *i, const char *at)
+gather_agree(struct gather *g, const struct info *i, const char *at)
 {
 	const struct stream_sample *s = &i->sample;
 	uint64_t n = (uint64_t)g->streams.n, frames = g->frames / n;
@@ -212,7 +218,7 @@ agree(struct gather *g, const struct info *i, const char *at)
 	if (!stream_list_equal(&i->streams, &g->streams))
 		return fail("%s: \"streams\" are not those that came", at);
 	for (uint64_t f = 0; f < frames; f++) {
-		uint64_t t = frame_time(s, f);
+		uint64_t t = gather_frame_time(s, f);
 
 		if (t > UINT32_MAX)
 			return fail("%s: frame %llu comes more than %u s after "
@@ -237,19 +243,19 @@ agree(struct gather *g, const struct info *i, const char *at)
 }
 
 static int
-add_info(struct gather *g, struct stream_reader *r,
+gather_add_info(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)
 {
-	char *text = xmalloc((size_t)m->size + 1), *at = place(r, m);
+	char *text = xmalloc((size_t)m->size + 1), *at = gather_place(r, m);
 	int got = stream_data(r, text);
 
 	if (got != STREAM_MORE)
 		goto out;
 	got = STREAM_BAD;
 	if ((g->info = info_read(at, text, (size_t)m->size)) == NULL ||
-	    agree(g, g->info, at) != 0)
+	    gather_agree(g, g->info, at) != 0)
 		goto out;
-	got = append(g, r, m, g->info->text, strlen(g->info->text));
+	got = gather_append(g, r, m, g->info->text, strlen(g->info->text));
 	if (got == STREAM_MORE)
 		got = STREAM_DONE;
 out:
@@ -266,18 +272,18 @@ gather_member(struct gather *g, struct stream_reader *r,
 
 	if (!g->open)
 		g->label = -1;
-	if (check_order(g, r, m) != 0)
+	if (gather_check_order(g, r, m) != 0)
 		return STREAM_BAD;
 	g->open = 1;
 	if (m->kind == MEMBER_FRAME && m->size == 0)
-		return wrong(g, r, m, "a frame that is not empty");
+		return gather_wrong(g, r, m, "a frame that is not empty");
 	if (m->kind == MEMBER_INFO) {
-		got = add_info(g, r, m);
+		got = gather_add_info(g, r, m);
 	} else if (m->kind == MEMBER_LABEL) {
-		got = add_label(g, r, m);
+		got = gather_add_label(g, r, m);
 	} else {
 		g->frames++;
-		got = append(g, r, m, NULL, (size_t)m->size);
+		got = gather_append(g, r, m, NULL, (size_t)m->size);
 	}
 	strcpy(g->last, m->name);
 	g->last_offset = m->offset;

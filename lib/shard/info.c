@@ -72,7 +72,7 @@ stream_list_read(const struct json *v, struct stream_list *l)
 
 /* A path as UTF-8, see info.h; the caller's to free. */
 static char *
-path_to_text(const char *s)
+info_path_to_text(const char *s)
 {
 	struct buffer b = { 0 };
 
@@ -92,7 +92,7 @@ path_to_text(const char *s)
 
 /* The way back, in place; other escapes stay as they are. */
 static char *
-path_from_text(const char *text)
+info_path_from_text(const char *text)
 {
 	char *path = xstrdup(text), *to = path;
 	unsigned byte;
@@ -119,7 +119,7 @@ info_write(const struct stream_sample *s, const struct stream_list *streams,
     struct buffer *b)
 {
 	struct json_writer w = { 0 };
-	char *source = path_to_text(s->source), hash[17];
+	char *source = info_path_to_text(s->source), hash[17];
 
 	snprintf(hash, sizeof(hash), "%016llx",
 	    (unsigned long long)s->source_hash);
@@ -162,8 +162,8 @@ info_write(const struct stream_sample *s, const struct stream_list *streams,
 }
 
 static int
-get_int(const char *what, const struct json *o, const char *name, int64_t min,
-    int64_t max, int64_t *to)
+info_get_int(const char *what, const struct json *o, const char *name,
+    int64_t min, int64_t max, int64_t *to)
 {
 	if (json_to_int(json_get(o, name), min, max, to) != 0)
 		return fail("%s: \"%s\" is missing or wrong (wanted an integer "
@@ -173,19 +173,19 @@ get_int(const char *what, const struct json *o, const char *name, int64_t min,
 }
 
 static int
-get_small(const char *what, const struct json *o, const char *name, int min,
-    int max, int *to)
+info_get_small(const char *what, const struct json *o, const char *name,
+    int min, int max, int *to)
 {
 	int64_t v;
 
-	if (get_int(what, o, name, min, max, &v) != 0)
+	if (info_get_int(what, o, name, min, max, &v) != 0)
 		return -1;
 	*to = (int)v;
 	return 0;
 }
 
 static const char *
-get_text(const char *what, const struct json *o, const char *name)
+info_get_text(const char *what, const struct json *o, const char *name)
 {
 	const char *s = json_to_text(json_get(o, name));
 
@@ -195,7 +195,7 @@ get_text(const char *what, const struct json *o, const char *name)
 }
 
 static int
-get_rate(const char *what, const struct json *v, struct stream_sample *s)
+info_get_rate(const char *what, const struct json *v, struct stream_sample *s)
 {
 	int64_t n, d;
 
@@ -211,7 +211,7 @@ get_rate(const char *what, const struct json *v, struct stream_sample *s)
 }
 
 static int
-get_times(const char *what, const struct json *v, struct info *i)
+info_get_times(const char *what, const struct json *v, struct info *i)
 {
 	int64_t t = 0;
 
@@ -231,7 +231,7 @@ get_times(const char *what, const struct json *v, struct info *i)
 }
 
 static int
-get_labels(const char *what, const struct json *v, struct info *i)
+info_get_labels(const char *what, const struct json *v, struct info *i)
 {
 	size_t n = json_size(v);
 
@@ -258,7 +258,7 @@ get_labels(const char *what, const struct json *v, struct info *i)
 }
 
 static int
-get_all(const char *what, const struct json *o, struct info *i)
+info_get_all(const char *what, const struct json *o, struct info *i)
 {
 	struct stream_sample *s = &i->sample;
 	const struct json *t = json_get(o, "t");
@@ -267,17 +267,17 @@ get_all(const char *what, const struct json *o, struct info *i)
 
 	if (!json_is(o, '{'))
 		return fail("%s: no JSON object", what);
-	if ((key = get_text(what, o, "key")) == NULL ||
-	    (source = get_text(what, o, "src")) == NULL ||
-	    (status = get_text(what, o, "status")) == NULL ||
-	    (hash = get_text(what, o, "src_xxh3")) == NULL ||
-	    get_int(what, o, "flags", 0, 63, &flags) != 0 ||
-	    get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes) != 0 ||
-	    get_small(what, o, "frames", 1, FRAME_MAX, &s->frames) != 0 ||
-	    get_small(what, o, "width", 1, 65535, &s->width) != 0 ||
-	    get_small(what, o, "height", 1, 65535, &s->height) != 0 ||
-	    get_small(what, o, "label", -1, INT32_MAX, &s->label) != 0 ||
-	    get_rate(what, json_get(o, "fps"), s) != 0)
+	if ((key = info_get_text(what, o, "key")) == NULL ||
+	    (source = info_get_text(what, o, "src")) == NULL ||
+	    (status = info_get_text(what, o, "status")) == NULL ||
+	    (hash = info_get_text(what, o, "src_xxh3")) == NULL ||
+	    info_get_int(what, o, "flags", 0, 63, &flags) != 0 ||
+	    info_get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes) != 0 ||
+	    info_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames) != 0 ||
+	    info_get_small(what, o, "width", 1, 65535, &s->width) != 0 ||
+	    info_get_small(what, o, "height", 1, 65535, &s->height) != 0 ||
+	    info_get_small(what, o, "label", -1, INT32_MAX, &s->label) != 0 ||
+	    info_get_rate(what, json_get(o, "fps"), s) != 0)
 		return -1;
 	if (!key_is_valid(key))
 		return fail("%s: \"key\" %s is no key", what, text_quote(key));
@@ -292,14 +292,14 @@ get_all(const char *what, const struct json *o, struct info *i)
 		    SHARD_VARIABLE);
 	if ((flags & SHARD_LABELS) && s->label != -1)
 		return fail("%s: one label and several", what);
-	if ((t != NULL && get_times(what, t, i) != 0) ||
+	if ((t != NULL && info_get_times(what, t, i) != 0) ||
 	    ((flags & SHARD_LABELS) &&
-	    get_labels(what, json_get(o, "labels"), i) != 0))
+	    info_get_labels(what, json_get(o, "labels"), i) != 0))
 		return -1;
 	strcpy(i->key, key);
 	strcpy(i->ext, i->streams.kind[0].ext);
 	i->status = xstrdup(status);
-	i->source = path_from_text(source);
+	i->source = info_path_from_text(source);
 	s->key = i->key;
 	s->ext = i->ext;
 	s->status = i->status;
@@ -315,7 +315,7 @@ info_read(const char *what, const char *text, size_t n)
 	struct info *i = xcalloc(1, sizeof(*i));
 	struct json *o = json_parse(what, text, n);
 
-	if (o == NULL || get_all(what, o, i) != 0) {
+	if (o == NULL || info_get_all(what, o, i) != 0) {
 		info_free(i);
 		i = NULL;
 	} else {

@@ -27,7 +27,7 @@ journal_free(struct journal *j)
 
 /* Take the checksum off the ${line} of n bytes; -1 if it is wrong. */
 static int
-unseal(char *line, size_t n)
+journal_unseal(char *line, size_t n)
 {
 	char *space = n > 9 ? line + n - 9 : NULL, want[9];
 
@@ -42,13 +42,14 @@ unseal(char *line, size_t n)
 }
 
 static void
-seal(struct buffer *line)
+journal_seal(struct buffer *line)
 {
 	buffer_printf(line, " %08x\n", crc32c(0, line->data, line->n));
 }
 
 static void
-put_shard(struct buffer *b, size_t number, const struct journal_shard *s)
+journal_put_shard(struct buffer *b, size_t number,
+    const struct journal_shard *s)
 {
 	char hash[33];
 
@@ -61,7 +62,7 @@ put_shard(struct buffer *b, size_t number, const struct journal_shard *s)
 
 /* A line without its checksum; -1 if it is not the next of the journal. */
 static int
-parse_line(struct journal *j, const char *line)
+journal_parse_line(struct journal *j, const char *line)
 {
 	unsigned long long n, samples, frames, bytes;
 	struct journal_shard s = { 0 };
@@ -82,7 +83,7 @@ parse_line(struct journal *j, const char *line)
 	s.sum.samples = samples;
 	s.sum.frames = frames;
 	s.sum.bytes = bytes;
-	put_shard(&again, j->shards, &s);	/* sscanf is not strict */
+	journal_put_shard(&again, j->shards, &s);	/* sscanf is not strict */
 	same = strcmp(again.data, line) == 0;
 	buffer_free(&again);
 	if (!same)
@@ -94,7 +95,7 @@ parse_line(struct journal *j, const char *line)
 
 /* The bytes of ${b} that are good; -1 if bad lines are followed by others. */
 static int
-parse(struct journal *j, struct buffer *b)
+journal_parse(struct journal *j, struct buffer *b)
 {
 	char *line = b->data, *end = b->data + b->n, *newline;
 	int number = 0;
@@ -105,13 +106,13 @@ parse(struct journal *j, struct buffer *b)
 			break;		/* torn */
 		*newline = '\0';
 		number++;
-		if (unseal(line, (size_t)(newline - line)) != 0) {
+		if (journal_unseal(line, (size_t)(newline - line)) != 0) {
 			if (newline + 1 == end)
 				break;	/* torn, and then a newline */
 			return fail("%s:%d: the checksum of the line is wrong",
 			    Q(j->path), number);
 		}
-		if (parse_line(j, line) != 0)
+		if (journal_parse_line(j, line) != 0)
 			return fail("%s:%d: not a line of this journal",
 			    Q(j->path), number);
 	}
@@ -129,7 +130,7 @@ journal_read(const char *dir, int *bad)
 	j->path = path_join(dir, JOURNAL_NAME);
 	if (file_size(j->path) < 0)
 		goto none;
-	if (file_read(j->path, &b) != 0 || parse(j, &b) != 0) {
+	if (file_read(j->path, &b) != 0 || journal_parse(j, &b) != 0) {
 		*bad = 1;
 		goto none;
 	}
@@ -145,17 +146,17 @@ none:
 
 /* All that is known, as it stands in the file. */
 static int
-rewrite(const struct journal *j)
+journal_rewrite(const struct journal *j)
 {
 	struct buffer b = { 0 }, line = { 0 };
 	int result;
 
 	buffer_printf(&b, "S %s", j->settings);
-	seal(&b);
+	journal_seal(&b);
 	for (size_t i = 0; i < j->shards; i++) {
 		line.n = 0;
-		put_shard(&line, i, &j->shard[i]);
-		seal(&line);
+		journal_put_shard(&line, i, &j->shard[i]);
+		journal_seal(&line);
 		buffer_add(&b, line.data, line.n);
 	}
 	result = commit_bytes(j->path, b.data, b.n);
@@ -168,7 +169,7 @@ rewrite(const struct journal *j)
 int
 journal_continue(struct journal *j)
 {
-	if (rewrite(j) != 0)
+	if (journal_rewrite(j) != 0)
 		return -1;
 	j->fd = open(j->path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	return j->fd >= 0 ? 0 : fail_errno("%s: cannot open", Q(j->path));
@@ -195,8 +196,8 @@ journal_add(struct journal *j, const struct journal_shard *s)
 	struct buffer line = { 0 };
 	int result;
 
-	put_shard(&line, j->shards, s);
-	seal(&line);
+	journal_put_shard(&line, j->shards, s);
+	journal_seal(&line);
 	result = file_write(j->fd, j->path, line.data, line.n);
 	if (result == 0 && fdatasync(j->fd) != 0)
 		result = fail_errno("%s: cannot sync", Q(j->path));

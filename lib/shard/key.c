@@ -11,10 +11,10 @@
 #define KEPT 63			/* of a long key; then '-' and 16 digits */
 
 /* One component of a path. */
-struct part { const char *s; size_t n; };
+struct key_part { const char *s; size_t n; };
 
 static int
-is_plain(char c)
+key_is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -22,7 +22,7 @@ is_plain(char c)
 
 /* __x__, which readers of shards skip. */
 static int
-is_reserved(struct part p)
+key_is_reserved(struct key_part p)
 {
 	return p.n >= 4 && memcmp(p.s, "__", 2) == 0 &&
 	    memcmp(p.s + p.n - 2, "__", 2) == 0;
@@ -33,7 +33,7 @@ is_reserved(struct part p)
  * "a//b" and "./a/b" name the same file as "a/b", so they are the same here.
  */
 static int
-next_part(const char **path, struct part *p)
+key_next_part(const char **path, struct key_part *p)
 {
 	do {
 		*path += strspn(*path, "/");
@@ -50,10 +50,10 @@ next_part(const char **path, struct part *p)
  * of a reserved component.
  */
 static void
-escape(struct buffer *b, struct part p)
+key_escape(struct buffer *b, struct key_part p)
 {
 	for (size_t i = 0; i < p.n; i++)
-		if (is_plain(p.s[i]) && !(i == 0 && is_reserved(p)))
+		if (key_is_plain(p.s[i]) && !(i == 0 && key_is_reserved(p)))
 			buffer_add(b, &p.s[i], 1);
 		else
 			buffer_printf(b, "=%02X", (unsigned char)p.s[i]);
@@ -64,12 +64,12 @@ key_from_path(const char *path, char *key)
 {
 	struct buffer b = { 0 };
 	const char *rest = path;
-	struct part p, last = { NULL, 0 };
+	struct key_part p, last = { NULL, 0 };
 	size_t n = KEPT;
 
-	while (next_part(&rest, &p)) {
+	while (key_next_part(&rest, &p)) {
 		if (last.n > 0) {
-			escape(&b, last);
+			key_escape(&b, last);
 			buffer_text(&b, "/");
 		}
 		last = p;
@@ -83,7 +83,7 @@ key_from_path(const char *path, char *key)
 	if (last.n == 0)
 		return fail("%s: no name is left to make a key of",
 		    text_quote(path));
-	escape(&b, last);
+	key_escape(&b, last);
 	if (b.n <= KEY_MAX) {
 		strcpy(key, b.data);
 	} else {
@@ -102,16 +102,16 @@ int
 key_is_valid(const char *key)
 {
 	size_t n = strnlen(key, KEY_MAX + 1);
-	struct part p;
+	struct key_part p;
 
 	if (n == 0 || n > KEY_MAX)
 		return 0;
 	for (;; key++) {
-		p = (struct part){ key, strcspn(key, "/") };
-		if (p.n == 0 || is_reserved(p))
+		p = (struct key_part){ key, strcspn(key, "/") };
+		if (p.n == 0 || key_is_reserved(p))
 			return 0;
 		for (; *key != '/' && *key != '\0'; key++)
-			if (!is_plain(*key) && *key != '=')
+			if (!key_is_plain(*key) && *key != '=')
 				return 0;
 		if (*key == '\0')
 			return 1;

@@ -5,11 +5,11 @@
 #include "base/names.h"
 #include "shard/keyset.h"
 
-struct entry { uint64_t offset; uint32_t source; };
+struct keyset_entry { uint64_t offset; uint32_t source; };
 
 struct keyset {
 	struct names *names;
-	struct entry *entry;		/* by the numbers of the names */
+	struct keyset_entry *entry;		/* by the numbers of the names */
 	size_t cap;
 };
 
@@ -45,6 +45,6 @@ keyset_add(struct keyset *k, const char *key, uint32_t *source,
 	}
 	i = names_add(k->names, key);
 	k->entry = array_room(k->entry, (size_t)i, &k->cap, sizeof(*k->entry));
-	k->entry[i] = (struct entry){ *offset, *source };
+	k->entry[i] = (struct keyset_entry){ *offset, *source };
 	return 1;
 }

@@ -17,7 +17,7 @@
 
 /* Do ${each} with every shard; -1 or -2, damage, fails, 1 ends. */
 static int
-each_shard(const struct look *l, int (*each)(const struct shard *s,
+look_each_shard(const struct look *l, int (*each)(const struct shard *s,
     const struct class_list *classes, void *arg), void *arg)
 {
 	struct class_list none = { 0 };
@@ -57,7 +57,8 @@ each_shard(const struct look *l, int (*each)(const struct shard *s,
 }
 
 static int
-list_shard(const struct shard *s, const struct class_list *names, void *arg)
+look_list_shard(const struct shard *s, const struct class_list *names,
+    void *arg)
 {
 	FILE *f = arg;
 	char *path = table_escape(path_base(s->path));
@@ -84,14 +85,14 @@ look_list(const struct look *l, FILE *f)
 {
 	fprintf(f, "#key\tlabel\tclass\tframes\twidth\theight\tfps\tflags\t"
 	    "shard\toffset\tbytes\n");
-	return each_shard(l, list_shard, f);
+	return look_each_shard(l, look_list_shard, f);
 }
 
-struct wanted { const char *key; int64_t frame; FILE *f; };
+struct look_wanted { const char *key; int64_t frame; FILE *f; };
 
 /* The members of a sample as they stand, and the end of a tar. */
 static int
-cat_clip(const struct shard *s, const struct shard_sample *e, FILE *f)
+look_cat_clip(const struct shard *s, const struct shard_sample *e, FILE *f)
 {
 	static const char zeros[SHARD_END];
 	uint64_t at = (uint64_t)e->blk * USTAR_BLOCK;
@@ -109,9 +110,9 @@ cat_clip(const struct shard *s, const struct shard_sample *e, FILE *f)
 }
 
 static int
-cat_shard(const struct shard *s, const struct class_list *names, void *arg)
+look_cat_shard(const struct shard *s, const struct class_list *names, void *arg)
 {
-	const struct wanted *c = arg;
+	const struct look_wanted *c = arg;
 	int64_t i = shard_find(s, c->key);
 	struct shard_sample e;
 	struct buffer b = { 0 };
@@ -122,7 +123,7 @@ cat_shard(const struct shard *s, const struct class_list *names, void *arg)
 		return 0;
 	e = shard_entry(s, (uint32_t)i);
 	if (c->frame < 0)
-		return cat_clip(s, &e, c->f);
+		return look_cat_clip(s, &e, c->f);
 	if (c->frame >= e.frames)
 		return fail("%s: frame %lld (wanted 0 to %u)", c->key,
 		    (long long)c->frame, e.frames - 1);
@@ -136,17 +137,18 @@ cat_shard(const struct shard *s, const struct class_list *names, void *arg)
 int
 look_cat(const struct look *l, const char *key, int64_t frame, FILE *f)
 {
-	struct wanted w = { key, frame, f };
+	struct look_wanted w = { key, frame, f };
 
-	return each_shard(l, cat_shard, &w);
+	return look_each_shard(l, look_cat_shard, &w);
 }
 
-struct ends { int zero; FILE *f; };
+struct look_ends { int zero; FILE *f; };
 
 static int
-sources_of(const struct shard *s, const struct class_list *names, void *arg)
+look_sources_of(const struct shard *s, const struct class_list *names,
+    void *arg)
 {
-	const struct ends *o = arg;
+	const struct look_ends *o = arg;
 	struct buffer b = { 0 };
 	int result = 0;
 
@@ -180,9 +182,9 @@ sources_of(const struct shard *s, const struct class_list *names, void *arg)
 int
 look_sources(const struct look *l, int zero, FILE *f)
 {
-	struct ends o = { zero, f };
+	struct look_ends o = { zero, f };
 
-	return each_shard(l, sources_of, &o);
+	return look_each_shard(l, look_sources_of, &o);
 }
 
 int

@@ -9,7 +9,7 @@
 #include "shard/manifest.h"
 
 static void
-class_write(struct json_writer *w, const struct class_list *c)
+manifest_class_write(struct json_writer *w, const struct class_list *c)
 {
 	json_open(w, "classes", '[');
 	for (size_t i = 0; c != NULL && i < c->n; i++)
@@ -47,7 +47,7 @@ manifest_settings_id(const struct class_list *classes, const char *options,
 	struct hash128 id;
 
 	json_open(&w, NULL, '{');
-	class_write(&w, classes);
+	manifest_class_write(&w, classes);
 	json_put_raw(&w, "options", options);
 	stream_list_write(&w, "streams", streams);
 	json_close(&w);
@@ -64,7 +64,7 @@ manifest_content_id(const struct manifest *m)
 	char text[33];
 
 	json_open(&w, NULL, '{');
-	class_write(&w, &m->classes);
+	manifest_class_write(&w, &m->classes);
 	json_open(&w, "shards", '[');
 	for (size_t i = 0; i < m->shards; i++) {
 		const struct shard_sum *s = &m->shard[i].sum;
@@ -93,7 +93,8 @@ manifest_add(struct manifest *m, const char *name, const struct shard_sum *sum)
 }
 
 static void
-put_hash64(struct json_writer *w, const char *key, const struct buffer *b)
+manifest_put_hash64(struct json_writer *w, const char *key,
+    const struct buffer *b)
 {
 	char text[17];
 
@@ -103,7 +104,7 @@ put_hash64(struct json_writer *w, const char *key, const struct buffer *b)
 }
 
 static void
-put_shards(struct json_writer *w, const struct manifest *m)
+manifest_put_shards(struct json_writer *w, const struct manifest *m)
 {
 	char text[33];
 
@@ -134,7 +135,7 @@ manifest_sums(const struct manifest *m, struct buffer *b)
 }
 
 static int
-write_beside(const char *dir, const char *name, const struct buffer *b)
+manifest_write_beside(const char *dir, const char *name, const struct buffer *b)
 {
 	char *path = path_join(dir, name);
 	int result = commit_bytes(path, b->data, b->n);
@@ -155,8 +156,8 @@ manifest_write(const char *dir, const struct manifest *m)
 	manifest_sums(m, &sums);
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "bytes", (int64_t)m->bytes);
-	put_hash64(&w, "class_xxh3", &classes);
-	class_write(&w, &m->classes);
+	manifest_put_hash64(&w, "class_xxh3", &classes);
+	manifest_class_write(&w, &m->classes);
 	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m), text));
 	json_put_text(&w, "format", "vtset");
 	json_put_int(&w, "frames", (int64_t)m->frames);
@@ -164,17 +165,17 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_put_raw(&w, "options", m->options);
 	json_put_int(&w, "samples", (int64_t)m->samples);
 	json_put_text(&w, "settings_id", hash128_text(m->settings, text));
-	put_shards(&w, m);
+	manifest_put_shards(&w, m);
 	stream_list_write(&w, "streams", &m->streams);
 	json_put_int(&w, "version", MANIFEST_VERSION);
 	json_close(&w);
 	buffer_text(&w.out, "\n");
 	/* The manifest last: it says that all else is there. */
-	result = write_beside(dir, CLASSES_NAME, &classes);
+	result = manifest_write_beside(dir, CLASSES_NAME, &classes);
 	if (result == 0)
-		result = write_beside(dir, SUMS_NAME, &sums);
+		result = manifest_write_beside(dir, SUMS_NAME, &sums);
 	if (result == 0)
-		result = write_beside(dir, MANIFEST_NAME, &w.out);
+		result = manifest_write_beside(dir, MANIFEST_NAME, &w.out);
 	buffer_free(&classes);
 	buffer_free(&sums);
 	buffer_free(&w.out);

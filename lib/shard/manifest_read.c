@@ -15,7 +15,7 @@
 
 /* A member that is an integer from 0 up. */
 static int
-get_count(const struct json *o, const char *key, uint64_t *to)
+manifest_get_count(const struct json *o, const char *key, uint64_t *to)
 {
 	int64_t v;
 
@@ -26,7 +26,7 @@ get_count(const struct json *o, const char *key, uint64_t *to)
 }
 
 static int
-get_hash(const struct json *o, const char *key, struct hash128 *to)
+manifest_get_hash(const struct json *o, const char *key, struct hash128 *to)
 {
 	const char *text = json_to_text(json_get(o, key));
 
@@ -37,13 +37,13 @@ get_hash(const struct json *o, const char *key, struct hash128 *to)
 
 /* A name in the set's own directory, so that no path leads out of it. */
 static int
-is_plain_name(const char *s)
+manifest_is_plain_name(const char *s)
 {
 	return s != NULL && *s != '\0' && *s != '.' && strchr(s, '/') == NULL;
 }
 
 static int
-get_shards(const struct json *list, struct manifest *m)
+manifest_get_shards(const struct json *list, struct manifest *m)
 {
 	if (!json_is(list, '[') || json_size(list) == 0)
 		return fail("\"shards\" is missing or empty");
@@ -53,14 +53,14 @@ get_shards(const struct json *list, struct manifest *m)
 		struct shard_sum s;
 		uint64_t first = 0;
 
-		if (!is_plain_name(name))
+		if (!manifest_is_plain_name(name))
 			return fail("shard %zu: \"name\" is missing or not the "
 			    "name of a file in the directory", i);
-		if (get_count(o, "bytes", &s.bytes) != 0 ||
-		    get_count(o, "samples", &s.samples) != 0 ||
-		    get_count(o, "frames", &s.frames) != 0 ||
-		    get_count(o, "first", &first) != 0 ||
-		    get_hash(o, "xxh128", &s.hash) != 0)
+		if (manifest_get_count(o, "bytes", &s.bytes) != 0 ||
+		    manifest_get_count(o, "samples", &s.samples) != 0 ||
+		    manifest_get_count(o, "frames", &s.frames) != 0 ||
+		    manifest_get_count(o, "first", &first) != 0 ||
+		    manifest_get_hash(o, "xxh128", &s.hash) != 0)
 			return fail("shard %s is not described in full", Q(name));
 		if (s.samples == 0)
 			return fail("shard %s has no samples", Q(name));
@@ -78,11 +78,11 @@ get_shards(const struct json *list, struct manifest *m)
 }
 
 static int
-check_total(const struct json *o, const char *key, uint64_t want)
+manifest_check_total(const struct json *o, const char *key, uint64_t want)
 {
 	uint64_t v = 0;
 
-	if (get_count(o, key, &v) != 0)
+	if (manifest_get_count(o, key, &v) != 0)
 		return -1;
 	if (v != want)
 		return fail("\"%s\" is %llu, but the shards have %llu", key,
@@ -91,7 +91,7 @@ check_total(const struct json *o, const char *key, uint64_t want)
 }
 
 static int
-get_classes(const struct json *o, struct manifest *m)
+manifest_get_classes(const struct json *o, struct manifest *m)
 {
 	const struct json *list = json_get(o, "classes");
 	const char *want = json_to_text(json_get(o, "class_xxh3"));
@@ -120,7 +120,7 @@ get_classes(const struct json *o, struct manifest *m)
 }
 
 static int
-get_all(const struct json *o, struct manifest *m)
+manifest_get_all(const struct json *o, struct manifest *m)
 {
 	const char *format = json_to_text(json_get(o, "format"));
 	const struct json *options = json_get(o, "options");
@@ -144,13 +144,13 @@ get_all(const struct json *o, struct manifest *m)
 		return fail("\"options\" is missing");
 	if (stream_list_read(json_get(o, "streams"), &m->streams) != 0)
 		return fail("\"streams\" is missing or wrong");
-	if (get_shards(json_get(o, "shards"), m) != 0 ||
-	    check_total(o, "bytes", m->bytes) != 0 ||
-	    check_total(o, "frames", m->frames) != 0 ||
-	    check_total(o, "samples", m->samples) != 0 ||
-	    get_classes(o, m) != 0 ||
-	    (m->identified && get_hash(o, "dataset_id", &m->id) != 0) ||
-	    get_hash(o, settings_key, &m->settings) != 0)
+	if (manifest_get_shards(json_get(o, "shards"), m) != 0 ||
+	    manifest_check_total(o, "bytes", m->bytes) != 0 ||
+	    manifest_check_total(o, "frames", m->frames) != 0 ||
+	    manifest_check_total(o, "samples", m->samples) != 0 ||
+	    manifest_get_classes(o, m) != 0 ||
+	    (m->identified && manifest_get_hash(o, "dataset_id", &m->id) !=
+	    0) || manifest_get_hash(o, settings_key, &m->settings) != 0)
 		return -1;
 	m->options = json_print(options);
 	m->classes_derived = classes != NULL && strcmp(classes, "derived") == 0;
@@ -194,7 +194,7 @@ manifest_read(const char *dir, struct damage *d)
 	if (file_read(path, &b) != 0)
 		bad = damage_set(d, NOWHERE, "io", "%s", said);
 	else if ((o = json_parse("the manifest", b.data, b.n)) == NULL ||
-	    get_all(o, m) != 0)
+	    manifest_get_all(o, m) != 0)
 		bad = damage_set(d, NOWHERE, "manifest", "%s", said);
 	fail_capture(NULL, 0);
 out:

@@ -16,13 +16,13 @@
 #define CHUNK (1 << 20)			/* of records, when they are hashed */
 
 static uint64_t
-footer_at(const struct shard *s)
+shard_footer_at(const struct shard *s)
 {
 	return s->size - SHARD_END - SHARD_FOOTER;
 }
 
 static int
-read_footer(struct shard *s, struct damage *d)
+shard_read_footer(struct shard *s, struct damage *d)
 {
 	static const unsigned char zeros[SHARD_END];
 	unsigned char end[SHARD_FOOTER + SHARD_END];
@@ -32,10 +32,10 @@ read_footer(struct shard *s, struct damage *d)
 		return damage_set(d, s->size, "size", "%llu bytes (wanted a "
 		    "multiple of %d, at least %d): truncated, or not a shard",
 		    (unsigned long long)s->size, USTAR_BLOCK, SHARD_SMALLEST);
-	if (shard_get(s, end, sizeof(end), footer_at(s), d) != 0)
+	if (shard_get(s, end, sizeof(end), shard_footer_at(s), d) != 0)
 		return -1;
 	if ((wrong = shard_footer_get(end, &s->footer)) != NULL)
-		return damage_set(d, footer_at(s), "footer", "%s", wrong);
+		return damage_set(d, shard_footer_at(s), "footer", "%s", wrong);
 	if (memcmp(end + SHARD_FOOTER, zeros, SHARD_END) != 0)
 		return damage_set(d, s->size - SHARD_END, "end",
 		    "the two blocks at the end are not zero");
@@ -45,7 +45,7 @@ read_footer(struct shard *s, struct damage *d)
 
 /* Where the index and its sections lie, before anything is allocated. */
 static int
-check_layout(const struct shard *s, struct damage *d)
+shard_check_layout(const struct shard *s, struct damage *d)
 {
 	const struct shard_footer *f = &s->footer;
 	const uint64_t want[SECTIONS] = { (uint64_t)SHARD_SAMPLE * f->samples,
@@ -60,7 +60,8 @@ check_layout(const struct shard *s, struct damage *d)
 	    f->index_at != s->size - SHARD_END - f->index_length ||
 	    f->index_at < USTAR_BLOCK ||
 	    f->data_length != f->index_at - USTAR_BLOCK)
-		return damage_set(d, footer_at(s), "footer", "index at %llu, "
+		return damage_set(d, shard_footer_at(s), "footer",
+		    "index at %llu, "
 		    "%llu bytes, data %llu bytes do not fit a file of %llu "
 		    "bytes", (unsigned long long)f->index_at,
 		    (unsigned long long)f->index_length,
@@ -69,7 +70,8 @@ check_layout(const struct shard *s, struct damage *d)
 	if (most > USTAR_SIZE)
 		most = USTAR_SIZE;
 	if (f->index_length > most)
-		return damage_set(d, footer_at(s), "footer", "an index of %llu "
+		return damage_set(d, shard_footer_at(s), "footer",
+		    "an index of %llu "
 		    "bytes (wanted at most %llu)",
 		    (unsigned long long)f->index_length,
 		    (unsigned long long)most);
@@ -80,7 +82,8 @@ check_layout(const struct shard *s, struct damage *d)
 		if (x->at % 8 != 0 || x->at < end || x->at > limit ||
 		    (i == 0 && x->at != 0) ||
 		    x->length > limit - x->at || x->length != want[i])
-			return damage_set(d, footer_at(s), "footer", "section %d "
+			return damage_set(d, shard_footer_at(s), "footer",
+			    "section %d "
 			    "at %llu, %llu bytes, does not fit", i,
 			    (unsigned long long)x->at,
 			    (unsigned long long)x->length);
@@ -91,7 +94,7 @@ check_layout(const struct shard *s, struct damage *d)
 
 /* Read the index once; keep all of it but the records. */
 static int
-read_index(struct shard *s, struct damage *d)
+shard_read_index(struct shard *s, struct damage *d)
 {
 	const struct shard_footer *f = &s->footer;
 	uint64_t records = f->section[SECTION_RECORDS].at;
@@ -125,7 +128,7 @@ out:
 }
 
 static int
-read_meta(struct shard *s, struct damage *d)
+shard_read_meta(struct shard *s, struct damage *d)
 {
 	const struct shard_section *x = &s->footer.section[SECTION_META];
 	uint64_t at = s->footer.index_at + x->at;
@@ -153,7 +156,7 @@ read_meta(struct shard *s, struct damage *d)
 
 /* Sample ${i} against its neighbour before it, the footer and the strings. */
 static const char *
-check_sample(const struct shard *s, const struct shard_sample *e,
+shard_check_sample(const struct shard *s, const struct shard_sample *e,
     uint64_t record, uint64_t blk)
 {
 	uint64_t strings = s->footer.section[SECTION_STRINGS].length;
@@ -182,14 +185,14 @@ check_sample(const struct shard *s, const struct shard_sample *e,
 }
 
 static int
-check_samples(const struct shard *s, struct damage *d)
+shard_check_samples(const struct shard *s, struct damage *d)
 {
 	const struct shard_footer *f = &s->footer;
 	uint64_t record = 0, frames = 0, blk = 0;
 
 	for (uint32_t i = 0; i < f->samples; i++) {
 		struct shard_sample e = shard_entry(s, i);
-		const char *wrong = check_sample(s, &e, record, blk);
+		const char *wrong = shard_check_sample(s, &e, record, blk);
 
 		if (wrong != NULL)
 			return damage_set(d, f->index_at + (uint64_t)SHARD_SAMPLE *
@@ -199,7 +202,8 @@ check_samples(const struct shard *s, struct damage *d)
 		blk = (uint64_t)e.blk + e.blocks;
 	}
 	if (record != f->records || frames != f->frames)
-		return damage_set(d, footer_at(s), "footer", "%u records and "
+		return damage_set(d, shard_footer_at(s), "footer",
+		    "%u records and "
 		    "%llu frames, but the samples have %llu and %llu",
 		    f->records, (unsigned long long)f->frames,
 		    (unsigned long long)record, (unsigned long long)frames);
@@ -208,7 +212,7 @@ check_samples(const struct shard *s, struct damage *d)
 
 /* Ascending without a repeat, so it is also a permutation. */
 static int
-check_order(const struct shard *s, struct damage *d)
+shard_check_order(const struct shard *s, struct damage *d)
 {
 	const struct shard_section *x = &s->footer.section[SECTION_ORDER];
 	const unsigned char *order = shard_section(s, SECTION_ORDER);
@@ -231,17 +235,17 @@ check_order(const struct shard *s, struct damage *d)
 }
 
 static int
-load(struct shard *s, struct damage *d)
+shard_load(struct shard *s, struct damage *d)
 {
-	if (read_footer(s, d) != 0 || check_layout(s, d) != 0 ||
-	    read_index(s, d) != 0 || read_meta(s, d) != 0 ||
-	    check_samples(s, d) != 0 || check_order(s, d) != 0)
+	if (shard_read_footer(s, d) != 0 || shard_check_layout(s, d) != 0 ||
+	    shard_read_index(s, d) != 0 || shard_read_meta(s, d) != 0 ||
+	    shard_check_samples(s, d) != 0 || shard_check_order(s, d) != 0)
 		return -1;
 	return 0;
 }
 
 static struct shard *
-opened(struct shard *s, int result, struct damage *d, int print)
+shard_opened(struct shard *s, int result, struct damage *d, int print)
 {
 	if (result == 0)
 		return s;
@@ -264,14 +268,14 @@ shard_open(const char *path, struct damage *d)
 	s->path = xstrdup(path);
 	s->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
-		return opened(s, damage_set(d, NOWHERE, errno == ENOENT ?
+		return shard_opened(s, damage_set(d, NOWHERE, errno == ENOENT ?
 		    "missing" : errno == EMFILE || errno == ENFILE ? "files" :
 		    "io", "cannot open: %s", strerror(errno)), d, print);
 	if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return opened(s, damage_set(d, NOWHERE, "io", "not a regular file"),
-		    d, print);
+		return shard_opened(s, damage_set(d, NOWHERE, "io",
+		    "not a regular file"), d, print);
 	s->size = (uint64_t)st.st_size;
-	return opened(s, load(s, d), d, print);
+	return shard_opened(s, shard_load(s, d), d, print);
 }
 
 struct shard *
@@ -288,7 +292,7 @@ shard_open_memory(const char *name, const void *data, size_t n,
 	s->fd = -1;
 	s->memory = data;
 	s->size = n;
-	return opened(s, load(s, d), d, print);
+	return shard_opened(s, shard_load(s, d), d, print);
 }
 
 void
@@ -326,7 +330,7 @@ shard_wake(struct shard *s)
 		return fail_errno("%s: cannot open again", Q(s->path));
 	if (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size != s->size ||
 	    file_pread(s->fd, s->path, footer, sizeof(footer),
-	    footer_at(s)) != 0 || !hash128_equal(hash128(footer,
+	    shard_footer_at(s)) != 0 || !hash128_equal(hash128(footer,
 	    sizeof(footer)), s->footer_hash)) {
 		shard_rest(s);
 		errno = 0;

@@ -32,7 +32,7 @@ pack_prefix_valid(const char *s)
 }
 
 static void
-report(const struct pack *p, const struct stream_reader *r,
+pack_fill_report(const struct pack *p, const struct stream_reader *r,
     struct pack_report *to)
 {
 	*to = (struct pack_report){
@@ -49,7 +49,7 @@ report(const struct pack *p, const struct stream_reader *r,
 
 /* Format the class counts of the whole dataset.  The caller frees the text. */
 static char *
-class_counts(struct pack *p)
+pack_class_counts(struct pack *p)
 {
 	struct buffer b = { 0 };
 
@@ -63,7 +63,7 @@ class_counts(struct pack *p)
 /* ---- samples ---- */
 
 static int
-check_label(struct pack *p, const struct stream_reader *r, int label)
+pack_check_label(struct pack *p, const struct stream_reader *r, int label)
 {
 	uint64_t limit = p->classes_given ? p->m->classes.n : CLASSES_MOST;
 
@@ -77,7 +77,7 @@ check_label(struct pack *p, const struct stream_reader *r, int label)
 
 /* The sample at hand is complete. */
 static int
-end_sample(struct pack *p, const struct stream_reader *r)
+pack_end_sample(struct pack *p, const struct stream_reader *r)
 {
 	struct gather *g = &p->g;
 	const struct stream_sample *s = &g->info->sample;
@@ -88,11 +88,11 @@ end_sample(struct pack *p, const struct stream_reader *r)
 		if (pack_compare(p, stream_path(r)) != 0)
 			return -1;
 	} else {
-		if (check_label(p, r, s->label) != 0)
+		if (pack_check_label(p, r, s->label) != 0)
 			return -1;
 		derive_see(p->derive, g->key, s->label);
 		for (int i = 0; i < s->nlabels; i++) {
-			if (check_label(p, r, s->labels[i][0]) != 0)
+			if (pack_check_label(p, r, s->labels[i][0]) != 0)
 				return -1;
 			derive_several(p->derive, s->labels[i][0]);
 		}
@@ -112,7 +112,7 @@ end_sample(struct pack *p, const struct stream_reader *r)
 
 /* A sample begins: its key must be new. */
 static int
-begin_sample(struct pack *p, const struct stream_reader *r,
+pack_begin_sample(struct pack *p, const struct stream_reader *r,
     const struct stream_member *m)
 {
 	uint32_t source = (uint32_t)p->at_input;
@@ -142,7 +142,7 @@ begin_sample(struct pack *p, const struct stream_reader *r,
 
 /* The head of a stream, or ${text} NULL: a stream without one. */
 static int
-use_head(struct pack *p, const char *what, const char *text, size_t n)
+pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 {
 	struct json *o = text != NULL ? json_parse(what, text, n) : NULL;
 	const struct json *names = json_get(o, "classes");
@@ -204,7 +204,8 @@ out:
 }
 
 static int
-read_head(struct pack *p, struct stream_reader *r, const struct stream_member *m)
+pack_read_head(struct pack *p, struct stream_reader *r,
+    const struct stream_member *m)
 {
 	char *text = xmalloc((size_t)m->size + 1);
 	char *what = xprintf("%s: offset %llu: %s", stream_path(r),
@@ -214,7 +215,7 @@ read_head(struct pack *p, struct stream_reader *r, const struct stream_member *m
 	if (p->stream_begun)
 		fail("%s: not at the beginning of a stream", what);
 	else if ((result = stream_data(r, text)) == STREAM_MORE)
-		result = use_head(p, what, text, (size_t)m->size) == 0 ?
+		result = pack_use_head(p, what, text, (size_t)m->size) == 0 ?
 		    STREAM_MORE : STREAM_BAD;
 	free(text);
 	free(what);
@@ -222,7 +223,8 @@ read_head(struct pack *p, struct stream_reader *r, const struct stream_member *m
 }
 
 static int
-read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
+pack_read_end(struct pack *p, struct stream_reader *r,
+    const struct stream_member *m)
 {
 	struct stream_mark mark;
 	int result;
@@ -252,22 +254,23 @@ read_end(struct pack *p, struct stream_reader *r, const struct stream_member *m)
 }
 
 static int
-read_member(struct pack *p, struct stream_reader *r,
+pack_read_member(struct pack *p, struct stream_reader *r,
     const struct stream_member *m)
 {
 	int result;
 
 	if (m->kind == MEMBER_HEAD)
-		return read_head(p, r, m);
+		return pack_read_head(p, r, m);
 	if (m->kind == MEMBER_END)
-		return read_end(p, r, m);
-	if (!p->stream_begun && use_head(p, stream_path(r), NULL, 0) != 0)
+		return pack_read_end(p, r, m);
+	if (!p->stream_begun && pack_use_head(p, stream_path(r), NULL, 0) != 0)
 		return STREAM_BAD;
-	if (!p->g.open && m->kind == MEMBER_FRAME && begin_sample(p, r, m) != 0)
+	if (!p->g.open && m->kind == MEMBER_FRAME &&
+	    pack_begin_sample(p, r, m) != 0)
 		return STREAM_BAD;
 	result = gather_member(&p->g, r, m);
 	if (result == STREAM_DONE)
-		return end_sample(p, r) == 0 ? STREAM_MORE : STREAM_BAD;
+		return pack_end_sample(p, r) == 0 ? STREAM_MORE : STREAM_BAD;
 	/* A sample that may have to be written before it is complete. */
 	if (result == STREAM_MORE && p->g.fixed && p->samples >= p->replay) {
 		if (!p->settled && pack_settle(p) != 0)
@@ -279,7 +282,7 @@ read_member(struct pack *p, struct stream_reader *r,
 }
 
 static int
-cut(struct pack *p, const struct stream_reader *r)
+pack_cut(struct pack *p, const struct stream_reader *r)
 {
 	return fail("%s: the input ended after %llu samples, last complete key "
 	    "%s, offset %llu: its writer died or the pipe broke",
@@ -290,22 +293,22 @@ cut(struct pack *p, const struct stream_reader *r)
 
 /* Tell how far it is; also called while no input comes. */
 static void
-tick(void *arg)
+pack_tick(void *arg)
 {
 	struct pack *p = arg;
 	struct pack_report so_far;
 
 	if (p->o->tick == NULL)
 		return;
-	report(p, p->reader, &so_far);
+	pack_fill_report(p, p->reader, &so_far);
 	p->o->tick(p->o->arg, &so_far);
 }
 
 static int
-read_input(struct pack *p, const char *path)
+pack_read_input(struct pack *p, const char *path)
 {
 	const struct stream_limits limits = { p->o->max_member, p->o->foreign,
-		p->o->skip_foreign, tick, p };
+		p->o->skip_foreign, pack_tick, p };
 	struct stream_reader *r = stream_read_open(path, &limits);
 	struct stream_member m;
 	int result = STREAM_MORE;
@@ -315,10 +318,10 @@ read_input(struct pack *p, const char *path)
 	p->reader = r;
 	p->stream_begun = 0;
 	while (result == STREAM_MORE) {
-		tick(p);
+		pack_tick(p);
 		result = stream_next(r, &m);
 		if (result == STREAM_MORE)
-			result = read_member(p, r, &m);
+			result = pack_read_member(p, r, &m);
 		if (stop_signal() != 0)
 			result = STREAM_BAD;
 	}
@@ -331,7 +334,7 @@ read_input(struct pack *p, const char *path)
 		    "archives of other programs)", stream_path(r),
 		    (unsigned long long)p->samples);
 	else if (result == STREAM_CUT)
-		result = cut(p, r);
+		result = pack_cut(p, r);
 	p->reader = NULL;
 	p->read_before += stream_bytes(r);
 	p->skipped += stream_skipped(r);
@@ -341,7 +344,7 @@ read_input(struct pack *p, const char *path)
 }
 
 static int
-prepare(struct pack *p)
+pack_prepare(struct pack *p)
 {
 	const struct pack_options *o = p->o;
 
@@ -368,10 +371,10 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 {
 	struct pack p = { .o = o, .input = input, .status = EXIT_FAILED,
 		.lock = -1 };
-	int result = prepare(&p);
+	int result = pack_prepare(&p);
 
 	for (; p.at_input < n && result == 0; p.at_input++)
-		result = read_input(&p, input[p.at_input]);
+		result = pack_read_input(&p, input[p.at_input]);
 	if (result == 0)
 		result = pack_finish(&p);
 	if (result != 0 && stop_signal() != 0)
@@ -381,9 +384,9 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 		note("%s: %zu finished shards, %llu samples, are kept; the same "
 		    "command goes on after them", Q(o->dir), p.m->shards,
 		    (unsigned long long)p.m->samples);
-	report(&p, NULL, to);
+	pack_fill_report(&p, NULL, to);
 	if (result == 0)
-		to->classes = class_counts(&p);
+		to->classes = pack_class_counts(&p);
 	if (result == 0)
 		p.status = p.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
 	shard_drop(p.shard);

@@ -12,8 +12,8 @@
 
 /* What sample ${e} of an earlier run says of the classes. */
 static int
-adopt_labels(struct pack *p, const struct shard *s, const struct shard_sample *e,
-    const char *key)
+pack_old_adopt_labels(struct pack *p, const struct shard *s,
+    const struct shard_sample *e, const char *key)
 {
 	const struct stream_sample plain = { .label = e->label, .flags = e->flags };
 	struct buffer b = { 0 };
@@ -41,7 +41,7 @@ adopt_labels(struct pack *p, const struct shard *s, const struct shard_sample *e
 
 /* Take shard ${number} of an earlier run into account. */
 static int
-adopt(struct pack *p, size_t number, const char *name,
+pack_old_adopt(struct pack *p, size_t number, const char *name,
     const struct shard_sum *sum)
 {
 	char *path = path_join(p->o->dir, name), key[KEY_MAX + 1];
@@ -67,7 +67,7 @@ adopt(struct pack *p, size_t number, const char *name,
 		uint32_t source = PACKED;
 
 		keyset_add(p->keys, shard_key(s, &e, key), &source, &sample);
-		if (adopt_labels(p, s, &e, key) != 0)
+		if (pack_old_adopt_labels(p, s, &e, key) != 0)
 			goto out;
 	}
 	manifest_add(p->m, name, &whole);
@@ -82,7 +82,7 @@ out:
 }
 
 static int
-adopt_finished(struct pack *p)
+pack_old_adopt_finished(struct pack *p)
 {
 	struct manifest *old = manifest_read(p->o->dir, NULL);
 	const char *end;
@@ -98,14 +98,15 @@ adopt_finished(struct pack *p)
 	    &old->classes, old->options, &old->streams);
 	p->finished = 1;
 	for (size_t k = 0; k < old->shards && result == 0; k++)
-		result = adopt(p, k, old->shard[k].name, &old->shard[k].sum);
+		result = pack_old_adopt(p, k, old->shard[k].name,
+		    &old->shard[k].sum);
 	free(prefix);
 	manifest_free(old);
 	return result;
 }
 
 static int
-adopt_journal(struct pack *p)
+pack_old_adopt_journal(struct pack *p)
 {
 	struct json *o = json_parse("the settings of the first run",
 	    p->journal->settings, strlen(p->journal->settings));
@@ -123,7 +124,7 @@ adopt_journal(struct pack *p)
 	for (size_t k = 0; k < p->journal->shards && result == 0; k++) {
 		char *name = pack_shard_name(p, k);
 
-		result = adopt(p, k, name, &p->journal->shard[k].sum);
+		result = pack_old_adopt(p, k, name, &p->journal->shard[k].sum);
 		free(name);
 	}
 	return result;
@@ -143,9 +144,9 @@ pack_look(struct pack *p)
 	if (bad) {
 		result = -1;
 	} else if (there) {
-		result = adopt_finished(p);
+		result = pack_old_adopt_finished(p);
 	} else if (p->journal != NULL) {
-		result = adopt_journal(p);
+		result = pack_old_adopt_journal(p);
 	} else if (file_size(first) >= 0) {
 		fail("%s: is there, but no manifest or journal lists it (-f "
 		    "replaces it)", Q(first));
@@ -169,7 +170,7 @@ out:
 
 /* Shards from ${number} on, which are part of nothing. */
 static void
-remove_shards(struct pack *p, size_t number)
+pack_old_remove_shards(struct pack *p, size_t number)
 {
 	for (;; number++) {
 		char *path = pack_shard_path(p, number);
@@ -183,7 +184,7 @@ remove_shards(struct pack *p, size_t number)
 
 /* The manifest goes first, so that nobody takes half of a set for one. */
 static int
-remove_set(const char *dir)
+pack_old_remove_set(const char *dir)
 {
 	char *path = path_join(dir, MANIFEST_NAME);
 	struct damage unused;
@@ -212,16 +213,16 @@ pack_ready(struct pack *p)
 	if (p->journal != NULL && p->journal->fd >= 0)
 		return 0;
 	if (p->journal != NULL) {
-		remove_shards(p, p->m->shards);
+		pack_old_remove_shards(p, p->m->shards);
 		return journal_continue(p->journal);
 	}
-	if (p->o->force && remove_set(p->o->dir) != 0)
+	if (p->o->force && pack_old_remove_set(p->o->dir) != 0)
 		return -1;
 	p->journal = journal_create(p->o->dir, p->settings);
 	if (p->journal == NULL)
 		return -1;
 	if (p->o->force)
-		remove_shards(p, 0);
+		pack_old_remove_shards(p, 0);
 	return 0;
 }
 
@@ -229,7 +230,7 @@ pack_ready(struct pack *p)
 
 /* Open the shard that holds sample ${p->samples}, one after the other. */
 static int
-open_packed(struct pack *p)
+pack_old_open_packed(struct pack *p)
 {
 	while (p->old == NULL || p->samples >= p->m->shard[p->old_number].first +
 	    p->old->footer.samples) {
@@ -248,7 +249,7 @@ open_packed(struct pack *p)
 
 /* 1 if the sample at hand has the members that ${e} of ${p->old} has. */
 static int
-same_members(const struct pack *p, const struct shard_sample *e)
+pack_old_same_members(const struct pack *p, const struct shard_sample *e)
 {
 	const struct gather *g = &p->g;
 	struct shard_record *r;
@@ -275,13 +276,13 @@ pack_compare(struct pack *p, const char *path)
 	char key[KEY_MAX + 1];
 	const char *what = NULL;
 
-	if (open_packed(p) != 0)
+	if (pack_old_open_packed(p) != 0)
 		return -1;
 	e = shard_entry(p->old, (uint32_t)(p->samples -
 	    p->m->shard[p->old_number].first));
 	if (strcmp(shard_key(p->old, &e, key), p->g.key) != 0)
 		what = key;
-	else if (!same_members(p, &e))
+	else if (!pack_old_same_members(p, &e))
 		what = "the same key with other content";
 	if (what == NULL)
 		return 0;

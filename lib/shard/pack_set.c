@@ -32,7 +32,7 @@ pack_shard_path(const struct pack *p, size_t number)
 /* ---- the settings, which make the identity of the set ---- */
 
 static const struct class_list *
-classes_known(const struct pack *p)
+pack_set_classes_known(const struct pack *p)
 {
 	return p->classes_given ? &p->m->classes : NULL;
 }
@@ -57,7 +57,7 @@ pack_settings(const char *prefix, const struct class_list *classes,
 
 /* Say which of the settings differ, as far as both are known. */
 static int
-compare_settings(struct pack *p, const char *mine)
+pack_set_compare_settings(struct pack *p, const char *mine)
 {
 	static const char *const member[] = { "prefix", "streams", "classes",
 		"options" };
@@ -103,22 +103,22 @@ pack_settle(struct pack *p)
 	free(p->m->options);
 	p->m->options = w.out.data;
 	p->m->streams = p->g.streams;
-	mine = pack_settings(p->o->prefix, classes_known(p), p->m->options,
-	    &p->m->streams);
+	mine = pack_settings(p->o->prefix, pack_set_classes_known(p),
+	    p->m->options, &p->m->streams);
 	if (p->settings != NULL)
-		result = compare_settings(p, mine);
+		result = pack_set_compare_settings(p, mine);
 	free(p->settings);
 	p->settings = mine;
 	p->settled = 1;
-	p->m->settings = manifest_settings_id(classes_known(p), p->m->options,
-	    &p->m->streams);
+	p->m->settings = manifest_settings_id(pack_set_classes_known(p),
+	    p->m->options, &p->m->streams);
 	return result;
 }
 
 /* ---- shards ---- */
 
 static int
-begin_shard(struct pack *p)
+pack_set_begin_shard(struct pack *p)
 {
 	char *path;
 
@@ -134,7 +134,7 @@ begin_shard(struct pack *p)
 }
 
 static int
-finish_shard(struct pack *p)
+pack_set_finish_shard(struct pack *p)
 {
 	char *name = pack_shard_name(p, p->m->shards);
 	struct shard_writer *w = p->shard;
@@ -162,9 +162,9 @@ pack_place(struct pack *p, int complete)
 
 	if (p->shard != NULL && shard_samples(p->shard) > 0 && shard_size_with(
 	    p->shard, g->total, g->records, key) > p->o->shard_size &&
-	    finish_shard(p) != 0)
+	    pack_set_finish_shard(p) != 0)
 		return -1;
-	if (p->shard == NULL && begin_shard(p) != 0)
+	if (p->shard == NULL && pack_set_begin_shard(p) != 0)
 		return -1;
 	if (!complete && (shard_samples(p->shard) > 0 || g->bytes.n < GATHERED))
 		return 0;
@@ -183,7 +183,7 @@ pack_place(struct pack *p, int complete)
 
 /* Would it fit the disk?  The nearest directory that is there tells. */
 static int
-check_space(const struct pack *p)
+pack_set_check_space(const struct pack *p)
 {
 	char *dir = xstrdup(p->o->dir), *slash, need[32], have[32];
 	struct statvfs v;
@@ -211,7 +211,7 @@ out:
 
 /* Nothing new came, so the settings are those of the first run. */
 static int
-restore_settings(struct pack *p)
+pack_set_restore_settings(struct pack *p)
 {
 	struct json *o = json_parse("the settings of the first run",
 	    p->settings, strlen(p->settings));
@@ -232,8 +232,8 @@ restore_settings(struct pack *p)
 	for (size_t i = 0; i < json_size(classes); i++)
 		class_add(&p->m->classes, json_to_text(json_at(classes, i)));
 	p->m->options = json_print(options);
-	p->m->settings = manifest_settings_id(classes_known(p), p->m->options,
-	    &p->m->streams);
+	p->m->settings = manifest_settings_id(pack_set_classes_known(p),
+	    p->m->options, &p->m->streams);
 	result = 0;
 out:
 	json_free(o);
@@ -252,14 +252,14 @@ pack_finish(struct pack *p)
 		    (unsigned long long)p->replay);
 		return pack_refuse(p);
 	}
-	if (p->shard != NULL && finish_shard(p) != 0)
+	if (p->shard != NULL && pack_set_finish_shard(p) != 0)
 		return -1;
 	if (p->m->samples == 0)
 		return fail("no sample came (nothing was packed)");
 	if (p->o->dry_run)
-		return p->finished ? 0 : check_space(p);
+		return p->finished ? 0 : pack_set_check_space(p);
 	if (!p->finished) {
-		if (!p->settled && restore_settings(p) != 0)
+		if (!p->settled && pack_set_restore_settings(p) != 0)
 			return -1;
 		if (!p->classes_given)
 			derive_classes(p->derive, &p->m->classes);

@@ -25,7 +25,7 @@ sets_free(struct sets *s)
 }
 
 static int
-add_sample(struct sets *s, const struct dataset *d, uint32_t i,
+sets_add_sample(struct sets *s, const struct dataset *d, uint32_t i,
     const struct sample *m, struct buffer *b)
 {
 	char *what = xprintf("%s: key %s", text_quote(m->shard), m->key);
@@ -71,7 +71,7 @@ sets_read(const struct dataset *d, int *bad)
 			continue;
 		if (m.flags & SHARD_LABELS) {
 			s->has[i] = 1;
-			*bad = add_sample(s, d, i, &m, &b);
+			*bad = sets_add_sample(s, d, i, &m, &b);
 		}
 		s->first[i + 1] = s->n;
 	}

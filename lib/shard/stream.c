@@ -43,7 +43,7 @@ stream_open(int fd, const char *path, const char *tool)
 }
 
 static int
-flush(struct stream_writer *w)
+stream_flush(struct stream_writer *w)
 {
 	size_t n = w->out.n;
 
@@ -53,7 +53,7 @@ flush(struct stream_writer *w)
 }
 
 static int
-put_member(struct stream_writer *w, const char *name, const void *data,
+stream_put_member(struct stream_writer *w, const char *name, const void *data,
     size_t n)
 {
 	static const char zeros[USTAR_BLOCK];
@@ -66,7 +66,7 @@ put_member(struct stream_writer *w, const char *name, const void *data,
 	buffer_add(&w->out, header, sizeof(header));
 	buffer_add(&w->out, data, n);
 	buffer_add(&w->out, zeros, ustar_padding(n));
-	return w->out.n < GATHER ? 0 : flush(w);
+	return w->out.n < GATHER ? 0 : stream_flush(w);
 }
 
 int
@@ -93,7 +93,7 @@ stream_head(struct stream_writer *w, const char *const *classes, size_t n,
 	if (options != NULL)
 		json_put_raw(&j, "options", options);
 	json_close(&j);
-	result = put_member(w, STREAM_HEAD, j.out.data, j.out.n);
+	result = stream_put_member(w, STREAM_HEAD, j.out.data, j.out.n);
 out:
 	buffer_free(&j.out);
 	return result;
@@ -133,7 +133,7 @@ stream_frame(struct stream_writer *w, const void *data, size_t n)
 		    text_quote(w->sample.source), w->frame);
 	snprintf(name, sizeof(name), "%s.%06d.%s", w->sample.key, w->frame++,
 	    w->sample.ext);
-	return put_member(w, name, data, n);
+	return stream_put_member(w, name, data, n);
 }
 
 /* A whole sample is sent at once: the reader need not wait for the next. */
@@ -151,12 +151,13 @@ stream_commit(struct stream_writer *w)
 	if (s->label >= 0) {
 		snprintf(name, sizeof(name), "%s.cls", s->key);
 		snprintf(label, sizeof(label), "%d", s->label);
-		if (put_member(w, name, label, strlen(label)) != 0)
+		if (stream_put_member(w, name, label, strlen(label)) != 0)
 			goto out;
 	}
 	snprintf(name, sizeof(name), "%s.json", s->key);
 	info_write(s, &streams, &info);
-	if (put_member(w, name, info.data, info.n) != 0 || flush(w) != 0)
+	if (stream_put_member(w, name, info.data, info.n) != 0 ||
+	    stream_flush(w) != 0)
 		goto out;
 	w->open = 0;
 	w->samples++;
@@ -176,7 +177,7 @@ stream_end(struct stream_writer *w, const char *status)
 	int result = -1;
 
 	assert(!w->open);
-	if (flush(w) != 0)
+	if (stream_flush(w) != 0)
 		goto out;
 	snprintf(hash, sizeof(hash), "%016llx",
 	    (unsigned long long)hasher_64(w->hash));
@@ -187,10 +188,10 @@ stream_end(struct stream_writer *w, const char *status)
 	json_put_text(&j, "tool", w->tool);
 	json_put_text(&j, "xxh3", hash);
 	json_close(&j);
-	if (put_member(w, STREAM_END, j.out.data, j.out.n) != 0)
+	if (stream_put_member(w, STREAM_END, j.out.data, j.out.n) != 0)
 		goto out;
 	buffer_add(&w->out, zeros, sizeof(zeros));
-	result = flush(w);
+	result = stream_flush(w);
 out:
 	buffer_free(&j.out);
 	stream_drop(w);

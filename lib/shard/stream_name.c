@@ -8,7 +8,7 @@
 #include "shard/stream_read.h"
 
 static int
-is_tag(const char *s, size_t n)
+stream_is_tag(const char *s, size_t n)
 {
 	return n >= 1 && n <= 8 &&
 	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789") >= n;
@@ -16,7 +16,7 @@ is_tag(const char *s, size_t n)
 
 /* What follows the key and its dot: FFFFFF.EXT or FFFFFF.TAG.EXT. */
 static const char *
-parse_frame(const char *s, struct stream_member *m)
+stream_parse_frame(const char *s, struct stream_member *m)
 {
 	const char *dot;
 
@@ -29,7 +29,7 @@ parse_frame(const char *s, struct stream_member *m)
 	if (dot != NULL) {
 		size_t n = (size_t)(dot - s);
 
-		if (!is_tag(s, n))
+		if (!stream_is_tag(s, n))
 			return "the tag is not 1 to 8 of a-z and 0-9";
 		snprintf(m->tag, sizeof(m->tag), "%.*s", (int)n, s);
 		if (strcmp(m->tag, STREAM_UNTAGGED) == 0)
@@ -71,5 +71,5 @@ stream_member_name(const char *name, struct stream_member *m)
 	m->kind = strcmp(dot, ".cls") == 0 ? MEMBER_LABEL : MEMBER_INFO;
 	if (m->kind == MEMBER_LABEL || strcmp(dot, ".json") == 0)
 		return NULL;
-	return parse_frame(dot + 1, m);
+	return stream_parse_frame(dot + 1, m);
 }

@@ -20,7 +20,7 @@
 #include "shard/stream_read.h"
 
 #define Q text_quote
-#define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see hash_to */
+#define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see stream_read_hash_to */
 #define USTAR_TYPE 156			/* offset of the type in a ustar
 					 * header */
 #define NAMED 10			/* members left out that are named */
@@ -51,7 +51,7 @@ struct stream_reader {
  * is known, its block is still here.
  */
 static int
-hash_to(struct stream_reader *r, uint64_t to)
+stream_read_hash_to(struct stream_reader *r, uint64_t to)
 {
 	uint64_t start = r->total - r->filled;
 
@@ -64,7 +64,7 @@ hash_to(struct stream_reader *r, uint64_t to)
 
 /* One read; 0 at the end, -1 with errno.  A signal is seen within a second. */
 static ssize_t
-read_some(struct stream_reader *r, char *to, size_t n)
+stream_read_some(struct stream_reader *r, char *to, size_t n)
 {
 	struct pollfd p = { .fd = r->fd, .events = POLLIN };
 
@@ -89,14 +89,15 @@ read_some(struct stream_reader *r, char *to, size_t n)
 
 /* libarchive asks for the next bytes. */
 static la_ssize_t
-more(struct archive *a, void *arg, const void **data)
+stream_read_callback(struct archive *a, void *arg, const void **data)
 {
 	struct stream_reader *r = arg;
 
-	hash_to(r, r->total);
+	stream_read_hash_to(r, r->total);
 	r->filled = 0;
 	while (!r->eof && r->filled < BLOCK) {
-		ssize_t n = read_some(r, r->block + r->filled, BLOCK - r->filled);
+		ssize_t n = stream_read_some(r, r->block + r->filled,
+		    BLOCK - r->filled);
 
 		if (n < 0) {
 			archive_set_error(a, errno, "cannot read: %s",
@@ -142,7 +143,8 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 	/*
 	 * It looks at the first block; stream_next says what it thinks of it.
 	 */
-	r->opened = archive_read_open(r->a, r, NULL, more, NULL);
+	r->opened = archive_read_open(r->a, r, NULL, stream_read_callback,
+	    NULL);
 	return r;
 err:
 	stream_read_close(r);
@@ -200,7 +202,7 @@ stream_library(void)
  * files.
  */
 static char
-member_type(const struct stream_reader *r)
+stream_read_member_type(const struct stream_reader *r)
 {
 	uint64_t start = r->total - r->filled, at = r->member.offset;
 
@@ -210,11 +212,11 @@ member_type(const struct stream_reader *r)
 
 /* libarchive hands through whatever a tar can hold: NULL, or why not. */
 static const char *
-check_entry(const struct stream_reader *r, struct archive_entry *e,
+stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
     struct stream_member *m)
 {
 	const char *name = archive_entry_pathname(e);
-	char type = member_type(r);
+	char type = stream_read_member_type(r);
 
 	if (name == NULL || *name == '\0')
 		return "a name that is no plain text";
@@ -246,7 +248,7 @@ check_entry(const struct stream_reader *r, struct archive_entry *e,
 
 /* Is what went wrong that the input ends before ${wanted}? */
 static int
-is_cut(const struct stream_reader *r, uint64_t wanted)
+stream_read_is_cut(const struct stream_reader *r, uint64_t wanted)
 {
 	return r->eof && (wanted > r->total ||
 	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
@@ -254,7 +256,7 @@ is_cut(const struct stream_reader *r, uint64_t wanted)
 
 /* The program that unpacks what the input begins with; NULL: none. */
 static const char *
-unpacker(const struct stream_reader *r)
+stream_read_unpacker(const struct stream_reader *r)
 {
 	static const struct { const char *name, *magic; size_t n; } packers[] = {
 		{ "gzip", "\x1f\x8b", 2 },
@@ -272,7 +274,7 @@ unpacker(const struct stream_reader *r)
 }
 
 static int
-damaged(struct stream_reader *r, uint64_t at)
+stream_read_damaged(struct stream_reader *r, uint64_t at)
 {
 	if (r->stopped)
 		return STREAM_BAD;
@@ -285,7 +287,7 @@ damaged(struct stream_reader *r, uint64_t at)
 
 /* The input is at its real end: was it all there? */
 static int
-finish(struct stream_reader *r)
+stream_read_finish(struct stream_reader *r)
 {
 	/* A tar ends with two zero blocks; without them it was cut. */
 	if (r->total < r->end || r->total - r->end < 2 * USTAR_BLOCK ||
@@ -296,7 +298,8 @@ finish(struct stream_reader *r)
 
 /* A member that does not belong here; -1 unless such are left out. */
 static int
-refuse(struct stream_reader *r, struct archive_entry *e, const char *why)
+stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
+    const char *why)
 {
 	const char *name = archive_entry_pathname(e);
 
@@ -334,15 +337,15 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		if (r->eof && r->total == 0)
 			return fail("%s: empty (wanted a stream of vt-extract)",
 			    r->path);
-		if (got != ARCHIVE_OK && unpacker(r) != NULL)
+		if (got != ARCHIVE_OK && stream_read_unpacker(r) != NULL)
 			return fail("%s: compressed (wanted a tar stream: %s -dc "
-			    "FILE | %s)", r->path, unpacker(r),
+			    "FILE | %s)", r->path, stream_read_unpacker(r),
 			    program_name());
 		if (got == ARCHIVE_EOF && !r->stopped)
-			return finish(r);
+			return stream_read_finish(r);
 		if (got != ARCHIVE_OK)
-			return is_cut(r, r->end + USTAR_BLOCK) ? STREAM_CUT :
-			    damaged(r, r->end);
+			return stream_read_is_cut(r, r->end + USTAR_BLOCK) ?
+			    STREAM_CUT : stream_read_damaged(r, r->end);
 		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
 		/* archive_read_header_position would be that of zero blocks
 		 * that were passed on the way here. */
@@ -356,7 +359,7 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		}
 		r->members++;
 		r->marked = 0;
-		why = check_entry(r, e, &r->member);
+		why = stream_read_check_entry(r, e, &r->member);
 		if (why == NULL && r->member.size > r->limits.member)
 			return fail("%s: offset %llu: member %s: %llu bytes "
 			    "(wanted at most %llu: --max-member)", r->path,
@@ -368,7 +371,7 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		    ustar_padding(r->member.size);
 		if (why == NULL)
 			break;
-		if (refuse(r, e, why) != 0)
+		if (stream_read_refuse(r, e, why) != 0)
 			return STREAM_BAD;
 	}
 	*m = r->member;
@@ -387,16 +390,16 @@ stream_data(struct stream_reader *r, void *to)
 		if (got == ARCHIVE_RETRY)
 			continue;
 		if (got <= 0)
-			return is_cut(r, r->data_at + size) ? STREAM_CUT :
-			    damaged(r, r->data_at + n);
+			return stream_read_is_cut(r, r->data_at + size) ?
+			    STREAM_CUT : stream_read_damaged(r, r->data_at + n);
 		n += (size_t)got;
 	}
 	return STREAM_MORE;
 }
 
 static int
-parse_mark(const struct stream_reader *r, const char *text, size_t n,
-    struct stream_mark *mark, char hash[17])
+stream_read_parse_mark(const struct stream_reader *r, const char *text,
+    size_t n, struct stream_mark *mark, char hash[17])
 {
 	char *what = xprintf("%s: offset %llu: end-of-stream marker", r->path,
 	    (unsigned long long)r->member.offset);
@@ -432,13 +435,13 @@ out:
 int
 stream_mark(struct stream_reader *r, struct stream_mark *mark)
 {
-	int known = hash_to(r, r->member.offset) == 0, result;
+	int known = stream_read_hash_to(r, r->member.offset) == 0, result;
 	char got[17], *text = xmalloc((size_t)r->member.size + 1), want[17];
 
 	snprintf(got, sizeof(got), "%016llx",
 	    (unsigned long long)hasher_64(r->hash));
 	result = stream_data(r, text);
-	if (result == STREAM_MORE && parse_mark(r, text,
+	if (result == STREAM_MORE && stream_read_parse_mark(r, text,
 	    (size_t)r->member.size, mark, want) != 0)
 		result = STREAM_BAD;
 	if (result == STREAM_MORE && (!known || strcmp(got, want) != 0))

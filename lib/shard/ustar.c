@@ -6,7 +6,7 @@
 
 /* ${digits} octal digits at ${field}; what follows them stays. */
 static void
-octal(unsigned char *field, int digits, uint64_t v)
+ustar_octal(unsigned char *field, int digits, uint64_t v)
 {
 	for (int i = digits; i-- > 0; v >>= 3)
 		field[i] = (unsigned char)('0' + (v & 7));
@@ -22,18 +22,18 @@ ustar_header(unsigned char header[USTAR_BLOCK], const char *name, uint64_t size)
 	assert(n > 0 && n <= USTAR_NAME);
 	memset(header, 0, USTAR_BLOCK);
 	memcpy(header, name, n);
-	octal(header + 100, 7, 0644);		/* mode */
-	octal(header + 108, 7, 0);		/* user */
-	octal(header + 116, 7, 0);		/* group */
-	octal(header + 124, 11, size);
-	octal(header + 136, 11, 0);		/* time of change */
+	ustar_octal(header + 100, 7, 0644);		/* mode */
+	ustar_octal(header + 108, 7, 0);		/* user */
+	ustar_octal(header + 116, 7, 0);		/* group */
+	ustar_octal(header + 124, 11, size);
+	ustar_octal(header + 136, 11, 0);		/* time of change */
 	header[156] = '0';			/* a regular file */
 	memcpy(header + 257, "ustar\0" "00", 8);
-	octal(header + 329, 7, 0);		/* device numbers */
-	octal(header + 337, 7, 0);
+	ustar_octal(header + 329, 7, 0);		/* device numbers */
+	ustar_octal(header + 337, 7, 0);
 	memset(header + 148, ' ', 8);		/* the sum counts itself so */
 	for (int i = 0; i < USTAR_BLOCK; i++)
 		sum += header[i];
-	octal(header + 148, 6, sum);
+	ustar_octal(header + 148, 6, sum);
 	header[154] = '\0';
 }

@@ -13,7 +13,7 @@
 #define CHUNK (256 << 10)	/* read, hashed and checked while in cache */
 
 void
-verify_found(struct walk *k, uint64_t offset, const char *kind,
+verify_found(struct verify_walk *k, uint64_t offset, const char *kind,
     const char *fmt, ...)
 {
 	struct damage d = { 0 };
@@ -30,7 +30,7 @@ verify_found(struct walk *k, uint64_t offset, const char *kind,
 }
 
 void
-verify_unreadable(struct walk *k, const struct damage *d)
+verify_unreadable(struct verify_walk *k, const struct damage *d)
 {
 	verify_found(k, d->offset, d->kind, "%s", d->detail);
 	k->unread = 1;
@@ -44,9 +44,9 @@ verify_unreadable(struct walk *k, const struct damage *d)
  * finding if they cannot be read.
  */
 static const unsigned char *
-need(struct walk *k, size_t n)
+verify_need(struct verify_walk *k, size_t n)
 {
-	struct window *w = &k->w;
+	struct verify_window *w = &k->w;
 	struct damage d = { 0 };
 	size_t more;
 
@@ -80,12 +80,12 @@ need(struct walk *k, size_t n)
 }
 
 static void
-pass(struct walk *k, uint64_t n)
+verify_pass(struct verify_walk *k, uint64_t n)
 {
 	while (n > 0 && !k->stop) {
 		size_t part = n < CHUNK ? (size_t)n : CHUNK;
 
-		if (need(k, part) == NULL)
+		if (verify_need(k, part) == NULL)
 			return;
 		k->w.data += part;
 		k->w.n -= part;
@@ -98,10 +98,10 @@ pass(struct walk *k, uint64_t n)
 
 /* The header of ${name} at this place; pass it. */
 static void
-check_header(struct walk *k, const char *name, uint64_t size)
+verify_check_header(struct verify_walk *k, const char *name, uint64_t size)
 {
 	unsigned char want[USTAR_BLOCK];
-	const unsigned char *got = need(k, USTAR_BLOCK);
+	const unsigned char *got = verify_need(k, USTAR_BLOCK);
 	int i = 0;
 
 	if (got == NULL)
@@ -114,12 +114,12 @@ check_header(struct walk *k, const char *name, uint64_t size)
 		    "byte %d of the header of %s is 0x%02x (wanted 0x%02x)",
 		    i, name, got[i], want[i]);
 	}
-	pass(k, USTAR_BLOCK);
+	verify_pass(k, USTAR_BLOCK);
 }
 
 /* Filler before a sample that was aligned. */
 static void
-check_pad(struct walk *k, uint64_t to)
+verify_check_pad(struct verify_walk *k, uint64_t to)
 {
 	uint64_t size = to - k->w.at - USTAR_BLOCK;
 
@@ -127,23 +127,23 @@ check_pad(struct walk *k, uint64_t to)
 		verify_found(k, k->w.at, "index",
 		    "the sample begins at %llu (wanted it here)",
 		    (unsigned long long)to);
-		pass(k, to - k->w.at);
+		verify_pass(k, to - k->w.at);
 		return;
 	}
-	check_header(k, SHARD_PAD, size);
+	verify_check_header(k, SHARD_PAD, size);
 	while (k->w.at < to && !k->stop) {
-		const unsigned char *p = need(k, USTAR_BLOCK);
+		const unsigned char *p = verify_need(k, USTAR_BLOCK);
 
-		if (p != NULL && !all_zero(p, USTAR_BLOCK))
+		if (p != NULL && !verify_all_zero(p, USTAR_BLOCK))
 			verify_found(k, k->w.at, "padding",
 			    "filler that is not zero");
-		pass(k, USTAR_BLOCK);
+		verify_pass(k, USTAR_BLOCK);
 	}
 }
 
 static void
-member_name(const struct walk *k, const struct shard_sample *e, uint32_t n,
-    char name[USTAR_NAME + 1])
+verify_member_name(const struct verify_walk *k, const struct shard_sample *e,
+    uint32_t n, char name[USTAR_NAME + 1])
 {
 	uint32_t frames = e->frames * e->streams;
 	const struct stream_kind *kind = &k->s->streams.kind[n % e->streams];
@@ -161,8 +161,8 @@ member_name(const struct walk *k, const struct shard_sample *e, uint32_t n,
 }
 
 static void
-check_label(struct walk *k, const struct shard_sample *e, const void *data,
-    size_t n)
+verify_check_label(struct verify_walk *k, const struct shard_sample *e,
+    const void *data, size_t n)
 {
 	char want[16];
 
@@ -175,7 +175,7 @@ check_label(struct walk *k, const struct shard_sample *e, const void *data,
 
 /* KEY.json against the index: NULL, or which of the two disagree. */
 static const char *
-disagrees(const struct walk *k, const struct info *i,
+verify_disagrees(const struct verify_walk *k, const struct info *i,
     const struct shard_sample *e, const struct shard_record *r)
 {
 	const struct stream_sample *s = &i->sample;
@@ -204,7 +204,7 @@ disagrees(const struct walk *k, const struct info *i,
 }
 
 static void
-check_info(struct walk *k, const struct shard_sample *e,
+verify_check_info(struct verify_walk *k, const struct shard_sample *e,
     const struct shard_record *r, const void *data, size_t n)
 {
 	char said[300], what[KEY_MAX + 8];
@@ -217,7 +217,7 @@ check_info(struct walk *k, const struct shard_sample *e,
 	fail_capture(NULL, 0);
 	if (i == NULL)
 		verify_found(k, k->w.at, "json", "%s", said);
-	else if ((field = disagrees(k, i, e, r)) != NULL)
+	else if ((field = verify_disagrees(k, i, e, r)) != NULL)
 		verify_found(k, k->w.at, "json",
 		    "%s: \"%s\" is not what the index says",
 		    what, field);
@@ -228,8 +228,8 @@ check_info(struct walk *k, const struct shard_sample *e,
 }
 
 static void
-check_frame(struct walk *k, const struct shard_sample *e, uint32_t number,
-    const void *data, size_t n)
+verify_check_frame(struct verify_walk *k, const struct shard_sample *e,
+    uint32_t number, const void *data, size_t n)
 {
 	const char *ext = k->s->streams.kind[number % e->streams].ext;
 	char said[300];
@@ -251,7 +251,7 @@ check_frame(struct walk *k, const struct shard_sample *e, uint32_t number,
 
 /* Record ${n} of the sample: its header, its data, what fills its block. */
 static void
-check_member(struct walk *k, const struct shard_sample *e,
+verify_check_member(struct verify_walk *k, const struct shard_sample *e,
     const struct shard_record *r, uint32_t n)
 {
 	uint32_t frames = e->frames * e->streams;
@@ -260,9 +260,9 @@ check_member(struct walk *k, const struct shard_sample *e,
 	const unsigned char *data;
 	uint32_t crc;
 
-	member_name(k, e, n, name);
-	check_header(k, name, length);
-	if (k->stop || (data = need(k, padded)) == NULL)
+	verify_member_name(k, e, n, name);
+	verify_check_header(k, name, length);
+	if (k->stop || (data = verify_need(k, padded)) == NULL)
 		return;
 	crc = crc32c(0, data, length);
 	if (crc != r[n].crc)
@@ -270,19 +270,19 @@ check_member(struct walk *k, const struct shard_sample *e,
 		    "the checksum of %s is %08x (wanted %08x)",
 		    name, crc, r[n].crc);
 	else if (n >= frames && n < frames + e->aux - 1u)
-		check_label(k, e, data, length);
+		verify_check_label(k, e, data, length);
 	else if (k->v->depth == VERIFY_DECODE && n >= frames)
-		check_info(k, e, r, data, length);
+		verify_check_info(k, e, r, data, length);
 	else if (k->v->depth == VERIFY_DECODE)
-		check_frame(k, e, n, data, length);
-	if (!all_zero(data + length, padded - length))
+		verify_check_frame(k, e, n, data, length);
+	if (!verify_all_zero(data + length, padded - length))
 		verify_found(k, k->w.at + length, "padding",
 		    "bytes after %s that are not zero", name);
-	pass(k, padded);
+	verify_pass(k, padded);
 }
 
 static void
-check_sample(struct walk *k, uint32_t i)
+verify_check_sample(struct verify_walk *k, uint32_t i)
 {
 	struct shard_sample e = shard_entry(k->s, i);
 	uint32_t n = (uint32_t)shard_record_count(&e);
@@ -294,7 +294,7 @@ check_sample(struct walk *k, uint32_t i)
 
 	shard_key(k->s, &e, k->key);
 	if (start >= k->w.at + USTAR_BLOCK)
-		check_pad(k, start);
+		verify_check_pad(k, start);
 	fail_capture(said, sizeof(said));
 	bad = shard_records(k->s, &e, 0, n, r);
 	fail_capture(NULL, 0);
@@ -309,34 +309,34 @@ check_sample(struct walk *k, uint32_t i)
 			    USTAR_BLOCK, (unsigned long long)k->w.at +
 			    USTAR_BLOCK);
 		else
-			check_member(k, &e, r, m);
+			verify_check_member(k, &e, r, m);
 	}
 	if (!bad && !k->stop && k->w.at != end)
 		verify_found(k, k->w.at, "index",
 		    "the sample ends here (wanted %llu)",
 		    (unsigned long long)end);
 	if (k->w.at < end)
-		pass(k, end - k->w.at);
+		verify_pass(k, end - k->w.at);
 	k->key[0] = '\0';
 	free(r);
 }
 
 /* Everything before the index, then the rest of the file for its hash. */
 static void
-walk(struct walk *k, struct hash128 *hash)
+verify_walk(struct verify_walk *k, struct hash128 *hash)
 {
 	const struct shard_footer *f = &k->s->footer;
 
 	k->w.limit = f->data_length;
 	for (uint32_t i = 0; i < f->samples && !k->stop; i++)
-		check_sample(k, i);
+		verify_check_sample(k, i);
 	if (k->stop)
 		return;
 	if (k->w.at != f->data_length) {
 		verify_found(k, k->w.at, "index",
 		    "the last sample ends here, but the data at %llu",
 		    (unsigned long long)f->data_length);
-		pass(k, f->data_length - k->w.at);
+		verify_pass(k, f->data_length - k->w.at);
 	}
 	/* Where it shows is said already, if it is known. */
 	if (k->wrong == 0 && !hash128_equal(hasher_128(k->w.hash),
@@ -344,8 +344,8 @@ walk(struct walk *k, struct hash128 *hash)
 		verify_found(k, 0, "hash",
 		    "the hash of the data is not the one in the footer");
 	k->w.limit = k->s->size;
-	check_header(k, SHARD_INDEX, f->index_length);
-	pass(k, k->s->size - k->w.at);
+	verify_check_header(k, SHARD_INDEX, f->index_length);
+	verify_pass(k, k->s->size - k->w.at);
 	*hash = hasher_128(k->w.hash);
 }
 
@@ -353,7 +353,8 @@ int
 verify_shard(const struct verify *v, const char *name, const struct shard *s,
     int thread, struct hash128 *hash)
 {
-	struct walk k = { .v = v, .name = name, .s = s, .thread = thread };
+	struct verify_walk k = { .v = v, .name = name, .s = s,
+	    .thread = thread };
 
 	verify_index(&k);
 	if (v->depth != VERIFY_FAST && !k.stop) {
@@ -362,7 +363,7 @@ verify_shard(const struct verify *v, const char *name, const struct shard *s,
 		if (s->memory == NULL)
 			k.w.own = xmalloc(k.w.cap = 2 * CHUNK);
 		k.w.data = k.w.own;
-		walk(&k, hash);
+		verify_walk(&k, hash);
 		hasher_free(k.w.hash);
 		free(k.w.own);
 	}

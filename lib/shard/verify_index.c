@@ -6,8 +6,8 @@
 
 /* Bytes of the file that a writer must leave zero. */
 static void
-check_zero(struct walk *k, uint64_t at, uint64_t n, const char *kind,
-    const char *what)
+verify_index_check_zero(struct verify_walk *k, uint64_t at, uint64_t n,
+    const char *kind, const char *what)
 {
 	unsigned char bytes[USTAR_BLOCK];
 	struct damage d = { 0 };
@@ -19,13 +19,13 @@ check_zero(struct walk *k, uint64_t at, uint64_t n, const char *kind,
 	}
 	if (shard_get(k->s, bytes, n, at, &d) != 0)
 		verify_unreadable(k, &d);
-	else if (!all_zero(bytes, n))
+	else if (!verify_all_zero(bytes, n))
 		verify_found(k, at, kind, "%s are not zero", what);
 }
 
 /* Flags and bytes that have no meaning yet, and keys that are there twice. */
 static void
-check_entries(struct walk *k)
+verify_index_check_entries(struct verify_walk *k)
 {
 	const struct shard_footer *f = &k->s->footer;
 	const unsigned char *order = shard_section(k->s, SECTION_ORDER);
@@ -51,7 +51,7 @@ check_entries(struct walk *k)
 }
 
 void
-verify_index(struct walk *k)
+verify_index(struct verify_walk *k)
 {
 	const struct shard_footer *f = &k->s->footer;
 	uint64_t footer = k->s->size - SHARD_END - SHARD_FOOTER;
@@ -61,13 +61,15 @@ verify_index(struct walk *k)
 		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
 		    f->index_length - SHARD_FOOTER;
 
-		check_zero(k, f->index_at + at, end - at, "index",
+		verify_index_check_zero(k, f->index_at + at, end - at, "index",
 		    "bytes after a section");
 	}
 	/* A later minor version may have given them a meaning. */
 	if (f->minor == 0 && !k->stop) {
-		check_zero(k, footer + 188, 4, "footer", "reserved bytes");
-		check_zero(k, footer + 200, 304, "footer", "reserved bytes");
+		verify_index_check_zero(k, footer + 188, 4, "footer",
+		    "reserved bytes");
+		verify_index_check_zero(k, footer + 200, 304, "footer",
+		    "reserved bytes");
 	}
-	check_entries(k);
+	verify_index_check_entries(k);
 }

@@ -16,7 +16,7 @@
 #include "shard/verify.h"
 
 /* What one shard came to. */
-struct result {
+struct verify_result {
 	int done, wrong;
 	struct damage *damage;
 	size_t damages, cap;
@@ -24,11 +24,11 @@ struct result {
 	uint32_t samples;
 };
 
-struct set {
+struct verify_set_state {
 	const struct verify *v;
 	const char *dir;
 	struct manifest *m;
-	struct result *result;		/* [shards] */
+	struct verify_result *result;		/* [shards] */
 	pthread_mutex_t lock;
 	size_t told;			/* shards whose findings were told */
 	int wrong;
@@ -37,7 +37,8 @@ struct set {
 
 /* A finding that is told at once. */
 static void
-tell(struct set *s, const char *name, const struct damage *d)
+verify_set_found(struct verify_set_state *s, const char *name,
+    const struct damage *d)
 {
 	s->wrong++;
 	s->stop |= s->v->found(s->v->arg, name, d) != 0;
@@ -45,13 +46,14 @@ tell(struct set *s, const char *name, const struct damage *d)
 
 /* Tell what is known of shards whose turn it is. */
 static void
-tell_in_order(struct set *s)
+verify_set_found_in_order(struct verify_set_state *s)
 {
 	while (s->told < s->m->shards && s->result[s->told].done && !s->stop) {
-		struct result *r = &s->result[s->told];
+		struct verify_result *r = &s->result[s->told];
 
 		for (size_t i = 0; i < r->damages && !s->stop; i++)
-			tell(s, s->m->shard[s->told].name, &r->damage[i]);
+			verify_set_found(s, s->m->shard[s->told].name,
+			    &r->damage[i]);
 		free(r->damage);
 		r->damage = NULL;
 		r->damages = 0;
@@ -64,13 +66,17 @@ tell_in_order(struct set *s)
 /*
  * verify_shard hands its findings to this, and asks for frames to be decoded.
  */
-struct relay { const struct verify *to; struct set *set; struct result *r; };
+struct verify_relay {
+	const struct verify *to;
+	struct verify_set_state *set;
+	struct verify_result *r;
+};
 
 static int
-keep(void *arg, const char *name, const struct damage *d)
+verify_set_keep(void *arg, const char *name, const struct damage *d)
 {
-	struct relay *relay = arg;
-	struct result *r = relay->r;
+	struct verify_relay *relay = arg;
+	struct verify_result *r = relay->r;
 
 	(void)name;
 	r->damage = array_room(r->damage, r->damages, &r->cap,
@@ -80,19 +86,19 @@ keep(void *arg, const char *name, const struct damage *d)
 }
 
 static int
-decode(void *arg, int thread, const char *ext, const void *data, size_t n,
-    int w, int h)
+verify_set_decode(void *arg, int thread, const char *ext, const void *data,
+    size_t n, int w, int h)
 {
-	const struct verify *to = ((struct relay *)arg)->to;
+	const struct verify *to = ((struct verify_relay *)arg)->to;
 
 	return to->frame == NULL ? 0 : to->frame(to->arg, thread, ext, data, n,
 	    w, h);
 }
 
 static void
-count(void *arg, uint64_t bytes)
+verify_set_count(void *arg, uint64_t bytes)
 {
-	const struct verify *to = ((struct relay *)arg)->to;
+	const struct verify *to = ((struct verify_relay *)arg)->to;
 
 	if (to->tick != NULL)
 		to->tick(to->arg, bytes);
@@ -100,7 +106,7 @@ count(void *arg, uint64_t bytes)
 
 /* The keys, to find one that two shards have. */
 static void
-keep_keys(struct result *r, const struct shard *s)
+verify_set_keep_keys(struct verify_result *r, const struct shard *s)
 {
 	struct buffer b = { 0 };
 	char key[KEY_MAX + 1];
@@ -116,12 +122,13 @@ keep_keys(struct result *r, const struct shard *s)
 }
 
 static void
-check_shard(struct set *set, size_t k, int thread)
+verify_set_check_shard(struct verify_set_state *set, size_t k, int thread)
 {
 	const struct manifest_shard *m = &set->m->shard[k];
-	struct result *r = &set->result[k];
-	struct relay relay = { set->v, set, r };
-	const struct verify v = { set->v->depth, keep, decode, count, &relay };
+	struct verify_result *r = &set->result[k];
+	struct verify_relay relay = { set->v, set, r };
+	const struct verify v = { set->v->depth, verify_set_keep,
+	    verify_set_decode, verify_set_count, &relay };
 	char *path = path_join(set->dir, m->name);
 	struct damage d = { 0 };
 	struct hash128 hash;
@@ -129,12 +136,12 @@ check_shard(struct set *set, size_t k, int thread)
 	int wrong = 0;
 
 	if (s == NULL) {
-		keep(&relay, m->name, &d);
+		verify_set_keep(&relay, m->name, &d);
 		goto out;
 	}
-	keep_keys(r, s);
+	verify_set_keep_keys(r, s);
 	if (manifest_check_shard(set->m, k, s, &d) != 0) {
-		keep(&relay, m->name, &d);
+		verify_set_keep(&relay, m->name, &d);
 		wrong = 1;
 	}
 	wrong |= verify_shard(&v, m->name, s, thread, &hash);
@@ -143,7 +150,7 @@ check_shard(struct set *set, size_t k, int thread)
 		d = (struct damage){ 0 };
 		damage_set(&d, NOWHERE, "hash",
 		    "the hash of the file is not the one in the manifest");
-		keep(&relay, m->name, &d);
+		verify_set_keep(&relay, m->name, &d);
 	}
 	if (v.depth == VERIFY_FAST && v.tick != NULL)
 		v.tick(v.arg, s->size);
@@ -153,15 +160,15 @@ out:
 }
 
 static void
-part(int i, int thread, void *arg)
+verify_set_part(int i, int thread, void *arg)
 {
-	struct set *s = arg;
+	struct verify_set_state *s = arg;
 
 	if (!s->stop && stop_signal() == 0)
-		check_shard(s, (size_t)i, thread);
+		verify_set_check_shard(s, (size_t)i, thread);
 	pthread_mutex_lock(&s->lock);
 	s->result[i].done = 1;
-	tell_in_order(s);
+	verify_set_found_in_order(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -169,7 +176,8 @@ part(int i, int thread, void *arg)
 
 /* Does the file ${name} hold ${want}? */
 static void
-check_beside(struct set *s, const char *name, const struct buffer *want)
+verify_set_check_beside(struct verify_set_state *s, const char *name,
+    const struct buffer *want)
 {
 	char *path = path_join(s->dir, name), said[300];
 	struct damage d = { 0 };
@@ -185,14 +193,14 @@ check_beside(struct set *s, const char *name, const struct buffer *want)
 		damage_set(&d, NOWHERE, "manifest",
 		    "does not hold what the manifest says");
 	if (d.kind != NULL)
-		tell(s, name, &d);
+		verify_set_found(s, name, &d);
 	buffer_free(&got);
 	free(path);
 }
 
 /* A tar that the manifest does not know harms nobody, but is worth a word. */
 static void
-warn_of_extra(const struct set *s)
+verify_set_warn_of_extra(const struct verify_set_state *s)
 {
 	DIR *dir = opendir(s->dir);
 	struct dirent *e;
@@ -215,7 +223,7 @@ warn_of_extra(const struct set *s)
 
 /* A shard that is not what the manifest says was told before. */
 static void
-check_identity(struct set *s)
+verify_set_check_identity(struct verify_set_state *s)
 {
 	struct damage d = { 0 };
 
@@ -223,16 +231,16 @@ check_identity(struct set *s)
 		if (!s->m->shard[k].checked)
 			return;
 	if (!s->stop && manifest_identify(s->m, &d) != 0)
-		tell(s, MANIFEST_NAME, &d);
+		verify_set_found(s, MANIFEST_NAME, &d);
 }
 
 static void
-check_keys(struct set *s)
+verify_set_check_keys(struct verify_set_state *s)
 {
 	struct keyset *keys = keyset_new();
 
 	for (size_t k = 0; k < s->m->shards && !s->stop; k++) {
-		struct result *r = &s->result[k];
+		struct verify_result *r = &s->result[k];
 		const char *key = r->keys;
 
 		for (uint32_t i = 0; key != NULL && i < r->samples; i++) {
@@ -247,7 +255,7 @@ check_keys(struct set *s)
 				    "twice, first in %s",
 				    s->m->shard[shard].name);
 				strcpy(d.key, key);
-				tell(s, s->m->shard[k].name, &d);
+				verify_set_found(s, s->m->shard[k].name, &d);
 			}
 			key += strlen(key) + 1;
 		}
@@ -258,28 +266,28 @@ check_keys(struct set *s)
 int
 verify_set(const struct verify *v, const char *dir, int threads)
 {
-	struct set s = { .v = v, .dir = dir,
+	struct verify_set_state s = { .v = v, .dir = dir,
 		.lock = PTHREAD_MUTEX_INITIALIZER };
 	struct buffer classes = { 0 }, sums = { 0 };
 	struct damage d = { 0 };
 	struct pool *pool;
 
 	if ((s.m = manifest_read(dir, &d)) == NULL) {
-		tell(&s, MANIFEST_NAME, &d);
+		verify_set_found(&s, MANIFEST_NAME, &d);
 		return s.stop ? -1 : s.wrong;
 	}
 	class_text(&s.m->classes, &classes);
 	manifest_sums(s.m, &sums);
-	check_beside(&s, CLASSES_NAME, &classes);
-	check_beside(&s, SUMS_NAME, &sums);
-	warn_of_extra(&s);
+	verify_set_check_beside(&s, CLASSES_NAME, &classes);
+	verify_set_check_beside(&s, SUMS_NAME, &sums);
+	verify_set_warn_of_extra(&s);
 	s.result = xcalloc(s.m->shards, sizeof(*s.result));
 	pool = pool_new(threads < (int)s.m->shards ? threads :
 	    (int)s.m->shards);
-	pool_run(pool, (int)s.m->shards, part, &s);
+	pool_run(pool, (int)s.m->shards, verify_set_part, &s);
 	pool_free(pool);
-	check_identity(&s);
-	check_keys(&s);
+	verify_set_check_identity(&s);
+	verify_set_check_keys(&s);
 	for (size_t k = 0; k < s.m->shards; k++) {
 		free(s.result[k].keys);
 		free(s.result[k].damage);

@@ -8,7 +8,7 @@
 #include "shard/verify.h"
 
 /* The file from its beginning, in order; each byte is hashed once. */
-struct window {
+struct verify_window {
 	const struct shard *s;
 	struct hasher *hash;
 	unsigned char *own;		/* NULL for a shard in memory */
@@ -17,11 +17,11 @@ struct window {
 	uint64_t at, limit;		/* where to stop for now */
 };
 
-struct walk {
+struct verify_walk {
 	const struct verify *v;
 	const char *name;
 	const struct shard *s;
-	struct window w;
+	struct verify_window w;
 	int thread, wrong, stop, unread;
 	char key[KEY_MAX + 1];
 };
@@ -30,17 +30,17 @@ struct walk {
  * verify_found(k, offset, kind, fmt, ...): something is wrong there, with the
  * sample k->key if it is not "".
  */
-void verify_found(struct walk *k, uint64_t offset, const char *kind,
+void verify_found(struct verify_walk *k, uint64_t offset, const char *kind,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Nothing that follows can be said of a file that cannot be read. */
-void verify_unreadable(struct walk *k, const struct damage *d);
+void verify_unreadable(struct verify_walk *k, const struct damage *d);
 
 /* verify_index(k): what shard_open does not look at. */
-void verify_index(struct walk *k);
+void verify_index(struct verify_walk *k);
 
 static inline int
-all_zero(const unsigned char *p, size_t n)
+verify_all_zero(const unsigned char *p, size_t n)
 {
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }

@@ -115,7 +115,7 @@ shard_samples(const struct shard_writer *w)
 
 /* Where the sections lie; the length of the index, with its footer. */
 static uint64_t
-place(const struct shard_writer *w, uint64_t samples, uint64_t records,
+writer_place(const struct shard_writer *w, uint64_t samples, uint64_t records,
     uint64_t strings, struct shard_section section[SECTIONS])
 {
 	const uint64_t length[SECTIONS] = { SHARD_SAMPLE * samples,
@@ -136,16 +136,17 @@ shard_size_with(const struct shard_writer *w, uint64_t bytes, uint64_t records,
 {
 	struct shard_section unused[SECTIONS];
 
-	return w->start + bytes + USTAR_BLOCK + place(w, w->footer.samples + 1,
-	    w->footer.records + records, w->strings.n + key, unused) + SHARD_END;
+	return w->start + bytes + USTAR_BLOCK + writer_place(w,
+	    w->footer.samples + 1, w->footer.records + records,
+	    w->strings.n + key, unused) + SHARD_END;
 }
 
-struct hashed { uint64_t hash; uint32_t number; };
+struct writer_hashed { uint64_t hash; uint32_t number; };
 
 static int
-by_hash(const void *a, const void *b)
+writer_by_hash(const void *a, const void *b)
 {
-	const struct hashed *x = a, *y = b;
+	const struct writer_hashed *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -154,22 +155,23 @@ by_hash(const void *a, const void *b)
 
 /* Fill the section of sample numbers in the order of their keys' hashes. */
 static void
-put_order(const struct shard_writer *w, unsigned char *to)
+writer_put_order(const struct shard_writer *w, unsigned char *to)
 {
 	uint32_t n = w->footer.samples;
-	struct hashed *h = xcalloc(n, sizeof(*h));
+	struct writer_hashed *h = xcalloc(n, sizeof(*h));
 
 	for (uint32_t i = 0; i < n; i++)
-		h[i] = (struct hashed){ get64((const unsigned char *)
+		h[i] = (struct writer_hashed){ get64((const unsigned char *)
 		    w->samples.data + (size_t)SHARD_SAMPLE * i), i };
-	qsort(h, n, sizeof(*h), by_hash);
+	qsort(h, n, sizeof(*h), writer_by_hash);
 	for (uint32_t i = 0; i < n; i++)
 		put32(to + 4 * (size_t)i, h[i].number);
 	free(h);
 }
 
 static void
-copy(unsigned char *index, struct shard_section s, const struct buffer *b)
+writer_copy(unsigned char *index, struct shard_section s,
+    const struct buffer *b)
 {
 	if (b->n > 0)
 		memcpy(index + s.at, b->data, b->n);
@@ -177,7 +179,7 @@ copy(unsigned char *index, struct shard_section s, const struct buffer *b)
 
 /* The index as it stands in the file; its length is in the footer. */
 static unsigned char *
-make_index(struct shard_writer *w)
+writer_make_index(struct shard_writer *w)
 {
 	struct shard_footer *f = &w->footer;
 	unsigned char *index;
@@ -185,14 +187,14 @@ make_index(struct shard_writer *w)
 	f->data_length = w->at;
 	f->data_hash = hasher_128(w->hash);
 	f->index_at = w->at + USTAR_BLOCK;
-	f->index_length = place(w, f->samples, f->records, w->strings.n,
+	f->index_length = writer_place(w, f->samples, f->records, w->strings.n,
 	    f->section);
 	index = xcalloc(f->index_length, 1);
-	copy(index, f->section[SECTION_SAMPLES], &w->samples);
-	copy(index, f->section[SECTION_RECORDS], &w->records);
-	put_order(w, index + f->section[SECTION_ORDER].at);
-	copy(index, f->section[SECTION_STRINGS], &w->strings);
-	copy(index, f->section[SECTION_META], &w->meta);
+	writer_copy(index, f->section[SECTION_SAMPLES], &w->samples);
+	writer_copy(index, f->section[SECTION_RECORDS], &w->records);
+	writer_put_order(w, index + f->section[SECTION_ORDER].at);
+	writer_copy(index, f->section[SECTION_STRINGS], &w->strings);
+	writer_copy(index, f->section[SECTION_META], &w->meta);
 	f->index_hash = hash128(index, f->index_length - SHARD_FOOTER);
 	shard_footer_put(index + f->index_length - SHARD_FOOTER, f);
 	return index;
@@ -202,7 +204,7 @@ int
 shard_finish(struct shard_writer *w, struct shard_sum *sum)
 {
 	static const unsigned char zeros[SHARD_END];
-	unsigned char header[USTAR_BLOCK], *index = make_index(w);
+	unsigned char header[USTAR_BLOCK], *index = writer_make_index(w);
 	struct commit *c = w->commit;
 	int result = -1;
 

@@ -79,7 +79,7 @@ float_of_double(uint64_t bits)
 }
 
 static float
-value(enum dtype type, const unsigned char *p)
+dtype_value(enum dtype type, const unsigned char *p)
 {
 	switch (type) {
 	case DTYPE_F32:
@@ -112,5 +112,5 @@ dtype_floats(enum dtype type, const void *from, ptrdiff_t step, size_t n,
 	const unsigned char *p = from;
 
 	for (size_t i = 0; i < n; i++)
-		to[i] = value(type, p + (ptrdiff_t)i * step);
+		to[i] = dtype_value(type, p + (ptrdiff_t)i * step);
 }

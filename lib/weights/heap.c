@@ -10,10 +10,10 @@
 #define BLOCK ((size_t)64 << 10)
 #define ALIGN sizeof(max_align_t)
 
-struct block { struct block *next; max_align_t data[]; };
+struct heap_block { struct heap_block *next; max_align_t data[]; };
 
 struct heap {
-	struct block *block;		/* the newest one */
+	struct heap_block *block;		/* the newest one */
 	size_t used, size;		/* of it */
 	size_t left;			/* that may still be asked for */
 };
@@ -38,7 +38,7 @@ void
 heap_free(struct heap *h)
 {
 	while (h != NULL && h->block != NULL) {
-		struct block *next = h->block->next;
+		struct heap_block *next = h->block->next;
 
 		free(h->block);
 		h->block = next;
@@ -56,7 +56,7 @@ heap_get(struct heap *h, size_t bytes)
 	bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
 	if (h->block == NULL || bytes > h->size - h->used) {
 		size_t size = bytes > BLOCK ? bytes : BLOCK;
-		struct block *b = xcalloc(1, sizeof(*b) + size);
+		struct heap_block *b = xcalloc(1, sizeof(*b) + size);
 
 		b->next = h->block;
 		h->block = b;

@@ -16,14 +16,14 @@ const char *const naming_known[] = {
 enum { NUMBERS = 6, DIGITS = 6 };
 
 /* What the wildcards of a pattern stand for. */
-struct bound {
+struct naming_bound {
 	int n, number[NUMBERS];
 	const char *rest;
 };
 
 /* "*", "*+1": its length in the pattern; what is added into ${*plus}. */
 static size_t
-star(const char *pattern, int *plus)
+naming_star(const char *pattern, int *plus)
 {
 	*plus = 0;
 	if (pattern[1] != '+' || pattern[2] < '0' || pattern[2] > '9')
@@ -37,9 +37,9 @@ star(const char *pattern, int *plus)
  * 1, "%" the rest, "[...]" may be missing.  What was found, into ${b}.
  */
 static int
-match(const char *pattern, const char *text, struct bound *b)
+naming_match(const char *pattern, const char *text, struct naming_bound *b)
 {
-	*b = (struct bound){ .rest = "" };
+	*b = (struct naming_bound){ .rest = "" };
 	if (*pattern == '[') {
 		size_t n = strcspn(pattern, "]") - 1;
 
@@ -64,7 +64,7 @@ match(const char *pattern, const char *text, struct bound *b)
 		if (digits < 1 || digits > DIGITS || b->n == NUMBERS ||
 		    (digits > 1 && *text == '0'))
 			return 0;
-		pattern += star(pattern, &plus);
+		pattern += naming_star(pattern, &plus);
 		b->number[b->n] = atoi(text) - plus;
 		if (b->number[b->n++] < 0)
 			return 0;
@@ -75,7 +75,7 @@ match(const char *pattern, const char *text, struct bound *b)
 
 /* The text that ${pattern} stands for, into ${to}; 0 if it is too long. */
 static int
-fill(const char *pattern, const struct bound *b, char *to)
+naming_fill(const char *pattern, const struct naming_bound *b, char *to)
 {
 	size_t n = 0;
 	int number = 0;
@@ -86,7 +86,7 @@ fill(const char *pattern, const struct bound *b, char *to)
 		if (*pattern == '[' || *pattern == ']') {
 			pattern++;
 		} else if (*pattern == '*' && number < b->n) {
-			pattern += star(pattern, &plus);
+			pattern += naming_star(pattern, &plus);
 			n += (size_t)snprintf(to + n, NAMING_TEXT - n, "%d",
 			    b->number[number++] + plus);
 		} else if (*pattern == '%') {
@@ -106,7 +106,8 @@ fill(const char *pattern, const struct bound *b, char *to)
 /* Evaluate a condition "op NAME, past NAME, no NAME": the network has every
  * operator of the first two kinds, and none of the last. */
 static int
-holds(const char *when, const struct bound *b, const struct naming_of *of)
+naming_holds(const char *when, const struct naming_bound *b,
+    const struct naming_of *of)
 {
 	while (strcmp(when, "-") != 0 && *when != '\0') {
 		size_t n = strcspn(when, ",");
@@ -116,7 +117,7 @@ holds(const char *when, const struct bound *b, const struct naming_of *of)
 
 		snprintf(pattern, sizeof(pattern), "%.*s", (int)(n - word),
 		    when + word);
-		if (!fill(pattern, b, name) ||
+		if (!naming_fill(pattern, b, name) ||
 		    of->has(of->network, name, past) == no)
 			return 0;
 		when += n + strspn(when + n, ", ");
@@ -128,12 +129,13 @@ const struct rename *
 naming_ours(const struct naming *n, const struct naming_of *of,
     const char *theirs, char *ours)
 {
-	struct bound b;
+	struct naming_bound b;
 
 	for (size_t i = 0; i < n->renames; i++) {
 		const struct rename *r = &n->rename[i];
 
-		if (match(r->theirs, theirs, &b) && fill(r->ours, &b, ours) &&
+		if (naming_match(r->theirs, theirs, &b) &&
+		    naming_fill(r->ours, &b, ours) &&
 		    of->has(of->network, ours, 0))
 			return r;
 	}
@@ -153,13 +155,15 @@ const struct rename *
 naming_theirs(const struct naming *n, const struct naming_of *of,
     const char *ours, char *theirs)
 {
-	struct bound b;
+	struct naming_bound b;
 
 	for (size_t i = 0; i < n->renames; i++) {
 		const struct rename *r = &n->rename[i];
 
-		if (strcmp(r->how, "read") != 0 && match(r->ours, ours, &b) &&
-		    holds(r->when, &b, of) && fill(r->theirs, &b, theirs))
+		if (strcmp(r->how, "read") != 0 &&
+		    naming_match(r->ours, ours, &b) &&
+		    naming_holds(r->when, &b, of) &&
+		    naming_fill(r->theirs, &b, theirs))
 			return r;
 	}
 	return NULL;
@@ -169,11 +173,11 @@ int
 naming_lacks(const struct naming *n, const struct naming_of *of,
     const char *ours)
 {
-	struct bound b;
+	struct naming_bound b;
 
 	for (size_t i = 0; i < n->lacks; i++)
-		if (match(n->lack[i].ours, ours, &b) &&
-		    holds(n->lack[i].when, &b, of))
+		if (naming_match(n->lack[i].ours, ours, &b) &&
+		    naming_holds(n->lack[i].when, &b, of))
 			return 1;
 	return 0;
 }
@@ -183,14 +187,14 @@ naming_how(const struct rename *r, const char *verb, const char *ours,
     char *name)
 {
 	size_t n = strlen(verb);
-	struct bound b;
+	struct naming_bound b;
 
 	if (strncmp(r->how, verb, n) != 0)
 		return 0;
 	if (r->how[n] == '\0')
 		return 1;
-	return r->how[n] == ' ' && match(r->ours, ours, &b) &&
-	    fill(r->how + n + 1, &b, name);
+	return r->how[n] == ' ' && naming_match(r->ours, ours, &b) &&
+	    naming_fill(r->how + n + 1, &b, name);
 }
 
 const char *
@@ -221,7 +225,7 @@ naming_end(const struct naming *n, const char *name, const char **end)
 /* ---- tables ---- */
 
 static int
-check_how(const struct table *t, size_t row, const char *how)
+naming_check_how(const struct table *t, size_t row, const char *how)
 {
 	static const char *const plain[] = { "-", "2d", "3d", "read", "end",
 		"lacks" };
@@ -236,7 +240,7 @@ check_how(const struct table *t, size_t row, const char *how)
 }
 
 static int
-check_when(const struct table *t, size_t row, const char *when)
+naming_check_when(const struct table *t, size_t row, const char *when)
 {
 	const char *p = when;
 
@@ -253,7 +257,7 @@ check_when(const struct table *t, size_t row, const char *when)
 }
 
 static int
-read_rows(struct naming *n)
+naming_read_rows(struct naming *n)
 {
 	const struct table *t = n->table;
 
@@ -267,8 +271,8 @@ read_rows(struct naming *n)
 			table_text(t, i, "how") };
 
 		if (r.theirs == NULL || r.ours == NULL || r.when == NULL ||
-		    r.how == NULL || check_how(t, i, r.how) != 0 ||
-		    check_when(t, i, r.when) != 0)
+		    r.how == NULL || naming_check_how(t, i, r.how) != 0 ||
+		    naming_check_when(t, i, r.when) != 0)
 			return -1;
 		if (*r.theirs == '\0' || *r.ours == '\0' ||
 		    (*r.theirs == '[' && strchr(r.theirs, ']') == NULL))
@@ -298,7 +302,7 @@ naming_open(const char *name)
 	n->name = xstrdup(name);
 	n->table = table_read(path);
 	free(path);
-	if (n->table == NULL || read_rows(n) != 0) {
+	if (n->table == NULL || naming_read_rows(n) != 0) {
 		naming_close(n);
 		return NULL;
 	}

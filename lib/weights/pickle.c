@@ -15,7 +15,7 @@ static struct value none = { .kind = VALUE_NONE };
 /* ---- constants ---- */
 
 static const char *
-op_proto(struct machine *m)
+pickle_op_proto(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -25,62 +25,62 @@ op_proto(struct machine *m)
 }
 
 static const char *
-op_none(struct machine *m)
+pickle_op_none(struct machine *m)
 {
 	return machine_push(m, &none);
 }
 
 static const char *
-op_true(struct machine *m)
+pickle_op_true(struct machine *m)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL,
 	    .u.i = 1 });
 }
 
 static const char *
-op_false(struct machine *m)
+pickle_op_false(struct machine *m)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL });
 }
 
 static const char *
-push_int(struct machine *m, int64_t i)
+pickle_push_int(struct machine *m, int64_t i)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_INT,
 	    .u.i = i });
 }
 
 static const char *
-op_binint(struct machine *m)
+pickle_op_binint(struct machine *m)
 {
 	const unsigned char *p;
 
 	TAKE(m, 4, p);
-	return push_int(m, (int32_t)get32(p));
+	return pickle_push_int(m, (int32_t)get32(p));
 }
 
 static const char *
-op_binint1(struct machine *m)
+pickle_op_binint1(struct machine *m)
 {
 	const unsigned char *p;
 
 	TAKE(m, 1, p);
-	return push_int(m, *p);
+	return pickle_push_int(m, *p);
 }
 
 static const char *
-op_binint2(struct machine *m)
+pickle_op_binint2(struct machine *m)
 {
 	const unsigned char *p;
 
 	TAKE(m, 2, p);
-	return push_int(m, get16(p));
+	return pickle_push_int(m, get16(p));
 }
 
 /* Two's complement in as many bytes as it takes; beyond 8 it is no number
  * that a weight has. */
 static const char *
-op_long1(struct machine *m)
+pickle_op_long1(struct machine *m)
 {
 	const unsigned char *n, *p;
 	uint64_t i = 0;
@@ -93,11 +93,11 @@ op_long1(struct machine *m)
 		i = ~(uint64_t)0;
 	for (int k = *n; k-- > 0;)
 		i = i << 8 | p[k];
-	return push_int(m, (int64_t)i);
+	return pickle_push_int(m, (int64_t)i);
 }
 
 static const char *
-op_binfloat(struct machine *m)
+pickle_op_binfloat(struct machine *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_REAL };
@@ -111,7 +111,7 @@ op_binfloat(struct machine *m)
 }
 
 static const char *
-op_text4(struct machine *m)
+pickle_op_text4(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -121,7 +121,7 @@ op_text4(struct machine *m)
 
 /* What Python 2 writes of 256 bytes and more: numbers, and no names. */
 static const char *
-op_bytes4(struct machine *m)
+pickle_op_bytes4(struct machine *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_BYTES };
@@ -134,7 +134,7 @@ op_bytes4(struct machine *m)
 }
 
 static const char *
-op_text1(struct machine *m)
+pickle_op_text1(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -145,7 +145,7 @@ op_text1(struct machine *m)
 /* ---- the memo ---- */
 
 static const char *
-op_put1(struct machine *m)
+pickle_op_put1(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -154,7 +154,7 @@ op_put1(struct machine *m)
 }
 
 static const char *
-op_put4(struct machine *m)
+pickle_op_put4(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -163,7 +163,7 @@ op_put4(struct machine *m)
 }
 
 static const char *
-op_get1(struct machine *m)
+pickle_op_get1(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -172,7 +172,7 @@ op_get1(struct machine *m)
 }
 
 static const char *
-op_get4(struct machine *m)
+pickle_op_get4(struct machine *m)
 {
 	const unsigned char *p;
 
@@ -183,25 +183,25 @@ op_get4(struct machine *m)
 /* ---- containers ---- */
 
 static const char *
-op_empty_dict(struct machine *m)
+pickle_op_empty_dict(struct machine *m)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_DICT });
 }
 
 static const char *
-op_empty_list(struct machine *m)
+pickle_op_empty_list(struct machine *m)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_LIST });
 }
 
 static const char *
-op_empty_tuple(struct machine *m)
+pickle_op_empty_tuple(struct machine *m)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_TUPLE });
 }
 
 static const char *
-op_tuple(struct machine *m)
+pickle_op_tuple(struct machine *m)
 {
 	size_t n = machine_above(m);
 
@@ -211,25 +211,25 @@ op_tuple(struct machine *m)
 }
 
 static const char *
-op_tuple1(struct machine *m)
+pickle_op_tuple1(struct machine *m)
 {
 	return machine_tuple(m, 1);
 }
 
 static const char *
-op_tuple2(struct machine *m)
+pickle_op_tuple2(struct machine *m)
 {
 	return machine_tuple(m, 2);
 }
 
 static const char *
-op_tuple3(struct machine *m)
+pickle_op_tuple3(struct machine *m)
 {
 	return machine_tuple(m, 3);
 }
 
 static const char *
-join_marked(struct machine *m, enum value_kind kind)
+pickle_join_marked(struct machine *m, enum value_kind kind)
 {
 	size_t n = machine_above(m);
 
@@ -239,34 +239,34 @@ join_marked(struct machine *m, enum value_kind kind)
 }
 
 static const char *
-op_append(struct machine *m)
+pickle_op_append(struct machine *m)
 {
 	return machine_join(m, 1, VALUE_LIST);
 }
 
 static const char *
-op_appends(struct machine *m)
+pickle_op_appends(struct machine *m)
 {
-	return join_marked(m, VALUE_LIST);
+	return pickle_join_marked(m, VALUE_LIST);
 }
 
 static const char *
-op_setitem(struct machine *m)
+pickle_op_setitem(struct machine *m)
 {
 	return machine_join(m, 2, VALUE_DICT);
 }
 
 static const char *
-op_setitems(struct machine *m)
+pickle_op_setitems(struct machine *m)
 {
-	return join_marked(m, VALUE_DICT);
+	return pickle_join_marked(m, VALUE_DICT);
 }
 
 /* ---- classes, which are names ---- */
 
 /* Up to a newline, which is taken too; NULL: none within 255 bytes. */
 static const char *
-line(struct machine *m, size_t *n)
+pickle_read_line(struct machine *m, size_t *n)
 {
 	const char *p = (const char *)m->p.data + m->at, *end;
 	size_t left = m->p.n - m->at;
@@ -280,10 +280,11 @@ line(struct machine *m, size_t *n)
 }
 
 static const char *
-op_global(struct machine *m)
+pickle_op_global(struct machine *m)
 {
 	size_t n = 0, k = 0;
-	const char *module = line(m, &n), *name = module ? line(m, &k) : NULL;
+	const char *module = pickle_read_line(m, &n),
+	    *name = module ? pickle_read_line(m, &k) : NULL;
 	char whole[520];
 
 	if (name == NULL || memchr(module, '\0', n) != NULL ||
@@ -297,7 +298,7 @@ op_global(struct machine *m)
 }
 
 static const char *
-op_reduce(struct machine *m)
+pickle_op_reduce(struct machine *m)
 {
 	struct value *args, v = { .kind = VALUE_NONE };
 	const char *bad;
@@ -310,7 +311,7 @@ op_reduce(struct machine *m)
 
 /* As REDUCE, for classes that Python makes without calling them. */
 static const char *
-op_newobj(struct machine *m)
+pickle_op_newobj(struct machine *m)
 {
 	struct value v = { .kind = VALUE_NONE };
 	const struct value *class;
@@ -325,7 +326,7 @@ op_newobj(struct machine *m)
 
 /* The attributes of an object, which matter for numpy's only. */
 static const char *
-op_build(struct machine *m)
+pickle_op_build(struct machine *m)
 {
 	struct value *state;
 
@@ -335,7 +336,7 @@ op_build(struct machine *m)
 }
 
 static const char *
-op_binpersid(struct machine *m)
+pickle_op_binpersid(struct machine *m)
 {
 	struct value v = { .kind = VALUE_NONE };
 	const char *bad;
@@ -346,7 +347,7 @@ op_binpersid(struct machine *m)
 }
 
 static const char *
-op_stop(struct machine *m)
+pickle_op_stop(struct machine *m)
 {
 	WANT(m, 1);
 	m->stopped = 1;
@@ -358,29 +359,41 @@ op_stop(struct machine *m)
  * message that refuses them.
  */
 static const struct { const char *name; opcode *run; } opcodes[256] = {
-	[0x80] = { "PROTO", op_proto }, ['.'] = { "STOP", op_stop },
-	['N'] = { "NONE", op_none }, [0x88] = { "NEWTRUE", op_true },
-	[0x89] = { "NEWFALSE", op_false }, ['J'] = { "BININT", op_binint },
-	['K'] = { "BININT1", op_binint1 }, ['M'] = { "BININT2", op_binint2 },
-	['G'] = { "BINFLOAT", op_binfloat },
-	['X'] = { "BINUNICODE", op_text4 },
-	['q'] = { "BINPUT", op_put1 }, ['r'] = { "LONG_BINPUT", op_put4 },
-	['h'] = { "BINGET", op_get1 }, ['j'] = { "LONG_BINGET", op_get4 },
-	['('] = { "MARK", machine_mark }, ['}'] = { "EMPTY_DICT", op_empty_dict },
-	[']'] = { "EMPTY_LIST", op_empty_list },
-	[')'] = { "EMPTY_TUPLE", op_empty_tuple },
-	['t'] = { "TUPLE", op_tuple }, [0x85] = { "TUPLE1", op_tuple1 },
-	[0x86] = { "TUPLE2", op_tuple2 }, ['a'] = { "APPEND", op_append },
-	['e'] = { "APPENDS", op_appends }, ['s'] = { "SETITEM", op_setitem },
-	['u'] = { "SETITEMS", op_setitems }, ['c'] = { "GLOBAL", op_global },
-	['R'] = { "REDUCE", op_reduce }, ['b'] = { "BUILD", op_build },
-	['Q'] = { "BINPERSID", op_binpersid },
+	[0x80] = { "PROTO", pickle_op_proto },
+	['.'] = { "STOP", pickle_op_stop }, ['N'] = { "NONE", pickle_op_none },
+	[0x88] = { "NEWTRUE", pickle_op_true },
+	[0x89] = { "NEWFALSE", pickle_op_false },
+	['J'] = { "BININT", pickle_op_binint },
+	['K'] = { "BININT1", pickle_op_binint1 },
+	['M'] = { "BININT2", pickle_op_binint2 },
+	['G'] = { "BINFLOAT", pickle_op_binfloat },
+	['X'] = { "BINUNICODE", pickle_op_text4 },
+	['q'] = { "BINPUT", pickle_op_put1 },
+	['r'] = { "LONG_BINPUT", pickle_op_put4 },
+	['h'] = { "BINGET", pickle_op_get1 },
+	['j'] = { "LONG_BINGET", pickle_op_get4 },
+	['('] = { "MARK", machine_mark },
+	['}'] = { "EMPTY_DICT", pickle_op_empty_dict },
+	[']'] = { "EMPTY_LIST", pickle_op_empty_list },
+	[')'] = { "EMPTY_TUPLE", pickle_op_empty_tuple },
+	['t'] = { "TUPLE", pickle_op_tuple },
+	[0x85] = { "TUPLE1", pickle_op_tuple1 },
+	[0x86] = { "TUPLE2", pickle_op_tuple2 },
+	['a'] = { "APPEND", pickle_op_append },
+	['e'] = { "APPENDS", pickle_op_appends },
+	['s'] = { "SETITEM", pickle_op_setitem },
+	['u'] = { "SETITEMS", pickle_op_setitems },
+	['c'] = { "GLOBAL", pickle_op_global },
+	['R'] = { "REDUCE", pickle_op_reduce },
+	['b'] = { "BUILD", pickle_op_build },
+	['Q'] = { "BINPERSID", pickle_op_binpersid },
 	/* The legacy magic and times in nanoseconds; numpy's numbers;
 	 * metadata; Python 2's texts. */
-	[0x8a] = { "LONG1", op_long1 }, [0x87] = { "TUPLE3", op_tuple3 },
-	[0x81] = { "NEWOBJ", op_newobj },
-	['U'] = { "SHORT_BINSTRING", op_text1 },
-	['T'] = { "BINSTRING", op_bytes4 },
+	[0x8a] = { "LONG1", pickle_op_long1 },
+	    [0x87] = { "TUPLE3", pickle_op_tuple3 },
+	[0x81] = { "NEWOBJ", pickle_op_newobj },
+	['U'] = { "SHORT_BINSTRING", pickle_op_text1 },
+	['T'] = { "BINSTRING", pickle_op_bytes4 },
 	['0'] = { "POP", NULL }, ['1'] = { "POP_MARK", NULL },
 	['2'] = { "DUP", NULL }, ['F'] = { "FLOAT", NULL },
 	['I'] = { "INT", NULL }, ['L'] = { "LONG", NULL },

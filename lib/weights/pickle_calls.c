@@ -39,13 +39,13 @@ pickle_append(const struct pickle *p, struct value *list, struct value *v)
 }
 
 static const struct value *
-at(const struct value *seq, size_t i)
+pickle_at(const struct value *seq, size_t i)
 {
 	return seq->u.of.item[i];
 }
 
 static int
-is_seq(const struct value *v, size_t least)
+pickle_is_seq(const struct value *v, size_t least)
 {
 	return (v->kind == VALUE_TUPLE || v->kind == VALUE_LIST) &&
 	    v->u.of.n >= least;
@@ -53,18 +53,18 @@ is_seq(const struct value *v, size_t least)
 
 /* OrderedDict() is filled by opcodes; Python 2 gives the pairs as a list. */
 static const char *
-ordered_dict(const struct pickle *p, const struct value *args,
+pickle_ordered_dict(const struct pickle *p, const struct value *args,
     struct value *to)
 {
 	to->kind = VALUE_DICT;
 	if (args->u.of.n == 0)
 		return NULL;
-	if (!is_seq(at(args, 0), 0))
+	if (!pickle_is_seq(pickle_at(args, 0), 0))
 		return "an OrderedDict of no list";
-	for (size_t i = 0; i < at(args, 0)->u.of.n; i++) {
-		const struct value *pair = at(at(args, 0), i);
+	for (size_t i = 0; i < pickle_at(args, 0)->u.of.n; i++) {
+		const struct value *pair = pickle_at(pickle_at(args, 0), i);
 
-		if (!is_seq(pair, 2))
+		if (!pickle_is_seq(pair, 2))
 			return "an OrderedDict of what are no pairs";
 		if (pickle_append(p, to, pair->u.of.item[0]) != 0 ||
 		    pickle_append(p, to, pair->u.of.item[1]) != 0)
@@ -75,35 +75,36 @@ ordered_dict(const struct pickle *p, const struct value *args,
 
 /* (storage, offset, sizes, strides, whether it needs gradients, hooks) */
 static const char *
-rebuild_tensor(const struct pickle *p, const struct value *args,
+pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
     struct value *to)
 {
 	const struct value *size, *stride;
 	struct view *v;
 
-	if (!is_seq(args, 4) || at(args, 1)->kind != VALUE_INT ||
-	    !is_seq(at(args, 2), 0) || !is_seq(at(args, 3), 0))
+	if (!pickle_is_seq(args, 4) || pickle_at(args, 1)->kind != VALUE_INT ||
+	    !pickle_is_seq(pickle_at(args, 2), 0) ||
+	    !pickle_is_seq(pickle_at(args, 3), 0))
 		return "a tensor without storage, offset, sizes and strides";
 	/* A storage of numbers that no weight is made of. */
-	if (at(args, 0)->kind == VALUE_OTHER) {
+	if (pickle_at(args, 0)->kind == VALUE_OTHER) {
 		to->kind = VALUE_OTHER;
 		return NULL;
 	}
-	if (at(args, 0)->kind != VALUE_STORAGE)
+	if (pickle_at(args, 0)->kind != VALUE_STORAGE)
 		return "a tensor whose storage is none";
-	size = at(args, 2);
-	stride = at(args, 3);
+	size = pickle_at(args, 2);
+	stride = pickle_at(args, 3);
 	if (size->u.of.n != stride->u.of.n || size->u.of.n > TENSOR_DIMS)
 		return "a tensor whose strides are not as many as its sizes, "
 		    "or more than 8";
 	if ((v = heap_get(p->heap, sizeof(*v))) == NULL)
 		return "";
-	v->storage = at(args, 0)->u.storage;
-	v->offset = at(args, 1)->u.i;
+	v->storage = pickle_at(args, 0)->u.storage;
+	v->offset = pickle_at(args, 1)->u.i;
 	v->ndim = (int)size->u.of.n;
 	for (int i = 0; i < v->ndim; i++) {
-		const struct value *d = at(size, (size_t)i);
-		const struct value *s = at(stride, (size_t)i);
+		const struct value *d = pickle_at(size, (size_t)i);
+		const struct value *s = pickle_at(stride, (size_t)i);
 
 		if (d->kind != VALUE_INT || s->kind != VALUE_INT ||
 		    d->u.i < 0 || d->u.i > INT32_MAX || s->u.i < 0)
@@ -119,14 +120,14 @@ rebuild_tensor(const struct pickle *p, const struct value *args,
 
 /* (tensor, whether it needs gradients, hooks) */
 static const char *
-rebuild_parameter(const struct pickle *p, const struct value *args,
+pickle_rebuild_parameter(const struct pickle *p, const struct value *args,
     struct value *to)
 {
 	(void)p;
-	if (!is_seq(args, 1) || (at(args, 0)->kind != VALUE_TENSOR &&
-	    at(args, 0)->kind != VALUE_OTHER))
+	if (!pickle_is_seq(args, 1) || (pickle_at(args, 0)->kind !=
+	    VALUE_TENSOR && pickle_at(args, 0)->kind != VALUE_OTHER))
 		return "a parameter of no tensor";
-	*to = *at(args, 0);
+	*to = *pickle_at(args, 0);
 	return NULL;
 }
 
@@ -135,11 +136,12 @@ static const struct {
 	const char *(*call)(const struct pickle *, const struct value *args,
 	    struct value *to);
 } calls[] = {
-	{ "collections.OrderedDict", ordered_dict },
-	{ "torch._utils._rebuild_tensor", rebuild_tensor },
-	{ "torch._utils._rebuild_tensor_v2", rebuild_tensor },
-	{ "torch._utils._rebuild_parameter", rebuild_parameter },
-	{ "torch._utils._rebuild_parameter_with_state", rebuild_parameter },
+	{ "collections.OrderedDict", pickle_ordered_dict },
+	{ "torch._utils._rebuild_tensor", pickle_rebuild_tensor },
+	{ "torch._utils._rebuild_tensor_v2", pickle_rebuild_tensor },
+	{ "torch._utils._rebuild_parameter", pickle_rebuild_parameter },
+	{ "torch._utils._rebuild_parameter_with_state",
+	    pickle_rebuild_parameter },
 	{ "numpy.core.multiarray._reconstruct", numpy_array },
 	{ "numpy._core.multiarray._reconstruct", numpy_array },
 	{ "numpy.dtype", numpy_dtype },
@@ -165,22 +167,22 @@ pickle_call(const struct pickle *p, const struct value *class,
 
 /* The part of them that it is: (key, first, count). */
 static const char *
-storage_view(const struct value *part, struct storage *s)
+pickle_storage_view(const struct value *part, struct storage *s)
 {
 	if (part->kind == VALUE_NONE)
 		return NULL;
-	if (!is_seq(part, 3) || at(part, 1)->kind != VALUE_INT ||
-	    at(part, 2)->kind != VALUE_INT || at(part, 1)->u.i < 0 ||
-	    at(part, 2)->u.i < 0)
+	if (!pickle_is_seq(part, 3) || pickle_at(part, 1)->kind != VALUE_INT ||
+	    pickle_at(part, 2)->kind != VALUE_INT ||
+	    pickle_at(part, 1)->u.i < 0 || pickle_at(part, 2)->u.i < 0)
 		return "a storage's view that is not (key, first, count)";
-	s->first = at(part, 1)->u.i;
-	s->view = at(part, 2)->u.i;
+	s->first = pickle_at(part, 1)->u.i;
+	s->view = pickle_at(part, 2)->u.i;
 	return NULL;
 }
 
 /* A key means the same numbers wherever it stands. */
 static const char *
-remember(const struct pickle *p, struct storage *s)
+pickle_remember(const struct pickle *p, struct storage *s)
 {
 	struct storages *all = p->storages;
 	long i = names_add(all->keys, s->key);
@@ -211,22 +213,22 @@ pickle_persistent(const struct pickle *p, const struct value *id,
 	struct storage *s;
 
 	if (id->kind == VALUE_TUPLE && id->u.of.n > 1 &&
-	    value_is(at(id, 0), "module")) {
+	    value_is(pickle_at(id, 0), "module")) {
 		pickle_other(p, "a module", to);
 		return NULL;
 	}
 	if (id->kind != VALUE_TUPLE || id->u.of.n < 5 ||
-	    !value_is(at(id, 0), "storage") ||
-	    at(id, 1)->kind != VALUE_CLASS ||
-	    at(id, 2)->kind != VALUE_TEXT || at(id, 4)->kind != VALUE_INT ||
-	    at(id, 4)->u.i < 0)
+	    !value_is(pickle_at(id, 0), "storage") ||
+	    pickle_at(id, 1)->kind != VALUE_CLASS ||
+	    pickle_at(id, 2)->kind != VALUE_TEXT ||
+	    pickle_at(id, 4)->kind != VALUE_INT || pickle_at(id, 4)->u.i < 0)
 		return "a persistent id that is not ('storage', class, key, "
 		    "place, count)";
-	class = at(id, 1)->u.name;
+	class = pickle_at(id, 1)->u.name;
 	if ((s = heap_get(p->heap, sizeof(*s))) == NULL)
 		return "";
-	s->key = at(id, 2)->u.text.s;
-	s->count = at(id, 4)->u.i;
+	s->key = pickle_at(id, 2)->u.text.s;
+	s->count = pickle_at(id, 4)->u.i;
 	s->view = -1;
 	class += text_starts(class, "torch.cuda.") ? strlen("torch.cuda.") :
 	    text_starts(class, "torch.") ? strlen("torch.") : 0;
@@ -235,10 +237,10 @@ pickle_persistent(const struct pickle *p, const struct value *id,
 			s->type = storages[i].type;
 			to->kind = VALUE_STORAGE;
 			to->u.storage = s;
-			bad = id->u.of.n > 5 ? storage_view(at(id, 5), s) :
-			    NULL;
-			return bad != NULL ? bad : remember(p, s);
+			bad = id->u.of.n > 5 ? pickle_storage_view(pickle_at(id,
+			    5), s) : NULL;
+			return bad != NULL ? bad : pickle_remember(p, s);
 		}
-	pickle_other(p, at(id, 1)->u.name, to);
+	pickle_other(p, pickle_at(id, 1)->u.name, to);
 	return NULL;
 }

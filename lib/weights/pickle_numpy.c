@@ -16,19 +16,19 @@ static const struct { const char *name; enum dtype type; } types[] = {
 };
 
 static const struct value *
-at(const struct value *seq, size_t i)
+numpy_at(const struct value *seq, size_t i)
 {
 	return seq->u.of.item[i];
 }
 
 static int
-is_tuple(const struct value *v, size_t least)
+numpy_is_tuple(const struct value *v, size_t least)
 {
 	return v->kind == VALUE_TUPLE && v->u.of.n >= least;
 }
 
 static int
-is_bytes(const struct value *v)
+numpy_is_bytes(const struct value *v)
 {
 	return v->kind == VALUE_TEXT || v->kind == VALUE_BYTES;
 }
@@ -36,11 +36,11 @@ is_bytes(const struct value *v)
 const char *
 numpy_array(const struct pickle *p, const struct value *args, struct value *to)
 {
-	if (!is_tuple(args, 1) || at(args, 0)->kind != VALUE_CLASS)
+	if (!numpy_is_tuple(args, 1) || numpy_at(args, 0)->kind != VALUE_CLASS)
 		return "an array of no class";
 	to->kind = VALUE_ARRAY;
-	if (strcmp(at(args, 0)->u.name, "numpy.ndarray") != 0)
-		pickle_other(p, at(args, 0)->u.name, to);
+	if (strcmp(numpy_at(args, 0)->u.name, "numpy.ndarray") != 0)
+		pickle_other(p, numpy_at(args, 0)->u.name, to);
 	return NULL;
 }
 
@@ -48,10 +48,10 @@ const char *
 numpy_dtype(const struct pickle *p, const struct value *args, struct value *to)
 {
 	(void)p;
-	if (!is_tuple(args, 1) || at(args, 0)->kind != VALUE_TEXT)
+	if (!numpy_is_tuple(args, 1) || numpy_at(args, 0)->kind != VALUE_TEXT)
 		return "a type of numpy's without a name";
 	to->kind = VALUE_DTYPE;
-	to->u.dtype.name = at(args, 0)->u.text.s;
+	to->u.dtype.name = numpy_at(args, 0)->u.text.s;
 	to->u.dtype.order = '<';
 	return NULL;
 }
@@ -77,13 +77,13 @@ numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 	size_t n, k = 0;
 	char *bytes;
 
-	if (!is_tuple(args, 2) || at(args, 0)->kind != VALUE_TEXT ||
-	    !value_is(at(args, 1), "latin1")) {
+	if (!numpy_is_tuple(args, 2) || numpy_at(args, 0)->kind != VALUE_TEXT ||
+	    !value_is(numpy_at(args, 1), "latin1")) {
 		pickle_other(p, "_codecs.encode", to);
 		return NULL;
 	}
-	from = (const unsigned char *)at(args, 0)->u.text.s;
-	n = at(args, 0)->u.text.n;
+	from = (const unsigned char *)numpy_at(args, 0)->u.text.s;
+	n = numpy_at(args, 0)->u.text.n;
 	if ((bytes = heap_get(p->heap, n + 1)) == NULL)
 		return "";
 	for (size_t i = 0; i < n; i++) {
@@ -107,18 +107,19 @@ numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 
 /* (version, order, ...) */
 static const char *
-set_dtype(struct value *v, const struct value *state)
+numpy_set_dtype(struct value *v, const struct value *state)
 {
-	if (!is_tuple(state, 2) || at(state, 1)->kind != VALUE_TEXT ||
-	    at(state, 1)->u.text.n != 1)
+	if (!numpy_is_tuple(state, 2) ||
+	    numpy_at(state, 1)->kind != VALUE_TEXT ||
+	    numpy_at(state, 1)->u.text.n != 1)
 		return "a type of numpy's whose state is not (version, order, "
 		    "...)";
-	v->u.dtype.order = at(state, 1)->u.text.s[0];
+	v->u.dtype.order = numpy_at(state, 1)->u.text.s[0];
 	return NULL;
 }
 
 static const char *
-unknown_type(const struct pickle *p, const struct value *dtype,
+numpy_unknown_type(const struct pickle *p, const struct value *dtype,
     struct value *v)
 {
 	char name[64];
@@ -132,7 +133,7 @@ unknown_type(const struct pickle *p, const struct value *dtype,
 /* The shape into ${t}, and the strides of C's order or Fortran's; the product
  * of the sizes is ${count}, or the shape is wrong. */
 static const char *
-set_shape(struct view *t, const struct value *shape, int fortran,
+numpy_set_shape(struct view *t, const struct value *shape, int fortran,
     uint64_t count)
 {
 	uint64_t stride = 1, left = count;
@@ -140,7 +141,7 @@ set_shape(struct view *t, const struct value *shape, int fortran,
 
 	t->ndim = (int)shape->u.of.n;
 	for (int i = 0; i < t->ndim; i++) {
-		const struct value *d = at(shape, (size_t)i);
+		const struct value *d = numpy_at(shape, (size_t)i);
 
 		if (d->kind != VALUE_INT || d->u.i < 0 || d->u.i > INT32_MAX)
 			return "an array whose sizes are no numbers from 0 up";
@@ -162,32 +163,33 @@ set_shape(struct view *t, const struct value *shape, int fortran,
 
 /* ([version,] shape, type, whether in Fortran's order, bytes) */
 static const char *
-set_array(const struct pickle *p, struct value *v, const struct value *state)
+numpy_set_array(const struct pickle *p, struct value *v,
+    const struct value *state)
 {
-	size_t first = is_tuple(state, 5);
+	size_t first = numpy_is_tuple(state, 5);
 	const struct value *shape, *dtype, *fortran, *bytes;
 	struct storage *s;
 	struct view *t;
 	size_t type = 0;
 
-	if (!is_tuple(state, 4) || at(state, first)->kind != VALUE_TUPLE ||
-	    at(state, first + 1)->kind != VALUE_DTYPE)
+	if (!numpy_is_tuple(state, 4) || numpy_at(state, first)->kind !=
+	    VALUE_TUPLE || numpy_at(state, first + 1)->kind != VALUE_DTYPE)
 		return "an array whose state is not (version, shape, type, "
 		    "order, bytes)";
-	shape = at(state, first);
-	dtype = at(state, first + 1);
-	fortran = at(state, first + 2);
-	bytes = at(state, first + 3);
+	shape = numpy_at(state, first);
+	dtype = numpy_at(state, first + 1);
+	fortran = numpy_at(state, first + 2);
+	bytes = numpy_at(state, first + 3);
 	while (type < sizeof(types) / sizeof(types[0]) &&
 	    strcmp(dtype->u.dtype.name, types[type].name) != 0)
 		type++;
 	if (type == sizeof(types) / sizeof(types[0]) ||
 	    strchr("<|=", dtype->u.dtype.order) == NULL ||
 	    dtype->u.dtype.order == '\0')
-		return unknown_type(p, dtype, v);
+		return numpy_unknown_type(p, dtype, v);
 	if (shape->u.of.n > TENSOR_DIMS)
 		return "an array of more than 8 dimensions";
-	if (!is_bytes(bytes) ||
+	if (!numpy_is_bytes(bytes) ||
 	    (fortran->kind != VALUE_BOOL && fortran->kind != VALUE_INT))
 		return "an array without order or bytes";
 	if ((s = heap_get(p->heap, sizeof(*s))) == NULL ||
@@ -203,12 +205,12 @@ set_array(const struct pickle *p, struct value *v, const struct value *state)
 	v->u.tensor = t;
 	return bytes->u.text.n % dtype_bytes(s->type) != 0 ?
 	    "an array whose bytes are not those of its shape" :
-	    set_shape(t, shape, fortran->u.i != 0, (uint64_t)s->count);
+	    numpy_set_shape(t, shape, fortran->u.i != 0, (uint64_t)s->count);
 }
 
 const char *
 numpy_build(const struct pickle *p, struct value *v, const struct value *state)
 {
-	return v->kind == VALUE_DTYPE ? set_dtype(v, state) :
-	    v->kind == VALUE_ARRAY ? set_array(p, v, state) : NULL;
+	return v->kind == VALUE_DTYPE ? numpy_set_dtype(v, state) :
+	    v->kind == VALUE_ARRAY ? numpy_set_array(p, v, state) : NULL;
 }

@@ -19,7 +19,7 @@
 
 /* Largest elements first, then by name: every tensor stays aligned. */
 static int
-by_order(const void *va, const void *vb)
+safetensors_by_order(const void *va, const void *vb)
 {
 	const struct tensor *a = *(const struct tensor *const *)va;
 	const struct tensor *b = *(const struct tensor *const *)vb;
@@ -30,8 +30,8 @@ by_order(const void *va, const void *vb)
 }
 
 static void
-put_tensor(struct json_writer *w, const char *name, enum dtype type, int ndim,
-    const int64_t *dim, size_t from, size_t to)
+safetensors_put_tensor(struct json_writer *w, const char *name, enum dtype type,
+    int ndim, const int64_t *dim, size_t from, size_t to)
 {
 	json_open(w, name, '{');
 	json_open(w, "data_offsets", '[');
@@ -47,28 +47,28 @@ put_tensor(struct json_writer *w, const char *name, enum dtype type, int ndim,
 }
 
 /* A tensor and where its data begin. */
-struct placed { const struct tensor *t; size_t at; };
+struct safetensors_placed { const struct tensor *t; size_t at; };
 
 static int
-by_name(const void *va, const void *vb)
+safetensors_by_name(const void *va, const void *vb)
 {
-	const struct placed *a = va, *b = vb;
+	const struct safetensors_placed *a = va, *b = vb;
 
 	return strcmp(a->t->name, b->t->name);
 }
 
 /* The header, padded so that the data begin at a multiple of ALIGN. */
 static void
-make_header(struct buffer *out, const struct tensor **sorted, size_t n,
-    const struct meta *meta, size_t m, int ours)
+safetensors_make_header(struct buffer *out, const struct tensor **sorted,
+    size_t n, const struct meta *meta, size_t m, int ours)
 {
 	static const int64_t footer_dim[] = { FOOTER_BYTES };
 	struct json_writer w = { 0 };
-	struct placed *named = xcalloc(n, sizeof(*named));
+	struct safetensors_placed *named = xcalloc(n, sizeof(*named));
 	size_t end = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		named[i] = (struct placed){ sorted[i], end };
+		named[i] = (struct safetensors_placed){ sorted[i], end };
 		end += sorted[i]->bytes;
 	}
 	json_open(&w, NULL, '{');
@@ -76,15 +76,15 @@ make_header(struct buffer *out, const struct tensor **sorted, size_t n,
 	for (size_t i = 0; i < m; i++)
 		json_put_text(&w, meta[i].key, meta[i].value);
 	json_close(&w);
-	qsort(named, n, sizeof(*named), by_name);
+	qsort(named, n, sizeof(*named), safetensors_by_name);
 	for (size_t i = 0; i < n; i++) {
 		const struct tensor *t = named[i].t;
 
-		put_tensor(&w, t->name, t->type, t->ndim, t->dim, named[i].at,
-		    named[i].at + t->bytes);
+		safetensors_put_tensor(&w, t->name, t->type, t->ndim, t->dim,
+		    named[i].at, named[i].at + t->bytes);
 	}
 	if (ours)
-		put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, end,
+		safetensors_put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, end,
 		    end + FOOTER_BYTES);
 	json_close(&w);
 	while ((8 + w.out.n) % ALIGN != 0)
@@ -94,14 +94,14 @@ make_header(struct buffer *out, const struct tensor **sorted, size_t n,
 }
 
 static int
-add(struct commit *c, struct hasher *h, const void *data, size_t n)
+safetensors_add(struct commit *c, struct hasher *h, const void *data, size_t n)
 {
 	hasher_add(h, data, n);
 	return commit_write(c, data, n);
 }
 
 static int
-write_file(const char *path, const struct tensor *tensor, size_t n,
+safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, int ours, struct hash128 *whole)
 {
 	const struct tensor **sorted = xcalloc(n, sizeof(*sorted));
@@ -114,13 +114,14 @@ write_file(const char *path, const struct tensor *tensor, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &tensor[i];
-	qsort(sorted, n, sizeof(*sorted), by_order);
-	make_header(&header, sorted, n, meta, m, ours);
+	qsort(sorted, n, sizeof(*sorted), safetensors_by_order);
+	safetensors_make_header(&header, sorted, n, meta, m, ours);
 	put64(length, header.n);
 	count = 8 + header.n;
-	bad = bad || add(c, h, length, 8) || add(c, h, header.data, header.n);
+	bad = bad || safetensors_add(c, h, length, 8) ||
+	    safetensors_add(c, h, header.data, header.n);
 	for (size_t i = 0; i < n && !bad; i++) {
-		bad = add(c, h, sorted[i]->data, sorted[i]->bytes);
+		bad = safetensors_add(c, h, sorted[i]->data, sorted[i]->bytes);
 		count += sorted[i]->bytes;
 	}
 	if (!bad && ours) {
@@ -128,7 +129,7 @@ write_file(const char *path, const struct tensor *tensor, size_t n,
 
 		put64(footer + 8, count);
 		memcpy(footer + 16, hash.byte, sizeof(hash.byte));
-		bad = add(c, h, footer, sizeof(footer));
+		bad = safetensors_add(c, h, footer, sizeof(footer));
 	}
 	*whole = hasher_128(h);
 	if (bad)
@@ -145,14 +146,14 @@ int
 safetensors_write(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash)
 {
-	return write_file(path, tensor, n, meta, m, 1, hash);
+	return safetensors_write_file(path, tensor, n, meta, m, 1, hash);
 }
 
 int
 safetensors_export(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash)
 {
-	return write_file(path, tensor, n, meta, m, 0, hash);
+	return safetensors_write_file(path, tensor, n, meta, m, 0, hash);
 }
 
 /* ---- reading ---- */
@@ -161,7 +162,7 @@ safetensors_export(const char *path, const struct tensor *tensor, size_t n,
 
 /* One entry of the header; ${data} is where offsets count from. */
 static int
-read_tensor(const char *path, const struct json *v, int ours,
+safetensors_read_tensor(const char *path, const struct json *v, int ours,
     const char *data, size_t bytes, struct tensor *t)
 {
 	const char *type = json_to_text(json_get(v, "dtype"));
@@ -201,7 +202,7 @@ read_tensor(const char *path, const struct json *v, int ours,
 }
 
 static int
-by_data(const void *va, const void *vb)
+safetensors_by_data(const void *va, const void *vb)
 {
 	const struct tensor *a = va, *b = vb;
 
@@ -212,7 +213,8 @@ by_data(const void *va, const void *vb)
 
 /* The tensors cover the data exactly, one after the other. */
 static int
-check_cover(const char *path, const struct safetensors *s, const char *data)
+safetensors_check_cover(const char *path, const struct safetensors *s,
+    const char *data)
 {
 	const char *at = data;
 
@@ -232,7 +234,7 @@ check_cover(const char *path, const struct safetensors *s, const char *data)
 
 /* Copy the tensors whose values lie at odd places to places of their own. */
 static void
-align_tensors(struct safetensors *s)
+safetensors_align_tensors(struct safetensors *s)
 {
 	size_t room = 0, at = 0;
 
@@ -255,7 +257,7 @@ align_tensors(struct safetensors *s)
 }
 
 static int
-check_footer(const char *path, struct safetensors *s)
+safetensors_check_footer(const char *path, struct safetensors *s)
 {
 	static const unsigned char zeros[FOOTER_BYTES - 32];
 	size_t before = s->file.n > FOOTER_BYTES ? s->file.n - FOOTER_BYTES : 0;
@@ -277,7 +279,7 @@ check_footer(const char *path, struct safetensors *s)
 }
 
 static int
-read_header(const char *path, int ours, struct safetensors *s)
+safetensors_read_header(const char *path, int ours, struct safetensors *s)
 {
 	uint64_t n;
 	size_t cap = 0;
@@ -307,13 +309,15 @@ read_header(const char *path, int ours, struct safetensors *s)
 		    sizeof(*s->tensor));
 		t = &s->tensor[s->tensors];
 		*t = (struct tensor){ .name = key };
-		bad = read_tensor(path, v, ours, data, s->file.n - 8 - n, t);
+		bad = safetensors_read_tensor(path, v, ours, data,
+		    s->file.n - 8 - n, t);
 		s->tensors++;
 	}
 	if (bad)
 		return bad;
 	if (s->tensors > 0)
-		qsort(s->tensor, s->tensors, sizeof(*s->tensor), by_data);
+		qsort(s->tensor, s->tensors, sizeof(*s->tensor),
+		    safetensors_by_data);
 	v = json_get(s->document, "__metadata__");
 	if (v != NULL && !json_is(v, '{'))
 		return DAMAGED("%s: __metadata__ is not a JSON object", path);
@@ -323,12 +327,12 @@ read_header(const char *path, int ours, struct safetensors *s)
 			return DAMAGED("%s: metadata %s is not text", path, key);
 		s->meta[s->metas++] = (struct meta){ key, json_to_text(text) };
 	}
-	if ((bad = check_cover(path, s, data)) != 0)
+	if ((bad = safetensors_check_cover(path, s, data)) != 0)
 		return bad;
 	s->names = names_new();
 	for (size_t i = 0; i < s->tensors; i++)
 		names_add(s->names, s->tensor[i].name);
-	align_tensors(s);
+	safetensors_align_tensors(s);
 	return 0;
 }
 
@@ -340,11 +344,11 @@ safetensors_take(const char *name, struct buffer *file, int ours,
 
 	*s = (struct safetensors){ .file = *file };
 	*file = (struct buffer){ 0 };
-	bad = ours ? check_footer(name, s) : 0;
+	bad = ours ? safetensors_check_footer(name, s) : 0;
 	if (bad == 0)
-		bad = read_header(name, ours, s);
+		bad = safetensors_read_header(name, ours, s);
 	if (bad == 0 && !ours && safetensors_tensor(s, FOOTER) != NULL)
-		bad = check_footer(name, s);
+		bad = safetensors_check_footer(name, s);
 	if (bad)
 		safetensors_free(s);
 	return bad;

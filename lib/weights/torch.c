@@ -48,7 +48,7 @@ torch_is_pickle(const struct buffer *file)
 
 /* What is passed over, in a line. */
 static void
-say_unknown(const char *path, const struct names *unknown)
+torch_say_unknown(const char *path, const struct names *unknown)
 {
 	struct buffer b = { 0 };
 	size_t n = names_count(unknown);
@@ -66,7 +66,8 @@ say_unknown(const char *path, const struct names *unknown)
 
 /* What begins at offset ${from} of the file, and is ${n} bytes at most. */
 static struct pickle
-pickle_at(const char *path, const struct weights *w, size_t from, size_t n)
+torch_pickle_at(const char *path, const struct weights *w, size_t from,
+    size_t n)
 {
 	return (struct pickle){ .path = path, .base = from,
 		.data = (const unsigned char *)w->file.data + from, .n = n,
@@ -74,7 +75,7 @@ pickle_at(const char *path, const struct weights *w, size_t from, size_t n)
 }
 
 static void
-pickle_begin(struct pickle *p, struct storages *all)
+torch_pickle_begin(struct pickle *p, struct storages *all)
 {
 	*all = (struct storages){ .keys = names_new() };
 	p->unknown = names_new();
@@ -82,7 +83,7 @@ pickle_begin(struct pickle *p, struct storages *all)
 }
 
 static void
-pickle_end(struct pickle *p)
+torch_pickle_end(struct pickle *p)
 {
 	names_free(p->storages->keys);
 	names_free(p->unknown);
@@ -90,7 +91,7 @@ pickle_end(struct pickle *p)
 
 /* ---- zip ---- */
 
-struct archive {
+struct torch_archive {
 	struct zip zip;
 	const unsigned char *data;
 	const char *top;		/* the folder, with its '/' */
@@ -98,7 +99,7 @@ struct archive {
 
 /* A member of the archive's folder, or NULL. */
 static const struct zip_member *
-member(const struct archive *a, const char *dir, const char *name)
+torch_member(const struct torch_archive *a, const char *dir, const char *name)
 {
 	char *path = xprintf("%s%s%s", a->top, dir, name);
 	const struct zip_member *m = zip_find(&a->zip, path);
@@ -108,10 +109,10 @@ member(const struct archive *a, const char *dir, const char *name)
 }
 
 static struct numbers
-find_member(const void *archive, const struct storage *s)
+torch_find_member(const void *archive, const struct storage *s)
 {
-	const struct archive *a = archive;
-	const struct zip_member *m = member(a, "data/", s->key);
+	const struct torch_archive *a = archive;
+	const struct zip_member *m = torch_member(a, "data/", s->key);
 
 	if (m == NULL)
 		return (struct numbers){ 0 };
@@ -121,7 +122,7 @@ find_member(const void *archive, const struct storage *s)
 
 /* The folder of data.pkl, for the caller to free; NULL: there is none. */
 static char *
-find_top(const struct zip *z)
+torch_find_top(const struct zip *z)
 {
 	for (size_t i = 0; i < z->members; i++) {
 		const char *name = names_text(z->names, i);
@@ -135,7 +136,7 @@ find_top(const struct zip *z)
 
 /* A checksum may be of nothing: PyTorch can be told to leave them out. */
 static void
-check_sums(const char *path, const struct archive *a)
+torch_check_sums(const char *path, const struct torch_archive *a)
 {
 	size_t bad = 0;
 	const char *first = NULL;
@@ -155,11 +156,12 @@ check_sums(const char *path, const struct archive *a)
 }
 
 static int
-read_zip(const char *path, const struct archive *a, struct weights *w)
+torch_read_zip(const char *path, const struct torch_archive *a,
+    struct weights *w)
 {
-	const struct zip_member *m = member(a, "", "data.pkl");
-	const struct zip_member *order = member(a, "", "byteorder");
-	struct pickle p = pickle_at(path, w, m->at, m->bytes);
+	const struct zip_member *m = torch_member(a, "", "data.pkl");
+	const struct zip_member *order = torch_member(a, "", "byteorder");
+	struct pickle p = torch_pickle_at(path, w, m->at, m->bytes);
 	struct storages storages;
 	struct value *root;
 	size_t used;
@@ -168,32 +170,33 @@ read_zip(const char *path, const struct archive *a, struct weights *w)
 	if (order != NULL && (order->bytes != strlen("little") ||
 	    memcmp(a->data + order->at, "little", order->bytes) != 0))
 		return DAMAGED("%s: written on a big-endian machine", path);
-	pickle_begin(&p, &storages);
+	torch_pickle_begin(&p, &storages);
 	bad = pickle_load(&p, &used, &root);
 	if (!bad)
-		bad = torch_dict(&p, root, find_member, a, w);
+		bad = torch_dict(&p, root, torch_find_member, a, w);
 	if (!bad)
-		say_unknown(path, p.unknown);
-	pickle_end(&p);
+		torch_say_unknown(path, p.unknown);
+	torch_pickle_end(&p);
 	return bad;
 }
 
 int
 torch_zip(const char *path, struct weights *w)
 {
-	struct archive a = { .data = (const unsigned char *)w->file.data };
+	struct torch_archive a =
+	    { .data = (const unsigned char *)w->file.data };
 	char *top;
 	int bad = zip_open(path, w->file.data, w->file.n, &a.zip);
 
 	if (bad)
 		return bad;
-	a.top = top = find_top(&a.zip);
+	a.top = top = torch_find_top(&a.zip);
 	if (top == NULL) {
 		bad = DAMAGED("%s: a zip archive without data.pkl: not of "
 		    "torch.save", path);
 	} else {
-		check_sums(path, &a);
-		bad = read_zip(path, &a, w);
+		torch_check_sums(path, &a);
+		bad = torch_read_zip(path, &a, w);
 	}
 	free(top);
 	zip_close(&a.zip);
@@ -202,15 +205,15 @@ torch_zip(const char *path, struct weights *w)
 
 /* ---- legacy ---- */
 
-struct legacy {
+struct torch_legacy_file {
 	struct names *keys;		/* of the storages, in their order */
 	struct numbers *numbers;
 };
 
 static struct numbers
-find_legacy(const void *legacy, const struct storage *s)
+torch_find_legacy(const void *legacy, const struct storage *s)
 {
-	const struct legacy *l = legacy;
+	const struct torch_legacy_file *l = legacy;
 	long i = names_find(l->keys, s->key);
 
 	return i >= 0 ? l->numbers[i] : (struct numbers){ 0 };
@@ -218,8 +221,8 @@ find_legacy(const void *legacy, const struct storage *s)
 
 /* The counts and numbers of the storages, which begin at ${at}. */
 static int
-place_numbers(const struct pickle *p, const struct value *keys, size_t at,
-    struct legacy *l)
+torch_place_numbers(const struct pickle *p, const struct value *keys, size_t at,
+    struct torch_legacy_file *l)
 {
 	size_t n = keys->u.of.n;
 
@@ -252,7 +255,7 @@ place_numbers(const struct pickle *p, const struct value *keys, size_t at,
 
 /* The next of the file's pickles; ${*at} moves behind it. */
 static int
-next(struct pickle *p, size_t *at, struct value **v)
+torch_next_pickle(struct pickle *p, size_t *at, struct value **v)
 {
 	struct pickle part = *p;
 	size_t used = 0;
@@ -267,46 +270,48 @@ next(struct pickle *p, size_t *at, struct value **v)
 }
 
 static int
-read_legacy(struct pickle *p, struct weights *w, struct legacy *l)
+torch_read_legacy(struct pickle *p, struct weights *w,
+    struct torch_legacy_file *l)
 {
 	struct value *protocol, *system, *root, *keys;
 	const struct value *little;
 	size_t at = 2 + sizeof(magic);
 
-	if (next(p, &at, &protocol) != 0)
+	if (torch_next_pickle(p, &at, &protocol) != 0)
 		return -2;
 	if (protocol->kind != VALUE_INT ||
 	    protocol->u.i != LEGACY_PROTOCOL)
 		return DAMAGED("%s: offset %zu: a protocol that is not %d",
 		    p->path, at, LEGACY_PROTOCOL);
-	if (next(p, &at, &system) != 0)
+	if (torch_next_pickle(p, &at, &system) != 0)
 		return -2;
 	little = value_get(system, "little_endian");
 	if (little != NULL && little->kind == VALUE_BOOL && !little->u.i)
 		return DAMAGED("%s: written on a big-endian machine", p->path);
-	if (next(p, &at, &root) != 0 || next(p, &at, &keys) != 0)
+	if (torch_next_pickle(p, &at, &root) != 0 ||
+	    torch_next_pickle(p, &at, &keys) != 0)
 		return -2;
 	if (keys->kind != VALUE_LIST)
 		return DAMAGED("%s: offset %zu: no list of storages", p->path,
 		    at);
-	if (place_numbers(p, keys, at, l) != 0)
+	if (torch_place_numbers(p, keys, at, l) != 0)
 		return -2;
-	return torch_dict(p, root, find_legacy, l, w);
+	return torch_dict(p, root, torch_find_legacy, l, w);
 }
 
 int
 torch_legacy(const char *path, struct weights *w)
 {
-	struct pickle p = pickle_at(path, w, 0, w->file.n);
-	struct legacy l = { .keys = names_new() };
+	struct pickle p = torch_pickle_at(path, w, 0, w->file.n);
+	struct torch_legacy_file l = { .keys = names_new() };
 	struct storages storages;
 	int bad;
 
-	pickle_begin(&p, &storages);
-	bad = read_legacy(&p, w, &l);
+	torch_pickle_begin(&p, &storages);
+	bad = torch_read_legacy(&p, w, &l);
 	if (!bad)
-		say_unknown(path, p.unknown);
-	pickle_end(&p);
+		torch_say_unknown(path, p.unknown);
+	torch_pickle_end(&p);
 	names_free(l.keys);
 	return bad;
 }
@@ -314,7 +319,7 @@ torch_legacy(const char *path, struct weights *w)
 /* ---- a pickle alone ---- */
 
 static struct numbers
-find_nothing(const void *nothing, const struct storage *s)
+torch_find_nothing(const void *nothing, const struct storage *s)
 {
 	(void)nothing, (void)s;
 	return (struct numbers){ 0 };
@@ -323,18 +328,18 @@ find_nothing(const void *nothing, const struct storage *s)
 int
 torch_pickle(const char *path, struct weights *w)
 {
-	struct pickle p = pickle_at(path, w, 0, w->file.n);
+	struct pickle p = torch_pickle_at(path, w, 0, w->file.n);
 	struct storages storages;
 	struct value *root;
 	size_t used;
 	int bad;
 
-	pickle_begin(&p, &storages);
+	torch_pickle_begin(&p, &storages);
 	bad = pickle_load(&p, &used, &root);
 	if (!bad)
-		bad = torch_dict(&p, root, find_nothing, NULL, w);
+		bad = torch_dict(&p, root, torch_find_nothing, NULL, w);
 	if (!bad)
-		say_unknown(path, p.unknown);
-	pickle_end(&p);
+		torch_say_unknown(path, p.unknown);
+	torch_pickle_end(&p);
 	return bad;
 }

@@ -15,7 +15,7 @@ static const char *const places[] = {
 };
 
 static int
-has_tensors(const struct value *dict)
+torch_dict_has_tensors(const struct value *dict)
 {
 	for (size_t i = 1; i < dict->u.of.n; i += 2)
 		if (dict->u.of.item[i]->kind == VALUE_TENSOR)
@@ -25,7 +25,7 @@ has_tensors(const struct value *dict)
 
 /* The one of ${v}, down to ${depth} dicts below it, or NULL. */
 static const struct value *
-find_dict(const struct value *v, int depth)
+torch_dict_find(const struct value *v, int depth)
 {
 	const struct value *inner = NULL, *found = NULL;
 
@@ -34,13 +34,13 @@ find_dict(const struct value *v, int depth)
 	for (size_t i = 0; depth > 0 && found == NULL &&
 	    i < sizeof(places) / sizeof(places[0]); i++)
 		if ((inner = value_get(v, places[i])) != NULL)
-			found = find_dict(inner, depth - 1);
-	return found != NULL ? found : has_tensors(v) ? v : NULL;
+			found = torch_dict_find(inner, depth - 1);
+	return found != NULL ? found : torch_dict_has_tensors(v) ? v : NULL;
 }
 
 /* Say what there is instead. */
 static int
-no_dict(const struct pickle *p, const struct value *root)
+torch_dict_none(const struct pickle *p, const struct value *root)
 {
 	struct buffer b = { 0 };
 	size_t shown = 0;
@@ -61,7 +61,7 @@ no_dict(const struct pickle *p, const struct value *root)
 
 /* All numbers of the view lie within ${count} of them. */
 static int
-fits(const struct view *v, uint64_t count)
+torch_dict_fits(const struct view *v, uint64_t count)
 {
 	uint64_t last = (uint64_t)v->offset;
 
@@ -83,8 +83,8 @@ fits(const struct view *v, uint64_t count)
 
 /* Tensor ${name} as a weight. */
 static int
-read_view(const struct pickle *p, const char *name, const struct view *v,
-    struct numbers all, size_t file, struct weight *t)
+torch_dict_read_view(const struct pickle *p, const char *name,
+    const struct view *v, struct numbers all, size_t file, struct weight *t)
 {
 	const struct storage *s = v->storage;
 	uint64_t count = (uint64_t)s->count;
@@ -103,7 +103,7 @@ read_view(const struct pickle *p, const char *name, const struct view *v,
 			    text_quote(s->key));
 		count = (uint64_t)s->view;
 	}
-	if (!fits(v, count))
+	if (!torch_dict_fits(v, count))
 		return DAMAGED("%s: tensor %s reaches beyond the %llu numbers "
 		    "of its storage", p->path, text_quote(name),
 		    (unsigned long long)count);
@@ -130,11 +130,11 @@ torch_dict(const struct pickle *p, const struct value *root,
     struct numbers (*find)(const void *from, const struct storage *s),
     const void *from, struct weights *w)
 {
-	const struct value *dict = find_dict(root, 3);
+	const struct value *dict = torch_dict_find(root, 3);
 	size_t cap = 0;
 
 	if (dict == NULL)
-		return no_dict(p, root);
+		return torch_dict_none(p, root);
 	for (size_t i = 0; i + 1 < dict->u.of.n; i += 2) {
 		const struct value *key = dict->u.of.item[i];
 		const struct value *v = dict->u.of.item[i + 1];
@@ -148,9 +148,9 @@ torch_dict(const struct pickle *p, const struct value *root,
 			return DAMAGED("%s: a tensor's name has a zero byte: "
 			    "%s", p->path, text_quote(key->u.text.s));
 		s = v->u.tensor->storage;
-		if (read_view(p, key->u.text.s, v->u.tensor, s->data != NULL ?
-		    (struct numbers){ s->data, (uint64_t)s->count } :
-		    find(from, s), w->file.n, &t) != 0)
+		if (torch_dict_read_view(p, key->u.text.s, v->u.tensor,
+		    s->data != NULL ? (struct numbers){ s->data,
+		    (uint64_t)s->count } : find(from, s), w->file.n, &t) != 0)
 			return -2;
 		if ((at = names_add(w->names, t.name)) < 0) {
 			/* In a dict the last one stays. */

@@ -8,7 +8,7 @@
 #include "weights/torch.h"
 
 static int
-open_safetensors(const char *name, struct weights *w)
+weights_open_safetensors(const char *name, struct weights *w)
 {
 	int bad = safetensors_take(name, &w->file, 0, &w->s);
 
@@ -39,13 +39,13 @@ open_safetensors(const char *name, struct weights *w)
 
 /* It begins as safetensors do: a length, and a JSON object. */
 static int
-is_safetensors(const struct buffer *file)
+weights_is_safetensors(const struct buffer *file)
 {
 	return file->n > 8 && (file->data[8] == '{' || file->data[8] == ' ');
 }
 
 static int
-open_any(const char *name, struct weights *w)
+weights_open_any(const char *name, struct weights *w)
 {
 	if (torch_is_zip(&w->file)) {
 		w->container = "PyTorch's zip";
@@ -59,9 +59,9 @@ open_any(const char *name, struct weights *w)
 		w->container = "a pickle";
 		return torch_pickle(name, w);
 	}
-	if (is_safetensors(&w->file)) {
+	if (weights_is_safetensors(&w->file)) {
 		w->container = "safetensors";
-		return open_safetensors(name, w);
+		return weights_open_safetensors(name, w);
 	}
 	fail("%s: not a file of weights that is known (wanted safetensors, a "
 	    "file of torch.save or one of caffe2)", name);
@@ -79,7 +79,7 @@ weights_open(const char *path, struct weights *w)
 	bad = file_read(path, &w->file);
 	if (!bad) {
 		w->heap = heap_new(heap_most(w->file.n));
-		bad = open_any(name, w);
+		bad = weights_open_any(name, w);
 	}
 	free(name);
 	if (bad)
@@ -107,7 +107,8 @@ weights_find(const struct weights *w, const char *name)
 
 /* Along dimension ${k} of those from ${from} on; where writing goes on. */
 static float *
-floats(const struct weight *t, int k, const unsigned char *from, float *to)
+weights_floats_along(const struct weight *t, int k, const unsigned char *from,
+    float *to)
 {
 	ptrdiff_t step = (ptrdiff_t)(t->stride[k] *
 	    (int64_t)dtype_bytes(t->type));
@@ -117,7 +118,7 @@ floats(const struct weight *t, int k, const unsigned char *from, float *to)
 		return to + t->dim[k];
 	}
 	for (int64_t i = 0; i < t->dim[k]; i++)
-		to = floats(t, k + 1, from + i * step, to);
+		to = weights_floats_along(t, k + 1, from + i * step, to);
 	return to;
 }
 
@@ -129,5 +130,5 @@ weights_floats(const struct weight *t, float *to)
 	if (t->ndim == 0)
 		dtype_floats(t->type, t->first, 0, 1, to);
 	else
-		floats(t, 0, t->first, to);
+		weights_floats_along(t, 0, t->first, to);
 }

@@ -21,7 +21,7 @@ enum {
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
 /* The archive, and where its central directory lies. */
-struct archive {
+struct zip_archive {
 	const char *path;
 	const unsigned char *data;
 	size_t n;
@@ -30,7 +30,7 @@ struct archive {
 
 /* ${n} bytes at ${at} lie within the archive. */
 static int
-inside(const struct archive *a, uint64_t at, uint64_t n)
+zip_inside(const struct zip_archive *a, uint64_t at, uint64_t n)
 {
 	return at <= a->n && n <= a->n - at;
 }
@@ -38,7 +38,7 @@ inside(const struct archive *a, uint64_t at, uint64_t n)
 /* Where the record of the end begins; -1: nowhere.  Behind it is a comment of
  * the length that it says. */
 static int64_t
-find_end(const struct archive *a)
+zip_find_end(const struct zip_archive *a)
 {
 	size_t least = a->n > END_BYTES + COMMENT ?
 	    a->n - END_BYTES - COMMENT : 0;
@@ -52,9 +52,9 @@ find_end(const struct archive *a)
 }
 
 static int
-find_directory(struct archive *a)
+zip_find_directory(struct zip_archive *a)
 {
-	int64_t end = find_end(a);
+	int64_t end = zip_find_end(a);
 	const unsigned char *p;
 	uint64_t at;
 
@@ -67,7 +67,7 @@ find_directory(struct archive *a)
 	a->at = get32(p + 16);
 	if (end >= LOCATOR_BYTES && get32(p - LOCATOR_BYTES) == LOCATOR) {
 		at = get64(p - LOCATOR_BYTES + 8);
-		if (!inside(a, at, END64_BYTES) ||
+		if (!zip_inside(a, at, END64_BYTES) ||
 		    get32(a->data + at) != END64)
 			return DAMAGED("%s: offset %lld: no zip64 record where "
 			    "it says", a->path,
@@ -76,7 +76,7 @@ find_directory(struct archive *a)
 		a->bytes = get64(a->data + at + 40);
 		a->at = get64(a->data + at + 48);
 	}
-	if (!inside(a, a->at, a->bytes))
+	if (!zip_inside(a, a->at, a->bytes))
 		return DAMAGED("%s: a directory beyond the file's %zu bytes",
 		    a->path, a->n);
 	return 0;
@@ -87,7 +87,7 @@ find_directory(struct archive *a)
  * fit, in this order.
  */
 static void
-widen(const unsigned char *extra, size_t n, uint64_t *size[3])
+zip_widen(const unsigned char *extra, size_t n, uint64_t *size[3])
 {
 	while (n >= 4 && 4 + (size_t)get16(extra + 2) <= n) {
 		size_t left = get16(extra + 2);
@@ -106,8 +106,8 @@ widen(const unsigned char *extra, size_t n, uint64_t *size[3])
 
 /* The entry at ${p} of the directory, whose name has ${length} bytes. */
 static int
-read_entry(const struct archive *a, const unsigned char *p, size_t length,
-    struct zip *z, size_t *cap)
+zip_read_entry(const struct zip_archive *a, const unsigned char *p,
+    size_t length, struct zip *z, size_t *cap)
 {
 	char *name = xstrndup((const char *)p + ENTRY_BYTES, length);
 	const char *shown = text_quote(name);
@@ -116,7 +116,7 @@ read_entry(const struct archive *a, const unsigned char *p, size_t length,
 	uint64_t *size[] = { &bytes, &packed, &at };
 	int bad = 0;
 
-	widen(p + ENTRY_BYTES + length, get16(p + 30), size);
+	zip_widen(p + ENTRY_BYTES + length, get16(p + 30), size);
 	if (strlen(name) != length)
 		bad = DAMAGED("%s: a member's name has a zero byte", a->path);
 	else if (get16(p + 8) & ENCRYPTED)
@@ -125,14 +125,14 @@ read_entry(const struct archive *a, const unsigned char *p, size_t length,
 		bad = DAMAGED("%s: member %s is compressed by method %d "
 		    "(torch.save stores it as it is)", a->path, shown,
 		    get16(p + 10));
-	else if (!inside(a, at, LOCAL_BYTES) ||
+	else if (!zip_inside(a, at, LOCAL_BYTES) ||
 	    get32(a->data + at) != LOCAL)
 		bad = DAMAGED("%s: member %s: no header at offset %llu",
 		    a->path, shown, (unsigned long long)at);
 	else
 		begin = at + LOCAL_BYTES + get16(a->data + at + 26) +
 		    get16(a->data + at + 28);
-	if (!bad && (packed != bytes || !inside(a, begin, bytes)))
+	if (!bad && (packed != bytes || !zip_inside(a, begin, bytes)))
 		bad = DAMAGED("%s: member %s: %llu bytes at offset %llu of a "
 		    "file of %zu", a->path, shown, (unsigned long long)bytes,
 		    (unsigned long long)begin, a->n);
@@ -151,10 +151,10 @@ read_entry(const struct archive *a, const unsigned char *p, size_t length,
 int
 zip_open(const char *path, const void *data, size_t n, struct zip *z)
 {
-	struct archive a = { .path = path, .data = data, .n = n };
+	struct zip_archive a = { .path = path, .data = data, .n = n };
 	size_t cap = 0, left;
 	const unsigned char *p;
-	int bad = find_directory(&a);
+	int bad = zip_find_directory(&a);
 
 	*z = (struct zip){ .names = names_new() };
 	p = bad ? NULL : a.data + a.at;
@@ -170,7 +170,7 @@ zip_open(const char *path, const void *data, size_t n, struct zip *z)
 			    "directory (wanted %llu of them)", path,
 			    p - a.data, (unsigned long long)a.entries);
 		else
-			bad = read_entry(&a, p, get16(p + 28), z, &cap);
+			bad = zip_read_entry(&a, p, get16(p + 28), z, &cap);
 		p += whole;
 		left -= bad ? 0 : whole;
 	}

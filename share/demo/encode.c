@@ -42,7 +42,7 @@ typedef uint8_t io_bytes;
 #endif
 
 static int
-write_some(void *opaque, io_bytes *from, int n)
+encode_write_some(void *opaque, io_bytes *from, int n)
 {
 	struct encoder *e = opaque;
 	ssize_t done;
@@ -60,7 +60,7 @@ write_some(void *opaque, io_bytes *from, int n)
 
 /* A muxer goes back to fill in what it knows only at the end. */
 static int64_t
-seek(void *opaque, int64_t to, int whence)
+encode_seek(void *opaque, int64_t to, int whence)
 {
 	struct encoder *e = opaque;
 
@@ -78,7 +78,7 @@ seek(void *opaque, int64_t to, int whence)
 
 /* Why FFmpeg failed: the disk, its own words, or its code. */
 static int
-failed(struct encoder *e, int code)
+encode_failed(struct encoder *e, int code)
 {
 	if (e->error != 0) {
 		errno = e->error;
@@ -89,7 +89,7 @@ failed(struct encoder *e, int code)
 }
 
 static int
-open_file(struct encoder *e)
+encode_open_file(struct encoder *e)
 {
 	unsigned char *buffer;
 
@@ -97,8 +97,8 @@ open_file(struct encoder *e)
 		return -1;
 	if ((buffer = av_malloc(BUFFER)) == NULL)
 		return fail("%s: out of memory", Q(e->path));
-	e->io = avio_alloc_context(buffer, BUFFER, 1, e, NULL, write_some,
-	    seek);
+	e->io = avio_alloc_context(buffer, BUFFER, 1, e, NULL,
+	    encode_write_some, encode_seek);
 	if (e->io == NULL) {
 		av_free(buffer);
 		return fail("%s: out of memory", Q(e->path));
@@ -120,7 +120,7 @@ encoder_known(const char *codec)
 
 /* 4:2:0 where the codec has it, for all players have; else its first. */
 static enum AVPixelFormat
-choose_pixels(const AVCodec *codec)
+encode_choose_pixels(const AVCodec *codec)
 {
 	const enum AVPixelFormat *p = codec->pix_fmts;
 
@@ -137,7 +137,7 @@ choose_pixels(const AVCodec *codec)
  * best to 31; the lossless ones nothing.
  */
 static void
-set_quality(AVCodecContext *c, AVDictionary **options, int quality)
+encode_set_quality(AVCodecContext *c, AVDictionary **options, int quality)
 {
 	int worse = 100 - quality;
 
@@ -155,7 +155,7 @@ set_quality(AVCodecContext *c, AVDictionary **options, int quality)
 }
 
 static int
-open_codec(struct encoder *e, const struct encoder_options *o)
+encode_open_codec(struct encoder *e, const struct encoder_options *o)
 {
 	const AVCodec *codec = avcodec_find_encoder_by_name(o->codec);
 	AVDictionary *options = NULL;
@@ -171,7 +171,7 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 		return fail("%s: out of memory", Q(e->path));
 	c->width = o->w;
 	c->height = o->h;
-	c->pix_fmt = choose_pixels(codec);
+	c->pix_fmt = encode_choose_pixels(codec);
 	c->time_base = (AVRational){ o->fps.den, o->fps.num };
 	c->framerate = (AVRational){ o->fps.num, o->fps.den };
 	c->thread_count = 1;
@@ -185,7 +185,7 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 		c->gop_size = o->keyframes;
 	if (e->format->oformat->flags & AVFMT_GLOBALHEADER)
 		c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-	set_quality(c, &options, o->quality);
+	encode_set_quality(c, &options, o->quality);
 	if (strcmp(codec->name, "libx265") == 0)
 		av_dict_set(&options, "x265-params",
 		    "log-level=none:frame-threads=1:wpp=0:pmode=0:pme=0:"
@@ -204,7 +204,7 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 	r = avcodec_open2(c, codec, &options);
 	av_dict_free(&options);
 	if (r < 0)
-		return failed(e, r);
+		return encode_failed(e, r);
 	e->stream->time_base = c->time_base;
 	e->stream->avg_frame_rate = c->framerate;
 	if (avcodec_parameters_from_context(e->stream->codecpar, c) < 0)
@@ -213,7 +213,7 @@ open_codec(struct encoder *e, const struct encoder_options *o)
 }
 
 static int
-open_frame(struct encoder *e)
+encode_open_frame(struct encoder *e)
 {
 	AVFrame *f = e->frame = av_frame_alloc();
 
@@ -252,10 +252,11 @@ encoder_open(const char *path, const struct encoder_options *o)
 		    ".avi, .webm ...)", Q(path));
 		goto err;
 	}
-	if (open_codec(e, o) != 0 || open_frame(e) != 0 || open_file(e) != 0)
+	if (encode_open_codec(e, o) != 0 || encode_open_frame(e) != 0 ||
+	    encode_open_file(e) != 0)
 		goto err;
 	if ((r = avformat_write_header(e->format, NULL)) < 0) {
-		failed(e, r);
+		encode_failed(e, r);
 		goto err;
 	}
 	ff_listen(NULL);
@@ -273,7 +274,7 @@ encode(struct encoder *e, const AVFrame *f)
 	int r = avcodec_send_frame(e->codec, f);
 
 	if (r < 0)
-		return failed(e, r);
+		return encode_failed(e, r);
 	while ((r = avcodec_receive_packet(e->codec, e->packet)) == 0) {
 		av_packet_rescale_ts(e->packet, e->codec->time_base,
 		    e->stream->time_base);
@@ -282,9 +283,10 @@ encode(struct encoder *e, const AVFrame *f)
 			    e->codec->time_base, e->stream->time_base);
 		r = av_interleaved_write_frame(e->format, e->packet);
 		if (r < 0)
-			return failed(e, r);
+			return encode_failed(e, r);
 	}
-	return r == AVERROR(EAGAIN) || r == AVERROR_EOF ? 0 : failed(e, r);
+	return r == AVERROR(EAGAIN) || r == AVERROR_EOF ? 0 : encode_failed(e,
+	    r);
 }
 
 int
@@ -322,12 +324,12 @@ encoder_done(struct encoder *e)
 	if (encode(e, NULL) != 0)
 		goto out;
 	if ((r = av_write_trailer(e->format)) < 0 || e->error != 0) {
-		failed(e, r);
+		encode_failed(e, r);
 		goto out;
 	}
 	avio_flush(e->io);
 	if (e->error != 0) {
-		failed(e, 0);
+		encode_failed(e, 0);
 		goto out;
 	}
 	file = e->file;

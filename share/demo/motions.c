@@ -28,7 +28,7 @@
 #include "scene.h"
 
 /* What a video may be; each is drawn alike often. */
-static const struct kind { const char *codec, *suffix; int quality; } kinds[] = {
+static const struct motions_kind { const char *codec, *suffix; int quality; } kinds[] = {
 	{ "libx264", "mp4", 80 }, { "mpeg4", "avi", 95 },
 	{ "libx264", "mkv", 80 }, { "mjpeg", "mov", 90 },
 	{ "mpeg2video", "mpg", 95 }, { "libvpx-vp9", "webm", 80 },
@@ -45,7 +45,7 @@ static const int sizes[][2] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-struct job {
+struct motions_job {
 	const char *out;
 	int train, test;
 	int classes;			/* MOVES, or MOVES * MOVES pairs */
@@ -56,7 +56,7 @@ struct job {
 
 /* The moves of a class: of its first half, and of its second. */
 static void
-moves_of(const struct job *j, int class, int move[2])
+motions_moves_of(const struct motions_job *j, int class, int move[2])
 {
 	move[0] = class % MOVES;
 	move[1] = j->classes > MOVES ? class / MOVES : move[0];
@@ -64,12 +64,12 @@ moves_of(const struct job *j, int class, int move[2])
 
 /* The folder of a class; the caller frees it. */
 static char *
-folder_of(const struct job *j, int class, int testing)
+motions_folder_of(const struct motions_job *j, int class, int testing)
 {
 	const char *part = testing ? "test" : "train";
 	int move[2];
 
-	moves_of(j, class, move);
+	motions_moves_of(j, class, move);
 	if (j->classes == MOVES)
 		return xprintf("%s/%s/%s", j->out, part, move_names[move[0]]);
 	return xprintf("%s/%s/%s+%s", j->out, part, move_names[move[0]],
@@ -78,27 +78,27 @@ folder_of(const struct job *j, int class, int testing)
 
 /* Draw and write video ${number} of the whole set. */
 static int
-make_video(const struct job *j, int number)
+motions_make_video(const struct motions_job *j, int number)
 {
 	int all = (j->train + j->test) * j->classes;
 	int testing = number >= j->train * j->classes;
 	int class = number % j->classes, move[2];
 	struct rng r = rng_clip(j->seed ^ 0x766964656f, (uint64_t)number);
-	const struct kind *k = &kinds[rng_below(&r, COUNT(kinds))];
+	const struct motions_kind *k = &kinds[rng_below(&r, COUNT(kinds))];
 	const int *size = sizes[rng_below(&r, COUNT(sizes))];
 	int frames = 16 + (int)rng_below(&r, 9), bad = 0;
 	struct encoder_options o = { .codec = k->codec, .w = size[0],
 		.h = size[1], .fps = rates[rng_below(&r, COUNT(rates))],
 		.quality = k->quality };
 	struct image *m = image_new(o.w, o.h, 3);
-	char *dir = folder_of(j, class, testing);
+	char *dir = motions_folder_of(j, class, testing);
 	char *path = xprintf("%s/%05d.%s", dir, testing ? all - number : number,
 	    k->suffix);
 	struct encoder *e = encoder_open(path, &o);
 	struct difficulty d;
 	struct scene *s;
 
-	moves_of(j, class, move);
+	motions_moves_of(j, class, move);
 	d = *j->difficulty;
 	if (j->hardest != NULL)
 		d = difficulty_between(&d, j->hardest, rng_uniform(&r));
@@ -119,18 +119,18 @@ make_video(const struct job *j, int number)
 }
 
 static void
-make_part(int i, int thread, void *arg)
+motions_make_part(int i, int thread, void *arg)
 {
-	struct job *j = arg;
+	struct motions_job *j = arg;
 
 	(void)thread;
-	if (!atomic_load(&j->failed) && make_video(j, i) != 0)
+	if (!atomic_load(&j->failed) && motions_make_video(j, i) != 0)
 		atomic_store(&j->failed, 1);
 }
 
 /* What the videos show, by its name; -1: there is no such. */
 static int
-set(struct job *j, const char *name)
+motions_set(struct motions_job *j, const char *name)
 {
 	if (strcmp(name, "pairs") == 0)
 		j->classes = MOVES * MOVES;
@@ -150,7 +150,8 @@ set(struct job *j, const char *name)
 int
 main(int argc, char **argv)
 {
-	struct job j = { .classes = MOVES, .difficulty = &difficulty_demo };
+	struct motions_job j = { .classes = MOVES,
+	    .difficulty = &difficulty_demo };
 	struct pool *pool;
 	int64_t n;
 
@@ -166,19 +167,19 @@ main(int argc, char **argv)
 		die(EXIT_USAGE, "wanted numbers of videos a class, and a seed");
 	j.seed = (uint64_t)n;
 	for (int i = 5; i < argc; i++)
-		if (set(&j, argv[i]) != 0)
+		if (motions_set(&j, argv[i]) != 0)
 			die(EXIT_USAGE, "%s: wanted demo, near, hard, mixed "
 			    "or pairs", argv[i]);
 	for (int class = 0; class < j.classes; class++)
 		for (int t = 0; t < 2; t++) {
-			char *dir = folder_of(&j, class, t);
+			char *dir = motions_folder_of(&j, class, t);
 
 			if (file_make_dir(dir) != 0)
 				return EXIT_FAILED;
 			free(dir);
 		}
 	pool = pool_new(cpus());
-	pool_run(pool, (j.train + j.test) * j.classes, make_part, &j);
+	pool_run(pool, (j.train + j.test) * j.classes, motions_make_part, &j);
 	pool_free(pool);
 	return j.failed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -40,14 +40,14 @@ difficulty_between(const struct difficulty *a, const struct difficulty *b,
 }
 
 static double
-between(struct rng *r, double a, double b)
+scene_between(struct rng *r, double a, double b)
 {
 	return a + (b - a) * rng_uniform(r);
 }
 
 /* Mix ${colour} into the plane over a box, by how much the shape covers. */
 static void
-paint(struct scene *s, double x, double y, double reach,
+scene_paint_shape(struct scene *s, double x, double y, double reach,
     double (*cover)(double dx, double dy, const double *p), const double *p,
     const double *colour)
 {
@@ -67,13 +67,13 @@ paint(struct scene *s, double x, double y, double reach,
 
 /* Shapes; p[0] is the size, p[1] a direction. */
 static double
-blob(double dx, double dy, const double *p)
+scene_blob(double dx, double dy, const double *p)
 {
 	return exp(-(dx * dx + dy * dy) / (2 * p[0] * p[0]));
 }
 
 static double
-disc(double dx, double dy, const double *p)
+scene_disc(double dx, double dy, const double *p)
 {
 	double edge = (p[0] * 1.6 - sqrt(dx * dx + dy * dy)) * 2;
 
@@ -81,7 +81,7 @@ disc(double dx, double dy, const double *p)
 }
 
 static double
-square(double dx, double dy, const double *p)
+scene_square(double dx, double dy, const double *p)
 {
 	double u = fabs(dx * cos(p[1]) + dy * sin(p[1]));
 	double v = fabs(dy * cos(p[1]) - dx * sin(p[1]));
@@ -91,7 +91,7 @@ square(double dx, double dy, const double *p)
 }
 
 static double
-stroke(double dx, double dy, const double *p)
+scene_stroke(double dx, double dy, const double *p)
 {
 	double u = fabs(dx * cos(p[1]) + dy * sin(p[1]));
 	double v = fabs(dy * cos(p[1]) - dx * sin(p[1]));
@@ -100,7 +100,7 @@ stroke(double dx, double dy, const double *p)
 }
 
 static double (*const shapes[])(double, double, const double *) = {
-	blob, disc, square, stroke
+	scene_blob, scene_disc, scene_square, scene_stroke
 };
 
 /*
@@ -108,16 +108,17 @@ static double (*const shapes[])(double, double, const double *) = {
  * shapes alone, or all of them together.
  */
 static void
-paint_scene(struct scene *s, struct rng *r)
+scene_paint(struct scene *s, struct rng *r)
 {
 	int kind = (int)rng_below(r, 5), n = 70 + (int)rng_below(r, 101);
-	double mean = between(r, 70, 185), contrast = between(r, 45, 100);
+	double mean = scene_between(r, 70, 185), contrast = scene_between(r, 45,
+	    100);
 	double ground[3], slope[3][2];
 
 	for (int c = 0; c < 3; c++) {
-		ground[c] = mean + between(r, -15, 15);
-		slope[c][0] = between(r, -.15, .15);
-		slope[c][1] = between(r, -.15, .15);
+		ground[c] = mean + scene_between(r, -15, 15);
+		slope[c][0] = scene_between(r, -.15, .15);
+		slope[c][1] = scene_between(r, -.15, .15);
 	}
 	for (int j = 0; j < s->size; j++)
 		for (int i = 0; i < s->size; i++)
@@ -127,32 +128,35 @@ paint_scene(struct scene *s, struct rng *r)
 				    slope[c][0] + (j / s->scale - PLANE / 2) *
 				    slope[c][1]);
 	for (int k = 0; k < n; k++) {
-		double x = between(r, 0, PLANE), y = between(r, 0, PLANE);
-		double p[2] = { between(r, 2.2, 4), between(r, 0, PI) };
+		double x = scene_between(r, 0, PLANE),
+		    y = scene_between(r, 0, PLANE);
+		double p[2] = { scene_between(r, 2.2, 4),
+		    scene_between(r, 0, PI) };
 		double colour[3];
 		int shape = kind < 4 ? kind : (int)rng_below(r, 4);
 
 		for (int c = 0; c < 3; c++)
-			colour[c] = mean + between(r, -1, 1) * contrast;
-		paint(s, x, y, 4 * p[0], shapes[shape], p, colour);
+			colour[c] = mean + scene_between(r, -1, 1) * contrast;
+		scene_paint_shape(s, x, y, 4 * p[0], shapes[shape], p, colour);
 	}
 }
 
 static struct camera
-camera_of(struct rng *r, int move, const struct difficulty *d)
+scene_camera_of(struct rng *r, int move, const struct difficulty *d)
 {
-	double shift = between(r, d->shift_min, d->shift_max);
+	double shift = scene_between(r, d->shift_min, d->shift_max);
 	double sign = move % 2 == 0 ? -1 : 1;
 	struct camera c = { 0, 0, 0, 0 };
 
 	if (move / 2 == 0)
 		c.dx = sign * shift;
 	else if (move / 2 == 1)
-		c.roll = sign * between(r, d->roll_min, d->roll_max) * PI / 180;
+		c.roll = sign * scene_between(r, d->roll_min, d->roll_max) *
+		    PI / 180;
 	else if (move / 2 == 2)
 		c.dy = -sign * shift;
 	else
-		c.zoom = sign * between(r, d->zoom_min, d->zoom_max);
+		c.zoom = sign * scene_between(r, d->zoom_min, d->zoom_max);
 	return c;
 }
 
@@ -170,11 +174,12 @@ scene_new(uint64_t seed, uint32_t number, const int move[2], int w, int h,
 	s->size = (int)ceil(PLANE * s->scale);
 	s->plane = xcalloc((size_t)s->size * (size_t)s->size * 3, sizeof(float));
 	s->noise = d->noise;
-	paint_scene(s, &r);
-	s->x = PLANE / 2. + between(&r, -most, most);
-	s->y = PLANE / 2. + between(&r, -most, most);
-	s->half[0] = camera_of(&r, move[0], d);
-	s->half[1] = move[1] == move[0] ? s->half[0] : camera_of(&r, move[1], d);
+	scene_paint(s, &r);
+	s->x = PLANE / 2. + scene_between(&r, -most, most);
+	s->y = PLANE / 2. + scene_between(&r, -most, most);
+	s->half[0] = scene_camera_of(&r, move[0], d);
+	s->half[1] = move[1] == move[0] ? s->half[0] : scene_camera_of(&r,
+	    move[1], d);
 	s->noise_rng = rng_clip(seed ^ 0x6e6f697365, number);
 	return s;
 }
@@ -190,7 +195,7 @@ scene_free(struct scene *s)
 
 /* The plane at (x, y) units, bilinear, its edge repeated. */
 static void
-look(const struct scene *s, double x, double y, double *rgb)
+scene_color_at(const struct scene *s, double x, double y, double *rgb)
 {
 	double most = s->size - 1.001, fx, fy;
 	const float *at;
@@ -218,7 +223,7 @@ look(const struct scene *s, double x, double y, double *rgb)
  * generator is enough for two.
  */
 static void
-noise(struct rng *r, double to[2])
+scene_noise(struct rng *r, double to[2])
 {
 	struct rng_block b = rng_philox(r->seed, (uint32_t)r->id, 0, r->draw++,
 	    r->purpose);
@@ -251,8 +256,9 @@ scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 			double colour[3];
 
 			if (i % 2 == 0)
-				noise(&r, grain);
-			look(s, x + u * c - v * n, y + u * n + v * c, colour);
+				scene_noise(&r, grain);
+			scene_color_at(s, x + u * c - v * n, y + u * n + v * c,
+			    colour);
 			for (int k = 0; k < 3; k++) {
 				double z = colour[k] + s->noise * grain[i % 2];
 

@@ -306,7 +306,7 @@ test_bench(const struct graph *g)
 	struct device *d = device_open(standin_backend(STANDIN_LATE),
 	    &(struct device_options){ .threads = 1 });
 	struct driver *driver = standin_of(d);
-	struct shape shape = { CLIPS, FRAMES, SIDE };
+	struct bench_shape shape = { CLIPS, FRAMES, SIDE };
 	struct shape_list shapes = { &shape, 1, 1 };
 	struct bench b = { .warmup = 2, .runs = 3, .threads = 1 };
 	struct net_options o = { .graph = g, .device = d, .shapes = &shapes };

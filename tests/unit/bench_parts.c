@@ -104,7 +104,7 @@ test_shapes(void)
 	static const char *const wrong[] = { "", "2", "2x8", "2x8x", "x8x224",
 		"2x8x224x", "2x8x224 ", " 2x8x224", "0x8x224", "2x-8x224",
 		"2X8X224", "2x8x99999999", "2x8x2e2", "+2x8x224" };
-	struct shape s;
+	struct bench_shape s;
 	struct cell c;
 	struct schedule *made;
 	char text[40];
@@ -194,7 +194,7 @@ test_seconds(void)
 	struct plan *p;
 	int waited = 1;
 
-	if (rig_open(&r, g, d, &(struct shape){ 2, 2, 8 }) != 0)
+	if (rig_open(&r, g, d, &(struct bench_shape){ 2, 2, 8 }) != 0)
 		ok(0, "a small network");
 	p = r.plan;
 	plan_bind(p, r.net->arena, r.net->w, r.gradient);

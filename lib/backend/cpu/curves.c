@@ -9,7 +9,7 @@
 
 #define GRAIN 16384		/* floats at a time */
 
-const struct curves *
+const struct curves_kernels *
 curves_pick(void)
 {
 	return ISA_PICK(&curves);
@@ -18,7 +18,7 @@ curves_pick(void)
 /* ---- sigmoid: plane by plane, as it is not 0 at 0 ---- */
 
 static void
-sigmoid_part(int i, int thread, void *arg)
+cpu_sigmoid_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
@@ -30,13 +30,14 @@ sigmoid_part(int i, int thread, void *arg)
 }
 
 static void
-sigmoid_forward(struct task *t)
+cpu_sigmoid_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), sigmoid_part, t);
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_sigmoid_part,
+	    t);
 }
 
 static void
-sigmoid_back_range(size_t from, size_t to, void *arg)
+cpu_sigmoid_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -46,22 +47,22 @@ sigmoid_back_range(size_t from, size_t to, void *arg)
 }
 
 static void
-sigmoid_backward(struct task *t)
+cpu_sigmoid_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
 		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    sigmoid_back_range, t);
+		    cpu_sigmoid_back_range, t);
 }
 
 const struct op_impl cpu_sigmoid = {
-	.reads = READS_Y, .prepare = cpu_blocked, .forward = sigmoid_forward,
-	.backward = sigmoid_backward,
+	.reads = READS_Y, .prepare = cpu_blocked,
+	.forward = cpu_sigmoid_forward, .backward = cpu_sigmoid_backward,
 };
 
 /* ---- swish ---- */
 
 static void
-swish_range(size_t from, size_t to, void *arg)
+cpu_swish_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -70,13 +71,13 @@ swish_range(size_t from, size_t to, void *arg)
 }
 
 static void
-swish_forward(struct task *t)
+cpu_swish_forward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, swish_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_swish_range, t);
 }
 
 static void
-swish_back_range(size_t from, size_t to, void *arg)
+cpu_swish_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -86,15 +87,16 @@ swish_back_range(size_t from, size_t to, void *arg)
 }
 
 static void
-swish_backward(struct task *t)
+cpu_swish_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
 		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    swish_back_range, t);
+		    cpu_swish_back_range, t);
 }
 
 const struct op_impl cpu_swish = {
-	.reads = READS_X, .forward = swish_forward, .backward = swish_backward,
+	.reads = READS_X, .forward = cpu_swish_forward,
+	.backward = cpu_swish_backward,
 };
 
 /*
@@ -105,14 +107,14 @@ const struct op_impl cpu_swish = {
  */
 
 static int
-over_channels(const struct task *t)
+cpu_curves_over_channels(const struct task *t)
 {
 	return t->op->over == OVER_C && !cpu_is_pixels(&t->out);
 }
 
 /* Part ${i} is a run of places of an image: where it begins, how many. */
 static size_t
-shares_of(const struct task *t, int i, struct shares *s)
+cpu_curves_shares_of(const struct task *t, int i, struct shares *s)
 {
 	size_t hw = cpu_places(&t->out), parts = (hw + SHARES - 1) / SHARES;
 	size_t place = (size_t)i % parts * SHARES;
@@ -124,11 +126,11 @@ shares_of(const struct task *t, int i, struct shares *s)
 }
 
 static void
-softmax_part(int i, int thread, void *arg)
+cpu_softmax_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	struct shares s;
-	size_t at = shares_of(t, i, &s);
+	size_t at = cpu_curves_shares_of(t, i, &s);
 
 	(void)thread;
 	curves_pick()->softmax((float *)t->y + at, (const float *)t->x[0] + at,
@@ -136,11 +138,11 @@ softmax_part(int i, int thread, void *arg)
 }
 
 static void
-softmax_back_part(int i, int thread, void *arg)
+cpu_softmax_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	struct shares s;
-	size_t at = shares_of(t, i, &s);
+	size_t at = cpu_curves_shares_of(t, i, &s);
 
 	(void)thread;
 	curves_pick()->softmax_back((float *)t->dx[0] + at,
@@ -149,7 +151,7 @@ softmax_back_part(int i, int thread, void *arg)
 }
 
 static int
-softmax_parts(const struct task *t)
+cpu_softmax_parts(const struct task *t)
 {
 	return cpu_images(&t->out) * (int)((cpu_places(&t->out) + SHARES - 1) /
 	    SHARES);
@@ -157,7 +159,7 @@ softmax_parts(const struct task *t)
 
 /* One number for each place and channel that is summed by itself. */
 static struct dims
-groups_of(const struct task *t)
+cpu_curves_groups_of(const struct task *t)
 {
 	int over = t->op->over;
 	const struct dims *d = &t->out;
@@ -168,26 +170,27 @@ groups_of(const struct task *t)
 }
 
 static size_t
-softmax_scratch(const struct task *t)
+cpu_softmax_scratch(const struct task *t)
 {
-	struct dims g = groups_of(t);
+	struct dims g = cpu_curves_groups_of(t);
 
-	return over_channels(t) ? 0 : 2 * dims_count(&g) * sizeof(double);
+	return cpu_curves_over_channels(t) ? 0 : 2 * dims_count(&g) *
+	    sizeof(double);
 }
 
 /* The numbers of a clip in their logical order, for those who take any axes. */
-struct walk {
+struct cpu_curves_walk {
 	struct task *t;
 	struct dims g;
 	double *v;			/* [2][groups] */
-	void (*visit)(const struct walk *, size_t group, int image,
+	void (*visit)(const struct cpu_curves_walk *, size_t group, int image,
 	    size_t place, int c);
 };
 
 static void
-walk_clip(int n, int thread, void *arg)
+cpu_curves_walk_clip(int n, int thread, void *arg)
 {
-	const struct walk *k = arg;
+	const struct cpu_curves_walk *k = arg;
 	const struct dims *d = &k->t->out, *g = &k->g;
 
 	(void)thread;
@@ -201,16 +204,18 @@ walk_clip(int n, int thread, void *arg)
 }
 
 static void
-walk(struct task *t, void (*visit)(const struct walk *, size_t, int, size_t,
-    int))
+cpu_curves_walk(struct task *t, void (*visit)(const struct cpu_curves_walk *,
+    size_t, int, size_t, int))
 {
-	struct walk k = { t, groups_of(t), t->scratch, visit };
+	struct cpu_curves_walk k = { t, cpu_curves_groups_of(t), t->scratch,
+	    visit };
 
-	cpu_run(t, t->out.n, walk_clip, &k);
+	cpu_run(t, t->out.n, cpu_curves_walk_clip, &k);
 }
 
 static void
-visit_top(const struct walk *k, size_t g, int image, size_t place, int c)
+cpu_curves_visit_top(const struct cpu_curves_walk *k, size_t g, int image,
+    size_t place, int c)
 {
 	double x = *cpu_element(&k->t->out, k->t->x[0], image, place, c);
 
@@ -218,14 +223,16 @@ visit_top(const struct walk *k, size_t g, int image, size_t place, int c)
 }
 
 static void
-visit_sum(const struct walk *k, size_t g, int image, size_t place, int c)
+cpu_curves_visit_sum(const struct cpu_curves_walk *k, size_t g, int image,
+    size_t place, int c)
 {
 	k->v[dims_count(&k->g) + g] += exp(*cpu_element(&k->t->out, k->t->x[0],
 	    image, place, c) - k->v[g]);
 }
 
 static void
-visit_share(const struct walk *k, size_t g, int image, size_t place, int c)
+cpu_curves_visit_share(const struct cpu_curves_walk *k, size_t g, int image,
+    size_t place, int c)
 {
 	*cpu_element(&k->t->out, k->t->y, image, place, c) = (float)
 	    (exp(*cpu_element(&k->t->out, k->t->x[0], image, place, c) -
@@ -233,14 +240,16 @@ visit_share(const struct walk *k, size_t g, int image, size_t place, int c)
 }
 
 static void
-visit_dot(const struct walk *k, size_t g, int image, size_t place, int c)
+cpu_curves_visit_dot(const struct cpu_curves_walk *k, size_t g, int image,
+    size_t place, int c)
 {
 	k->v[g] += (double)*cpu_element(&k->t->out, k->t->y, image, place, c) *
 	    *cpu_element(&k->t->out, k->t->dy, image, place, c);
 }
 
 static void
-visit_slope(const struct walk *k, size_t g, int image, size_t place, int c)
+cpu_curves_visit_slope(const struct cpu_curves_walk *k, size_t g, int image,
+    size_t place, int c)
 {
 	const struct dims *d = &k->t->out;
 
@@ -250,13 +259,13 @@ visit_slope(const struct walk *k, size_t g, int image, size_t place, int c)
 }
 
 static void
-softmax_forward(struct task *t)
+cpu_softmax_forward(struct task *t)
 {
-	struct dims g = groups_of(t);
+	struct dims g = cpu_curves_groups_of(t);
 	double *v = t->scratch;
 
-	if (over_channels(t)) {
-		cpu_run(t, softmax_parts(t), softmax_part, t);
+	if (cpu_curves_over_channels(t)) {
+		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_part, t);
 		return;
 	}
 	for (size_t i = 0, n = dims_count(&g); i < n; i++) {
@@ -264,28 +273,28 @@ softmax_forward(struct task *t)
 		v[n + i] = 0;
 	}
 	memset(t->y, 0, cpu_floats(&t->out) * sizeof(float));
-	walk(t, visit_top);
-	walk(t, visit_sum);
-	walk(t, visit_share);
+	cpu_curves_walk(t, cpu_curves_visit_top);
+	cpu_curves_walk(t, cpu_curves_visit_sum);
+	cpu_curves_walk(t, cpu_curves_visit_share);
 }
 
 static void
-softmax_backward(struct task *t)
+cpu_softmax_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
-	if (over_channels(t)) {
-		cpu_run(t, softmax_parts(t), softmax_back_part, t);
+	if (cpu_curves_over_channels(t)) {
+		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_back_part, t);
 		return;
 	}
-	memset(t->scratch, 0, softmax_scratch(t));
+	memset(t->scratch, 0, cpu_softmax_scratch(t));
 	if (!t->accumulate[0])
 		memset(t->dx[0], 0, cpu_floats(&t->out) * sizeof(float));
-	walk(t, visit_dot);
-	walk(t, visit_slope);
+	cpu_curves_walk(t, cpu_curves_visit_dot);
+	cpu_curves_walk(t, cpu_curves_visit_slope);
 }
 
 const struct op_impl cpu_softmax = {
-	.reads = READS_Y, .scratch = softmax_scratch,
-	.forward = softmax_forward, .backward = softmax_backward,
+	.reads = READS_Y, .scratch = cpu_softmax_scratch,
+	.forward = cpu_softmax_forward, .backward = cpu_softmax_backward,
 };

@@ -14,7 +14,7 @@
 /* What is shared out: ${n} places of ${blocks} planes, ${step} floats apart. */
 struct shares { size_t n, step; int blocks, channels; };
 
-struct curves {
+struct curves_kernels {
 	/* y = 1 / (1 + exp(-x)) in the first ${channels} lanes, 0 beyond. */
 	void (*sigmoid)(float *y, const float *x, size_t places, int channels);
 	/* dx (+)= dy y (1 - y) */
@@ -33,8 +33,8 @@ struct curves {
 
 enum { SHARES = 16 };		/* 98 planes of 16 places stay in the cache */
 
-extern const struct curves curves_base, curves_avx2, curves_avx512;
+extern const struct curves_kernels curves_base, curves_avx2, curves_avx512;
 
-const struct curves *curves_pick(void) ISA_CONST;
+const struct curves_kernels *curves_pick(void) ISA_CONST;
 
 #endif

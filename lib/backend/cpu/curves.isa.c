@@ -21,7 +21,7 @@
  * instruction set.  Below -87 it stays at the smallest normal number.
  */
 static inline float
-exp_of(float x)
+curves_kernel_exp_of(float x)
 {
 	const float whole = 12582912.0f;
 	float n, r, p;
@@ -43,18 +43,19 @@ exp_of(float x)
 }
 
 static void
-sigmoid(float *restrict y, const float *restrict x, size_t places,
+curves_kernel_sigmoid(float *restrict y, const float *restrict x, size_t places,
     int channels)
 {
 	float real[L];
 
 	LANES(c) real[c] = c < channels;
 	for (size_t i = 0; i < places; i++)
-		LANES(c) y[i * L + c] = real[c] / (1 + exp_of(-x[i * L + c]));
+		LANES(c) y[i * L + c] = real[c] /
+		    (1 + curves_kernel_exp_of(-x[i * L + c]));
 }
 
 static void
-sigmoid_back(float *restrict dx, const float *restrict dy,
+curves_kernel_sigmoid_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -65,18 +66,18 @@ sigmoid_back(float *restrict dx, const float *restrict dy,
 }
 
 static void
-swish(float *restrict y, const float *restrict x, size_t n)
+curves_kernel_swish(float *restrict y, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		y[i] = x[i] / (1 + exp_of(-x[i]));
+		y[i] = x[i] / (1 + curves_kernel_exp_of(-x[i]));
 }
 
 static void
-swish_back(float *restrict dx, const float *restrict dy,
+curves_kernel_swish_back(float *restrict dx, const float *restrict dy,
     const float *restrict x, size_t n, int more)
 {
 	for (size_t i = 0; i < n; i++) {
-		float s = 1 / (1 + exp_of(-x[i]));
+		float s = 1 / (1 + curves_kernel_exp_of(-x[i]));
 		float d = dy[i] * s * (1 + x[i] * (1 - s));
 
 		dx[i] = more ? dx[i] + d : d;
@@ -85,14 +86,14 @@ swish_back(float *restrict dx, const float *restrict dy,
 
 /* The lanes of block ${b} that are channels. */
 static inline int
-real_lanes(const struct shares *s, int b)
+curves_kernel_real_lanes(const struct shares *s, int b)
 {
 	return s->channels - b * L < L ? s->channels - b * L : L;
 }
 
 /* Sixteen partial sums, whatever the lanes, so every machine adds alike. */
 static float
-join(const float part[16])
+curves_kernel_join(const float part[16])
 {
 	double sum = 0;
 
@@ -102,7 +103,8 @@ join(const float part[16])
 }
 
 static void
-softmax(float *restrict y, const float *restrict x, const struct shares *s)
+curves_kernel_softmax(float *restrict y, const float *restrict x,
+    const struct shares *s)
 {
 	float most[SHARES][L], top[SHARES], sum[SHARES][16] = { { 0 } };
 
@@ -129,15 +131,16 @@ softmax(float *restrict y, const float *restrict x, const struct shares *s)
 		for (size_t i = 0; i < s->n; i++) {
 			size_t at = (size_t)b * s->step + i * L;
 			float *to = sum[i] + b * L % 16;
-			int real = real_lanes(s, b);
+			int real = curves_kernel_real_lanes(s, b);
 
-			LANES(c) y[at + c] = exp_of(x[at + c] - top[i]);
+			LANES(c) y[at + c] = curves_kernel_exp_of(x[at + c] -
+			    top[i]);
 			for (int c = real; c < L; c++)
 				y[at + c] = 0;
 			LANES(c) to[c] += y[at + c];
 		}
 	for (size_t i = 0; i < s->n; i++)
-		top[i] = 1 / join(sum[i]);
+		top[i] = 1 / curves_kernel_join(sum[i]);
 	for (int b = 0; b < s->blocks; b++)
 		for (size_t i = 0; i < s->n; i++) {
 			float *to = y + (size_t)b * s->step + i * L;
@@ -147,7 +150,7 @@ softmax(float *restrict y, const float *restrict x, const struct shares *s)
 }
 
 static void
-softmax_back(float *restrict dx, const float *restrict dy,
+curves_kernel_softmax_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, const struct shares *s, int more)
 {
 	float dot[SHARES], sum[SHARES][16] = { { 0 } };
@@ -160,7 +163,7 @@ softmax_back(float *restrict dx, const float *restrict dy,
 			LANES(c) to[c] += y[at + c] * dy[at + c];
 		}
 	for (size_t i = 0; i < s->n; i++)
-		dot[i] = join(sum[i]);
+		dot[i] = curves_kernel_join(sum[i]);
 	for (int b = 0; b < s->blocks; b++)
 		for (size_t i = 0; i < s->n; i++) {
 			size_t at = (size_t)b * s->step + i * L;
@@ -173,8 +176,10 @@ softmax_back(float *restrict dx, const float *restrict dy,
 		}
 }
 
-const struct curves ISA_PASTE(curves, VT_ISA) = {
-	.sigmoid = sigmoid, .sigmoid_back = sigmoid_back, .swish = swish,
-	.swish_back = swish_back, .softmax = softmax,
-	.softmax_back = softmax_back,
+const struct curves_kernels ISA_PASTE(curves, VT_ISA) = {
+	.sigmoid = curves_kernel_sigmoid,
+	.sigmoid_back = curves_kernel_sigmoid_back,
+	.swish = curves_kernel_swish, .swish_back = curves_kernel_swish_back,
+	.softmax = curves_kernel_softmax,
+	.softmax_back = curves_kernel_softmax_back,
 };

@@ -95,16 +95,16 @@ cpu_blocked(struct task *t)
 	return 0;
 }
 
-struct ranges {
+struct cpu_device_ranges {
 	size_t n, grain;
 	void (*f)(size_t, size_t, void *);
 	void *arg;
 };
 
 static void
-range(int i, int thread, void *arg)
+cpu_device_range(int i, int thread, void *arg)
 {
-	const struct ranges *r = arg;
+	const struct cpu_device_ranges *r = arg;
 	size_t from = (size_t)i * r->grain, to = from + r->grain;
 
 	(void)thread;
@@ -115,15 +115,16 @@ void
 cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t, size_t, void *), void *arg)
 {
-	struct ranges r = { n, grain, f, arg };
+	struct cpu_device_ranges r = { n, grain, f, arg };
 
-	pool_run(cpu->pool, (int)((n + grain - 1) / grain), range, &r);
+	pool_run(cpu->pool, (int)((n + grain - 1) / grain), cpu_device_range,
+	    &r);
 }
 
 /* ---- memory ---- */
 
 static void
-close_device(struct device *d)
+cpu_device_close(struct device *d)
 {
 	struct cpu *cpu = (struct cpu *)d;
 
@@ -133,7 +134,7 @@ close_device(struct device *d)
 }
 
 static struct device *
-open_device(struct device_options *o)
+cpu_device_open(struct device_options *o)
 {
 	struct cpu *cpu = xcalloc(1, sizeof(*cpu));
 
@@ -167,7 +168,7 @@ open_device(struct device_options *o)
 
 /* Huge pages: a step walks through gigabytes, and page faults would show. */
 static void *
-alloc(struct device *d, size_t bytes)
+cpu_device_alloc(struct device *d, size_t bytes)
 {
 	void *p = NULL;
 	size_t align = bytes >= HUGE ? HUGE : 64;
@@ -185,29 +186,30 @@ alloc(struct device *d, size_t bytes)
 }
 
 static void
-free_memory(struct device *d, void *p)
+cpu_device_free_memory(struct device *d, void *p)
 {
 	(void)d;
 	free(p);
 }
 
 static int
-is_half(const struct device *d)
+cpu_device_is_half(const struct device *d)
 {
 	return d->o.precision == PRECISION_BF16;
 }
 
 static size_t
-bytes_of(const struct device *device, const struct dims *d)
+cpu_device_bytes_of(const struct device *device, const struct dims *d)
 {
-	if (is_half(device))
+	if (cpu_device_is_half(device))
 		return half_bytes(d);
 	return cpu_floats(d) * sizeof(float);
 }
 
 /* Where channel ${c} of a place lies, and how far it is to the next place. */
 static float *
-channel(const struct dims *d, const void *x, int image, int c, size_t *step)
+cpu_device_channel(const struct dims *d, const void *x, int image, int c,
+    size_t *step)
 {
 	int lanes = cpu_lanes();
 
@@ -221,18 +223,19 @@ channel(const struct dims *d, const void *x, int image, int c, size_t *step)
 }
 
 static void
-read_activation(struct device *device, double *host, const struct dims *d,
-    const void *x)
+cpu_device_read_activation(struct device *device, double *host,
+    const struct dims *d, const void *x)
 {
 	size_t step;
 
-	if (is_half(device)) {
+	if (cpu_device_is_half(device)) {
 		half_read(host, d, x);
 		return;
 	}
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
-			const float *from = channel(d, x, i, c, &step);
+			const float *from = cpu_device_channel(d, x, i, c,
+			    &step);
 
 			for (size_t p = 0; p < cpu_places(d); p++)
 				host[((size_t)i * cpu_places(d) + p) * d->c + c] =
@@ -241,19 +244,19 @@ read_activation(struct device *device, double *host, const struct dims *d,
 }
 
 static void
-write_activation(struct device *device, void *x, const struct dims *d,
-    const double *host)
+cpu_device_write_activation(struct device *device, void *x,
+    const struct dims *d, const double *host)
 {
 	size_t step;
 
-	if (is_half(device)) {
+	if (cpu_device_is_half(device)) {
 		half_write(x, d, host);
 		return;
 	}
-	memset(x, 0, bytes_of(device, d));
+	memset(x, 0, cpu_device_bytes_of(device, d));
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
-			float *to = channel(d, x, i, c, &step);
+			float *to = cpu_device_channel(d, x, i, c, &step);
 
 			for (size_t p = 0; p < cpu_places(d); p++)
 				to[p * step] = (float)host[((size_t)i *
@@ -264,7 +267,7 @@ write_activation(struct device *device, void *x, const struct dims *d,
 /* ---- parameters: plain floats in the order of the graph ---- */
 
 static void
-put(struct device *d, void *w, const double *host, size_t n)
+cpu_device_put(struct device *d, void *w, const double *host, size_t n)
 {
 	(void)d;
 	for (size_t i = 0; i < n; i++)
@@ -272,7 +275,7 @@ put(struct device *d, void *w, const double *host, size_t n)
 }
 
 static void
-get(struct device *d, double *host, const void *w, size_t n)
+cpu_device_get(struct device *d, double *host, const void *w, size_t n)
 {
 	(void)d;
 	for (size_t i = 0; i < n; i++)
@@ -280,7 +283,7 @@ get(struct device *d, double *host, const void *w, size_t n)
 }
 
 static void
-copy(struct device *d, void *to, const void *from, size_t bytes)
+cpu_device_copy(struct device *d, void *to, const void *from, size_t bytes)
 {
 	(void)d;
 	memcpy(to, from, bytes);
@@ -288,17 +291,17 @@ copy(struct device *d, void *to, const void *from, size_t bytes)
 
 /* By the calling thread alone: the communication thread calls this too. */
 static void
-add(struct device *d, void *sum, const void *x, size_t n)
+cpu_device_add(struct device *d, void *sum, const void *x, size_t n)
 {
 	((struct cpu *)d)->k->add(sum, sum, x, n);
 }
 
-struct updating { const struct update *u; const struct kernels *k; };
+struct cpu_updating { const struct update *u; const struct kernels *k; };
 
 static void
-update_range(size_t from, size_t to, void *arg)
+cpu_device_update_range(size_t from, size_t to, void *arg)
 {
-	const struct updating *v = arg;
+	const struct cpu_updating *v = arg;
 	const struct update *u = v->u;
 
 	if (u->m == NULL) {
@@ -312,20 +315,20 @@ update_range(size_t from, size_t to, void *arg)
 }
 
 static void
-update(struct device *d, const struct update *u)
+cpu_device_update(struct device *d, const struct update *u)
 {
 	struct cpu *cpu = (struct cpu *)d;
-	struct updating v = { u, cpu->k };
+	struct cpu_updating v = { u, cpu->k };
 
-	cpu_ranges(cpu, u->n, GRAIN, update_range, &v);
+	cpu_ranges(cpu, u->n, GRAIN, cpu_device_update_range, &v);
 }
 
-struct directing { const struct moments *m; const struct kernels *k; };
+struct cpu_moments { const struct moments *m; const struct kernels *k; };
 
 static void
-moments_range(size_t from, size_t to, void *arg)
+cpu_device_moments_range(size_t from, size_t to, void *arg)
 {
-	const struct directing *v = arg;
+	const struct cpu_moments *v = arg;
 	const struct moments *m = v->m;
 	struct moments part = *m;
 
@@ -338,16 +341,16 @@ moments_range(size_t from, size_t to, void *arg)
 }
 
 static void
-moments(struct device *d, const struct moments *m)
+cpu_device_moments(struct device *d, const struct moments *m)
 {
 	struct cpu *cpu = (struct cpu *)d;
-	struct directing v = { m, cpu->k };
+	struct cpu_moments v = { m, cpu->k };
 
-	cpu_ranges(cpu, m->n, GRAIN, moments_range, &v);
+	cpu_ranges(cpu, m->n, GRAIN, cpu_device_moments_range, &v);
 }
 
 static void
-clamp(struct device *d, const struct clamp *c)
+cpu_device_clamp(struct device *d, const struct clamp *c)
 {
 	float *v = c->x, top = (float)(c->most / c->scale);
 
@@ -356,27 +359,27 @@ clamp(struct device *d, const struct clamp *c)
 		v[i] = v[i] > top ? top : v[i] < -top ? -top : v[i];
 }
 
-struct tracking { const struct track *t; const struct kernels *k; };
+struct cpu_tracking { const struct track *t; const struct kernels *k; };
 
 static void
-track_range(size_t from, size_t to, void *arg)
+cpu_device_track_range(size_t from, size_t to, void *arg)
 {
-	const struct tracking *v = arg;
+	const struct cpu_tracking *v = arg;
 
 	v->k->track((float *)v->t->w + from, (const float *)v->t->x + from,
 	    to - from, v->t->rate, v->t->scale);
 }
 
 static void
-track(struct device *d, const struct track *t)
+cpu_device_track(struct device *d, const struct track *t)
 {
 	struct cpu *cpu = (struct cpu *)d;
-	struct tracking v = { t, cpu->k };
+	struct cpu_tracking v = { t, cpu->k };
 
-	cpu_ranges(cpu, t->n, GRAIN, track_range, &v);
+	cpu_ranges(cpu, t->n, GRAIN, cpu_device_track_range, &v);
 }
 
-struct squares {
+struct cpu_squares {
 	const float *x;
 	const struct interval *part;
 	double *sum;
@@ -384,9 +387,9 @@ struct squares {
 };
 
 static void
-squares_range(size_t from, size_t to, void *arg)
+cpu_device_squares_range(size_t from, size_t to, void *arg)
 {
-	const struct squares *s = arg;
+	const struct cpu_squares *s = arg;
 
 	for (size_t i = from; i < to; i++)
 		s->sum[i] = s->k->dot(s->x + s->part[i].at,
@@ -394,13 +397,13 @@ squares_range(size_t from, size_t to, void *arg)
 }
 
 static void
-squares(struct device *d, double *sum, const void *x,
+cpu_device_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts)
 {
 	struct cpu *cpu = (struct cpu *)d;
-	struct squares s = { x, part, sum, cpu->k };
+	struct cpu_squares s = { x, part, sum, cpu->k };
 
-	cpu_ranges(cpu, parts, RUNS, squares_range, &s);
+	cpu_ranges(cpu, parts, RUNS, cpu_device_squares_range, &s);
 }
 
 const struct op_impl *const cpu_ops[OP_KINDS] = {
@@ -417,12 +420,16 @@ const struct op_impl *const cpu_ops[OP_KINDS] = {
 
 const struct backend backend_cpu = {
 	.name = "cpu", .library = dnnl_library, .elem = sizeof(float),
-	.open = open_device,
-	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
-	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
-	.read = read_activation, .write = write_activation, .add = add,
-	.update = update, .moments = moments, .clamp = clamp, .track = track,
-	.squares = squares, .ops = cpu_ops,
+	.open = cpu_device_open,
+	.close = cpu_device_close, .alloc = cpu_device_alloc,
+	.free = cpu_device_free_memory, .put = cpu_device_put,
+	.get = cpu_device_get, .upload = cpu_device_copy,
+	.download = cpu_device_copy, .bytes = cpu_device_bytes_of,
+	.read = cpu_device_read_activation,
+	.write = cpu_device_write_activation, .add = cpu_device_add,
+	.update = cpu_device_update, .moments = cpu_device_moments,
+	.clamp = cpu_device_clamp, .track = cpu_device_track,
+	.squares = cpu_device_squares, .ops = cpu_ops,
 	.event_new = host_event_new, .event_free = host_event_free,
 	.event_record = host_event_record, .event_wait = host_event_wait,
 	.fuse = cpu_fuse,

@@ -17,19 +17,19 @@
 
 /* One axis of a class: place j of it is ${first} + j ${next}, and tap i of
  * them, ${tap} + i ${every} of the kernel, finds j ${step} + ${at} + i ${turn}. */
-struct axis {
+struct direct_axis {
 	int places, first, next;
 	int taps, tap, every;
 	int step, at, turn;
 };
 
-struct class {
-	struct axis a[3];		/* t, h, w */
+struct direct_class {
+	struct direct_axis a[3];		/* t, h, w */
 	int places, taps, units;	/* of all clips; of each place */
 	size_t weights;			/* where they begin, in numbers */
 };
 
-struct tile {
+struct direct_tile {
 	int n;				/* places; the last may have few */
 	float *to[DIRECT_ROWS_MAX];
 	long from[DIRECT_ROWS_MAX];	/* of its tap 0, even if that is none */
@@ -39,7 +39,7 @@ struct tile {
 };
 
 static int
-slices_of(const struct direct *g)
+direct_slices_of(const struct direct *g)
 {
 	return div_up(cpu_blocks(g->out.c), 2);
 }
@@ -47,33 +47,35 @@ slices_of(const struct direct *g)
 /* ---- classes ---- */
 
 static int
-classes_of(const struct direct *g)
+direct_classes_of(const struct direct *g)
 {
 	return g->back ? g->s[0] * g->s[1] * g->s[2] : 1;
 }
 
-static struct axis
-axis_of(const struct direct *g, int i, int r)
+static struct direct_axis
+direct_axis_of(const struct direct *g, int i, int r)
 {
 	const int out[3] = { g->out.t, g->out.h, g->out.w };
 	int k = g->k[i], s = g->s[i], p = g->p[i], tap = (r + p) % s;
 
 	if (!g->back)
-		return (struct axis){ .places = out[i], .next = 1, .taps = k,
+		return (struct direct_axis){ .places = out[i], .next = 1,
+		    .taps = k,
 			.every = 1, .step = s, .at = -p, .turn = 1 };
-	return (struct axis){ .places = r < out[i] ? div_up(out[i] - r, s) : 0,
+	return (struct direct_axis){ .places = r < out[i] ? div_up(out[i] - r,
+	    s) : 0,
 		.first = r, .next = s, .taps = tap < k ? div_up(k - tap, s) : 0,
 		.tap = tap, .every = s, .step = 1, .at = (r + p - tap) / s,
 		.turn = -1 };
 }
 
-static struct class
-class_of(const struct direct *g, int class)
+static struct direct_class
+direct_class_of(const struct direct *g, int class)
 {
-	struct class c = { .places = g->out.n, .taps = 1 };
+	struct direct_class c = { .places = g->out.n, .taps = 1 };
 
 	for (int i = 2; i >= 0; i--) {
-		c.a[i] = axis_of(g, i, g->back ? class % g->s[i] : 0);
+		c.a[i] = direct_axis_of(g, i, g->back ? class % g->s[i] : 0);
 		class /= g->back ? g->s[i] : 1;
 		c.places *= c.a[i].places;
 		c.taps *= c.a[i].taps;
@@ -83,10 +85,11 @@ class_of(const struct direct *g, int class)
 }
 
 /* The next class, whose weights follow. */
-static struct class
-class_after(const struct direct *g, const struct class *c, int next)
+static struct direct_class
+direct_class_after(const struct direct *g, const struct direct_class *c,
+    int next)
 {
-	struct class n = class_of(g, next);
+	struct direct_class n = direct_class_of(g, next);
 
 	n.weights = c->weights + (size_t)c->units * cpu_lanes() *
 	    cpu_padded(g->out.c);
@@ -94,7 +97,7 @@ class_after(const struct direct *g, const struct class *c, int next)
 }
 
 static int
-tiles_of(const struct class *c)
+direct_tiles_of(const struct direct_class *c)
 {
 	return div_up(c->places, direct_kernels_pick()->rows);
 }
@@ -112,20 +115,20 @@ tiles_of(const struct class *c)
  * axes: fewer of them are quicker to walk.
  */
 static int
-is_plain(const struct direct *g, int i)
+direct_is_plain(const struct direct *g, int i)
 {
 	return g->k[i] == 1 && g->s[i] == 1 && g->p[i] == 0;
 }
 
 static void
-join_axes(struct direct *g)
+direct_join_axes(struct direct *g)
 {
-	if (is_plain(g, 0)) {
+	if (direct_is_plain(g, 0)) {
 		g->in.n *= g->in.t;
 		g->out.n *= g->out.t;
 		g->in.t = g->out.t = 1;
 	}
-	if (is_plain(g, 1) && is_plain(g, 2)) {
+	if (direct_is_plain(g, 1) && direct_is_plain(g, 2)) {
 		g->in.w *= g->in.h;
 		g->out.w *= g->out.h;
 		g->in.h = g->out.h = 1;
@@ -140,20 +143,20 @@ join_axes(struct direct *g)
 void
 direct_cut(struct direct *g, int threads)
 {
-	int all = 0, runs = 0, slices = slices_of(g), want = 4 * threads;
+	int all = 0, runs = 0, slices = direct_slices_of(g), want = 4 * threads;
 
-	join_axes(g);
-	for (int i = 0; i < classes_of(g); i++) {
-		struct class c = class_of(g, i);
+	direct_join_axes(g);
+	for (int i = 0; i < direct_classes_of(g); i++) {
+		struct direct_class c = direct_class_of(g, i);
 
-		all += tiles_of(&c);
+		all += direct_tiles_of(&c);
 	}
 	g->tiles = div_up(all, want) < 14 ? 14 : div_up(all, want) > 28 ? 28 :
 	    div_up(all, want);
-	for (int i = 0; i < classes_of(g); i++) {
-		struct class c = class_of(g, i);
+	for (int i = 0; i < direct_classes_of(g); i++) {
+		struct direct_class c = direct_class_of(g, i);
 
-		runs += div_up(tiles_of(&c), g->tiles);
+		runs += div_up(direct_tiles_of(&c), g->tiles);
 	}
 	g->windows = runs < want ? div_up(want, runs) : 1;
 	g->windows = g->windows < slices ? g->windows : slices;
@@ -173,7 +176,7 @@ direct_weights(const struct direct *g)
 
 /* Of a tile's units, as many as are gathered at a time. */
 static size_t
-gathered(void)
+direct_gathered_floats(void)
 {
 	return (size_t)UNITS * direct_kernels_pick()->rows * cpu_lanes();
 }
@@ -181,8 +184,8 @@ gathered(void)
 size_t
 direct_scratch(const struct direct *g)
 {
-	return (gathered() * sizeof(float) + sizeof(struct tile)) *
-	    (size_t)g->tiles;
+	return (direct_gathered_floats() * sizeof(float) +
+	    sizeof(struct direct_tile)) * (size_t)g->tiles;
 }
 
 /* ---- weights ---- */
@@ -190,14 +193,14 @@ direct_scratch(const struct direct *g)
 int
 direct_slices(const struct direct *g)
 {
-	return slices_of(g);
+	return direct_slices_of(g);
 }
 
 /* Where tap ${t} of a class lies in the kernel. */
 static int
-tap_of(const struct direct *g, const struct class *c, int t)
+direct_tap_of(const struct direct *g, const struct direct_class *c, int t)
 {
-	const struct axis *a = c->a;
+	const struct direct_axis *a = c->a;
 	const int i[3] = { t / a[2].taps / a[1].taps,
 		t / a[2].taps % a[1].taps, t % a[2].taps };
 	int tap = 0;
@@ -209,8 +212,8 @@ tap_of(const struct direct *g, const struct class *c, int t)
 
 /* One tap from a block of channels to some of a pair's, or the last alone. */
 static void
-order_block(const struct direct *g, const float *outer, float *inner, int from,
-    int to, int wide)
+direct_order_block(const struct direct *g, const float *outer, float *inner,
+    int from, int to, int wide)
 {
 	int lanes = cpu_lanes(), row = wide * lanes;
 	int n = g->in.c - from < lanes ? g->in.c - from : lanes;
@@ -242,17 +245,18 @@ direct_order(const struct direct *g, int slice, const float *outer,
 {
 	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in.c);
 	int row = cpu_blocks(g->out.c) - 2 * slice > 1 ? 2 * lanes : lanes;
-	struct class c = { 0 };
+	struct direct_class c = { 0 };
 
-	for (int i = 0; i < classes_of(g); i++) {
+	for (int i = 0; i < direct_classes_of(g); i++) {
 		float *to;
 
-		c = class_after(g, &c, i);
+		c = direct_class_after(g, &c, i);
 		to = inner + c.weights + (size_t)(c.units * lanes * 2 * lanes) *
 		    (size_t)slice;
 		for (int t = 0; t < c.taps; t++)
 			for (int b = 0; b < blocks; b++, to += lanes * row)
-				order_block(g, outer + tap_of(g, &c, t), to,
+				direct_order_block(g,
+				    outer + direct_tap_of(g, &c, t), to,
 				    b * lanes, slice * 2 * lanes, row / lanes);
 	}
 }
@@ -261,10 +265,10 @@ direct_order(const struct direct *g, int slice, const float *outer,
 
 /* Tiles ${from} to ${to} of a class, row by row of its places. */
 static void
-place_tiles(const struct direct *g, const struct class *c, int from, int to,
-    float *out, struct tile *tile)
+direct_place_tiles(const struct direct *g, const struct direct_class *c,
+    int from, int to, float *out, struct direct_tile *tile)
 {
-	const struct axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
+	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int rows = direct_kernels_pick()->rows, lanes = cpu_lanes();
 	int i = from * rows, end = to * rows < c->places ? to * rows : c->places;
 	int row = i / w->places, x = i % w->places, r = 0;
@@ -300,10 +304,11 @@ place_tiles(const struct direct *g, const struct class *c, int from, int to,
 
 /* The places of one tap, NULL outside. */
 static void
-find(const struct direct *g, const struct class *c, const struct tile *tile,
-    int tap, const float *in, const float **from)
+direct_find(const struct direct *g, const struct direct_class *c,
+    const struct direct_tile *tile, int tap, const float *in,
+    const float **from)
 {
-	const struct axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
+	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int a[3] = { tap / w->taps / h->taps * t->turn,
 		tap / w->taps % h->taps * h->turn, tap % w->taps * w->turn };
 	long more = (long)cpu_image(&g->in) * a[0] + ((long)a[1] * g->in.w +
@@ -324,16 +329,16 @@ find(const struct direct *g, const struct class *c, const struct tile *tile,
  * that is one run of places.
  */
 static void
-gather(const struct direct *g, const struct class *c, struct tile *tile, int u,
-    int end, const float *in, float *to)
+direct_gather_units(const struct direct *g, const struct direct_class *c,
+    struct direct_tile *tile, int u, int end, const float *in, float *to)
 {
 	const struct direct_kernels *k = direct_kernels_pick();
 	size_t plane = cpu_places(&g->in) * (size_t)cpu_lanes();
 	int blocks = cpu_blocks(g->in.c), lanes = cpu_lanes(), n;
 	const float *from[DIRECT_ROWS_MAX];
 
-	if (g->out.h * g->out.t == 1 && is_plain(g, 2) && tile->n == k->rows &&
-	    tile->from[k->rows - 1] - tile->from[0] ==
+	if (g->out.h * g->out.t == 1 && direct_is_plain(g, 2) &&
+	    tile->n == k->rows && tile->from[k->rows - 1] - tile->from[0] ==
 	    (k->rows - 1) * (long)lanes) {
 		tile->x = in + tile->from[0] + plane * (size_t)u;
 		tile->step = plane;
@@ -343,7 +348,7 @@ gather(const struct direct *g, const struct class *c, struct tile *tile, int u,
 	tile->step = (size_t)k->rows * lanes;
 	for (; u < end; u += n, to += tile->step * (size_t)n) {
 		n = blocks - u % blocks < end - u ? blocks - u % blocks : end - u;
-		find(g, c, tile, u / blocks, in, from);
+		direct_find(g, c, tile, u / blocks, in, from);
 		for (int r = 0; r < tile->n; r++)
 			if (from[r] != NULL)
 				from[r] += plane * (size_t)(u % blocks);
@@ -352,9 +357,9 @@ gather(const struct direct *g, const struct class *c, struct tile *tile, int u,
 }
 
 static void
-panel(const struct direct *g, const struct class *c, const struct tile *tile,
-    int tiles, int slice, int u, int end, const float *w, const float *bias,
-    int how)
+direct_panel(const struct direct *g, const struct direct_class *c,
+    const struct direct_tile *tile, int tiles, int slice, int u, int end,
+    const float *w, const float *bias, int how)
 {
 	const struct direct_kernels *k = direct_kernels_pick();
 	int lanes = cpu_lanes(), first = slice * 2 * lanes;
@@ -377,30 +382,32 @@ void
 direct_run(const struct direct *g, int job, const float *in, const float *w,
     const float *bias, float *out, int more, void *scratch)
 {
-	struct class c = class_of(g, 0);
+	struct direct_class c = direct_class_of(g, 0);
 	float *part = scratch;
-	struct tile *tile = (struct tile *)(part + gathered() *
-	    (size_t)g->tiles);
-	int slices = slices_of(g), window = job % g->windows, from, to, end;
+	struct direct_tile *tile = (struct direct_tile *)(part +
+	    direct_gathered_floats() * (size_t)g->tiles);
+	int slices = direct_slices_of(g), window = job % g->windows, from, to,
+	    end;
 
 	job /= g->windows;
-	for (int i = 1; job >= div_up(tiles_of(&c), g->tiles); i++) {
-		job -= div_up(tiles_of(&c), g->tiles);
-		c = class_after(g, &c, i);
+	for (int i = 1; job >= div_up(direct_tiles_of(&c), g->tiles); i++) {
+		job -= div_up(direct_tiles_of(&c), g->tiles);
+		c = direct_class_after(g, &c, i);
 	}
 	from = job * g->tiles;
-	to = from + g->tiles < tiles_of(&c) ? from + g->tiles : tiles_of(&c);
-	place_tiles(g, &c, from, to, out, tile);
+	to = from + g->tiles < direct_tiles_of(&c) ? from + g->tiles :
+	    direct_tiles_of(&c);
+	direct_place_tiles(g, &c, from, to, out, tile);
 	if (more && c.units == 0)
 		return;
 	for (int u = 0; u < c.units || u == 0; u = end) {
 		end = u + UNITS < c.units ? u + UNITS : c.units;
 		for (int i = 0; i < to - from; i++)
-			gather(g, &c, &tile[i], u, end, in, part +
-			    gathered() * (size_t)i);
+			direct_gather_units(g, &c, &tile[i], u, end, in, part +
+			    direct_gathered_floats() * (size_t)i);
 		for (int s = window * g->panels; s < slices &&
 		    s < (window + 1) * g->panels; s++)
-			panel(g, &c, tile, to - from, s, u, end, w, bias,
+			direct_panel(g, &c, tile, to - from, s, u, end, w, bias,
 			    more || u > 0 ? DIRECT_MORE : end == c.units &&
 			    g->stream ? DIRECT_STREAM : 0);
 		if (c.units == 0)

@@ -23,7 +23,7 @@
 #endif
 
 INLINE void
-put(float *to, const vec *v, int stream)
+direct_kernel_put(float *to, const vec *v, int stream)
 {
 	if (stream)
 		STREAM(to, *v);
@@ -32,9 +32,9 @@ put(float *to, const vec *v, int stream)
 }
 
 INLINE void
-sums(float *const *to, size_t at, int n, size_t next, const int wide,
-    const float *x, size_t step, const float *then, const float *w, int units,
-    const float *start, const int more, int stream)
+direct_kernel_sums(float *const *to, size_t at, int n, size_t next,
+    const int wide, const float *x, size_t step, const float *then,
+    const float *w, int units, const float *start, const int more, int stream)
 {
 	vec s[ROWS][2];
 
@@ -74,31 +74,36 @@ sums(float *const *to, size_t at, int n, size_t next, const int wide,
 #pragma GCC unroll 14
 	for (int r = 0; r < ROWS; r++)
 		if (r < n) {
-			put(to[r] + at, &s[r][0], stream);
+			direct_kernel_put(to[r] + at, &s[r][0], stream);
 			if (wide > 1)
-				put(to[r] + at + next, &s[r][1], stream);
+				direct_kernel_put(to[r] + at + next, &s[r][1],
+				    stream);
 		}
 }
 
 static void
-product(float *const *to, size_t at, int n, size_t next, int wide,
+direct_kernel_product(float *const *to, size_t at, int n, size_t next, int wide,
     const float *x, size_t step, const float *then, const float *w, int units,
     const float *start, int how)
 {
 	int stream = how & DIRECT_STREAM;
 
 	if (wide > 1 && how & DIRECT_MORE)
-		sums(to, at, n, next, 2, x, step, then, w, units, start, 1, stream);
+		direct_kernel_sums(to, at, n, next, 2, x, step, then, w, units,
+		    start, 1, stream);
 	else if (wide > 1)
-		sums(to, at, n, next, 2, x, step, then, w, units, start, 0, stream);
+		direct_kernel_sums(to, at, n, next, 2, x, step, then, w, units,
+		    start, 0, stream);
 	else if (how & DIRECT_MORE)
-		sums(to, at, n, next, 1, x, step, then, w, units, start, 1, stream);
+		direct_kernel_sums(to, at, n, next, 1, x, step, then, w, units,
+		    start, 1, stream);
 	else
-		sums(to, at, n, next, 1, x, step, then, w, units, start, 0, stream);
+		direct_kernel_sums(to, at, n, next, 1, x, step, then, w, units,
+		    start, 0, stream);
 }
 
 static void
-streamed(void)
+direct_kernel_streamed(void)
 {
 	STREAMED();
 }
@@ -116,7 +121,7 @@ streamed(void)
 
 /* Row and lane are one number of which each round moves a bit over. */
 static void
-turn(float *to, size_t to_step, const float *from, size_t step)
+direct_kernel_turn(float *to, size_t to_step, const float *from, size_t step)
 {
 	vec v[L], t[L];
 
@@ -136,7 +141,8 @@ turn(float *to, size_t to_step, const float *from, size_t step)
 }
 
 static void
-gather(float *tile, const float *const *from, int n, size_t plane, int blocks)
+direct_kernel_gather(float *tile, const float *const *from, int n, size_t plane,
+    int blocks)
 {
 	for (int b = 0; b < blocks; b++, tile += ROWS * L)
 		for (int r = 0; r < n; r++) {
@@ -153,6 +159,7 @@ gather(float *tile, const float *const *from, int n, size_t plane, int blocks)
 }
 
 const struct direct_kernels ISA_PASTE(direct_kernels, VT_ISA) = {
-	.rows = ROWS, .product = product, .streamed = streamed, .turn = turn,
-	.gather = gather,
+	.rows = ROWS, .product = direct_kernel_product,
+	.streamed = direct_kernel_streamed, .turn = direct_kernel_turn,
+	.gather = direct_kernel_gather,
 };

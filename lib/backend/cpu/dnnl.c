@@ -31,7 +31,7 @@ dnnl_library(void)
 }
 
 static int
-has(dnnl_cpu_isa_t isa)
+dnnl_has(dnnl_cpu_isa_t isa)
 {
 	const unsigned bits = (unsigned)dnnl_get_effective_cpu_isa();
 
@@ -41,14 +41,14 @@ has(dnnl_cpu_isa_t isa)
 int
 dnnl_has_amx(void)
 {
-	return has(dnnl_cpu_isa_avx512_core_amx);
+	return dnnl_has(dnnl_cpu_isa_avx512_core_amx);
 }
 
 const char *
 dnnl_bf16_text(void)
 {
 	return dnnl_has_amx() ? "bf16 by AMX" :
-	    has(dnnl_cpu_isa_avx512_core_bf16) ? "bf16 by avx512_bf16" :
+	    dnnl_has(dnnl_cpu_isa_avx512_core_bf16) ? "bf16 by avx512_bf16" :
 	    "bf16 by fp32";
 }
 

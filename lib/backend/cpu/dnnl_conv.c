@@ -11,7 +11,7 @@
 /* ---- what a pass is described by ---- */
 
 static dnnl_format_tag_t
-activation_tag(const struct conv_shape *s, int channels)
+dnnl_conv_activation_tag(const struct conv_shape *s, int channels)
 {
 	if (s->bf16)
 		return dnnl_nhwc;
@@ -39,7 +39,7 @@ dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d)
  * weights to the library, the others must take them as they lie.
  */
 static int
-describe_call(struct dnnl_conv *c, const struct conv_call *k,
+dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
     const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *pd)
 {
 	const struct conv_shape *s = &c->s;
@@ -59,8 +59,10 @@ describe_call(struct dnnl_conv *c, const struct conv_call *k,
 		.end = { bottom > 0 ? bottom : 0, s->p[1] },
 		.attr = attr };
 
-	bad = layout_make(&l[X], 4, x, type, activation_tag(s, s->in)) ||
-	    layout_make(&l[Y], 4, y, type, activation_tag(s, s->out)) ||
+	bad = layout_make(&l[X], 4, x, type,
+	    dnnl_conv_activation_tag(s, s->in)) ||
+	    layout_make(&l[Y], 4, y, type,
+	    dnnl_conv_activation_tag(s, s->out)) ||
 	    layout_make(&any, n, w, type, dnnl_format_tag_any) ||
 	    layout_make(&l[BIAS], 1, bias, dnnl_f32, dnnl_x) ||
 	    (c->calls > 0 ? layout_copy(&l[W], layout_of(&c->w)) :
@@ -82,7 +84,8 @@ describe_call(struct dnnl_conv *c, const struct conv_call *k,
 }
 
 static int
-make_memories(struct dnnl_conv *c, struct call *k, dnnl_primitive_desc_t pd)
+dnnl_conv_make_memories(struct dnnl_conv *c, struct call *k,
+    dnnl_primitive_desc_t pd)
 {
 	static const dnnl_query_t query[CONV_PASSES][MEMORIES] = {
 		[CONV_FORWARD] = { dnnl_query_src_md, dnnl_query_weights_md,
@@ -130,7 +133,7 @@ dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
 
 /* Is what the library would run its own plain loops? */
 static int
-is_plain(dnnl_primitive_desc_t pd, const char **impl)
+dnnl_conv_is_plain(dnnl_primitive_desc_t pd, const char **impl)
 {
 	*impl = "?";
 	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0,
@@ -148,15 +151,15 @@ dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
 	int has;
 
 	dnnl_one_thread();
-	if (describe_call(&c, &k, NULL, &pd) != 0)
+	if (dnnl_conv_describe_call(&c, &k, NULL, &pd) != 0)
 		return 0;
-	has = !is_plain(pd, &impl);
+	has = !dnnl_conv_is_plain(pd, &impl);
 	dnnl_primitive_desc_destroy(pd);
 	return has;
 }
 
 static int
-make_call(struct dnnl_conv *c, struct call *k)
+dnnl_conv_make_call(struct dnnl_conv *c, struct call *k)
 {
 	static const char *const what[] = { "forward pass", "weight gradient",
 		"data gradient" };
@@ -181,14 +184,14 @@ make_call(struct dnnl_conv *c, struct call *k)
 		dnnl_primitive_attr_set_post_ops(attr, sum);
 		dnnl_post_ops_destroy(sum);
 	}
-	bad = describe_call(c, &k->what, attr, &pd);
+	bad = dnnl_conv_describe_call(c, &k->what, attr, &pd);
 	dnnl_primitive_attr_destroy(attr);
 	if (bad)
 		return fail("%s: oneDNN %s has no %s for %d to %d channels in "
 		    "%d groups, %dx%d kernel, stride %d", c->what,
 		    dnnl_version_text(), what[c->pass], c->s.in, c->s.out,
 		    c->s.groups, c->s.k[0], c->s.k[1], c->s.s[0]);
-	plain = is_plain(pd, &impl);
+	plain = dnnl_conv_is_plain(pd, &impl);
 	snprintf(c->name, sizeof(c->name), "%s", impl);
 	if (plain) {
 		bad = fail("%s: oneDNN %s would run the %s by plain loops (%s), "
@@ -196,7 +199,8 @@ make_call(struct dnnl_conv *c, struct call *k)
 		    what[c->pass], impl);
 		goto out;
 	}
-	bad = dnnl_primitive_create(&k->prim, pd) || make_memories(c, k, pd);
+	bad = dnnl_primitive_create(&k->prim, pd) ||
+	    dnnl_conv_make_memories(c, k, pd);
 	if (!bad && c->calls == 0) {
 		layout_ref w = dnnl_primitive_desc_query_md(pd,
 		    c->pass == CONV_WEIGHTS ? dnnl_query_diff_weights_md :
@@ -214,7 +218,7 @@ out:
 }
 
 static void
-destroy(dnnl_memory_t *m, int n)
+dnnl_conv_destroy(dnnl_memory_t *m, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (m[i] != NULL)
@@ -222,10 +226,10 @@ destroy(dnnl_memory_t *m, int n)
 }
 
 static void
-free_call(const struct dnnl_conv *c, struct call *k)
+dnnl_conv_free_call(const struct dnnl_conv *c, struct call *k)
 {
 	for (int t = 0; t < c->dnnl->threads && k->memory != NULL; t++)
-		destroy(k->memory[t], MEMORIES);
+		dnnl_conv_destroy(k->memory[t], MEMORIES);
 	free(k->memory);
 	if (k->prim != NULL)
 		dnnl_primitive_destroy(k->prim);
@@ -242,8 +246,8 @@ dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *what)
 	c->call = array_room(c->call, c->calls, &c->room, sizeof(*c->call));
 	k = &c->call[c->calls];
 	*k = (struct call){ .what = *what };
-	if (make_call(c, k) != 0) {
-		free_call(c, k);
+	if (dnnl_conv_make_call(c, k) != 0) {
+		dnnl_conv_free_call(c, k);
 		return -1;
 	}
 	return (int)c->calls++;
@@ -255,10 +259,10 @@ dnnl_conv_free(struct dnnl_conv *c)
 	if (c == NULL)
 		return;
 	for (size_t i = 0; i < c->calls; i++)
-		free_call(c, &c->call[i]);
+		dnnl_conv_free_call(c, &c->call[i]);
 	for (int i = 0; i < SLICES; i++) {
-		destroy(&c->slice[i].outer, 1);
-		destroy(&c->slice[i].inner, 1);
+		dnnl_conv_destroy(&c->slice[i].outer, 1);
+		dnnl_conv_destroy(&c->slice[i].inner, 1);
 		if (c->slice[i].prim != NULL)
 			dnnl_primitive_destroy(c->slice[i].prim);
 	}

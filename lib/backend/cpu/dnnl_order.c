@@ -7,7 +7,7 @@ enum { SLICE_LEAST = 32768 };
 
 /* The outer order; a gradient and the master weights are fp32. */
 static int
-outer_layout(layout *l, const struct conv_shape *s)
+dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
 {
 	dnnl_dims_t d, step;
 	int n = dnnl_weight_dims(s, d);
@@ -23,8 +23,8 @@ outer_layout(layout *l, const struct conv_shape *s)
 
 /* Channels ${from} to ${to}, or groups, of the reorder. */
 static int
-make_slice(struct dnnl_conv *c, struct slice *s, layout_ref outer, int from,
-    int to)
+dnnl_order_make_slice(struct dnnl_conv *c, struct slice *s, layout_ref outer,
+    int from, int to)
 {
 	layout part[2] = { 0 };
 	layout_ref a, b;
@@ -71,11 +71,11 @@ dnnl_make_slices(struct dnnl_conv *c)
 	c->slices = count < SLICE_LEAST ? 1 : c->dnnl->threads < SLICES ?
 	    c->dnnl->threads : SLICES;
 	c->slices = c->slices < blocks ? c->slices : blocks;
-	bad = outer_layout(&outer, &c->s);
+	bad = dnnl_order_outer_layout(&outer, &c->s);
 	for (int i = 0; i < c->slices && !bad; i++) {
 		int to = blocks * (i + 1) / c->slices * lanes;
 
-		bad = make_slice(c, &c->slice[i], layout_of(&outer),
+		bad = dnnl_order_make_slice(c, &c->slice[i], layout_of(&outer),
 		    blocks * i / c->slices * lanes, to < d[0] ? to : (int)d[0]);
 	}
 	layout_free(&outer);

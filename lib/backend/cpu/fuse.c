@@ -7,7 +7,7 @@
 #include "backend/cpu/norm.h"
 #include "base/mem.h"
 
-struct search {
+struct cpu_fuse_search {
 	struct task *task;
 	int n;
 	const struct op_impl *norm;	/* of the device's precision */
@@ -17,7 +17,7 @@ struct search {
 
 /* The only reader of task ${i}'s output, if it is of kind ${kind}; or -1. */
 static int
-only_reader(const struct search *s, int i, enum op_kind kind)
+cpu_fuse_only_reader(const struct cpu_fuse_search *s, int i, enum op_kind kind)
 {
 	int r = s->reader[i];
 
@@ -26,7 +26,7 @@ only_reader(const struct search *s, int i, enum op_kind kind)
 
 /* A relu or addition that a bn before it can do. */
 static int
-simple(const struct task *t)
+cpu_fuse_simple(const struct task *t)
 {
 	return !cpu_is_pixels(&t->out) && (t->op->kind != OP_ADD ||
 	    (t->op->nin == 2 && t->op->in[0] != t->op->in[1]));
@@ -34,7 +34,7 @@ simple(const struct task *t)
 
 /* The shift of ${i}'s output; -1: none. */
 static int
-shift_after(const struct search *s, int i)
+cpu_fuse_shift_after(const struct cpu_fuse_search *s, int i)
 {
 	int found = -1;
 
@@ -56,7 +56,7 @@ norm_whole_blocks(const struct task *shift, int n)
 
 /* Is task ${j} an addition in a norm, with task ${i}'s output for shortcut? */
 static int
-is_shortcut(const struct search *s, int j, int i)
+cpu_fuse_is_shortcut(const struct cpu_fuse_search *s, int j, int i)
 {
 	const struct task *add = &s->task[j], *run = &s->task[add->into];
 	const struct norm *n = run->impl == s->norm ? run->priv : NULL;
@@ -66,18 +66,18 @@ is_shortcut(const struct search *s, int j, int i)
 
 /* Does some reader of task ${i}'s output need it in its plain form? */
 static int
-read_plain(const struct search *s, int i, int shift)
+cpu_fuse_read_plain(const struct cpu_fuse_search *s, int i, int shift)
 {
 	for (int j = i + 1; j < s->n; j++)
 		for (int k = 0; k < s->task[j].op->nin; k++)
 			if (s->task[j].op->in[k] == i && j != shift &&
-			    !is_shortcut(s, j, i))
+			    !cpu_fuse_is_shortcut(s, j, i))
 				return 1;
 	return 0;
 }
 
 static void
-absorb(struct task *t, int into)
+cpu_fuse_absorb(struct task *t, int into)
 {
 	t->into = into;
 	t->stored = 0;
@@ -86,7 +86,7 @@ absorb(struct task *t, int into)
 
 /* In bf16, activations of one place are fp32, and small. */
 static int
-is_fused(const struct search *s, const struct task *bn)
+cpu_fuse_is_fused(const struct cpu_fuse_search *s, const struct task *bn)
 {
 	return !cpu_is_pixels(&bn->out) && (s->norm == &cpu_norm ||
 	    cpu_places(&bn->out) > 1);
@@ -94,28 +94,29 @@ is_fused(const struct search *s, const struct task *bn)
 
 /* Batch normalisation ${i} and what follows it into one task. */
 static void
-fuse_norm(struct search *s, int i)
+cpu_fuse_norm(struct cpu_fuse_search *s, int i)
 {
 	struct task *task = s->task, *run;
 	struct norm *n = xcalloc(1, sizeof(*n));
 	int tail = i, next;
 
 	n->bn = &task[i];
-	if ((next = only_reader(s, i, OP_ADD)) >= 0 && simple(&task[next]) &&
-	    task[next].into == next) {
+	if ((next = cpu_fuse_only_reader(s, i, OP_ADD)) >= 0 &&
+	    cpu_fuse_simple(&task[next]) && task[next].into == next) {
 		n->add = &task[next];
 		n->res = task[next].op->in[0] == i;
 		tail = next;
 	}
-	if ((next = only_reader(s, tail, OP_RELU)) >= 0 && simple(&task[next])) {
+	if ((next = cpu_fuse_only_reader(s, tail, OP_RELU)) >= 0 &&
+	    cpu_fuse_simple(&task[next])) {
 		n->relu = &task[next];
 		tail = next;
 	}
 	if (n->add != NULL)
-		absorb(n->add, tail);
+		cpu_fuse_absorb(n->add, tail);
 	if (n->relu != NULL)
-		absorb(n->relu, tail);
-	absorb(n->bn, tail);
+		cpu_fuse_absorb(n->relu, tail);
+	cpu_fuse_absorb(n->bn, tail);
 	run = n->tail = &task[tail];
 	run->stored = 1;
 	run->impl = s->norm;
@@ -124,10 +125,11 @@ fuse_norm(struct search *s, int i)
 
 /* Is task ${i}'s output a shortcut of such a task? */
 static int
-has_shortcut(const struct search *s, int i)
+cpu_fuse_has_shortcut(const struct cpu_fuse_search *s, int i)
 {
 	for (int j = i + 1; j < s->n; j++)
-		if (s->task[j].op->kind == OP_ADD && is_shortcut(s, j, i))
+		if (s->task[j].op->kind == OP_ADD &&
+		    cpu_fuse_is_shortcut(s, j, i))
 			return 1;
 	return 0;
 }
@@ -137,19 +139,19 @@ has_shortcut(const struct search *s, int i)
  * output are shortcuts of such tasks, they read it shifted.
  */
 static void
-fuse_shift(struct search *s, int i)
+cpu_fuse_shift(struct cpu_fuse_search *s, int i)
 {
 	struct norm *n = s->task[i].priv;
-	int shift = shift_after(s, i);
+	int shift = cpu_fuse_shift_after(s, i);
 
 	if (shift < 0)
 		return;
 	n->shift = &s->task[shift];
-	absorb(n->shift, i);
+	cpu_fuse_absorb(n->shift, i);
 	n->shift->stored = 1;
-	if (read_plain(s, i, shift) || (s->norm == &cpu_norm ?
+	if (cpu_fuse_read_plain(s, i, shift) || (s->norm == &cpu_norm ?
 	    !norm_whole_blocks(n->shift, cpu_lanes()) :
-	    !norm_whole_blocks(n->shift, 32) && has_shortcut(s, i)))
+	    !norm_whole_blocks(n->shift, 32) && cpu_fuse_has_shortcut(s, i)))
 		return;
 	n->tail->stored = 0;
 	n->tail->lies = shift;
@@ -171,7 +173,7 @@ fuse_shift(struct search *s, int i)
  * a frozen norm need not stay: there the output has to be stored twice.
  */
 static void
-choose_remade(struct search *s, int i)
+cpu_fuse_choose_remade(struct cpu_fuse_search *s, int i)
 {
 	struct norm *n = s->task[i].priv;
 	const struct device *d = n->bn->device;
@@ -193,7 +195,7 @@ choose_remade(struct search *s, int i)
  * again.
  */
 static void
-choose_mask(struct norm *n)
+cpu_fuse_choose_mask(struct norm *n)
 {
 	int again = n->tail->remade || (n->shift != NULL && n->shift->remade);
 
@@ -205,7 +207,7 @@ choose_mask(struct norm *n)
 
 /* A shortcut that lies in a shifted activation. */
 static void
-find_home(struct search *s, int i)
+cpu_fuse_find_home(struct cpu_fuse_search *s, int i)
 {
 	struct norm *n = s->task[i].priv;
 	const struct task *from;
@@ -220,7 +222,7 @@ find_home(struct search *s, int i)
 void
 cpu_fuse(struct device *d, struct task *task, int n)
 {
-	struct search s = { task, n, d->ops[OP_BN], xcalloc((size_t)n,
+	struct cpu_fuse_search s = { task, n, d->ops[OP_BN], xcalloc((size_t)n,
 		sizeof(int)), xcalloc((size_t)n, sizeof(int)) };
 
 	for (int i = 0; i < n; i++)
@@ -230,18 +232,18 @@ cpu_fuse(struct device *d, struct task *task, int n)
 		}
 	for (int i = n - 1; i >= 0; i--)
 		if (task[i].op->kind == OP_BN && task[i].into == i &&
-		    is_fused(&s, &task[i]))
-			fuse_norm(&s, i);
+		    cpu_fuse_is_fused(&s, &task[i]))
+			cpu_fuse_norm(&s, i);
 	for (int i = 0; i < n; i++)
 		if (task[i].impl == s.norm && task[i].priv != NULL &&
 		    task[i].into == i)
-			fuse_shift(&s, i);
+			cpu_fuse_shift(&s, i);
 	for (int i = 0; i < n; i++)
 		if (task[i].impl == s.norm && task[i].priv != NULL &&
 		    task[i].into == i) {
-			find_home(&s, i);
-			choose_remade(&s, i);
-			choose_mask(s.task[i].priv);
+			cpu_fuse_find_home(&s, i);
+			cpu_fuse_choose_remade(&s, i);
+			cpu_fuse_choose_mask(s.task[i].priv);
 		}
 	free(s.readers);
 	free(s.reader);

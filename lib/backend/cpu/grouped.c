@@ -9,20 +9,20 @@ enum { PARTS = 8 };		/* of a weight gradient, at most */
 
 /* What is written: of a data gradient, ${back}, dx. */
 static const struct dims *
-written(const struct grouped *g, int back)
+grouped_output_dims(const struct grouped *g, int back)
 {
 	return back ? &g->x : &g->y;
 }
 
 /* The channels that each one of what is written meets. */
 static int
-each_of(const struct grouped *g, int back)
+grouped_each_of(const struct grouped *g, int back)
 {
 	return (back ? g->y.c : g->x.c) / g->groups;
 }
 
 static size_t
-taps_of(const struct grouped *g)
+grouped_taps_of(const struct grouped *g)
 {
 	return (size_t)(g->k[0] * g->k[1] * g->k[2]);
 }
@@ -30,20 +30,21 @@ taps_of(const struct grouped *g)
 int
 grouped_blocks(const struct grouped *g, int back)
 {
-	return cpu_blocks(written(g, back)->c);
+	return cpu_blocks(grouped_output_dims(g, back)->c);
 }
 
 /* Numbers of a block's weights: [tap][each][lanes]. */
 static size_t
-block_of(const struct grouped *g, int back)
+grouped_block_of(const struct grouped *g, int back)
 {
-	return taps_of(g) * (size_t)(each_of(g, back) * cpu_lanes());
+	return grouped_taps_of(g) * (size_t)(grouped_each_of(g, back) *
+	    cpu_lanes());
 }
 
 size_t
 grouped_weights(const struct grouped *g, int back)
 {
-	return block_of(g, back) * (size_t)grouped_blocks(g, back) *
+	return grouped_block_of(g, back) * (size_t)grouped_blocks(g, back) *
 	    sizeof(float);
 }
 
@@ -51,22 +52,22 @@ grouped_weights(const struct grouped *g, int back)
 size_t
 grouped_scratch(const struct grouped *g)
 {
-	int each = each_of(g, 0) > each_of(g, 1) ? each_of(g, 0) :
-	    each_of(g, 1);
+	int each = grouped_each_of(g, 0) > grouped_each_of(g, 1) ?
+	    grouped_each_of(g, 0) : grouped_each_of(g, 1);
 
-	return (size_t)(each * LANES_MAX) * sizeof(int) + block_of(g, 0) *
-	    sizeof(float);
+	return (size_t)(each * LANES_MAX) * sizeof(int) + grouped_block_of(g,
+	    0) * sizeof(float);
 }
 
 /* Where in the graph's weights lies that of tap 0 between channel ${c} of what
  * is written and the ${j}-th that it meets? */
 static size_t
-outer_at(const struct grouped *g, int back, int c, int j)
+grouped_outer_at(const struct grouped *g, int back, int c, int j)
 {
 	int in = g->x.c / g->groups, out = g->y.c / g->groups;
 	int o = back ? c / in * out + j : c, i = back ? c % in : j;
 
-	return (size_t)(o * in + i) * taps_of(g);
+	return (size_t)(o * in + i) * grouped_taps_of(g);
 }
 
 void
@@ -74,24 +75,26 @@ grouped_order(const struct grouped *g, int back, int block,
     const float *outer, float *inner)
 {
 	int lanes = cpu_lanes(), first = block * lanes;
-	int each = each_of(g, back), end = written(g, back)->c - first;
+	int each = grouped_each_of(g, back), end = grouped_output_dims(g,
+	    back)->c - first;
 
-	inner += block_of(g, back) * (size_t)block;
-	for (size_t tap = 0; tap < taps_of(g); tap++)
+	inner += grouped_block_of(g, back) * (size_t)block;
+	for (size_t tap = 0; tap < grouped_taps_of(g); tap++)
 		for (int j = 0; j < each; j++)
 			for (int c = 0; c < lanes; c++)
-				*inner++ = c < end ? outer[outer_at(g, back,
+				*inner++ = c < end ? outer[grouped_outer_at(g, back,
 				    first + c, j) + tap] : 0;
 }
 
 /* The row of a kernel; what it reads begins ${at} numbers from where the
  * image does. */
 static struct grouped_row
-row_of(const struct grouped *g, int back, int block, int *from, size_t *at)
+grouped_row_of(const struct grouped *g, int back, int block, int *from,
+    size_t *at)
 {
-	const struct dims *in = written(g, !back);
-	int lanes = cpu_lanes(), each = each_of(g, back);
-	int mine = written(g, back)->c, of = mine / g->groups;
+	const struct dims *in = grouped_output_dims(g, !back);
+	int lanes = cpu_lanes(), each = grouped_each_of(g, back);
+	int mine = grouped_output_dims(g, back)->c, of = mine / g->groups;
 	struct grouped_row r = { .k = g->k[2], .s = g->s[2], .p = g->p[2],
 		.x_w = g->x.w, .y_w = g->y.w, .each = each };
 
@@ -113,18 +116,19 @@ row_of(const struct grouped *g, int back, int block, int *from, size_t *at)
 
 /* What is done with each row of the kernel and the rows of x and y that meet,
  * given where they begin. */
-struct visit {
+struct grouped_visit {
 	const struct grouped *g;
 	const struct grouped_kernels *kernels;
 	struct grouped_row row;
 	const float *x, *y, *w;		/* of a clip, and a block */
 	float *to;
 	size_t step;			/* numbers of a row of the kernel */
-	void (*run)(const struct visit *v, size_t x, size_t y, size_t w);
+	void (*run)(const struct grouped_visit *v, size_t x, size_t y,
+	    size_t w);
 };
 
 static void
-visit_frame(const struct visit *v, int f)
+grouped_visit_frame(const struct grouped_visit *v, int f)
 {
 	const struct grouped *g = v->g;
 	size_t lanes = (size_t)cpu_lanes();
@@ -146,19 +150,20 @@ visit_frame(const struct visit *v, int f)
 }
 
 static void
-run_forward(const struct visit *v, size_t x, size_t y, size_t w)
+grouped_run_forward(const struct grouped_visit *v, size_t x, size_t y, size_t w)
 {
 	v->kernels->forward(&v->row, v->x + x, v->w + w, v->to + y);
 }
 
 static void
-run_back(const struct visit *v, size_t x, size_t y, size_t w)
+grouped_run_back(const struct grouped_visit *v, size_t x, size_t y, size_t w)
 {
 	v->kernels->back(&v->row, v->y + y, v->w + w, v->to + x);
 }
 
 static void
-run_gradient(const struct visit *v, size_t x, size_t y, size_t w)
+grouped_run_gradient(const struct grouped_visit *v, size_t x, size_t y,
+    size_t w)
 {
 	v->kernels->gradient(&v->row, v->x + x, v->y + y, v->to + w);
 }
@@ -173,7 +178,7 @@ grouped_jobs(const struct grouped *g, int back)
 
 /* What a frame of a job's block begins with. */
 static void
-begin(const struct dims *d, int block, const float *bias, float *to)
+grouped_begin(const struct dims *d, int block, const float *bias, float *to)
 {
 	int lanes = cpu_lanes(), first = block * lanes;
 
@@ -187,40 +192,41 @@ begin(const struct dims *d, int block, const float *bias, float *to)
 }
 
 static void
-run_clip(const struct grouped *g, int back, int job, const float *in,
+grouped_run_clip(const struct grouped *g, int back, int job, const float *in,
     const float *w, const float *bias, float *to, int more, void *scratch)
 {
-	const struct dims *d = written(g, back), *from = written(g, !back);
+	const struct dims *d = grouped_output_dims(g, back),
+	    *from = grouped_output_dims(g, !back);
 	int blocks = grouped_blocks(g, back), clip = job / blocks;
 	int block = job % blocks;
 	size_t at;
-	struct visit v = { .g = g, .kernels = grouped_kernels_pick(),
-		.row = row_of(g, back, block, scratch, &at),
-		.w = w + block_of(g, back) * (size_t)block,
-		.run = back ? run_back : run_forward };
+	struct grouped_visit v = { .g = g, .kernels = grouped_kernels_pick(),
+		.row = grouped_row_of(g, back, block, scratch, &at),
+		.w = w + grouped_block_of(g, back) * (size_t)block,
+		.run = back ? grouped_run_back : grouped_run_forward };
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
 	v.x = v.y = in + cpu_image(from) * (size_t)(clip * from->t) + at;
 	v.to = to + cpu_image(d) * (size_t)(clip * d->t) +
 	    cpu_places(d) * (size_t)(block * cpu_lanes());
 	for (int f = 0; f < d->t && !more; f++)
-		begin(d, block, bias, v.to + cpu_image(d) * (size_t)f);
+		grouped_begin(d, block, bias, v.to + cpu_image(d) * (size_t)f);
 	for (int f = 0; f < g->y.t; f++)
-		visit_frame(&v, f);
+		grouped_visit_frame(&v, f);
 }
 
 void
 grouped_forward(const struct grouped *g, int job, const float *x,
     const float *w, const float *bias, float *y, void *scratch)
 {
-	run_clip(g, 0, job, x, w, bias, y, 0, scratch);
+	grouped_run_clip(g, 0, job, x, w, bias, y, 0, scratch);
 }
 
 void
 grouped_back(const struct grouped *g, int job, const float *dy,
     const float *w, float *dx, int more, void *scratch)
 {
-	run_clip(g, 1, job, dy, w, NULL, dx, more, scratch);
+	grouped_run_clip(g, 1, job, dy, w, NULL, dx, more, scratch);
 }
 
 /* ---- weights: a job is a block of some frames, each summed for itself ---- */
@@ -237,15 +243,15 @@ grouped_gradient(const struct grouped *g, int job, const float *x,
 {
 	int blocks = grouped_blocks(g, 0), part = job / blocks;
 	int block = job % blocks, images = cpu_images(&g->y);
-	size_t n = block_of(g, 0), at, y_at = cpu_places(&g->y) *
+	size_t n = grouped_block_of(g, 0), at, y_at = cpu_places(&g->y) *
 	    (size_t)(block * cpu_lanes());
-	struct visit v = { .g = g, .kernels = grouped_kernels_pick(),
-		.row = row_of(g, 0, block, scratch, &at),
-		.run = run_gradient };
+	struct grouped_visit v = { .g = g, .kernels = grouped_kernels_pick(),
+		.row = grouped_row_of(g, 0, block, scratch, &at),
+		.run = grouped_run_gradient };
 	float *sum = sums + n * (size_t)job;
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
-	v.to = (float *)((int *)scratch + each_of(g, 0) * LANES_MAX);
+	v.to = (float *)((int *)scratch + grouped_each_of(g, 0) * LANES_MAX);
 	memset(sum, 0, n * sizeof(*sum));
 	for (int i = (int)((long)images * part / grouped_parts(g));
 	    i < (int)((long)images * (part + 1) / grouped_parts(g)); i++) {
@@ -254,7 +260,7 @@ grouped_gradient(const struct grouped *g, int job, const float *x,
 		v.x = x + cpu_image(&g->x) * (clip * (size_t)g->x.t) + at;
 		v.y = dy + cpu_image(&g->y) * (clip * (size_t)g->y.t) + y_at;
 		memset(v.to, 0, n * sizeof(*v.to));
-		visit_frame(&v, i % g->y.t);
+		grouped_visit_frame(&v, i % g->y.t);
 		for (size_t k = 0; k < n; k++)
 			sum[k] += v.to[k];
 	}
@@ -264,11 +270,11 @@ void
 grouped_add(const struct grouped *g, int block, const float *sums, float *dw)
 {
 	int lanes = cpu_lanes(), first = block * lanes, end = g->y.c - first;
-	int blocks = grouped_blocks(g, 0), each = each_of(g, 0);
-	size_t n = block_of(g, 0);
+	int blocks = grouped_blocks(g, 0), each = grouped_each_of(g, 0);
+	size_t n = grouped_block_of(g, 0);
 
 	sums += n * (size_t)block;
-	for (size_t tap = 0; tap < taps_of(g); tap++)
+	for (size_t tap = 0; tap < grouped_taps_of(g); tap++)
 		for (int j = 0; j < each; j++)
 			for (int c = 0; c < lanes; c++, sums++) {
 				float sum = sums[0];
@@ -276,7 +282,7 @@ grouped_add(const struct grouped *g, int block, const float *sums, float *dw)
 				for (int i = 1; i < grouped_parts(g); i++)
 					sum += sums[n * (size_t)(i * blocks)];
 				if (c < end)
-					dw[outer_at(g, 0, first + c, j) + tap] =
-					    sum;
+					dw[grouped_outer_at(g, 0, first + c,
+					    j) + tap] = sum;
 			}
 }

@@ -7,21 +7,21 @@
 
 /* The places of y of which tap ${k} meets one of x, from ${o}, which meets
  * ${x}. */
-struct span { int o, x, n; };
+struct grouped_span { int o, x, n; };
 
-INLINE struct span
-span_of(const struct grouped_row *r, int k)
+INLINE struct grouped_span
+grouped_kernel_span_of(const struct grouped_row *r, int k)
 {
 	int o = r->p > k ? (r->p - k + r->s - 1) / r->s : 0;
 	int last = r->x_w - 1 + r->p - k;
 	int end = last < 0 ? 0 : last / r->s + 1;
 
 	end = end < r->y_w ? end : r->y_w;
-	return (struct span){ o, o * r->s - r->p + k, end - o };
+	return (struct grouped_span){ o, o * r->s - r->p + k, end - o };
 }
 
 INLINE void
-read(vec *v, const float *at, const int *from, const int mixed)
+grouped_kernel_read(vec *v, const float *at, const int *from, const int mixed)
 {
 	vec got = AT(at, 0);
 
@@ -33,102 +33,106 @@ read(vec *v, const float *at, const int *from, const int mixed)
 
 /* One channel by one tap. */
 INLINE void
-spread(float *to, int to_step, const float *in, int in_step, const int *from,
-    const int mixed, const float *w, int n)
+grouped_kernel_spread(float *to, int to_step, const float *in, int in_step,
+    const int *from, const int mixed, const float *w, int n)
 {
 	const vec tap = AT(w, 0);
 
 	for (int i = 0; i < n; i++, to += to_step * L, in += in_step * L) {
 		vec v;
 
-		read(&v, in, from, mixed);
+		grouped_kernel_read(&v, in, from, mixed);
 		*(vec *)to = FMA(tap, v, *(vec *)to);
 	}
 }
 
 INLINE void
-pass(const struct grouped_row *r, const float *in, const float *w, float *to,
-    const int back, const int mixed)
+grouped_kernel_pass(const struct grouped_row *r, const float *in,
+    const float *w, float *to, const int back, const int mixed)
 {
 	for (int k = 0; k < r->k; k++) {
-		struct span s = span_of(r, k);
+		struct grouped_span s = grouped_kernel_span_of(r, k);
 
 		for (int j = 0; j < r->each; j++, w += L) {
 			const int *from = mixed ? r->from + j * L : NULL;
 
 			if (back)
-				spread(to + s.x * L, r->s, in + s.o * L, 1,
-				    from, mixed, w, s.n);
+				grouped_kernel_spread(to + s.x * L, r->s,
+				    in + s.o * L, 1, from, mixed, w, s.n);
 			else
-				spread(to + s.o * L, 1, in + s.x * L, r->s,
-				    from, mixed, w, s.n);
+				grouped_kernel_spread(to + s.o * L, 1,
+				    in + s.x * L, r->s, from, mixed, w, s.n);
 		}
 	}
 }
 
 static void
-forward(const struct grouped_row *r, const float *x, const float *w, float *y)
+grouped_kernel_forward(const struct grouped_row *r, const float *x,
+    const float *w, float *y)
 {
 	if (r->from == NULL)
-		pass(r, x, w, y, 0, 0);
+		grouped_kernel_pass(r, x, w, y, 0, 0);
 	else
-		pass(r, x, w, y, 0, 1);
+		grouped_kernel_pass(r, x, w, y, 0, 1);
 }
 
 static void
-back(const struct grouped_row *r, const float *dy, const float *w, float *dx)
+grouped_kernel_back(const struct grouped_row *r, const float *dy,
+    const float *w, float *dx)
 {
 	if (r->from == NULL)
-		pass(r, dy, w, dx, 1, 0);
+		grouped_kernel_pass(r, dy, w, dx, 1, 0);
 	else
-		pass(r, dy, w, dx, 1, 1);
+		grouped_kernel_pass(r, dy, w, dx, 1, 1);
 }
 
 /* Two sums, of places in turn: one would wait for itself at every place. */
 INLINE void
-dot(float *to, const float *dy, const float *x, int step, const int *from,
-    const int mixed, int n)
+grouped_kernel_dot(float *to, const float *dy, const float *x, int step,
+    const int *from, const int mixed, int n)
 {
 	vec sum = AT(to, 0), more = { 0 }, v;
 	int i = 0;
 
 	for (; i + 1 < n; i += 2, dy += 2 * L, x += 2 * step) {
-		read(&v, x, from, mixed);
+		grouped_kernel_read(&v, x, from, mixed);
 		sum = FMA(AT(dy, 0), v, sum);
-		read(&v, x + step, from, mixed);
+		grouped_kernel_read(&v, x + step, from, mixed);
 		more = FMA(AT(dy, 1), v, more);
 	}
 	if (i < n) {
-		read(&v, x, from, mixed);
+		grouped_kernel_read(&v, x, from, mixed);
 		sum = FMA(AT(dy, 0), v, sum);
 	}
 	*(vec *)to = sum + more;
 }
 
 INLINE void
-sums(const struct grouped_row *r, const float *x, const float *dy, float *dw,
-    const int mixed)
+grouped_kernel_sums(const struct grouped_row *r, const float *x,
+    const float *dy, float *dw, const int mixed)
 {
 	for (int k = 0; k < r->k; k++) {
-		struct span s = span_of(r, k);
+		struct grouped_span s = grouped_kernel_span_of(r, k);
 
 		for (int j = 0; j < r->each && s.n > 0; j++)
-			dot(dw + j * L, dy + s.o * L, x + s.x * L, r->s * L,
+			grouped_kernel_dot(dw + j * L, dy + s.o * L,
+			    x + s.x * L, r->s * L,
 			    mixed ? r->from + j * L : NULL, mixed, s.n);
 		dw += r->each * L;
 	}
 }
 
 static void
-gradient(const struct grouped_row *r, const float *x, const float *dy,
-    float *dw)
+grouped_kernel_gradient(const struct grouped_row *r, const float *x,
+    const float *dy, float *dw)
 {
 	if (r->from == NULL)
-		sums(r, x, dy, dw, 0);
+		grouped_kernel_sums(r, x, dy, dw, 0);
 	else
-		sums(r, x, dy, dw, 1);
+		grouped_kernel_sums(r, x, dy, dw, 1);
 }
 
 const struct grouped_kernels ISA_PASTE(grouped_kernels, VT_ISA) = {
-	.forward = forward, .back = back, .gradient = gradient,
+	.forward = grouped_kernel_forward, .back = grouped_kernel_back,
+	.gradient = grouped_kernel_gradient,
 };

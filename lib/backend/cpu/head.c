@@ -12,7 +12,7 @@
  * copied into rows in the scratch memory, and the result back.
  */
 
-struct linear {
+struct cpu_linear_job {
 	struct task *t;
 	int rows;
 	const float *x, *dy;		/* [rows][padded] */
@@ -20,49 +20,51 @@ struct linear {
 };
 
 static const float *
-row(const struct dims *d, const void *x, int i)
+cpu_head_row(const struct dims *d, const void *x, int i)
 {
 	return (const float *)x + (size_t)i * (size_t)cpu_padded(d->c);
 }
 
 static int
-rows(const struct dims *d)
+cpu_head_rows(const struct dims *d)
 {
 	return cpu_images(d) * (int)cpu_places(d);
 }
 
 static size_t
-row_floats(const struct dims *d)
+cpu_head_row_floats(const struct dims *d)
 {
-	return (size_t)rows(d) * (size_t)cpu_padded(d->c);
+	return (size_t)cpu_head_rows(d) * (size_t)cpu_padded(d->c);
 }
 
 static size_t
-linear_scratch(const struct task *t)
+cpu_linear_scratch(const struct task *t)
 {
-	return cpu_places(&t->in[0]) == 1 ? 0 : (2 * row_floats(&t->in[0]) +
-	    row_floats(&t->out)) * sizeof(float);
+	return cpu_places(&t->in[0]) == 1 ? 0 :
+	    (2 * cpu_head_row_floats(&t->in[0]) +
+	    cpu_head_row_floats(&t->out)) * sizeof(float);
 }
 
-struct copy { const struct dims *d; float *rows; void *x; int more; };
+struct cpu_head_copy { const struct dims *d; float *rows; void *x; int more; };
 
 static void
-to_rows(int i, int thread, void *arg)
+cpu_head_to_rows(int i, int thread, void *arg)
 {
-	const struct copy *k = arg;
+	const struct cpu_head_copy *k = arg;
 	int places = (int)cpu_places(k->d);
 
 	(void)thread;
 	for (int p = 0; p < places; p++)
 		for (int c = 0; c < k->d->c; c++)
-			((float *)row(k->d, k->rows, i * places + p))[c] =
-			    *cpu_element(k->d, k->x, i, (size_t)p, c);
+			((float *)cpu_head_row(k->d, k->rows,
+			    i * places + p))[c] = *cpu_element(k->d, k->x, i,
+			    (size_t)p, c);
 }
 
 static void
-from_rows(int i, int thread, void *arg)
+cpu_head_from_rows(int i, int thread, void *arg)
 {
-	const struct copy *k = arg;
+	const struct cpu_head_copy *k = arg;
 	int places = (int)cpu_places(k->d);
 
 	(void)thread;
@@ -72,37 +74,38 @@ from_rows(int i, int thread, void *arg)
 	for (int p = 0; p < places; p++)
 		for (int c = 0; c < k->d->c; c++)
 			*cpu_element(k->d, k->x, i, (size_t)p, c) +=
-			    row(k->d, k->rows, i * places + p)[c];
+			    cpu_head_row(k->d, k->rows, i * places + p)[c];
 }
 
 /* Rows of the input, if it is ${read}, of the output and of the input's
  * gradient. */
-static struct linear
-spread(struct task *t, int read)
+static struct cpu_linear_job
+cpu_head_spread(struct task *t, int read)
 {
-	struct linear l = { t, rows(&t->out), t->x[0], t->dy, t->y, t->dx[0] };
-	float *x = t->scratch, *y = x + row_floats(&t->in[0]);
-	struct copy k = { &t->in[0], x, (void *)t->x[0], 0 };
+	struct cpu_linear_job l = { t, cpu_head_rows(&t->out), t->x[0], t->dy,
+	    t->y, t->dx[0] };
+	float *x = t->scratch, *y = x + cpu_head_row_floats(&t->in[0]);
+	struct cpu_head_copy k = { &t->in[0], x, (void *)t->x[0], 0 };
 
 	if (cpu_places(&t->in[0]) == 1)
 		return l;
 	if (read)
-		cpu_run(t, cpu_images(k.d), to_rows, &k);
+		cpu_run(t, cpu_images(k.d), cpu_head_to_rows, &k);
 	l.x = x;
 	l.y = y;
 	l.dy = y;
-	l.dx = t->dx[0] != NULL ? y + row_floats(&t->out) : NULL;
+	l.dx = t->dx[0] != NULL ? y + cpu_head_row_floats(&t->out) : NULL;
 	return l;
 }
 
 /* One row of scores. */
 static void
-linear_row(int i, int thread, void *arg)
+cpu_linear_row(int i, int thread, void *arg)
 {
-	struct linear *l = arg;
+	struct cpu_linear_job *l = arg;
 	struct task *t = l->t;
-	const float *x = row(&t->in[0], l->x, i), *w = t->w[0];
-	float *y = (float *)row(&t->out, l->y, i);
+	const float *x = cpu_head_row(&t->in[0], l->x, i), *w = t->w[0];
+	float *y = (float *)cpu_head_row(&t->out, l->y, i);
 	size_t n = (size_t)t->in[0].c;
 
 	(void)thread;
@@ -114,23 +117,23 @@ linear_row(int i, int thread, void *arg)
 }
 
 static void
-linear_forward(struct task *t)
+cpu_linear_forward(struct task *t)
 {
-	struct linear l = spread(t, 1);
+	struct cpu_linear_job l = cpu_head_spread(t, 1);
 
-	cpu_run(t, l.rows, linear_row, &l);
+	cpu_run(t, l.rows, cpu_linear_row, &l);
 	if (l.y != t->y) {
-		struct copy k = { &t->out, l.y, t->y, 0 };
+		struct cpu_head_copy k = { &t->out, l.y, t->y, 0 };
 
-		cpu_run(t, cpu_images(k.d), from_rows, &k);
+		cpu_run(t, cpu_images(k.d), cpu_head_from_rows, &k);
 	}
 }
 
 /* The weight gradient of one output, summed over rows in their order. */
 static void
-linear_back_out(int o, int thread, void *arg)
+cpu_linear_back_out(int o, int thread, void *arg)
 {
-	struct linear *l = arg;
+	struct cpu_linear_job *l = arg;
 	struct task *t = l->t;
 	size_t n = (size_t)t->in[0].c;
 	float *dw = (float *)t->dw[0] + (size_t)o * n;
@@ -138,22 +141,23 @@ linear_back_out(int o, int thread, void *arg)
 
 	(void)thread;
 	for (int i = 0; i < l->rows; i++) {
-		float dy = row(&t->out, l->dy, i)[o];
+		float dy = cpu_head_row(&t->out, l->dy, i)[o];
 
 		db += dy;
-		cpu_k(t)->scale(dw, dy, row(&t->in[0], l->x, i), n, i > 0);
+		cpu_k(t)->scale(dw, dy, cpu_head_row(&t->in[0], l->x, i), n,
+		    i > 0);
 	}
 	((float *)t->dw[1])[o] = (float)db;
 }
 
 static void
-linear_back_row(int i, int thread, void *arg)
+cpu_linear_back_row(int i, int thread, void *arg)
 {
-	struct linear *l = arg;
+	struct cpu_linear_job *l = arg;
 	struct task *t = l->t;
 	size_t n = (size_t)t->in[0].c;
-	const float *dy = row(&t->out, l->dy, i);
-	float *dx = (float *)row(&t->in[0], l->dx, i);
+	const float *dy = cpu_head_row(&t->out, l->dy, i);
+	float *dx = (float *)cpu_head_row(&t->in[0], l->dx, i);
 	int more = l->dx == t->dx[0] && t->accumulate[0];
 
 	(void)thread;
@@ -166,30 +170,32 @@ linear_back_row(int i, int thread, void *arg)
 }
 
 static void
-linear_backward(struct task *t)
+cpu_linear_backward(struct task *t)
 {
-	struct linear l = spread(t, t->wants_dw);
+	struct cpu_linear_job l = cpu_head_spread(t, t->wants_dw);
 
 	if (l.dy != t->dy) {
-		struct copy k = { &t->out, (float *)l.dy, (void *)t->dy, 0 };
+		struct cpu_head_copy k = { &t->out, (float *)l.dy,
+		    (void *)t->dy, 0 };
 
-		cpu_run(t, cpu_images(k.d), to_rows, &k);
+		cpu_run(t, cpu_images(k.d), cpu_head_to_rows, &k);
 	}
 	if (t->wants_dw)
-		cpu_run(t, t->out.c, linear_back_out, &l);
+		cpu_run(t, t->out.c, cpu_linear_back_out, &l);
 	if (l.dx == NULL)
 		return;
-	cpu_run(t, l.rows, linear_back_row, &l);
+	cpu_run(t, l.rows, cpu_linear_back_row, &l);
 	if (l.dx != t->dx[0]) {
-		struct copy k = { &t->in[0], l.dx, t->dx[0], t->accumulate[0] };
+		struct cpu_head_copy k = { &t->in[0], l.dx, t->dx[0],
+		    t->accumulate[0] };
 
-		cpu_run(t, cpu_images(k.d), from_rows, &k);
+		cpu_run(t, cpu_images(k.d), cpu_head_from_rows, &k);
 	}
 }
 
 const struct op_impl cpu_linear = {
-	.reads = READS_X_DW, .scratch = linear_scratch,
-	.forward = linear_forward, .backward = linear_backward,
+	.reads = READS_X_DW, .scratch = cpu_linear_scratch,
+	.forward = cpu_linear_forward, .backward = cpu_linear_backward,
 };
 
 /*
@@ -198,17 +204,17 @@ const struct op_impl cpu_linear = {
  */
 
 static size_t
-loss_scratch(const struct task *t)
+cpu_loss_scratch(const struct task *t)
 {
 	return 2 * (size_t)t->in[0].c * sizeof(double);
 }
 
 /* Bring in x and q of clip ${i}; its weight. */
 static double
-loss_clip(struct task *t, int i, double *x, double *q)
+cpu_loss_clip(struct task *t, int i, double *x, double *q)
 {
 	const struct target *target = &t->feed->target[t->op->target];
-	const float *from = row(&t->in[0], t->x[0], i);
+	const float *from = cpu_head_row(&t->in[0], t->x[0], i);
 	int n = t->in[0].c;
 
 	for (int c = 0; c < n; c++) {
@@ -220,7 +226,7 @@ loss_clip(struct task *t, int i, double *x, double *q)
 }
 
 static double
-loss_sigmoid(const double *x, const double *q, int n)
+cpu_loss_sigmoid(const double *x, const double *q, int n)
 {
 	double sum = 0;
 
@@ -230,7 +236,7 @@ loss_sigmoid(const double *x, const double *q, int n)
 }
 
 static double
-loss_softmax(const double *x, const double *q, int n)
+cpu_loss_softmax(const double *x, const double *q, int n)
 {
 	double all = metric_log_sum(x, n), sum = 0;
 
@@ -241,22 +247,22 @@ loss_softmax(const double *x, const double *q, int n)
 }
 
 static void
-loss_forward(struct task *t)
+cpu_loss_forward(struct task *t)
 {
 	int n = t->in[0].c;
 	double *x = t->scratch, *q = x + n;
 	struct outcome o = { 0 };
 
 	for (int i = 0; i < t->out.n; i++) {
-		float *y = (float *)row(&t->out, t->y, i);
-		double w = loss_clip(t, i, x, q);
+		float *y = (float *)cpu_head_row(&t->out, t->y, i);
+		double w = cpu_loss_clip(t, i, x, q);
 		int rank = target_rank(&t->feed->target[t->op->target], i, x);
 
 		memset(y, 0, cpu_image(&t->out) * sizeof(float));
 		if (w != 0)
 			y[0] = (float)(w * (t->op->loss == LOSS_SIGMOID ?
-			    loss_sigmoid(x, q, n) :
-			    loss_softmax(x, q, n)));
+			    cpu_loss_sigmoid(x, q, n) :
+			    cpu_loss_softmax(x, q, n)));
 		o.loss += (double)y[0] / t->out.n;
 		o.top1 += rank < 1;
 		o.top5 += rank < 5;
@@ -267,14 +273,14 @@ loss_forward(struct task *t)
 
 /* The gradient of the mean over the clips of the microbatch. */
 static void
-loss_backward(struct task *t)
+cpu_loss_backward(struct task *t)
 {
 	int n = t->in[0].c;
 	double *x = t->scratch, *q = x + n;
 
 	for (int i = 0; i < t->out.n && t->dx[0] != NULL; i++) {
-		float *dx = (float *)row(&t->in[0], t->dx[0], i);
-		double w = loss_clip(t, i, x, q) * t->op->weight *
+		float *dx = (float *)cpu_head_row(&t->in[0], t->dx[0], i);
+		double w = cpu_loss_clip(t, i, x, q) * t->op->weight *
 		    feed_scale(t->feed), all, whole = 0;
 
 		if (!t->accumulate[0])
@@ -292,6 +298,6 @@ loss_backward(struct task *t)
 }
 
 const struct op_impl cpu_loss = {
-	.reads = READS_X, .scratch = loss_scratch, .forward = loss_forward,
-	.backward = loss_backward,
+	.reads = READS_X, .scratch = cpu_loss_scratch,
+	.forward = cpu_loss_forward, .backward = cpu_loss_backward,
 };

@@ -6,7 +6,7 @@
 /* ---- frames: whole images, of either layout ---- */
 
 static void
-frames_part(int i, int thread, void *arg)
+cpu_frames_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
@@ -19,13 +19,13 @@ frames_part(int i, int thread, void *arg)
 }
 
 static void
-frames_forward(struct task *t)
+cpu_frames_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), frames_part, t);
+	cpu_run(t, cpu_images(&t->out), cpu_frames_part, t);
 }
 
 static void
-frames_back_part(int i, int thread, void *arg)
+cpu_frames_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
@@ -45,14 +45,14 @@ frames_back_part(int i, int thread, void *arg)
 }
 
 static void
-frames_backward(struct task *t)
+cpu_frames_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]), frames_back_part, t);
+		cpu_run(t, cpu_images(&t->in[0]), cpu_frames_back_part, t);
 }
 
 const struct op_impl cpu_frames = {
-	.forward = frames_forward, .backward = frames_backward,
+	.forward = cpu_frames_forward, .backward = cpu_frames_backward,
 };
 
 /*
@@ -63,24 +63,24 @@ const struct op_impl cpu_frames = {
  */
 
 /* Channels of one image, a number each ${step} floats. */
-struct column { float *x; size_t step; };
+struct cpu_join_column { float *x; size_t step; };
 
-static struct column
-column(const struct dims *d, const void *x, int image, int c)
+static struct cpu_join_column
+cpu_join_column(const struct dims *d, const void *x, int image, int c)
 {
-	return (struct column){ cpu_element(d, x, image, 0, c),
+	return (struct cpu_join_column){ cpu_element(d, x, image, 0, c),
 		cpu_is_pixels(d) ? 1 : (size_t)cpu_lanes() };
 }
 
 static int
-by_planes(const struct task *t, int j, int first)
+cpu_join_by_planes(const struct task *t, int j, int first)
 {
 	return !cpu_is_pixels(&t->in[j]) && !cpu_is_pixels(&t->out) &&
 	    first % cpu_lanes() == 0;
 }
 
 static void
-concat_part(int i, int thread, void *arg)
+cpu_concat_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *out = &t->out;
@@ -94,15 +94,17 @@ concat_part(int i, int thread, void *arg)
 	for (int j = 0; j < t->op->nin; first += t->in[j++].c) {
 		const struct dims *in = &t->in[j];
 
-		if (by_planes(t, j, first)) {
+		if (cpu_join_by_planes(t, j, first)) {
 			memcpy(cpu_plane(out, t->y, i, first / lanes),
 			    cpu_plane(in, t->x[j], i, 0), cpu_image(in) *
 			    sizeof(float));
 			continue;
 		}
 		for (int c = 0; c < in->c; c++) {
-			struct column to = column(out, t->y, i, first + c);
-			struct column from = column(in, t->x[j], i, c);
+			struct cpu_join_column to = cpu_join_column(out, t->y,
+			    i, first + c);
+			struct cpu_join_column from = cpu_join_column(in,
+			    t->x[j], i, c);
 
 			for (size_t p = 0; p < hw; p++)
 				to.x[p * to.step] = from.x[p * from.step];
@@ -111,20 +113,20 @@ concat_part(int i, int thread, void *arg)
 }
 
 static void
-concat_forward(struct task *t)
+cpu_concat_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), concat_part, t);
+	cpu_run(t, cpu_images(&t->out), cpu_concat_part, t);
 }
 
 /* dx (+)= the channels of dy from ${first} on. */
 static void
-concat_back_input(struct task *t, int i, int j, int first)
+cpu_concat_back_input(struct task *t, int i, int j, int first)
 {
 	const struct dims *in = &t->in[j], *out = &t->out;
 	size_t hw = cpu_places(out), plane = hw * (size_t)cpu_lanes();
 	int lanes = cpu_lanes(), c = 0, more = t->accumulate[j];
 	/* Planes that this input fills are taken whole. */
-	int whole = by_planes(t, j, first) ? in->c / lanes : 0;
+	int whole = cpu_join_by_planes(t, j, first) ? in->c / lanes : 0;
 
 	if (whole > 0)
 		cpu_k(t)->scale(cpu_plane(in, t->dx[j], i, 0), 1,
@@ -134,8 +136,9 @@ concat_back_input(struct task *t, int i, int j, int first)
 		memset(cpu_plane(in, t->dx[j], i, 0) + (size_t)whole * plane, 0,
 		    (cpu_image(in) - (size_t)whole * plane) * sizeof(float));
 	for (c = whole * lanes; c < in->c; c++) {
-		struct column to = column(in, t->dx[j], i, c);
-		struct column from = column(out, t->dy, i, first + c);
+		struct cpu_join_column to = cpu_join_column(in, t->dx[j], i, c);
+		struct cpu_join_column from = cpu_join_column(out, t->dy, i,
+		    first + c);
 
 		for (size_t p = 0; p < hw; p++)
 			to.x[p * to.step] += from.x[p * from.step];
@@ -143,7 +146,7 @@ concat_back_input(struct task *t, int i, int j, int first)
 }
 
 static void
-concat_back_part(int i, int thread, void *arg)
+cpu_concat_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int first = 0;
@@ -151,26 +154,26 @@ concat_back_part(int i, int thread, void *arg)
 	(void)thread;
 	for (int j = 0; j < t->op->nin; first += t->in[j++].c)
 		if (t->dx[j] != NULL)
-			concat_back_input(t, i, j, first);
+			cpu_concat_back_input(t, i, j, first);
 }
 
 static void
-concat_backward(struct task *t)
+cpu_concat_backward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), concat_back_part, t);
+	cpu_run(t, cpu_images(&t->out), cpu_concat_back_part, t);
 }
 
 const struct op_impl cpu_concat = {
-	.forward = concat_forward, .backward = concat_backward,
+	.forward = cpu_concat_forward, .backward = cpu_concat_backward,
 };
 
 /*
  * ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ----
  */
 
-/* Part i is block i % blocks of image, or in mul_sum_part of clip, i / blocks. */
+/* Part i is block i % blocks of image, or in cpu_mul_sum_part of clip, i / blocks. */
 static float *
-gate(const struct task *t, const void *b, int image, int block)
+cpu_join_gate(const struct task *t, const void *b, int image, int block)
 {
 	const struct dims *a = &t->in[0], *d = &t->in[1];
 
@@ -178,27 +181,29 @@ gate(const struct task *t, const void *b, int image, int block)
 }
 
 /* How many places stand in a row of b for as many of a, and the rows of a. */
-struct run { size_t places, step, rows, row_step; };
+struct cpu_join_run { size_t places, step, rows, row_step; };
 
-static struct run
-run_of(const struct task *t)
+static struct cpu_join_run
+cpu_join_run_of(const struct task *t)
 {
 	const struct dims *a = &t->in[0], *b = &t->in[1];
 	size_t lanes = (size_t)cpu_lanes();
 
 	if (cpu_places(a) == cpu_places(b) || cpu_places(b) == 1)
-		return (struct run){ cpu_places(a), cpu_places(b) == 1 ? 0 :
+		return (struct cpu_join_run){ cpu_places(a),
+		    cpu_places(b) == 1 ? 0 :
 			lanes, 1, 0 };
-	return (struct run){ (size_t)a->w, b->w == 1 ? 0 : lanes, (size_t)a->h,
+	return (struct cpu_join_run){ (size_t)a->w, b->w == 1 ? 0 : lanes,
+	    (size_t)a->h,
 		b->h == 1 ? 0 : (size_t)b->w * lanes };
 }
 
 /* y (+)= x b for one plane. */
 static void
-mul_plane(const struct task *t, float *y, const float *x, const float *b,
+cpu_mul_plane(const struct task *t, float *y, const float *x, const float *b,
     int more)
 {
-	struct run r = run_of(t);
+	struct cpu_join_run r = cpu_join_run_of(t);
 	size_t row = r.places * (size_t)cpu_lanes();
 
 	for (size_t h = 0; h < r.rows; h++)
@@ -207,54 +212,54 @@ mul_plane(const struct task *t, float *y, const float *x, const float *b,
 }
 
 static void
-mul_part(int i, int thread, void *arg)
+cpu_mul_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), n = i / blocks, b = i % blocks;
 
 	(void)thread;
-	mul_plane(t, cpu_plane(&t->out, t->y, n, b), cpu_plane(&t->out,
-	    t->x[0], n, b), gate(t, t->x[1], n, b), 0);
+	cpu_mul_plane(t, cpu_plane(&t->out, t->y, n, b), cpu_plane(&t->out,
+	    t->x[0], n, b), cpu_join_gate(t, t->x[1], n, b), 0);
 }
 
 static void
-mul_forward(struct task *t)
+cpu_mul_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), mul_part, t);
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_mul_part, t);
 }
 
 static void
-mul_back_part(int i, int thread, void *arg)
+cpu_mul_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), n = i / blocks, b = i % blocks;
 
 	(void)thread;
-	mul_plane(t, cpu_plane(&t->out, t->dx[0], n, b), cpu_plane(&t->out,
-	    t->dy, n, b), gate(t, t->x[1], n, b), t->accumulate[0]);
+	cpu_mul_plane(t, cpu_plane(&t->out, t->dx[0], n, b), cpu_plane(&t->out,
+	    t->dy, n, b), cpu_join_gate(t, t->x[1], n, b), t->accumulate[0]);
 }
 
 static size_t
-mul_scratch(const struct task *t)
+cpu_mul_scratch(const struct task *t)
 {
 	return t->idle ? 0 : cpu_floats(&t->in[1]) * sizeof(double);
 }
 
 /* db (+)= the sum of a dy over the places that b stands for, frame by frame. */
 static void
-mul_sum_part(int i, int thread, void *arg)
+cpu_mul_sum_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *a = &t->in[0], *b = &t->in[1];
 	int blocks = cpu_blocks(a->c), clip = i / blocks, block = i % blocks;
-	struct run r = run_of(t);
+	struct cpu_join_run r = cpu_join_run_of(t);
 	size_t row = r.places * (size_t)cpu_lanes();
 	size_t plane = cpu_places(b) * (size_t)cpu_lanes();
 
 	(void)thread;
 	for (int f = 0; f < a->t; f++) {
 		int image = clip * a->t + f;
-		float *db = gate(t, t->dx[1], image, block);
+		float *db = cpu_join_gate(t, t->dx[1], image, block);
 		double *sum = (double *)t->scratch + (db -
 		    (const float *)t->dx[1]);
 
@@ -270,17 +275,17 @@ mul_sum_part(int i, int thread, void *arg)
 }
 
 static void
-mul_backward(struct task *t)
+cpu_mul_backward(struct task *t)
 {
 	int blocks = cpu_blocks(t->out.c);
 
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->out) * blocks, mul_back_part, t);
+		cpu_run(t, cpu_images(&t->out) * blocks, cpu_mul_back_part, t);
 	if (t->dx[1] != NULL)
-		cpu_run(t, t->out.n * blocks, mul_sum_part, t);
+		cpu_run(t, t->out.n * blocks, cpu_mul_sum_part, t);
 }
 
 const struct op_impl cpu_mul = {
-	.reads = READS_X, .prepare = cpu_blocked, .scratch = mul_scratch,
-	.forward = mul_forward, .backward = mul_backward,
+	.reads = READS_X, .prepare = cpu_blocked, .scratch = cpu_mul_scratch,
+	.forward = cpu_mul_forward, .backward = cpu_mul_backward,
 };

@@ -14,7 +14,7 @@
  * each sum short, which is also what makes float good enough here.
  */
 static void
-sum_plane(const float *x, size_t hw, float *sum)
+kernel_sum_plane(const float *x, size_t hw, float *sum)
 {
 	float s[4][L] = { { 0 } };
 	size_t i = 0;
@@ -28,7 +28,7 @@ sum_plane(const float *x, size_t hw, float *sum)
 }
 
 static void
-plane_fill(float *dx, size_t hw, const float *v, int more)
+kernel_plane_fill(float *dx, size_t hw, const float *v, int more)
 {
 	for (size_t i = 0; i < hw; i++)
 		LANES(c) dx[i * L + c] = more ? dx[i * L + c] + v[c] : v[c];
@@ -38,12 +38,13 @@ plane_fill(float *dx, size_t hw, const float *v, int more)
  * The window of output (h, w) cut to the input: taps a0 to a1 - 1 down and b0
  * to b1 - 1 across.
  */
-struct taps { int h0, w0, a0, a1, b0, b1; };
+struct kernel_taps { int h0, w0, a0, a1, b0, b1; };
 
-static struct taps
-cut(const struct window *v, int h, int w)
+static struct kernel_taps
+kernel_cut(const struct window *v, int h, int w)
 {
-	struct taps t = { h * v->s[0] - v->p[0], w * v->s[1] - v->p[1], 0,
+	struct kernel_taps t = { h * v->s[0] - v->p[0], w * v->s[1] - v->p[1],
+	    0,
 		v->k[0], 0, v->k[1] };
 
 	if (t.h0 < 0)
@@ -59,11 +60,11 @@ cut(const struct window *v, int h, int w)
 
 /* dx += dy of a row of windows where tap ${n} and those beside it were taken. */
 static void
-row_back(float *restrict dx, const float *restrict dy,
+kernel_row_back(float *restrict dx, const float *restrict dy,
     const uint8_t *restrict tap, const struct window *v, int n)
 {
 	for (int w = 0; w < v->out_w; w++) {
-		struct taps t = cut(v, 0, w);
+		struct kernel_taps t = kernel_cut(v, 0, w);
 		ivec which = __builtin_convertvector(*(const bytes *)(tap +
 		    w * L), ivec);
 
@@ -76,12 +77,12 @@ row_back(float *restrict dx, const float *restrict dy,
 /* On vectors: of a loop over lanes gcc 12 makes code of AVX-512 that takes the
  * wrong taps, or takes 30 cycles for one. */
 static void
-maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
-    const struct window *v, int tap0, int more)
+kernel_maxpool(float *restrict y, uint8_t *restrict tap,
+    const float *restrict x, const struct window *v, int tap0, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L, tap += L) {
-			struct taps t = cut(v, h, w);
+			struct kernel_taps t = kernel_cut(v, h, w);
 			vec best = { 0 };
 			ivec which = { 0 };
 			int any = more;
@@ -115,7 +116,7 @@ maxpool(float *restrict y, uint8_t *restrict tap, const float *restrict x,
  * row that covers it give their gradient to the one tap in each column.
  */
 static void
-maxpool_back(float *restrict dx, const float *restrict dy,
+kernel_maxpool_back(float *restrict dx, const float *restrict dy,
     const uint8_t *restrict tap, const struct window *v, int tap0, int more)
 {
 	size_t row = (size_t)v->in_w * L, out = (size_t)v->out_w * L;
@@ -129,26 +130,27 @@ maxpool_back(float *restrict dx, const float *restrict dy,
 
 			if (from >= 0 && from % v->s[0] == 0 &&
 			    from / v->s[0] < v->out_h)
-				row_back(dx, dy + at, tap + at, v, n);
+				kernel_row_back(dx, dy + at, tap + at, v, n);
 		}
 	}
 }
 
 /* What a window's sum is multiplied by. */
 static float
-weight(const struct taps *t, float a, int cut_off)
+kernel_weight(const struct kernel_taps *t, float a, int cut_off)
 {
 	return cut_off ? a / (float)((t->a1 - t->a0) * (t->b1 - t->b0)) : a;
 }
 
 static void
-avgpool(float *restrict y, const float *restrict x, const struct window *v,
-    float a, int cut_off, int more)
+kernel_avgpool(float *restrict y, const float *restrict x,
+    const struct window *v, float a, int cut_off, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L) {
-			struct taps t = cut(v, h, w);
-			float sum[L] = { 0 }, by = weight(&t, a, cut_off);
+			struct kernel_taps t = kernel_cut(v, h, w);
+			float sum[L] = { 0 },
+			    by = kernel_weight(&t, a, cut_off);
 
 			for (int i = t.a0; i < t.a1; i++)
 				for (int j = t.b0; j < t.b1; j++) {
@@ -162,15 +164,15 @@ avgpool(float *restrict y, const float *restrict x, const struct window *v,
 }
 
 static void
-avgpool_back(float *restrict dx, const float *restrict dy,
+kernel_avgpool_back(float *restrict dx, const float *restrict dy,
     const struct window *v, float a, int cut_off, int more)
 {
 	if (!more)
 		memset(dx, 0, (size_t)v->in_h * v->in_w * L * sizeof(*dx));
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, dy += L) {
-			struct taps t = cut(v, h, w);
-			float by = weight(&t, a, cut_off);
+			struct kernel_taps t = kernel_cut(v, h, w);
+			float by = kernel_weight(&t, a, cut_off);
 
 			for (int i = t.a0; i < t.a1; i++)
 				for (int j = t.b0; j < t.b1; j++) {
@@ -182,16 +184,16 @@ avgpool_back(float *restrict dx, const float *restrict dy,
 		}
 }
 
-/* relu(NaN) is NaN, and its gradient passes. */
+/* kernel_relu(NaN) is NaN, and its gradient passes. */
 static void
-relu(float *restrict y, const float *restrict x, size_t n)
+kernel_relu(float *restrict y, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		y[i] = x[i] <= 0 ? 0 : x[i];
 }
 
 static void
-relu_back(float *restrict dx, const float *restrict dy,
+kernel_relu_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
 {
 	if (more)
@@ -203,14 +205,14 @@ relu_back(float *restrict dx, const float *restrict dy,
 }
 
 static void
-relu6(float *restrict y, const float *restrict x, size_t n)
+kernel_relu6(float *restrict y, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		y[i] = x[i] > 6 ? 6 : x[i] <= 0 ? 0 : x[i];
 }
 
 static void
-relu6_back(float *restrict dx, const float *restrict dy,
+kernel_relu6_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -221,7 +223,7 @@ relu6_back(float *restrict dx, const float *restrict dy,
 }
 
 static void
-mul(float *restrict y, const float *restrict a, const float *restrict b,
+kernel_mul(float *restrict y, const float *restrict a, const float *restrict b,
     size_t places, size_t step, int more)
 {
 	float one[L];
@@ -242,7 +244,7 @@ mul(float *restrict y, const float *restrict a, const float *restrict b,
 }
 
 static void
-mul_sum(double *restrict sum, const float *restrict a,
+kernel_mul_sum(double *restrict sum, const float *restrict a,
     const float *restrict b, size_t places, size_t step)
 {
 	for (size_t i = 0; i < places; i++)
@@ -252,14 +254,15 @@ mul_sum(double *restrict sum, const float *restrict a,
 
 /* y may be a. */
 static void
-add(float *y, const float *a, const float *restrict b, size_t n)
+kernel_add(float *y, const float *a, const float *restrict b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		y[i] = a[i] + b[i];
 }
 
 static void
-scale(float *restrict y, float a, const float *restrict x, size_t n, int more)
+kernel_scale(float *restrict y, float a, const float *restrict x, size_t n,
+    int more)
 {
 	if (more)
 		for (size_t i = 0; i < n; i++)
@@ -271,7 +274,7 @@ scale(float *restrict y, float a, const float *restrict x, size_t n, int more)
 
 /* Sixteen partial sums whatever the lanes, so every machine adds alike. */
 static double
-dot(const float *a, const float *b, size_t n)
+kernel_dot(const float *a, const float *b, size_t n)
 {
 	double s[16] = { 0 }, sum = 0;
 	size_t i = 0;
@@ -287,8 +290,9 @@ dot(const float *a, const float *b, size_t n)
 }
 
 static void
-sgd(float *restrict w, float *restrict m, const float *restrict g, size_t n,
-    float lr, float momentum, float decay, float scale_by, int nesterov)
+kernel_sgd(float *restrict w, float *restrict m, const float *restrict g,
+    size_t n, float lr, float momentum, float decay, float scale_by,
+    int nesterov)
 {
 	for (size_t i = 0; i < n; i++) {
 		float d = g[i] * scale_by + decay * w[i];
@@ -300,7 +304,7 @@ sgd(float *restrict w, float *restrict m, const float *restrict g, size_t n,
 }
 
 static void
-descend(float *restrict w, const float *restrict g, size_t n, float lr,
+kernel_descend(float *restrict w, const float *restrict g, size_t n, float lr,
     float decay, float scale_by)
 {
 	for (size_t i = 0; i < n; i++)
@@ -308,7 +312,7 @@ descend(float *restrict w, const float *restrict g, size_t n, float lr,
 }
 
 static void
-moments(const struct moments *k)
+kernel_moments(const struct moments *k)
 {
 	const float *restrict w = k->w;
 	float *restrict m = k->m, *restrict v = k->v, *restrict g = k->g;
@@ -329,7 +333,7 @@ moments(const struct moments *k)
 }
 
 static void
-track(float *restrict w, const float *restrict x, size_t n, double rate,
+kernel_track(float *restrict w, const float *restrict x, size_t n, double rate,
     double scale_by)
 {
 	for (size_t i = 0; i < n; i++)
@@ -339,10 +343,13 @@ track(float *restrict w, const float *restrict x, size_t n, double rate,
 
 const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.lanes = L,
-	.plane_sum = sum_plane, .plane_fill = plane_fill, .maxpool = maxpool,
-	.maxpool_back = maxpool_back, .relu = relu, .relu_back = relu_back,
-	.avgpool = avgpool, .avgpool_back = avgpool_back, .relu6 = relu6,
-	.relu6_back = relu6_back, .mul = mul, .mul_sum = mul_sum,
-	.add = add, .scale = scale, .dot = dot, .sgd = sgd,
-	.descend = descend, .moments = moments, .track = track,
+	.plane_sum = kernel_sum_plane, .plane_fill = kernel_plane_fill,
+	.maxpool = kernel_maxpool, .maxpool_back = kernel_maxpool_back,
+	.relu = kernel_relu, .relu_back = kernel_relu_back,
+	.avgpool = kernel_avgpool, .avgpool_back = kernel_avgpool_back,
+	.relu6 = kernel_relu6, .relu6_back = kernel_relu6_back,
+	.mul = kernel_mul, .mul_sum = kernel_mul_sum, .add = kernel_add,
+	.scale = kernel_scale, .dot = kernel_dot, .sgd = kernel_sgd,
+	.descend = kernel_descend, .moments = kernel_moments,
+	.track = kernel_track,
 };

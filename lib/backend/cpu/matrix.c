@@ -19,16 +19,16 @@
 enum { RUNS = 16, RUN = 192 };
 
 /* One matrix of the task in rows. */
-struct rows {
+struct cpu_matrix_rows {
 	const struct dims *d;
 	float *v;			/* [places][c] of one clip */
 };
 
 /* A product of two such, or of their transposes, into a third. */
-struct product {
+struct cpu_matrix_product {
 	const struct task *t;
-	const struct rows *a, *b;
-	struct rows *to;
+	const struct cpu_matrix_rows *a, *b;
+	struct cpu_matrix_rows *to;
 	int ta, tb;
 	size_t k;
 	size_t run;			/* rows of the result at a time */
@@ -37,19 +37,19 @@ struct product {
 };
 
 static size_t
-size(const struct dims *d)
+cpu_matrix_size(const struct dims *d)
 {
 	return dims_places(d) * (size_t)d->c;
 }
 
 /* The packed inputs, the output or its gradient, and a gradient. */
 static size_t
-scratch(const struct task *t)
+cpu_matrix_scratch(const struct task *t)
 {
-	size_t a = size(&t->in[0]), b = size(&t->in[1]);
+	size_t a = cpu_matrix_size(&t->in[0]), b = cpu_matrix_size(&t->in[1]);
 
-	return (a + b + size(&t->out) + (t->idle ? 0 : a > b ? a : b)) *
-	    sizeof(float);
+	return (a + b + cpu_matrix_size(&t->out) +
+	    (t->idle ? 0 : a > b ? a : b)) * sizeof(float);
 }
 
 /*
@@ -59,44 +59,47 @@ scratch(const struct task *t)
 enum { PLACES = 16 };
 
 /* The numbers of channel ${c} on, from place ${from} of the image on. */
-struct part {
+struct cpu_matrix_part {
 	size_t row;			/* of the matrix, for place ${from} */
 	int image;
 	size_t from, places;
 };
 
 static size_t
-tiles(const struct dims *d)
+cpu_matrix_tiles(const struct dims *d)
 {
 	return (cpu_places(d) + PLACES - 1) / PLACES;
 }
 
 static int
-parts(const struct dims *d)
+cpu_matrix_parts(const struct dims *d)
 {
-	return d->t * (int)tiles(d);
+	return d->t * (int)cpu_matrix_tiles(d);
 }
 
-static struct part
-part_of(const struct product *p, int i)
+static struct cpu_matrix_part
+cpu_matrix_part_of(const struct cpu_matrix_product *p, int i)
 {
 	const struct dims *d = p->to->d;
-	size_t hw = cpu_places(d), image = (size_t)i / tiles(d);
-	size_t from = (size_t)i % tiles(d) * PLACES;
+	size_t hw = cpu_places(d), image = (size_t)i / cpu_matrix_tiles(d);
+	size_t from = (size_t)i % cpu_matrix_tiles(d) * PLACES;
 
-	return (struct part){ image * hw + from, p->clip * d->t + (int)image,
+	return (struct cpu_matrix_part){ image * hw + from,
+	    p->clip * d->t + (int)image,
 		from, hw - from < PLACES ? hw - from : PLACES };
 }
 
 /* Channels of a block: how many, where, and how far apart numbers are. */
-struct lanes { size_t first, n, step, lane; float *x; };
+struct cpu_matrix_lanes { size_t first, n, step, lane; float *x; };
 
-static struct lanes
-lanes_of(const struct product *p, const struct part *k, int b)
+static struct cpu_matrix_lanes
+cpu_matrix_lanes_of(const struct cpu_matrix_product *p,
+    const struct cpu_matrix_part *k, int b)
 {
 	const struct dims *d = p->to->d;
 	int lanes = cpu_lanes(), left = d->c - b * lanes;
-	struct lanes l = { (size_t)(b * lanes), (size_t)(left < lanes ? left :
+	struct cpu_matrix_lanes l = { (size_t)(b * lanes),
+	    (size_t)(left < lanes ? left :
 		lanes), (size_t)lanes, 1, cpu_plane(d, p->x, k->image, b) };
 
 	if (cpu_is_pixels(d)) {
@@ -108,15 +111,15 @@ lanes_of(const struct product *p, const struct part *k, int b)
 }
 
 static void
-to_rows(int i, int thread, void *arg)
+cpu_matrix_to_rows(int i, int thread, void *arg)
 {
-	const struct product *p = arg;
+	const struct cpu_matrix_product *p = arg;
 	size_t c = (size_t)p->to->d->c;
-	struct part k = part_of(p, i);
+	struct cpu_matrix_part k = cpu_matrix_part_of(p, i);
 
 	(void)thread;
 	for (int b = 0; b < cpu_blocks((int)c); b++) {
-		struct lanes l = lanes_of(p, &k, b);
+		struct cpu_matrix_lanes l = cpu_matrix_lanes_of(p, &k, b);
 		float *to = p->to->v + k.row * c + l.first;
 
 		for (size_t h = 0; h < k.places; h++, to += c)
@@ -126,15 +129,15 @@ to_rows(int i, int thread, void *arg)
 }
 
 static void
-from_rows(int i, int thread, void *arg)
+cpu_matrix_from_rows(int i, int thread, void *arg)
 {
-	const struct product *p = arg;
+	const struct cpu_matrix_product *p = arg;
 	size_t c = (size_t)p->to->d->c;
-	struct part k = part_of(p, i);
+	struct cpu_matrix_part k = cpu_matrix_part_of(p, i);
 
 	(void)thread;
 	for (int b = 0; b < cpu_blocks((int)c); b++) {
-		struct lanes l = lanes_of(p, &k, b);
+		struct cpu_matrix_lanes l = cpu_matrix_lanes_of(p, &k, b);
 		const float *from = p->to->v + k.row * c + l.first;
 
 		for (size_t h = 0; h < k.places; h++, from += c) {
@@ -151,17 +154,19 @@ from_rows(int i, int thread, void *arg)
 }
 
 static void
-pack(const struct task *t, int clip, struct rows *to, const void *x)
+cpu_matrix_pack(const struct task *t, int clip, struct cpu_matrix_rows *to,
+    const void *x)
 {
-	struct product p = { .to = to, .clip = clip, .x = (void *)x };
+	struct cpu_matrix_product p = { .to = to, .clip = clip,
+	    .x = (void *)x };
 
-	cpu_run(t, parts(to->d), to_rows, &p);
+	cpu_run(t, cpu_matrix_parts(to->d), cpu_matrix_to_rows, &p);
 }
 
 static void
-multiply_part(int i, int thread, void *arg)
+cpu_matrix_multiply_part(int i, int thread, void *arg)
 {
-	const struct product *p = arg;
+	const struct cpu_matrix_product *p = arg;
 	size_t m = dims_places(p->to->d), n = (size_t)p->to->d->c;
 	size_t row = (size_t)i * p->run;
 	size_t lda = (size_t)p->a->d->c, ldb = (size_t)p->b->d->c;
@@ -174,38 +179,42 @@ multiply_part(int i, int thread, void *arg)
 
 /* ${to} = A B over ${k} terms, and into the clip of the activation ${x}. */
 static void
-multiply(const struct task *t, int clip, struct rows *to, void *x, int more,
-    const struct rows *a, int ta, const struct rows *b, int tb, size_t k)
+cpu_matrix_multiply(const struct task *t, int clip, struct cpu_matrix_rows *to,
+    void *x, int more, const struct cpu_matrix_rows *a, int ta,
+    const struct cpu_matrix_rows *b, int tb, size_t k)
 {
 	size_t m = dims_places(to->d), runs = m / RUN;
-	struct product p = { t, a, b, to, ta, tb, k, 0, clip, more, x };
+	struct cpu_matrix_product p = { t, a, b, to, ta, tb, k, 0, clip, more,
+	    x };
 
 	runs = runs < 1 ? 1 : runs > RUNS ? RUNS : runs;
 	p.run = (m + runs - 1) / runs;
-	cpu_run(t, (int)((m + p.run - 1) / p.run), multiply_part, &p);
-	cpu_run(t, parts(to->d), from_rows, &p);
+	cpu_run(t, (int)((m + p.run - 1) / p.run), cpu_matrix_multiply_part,
+	    &p);
+	cpu_run(t, cpu_matrix_parts(to->d), cpu_matrix_from_rows, &p);
 }
 
 static size_t
-terms(const struct task *t)
+cpu_matrix_terms(const struct task *t)
 {
 	return t->op->transpose & TRANSPOSE_A ? dims_places(&t->in[0]) :
 	    (size_t)t->in[0].c;
 }
 
 static void
-forward(struct task *t)
+cpu_matrix_forward(struct task *t)
 {
 	float *v = t->scratch;
-	struct rows a = { &t->in[0], v };
-	struct rows b = { &t->in[1], a.v + size(a.d) };
-	struct rows y = { &t->out, b.v + size(b.d) };
+	struct cpu_matrix_rows a = { &t->in[0], v };
+	struct cpu_matrix_rows b = { &t->in[1], a.v + cpu_matrix_size(a.d) };
+	struct cpu_matrix_rows y = { &t->out, b.v + cpu_matrix_size(b.d) };
 
 	for (int n = 0; n < t->out.n; n++) {
-		pack(t, n, &a, t->x[0]);
-		pack(t, n, &b, t->x[1]);
-		multiply(t, n, &y, t->y, 0, &a, t->op->transpose & TRANSPOSE_A,
-		    &b, t->op->transpose & TRANSPOSE_B, terms(t));
+		cpu_matrix_pack(t, n, &a, t->x[0]);
+		cpu_matrix_pack(t, n, &b, t->x[1]);
+		cpu_matrix_multiply(t, n, &y, t->y, 0, &a,
+		    t->op->transpose & TRANSPOSE_A, &b,
+		    t->op->transpose & TRANSPOSE_B, cpu_matrix_terms(t));
 	}
 }
 
@@ -214,37 +223,38 @@ forward(struct task *t)
  * the input is transposed, the transposes of these.
  */
 static void
-backward(struct task *t)
+cpu_matrix_backward(struct task *t)
 {
 	int ta = t->op->transpose & TRANSPOSE_A;
 	int tb = t->op->transpose & TRANSPOSE_B;
 	float *v = t->scratch;
-	struct rows a = { &t->in[0], v };
-	struct rows b = { &t->in[1], a.v + size(a.d) };
-	struct rows dy = { &t->out, b.v + size(b.d) };
-	struct rows da = { a.d, dy.v + size(dy.d) }, db = { b.d, da.v };
+	struct cpu_matrix_rows a = { &t->in[0], v };
+	struct cpu_matrix_rows b = { &t->in[1], a.v + cpu_matrix_size(a.d) };
+	struct cpu_matrix_rows dy = { &t->out, b.v + cpu_matrix_size(b.d) };
+	struct cpu_matrix_rows da = { a.d, dy.v + cpu_matrix_size(dy.d) },
+	    db = { b.d, da.v };
 	size_t p = dims_places(dy.d), q = (size_t)dy.d->c;
 
 	for (int n = 0; n < t->out.n; n++) {
-		pack(t, n, &a, t->x[0]);
-		pack(t, n, &b, t->x[1]);
-		pack(t, n, &dy, t->dy);
+		cpu_matrix_pack(t, n, &a, t->x[0]);
+		cpu_matrix_pack(t, n, &b, t->x[1]);
+		cpu_matrix_pack(t, n, &dy, t->dy);
 		if (t->dx[0] != NULL && !ta)
-			multiply(t, n, &da, t->dx[0], t->accumulate[0], &dy, 0,
-			    &b, !tb, q);
+			cpu_matrix_multiply(t, n, &da, t->dx[0],
+			    t->accumulate[0], &dy, 0, &b, !tb, q);
 		else if (t->dx[0] != NULL)
-			multiply(t, n, &da, t->dx[0], t->accumulate[0], &b, tb,
-			    &dy, 1, q);
+			cpu_matrix_multiply(t, n, &da, t->dx[0],
+			    t->accumulate[0], &b, tb, &dy, 1, q);
 		if (t->dx[1] != NULL && !tb)
-			multiply(t, n, &db, t->dx[1], t->accumulate[1], &a, !ta,
-			    &dy, 0, p);
+			cpu_matrix_multiply(t, n, &db, t->dx[1],
+			    t->accumulate[1], &a, !ta, &dy, 0, p);
 		else if (t->dx[1] != NULL)
-			multiply(t, n, &db, t->dx[1], t->accumulate[1], &dy, 1,
-			    &a, ta, p);
+			cpu_matrix_multiply(t, n, &db, t->dx[1],
+			    t->accumulate[1], &dy, 1, &a, ta, p);
 	}
 }
 
 const struct op_impl cpu_bmm = {
-	.reads = READS_X, .scratch = scratch, .forward = forward,
-	.backward = backward,
+	.reads = READS_X, .scratch = cpu_matrix_scratch,
+	.forward = cpu_matrix_forward, .backward = cpu_matrix_backward,
 };

@@ -10,7 +10,7 @@
 /* ---- forward ---- */
 
 static void
-stats_part(int i, int thread, void *arg)
+cpu_norm_stats_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
@@ -21,7 +21,7 @@ stats_part(int i, int thread, void *arg)
 
 /* Plane ${i} of the shortcut, wherever it lies. */
 static const float *
-shortcut(const struct norm_pass *s, int i)
+cpu_norm_shortcut(const struct norm_pass *s, int i)
 {
 	const struct norm *n = s->n, *from;
 	const float *x;
@@ -36,7 +36,8 @@ shortcut(const struct norm_pass *s, int i)
 
 /* The shifted plane of a block whose lanes come from several frames. */
 static void
-apply_mix(const struct norm_pass *s, int i, struct norm_mix *m, size_t c)
+cpu_norm_apply_mix(const struct norm_pass *s, int i, struct norm_mix *m,
+    size_t c)
 {
 	const struct norm *n = s->n;
 	struct norm_apply_mix p = { .x = *m, .res = *m, .add = n->add != NULL,
@@ -51,19 +52,19 @@ apply_mix(const struct norm_pass *s, int i, struct norm_mix *m, size_t c)
 		int image = i + (k == 0 ? 1 : k == 1 ? -1 : 0) * s->blocks;
 
 		p.res.from[k] = p.x.from[k] == s->zeros ? s->zeros :
-		    shortcut(s, image);
+		    cpu_norm_shortcut(s, image);
 	}
 	s->k->apply_mix(&p, s->hw);
 }
 
 static void
-apply_part(int i, int thread, void *arg)
+cpu_norm_apply_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	const struct norm *n = s->n;
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
 	struct norm_apply p = { .x = norm_plane(s, s->bn->x[0], i),
-		.res = n->add != NULL ? shortcut(s, i) : NULL,
+		.res = n->add != NULL ? cpu_norm_shortcut(s, i) : NULL,
 		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
 		.mask = s->mask == NULL || s->again ? NULL :
 		    s->mask + (size_t)i * s->hw };
@@ -74,7 +75,7 @@ apply_part(int i, int thread, void *arg)
 	if (norm_writes(n->tail, s->again))
 		p.y = norm_plane(s, n->tail->y, i);
 	if (shift && norm_lanes_of(n->shift, i % s->blocks, &m)) {
-		apply_mix(s, i, &m, c);
+		cpu_norm_apply_mix(s, i, &m, c);
 	} else if (shift) {
 		float **to = p.y == NULL ? &p.y : &p.copy;
 
@@ -95,7 +96,7 @@ apply_part(int i, int thread, void *arg)
  * of all blocks at once; the sums are the same.
  */
 static int
-by_blocks(const struct task *t, const struct norm_pass *s)
+cpu_norm_by_blocks(const struct task *t, const struct norm_pass *s)
 {
 	int threads = pool_threads(cpu_of(t)->pool);
 
@@ -103,35 +104,35 @@ by_blocks(const struct task *t, const struct norm_pass *s)
 }
 
 static void
-forward_block(int b, int thread, void *arg)
+cpu_norm_forward_block(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
 	for (int i = b; i < s->images * s->blocks && norm_measures(s->bn);
 	    i += s->blocks)
-		stats_part(i, thread, arg);
+		cpu_norm_stats_part(i, thread, arg);
 	if (norm_measures(s->bn))
 		norm_join_part(b, thread, arg);
 	else if (s->bn->wants_dw)
 		norm_past_part(b, thread, arg);
 	norm_set_scale(s, b);
 	for (int i = b; i < s->images * s->blocks; i += s->blocks)
-		apply_part(i, thread, arg);
+		cpu_norm_apply_part(i, thread, arg);
 }
 
 static void
-forward(struct task *t)
+cpu_norm_forward(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
 	int planes = s.images * s.blocks;
 
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (!norm_tells(s.bn) && by_blocks(t, &s)) {
-		cpu_run(t, s.blocks, forward_block, &s);
+	if (!norm_tells(s.bn) && cpu_norm_by_blocks(t, &s)) {
+		cpu_run(t, s.blocks, cpu_norm_forward_block, &s);
 		return;
 	}
 	if (norm_measures(s.bn)) {
-		cpu_run(t, planes, stats_part, &s);
+		cpu_run(t, planes, cpu_norm_stats_part, &s);
 		cpu_run(t, s.blocks, norm_join_part, &s);
 		if (norm_tells(s.bn)) {
 			peers_sum(s.bn, s.told);
@@ -142,11 +143,11 @@ forward(struct task *t)
 	}
 	for (int b = 0; b < s.blocks; b++)
 		norm_set_scale(&s, b);
-	cpu_run(t, planes, apply_part, &s);
+	cpu_run(t, planes, cpu_norm_apply_part, &s);
 }
 
 static void
-remake(struct task *t)
+cpu_norm_remake(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
 
@@ -154,7 +155,7 @@ remake(struct task *t)
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
 	for (int b = 0; b < s.blocks; b++)
 		norm_set_scale(&s, b);
-	cpu_run(t, s.images * s.blocks, apply_part, &s);
+	cpu_run(t, s.images * s.blocks, cpu_norm_apply_part, &s);
 }
 
 /* ---- backward ---- */
@@ -162,7 +163,7 @@ remake(struct task *t)
 /* Plane ${i} of x, or zeros where it is gone: a relu goes by a mask then, and
  * x has no other part in the gradient. */
 static const float *
-input_plane(const struct norm_pass *s, int i)
+cpu_norm_input_plane(const struct norm_pass *s, int i)
 {
 	return task_reads(s->bn) & READS_X ? norm_plane(s, s->bn->x[0], i) :
 	    s->zeros;
@@ -170,13 +171,13 @@ input_plane(const struct norm_pass *s, int i)
 
 /* ${mix} is for a block whose lanes went to several frames. */
 static struct norm_gradient
-gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
+cpu_norm_gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
 {
 	const struct norm *n = s->n;
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
 	struct norm_gradient g = { .relu = n->relu != NULL,
 		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw,
-		.x = input_plane(s, i), .a = s->scale + c,
+		.x = cpu_norm_input_plane(s, i), .a = s->scale + c,
 		.b = s->offset + c };
 
 	if (n->tail->dy != NULL)
@@ -201,7 +202,7 @@ gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
  * it is what the second pass begins with, unless it was added to another.
  */
 static float *
-shortcut_gradient(const struct norm_pass *s, int i)
+cpu_norm_shortcut_gradient(const struct norm_pass *s, int i)
 {
 	const struct norm *n = s->n;
 
@@ -210,29 +211,29 @@ shortcut_gradient(const struct norm_pass *s, int i)
 }
 
 static void
-sums_part(int i, int thread, void *arg)
+cpu_norm_sums_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	struct norm_mix mix;
-	struct norm_gradient g = gradient_of(s, i, &mix);
+	struct norm_gradient g = cpu_norm_gradient_of(s, i, &mix);
 
 	(void)thread;
 	s->k->sums(&g, s->hw, s->mean + (size_t)(i % s->blocks) *
 	    (size_t)cpu_lanes(), s->p + norm_sums_at(s, i),
 	    s->q + norm_sums_at(s, i),
-	    shortcut_gradient(s, i), s->n->add != NULL &&
+	    cpu_norm_shortcut_gradient(s, i), s->n->add != NULL &&
 	    s->n->add->accumulate[s->n->res]);
 }
 
 static void
-back_part(int i, int thread, void *arg)
+cpu_norm_back_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	const struct norm *n = s->n;
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
 	struct norm_mix mix;
-	struct norm_gradient g = gradient_of(s, i, &mix);
-	const float *v = shortcut_gradient(s, i);
+	struct norm_gradient g = cpu_norm_gradient_of(s, i, &mix);
+	const float *v = cpu_norm_shortcut_gradient(s, i);
 
 	(void)thread;
 	if (v != NULL && !n->add->accumulate[n->res])
@@ -243,49 +244,49 @@ back_part(int i, int thread, void *arg)
 
 /* Is there a pass of sums, which gives the shortcut's gradient, too? */
 static int
-sums_up(const struct norm_pass *s)
+cpu_norm_sums_up(const struct norm_pass *s)
 {
-	return s->bn->wants_dw || shortcut_gradient(s, 0) != NULL;
+	return s->bn->wants_dw || cpu_norm_shortcut_gradient(s, 0) != NULL;
 }
 
 static void
-backward_block(int b, int thread, void *arg)
+cpu_norm_backward_block(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 
 	norm_set_scale(s, b);
-	for (int i = b; i < s->images * s->blocks && sums_up(s);
+	for (int i = b; i < s->images * s->blocks && cpu_norm_sums_up(s);
 	    i += s->blocks)
-		sums_part(i, thread, arg);
+		cpu_norm_sums_part(i, thread, arg);
 	norm_factors_part(b, thread, arg);
 	for (int i = b; i < s->images * s->blocks && s->bn->dx[0] != NULL;
 	    i += s->blocks)
-		back_part(i, thread, arg);
+		cpu_norm_back_part(i, thread, arg);
 }
 
 static void
-backward(struct task *t)
+cpu_norm_backward(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
 	int planes = s.images * s.blocks;
 
 	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (!norm_tells(s.bn) && by_blocks(t, &s)) {
-		cpu_run(t, s.blocks, backward_block, &s);
+	if (!norm_tells(s.bn) && cpu_norm_by_blocks(t, &s)) {
+		cpu_run(t, s.blocks, cpu_norm_backward_block, &s);
 		return;
 	}
 	for (int b = 0; b < s.blocks; b++)
 		norm_set_scale(&s, b);
-	if (sums_up(&s))
-		cpu_run(t, planes, sums_part, &s);
+	if (cpu_norm_sums_up(&s))
+		cpu_run(t, planes, cpu_norm_sums_part, &s);
 	cpu_run(t, s.blocks, norm_factors_part, &s);
 	if (norm_tells(s.bn)) {
 		peers_sum(s.bn, s.told);
 		cpu_run(t, s.blocks, norm_heard_factors_part, &s);
 	}
 	if (s.bn->dx[0] != NULL)
-		cpu_run(t, planes, back_part, &s);
+		cpu_run(t, planes, cpu_norm_back_part, &s);
 }
 
 /* ---- a task ---- */
@@ -322,6 +323,7 @@ norm_describe(const struct task *t, char *text, size_t size)
 
 const struct op_impl cpu_norm = {
 	.reads = READS_X_DW, .prepare = norm_prepare, .release = norm_release,
-	.saved = norm_saved, .scratch = norm_scratch, .forward = forward,
-	.remake = remake, .backward = backward, .describe = norm_describe,
+	.saved = norm_saved, .scratch = norm_scratch,
+	.forward = cpu_norm_forward, .remake = cpu_norm_remake,
+	.backward = cpu_norm_backward, .describe = norm_describe,
 };

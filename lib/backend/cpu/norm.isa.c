@@ -13,10 +13,10 @@
 #elif defined(__AVX2__)
 #define BITS(t) _mm256_movemask_ps((__m256)(t))
 #else
-#define BITS(t) bits_of(&(t))
+#define BITS(t) norm_kernel_bits_of(&(t))
 
 INLINE unsigned
-bits_of(const ivec *t)
+norm_kernel_bits_of(const ivec *t)
 {
 	unsigned bits = 0;
 
@@ -27,7 +27,7 @@ bits_of(const ivec *t)
 
 /* Two passes over a plane that the cache holds: no cancellation. */
 static void
-stats(const float *x, size_t hw, float *mean, float *m2)
+norm_kernel_stats(const float *x, size_t hw, float *mean, float *m2)
 {
 	vec s[4] = { { 0 } }, m;
 	size_t i = 0;
@@ -57,8 +57,8 @@ stats(const float *x, size_t hw, float *mean, float *m2)
 }
 
 INLINE void
-apply_all(const struct norm_apply *p, size_t hw, int res, int relu, int copy,
-    int mask)
+norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
+    int copy, int mask)
 {
 	const vec a = *(const vec *)p->a, b = *(const vec *)p->b;
 
@@ -81,25 +81,26 @@ apply_all(const struct norm_apply *p, size_t hw, int res, int relu, int copy,
 }
 
 static void
-apply(const struct norm_apply *p, size_t hw)
+norm_kernel_apply(const struct norm_apply *p, size_t hw)
 {
 	if (p->copy != NULL)
-		apply_all(p, hw, p->res != NULL, p->relu, 1, p->mask != NULL);
+		norm_kernel_apply_all(p, hw, p->res != NULL, p->relu, 1,
+		    p->mask != NULL);
 	else if (p->res == NULL && p->relu && p->mask != NULL)
-		apply_all(p, hw, 0, 1, 0, 1);
+		norm_kernel_apply_all(p, hw, 0, 1, 0, 1);
 	else if (p->res == NULL && p->relu)
-		apply_all(p, hw, 0, 1, 0, 0);
+		norm_kernel_apply_all(p, hw, 0, 1, 0, 0);
 	else if (p->res == NULL)
-		apply_all(p, hw, 0, 0, 0, 0);
+		norm_kernel_apply_all(p, hw, 0, 0, 0, 0);
 	else if (p->relu && p->mask != NULL)
-		apply_all(p, hw, 1, 1, 0, 1);
+		norm_kernel_apply_all(p, hw, 1, 1, 0, 1);
 	else
-		apply_all(p, hw, 1, p->relu, 0, 0);
+		norm_kernel_apply_all(p, hw, 1, p->relu, 0, 0);
 	STREAMED();
 }
 
 INLINE void
-mixed(vec *v, const struct norm_mix *m, size_t i)
+norm_kernel_mixed(vec *v, const struct norm_mix *m, size_t i)
 {
 	*v = (vec)(((ivec)AT(m->from[0], i) & *(const ivec *)m->lane[0]) |
 	    ((ivec)AT(m->from[1], i) & *(const ivec *)m->lane[1]) |
@@ -107,7 +108,7 @@ mixed(vec *v, const struct norm_mix *m, size_t i)
 }
 
 static void
-apply_mix(const struct norm_apply_mix *p, size_t hw)
+norm_kernel_apply_mix(const struct norm_apply_mix *p, size_t hw)
 {
 	const vec a = *(const vec *)p->a, b = *(const vec *)p->b;
 	const ivec some = *(const ivec *)p->x.lane[0] |
@@ -115,10 +116,10 @@ apply_mix(const struct norm_apply_mix *p, size_t hw)
 	vec v, res;
 
 	for (size_t i = 0; i < hw; i++) {
-		mixed(&v, &p->x, i);
+		norm_kernel_mixed(&v, &p->x, i);
 		v = v * a + b;
 		if (p->add) {
-			mixed(&res, &p->res, i);
+			norm_kernel_mixed(&res, &p->res, i);
 			v += res;
 		}
 		if (p->relu)
@@ -130,21 +131,22 @@ apply_mix(const struct norm_apply_mix *p, size_t hw)
 }
 
 /* What lets a gradient through. */
-enum gate { OPEN, BY_MASK, BY_X };
+enum norm_gate { OPEN, BY_MASK, BY_X };
 
 /* What it is the sum of. */
-enum parts { ONE, TWO, MIX, ONE_AND_MIX };
+enum norm_parts { ONE, TWO, MIX, ONE_AND_MIX };
 
-struct gated {
+struct norm_gated {
 	const struct norm_gradient *g;
 	vec a, b;
 	ivec bit;			/* 1 << lane */
 };
 
 INLINE void
-gated(struct gated *out, const struct norm_gradient *g, enum gate gate)
+norm_kernel_gated(struct norm_gated *out, const struct norm_gradient *g,
+    enum norm_gate gate)
 {
-	struct gated v = { .g = g };
+	struct norm_gated v = { .g = g };
 
 	if (gate == BY_X) {
 		v.a = *(const vec *)g->a;
@@ -155,19 +157,19 @@ gated(struct gated *out, const struct norm_gradient *g, enum gate gate)
 }
 
 INLINE void
-gradient(vec *out, const struct gated *v, size_t i, enum parts parts,
-    enum gate gate)
+norm_kernel_gradient(vec *out, const struct norm_gated *v, size_t i,
+    enum norm_parts parts, enum norm_gate gate)
 {
 	vec d, e;
 
 	if (parts == MIX)
-		mixed(&d, v->g->mix, i);
+		norm_kernel_mixed(&d, v->g->mix, i);
 	else
 		d = AT(v->g->dy[0], i);
 	if (parts == TWO)
 		d += AT(v->g->dy[1], i);
 	if (parts == ONE_AND_MIX) {
-		mixed(&e, v->g->mix, i);
+		norm_kernel_mixed(&e, v->g->mix, i);
 		d += e;
 	}
 	if (gate == BY_MASK) {
@@ -180,28 +182,28 @@ gradient(vec *out, const struct gated *v, size_t i, enum parts parts,
 	*out = d;
 }
 
-static enum gate
-gate_of(const struct norm_gradient *g)
+static enum norm_gate
+norm_kernel_gate_of(const struct norm_gradient *g)
 {
 	return !g->relu ? OPEN : g->mask != NULL ? BY_MASK : BY_X;
 }
 
-enum keep { NOTHING, WRITE, ADD };
+enum norm_keep { NOTHING, WRITE, ADD };
 
 INLINE void
-sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
-    float *db, float *ds, float *res, enum parts parts, enum gate gate,
-    enum keep keep)
+norm_kernel_sums_all(const struct norm_gradient *g, size_t hw,
+    const float *mean, float *db, float *ds, float *res, enum norm_parts parts,
+    enum norm_gate gate, enum norm_keep keep)
 {
 	const vec m = *(const vec *)mean;
 	vec b[2] = { { 0 } }, s[2] = { { 0 } };
-	struct gated v;
+	struct norm_gated v;
 
-	gated(&v, g, gate);
+	norm_kernel_gated(&v, g, gate);
 	for (size_t i = 0; i < hw; i++) {
 		vec d;
 
-		gradient(&d, &v, i, parts, gate);
+		norm_kernel_gradient(&d, &v, i, parts, gate);
 		if (keep == WRITE)
 			STREAM(res + i * L, d);
 		else if (keep == ADD)
@@ -216,45 +218,50 @@ sums_all(const struct norm_gradient *g, size_t hw, const float *mean,
 }
 
 /* Call f(..., parts, gate) with constants that the compiler can see. */
-#define BY_GATE(f, parts, ...) (gate_of(g) == OPEN ? \
-    f(__VA_ARGS__, parts, OPEN) : gate_of(g) == BY_MASK ? \
+#define BY_GATE(f, parts, ...) (norm_kernel_gate_of(g) == OPEN ? \
+    f(__VA_ARGS__, parts, OPEN) : norm_kernel_gate_of(g) == BY_MASK ? \
     f(__VA_ARGS__, parts, BY_MASK) : f(__VA_ARGS__, parts, BY_X))
 #define BY_PARTS(f, ...) (g->mix != NULL ? g->n > 1 ? \
     BY_GATE(f, ONE_AND_MIX, __VA_ARGS__) : BY_GATE(f, MIX, __VA_ARGS__) : \
     g->n > 1 ? BY_GATE(f, TWO, __VA_ARGS__) : BY_GATE(f, ONE, __VA_ARGS__))
 
 INLINE void
-sums_n(const struct norm_gradient *g, size_t hw, const float *mean, float *db,
-    float *ds, float *res, int more, enum parts parts, enum gate gate)
+norm_kernel_sums_n(const struct norm_gradient *g, size_t hw, const float *mean,
+    float *db, float *ds, float *res, int more, enum norm_parts parts,
+    enum norm_gate gate)
 {
 	if (res == NULL)
-		sums_all(g, hw, mean, db, ds, res, parts, gate, NOTHING);
+		norm_kernel_sums_all(g, hw, mean, db, ds, res, parts, gate,
+		    NOTHING);
 	else if (more)
-		sums_all(g, hw, mean, db, ds, res, parts, gate, ADD);
+		norm_kernel_sums_all(g, hw, mean, db, ds, res, parts, gate,
+		    ADD);
 	else
-		sums_all(g, hw, mean, db, ds, res, parts, gate, WRITE);
+		norm_kernel_sums_all(g, hw, mean, db, ds, res, parts, gate,
+		    WRITE);
 }
 
 static void
-sums(const struct norm_gradient *g, size_t hw, const float *mean, float *db,
-    float *ds, float *res, int more)
+norm_kernel_sums(const struct norm_gradient *g, size_t hw, const float *mean,
+    float *db, float *ds, float *res, int more)
 {
-	BY_PARTS(sums_n, g, hw, mean, db, ds, res, more);
+	BY_PARTS(norm_kernel_sums_n, g, hw, mean, db, ds, res, more);
 }
 
 INLINE void
-back_n(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
-    const float *b, const float *c, int more, enum parts parts, enum gate gate)
+norm_kernel_back_n(float *dx, const struct norm_gradient *g, size_t hw,
+    const float *a, const float *b, const float *c, int more,
+    enum norm_parts parts, enum norm_gate gate)
 {
 	const vec va = *(const vec *)a, vb = *(const vec *)b;
 	const vec vc = *(const vec *)c;
-	struct gated v;
+	struct norm_gated v;
 
-	gated(&v, g, gate);
+	norm_kernel_gated(&v, g, gate);
 	for (size_t i = 0; i < hw; i++) {
 		vec d;
 
-		gradient(&d, &v, i, parts, gate);
+		norm_kernel_gradient(&d, &v, i, parts, gate);
 		d = d * va + AT(g->x, i) * vb + vc;
 		if (more)
 			*(vec *)(dx + i * L) += d;
@@ -264,14 +271,15 @@ back_n(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
 }
 
 static void
-back(float *dx, const struct norm_gradient *g, size_t hw, const float *a,
-    const float *b, const float *c, int more)
+norm_kernel_back(float *dx, const struct norm_gradient *g, size_t hw,
+    const float *a, const float *b, const float *c, int more)
 {
-	BY_PARTS(back_n, dx, g, hw, a, b, c, more);
+	BY_PARTS(norm_kernel_back_n, dx, g, hw, a, b, c, more);
 	STREAMED();
 }
 
 const struct norm_kernels ISA_PASTE(norm_kernels, VT_ISA) = {
-	.stats = stats, .apply = apply, .apply_mix = apply_mix,
-	.sums = sums, .back = back,
+	.stats = norm_kernel_stats, .apply = norm_kernel_apply,
+	.apply_mix = norm_kernel_apply_mix, .sums = norm_kernel_sums,
+	.back = norm_kernel_back,
 };

@@ -24,8 +24,8 @@ norm_tells(const struct task *bn)
 
 /* The statistics of channel ${c}, of ${count} values. */
 static void
-set_statistics(const struct norm_pass *s, int c, double count, double mean,
-    double m2)
+norm_join_set_statistics(const struct norm_pass *s, int c, double count,
+    double mean, double m2)
 {
 	s->mean[c] = (float)mean;
 	s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
@@ -58,7 +58,7 @@ norm_join_part(int b, int thread, void *arg)
 			peers_tell(s->told, (size_t)s->d->c, (size_t)c, count,
 			    mean, m2);
 		else
-			set_statistics(s, c, count, mean, m2);
+			norm_join_set_statistics(s, c, count, mean, m2);
 	}
 }
 
@@ -74,7 +74,7 @@ norm_heard_part(int b, int thread, void *arg)
 
 		peers_hear(s->told, (size_t)s->d->c, (size_t)c, count, &mean,
 		    &m2);
-		set_statistics(s, c, count, mean, m2);
+		norm_join_set_statistics(s, c, count, mean, m2);
 	}
 }
 
@@ -119,7 +119,8 @@ norm_set_scale(const struct norm_pass *s, int b)
  * are no gradients of parameters either.
  */
 static void
-set_factors(const struct norm_pass *s, int c, double count, double db, double ds)
+norm_join_set_factors(const struct norm_pass *s, int c, double count, double db,
+    double ds)
 {
 	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[c];
 
@@ -129,7 +130,7 @@ set_factors(const struct norm_pass *s, int c, double count, double db, double ds
 }
 
 static void
-join_sums_part(int b, int thread, void *arg)
+norm_join_sums_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	struct task *bn = s->bn;
@@ -150,7 +151,7 @@ join_sums_part(int b, int thread, void *arg)
 			s->told[c] = db;
 			s->told[s->d->c + c] = ds;
 		} else {
-			set_factors(s, c, count, db, ds);
+			norm_join_set_factors(s, c, count, db, ds);
 		}
 	}
 }
@@ -163,11 +164,12 @@ norm_heard_factors_part(int b, int thread, void *arg)
 
 	(void)thread;
 	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++)
-		set_factors(s, c, count, s->told[c], s->told[s->d->c + c]);
+		norm_join_set_factors(s, c, count, s->told[c],
+		    s->told[s->d->c + c]);
 }
 
 static void
-frozen_part(int b, int thread, void *arg)
+norm_join_frozen_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	size_t c = (size_t)b * (size_t)cpu_lanes();
@@ -182,7 +184,7 @@ norm_factors_part(int b, int thread, void *arg)
 	const struct norm_pass *s = arg;
 
 	if (s->bn->wants_dw)
-		join_sums_part(b, thread, arg);
+		norm_join_sums_part(b, thread, arg);
 	else
-		frozen_part(b, thread, arg);
+		norm_join_frozen_part(b, thread, arg);
 }

@@ -6,7 +6,7 @@
 
 /* Channels that come from one neighbour, in blocks; as many from the other. */
 static int
-fold(const struct task *shift)
+norm_pass_fold_blocks(const struct task *shift)
 {
 	return shift->out.c / shift->op->fold / cpu_lanes();
 }
@@ -18,15 +18,15 @@ norm_plane_floats(const struct dims *d)
 }
 
 static size_t
-side_floats(const struct norm *n)
+norm_pass_side_floats(const struct norm *n)
 {
 	return n->shift == NULL || n->tail->stored ? 0 :
-	    (size_t)n->bn->out.n * 2 * (size_t)fold(n->shift) *
+	    (size_t)n->bn->out.n * 2 * (size_t)norm_pass_fold_blocks(n->shift) *
 	    norm_plane_floats(&n->bn->out);
 }
 
 static size_t
-mask_bytes(const struct norm *n)
+norm_pass_mask_bytes(const struct norm *n)
 {
 	const struct dims *d = &n->bn->out;
 
@@ -36,7 +36,7 @@ mask_bytes(const struct norm *n)
 
 /* Mean and 1 / std of each channel; a frozen norm has its parameters' own. */
 static size_t
-statistics_floats(const struct norm *n)
+norm_pass_statistics_floats(const struct norm *n)
 {
 	return n->bn->wants_dw ? 2 * (size_t)cpu_padded(n->bn->out.c) : 0;
 }
@@ -47,14 +47,14 @@ norm_saved(const struct task *t)
 {
 	const struct norm *n = t->priv;
 
-	return (statistics_floats(n) + side_floats(n)) * sizeof(float) +
-	    mask_bytes(n);
+	return (norm_pass_statistics_floats(n) + norm_pass_side_floats(n)) *
+	    sizeof(float) + norm_pass_mask_bytes(n);
 }
 
 float *
 norm_sides(const struct task *t)
 {
-	return (float *)t->saved + statistics_floats(t->priv);
+	return (float *)t->saved + norm_pass_statistics_floats(t->priv);
 }
 
 /* Scratch: two numbers a plane and lane, five rows of channels, zeros, and what
@@ -80,7 +80,8 @@ norm_open(struct task *t)
 	size_t planes = (size_t)s.row * (size_t)s.images;
 
 	s.side = norm_sides(t);
-	s.mask = n->masks ? (uint16_t *)(s.side + side_floats(n)) : NULL;
+	s.mask = n->masks ? (uint16_t *)(s.side + norm_pass_side_floats(n)) :
+	    NULL;
 	s.p = t->scratch;
 	s.q = s.p + planes;
 	s.scale = s.q + planes;
@@ -126,7 +127,7 @@ norm_sums_at(const struct norm_pass *s, int i)
  * All of its channels move alike.
  */
 static int
-moves(const struct task *shift, int block)
+norm_pass_frame_shift(const struct task *shift, int block)
 {
 	int c = shift->out.c / shift->op->fold, first = block * cpu_lanes();
 
@@ -139,11 +140,12 @@ norm_shifted_plane(const struct norm_pass *s, const struct task *shift,
     const void *shifted, int i)
 {
 	int image = i / s->blocks, block = i % s->blocks;
-	int frame = image % s->d->t + moves(shift, block);
+	int frame = image % s->d->t + norm_pass_frame_shift(shift, block);
 
 	if (frame < 0 || frame >= s->d->t)
 		return NULL;
-	return cpu_plane(s->d, shifted, image + moves(shift, block), block);
+	return cpu_plane(s->d, shifted, image + norm_pass_frame_shift(shift,
+	    block), block);
 }
 
 /*
@@ -188,7 +190,7 @@ norm_side_plane(const struct norm_pass *s, const struct task *shift,
 {
 	int clip = i / s->blocks / s->d->t, block = i % s->blocks;
 
-	return side + ((size_t)clip * 2 * (size_t)fold(shift) +
+	return side + ((size_t)clip * 2 * (size_t)norm_pass_fold_blocks(shift) +
 	    (size_t)block) * norm_plane_floats(s->d);
 }
 
@@ -198,7 +200,7 @@ norm_clear_end(const struct norm_pass *s, int i)
 {
 	const struct task *shift = s->n->shift;
 	int image = i / s->blocks, block = i % s->blocks, t = s->d->t;
-	int other = image - moves(shift, block) * (t - 1);
+	int other = image - norm_pass_frame_shift(shift, block) * (t - 1);
 
 	memset(cpu_plane(s->d, shift->y, other, block), 0,
 	    norm_plane_floats(s->d) * sizeof(float));

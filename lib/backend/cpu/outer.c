@@ -8,42 +8,42 @@
 
 /* A job's blocks of channels; a cell of the sums is one block by another, all
  * taps, and ${step} of them lie from one output block to the next. */
-struct cells { int in, ins, out, outs, step; };
+struct outer_cells { int in, ins, out, outs, step; };
 
 /* Places [from, to) of t, h and w in one clip. */
-struct chunk { int clip, from[3], to[3]; };
+struct outer_chunk { int clip, from[3], to[3]; };
 
 /* Where a tap meets a chunk, from which numbers of x and y; images 0:
  * nowhere. */
-struct meet { struct outer_walk walk; long x, y; };
+struct outer_meet { struct outer_walk walk; long x, y; };
 
 /*
  * Of pixels, a place has each tap of each channel as a channel of its own,
  * gathered for each chunk: dw[o][i][tap] has them in that order.
  */
 static int
-taps(const struct outer *g)
+outer_taps(const struct outer *g)
 {
 	return g->pixels ? 1 : g->k[0] * g->k[1] * g->k[2];
 }
 
 static int
-channels(const struct outer *g)
+outer_channels(const struct outer *g)
 {
 	return g->pixels ? g->in * g->k[0] * g->k[1] * g->k[2] : g->in;
 }
 
 static size_t
-places(const int d[3])
+outer_places(const int d[3])
 {
 	return (size_t)d[0] * (size_t)d[1] * (size_t)d[2];
 }
 
 /* Numbers of a cell. */
 static size_t
-cell(const struct outer *g)
+outer_cell(const struct outer *g)
 {
-	return (size_t)(taps(g) * cpu_lanes() * cpu_lanes());
+	return (size_t)(outer_taps(g) * cpu_lanes() * cpu_lanes());
 }
 
 /* ---- the cut ---- */
@@ -58,7 +58,7 @@ enum { PLACES = 160 };
 enum { WINDOW = 128 << 10 };
 
 static void
-cut_places(struct outer *g)
+outer_cut_places(struct outer *g)
 {
 	const int *y = g->y;
 	int plane = y[1] * y[2], bands = div_up(plane, PLACES);
@@ -70,7 +70,7 @@ cut_places(struct outer *g)
 }
 
 static int
-chunks(const struct outer *g)
+outer_chunks(const struct outer *g)
 {
 	int n = g->clips;
 
@@ -84,33 +84,34 @@ chunks(const struct outer *g)
  * fewer the larger it is; 8 at most, 800 places each.
  */
 static int
-parts_of(const struct outer *g)
+outer_parts_of(const struct outer *g)
 {
-	size_t most = ((size_t)512 << 10) / ((size_t)cpu_padded(channels(g)) *
-	    (size_t)cpu_padded(g->out) * (size_t)taps(g));
-	size_t all = places(g->y) * (size_t)g->clips / 800;
+	size_t most = ((size_t)512 << 10) /
+	    ((size_t)cpu_padded(outer_channels(g)) *
+	    (size_t)cpu_padded(g->out) * (size_t)outer_taps(g));
+	size_t all = outer_places(g->y) * (size_t)g->clips / 800;
 
 	most = most < 8 ? most : 8;
 	most = most < all ? most : all;
-	most = most < (size_t)chunks(g) ? most : (size_t)chunks(g);
+	most = most < (size_t)outer_chunks(g) ? most : (size_t)outer_chunks(g);
 	return most > 1 ? (int)most : 1;
 }
 
 void
 outer_cut(struct outer *g, int threads)
 {
-	int ins = cpu_blocks(channels(g)), outs = cpu_blocks(g->out);
-	size_t x = places(g->x) * (size_t)g->in;
-	size_t y = places(g->y) * (size_t)g->out;
+	int ins = cpu_blocks(outer_channels(g)), outs = cpu_blocks(g->out);
+	size_t x = outer_places(g->x) * (size_t)g->in;
+	size_t y = outer_places(g->y) * (size_t)g->out;
 
-	cut_places(g);
-	g->parts = parts_of(g);
+	outer_cut_places(g);
+	g->parts = outer_parts_of(g);
 	g->in_jobs = g->out_jobs = 1;
 	/* The window whose cut costs less has the other activation read again;
 	 * where there are windows enough it need not be small. */
 	while (g->in_jobs < ins || g->out_jobs < outs) {
-		size_t window = cell(g) * (size_t)div_up(ins, g->in_jobs) *
-		    (size_t)div_up(outs, g->out_jobs);
+		size_t window = outer_cell(g) * (size_t)div_up(ins,
+		    g->in_jobs) * (size_t)div_up(outs, g->out_jobs);
 
 		if (window <= WINDOW && outer_jobs(g) >= 4 * threads)
 			break;
@@ -132,20 +133,22 @@ outer_jobs(const struct outer *g)
 int
 outer_sums(const struct outer *g)
 {
-	return g->parts > 1 ? cpu_blocks(channels(g)) * cpu_blocks(g->out) : 0;
+	return g->parts > 1 ? cpu_blocks(outer_channels(g)) *
+	    cpu_blocks(g->out) : 0;
 }
 
 static size_t
-part_bytes(const struct outer *g)
+outer_part_bytes(const struct outer *g)
 {
-	return cell(g) * (size_t)cpu_blocks(channels(g)) * (size_t)cpu_blocks(g->out) *
-	    sizeof(float);
+	return outer_cell(g) * (size_t)cpu_blocks(outer_channels(g)) *
+	    (size_t)cpu_blocks(g->out) * sizeof(float);
 }
 
 static size_t
-meet_bytes(const struct outer *g)
+outer_meet_bytes(const struct outer *g)
 {
-	return ((size_t)taps(g) * sizeof(struct meet) + 63) / 64 * 64;
+	return ((size_t)outer_taps(g) * sizeof(struct outer_meet) + 63) / 64 *
+	    64;
 }
 
 /*
@@ -154,41 +157,42 @@ meet_bytes(const struct outer *g)
  * output channels.
  */
 static int
-is_sparse(const struct outer *g)
+outer_is_sparse(const struct outer *g)
 {
-	return !g->pixels && taps(g) == 1 && g->s[1] * g->s[2] > 1;
+	return !g->pixels && outer_taps(g) == 1 && g->s[1] * g->s[2] > 1;
 }
 
 static size_t
-close_bytes(const struct outer *g)
+outer_packed_bytes(const struct outer *g)
 {
-	int blocks = g->pixels ? cpu_blocks(channels(g)) : !is_sparse(g) ? 0 :
-	    div_up(cpu_blocks(channels(g)), g->in_jobs);
+	int blocks = g->pixels ? cpu_blocks(outer_channels(g)) :
+	    !outer_is_sparse(g) ? 0 : div_up(cpu_blocks(outer_channels(g)),
+	    g->in_jobs);
 
-	return places(g->chunk) * (size_t)(blocks * cpu_lanes()) *
+	return outer_places(g->chunk) * (size_t)(blocks * cpu_lanes()) *
 	    sizeof(float);
 }
 
 size_t
 outer_parts(const struct outer *g)
 {
-	return g->parts > 1 ? (size_t)g->parts * part_bytes(g) : 0;
+	return g->parts > 1 ? (size_t)g->parts * outer_part_bytes(g) : 0;
 }
 
 size_t
 outer_scratch(const struct outer *g)
 {
-	size_t window = (size_t)div_up(cpu_blocks(channels(g)), g->in_jobs) *
-	    (size_t)div_up(cpu_blocks(g->out), g->out_jobs);
+	size_t window = (size_t)div_up(cpu_blocks(outer_channels(g)),
+	    g->in_jobs) * (size_t)div_up(cpu_blocks(g->out), g->out_jobs);
 
-	return meet_bytes(g) + close_bytes(g) + (g->parts > 1 ? 0 :
-	    window * cell(g) * sizeof(float));
+	return outer_meet_bytes(g) + outer_packed_bytes(g) + (g->parts > 1 ? 0 :
+	    window * outer_cell(g) * sizeof(float));
 }
 
 /* ---- a job ---- */
 
 static void
-find_chunk(const struct outer *g, int i, struct chunk *c)
+outer_find_chunk(const struct outer *g, int i, struct outer_chunk *c)
 {
 	for (int d = 2; d >= 0; d--) {
 		int n = div_up(g->y[d], g->chunk[d]);
@@ -203,21 +207,22 @@ find_chunk(const struct outer *g, int i, struct chunk *c)
 
 /* Numbers from one image to the next. */
 static size_t
-image(const int d[3], int channels)
+outer_image(const int d[3], int channels)
 {
 	return (size_t)d[1] * (size_t)d[2] * (size_t)cpu_padded(channels);
 }
 
 /* Of y, where place ${at} of a clip lies. */
 static long
-start(const struct outer *g, int clip, const int at[3])
+outer_start(const struct outer *g, int clip, const int at[3])
 {
-	return (long)image(g->y, g->out) * (clip * g->y[0] + at[0]) +
+	return (long)outer_image(g->y, g->out) * (clip * g->y[0] + at[0]) +
 	    ((long)at[1] * g->y[2] + at[2]) * cpu_lanes();
 }
 
 static void
-meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
+outer_meet_tap(const struct outer *g, const struct outer_chunk *c, int tap,
+    struct outer_meet *m)
 {
 	int at[3] = { tap / g->k[2] / g->k[1], tap / g->k[2] % g->k[1],
 	    tap % g->k[2] };
@@ -225,17 +230,18 @@ meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 	struct outer_walk *w = &m->walk;
 
 	if (g->pixels) {
-		size_t row = (size_t)cpu_padded(channels(g));
+		size_t row = (size_t)cpu_padded(outer_channels(g));
 
 		for (int d = 0; d < 3; d++)
 			n[d] = c->to[d] - c->from[d];
 		*w = (struct outer_walk){ .images = n[0], .rows = n[1],
 			.cols = n[2], .x = { row * (size_t)(n[1] * n[2]),
 			    row * (size_t)n[2], row },
-			.y = { image(g->y, g->out), (size_t)(g->y[2] * lanes),
+			.y = { outer_image(g->y, g->out),
+			(size_t)(g->y[2] * lanes),
 			    (size_t)lanes } };
 		m->x = 0;
-		m->y = start(g, c->clip, c->from);
+		m->y = outer_start(g, c->clip, c->from);
 		return;
 	}
 	for (int d = 0; d < 3; d++) {
@@ -250,18 +256,18 @@ meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 		in[d] = from[d] * s - before;
 	}
 	if (n[0] * n[1] * n[2] == 0) {
-		*m = (struct meet){ .walk = { .images = 0 } };
+		*m = (struct outer_meet){ .walk = { .images = 0 } };
 		return;
 	}
 	*w = (struct outer_walk){ .images = n[0], .rows = n[1], .cols = n[2],
-		.x = { image(g->x, g->in) * (size_t)g->s[0],
+		.x = { outer_image(g->x, g->in) * (size_t)g->s[0],
 		    (size_t)(g->x[2] * g->s[1] * lanes),
 		    (size_t)(g->s[2] * lanes) },
-		.y = { image(g->y, g->out), (size_t)(g->y[2] * lanes),
+		.y = { outer_image(g->y, g->out), (size_t)(g->y[2] * lanes),
 		    (size_t)lanes } };
-	m->x = (long)image(g->x, g->in) * (c->clip * g->x[0] + in[0]) +
+	m->x = (long)outer_image(g->x, g->in) * (c->clip * g->x[0] + in[0]) +
 	    ((long)in[1] * g->x[2] + in[2]) * lanes;
-	m->y = start(g, c->clip, from);
+	m->y = outer_start(g, c->clip, from);
 	if (w->x[1] == w->x[2] * (size_t)w->cols &&
 	    w->y[1] == w->y[2] * (size_t)w->cols) {
 		w->cols *= w->rows;
@@ -270,16 +276,16 @@ meet_tap(const struct outer *g, const struct chunk *c, int tap, struct meet *m)
 }
 
 /* What a job adds up: its cells, the sums, where copies of x go. */
-struct job {
+struct outer_job {
 	const struct outer *g;
-	struct cells v;
+	struct outer_cells v;
 	const float *x, *y;
 	float *sums, *close;
 };
 
 /* A chunk of a block of x, places one behind the other, into ${to}. */
 static void
-bring_close(float *to, const float *x, const struct outer_walk *w)
+outer_pack(float *to, const float *x, const struct outer_walk *w)
 {
 	size_t lanes = (size_t)cpu_lanes();
 
@@ -298,33 +304,33 @@ bring_close(float *to, const float *x, const struct outer_walk *w)
  * y: without it a thread of some 90 GF/s waits a fifth of its time.
  */
 static void
-add_chunk(const struct job *job, const struct meet *meet,
-    const struct meet *next, int more)
+outer_add_chunk(const struct outer_job *job, const struct outer_meet *meet,
+    const struct outer_meet *next, int more)
 {
 	const struct outer_kernels *k = outer_kernels_pick();
 	const struct outer *g = job->g;
-	const struct cells *v = &job->v;
+	const struct outer_cells *v = &job->v;
 	size_t lanes = (size_t)cpu_lanes();
 	size_t x_block = g->pixels ? lanes : (size_t)(g->x[1] * g->x[2]) *
 	    lanes;
 	size_t y_block = (size_t)(g->y[1] * g->y[2]) * lanes;
-	size_t near = places(g->chunk) * lanes;
+	size_t near = outer_places(g->chunk) * lanes;
 	const float *x = (g->pixels ? job->close : job->x) + x_block *
 	    (size_t)v->in;
 	const float *y = job->y + y_block * (size_t)v->out;
 
-	for (int i = 0; is_sparse(g) && i < v->ins; i++)
-		bring_close(job->close + near * (size_t)i, x + meet->x +
+	for (int i = 0; outer_is_sparse(g) && i < v->ins; i++)
+		outer_pack(job->close + near * (size_t)i, x + meet->x +
 		    x_block * (size_t)i, &meet->walk);
-	for (int j = 0; j < v->outs * v->ins * taps(g); j++) {
-		int tap = j % taps(g), i = j / taps(g) % v->ins;
-		int o = j / taps(g) / v->ins;
-		const struct meet *a = &meet[tap];
+	for (int j = 0; j < v->outs * v->ins * outer_taps(g); j++) {
+		int tap = j % outer_taps(g), i = j / outer_taps(g) % v->ins;
+		int o = j / outer_taps(g) / v->ins;
+		const struct outer_meet *a = &meet[tap];
 		const float *in = x + x_block * (size_t)i;
 		const float *out = y + y_block * (size_t)o, *ahead = NULL;
 		struct outer_walk w = a->walk;
-		float *m = job->sums + cell(g) * (size_t)(o * v->step + i) +
-		    lanes * lanes * (size_t)tap;
+		float *m = job->sums + outer_cell(g) *
+		    (size_t)(o * v->step + i) + lanes * lanes * (size_t)tap;
 
 		if (more && w.images == 0)
 			continue;
@@ -333,7 +339,7 @@ add_chunk(const struct job *job, const struct meet *meet,
 		else if (next != NULL && o == 0 && !g->pixels)
 			ahead = in + next->x + (a->x - meet->x);
 		in += a->x;
-		if (is_sparse(g)) {
+		if (outer_is_sparse(g)) {
 			in = job->close + near * (size_t)i;
 			w.x[2] = lanes;
 			w.x[1] = w.x[2] * (size_t)w.cols;
@@ -346,16 +352,17 @@ add_chunk(const struct job *job, const struct meet *meet,
 
 /* A cell into dw[o][i][tap]. */
 static void
-put(const struct outer *g, float *dw, const float *m, int in, int out)
+outer_put(const struct outer *g, float *dw, const float *m, int in, int out)
 {
-	int lanes = cpu_lanes(), n = taps(g);
-	int outs = g->out - out * lanes, ins = channels(g) - in * lanes;
+	int lanes = cpu_lanes(), n = outer_taps(g);
+	int outs = g->out - out * lanes, ins = outer_channels(g) - in * lanes;
 
 	outs = outs < lanes ? outs : lanes;
 	ins = ins < lanes ? ins : lanes;
 	for (int o = 0; o < outs; o++) {
 		float *to = dw + ((size_t)(out * lanes + o) *
-		    (size_t)channels(g) + (size_t)(in * lanes)) * (size_t)n;
+		    (size_t)outer_channels(g) + (size_t)(in * lanes)) *
+		    (size_t)n;
 
 		if (n == 1) {
 			memcpy(to, m + o * lanes, (size_t)ins * sizeof(float));
@@ -373,50 +380,51 @@ outer_run(const struct outer *g, int job, const float *x, const float *y,
 {
 	int windows = g->in_jobs * g->out_jobs, part = job / windows;
 	int a = job % windows % g->in_jobs, b = job % windows / g->in_jobs;
-	int from = (int)((long)chunks(g) * part / g->parts);
-	int to = (int)((long)chunks(g) * (part + 1) / g->parts);
-	int ins = cpu_blocks(channels(g)), outs = cpu_blocks(g->out);
-	struct cells v = { .in = ins * a / g->in_jobs,
+	int from = (int)((long)outer_chunks(g) * part / g->parts);
+	int to = (int)((long)outer_chunks(g) * (part + 1) / g->parts);
+	int ins = cpu_blocks(outer_channels(g)), outs = cpu_blocks(g->out);
+	struct outer_cells v = { .in = ins * a / g->in_jobs,
 		.ins = ins * (a + 1) / g->in_jobs - ins * a / g->in_jobs,
 		.out = outs * b / g->out_jobs,
 		.outs = outs * (b + 1) / g->out_jobs - outs * b / g->out_jobs };
-	struct meet *meet = scratch, next;
-	float *close = (float *)((char *)scratch + meet_bytes(g));
-	struct job j = { .g = g, .v = v, .x = x, .y = y, .close = close,
-		.sums = close + close_bytes(g) / sizeof(float) };
-	struct chunk c;
+	struct outer_meet *meet = scratch, next;
+	float *close = (float *)((char *)scratch + outer_meet_bytes(g));
+	struct outer_job j = { .g = g, .v = v, .x = x, .y = y, .close = close,
+		.sums = close + outer_packed_bytes(g) / sizeof(float) };
+	struct outer_chunk c;
 
 	j.v.step = v.ins;
 	if (g->parts > 1) {
 		j.v.step = ins;
-		j.sums = parts + part_bytes(g) / sizeof(float) * (size_t)part +
-		    cell(g) * (size_t)(v.out * ins + v.in);
+		j.sums = parts + outer_part_bytes(g) / sizeof(float) *
+		    (size_t)part + outer_cell(g) * (size_t)(v.out * ins + v.in);
 	}
 	for (int i = from; i < to; i++) {
-		find_chunk(g, i, &c);
-		for (int tap = 0; tap < taps(g); tap++)
-			meet_tap(g, &c, tap, &meet[tap]);
+		outer_find_chunk(g, i, &c);
+		for (int tap = 0; tap < outer_taps(g); tap++)
+			outer_meet_tap(g, &c, tap, &meet[tap]);
 		if (g->pixels)
-			outer_gather(g, close, (size_t)cpu_padded(channels(g)),
-			    x, c.clip, c.from, c.to);
-		find_chunk(g, i + 1, &c);
+			outer_gather(g, close,
+			    (size_t)cpu_padded(outer_channels(g)), x, c.clip,
+			    c.from, c.to);
+		outer_find_chunk(g, i + 1, &c);
 		if (i + 1 < to)
-			meet_tap(g, &c, 0, &next);
-		add_chunk(&j, meet, i + 1 < to ? &next : NULL, i > from);
+			outer_meet_tap(g, &c, 0, &next);
+		outer_add_chunk(&j, meet, i + 1 < to ? &next : NULL, i > from);
 	}
 	for (int i = 0; g->parts == 1 && i < v.ins * v.outs; i++)
-		put(g, dw, j.sums + cell(g) * (size_t)i, v.in + i % v.ins,
-		    v.out + i / v.ins);
+		outer_put(g, dw, j.sums + outer_cell(g) * (size_t)i,
+		    v.in + i % v.ins, v.out + i / v.ins);
 }
 
 void
 outer_add(const struct outer *g, int job, float *dw, float *parts)
 {
-	float *sum = parts + cell(g) * (size_t)job;
+	float *sum = parts + outer_cell(g) * (size_t)job;
 
 	for (int i = 1; i < g->parts; i++)
-		kernels_pick()->add(sum, sum, sum + part_bytes(g) /
-		    sizeof(float) * (size_t)i, cell(g));
-	put(g, dw, sum, job % cpu_blocks(channels(g)), job /
-	    cpu_blocks(channels(g)));
+		kernels_pick()->add(sum, sum, sum + outer_part_bytes(g) /
+		    sizeof(float) * (size_t)i, outer_cell(g));
+	outer_put(g, dw, sum, job % cpu_blocks(outer_channels(g)), job /
+	    cpu_blocks(outer_channels(g)));
 }

@@ -14,7 +14,7 @@
 #include "backend/cpu/wide.h"
 
 INLINE void
-sum_places(float *m, const float *x, const float *y,
+outer_kernel_sum_places(float *m, const float *x, const float *y,
     const struct outer_walk *w, int more, int fetch, const float *ahead,
     const size_t step[3])
 {
@@ -52,13 +52,15 @@ sum_places(float *m, const float *x, const float *y,
 }
 
 static void
-sum(float *m, const float *x, const float *y, const struct outer_walk *w,
-    int more, const float *ahead, const size_t step[3])
+outer_kernel_sum(float *m, const float *x, const float *y,
+    const struct outer_walk *w, int more, const float *ahead,
+    const size_t step[3])
 {
 	if (ahead != NULL)
-		sum_places(m, x, y, w, more, 1, ahead, step);
+		outer_kernel_sum_places(m, x, y, w, more, 1, ahead, step);
 	else
-		sum_places(m, x, y, w, more, 0, NULL, NULL);
+		outer_kernel_sum_places(m, x, y, w, more, 0, NULL, NULL);
 }
 
-const struct outer_kernels ISA_PASTE(outer_kernels, VT_ISA) = { .sum = sum };
+const struct outer_kernels ISA_PASTE(outer_kernels,
+    VT_ISA) = { .sum = outer_kernel_sum };

@@ -9,8 +9,8 @@ enum { WIDE = 8 };			/* numbers copied at a time */
  * to the next; ${row} NULL: a row of zeros; ${wide}: WIDE numbers may be
  * written. */
 static void
-gather_row(const struct outer *g, float *out, size_t step, const float *row,
-    int from, int to, int wide)
+outer_gather_row(const struct outer *g, float *out, size_t step,
+    const float *row, int from, int to, int wide)
 {
 	int k = g->k[2], w = g->x[2];
 
@@ -30,8 +30,8 @@ gather_row(const struct outer *g, float *out, size_t step, const float *row,
 /* The taps of all channels for one row of y, ${t} and ${h}.  Runs follow one
  * another: what is written beyond one belongs to the next. */
 static void
-gather_places(const struct outer *g, float *out, size_t step, const float *x,
-    int clip, int t, int h, int from, int to)
+outer_gather_places(const struct outer *g, float *out, size_t step,
+    const float *x, int clip, int t, int h, int from, int to)
 {
 	size_t plane = (size_t)g->x[1] * (size_t)g->x[2];
 	int n = g->in * g->k[0] * g->k[1], k = g->k[2];
@@ -45,8 +45,8 @@ gather_places(const struct outer *g, float *out, size_t step, const float *x,
 		if (i >= 0 && i < g->x[0] && j >= 0 && j < g->x[1])
 			row = x + plane * (size_t)((clip * g->x[0] + i) *
 			    g->in + channel) + (size_t)(j * g->x[2]);
-		gather_row(g, out + q * k, step, row, from, to, k <= WIDE &&
-		    (q * k + WIDE) <= n * k);
+		outer_gather_row(g, out + q * k, step, row, from, to,
+		    k <= WIDE && (q * k + WIDE) <= n * k);
 	}
 }
 
@@ -56,8 +56,8 @@ outer_gather(const struct outer *g, float *out, size_t step, const float *x,
 {
 	for (int t = from[0]; t < to[0]; t++)
 		for (int h = from[1]; h < to[1]; h++) {
-			gather_places(g, out, step, x, clip, t, h, from[2],
-			    to[2]);
+			outer_gather_places(g, out, step, x, clip, t, h,
+			    from[2], to[2]);
 			out += step * (size_t)(to[2] - from[2]);
 		}
 }

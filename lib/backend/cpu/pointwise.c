@@ -14,7 +14,7 @@
  */
 
 static void
-input_image(int i, int thread, void *arg)
+cpu_input_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	size_t hw = cpu_places(&t->out), C = (size_t)t->out.c;
@@ -36,13 +36,13 @@ input_image(int i, int thread, void *arg)
 }
 
 static size_t
-input_scratch(const struct task *t)
+cpu_input_scratch(const struct task *t)
 {
 	return (size_t)t->out.c * 256 * sizeof(float);
 }
 
 static void
-input_forward(struct task *t)
+cpu_input_forward(struct task *t)
 {
 	float *value = t->scratch;
 
@@ -50,17 +50,17 @@ input_forward(struct task *t)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = (float)((v / 255.0 -
 			    t->op->mean[c]) / t->op->sd[c]);
-	cpu_run(t, cpu_images(&t->out), input_image, t);
+	cpu_run(t, cpu_images(&t->out), cpu_input_image, t);
 }
 
 const struct op_impl cpu_input = {
-	.scratch = input_scratch, .forward = input_forward,
+	.scratch = cpu_input_scratch, .forward = cpu_input_forward,
 };
 
 /* ---- relu ---- */
 
 static void
-relu_range(size_t from, size_t to, void *arg)
+cpu_relu_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -69,13 +69,13 @@ relu_range(size_t from, size_t to, void *arg)
 }
 
 static void
-relu_forward(struct task *t)
+cpu_relu_forward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, relu_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_relu_range, t);
 }
 
 static void
-relu_back_range(size_t from, size_t to, void *arg)
+cpu_relu_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -84,21 +84,22 @@ relu_back_range(size_t from, size_t to, void *arg)
 }
 
 static void
-relu_backward(struct task *t)
+cpu_relu_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, relu_back_range, t);
+		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
+		    cpu_relu_back_range, t);
 }
 
 const struct op_impl cpu_relu = {
-	.reads = READS_Y, .prepare = cpu_blocked, .forward = relu_forward,
-	.backward = relu_backward,
+	.reads = READS_Y, .prepare = cpu_blocked, .forward = cpu_relu_forward,
+	.backward = cpu_relu_backward,
 };
 
 /* ---- relu6 ---- */
 
 static void
-relu6_range(size_t from, size_t to, void *arg)
+cpu_relu6_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -107,13 +108,13 @@ relu6_range(size_t from, size_t to, void *arg)
 }
 
 static void
-relu6_forward(struct task *t)
+cpu_relu6_forward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, relu6_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_relu6_range, t);
 }
 
 static void
-relu6_back_range(size_t from, size_t to, void *arg)
+cpu_relu6_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -123,70 +124,71 @@ relu6_back_range(size_t from, size_t to, void *arg)
 }
 
 static void
-relu6_backward(struct task *t)
+cpu_relu6_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
 		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    relu6_back_range, t);
+		    cpu_relu6_back_range, t);
 }
 
 const struct op_impl cpu_relu6 = {
-	.reads = READS_Y, .forward = relu6_forward, .backward = relu6_backward,
+	.reads = READS_Y, .forward = cpu_relu6_forward,
+	.backward = cpu_relu6_backward,
 };
 
 /* ---- scale: by a constant or a parameter ---- */
 
 static float
-scale_factor(const struct task *t)
+cpu_scale_factor(const struct task *t)
 {
 	return t->op->trained ? *(const float *)t->w[0] :
 	    (float)op_factor(t->op, t->in[0].c);
 }
 
 static void
-scale_range(size_t from, size_t to, void *arg)
+cpu_scale_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
-	cpu_k(t)->scale((float *)t->y + from, scale_factor(t),
+	cpu_k(t)->scale((float *)t->y + from, cpu_scale_factor(t),
 	    (const float *)t->x[0] + from, to - from, 0);
 }
 
 static void
-scale_forward(struct task *t)
+cpu_scale_forward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, scale_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_scale_range, t);
 }
 
 /* The gradient, and a part of the factor's for each range. */
 static void
-scale_back_range(size_t from, size_t to, void *arg)
+cpu_scale_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 	const float *dy = (const float *)t->dy + from;
 
 	if (t->dx[0] != NULL)
-		cpu_k(t)->scale((float *)t->dx[0] + from, scale_factor(t), dy,
-		    to - from, t->accumulate[0]);
+		cpu_k(t)->scale((float *)t->dx[0] + from, cpu_scale_factor(t),
+		    dy, to - from, t->accumulate[0]);
 	if (t->wants_dw)
 		((double *)t->scratch)[from / GRAIN] = cpu_k(t)->dot(dy,
 		    (const float *)t->x[0] + from, to - from);
 }
 
 static size_t
-scale_scratch(const struct task *t)
+cpu_scale_scratch(const struct task *t)
 {
 	return t->wants_dw ? (cpu_floats(&t->out) / GRAIN + 1) *
 	    sizeof(double) : 0;
 }
 
 static void
-scale_backward(struct task *t)
+cpu_scale_backward(struct task *t)
 {
 	size_t n = cpu_floats(&t->out);
 	double sum = 0;
 
-	cpu_ranges(cpu_of(t), n, GRAIN, scale_back_range, t);
+	cpu_ranges(cpu_of(t), n, GRAIN, cpu_scale_back_range, t);
 	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->wants_dw; i++)
 		sum += ((const double *)t->scratch)[i];
 	if (t->wants_dw)
@@ -194,14 +196,14 @@ scale_backward(struct task *t)
 }
 
 const struct op_impl cpu_scale = {
-	.reads = READS_X_DW, .scratch = scale_scratch, .forward = scale_forward,
-	.backward = scale_backward,
+	.reads = READS_X_DW, .scratch = cpu_scale_scratch,
+	.forward = cpu_scale_forward, .backward = cpu_scale_backward,
 };
 
 /* ---- add ---- */
 
 static void
-add_range(size_t from, size_t to, void *arg)
+cpu_add_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 	float *y = (float *)t->y + from;
@@ -213,13 +215,13 @@ add_range(size_t from, size_t to, void *arg)
 }
 
 static void
-add_forward(struct task *t)
+cpu_add_forward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, add_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_add_range, t);
 }
 
 static void
-add_back_range(size_t from, size_t to, void *arg)
+cpu_add_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
@@ -231,14 +233,15 @@ add_back_range(size_t from, size_t to, void *arg)
 }
 
 static void
-add_backward(struct task *t)
+cpu_add_backward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, add_back_range, t);
+	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_add_back_range,
+	    t);
 }
 
 const struct op_impl cpu_add = {
-	.prepare = cpu_blocked, .forward = add_forward,
-	.backward = add_backward,
+	.prepare = cpu_blocked, .forward = cpu_add_forward,
+	.backward = cpu_add_backward,
 };
 
 /*
@@ -251,7 +254,7 @@ const struct op_impl cpu_add = {
 
 /* Move block ${b} of image ${i}; ${sign} -1 moves gradients back. */
 static void
-shift_block(struct task *t, const float *from, float *to, int i, int b,
+cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
     int sign, int more)
 {
 	const struct dims *d = &t->out;
@@ -282,51 +285,52 @@ shift_block(struct task *t, const float *from, float *to, int i, int b,
 }
 
 static void
-shift_part(int part, int thread, void *arg)
+cpu_shift_part(int part, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c);
 
 	(void)thread;
-	shift_block(t, t->x[0], t->y, part / blocks, part % blocks, 1, 0);
+	cpu_shift_block(t, t->x[0], t->y, part / blocks, part % blocks, 1, 0);
 }
 
 static void
-shift_forward(struct task *t)
+cpu_shift_forward(struct task *t)
 {
 	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-	    shift_part, t);
+	    cpu_shift_part, t);
 }
 
 static void
-shift_back_part(int part, int thread, void *arg)
+cpu_shift_back_part(int part, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c);
 
 	(void)thread;
-	shift_block(t, t->dy, t->dx[0], part / blocks, part % blocks, -1,
+	cpu_shift_block(t, t->dy, t->dx[0], part / blocks, part % blocks, -1,
 	    t->accumulate[0]);
 }
 
 static void
-shift_backward(struct task *t)
+cpu_shift_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    shift_back_part, t);
+		    cpu_shift_back_part, t);
 }
 
 const struct op_impl cpu_shift = {
-	.prepare = cpu_blocked, .forward = shift_forward,
-	.backward = shift_backward,
+	.prepare = cpu_blocked, .forward = cpu_shift_forward,
+	.backward = cpu_shift_backward,
 };
 
 /* ---- dropout: drawn by clip and place, as ref does ---- */
 
 /* to (+)= from * (0 or 1 / (1 - rate)) for the images of one clip. */
 static void
-drop(struct task *t, const float *from, float *to, int clip, int more)
+cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
+    int more)
 {
 	const struct dims *d = &t->out;
 	uint64_t g = t->feed->clip[clip];
@@ -355,26 +359,26 @@ drop(struct task *t, const float *from, float *to, int clip, int more)
 }
 
 static void
-dropout_forward(struct task *t)
+cpu_dropout_forward(struct task *t)
 {
 	/* The lanes beyond the last channel stay 0. */
 	memcpy(t->y, t->x[0], cpu_floats(&t->out) * sizeof(float));
 	for (int i = 0; i < t->out.n && t->training; i++)
-		drop(t, t->x[0], t->y, i, 0);
+		cpu_pointwise_drop(t, t->x[0], t->y, i, 0);
 }
 
 static void
-dropout_backward(struct task *t)
+cpu_dropout_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
 	if (!t->accumulate[0])
 		memset(t->dx[0], 0, cpu_floats(&t->out) * sizeof(float));
 	for (int i = 0; i < t->out.n; i++)
-		drop(t, t->dy, t->dx[0], i, 1);
+		cpu_pointwise_drop(t, t->dy, t->dx[0], i, 1);
 }
 
 const struct op_impl cpu_dropout = {
-	.prepare = cpu_blocked, .forward = dropout_forward,
-	.backward = dropout_backward,
+	.prepare = cpu_blocked, .forward = cpu_dropout_forward,
+	.backward = cpu_dropout_backward,
 };

@@ -13,7 +13,7 @@
  */
 
 static struct window
-window(const struct task *t)
+cpu_pool_window(const struct task *t)
 {
 	const struct op *op = t->op;
 
@@ -24,7 +24,7 @@ window(const struct task *t)
 
 /* The input image under tap ${a} of output image ${image}; -1: padding. */
 static int
-under(const struct task *t, int image, int a)
+cpu_pool_under(const struct task *t, int image, int a)
 {
 	int frame = image % t->out.t * t->op->s[0] - t->op->p[0] + a;
 
@@ -34,7 +34,7 @@ under(const struct task *t, int image, int a)
 
 /* The output image whose tap ${a} lies over input image ${image}, or -1. */
 static int
-over(const struct task *t, int image, int a)
+cpu_pool_over(const struct task *t, int image, int a)
 {
 	int from = image % t->in[0].t + t->op->p[0] - a;
 	int frame = from / t->op->s[0];
@@ -46,7 +46,7 @@ over(const struct task *t, int image, int a)
 /* ---- maxpool ---- */
 
 static int
-max_prepare(struct task *t)
+cpu_maxpool_prepare(struct task *t)
 {
 	const struct op *op = t->op;
 
@@ -57,33 +57,33 @@ max_prepare(struct task *t)
 }
 
 static size_t
-max_saved(const struct task *t)
+cpu_maxpool_saved(const struct task *t)
 {
 	return cpu_floats(&t->out);	/* a byte each: which tap it was */
 }
 
 static const uint8_t *
-taps_of(const struct task *t, int image, int block)
+cpu_pool_taps_of(const struct task *t, int image, int block)
 {
 	return (const uint8_t *)t->saved + (cpu_plane(&t->out, t->y, image,
 	    block) - (const float *)t->y);
 }
 
 static void
-max_part(int i, int thread, void *arg)
+cpu_maxpool_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct window v = window(t);
+	struct window v = cpu_pool_window(t);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = under(t, i / blocks, a);
+		int from = cpu_pool_under(t, i / blocks, a);
 
 		if (from < 0)
 			continue;
 		cpu_k(t)->maxpool(cpu_plane(&t->out, t->y, i / blocks, b),
-		    (uint8_t *)taps_of(t, i / blocks, b),
+		    (uint8_t *)cpu_pool_taps_of(t, i / blocks, b),
 		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
 		    a * v.k[0] * v.k[1], more);
 		more = 1;
@@ -91,28 +91,30 @@ max_part(int i, int thread, void *arg)
 }
 
 static void
-max_forward(struct task *t)
+cpu_maxpool_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), max_part, t);
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_maxpool_part,
+	    t);
 }
 
 static void
-max_back_part(int i, int thread, void *arg)
+cpu_maxpool_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 	int more = t->accumulate[0];
-	struct window v = window(t);
+	struct window v = cpu_pool_window(t);
 	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = over(t, i / blocks, a);
+		int from = cpu_pool_over(t, i / blocks, a);
 
 		if (from < 0)
 			continue;
 		cpu_k(t)->maxpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    taps_of(t, from, b), &v, a * v.k[0] * v.k[1], more);
+		    cpu_pool_taps_of(t, from, b), &v, a * v.k[0] * v.k[1],
+		    more);
 		more = 1;
 	}
 	if (!more)
@@ -121,70 +123,70 @@ max_back_part(int i, int thread, void *arg)
 }
 
 static void
-max_backward(struct task *t)
+cpu_maxpool_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
 		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
-		    max_back_part, t);
+		    cpu_maxpool_back_part, t);
 }
 
 const struct op_impl cpu_maxpool = {
-	.prepare = max_prepare, .saved = max_saved, .forward = max_forward,
-	.backward = max_backward,
+	.prepare = cpu_maxpool_prepare, .saved = cpu_maxpool_saved,
+	.forward = cpu_maxpool_forward, .backward = cpu_maxpool_backward,
 };
 
 /* ---- avgpool of windows ---- */
 
 /* What the sum over the frame of a window at output image ${image} counts. */
 static float
-frame_weight(const struct task *t, int image)
+cpu_pool_frame_weight(const struct task *t, int image)
 {
 	const int *k = t->op->k;
 	int inside = 0;
 
 	for (int a = 0; a < k[0]; a++)
-		inside += under(t, image, a) >= 0;
+		inside += cpu_pool_under(t, image, a) >= 0;
 	return t->op->cut ? 1.0f / (float)inside :
 	    1.0f / (float)(k[0] * k[1] * k[2]);
 }
 
 static void
-avg_window_part(int i, int thread, void *arg)
+cpu_avgpool_window_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct window v = window(t);
+	struct window v = cpu_pool_window(t);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = under(t, i / blocks, a);
+		int from = cpu_pool_under(t, i / blocks, a);
 
 		if (from < 0)
 			continue;
 		cpu_k(t)->avgpool(cpu_plane(&t->out, t->y, i / blocks, b),
 		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
-		    frame_weight(t, i / blocks), t->op->cut, more);
+		    cpu_pool_frame_weight(t, i / blocks), t->op->cut, more);
 		more = 1;
 	}
 }
 
 static void
-avg_window_back_part(int i, int thread, void *arg)
+cpu_avgpool_window_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 	int more = t->accumulate[0];
-	struct window v = window(t);
+	struct window v = cpu_pool_window(t);
 	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = over(t, i / blocks, a);
+		int from = cpu_pool_over(t, i / blocks, a);
 
 		if (from < 0)
 			continue;
 		cpu_k(t)->avgpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    &v, frame_weight(t, from), t->op->cut, more);
+		    &v, cpu_pool_frame_weight(t, from), t->op->cut, more);
 		more = 1;
 	}
 	if (!more)
@@ -199,7 +201,7 @@ avg_window_back_part(int i, int thread, void *arg)
  * time.  Anything else place by place.
  */
 static int
-whole_planes(const struct task *t)
+cpu_pool_whole_planes(const struct task *t)
 {
 	int over = t->op->over;
 
@@ -210,25 +212,26 @@ whole_planes(const struct task *t)
 
 /* How many input images an output image averages, and from which one on. */
 static int
-frames(const struct task *t)
+cpu_pool_frames(const struct task *t)
 {
 	return t->in[0].t / t->out.t;
 }
 
 static double
-share(const struct task *t)
+cpu_pool_share(const struct task *t)
 {
 	return (double)dims_count(&t->out) / (double)dims_count(&t->in[0]);
 }
 
 static void
-avg_part(int i, int thread, void *arg)
+cpu_avgpool_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(), n = frames(t);
+	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(),
+	    n = cpu_pool_frames(t);
 	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
 	float *y = cpu_plane(&t->out, t->y, i / blocks, i % blocks);
-	float factor = (float)share(t), sum[LANES_MAX];
+	float factor = (float)cpu_pool_share(t), sum[LANES_MAX];
 
 	(void)thread;
 	for (int f = 0; f < n; f++) {
@@ -250,7 +253,7 @@ avg_part(int i, int thread, void *arg)
  * ${from} on: ${n[0]} rows of ${n[1]}.
  */
 static void
-averaged(const struct task *t, size_t place, size_t *from, int n[2])
+cpu_pool_averaged(const struct task *t, size_t place, size_t *from, int n[2])
 {
 	const struct dims *in = &t->in[0];
 	int over = t->op->over;
@@ -262,7 +265,7 @@ averaged(const struct task *t, size_t place, size_t *from, int n[2])
 }
 
 static void
-avg_places_part(int i, int thread, void *arg)
+cpu_avgpool_places_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
@@ -272,21 +275,21 @@ avg_places_part(int i, int thread, void *arg)
 	(void)thread;
 	memset(cpu_plane(out, t->y, i, 0), 0, cpu_image(out) * sizeof(float));
 	for (size_t k = 0; k < places * (size_t)out->c; k++) {
-		int c = (int)(k / places), images = frames(t);
+		int c = (int)(k / places), images = cpu_pool_frames(t);
 		double sum = 0;
 
-		averaged(t, k % places, &from, n);
+		cpu_pool_averaged(t, k % places, &from, n);
 		for (int f = 0; f < images * n[0] * n[1]; f++)
 			sum += *cpu_element(in, t->x[0], i * images +
 			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
 			    in->w + f % n[1]), c);
 		*cpu_element(out, t->y, i, k % places, c) =
-		    (float)(sum * share(t));
+		    (float)(sum * cpu_pool_share(t));
 	}
 }
 
 static void
-avg_places_back_part(int i, int thread, void *arg)
+cpu_avgpool_places_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
@@ -295,14 +298,14 @@ avg_places_back_part(int i, int thread, void *arg)
 
 	(void)thread;
 	if (!t->accumulate[0])
-		memset(cpu_plane(in, t->dx[0], i * frames(t), 0), 0,
-		    (size_t)frames(t) * cpu_image(in) * sizeof(float));
+		memset(cpu_plane(in, t->dx[0], i * cpu_pool_frames(t), 0), 0,
+		    (size_t)cpu_pool_frames(t) * cpu_image(in) * sizeof(float));
 	for (size_t k = 0; k < places * (size_t)out->c; k++) {
-		int c = (int)(k / places), images = frames(t);
+		int c = (int)(k / places), images = cpu_pool_frames(t);
 		float dy = *cpu_element(out, t->dy, i, k % places, c) *
-		    (float)share(t);
+		    (float)cpu_pool_share(t);
 
-		averaged(t, k % places, &from, n);
+		cpu_pool_averaged(t, k % places, &from, n);
 		for (int f = 0; f < images * n[0] * n[1]; f++)
 			*cpu_element(in, t->dx[0], i * images +
 			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
@@ -311,26 +314,27 @@ avg_places_back_part(int i, int thread, void *arg)
 }
 
 static void
-avg_forward(struct task *t)
+cpu_avgpool_forward(struct task *t)
 {
 	if (t->op->over == 0)
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    avg_window_part, t);
-	else if (whole_planes(t))
+		    cpu_avgpool_window_part, t);
+	else if (cpu_pool_whole_planes(t))
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    avg_part, t);
+		    cpu_avgpool_part, t);
 	else
-		cpu_run(t, cpu_images(&t->out), avg_places_part, t);
+		cpu_run(t, cpu_images(&t->out), cpu_avgpool_places_part, t);
 }
 
 static void
-avg_back_part(int i, int thread, void *arg)
+cpu_avgpool_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(), n = frames(t);
+	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(),
+	    n = cpu_pool_frames(t);
 	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
 	const float *dy = cpu_plane(&t->out, t->dy, i / blocks, i % blocks);
-	float factor = (float)share(t), v[LANES_MAX];
+	float factor = (float)cpu_pool_share(t), v[LANES_MAX];
 
 	(void)thread;
 	for (int f = 0; f < n; f++) {
@@ -349,27 +353,28 @@ avg_back_part(int i, int thread, void *arg)
 }
 
 static void
-avg_backward(struct task *t)
+cpu_avgpool_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
 	if (t->op->over == 0)
 		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
-		    avg_window_back_part, t);
-	else if (whole_planes(t))
+		    cpu_avgpool_window_back_part, t);
+	else if (cpu_pool_whole_planes(t))
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    avg_back_part, t);
+		    cpu_avgpool_back_part, t);
 	else
-		cpu_run(t, cpu_images(&t->out), avg_places_back_part, t);
+		cpu_run(t, cpu_images(&t->out), cpu_avgpool_places_back_part,
+		    t);
 }
 
 static int
-avg_prepare(struct task *t)
+cpu_avgpool_prepare(struct task *t)
 {
 	return t->op->over == 0 ? cpu_blocked(t) : 0;
 }
 
 const struct op_impl cpu_avgpool = {
-	.prepare = avg_prepare,
-	.forward = avg_forward, .backward = avg_backward,
+	.prepare = cpu_avgpool_prepare,
+	.forward = cpu_avgpool_forward, .backward = cpu_avgpool_backward,
 };

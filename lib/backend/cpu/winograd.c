@@ -39,7 +39,7 @@ winograd_slices(const struct winograd *g)
 }
 
 static size_t
-slice_floats(const struct winograd *g)
+winograd_slice_floats(const struct winograd *g)
 {
 	return (size_t)WINOGRAD_ELEMENTS * cpu_padded(g->in) * 2 * cpu_lanes();
 }
@@ -47,11 +47,12 @@ slice_floats(const struct winograd *g)
 size_t
 winograd_weights(const struct winograd *g)
 {
-	return slice_floats(g) * (size_t)winograd_slices(g) * sizeof(float);
+	return winograd_slice_floats(g) * (size_t)winograd_slices(g) *
+	    sizeof(float);
 }
 
 static size_t
-rows_of(int tiles)
+winograd_rows_of(int tiles)
 {
 	return (size_t)div_up(tiles, WINOGRAD_ROWS) * WINOGRAD_ROWS;
 }
@@ -59,13 +60,13 @@ rows_of(int tiles)
 /* From one element to the next: a line more than there is, since powers of two
  * would put all 36 into a few sets of the cache. */
 static size_t
-v_step(const struct winograd *g, size_t rows)
+winograd_v_step(const struct winograd *g, size_t rows)
 {
 	return rows * (size_t)cpu_padded(g->in) + (size_t)cpu_lanes();
 }
 
 static size_t
-m_step(size_t rows)
+winograd_m_step(size_t rows)
 {
 	return rows * 2 * (size_t)cpu_lanes() + (size_t)cpu_lanes();
 }
@@ -73,16 +74,17 @@ m_step(size_t rows)
 size_t
 winograd_scratch(const struct winograd *g, int tiles)
 {
-	size_t rows = rows_of(tiles);
+	size_t rows = winograd_rows_of(tiles);
 
-	return WINOGRAD_ELEMENTS * (v_step(g, rows) + m_step(rows)) *
-	    sizeof(float);
+	return WINOGRAD_ELEMENTS *
+	    (winograd_v_step(g, rows) + winograd_m_step(rows)) * sizeof(float);
 }
 
 /* The taps of input channel ${c} to a block of output channels from ${first},
  * [9][lanes]. */
 static void
-gather(const struct winograd *g, float *w, const float *outer, int c, int first)
+winograd_gather(const struct winograd *g, float *w, const float *outer, int c,
+    int first)
 {
 	int lanes = cpu_lanes();
 
@@ -104,8 +106,8 @@ gather(const struct winograd *g, float *w, const float *outer, int c, int first)
  * one more than there are.
  */
 static void
-gather_block(const struct winograd *g, float *w, const float *outer, int c,
-    int first)
+winograd_gather_block(const struct winograd *g, float *w, const float *outer,
+    int c, int first)
 {
 	const struct direct_kernels *k = direct_kernels_pick();
 	float square[LANES_MAX * LANES_MAX] __attribute__((aligned(64)));
@@ -123,7 +125,7 @@ gather_block(const struct winograd *g, float *w, const float *outer, int c,
 	whole = whole && g->turned && g->out_step == 9;
 	for (int i = 0; i < n; i++, from += g->in_step, w += 9 * lanes) {
 		if (!whole || (c + i + 1 == g->in && first + n == g->out)) {
-			gather(g, w, outer, c + i, first);
+			winograd_gather(g, w, outer, c + i, first);
 			continue;
 		}
 		k->turn(square, lanes, from, 9);
@@ -146,14 +148,14 @@ winograd_order(const struct winograd *g, int slice, const float *outer,
 	    __attribute__((aligned(64)));
 	float w[2][9 * LANES_MAX * LANES_MAX] __attribute__((aligned(64)));
 	int lanes = cpu_lanes(), in = cpu_padded(g->in);
-	float *u = (float *)inner + slice_floats(g) * (size_t)slice;
+	float *u = (float *)inner + winograd_slice_floats(g) * (size_t)slice;
 	size_t step = (size_t)in * 2 * (size_t)lanes;
 	size_t run = SOME * 2 * (size_t)lanes;
 
 	for (int c = 0; c < in; c += SOME, u += run) {
 		for (int j = 0; j < 2 && c % lanes == 0; j++)
-			gather_block(g, w[j], outer, c, (slice * 2 + j) *
-			    lanes);
+			winograd_gather_block(g, w[j], outer, c,
+			    (slice * 2 + j) * lanes);
 		for (int i = 0; i < 2 * SOME; i++)
 			k->weights(part + i * lanes, run, w[i % 2] +
 			    (c % lanes + i / 2) * 9 * lanes);
@@ -164,7 +166,7 @@ winograd_order(const struct winograd *g, int slice, const float *outer,
 }
 
 static struct winograd_plane
-plane(const struct winograd *g, const void *x, int image, int block)
+winograd_plane_of(const struct winograd *g, const void *x, int image, int block)
 {
 	return winograd_plane(x, g->bf16, g->in, g->in_h, g->in_w, image,
 	    block);
@@ -176,7 +178,7 @@ plane(const struct winograd *g, const void *x, int image, int block)
  * third cache, so 115, of which 50 are arithmetic.
  */
 static void
-transform(const struct winograd *g, const struct winograd_tiles *t,
+winograd_transform(const struct winograd *g, const struct winograd_tiles *t,
     const void *x, float *v, size_t rows)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
@@ -186,17 +188,17 @@ transform(const struct winograd *g, const struct winograd_tiles *t,
 		const struct winograd_tile *a = &t->tile[i % t->n];
 		int at[2] = { a->at[0] - g->p[0], a->at[1] - g->p[1] };
 		int b = i / t->n, j = i + WINOGRAD_AHEAD;
-		struct winograd_plane in = plane(g, x, a->image, b);
+		struct winograd_plane in = winograd_plane_of(g, x, a->image, b);
 
 		if (j < n) {
 			const struct winograd_tile *next = &t->tile[j % t->n];
-			struct winograd_plane far = plane(g, x, next->image,
-			    j / t->n);
+			struct winograd_plane far = winograd_plane_of(g, x,
+			    next->image, j / t->n);
 
 			winograd_fetch(&far, next->at, 1);
 		}
 		k->input(v + (rows * b + (size_t)(i % t->n)) * lanes,
-		    v_step(g, rows), &in, at, a->n);
+		    winograd_v_step(g, rows), &in, at, a->n);
 	}
 }
 
@@ -207,7 +209,7 @@ transform(const struct winograd *g, const struct winograd_tiles *t,
  * 12.8, 512 of 7 x 7, 1.6 MB, 15.3 -> 14.4.
  */
 static int
-is_large(const struct winograd *g)
+winograd_is_large(const struct winograd *g)
 {
 	return (size_t)g->images * g->out_h * g->out_w * cpu_padded(g->out) *
 	    sizeof(float) >= (size_t)1 << 20;
@@ -215,16 +217,17 @@ is_large(const struct winograd *g)
 
 /* One element's products, of those tiles that have it and some more. */
 static void
-multiply(const struct winograd *g, const struct winograd_tiles *t, int e,
-    float *m, const float *v, size_t rows, const float *u)
+winograd_multiply(const struct winograd *g, const struct winograd_tiles *t,
+    int e, float *m, const float *v, size_t rows, const float *u)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), from;
-	size_t n = rows_of(winograd_range(t, e, &from)), r = (size_t)from;
+	size_t n = winograd_rows_of(winograd_range(t, e, &from)),
+	    r = (size_t)from;
 
 	r = r + n > rows ? rows - n : r;
-	m += m_step(rows) * e;
-	v += v_step(g, rows) * e;
+	m += winograd_m_step(rows) * e;
+	v += winograd_v_step(g, rows) * e;
 	for (n += r; r < n; r += WINOGRAD_ROWS)
 		k->product(m + r * 2 * lanes, v + r * lanes, rows * lanes, u,
 		    cpu_blocks(g->in));
@@ -237,18 +240,20 @@ winograd_run(const struct winograd *g, int from, int to, const void *x,
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), in = cpu_blocks(g->in);
 	int out = cpu_blocks(g->out), wide = 2 * lanes;
-	size_t rows = rows_of(to - from), next_m = m_step(rows);
-	float *v = scratch, *m = v + v_step(g, rows) * WINOGRAD_ELEMENTS;
+	size_t rows = winograd_rows_of(to - from),
+	    next_m = winograd_m_step(rows);
+	float *v = scratch, *m = v + winograd_v_step(g, rows) *
+	    WINOGRAD_ELEMENTS;
 	const float *u = w;
 	int how = more ? WINOGRAD_MORE :
-	    !g->bf16 && is_large(g) ? WINOGRAD_STREAM : 0;
+	    !g->bf16 && winograd_is_large(g) ? WINOGRAD_STREAM : 0;
 	struct winograd_tiles t;
 
 	winograd_sort(&t, g->out_h, g->out_w, from, to);
-	transform(g, &t, x, v, rows);
+	winograd_transform(g, &t, x, v, rows);
 	for (int o = 0; o < out; o += 2) {
 		for (int e = 0; e < WINOGRAD_ELEMENTS; e++) {
-			multiply(g, &t, e, m, v, rows, u);
+			winograd_multiply(g, &t, e, m, v, rows, u);
 			u += (size_t)in * lanes * wide;
 		}
 		for (int i = 0; i < t.n; i++) {

@@ -26,7 +26,7 @@ typedef float vec __attribute__((vector_size(4 * L)));
 /* L numbers of bf16, and back: to the nearest, ties to even, NaN stays NaN.
  * (Vectors go by address: passed by value they would need the instructions.) */
 INLINE void
-widen(vec *v, const bf16 *p)
+winograd_kernel_widen(vec *v, const bf16 *p)
 {
 #ifdef __AVX512F__
 	*v = (vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(
@@ -38,7 +38,7 @@ widen(vec *v, const bf16 *p)
 }
 
 INLINE void
-narrow(bf16 *p, const vec *v)
+winograd_kernel_narrow(bf16 *p, const vec *v)
 {
 #ifdef __AVX512F__
 	const __m512i u = (__m512i)*v, upper = _mm512_srli_epi32(u, 16);
@@ -60,7 +60,7 @@ narrow(bf16 *p, const vec *v)
  * does without give 0, and the others' factors are such that weights stay.
  */
 INLINE void
-columns_in(vec o[6], const vec d[6], int n)
+winograd_kernel_cols_in(vec o[6], const vec d[6], int n)
 {
 	vec a = d[4] - 4 * d[2], b = d[3] - 4 * d[1];
 	vec c = d[4] - d[2], e = 2 * (d[3] - d[1]);
@@ -92,70 +92,72 @@ columns_in(vec o[6], const vec d[6], int n)
 
 /* Read the vector ${i} rows and ${j} columns from ${p}. */
 INLINE void
-read_at(vec *v, const struct winograd_plane *x, const char *p, int i, int j,
-    int is_bf16)
+winograd_kernel_read_at(vec *v, const struct winograd_plane *x, const char *p,
+    int i, int j, int is_bf16)
 {
 	long at = ((long)i * x->w + j) * (long)x->step;
 
 	if (is_bf16)
-		widen(v, (const bf16 *)p + at);
+		winograd_kernel_widen(v, (const bf16 *)p + at);
 	else
 		*v = AT((const float *)p + at);
 }
 
 /* Where a tile begins, perhaps outside. */
 INLINE char *
-tile_at(const struct winograd_plane *x, const int at[2], int is_bf16)
+winograd_kernel_tile_at(const struct winograd_plane *x, const int at[2],
+    int is_bf16)
 {
 	return (char *)x->at + ((long)at[0] * x->w + at[1]) * (long)x->step *
 	    (is_bf16 ? 2 : 4);
 }
 
 INLINE void
-input_of(float *v, size_t step, const struct winograd_plane *x,
+winograd_kernel_input_of(float *v, size_t step, const struct winograd_plane *x,
     const int at[2], int rows, int columns, int is_bf16)
 {
 	vec t[6][6], d[6], o[6];
 	int inside = at[0] >= 0 && at[1] >= 0 && at[0] + 6 <= x->h &&
 	    at[1] + 6 <= x->w;
-	const char *from = tile_at(x, at, is_bf16);
+	const char *from = winograd_kernel_tile_at(x, at, is_bf16);
 
 	for (int j = 0; j < 6; j++) {
 		for (int i = 0; i < 6; i++)
 			if (inside || ((unsigned)(at[0] + i) < (unsigned)x->h &&
 			    (unsigned)(at[1] + j) < (unsigned)x->w))
-				read_at(&d[i], x, from, i, j, is_bf16);
+				winograd_kernel_read_at(&d[i], x, from, i, j,
+				    is_bf16);
 			else
 				d[i] = (vec){ 0 };
-		columns_in(o, d, rows);
+		winograd_kernel_cols_in(o, d, rows);
 		for (int i = 0; i < 6; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 6; i++) {
-		columns_in(o, t[i], columns);
+		winograd_kernel_cols_in(o, t[i], columns);
 		for (int j = 0; j < 6; j++)
 			*(vec *)(v + (size_t)(i * 6 + j) * step) = o[j];
 	}
 }
 
 INLINE void
-input_as(float *v, size_t step, const struct winograd_plane *x,
+winograd_kernel_input_as(float *v, size_t step, const struct winograd_plane *x,
     const int at[2], const int n[2], int is_bf16)
 {
 	if (n[0] == 4 && n[1] == 4)
-		input_of(v, step, x, at, 4, 4, is_bf16);
+		winograd_kernel_input_of(v, step, x, at, 4, 4, is_bf16);
 	else
-		input_of(v, step, x, at, n[0], n[1], is_bf16);
+		winograd_kernel_input_of(v, step, x, at, n[0], n[1], is_bf16);
 }
 
 static void
-input(float *v, size_t step, const struct winograd_plane *x, const int at[2],
-    const int n[2])
+winograd_kernel_input(float *v, size_t step, const struct winograd_plane *x,
+    const int at[2], const int n[2])
 {
 	if (x->is_bf16)
-		input_as(v, step, x, at, n, 1);
+		winograd_kernel_input_as(v, step, x, at, n, 1);
 	else
-		input_as(v, step, x, at, n, 0);
+		winograd_kernel_input_as(v, step, x, at, n, 0);
 }
 
 /*
@@ -165,7 +167,8 @@ input(float *v, size_t step, const struct winograd_plane *x, const int at[2],
 #define PART (L == 16 ? WINOGRAD_ROWS : WINOGRAD_ROWS / 2)
 
 static void
-product(float *m, const float *v, size_t step, const float *u, int blocks)
+winograd_kernel_product(float *m, const float *v, size_t step, const float *u,
+    int blocks)
 {
 	for (int part = 0; part < WINOGRAD_ROWS; part += PART) {
 		vec s[PART][2];
@@ -192,7 +195,7 @@ product(float *m, const float *v, size_t step, const float *u, int blocks)
 
 /* A' m, ${n} of them, of those elements that there are. */
 INLINE void
-columns_out(vec o[4], const vec m[6], int n)
+winograd_kernel_cols_out(vec o[4], const vec m[6], int n)
 {
 	vec a = m[1] + m[2], b = m[1] - m[2];
 	vec c = m[3] + m[4], d = m[3] - m[4];
@@ -217,33 +220,35 @@ columns_out(vec o[4], const vec m[6], int n)
 }
 
 INLINE void
-output_of(const struct winograd_plane *y, const int at[2], int rows,
-    int columns, const float *m, size_t step, const float *bias, int how,
-    int is_bf16)
+winograd_kernel_output_of(const struct winograd_plane *y, const int at[2],
+    int rows, int columns, const float *m, size_t step, const float *bias,
+    int how, int is_bf16)
 {
 	vec t[4][6], in[6], o[4];
 	const vec b = bias != NULL ? AT(bias) : (vec){ 0 };
-	char *first = tile_at(y, at, is_bf16);
+	char *first = winograd_kernel_tile_at(y, at, is_bf16);
 
 	for (int j = 0; j < 6; j++) {
 		for (int i = 0; i < 6; i++)
 			in[i] = AT(m + (size_t)(i * 6 + j) * step);
-		columns_out(o, in, rows);
+		winograd_kernel_cols_out(o, in, rows);
 		for (int i = 0; i < 4; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 4 && at[0] + i < y->h; i++) {
-		columns_out(o, t[i], columns);
+		winograd_kernel_cols_out(o, t[i], columns);
 		for (int j = 0; j < 4 && at[1] + j < y->w; j++) {
 			size_t place = ((size_t)i * (size_t)y->w + (size_t)j) *
 			    y->step;
 			vec v = b;
 
 			if (how & WINOGRAD_MORE)
-				read_at(&v, y, first, i, j, is_bf16);
+				winograd_kernel_read_at(&v, y, first, i, j,
+				    is_bf16);
 			v += o[j];
 			if (is_bf16)
-				narrow((bf16 *)first + place, &v);
+				winograd_kernel_narrow((bf16 *)first + place,
+				    &v);
 			else if (how & WINOGRAD_STREAM)
 				STREAM((float *)first + place, v);
 			else
@@ -253,34 +258,37 @@ output_of(const struct winograd_plane *y, const int at[2], int rows,
 }
 
 INLINE void
-output_as(const struct winograd_plane *y, const int at[2], const int n[2],
-    const float *m, size_t step, const float *bias, int how, int is_bf16)
+winograd_kernel_output_as(const struct winograd_plane *y, const int at[2],
+    const int n[2], const float *m, size_t step, const float *bias, int how,
+    int is_bf16)
 {
 	if (n[0] == 4 && n[1] == 4)
-		output_of(y, at, 4, 4, m, step, bias, how, is_bf16);
+		winograd_kernel_output_of(y, at, 4, 4, m, step, bias, how,
+		    is_bf16);
 	else
-		output_of(y, at, n[0], n[1], m, step, bias, how, is_bf16);
+		winograd_kernel_output_of(y, at, n[0], n[1], m, step, bias, how,
+		    is_bf16);
 }
 
 static void
-output(const struct winograd_plane *y, const int at[2], const int n[2],
-    const float *m, size_t step, const float *bias, int how)
+winograd_kernel_output(const struct winograd_plane *y, const int at[2],
+    const int n[2], const float *m, size_t step, const float *bias, int how)
 {
 	if (y->is_bf16)
-		output_as(y, at, n, m, step, bias, how, 1);
+		winograd_kernel_output_as(y, at, n, m, step, bias, how, 1);
 	else
-		output_as(y, at, n, m, step, bias, how, 0);
+		winograd_kernel_output_as(y, at, n, m, step, bias, how, 0);
 }
 
 static void
-streamed(void)
+winograd_kernel_streamed(void)
 {
 	STREAMED();
 }
 
 /* G g, times 24: the factor 1 / 24 is left to the end. */
 INLINE void
-columns_weights(vec o[6], const vec g[3])
+winograd_kernel_cols_weights(vec o[6], const vec g[3])
 {
 	vec a = 4 * (g[0] + g[2]), b = g[0] + 4 * g[2];
 
@@ -293,19 +301,19 @@ columns_weights(vec o[6], const vec g[3])
 }
 
 static void
-weights(float *u, size_t step, const float *w)
+winograd_kernel_weights(float *u, size_t step, const float *w)
 {
 	vec t[6][3], g[3], o[6];
 
 	for (int j = 0; j < 3; j++) {
 		for (int i = 0; i < 3; i++)
 			g[i] = AT(w + (i * 3 + j) * L);
-		columns_weights(o, g);
+		winograd_kernel_cols_weights(o, g);
 		for (int i = 0; i < 6; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 6; i++) {
-		columns_weights(o, t[i]);
+		winograd_kernel_cols_weights(o, t[i]);
 		for (int j = 0; j < 6; j++)
 			*(vec *)(u + (size_t)(i * 6 + j) * step) = o[j] *
 			    (1.f / 576);
@@ -314,7 +322,7 @@ weights(float *u, size_t step, const float *w)
 
 /* A y, y being 0 behind the ${n} first. */
 INLINE void
-columns_gradient_in(vec o[6], const vec y[4], int n)
+winograd_kernel_cols_gradient_in(vec o[6], const vec y[4], int n)
 {
 	vec a = y[0] + y[2], b = y[1] + y[3];
 	vec c = y[0] + 4 * y[2], d = 2 * y[1] + 8 * y[3];
@@ -328,43 +336,45 @@ columns_gradient_in(vec o[6], const vec y[4], int n)
 }
 
 INLINE void
-gradient_in_as(float *v, size_t step, const struct winograd_plane *y,
-    const int at[2], const int n[2], int is_bf16)
+winograd_kernel_gradient_in_as(float *v, size_t step,
+    const struct winograd_plane *y, const int at[2], const int n[2],
+    int is_bf16)
 {
 	vec t[6][4], d[4], o[6];
 	int inside = at[0] + 4 <= y->h && at[1] + 4 <= y->w;
-	const char *from = tile_at(y, at, is_bf16);
+	const char *from = winograd_kernel_tile_at(y, at, is_bf16);
 
 	for (int j = 0; j < 4; j++) {
 		for (int i = 0; i < 4; i++)
 			if (inside || (at[0] + i < y->h && at[1] + j < y->w))
-				read_at(&d[i], y, from, i, j, is_bf16);
+				winograd_kernel_read_at(&d[i], y, from, i, j,
+				    is_bf16);
 			else
 				d[i] = (vec){ 0 };
-		columns_gradient_in(o, d, n[0]);
+		winograd_kernel_cols_gradient_in(o, d, n[0]);
 		for (int i = 0; i < 6; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 6; i++) {
-		columns_gradient_in(o, t[i], n[1]);
+		winograd_kernel_cols_gradient_in(o, t[i], n[1]);
 		for (int j = 0; j < 6; j++)
 			*(vec *)(v + (size_t)(i * 6 + j) * step) = o[j];
 	}
 }
 
 static void
-gradient_in(float *v, size_t step, const struct winograd_plane *y,
-    const int at[2], const int n[2])
+winograd_kernel_gradient_in(float *v, size_t step,
+    const struct winograd_plane *y, const int at[2], const int n[2])
 {
 	if (y->is_bf16)
-		gradient_in_as(v, step, y, at, n, 1);
+		winograd_kernel_gradient_in_as(v, step, y, at, n, 1);
 	else
-		gradient_in_as(v, step, y, at, n, 0);
+		winograd_kernel_gradient_in_as(v, step, y, at, n, 0);
 }
 
 /* G' m, times 24. */
 INLINE void
-columns_gradient_out(vec o[3], const vec m[6])
+winograd_kernel_cols_gradient_out(vec o[3], const vec m[6])
 {
 	vec a = m[1] + m[2], b = m[2] - m[1];
 	vec c = m[3] + m[4], d = m[3] - m[4];
@@ -375,26 +385,28 @@ columns_gradient_out(vec o[3], const vec m[6])
 }
 
 static void
-gradient_out(float *w, const float *m, size_t step)
+winograd_kernel_gradient_out(float *w, const float *m, size_t step)
 {
 	vec t[3][6], in[6], o[3];
 
 	for (int j = 0; j < 6; j++) {
 		for (int i = 0; i < 6; i++)
 			in[i] = AT(m + (size_t)(i * 6 + j) * step);
-		columns_gradient_out(o, in);
+		winograd_kernel_cols_gradient_out(o, in);
 		for (int i = 0; i < 3; i++)
 			t[i][j] = o[i];
 	}
 	for (int i = 0; i < 3; i++) {
-		columns_gradient_out(o, t[i]);
+		winograd_kernel_cols_gradient_out(o, t[i]);
 		for (int j = 0; j < 3; j++)
 			*(vec *)(w + (i * 3 + j) * L) = o[j] * (1.f / 576);
 	}
 }
 
 const struct winograd_kernels ISA_PASTE(winograd_kernels, VT_ISA) = {
-	.input = input, .product = product, .output = output,
-	.streamed = streamed, .weights = weights, .gradient_in = gradient_in,
-	.gradient_out = gradient_out,
+	.input = winograd_kernel_input, .product = winograd_kernel_product,
+	.output = winograd_kernel_output, .streamed = winograd_kernel_streamed,
+	.weights = winograd_kernel_weights,
+	.gradient_in = winograd_kernel_gradient_in,
+	.gradient_out = winograd_kernel_gradient_out,
 };

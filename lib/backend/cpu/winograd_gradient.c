@@ -14,13 +14,13 @@
 enum { WINDOW = 64, TILES = 64, PARTS = 8 };
 
 static int
-windows(int channels)
+winograd_gradient_windows(int channels)
 {
 	return div_up(channels, WINDOW);
 }
 
 static int
-tiles(const struct winograd_gradient *g)
+winograd_gradient_tiles(const struct winograd_gradient *g)
 {
 	return g->images * winograd_tiles_of(g->out_h, g->out_w);
 }
@@ -28,8 +28,9 @@ tiles(const struct winograd_gradient *g)
 int
 winograd_gradient_parts(const struct winograd_gradient *g)
 {
-	int parts = PARTS / (windows(g->in) * windows(g->out));
-	int most = div_up(tiles(g), TILES);
+	int parts = PARTS / (winograd_gradient_windows(g->in) *
+	    winograd_gradient_windows(g->out));
+	int most = div_up(winograd_gradient_tiles(g), TILES);
 
 	parts = parts < most ? parts : most;
 	return parts > 1 ? parts : 1;
@@ -37,15 +38,16 @@ winograd_gradient_parts(const struct winograd_gradient *g)
 
 /* Numbers of the sums of a block by a block. */
 static size_t
-cell(void)
+winograd_gradient_cell(void)
 {
 	return (size_t)(WINOGRAD_ELEMENTS * cpu_lanes() * cpu_lanes());
 }
 
 static size_t
-part_floats(const struct winograd_gradient *g)
+winograd_gradient_part_floats(const struct winograd_gradient *g)
 {
-	return cell() * (size_t)(cpu_blocks(g->in) * cpu_blocks(g->out));
+	return winograd_gradient_cell() * (size_t)(cpu_blocks(g->in) *
+	    cpu_blocks(g->out));
 }
 
 size_t
@@ -53,13 +55,14 @@ winograd_gradient_bytes(const struct winograd_gradient *g)
 {
 	int parts = winograd_gradient_parts(g);
 
-	return parts > 1 ? part_floats(g) * sizeof(float) * (size_t)parts : 0;
+	return parts > 1 ? winograd_gradient_part_floats(g) * sizeof(float) *
+	    (size_t)parts : 0;
 }
 
 /* From one element to the next of the transformed: a line more than there is,
  * since powers of two would put all 36 into a few sets of the cache. */
 static size_t
-step(void)
+winograd_gradient_step(void)
 {
 	return (size_t)(TILES * WINDOW + cpu_lanes());
 }
@@ -70,13 +73,15 @@ winograd_gradient_scratch(const struct winograd_gradient *g)
 	size_t sums = winograd_gradient_parts(g) > 1 ? 0 : (size_t)WINDOW *
 	    WINDOW;
 
-	return WINOGRAD_ELEMENTS * (2 * step() + sums) * sizeof(float);
+	return WINOGRAD_ELEMENTS * (2 * winograd_gradient_step() + sums) *
+	    sizeof(float);
 }
 
 int
 winograd_gradient_jobs(const struct winograd_gradient *g)
 {
-	return winograd_gradient_parts(g) * windows(g->in) * windows(g->out);
+	return winograd_gradient_parts(g) * winograd_gradient_windows(g->in) *
+	    winograd_gradient_windows(g->out);
 }
 
 int
@@ -89,8 +94,9 @@ winograd_gradient_sums(const struct winograd_gradient *g)
 /* Of blocks ${block} on, ${blocks} of them, tiles ${t}: those of x into ${v},
  * or of dy. */
 static void
-transform(const struct winograd_gradient *g, const struct winograd_tiles *t,
-    const void *x, int block, int blocks, int is_dy, float *v)
+winograd_gradient_transform(const struct winograd_gradient *g,
+    const struct winograd_tiles *t, const void *x, int block, int blocks,
+    int is_dy, float *v)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), c = is_dy ? g->out : g->in;
@@ -111,19 +117,20 @@ transform(const struct winograd_gradient *g, const struct winograd_tiles *t,
 			winograd_fetch(&far, next->at, !is_dy);
 		}
 		if (is_dy) {
-			k->gradient_in(out, step(), &in, at, a->n);
+			k->gradient_in(out, winograd_gradient_step(), &in, at,
+			    a->n);
 			continue;
 		}
 		at[0] -= g->p[0];
 		at[1] -= g->p[1];
-		k->input(out, step(), &in, at, a->n);
+		k->input(out, winograd_gradient_step(), &in, at, a->n);
 	}
 }
 
 /* The sums of a block by a block into dw. */
 static void
-put(const struct winograd_gradient *g, float *dw, const float *m, int in,
-    int out)
+winograd_gradient_put(const struct winograd_gradient *g, float *dw,
+    const float *m, int in, int out)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	float w[9 * LANES_MAX] __attribute__((aligned(64)));
@@ -146,23 +153,27 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 {
 	const struct outer_kernels *k = outer_kernels_pick();
 	int lanes = cpu_lanes(), n = winograd_gradient_parts(g);
-	int part = job / (windows(g->in) * windows(g->out));
+	int part = job / (winograd_gradient_windows(g->in) *
+	    winograd_gradient_windows(g->out));
 	int some = WINDOW / lanes;		/* blocks of a window */
-	int in = job % windows(g->in) * some, ins = cpu_blocks(g->in) - in;
-	int out = job / windows(g->in) % windows(g->out) * some;
+	int in = job % winograd_gradient_windows(g->in) * some,
+	    ins = cpu_blocks(g->in) - in;
+	int out = job /
+	    winograd_gradient_windows(g->in) % winograd_gradient_windows(g->out) * some;
 	int outs = cpu_blocks(g->out) - out, all = cpu_blocks(g->in);
-	int from = (int)((long)tiles(g) * part / n);
-	int to = (int)((long)tiles(g) * (part + 1) / n);
+	int from = (int)((long)winograd_gradient_tiles(g) * part / n);
+	int to = (int)((long)winograd_gradient_tiles(g) * (part + 1) / n);
 	int calls = div_up(to - from, TILES);
-	float *v = scratch, *z = v + WINOGRAD_ELEMENTS * step();
-	float *sums = z + WINOGRAD_ELEMENTS * step();
+	float *v = scratch, *z = v + WINOGRAD_ELEMENTS *
+	    winograd_gradient_step();
+	float *sums = z + WINOGRAD_ELEMENTS * winograd_gradient_step();
 	size_t square = (size_t)(lanes * lanes);
 
 	ins = ins < some ? ins : some;
 	outs = outs < some ? outs : some;
 	if (n > 1)
-		sums = parts + part_floats(g) * (size_t)part + cell() *
-		    (size_t)(out * all + in);
+		sums = parts + winograd_gradient_part_floats(g) * (size_t)part +
+		    winograd_gradient_cell() * (size_t)(out * all + in);
 	else
 		all = ins;
 	for (int c = 0; c < calls; c++) {
@@ -174,32 +185,36 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 		struct winograd_tiles t;
 
 		winograd_sort(&t, g->out_h, g->out_w, a, b);
-		transform(g, &t, x, in, ins, 0, v);
-		transform(g, &t, y, out, outs, 1, z);
+		winograd_gradient_transform(g, &t, x, in, ins, 0, v);
+		winograd_gradient_transform(g, &t, y, out, outs, 1, z);
 		for (int j = 0; j < WINOGRAD_ELEMENTS * outs * ins; j++) {
 			int e = j / ins / outs, o = j / ins % outs, i = j % ins;
 			int at;
 
 			w.cols = winograd_range(&t, e, &at);
-			k->sum(sums + cell() * (size_t)(o * all + i) + square *
-			    (size_t)e, v + step() * (size_t)e + (TILES * i +
-			    at) * lanes, z + step() * (size_t)e + (TILES * o +
-			    at) * lanes, &w, c > 0, NULL, NULL);
+			k->sum(sums + winograd_gradient_cell() *
+			    (size_t)(o * all + i) + square * (size_t)e,
+			    v + winograd_gradient_step() * (size_t)e +
+			    (TILES * i + at) * lanes,
+			    z + winograd_gradient_step() * (size_t)e +
+			    (TILES * o + at) * lanes, &w, c > 0, NULL, NULL);
 		}
 	}
 	for (int j = 0; n == 1 && j < ins * outs; j++)
-		put(g, dw, sums + cell() * (size_t)j, in + j % ins,
-		    out + j / ins);
+		winograd_gradient_put(g, dw, sums + winograd_gradient_cell() *
+		    (size_t)j, in + j % ins, out + j / ins);
 }
 
 void
 winograd_gradient_add(const struct winograd_gradient *g, int job, float *dw,
     float *parts)
 {
-	float *sum = parts + cell() * (size_t)job;
+	float *sum = parts + winograd_gradient_cell() * (size_t)job;
 
 	for (int i = 1; i < winograd_gradient_parts(g); i++)
-		kernels_pick()->add(sum, sum, sum + part_floats(g) * (size_t)i,
-		    cell());
-	put(g, dw, sum, job % cpu_blocks(g->in), job / cpu_blocks(g->in));
+		kernels_pick()->add(sum, sum,
+		    sum + winograd_gradient_part_floats(g) * (size_t)i,
+		    winograd_gradient_cell());
+	winograd_gradient_put(g, dw, sum, job % cpu_blocks(g->in),
+	    job / cpu_blocks(g->in));
 }

@@ -8,7 +8,7 @@ enum { ROW_END, INSIDE, COLUMN_END, CORNER, CLASSES };
 
 /* Of the last tile in a side of ${n} places. */
 static int
-last_of(int n)
+winograd_tiles_last_of(int n)
 {
 	return n % SIDE == 0 ? SIDE : n % SIDE == 3 ? 3 : 2;
 }
@@ -25,8 +25,8 @@ winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to)
 	int end = 0;
 
 	t->n = to - from;
-	t->last[0] = last_of(h);
-	t->last[1] = last_of(w);
+	t->last[0] = winograd_tiles_last_of(h);
+	t->last[1] = winograd_tiles_last_of(w);
 	for (int class = 0; class < CLASSES; class++) {
 		t->begin[class] = end;
 		for (int i = from; i < to; i++) {
@@ -50,7 +50,7 @@ winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to)
 
 /* Is point ${i} one that a tile of ${n} places does without? */
 static int
-is_spared(int i, int n)
+winograd_tiles_is_spared(int i, int n)
 {
 	return (i == 4 && n < 4) || (i == 3 && n < 3);
 }
@@ -58,8 +58,8 @@ is_spared(int i, int n)
 int
 winograd_range(const struct winograd_tiles *t, int e, int *from)
 {
-	int h = is_spared(e / POINTS, t->last[0]);
-	int w = is_spared(e % POINTS, t->last[1]);
+	int h = winograd_tiles_is_spared(e / POINTS, t->last[0]);
+	int w = winograd_tiles_is_spared(e % POINTS, t->last[1]);
 
 	*from = t->begin[w ? INSIDE : ROW_END];
 	return t->begin[h ? COLUMN_END : w ? CORNER : CLASSES] - *from;

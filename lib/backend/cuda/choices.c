@@ -10,19 +10,19 @@
 #include "base/table.h"
 #include "base/text.h"
 
-struct row {
+struct cuda_choices_row {
 	int64_t version;
 	char *device;
 	char key[KEY];
 	struct choice choice;
 };
 
-struct list { struct row *row; size_t n, cap; };
+struct cuda_choices_list { struct cuda_choices_row *row; size_t n, cap; };
 
 struct choices {
 	int64_t version;
 	char *device;
-	struct list list[CHOICES_KINDS];
+	struct cuda_choices_list list[CHOICES_KINDS];
 };
 
 struct choices *
@@ -49,9 +49,9 @@ choices_free(struct choices *c)
 	free(c);
 }
 
-static struct row *
-find(const struct list *l, int64_t version, const char *device,
-    const char *key)
+static struct cuda_choices_row *
+cuda_choices_find(const struct cuda_choices_list *l, int64_t version,
+    const char *device, const char *key)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->row[i].version == version &&
@@ -62,9 +62,11 @@ find(const struct list *l, int64_t version, const char *device,
 }
 
 static const struct choice *
-look(const struct choices *c, enum choices_kind which, const char *key)
+cuda_choices_lookup(const struct choices *c, enum choices_kind which,
+    const char *key)
 {
-	const struct row *r = find(&c->list[which], c->version, c->device, key);
+	const struct cuda_choices_row *r = cuda_choices_find(&c->list[which],
+	    c->version, c->device, key);
 
 	return r != NULL ? &r->choice : NULL;
 }
@@ -72,21 +74,21 @@ look(const struct choices *c, enum choices_kind which, const char *key)
 const struct choice *
 choices_find(const struct choices *c, const char *key)
 {
-	return look(c, CHOICES_MADE, key);
+	return cuda_choices_lookup(c, CHOICES_MADE, key);
 }
 
 const struct choice *
 choices_known(const struct choices *c, const char *key)
 {
-	return look(c, CHOICES_KNOWN, key);
+	return cuda_choices_lookup(c, CHOICES_KNOWN, key);
 }
 
 /* What there is for the key is replaced where it stands. */
 static void
-add(struct list *l, int64_t version, const char *device, const char *key,
-    const struct choice *v)
+cuda_choices_add(struct cuda_choices_list *l, int64_t version,
+    const char *device, const char *key, const struct choice *v)
 {
-	struct row *r = find(l, version, device, key);
+	struct cuda_choices_row *r = cuda_choices_find(l, version, device, key);
 
 	if (r == NULL) {
 		l->row = array_room(l->row, l->n, &l->cap, sizeof(*l->row));
@@ -101,19 +103,20 @@ add(struct list *l, int64_t version, const char *device, const char *key,
 void
 choices_add(struct choices *c, const char *key, const struct choice *v)
 {
-	add(&c->list[CHOICES_MADE], c->version, c->device, key, v);
+	cuda_choices_add(&c->list[CHOICES_MADE], c->version, c->device, key, v);
 }
 
 void
 choices_measured(struct choices *c, const char *key, const struct choice *v)
 {
-	add(&c->list[CHOICES_KNOWN], c->version, c->device, key, v);
+	cuda_choices_add(&c->list[CHOICES_KNOWN], c->version, c->device, key,
+	    v);
 }
 
 /* ---- from text: knobs are "knob=value,knob=value" ---- */
 
 static int
-read_knobs(const char *text, struct choice *c)
+cuda_choices_read_knobs(const char *text, struct choice *c)
 {
 	char *end;
 
@@ -136,7 +139,7 @@ read_knobs(const char *text, struct choice *c)
 }
 
 static int
-read_engine(const struct table *t, size_t i, int64_t *engine)
+cuda_choices_read_engine(const struct table *t, size_t i, int64_t *engine)
 {
 	const char *text = table_text(t, i, "engine");
 
@@ -147,8 +150,8 @@ read_engine(const struct table *t, size_t i, int64_t *engine)
 
 /* 1 if it was taken, 0 if it is another's; -1 after a message. */
 static int
-take_row(struct choices *c, enum choices_kind which, const struct table *t,
-    size_t i)
+cuda_choices_take_row(struct choices *c, enum choices_kind which,
+    const struct table *t, size_t i)
 {
 	struct choice v = { 0 };
 	const char *key, *device, *knobs;
@@ -157,11 +160,11 @@ take_row(struct choices *c, enum choices_kind which, const struct table *t,
 	if (table_int(t, i, "cudnn", 0, INT32_MAX, &version) != 0 ||
 	    (device = table_text(t, i, "device")) == NULL ||
 	    (key = table_text(t, i, "convolution")) == NULL ||
-	    read_engine(t, i, &v.engine) != 0 ||
+	    cuda_choices_read_engine(t, i, &v.engine) != 0 ||
 	    (knobs = table_text(t, i, "knobs")) == NULL ||
 	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
 		return -1;
-	if (read_knobs(knobs, &v) != 0)
+	if (cuda_choices_read_knobs(knobs, &v) != 0)
 		return fail("%s: line %d: %s is not a list of at most %d knobs, "
 		    "KNOB=VALUE,...", t->path, t->line[i], text_quote(knobs),
 		    KNOBS);
@@ -171,7 +174,7 @@ take_row(struct choices *c, enum choices_kind which, const struct table *t,
 	if (which == CHOICES_MADE && (version != c->version ||
 	    strcmp(device, c->device) != 0))
 		return 0;
-	add(&c->list[which], version, device, key, &v);
+	cuda_choices_add(&c->list[which], version, device, key, &v);
 	return 1;
 }
 
@@ -184,7 +187,7 @@ choices_take(struct choices *c, enum choices_kind which, const char *what,
 	int got = t == NULL ? -1 : 0;
 
 	for (size_t i = 0; got >= 0 && i < rows; i++) {
-		got = take_row(c, which, t, i);
+		got = cuda_choices_take_row(c, which, t, i);
 		taken += got > 0;
 	}
 	table_free(t);
@@ -198,7 +201,8 @@ choices_take(struct choices *c, enum choices_kind which, const char *what,
 /* ---- to text ---- */
 
 static void
-put_row(struct buffer *b, const struct row *r, const struct choice *v)
+cuda_choices_put_row(struct buffer *b, const struct cuda_choices_row *r,
+    const struct choice *v)
 {
 	char *device = table_escape(r->device);
 
@@ -218,20 +222,20 @@ put_row(struct buffer *b, const struct row *r, const struct choice *v)
 char *
 choices_text(const struct choices *c, enum choices_kind which)
 {
-	const struct list *made = &c->list[CHOICES_MADE];
-	const struct list *l = &c->list[which];
+	const struct cuda_choices_list *made = &c->list[CHOICES_MADE];
+	const struct cuda_choices_list *l = &c->list[which];
 	struct buffer b = { 0 };
 
 	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n");
 	for (size_t i = 0; i < l->n; i++)
-		put_row(&b, &l->row[i], &l->row[i].choice);
+		cuda_choices_put_row(&b, &l->row[i], &l->row[i].choice);
 	/* And what this run has measured. */
 	for (size_t i = 0; i < made->n && which == CHOICES_KNOWN; i++) {
-		const struct row *r = &made->row[i];
+		const struct cuda_choices_row *r = &made->row[i];
 
-		if (r->choice.seconds > 0 && find(l, r->version, r->device,
-		    r->key) == NULL)
-			put_row(&b, r, &r->choice);
+		if (r->choice.seconds > 0 && cuda_choices_find(l, r->version,
+		    r->device, r->key) == NULL)
+			cuda_choices_put_row(&b, r, &r->choice);
 	}
 	return b.data;
 }

@@ -5,21 +5,22 @@
 /* ---- how long others take ---- */
 
 static double
-time_norm(void *at, const struct conv_shape *s, enum norm_part part)
+cuda_choose_time_norm(void *at, const struct conv_shape *s, enum norm_part part)
 {
 	struct ways *w = at;
 
 	return w->norm(w, s, part);
 }
 
-static double time_conv(void *at, const struct conv_shape *s);
+static double cuda_choose_time_conv(void *at, const struct conv_shape *s);
 
 /* What was found for ${s} by trying is remembered, and whether it is worth it. */
 static void
-judge(struct ways *w, const struct conv_shape *s, const char *key,
+cuda_choose_record(struct ways *w, const struct conv_shape *s, const char *key,
     struct choice *v)
 {
-	const struct stopwatch watch = { w, time_conv, time_norm };
+	const struct stopwatch watch = { w, cuda_choose_time_conv,
+	    cuda_choose_time_norm };
 	double plain = 0;
 
 	choices_measured(w->choices, key, v);
@@ -30,7 +31,7 @@ judge(struct ways *w, const struct conv_shape *s, const char *key,
 }
 
 static double
-time_conv(void *at, const struct conv_shape *s)
+cuda_choose_time_conv(void *at, const struct conv_shape *s)
 {
 	struct ways *w = at;
 	struct choice v = { .engine = NO_ENGINE };
@@ -46,7 +47,7 @@ time_conv(void *at, const struct conv_shape *s)
 		v = *c;
 	} else if ((p = w->open(w, s)) != NULL) {
 		if (w->make(w, p, BY_TRYING, &v) == 0)
-			judge(w, s, key, &v);
+			cuda_choose_record(w, s, key, &v);
 		w->close(w, p);
 	}
 	return v.engine != NO_ENGINE ? v.seconds : 0;
@@ -55,7 +56,7 @@ time_conv(void *at, const struct conv_shape *s)
 /* ---- one's own ---- */
 
 static int
-as(struct ways *w, struct conv_plan *p, const struct choice *c,
+cuda_choose_make(struct ways *w, struct conv_plan *p, const struct choice *c,
     struct choice *v)
 {
 	if (c == NULL || c->engine == NO_ENGINE)
@@ -66,19 +67,19 @@ as(struct ways *w, struct conv_plan *p, const struct choice *c,
 
 /* -1: there is no way, or ${s} is a pattern that is done without; *v says so. */
 static int
-choose(struct ways *w, const struct conv_shape *s, const char *key,
+cuda_choose_plan(struct ways *w, const struct conv_shape *s, const char *key,
     struct conv_plan *p, struct choice *v)
 {
 	int fused = s->pattern != CONV_PLAIN, tries = w->how & TUNE_TRY;
 	const struct choice *known;
 
-	if (as(w, p, choices_find(w->choices, key), v) == 0)
+	if (cuda_choose_make(w, p, choices_find(w->choices, key), v) == 0)
 		return 0;
 	*v = (struct choice){ .engine = NO_ENGINE };
 	if (fused && (w->how & TUNE_PLAIN))
 		return -1;
 	known = tries ? choices_known(w->choices, key) : NULL;
-	if (as(w, p, known, v) == 0)
+	if (cuda_choose_make(w, p, known, v) == 0)
 		return 0;
 	if (fused && known != NULL && known->engine == NO_ENGINE) {
 		*v = *known;
@@ -89,7 +90,7 @@ choose(struct ways *w, const struct conv_shape *s, const char *key,
 		return -1;
 	}
 	if (tries)
-		judge(w, s, key, v);
+		cuda_choose_record(w, s, key, v);
 	return v->engine != NO_ENGINE ? 0 : -1;
 }
 
@@ -108,7 +109,7 @@ choose_conv(struct ways *w, const struct conv_shape *s)
 	    was->engine == NO_ENGINE)
 		return NULL;
 	p = w->open(w, s);
-	bad = p == NULL || choose(w, s, key, p, &v) != 0;
+	bad = p == NULL || cuda_choose_plan(w, s, key, p, &v) != 0;
 	if (!bad || s->pattern != CONV_PLAIN)
 		choices_add(w->choices, key, &v);
 	if (!bad)

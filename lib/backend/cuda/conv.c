@@ -25,7 +25,7 @@
 
 enum { ALIGN = 256, PASSES = 3 };
 
-struct conv {
+struct cuda_conv {
 	struct packing packing;		/* first */
 	struct conv_plan *plan[PASSES];	/* by enum conv_pass; NULL: not run */
 	size_t workspace;		/* of the pass that needs most */
@@ -36,22 +36,23 @@ struct conv {
 
 /* Numbers of the weights as they are kept, and their bytes. */
 static size_t
-weights(const struct task *t)
+cuda_conv_weights(const struct task *t)
 {
 	return stem_is(t) ? stem_weights(t) : (size_t)t->out.c *
 	    (size_t)(t->in[0].c / t->op->groups) * conv_taps(t->op);
 }
 
 static size_t
-weights_bytes(const struct task *t)
+cuda_conv_weights_bytes(const struct task *t)
 {
-	return round_up(weights(t) * cuda_size(cuda_of(t)->type), ALIGN);
+	return round_up(cuda_conv_weights(t) * cuda_size(cuda_of(t)->type),
+	    ALIGN);
 }
 
 /* ---- plans ---- */
 
 static void
-set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
+cuda_conv_set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
     int stride, int pad)
 {
 	s->from[i] = from;
@@ -62,7 +63,8 @@ set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
 }
 
 static struct conv_shape
-shape_of(const struct task *t, enum conv_pass pass, enum conv_pattern pattern)
+cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
+    enum conv_pattern pattern)
 {
 	const struct op *op = t->op;
 	const struct dims *x = &t->in[0], *y = &t->out;
@@ -79,23 +81,24 @@ shape_of(const struct task *t, enum conv_pass pass, enum conv_pattern pattern)
 	if (flat)
 		s.n *= x->t;
 	if (deep && !flat) {
-		set_extents(&s, 0, x->t, y->t, op->k[0], op->s[0], op->p[0]);
-		set_extents(&s, 1, x->h * x->w, y->h * y->w, 1, 1, 0);
+		cuda_conv_set_extents(&s, 0, x->t, y->t, op->k[0], op->s[0],
+		    op->p[0]);
+		cuda_conv_set_extents(&s, 1, x->h * x->w, y->h * y->w, 1, 1, 0);
 		return s;
 	}
 	for (int i = flat; i < 3; i++)
-		set_extents(&s, i - flat, from[i], to[i], op->k[i], op->s[i],
-		    op->p[i]);
+		cuda_conv_set_extents(&s, i - flat, from[i], to[i], op->k[i],
+		    op->s[i], op->p[i]);
 	if (stem_is(t))
 		stem_shape(t, &s);
 	return s;
 }
 
 static void
-release(struct task *t)
+cuda_conv_release(struct task *t)
 {
 	struct driver *d = cuda_of(t)->driver;
-	struct conv *c = t->priv;
+	struct cuda_conv *c = t->priv;
 
 	for (int i = 0; c != NULL && i < PASSES; i++)
 		if (c->plan[i] != NULL)
@@ -110,11 +113,12 @@ release(struct task *t)
 
 /* The plan of a pass; 0 if there is none. */
 static int
-make_plan(struct task *t, enum conv_pass pass, enum conv_pattern pattern)
+cuda_conv_make_plan(struct task *t, enum conv_pass pass,
+    enum conv_pattern pattern)
 {
 	struct driver *d = cuda_of(t)->driver;
-	struct conv_shape s = shape_of(t, pass, pattern);
-	struct conv *c = t->priv;
+	struct conv_shape s = cuda_conv_shape_of(t, pass, pattern);
+	struct cuda_conv *c = t->priv;
 	size_t bytes;
 
 	if ((c->plan[pass] = d->call->conv_new(d, &s)) == NULL)
@@ -133,17 +137,17 @@ conv_packing(struct task *t)
 		t->impl = &cuda_depth;
 	if (t->priv == NULL)
 		t->priv = xcalloc(1, depth ? sizeof(struct packing) :
-		    sizeof(struct conv));
+		    sizeof(struct cuda_conv));
 	return t->priv;
 }
 
 static int
-prepare(struct task *t)
+cuda_conv_prepare(struct task *t)
 {
 	const int wanted[PASSES] = { [CONV_FORWARD] = 1,
 		[CONV_DATA] = !t->idle && t->training && t->wants_dx[0],
 		[CONV_WEIGHTS] = !t->idle && t->training && t->wants_dw };
-	const struct conv *c = (const struct conv *)conv_packing(t);
+	const struct cuda_conv *c = (const struct cuda_conv *)conv_packing(t);
 
 	if (t->impl == &cuda_depth)
 		return 0;
@@ -151,8 +155,8 @@ prepare(struct task *t)
 		t->reads = 0;
 	for (int i = 0; i < PASSES; i++)
 		if (wanted[i] && c->plan[i] == NULL &&
-		    !make_plan(t, (enum conv_pass)i, CONV_PLAIN)) {
-			release(t);
+		    !cuda_conv_make_plan(t, (enum conv_pass)i, CONV_PLAIN)) {
+			cuda_conv_release(t);
 			return -1;
 		}
 	return 0;
@@ -161,7 +165,7 @@ prepare(struct task *t)
 /* A bias would come between the convolution and what is behind it; and kernels
  * take channels by eight. */
 static int
-may_have_patterns(const struct task *t)
+cuda_conv_may_have_patterns(const struct task *t)
 {
 	return cuda_of(t)->type == GPU_F16 && t->training && !t->idle &&
 	    !t->op->bias && t->op->groups == 1 && t->out.c % 8 == 0 &&
@@ -171,44 +175,44 @@ may_have_patterns(const struct task *t)
 int
 conv_takes_norm(struct task *t, struct norm *n)
 {
-	struct conv *c;
+	struct cuda_conv *c;
 
-	if (!may_have_patterns(t) || stem_is(t))
+	if (!cuda_conv_may_have_patterns(t) || stem_is(t))
 		return 0;
 	t->priv = c = xcalloc(1, sizeof(*c));
 	c->norm = n;
 	c->sums = 1;
-	if (make_plan(t, CONV_FORWARD, CONV_NORMED_SUMS) &&
-	    make_plan(t, CONV_DATA, CONV_NORM_BACK) && (!t->wants_dw ||
-	    make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
+	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_NORMED_SUMS) &&
+	    cuda_conv_make_plan(t, CONV_DATA, CONV_NORM_BACK) &&
+	    (!t->wants_dw || cuda_conv_make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
 		return 1;
 	c->norm = NULL;			/* the caller's again */
-	release(t);
+	cuda_conv_release(t);
 	return 0;
 }
 
 int
 conv_leaves_sums(struct task *t)
 {
-	struct conv *c;
+	struct cuda_conv *c;
 
-	if (!may_have_patterns(t))
+	if (!cuda_conv_may_have_patterns(t))
 		return 0;
 	if (t->priv != NULL)
-		return ((struct conv *)t->priv)->sums;
+		return ((struct cuda_conv *)t->priv)->sums;
 	t->priv = c = xcalloc(1, sizeof(*c));
 	c->sums = 1;
-	if (make_plan(t, CONV_FORWARD, CONV_SUMS))
+	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_SUMS))
 		return 1;
-	release(t);
+	cuda_conv_release(t);
 	return 0;
 }
 
 static void
-describe(const struct task *t, char *text, size_t size)
+cuda_conv_describe(const struct task *t, char *text, size_t size)
 {
 	struct driver *d = cuda_of(t)->driver;
-	const struct conv *c = t->priv;
+	const struct cuda_conv *c = t->priv;
 
 	d->call->conv_describe(d, c->plan[CONV_FORWARD], text, size);
 	if (c->norm != NULL || c->sums)
@@ -230,49 +234,50 @@ describe(const struct task *t, char *text, size_t size)
 
 /* Weights, and a gradient of them that returns later (packing.c). */
 static size_t
-kept(const struct task *t)
+cuda_conv_kept(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cuda_conv *c = t->priv;
 
-	return weights_bytes(t) * (c->plan[CONV_WEIGHTS] != NULL ? 2 : 1);
+	return cuda_conv_weights_bytes(t) * (c->plan[CONV_WEIGHTS] != NULL ? 2 :
+	    1);
 }
 
 static void *
-gradient_of(const struct task *t)
+cuda_conv_gradient_of(const struct task *t)
 {
-	return (char *)t->kept + weights_bytes(t);
+	return (char *)t->kept + cuda_conv_weights_bytes(t);
 }
 
 static size_t
-norm_saved_at(const struct task *t)
+cuda_conv_norm_saved_at(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cuda_conv *c = t->priv;
 
 	return c->sums ? round_up(2 * (size_t)t->out.c * sizeof(float), ALIGN) :
 	    0;
 }
 
 static size_t
-saved(const struct task *t)
+cuda_conv_saved(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cuda_conv *c = t->priv;
 
-	return norm_saved_at(t) + (c->norm != NULL ?
+	return cuda_conv_norm_saved_at(t) + (c->norm != NULL ?
 	    cuda_norm_saved(c->norm) : stem_is(t) ? stem_bytes(t) : 0);
 }
 
 /* A stem has no norm. */
 static void *
-patches_of(const struct task *t)
+cuda_conv_patches_of(const struct task *t)
 {
-	return (char *)t->saved + norm_saved_at(t);
+	return (char *)t->saved + cuda_conv_norm_saved_at(t);
 }
 
 /* What is convolved. */
 static const void *
-x_of(const struct task *t)
+cuda_conv_x_of(const struct task *t)
 {
-	return stem_is(t) ? patches_of(t) : t->x[0];
+	return stem_is(t) ? cuda_conv_patches_of(t) : t->x[0];
 }
 
 float *
@@ -282,35 +287,36 @@ conv_sums(const struct task *t)
 }
 
 static size_t
-behind_at(const struct task *t)
+cuda_conv_behind_at(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cuda_conv *c = t->priv;
 
 	return round_up(c->workspace, ALIGN);
 }
 
 static size_t
-behind_sums_at(const struct task *t)
+cuda_conv_behind_sums_at(const struct task *t)
 {
-	return behind_at(t) + round_up(cuda_bytes(cuda_of(t), &t->in[0]),
-	    ALIGN);
+	return cuda_conv_behind_at(t) + round_up(cuda_bytes(cuda_of(t),
+	    &t->in[0]), ALIGN);
 }
 
 static size_t
-norm_scratch_at(const struct task *t)
+cuda_conv_norm_scratch_at(const struct task *t)
 {
-	return behind_sums_at(t) + round_up(5 * (size_t)t->in[0].c *
+	return cuda_conv_behind_sums_at(t) + round_up(5 * (size_t)t->in[0].c *
 	    sizeof(float), ALIGN);
 }
 
 static size_t
-scratch(const struct task *t)
+cuda_conv_scratch(const struct task *t)
 {
-	const struct conv *c = t->priv;
-	size_t bytes = behind_at(t), sums = 0;
+	const struct cuda_conv *c = t->priv;
+	size_t bytes = cuda_conv_behind_at(t), sums = 0;
 
 	if (c->norm != NULL)
-		bytes = norm_scratch_at(t) + cuda_norm_scratch(c->norm);
+		bytes = cuda_conv_norm_scratch_at(t) +
+		    cuda_norm_scratch(c->norm);
 	if (c->plan[CONV_WEIGHTS] != NULL && t->op->bias)
 		sums = bias_scratch(cuda_of(t), &t->out);
 	return sums > bytes ? sums : bytes;
@@ -319,11 +325,11 @@ scratch(const struct task *t)
 /* ---- work ---- */
 
 static void
-run(struct task *t, enum conv_pass pass, const void *x, void *w,
+cuda_conv_run(struct task *t, enum conv_pass pass, const void *x, void *w,
     const void *y, const struct conv_beside *beside)
 {
 	struct cuda *c = cuda_of(t);
-	const struct conv *v = t->priv;
+	const struct cuda_conv *v = t->priv;
 
 	c->driver->call->conv(c->driver, c->stream, v->plan[pass], (void *)x,
 	    w, (void *)y, t->scratch, beside);
@@ -331,78 +337,84 @@ run(struct task *t, enum conv_pass pass, const void *x, void *w,
 
 /* Behind a norm: of what that is given. */
 static void
-forward_normed(struct task *t, const struct norm *n)
+cuda_conv_forward_normed(struct task *t, const struct norm *n)
 {
-	char *saved = (char *)t->saved + norm_saved_at(t);
+	char *saved = (char *)t->saved + cuda_conv_norm_saved_at(t);
 	struct conv_beside b;
 
-	cuda_norm_statistics(n, saved, (char *)t->scratch + norm_scratch_at(t));
+	cuda_norm_statistics(n, saved,
+	    (char *)t->scratch + cuda_conv_norm_scratch_at(t));
 	b = cuda_norm_beside(n, saved, 0);
 	b.sums = conv_sums(t);
-	run(t, CONV_FORWARD, n->bn->x[0], t->kept, t->y, &b);
+	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->kept, t->y, &b);
 }
 
 static void
-forward(struct task *t)
+cuda_conv_forward(struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cuda_conv *c = t->priv;
 	struct conv_beside b;
 
 	packing_renew(t);
 	if (c->norm != NULL) {
-		forward_normed(t, c->norm);
+		cuda_conv_forward_normed(t, c->norm);
 		return;
 	}
 	if (c->sums)
 		b = (struct conv_beside){ .sums = conv_sums(t) };
 	if (stem_is(t))
-		stem_run(t, patches_of(t));
-	run(t, CONV_FORWARD, x_of(t), t->kept, t->y,
+		stem_run(t, cuda_conv_patches_of(t));
+	cuda_conv_run(t, CONV_FORWARD, cuda_conv_x_of(t), t->kept, t->y,
 	    c->sums ? &b : NULL);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
 static void
-backward_normed(struct task *t, const struct norm *n)
+cuda_conv_backward_normed(struct task *t, const struct norm *n)
 {
-	char *saved = (char *)t->saved + norm_saved_at(t);
+	char *saved = (char *)t->saved + cuda_conv_norm_saved_at(t);
 	char *scratch = t->scratch;
-	void *dw = gradient_of(t), *behind = scratch + behind_at(t);
+	void *dw = cuda_conv_gradient_of(t),
+	    *behind = scratch + cuda_conv_behind_at(t);
 	struct conv_beside b = cuda_norm_beside(n, saved, 1);
 
-	b.sums = (float *)(scratch + behind_sums_at(t));
+	b.sums = (float *)(scratch + cuda_conv_behind_sums_at(t));
 	b.rest = b.sums + 2 * t->in[0].c;
-	run(t, CONV_DATA, behind, t->kept, t->dy, &b);
-	cuda_norm_back(n, saved, scratch + norm_scratch_at(t), b.sums, behind);
+	cuda_conv_run(t, CONV_DATA, behind, t->kept, t->dy, &b);
+	cuda_norm_back(n, saved, scratch + cuda_conv_norm_scratch_at(t), b.sums,
+	    behind);
 	if (!t->wants_dw)
 		return;
 	b = cuda_norm_beside(n, saved, 0);
-	run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
+	cuda_conv_run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
 	packing_return(t, dw);
 }
 
 static void
-backward(struct task *t)
+cuda_conv_backward(struct task *t)
 {
-	const struct conv *c = t->priv;
-	void *dw = gradient_of(t);
+	const struct cuda_conv *c = t->priv;
+	void *dw = cuda_conv_gradient_of(t);
 
 	if (c->norm != NULL) {
-		backward_normed(t, c->norm);
+		cuda_conv_backward_normed(t, c->norm);
 		return;
 	}
 	if (t->dx[0] != NULL)
-		run(t, CONV_DATA, t->dx[0], t->kept, t->dy, NULL);
+		cuda_conv_run(t, CONV_DATA, t->dx[0], t->kept, t->dy, NULL);
 	if (!t->wants_dw)
 		return;
-	run(t, CONV_WEIGHTS, x_of(t), dw, t->dy, NULL);
+	cuda_conv_run(t, CONV_WEIGHTS, cuda_conv_x_of(t), dw, t->dy, NULL);
 	packing_return(t, dw);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }
 
-const struct op_impl cuda_conv = { .reads = READS_X_DW, .prepare = prepare,
-	.release = release, .saved = saved, .scratch = scratch, .kept = kept,
-	.forward = forward, .backward = backward, .describe = describe };
+const struct op_impl cuda_conv = { .reads = READS_X_DW,
+    .prepare = cuda_conv_prepare,
+	.release = cuda_conv_release, .saved = cuda_conv_saved,
+	.scratch = cuda_conv_scratch, .kept = cuda_conv_kept,
+	.forward = cuda_conv_forward, .backward = cuda_conv_backward,
+	.describe = cuda_conv_describe };

@@ -42,7 +42,7 @@ cublas_close(struct runtime *r)
 }
 
 static cudaDataType_t
-data_type(enum gpu_type type)
+cublas_data_type(enum gpu_type type)
 {
 	static const cudaDataType_t of[] = { [GPU_F32] = CUDA_R_32F,
 		[GPU_BF16] = CUDA_R_16BF, [GPU_F16] = CUDA_R_16F };
@@ -52,14 +52,15 @@ data_type(enum gpu_type type)
 
 /* Row-major ${rows} by ${columns}, as cuBLASLt sees it. */
 static cublasStatus_t
-layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
+cublas_layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
     int rows, int columns, size_t ld, int batch, size_t stride)
 {
 	const struct cublas *b = &r->blas;
 	int64_t apart = (int64_t)stride;
 	int32_t n = batch;
-	cublasStatus_t s = b->cublasLtMatrixLayoutCreate(to, data_type(type),
-	    (uint64_t)columns, (uint64_t)rows, (int64_t)ld);
+	cublasStatus_t s = b->cublasLtMatrixLayoutCreate(to,
+	    cublas_data_type(type), (uint64_t)columns, (uint64_t)rows,
+	    (int64_t)ld);
 
 	if (s == CUBLAS_STATUS_SUCCESS)
 		s = b->cublasLtMatrixLayoutSetAttribute(*to,
@@ -72,7 +73,7 @@ layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
 }
 
 static cublasStatus_t
-describe(struct runtime *r, struct product_plan *p)
+cublas_describe(struct runtime *r, struct product_plan *p)
 {
 	const struct cublas *b = &r->blas;
 	const struct product_shape *s = &p->s;
@@ -88,16 +89,16 @@ describe(struct runtime *r, struct product_plan *p)
 		e = b->cublasLtMatmulDescSetAttribute(p->what,
 		    CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second));
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = layout(r, &p->a, s->type_ab, s->transpose_a ? s->k : s->m,
-		    s->transpose_a ? s->m : s->k, s->lda, s->batch,
-		    s->stride_a);
+		e = cublas_layout(r, &p->a, s->type_ab,
+		    s->transpose_a ? s->k : s->m, s->transpose_a ? s->m : s->k,
+		    s->lda, s->batch, s->stride_a);
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = layout(r, &p->b, s->type_ab, s->transpose_b ? s->n : s->k,
-		    s->transpose_b ? s->k : s->n, s->ldb, s->batch,
-		    s->stride_b);
+		e = cublas_layout(r, &p->b, s->type_ab,
+		    s->transpose_b ? s->n : s->k, s->transpose_b ? s->k : s->n,
+		    s->ldb, s->batch, s->stride_b);
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = layout(r, &p->c, s->type_c, s->m, s->n, s->ldc, s->batch,
-		    s->stride_c);
+		e = cublas_layout(r, &p->c, s->type_c, s->m, s->n, s->ldc,
+		    s->batch, s->stride_c);
 	return e;
 }
 
@@ -108,7 +109,7 @@ describe(struct runtime *r, struct product_plan *p)
  * 4096 (net/layout.c).
  */
 static cublasStatus_t
-pick(struct runtime *r, struct product_plan *p)
+cublas_pick(struct runtime *r, struct product_plan *p)
 {
 	const struct cublas *b = &r->blas;
 	const size_t most = WORKSPACE_MOST;
@@ -159,9 +160,9 @@ cublas_product_new(struct driver *d, const struct product_shape *s)
 
 	p->s = *s;
 	cudaSetDevice(r->ordinal);
-	e = describe(r, p);
+	e = cublas_describe(r, p);
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = pick(r, p);
+		e = cublas_pick(r, p);
 	if (e == CUBLAS_STATUS_SUCCESS)
 		return p;
 	fail("cuBLASLt has no way to do %d products of %dx%d by %dx%d: %s",

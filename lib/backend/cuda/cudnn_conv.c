@@ -10,7 +10,7 @@
 /* ---- plans ---- */
 
 static void
-extents(char *text, size_t size, int dims, const int *v)
+cudnn_conv_extents(char *text, size_t size, int dims, const int *v)
 {
 	if (dims == 3)
 		snprintf(text, size, "%dx%dx%d", v[0], v[1], v[2]);
@@ -33,7 +33,7 @@ conv_key(const struct conv_shape *s, char key[KEY])
 	char text[4][40];
 
 	for (int i = 0; i < 4; i++)
-		extents(text[i], sizeof(text[i]), s->dims, v[i]);
+		cudnn_conv_extents(text[i], sizeof(text[i]), s->dims, v[i]);
 	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
 	    "pad %s%s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
 	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
@@ -42,7 +42,7 @@ conv_key(const struct conv_shape *s, char key[KEY])
 
 /* The graph of it. */
 static struct conv_plan *
-open_plan(struct ways *w, const struct conv_shape *s)
+cudnn_conv_open_plan(struct ways *w, const struct conv_shape *s)
 {
 	struct conv_plan *p = xcalloc(1, sizeof(*p));
 
@@ -59,13 +59,14 @@ open_plan(struct ways *w, const struct conv_shape *s)
 }
 
 static void
-close_plan(struct ways *w, struct conv_plan *p)
+cudnn_conv_close_plan(struct ways *w, struct conv_plan *p)
 {
 	cudnn_conv_free(w->driver, p);
 }
 
 static int
-make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
+cudnn_conv_make_plan(struct ways *w, struct conv_plan *p, enum by by,
+    struct choice *c)
 {
 	int bad;
 
@@ -79,18 +80,19 @@ make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
 }
 
 static double
-time_norm(struct ways *w, const struct conv_shape *s, enum norm_part part)
+cudnn_conv_time_norm(struct ways *w, const struct conv_shape *s,
+    enum norm_part part)
 {
 	return norm_by_timing((struct runtime *)w->driver, s, part);
 }
 
 static void
-set_ways(struct runtime *r)
+cudnn_conv_set_ways(struct runtime *r)
 {
 	r->ways = (struct ways){ .driver = &r->driver, .choices = choices_new(
 		r->dnn.cudnnGetVersion(), r->name), .key = conv_key,
-		.open = open_plan, .close = close_plan, .make = make_plan,
-		.norm = time_norm };
+		.open = cudnn_conv_open_plan, .close = cudnn_conv_close_plan,
+		.make = cudnn_conv_make_plan, .norm = cudnn_conv_time_norm };
 }
 
 struct conv_plan *
@@ -129,12 +131,12 @@ cudnn_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
 /* ---- opening ---- */
 
 static int
-open_library(struct runtime *r)
+cudnn_conv_open_library(struct runtime *r)
 {
 	if (cudnn_load(&r->dnn) != 0)
 		return -1;
 	cudnn_keep_compiler();
-	set_ways(r);
+	cudnn_conv_set_ways(r);
 	r->about_maker = maker_new(r);
 	r->about = maker_make(r->about_maker,
 	    CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
@@ -142,7 +144,7 @@ open_library(struct runtime *r)
 }
 
 static int
-end_about(struct runtime *r)
+cudnn_conv_finish_device(struct runtime *r)
 {
 	maker_finish(r->about_maker, r->about);
 	return r->about_maker->wrong ? fail("cuDNN %zu refuses a description of "
@@ -154,12 +156,12 @@ int
 cudnn_describe(struct runtime *r, const char *json)
 {
 	snprintf(r->name, sizeof(r->name), "a device that is described");
-	if (open_library(r) != 0)
+	if (cudnn_conv_open_library(r) != 0)
 		return -1;
 	maker_set(r->about_maker, r->about,
 	    CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
 	    (int64_t)strlen(json), json);
-	return end_about(r);
+	return cudnn_conv_finish_device(r);
 }
 
 int
@@ -169,7 +171,7 @@ cudnn_open(struct runtime *r)
 	int32_t ordinal = r->ordinal;
 	cudnnStatus_t s;
 
-	if (open_library(r) != 0)
+	if (cudnn_conv_open_library(r) != 0)
 		return -1;
 	s = r->dnn.cudnnCreate(&r->handle);
 	if (s != CUDNN_STATUS_SUCCESS)
@@ -180,7 +182,7 @@ cudnn_open(struct runtime *r)
 		return 0;
 	maker_set(r->about_maker, r->about, CUDNN_ATTR_DEVICEPROP_DEVICE_ID,
 	    CUDNN_TYPE_INT32, 1, &ordinal);
-	return end_about(r);
+	return cudnn_conv_finish_device(r);
 }
 
 void
@@ -197,7 +199,8 @@ cudnn_close(struct runtime *r)
 
 /* What the tensors are bound to; a plan has the same addresses at each step. */
 static const char *
-bind(struct conv_plan *p, void *const at[4], const struct conv_beside *beside)
+cudnn_conv_bind(struct conv_plan *p, void *const at[4],
+    const struct conv_beside *beside)
 {
 	int64_t uid[BINDS];
 	void *to[BINDS + 1] = { NULL };
@@ -229,7 +232,7 @@ plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
     const struct conv_beside *beside)
 {
 	struct runtime *r = p->m->r;
-	const char *why = bind(p, at, beside);
+	const char *why = cudnn_conv_bind(p, at, beside);
 	cudnnStatus_t status;
 
 	if (why != NULL)

@@ -32,7 +32,7 @@ maker_free(struct maker *m)
 }
 
 static void
-look(struct maker *m, cudnnStatus_t s)
+cudnn_graph_check(struct maker *m, cudnnStatus_t s)
 {
 	char more[400] = "";
 
@@ -57,7 +57,7 @@ maker_make(struct maker *m, cudnnBackendDescriptorType_t type)
 		    MAKER_MOST);
 		return NULL;
 	}
-	look(m, m->r->dnn.cudnnBackendCreateDescriptor(type, &d));
+	cudnn_graph_check(m, m->r->dnn.cudnnBackendCreateDescriptor(type, &d));
 	if (!m->wrong)
 		m->made[m->n++] = d;
 	return d;
@@ -69,8 +69,8 @@ maker_set(struct maker *m, cudnnBackendDescriptor_t d,
     int64_t n, const void *values)
 {
 	if (!m->wrong)
-		look(m, m->r->dnn.cudnnBackendSetAttribute(d, name, type, n,
-		    values));
+		cudnn_graph_check(m, m->r->dnn.cudnnBackendSetAttribute(d, name,
+		    type, n, values));
 }
 
 void
@@ -91,7 +91,7 @@ void
 maker_finish(struct maker *m, cudnnBackendDescriptor_t d)
 {
 	if (!m->wrong)
-		look(m, m->r->dnn.cudnnBackendFinalize(d));
+		cudnn_graph_check(m, m->r->dnn.cudnnBackendFinalize(d));
 }
 
 int64_t
@@ -110,7 +110,7 @@ maker_get(struct maker *m, cudnnBackendDescriptor_t d,
 /* ---- a convolution ---- */
 
 static cudnnDataType_t
-data_type(enum gpu_type type)
+cudnn_graph_data_type(enum gpu_type type)
 {
 	static const cudnnDataType_t of[] = { [GPU_F32] = CUDNN_DATA_FLOAT,
 		[GPU_BF16] = CUDNN_DATA_BFLOAT16, [GPU_F16] = CUDNN_DATA_HALF };
@@ -120,11 +120,11 @@ data_type(enum gpu_type type)
 
 /* cuDNN writes [n][c][extent...], and strides say that channels lie innermost. */
 cudnnBackendDescriptor_t
-graph_tensor(struct maker *m, int64_t uid, const struct shape *s)
+graph_tensor(struct maker *m, int64_t uid, const struct cudnn_shape *s)
 {
 	cudnnBackendDescriptor_t d = maker_make(m,
 	    CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-	cudnnDataType_t t = data_type(s->type);
+	cudnnDataType_t t = cudnn_graph_data_type(s->type);
 	int64_t size[5] = { s->n, s->c }, stride[5], next = s->c;
 	_Bool inner = uid >= UID_INNER;
 
@@ -151,7 +151,7 @@ graph_tensor(struct maker *m, int64_t uid, const struct shape *s)
 
 /* Sums are of floats, whatever is stored. */
 static cudnnBackendDescriptor_t
-window(struct maker *m, const struct conv_shape *s)
+cudnn_graph_window(struct maker *m, const struct conv_shape *s)
 {
 	cudnnBackendDescriptor_t d = maker_make(m,
 	    CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -211,7 +211,7 @@ graph_conv(struct maker *m, const struct conv_shape *s,
 	cudnnBackendDescriptor_t op = maker_make(m, passes[s->pass].type);
 	const float one = 1, before = s->accumulate ? 1 : 0;
 
-	maker_set_part(m, op, passes[s->pass].window, window(m, s));
+	maker_set_part(m, op, passes[s->pass].window, cudnn_graph_window(m, s));
 	maker_set_part(m, op, passes[s->pass].x, x);
 	maker_set_part(m, op, passes[s->pass].w, w);
 	maker_set_part(m, op, passes[s->pass].y, y);
@@ -239,10 +239,11 @@ graph_of_ops(struct maker *m, const cudnnBackendDescriptor_t *op, int n)
 cudnnBackendDescriptor_t
 graph_of_conv(struct maker *m, const struct conv_shape *s)
 {
-	const struct shape x = { s->type, s->n, s->in, s->dims, s->from };
-	const struct shape w = { s->type, s->out, s->in / s->groups, s->dims,
+	const struct cudnn_shape x = { s->type, s->n, s->in, s->dims, s->from };
+	const struct cudnn_shape w = { s->type, s->out, s->in / s->groups,
+	    s->dims,
 		s->kernel };
-	const struct shape y = { s->type, s->n, s->out, s->dims, s->to };
+	const struct cudnn_shape y = { s->type, s->n, s->out, s->dims, s->to };
 	cudnnBackendDescriptor_t op;
 
 	if (s->pattern != CONV_PLAIN)

@@ -51,9 +51,14 @@ enum { UID_X = 1, UID_W, UID_Y, UID_SCALE, UID_OFFSET, UID_MEAN, UID_RSTD,
 	UID_NORMED, UID_SUM, UID_SQUARES, UID_REST, UID_INNER = UID_REST + 3 };
 
 /* A tensor [n][extent...][c] packed, of ${dims} extents. */
-struct shape { enum gpu_type type; int64_t n, c; int dims; const int *extent; };
+struct cudnn_shape {
+	enum gpu_type type;
+	int64_t n, c;
+	int dims;
+	const int *extent;
+};
 cudnnBackendDescriptor_t graph_tensor(struct maker *m, int64_t uid,
-    const struct shape *s);
+    const struct cudnn_shape *s);
 
 /* graph_conv(m, s, x, w, y): the operation, between tensors.
  * graph_of_ops(m, op, n): the operation graph of some. */

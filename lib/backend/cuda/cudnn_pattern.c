@@ -9,7 +9,7 @@
 enum { OPS = 8 };
 
 /* A graph as it grows. */
-struct build {
+struct cudnn_pattern_build {
 	struct maker *m;
 	const struct conv_shape *s;
 	cudnnBackendDescriptor_t op[OPS];
@@ -21,47 +21,52 @@ struct build {
 /* ---- tensors ---- */
 
 static cudnnBackendDescriptor_t
-x_tensor(struct build *b, int64_t uid, enum gpu_type type)
+cudnn_pattern_x_tensor(struct cudnn_pattern_build *b, int64_t uid,
+    enum gpu_type type)
 {
-	return graph_tensor(b->m, uid, &(struct shape){ type, b->s->n,
+	return graph_tensor(b->m, uid, &(struct cudnn_shape){ type, b->s->n,
 		b->s->in, b->s->dims, b->s->from });
 }
 
 static cudnnBackendDescriptor_t
-y_tensor(struct build *b)
+cudnn_pattern_y_tensor(struct cudnn_pattern_build *b)
 {
-	return graph_tensor(b->m, UID_Y, &(struct shape){ b->s->type, b->s->n,
+	return graph_tensor(b->m, UID_Y, &(struct cudnn_shape){ b->s->type,
+	    b->s->n,
 		b->s->out, b->s->dims, b->s->to });
 }
 
 static cudnnBackendDescriptor_t
-w_tensor(struct build *b)
+cudnn_pattern_w_tensor(struct cudnn_pattern_build *b)
 {
-	return graph_tensor(b->m, UID_W, &(struct shape){ b->s->type,
+	return graph_tensor(b->m, UID_W, &(struct cudnn_shape){ b->s->type,
 		b->s->out, b->s->in / b->s->groups, b->s->dims, b->s->kernel });
 }
 
 /* A number a channel. */
 static cudnnBackendDescriptor_t
-channels(struct build *b, int64_t uid, enum gpu_type type, int c)
+cudnn_pattern_channels(struct cudnn_pattern_build *b, int64_t uid,
+    enum gpu_type type, int c)
 {
 	static const int one[3] = { 1, 1, 1 };
 
-	return graph_tensor(b->m, uid, &(struct shape){ type, 1, c, b->s->dims,
+	return graph_tensor(b->m, uid, &(struct cudnn_shape){ type, 1, c,
+	    b->s->dims,
 		one });
 }
 
 /* ---- operations ---- */
 
 static void
-add(struct build *b, cudnnBackendDescriptor_t op)
+cudnn_pattern_add(struct cudnn_pattern_build *b, cudnnBackendDescriptor_t op)
 {
 	maker_finish(b->m, op);
 	b->op[b->ops++] = op;
 }
 
 static cudnnBackendDescriptor_t
-pointwise(struct build *b, cudnnPointwiseMode_t mode)
+cudnn_pattern_pointwise(struct cudnn_pattern_build *b,
+    cudnnPointwiseMode_t mode)
 {
 	cudnnBackendDescriptor_t how = maker_make(b->m,
 	    CUDNN_BACKEND_POINTWISE_DESCRIPTOR), op;
@@ -81,37 +86,41 @@ pointwise(struct build *b, cudnnPointwiseMode_t mode)
 /* x by a number a channel, ${with}; NULL: by itself.  What it gives, of ${type},
  * is not in memory. */
 static cudnnBackendDescriptor_t
-apply(struct build *b, cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t x,
-    cudnnBackendDescriptor_t with, enum gpu_type type)
+cudnn_pattern_apply(struct cudnn_pattern_build *b, cudnnPointwiseMode_t mode,
+    cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t with,
+    enum gpu_type type)
 {
-	cudnnBackendDescriptor_t op = pointwise(b, mode);
-	cudnnBackendDescriptor_t y = x_tensor(b, b->inner++, type);
+	cudnnBackendDescriptor_t op = cudnn_pattern_pointwise(b, mode);
+	cudnnBackendDescriptor_t y = cudnn_pattern_x_tensor(b, b->inner++,
+	    type);
 
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
 	if (with != NULL)
 		maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
 		    with);
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
-	add(b, op);
+	cudnn_pattern_add(b, op);
 	return y;
 }
 
 /* max(x scale + offset, 0), of ${between} until it is whole. */
 static cudnnBackendDescriptor_t
-norm(struct build *b, enum gpu_type between)
+cudnn_pattern_norm(struct cudnn_pattern_build *b, enum gpu_type between)
 {
 	const struct conv_shape *s = b->s;
-	cudnnBackendDescriptor_t x = x_tensor(b, UID_X, s->type);
+	cudnnBackendDescriptor_t x = cudnn_pattern_x_tensor(b, UID_X, s->type);
 
-	x = apply(b, CUDNN_POINTWISE_MUL, x, channels(b, UID_SCALE, s->type,
-	    s->in), between);
-	x = apply(b, CUDNN_POINTWISE_ADD, x, channels(b, UID_OFFSET, s->type,
-	    s->in), between);
-	return apply(b, CUDNN_POINTWISE_RELU_FWD, x, NULL, s->type);
+	x = cudnn_pattern_apply(b, CUDNN_POINTWISE_MUL, x,
+	    cudnn_pattern_channels(b, UID_SCALE, s->type, s->in), between);
+	x = cudnn_pattern_apply(b, CUDNN_POINTWISE_ADD, x,
+	    cudnn_pattern_channels(b, UID_OFFSET, s->type, s->in), between);
+	return cudnn_pattern_apply(b, CUDNN_POINTWISE_RELU_FWD, x, NULL,
+	    s->type);
 }
 
 static void
-add_sums(struct build *b, cudnnBackendDescriptor_t y)
+cudnn_pattern_add_sums(struct cudnn_pattern_build *b,
+    cudnnBackendDescriptor_t y)
 {
 	cudnnBackendDescriptor_t op = maker_make(b->m,
 	    CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
@@ -124,36 +133,39 @@ add_sums(struct build *b, cudnnBackendDescriptor_t y)
 	    CUDNN_TYPE_DATA_TYPE, 1, &floats);
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_XDESC, y);
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC,
-	    channels(b, UID_SUM, GPU_F32, b->s->out));
+	    cudnn_pattern_channels(b, UID_SUM, GPU_F32, b->s->out));
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC,
-	    channels(b, UID_SQUARES, GPU_F32, b->s->out));
-	add(b, op);
+	    cudnn_pattern_channels(b, UID_SQUARES, GPU_F32, b->s->out));
+	cudnn_pattern_add(b, op);
 }
 
 static void
-add_forward(struct build *b)
+cudnn_pattern_add_forward(struct cudnn_pattern_build *b)
 {
-	cudnnBackendDescriptor_t y = y_tensor(b), x;
+	cudnnBackendDescriptor_t y = cudnn_pattern_y_tensor(b), x;
 
-	x = b->s->pattern == CONV_SUMS ? x_tensor(b, UID_X, b->s->type) :
-	    norm(b, GPU_F32);
-	b->op[b->ops++] = graph_conv(b->m, b->s, x, w_tensor(b), y);
-	add_sums(b, y);
+	x = b->s->pattern == CONV_SUMS ? cudnn_pattern_x_tensor(b, UID_X,
+	    b->s->type) : cudnn_pattern_norm(b, GPU_F32);
+	b->op[b->ops++] = graph_conv(b->m, b->s, x, cudnn_pattern_w_tensor(b),
+	    y);
+	cudnn_pattern_add_sums(b, y);
 }
 
 static void
-add_weights(struct build *b)
+cudnn_pattern_add_weights(struct cudnn_pattern_build *b)
 {
-	cudnnBackendDescriptor_t x = norm(b, b->s->type);
+	cudnnBackendDescriptor_t x = cudnn_pattern_norm(b, b->s->type);
 
-	b->op[b->ops++] = graph_conv(b->m, b->s, x, w_tensor(b), y_tensor(b));
+	b->op[b->ops++] = graph_conv(b->m, b->s, x, cudnn_pattern_w_tensor(b),
+	    cudnn_pattern_y_tensor(b));
 }
 
 /* The gradients of the norm's scale and offset, and what follows from them. */
 static void
-add_norm_sums(struct build *b, cudnnBackendDescriptor_t x,
-    cudnnBackendDescriptor_t dx, cudnnBackendDescriptor_t mean,
-    cudnnBackendDescriptor_t rstd, cudnnBackendDescriptor_t scale)
+cudnn_pattern_add_norm_sums(struct cudnn_pattern_build *b,
+    cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t dx,
+    cudnnBackendDescriptor_t mean, cudnnBackendDescriptor_t rstd,
+    cudnnBackendDescriptor_t scale)
 {
 	static const cudnnBackendAttributeName_t made[] = {
 		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_SCALE_DESC,
@@ -177,48 +189,55 @@ add_norm_sums(struct build *b, cudnnBackendDescriptor_t x,
 	maker_set_part(b->m, op,
 	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC, scale);
 	for (int i = 0; i < 5; i++)
-		maker_set_part(b->m, op, made[i], channels(b, i < 2 ?
-		    UID_SUM + i : UID_REST + i - 2, GPU_F32, b->s->in));
-	add(b, op);
+		maker_set_part(b->m, op, made[i], cudnn_pattern_channels(b,
+		    i < 2 ? UID_SUM + i : UID_REST + i - 2, GPU_F32, b->s->in));
+	cudnn_pattern_add(b, op);
 }
 
 /* The relu was open where ((x - mean) rstd) scale + offset > 0. */
 static void
-add_data(struct build *b)
+cudnn_pattern_add_data(struct cudnn_pattern_build *b)
 {
 	const struct conv_shape *s = b->s;
-	cudnnBackendDescriptor_t x = x_tensor(b, UID_NORMED, s->type);
-	cudnnBackendDescriptor_t mean = channels(b, UID_MEAN, GPU_F32, s->in);
-	cudnnBackendDescriptor_t rstd = channels(b, UID_RSTD, GPU_F32, s->in);
-	cudnnBackendDescriptor_t scale = channels(b, UID_SCALE, GPU_F32, s->in);
-	cudnnBackendDescriptor_t g = x_tensor(b, b->inner++, GPU_F32);
-	cudnnBackendDescriptor_t dx = x_tensor(b, UID_X, s->type), op, v;
+	cudnnBackendDescriptor_t x = cudnn_pattern_x_tensor(b, UID_NORMED,
+	    s->type);
+	cudnnBackendDescriptor_t mean = cudnn_pattern_channels(b, UID_MEAN,
+	    GPU_F32, s->in);
+	cudnnBackendDescriptor_t rstd = cudnn_pattern_channels(b, UID_RSTD,
+	    GPU_F32, s->in);
+	cudnnBackendDescriptor_t scale = cudnn_pattern_channels(b, UID_SCALE,
+	    GPU_F32, s->in);
+	cudnnBackendDescriptor_t g = cudnn_pattern_x_tensor(b, b->inner++,
+	    GPU_F32);
+	cudnnBackendDescriptor_t dx = cudnn_pattern_x_tensor(b, UID_X, s->type),
+	    op, v;
 
-	b->op[b->ops++] = graph_conv(b->m, s, g, w_tensor(b), y_tensor(b));
-	v = apply(b, CUDNN_POINTWISE_SUB, x, mean, GPU_F32);
-	v = apply(b, CUDNN_POINTWISE_MUL, v, rstd, GPU_F32);
-	v = apply(b, CUDNN_POINTWISE_MUL, v, scale, GPU_F32);
-	v = apply(b, CUDNN_POINTWISE_ADD, v, channels(b, UID_OFFSET, GPU_F32,
-	    s->in), GPU_F32);
-	op = pointwise(b, CUDNN_POINTWISE_RELU_BWD);
+	b->op[b->ops++] = graph_conv(b->m, s, g, cudnn_pattern_w_tensor(b),
+	    cudnn_pattern_y_tensor(b));
+	v = cudnn_pattern_apply(b, CUDNN_POINTWISE_SUB, x, mean, GPU_F32);
+	v = cudnn_pattern_apply(b, CUDNN_POINTWISE_MUL, v, rstd, GPU_F32);
+	v = cudnn_pattern_apply(b, CUDNN_POINTWISE_MUL, v, scale, GPU_F32);
+	v = cudnn_pattern_apply(b, CUDNN_POINTWISE_ADD, v,
+	    cudnn_pattern_channels(b, UID_OFFSET, GPU_F32, s->in), GPU_F32);
+	op = cudnn_pattern_pointwise(b, CUDNN_POINTWISE_RELU_BWD);
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, v);
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, g);
 	maker_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, dx);
-	add(b, op);
-	add_norm_sums(b, x, dx, mean, rstd, scale);
+	cudnn_pattern_add(b, op);
+	cudnn_pattern_add_norm_sums(b, x, dx, mean, rstd, scale);
 }
 
 cudnnBackendDescriptor_t
 graph_of_pattern(struct maker *m, const struct conv_shape *s)
 {
-	struct build b = { .m = m, .s = s, .inner = UID_INNER };
+	struct cudnn_pattern_build b = { .m = m, .s = s, .inner = UID_INNER };
 
 	if (s->pass == CONV_FORWARD)
-		add_forward(&b);
+		cudnn_pattern_add_forward(&b);
 	else if (s->pass == CONV_WEIGHTS)
-		add_weights(&b);
+		cudnn_pattern_add_weights(&b);
 	else
-		add_data(&b);
+		cudnn_pattern_add_data(&b);
 	return graph_of_ops(m, b.op, b.ops);
 }
 

@@ -16,7 +16,7 @@ enum { SUGGESTIONS = 100 };
  * "described", build them with a description of the device instead.
  */
 static void
-plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,
+cudnn_plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t described)
 {
 	if (!m->r->with_handle)
@@ -26,7 +26,8 @@ plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,
 /* ---- engines and knobs ---- */
 
 static void
-choice_of(struct maker *m, cudnnBackendDescriptor_t config, struct choice *c)
+cudnn_plan_choice_of(struct maker *m, cudnnBackendDescriptor_t config,
+    struct choice *c)
 {
 	cudnnBackendDescriptor_t knob[KNOBS], engine;
 	int64_t n;
@@ -54,7 +55,7 @@ choice_of(struct maker *m, cudnnBackendDescriptor_t config, struct choice *c)
 }
 
 static cudnnBackendDescriptor_t
-config_of(struct conv_plan *p, const struct choice *c)
+cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
 {
 	struct maker *m = p->m;
 	cudnnBackendDescriptor_t engine, knob[KNOBS], config;
@@ -62,7 +63,7 @@ config_of(struct conv_plan *p, const struct choice *c)
 	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
 	maker_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, p->graph);
 	maker_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, c->engine);
-	plan_set_device(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP);
+	cudnn_plan_set_device(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP);
 	maker_finish(m, engine);
 	for (int i = 0; i < c->knobs; i++) {
 		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)c->knob[i];
@@ -90,7 +91,7 @@ config_of(struct conv_plan *p, const struct choice *c)
  * they are asked for take seconds each, and none is needed.
  */
 static int
-may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
+cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
     const struct conv_shape *s)
 {
 	cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
@@ -134,7 +135,8 @@ may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
 /* The plan of a configuration; -1 if cuDNN refuses it or it needs more than
  * ${most}, 0 for no bound. */
 static int
-finish_plan(struct conv_plan *p, cudnnBackendDescriptor_t config, int64_t most)
+cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
+    int64_t most)
 {
 	struct maker *m = p->m;
 	int64_t bytes = 0;
@@ -143,7 +145,7 @@ finish_plan(struct conv_plan *p, cudnnBackendDescriptor_t config, int64_t most)
 	if (m->r->with_handle)
 		maker_set(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
 		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
-	plan_set_device(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+	cudnn_plan_set_device(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
 	maker_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
 	    config);
 	maker_finish(m, p->plan);
@@ -160,7 +162,7 @@ plan_of_choice(struct conv_plan *p, const struct choice *c)
 {
 	int kept = p->m->n;
 
-	if (finish_plan(p, config_of(p, c), 0) != 0) {
+	if (cudnn_plan_finish(p, cudnn_plan_config_of(p, c), 0) != 0) {
 		maker_drop(p->m, kept);
 		return -1;
 	}
@@ -170,7 +172,7 @@ plan_of_choice(struct conv_plan *p, const struct choice *c)
 
 /* The suggestions of one kind, into c[SUGGESTIONS]; how many. */
 static int
-suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
+cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
     cudnnBackendDescriptor_t *c)
 {
 	struct maker *m = p->m;
@@ -181,7 +183,7 @@ suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
 	maker_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->graph);
 	maker_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
 	    &mode);
-	plan_set_device(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
+	cudnn_plan_set_device(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
 	maker_finish(m, h);
 	n = maker_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, NULL);
@@ -198,7 +200,8 @@ suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
  * ${c}; how many.
  */
 static int
-look_through(struct conv_plan *p, int64_t bound, struct choice *c, int most)
+cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,
+    int most)
 {
 	static const cudnnBackendHeurMode_t mode[] = { CUDNN_HEUR_MODE_A,
 		CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK };
@@ -206,12 +209,14 @@ look_through(struct conv_plan *p, int64_t bound, struct choice *c, int most)
 	int found = 0, kept = p->m->n;
 
 	for (size_t k = 0; k < sizeof(mode) / sizeof(mode[0]); k++) {
-		int n = suggestions(p, mode[k], config), all = p->m->n;
+		int n = cudnn_plan_suggestions(p, mode[k], config),
+		    all = p->m->n;
 
 		for (int i = 0; i < n && found < most; i++) {
-			if (may_be_used(p->m, config[i], &p->s) &&
-			    finish_plan(p, config[i], bound) == 0)
-				choice_of(p->m, config[i], &c[found++]);
+			if (cudnn_plan_may_be_used(p->m, config[i], &p->s) &&
+			    cudnn_plan_finish(p, config[i], bound) == 0)
+				cudnn_plan_choice_of(p->m, config[i],
+				    &c[found++]);
 			maker_drop(p->m, all);
 		}
 		maker_drop(p->m, kept);
@@ -224,9 +229,9 @@ look_through(struct conv_plan *p, int64_t bound, struct choice *c, int most)
 int
 plan_candidates(struct conv_plan *p, struct choice *c, int most)
 {
-	int n = look_through(p, WORKSPACE_MOST, c, most);
+	int n = cudnn_plan_search(p, WORKSPACE_MOST, c, most);
 
-	return n > 0 ? n : look_through(p, 0, c, 1);
+	return n > 0 ? n : cudnn_plan_search(p, 0, c, 1);
 }
 
 int

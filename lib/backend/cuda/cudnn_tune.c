@@ -28,7 +28,7 @@ enum { FILLS = 6 };
 /* What is timed: a plan on x, w, y and workspace, and what a pattern has beside;
  * without a plan, a kernel of ${norm} on x, what it saved, dy or y, its scratch,
  * and its scale and offset. */
-struct rig {
+struct cudnn_tune_rig {
 	struct conv_plan *p;
 	struct task norm;
 	enum norm_part part;
@@ -43,7 +43,7 @@ struct rig {
 };
 
 static void
-rig_close(struct rig *g)
+cudnn_tune_rig_close(struct cudnn_tune_rig *g)
 {
 	for (int i = 0; i < 6; i++)
 		cudaFree(g->at[i]);
@@ -58,7 +58,7 @@ rig_close(struct rig *g)
 
 /* Bytes of as many floats as there are channels. */
 static size_t
-row_bytes(const struct conv_shape *s)
+cudnn_tune_row_bytes(const struct conv_shape *s)
 {
 	int c = s->in > s->out ? s->in : s->out;
 
@@ -68,9 +68,9 @@ row_bytes(const struct conv_shape *s)
 /* Point the convolution's fused operands into the buffer at ${at}: nine rows of
  * channels, then one tensor. */
 static void
-set_beside(struct rig *g, char *at)
+cudnn_tune_set_beside(struct cudnn_tune_rig *g, char *at)
 {
-	size_t row = row_bytes(&g->p->s);
+	size_t row = cudnn_tune_row_bytes(&g->p->s);
 
 	g->beside = (struct conv_beside){ at, at + row,
 		(const float *)(at + 2 * row), (const float *)(at + 3 * row),
@@ -78,7 +78,7 @@ set_beside(struct rig *g, char *at)
 }
 
 static size_t
-bytes_of(const struct rig *g, int i)
+cudnn_tune_bytes_of(const struct cudnn_tune_rig *g, int i)
 {
 	const struct conv_plan *p = g->p;
 	const struct task *t = &g->norm;
@@ -90,12 +90,12 @@ bytes_of(const struct rig *g, int i)
 	if (i < 3)
 		return conv_bytes(&p->s, i);
 	return i == 3 || p->s.pattern == CONV_PLAIN ? 1 : 9 *
-	    row_bytes(&p->s) + conv_bytes(&p->s, 0);
+	    cudnn_tune_row_bytes(&p->s) + conv_bytes(&p->s, 0);
 }
 
 /* 0x3c bytes are small numbers in each of the types. */
 static int
-fill_new(struct rig *g, int i, size_t bytes)
+cudnn_tune_fill_new(struct cudnn_tune_rig *g, int i, size_t bytes)
 {
 	return cudaMalloc(&g->at[i], bytes) == cudaSuccess &&
 	    cudaMemsetAsync(g->at[i], 0x3c, bytes, g->stream) == cudaSuccess ?
@@ -103,7 +103,7 @@ fill_new(struct rig *g, int i, size_t bytes)
 }
 
 static int
-rig_open(struct rig *g)
+cudnn_tune_rig_open(struct cudnn_tune_rig *g)
 {
 	size_t all = 0;
 
@@ -112,18 +112,18 @@ rig_open(struct rig *g)
 	    cudaEventCreate(&g->done) != cudaSuccess)
 		return -1;
 	for (int i = 0; i < 5; i++)
-		all += i != 3 ? round_up(bytes_of(g, i), ALIGN) : 0;
+		all += i != 3 ? round_up(cudnn_tune_bytes_of(g, i), ALIGN) : 0;
 	g->copies = COPIED / all + 1 < REPEATS ? COPIED / all + 1 : REPEATS;
 	for (int i = 0; i < 5; i++)
-		if (fill_new(g, i, i == 3 ? 1 : g->copies *
-		    round_up(bytes_of(g, i), ALIGN)) != 0)
+		if (cudnn_tune_fill_new(g, i, i == 3 ? 1 : g->copies *
+		    round_up(cudnn_tune_bytes_of(g, i), ALIGN)) != 0)
 			return -1;
-	return fill_new(g, 5, FILL);
+	return cudnn_tune_fill_new(g, 5, FILL);
 }
 
 /* Of the plan as it is made now. */
 static int
-make_room(struct rig *g)
+cudnn_tune_make_room(struct cudnn_tune_rig *g)
 {
 	size_t bytes = g->p != NULL ? g->p->workspace :
 	    cuda_norm_room(&g->norm, 1);
@@ -133,7 +133,7 @@ make_room(struct rig *g)
 	cudaFree(g->at[3]);
 	g->at[3] = NULL;
 	g->workspace = bytes;
-	if (fill_new(g, 3, g->workspace) == 0)
+	if (cudnn_tune_fill_new(g, 3, g->workspace) == 0)
 		return 0;
 	cudaGetLastError();		/* it is ours, and no plan's */
 	g->workspace = 0;
@@ -142,7 +142,7 @@ make_room(struct rig *g)
 
 /* Launch the kernel of a norm on the operands ${at}. */
 static void
-norm_once(struct rig *g, void *const at[5])
+cudnn_tune_launch_norm(struct cudnn_tune_rig *g, void *const at[5])
 {
 	struct task *t = &g->norm;
 
@@ -158,23 +158,23 @@ norm_once(struct rig *g, void *const at[5])
 
 /* Launch number ${k}, on a copy of the operands. */
 static int
-once(struct rig *g, size_t k)
+cudnn_tune_launch(struct cudnn_tune_rig *g, size_t k)
 {
 	void *at[5];
 
 	for (int i = 0; i < 5; i++)
 		at[i] = (char *)g->at[i] + (i == 3 ? 0 : k % g->copies *
-		    round_up(bytes_of(g, i), ALIGN));
+		    round_up(cudnn_tune_bytes_of(g, i), ALIGN));
 	if (g->p == NULL) {
-		norm_once(g, at);
+		cudnn_tune_launch_norm(g, at);
 		return 0;
 	}
-	set_beside(g, at[4]);
+	cudnn_tune_set_beside(g, at[4]);
 	return plan_run(g->p, g->stream, at, &g->beside) == NULL ? 0 : -1;
 }
 
 static int
-compare(const void *a, const void *b)
+cudnn_tune_compare(const void *a, const void *b)
 {
 	float x = *(const float *)a, y = *(const float *)b;
 
@@ -184,7 +184,7 @@ compare(const void *a, const void *b)
 /* Queue the fills and the launches of a round.  Return 0, or -1 if a launch
  * fails. */
 static int
-launch_all(struct rig *g)
+cudnn_tune_launch_all(struct cudnn_tune_rig *g)
 {
 	for (int i = 0; i < FILLS; i++)
 		if (cudaMemsetAsync(g->at[5], 0x3c, FILL, g->stream) !=
@@ -192,7 +192,7 @@ launch_all(struct rig *g)
 			return -1;
 	cudaEventRecord(g->begun, g->stream);
 	for (size_t k = 0; k < REPEATS; k++)
-		if (once(g, k) != 0)
+		if (cudnn_tune_launch(g, k) != 0)
 			return -1;
 	return 0;
 }
@@ -200,13 +200,14 @@ launch_all(struct rig *g)
 /* Return the seconds of one launch: the median of ROUNDS rounds after one
  * warm-up launch.  Return -1 if a launch fails. */
 static double
-seconds_of(struct rig *g)
+cudnn_tune_seconds_of(struct cudnn_tune_rig *g)
 {
 	float ms[ROUNDS];
-	int n = make_room(g) == 0 && once(g, 0) == 0 ? 0 : ROUNDS + 1;
+	int n = cudnn_tune_make_room(g) == 0 && cudnn_tune_launch(g, 0) == 0 ?
+	    0 : ROUNDS + 1;
 
 	for (; n < ROUNDS; n++) {
-		if (launch_all(g) != 0 ||
+		if (cudnn_tune_launch_all(g) != 0 ||
 		    cudaEventRecord(g->done, g->stream) != cudaSuccess ||
 		    cudaEventSynchronize(g->done) != cudaSuccess ||
 		    cudaEventElapsedTime(&ms[n], g->begun, g->done) !=
@@ -215,13 +216,13 @@ seconds_of(struct rig *g)
 	}
 	if (n != ROUNDS)
 		return -1;
-	qsort(ms, ROUNDS, sizeof(ms[0]), compare);
+	qsort(ms, ROUNDS, sizeof(ms[0]), cudnn_tune_compare);
 	return ms[ROUNDS / 2] * 1e-3 / REPEATS;
 }
 
 /* The shape of x, or of y if ${of} is 2. */
 static struct dims
-dims_of(const struct conv_shape *s, int of)
+cudnn_tune_dims_of(const struct conv_shape *s, int of)
 {
 	const int *extent = of == 2 ? s->to : s->from;
 
@@ -237,16 +238,17 @@ norm_by_timing(struct runtime *r, const struct conv_shape *s,
 	struct gpu_stream stream;
 	struct cuda c = { .driver = &r->driver, .stream = &stream,
 		.type = s->type };
-	struct rig g = { .norm = { .device = &c.device, .stored = 1,
-		.out = dims_of(s, part == PART_SUMS ? 2 : 0) }, .part = part };
+	struct cudnn_tune_rig g = { .norm = { .device = &c.device, .stored = 1,
+		.out = cudnn_tune_dims_of(s, part == PART_SUMS ? 2 : 0) },
+		.part = part };
 	double seconds = -1;
 
 	runtime_on(&r->driver);
-	if (rig_open(&g) == 0) {
+	if (cudnn_tune_rig_open(&g) == 0) {
 		stream.at = g.stream;
-		seconds = seconds_of(&g);
+		seconds = cudnn_tune_seconds_of(&g);
 	}
-	rig_close(&g);
+	cudnn_tune_rig_close(&g);
 	return seconds > 0 ? seconds : 0;
 }
 
@@ -254,23 +256,23 @@ int
 plan_by_timing(struct conv_plan *p)
 {
 	struct choice c[TRIED];
-	struct rig g = { .p = p };
+	struct cudnn_tune_rig g = { .p = p };
 	int n = plan_candidates(p, c, TRIED), best = -1, kept = p->m->n;
 
-	n = rig_open(&g) == 0 ? n : 0;
+	n = cudnn_tune_rig_open(&g) == 0 ? n : 0;
 	for (int i = 0; i < n; i++) {
 		/* A kernel that faults makes the device unusable.  This is then
 		 * the last line before the error message. */
 		detail("%s: trying cuDNN's engine %lld", p->key,
 		    (long long)c[i].engine);
 		if (plan_of_choice(p, &c[i]) == 0)
-			c[i].seconds = seconds_of(&g);
+			c[i].seconds = cudnn_tune_seconds_of(&g);
 		maker_drop(p->m, kept);
 		if (c[i].seconds > 0 && (best < 0 ||
 		    c[i].seconds < c[best].seconds))
 			best = i;
 	}
-	rig_close(&g);
+	cudnn_tune_rig_close(&g);
 	if (best < 0)
 		return plan_by_rule(p);
 	return plan_of_choice(p, &c[best]);

@@ -27,7 +27,7 @@ depth_is(const struct op *op, const struct dims *in)
 
 /* Channels of a vector: rows of 54 begin at a multiple of two. */
 static int
-width_of(const struct task *t)
+cuda_depth_width_of(const struct task *t)
 {
 	int lanes = (int)cuda_lanes(cuda_of(t)->type);
 
@@ -36,7 +36,8 @@ width_of(const struct task *t)
 
 /* From ${in} to ${out}. */
 static struct window
-window_of(const struct op *op, const struct dims *in, const struct dims *out)
+cuda_depth_window_of(const struct op *op, const struct dims *in,
+    const struct dims *out)
 {
 	return (struct window){ { in->t, in->h, in->w },
 		{ out->t, out->h, out->w },
@@ -48,25 +49,26 @@ window_of(const struct op *op, const struct dims *in, const struct dims *out)
 /* ---- memory: weights as kernels want them; parts of sums ---- */
 
 static size_t
-weights_bytes(const struct task *t)
+cuda_depth_weights_bytes(const struct task *t)
 {
 	return round_up((size_t)t->out.c * conv_taps(t->op) *
 	    cuda_size(cuda_of(t)->type), ALIGN);
 }
 
 static size_t
-least(size_t a, size_t b)
+cuda_depth_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* How the weights' gradient is cut; ${*parts} of them. */
 static struct depth_sums
-sums_of(const struct task *t, unsigned *parts)
+cuda_depth_sums_of(const struct task *t, unsigned *parts)
 {
 	const struct op *op = t->op;
-	struct depth_sums a = { .window = window_of(op, &t->in[0], &t->out),
-		.c = (unsigned)t->out.c, .width = width_of(t) };
+	struct depth_sums a = { .window = cuda_depth_window_of(op, &t->in[0],
+	    &t->out),
+		.c = (unsigned)t->out.c, .width = cuda_depth_width_of(t) };
 	unsigned vectors = a.c / (unsigned)a.width;
 	size_t most;
 
@@ -78,26 +80,26 @@ sums_of(const struct task *t, unsigned *parts)
 	a.strips = cuda_pieces((size_t)t->out.w, DEPTH_STRIP);
 	a.items = (unsigned)(t->out.n * t->out.t * t->out.h) * a.strips;
 	most = cuda_pieces(a.items, (size_t)(DEPTH_THREADS / a.across) * ITEMS);
-	*parts = BLOCKS / (unsigned)least(BLOCKS, a.tiles * a.sets);
-	a.per = cuda_pieces(a.items, least(*parts, most));
+	*parts = BLOCKS / (unsigned)cuda_depth_min(BLOCKS, a.tiles * a.sets);
+	a.per = cuda_pieces(a.items, cuda_depth_min(*parts, most));
 	*parts = cuda_pieces(a.items, a.per);
 	return a;
 }
 
 static size_t
-parts_bytes(const struct task *t)
+cuda_depth_parts_bytes(const struct task *t)
 {
 	unsigned parts;
 
-	sums_of(t, &parts);
+	cuda_depth_sums_of(t, &parts);
 	return (size_t)parts * (size_t)t->out.c * conv_taps(t->op) *
 	    sizeof(double);
 }
 
 static size_t
-scratch(const struct task *t)
+cuda_depth_scratch(const struct task *t)
 {
-	size_t bytes = t->wants_dw ? parts_bytes(t) : 0, sums;
+	size_t bytes = t->wants_dw ? cuda_depth_parts_bytes(t) : 0, sums;
 
 	sums = t->wants_dw && t->op->bias ? bias_scratch(cuda_of(t), &t->out) :
 	    0;
@@ -111,15 +113,15 @@ scratch(const struct task *t)
  * ${strip}.
  */
 static void
-run(struct task *t, int kernel, struct depth a, const struct dims *over,
-    int strip, const struct dims *from)
+cuda_depth_run(struct task *t, int kernel, struct depth a,
+    const struct dims *over, int strip, const struct dims *from)
 {
 	struct cuda *c = cuda_of(t);
 	int strips = (int)cuda_pieces((size_t)over->w, (size_t)strip);
 	struct launch k;
 
 	a.c = (unsigned)over->c;
-	a.width = width_of(t);
+	a.width = cuda_depth_width_of(t);
 	a.w = t->kept;
 	a.places[0] = over->t;
 	a.places[1] = over->h;
@@ -135,43 +137,44 @@ run(struct task *t, int kernel, struct depth a, const struct dims *over,
 }
 
 static void
-forward(struct task *t)
+cuda_depth_forward(struct task *t)
 {
-	struct depth a = { .window = window_of(t->op, &t->in[0], &t->out),
+	struct depth a = { .window = cuda_depth_window_of(t->op, &t->in[0],
+	    &t->out),
 		.x = t->x[0], .y = t->y };
 
 	packing_renew(t);
-	run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
+	cuda_depth_run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
 /* Windows that skip nothing: a convolution of dy by the weights turned around. */
 static void
-run_data(struct task *t)
+cuda_depth_run_data(struct task *t)
 {
 	const struct op *op = t->op;
 	struct depth a = { .x = t->dy, .y = t->dx[0],
 		.accumulate = t->accumulate[0] };
 
 	if (op->s[0] != 1 || op->s[1] != 1 || op->s[2] != 1) {
-		a.window = window_of(op, &t->in[0], &t->out);
-		run(t, GPU_DEPTH_BACK, a, &t->in[0], 1, &t->out);
+		a.window = cuda_depth_window_of(op, &t->in[0], &t->out);
+		cuda_depth_run(t, GPU_DEPTH_BACK, a, &t->in[0], 1, &t->out);
 		return;
 	}
-	a.window = window_of(op, &t->out, &t->in[0]);
+	a.window = cuda_depth_window_of(op, &t->out, &t->in[0]);
 	a.turned = 1;
 	for (int i = 0; i < 3; i++)
 		a.window.p[i] = op->k[i] - 1 - op->p[i];
-	run(t, GPU_DEPTH, a, &t->in[0], DEPTH_STRIP, &t->out);
+	cuda_depth_run(t, GPU_DEPTH, a, &t->in[0], DEPTH_STRIP, &t->out);
 }
 
 static void
-run_weights(struct task *t)
+cuda_depth_run_weights(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	unsigned parts, taps = conv_taps(t->op);
-	struct depth_sums a = sums_of(t, &parts);
+	struct depth_sums a = cuda_depth_sums_of(t, &parts);
 	struct launch k;
 
 	a.x = t->x[0];
@@ -180,7 +183,7 @@ run_weights(struct task *t)
 	k = CUDA_KERNEL(c, GPU_DEPTH_SUMS, parts * a.tiles * a.sets, 1, a);
 	cuda_reads(&k, a.x, cuda_bytes(c, &t->in[0]));
 	cuda_reads(&k, a.dy, cuda_bytes(c, &t->out));
-	cuda_writes(&k, a.part, parts_bytes(t));
+	cuda_writes(&k, a.part, cuda_depth_parts_bytes(t));
 	cuda_launch(c, &k);
 	total_run(c, 1, (struct total){ .part = a.part, .to = t->dw[0],
 		.entries = parts, .period = a.c * taps, .share = 1,
@@ -188,26 +191,26 @@ run_weights(struct task *t)
 }
 
 static void
-backward(struct task *t)
+cuda_depth_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		run_data(t);
+		cuda_depth_run_data(t);
 	if (!t->wants_dw)
 		return;
-	run_weights(t);
+	cuda_depth_run_weights(t);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }
 
 static void
-describe(const struct task *t, char *text, size_t size)
+cuda_depth_describe(const struct task *t, char *text, size_t size)
 {
-	snprintf(text, size, "of each channel, by %d", width_of(t));
+	snprintf(text, size, "of each channel, by %d", cuda_depth_width_of(t));
 }
 
 static void
-release(struct task *t)
+cuda_depth_release(struct task *t)
 {
 	struct packing *p = t->priv;
 
@@ -217,6 +220,8 @@ release(struct task *t)
 	t->priv = NULL;
 }
 
-const struct op_impl cuda_depth = { .reads = READS_X_DW, .release = release,
-	.scratch = scratch, .kept = weights_bytes, .forward = forward,
-	.backward = backward, .describe = describe };
+const struct op_impl cuda_depth = { .reads = READS_X_DW,
+    .release = cuda_depth_release,
+	.scratch = cuda_depth_scratch, .kept = cuda_depth_weights_bytes,
+	.forward = cuda_depth_forward, .backward = cuda_depth_backward,
+	.describe = cuda_depth_describe };

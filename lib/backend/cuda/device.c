@@ -62,7 +62,7 @@ cuda_wait(struct cuda *c)
 /* ---- opening ---- */
 
 static void
-close_device(struct device *d)
+cuda_device_close(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
 
@@ -89,14 +89,14 @@ cuda_open_on(struct driver *driver, struct device_options *o)
 	c->type = type[o->precision];
 	if ((c->stream = driver->call->stream_new(driver, 0)) == NULL ||
 	    (c->staging = staging_new(c)) == NULL) {
-		close_device(&c->device);
+		cuda_device_close(&c->device);
 		return NULL;
 	}
 	return &c->device;
 }
 
 static struct device *
-open_device(struct device_options *o)
+cuda_device_open(struct device_options *o)
 {
 	struct driver *driver = runtime_open(o->ordinal);
 
@@ -106,7 +106,7 @@ open_device(struct device_options *o)
 /* ---- once more, for another thread: a stream and staging of its own ---- */
 
 static void
-aside_free(struct device *d, struct device *aside)
+cuda_device_aside_free(struct device *d, struct device *aside)
 {
 	struct cuda *c = (struct cuda *)aside;
 
@@ -123,7 +123,7 @@ aside_free(struct device *d, struct device *aside)
 }
 
 static struct device *
-aside(struct device *d)
+cuda_device_aside(struct device *d)
 {
 	struct cuda *c = xmalloc(sizeof(*c));
 
@@ -135,14 +135,14 @@ aside(struct device *d)
 	c->room_bytes = 0;
 	if ((c->stream = c->driver->call->stream_new(c->driver, 1)) == NULL ||
 	    (c->staging = staging_new(c)) == NULL) {
-		aside_free(d, &c->device);
+		cuda_device_aside_free(d, &c->device);
 		return NULL;
 	}
 	return &c->device;
 }
 
 static void *
-stream(struct device *d)
+cuda_device_stream(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
 
@@ -153,7 +153,7 @@ stream(struct device *d)
 /* ---- memory ---- */
 
 static void *
-alloc(struct device *d, size_t bytes)
+cuda_device_alloc(struct device *d, size_t bytes)
 {
 	struct cuda *c = (struct cuda *)d;
 	void *p = c->driver->call->alloc(c->driver, bytes > 0 ? bytes : 1);
@@ -166,7 +166,7 @@ alloc(struct device *d, size_t bytes)
 }
 
 static void
-free_memory(struct device *d, void *p)
+cuda_device_free_memory(struct device *d, void *p)
 {
 	struct cuda *c = (struct cuda *)d;
 
@@ -175,7 +175,7 @@ free_memory(struct device *d, void *p)
 }
 
 static size_t
-available(struct device *d)
+cuda_device_available(struct device *d)
 {
 	struct driver *driver = ((struct cuda *)d)->driver;
 
@@ -184,20 +184,20 @@ available(struct device *d)
 }
 
 static void *
-alloc_host(struct device *d, size_t bytes)
+cuda_device_alloc_host(struct device *d, size_t bytes)
 {
 	return cuda_pin((struct cuda *)d, bytes > 0 ? bytes : 1);
 }
 
 static void
-free_host(struct device *d, void *p)
+cuda_device_free_host(struct device *d, void *p)
 {
 	cuda_unpin((struct cuda *)d, p);
 }
 
 /* Another thread's is followed by nothing that waits for it. */
 static void
-upload(struct device *d, void *w, const void *host, size_t bytes)
+cuda_device_upload(struct device *d, void *w, const void *host, size_t bytes)
 {
 	struct cuda *c = (struct cuda *)d;
 
@@ -207,25 +207,25 @@ upload(struct device *d, void *w, const void *host, size_t bytes)
 }
 
 static void
-download(struct device *d, void *host, const void *w, size_t bytes)
+cuda_device_download(struct device *d, void *host, const void *w, size_t bytes)
 {
 	cuda_receive((struct cuda *)d, host, w, bytes);
 }
 
 static void
-bring(struct device *d, void *to, const void *host, size_t bytes)
+cuda_device_prefetch(struct device *d, void *to, const void *host, size_t bytes)
 {
 	cuda_copy((struct cuda *)d, to, host, bytes);
 }
 
 static void
-copy(struct device *d, void *to, const void *from, size_t bytes)
+cuda_device_copy(struct device *d, void *to, const void *from, size_t bytes)
 {
 	cuda_copy((struct cuda *)d, to, from, bytes);
 }
 
 static size_t
-bytes_of(const struct device *d, const struct dims *shape)
+cuda_device_bytes_of(const struct device *d, const struct dims *shape)
 {
 	return cuda_bytes((const struct cuda *)d, shape);
 }
@@ -233,24 +233,24 @@ bytes_of(const struct device *d, const struct dims *shape)
 const struct backend backend_cuda = {
 	.name = "cuda", .library = runtime_library,
 	.devices = runtime_devices, .uuids = runtime_uuids, .elem = sizeof(float),
-	.apart = 1, .open = open_device, .close = close_device, .alloc = alloc,
-	.available = available, .alloc_host = alloc_host,
-	.free_host = free_host, .aside = aside,
-	.aside_free = aside_free, .stream = stream, .fabric = "NCCL",
-	.narrow = cuda_narrow, .widen = cuda_widen, .free = free_memory,
-	.put = cuda_put, .get = cuda_get, .upload = upload,
-	.download = download, .copy = copy, .bring = bring,
-	.bytes = bytes_of, .read = cuda_read,
-	.write = cuda_write, .add = cuda_add, .portions = 1,
-	.update = cuda_update, .moments = cuda_moments, .clamp = cuda_clamp,
-	.track = cuda_track, .squares = cuda_squares, .judge = cuda_judge,
-	.obey = cuda_obey, .ratios = cuda_ratios, .lost = cuda_lost,
-	.event_new = cuda_event_new,
+	.apart = 1, .open = cuda_device_open, .close = cuda_device_close,
+	.alloc = cuda_device_alloc, .available = cuda_device_available,
+	.alloc_host = cuda_device_alloc_host,
+	.free_host = cuda_device_free_host, .aside = cuda_device_aside,
+	.aside_free = cuda_device_aside_free, .stream = cuda_device_stream,
+	.fabric = "NCCL", .narrow = cuda_narrow, .widen = cuda_widen,
+	.free = cuda_device_free_memory, .put = cuda_put, .get = cuda_get,
+	.upload = cuda_device_upload, .download = cuda_device_download,
+	.copy = cuda_device_copy, .bring = cuda_device_prefetch,
+	.bytes = cuda_device_bytes_of, .read = cuda_read, .write = cuda_write,
+	.add = cuda_add, .portions = 1, .update = cuda_update,
+	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
+	.squares = cuda_squares, .judge = cuda_judge, .obey = cuda_obey,
+	.ratios = cuda_ratios, .lost = cuda_lost, .event_new = cuda_event_new,
 	.event_free = cuda_event_free, .event_record = cuda_event_record,
 	.event_wait = cuda_event_wait, .event_follow = cuda_event_follow,
-	.capture = cuda_capture,
-	.captured = cuda_captured, .replay = cuda_replay,
-	.replay_free = cuda_replay_free, .choices = cuda_choices,
-	.choose = cuda_choose, .tune = cuda_tune, .resize = cuda_resize,
-	.ops = cuda_ops, .fuse = cuda_fuse,
+	.capture = cuda_capture, .captured = cuda_captured,
+	.replay = cuda_replay, .replay_free = cuda_replay_free,
+	.choices = cuda_choices, .choose = cuda_choose, .tune = cuda_tune,
+	.resize = cuda_resize, .ops = cuda_ops, .fuse = cuda_fuse,
 };

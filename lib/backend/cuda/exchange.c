@@ -3,8 +3,9 @@
 #include "backend/cuda/kernels.h"
 
 static void
-cast(struct device *d, int kernel, void *to, size_t to_size, const void *from,
-    size_t from_size, size_t n, enum precision as, double scale)
+cuda_exchange_cast(struct device *d, int kernel, void *to, size_t to_size,
+    const void *from, size_t from_size, size_t n, enum precision as,
+    double scale)
 {
 	struct cuda *c = (struct cuda *)d;
 	struct cast a = { .from = from, .to = to, .n = n,
@@ -22,12 +23,14 @@ void
 cuda_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale)
 {
-	cast(d, GPU_NARROW, to, 2, x, sizeof(float), n, as, scale);
+	cuda_exchange_cast(d, GPU_NARROW, to, 2, x, sizeof(float), n, as,
+	    scale);
 }
 
 void
 cuda_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale)
 {
-	cast(d, GPU_WIDEN, x, sizeof(float), from, 2, n, as, scale);
+	cuda_exchange_cast(d, GPU_WIDEN, x, sizeof(float), from, 2, n, as,
+	    scale);
 }

@@ -12,7 +12,7 @@
 #include "backend/cuda/rows.h"
 #include "base/mem.h"
 
-struct search {
+struct cuda_fuse_search {
 	struct task *task;
 	int n;
 	int *readers;			/* how many tasks read each y */
@@ -22,7 +22,8 @@ struct search {
 
 /* The only reader of task ${i}'s output, if it is of kind ${kind}; or -1. */
 static int
-only_reader(const struct search *s, int i, enum op_kind kind)
+cuda_fuse_only_reader(const struct cuda_fuse_search *s, int i,
+    enum op_kind kind)
 {
 	int r = s->reader[i];
 
@@ -32,13 +33,13 @@ only_reader(const struct search *s, int i, enum op_kind kind)
 
 /* An addition of two outputs. */
 static int
-is_simple(const struct task *add)
+cuda_fuse_is_simple(const struct task *add)
 {
 	return add->op->nin == 2 && add->op->in[0] != add->op->in[1];
 }
 
 static void
-absorb(struct task *t, int into)
+cuda_fuse_absorb(struct task *t, int into)
 {
 	t->into = into;
 	t->stored = 0;
@@ -51,18 +52,19 @@ absorb(struct task *t, int into)
  * anyway, and is all there is; else a bit a value is saved.
  */
 static void
-fuse_norm(struct search *s, int i)
+cuda_fuse_norm(struct cuda_fuse_search *s, int i)
 {
 	struct task *task = s->task, *bn = &task[i];
 	struct norm n = { .bn = bn }, *kept;
 	int tail = i, next;
 
-	if ((next = only_reader(s, i, OP_ADD)) >= 0 && is_simple(&task[next])) {
+	if ((next = cuda_fuse_only_reader(s, i, OP_ADD)) >= 0 &&
+	    cuda_fuse_is_simple(&task[next])) {
 		n.add = &task[next];
 		n.res = n.add->op->in[0] == i;
 		tail = next;
 	}
-	if ((next = only_reader(s, tail, OP_RELU)) >= 0) {
+	if ((next = cuda_fuse_only_reader(s, tail, OP_RELU)) >= 0) {
 		n.relu = &task[next];
 		tail = next;
 	}
@@ -70,7 +72,7 @@ fuse_norm(struct search *s, int i)
 		return;
 	for (int k = i; k <= tail; k++)
 		if (&task[k] == bn || &task[k] == n.add || &task[k] == n.relu)
-			absorb(&task[k], tail);
+			cuda_fuse_absorb(&task[k], tail);
 	n.tail = &task[tail];
 	n.masks = !n.tail->idle && n.relu != NULL && (n.add != NULL ||
 	    !bn->wants_dw);
@@ -88,7 +90,7 @@ fuse_norm(struct search *s, int i)
  * is moved too.  Others may read the plain form, which is stored for them.
  */
 static void
-fuse_shift(struct search *s, int i)
+cuda_fuse_shift(struct cuda_fuse_search *s, int i)
 {
 	struct norm *n = s->task[i].priv;
 	int lanes = (int)cuda_lanes(cuda_of(n->tail)->type);
@@ -99,7 +101,7 @@ fuse_shift(struct search *s, int i)
 		j++;
 	if (j == s->n || c % lanes != 0 || c / s->task[j].op->fold % lanes != 0)
 		return;
-	absorb(&s->task[j], i);
+	cuda_fuse_absorb(&s->task[j], i);
 	s->task[j].stored = 1;
 	s->task[i].stored = s->readers[i] > 1;
 	n->shift = &s->task[j];
@@ -107,10 +109,10 @@ fuse_shift(struct search *s, int i)
 
 /* The norm ${i} into the convolution that alone reads what it gives. */
 static void
-fuse_conv(struct search *s, int i)
+cuda_fuse_conv(struct cuda_fuse_search *s, int i)
 {
 	struct norm *n = s->task[i].priv;
-	int j = only_reader(s, i, OP_CONV);
+	int j = cuda_fuse_only_reader(s, i, OP_CONV);
 
 	if (j < 0 || n->add != NULL || n->relu == NULL || n->masks ||
 	    !cuda_norm_measures(n->bn))
@@ -121,12 +123,12 @@ fuse_conv(struct search *s, int i)
 		return;
 	}
 	s->task[n->bn->index].into = j;
-	absorb(&s->task[i], j);
+	cuda_fuse_absorb(&s->task[i], j);
 }
 
 /* The bn ${i} begins with sums, which the convolution before it may leave. */
 static void
-fuse_sums(struct search *s, int i)
+cuda_fuse_sums(struct cuda_fuse_search *s, int i)
 {
 	struct task *bn = &s->task[i], *conv = &s->task[bn->op->in[0]];
 	struct task *run = bn->into == i ? bn : &s->task[s->end[i]];
@@ -146,7 +148,7 @@ fuse_sums(struct search *s, int i)
 void
 cuda_fuse(struct device *d, struct task *task, int n)
 {
-	struct search s = { task, n, xcalloc((size_t)n, sizeof(int)),
+	struct cuda_fuse_search s = { task, n, xcalloc((size_t)n, sizeof(int)),
 		xcalloc((size_t)n, sizeof(int)),
 		xcalloc((size_t)n, sizeof(int)) };
 
@@ -160,15 +162,15 @@ cuda_fuse(struct device *d, struct task *task, int n)
 	 * addition, and the other one is its shortcut, ready before it. */
 	for (int i = n - 1; i >= 0; i--)
 		if (task[i].op->kind == OP_BN && task[i].into == i)
-			fuse_norm(&s, i);
+			cuda_fuse_norm(&s, i);
 	for (int i = 0; i < n; i++)
 		if (task[i].impl == &cuda_bn && task[i].priv != NULL) {
-			fuse_shift(&s, i);
-			fuse_conv(&s, i);
+			cuda_fuse_shift(&s, i);
+			cuda_fuse_conv(&s, i);
 		}
 	for (int i = 0; i < n; i++)
 		if (task[i].op->kind == OP_BN)
-			fuse_sums(&s, i);
+			cuda_fuse_sums(&s, i);
 	packing_group(task, n);
 	free(s.readers);
 	free(s.reader);

@@ -7,7 +7,7 @@
 /* ---- dropout: the numbers of the clips come with the microbatch ---- */
 
 static void
-run_dropout(struct task *t, const void *from, void *to, int accumulate)
+cuda_run_dropout(struct task *t, const void *from, void *to, int accumulate)
 {
 	struct cuda *c = cuda_of(t);
 	size_t n = dims_count(&t->out), bytes = n * cuda_size(c->type);
@@ -27,32 +27,32 @@ run_dropout(struct task *t, const void *from, void *to, int accumulate)
 }
 
 static void
-dropout_forward(struct task *t)
+cuda_dropout_forward(struct task *t)
 {
 	if (t->training)
-		run_dropout(t, t->x[0], t->y, 0);
+		cuda_run_dropout(t, t->x[0], t->y, 0);
 	else
 		cuda_copy(cuda_of(t), t->y, t->x[0], cuda_bytes(cuda_of(t),
 		    &t->out));
 }
 
 static void
-dropout_backward(struct task *t)
+cuda_dropout_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		run_dropout(t, t->dy, t->dx[0], t->accumulate[0]);
+		cuda_run_dropout(t, t->dy, t->dx[0], t->accumulate[0]);
 }
 
-const struct op_impl cuda_dropout = { .forward = dropout_forward,
-	.backward = dropout_backward };
+const struct op_impl cuda_dropout = { .forward = cuda_dropout_forward,
+	.backward = cuda_dropout_backward };
 
 /* ---- softmax ---- */
 
 /* Axes next to one another that are alike, from the last to the first. */
-struct axes { int n; size_t size[3], stride[3]; };
+struct cuda_head_axes { int n; size_t size[3], stride[3]; };
 
 static void
-axes_put(struct axes *a, size_t size, size_t stride)
+cuda_head_axes_put(struct cuda_head_axes *a, size_t size, size_t stride)
 {
 	assert(a->n < 3);
 	a->size[a->n] = size;
@@ -61,7 +61,8 @@ axes_put(struct axes *a, size_t size, size_t stride)
 
 /* Those that are summed over, and those that are not. */
 static void
-softmax_axes(const struct task *t, struct axes *over, struct axes *kept)
+cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
+    struct cuda_head_axes *kept)
 {
 	const struct dims *d = &t->out;
 	const size_t size[5] = { (size_t)d->c, (size_t)d->w, (size_t)d->h,
@@ -70,33 +71,33 @@ softmax_axes(const struct task *t, struct axes *over, struct axes *kept)
 	size_t all = 1;
 	int before = -1;
 
-	*over = *kept = (struct axes){ 0 };
+	*over = *kept = (struct cuda_head_axes){ 0 };
 	for (int i = 0; i < 5; all *= size[i++]) {
 		int is = (t->op->over & bit[i]) != 0;
-		struct axes *a = is ? over : kept;
+		struct cuda_head_axes *a = is ? over : kept;
 
 		if (size[i] == 1)
 			continue;
 		if (is == before)
 			a->size[a->n - 1] *= size[i];
 		else
-			axes_put(a, size[i], all);
+			cuda_head_axes_put(a, size[i], all);
 		before = is;
 	}
 }
 
 static struct softmax
-softmax_of(const struct task *t)
+cuda_softmax_of(const struct task *t)
 {
-	struct axes over, kept;
+	struct cuda_head_axes over, kept;
 	struct softmax a = { .groups = 1 };
 	size_t members = 1;
 
-	softmax_axes(t, &over, &kept);
+	cuda_softmax_axes(t, &over, &kept);
 	while (over.n < 2)
-		axes_put(&over, 1, 0);
+		cuda_head_axes_put(&over, 1, 0);
 	while (kept.n < 3)
-		axes_put(&kept, 1, 0);
+		cuda_head_axes_put(&kept, 1, 0);
 	assert(over.n == 2);
 	for (int i = 0; i < 2; i++) {
 		members *= over.size[i];
@@ -120,10 +121,10 @@ softmax_of(const struct task *t)
 }
 
 static void
-softmax_forward(struct task *t)
+cuda_softmax_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	struct softmax a = softmax_of(t);
+	struct softmax a = cuda_softmax_of(t);
 	size_t bytes = cuda_bytes(c, &t->out);
 	struct launch k = CUDA_KERNEL(c, GPU_SOFTMAX, cuda_pieces(a.groups,
 	    (size_t)(THREADS / a.lanes)), 1, a);
@@ -136,10 +137,10 @@ softmax_forward(struct task *t)
 }
 
 static void
-softmax_backward(struct task *t)
+cuda_softmax_backward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	struct softmax a = softmax_of(t);
+	struct softmax a = cuda_softmax_of(t);
 	size_t bytes = cuda_bytes(c, &t->out);
 	struct launch k = CUDA_KERNEL(c, GPU_SOFTMAX_BACK, cuda_pieces(a.groups,
 	    (size_t)(THREADS / a.lanes)), 1, a);
@@ -156,20 +157,20 @@ softmax_backward(struct task *t)
 	cuda_launch(c, &k);
 }
 
-const struct op_impl cuda_softmax = { .forward = softmax_forward,
-	.backward = softmax_backward, .reads = READS_Y };
+const struct op_impl cuda_softmax = { .forward = cuda_softmax_forward,
+	.backward = cuda_softmax_backward, .reads = READS_Y };
 
 /* ---- loss ---- */
 
 /* The value and the rank of each clip. */
 static size_t
-loss_scratch(const struct task *t)
+cuda_loss_scratch(const struct task *t)
 {
 	return (size_t)t->in[0].n * (sizeof(double) + sizeof(int));
 }
 
 static struct loss
-loss_of(const struct task *t)
+cuda_loss_of(const struct task *t)
 {
 	const struct target *target = &t->feed->target[t->op->target];
 	int n = t->in[0].n;
@@ -189,7 +190,7 @@ loss_of(const struct task *t)
 
 /* What both passes read. */
 static void
-loss_reads(const struct task *t, struct launch *k, const struct loss *a)
+cuda_loss_reads(const struct task *t, struct launch *k, const struct loss *a)
 {
 	cuda_reads(k, a->x, cuda_bytes(cuda_of(t), &t->in[0]));
 	if (a->target == TARGET_CLASS)
@@ -201,38 +202,39 @@ loss_reads(const struct task *t, struct launch *k, const struct loss *a)
 }
 
 static void
-loss_forward(struct task *t)
+cuda_loss_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	struct loss a = loss_of(t);
+	struct loss a = cuda_loss_of(t);
 	struct launch k = CUDA_KERNEL(c, GPU_LOSS, a.clips, 1, a);
 
-	loss_reads(t, &k, &a);
+	cuda_loss_reads(t, &k, &a);
 	cuda_writes(&k, a.y, cuda_bytes(c, &t->out));
-	cuda_writes(&k, a.value, loss_scratch(t));
+	cuda_writes(&k, a.value, cuda_loss_scratch(t));
 	cuda_launch(c, &k);
 	if (a.outcome == NULL)
 		return;
 	k = CUDA_KERNEL(c, GPU_LOSS_OUTCOME, 1, 1, a);
-	cuda_reads(&k, a.value, loss_scratch(t));
+	cuda_reads(&k, a.value, cuda_loss_scratch(t));
 	cuda_writes(&k, a.outcome, sizeof(*a.outcome));
 	cuda_launch(c, &k);
 }
 
 static void
-loss_backward(struct task *t)
+cuda_loss_backward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	struct loss a = loss_of(t);
+	struct loss a = cuda_loss_of(t);
 	struct launch k = CUDA_KERNEL(c, GPU_LOSS_BACK, a.clips, 1, a);
 
 	if (a.dx == NULL)
 		return;
-	loss_reads(t, &k, &a);
+	cuda_loss_reads(t, &k, &a);
 	cuda_reads(&k, a.values, sizeof(*a.values));
 	cuda_touches(&k, a.dx, cuda_bytes(c, &t->in[0]), a.accumulate);
 	cuda_launch(c, &k);
 }
 
-const struct op_impl cuda_loss = { .forward = loss_forward,
-	.backward = loss_backward, .scratch = loss_scratch, .reads = READS_X };
+const struct op_impl cuda_loss = { .forward = cuda_loss_forward,
+	.backward = cuda_loss_backward, .scratch = cuda_loss_scratch,
+	.reads = READS_X };

@@ -5,7 +5,7 @@
 /* ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ---- */
 
 static struct matrix
-mul_matrix(const struct task *t)
+cuda_mul_matrix(const struct task *t)
 {
 	const struct dims *a = &t->in[0], *b = &t->in[1];
 
@@ -14,26 +14,26 @@ mul_matrix(const struct task *t)
 }
 
 static size_t
-mul_scratch(const struct task *t)
+cuda_mul_scratch(const struct task *t)
 {
-	struct matrix m = mul_matrix(t);
+	struct matrix m = cuda_mul_matrix(t);
 
 	return sum_scratch(cuda_of(t), &m);
 }
 
 static void
-mul_forward(struct task *t)
+cuda_mul_forward(struct task *t)
 {
-	struct matrix m = mul_matrix(t);
+	struct matrix m = cuda_mul_matrix(t);
 
 	spread_run(cuda_of(t), &m, t->x[0], t->x[1], 1, t->y, 0);
 }
 
 /* da = dy b;  db = the sum of dy a over the axes it stands for. */
 static void
-mul_backward(struct task *t)
+cuda_mul_backward(struct task *t)
 {
-	struct matrix m = mul_matrix(t);
+	struct matrix m = cuda_mul_matrix(t);
 
 	if (t->dx[0] != NULL)
 		spread_run(cuda_of(t), &m, t->dy, t->x[1], 1, t->dx[0],
@@ -44,13 +44,14 @@ mul_backward(struct task *t)
 			.accumulate = t->accumulate[1] }, t->scratch);
 }
 
-const struct op_impl cuda_mul = { .forward = mul_forward,
-	.backward = mul_backward, .scratch = mul_scratch, .reads = READS_X };
+const struct op_impl cuda_mul = { .forward = cuda_mul_forward,
+	.backward = cuda_mul_backward, .scratch = cuda_mul_scratch,
+	.reads = READS_X };
 
 /* ---- concat: a vector must not straddle two inputs ---- */
 
 static void
-run_concat(struct task *t, const void *const *part, const void *whole,
+cuda_run_concat(struct task *t, const void *const *part, const void *whole,
     int back)
 {
 	struct cuda *c = cuda_of(t);
@@ -85,16 +86,16 @@ run_concat(struct task *t, const void *const *part, const void *whole,
 }
 
 static void
-concat_forward(struct task *t)
+cuda_concat_forward(struct task *t)
 {
-	run_concat(t, t->x, t->y, 0);
+	cuda_run_concat(t, t->x, t->y, 0);
 }
 
 static void
-concat_backward(struct task *t)
+cuda_concat_backward(struct task *t)
 {
-	run_concat(t, (const void *const *)t->dx, t->dy, 1);
+	cuda_run_concat(t, (const void *const *)t->dx, t->dy, 1);
 }
 
-const struct op_impl cuda_concat = { .forward = concat_forward,
-	.backward = concat_backward };
+const struct op_impl cuda_concat = { .forward = cuda_concat_forward,
+	.backward = cuda_concat_backward };

@@ -9,16 +9,16 @@
 enum { ALIGN = 256, PLANS = 3 };
 enum { FORWARD, BACK_A, BACK_B };	/* of bmm; of linear: dx and dw */
 
-struct products {
+struct cuda_matrix_products {
 	struct product_plan *plan[PLANS];	/* NULL: not run */
 	size_t workspace;		/* of the one that needs most */
 };
 
 static void
-release(struct task *t)
+cuda_matrix_release(struct task *t)
 {
 	struct driver *d = cuda_of(t)->driver;
-	struct products *p = t->priv;
+	struct cuda_matrix_products *p = t->priv;
 
 	for (int i = 0; p != NULL && i < PLANS; i++)
 		if (p->plan[i] != NULL)
@@ -29,10 +29,11 @@ release(struct task *t)
 
 /* Plans for those of ${s} that are wanted. */
 static int
-plan(struct task *t, const struct product_shape *s, const int *wanted)
+cuda_matrix_plan(struct task *t, const struct product_shape *s,
+    const int *wanted)
 {
 	struct driver *d = cuda_of(t)->driver;
-	struct products *p = xcalloc(1, sizeof(*p));
+	struct cuda_matrix_products *p = xcalloc(1, sizeof(*p));
 
 	t->priv = p;
 	for (int i = 0; i < PLANS; i++) {
@@ -41,7 +42,7 @@ plan(struct task *t, const struct product_shape *s, const int *wanted)
 		if (!wanted[i])
 			continue;
 		if ((p->plan[i] = d->call->product_new(d, &s[i])) == NULL) {
-			release(t);
+			cuda_matrix_release(t);
 			return -1;
 		}
 		bytes = d->call->product_workspace(d, p->plan[i]);
@@ -51,10 +52,11 @@ plan(struct task *t, const struct product_shape *s, const int *wanted)
 }
 
 static void
-run(struct task *t, int which, const void *a, const void *b, void *c)
+cuda_matrix_run(struct task *t, int which, const void *a, const void *b,
+    void *c)
 {
 	struct cuda *of = cuda_of(t);
-	const struct products *p = t->priv;
+	const struct cuda_matrix_products *p = t->priv;
 
 	of->driver->call->product(of->driver, of->stream, p->plan[which], a, b,
 	    c, t->scratch);
@@ -68,19 +70,20 @@ run(struct task *t, int which, const void *a, const void *b, void *c)
  */
 
 static size_t
-linear_weights(const struct task *t)
+cuda_linear_weights(const struct task *t)
 {
 	return (size_t)t->out.c * (size_t)t->in[0].c;
 }
 
 static size_t
-linear_bytes(const struct task *t)
+cuda_linear_bytes(const struct task *t)
 {
-	return round_up(linear_weights(t) * cuda_size(cuda_of(t)->type), ALIGN);
+	return round_up(cuda_linear_weights(t) * cuda_size(cuda_of(t)->type),
+	    ALIGN);
 }
 
 static int
-linear_prepare(struct task *t)
+cuda_linear_prepare(struct task *t)
 {
 	enum gpu_type type = cuda_of(t)->type;
 	int in = t->in[0].c, out = t->out.c;
@@ -99,14 +102,14 @@ linear_prepare(struct task *t)
 	};
 	int learns = !t->idle && t->training;
 
-	return plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
+	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
 	    learns && t->wants_dw });
 }
 
 static size_t
-linear_scratch(const struct task *t)
+cuda_linear_scratch(const struct task *t)
 {
-	const struct products *p = t->priv;
+	const struct cuda_matrix_products *p = t->priv;
 	size_t sums = p->plan[BACK_B] != NULL ?
 	    bias_scratch(cuda_of(t), &t->out) : 0;
 
@@ -114,10 +117,10 @@ linear_scratch(const struct task *t)
 }
 
 static void
-linear_forward(struct task *t)
+cuda_linear_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	size_t n = linear_weights(t);
+	size_t n = cuda_linear_weights(t);
 	struct cast a = { t->w[0], t->kept, n, 1 };
 	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_pieces(n,
 	    (size_t)FLAT * THREADS), 1, a);
@@ -127,25 +130,25 @@ linear_forward(struct task *t)
 		cuda_writes(&k, t->kept, n * cuda_size(c->type));
 		cuda_launch(c, &k);
 	}
-	run(t, FORWARD, t->x[0], t->kept, t->y);
+	cuda_matrix_run(t, FORWARD, t->x[0], t->kept, t->y);
 	bias_run(c, t->y, &t->out, t->w[1]);
 }
 
 static void
-linear_backward(struct task *t)
+cuda_linear_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		run(t, BACK_A, t->dy, t->kept, t->dx[0]);
+		cuda_matrix_run(t, BACK_A, t->dy, t->kept, t->dx[0]);
 	if (!t->wants_dw)
 		return;
-	run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
+	cuda_matrix_run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
 	bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out, t->scratch);
 }
 
 const struct op_impl cuda_linear = { .reads = READS_X_DW,
-	.prepare = linear_prepare, .release = release, .kept = linear_bytes,
-	.scratch = linear_scratch,
-	.forward = linear_forward, .backward = linear_backward };
+	.prepare = cuda_linear_prepare, .release = cuda_matrix_release,
+	.kept = cuda_linear_bytes, .scratch = cuda_linear_scratch,
+	.forward = cuda_linear_forward, .backward = cuda_linear_backward };
 
 /*
  * ---- bmm: for each clip y = A B, where A is the first input, a matrix of a row
@@ -155,7 +158,7 @@ const struct op_impl cuda_linear = { .reads = READS_X_DW,
  */
 
 static int
-bmm_prepare(struct task *t)
+cuda_bmm_prepare(struct task *t)
 {
 	enum gpu_type type = cuda_of(t)->type;
 	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
@@ -189,36 +192,36 @@ bmm_prepare(struct task *t)
 		s[k].type_ab = s[k].type_c = type;
 		s[k].accumulate = k != FORWARD && t->accumulate[k - BACK_A];
 	}
-	return plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
+	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
 	    learns && t->wants_dx[1] });
 }
 
 static size_t
-bmm_scratch(const struct task *t)
+cuda_bmm_scratch(const struct task *t)
 {
-	return ((const struct products *)t->priv)->workspace;
+	return ((const struct cuda_matrix_products *)t->priv)->workspace;
 }
 
 static void
-bmm_forward(struct task *t)
+cuda_bmm_forward(struct task *t)
 {
-	run(t, FORWARD, t->x[0], t->x[1], t->y);
+	cuda_matrix_run(t, FORWARD, t->x[0], t->x[1], t->y);
 }
 
 static void
-bmm_backward(struct task *t)
+cuda_bmm_backward(struct task *t)
 {
 	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
 	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
 
 	if (t->dx[0] != NULL)
-		run(t, BACK_A, ta ? t->x[1] : t->dy, ta ? t->dy : t->x[1],
-		    t->dx[0]);
+		cuda_matrix_run(t, BACK_A, ta ? t->x[1] : t->dy,
+		    ta ? t->dy : t->x[1], t->dx[0]);
 	if (t->dx[1] != NULL)
-		run(t, BACK_B, tb ? t->dy : t->x[0], tb ? t->x[0] : t->dy,
-		    t->dx[1]);
+		cuda_matrix_run(t, BACK_B, tb ? t->dy : t->x[0],
+		    tb ? t->x[0] : t->dy, t->dx[1]);
 }
 
-const struct op_impl cuda_bmm = { .reads = READS_X, .prepare = bmm_prepare,
-	.release = release, .scratch = bmm_scratch, .forward = bmm_forward,
-	.backward = bmm_backward };
+const struct op_impl cuda_bmm = { .reads = READS_X, .prepare = cuda_bmm_prepare,
+	.release = cuda_matrix_release, .scratch = cuda_bmm_scratch,
+	.forward = cuda_bmm_forward, .backward = cuda_bmm_backward };

@@ -11,7 +11,7 @@
 #include "base/number.h"
 
 /* A pass: the operators, and what lies where in the memory of the task. */
-struct pass {
+struct cuda_norm_pass {
 	struct cuda *c;
 	struct norm n;
 	const struct task *bn;
@@ -35,7 +35,7 @@ struct pass {
 
 /* Frame t is moved to where the shift looks for it. */
 static struct moved
-moved_of(const struct task *shift)
+cuda_norm_moved_of(const struct task *shift)
 {
 	const struct dims *d = &shift->out;
 	int past = shift->op->past;
@@ -47,10 +47,11 @@ moved_of(const struct task *shift)
 		divisor_of((unsigned)d->t) };
 }
 
-static struct pass
-pass_of(const struct norm *n, void *saved, void *scratch)
+static struct cuda_norm_pass
+cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 {
-	struct pass p = { .c = cuda_of(n->tail), .n = *n, .bn = n->bn };
+	struct cuda_norm_pass p = { .c = cuda_of(n->tail), .n = *n,
+	    .bn = n->bn };
 	const struct dims *d = &n->tail->out;
 
 	p.channels = (size_t)d->c;
@@ -76,7 +77,7 @@ pass_of(const struct norm *n, void *saved, void *scratch)
 	p.dy = n->tail->dy;
 	if (n->shift != NULL) {
 		p.dy_moved = n->shift->dy;
-		p.moved = moved_of(n->shift);
+		p.moved = cuda_norm_moved_of(n->shift);
 	}
 	p.shut = n->relu == NULL ? SHUT_NEVER : n->masks ? SHUT_MASK : SHUT_X;
 	p.whole = rows_whole(&p.copy);
@@ -88,70 +89,72 @@ pass_of(const struct norm *n, void *saved, void *scratch)
  * vectors.  Index ${whole} by whether part of dy comes through a shift, and by
  * SHUT_*.
  */
-struct norm_kernels {
+struct cuda_norm_kernels {
 	enum gpu_kernel any, whole[2][SHUTS];
 };
 
-static const struct norm_kernels norm_sums_back = { GPU_NORM_SUMS_BACK, {
+static const struct cuda_norm_kernels norm_sums_back = { GPU_NORM_SUMS_BACK, {
 	{ GPU_NORM_SUMS_BACK_NEVER, GPU_NORM_SUMS_BACK_X,
 	    GPU_NORM_SUMS_BACK_MASK },
 	{ GPU_NORM_SUMS_BACK_MOVED_NEVER, GPU_NORM_SUMS_BACK_MOVED_X,
 	    GPU_NORM_SUMS_BACK_MOVED_MASK } } };
-static const struct norm_kernels norm_apply_back = { GPU_NORM_APPLY_BACK, {
+static const struct cuda_norm_kernels norm_apply_back = { GPU_NORM_APPLY_BACK, {
 	{ GPU_NORM_APPLY_BACK_NEVER, GPU_NORM_APPLY_BACK_X,
 	    GPU_NORM_APPLY_BACK_MASK },
 	{ GPU_NORM_APPLY_BACK_MOVED_NEVER, GPU_NORM_APPLY_BACK_MOVED_X,
 	    GPU_NORM_APPLY_BACK_MOVED_MASK } } };
 
 static int
-norm_kernel(const struct pass *p, const struct norm_kernels *k)
+cuda_norm_kernel(const struct cuda_norm_pass *p,
+    const struct cuda_norm_kernels *k)
 {
 	/* fuse.c fuses a shift only with norms of whole vectors. */
 	assert(p->whole || p->dy_moved == NULL);
 	return p->whole ? k->whole[p->dy_moved != NULL][p->shut] : k->any;
 }
 
-static struct pass
-pass_open(const struct task *t)
+static struct cuda_norm_pass
+cuda_norm_pass_open(const struct task *t)
 {
 	const struct norm alone = { .bn = t, .tail = t };
 
-	return pass_of(t->priv != NULL ? t->priv : &alone, t->saved, t->scratch);
+	return cuda_norm_pass_of(t->priv != NULL ? t->priv : &alone, t->saved,
+	    t->scratch);
 }
 
 /* Bytes of the factors for a convolution. */
 static size_t
-factors_bytes(const struct pass *p)
+cuda_norm_factors_bytes(const struct cuda_norm_pass *p)
 {
 	return p->n.before ? 2 * p->channels * cuda_size(p->c->type) : 0;
 }
 
 static size_t
-pass_saved(const struct pass *p)
+cuda_norm_pass_saved(const struct cuda_norm_pass *p)
 {
-	return 2 * p->row + p->masks + factors_bytes(p);
+	return 2 * p->row + p->masks + cuda_norm_factors_bytes(p);
 }
 
 static size_t
-pass_scratch(const struct pass *p)
+cuda_norm_pass_scratch(const struct cuda_norm_pass *p)
 {
 	return p->parts + 2 * p->channels * sizeof(double) + 3 * p->row;
 }
 
 static size_t
-saved(const struct task *t)
+cuda_norm_saved_of(const struct task *t)
 {
-	struct pass p = pass_open(t);
+	struct cuda_norm_pass p = cuda_norm_pass_open(t);
 
-	return pass_saved(&p);
+	return cuda_norm_pass_saved(&p);
 }
 
 static size_t
-scratch(const struct task *t)
+cuda_norm_scratch_of(const struct task *t)
 {
-	struct pass p = pass_open(t);
+	struct cuda_norm_pass p = cuda_norm_pass_open(t);
 
-	return pass_scratch(&p);
+	return cuda_norm_pass_scratch(&p);
 }
 
 int
@@ -163,7 +166,7 @@ cuda_norm_measures(const struct task *bn)
 /* ---- forward ---- */
 
 static void
-run_sums(const struct pass *p)
+cuda_norm_run_sums(const struct cuda_norm_pass *p)
 {
 	struct norm_sums a = { .rows = p->sums, .x = p->bn->x[0],
 		.part = p->part };
@@ -178,7 +181,7 @@ run_sums(const struct pass *p)
 
 /* Of the sums here; ${hears}: of what all peers told. */
 static struct norm_finish
-finish_args(const struct pass *p, int hears)
+cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 {
 	const struct task *bn = p->bn;
 	double count = (double)p->m.m;
@@ -200,8 +203,8 @@ finish_args(const struct pass *p, int hears)
 
 /* Name what a kernel touches that does that. */
 static void
-finish_access(const struct pass *p, const struct norm_finish *a,
-    struct launch *k)
+cuda_norm_finish_access(const struct cuda_norm_pass *p,
+    const struct norm_finish *a, struct launch *k)
 {
 	if (!a->hears && a->sums != NULL) {
 		cuda_reads(k, a->sums, 2 * p->row);
@@ -220,24 +223,24 @@ finish_access(const struct pass *p, const struct norm_finish *a,
 	cuda_writes(k, a->to_var, p->row);
 	cuda_writes(k, a->to_between, p->row);
 	cuda_reads(k, a->running, p->row);
-	cuda_writes(k, a->factors, factors_bytes(p));
+	cuda_writes(k, a->factors, cuda_norm_factors_bytes(p));
 	cuda_reads(k, a->scale, a->factors != NULL ? p->row : 0);
 	cuda_reads(k, a->offset, a->factors != NULL ? p->row : 0);
 }
 
 static void
-run_finish(const struct pass *p, int hears)
+cuda_norm_run_finish(const struct cuda_norm_pass *p, int hears)
 {
-	struct norm_finish a = finish_args(p, hears);
+	struct norm_finish a = cuda_norm_finish_args(p, hears);
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH,
 	    cuda_pieces(p->channels, 8), 1, a);
 
-	finish_access(p, &a, &k);
+	cuda_norm_finish_access(p, &a, &k);
 	cuda_launch(p->c, &k);
 }
 
 static void
-run_running(const struct pass *p)
+cuda_norm_run_running(const struct cuda_norm_pass *p)
 {
 	const struct task *bn = p->bn;
 	struct norm_running a = { .mean_in = bn->w[2], .var_in = bn->w[3],
@@ -260,20 +263,20 @@ run_running(const struct pass *p)
 
 /* The kernel that applies the norm also finishes the statistics. */
 static int
-apply_finishes(const struct pass *p)
+cuda_norm_apply_finishes(const struct cuda_norm_pass *p)
 {
 	return p->n.sums != NULL && !p->n.before && p->whole &&
 	    p->bn->peers == NULL;
 }
 
 static void
-run_apply(const struct pass *p)
+cuda_norm_run_apply(const struct cuda_norm_pass *p)
 {
 	/* By whether it finishes, and whether it adds. */
 	static const enum gpu_kernel whole[2][2] = {
 		{ GPU_NORM_APPLY_WHOLE, GPU_NORM_APPLY_ADD },
 		{ GPU_NORM_APPLY_FINISH, GPU_NORM_APPLY_ADD_FINISH } };
-	const int finishes = apply_finishes(p);
+	const int finishes = cuda_norm_apply_finishes(p);
 	const struct norm *n = &p->n;
 	struct norm_apply a = { .rows = p->copy, .x = p->bn->x[0],
 		.res = n->add != NULL ? n->add->x[n->res] : NULL,
@@ -287,8 +290,8 @@ run_apply(const struct pass *p)
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (finishes) {
-		a.finish = finish_args(p, 0);
-		finish_access(p, &a.finish, &k);
+		a.finish = cuda_norm_finish_args(p, 0);
+		cuda_norm_finish_access(p, &a.finish, &k);
 	} else {
 		cuda_reads(&k, a.mean, 2 * p->row);
 	}
@@ -303,43 +306,44 @@ run_apply(const struct pass *p)
 }
 
 static void
-run_statistics(const struct pass *p)
+cuda_norm_run_statistics(const struct cuda_norm_pass *p)
 {
 	if (!cuda_norm_measures(p->bn)) {
-		run_running(p);
+		cuda_norm_run_running(p);
 		return;
 	}
 	if (p->n.sums == NULL)
-		run_sums(p);
-	run_finish(p, 0);
+		cuda_norm_run_sums(p);
+	cuda_norm_run_finish(p, 0);
 	if (p->bn->peers != NULL) {
 		peers_sum(p->bn, p->told);
-		run_finish(p, 1);
+		cuda_norm_run_finish(p, 1);
 	}
 }
 
 static void
-forward(struct task *t)
+cuda_norm_forward(struct task *t)
 {
-	struct pass p = pass_open(t);
+	struct cuda_norm_pass p = cuda_norm_pass_open(t);
 
-	if (!apply_finishes(&p))
-		run_statistics(&p);
-	run_apply(&p);
+	if (!cuda_norm_apply_finishes(&p))
+		cuda_norm_run_statistics(&p);
+	cuda_norm_run_apply(&p);
 }
 
 /* ---- backward ---- */
 
 static void
-run_sums_back(const struct pass *p)
+cuda_norm_run_sums_back(const struct cuda_norm_pass *p)
 {
 	struct norm_sums a = { .rows = p->sums, .x = p->bn->x[0],
 		.dy = p->dy, .mean = p->mean, .rstd = p->rstd,
 		.scale = p->bn->w[0], .offset = p->bn->w[1], .mask = p->mask,
 		.shut = p->shut, .part = p->part, .moved = p->moved,
 		.dy_moved = p->dy_moved };
-	struct launch k = CUDA_KERNEL(p->c, norm_kernel(p, &norm_sums_back),
-	    rows_blocks(&a.rows, &p->m), 1, a);
+	struct launch k = CUDA_KERNEL(p->c,
+	    cuda_norm_kernel(p, &norm_sums_back), rows_blocks(&a.rows, &p->m),
+	    1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
 	cuda_reads(&k, a.dy, p->bytes);
@@ -353,7 +357,8 @@ run_sums_back(const struct pass *p)
 }
 
 static struct norm_finish_back
-finish_back_args(const struct pass *p, int hears, const float *sums)
+cuda_norm_finish_back_args(const struct cuda_norm_pass *p, int hears,
+    const float *sums)
 {
 	const struct task *bn = p->bn;
 	int tells = bn->peers != NULL && cuda_norm_measures(bn);
@@ -370,8 +375,8 @@ finish_back_args(const struct pass *p, int hears, const float *sums)
 
 /* Name what a kernel touches that does that, but for told and k. */
 static void
-finish_back_access(const struct pass *p, const struct norm_finish_back *a,
-    struct launch *k)
+cuda_norm_finish_back_access(const struct cuda_norm_pass *p,
+    const struct norm_finish_back *a, struct launch *k)
 {
 	cuda_reads(k, a->rstd, p->row);
 	cuda_reads(k, a->scale, p->row);
@@ -386,14 +391,15 @@ finish_back_access(const struct pass *p, const struct norm_finish_back *a,
 }
 
 static void
-run_finish_back(const struct pass *p, int hears, const float *sums)
+cuda_norm_run_finish_back(const struct cuda_norm_pass *p, int hears,
+    const float *sums)
 {
-	struct norm_finish_back a = finish_back_args(p, hears, sums);
+	struct norm_finish_back a = cuda_norm_finish_back_args(p, hears, sums);
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH_BACK,
 	    cuda_pieces(p->channels, 8), 1, a);
 	size_t told = 2 * p->channels * sizeof(double);
 
-	finish_back_access(p, &a, &k);
+	cuda_norm_finish_back_access(p, &a, &k);
 	if (hears)
 		cuda_reads(&k, a.told, told);
 	if (a.told != NULL && !hears)
@@ -403,9 +409,9 @@ run_finish_back(const struct pass *p, int hears, const float *sums)
 	cuda_launch(p->c, &k);
 }
 
-/* ${sums}: the kernel finishes of these; NULL: run_gradients has. */
+/* ${sums}: the kernel finishes of these; NULL: cuda_norm_run_gradients has. */
 static void
-run_apply_back(const struct pass *p, const float *sums)
+cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 {
 	const struct norm *n = &p->n;
 	const struct task *bn = p->bn;
@@ -417,7 +423,7 @@ run_apply_back(const struct pass *p, const float *sums)
 		.accumulate = bn->accumulate[0], .moved = p->moved,
 		.dy_moved = p->dy_moved };
 	struct launch k = CUDA_KERNEL(p->c, sums != NULL ?
-	    GPU_NORM_APPLY_BACK_FINISH : norm_kernel(p, &norm_apply_back),
+	    GPU_NORM_APPLY_BACK_FINISH : cuda_norm_kernel(p, &norm_apply_back),
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (n->add != NULL) {
@@ -429,8 +435,8 @@ run_apply_back(const struct pass *p, const float *sums)
 	if (a.k != NULL || sums != NULL || a.shut == SHUT_X)
 		cuda_reads(&k, a.x = bn->x[0], p->bytes);
 	if (sums != NULL) {
-		a.finish = finish_back_args(p, 0, sums);
-		finish_back_access(p, &a.finish, &k);
+		a.finish = cuda_norm_finish_back_args(p, 0, sums);
+		cuda_norm_finish_back_access(p, &a.finish, &k);
 	}
 	cuda_reads(&k, a.dy, p->bytes);
 	cuda_reads(&k, a.dy_moved, p->bytes);
@@ -447,25 +453,25 @@ run_apply_back(const struct pass *p, const float *sums)
 
 /* From the sums of parts, or from those that a convolution made. */
 static void
-run_gradients(const struct pass *p, const float *sums)
+cuda_norm_run_gradients(const struct cuda_norm_pass *p, const float *sums)
 {
-	run_finish_back(p, 0, sums);
+	cuda_norm_run_finish_back(p, 0, sums);
 	if (cuda_norm_measures(p->bn) && p->bn->peers != NULL) {
 		peers_sum(p->bn, p->told);
-		run_finish_back(p, 1, NULL);
+		cuda_norm_run_finish_back(p, 1, NULL);
 	}
 }
 
 static void
-backward(struct task *t)
+cuda_norm_backward(struct task *t)
 {
-	struct pass p = pass_open(t);
+	struct cuda_norm_pass p = cuda_norm_pass_open(t);
 
 	if (p.bn->wants_dw) {
-		run_sums_back(&p);
-		run_gradients(&p, NULL);
+		cuda_norm_run_sums_back(&p);
+		cuda_norm_run_gradients(&p, NULL);
 	}
-	run_apply_back(&p, NULL);
+	cuda_norm_run_apply_back(&p, NULL);
 }
 
 /* ---- one that a convolution does the work of ---- */
@@ -473,73 +479,74 @@ backward(struct task *t)
 size_t
 cuda_norm_saved(const struct norm *n)
 {
-	struct pass p = pass_of(n, NULL, NULL);
+	struct cuda_norm_pass p = cuda_norm_pass_of(n, NULL, NULL);
 
-	return pass_saved(&p);
+	return cuda_norm_pass_saved(&p);
 }
 
 size_t
 cuda_norm_scratch(const struct norm *n)
 {
-	struct pass p = pass_of(n, NULL, NULL);
+	struct cuda_norm_pass p = cuda_norm_pass_of(n, NULL, NULL);
 
-	return pass_scratch(&p);
+	return cuda_norm_pass_scratch(&p);
 }
 
 void
 cuda_norm_statistics(const struct norm *n, void *saved, void *scratch)
 {
-	struct pass p = pass_of(n, saved, scratch);
+	struct cuda_norm_pass p = cuda_norm_pass_of(n, saved, scratch);
 
-	run_statistics(&p);
+	cuda_norm_run_statistics(&p);
 }
 
 struct conv_beside
 cuda_norm_beside(const struct norm *n, void *saved, int back)
 {
-	struct pass p = pass_of(n, saved, NULL);
+	struct cuda_norm_pass p = cuda_norm_pass_of(n, saved, NULL);
 
 	if (back)
 		return (struct conv_beside){ .scale = p.bn->w[0],
 			.offset = p.bn->w[1], .mean = p.mean, .rstd = p.rstd,
 			.normed = p.bn->x[0] };
 	return (struct conv_beside){ .scale = p.factors,
-		.offset = p.factors + factors_bytes(&p) / 2 };
+		.offset = p.factors + cuda_norm_factors_bytes(&p) / 2 };
 }
 
 void
 cuda_norm_back(const struct norm *n, void *saved, void *scratch,
     const float *sums, const void *dy)
 {
-	struct pass p = pass_of(n, saved, scratch);
+	struct cuda_norm_pass p = cuda_norm_pass_of(n, saved, scratch);
 
 	p.dy = dy;
 	p.shut = SHUT_NEVER;
 	if (p.whole && p.bn->peers == NULL && p.bn->dx[0] != NULL) {
-		run_apply_back(&p, sums);
+		cuda_norm_run_apply_back(&p, sums);
 		return;
 	}
-	run_gradients(&p, sums);
-	run_apply_back(&p, NULL);
+	cuda_norm_run_gradients(&p, sums);
+	cuda_norm_run_apply_back(&p, NULL);
 }
 
 /* ---- one kernel, to be timed ---- */
 
-static struct pass
-pass_alone(const struct task *t)
+static struct cuda_norm_pass
+cuda_norm_pass_alone(const struct task *t)
 {
 	const struct norm n = { .bn = t, .tail = t, .relu = t };
 
-	return pass_of(&n, t->saved, t->scratch);
+	return cuda_norm_pass_of(&n, t->saved, t->scratch);
 }
 
 void
 cuda_norm_part(const struct task *t, enum norm_part part)
 {
-	static void (*const run[])(const struct pass *) = {
-		[PART_SUMS] = run_sums, [PART_APPLY] = run_apply,
-		[PART_SUMS_BACK] = run_sums_back };
-	struct pass p = pass_alone(t);
+	static void (*const run[])(const struct cuda_norm_pass *) = {
+		[PART_SUMS] = cuda_norm_run_sums,
+		[PART_APPLY] = cuda_norm_run_apply,
+		[PART_SUMS_BACK] = cuda_norm_run_sums_back };
+	struct cuda_norm_pass p = cuda_norm_pass_alone(t);
 
 	run[part](&p);
 }
@@ -547,19 +554,20 @@ cuda_norm_part(const struct task *t, enum norm_part part)
 size_t
 cuda_norm_room(const struct task *t, int scratch)
 {
-	struct pass p = pass_alone(t);
+	struct cuda_norm_pass p = cuda_norm_pass_alone(t);
 
-	return scratch ? pass_scratch(&p) : pass_saved(&p);
+	return scratch ? cuda_norm_pass_scratch(&p) : cuda_norm_pass_saved(&p);
 }
 
 static void
-release(struct task *t)
+cuda_norm_release(struct task *t)
 {
 	free(t->priv);
 	t->priv = NULL;
 }
 
 const struct op_impl cuda_bn = {
-	.reads = READS_X_DW, .release = release, .saved = saved,
-	.scratch = scratch, .forward = forward, .backward = backward,
+	.reads = READS_X_DW, .release = cuda_norm_release,
+	.saved = cuda_norm_saved_of, .scratch = cuda_norm_scratch_of,
+	.forward = cuda_norm_forward, .backward = cuda_norm_backward,
 };

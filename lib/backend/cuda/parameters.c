@@ -16,7 +16,8 @@ enum { PIECE = 1 << 16 };		/* numbers on their way at a time */
 
 /* ${host} becomes numbers of that type, at ${to}; or the other way. */
 static void
-narrow(enum gpu_type type, void *to, const double *host, size_t n)
+cuda_parameters_narrow(enum gpu_type type, void *to, const double *host,
+    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (type == GPU_F32)
@@ -28,7 +29,8 @@ narrow(enum gpu_type type, void *to, const double *host, size_t n)
 }
 
 static void
-widen(enum gpu_type type, double *host, const void *from, size_t n)
+cuda_parameters_widen(enum gpu_type type, double *host, const void *from,
+    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (type == GPU_F32)
@@ -40,15 +42,15 @@ widen(enum gpu_type type, double *host, const void *from, size_t n)
 }
 
 static void
-send_numbers(struct cuda *c, enum gpu_type type, void *to, const double *host,
-    size_t n)
+cuda_parameters_send_numbers(struct cuda *c, enum gpu_type type, void *to,
+    const double *host, size_t n)
 {
 	void *room = xmalloc(PIECE * sizeof(float));
 
 	for (size_t i = 0; i < n; i += PIECE) {
 		size_t now = n - i < PIECE ? n - i : PIECE;
 
-		narrow(type, room, host + i, now);
+		cuda_parameters_narrow(type, room, host + i, now);
 		cuda_send(c, (char *)to + i * cuda_size(type), room,
 		    now * cuda_size(type));
 	}
@@ -56,8 +58,8 @@ send_numbers(struct cuda *c, enum gpu_type type, void *to, const double *host,
 }
 
 static void
-receive_numbers(struct cuda *c, enum gpu_type type, double *host,
-    const void *from, size_t n)
+cuda_parameters_receive_numbers(struct cuda *c, enum gpu_type type,
+    double *host, const void *from, size_t n)
 {
 	void *room = xmalloc(PIECE * sizeof(float));
 
@@ -66,7 +68,7 @@ receive_numbers(struct cuda *c, enum gpu_type type, double *host,
 
 		cuda_receive(c, room, (const char *)from + i * cuda_size(type),
 		    now * cuda_size(type));
-		widen(type, host + i, room, now);
+		cuda_parameters_widen(type, host + i, room, now);
 	}
 	free(room);
 }
@@ -74,13 +76,13 @@ receive_numbers(struct cuda *c, enum gpu_type type, double *host,
 void
 cuda_put(struct device *d, void *w, const double *host, size_t n)
 {
-	send_numbers((struct cuda *)d, GPU_F32, w, host, n);
+	cuda_parameters_send_numbers((struct cuda *)d, GPU_F32, w, host, n);
 }
 
 void
 cuda_get(struct device *d, double *host, const void *w, size_t n)
 {
-	receive_numbers((struct cuda *)d, GPU_F32, host, w, n);
+	cuda_parameters_receive_numbers((struct cuda *)d, GPU_F32, host, w, n);
 }
 
 void
@@ -89,7 +91,8 @@ cuda_read(struct device *d, double *host, const struct dims *shape,
 {
 	struct cuda *c = (struct cuda *)d;
 
-	receive_numbers(c, c->type, host, activation, dims_count(shape));
+	cuda_parameters_receive_numbers(c, c->type, host, activation,
+	    dims_count(shape));
 }
 
 void
@@ -98,7 +101,8 @@ cuda_write(struct device *d, void *activation, const struct dims *shape,
 {
 	struct cuda *c = (struct cuda *)d;
 
-	send_numbers(c, c->type, activation, host, dims_count(shape));
+	cuda_parameters_send_numbers(c, c->type, activation, host,
+	    dims_count(shape));
 }
 
 /* ---- sums ---- */

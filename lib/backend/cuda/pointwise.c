@@ -5,7 +5,7 @@
 /* to = or += a kernel's function of ${from}, and of ${dy} where that is not
  * NULL; all are of the shape of the output. */
 static void
-run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
+cuda_run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
     const void *dy, void *to, int accumulate)
 {
 	struct cuda *c = cuda_of(t);
@@ -36,70 +36,72 @@ static const struct { enum gpu_kernel forward, back; } curves[OP_KINDS] = {
 };
 
 static void
-curve_forward(struct task *t)
+cuda_curve_forward(struct task *t)
 {
-	run_curve(t, curves[t->op->kind].forward, t->x[0], NULL, t->y, 0);
+	cuda_run_curve(t, curves[t->op->kind].forward, t->x[0], NULL, t->y, 0);
 }
 
 static void
-curve_backward(struct task *t)
+cuda_curve_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		run_curve(t, curves[t->op->kind].back, t->op->kind == OP_SWISH ?
-		    t->x[0] : t->y, t->dy, t->dx[0], t->accumulate[0]);
+		cuda_run_curve(t, curves[t->op->kind].back,
+		    t->op->kind == OP_SWISH ? t->x[0] : t->y, t->dy, t->dx[0],
+		    t->accumulate[0]);
 }
 
-const struct op_impl cuda_relu = { .forward = curve_forward,
-	.backward = curve_backward, .reads = READS_Y };
-const struct op_impl cuda_relu6 = { .forward = curve_forward,
-	.backward = curve_backward, .reads = READS_Y };
-const struct op_impl cuda_sigmoid = { .forward = curve_forward,
-	.backward = curve_backward, .reads = READS_Y };
-const struct op_impl cuda_swish = { .forward = curve_forward,
-	.backward = curve_backward, .reads = READS_X };
+const struct op_impl cuda_relu = { .forward = cuda_curve_forward,
+	.backward = cuda_curve_backward, .reads = READS_Y };
+const struct op_impl cuda_relu6 = { .forward = cuda_curve_forward,
+	.backward = cuda_curve_backward, .reads = READS_Y };
+const struct op_impl cuda_sigmoid = { .forward = cuda_curve_forward,
+	.backward = cuda_curve_backward, .reads = READS_Y };
+const struct op_impl cuda_swish = { .forward = cuda_curve_forward,
+	.backward = cuda_curve_backward, .reads = READS_X };
 
 /* ---- scale: all numbers are one long column of the factor's gradient ---- */
 
 static struct matrix
-scale_matrix(const struct task *t)
+cuda_scale_matrix(const struct task *t)
 {
 	return (struct matrix){ 1, dims_count(&t->out), 1, 1, 0 };
 }
 
 static size_t
-scale_scratch(const struct task *t)
+cuda_scale_scratch(const struct task *t)
 {
-	struct matrix m = scale_matrix(t);
+	struct matrix m = cuda_scale_matrix(t);
 
 	return t->op->trained ? sum_scratch(cuda_of(t), &m) : 0;
 }
 
 static void
-scale_forward(struct task *t)
+cuda_scale_forward(struct task *t)
 {
-	run_curve(t, GPU_SCALE, t->x[0], NULL, t->y, 0);
+	cuda_run_curve(t, GPU_SCALE, t->x[0], NULL, t->y, 0);
 }
 
 static void
-scale_backward(struct task *t)
+cuda_scale_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		run_curve(t, GPU_SCALE, t->dy, NULL, t->dx[0],
+		cuda_run_curve(t, GPU_SCALE, t->dy, NULL, t->dx[0],
 		    t->accumulate[0]);
 	if (t->wants_dw)
-		sum_run(cuda_of(t), &(struct sum){ .matrix = scale_matrix(t),
+		sum_run(cuda_of(t),
+		    &(struct sum){ .matrix = cuda_scale_matrix(t),
 			.x = t->x[0], .y = t->dy, .to = t->dw[0], .share = 1,
 			.floats = 1 }, t->scratch);
 }
 
-const struct op_impl cuda_scale = { .forward = scale_forward,
-	.backward = scale_backward, .scratch = scale_scratch,
+const struct op_impl cuda_scale = { .forward = cuda_scale_forward,
+	.backward = cuda_scale_backward, .scratch = cuda_scale_scratch,
 	.reads = READS_X_DW };
 
 /* ---- add ---- */
 
 static void
-add_forward(struct task *t)
+cuda_add_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	size_t bytes = cuda_bytes(c, &t->out);
@@ -116,21 +118,21 @@ add_forward(struct task *t)
 }
 
 static void
-add_backward(struct task *t)
+cuda_add_backward(struct task *t)
 {
 	for (int j = 0; j < t->op->nin; j++)
 		if (t->dx[j] != NULL)
-			run_curve(t, GPU_PASS, t->dy, NULL, t->dx[j],
+			cuda_run_curve(t, GPU_PASS, t->dy, NULL, t->dx[j],
 			    t->accumulate[j]);
 }
 
-const struct op_impl cuda_add_op = { .forward = add_forward,
-	.backward = add_backward };
+const struct op_impl cuda_add_op = { .forward = cuda_add_forward,
+	.backward = cuda_add_backward };
 
 /* ---- input: bytes ---- */
 
 static void
-input_forward(struct task *t)
+cuda_input_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	const struct op *op = t->op;
@@ -147,4 +149,4 @@ input_forward(struct task *t)
 	cuda_launch(c, &k);
 }
 
-const struct op_impl cuda_input = { .forward = input_forward };
+const struct op_impl cuda_input = { .forward = cuda_input_forward };

@@ -12,13 +12,13 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-struct mark { size_t from; struct gpu_event *done; };
+struct cuda_replay_mark { size_t from; struct gpu_event *done; };
 
 struct event {
 	struct cuda *c;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	struct mark *mark;		/* recorded since it began anew */
+	struct cuda_replay_mark *mark;		/* recorded since it began anew */
 	int marks, cap;
 	struct gpu_event **own;		/* those of marks that no graph made */
 	int owned;
@@ -30,7 +30,7 @@ struct replay {
 	struct gpu_graph *graph;
 	struct weights_table returns;	/* gradients that are still packed */
 	struct event *event;
-	struct mark *mark;
+	struct cuda_replay_mark *mark;
 	size_t marks, cap;
 };
 
@@ -60,7 +60,7 @@ cuda_event_free(struct event *e)
 }
 
 static struct gpu_event *
-driver_event(struct driver *d)
+cuda_replay_driver_event(struct driver *d)
 {
 	struct gpu_event *v = d->call->event_new(d);
 
@@ -71,7 +71,7 @@ driver_event(struct driver *d)
 
 /* Is it a new place?  It is the last one then.  The lock is held. */
 static int
-begin_mark(struct event *e, size_t from)
+cuda_replay_begin_mark(struct event *e, size_t from)
 {
 	if (e->marks > 0 && from >= e->mark[0].from)
 		e->marks = 0;		/* it begins anew */
@@ -82,13 +82,13 @@ begin_mark(struct event *e, size_t from)
 		e->mark = xrealloc(e->mark, (size_t)e->cap, sizeof(*e->mark));
 		e->own = xrealloc(e->own, (size_t)e->cap, sizeof(*e->own));
 	}
-	e->mark[e->marks++] = (struct mark){ from, NULL };
+	e->mark[e->marks++] = (struct cuda_replay_mark){ from, NULL };
 	return 1;
 }
 
 /* In work that is captured. */
 static void
-keep_mark(struct replay *r, struct event *e, size_t from)
+cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)
 {
 	struct driver *d = e->c->driver;
 
@@ -97,7 +97,8 @@ keep_mark(struct replay *r, struct event *e, size_t from)
 	packing_run(e->c, GPU_WEIGHTS_RETURN, &r->returns);
 	r->event = e;
 	r->mark = array_room(r->mark, r->marks, &r->cap, sizeof(*r->mark));
-	r->mark[r->marks] = (struct mark){ from, driver_event(d) };
+	r->mark[r->marks] = (struct cuda_replay_mark){ from,
+	    cuda_replay_driver_event(d) };
 	d->call->record_inside(d, r->mark[r->marks++].done, e->c->stream);
 }
 
@@ -109,13 +110,13 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
 
 	(void)device;
 	if (e->c->kept != NULL) {
-		keep_mark(e->c->kept, e, from);
+		cuda_replay_keep_mark(e->c->kept, e, from);
 		return;
 	}
 	pthread_mutex_lock(&e->lock);
-	if (begin_mark(e, from)) {
+	if (cuda_replay_begin_mark(e, from)) {
 		while (e->owned < e->marks)
-			e->own[e->owned++] = driver_event(d);
+			e->own[e->owned++] = cuda_replay_driver_event(d);
 		done = e->mark[e->marks - 1].done = e->own[e->marks - 1];
 		d->call->record(d, done, e->c->stream);
 		pthread_cond_broadcast(&e->moved);
@@ -125,7 +126,7 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
 
 /* Of the first place that lies low enough, once there is one. */
 static struct gpu_event *
-find_mark(struct event *e, size_t from)
+cuda_replay_find_mark(struct event *e, size_t from)
 {
 	struct gpu_event *done;
 	int i;
@@ -148,7 +149,7 @@ cuda_event_wait(struct event *e, size_t from)
 {
 	struct driver *d = e->c->driver;
 
-	if (d->call->wait_event(d, find_mark(e, from)) != 0)
+	if (d->call->wait_event(d, cuda_replay_find_mark(e, from)) != 0)
 		die(1, "the device cannot go on");
 }
 
@@ -157,7 +158,8 @@ cuda_event_follow(struct device *device, struct event *e, size_t from)
 {
 	struct cuda *c = (struct cuda *)device;
 
-	c->driver->call->follow(c->driver, c->stream, find_mark(e, from));
+	c->driver->call->follow(c->driver, c->stream,
+	    cuda_replay_find_mark(e, from));
 }
 
 /* ---- work that is kept ---- */
@@ -206,7 +208,7 @@ cuda_replay(struct device *d, struct replay *r)
 		return;
 	pthread_mutex_lock(&e->lock);
 	for (size_t i = 0; i < r->marks; i++)
-		if (begin_mark(e, r->mark[i].from))
+		if (cuda_replay_begin_mark(e, r->mark[i].from))
 			e->mark[e->marks - 1].done = r->mark[i].done;
 	pthread_cond_broadcast(&e->moved);
 	pthread_mutex_unlock(&e->lock);

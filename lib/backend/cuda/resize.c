@@ -4,8 +4,8 @@
 
 /* The first ones, as many as a kernel is told of; how many. */
 static int
-resize_some(struct cuda *c, uint8_t *to, const uint8_t *from, const size_t *at,
-    int n, int t, int side)
+cuda_resize_some(struct cuda *c, uint8_t *to, const uint8_t *from,
+    const size_t *at, int n, int t, int side)
 {
 	int count = n < RESIZE_CLIPS ? n : RESIZE_CLIPS;
 	size_t pixels = (size_t)side * (size_t)side;
@@ -29,6 +29,6 @@ cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,
 	size_t size = 3 * (size_t)side * (size_t)side * (size_t)t;
 
 	for (int i = 0; i < n; )
-		i += resize_some((struct cuda *)d, to + (size_t)i * size, from,
-		    at + i, n - i, t, side);
+		i += cuda_resize_some((struct cuda *)d, to + (size_t)i * size,
+		    from, at + i, n - i, t, side);
 }

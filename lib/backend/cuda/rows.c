@@ -15,13 +15,13 @@ enum { BLOCKS = 528 };
 enum { ACROSS = 32 };
 
 static size_t
-least(size_t a, size_t b)
+rows_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 static size_t
-pieces(size_t n, size_t size)
+rows_pieces(size_t n, size_t size)
 {
 	return (n + size - 1) / size;
 }
@@ -64,17 +64,19 @@ rows_across(const struct matrix *m, size_t lanes, size_t folds)
 {
 	struct rows r = { .single = lanes == 1, .c = m->c * folds,
 		.period = (unsigned)m->c, .n = m->groups * m->m * m->c,
-		.m = (unsigned)pieces(m->m, folds), .inner_g = m->inner_g,
+		.m = (unsigned)rows_pieces(m->m, folds), .inner_g = m->inner_g,
 		.inner_m = m->inner_m };
-	size_t v = pieces(r.c, lanes), most;
+	size_t v = rows_pieces(r.c, lanes), most;
 
-	assert(m->c < (size_t)1 << 32 && pieces(m->m, folds) < (size_t)1 << 31);
+	assert(m->c < (size_t)1 << 32 &&
+	    rows_pieces(m->m, folds) < (size_t)1 << 31);
 	if (r.inner_g == 1)
 		r.inner_m = r.m;
 	/* No more rows at a time than there are, four for each thread. */
-	most = THREADS / least(pieces(r.m, ROWS), THREADS / least(v, ACROSS));
-	r.tiles = (unsigned)pieces(v, least(v, most));
-	r.across = (int)pieces(v, r.tiles);
+	most = THREADS / rows_min(rows_pieces(r.m, ROWS),
+	    THREADS / rows_min(v, ACROSS));
+	r.tiles = (unsigned)rows_pieces(v, rows_min(v, most));
+	r.across = (int)rows_pieces(v, r.tiles);
 	return r;
 }
 
@@ -102,11 +104,11 @@ rows_pass(struct rows r, size_t groups)
 {
 	unsigned rows = ROWS * (THREADS / (unsigned)r.across), times = 8;
 
-	while (times > 2 && groups * r.tiles * pieces(r.m, times * rows) <
+	while (times > 2 && groups * r.tiles * rows_pieces(r.m, times * rows) <
 	    2 * BLOCKS)
 		times /= 2;
-	r.per = (unsigned)least(r.m, times * rows);
-	r.parts = (unsigned)pieces(r.m, r.per);
+	r.per = (unsigned)rows_min(r.m, times * rows);
+	r.parts = (unsigned)rows_pieces(r.m, r.per);
 	return r;
 }
 
@@ -127,11 +129,11 @@ rows_sum(const struct cuda *c, const struct matrix *m)
 {
 	struct rows r = rows_folded(c, m);
 	unsigned lanes = THREADS / (unsigned)r.across;
-	size_t parts = least(BLOCKS / least(BLOCKS, m->groups * r.tiles),
-	    pieces(r.m, ROWS * lanes));
+	size_t parts = rows_min(BLOCKS / rows_min(BLOCKS, m->groups * r.tiles),
+	    rows_pieces(r.m, ROWS * lanes));
 
-	r.per = (unsigned)pieces(r.m, parts);
-	r.parts = (unsigned)pieces(r.m, r.per);
+	r.per = (unsigned)rows_pieces(r.m, parts);
+	r.parts = (unsigned)rows_pieces(r.m, r.per);
 	return r;
 }
 
@@ -171,7 +173,7 @@ rows_folds(const struct rows *r)
 /* ---- sums ---- */
 
 static int
-sum_has_parts(const struct rows *r)
+rows_sum_has_parts(const struct rows *r)
 {
 	return r->parts > 1 || rows_folds(r) > 1;
 }
@@ -181,8 +183,8 @@ sum_scratch(const struct cuda *c, const struct matrix *m)
 {
 	struct rows r = rows_sum(c, m);
 
-	return sum_has_parts(&r) ? m->groups * r.parts * r.c * sizeof(double) :
-	    0;
+	return rows_sum_has_parts(&r) ? m->groups * r.parts * r.c *
+	    sizeof(double) : 0;
 }
 
 void
@@ -190,7 +192,7 @@ total_run(struct cuda *c, size_t groups, struct total a)
 {
 	struct launch k;
 
-	a.tiles = (unsigned)pieces(a.period, 8);
+	a.tiles = (unsigned)rows_pieces(a.period, 8);
 	k = CUDA_KERNEL(c, GPU_TOTAL, (unsigned)groups * a.tiles, 1, a);
 	cuda_reads(&k, a.part, groups * a.entries * a.period *
 	    sizeof(double));
@@ -207,7 +209,7 @@ sum_run(struct cuda *c, const struct sum *s, void *scratch)
 	struct sums a = { .rows = rows_sum(c, m), .x = s->x, .y = s->y,
 		.to = s->to, .share = s->share, .accumulate = s->accumulate,
 		.floats = s->floats };
-	int parts = sum_has_parts(&a.rows);
+	int parts = rows_sum_has_parts(&a.rows);
 	struct launch k = CUDA_KERNEL(c, GPU_SUMS, rows_blocks(&a.rows, m), 1, a);
 
 	cuda_reads(&k, s->x, bytes);
@@ -245,7 +247,7 @@ spread_run(struct cuda *c, const struct matrix *m, const void *from,
 /* ---- biases ---- */
 
 static struct matrix
-bias_matrix(const struct dims *d)
+rows_bias_matrix(const struct dims *d)
 {
 	return (struct matrix){ 1, dims_count(d) / (size_t)d->c, (size_t)d->c,
 		1, 0 };
@@ -254,7 +256,7 @@ bias_matrix(const struct dims *d)
 void
 bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 {
-	struct matrix m = bias_matrix(d);
+	struct matrix m = rows_bias_matrix(d);
 	struct bias a = { .rows = rows_copy(c, &m), .from = y, .to = y,
 		.bias = bias };
 	struct launch k = CUDA_KERNEL(c, GPU_BIAS, rows_blocks(&a.rows, &m), 1,
@@ -268,7 +270,7 @@ bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 size_t
 bias_scratch(const struct cuda *c, const struct dims *d)
 {
-	struct matrix m = bias_matrix(d);
+	struct matrix m = rows_bias_matrix(d);
 
 	return sum_scratch(c, &m);
 }
@@ -277,6 +279,6 @@ void
 bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch)
 {
-	sum_run(c, &(struct sum){ .matrix = bias_matrix(d), .x = dy,
+	sum_run(c, &(struct sum){ .matrix = rows_bias_matrix(d), .x = dy,
 		.to = dbias, .share = 1, .floats = 1 }, scratch);
 }

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 static struct runtime *
-runtime(struct driver *d)
+runtime_of(struct driver *d)
 {
 	return (struct runtime *)d;
 }
@@ -45,14 +45,14 @@ runtime_put(struct runtime *r, const char *what, cudaError_t e)
 struct runtime *
 runtime_on(struct driver *d)
 {
-	struct runtime *r = runtime(d);
+	struct runtime *r = runtime_of(d);
 
 	runtime_put(r, "choosing it", cudaSetDevice(r->ordinal));
 	return r;
 }
 
 static int
-waited(struct runtime *r, cudaError_t e)
+runtime_waited(struct runtime *r, cudaError_t e)
 {
 	runtime_put(r, "waiting", e);
 	pthread_mutex_lock(&r->lock);
@@ -65,7 +65,7 @@ waited(struct runtime *r, cudaError_t e)
 /* ---- memory ---- */
 
 static void *
-alloc(struct driver *d, size_t bytes)
+runtime_alloc(struct driver *d, size_t bytes)
 {
 	struct runtime *r = runtime_on(d);
 	void *p = NULL;
@@ -82,7 +82,7 @@ alloc(struct driver *d, size_t bytes)
 }
 
 static size_t
-available(struct driver *d)
+runtime_available(struct driver *d)
 {
 	size_t left = 0, all = 0;
 
@@ -91,13 +91,13 @@ available(struct driver *d)
 }
 
 static void
-free_memory(struct driver *d, void *p)
+runtime_free_memory(struct driver *d, void *p)
 {
 	runtime_put(runtime_on(d), "freeing memory", cudaFree(p));
 }
 
 static void *
-alloc_host(struct driver *d, size_t bytes)
+runtime_alloc_host(struct driver *d, size_t bytes)
 {
 	void *p = NULL;
 	cudaError_t e;
@@ -112,7 +112,7 @@ alloc_host(struct driver *d, size_t bytes)
 }
 
 static void
-free_host(struct driver *d, void *p)
+runtime_free_host(struct driver *d, void *p)
 {
 	runtime_put(runtime_on(d), "freeing memory", cudaFreeHost(p));
 }
@@ -120,7 +120,7 @@ free_host(struct driver *d, void *p)
 /* ---- streams and events ---- */
 
 static struct gpu_stream *
-stream_new(struct driver *d, int urgent)
+runtime_stream_new(struct driver *d, int urgent)
 {
 	struct runtime *r = runtime_on(d);
 	struct gpu_stream *s = xcalloc(1, sizeof(*s));
@@ -138,21 +138,21 @@ stream_new(struct driver *d, int urgent)
 }
 
 static void
-stream_free(struct driver *d, struct gpu_stream *s)
+runtime_stream_free(struct driver *d, struct gpu_stream *s)
 {
 	runtime_put(runtime_on(d), "freeing a stream", cudaStreamDestroy(s->at));
 	free(s);
 }
 
 static void *
-stream_native(struct driver *d, struct gpu_stream *s)
+runtime_stream_native(struct driver *d, struct gpu_stream *s)
 {
 	(void)d;
 	return s->at;
 }
 
 static struct gpu_event *
-event_new(struct driver *d)
+runtime_event_new(struct driver *d)
 {
 	struct runtime *r = runtime_on(d);
 	struct gpu_event *v = xcalloc(1, sizeof(*v));
@@ -167,46 +167,46 @@ event_new(struct driver *d)
 }
 
 static void
-event_free(struct driver *d, struct gpu_event *v)
+runtime_event_free(struct driver *d, struct gpu_event *v)
 {
 	runtime_put(runtime_on(d), "freeing an event", cudaEventDestroy(v->at));
 	free(v);
 }
 
 static void
-record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
+runtime_record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
 {
 	runtime_put(runtime_on(d), "recording an event", cudaEventRecord(v->at,
 	    s->at));
 }
 
 static void
-follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
+runtime_follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
 {
 	runtime_put(runtime_on(d), "following an event", cudaStreamWaitEvent(
 	    s->at, v->at, 0));
 }
 
 static int
-wait_event(struct driver *d, struct gpu_event *v)
+runtime_wait_event(struct driver *d, struct gpu_event *v)
 {
 	struct runtime *r = runtime_on(d);
 
-	return waited(r, cudaEventSynchronize(v->at));
+	return runtime_waited(r, cudaEventSynchronize(v->at));
 }
 
 static int
-wait_stream(struct driver *d, struct gpu_stream *s)
+runtime_wait_stream(struct driver *d, struct gpu_stream *s)
 {
 	struct runtime *r = runtime_on(d);
 
-	return waited(r, cudaStreamSynchronize(s->at));
+	return runtime_waited(r, cudaStreamSynchronize(s->at));
 }
 
 /* ---- work ---- */
 
 static void
-copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
+runtime_copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
     size_t bytes)
 {
 	runtime_put(runtime_on(d), "a copy", cudaMemcpyAsync(to, from, bytes,
@@ -214,14 +214,15 @@ copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
 }
 
 static void
-fill(struct driver *d, struct gpu_stream *s, void *to, int byte, size_t bytes)
+runtime_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
+    size_t bytes)
 {
 	runtime_put(runtime_on(d), "a fill", cudaMemsetAsync(to, byte, bytes,
 	    s->at));
 }
 
 static void
-launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
+runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 {
 	const struct kernel *k = &cuda_kernels[l->kernel];
 	const dim3 grid = { l->grid[0], l->grid[1], 1 };
@@ -239,31 +240,31 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 /* ---- how convolutions are done ---- */
 
 static char *
-choices_of(struct driver *d, enum choices_kind which)
+runtime_choices_of(struct driver *d, enum choices_kind which)
 {
-	return choices_text(runtime(d)->ways.choices, which);
+	return choices_text(runtime_of(d)->ways.choices, which);
 }
 
 static int
-choose(struct driver *d, enum choices_kind which, const char *what,
+runtime_choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text)
 {
-	return choices_take(runtime(d)->ways.choices, which, what, text);
+	return choices_take(runtime_of(d)->ways.choices, which, what, text);
 }
 
 static void
-tune(struct driver *d, int how)
+runtime_tune(struct driver *d, int how)
 {
-	runtime(d)->ways.how = runtime(d)->ordinal >= 0 ? how :
+	runtime_of(d)->ways.how = runtime_of(d)->ordinal >= 0 ? how :
 	    how & ~TUNE_TRY;		/* nothing can be timed there */
 }
 
 /* ---- opening ---- */
 
 static void
-close_driver(struct driver *d)
+runtime_close_driver(struct driver *d)
 {
-	struct runtime *r = runtime(d);
+	struct runtime *r = runtime_of(d);
 
 	cublas_close(r);
 	cudnn_close(r);
@@ -272,27 +273,29 @@ close_driver(struct driver *d)
 }
 
 static const struct driver_calls calls = {
-	.name = "cuda", .close = close_driver, .alloc = alloc,
-	.free = free_memory, .alloc_host = alloc_host, .free_host = free_host,
-	.stream_new = stream_new, .stream_free = stream_free,
-	.event_new = event_new, .event_free = event_free, .record = record,
-	.follow = follow, .wait_event = wait_event, .wait = wait_stream,
-	.copy = copy, .fill = fill, .launch = launch,
-	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free,
-	.conv_workspace = cudnn_conv_workspace,
+	.name = "cuda", .close = runtime_close_driver, .alloc = runtime_alloc,
+	.free = runtime_free_memory, .alloc_host = runtime_alloc_host,
+	.free_host = runtime_free_host, .stream_new = runtime_stream_new,
+	.stream_free = runtime_stream_free, .event_new = runtime_event_new,
+	.event_free = runtime_event_free, .record = runtime_record,
+	.follow = runtime_follow, .wait_event = runtime_wait_event,
+	.wait = runtime_wait_stream, .copy = runtime_copy, .fill = runtime_fill,
+	.launch = runtime_launch, .conv_new = cudnn_conv_new,
+	.conv_free = cudnn_conv_free, .conv_workspace = cudnn_conv_workspace,
 	.conv_describe = cudnn_conv_describe, .conv = cudnn_conv,
 	.product_new = cublas_product_new, .product_free = cublas_product_free,
 	.product_workspace = cublas_product_workspace,
 	.product = cublas_product, .capture = runtime_capture,
 	.captured = runtime_captured, .record_inside = runtime_record_inside,
 	.graph_run = runtime_graph_run, .graph_free = runtime_graph_free,
-	.stream_native = stream_native, .available = available,
-	.choices = choices_of, .choose = choose, .tune = tune,
+	.stream_native = runtime_stream_native, .available = runtime_available,
+	.choices = runtime_choices_of, .choose = runtime_choose,
+	.tune = runtime_tune,
 };
 
 /* Whether a device can be used; why not, after a message. */
 static int
-count_devices(int *n)
+runtime_count_devices(int *n)
 {
 	cudaError_t e = cudaGetDeviceCount(n);
 	int version = 0;
@@ -322,7 +325,7 @@ runtime_open(int ordinal)
 	struct runtime *r;
 	int n = 0;
 
-	if (count_devices(&n) != 0)
+	if (runtime_count_devices(&n) != 0)
 		return NULL;
 	if (ordinal >= n)
 		return fail_null("--device=cuda:%d: this host has %d CUDA "
@@ -338,20 +341,21 @@ runtime_open(int ordinal)
 			    "kernels require at least 8.0 (A100)");
 	}
 	runtime_put(r, "choosing it", cudaSetDevice(ordinal));
-	if (waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
+	if (runtime_waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
 	    cublas_open(r) != 0) {
-		close_driver(&r->driver);
+		runtime_close_driver(&r->driver);
 		return NULL;
 	}
 	return &r->driver;
 }
 
 static const struct driver_calls plans_only = {
-	.name = "described", .close = close_driver,
+	.name = "described", .close = runtime_close_driver,
 	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free,
 	.conv_workspace = cudnn_conv_workspace,
 	.conv_describe = cudnn_conv_describe,
-	.choices = choices_of, .choose = choose, .tune = tune,
+	.choices = runtime_choices_of, .choose = runtime_choose,
+	.tune = runtime_tune,
 };
 
 struct driver *
@@ -363,7 +367,7 @@ runtime_described(const char *json)
 	r->ordinal = -1;
 	pthread_mutex_init(&r->lock, NULL);
 	if (cudnn_describe(r, json) != 0) {
-		close_driver(&r->driver);
+		runtime_close_driver(&r->driver);
 		return NULL;
 	}
 	return &r->driver;
@@ -373,7 +377,8 @@ runtime_described(const char *json)
 
 /* ", NAME 9.19.0", or that it is not here. */
 static void
-add_version(char *text, size_t size, const char *name, int found, size_t v)
+runtime_add_version(char *text, size_t size, const char *name, int found,
+    size_t v)
 {
 	size_t at = strlen(text);
 
@@ -397,10 +402,10 @@ runtime_library(void)
 	    CUDART_VERSION % 1000 / 10);
 	fail_capture(said, sizeof(said));
 	found = cudnn_load(&dnn) == 0;
-	add_version(text, sizeof(text), "cuDNN", found,
+	runtime_add_version(text, sizeof(text), "cuDNN", found,
 	    found ? dnn.cudnnGetVersion() : 0);
 	found = cublas_load(&blas) == 0;
-	add_version(text, sizeof(text), "cuBLASLt", found,
+	runtime_add_version(text, sizeof(text), "cuBLASLt", found,
 	    found ? blas.cublasLtGetVersion() : 0);
 	fail_capture(NULL, 0);
 	cudnn_unload(&dnn);

@@ -5,13 +5,13 @@
 
 /* In memory of the device that stays: sums of parts, of their pieces, and of each
  * parameter, of two buffers. */
-struct room { double *sum, *piece, *of[2]; };
+struct cuda_squares_buffer { double *sum, *piece, *of[2]; };
 
-static struct room
-take_room(struct cuda *c, size_t parts, size_t pieces, size_t params)
+static struct cuda_squares_buffer
+cuda_squares_reserve(struct cuda *c, size_t parts, size_t pieces, size_t params)
 {
 	size_t bytes = (parts + pieces + 2 * params + 1) * sizeof(double);
-	struct room r;
+	struct cuda_squares_buffer r;
 
 	if (bytes > c->room_bytes) {
 		device_free(&c->device, c->room);
@@ -28,18 +28,18 @@ take_room(struct cuda *c, size_t parts, size_t pieces, size_t params)
 
 /* What is squared: the parts, on the device; from where to where they reach; and
  * the first piece of each, unless all are one. */
-struct pieces {
+struct cuda_squares_pieces {
 	const struct interval *part;
 	const size_t *first;
 	size_t parts, n;
 	struct interval all;
 };
 
-static struct pieces
-cut(struct cuda *c, const struct interval *part, size_t parts)
+static struct cuda_squares_pieces
+cuda_squares_cut(struct cuda *c, const struct interval *part, size_t parts)
 {
 	size_t *first = cuda_draft(c, (parts + 1) * sizeof(*first));
-	struct pieces p = { .parts = parts };
+	struct cuda_squares_pieces p = { .parts = parts };
 	size_t from = SIZE_MAX, to = 0;
 	int one = 1;
 
@@ -63,8 +63,8 @@ cut(struct cuda *c, const struct interval *part, size_t parts)
 
 /* r->sum of each part of ${x}. */
 static void
-square(struct cuda *c, const void *x, const struct pieces *p,
-    const struct room *r)
+cuda_squares_square(struct cuda *c, const void *x,
+    const struct cuda_squares_pieces *p, const struct cuda_squares_buffer *r)
 {
 	const struct squares a = { (const float *)x + p->all.at, p->all.at,
 		p->part, p->first, p->parts, p->first != NULL ? r->piece :
@@ -91,14 +91,14 @@ cuda_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts)
 {
 	struct cuda *c = (struct cuda *)d;
-	struct pieces p;
-	struct room r;
+	struct cuda_squares_pieces p;
+	struct cuda_squares_buffer r;
 
 	if (parts == 0)
 		return;
-	p = cut(c, part, parts);
-	r = take_room(c, parts, p.n, 0);
-	square(c, x, &p, &r);
+	p = cuda_squares_cut(c, part, parts);
+	r = cuda_squares_reserve(c, parts, p.n, 0);
+	cuda_squares_square(c, x, &p, &r);
 	cuda_receive(c, sum, r.sum, parts * sizeof(*sum));
 }
 
@@ -106,8 +106,9 @@ cuda_squares(struct device *d, double *sum, const void *x,
 
 /* Of each of ${x}, or of a second buffer, r->of[k]. */
 static void
-square_params(struct cuda *c, const void *x, const struct addends *of,
-    const struct pieces *p, const struct room *r, int k)
+cuda_squares_square_params(struct cuda *c, const void *x,
+    const struct addends *of, const struct cuda_squares_pieces *p,
+    const struct cuda_squares_buffer *r, int k)
 {
 	size_t table = (of->params + 1) * sizeof(*of->first);
 	const struct squares_add a = { r->sum, cuda_table(c, of->first, table),
@@ -115,7 +116,7 @@ square_params(struct cuda *c, const void *x, const struct addends *of,
 	struct launch l = CUDA_KERNEL(c, GPU_SQUARES_ADD, (unsigned)of->params,
 	    1, a);
 
-	square(c, x, p, r);
+	cuda_squares_square(c, x, p, r);
 	cuda_reads(&l, a.sum, of->parts * sizeof(*a.sum));
 	cuda_reads(&l, a.first, table);
 	cuda_writes(&l, a.of, of->params * sizeof(*a.of));
@@ -127,15 +128,17 @@ cuda_judge(struct device *d, struct verdict *v, const struct judgement *j)
 {
 	struct cuda *c = (struct cuda *)d;
 	size_t params = j->of.params;
-	struct pieces p = cut(c, j->of.part, j->of.parts);
-	struct room r = take_room(c, p.parts, p.n, params);
+	struct cuda_squares_pieces p = cuda_squares_cut(c, j->of.part,
+	    j->of.parts);
+	struct cuda_squares_buffer r = cuda_squares_reserve(c, p.parts, p.n,
+	    params);
 	const struct judge a = { .of = r.of[0], .kind = cuda_table(c, j->kind,
 		params), .params = params, .outcomes = j->outcomes,
 		.scale = j->scale, .clip = j->clip, .outcome = j->outcome,
 		.most = j->most, .lost = j->lost, .verdict = v };
 	struct launch k = CUDA_KERNEL(c, GPU_JUDGE, 1, 1, a);
 
-	square_params(c, j->g, &j->of, &p, &r, 0);
+	cuda_squares_square_params(c, j->g, &j->of, &p, &r, 0);
 	cuda_reads(&k, a.of, params * sizeof(*a.of));
 	cuda_reads(&k, a.kind, params);
 	cuda_reads(&k, j->outcome, j->outcomes * sizeof(*j->outcome));
@@ -155,8 +158,10 @@ cuda_ratios(struct device *d, const struct ratios *q)
 {
 	struct cuda *c = (struct cuda *)d;
 	size_t params = q->of.params;
-	struct pieces p = cut(c, q->of.part, q->of.parts);
-	struct room r = take_room(c, p.parts, p.n, params);
+	struct cuda_squares_pieces p = cuda_squares_cut(c, q->of.part,
+	    q->of.parts);
+	struct cuda_squares_buffer r = cuda_squares_reserve(c, p.parts, p.n,
+	    params);
 	const struct rating a = { .w = r.of[1], .d = r.of[0],
 		.layer = cuda_table(c, q->layer, params * sizeof(*q->layer)),
 		.params = params, .rule = q->rule, .lr = q->lr,
@@ -165,8 +170,8 @@ cuda_ratios(struct device *d, const struct ratios *q)
 	struct launch k = CUDA_KERNEL(c, GPU_RATIOS, cuda_pieces(params,
 	    THREADS), 1, a);
 
-	square_params(c, q->d, &q->of, &p, &r, 0);
-	square_params(c, q->w, &q->of, &p, &r, 1);
+	cuda_squares_square_params(c, q->d, &q->of, &p, &r, 0);
+	cuda_squares_square_params(c, q->w, &q->of, &p, &r, 1);
 	cuda_reads(&k, a.d, params * sizeof(*a.d));
 	cuda_reads(&k, a.w, params * sizeof(*a.w));
 	cuda_reads(&k, a.layer, params * sizeof(*a.layer));

@@ -117,7 +117,7 @@ cuda_unpin(struct cuda *c, void *p)
 }
 
 static int
-pins_have(struct pins *s, const char *at, size_t bytes)
+cuda_staging_pins_have(struct pins *s, const char *at, size_t bytes)
 {
 	int found = 0;
 
@@ -133,7 +133,7 @@ pins_have(struct pins *s, const char *at, size_t bytes)
 
 /* A slot that nothing reads any more. */
 static int
-take(struct cuda *c, struct staging *s)
+cuda_staging_take(struct cuda *c, struct staging *s)
 {
 	int i = s->next;
 
@@ -156,7 +156,7 @@ cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
 	pthread_mutex_lock(&s->lock);
 	for (size_t at = 0; at < bytes; at += SLOT) {
 		size_t now = bytes - at < SLOT ? bytes - at : SLOT;
-		int i = take(c, s);
+		int i = cuda_staging_take(c, s);
 		char *slot = s->at + (size_t)i * SLOT;
 
 		memcpy(slot, (const char *)host + at, now);
@@ -174,7 +174,7 @@ cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes)
 	struct staging *s = c->staging;
 	struct driver *d = c->driver;
 
-	if (pins_have(c->pins, host, bytes)) {
+	if (cuda_staging_pins_have(c->pins, host, bytes)) {
 		d->call->copy(d, c->stream, host, from, bytes);
 		cuda_wait(c);
 		return;

@@ -40,20 +40,21 @@ stem_is(const struct task *t)
 
 /* Patches that a window has, of rows or of columns; and those of an image. */
 static int
-window(const struct task *t, int axis)
+cuda_stem_window(const struct task *t, int axis)
 {
 	return (t->op->k[1 + axis] + 1) / 2;
 }
 
 static int
-extent(const struct task *t, int axis)
+cuda_stem_extent(const struct task *t, int axis)
 {
-	return (axis == 0 ? t->out.h : t->out.w) + window(t, axis) - 1;
+	return (axis == 0 ? t->out.h : t->out.w) + cuda_stem_window(t, axis) -
+	    1;
 }
 
 /* Channels of a patch. */
 static int
-depth(const struct task *t)
+cuda_stem_depth(const struct task *t)
 {
 	return (int)round_up(4 * (size_t)t->in[0].c, EIGHT);
 }
@@ -61,35 +62,36 @@ depth(const struct task *t)
 size_t
 stem_weights(const struct task *t)
 {
-	return (size_t)t->out.c * (size_t)t->op->k[0] * (size_t)window(t, 0) *
-	    (size_t)window(t, 1) * (size_t)depth(t);
+	return (size_t)t->out.c * (size_t)t->op->k[0] *
+	    (size_t)cuda_stem_window(t, 0) * (size_t)cuda_stem_window(t, 1) *
+	    (size_t)cuda_stem_depth(t);
 }
 
 void
 stem_shape(const struct task *t, struct conv_shape *s)
 {
-	s->in = depth(t);
+	s->in = cuda_stem_depth(t);
 	for (int i = 0; i < 2; i++) {
 		int at = s->dims - 2 + i;
 
-		s->from[at] = extent(t, i);
-		s->kernel[at] = window(t, i);
+		s->from[at] = cuda_stem_extent(t, i);
+		s->kernel[at] = cuda_stem_window(t, i);
 		s->stride[at] = 1;
 		s->pad[at] = 0;
 	}
 }
 
 static struct dims
-patches(const struct task *t)
+cuda_stem_patches(const struct task *t)
 {
-	return (struct dims){ t->in[0].n, t->in[0].t, extent(t, 0),
-		extent(t, 1), depth(t) };
+	return (struct dims){ t->in[0].n, t->in[0].t, cuda_stem_extent(t, 0),
+		cuda_stem_extent(t, 1), cuda_stem_depth(t) };
 }
 
 size_t
 stem_bytes(const struct task *t)
 {
-	const struct dims d = patches(t);
+	const struct dims d = cuda_stem_patches(t);
 
 	return cuda_bytes(cuda_of(t), &d);
 }
@@ -98,7 +100,7 @@ void
 stem_run(struct task *t, void *to)
 {
 	struct cuda *c = cuda_of(t);
-	const struct dims d = patches(t);
+	const struct dims d = cuda_stem_patches(t);
 	const int lanes = 16 / (int)cuda_size(c->type);
 	struct stem a = { .from = t->x[0], .to = to, .c = (unsigned)t->in[0].c,
 		.depth = (unsigned)d.c, .width = (unsigned)d.w,
@@ -123,9 +125,10 @@ stem_turn(struct task *t, int back, const void *from, void *to)
 	size_t plain = (size_t)t->out.c * (size_t)t->in[0].c *
 	    conv_taps(t->op) * sizeof(float);
 	struct stem_weights a = { .from = from, .to = to, .n = n,
-		.in = (unsigned)t->in[0].c, .depth = (unsigned)depth(t),
+		.in = (unsigned)t->in[0].c,
+		.depth = (unsigned)cuda_stem_depth(t),
 		.k = { t->op->k[0], t->op->k[1], t->op->k[2] },
-		.patches = { window(t, 0), window(t, 1) } };
+		.patches = { cuda_stem_window(t, 0), cuda_stem_window(t, 1) } };
 	struct launch k = CUDA_KERNEL(c, back ? GPU_STEM_RETURN :
 	    GPU_STEM_KEEP, cuda_pieces(n, THREADS), 1, a);
 

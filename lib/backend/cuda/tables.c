@@ -12,7 +12,7 @@
 
 enum { TABLES = 16 };			/* a step has about half of them */
 
-struct table {
+struct cuda_table {
 	void *host;			/* what was sent; NULL: nothing yet */
 	void *at;			/* on the device */
 	size_t bytes, room;
@@ -20,7 +20,7 @@ struct table {
 };
 
 struct tables {
-	struct table table[TABLES];
+	struct cuda_table table[TABLES];
 	unsigned long turn;
 	void *draft;			/* one that is being written */
 	size_t room;
@@ -40,7 +40,7 @@ tables_free(struct cuda *c, struct tables *t)
 }
 
 static struct tables *
-tables_of(struct cuda *c)
+cuda_tables_of(struct cuda *c)
 {
 	if (c->tables == NULL)
 		c->tables = xcalloc(1, sizeof(*c->tables));
@@ -50,7 +50,7 @@ tables_of(struct cuda *c)
 void *
 cuda_draft(struct cuda *c, size_t bytes)
 {
-	struct tables *t = tables_of(c);
+	struct tables *t = cuda_tables_of(c);
 
 	if (bytes > t->room) {
 		t->draft = xrealloc(t->draft, bytes, 1);
@@ -61,7 +61,8 @@ cuda_draft(struct cuda *c, size_t bytes)
 
 /* In the place of ${t}, whose readers are before it on the stream. */
 static void
-send(struct cuda *c, struct table *t, const void *host, size_t bytes)
+cuda_tables_send(struct cuda *c, struct cuda_table *t, const void *host,
+    size_t bytes)
 {
 	if (bytes > t->room) {
 		device_free(&c->device, t->at);
@@ -78,8 +79,8 @@ send(struct cuda *c, struct table *t, const void *host, size_t bytes)
 const void *
 cuda_table(struct cuda *c, const void *host, size_t bytes)
 {
-	struct tables *all = tables_of(c);
-	struct table *t = all->table, *old = t;
+	struct tables *all = cuda_tables_of(c);
+	struct cuda_table *t = all->table, *old = t;
 
 	for (int i = 0; i < TABLES; i++, t++) {
 		if (t->bytes == bytes && t->host != NULL &&
@@ -89,7 +90,7 @@ cuda_table(struct cuda *c, const void *host, size_t bytes)
 	}
 	if (t == all->table + TABLES) {
 		t = old;
-		send(c, t, host, bytes);
+		cuda_tables_send(c, t, host, bytes);
 	}
 	t->used = ++all->turn;
 	return t->at;

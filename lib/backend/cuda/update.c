@@ -10,7 +10,7 @@ enum { BLOCK = THREADS * FLAT };
  * first to the last element of any portion, of those that are whole and of those
  * that are held.
  */
-struct about {
+struct cuda_update_range {
 	struct over over;
 	unsigned blocks;
 	struct interval whole, held;
@@ -19,7 +19,7 @@ struct about {
 };
 
 static void
-widen(struct interval *s, size_t at, size_t n)
+cuda_update_widen(struct interval *s, size_t at, size_t n)
 {
 	size_t end = s->at + s->n > at + n ? s->at + s->n : at + n;
 
@@ -34,8 +34,8 @@ widen(struct interval *s, size_t at, size_t n)
 /* The portions, as seen from where buffers are first touched, and behind them the
  * first block of each. */
 static void
-send_portions(struct cuda *c, struct about *a, const struct portion *p,
-    size_t portions)
+cuda_update_send_portions(struct cuda *c, struct cuda_update_range *a,
+    const struct portion *p, size_t portions)
 {
 	size_t rows = portions * sizeof(*p);
 	struct portion *draft = cuda_draft(c, a->bytes = rows + (portions + 1) *
@@ -43,8 +43,8 @@ send_portions(struct cuda *c, struct about *a, const struct portion *p,
 	size_t *first = (size_t *)(draft + portions);
 
 	for (size_t i = 0; i < portions; i++) {
-		widen(&a->whole, p[i].at, p[i].n);
-		widen(&a->held, p[i].held, p[i].n);
+		cuda_update_widen(&a->whole, p[i].at, p[i].n);
+		cuda_update_widen(&a->held, p[i].held, p[i].n);
 	}
 	first[0] = 0;
 	for (size_t i = 0; i < portions; i++) {
@@ -60,24 +60,25 @@ send_portions(struct cuda *c, struct about *a, const struct portion *p,
 	a->over.portions = portions;
 }
 
-static struct about
-about(struct cuda *c, size_t n, const struct portion *p, size_t portions)
+static struct cuda_update_range
+cuda_update_range(struct cuda *c, size_t n, const struct portion *p,
+    size_t portions)
 {
-	struct about a = { .over = { .verdict = c->verdict,
+	struct cuda_update_range a = { .over = { .verdict = c->verdict,
 		.one = { .n = n, .factor = { 1, 1 } } },
 		.blocks = cuda_pieces(n, BLOCK), .whole = { 0, n },
 		.held = { 0, n } };
 
 	if (portions > 0) {
 		a.whole.n = a.held.n = 0;
-		send_portions(c, &a, p, portions);
+		cuda_update_send_portions(c, &a, p, portions);
 	}
 	return a;
 }
 
 /* What all of them read. */
 static void
-reads(struct launch *k, const struct about *a)
+cuda_update_reads(struct launch *k, const struct cuda_update_range *a)
 {
 	cuda_reads(k, a->over.verdict, sizeof(*a->over.verdict));
 	cuda_reads(k, a->table, a->bytes);
@@ -85,7 +86,8 @@ reads(struct launch *k, const struct about *a)
 
 /* What a kernel reads, or changes, of a flat buffer; where that begins. */
 static void *
-seen(struct launch *k, const void *flat, const struct interval *s, int changes)
+cuda_update_operand(struct launch *k, const void *flat,
+    const struct interval *s, int changes)
 {
 	void *from = flat != NULL ? (float *)flat + s->at : NULL;
 
@@ -98,7 +100,7 @@ seen(struct launch *k, const void *flat, const struct interval *s, int changes)
 
 /* Parameters that have a ratio: the largest number of one. */
 static size_t
-ratios_of(const struct update *u)
+cuda_update_ratios_of(const struct update *u)
 {
 	size_t n = 1;
 
@@ -111,15 +113,16 @@ void
 cuda_update(struct device *d, const struct update *u)
 {
 	struct cuda *c = (struct cuda *)d;
-	const struct about a = about(c, u->n, u->portion, u->portions);
+	const struct cuda_update_range a = cuda_update_range(c, u->n,
+	    u->portion, u->portions);
 	struct stepping s = { *u, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, a.blocks, 1, s);
 
-	reads(&k, &a);
-	cuda_reads(&k, u->ratio, ratios_of(u) * sizeof(*u->ratio));
-	s.update.g = seen(&k, u->g, &a.whole, 0);
-	s.update.w = seen(&k, u->w, &a.whole, 1);
-	s.update.m = seen(&k, u->m, &a.held, 1);
+	cuda_update_reads(&k, &a);
+	cuda_reads(&k, u->ratio, cuda_update_ratios_of(u) * sizeof(*u->ratio));
+	s.update.g = cuda_update_operand(&k, u->g, &a.whole, 0);
+	s.update.w = cuda_update_operand(&k, u->w, &a.whole, 1);
+	s.update.m = cuda_update_operand(&k, u->m, &a.held, 1);
 	cuda_launch(c, &k);
 }
 
@@ -127,15 +130,16 @@ void
 cuda_moments(struct device *d, const struct moments *m)
 {
 	struct cuda *c = (struct cuda *)d;
-	const struct about a = about(c, m->n, m->portion, m->portions);
+	const struct cuda_update_range a = cuda_update_range(c, m->n,
+	    m->portion, m->portions);
 	struct directing s = { *m, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_MOMENTS, a.blocks, 1, s);
 
-	reads(&k, &a);
-	s.moments.w = seen(&k, m->w, &a.whole, 0);
-	s.moments.g = seen(&k, m->g, &a.whole, 1);
-	s.moments.m = seen(&k, m->m, &a.held, 1);
-	s.moments.v = seen(&k, m->v, &a.held, 1);
+	cuda_update_reads(&k, &a);
+	s.moments.w = cuda_update_operand(&k, m->w, &a.whole, 0);
+	s.moments.g = cuda_update_operand(&k, m->g, &a.whole, 1);
+	s.moments.m = cuda_update_operand(&k, m->m, &a.held, 1);
+	s.moments.v = cuda_update_operand(&k, m->v, &a.held, 1);
 	cuda_launch(c, &k);
 }
 
@@ -143,12 +147,13 @@ void
 cuda_clamp(struct device *d, const struct clamp *l)
 {
 	struct cuda *c = (struct cuda *)d;
-	const struct about a = about(c, l->n, l->portion, l->portions);
+	const struct cuda_update_range a = cuda_update_range(c, l->n,
+	    l->portion, l->portions);
 	struct clamping s = { *l, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_CLAMP, a.blocks, 1, s);
 
-	reads(&k, &a);
-	s.clamp.x = seen(&k, l->x, &a.whole, 1);
+	cuda_update_reads(&k, &a);
+	s.clamp.x = cuda_update_operand(&k, l->x, &a.whole, 1);
 	cuda_launch(c, &k);
 }
 
@@ -156,12 +161,13 @@ void
 cuda_track(struct device *d, const struct track *t)
 {
 	struct cuda *c = (struct cuda *)d;
-	const struct about a = about(c, t->n, t->portion, t->portions);
+	const struct cuda_update_range a = cuda_update_range(c, t->n,
+	    t->portion, t->portions);
 	struct tracking s = { *t, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_TRACK, a.blocks, 1, s);
 
-	reads(&k, &a);
-	s.track.x = seen(&k, t->x, &a.whole, 0);
-	s.track.w = seen(&k, t->w, &a.held, 1);
+	cuda_update_reads(&k, &a);
+	s.track.x = cuda_update_operand(&k, t->x, &a.whole, 0);
+	s.track.w = cuda_update_operand(&k, t->w, &a.held, 1);
 	cuda_launch(c, &k);
 }

@@ -19,7 +19,7 @@ conv_bytes(const struct conv_shape *s, int which)
 
 /* Another pass or pattern of the same shape; 0 if there is none. */
 static double
-time_of(const struct conv_shape *s, const struct stopwatch *w,
+worth_time_of(const struct conv_shape *s, const struct stopwatch *w,
     enum conv_pass pass, enum conv_pattern pattern)
 {
 	struct conv_shape as = *s;
@@ -31,9 +31,9 @@ time_of(const struct conv_shape *s, const struct stopwatch *w,
 
 /* A plain convolution, then the sums; 0: it is not known. */
 static double
-sums_apart(const struct conv_shape *s, const struct stopwatch *w)
+worth_unfused_sums(const struct conv_shape *s, const struct stopwatch *w)
 {
-	double conv = time_of(s, w, CONV_FORWARD, CONV_PLAIN);
+	double conv = worth_time_of(s, w, CONV_FORWARD, CONV_PLAIN);
 	double sums = conv > 0 ? w->norm(w->at, s, PART_SUMS) : 0;
 
 	return sums > 0 ? conv + sums : 0;
@@ -41,27 +41,27 @@ sums_apart(const struct conv_shape *s, const struct stopwatch *w)
 
 /* What takes ${fused} is kept where nothing is known to be faster. */
 static int
-keeps(double fused, double plain)
+worth_fusing(double fused, double plain)
 {
 	return plain <= 0 || fused <= plain;
 }
 
 static int
-norms_worth_it(const struct conv_shape *s, const struct stopwatch *w,
+worth_norms(const struct conv_shape *s, const struct stopwatch *w,
     double *plain)
 {
-	double forward = time_of(s, w, CONV_FORWARD, CONV_NORMED_SUMS);
-	double data = time_of(s, w, CONV_DATA, CONV_NORM_BACK);
-	double weights = time_of(s, w, CONV_WEIGHTS, CONV_NORMED);
+	double forward = worth_time_of(s, w, CONV_FORWARD, CONV_NORMED_SUMS);
+	double data = worth_time_of(s, w, CONV_DATA, CONV_NORM_BACK);
+	double weights = worth_time_of(s, w, CONV_WEIGHTS, CONV_NORMED);
 	double sums, apart, plain_data, plain_weights, apply, sums_back;
 
 	if (forward <= 0 || data <= 0 || weights <= 0)
 		return 1;		/* who needs one that is not there does
 					 * without all three */
-	sums = time_of(s, w, CONV_FORWARD, CONV_SUMS);
-	apart = sums_apart(s, w);
-	plain_data = time_of(s, w, CONV_DATA, CONV_PLAIN);
-	plain_weights = time_of(s, w, CONV_WEIGHTS, CONV_PLAIN);
+	sums = worth_time_of(s, w, CONV_FORWARD, CONV_SUMS);
+	apart = worth_unfused_sums(s, w);
+	plain_data = worth_time_of(s, w, CONV_DATA, CONV_PLAIN);
+	plain_weights = worth_time_of(s, w, CONV_WEIGHTS, CONV_PLAIN);
 	apply = w->norm(w->at, s, PART_APPLY);
 	sums_back = w->norm(w->at, s, PART_SUMS_BACK);
 	if (apart <= 0 || plain_data <= 0 || plain_weights <= 0 || apply <= 0 ||
@@ -69,16 +69,17 @@ norms_worth_it(const struct conv_shape *s, const struct stopwatch *w,
 		return 1;
 	*plain = (sums > 0 && sums < apart ? sums : apart) + plain_data +
 	    plain_weights + apply + sums_back;
-	return keeps(forward + data + weights, *plain);
+	return worth_fusing(forward + data + weights, *plain);
 }
 
 int
 worth_it(const struct conv_shape *s, const struct stopwatch *w, double *plain)
 {
 	if (s->pattern == CONV_NORMED_SUMS)
-		return norms_worth_it(s, w, plain);
+		return worth_norms(s, w, plain);
 	if (s->pattern != CONV_SUMS)
 		return 1;
-	*plain = sums_apart(s, w);
-	return keeps(time_of(s, w, CONV_FORWARD, CONV_SUMS), *plain);
+	*plain = worth_unfused_sums(s, w);
+	return worth_fusing(worth_time_of(s, w, CONV_FORWARD, CONV_SUMS),
+	    *plain);
 }

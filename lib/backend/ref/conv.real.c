@@ -11,29 +11,30 @@
  */
 
 static int
-conv_taps(const struct op *op)
+ref_conv_taps(const struct op *op)
 {
 	return op->k[0] * op->k[1] * op->k[2];
 }
 
 static size_t
-conv_weights(const struct task *k)
+ref_conv_weights(const struct task *k)
 {
-	return (size_t)conv_taps(k->op) * (k->in[0].c / k->op->groups) *
+	return (size_t)ref_conv_taps(k->op) * (k->in[0].c / k->op->groups) *
 	    k->out.c;
 }
 
 static size_t
-conv_scratch(const struct task *k)
+ref_conv_scratch(const struct task *k)
 {
 	/* weights, their gradient, and one row of sums over outputs */
-	return (2 * conv_weights(k) + k->out.c + k->in[0].c) * sizeof(double);
+	return (2 * ref_conv_weights(k) + k->out.c + k->in[0].c) *
+	    sizeof(double);
 }
 
 static void
-conv_turn(const struct task *k, double *turned)
+ref_conv_turn(const struct task *k, double *turned)
 {
-	int ci = k->in[0].c / k->op->groups, taps = conv_taps(k->op);
+	int ci = k->in[0].c / k->op->groups, taps = ref_conv_taps(k->op);
 	const REAL *w = k->w[0];
 
 	for (int o = 0; o < k->out.c; o++)
@@ -48,7 +49,7 @@ conv_turn(const struct task *k, double *turned)
  * every tap that lands inside the input, output places in order.
  */
 static void
-conv_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
+ref_conv_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
     int tap, void *), void (*finish)(struct task *, size_t y, void *),
     void *arg)
 {
@@ -59,35 +60,36 @@ conv_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
 	for (int t = 0; t < d->t; t++)
 	for (int h = 0; h < d->h; h++)
 	for (int w = 0; w < d->w; w++) {
-		size_t y = at(d, n, t, h, w);
+		size_t y = ref_at(d, n, t, h, w);
 		int out[3] = { t, h, w }, in[3];
 
 		for (int a = 0, tap = 0; a < ks[0]; a++)
 		for (int b = 0; b < ks[1]; b++)
 		for (int c = 0; c < ks[2]; c++, tap++)
 			if (ref_source(k, out, (int[]){ a, b, c }, in))
-				visit(k, y, at(&k->in[0], n, in[0], in[1],
+				visit(k, y, ref_at(&k->in[0], n, in[0], in[1],
 				    in[2]), tap, arg);
 		if (finish != NULL)
 			finish(k, y, arg);
 	}
 }
 
-struct conv_work { double *w, *dw, *sum, *back; };
+struct ref_conv_work { double *w, *dw, *sum, *back; };
 
-static struct conv_work
-conv_work(struct task *k)
+static struct ref_conv_work
+ref_conv_work(struct task *k)
 {
 	double *s = k->scratch;
-	size_t n = conv_weights(k);
+	size_t n = ref_conv_weights(k);
 
-	return (struct conv_work){ s, s + n, s + 2 * n, s + 2 * n + k->out.c };
+	return (struct ref_conv_work){ s, s + n, s + 2 * n,
+	    s + 2 * n + k->out.c };
 }
 
 static void
-conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
+ref_conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
-	struct conv_work *v = arg;
+	struct ref_conv_work *v = arg;
 	int groups = k->op->groups, ci = k->in[0].c / groups;
 	int co = k->out.c / groups;
 	const REAL *from = (const REAL *)k->x[0] + x;
@@ -105,9 +107,9 @@ conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 }
 
 static void
-conv_forward_end(struct task *k, size_t y, void *arg)
+ref_conv_forward_end(struct task *k, size_t y, void *arg)
 {
-	struct conv_work *v = arg;
+	struct ref_conv_work *v = arg;
 	const REAL *b = k->op->bias ? k->w[1] : NULL;
 	REAL *to = (REAL *)k->y + y;
 
@@ -118,19 +120,19 @@ conv_forward_end(struct task *k, size_t y, void *arg)
 }
 
 static void
-conv_forward(struct task *k)
+ref_conv_forward(struct task *k)
 {
-	struct conv_work v = conv_work(k);
+	struct ref_conv_work v = ref_conv_work(k);
 
-	conv_turn(k, v.w);
+	ref_conv_turn(k, v.w);
 	memset(v.sum, 0, (size_t)k->out.c * sizeof(double));
-	conv_visit(k, conv_forward_tap, conv_forward_end, &v);
+	ref_conv_visit(k, ref_conv_forward_tap, ref_conv_forward_end, &v);
 }
 
 static void
-conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
+ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
-	struct conv_work *v = arg;
+	struct ref_conv_work *v = arg;
 	int groups = k->op->groups, ci = k->in[0].c / groups;
 	int co = k->out.c / groups;
 	const REAL *from = (const REAL *)k->x[0] + x;
@@ -153,13 +155,13 @@ conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 		}
 }
 
-/* What conv_visit has summed up, as the parameters lie. */
+/* What ref_conv_visit has summed up, as the parameters lie. */
 static void
-conv_parameters(struct task *k, const double *turned)
+ref_conv_parameters(struct task *k, const double *turned)
 {
-	int ci = k->in[0].c / k->op->groups, taps = conv_taps(k->op);
+	int ci = k->in[0].c / k->op->groups, taps = ref_conv_taps(k->op);
 	REAL *dw = k->dw[0];
-	size_t n = rows(&k->out);
+	size_t n = ref_rows(&k->out);
 
 	for (int o = 0; o < k->out.c; o++)
 		for (int i = 0; i < ci; i++)
@@ -178,16 +180,16 @@ conv_parameters(struct task *k, const double *turned)
 }
 
 static void
-conv_backward(struct task *k)
+ref_conv_backward(struct task *k)
 {
-	struct conv_work v = conv_work(k);
+	struct ref_conv_work v = ref_conv_work(k);
 
-	conv_turn(k, v.w);
-	memset(v.dw, 0, conv_weights(k) * sizeof(double));
-	gradient(k, 0);
-	conv_visit(k, conv_backward_tap, NULL, &v);
+	ref_conv_turn(k, v.w);
+	memset(v.dw, 0, ref_conv_weights(k) * sizeof(double));
+	ref_gradient(k, 0);
+	ref_conv_visit(k, ref_conv_backward_tap, NULL, &v);
 	if (k->wants_dw)
-		conv_parameters(k, v.dw);
+		ref_conv_parameters(k, v.dw);
 }
 
-REF_OP(conv, .reads = READS_X_DW, .scratch = conv_scratch);
+REF_OP(conv, .reads = READS_X_DW, .scratch = ref_conv_scratch);

@@ -9,20 +9,20 @@
 #include "base/mem.h"
 
 static struct device *
-open_device(struct device_options *o)
+ref_device_open(struct device_options *o)
 {
 	(void)o;
 	return xcalloc(1, sizeof(struct device));
 }
 
 static void
-close_device(struct device *d)
+ref_device_close(struct device *d)
 {
 	free(d);
 }
 
 static void *
-alloc(struct device *d, size_t bytes)
+ref_device_alloc(struct device *d, size_t bytes)
 {
 	void *p = calloc(1, bytes > 0 ? bytes : 1);
 
@@ -33,14 +33,14 @@ alloc(struct device *d, size_t bytes)
 }
 
 static void
-free_memory(struct device *d, void *p)
+ref_device_free_memory(struct device *d, void *p)
 {
 	(void)d;
 	free(p);
 }
 
 static void
-round_all(const struct device *d, REAL *v, size_t n)
+ref_device_round_all(const struct device *d, REAL *v, size_t n)
 {
 	if (d->o.precision == PRECISION_FP32)
 		return;
@@ -52,7 +52,7 @@ void
 REF(round_output)(struct task *k)
 {
 	if (k->op->kind != OP_LOSS)
-		round_all(k->device, k->y, dims_count(&k->out));
+		ref_device_round_all(k->device, k->y, dims_count(&k->out));
 }
 
 void
@@ -60,11 +60,12 @@ REF(round_gradients)(struct task *k)
 {
 	for (int j = 0; j < k->op->nin; j++)
 		if (k->dx[j] != NULL)
-			round_all(k->device, k->dx[j], dims_count(&k->in[j]));
+			ref_device_round_all(k->device, k->dx[j],
+			    dims_count(&k->in[j]));
 }
 
 static void
-put(struct device *d, void *w, const double *host, size_t n)
+ref_device_put(struct device *d, void *w, const double *host, size_t n)
 {
 	(void)d;
 	for (size_t i = 0; i < n; i++)
@@ -72,7 +73,7 @@ put(struct device *d, void *w, const double *host, size_t n)
 }
 
 static void
-get(struct device *d, double *host, const void *w, size_t n)
+ref_device_get(struct device *d, double *host, const void *w, size_t n)
 {
 	(void)d;
 	for (size_t i = 0; i < n; i++)
@@ -80,36 +81,36 @@ get(struct device *d, double *host, const void *w, size_t n)
 }
 
 static void
-copy(struct device *d, void *to, const void *from, size_t bytes)
+ref_device_copy(struct device *d, void *to, const void *from, size_t bytes)
 {
 	(void)d;
 	memcpy(to, from, bytes);
 }
 
 static size_t
-bytes_of(const struct device *d, const struct dims *shape)
+ref_device_bytes_of(const struct device *d, const struct dims *shape)
 {
 	(void)d;
 	return dims_count(shape) * sizeof(REAL);
 }
 
 static void
-read_activation(struct device *d, double *host, const struct dims *shape,
-    const void *activation)
+ref_device_read_activation(struct device *d, double *host,
+    const struct dims *shape, const void *activation)
 {
-	get(d, host, activation, dims_count(shape));
+	ref_device_get(d, host, activation, dims_count(shape));
 }
 
 static void
-write_activation(struct device *d, void *activation, const struct dims *shape,
-    const double *host)
+ref_device_write_activation(struct device *d, void *activation,
+    const struct dims *shape, const double *host)
 {
-	put(d, activation, host, dims_count(shape));
-	round_all(d, activation, dims_count(shape));
+	ref_device_put(d, activation, host, dims_count(shape));
+	ref_device_round_all(d, activation, dims_count(shape));
 }
 
 static void
-add(struct device *d, void *sum, const void *x, size_t n)
+ref_device_add(struct device *d, void *sum, const void *x, size_t n)
 {
 	(void)d;
 	for (size_t i = 0; i < n; i++)
@@ -118,7 +119,7 @@ add(struct device *d, void *sum, const void *x, size_t n)
 
 /* As PyTorch's SGD: the learning rate stands outside the momentum. */
 static void
-update(struct device *device, const struct update *u)
+ref_device_update(struct device *device, const struct update *u)
 {
 	REAL *w = u->w, *m = u->m;
 	const REAL *g = u->g;
@@ -138,7 +139,7 @@ update(struct device *device, const struct update *u)
 }
 
 static void
-moments(struct device *device, const struct moments *k)
+ref_device_moments(struct device *device, const struct moments *k)
 {
 	const REAL *w = k->w;
 	REAL *m = k->m, *v = k->v, *g = k->g;
@@ -155,7 +156,7 @@ moments(struct device *device, const struct moments *k)
 }
 
 static void
-clamp(struct device *d, const struct clamp *c)
+ref_device_clamp(struct device *d, const struct clamp *c)
 {
 	double most = c->most / c->scale;
 	REAL *v = c->x;
@@ -166,7 +167,7 @@ clamp(struct device *d, const struct clamp *c)
 }
 
 static void
-track(struct device *d, const struct track *t)
+ref_device_track(struct device *d, const struct track *t)
 {
 	const REAL *x = t->x;
 	REAL *v = t->w;
@@ -177,7 +178,7 @@ track(struct device *d, const struct track *t)
 }
 
 static void
-squares(struct device *d, double *sum, const void *x,
+ref_device_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts)
 {
 	const REAL *v = x;
@@ -205,12 +206,16 @@ static const struct op_impl *const ops[OP_KINDS] = {
 
 const struct backend REF(backend) = {
 	.name = sizeof(REAL) == sizeof(float) ? "ref" : "ref64",
-	.elem = sizeof(REAL), .open = open_device,
-	.close = close_device, .alloc = alloc, .free = free_memory, .put = put,
-	.get = get, .upload = copy, .download = copy, .bytes = bytes_of,
-	.read = read_activation, .write = write_activation, .add = add,
-	.update = update, .moments = moments, .clamp = clamp, .track = track,
-	.squares = squares, .ops = ops,
-	.event_new = host_event_new, .event_free = host_event_free,
-	.event_record = host_event_record, .event_wait = host_event_wait,
+	.elem = sizeof(REAL), .open = ref_device_open,
+	.close = ref_device_close, .alloc = ref_device_alloc,
+	.free = ref_device_free_memory, .put = ref_device_put,
+	.get = ref_device_get, .upload = ref_device_copy,
+	.download = ref_device_copy, .bytes = ref_device_bytes_of,
+	.read = ref_device_read_activation,
+	.write = ref_device_write_activation, .add = ref_device_add,
+	.update = ref_device_update, .moments = ref_device_moments,
+	.clamp = ref_device_clamp, .track = ref_device_track,
+	.squares = ref_device_squares, .ops = ops, .event_new = host_event_new,
+	.event_free = host_event_free, .event_record = host_event_record,
+	.event_wait = host_event_wait,
 };

@@ -11,7 +11,7 @@
 
 /* Add (or set) y[t] from x[t + by] for channels first to last. */
 static void
-shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
+ref_shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
     int last, int by)
 {
 	size_t plane = (size_t)d->h * d->w;
@@ -19,9 +19,10 @@ shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
 	for (int n = 0; n < d->n; n++)
 		for (int t = 0; t < d->t; t++)
 			for (size_t p = 0; p < plane; p++) {
-				REAL *to = y + at(d, n, t, 0, 0) + p * d->c;
+				REAL *to = y + ref_at(d, n, t, 0, 0) + p * d->c;
 				const REAL *from = t + by < 0 || t + by >= d->t ?
-				    NULL : x + at(d, n, t + by, 0, 0) + p * d->c;
+				    NULL : x + ref_at(d, n, t + by, 0, 0) + p *
+				    d->c;
 
 				for (int c = first; c < last && from; c++)
 					to[c] += from[c];
@@ -29,35 +30,35 @@ shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
 }
 
 static void
-shift_by(const struct task *k, const REAL *x, REAL *y, int sign)
+ref_shift_by(const struct task *k, const REAL *x, REAL *y, int sign)
 {
 	int fold = k->out.c / k->op->fold;
 
 	if (k->op->past) {
-		shift_channels(&k->out, x, y, 0, fold, -sign);
-		shift_channels(&k->out, x, y, fold, k->out.c, 0);
+		ref_shift_channels(&k->out, x, y, 0, fold, -sign);
+		ref_shift_channels(&k->out, x, y, fold, k->out.c, 0);
 		return;
 	}
-	shift_channels(&k->out, x, y, 0, fold, sign);
-	shift_channels(&k->out, x, y, fold, 2 * fold, -sign);
-	shift_channels(&k->out, x, y, 2 * fold, k->out.c, 0);
+	ref_shift_channels(&k->out, x, y, 0, fold, sign);
+	ref_shift_channels(&k->out, x, y, fold, 2 * fold, -sign);
+	ref_shift_channels(&k->out, x, y, 2 * fold, k->out.c, 0);
 }
 
 static void
-shift_forward(struct task *k)
+ref_shift_forward(struct task *k)
 {
 	memset(k->y, 0, dims_count(&k->out) * sizeof(REAL));
-	shift_by(k, k->x[0], k->y, 1);
+	ref_shift_by(k, k->x[0], k->y, 1);
 }
 
 static void
-shift_backward(struct task *k)
+ref_shift_backward(struct task *k)
 {
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	if (dx == NULL)
 		return;
-	shift_by(k, k->dy, dx, -1);
+	ref_shift_by(k, k->dy, dx, -1);
 }
 
 REF_OP(shift);
@@ -66,15 +67,16 @@ REF_OP(shift);
 
 /* Add frames of ${x} to those of ${y}; ${back}: from the chosen to all. */
 static void
-frames_add(const struct task *k, const REAL *x, REAL *y, int back)
+ref_frames_add(const struct task *k, const REAL *x, REAL *y, int back)
 {
 	const struct dims *in = &k->in[0], *out = &k->out;
 	size_t size = (size_t)in->h * in->w * in->c;
 
 	for (int n = 0; n < out->n; n++)
 		for (int t = 0; t < out->t; t++) {
-			size_t all = at(in, n, op_frame(k->op, in->t, t), 0, 0);
-			size_t few = at(out, n, t, 0, 0);
+			size_t all = ref_at(in, n, op_frame(k->op, in->t, t), 0,
+			    0);
+			size_t few = ref_at(out, n, t, 0, 0);
 
 			for (size_t i = 0; i < size; i++)
 				y[(back ? all : few) + i] +=
@@ -83,19 +85,19 @@ frames_add(const struct task *k, const REAL *x, REAL *y, int back)
 }
 
 static void
-frames_forward(struct task *k)
+ref_frames_forward(struct task *k)
 {
 	memset(k->y, 0, dims_count(&k->out) * sizeof(REAL));
-	frames_add(k, k->x[0], k->y, 0);
+	ref_frames_add(k, k->x[0], k->y, 0);
 }
 
 static void
-frames_backward(struct task *k)
+ref_frames_backward(struct task *k)
 {
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	if (dx != NULL)
-		frames_add(k, k->dy, dx, 1);
+		ref_frames_add(k, k->dy, dx, 1);
 }
 
 REF_OP(frames);
@@ -103,11 +105,11 @@ REF_OP(frames);
 /* ---- concat: the channels of x0, then those of x1, ... ---- */
 
 static void
-concat_forward(struct task *k)
+ref_concat_forward(struct task *k)
 {
 	REAL *y = k->y;
 
-	for (size_t r = 0, n = rows(&k->out); r < n; r++)
+	for (size_t r = 0, n = ref_rows(&k->out); r < n; r++)
 		for (int j = 0; j < k->op->nin; j++)
 			for (int c = 0; c < k->in[j].c; c++)
 				*y++ = ((const REAL *)k->x[j])
@@ -115,14 +117,14 @@ concat_forward(struct task *k)
 }
 
 static void
-concat_backward(struct task *k)
+ref_concat_backward(struct task *k)
 {
 	int first = 0;
 
 	for (int j = 0; j < k->op->nin; first += k->in[j++].c) {
-		REAL *dx = gradient(k, j);
+		REAL *dx = ref_gradient(k, j);
 
-		for (size_t r = 0, n = rows(&k->out); r < n && dx; r++)
+		for (size_t r = 0, n = ref_rows(&k->out); r < n && dx; r++)
 			for (int c = 0; c < k->in[j].c; c++)
 				dx[r * k->in[j].c + c] += ((const REAL *)
 				    k->dy)[r * k->out.c + first + c];

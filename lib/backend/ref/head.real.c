@@ -5,7 +5,7 @@
 /* ---- dropout: y = x / (1 - rate) or 0, drawn by clip and place ---- */
 
 static double
-dropout_factor(const struct task *k, size_t i)
+ref_dropout_factor(const struct task *k, size_t i)
 {
 	size_t per = dims_count(&k->out) / k->out.n, place = i % per;
 	uint64_t clip = k->feed->clip[i / per];
@@ -17,25 +17,26 @@ dropout_factor(const struct task *k, size_t i)
 }
 
 static void
-dropout_forward(struct task *k)
+ref_dropout_forward(struct task *k)
 {
 	const REAL *x = k->x[0];
 	REAL *y = k->y;
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		y[i] = (REAL)(k->training ? x[i] * dropout_factor(k, i) : x[i]);
+		y[i] = (REAL)(k->training ? x[i] * ref_dropout_factor(k, i) :
+		    x[i]);
 }
 
 static void
-dropout_backward(struct task *k)
+ref_dropout_backward(struct task *k)
 {
 	const REAL *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	if (dx == NULL)
 		return;
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		dx[i] += (REAL)(dy[i] * dropout_factor(k, i));
+		dx[i] += (REAL)(dy[i] * ref_dropout_factor(k, i));
 }
 
 REF_OP(dropout);
@@ -43,13 +44,13 @@ REF_OP(dropout);
 /* ---- linear: y = w x + b for every row; w is [out][in] ---- */
 
 static void
-linear_forward(struct task *k)
+ref_linear_forward(struct task *k)
 {
 	int I = k->in[0].c, O = k->out.c;
 	const REAL *x = k->x[0], *w = k->w[0], *b = k->w[1];
 	REAL *y = k->y;
 
-	for (size_t r = 0, n = rows(&k->out); r < n; r++)
+	for (size_t r = 0, n = ref_rows(&k->out); r < n; r++)
 		for (int o = 0; o < O; o++) {
 			double s = b[o];
 
@@ -60,12 +61,12 @@ linear_forward(struct task *k)
 }
 
 static void
-linear_backward(struct task *k)
+ref_linear_backward(struct task *k)
 {
 	int I = k->in[0].c, O = k->out.c;
-	size_t n = rows(&k->out);
+	size_t n = ref_rows(&k->out);
 	const REAL *x = k->x[0], *w = k->w[0], *dy = k->dy;
-	REAL *dw = k->dw[0], *db = k->dw[1], *dx = gradient(k, 0);
+	REAL *dw = k->dw[0], *db = k->dw[1], *dx = ref_gradient(k, 0);
 
 	for (int o = 0; o < O && k->wants_dw; o++) {
 		double s = 0;

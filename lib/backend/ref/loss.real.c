@@ -16,14 +16,14 @@
  */
 
 static size_t
-loss_scratch(const struct task *k)
+ref_loss_scratch(const struct task *k)
 {
 	return 2 * (size_t)k->in[0].c * sizeof(double);	/* x, q */
 }
 
 /* x and q of clip ${n}, into the scratch memory; its weight. */
 static double
-loss_clip(struct task *k, int n, double *x, double *q)
+ref_loss_clip(struct task *k, int n, double *x, double *q)
 {
 	const struct op *op = k->op;
 	const struct target *t = &k->feed->target[op->target];
@@ -38,7 +38,7 @@ loss_clip(struct task *k, int n, double *x, double *q)
 }
 
 static double
-loss_value(const struct op *op, const double *x, const double *q, int C)
+ref_loss_value(const struct op *op, const double *x, const double *q, int C)
 {
 	double all = metric_log_sum(x, C), l = 0;
 
@@ -52,7 +52,7 @@ loss_value(const struct op *op, const double *x, const double *q, int C)
 }
 
 static void
-loss_forward(struct task *k)
+ref_loss_forward(struct task *k)
 {
 	int C = k->in[0].c, N = k->out.n;
 	double *x = k->scratch, *q = x + C;
@@ -60,10 +60,10 @@ loss_forward(struct task *k)
 	REAL *y = k->y;
 
 	for (int n = 0; n < N; n++) {
-		double w = loss_clip(k, n, x, q);
+		double w = ref_loss_clip(k, n, x, q);
 		int rank = target_rank(&k->feed->target[k->op->target], n, x);
 
-		y[n] = (REAL)(w != 0 ? w * loss_value(k->op, x, q, C) : 0);
+		y[n] = (REAL)(w != 0 ? w * ref_loss_value(k->op, x, q, C) : 0);
 		o.loss += (double)y[n] / N;
 		o.top1 += rank < 1;
 		o.top5 += rank < 5;
@@ -73,16 +73,16 @@ loss_forward(struct task *k)
 }
 
 static void
-loss_backward(struct task *k)
+ref_loss_backward(struct task *k)
 {
 	int C = k->in[0].c, N = k->out.n;
 	double *x = k->scratch, *q = x + C;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	if (dx == NULL)
 		return;
 	for (int n = 0; n < N; n++, dx += C) {
-		double w = loss_clip(k, n, x, q) * k->op->weight *
+		double w = ref_loss_clip(k, n, x, q) * k->op->weight *
 		    feed_scale(k->feed);
 		double top = x[0], sum = 0, whole = 0;
 
@@ -99,4 +99,4 @@ loss_backward(struct task *k)
 	}
 }
 
-REF_OP(loss, .reads = READS_X, .scratch = loss_scratch);
+REF_OP(loss, .reads = READS_X, .scratch = ref_loss_scratch);

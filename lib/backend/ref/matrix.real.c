@@ -11,35 +11,35 @@
  */
 
 /* Where A[p][i] is from the start of a clip: p * row + i * column. */
-struct matrix { size_t size, row, column; };
+struct ref_matrix { size_t size, row, column; };
 
-struct bmm { size_t p, i, q; struct matrix a, b; };
+struct ref_bmm { size_t p, i, q; struct ref_matrix a, b; };
 
-static struct matrix
-matrix(const struct dims *d, int transpose)
+static struct ref_matrix
+ref_matrix(const struct dims *d, int transpose)
 {
 	size_t c = (size_t)d->c;
 
-	return (struct matrix){ dims_places(d) * c, transpose ? 1 : c,
+	return (struct ref_matrix){ dims_places(d) * c, transpose ? 1 : c,
 		transpose ? c : 1 };
 }
 
-static struct bmm
-bmm_open(const struct task *k)
+static struct ref_bmm
+ref_bmm_open(const struct task *k)
 {
 	int t = k->op->transpose;
 	size_t q = (size_t)k->out.c;
 
-	return (struct bmm){ dims_places(&k->out), t & TRANSPOSE_A ?
+	return (struct ref_bmm){ dims_places(&k->out), t & TRANSPOSE_A ?
 		dims_places(&k->in[0]) : (size_t)k->in[0].c, q,
-		matrix(&k->in[0], t & TRANSPOSE_A),
-		matrix(&k->in[1], t & TRANSPOSE_B) };
+		ref_matrix(&k->in[0], t & TRANSPOSE_A),
+		ref_matrix(&k->in[1], t & TRANSPOSE_B) };
 }
 
 static void
-bmm_forward(struct task *k)
+ref_bmm_forward(struct task *k)
 {
-	struct bmm m = bmm_open(k);
+	struct ref_bmm m = ref_bmm_open(k);
 	REAL *y = k->y;
 
 	for (int n = 0; n < k->out.n; n++) {
@@ -61,7 +61,7 @@ bmm_forward(struct task *k)
 
 /* dA[p][i] = sum over q of dy[p][q] B[i][q] */
 static void
-bmm_backward_a(struct task *k, const struct bmm *m, REAL *da)
+ref_bmm_backward_a(struct task *k, const struct ref_bmm *m, REAL *da)
 {
 	for (size_t n = 0; n < (size_t)k->out.n; n++)
 		for (size_t p = 0; p < m->p; p++)
@@ -82,7 +82,7 @@ bmm_backward_a(struct task *k, const struct bmm *m, REAL *da)
 
 /* dB[i][q] = sum over p of A[p][i] dy[p][q] */
 static void
-bmm_backward_b(struct task *k, const struct bmm *m, REAL *db)
+ref_bmm_backward_b(struct task *k, const struct ref_bmm *m, REAL *db)
 {
 	for (size_t n = 0; n < (size_t)k->out.n; n++)
 		for (size_t i = 0; i < m->i; i++)
@@ -102,16 +102,16 @@ bmm_backward_b(struct task *k, const struct bmm *m, REAL *db)
 }
 
 static void
-bmm_backward(struct task *k)
+ref_bmm_backward(struct task *k)
 {
-	struct bmm m = bmm_open(k);
-	REAL *d = gradient(k, 0);
+	struct ref_bmm m = ref_bmm_open(k);
+	REAL *d = ref_gradient(k, 0);
 
 	if (d != NULL)
-		bmm_backward_a(k, &m, d);
-	d = gradient(k, 1);
+		ref_bmm_backward_a(k, &m, d);
+	d = ref_gradient(k, 1);
 	if (d != NULL)
-		bmm_backward_b(k, &m, d);
+		ref_bmm_backward_b(k, &m, d);
 }
 
 REF_OP(bmm, .reads = READS_X);
@@ -120,7 +120,7 @@ REF_OP(bmm, .reads = READS_X);
 
 /* One number for each place and channel that is summed by itself. */
 static struct dims
-softmax_groups(const struct task *k)
+ref_softmax_groups(const struct task *k)
 {
 	int over = k->op->over;
 	const struct dims *d = &k->out;
@@ -131,20 +131,20 @@ softmax_groups(const struct task *k)
 }
 
 static size_t
-softmax_scratch(const struct task *k)
+ref_softmax_scratch(const struct task *k)
 {
-	struct dims g = softmax_groups(k);
+	struct dims g = ref_softmax_groups(k);
 
 	return 2 * dims_count(&g) * sizeof(double);
 }
 
 /* For each number i of the task, in order: visit(k, i, its group, arg). */
 static void
-softmax_visit(struct task *k, void (*visit)(struct task *, size_t i, size_t g,
-    double *), double *v)
+ref_softmax_visit(struct task *k, void (*visit)(struct task *, size_t i,
+    size_t g, double *), double *v)
 {
 	const struct dims *d = &k->out;
-	struct dims g = softmax_groups(k);
+	struct dims g = ref_softmax_groups(k);
 	size_t i = 0;
 
 	for (int n = 0; n < d->n; n++)
@@ -152,12 +152,12 @@ softmax_visit(struct task *k, void (*visit)(struct task *, size_t i, size_t g,
 	for (int h = 0; h < d->h; h++)
 	for (int w = 0; w < d->w; w++)
 		for (int c = 0; c < d->c; c++, i++)
-			visit(k, i, at(&g, n, t % g.t, h % g.h, w % g.w) +
+			visit(k, i, ref_at(&g, n, t % g.t, h % g.h, w % g.w) +
 			    (size_t)(c % g.c), v);
 }
 
 static void
-softmax_top(struct task *k, size_t i, size_t g, double *top)
+ref_softmax_top(struct task *k, size_t i, size_t g, double *top)
 {
 	double x = ((const REAL *)k->x[0])[i];
 
@@ -165,59 +165,59 @@ softmax_top(struct task *k, size_t i, size_t g, double *top)
 }
 
 static void
-softmax_sum(struct task *k, size_t i, size_t g, double *v)
+ref_softmax_sum(struct task *k, size_t i, size_t g, double *v)
 {
-	struct dims groups = softmax_groups(k);
+	struct dims groups = ref_softmax_groups(k);
 
 	v[dims_count(&groups) + g] += exp(((const REAL *)k->x[0])[i] - v[g]);
 }
 
 static void
-softmax_share(struct task *k, size_t i, size_t g, double *v)
+ref_softmax_share(struct task *k, size_t i, size_t g, double *v)
 {
-	struct dims groups = softmax_groups(k);
+	struct dims groups = ref_softmax_groups(k);
 
 	((REAL *)k->y)[i] = (REAL)(exp(((const REAL *)k->x[0])[i] - v[g]) /
 	    v[dims_count(&groups) + g]);
 }
 
 static void
-softmax_forward(struct task *k)
+ref_softmax_forward(struct task *k)
 {
-	struct dims g = softmax_groups(k);
+	struct dims g = ref_softmax_groups(k);
 	double *v = k->scratch;
 
 	for (size_t i = 0, n = dims_count(&g); i < n; i++) {
 		v[i] = -INFINITY;
 		v[n + i] = 0;
 	}
-	softmax_visit(k, softmax_top, v);
-	softmax_visit(k, softmax_sum, v);
-	softmax_visit(k, softmax_share, v);
+	ref_softmax_visit(k, ref_softmax_top, v);
+	ref_softmax_visit(k, ref_softmax_sum, v);
+	ref_softmax_visit(k, ref_softmax_share, v);
 }
 
 static void
-softmax_dot(struct task *k, size_t i, size_t g, double *v)
+ref_softmax_dot(struct task *k, size_t i, size_t g, double *v)
 {
 	v[g] += (double)((const REAL *)k->y)[i] * ((const REAL *)k->dy)[i];
 }
 
 /* dx = y (dy - the sum of y dy over the axes) */
 static void
-softmax_slope(struct task *k, size_t i, size_t g, double *v)
+ref_softmax_slope(struct task *k, size_t i, size_t g, double *v)
 {
 	((REAL *)k->dx[0])[i] += (REAL)(((const REAL *)k->y)[i] *
 	    (((const REAL *)k->dy)[i] - v[g]));
 }
 
 static void
-softmax_backward(struct task *k)
+ref_softmax_backward(struct task *k)
 {
-	if (gradient(k, 0) == NULL)
+	if (ref_gradient(k, 0) == NULL)
 		return;
-	memset(k->scratch, 0, softmax_scratch(k));
-	softmax_visit(k, softmax_dot, k->scratch);
-	softmax_visit(k, softmax_slope, k->scratch);
+	memset(k->scratch, 0, ref_softmax_scratch(k));
+	ref_softmax_visit(k, ref_softmax_dot, k->scratch);
+	ref_softmax_visit(k, ref_softmax_slope, k->scratch);
 }
 
-REF_OP(softmax, .reads = READS_Y, .scratch = softmax_scratch);
+REF_OP(softmax, .reads = READS_Y, .scratch = ref_softmax_scratch);

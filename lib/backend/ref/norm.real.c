@@ -13,20 +13,20 @@
  */
 
 static size_t
-bn_saved(const struct task *k)
+ref_bn_saved(const struct task *k)
 {
 	return 2 * (size_t)k->out.c * sizeof(double);	/* mean, 1 / std */
 }
 
 static size_t
-bn_scratch(const struct task *k)
+ref_bn_scratch(const struct task *k)
 {
 	return 2 * (size_t)k->out.c * sizeof(double);	/* two sums */
 }
 
 /* Mean and squared deviations of each channel, of the ${n} values here. */
 static void
-bn_moments(struct task *k, size_t n, double *mean, double *m2)
+ref_bn_moments(struct task *k, size_t n, double *mean, double *m2)
 {
 	int C = k->out.c;
 	const REAL *x = k->x[0];
@@ -44,12 +44,12 @@ bn_moments(struct task *k, size_t n, double *mean, double *m2)
 }
 
 static void
-bn_statistics(struct task *k, double *mean, double *rstd)
+ref_bn_statistics(struct task *k, double *mean, double *rstd)
 {
-	size_t C = (size_t)k->out.c, n = rows(&k->out);
+	size_t C = (size_t)k->out.c, n = ref_rows(&k->out);
 	double all = peers_count(k, (double)n), *told = k->scratch;
 
-	bn_moments(k, n, mean, rstd);
+	ref_bn_moments(k, n, mean, rstd);
 	for (size_t c = 0; c < C && k->peers != NULL; c++)
 		peers_tell(told, C, c, (double)n, mean[c], rstd[c]);
 	if (k->peers != NULL)
@@ -72,7 +72,7 @@ bn_statistics(struct task *k, double *mean, double *rstd)
 
 /* Those of the past; what is tracked stays as it is. */
 static void
-bn_running(struct task *k, double *mean, double *rstd)
+ref_bn_running(struct task *k, double *mean, double *rstd)
 {
 	const REAL *m = k->w[2], *v = k->w[3];
 
@@ -87,18 +87,18 @@ bn_running(struct task *k, double *mean, double *rstd)
 }
 
 static void
-bn_forward(struct task *k)
+ref_bn_forward(struct task *k)
 {
 	int C = k->out.c;
-	size_t n = rows(&k->out);
+	size_t n = ref_rows(&k->out);
 	double *mean = k->saved, *rstd = mean + C;
 	const REAL *x = k->x[0], *scale = k->w[0], *offset = k->w[1];
 	REAL *y = k->y;
 
 	if (k->wants_dw && !k->op->fixed)
-		bn_statistics(k, mean, rstd);
+		ref_bn_statistics(k, mean, rstd);
 	else
-		bn_running(k, mean, rstd);
+		ref_bn_running(k, mean, rstd);
 	for (size_t r = 0; r < n; r++)
 		for (int c = 0; c < C; c++)
 			y[r * C + c] = (REAL)((x[r * C + c] - mean[c]) * rstd[c] *
@@ -113,7 +113,7 @@ bn_forward(struct task *k)
  * the gradients of parameters are summed up like any other.
  */
 static void
-bn_sums(struct task *k, size_t n, double *ds, double *db)
+ref_bn_sums(struct task *k, size_t n, double *ds, double *db)
 {
 	int C = k->out.c;
 	const double *mean = k->saved, *rstd = mean + C;
@@ -132,13 +132,13 @@ bn_sums(struct task *k, size_t n, double *ds, double *db)
 }
 
 static void
-bn_backward(struct task *k)
+ref_bn_backward(struct task *k)
 {
 	int C = k->out.c;
-	size_t n = rows(&k->out);
+	size_t n = ref_rows(&k->out);
 	const double *mean = k->saved, *rstd = mean + C;
 	const REAL *x = k->x[0], *dy = k->dy, *scale = k->w[0];
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 	double all = k->op->fixed ? INFINITY : peers_count(k, (double)n);
 	double *ds = k->scratch, *db = ds + C;
 
@@ -147,7 +147,7 @@ bn_backward(struct task *k)
 			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
 			    dy[r * C + c]);
 	if (k->wants_dw)
-		bn_sums(k, n, ds, db);
+		ref_bn_sums(k, n, ds, db);
 	if (k->wants_dw && !k->op->fixed && k->peers != NULL)
 		peers_sum(k, ds);
 	for (int c = 0; c < C && k->wants_dw; c++)
@@ -157,4 +157,5 @@ bn_backward(struct task *k)
 			    (x[r * C + c] - mean[c]) * rstd[c] * ds[c] / all));
 }
 
-REF_OP(bn, .reads = READS_X_DW, .saved = bn_saved, .scratch = bn_scratch);
+REF_OP(bn, .reads = READS_X_DW, .saved = ref_bn_saved,
+    .scratch = ref_bn_scratch);

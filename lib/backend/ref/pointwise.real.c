@@ -6,11 +6,11 @@
 /* ---- input: y = (pixel / 255 - mean) / std ---- */
 
 static void
-input_forward(struct task *k)
+ref_input_forward(struct task *k)
 {
 	const struct op *op = k->op;
 	const uint8_t *x = k->feed->stream[op->stream].bytes;
-	size_t n = rows(&k->out), C = (size_t)k->out.c;
+	size_t n = ref_rows(&k->out), C = (size_t)k->out.c;
 	REAL *y = k->y;
 
 	for (size_t r = 0; r < n; r++)
@@ -20,13 +20,13 @@ input_forward(struct task *k)
 }
 
 static void
-input_forward_rounded(struct task *k)
+ref_input_forward_rounded(struct task *k)
 {
-	input_forward(k);
+	ref_input_forward(k);
 	REF(round_output)(k);
 }
 
-const struct op_impl REF(input) = { .forward = input_forward_rounded };
+const struct op_impl REF(input) = { .forward = ref_input_forward_rounded };
 
 /*
  * ---- relu: y = max(x, 0) ----
@@ -36,7 +36,7 @@ const struct op_impl REF(input) = { .forward = input_forward_rounded };
  */
 
 static void
-relu_forward(struct task *k)
+ref_relu_forward(struct task *k)
 {
 	const REAL *x = k->x[0];
 	REAL *y = k->y;
@@ -46,10 +46,10 @@ relu_forward(struct task *k)
 }
 
 static void
-relu_backward(struct task *k)
+ref_relu_backward(struct task *k)
 {
 	const REAL *y = k->y, *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	if (dx == NULL)
 		return;
@@ -63,7 +63,7 @@ REF_OP(relu, .reads = READS_Y);
 /* ---- add: y = x0 + x1 + ... ---- */
 
 static void
-add_forward(struct task *k)
+ref_add_forward(struct task *k)
 {
 	REAL *y = k->y;
 
@@ -75,12 +75,12 @@ add_forward(struct task *k)
 }
 
 static void
-add_backward(struct task *k)
+ref_add_backward(struct task *k)
 {
 	const REAL *dy = k->dy;
 
 	for (int j = 0; j < k->op->nin; j++) {
-		REAL *dx = gradient(k, j);
+		REAL *dx = ref_gradient(k, j);
 
 		for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
 			dx[i] += dy[i];
@@ -92,7 +92,7 @@ REF_OP(add);
 /* ---- relu6: y = min(max(x, 0), 6) ---- */
 
 static void
-relu6_forward(struct task *k)
+ref_relu6_forward(struct task *k)
 {
 	const REAL *x = k->x[0];
 	REAL *y = k->y;
@@ -102,10 +102,10 @@ relu6_forward(struct task *k)
 }
 
 static void
-relu6_backward(struct task *k)
+ref_relu6_backward(struct task *k)
 {
 	const REAL *y = k->y, *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
 		if (!(y[i] <= 0 || y[i] >= 6))
@@ -117,25 +117,25 @@ REF_OP(relu6, .reads = READS_Y);
 /* ---- sigmoid: y = 1 / (1 + exp(-x)), of slope y (1 - y) ---- */
 
 static double
-sigmoid(double x)
+ref_sigmoid(double x)
 {
 	return 1 / (1 + exp(-x));
 }
 
 static void
-sigmoid_forward(struct task *k)
+ref_sigmoid_forward(struct task *k)
 {
 	const REAL *x = k->x[0];
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		((REAL *)k->y)[i] = (REAL)sigmoid(x[i]);
+		((REAL *)k->y)[i] = (REAL)ref_sigmoid(x[i]);
 }
 
 static void
-sigmoid_backward(struct task *k)
+ref_sigmoid_backward(struct task *k)
 {
 	const REAL *y = k->y, *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
 		dx[i] += (REAL)((double)dy[i] * y[i] * (1 - (double)y[i]));
@@ -143,25 +143,25 @@ sigmoid_backward(struct task *k)
 
 REF_OP(sigmoid, .reads = READS_Y);
 
-/* ---- swish: y = x s, s = sigmoid(x), of slope s (1 + x (1 - s)) ---- */
+/* ---- swish: y = x s, s = ref_sigmoid(x), of slope s (1 + x (1 - s)) ---- */
 
 static void
-swish_forward(struct task *k)
+ref_swish_forward(struct task *k)
 {
 	const REAL *x = k->x[0];
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
-		((REAL *)k->y)[i] = (REAL)(x[i] * sigmoid(x[i]));
+		((REAL *)k->y)[i] = (REAL)(x[i] * ref_sigmoid(x[i]));
 }
 
 static void
-swish_backward(struct task *k)
+ref_swish_backward(struct task *k)
 {
 	const REAL *x = k->x[0], *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++) {
-		double s = sigmoid(x[i]);
+		double s = ref_sigmoid(x[i]);
 
 		dx[i] += (REAL)(dy[i] * s * (1 + x[i] * (1 - s)));
 	}
@@ -172,16 +172,16 @@ REF_OP(swish, .reads = READS_X);
 /* ---- scale: y = f x; f is a constant or a parameter ---- */
 
 static double
-scale_factor(const struct task *k)
+ref_scale_factor(const struct task *k)
 {
 	return k->op->trained ? (double)*(const REAL *)k->w[0] :
 	    op_factor(k->op, k->in[0].c);
 }
 
 static void
-scale_forward(struct task *k)
+ref_scale_forward(struct task *k)
 {
-	double f = scale_factor(k);
+	double f = ref_scale_factor(k);
 	const REAL *x = k->x[0];
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
@@ -189,11 +189,11 @@ scale_forward(struct task *k)
 }
 
 static void
-scale_backward(struct task *k)
+ref_scale_backward(struct task *k)
 {
-	double f = scale_factor(k), sum = 0;
+	double f = ref_scale_factor(k), sum = 0;
 	const REAL *x = k->x[0], *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
 		dx[i] += (REAL)(f * dy[i]);
@@ -209,21 +209,21 @@ REF_OP(scale, .reads = READS_X_DW);
 /* ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ---- */
 
 static size_t
-mul_row(const struct task *k, int n, int t, int h, int w)
+ref_mul_row(const struct task *k, int n, int t, int h, int w)
 {
 	const struct dims *b = &k->in[1];
 
-	return at(b, n, t % b->t, h % b->h, w % b->w);
+	return ref_at(b, n, t % b->t, h % b->h, w % b->w);
 }
 
 static size_t
-mul_scratch(const struct task *k)
+ref_mul_scratch(const struct task *k)
 {
 	return dims_count(&k->in[1]) * sizeof(double);
 }
 
 static void
-mul_forward(struct task *k)
+ref_mul_forward(struct task *k)
 {
 	const struct dims *d = &k->out;
 	const REAL *a = k->x[0], *b = k->x[1];
@@ -235,34 +235,34 @@ mul_forward(struct task *k)
 	for (int h = 0; h < d->h; h++)
 	for (int w = 0; w < d->w; w++)
 		for (int c = 0; c < d->c; c++, i++)
-			y[i] = a[i] * b[mul_row(k, n, t, h, w) + c];
+			y[i] = a[i] * b[ref_mul_row(k, n, t, h, w) + c];
 }
 
 /* da = dy b;  db = the sum of dy a over the axes it stands for. */
 static void
-mul_backward(struct task *k)
+ref_mul_backward(struct task *k)
 {
 	const struct dims *d = &k->out;
 	const REAL *a = k->x[0], *b = k->x[1], *dy = k->dy;
-	REAL *da = gradient(k, 0), *db;
+	REAL *da = ref_gradient(k, 0), *db;
 	double *sum = k->scratch;
 	size_t i = 0;
 
-	memset(sum, 0, mul_scratch(k));
+	memset(sum, 0, ref_mul_scratch(k));
 	for (int n = 0; n < d->n; n++)
 	for (int t = 0; t < d->t; t++)
 	for (int h = 0; h < d->h; h++)
 	for (int w = 0; w < d->w; w++)
 		for (int c = 0; c < d->c; c++, i++) {
-			size_t j = mul_row(k, n, t, h, w) + c;
+			size_t j = ref_mul_row(k, n, t, h, w) + c;
 
 			sum[j] += (double)dy[i] * a[i];
 			if (da != NULL)
 				da[i] += dy[i] * b[j];
 		}
-	db = gradient(k, 1);
+	db = ref_gradient(k, 1);
 	for (size_t j = 0, m = dims_count(&k->in[1]); j < m && db; j++)
 		db[j] += (REAL)sum[j];
 }
 
-REF_OP(mul, .reads = READS_X, .scratch = mul_scratch);
+REF_OP(mul, .reads = READS_X, .scratch = ref_mul_scratch);

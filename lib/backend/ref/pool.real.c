@@ -8,13 +8,13 @@
  * max_pool3d ---- */
 
 static size_t
-maxpool_saved(const struct task *k)
+ref_maxpool_saved(const struct task *k)
 {
 	return dims_count(&k->out) * sizeof(int32_t);	/* which input place */
 }
 
 static void
-maxpool_forward(struct task *k)
+ref_maxpool_forward(struct task *k)
 {
 	const struct dims *d = &k->out, *in = &k->in[0];
 	int32_t *which = k->saved;
@@ -38,8 +38,9 @@ maxpool_forward(struct task *k)
 
 			if (!ref_source(k, out, (int[]){ a, b, e }, from))
 				continue;
-			i = at(in, 0, from[0], from[1], from[2]) + (size_t)c;
-			v = x[at(in, n, 0, 0, 0) + i];
+			i = ref_at(in, 0, from[0], from[1], from[2]) +
+			    (size_t)c;
+			v = x[ref_at(in, n, 0, 0, 0) + i];
 			if (which[o] < 0 || v > y[o] || isnan(v)) {
 				which[o] = (int32_t)i;
 				y[o] = v;
@@ -49,21 +50,21 @@ maxpool_forward(struct task *k)
 }
 
 static void
-maxpool_backward(struct task *k)
+ref_maxpool_backward(struct task *k)
 {
 	const int32_t *which = k->saved;
 	const REAL *dy = k->dy;
-	REAL *dx = gradient(k, 0);
+	REAL *dx = ref_gradient(k, 0);
 	size_t per = dims_count(&k->out) / k->out.n, o = 0;
 
 	if (dx == NULL)
 		return;
 	for (int n = 0; n < k->out.n; n++)
 		for (size_t i = 0; i < per; i++, o++)
-			dx[at(&k->in[0], n, 0, 0, 0) + which[o]] += dy[o];
+			dx[ref_at(&k->in[0], n, 0, 0, 0) + which[o]] += dy[o];
 }
 
-REF_OP(maxpool, .saved = maxpool_saved);
+REF_OP(maxpool, .saved = ref_maxpool_saved);
 
 /*
  * ---- avgpool: the mean over whole axes, or of windows ----
@@ -71,8 +72,8 @@ REF_OP(maxpool, .saved = maxpool_saved);
 
 /* Call visit(k, output row, input row, arg) for each place in each window. */
 static void
-avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
-    double share))
+ref_avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y,
+    size_t x, double share))
 {
 	const struct dims *d = &k->out, *in = &k->in[0];
 	const int *ks = k->op->k;
@@ -94,16 +95,17 @@ avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
 				if (pass == 0)
 					inside++;
 				else
-					visit(k, at(d, n, t, h, w), at(in, n,
-					    from[0], from[1], from[2]), 1.0 /
-					    (k->op->cut ? inside : ks[0] *
+					visit(k, ref_at(d, n, t, h, w),
+					    ref_at(in, n, from[0], from[1],
+					    from[2]),
+					    1.0 / (k->op->cut ? inside : ks[0] *
 					    ks[1] * ks[2]));
 			}
 	}
 }
 
 static void
-avgpool_sum(struct task *k, size_t y, size_t x, double share)
+ref_avgpool_sum(struct task *k, size_t y, size_t x, double share)
 {
 	for (int c = 0; c < k->out.c; c++)
 		((double *)k->scratch)[y + c] += share *
@@ -111,7 +113,7 @@ avgpool_sum(struct task *k, size_t y, size_t x, double share)
 }
 
 static void
-avgpool_spread(struct task *k, size_t y, size_t x, double share)
+ref_avgpool_spread(struct task *k, size_t y, size_t x, double share)
 {
 	for (int c = 0; c < k->out.c; c++)
 		((REAL *)k->dx[0])[x + c] += (REAL)(share *
@@ -120,23 +122,23 @@ avgpool_spread(struct task *k, size_t y, size_t x, double share)
 
 /* The row of the output that row (n, t, h, w) of the input goes to. */
 static size_t
-avgpool_row(const struct task *k, int n, int t, int h, int w)
+ref_avgpool_row(const struct task *k, int n, int t, int h, int w)
 {
 	int over = k->op->over;
 
-	return at(&k->out, n, over & OVER_T ? 0 : t, over & OVER_H ? 0 : h,
+	return ref_at(&k->out, n, over & OVER_T ? 0 : t, over & OVER_H ? 0 : h,
 	    over & OVER_W ? 0 : w);
 }
 
 static size_t
-avgpool_scratch(const struct task *k)
+ref_avgpool_scratch(const struct task *k)
 {
 	return dims_count(&k->out) * sizeof(double);
 }
 
 /* The sums over whole axes. */
 static void
-avgpool_axes(struct task *k)
+ref_avgpool_axes(struct task *k)
 {
 	const struct dims *d = &k->in[0];
 	double *sum = k->scratch;
@@ -147,12 +149,12 @@ avgpool_axes(struct task *k)
 	for (int h = 0; h < d->h; h++)
 	for (int w = 0; w < d->w; w++)
 		for (int c = 0; c < d->c; c++)
-			sum[avgpool_row(k, n, t, h, w) + c] +=
-			    x[at(d, n, t, h, w) + c];
+			sum[ref_avgpool_row(k, n, t, h, w) + c] +=
+			    x[ref_at(d, n, t, h, w) + c];
 }
 
 static void
-avgpool_axes_back(struct task *k, double share)
+ref_avgpool_axes_back(struct task *k, double share)
 {
 	const struct dims *d = &k->in[0];
 	const REAL *dy = k->dy;
@@ -163,41 +165,41 @@ avgpool_axes_back(struct task *k, double share)
 	for (int h = 0; h < d->h; h++)
 	for (int w = 0; w < d->w; w++)
 		for (int c = 0; c < d->c; c++)
-			dx[at(d, n, t, h, w) + c] += (REAL)(share *
-			    dy[avgpool_row(k, n, t, h, w) + c]);
+			dx[ref_at(d, n, t, h, w) + c] += (REAL)(share *
+			    dy[ref_avgpool_row(k, n, t, h, w) + c]);
 }
 
 static double
-avgpool_share(const struct task *k)
+ref_avgpool_share(const struct task *k)
 {
 	return (double)dims_count(&k->out) / (double)dims_count(&k->in[0]);
 }
 
 static void
-avgpool_forward(struct task *k)
+ref_avgpool_forward(struct task *k)
 {
-	double share = k->op->over ? avgpool_share(k) : 1;
+	double share = k->op->over ? ref_avgpool_share(k) : 1;
 	double *sum = k->scratch;
 	size_t n = dims_count(&k->out);
 
 	memset(sum, 0, n * sizeof(double));
 	if (k->op->over)
-		avgpool_axes(k);
+		ref_avgpool_axes(k);
 	else
-		avgpool_visit(k, avgpool_sum);
+		ref_avgpool_visit(k, ref_avgpool_sum);
 	for (size_t i = 0; i < n; i++)
 		((REAL *)k->y)[i] = (REAL)(sum[i] * share);
 }
 
 static void
-avgpool_backward(struct task *k)
+ref_avgpool_backward(struct task *k)
 {
-	if (gradient(k, 0) == NULL)
+	if (ref_gradient(k, 0) == NULL)
 		return;
 	if (k->op->over)
-		avgpool_axes_back(k, avgpool_share(k));
+		ref_avgpool_axes_back(k, ref_avgpool_share(k));
 	else
-		avgpool_visit(k, avgpool_spread);
+		ref_avgpool_visit(k, ref_avgpool_spread);
 }
 
-REF_OP(avgpool, .scratch = avgpool_scratch);
+REF_OP(avgpool, .scratch = ref_avgpool_scratch);

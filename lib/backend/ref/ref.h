@@ -23,23 +23,23 @@
 #define REF(name)		REF_AS(name, REAL)
 
 /*
- * An operator of NAME_forward and NAME_backward; then what else it has.  What
+ * An operator of ref_NAME_forward and ref_NAME_backward; then what else it has.  What
  * they store is rounded to the device's precision once it is whole.
  */
 #define REF_OP(name, ...) \
-	static void name ## _forward_rounded(struct task *k) \
+	static void ref_ ## name ## _forward_rounded(struct task *k) \
 	{ \
-		name ## _forward(k); \
+		ref_ ## name ## _forward(k); \
 		REF(round_output)(k); \
 	} \
-	static void name ## _backward_rounded(struct task *k) \
+	static void ref_ ## name ## _backward_rounded(struct task *k) \
 	{ \
-		name ## _backward(k); \
+		ref_ ## name ## _backward(k); \
 		REF(round_gradients)(k); \
 	} \
 	const struct op_impl REF(name) = { \
-		.forward = name ## _forward_rounded, \
-		.backward = name ## _backward_rounded, __VA_ARGS__ }
+		.forward = ref_ ## name ## _forward_rounded, \
+		.backward = ref_ ## name ## _backward_rounded, __VA_ARGS__ }
 
 /*
  * REF(round_output)(k), REF(round_gradients)(k):
@@ -57,21 +57,21 @@ extern const struct op_impl REF(input), REF(conv), REF(bn),
 
 /* Offset of channel 0 at a place. */
 static inline size_t
-at(const struct dims *d, int n, int t, int h, int w)
+ref_at(const struct dims *d, int n, int t, int h, int w)
 {
 	return ((((size_t)n * d->t + t) * d->h + h) * d->w + w) * d->c;
 }
 
 /* Channels are the last axis: an activation is rows of c numbers. */
 static inline size_t
-rows(const struct dims *d)
+ref_rows(const struct dims *d)
 {
 	return dims_count(d) / d->c;
 }
 
 /* Make ready to add to an input gradient: clear it if nobody wrote it yet. */
 static inline REAL *
-gradient(struct task *k, int j)
+ref_gradient(struct task *k, int j)
 {
 	if (k->dx[j] != NULL && !k->accumulate[j])
 		memset(k->dx[j], 0, dims_count(&k->in[j]) * sizeof(REAL));

@@ -23,9 +23,9 @@
 #define MOST ((size_t)1 << 30)	/* bytes in one message: counts are int */
 
 /* The other end of a request, and what it should bring. */
-struct flight { int rank, bytes, receive; };
+struct mpi_flight { int rank, bytes, receive; };
 
-struct ranks {
+struct mpi_ranks {
 	MPI_Comm mpi;
 	int world;			/* not a part */
 	int failed;
@@ -35,10 +35,10 @@ struct ranks {
 };
 
 /* What an exchange keeps. */
-struct flights {
+struct mpi_flights {
 	MPI_Request *request;		/* receives first, then sends */
 	MPI_Status *status;
-	struct flight *flight;
+	struct mpi_flight *flight;
 	size_t used, cap;
 };
 
@@ -46,7 +46,7 @@ static const struct transport plain, with_threads;
 
 /* 0, or -1 after a message: ${what} of MPI went wrong. */
 static int
-check(int code, const char *what)
+mpi_check(int code, const char *what)
 {
 	char text[MPI_MAX_ERROR_STRING + 1] = "";
 	int n;
@@ -66,14 +66,14 @@ check(int code, const char *what)
  * deadlock because all ranks call them in the same order.
  */
 static void
-mpi_enter(const struct ranks *r)
+mpi_enter(const struct mpi_ranks *r)
 {
 	if (r->lock != NULL)
 		pthread_mutex_lock(r->lock);
 }
 
 static void
-mpi_leave(const struct ranks *r)
+mpi_leave(const struct mpi_ranks *r)
 {
 	if (r->lock != NULL)
 		pthread_mutex_unlock(r->lock);
@@ -83,18 +83,18 @@ mpi_leave(const struct ranks *r)
 
 /* ${of} is the parent communicator; NULL for the world. */
 static struct comm *
-make(MPI_Comm mpi, const struct ranks *of)
+mpi_make(MPI_Comm mpi, const struct mpi_ranks *of)
 {
 	struct comm *c = xcalloc(1, sizeof(*c));
-	struct ranks *r = xcalloc(1, sizeof(*r));
+	struct mpi_ranks *r = xcalloc(1, sizeof(*r));
 	int level = MPI_THREAD_SINGLE;
 
 	r->mpi = mpi;
 	r->world = of == NULL;
 	c->priv = r;
-	if (check(MPI_Comm_rank(mpi, &c->rank), "MPI_Comm_rank") != 0 ||
-	    check(MPI_Comm_size(mpi, &c->size), "MPI_Comm_size") != 0 ||
-	    check(MPI_Query_thread(&level), "MPI_Query_thread") != 0) {
+	if (mpi_check(MPI_Comm_rank(mpi, &c->rank), "MPI_Comm_rank") != 0 ||
+	    mpi_check(MPI_Comm_size(mpi, &c->size), "MPI_Comm_size") != 0 ||
+	    mpi_check(MPI_Query_thread(&level), "MPI_Query_thread") != 0) {
 		free(r);
 		free(c);
 		return NULL;
@@ -112,7 +112,7 @@ make(MPI_Comm mpi, const struct ranks *of)
 
 /* Who dies alone takes the others along, whatever has started them. */
 static void
-end_world(int status)
+mpi_end_world(int status)
 {
 	MPI_Abort(MPI_COMM_WORLD, status);
 }
@@ -124,14 +124,16 @@ comm_mpi_open(int *argc, char ***argv)
 	struct comm *c;
 
 	/* A thread of its own communicates while others compute. */
-	if (check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided),
+	if (mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE,
+	    &provided),
 	    "MPI_Init_thread") != 0)
 		return NULL;
-	die_hook(end_world);
+	die_hook(mpi_end_world);
 	/* Duplicates inherit it. */
-	if (check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+	if (mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+	    MPI_ERRORS_RETURN),
 	    "MPI_Comm_set_errhandler") != 0 ||
-	    (c = make(MPI_COMM_WORLD, NULL)) == NULL)
+	    (c = mpi_make(MPI_COMM_WORLD, NULL)) == NULL)
 		die(EXIT_RANKS, "MPI has started, but does not work");
 	if (provided < MPI_THREAD_SERIALIZED)
 		die(EXIT_USAGE, "%s was built without threads",
@@ -142,7 +144,7 @@ comm_mpi_open(int *argc, char ***argv)
 int
 comm_mpi_close(struct comm *c)
 {
-	struct ranks *r = c->priv;
+	struct mpi_ranks *r = c->priv;
 
 	if (c->t != &plain && c->t != &with_threads)
 		return 0;
@@ -151,7 +153,7 @@ comm_mpi_close(struct comm *c)
 	watch_close(c->watch);
 	comm_free(c);
 	die_hook(NULL);
-	check(MPI_Finalize(), "MPI_Finalize");
+	mpi_check(MPI_Finalize(), "MPI_Finalize");
 	return 1;
 }
 
@@ -168,28 +170,28 @@ comm_mpi_library(void)
 }
 
 static int
-split(struct comm **part, struct comm *c, int colour, int key)
+mpi_split(struct comm **part, struct comm *c, int colour, int key)
 {
-	const struct ranks *r = c->priv;
+	const struct mpi_ranks *r = c->priv;
 	MPI_Comm mpi;
 	int bad;
 
 	*part = NULL;
 	mpi_enter(r);
-	bad = check(MPI_Comm_split(r->mpi, colour < 0 ? MPI_UNDEFINED : colour,
-	    key, &mpi), "MPI_Comm_split") != 0;
+	bad = mpi_check(MPI_Comm_split(r->mpi, colour < 0 ? MPI_UNDEFINED :
+	    colour, key, &mpi), "MPI_Comm_split") != 0;
 	if (!bad && mpi != MPI_COMM_NULL)
-		bad = check(MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN),
+		bad = mpi_check(MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN),
 		    "MPI_Comm_set_errhandler") != 0 ||
-		    (*part = make(mpi, r)) == NULL;
+		    (*part = mpi_make(mpi, r)) == NULL;
 	mpi_leave(r);
 	return bad ? -1 : 0;
 }
 
 static void
-release(struct comm *c)
+mpi_release(struct comm *c)
 {
-	struct ranks *r = c->priv;
+	struct mpi_ranks *r = c->priv;
 
 	if (r->world) {
 		if (r->lock != NULL)
@@ -197,7 +199,7 @@ release(struct comm *c)
 		free(r->lock);
 	} else {
 		mpi_enter(r);
-		check(MPI_Comm_free(&r->mpi), "MPI_Comm_free");
+		mpi_check(MPI_Comm_free(&r->mpi), "MPI_Comm_free");
 		mpi_leave(r);
 	}
 	free(r);
@@ -205,7 +207,7 @@ release(struct comm *c)
 }
 
 static void
-end_all(struct comm *c, int status)
+mpi_end_all(struct comm *c, int status)
 {
 	(void)c;
 	MPI_Abort(MPI_COMM_WORLD, status);
@@ -215,7 +217,7 @@ end_all(struct comm *c, int status)
 /* ---- exchanges ---- */
 
 static size_t
-messages(const struct piece *p, int n)
+mpi_messages(const struct piece *p, int n)
 {
 	size_t sum = 0;
 
@@ -226,8 +228,8 @@ messages(const struct piece *p, int n)
 
 /* Start one side; f->used counts the requests. */
 static int
-start_side(const struct ranks *r, struct flights *f, const struct piece *p,
-    int n, int receive)
+mpi_start_side(const struct mpi_ranks *r, struct mpi_flights *f,
+    const struct piece *p, int n, int receive)
 {
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
@@ -238,12 +240,13 @@ start_side(const struct ranks *r, struct flights *f, const struct piece *p,
 			char *data = (char *)p[i].data + at;
 			MPI_Request *q = &f->request[f->used];
 
-			f->flight[f->used++] = (struct flight){ p[i].rank, now,
+			f->flight[f->used++] = (struct mpi_flight){ p[i].rank,
+			    now,
 				receive };
 			code = receive ? MPI_Irecv(data, now, MPI_BYTE,
 			    p[i].rank, 0, r->mpi, q) : MPI_Isend(data, now,
 			    MPI_BYTE, p[i].rank, 0, r->mpi, q);
-			if (check(code, receive ? "MPI_Irecv" :
+			if (mpi_check(code, receive ? "MPI_Irecv" :
 			    "MPI_Isend") != 0)
 				return -1;
 			at += (size_t)now;
@@ -254,15 +257,15 @@ start_side(const struct ranks *r, struct flights *f, const struct piece *p,
 
 /* All is done: was each message of the size that was expected? */
 static int
-check_sizes(const struct flights *all)
+mpi_check_sizes(const struct mpi_flights *all)
 {
 	for (size_t i = 0; i < all->used; i++) {
-		const struct flight *f = &all->flight[i];
+		const struct mpi_flight *f = &all->flight[i];
 		int got;
 
 		if (!f->receive)
 			continue;
-		if (check(MPI_Get_count(&all->status[i], MPI_BYTE, &got),
+		if (mpi_check(MPI_Get_count(&all->status[i], MPI_BYTE, &got),
 		    "MPI_Get_count") != 0)
 			return -1;
 		if (got != f->bytes)
@@ -275,7 +278,7 @@ check_sizes(const struct flights *all)
 
 /* Of several errors MPI says which requests they are of. */
 static int
-say_failure(const struct flights *f, int code)
+mpi_say_failure(const struct mpi_flights *f, int code)
 {
 	for (size_t i = 0; code == MPI_ERR_IN_STATUS && i < f->used; i++) {
 		int one = f->status[i].MPI_ERROR;
@@ -285,18 +288,19 @@ say_failure(const struct flights *f, int code)
 			continue;
 		snprintf(what, sizeof(what), "message %s rank %d",
 		    f->flight[i].receive ? "from" : "to", f->flight[i].rank);
-		return check(one, what);
+		return mpi_check(one, what);
 	}
-	return check(code, "MPI_Testall");
+	return mpi_check(code, "MPI_Testall");
 }
 
 static int
-start(struct exchange *x, const struct piece *send, int sends,
+mpi_start(struct exchange *x, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
-	struct ranks *r = x->comm->priv;
-	struct flights *f = x->priv;
-	size_t need = messages(send, sends) + messages(receive, receives);
+	struct mpi_ranks *r = x->comm->priv;
+	struct mpi_flights *f = x->priv;
+	size_t need = mpi_messages(send, sends) + mpi_messages(receive,
+	    receives);
 
 	if (f == NULL)
 		f = x->priv = xcalloc(1, sizeof(*f));
@@ -308,34 +312,34 @@ start(struct exchange *x, const struct piece *send, int sends,
 	}
 	f->used = 0;
 	mpi_enter(r);
-	if (r->failed || start_side(r, f, receive, receives, 1) != 0 ||
-	    start_side(r, f, send, sends, 0) != 0)
+	if (r->failed || mpi_start_side(r, f, receive, receives, 1) != 0 ||
+	    mpi_start_side(r, f, send, sends, 0) != 0)
 		r->failed = 1;
 	mpi_leave(r);
 	return r->failed ? -1 : 0;
 }
 
 static int
-test(struct exchange *x)
+mpi_test(struct exchange *x)
 {
-	struct ranks *r = x->comm->priv;
-	struct flights *f = x->priv;
+	struct mpi_ranks *r = x->comm->priv;
+	struct mpi_flights *f = x->priv;
 	int done = 0, code;
 
 	mpi_enter(r);
 	code = MPI_Testall((int)f->used, f->request, &done, f->status);
 	if (code != MPI_SUCCESS)
-		r->failed = say_failure(f, code) != 0;
+		r->failed = mpi_say_failure(f, code) != 0;
 	else if (done)
-		r->failed = check_sizes(f) != 0;
+		r->failed = mpi_check_sizes(f) != 0;
 	mpi_leave(r);
 	return r->failed ? -1 : done;
 }
 
 static void
-forget(struct exchange *x)
+mpi_forget(struct exchange *x)
 {
-	struct flights *f = x->priv;
+	struct mpi_flights *f = x->priv;
 
 	free(f->request);
 	free(f->status);
@@ -344,17 +348,18 @@ forget(struct exchange *x)
 }
 
 static int
-allreduce(struct comm *c, float *x, size_t n)
+mpi_allreduce(struct comm *c, float *x, size_t n)
 {
-	struct ranks *r = c->priv;
+	struct mpi_ranks *r = c->priv;
 
 	for (size_t at = 0; at < n && !r->failed; at += MOST / sizeof(float)) {
 		size_t now = n - at < MOST / sizeof(float) ? n - at :
 		    MOST / sizeof(float);
 
 		mpi_enter(r);
-		r->failed = check(MPI_Allreduce(MPI_IN_PLACE, x + at, (int)now,
-		    MPI_FLOAT, MPI_SUM, r->mpi), "MPI_Allreduce") != 0;
+		r->failed = mpi_check(MPI_Allreduce(MPI_IN_PLACE, x + at,
+		    (int)now, MPI_FLOAT, MPI_SUM, r->mpi), "MPI_Allreduce") !=
+		    0;
 		mpi_leave(r);
 	}
 	return r->failed ? -1 : 0;
@@ -363,19 +368,19 @@ allreduce(struct comm *c, float *x, size_t n)
 /* ---- the watch's questions: if they fail, a rank is not heard ---- */
 
 static void
-tell(struct comm *c, int rank, const void *data, size_t bytes)
+mpi_tell(struct comm *c, int rank, const void *data, size_t bytes)
 {
 	MPI_Request q;
 
 	if (MPI_Isend(data, (int)bytes, MPI_BYTE, rank, 0,
-	    ((struct ranks *)c->priv)->mpi, &q) == MPI_SUCCESS)
+	    ((struct mpi_ranks *)c->priv)->mpi, &q) == MPI_SUCCESS)
 		MPI_Request_free(&q);
 }
 
 static int
-heard(struct comm *c, int *rank, void *data, size_t bytes)
+mpi_heard(struct comm *c, int *rank, void *data, size_t bytes)
 {
-	MPI_Comm mpi = ((struct ranks *)c->priv)->mpi;
+	MPI_Comm mpi = ((struct mpi_ranks *)c->priv)->mpi;
 	MPI_Status s;
 	int there = 0;
 
@@ -387,10 +392,11 @@ heard(struct comm *c, int *rank, void *data, size_t bytes)
 	    MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-#define ALIKE .name = "mpi", .split = split, .free = release, .start = start, \
-	.test = test, .release = forget, .allreduce = allreduce, .abort = end_all
+#define ALIKE .name = "mpi", .split = mpi_split, .free = mpi_release, .start = mpi_start, \
+	.test = mpi_test, .release = mpi_forget, .allreduce = mpi_allreduce, \
+	.abort = mpi_end_all
 
 static const struct transport plain = { ALIKE };
 static const struct transport with_threads = {
-	ALIKE, .tell = tell, .heard = heard
+	ALIKE, .tell = mpi_tell, .heard = mpi_heard
 };

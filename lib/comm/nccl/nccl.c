@@ -31,7 +31,7 @@ static struct { NCCL_CALLS(CALL) void *library; } nccl;	/* set once */
 #undef CALL
 
 static void
-load(void)
+nccl_load(void)
 {
 #define CALL(name)	{ #name, &nccl.name },
 	const struct library_entry e[] = { NCCL_CALLS(CALL) };
@@ -43,16 +43,16 @@ load(void)
 
 /* -1 after a message, the first time. */
 static int
-loaded(void)
+nccl_loaded(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, load);
+	pthread_once(&once, nccl_load);
 	return nccl.library != NULL ? 0 : -1;
 }
 
 static int
-check(ncclResult_t r, ncclComm_t c, const char *what)
+nccl_check(ncclResult_t r, ncclComm_t c, const char *what)
 {
 	const char *more;
 
@@ -65,7 +65,7 @@ check(ncclResult_t r, ncclComm_t c, const char *what)
 }
 
 static ncclDataType_t
-type_of(int type)
+nccl_type_of(int type)
 {
 	static const ncclDataType_t types[WIRES] = { [WIRE_FP32] = ncclFloat,
 		[WIRE_BF16] = ncclBfloat16, [WIRE_FP16] = ncclHalf };
@@ -74,86 +74,90 @@ type_of(int type)
 }
 
 static size_t
-size_of(int type)
+nccl_size_of(int type)
 {
 	return type == WIRE_FP32 ? sizeof(float) : 2;
 }
 
 static int
-new_id(void *id)
+nccl_new_id(void *id)
 {
 	ncclUniqueId new;
 
-	if (loaded() != 0 || check(nccl.ncclGetUniqueId(&new), NULL, "a new id") !=
-	    0)
+	if (nccl_loaded() != 0 || nccl_check(nccl.ncclGetUniqueId(&new), NULL,
+	    "a new id") != 0)
 		return -1;
 	memcpy(id, &new, sizeof(new));
 	return 0;
 }
 
 static void *
-open_link(const void *id, int rank, int ranks)
+nccl_open_link(const void *id, int rank, int ranks)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	ncclComm_t link = NULL;
 	ncclUniqueId given;
 
-	if (loaded() != 0)
+	if (nccl_loaded() != 0)
 		return NULL;
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
-	return check(nccl.ncclCommInitRankConfig(&link, ranks, given, rank, &config),
-	    NULL, "ranks to meet") == 0 ? link : NULL;
+	return nccl_check(nccl.ncclCommInitRankConfig(&link, ranks, given, rank,
+	    &config), NULL, "ranks to meet") == 0 ? link : NULL;
 }
 
 static void *
-split(void *link, int colour, int key)
+nccl_split(void *link, int colour, int key)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	ncclComm_t part = NULL;
 
 	config.blocking = 0;
-	return check(nccl.ncclCommSplit(link, colour, key, &part, &config), link,
+	return nccl_check(nccl.ncclCommSplit(link, colour, key, &part, &config),
+	    link,
 	    "a row or a column") == 0 ? part : NULL;
 }
 
 static int
-sum(void *link, void *x, size_t count, int type, void *stream)
+nccl_sum(void *link, void *x, size_t count, int type, void *stream)
 {
-	return check(nccl.ncclAllReduce(x, x, count, type_of(type), ncclSum, link,
-	    stream), link, "a sum");
+	return nccl_check(nccl.ncclAllReduce(x, x, count, nccl_type_of(type),
+	    ncclSum, link, stream), link, "a sum");
 }
 
 static int
-scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
+nccl_scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
-	return check(nccl.ncclReduceScatter(x, (char *)x + (size_t)rank * each *
-	    size_of(type), each, type_of(type), ncclSum, link, stream), link,
+	return nccl_check(nccl.ncclReduceScatter(x,
+	    (char *)x + (size_t)rank * each * nccl_size_of(type), each,
+	    nccl_type_of(type), ncclSum, link, stream), link,
 	    "a sum along rows");
 }
 
 static int
-gather(void *link, void *x, int rank, size_t each, int type, void *stream)
+nccl_gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
-	return check(nccl.ncclAllGather((char *)x + (size_t)rank * each *
-	    size_of(type), x, each, type_of(type), link, stream), link,
+	return nccl_check(nccl.ncclAllGather((char *)x + (size_t)rank * each *
+	    nccl_size_of(type), x, each, nccl_type_of(type), link, stream),
+	    link,
 	    "a row to all of it");
 }
 
 static int
-ready(void *link)
+nccl_ready(void *link)
 {
 	ncclResult_t state;
 
-	if (check(nccl.ncclCommGetAsyncError(link, &state), link, "its state") != 0)
+	if (nccl_check(nccl.ncclCommGetAsyncError(link, &state), link,
+	    "its state") != 0)
 		return -1;
 	if (state == ncclInProgress)
 		return 0;
-	return check(state, link, "between ranks") != 0 ? -1 : 1;
+	return nccl_check(state, link, "between ranks") != 0 ? -1 : 1;
 }
 
 static int
-idle(void *stream)
+nccl_idle(void *stream)
 {
 	cudaError_t e = cudaStreamQuery(stream);
 
@@ -164,19 +168,20 @@ idle(void *stream)
 }
 
 static void
-abort_link(void *link)
+nccl_abort_link(void *link)
 {
 	nccl.ncclCommAbort(link);
 }
 
 static int
-finish(void *link)
+nccl_finish(void *link)
 {
-	return check(nccl.ncclCommFinalize(link), link, "finishing a link");
+	return nccl_check(nccl.ncclCommFinalize(link), link,
+	    "finishing a link");
 }
 
 static void
-close_link(void *link)
+nccl_close_link(void *link)
 {
 	nccl.ncclCommDestroy(link);
 }
@@ -189,7 +194,7 @@ fabric_version(void)
 	int v, found;
 
 	fail_capture(said, sizeof(said));
-	found = loaded() == 0;
+	found = nccl_loaded() == 0;
 	fail_capture(NULL, 0);
 	if (!found || nccl.ncclGetVersion(&v) != ncclSuccess)
 		return "no NCCL here";
@@ -199,10 +204,11 @@ fabric_version(void)
 }
 
 static const struct fabric_calls calls = {
-	.name = "NCCL", .id_bytes = sizeof(ncclUniqueId), .id = new_id,
-	.open = open_link, .split = split, .sum = sum, .scatter = scatter,
-	.gather = gather, .ready = ready, .idle = idle, .abort = abort_link,
-	.finish = finish, .close = close_link,
+	.name = "NCCL", .id_bytes = sizeof(ncclUniqueId), .id = nccl_new_id,
+	.open = nccl_open_link, .split = nccl_split, .sum = nccl_sum,
+	.scatter = nccl_scatter, .gather = nccl_gather, .ready = nccl_ready,
+	.idle = nccl_idle, .abort = nccl_abort_link, .finish = nccl_finish,
+	.close = nccl_close_link,
 };
 
 const struct fabric_calls *

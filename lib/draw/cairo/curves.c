@@ -6,14 +6,14 @@
 #include "draw/cairo/curves.h"
 
 static int
-shown(const struct scale *s, double v)
+plot_shown(const struct scale *s, double v)
 {
 	return isfinite(v) && (s->log == 0 || v > 0);
 }
 
 /* A value far off the scale is as good as one just outside the panel. */
 static double
-near(double t)
+plot_limit(double t)
 {
 	return t < -1 ? -1 : t > 2 ? 2 : t;
 }
@@ -21,13 +21,13 @@ near(double t)
 struct point
 curves_place(const struct area *a, double x, double y)
 {
-	return (struct point){ a->x + near(scale_place(&a->sx, x)) * a->w,
-		a->y + (1 - near(scale_place(&a->sy, y))) * a->h };
+	return (struct point){ a->x + plot_limit(scale_place(&a->sx, x)) * a->w,
+		a->y + (1 - plot_limit(scale_place(&a->sy, y))) * a->h };
 }
 
 /* A stretch of a series without gaps. */
 static void
-draw_stretch(struct page *page, const struct area *a,
+plot_draw_stretch(struct page *page, const struct area *a,
     const struct plot_series *s, int from, int to)
 {
 	struct ink ink = ink_palette(s->style);
@@ -43,7 +43,7 @@ draw_stretch(struct page *page, const struct area *a,
 
 /* What is shaded around it: there along the low values, back along the high. */
 static void
-shade_stretch(struct page *page, const struct area *a,
+plot_shade_stretch(struct page *page, const struct area *a,
     const struct plot_series *s, int from, int to)
 {
 	int n = to - from;
@@ -60,26 +60,27 @@ shade_stretch(struct page *page, const struct area *a,
 
 /* ${shade}: what is around the line, else the line. */
 static void
-draw_series(struct page *page, const struct area *a,
+plot_draw_series(struct page *page, const struct area *a,
     const struct plot_series *s, int shade)
 {
 	int from = 0;
 
 	for (int i = 0; i <= s->n; i++) {
-		if (i < s->n && shown(&a->sx, s->x[i]) && (shade ?
-		    shown(&a->sy, s->low[i]) && shown(&a->sy, s->high[i]) :
-		    shown(&a->sy, s->y[i])))
+		if (i < s->n && plot_shown(&a->sx, s->x[i]) && (shade ?
+		    plot_shown(&a->sy, s->low[i]) &&
+		    plot_shown(&a->sy, s->high[i]) : plot_shown(&a->sy,
+		    s->y[i])))
 			continue;
 		if (i > from)
-			(shade ? shade_stretch : draw_stretch)(page, a, s, from,
-			    i);
+			(shade ? plot_shade_stretch : plot_draw_stretch)(page,
+			    a, s, from, i);
 		from = i + 1;
 	}
 }
 
 /* The names of the series, from the right, in the line of the label. */
 static void
-draw_legend(struct page *page, const struct area *a,
+plot_draw_legend(struct page *page, const struct area *a,
     const struct plot_panel *p, double y)
 {
 	double x = a->x + a->w;
@@ -97,7 +98,7 @@ draw_legend(struct page *page, const struct area *a,
 }
 
 static struct scale
-fit(const struct plot_axis *axis, double min, double max, int room)
+plot_fit(const struct plot_axis *axis, double min, double max, int room)
 {
 	int log = axis->log;
 
@@ -112,7 +113,7 @@ fit(const struct plot_axis *axis, double min, double max, int room)
 
 /* The range of the values of a panel, x or y, that its scale can show. */
 static void
-widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
+plot_widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
     double *min, double *max)
 {
 	struct scale s = { 0, 1, axis->log };
@@ -124,7 +125,7 @@ widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
 			    k == 1 ? one->low : one->high;
 
 			for (int m = 0; v != NULL && m < one->n; m++)
-				if (shown(&s, v[m])) {
+				if (plot_shown(&s, v[m])) {
 					*min = fmin(*min, v[m]);
 					*max = fmax(*max, v[m]);
 				}
@@ -132,12 +133,12 @@ widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
 }
 
 static struct scale
-scale_of(const struct plot_panel *p)
+plot_scale_of(const struct plot_panel *p)
 {
 	double min = INFINITY, max = -INFINITY;
 
-	widen(p, &p->y, 0, &min, &max);
-	return fit(&p->y, min, max, 1);
+	plot_widen(p, &p->y, 0, &min, &max);
+	return plot_fit(&p->y, min, max, 1);
 }
 
 double
@@ -147,20 +148,20 @@ curves_crisp(double at)
 }
 
 static void
-draw_panel(struct page *page, const struct plot *plot, int number, int legend,
-    struct area *a)
+plot_draw_panel(struct page *page, const struct plot *plot, int number,
+    int legend, struct area *a)
 {
 	const struct plot_panel *p = &plot->panel[number];
 	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, ink_black };
 	struct tick tick[SCALE_TICKS];
 	int n;
 
-	a->sy = scale_of(p);
+	a->sy = plot_scale_of(p);
 	if (p->y.label != NULL)
 		page_text(page, a->x, a->y - PAGE_LINE / 2. - 1, p->y.label,
 		    &bold);
 	if (legend)
-		draw_legend(page, a, p, a->y - PAGE_LINE / 2. - 1);
+		plot_draw_legend(page, a, p, a->y - PAGE_LINE / 2. - 1);
 	n = scale_ticks(&a->sy, (int)a->h / 24 + 1, tick);
 	for (int i = 0; i < n; i++) {
 		double y = curves_place(a, a->sx.min, tick[i].value).y;
@@ -169,7 +170,7 @@ draw_panel(struct page *page, const struct plot *plot, int number, int legend,
 		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT, ink_grey);
 	}
 	for (int i = 0; i < plot->rules; i++)
-		if (shown(&a->sx, plot->rule[i]))
+		if (plot_shown(&a->sx, plot->rule[i]))
 			page_fill(page, curves_crisp(curves_place(a,
 			    plot->rule[i], a->sy.min).x), a->y, .5, a->h,
 			    ink_faint);
@@ -181,15 +182,15 @@ draw_panel(struct page *page, const struct plot *plot, int number, int legend,
 	cairo_clip(page_cairo(page));
 	for (int i = 0; i < p->n; i++)
 		if (p->series[i].low != NULL)
-			draw_series(page, a, &p->series[i], 1);
+			plot_draw_series(page, a, &p->series[i], 1);
 	for (int i = 0; i < p->n; i++)
-		draw_series(page, a, &p->series[i], 0);
+		plot_draw_series(page, a, &p->series[i], 0);
 	cairo_restore(page_cairo(page));
 }
 
 /* ${y}: where it lies. */
 static void
-draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
+plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
     double y)
 {
 	struct tick tick[SCALE_TICKS];
@@ -209,13 +210,13 @@ draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
 /* Room for the longest number beside any panel, and for what is beside a
  * strip. */
 static double
-left_width(struct page *page, const struct plot *p, double h)
+plot_left_width(struct page *page, const struct plot *p, double h)
 {
 	double most = p->strips > 0 ? CURVES_SAMPLE : 0;
 	struct tick tick[SCALE_TICKS];
 
 	for (int i = 0; i < p->panels; i++) {
-		struct scale s = scale_of(&p->panel[i]);
+		struct scale s = plot_scale_of(&p->panel[i]);
 		int n = scale_ticks(&s, (int)h / 24 + 1, tick);
 
 		for (int k = 0; k < n; k++)
@@ -227,7 +228,7 @@ left_width(struct page *page, const struct plot *p, double h)
 
 /* One of those that stand side by side: from ${x} and ${top} on, ${w} x ${h}. */
 static void
-draw_plot(struct page *page, const struct plot *p, int legend,
+plot_draw_one(struct page *page, const struct plot *p, int legend,
     const struct area *room)
 {
 	double strips = curves_strips_height(p), min = INFINITY, max = -INFINITY;
@@ -235,14 +236,14 @@ draw_plot(struct page *page, const struct plot *p, int legend,
 	    fmax(p->panels, 1));
 	struct area a = { .h = each - PAGE_LINE - 14 };
 
-	a.x = room->x + left_width(page, p, a.h) + 6;
+	a.x = room->x + plot_left_width(page, p, a.h) + 6;
 	a.w = room->x + room->w - a.x;
 	for (int i = 0; i < p->panels; i++)
-		widen(&p->panel[i], &p->x, 1, &min, &max);
-	a.sx = fit(&p->x, min, max, 0);
+		plot_widen(&p->panel[i], &p->x, 1, &min, &max);
+	a.sx = plot_fit(&p->x, min, max, 0);
 	for (int i = 0; i < p->panels; i++) {
 		a.y = room->y + i * each + PAGE_LINE;
-		draw_panel(page, p, i, legend, &a);
+		plot_draw_panel(page, p, i, legend, &a);
 	}
 	if (p->strips > 0) {
 		a.y = room->y + p->panels * each - 8;
@@ -251,11 +252,11 @@ draw_plot(struct page *page, const struct plot *p, int legend,
 		page_fill(page, a.x, curves_crisp(a.y + a.h), a.w, 1, ink_rule);
 	}
 	if (p->panels > 0)
-		draw_x_axis(page, p, &a, a.y + a.h);
+		plot_draw_x_axis(page, p, &a, a.y + a.h);
 }
 
 static int
-draw(const struct plot *p, int n, int legend, const char *path)
+plot_draw_all(const struct plot *p, int n, int legend, const char *path)
 {
 	const double gap = 28;
 	struct page *page = page_new();
@@ -270,18 +271,18 @@ draw(const struct plot *p, int n, int legend, const char *path)
 		room.y += curves_legend(page, p, room.y) + 6;
 	room.h = p->h - PAGE_MARGIN - room.y;
 	for (int i = 0; i < n; i++, room.x += each)
-		draw_plot(page, &p[i], legend, &room);
+		plot_draw_one(page, &p[i], legend, &room);
 	return page_done(page);
 }
 
 int
 plot_draw(const struct plot *p, const char *path)
 {
-	return draw(p, 1, 1, path);
+	return plot_draw_all(p, 1, 1, path);
 }
 
 int
 plot_beside(const struct plot *p, int n, const char *path)
 {
-	return draw(p, n, 0, path);
+	return plot_draw_all(p, n, 0, path);
 }

@@ -49,8 +49,8 @@ curves_strips_height(const struct plot *p)
 }
 
 static void
-draw_band(struct page *page, const struct area *a, const struct plot_band *b,
-    int style, double y)
+plot_draw_band(struct page *page, const struct area *a,
+    const struct plot_band *b, int style, double y)
 {
 	double from = curves_place(a, fmax(b->from, a->sx.min), a->sy.min).x;
 	double to = curves_place(a, fmin(b->to, a->sx.max), a->sy.min).x;
@@ -82,7 +82,7 @@ curves_strips(struct page *page, const struct plot *p, const struct area *a)
 
 		curves_sample(page, a->x - 6, y + STRIP / 2., s->style);
 		for (int k = 0; k < s->n; k++)
-			draw_band(page, a, &s->band[k], s->style, y);
+			plot_draw_band(page, a, &s->band[k], s->style, y);
 		y += STRIP + STRIP_GAP;
 	}
 }

@@ -23,7 +23,7 @@ struct font {
 
 /* The best font for those letters, NULL: as the families say. */
 static FcPattern *
-match(int bold, FcCharSet *letters)
+font_match(int bold, FcCharSet *letters)
 {
 	FcPattern *p = FcNameParse((const FcChar8 *)FAMILIES), *found;
 	FcResult result;
@@ -47,7 +47,7 @@ font_new(int bold)
 	struct font *f = xcalloc(1, sizeof(*f));
 
 	f->bold = bold;
-	f->found = match(bold, NULL);
+	f->found = font_match(bold, NULL);
 	if (f->found == NULL) {
 		if (!bold)
 			warning("no font is installed: pictures get plain strokes "
@@ -77,7 +77,7 @@ font_free(struct font *f)
 
 /* The letters of ${text} that ${f} lacks make a set of all of them; else NULL. */
 static FcCharSet *
-uncovered(const struct font *f, const char *text)
+font_uncovered(const struct font *f, const char *text)
 {
 	FcCharSet *letters = FcCharSetCreate();
 	FcChar32 letter;
@@ -98,13 +98,13 @@ uncovered(const struct font *f, const char *text)
 cairo_font_face_t *
 font_face(const struct font *f, const char *text)
 {
-	FcCharSet *letters = f->found != NULL ? uncovered(f, text) : NULL;
+	FcCharSet *letters = f->found != NULL ? font_uncovered(f, text) : NULL;
 	cairo_font_face_t *face;
 	FcPattern *other;
 
 	if (letters == NULL)
 		return cairo_font_face_reference(f->face);
-	other = match(f->bold, letters);
+	other = font_match(f->bold, letters);
 	face = cairo_ft_font_face_create_for_pattern(other != NULL ? other :
 	    f->found);
 	if (other != NULL)

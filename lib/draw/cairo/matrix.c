@@ -15,7 +15,7 @@ enum { WIDEST = 1240, LARGEST = 46, LONGEST = 230 };
 
 /* The sum of row ${r}. */
 static double
-row_sum(const struct plot_matrix *m, int r)
+plot_matrix_row_sum(const struct plot_matrix *m, int r)
 {
 	double sum = 0;
 
@@ -25,7 +25,7 @@ row_sum(const struct plot_matrix *m, int r)
 }
 
 static double
-value(const struct layout *l, int row, int column)
+plot_matrix_value(const struct layout *l, int row, int column)
 {
 	double count = l->m->count[(size_t)row * (size_t)l->m->n +
 	    (size_t)column];
@@ -36,9 +36,9 @@ value(const struct layout *l, int row, int column)
 
 /* What is not nothing must not look like nothing, nor most like all. */
 static void
-value_text(const struct layout *l, int row, int column, char to[24])
+plot_matrix_value_text(const struct layout *l, int row, int column, char to[24])
 {
-	double v = value(l, row, column);
+	double v = plot_matrix_value(l, row, column);
 
 	if (l->m->percent && v < .5)
 		snprintf(to, 24, "<1");
@@ -65,7 +65,7 @@ matrix_ink(double part, int diagonal)
 /* ---- where things are ---- */
 
 static double
-widest(struct page *p, const struct plot_matrix *m, double size)
+plot_matrix_widest(struct page *p, const struct plot_matrix *m, double size)
 {
 	double most = 0;
 
@@ -76,7 +76,7 @@ widest(struct page *p, const struct plot_matrix *m, double size)
 
 /* The size of the numbers that fits the cells, 0: none. */
 static double
-number_size(struct page *p, const struct layout *l)
+plot_matrix_number_size(struct page *p, const struct layout *l)
 {
 	double size = fmin(TEXT_SIZE, l->side * .4), most = 0;
 	char text[24];
@@ -85,8 +85,8 @@ number_size(struct page *p, const struct layout *l)
 		return 0;
 	for (int r = 0; r < l->m->n; r++)
 		for (int k = 0; k < l->m->n; k++)
-			if (value(l, r, k) > 0) {
-				value_text(l, r, k, text);
+			if (plot_matrix_value(l, r, k) > 0) {
+				plot_matrix_value_text(l, r, k, text);
 				most = fmax(most, page_text_width(p, text, size,
 				    r == k));
 			}
@@ -96,7 +96,7 @@ number_size(struct page *p, const struct layout *l)
 }
 
 static void
-arrange_names(struct page *p, struct layout *l)
+plot_matrix_arrange_names(struct page *p, struct layout *l)
 {
 	const double slant = M_SQRT1_2;
 	double longest, n;
@@ -106,7 +106,7 @@ arrange_names(struct page *p, struct layout *l)
 	snprintf(text, sizeof(text), "%.0f", l->most);
 	n = fmax(page_text_width(p, text, l->size, 0),
 	    page_text_width(p, "N", l->size, 0));
-	longest = fmin(widest(p, l->m, l->size), LONGEST);
+	longest = fmin(plot_matrix_widest(p, l->m, l->size), LONGEST);
 	l->names = longest;
 	l->left = longest + 10 + n;
 	if (longest <= l->side - 4) {
@@ -124,24 +124,25 @@ arrange_names(struct page *p, struct layout *l)
 }
 
 static void
-arrange(struct page *p, const struct plot_matrix *m, struct layout *l)
+plot_matrix_arrange(struct page *p, const struct plot_matrix *m,
+    struct layout *l)
 {
 	*l = (struct layout){ .m = m };
 	l->side = fmin(LARGEST, fmax(.5, floor(2. * WIDEST / m->n) / 2));
 	l->sum = xcalloc((size_t)m->n, sizeof(*l->sum));
 	for (int r = 0; r < m->n; r++) {
-		l->sum[r] = row_sum(m, r);
+		l->sum[r] = plot_matrix_row_sum(m, r);
 		l->most = fmax(l->most, l->sum[r]);
 	}
 	l->max = m->percent ? 100 : 0;
 	for (int r = 0; r < m->n && !m->percent; r++)
 		for (int k = 0; k < m->n; k++)
-			l->max = fmax(l->max, value(l, r, k));
+			l->max = fmax(l->max, plot_matrix_value(l, r, k));
 	if (l->max <= 0)
 		l->max = 1;
-	l->number = number_size(p, l);
+	l->number = plot_matrix_number_size(p, l);
 	if (l->side >= 7) {
-		arrange_names(p, l);
+		plot_matrix_arrange_names(p, l);
 	} else {		/* those of the pairs alone */
 		l->size = TEXT_SIZE - 1;
 		l->names = LONGEST * .8;
@@ -164,7 +165,7 @@ arrange(struct page *p, const struct plot_matrix *m, struct layout *l)
 /* ---- drawing ---- */
 
 static void
-draw_cells(struct page *p, const struct layout *l)
+plot_matrix_draw_cells(struct page *p, const struct layout *l)
 {
 	struct text_style s = { l->number, TEXT_MIDDLE, 0, 0, ink_black };
 	cairo_t *c = page_cairo(p);
@@ -173,10 +174,11 @@ draw_cells(struct page *p, const struct layout *l)
 	cairo_set_antialias(c, CAIRO_ANTIALIAS_NONE);
 	for (int r = 0; r < l->m->n; r++)
 		for (int k = 0; k < l->m->n; k++)
-			if (value(l, r, k) > 0)
+			if (plot_matrix_value(l, r, k) > 0)
 				page_fill(p, l->x + k * l->side, l->y + r *
 				    l->side, l->side, l->side, matrix_ink(
-				    value(l, r, k) / l->max, r == k));
+				    plot_matrix_value(l, r, k) / l->max,
+				    r == k));
 	/* A grid where it does not hide the cells. */
 	for (int i = 1; l->side >= 7 && i < l->m->n; i++) {
 		page_fill(p, l->x, l->y + i * l->side, l->w, .5, ink_faint);
@@ -186,11 +188,11 @@ draw_cells(struct page *p, const struct layout *l)
 	page_frame(p, l->x, l->y, l->w, l->w, .5, ink_rule);
 	for (int r = 0; l->number > 0 && r < l->m->n; r++)
 		for (int k = 0; k < l->m->n; k++) {
-			double v = value(l, r, k);
+			double v = plot_matrix_value(l, r, k);
 
 			if (v == 0)
 				continue;
-			value_text(l, r, k, text);
+			plot_matrix_value_text(l, r, k, text);
 			s.ink = ink_dark(matrix_ink(v / l->max, r == k)) ?
 			    ink_paper : ink_black;
 			s.bold = r == k;
@@ -200,7 +202,7 @@ draw_cells(struct page *p, const struct layout *l)
 }
 
 static void
-draw_names(struct page *p, const struct layout *l)
+plot_matrix_draw_names(struct page *p, const struct layout *l)
 {
 	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, ink_black };
 	double room = l->turn == 0 ? l->side : l->names + 1;
@@ -232,7 +234,7 @@ draw_names(struct page *p, const struct layout *l)
 
 /* Both colours from none to all, and what their darkness means. */
 static void
-draw_key(struct page *p, const struct layout *l)
+plot_matrix_draw_key(struct page *p, const struct layout *l)
 {
 	static const double share[] = { 0, 5, 20, 50, 100 };
 	const struct plot_matrix *m = l->m;
@@ -282,16 +284,16 @@ plot_matrix(const struct plot_matrix *m, const char *path)
 		return fail("%s: a matrix of %d classes (pictures have room for "
 		    "1 to %d)", text_quote(path), m->n, PLOT_CLASSES);
 	p = page_new();
-	arrange(p, m, &l);
+	plot_matrix_arrange(p, m, &l);
 	w = fmax(l.right + PAGE_MARGIN, page_head_width(p, m->title, m->note));
 	if (page_size(p, w, l.bottom + PAGE_MARGIN, path, m->title) == 0) {
 		page_head(p, w, m->title, m->note);
-		draw_cells(p, &l);
+		plot_matrix_draw_cells(p, &l);
 		if (l.side >= 7)
-			draw_names(p, &l);
+			plot_matrix_draw_names(p, &l);
 		else
 			matrix_leaders(p, &l);
-		draw_key(p, &l);
+		plot_matrix_draw_key(p, &l);
 		if (l.number == 0 && m->pairs > 0)
 			matrix_list(p, &l);
 		page_text(p, l.x + l.w / 2, l.y + l.w + 8 + l.below + 14,

@@ -9,7 +9,7 @@
 enum { PAIR = 36, HEAD = 22 };
 
 static double
-list_top(const struct layout *l)
+matrix_pairs_list_top(const struct layout *l)
 {
 	return l->y + MATRIX_KEY_TOP + MATRIX_KEY + 18 + 2 * PAGE_LINE + 24;
 }
@@ -17,11 +17,12 @@ list_top(const struct layout *l)
 double
 matrix_list_bottom(const struct layout *l)
 {
-	return list_top(l) + HEAD + l->m->pairs * PAIR;
+	return matrix_pairs_list_top(l) + HEAD + l->m->pairs * PAIR;
 }
 
 static void
-fitted(struct page *p, double x, double y, double w, const char *text)
+matrix_pairs_fitted(struct page *p, double x, double y, double w,
+    const char *text)
 {
 	char *fit = page_text_fit(p, text, TEXT_SIZE, 0, w);
 
@@ -34,7 +35,7 @@ matrix_list(struct page *p, const struct layout *l)
 {
 	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, ink_black };
 	const struct plot_matrix *m = l->m;
-	double y = list_top(l), right = l->key + MATRIX_LIST;
+	double y = matrix_pairs_list_top(l), right = l->key + MATRIX_LIST;
 
 	page_text(p, l->key, y, m->pair_label, &bold);
 	y += HEAD;
@@ -52,7 +53,7 @@ matrix_list(struct page *p, const struct layout *l)
 		page_word(p, right, y, text, TEXT_RIGHT, ink_grey);
 		room = right - l->key - 20 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		fitted(p, l->key + 20, y, room, m->name[q.row]);
+		matrix_pairs_fitted(p, l->key + 20, y, room, m->name[q.row]);
 		snprintf(text, sizeof(text), "%.0f %%", 100 * count /
 		    fmax(l->sum[q.row], 1));
 		page_word(p, right, y + 14, text, TEXT_RIGHT, ink_grey);
@@ -60,25 +61,26 @@ matrix_list(struct page *p, const struct layout *l)
 		    ink_grey);
 		room = right - l->key - 35 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		fitted(p, l->key + 35, y + 14, room, m->name[q.column]);
+		matrix_pairs_fitted(p, l->key + 35, y + 14, room,
+		    m->name[q.column]);
 	}
 }
 
 static int
-by_number(const void *a, const void *b)
+matrix_pairs_by_number(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
 
 /* The rows or the columns of the pairs, each once, in order; how many. */
 static int
-sides(const struct plot_matrix *m, int columns, int to[PLOT_PAIRS])
+matrix_pairs_sides(const struct plot_matrix *m, int columns, int to[PLOT_PAIRS])
 {
 	int n = 0, kept = 0;
 
 	for (int i = 0; i < m->pairs && i < PLOT_PAIRS; i++)
 		to[n++] = columns ? m->pair[i].column : m->pair[i].row;
-	qsort(to, (size_t)n, sizeof(*to), by_number);
+	qsort(to, (size_t)n, sizeof(*to), matrix_pairs_by_number);
 	for (int i = 0; i < n; i++)
 		if (i == 0 || to[i] != to[kept - 1])
 			to[kept++] = to[i];
@@ -91,7 +93,7 @@ sides(const struct plot_matrix *m, int columns, int to[PLOT_PAIRS])
  * leaves each as near as can be.
  */
 static void
-spread(double *at, int n, double gap, double end)
+matrix_pairs_spread(double *at, int n, double gap, double end)
 {
 	double up[PLOT_PAIRS];
 
@@ -118,11 +120,11 @@ matrix_leaders(struct page *p, const struct layout *l)
 	int class[PLOT_PAIRS];
 
 	for (int columns = 0; columns < 2; columns++) {
-		int n = sides(l->m, columns, class);
+		int n = matrix_pairs_sides(l->m, columns, class);
 
 		for (int i = 0; i < n; i++)
 			at[i] = (class[i] + .5) * l->side;
-		spread(at, n, l->size + 3, l->w);
+		matrix_pairs_spread(at, n, l->size + 3, l->w);
 		s.turn = columns ? 90 : 0;
 		for (int i = 0; i < n; i++) {
 			double true = (class[i] + .5) * l->side;

@@ -22,9 +22,9 @@ const struct ink ink_black = { .13, .13, .13 }, ink_grey = { .40, .40, .40 },
 /* Of Okabe and Ito's: bluish green and vermilion, the former darkened. */
 const struct ink ink_right = { 0, .51, .37 }, ink_wrong = { .835, .369, 0 };
 
-enum kind { PNG, SVG, PDF };
+enum page_kind { PNG, SVG, PDF };
 
-static const struct { const char *extension; enum kind kind; } kinds[] = {
+static const struct { const char *extension; enum page_kind kind; } kinds[] = {
 	{ ".png", PNG }, { ".svg", SVG }, { ".pdf", PDF }
 };
 
@@ -32,7 +32,7 @@ struct page {
 	struct font *font[2];		/* plain, bold */
 	double capital;			/* height of one in a font of size 1 */
 	cairo_font_options_t *options;
-	enum kind kind;
+	enum page_kind kind;
 	const char *path;
 	char *title;
 	cairo_surface_t *surface;
@@ -44,7 +44,7 @@ struct page {
 
 /* Its kind, or -1 after a message. */
 static int
-kind_of(const char *path)
+page_kind_of(const char *path)
 {
 	if (strcmp(path, "-") == 0)
 		return PNG;
@@ -58,7 +58,7 @@ kind_of(const char *path)
 int
 plot_ready(const char *path)
 {
-	return kind_of(path) < 0 ? -1 : 0;
+	return page_kind_of(path) < 0 ? -1 : 0;
 }
 
 void
@@ -69,7 +69,7 @@ plot_versions(FILE *f)
 
 /* The kerning and the widths of letters must not depend on the resolution. */
 static cairo_font_options_t *
-exact_options(void)
+page_exact_options(void)
 {
 	cairo_font_options_t *o = cairo_font_options_create();
 
@@ -80,7 +80,7 @@ exact_options(void)
 }
 
 static cairo_text_extents_t
-extents(struct page *p, const char *text, double size, int bold)
+page_extents(struct page *p, const char *text, double size, int bold)
 {
 	cairo_font_face_t *face = font_face(p->font[bold != 0], text);
 	cairo_matrix_t scaled, plain;
@@ -103,13 +103,13 @@ page_new(void)
 
 	p->font[0] = font_new(0);
 	p->font[1] = font_new(1);
-	p->options = exact_options();
-	p->capital = extents(p, "H", 100, 0).height / 100;
+	p->options = page_exact_options();
+	p->capital = page_extents(p, "H", 100, 0).height / 100;
 	return p;
 }
 
 static cairo_status_t
-collect(void *out, const unsigned char *data, unsigned n)
+page_collect(void *out, const unsigned char *data, unsigned n)
 {
 	buffer_add(out, data, n);
 	return CAIRO_STATUS_SUCCESS;
@@ -119,11 +119,11 @@ int
 page_size(struct page *p, double w, double h, const char *path,
     const char *title)
 {
-	int kind = kind_of(path);
+	int kind = page_kind_of(path);
 
 	if (kind < 0)
 		return -1;
-	p->kind = (enum kind)kind;
+	p->kind = (enum page_kind)kind;
 	p->path = path;
 	p->title = font_text(title != NULL ? title : "");
 	w = ceil(w);
@@ -136,13 +136,13 @@ page_size(struct page *p, double w, double h, const char *path,
 		    PAGE_SCALE);
 		break;
 	case SVG:
-		p->surface = cairo_svg_surface_create_for_stream(collect,
+		p->surface = cairo_svg_surface_create_for_stream(page_collect,
 		    &p->out, w, h);
 		cairo_svg_surface_set_document_unit(p->surface,
 		    CAIRO_SVG_UNIT_PX);
 		break;
 	case PDF:	/* its unit is the point, 1/72 inch */
-		p->surface = cairo_pdf_surface_create_for_stream(collect,
+		p->surface = cairo_pdf_surface_create_for_stream(page_collect,
 		    &p->out, w * .75, h * .75);
 		cairo_surface_set_device_scale(p->surface, .75, .75);
 		cairo_pdf_surface_set_metadata(p->surface,
@@ -164,7 +164,7 @@ page_size(struct page *p, double w, double h, const char *path,
 
 /* The pixels of ${p} as ours. */
 static struct image *
-take_pixels(struct page *p)
+page_take_pixels(struct page *p)
 {
 	int w = cairo_image_surface_get_width(p->surface);
 	int h = cairo_image_surface_get_height(p->surface);
@@ -186,7 +186,7 @@ take_pixels(struct page *p)
 }
 
 static int
-write_file(struct page *p)
+page_write_file(struct page *p)
 {
 	cairo_status_t status = cairo_status(p->c);
 	struct image *m;
@@ -207,7 +207,7 @@ write_file(struct page *p)
 			    p->said.data : "");
 		return commit_bytes(p->path, p->out.data, p->out.n);
 	}
-	m = take_pixels(p);
+	m = page_take_pixels(p);
 	bad = png_write(p->path, m);
 	image_free(m);
 	return bad;
@@ -219,7 +219,7 @@ page_done(struct page *p)
 	int bad = -1;
 
 	if (p->c != NULL) {
-		bad = write_file(p);
+		bad = page_write_file(p);
 		cairo_destroy(p->c);
 	}
 	if (p->surface != NULL)
@@ -246,7 +246,7 @@ double
 page_text_width(struct page *p, const char *text, double size, int bold)
 {
 	char *clean = font_text(text);
-	double w = extents(p, clean, size, bold).x_advance;
+	double w = page_extents(p, clean, size, bold).x_advance;
 
 	free(clean);
 	return w;
@@ -257,7 +257,7 @@ page_path_fit(struct page *p, const char *path, double size, double width)
 {
 	char *clean = font_text(path), *cut = NULL;
 
-	if (extents(p, clean, size, 0).x_advance <= width)
+	if (page_extents(p, clean, size, 0).x_advance <= width)
 		return clean;
 	for (const char *s = clean; *s != '\0';) {
 		const char *slash = strchr(s + 1, '/');
@@ -270,7 +270,7 @@ page_path_fit(struct page *p, const char *path, double size, double width)
 			while (((unsigned char)*s & 0xc0) == 0x80);
 		free(cut);
 		cut = xprintf("\xe2\x80\xa6%s", s);
-		if (extents(p, cut, size, 0).x_advance <= width)
+		if (page_extents(p, cut, size, 0).x_advance <= width)
 			break;
 	}
 	free(clean);
@@ -284,7 +284,7 @@ page_text_fit(struct page *p, const char *text, double size, int bold,
 	char *clean = font_text(text);
 	size_t n = strlen(clean);
 
-	if (extents(p, clean, size, bold).x_advance <= width)
+	if (page_extents(p, clean, size, bold).x_advance <= width)
 		return clean;
 	while (n > 0) {
 		char *cut;
@@ -295,7 +295,8 @@ page_text_fit(struct page *p, const char *text, double size, int bold,
 		while (n > 0 && clean[n - 1] == ' ')
 			n--;
 		cut = xprintf("%.*s\xe2\x80\xa6", (int)n, clean);
-		if (n == 0 || extents(p, cut, size, bold).x_advance <= width) {
+		if (n == 0 || page_extents(p, cut, size, bold).x_advance <=
+		    width) {
 			free(clean);
 			return cut;
 		}
@@ -310,7 +311,7 @@ page_text(struct page *p, double x, double y, const char *text,
 {
 	char *clean = font_text(text);
 	cairo_font_face_t *face = font_face(p->font[s->bold != 0], clean);
-	double w = extents(p, clean, s->size, s->bold).x_advance;
+	double w = page_extents(p, clean, s->size, s->bold).x_advance;
 
 	cairo_save(p->c);
 	cairo_translate(p->c, x, y);

@@ -9,7 +9,7 @@ enum { GAP = 14, MARK = 15, FRAMED = 6 };
 
 /* Right is a tick, wrong a cross, so that grey shows it too. */
 static void
-draw_mark(struct page *p, double x, double y, enum plot_mark mark)
+plot_sheet_draw_mark(struct page *p, double x, double y, enum plot_mark mark)
 {
 	struct ink ink = mark == PLOT_RIGHT ? ink_right : ink_wrong;
 
@@ -25,8 +25,8 @@ draw_mark(struct page *p, double x, double y, enum plot_mark mark)
 }
 
 static void
-draw_line(struct page *p, double x, double y, double w, const char *text,
-    int bold, struct ink ink)
+plot_sheet_draw_line(struct page *p, double x, double y, double w,
+    const char *text, int bold, struct ink ink)
 {
 	struct text_style s = { TEXT_SIZE, TEXT_LEFT, bold, 0, ink };
 	char *fit;
@@ -39,36 +39,37 @@ draw_line(struct page *p, double x, double y, double w, const char *text,
 }
 
 static double
-wide(const struct image *m)
+plot_sheet_wide(const struct image *m)
 {
 	return (double)m->w / PAGE_SCALE;
 }
 
 static double
-high(const struct image *m)
+plot_sheet_high(const struct image *m)
 {
 	return (double)m->h / PAGE_SCALE;
 }
 
 static void
-draw_clip(struct page *p, const struct plot_clip *c, double x, double y,
-    double w, double h)
+plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
+    double y, double w, double h)
 {
 	double left = c->mark != PLOT_UNMARKED ? MARK : 0, right = 0;
 
 	/* Smaller frames stand in the middle of their place. */
-	page_image(p, x + floor((w - wide(c->m)) / 2), y + floor((h -
-	    high(c->m)) / 2), c->m);
+	page_image(p, x + floor((w - plot_sheet_wide(c->m)) / 2), y + floor((h -
+	    plot_sheet_high(c->m)) / 2), c->m);
 	y += h + FRAMED + TEXT_SIZE / 2.;
 	if (c->mark != PLOT_UNMARKED)
-		draw_mark(p, x, y, c->mark);
+		plot_sheet_draw_mark(p, x, y, c->mark);
 	if (c->score != NULL) {
 		page_word(p, x + w, y, c->score, TEXT_RIGHT, ink_grey);
 		right = page_text_width(p, c->score, TEXT_SIZE, 0) + 6;
 	}
-	draw_line(p, x + left, y, w - left - right, c->caption, 1, ink_black);
+	plot_sheet_draw_line(p, x + left, y, w - left - right, c->caption, 1,
+	    ink_black);
 	y += PAGE_LINE - 1;
-	draw_line(p, x + left, y, w - left, c->note, 0, ink_black);
+	plot_sheet_draw_line(p, x + left, y, w - left, c->note, 0, ink_black);
 	if (c->note != NULL)
 		y += PAGE_LINE - 1;
 	if (c->path != NULL) {
@@ -92,8 +93,8 @@ plot_sheet(const struct plot_sheet *s, const char *path)
 		const struct plot_clip *c = &s->clip[i];
 		int need = 1 + (c->note != NULL) + (c->path != NULL);
 
-		w = fmax(w, ceil(wide(c->m)));
-		h = fmax(h, ceil(high(c->m)));
+		w = fmax(w, ceil(plot_sheet_wide(c->m)));
+		h = fmax(h, ceil(plot_sheet_high(c->m)));
 		lines = need > lines ? need : lines;
 	}
 	each = h + FRAMED + lines * (PAGE_LINE - 1) + GAP;
@@ -105,7 +106,8 @@ plot_sheet(const struct plot_sheet *s, const char *path)
 		return page_done(p);
 	page_head(p, ceil(width), s->title, s->note);
 	for (int i = 0; i < s->n; i++)
-		draw_clip(p, &s->clip[i], PAGE_MARGIN + i % columns * (w + GAP),
+		plot_sheet_draw_clip(p, &s->clip[i],
+		    PAGE_MARGIN + i % columns * (w + GAP),
 		    top + i / columns * each, w, h);
 	return page_done(p);
 }

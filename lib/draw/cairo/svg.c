@@ -11,7 +11,7 @@
  * again.  Here they are numbered from 0 within the file.
  */
 static void
-number_from_zero(struct buffer *svg)
+svg_number_from_zero(struct buffer *svg)
 {
 	static const char *const kinds[] = { "surface", "image" };
 	struct buffer to = { 0 };
@@ -51,7 +51,7 @@ number_from_zero(struct buffer *svg)
 }
 
 static void
-add_escaped(struct buffer *b, const char *text)
+svg_add_escaped(struct buffer *b, const char *text)
 {
 	for (; *text != '\0'; text++)
 		switch (*text) {
@@ -67,7 +67,7 @@ add_escaped(struct buffer *b, const char *text)
  * search or a screen reader: <title> and <desc> do.
  */
 static void
-describe(struct buffer *svg, const char *title, const char *said)
+svg_describe(struct buffer *svg, const char *title, const char *said)
 {
 	const char *tag = strstr(svg->data, "<svg");
 	const char *end = tag != NULL ? strchr(tag, '>') : NULL;
@@ -76,9 +76,9 @@ describe(struct buffer *svg, const char *title, const char *said)
 
 	buffer_add(&to, svg->data, head);
 	buffer_text(&to, "\n<title>");
-	add_escaped(&to, title);
+	svg_add_escaped(&to, title);
 	buffer_text(&to, "</title>\n<desc>\n");
-	add_escaped(&to, said);
+	svg_add_escaped(&to, said);
 	buffer_text(&to, "</desc>");
 	buffer_add(&to, svg->data + head, svg->n - head);
 	buffer_free(svg);
@@ -90,6 +90,6 @@ svg_finish(struct buffer *svg, const char *title, const char *said)
 {
 	if (svg->n == 0)
 		return;
-	number_from_zero(svg);
-	describe(svg, title, said);
+	svg_number_from_zero(svg);
+	svg_describe(svg, title, said);
 }

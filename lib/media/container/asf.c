@@ -12,10 +12,10 @@
 #define DATA_HEAD 50	/* bytes of the data object's header */
 
 /* Of each stream: its newest object. */
-struct object { int seen; uint32_t number; uint64_t size, got; };
+struct asf_object { int seen; uint32_t number; uint64_t size, got; };
 
 /* A packet, while it is read. */
-struct packet {
+struct asf_packet {
 	int64_t at, end;	/* the next field; and after its payloads */
 	int several;		/* payloads */
 	int property;		/* sizes of fields of payloads, 2 bits each */
@@ -29,7 +29,7 @@ static const uint8_t guid_index[16] = { 0x90, 0x08, 0x00, 0x33, 0xb1, 0xe5,
 	0xcf, 0x11, 0x89, 0xf4, 0x00, 0xa0, 0xc9, 0x03, 0x49, 0xcb };
 
 static int
-is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
+asf_is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
 {
 	for (int i = 0; i < 16; i++)
 		if (reader_byte(r, at + i) != guid[i])
@@ -39,7 +39,7 @@ is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
 
 /* A field of ${p} whose size is said by the two bits ${code}. */
 static uint64_t
-field(struct reader *r, struct packet *p, int code)
+asf_field(struct reader *r, struct asf_packet *p, int code)
 {
 	static const int bytes[4] = { 0, 1, 2, 4 };
 	int n = bytes[code & 3];
@@ -51,19 +51,19 @@ field(struct reader *r, struct packet *p, int code)
 
 /* One payload: is it what its stream goes on with? */
 static enum container_state
-check_payload(struct reader *r, struct packet *p, int length_code,
-    struct object *all)
+asf_check_payload(struct reader *r, struct asf_packet *p, int length_code,
+    struct asf_object *all)
 {
 	int64_t start = p->at;
 	int stream = reader_byte(r, p->at++);
-	struct object *o = &all[stream & 127];
-	uint32_t number = (uint32_t)field(r, p, p->property >> 4);
-	uint64_t offset = field(r, p, p->property >> 2);
-	uint64_t extra = field(r, p, p->property), n;
+	struct asf_object *o = &all[stream & 127];
+	uint32_t number = (uint32_t)asf_field(r, p, p->property >> 4);
+	uint64_t offset = asf_field(r, p, p->property >> 2);
+	uint64_t extra = asf_field(r, p, p->property), n;
 	uint64_t size = extra >= 8 ? reader_little(r, p->at, 4) : 0;
 
 	p->at += (int64_t)extra;
-	n = p->several ? field(r, p, length_code) :
+	n = p->several ? asf_field(r, p, length_code) :
 	    (uint64_t)(p->end - p->at > 0 ? p->end - p->at : 0);
 	if (p->at > p->end || n > (uint64_t)(p->end - p->at))
 		return reader_broken(r, start, "a payload goes beyond its "
@@ -76,7 +76,7 @@ check_payload(struct reader *r, struct packet *p, int length_code,
 			return reader_broken(r, start, "%llu of %llu bytes of "
 			    "a frame", (unsigned long long)o->got,
 			    (unsigned long long)o->size);
-		*o = (struct object){ 1, number, size, 0 };
+		*o = (struct asf_object){ 1, number, size, 0 };
 	} else if (!o->seen || o->number != number || o->got != offset) {
 		return reader_broken(r, start, "a frame lacks a part");
 	}
@@ -85,9 +85,10 @@ check_payload(struct reader *r, struct packet *p, int length_code,
 }
 
 static enum container_state
-check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
+asf_check_packet(struct reader *r, int64_t at, int64_t size,
+    struct asf_object *all)
 {
-	struct packet p = { .at = at };
+	struct asf_packet p = { .at = at };
 	int correction = reader_byte(r, at), flags, count = 1, lengths = 0;
 	enum container_state state = CONTAINER_WHOLE;
 	uint64_t length, padding;
@@ -98,9 +99,9 @@ check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
 	p.property = reader_byte(r, p.at++);
 	if (p.property < 0 || p.property >> 6 != 1)
 		return reader_broken(r, at, "no packet begins here");
-	length = field(r, &p, flags >> 5);
-	(void)field(r, &p, flags >> 1);			/* sequence */
-	padding = field(r, &p, flags >> 3);
+	length = asf_field(r, &p, flags >> 5);
+	(void)asf_field(r, &p, flags >> 1);			/* sequence */
+	padding = asf_field(r, &p, flags >> 3);
 	if (length == 0 || length > (uint64_t)size)
 		length = (uint64_t)size;
 	if (padding > length)
@@ -114,7 +115,7 @@ check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
 		lengths >>= 6;
 	}
 	while (count-- > 0 && state == CONTAINER_WHOLE)
-		state = check_payload(r, &p, lengths, all);
+		state = asf_check_payload(r, &p, lengths, all);
 	return state;
 }
 
@@ -124,9 +125,9 @@ check_packet(struct reader *r, int64_t at, int64_t size, struct object *all)
  * or the end of the file.
  */
 static enum container_state
-check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
+asf_check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
 {
-	struct object all[STREAMS] = { { 0 } };
+	struct asf_object all[STREAMS] = { { 0 } };
 	uint64_t length = reader_little(r, at + 16, 8);
 	int64_t end = length < (uint64_t)(r->size - at) ? at + (int64_t)length :
 	    r->size;
@@ -136,10 +137,10 @@ check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
 		end = r->size;
 	at += DATA_HEAD;
 	for (uint64_t i = 0; stated == 0 ? at < end &&
-	    !is_guid(r, at, guid_index) : i < stated; i++, at += size) {
+	    !asf_is_guid(r, at, guid_index) : i < stated; i++, at += size) {
 		if (size > r->size - at)
 			return reader_cut(r, at);
-		state = check_packet(r, at, size, all);
+		state = asf_check_packet(r, at, size, all);
 		if (state != CONTAINER_WHOLE)
 			return state;
 	}
@@ -161,7 +162,7 @@ asf_check(struct reader *r)
 		size = reader_little(r, at + 16, 8);
 		if (size < 24 || size > (uint64_t)(header - at))
 			return reader_broken(r, at, "no object begins here");
-		if (!is_guid(r, at, guid_properties))
+		if (!asf_is_guid(r, at, guid_properties))
 			continue;
 		packet = (int64_t)reader_little(r, at + 92, 4);
 		if (!(reader_little(r, at + 88, 4) & 1)) {	/* broadcast */
@@ -173,7 +174,7 @@ asf_check(struct reader *r)
 	}
 	if (file > (uint64_t)r->size)
 		return reader_cut(r, r->size);
-	if (packet == 0 || !is_guid(r, header, guid_data))
+	if (packet == 0 || !asf_is_guid(r, header, guid_data))
 		return CONTAINER_WHOLE;
-	return check_data(r, header, packet, packets);
+	return asf_check_data(r, header, packet, packets);
 }

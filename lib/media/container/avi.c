@@ -22,20 +22,20 @@ struct avi {
 };
 
 static int
-is_digit(int c)
+avi_is_digit(int c)
 {
 	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
 
 /* The stream of the chunk "01wb" or "ix01"; -1 if it is of none. */
 static int
-stream_of(uint32_t tag)
+avi_stream_of(uint32_t tag)
 {
 	int a = tag >> 24, b = tag >> 16 & 255, c = tag >> 8 & 255, d = tag & 255;
 
 	if (a == 'i' && b == 'x')
 		a = c, b = d, c = d = 'x';
-	if (!is_digit(a) || !is_digit(b) || c < ' ' || d < ' ')
+	if (!avi_is_digit(a) || !avi_is_digit(b) || c < ' ' || d < ' ')
 		return -1;
 	a = a <= '9' ? a - '0' : (a | 32) - 'a' + 10;
 	b = b <= '9' ? b - '0' : (b | 32) - 'a' + 10;
@@ -43,13 +43,13 @@ stream_of(uint32_t tag)
 }
 
 static int
-is_data(uint32_t tag)
+avi_is_data(uint32_t tag)
 {
-	return stream_of(tag) >= 0 && tag >> 16 != ('i' << 8 | 'x');
+	return avi_stream_of(tag) >= 0 && tag >> 16 != ('i' << 8 | 'x');
 }
 
 static enum container_state
-check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
+avi_check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 {
 	while (at + 8 <= end) {
 		uint32_t tag = (uint32_t)reader_big(r, at, 4);
@@ -61,15 +61,15 @@ check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 			at += 12;
 			continue;
 		}
-		if (stream_of(tag) < 0 && tag != JUNK && tag != IDX1)
+		if (avi_stream_of(tag) < 0 && tag != JUNK && tag != IDX1)
 			return reader_broken(r, at, "no chunk begins here");
 		if (n > r->size - at - 8)
 			return reader_cut(r, at);
 		if (n > end - at - 8)
 			return reader_broken(r, at, "a chunk goes beyond its "
 			    "list");
-		a->found += a->riffs == 1 && is_data(tag) &&
-		    stream_of(tag) == r->id;
+		a->found += a->riffs == 1 && avi_is_data(tag) &&
+		    avi_stream_of(tag) == r->id;
 		at += 8 + n + (n & 1);
 	}
 	return CONTAINER_WHOLE;
@@ -77,7 +77,7 @@ check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 
 /* Does the list "hdrl" at ${at} say that there is an index? */
 static int
-wants_index(struct reader *r, int64_t at)
+avi_wants_index(struct reader *r, int64_t at)
 {
 	return reader_big(r, at + 12, 4) == AVIH &&
 	    reader_little(r, at + 32, 4) & 0x10;
@@ -85,7 +85,7 @@ wants_index(struct reader *r, int64_t at)
 
 /* The chunks of a RIFF, "AVI " or "AVIX", up to ${end}. */
 static enum container_state
-check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
+avi_check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
 {
 	enum container_state state;
 
@@ -99,17 +99,17 @@ check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
 		if (n > r->size - at - 8)
 			return reader_cut(r, at);
 		if (tag == LIST && type == HDRL)
-			a->wants_index |= wants_index(r, at);
+			a->wants_index |= avi_wants_index(r, at);
 		if (tag == LIST && type == MOVI) {
-			state = check_movi(r, at + 12, at + 8 + n, a);
+			state = avi_check_movi(r, at + 12, at + 8 + n, a);
 			if (state != CONTAINER_WHOLE)
 				return state;
 		} else if (tag == IDX1 && a->riffs == 1) {
 			a->has_index = 1;
 			for (int64_t i = 0; i + 16 <= n; i += 16) {
 				tag = (uint32_t)reader_big(r, at + 8 + i, 4);
-				a->listed += is_data(tag) &&
-				    stream_of(tag) == r->id;
+				a->listed += avi_is_data(tag) &&
+				    avi_stream_of(tag) == r->id;
 			}
 		} else if (tag == 0) {
 			return reader_broken(r, at, "no chunk begins here");
@@ -133,7 +133,7 @@ avi_check(struct reader *r)
 			n = r->size - at - 8;
 		end = at + 8 + n > r->size ? r->size : at + 8 + n;
 		a.riffs++;
-		state = check_riff(r, at + 12, end, &a);
+		state = avi_check_riff(r, at + 12, end, &a);
 		if (state != CONTAINER_WHOLE)
 			return state;
 		if (at + 8 + n > r->size + 1)

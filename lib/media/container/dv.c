@@ -18,14 +18,14 @@ enum { HEADER, SUBCODE, VAUX, SOUND, VIDEO };
 /* Offsets in a frame of the bytes that give its layout; TOLD bytes suffice. */
 enum { DSF = 3, STYPE = 5 * BLOCK + 48 + 3, TOLD = 6 * BLOCK };
 
-struct layout { int sequences, channels; };
+struct dv_format { int sequences, channels; };
 
 /* Return the layout of a frame.  625-line frames have 12 sequences, others 10.
  * The signal type ${stype} gives the channels; an unknown type has one. */
-static struct layout
+static struct dv_format
 dv_layout(int dsf, int stype)
 {
-	struct layout l = { dsf & 0x80 ? 12 : 10, 1 };
+	struct dv_format l = { dsf & 0x80 ? 12 : 10, 1 };
 
 	if ((stype & 0x1f) == 0x04 || (stype & 0x1f) == 0x18)
 		l.channels = 2;
@@ -35,7 +35,7 @@ dv_layout(int dsf, int stype)
 }
 
 static int
-dv_blocks(struct layout l)
+dv_blocks(struct dv_format l)
 {
 	return l.channels * l.sequences * BLOCKS;
 }
@@ -47,7 +47,7 @@ dv_blocks(struct layout l)
  * only.
  */
 static int
-dv_is_block(struct layout l, int k, uint32_t id)
+dv_is_block(struct dv_format l, int k, uint32_t id)
 {
 	int sequence = k / BLOCKS % l.sequences;
 	int channel = k / BLOCKS / l.sequences, group, section, number;
@@ -71,7 +71,8 @@ dv_is_block(struct layout l, int k, uint32_t id)
 enum container_state
 dv_check(struct reader *r)
 {
-	struct layout l = dv_layout(reader_byte(r, DSF), reader_byte(r, STYPE));
+	struct dv_format l = dv_layout(reader_byte(r, DSF),
+	    reader_byte(r, STYPE));
 	int64_t frame = (int64_t)dv_blocks(l) * BLOCK;
 
 	for (int64_t at = 0; at + 3 <= r->size; at += BLOCK) {
@@ -88,7 +89,7 @@ dv_check(struct reader *r)
 int
 container_is_dv(const uint8_t *data, size_t n)
 {
-	struct layout l;
+	struct dv_format l;
 
 	if (n < TOLD)
 		return 0;

@@ -10,7 +10,7 @@ enum { SOUND = 8, VIDEO = 9, DATA = 18 };
 
 /* The size of the file as "onMetaData" of ${n} bytes at ${at} says; 0: not. */
 static int64_t
-stated_size(struct reader *r, int64_t at, int64_t n)
+flv_stated_size(struct reader *r, int64_t at, int64_t n)
 {
 	static const char name[] = "\0\010filesize";	/* then a double */
 	const int length = sizeof(name) - 1;
@@ -55,7 +55,7 @@ flv_check(struct reader *r)
 			    "which its size is %lld", (long long)n + 11,
 			    (long long)after);
 		if (type == DATA && first) {
-			stated = stated_size(r, at + 11, n);
+			stated = flv_stated_size(r, at + 11, n);
 			first = 0;
 		}
 		at += 11 + n + 4;

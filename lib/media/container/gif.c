@@ -9,13 +9,13 @@
 
 /* Bytes of a colour table announced by the flags ${f}. */
 static int
-colours(int f)
+gif_colours(int f)
 {
 	return f >= 0 && f & 0x80 ? 3 << ((f & 7) + 1) : 0;
 }
 
 /* The codes of an image, taken from its blocks bit by bit. */
-struct codes {
+struct gif_codes {
 	int64_t at;			/* the next byte of the block */
 	int left;			/* bytes of the block; 0: at its end */
 	uint32_t bits;
@@ -24,7 +24,7 @@ struct codes {
 
 /* The next code of ${width} bits; -1 at the end of the blocks. */
 static int
-next_code(struct reader *r, struct codes *c, int width)
+gif_next_code(struct reader *r, struct gif_codes *c, int width)
 {
 	int code;
 
@@ -53,16 +53,16 @@ next_code(struct reader *r, struct codes *c, int width)
  * that codes stand for are followed.
  */
 static int64_t
-count_pixels(struct reader *r, int64_t at, int size)
+gif_count_pixels(struct reader *r, int64_t at, int size)
 {
 	int64_t length[CODES], pixels = 0;
 	const int clear = 1 << size, end = clear + 1;
-	struct codes c = { .at = at };
+	struct gif_codes c = { .at = at };
 	int code, width = size + 1, next = end + 1, last = -1;
 
 	for (int i = 0; i < clear; i++)
 		length[i] = 1;
-	while ((code = next_code(r, &c, width)) >= 0 && code != end) {
+	while ((code = gif_next_code(r, &c, width)) >= 0 && code != end) {
 		if (code == clear) {
 			width = size + 1;
 			next = end + 1;
@@ -85,7 +85,7 @@ count_pixels(struct reader *r, int64_t at, int size)
 
 /* The byte after the sub-blocks that begin at ${at}. */
 static int64_t
-skip_blocks(struct reader *r, int64_t at)
+gif_skip_blocks(struct reader *r, int64_t at)
 {
 	int n;
 
@@ -96,19 +96,19 @@ skip_blocks(struct reader *r, int64_t at)
 
 /* Is the image at ${at}, whose blocks begin at ${data}, not what it says? */
 static int
-is_damaged(struct reader *r, int64_t at, int64_t data)
+gif_is_damaged(struct reader *r, int64_t at, int64_t data)
 {
 	int64_t w = (int64_t)reader_little(r, at + 5, 2);
 	int64_t h = (int64_t)reader_little(r, at + 7, 2);
 	int size = reader_byte(r, data - 1);
 
-	return size < 1 || size > 8 || count_pixels(r, data, size) != w * h;
+	return size < 1 || size > 8 || gif_count_pixels(r, data, size) != w * h;
 }
 
 enum container_state
 gif_check(struct reader *r)
 {
-	int64_t at = 13 + colours(reader_byte(r, 10)), start, data;
+	int64_t at = 13 + gif_colours(reader_byte(r, 10)), start, data;
 
 	for (;;) {
 		start = at;
@@ -116,15 +116,15 @@ gif_check(struct reader *r)
 		case 0x3b:		/* trailer */
 			return CONTAINER_WHOLE;
 		case 0x21:		/* extension: label */
-			at = skip_blocks(r, at + 2);
+			at = gif_skip_blocks(r, at + 2);
 			break;
 		case 0x2c:		/* image: place, colours, code size */
-			data = at + 11 + colours(reader_byte(r, at + 9));
-			at = skip_blocks(r, data);
+			data = at + 11 + gif_colours(reader_byte(r, at + 9));
+			at = gif_skip_blocks(r, data);
 			if (at == data + 1 && at <= r->size)
 				return reader_broken(r, start, "an image "
 				    "without pixels");
-			if (is_damaged(r, start, data))
+			if (gif_is_damaged(r, start, data))
 				return reader_broken(r, start, "an image with "
 				    "other pixels than it says");
 			break;
@@ -134,7 +134,7 @@ gif_check(struct reader *r)
 			    r->size)
 				return reader_broken(r, at, "no block begins "
 				    "here");
-			at += 13 + colours(reader_byte(r, at + 10));
+			at += 13 + gif_colours(reader_byte(r, at + 10));
 			break;
 		case 0:			/* some writers pad, with one */
 			if (reader_byte(r, at + 1) != 0) {

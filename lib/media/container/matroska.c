@@ -9,7 +9,7 @@
 enum { EBML = 0x1a45dfa3, SEGMENT = 0x18538067, CLUSTER = 0x1f43b675,
 	VOID = 0xec, CRC = 0xbf };
 
-struct element { uint32_t id; int64_t at, data, size; };
+struct matroska_element { uint32_t id; int64_t at, data, size; };
 
 /* What may stand in a segment, and in a cluster. */
 static const uint32_t in_segment[] = { 0x114d9b74, 0x1549a966, 0x1654ae6b,
@@ -18,7 +18,7 @@ static const uint32_t in_cluster[] = { 0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0,
 	0xaf, VOID, CRC, 0 };
 
 static int
-is_one_of(uint32_t id, const uint32_t *list)
+matroska_is_one_of(uint32_t id, const uint32_t *list)
 {
 	while (*list != 0)
 		if (*list++ == id)
@@ -28,7 +28,7 @@ is_one_of(uint32_t id, const uint32_t *list)
 
 /* Bytes of a number that begins with ${first}; more than 8 if none does. */
 static int
-number_bytes(int first)
+matroska_number_bytes(int first)
 {
 	int n = 1;
 
@@ -39,16 +39,16 @@ number_bytes(int first)
 
 /* Read the head of the element at ${at}; -1 if there is none. */
 static int
-read_head(struct reader *r, int64_t at, struct element *e)
+matroska_read_head(struct reader *r, int64_t at, struct matroska_element *e)
 {
-	int n = number_bytes(reader_byte(r, at)), k;
+	int n = matroska_number_bytes(reader_byte(r, at)), k;
 	uint64_t size;
 
 	e->at = at;
 	if (reader_byte(r, at) < 0 || n > 4)
 		return -1;
 	e->id = (uint32_t)reader_big(r, at, n);
-	k = number_bytes(reader_byte(r, at + n));
+	k = matroska_number_bytes(reader_byte(r, at + n));
 	if (reader_byte(r, at + n) < 0 || k > 8)
 		return -1;
 	size = reader_big(r, at + n, k) & ((UINT64_C(1) << 7 * k) - 1);
@@ -59,7 +59,7 @@ read_head(struct reader *r, int64_t at, struct element *e)
 
 /* Does ${e} begin with a checksum, and not that of what follows it? */
 static int
-is_changed(struct reader *r, const struct element *e)
+matroska_is_changed(struct reader *r, const struct matroska_element *e)
 {
 	if (e->size == UNKNOWN || e->size < 6 ||
 	    reader_big(r, e->data, 2) != (CRC << 8 | 0x84))
@@ -70,14 +70,14 @@ is_changed(struct reader *r, const struct element *e)
 
 /* One head: what to do with what lies there. */
 static enum container_state
-check_head(struct reader *r, int64_t at, int64_t end, struct element *e,
-    const uint32_t *list)
+matroska_check_head(struct reader *r, int64_t at, int64_t end,
+    struct matroska_element *e, const uint32_t *list)
 {
-	int head = read_head(r, at, e);
+	int head = matroska_read_head(r, at, e);
 
 	if (head != 0 && at + 12 > r->size)
 		return reader_cut(r, at);
-	if (head != 0 || !is_one_of(e->id, list))
+	if (head != 0 || !matroska_is_one_of(e->id, list))
 		return reader_broken(r, at, "no element begins here");
 	if (e->size == UNKNOWN)
 		return e->id == CLUSTER ? CONTAINER_WHOLE :
@@ -91,20 +91,21 @@ check_head(struct reader *r, int64_t at, int64_t end, struct element *e,
 
 /* The elements of a cluster; ${*at} becomes the end of one without a size. */
 static enum container_state
-check_cluster(struct reader *r, const struct element *c, int64_t end,
-    int64_t *at)
+matroska_check_cluster(struct reader *r, const struct matroska_element *c,
+    int64_t end, int64_t *at)
 {
 	enum container_state state;
-	struct element e;
+	struct matroska_element e;
 
 	*at = c->data;
 	if (c->size != UNKNOWN)
 		end = c->data + c->size;
 	for (; *at < end; *at = e.data + e.size) {
-		if (c->size == UNKNOWN && read_head(r, *at, &e) == 0 &&
-		    !is_one_of(e.id, in_cluster) && is_one_of(e.id, in_segment))
+		if (c->size == UNKNOWN && matroska_read_head(r, *at, &e) == 0 &&
+		    !matroska_is_one_of(e.id, in_cluster) &&
+		    matroska_is_one_of(e.id, in_segment))
 			break;
-		state = check_head(r, *at, end, &e, in_cluster);
+		state = matroska_check_head(r, *at, end, &e, in_cluster);
 		if (state != CONTAINER_WHOLE)
 			return state;
 	}
@@ -115,12 +116,13 @@ enum container_state
 matroska_check(struct reader *r)
 {
 	enum container_state state;
-	struct element e;
+	struct matroska_element e;
 	int64_t at, end = r->size;
 	int sized;
 
-	if (read_head(r, 0, &e) != 0 || e.id != EBML || e.size > r->size ||
-	    read_head(r, e.data + e.size, &e) != 0 || e.id != SEGMENT)
+	if (matroska_read_head(r, 0, &e) != 0 || e.id != EBML ||
+	    e.size > r->size || matroska_read_head(r, e.data + e.size, &e) !=
+	    0 || e.id != SEGMENT)
 		return CONTAINER_WHOLE;		/* not ours to judge */
 	sized = e.size != UNKNOWN;
 	if (sized) {
@@ -129,11 +131,11 @@ matroska_check(struct reader *r)
 		end = e.data + e.size;
 	}
 	for (at = e.data; at < end;) {
-		state = check_head(r, at, end, &e, in_segment);
-		if (state == CONTAINER_WHOLE && is_changed(r, &e))
+		state = matroska_check_head(r, at, end, &e, in_segment);
+		if (state == CONTAINER_WHOLE && matroska_is_changed(r, &e))
 			state = reader_broken(r, at, "the checksum is wrong");
 		if (state == CONTAINER_WHOLE && e.id == CLUSTER)
-			state = check_cluster(r, &e, end, &at);
+			state = matroska_check_cluster(r, &e, end, &at);
 		else if (state == CONTAINER_WHOLE)
 			at = e.data + e.size;
 		if (state != CONTAINER_WHOLE)

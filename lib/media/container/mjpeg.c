@@ -6,7 +6,7 @@ enum { SOF = 0xffc0, SOI = 0xffd8, EOI = 0xffd9, SOS = 0xffda,
 
 /* Does the marker begin a frame header, of which there is one? */
 static int
-is_size(int marker)
+mjpeg_is_size(int marker)
 {
 	return marker >= SOF && marker <= 0xffcf && marker != 0xffc4 &&
 	    marker != 0xffc8 && marker != 0xffcc;
@@ -14,7 +14,7 @@ is_size(int marker)
 
 /* After the coded data that begins at ${at}: the next marker but a restart. */
 static int64_t
-skip_coded(struct reader *r, int64_t at)
+mjpeg_skip_coded(struct reader *r, int64_t at)
 {
 	for (; at < r->size; at++) {
 		int next;
@@ -28,7 +28,7 @@ skip_coded(struct reader *r, int64_t at)
 	return at;
 }
 
-struct cursor {
+struct mjpeg_cursor {
 	int64_t at, start;	/* position; start of the current picture */
 	int inside, sized;	/* inside a picture; its frame header was
 				 * read */
@@ -38,7 +38,7 @@ struct cursor {
 
 /* Advance past the marker at ${c->at}. */
 static enum container_state
-mjpeg_step(struct reader *r, struct cursor *c)
+mjpeg_step(struct reader *r, struct mjpeg_cursor *c)
 {
 	int marker = (int)reader_big(r, c->at, 2);
 
@@ -56,7 +56,7 @@ mjpeg_step(struct reader *r, struct cursor *c)
 	} else if (marker == FILL && c->inside) {
 		c->at++;
 	} else if (c->inside && marker >= SOF && marker != SOI) {
-		if (is_size(marker)) {
+		if (mjpeg_is_size(marker)) {
 			if (c->sized++)
 				return reader_broken(r, c->at,
 				    "two frames in one");
@@ -66,7 +66,7 @@ mjpeg_step(struct reader *r, struct cursor *c)
 		if (c->at > r->size)
 			return reader_cut(r, c->start);
 		if (marker == SOS)
-			c->at = skip_coded(r, c->at);
+			c->at = mjpeg_skip_coded(r, c->at);
 	} else {
 		return reader_broken(r, c->at, "no %s begins here",
 		    c->inside ? "part of a frame" : "frame");
@@ -77,7 +77,7 @@ mjpeg_step(struct reader *r, struct cursor *c)
 enum container_state
 mjpeg_check(struct reader *r)
 {
-	struct cursor c = { 0 };
+	struct mjpeg_cursor c = { 0 };
 	enum container_state state;
 
 	while (c.at < r->size)
@@ -91,7 +91,7 @@ container_jpegs(int fd, int64_t size)
 {
 	struct container_report report;
 	struct reader r = { .fd = fd, .size = size, .report = &report };
-	struct cursor c = { 0 };
+	struct mjpeg_cursor c = { 0 };
 
 	uint64_t first;
 

@@ -27,7 +27,7 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
 
 #define MOST (1 << 24)		/* samples in a run; more are none */
 
-struct box { uint32_t type; int64_t at, data, end; };
+struct mov_box { uint32_t type; int64_t at, data, end; };
 
 /* Of the file, as far as it was followed. */
 struct mov {
@@ -43,11 +43,11 @@ struct mov {
 };
 
 /* What a track fragment says. */
-struct track { int ours; int64_t time; uint32_t duration, size; };
+struct mov_track { int ours; int64_t time; uint32_t duration, size; };
 
 /* ${a} + ${b}, which may come from anywhere, without overflow. */
 static int64_t
-sum(int64_t a, int64_t b)
+mov_sum(int64_t a, int64_t b)
 {
 	int64_t c;
 
@@ -57,7 +57,7 @@ sum(int64_t a, int64_t b)
 /* Read the head of the box at ${at}, which must end before ${end}; -1 if
  * none begins there, or if it is too large: then only its type is known. */
 static int
-read_box(struct reader *r, int64_t at, int64_t end, struct box *b)
+mov_read_box(struct reader *r, int64_t at, int64_t end, struct mov_box *b)
 {
 	uint64_t size = reader_big(r, at, 4);
 	int head = 8;
@@ -71,7 +71,7 @@ read_box(struct reader *r, int64_t at, int64_t end, struct box *b)
 		size = (uint64_t)(end - at);		/* up to the end */
 	}
 	b->data = at + head;
-	b->end = size > INT64_MAX ? INT64_MAX : sum(at, (int64_t)size);
+	b->end = size > INT64_MAX ? INT64_MAX : mov_sum(at, (int64_t)size);
 	for (int i = 0; i < 32; i += 8)			/* letters, or (c) */
 		if ((b->type >> i & 255) < ' ')
 			b->type = 0;
@@ -81,8 +81,8 @@ read_box(struct reader *r, int64_t at, int64_t end, struct box *b)
 
 /* 8.8.8: a run of samples. */
 static void
-read_run(struct reader *r, const struct box *b, struct mov *m,
-    struct track *t)
+mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
+    struct mov_track *t)
 {
 	uint64_t flags = reader_big(r, b->data, 4);
 	int64_t n = (int64_t)reader_big(r, b->data + 4, 4), time = 0;
@@ -113,7 +113,7 @@ read_run(struct reader *r, const struct box *b, struct mov *m,
 		return;
 	if (n > 0 && time > 0)
 		m->mean = time / n;
-	m->next = m->next >= 0 ? sum(m->next, time) : -1;
+	m->next = m->next >= 0 ? mov_sum(m->next, time) : -1;
 }
 
 /*
@@ -122,17 +122,17 @@ read_run(struct reader *r, const struct box *b, struct mov *m,
  * variable rate make time jump, and fragments of other tracks take numbers.
  */
 static enum container_state
-check_track(struct reader *r, const struct box *traf, struct mov *m)
+mov_check_track(struct reader *r, const struct mov_box *traf, struct mov *m)
 {
-	struct track t = { .time = -1, .duration = m->duration,
+	struct mov_track t = { .time = -1, .duration = m->duration,
 		.size = m->size };
-	struct box b;
+	struct mov_box b;
 
 	for (int64_t at = traf->data; at < traf->end; at = b.end) {
 		int64_t next;
 		uint64_t flags;
 
-		if (read_box(r, at, traf->end, &b) != 0)
+		if (mov_read_box(r, at, traf->end, &b) != 0)
 			return reader_broken(r, at, "no box begins here");
 		flags = reader_big(r, b.data, 4);
 		next = b.data + 4;
@@ -158,7 +158,7 @@ check_track(struct reader *r, const struct box *traf, struct mov *m)
 			if (t.ours)
 				m->next = t.time;
 		} else if (b.type == TRUN) {
-			read_run(r, &b, m, &t);
+			mov_read_run(r, &b, m, &t);
 		}
 	}
 	/* Without times, numbers must do. */
@@ -169,15 +169,15 @@ check_track(struct reader *r, const struct box *traf, struct mov *m)
 }
 
 static enum container_state
-check_fragment(struct reader *r, const struct box *moof, struct mov *m)
+mov_check_fragment(struct reader *r, const struct mov_box *moof, struct mov *m)
 {
 	enum container_state state = CONTAINER_WHOLE;
-	struct box b;
+	struct mov_box b;
 
 	m->bytes = 0;
 	m->jumped = 0;
 	for (int64_t at = moof->data; at < moof->end; at = b.end) {
-		if (read_box(r, at, moof->end, &b) != 0)
+		if (mov_read_box(r, at, moof->end, &b) != 0)
 			return reader_broken(r, at, "no box begins here");
 		if (b.type == MFHD) {
 			int64_t number = (int64_t)reader_big(r, b.data + 4, 4);
@@ -186,7 +186,7 @@ check_fragment(struct reader *r, const struct box *moof, struct mov *m)
 				m->jumped = number - m->number - 1;
 			m->number = number;
 		} else if (b.type == TRAF) {
-			state = check_track(r, &b, m);
+			state = mov_check_track(r, &b, m);
 		}
 		if (state != CONTAINER_WHOLE)
 			return state;
@@ -198,15 +198,15 @@ check_fragment(struct reader *r, const struct box *moof, struct mov *m)
 /* Defaults of our track: in ${within}, which is moov, there is mvex, and in
  * that trex. */
 static void
-read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
+mov_read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
     struct mov *m)
 {
-	struct box b;
+	struct mov_box b;
 
-	for (; at < end && read_box(r, at, end, &b) == 0; at = b.end)
+	for (; at < end && mov_read_box(r, at, end, &b) == 0; at = b.end)
 		if (within == MOOV && b.type == MVEX) {
 			m->fragments = 0;
-			read_defaults(r, b.data, b.end, MVEX, m);
+			mov_read_defaults(r, b.data, b.end, MVEX, m);
 		} else if (within == MVEX && b.type == TREX &&
 		    (int)reader_big(r, b.data + 4, 4) == r->id) {
 			m->duration = (uint32_t)reader_big(r, b.data + 12, 4);
@@ -219,22 +219,27 @@ read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
  * durations, and the number of samples.  ${at} is the offset of the box with
  * these durations.
  */
-struct times { int ours; uint64_t scale, duration, sum, samples; int64_t at; };
+struct mov_times {
+	int ours;
+	uint64_t scale, duration, sum, samples;
+	int64_t at;
+};
 
 /* 8.3.2, 8.4.2 and 8.6.1.2: read the boxes of ${in}, the track's box if
  * ${depth} is 0 or the box ${depth} levels below it. */
 static void
-read_times(struct reader *r, const struct box *in, int depth, struct times *t)
+mov_read_times(struct reader *r, const struct mov_box *in, int depth,
+    struct mov_times *t)
 {
 	const uint32_t within[] = { MDIA, MINF, STBL, 0 };
-	struct box b;
+	struct mov_box b;
 
 	for (int64_t at = in->data; at < in->end &&
-	    read_box(r, at, in->end, &b) == 0; at = b.end) {
+	    mov_read_box(r, at, in->end, &b) == 0; at = b.end) {
 		int wide = reader_byte(r, b.data) == 1 ? 8 : 4;
 
 		if (b.type == within[depth]) {
-			read_times(r, &b, depth + 1, t);
+			mov_read_times(r, &b, depth + 1, t);
 		} else if (b.type == TKHD) {
 			t->ours = (int)reader_big(r, b.data + 4 + 2 * wide,
 			    4) == r->id;
@@ -265,20 +270,20 @@ read_times(struct reader *r, const struct box *in, int depth, struct times *t)
  * Many sums are smaller, since the last sample may be displayed for any time.
  */
 static enum container_state
-check_times(struct reader *r, const struct box *moov)
+mov_check_times(struct reader *r, const struct mov_box *moov)
 {
-	struct box b;
+	struct mov_box b;
 
 	for (int64_t at = moov->data; at < moov->end &&
-	    read_box(r, at, moov->end, &b) == 0; at = b.end) {
-		struct times t = { 0 };
+	    mov_read_box(r, at, moov->end, &b) == 0; at = b.end) {
+		struct mov_times t = { 0 };
 		uint64_t more, mean;
 
 		if (b.type == MVEX)
 			return CONTAINER_WHOLE;
 		if (b.type != TRAK)
 			continue;
-		read_times(r, &b, 0, &t);
+		mov_read_times(r, &b, 0, &t);
 		if (!t.ours || t.scale == 0 || t.duration == 0 ||
 		    t.samples == 0 || t.sum <= t.duration)
 			continue;
@@ -295,31 +300,32 @@ check_times(struct reader *r, const struct box *moov)
 
 /* 8.16.3: an index of segments says how many bytes follow it. */
 static int
-ends_before(struct reader *r, const struct box *sidx)
+mov_ends_before(struct reader *r, const struct mov_box *sidx)
 {
 	int wide = reader_byte(r, sidx->data) == 0 ? 4 : 8;
 	int64_t at = sidx->data + 12 + wide, end;
 	int n;
 
-	end = sum(sidx->end, (int64_t)reader_big(r, at, wide));
+	end = mov_sum(sidx->end, (int64_t)reader_big(r, at, wide));
 	at += wide + 2;
 	n = (int)reader_big(r, at, 2);
 	for (at += 2; n-- > 0 && at + 12 <= sidx->end; at += 12)
-		end = sum(end, (int64_t)(reader_big(r, at, 4) & 0x7fffffff));
+		end = mov_sum(end, (int64_t)(reader_big(r, at, 4) &
+		    0x7fffffff));
 	return end > r->size;
 }
 
 /* 8.8.9: an index at the end says where fragments begin. */
 static enum container_state
-check_index(struct reader *r, const struct box *mfra)
+mov_check_index(struct reader *r, const struct mov_box *mfra)
 {
-	struct box b;
+	struct mov_box b;
 
 	for (int64_t at = mfra->data; at < mfra->end; at = b.end) {
 		int wide, bytes;
 		int64_t n;
 
-		if (read_box(r, at, mfra->end, &b) != 0)
+		if (mov_read_box(r, at, mfra->end, &b) != 0)
 			return reader_broken(r, at, "no box begins here");
 		if (b.type != TFRA)
 			continue;
@@ -346,10 +352,10 @@ mov_check(struct reader *r)
 {
 	struct mov m = { .next = -1, .fragments = -1 };
 	enum container_state state = CONTAINER_WHOLE;
-	struct box b;
+	struct mov_box b;
 
 	for (int64_t at = 0; at < r->size; at = b.end) {
-		if (read_box(r, at, r->size, &b) != 0) {
+		if (mov_read_box(r, at, r->size, &b) != 0) {
 			if (m.fragments < 0)
 				return CONTAINER_WHOLE;
 			return b.type != 0 && b.end > r->size ?
@@ -358,19 +364,19 @@ mov_check(struct reader *r)
 			    reader_broken(r, at, "no box begins here");
 		}
 		if (b.type == MOOV) {
-			read_defaults(r, b.data, b.end, MOOV, &m);
-			state = check_times(r, &b);
+			mov_read_defaults(r, b.data, b.end, MOOV, &m);
+			state = mov_check_times(r, &b);
 		} else if (b.type == MOOF)
-			state = check_fragment(r, &b, &m);
+			state = mov_check_fragment(r, &b, &m);
 		else if (b.type == MDAT && m.fragments > 0 && m.bytes > 0 &&
 		    m.bytes > b.end - b.data)
 			state = reader_broken(r, at, "a fragment of %lld bytes "
 			    "(wanted %lld)", (long long)(b.end - b.data),
 			    (long long)m.bytes);
-		else if (b.type == SIDX && ends_before(r, &b))
+		else if (b.type == SIDX && mov_ends_before(r, &b))
 			state = reader_cut(r, r->size);
 		else if (b.type == MFRA)
-			state = check_index(r, &b);
+			state = mov_check_index(r, &b);
 		if (state != CONTAINER_WHOLE)
 			return state;
 	}

@@ -9,7 +9,7 @@
 
 /* Bytes of a packet, of which 188 count; ${*lead} come before those. */
 static int
-packet_bytes(struct reader *r, int *lead)
+mpegts_packet_bytes(struct reader *r, int *lead)
 {
 	static const int kind[][2] = { { 188, 0 }, { 192, 4 }, { 204, 0 } };
 
@@ -29,14 +29,14 @@ packet_bytes(struct reader *r, int *lead)
  * Return 1 if time stamp ${a} is at or after ${b}.  Time stamps wrap at 2^33.
  */
 static int
-is_after(int64_t a, int64_t b)
+mpegts_is_after(int64_t a, int64_t b)
 {
 	return ((a - b) & 0x1ffffffff) < 0x100000000;
 }
 
 /* The time stamp of 33 bits at ${at}. */
 static int64_t
-time_stamp(struct reader *r, int64_t at)
+mpegts_time_stamp(struct reader *r, int64_t at)
 {
 	uint64_t v = reader_big(r, at, 5);
 
@@ -53,9 +53,10 @@ time_stamp(struct reader *r, int64_t at)
  * first frame, but decoded after it.  Lost packets never set time back.
  */
 static int
-read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
+mpegts_read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
 {
-	int64_t time = time_stamp(r, at + 9), *newest = &r->report->newest;
+	int64_t time = mpegts_time_stamp(r, at + 9),
+	    *newest = &r->report->newest;
 	int64_t decoded = time;
 	int appended, has = reader_byte(r, at + 7);
 
@@ -64,13 +65,13 @@ read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
 	if (!(has & 0x80))
 		return 0;
 	if (has & 0x40)
-		decoded = time_stamp(r, at + 14);
-	appended = *newest >= 0 && is_after(*newest, time) &&
-	    (is_key || is_after(*first, decoded));
+		decoded = mpegts_time_stamp(r, at + 14);
+	appended = *newest >= 0 && mpegts_is_after(*newest, time) &&
+	    (is_key || mpegts_is_after(*first, decoded));
 	if (*newest < 0 || appended) {
 		*first = decoded;
 		*newest = time;
-	} else if (is_after(time, *newest)) {
+	} else if (mpegts_is_after(time, *newest)) {
 		*newest = time;
 	}
 	return appended;
@@ -79,7 +80,7 @@ read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
 enum container_state
 mpegts_check(struct reader *r)
 {
-	int lead, n = packet_bytes(r, &lead), last = -1;
+	int lead, n = mpegts_packet_bytes(r, &lead), last = -1;
 	int64_t first = -1;
 	uint64_t last_head = 0;
 
@@ -98,7 +99,7 @@ mpegts_check(struct reader *r)
 		if ((int)(head >> 8 & 0x1fff) != r->id)
 			continue;
 		if (head & 0x400000 && has_data)
-			header = read_header(r, at + 4 + (has_field ? 1 +
+			header = mpegts_read_header(r, at + 4 + (has_field ? 1 +
 			    reader_byte(r, at + 4) : 0), field & 0x40, &first);
 		if (header < 0)
 			return reader_broken(r, at, "the header of a frame is "

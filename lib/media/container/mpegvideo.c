@@ -15,7 +15,7 @@ enum { FRAME = 0x100, GROUP = 0x1b8 };
  * before that; -1: none.
  */
 static int
-missing(const char seen[MOST], int broken_link)
+mpegvideo_missing(const char seen[MOST], int broken_link)
 {
 	int first = -1, i = 0;
 
@@ -34,7 +34,7 @@ missing(const char seen[MOST], int broken_link)
  * so; and some writers begin with 1.
  */
 static int
-least(const char seen[MOST], int first_group, int broken_link)
+mpegvideo_least_frames(const char seen[MOST], int first_group, int broken_link)
 {
 	int i = 0;
 
@@ -64,8 +64,9 @@ mpegvideo_check(struct reader *r)
 		}
 		at += (int64_t)i;
 		if (code == GROUP) {
-			if ((lost = missing(seen, least(seen, groups == 1,
-			    link))) >= 0)
+			if ((lost = mpegvideo_missing(seen,
+			    mpegvideo_least_frames(seen, groups == 1, link))) >=
+			    0)
 				return reader_broken(r, at - 4, "frame %d of "
 				    "the group before is missing", lost);
 			memset(seen, 0, sizeof(seen));
@@ -76,7 +77,8 @@ mpegvideo_check(struct reader *r)
 		}
 		code = ~0u;
 	}
-	lost = missing(seen, least(seen, groups == 1, link));
+	lost = mpegvideo_missing(seen, mpegvideo_least_frames(seen, groups == 1,
+	    link));
 	return lost >= 0 ? reader_broken(r, r->size, "frame %d of the last "
 	    "group is missing", lost) : CONTAINER_WHOLE;
 }

@@ -8,10 +8,10 @@
 #define FIRST 2			/* flags of a page: first and last of its */
 #define LAST 4			/* stream */
 
-struct stream { uint32_t serial, next; int open, has_data; };
+struct ogg_stream { uint32_t serial, next; int open, has_data; };
 
 static uint32_t
-checksum(struct reader *r, int64_t at, int64_t n)
+ogg_checksum(struct reader *r, int64_t at, int64_t n)
 {
 	static const int64_t field = 22;	/* counts as 0 */
 	uint32_t crc = reader_crc_high(r, at, field, 0);
@@ -21,22 +21,22 @@ checksum(struct reader *r, int64_t at, int64_t n)
 	return reader_crc_high(r, at + field + 4, n - field - 4, crc);
 }
 
-static struct stream *
-find(struct stream *s, int *n, uint32_t serial)
+static struct ogg_stream *
+ogg_find(struct ogg_stream *s, int *n, uint32_t serial)
 {
 	for (int i = 0; i < *n; i++)
 		if (s[i].serial == serial)
 			return &s[i];
 	if (*n == STREAMS)
 		return NULL;
-	s[*n] = (struct stream){ .serial = serial };
+	s[*n] = (struct ogg_stream){ .serial = serial };
 	return &s[(*n)++];
 }
 
 enum container_state
 ogg_check(struct reader *r)
 {
-	struct stream known[STREAMS], *s;
+	struct ogg_stream known[STREAMS], *s;
 	int64_t at = 0;
 	int n = 0, all = 0;
 
@@ -54,10 +54,11 @@ ogg_check(struct reader *r)
 			next += reader_byte(r, at + 27 + i);
 		if (next > r->size)
 			return reader_cut(r, at);
-		if (checksum(r, at, next - at) != reader_little(r, at + 22, 4))
+		if (ogg_checksum(r, at, next - at) != reader_little(r, at + 22,
+		    4))
 			return reader_broken(r, at, "the checksum of the page "
 			    "is wrong");
-		s = find(known, &n, (uint32_t)reader_little(r, at + 14, 4));
+		s = ogg_find(known, &n, (uint32_t)reader_little(r, at + 14, 4));
 		if (s != NULL) {
 			if (!(flags & FIRST) && number != s->next)
 				return reader_broken(r, at, "page %u of a "

@@ -9,7 +9,7 @@
 #include "media/container/reader.h"
 
 static int
-move(struct reader *r, int64_t at)
+reader_move(struct reader *r, int64_t at)
 {
 	if (at < 0 || at >= r->size)
 		return -1;
@@ -28,7 +28,7 @@ move(struct reader *r, int64_t at)
 int
 reader_byte(struct reader *r, int64_t at)
 {
-	return move(r, at) == 0 ? r->data[at - r->start] : -1;
+	return reader_move(r, at) == 0 ? r->data[at - r->start] : -1;
 }
 
 const uint8_t *
@@ -36,7 +36,7 @@ reader_bytes(struct reader *r, int64_t at, size_t *n)
 {
 	size_t there;
 
-	if (move(r, at) != 0)
+	if (reader_move(r, at) != 0)
 		return NULL;
 	there = (size_t)(r->start + r->n - at);
 	*n = *n < there ? *n : there;
@@ -96,7 +96,7 @@ reader_broken(struct reader *r, int64_t at, const char *fmt, ...)
 static uint32_t low[256], high[256];
 
 static void
-make_tables(void)
+reader_make_tables(void)
 {
 	for (uint32_t i = 0; i < 256; i++) {
 		uint32_t a = i, b = i << 24;
@@ -112,7 +112,7 @@ make_tables(void)
 
 /* Lowest bit first. */
 static uint32_t
-add_low(uint32_t crc, const uint8_t *p, size_t n)
+reader_add_low(uint32_t crc, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		crc = crc >> 8 ^ low[(crc ^ p[i]) & 255];
@@ -121,7 +121,7 @@ add_low(uint32_t crc, const uint8_t *p, size_t n)
 
 /* Highest bit first. */
 static uint32_t
-add_high(uint32_t crc, const uint8_t *p, size_t n)
+reader_add_high(uint32_t crc, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		crc = crc << 8 ^ high[crc >> 24 ^ p[i]];
@@ -130,7 +130,7 @@ add_high(uint32_t crc, const uint8_t *p, size_t n)
 
 /* Over ${n} bytes from ${at} on, or as many as there are. */
 static uint32_t
-checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc,
+reader_checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc,
     uint32_t (*add)(uint32_t crc, const uint8_t *p, size_t n))
 {
 	while (n > 0) {
@@ -149,13 +149,13 @@ checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc,
 uint32_t
 reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {
-	return ~checksum(r, at, n, ~crc, add_low);
+	return ~reader_checksum(r, at, n, ~crc, reader_add_low);
 }
 
 uint32_t
 reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {
-	return checksum(r, at, n, crc, add_high);
+	return reader_checksum(r, at, n, crc, reader_add_high);
 }
 
 /* ---- all of them ---- */
@@ -181,7 +181,7 @@ container_check(int fd, int64_t size, const char *format, int id,
 	struct reader r = { .fd = fd, .id = id, .size = size,
 		.report = report };
 
-	pthread_once(&once, make_tables);
+	pthread_once(&once, reader_make_tables);
 	*report = (struct container_report){ .state = CONTAINER_WHOLE,
 		.newest = -1 };
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

@@ -11,7 +11,7 @@
 
 /* Read the line at ${at}: its bytes with the newline, 0 if there is none. */
 static int
-read_line(struct reader *r, int64_t at, char line[LINE])
+y4m_read_line(struct reader *r, int64_t at, char line[LINE])
 {
 	for (int n = 0; n < LINE; n++) {
 		int c = reader_byte(r, at + n);
@@ -29,7 +29,7 @@ read_line(struct reader *r, int64_t at, char line[LINE])
 
 /* Bytes of a frame of ${w} by ${h} pixels and the chroma ${c}; 0: unknown. */
 static int64_t
-frame_bytes(int64_t w, int64_t h, const char *c)
+y4m_frame_bytes(int64_t w, int64_t h, const char *c)
 {
 	int64_t half = ((w + 1) / 2) * ((h + 1) / 2), pixels = w * h, n;
 	const char *deep = strstr(c, "p1");
@@ -57,7 +57,7 @@ y4m_check(struct reader *r)
 {
 	char line[LINE], *word, *rest, chroma[32] = "420";
 	int64_t w = 0, h = 0, size, at;
-	int n = read_line(r, 0, line);
+	int n = y4m_read_line(r, 0, line);
 
 	if (n == 0)
 		return reader_cut(r, 0);
@@ -71,10 +71,10 @@ y4m_check(struct reader *r)
 			strcpy(chroma, word + 1);
 	}
 	if (w < 1 || h < 1 || w > 65535 || h > 65535 ||
-	    (size = frame_bytes(w, h, chroma)) == 0)
+	    (size = y4m_frame_bytes(w, h, chroma)) == 0)
 		return CONTAINER_WHOLE;		/* not ours to judge */
 	for (at = n; at < r->size; at += n + size) {
-		n = read_line(r, at, line);
+		n = y4m_read_line(r, at, line);
 		if (n > 0 && (strncmp(line, "FRAME", 5) != 0 ||
 		    (line[5] != '\0' && line[5] != ' ')))
 			return reader_broken(r, at, "no frame begins here");

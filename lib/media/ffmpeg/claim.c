@@ -37,7 +37,7 @@
 #define LATE 0x40000000		/* ms: half the range of an FLV time stamp */
 
 static int
-is_format(const AVFormatContext *f, const char *name)
+claim_is_format(const AVFormatContext *f, const char *name)
 {
 	size_t n = strcspn(f->iformat->name, ",");
 
@@ -47,7 +47,7 @@ is_format(const AVFormatContext *f, const char *name)
 int64_t
 claim_index(const AVFormatContext *f, const AVStream *st)
 {
-	if (!is_format(f, "mov"))
+	if (!claim_is_format(f, "mov"))
 		return -1;
 	/* The index is not changed; the function lacks a const. */
 	return avformat_index_get_entries_count((AVStream *)st);
@@ -66,14 +66,14 @@ claim_has_times(const AVFormatContext *f, const AVStream *st)
 		"mpeg", "mxf", "ivf" };
 
 	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
-		if (is_format(f, timed[i]))
+		if (claim_is_format(f, timed[i]))
 			return 1;
-	return is_format(f, "mov") && st->nb_frames == 0;
+	return claim_is_format(f, "mov") && st->nb_frames == 0;
 }
 
 /* Matroska's tag for a single stream, "00:00:02.003000000"; 0: it has none. */
 static double
-own_duration(const AVStream *st)
+claim_own_duration(const AVStream *st)
 {
 	const AVDictionaryEntry *tag = av_dict_get(st->metadata, "DURATION",
 	    NULL, 0);
@@ -89,18 +89,18 @@ own_duration(const AVStream *st)
 void
 claim_read(struct ff_claim *c, const AVFormatContext *f, const AVStream *st)
 {
-	double tick = av_q2d(st->time_base), own = own_duration(st);
+	double tick = av_q2d(st->time_base), own = claim_own_duration(st);
 
 	*c = (struct ff_claim){ .ours_start = 1e30, .ours_end = -1e30,
 	    .shown_end = -1e30, .key_start = -1e30, .next_key = 1e30,
 	    .first_dts = AV_NOPTS_VALUE };
 	if (st->start_time != AV_NOPTS_VALUE)
 		c->start = (double)st->start_time * tick;
-	if (is_format(f, "avi")) {
+	if (claim_is_format(f, "avi")) {
 		c->seconds = st->nb_frames < UNKNOWN ?
 		    (double)st->nb_frames * tick : 0;
 		c->own = 1;
-	} else if (is_format(f, "ivf") && st->duration == UINT32_MAX) {
+	} else if (claim_is_format(f, "ivf") && st->duration == UINT32_MAX) {
 		c->seconds = 0;
 	} else if (f->duration_estimation_method != AVFMT_DURATION_FROM_STREAM) {
 		c->seconds = 0;
@@ -109,7 +109,8 @@ claim_read(struct ff_claim *c, const AVFormatContext *f, const AVStream *st)
 		c->own = 1;
 	} else if (st->duration != AV_NOPTS_VALUE) {
 		c->seconds = (double)st->duration * tick;
-	} else if (f->duration != AV_NOPTS_VALUE && !is_format(f, "mov")) {
+	} else if (f->duration != AV_NOPTS_VALUE &&
+	    !claim_is_format(f, "mov")) {
 		c->seconds = (double)f->duration / AV_TIME_BASE;
 	}
 	if (!(c->seconds > 0))
@@ -144,7 +145,7 @@ claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p)
 {
 	if (c->first_dts == AV_NOPTS_VALUE)
 		c->first_dts = p->dts;
-	if (!is_format(f, "flv") || c->first_dts < LATE)
+	if (!claim_is_format(f, "flv") || c->first_dts < LATE)
 		return;
 	p->pts = claim_unwrap(p->pts, c->first_dts);
 	p->dts = claim_unwrap(p->dts, c->first_dts);
@@ -187,7 +188,7 @@ claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 
 /* What may be missing at either end of ${frames} frames of ${seconds}. */
 static double
-some_frames(int64_t frames, double seconds)
+claim_some_frames(int64_t frames, double seconds)
 {
 	return frames > 0 ? FRAMES * seconds / (double)frames : 0;
 }
@@ -207,8 +208,8 @@ claim_short(const struct ff_claim *c, const AVFormatContext *f,
 	if (c->start < 0)
 		end -= c->start;
 	/* Streams that end together do so to within this. */
-	allowed = some_frames(frames, seconds);
-	if (!c->own && f->nb_streams > 1 && !is_format(f, "mov"))
+	allowed = claim_some_frames(frames, seconds);
+	if (!c->own && f->nb_streams > 1 && !claim_is_format(f, "mov"))
 		allowed = fmax(allowed, SECONDS);
 	else if (!c->own)
 		allowed = fmax(allowed, fmin(SHARE * c->seconds, SECONDS));
@@ -224,7 +225,7 @@ claim_hidden(const struct ff_claim *c, int64_t frames, double seconds)
 	 * H.264 decoder returns only the key frame. */
 	if (c->open)
 		return 0;
-	return hidden > some_frames(frames, seconds) ? hidden : 0;
+	return hidden > claim_some_frames(frames, seconds) ? hidden : 0;
 }
 
 double
@@ -237,5 +238,5 @@ claim_hidden_first(const struct ff_claim *c, int64_t frames, double seconds)
 	if (c->begins_with_key && (c->shown_start == c->key_start ||
 	    c->shown_start < c->next_key))
 		return 0;
-	return hidden > some_frames(frames, seconds) ? hidden : 0;
+	return hidden > claim_some_frames(frames, seconds) ? hidden : 0;
 }

@@ -8,7 +8,7 @@
 
 /* The numbers of the narrow range unless it is said, or implied, otherwise. */
 static int
-is_full(const AVFrame *f)
+ff_frame_is_full(const AVFrame *f)
 {
 	switch (f->format) {
 	case AV_PIX_FMT_YUVJ420P:
@@ -26,7 +26,7 @@ is_full(const AVFrame *f)
 }
 
 static int
-is_rgb(const AVFrame *f)
+ff_frame_is_rgb(const AVFrame *f)
 {
 	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
 
@@ -36,11 +36,11 @@ is_rgb(const AVFrame *f)
 
 /* ITU-T H.273, table 4. */
 static struct plane_colour
-colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
+ff_frame_colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
 {
-	int full = is_full(f);
+	int full = ff_frame_is_full(f);
 
-	if (is_rgb(f))		/* swscale has made it what JFIF wants */
+	if (ff_frame_is_rgb(f))		/* swscale has made it what JFIF wants */
 		return (struct plane_colour){ 0.299, 0.114, 1 };
 	switch (f->colorspace) {
 	case AVCOL_SPC_BT709:
@@ -72,10 +72,10 @@ colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
  * two matrices, and plane_to_jfif does the rest in one pass.
  */
 static int
-scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
-    int h, int format)
+ff_frame_scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f,
+    int w, int h, int format)
 {
-	int rgb = is_rgb(f), full = is_full(f) || rgb;
+	int rgb = ff_frame_is_rgb(f), full = ff_frame_is_full(f) || rgb;
 	int space = rgb || f->colorspace == AVCOL_SPC_UNSPECIFIED ?
 	    SWS_CS_ITU601 : (int)f->colorspace;
 	int shrinks = w <= f->width && h <= f->height;
@@ -110,13 +110,13 @@ scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f, int w,
 }
 
 static int
-is_turned(struct plane_turn t)
+ff_frame_is_turned(struct plane_turn t)
 {
 	return t.swap || t.mirror || t.flip;
 }
 
 static int
-is_420(const AVFrame *f)
+ff_frame_is_420(const AVFrame *f)
 {
 	return f->format == AV_PIX_FMT_YUV420P ||
 	    f->format == AV_PIX_FMT_YUVJ420P;
@@ -131,14 +131,15 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
     struct plane_turn turn, int w, int h)
 {
 	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
-	struct plane_colour colour = colour_of(p, path, f);
+	struct plane_colour colour = ff_frame_colour_of(p, path, f);
 	struct planes *now = &p->frame, *next;
 
 	p->frame = (struct planes){ f->width, f->height,
 	    { f->data[0], f->data[1], f->data[2] },
 	    { f->linesize[0], f->linesize[1], f->linesize[2] } };
-	if (f->width != stored_w || f->height != stored_h || !is_420(f)) {
-		if (scaler_set(&p->planes, path, f, stored_w, stored_h,
+	if (f->width != stored_w || f->height != stored_h ||
+	    !ff_frame_is_420(f)) {
+		if (ff_frame_scaler_set(&p->planes, path, f, stored_w, stored_h,
 		    AV_PIX_FMT_YUV420P) != 0)
 			return NULL;
 		now = plane_room(&p->scaled, stored_w, stored_h);
@@ -153,7 +154,7 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 		plane_to_jfif(next, now, colour);
 		now = next;
 	}
-	if (is_turned(turn)) {
+	if (ff_frame_is_turned(turn)) {
 		next = plane_room(&p->turned, w, h);
 		plane_turn(next, now, turn);
 		now = next;
@@ -169,8 +170,8 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 	uint8_t *to[4] = { NULL };
 	int stride[4] = { 3 * stored_w };
 
-	(void)colour_of(p, path, f);	/* for its warning */
-	if (scaler_set(&p->rgb, path, f, stored_w, stored_h,
+	(void)ff_frame_colour_of(p, path, f);	/* for its warning */
+	if (ff_frame_scaler_set(&p->rgb, path, f, stored_w, stored_h,
 	    AV_PIX_FMT_RGB24) != 0)
 		return NULL;
 	image_reshape(&p->pixels, stored_w, stored_h, 3);
@@ -178,7 +179,7 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 	if (sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize,
 	    0, f->height, to, stride) < 0)
 		return fail_null("%s: cannot scale", text_quote(path));
-	if (!is_turned(turn))
+	if (!ff_frame_is_turned(turn))
 		return &p->pixels;
 	image_reshape(&p->upright, w, h, 3);
 	plane_turn_bytes(p->upright.data, 3 * w, w, h, p->pixels.data,

@@ -18,7 +18,7 @@ ff_text(int code)
 
 /* Of a codec for sound or subtitles, which we do not decode? */
 static int
-is_foreign(void *context)
+ff_log_is_foreign(void *context)
 {
 	const AVCodecContext *c = context;
 
@@ -40,7 +40,7 @@ is_foreign(void *context)
  *   it leaves unset.
  */
 static int
-is_harmless(void *context, const char *fmt)
+ff_log_is_harmless(void *context, const char *fmt)
 {
 	const AVCodecContext *c = context;
 
@@ -56,12 +56,12 @@ is_harmless(void *context, const char *fmt)
 }
 
 static void
-hear(void *context, int level, const char *fmt, va_list ap)
+ff_log_callback(void *context, int level, const char *fmt, va_list ap)
 {
 	struct ff_log *l = listener;
 
-	if (l == NULL || level > AV_LOG_ERROR || is_foreign(context) ||
-	    is_harmless(context, fmt) ||
+	if (l == NULL || level > AV_LOG_ERROR || ff_log_is_foreign(context) ||
+	    ff_log_is_harmless(context, fmt) ||
 	    (l->open_group && text_starts(fmt, "mmco: unref short failure")))
 		return;
 	if (l->errors++ > 0)
@@ -71,9 +71,9 @@ hear(void *context, int level, const char *fmt, va_list ap)
 }
 
 static void
-install(void)
+ff_log_install(void)
 {
-	av_log_set_callback(hear);
+	av_log_set_callback(ff_log_callback);
 }
 
 void
@@ -81,6 +81,6 @@ ff_listen(struct ff_log *l)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, install);
+	pthread_once(&once, ff_log_install);
 	listener = l;
 }

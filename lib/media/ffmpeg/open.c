@@ -38,8 +38,8 @@ video_versions(FILE *f)
 
 /* A demuxer that would open another file is told that it may not. */
 static int
-refuse_open(AVFormatContext *f, AVIOContext **io, const char *url, int flags,
-    AVDictionary **options)
+video_refuse_open(AVFormatContext *f, AVIOContext **io, const char *url,
+    int flags, AVDictionary **options)
 {
 	(void)f, (void)io, (void)url, (void)flags, (void)options;
 	return AVERROR(EPERM);
@@ -50,7 +50,7 @@ refuse_open(AVFormatContext *f, AVIOContext **io, const char *url, int flags,
  * commonest of all is that of an mp4 file whose end is missing.
  */
 static int
-unreadable(const struct video *v, const char *what, int code)
+video_unreadable(const struct video *v, const char *what, int code)
 {
 	const char *why = v->log.first[0] != '\0' ? v->log.first : ff_text(code);
 
@@ -71,7 +71,7 @@ video_too_big(const struct video *v, int w, int h)
 
 /* Options that hold for every decoder, FFmpeg's own look ahead included. */
 static AVDictionary *
-decoder_options(const struct video *v)
+video_decoder_options(const struct video *v)
 {
 	AVDictionary *d = NULL;
 
@@ -82,7 +82,7 @@ decoder_options(const struct video *v)
 }
 
 static int
-open_container(struct video *v)
+video_open_container(struct video *v)
 {
 	const AVInputFormat *format = source_format(&v->source, v->path);
 	AVDictionary **options;
@@ -95,7 +95,7 @@ open_container(struct video *v)
 		return fail("%s: out of memory", Q(v->path));
 	v->format->pb = v->source.io;
 	v->format->flags |= AVFMT_FLAG_CUSTOM_IO;
-	v->format->io_open = refuse_open;
+	v->format->io_open = video_refuse_open;
 	v->format->error_recognition |= AV_EF_CRCCHECK;
 	snprintf(v->info.format, sizeof(v->info.format), "%.*s",
 	    (int)strcspn(format->name, ","), format->name);
@@ -105,7 +105,7 @@ open_container(struct video *v)
 	if (ff_starved(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
-		return unreadable(v, v->info.format, r);
+		return video_unreadable(v, v->info.format, r);
 	n = v->format->nb_streams;
 	for (unsigned i = 0; i < n; i++) {
 		const AVCodecParameters *p = v->format->streams[i]->codecpar;
@@ -116,7 +116,7 @@ open_container(struct video *v)
 	}
 	options = xcalloc(n, sizeof(*options));
 	for (unsigned i = 0; i < n; i++)
-		options[i] = decoder_options(v);
+		options[i] = video_decoder_options(v);
 	errno = 0;
 	r = avformat_find_stream_info(v->format, n > 0 ? options : NULL);
 	for (unsigned i = 0; i < n; i++)
@@ -125,13 +125,13 @@ open_container(struct video *v)
 	if (ff_starved(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
-		return unreadable(v, v->info.format, r);
+		return video_unreadable(v, v->info.format, r);
 	return 0;
 }
 
 /* No stream can be used: say what there is. */
 static int
-no_video(const struct video *v)
+video_none_found(const struct video *v)
 {
 	int sounds = 0, covers = 0;
 
@@ -148,7 +148,7 @@ no_video(const struct video *v)
 
 /* FFmpeg's idea of the best stream, cover pictures aside. */
 static int
-choose_stream(struct video *v)
+video_choose_stream(struct video *v)
 {
 	AVFormatContext *f = v->format;
 	int best = av_find_best_stream(f, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
@@ -160,7 +160,7 @@ choose_stream(struct video *v)
 			best = (int)i;
 	if (best < 0 ||
 	    f->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC)
-		return no_video(v);
+		return video_none_found(v);
 	v->stream = f->streams[best];
 	/* Where the index tells if the file is whole, only ours is read. */
 	if (claim_index(f, v->stream) > 0)
@@ -172,14 +172,14 @@ choose_stream(struct video *v)
 
 /* What the headers say of it; video.c looks at the packets too. */
 static int
-is_encrypted(const AVStream *st)
+video_is_encrypted(const AVStream *st)
 {
 	return ff_side_data(st, AV_PKT_DATA_ENCRYPTION_INIT_INFO) != NULL ||
 	    av_dict_get(st->metadata, "enc_key_id", NULL, 0) != NULL;
 }
 
 static int
-open_decoder(struct video *v)
+video_open_decoder(struct video *v)
 {
 	AVCodecParameters *p = v->stream->codecpar;
 	const AVCodec *codec = avcodec_find_decoder(p->codec_id);
@@ -187,7 +187,7 @@ open_decoder(struct video *v)
 	char tag[AV_FOURCC_MAX_STRING_SIZE];
 	int r;
 
-	if (is_encrypted(v->stream))
+	if (video_is_encrypted(v->stream))
 		return fail("%s: the video is encrypted", Q(v->path));
 	if (codec == NULL)
 		return fail("%s: this FFmpeg has no decoder for codec \"%s\"",
@@ -202,8 +202,8 @@ open_decoder(struct video *v)
 		return fail("%s: out of memory", Q(v->path));
 	v->decoder->pkt_timebase = v->stream->time_base;
 	v->decoder->err_recognition |= AV_EF_CRCCHECK;
-	options = decoder_options(v);
-	again = decoder_options(v);
+	options = video_decoder_options(v);
+	again = video_decoder_options(v);
 	errno = 0;
 	r = avcodec_open2(v->decoder, codec, &options);
 	if (r == 0 && shadow_begin(&v->shadow, v->format, v->decoder,
@@ -215,7 +215,7 @@ open_decoder(struct video *v)
 	    poc_begin(&v->poc, v->format, v->stream) != 0)
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
-		return unreadable(v, v->info.codec, r);
+		return video_unreadable(v, v->info.codec, r);
 	return 0;
 }
 
@@ -225,7 +225,7 @@ open_decoder(struct video *v)
  * The container's counts; where it has none, that of the first frame.
  */
 static void
-read_turn(struct video *v)
+video_read_turn(struct video *v)
 {
 	const int32_t *m = (const int32_t *)ff_side_data(v->stream,
 	    AV_PKT_DATA_DISPLAYMATRIX);
@@ -248,7 +248,7 @@ read_turn(struct video *v)
 
 /* As claimed, or as FFmpeg thinks. */
 static double
-likely(const struct video *v)
+video_likely(const struct video *v)
 {
 	const struct video_info *i = &v->info;
 	double seconds = i->claimed > 0 || v->format->duration ==
@@ -261,14 +261,14 @@ likely(const struct video *v)
 
 /* Some more, so that lists of frames seldom grow on the way. */
 static size_t
-expected(double n)
+video_expected_frames(double n)
 {
 	return n > 0 ? 16 + (size_t)(n < MOST_EXPECTED ? n * 1.02 :
 	    MOST_EXPECTED) : 0;
 }
 
 static void
-read_info(struct video *v)
+video_read_info(struct video *v)
 {
 	struct video_info *i = &v->info;
 	const AVStream *st = v->stream;
@@ -280,21 +280,21 @@ read_info(struct video *v)
 	i->rate[1] = (struct fraction){ guess.num, guess.den };
 	claim_read(&v->claim, v->format, st);
 	i->claimed = v->claim.seconds;
-	i->likely = likely(v);
-	i->expected = expected(i->likely);
+	i->likely = video_likely(v);
+	i->expected = video_expected_frames(i->likely);
 	v->cap = i->expected;
 	v->shown = xcalloc(v->cap, sizeof(*v->shown));
 }
 
 /* What only the first frame tells. */
 static void
-read_first(struct video *v)
+video_read_first(struct video *v)
 {
 	const AVFrame *f = v->ahead;
 	const char *pixels = av_get_pix_fmt_name(f->format);
 	struct video_info *i = &v->info;
 
-	read_turn(v);
+	video_read_turn(v);
 	v->first_w = f->width;
 	v->first_h = f->height;
 	i->width = i->turn.swap ? f->height : f->width;
@@ -333,10 +333,10 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 		fail("%s: out of memory", Q(path));
 		goto err;
 	}
-	if (open_container(v) != 0 || choose_stream(v) != 0 ||
-	    open_decoder(v) != 0)
+	if (video_open_container(v) != 0 || video_choose_stream(v) != 0 ||
+	    video_open_decoder(v) != 0)
 		goto err;
-	read_info(v);
+	video_read_info(v);
 	if ((r = video_look_ahead(v)) < 0)
 		goto err;
 	if (r == 0) {
@@ -344,7 +344,7 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 		    v->log.first[0] != '\0' ? ": " : "", v->log.first);
 		goto err;
 	}
-	read_first(v);
+	video_read_first(v);
 	ff_listen(NULL);
 	return v;
 err:

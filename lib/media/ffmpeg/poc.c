@@ -28,7 +28,7 @@ poc_begin(struct ff_poc *o, const AVFormatContext *f, const AVStream *st)
 }
 
 static int
-by_number(const void *a, const void *b)
+poc_by_number(const void *a, const void *b)
 {
 	const int *x = a, *y = b;
 
@@ -37,12 +37,12 @@ by_number(const void *a, const void *b)
 
 /* A group is complete: what lacks between its numbers? */
 static void
-end_group(struct ff_poc *o)
+poc_end_group(struct ff_poc *o)
 {
 	int least = 0;
 
 	if (o->n > 0)
-		qsort(o->number, o->n, sizeof(*o->number), by_number);
+		qsort(o->number, o->n, sizeof(*o->number), poc_by_number);
 	for (size_t i = 1; i < o->n; i++) {
 		int d = o->number[i] - o->number[i - 1];
 
@@ -78,7 +78,7 @@ poc_packet(struct ff_poc *o, const AVPacket *p)
 	    o->parser->picture_structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD)
 		o->unsure = 1;
 	if (o->parser->key_frame == 1 && o->parser->output_picture_number == 0)
-		end_group(o);
+		poc_end_group(o);
 	o->number = array_room(o->number, o->n, &o->cap, sizeof(*o->number));
 	o->number[o->n++] = o->parser->output_picture_number;
 	return 0;
@@ -87,7 +87,7 @@ poc_packet(struct ff_poc *o, const AVPacket *p)
 int64_t
 poc_end(struct ff_poc *o)
 {
-	end_group(o);
+	poc_end_group(o);
 	return o->unsure ? 0 : o->lost;
 }
 

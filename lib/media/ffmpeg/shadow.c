@@ -62,7 +62,7 @@ shadow_begin(struct ff_shadow *s, const AVFormatContext *f,
 /* Return the offset of the first start code in ${data} at or after ${at}, or
  * ${n} if there is none. */
 static size_t
-next_start(const uint8_t *data, size_t n, size_t at)
+shadow_next_start(const uint8_t *data, size_t n, size_t at)
 {
 	for (; at + 3 <= n; at++)
 		if (data[at] == 0 && data[at + 1] == 0 && data[at + 2] == 1)
@@ -76,15 +76,15 @@ next_start(const uint8_t *data, size_t n, size_t at)
  * the size.
  */
 static size_t
-add_tails(uint8_t *out, const uint8_t *in, size_t n)
+shadow_add_tails(uint8_t *out, const uint8_t *in, size_t n)
 {
-	size_t total = 0, at = next_start(in, n, 0);
+	size_t total = 0, at = shadow_next_start(in, n, 0);
 
 	if (out != NULL)
 		memcpy(out, in, at);
 	total += at;
 	while (at < n) {
-		size_t next = next_start(in, n, at + 3), end = next;
+		size_t next = shadow_next_start(in, n, at + 3), end = next;
 		int slice = at + 3 < n && (in[at + 3] >> 1 & 63) < 32;
 
 		while (next < n && end > at + 3 && in[end - 1] == 0)
@@ -114,20 +114,20 @@ shadow_packet(struct ff_shadow *s, const AVPacket *p)
 		(void)avcodec_send_packet(s->decoder, NULL);
 		return 0;
 	}
-	n = add_tails(NULL, p->data, (size_t)p->size);
+	n = shadow_add_tails(NULL, p->data, (size_t)p->size);
 	if (n > INT32_MAX - AV_INPUT_BUFFER_PADDING_SIZE ||
 	    av_new_packet(s->packet, (int)n) != 0)
 		return -1;
 	if (av_packet_copy_props(s->packet, p) < 0)
 		return -1;
-	add_tails(s->packet->data, p->data, (size_t)p->size);
+	shadow_add_tails(s->packet->data, p->data, (size_t)p->size);
 	(void)avcodec_send_packet(s->decoder, s->packet);
 	av_packet_unref(s->packet);
 	return 0;
 }
 
 static int
-is_equal(const AVFrame *a, const AVFrame *b)
+shadow_is_equal(const AVFrame *a, const AVFrame *b)
 {
 	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(a->format);
 
@@ -156,7 +156,7 @@ shadow_differs(struct ff_shadow *s, const AVFrame *f)
 	if (s->decoder == NULL)
 		return 0;
 	s->differs = avcodec_receive_frame(s->decoder, s->frame) != 0 ||
-	    !is_equal(f, s->frame);
+	    !shadow_is_equal(f, s->frame);
 	av_frame_unref(s->frame);
 	return s->differs && !before;
 }

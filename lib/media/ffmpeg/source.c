@@ -22,7 +22,7 @@ static const char *const allowed[] = {
 };
 
 static int
-read_some(void *opaque, uint8_t *to, int n)
+video_source_read_some(void *opaque, uint8_t *to, int n)
 {
 	struct ff_source *s = opaque;
 	ssize_t got;
@@ -41,7 +41,7 @@ read_some(void *opaque, uint8_t *to, int n)
 }
 
 static int64_t
-seek(void *opaque, int64_t to, int whence)
+video_source_seek(void *opaque, int64_t to, int whence)
 {
 	struct ff_source *s = opaque;
 
@@ -67,7 +67,8 @@ source_open(struct ff_source *s, int fd, int64_t size)
 	*s = (struct ff_source){ .fd = fd, .size = size };
 	if (buffer == NULL)
 		return -1;
-	s->io = avio_alloc_context(buffer, BUFFER, 0, s, read_some, NULL, seek);
+	s->io = avio_alloc_context(buffer, BUFFER, 0, s, video_source_read_some,
+	    NULL, video_source_seek);
 	if (s->io == NULL) {
 		av_free(buffer);
 		return -1;
@@ -86,7 +87,7 @@ source_close(struct ff_source *s)
 
 /* "mov,mp4,m4a" is the format whose first name is "mov". */
 static int
-is_allowed(const char *name)
+video_source_is_allowed(const char *name)
 {
 	size_t n = strcspn(name, ",");
 
@@ -102,7 +103,7 @@ is_allowed(const char *name)
  * byte, or NULL after a message.
  */
 static const AVInputFormat *
-source_jpegs(struct ff_source *s, const char *path)
+video_source_jpegs(struct ff_source *s, const char *path)
 {
 	int n = container_jpegs(s->fd, s->size);
 
@@ -129,13 +130,14 @@ source_format(struct ff_source *s, const char *path)
 		return NULL;
 	}
 	if (score < 0 || format == NULL ||
-	    (score <= AVPROBE_SCORE_RETRY && !is_allowed(format->name)))
+	    (score <= AVPROBE_SCORE_RETRY &&
+	    !video_source_is_allowed(format->name)))
 		return fail_null("%s: not a video file: no known container "
 		    "begins like this", text_quote(path));
 	if (strcmp(format->name, "jpeg_pipe") == 0 ||
 	    strcmp(format->name, "mjpeg") == 0)
-		return source_jpegs(s, path);
-	if (!is_allowed(format->name))
+		return video_source_jpegs(s, path);
+	if (!video_source_is_allowed(format->name))
 		return fail_null("%s: not a video file but %s (%s)",
 		    text_quote(path), format->name,
 		    format->long_name ? format->long_name : "?");

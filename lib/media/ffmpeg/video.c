@@ -21,7 +21,7 @@
 
 /* One place is counted once, however many signs it shows. */
 static void
-hurt(struct video *v, const char *what)
+video_mark_damaged(struct video *v, const char *what)
 {
 	if (v->account.message[0] == '\0')
 		snprintf(v->account.message, sizeof(v->account.message), "%s",
@@ -32,7 +32,7 @@ hurt(struct video *v, const char *what)
 
 /* Has FFmpeg complained since this was last asked? */
 static int
-complained(struct video *v)
+video_has_new_errors(struct video *v)
 {
 	int64_t before = v->heard;
 
@@ -45,7 +45,7 @@ complained(struct video *v)
 
 /* Something is on from ${time} to ${until}, ticks from the first frame's. */
 static void
-mark(struct video *v, int64_t time, int64_t until)
+video_mark_shown(struct video *v, int64_t time, int64_t until)
 {
 	v->shown = array_room(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
 	v->shown[v->nshown++] = (struct video_frame){ time, until };
@@ -53,14 +53,14 @@ mark(struct video *v, int64_t time, int64_t until)
 
 /* Record the time of an empty packet ${p}, which repeats the previous frame. */
 static void
-mark_packet(struct video *v, const AVPacket *p)
+video_mark_packet(struct video *v, const AVPacket *p)
 {
 	int64_t t = 0;
 
 	if (v->started && claim_is_time(p->pts, v->stream) &&
 	    !__builtin_sub_overflow(p->pts, v->origin, &t) && t > 0 &&
 	    t < FAR)
-		mark(v, t, t);
+		video_mark_shown(v, t, t);
 }
 
 /*
@@ -68,7 +68,7 @@ mark_packet(struct video *v, const AVPacket *p)
  * headers in the middle, and the decoder refuses the comment header.
  */
 static int
-is_comment(const struct video *v, const AVPacket *p)
+video_is_comment(const struct video *v, const AVPacket *p)
 {
 	return v->stream->codecpar->codec_id == AV_CODEC_ID_THEORA &&
 	    p->size > 0 && p->data[0] == 0x81;
@@ -80,7 +80,7 @@ is_comment(const struct video *v, const AVPacket *p)
  * count the frames whose DIF blocks are in their place, and the others.
  */
 static void
-dv_packet(struct video *v, AVPacket *p)
+video_dv_packet(struct video *v, AVPacket *p)
 {
 	if (v->stream->codecpar->codec_id != AV_CODEC_ID_DVVIDEO)
 		return;
@@ -101,7 +101,7 @@ dv_packet(struct video *v, AVPacket *p)
  * frame that is shown on; to a decoder it would mean the end.
  */
 static int
-read_packet(struct video *v, AVPacket *p)
+video_read_packet(struct video *v, AVPacket *p)
 {
 	for (int tries = 0;; tries++) {
 		const AVStream *st;
@@ -118,7 +118,7 @@ read_packet(struct video *v, AVPacket *p)
 		if (r == AVERROR(EAGAIN) && tries < RETRIES)
 			continue;
 		if (r < 0) {
-			if (complained(v) || r != AVERROR_EOF)
+			if (video_has_new_errors(v) || r != AVERROR_EOF)
 				v->claim.ended_badly = 1;
 			return 0;
 		}
@@ -127,16 +127,17 @@ read_packet(struct video *v, AVPacket *p)
 		if (ours) {
 			claim_mend(&v->claim, v->format, p);
 			claim_packet(&v->claim, st, p);
-			dv_packet(v, p);
+			video_dv_packet(v, p);
 		}
-		/* Of an incomplete packet next_packet has more to say. */
-		if (complained(v) && !(p->flags & AV_PKT_FLAG_CORRUPT))
-			hurt(v, "error in the container");
+		/* Of an incomplete packet video_next_packet has more to say. */
+		if (video_has_new_errors(v) &&
+		    !(p->flags & AV_PKT_FLAG_CORRUPT))
+			video_mark_damaged(v, "error in the container");
 		if (ours && p->size <= FF_NOT_CODED &&
 		    (p->size == 0 || st->codecpar->codec_id ==
 		    AV_CODEC_ID_MPEG4))
-			mark_packet(v, p);
-		if (ours && p->size > 0 && !is_comment(v, p))
+			video_mark_packet(v, p);
+		if (ours && p->size > 0 && !video_is_comment(v, p))
 			return poc_packet(&v->poc, p) == 0 ? 1 :
 			    fail("%s: out of memory", Q(v->path));
 		av_packet_unref(p);
@@ -144,13 +145,13 @@ read_packet(struct video *v, AVPacket *p)
 }
 
 /*
- * Read the next packet to decode; results as read_packet.  Decode an incomplete
+ * Read the next packet to decode; results as video_read_packet.  Decode an incomplete
  * packet only if more packets follow: the last one is where the file was cut.
- * count_flagged decides whether a packet is damaged that only FFmpeg's flag
+ * video_count_flagged decides whether a packet is damaged that only FFmpeg's flag
  * marks.
  */
 static int
-next_packet(struct video *v)
+video_next_packet(struct video *v)
 {
 	int r;
 
@@ -159,14 +160,14 @@ next_packet(struct video *v)
 	av_packet_unref(v->packet);
 	if (v->next->size > 0)
 		av_packet_move_ref(v->packet, v->next);
-	else if ((r = read_packet(v, v->packet)) != 1)
+	else if ((r = video_read_packet(v, v->packet)) != 1)
 		return r;
 	if (av_packet_get_side_data(v->packet, AV_PKT_DATA_ENCRYPTION_INFO,
 	    NULL) != NULL)
 		return fail("%s: the video is encrypted", Q(v->path));
 	if (!(v->packet->flags & AV_PKT_FLAG_CORRUPT))
 		return 1;
-	if ((r = read_packet(v, v->next)) < 0)
+	if ((r = video_read_packet(v, v->next)) < 0)
 		return -1;
 	if (r == 0) {
 		v->claim.cut = 1;
@@ -183,7 +184,7 @@ next_packet(struct video *v)
 /* Discard messages of the second decoder: they concern bytes that are not in
  * the file. */
 static int
-shadow_feed(struct video *v)
+video_shadow_feed(struct video *v)
 {
 	int r;
 
@@ -194,7 +195,7 @@ shadow_feed(struct video *v)
 }
 
 static int
-is_cut_off(struct video *v, const AVFrame *f)
+video_is_cut_off(struct video *v, const AVFrame *f)
 {
 	int r;
 
@@ -206,9 +207,9 @@ is_cut_off(struct video *v, const AVFrame *f)
 
 /* Give the decoder a packet, or tell it that there are no more. */
 static int
-feed(struct video *v)
+video_feed(struct video *v)
 {
-	int r = next_packet(v);
+	int r = video_next_packet(v);
 
 	if (r < 0)
 		return -1;
@@ -222,20 +223,20 @@ feed(struct video *v)
 	v->log.open_group = v->claim.open;
 	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
-	if (ff_starved(r) || shadow_feed(v) != 0)
+	if (ff_starved(r) || video_shadow_feed(v) != 0)
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0 && r != AVERROR_EOF && !v->leading) {
 		v->account.refused++;
-		hurt(v, ff_text(r));
+		video_mark_damaged(v, ff_text(r));
 	}
-	if (complained(v) && !v->leading)
-		hurt(v, "error in the decoder");
+	if (video_has_new_errors(v) && !v->leading)
+		video_mark_damaged(v, "error in the decoder");
 	return 0;
 }
 
 /* Decode a frame into ${f}: 1, 0 at the end, -1 after a message. */
 static int
-decode(struct video *v, AVFrame *f)
+video_decode(struct video *v, AVFrame *f)
 {
 	for (int errors = 0; errors < RETRIES;) {
 		int r, bad;
@@ -247,26 +248,27 @@ decode(struct video *v, AVFrame *f)
 
 		if (ff_starved(r))
 			return fail("%s: out of memory", Q(v->path));
-		if (complained(v) && !v->leading)
-			hurt(v, "error in the decoder");
+		if (video_has_new_errors(v) && !v->leading)
+			video_mark_damaged(v, "error in the decoder");
 		if (bad && !v->leading) {
 			v->account.frames_corrupt++;
-			hurt(v, "damaged frame");
+			video_mark_damaged(v, "damaged frame");
 		}
-		if (r == 0 && is_cut_off(v, f))
-			hurt(v, "the data of a frame end too early");
+		if (r == 0 && video_is_cut_off(v, f))
+			video_mark_damaged(v,
+			    "the data of a frame end too early");
 		if (r == 0)
 			return 1;
 		if (r == AVERROR_EOF)
 			return 0;
 		if (r != AVERROR(EAGAIN) && !v->leading) {
 			v->account.refused++;
-			hurt(v, ff_text(r));
+			video_mark_damaged(v, ff_text(r));
 		}
 		if (v->draining) {
 			v->hurt = 0;
 			errors++;
-		} else if (feed(v) != 0) {
+		} else if (video_feed(v) != 0) {
 			return -1;
 		}
 	}
@@ -275,7 +277,7 @@ decode(struct video *v, AVFrame *f)
 
 /* Record the file's time at the end of the newest frame. */
 static void
-mark_end(struct video *v)
+video_mark_end(struct video *v)
 {
 	v->claim.shown_end = fmax(v->claim.shown_end, ((double)v->origin +
 	    (double)v->until) * av_q2d(v->stream->time_base));
@@ -288,7 +290,7 @@ mark_end(struct video *v)
  * out of order.
  */
 static int
-begins_anew(const struct video *v, const AVFrame *f, int64_t t)
+video_restarts(const struct video *v, const AVFrame *f, int64_t t)
 {
 	int64_t frame = v->until - v->time;
 
@@ -307,7 +309,7 @@ begins_anew(const struct video *v, const AVFrame *f, int64_t t)
  * - else the frame has the time that the file states.
  */
 static void
-set_time(struct video *v, const AVFrame *f)
+video_set_time(struct video *v, const AVFrame *f)
 {
 	int64_t at = f->best_effort_timestamp, t = 0;
 	int64_t length = ff_duration(f), last = v->time;
@@ -327,9 +329,9 @@ set_time(struct video *v, const AVFrame *f)
 		t = last;
 	} else if (at != AV_NOPTS_VALUE && t > last) {
 		v->time = t;
-	} else if (at != AV_NOPTS_VALUE && begins_anew(v, f, t)) {
+	} else if (at != AV_NOPTS_VALUE && video_restarts(v, f, t)) {
 		v->account.times_mended++;
-		mark_end(v);
+		video_mark_end(v);
 		v->origin = at - v->until;
 		v->time = v->first = t = v->until;
 	} else {
@@ -346,26 +348,26 @@ set_time(struct video *v, const AVFrame *f)
 		    v->info.rate[0].num, v->info.rate[0].den })) / tick);
 	v->until = v->time + (length > 0 ? length : 1);
 	v->started = 1;
-	mark(v, v->time, v->until);
+	video_mark_shown(v, v->time, v->until);
 }
 
 int
 video_look_ahead(struct video *v)
 {
-	int r = decode(v, v->ahead);
+	int r = video_decode(v, v->ahead);
 
 	v->have_ahead = r == 1;
 	if (r != 1)
 		return r;
 	if (video_too_big(v, v->ahead->width, v->ahead->height))
 		return -1;
-	set_time(v, v->ahead);
+	video_set_time(v, v->ahead);
 	return 1;
 }
 
 /* A place that no packet and no frame showed. */
 static void __attribute__((format(printf, 2, 3)))
-add_damage(struct video *v, const char *fmt, ...)
+video_add_damage(struct video *v, const char *fmt, ...)
 {
 	char text[sizeof(v->account.message)];
 	va_list ap;
@@ -375,13 +377,13 @@ add_damage(struct video *v, const char *fmt, ...)
 	va_end(ap);
 	v->hurt = 0;
 	v->log.first[0] = '\0';
-	hurt(v, text);
+	video_mark_damaged(v, text);
 }
 
 /* Count gaps in the times.  They are not damage: no container requires a
  * constant frame rate, and encoders drop frames. */
 static void
-find_gaps(struct video *v)
+video_find_gaps(struct video *v)
 {
 	struct video_account *a = &v->account;
 	double tick = av_q2d(v->stream->time_base);
@@ -403,13 +405,13 @@ find_gaps(struct video *v)
  * packet numbers restart, so FFmpeg flags a packet at each join.
  */
 static void
-count_flagged(struct video *v, int64_t appended)
+video_count_flagged(struct video *v, int64_t appended)
 {
 	if (appended > v->flagged_only)
 		appended = v->flagged_only;
 	v->account.packets_corrupt -= appended;
 	for (int64_t i = appended; i < v->flagged_only; i++)
-		add_damage(v, "incomplete packet");
+		video_add_damage(v, "incomplete packet");
 }
 
 /*
@@ -418,7 +420,7 @@ count_flagged(struct video *v, int64_t appended)
  * field of a frame may have a time stamp of its own.
  */
 static void
-find_unshown(struct video *v, int64_t newest)
+video_find_unshown(struct video *v, int64_t newest)
 {
 	int64_t last = 0, d;
 
@@ -428,12 +430,13 @@ find_unshown(struct video *v, int64_t newest)
 	    (uint64_t)last) & 0x1ffffffff);
 	if (newest >= 0 && v->nshown > 1 && d < 0x100000000 &&
 	    d > last / (int64_t)(v->nshown - 1) * 3 / 4)
-		add_damage(v, "no frame for the last %.3f s", (double)d / 90e3);
+		video_add_damage(v, "no frame for the last %.3f s",
+		    (double)d / 90e3);
 }
 
 /* All frames are through: what is to be said of the file? */
 static void
-conclude(struct video *v)
+video_conclude(struct video *v)
 {
 	struct video_account *a = &v->account;
 	struct container_report report;
@@ -446,30 +449,30 @@ conclude(struct video *v)
 		v->claim.cut = 1;
 		snprintf(a->cut, sizeof(a->cut), "%s", report.text);
 	} else if (report.state == CONTAINER_BROKEN) {
-		add_damage(v, "%s", report.text);
+		video_add_damage(v, "%s", report.text);
 	}
-	count_flagged(v, report.appended);
-	find_gaps(v);
-	find_unshown(v, report.newest);
+	video_count_flagged(v, report.appended);
+	video_find_gaps(v);
+	video_find_unshown(v, report.newest);
 	if ((lost = poc_end(&v->poc)) > 0)
-		add_damage(v, "%lld frames are missing by their order",
+		video_add_damage(v, "%lld frames are missing by their order",
 		    (long long)lost);
 	/* If no frame's blocks are numbered correctly, blame the writer and
 	 * report no damage. */
 	for (int64_t i = 0; v->dv_whole > 0 && i < v->dv_broken; i++)
-		add_damage(v, "a DV frame with misplaced DIF blocks");
+		video_add_damage(v, "a DV frame with misplaced DIF blocks");
 	v->claim.complete = report.complete;
-	mark_end(v);
+	video_mark_end(v);
 	a->packets = v->claim.packets;
 	a->listed = claim_index(v->format, v->stream);
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
 	hidden = claim_hidden(&v->claim, a->frames, a->decoded);
 	if (hidden > 0 && !a->truncated)
-		add_damage(v, "no frame for the last %.2f s", hidden);
+		video_add_damage(v, "no frame for the last %.2f s", hidden);
 	hidden = claim_hidden_first(&v->claim, a->frames, a->decoded);
 	if (hidden > 0)
-		add_damage(v, "no frame for the first %.2f s", hidden);
+		video_add_damage(v, "no frame for the first %.2f s", hidden);
 }
 
 int
@@ -482,7 +485,7 @@ video_next(struct video *v, struct video_frame *frame)
 	ff_listen(&v->log);
 	if (!v->have_ahead) {
 		if (!v->concluded)
-			conclude(v);
+			video_conclude(v);
 		v->concluded = 1;
 		goto out;
 	}

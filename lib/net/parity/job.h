@@ -9,13 +9,13 @@
 #include "net/parity/parity.h"
 
 /* One plan, bound. */
-struct side { struct net *net; struct plan *plan; void *dw; };
+struct parity_side { struct net *net; struct plan *plan; void *dw; };
 
 /* The gradient that a task gives to an op that is done by another task. */
 struct edge { int from, added; double *got, *again, *want; };
 
 /* A task and all that it does. */
-struct group {
+struct parity_group {
 	int first;			/* op of it */
 	int like;			/* the first task that is the same work */
 	int skip;			/* its outputs are made up */
@@ -24,10 +24,10 @@ struct group {
 };
 
 struct parity_job {
-	struct side x, key;		/* what is compared, and the reference */
+	struct parity_side x, key;		/* what is compared, and the reference */
 	const struct parity_options *o;
 	int n;
-	struct group *group;		/* [n]; of tasks that run */
+	struct parity_group *group;		/* [n]; of tasks that run */
 	struct parity *result;		/* [n] */
 	double **in;			/* [n * OP_INPUTS] what the op is to read */
 	double **inner;			/* [n] gradient from within its group */
@@ -38,15 +38,16 @@ struct parity_job {
 /* ---- numbers ---- */
 
 /* side_fetch(s, d, at): an activation, to be freed.  side_put: into it. */
-double *side_fetch(const struct side *s, const struct dims *d, const void *at);
-void side_put(const struct side *s, const struct dims *d, const void *at,
+double *side_fetch(const struct parity_side *s, const struct dims *d,
+    const void *at);
+void side_put(const struct parity_side *s, const struct dims *d, const void *at,
     const double *v);
 
 /* side_settle: the same, and ${v} becomes what that memory holds of it, which
  * may be rounded. */
-void side_settle(const struct side *s, const struct dims *d, const void *at,
-    double *v);
-void side_poison(const struct side *s, const void *at, size_t bytes);
+void side_settle(const struct parity_side *s, const struct dims *d,
+    const void *at, double *v);
+void side_poison(const struct parity_side *s, const void *at, size_t bytes);
 
 /* parity_draw(d, stream): random values from -1 to 1, to be freed. */
 double *parity_draw(const struct dims *d, int stream);

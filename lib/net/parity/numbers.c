@@ -8,7 +8,7 @@
 #include "net/parity/job.h"
 
 double *
-side_fetch(const struct side *s, const struct dims *d, const void *at)
+side_fetch(const struct parity_side *s, const struct dims *d, const void *at)
 {
 	double *v = xcalloc(dims_count(d), sizeof(*v));
 
@@ -17,7 +17,7 @@ side_fetch(const struct side *s, const struct dims *d, const void *at)
 }
 
 void
-side_put(const struct side *s, const struct dims *d, const void *at,
+side_put(const struct parity_side *s, const struct dims *d, const void *at,
     const double *v)
 {
 	device_write(s->plan->device, (void *)at, d, v);
@@ -25,14 +25,15 @@ side_put(const struct side *s, const struct dims *d, const void *at,
 
 /* The same, and what that memory holds of it, which may be rounded. */
 void
-side_settle(const struct side *s, const struct dims *d, const void *at, double *v)
+side_settle(const struct parity_side *s, const struct dims *d, const void *at,
+    double *v)
 {
 	side_put(s, d, at, v);
 	device_read(s->plan->device, v, d, at);
 }
 
 void
-side_poison(const struct side *s, const void *at, size_t bytes)
+side_poison(const struct parity_side *s, const void *at, size_t bytes)
 {
 	void *nans = xmalloc(bytes + 1);
 

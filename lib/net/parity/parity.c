@@ -8,10 +8,10 @@
 #include "net/parity/job.h"
 
 static void
-find_edges(struct parity_job *j, int of)
+parity_find_edges(struct parity_job *j, int of)
 {
 	const struct plan *p = j->x.plan;
-	struct group *g = &j->group[of];
+	struct parity_group *g = &j->group[of];
 	size_t cap = 0;
 
 	for (int i = plan_next(p, of, -1); i < p->n; i = plan_next(p, of, i))
@@ -34,12 +34,12 @@ find_edges(struct parity_job *j, int of)
 }
 
 static void
-find_groups(struct parity_job *j)
+parity_find_groups(struct parity_job *j)
 {
 	const struct plan *p = j->x.plan;
 
 	for (int i = 0; i < p->n; i++) {
-		struct group *g = &j->group[i];
+		struct parity_group *g = &j->group[i];
 		int like = 0;
 
 		if (p->task[i].into != i)
@@ -53,14 +53,14 @@ find_groups(struct parity_job *j)
 		g->skip = like != i && p->remake[i] < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
 			g->skip &= p->task[k].lies == k && !p->task[k].lends;
-		find_edges(j, i);
+		parity_find_edges(j, i);
 	}
 }
 
 /* ---- all of it ---- */
 
 static int
-bind(struct side *s, struct feed *feed)
+parity_bind(struct parity_side *s, struct feed *feed)
 {
 	struct device *d = s->plan->device;
 	size_t bytes = s->net->graph->elements * d->elem;
@@ -77,7 +77,7 @@ bind(struct side *s, struct feed *feed)
 }
 
 static int
-list(const struct parity_job *j, struct parity *row)
+parity_list(const struct parity_job *j, struct parity *row)
 {
 	int n = 0;
 
@@ -95,7 +95,7 @@ list(const struct parity_job *j, struct parity *row)
 }
 
 static void
-clear(struct parity_job *j)
+parity_clear(struct parity_job *j)
 {
 	for (int i = 0; i < j->n; i++) {
 		free(j->group[i].edge);
@@ -133,15 +133,15 @@ parity_run(struct net *net, struct plan *p, struct net *key, struct plan *q,
 	for (int i = 0; i < q->n; i++)
 		assert(q->task[i].into == i);
 	feed_make(&feed, p->input, needs);
-	if (bind(&j.x, &feed) == 0 && bind(&j.key, &feed) == 0) {
-		find_groups(&j);
+	if (parity_bind(&j.x, &feed) == 0 && parity_bind(&j.key, &feed) == 0) {
+		parity_find_groups(&j);
 		for (int i = 0; i < j.n; i++)
 			parity_forward(&j, i);
 		for (int i = j.n - 1; i >= 0; i--)
 			parity_backward(&j, i);
-		rows = list(&j, row);
+		rows = parity_list(&j, row);
 	}
-	clear(&j);
+	parity_clear(&j);
 	feed_free(&feed, needs);
 	return rows;
 }

@@ -15,7 +15,7 @@
 #include "net/parity/job.h"
 
 static struct parity *
-result_of(struct parity_job *j, int of)
+parity_result_of(struct parity_job *j, int of)
 {
 	return &j->result[j->group[of].like];
 }
@@ -27,7 +27,7 @@ result_of(struct parity_job *j, int of)
  * ReLU decides so by what another op of its task has computed.
  */
 static void
-find_kinks(struct parity_job *j, int k)
+parity_find_kinks(struct parity_job *j, int k)
 {
 	const struct task *t = &j->key.plan->task[k];
 	const struct task *x = j->x.plan->task;
@@ -51,7 +51,7 @@ find_kinks(struct parity_job *j, int k)
  * tells where to.
  */
 static void
-move_kinks(struct parity_job *j, int k)
+parity_move_kinks(struct parity_job *j, int k)
 {
 	struct task *t = &j->key.plan->task[k];
 	const struct task *x = j->x.plan->task;
@@ -81,7 +81,7 @@ move_kinks(struct parity_job *j, int k)
 
 /* What op ${k} reads from other tasks, as the reference has it. */
 static void
-keep_inputs(struct parity_job *j, int k)
+parity_keep_inputs(struct parity_job *j, int k)
 {
 	const struct task *t = &j->key.plan->task[k];
 	const struct task *x = j->x.plan->task;
@@ -96,7 +96,7 @@ keep_inputs(struct parity_job *j, int k)
 }
 
 static void
-run_forward(struct parity_job *j, int of)
+parity_run_forward(struct parity_job *j, int of)
 {
 	struct plan *p = j->x.plan;
 	struct task *run = &p->task[of];
@@ -124,11 +124,11 @@ run_forward(struct parity_job *j, int of)
 
 /* Output ${k} of a task is there on both sides. */
 static void
-check_output(struct parity_job *j, int k)
+parity_check_output(struct parity_job *j, int k)
 {
 	const struct task *t = &j->x.plan->task[k];
 	const struct task *key = &j->key.plan->task[k];
-	struct parity *r = result_of(j, t->into);
+	struct parity *r = parity_result_of(j, t->into);
 	double *got, *want;
 
 	if (j->group[t->into].skip) {
@@ -149,26 +149,26 @@ void
 parity_forward(struct parity_job *j, int k)
 {
 	const struct task *x = j->x.plan->task;
-	const struct group *g = &j->group[x[k].into];
+	const struct parity_group *g = &j->group[x[k].into];
 
 	if (!g->skip) {
-		keep_inputs(j, k);
-		find_kinks(j, k);
+		parity_keep_inputs(j, k);
+		parity_find_kinks(j, k);
 		task_forward(&j->key.plan->task[k]);
-		move_kinks(j, k);
+		parity_move_kinks(j, k);
 	}
 	if (x[k].into == k && !g->skip)
-		run_forward(j, k);
+		parity_run_forward(j, k);
 	for (int i = 0; i < j->n; i++)
 		if (x[i].stored && (i > x[i].into ? i : x[i].into) == k)
-			check_output(j, i);
+			parity_check_output(j, i);
 }
 
 /* ---- backward ---- */
 
 /* The gradient of op ${k}'s output that comes from other tasks. */
 static double *
-draw_dy(const struct parity_job *j, int k)
+parity_draw_dy(const struct parity_job *j, int k)
 {
 	const struct dims *d = &j->x.plan->task[k].out;
 	double *v = parity_draw(d, j->n + k);
@@ -180,7 +180,7 @@ draw_dy(const struct parity_job *j, int k)
 }
 
 static void *
-dx_of(const struct parity_job *j, int of, int from)
+parity_dx_of(const struct parity_job *j, int of, int from)
 {
 	const struct plan *p = j->x.plan;
 
@@ -196,10 +196,10 @@ dx_of(const struct parity_job *j, int of, int from)
  * number that it added the first time.
  */
 static void
-run_backward(struct parity_job *j, int of, int again)
+parity_run_backward(struct parity_job *j, int of, int again)
 {
 	struct plan *p = j->x.plan;
-	struct group *g = &j->group[of];
+	struct parity_group *g = &j->group[of];
 	struct task *run = &p->task[of];
 	double **held = xcalloc((size_t)g->edges + 1, sizeof(*held));
 
@@ -210,20 +210,20 @@ run_backward(struct parity_job *j, int of, int again)
 		double size = again ? parity_largest(d->got, n) : 0;
 
 		if (!d->added) {
-			side_poison(&j->x, dx_of(j, of, d->from),
+			side_poison(&j->x, parity_dx_of(j, of, d->from),
 			    device_bytes(p->device, out));
 			continue;
 		}
 		held[e] = parity_draw(out, 2 * j->n + d->from);
 		for (size_t i = 0; i < n; i++)
 			held[e][i] *= size;
-		side_settle(&j->x, out, dx_of(j, of, d->from), held[e]);
+		side_settle(&j->x, out, parity_dx_of(j, of, d->from), held[e]);
 	}
 	for (int k = g->first; k < p->n; k = plan_next(p, of, k)) {
 		struct task *t = &p->task[k];
 
 		if (t->dy != NULL) {
-			double *dy = draw_dy(j, k);
+			double *dy = parity_draw_dy(j, k);
 
 			side_put(&j->x, &t->out, t->dy, dy);
 			free(dy);
@@ -235,7 +235,8 @@ run_backward(struct parity_job *j, int of, int again)
 	for (int e = 0; e < g->edges; e++) {
 		struct edge *d = &g->edge[e];
 		const struct dims *out = &p->task[d->from].out;
-		double *v = side_fetch(&j->x, out, dx_of(j, of, d->from));
+		double *v = side_fetch(&j->x, out,
+		    parity_dx_of(j, of, d->from));
 
 		for (size_t i = 0; held[e] != NULL && i < dims_count(out); i++)
 			v[i] -= held[e][i];
@@ -247,11 +248,11 @@ run_backward(struct parity_job *j, int of, int again)
 
 /* What one op of the reference gives to those that it reads. */
 static void
-collect(struct parity_job *j, int k)
+parity_collect(struct parity_job *j, int k)
 {
 	struct task *t = &j->key.plan->task[k];
 	const struct task *x = j->x.plan->task;
-	struct group *g = &j->group[x[k].into];
+	struct parity_group *g = &j->group[x[k].into];
 
 	for (int i = 0; i < t->op->nin; i++) {
 		int from = t->op->in[i], e = 0, seen = 0;
@@ -273,13 +274,13 @@ collect(struct parity_job *j, int k)
 }
 
 static void
-run_key(struct parity_job *j, int k)
+parity_run_key(struct parity_job *j, int k)
 {
 	struct task *t = &j->key.plan->task[k];
 	size_t n = dims_count(&t->out);
 
 	if (t->dy != NULL) {
-		double *dy = j->x.plan->has_dy[k] ? draw_dy(j, k) :
+		double *dy = j->x.plan->has_dy[k] ? parity_draw_dy(j, k) :
 		    xcalloc(n, sizeof(*dy));
 
 		for (size_t i = 0; j->inner[k] != NULL && i < n; i++)
@@ -298,7 +299,7 @@ run_key(struct parity_job *j, int k)
 			free(zero);
 		}
 	task_backward(t);
-	collect(j, k);
+	parity_collect(j, k);
 }
 
 /*
@@ -307,7 +308,7 @@ run_key(struct parity_job *j, int k)
  * spread on top, so that they are compared by that where they are less.
  */
 static void
-add_spread(struct parity_job *j, int k, int i, double *got, double *want)
+parity_add_spread(struct parity_job *j, int k, int i, double *got, double *want)
 {
 	const struct task *t = &j->x.plan->task[k];
 	const struct task *key = &j->key.plan->task[k];
@@ -332,7 +333,7 @@ add_spread(struct parity_job *j, int k, int i, double *got, double *want)
 }
 
 static void
-check_parameters(struct parity_job *j, int k)
+parity_check_parameters(struct parity_job *j, int k)
 {
 	const struct task *t = &j->x.plan->task[k];
 	const struct task *key = &j->key.plan->task[k];
@@ -344,8 +345,9 @@ check_parameters(struct parity_job *j, int k)
 
 		device_get(t->device, got, t->dw[i], n);
 		device_get(key->device, want, key->dw[i], n);
-		add_spread(j, k, i, got, want);
-		parity_compare(j, &result_of(j, t->into)->dw, got, want, n);
+		parity_add_spread(j, k, i, got, want);
+		parity_compare(j, &parity_result_of(j, t->into)->dw, got, want,
+		    n);
 		free(got);
 		free(want);
 	}
@@ -353,11 +355,11 @@ check_parameters(struct parity_job *j, int k)
 
 /* Both sides have done all of task ${of}. */
 static void
-check_gradients(struct parity_job *j, int of)
+parity_check_gradients(struct parity_job *j, int of)
 {
 	const struct plan *p = j->x.plan;
-	struct group *g = &j->group[of];
-	struct parity *r = result_of(j, of);
+	struct parity_group *g = &j->group[of];
+	struct parity *r = parity_result_of(j, of);
 
 	for (int e = 0; e < g->edges; e++) {
 		struct edge *d = &g->edge[e];
@@ -372,7 +374,7 @@ check_gradients(struct parity_job *j, int of)
 		d->got = d->again = d->want = NULL;
 	}
 	for (int k = g->first; k < p->n; k = plan_next(p, of, k))
-		check_parameters(j, k);
+		parity_check_parameters(j, k);
 }
 
 void
@@ -380,7 +382,7 @@ parity_backward(struct parity_job *j, int k)
 {
 	const struct task *x = j->x.plan->task;
 	int of = x[k].into, adds = 0;
-	struct group *g = &j->group[of];
+	struct parity_group *g = &j->group[of];
 
 	for (int m = plan_remade(j->x.plan, k, -1); m < j->n;
 	    m = plan_remade(j->x.plan, k, m))
@@ -390,11 +392,11 @@ parity_backward(struct parity_job *j, int k)
 	if (of == k) {
 		for (int e = 0; e < g->edges; e++)
 			adds |= g->edge[e].added;
-		run_backward(j, of, 0);
+		parity_run_backward(j, of, 0);
 		if (adds)
-			run_backward(j, of, 1);
+			parity_run_backward(j, of, 1);
 	}
-	run_key(j, k);
+	parity_run_key(j, k);
 	if (k == g->first)
-		check_gradients(j, of);
+		parity_check_gradients(j, of);
 }

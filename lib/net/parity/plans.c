@@ -15,7 +15,7 @@
 
 /* The shapes of a plan's streams, with as many clips as the reference takes. */
 static struct dims *
-fewer_clips(const struct plan *p)
+train_parity_fewer_clips(const struct plan *p)
 {
 	size_t n = (size_t)p->graph->needs.streams;
 	struct dims *d = xcalloc(n, sizeof(*d));
@@ -30,7 +30,7 @@ fewer_clips(const struct plan *p)
 }
 
 static void
-print_row(FILE *f, const struct plan *p, const struct parity *r)
+train_parity_print_row(FILE *f, const struct plan *p, const struct parity *r)
 {
 	const struct task *run = &p->task[r->task];
 	const struct task *first = &p->task[plan_next(p, r->task, -1)];
@@ -47,12 +47,13 @@ print_row(FILE *f, const struct plan *p, const struct parity *r)
 
 /* One plan; 0 or an exit status. */
 static int
-check_plan(const struct plan *p, struct net *x, struct net *key, FILE *f)
+train_parity_check_plan(const struct plan *p, struct net *x, struct net *key,
+    FILE *f)
 {
 	enum precision precision = p->device->o.precision;
 	const struct parity_options o = { .by_norm = precision !=
 		PRECISION_FP32 };
-	struct dims *d = fewer_clips(p);
+	struct dims *d = train_parity_fewer_clips(p);
 	struct plan *mine = net_plan(x, d, 1), *ref = net_plan(key, d, 1);
 	struct parity *row = xcalloc((size_t)p->n, sizeof(*row));
 	char shape[64];
@@ -67,7 +68,7 @@ check_plan(const struct plan *p, struct net *x, struct net *key, FILE *f)
 	    net_reserve(key) == 0)
 		n = parity_run(x, mine, key, ref, &o, row);
 	for (int i = 0; i < n; i++) {
-		print_row(f, mine, &row[i]);
+		train_parity_print_row(f, mine, &row[i]);
 		if (parity_worst(&row[i]) <= parity_tolerance(precision))
 			continue;
 		fail("%s at %s: differs from ref by %.2g (wanted at most %g)",
@@ -99,7 +100,7 @@ parity_plans(const struct net *net, uint64_t seed, FILE *f)
 		net_init(x, seed);
 		net_init(key, seed);
 		if (p->training)
-			bad = check_plan(p, x, key, f);
+			bad = train_parity_check_plan(p, x, key, f);
 		status = bad != 0 ? bad : status;
 	}
 	net_free(x);

@@ -22,7 +22,7 @@ about_loads(struct about *a, int on)
 }
 
 static void
-tell_own(const struct trainer *t, char *text, size_t size)
+about_tell_own(const struct trainer *t, char *text, size_t size)
 {
 	struct about *a = &t->work->about;
 	int64_t sample = atomic_load(&a->sample);
@@ -39,7 +39,7 @@ tell_own(const struct trainer *t, char *text, size_t size)
 
 /* Of a rank that does not say it itself. */
 static void
-tell_other(const struct trainer *t, int rank, uint64_t step, char *text,
+about_tell_other(const struct trainer *t, int rank, uint64_t step, char *text,
     size_t size)
 {
 	uint32_t samples = dataset_samples(t->train);
@@ -71,7 +71,7 @@ about_tell(void *trainer, int rank, uint64_t step, char *text, size_t size)
 	if (step == 0)
 		return;
 	if (rank == t->comm->rank)
-		tell_own(t, text, size);
+		about_tell_own(t, text, size);
 	else
-		tell_other(t, rank, step, text, size);
+		about_tell_other(t, rank, step, text, size);
 }

@@ -16,11 +16,11 @@
 #include "train/loop/work.h"
 
 /* What a rank found: a hash of each parameter's gradient follows. */
-struct found { char host[64]; uint64_t hash[]; };
+struct audit_found { char host[64]; uint64_t hash[]; };
 
 struct audit {
 	struct twice now;		/* of the step under way */
-	struct found *mine, *first, *second;
+	struct audit_found *mine, *first, *second;
 	size_t bytes;			/* of each */
 	struct hasher *hasher;
 	char *piece;
@@ -58,7 +58,7 @@ audit_close(struct audit *a)
 
 /* What is frozen has no gradient. */
 static void
-hash_gradients(struct audit *a, const struct trainer *t, const void *g)
+audit_hash_gradients(struct audit *a, const struct trainer *t, const void *g)
 {
 	const struct graph *graph = t->net->graph;
 
@@ -88,7 +88,7 @@ audit_begin(struct audit *a, struct trainer *t, const struct schedule_step *at,
 	net_forward(t->net, p, &f, g);
 	plan_backward(p, NULL);
 	work_return(t, mb);
-	hash_gradients(a, t, g);
+	audit_hash_gradients(a, t, g);
 	/* Alone it is both of them; the first pass comes next. */
 	if (t->comm->size == 1)
 		memcpy(a->second, a->mine, a->bytes);
@@ -111,14 +111,14 @@ audit_looks(const struct audit *a, const struct trainer *t, int index)
 void
 audit_look(struct audit *a, struct trainer *t, void *g)
 {
-	hash_gradients(a, t, g);
+	audit_hash_gradients(a, t, g);
 }
 
 /* ---- what comes of it ---- */
 
 /* How many parameters differ, and the first of them. */
 static int
-differing(const struct audit *a, const struct graph *g, int *first)
+audit_differing(const struct audit *a, const struct graph *g, int *first)
 {
 	int n = 0;
 
@@ -131,7 +131,7 @@ differing(const struct audit *a, const struct graph *g, int *first)
 }
 
 static void
-say(const struct audit *a, const struct trainer *t, int differ,
+audit_say(const struct audit *a, const struct trainer *t, int differ,
     const char *param)
 {
 	const struct twice *w = &a->now;
@@ -159,7 +159,7 @@ say(const struct audit *a, const struct trainer *t, int differ,
 }
 
 static void
-log_audit(const struct audit *a, struct trainer *t, int differ,
+audit_log(const struct audit *a, struct trainer *t, int differ,
     const char *param)
 {
 	struct json_writer w = { 0 };
@@ -183,7 +183,7 @@ log_audit(const struct audit *a, struct trainer *t, int differ,
 
 /* What both found, on all ranks. */
 static int
-share(struct audit *a, struct trainer *t)
+audit_share(struct audit *a, struct trainer *t)
 {
 	const struct twice *w = &a->now;
 
@@ -205,12 +205,12 @@ audit_end(struct audit *a, struct trainer *t)
 
 	if (!a->now.due)
 		return 0;
-	if (share(a, t) != 0)
+	if (audit_share(a, t) != 0)
 		return -1;
-	differ = differing(a, g, &first);
+	differ = audit_differing(a, g, &first);
 	if (t->comm->rank == 0 && differ > 0)
-		say(a, t, differ, g->param[first].name);
+		audit_say(a, t, differ, g->param[first].name);
 	if (t->run != NULL)
-		log_audit(a, t, differ, g->param[first].name);
+		audit_log(a, t, differ, g->param[first].name);
 	return differ > 0 && !t->o.audit_report ? EXIT_RANKS : 0;
 }

@@ -72,7 +72,7 @@ corrupt_found(struct corrupt *c, const struct trainer *t, uint64_t step,
 
 /* What all ranks found, on all of them. */
 static int
-gather(struct corrupt *c, struct comm *comm)
+corrupt_gather(struct corrupt *c, struct comm *comm)
 {
 	size_t *start = xcalloc((size_t)comm->size + 1, sizeof(*start));
 	uint64_t mine = c->found.n, *n;
@@ -98,8 +98,8 @@ gather(struct corrupt *c, struct comm *comm)
 }
 
 static void
-log_found(const struct corrupt *c, const struct trainer *t, uint64_t step,
-    uint32_t sample)
+corrupt_log_found(const struct corrupt *c, const struct trainer *t,
+    uint64_t step, uint32_t sample)
 {
 	struct json_writer w = { 0 };
 	char now[32];
@@ -121,13 +121,13 @@ corrupt_share(struct corrupt *c, struct trainer *t, uint64_t step)
 	uint32_t samples = dataset_samples(t->train);
 	size_t n;
 
-	if (gather(c, t->comm) != 0)
+	if (corrupt_gather(c, t->comm) != 0)
 		return -1;
 	if (c->found.n == 0)
 		return 0;
 	n = c->known.n + c->found.n;
 	for (size_t i = 0; i < c->found.n && t->run != NULL; i++)
-		log_found(c, t, step, c->found.sample[i]);
+		corrupt_log_found(c, t, step, c->found.sample[i]);
 	if ((double)n <= t->o.corrupt * samples)
 		return 0;
 	if (t->comm->rank == 0 && t->o.corrupt < 0)

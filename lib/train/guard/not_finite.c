@@ -29,7 +29,7 @@ on_nan_parse(const char *text, int64_t *most)
 
 /* The rank that has microbatch ${i} of ${n}. */
 static int
-rank_of(const struct trainer *t, int n, int i)
+not_finite_rank_of(const struct trainer *t, int n, int i)
 {
 	int r = 0, first, count = split(n, 0, t->comm->size, &first);
 
@@ -40,7 +40,7 @@ rank_of(const struct trainer *t, int n, int i)
 
 /* A line for each clip of the step: whose it is, its key, its loss. */
 static void
-list_clips(const struct trainer *t, struct buffer *b)
+not_finite_list_clips(const struct trainer *t, struct buffer *b)
 {
 	const struct trainer_work *w = t->work;
 	const struct cell *c = w->at.cell;
@@ -63,20 +63,21 @@ list_clips(const struct trainer *t, struct buffer *b)
 			s = dataset_sample(t->train, of);
 
 			buffer_printf(b, "%" PRIu64 "\t%d\t%d\t%.9g\t%" PRIu64
-			    "\t%s\n", t->state.step + 1, rank_of(t, p.n, i), i,
-			    w->report[i].loss, clip, s.key);
+			    "\t%s\n", t->state.step + 1,
+			    not_finite_rank_of(t, p.n, i), i, w->report[i].loss,
+			    clip, s.key);
 		}
 	order_free(order);
 }
 
 static void
-dump(const struct trainer *t)
+not_finite_dump(const struct trainer *t)
 {
 	struct buffer b = { 0 };
 	char *name = xprintf("nan-%010" PRIu64 ".tsv", t->state.step + 1);
 	char *path = rundir_path(t->run, name);
 
-	list_clips(t, &b);
+	not_finite_list_clips(t, &b);
 	if (commit_bytes(path, b.data, b.n) == 0)
 		note("%s: its clips, with the loss of each microbatch",
 		    text_quote(path));
@@ -86,7 +87,7 @@ dump(const struct trainer *t)
 }
 
 static void
-log_skip(struct trainer *t, const char *what, double value)
+not_finite_log_skip(struct trainer *t, const char *what, double value)
 {
 	struct json_writer w = { 0 };
 	char now[32], text[32];
@@ -108,7 +109,7 @@ not_finite_step(struct trainer *t, struct step_report *s, const char *what,
     double value)
 {
 	if (t->run != NULL)
-		dump(t);
+		not_finite_dump(t);
 	if (t->state.skipped >= (uint64_t)t->o.skips) {
 		if (t->o.skips > 0 && t->comm->rank == 0)
 			fail("%" PRIu64 " steps were skipped already, as "
@@ -122,7 +123,7 @@ not_finite_step(struct trainer *t, struct step_report *s, const char *what,
 		    " of %" PRId64 ")", t->state.step + 1, what, value,
 		    t->state.skipped, t->o.skips);
 	if (t->run != NULL)
-		log_skip(t, what, value);
+		not_finite_log_skip(t, what, value);
 	s->loss = t->state.loss;
 	s->norm = 0;
 	return 0;

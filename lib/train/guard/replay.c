@@ -14,7 +14,7 @@
 /* ---- which steps ---- */
 
 static int
-by_step(const void *a, const void *b)
+replay_by_step(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -23,7 +23,7 @@ by_step(const void *a, const void *b)
 
 /* "A:B", each of which may be left out; 0, or -1. */
 static int
-parse(const char *text, uint64_t *from, uint64_t *to)
+replay_parse(const char *text, uint64_t *from, uint64_t *to)
 {
 	char *end;
 
@@ -36,7 +36,7 @@ parse(const char *text, uint64_t *from, uint64_t *to)
 }
 
 static int
-has(const struct replay *r, uint64_t step)
+replay_has(const struct replay *r, uint64_t step)
 {
 	for (int i = 0; i < r->n; i++)
 		if (r->step[i] == step)
@@ -45,7 +45,7 @@ has(const struct replay *r, uint64_t step)
 }
 
 static int
-no_checkpoint(const struct replay *r, uint64_t step)
+replay_no_checkpoint(const struct replay *r, uint64_t step)
 {
 	struct buffer b = { 0 };
 
@@ -59,7 +59,7 @@ no_checkpoint(const struct replay *r, uint64_t step)
 
 /* Rank 0 looks. */
 static int
-choose(struct replay *r, const char *text)
+replay_choose(struct replay *r, const char *text)
 {
 	int n, first = 0;
 
@@ -71,19 +71,19 @@ choose(struct replay *r, const char *text)
 		fail("%s: no checkpoint to compare with", text_quote(r->run));
 		return EXIT_USAGE;
 	}
-	qsort(r->step, (size_t)r->n, sizeof(*r->step), by_step);
+	qsort(r->step, (size_t)r->n, sizeof(*r->step), replay_by_step);
 	r->to = UINT64_MAX;
-	if (text != NULL && parse(text, &r->from, &r->to) != 0) {
+	if (text != NULL && replay_parse(text, &r->from, &r->to) != 0) {
 		fail("--replay-steps=%s (wanted A:B, steps of checkpoints)",
 		    text_quote(text));
 		return EXIT_USAGE;
 	}
 	if (r->to == UINT64_MAX)
 		r->to = r->step[r->n - 1];
-	if (r->from > 0 && !has(r, r->from))
-		return no_checkpoint(r, r->from);
-	if (!has(r, r->to))
-		return no_checkpoint(r, r->to);
+	if (r->from > 0 && !replay_has(r, r->from))
+		return replay_no_checkpoint(r, r->from);
+	if (!replay_has(r, r->to))
+		return replay_no_checkpoint(r, r->to);
 	if (r->from >= r->to) {
 		fail("--replay-steps=%" PRIu64 ":%" PRIu64 ": nothing lies between",
 		    r->from, r->to);
@@ -107,7 +107,7 @@ replay_open(struct replay *r, struct comm *c, const char *run,
 
 	*r = (struct replay){ .run = run };
 	if (c->rank == 0) {
-		w.status = choose(r, text);
+		w.status = replay_choose(r, text);
 		w.n = r->n;
 		w.from = r->from;
 		w.to = r->to;
@@ -151,7 +151,7 @@ replay_find(const struct replay *r, struct resume *found)
 
 /* What a checkpoint says beside its tensors; validation was not done again. */
 static const char *
-state_differs(const struct state *a, const struct state *b)
+replay_state_differs(const struct state *a, const struct state *b)
 {
 	return a->step != b->step ? "vt.step" :
 	    a->clips != b->clips ? "vt.samples" :
@@ -166,7 +166,8 @@ state_differs(const struct state *a, const struct state *b)
 
 /* Rank 0: ${now} against the checkpoint of the same step; an exit status. */
 static int
-compare(struct replay *r, const struct trainer *t, const struct snapshot *now)
+replay_compare(struct replay *r, const struct trainer *t,
+    const struct snapshot *now)
 {
 	const struct rundir run = { .path = r->run };
 	char *path = rundir_checkpoint(&run, t->state.step);
@@ -195,7 +196,7 @@ compare(struct replay *r, const struct trainer *t, const struct snapshot *now)
 	r->checked = 1;
 	differ = snapshot_compare(now, &then.file, &first);
 	if (differ == 0)
-		first = state_differs(&t->state, &then.state);
+		first = replay_state_differs(&t->state, &then.state);
 	if (first != NULL) {
 		fail("%s: %s is not what its steps give when they are computed "
 		    "again (%d tensors differ)", text_quote(then.path), first,
@@ -221,7 +222,7 @@ replay_border(struct replay *r, struct trainer *t)
 	if (snapshot_take(&now, t->net, &t->optim.slots, &t->state) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (t->comm->rank == 0) {
-		status = compare(r, t, now);
+		status = replay_compare(r, t, now);
 		snapshot_free(now);
 	}
 	return comm_agree(t->comm, status);

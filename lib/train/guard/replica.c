@@ -29,7 +29,7 @@ param_hash(struct hasher *h, struct device *d, const struct param *p,
 }
 
 static uint64_t *
-hash_weights(const struct trainer *t)
+replica_hash_weights(const struct trainer *t)
 {
 	const struct graph *g = t->net->graph;
 	uint64_t *hash = xcalloc((size_t)g->nparam + 1, sizeof(*hash));
@@ -46,7 +46,7 @@ hash_weights(const struct trainer *t)
 
 /* What most ranks have; of as many, what the first has. */
 static uint64_t
-of_most(const struct replica *r, int ranks)
+replica_majority(const struct replica *r, int ranks)
 {
 	int most = 0, which = 0;
 
@@ -65,11 +65,12 @@ of_most(const struct replica *r, int ranks)
 
 /* ${hash}: of each parameter, [ranks][nparam]. */
 static void
-say(const struct trainer *t, const struct replica *r, const uint64_t *hash)
+replica_say(const struct trainer *t, const struct replica *r,
+    const uint64_t *hash)
 {
 	const struct graph *g = t->net->graph;
 	size_t params = (size_t)g->nparam;
-	uint64_t right = of_most(r, t->comm->size);
+	uint64_t right = replica_majority(r, t->comm->size);
 	int good = 0;
 
 	while (r[good].all != right)
@@ -107,7 +108,7 @@ replica_check(struct trainer *t)
 		return 0;
 	ranks = (size_t)t->comm->size;
 	all = xcalloc(ranks, sizeof(*all));
-	hash = hash_weights(t);
+	hash = replica_hash_weights(t);
 	memset(&mine, 0, sizeof(mine));		/* its holes are sent, too */
 	mine.all = hash64(hash, params * sizeof(*hash));
 	gethostname(mine.host, sizeof(mine.host) - 1);
@@ -122,7 +123,7 @@ replica_check(struct trainer *t)
 	if (comm_allgather(t->comm, hash, params * sizeof(*hash), hashes) != 0)
 		result = -1;
 	else if (t->comm->rank == 0)
-		say(t, all, hashes);
+		replica_say(t, all, hashes);
 out:
 	free(all);
 	free(hash);

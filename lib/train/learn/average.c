@@ -7,7 +7,7 @@
 #define CHUNK LEARNERS_CHUNK
 
 static void *
-element(const struct net *n, const void *v, size_t i)
+average_element(const struct net *n, const void *v, size_t i)
 {
 	return (char *)v + i * n->device->elem;
 }
@@ -20,9 +20,9 @@ learners_copy(struct learners *l, const struct net *n, void *to,
 
 	for (size_t i = 0, now; i < count; i += now) {
 		now = count - i < each ? count - i : each;
-		device_download(n->device, l->room, element(n, from, i),
+		device_download(n->device, l->room, average_element(n, from, i),
 		    now * elem);
-		device_upload(n->device, element(n, to, i), l->room,
+		device_upload(n->device, average_element(n, to, i), l->room,
 		    now * elem);
 	}
 }
@@ -34,7 +34,7 @@ learners_divide(struct learners *l, const struct trainer *t, void *v,
 	struct device *d = t->net->device;
 
 	for (size_t now; from < to; from += now) {
-		void *x = element(t->net, v, from);
+		void *x = average_element(t->net, v, from);
 
 		now = to - from < CHUNK ? to - from : CHUNK;
 		device_get(d, l->room, x, now);
@@ -46,7 +46,7 @@ learners_divide(struct learners *l, const struct trainer *t, void *v,
 
 /* Those elements of the first vector that this rank owns, divided by ${n}. */
 static void
-divide(struct learners *l, const struct trainer *t, int n)
+average_divide(struct learners *l, const struct trainer *t, int n)
 {
 	for (int i = 0; i < t->share.n; i++) {
 		const struct segment *s = &t->share.segment[i];
@@ -64,8 +64,8 @@ divide(struct learners *l, const struct trainer *t, int n)
  * is kept at ${held}.
  */
 static void
-outer_step(struct learners *l, const struct trainer *t, size_t at, size_t held,
-    size_t count)
+average_outer_step(struct learners *l, const struct trainer *t, size_t at,
+    size_t held, size_t count)
 {
 	const struct learner_options *o = &t->o.learners;
 	const struct slot *slot = &t->optim.slots.slot[t->optim.outer_slot];
@@ -75,22 +75,24 @@ outer_step(struct learners *l, const struct trainer *t, size_t at, size_t held,
 
 	for (size_t end = at + count, now; at < end; at += now, held += now) {
 		now = end - at < CHUNK ? end - at : CHUNK;
-		device_get(d, x, element(t->net, l->vector[0], at), now);
-		device_get(d, was, element(t->net, l->mean, at), now);
+		device_get(d, x, average_element(t->net, l->vector[0], at),
+		    now);
+		device_get(d, was, average_element(t->net, l->mean, at), now);
 		device_get(d, u, slot_at(slot, held), now);
 		for (size_t k = 0; k < now; k++) {
 			u[k] = o->outer_momentum * u[k] + (was[k] - x[k]) / lr;
 			x[k] = was[k] - o->outer_lr * lr * u[k];
 		}
 		device_put(d, slot_at(slot, held), u, now);
-		device_put(d, element(t->net, l->vector[0], at), x, now);
+		device_put(d, average_element(t->net, l->vector[0], at), x,
+		    now);
 	}
 }
 
 /* All that is trained and that this rank owns.  At a learning rate of 0 nothing
  * can have changed. */
 static void
-outer_steps(struct learners *l, const struct trainer *t)
+average_outer_steps(struct learners *l, const struct trainer *t)
 {
 	const struct graph *g = t->net->graph;
 
@@ -106,8 +108,8 @@ outer_steps(struct learners *l, const struct trainer *t)
 			from = from > s->at ? from : s->at;
 			to = to < s->at + s->n ? to : s->at + s->n;
 			if (s->rank == t->comm->rank && from < to)
-				outer_step(l, t, from, s->held + from - s->at,
-				    to - from);
+				average_outer_step(l, t, from,
+				    s->held + from - s->at, to - from);
 		}
 	}
 }
@@ -140,7 +142,7 @@ average_vector(struct learners *l, const struct trainer *t)
 		    l->vector[0]) != 0)
 			return -1;
 	}
-	divide(l, t, l->n);
+	average_divide(l, t, l->n);
 	return 0;
 }
 
@@ -153,8 +155,9 @@ learners_keep_frozen(struct learners *l, const struct trainer *t, void *w)
 
 	for (int i = 0; i < g->nparam; i++)
 		if (g->param[i].frozen)
-			learners_copy(l, t->net, element(t->net, w,
-			    g->param[i].offset), element(t->net, l->mean,
+			learners_copy(l, t->net, average_element(t->net, w,
+			    g->param[i].offset),
+			    average_element(t->net, l->mean,
 			    g->param[i].offset), g->param[i].count);
 }
 
@@ -169,7 +172,7 @@ average_weights(struct learners *l, struct trainer *t)
 	    average_vector(l, t) != 0 || (noise && noise_average(l, t) != 0))
 		return -1;
 	if (t->optim.outer)
-		outer_steps(l, t);
+		average_outer_steps(l, t);
 	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	learners_keep_frozen(l, t, l->vector[0]);
@@ -182,13 +185,13 @@ average_weights(struct learners *l, struct trainer *t)
 /* Between the slot of the run and the first vector, elements that this rank
  * owns; ${in}: into the slot. */
 static void
-move_owned(struct learners *l, const struct trainer *t, const struct slot *slot,
-    int in)
+average_move_owned(struct learners *l, const struct trainer *t,
+    const struct slot *slot, int in)
 {
 	for (int i = 0; i < t->share.n; i++) {
 		const struct segment *s = &t->share.segment[i];
 		void *kept = slot_at(slot, s->held);
-		void *x = element(t->net, l->vector[0], s->at);
+		void *x = average_element(t->net, l->vector[0], s->at);
 
 		if (s->rank == t->comm->rank)
 			learners_copy(l, t->net, in ? kept : x, in ? x : kept,
@@ -198,7 +201,7 @@ move_owned(struct learners *l, const struct trainer *t, const struct slot *slot,
 
 /* Values that are not by element are the same in all learners. */
 static void
-copy_others(struct learners *l, const struct trainer *t, int i, int in)
+average_copy_others(struct learners *l, const struct trainer *t, int i, int in)
 {
 	const struct slot *slot = &t->optim.slots.slot[i];
 	size_t bytes = slot->n * slot->size;
@@ -223,7 +226,7 @@ learners_own_slots(const struct trainer *t)
 }
 
 static void
-choose_slot(struct learners *l, int i)
+average_choose_slot(struct learners *l, int i)
 {
 	for (int k = 0; k < l->held; k++)
 		l->vector[k] = l->learner[k].optim.slots.slot[i].data;
@@ -231,7 +234,7 @@ choose_slot(struct learners *l, int i)
 
 /* What each learner keeps for itself: the slot of the run has all of them. */
 static void
-copy_kept(struct learners *l, const struct trainer *t, int i, int in)
+average_copy_kept(struct learners *l, const struct trainer *t, int i, int in)
 {
 	const struct slot *slot = &t->optim.slots.slot[i];
 	size_t elements = t->share.elements;
@@ -248,16 +251,16 @@ copy_kept(struct learners *l, const struct trainer *t, int i, int in)
 /* Slot ${i}, where it is no mean: into that of the run, or out of it.  0: it is
  * one. */
 static int
-copy_slot(struct learners *l, const struct trainer *t, int i, int in)
+average_copy_slot(struct learners *l, const struct trainer *t, int i, int in)
 {
 	switch (t->optim.slots.slot[i].kind->extent) {
 	case SLOT_ELEMENT:
 		return 0;
 	case SLOT_LEARNER:
-		copy_kept(l, t, i, in);
+		average_copy_kept(l, t, i, in);
 		return 1;
 	default:
-		copy_others(l, t, i, in);
+		average_copy_others(l, t, i, in);
 		return 1;
 	}
 }
@@ -268,25 +271,25 @@ average_slot(struct learners *l, const struct trainer *t, int i)
 {
 	const struct slot *slot = &t->optim.slots.slot[i];
 
-	if (copy_slot(l, t, i, 1))
+	if (average_copy_slot(l, t, i, 1))
 		return 0;
-	choose_slot(l, i);
+	average_choose_slot(l, i);
 	if (average_vector(l, t) != 0)
 		return -1;
-	move_owned(l, t, slot, 1);
+	average_move_owned(l, t, slot, 1);
 	return 0;
 }
 
 /* Slot ${i} of the run into that of each learner. */
 static int
-take_slot(struct learners *l, const struct trainer *t, int i)
+average_take_slot(struct learners *l, const struct trainer *t, int i)
 {
 	const struct slot *slot = &t->optim.slots.slot[i];
 
-	if (copy_slot(l, t, i, 0))
+	if (average_copy_slot(l, t, i, 0))
 		return 0;
-	choose_slot(l, i);
-	move_owned(l, t, slot, 0);
+	average_choose_slot(l, i);
+	average_move_owned(l, t, slot, 0);
 	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	for (int k = 1; k < l->held; k++)
@@ -317,7 +320,7 @@ average_take(struct learners *l, struct trainer *t)
 		learners_copy(l, t->net, l->learner[k].w, l->mean,
 		    t->share.elements);
 	for (int i = 0; i < l->slots && !bad; i++)
-		bad = take_slot(l, t, i);
+		bad = average_take_slot(l, t, i);
 	return bad;
 }
 

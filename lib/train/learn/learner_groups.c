@@ -21,8 +21,8 @@ struct learner_group {
 
 /* Learners ${from} to ${to} - 1 that ${rank} has, and the first of them. */
 static int
-share(const struct learners *l, const struct comm *c, int rank, int from,
-    int to, int *first)
+learner_share(const struct learners *l, const struct comm *c, int rank,
+    int from, int to, int *first)
 {
 	int n = split(l->n, rank, c->size, first), end = *first + n;
 
@@ -32,21 +32,21 @@ share(const struct learners *l, const struct comm *c, int rank, int from,
 }
 
 static int
-open_group(struct learners *l, const struct trainer *t,
+learner_open_group(struct learners *l, const struct trainer *t,
     struct learner_group *g, int from, int to)
 {
 	struct comm *c = t->comm;
 	int first, ranks = 0, *begin = xcalloc((size_t)c->size + 1,
 	    sizeof(*begin)), bad;
 
-	g->held = share(l, c, c->rank, from, to, &first);
+	g->held = learner_share(l, c, c->rank, from, to, &first);
 	g->first = first - l->first;
 	g->at = first - from;
 	g->count = to - from;
 	bad = comm_split(&g->comm, c, g->held > 0 ? 0 : -1, c->rank,
 	    "waiting for the learners of a group");
 	for (int r = 0; r < c->size; r++) {
-		int n = share(l, c, r, from, to, &first);
+		int n = learner_share(l, c, r, from, to, &first);
 
 		if (n > 0) {
 			begin[ranks + 1] = begin[ranks] + n;
@@ -70,7 +70,7 @@ learner_groups_open(struct learners *l, const struct trainer *t)
 	l->group = xcalloc((size_t)n + 1, sizeof(*l->group));
 	for (int i = 0; i < n && !bad; i++) {
 		l->groups = i + 1;
-		bad = open_group(l, t, &l->group[i], l->n / n * i,
+		bad = learner_open_group(l, t, &l->group[i], l->n / n * i,
 		    l->n / n * (i + 1));
 	}
 	return bad;
@@ -89,7 +89,7 @@ learner_groups_close(struct learners *l)
 
 /* The mean over the group of l->vector, to each of them that is here. */
 static int
-average_vector(struct learners *l, const struct trainer *t,
+learner_average_vector(struct learners *l, const struct trainer *t,
     struct learner_group *g)
 {
 	struct tree tree = { .leaves = g->count };
@@ -117,7 +117,7 @@ average_vector(struct learners *l, const struct trainer *t,
 }
 
 static int
-average_group(struct learners *l, const struct trainer *t,
+learner_average_group(struct learners *l, const struct trainer *t,
     struct learner_group *g)
 {
 	int own = learners_own_slots(t);
@@ -125,7 +125,7 @@ average_group(struct learners *l, const struct trainer *t,
 
 	for (int k = 0; k < l->held; k++)
 		l->vector[k] = l->learner[k].w;
-	if (average_vector(l, t, g) != 0)
+	if (learner_average_vector(l, t, g) != 0)
 		return -1;
 	for (int k = 0; k < g->held; k++)
 		learners_keep_frozen(l, t, l->vector[g->first + k]);
@@ -136,7 +136,7 @@ average_group(struct learners *l, const struct trainer *t,
 			continue;	/* the same in all, or its own */
 		for (int k = 0; k < l->held; k++)
 			l->vector[k] = l->learner[k].optim.slots.slot[i].data;
-		if (average_vector(l, t, g) != 0)
+		if (learner_average_vector(l, t, g) != 0)
 			return -1;
 	}
 	return 0;
@@ -149,6 +149,6 @@ learner_groups_average(struct learners *l, const struct trainer *t)
 
 	for (int i = 0; i < l->groups && !bad; i++)
 		if (l->group[i].held > 0)
-			bad = average_group(l, t, &l->group[i]);
+			bad = learner_average_group(l, t, &l->group[i]);
 	return bad;
 }

@@ -40,7 +40,7 @@ learners_fit(const struct trainer *t, const struct cell *c)
 
 /* A learner may add up the gradients of several steps. */
 static int
-gathers(const struct trainer *t)
+learners_gathers(const struct trainer *t)
 {
 	return grow_asked(&t->o.learners) || t->state.grown > 1;
 }
@@ -50,7 +50,7 @@ learners_bytes(const struct trainer *t, int rank, size_t each)
 {
 	int n = (int)t->o.learners.n, first;
 
-	if (gathers(t))
+	if (learners_gathers(t))
 		each += t->net->graph->elements * t->net->device->elem;
 	return n > 0 ? (size_t)split(n, rank, t->comm->size, &first) * each : 0;
 }
@@ -103,8 +103,8 @@ learners_open(const struct trainer *t)
 		optim_like(&x->optim, &t->optim);
 		if ((x->w = device_alloc(t->net->device, bytes)) == NULL ||
 		    optim_open(&x->optim, t->net, NULL) != 0 ||
-		    (gathers(t) && (x->sum = device_alloc(t->net->device,
-		    bytes)) == NULL)) {
+		    (learners_gathers(t) &&
+		    (x->sum = device_alloc(t->net->device, bytes)) == NULL)) {
 			learners_close(l, t);
 			return NULL;
 		}
@@ -147,8 +147,8 @@ learners_close(struct learners *l, const struct trainer *t)
  * of this rank's and ${first} and on of the step's; their sum.
  */
 static void *
-run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
-    int *status)
+learners_run_learner(struct trainer *t, struct plan *p, int from, int first,
+    int count, int *status)
 {
 	struct trainer_work *w = t->work;
 	struct tree tree = { .leaves = count };
@@ -188,14 +188,14 @@ run_learner(struct trainer *t, struct plan *p, int from, int first, int count,
 
 /* Steps of the schedule that are done in this interval, with this one. */
 static uint64_t
-steps_done(const struct learners *l, const struct trainer *t)
+learners_steps_done(const struct learners *l, const struct trainer *t)
 {
 	return t->state.step + 1 - l->at.step;
 }
 
 /* This is the last step of all. */
 static int
-at_end(const struct trainer *t)
+learners_at_end(const struct trainer *t)
 {
 	return schedule_next(t->schedule, dataset_samples(t->train),
 	    &t->work->at).cell == NULL;
@@ -203,15 +203,15 @@ at_end(const struct trainer *t)
 
 /* Each ${n} updates, or at the end. */
 static int
-due(const struct learners *l, const struct trainer *t, int64_t n)
+learners_due(const struct learners *l, const struct trainer *t, int64_t n)
 {
-	return steps_done(l, t) % (uint64_t)(n * t->state.grown) == 0 ||
-	    at_end(t);
+	return learners_steps_done(l, t) % (uint64_t)(n * t->state.grown) ==
+	    0 || learners_at_end(t);
 }
 
 /* The gradients of ${count} microbatches to those that are there; the sum. */
 static void *
-gather(struct learners *l, const struct trainer *t, struct learner *x,
+learners_gather(struct learners *l, const struct trainer *t, struct learner *x,
     void *sum, int count)
 {
 	size_t elements = t->net->graph->elements;
@@ -228,7 +228,7 @@ gather(struct learners *l, const struct trainer *t, struct learner *x,
 
 /* Its own step; 0, or EXIT_DIVERGED after a message. */
 static int
-update_learner(struct learners *l, struct trainer *t, int k, void *sum,
+learners_update_learner(struct learners *l, struct trainer *t, int k, void *sum,
     double *norm)
 {
 	const struct schedule_step *at = &t->work->at;
@@ -254,11 +254,11 @@ update_learner(struct learners *l, struct trainer *t, int k, void *sum,
 
 /* A step of each learner here. */
 static void
-run_learners(struct learners *l, struct trainer *t, int count)
+learners_run_all(struct learners *l, struct trainer *t, int count)
 {
 	struct trainer_work *w = t->work;
 	struct plan *p = w->plan[w->at.stage][w->at.turn];
-	int status = 0, updates = due(l, t, 1);
+	int status = 0, updates = learners_due(l, t, 1);
 
 	for (int k = 0; k < l->held; k++) {
 		int from = k * count, first = l->first * count + from;
@@ -266,10 +266,10 @@ run_learners(struct learners *l, struct trainer *t, int count)
 		void *sum;
 
 		t->net->w = l->learner[k].w;
-		sum = run_learner(t, p, from, first, count, &status);
-		sum = gather(l, t, &l->learner[k], sum, count);
+		sum = learners_run_learner(t, p, from, first, count, &status);
+		sum = learners_gather(l, t, &l->learner[k], sum, count);
 		if (status == 0 && updates)
-			status = update_learner(l, t, k, sum, k == 0 ?
+			status = learners_update_learner(l, t, k, sum, k == 0 ?
 			    &l->norm : &other);
 		w->report[first + count - 1].status = status;
 	}
@@ -279,7 +279,7 @@ run_learners(struct learners *l, struct trainer *t, int count)
 
 /* The run as it was at the last average, which is all that is left of it. */
 static int
-fall_back(const struct learners *l, struct trainer *t, int status)
+learners_fall_back(const struct learners *l, struct trainer *t, int status)
 {
 	t->state.step = l->at.step;
 	t->state.clips = l->at.clips;
@@ -290,7 +290,7 @@ fall_back(const struct learners *l, struct trainer *t, int status)
 
 /* What the learners' displacements say, and what follows from it. */
 static void
-learn_noise(const struct learners *l, struct trainer *t)
+learners_learn_noise(const struct learners *l, struct trainer *t)
 {
 	struct noise n = noise_of(l);
 
@@ -318,16 +318,16 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 			comm_abort(t->comm, EXIT_RANKS);
 		t->work->time.comm += clock_seconds() - start;
 	}
-	run_learners(l, t, microbatches / l->n);
+	learners_run_all(l, t, microbatches / l->n);
 	if (work_join(t, microbatches, s) != 0)
-		return fall_back(l, t, s->status);
+		return learners_fall_back(l, t, s->status);
 	s->norm = l->norm;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss >
 	    t->o.max_loss))
-		return fall_back(l, t, work_diverged(t, "the loss is",
+		return learners_fall_back(l, t, work_diverged(t, "the loss is",
 		    s->loss));
-	s->between = !due(l, t, t->o.learners.every);
-	groups = due(l, t, t->o.learners.group_every);
+	s->between = !learners_due(l, t, t->o.learners.every);
+	groups = learners_due(l, t, t->o.learners.group_every);
 	work_count(t, s->loss);
 	/* What was wished is done when there is something to save. */
 	l->wish |= s->wish;
@@ -343,7 +343,7 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;
 	if (learners_measure(t))
-		learn_noise(l, t);
+		learners_learn_noise(l, t);
 	t->work->unsaved = 1;
 	l->wish = l->begun = 0;
 	return 0;

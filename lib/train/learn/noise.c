@@ -8,7 +8,7 @@
 #include "train/learn/noise.h"
 
 static void *
-element(const struct net *n, const void *v, size_t i)
+noise_element(const struct net *n, const void *v, size_t i)
 {
 	return (char *)v + i * n->device->elem;
 }
@@ -16,7 +16,7 @@ element(const struct net *n, const void *v, size_t i)
 /* x - y, elements ${from} to ${to} - 1, into a gradient buffer: none is in use
  * at an average. */
 static void
-subtract(struct learners *l, const struct trainer *t, const void *x,
+noise_subtract(struct learners *l, const struct trainer *t, const void *x,
     const void *y, size_t from, size_t to)
 {
 	struct device *d = t->net->device;
@@ -24,18 +24,18 @@ subtract(struct learners *l, const struct trainer *t, const void *x,
 
 	for (size_t now; from < to; from += now) {
 		now = to - from < LEARNERS_CHUNK ? to - from : LEARNERS_CHUNK;
-		device_get(d, a, element(t->net, x, from), now);
-		device_get(d, b, element(t->net, y, from), now);
+		device_get(d, a, noise_element(t->net, x, from), now);
+		device_get(d, b, noise_element(t->net, y, from), now);
 		for (size_t k = 0; k < now; k++)
 			a[k] -= b[k];
-		device_put(d, element(t->net, t->work->gradient[0], from), a,
-		    now);
+		device_put(d, noise_element(t->net, t->work->gradient[0], from),
+		    a, now);
 	}
 }
 
 /* The sum of squares of that buffer over all that is trained. */
 static double
-squares(struct tiles *tiles, const struct trainer *t)
+noise_squares(struct tiles *tiles, const struct trainer *t)
 {
 	tiles_own(tiles, t->net->device, t->work->gradient[0]);
 	return tiles_share(tiles) != 0 ? NAN : tiles_squares(tiles, 0);
@@ -45,8 +45,10 @@ int
 noise_learners(struct learners *l, struct trainer *t)
 {
 	for (int k = 0; k < l->held; k++) {
-		subtract(l, t, l->learner[k].w, l->mean, 0, t->share.elements);
-		l->moved[l->first + k] = squares(&l->learner[k].optim.tiles, t);
+		noise_subtract(l, t, l->learner[k].w, l->mean, 0,
+		    t->share.elements);
+		l->moved[l->first + k] =
+		    noise_squares(&l->learner[k].optim.tiles, t);
 	}
 	for (int r = 0, first; r < t->comm->size; r++)
 		l->moved_at[r + 1] = l->moved_at[r] + (size_t)split(l->n, r,
@@ -61,10 +63,10 @@ noise_average(struct learners *l, struct trainer *t)
 		const struct segment *s = &t->share.segment[i];
 
 		if (s->rank == t->comm->rank)
-			subtract(l, t, l->vector[0], l->mean, s->at, s->at +
-			    s->n);
+			noise_subtract(l, t, l->vector[0], l->mean, s->at,
+			    s->at + s->n);
 	}
-	l->mean_moved = squares(&t->optim.tiles, t);
+	l->mean_moved = noise_squares(&t->optim.tiles, t);
 	return isnan(l->mean_moved) ? -1 : 0;
 }
 

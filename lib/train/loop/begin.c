@@ -30,7 +30,7 @@
  * must say so; otherwise what comes is compared with nothing.
  */
 static void
-check_best(struct session *s, struct state *was)
+begin_check_best(struct session *s, struct state *was)
 {
 	const char *metric = s->t.state.best_metric;
 	int other = *was->best_metric != '\0' &&
@@ -49,7 +49,7 @@ check_best(struct session *s, struct state *was)
 
 /* The run goes on: it must be the one that --init began. */
 static int
-check_init(struct session *s, const struct resume *r)
+begin_check_init(struct session *s, const struct resume *r)
 {
 	if (r->state.init != NULL)
 		s->init = xstrdup(r->state.init);
@@ -69,7 +69,7 @@ check_init(struct session *s, const struct resume *r)
  * its final weights.  Not measuring was the default before version 0.2.0.
  */
 static int
-began_unmeasured(const struct resume *r)
+begin_began_unmeasured(const struct resume *r)
 {
 	char *was = r->state.config != NULL ?
 	    fact_value(r->state.config, "precise-bn") : NULL;
@@ -82,7 +82,7 @@ began_unmeasured(const struct resume *r)
 /* Turn off the measurement of statistics, also in the settings that later
  * checkpoints store.  All ranks call it. */
 static void
-measure_nothing(struct session *s)
+begin_measure_nothing(struct session *s)
 {
 	struct trainer_work *w = s->t.work;
 
@@ -96,7 +96,7 @@ measure_nothing(struct session *s)
 
 /* The weights that a new run begins from, on rank 0; 0 or -status. */
 static int
-open_init(struct session *s, struct init *in)
+begin_open_init(struct session *s, struct init *in)
 {
 	int status;
 
@@ -114,12 +114,12 @@ open_init(struct session *s, struct init *in)
 /* Check that the run is the one that saved the checkpoint.  Return 0, or -1
  * after a message. */
 static int
-check_resume(struct session *s, const struct resume *r)
+begin_check_resume(struct session *s, const struct resume *r)
 {
 	session_history(s, r->state.step);
 	choices_state(s, r->state.choices);
-	if (began_unmeasured(r))
-		measure_nothing(s);
+	if (begin_began_unmeasured(r))
+		begin_measure_nothing(s);
 	return resume_check(r, &s->t.state, s->schedule,
 	    dataset_samples(s->train), s->o.override);
 }
@@ -130,7 +130,7 @@ check_resume(struct session *s, const struct resume *r)
  * Without one, open the weights of --init in ${in}.
  */
 static int
-find_checkpoint(struct session *s, struct resume *r, struct init *in)
+begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 {
 	char holder[256];
 	int got = 0;
@@ -148,34 +148,34 @@ find_checkpoint(struct session *s, struct resume *r, struct init *in)
 		if (got > 0)
 			fail("%s: holds a run already (--resume=auto resumes "
 			    "it)", text_quote(s->o.out));
-		return got == 0 ? open_init(s, in) : -EXIT_USAGE;
+		return got == 0 ? begin_open_init(s, in) : -EXIT_USAGE;
 	}
 	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.out, r) :
 	    resume_file(s->o.resume, r);
 	if (got < 0)
 		return -checkpoint_status(got);
 	if (got == 0)
-		return open_init(s, in);
-	if (check_resume(s, r) != 0 || check_init(s, r) != 0)
+		return begin_open_init(s, in);
+	if (begin_check_resume(s, r) != 0 || begin_check_init(s, r) != 0)
 		return -EXIT_USAGE;
 	choices_state(s, NULL);		/* as later checkpoints say it */
-	check_best(s, &r->state);
+	begin_check_best(s, &r->state);
 	note("%s: resuming after step %" PRIu64, text_quote(r->path),
 	    r->state.step);
 	return 1;
 }
 
-/* As find_checkpoint, for a replay. */
+/* As begin_find_checkpoint, for a replay. */
 static int
-find_replayed(struct session *s, struct resume *r, struct init *in)
+begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 {
 	int got = replay_find(s->o.replay, r);
 
 	if (got < 0)
 		return -checkpoint_status(got);
 	if (got == 0)
-		return open_init(s, in);
-	if (check_resume(s, r) != 0)
+		return begin_open_init(s, in);
+	if (begin_check_resume(s, r) != 0)
 		return -EXIT_USAGE;
 	r->state.due = 0;		/* no validation is done again */
 	return 1;
@@ -186,7 +186,7 @@ find_replayed(struct session *s, struct resume *r, struct init *in)
  * it was read, the directory was not locked.
  */
 static int
-take_directory(struct session *s, const struct resume *r, int found)
+begin_take_directory(struct session *s, const struct resume *r, int found)
 {
 	int inside = strcmp(s->o.resume, "auto") == 0 || !found;
 
@@ -205,7 +205,7 @@ take_directory(struct session *s, const struct resume *r, int found)
  * read-only.  Then there is nothing to do, and no lock to take.
  */
 static int
-is_kept(const struct session *s, const struct resume *r)
+begin_is_kept(const struct session *s, const struct resume *r)
 {
 	return strcmp(s->o.resume, "auto") == 0 &&
 	    r->state.step >= schedule_steps(s->schedule,
@@ -218,7 +218,7 @@ is_kept(const struct session *s, const struct resume *r)
 #define FINISHED 2		/* ${step} holds the exit status */
 
 /* Numbers that rank 0 tells the others. */
-struct where {
+struct begin_where {
 	int64_t found;
 	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
 	uint64_t grown, grow_wants;
@@ -228,7 +228,7 @@ struct where {
 
 /* A flat buffer from rank 0 to all. */
 static int
-broadcast_flat(struct session *s, void *flat)
+begin_broadcast_flat(struct session *s, void *flat)
 {
 	size_t bytes = s->graph->elements * s->device->elem;
 	void *host;
@@ -247,7 +247,7 @@ broadcast_flat(struct session *s, void *flat)
 /* The list of damaged samples: the bytes of its text, 0 for none; and from rank 0
  * to all. */
 static uint64_t
-keep_corrupt(struct session *s, const char *text)
+begin_keep_corrupt(struct session *s, const char *text)
 {
 	if (text == NULL)
 		return 0;
@@ -256,7 +256,7 @@ keep_corrupt(struct session *s, const char *text)
 }
 
 static int
-broadcast_corrupt(struct session *s, size_t bytes)
+begin_broadcast_corrupt(struct session *s, size_t bytes)
 {
 	if (bytes == 0)
 		return 0;
@@ -268,7 +268,7 @@ broadcast_corrupt(struct session *s, size_t bytes)
 
 /* What became of the weights, beside the checkpoints. */
 static int
-record_init(struct session *s, const struct init *in)
+begin_record_init(struct session *s, const struct init *in)
 {
 	struct buffer table = { 0 };
 	char *path;
@@ -294,41 +294,43 @@ begin_anew(struct session *s, const struct init *in)
 		return 0;
 	if (in->match != NULL)
 		match_load(in->match, s->net);
-	return broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
+	return begin_broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
 }
 
 /* Find the checkpoint or the weights that the run begins from, on rank 0. */
-static struct where
-find_begin(struct session *s, struct resume *r, struct init *in, int dry)
+static struct begin_where
+begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 {
-	struct where w = { 0 };
+	struct begin_where w = { 0 };
 
-	w.found = s->o.replay != NULL ? find_replayed(s, r, in) :
-	    s->o.out == NULL ? open_init(s, in) : find_checkpoint(s, r, in);
+	w.found = s->o.replay != NULL ? begin_find_replayed(s, r, in) :
+	    s->o.out == NULL ? begin_open_init(s, in) : begin_find_checkpoint(s,
+	    r, in);
 	if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
 	    r->state.step : 0) != 0)
 		w.found = -EXIT_USAGE;
-	if (!dry && s->o.replay == NULL && w.found == 1 && is_kept(s, r)) {
+	if (!dry && s->o.replay == NULL && w.found == 1 &&
+	    begin_is_kept(s, r)) {
 		note("%s: the run is finished", text_quote(s->o.out));
-		return (struct where){ .found = FINISHED,
+		return (struct begin_where){ .found = FINISHED,
 			.step = (uint64_t)run_finished(s->o.out) };
 	}
 	if (w.found == 1)
-		w = (struct where){ 1, r->state.step, r->state.clips,
+		w = (struct begin_where){ 1, r->state.step, r->state.clips,
 			r->state.best_step, (uint64_t)r->state.due,
 			s->o.replay == NULL && strcmp(s->o.resume, "auto") == 0 ?
 				r->state.step : 0, r->state.skipped,
-			keep_corrupt(s, r->state.corrupt),
+			begin_keep_corrupt(s, r->state.corrupt),
 			(uint64_t)r->state.grown,
 			(uint64_t)r->state.grow_wants,
-			began_unmeasured(r),
+			begin_began_unmeasured(r),
 			r->state.epoch, r->state.loss, r->state.best };
 	return w;
 }
 
 /* The state of the checkpoint that rank 0 found becomes that of every rank. */
 static void
-adopt_state(struct session *s, const struct where *w)
+begin_adopt_state(struct session *s, const struct begin_where *w)
 {
 	struct state *st = &s->t.state;
 
@@ -344,7 +346,7 @@ adopt_state(struct session *s, const struct where *w)
 	st->grow_wants = (int)w->grow_wants;
 	s->t.safe_step = w->safe_step;
 	if (w->unmeasured && s->comm->rank != 0)
-		measure_nothing(s);
+		begin_measure_nothing(s);
 }
 
 /* Load the checkpoint ${r}, if ${found}, and take the directory, on rank 0;
@@ -356,8 +358,8 @@ begin_here(struct session *s, const struct resume *r, int found,
 	if (found && (checkpoint_load(&r->file, r->path, s->net) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0))
 		return EXIT_DAMAGE;
-	if (s->o.replay == NULL && (take_directory(s, r, found) != 0 ||
-	    record_init(s, in) != 0))
+	if (s->o.replay == NULL && (begin_take_directory(s, r, found) != 0 ||
+	    begin_record_init(s, in) != 0))
 		return EXIT_FAILED;
 	return 0;
 }
@@ -370,11 +372,11 @@ static int
 begin(struct session *s, struct resume *r, struct init *in, int dry)
 {
 	struct slots_whole whole = { { NULL } };
-	struct where w = { 0 };
+	struct begin_where w = { 0 };
 	int status;
 
 	if (s->comm->rank == 0)
-		w = find_begin(s, r, in, dry);
+		w = begin_find(s, r, in, dry);
 	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)
 		return EXIT_RANKS;
 	if (w.found < 0)
@@ -384,7 +386,7 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 		return (int)w.step;
 	}
 	if (w.found == 1)
-		adopt_state(s, &w);
+		begin_adopt_state(s, &w);
 	if (dry)
 		return 0;
 	if ((status = memory_fits(&s->t)) != 0)
@@ -394,8 +396,9 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 	status = comm_agree(s->comm, status);
 	if (status == 0 && w.found == 0)
 		status = begin_anew(s, in);
-	else if (status == 0 && (broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
-	    broadcast_flat(s, s->net->w) != 0 ||
+	else if (status == 0 &&
+	    (begin_broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
+	    begin_broadcast_flat(s, s->net->w) != 0 ||
 	    slots_scatter(&s->t.optim.slots, &whole) != 0))
 		status = EXIT_RANKS;
 	slots_forget(&whole);
@@ -434,7 +437,7 @@ session_begin(struct session *s)
 
 /* For on_exit(3): however the process ends, the log says with what status. */
 static void
-end_log(int status, void *session)
+begin_end_log(int status, void *session)
 {
 	struct session *s = session;
 
@@ -469,7 +472,7 @@ session_record(struct session *s, const char *settings,
 	free(choices);
 	if (bad)
 		return EXIT_FAILED;
-	on_exit(end_log, s);
+	on_exit(begin_end_log, s);
 	room_check(&s->t.optim.slots, s->o.out, s->o.keep, s->val != NULL &&
 	    s->o.trainer.best != BEST_NONE, NULL);
 	return 0;
@@ -482,7 +485,7 @@ session_end(struct session *s, int status)
 
 	if (s->t.run == NULL)
 		return status;
-	end_log(status, s);
+	begin_end_log(status, s);
 	bad = runlog_close(&s->run.log);
 	bad |= events_close(&s->run.events);
 	return bad && (status == 0 || status == EXIT_AGAIN ||

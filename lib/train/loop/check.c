@@ -16,7 +16,7 @@
 
 /* As vt-train has them where they are not set. */
 static struct session_options
-defaults(const struct check_options *o)
+check_defaults(const struct check_options *o)
 {
 	static const struct option_list none;
 	const struct clip_settings clips = CLIP_SETTINGS;
@@ -42,7 +42,7 @@ defaults(const struct check_options *o)
 
 /* Forward, of all steps of a cell. */
 static double
-cell_macs(const struct trainer *t, int i, int k, uint64_t steps)
+check_cell_macs(const struct trainer *t, int i, int k, uint64_t steps)
 {
 	const struct cell *c = &t->schedule->stage[i].cell[k];
 
@@ -51,19 +51,19 @@ cell_macs(const struct trainer *t, int i, int k, uint64_t steps)
 }
 
 static double
-all_macs(const struct trainer *t, uint64_t (*steps)[SCHEDULE_CYCLE])
+check_all_macs(const struct trainer *t, uint64_t (*steps)[SCHEDULE_CYCLE])
 {
 	double sum = 0;
 
 	for (int i = 0; i < t->schedule->stages; i++)
 		for (int k = 0; k < t->schedule->stage[i].cells; k++)
-			sum += cell_macs(t, i, k, steps[i][k]);
+			sum += check_cell_macs(t, i, k, steps[i][k]);
 	return sum;
 }
 
 /* Of the device's memory, where it has its own: there is less of it. */
 static size_t
-scarce(const struct trainer *t, const struct memory *m)
+check_scarce(const struct trainer *t, const struct memory *m)
 {
 	size_t apart = memory_apart(t, m);
 
@@ -71,8 +71,8 @@ scarce(const struct trainer *t, const struct memory *m)
 }
 
 static void
-print_cell(const struct trainer *t, int i, int k, uint64_t steps, double all,
-    FILE *f)
+check_print_cell(const struct trainer *t, int i, int k, uint64_t steps,
+    double all, FILE *f)
 {
 	const struct stage *g = &t->schedule->stage[i];
 	const struct cell *c = &g->cell[k];
@@ -92,11 +92,11 @@ print_cell(const struct trainer *t, int i, int k, uint64_t steps, double all,
 	    lr_at(g->lr, g->pieces, g->epoch_end), momentum,
 	    (unsigned long long)steps, (unsigned long long)steps *
 	    (unsigned)c->batch, p->macs / p->input->n / 1e9,
-	    100 * cell_macs(t, i, k, steps) / all, scarce(t, &m));
+	    100 * check_cell_macs(t, i, k, steps) / all, check_scarce(t, &m));
 }
 
 static void
-print_cells(const struct trainer *t, FILE *f)
+check_print_cells(const struct trainer *t, FILE *f)
 {
 	const struct schedule *s = t->schedule;
 	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
@@ -104,13 +104,13 @@ print_cells(const struct trainer *t, FILE *f)
 	double all;
 
 	schedule_count(s, dataset_samples(t->train), steps);
-	all = all_macs(t, steps);
+	all = check_all_macs(t, steps);
 	fprintf(f, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\t"
 	    "bn\tgroups\tgroups_of_rank_0\tlr_begin\tlr_end\tmomentum\tsteps\t"
 	    "samples\tGmacs_per_clip\twork_percent\tmemory_bytes\n");
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++)
-			print_cell(t, i, k, steps[i][k], all, f);
+			check_print_cell(t, i, k, steps[i][k], all, f);
 	free(steps);
 }
 
@@ -119,7 +119,7 @@ static int
 check_memory(const struct trainer *t, int rank, size_t most)
 {
 	struct memory m = memory_plan(t, rank);
-	size_t sum = scarce(t, &m), worst = 0;
+	size_t sum = check_scarce(t, &m), worst = 0;
 	const struct schedule *s = t->schedule;
 	char a[32], b[32], c[32];
 	int stage = 0, turn = 0;
@@ -130,9 +130,9 @@ check_memory(const struct trainer *t, int rank, size_t most)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			struct memory one = memory_cell(t, rank, i, k);
 
-			if (scarce(t, &one) <= worst)
+			if (check_scarce(t, &one) <= worst)
 				continue;
-			worst = scarce(t, &one);
+			worst = check_scarce(t, &one);
 			stage = i;
 			turn = k;
 		}
@@ -148,7 +148,7 @@ int
 check_schedule(const struct check_options *o, FILE *f)
 {
 	static struct session s;
-	struct session_options so = defaults(o);
+	struct session_options so = check_defaults(o);
 	struct comm *comm = comm_self();
 	struct estimate e = { 0 };
 	int share = cores(comm) / o->ranks, status;
@@ -165,7 +165,7 @@ check_schedule(const struct check_options *o, FILE *f)
 	if (status == 0 && o->time && estimate_measure(&s.t, so.threads, &e))
 		status = EXIT_FAILED;
 	if (status == 0) {
-		print_cells(&s.t, f);
+		check_print_cells(&s.t, f);
 		trainer_print_totals(&s.t, f);
 		if (o->time)
 			estimate_print(&s.t, &e, f);
@@ -178,7 +178,7 @@ check_schedule(const struct check_options *o, FILE *f)
 
 /* Of a clip, as the network sees it. */
 static double
-macs(const struct cell *c, void *network)
+check_macs(const struct cell *c, void *network)
 {
 	struct dims *input = graph_inputs(network, 1, c->frames, c->crop);
 	double n = graph_macs(network, input);
@@ -196,7 +196,7 @@ check_network(const char *model, struct cost *cost)
 	char *path = share_find("models", model, ".net");
 	struct graph *g = path != NULL ? graph_read(path, CLASSES) : NULL;
 
-	*cost = (struct cost){ macs, g, "multiply-adds of the network" };
+	*cost = (struct cost){ check_macs, g, "multiply-adds of the network" };
 	free(path);
 	return g;
 }

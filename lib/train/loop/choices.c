@@ -13,7 +13,7 @@
 #include "train/run/agree.h"
 
 static int
-tries(const struct session *s)
+choices_autotunes(const struct session *s)
 {
 	return s->o.choosing == CHOOSE_FASTEST ||
 	    (s->o.choosing == CHOOSE_AUTO &&
@@ -21,13 +21,13 @@ tries(const struct session *s)
 }
 
 static int
-plain(const struct session *s)
+choices_plain_flag(const struct session *s)
 {
 	return s->o.plain ? TUNE_PLAIN : 0;
 }
 
 static int
-count(const struct session *s)
+choices_count(const struct session *s)
 {
 	char *text = device_choices(s->device, CHOICES_MADE);
 	int lines = -1;			/* less the header */
@@ -42,7 +42,7 @@ count(const struct session *s)
 
 /* Its directory, the caller's to free; NULL: none does. */
 static char *
-directory(const struct session *s)
+choices_directory(const struct session *s)
 {
 	uint64_t *steps;
 	int n;
@@ -80,9 +80,9 @@ choices_take_saved(struct device *d, const char *dir)
 }
 
 static int
-take_saved(struct session *s)
+choices_read_saved(struct session *s)
 {
-	char *dir = directory(s);
+	char *dir = choices_directory(s);
 	int status = dir != NULL ? choices_take_saved(s->device, dir) : 0;
 
 	free(dir);
@@ -92,40 +92,42 @@ take_saved(struct session *s)
 /* ---- on all ranks ---- */
 
 static int
-plan(struct session *s)
+choices_plan_here(struct session *s)
 {
 	int status;
 
-	device_tune(s->device, plain(s) | (tries(s) ? TUNE_TRY : 0));
+	device_tune(s->device, choices_plain_flag(s) |
+	    (choices_autotunes(s) ? TUNE_TRY : 0));
 	status = trainer_plan(&s->t);
-	device_tune(s->device, plain(s));	/* no step waits for trying */
+	device_tune(s->device, choices_plain_flag(s));	/* no step waits for trying */
 	return status;
 }
 
 /* Rank 0's part. */
 static int
-plan_first(struct session *s)
+choices_plan_first(struct session *s)
 {
-	int status = take_saved(s), before;
+	int status = choices_read_saved(s), before;
 
 	if (status != 0)
 		return status;
-	if (tries(s))
+	if (choices_autotunes(s))
 		choice_cache_load(s->device);
-	before = count(s);
-	status = plan(s);
+	before = choices_count(s);
+	status = choices_plan_here(s);
 	if (status == 0)
 		detail("%s: %d choices, %d of them made now, by %s",
-		    s->backend->name, count(s), count(s) - before,
-		    tries(s) ? "trying" : "rule");
-	if (status == 0 && tries(s))
+		    s->backend->name, choices_count(s),
+		    choices_count(s) - before, choices_autotunes(s) ? "trying" :
+		    "rule");
+	if (status == 0 && choices_autotunes(s))
 		choice_cache_save(s->device);
 	return status;
 }
 
 /* Rank 0's table, on every rank, the caller's to free; NULL: a rank is lost. */
 static char *
-tell(struct session *s)
+choices_broadcast(struct session *s)
 {
 	char *text = s->comm->rank == 0 ? device_choices(s->device,
 	    CHOICES_MADE) : NULL;
@@ -142,28 +144,28 @@ tell(struct session *s)
 
 /* What the others do. */
 static int
-plan_likewise(struct session *s, const char *table)
+choices_plan_likewise(struct session *s, const char *table)
 {
 	if (device_choose(s->device, CHOICES_MADE, "the choices of rank 0",
 	    table) != 0)
 		return EXIT_FAILED;
-	return plan(s);
+	return choices_plan_here(s);
 }
 
 static int
-plan_alike(struct session *s)
+choices_plan_alike(struct session *s)
 {
-	int status = comm_agree(s->comm, s->comm->rank == 0 ? plan_first(s) :
-	    0);
+	int status = comm_agree(s->comm,
+	    s->comm->rank == 0 ? choices_plan_first(s) : 0);
 	struct identity mine = { 0 };
 	char *table;
 
 	if (status != 0)
 		return status;
-	if ((table = tell(s)) == NULL)
+	if ((table = choices_broadcast(s)) == NULL)
 		return EXIT_RANKS;
 	if (s->comm->rank != 0)
-		status = plan_likewise(s, table);
+		status = choices_plan_likewise(s, table);
 	free(table);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
@@ -181,7 +183,7 @@ choices_plan(struct session *s)
 		note("--autotune: back end %s has none to make",
 		    s->backend->name);
 	free(any);
-	return any != NULL ? plan_alike(s) : comm_agree(s->comm,
+	return any != NULL ? choices_plan_alike(s) : comm_agree(s->comm,
 	    trainer_plan(&s->t));
 }
 

@@ -45,7 +45,7 @@ struct estimate_rig {
 };
 
 /* Wall-clock and processor seconds of one pass in this process. */
-struct pass { double seconds, busy; };
+struct estimate_pass { double seconds, busy; };
 
 /* Return the remaining steps of each cell: [stages].  The caller frees them. */
 static uint64_t (*estimate_steps(const struct trainer *t))[SCHEDULE_CYCLE]
@@ -84,7 +84,7 @@ estimate_validations(const struct trainer *t)
 }
 
 static double
-processor_seconds(void)
+estimate_processor_seconds(void)
 {
 	struct timespec s;
 
@@ -94,12 +94,12 @@ processor_seconds(void)
 
 /* Time forward passes over ${p}, and backward passes if ${backward}. */
 static int
-rig_time(struct estimate_rig *r, struct plan *p, int backward,
-    struct pass *to)
+estimate_rig_time(struct estimate_rig *r, struct plan *p, int backward,
+    struct estimate_pass *to)
 {
 	struct net *n = r->t->net;
 	const struct graph *g = n->graph;
-	struct pass begin = { 0 };
+	struct estimate_pass begin = { 0 };
 	struct feed f = { 0 };
 	int passes = -WARM;
 
@@ -108,8 +108,8 @@ rig_time(struct estimate_rig *r, struct plan *p, int backward,
 	for (; (passes < TIMED || clock_seconds() - begin.seconds <
 	    TIMED_SECONDS) && stop_signal() == 0; passes++) {
 		if (passes == 0)
-			begin = (struct pass){ clock_seconds(),
-				processor_seconds() };
+			begin = (struct estimate_pass){ clock_seconds(),
+				estimate_processor_seconds() };
 		net_forward(n, p, &f, p->training ? r->gradient : NULL);
 		if (backward)
 			plan_backward(p, NULL);
@@ -118,7 +118,7 @@ rig_time(struct estimate_rig *r, struct plan *p, int backward,
 		    (size_t)g->heads * sizeof(*r->fetched));
 	}
 	to->seconds = (clock_seconds() - begin.seconds) / passes;
-	to->busy = (processor_seconds() - begin.busy) / passes;
+	to->busy = (estimate_processor_seconds() - begin.busy) / passes;
 	feed_free(&f, &g->needs);
 	return stop_signal() != 0 ? -1 : 0;
 }
@@ -127,7 +127,7 @@ rig_time(struct estimate_rig *r, struct plan *p, int backward,
  * Return the thread seconds that ${l} takes to load a clip, or -1.  Free ${l}.
  */
 static double
-rig_drain(struct loader *l)
+estimate_rig_drain(struct loader *l)
 {
 	struct loader_stats s;
 	struct microbatch *mb;
@@ -146,7 +146,7 @@ rig_drain(struct loader *l)
 /* Return the thread seconds to load a training clip of the cell of ${step}, or
  * -1. */
 static double
-rig_load(const struct estimate_rig *r, uint64_t step)
+estimate_rig_load(const struct estimate_rig *r, uint64_t step)
 {
 	struct loader_options o = r->t->loading;
 
@@ -156,25 +156,27 @@ rig_load(const struct estimate_rig *r, uint64_t step)
 					 * the estimate */
 	o.audit = 0;
 	o.until = step + 1;
-	return rig_drain(loader_new(r->t->train, r->t->schedule, step, &o));
+	return estimate_rig_drain(loader_new(r->t->train, r->t->schedule, step,
+	    &o));
 }
 
 static double
-rig_load_views(const struct estimate_rig *r)
+estimate_rig_load_views(const struct estimate_rig *r)
 {
 	const struct trainer *t = r->t;
 	struct view_options v = t->viewing;
 	uint32_t n = dataset_samples(t->val), wanted = TIMED * (uint32_t)v.n;
 
 	v.room = (struct loader_room){ 0 };
-	return rig_drain(loader_views(t->val, 0, n < wanted ? n : wanted, &v));
+	return estimate_rig_drain(loader_views(t->val, 0,
+	    n < wanted ? n : wanted, &v));
 }
 
 /* Return the seconds of a pass that overlaps loading.  ${load}: thread seconds
  * that loading takes per pass. */
 static double
-rig_together(const struct estimate_rig *r, const struct pass *p, double load,
-    int threads)
+estimate_rig_together(const struct estimate_rig *r,
+    const struct estimate_pass *p, double load, int threads)
 {
 	return fmax(p->seconds, fmax(load / threads, (p->busy + load) /
 	    r->cores));
@@ -183,7 +185,7 @@ rig_together(const struct estimate_rig *r, const struct pass *p, double load,
 /* Return the plan to time.  If ranks share a microbatch, time an unshared one
  * of the same size, because the other ranks do not take part. */
 static struct plan *
-rig_plan(const struct estimate_rig *r, int i, int k)
+estimate_rig_plan(const struct estimate_rig *r, int i, int k)
 {
 	struct plan *p = r->t->work->plan[i][k];
 
@@ -192,7 +194,7 @@ rig_plan(const struct estimate_rig *r, int i, int k)
 
 /* Return the first remaining step of cell ${k} of stage ${i}. */
 static uint64_t
-first_step(const struct trainer *t, int i, int k)
+estimate_first_step(const struct trainer *t, int i, int k)
 {
 	uint64_t samples = dataset_samples(t->train);
 	struct schedule_step at = schedule_seek(t->schedule, samples,
@@ -206,7 +208,8 @@ first_step(const struct trainer *t, int i, int k)
 /* Return the seconds of a step from an earlier cell of the same shape, or 0 if
  * there is none. */
 static double
-known_cell(const struct trainer *t, const struct estimate *e, int i, int k)
+estimate_known_cell(const struct trainer *t, const struct estimate *e, int i,
+    int k)
 {
 	const struct schedule *s = t->schedule;
 	const struct cell *c = &s->stage[i].cell[k];
@@ -221,22 +224,22 @@ known_cell(const struct trainer *t, const struct estimate *e, int i, int k)
 }
 
 static int
-measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
+estimate_measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
 {
 	const struct trainer *t = r->t;
 	const struct cell *c = &t->schedule->stage[i].cell[k];
-	struct plan *p = rig_plan(r, i, k);
-	struct pass pass;
+	struct plan *p = estimate_rig_plan(r, i, k);
+	struct estimate_pass pass;
 	double load;
 
-	if ((e->cell[i][k] = known_cell(t, e, i, k)) > 0)
+	if ((e->cell[i][k] = estimate_known_cell(t, e, i, k)) > 0)
 		return 0;
 	if (p == NULL || net_reserve(t->net) != 0 ||
-	    rig_time(r, p, 1, &pass) != 0 ||
-	    (load = rig_load(r, first_step(t, i, k))) < 0)
+	    estimate_rig_time(r, p, 1, &pass) != 0 ||
+	    (load = estimate_rig_load(r, estimate_first_step(t, i, k))) < 0)
 		return -1;
 	e->shapes++;
-	e->cell[i][k] = estimate_share(t, c) * rig_together(r, &pass,
+	e->cell[i][k] = estimate_share(t, c) * estimate_rig_together(r, &pass,
 	    load * p->input->n, t->loading.threads);
 	return 0;
 }
@@ -244,24 +247,25 @@ measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
 /* Measure the seconds of a validation and of the measurement of statistics
  * before it. */
 static int
-measure_validation(struct estimate_rig *r, double *seconds)
+estimate_measure_validation(struct estimate_rig *r, double *seconds)
 {
 	const struct trainer *t = r->t;
 	const struct view_options *v = &t->viewing;
-	struct pass pass;
+	struct estimate_pass pass;
 	double load, views;
 
 	*seconds = 0;
 	if (t->val != NULL) {
-		if (rig_time(r, evaluate_plan(t->net, v), 0, &pass) != 0 ||
-		    (load = rig_load_views(r)) < 0)
+		if (estimate_rig_time(r, evaluate_plan(t->net, v), 0, &pass) !=
+		    0 || (load = estimate_rig_load_views(r)) < 0)
 			return -1;
 		views = (double)dataset_samples(t->val) * v->clips * v->crops;
 		*seconds = ceil(views / t->comm->size / v->n) *
-		    rig_together(r, &pass, load * v->n, v->threads);
+		    estimate_rig_together(r, &pass, load * v->n, v->threads);
 	}
 	if (t->work->precise != NULL) {
-		if (rig_time(r, precise_plan(t->work->precise), 0, &pass) != 0)
+		if (estimate_rig_time(r, precise_plan(t->work->precise), 0,
+		    &pass) != 0)
 			return -1;
 		*seconds += ceil((double)precise_groups(t->work->precise) /
 		    t->comm->size) * pass.seconds * (t->optim.ema > 0 ? 2 : 1);
@@ -287,7 +291,7 @@ estimate_total(const struct trainer *t, struct estimate *e, double validation)
 }
 
 static int
-rig_open(struct estimate_rig *r)
+estimate_rig_open(struct estimate_rig *r)
 {
 	const struct net *n = r->t->net;
 	struct memory m = memory_plan(r->t, r->t->comm->rank);
@@ -309,7 +313,7 @@ rig_open(struct estimate_rig *r)
 }
 
 static void
-rig_close(struct estimate_rig *r)
+estimate_rig_close(struct estimate_rig *r)
 {
 	struct device *d = r->t->net->device;
 
@@ -331,16 +335,16 @@ estimate_measure(struct trainer *t, int cores, struct estimate *e)
 
 	*e = (struct estimate){ .cell = xcalloc((size_t)s->stages,
 	    sizeof(*e->cell)) };
-	bad = rig_open(&r) != 0 || net_reserve(t->net) != 0;
+	bad = estimate_rig_open(&r) != 0 || net_reserve(t->net) != 0;
 	for (int i = 0; i < s->stages && !bad; i++)
 		for (int k = 0; k < s->stage[i].cells && !bad; k++)
 			if (steps[i][k] > 0)
-				bad = measure_cell(&r, e, i, k);
+				bad = estimate_measure_cell(&r, e, i, k);
 	if (!bad && estimate_validations(t) > 0)
-		bad = measure_validation(&r, &validation);
+		bad = estimate_measure_validation(&r, &validation);
 	if (!bad)
 		estimate_total(t, e, validation);
-	rig_close(&r);
+	estimate_rig_close(&r);
 	free(steps);
 	return bad ? -1 : 0;
 }
@@ -377,7 +381,7 @@ struct estimate_log {
 };
 
 static int
-is_text(const struct json *line, const char *key, const char *wanted)
+estimate_is_text(const struct json *line, const char *key, const char *wanted)
 {
 	const char *found = json_to_text(json_get(line, key));
 
@@ -385,7 +389,7 @@ is_text(const struct json *line, const char *key, const char *wanted)
 }
 
 static int64_t
-int_of(const struct json *line, const char *key)
+estimate_int_of(const struct json *line, const char *key)
 {
 	int64_t v = -1;
 
@@ -394,7 +398,7 @@ int_of(const struct json *line, const char *key)
 }
 
 static double
-real_of(const struct json *line, const char *key)
+estimate_real_of(const struct json *line, const char *key)
 {
 	double v = 0;
 
@@ -402,50 +406,51 @@ real_of(const struct json *line, const char *key)
 }
 
 static void
-log_step(struct estimate_log *l, const struct json *line)
+estimate_log_step(struct estimate_log *l, const struct json *line)
 {
 	const struct schedule *s = l->t->schedule;
-	double seconds = real_of(line, "seconds");
+	double seconds = estimate_real_of(line, "seconds");
 
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			const struct cell *c = &s->stage[i].cell[k];
 
-			if (int_of(line, "batch") != c->batch ||
-			    int_of(line, "frames") != c->frames ||
-			    int_of(line, "crop") != c->crop ||
-			    int_of(line, "bn") != c->group)
+			if (estimate_int_of(line, "batch") != c->batch ||
+			    estimate_int_of(line, "frames") != c->frames ||
+			    estimate_int_of(line, "crop") != c->crop ||
+			    estimate_int_of(line, "bn") != c->group)
 				continue;
 			l->seconds[i][k] += seconds;
 			l->clips[i][k] += seconds *
-			    real_of(line, "clips_per_s");
+			    estimate_real_of(line, "clips_per_s");
 		}
 }
 
 static void
-log_line(struct estimate_log *l, const struct json *line)
+estimate_log_line(struct estimate_log *l, const struct json *line)
 {
 	const struct trainer *t = l->t;
 
-	if (is_text(line, "type", "start"))
-		l->same = is_text(line, "model", t->net->graph->name) &&
-		    is_text(line, "precision", t->net->device->precision) &&
-		    int_of(line, "ranks") == t->comm->size;
+	if (estimate_is_text(line, "type", "start"))
+		l->same = estimate_is_text(line, "model",
+		    t->net->graph->name) && estimate_is_text(line, "precision",
+		    t->net->device->precision) &&
+		    estimate_int_of(line, "ranks") == t->comm->size;
 	if (!l->same)
 		return;
-	if (is_text(line, "type", "step"))
-		log_step(l, line);
+	if (estimate_is_text(line, "type", "step"))
+		estimate_log_step(l, line);
 	/* Include the first validation, although its caches are cold: the run
 	 * to estimate has one, too. */
-	if (is_text(line, "type", "validation") && t->val != NULL &&
-	    int_of(line, "samples") <= dataset_samples(t->val)) {
-		l->validating += real_of(line, "seconds");
+	if (estimate_is_text(line, "type", "validation") && t->val != NULL &&
+	    estimate_int_of(line, "samples") <= dataset_samples(t->val)) {
+		l->validating += estimate_real_of(line, "seconds");
 		l->validations++;
 	}
 }
 
 static void
-log_read(struct estimate_log *l, const char *run)
+estimate_log_read(struct estimate_log *l, const char *run)
 {
 	char *path = path_join(run, "log.jsonl"), *next, why[256];
 	struct buffer b = { 0 };
@@ -460,7 +465,7 @@ log_read(struct estimate_log *l, const char *run)
 
 		*next++ = '\0';
 		if ((v = json_parse(path, line, strlen(line))) != NULL)
-			log_line(l, v);
+			estimate_log_line(l, v);
 		json_free(v);
 	}
 	fail_capture(NULL, 0);
@@ -481,7 +486,7 @@ estimate_log(const struct trainer *t, const char *run, struct estimate *e)
 	int known;
 
 	*e = (struct estimate){ .cell = xcalloc(n, sizeof(*e->cell)) };
-	log_read(&l, run);
+	estimate_log_read(&l, run);
 	e->log = path_join(run, "log.jsonl");
 	known = t->val == NULL || l.validations > 0;
 	for (int i = 0; i < s->stages; i++)
@@ -504,7 +509,7 @@ estimate_log(const struct trainer *t, const char *run, struct estimate *e)
 
 /* Print only as many digits as an estimate has. */
 static char *
-time_text(char text[32], double seconds)
+estimate_time_text(char text[32], double seconds)
 {
 	if (seconds > 0 && seconds < 1e-4)	/* %g would print an exponent */
 		snprintf(text, 32, "%.2g ms", 1e3 * seconds);
@@ -528,12 +533,13 @@ estimate_text(const struct estimate *e, char text[256])
 	int n;
 
 	n = snprintf(text, 256, "about %s: %s of %" PRIu64 " step%s",
-	    time_text(all, e->training + e->validating),
-	    time_text(a, e->training), e->steps, e->steps == 1 ? "" : "s");
+	    estimate_time_text(all, e->training + e->validating),
+	    estimate_time_text(a, e->training), e->steps,
+	    e->steps == 1 ? "" : "s");
 	if (e->validations > 0)
 		n += snprintf(text + n, 256 - (size_t)n, ", %s of %d %s%s",
-		    time_text(b, e->validating), e->validations, e->validation,
-		    e->validations == 1 ? "" : "s");
+		    estimate_time_text(b, e->validating), e->validations,
+		    e->validation, e->validations == 1 ? "" : "s");
 	if (e->shapes > 0)
 		snprintf(text + n, 256 - (size_t)n, " (timed at least %d "
 		    "microbatches of %s%d shape%s)", TIMED, e->shapes == 1 ? "" :
@@ -560,7 +566,7 @@ estimate_print(const struct trainer *t, const struct estimate *e, FILE *f)
 			snprintf(shape, sizeof(shape), "# stage %d, %dx%dx%d", i,
 			    c->batch, c->frames, c->crop);
 			fprintf(f, "%-22s %s a step\n", shape,
-			    time_text(time, e->cell[i][k]));
+			    estimate_time_text(time, e->cell[i][k]));
 		}
 }
 

@@ -25,7 +25,7 @@ evaluate_plan(struct net *n, const struct view_options *v)
 
 /* Add the scores of one microbatch's views to their samples. */
 static void
-add_microbatch(const struct plan *p, const struct microbatch *l,
+evaluator_add_microbatch(const struct plan *p, const struct microbatch *l,
     const struct view_options *v, const struct evaluation *e, double *scratch,
     uint64_t *views)
 {
@@ -41,7 +41,8 @@ add_microbatch(const struct plan *p, const struct microbatch *l,
 
 /* Every rank has all scores, so all come to the same answer; one says it. */
 static int
-check_finite(const struct evaluation *e, const struct dataset *d, int rank)
+evaluator_check_finite(const struct evaluation *e, const struct dataset *d,
+    int rank)
 {
 	for (uint32_t i = 0; i < e->samples; i++)
 		for (int k = 0; k < e->classes; k++) {
@@ -60,7 +61,7 @@ check_finite(const struct evaluation *e, const struct dataset *d, int rank)
 }
 
 static int
-next(const struct comm *c, struct loader *l, struct microbatch **mb)
+evaluator_next(const struct comm *c, struct loader *l, struct microbatch **mb)
 {
 	int wait = watch_enter(c->watch, "loading clips", 0);
 	int got = loader_next(l, mb);
@@ -100,7 +101,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	own.room = pinned_room(n);
 	own.raw &= own.room.take != NULL;
 	loader = loader_views(d, first, count, &own);
-	while ((got = next(c, loader, &mb)) == 1) {
+	while ((got = evaluator_next(c, loader, &mb)) == 1) {
 		struct feed f = { .stream = mb->stream, .target = mb->target,
 			.clip = mb->clip };
 
@@ -108,7 +109,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		pinned_send(n, p, mb);
 		net_forward(n, p, &f, NULL);
 		pinned_next(n, p, loader);
-		add_microbatch(p, mb, v, e, scratch, &views);
+		evaluator_add_microbatch(p, mb, v, e, scratch, &views);
 		pinned_return(n, loader, mb);
 		if (progress != NULL)
 			progress(views, all);
@@ -132,7 +133,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		    (size_t)i * (size_t)classes);
 	free(start);
 	if (most == 0)
-		most = check_finite(e, d, c->rank);
+		most = evaluator_check_finite(e, d, c->rank);
 	if (most != 0)
 		evaluation_free(e);
 	return (int)most;
@@ -162,8 +163,8 @@ evaluation_has(const struct dataset *d, uint32_t i, int c)
 
 /* Into ${right}: 1 for the classes of sample ${i}; how many, -1: no label. */
 static int
-classes_of(const struct evaluation *e, const struct dataset *d, uint32_t i,
-    char *right)
+evaluator_classes_of(const struct evaluation *e, const struct dataset *d,
+    uint32_t i, char *right)
 {
 	int n, count = 0, label = dataset_sample(d, i).label;
 	const struct class_span *set = dataset_set(d, i, &n);
@@ -181,7 +182,8 @@ classes_of(const struct evaluation *e, const struct dataset *d, uint32_t i,
 }
 
 static double
-set_loss(const struct evaluation *e, const double *scores, const char *right)
+evaluator_set_loss(const struct evaluation *e, const double *scores,
+    const char *right)
 {
 	double sum = 0;
 
@@ -191,7 +193,7 @@ set_loss(const struct evaluation *e, const double *scores, const char *right)
 }
 
 static void
-add_sample(struct summary *s, const struct evaluation *e,
+evaluator_add_sample(struct summary *s, const struct evaluation *e,
     const double *scores, const char *right, int n)
 {
 	int best = e->classes, one = 0;
@@ -207,8 +209,8 @@ add_sample(struct summary *s, const struct evaluation *e,
 	s->ranked += n > 0;
 	s->top1 += n > 0 && best < 1;
 	s->top5 += n > 0 && best < 5;
-	s->loss += e->loss == LOSS_SIGMOID ? set_loss(e, scores, right) :
-	    n == 1 ? metric_loss(e->loss, scores, e->classes, one) : 0;
+	s->loss += e->loss == LOSS_SIGMOID ? evaluator_set_loss(e, scores,
+	    right) : n == 1 ? metric_loss(e->loss, scores, e->classes, one) : 0;
 }
 
 double
@@ -237,10 +239,10 @@ evaluation_summary(const struct evaluation *e, const struct dataset *d)
 	char *right = xcalloc((size_t)e->classes, 1);
 
 	for (uint32_t i = 0; i < e->samples; i++) {
-		int n = classes_of(e, d, i, right);
+		int n = evaluator_classes_of(e, d, i, right);
 
 		if (n >= 0)
-			add_sample(&s, e, e->scores + (size_t)i *
+			evaluator_add_sample(&s, e, e->scores + (size_t)i *
 			    (size_t)e->classes, right, n);
 	}
 	free(right);

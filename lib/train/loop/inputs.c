@@ -55,7 +55,7 @@ inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 
 /* A sampler of windows must be told how far their frames are apart. */
 static int
-check_strides(const struct session *s)
+inputs_check_strides(const struct session *s)
 {
 	for (int i = 0; i < s->schedule->stages; i++)
 		for (int k = 0; k < s->schedule->stage[i].cells; k++)
@@ -68,7 +68,7 @@ check_strides(const struct session *s)
 }
 
 static int
-open_schedule(struct session *s)
+inputs_open_schedule(struct session *s)
 {
 	struct table *t;
 
@@ -86,7 +86,7 @@ open_schedule(struct session *s)
 		    "schedules without)", s->schedule->path);
 		return EXIT_USAGE;
 	}
-	if (s->schedule == NULL || check_strides(s) != 0)
+	if (s->schedule == NULL || inputs_check_strides(s) != 0)
 		return EXIT_USAGE;
 	if (s->comm->rank == 0)
 		schedule_advise(s->schedule);
@@ -98,7 +98,7 @@ open_schedule(struct session *s)
  * those that have none do not count, but some must.
  */
 static int
-check_labels(const struct dataset *d, const char *path, int training)
+inputs_check_labels(const struct dataset *d, const char *path, int training)
 {
 	uint32_t n = dataset_samples(d), none = 0;
 	const char *key = "";		/* the first of those */
@@ -125,7 +125,7 @@ check_labels(const struct dataset *d, const char *path, int training)
 
 /* Check that the classes for validation are those of training. */
 static int
-compare_classes(const struct session *s)
+inputs_compare_classes(const struct session *s)
 {
 	char *file = path_join(s->o.data, "classes.txt");
 	char *quoted = xstrdup(text_quote(file));
@@ -140,13 +140,13 @@ compare_classes(const struct session *s)
 }
 
 static int
-open_data(struct session *s)
+inputs_open_data(struct session *s)
 {
 	int bad;
 
 	if ((s->train = dataset_open(s->o.data, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	if (check_labels(s->train, s->o.data, 1) != 0)
+	if (inputs_check_labels(s->train, s->o.data, 1) != 0)
 		return EXIT_USAGE;
 	if (dataset_classes(s->train) < 2) {
 		fail("%s: %d classes (wanted at least 2)", text_quote(s->o.data),
@@ -157,14 +157,14 @@ open_data(struct session *s)
 		return 0;
 	if ((s->val = dataset_open(s->o.val, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	if (check_labels(s->val, s->o.val, 0) != 0)
+	if (inputs_check_labels(s->val, s->o.val, 0) != 0)
 		return EXIT_USAGE;
-	return compare_classes(s) == 0 ? 0 : EXIT_USAGE;
+	return inputs_compare_classes(s) == 0 ? 0 : EXIT_USAGE;
 }
 
 /* What classes become where clips are mirrored; rank 0's file. */
 static int
-open_flips(struct session *s)
+inputs_open_flips(struct session *s)
 {
 	char *path, *text = NULL;
 	int bad = 0;
@@ -187,7 +187,7 @@ open_flips(struct session *s)
 
 /* Refuse a file of weights that is given as a network. */
 static int
-refuse_weights(const char *model)
+inputs_refuse_weights(const char *model)
 {
 	static const char *const suffix[] = { ".safetensors", ".pth", ".pyth",
 		".pkl" };
@@ -208,11 +208,11 @@ refuse_weights(const char *model)
 
 /* NULL after a message. */
 static char *
-find_network(const char *model)
+inputs_find_network(const char *model)
 {
 	char *text;
 
-	if (refuse_weights(model) != 0)
+	if (inputs_refuse_weights(model) != 0)
 		return NULL;
 	text = path_join(model, "network.net");
 	/* A run is often called as its network is: the network is meant. */
@@ -232,7 +232,7 @@ find_network(const char *model)
 
 /* Labels are smoothed in every loss that can be. */
 static int
-smooth_labels(struct session *s)
+inputs_smooth_labels(struct session *s)
 {
 	struct graph *g = s->graph;
 	int losses = 0;
@@ -253,7 +253,7 @@ smooth_labels(struct session *s)
  * becomes a line of the text that checkpoints keep.
  */
 static struct graph *
-parse_network(struct session *s)
+inputs_parse_network(struct session *s)
 {
 	const char *name = s->network_path != NULL ? s->network_path :
 	    s->o.model;
@@ -278,14 +278,14 @@ parse_network(struct session *s)
 }
 
 static int
-open_network(struct session *s)
+inputs_open_network(struct session *s)
 {
 	struct device_options o = { .threads = s->o.threads,
 		.precision = s->o.precision };
 
 	s->backend = backend_find(s->o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
-		s->network_path = find_network(s->o.model);
+		s->network_path = inputs_find_network(s->o.model);
 	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
 	    s->network_path == NULL)) != 0)
 		return EXIT_USAGE;
@@ -297,11 +297,11 @@ open_network(struct session *s)
 	s->network_text = inputs_text(s->comm, s->network_path);
 	if (s->network_text == NULL)
 		return EXIT_USAGE;
-	s->graph = parse_network(s);
+	s->graph = inputs_parse_network(s);
 	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
 	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
 	    &s->graph->needs, s->graph->name) != 0) ||
-	    smooth_labels(s) != 0 ||
+	    inputs_smooth_labels(s) != 0 ||
 	    (effects_mixes(&s->o.loading.effects) && loader_can_mix(
 	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
 	    freeze_apply(s->graph, s->o.freeze) != 0)
@@ -318,7 +318,7 @@ open_network(struct session *s)
 /* Warn about crops larger than all frames, for training at its largest shape
  * and for validation. */
 static void
-warn_crops(const struct session *s)
+inputs_warn_crops(const struct session *s)
 {
 	const struct schedule *t = s->schedule;
 	int crop = 0, last = 0;
@@ -339,11 +339,11 @@ inputs_open(struct session *s)
 {
 	int status;
 
-	if ((status = comm_agree(s->comm, open_schedule(s))) != 0 ||
-	    (status = comm_agree(s->comm, open_data(s))) != 0 ||
-	    (status = comm_agree(s->comm, open_flips(s))) != 0)
+	if ((status = comm_agree(s->comm, inputs_open_schedule(s))) != 0 ||
+	    (status = comm_agree(s->comm, inputs_open_data(s))) != 0 ||
+	    (status = comm_agree(s->comm, inputs_open_flips(s))) != 0)
 		return status;
 	if (s->comm->rank == 0)
-		warn_crops(s);
-	return comm_agree(s->comm, open_network(s));
+		inputs_warn_crops(s);
+	return comm_agree(s->comm, inputs_open_network(s));
 }

@@ -29,7 +29,7 @@ static const char *const names[MEMORY_ITEMS] = {
 
 /* The most gradient buffers that a rank holds at once. */
 static int
-buffers(const struct trainer *t, int rank)
+memory_buffers(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
 	int most = 0;
@@ -53,7 +53,7 @@ static const char on_device[MEMORY_ITEMS] = {
 /* What is copied to the host on its way (train/reduce/detour.h): two buckets of each
  * subtree of a rank, and two of weights. */
 static size_t
-staged(const struct trainer *t, int leaves, int rank)
+memory_staged(const struct trainer *t, int leaves, int rank)
 {
 	const struct device *d = t->net->device;
 	int first, count = split(leaves, rank, t->comm->size, &first);
@@ -65,14 +65,14 @@ staged(const struct trainer *t, int leaves, int rank)
 }
 
 static size_t
-exact_bytes(const struct trainer *t, int leaves, int rank)
+memory_exact_bytes(const struct trainer *t, int leaves, int rank)
 {
 	return exact_room(leaves, rank, t->comm->size, t->share.bucket,
-	    t->net->device->elem) + staged(t, leaves, rank);
+	    t->net->device->elem) + memory_staged(t, leaves, rank);
 }
 
 static size_t
-exchange(const struct trainer *t, int rank)
+memory_exchange(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
 	size_t most = 0;
@@ -80,13 +80,13 @@ exchange(const struct trainer *t, int rank)
 	if (sums_free(&t->sums) != NULL)
 		return allreduce_room(t->sums.free.wire, t->net->device->elem,
 		    t->share.bucket, t->comm->size) + (t->comm->size > 1 ?
-		    staged(t, t->comm->size, rank) : 0);
+		    memory_staged(t, t->comm->size, rank) : 0);
 	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
 			    c->batch / c->group;
-			size_t n = exact_bytes(t, leaves, rank);
+			size_t n = memory_exact_bytes(t, leaves, rank);
 
 			most = n > most ? n : most;
 		}
@@ -94,7 +94,7 @@ exchange(const struct trainer *t, int rank)
 }
 
 static size_t
-slots_bytes(const struct trainer *t, int rank)
+memory_slots_bytes(const struct trainer *t, int rank)
 {
 	size_t sum = 0;
 
@@ -105,7 +105,7 @@ slots_bytes(const struct trainer *t, int rank)
 
 /* Weights and slots of a learner. */
 static size_t
-learner_bytes(const struct trainer *t)
+memory_learner_bytes(const struct trainer *t)
 {
 	const struct slots *s = &t->optim.slots;
 	size_t sum = t->net->graph->elements * t->net->device->elem;
@@ -124,8 +124,8 @@ memory_plan(const struct trainer *t, int rank)
 	size_t flat = n->graph->elements * n->device->elem;
 	struct memory m = { .item = { [MEMORY_BASE] = t->work->base,
 		[MEMORY_PARAMETERS] = flat,
-		[MEMORY_SLOTS] = slots_bytes(t, rank),
-		[MEMORY_GRADIENTS] = (size_t)buffers(t, rank) * flat } };
+		[MEMORY_SLOTS] = memory_slots_bytes(t, rank),
+		[MEMORY_GRADIENTS] = (size_t)memory_buffers(t, rank) * flat } };
 	uint64_t samples;
 
 	for (size_t i = 0; i < n->plans; i++)
@@ -149,9 +149,10 @@ memory_plan(const struct trainer *t, int rank)
 			m.item[MEMORY_VALIDATION] = bytes;
 	}
 	if (rank == 0)
-		m.item[MEMORY_SNAPSHOT] = flat + slots_bytes(t, -1);
-	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank, learner_bytes(t));
-	m.item[MEMORY_EXCHANGE] = exchange(t, rank);
+		m.item[MEMORY_SNAPSHOT] = flat + memory_slots_bytes(t, -1);
+	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank,
+	    memory_learner_bytes(t));
+	m.item[MEMORY_EXCHANGE] = memory_exchange(t, rank);
 	return m;
 }
 
@@ -168,7 +169,8 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena +
 	    net_ahead_bytes(n);
 	if (t->comm->size > 1 && sums_free(&t->sums) == NULL)
-		m.item[MEMORY_EXCHANGE] = exact_bytes(t, microbatches, rank);
+		m.item[MEMORY_EXCHANGE] = memory_exact_bytes(t, microbatches,
+		    rank);
 	return m;
 }
 
@@ -194,7 +196,7 @@ memory_sum(const struct trainer *t, const struct memory *m)
 }
 
 static void
-print_bytes(FILE *f, const char *what, size_t bytes)
+memory_print_bytes(FILE *f, const char *what, size_t bytes)
 {
 	char text[32];
 
@@ -203,14 +205,15 @@ print_bytes(FILE *f, const char *what, size_t bytes)
 
 /* "optim/momentum" is called momentum; single numbers are not worth a line. */
 static void
-print_slots(const struct trainer *t, FILE *f)
+memory_print_slots(const struct trainer *t, FILE *f)
 {
 	for (int i = 0; i < t->optim.slots.n; i++) {
 		const struct slot_kind *k = t->optim.slots.slot[i].kind;
 		const char *slash = strrchr(k->name, '/');
 
 		if (slot_shaped(k))
-			print_bytes(f, slash != NULL ? slash + 1 : k->name,
+			memory_print_bytes(f,
+			    slash != NULL ? slash + 1 : k->name,
 			    slot_bytes(&t->optim.slots, i, 0));
 	}
 }
@@ -223,12 +226,12 @@ memory_print(const struct trainer *t, FILE *f)
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
 		if (i == MEMORY_SLOTS)
-			print_slots(t, f);
+			memory_print_slots(t, f);
 		else if (m.item[i] > 0)
-			print_bytes(f, names[i], m.item[i]);
-	print_bytes(f, "memory of rank 0", memory_sum(t, &m));
+			memory_print_bytes(f, names[i], m.item[i]);
+	memory_print_bytes(f, "memory of rank 0", memory_sum(t, &m));
 	if (memory_apart(t, &m) > 0)
-		print_bytes(f, "of its device", memory_apart(t, &m));
+		memory_print_bytes(f, "of its device", memory_apart(t, &m));
 	/* The others differ in gradients, by one buffer or so, and in what
 	 * they own. */
 	for (int r = 1; r < size; r++) {
@@ -248,16 +251,16 @@ memory_print(const struct trainer *t, FILE *f)
 			    r, last);
 		else
 			snprintf(what, sizeof(what), "of rank %d", r);
-		print_bytes(f, what, sum);
+		memory_print_bytes(f, what, sum);
 		r = last;
 	}
 	if (ram_available() != SIZE_MAX)
-		print_bytes(f, "available now", ram_available());
+		memory_print_bytes(f, "available now", ram_available());
 }
 
 /* Of parameters and slots, what is in memory of the host's by now. */
 static size_t
-held(const struct trainer *t)
+memory_resident(const struct trainer *t)
 {
 	const struct net *n = t->net;
 	size_t flat = n->graph->elements * n->device->elem, sum;
@@ -276,14 +279,14 @@ held(const struct trainer *t)
 size_t
 memory_measure(const struct trainer *t)
 {
-	size_t all = ram_resident(), mine = held(t);
+	size_t all = ram_resident(), mine = memory_resident(t);
 
 	return (all > mine ? all - mine : 0) + LATER;
 }
 
 /* Can the device hold what it does not hold yet?  An exit status. */
 static int
-device_fits(const struct trainer *t, const struct memory *m)
+memory_device_fits(const struct trainer *t, const struct memory *m)
 {
 	size_t available = device_available(t->net->device);
 	size_t more = memory_apart(t, m);
@@ -302,22 +305,23 @@ device_fits(const struct trainer *t, const struct memory *m)
 }
 
 /* What a rank says of itself. */
-struct need { char host[64]; size_t bytes, available; };
+struct memory_need { char host[64]; size_t bytes, available; };
 
 int
 memory_fits(const struct trainer *t)
 {
 	struct comm *c = t->comm;
 	struct memory m = memory_plan(t, c->rank);
-	struct need mine = { .available = ram_available() };
-	struct need *all = xcalloc((size_t)c->size, sizeof(*all));
+	struct memory_need mine = { .available = ram_available() };
+	struct memory_need *all = xcalloc((size_t)c->size, sizeof(*all));
 	size_t sum = 0;
-	int status = device_fits(t, &m), ranks = 0, first = c->rank;
+	int status = memory_device_fits(t, &m), ranks = 0, first = c->rank;
 	char a[32], b[32];
 
 	gethostname(mine.host, sizeof(mine.host) - 1);
 	/* What it has by now is no longer among what is available. */
-	mine.bytes = memory_sum(t, &m) - m.item[MEMORY_BASE] - held(t);
+	mine.bytes = memory_sum(t, &m) - m.item[MEMORY_BASE] -
+	    memory_resident(t);
 	if (comm_allgather(c, &mine, sizeof(mine), all) != 0)
 		status = EXIT_RANKS;
 	for (int r = c->size - 1; r >= 0 && status != EXIT_RANKS; r--)

@@ -2,19 +2,19 @@
 #include "train/loop/pinned.h"
 
 static void *
-take(void *device, size_t bytes)
+pinned_alloc(void *device, size_t bytes)
 {
 	return device_alloc_host(device, bytes);
 }
 
 static void
-give(void *device, void *p)
+pinned_free_host(void *device, void *p)
 {
 	device_free_host(device, p);
 }
 
 static void
-need_landing(struct net *n, size_t bytes)
+pinned_need_landing(struct net *n, size_t bytes)
 {
 	n->landing = bytes > n->landing ? bytes : n->landing;
 }
@@ -25,7 +25,7 @@ pinned_plan(struct net *n, struct loader_options *o, const struct dataset *d,
 {
 	o->raw = device_resizes(n->device);
 	if (o->raw)
-		need_landing(n, loader_most(d, s, 0, o));
+		pinned_need_landing(n, loader_most(d, s, 0, o));
 }
 
 void
@@ -34,14 +34,14 @@ pinned_plan_views(struct net *n, struct view_options *o,
 {
 	o->raw = device_resizes(n->device);
 	if (o->raw)
-		need_landing(n, loader_views_most(d, o));
+		pinned_need_landing(n, loader_views_most(d, o));
 }
 
 struct loader_room
 pinned_room(const struct net *n)
 {
 	return n->ahead.at == NULL ? (struct loader_room){ NULL, NULL, NULL } :
-	    (struct loader_room){ take, give, n->device };
+	    (struct loader_room){ pinned_alloc, pinned_free_host, n->device };
 }
 
 void

@@ -15,7 +15,7 @@
 #include "train/loop/work.h"
 
 /* The statistics of one normalisation. */
-struct place {
+struct precise_place {
 	const struct param *mean, *var;
 	const struct param *between;	/* NULL: not tracked */
 	size_t at;			/* its first channel among all */
@@ -31,7 +31,7 @@ struct precise {
 	struct lr_piece lr;
 	struct loader_options loading;
 	struct plan *plan;
-	struct place *place;
+	struct precise_place *place;
 	int places;
 	size_t channels;		/* of all places */
 	struct exact exact;		/* of E[m], then E[v + m^2] */
@@ -72,7 +72,7 @@ precise_choose(const struct graph *g, uint64_t samples, int batch, int group,
 
 /* A schedule of one step: enough epochs for it, whatever the dataset. */
 static void
-make_step(struct precise *p, const struct precise_options *o)
+precise_make_step(struct precise *p, const struct precise_options *o)
 {
 	int64_t groups = (o->clips + o->group - 1) / o->group;
 
@@ -88,7 +88,7 @@ make_step(struct precise *p, const struct precise_options *o)
 
 /* Those of the network that are measured in training. */
 static void
-find_places(struct precise *p)
+precise_find_places(struct precise *p)
 {
 	const struct graph *g = p->net->graph;
 	size_t most = 0;
@@ -97,7 +97,7 @@ find_places(struct precise *p)
 	for (int i = 0; i < g->nop; i++) {
 		const struct op *op = &g->op[i];
 		const struct dims *out = &p->plan->task[i].out;
-		struct place *at = &p->place[p->places];
+		struct precise_place *at = &p->place[p->places];
 		double n = (double)out->n * (double)dims_places(out);
 
 		if (op->kind != OP_BN || op->fixed)
@@ -122,7 +122,7 @@ find_places(struct precise *p)
 }
 
 static void
-add(void *arg, void *sum, const void *x, size_t n)
+precise_add(void *arg, void *sum, const void *x, size_t n)
 {
 	double *to = sum;
 	const double *from = x;
@@ -143,7 +143,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->net = n;
 	p->d = d;
 	p->comm = c;
-	make_step(p, o);
+	precise_make_step(p, o);
 	p->loading = *loading;
 	p->loading.effects = (struct effects){ .repeat = 1 };
 	p->loading.trace = NULL;
@@ -163,8 +163,9 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	free(input);
 	if (p->plan == NULL)
 		goto err0;
-	find_places(p);
-	exact_open(&p->exact, c, sizeof(double), add, NULL, 2 * p->channels);
+	precise_find_places(p);
+	exact_open(&p->exact, c, sizeof(double), precise_add, NULL,
+	    2 * p->channels);
 	return p;
 
 err0:
@@ -202,25 +203,26 @@ precise_bytes(const struct precise *p)
 }
 
 static void *
-element(const struct net *n, const void *flat, const struct param *p)
+precise_element(const struct net *n, const void *flat, const struct param *p)
 {
 	return (char *)flat + p->offset * n->device->elem;
 }
 
 /* What the forward pass has left in ${room}, as m and v + m^2. */
 static double *
-moments(const struct precise *p, const void *room)
+precise_moments(const struct precise *p, const void *room)
 {
 	double *v = xcalloc(2 * p->channels + 1, sizeof(*v));
 	struct device *d = p->net->device;
 
 	for (int i = 0; i < p->places; i++) {
-		const struct place *at = &p->place[i];
+		const struct precise_place *at = &p->place[i];
 		size_t n = at->mean->count;
 		double *mean = v + at->at, *square = v + p->channels + at->at;
 
-		device_get(d, mean, element(p->net, room, at->mean), n);
-		device_get(d, square, element(p->net, room, at->var), n);
+		device_get(d, mean, precise_element(p->net, room, at->mean), n);
+		device_get(d, square, precise_element(p->net, room, at->var),
+		    n);
 		for (size_t c = 0; c < n; c++)
 			square[c] = square[c] * at->biased + mean[c] * mean[c];
 	}
@@ -228,7 +230,7 @@ moments(const struct precise *p, const void *room)
 }
 
 static int
-next(struct precise *p, struct loader *l, struct microbatch **mb)
+precise_next(struct precise *p, struct loader *l, struct microbatch **mb)
 {
 	int wait = watch_enter(p->comm->watch, "loading clips", 0);
 	int got = loader_next(l, mb);
@@ -243,8 +245,8 @@ next(struct precise *p, struct loader *l, struct microbatch **mb)
  * the end, so the clips are a function of what was known before.
  */
 static int
-run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
-    struct corrupt *c, const struct trainer *of)
+precise_run_groups(struct precise *p, int count, int first, struct tree *t,
+    void *room, struct corrupt *c, const struct trainer *of)
 {
 	struct tree_sum sums[TREE_MOST];
 	struct loader *l;
@@ -260,7 +262,7 @@ run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
 		struct feed f;
 		int n;
 
-		if ((status = next(p, l, &mb)) != 0)
+		if ((status = precise_next(p, l, &mb)) != 0)
 			break;
 		if (c != NULL)
 			corrupt_found(c, of, of->state.step, mb);
@@ -271,9 +273,10 @@ run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
 		net_forward(p->net, p->plan, &f, room);
 		pinned_next(p->net, p->plan, l);
 		n = tree_push(t, (struct subtree){ 0, first + i,
-		    moments(p, room) }, sums);
+		    precise_moments(p, room) }, sums);
 		for (int k = 0; k < n; k++) {
-			add(NULL, sums[k].left, sums[k].right, 2 * p->channels);
+			precise_add(NULL, sums[k].left, sums[k].right,
+			    2 * p->channels);
 			free((void *)sums[k].right);
 		}
 		pinned_return(p->net, l, mb);
@@ -284,7 +287,7 @@ run_groups(struct precise *p, int count, int first, struct tree *t, void *room,
 
 /* 1 if all of them are numbers, which all ranks find alike. */
 static int
-all_finite(const struct precise *p, const double *sum)
+precise_all_finite(const struct precise *p, const double *sum)
 {
 	for (size_t i = 0; i < 2 * p->channels; i++)
 		if (!isfinite(sum[i]))
@@ -293,13 +296,13 @@ all_finite(const struct precise *p, const double *sum)
 }
 
 static void
-store(struct precise *p, const double *sum)
+precise_store(struct precise *p, const double *sum)
 {
 	struct net *n = p->net;
 	double groups = precise_groups(p);
 
 	for (int i = 0; i < p->places; i++) {
-		const struct place *at = &p->place[i];
+		const struct precise_place *at = &p->place[i];
 		size_t count = at->mean->count;
 		double *mean = p->host, *var = p->host + count;
 
@@ -309,13 +312,15 @@ store(struct precise *p, const double *sum)
 			    mean[c] * mean[c];
 			var[c] = var[c] > 0 ? var[c] : 0;
 		}
-		device_put(n->device, element(n, n->w, at->mean), mean, count);
-		device_put(n->device, element(n, n->w, at->var), var, count);
+		device_put(n->device, precise_element(n, n->w, at->mean), mean,
+		    count);
+		device_put(n->device, precise_element(n, n->w, at->var), var,
+		    count);
 		/* All of it is in the variance now. */
 		memset(var, 0, count * sizeof(*var));
 		if (at->between != NULL)
-			device_put(n->device, element(n, n->w, at->between),
-			    var, count);
+			device_put(n->device,
+			    precise_element(n, n->w, at->between), var, count);
 	}
 }
 
@@ -329,8 +334,8 @@ precise_measure(struct precise *p, void *room, struct trainer *of)
 
 	p->loading.replaces = c != NULL;
 	/* All can go on, or none waits for another. */
-	status = comm_agree(p->comm, run_groups(p, count, first, &t, room, c,
-	    of));
+	status = comm_agree(p->comm, precise_run_groups(p, count, first, &t,
+	    room, c, of));
 	if (status == 0 && c != NULL)
 		status = corrupt_share(c, of, of->state.step);
 	if (status < 0)
@@ -338,10 +343,10 @@ precise_measure(struct precise *p, void *room, struct trainer *of)
 	if (status == 0 && exact_reduce(&p->exact, &t, 0, 2 * p->channels,
 	    t.part[0].data) != 0)
 		status = EXIT_RANKS;
-	if (status == 0 && !all_finite(p, t.part[0].data))
+	if (status == 0 && !precise_all_finite(p, t.part[0].data))
 		status = EXIT_DIVERGED;
 	if (status == 0)
-		store(p, t.part[0].data);
+		precise_store(p, t.part[0].data);
 	if (status == 0 && c != NULL)
 		corrupt_learn(c, of);
 	for (int i = 0; i < t.n; i++)

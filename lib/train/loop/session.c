@@ -19,7 +19,7 @@
  * it.
  */
 static int
-check_start(struct session *s)
+session_check_start(struct session *s)
 {
 	char program[33];
 	struct identity mine = { .program = agree_program(program),
@@ -31,7 +31,7 @@ check_start(struct session *s)
 
 /* What they have opened. */
 static int
-check_ranks(struct session *s)
+session_check_ranks(struct session *s)
 {
 	struct identity mine = resume_identity(&s->t.state);
 	char schedule[33];
@@ -45,7 +45,7 @@ check_ranks(struct session *s)
 
 /* The shape of validation: asked for, or that of the last stage. */
 static void
-set_viewing(struct session *s)
+session_set_viewing(struct session *s)
 {
 	const struct stage *last =
 	    &s->schedule->stage[s->schedule->stages - 1];
@@ -63,7 +63,7 @@ set_viewing(struct session *s)
 }
 
 static void
-set_trainer(struct session *s)
+session_set_trainer(struct session *s)
 {
 	static const char *const metric[] = { [BEST_NONE] = "",
 		[BEST_TOP1] = "top1", [BEST_LOSS] = "loss",
@@ -114,7 +114,7 @@ set_trainer(struct session *s)
 		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
 		.network = s->network_text, .order = s->order };
-	set_viewing(s);
+	session_set_viewing(s);
 }
 
 void
@@ -125,7 +125,7 @@ session_history(struct session *s, uint64_t step)
 }
 
 static void
-describe(struct session *s)
+session_describe(struct session *s)
 {
 	struct buffer classes = { 0 };
 
@@ -147,7 +147,7 @@ describe(struct session *s)
 
 /* Who sums up what, and updates it. */
 static int
-open_sums(struct session *s)
+session_open_sums(struct session *s)
 {
 	size_t elem = s->device->elem, n = s->graph->elements, most;
 	char *table = NULL;
@@ -183,15 +183,15 @@ session_open(struct session *s, struct comm *comm,
 	s->o = *o;
 	s->build = version_build;
 	s->settings = options_config(NULL);
-	if ((status = check_start(s)) != 0 ||
+	if ((status = session_check_start(s)) != 0 ||
 	    (status = inputs_open(s)) != 0)
 		return status;
-	describe(s);
-	set_trainer(s);
-	if ((status = check_ranks(s)) != 0)
+	session_describe(s);
+	session_set_trainer(s);
+	if ((status = session_check_ranks(s)) != 0)
 		return status;
 	s->t.optim.rule = group_rule_find(s->o.groups);
-	if ((status = comm_agree(s->comm, open_sums(s))) != 0)
+	if ((status = comm_agree(s->comm, session_open_sums(s))) != 0)
 		return status;
 	status = s->t.optim.rule == NULL ? EXIT_USAGE :
 	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED : 0;

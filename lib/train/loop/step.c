@@ -17,14 +17,14 @@
 #include "train/loop/work.h"
 
 static void *
-take_gradient(struct trainer_work *w)
+step_take_gradient(struct trainer_work *w)
 {
 	assert(w->free > 0);
 	return w->gradient[--w->free];
 }
 
 static void
-give_gradient(struct trainer_work *w, const void *g)
+step_give_gradient(struct trainer_work *w, const void *g)
 {
 	w->gradient[w->free++] = (void *)g;
 }
@@ -92,7 +92,7 @@ work_send(struct trainer *t)
 
 /* Sums of peers were a part of ${phase}. */
 static void
-count_sums(struct trainer_work *w, double *phase)
+step_count_sums(struct trainer_work *w, double *phase)
 {
 	*phase -= w->spread.waited;
 	w->time.comm += w->spread.waited;
@@ -112,13 +112,13 @@ work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
 		optim_loss_scale(&t->optim) };
 	net_forward(t->net, p, f, g);
 	t->work->time.forward += clock_seconds() - start;
-	count_sums(t->work, &t->work->time.forward);
+	step_count_sums(t->work, &t->work->time.forward);
 }
 
 /* Would this rank rather know first what all say of the step?  Of its microbatches,
  * numbers ${first} and on, one could not be loaded, or has a damaged sample. */
 static int
-hesitates(const struct trainer *t, int first, int count)
+step_is_deferred(const struct trainer *t, int first, int count)
 {
 	const struct microbatch_report *r = t->work->report + first;
 
@@ -134,7 +134,7 @@ hesitates(const struct trainer *t, int first, int count)
  * heads, is not beyond --max-loss, rounding included.
  */
 static double
-most_of_loss(const struct trainer *t)
+step_max_loss(const struct trainer *t)
 {
 	const struct graph *g = t->net->graph;
 	double weights = 0;
@@ -147,16 +147,16 @@ most_of_loss(const struct trainer *t)
 
 /* Devices that judge have this rank's word with its gradient. */
 static void
-tell_devices(struct trainer *t, int first, int count)
+step_tell_devices(struct trainer *t, int first, int count)
 {
 	struct trainer_work *w = t->work;
 	float *lost = bucket_lost(w->bucket);
-	int silent = hesitates(t, first, count);
+	int silent = step_is_deferred(t, first, count);
 
 	if (lost != NULL)
 		device_lost(t->net->device, lost, w->outcome, silent ? 0 :
 		    (size_t)(count * t->net->graph->heads),
-		    most_of_loss(t), silent);
+		    step_max_loss(t), silent);
 }
 
 /*
@@ -166,7 +166,7 @@ tell_devices(struct trainer *t, int first, int count)
  * takes place, and all of them learn of it from the reports.
  */
 static void *
-run_microbatches(struct trainer *t, int microbatches, struct plan *p)
+step_run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 {
 	struct trainer_work *w = t->work;
 	int first;
@@ -185,7 +185,7 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 		int last = i == count - 1, n;
 		int looks = audit_looks(w->audit, t, first + i);
 		struct event *final = NULL;
-		void *g = take_gradient(w);
+		void *g = step_take_gradient(w);
 
 		t->net->same = i > 0;
 		if (status == 0)
@@ -203,7 +203,7 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 		n = tree_push(&w->tree, (struct subtree){ 0, leaf + i, g },
 		    sums);
 		if (last) {
-			tell_devices(t, first, count);
+			step_tell_devices(t, first, count);
 			final = bucket_begin(w->bucket, &w->tree, sums, n);
 		}
 		/* What is looked at is not summed up meanwhile. */
@@ -214,10 +214,10 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 		for (int k = 0; k < n && !last; k++) {
 			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);
-			give_gradient(w, sums[k].right);
+			step_give_gradient(w, sums[k].right);
 		}
 		w->time.backward += clock_seconds() - start;
-		count_sums(w, &w->time.backward);
+		step_count_sums(w, &w->time.backward);
 		about_computes(&w->about, NULL);
 		if (mb != NULL)
 			work_return(t, mb);
@@ -237,7 +237,7 @@ run_microbatches(struct trainer *t, int microbatches, struct plan *p)
  * of the first head.  All of a step is fetched from the device at once.
  */
 static void
-fetch_outcomes(struct trainer *t, int microbatches)
+step_fetch_outcomes(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	const struct graph *g = t->net->graph;
@@ -259,7 +259,7 @@ fetch_outcomes(struct trainer *t, int microbatches)
 
 /* Every microbatch's report to every rank. */
 static int
-share_reports(struct trainer *t, int microbatches)
+step_share_reports(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int size = t->comm->size;
@@ -272,7 +272,7 @@ share_reports(struct trainer *t, int microbatches)
 
 /* What all microbatches of the step say together, in the order of the tree. */
 static struct step_report
-join_reports(struct trainer_work *w, int microbatches)
+step_join_reports(struct trainer_work *w, int microbatches)
 {
 	struct step_report s = { 0 };
 
@@ -294,11 +294,11 @@ work_join(struct trainer *t, int microbatches, struct step_report *s)
 {
 	double start = clock_seconds();
 
-	fetch_outcomes(t, microbatches);
-	if (share_reports(t, microbatches) != 0)
+	step_fetch_outcomes(t, microbatches);
+	if (step_share_reports(t, microbatches) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;
-	*s = join_reports(t->work, microbatches);
+	*s = step_join_reports(t->work, microbatches);
 	return s->status;
 }
 
@@ -326,7 +326,8 @@ work_diverged(const struct trainer *t, const char *what, double value)
 
 /* A step that is not finite: it ends the run, or is counted and no more. */
 static int
-skip(struct trainer *t, struct step_report *s, const char *what, double value)
+step_skip(struct trainer *t, struct step_report *s, const char *what,
+    double value)
 {
 	int status = not_finite_step(t, s, what, value);
 
@@ -343,15 +344,15 @@ skip(struct trainer *t, struct step_report *s, const char *what, double value)
  * sum on the host: it knows by then.
  */
 static int
-ask(struct trainer *t, void *sum, int microbatches)
+step_launch_update(struct trainer *t, void *sum, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int first, count = work_share(t, microbatches, t->comm->rank, &first);
 	struct losses losses = { w->outcome, (size_t)(count *
-	    t->net->graph->heads), most_of_loss(t), bucket_lost(w->bucket) };
+	    t->net->graph->heads), step_max_loss(t), bucket_lost(w->bucket) };
 
 	if (!optim_asks(&t->optim) || audit_due(w->audit) ||
-	    hesitates(t, first, count) ||
+	    step_is_deferred(t, first, count) ||
 	    (t->comm->size > 1 && losses.lost == NULL))
 		return 0;
 	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
@@ -371,13 +372,14 @@ work_step(struct trainer *t, struct step_report *s)
 
 	if (w->learners != NULL)
 		return learners_step(w->learners, t, s);
-	sum = run_microbatches(t, microbatches, w->plan[at->stage][at->turn]);
+	sum = step_run_microbatches(t, microbatches,
+	    w->plan[at->stage][at->turn]);
 	if (sum == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (at->momentum >= 0)
 		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
-	asked = ask(t, sum, microbatches);
+	asked = step_launch_update(t, sum, microbatches);
 	w->time.update += clock_seconds() - start;
 	start = clock_seconds();
 	if (bucket_done(w->bucket) != 0)
@@ -397,7 +399,7 @@ work_step(struct trainer *t, struct step_report *s)
 	if (bad)
 		return bad;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
-		return skip(t, s, "the loss is", s->loss);
+		return step_skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
 	bad = asked ? optim_hear(&t->optim, t->net, &s->norm) : OPTIM_UNMADE;
 	/* What a rank hesitated at was no reason to end. */
@@ -408,10 +410,10 @@ work_step(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	s->skipped = bad == OPTIM_SKIPPED;
 	if (bad == OPTIM_STATISTICS)
-		return skip(t, s, "a mean or variance of its batch "
+		return step_skip(t, s, "a mean or variance of its batch "
 		    "normalisations is", INFINITY);
 	if (bad && !s->skipped)
-		return skip(t, s, "the gradient's norm is", s->norm);
+		return step_skip(t, s, "the gradient's norm is", s->norm);
 	if (s->skipped && t->comm->rank == 0)
 		detail("step %llu: the gradient's norm is %g: no update, and the "
 		    "loss is scaled by %g from now on", (unsigned long long)

@@ -13,20 +13,21 @@
 #include "train/loop/work.h"
 
 /* The same means go into both forms. */
-struct line {
+struct steplog_line {
 	double loss, top1, norm;
 	double seconds, rate;		/* of all its steps; clips a second */
 	struct phases per;		/* seconds of a step */
 };
 
-static struct line
-means(const struct trainer_work *w, const struct step_report *s)
+static struct steplog_line
+steplog_means(const struct trainer_work *w, const struct step_report *s)
 {
 	double n = (double)w->logged_steps;
 	double seconds = clock_seconds() - w->logged_at;
 	const struct phases *t = &w->time;
 
-	return (struct line){ .loss = w->logged_loss / n, .norm = s->norm,
+	return (struct steplog_line){ .loss = w->logged_loss / n,
+	    .norm = s->norm,
 		.top1 = (double)w->logged_top1 / (double)w->logged_clips,
 		.seconds = seconds, .rate = (double)w->logged_clips / seconds,
 		.per = { t->wait / n, t->forward / n, t->backward / n,
@@ -35,7 +36,7 @@ means(const struct trainer_work *w, const struct step_report *s)
 
 /* Who reads the table may stop: that is no reason to stop training. */
 static void
-check_out(struct trainer *t)
+steplog_check_out(struct trainer *t)
 {
 	if (fflush(t->out) == 0)
 		return;
@@ -54,14 +55,14 @@ check_out(struct trainer *t)
  * gives its ranks one that leads to a file as well as to anything else.
  */
 static int
-for_people(FILE *f)
+steplog_print(FILE *f)
 {
 	return tcgetpgrp(fileno(f)) >= 0;
 }
 
 /* For people: short, in columns; log.jsonl has all. */
 static void
-print_columns(struct trainer *t, const struct line *l)
+steplog_print_columns(struct trainer *t, const struct steplog_line *l)
 {
 	const struct cell *c = t->work->seen.cell;
 	char shape[32];
@@ -78,14 +79,14 @@ print_columns(struct trainer *t, const struct line *l)
 }
 
 static void
-print_row(struct trainer *t, const struct line *l)
+steplog_print_row(struct trainer *t, const struct steplog_line *l)
 {
 	const struct schedule_step *at = &t->work->seen;
 
 	progress_clear();
-	if (for_people(t->out)) {
-		print_columns(t, l);
-		check_out(t);
+	if (steplog_print(t->out)) {
+		steplog_print_columns(t, l);
+		steplog_check_out(t);
 		return;
 	}
 	if (!t->work->table_begun)
@@ -99,11 +100,11 @@ print_row(struct trainer *t, const struct line *l)
 	    at->cell->crop, at->lr, l->loss, l->top1, l->rate,
 	    1e3 * l->per.wait, 1e3 * l->per.forward, 1e3 * l->per.backward,
 	    1e3 * l->per.comm, 1e3 * l->per.update);
-	check_out(t);
+	steplog_check_out(t);
 }
 
 static void
-write_json(struct trainer *t, const struct line *l)
+steplog_write_json(struct trainer *t, const struct steplog_line *l)
 {
 	const struct schedule_step *at = &t->work->seen;
 	struct json_writer w = { 0 };
@@ -141,7 +142,7 @@ write_json(struct trainer *t, const struct line *l)
 }
 
 static void
-write_events(struct trainer *t, const struct line *l)
+steplog_write_events(struct trainer *t, const struct steplog_line *l)
 {
 	const struct schedule_step *at = &t->work->seen;
 	const struct event_scalar v[] = { { "loss/train", l->loss },
@@ -160,7 +161,7 @@ write_events(struct trainer *t, const struct line *l)
 }
 
 static void
-show_progress(struct trainer *t, const struct step_report *s)
+steplog_show_progress(struct trainer *t, const struct step_report *s)
 {
 	const struct trainer_work *w = t->work;
 	double done = w->macs_done + 1e-9, left;
@@ -179,7 +180,7 @@ show_progress(struct trainer *t, const struct step_report *s)
 /* Return the loss of a uniform guess over all classes, or 0 if the loss is not
  * a single softmax. */
 static double
-loss_of_guess(const struct graph *g)
+steplog_loss_of_guess(const struct graph *g)
 {
 	const struct op *loss = &g->op[g->head[0].loss];
 
@@ -199,11 +200,11 @@ loss_of_guess(const struct graph *g)
  * 1.05 times the guess.
  */
 static void
-warn_of_heat(struct trainer *t, double loss)
+steplog_warn_of_heat(struct trainer *t, double loss)
 {
 	enum { WINDOW = 20 };
 	struct trainer_work *w = t->work;
-	double guess = loss_of_guess(t->net->graph), mean;
+	double guess = steplog_loss_of_guess(t->net->graph), mean;
 
 	w->window_loss += loss;
 	if (w->warned_of_heat || ++w->window_steps < WINDOW)
@@ -227,25 +228,25 @@ void
 work_log_step(struct trainer *t, const struct step_report *s, int now)
 {
 	struct trainer_work *w = t->work;
-	struct line l;
+	struct steplog_line l;
 
 	w->logged_steps++;
 	w->logged_clips += w->seen.cell->batch;
 	w->logged_loss += s->loss;
 	w->logged_top1 += s->top1;
 	if (t->comm->rank == 0) {
-		show_progress(t, s);
-		warn_of_heat(t, s->loss);
+		steplog_show_progress(t, s);
+		steplog_warn_of_heat(t, s->loss);
 	}
 	if (!now && t->state.step % (uint64_t)t->o.log_every != 0)
 		return;
 	if (t->comm->rank == 0) {
-		l = means(w, s);
+		l = steplog_means(w, s);
 		if (t->out != NULL)
-			print_row(t, &l);
+			steplog_print_row(t, &l);
 		if (t->run != NULL) {
-			write_json(t, &l);
-			write_events(t, &l);
+			steplog_write_json(t, &l);
+			steplog_write_events(t, &l);
 		}
 	}
 	w->logged_steps = w->logged_clips = w->logged_top1 = 0;
@@ -255,10 +256,10 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 }
 
 static void
-print_validation(struct trainer *t, const struct summary *s, double seconds,
-    int best)
+steplog_print_validation(struct trainer *t, const struct summary *s,
+    double seconds, int best)
 {
-	int people = for_people(t->out);
+	int people = steplog_print(t->out);
 	char map[40] = "";
 
 	progress_clear();
@@ -292,8 +293,8 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	if (t->comm->rank != 0)
 		return;
 	if (t->out != NULL) {
-		print_validation(t, s, seconds, best);
-		check_out(t);
+		steplog_print_validation(t, s, seconds, best);
+		steplog_check_out(t);
 	}
 	if (t->run == NULL)
 		return;

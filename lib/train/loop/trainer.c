@@ -16,7 +16,8 @@
 #include "train/run/saver.h"
 
 static int
-better(const struct trainer *t, const struct summary *s, double *metric)
+trainer_is_better(const struct trainer *t, const struct summary *s,
+    double *metric)
 {
 	*metric = t->o.best == BEST_LOSS ? -s->loss : t->o.best == BEST_MAP ?
 	    s->map : s->top1;
@@ -26,7 +27,7 @@ better(const struct trainer *t, const struct summary *s, double *metric)
 /* Swap the weights with their average if ${wanted}.  A second call swaps them
  * back. */
 static void
-swap_weights(struct trainer *t, int wanted)
+trainer_swap_weights(struct trainer *t, int wanted)
 {
 	if (wanted && optim_swap(&t->optim, t->net) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
@@ -34,7 +35,7 @@ swap_weights(struct trainer *t, int wanted)
 
 /* Give the normalisations the statistics of many clips; an exit status. */
 static int
-measure(struct trainer *t)
+trainer_measure(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	int status;
@@ -50,42 +51,43 @@ measure(struct trainer *t)
  * if ${average}.
  */
 static int
-measure_both(struct trainer *t, int average)
+trainer_measure_both(struct trainer *t, int average)
 {
 	int status = 0;
 
 	if (t->work->precise != NULL && t->optim.ema > 0) {
-		swap_weights(t, !average);
-		status = measure(t);
-		swap_weights(t, !average);
+		trainer_swap_weights(t, !average);
+		status = trainer_measure(t);
+		trainer_swap_weights(t, !average);
 	}
-	swap_weights(t, average);
-	return status == 0 && t->work->precise != NULL ? measure(t) : status;
+	trainer_swap_weights(t, average);
+	return status == 0 && t->work->precise != NULL ? trainer_measure(t) :
+	    status;
 }
 
 /* Measure and validate, with the average if --use-ema is set.  Return 0, or an
  * exit status. */
 static int
-validate(struct trainer *t, int *best)
+trainer_validate(struct trainer *t, int *best)
 {
 	struct evaluation e;
 	struct summary s;
 	double start = clock_seconds(), metric;
 	int status;
 
-	status = measure_both(t, t->o.use_ema);
+	status = trainer_measure_both(t, t->o.use_ema);
 	t->work->measuring = clock_seconds() - start;
 	if (status == 0 && t->val != NULL)
 		status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL,
 		    &e);
-	swap_weights(t, t->o.use_ema);
+	trainer_swap_weights(t, t->o.use_ema);
 	if (t->val == NULL)
 		return status;
 	if (status != 0)
 		return status;
 	s = evaluation_summary(&e, t->val);
 	evaluation_free(&e);
-	*best = better(t, &s, &metric);
+	*best = trainer_is_better(t, &s, &metric);
 	if (*best) {
 		t->state.best = metric;
 		t->state.best_step = t->state.step;
@@ -100,7 +102,7 @@ validate(struct trainer *t, int *best)
  * what the others own from them.
  */
 static void
-save(struct trainer *t, int how)
+trainer_save(struct trainer *t, int how)
 {
 	struct trainer_work *w = t->work;
 	struct snapshot *copy;
@@ -126,7 +128,7 @@ save(struct trainer *t, int how)
 /* 1 if a validation falls between two numbers of clips seen; a run without one
  * measures its statistics at the end. */
 static int
-validation_due(const struct trainer *t, double before, int end)
+trainer_validation_due(const struct trainer *t, double before, int end)
 {
 	if (!t->o.validates)
 		return end && t->work->precise != NULL;
@@ -136,7 +138,7 @@ validation_due(const struct trainer *t, double before, int end)
 
 /* All ranks ask, and have the same answer. */
 static int
-is_finite(struct trainer *t)
+trainer_is_finite(struct trainer *t)
 {
 	int good = optim_finite(&t->optim, t->net);
 
@@ -146,15 +148,15 @@ is_finite(struct trainer *t)
 }
 
 static int
-check_finite(struct trainer *t)
+trainer_check_finite(struct trainer *t)
 {
-	return is_finite(t) ? 0 : work_diverged(t,
+	return trainer_is_finite(t) ? 0 : work_diverged(t,
 	    "among its weights, running statistics or momenta is", NAN);
 }
 
 /* What is saved is rank 0's, and all must have the same. */
 static int
-check_replicas(struct trainer *t)
+trainer_check_replicas(struct trainer *t)
 {
 	int status = replica_check(t);
 
@@ -169,30 +171,32 @@ check_replicas(struct trainer *t)
  * exit status.
  */
 static int
-border(struct trainer *t, const struct step_report *s, double before, int end)
+trainer_step_boundary(struct trainer *t, const struct step_report *s,
+    double before, int end)
 {
 	struct trainer_work *w = t->work;
 	int best = 0, status;
-	int due = validation_due(t, before, w->at.cell == NULL);
+	int due = trainer_validation_due(t, before, w->at.cell == NULL);
 	int saving = end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
 	    (t->o.save_steps > 0 && t->state.step -
 	    w->saved_step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->wish & WISH_STOP));
 	if (t->replay != NULL) {	/* of a validation, what stays */
-		status = due && w->precise != NULL ? validate(t, &best) : 0;
+		status = due && w->precise != NULL ? trainer_validate(t,
+		    &best) : 0;
 		return status != 0 ? status : replay_border(t->replay, t);
 	}
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
-	if ((due || saving) && ((status = check_finite(t)) != 0 ||
-	    (status = check_replicas(t)) != 0))
+	if ((due || saving) && ((status = trainer_check_finite(t)) != 0 ||
+	    (status = trainer_check_replicas(t)) != 0))
 		return status;
-	if (due && (status = validate(t, &best)) != 0) {
+	if (due && (status = trainer_validate(t, &best)) != 0) {
 		t->state.due = 1;
 		return status;
 	}
 	if (best || saving)
-		save(t, best ? SAVE_BEST : 0);
+		trainer_save(t, best ? SAVE_BEST : 0);
 	return 0;
 }
 
@@ -202,12 +206,12 @@ border(struct trainer *t, const struct step_report *s, double before, int end)
  * be kept: the newest finite one may not be the one to go on from.
  */
 static void
-rescue(struct trainer *t, int status)
+trainer_rescue(struct trainer *t, int status)
 {
-	if (!t->work->unsaved || t->state.step == 0 || !is_finite(t) ||
+	if (!t->work->unsaved || t->state.step == 0 || !trainer_is_finite(t) ||
 	    t->work->apart)
 		return;
-	save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
+	trainer_save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
 	if (t->comm->rank == 0)
 		note("what %llu steps made is saved",
 		    (unsigned long long)t->state.step);
@@ -215,7 +219,7 @@ rescue(struct trainer *t, int status)
 
 /* The last save must be durable before the run says that it is; rank 0. */
 static int
-settle(struct trainer *t, int done)
+trainer_settle(struct trainer *t, int done)
 {
 	int bad = saver_wait(t->work->saver);
 
@@ -230,7 +234,7 @@ settle(struct trainer *t, int done)
 
 /* The schedule is done; without all of its samples? */
 static int
-skipped(const struct trainer *t)
+trainer_skipped_status(const struct trainer *t)
 {
 	size_t n = corrupt_known(t->work->corrupt)->n;
 
@@ -242,7 +246,7 @@ skipped(const struct trainer *t)
 }
 
 static int
-finish(struct trainer *t, int status, int end)
+trainer_finish(struct trainer *t, int status, int end)
 {
 	int64_t failed = 0;
 	int wait;
@@ -255,8 +259,8 @@ finish(struct trainer *t, int status, int end)
 	}
 	wait = watch_enter(t->comm->watch, "saving", 0);
 	if (status != 0 && status != EXIT_AGAIN)
-		rescue(t, status);
-	if (t->run != NULL && settle(t, end && status == 0) != 0)
+		trainer_rescue(t, status);
+	if (t->run != NULL && trainer_settle(t, end && status == 0) != 0)
 		failed = EXIT_FAILED;
 	watch_leave(t->comm->watch, wait);
 	if (comm_max(t->comm, &failed) != 0)
@@ -267,12 +271,12 @@ finish(struct trainer *t, int status, int end)
 		    text_quote(t->run != NULL ? t->run->path : ""));
 	if (failed && (status == 0 || status == EXIT_AGAIN))
 		return (int)failed;
-	return status == 0 && end ? skipped(t) : status;
+	return status == 0 && end ? trainer_skipped_status(t) : status;
 }
 
 /* What a killed run left undone; that it cannot be done is said at the end. */
 static void
-repair(struct trainer *t)
+trainer_repair(struct trainer *t)
 {
 	if (t->run != NULL && t->o.best != BEST_NONE && t->state.best_step > 0)
 		best_repair(t->run, t->state.best_step);
@@ -284,17 +288,17 @@ repair(struct trainer *t)
  * have been.
  */
 static int
-catch_up(struct trainer *t)
+trainer_catch_up(struct trainer *t)
 {
 	int best = 0, status;
 
 	if (!t->state.due)
 		return 0;
 	watch_phase(t->comm->watch, "validating", t->state.step);
-	if ((status = validate(t, &best)) != 0)
+	if ((status = trainer_validate(t, &best)) != 0)
 		return status;
 	t->state.due = 0;
-	save(t, best ? SAVE_BEST : 0);
+	trainer_save(t, best ? SAVE_BEST : 0);
 	return 0;
 }
 
@@ -308,12 +312,12 @@ trainer_run(struct trainer *t)
 
 	if ((status = work_open(t)) != 0)
 		return status;
-	repair(t);
-	status = catch_up(t);
+	trainer_repair(t);
+	status = trainer_catch_up(t);
 	w->at = schedule_seek(t->schedule, samples, t->state.step);
 	end = w->at.cell == NULL;
 	if (status == 0 && end && w->unsaved)
-		save(t, 0);		/* it came from another directory */
+		trainer_save(t, 0);		/* it came from another directory */
 	while (!end && status == 0) {
 		struct step_report s = { 0 };
 
@@ -329,11 +333,11 @@ trainer_run(struct trainer *t)
 			work_log_step(t, &s, 0);
 			continue;
 		}
-		status = border(t, &s, before, end);
+		status = trainer_step_boundary(t, &s, before, end);
 		before = t->state.epoch;
 		if (status == 0 && !end && (s.wish & WISH_STOP))
 			status = EXIT_AGAIN;
 	}
 	progress_end();
-	return finish(t, status, end);
+	return trainer_finish(t, status, end);
 }

@@ -6,7 +6,7 @@
 #include "train/loop/views.h"
 #include "train/run/facts.h"
 
-static const struct protocol {
+static const struct views_protocol {
 	enum sampler sampler;
 	enum view_rule rule;
 	int clips, crops, full;
@@ -24,7 +24,7 @@ static const struct protocol {
 
 /* Which of ${names}, between bars, the run's setting ${name} is; 0: none. */
 static int
-setting(const struct state *st, const char *name, const char *names)
+views_setting(const struct state *st, const char *name, const char *names)
 {
 	char *value = fact_value(st->config, name);
 	size_t n = value != NULL ? strlen(value) : 0;
@@ -44,7 +44,7 @@ setting(const struct state *st, const char *name, const char *names)
 void
 views_set(int protocol, const struct state *st, struct view_options *v)
 {
-	const struct protocol *p = &protocols[protocol];
+	const struct views_protocol *p = &protocols[protocol];
 
 	v->sampler = p->sampler;
 	v->rule = p->rule;
@@ -56,8 +56,8 @@ views_set(int protocol, const struct state *st, struct view_options *v)
 	v->validate = protocol == 0;
 	if (protocol > 0)
 		return;
-	v->sampler = (enum sampler)setting(st, "sampler", VIEWS_SAMPLERS);
-	v->rule = crop_view((enum crop_rule)setting(st, "crop-rule",
+	v->sampler = (enum sampler)views_setting(st, "sampler", VIEWS_SAMPLERS);
+	v->rule = crop_view((enum crop_rule)views_setting(st, "crop-rule",
 	    CROP_NAMES));
 }
 

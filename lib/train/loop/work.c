@@ -32,7 +32,7 @@ work_share(const struct trainer *t, int microbatches, int rank, int *first)
 
 /* What is mixed with one another must be on one rank. */
 static int
-check_mixing(const struct trainer *t, const struct cell *c)
+work_check_mixing(const struct trainer *t, const struct cell *c)
 {
 	struct parts p = work_parts(t, c);
 
@@ -48,7 +48,7 @@ check_mixing(const struct trainer *t, const struct cell *c)
 /* A cell must give every rank a whole number of groups, at least one, or an equal
  * part of one. */
 static int
-check_cell(const struct trainer *t, const struct cell *c)
+work_check_cell(const struct trainer *t, const struct cell *c)
 {
 	int groups = c->batch / c->group, ranks = t->comm->size;
 	int spread = t->loading.spread;
@@ -56,7 +56,7 @@ check_cell(const struct trainer *t, const struct cell *c)
 	if (t->o.learners.n > 0)
 		return learners_fit(t, c);
 	if (work_parts(t, c).n >= ranks)
-		return check_mixing(t, c);
+		return work_check_mixing(t, c);
 	if (spread && ranks % groups == 0)
 		return fail("%s: %d ranks for %d BN groups of %d clips: %d clips "
 		    "cannot be shared equally by %d ranks (vt-schedule "
@@ -96,7 +96,7 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 }
 
 static const struct cell *
-last_cell(const struct schedule *s)
+work_last_cell(const struct schedule *s)
 {
 	const struct stage *last = &s->stage[s->stages - 1];
 
@@ -110,9 +110,9 @@ last_cell(const struct schedule *s)
  * part is smaller.
  */
 static void
-choose_measured(struct trainer *t)
+work_choose_measured(struct trainer *t)
 {
-	const struct cell *c = last_cell(t->schedule);
+	const struct cell *c = work_last_cell(t->schedule);
 	struct trainer_work *w = t->work;
 	int part = work_parts(t, c).clips, least = c->group < 4 ? c->group : 4;
 
@@ -127,7 +127,7 @@ choose_measured(struct trainer *t)
 
 /* Bytes of four microbatches of ${n} clips. */
 static size_t
-loading_bytes(const struct graph *g, int n, int frames, int crop)
+work_loading_bytes(const struct graph *g, int n, int frames, int crop)
 {
 	struct dims *input = graph_inputs(g, n, frames, crop);
 	size_t bytes = 0;
@@ -144,18 +144,18 @@ loading_bytes(const struct graph *g, int n, int frames, int crop)
  * less.
  */
 static void
-share_loading(struct trainer *t)
+work_share_loading(struct trainer *t)
 {
 	struct view_options *v = &t->viewing;
 	const struct graph *g = t->net->graph;
-	const struct cell *c = last_cell(t->schedule);
+	const struct cell *c = work_last_cell(t->schedule);
 	size_t all = t->loading.memory, some = 0, views = 0;
 
 	if (t->work->measured != 0)
-		some = loading_bytes(g, t->work->measured_group, c->frames,
+		some = work_loading_bytes(g, t->work->measured_group, c->frames,
 		    c->crop);
 	if (t->val != NULL) {
-		views = loading_bytes(g, v->n, v->t, v->side);
+		views = work_loading_bytes(g, v->n, v->t, v->side);
 		if (views < 4 * loader_views_most(t->val, v))
 			views = 4 * loader_views_most(t->val, v);
 	}
@@ -169,9 +169,9 @@ share_loading(struct trainer *t)
 /* Plan to measure clips of the shape of the last stage.  The shape of a
  * validation, which may change when a run is resumed, decides no statistic. */
 static int
-plan_precise(struct trainer *t)
+work_plan_precise(struct trainer *t)
 {
-	const struct cell *c = last_cell(t->schedule);
+	const struct cell *c = work_last_cell(t->schedule);
 	const struct precise_options o = { .clips = t->work->measured,
 		.group = t->work->measured_group, .frames = c->frames,
 		.crop = c->crop, .stride = t->viewing.stride,
@@ -223,9 +223,9 @@ trainer_plan(struct trainer *t)
 	if (t->val != NULL)
 		pinned_plan_views(t->net, &t->viewing, t->val);
 	w->steps = schedule_steps(s, dataset_samples(t->train));
-	choose_measured(t);
-	share_loading(t);
-	if (plan_precise(t) != 0)
+	work_choose_measured(t);
+	work_share_loading(t);
+	if (work_plan_precise(t) != 0)
 		return EXIT_USAGE;
 	pinned_plan(t->net, &t->loading, t->train, s);
 	w->base = memory_measure(t);
@@ -241,7 +241,7 @@ trainer_shares(const struct trainer *t, uint64_t step)
 
 	for (int i = at.stage; i < s->stages && at.cell != NULL; i++)
 		for (int j = 0; j < s->stage[i].cells; j++)
-			if (check_cell(t, &s->stage[i].cell[j]) != 0)
+			if (work_check_cell(t, &s->stage[i].cell[j]) != 0)
 				return EXIT_USAGE;
 	return 0;
 }
@@ -261,7 +261,7 @@ work_share_text(const struct trainer *t, const struct cell *c, char text[16])
 
 /* Multiply-adds of a step's forward pass, over all ranks. */
 static double
-step_macs(const struct trainer *t, const struct schedule_step *at)
+work_step_macs(const struct trainer *t, const struct schedule_step *at)
 {
 	return t->work->plan[at->stage][at->turn]->macs *
 	    work_parts(t, at->cell).n;
@@ -269,7 +269,7 @@ step_macs(const struct trainer *t, const struct schedule_step *at)
 
 /* One line a cell: its shape, and how the ranks share it. */
 static void
-print_cells(const struct trainer *t, FILE *f)
+work_print_cells(const struct trainer *t, FILE *f)
 {
 	const struct schedule *s = t->schedule;
 
@@ -293,7 +293,7 @@ print_cells(const struct trainer *t, FILE *f)
 /* Return the number of groups in the smallest batch: each rank computes at
  * least one group. */
 static int
-most_ranks(const struct trainer *t)
+work_max_ranks(const struct trainer *t)
 {
 	const struct schedule *s = t->schedule;
 	int most = 0;
@@ -315,14 +315,14 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 {
 	const struct graph *g = t->net->graph;
 	const struct trainer_work *w = t->work;
-	const struct cell *last = last_cell(t->schedule);
+	const struct cell *last = work_last_cell(t->schedule);
 	uint64_t samples = dataset_samples(t->train), clips = 0;
 	double macs = 0;
 
 	for (struct schedule_step at = schedule_start(t->schedule, samples);
 	    at.cell != NULL; at = schedule_next(t->schedule, samples, &at)) {
 		clips += (uint64_t)at.cell->batch;
-		macs += 3 * step_macs(t, &at);	/* backward is two forwards */
+		macs += 3 * work_step_macs(t, &at);	/* backward is two forwards */
 	}
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->head[0].classes);
@@ -337,7 +337,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 		fprintf(f, "%-22s %" PRIu64 "\n", "# steps done",
 		    t->state.step);
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
-	fprintf(f, "%-22s %d%s\n", "# ranks at most", most_ranks(t),
+	fprintf(f, "%-22s %d%s\n", "# ranks at most", work_max_ranks(t),
 	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
 	if (sums_free(&t->sums) != NULL)
 		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
@@ -353,7 +353,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 void
 trainer_print_plan(const struct trainer *t, FILE *f)
 {
-	print_cells(t, f);
+	work_print_cells(t, f);
 	trainer_print_totals(t, f);
 }
 
@@ -376,7 +376,7 @@ trainer_explain(const struct trainer *t, FILE *f)
 
 /* What may fail on one rank alone. */
 static int
-reserve(struct trainer *t)
+work_reserve(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
@@ -417,7 +417,7 @@ reserve(struct trainer *t)
 
 /* Of a normalisation. */
 static size_t
-most_channels(const struct graph *g)
+work_max_channels(const struct graph *g)
 {
 	size_t most = 0;
 
@@ -433,14 +433,14 @@ work_open(struct trainer *t)
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
 	uint64_t samples = dataset_samples(t->train);
-	int status = comm_agree(t->comm, reserve(t));
+	int status = comm_agree(t->comm, work_reserve(t));
 	struct comm *c;
 
 	if (status != 0)
 		return status;
 	if ((w->learners != NULL && learners_meet(w->learners, t) != 0) ||
 	    spread_open(&w->spread, t->comm, n->device,
-	    most_channels(n->graph)) != 0)
+	    work_max_channels(n->graph)) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
@@ -451,7 +451,7 @@ work_open(struct trainer *t)
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at))
-		w->macs += step_macs(t, &at);
+		w->macs += work_step_macs(t, &at);
 	about_computes(&w->about, NULL);
 	watch_about(t->comm->watch, about_tell, t);
 	w->started = w->saved_at = w->logged_at = clock_seconds();
@@ -463,7 +463,7 @@ work_open(struct trainer *t)
 void
 work_account(struct trainer *t, const struct schedule_step *at)
 {
-	t->work->macs_done += step_macs(t, at);
+	t->work->macs_done += work_step_macs(t, at);
 }
 
 void

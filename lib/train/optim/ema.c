@@ -10,7 +10,7 @@ const struct slot_kind ema_slots[EMA_SLOTS] = {
 };
 
 static char *
-element(const struct slots *s, const void *flat, size_t i)
+ema_element(const struct slots *s, const void *flat, size_t i)
 {
 	return (char *)flat + i * s->net->device->elem;
 }
@@ -35,7 +35,7 @@ ema_count(struct slots *s, int first)
 }
 
 static void
-swap(struct device *d, char *a, char *b, size_t bytes)
+ema_swap_bytes(struct device *d, char *a, char *b, size_t bytes)
 {
 	/* On a device each chunk costs four waits of the host. */
 	enum { CHUNK = 1 << 22 };
@@ -64,7 +64,7 @@ ema_swap(struct slots *s, int first, struct gathering *gather, void *w)
 		const struct segment *g = &share->segment[i];
 
 		if (g->rank == share->comm->rank)
-			swap(s->net->device, element(s, w, g->at),
+			ema_swap_bytes(s->net->device, ema_element(s, w, g->at),
 			    slot_at(&s->slot[first], g->held), g->n *
 			    s->net->device->elem);
 	}

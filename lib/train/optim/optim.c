@@ -11,7 +11,7 @@
 
 /* What is kept: the optimiser's, and what was asked for beside it. */
 static void
-make_list(struct optim *o)
+optim_make_list(struct optim *o)
 {
 	int n = 0;
 
@@ -41,7 +41,7 @@ make_list(struct optim *o)
 
 /* What the device finds out by itself, and what it is told. */
 static int
-open_rest(struct optim *o, const struct net *n)
+optim_open_device(struct optim *o, const struct net *n)
 {
 	portions_open(&o->own, n->graph, o->share, o->rule);
 	o->ratio = NULL;
@@ -82,7 +82,7 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 		    n->graph->elements + 1);
 		o->share = &o->alone;
 	}
-	make_list(o);
+	optim_make_list(o);
 	if (o->learners > 0)
 		segments_dealt(&o->dealt, o->share->comm, n->graph->elements,
 		    o->learners);
@@ -90,7 +90,7 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	for (int i = 0; i < 2; i++)
 		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
 	o->device = n->device;
-	if (open_rest(o, n) != 0)
+	if (optim_open_device(o, n) != 0)
 		return -1;
 	tiles_open(&o->tiles, n->graph, o->share);
 	o->gather = gathering_new(o->share, n->device);
@@ -124,7 +124,7 @@ optim_close(struct optim *o)
 }
 
 /* A step, as it goes through its passes. */
-struct pass {
+struct optim_update {
 	struct optim *o;
 	struct net *n;
 	void *g;
@@ -137,7 +137,7 @@ struct pass {
 
 /* Sums of squares of the vector at ${flat}, by tile, on all ranks. */
 static int
-square(struct optim *o, const struct net *n, const void *flat)
+optim_square(struct optim *o, const struct net *n, const void *flat)
 {
 	double start;
 
@@ -151,7 +151,8 @@ square(struct optim *o, const struct net *n, const void *flat)
 
 /* The norms of all parameters, of what was squared last. */
 static void
-take_norms(struct optim *o, const struct graph *g, double scale, double *norm)
+optim_take_norms(struct optim *o, const struct graph *g, double scale,
+    double *norm)
 {
 	for (int p = 0; p < g->nparam; p++)
 		norm[p] = sqrt(tiles_of(&o->tiles, p)) * scale;
@@ -159,7 +160,7 @@ take_norms(struct optim *o, const struct graph *g, double scale, double *norm)
 
 /* What is added up where this rank owns all of it. */
 static struct addends
-addends(const struct optim *o)
+optim_addends(const struct optim *o)
 {
 	const struct tiles *t = &o->tiles;
 
@@ -168,7 +169,7 @@ addends(const struct optim *o)
 }
 
 static struct ratio_rule
-ratio_rule(const struct optim *o)
+optim_ratio_rule(const struct optim *o)
 {
 	return (struct ratio_rule){ o->kind->ratio, o->set.trust,
 		o->set.trust_clip };
@@ -181,18 +182,18 @@ ratio_rule(const struct optim *o)
  * ranks.
  */
 static int
-find_trust(const struct pass *k, int squared)
+optim_find_trust(const struct optim_update *k, int squared)
 {
 	struct optim *o = k->o;
 	const struct graph *g = k->n->graph;
-	const struct ratio_rule rule = ratio_rule(o);
+	const struct ratio_rule rule = optim_ratio_rule(o);
 
-	if (!squared && square(o, k->n, k->g) != 0)
+	if (!squared && optim_square(o, k->n, k->g) != 0)
 		return -1;
-	take_norms(o, g, k->scale, o->norm[1]);
-	if (square(o, k->n, k->n->w) != 0)
+	optim_take_norms(o, g, k->scale, o->norm[1]);
+	if (optim_square(o, k->n, k->n->w) != 0)
 		return -1;
-	take_norms(o, g, 1, o->norm[0]);
+	optim_take_norms(o, g, 1, o->norm[0]);
 	for (int p = 0; p < g->nparam; p++) {
 		const struct layer *l = &o->own.layer[p];
 
@@ -207,12 +208,12 @@ find_trust(const struct pass *k, int squared)
 
 /* The same, by the device itself. */
 static void
-ask_trust(const struct pass *k)
+optim_launch_trust(const struct optim_update *k)
 {
 	const struct optim *o = k->o;
 	const struct ratios r = { .w = k->n->w, .d = k->g,
-		.of = addends(o), .layer = o->own.layer,
-		.rule = ratio_rule(o), .lr = k->lr, .decay = o->set.decay,
+		.of = optim_addends(o), .layer = o->own.layer,
+		.rule = optim_ratio_rule(o), .lr = k->lr, .decay = o->set.decay,
 		.scale = k->scale, .ratio = o->ratio };
 
 	device_ratios(o->device, &r);
@@ -248,7 +249,7 @@ optim_swap(struct optim *o, struct net *n)
 /* 0, or what is wrong with a gradient of this norm; ${finite}: its statistics
  * are. */
 static int
-check(struct optim *o, double norm, int finite)
+optim_check(struct optim *o, double norm, int finite)
 {
 	if (!isfinite(norm))
 		return finite && o->scale_slot >= 0 &&
@@ -259,7 +260,7 @@ check(struct optim *o, double norm, int finite)
 
 /* How the optimiser changes what this rank owns. */
 static struct optim_pass
-pass_of(const struct pass *k)
+optim_pass_of(const struct optim_update *k)
 {
 	const struct optim *o = k->o;
 	struct optim_pass p = { .w = k->n->w, .g = k->g, .lr = k->lr,
@@ -274,7 +275,7 @@ pass_of(const struct pass *k)
 
 /* Running statistics are neither clipped nor scaled with the gradient. */
 static void
-track(const struct pass *k)
+optim_track(const struct optim_update *k)
 {
 	const struct portion_list *own = &k->o->own.statistics;
 
@@ -288,7 +289,7 @@ track(const struct pass *k)
  * where this rank owns them.
  */
 static int
-make_step(struct pass *k, int asked)
+optim_make_step(struct optim_update *k, int asked)
 {
 	struct optim *o = k->o;
 	const struct portion_list *own = &o->own.trained;
@@ -299,23 +300,23 @@ make_step(struct pass *k, int asked)
 			.most = o->clip_value, .scale = k->scale,
 			.portion = own->item, .portions = own->n });
 	if (o->kind->direct != NULL) {
-		p = pass_of(k);
+		p = optim_pass_of(k);
 		o->kind->direct(&o->set, o->device, &p);
 		k->scale = 1;
 	}
 	if (o->ratio != NULL && asked)
-		ask_trust(k);
-	else if (o->ratio != NULL && find_trust(k, o->clip_value == 0 &&
+		optim_launch_trust(k);
+	else if (o->ratio != NULL && optim_find_trust(k, o->clip_value == 0 &&
 	    o->kind->direct == NULL) != 0)
 		return -1;
-	p = pass_of(k);
+	p = optim_pass_of(k);
 	o->kind->step(&o->set, o->device, &p);
-	track(k);
+	optim_track(k);
 	return 0;
 }
 
 static void
-track_average(struct optim *o)
+optim_track_average(struct optim *o)
 {
 	if (o->ema_slot >= 0)
 		ema_track(&o->slots, o->ema_slot, o->ema, o->own.all.item,
@@ -324,7 +325,7 @@ track_average(struct optim *o)
 
 /* A step was made. */
 static void
-count(struct optim *o)
+optim_count(struct optim *o)
 {
 	if (o->kind->counter > 0)
 		*(double *)o->slots.slot[o->kind->counter].data += 1;
@@ -339,29 +340,30 @@ int
 optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
     double *norm)
 {
-	struct pass k = { o, n, g, lr, scale / optim_loss_scale(o), scale };
+	struct optim_update k = { o, n, g, lr, scale / optim_loss_scale(o),
+	    scale };
 	double start;
 	int bad;
 
 	o->waited = 0;
-	if (square(o, n, g) != 0)
+	if (optim_square(o, n, g) != 0)
 		return OPTIM_LOST;
 	*norm = sqrt(tiles_squares(&o->tiles, 0)) * k.scale;
-	if ((bad = check(o, *norm, isfinite(tiles_squares(&o->tiles, 1)) !=
-	    0)) != 0)
+	if ((bad = optim_check(o, *norm, isfinite(tiles_squares(&o->tiles,
+	    1)) != 0)) != 0)
 		return bad;
 	if (o->clip > 0 && *norm > o->clip)
 		k.scale *= o->clip / (*norm + 1e-6);
 	running_before(&o->running, n);
-	if (make_step(&k, 0) != 0)
+	if (optim_make_step(&k, 0) != 0)
 		return OPTIM_LOST;
 	start = clock_seconds();
 	if (gathering_run(o->gather, n->w) != 0)
 		return OPTIM_LOST;
 	o->waited += clock_seconds() - start;
 	running_after(&o->running, n);
-	track_average(o);
-	count(o);
+	optim_track_average(o);
+	optim_count(o);
 	return 0;
 }
 
@@ -383,8 +385,8 @@ void
 optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
     const struct losses *losses)
 {
-	struct pass k = { o, n, g, lr, 0, scale };
-	const struct judgement j = { .g = g, .of = addends(o),
+	struct optim_update k = { o, n, g, lr, 0, scale };
+	const struct judgement j = { .g = g, .of = optim_addends(o),
 		.kind = o->own.judged, .scale = scale / optim_loss_scale(o),
 		.clip = o->clip, .outcome = losses->outcome,
 		.outcomes = losses->n, .most = losses->most,
@@ -394,10 +396,10 @@ optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
 	running_before(&o->running, n);
 	device_judge(o->device, o->verdict, &j);
 	device_obey(o->device, o->verdict);
-	make_step(&k, 1);
+	optim_make_step(&k, 1);
 	/* The average is of statistics that are whole. */
 	if (o->running.n == 0)
-		track_average(o);
+		optim_track_average(o);
 	device_obey(o->device, NULL);
 }
 
@@ -411,12 +413,12 @@ optim_hear(struct optim *o, struct net *n, double *norm)
 	*norm = v.norm;
 	if (v.what == VERDICT_LOSS)
 		return OPTIM_UNMADE;
-	if ((bad = check(o, v.norm, v.statistics)) != 0)
+	if ((bad = optim_check(o, v.norm, v.statistics)) != 0)
 		return bad;
 	if (o->running.n > 0) {
 		running_after(&o->running, n);
-		track_average(o);
+		optim_track_average(o);
 	}
-	count(o);
+	optim_count(o);
 	return 0;
 }

@@ -7,7 +7,8 @@
 
 /* A step along a gradient, with momentum. */
 static struct update
-momentum_step(const struct optimizer_settings *s, const struct optim_pass *p)
+optimizer_momentum_step(const struct optimizer_settings *s,
+    const struct optim_pass *p)
 {
 	return (struct update){ .w = p->w, .m = p->state[0], .g = p->g,
 		.lr = p->lr, .momentum = s->momentum, .decay = s->decay,
@@ -17,10 +18,10 @@ momentum_step(const struct optimizer_settings *s, const struct optim_pass *p)
 }
 
 static void
-sgd(const struct optimizer_settings *s, struct device *d,
+optimizer_sgd(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
-	const struct update u = momentum_step(s, p);
+	const struct update u = optimizer_momentum_step(s, p);
 
 	device_update(d, &u);
 }
@@ -38,20 +39,20 @@ sgd(const struct optimizer_settings *s, struct device *d,
  * NVIDIA's Apex. ----
  */
 static void
-lars_outside(const struct optimizer_settings *s, struct device *d,
+optimizer_lars_outside(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
-	struct update u = momentum_step(s, p);
+	struct update u = optimizer_momentum_step(s, p);
 
 	u.use = RATIO_GRADIENT;
 	device_update(d, &u);
 }
 
 static void
-lars(const struct optimizer_settings *s, struct device *d,
+optimizer_lars(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
-	struct update u = momentum_step(s, p);
+	struct update u = optimizer_momentum_step(s, p);
 
 	u.use = RATIO_STEP;
 	device_update(d, &u);
@@ -66,7 +67,7 @@ lars(const struct optimizer_settings *s, struct device *d,
 
 /* 1 - x^n, by multiplications alone: libraries differ in pow. */
 static double
-rest_of_power(double x, double n)
+optimizer_rest_of_power(double x, double n)
 {
 	double power = 1;
 
@@ -77,22 +78,22 @@ rest_of_power(double x, double n)
 }
 
 static void
-adam_direct(const struct optimizer_settings *s, struct device *d,
+optimizer_adam_direct(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
 	double step = *(const double *)p->state[2] + 1;
 	struct moments m = { .w = p->w, .m = p->state[0], .v = p->state[1],
 		.g = p->g, .beta1 = s->beta1, .beta2 = s->beta2,
 		.eps = s->eps, .decay = s->decay, .scale = p->scale,
-		.rest1 = rest_of_power(s->beta1, step),
-		.rest2 = rest_of_power(s->beta2, step),
+		.rest1 = optimizer_rest_of_power(s->beta1, step),
+		.rest2 = optimizer_rest_of_power(s->beta2, step),
 		.portion = p->portion, .portions = p->portions };
 
 	device_moments(d, &m);
 }
 
 static void
-adam_step(const struct optimizer_settings *s, struct device *d,
+optimizer_adam_step(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
 	struct update u = { .w = p->w, .g = p->g, .lr = p->lr, .scale = 1,
@@ -109,11 +110,14 @@ adam_step(const struct optimizer_settings *s, struct device *d,
 	{ "optim/step", SLOT_ONCE, SLOT_F64, 0, 0 } }
 
 const struct optimizer optimizers[] = {
-	{ "sgd", MOMENTUM, 0, NULL, RATIO_NONE, sgd },
-	{ "lars", MOMENTUM, 0, NULL, RATIO_LARS, lars },
-	{ "lars-outside", MOMENTUM, 0, NULL, RATIO_LARS, lars_outside },
-	{ "adamw", MOMENTS, 2, adam_direct, RATIO_NONE, adam_step },
-	{ "lamb", MOMENTS, 2, adam_direct, RATIO_LAMB, adam_step },
+	{ "sgd", MOMENTUM, 0, NULL, RATIO_NONE, optimizer_sgd },
+	{ "lars", MOMENTUM, 0, NULL, RATIO_LARS, optimizer_lars },
+	{ "lars-outside", MOMENTUM, 0, NULL, RATIO_LARS,
+	    optimizer_lars_outside },
+	{ "adamw", MOMENTS, 2, optimizer_adam_direct, RATIO_NONE,
+	    optimizer_adam_step },
+	{ "lamb", MOMENTS, 2, optimizer_adam_direct, RATIO_LAMB,
+	    optimizer_adam_step },
 	{ NULL, MOMENTUM, 0, NULL, RATIO_NONE, NULL }
 };
 

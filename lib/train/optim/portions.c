@@ -7,7 +7,7 @@
 
 /* One that goes on where the last one ends becomes a part of it. */
 static void
-add(struct portion_list *l, const struct portion *p)
+portions_add(struct portion_list *l, const struct portion *p)
 {
 	struct portion *last = l->n > 0 ? &l->item[l->n - 1] : NULL;
 
@@ -22,8 +22,8 @@ add(struct portion_list *l, const struct portion *p)
 
 /* What segment ${s} has of parameter number ${i}. */
 static void
-add_param(struct portions *p, const struct graph *g, const struct segment *s,
-    int i)
+portions_add_param(struct portions *p, const struct graph *g,
+    const struct segment *s, int i)
 {
 	const struct param *q = &g->param[i];
 	size_t from = q->offset > s->at ? q->offset : s->at;
@@ -36,13 +36,13 @@ add_param(struct portions *p, const struct graph *g, const struct segment *s,
 	if (from >= to || q->frozen)
 		return;
 	if (q->kind < PARAM_MEAN) {
-		add(&p->trained, &one);
+		portions_add(&p->trained, &one);
 		return;
 	}
 	/* They lie among the weights, and are whole there. */
 	one.held = one.at;
 	running_factors(g, q, one.factor);
-	add(&p->statistics, &one);
+	portions_add(&p->statistics, &one);
 }
 
 void
@@ -66,10 +66,10 @@ portions_open(struct portions *p, const struct graph *g,
 
 		if (s->rank != share->comm->rank)
 			continue;
-		add(&p->all, &(struct portion){ .at = s->at, .n = s->n,
+		portions_add(&p->all, &(struct portion){ .at = s->at, .n = s->n,
 			.held = s->held, .factor = { 1, 1 } });
 		for (int i = 0; i < g->nparam; i++)
-			add_param(p, g, s, i);
+			portions_add_param(p, g, s, i);
 	}
 }
 

@@ -8,7 +8,7 @@
 enum { MEAN = -2, VAR = -1 };
 
 static struct running_place
-place(const struct graph *g, int between, size_t kept)
+running_place_of(const struct graph *g, int between, size_t kept)
 {
 	const struct param *p = &g->param[between];
 	size_t at = p[MEAN].offset;
@@ -31,7 +31,7 @@ running_open(struct running *r, const struct net *n)
 		if (g->param[k].kind == PARAM_BETWEEN) {
 			struct running_place *p = &r->place[r->n++];
 
-			*p = place(g, k, all);
+			*p = running_place_of(g, k, all);
 			all += p->n;
 			most = p->n > most ? p->n : most;
 		}
@@ -63,7 +63,7 @@ running_factors(const struct graph *g, const struct param *p, double factor[2])
 }
 
 static void *
-element(const struct running *r, const void *flat, size_t i)
+running_element(const struct running *r, const void *flat, size_t i)
 {
 	return (char *)flat + i * r->device->elem;
 }
@@ -74,8 +74,8 @@ running_before(struct running *r, const struct net *n)
 	for (int i = 0; i < r->n; i++) {
 		const struct running_place *p = &r->place[i];
 
-		device_copy(r->device, element(r, r->kept, p->kept),
-		    element(r, n->w, p->at), p->n * r->device->elem);
+		device_copy(r->device, running_element(r, r->kept, p->kept),
+		    running_element(r, n->w, p->at), p->n * r->device->elem);
 	}
 }
 
@@ -89,11 +89,11 @@ running_after(struct running *r, struct net *n)
 {
 	for (int i = 0; i < r->n; i++) {
 		const struct running_place *p = &r->place[i];
-		void *at = element(r, n->w, p->at);
+		void *at = running_element(r, n->w, p->at);
 		double *var = r->now + p->var, *between = r->now + p->between;
 
-		device_get(r->device, r->was, element(r, r->kept, p->kept),
-		    p->n);
+		device_get(r->device, r->was,
+		    running_element(r, r->kept, p->kept), p->n);
 		device_get(r->device, r->now, at, p->n);
 		for (size_t c = 0; c < p->count; c++) {
 			double step = r->now[c] - r->was[c];

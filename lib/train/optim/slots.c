@@ -32,7 +32,7 @@ slot_at(const struct slot *s, size_t held)
 
 /* The first values, by way of the host. */
 static void
-fill(struct slots *s, struct slot *slot)
+slots_fill(struct slots *s, struct slot *slot)
 {
 	const struct slot_kind *k = slot->kind;
 	double *v = xcalloc(CHUNK, sizeof(*v));
@@ -84,7 +84,7 @@ slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
 		}
 		s->n++;
 		if (k->first != 0)
-			fill(s, slot);
+			slots_fill(s, slot);
 	}
 	return 0;
 }
@@ -93,7 +93,7 @@ void
 slots_reset(struct slots *s, int n)
 {
 	for (int i = 0; i < n; i++)
-		fill(s, &s->slot[i]);
+		slots_fill(s, &s->slot[i]);
 }
 
 void
@@ -108,7 +108,7 @@ slots_close(struct slots *s)
 }
 
 static int
-all_finite(const void *data, size_t n, size_t size)
+slots_all_finite(const void *data, size_t n, size_t size)
 {
 	size_t bad = 0;
 
@@ -132,7 +132,8 @@ slots_finite(const struct slots *s)
 		const struct slot *slot = &s->slot[i];
 
 		if (!slot_shaped(slot->kind))
-			good = all_finite(slot->data, slot->n, slot->size);
+			good = slots_all_finite(slot->data, slot->n,
+			    slot->size);
 		else
 			for (size_t at = 0; at < slot->n && good; at += CHUNK) {
 				size_t now = slot->n - at < CHUNK ?
@@ -140,7 +141,7 @@ slots_finite(const struct slots *s)
 
 				device_download(s->net->device, v,
 				    slot_at(slot, at), now * slot->size);
-				good = all_finite(v, now, slot->size);
+				good = slots_all_finite(v, now, slot->size);
 			}
 	}
 	free(v);
@@ -219,7 +220,7 @@ slots_forget(struct slots_whole *w)
 
 /* The most elements of a segment that a rank owns. */
 static size_t
-longest(const struct slots *s)
+slots_longest(const struct slots *s)
 {
 	size_t most = 0;
 
@@ -235,7 +236,7 @@ longest(const struct slots *s)
 
 /* Of copies, rank 0's is taken; all get what is in it. */
 static int
-move_copy(const struct slots *s, const struct slot *slot,
+slots_move_copy(const struct slots *s, const struct slot *slot,
     const struct segment *g, char *whole, int in, void *room)
 {
 	struct comm *c = s->share->comm;
@@ -259,7 +260,7 @@ move_copy(const struct slots *s, const struct slot *slot,
  * says where the values go: into it, or out of it.
  */
 static int
-move(const struct slots *s, const struct slot *slot, char *whole, int in,
+slots_move(const struct slots *s, const struct slot *slot, char *whole, int in,
     void *room)
 {
 	const struct segments *share = slot->share;
@@ -273,7 +274,7 @@ move(const struct slots *s, const struct slot *slot, char *whole, int in,
 		int out = !in, bad = 0;
 
 		if (share->copies) {
-			if (move_copy(s, slot, g, whole, in, room) != 0)
+			if (slots_move_copy(s, slot, g, whole, in, room) != 0)
 				return -1;
 			continue;
 		}
@@ -301,13 +302,13 @@ int
 slots_gather(const struct slots *s, struct slots_whole *w)
 {
 	struct comm *c = s->share->comm;
-	void *room = xmalloc(longest(s) * sizeof(double) + 1);
+	void *room = xmalloc(slots_longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++)
 		if (slot_shaped(s->slot[i].kind))
-			bad = move(s, &s->slot[i], c->rank == 0 ? w->data[i] :
-			    NULL, 1, room);
+			bad = slots_move(s, &s->slot[i],
+			    c->rank == 0 ? w->data[i] : NULL, 1, room);
 		else if (c->rank == 0)
 			memcpy(w->data[i], s->slot[i].data, slot_bytes(s, i,
 			    -1));
@@ -319,15 +320,15 @@ int
 slots_scatter(struct slots *s, const struct slots_whole *w)
 {
 	struct comm *c = s->share->comm;
-	void *room = xmalloc(longest(s) * sizeof(double) + 1);
+	void *room = xmalloc(slots_longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++) {
 		struct slot *slot = &s->slot[i];
 
 		if (slot_shaped(slot->kind)) {
-			bad = move(s, slot, c->rank == 0 ? w->data[i] : NULL, 0,
-			    room);
+			bad = slots_move(s, slot,
+			    c->rank == 0 ? w->data[i] : NULL, 0, room);
 			continue;
 		}
 		if (c->rank == 0)

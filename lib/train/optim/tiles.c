@@ -9,13 +9,13 @@
 
 /* Where parameter ${p} ends: alignment belongs to the one before, as zeros. */
 static size_t
-end_of(const struct graph *g, int p)
+tiles_end_of(const struct graph *g, int p)
 {
 	return p + 1 < g->nparam ? g->param[p + 1].offset : g->elements;
 }
 
 static void
-cut(struct tiles *t)
+tiles_cut(struct tiles *t)
 {
 	const struct graph *g = t->graph;
 	size_t most = g->elements / EXACT_BLOCK + (size_t)g->nparam + 1;
@@ -24,7 +24,7 @@ cut(struct tiles *t)
 	t->param = xcalloc(most, sizeof(*t->param));
 	t->first = xcalloc((size_t)g->nparam + 1, sizeof(*t->first));
 	for (int p = 0; p < g->nparam; p++) {
-		size_t at = g->param[p].offset, end = end_of(g, p);
+		size_t at = g->param[p].offset, end = tiles_end_of(g, p);
 
 		t->first[p] = t->n;
 		while (at < end) {
@@ -42,7 +42,7 @@ cut(struct tiles *t)
 
 /* Segments begin where tiles do. */
 static void
-share_out(struct tiles *t)
+tiles_share_out(struct tiles *t)
 {
 	const struct segments *s = t->share;
 	size_t ranks = (size_t)s->comm->size, tile = 0;
@@ -84,8 +84,8 @@ void
 tiles_open(struct tiles *t, const struct graph *g, const struct segments *share)
 {
 	*t = (struct tiles){ .graph = g, .share = share };
-	cut(t);
-	share_out(t);
+	tiles_cut(t);
+	tiles_share_out(t);
 }
 
 void

@@ -43,7 +43,7 @@ struct bucket {
 };
 
 static void *
-offset(const struct bucket *b, const void *v, size_t i)
+bucket_offset(const struct bucket *b, const void *v, size_t i)
 {
 	return (char *)v + i * b->elem;
 }
@@ -51,16 +51,16 @@ offset(const struct bucket *b, const void *v, size_t i)
 /* Elements ${from} to ${to} - 1, once they are there: finish this rank's
  * subtrees. */
 static void
-finish(struct bucket *b, size_t from, size_t to)
+bucket_finish(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
-		device_add(b->aside, offset(b, b->sums[i].left, from),
-		    offset(b, b->sums[i].right, from), to - from);
+		device_add(b->aside, bucket_offset(b, b->sums[i].left, from),
+		    bucket_offset(b, b->sums[i].right, from), to - from);
 }
 
 /* The sum over ranks of the subtrees ${t}, into the first. */
 static int
-reduce(struct bucket *b, const struct tree *t, size_t from, size_t to)
+bucket_reduce(struct bucket *b, const struct tree *t, size_t from, size_t to)
 {
 	return b->free ? allreduce_run(&b->sum, t->part[0].data, from, to) :
 	    exact_scatter(&b->exact, t, from, to, t->part[0].data);
@@ -68,13 +68,13 @@ reduce(struct bucket *b, const struct tree *t, size_t from, size_t to)
 
 /* The same of what lies on the host, and what this rank owns of it back. */
 static int
-reduce_apart(struct bucket *b, size_t from, size_t to)
+bucket_reduce_on_host(struct bucket *b, size_t from, size_t to)
 {
 	struct detour *s = &b->detour[from / b->share->bucket % 2];
 	int rank = b->comm->rank, size = b->comm->size;
 	size_t at = from, end = to;
 
-	if (reduce(b, &s->tree, 0, to - from) != 0)
+	if (bucket_reduce(b, &s->tree, 0, to - from) != 0)
 		return -1;
 	if (!b->share->copies) {
 		at = exact_cut(from, to, rank, size);
@@ -86,22 +86,22 @@ reduce_apart(struct bucket *b, size_t from, size_t to)
 
 /* Where the bucket that ends at ${to} begins. */
 static size_t
-begin_of(const struct bucket *b, size_t to)
+bucket_begin_of(const struct bucket *b, size_t to)
 {
 	return (to - 1) / b->share->bucket * b->share->bucket;
 }
 
 /* There is room for the next bucket on the host: the last but one is done. */
 static int
-fetches(const struct bucket *b)
+bucket_fetches(const struct bucket *b)
 {
 	return b->fetched > 0 && !b->failed && b->done <=
-	    begin_of(b, b->fetched) + 2 * b->share->bucket;
+	    bucket_begin_of(b, b->fetched) + 2 * b->share->bucket;
 }
 
 /* From the device to the host, while the bucket before is exchanged. */
 static void *
-fetch(void *arg)
+bucket_fetch(void *arg)
 {
 	struct bucket *b = arg;
 
@@ -109,15 +109,15 @@ fetch(void *arg)
 	for (;;) {
 		size_t from, to;
 
-		while (!b->stop && !fetches(b))
+		while (!b->stop && !bucket_fetches(b))
 			pthread_cond_wait(&b->moved, &b->lock);
 		if (b->stop)
 			break;
 		to = b->fetched;
-		from = begin_of(b, to);
+		from = bucket_begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
 		device_event_wait(b->device, b->final, from);
-		finish(b, from, to);
+		bucket_finish(b, from, to);
 		detour_take(&b->detour[from / b->share->bucket % 2], b->tree,
 		    from, to);
 		pthread_mutex_lock(&b->lock);
@@ -131,7 +131,7 @@ fetch(void *arg)
 /* What is summed of elements from ${from} on is as it should be: on the host that
  * must be waited for, a device has it wait for itself. */
 static void
-await(struct bucket *b, size_t from)
+bucket_await(struct bucket *b, size_t from)
 {
 	if (b->onboard != NULL)
 		device_event_follow(b->aside, b->final, from);
@@ -142,15 +142,15 @@ await(struct bucket *b, size_t from)
 /* Elements ${from} to ${to} - 1, which are as they should be on the device or,
  * by_host, on the host; -1: not summed. */
 static int
-sum(struct bucket *b, size_t from, size_t to)
+bucket_sum(struct bucket *b, size_t from, size_t to)
 {
 	if (b->by_host)
-		return reduce_apart(b, from, to);
-	finish(b, from, to);
+		return bucket_reduce_on_host(b, from, to);
+	bucket_finish(b, from, to);
 	if (b->onboard == NULL)
-		return reduce(b, b->tree, from, to);
-	if (onboard_sum(b->onboard, offset(b, b->tree->part[0].data, from),
-	    to - from) != 0)
+		return bucket_reduce(b, b->tree, from, to);
+	if (onboard_sum(b->onboard, bucket_offset(b, b->tree->part[0].data,
+	    from), to - from) != 0)
 		return -1;
 	if (from > 0)
 		return 0;
@@ -161,7 +161,7 @@ sum(struct bucket *b, size_t from, size_t to)
 }
 
 static void *
-work(void *arg)
+bucket_thread(void *arg)
 {
 	struct bucket *b = arg;
 
@@ -177,11 +177,11 @@ work(void *arg)
 		if (b->stop)
 			break;
 		to = b->done;
-		from = begin_of(b, to);
+		from = bucket_begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
-		await(b, from);
+		bucket_await(b, from);
 		start = clock_seconds();
-		bad = sum(b, from, to);
+		bad = bucket_sum(b, from, to);
 		pthread_mutex_lock(&b->lock);
 		b->busy += clock_seconds() - start;
 		b->failed |= bad != 0;
@@ -239,8 +239,8 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 		return b;
 	for (int i = 0; i < 2; i++)
 		detour_open(&b->detour[i], b->aside, share->bucket);
-	if (pthread_create(&b->thread, NULL, work, b) != 0 ||
-	    (b->by_host && pthread_create(&b->fetcher, NULL, fetch, b) !=
+	if (pthread_create(&b->thread, NULL, bucket_thread, b) != 0 ||
+	    (b->by_host && pthread_create(&b->fetcher, NULL, bucket_fetch, b) !=
 	    0))
 		die(EXIT_FAILED, "cannot start the communication thread");
 	return b;

@@ -14,7 +14,7 @@ struct gathering {
 
 /* Others have something of it. */
 static int
-is_shared(const struct segments *s)
+gathering_is_shared(const struct segments *s)
 {
 	return !s->copies && s->comm->size > 1;
 }
@@ -22,8 +22,8 @@ is_shared(const struct segments *s)
 size_t
 gathering_bytes(const struct segments *share, const struct device *d)
 {
-	return is_shared(share) && d->backend->apart ? 2 * share->bucket *
-	    d->elem : 0;
+	return gathering_is_shared(share) &&
+	    d->backend->apart ? 2 * share->bucket * d->elem : 0;
 }
 
 struct gathering *
@@ -56,7 +56,7 @@ gathering_free(struct gathering *g)
 }
 
 static size_t
-end_of(const struct segments *s, size_t from)
+gathering_end_of(const struct segments *s, size_t from)
 {
 	return s->elements - from < s->bucket ? s->elements : from + s->bucket;
 }
@@ -64,11 +64,11 @@ end_of(const struct segments *s, size_t from)
 /* What this rank has of bucket number ${i} to its room; or, with ${in}, what the
  * others have to ${data}. */
 static void
-copy(struct gathering *g, char *data, size_t i, int in)
+gathering_copy(struct gathering *g, char *data, size_t i, int in)
 {
 	const struct segments *s = g->share;
 	size_t elem = g->device->elem, from = i * s->bucket;
-	size_t to = end_of(s, from);
+	size_t to = gathering_end_of(s, from);
 
 	for (int k = 0; k < s->n; k++) {
 		const struct segment *one = &s->segment[k];
@@ -87,11 +87,11 @@ copy(struct gathering *g, char *data, size_t i, int in)
 }
 
 static int
-finish(struct gathering *g, char *data, size_t i)
+gathering_finish(struct gathering *g, char *data, size_t i)
 {
 	if (comm_wait(&g->exchange[i % 2]) != 0)
 		return -1;
-	copy(g, data, i, 1);
+	gathering_copy(g, data, i, 1);
 	return 0;
 }
 
@@ -101,18 +101,19 @@ gathering_run(struct gathering *g, void *data)
 	const struct segments *s = g->share;
 	size_t buckets = (s->elements + s->bucket - 1) / s->bucket;
 
-	if (!is_shared(s))
+	if (!gathering_is_shared(s))
 		return 0;
 	if (!g->device->backend->apart)
 		return segments_gather(s, data, g->device->elem);
 	for (size_t i = 0; i < buckets; i++) {
 		size_t from = i * s->bucket;
 
-		copy(g, data, i, 0);
+		gathering_copy(g, data, i, 0);
 		if (segments_gather_start(s, &g->exchange[i % 2],
-		    g->room[i % 2], g->device->elem, from, end_of(s, from)) !=
-		    0 || (i > 0 && finish(g, data, i - 1) != 0))
+		    g->room[i % 2], g->device->elem, from,
+		    gathering_end_of(s, from)) != 0 ||
+		    (i > 0 && gathering_finish(g, data, i - 1) != 0))
 			return -1;
 	}
-	return buckets > 0 ? finish(g, data, buckets - 1) : 0;
+	return buckets > 0 ? gathering_finish(g, data, buckets - 1) : 0;
 }

@@ -19,7 +19,7 @@ struct spread_peers {
 
 /* Everyone's to everyone; a few KiB, so what counts is that it is one step. */
 static void
-sum(const struct peers *peers, struct device *d, double *x, size_t n)
+spread_sum(const struct peers *peers, struct device *d, double *x, size_t n)
 {
 	struct spread_peers *p = (struct spread_peers *)peers;
 	double *sums = p->room + (size_t)p->peers.n * n;
@@ -51,7 +51,7 @@ spread_peers(struct spread *s, int parts)
 		at = &(*at)->next;
 	if (*at == NULL) {
 		*at = xcalloc(1, sizeof(**at));
-		(*at)->peers = (struct peers){ parts, sum };
+		(*at)->peers = (struct peers){ parts, spread_sum };
 		(*at)->spread = s;
 	}
 	return &(*at)->peers;

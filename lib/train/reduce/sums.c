@@ -22,7 +22,7 @@ sums_check(const char *allreduce)
 }
 
 static int
-read_table(struct tuning *t, const char *path, const char *text)
+sums_read_table(struct tuning *t, const char *path, const char *text)
 {
 	struct table *table = table_parse(text_quote(path), text);
 	int bad = table == NULL || tuning_parse(t, table) != 0;
@@ -33,8 +33,8 @@ read_table(struct tuning *t, const char *path, const char *text)
 
 /* By name, by measurement, by rule. */
 static int
-choose(struct sums *u, const struct sum_settings *s, const struct tuning *t,
-    struct comm *c, const struct summing *what)
+sums_choose(struct sums *u, const struct sum_settings *s,
+    const struct tuning *t, struct comm *c, const struct summing *what)
 {
 	int rows;
 
@@ -58,9 +58,9 @@ choose(struct sums *u, const struct sum_settings *s, const struct tuning *t,
 
 /* The algorithm, and how much it sums at once. */
 static int
-open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
-    struct comm *c, const struct fabric_calls *fabric, size_t bytes,
-    size_t elem)
+sums_open_free(struct sums *u, const struct sum_settings *s,
+    const struct tuning *t, struct comm *c, const struct fabric_calls *fabric,
+    size_t bytes, size_t elem)
 {
 	struct summing what = { c->size, u->host, &wires[s->wire], elem,
 		bytes < u->bucket ? bytes : u->bucket,
@@ -73,7 +73,7 @@ open_free(struct sums *u, const struct sum_settings *s, const struct tuning *t,
 	/* What the devices do themselves was not measured, and is best. */
 	if (fabric != NULL && c->size > 1 && strcmp(s->allreduce, "auto") == 0)
 		o->kind = algorithm_find("native");
-	else if (choose(u, s, t, c, &what) != 0)
+	else if (sums_choose(u, s, t, c, &what) != 0)
 		return -1;
 	if (c->size > 1 && algorithm_of_fabric(o->kind))
 		o->fabric = fabric;
@@ -112,8 +112,8 @@ sums_open(struct sums *u, const struct sum_settings *s, const char *table,
 		return 0;
 	u->host = xcalloc((size_t)c->size, sizeof(*u->host));
 	bad = cores_hosts(c, u->host) != 0 || (table != NULL &&
-	    read_table(&t, s->table, table) != 0) ||
-	    open_free(u, s, &t, c, fabric, bytes, elem) != 0;
+	    sums_read_table(&t, s->table, table) != 0) ||
+	    sums_open_free(u, s, &t, c, fabric, bytes, elem) != 0;
 	tuning_free(&t);
 	return bad ? -1 : 0;
 }

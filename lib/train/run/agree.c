@@ -35,12 +35,12 @@ agree_program(char text[33])
 
 /* ---- between ranks ---- */
 
-struct card { struct hash128 hash; uint64_t bytes; char host[64]; };
+struct agree_card { struct hash128 hash; uint64_t bytes; char host[64]; };
 
 /* "7 on rank 0 (node1) and 62 more, 8 on rank 17 (node5)" */
 static void
-who_has_what(struct buffer *b, const char *name, const struct card *card,
-    const char *facts, size_t most, int ranks)
+agree_who_has_what(struct buffer *b, const char *name,
+    const struct agree_card *card, const char *facts, size_t most, int ranks)
 {
 	char **value = xcalloc((size_t)ranks, sizeof(*value));
 
@@ -70,7 +70,8 @@ who_has_what(struct buffer *b, const char *name, const struct card *card,
 
 /* The first thing in which rank ${r} is not like rank 0. */
 static int
-first_difference(const char *mine, const char *other, char name[FACT_NAME])
+agree_first_difference(const char *mine, const char *other,
+    char name[FACT_NAME])
 {
 	for (int side = 0; side < 2; side++) {
 		const char *these = side == 0 ? mine : other;
@@ -95,8 +96,8 @@ first_difference(const char *mine, const char *other, char name[FACT_NAME])
 }
 
 static void
-say_difference(const struct card *card, const char *facts, size_t most,
-    int ranks)
+agree_say_difference(const struct agree_card *card, const char *facts,
+    size_t most, int ranks)
 {
 	struct buffer b = { 0 };
 	char name[FACT_NAME];
@@ -105,9 +106,9 @@ say_difference(const struct card *card, const char *facts, size_t most,
 
 	while (hash128_equal(card[r].hash, card[0].hash))
 		r++;
-	if (!first_difference(facts, facts + (size_t)r * most, name))
+	if (!agree_first_difference(facts, facts + (size_t)r * most, name))
 		strcpy(name, "settings");
-	who_has_what(&b, name, card, facts, most, ranks);
+	agree_who_has_what(&b, name, card, facts, most, ranks);
 	hint = fact_hint(name);
 	fail("the ranks differ in %s: %s%s%s%s", name, b.data,
 	    hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
@@ -118,7 +119,7 @@ int
 agree_ranks(struct comm *c, const struct identity *mine)
 {
 	char *facts = facts_of(mine, FACT_RANKS), *all_facts = NULL, *padded = NULL;
-	struct card card, *all = xcalloc((size_t)c->size, sizeof(*all));
+	struct agree_card card, *all = xcalloc((size_t)c->size, sizeof(*all));
 	size_t most = 0;
 	int same = 1, result = -1;
 
@@ -140,7 +141,7 @@ agree_ranks(struct comm *c, const struct identity *mine)
 	memcpy(padded, facts, card.bytes);
 	all_facts = xcalloc((size_t)c->size, most);
 	if (comm_allgather(c, padded, most, all_facts) == 0 && c->rank == 0)
-		say_difference(all, all_facts, most, c->size);
+		agree_say_difference(all, all_facts, most, c->size);
 out:
 	free(padded);
 	free(all_facts);
@@ -152,7 +153,7 @@ out:
 /* ---- with a checkpoint ---- */
 
 static int
-is_overridden(const char *name, const struct option_list *override)
+agree_is_overridden(const char *name, const struct option_list *override)
 {
 	for (size_t i = 0; i < override->n; i++)
 		if (strcmp(override->item[i], name) == 0)
@@ -160,7 +161,7 @@ is_overridden(const char *name, const struct option_list *override)
 	return 0;
 }
 
-struct resuming {
+struct agree_resuming {
 	const char *path;
 	const struct option_list *override;
 	char *(*say)(const void *of, const char *name);
@@ -169,14 +170,14 @@ struct resuming {
 
 /* 0 if ${name} is the same in both, or may differ; else 1 after a message. */
 static int
-differs(const struct resuming *r, const char *name, const char *was,
+agree_differs(const struct agree_resuming *r, const char *name, const char *was,
     const char *is)
 {
 	const char *hint = fact_hint(name);
 	char *how;
 
 	name = fact_plain(name);
-	if (strcmp(was, is) == 0 || is_overridden(name, r->override))
+	if (strcmp(was, is) == 0 || agree_is_overridden(name, r->override))
 		return 0;
 	if ((how = r->say(r->of, name)) == NULL)
 		how = xprintf("%s was %s and is %s now", name, text_quote(was),
@@ -196,7 +197,7 @@ agree_resume(const char *path, const struct identity *was,
     const struct identity *now, const struct option_list *override,
     char *(*say)(const void *of, const char *name), const void *of)
 {
-	const struct resuming r = { path, override, say, of };
+	const struct agree_resuming r = { path, override, say, of };
 	char *then = facts_of(was, FACT_RESUME);
 	char *today = facts_of(now, FACT_RESUME);
 	const struct identity defaults = { .settings = options_defaults() };
@@ -216,7 +217,7 @@ agree_resume(const char *path, const struct identity *was,
 		    (a = fact_value(unset, name)) == NULL)
 			a = xstrdup("unset");
 		if (a != NULL)
-			bad |= differs(&r, name, a, b);
+			bad |= agree_differs(&r, name, a, b);
 		free(a);
 		free(b);
 	}
@@ -229,7 +230,7 @@ agree_resume(const char *path, const struct identity *was,
 		a = fact_value(then, name);
 		b = fact_value(today, name);
 		if (b == NULL)
-			bad |= differs(&r, name, a, "unset");
+			bad |= agree_differs(&r, name, a, "unset");
 		free(a);
 		free(b);
 	}

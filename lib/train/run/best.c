@@ -20,7 +20,7 @@
  * disk: a checkpoint may be as large as the memory that is left.
  */
 static struct json *
-read_header(const char *path, int64_t *bytes)
+best_read_header(const char *path, int64_t *bytes)
 {
 	int fd = file_open(path, O_RDONLY);
 	int64_t size = file_size(path), n = 0;
@@ -47,7 +47,7 @@ out:
 /* 1 if ${path} is a whole checkpoint of ${step}, as far as its header tells;
  * says nothing if it is not. */
 static int
-is_of(const char *path, uint64_t step)
+best_is_of(const char *path, uint64_t step)
 {
 	const struct json *offsets, *text;
 	struct json *v;
@@ -56,7 +56,7 @@ is_of(const char *path, uint64_t step)
 	int is = 0;
 
 	fail_capture(why, sizeof(why));
-	v = read_header(path, &bytes);
+	v = best_read_header(path, &bytes);
 	offsets = json_get(json_get(v, "~vt.footer"), "data_offsets");
 	text = json_get(json_get(v, "__metadata__"), "vt.step");
 	json_to_int(json_at(offsets, 1), 0, INT64_MAX / 2, &data);
@@ -75,8 +75,8 @@ best_repair(struct rundir *r, uint64_t step)
 	char *path = rundir_checkpoint(r, step);
 	int bad = 0;
 
-	if (!is_of(best, step)) {
-		if (!is_of(path, step))
+	if (!best_is_of(best, step)) {
+		if (!best_is_of(path, step))
 			bad = fail("%s: is not there, or not of step %" PRIu64
 			    ", the best so far; nor is %s (without "
 			    "--keep-best=none the run will end with 1, unless a "

@@ -73,8 +73,8 @@ checkpoint_variances(const char *path, const struct safetensors *f)
 }
 
 static const char *
-text_of(const struct safetensors *f, const char *key, const char *path,
-    int *bad)
+checkpoint_text_of(const struct safetensors *f, const char *key,
+    const char *path, int *bad)
 {
 	const char *v = safetensors_meta(f, key);
 
@@ -86,10 +86,10 @@ text_of(const struct safetensors *f, const char *key, const char *path,
 }
 
 static uint64_t
-count_of(const struct safetensors *f, const char *key, const char *path,
-    int *bad)
+checkpoint_count_of(const struct safetensors *f, const char *key,
+    const char *path, int *bad)
 {
-	const char *v = text_of(f, key, path, bad);
+	const char *v = checkpoint_text_of(f, key, path, bad);
 	char *end;
 	uint64_t n = strtoull(v, &end, 10);
 
@@ -103,10 +103,10 @@ count_of(const struct safetensors *f, const char *key, const char *path,
 
 /* A side, a number of frames, or another that is not 0. */
 static int
-extent_of(const struct safetensors *f, const char *key, const char *path,
-    int *bad)
+checkpoint_extent_of(const struct safetensors *f, const char *key,
+    const char *path, int *bad)
 {
-	uint64_t n = count_of(f, key, path, bad);
+	uint64_t n = checkpoint_count_of(f, key, path, bad);
 
 	if ((n < 1 || n > INT32_MAX) && !*bad) {
 		fail("%s: %s is %" PRIu64 " (wanted 1 or more)", text_quote(path),
@@ -117,10 +117,10 @@ extent_of(const struct safetensors *f, const char *key, const char *path,
 }
 
 static double
-real_of(const struct safetensors *f, const char *key, const char *path,
-    int *bad)
+checkpoint_real_of(const struct safetensors *f, const char *key,
+    const char *path, int *bad)
 {
-	return strtod(text_of(f, key, path, bad), NULL);
+	return strtod(checkpoint_text_of(f, key, path, bad), NULL);
 }
 
 int
@@ -136,64 +136,66 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 
 	if (bad)
 		return bad;
-	if (strcmp(text_of(f, "vt.format", path, &bad), CHECKPOINT_FORMAT) != 0 && !bad)
+	if (strcmp(checkpoint_text_of(f, "vt.format", path, &bad),
+	    CHECKPOINT_FORMAT) != 0 && !bad)
 		bad = fail("%s: format %s (this version reads " CHECKPOINT_FORMAT ")",
 		    text_quote(path), safetensors_meta(f, "vt.format"));
-	s->best = real_of(f, "vt.best", path, &bad);
+	s->best = checkpoint_real_of(f, "vt.best", path, &bad);
 	s->best_metric = safetensors_meta(f, "vt.best_metric");
 	if (s->best_metric == NULL)
 		s->best_metric = "";
 	s->due = safetensors_meta(f, "vt.due") != NULL;
 	s->best_step = safetensors_meta(f, "vt.best_step") == NULL ? 0 :
-	    count_of(f, "vt.best_step", path, &bad);
-	s->build = text_of(f, "vt.build", path, &bad);
+	    checkpoint_count_of(f, "vt.best_step", path, &bad);
+	s->build = checkpoint_text_of(f, "vt.build", path, &bad);
 	s->choices = safetensors_meta(f, "vt.choices");
-	s->class_hash = text_of(f, "vt.class_xxh3", path, &bad);
-	s->classes = text_of(f, "vt.classes", path, &bad);
-	f->owned = renamed_settings("vt-train", text_of(f, "vt.config", path,
-	    &bad));
+	s->class_hash = checkpoint_text_of(f, "vt.class_xxh3", path, &bad);
+	s->classes = checkpoint_text_of(f, "vt.classes", path, &bad);
+	f->owned = renamed_settings("vt-train",
+	    checkpoint_text_of(f, "vt.config", path, &bad));
 	s->config = f->owned;
 	s->init = safetensors_meta(f, "vt.init");
 	s->isa = safetensors_meta(f, "vt.isa");
 	s->library = safetensors_meta(f, "vt.library");
 	/* What version 0.1.0 calls so is a hash of settings. */
-	s->dataset = text_of(f, "vt.dataset_id", path, &bad);
+	s->dataset = checkpoint_text_of(f, "vt.dataset_id", path, &bad);
 	s->settings_id = safetensors_meta(f, "vt.settings_id");
 	if (s->settings_id == NULL) {
 		s->settings_id = s->dataset;
 		s->dataset = NULL;
 	}
 	s->extract = safetensors_meta(f, "vt.extract");
-	s->crop = extent_of(f, "vt.crop", path, &bad);
+	s->crop = checkpoint_extent_of(f, "vt.crop", path, &bad);
 	s->corrupt = safetensors_meta(f, "vt.corrupt");
-	s->epoch = real_of(f, "vt.epoch", path, &bad);
+	s->epoch = checkpoint_real_of(f, "vt.epoch", path, &bad);
 	s->flips = safetensors_meta(f, "vt.flips");
 	if (s->flips == NULL)
 		s->flips = "none";
-	s->frames = extent_of(f, "vt.frames", path, &bad);
-	s->generation = (int64_t)count_of(f, "vt.generation", path, &bad);
+	s->frames = checkpoint_extent_of(f, "vt.frames", path, &bad);
+	s->generation = (int64_t)checkpoint_count_of(f, "vt.generation", path,
+	    &bad);
 	s->grown = safetensors_meta(f, "vt.grown") == NULL ? 1 :
-	    extent_of(f, "vt.grown", path, &bad);
+	    checkpoint_extent_of(f, "vt.grown", path, &bad);
 	s->grow_wants = safetensors_meta(f, "vt.grow_wants") == NULL ? 0 :
-	    extent_of(f, "vt.grow_wants", path, &bad);
-	s->history = text_of(f, "vt.history_xxh128", path, &bad);
-	s->loss = real_of(f, "vt.loss_ema", path, &bad);
-	s->model = text_of(f, "vt.model", path, &bad);
-	s->network = text_of(f, "vt.network", path, &bad);
+	    checkpoint_extent_of(f, "vt.grow_wants", path, &bad);
+	s->history = checkpoint_text_of(f, "vt.history_xxh128", path, &bad);
+	s->loss = checkpoint_real_of(f, "vt.loss_ema", path, &bad);
+	s->model = checkpoint_text_of(f, "vt.model", path, &bad);
+	s->network = checkpoint_text_of(f, "vt.network", path, &bad);
 	s->precision = safetensors_meta(f, "vt.precision");
 	if (s->precision == NULL)
 		s->precision = "fp32";
 	s->results = safetensors_meta(f, "vt.results");
 	if (s->results == NULL)
 		s->results = "1";
-	s->clips = count_of(f, "vt.samples", path, &bad);
-	s->seed = count_of(f, "vt.seed", path, &bad);
-	s->step = count_of(f, "vt.step", path, &bad);
+	s->clips = checkpoint_count_of(f, "vt.samples", path, &bad);
+	s->seed = checkpoint_count_of(f, "vt.seed", path, &bad);
+	s->step = checkpoint_count_of(f, "vt.step", path, &bad);
 	s->stride = safetensors_meta(f, "vt.stride") == NULL ? 0 :
-	    extent_of(f, "vt.stride", path, &bad);
+	    checkpoint_extent_of(f, "vt.stride", path, &bad);
 	s->skipped = safetensors_meta(f, "vt.skipped") == NULL ? 0 :
-	    count_of(f, "vt.skipped", path, &bad);
-	s->order = text_of(f, "vt.tree", path, &bad);
+	    checkpoint_count_of(f, "vt.skipped", path, &bad);
+	s->order = checkpoint_text_of(f, "vt.tree", path, &bad);
 	bad = bad ? -2 : checkpoint_finite(path, f->tensor, f->tensors);
 	bad = bad ? bad : checkpoint_variances(path, f);
 	if (bad)
@@ -204,7 +206,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 /* The tensor ${name}, of the shape of ${p} (NULL: a single number), which
  * ${who} needs; NULL after a message. */
 static const struct tensor *
-find(const struct safetensors *f, const char *path, const char *name,
+checkpoint_find(const struct safetensors *f, const char *path, const char *name,
     const struct param *p, const char *who)
 {
 	const struct tensor *t = safetensors_tensor(f, name);
@@ -226,7 +228,7 @@ find(const struct safetensors *f, const char *path, const char *name,
 
 /* Its values as doubles, the caller's to free. */
 static double *
-doubles_of(const struct tensor *t, size_t n)
+checkpoint_doubles_of(const struct tensor *t, size_t n)
 {
 	double *v = xcalloc(n, sizeof(*v));
 
@@ -238,8 +240,8 @@ doubles_of(const struct tensor *t, size_t n)
 
 /* Into parameter ${p}; frees ${name}, what it is called in the file. */
 static int
-load(const struct safetensors *f, const char *path, const struct net *n,
-    const struct param *p, char *name)
+checkpoint_load_param(const struct safetensors *f, const char *path,
+    const struct net *n, const struct param *p, char *name)
 {
 	const struct tensor *t;
 	size_t elem = n->device->elem;
@@ -250,14 +252,14 @@ load(const struct safetensors *f, const char *path, const struct net *n,
 		free(name);
 		return 0;
 	}
-	t = find(f, path, name, p, n->graph->name);
+	t = checkpoint_find(f, path, name, p, n->graph->name);
 	free(name);
 	if (t == NULL)
 		return -1;
 	if (t->bytes == p->count * elem) {
 		device_upload(n->device, to, t->data, t->bytes);
 	} else {
-		double *v = doubles_of(t, p->count);
+		double *v = checkpoint_doubles_of(t, p->count);
 
 		device_put(n->device, to, v, p->count);
 		free(v);
@@ -269,7 +271,7 @@ int
 checkpoint_load(const struct safetensors *f, const char *path, struct net *n)
 {
 	for (int i = 0; i < n->graph->nparam; i++)
-		if (load(f, path, n, &n->graph->param[i],
+		if (checkpoint_load_param(f, path, n, &n->graph->param[i],
 		    checkpoint_name(&n->graph->param[i])) != 0)
 			return -1;
 	return 0;
@@ -289,22 +291,22 @@ checkpoint_load_ema(const struct safetensors *f, const char *path,
     struct net *n)
 {
 	for (int i = 0; i < n->graph->nparam; i++)
-		if (load(f, path, n, &n->graph->param[i], slot_name(
-		    &ema_slots[0], 0, &n->graph->param[i])) != 0)
+		if (checkpoint_load_param(f, path, n, &n->graph->param[i],
+		    slot_name( &ema_slots[0], 0, &n->graph->param[i])) != 0)
 			return -1;
 	return 0;
 }
 
 /* Values of parameter number ${p} into copy ${j} of slot ${i} of ${whole}. */
 static int
-load_slot(const struct safetensors *f, const char *path,
+checkpoint_load_slot(const struct safetensors *f, const char *path,
     const struct slots *s, int i, int j, int p, struct slots_whole *whole)
 {
 	const struct slot *slot = &s->slot[i];
 	const struct param *param = &s->net->graph->param[p];
 	char *name = slot_name(slot->kind, j, param);
-	const struct tensor *t = find(f, path, name, slot_shaped(slot->kind) ?
-	    param : NULL, s->net->graph->name);
+	const struct tensor *t = checkpoint_find(f, path, name,
+	    slot_shaped(slot->kind) ? param : NULL, s->net->graph->name);
 	size_t n;
 	void *to = slot_of(s, i, j, p, whole->data[i], &n);
 
@@ -314,7 +316,7 @@ load_slot(const struct safetensors *f, const char *path,
 	if (t->bytes == n * slot->size) {
 		memcpy(to, t->data, t->bytes);
 	} else {
-		double *v = doubles_of(t, n);
+		double *v = checkpoint_doubles_of(t, n);
 
 		for (size_t k = 0; k < n; k++)
 			if (slot->size == sizeof(double))
@@ -328,7 +330,7 @@ load_slot(const struct safetensors *f, const char *path,
 
 /* 1 if the file has any tensor of copy ${j} of slot ${i}; otherwise a note. */
 static int
-knows_slot(const struct safetensors *f, const char *path,
+checkpoint_knows_slot(const struct safetensors *f, const char *path,
     const struct slots *s, int i, int j)
 {
 	const char *name = s->slot[i].kind->name;
@@ -354,14 +356,14 @@ knows_slot(const struct safetensors *f, const char *path,
 }
 
 static int
-load_copy(const struct safetensors *f, const char *path,
+checkpoint_load_copy(const struct safetensors *f, const char *path,
     const struct slots *s, int i, int j, struct slots_whole *whole)
 {
-	if (!knows_slot(f, path, s, i, j))
+	if (!checkpoint_knows_slot(f, path, s, i, j))
 		return 0;
 	for (int p = 0; p < s->net->graph->nparam; p++)
-		if (slot_has(s, i, p) && load_slot(f, path, s, i, j, p,
-		    whole) != 0)
+		if (slot_has(s, i, p) && checkpoint_load_slot(f, path, s, i, j,
+		    p, whole) != 0)
 			return -1;
 	return 0;
 }
@@ -373,7 +375,8 @@ checkpoint_slots(const struct safetensors *f, const char *path,
 	*whole = slots_whole(s);
 	for (int i = 0; i < s->n; i++)
 		for (int j = 0; j < s->slot[i].copies; j++)
-			if (load_copy(f, path, s, i, j, whole) != 0) {
+			if (checkpoint_load_copy(f, path, s, i, j, whole) !=
+			    0) {
 				slots_forget(whole);
 				return -1;
 			}

@@ -26,7 +26,7 @@ enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_SIMPLE = 2 };
 
 /* ${n} bytes, the lowest first. */
 static void
-put_little(struct buffer *b, uint64_t v, int n)
+events_put_little(struct buffer *b, uint64_t v, int n)
 {
 	unsigned char byte[8];
 
@@ -37,58 +37,58 @@ put_little(struct buffer *b, uint64_t v, int n)
 
 /* Seven bits a byte, the lowest first; the top bit says that more follow. */
 static void
-put_varint(struct buffer *b, uint64_t v)
+events_put_varint(struct buffer *b, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
-		put_little(b, v | 0x80, 1);
-	put_little(b, v, 1);
+		events_put_little(b, v | 0x80, 1);
+	events_put_little(b, v, 1);
 }
 
 static void
-put_key(struct buffer *b, int field, int kind)
+events_put_key(struct buffer *b, int field, int kind)
 {
-	put_varint(b, (uint64_t)(field << 3 | kind));
+	events_put_varint(b, (uint64_t)(field << 3 | kind));
 }
 
 static void
-put_int(struct buffer *b, int field, uint64_t v)
+events_put_int(struct buffer *b, int field, uint64_t v)
 {
-	put_key(b, field, VARINT);
-	put_varint(b, v);
+	events_put_key(b, field, VARINT);
+	events_put_varint(b, v);
 }
 
 static void
-put_bytes(struct buffer *b, int field, const void *data, size_t n)
+events_put_bytes(struct buffer *b, int field, const void *data, size_t n)
 {
-	put_key(b, field, BYTES);
-	put_varint(b, n);
+	events_put_key(b, field, BYTES);
+	events_put_varint(b, n);
 	buffer_add(b, data, n);
 }
 
 static void
-put_double(struct buffer *b, int field, double v)
+events_put_double(struct buffer *b, int field, double v)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	put_key(b, field, EIGHT_BYTES);
-	put_little(b, bits, 8);
+	events_put_key(b, field, EIGHT_BYTES);
+	events_put_little(b, bits, 8);
 }
 
 static void
-put_float(struct buffer *b, int field, float v)
+events_put_float(struct buffer *b, int field, float v)
 {
 	uint32_t bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	put_key(b, field, FOUR_BYTES);
-	put_little(b, bits, 4);
+	events_put_key(b, field, FOUR_BYTES);
+	events_put_little(b, bits, 4);
 }
 
 /* ---- records ---- */
 
 static uint32_t
-masked_crc(const void *data, size_t n)
+events_masked_crc(const void *data, size_t n)
 {
 	uint32_t crc = crc32c(0, data, n);
 
@@ -97,33 +97,33 @@ masked_crc(const void *data, size_t n)
 
 /* An event that says when it was, and what ${rest} has. */
 static void
-write_event(struct events *e, const struct buffer *rest)
+events_write_event(struct events *e, const struct buffer *rest)
 {
 	struct buffer event = { 0 }, record = { 0 };
 
-	put_double(&event, EVENT_WALL_TIME, clock_wall());
+	events_put_double(&event, EVENT_WALL_TIME, clock_wall());
 	buffer_add(&event, rest->data, rest->n);
-	put_little(&record, event.n, 8);
-	put_little(&record, masked_crc(record.data, 8), 4);
+	events_put_little(&record, event.n, 8);
+	events_put_little(&record, events_masked_crc(record.data, 8), 4);
 	buffer_add(&record, event.data, event.n);
-	put_little(&record, masked_crc(event.data, event.n), 4);
+	events_put_little(&record, events_masked_crc(event.data, event.n), 4);
 	append_add(&e->file, record.data, record.n);
 	buffer_free(&record);
 	buffer_free(&event);
 }
 
 static void
-write_head(struct events *e, uint64_t first)
+events_write_head(struct events *e, uint64_t first)
 {
 	struct buffer b = { 0 }, session = { 0 };
 
-	put_bytes(&b, EVENT_FILE_VERSION, VERSION, strlen(VERSION));
-	write_event(e, &b);
+	events_put_bytes(&b, EVENT_FILE_VERSION, VERSION, strlen(VERSION));
+	events_write_event(e, &b);
 	b.n = 0;
-	put_int(&session, SESSION_STATUS, SESSION_START);
-	put_int(&b, EVENT_STEP, first);
-	put_bytes(&b, EVENT_SESSION_LOG, session.data, session.n);
-	write_event(e, &b);
+	events_put_int(&session, SESSION_STATUS, SESSION_START);
+	events_put_int(&b, EVENT_STEP, first);
+	events_put_bytes(&b, EVENT_SESSION_LOG, session.data, session.n);
+	events_write_event(e, &b);
 	buffer_free(&session);
 	buffer_free(&b);
 }
@@ -133,7 +133,7 @@ write_head(struct events *e, uint64_t first)
 /* The newest TIME in ${dir}, 0 without any; readers take files in the order of
  * their names. */
 static int64_t
-newest(const char *dir)
+events_newest(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *entry;
@@ -154,7 +154,7 @@ newest(const char *dir)
 int
 events_open(struct events *e, const char *dir, uint64_t step)
 {
-	int64_t last = newest(dir), now = (int64_t)clock_wall();
+	int64_t last = events_newest(dir), now = (int64_t)clock_wall();
 	struct utsname u = { 0 };
 	char *name, *path;
 	int bad;
@@ -168,7 +168,7 @@ events_open(struct events *e, const char *dir, uint64_t step)
 	free(name);
 	if (bad != 0)
 		return -1;
-	write_head(e, step + 1);
+	events_write_head(e, step + 1);
 	return 0;
 }
 
@@ -182,14 +182,14 @@ events_add(struct events *e, uint64_t step, const struct event_scalar *v, int n)
 	for (int i = 0; i < n; i++) {
 		struct buffer value = { 0 };
 
-		put_bytes(&value, VALUE_TAG, v[i].tag, strlen(v[i].tag));
-		put_float(&value, VALUE_SIMPLE, (float)v[i].value);
-		put_bytes(&summary, SUMMARY_VALUE, value.data, value.n);
+		events_put_bytes(&value, VALUE_TAG, v[i].tag, strlen(v[i].tag));
+		events_put_float(&value, VALUE_SIMPLE, (float)v[i].value);
+		events_put_bytes(&summary, SUMMARY_VALUE, value.data, value.n);
 		buffer_free(&value);
 	}
-	put_int(&b, EVENT_STEP, step);
-	put_bytes(&b, EVENT_SUMMARY, summary.data, summary.n);
-	write_event(e, &b);
+	events_put_int(&b, EVENT_STEP, step);
+	events_put_bytes(&b, EVENT_SUMMARY, summary.data, summary.n);
+	events_write_event(e, &b);
 	buffer_free(&summary);
 	buffer_free(&b);
 }

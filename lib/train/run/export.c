@@ -9,7 +9,7 @@
 
 /* Give a weight the axes that it has there. */
 static int
-set_shape(const struct graph *g, const struct naming *n,
+export_set_shape(const struct graph *g, const struct naming *n,
     const struct param *p, const struct rename *r, struct exported *x)
 {
 	int no_t = naming_how(r, "2d", "", NULL), t = naming_how(r, "3d", "",
@@ -36,7 +36,7 @@ set_shape(const struct graph *g, const struct naming *n,
 }
 
 static struct exported *
-add(struct export *e)
+export_add(struct export *e)
 {
 	e->tensor = array_room(e->tensor, e->tensors, &e->cap,
 	    sizeof(*e->tensor));
@@ -47,7 +47,7 @@ add(struct export *e)
 /* The bias of the operator that ${norm} follows, where the row of that
  * operator says that there is no such thing there; or -1. */
 static int
-folded_bias(const struct graph *g, const struct naming *n, int norm)
+export_folded_bias(const struct graph *g, const struct naming *n, int norm)
 {
 	struct naming_of of = graph_naming(g);
 	const struct op *op = &g->op[g->op[norm].in[0]];
@@ -83,18 +83,18 @@ export_op(const struct graph *g, const struct naming *n, int i,
 
 		if (fold && p->kind == PARAM_BIAS)
 			continue;
-		x = add(e);
+		x = export_add(e);
 		x->p = k;
 		x->name = xprintf("%s%s", theirs, p->name + strlen(op->name));
-		if (set_shape(g, n, p, r, x) != 0)
+		if (export_set_shape(g, n, p, r, x) != 0)
 			return -1;
 		if (p->kind == PARAM_WEIGHT)
 			x->first = graph_turned(g, r, i);
 		if (p->kind == PARAM_MEAN)
-			x->folded = folded_bias(g, n, i);
+			x->folded = export_folded_bias(g, n, i);
 	}
 	if (op->kind == OP_BN)
-		add(e)->name = xprintf("%s.num_batches_tracked", theirs);
+		export_add(e)->name = xprintf("%s.num_batches_tracked", theirs);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ export_free(struct export *e)
 }
 
 static double *
-values_of(const struct net *n, int p)
+export_values_of(const struct net *n, int p)
 {
 	const struct param *param = &n->graph->param[p];
 	double *v = xcalloc(param->count, sizeof(*v));
@@ -139,16 +139,16 @@ values_of(const struct net *n, int p)
 
 /* The values of ${x} as floats, the caller's to free. */
 static float *
-floats_of(const struct exported *x, const struct net *n)
+export_floats_of(const struct exported *x, const struct net *n)
 {
 	const struct param *p = &n->graph->param[x->p];
 	size_t columns = p->ndim > 1 ? (size_t)p->dim[1] : 1;
 	size_t plane = p->count / ((size_t)p->dim[0] * columns);
 	float *to = xcalloc(p->count, sizeof(*to));
-	double *v = values_of(n, x->p), *bias = NULL;
+	double *v = export_values_of(n, x->p), *bias = NULL;
 
 	if (x->folded >= 0)
-		bias = values_of(n, x->folded);
+		bias = export_values_of(n, x->folded);
 	for (size_t i = 0; i < p->count; i++) {
 		size_t at = i % plane, c = i / plane % columns;
 		size_t row = i / plane / columns;
@@ -183,7 +183,7 @@ export_write(const struct export *e, const struct net *n, uint64_t steps,
 			t[i].data = &count;
 			t[i].bytes = sizeof(count);
 		} else {
-			t[i].data = floats_of(x, n);
+			t[i].data = export_floats_of(x, n);
 			t[i].bytes = n->graph->param[x->p].count * 4;
 		}
 	}

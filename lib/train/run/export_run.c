@@ -14,8 +14,8 @@
 
 /* As it is: the values are those of the checkpoint, in fp32. */
 static int
-write_net(const struct state *s, const struct net *n, const struct naming *names,
-    const char *path)
+export_write_net(const struct state *s, const struct net *n,
+    const struct naming *names, const char *path)
 {
 	char *step = xprintf("%" PRIu64, s->step);
 	/* "pt" is what PyTorch's own readers of safetensors look for. */
@@ -67,7 +67,7 @@ export_checkpoint(const char *checkpoint, const char *path,
 	    checkpoint_load(&file, checkpoint, n)) != 0)
 		status = EXIT_DAMAGE;
 	else
-		status = write_net(&state, n, names, path);
+		status = export_write_net(&state, n, names, path);
 	class_list_free(&classes);
 	net_free(n);
 	graph_free(g);

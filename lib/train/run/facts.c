@@ -14,7 +14,7 @@
 #define FIELD(name, when, hint) \
 	{ #name, offsetof(struct identity, name), when, hint }
 
-static const struct field {
+static const struct facts_field {
 	const char *name;		/* what --override takes */
 	size_t at;			/* in struct identity */
 	int when;
@@ -48,7 +48,7 @@ static const struct field {
  * resuming, all that the weights do not depend on, and files whose content is
  * compared; checkpoints do not speak of these.
  */
-static const struct free_setting { const char *name; int when; } free_setting[] = {
+static const struct facts_free_setting { const char *name; int when; } free_setting[] = {
 	{ "data", FACT_RANKS | FACT_RESUME },
 	{ "val", FACT_RANKS | FACT_RESUME },
 	{ "output", FACT_RANKS | FACT_RESUME },
@@ -113,7 +113,7 @@ static const struct { const char *name, *then; } unnamed[] = {
 #define LONG 200			/* a longer value is shown as its hash */
 
 static int
-is_free(const char *name, int when)
+facts_is_free(const char *name, int when)
 {
 	for (size_t i = 0; i < FREE_SETTINGS; i++)
 		if (strcmp(free_setting[i].name, name) == 0)
@@ -122,7 +122,7 @@ is_free(const char *name, int when)
 }
 
 static const char *
-value_in(const struct identity *x, const struct field *f)
+facts_value_in(const struct identity *x, const struct facts_field *f)
 {
 	return *(const char *const *)((const char *)x + f->at);
 }
@@ -149,12 +149,12 @@ fact_next(const char *at)
 
 /* Options are called as they are typed, which no field is. */
 static void
-add_settings(struct buffer *b, const char *settings, int when)
+facts_add_settings(struct buffer *b, const char *settings, int when)
 {
 	char name[FACT_NAME];
 
 	for (const char *at = settings; *at != '\0'; at = fact_next(at))
-		if (fact_name(at, name) && !is_free(name, when))
+		if (fact_name(at, name) && !facts_is_free(name, when))
 			buffer_printf(b, "--%s = %.*s\n", name, (int)
 			    strcspn(at + strlen(name) + 3, "\n"),
 			    at + strlen(name) + 3);
@@ -168,7 +168,7 @@ facts_of(const struct identity *x, int when)
 
 	buffer_add(&b, "", 0);
 	for (size_t i = 0; i < FIELDS; i++) {
-		const char *v = value_in(x, &field[i]);
+		const char *v = facts_value_in(x, &field[i]);
 
 		if (!(field[i].when & when) || v == NULL)
 			continue;
@@ -177,7 +177,7 @@ facts_of(const struct identity *x, int when)
 		buffer_printf(&b, "%s = %s\n", field[i].name, v);
 	}
 	if (x->settings != NULL)
-		add_settings(&b, x->settings, when);
+		facts_add_settings(&b, x->settings, when);
 	return b.data;
 }
 

@@ -10,7 +10,7 @@
 #include "train/run/record.h"
 
 static void
-put_versions(struct json_writer *w, const struct record *p,
+record_put_versions(struct json_writer *w, const struct record *p,
     const struct utsname *u)
 {
 	json_open(w, "versions", '{');
@@ -23,7 +23,7 @@ put_versions(struct json_writer *w, const struct record *p,
 }
 
 static void
-log_start(struct rundir *r, const struct record *p)
+record_log_start(struct rundir *r, const struct record *p)
 {
 	struct json_writer w = { 0 };
 	struct utsname u = { 0 };
@@ -51,7 +51,7 @@ log_start(struct rundir *r, const struct record *p)
 	json_put_text(&w, "type", "start");
 	if (p->val != NULL)
 		json_put_text(&w, "val_id", p->val);
-	put_versions(&w, p, &u);
+	record_put_versions(&w, p, &u);
 	json_close(&w);
 	runlog_line(&r->log, &w);
 }
@@ -75,6 +75,6 @@ record_write(struct rundir *r, const struct record *p)
 	}
 	if (bad || runlog_open(&r->log, r->path, p->step) != 0)
 		return -1;
-	log_start(r, p);
+	record_log_start(r, p);
 	return p->tensorboard ? events_open(&r->events, r->path, p->step) : 0;
 }

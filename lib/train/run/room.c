@@ -11,7 +11,7 @@
 
 /* A checkpoint: values, slots of what is trained, and about the header. */
 static double
-checkpoint_bytes(const struct slots *s)
+room_checkpoint_bytes(const struct slots *s)
 {
 	const struct graph *g = s->net->graph;
 	double bytes = 4096;
@@ -31,7 +31,7 @@ checkpoint_bytes(const struct slots *s)
 
 /* Free bytes on the disk of ${dir}, or of what it will be in; -1 unknown. */
 static double
-free_bytes(const char *dir)
+room_free_bytes(const char *dir)
 {
 	char *path = path_absolute(dir), *slash;
 	struct statvfs s;
@@ -46,7 +46,7 @@ free_bytes(const char *dir)
 
 /* What the checkpoints that are there will give back. */
 static double
-used_bytes(const char *dir)
+room_used_bytes(const char *dir)
 {
 	struct rundir r = { .path = dir };
 	double bytes = 0;
@@ -67,7 +67,7 @@ used_bytes(const char *dir)
 void
 room_check(const struct slots *s, const char *dir, int keep, int best, FILE *f)
 {
-	double each = checkpoint_bytes(s), left = free_bytes(dir);
+	double each = room_checkpoint_bytes(s), left = room_free_bytes(dir);
 	double most = each * (keep + 1 + (best != 0));
 	char a[32], b[32], c[32];
 
@@ -77,7 +77,7 @@ room_check(const struct slots *s, const char *dir, int keep, int best, FILE *f)
 	if (f != NULL)
 		fprintf(f, "%-22s %s each, %s at most, %s free\n",
 		    "# checkpoints", a, b, left < 0 ? "?" : c);
-	if (left >= 0 && left + used_bytes(dir) < most)
+	if (left >= 0 && left + room_used_bytes(dir) < most)
 		warning("%s: checkpoints may take %s, and the disk has %s free "
 		    "(--keep=%d keeps that many; older ones are removed when it "
 		    "is full)", text_quote(dir), b, c, keep);

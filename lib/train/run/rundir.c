@@ -49,7 +49,7 @@ rundir_checkpoint(const struct rundir *r, uint64_t step)
 }
 
 static int
-newest_first(const void *a, const void *b)
+rundir_newest_first(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -89,7 +89,7 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 	}
 	closedir(d);
 	if (n > 0)
-		qsort(*steps, n, sizeof(**steps), newest_first);
+		qsort(*steps, n, sizeof(**steps), rundir_newest_first);
 	return (int)n;
 }
 
@@ -119,7 +119,7 @@ rundir_name(const struct rundir *r, const char *from, const char *name)
 
 /* Remove checkpoints before ${step}, the oldest first: all but r->keep. */
 static void
-prune(const struct rundir *r, uint64_t step)
+rundir_remove_old(const struct rundir *r, uint64_t step)
 {
 	uint64_t *steps;
 	int n = rundir_checkpoints(r->path, "", &steps);
@@ -138,7 +138,7 @@ prune(const struct rundir *r, uint64_t step)
 void
 rundir_prune(const struct rundir *r)
 {
-	prune(r, UINT64_MAX);
+	rundir_remove_old(r, UINT64_MAX);
 }
 
 int
@@ -171,7 +171,7 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
 		bad = rundir_name(r, path, "best.safetensors");
 	/* Only now may older ones go. */
 	if (!bad && !keep_all)
-		prune(r, step);
+		rundir_remove_old(r, step);
 	free(path);
 	return bad;
 }

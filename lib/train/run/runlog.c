@@ -15,7 +15,7 @@
 
 /* The step a line is about; 0 if it names none. */
 static uint64_t
-step_of(const char *line)
+runlog_step_of(const char *line)
 {
 	const char *at = strstr(line, "\"step\":");
 
@@ -24,7 +24,7 @@ step_of(const char *line)
 
 /* The lines of the old log that are about steps up to ${step}. */
 static int
-keep_lines(const char *path, uint64_t step, struct buffer *kept)
+runlog_keep_lines(const char *path, uint64_t step, struct buffer *kept)
 {
 	struct buffer old = { 0 };
 	char *line, *next;
@@ -40,7 +40,7 @@ keep_lines(const char *path, uint64_t step, struct buffer *kept)
 		if (next == NULL)
 			break;		/* a torn last line */
 		*next++ = '\0';
-		if (step_of(line) <= step)
+		if (runlog_step_of(line) <= step)
 			buffer_printf(kept, "%s\n", line);
 	}
 	buffer_free(&old);
@@ -57,7 +57,7 @@ runlog_open(struct runlog *l, const char *dir, uint64_t step)
 	*l = (struct runlog){ .file.fd = -1 };
 	pthread_mutex_init(&l->lock, NULL);
 	buffer_add(&kept, "", 0);
-	bad = (step > 0 && keep_lines(path, step, &kept) != 0) ||
+	bad = (step > 0 && runlog_keep_lines(path, step, &kept) != 0) ||
 	    commit_bytes(path, kept.data, kept.n) != 0 ||
 	    append_open(&l->file, path, 0) != 0;
 	buffer_free(&kept);
@@ -125,7 +125,7 @@ runlog_close(struct runlog *l)
 
 /* The exit status that an "end" line holds; -1 if it is damaged. */
 static int
-end_status(const char *line, size_t n)
+runlog_end_status(const char *line, size_t n)
 {
 	struct json *v = json_parse(NAME, line, n);
 	int64_t status = -1;
@@ -150,7 +150,7 @@ runlog_last(const char *dir, int *status)
 		if (strstr(line, "\"type\":\"start\"") != NULL)
 			last = RUNLOG_OPEN;
 		else if (strstr(line, "\"type\":\"end\"") != NULL &&
-		    (*status = end_status(line, strlen(line))) >= 0)
+		    (*status = runlog_end_status(line, strlen(line))) >= 0)
 			last = RUNLOG_ENDED;
 	}
 out:

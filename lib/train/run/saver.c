@@ -20,7 +20,7 @@ struct saver {
 };
 
 static void
-not_saved(const struct saver *s, uint64_t step, const char *why)
+saver_not_saved(const struct saver *s, uint64_t step, const char *why)
 {
 	warning("%s: step %llu is not saved; the last safe one is %llu: %s",
 	    text_quote(s->run->path), (unsigned long long)step,
@@ -29,7 +29,7 @@ not_saved(const struct saver *s, uint64_t step, const char *why)
 
 /* Write the copy, and free it if that went well. */
 static void
-save(struct saver *s)
+saver_save(struct saver *s)
 {
 	char *path = rundir_checkpoint(s->run, s->step), *why = s->why;
 	struct hash128 hash;
@@ -44,7 +44,7 @@ save(struct saver *s)
 		fail_capture(NULL, 0);
 	} while (full && rundir_make_room(s->run, s->safe));
 	if (bad) {
-		not_saved(s, s->step, why);
+		saver_not_saved(s, s->step, why);
 	} else {
 		if (why[0] != '\0')
 			warning("%s", why);	/* what it could not remove */
@@ -57,9 +57,9 @@ save(struct saver *s)
 }
 
 static void *
-work(void *arg)
+saver_thread(void *arg)
 {
-	save(arg);
+	saver_save(arg);
 	return NULL;
 }
 
@@ -74,7 +74,7 @@ saver_new(struct rundir *r, uint64_t safe)
 }
 
 static void
-join(struct saver *s)
+saver_join(struct saver *s)
 {
 	if (s->running)
 		pthread_join(s->thread, NULL);
@@ -82,7 +82,7 @@ join(struct saver *s)
 }
 
 static void
-drop(struct saver *s)
+saver_drop(struct saver *s)
 {
 	snapshot_free(s->copy);
 	s->copy = NULL;
@@ -91,14 +91,14 @@ drop(struct saver *s)
 int
 saver_ready(struct saver *s, uint64_t step, int how)
 {
-	join(s);
+	saver_join(s);
 	if (s->copy != NULL && (s->how & SAVE_BEST) && !(how & SAVE_BEST))
-		save(s);
+		saver_save(s);
 	else
-		drop(s);
+		saver_drop(s);
 	s->skipped = s->copy != NULL;
 	if (s->skipped)
-		not_saved(s, step, "the best checkpoint comes first");
+		saver_not_saved(s, step, "the best checkpoint comes first");
 	return s->skipped ? -1 : 0;
 }
 
@@ -108,18 +108,18 @@ saver_start(struct saver *s, struct snapshot *copy, uint64_t step, int how)
 	s->copy = copy;
 	s->step = step;
 	s->how = how;
-	if (pthread_create(&s->thread, NULL, work, s) == 0)
+	if (pthread_create(&s->thread, NULL, saver_thread, s) == 0)
 		s->running = 1;
 	else
-		save(s);		/* training waits for it, no more */
+		saver_save(s);		/* training waits for it, no more */
 }
 
 int
 saver_wait(struct saver *s)
 {
-	join(s);
+	saver_join(s);
 	if (s->copy != NULL)
-		save(s);
+		saver_save(s);
 	if (s->copy == NULL && !s->skipped)
 		return 0;
 	return fail("%s: the end is not saved; the last safe step is %llu: %s",
@@ -131,7 +131,7 @@ saver_free(struct saver *s)
 {
 	if (s == NULL)
 		return;
-	join(s);
-	drop(s);
+	saver_join(s);
+	saver_drop(s);
 	free(s);
 }

@@ -10,7 +10,7 @@
 
 /* One line of what it amounts to. */
 static char *
-note_of(const struct schedule *s)
+schedule_draw_note_of(const struct schedule *s)
 {
 	const struct cell *large = schedule_largest(s);
 	double work = schedule_work(s), epochs = schedule_epochs(s);
@@ -38,7 +38,7 @@ schedule_draw(const struct schedule *s, const char *path)
 	struct curve curve[PANELS][SCHEDULE_CYCLE] = { 0 };
 	double *border = xcalloc((size_t)s->stages, sizeof(*border));
 	int epochs = schedule_epochs(s);
-	char *note = note_of(s);
+	char *note = schedule_draw_note_of(s);
 	char *title = xprintf("A schedule of %d epoch%s", epochs,
 	    epochs == 1 ? "" : "s");
 	int bad;

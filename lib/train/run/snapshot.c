@@ -21,7 +21,7 @@ struct snapshot {
 
 /* ${p}: whose shape it has; NULL: a single number. */
 static void
-add_tensor(struct snapshot *s, char *name, const struct param *p,
+snapshot_add_tensor(struct snapshot *s, char *name, const struct param *p,
     const void *data, size_t n, size_t size)
 {
 	struct tensor *t = &s->tensor[s->tensors++];
@@ -36,7 +36,7 @@ add_tensor(struct snapshot *s, char *name, const struct param *p,
 
 /* Values of parameter number ${p} in slot ${i}, and in all copies of it. */
 static void
-add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
+snapshot_add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 {
 	const struct slot *slot = &slots->slot[i];
 	const struct param *param = &slots->net->graph->param[p];
@@ -45,27 +45,27 @@ add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 		size_t n;
 		void *data = slot_of(slots, i, j, p, s->whole.data[i], &n);
 
-		add_tensor(s, slot_name(slot->kind, j, param),
+		snapshot_add_tensor(s, slot_name(slot->kind, j, param),
 		    slot_shaped(slot->kind) ? param : NULL, data, n,
 		    slot->size);
 	}
 }
 
 static void
-add_meta(struct snapshot *s, const char *key, char *value)
+snapshot_add_meta(struct snapshot *s, const char *key, char *value)
 {
 	s->meta = array_room(s->meta, s->metas, &s->room, sizeof(*s->meta));
 	s->meta[s->metas++] = (struct meta){ key, value };
 }
 
 static char *
-real_text(double x)
+snapshot_real_text(double x)
 {
 	return xprintf("%a", x);	/* exact */
 }
 
 static int
-by_tensor_name(const void *a, const void *b)
+snapshot_by_tensor_name(const void *a, const void *b)
 {
 	return strcmp(((const struct tensor *)a)->name,
 	    ((const struct tensor *)b)->name);
@@ -73,11 +73,12 @@ by_tensor_name(const void *a, const void *b)
 
 /* {"NAME":"XXH3-64",...}: which tensor is damaged, should the whole be. */
 static char *
-tensor_hashes(struct snapshot *s)
+snapshot_tensor_hashes(struct snapshot *s)
 {
 	struct json_writer w = { 0 };
 
-	qsort(s->tensor, s->tensors, sizeof(*s->tensor), by_tensor_name);
+	qsort(s->tensor, s->tensors, sizeof(*s->tensor),
+	    snapshot_by_tensor_name);
 	json_open(&w, NULL, '{');
 	for (size_t i = 0; i < s->tensors; i++) {
 		char text[32];
@@ -92,7 +93,7 @@ tensor_hashes(struct snapshot *s)
 
 /* The flat buffers, on the host. */
 static struct snapshot *
-copy_values(const struct net *n, const struct slots *slots)
+snapshot_copy_values(const struct net *n, const struct slots *slots)
 {
 	const struct graph *g = n->graph;
 	struct snapshot *s = xcalloc(1, sizeof(*s));
@@ -107,68 +108,74 @@ copy_values(const struct net *n, const struct slots *slots)
 	for (int p = 0; p < g->nparam; p++) {
 		const struct param *param = &g->param[p];
 
-		add_tensor(s, checkpoint_name(param), param, (const char *)s->w +
-		    param->offset * elem, param->count, elem);
+		snapshot_add_tensor(s, checkpoint_name(param), param,
+		    (const char *)s->w + param->offset * elem, param->count,
+		    elem);
 		for (int i = 0; i < slots->n; i++)
 			if (slot_has(slots, i, p))
-				add_slot(s, slots, i, p);
+				snapshot_add_slot(s, slots, i, p);
 	}
 	return s;
 }
 
 static void
-add_metas(struct snapshot *s, const struct state *st)
+snapshot_add_metas(struct snapshot *s, const struct state *st)
 {
 	/* In byte order, as the format wants them. */
-	add_meta(s, "vt.best", real_text(st->best));
+	snapshot_add_meta(s, "vt.best", snapshot_real_text(st->best));
 	if (st->best_step > 0)
-		add_meta(s, "vt.best_metric", xstrdup(st->best_metric));
-	add_meta(s, "vt.best_step", xprintf("%" PRIu64, st->best_step));
-	add_meta(s, "vt.build", xstrdup(st->build));
+		snapshot_add_meta(s, "vt.best_metric",
+		    xstrdup(st->best_metric));
+	snapshot_add_meta(s, "vt.best_step",
+	    xprintf("%" PRIu64, st->best_step));
+	snapshot_add_meta(s, "vt.build", xstrdup(st->build));
 	if (st->choices != NULL)
-		add_meta(s, "vt.choices", xstrdup(st->choices));
-	add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
-	add_meta(s, "vt.classes", xstrdup(st->classes));
-	add_meta(s, "vt.config", xstrdup(st->config));
+		snapshot_add_meta(s, "vt.choices", xstrdup(st->choices));
+	snapshot_add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
+	snapshot_add_meta(s, "vt.classes", xstrdup(st->classes));
+	snapshot_add_meta(s, "vt.config", xstrdup(st->config));
 	if (st->corrupt != NULL)
-		add_meta(s, "vt.corrupt", xstrdup(st->corrupt));
-	add_meta(s, "vt.crop", xprintf("%d", st->crop));
-	add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
+		snapshot_add_meta(s, "vt.corrupt", xstrdup(st->corrupt));
+	snapshot_add_meta(s, "vt.crop", xprintf("%d", st->crop));
+	snapshot_add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
 	if (st->due)
-		add_meta(s, "vt.due", xstrdup("1"));
-	add_meta(s, "vt.epoch", real_text(st->epoch));
+		snapshot_add_meta(s, "vt.due", xstrdup("1"));
+	snapshot_add_meta(s, "vt.epoch", snapshot_real_text(st->epoch));
 	if (st->extract != NULL)
-		add_meta(s, "vt.extract", xstrdup(st->extract));
+		snapshot_add_meta(s, "vt.extract", xstrdup(st->extract));
 	if (strcmp(st->flips, "none") != 0)
-		add_meta(s, "vt.flips", xstrdup(st->flips));
-	add_meta(s, "vt.format", xstrdup(CHECKPOINT_FORMAT));
-	add_meta(s, "vt.frames", xprintf("%d", st->frames));
-	add_meta(s, "vt.generation", xprintf("%" PRId64, st->generation));
+		snapshot_add_meta(s, "vt.flips", xstrdup(st->flips));
+	snapshot_add_meta(s, "vt.format", xstrdup(CHECKPOINT_FORMAT));
+	snapshot_add_meta(s, "vt.frames", xprintf("%d", st->frames));
+	snapshot_add_meta(s, "vt.generation",
+	    xprintf("%" PRId64, st->generation));
 	if (st->grow_wants > 0)
-		add_meta(s, "vt.grow_wants", xprintf("%d", st->grow_wants));
+		snapshot_add_meta(s, "vt.grow_wants",
+		    xprintf("%d", st->grow_wants));
 	if (st->grown > 1)
-		add_meta(s, "vt.grown", xprintf("%d", st->grown));
-	add_meta(s, "vt.history_xxh128", xstrdup(st->history));
+		snapshot_add_meta(s, "vt.grown", xprintf("%d", st->grown));
+	snapshot_add_meta(s, "vt.history_xxh128", xstrdup(st->history));
 	if (st->init != NULL)
-		add_meta(s, "vt.init", xstrdup(st->init));
-	add_meta(s, "vt.isa", xstrdup(st->isa));
-	add_meta(s, "vt.library", xstrdup(st->library));
-	add_meta(s, "vt.loss_ema", real_text(st->loss));
-	add_meta(s, "vt.model", xstrdup(st->model));
-	add_meta(s, "vt.network", xstrdup(st->network));
-	add_meta(s, "vt.precision", xstrdup(st->precision));
-	add_meta(s, "vt.results", xstrdup(st->results));
-	add_meta(s, "vt.rng", xstrdup("philox4x32-10"));
-	add_meta(s, "vt.samples", xprintf("%" PRIu64, st->clips));
-	add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));
-	add_meta(s, "vt.settings_id", xstrdup(st->settings_id));
+		snapshot_add_meta(s, "vt.init", xstrdup(st->init));
+	snapshot_add_meta(s, "vt.isa", xstrdup(st->isa));
+	snapshot_add_meta(s, "vt.library", xstrdup(st->library));
+	snapshot_add_meta(s, "vt.loss_ema", snapshot_real_text(st->loss));
+	snapshot_add_meta(s, "vt.model", xstrdup(st->model));
+	snapshot_add_meta(s, "vt.network", xstrdup(st->network));
+	snapshot_add_meta(s, "vt.precision", xstrdup(st->precision));
+	snapshot_add_meta(s, "vt.results", xstrdup(st->results));
+	snapshot_add_meta(s, "vt.rng", xstrdup("philox4x32-10"));
+	snapshot_add_meta(s, "vt.samples", xprintf("%" PRIu64, st->clips));
+	snapshot_add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));
+	snapshot_add_meta(s, "vt.settings_id", xstrdup(st->settings_id));
 	if (st->skipped > 0)
-		add_meta(s, "vt.skipped", xprintf("%" PRIu64, st->skipped));
-	add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
+		snapshot_add_meta(s, "vt.skipped",
+		    xprintf("%" PRIu64, st->skipped));
+	snapshot_add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
 	if (st->stride > 0)
-		add_meta(s, "vt.stride", xprintf("%d", st->stride));
-	add_meta(s, "vt.tensors", tensor_hashes(s));
-	add_meta(s, "vt.tree", xstrdup(st->order));
+		snapshot_add_meta(s, "vt.stride", xprintf("%d", st->stride));
+	snapshot_add_meta(s, "vt.tensors", snapshot_tensor_hashes(s));
+	snapshot_add_meta(s, "vt.tree", xstrdup(st->order));
 }
 
 int
@@ -179,13 +186,13 @@ snapshot_take(struct snapshot **copy, const struct net *n,
 
 	*copy = NULL;
 	if (slots->share->comm->rank == 0)
-		s = copy_values(n, slots);
+		s = snapshot_copy_values(n, slots);
 	if (slots_gather(slots, s != NULL ? &s->whole : NULL) != 0) {
 		snapshot_free(s);
 		return -1;
 	}
 	if (s != NULL)
-		add_metas(s, st);
+		snapshot_add_metas(s, st);
 	*copy = s;
 	return 0;
 }
@@ -217,7 +224,7 @@ snapshot_write(const struct snapshot *s, const char *path,
 }
 
 static int
-is_same(const struct tensor *a, const struct tensor *b)
+snapshot_is_same(const struct tensor *a, const struct tensor *b)
 {
 	return b != NULL && a->type == b->type && a->ndim == b->ndim &&
 	    memcmp(a->dim, b->dim, (size_t)a->ndim * sizeof(a->dim[0])) == 0 &&
@@ -236,7 +243,7 @@ snapshot_compare(const struct snapshot *s, const struct safetensors *f,
 		    s->tensor[i].name);
 
 		found += there != NULL;
-		if (!is_same(&s->tensor[i], there) && differ++ == 0)
+		if (!snapshot_is_same(&s->tensor[i], there) && differ++ == 0)
 			*first = s->tensor[i].name;
 	}
 	/* The footer is no tensor of ours. */

@@ -14,7 +14,7 @@
 #include "train/run/status.h"
 
 static int
-there(const char *dir, const char *name)
+status_has_file(const char *dir, const char *name)
 {
 	char *path = path_join(dir, name);
 	int is = file_size(path) >= 0;
@@ -28,9 +28,9 @@ there(const char *dir, const char *name)
  * A run of version 0.1.0 has no "end" in its log: what lies there tells.
  */
 static const char *
-state_of(const char *dir, int got, int *status)
+status_state_of(const char *dir, int got, int *status)
 {
-	int final = there(dir, "final.safetensors");
+	int final = status_has_file(dir, "final.safetensors");
 	enum runlog_last last = runlog_last(dir, status);
 	char holder[256];
 
@@ -42,7 +42,8 @@ state_of(const char *dir, int got, int *status)
 		*status = checkpoint_status(got);
 		return *status == EXIT_DIVERGED ? "diverged" : "failed";
 	}
-	if (got == 0 && last == RUNLOG_NONE && !final && !there(dir, "config")) {
+	if (got == 0 && last == RUNLOG_NONE && !final &&
+	    !status_has_file(dir, "config")) {
 		*status = EXIT_USAGE;
 		return "none";
 	}
@@ -64,7 +65,8 @@ run_finished(const char *dir)
 {
 	int status = 0;
 
-	return strcmp(state_of(dir, 1, &status), "finished") == 0 ? status : -1;
+	return strcmp(status_state_of(dir, 1, &status), "finished") == 0 ?
+	    status : -1;
 }
 
 int
@@ -73,7 +75,7 @@ run_status(const char *dir, FILE *f)
 	struct json_writer w = { 0 };
 	struct resume r = { 0 };
 	int status = 0, got = resume_newest(dir, &r);
-	const char *state = state_of(dir, got, &status);
+	const char *state = status_state_of(dir, got, &status);
 
 	json_open(&w, NULL, '{');
 	if (got == 1) {

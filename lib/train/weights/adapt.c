@@ -13,7 +13,7 @@ graph_op(const struct graph *g, const char *name)
 }
 
 static int
-has_op(const void *network, const char *name, int past)
+adapt_has_op(const void *network, const char *name, int past)
 {
 	const struct graph *g = network;
 	int i = graph_op(g, name);
@@ -24,7 +24,7 @@ has_op(const void *network, const char *name, int past)
 struct naming_of
 graph_naming(const struct graph *g)
 {
-	return (struct naming_of){ has_op, g };
+	return (struct naming_of){ adapt_has_op, g };
 }
 
 int
@@ -40,7 +40,7 @@ graph_turned(const struct graph *g, const struct rename *r, int op)
 }
 
 static struct extent
-extent(int ndim, const int64_t *d)
+adapt_extent(int ndim, const int64_t *d)
 {
 	struct extent e = { 1, 1, 1, 1, 1 };
 
@@ -59,12 +59,12 @@ param_extent(const struct param *p)
 
 	for (int i = 0; i < p->ndim; i++)
 		d[i] = p->dim[i];
-	return extent(p->ndim, d);
+	return adapt_extent(p->ndim, d);
 }
 
 /* The operator takes what an input gives, or some frames of it. */
 static int
-is_first(const struct graph *g, const struct op *op)
+adapt_is_first(const struct graph *g, const struct op *op)
 {
 	const struct op *from = op->nin > 0 ? &g->op[op->in[0]] : NULL;
 
@@ -81,14 +81,14 @@ adapt_new(const struct graph *g, const struct param *p,
 	int inflated, added;
 
 	*a = (struct adapt){ .how = "", .to = param_extent(p),
-		.from = extent(t->ndim, t->dim) };
+		.from = adapt_extent(t->ndim, t->dim) };
 	if (t->ndim > 5 || (t->ndim < 2) != (p->ndim < 2))
 		return -1;
 	if (p->ndim > 1)
 		a->first = graph_turned(g, r, p->op);
 	inflated = a->from.t == 1 && a->to.t > 1;
 	a->colours = p->ndim > 1 && a->from.in == 3 && a->to.in != 3 &&
-	    is_first(g, op);
+	    adapt_is_first(g, op);
 	added = a->from.in < a->to.in && !a->colours && op->nin > 0 &&
 	    g->op[op->in[0]].kind == OP_CONCAT;
 	if (a->from.out != a->to.out || a->from.h != a->to.h ||
@@ -108,8 +108,8 @@ adapt_new(const struct graph *g, const struct param *p,
 /* Value of the file for output ${o}, input ${i} of the network, place ${at} of
  * its kernel's ${plane}. */
 static float
-value(const struct adapt *a, const float *x, int64_t o, int64_t i, int64_t t,
-    int64_t at)
+adapt_value(const struct adapt *a, const float *x, int64_t o, int64_t i,
+    int64_t t, int64_t at)
 {
 	int64_t plane = a->from.h * a->from.w, rest = a->from.in - a->first;
 	const float *p = x + o * a->from.in * a->from.t * plane +
@@ -136,5 +136,5 @@ adapt_values(const struct adapt *a, const float *x, float *to)
 		for (int64_t i = 0; i < a->to.in; i++)
 			for (int64_t t = 0; t < a->to.t; t++)
 				for (int64_t at = 0; at < plane; at++)
-					*to++ = value(a, x, o, i, t, at) / parts;
+					*to++ = adapt_value(a, x, o, i, t, at) / parts;
 }

@@ -7,7 +7,7 @@
 #include "train/weights/freeze.h"
 
 static int
-is_first_norm(const struct graph *g, const struct op *op)
+freeze_is_first_norm(const struct graph *g, const struct op *op)
 {
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].kind == OP_BN)
@@ -16,10 +16,10 @@ is_first_norm(const struct graph *g, const struct op *op)
 }
 
 static int
-wanted(const struct graph *g, const struct op *op, const char *what)
+freeze_wanted(const struct graph *g, const struct op *op, const char *what)
 {
 	if (strcmp(what, "partial-bn") == 0)
-		return op->kind == OP_BN && !is_first_norm(g, op);
+		return op->kind == OP_BN && !freeze_is_first_norm(g, op);
 	if (strcmp(what, "backbone") == 0)
 		return !g->param[op->param].head;
 	return fnmatch(what, op->name, 0) == 0;
@@ -52,7 +52,7 @@ freeze_apply(struct graph *g, const struct option_list *what)
 
 		for (int k = 0; k < g->nop; k++)
 			if (g->op[k].nparam > 0 &&
-			    wanted(g, &g->op[k], what->item[i])) {
+			    freeze_wanted(g, &g->op[k], what->item[i])) {
 				freeze_op(g, &g->op[k]);
 				found = 1;
 			}

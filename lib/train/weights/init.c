@@ -13,14 +13,14 @@
 #include "train/weights/init.h"
 
 static void
-hash_text(const struct buffer *b, char hash[33])
+init_hash_text(const struct buffer *b, char hash[33])
 {
 	hash128_text(hash128(b->data, b->n), hash);
 }
 
 /* Refuse NaN, infinity and variances below 0 in the tensors that are used. */
 static int
-check_finite(const struct init *in, const char *path)
+init_check_finite(const struct init *in, const char *path)
 {
 	const struct match *m = in->match;
 
@@ -76,12 +76,12 @@ init_open(struct init *in, const struct graph *g, const char *path,
 	    100.0 * (double)in->match->elements / (double)in->match->of : 0.0);
 	match_say(in->match, path);
 	if (!bad)
-		bad = check_finite(in, path);
+		bad = init_check_finite(in, path);
 	if (bad) {
 		init_close(in);
 		return EXIT_FAILED;
 	}
-	hash_text(w->file.data != NULL ? &w->file : &w->s.file, hash);
+	init_hash_text(w->file.data != NULL ? &w->file : &w->s.file, hash);
 	in->text = xprintf("%s %s %s", hash, in->match->names,
 	    path_base(path));
 	return 0;
@@ -120,7 +120,7 @@ init_same(const char *path, const char *text)
 	} else {
 		if (file_read(path, &b) != 0)
 			return 0;
-		hash_text(&b, hash);
+		init_hash_text(&b, hash);
 		buffer_free(&b);
 		if (strncmp(text, hash, 32) == 0)
 			return 1;

@@ -9,18 +9,18 @@
 
 /* What a tensor's name means here: parameter ${p}, by row ${r}; with ${p} < 0
  * none, which may be a state of training. */
-struct meaning { int p; const struct rename *r; int state; };
+struct match_meaning { int p; const struct rename *r; int state; };
 
-struct reading {
+struct match_reading {
 	const struct graph *g;
 	const struct naming *naming;	/* NULL: vt's own names */
 	struct names *params;		/* and their numbers */
 };
 
-static struct meaning
-read_name(const struct reading *rd, const char *name)
+static struct match_meaning
+match_read_name(const struct match_reading *rd, const char *name)
 {
-	struct meaning m = { .p = -1 };
+	struct match_meaning m = { .p = -1 };
 	struct naming_of of = graph_naming(rd->g);
 	char op[NAMING_TEXT], ours[NAMING_TEXT], whole[NAMING_TEXT + 80];
 	const char *leaf, *end;
@@ -51,12 +51,12 @@ read_name(const struct reading *rd, const char *name)
 
 /* How many elements of the network tensors of the file could become. */
 static size_t
-count(const struct reading *rd, const struct weights *w)
+match_count(const struct match_reading *rd, const struct weights *w)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->tensors; i++) {
-		struct meaning m = read_name(rd, w->tensor[i].name);
+		struct match_meaning m = match_read_name(rd, w->tensor[i].name);
 		struct adapt a;
 
 		if (m.p >= 0 && adapt_new(rd->g, &rd->g->param[m.p],
@@ -68,7 +68,7 @@ count(const struct reading *rd, const struct weights *w)
 
 /* The naming by which most of it is understood; the first of equals. */
 static struct naming *
-recognise(struct reading *rd, const struct weights *w)
+match_find_naming(struct match_reading *rd, const struct weights *w)
 {
 	struct naming *best = NULL;
 	size_t most = 0;
@@ -82,7 +82,7 @@ recognise(struct reading *rd, const struct weights *w)
 			return NULL;
 		}
 		rd->naming = n;
-		got = count(rd, w);
+		got = match_count(rd, w);
 		if (best == NULL || got > most) {
 			naming_close(best);
 			best = n;
@@ -96,7 +96,7 @@ recognise(struct reading *rd, const struct weights *w)
 
 /* "64x3x7x7" of a tensor or a parameter, into ${buf} of 160 bytes. */
 static const char *
-shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
+match_shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
 {
 	size_t n = 0;
 
@@ -110,7 +110,7 @@ shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
 
 /* What a tensor is that is no parameter. */
 static const char *
-no_parameter(const char *name, struct meaning mean)
+match_no_parameter(const char *name, struct match_meaning mean)
 {
 	if (text_ends(name, ".num_batches_tracked"))
 		return "a counter";
@@ -120,7 +120,8 @@ no_parameter(const char *name, struct meaning mean)
 
 /* Tensor ${i} means ${mean}: it is used, or left out for a reason. */
 static void
-take(struct match *m, size_t i, struct meaning mean, int same_classes)
+match_tensor(struct match *m, size_t i, struct match_meaning mean,
+    int same_classes)
 {
 	const struct weight *t = &m->weights->tensor[i];
 	const struct param *p;
@@ -128,7 +129,7 @@ take(struct match *m, size_t i, struct meaning mean, int same_classes)
 	char a[160], b[160];
 
 	if (mean.p < 0) {
-		m->left[i] = xstrdup(no_parameter(t->name, mean));
+		m->left[i] = xstrdup(match_no_parameter(t->name, mean));
 		return;
 	}
 	p = &m->graph->param[mean.p];
@@ -140,8 +141,8 @@ take(struct match *m, size_t i, struct meaning mean, int same_classes)
 		free(to->why);
 		to->why = xstrdup("other classes");
 	} else if (adapt_new(m->graph, p, t, mean.r, &to->adapt) != 0) {
-		shape_text(a, t->ndim, t->dim, NULL);
-		shape_text(b, p->ndim, NULL, p->dim);
+		match_shape_text(a, t->ndim, t->dim, NULL);
+		match_shape_text(b, p->ndim, NULL, p->dim);
 		m->left[i] = xprintf("%s is %s", p->name, b);
 		free(to->why);
 		to->why = xprintf("%s in the file (wanted %s)", a, b);
@@ -161,13 +162,13 @@ match_new(const struct graph *g, const struct weights *w, const char *classes)
 	const char *theirs = safetensors_meta(&w->s, "vt.classes");
 	int same = theirs == NULL || classes == NULL ||
 	    strcmp(theirs, classes) == 0;
-	struct reading rd = { .g = g, .params = names_new() };
+	struct match_reading rd = { .g = g, .params = names_new() };
 	struct naming *naming = NULL;
 	struct match *m = NULL;
 
 	for (int i = 0; i < g->nparam; i++)
 		names_add(rd.params, g->param[i].name);
-	if (format == NULL && (naming = recognise(&rd, w)) == NULL)
+	if (format == NULL && (naming = match_find_naming(&rd, w)) == NULL)
 		goto done;
 	rd.naming = naming;
 	m = xcalloc(1, sizeof(*m));
@@ -181,7 +182,8 @@ match_new(const struct graph *g, const struct weights *w, const char *classes)
 		m->of += g->param[i].head ? 0 : g->param[i].count;
 	}
 	for (size_t i = 0; i < w->tensors; i++)
-		take(m, i, read_name(&rd, w->tensor[i].name), same);
+		match_tensor(m, i, match_read_name(&rd, w->tensor[i].name),
+		    same);
 done:
 	naming_close(naming);
 	names_free(rd.params);

@@ -16,7 +16,7 @@ enum { SHOWN = 6 };
 
 /* Names in a line, and how many more there are. */
 static void
-add_name(struct buffer *b, size_t *n, const char *name, const char *why)
+match_add_name(struct buffer *b, size_t *n, const char *name, const char *why)
 {
 	if (++*n > SHOWN)
 		return;
@@ -26,7 +26,7 @@ add_name(struct buffer *b, size_t *n, const char *name, const char *why)
 }
 
 static void
-say_names(const char *path, const char *what, struct buffer *b, size_t n)
+match_say_names(const char *path, const char *what, struct buffer *b, size_t n)
 {
 	if (n > SHOWN)
 		buffer_printf(b, " and %zu more", n - SHOWN);
@@ -57,22 +57,22 @@ match_say(const struct match *m, const char *path)
 
 		for (int i = 0; i < m->graph->nparam; i++)
 			if ((int)m->param[i].fate == fate)
-				add_name(&b, &n, m->graph->param[i].name,
+				match_add_name(&b, &n, m->graph->param[i].name,
 				    m->param[i].why);
-		say_names(file, heads[fate], &b, n);
+		match_say_names(file, heads[fate], &b, n);
 	}
 	/* Counters of batches are in every file, as is a run's own state. */
 	for (size_t i = 0; i < m->weights->tensors; i++)
 		if (m->left[i] != NULL && strcmp(m->left[i], "a counter") != 0 &&
 		    strcmp(m->left[i], "a state of training") != 0)
-			add_name(&b, &left, m->weights->tensor[i].name,
+			match_add_name(&b, &left, m->weights->tensor[i].name,
 			    m->left[i]);
-	say_names(file, "left out", &b, left);
+	match_say_names(file, "left out", &b, left);
 	free(file);
 }
 
 static void
-add_row(struct buffer *b, const char *ours, const char *fate,
+match_add_row(struct buffer *b, const char *ours, const char *fate,
     const char *theirs, const char *why)
 {
 	const char *const cell[] = { ours, fate, theirs, why };
@@ -93,12 +93,12 @@ match_table(const struct match *m, struct buffer *b)
 	for (int i = 0; i < m->graph->nparam; i++) {
 		const struct matched *p = &m->param[i];
 
-		add_row(b, m->graph->param[i].name, fates[p->fate],
+		match_add_row(b, m->graph->param[i].name, fates[p->fate],
 		    p->fate == FATE_NEW ? "-" :
 		    m->weights->tensor[p->tensor].name, p->why);
 	}
 	for (size_t i = 0; i < m->weights->tensors; i++)
 		if (m->left[i] != NULL)
-			add_row(b, "-", "left out", m->weights->tensor[i].name,
-			    m->left[i]);
+			match_add_row(b, "-", "left out",
+			    m->weights->tensor[i].name, m->left[i]);
 }

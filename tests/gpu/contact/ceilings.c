@@ -15,14 +15,14 @@
 
 enum { TIMES = 10 };
 
-struct bench {
+struct ceilings_bench {
 	struct driver *d;
 	struct gpu_stream *s;
 	int rounds;
 };
 
 static int
-compare(const void *a, const void *b)
+ceilings_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -31,23 +31,24 @@ compare(const void *a, const void *b)
 
 /* Of what was done in a second, round by round. */
 static void
-row(const struct bench *b, const char *name, const char *unit, double *rate)
+ceilings_row(const struct ceilings_bench *b, const char *name, const char *unit,
+    double *rate)
 {
-	qsort(rate, (size_t)b->rounds, sizeof(*rate), compare);
+	qsort(rate, (size_t)b->rounds, sizeof(*rate), ceilings_compare);
 	printf("ceiling/%s\t%s\t%d\t%.6g\t%.6g\t%.6g\t\n", name, unit, b->rounds,
 	    rate[0], rate[b->rounds / 2], rate[b->rounds - 1]);
 	fflush(stdout);
 }
 
 static void
-finish(const struct bench *b)
+ceilings_finish(const struct ceilings_bench *b)
 {
 	if (b->d->call->wait(b->d, b->s) != 0)
 		exit(1);
 }
 
 static void *
-room(const struct bench *b, size_t bytes)
+ceilings_alloc(const struct ceilings_bench *b, size_t bytes)
 {
 	void *p = b->d->call->alloc(b->d, bytes);
 
@@ -57,25 +58,25 @@ room(const struct bench *b, size_t bytes)
 }
 
 static void
-copies(const struct bench *b, size_t bytes)
+ceilings_copies(const struct ceilings_bench *b, size_t bytes)
 {
 	double *rate = xcalloc((size_t)b->rounds, sizeof(*rate));
-	void *from = room(b, bytes), *to = room(b, bytes);
+	void *from = ceilings_alloc(b, bytes), *to = ceilings_alloc(b, bytes);
 
 	b->d->call->fill(b->d, b->s, from, 0x3c, bytes);
 	for (int i = -1; i < b->rounds; i++) {
 		double start;
 
-		finish(b);
+		ceilings_finish(b);
 		start = clock_seconds();
 		for (int k = 0; k < TIMES; k++)
 			b->d->call->copy(b->d, b->s, to, from, bytes);
-		finish(b);
+		ceilings_finish(b);
 		if (i >= 0)
 			rate[i] = 2e-9 * TIMES * (double)bytes /
 			    (clock_seconds() - start);
 	}
-	row(b, "copy", "GB/s", rate);
+	ceilings_row(b, "copy", "GB/s", rate);
 	b->d->call->free(b->d, from);
 	b->d->call->free(b->d, to);
 	free(rate);
@@ -84,7 +85,8 @@ copies(const struct bench *b, size_t bytes)
 /* Random numbers from 0.5 to 1 of either sign: zeros would draw less power, and
  * so be faster than any work. */
 static void
-randomise(const struct bench *b, void *at, size_t n, enum gpu_type type)
+ceilings_randomise(const struct ceilings_bench *b, void *at, size_t n,
+    enum gpu_type type)
 {
 	size_t bytes = n * (type == GPU_F32 ? 4 : 2);
 	uint32_t *host = b->d->call->alloc_host(b->d, bytes), x = 1;
@@ -98,12 +100,12 @@ randomise(const struct bench *b, void *at, size_t n, enum gpu_type type)
 		host[i] = ((x ^ x >> 15) & keep[type]) | set[type];
 	}
 	b->d->call->copy(b->d, b->s, at, host, bytes);
-	finish(b);
+	ceilings_finish(b);
 	b->d->call->free_host(b->d, host);
 }
 
 static void
-products(const struct bench *b, int side, enum gpu_type type)
+ceilings_products(const struct ceilings_bench *b, int side, enum gpu_type type)
 {
 	static const char *const name[] = { "product/fp32", "product/bf16",
 		"product/fp16" };
@@ -118,24 +120,24 @@ products(const struct bench *b, int side, enum gpu_type type)
 	if (p == NULL)
 		exit(1);
 	for (int i = 0; i < 3; i++) {
-		at[i] = room(b, n * size);
-		randomise(b, at[i], n, type);
+		at[i] = ceilings_alloc(b, n * size);
+		ceilings_randomise(b, at[i], n, type);
 	}
-	at[3] = room(b, b->d->call->product_workspace(b->d, p) + 1);
+	at[3] = ceilings_alloc(b, b->d->call->product_workspace(b->d, p) + 1);
 	for (int i = -1; i < b->rounds; i++) {
 		double start;
 
-		finish(b);
+		ceilings_finish(b);
 		start = clock_seconds();
 		for (int k = 0; k < TIMES; k++)
 			b->d->call->product(b->d, b->s, p, at[0], at[1],
 			    at[2], at[3]);
-		finish(b);
+		ceilings_finish(b);
 		if (i >= 0)
 			rate[i] = 2e-12 * TIMES * (double)n * side /
 			    (clock_seconds() - start);
 	}
-	row(b, name[type], "TFLOP/s", rate);
+	ceilings_row(b, name[type], "TFLOP/s", rate);
 	for (int i = 0; i < 4; i++)
 		b->d->call->free(b->d, at[i]);
 	b->d->call->product_free(b->d, p);
@@ -143,7 +145,7 @@ products(const struct bench *b, int side, enum gpu_type type)
 }
 
 static int
-number(int argc, char **argv, int i, int usual)
+ceilings_number(int argc, char **argv, int i, int usual)
 {
 	int n = i < argc ? atoi(argv[i]) : usual;
 
@@ -155,13 +157,13 @@ number(int argc, char **argv, int i, int usual)
 int
 main(int argc, char **argv)
 {
-	size_t bytes = (size_t)number(argc, argv, 1, 2048) << 20;
-	int side = number(argc, argv, 2, 8192);
+	size_t bytes = (size_t)ceilings_number(argc, argv, 1, 2048) << 20;
+	int side = ceilings_number(argc, argv, 2, 8192);
 	struct device *d;
-	struct bench b;
+	struct ceilings_bench b;
 
 	program_start(argv[0]);
-	b.rounds = number(argc, argv, 3, 5);
+	b.rounds = ceilings_number(argc, argv, 3, 5);
 	d = device_open(standin_backend(STANDIN_LATE), &(struct device_options){
 	    .threads = 1 });
 	if (d == NULL)
@@ -170,9 +172,9 @@ main(int argc, char **argv)
 	if ((b.s = b.d->call->stream_new(b.d, 0)) == NULL)
 		return 1;
 	puts("#name\tunit\tn\tmin\tmedian\tp99\tnote");
-	copies(&b, bytes);
+	ceilings_copies(&b, bytes);
 	for (int type = GPU_F32; type <= GPU_F16; type++)
-		products(&b, side, (enum gpu_type)type);
+		ceilings_products(&b, side, (enum gpu_type)type);
 	b.d->call->stream_free(b.d, b.s);
 	device_close(d);
 	return 0;

@@ -18,7 +18,7 @@ enum { COUNT = sizeof(mains) / sizeof(mains[0]) };
 
 /* The part with that name, or COUNT. */
 static size_t
-find(const char *path)
+program_find(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char name[80] = "";
@@ -36,12 +36,12 @@ find(const char *path)
 int
 main(int argc, char **argv)
 {
-	size_t i = find(argv[0]);
+	size_t i = program_find(argv[0]);
 
 	if (i == COUNT && argc > 1) {
 		argc--;
 		argv++;
-		i = find(argv[0]);
+		i = program_find(argv[0]);
 	}
 	if (i < COUNT)
 		return mains[i].main(argc, argv);

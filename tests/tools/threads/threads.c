@@ -12,30 +12,38 @@
 #include "base/mem.h"
 #include "threads.h"
 
-struct message { struct message *next; size_t number, bytes; char data[]; };
+struct threads_message {
+	struct threads_message *next;
+	size_t number, bytes;
+	char data[];
+};
 
-struct queue {
+struct threads_queue {
 	pthread_mutex_t lock;
-	struct message *first, **last;
+	struct threads_message *first, **last;
 	size_t put;			/* messages so far */
 	size_t wanted;			/* likewise; the receiver's own */
 };
 
 /* What the ranks of a communicator share; the last one to leave frees it. */
-struct world { int size, members; struct queue *queue; };
-struct member { struct world *w; size_t *sent; };
+struct threads_world { int size, members; struct threads_queue *queue; };
+struct threads_member { struct threads_world *w; size_t *sent; };
 
 /* A message that an exchange waits for. */
-struct receipt { struct queue *q; struct piece p; size_t number; };
-struct receipts { struct receipt *r; size_t n, done, cap; };
+struct threads_receipt {
+	struct threads_queue *q;
+	struct piece p;
+	size_t number;
+};
+struct threads_receipts { struct threads_receipt *r; size_t n, done, cap; };
 
-static struct world *
-world_new(int size)
+static struct threads_world *
+threads_world_new(int size)
 {
-	struct world *w = xcalloc(1, sizeof(*w));
+	struct threads_world *w = xcalloc(1, sizeof(*w));
 	size_t n = (size_t)size * (size_t)size;
 
-	*w = (struct world){ size, size, xcalloc(n, sizeof(*w->queue)) };
+	*w = (struct threads_world){ size, size, xcalloc(n, sizeof(*w->queue)) };
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_init(&w->queue[i].lock, NULL);
 		w->queue[i].last = &w->queue[i].first;
@@ -44,7 +52,7 @@ world_new(int size)
 }
 
 static void
-world_leave(struct world *w)
+threads_world_leave(struct threads_world *w)
 {
 	if (__atomic_sub_fetch(&w->members, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
@@ -57,9 +65,9 @@ world_leave(struct world *w)
 /* ---- exchanges ---- */
 
 static void
-put(struct queue *q, const struct piece *p)
+threads_put(struct threads_queue *q, const struct piece *p)
 {
-	struct message *m = xmalloc(sizeof(*m) + p->bytes);
+	struct threads_message *m = xmalloc(sizeof(*m) + p->bytes);
 
 	m->next = NULL;
 	m->bytes = p->bytes;
@@ -73,10 +81,10 @@ put(struct queue *q, const struct piece *p)
 }
 
 /* Message ${number}, out of the queue; NULL: it has not come yet. */
-static struct message *
-take(struct queue *q, size_t number)
+static struct threads_message *
+threads_take(struct threads_queue *q, size_t number)
 {
-	struct message *m, **at = &q->first;
+	struct threads_message *m, **at = &q->first;
 
 	pthread_mutex_lock(&q->lock);
 	while (*at != NULL && (*at)->number != number)
@@ -91,40 +99,41 @@ take(struct queue *q, size_t number)
 }
 
 static int
-start(struct exchange *x, const struct piece *send, int sends,
+threads_start(struct exchange *x, const struct piece *send, int sends,
     const struct piece *receive, int receives)
 {
 	struct comm *c = x->comm;
-	struct member *me = c->priv;
-	struct receipts *all = x->priv;
+	struct threads_member *me = c->priv;
+	struct threads_receipts *all = x->priv;
 
 	if (all == NULL)
 		all = x->priv = xcalloc(1, sizeof(*all));
 	all->n = all->done = 0;
 	for (int i = 0; i < receives; i++) {
-		struct queue *q = &me->w->queue[receive[i].rank * c->size +
-		    c->rank];
+		struct threads_queue *q = &me->w->queue[receive[i].rank *
+		    c->size + c->rank];
 
 		all->r = array_room(all->r, all->n, &all->cap,
 		    sizeof(*all->r));
-		all->r[all->n++] = (struct receipt){ q, receive[i],
+		all->r[all->n++] = (struct threads_receipt){ q, receive[i],
 			q->wanted++ };
 	}
 	for (int i = 0; i < sends; i++) {
-		put(&me->w->queue[c->rank * c->size + send[i].rank], &send[i]);
+		threads_put(&me->w->queue[c->rank * c->size + send[i].rank],
+		    &send[i]);
 		__atomic_fetch_add(me->sent, send[i].bytes, __ATOMIC_RELAXED);
 	}
 	return 0;
 }
 
 static int
-test(struct exchange *x)
+threads_test(struct exchange *x)
 {
-	struct receipts *all = x->priv;
+	struct threads_receipts *all = x->priv;
 
 	for (; all->done < all->n; all->done++) {
-		const struct receipt *r = &all->r[all->done];
-		struct message *m = take(r->q, r->number);
+		const struct threads_receipt *r = &all->r[all->done];
+		struct threads_message *m = threads_take(r->q, r->number);
 		size_t bytes;
 
 		if (m == NULL)
@@ -141,9 +150,9 @@ test(struct exchange *x)
 }
 
 static void
-forget(struct exchange *x)
+threads_forget(struct exchange *x)
 {
-	free(((struct receipts *)x->priv)->r);
+	free(((struct threads_receipts *)x->priv)->r);
 	free(x->priv);
 }
 
@@ -152,12 +161,12 @@ forget(struct exchange *x)
 static const struct transport transport;
 
 static struct comm *
-make(struct world *w, int rank, size_t *sent)
+threads_make(struct threads_world *w, int rank, size_t *sent)
 {
 	struct comm *c = xcalloc(1, sizeof(*c));
-	struct member *m = xcalloc(1, sizeof(*m));
+	struct threads_member *m = xcalloc(1, sizeof(*m));
 
-	*m = (struct member){ w, sent };
+	*m = (struct threads_member){ w, sent };
 	*c = (struct comm){ .rank = rank, .size = w->size, .t = &transport,
 		.what = COMM_WAITS, .priv = m };
 	return c;
@@ -168,12 +177,12 @@ make(struct world *w, int rank, size_t *sent)
  * their world and tells the others where it is.
  */
 static int
-split(struct comm **part, struct comm *c, int colour, int key)
+threads_split(struct comm **part, struct comm *c, int colour, int key)
 {
 	struct wish { int colour, key; } mine = { colour, key };
 	struct wish *all = xcalloc((size_t)c->size, sizeof(*all));
 	int rank = 0, size = 0, first = -1, bad;
-	struct world *w = NULL;
+	struct threads_world *w = NULL;
 
 	*part = NULL;
 	bad = comm_allgather(c, &mine, sizeof(mine), all);
@@ -185,7 +194,7 @@ split(struct comm **part, struct comm *c, int colour, int key)
 		first = first < 0 ? r : first;
 	}
 	if (!bad && first == c->rank && colour >= 0)
-		w = world_new(size);
+		w = threads_world_new(size);
 	for (int r = 0; r < c->size && !bad && colour >= 0; r++) {
 		struct piece p = { first == c->rank ? r : first, &w, sizeof(w) };
 
@@ -197,41 +206,42 @@ split(struct comm **part, struct comm *c, int colour, int key)
 			bad = comm_exchange(c, NULL, 0, &p, 1);
 	}
 	if (w != NULL)
-		*part = make(w, rank, ((struct member *)c->priv)->sent);
+		*part = threads_make(w, rank, ((struct threads_member *)c->priv)->sent);
 	free(all);
 	return bad;
 }
 
 static void
-release(struct comm *c)
+threads_release(struct comm *c)
 {
-	world_leave(((struct member *)c->priv)->w);
+	threads_world_leave(((struct threads_member *)c->priv)->w);
 	free(c->priv);
 	free(c);
 }
 
 static void
-end_all(struct comm *c, int status)
+threads_end_all(struct comm *c, int status)
 {
 	(void)c;
 	exit(status);
 }
 
 static const struct transport transport = {
-	.name = "threads", .split = split, .free = release, .start = start,
-	.test = test, .release = forget, .abort = end_all
+	.name = "threads", .split = threads_split, .free = threads_release,
+	.start = threads_start, .test = threads_test, .release = threads_forget,
+	.abort = threads_end_all
 };
 
-struct start {
+struct threads_start {
 	struct comm *c;
 	void (*body)(struct comm *, void *);
 	void *arg;
 };
 
 static void *
-run(void *arg)
+threads_run(void *arg)
 {
-	struct start *s = arg;
+	struct threads_start *s = arg;
 
 	s->body(s->c, s->arg);
 	return NULL;
@@ -241,14 +251,16 @@ void
 comm_threads(int size, void (*body)(struct comm *, void *), void *arg)
 {
 	size_t n = (size_t)size;
-	struct world *w = world_new(size);
+	struct threads_world *w = threads_world_new(size);
 	pthread_t *thread = xcalloc(n, sizeof(*thread));
-	struct start *start = xcalloc(n, sizeof(*start));
+	struct threads_start *start = xcalloc(n, sizeof(*start));
 	size_t *sent = xcalloc(n, sizeof(*sent));
 
 	for (int i = 0; i < size; i++) {
-		start[i] = (struct start){ make(w, i, &sent[i]), body, arg };
-		if (pthread_create(&thread[i], NULL, run, &start[i]) != 0)
+		start[i] = (struct threads_start){ threads_make(w, i, &sent[i]),
+		    body, arg };
+		if (pthread_create(&thread[i], NULL, threads_run, &start[i]) !=
+		    0)
 			die(EXIT_FAILED, "cannot start thread %d of %d", i, size);
 	}
 	for (int i = 0; i < size; i++) {
@@ -263,6 +275,6 @@ comm_threads(int size, void (*body)(struct comm *, void *), void *arg)
 size_t
 comm_threads_sent(const struct comm *c)
 {
-	return __atomic_load_n(((struct member *)c->priv)->sent,
+	return __atomic_load_n(((struct threads_member *)c->priv)->sent,
 	    __ATOMIC_RELAXED);
 }

@@ -16,7 +16,7 @@
  * channels take: 64 to 128 of stride 2 72, 86; 16 to 32 24, 37.
  */
 static int
-fits(const struct pass *p)
+conv_direct_fits(const struct cpu_conv_pass *p)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -31,25 +31,25 @@ fits(const struct pass *p)
 }
 
 static void
-order_slice(int i, int thread, void *arg)
+conv_direct_order_slice(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	(void)thread;
 	direct_order(r->p->own, i, r->p->t->w[0], r->kept);
 }
 
 static void
-run_job(int i, int thread, void *arg)
+conv_direct_run_job(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
-	direct_run(r->p->own, i, run_from(r), r->kept, run_bias(r), run_to(r),
-	    r->more, run_scratch(r, thread));
+	direct_run(r->p->own, i, conv_run_from(r), r->kept, conv_run_bias(r),
+	    conv_run_to(r), r->more, conv_run_scratch(r, thread));
 }
 
 static int
-make(struct pass *p)
+conv_direct_make(struct cpu_conv_pass *p)
 {
 	int tap = p->k[0] * pass_tap(p), row = tap * p->in.c;
 	int back = p->kind == CONV_DATA;
@@ -64,11 +64,13 @@ make(struct pass *p)
 	direct_cut(g, pass_threads(p));
 	p->kept = direct_weights(g);
 	p->scratch = direct_scratch(g);
-	p->order[0] = (struct phase){ order_slice, direct_slices(g) };
-	p->run[0] = (struct phase){ run_job, g->jobs };
+	p->order[0] = (struct conv_phase){ conv_direct_order_slice,
+	    direct_slices(g) };
+	p->run[0] = (struct conv_phase){ conv_direct_run_job, g->jobs };
 	return 0;
 }
 
-const struct algorithm conv_by_direct = {
-	.name = "direct", .fits = fits, .make = make, .adds = 1,
+const struct conv_algorithm conv_by_direct = {
+	.name = "direct", .fits = conv_direct_fits, .make = conv_direct_make,
+	.adds = 1,
 };

@@ -13,7 +13,7 @@
  * 1.1.
  */
 static int
-fits(const struct pass *p)
+conv_groups_fits(const struct cpu_conv_pass *p)
 {
 	const struct task *t = p->t;
 
@@ -22,9 +22,9 @@ fits(const struct pass *p)
 }
 
 static void
-order_block(int i, int thread, void *arg)
+conv_groups_order_block(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	(void)thread;
 	grouped_order(r->p->own, r->p->kind == CONV_DATA, i, r->p->t->w[0],
@@ -32,38 +32,38 @@ order_block(int i, int thread, void *arg)
 }
 
 static void
-run_job(int i, int thread, void *arg)
+conv_groups_run_job(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	void *work = run_scratch(r, thread);
+	const struct conv_run *r = arg;
+	void *work = conv_run_scratch(r, thread);
 
 	if (r->p->kind == CONV_DATA)
 		grouped_back(r->p->own, i, r->y, r->kept, r->x, r->more, work);
 	else
-		grouped_forward(r->p->own, i, r->x, r->kept, run_bias(r), r->y,
-		    work);
+		grouped_forward(r->p->own, i, r->x, r->kept, conv_run_bias(r),
+		    r->y, work);
 }
 
 static void
-gradient(int i, int thread, void *arg)
+conv_groups_gradient(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	grouped_gradient(r->p->own, i, r->x, r->y, r->spare,
-	    run_scratch(r, thread));
+	    conv_run_scratch(r, thread));
 }
 
 static void
-add_parts(int i, int thread, void *arg)
+conv_groups_add_parts(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	(void)thread;
 	grouped_add(r->p->own, i, r->spare, r->p->t->dw[0]);
 }
 
 static int
-make(struct pass *p)
+conv_groups_make(struct cpu_conv_pass *p)
 {
 	const struct op *op = p->t->op;
 	struct grouped *g = p->own = xcalloc(1, sizeof(*g));
@@ -80,17 +80,21 @@ make(struct pass *p)
 	p->scratch = grouped_scratch(g);
 	if (p->kind == CONV_WEIGHTS) {
 		p->spare = weights * (size_t)grouped_parts(g);
-		p->run[0] = (struct phase){ gradient,
+		p->run[0] = (struct conv_phase){ conv_groups_gradient,
 			grouped_parts(g) * blocks };
-		p->run[1] = (struct phase){ add_parts, blocks };
+		p->run[1] = (struct conv_phase){ conv_groups_add_parts,
+		    blocks };
 	} else {
 		p->kept = weights;
-		p->order[0] = (struct phase){ order_block, blocks };
-		p->run[0] = (struct phase){ run_job, grouped_jobs(g, back) };
+		p->order[0] = (struct conv_phase){ conv_groups_order_block,
+		    blocks };
+		p->run[0] = (struct conv_phase){ conv_groups_run_job,
+		    grouped_jobs(g, back) };
 	}
 	return 0;
 }
 
-const struct algorithm conv_by_groups = {
-	.name = "grouped", .fits = fits, .make = make, .adds = 1,
+const struct conv_algorithm conv_by_groups = {
+	.name = "grouped", .fits = conv_groups_fits, .make = conv_groups_make,
+	.adds = 1,
 };

@@ -25,7 +25,7 @@
  * weights.  Rows of bf16 are told as they lie.
  */
 static void
-widen(const struct pass *p, struct library *o)
+conv_library_widen(const struct cpu_conv_pass *p, struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -48,7 +48,7 @@ widen(const struct pass *p, struct library *o)
 }
 
 static struct conv_shape
-shape_of(const struct pass *p, const struct library *o)
+conv_library_shape_of(const struct cpu_conv_pass *p, const struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -64,18 +64,18 @@ shape_of(const struct pass *p, const struct library *o)
 }
 
 int
-conv_library_has(const struct pass *p)
+conv_library_has(const struct cpu_conv_pass *p)
 {
 	struct library o = { 0 };
 	struct conv_shape s;
 
-	widen(p, &o);
-	s = shape_of(p, &o);
+	conv_library_widen(p, &o);
+	s = conv_library_shape_of(p, &o);
 	return dnnl_conv_has(cpu_of(p->t)->dnnl, p->kind, &s);
 }
 
 static int
-fits(const struct pass *p)
+conv_library_fits(const struct cpu_conv_pass *p)
 {
 	(void)p;
 	return 1;
@@ -85,7 +85,7 @@ fits(const struct pass *p)
 
 /* The number of images, or of clips, that are divided into parts. */
 static int
-images_of(const struct pass *p)
+conv_library_images_of(const struct cpu_conv_pass *p)
 {
 	if (p->kind == CONV_WEIGHTS && pass_timed(p))
 		return p->out.n;
@@ -98,7 +98,7 @@ images_of(const struct pass *p)
  * as some 80 places of convolution: at least 800 places a part, but two parts.
  */
 static int
-weight_parts(const struct pass *p)
+conv_library_weight_parts(const struct cpu_conv_pass *p)
 {
 	const struct dims *d = &p->out;
 	size_t places = cpu_places(d) * (size_t)cpu_images(d);
@@ -108,7 +108,7 @@ weight_parts(const struct pass *p)
 
 /* Blocks of channels that a pass may be cut into. */
 static int
-blocks_of(const struct pass *p, const struct library *o)
+conv_library_blocks_of(const struct cpu_conv_pass *p, const struct library *o)
 {
 	if (o->groups > 1 || p->bf16)
 		return 1;
@@ -121,7 +121,7 @@ blocks_of(const struct pass *p, const struct library *o)
  * are innermost, and each window has rows on both sides.
  */
 static int
-windows_of(const struct pass *p, int most)
+conv_library_windows_of(const struct cpu_conv_pass *p, int most)
 {
 	int rows = p->kind == CONV_DATA ? p->in.h / p->s[1] : p->out.h;
 
@@ -133,7 +133,8 @@ windows_of(const struct pass *p, int most)
 /* Set window ${i} of ${n}: its rows of output, and those of the input that they
  * are computed from; of CONV_DATA the other way. */
 static void
-set_window(const struct pass *p, struct part *a, int i, int n)
+conv_library_set_window(const struct cpu_conv_pass *p, struct library_part *a,
+    int i, int n)
 {
 	int k = p->k[1], s = p->s[1], pad = p->p[1];
 	int rows = p->kind == CONV_DATA ? p->in.h : p->out.h;
@@ -162,17 +163,18 @@ set_window(const struct pass *p, struct part *a, int i, int n)
 }
 
 static void
-cut(const struct pass *p, struct library *o)
+conv_library_cut(const struct cpu_conv_pass *p, struct library *o)
 {
-	int images = images_of(p), threads = pass_threads(p), windows = 1;
-	int most = p->kind == CONV_WEIGHTS ? weight_parts(p) :
+	int images = conv_library_images_of(p), threads = pass_threads(p),
+	    windows = 1;
+	int most = p->kind == CONV_WEIGHTS ? conv_library_weight_parts(p) :
 	    threads * RUNS_A_THREAD;
 
 	o->pieces = 1;
 	if (!pass_timed(p) && images < most)
-		windows = windows_of(p, div_up(most, images));
+		windows = conv_library_windows_of(p, div_up(most, images));
 	if (p->kind != CONV_WEIGHTS && images < threads && windows == 1) {
-		int blocks = blocks_of(p, o);
+		int blocks = conv_library_blocks_of(p, o);
 
 		o->pieces = div_up(threads, images);
 		o->pieces = o->pieces < blocks ? o->pieces : blocks;
@@ -182,13 +184,13 @@ cut(const struct pass *p, struct library *o)
 		o->parts = most;
 	o->part = xcalloc((size_t)o->parts, sizeof(*o->part));
 	for (int i = 0; i < o->parts; i++) {
-		struct part *a = &o->part[i];
+		struct library_part *a = &o->part[i];
 
-		*a = (struct part){ .images = 1, .in_rows = p->in.h,
+		*a = (struct library_part){ .images = 1, .in_rows = p->in.h,
 			.out_rows = p->out.h, .top = p->p[1],
 			.first = (int)((long)images * i / o->parts) };
 		if (windows > 1)
-			set_window(p, a, i % windows, windows);
+			conv_library_set_window(p, a, i % windows, windows);
 		else
 			a->images = (int)((long)images * (i + 1) / o->parts) -
 			    a->first;
@@ -198,7 +200,8 @@ cut(const struct pass *p, struct library *o)
 /* ---- made ready ---- */
 
 static int
-make_calls(const struct pass *p, struct library *o, struct dnnl_conv *conv)
+conv_library_make_calls(const struct cpu_conv_pass *p, struct library *o,
+    struct dnnl_conv *conv)
 {
 	struct conv_call call = { 1, 0, p->in.h, p->out.h, p->p[1] };
 	int from, n;
@@ -214,7 +217,7 @@ make_calls(const struct pass *p, struct library *o, struct dnnl_conv *conv)
 		return 0;
 	}
 	for (int i = 0; i < o->parts; i++) {
-		struct part *a = &o->part[i];
+		struct library_part *a = &o->part[i];
 
 		a->call = dnnl_conv_call(conv, &(struct conv_call){ a->images,
 		    0, a->in_rows, a->out_rows, a->top });
@@ -229,13 +232,13 @@ make_calls(const struct pass *p, struct library *o, struct dnnl_conv *conv)
 }
 
 static int
-make_piece(const struct pass *p, struct library *o, int i)
+conv_library_make_piece(const struct cpu_conv_pass *p, struct library *o, int i)
 {
-	struct piece *piece = &o->piece[i];
-	int lanes = cpu_lanes(), blocks = blocks_of(p, o);
+	struct library_piece *piece = &o->piece[i];
+	int lanes = cpu_lanes(), blocks = conv_library_blocks_of(p, o);
 	int from = blocks * i / o->pieces * lanes;
 	int to = blocks * (i + 1) / o->pieces * lanes;
-	struct conv_shape s = shape_of(p, o);
+	struct conv_shape s = conv_library_shape_of(p, o);
 
 	if (o->pieces > 1 && p->kind == CONV_FORWARD)
 		s.out = (to < s.out ? to : s.out) - from;
@@ -244,7 +247,8 @@ make_piece(const struct pass *p, struct library *o, int i)
 	piece->channel = from;
 	piece->conv = dnnl_conv_new(cpu_of(p->t)->dnnl, p->t->op->name, p->kind,
 	    &s);
-	if (piece->conv == NULL || make_calls(p, o, piece->conv) != 0)
+	if (piece->conv == NULL || conv_library_make_calls(p, o, piece->conv) !=
+	    0)
 		return -1;
 	piece->at = o->weights;
 	piece->bytes = cpu_pages(dnnl_conv_weights(piece->conv));
@@ -256,21 +260,22 @@ make_piece(const struct pass *p, struct library *o, int i)
 
 /* Set the phases: the order of weights, or the pass on either side of it. */
 static void
-set_phases(struct pass *p, const struct library *o)
+conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)
 {
-	const struct phase fill = { library_fill, div_up(o->out, LIBRARY_ROWS) };
-	const struct phase add = { library_add,
+	const struct conv_phase fill = { library_fill,
+	    div_up(o->out, LIBRARY_ROWS) };
+	const struct conv_phase add = { library_add,
 		div_up((int)(o->weights / sizeof(float)), LIBRARY_GRAIN) };
-	struct phase order = { library_order, 0 };
-	struct phase *run = p->run;
+	struct conv_phase order = { library_order, 0 };
+	struct conv_phase *run = p->run;
 	int timed = pass_timed(p), jobs = o->parts * o->pieces;
 
 	for (int i = 0; i < o->pieces; i++)
 		order.n += dnnl_conv_slices(o->piece[i].conv);
 	if (p->kind == CONV_WEIGHTS) {
-		*run++ = timed ? (struct phase){ library_part_tap,
+		*run++ = timed ? (struct conv_phase){ library_part_tap,
 			o->parts * p->k[0] } :
-		    (struct phase){ library_part, o->parts };
+		    (struct conv_phase){ library_part, o->parts };
 		if (o->parts > 1)
 			*run++ = add;
 		*run++ = order;
@@ -283,23 +288,23 @@ set_phases(struct pass *p, const struct library *o)
 		p->order[1] = order;
 	if (p->kind == CONV_FORWARD && p->t->op->bias &&
 	    o->out != p->out.c)
-		*run++ = (struct phase){ library_bias, 1 };
-	*run = (struct phase){ !timed ? library_images :
+		*run++ = (struct conv_phase){ library_bias, 1 };
+	*run = (struct conv_phase){ !timed ? library_images :
 	    p->kind == CONV_DATA ? library_frame_data : library_frame_forward,
 	    jobs };
 }
 
 static int
-make(struct pass *p)
+conv_library_make(struct cpu_conv_pass *p)
 {
 	struct library *o = p->own = xcalloc(1, sizeof(*o));
 
-	widen(p, o);
-	cut(p, o);
+	conv_library_widen(p, o);
+	conv_library_cut(p, o);
 	o->tap = xcalloc((size_t)p->k[0], sizeof(*o->tap));
 	o->piece = xcalloc((size_t)o->pieces, sizeof(*o->piece));
 	for (int i = 0; i < o->pieces; i++)
-		if (make_piece(p, o, i) != 0)
+		if (conv_library_make_piece(p, o, i) != 0)
 			return -1;
 	o->scratch = cpu_pages(o->scratch);
 	p->spare = o->plain;
@@ -313,12 +318,12 @@ make(struct pass *p)
 		p->scratch += cpu_image(&p->in) * sizeof(float);
 	if (pass_timed(p) && p->kind == CONV_WEIGHTS)
 		p->scratch += o->piece->bytes;
-	set_phases(p, o);
+	conv_library_set_phases(p, o);
 	return 0;
 }
 
 static void
-release(struct pass *p)
+conv_library_release(struct cpu_conv_pass *p)
 {
 	struct library *o = p->own;
 
@@ -331,7 +336,7 @@ release(struct pass *p)
 }
 
 static const char *
-describe(const struct pass *p)
+conv_library_describe(const struct cpu_conv_pass *p)
 {
 	const struct library *o = p->own;
 
@@ -339,7 +344,8 @@ describe(const struct pass *p)
 }
 
 static int
-shares(const struct pass *forward, const struct pass *data)
+conv_library_shares(const struct cpu_conv_pass *forward,
+    const struct cpu_conv_pass *data)
 {
 	const struct library *a = forward->own, *b = data->own;
 
@@ -347,7 +353,8 @@ shares(const struct pass *forward, const struct pass *data)
 	    dnnl_conv_same_order(a->piece->conv, b->piece->conv);
 }
 
-const struct algorithm conv_by_library = {
-	.name = "oneDNN", .fits = fits, .make = make, .release = release,
-	.describe = describe, .shares = shares,
+const struct conv_algorithm conv_by_library = {
+	.name = "oneDNN", .fits = conv_library_fits, .make = conv_library_make,
+	.release = conv_library_release, .describe = conv_library_describe,
+	.shares = conv_library_shares,
 };

@@ -17,7 +17,7 @@
  * 89 to 105 for 7x7 kernels, worse for 3x3: ours only where oneDNN has nothing.
  */
 static int
-fits(const struct pass *p)
+conv_products_fits(const struct cpu_conv_pass *p)
 {
 	const struct task *t = p->t;
 
@@ -26,25 +26,25 @@ fits(const struct pass *p)
 }
 
 static void
-run_job(int i, int thread, void *arg)
+conv_products_run_job(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	outer_run(r->p->own, i, r->x, r->y, r->p->t->dw[0], r->spare,
-	    run_scratch(r, thread));
+	    conv_run_scratch(r, thread));
 }
 
 static void
-add_parts(int i, int thread, void *arg)
+conv_products_add_parts(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	(void)thread;
 	outer_add(r->p->own, i, r->p->t->dw[0], r->spare);
 }
 
 static int
-make(struct pass *p)
+conv_products_make(struct cpu_conv_pass *p)
 {
 	struct outer *g = p->own = xcalloc(1, sizeof(*g));
 
@@ -62,11 +62,13 @@ make(struct pass *p)
 	outer_cut(g, pass_threads(p));
 	p->spare = outer_parts(g);
 	p->scratch = outer_scratch(g);
-	p->run[0] = (struct phase){ run_job, outer_jobs(g) };
-	p->run[1] = (struct phase){ add_parts, outer_sums(g) };
+	p->run[0] = (struct conv_phase){ conv_products_run_job, outer_jobs(g) };
+	p->run[1] = (struct conv_phase){ conv_products_add_parts,
+	    outer_sums(g) };
 	return 0;
 }
 
-const struct algorithm conv_by_products = {
-	.name = "products", .fits = fits, .make = make,
+const struct conv_algorithm conv_by_products = {
+	.name = "products", .fits = conv_products_fits,
+	.make = conv_products_make,
 };

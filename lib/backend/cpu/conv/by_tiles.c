@@ -8,7 +8,7 @@
 #include "backend/cpu/half/weights.h"
 
 static struct product_shape
-shape_of(const struct pass *p)
+conv_tiles_shape_of(const struct cpu_conv_pass *p)
 {
 	return (struct product_shape){ .images = cpu_images(&p->out),
 		.in = p->in.c, .out = p->out.c,
@@ -29,7 +29,7 @@ shape_of(const struct pass *p)
  * channels to more 168 to 430 beside 190 to 485, and 3x3 385 beside 238.
  */
 static int
-product_fits(const struct pass *p)
+conv_tiles_product_fits(const struct cpu_conv_pass *p)
 {
 	int taps = pass_tap(p);
 
@@ -50,9 +50,9 @@ product_fits(const struct pass *p)
  * 3x3 of 16 channels, half a block: 230 beside 175.
  */
 static int
-weights_fit(const struct pass *p)
+conv_tiles_weights_fit(const struct cpu_conv_pass *p)
 {
-	struct product_shape s = shape_of(p);
+	struct product_shape s = conv_tiles_shape_of(p);
 	int narrow = s.in_row == 16 || s.out_row == 16;
 
 	return places_can(&s) && !(narrow && pass_tap(p) > 1 && s.s[0] == 1 &&
@@ -60,44 +60,46 @@ weights_fit(const struct pass *p)
 }
 
 static int
-fits(const struct pass *p)
+conv_tiles_fits(const struct cpu_conv_pass *p)
 {
 	if (cpu_of(p->t)->amx == NULL)
 		return 0;
-	return p->kind == CONV_WEIGHTS ? weights_fit(p) : product_fits(p);
+	return p->kind == CONV_WEIGHTS ? conv_tiles_weights_fit(p) :
+	    conv_tiles_product_fits(p);
 }
 
 static void
-order_slice(int i, int thread, void *arg)
+conv_tiles_order_slice(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	(void)thread;
 	product_order(r->p->own, i, r->p->t->w[0], r->kept);
 }
 
 static void
-run_product(int i, int thread, void *arg)
+conv_tiles_run_product(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
-	product_run(r->p->own, i, run_from(r), r->kept, run_bias(r) != NULL ?
-	    r->spare : NULL, run_to(r), r->more, run_scratch(r, thread));
+	product_run(r->p->own, i, conv_run_from(r), r->kept,
+	    conv_run_bias(r) != NULL ? r->spare : NULL, conv_run_to(r), r->more,
+	    conv_run_scratch(r, thread));
 }
 
 static void
-gradient(int i, int thread, void *arg)
+conv_tiles_gradient(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	weights_run(r->p->own, i, r->x, r->y, r->p->t->dw[0], r->spare,
-	    run_scratch(r, thread));
+	    conv_run_scratch(r, thread));
 }
 
 static void
-add_block(int i, int thread, void *arg)
+conv_tiles_add_block(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 
 	(void)thread;
 	weights_add(r->p->own, i, r->p->t->dw[0], r->spare);
@@ -105,44 +107,47 @@ add_block(int i, int thread, void *arg)
 
 /* Copy the bias and fill it up with zeros to a row of the output. */
 static void
-fill_bias(int i, int thread, void *arg)
+conv_tiles_fill_bias(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 	const struct dims *d = &r->p->out;
 
 	(void)i;
 	(void)thread;
 	memset(r->spare, 0, (size_t)half_row(d) * sizeof(float));
-	memcpy(r->spare, run_bias(r), (size_t)d->c * sizeof(float));
+	memcpy(r->spare, conv_run_bias(r), (size_t)d->c * sizeof(float));
 }
 
 static int
-make(struct pass *p)
+conv_tiles_make(struct cpu_conv_pass *p)
 {
-	struct product_shape s = shape_of(p);
-	struct phase *run = p->run;
+	struct product_shape s = conv_tiles_shape_of(p);
+	struct conv_phase *run = p->run;
 
 	if (p->kind == CONV_WEIGHTS) {
 		p->own = weights_new(&s, pass_threads(p));
 		p->spare = weights_sums(p->own);
 		p->scratch = weights_scratch(p->own);
-		run[0] = (struct phase){ gradient, weights_jobs(p->own) };
-		run[1] = (struct phase){ add_block, weights_blocks(p->own) };
+		run[0] = (struct conv_phase){ conv_tiles_gradient,
+		    weights_jobs(p->own) };
+		run[1] = (struct conv_phase){ conv_tiles_add_block,
+		    weights_blocks(p->own) };
 		return 0;
 	}
 	p->own = product_new(&s, pass_threads(p));
 	p->kept = product_weights(p->own);
 	p->spare = (size_t)s.out_row * sizeof(float);
 	p->scratch = product_scratch(p->own);
-	p->order[0] = (struct phase){ order_slice, product_slices(p->own) };
+	p->order[0] = (struct conv_phase){ conv_tiles_order_slice,
+	    product_slices(p->own) };
 	if (p->t->op->bias && p->kind == CONV_FORWARD)
-		*run++ = (struct phase){ fill_bias, 1 };
-	*run = (struct phase){ run_product, product_jobs(p->own) };
+		*run++ = (struct conv_phase){ conv_tiles_fill_bias, 1 };
+	*run = (struct conv_phase){ conv_tiles_run_product, product_jobs(p->own) };
 	return 0;
 }
 
 static void
-release(struct pass *p)
+conv_tiles_release(struct cpu_conv_pass *p)
 {
 	if (p->kind == CONV_WEIGHTS)
 		weights_free(p->own);
@@ -151,13 +156,14 @@ release(struct pass *p)
 }
 
 static const char *
-describe(const struct pass *p)
+conv_tiles_describe(const struct cpu_conv_pass *p)
 {
 	return p->kind == CONV_WEIGHTS ? "sum of AMX tiles" :
 	    "product of AMX tiles";
 }
 
-const struct algorithm conv_by_tiles = {
-	.name = "tiles", .fits = fits, .make = make, .release = release,
-	.adds = 1, .describe = describe,
+const struct conv_algorithm conv_by_tiles = {
+	.name = "tiles", .fits = conv_tiles_fits, .make = conv_tiles_make,
+	.release = conv_tiles_release, .adds = 1,
+	.describe = conv_tiles_describe,
 };

@@ -6,7 +6,7 @@
 
 enum { TAPS = 9 };
 
-struct own {
+struct conv_winograd_shape {
 	struct winograd g;		/* forward or data, */
 	int tiles;			/* of a job; */
 	struct winograd_gradient gradient;	/* or weights */
@@ -31,7 +31,7 @@ struct own {
  * 22.8, 26.4; 512 of 7 x 7 27.0, 33.6.
  */
 static int
-fits(const struct pass *p)
+conv_winograd_fits(const struct cpu_conv_pass *p)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -49,7 +49,7 @@ fits(const struct pass *p)
 }
 
 static struct winograd
-forward_of(const struct pass *p)
+conv_winograd_forward_of(const struct cpu_conv_pass *p)
 {
 	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
 		.in = p->in.c, .in_h = p->in.h, .in_w = p->in.w,
@@ -60,7 +60,7 @@ forward_of(const struct pass *p)
 
 /* The data gradient: from y to x, with the taps turned round. */
 static struct winograd
-data_of(const struct pass *p)
+conv_winograd_data_of(const struct cpu_conv_pass *p)
 {
 	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
 		.in = p->out.c, .in_h = p->out.h, .in_w = p->out.w,
@@ -70,51 +70,52 @@ data_of(const struct pass *p)
 }
 
 static void
-order_slice(int i, int thread, void *arg)
+conv_winograd_order_slice(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct own *o = r->p->own;
+	const struct conv_run *r = arg;
+	const struct conv_winograd_shape *o = r->p->own;
 
 	(void)thread;
 	winograd_order(&o->g, i, r->p->t->w[0], r->kept);
 }
 
 static void
-run_tiles(int i, int thread, void *arg)
+conv_winograd_run_tiles(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct own *o = r->p->own;
+	const struct conv_run *r = arg;
+	const struct conv_winograd_shape *o = r->p->own;
 	int from = i * o->tiles, all = winograd_tiles(&o->g);
 	int to = from + o->tiles < all ? from + o->tiles : all;
 
-	winograd_run(&o->g, from, to, run_from(r), r->kept, run_bias(r),
-	    run_to(r), r->more, run_scratch(r, thread));
+	winograd_run(&o->g, from, to, conv_run_from(r), r->kept,
+	    conv_run_bias(r), conv_run_to(r), r->more,
+	    conv_run_scratch(r, thread));
 }
 
 static void
-gradient(int i, int thread, void *arg)
+conv_winograd_gradient(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct own *o = r->p->own;
+	const struct conv_run *r = arg;
+	const struct conv_winograd_shape *o = r->p->own;
 
 	winograd_gradient_run(&o->gradient, i, r->x, r->y, r->p->t->dw[0],
-	    r->spare, run_scratch(r, thread));
+	    r->spare, conv_run_scratch(r, thread));
 }
 
 static void
-add_parts(int i, int thread, void *arg)
+conv_winograd_add_parts(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct own *o = r->p->own;
+	const struct conv_run *r = arg;
+	const struct conv_winograd_shape *o = r->p->own;
 
 	(void)thread;
 	winograd_gradient_add(&o->gradient, i, r->p->t->dw[0], r->spare);
 }
 
 static int
-make(struct pass *p)
+conv_winograd_make(struct cpu_conv_pass *p)
 {
-	struct own *o = p->own = xcalloc(1, sizeof(*o));
+	struct conv_winograd_shape *o = p->own = xcalloc(1, sizeof(*o));
 
 	if (p->kind == CONV_WEIGHTS) {
 		o->gradient = (struct winograd_gradient){ .bf16 = p->bf16,
@@ -124,22 +125,25 @@ make(struct pass *p)
 			.p = { p->p[1], p->p[2] } };
 		p->spare = winograd_gradient_bytes(&o->gradient);
 		p->scratch = winograd_gradient_scratch(&o->gradient);
-		p->run[0] = (struct phase){ gradient,
+		p->run[0] = (struct conv_phase){ conv_winograd_gradient,
 			winograd_gradient_jobs(&o->gradient) };
-		p->run[1] = (struct phase){ add_parts,
+		p->run[1] = (struct conv_phase){ conv_winograd_add_parts,
 			winograd_gradient_sums(&o->gradient) };
 		return 0;
 	}
-	o->g = p->kind == CONV_DATA ? data_of(p) : forward_of(p);
+	o->g = p->kind == CONV_DATA ? conv_winograd_data_of(p) :
+	    conv_winograd_forward_of(p);
 	o->tiles = winograd_call_tiles(&o->g, pass_threads(p));
 	p->kept = winograd_weights(&o->g);
 	p->scratch = winograd_scratch(&o->g, o->tiles);
-	p->order[0] = (struct phase){ order_slice, winograd_slices(&o->g) };
-	p->run[0] = (struct phase){ run_tiles,
+	p->order[0] = (struct conv_phase){ conv_winograd_order_slice,
+	    winograd_slices(&o->g) };
+	p->run[0] = (struct conv_phase){ conv_winograd_run_tiles,
 		div_up(winograd_tiles(&o->g), o->tiles) };
 	return 0;
 }
 
-const struct algorithm conv_by_winograd = {
-	.name = "winograd", .fits = fits, .make = make, .adds = 1,
+const struct conv_algorithm conv_by_winograd = {
+	.name = "winograd", .fits = conv_winograd_fits,
+	.make = conv_winograd_make, .adds = 1,
 };

@@ -16,15 +16,15 @@
 #define GRAIN 16384
 
 /* The first that fits; the last ones fit all. */
-static const struct algorithm *const fp32[] = {
+static const struct conv_algorithm *const fp32[] = {
 	&conv_by_winograd, &conv_by_direct, &conv_by_products, &conv_by_groups,
 	&conv_by_library, NULL
 }, *const bf16s[] = {
 	&conv_by_winograd, &conv_by_tiles, &conv_by_library, NULL
 };
 
-struct conv {
-	struct pass pass[CONV_PASSES];	/* by is NULL: not wanted */
+struct cpu_conv {
+	struct cpu_conv_pass pass[CONV_PASSES];	/* by is NULL: not wanted */
 	int bf16;
 	int shared;			/* one order serves forward and data */
 	size_t scratch;			/* bytes of a thread */
@@ -37,7 +37,7 @@ struct conv {
  * over rows of one image a clip: a row is what was a frame.
  */
 static void
-rows_of_frames(struct pass *p)
+cpu_conv_rows_of_frames(struct cpu_conv_pass *p)
 {
 	struct dims *d[] = { &p->in, &p->out };
 
@@ -51,10 +51,11 @@ rows_of_frames(struct pass *p)
 	p->p[0] = 0;
 }
 
-static struct pass
-pass_of(struct task *t, enum conv_pass kind, int bf16)
+static struct cpu_conv_pass
+cpu_conv_pass_of(struct task *t, enum conv_pass kind, int bf16)
 {
-	struct pass p = { .t = t, .kind = kind, .bf16 = bf16, .in = t->in[0],
+	struct cpu_conv_pass p = { .t = t, .kind = kind, .bf16 = bf16,
+	    .in = t->in[0],
 		.out = t->out };
 	const struct op *op = t->op;
 
@@ -64,14 +65,14 @@ pass_of(struct task *t, enum conv_pass kind, int bf16)
 	if (bf16 && pass_timed(&p) && pass_tap(&p) == 1 && op->s[1] == 1 &&
 	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0 &&
 	    !cpu_is_pixels(&p.in))
-		rows_of_frames(&p);
+		cpu_conv_rows_of_frames(&p);
 	return p;
 }
 
 static int
-make_pass(struct pass *p)
+cpu_conv_make_pass(struct cpu_conv_pass *p)
 {
-	const struct algorithm *const *a = p->bf16 ? bf16s : fp32;
+	const struct conv_algorithm *const *a = p->bf16 ? bf16s : fp32;
 
 	while (!(*a)->fits(p))
 		a++;
@@ -84,21 +85,21 @@ make_pass(struct pass *p)
 }
 
 static int
-prepare_as(struct task *t, int bf16)
+cpu_conv_prepare_as(struct task *t, int bf16)
 {
 	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
 		[CONV_WEIGHTS] = t->wants_dw, [CONV_DATA] = t->wants_dx[0] };
-	struct conv *c = xcalloc(1, sizeof(*c));
-	const struct pass *forward = &c->pass[CONV_FORWARD];
-	const struct pass *data = &c->pass[CONV_DATA];
+	struct cpu_conv *c = xcalloc(1, sizeof(*c));
+	const struct cpu_conv_pass *forward = &c->pass[CONV_FORWARD];
+	const struct cpu_conv_pass *data = &c->pass[CONV_DATA];
 
 	t->priv = c;
 	c->bf16 = bf16;
 	for (int i = 0; i < CONV_PASSES; i++) {
-		struct pass *p = &c->pass[i];
+		struct cpu_conv_pass *p = &c->pass[i];
 
-		*p = pass_of(t, (enum conv_pass)i, bf16);
-		if (wants[i] && make_pass(p) != 0)
+		*p = cpu_conv_pass_of(t, (enum conv_pass)i, bf16);
+		if (wants[i] && cpu_conv_make_pass(p) != 0)
 			return -1;
 		if (p->scratch > c->scratch)
 			c->scratch = p->scratch;
@@ -110,37 +111,37 @@ prepare_as(struct task *t, int bf16)
 }
 
 static int
-prepare(struct task *t)
+cpu_conv_prepare(struct task *t)
 {
 	if (cpu_is_pixels(&t->out))
 		return fail("%s: the cpu back end has no convolution from %d to "
 		    "%d channels here", t->op->name, t->in[0].c, t->out.c);
-	return prepare_as(t, 0);
+	return cpu_conv_prepare_as(t, 0);
 }
 
 /* Groups, extent in both time and space, and one place an image run in fp32 on
  * widened copies. */
 static int
-prepare_half(struct task *t)
+cpu_conv_prepare_half(struct task *t)
 {
-	const struct pass p = pass_of(t, CONV_FORWARD, 1);
+	const struct cpu_conv_pass p = cpu_conv_pass_of(t, CONV_FORWARD, 1);
 
 	if (half_is(&t->in[0]) && half_is(&t->out) && t->op->groups == 1 &&
 	    !pass_timed(&p) && !cpu_is_pixels(&t->out))
-		return prepare_as(t, 1);
+		return cpu_conv_prepare_as(t, 1);
 	t->impl = &half_widened;
 	return t->impl->prepare(t);
 }
 
 static void
-release(struct task *t)
+cpu_conv_release(struct task *t)
 {
-	struct conv *c = t->priv;
+	struct cpu_conv *c = t->priv;
 
 	if (c == NULL)
 		return;
 	for (int i = 0; i < CONV_PASSES; i++) {
-		struct pass *p = &c->pass[i];
+		struct cpu_conv_pass *p = &c->pass[i];
 
 		if (p->own != NULL && p->by->release != NULL)
 			p->by->release(p);
@@ -155,7 +156,7 @@ release(struct task *t)
  * in order unless they are kept, and a gradient that is to be added ---- */
 
 static size_t
-bytes_of(const struct conv *c, const struct dims *d)
+cpu_conv_bytes_of(const struct cpu_conv *c, const struct dims *d)
 {
 	return cpu_pages(c->bf16 ? half_bytes(d) :
 	    cpu_floats(d) * sizeof(float));
@@ -163,27 +164,27 @@ bytes_of(const struct conv *c, const struct dims *d)
 
 /* Does a data gradient go into memory of its own before it is added? */
 static int
-adds_after(const struct task *t)
+cpu_conv_adds_after(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cpu_conv *c = t->priv;
 
 	return t->accumulate[0] && !c->pass[CONV_DATA].by->adds;
 }
 
 static size_t
-scratch(const struct task *t)
+cpu_conv_scratch(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cpu_conv *c = t->priv;
 	size_t most = 0;
 
 	for (int i = 0; i < CONV_PASSES; i++) {
-		const struct pass *p = &c->pass[i];
+		const struct cpu_conv_pass *p = &c->pass[i];
 		size_t bytes = p->spare + (t->repeats ? 0 : p->kept);
 
 		if (p->by == NULL || (t->idle && i != CONV_FORWARD))
 			continue;
-		if (i == CONV_DATA && adds_after(t))
-			bytes += bytes_of(c, &t->in[0]);
+		if (i == CONV_DATA && cpu_conv_adds_after(t))
+			bytes += cpu_conv_bytes_of(c, &t->in[0]);
 		most = bytes > most ? bytes : most;
 	}
 	return c->scratch * (size_t)pool_threads(cpu_of(t)->pool) + most;
@@ -191,20 +192,21 @@ scratch(const struct task *t)
 
 /* Weights in order, where several microbatches read them. */
 static size_t
-kept(const struct task *t)
+cpu_conv_kept(const struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cpu_conv *c = t->priv;
 
 	return !t->repeats ? 0 : c->pass[CONV_FORWARD].kept +
 	    (c->shared ? 0 : c->pass[CONV_DATA].kept);
 }
 
-static struct run
-run_of(struct task *t, enum conv_pass kind, const void *x, const void *y)
+static struct conv_run
+cpu_conv_run_of(struct task *t, enum conv_pass kind, const void *x,
+    const void *y)
 {
-	struct conv *c = t->priv;
-	const struct pass *p = &c->pass[kind];
-	struct run r = { .p = p, .x = (void *)x, .y = (void *)y,
+	struct cpu_conv *c = t->priv;
+	const struct cpu_conv_pass *p = &c->pass[kind];
+	struct conv_run r = { .p = p, .x = (void *)x, .y = (void *)y,
 		.scratch = t->scratch, .step = c->scratch };
 
 	r.spare = r.scratch + c->scratch *
@@ -219,79 +221,80 @@ run_of(struct task *t, enum conv_pass kind, const void *x, const void *y)
 /* ---- the passes ---- */
 
 static void
-run_phases(struct run *r, const struct phase *phase)
+cpu_conv_run_phases(struct conv_run *r, const struct conv_phase *phase)
 {
 	for (int i = 0; i < PHASES && phase[i].f != NULL; i++)
 		cpu_run(r->p->t, phase[i].n, phase[i].f, r);
 }
 
 static void
-order(struct run *r)
+cpu_conv_order(struct conv_run *r)
 {
 	const struct task *t = r->p->t;
-	const struct conv *c = t->priv;
+	const struct cpu_conv *c = t->priv;
 
 	if (!t->repeats || (t->renew && !(r->p->kind == CONV_DATA &&
 	    c->shared)))
-		run_phases(r, r->p->order);
+		cpu_conv_run_phases(r, r->p->order);
 }
 
 static void
-forward(struct task *t)
+cpu_conv_forward(struct task *t)
 {
-	struct run r = run_of(t, CONV_FORWARD, t->x[0], t->y);
+	struct conv_run r = cpu_conv_run_of(t, CONV_FORWARD, t->x[0], t->y);
 
-	order(&r);
-	run_phases(&r, r.p->run);
+	cpu_conv_order(&r);
+	cpu_conv_run_phases(&r, r.p->run);
 }
 
-struct sum { const struct task *t; void *to; const void *from; };
+struct cpu_conv_sum { const struct task *t; void *to; const void *from; };
 
 static void
-add_floats(size_t from, size_t to, void *arg)
+cpu_conv_add_floats(size_t from, size_t to, void *arg)
 {
-	const struct sum *s = arg;
+	const struct cpu_conv_sum *s = arg;
 	float *y = (float *)s->to + from;
 
 	cpu_k(s->t)->add(y, y, (const float *)s->from + from, to - from);
 }
 
 static void
-add_halves(size_t from, size_t to, void *arg)
+cpu_conv_add_halves(size_t from, size_t to, void *arg)
 {
-	const struct sum *s = arg;
+	const struct cpu_conv_sum *s = arg;
 	bf16 *y = (bf16 *)s->to + from;
 
 	half_k(s->t)->add(y, y, (const bf16 *)s->from + from, to - from);
 }
 
 static void
-data_gradient(struct task *t)
+cpu_conv_data_gradient(struct task *t)
 {
-	const struct conv *c = t->priv;
+	const struct cpu_conv *c = t->priv;
 	const struct dims *d = &t->in[0];
-	struct run r = run_of(t, CONV_DATA, t->dx[0], t->dy);
-	struct sum sum = { t, t->dx[0], NULL };
+	struct conv_run r = cpu_conv_run_of(t, CONV_DATA, t->dx[0], t->dy);
+	struct cpu_conv_sum sum = { t, t->dx[0], NULL };
 
-	order(&r);
-	if (!adds_after(t)) {
+	cpu_conv_order(&r);
+	if (!cpu_conv_adds_after(t)) {
 		r.more = t->accumulate[0];
-		run_phases(&r, r.p->run);
+		cpu_conv_run_phases(&r, r.p->run);
 		return;
 	}
 	sum.from = r.x = (char *)r.spare + r.p->spare +
 	    (t->repeats ? 0 : r.p->kept);
-	run_phases(&r, r.p->run);
+	cpu_conv_run_phases(&r, r.p->run);
 	if (c->bf16)
 		cpu_ranges(cpu_of(t), half_image(d) * (size_t)cpu_images(d),
-		    GRAIN, add_halves, &sum);
+		    GRAIN, cpu_conv_add_halves, &sum);
 	else
-		cpu_ranges(cpu_of(t), cpu_floats(d), GRAIN, add_floats, &sum);
+		cpu_ranges(cpu_of(t), cpu_floats(d), GRAIN, cpu_conv_add_floats,
+		    &sum);
 }
 
 /* The gradient of 16 or fewer biases: the sum over all places, image by image. */
 static void
-bias_floats(int block, int thread, void *arg)
+cpu_conv_bias_floats(int block, int thread, void *arg)
 {
 	struct task *t = arg;
 	int lanes = cpu_lanes(), first = block * lanes;
@@ -309,7 +312,7 @@ bias_floats(int block, int thread, void *arg)
 }
 
 static void
-bias_halves(int block, int thread, void *arg)
+cpu_conv_bias_halves(int block, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *d = &t->out;
@@ -327,35 +330,36 @@ bias_halves(int block, int thread, void *arg)
 }
 
 static void
-weight_gradient(struct task *t)
+cpu_conv_weight_gradient(struct task *t)
 {
-	const struct conv *c = t->priv;
-	struct run r = run_of(t, CONV_WEIGHTS, t->x[0], t->dy);
+	const struct cpu_conv *c = t->priv;
+	struct conv_run r = cpu_conv_run_of(t, CONV_WEIGHTS, t->x[0], t->dy);
 
-	run_phases(&r, r.p->run);
+	cpu_conv_run_phases(&r, r.p->run);
 	if (t->op->bias)
 		cpu_run(t, c->bf16 ? half_row(&t->out) / 16 :
-		    cpu_blocks(t->out.c), c->bf16 ? bias_halves : bias_floats, t);
+		    cpu_blocks(t->out.c), c->bf16 ? cpu_conv_bias_halves :
+		    cpu_conv_bias_floats, t);
 }
 
 static void
-backward(struct task *t)
+cpu_conv_backward(struct task *t)
 {
 	if (t->wants_dw)
-		weight_gradient(t);
+		cpu_conv_weight_gradient(t);
 	if (t->dx[0] != NULL)
-		data_gradient(t);
+		cpu_conv_data_gradient(t);
 }
 
 /* The algorithms: forward, weights, data. */
 static void
-describe(const struct task *t, char *text, size_t size)
+cpu_conv_describe(const struct task *t, char *text, size_t size)
 {
-	const struct conv *c = t->priv;
+	const struct cpu_conv *c = t->priv;
 	size_t n = 0;
 
 	for (int i = 0; i < CONV_PASSES && n < size; i++) {
-		const struct pass *p = &c->pass[i];
+		const struct cpu_conv_pass *p = &c->pass[i];
 
 		if (p->by != NULL)
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
@@ -365,13 +369,15 @@ describe(const struct task *t, char *text, size_t size)
 }
 
 const struct op_impl cpu_conv = {
-	.reads = READS_X_DW, .prepare = prepare, .release = release,
-	.scratch = scratch, .kept = kept, .forward = forward,
-	.backward = backward, .describe = describe,
+	.reads = READS_X_DW, .prepare = cpu_conv_prepare,
+	.release = cpu_conv_release, .scratch = cpu_conv_scratch,
+	.kept = cpu_conv_kept, .forward = cpu_conv_forward,
+	.backward = cpu_conv_backward, .describe = cpu_conv_describe,
 };
 
 const struct op_impl half_conv = {
-	.reads = READS_X_DW, .prepare = prepare_half, .release = release,
-	.scratch = scratch, .kept = kept, .forward = forward,
-	.backward = backward, .describe = describe,
+	.reads = READS_X_DW, .prepare = cpu_conv_prepare_half,
+	.release = cpu_conv_release, .scratch = cpu_conv_scratch,
+	.kept = cpu_conv_kept, .forward = cpu_conv_forward,
+	.backward = cpu_conv_backward, .describe = cpu_conv_describe,
 };

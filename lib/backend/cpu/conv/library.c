@@ -8,7 +8,7 @@
 
 /* The weights that the library orders: the graph's, or those filled up. */
 static float *
-outer_of(const struct run *r)
+library_outer_of(const struct conv_run *r)
 {
 	const struct library *o = r->p->own;
 	const struct task *t = r->p->t;
@@ -18,7 +18,7 @@ outer_of(const struct run *r)
 }
 
 static char *
-part_of(const struct run *r, int i)
+library_part_of(const struct conv_run *r, int i)
 {
 	const struct library *o = r->p->own;
 
@@ -33,8 +33,8 @@ part_of(const struct run *r, int i)
 void
 library_fill(int job, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct pass *p = r->p;
+	const struct conv_run *r = arg;
+	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
 	const struct library *o = p->own;
 	int groups = t->op->groups, is_gradient = p->kind == CONV_WEIGHTS;
@@ -66,11 +66,11 @@ library_fill(int job, int thread, void *arg)
 void
 library_order(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct pass *p = r->p;
+	const struct conv_run *r = arg;
+	const struct cpu_conv_pass *p = r->p;
 	const struct library *o = p->own;
-	const struct piece *piece = o->piece;
-	char *inner = p->kind == CONV_WEIGHTS ? part_of(r, 0) : r->kept;
+	const struct library_piece *piece = o->piece;
+	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) : r->kept;
 	int tap = pass_tap(p), taps = p->k[0];
 	int step = taps * tap;		/* of a channel */
 
@@ -79,7 +79,7 @@ library_order(int i, int thread, void *arg)
 	if (p->kind == CONV_FORWARD)
 		step *= o->in / o->groups;
 	for (int k = 0; k < taps; k++)
-		dnnl_conv_order(piece->conv, thread, i, outer_of(r) +
+		dnnl_conv_order(piece->conv, thread, i, library_outer_of(r) +
 		    (size_t)piece->channel * (size_t)step + k * tap,
 		    inner + piece->at + piece->bytes * (size_t)k);
 }
@@ -88,7 +88,7 @@ library_order(int i, int thread, void *arg)
 
 /* Image ${i} of the activation ${x}, from ${channel} on. */
 static void *
-image_of(const struct dims *d, const void *x, int i, int channel)
+library_image_of(const struct dims *d, const void *x, int i, int channel)
 {
 	return (float *)x + cpu_image(d) * (size_t)i +
 	    (size_t)channel * cpu_places(d);
@@ -96,29 +96,31 @@ image_of(const struct dims *d, const void *x, int i, int channel)
 
 /* The input of a part, or its gradient, of a pass without extent in time. */
 static void *
-part_in(const struct run *r, const struct part *a, int channel)
+library_part_in(const struct conv_run *r, const struct library_part *a,
+    int channel)
 {
 	const struct dims *d = &r->p->in;
 
 	return r->p->bf16 ? half_at(d, r->x, a->first, (size_t)(a->in_row *
-	    d->w)) : image_of(d, r->x, a->first, channel);
+	    d->w)) : library_image_of(d, r->x, a->first, channel);
 }
 
 static void *
-part_out(const struct run *r, const struct part *a, int channel)
+library_part_out(const struct conv_run *r, const struct library_part *a,
+    int channel)
 {
 	const struct dims *d = &r->p->out;
 
 	return r->p->bf16 ? half_at(d, r->y, a->first, (size_t)(a->out_row *
-	    d->w)) : image_of(d, r->y, a->first, channel);
+	    d->w)) : library_image_of(d, r->y, a->first, channel);
 }
 
 /* The bias, as many numbers as the library is told channels; NULL of none. */
 static float *
-bias_of(const struct run *r, int channel)
+library_bias_of(const struct conv_run *r, int channel)
 {
 	const struct library *o = r->p->own;
-	const float *bias = run_bias(r);
+	const float *bias = conv_run_bias(r);
 
 	if (bias != NULL && o->out != r->p->out.c)
 		bias = (float *)r->spare + (size_t)o->out * (size_t)(o->in /
@@ -130,10 +132,10 @@ bias_of(const struct run *r, int channel)
 void
 library_bias(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 	const struct library *o = r->p->own;
-	const float *bias = run_bias(r);
-	float *to = bias_of(r, 0);
+	const float *bias = conv_run_bias(r);
+	float *to = library_bias_of(r, 0);
 
 	(void)i;
 	(void)thread;
@@ -144,24 +146,24 @@ library_bias(int i, int thread, void *arg)
 void
 library_images(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct pass *p = r->p;
+	const struct conv_run *r = arg;
+	const struct cpu_conv_pass *p = r->p;
 	const struct library *o = p->own;
-	const struct piece *piece = &o->piece[i % o->pieces];
-	const struct part *a = &o->part[i / o->pieces];
+	const struct library_piece *piece = &o->piece[i % o->pieces];
+	const struct library_part *a = &o->part[i / o->pieces];
 	int forward = p->kind == CONV_FORWARD;
 
 	dnnl_conv_run(piece->conv, thread, a->call,
-	    part_in(r, a, forward ? 0 : piece->channel),
-	    (char *)r->kept + piece->at, bias_of(r, piece->channel),
-	    part_out(r, a, forward ? piece->channel : 0),
-	    run_scratch(r, thread));
+	    library_part_in(r, a, forward ? 0 : piece->channel),
+	    (char *)r->kept + piece->at, library_bias_of(r, piece->channel),
+	    library_part_out(r, a, forward ? piece->channel : 0),
+	    conv_run_scratch(r, thread));
 }
 
 /* Fill channels ${from} to ${to} of an output frame whose taps all fall on
  * padding: with the bias, and with 0 above the last channel. */
 static void
-frame_fill(const struct pass *p, float *y, int from, int to)
+library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
 {
 	const struct task *t = p->t;
 	int lanes = cpu_lanes();
@@ -181,43 +183,44 @@ frame_fill(const struct pass *p, float *y, int from, int to)
 void
 library_frame_forward(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct pass *p = r->p;
+	const struct conv_run *r = arg;
+	const struct cpu_conv_pass *p = r->p;
 	const struct library *o = p->own;
-	const struct piece *piece = &o->piece[i % o->pieces];
+	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int end = i % o->pieces + 1 < o->pieces ? piece[1].channel :
 	    cpu_padded(p->out.c);
 	int frame = i / o->pieces, clip = frame / p->out.t, done = 0;
 	int first = frame % p->out.t * p->s[0] - p->p[0];
-	float *y = image_of(&p->out, r->y, frame, piece->channel);
+	float *y = library_image_of(&p->out, r->y, frame, piece->channel);
 
 	for (int j = 0; j < p->k[0]; j++) {
 		if (first + j < 0 || first + j >= p->in.t)
 			continue;
 		dnnl_conv_run(piece->conv, thread, done ? o->more :
-		    o->part[0].call, image_of(&p->in, r->x,
+		    o->part[0].call, library_image_of(&p->in, r->x,
 		    clip * p->in.t + first + j, 0), (char *)r->kept +
 		    piece->at + piece->bytes * (size_t)j, done ? NULL :
-		    bias_of(r, piece->channel), y, run_scratch(r, thread));
+		    library_bias_of(r, piece->channel), y,
+		    conv_run_scratch(r, thread));
 		done = 1;
 	}
 	if (!done)
-		frame_fill(p, y, piece->channel, end);
+		library_frame_fill(p, y, piece->channel, end);
 }
 
 /* Compute a frame of the input gradient.  oneDNN cannot add to one. */
 void
 library_frame_data(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct pass *p = r->p;
+	const struct conv_run *r = arg;
+	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
 	const struct library *o = p->own;
-	const struct piece *piece = &o->piece[i % o->pieces];
+	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int frame = i / o->pieces, clip = frame / p->in.t, done = 0;
-	char *work = run_scratch(r, thread);
+	char *work = conv_run_scratch(r, thread);
 	size_t places = cpu_places(&p->in), n = cpu_image(&p->in);
-	float *x = image_of(&p->in, r->x, frame, piece->channel);
+	float *x = library_image_of(&p->in, r->x, frame, piece->channel);
 
 	if (i % o->pieces + 1 < o->pieces)
 		n = (size_t)piece[1].channel * places;
@@ -231,7 +234,7 @@ library_frame_data(int i, int thread, void *arg)
 			continue;
 		dnnl_conv_run(piece->conv, thread, o->part[0].call, to,
 		    (char *)r->kept + piece->at + piece->bytes * (size_t)j,
-		    NULL, image_of(&p->out, r->y, clip * p->out.t +
+		    NULL, library_image_of(&p->out, r->y, clip * p->out.t +
 		    at / p->s[0], 0), work);
 		if (done)
 			cpu_k(t)->add(x, x, to, n);
@@ -244,7 +247,7 @@ library_frame_data(int i, int thread, void *arg)
 /* ---- weights: a gradient for each part, added in their order ---- */
 
 int
-library_frames(const struct pass *p, int tap, int *from)
+library_frames(const struct cpu_conv_pass *p, int tap, int *from)
 {
 	int s = p->s[0], before = p->p[0] - tap, to;
 
@@ -258,37 +261,39 @@ library_frames(const struct pass *p, int tap, int *from)
 void
 library_part(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 	const struct library *o = r->p->own;
-	const struct part *a = &o->part[i];
+	const struct library_part *a = &o->part[i];
 
-	dnnl_conv_run(o->piece->conv, thread, a->call, part_in(r, a, 0),
-	    part_of(r, i), NULL, part_out(r, a, 0), run_scratch(r, thread));
+	dnnl_conv_run(o->piece->conv, thread, a->call, library_part_in(r, a, 0),
+	    library_part_of(r, i), NULL, library_part_out(r, a, 0),
+	    conv_run_scratch(r, thread));
 }
 
 /* One tap of one part: its clips, by runs of frames where they touch. */
 void
 library_part_tap(int i, int thread, void *arg)
 {
-	const struct run *r = arg;
-	const struct pass *p = r->p;
+	const struct conv_run *r = arg;
+	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
 	const struct library *o = p->own;
 	int taps = p->k[0], tap = i % taps, from;
-	const struct part *a = &o->part[i / taps];
-	const struct piece *piece = o->piece;
+	const struct library_part *a = &o->part[i / taps];
+	const struct library_piece *piece = o->piece;
 	int frames = library_frames(p, tap, &from), s = p->s[0];
 	int calls = s > 1 ? frames : frames > 0, done = 0;
-	char *work = run_scratch(r, thread);
-	float *w = (float *)(part_of(r, i / taps) + piece->bytes * (size_t)tap);
+	char *work = conv_run_scratch(r, thread);
+	float *w = (float *)(library_part_of(r, i / taps) + piece->bytes *
+	    (size_t)tap);
 
 	for (int j = 0; j < calls * a->images; j++) {
 		int clip = a->first + j / calls, frame = from + j % calls;
 		float *to = done ? (float *)(work + o->scratch) : w;
 
 		dnnl_conv_run(piece->conv, thread, o->tap[tap],
-		    image_of(&p->in, r->x, clip * p->in.t + frame * s -
-		    p->p[0] + tap, 0), to, NULL, image_of(&p->out, r->y,
+		    library_image_of(&p->in, r->x, clip * p->in.t + frame * s -
+		    p->p[0] + tap, 0), to, NULL, library_image_of(&p->out, r->y,
 		    clip * p->out.t + frame, 0), work);
 		if (done)
 			cpu_k(t)->add(w, w, to, piece->bytes / sizeof(float));
@@ -301,14 +306,15 @@ library_part_tap(int i, int thread, void *arg)
 void
 library_add(int job, int thread, void *arg)
 {
-	const struct run *r = arg;
+	const struct conv_run *r = arg;
 	const struct library *o = r->p->own;
 	size_t from = (size_t)job * LIBRARY_GRAIN;
 	size_t all = o->weights / sizeof(float);
 	size_t n = all - from < LIBRARY_GRAIN ? all - from : LIBRARY_GRAIN;
-	float *sum = (float *)part_of(r, 0) + from;
+	float *sum = (float *)library_part_of(r, 0) + from;
 
 	(void)thread;
 	for (int i = 1; i < o->parts; i++)
-		cpu_k(r->p->t)->add(sum, sum, (float *)part_of(r, i) + from, n);
+		cpu_k(r->p->t)->add(sum, sum, (float *)library_part_of(r, i) +
+		    from, n);
 }

@@ -14,14 +14,14 @@
 #include "backend/cpu/conv/conv.h"
 
 /* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
-struct piece {
+struct library_piece {
 	struct dnnl_conv *conv;
 	int channel;
 	size_t at, bytes;	/* of its first tap's weights; of one tap */
 };
 
 /* Images of a job, or a window of rows of one; clips of a gradient over time. */
-struct part {
+struct library_part {
 	int first, images;
 	int in_row, in_rows, out_row, out_rows;
 	int top;		/* rows of padding above */
@@ -31,8 +31,8 @@ struct part {
 struct library {
 	int in, out, groups;		/* as the library is told */
 	int pieces, parts;
-	struct piece *piece;
-	struct part *part;
+	struct library_piece *piece;
+	struct library_part *part;
 	size_t plain;			/* bytes of weights and bias filled up with
 					 * zeros; 0 if there is nothing to fill */
 	size_t weights;			/* bytes of all taps, in order */
@@ -46,13 +46,13 @@ struct library {
  * The number of frames of a clip's output that tap ${tap} contributes to, the
  * first of them in ${*from}.  Frame f reads input frame f s - p + tap.
  */
-int library_frames(const struct pass *p, int tap, int *from);
+int library_frames(const struct cpu_conv_pass *p, int tap, int *from);
 
 /* Jobs of LIBRARY_ROWS output channels, or of LIBRARY_GRAIN numbers. */
 enum { LIBRARY_ROWS = 16, LIBRARY_GRAIN = 16384 };
 
 /*
- * Jobs of a phase (struct phase): weights with more channels made from the
+ * Jobs of a phase (struct conv_phase): weights with more channels made from the
  * graph's, or gradients taken from them; a slice of the order of weights; the
  * bias with more channels; images of a forward or data pass; a frame of either
  * over time; a part of a weight gradient, and one tap of it over time; the sum

@@ -6,7 +6,7 @@
 /* ---- input: bytes to normalised numbers, through a table ---- */
 
 static int
-input_prepare(struct task *t)
+half_input_prepare(struct task *t)
 {
 	if (half_is(&t->out))
 		return 0;
@@ -15,7 +15,7 @@ input_prepare(struct task *t)
 }
 
 static void
-input_image(int i, int thread, void *arg)
+half_input_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	size_t places = cpu_places(&t->out), channels = (size_t)t->out.c;
@@ -34,13 +34,13 @@ input_image(int i, int thread, void *arg)
 }
 
 static size_t
-input_scratch(const struct task *t)
+half_input_scratch(const struct task *t)
 {
 	return (size_t)t->out.c * 256 * sizeof(bf16);
 }
 
 static void
-input_forward(struct task *t)
+half_input_forward(struct task *t)
 {
 	bf16 *value = t->scratch;
 
@@ -48,18 +48,18 @@ input_forward(struct task *t)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = bf16_of((float)((v / 255.0 -
 			    t->op->mean[c]) / t->op->sd[c]));
-	cpu_run(t, cpu_images(&t->out), input_image, t);
+	cpu_run(t, cpu_images(&t->out), half_input_image, t);
 }
 
 const struct op_impl half_input = {
-	.prepare = input_prepare, .scratch = input_scratch,
-	.forward = input_forward,
+	.prepare = half_input_prepare, .scratch = half_input_scratch,
+	.forward = half_input_forward,
 };
 
 /* ---- shift ---- */
 
 static int
-shift_prepare(struct task *t)
+half_shift_prepare(struct task *t)
 {
 	if (half_is(&t->out))
 		return cpu_blocked(t);
@@ -69,7 +69,8 @@ shift_prepare(struct task *t)
 
 /* Image ${i} of ${to} from its frames of ${from}; ${sign} -1: gradients. */
 static void
-move(struct task *t, const void *from, void *to, int i, int sign, int more)
+half_frames_move(struct task *t, const void *from, void *to, int i, int sign,
+    int more)
 {
 	const struct dims *d = &t->out;
 	size_t row = (size_t)half_row(d), places = cpu_places(d);
@@ -97,37 +98,37 @@ move(struct task *t, const void *from, void *to, int i, int sign, int more)
 }
 
 static void
-shift_image(int i, int thread, void *arg)
+half_shift_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 
 	(void)thread;
-	move(t, t->x[0], t->y, i, 1, 0);
+	half_frames_move(t, t->x[0], t->y, i, 1, 0);
 }
 
 static void
-shift_forward(struct task *t)
+half_shift_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), shift_image, t);
+	cpu_run(t, cpu_images(&t->out), half_shift_image, t);
 }
 
 static void
-shift_back_image(int i, int thread, void *arg)
+half_shift_back_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 
 	(void)thread;
-	move(t, t->dy, t->dx[0], i, -1, t->accumulate[0]);
+	half_frames_move(t, t->dy, t->dx[0], i, -1, t->accumulate[0]);
 }
 
 static void
-shift_backward(struct task *t)
+half_shift_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->out), shift_back_image, t);
+		cpu_run(t, cpu_images(&t->out), half_shift_back_image, t);
 }
 
 const struct op_impl half_shift = {
-	.prepare = shift_prepare, .forward = shift_forward,
-	.backward = shift_backward,
+	.prepare = half_shift_prepare, .forward = half_shift_forward,
+	.backward = half_shift_backward,
 };

@@ -23,7 +23,7 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
 /* Vectors go by address: passed by value they would need the instructions.
  * GCC makes halves of the conversions, unless they are named. */
 INLINE void
-load(vec *v, const bf16 *p)
+half_kernel_load(vec *v, const bf16 *p)
 {
 #if defined(__AVX512F__)
 	*v = (vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(
@@ -34,7 +34,7 @@ load(vec *v, const bf16 *p)
 }
 
 INLINE void
-round16(hvec *h, const vec *v)
+half_kernel_round16(hvec *h, const vec *v)
 {
 	const uvec u = (uvec)*v;
 	const uvec near = (u + 0x7fff + (u >> 16 & 1)) >> 16;
@@ -51,75 +51,76 @@ round16(hvec *h, const vec *v)
 }
 
 INLINE void
-store(bf16 *p, const vec *v)
+half_kernel_store(bf16 *p, const vec *v)
 {
-	round16((hvec *)p, v);
+	half_kernel_round16((hvec *)p, v);
 }
 
 static void
-widen(float *to, const bf16 *from, size_t n)
+half_kernel_widen(float *to, const bf16 *from, size_t n)
 {
 	size_t i = 0;
 
 	for (; i + L <= n; i += L)
-		load(&AT(to, i), from + i);
+		half_kernel_load(&AT(to, i), from + i);
 	for (; i < n; i++)
 		to[i] = bf16_wide(from[i]);
 }
 
 static void
-narrow(bf16 *to, const float *from, size_t n)
+half_kernel_narrow(bf16 *to, const float *from, size_t n)
 {
 	size_t i = 0;
 
 	for (; i + L <= n; i += L)
-		store(to + i, &CAT(from, i));
+		half_kernel_store(to + i, &CAT(from, i));
 	for (; i < n; i++)
 		to[i] = bf16_of(from[i]);
 }
 
 static void
-add(bf16 *y, const bf16 *a, const bf16 *b, size_t n)
+half_kernel_add(bf16 *y, const bf16 *a, const bf16 *b, size_t n)
 {
 	size_t i = 0;
 	vec va, vb;
 
 	for (; i + L <= n; i += L) {
-		load(&va, a + i);
-		load(&vb, b + i);
+		half_kernel_load(&va, a + i);
+		half_kernel_load(&vb, b + i);
 		va += vb;
-		store(y + i, &va);
+		half_kernel_store(y + i, &va);
 	}
 	for (; i < n; i++)
 		y[i] = bf16_of(bf16_wide(a[i]) + bf16_wide(b[i]));
 }
 
 static void
-planes_of(float *planes, const bf16 *x, size_t rows, int c)
+half_kernel_planes_of(float *planes, const bf16 *x, size_t rows, int c)
 {
 	for (size_t r = 0; r < rows; r++)
 		for (int k = 0; k < c; k += L, x += L)
-			load(&AT(planes, (size_t)k * rows + r * L), x);
+			half_kernel_load(&AT(planes, (size_t)k * rows + r * L),
+			    x);
 }
 
 static void
-rows_of(bf16 *x, const float *planes, size_t rows, int c, int more)
+half_kernel_rows_of(bf16 *x, const float *planes, size_t rows, int c, int more)
 {
 	for (size_t r = 0; r < rows; r++)
 		for (int k = 0; k < c; k += L, x += L) {
 			vec v = CAT(planes, (size_t)k * rows + r * L), w;
 
 			if (more) {
-				load(&w, x);
+				half_kernel_load(&w, x);
 				v += w;
 			}
-			store(x, &v);
+			half_kernel_store(x, &v);
 		}
 }
 
 /* sum += the rows, four at a time: a sum lies in memory between them. */
 INLINE void
-add_rows(const bf16 *x, size_t rows, int c, float *sum)
+half_kernel_add_rows(const bf16 *x, size_t rows, int c, float *sum)
 {
 	size_t r = 0, s = (size_t)c;
 	vec v[4];
@@ -127,41 +128,41 @@ add_rows(const bf16 *x, size_t rows, int c, float *sum)
 	for (; r + 4 <= rows; r += 4, x += 4 * s)
 		for (int k = 0; k < c; k += L) {
 			for (size_t i = 0; i < 4; i++)
-				load(&v[i], x + i * s + k);
+				half_kernel_load(&v[i], x + i * s + k);
 			AT(sum, k) += (v[0] + v[1]) + (v[2] + v[3]);
 		}
 	for (; r < rows; r++, x += s)
 		for (int k = 0; k < c; k += L) {
-			load(&v[0], x + k);
+			half_kernel_load(&v[0], x + k);
 			AT(sum, k) += v[0];
 		}
 }
 
 static void
-sum_rows(const bf16 *x, size_t rows, int c, float *sum)
+half_kernel_sum_rows(const bf16 *x, size_t rows, int c, float *sum)
 {
 	memset(sum, 0, (size_t)c * sizeof(*sum));
-	add_rows(x, rows, c, sum);
+	half_kernel_add_rows(x, rows, c, sum);
 }
 
 static void
-fill(bf16 *x, size_t rows, int c, const float *v, int more)
+half_kernel_fill(bf16 *x, size_t rows, int c, const float *v, int more)
 {
 	for (size_t r = 0; r < rows; r++)
 		for (int k = 0; k < c; k += L, x += L) {
 			vec w = CAT(v, k), was;
 
 			if (more) {
-				load(&was, x);
+				half_kernel_load(&was, x);
 				w += was;
 			}
-			store(x, &w);
+			half_kernel_store(x, &w);
 		}
 }
 
 static void
-maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c, const struct window *v,
-    int h)
+half_kernel_maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c,
+    const struct window *v, int h)
 {
 	int h0 = h * v->s[0] - v->p[0];
 
@@ -179,8 +180,9 @@ maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c, const struct window *v,
 					if (h0 + a < 0 || h0 + a >= v->in_h ||
 					    w0 + b < 0 || w0 + b >= v->in_w)
 						continue;
-					load(&here, x + ((size_t)(h0 + a) *
-					    v->in_w + w0 + b) * c + k);
+					half_kernel_load(&here,
+					    x + ((size_t)(h0 + a) * v->in_w +
+					    w0 + b) * c + k);
 					better = first ? (ivec){ 0 } - 1 :
 					    (here > best) | (here != here);
 					best = (vec)(((ivec)here & better) |
@@ -189,7 +191,7 @@ maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c, const struct window *v,
 					    (which & ~better);
 					first = 0;
 				}
-			store(y, &best);
+			half_kernel_store(y, &best);
 			for (int i = 0; i < L; i++)
 				tap[i] = (uint8_t)which[i];
 		}
@@ -197,7 +199,7 @@ maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c, const struct window *v,
 
 /* The windows over input place ${at} along one axis: outputs from, to. */
 INLINE void
-windows(int at, int p, int k, int s, int out, int *from, int *to)
+half_kernel_windows(int at, int p, int k, int s, int out, int *from, int *to)
 {
 	*from = at + p < k ? 0 : (at + p - k) / s + 1;
 	*to = (at + p) / s;
@@ -205,20 +207,21 @@ windows(int at, int p, int k, int s, int out, int *from, int *to)
 }
 
 static void
-maxpool_back(bf16 *dx, const bf16 *dy, const uint8_t *tap, int c,
+half_kernel_maxpool_back(bf16 *dx, const bf16 *dy, const uint8_t *tap, int c,
     const struct window *v, int h, int more)
 {
 	int from[2], to[2];
 
-	windows(h, v->p[0], v->k[0], v->s[0], v->out_h, &from[0], &to[0]);
+	half_kernel_windows(h, v->p[0], v->k[0], v->s[0], v->out_h, &from[0],
+	    &to[0]);
 	for (int w = 0; w < v->in_w; w++) {
-		windows(w, v->p[1], v->k[1], v->s[1], v->out_w, &from[1],
-		    &to[1]);
+		half_kernel_windows(w, v->p[1], v->k[1], v->s[1], v->out_w,
+		    &from[1], &to[1]);
 		for (int k = 0; k < c; k += L, dx += L) {
 			vec sum = { 0 }, d;
 
 			if (more)
-				load(&sum, dx);
+				half_kernel_load(&sum, dx);
 			for (int oh = from[0]; oh <= to[0]; oh++)
 				for (int ow = from[1]; ow <= to[1]; ow++) {
 					size_t i = ((size_t)oh * v->out_w +
@@ -230,16 +233,18 @@ maxpool_back(bf16 *dx, const bf16 *dy, const uint8_t *tap, int c,
 
 					for (int l = 0; l < L; l++)
 						here[l] = -(tap[i + l] == n);
-					load(&d, dy + i);
+					half_kernel_load(&d, dy + i);
 					sum += (vec)((ivec)d & here);
 				}
-			store(dx, &sum);
+			half_kernel_store(dx, &sum);
 		}
 	}
 }
 
 const struct half_kernels ISA_PASTE(half_kernels, VT_ISA) = {
-	.widen = widen, .narrow = narrow, .add = add, .planes = planes_of,
-	.rows = rows_of, .sum = sum_rows, .fill = fill, .maxpool = maxpool,
-	.maxpool_back = maxpool_back,
+	.widen = half_kernel_widen, .narrow = half_kernel_narrow,
+	.add = half_kernel_add, .planes = half_kernel_planes_of,
+	.rows = half_kernel_rows_of, .sum = half_kernel_sum_rows,
+	.fill = half_kernel_fill, .maxpool = half_kernel_maxpool,
+	.maxpool_back = half_kernel_maxpool_back,
 };

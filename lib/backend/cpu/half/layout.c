@@ -44,7 +44,7 @@ half_write(void *x, const struct dims *d, const double *host)
 
 /* ---- copies ---- */
 
-struct copy {
+struct half_layout_copy {
 	struct task *t;
 	const struct dims *d;
 	float *planes;
@@ -53,9 +53,9 @@ struct copy {
 };
 
 static void
-widen_image(int i, int thread, void *arg)
+half_layout_widen_image(int i, int thread, void *arg)
 {
-	const struct copy *k = arg;
+	const struct half_layout_copy *k = arg;
 	const bf16 *x = half_at(k->d, k->x, i, 0);
 	float *planes = cpu_plane(k->d, k->planes, i, 0);
 	size_t places = cpu_places(k->d), channels = (size_t)k->d->c;
@@ -71,9 +71,9 @@ widen_image(int i, int thread, void *arg)
 }
 
 static void
-narrow_image(int i, int thread, void *arg)
+half_layout_narrow_image(int i, int thread, void *arg)
 {
-	const struct copy *k = arg;
+	const struct half_layout_copy *k = arg;
 	bf16 *x = half_at(k->d, k->x, i, 0);
 	const float *planes = cpu_plane(k->d, k->planes, i, 0);
 	size_t places = cpu_places(k->d), channels = (size_t)k->d->c;
@@ -95,18 +95,18 @@ narrow_image(int i, int thread, void *arg)
 void
 half_widen(struct task *t, const struct dims *d, float *planes, const void *x)
 {
-	struct copy k = { t, d, planes, (void *)x, 0 };
+	struct half_layout_copy k = { t, d, planes, (void *)x, 0 };
 
-	cpu_run(t, cpu_images(d), widen_image, &k);
+	cpu_run(t, cpu_images(d), half_layout_widen_image, &k);
 }
 
 void
 half_narrow(struct task *t, const struct dims *d, void *x,
     const float *planes, int more)
 {
-	struct copy k = { t, d, (float *)planes, x, more };
+	struct half_layout_copy k = { t, d, (float *)planes, x, more };
 
-	cpu_run(t, cpu_images(d), narrow_image, &k);
+	cpu_run(t, cpu_images(d), half_layout_narrow_image, &k);
 }
 
 /* ---- shifts ---- */

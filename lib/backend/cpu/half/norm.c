@@ -16,7 +16,7 @@
 /* ---- forward ---- */
 
 static void
-stats_part(int i, int thread, void *arg)
+half_norm_stats_part(int i, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
 	struct half_rows p = half_piece(s, i);
@@ -29,7 +29,7 @@ stats_part(int i, int thread, void *arg)
 
 /* The sums of all pieces. */
 static struct half_pieces
-pieces_of(const struct half_pass *s)
+half_norm_pieces_of(const struct half_pass *s)
 {
 	return (struct half_pieces){ s->p, s->q, (size_t)s->row, s->images,
 		s->cuts, s->rows, half_piece(s, s->cuts - 1).rows };
@@ -37,7 +37,7 @@ pieces_of(const struct half_pass *s)
 
 /* The statistics of channel ${c}, kept ${at} there, of ${count} values. */
 static void
-set_statistics(const struct half_pass *s, int c, int at, double count,
+half_norm_set_statistics(const struct half_pass *s, int c, int at, double count,
     double mean, double m2)
 {
 	s->mean[at] = (float)mean;
@@ -51,10 +51,10 @@ set_statistics(const struct half_pass *s, int c, int at, double count,
 
 /* Join the pieces of 16 channels, as they are kept: real ones or none. */
 static void
-join_part(int block, int thread, void *arg)
+half_norm_join_part(int block, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
-	const struct half_pieces pieces = pieces_of(s);
+	const struct half_pieces pieces = half_norm_pieces_of(s);
 	double count = (double)s->hw * s->images, mean[16], m2[16];
 
 	(void)thread;
@@ -70,13 +70,14 @@ join_part(int block, int thread, void *arg)
 			peers_tell(s->told, (size_t)s->d->c, (size_t)c, count,
 			    mean[i], m2[i]);
 		else
-			set_statistics(s, c, at, count, mean[i], m2[i]);
+			half_norm_set_statistics(s, c, at, count, mean[i],
+			    m2[i]);
 	}
 }
 
 /* Those of all peers. */
 static void
-hear_statistics(struct half_pass *s)
+half_norm_unpack_statistics(struct half_pass *s)
 {
 	double count = peers_count(s->bn, (double)s->hw * s->images), mean, m2;
 
@@ -84,13 +85,14 @@ hear_statistics(struct half_pass *s)
 	for (int c = 0; c < s->d->c; c++) {
 		peers_hear(s->told, (size_t)s->d->c, (size_t)c, count, &mean,
 		    &m2);
-		set_statistics(s, c, half_channel(s->row, c), count, mean, m2);
+		half_norm_set_statistics(s, c, half_channel(s->row, c), count,
+		    mean, m2);
 	}
 }
 
 /* The same for statistics that are fixed: those of the past. */
 static void
-past_statistics(const struct half_pass *s)
+half_norm_running_statistics(const struct half_pass *s)
 {
 	const float *mean = s->bn->w[2], *var = s->bn->w[3];
 
@@ -107,7 +109,7 @@ past_statistics(const struct half_pass *s)
 
 /* y = x scale + offset, from the batch's statistics or the running ones. */
 static void
-set_scale(struct half_pass *s)
+half_norm_set_scale(struct half_pass *s)
 {
 	struct task *bn = s->bn;
 	const float *gamma = bn->w[0], *beta = bn->w[1];
@@ -130,8 +132,8 @@ set_scale(struct half_pass *s)
  * shifted activation has them.  A window is of channels that lie together.
  */
 static void
-apply_rows(const struct half_pass *s, const struct half_rows *p, bf16 *y,
-    int windows, int stream)
+half_norm_apply_rows(const struct half_pass *s, const struct half_rows *p,
+    bf16 *y, int windows, int stream)
 {
 	const struct norm *n = s->n;
 	uint16_t *mask = s->again ? NULL : half_mask_at(s, p);
@@ -165,7 +167,7 @@ apply_rows(const struct half_pass *s, const struct half_rows *p, bf16 *y,
 }
 
 static void
-apply_part(int i, int thread, void *arg)
+half_norm_apply_part(int i, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
 	const struct norm *n = s->n;
@@ -179,7 +181,8 @@ apply_part(int i, int thread, void *arg)
 		    half_rows_at(s, n->tail->y, &p) : windows ? NULL :
 		    half_work(s, thread);
 
-		apply_rows(s, &p, y, windows, s->stream && windows == shift);
+		half_norm_apply_rows(s, &p, y, windows, s->stream &&
+		    windows == shift);
 		if (windows)
 			half_clear_ends(s, &p);
 		else if (shift)
@@ -188,31 +191,31 @@ apply_part(int i, int thread, void *arg)
 }
 
 static void
-forward(struct task *t)
+half_norm_forward(struct task *t)
 {
 	struct half_pass s = half_norm_open(t);
 	int pieces = s.images * s.cuts;
 
 	if (s.bn->wants_dw && s.bn->op->fixed) {
-		past_statistics(&s);
+		half_norm_running_statistics(&s);
 	} else if (s.bn->wants_dw) {
-		cpu_run(t, pieces, stats_part, &s);
-		cpu_run(t, s.row / 16, join_part, &s);
+		cpu_run(t, pieces, half_norm_stats_part, &s);
+		cpu_run(t, s.row / 16, half_norm_join_part, &s);
 		if (norm_tells(s.bn))
-			hear_statistics(&s);
+			half_norm_unpack_statistics(&s);
 	}
-	set_scale(&s);
-	cpu_run(t, pieces, apply_part, &s);
+	half_norm_set_scale(&s);
+	cpu_run(t, pieces, half_norm_apply_part, &s);
 }
 
 static void
-remake(struct task *t)
+half_norm_remake(struct task *t)
 {
 	struct half_pass s = half_norm_open(t);
 
 	s.again = 1;
-	set_scale(&s);
-	cpu_run(t, s.images * s.cuts, apply_part, &s);
+	half_norm_set_scale(&s);
+	cpu_run(t, s.images * s.cuts, half_norm_apply_part, &s);
 }
 
 /* ---- backward ---- */
@@ -220,7 +223,7 @@ remake(struct task *t)
 /* Rows ${p} of x, or zeros where it is gone: a relu goes by a mask then, and x
  * has no other part in the gradient. */
 static void
-input_rows(const struct half_pass *s, const struct half_rows *p,
+half_norm_input_rows(const struct half_pass *s, const struct half_rows *p,
     struct half_gradient *g)
 {
 	int there = (task_reads(s->bn) & READS_X) != 0;
@@ -234,7 +237,7 @@ input_rows(const struct half_pass *s, const struct half_rows *p,
  * shift's part, gathered, where it has no windows.
  */
 static int
-gradient_of(const struct half_pass *s, const struct half_rows *p,
+half_norm_gradient_of(const struct half_pass *s, const struct half_rows *p,
     const bf16 *more, struct half_gradient w[HALF_WINDOWS])
 {
 	const struct norm *n = s->n;
@@ -244,7 +247,7 @@ gradient_of(const struct half_pass *s, const struct half_rows *p,
 		.a = s->scale, .b = s->offset };
 	int count = 0;
 
-	input_rows(s, p, &g);
+	half_norm_input_rows(s, p, &g);
 	lies.x = n->shift == NULL ? NULL : n->shift->dy;
 	lies.side = NULL;
 	if (n->tail->dy != NULL) {
@@ -270,7 +273,8 @@ gradient_of(const struct half_pass *s, const struct half_rows *p,
 
 /* The shift's part, gathered; NULL: none, or it has windows. */
 static const bf16 *
-gathered(const struct half_pass *s, const struct half_rows *p, int thread)
+half_norm_gathered(const struct half_pass *s, const struct half_rows *p,
+    int thread)
 {
 	if (s->n->shift == NULL || s->windows || s->n->shift->dy == NULL)
 		return NULL;
@@ -283,7 +287,8 @@ gathered(const struct half_pass *s, const struct half_rows *p, int thread)
  * it is what the second pass begins with, unless it was added to another.
  */
 static bf16 *
-shortcut_gradient(const struct half_pass *s, const struct half_rows *p)
+half_norm_shortcut_gradient(const struct half_pass *s,
+    const struct half_rows *p)
 {
 	const struct norm *n = s->n;
 
@@ -292,7 +297,7 @@ shortcut_gradient(const struct half_pass *s, const struct half_rows *p)
 }
 
 static void
-sums_part(int i, int thread, void *arg)
+half_norm_sums_part(int i, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
 	struct half_rows whole = half_piece(s, i), p = { 0 };
@@ -303,11 +308,11 @@ sums_part(int i, int thread, void *arg)
 	memset(db, 0, (size_t)s->row * sizeof(*db));
 	memset(ds, 0, (size_t)s->row * sizeof(*ds));
 	while (half_next_chunk(s, &whole, &p)) {
-		const bf16 *more = gathered(s, &p, thread);
-		int n = gradient_of(s, &p, more, w);
+		const bf16 *more = half_norm_gathered(s, &p, thread);
+		int n = half_norm_gradient_of(s, &p, more, w);
 
 		s->k->sums(w, n, p.rows, s->mean, db, ds,
-		    shortcut_gradient(s, &p), s->n->add != NULL &&
+		    half_norm_shortcut_gradient(s, &p), s->n->add != NULL &&
 		    s->n->add->accumulate[s->n->res], s->stream);
 	}
 }
@@ -319,8 +324,8 @@ sums_part(int i, int thread, void *arg)
  * are no gradients of parameters either.
  */
 static void
-set_factors(const struct half_pass *s, int c, int at, double count, double db,
-    double ds)
+half_norm_set_factors(const struct half_pass *s, int c, int at, double count,
+    double db, double ds)
 {
 	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[at];
 
@@ -330,11 +335,11 @@ set_factors(const struct half_pass *s, int c, int at, double count, double db,
 }
 
 static void
-join_sums_part(int block, int thread, void *arg)
+half_norm_join_sums_part(int block, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
 	struct task *bn = s->bn;
-	const struct half_pieces pieces = pieces_of(s);
+	const struct half_pieces pieces = half_norm_pieces_of(s);
 	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
 	double db[16], ds[16];
 
@@ -354,24 +359,24 @@ join_sums_part(int block, int thread, void *arg)
 			s->told[c] = db[i];
 			s->told[s->d->c + c] = ds[i];
 		} else {
-			set_factors(s, c, at, count, db[i], ds[i]);
+			half_norm_set_factors(s, c, at, count, db[i], ds[i]);
 		}
 	}
 }
 
 static void
-hear_factors(struct half_pass *s)
+half_norm_unpack_factors(struct half_pass *s)
 {
 	double count = peers_count(s->bn, (double)s->hw * s->images);
 
 	peers_sum(s->bn, s->told);
 	for (int c = 0; c < s->d->c; c++)
-		set_factors(s, c, half_channel(s->row, c), count, s->told[c],
-		    s->told[s->d->c + c]);
+		half_norm_set_factors(s, c, half_channel(s->row, c), count,
+		    s->told[c], s->told[s->d->c + c]);
 }
 
 static void
-back_part(int i, int thread, void *arg)
+half_norm_back_part(int i, int thread, void *arg)
 {
 	const struct half_pass *s = arg;
 	const struct norm *n = s->n;
@@ -379,47 +384,48 @@ back_part(int i, int thread, void *arg)
 	struct half_rows p = { 0 };
 
 	while (half_next_chunk(s, &whole, &p)) {
-		const bf16 *v = shortcut_gradient(s, &p);
+		const bf16 *v = half_norm_shortcut_gradient(s, &p);
 		bf16 *dx = half_rows_at(s, s->bn->dx[0], &p);
 		struct half_gradient w[HALF_WINDOWS] = { { .c = s->row,
 			.row = (size_t)s->row, .dy_row = (size_t)s->row,
 			.dy = v } };
 		int count = 1;
 
-		input_rows(s, &p, w);
+		half_norm_input_rows(s, &p, w);
 		if (v == NULL || n->add->accumulate[n->res])
-			count = gradient_of(s, &p, gathered(s, &p, thread), w);
+			count = half_norm_gradient_of(s, &p,
+			    half_norm_gathered(s, &p, thread), w);
 		s->k->back(dx, w, count, p.rows, s->a, s->b, s->c,
 		    s->bn->accumulate[0], s->stream);
 	}
 }
 
 static void
-backward(struct task *t)
+half_norm_backward(struct task *t)
 {
 	struct half_pass s = half_norm_open(t);
 	int pieces = s.images * s.cuts;
 
-	set_scale(&s);
+	half_norm_set_scale(&s);
 	memset(s.zeros, 0, (size_t)s.row * sizeof(bf16));
 	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
 	if (s.bn->wants_dw || (s.n->add != NULL &&
 	    s.n->add->dx[s.n->res] != NULL))
-		cpu_run(t, pieces, sums_part, &s);
+		cpu_run(t, pieces, half_norm_sums_part, &s);
 	if (s.bn->wants_dw)
-		cpu_run(t, s.row / 16, join_sums_part, &s);
+		cpu_run(t, s.row / 16, half_norm_join_sums_part, &s);
 	else
 		memcpy(s.a, s.scale, (size_t)s.row * sizeof(float));
 	if (norm_tells(s.bn))
-		hear_factors(&s);
+		half_norm_unpack_factors(&s);
 	if (s.bn->dx[0] != NULL)
-		cpu_run(t, pieces, back_part, &s);
+		cpu_run(t, pieces, half_norm_back_part, &s);
 }
 
 /* ---- a task ---- */
 
 static int
-prepare(struct task *t)
+half_norm_prepare(struct task *t)
 {
 	if (!half_is(&t->out)) {
 		t->impl = &half_widened;
@@ -429,8 +435,9 @@ prepare(struct task *t)
 }
 
 const struct op_impl half_norm = {
-	.reads = READS_X_DW, .prepare = prepare, .release = norm_release,
-	.saved = half_norm_saved, .scratch = half_norm_scratch,
-	.forward = forward, .remake = remake, .backward = backward,
+	.reads = READS_X_DW, .prepare = half_norm_prepare,
+	.release = norm_release, .saved = half_norm_saved,
+	.scratch = half_norm_scratch, .forward = half_norm_forward,
+	.remake = half_norm_remake, .backward = half_norm_backward,
 	.describe = norm_describe,
 };

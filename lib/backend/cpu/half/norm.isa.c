@@ -13,14 +13,14 @@
 enum { AHEAD = 1024 };
 
 INLINE size_t
-rows_ahead(size_t row)
+half_norm_kernel_rows_ahead(size_t row)
 {
 	return (AHEAD + 4 * row - 1) / (4 * row) * 4;
 }
 
 /* Of four rows of 32 channels from ${at} on, line ${i} of as many ahead. */
 INLINE void
-ask(const bf16 *rows, int at, int i)
+half_norm_kernel_ask(const bf16 *rows, int at, int i)
 {
 	__builtin_prefetch(rows + 4 * at + 2 * L * i);
 }
@@ -32,16 +32,16 @@ ask(const bf16 *rows, int at, int i)
  * summed, so that rows times the last digit is the most that cancels.
  */
 INLINE void
-deviations(const bf16 *x, size_t row, int rows, size_t ahead, float *sum,
-    float *m2, const bf16 *first, int k, int two)
+half_norm_kernel_deviations(const bf16 *x, size_t row, int rows, size_t ahead,
+    float *sum, float *m2, const bf16 *first, int k, int two)
 {
 	vec d[4][2], f[2];
 
-	load(f, first + k, two);
+	half_norm_load(f, first + k, two);
 	for (int i = 0; i < rows; i++) {
-		load(d[i], x + (size_t)i * row + k, two);
+		half_norm_load(d[i], x + (size_t)i * row + k, two);
 		if (rows == 4)
-			ask(x + ahead * row, k, i);
+			half_norm_kernel_ask(x + ahead * row, k, i);
 	}
 	for (int j = 0; j <= two; j++) {
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
@@ -63,11 +63,12 @@ deviations(const bf16 *x, size_t row, int rows, size_t ahead, float *sum,
 }
 
 INLINE void
-mean_of(const bf16 *first, float rows, float *sum, float *m2, int k, int two)
+half_norm_kernel_mean_of(const bf16 *first, float rows, float *sum, float *m2,
+    int k, int two)
 {
 	vec f[2];
 
-	load(f, first + k, two);
+	half_norm_load(f, first + k, two);
 	for (int j = 0; j <= two; j++) {
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
 		const vec d = CAT(s, 0) / rows, rest = CAT(m, 0) - CAT(s, 0) * d;
@@ -78,18 +79,21 @@ mean_of(const bf16 *first, float rows, float *sum, float *m2, int k, int two)
 }
 
 static void
-stats(const bf16 *x, size_t rows, int c, float *mean, float *m2)
+half_norm_kernel_stats(const bf16 *x, size_t rows, int c, float *mean,
+    float *m2)
 {
 	const bf16 *first = x;
-	size_t row = (size_t)c, r = 0, ahead = rows_ahead(row);
+	size_t row = (size_t)c, r = 0, ahead = half_norm_kernel_rows_ahead(row);
 
 	memset(mean, 0, row * sizeof(*mean));
 	memset(m2, 0, row * sizeof(*m2));
 	for (; r + 4 <= rows; r += 4, x += 4 * row)
-		CHANNELS(c, deviations, x, row, 4, ahead, mean, m2, first);
+		CHANNELS(c, half_norm_kernel_deviations, x, row, 4, ahead, mean,
+		    m2, first);
 	for (; r < rows; r++, x += row)
-		CHANNELS(c, deviations, x, row, 1, ahead, mean, m2, first);
-	CHANNELS(c, mean_of, first, (float)rows, mean, m2);
+		CHANNELS(c, half_norm_kernel_deviations, x, row, 1, ahead, mean,
+		    m2, first);
+	CHANNELS(c, half_norm_kernel_mean_of, first, (float)rows, mean, m2);
 }
 
 /* ---- pieces ---- */
@@ -102,13 +106,14 @@ typedef float fvec __attribute__((vector_size(32), aligned(4)));
 
 /* The rows of piece ${i} of an image. */
 INLINE double
-rows_in(const struct half_pieces *s, int i)
+half_norm_kernel_rows_in(const struct half_pieces *s, int i)
 {
 	return (double)(i == s->cuts - 1 ? s->last : s->rows);
 }
 
 static void
-join(const struct half_pieces *s, int at, double mean[16], double m2[16])
+half_norm_kernel_join(const struct half_pieces *s, int at, double mean[16],
+    double m2[16])
 {
 	double all = 1 / ((double)s->images *
 	    ((double)s->rows * (s->cuts - 1) + (double)s->last));
@@ -119,13 +124,15 @@ join(const struct half_pieces *s, int at, double mean[16], double m2[16])
 
 		for (int i = 0; i < s->images; i++)
 			for (int j = 0; j < s->cuts; j++, p += s->row)
-				m += rows_in(s, j) * WIDE(p, 0);
+				m += half_norm_kernel_rows_in(s, j) * WIDE(p,
+				    0);
 		m *= all;
 		p = s->p + at + k;
 		for (int i = 0; i < s->images; i++)
 			for (int j = 0; j < s->cuts; j++) {
 				d = WIDE(p, 0) - m;
-				v += WIDE(q, 0) + rows_in(s, j) * d * d;
+				v += WIDE(q, 0) + half_norm_kernel_rows_in(s,
+				    j) * d * d;
 				p += s->row;
 				q += s->row;
 			}
@@ -135,7 +142,8 @@ join(const struct half_pieces *s, int at, double mean[16], double m2[16])
 }
 
 static void
-add(const struct half_pieces *s, int at, double p[16], double q[16])
+half_norm_kernel_add(const struct half_pieces *s, int at, double p[16],
+    double q[16])
 {
 	size_t end = (size_t)s->images * (size_t)s->cuts * s->row;
 
@@ -154,14 +162,14 @@ add(const struct half_pieces *s, int at, double p[16], double q[16])
 /* ---- forward ---- */
 
 INLINE void
-apply_at(const struct half_apply *p, size_t r, int res, int relu, int mask,
-    int k, int two)
+half_norm_kernel_apply_at(const struct half_apply *p, size_t r, int res,
+    int relu, int mask, int k, int two)
 {
 	vec v[2], w[2];
 
-	load(v, p->x + r * p->row + k, two);
+	half_norm_load(v, p->x + r * p->row + k, two);
 	if (res) {
-		load(w, p->res + r * p->res_row + k, two);
+		half_norm_load(w, p->res + r * p->res_row + k, two);
 		__builtin_prefetch(p->x + r * p->row + k + AHEAD);
 		__builtin_prefetch(p->res + r * p->res_row + k + AHEAD);
 	}
@@ -170,78 +178,79 @@ apply_at(const struct half_apply *p, size_t r, int res, int relu, int mask,
 		if (res)
 			v[j] += w[j];
 		if (relu) {
-			unsigned open = above(&v[j]);
+			unsigned open = half_norm_above(&v[j]);
 
-			keep(&v[j], open);
+			half_norm_keep(&v[j], open);
 			if (mask)
 				p->mask[(r * p->row + (size_t)k) / L +
 				    (size_t)j] = (uint16_t)open;
 		}
 	}
-	store(p->y + r * p->y_row + k, v, two, 1, p->stream);
+	half_norm_store(p->y + r * p->y_row + k, v, two, 1, p->stream);
 	if (p->copy != NULL)
-		store(p->copy + r * p->row + k, v, two, 1, p->stream);
+		half_norm_store(p->copy + r * p->row + k, v, two, 1, p->stream);
 }
 
 INLINE void
-apply_all(const struct half_apply *w, int n, size_t rows, int res, int relu,
-    int mask)
+half_norm_kernel_apply_all(const struct half_apply *w, int n, size_t rows,
+    int res, int relu, int mask)
 {
 	for (size_t r = 0; r < rows; r++)
 		for (int i = 0; i < n; i++) {
 			const struct half_apply p = w[i];
 
-			CHANNELS(p.c, apply_at, &p, r, res, relu, mask);
+			CHANNELS(p.c, half_norm_kernel_apply_at, &p, r, res,
+			    relu, mask);
 		}
 }
 
 static void
-apply(const struct half_apply *w, int n, size_t rows)
+half_norm_kernel_apply(const struct half_apply *w, int n, size_t rows)
 {
 	if (w->res == NULL && w->relu && w->mask != NULL)
-		apply_all(w, n, rows, 0, 1, 1);
+		half_norm_kernel_apply_all(w, n, rows, 0, 1, 1);
 	else if (w->res == NULL && w->relu)
-		apply_all(w, n, rows, 0, 1, 0);
+		half_norm_kernel_apply_all(w, n, rows, 0, 1, 0);
 	else if (w->res == NULL)
-		apply_all(w, n, rows, 0, 0, 0);
+		half_norm_kernel_apply_all(w, n, rows, 0, 0, 0);
 	else if (w->relu && w->mask != NULL)
-		apply_all(w, n, rows, 1, 1, 1);
+		half_norm_kernel_apply_all(w, n, rows, 1, 1, 1);
 	else if (w->relu)
-		apply_all(w, n, rows, 1, 1, 0);
+		half_norm_kernel_apply_all(w, n, rows, 1, 1, 0);
 	else
-		apply_all(w, n, rows, 1, 0, 0);
+		half_norm_kernel_apply_all(w, n, rows, 1, 0, 0);
 	STREAMED();
 }
 
 /* ---- backward ---- */
 
 /* What lets a gradient through. */
-enum gate { OPEN, BY_MASK, BY_X };
+enum half_norm_gate { OPEN, BY_MASK, BY_X };
 
 /* The gradient of row ${r} in channels ${k}, and x there. */
 INLINE void
-gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int more,
-    enum gate gate, int k, int two)
+half_norm_kernel_gradient(vec d[2], vec x[2], const struct half_gradient *g,
+    size_t r, int more, enum half_norm_gate gate, int k, int two)
 {
 	int at = g->first + k;
 	size_t i = r * g->row + (size_t)at;
 	vec e[2] = { { 0 }, { 0 } };
 
-	load(x, g->x + r * g->x_row + at, two);
-	load(d, g->dy + r * g->dy_row + at, two);
+	half_norm_load(x, g->x + r * g->x_row + at, two);
+	half_norm_load(d, g->dy + r * g->dy_row + at, two);
 	if (more)
-		load(e, g->more + r * g->more_row + k, two);
+		half_norm_load(e, g->more + r * g->more_row + k, two);
 	for (int j = 0; j <= two; j++) {
 		if (more)
 			d[j] += e[j];
 		if (gate == BY_MASK) {
-			keep(&d[j], g->mask[i / L + (size_t)j]);
+			half_norm_keep(&d[j], g->mask[i / L + (size_t)j]);
 		} else if (gate == BY_X) {
 			vec y;
 
 			FMA(y, x[j], CAT(g->a, at + j * L),
 			    CAT(g->b, at + j * L));
-			keep(&d[j], above(&y));
+			half_norm_keep(&d[j], half_norm_above(&y));
 		}
 	}
 }
@@ -262,9 +271,9 @@ gradient(vec d[2], vec x[2], const struct half_gradient *g, size_t r, int more,
 		BY_GATE(f, 0, __VA_ARGS__); \
 } while (0)
 
-enum result { NOTHING, WRITE, ADD };
+enum half_norm_result { NOTHING, WRITE, ADD };
 
-struct sums {
+struct half_norm_sums {
 	const float *mean;
 	float *db, *ds;
 	bf16 *res;
@@ -273,8 +282,10 @@ struct sums {
 };
 
 INLINE void
-sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
-    enum result to, int more, enum gate gate, int k, int two)
+half_norm_kernel_sums_at(const struct half_gradient *g,
+    const struct half_norm_sums *s, size_t r, int rows,
+    enum half_norm_result to, int more, enum half_norm_gate gate, int k,
+    int two)
 {
 	vec d[2], x[2], w[2], db[2] = { { 0 }, { 0 } }, ds[2] = { { 0 }, { 0 } };
 	int at = g->first + k;
@@ -282,16 +293,19 @@ sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
 	for (int i = 0; i < rows; i++) {
 		bf16 *res = s->res + (r + (size_t)i) * g->row + at;
 
-		gradient(d, x, g, r + (size_t)i, more, gate, k, two);
+		half_norm_kernel_gradient(d, x, g, r + (size_t)i, more, gate, k,
+		    two);
 		if (rows == 4) {
-			ask(g->x + (r + s->ahead) * g->x_row, at, i);
-			ask(g->dy + (r + s->ahead) * g->dy_row, at, i);
+			half_norm_kernel_ask(g->x + (r + s->ahead) * g->x_row,
+			    at, i);
+			half_norm_kernel_ask(g->dy + (r + s->ahead) * g->dy_row,
+			    at, i);
 			if (more)
 				__builtin_prefetch(g->more + (r + (size_t)i +
 				    s->ahead) * g->more_row + k);
 		}
 		if (to == ADD)
-			load(w, res, two);
+			half_norm_load(w, res, two);
 		for (int j = 0; j <= two; j++) {
 			const vec e = x[j] - CAT(s->mean, at + j * L);
 
@@ -301,7 +315,8 @@ sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
 				d[j] += w[j];
 		}
 		if (to != NOTHING)
-			store(res, d, two, 0, to == WRITE && s->stream);
+			half_norm_store(res, d, two, 0, to == WRITE &&
+			    s->stream);
 	}
 	for (int j = 0; j <= two; j++) {
 		AT(s->db, at + j * L) += db[j];
@@ -310,57 +325,61 @@ sums_at(const struct half_gradient *g, const struct sums *s, size_t r, int rows,
 }
 
 INLINE void
-sums_rows(const struct half_gradient *w, int n, const struct sums *s, size_t r,
-    int rows, enum result to, int more, enum gate gate)
+half_norm_kernel_sums_rows(const struct half_gradient *w, int n,
+    const struct half_norm_sums *s, size_t r, int rows,
+    enum half_norm_result to, int more, enum half_norm_gate gate)
 {
 	for (int i = 0; i < n; i++) {
 		const struct half_gradient g = w[i];
 
-		CHANNELS(g.c, sums_at, &g, s, r, rows, to, more, gate);
+		CHANNELS(g.c, half_norm_kernel_sums_at, &g, s, r, rows, to,
+		    more, gate);
 	}
 }
 
 INLINE void
-sums_all(const struct half_gradient *w, int n, const struct sums *s,
-    size_t rows, enum result to, int more, enum gate gate)
+half_norm_kernel_sums_all(const struct half_gradient *w, int n,
+    const struct half_norm_sums *s, size_t rows, enum half_norm_result to,
+    int more, enum half_norm_gate gate)
 {
 	size_t r = 0;
 
 	for (; r + 4 <= rows; r += 4)
-		sums_rows(w, n, s, r, 4, to, more, gate);
+		half_norm_kernel_sums_rows(w, n, s, r, 4, to, more, gate);
 	for (; r < rows; r++)
-		sums_rows(w, n, s, r, 1, to, more, gate);
+		half_norm_kernel_sums_rows(w, n, s, r, 1, to, more, gate);
 }
 
 static void
-sums(const struct half_gradient *w, int n, size_t rows, const float *mean,
-    float *db, float *ds, bf16 *res, int more, int stream)
+half_norm_kernel_sums(const struct half_gradient *w, int n, size_t rows,
+    const float *mean, float *db, float *ds, bf16 *res, int more, int stream)
 {
-	const struct sums s = { mean, db, ds, res, stream,
-		rows_ahead(w->row) };
+	const struct half_norm_sums s = { mean, db, ds, res, stream,
+		half_norm_kernel_rows_ahead(w->row) };
 
 	if (res == NULL)
-		BY_PARTS(sums_all, w, n, &s, rows, NOTHING);
+		BY_PARTS(half_norm_kernel_sums_all, w, n, &s, rows, NOTHING);
 	else if (more)
-		BY_PARTS(sums_all, w, n, &s, rows, ADD);
+		BY_PARTS(half_norm_kernel_sums_all, w, n, &s, rows, ADD);
 	else
-		BY_PARTS(sums_all, w, n, &s, rows, WRITE);
+		BY_PARTS(half_norm_kernel_sums_all, w, n, &s, rows, WRITE);
 	STREAMED();
 }
 
-struct factors { const float *a, *b, *c; int stream; };
+struct half_norm_factors { const float *a, *b, *c; int stream; };
 
 INLINE void
-back_at(const struct half_gradient *g, bf16 *dx, const struct factors *f,
-    size_t r, enum result to, int more, enum gate gate, int k, int two)
+half_norm_kernel_back_at(const struct half_gradient *g, bf16 *dx,
+    const struct half_norm_factors *f, size_t r, enum half_norm_result to,
+    int more, enum half_norm_gate gate, int k, int two)
 {
 	vec d[2], x[2], w[2];
 	int at = g->first + k;
 
 	dx += r * g->row + (size_t)at;
-	gradient(d, x, g, r, more, gate, k, two);
+	half_norm_kernel_gradient(d, x, g, r, more, gate, k, two);
 	if (to == ADD)
-		load(w, dx, two);
+		half_norm_load(w, dx, two);
 	for (int j = 0; j <= two; j++) {
 		int c = at + j * L;
 
@@ -369,36 +388,39 @@ back_at(const struct half_gradient *g, bf16 *dx, const struct factors *f,
 		if (to == ADD)
 			d[j] += w[j];
 	}
-	store(dx, d, two, 0, to == WRITE && f->stream);
+	half_norm_store(dx, d, two, 0, to == WRITE && f->stream);
 }
 
 INLINE void
-back_all(const struct half_gradient *w, int n, bf16 *dx,
-    const struct factors *f, size_t rows, enum result to, int more,
-    enum gate gate)
+half_norm_kernel_back_all(const struct half_gradient *w, int n, bf16 *dx,
+    const struct half_norm_factors *f, size_t rows, enum half_norm_result to,
+    int more, enum half_norm_gate gate)
 {
 	for (size_t r = 0; r < rows; r++)
 		for (int i = 0; i < n; i++) {
 			const struct half_gradient g = w[i];
 
-			CHANNELS(g.c, back_at, &g, dx, f, r, to, more, gate);
+			CHANNELS(g.c, half_norm_kernel_back_at, &g, dx, f, r,
+			    to, more, gate);
 		}
 }
 
 static void
-back(bf16 *dx, const struct half_gradient *w, int n, size_t rows,
-    const float *va, const float *vb, const float *vc, int more, int stream)
+half_norm_kernel_back(bf16 *dx, const struct half_gradient *w, int n,
+    size_t rows, const float *va, const float *vb, const float *vc, int more,
+    int stream)
 {
-	const struct factors f = { va, vb, vc, stream };
+	const struct half_norm_factors f = { va, vb, vc, stream };
 
 	if (more)
-		BY_PARTS(back_all, w, n, dx, &f, rows, ADD);
+		BY_PARTS(half_norm_kernel_back_all, w, n, dx, &f, rows, ADD);
 	else
-		BY_PARTS(back_all, w, n, dx, &f, rows, WRITE);
+		BY_PARTS(half_norm_kernel_back_all, w, n, dx, &f, rows, WRITE);
 	STREAMED();
 }
 
 const struct half_norm_kernels ISA_PASTE(half_norm_kernels, VT_ISA) = {
-	.stats = stats, .join = join, .add = add, .apply = apply, .sums = sums,
-	.back = back,
+	.stats = half_norm_kernel_stats, .join = half_norm_kernel_join,
+	.add = half_norm_kernel_add, .apply = half_norm_kernel_apply,
+	.sums = half_norm_kernel_sums, .back = half_norm_kernel_back,
 };

@@ -12,7 +12,7 @@ enum {
 };
 
 static size_t
-rows_of(const struct dims *d, size_t bytes)
+half_norm_rows_of(const struct dims *d, size_t bytes)
 {
 	size_t rows = bytes / ((size_t)half_row(d) * sizeof(bf16));
 
@@ -21,9 +21,9 @@ rows_of(const struct dims *d, size_t bytes)
 }
 
 static int
-cuts_of(const struct dims *d)
+half_norm_cuts_of(const struct dims *d)
 {
-	size_t rows = rows_of(d, PIECE);
+	size_t rows = half_norm_rows_of(d, PIECE);
 
 	return (int)((cpu_places(d) + rows - 1) / rows);
 }
@@ -31,7 +31,7 @@ cuts_of(const struct dims *d)
 /* ---- memory ---- */
 
 static struct half_lies
-lies(const struct task *shift, const void *x, int row)
+half_norm_lies_of(const struct task *shift, const void *x, int row)
 {
 	struct half_lies l = { .x = x, .shift = shift };
 
@@ -43,19 +43,19 @@ lies(const struct task *shift, const void *x, int row)
 }
 
 static size_t
-side_bytes(const struct norm *n)
+half_norm_side_bytes(const struct norm *n)
 {
 	const struct dims *d = &n->bn->out;
 
 	return n->shift == NULL || n->tail->stored ||
 	    !norm_whole_blocks(n->shift, 32) ? 0 : (size_t)d->n *
-	    cpu_places(d) * (size_t)lies(n->shift, NULL, half_row(d)).moved *
-	    sizeof(bf16);
+	    cpu_places(d) * (size_t)half_norm_lies_of(n->shift, NULL,
+	    half_row(d)).moved * sizeof(bf16);
 }
 
 /* Mean and 1 / std of each channel; a frozen norm has its parameters' own. */
 static size_t
-statistics_bytes(const struct norm *n)
+half_norm_statistics_bytes(const struct norm *n)
 {
 	return n->bn->wants_dw ? 2 * (size_t)half_row(&n->bn->out) *
 	    sizeof(float) : 0;
@@ -68,14 +68,15 @@ half_norm_saved(const struct task *t)
 	const struct norm *n = t->priv;
 	const struct dims *d = &t->out;
 
-	return statistics_bytes(n) + side_bytes(n) + (n->masks ?
-	    (size_t)cpu_images(d) * half_image(d) / 16 * sizeof(uint16_t) : 0);
+	return half_norm_statistics_bytes(n) + half_norm_side_bytes(n) +
+	    (n->masks ? (size_t)cpu_images(d) * half_image(d) / 16 *
+	    sizeof(uint16_t) : 0);
 }
 
 static bf16 *
-sides(const struct task *t)
+half_norm_sides(const struct task *t)
 {
-	return (bf16 *)((char *)t->saved + statistics_bytes(t->priv));
+	return (bf16 *)((char *)t->saved + half_norm_statistics_bytes(t->priv));
 }
 
 /* Scratch: two rows a piece, five of the pass, what peers are told, zeros, and
@@ -84,12 +85,12 @@ size_t
 half_norm_scratch(const struct task *t)
 {
 	const struct dims *d = &t->out;
-	size_t row = (size_t)half_row(d), pieces = (size_t)cuts_of(d) *
-	    (size_t)cpu_images(d);
+	size_t row = (size_t)half_row(d),
+	    pieces = (size_t)half_norm_cuts_of(d) * (size_t)cpu_images(d);
 
 	return (2 * pieces + 5) * row * sizeof(float) + peers_bytes(t) +
 	    row * sizeof(bf16) + (size_t)pool_threads(cpu_of(t)->pool) *
-	    rows_of(d, CHUNK) * row * sizeof(bf16);
+	    half_norm_rows_of(d, CHUNK) * row * sizeof(bf16);
 }
 
 struct half_pass
@@ -99,13 +100,14 @@ half_norm_open(struct task *t)
 	const struct dims *d = &n->bn->out;
 	struct half_pass s = { .n = n, .bn = n->bn, .d = d,
 		.k = half_norm_kernels_pick(), .row = half_row(d),
-		.images = cpu_images(d), .cuts = cuts_of(d),
+		.images = cpu_images(d), .cuts = half_norm_cuts_of(d),
 		.stream = half_row(d) % 32 == 0, .hw = cpu_places(d),
-		.rows = rows_of(d, PIECE), .chunk = rows_of(d, PIECE) };
+		.rows = half_norm_rows_of(d, PIECE),
+		.chunk = half_norm_rows_of(d, PIECE) };
 	size_t all = (size_t)s.cuts * (size_t)s.images * (size_t)s.row;
 
-	s.mask = n->masks ? (uint16_t *)((char *)sides(t) +
-	    side_bytes(n)) : NULL;
+	s.mask = n->masks ? (uint16_t *)((char *)half_norm_sides(t) +
+	    half_norm_side_bytes(n)) : NULL;
 	s.p = t->scratch;
 	s.q = s.p + all;
 	s.scale = s.q + all;
@@ -122,15 +124,16 @@ half_norm_open(struct task *t)
 	if (n->shift != NULL) {
 		s.windows = norm_whole_blocks(n->shift, 32);
 		if (!s.windows)
-			s.chunk = rows_of(d, CHUNK);
-		s.shifted = lies(n->shift, n->shift->y, s.row);
-		s.shifted.side = side_bytes(n) > 0 ? sides(t) : NULL;
+			s.chunk = half_norm_rows_of(d, CHUNK);
+		s.shifted = half_norm_lies_of(n->shift, n->shift->y, s.row);
+		s.shifted.side = half_norm_side_bytes(n) > 0 ?
+		    half_norm_sides(t) : NULL;
 	}
 	if (n->home != NULL) {
 		const struct norm *from = n->home->priv;
 
-		s.res = lies(from->shift, from->shift->y, s.row);
-		s.res.side = sides(n->home);
+		s.res = half_norm_lies_of(from->shift, from->shift->y, s.row);
+		s.res.side = half_norm_sides(n->home);
 	} else if (n->add != NULL) {
 		s.res.x = n->add->x[n->res];
 	}
@@ -186,7 +189,7 @@ half_work(const struct half_pass *s, int thread)
 /* The rows that the shift makes of range ${r} of ${p}; 0: it drops them, and
  * ${to} are those at the clip's other end that nothing comes to. */
 static int
-moved(const struct half_pass *s, const struct half_rows *p,
+half_norm_moved_rows(const struct half_pass *s, const struct half_rows *p,
     const struct half_range *r, struct half_rows *to)
 {
 	int t = s->d->t, frame = p->image % t - r->by;
@@ -212,7 +215,7 @@ half_window(const struct half_pass *s, const struct half_lies *l,
 		if (r->by != 0)
 			before += (size_t)(r->to - r->from);
 	*end = r->to < *end ? r->to : *end;
-	if (moved(s, p, r, &to))
+	if (half_norm_moved_rows(s, p, r, &to))
 		return half_rows_at(s, l->x, &to) + c;
 	if (l->side == NULL)
 		return NULL;
@@ -223,8 +226,8 @@ half_window(const struct half_pass *s, const struct half_lies *l,
 
 /* Rows of one range: from one place to another, or cleared. */
 static void
-copy_range(const struct half_pass *s, const struct half_range *r, size_t rows,
-    bf16 *to, const bf16 *from)
+half_norm_copy_range(const struct half_pass *s, const struct half_range *r,
+    size_t rows, bf16 *to, const bf16 *from)
 {
 	size_t n = (size_t)(r->to - r->from) * sizeof(*to);
 
@@ -244,8 +247,8 @@ half_clear_ends(const struct half_pass *s, const struct half_rows *p)
 	struct half_rows to;
 
 	for (int i = 0; i < s->shifted.ranges; i++)
-		if (!moved(s, p, &s->shifted.range[i], &to))
-			copy_range(s, &s->shifted.range[i], p->rows,
+		if (!half_norm_moved_rows(s, p, &s->shifted.range[i], &to))
+			half_norm_copy_range(s, &s->shifted.range[i], p->rows,
 			    half_rows_at(s, s->shifted.x, &to), NULL);
 }
 
@@ -256,10 +259,10 @@ half_scatter(const struct half_pass *s, const struct half_rows *p,
 	for (int i = 0; i < s->shifted.ranges; i++) {
 		const struct half_range *r = &s->shifted.range[i];
 		struct half_rows to;
-		int kept = moved(s, p, r, &to);
+		int kept = half_norm_moved_rows(s, p, r, &to);
 
-		copy_range(s, r, p->rows, half_rows_at(s, s->shifted.x, &to),
-		    kept ? y : NULL);
+		half_norm_copy_range(s, r, p->rows,
+		    half_rows_at(s, s->shifted.x, &to), kept ? y : NULL);
 	}
 }
 
@@ -269,9 +272,9 @@ half_gather(const struct half_pass *s, const struct half_rows *p, bf16 *to)
 	for (int i = 0; i < s->shifted.ranges; i++) {
 		const struct half_range *r = &s->shifted.range[i];
 		struct half_rows from;
-		int kept = moved(s, p, r, &from);
+		int kept = half_norm_moved_rows(s, p, r, &from);
 
-		copy_range(s, r, p->rows, to, kept ?
+		half_norm_copy_range(s, r, p->rows, to, kept ?
 		    half_rows_at(s, s->n->shift->dy, &from) : NULL);
 	}
 }

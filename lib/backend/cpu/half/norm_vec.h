@@ -44,7 +44,7 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
  * forward pass.
  */
 INLINE void
-round16(uvec *r, const vec *v, int even)
+half_norm_round16(uvec *r, const vec *v, int even)
 {
 	const __m512i u = (__m512i)*v, one = _mm512_set1_epi32(1);
 	__m512i near = _mm512_add_epi32(_mm512_add_epi32(u,
@@ -58,7 +58,7 @@ round16(uvec *r, const vec *v, int even)
 }
 
 INLINE void
-put(bf16 *p, const uvec *r, int stream)
+half_norm_put(bf16 *p, const uvec *r, int stream)
 {
 	if (stream)
 		_mm512_stream_si512((void *)p, (__m512i)*r);
@@ -69,13 +69,13 @@ put(bf16 *p, const uvec *r, int stream)
 /* Return one bit per lane: 1 if v is above 0 or NaN.  These lanes keep their
  * value, the others become 0. */
 INLINE unsigned
-above(const vec *v)
+half_norm_above(const vec *v)
 {
 	return _mm512_cmp_ps_mask((__m512)*v, _mm512_setzero_ps(), _CMP_NLE_UQ);
 }
 
 INLINE void
-keep(vec *v, unsigned bits)
+half_norm_keep(vec *v, unsigned bits)
 {
 	*v = (vec)_mm512_maskz_mov_ps((__mmask16)bits, (__m512)*v);
 }
@@ -87,7 +87,7 @@ keep(vec *v, unsigned bits)
 #define STREAMED() ((void)0)
 
 INLINE void
-round16(uvec *r, const vec *v, int even)
+half_norm_round16(uvec *r, const vec *v, int even)
 {
 	const uvec u = (uvec)*v, is = (uvec)(*v != *v);
 
@@ -96,14 +96,14 @@ round16(uvec *r, const vec *v, int even)
 }
 
 INLINE void
-put(bf16 *p, const uvec *r, int stream)
+half_norm_put(bf16 *p, const uvec *r, int stream)
 {
 	(void)stream;
 	*(uvec *)p = *r;
 }
 
 INLINE unsigned
-above(const vec *v)
+half_norm_above(const vec *v)
 {
 	unsigned bits = 0;
 
@@ -113,7 +113,7 @@ above(const vec *v)
 }
 
 INLINE void
-keep(vec *v, unsigned bits)
+half_norm_keep(vec *v, unsigned bits)
 {
 	for (int c = 0; c < L; c++)
 		(*v)[c] = bits >> c & 1 ? (*v)[c] : 0;
@@ -123,7 +123,7 @@ keep(vec *v, unsigned bits)
 
 /* ${two}: 32 numbers, even and odd; otherwise 16 as they lie. */
 INLINE void
-load(vec v[2], const bf16 *p, int two)
+half_norm_load(vec v[2], const bf16 *p, int two)
 {
 	if (two) {
 		const uvec u = *(const uvec *)p;
@@ -137,18 +137,18 @@ load(vec v[2], const bf16 *p, int two)
 }
 
 INLINE void
-store(bf16 *p, const vec v[2], int two, int even, int stream)
+half_norm_store(bf16 *p, const vec v[2], int two, int even, int stream)
 {
 	uvec r[2];
 
-	round16(&r[0], &v[0], even);
+	half_norm_round16(&r[0], &v[0], even);
 	if (!two) {
 		*(hvec *)p = __builtin_convertvector(r[0] >> 16, hvec);
 		return;
 	}
-	round16(&r[1], &v[1], even);
+	half_norm_round16(&r[1], &v[1], even);
 	r[0] = r[0] >> 16 | (r[1] & ODD);
-	put(p, &r[0], stream);
+	half_norm_put(p, &r[0], stream);
 }
 
 /* f(..., k, two) for all channels of a window. */

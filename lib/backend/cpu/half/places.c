@@ -3,7 +3,7 @@
 #include "base/number.h"
 
 static int
-floor_div(int a, int b)
+places_floor_div(int a, int b)
 {
 	return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
@@ -12,9 +12,10 @@ floor_div(int a, int b)
 
 /* Tap ${k}: from a place of dy to the one of x in the grid of its phase. */
 static int
-shift_of(const struct side *a, int k, int *phase)
+places_shift_of(const struct places_side *a, int k, int *phase)
 {
-	int shift = floor_div(k - a->p, a->s), from = k - a->p - shift * a->s;
+	int shift = places_floor_div(k - a->p, a->s),
+	    from = k - a->p - shift * a->s;
 
 	for (*phase = 0; *phase < a->phases && a->phase[*phase] != from;)
 		++*phase;
@@ -27,12 +28,12 @@ shift_of(const struct side *a, int k, int *phase)
  * to the right.
  */
 static void
-lay_out(struct side *a)
+places_lay_out(struct places_side *a)
 {
 	int low = 0, high = 0;
 
 	for (int k = 0; k < a->k; k++) {
-		int phase, shift = shift_of(a, k, &phase);
+		int phase, shift = places_shift_of(a, k, &phase);
 
 		low = shift < low ? shift : low;
 		high = shift > high ? shift : high;
@@ -46,16 +47,16 @@ lay_out(struct side *a)
 	    a->cells - low;
 }
 
-static struct side
-side(const struct product_shape *s, int d)
+static struct places_side
+places_side(const struct product_shape *s, int d)
 {
-	return (struct side){ .in = d ? s->in_w : s->in_h,
+	return (struct places_side){ .in = d ? s->in_w : s->in_h,
 		.out = d ? s->out_w : s->out_h, .k = s->k[d], .s = s->s[d],
 		.p = s->p[d] };
 }
 
 static int
-is_pixels(const struct product_shape *s)
+places_is_pixels(const struct product_shape *s)
 {
 	return s->in_row % 16 != 0;
 }
@@ -63,7 +64,7 @@ is_pixels(const struct product_shape *s)
 int
 places_can(const struct product_shape *s)
 {
-	if (is_pixels(s))
+	if (places_is_pixels(s))
 		return s->s[0] <= 2 && s->k[1] * s->in <= AMX_COLUMNS &&
 		    s->k[0] <= PLACES_TAPS;
 	return s->s[0] <= 2 && s->s[1] <= 2 && s->k[0] * s->k[1] <= PLACES_TAPS;
@@ -75,7 +76,7 @@ places_init(struct places *g, const struct product_shape *s)
 	long low = 0, high = 0;
 
 	*g = (struct places){ .s = *s, .k = amx_kernels_pick(),
-		.pixels = is_pixels(s) };
+		.pixels = places_is_pixels(s) };
 	g->columns = g->pixels ? s->k[1] * s->in : s->in_row;
 	s = &g->s;
 	if (s->k[0] * s->k[1] * s->s[0] * s->s[1] == 1 && s->p[0] + s->p[1] == 0) {
@@ -83,23 +84,23 @@ places_init(struct places *g, const struct product_shape *s)
 		g->s.in_w = g->s.out_w = s->images * s->in_h * s->in_w;
 		g->s.in_h = g->s.out_h = g->s.images = 1;
 	}
-	g->h = side(s, 0);
-	g->w = side(s, 1);
+	g->h = places_side(s, 0);
+	g->w = places_side(s, 1);
 	if (g->pixels) {
 		/* One tap reads them all, from the outputs' own grid. */
 		g->w.in = g->w.out;
 		g->w.k = g->w.s = 1;
 		g->w.p = 0;
 	}
-	lay_out(&g->h);
-	lay_out(&g->w);
+	places_lay_out(&g->h);
+	places_lay_out(&g->w);
 	g->n = (long)s->images * g->h.pitch * g->w.pitch;
 	g->phases = g->h.phases * g->w.phases;
 	for (int y = 0; y < g->h.k; y++)
 		for (int x = 0; x < g->w.k; x++) {
 			int py, px, i = g->taps++;
-			long shift = (long)shift_of(&g->h, y, &py) *
-			    g->w.pitch + shift_of(&g->w, x, &px);
+			long shift = (long)places_shift_of(&g->h, y, &py) *
+			    g->w.pitch + places_shift_of(&g->w, x, &px);
 
 			g->tap[i].shift = shift;
 			g->tap[i].phase = py * g->w.phases + px;
@@ -113,20 +114,21 @@ places_init(struct places *g, const struct product_shape *s)
 /* ---- making A and B ---- */
 
 /* A walk over the grid, by what is left of a row or of AMX_TERMS places. */
-struct walk { int image, h, w; };
+struct places_walk { int image, h, w; };
 
-static struct walk
-walk_to(const struct places *g, long q)
+static struct places_walk
+places_walk_to(const struct places *g, long q)
 {
 	long row = q / g->w.pitch;
 
-	return (struct walk){ (int)(row / g->h.pitch), (int)(row % g->h.pitch),
+	return (struct places_walk){ (int)(row / g->h.pitch),
+	    (int)(row % g->h.pitch),
 		(int)(q % g->w.pitch) };
 }
 
 /* The places from here on in this row, ${most} at most; go on behind them. */
 static int
-walk_on(const struct places *g, struct walk *at, int most)
+places_walk_on(const struct places *g, struct places_walk *at, int most)
 {
 	int n = g->w.pitch - at->w < most ? g->w.pitch - at->w : most;
 
@@ -142,14 +144,14 @@ walk_on(const struct places *g, struct walk *at, int most)
 }
 
 void
-places_turn(const struct places *g, struct group o, bf16 *to, size_t row,
+places_turn(const struct places *g, struct places_group o, bf16 *to, size_t row,
     const bf16 *dy, long from, int n)
 {
 	static const bf16 nothing[PLACES_WIDEST];
 	const struct product_shape *s = &g->s;
 	const size_t step = (size_t)s->out_row;
 	const bf16 *place[AMX_TERMS];
-	struct walk at = walk_to(g, from < 0 ? 0 : from);
+	struct places_walk at = places_walk_to(g, from < 0 ? 0 : from);
 
 	for (int j = 0; j < n; j += AMX_TERMS) {
 		int i = 0;
@@ -158,8 +160,9 @@ places_turn(const struct places *g, struct group o, bf16 *to, size_t row,
 		for (; from + j < 0 && i < AMX_TERMS; i++)
 			place[i] = nothing;
 		while (i < AMX_TERMS) {
-			struct walk is = at;
-			int end = i + walk_on(g, &at, AMX_TERMS - i), there = 0;
+			struct places_walk is = at;
+			int end = i + places_walk_on(g, &at, AMX_TERMS - i),
+			    there = 0;
 			const bf16 *p = dy + (((size_t)is.image *
 			    (size_t)s->out_h + (size_t)is.h) *
 			    (size_t)s->out_w + (size_t)is.w) * step +
@@ -178,7 +181,7 @@ places_turn(const struct places *g, struct group o, bf16 *to, size_t row,
 
 /* Of the pixels that one output's taps of a row read, those in the image. */
 static uint32_t
-inside(const struct product_shape *s, int first)
+places_inside(const struct product_shape *s, int first)
 {
 	int from = first < 0 ? -first : 0, to = s->in_w - first;
 	uint64_t bits;
@@ -191,7 +194,7 @@ inside(const struct product_shape *s, int first)
 }
 
 void
-places_pair(const struct places *g, struct group c, int phase, bf16 *to,
+places_pair(const struct places *g, struct places_group c, int phase, bf16 *to,
     size_t run, const bf16 *x, long from, int n)
 {
 	const struct product_shape *s = &g->s;
@@ -200,12 +203,13 @@ places_pair(const struct places *g, struct group c, int phase, bf16 *to,
 	int x0 = g->pixels ? -s->p[1] : g->w.phase[phase % g->w.phases];
 	const bf16 *place[AMX_TERMS];
 	uint32_t mask[AMX_TERMS];
-	struct walk at = walk_to(g, from);
+	struct places_walk at = places_walk_to(g, from);
 
 	for (int j = 0; j < n; j += AMX_TERMS) {
 		for (int i = 0; i < AMX_TERMS;) {
-			struct walk is = at;
-			int end = i + walk_on(g, &at, AMX_TERMS - i), there = 0;
+			struct places_walk is = at;
+			int end = i + places_walk_on(g, &at, AMX_TERMS - i),
+			    there = 0;
 			int h = is.h * s->s[0] + y0, w = is.w * s->s[1] + x0;
 			const bf16 *p = x + (((long)is.image * s->in_h + h) *
 			    s->in_w + w) * s->in_row + c.first;
@@ -216,7 +220,7 @@ places_pair(const struct places *g, struct group c, int phase, bf16 *to,
 			for (; i < end && there > 0 && w < s->in_w; i++,
 			    there--, w += s->s[1], p += step) {
 				place[i] = p;
-				mask[i] = g->pixels ? inside(s, w) : ~0u;
+				mask[i] = g->pixels ? places_inside(s, w) : ~0u;
 			}
 			for (; i < end; i++) {
 				place[i] = x;

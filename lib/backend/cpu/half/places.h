@@ -20,7 +20,7 @@
 enum { PLACES_PHASES = 4, PLACES_TAPS = 64, PLACES_WIDEST = 512 };
 
 /* Of two sides of the grid one. */
-struct side {
+struct places_side {
 	int in, out, k, s, p;
 	int cells;			/* of a phase, that a tap reads */
 	int pitch;			/* of the grid */
@@ -31,7 +31,7 @@ struct places {
 	struct product_shape s;
 	const struct amx_kernels *k;
 	int pixels;			/* taps of a row are columns */
-	struct side h, w;
+	struct places_side h, w;
 	int phases, taps;
 	struct { int phase; long shift; } tap[PLACES_TAPS];
 	int columns;			/* of B: channels of the input, or more */
@@ -40,7 +40,7 @@ struct places {
 };
 
 /* A group of channels or columns. */
-struct group { int first, n; };
+struct places_group { int first, n; };
 
 /* places_can(s): is there room for what a tap reads of the input, apart? */
 int places_can(const struct product_shape *s);
@@ -52,15 +52,15 @@ void places_init(struct places *g, const struct product_shape *s);
  * A: channels ${o} of places ${from} to ${from} + ${n} of dy, [channel][row]; a
  * multiple of AMX_TERMS both, ${from} perhaps before the first.
  */
-void places_turn(const struct places *g, struct group o, bf16 *to, size_t row,
-    const bf16 *dy, long from, int n);
+void places_turn(const struct places *g, struct places_group o, bf16 *to,
+    size_t row, const bf16 *dy, long from, int n);
 
 /*
  * places_pair(g, c, phase, to, run, x, from, n):
  * B: columns ${c} of places of x, as amx.h has them; ${run} numbers from 32
  * columns to the next.
  */
-void places_pair(const struct places *g, struct group c, int phase, bf16 *to,
-    size_t run, const bf16 *x, long from, int n);
+void places_pair(const struct places *g, struct places_group c, int phase,
+    bf16 *to, size_t run, const bf16 *x, long from, int n);
 
 #endif

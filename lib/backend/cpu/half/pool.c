@@ -7,7 +7,7 @@
 /* ---- maxpool ---- */
 
 static struct window
-window(const struct task *t)
+half_pool_window(const struct task *t)
 {
 	const struct op *op = t->op;
 
@@ -17,7 +17,7 @@ window(const struct task *t)
 }
 
 static int
-max_prepare(struct task *t)
+half_maxpool_prepare(struct task *t)
 {
 	const struct op *op = t->op;
 
@@ -29,7 +29,7 @@ max_prepare(struct task *t)
 }
 
 static size_t
-max_saved(const struct task *t)
+half_maxpool_saved(const struct task *t)
 {
 	/* A byte each: which tap it was. */
 	return (size_t)cpu_images(&t->out) * half_image(&t->out);
@@ -37,10 +37,10 @@ max_saved(const struct task *t)
 
 /* Row i % h of image i / h. */
 static void
-max_row(int i, int thread, void *arg)
+half_maxpool_row(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	struct window v = window(t);
+	struct window v = half_pool_window(t);
 	int image = i / t->out.h, h = i % t->out.h;
 	bf16 *y = half_at(&t->out, t->y, image, (size_t)h * t->out.w);
 
@@ -50,16 +50,16 @@ max_row(int i, int thread, void *arg)
 }
 
 static void
-max_forward(struct task *t)
+half_maxpool_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * t->out.h, max_row, t);
+	cpu_run(t, cpu_images(&t->out) * t->out.h, half_maxpool_row, t);
 }
 
 static void
-max_back_row(int i, int thread, void *arg)
+half_maxpool_back_row(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	struct window v = window(t);
+	struct window v = half_pool_window(t);
 	int image = i / t->in[0].h, h = i % t->in[0].h;
 
 	(void)thread;
@@ -70,22 +70,22 @@ max_back_row(int i, int thread, void *arg)
 }
 
 static void
-max_backward(struct task *t)
+half_maxpool_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]) * t->in[0].h, max_back_row,
-		    t);
+		cpu_run(t, cpu_images(&t->in[0]) * t->in[0].h,
+		    half_maxpool_back_row, t);
 }
 
 const struct op_impl half_maxpool = {
-	.prepare = max_prepare, .saved = max_saved, .forward = max_forward,
-	.backward = max_backward,
+	.prepare = half_maxpool_prepare, .saved = half_maxpool_saved,
+	.forward = half_maxpool_forward, .backward = half_maxpool_backward,
 };
 
 /* ---- avgpool: of bf16 places to a row of fp32 ---- */
 
 static int
-avg_prepare(struct task *t)
+half_avgpool_prepare(struct task *t)
 {
 	if (half_is(&t->in[0]) && t->op->over == (OVER_H | OVER_W) &&
 	    !cpu_is_pixels(&t->in[0]))
@@ -95,14 +95,14 @@ avg_prepare(struct task *t)
 }
 
 static size_t
-avg_scratch(const struct task *t)
+half_avgpool_scratch(const struct task *t)
 {
 	return (size_t)half_row(&t->out) * (size_t)cpu_images(&t->out) *
 	    sizeof(float);
 }
 
 static void
-avg_image(int i, int thread, void *arg)
+half_avgpool_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0];
@@ -117,13 +117,13 @@ avg_image(int i, int thread, void *arg)
 }
 
 static void
-avg_forward(struct task *t)
+half_avgpool_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), avg_image, t);
+	cpu_run(t, cpu_images(&t->out), half_avgpool_image, t);
 }
 
 static void
-avg_back_image(int i, int thread, void *arg)
+half_avgpool_back_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0];
@@ -138,13 +138,13 @@ avg_back_image(int i, int thread, void *arg)
 }
 
 static void
-avg_backward(struct task *t)
+half_avgpool_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]), avg_back_image, t);
+		cpu_run(t, cpu_images(&t->in[0]), half_avgpool_back_image, t);
 }
 
 const struct op_impl half_avgpool = {
-	.prepare = avg_prepare, .scratch = avg_scratch,
-	.forward = avg_forward, .backward = avg_backward,
+	.prepare = half_avgpool_prepare, .scratch = half_avgpool_scratch,
+	.forward = half_avgpool_forward, .backward = half_avgpool_backward,
 };

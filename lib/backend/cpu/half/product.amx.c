@@ -9,31 +9,33 @@
 enum { A0 = 4, A1, B0, B1 };		/* tiles; the sums are in 0 to 3 */
 
 /* What the instruction reads: rows, and bytes of each, of the eight tiles. */
-struct layout {
+struct product_amx_layout {
 	uint8_t palette, start, zero[14];
 	uint16_t bytes[16];
 	uint8_t rows[16];
 };
 
 /* All of 16 rows.  (Not a local: gcc 12 believes only its first 8 bytes read.) */
-static const struct layout layout = { 1, 0, { 0 }, { 64, 64, 64, 64, 64, 64,
+static const struct product_amx_layout layout = { 1, 0, { 0 },
+    { 64, 64, 64, 64, 64, 64,
 	64, 64 }, { 16, 16, 16, 16, 16, 16, 16, 16 } };
 
 static void
-open_tiles(void)
+product_amx_open_tiles(void)
 {
 	_tile_loadconfig(&layout);
 }
 
 static void
-close_tiles(void)
+product_amx_close_tiles(void)
 {
 	_tile_release();
 }
 
 /* 32 rows times 32 outputs, into sum[2][2][16][16]. */
 INLINE void
-multiply(float *sum, const bf16 *a, size_t a_step, const bf16 *b, int steps)
+product_amx_multiply(float *sum, const bf16 *a, size_t a_step, const bf16 *b,
+    int steps)
 {
 	const bf16 *a1 = a + 16 * a_step;
 	size_t bytes = a_step * sizeof(*a);
@@ -59,7 +61,7 @@ multiply(float *sum, const bf16 *a, size_t a_step, const bf16 *b, int steps)
 }
 
 INLINE __m512
-widen(__m256i h)
+product_amx_widen(__m256i h)
 {
 	return _mm512_castsi512_ps(_mm512_slli_epi32(
 	    _mm512_cvtepu16_epi32(h), 16));
@@ -67,8 +69,8 @@ widen(__m256i h)
 
 /* Sums of 32 rows to where they go, rounded. */
 INLINE void
-put(const struct product_tiles *p, bf16 *const *to, int rows, int at, int wide,
-    const float *sum, int more)
+product_amx_put(const struct product_tiles *p, bf16 *const *to, int rows,
+    int at, int wide, const float *sum, int more)
 {
 	__m512 b0 = _mm512_setzero_ps(), b1 = b0;
 
@@ -84,9 +86,9 @@ put(const struct product_tiles *p, bf16 *const *to, int rows, int at, int wide,
 		bf16 *y = to[i] + at;
 
 		if (more) {
-			v0 += widen(_mm256_loadu_si256((const __m256i *)y));
+			v0 += product_amx_widen(_mm256_loadu_si256((const __m256i *)y));
 			if (wide)
-				v1 += widen(_mm256_loadu_si256(
+				v1 += product_amx_widen(_mm256_loadu_si256(
 				    (const __m256i *)(y + 16)));
 		}
 		if (!wide)
@@ -102,7 +104,7 @@ put(const struct product_tiles *p, bf16 *const *to, int rows, int at, int wide,
 }
 
 static void
-run(const struct product_tiles *p)
+product_amx_run(const struct product_tiles *p)
 {
 	float sum[1024] __attribute__((aligned(64)));
 	const char *next = p->next;
@@ -119,12 +121,14 @@ run(const struct product_tiles *p)
 			for (size_t i = lines * done / tiles;
 			    i < lines * (done + 1) / tiles; i++)
 				_mm_prefetch(next + i * 64, _MM_HINT_T1);
-			multiply(sum, p->a + (size_t)m * p->a_step, p->a_step,
-			    b, p->steps);
+			product_amx_multiply(sum, p->a + (size_t)m * p->a_step,
+			    p->a_step, b, p->steps);
 			if (p->more)
-				put(p, p->to + m, rows, n, wide, sum, 1);
+				product_amx_put(p, p->to + m, rows, n, wide,
+				    sum, 1);
 			else
-				put(p, p->to + m, rows, n, wide, sum, 0);
+				product_amx_put(p, p->to + m, rows, n, wide,
+				    sum, 0);
 		}
 	}
 	if (p->stream)
@@ -133,14 +137,14 @@ run(const struct product_tiles *p)
 
 /* 16 numbers rounded, in the lower halves. */
 INLINE __m512i
-round16(__m512 v)
+product_amx_round16(__m512 v)
 {
 	return _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v));
 }
 
 static void
-order(bf16 *to, const float *w, size_t o_step, size_t t_step, int outputs,
-    int terms)
+product_amx_order(bf16 *to, const float *w, size_t o_step, size_t t_step,
+    int outputs, int terms)
 {
 	const __m512i n = _mm512_mullo_epi32(_mm512_set1_epi32((int)o_step),
 	    _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
@@ -161,12 +165,13 @@ order(bf16 *to, const float *w, size_t o_step, size_t t_step, int outputs,
 			v1 = _mm512_mask_i32gather_ps(zero, m1, n, w + t_step,
 			    4);
 		}
-		_mm512_storeu_si512((void *)to, _mm512_or_si512(round16(v0),
-		    _mm512_slli_epi32(round16(v1), 16)));
+		_mm512_storeu_si512((void *)to,
+		    _mm512_or_si512(product_amx_round16(v0),
+		    _mm512_slli_epi32(product_amx_round16(v1), 16)));
 	}
 }
 
 const struct product_kernels product_kernels_amx = {
-	.open = open_tiles, .close = close_tiles, .run = run,
-	.order = order,
+	.open = product_amx_open_tiles, .close = product_amx_close_tiles,
+	.run = product_amx_run, .order = product_amx_order,
 };

@@ -19,13 +19,13 @@ enum {
 };
 
 /* Place (i, j) of a phase reads place (i step + dh, j step + dw). */
-struct tap { int dh, dw, which; };
+struct half_product_tap { int dh, dw, which; };
 
 /* The places that the same taps reach, every so many of either axis. */
-struct phase {
+struct half_product_phase {
 	int h, w, first_h, first_w;
 	int taps;
-	struct tap *tap;
+	struct half_product_tap *tap;
 	int steps;			/* of TERMS; of all taps */
 	int direct;			/* rows are as they lie in x */
 	size_t weights;			/* numbers before its own */
@@ -43,21 +43,22 @@ struct product {
 	int step[2], apart[2];		/* read, written */
 	int blocks;			/* of OUTPUTS */
 	int phases, jobs;
-	struct phase *phase;
+	struct half_product_phase *phase;
 	size_t numbers;			/* of weights */
 	size_t panel;			/* bytes of rows that are copied */
 	int stream;
 };
 
 static int
-smaller(long a, long b)
+half_product_smaller(long a, long b)
 {
 	return (int)(a < b ? a : b);
 }
 
 /* The taps over places at ${first} of one axis: where each reads, or not. */
 static int
-tap_at(const struct product *p, int axis, int first, int tap, int *at)
+half_product_tap_at(const struct product *p, int axis, int first, int tap,
+    int *at)
 {
 	*at = p->s.back ? first + p->s.p[axis] - tap : tap - p->s.p[axis];
 	if (!p->s.back)
@@ -69,23 +70,24 @@ tap_at(const struct product *p, int axis, int first, int tap, int *at)
 }
 
 static void
-set_taps(const struct product *p, struct phase *f)
+half_product_set_taps(const struct product *p, struct half_product_phase *f)
 {
 	int kw = p->s.k[1];
 
 	f->tap = xcalloc((size_t)(p->s.k[0] * kw), sizeof(*f->tap));
 	for (int a = 0; a < p->s.k[0]; a++)
 		for (int b = 0; b < kw; b++) {
-			struct tap t = { .which = a * kw + b };
+			struct half_product_tap t = { .which = a * kw + b };
 
-			if (tap_at(p, 0, f->first_h, a, &t.dh) &&
-			    tap_at(p, 1, f->first_w, b, &t.dw))
+			if (half_product_tap_at(p, 0, f->first_h, a, &t.dh) &&
+			    half_product_tap_at(p, 1, f->first_w, b, &t.dw))
 				f->tap[f->taps++] = t;
 		}
 }
 
 static size_t
-rows_of(const struct product *p, const struct phase *f)
+half_product_rows_of(const struct product *p,
+    const struct half_product_phase *f)
 {
 	return (size_t)p->s.images * (size_t)f->h * (size_t)f->w;
 }
@@ -95,15 +97,16 @@ rows_of(const struct product *p, const struct phase *f)
  * bytes as so many jobs can do with.
  */
 static void
-cut(const struct product *p, struct phase *f, int jobs)
+half_product_cut(const struct product *p, struct half_product_phase *f,
+    int jobs)
 {
-	double rows = (double)rows_of(p, f) * (f->direct ? 1 : 2);
+	double rows = (double)half_product_rows_of(p, f) * (f->direct ? 1 : 2);
 	double weights = (double)p->blocks * OUTPUTS, least = 0;
-	int most = (int)((rows_of(p, f) + ROWS - 1) / ROWS);
+	int most = (int)((half_product_rows_of(p, f) + ROWS - 1) / ROWS);
 
 	f->parts = f->columns = 1;
 	for (int c = 1; c <= p->blocks && c <= jobs; c++) {
-		int parts = smaller((jobs + c - 1) / c, most);
+		int parts = half_product_smaller((jobs + c - 1) / c, most);
 		double bytes = rows * c + weights * parts;
 
 		if (p->blocks % c != 0 || (c > 1 && parts * c > jobs) ||
@@ -116,11 +119,12 @@ cut(const struct product *p, struct phase *f, int jobs)
 }
 
 static void
-set_phase(struct product *p, struct phase *f, int jobs)
+half_product_set_phase(struct product *p, struct half_product_phase *f,
+    int jobs)
 {
 	size_t row;
 
-	set_taps(p, f);
+	half_product_set_taps(p, f);
 	f->direct = f->taps == 1 && p->step[0] == 1 && p->step[1] == 1 &&
 	    f->tap->dh == 0 && f->tap->dw == 0 && f->h == p->from_h &&
 	    f->w == p->from_w && p->from % TERMS == 0;
@@ -128,12 +132,12 @@ set_phase(struct product *p, struct phase *f, int jobs)
 	f->weights = p->numbers;
 	p->numbers += (size_t)p->blocks * OUTPUTS * TERMS * (size_t)f->steps;
 	row = (size_t)f->steps * TERMS * sizeof(bf16);
-	f->panel = f->steps == 0 ? ROWS_MOST : smaller((long)(PANEL / row),
-	    ROWS_MOST) / ROWS * ROWS;
+	f->panel = f->steps == 0 ? ROWS_MOST :
+	    half_product_smaller((long)(PANEL / row), ROWS_MOST) / ROWS * ROWS;
 	f->panel = f->panel > ROWS ? f->panel : ROWS;
 	if (row * (size_t)f->panel > p->panel)
 		p->panel = row * (size_t)f->panel;
-	cut(p, f, jobs);
+	half_product_cut(p, f, jobs);
 	f->job = p->jobs;
 	p->jobs += f->parts * f->columns;
 }
@@ -165,7 +169,7 @@ product_new(const struct product_shape *s, int threads)
 	n = p->apart[0] * p->apart[1];
 	p->phase = xcalloc((size_t)n, sizeof(*p->phase));
 	for (int i = 0; i < n; i++) {
-		struct phase *f = &p->phase[p->phases];
+		struct half_product_phase *f = &p->phase[p->phases];
 
 		f->first_h = i / p->apart[1];
 		f->first_w = i % p->apart[1];
@@ -173,7 +177,7 @@ product_new(const struct product_shape *s, int threads)
 		f->w = (p->to_w - f->first_w + p->apart[1] - 1) / p->apart[1];
 		if (f->h <= 0 || f->w <= 0)
 			continue;
-		set_phase(p, f, RUNS_A_THREAD * threads);
+		half_product_set_phase(p, f, RUNS_A_THREAD * threads);
 		p->phases++;
 	}
 	return p;
@@ -214,7 +218,7 @@ product_slices(const struct product *p)
 void
 product_order(const struct product *p, int slice, const float *w, void *inner)
 {
-	const struct phase *f = &p->phase[slice / p->blocks];
+	const struct half_product_phase *f = &p->phase[slice / p->blocks];
 	int block = slice % p->blocks, n0 = block * OUTPUTS;
 	size_t taps = (size_t)(p->s.k[0] * p->s.k[1]);
 	size_t in_step = taps, out_step = taps * (size_t)p->s.in;
@@ -237,7 +241,8 @@ product_order(const struct product *p, int slice, const float *w, void *inner)
 				    (size_t)(k % TERMS) * 16, w +
 				    (size_t)n * o_step + (size_t)c * t_step +
 				    f->tap[i].which, o_step, t_step,
-				    smaller(left, 16), smaller(terms, 16));
+				    half_product_smaller(left, 16),
+				    half_product_smaller(terms, 16));
 			}
 }
 
@@ -248,19 +253,20 @@ product_jobs(const struct product *p)
 }
 
 /* Place ${m} of a phase, image by image. */
-struct place { int image, h, w; };
+struct half_product_place { int image, h, w; };
 
-static struct place
-place_at(const struct phase *f, size_t m)
+static struct half_product_place
+half_product_place_at(const struct half_product_phase *f, size_t m)
 {
 	size_t image = (size_t)f->h * (size_t)f->w;
 
-	return (struct place){ (int)(m / image), (int)(m % image /
+	return (struct half_product_place){ (int)(m / image), (int)(m % image /
 	    (size_t)f->w), (int)(m % (size_t)f->w) };
 }
 
 static void
-next_place(const struct phase *f, struct place *at)
+half_product_next_place(const struct half_product_phase *f,
+    struct half_product_place *at)
 {
 	if (++at->w < f->w)
 		return;
@@ -273,12 +279,12 @@ next_place(const struct phase *f, struct place *at)
 
 /* Where ${rows} places from ${m} on lie in y. */
 static void
-set_rows(const struct product *p, const struct phase *f, bf16 *y, size_t m,
-    int rows, bf16 **to)
+half_product_set_rows(const struct product *p,
+    const struct half_product_phase *f, bf16 *y, size_t m, int rows, bf16 **to)
 {
-	struct place at = place_at(f, m);
+	struct half_product_place at = half_product_place_at(f, m);
 
-	for (int i = 0; i < rows; i++, next_place(f, &at))
+	for (int i = 0; i < rows; i++, half_product_next_place(f, &at))
 		to[i] = y + (((size_t)at.image * (size_t)p->to_h +
 		    (size_t)(f->first_h + at.h * p->apart[0])) *
 		    (size_t)p->to_w + (size_t)(f->first_w + at.w *
@@ -287,14 +293,16 @@ set_rows(const struct product *p, const struct phase *f, bf16 *y, size_t m,
 
 /* What the taps read there, row by row. */
 static void
-copy_rows(const struct product *p, const struct phase *f, const bf16 *x,
-    size_t m, int rows, bf16 *panel)
+half_product_copy_rows(const struct product *p,
+    const struct half_product_phase *f, const bf16 *x, size_t m, int rows,
+    bf16 *panel)
 {
-	struct place at = place_at(f, m);
+	struct half_product_place at = half_product_place_at(f, m);
 	size_t from = (size_t)p->from, bytes = from * sizeof(*x);
 	size_t row = (size_t)f->steps * TERMS;
 
-	for (int i = 0; i < rows; i++, next_place(f, &at), panel += row) {
+	for (int i = 0; i < rows; i++, half_product_next_place(f, &at),
+	    panel += row) {
 		const bf16 *image = x + (size_t)at.image * (size_t)p->from_h *
 		    (size_t)p->from_w * from;
 		bf16 *to = panel;
@@ -315,40 +323,42 @@ copy_rows(const struct product *p, const struct phase *f, const bf16 *x,
 }
 
 /* The phase and the rows and outputs of job ${job}. */
-struct job {
-	const struct phase *f;
+struct half_product_job {
+	const struct half_product_phase *f;
 	size_t first, end;
 	int block, outputs;
 };
 
-static struct job
-job_of(const struct product *p, int job)
+static struct half_product_job
+half_product_job_of(const struct product *p, int job)
 {
-	struct job j = { .f = p->phase };
+	struct half_product_job j = { .f = p->phase };
 	size_t rows;
 	int i, last;
 
 	for (i = 1; i < p->phases && p->phase[i].job <= job; i++)
 		j.f = &p->phase[i];
-	rows = rows_of(p, j.f);
+	rows = half_product_rows_of(p, j.f);
 	i = (job - j.f->job) / j.f->columns;
 	j.first = rows * (size_t)i / (size_t)j.f->parts;
 	j.end = rows * (size_t)(i + 1) / (size_t)j.f->parts;
 	i = (job - j.f->job) % j.f->columns;
 	j.block = p->blocks * i / j.f->columns;
 	last = p->blocks * (i + 1) / j.f->columns;
-	j.outputs = smaller(p->to, last * OUTPUTS) - j.block * OUTPUTS;
+	j.outputs = half_product_smaller(p->to, last * OUTPUTS) - j.block *
+	    OUTPUTS;
 	return j;
 }
 
 /* Places that nothing reaches. */
 static void
-clear(const struct product *p, const struct job *j, bf16 *y, bf16 **to)
+half_product_clear(const struct product *p, const struct half_product_job *j,
+    bf16 *y, bf16 **to)
 {
 	for (size_t m = j->first; m < j->end; m += ROWS_MOST) {
-		int rows = smaller((long)(j->end - m), ROWS_MOST);
+		int rows = half_product_smaller((long)(j->end - m), ROWS_MOST);
 
-		set_rows(p, j->f, y, m, rows, to);
+		half_product_set_rows(p, j->f, y, m, rows, to);
 		for (int i = 0; i < rows; i++)
 			memset(to[i], 0, (size_t)j->outputs * sizeof(bf16));
 	}
@@ -358,8 +368,8 @@ void
 product_run(const struct product *p, int job, const bf16 *x, const void *w,
     const float *bias, bf16 *y, int more, void *scratch)
 {
-	const struct job j = job_of(p, job);
-	const struct phase *f = j.f;
+	const struct half_product_job j = half_product_job_of(p, job);
+	const struct half_product_phase *f = j.f;
 	int at = j.block * OUTPUTS;
 	bf16 **to = scratch, *panel = (bf16 *)(to + ROWS_MOST);
 	struct product_tiles t = { .b_step = (size_t)f->steps * OUTPUTS * TERMS,
@@ -369,13 +379,13 @@ product_run(const struct product *p, int job, const bf16 *x, const void *w,
 
 	if (f->steps == 0) {
 		if (!more)
-			clear(p, &j, y + at, to);
+			half_product_clear(p, &j, y + at, to);
 		return;
 	}
 	t.b = (const bf16 *)w + f->weights + (size_t)j.block * t.b_step;
 	p->k->open();
 	for (size_t m = j.first; m < j.end; m += (size_t)t.rows) {
-		t.rows = smaller((long)(j.end - m), f->panel);
+		t.rows = half_product_smaller((long)(j.end - m), f->panel);
 		if (f->direct && t.rows > ROWS)
 			t.rows -= t.rows % ROWS;
 		if (f->direct && t.rows % ROWS == 0) {
@@ -384,15 +394,16 @@ product_run(const struct product *p, int job, const bf16 *x, const void *w,
 			t.a = x + m * (size_t)p->from;
 			t.a_step = (size_t)p->from;
 			t.next = x + next * t.a_step;
-			t.next_bytes = (size_t)smaller((long)(j.end - next),
+			t.next_bytes =
+			    (size_t)half_product_smaller((long)(j.end - next),
 			    f->panel) * t.a_step * sizeof(*x);
 		} else {
-			copy_rows(p, f, x, m, t.rows, panel);
+			half_product_copy_rows(p, f, x, m, t.rows, panel);
 			t.a = panel;
 			t.a_step = (size_t)f->steps * TERMS;
 			t.next_bytes = 0;
 		}
-		set_rows(p, f, y + at, m, t.rows, to);
+		half_product_set_rows(p, f, y + at, m, t.rows, to);
 		p->k->run(&t);
 	}
 	p->k->close();

@@ -12,17 +12,17 @@
  * go into: what was written before must have been. */
 #define WRITTEN() __asm__ volatile ("" ::: "memory")
 
-struct layout {
+struct tiles_amx_layout {
 	uint8_t palette, start, reserved[14];
 	uint16_t bytes[16];		/* of a row of tile i */
 	uint8_t rows[16];
 };
 
 static void
-open_tiles(int rows)
+tiles_amx_open(int rows)
 {
 	int upper = rows < 16 ? rows : 16, lower = rows > 16 ? rows - 16 : 16;
-	struct layout l = { .palette = 1 };
+	struct tiles_amx_layout l = { .palette = 1 };
 
 	for (int i = 0; i < 8; i++) {
 		int of_a = i < 4 ? i / 2 : i - 4;	/* which rows */
@@ -36,7 +36,7 @@ open_tiles(int rows)
 }
 
 static void
-close_tiles(void)
+tiles_amx_close(void)
 {
 	_tile_release();
 }
@@ -53,7 +53,7 @@ close_tiles(void)
 } while (0)
 
 static inline __attribute__((always_inline)) void
-multiply_tiles(const struct amx_product *p, int low, int right)
+tiles_amx_multiply_block(const struct amx_product *p, int low, int right)
 {
 	const size_t a_row = p->a_row, b_row = p->b_row, c_row = p->c_row;
 	const bf16 *b = p->b;
@@ -94,16 +94,16 @@ multiply_tiles(const struct amx_product *p, int low, int right)
 }
 
 static void
-multiply(const struct amx_product *p)
+tiles_amx_multiply(const struct amx_product *p)
 {
 	if (p->rows > 16 && p->columns > 16)
-		multiply_tiles(p, 1, 1);
+		tiles_amx_multiply_block(p, 1, 1);
 	else if (p->rows > 16)
-		multiply_tiles(p, 1, 0);
+		tiles_amx_multiply_block(p, 1, 0);
 	else if (p->columns > 16)
-		multiply_tiles(p, 0, 1);
+		tiles_amx_multiply_block(p, 0, 1);
 	else
-		multiply_tiles(p, 0, 0);
+		tiles_amx_multiply_block(p, 0, 0);
 }
 
 /* ---- sums over places: what lies by places becomes A and B ---- */
@@ -114,7 +114,7 @@ multiply(const struct amx_product *p)
  * number leaves its lane, and half of the work is the loads'.
  */
 static void
-turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
+tiles_amx_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
     size_t ahead)
 {
 	for (int first = 0; first < c; first += 8) {
@@ -154,14 +154,14 @@ turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
 
 /* Quarters that interleaving within lanes then brings into order. */
 static inline __m512i
-quarters(const bf16 *p, __mmask32 mask)
+tiles_amx_quarters(const bf16 *p, __mmask32 mask)
 {
 	return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3,
 	    7), _mm512_maskz_loadu_epi16(mask, p));
 }
 
 static void
-pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
+tiles_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
     const uint32_t mask[AMX_TERMS], int c, size_t ahead)
 {
 	for (int first = 0; first < c; first += 32, to += step) {
@@ -170,8 +170,8 @@ pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 		for (int j = 0; j < AMX_TERMS; j += 2) {
 			const bf16 *p = place[j] + first;
 			const bf16 *q = place[j + 1] + first;
-			__m512i a = quarters(p, mask[j] & there);
-			__m512i b = quarters(q, mask[j + 1] & there);
+			__m512i a = tiles_amx_quarters(p, mask[j] & there);
+			__m512i b = tiles_amx_quarters(q, mask[j + 1] & there);
 
 			_mm_prefetch(p + ahead, _MM_HINT_T0);
 			_mm_prefetch(q + ahead, _MM_HINT_T0);
@@ -184,7 +184,7 @@ pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 }
 
 static void
-put(const struct amx_put *p)
+tiles_amx_put(const struct amx_put *p)
 {
 	for (int c = 0; c < p->columns; c += 16) {
 		int left = p->columns - c, near = p->at[1] == p->at[0] + 1;
@@ -214,6 +214,7 @@ put(const struct amx_put *p)
 }
 
 const struct amx_kernels amx_kernels_amx = {
-	.open = open_tiles, .close = close_tiles, .multiply = multiply,
-	.turn = turn, .pair = pair, .put = put,
+	.open = tiles_amx_open, .close = tiles_amx_close,
+	.multiply = tiles_amx_multiply, .turn = tiles_amx_turn,
+	.pair = tiles_amx_pair, .put = tiles_amx_put,
 };

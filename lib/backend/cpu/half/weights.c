@@ -25,7 +25,7 @@ struct weights {
 };
 
 static int
-blocks(int n)
+half_weights_blocks(int n)
 {
 	return div_up(n, BLOCK);
 }
@@ -35,24 +35,25 @@ blocks(int n)
 /* Numbers of A from row to row: not of a power of two, which would have all
  * rows meet in a few sets of the cache. */
 static size_t
-a_row(const struct weights *w, int run)
+half_weights_a_row(const struct weights *w, int run)
 {
 	return round_up((uint64_t)(w->g.before + run + w->g.after), 64) +
 	    AMX_TERMS;
 }
 
 static int
-widest(int n, int cut)
+half_weights_widest(int n, int cut)
 {
-	return div_up(blocks(n), cut) * BLOCK;
+	return div_up(half_weights_blocks(n), cut) * BLOCK;
 }
 
 static size_t
-operands(const struct weights *w, int run)
+half_weights_operands(const struct weights *w, int run)
 {
-	size_t a = a_row(w, run) * (size_t)widest(w->g.s.out_row, w->rows_cut);
+	size_t a = half_weights_a_row(w, run) *
+	    (size_t)half_weights_widest(w->g.s.out_row, w->rows_cut);
 	size_t b = (size_t)w->g.phases * (size_t)run *
-	    (size_t)widest(w->g.columns, w->columns_cut);
+	    (size_t)half_weights_widest(w->g.columns, w->columns_cut);
 
 	return (a + b) * sizeof(bf16);
 }
@@ -64,7 +65,7 @@ operands(const struct weights *w, int run)
  * (3x3 of 128 channels at 28x28: 14.4 ms in 8 parts, 13.3 in 2.)
  */
 static int
-parts_of(const struct weights *w)
+half_weights_parts_of(const struct weights *w)
 {
 	long parts = w->g.n / (w->g.taps > 1 ? 6400 : 1600);
 
@@ -77,9 +78,10 @@ parts_of(const struct weights *w)
  * which it is multiplied.
  */
 static void
-cut_blocks(struct weights *w, int jobs)
+half_weights_cut_blocks(struct weights *w, int jobs)
 {
-	int rows = blocks(w->g.s.out_row), columns = blocks(w->g.columns);
+	int rows = half_weights_blocks(w->g.s.out_row),
+	    columns = half_weights_blocks(w->g.columns);
 	double least = 0;
 
 	w->rows_cut = rows;
@@ -101,11 +103,12 @@ cut_blocks(struct weights *w, int jobs)
 
 /* Where column j of B is in a row of the gradient, [in][kh][kw]. */
 static void
-place_columns(struct weights *w)
+half_weights_place_columns(struct weights *w)
 {
 	int taps = w->g.s.k[0] * w->g.s.k[1], c = w->g.s.in;
 
-	w->at = xcalloc((size_t)blocks(w->g.columns) * BLOCK, sizeof(*w->at));
+	w->at = xcalloc((size_t)half_weights_blocks(w->g.columns) * BLOCK,
+	    sizeof(*w->at));
 	for (int j = 0; j < w->g.columns; j++)
 		w->at[j] = w->g.pixels ? j % c * taps + j / c : j * taps;
 }
@@ -119,12 +122,12 @@ weights_new(const struct product_shape *s, int threads)
 
 	assert(places_can(s));
 	places_init(&w->g, s);
-	place_columns(w);
-	w->parts = parts_of(w);
-	cut_blocks(w, threads * JOBS_A_THREAD);
+	half_weights_place_columns(w);
+	w->parts = half_weights_parts_of(w);
+	half_weights_cut_blocks(w, threads * JOBS_A_THREAD);
 	part = (w->g.n + w->parts - 1) / w->parts;
 	w->run = (int)round_up(part < 1024 ? part : 1024, AMX_TERMS);
-	while (w->run > 256 && operands(w, w->run) > CACHE)
+	while (w->run > 256 && half_weights_operands(w, w->run) > CACHE)
 		w->run -= AMX_TERMS;
 	w->single = w->parts == 1 && w->g.n <= w->run;
 	return w;
@@ -142,21 +145,24 @@ weights_free(struct weights *w)
 size_t
 weights_scratch(const struct weights *w)
 {
-	return operands(w, w->run) + (size_t)w->g.taps * SUMS * sizeof(float);
+	return half_weights_operands(w, w->run) + (size_t)w->g.taps * SUMS *
+	    sizeof(float);
 }
 
 /* Blocks of a part: [rows][columns][taps] of SUMS. */
 static size_t
-part_sums(const struct weights *w)
+half_weights_part_sums(const struct weights *w)
 {
-	return (size_t)blocks(w->g.s.out_row) * (size_t)blocks(w->g.columns) *
-	    (size_t)w->g.taps * SUMS;
+	return (size_t)half_weights_blocks(w->g.s.out_row) *
+	    (size_t)half_weights_blocks(w->g.columns) * (size_t)w->g.taps *
+	    SUMS;
 }
 
 size_t
 weights_sums(const struct weights *w)
 {
-	return w->single ? 0 : (size_t)w->parts * part_sums(w) * sizeof(float);
+	return w->single ? 0 : (size_t)w->parts * half_weights_part_sums(w) *
+	    sizeof(float);
 }
 
 int
@@ -168,40 +174,47 @@ weights_jobs(const struct weights *w)
 int
 weights_blocks(const struct weights *w)
 {
-	return w->parts == 1 ? 0 : blocks(w->g.s.out_row) * blocks(w->g.columns);
+	return w->parts == 1 ? 0 : half_weights_blocks(w->g.s.out_row) *
+	    half_weights_blocks(w->g.columns);
 }
 
 /* ---- products ---- */
 
-static struct group
-group(int channels, int cut, int i)
+static struct places_group
+half_weights_group(int channels, int cut, int i)
 {
-	int n = blocks(channels), first = n * i / cut, end = n * (i + 1) / cut;
+	int n = half_weights_blocks(channels), first = n * i / cut,
+	    end = n * (i + 1) / cut;
 
 	end = end * BLOCK < channels ? end * BLOCK : channels;
-	return (struct group){ first * BLOCK, end - first * BLOCK };
+	return (struct places_group){ first * BLOCK, end - first * BLOCK };
 }
 
-struct job { struct group rows, columns; long from, to; float *sums; };
+struct half_weights_job {
+	struct places_group rows, columns;
+	long from, to;
+	float *sums;
+};
 
-static struct job
-job_of(const struct weights *w, int i, float *sums)
+static struct half_weights_job
+half_weights_job_of(const struct weights *w, int i, float *sums)
 {
 	int cuts = w->rows_cut * w->columns_cut, part = i / cuts;
 	long pieces = (w->g.n + AMX_TERMS - 1) / AMX_TERMS;
 
-	return (struct job){
-		group(w->g.s.out_row, w->rows_cut, i % cuts / w->columns_cut),
-		group(w->g.columns, w->columns_cut, i % w->columns_cut),
+	return (struct half_weights_job){
+		half_weights_group(w->g.s.out_row, w->rows_cut,
+		i % cuts / w->columns_cut), half_weights_group(w->g.columns,
+		w->columns_cut, i % w->columns_cut),
 		pieces * part / w->parts * AMX_TERMS,
 		pieces * (part + 1) / w->parts * AMX_TERMS,
-		sums + (size_t)part * part_sums(w) };
+		sums + (size_t)part * half_weights_part_sums(w) };
 }
 
 /* The sums of one block, all its taps, from ${sums} into the gradient. */
 static void
-put(const struct weights *w, int o, int c, float *dw, const float *sums,
-    int parts)
+half_weights_put(const struct weights *w, int o, int c, float *dw,
+    const float *sums, int parts)
 {
 	size_t out_step = (size_t)(w->g.s.in * w->g.s.k[0] * w->g.s.k[1]);
 	int rows = w->g.s.out - o, columns = w->g.columns - c;
@@ -210,22 +223,23 @@ put(const struct weights *w, int o, int c, float *dw, const float *sums,
 		columns = w->g.s.in - c;
 	w->g.k->put(&(struct amx_put){ .to = dw + (size_t)o * out_step,
 		.to_row = out_step, .at = w->at + c, .tap_step = w->g.pixels ?
-		w->g.s.k[1] : 1, .from = sums, .part_step = part_sums(w),
+		w->g.s.k[1] : 1, .from = sums,
+		    .part_step = half_weights_part_sums(w),
 		.parts = parts, .taps = w->g.taps, .rows = rows < BLOCK ? rows :
 		BLOCK, .columns = columns < BLOCK ? columns : BLOCK });
 }
 
 static int
-filled(int n)
+half_weights_filled(int n)
 {
 	return n > BLOCK / 2 ? BLOCK : BLOCK / 2;
 }
 
 /* All products of a run: A and B are there. */
 static void
-multiply(const struct weights *w, const struct job *b, const bf16 *a,
-    size_t row, const bf16 *pairs, size_t step, int n, int more, float *local,
-    float *dw)
+half_weights_multiply(const struct weights *w, const struct half_weights_job *b,
+    const bf16 *a, size_t row, const bf16 *pairs, size_t step, int n, int more,
+    float *local, float *dw)
 {
 	int last = w->parts == 1 && !more && w->single;
 	struct amx_product p = { .c_row = BLOCK, .more = more, .a_row = row,
@@ -236,26 +250,27 @@ multiply(const struct weights *w, const struct job *b, const bf16 *a,
 	for (int o = 0; o < b->rows.n; o += BLOCK)
 		for (int c = 0; c < b->columns.n; c += BLOCK) {
 			size_t block = (size_t)((b->rows.first + o) / BLOCK *
-			    blocks(w->g.columns) + (b->columns.first + c) / BLOCK);
+			    half_weights_blocks(w->g.columns) +
+			    (b->columns.first + c) / BLOCK);
 			float *sums = last ? local : b->sums + block *
 			    (size_t)w->g.taps * SUMS;
 
-			p.rows = filled(b->rows.n - o);
-			p.columns = filled(b->columns.n - c);
+			p.rows = half_weights_filled(b->rows.n - o);
+			p.columns = half_weights_filled(b->columns.n - c);
 			for (int t = 0; t < w->g.taps; t++) {
 				const bf16 *at = a + (size_t)o * row +
 				    w->g.before - w->g.tap[t].shift;
 
 				p.a = &at;
 				p.b = pairs + ((size_t)(w->g.tap[t].phase *
-				    blocks(b->columns.n)) + (size_t)(c /
-				    BLOCK)) * step;
+				    half_weights_blocks(b->columns.n)) +
+				    (size_t)(c / BLOCK)) * step;
 				p.c = sums + (size_t)t * SUMS;
 				w->g.k->multiply(&p);
 			}
 			if (last)
-				put(w, b->rows.first + o, b->columns.first + c,
-				    dw, sums, 1);
+				half_weights_put(w, b->rows.first + o,
+				    b->columns.first + c, dw, sums, 1);
 		}
 }
 
@@ -263,9 +278,10 @@ void
 weights_run(const struct weights *w, int job, const bf16 *x, const bf16 *dy,
     float *dw, float *sums, void *scratch)
 {
-	struct job b = job_of(w, job, sums);
+	struct half_weights_job b = half_weights_job_of(w, job, sums);
 	int runs = (int)((b.to - b.from + w->run - 1) / w->run);
-	size_t row = a_row(w, w->run), step = (size_t)w->run * BLOCK;
+	size_t row = half_weights_a_row(w, w->run),
+	    step = (size_t)w->run * BLOCK;
 	bf16 *a = (bf16 *)((char *)scratch + (size_t)w->g.taps * SUMS *
 	    sizeof(float));
 	bf16 *pairs = a + row * round_up((uint64_t)b.rows.n, BLOCK);
@@ -280,9 +296,10 @@ weights_run(const struct weights *w, int job, const bf16 *x, const bf16 *dy,
 		    w->g.before + n + w->g.after);
 		for (int f = 0; f < w->g.phases; f++)
 			places_pair(&w->g, b.columns, f, pairs + step *
-			    (size_t)(f * blocks(b.columns.n)), step, x, from,
-			    n);
-		multiply(w, &b, a, row, pairs, step, n, r > 0, scratch, dw);
+			    (size_t)(f * half_weights_blocks(b.columns.n)),
+			    step, x, from, n);
+		half_weights_multiply(w, &b, a, row, pairs, step, n, r > 0,
+		    scratch, dw);
 	}
 	w->g.k->close();
 	if (w->parts > 1 || w->single)
@@ -290,9 +307,11 @@ weights_run(const struct weights *w, int job, const bf16 *x, const bf16 *dy,
 	for (int o = 0; o < b.rows.n; o += BLOCK)
 		for (int c = 0; c < b.columns.n; c += BLOCK) {
 			int block = (b.rows.first + o) / BLOCK *
-			    blocks(w->g.columns) + (b.columns.first + c) / BLOCK;
+			    half_weights_blocks(w->g.columns) +
+			    (b.columns.first + c) / BLOCK;
 
-			put(w, b.rows.first + o, b.columns.first + c, dw,
+			half_weights_put(w, b.rows.first + o,
+			    b.columns.first + c, dw,
 			    sums + (size_t)block * (size_t)w->g.taps * SUMS, 1);
 		}
 }
@@ -300,8 +319,8 @@ weights_run(const struct weights *w, int job, const bf16 *x, const bf16 *dy,
 void
 weights_add(const struct weights *w, int block, float *dw, const float *sums)
 {
-	int columns = blocks(w->g.columns);
+	int columns = half_weights_blocks(w->g.columns);
 
-	put(w, block / columns * BLOCK, block % columns * BLOCK, dw, sums +
-	    (size_t)block * (size_t)w->g.taps * SUMS, w->parts);
+	half_weights_put(w, block / columns * BLOCK, block % columns * BLOCK,
+	    dw, sums + (size_t)block * (size_t)w->g.taps * SUMS, w->parts);
 }

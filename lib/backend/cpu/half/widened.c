@@ -7,79 +7,84 @@
 #include "backend/cpu/half/half.h"
 
 static const struct op_impl *
-plain(const struct task *t)
+half_widened_fp32(const struct task *t)
 {
 	return cpu_ops[t->op->kind];
 }
 
 /* Bytes of the copy of an activation; 0 if it is fp32 as it is. */
 static size_t
-copy_bytes(const struct dims *d)
+half_widened_copy_bytes(const struct dims *d)
 {
 	return half_is(d) ? (cpu_floats(d) * sizeof(float) + 63) / 64 * 64 : 0;
 }
 
 static size_t
-own_scratch(const struct task *t)
+half_widened_own_scratch(const struct task *t)
 {
-	size_t own = plain(t)->scratch != NULL ? plain(t)->scratch(t) : 0;
+	size_t own = half_widened_fp32(t)->scratch != NULL ?
+	    half_widened_fp32(t)->scratch(t) : 0;
 
 	return (own + 63) / 64 * 64;
 }
 
 /* Inputs and output, or their gradients, or both. */
 static size_t
-scratch(const struct task *t)
+half_widened_scratch(const struct task *t)
 {
-	size_t all = copy_bytes(&t->out);
+	size_t all = half_widened_copy_bytes(&t->out);
 
 	for (int j = 0; j < t->op->nin; j++)
-		all += copy_bytes(&t->in[j]);
-	return own_scratch(t) + (t->idle ? 1 : 2) * all;
+		all += half_widened_copy_bytes(&t->in[j]);
+	return half_widened_own_scratch(t) + (t->idle ? 1 : 2) * all;
 }
 
 static int
-prepare(struct task *t)
+half_widened_prepare(struct task *t)
 {
-	t->reads = plain(t)->reads;
-	return plain(t)->prepare != NULL ? plain(t)->prepare(t) : 0;
+	t->reads = half_widened_fp32(t)->reads;
+	return half_widened_fp32(t)->prepare != NULL ?
+	    half_widened_fp32(t)->prepare(t) : 0;
 }
 
 static void
-release(struct task *t)
+half_widened_release(struct task *t)
 {
-	if (plain(t)->release != NULL)
-		plain(t)->release(t);
+	if (half_widened_fp32(t)->release != NULL)
+		half_widened_fp32(t)->release(t);
 }
 
 static size_t
-saved(const struct task *t)
+half_widened_saved(const struct task *t)
 {
-	return plain(t)->saved != NULL ? plain(t)->saved(t) : 0;
+	return half_widened_fp32(t)->saved != NULL ?
+	    half_widened_fp32(t)->saved(t) : 0;
 }
 
 static size_t
-kept(const struct task *t)
+half_widened_kept(const struct task *t)
 {
-	return plain(t)->kept != NULL ? plain(t)->kept(t) : 0;
+	return half_widened_fp32(t)->kept != NULL ?
+	    half_widened_fp32(t)->kept(t) : 0;
 }
 
 /* Room for a copy, from ${*at} on; or ${x} itself where none is needed. */
 static void *
-room(char **at, const struct dims *d, const void *x)
+half_widened_reserve(char **at, const struct dims *d, const void *x)
 {
 	void *p = *at;
 
 	if (!half_is(d) || x == NULL)
 		return (void *)x;
-	*at += copy_bytes(d);
+	*at += half_widened_copy_bytes(d);
 	return p;
 }
 
 static void *
-widened(struct task *t, char **at, const struct dims *d, const void *x)
+half_widened_copy(struct task *t, char **at, const struct dims *d,
+    const void *x)
 {
-	void *p = room(at, d, x);
+	void *p = half_widened_reserve(at, d, x);
 
 	if (p != x)
 		half_widen(t, d, p, x);
@@ -89,39 +94,40 @@ widened(struct task *t, char **at, const struct dims *d, const void *x)
 /* The fp32 loops may look at the task from what they keep of it: it is that
  * task that they find changed. */
 static void
-forward(struct task *t)
+half_widened_forward(struct task *t)
 {
 	const struct task was = *t;
-	char *at = (char *)t->scratch + own_scratch(t);
+	char *at = (char *)t->scratch + half_widened_own_scratch(t);
 
 	for (int j = 0; j < t->op->nin; j++)
-		t->x[j] = widened(t, &at, &t->in[j], was.x[j]);
-	t->y = room(&at, &t->out, was.y);
-	plain(t)->forward(t);
+		t->x[j] = half_widened_copy(t, &at, &t->in[j], was.x[j]);
+	t->y = half_widened_reserve(&at, &t->out, was.y);
+	half_widened_fp32(t)->forward(t);
 	if (t->y != was.y)
 		half_narrow(t, &t->out, was.y, t->y, 0);
 	*t = was;
 }
 
 static void
-backward(struct task *t)
+half_widened_backward(struct task *t)
 {
 	const struct task was = *t;
-	char *at = (char *)t->scratch + own_scratch(t);
+	char *at = (char *)t->scratch + half_widened_own_scratch(t);
 
-	if (plain(t)->backward == NULL)
+	if (half_widened_fp32(t)->backward == NULL)
 		return;
 	for (int j = 0; j < t->op->nin; j++) {
 		if (task_reads(t) & READS_X)
-			t->x[j] = widened(t, &at, &t->in[j], was.x[j]);
-		t->dx[j] = room(&at, &t->in[j], was.dx[j]);
+			t->x[j] = half_widened_copy(t, &at, &t->in[j],
+			    was.x[j]);
+		t->dx[j] = half_widened_reserve(&at, &t->in[j], was.dx[j]);
 		if (t->dx[j] != was.dx[j])
 			t->accumulate[j] = 0;
 	}
 	if (task_reads(t) & READS_Y)
-		t->y = widened(t, &at, &t->out, was.y);
-	t->dy = widened(t, &at, &t->out, was.dy);
-	plain(t)->backward(t);
+		t->y = half_widened_copy(t, &at, &t->out, was.y);
+	t->dy = half_widened_copy(t, &at, &t->out, was.dy);
+	half_widened_fp32(t)->backward(t);
 	for (int j = 0; j < t->op->nin; j++)
 		if (t->dx[j] != was.dx[j])
 			half_narrow(t, &t->in[j], was.dx[j], t->dx[j],
@@ -130,14 +136,15 @@ backward(struct task *t)
 }
 
 static void
-describe(const struct task *t, char *text, size_t size)
+half_widened_describe(const struct task *t, char *text, size_t size)
 {
-	if (plain(t)->describe != NULL)
-		plain(t)->describe(t, text, size);
+	if (half_widened_fp32(t)->describe != NULL)
+		half_widened_fp32(t)->describe(t, text, size);
 }
 
 const struct op_impl half_widened = {
-	.prepare = prepare, .release = release,
-	.saved = saved, .scratch = scratch, .kept = kept, .forward = forward,
-	.backward = backward, .describe = describe,
+	.prepare = half_widened_prepare, .release = half_widened_release,
+	.saved = half_widened_saved, .scratch = half_widened_scratch,
+	.kept = half_widened_kept, .forward = half_widened_forward,
+	.backward = half_widened_backward, .describe = half_widened_describe,
 };
