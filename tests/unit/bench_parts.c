@@ -35,6 +35,10 @@ test_figures(void)
 	figure_add(&f, 1e9);
 	near(figure_p99(&f), 198, 0, "of one more, 199 do not exceed 198");
 	figure_free(&f);
+	for (int i = 0; i < 60; i++)
+		figure_add(&f, i);
+	near(figure_p99(&f), 59, 0, "of 0 to 59, 59.4 is rounded up to 60");
+	figure_free(&f);
 }
 
 /* How often run was called, and how often it counted. */
