@@ -1,7 +1,7 @@
 #!/bin/sh
 # The table of planted faults fits this tree: each row changes one line of one file, and
 # every folder of lib has a fault.  tests/tools/planted-faults plants them.
-cd "${0%/*}/.." || exit 2
+cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
 planted=tests/tools/planted-faults
