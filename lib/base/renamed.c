@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/renamed.h"
 
-/* tests/renamed.sh parses these rows and compares share/NEWS.md with them. */
+/* tests/commands/renamed.sh parses these rows and compares share/NEWS.md with them. */
 const struct renamed_option renamed_options[] = {
 	/* since 0.1.0 */
 	{ "vt-schedule", "lr-steps", "milestones" },
