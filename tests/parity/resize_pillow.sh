@@ -3,11 +3,14 @@
 # instruction set.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
-python=
-for p in "${PYTHON:-python3}" python3 /usr/bin/python3; do
-	"$p" -c 'import PIL, numpy' 2>/dev/null && python=$p && break
-done
-[ -n "$python" ] || skip_all "no Pillow (Debian: python3-pil)"
+# find_modules MODULES: a Python that has them
+find_modules() {
+	for python in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+		! "$python" -c "import $1" 2>/dev/null || return 0
+	done
+	return 1
+}
+find_modules PIL,numpy,torch || find_modules PIL,numpy || skip_all "no Pillow (Debian: python3-pil)"
 for isa in base avx2 avx512; do
 	VT_ISA=$isa "$python" tests/parity/resize.py compare "$BUILD/tests/tools/resize" >"$T/$isa" 2>"$T/err" ||
 		diag "$(tail -3 "$T/err")"

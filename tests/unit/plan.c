@@ -49,7 +49,7 @@ model(const char *name)
 	if (strcmp(name, "every_op") == 0)
 		return graph_parse("every_op.net", every_op, 5);
 	snprintf(path, sizeof(path), strcmp(name, "joins") == 0 ?
-	    "tests/%s.net" : "share/models/%s.net", name);
+	    "tests/parity/%s.net" : "share/models/%s.net", name);
 	if ((g = graph_read(path, 8)) == NULL) {
 		printf("Bail out! %s cannot be read\n", path);
 		exit(1);
