@@ -16,7 +16,7 @@ enum { PAGE = 4096, GARBAGE = 0xff };	/* as numbers they are NaNs */
 int
 memory_open(struct memory *m, size_t bytes)
 {
-	*m = (struct memory){ .bytes = (bytes + PAGE - 1) / PAGE * PAGE };
+	*m = (struct memory){ .bytes = (bytes + PAGE - 1) / PAGE * PAGE + PAGE };
 	m->fd = memfd_create("standin", MFD_CLOEXEC);
 	if (m->fd < 0 || ftruncate(m->fd, (off_t)m->bytes) != 0)
 		return fail_errno("stand-in: %zu bytes of memory", m->bytes);
@@ -53,12 +53,16 @@ add(struct memory *m, struct room new)
 	return new.at;
 }
 
-/* Each has pages of its own, and one after them that nobody has. */
+/*
+ * Each has pages of its own, and one after them that nobody has.  The first page is
+ * not given away: if it is at a multiple of 4 GiB, an int of 0 and the padding behind
+ * it in a kernel's arguments can look like its address (translate in guard.c).
+ */
 void *
 memory_alloc(struct memory *m, size_t bytes)
 {
 	size_t whole = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
-	char *at = m->far;
+	char *at = (char *)m->far + PAGE;
 
 	for (size_t i = 0; i < m->rooms; i++) {
 		const struct room *r = &m->room[i];
