@@ -1,7 +1,7 @@
 #ifndef CMD_TRAIN_OPTIONS_H
 #define CMD_TRAIN_OPTIONS_H
 
-/* What is asked of vt-train(1), which says what each option means. */
+/* The options of vt-train, which vt-train(1) explains. */
 
 #include <stdint.h>
 

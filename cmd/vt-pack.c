@@ -199,7 +199,7 @@ vt_pack_do_pack(const char *const *operand, size_t n)
 		options_wrong("--prefix: %s (wanted 1 to 64 of A-Z a-z 0-9 _ . -, "
 		    "not . or - first)", Q(prefix));
 	if (force && rest)
-		options_wrong("-f begins anew and --continue does not");
+		options_wrong("-f starts over and --continue does not");
 	if (n == 0) {
 		operand = standard_input;
 		n = 1;

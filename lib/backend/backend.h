@@ -256,7 +256,7 @@ void device_write(struct device *d, void *activation,
  * ${from} of the flat buffer on are final.  device_event_record is called in
  * the order of the work given to the device, and takes effect when that work
  * is done; device_event_wait, of any thread, returns when gradients from
- * ${from} on are.  Recording the number of all elements begins anew.
+ * ${from} on are.  Recording the number of all elements resets the event.
  * device_event_follow(d, e, from): what ${d} is asked for from now on is done
  * after that instead, which must have been recorded; the event may be of an
  * aside of ${d}, or ${d} of its device.

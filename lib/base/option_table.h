@@ -55,7 +55,7 @@ int option_of_any(const char *name);
 /*
  * option_set(t, i, from, value, origin):
  * Give row ${i} the ${value}, which must outlive the program; ${from} names
- * where it stands.  A list begins anew when a stronger origin speaks.  A wrong
+ * where it stands.  A list loses its values when a stronger origin sets it.  A wrong
  * value ends the program.
  */
 void option_set(struct option_table *t, int i, const char *from,

@@ -1,4 +1,4 @@
-/* What is asked of sums over ranks. */
+/* Options of vt-bench allreduce. */
 #include <inttypes.h>
 
 #include "base/text.h"

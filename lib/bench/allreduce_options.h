@@ -1,7 +1,7 @@
 #ifndef BENCH_ALLREDUCE_OPTIONS_H
 #define BENCH_ALLREDUCE_OPTIONS_H
 
-/* What is asked of sums over ranks, as options of vt-bench(1). */
+/* Options of vt-bench allreduce; vt-bench(1) explains them. */
 
 #include <stdint.h>
 

@@ -12,7 +12,7 @@
 /* The lines of a list that are not empty, in its text, without their ends. */
 struct list_lines { char **s; int *number; size_t n, cap; };
 
-/* What a format is called in --annotations-format, and in notes. */
+/* The names of a format, in --annotations-format and in notes. */
 struct list_kind { const char *name, *title, *wanted; };
 extern const struct list_kind list_kind[LIST_FORMATS];
 

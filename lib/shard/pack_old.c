@@ -116,7 +116,7 @@ pack_old_adopt_journal(struct pack *p)
 	p->settings = xstrdup(p->journal->settings);
 	if (o != NULL && (prefix == NULL || strcmp(prefix, p->o->prefix) != 0)) {
 		fail("%s: cannot go on with other prefix: %s (the first run "
-		    "had %s; -f begins anew)", Q(p->o->dir), Q(p->o->prefix),
+		    "had %s; -f starts over)", Q(p->o->dir), Q(p->o->prefix),
 		    prefix ? Q(prefix) : "none");
 		result = pack_refuse(p);
 	}
@@ -287,7 +287,7 @@ pack_compare(struct pack *p, const char *path)
 	if (what == NULL)
 		return 0;
 	fail("%s: offset %llu: the input differs from what %s holds at sample "
-	    "%llu: it has %s (packed is %s); -f begins anew, --continue takes an "
+	    "%llu: it has %s (packed is %s); -f starts over, --continue takes an "
 	    "input that lacks what is packed", path,
 	    (unsigned long long)p->g.offset, Q(p->o->dir),
 	    (unsigned long long)p->samples, p->g.key, what);

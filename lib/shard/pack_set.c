@@ -72,7 +72,7 @@ pack_set_compare_settings(struct pack *p, const char *mine)
 
 		if (strcmp(a, b) != 0) {
 			fail("%s: cannot go on with other %s: %s (the first run "
-			    "had %s; -f begins anew)", Q(p->o->dir), member[i],
+			    "had %s; -f starts over)", Q(p->o->dir), member[i],
 			    b, a);
 			result = pack_refuse(p);
 		}
@@ -247,7 +247,7 @@ pack_finish(struct pack *p)
 
 	if (p->samples < p->replay) {
 		fail("%s: the input has %llu samples, but %llu are packed (-f "
-		    "begins anew, --continue takes an input that lacks what is "
+		    "starts over, --continue takes an input that lacks what is "
 		    "packed)", Q(p->o->dir), (unsigned long long)p->samples,
 		    (unsigned long long)p->replay);
 		return pack_refuse(p);

@@ -331,7 +331,7 @@ check "and changes nothing" same good part
 check_exit "and sees more samples" 2 vt-pack -o part --shard-size=1M a.tar b.tar
 check_says "as such" "sample c0/clip_30: the set in part is finished, with 30 samples \(nothing is added to it; -f replaces it\)"
 check_exit "or fewer" 2 vt-pack -o part --shard-size=1M a1.tar
-check_says "as such" "the input has 11 samples, but 30 are packed \(-f begins anew"
+check_says "as such" "the input has 11 samples, but 30 are packed \(-f starts over"
 check_exit "or one that was cut" 1 vt-pack -o part --shard-size=1M cut.tar
 check "and still changes nothing" same good part
 cp -r part2 part5
@@ -354,13 +354,13 @@ check "are dealt with" same good part3
 
 cp -r part4 part6
 check_exit "another input" 2 vt-pack -o part4 --shard-size=1M a2.tar
-check_says "is refused at the first sample" "the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f begins anew, --continue takes an input that lacks what is packed"
+check_says "is refused at the first sample" "the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f starts over, --continue takes an input that lacks what is packed"
 "$make_stream" 0 3 15 3000 3 1 >mixed.tar
 "$make_stream" 13 17 15 3000 3 1 >>mixed.tar
 check_exit "one that begins alike too" 2 vt-pack -o part4 --shard-size=1M mixed.tar
 check_says "where it differs" "at sample 3: it has c1/clip_13 \(packed is c0/clip_3\)"
 check_exit "another shard size" 2 vt-pack -o part4 --shard-size=2M a.tar
-check_says "is refused" "cannot go on with other options: .*; -f begins anew\)"
+check_says "is refused" "cannot go on with other options: .*; -f starts over\)"
 check_exit "another prefix" 2 vt-pack -o part4 --prefix=y --shard-size=1M a.tar
 check_exit "other classes" 2 vt-pack -o part4 --classes=names.txt --shard-size=1M a.tar
 check "and nothing was touched" same part6 part4
@@ -370,7 +370,7 @@ check_says "is refused" "key c0/clip_0 is packed already, as sample 0"
 change part4/.vt-pack.journal 20
 check_exit "a damaged journal" 1 vt-pack -o part4 --shard-size=1M a.tar
 check_says "is refused" "part4/.vt-pack.journal:1: the checksum of the line is wrong"
-check_exit "-f begins anew" 0 vt-pack -o part4 --shard-size=1M -f a.tar
+check_exit "-f starts over" 0 vt-pack -o part4 --shard-size=1M -f a.tar
 check "whatever was there" same good part4
 check_exit "--continue of nothing begins" 0 vt-pack -o fresh --shard-size=1M --continue a.tar
 check "as without it" same good fresh

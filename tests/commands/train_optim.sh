@@ -184,9 +184,9 @@ check "nothing was made by a refused run" test ! -e "$T/no"
 check_exit "another optimiser is refused" 2 train sgd --optimizer=lamb
 check_says "by name" 'optimizer was sgd and is lamb now'
 sed 's/1	2	4/1	2	5/' "$T/s.tsv" >"$T/longer.tsv" && mv "$T/longer.tsv" "$T/s.tsv"
-check_exit "or begins anew, if that is meant" 0 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "or is initialized, if that is meant" 0 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	-o "$T/sgd" --seed 7 -j 1 --device ref --optimizer=lamb --override=optimizer
-check_says "and says what" 'has no optim/exp_avg, which begins anew'
+check_says "and says what" 'has no optim/exp_avg, which is initialized'
 check_exit "validating the average does not change a run" 0 train last --ema=0.9 --use-ema --val "$T/val"
 
 # ---- what a rank holds ----

@@ -84,10 +84,10 @@ check_same "a file for each start" 5 "$(files parts | wc -l)"
 check_same "the same losses as in one go" "$(jq -c 'select(.type == "validation") | [.step, .loss]' "$T/whole/log.jsonl")" \
 	"$(jq -c 'select(.type == "validation") | [.step, .loss]' "$T/parts/log.jsonl")"
 
-# A run that was killed before it saved begins anew; so do its events.
+# A run that was killed before it saved starts over; so do its events.
 cp -r "$T/parts" "$T/anew"
 rm "$T"/anew/*.safetensors "$T/anew/latest"
-check_exit "without a checkpoint it begins anew" 0 train anew --tensorboard
+check_exit "without a checkpoint it starts over" 0 train anew --tensorboard
 holds "and so do its events" anew
 
 # ---- a clock that went back, ranks ----

@@ -174,7 +174,7 @@ check "which is something" test -s "$T/bad.learner"
 
 cp -r "$T/saves" "$T/more" && rm "$T/more/final.safetensors" "$T"/more/ckpt-0000000010.safetensors
 check_exit "2 learners more" 0 train more --learners 6 --average-every 3 --average-state keep --override learners
-check_says "begin with nothing" "has no optim/exp_avg of learner 4, where it begins anew"
+check_says "begin with nothing" "has no optim/exp_avg of learner 4, which is initialized"
 check_exit "another way" 2 train saves --learners 4 --average-every 3
 check_says "is another run" "average-state was keep and is average now"
 plan

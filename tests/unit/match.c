@@ -1,6 +1,6 @@
 /*
- * Weights of other networks in ours: what is loaded, reshaped, made anew and
- * left out; the values; and files for other programs, read back.
+ * Weights of other networks: those that are loaded, reshaped, initialized and left
+ * out; their values; and files for other programs, read back.
  */
 #include <unistd.h>
 

@@ -18,7 +18,7 @@ struct event {
 	struct cuda *c;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	struct cuda_replay_mark *mark;		/* recorded since it began anew */
+	struct cuda_replay_mark *mark;		/* recorded since the last reset */
 	int marks, cap;
 	struct gpu_event **own;		/* those of marks that no graph made */
 	int owned;
@@ -74,7 +74,7 @@ static int
 cuda_replay_begin_mark(struct event *e, size_t from)
 {
 	if (e->marks > 0 && from >= e->mark[0].from)
-		e->marks = 0;		/* it begins anew */
+		e->marks = 0;		/* reset */
 	else if (e->marks > 0 && from == e->mark[e->marks - 1].from)
 		return 0;
 	if (e->marks == e->cap) {

@@ -155,7 +155,7 @@ ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 		}
 }
 
-/* What ref_conv_visit has summed up, as the parameters lie. */
+/* Write the sums of ref_conv_visit to dw, in the order of the parameters. */
 static void
 ref_conv_parameters(struct task *k, const double *turned)
 {

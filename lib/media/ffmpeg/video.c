@@ -129,7 +129,7 @@ video_read_packet(struct video *v, AVPacket *p)
 			claim_packet(&v->claim, st, p);
 			video_dv_packet(v, p);
 		}
-		/* Of an incomplete packet video_next_packet has more to say. */
+		/* video_next_packet reports an incomplete packet in more detail. */
 		if (video_has_new_errors(v) &&
 		    !(p->flags & AV_PKT_FLAG_CORRUPT))
 			video_mark_damaged(v, "error in the container");

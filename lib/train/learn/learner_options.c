@@ -1,4 +1,4 @@
-/* What is asked of learners. */
+/* Options of K-step averaging. */
 #include "train/learn/learner_options.h"
 
 void

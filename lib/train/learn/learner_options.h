@@ -1,7 +1,7 @@
 #ifndef TRAIN_LEARN_LEARNER_OPTIONS_H
 #define TRAIN_LEARN_LEARNER_OPTIONS_H
 
-/* What is asked of learners (train/learn/learners.h), as options of vt-train(1). */
+/* Options of K-step averaging (train/learn/learners.h); vt-train(1) explains them. */
 
 #include <stdint.h>
 

@@ -50,7 +50,7 @@ static const char on_device[MEMORY_ITEMS] = {
 	[MEMORY_ACTIVATIONS] = 1, [MEMORY_LEARNERS] = 1
 };
 
-/* What is copied to the host on its way (train/reduce/detour.h): two buckets of each
+/* Return the bytes of host staging (train/reduce/detour.h): two buckets of each
  * subtree of a rank, and two of weights. */
 static size_t
 memory_staged(const struct trainer *t, int leaves, int rank)

@@ -1,4 +1,4 @@
-/* What is asked of an optimiser. */
+/* Options of the optimizer. */
 #include <stdlib.h>
 #include <string.h>
 

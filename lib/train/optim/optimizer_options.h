@@ -1,7 +1,7 @@
 #ifndef TRAIN_OPTIM_OPTIMIZER_OPTIONS_H
 #define TRAIN_OPTIM_OPTIMIZER_OPTIONS_H
 
-/* What is asked of an optimiser (train/optim/optim.h), as options of vt-train(1). */
+/* Options of the optimizer (train/optim/optim.h); vt-train(1) explains them. */
 
 #include "base/options.h"
 #include "train/optim/optimizer.h"

@@ -1,4 +1,4 @@
-/* What is asked of sums over ranks. */
+/* Options of the all-reduce. */
 #include <string.h>
 
 #include "base/text.h"

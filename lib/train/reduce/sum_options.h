@@ -1,7 +1,7 @@
 #ifndef TRAIN_REDUCE_SUM_OPTIONS_H
 #define TRAIN_REDUCE_SUM_OPTIONS_H
 
-/* What is asked of sums over ranks (train/reduce/sums.h): options of vt-train(1). */
+/* Options of the all-reduce (train/reduce/sums.h); vt-train(1) explains them. */
 
 #include "base/options.h"
 #include "train/reduce/sums.h"

@@ -348,10 +348,10 @@ checkpoint_knows_slot(const struct safetensors *f, const char *path,
 			return 1;
 	}
 	if (s->slot[i].kind->extent == SLOT_LEARNER)
-		note("%s: has no %s of learner %d, where it begins anew",
+		note("%s: has no %s of learner %d, which is initialized",
 		    text_quote(path), name, j);
 	else
-		note("%s: has no %s, which begins anew", text_quote(path), name);
+		note("%s: has no %s, which is initialized", text_quote(path), name);
 	return 0;
 }
 
