@@ -26,10 +26,13 @@ graph_free(struct graph *g)
 }
 
 int
-graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
+graph_shapes(const struct graph *g, const struct dims *input, struct dims *out,
+    double *macs)
 {
 	char text[64];
 
+	if (macs != NULL)
+		*macs = 0;
 	for (int i = 0; i < g->nop; i++) {
 		const struct op *op = &g->op[i];
 		struct dims in[OP_INPUTS];
@@ -46,6 +49,8 @@ graph_shapes(const struct graph *g, const struct dims *input, struct dims *out)
 		if (!dims_fit(&out[i]))
 			return fail("%s: an output of %s (wanted at most 2^40 "
 			    "values)", op->name, dims_text(&out[i], text));
+		if (macs != NULL && op_types[op->kind].macs != NULL)
+			*macs += op_types[op->kind].macs(op, &in[0], &out[i]);
 	}
 	return 0;
 }
@@ -63,19 +68,10 @@ double
 graph_macs(const struct graph *g, const struct dims *input)
 {
 	struct dims *out = xcalloc((size_t)g->nop, sizeof(*out));
-	double macs = 0;
+	double macs;
 
-	if (graph_shapes(g, input, out) != 0) {
-		free(out);
-		return -1;
-	}
-	for (int i = 0; i < g->nop; i++) {
-		const struct op *op = &g->op[i];
-
-		if (op_types[op->kind].macs != NULL)
-			macs += op_types[op->kind].macs(op, &out[op->in[0]],
-			    &out[i]);
-	}
+	if (graph_shapes(g, input, out, &macs) != 0)
+		macs = -1;
 	free(out);
 	return macs;
 }

@@ -52,12 +52,14 @@ struct graph *graph_parse(const char *name, const char *text, int classes);
 void graph_free(struct graph *g);
 
 /*
- * graph_shapes(g, input, out): the output shape of every op for ${input}, the
- * shapes of its streams, [g->needs.streams], into ${out}[g->nop]; -1 after a message if an op does not fit, or has more than
- * DIMS_MOST values.
+ * graph_shapes(g, input, out, macs): infer the output shape of every operator
+ * into ${out}[g->nop] from the shapes of the streams, ${input}[g->needs.streams],
+ * and count the multiply-adds of a forward pass in ${macs}, unless it is NULL.
+ * Return -1 after a message if an operator does not fit its inputs or has an output
+ * of more than DIMS_MOST values.
  */
 int graph_shapes(const struct graph *g, const struct dims *input,
-    struct dims *out);
+    struct dims *out, double *macs);
 
 /*
  * graph_inputs(g, n, t, side): such an ${input}, of ${n} clips of ${t} frames of
@@ -65,7 +67,8 @@ int graph_shapes(const struct graph *g, const struct dims *input,
  */
 struct dims *graph_inputs(const struct graph *g, int n, int t, int side);
 
-/* graph_macs(g, input): multiply-adds of a forward pass; -1 on failure. */
+/* graph_macs(g, input): the multiply-adds that graph_shapes counts; -1 after its
+ * message. */
 double graph_macs(const struct graph *g, const struct dims *input);
 
 /*

@@ -128,8 +128,7 @@ plan_new_part(const struct graph *g, struct device *d,
 	p->mark = xcalloc(n, sizeof(size_t));
 	p->tray = tray_new(d, &g->needs, input, g->heads);
 	p->passes = passes_new();
-	p->macs = graph_macs(g, input);
-	if (p->macs < 0 || graph_shapes(g, input, out) != 0)
+	if (graph_shapes(g, input, out, &p->macs) != 0)
 		goto err;
 	for (int i = 0; i < p->n; i++)
 		if (plan_set_task(p, i, out) != 0)
@@ -183,15 +182,9 @@ plan_element(const struct plan *p, const void *flat, size_t i)
 	return flat == NULL ? NULL : (char *)flat + i * p->device->elem;
 }
 
-void
-plan_bind(struct plan *p, void *arena, const void *w, void *dw)
+static void
+plan_bind_arena(struct plan *p, char *a)
 {
-	const struct graph *g = p->graph;
-	char *a = arena;
-
-	p->base = arena;
-	p->w = w;
-	p->dw = dw;
 	for (int i = 0; i < p->n; i++) {
 		struct task *t = &p->task[i];
 
@@ -207,6 +200,17 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 			t->dx[j] = t->wants_dx[j] && p->has_dy[from] ?
 			    a + p->dy_at[from] : NULL;
 		}
+	}
+}
+
+static void
+plan_bind_parameters(struct plan *p, const void *w, void *dw)
+{
+	const struct graph *g = p->graph;
+
+	for (int i = 0; i < p->n; i++) {
+		struct task *t = &p->task[i];
+
 		for (int j = 0; j < t->op->nparam; j++) {
 			size_t at = g->param[t->op->param + j].offset;
 
@@ -214,6 +218,18 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 			t->dw[j] = t->wants_dw ? plan_element(p, dw, at) : NULL;
 		}
 	}
+}
+
+void
+plan_bind(struct plan *p, void *arena, const void *w, void *dw)
+{
+	if (p->base != arena)
+		plan_bind_arena(p, arena);
+	if (p->w != w || p->dw != dw)
+		plan_bind_parameters(p, w, dw);
+	p->base = arena;
+	p->w = w;
+	p->dw = dw;
 }
 
 /* ---- passes ---- */

@@ -38,7 +38,7 @@ struct plan {
 	struct ahead *ahead;		/* net/ahead.h; NULL: none */
 	struct tray *tray;		/* backend/tray.h; NULL: none */
 	struct passes *passes;		/* net/passes.h */
-	void *base;			/* what plan_bind was given */
+	void *base;			/* the last arguments of plan_bind */
 	const void *w, *dw;
 };
 
@@ -63,8 +63,11 @@ struct plan *plan_new_part(const struct graph *g, struct device *d,
     const struct dims *input, enum plan_use use, const struct peers *peers);
 void plan_free(struct plan *p);
 
-/* plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least
- * p->arena bytes and the flat buffers; ${dw} may be NULL without training. */
+/*
+ * plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least
+ * p->arena bytes and the flat buffers; ${dw} may be NULL without training.  Only
+ * pointers whose buffer differs from that of the call before are written.
+ */
 void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
 
 /* plan_feed(p, feed): the tasks have that microbatch from now on: what

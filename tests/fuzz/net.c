@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			    PARAM_ALIGN;
 		}
 		MUST(end == g->elements && end <= GRAPH_VALUES);
-		if (graph_shapes(g, input, out) == 0) {
+		if (graph_shapes(g, input, out, NULL) == 0) {
 			for (int i = 0; i < g->nop; i++)
 				MUST(out[i].t > 0 && out[i].h > 0 &&
 				    out[i].w > 0 && out[i].c > 0);

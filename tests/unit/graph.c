@@ -92,7 +92,7 @@ language(void)
 	ok(param_named(g, "l.weight")->head && param_named(g, "l.bias")->head &&
 	    !param_named(g, "f.weight")->head,
 	    "the last linear layer is the classifier");
-	if (ok(graph_shapes(g, &in, out) == 0, "shapes follow")) {
+	if (ok(graph_shapes(g, &in, out, NULL) == 0, "shapes follow")) {
 		is_text(dims_text(&out[op_named(g, "t") - g->op], dims),
 		    "2x6x24x24x16", "default padding keeps sizes at stride 1");
 		is_text(dims_text(&out[op_named(g, "c") - g->op], dims),
@@ -160,7 +160,7 @@ joins(void)
 		.transpose = TRANSPOSE_A | TRANSPOSE_B };
 
 	g = graph_parse("t.net", text, 7);
-	if (!ok(g != NULL && graph_shapes(g, &in, out) == 0,
+	if (!ok(g != NULL && graph_shapes(g, &in, out, NULL) == 0,
 	    "joins, attention and gates are read"))
 		return;
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
@@ -239,7 +239,7 @@ attention_macs(void)
 	struct dims in = { 1, 4, 28, 28, 3 }, out[80];
 	double macs = 0;
 
-	if (ok(g != NULL && graph_shapes(g, &in, out) == 0,
+	if (ok(g != NULL && graph_shapes(g, &in, out, NULL) == 0,
 	    "a network with non-local blocks is read")) {
 		for (int i = 0; i < g->nop; i++)
 			if (g->op[i].kind == OP_BMM)
@@ -307,10 +307,10 @@ heads(void)
 	ok(param_named(g, "fc.weight")->head && param_named(g, "verb.bias")->head &&
 	    !param_named(g, "mid.weight")->head,
 	    "the last linear layer of each is a classifier");
-	ok(graph_shapes(g, in, out) == 0 && out[1].c == 10 && out[0].c == 3,
+	ok(graph_shapes(g, in, out, NULL) == 0 && out[1].c == 10 && out[0].c == 3,
 	    "each stream has its shape");
 	in[1].h = 12;
-	ok(graph_shapes(g, in, out) != 0, "which must suit the network");
+	ok(graph_shapes(g, in, out, NULL) != 0, "which must suit the network");
 	graph_free(g);
 }
 

@@ -367,7 +367,7 @@ shape_error(const char *text, int t, int side, const char *want)
 	int bad;
 
 	fail_capture(said, sizeof(said));
-	bad = g == NULL || g->nop > 16 || graph_shapes(g, &in, out) != 0;
+	bad = g == NULL || g->nop > 16 || graph_shapes(g, &in, out, NULL) != 0;
 	fail_capture(NULL, 0);
 	if (!ok(bad && strstr(said, want) != NULL, "refused: %s", want))
 		diag("got: %s", said);

@@ -363,7 +363,7 @@ golden_layers(const char *file, const char *name, int classes, int frames)
 
 	snprintf(path, sizeof(path), "layers_%s_224.tsv", file);
 	t = table_read(golden_path(path));
-	graph_shapes(g, &in, out);
+	graph_shapes(g, &in, out, NULL);
 	for (int i = 0; i < g->nop; i++) {
 		const struct op *op = &g->op[i];
 
