@@ -228,7 +228,7 @@ $(BUILD)/%.amx.o: %.amx.c $(BUILD)/flags
 	$(COMPILE) -O3 $(ISA_amx) -c -o $@ $<
 $(foreach r,$(REALS),$(eval \
 $(BUILD)/%.$(r).o: %.real.c $(BUILD)/flags ; \
-	$$(COMPILE) -DREAL=$(r) -c -o $$@ $$<))
+	$$(COMPILE) -O3 -DREAL=$(r) -c -o $$@ $$<))
 $(BUILD)/%.o: %.cu $(BUILD)/nvcc-flags
 	@mkdir -p $(@D); echo "nvcc $@"; $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 

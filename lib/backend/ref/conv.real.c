@@ -6,8 +6,9 @@
 /*
  * ---- conv: y[o] = b[o] + sum over taps and i of w[o][i][tap] x[i] ----
  *
- * Weights are turned into [tap][i][o] in double first, so that the innermost
- * loop runs over consecutive outputs.
+ * Weights are turned in double first, so that the innermost loops run over
+ * consecutive numbers: into [tap][i][o] for the output, into [tap][o][i] for the
+ * gradient of the input.
  */
 
 static int
@@ -26,21 +27,24 @@ ref_conv_weights(const struct task *k)
 static size_t
 ref_conv_scratch(const struct task *k)
 {
-	/* weights, their gradient, and one row of sums over outputs */
+	/* weights, their gradient, one row of sums over outputs, one over inputs */
 	return (2 * ref_conv_weights(k) + k->out.c + k->in[0].c) *
 	    sizeof(double);
 }
 
+/* Turn weight o, i of a tap to tap, i * step_i + o * step_o. */
 static void
-ref_conv_turn(const struct task *k, double *turned)
+ref_conv_turn(const struct task *k, double *turned, int step_i, int step_o)
 {
 	int ci = k->in[0].c / k->op->groups, taps = ref_conv_taps(k->op);
+	size_t size = (size_t)ci * k->out.c;
 	const REAL *w = k->w[0];
 
 	for (int o = 0; o < k->out.c; o++)
 		for (int i = 0; i < ci; i++)
 			for (int tap = 0; tap < taps; tap++)
-				turned[((size_t)tap * ci + i) * k->out.c + o] =
+				turned[tap * size + (size_t)i * step_i +
+				    (size_t)o * step_o] =
 				    w[((size_t)o * ci + i) * taps + tap];
 }
 
@@ -86,6 +90,28 @@ ref_conv_work(struct task *k)
 	    s + 2 * n + k->out.c };
 }
 
+/*
+ * Add row r of w times x[r], for each r in order, to sum: rows of n numbers,
+ * stride apart.  Four rows at a time, as sum need not be stored between them.
+ */
+static void
+ref_conv_add(double *restrict sum, int n, const double *restrict w, size_t stride,
+    const REAL *restrict x, int rows)
+{
+	int r = 0;
+
+	for (; r + 4 <= rows; r += 4, w += 4 * stride) {
+		double x0 = x[r], x1 = x[r + 1], x2 = x[r + 2], x3 = x[r + 3];
+
+		for (int k = 0; k < n; k++)
+			sum[k] = sum[k] + w[k] * x0 + w[stride + k] * x1 +
+			    w[2 * stride + k] * x2 + w[3 * stride + k] * x3;
+	}
+	for (; r < rows; r++, w += stride)
+		for (int k = 0; k < n; k++)
+			sum[k] += w[k] * (double)x[r];
+}
+
 static void
 ref_conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
@@ -93,17 +119,12 @@ ref_conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 	int groups = k->op->groups, ci = k->in[0].c / groups;
 	int co = k->out.c / groups;
 	const REAL *from = (const REAL *)k->x[0] + x;
+	const double *w = v->w + (size_t)tap * ci * k->out.c;
 
 	(void)y;
 	for (int g = 0; g < groups; g++)
-		for (int i = 0; i < ci; i++) {
-			double xi = from[g * ci + i];
-			const double *w = v->w +
-			    ((size_t)tap * ci + i) * k->out.c + g * co;
-
-			for (int o = 0; o < co; o++)
-				v->sum[g * co + o] += w[o] * xi;
-		}
+		ref_conv_add(v->sum + g * co, co, w + g * co, k->out.c,
+		    from + g * ci, ci);
 }
 
 static void
@@ -124,7 +145,7 @@ ref_conv_forward(struct task *k)
 {
 	struct ref_conv_work v = ref_conv_work(k);
 
-	ref_conv_turn(k, v.w);
+	ref_conv_turn(k, v.w, k->out.c, 1);
 	memset(v.sum, 0, (size_t)k->out.c * sizeof(double));
 	ref_conv_visit(k, ref_conv_forward_tap, ref_conv_forward_end, &v);
 }
@@ -136,23 +157,29 @@ ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 	int groups = k->op->groups, ci = k->in[0].c / groups;
 	int co = k->out.c / groups;
 	const REAL *from = (const REAL *)k->x[0] + x;
-	const REAL *dy = (const REAL *)k->dy + y;
 	REAL *dx = k->dx[0] != NULL ? (REAL *)k->dx[0] + x : NULL;
+	double *back = v->back;
 
-	for (int g = 0; g < groups; g++)
-		for (int i = 0; i < ci; i++) {
-			size_t row = ((size_t)tap * ci + i) * k->out.c +
+	for (int g = 0; g < groups; g++) {
+		const REAL *dy = (const REAL *)k->dy + y + (size_t)g * co;
+		size_t first = (size_t)tap * ci * k->out.c;
+
+		for (int i = 0; i < ci && k->wants_dw; i++) {
+			double xi = from[g * ci + i];
+			double *dw = v->dw + first + (size_t)i * k->out.c +
 			    (size_t)g * co;
-			double xi = k->wants_dw ? from[g * ci + i] : 0;
-			double back = 0;
 
-			for (int o = 0; o < co && k->wants_dw; o++)
-				v->dw[row + o] += xi * (double)dy[g * co + o];
-			for (int o = 0; o < co && dx != NULL; o++)
-				back += v->w[row + o] * (double)dy[g * co + o];
-			if (dx != NULL)
-				dx[g * ci + i] += (REAL)back;
+			for (int o = 0; o < co; o++)
+				dw[o] += xi * (double)dy[o];
 		}
+		if (dx == NULL)
+			continue;
+		memset(back, 0, ci * sizeof(*back));
+		ref_conv_add(back, ci, v->w + first + (size_t)g * co * ci, ci,
+		    dy, co);
+		for (int i = 0; i < ci; i++)
+			dx[g * ci + i] += (REAL)back[i];
+	}
 }
 
 /* Write the sums of ref_conv_visit to dw, in the order of the parameters. */
@@ -184,7 +211,7 @@ ref_conv_backward(struct task *k)
 {
 	struct ref_conv_work v = ref_conv_work(k);
 
-	ref_conv_turn(k, v.w);
+	ref_conv_turn(k, v.w, 1, k->in[0].c / k->op->groups);
 	memset(v.dw, 0, ref_conv_weights(k) * sizeof(double));
 	ref_gradient(k, 0);
 	ref_conv_visit(k, ref_conv_backward_tap, NULL, &v);
