@@ -6,6 +6,8 @@
  * same bits: read by both compilers, neither of which may contract it.
  */
 
+#include <math.h>
+
 #include "backend/parameters.h"
 
 #ifdef __CUDACC__
@@ -59,6 +61,34 @@ update_rates(const struct update *u, const struct portion *p, double scale,
 	r.decay *= ratio;
 	r.scale *= ratio;
 	return r;
+}
+
+/* loss_is_lost(loss, most): 1 if it is beyond ${most}, or NaN. */
+FORMULA int
+loss_is_lost(double loss, double most)
+{
+	return !(fabs(loss) <= most);
+}
+
+/*
+ * verdict_of(trained, statistics, scale, clip, lost):
+ * From the sums of squares of all trained gradients and of all statistics.  The
+ * norm is that of the gradient times ${scale}.  A norm above ${clip} shortens the
+ * step, as PyTorch's clip_grad_norm_ does; 0: none does.
+ */
+FORMULA struct verdict
+verdict_of(double trained, double statistics, double scale, double clip, int lost)
+{
+	struct verdict v;
+
+	v.scale = scale;
+	v.norm = sqrt(trained) * scale;
+	v.statistics = isfinite(statistics) != 0;
+	v.what = lost ? VERDICT_LOSS : !isfinite(v.norm) ? VERDICT_GRADIENT :
+	    !v.statistics ? VERDICT_STATISTICS : VERDICT_STEP;
+	if (clip > 0 && v.norm > clip)
+		v.scale *= clip / (v.norm + 1e-6);
+	return v;
 }
 
 #endif

@@ -100,15 +100,10 @@ bench_step_update(struct bench_step_job *j)
 	struct rig *r = &j->rig;
 	const struct losses losses = { r->outcome,
 		(size_t)r->net->graph->heads, DBL_MAX, NULL };
-	int asks = optim_asks(&j->optim);
 
-	if (asks)
-		optim_ask(&j->optim, r->net, r->gradient, 1, RATE, &losses);
-	else
-		optim_step(&j->optim, r->net, r->gradient, 1, RATE, &j->norm);
+	optim_ask(&j->optim, r->net, r->gradient, 1, RATE, &losses);
 	j->loss = rig_loss(r);
-	if (asks)
-		optim_hear(&j->optim, r->net, &j->norm);
+	optim_hear(&j->optim, &j->norm);
 }
 
 static int

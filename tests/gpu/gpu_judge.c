@@ -89,6 +89,9 @@ enum { TRIALS = sizeof(trials) / sizeof(trials[0]) };
 /* Who gives the verdict; who cannot wait for that of the device. */
 enum way { HOST, ASKED, IMPATIENT };
 
+/* A step that ends for its loss, as step.c has it: nobody hears of the update. */
+enum { UNHEARD = OPTIM_SKIPPED + 1 };
+
 struct run {
 	char *state;			/* weights, and what is kept beside */
 	size_t bytes;
@@ -156,12 +159,12 @@ ask(struct run *r, enum way way, struct optim *o, struct net *n, void *g,
 	optim_ask(o, n, g, 0.25, 0.1 / (1 + i), &(struct losses){ losses,
 		LOSSES, MOST, NULL });
 	if (way == IMPATIENT)
-		r->bad[i] = optim_hear(o, n, &r->norm[i]);
+		r->bad[i] = optim_hear(o, &r->norm[i]);
 	standin_quiet(driver, 0);
 	r->launches = launches;
 	r->copies = copies;
-	if (way == ASKED)
-		r->bad[i] = optim_hear(o, n, &r->norm[i]);
+	if (way == ASKED && kind_of(i) != LOSS)
+		r->bad[i] = optim_hear(o, &r->norm[i]);
 }
 
 static struct run
@@ -171,6 +174,7 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 	struct device *d = device_open(standin_backend(when),
 	    &(struct device_options){ .threads = 1 });
 	struct driver *driver = standin_of(d);
+	struct backend no_judge = *d->backend;
 	struct net *n = net_new(g, d);
 	struct optim o = { .kind = optimizer_find(c->optimizer),
 		.rule = group_rule_find("tsm"), .clip = c->clip,
@@ -190,8 +194,11 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 	calls.launch = launch;
 	calls.copy = copy;
 	driver->call = &calls;
+	no_judge.judge = NULL;
+	if (way == HOST)
+		d->backend = &no_judge;
 	net_init(n, 1);
-	if (optim_open(&o, n, NULL) != 0 || !optim_asks(&o))
+	if (optim_open(&o, n, NULL) != 0 || (o.verdict == NULL) != (way == HOST))
 		ok(0, "the device gives verdicts");
 	for (int i = 0; i < STEPS; i++) {
 		make_gradient(host, g, i);
@@ -200,15 +207,12 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 		    MOST + 1 : MOST;
 		device_upload(d, at, loss, sizeof(loss));
 		r.scale[i] = optim_loss_scale(&o);
-		if (way != HOST) {
+		r.bad[i] = UNHEARD;
+		if (way != HOST)
 			ask(&r, way, &o, n, dw, at, i);
-		} else if (kind_of(i) >= LOSS) {	/* step.c looks */
-			r.bad[i] = OPTIM_UNMADE;
-			r.norm[i] = NAN;
-		} else {
+		else if (kind_of(i) != LOSS)
 			r.bad[i] = optim_step(&o, n, dw, 0.25, 0.1 / (1 + i),
 			    &r.norm[i]);
-		}
 	}
 	keep_all(&r, n, &o);
 	snprintf(r.said, sizeof(r.said), "%s", standin_said(driver));
@@ -248,13 +252,13 @@ static void
 compare(const struct run *host, const struct run *asked, const struct graph *g,
     const char *name)
 {
-	int bad = 0, norm = 0, kinds[OPTIM_UNMADE + 1] = { 0 };
+	int bad = 0, norm = 0, kinds[UNHEARD + 1] = { 0 };
 
 	for (int i = 0; i < STEPS; i++) {
 		kinds[host->bad[i]]++;
 		bad += host->bad[i] != asked->bad[i] ||
 		    host->scale[i] != asked->scale[i];
-		norm += kind_of(i) < LOSS && !(host->norm[i] ==
+		norm += kind_of(i) != LOSS && !(host->norm[i] ==
 		    asked->norm[i] || (isnan(host->norm[i]) &&
 		    isnan(asked->norm[i])));
 	}
@@ -262,10 +266,10 @@ compare(const struct run *host, const struct run *asked, const struct graph *g,
 	    name);
 	ok(kinds[0] > 3 && kinds[OPTIM_SKIPPED] > 10 &&
 	    kinds[OPTIM_GRADIENT] > 1 && kinds[OPTIM_STATISTICS] == 1 &&
-	    kinds[OPTIM_UNMADE] == 2, "of all kinds (%d made, %d skipped, %d "
+	    kinds[UNHEARD] == 1, "of all kinds (%d made, %d skipped, %d "
 	    "gradients, %d statistics, %d losses)", kinds[0],
 	    kinds[OPTIM_SKIPPED], kinds[OPTIM_GRADIENT],
-	    kinds[OPTIM_STATISTICS], kinds[OPTIM_UNMADE]);
+	    kinds[OPTIM_STATISTICS], kinds[UNHEARD]);
 	is(norm, 0, "the same norms, to the bit");
 	ok(same_state(host, asked), "the same weights, and what is kept");
 	ok(asked->launches < 16 && asked->launches < g->nparam / 2 &&

@@ -282,22 +282,6 @@ OF(squares_add)(const struct squares_add *a, struct block b)
 
 /* ---- what follows from them ---- */
 
-/* A norm above the most that it may be makes the step shorter: PyTorch's
- * clip_grad_norm_, as train/optim/optim.c has it. */
-INLINE void
-OF(decide)(const struct judge *a, double trained, double statistics, int lost)
-{
-	struct verdict *v = a->verdict;
-
-	v->scale = a->scale;
-	v->norm = sqrt(trained) * a->scale;
-	v->statistics = isfinite(statistics) != 0;
-	v->what = lost ? VERDICT_LOSS : !isfinite(v->norm) ? VERDICT_GRADIENT :
-	    !v->statistics ? VERDICT_STATISTICS : VERDICT_STEP;
-	if (a->clip > 0 && v->norm > a->clip)
-		v->scale *= a->clip / (v->norm + 1e-6);
-}
-
 /* As train/optim/tiles.c adds up: the parameters, one after the other. */
 BODY
 OF(judge)(const struct judge *a, struct block b)
@@ -329,10 +313,10 @@ OF(judge)(const struct judge *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost[0] |= !(fabs(a->outcome[k].loss) <= a->most);
+			lost[0] |= loss_is_lost(a->outcome[k].loss, a->most);
 		lost[0] |= a->lost != NULL && *a->lost != 0;
-		OF(decide)(a, sum[JUDGED_TRAINED], sum[JUDGED_STATISTICS],
-		    lost[0]);
+		*a->verdict = verdict_of(sum[JUDGED_TRAINED],
+		    sum[JUDGED_STATISTICS], a->scale, a->clip, lost[0]);
 	}
 }
 
@@ -345,7 +329,7 @@ OF(lost)(const struct lost *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost |= !(fabs(a->outcome[k].loss) <= a->most);
+			lost |= loss_is_lost(a->outcome[k].loss, a->most);
 		*a->to = (float)lost;
 	}
 }

@@ -339,25 +339,22 @@ step_skip(struct trainer *t, struct step_report *s, const char *what,
 }
 
 /*
- * Ask the device for the update before it is known here what its losses are, and
- * those of other ranks?  Not where something else may stop a step, nor where ranks
- * sum on the host: it knows by then.
+ * Begin the update before this host knows the losses, its own and those of other
+ * ranks.  Wait for them where something else may stop the step, and where ranks
+ * do not share what they know of losses with the gradient.
  */
-static int
-step_launch_update(struct trainer *t, void *sum, int microbatches)
+static void
+step_ask(struct trainer *t, void *sum, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int first, count = work_share(t, microbatches, t->comm->rank, &first);
-	struct losses losses = { w->outcome, (size_t)(count *
+	const struct losses losses = { w->outcome, (size_t)(count *
 	    t->net->graph->heads), step_max_loss(t), bucket_lost(w->bucket) };
+	int waits = audit_due(w->audit) || step_is_deferred(t, first, count) ||
+	    (t->comm->size > 1 && losses.lost == NULL);
 
-	if (!optim_asks(&t->optim) || audit_due(w->audit) ||
-	    step_is_deferred(t, first, count) ||
-	    (t->comm->size > 1 && losses.lost == NULL))
-		return 0;
 	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
-	    &losses);
-	return 1;
+	    waits ? NULL : &losses);
 }
 
 int
@@ -366,7 +363,7 @@ work_step(struct trainer *t, struct step_report *s)
 	struct trainer_work *w = t->work;
 	const struct schedule_step *at = &w->at;
 	const struct cell *cell = at->cell;
-	int microbatches = work_parts(t, cell).n, bad, asked;
+	int microbatches = work_parts(t, cell).n, bad;
 	double start, waited;
 	void *sum;
 
@@ -379,7 +376,7 @@ work_step(struct trainer *t, struct step_report *s)
 	if (at->momentum >= 0)
 		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
-	asked = step_launch_update(t, sum, microbatches);
+	step_ask(t, sum, microbatches);
 	w->time.update += clock_seconds() - start;
 	start = clock_seconds();
 	if (bucket_done(w->bucket) != 0)
@@ -401,12 +398,7 @@ work_step(struct trainer *t, struct step_report *s)
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return step_skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
-	bad = asked ? optim_hear(&t->optim, t->net, &s->norm) : OPTIM_UNMADE;
-	/* What a rank hesitated at was no reason to end. */
-	if (bad == OPTIM_UNMADE)
-		bad = optim_step(&t->optim, t->net, sum, 1.0 / microbatches,
-		    at->lr, &s->norm);
-	if (bad == OPTIM_LOST)
+	if ((bad = optim_hear(&t->optim, &s->norm)) == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
 	s->skipped = bad == OPTIM_SKIPPED;
 	if (bad == OPTIM_STATISTICS)

@@ -39,7 +39,7 @@ optim_make_list(struct optim *o)
 	o->list[n].name = NULL;
 }
 
-/* What the device finds out by itself, and what it is told. */
+/* Buffers of the device: trust ratios and the verdict. */
 static int
 optim_open_device(struct optim *o, const struct net *n)
 {
@@ -49,7 +49,9 @@ optim_open_device(struct optim *o, const struct net *n)
 	if (o->kind->ratio != RATIO_NONE && (o->ratio = device_alloc(n->device,
 	    (size_t)n->graph->nparam * sizeof(*o->ratio))) == NULL)
 		return -1;
-	if (device_judges(n->device) && (o->verdict = device_alloc(n->device,
+	/* It lacks the norms of what other ranks own. */
+	if (device_judges(n->device) && (o->share->comm->size == 1 ||
+	    o->share->copies) && (o->verdict = device_alloc(n->device,
 	    sizeof(*o->verdict))) == NULL)
 		return -1;
 	return 0;
@@ -69,8 +71,6 @@ optim_like(struct optim *o, const struct optim *of)
 int
 optim_open(struct optim *o, const struct net *n, const struct segments *share)
 {
-	size_t params = (size_t)n->graph->nparam;
-
 	if (o->kind == NULL)
 		o->kind = optimizers;
 	if (o->rule == NULL)
@@ -86,9 +86,7 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	if (o->learners > 0)
 		segments_dealt(&o->dealt, o->share->comm, n->graph->elements,
 		    o->learners);
-	o->trust = xcalloc(params, sizeof(*o->trust));
-	for (int i = 0; i < 2; i++)
-		o->norm[i] = xcalloc(params, sizeof(*o->norm[i]));
+	o->trust = xcalloc((size_t)n->graph->nparam, sizeof(*o->trust));
 	o->device = n->device;
 	if (optim_open_device(o, n) != 0)
 		return -1;
@@ -118,44 +116,23 @@ optim_close(struct optim *o)
 	comm_free(o->self);
 	o->self = NULL;
 	free(o->trust);
-	for (int i = 0; i < 2; i++)
-		free(o->norm[i]);
-	o->trust = o->norm[0] = o->norm[1] = NULL;
+	o->trust = NULL;
 }
-
-/* A step, as it goes through its passes. */
-struct optim_update {
-	struct optim *o;
-	struct net *n;
-	void *g;
-	double lr;
-	double scale;			/* of the gradient; 0: the verdict's */
-	double mean;			/* of the statistics */
-};
 
 /* ---- norms ---- */
 
 /* Sums of squares of the vector at ${flat}, by tile, on all ranks. */
 static int
-optim_square(struct optim *o, const struct net *n, const void *flat)
+optim_square(struct optim *o, const void *flat)
 {
 	double start;
 
-	tiles_own(&o->tiles, n->device, flat);
+	tiles_own(&o->tiles, o->device, flat);
 	start = clock_seconds();
 	if (tiles_share(&o->tiles) != 0)
 		return -1;
 	o->waited += clock_seconds() - start;
 	return 0;
-}
-
-/* The norms of all parameters, of what was squared last. */
-static void
-optim_take_norms(struct optim *o, const struct graph *g, double scale,
-    double *norm)
-{
-	for (int p = 0; p < g->nparam; p++)
-		norm[p] = sqrt(tiles_of(&o->tiles, p)) * scale;
 }
 
 /* What is added up where this rank owns all of it. */
@@ -176,41 +153,41 @@ optim_ratio_rule(const struct optim *o)
 }
 
 /*
- * The trust ratios of layers, and to the device with them.  ${squared}: the sums
- * at hand are those of k->g.  Every rank has all norms, from sums in an order that
- * the network alone decides, so that all come to the same ratios on any number of
- * ranks.
+ * Compute the trust ratios of all layers and upload them.  ${squared}: the tiles
+ * hold the sums of squares of the gradient already.  Every rank has all norms,
+ * from sums in an order that the network alone decides, so the ratios are the
+ * same bits on any number of ranks.
  */
 static int
-optim_find_trust(const struct optim_update *k, int squared)
+optim_find_trust(struct optim *o, int squared)
 {
-	struct optim *o = k->o;
+	const struct optim_update *k = &o->update;
 	const struct graph *g = k->n->graph;
 	const struct ratio_rule rule = optim_ratio_rule(o);
 
-	if (!squared && optim_square(o, k->n, k->g) != 0)
+	if (!squared && optim_square(o, k->g) != 0)
 		return -1;
-	optim_take_norms(o, g, k->scale, o->norm[1]);
-	if (optim_square(o, k->n, k->n->w) != 0)
+	for (int p = 0; p < g->nparam; p++)
+		o->trust[p] = sqrt(tiles_of(&o->tiles, p)) * k->scale;
+	if (optim_square(o, k->n->w) != 0)
 		return -1;
-	optim_take_norms(o, g, 1, o->norm[0]);
 	for (int p = 0; p < g->nparam; p++) {
 		const struct layer *l = &o->own.layer[p];
 
 		o->trust[p] = l->has ? ratio_of(&rule, k->lr * l->factor[0],
-		    o->set.decay * l->factor[1], o->norm[0][p], o->norm[1][p]) :
-		    1;
+		    o->set.decay * l->factor[1], sqrt(tiles_of(&o->tiles, p)),
+		    o->trust[p]) : 1;
 	}
 	device_upload(o->device, o->ratio, o->trust, (size_t)g->nparam *
 	    sizeof(*o->ratio));
 	return 0;
 }
 
-/* The same, by the device itself. */
+/* Have the device compute the same. */
 static void
-optim_launch_trust(const struct optim_update *k)
+optim_launch_trust(const struct optim *o)
 {
-	const struct optim *o = k->o;
+	const struct optim_update *k = &o->update;
 	const struct ratios r = { .w = k->n->w, .d = k->g,
 		.of = optim_addends(o), .layer = o->own.layer,
 		.rule = optim_ratio_rule(o), .lr = k->lr, .decay = o->set.decay,
@@ -246,23 +223,11 @@ optim_swap(struct optim *o, struct net *n)
 	return ema_swap(&o->slots, o->ema_slot, o->gather, n->w);
 }
 
-/* 0, or what is wrong with a gradient of this norm; ${finite}: its statistics
- * are. */
-static int
-optim_check(struct optim *o, double norm, int finite)
-{
-	if (!isfinite(norm))
-		return finite && o->scale_slot >= 0 &&
-		    loss_scale_lower(&o->slots, o->scale_slot) ?
-		    OPTIM_SKIPPED : OPTIM_GRADIENT;
-	return finite ? 0 : OPTIM_STATISTICS;
-}
-
 /* How the optimiser changes what this rank owns. */
 static struct optim_pass
-optim_pass_of(const struct optim_update *k)
+optim_pass_of(const struct optim *o)
 {
-	const struct optim *o = k->o;
+	const struct optim_update *k = &o->update;
 	struct optim_pass p = { .w = k->n->w, .g = k->g, .lr = k->lr,
 		.scale = k->scale, .ratio = o->ratio,
 		.portion = o->own.trained.item,
@@ -275,44 +240,14 @@ optim_pass_of(const struct optim_update *k)
 
 /* Running statistics are neither clipped nor scaled with the gradient. */
 static void
-optim_track(const struct optim_update *k)
+optim_track(const struct optim *o)
 {
-	const struct portion_list *own = &k->o->own.statistics;
+	const struct optim_update *k = &o->update;
+	const struct portion_list *own = &o->own.statistics;
 
-	device_track(k->o->device, &(struct track){ .w = k->n->w, .x = k->g,
+	device_track(o->device, &(struct track){ .w = k->n->w, .x = k->g,
 		.rate = 1, .scale = k->mean, .portion = own->item,
 		.portions = own->n });
-}
-
-/*
- * From a gradient that is finite, or is asked to be by a verdict, to new weights
- * where this rank owns them.
- */
-static int
-optim_make_step(struct optim_update *k, int asked)
-{
-	struct optim *o = k->o;
-	const struct portion_list *own = &o->own.trained;
-	struct optim_pass p;
-
-	if (o->clip_value > 0)
-		device_clamp(o->device, &(struct clamp){ .x = k->g,
-			.most = o->clip_value, .scale = k->scale,
-			.portion = own->item, .portions = own->n });
-	if (o->kind->direct != NULL) {
-		p = optim_pass_of(k);
-		o->kind->direct(&o->set, o->device, &p);
-		k->scale = 1;
-	}
-	if (o->ratio != NULL && asked)
-		optim_launch_trust(k);
-	else if (o->ratio != NULL && optim_find_trust(k, o->clip_value == 0 &&
-	    o->kind->direct == NULL) != 0)
-		return -1;
-	p = optim_pass_of(k);
-	o->kind->step(&o->set, o->device, &p);
-	optim_track(k);
-	return 0;
 }
 
 static void
@@ -323,7 +258,113 @@ optim_track_average(struct optim *o)
 		    o->own.all.n);
 }
 
-/* A step was made. */
+/* Update the weights that this rank owns, by the verdict's scale. */
+static int
+optim_make_step(struct optim *o)
+{
+	struct optim_update *k = &o->update;
+	const struct portion_list *own = &o->own.trained;
+	struct optim_pass p;
+
+	running_before(&o->running, k->n);
+	if (o->clip_value > 0)
+		device_clamp(o->device, &(struct clamp){ .x = k->g,
+			.most = o->clip_value, .scale = k->scale,
+			.portion = own->item, .portions = own->n });
+	if (o->kind->direct != NULL) {
+		p = optim_pass_of(o);
+		o->kind->direct(&o->set, o->device, &p);
+		k->scale = 1;
+	}
+	if (o->ratio != NULL && o->verdict != NULL)
+		optim_launch_trust(o);
+	else if (o->ratio != NULL && optim_find_trust(o, o->clip_value == 0 &&
+	    o->kind->direct == NULL) != 0)
+		return -1;
+	p = optim_pass_of(o);
+	o->kind->step(&o->set, o->device, &p);
+	optim_track(o);
+	return 0;
+}
+
+/* Have the device decide, and execute the update only if it is to be made. */
+static void
+optim_launch_verdict(struct optim *o, double scale, const struct losses *l)
+{
+	const struct judgement j = { .g = o->update.g, .of = optim_addends(o),
+		.kind = o->own.judged, .scale = scale, .clip = o->clip,
+		.outcome = l->outcome, .outcomes = l->n, .most = l->most,
+		.lost = l->lost };
+
+	device_judge(o->device, o->verdict, &j);
+	device_obey(o->device, o->verdict);
+	o->update.scale = 0;
+}
+
+/* Decide here, from the squares of all ranks. */
+static int
+optim_find_verdict(struct optim *o, double scale, const struct losses *l)
+{
+	int lost = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		lost |= loss_is_lost(l->outcome[i].loss, l->most);
+	if (optim_square(o, o->update.g) != 0)
+		return -1;
+	o->heard = verdict_of(tiles_squares(&o->tiles, 0),
+	    tiles_squares(&o->tiles, 1), scale, o->clip, lost);
+	o->update.scale = o->heard.scale;
+	return 0;
+}
+
+static int
+optim_gather(struct optim *o)
+{
+	double start = clock_seconds();
+	int bad = gathering_run(o->gather, o->update.n->w);
+
+	o->waited += clock_seconds() - start;
+	return bad;
+}
+
+/*
+ * Decide whether the step is to be made, and make it.  A device that decides by
+ * itself has not executed any of this on return.
+ */
+static int
+optim_launch(struct optim *o, const struct losses *l)
+{
+	double scale = o->update.mean / optim_loss_scale(o);
+
+	o->update.launched = 1;
+	if (o->verdict != NULL)
+		optim_launch_verdict(o, scale, l);
+	else if (optim_find_verdict(o, scale, l) != 0)
+		return -1;
+	else if (o->heard.what != VERDICT_STEP)
+		return 0;
+	if (optim_make_step(o) != 0 || optim_gather(o) != 0)
+		return -1;
+	/* The average is of statistics that are whole. */
+	if (o->running.n == 0)
+		optim_track_average(o);
+	if (o->verdict != NULL)
+		device_obey(o->device, NULL);
+	return 0;
+}
+
+void
+optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
+    const struct losses *losses)
+{
+	o->update = (struct optim_update){ .n = n, .g = g, .lr = lr,
+		.mean = scale };
+	o->waited = 0;
+	if (losses != NULL && (o->verdict != NULL || !n->device->backend->apart))
+		optim_launch(o, losses);
+}
+
+/* Count a step that was made. */
 static void
 optim_count(struct optim *o)
 {
@@ -336,89 +377,45 @@ optim_count(struct optim *o)
 		    o->scale_every : LOSS_SCALE_EVERY);
 }
 
-int
-optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
-    double *norm)
+/* Wait for the verdict. */
+static enum verdict_kind
+optim_wait(struct optim *o)
 {
-	struct optim_update k = { o, n, g, lr, scale / optim_loss_scale(o),
-	    scale };
-	double start;
-	int bad;
-
-	o->waited = 0;
-	if (optim_square(o, n, g) != 0)
-		return OPTIM_LOST;
-	*norm = sqrt(tiles_squares(&o->tiles, 0)) * k.scale;
-	if ((bad = optim_check(o, *norm, isfinite(tiles_squares(&o->tiles,
-	    1)) != 0)) != 0)
-		return bad;
-	if (o->clip > 0 && *norm > o->clip)
-		k.scale *= o->clip / (*norm + 1e-6);
-	running_before(&o->running, n);
-	if (optim_make_step(&k, 0) != 0)
-		return OPTIM_LOST;
-	start = clock_seconds();
-	if (gathering_run(o->gather, n->w) != 0)
-		return OPTIM_LOST;
-	o->waited += clock_seconds() - start;
-	running_after(&o->running, n);
-	optim_track_average(o);
-	optim_count(o);
-	return 0;
-}
-
-/* ---- the same, with the device's own verdict ---- */
-
-/*
- * What the host would have to know in between is not asked of the device: of
- * ranks that own parts, whose gradients pass the host anyway, the norms of the
- * others'.
- */
-int
-optim_asks(const struct optim *o)
-{
-	return o->verdict != NULL && (o->share->comm->size == 1 ||
-	    o->share->copies) && o->learners == 0;
-}
-
-void
-optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
-    const struct losses *losses)
-{
-	struct optim_update k = { o, n, g, lr, 0, scale };
-	const struct judgement j = { .g = g, .of = optim_addends(o),
-		.kind = o->own.judged, .scale = scale / optim_loss_scale(o),
-		.clip = o->clip, .outcome = losses->outcome,
-		.outcomes = losses->n, .most = losses->most,
-		.lost = losses->lost };
-
-	o->waited = 0;
-	running_before(&o->running, n);
-	device_judge(o->device, o->verdict, &j);
-	device_obey(o->device, o->verdict);
-	optim_make_step(&k, 1);
-	/* The average is of statistics that are whole. */
-	if (o->running.n == 0)
-		optim_track_average(o);
-	device_obey(o->device, NULL);
+	if (o->verdict != NULL)
+		device_download(o->device, &o->heard, o->verdict,
+		    sizeof(o->heard));
+	return (enum verdict_kind)o->heard.what;
 }
 
 int
-optim_hear(struct optim *o, struct net *n, double *norm)
+optim_hear(struct optim *o, double *norm)
 {
-	struct verdict v;
-	int bad;
+	static const struct losses good = { .n = 0 };
 
-	device_download(o->device, &v, o->verdict, sizeof(v));
-	*norm = v.norm;
-	if (v.what == VERDICT_LOSS)
-		return OPTIM_UNMADE;
-	if ((bad = optim_check(o, v.norm, v.statistics)) != 0)
-		return bad;
+	if (!o->update.launched || optim_wait(o) == VERDICT_LOSS) {
+		if (optim_launch(o, &good) != 0)
+			return OPTIM_LOST;
+		optim_wait(o);
+	}
+	*norm = o->heard.norm;
+	if (o->heard.what == VERDICT_GRADIENT)
+		return o->heard.statistics && o->scale_slot >= 0 &&
+		    loss_scale_lower(&o->slots, o->scale_slot) ?
+		    OPTIM_SKIPPED : OPTIM_GRADIENT;
+	if (o->heard.what == VERDICT_STATISTICS)
+		return OPTIM_STATISTICS;
 	if (o->running.n > 0) {
-		running_after(&o->running, n);
+		running_after(&o->running, o->update.n);
 		optim_track_average(o);
 	}
 	optim_count(o);
 	return 0;
+}
+
+int
+optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
+    double *norm)
+{
+	optim_ask(o, n, g, scale, lr, NULL);
+	return optim_hear(o, norm);
 }

@@ -18,6 +18,17 @@
 #include "train/reduce/detour.h"
 #include "train/optim/tiles.h"
 
+/* A step that optim_ask has begun. */
+struct optim_update {
+	struct net *n;
+	void *g;			/* the gradient, then the direction */
+	double lr;
+	double mean;			/* factor of the statistics, and, without
+					 * loss scale and clipping, of ${g} */
+	double scale;			/* factor of ${g}; 0: the verdict's */
+	int launched;
+};
+
 struct optim {
 	const struct optimizer *kind;	/* NULL: the first one */
 	struct optimizer_settings set;
@@ -42,9 +53,9 @@ struct optim {
 	struct slots slots;
 	struct tiles tiles;
 	struct running running;
-	double *norm[2], *trust;	/* [nparam] of weights and directions */
-	double *ratio;			/* [nparam] trust, of the device's; NULL:
-					 * the optimiser has none */
+	double *trust;			/* [nparam] ratios, on the host */
+	double *ratio;			/* [nparam] in device memory; NULL: the
+					 * optimiser has none */
 	struct portions own;
 	const struct segments *share;
 	struct segments alone;		/* if no share was given */
@@ -52,8 +63,10 @@ struct optim {
 	struct comm *self;
 	struct gathering *gather;		/* of what share cuts */
 	struct device *device;
-	struct verdict *verdict;	/* the device's, on a step that was asked
-					 * for; NULL: it gives none */
+	struct verdict *verdict;	/* in device memory; NULL if the host
+					 * decides */
+	struct optim_update update;
+	struct verdict heard;		/* on it, once known here */
 };
 
 /* optim_like(o, of): copy the settings of ${of} to the empty ${o}, except those
@@ -70,49 +83,46 @@ int optim_open(struct optim *o, const struct net *n,
 void optim_close(struct optim *o);
 
 /*
- * optim_step(o, n, g, scale, lr, norm):
- * One step on the mean gradient ${g} * ${scale}, of which this rank needs the
- * elements that it owns, and which is used up; running statistics are tracked.
- * Where there is a scale of the loss, ${g} is that times larger, but for the
- * statistics.  All ranks call it, and have all new weights then, the same bits
- * for any number of ranks.
+ * A step has two parts, so that the host need not wait between the gradient and
+ * the update.  Collective: all ranks call both.
+ *
+ * optim_ask(o, n, g, scale, lr, losses):
+ * Begin a step on the mean gradient ${g} * ${scale}.  This rank needs the elements
+ * that it owns; they are used up.  Running statistics are tracked.  With a loss
+ * scale, ${g} is that times larger, except for the statistics.
+ * With ${losses}, launch the update now; it is made only if none of them is lost.
+ * This rank must own all elements then.  If ${losses} is NULL, or the device cannot
+ * look at them, optim_hear launches it.
+ *
+ * optim_hear(o, norm):
+ * Finish the step.  The caller has found the losses of all ranks to be good: an
+ * update that was refused because of ${losses} is launched again without them.
+ * All ranks have all new weights then, the same bits for any number of ranks.
  * ${*norm} is the norm of the mean gradient before clipping (Pascanu et al.
  * 2013, as PyTorch's clip_grad_norm_).  Return 0; or, on all ranks and with
  * nothing changed, OPTIM_GRADIENT if the norm is not finite, OPTIM_STATISTICS if
  * a mean or variance of the step is not; or OPTIM_LOST if another rank cannot be
- * reached.  OPTIM_SKIPPED: the gradient was not finite, which may be the scale
- * of the loss: that is smaller now, and nothing else has changed.
- */
-enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED,
-    OPTIM_UNMADE };			/* that is optim_hear's alone */
-
-int optim_step(struct optim *o, struct net *n, void *g, double scale,
-    double lr, double *norm);
-
-/*
- * The same in two parts, so that the host need not wait between a gradient and
- * the update: the device finds out whether a step is to be made.
+ * reached.  OPTIM_SKIPPED: the gradient was not finite, which may be because of the
+ * loss scale, which has been lowered; nothing else has changed.
  *
- * optim_asks(o): it can, for this optimiser, where the device has all of the
- * gradient, which is the same on all ranks then, and owned by each.
- * optim_ask(o, n, g, scale, lr, losses): make it, if no loss stands against it.
- * optim_hear(o, n, norm): what optim_step would have returned, and is to be known
- * before the next one: it waits, and ends what aggregated statistics need.
- * OPTIM_UNMADE: nothing was done, for the sake of a loss or of another rank; the
- * gradient is as it was.
+ * optim_step(o, n, g, scale, lr, norm): both, without losses.
  */
+enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED };
+
 struct losses {
-	const struct outcome *outcome;	/* of the device's */
+	const struct outcome *outcome;	/* [n] in device memory */
 	size_t n;
-	double most;			/* beyond it nothing is done */
-	const float *lost;		/* those of all ranks (bucket_lost);
-					 * NULL: there are no others */
+	double most;			/* a loss beyond it, or NaN, is lost */
+	const float *lost;		/* in device memory, not 0 if another
+					 * rank's is (bucket_lost); NULL: there
+					 * are no other ranks */
 };
 
-int optim_asks(const struct optim *o);
 void optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
     const struct losses *losses);
-int optim_hear(struct optim *o, struct net *n, double *norm);
+int optim_hear(struct optim *o, double *norm);
+int optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
+    double *norm);
 
 /* optim_finite(o, n): on all ranks, weights, running statistics and slots are;
  * all ranks call it.  -1 if another rank cannot be reached. */

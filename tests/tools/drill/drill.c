@@ -23,8 +23,8 @@ int __real_optim_step(struct optim *o, struct net *n, void *g, double scale,
     double lr, double *norm);
 int __wrap_optim_step(struct optim *o, struct net *n, void *g, double scale,
     double lr, double *norm);
-int __real_optim_hear(struct optim *o, struct net *n, double *norm);
-int __wrap_optim_hear(struct optim *o, struct net *n, double *norm);
+int __real_optim_hear(struct optim *o, double *norm);
+int __wrap_optim_hear(struct optim *o, double *norm);
 
 static struct drill {
 	const struct trainer *t;	/* the run's */
@@ -132,7 +132,7 @@ __wrap_optim_step(struct optim *o, struct net *n, void *g, double scale, double 
 }
 
 int
-__wrap_optim_hear(struct optim *o, struct net *n, double *norm)
+__wrap_optim_hear(struct optim *o, double *norm)
 {
-	return updated(n, __real_optim_hear(o, n, norm));
+	return updated(o->update.n, __real_optim_hear(o, norm));
 }
