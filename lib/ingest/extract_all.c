@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/inorder.h"
 #include "base/mem.h"
+#include "base/ordered.h"
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -119,7 +119,7 @@ struct extract_all_state {
 	struct extract_run *r;
 	struct extract_options how;		/* r->how, and when to stop */
 	struct extraction *result;		/* [window], i at i % window */
-	int window;
+	size_t window;
 	struct extractor **extractor;		/* [threads] */
 	double start;
 };
@@ -295,23 +295,19 @@ extract_all_say_message(const struct extract_run *r, int i,
 	free(text);
 }
 
-/* The result of video ${i} is next in line; non-zero ends the run. */
+/* Write the result of video ${i}, the next in the list; -1 ends the run. */
 static int
-extract_all_finish(int i, void *arg)
+extract_all_finish(struct extract_all_state *s, int i, struct extraction *x)
 {
-	struct extract_all_state *s = arg;
 	struct extract_run *r = s->r;
-	struct extraction *x = &s->result[i % s->window];
 	int refused = !x->kept && !r->skip;
 
 	if (stop_signal() != 0)
 		return -1;
 	extract_all_say_message(r, i, x);
 	if ((x->kept && extract_all_write_sample(r, i, x) != 0) ||
-	    extract_all_report_video(r, i, x) != 0 || refused) {
-		stopping = 1;
+	    extract_all_report_video(r, i, x) != 0 || refused)
 		return -1;
-	}
 	if (x->kept)
 		extract_all_say_sample(r, i, x);
 	extract_all_count(s, x);
@@ -320,7 +316,7 @@ extract_all_finish(int i, void *arg)
 }
 
 static void
-extract_all_item(int i, int thread, void *arg)
+extract_all_item(size_t i, int thread, void *arg)
 {
 	struct extract_all_state *s = arg;
 	const struct list_row *row = &s->r->list->row[i];
@@ -334,21 +330,25 @@ extract_all(struct extract_run *r)
 {
 	struct extract_all_state s = { .r = r, .how = *r->how,
 	    .start = clock_seconds() };
-	struct pool *pool = pool_new(r->threads);
-	int n = (int)r->list->n, result;
+	struct ordered *videos;
+	size_t i;
+	int result = 0;
 
 	stopping = 0;
 	s.how.stopped = extract_all_is_stopping;
-	r->sum = (struct ledger_sum){ .videos = n };
-	s.window = WINDOW * r->threads;
-	s.result = xcalloc((size_t)s.window, sizeof(*s.result));
+	r->sum = (struct ledger_sum){ .videos = (int64_t)r->list->n };
+	s.window = WINDOW * (size_t)r->threads;
+	s.result = xcalloc(s.window, sizeof(*s.result));
 	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));
 	for (int t = 0; t < r->threads; t++)
 		s.extractor[t] = extractor_new(s.how.quality);
-	result = in_order(pool, n, s.window, extract_all_item,
-	    extract_all_finish, &s);
-	pool_free(pool);
-	for (int i = 0; i < s.window; i++)
+	videos = ordered_new(r->list->n, r->threads, s.window, extract_all_item,
+	    &s);
+	while (result == 0 && ordered_next(videos, &i))
+		result = extract_all_finish(&s, (int)i, &s.result[i % s.window]);
+	stopping = 1;
+	ordered_free(videos);
+	for (i = 0; i < s.window; i++)
 		extraction_free(&s.result[i]);
 	for (int t = 0; t < r->threads; t++)
 		extractor_free(s.extractor[t]);

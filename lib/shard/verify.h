@@ -19,8 +19,8 @@ enum verify_depth {
 struct verify {
 	enum verify_depth depth;
 	/*
-	 * Something is wrong with the file ${name}.  Called in the order of the
-	 * shards, by one thread at a time.  -1: stop here.
+	 * Something is wrong with the file ${name}.  verify_set calls it on its
+	 * caller's thread, in the order of the shards.  -1: stop here.
 	 */
 	int (*found)(void *arg, const char *name, const struct damage *d);
 	/*

@@ -1,6 +1,5 @@
 /* Verifying a set: its shards side by side, findings in their order. */
 #include <dirent.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/pool.h"
+#include "base/ordered.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "shard/keyset.h"
@@ -17,7 +16,6 @@
 
 /* What one shard came to. */
 struct verify_result {
-	int done, wrong;
 	struct damage *damage;
 	size_t damages, cap;
 	char *keys;			/* one after the other, with zero bytes */
@@ -29,13 +27,11 @@ struct verify_set_state {
 	const char *dir;
 	struct manifest *m;
 	struct verify_result *result;		/* [shards] */
-	pthread_mutex_t lock;
-	size_t told;			/* shards whose findings were told */
-	int wrong;
+	int wrong;			/* findings reported */
 	atomic_int stop;
 };
 
-/* A finding that is told at once. */
+/* Report a finding, on the caller's thread. */
 static void
 verify_set_found(struct verify_set_state *s, const char *name,
     const struct damage *d)
@@ -44,21 +40,16 @@ verify_set_found(struct verify_set_state *s, const char *name,
 	s->stop |= s->v->found(s->v->arg, name, d) != 0;
 }
 
-/* Tell what is known of shards whose turn it is. */
 static void
-verify_set_found_in_order(struct verify_set_state *s)
+verify_set_found_in_shard(struct verify_set_state *s, size_t k)
 {
-	while (s->told < s->m->shards && s->result[s->told].done && !s->stop) {
-		struct verify_result *r = &s->result[s->told];
+	struct verify_result *r = &s->result[k];
 
-		for (size_t i = 0; i < r->damages && !s->stop; i++)
-			verify_set_found(s, s->m->shard[s->told].name,
-			    &r->damage[i]);
-		free(r->damage);
-		r->damage = NULL;
-		r->damages = 0;
-		s->told++;
-	}
+	for (size_t i = 0; i < r->damages && !s->stop; i++)
+		verify_set_found(s, s->m->shard[k].name, &r->damage[i]);
+	free(r->damage);
+	r->damage = NULL;
+	r->damages = 0;
 }
 
 /* ---- one shard, on any thread ---- */
@@ -160,16 +151,12 @@ out:
 }
 
 static void
-verify_set_part(int i, int thread, void *arg)
+verify_set_part(size_t k, int thread, void *arg)
 {
 	struct verify_set_state *s = arg;
 
 	if (!s->stop && stop_signal() == 0)
-		verify_set_check_shard(s, (size_t)i, thread);
-	pthread_mutex_lock(&s->lock);
-	s->result[i].done = 1;
-	verify_set_found_in_order(s);
-	pthread_mutex_unlock(&s->lock);
+		verify_set_check_shard(s, k, thread);
 }
 
 /* ---- the set ---- */
@@ -266,11 +253,11 @@ verify_set_check_keys(struct verify_set_state *s)
 int
 verify_set(const struct verify *v, const char *dir, int threads)
 {
-	struct verify_set_state s = { .v = v, .dir = dir,
-		.lock = PTHREAD_MUTEX_INITIALIZER };
+	struct verify_set_state s = { .v = v, .dir = dir };
 	struct buffer classes = { 0 }, sums = { 0 };
 	struct damage d = { 0 };
-	struct pool *pool;
+	struct ordered *shards;
+	size_t next;
 
 	if ((s.m = manifest_read(dir, &d)) == NULL) {
 		verify_set_found(&s, MANIFEST_NAME, &d);
@@ -282,10 +269,11 @@ verify_set(const struct verify *v, const char *dir, int threads)
 	verify_set_check_beside(&s, SUMS_NAME, &sums);
 	verify_set_warn_of_extra(&s);
 	s.result = xcalloc(s.m->shards, sizeof(*s.result));
-	pool = pool_new(threads < (int)s.m->shards ? threads :
-	    (int)s.m->shards);
-	pool_run(pool, (int)s.m->shards, verify_set_part, &s);
-	pool_free(pool);
+	shards = ordered_new(s.m->shards, threads, s.m->shards, verify_set_part,
+	    &s);
+	while (!s.stop && ordered_next(shards, &next))
+		verify_set_found_in_shard(&s, next);
+	ordered_free(shards);
 	verify_set_check_identity(&s);
 	verify_set_check_keys(&s);
 	for (size_t k = 0; k < s.m->shards; k++) {

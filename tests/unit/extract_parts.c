@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/inorder.h"
 #include "base/mem.h"
+#include "base/ordered.h"
 #include "base/spool.h"
 #include "ingest/extract.h"
 #include "ingest/extract_settings.h"
@@ -16,7 +16,7 @@
 
 enum { N = 200 };
 
-/* ---- in_order ---- */
+/* ---- ordered ---- */
 
 static struct {
 	atomic_int worked[N], started, finished, ahead;
@@ -24,9 +24,9 @@ static struct {
 } seen;
 
 static void
-work(int i, int thread, void *arg)
+work(size_t i, int thread, void *arg)
 {
-	int far = i - atomic_load(&seen.finished);
+	int far = (int)i - atomic_load(&seen.finished);
 
 	(void)thread;
 	atomic_fetch_add(&seen.started, 1);
@@ -38,9 +38,8 @@ work(int i, int thread, void *arg)
 }
 
 static int
-done_one(int i, void *arg)
+done_one(int i)
 {
-	(void)arg;
 	if (atomic_load(&seen.worked[i]) != 1)
 		return 99;
 	if (i == seen.stop_at)
@@ -53,18 +52,21 @@ done_one(int i, void *arg)
 static int
 run(int threads, int window, int stop_at)
 {
-	struct pool *p = pool_new(threads);
-	int one = 1, r;
+	struct ordered *o;
+	int one = 1, r = 0;
+	size_t i;
 
 	memset(&seen, 0, sizeof(seen));
 	seen.stop_at = stop_at;
-	r = in_order(p, N, window, work, done_one, &one);
-	pool_free(p);
+	o = ordered_new(N, threads, (size_t)window, work, &one);
+	while (r == 0 && ordered_next(o, &i))
+		r = done_one((int)i);
+	ordered_free(o);
 	return r;
 }
 
 static void
-test_in_order(int threads)
+test_ordered(int threads)
 {
 	int right = 1;
 
@@ -287,8 +289,8 @@ int
 main(void)
 {
 	program_start("extract_parts");
-	test_in_order(1);
-	test_in_order(3);
+	test_ordered(1);
+	test_ordered(3);
 	test_spool(1 << 30, "in memory");
 	test_spool(2 << 20, "partly in a file");
 	test_spool(0, "mostly in a file");

@@ -1,0 +1,106 @@
+/* Work in any order, results in order. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/ordered.h"
+
+struct ordered {
+	void (*work)(size_t i, int thread, void *arg);
+	void *arg;
+	pthread_t *thread;
+	int threads;
+	size_t n, window;
+
+	pthread_mutex_t lock;		/* of what follows */
+	pthread_cond_t moved;
+	int numbered;			/* threads that have their number */
+	char *ready;			/* [window] result i at i % window */
+	size_t begun, next;		/* the caller has ${next} or waits for it */
+	int given, stop;
+};
+
+static void *
+ordered_thread(void *arg)
+{
+	struct ordered *o = arg;
+	int thread;
+
+	pthread_mutex_lock(&o->lock);
+	thread = o->numbered++;
+	for (;;) {
+		size_t i;
+
+		while (!o->stop && o->begun < o->n &&
+		    o->begun - o->next >= o->window)
+			pthread_cond_wait(&o->moved, &o->lock);
+		if (o->stop || o->begun == o->n)
+			break;
+		i = o->begun++;
+		pthread_mutex_unlock(&o->lock);
+		o->work(i, thread, o->arg);
+		pthread_mutex_lock(&o->lock);
+		o->ready[i % o->window] = 1;
+		pthread_cond_broadcast(&o->moved);
+	}
+	pthread_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+int
+ordered_next(struct ordered *o, size_t *i)
+{
+	pthread_mutex_lock(&o->lock);
+	if (o->given) {
+		o->ready[o->next++ % o->window] = 0;
+		pthread_cond_broadcast(&o->moved);
+	}
+	while (o->next < o->n && !o->ready[o->next % o->window])
+		pthread_cond_wait(&o->moved, &o->lock);
+	o->given = o->next < o->n;
+	*i = o->next;
+	pthread_mutex_unlock(&o->lock);
+	return o->given;
+}
+
+void
+ordered_free(struct ordered *o)
+{
+	if (o == NULL)
+		return;
+	pthread_mutex_lock(&o->lock);
+	o->stop = 1;
+	pthread_cond_broadcast(&o->moved);
+	pthread_mutex_unlock(&o->lock);
+	for (int t = 0; t < o->threads; t++)
+		pthread_join(o->thread[t], NULL);
+	pthread_mutex_destroy(&o->lock);
+	pthread_cond_destroy(&o->moved);
+	free(o->thread);
+	free(o->ready);
+	free(o);
+}
+
+struct ordered *
+ordered_new(size_t n, int threads, size_t window,
+    void (*work)(size_t i, int thread, void *arg), void *arg)
+{
+	struct ordered *o = xcalloc(1, sizeof(*o));
+
+	o->work = work;
+	o->arg = arg;
+	o->n = n;
+	o->window = window;
+	o->threads = (size_t)threads > n ? (int)n : threads;
+	o->ready = xcalloc(window, 1);
+	o->thread = xcalloc((size_t)o->threads, sizeof(*o->thread));
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->moved, NULL);
+	for (int t = 0; t < o->threads; t++)
+		if (pthread_create(&o->thread[t], NULL, ordered_thread, o) != 0)
+			die(EXIT_FAILED, "cannot start thread %d of %d", t + 1,
+			    o->threads);
+	return o;
+}
