@@ -67,3 +67,10 @@ ahead_wait(struct ahead *a)
 	if (a->sent)
 		device_event_wait(a->beside, a->landed, 0);
 }
+
+void
+ahead_drop(struct ahead *a)
+{
+	ahead_wait(a);
+	a->of = NULL;
+}

@@ -50,4 +50,8 @@ void ahead_taken(struct ahead *a);
 /* ahead_wait(a): until what was sent last is no more read. */
 void ahead_wait(struct ahead *a);
 
+/* ahead_drop(a): wait for the last upload and forget it: its host memory may be
+ * freed.  Do nothing if ${a} is not open. */
+void ahead_drop(struct ahead *a);
+
 #endif

@@ -7,34 +7,15 @@
 #include "train/guard/about.h"
 #include "train/loop/work.h"
 
-void
-about_computes(struct about *a, const struct microbatch *mb)
-{
-	if (mb != NULL)
-		atomic_store(&a->clip, mb->clip[0]);
-	atomic_store(&a->sample, mb != NULL ? (int64_t)mb->sample[0] : -1);
-}
-
-void
-about_loads(struct about *a, int on)
-{
-	atomic_store(&a->loading, on);
-}
-
 static void
 about_tell_own(const struct trainer *t, char *text, size_t size)
 {
-	struct about *a = &t->work->about;
-	int64_t sample = atomic_load(&a->sample);
-	uint64_t clip = atomic_load(&a->clip);
-	uint32_t loaded;
+	uint64_t clip;
+	uint32_t sample;
 
-	if (atomic_load(&a->loading) &&
-	    loader_waits(t->work->loader, &clip, &loaded))
-		sample = loaded;
-	if (sample >= 0)
+	if (feeder_at(&t->work->feeder, &clip, &sample))
 		snprintf(text, size, ", at clip %" PRIu64 " (%s)", clip,
-		    dataset_sample(t->train, (uint32_t)sample).key);
+		    dataset_sample(t->train, sample).key);
 }
 
 /* Of a rank that does not say it itself. */

@@ -69,25 +69,21 @@ audit_hash_gradients(struct audit *a, const struct trainer *t, const void *g)
 }
 
 int
-audit_begin(struct audit *a, struct trainer *t, const struct schedule_step *at,
-    struct plan *p, void *g)
+audit_begin(struct audit *a, struct trainer *t, void *g)
 {
-	struct microbatch *mb;
-	struct feed f;
+	struct feeder *f = &t->work->feeder;
 	int status;
 
-	a->now = twice_at(t->loading.seed, at, t->loading.audit,
+	a->now = twice_at(t->loading.seed, &t->work->at, t->loading.audit,
 	    t->comm->size);
 	if (!a->now.due || a->now.again != t->comm->rank)
 		return 0;
-	if ((status = work_next(t, &mb)) != 0)
+	feeder_begin(f, NULL, optim_loss_scale(&t->optim));
+	if ((status = feeder_next(f)) != 0)
 		return status;
-	work_bring(t, mb);
-	f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
-		NULL, optim_loss_scale(&t->optim) };
-	net_forward(t->net, p, &f, g);
-	plan_backward(p, NULL);
-	work_return(t, mb);
+	feeder_forward(f, g);
+	feeder_backward(f, NULL);
+	feeder_done(f);
 	audit_hash_gradients(a, t, g);
 	/* Alone it is both of them; the first pass comes next. */
 	if (t->comm->size == 1)

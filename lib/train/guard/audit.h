@@ -26,13 +26,12 @@ struct audit *audit_open(const struct trainer *t);
 void audit_close(struct audit *a);
 
 /*
- * audit_begin(a, t, at, p, g): step ${at} begins; if this rank is to compute a
- * microbatch again, the loader's next one, do so with plan ${p} and into
- * gradient buffer ${g}, which is free afterwards.  0, or an exit status, which
- * is this rank's alone.
+ * audit_begin(a, t, g):
+ * Begin the step t->work->at.  If this rank is to compute a microbatch again, the
+ * feeder's next one, do so into gradient buffer ${g}, which is free afterwards.
+ * Return 0, or an exit status of this rank alone.
  */
-int audit_begin(struct audit *a, struct trainer *t,
-    const struct schedule_step *at, struct plan *p, void *g);
+int audit_begin(struct audit *a, struct trainer *t, void *g);
 
 /* audit_due(a): the step that began is one of those, on all ranks. */
 int audit_due(const struct audit *a);

@@ -148,7 +148,7 @@ corrupt_learn(struct corrupt *c, struct trainer *t)
 		return;
 	for (size_t i = 0; i < c->found.n; i++)
 		bad_add(&c->known, c->found.sample[i]);
-	loader_bad(t->work->loader, c->found.sample, c->found.n);
+	loader_bad(t->work->feeder.loader, c->found.sample, c->found.n);
 	c->found.n = 0;
 	free(c->text);
 	c->text = bad_text(&c->known);

@@ -142,50 +142,6 @@ learners_close(struct learners *l, const struct trainer *t)
 
 /* ---- a step ---- */
 
-/*
- * Forward and backward of one learner's microbatches, numbers ${from} and on
- * of this rank's and ${first} and on of the step's; their sum.
- */
-static void *
-learners_run_learner(struct trainer *t, struct plan *p, int from, int first,
-    int count, int *status)
-{
-	struct trainer_work *w = t->work;
-	struct tree tree = { .leaves = count };
-	struct tree_sum sums[TREE_MOST];
-
-	w->free = w->gradients;
-	for (int i = 0; i < count; i++) {
-		struct microbatch *mb = NULL;
-		struct feed f;
-		void *g = w->gradient[--w->free];
-		double start;
-		int n;
-
-		t->net->same = i > 0;
-		if (*status == 0 && (*status = work_next(t, &mb)) == 0)
-			work_forward(t, p, mb, from + i, &f, g);
-		w->report[first + i].status = *status;
-		w->report[first + i].wish = work_wishes(t);
-		start = clock_seconds();
-		if (*status == 0)
-			plan_backward(p, NULL);
-		n = tree_push(&tree, (struct subtree){ 0, i, g }, sums);
-		for (int k = 0; k < n; k++) {
-			device_add(t->net->device, sums[k].left, sums[k].right,
-			    t->net->graph->elements);
-			w->gradient[w->free++] = (void *)sums[k].right;
-		}
-		w->time.backward += clock_seconds() - start;
-		about_computes(&w->about, NULL);
-		if (mb != NULL)
-			work_return(t, mb);
-		if (*status == 0)
-			work_send(t);
-	}
-	return tree.part[0].data;
-}
-
 /* Steps of the schedule that are done in this interval, with this one. */
 static uint64_t
 learners_steps_done(const struct learners *l, const struct trainer *t)
@@ -257,17 +213,22 @@ static void
 learners_run_all(struct learners *l, struct trainer *t, int count)
 {
 	struct trainer_work *w = t->work;
-	struct plan *p = w->plan[w->at.stage][w->at.turn];
+	size_t heads = (size_t)t->net->graph->heads;
 	int status = 0, updates = learners_due(l, t, 1);
 
 	for (int k = 0; k < l->held; k++) {
 		int from = k * count, first = l->first * count + from;
+		struct tree tree = { .leaves = count };
 		double other;
 		void *sum;
 
 		t->net->w = l->learner[k].w;
-		sum = learners_run_learner(t, p, from, first, count, &status);
-		sum = learners_gather(l, t, &l->learner[k], sum, count);
+		feeder_begin(&w->feeder, w->outcome + (size_t)from * heads,
+		    optim_loss_scale(&t->optim));
+		status = work_microbatches(t, &tree, 0, first, count, NULL,
+		    status);
+		sum = learners_gather(l, t, &l->learner[k], tree.part[0].data,
+		    count);
 		if (status == 0 && updates)
 			status = learners_update_learner(l, t, k, sum, k == 0 ?
 			    &l->norm : &other);

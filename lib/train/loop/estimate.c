@@ -151,7 +151,6 @@ estimate_rig_load(const struct estimate_rig *r, uint64_t step)
 	struct loader_options o = r->t->loading;
 
 	o.trace = NULL;
-	o.room = (struct loader_room){ 0 };
 	o.replaces = 1;			/* the run reports damaged samples, not
 					 * the estimate */
 	o.audit = 0;
@@ -167,7 +166,6 @@ estimate_rig_load_views(const struct estimate_rig *r)
 	struct view_options v = t->viewing;
 	uint32_t n = dataset_samples(t->val), wanted = TIMED * (uint32_t)v.n;
 
-	v.room = (struct loader_room){ 0 };
 	return estimate_rig_drain(loader_views(t->val, 0,
 	    n < wanted ? n : wanted, &v));
 }

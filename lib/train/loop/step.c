@@ -8,12 +8,10 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/stop.h"
-#include "comm/watch.h"
 #include "train/guard/audit.h"
 #include "train/guard/corrupt.h"
 #include "train/guard/not_finite.h"
 #include "train/learn/learners.h"
-#include "train/loop/pinned.h"
 #include "train/loop/work.h"
 
 static void *
@@ -29,10 +27,12 @@ step_give_gradient(struct trainer_work *w, const void *g)
 	w->gradient[w->free++] = (void *)g;
 }
 
-int
-work_wishes(struct trainer *t)
+/* Return the requests of this rank for the next step boundary, WISH_* bits.  The
+ * clock of rank 0 decides. */
+static int
+step_wishes(const struct trainer *t)
 {
-	struct trainer_work *w = t->work;
+	const struct trainer_work *w = t->work;
 	double now = clock_seconds();
 	int wish = 0;
 
@@ -47,49 +47,6 @@ work_wishes(struct trainer *t)
 	return wish;
 }
 
-int
-work_next(struct trainer *t, struct microbatch **mb)
-{
-	double start = clock_seconds();
-	int wait = watch_enter(t->comm->watch, "loading clips", 0);
-	int got;
-
-	about_loads(&t->work->about, 1);
-	got = loader_next(t->work->loader, mb);
-	about_loads(&t->work->about, 0);
-	if (got == 1)
-		about_computes(&t->work->about, *mb);
-	watch_leave(t->comm->watch, wait);
-	t->work->time.wait += clock_seconds() - start;
-	if (got == 1)
-		return 0;
-	if (got == 0)
-		fail("the loader ended before the schedule");
-	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-}
-
-void
-work_return(struct trainer *t, struct microbatch *mb)
-{
-	pinned_return(t->net, t->work->loader, mb);
-}
-
-void
-work_bring(struct trainer *t, const struct microbatch *mb)
-{
-	pinned_send(t->net, t->work->plan[mb->at.stage][mb->at.turn], mb);
-}
-
-void
-work_send(struct trainer *t)
-{
-	const struct microbatch *mb = t->net->ahead.at == NULL ? NULL :
-	    loader_peek(t->work->loader);
-
-	if (mb != NULL)
-		work_bring(t, mb);
-}
-
 /* Sums of peers were a part of ${phase}. */
 static void
 step_count_sums(struct trainer_work *w, double *phase)
@@ -97,22 +54,6 @@ step_count_sums(struct trainer_work *w, double *phase)
 	*phase -= w->spread.waited;
 	w->time.comm += w->spread.waited;
 	w->spread.waited = 0;
-}
-
-void
-work_forward(struct trainer *t, struct plan *p, const struct microbatch *mb,
-    int i, struct feed *f, void *g)
-{
-	double start = clock_seconds();
-
-	assert(mb->at.step == t->state.step);
-	work_bring(t, mb);
-	*f = (struct feed){ mb->stream, mb->target, mb->clip, t->loading.seed,
-		t->work->outcome + i * t->net->graph->heads,
-		optim_loss_scale(&t->optim) };
-	net_forward(t->net, p, f, g);
-	t->work->time.forward += clock_seconds() - start;
-	step_count_sums(t->work, &t->work->time.forward);
 }
 
 /* Would this rank rather know first what all say of the step?  Of its microbatches,
@@ -159,14 +100,76 @@ step_tell_devices(struct trainer *t, int first, int count)
 		    step_max_loss(t), silent);
 }
 
-/*
- * Forward and backward of this rank's microbatches; their sum over all ranks.
- * Once one could not be loaded, nothing more is computed, by its peers either,
- * and the sum is of no use; but the other ranks wait in the exchange, so it
- * takes place, and all of them learn of it from the reports.
- */
+/* Fill in the report of microbatch ${i} of the step, except its losses. */
+static void
+step_report_microbatch(struct trainer *t, int i, int status)
+{
+	const struct microbatch *mb = t->work->feeder.mb;
+	struct microbatch_report *r = &t->work->report[i];
+
+	if (mb != NULL)
+		corrupt_found(t->work->corrupt, t, t->state.step + 1, mb);
+	r->bad = mb != NULL ? mb->bads : 0;
+	r->status = status;
+	r->wish = step_wishes(t);
+}
+
+int
+work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
+    int count, struct tree_sum *reduced, int status)
+{
+	struct trainer_work *w = t->work;
+	struct feeder *f = &w->feeder;
+	const struct plan *p = w->plan[w->at.stage][w->at.turn];
+	struct tree_sum added[TREE_MOST];
+
+	w->free = w->gradients;
+	for (int i = 0; i < count; i++) {
+		int reduces = reduced != NULL && i == count - 1, n;
+		int looks = audit_looks(w->audit, t, first + i);
+		struct tree_sum *sums = reduces ? reduced : added;
+		struct event *final = NULL;
+		void *g = step_take_gradient(w);
+		double start;
+
+		if (status == 0)
+			status = feeder_next(f);
+		/* Peers would wait for sums of one that does not compute. */
+		status = spread_agree(p->peers, status);
+		start = clock_seconds();
+		if (status == 0) {
+			assert(f->mb->at.step == t->state.step);
+			feeder_forward(f, g);
+		}
+		w->time.forward += clock_seconds() - start;
+		step_count_sums(w, &w->time.forward);
+		step_report_microbatch(t, first + i, status);
+		start = clock_seconds();
+		n = tree_push(tree, (struct subtree){ 0, leaf + i, g }, sums);
+		if (reduces) {
+			step_tell_devices(t, first, count);
+			final = bucket_begin(w->bucket, tree, sums, n);
+		}
+		/* A gradient that the audit hashes is not added up meanwhile. */
+		if (status == 0)
+			feeder_backward(f, looks ? NULL : final);
+		if (status == 0 && looks)
+			audit_look(w->audit, t, g);
+		for (int k = 0; k < n && !reduces; k++) {
+			device_add(t->net->device, sums[k].left, sums[k].right,
+			    t->net->graph->elements);
+			step_give_gradient(w, sums[k].right);
+		}
+		w->time.backward += clock_seconds() - start;
+		step_count_sums(w, &w->time.backward);
+		feeder_done(f);
+	}
+	return status;
+}
+
+/* Run this rank's microbatches and sum their gradients over all ranks. */
 static void *
-step_run_microbatches(struct trainer *t, int microbatches, struct plan *p)
+step_run_microbatches(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int first;
@@ -177,53 +180,9 @@ step_run_microbatches(struct trainer *t, int microbatches, struct plan *p)
 	int status;
 	void *sum;
 
-	w->free = w->gradients;
-	status = audit_begin(w->audit, t, &w->at, p, w->gradient[0]);
-	for (int i = 0; i < count; i++) {
-		struct microbatch *mb = NULL;
-		struct feed f;		/* read by the backward pass, too */
-		int last = i == count - 1, n;
-		int looks = audit_looks(w->audit, t, first + i);
-		struct event *final = NULL;
-		void *g = step_take_gradient(w);
-
-		t->net->same = i > 0;
-		if (status == 0)
-			status = work_next(t, &mb);
-		/* Peers would wait for sums of one that does not compute. */
-		status = spread_agree(p->peers, status);
-		if (status == 0)
-			work_forward(t, p, mb, i, &f, g);
-		if (mb != NULL)
-			corrupt_found(w->corrupt, t, t->state.step + 1, mb);
-		w->report[first + i].bad = mb != NULL ? mb->bads : 0;
-		w->report[first + i].status = status;
-		w->report[first + i].wish = work_wishes(t);
-		start = clock_seconds();
-		n = tree_push(&w->tree, (struct subtree){ 0, leaf + i, g },
-		    sums);
-		if (last) {
-			step_tell_devices(t, first, count);
-			final = bucket_begin(w->bucket, &w->tree, sums, n);
-		}
-		/* What is looked at is not summed up meanwhile. */
-		if (status == 0)
-			plan_backward(p, looks ? NULL : final);
-		if (status == 0 && looks)
-			audit_look(w->audit, t, g);
-		for (int k = 0; k < n && !last; k++) {
-			device_add(t->net->device, sums[k].left, sums[k].right,
-			    t->net->graph->elements);
-			step_give_gradient(w, sums[k].right);
-		}
-		w->time.backward += clock_seconds() - start;
-		step_count_sums(w, &w->time.backward);
-		about_computes(&w->about, NULL);
-		if (mb != NULL)
-			work_return(t, mb);
-		if (status == 0)
-			work_send(t);
-	}
+	status = audit_begin(w->audit, t, w->gradient[0]);
+	feeder_begin(&w->feeder, w->outcome, optim_loss_scale(&t->optim));
+	work_microbatches(t, &w->tree, leaf, first, count, sums, status);
 	start = clock_seconds();
 	sum = bucket_wait(w->bucket, &busy);
 	w->time.comm += clock_seconds() - start;
@@ -369,8 +328,7 @@ work_step(struct trainer *t, struct step_report *s)
 
 	if (w->learners != NULL)
 		return learners_step(w->learners, t, s);
-	sum = step_run_microbatches(t, microbatches,
-	    w->plan[at->stage][at->turn]);
+	sum = step_run_microbatches(t, microbatches);
 	if (sum == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (at->momentum >= 0)

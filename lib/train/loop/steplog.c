@@ -30,7 +30,7 @@ steplog_means(const struct trainer_work *w, const struct step_report *s)
 	    .norm = s->norm,
 		.top1 = (double)w->logged_top1 / (double)w->logged_clips,
 		.seconds = seconds, .rate = (double)w->logged_clips / seconds,
-		.per = { t->wait / n, t->forward / n, t->backward / n,
+		.per = { w->feeder.waited / n, t->forward / n, t->backward / n,
 			t->comm / n, t->comm_busy / n, t->update / n } };
 }
 
@@ -252,6 +252,7 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	w->logged_steps = w->logged_clips = w->logged_top1 = 0;
 	w->logged_loss = 0;
 	w->time = (struct phases){ 0 };
+	w->feeder.waited = 0;
 	w->logged_at = clock_seconds();
 }
 

@@ -10,11 +10,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "comm/watch.h"
+#include "train/guard/about.h"
 #include "train/guard/audit.h"
 #include "train/guard/corrupt.h"
 #include "train/learn/learners.h"
 #include "train/loop/memory.h"
-#include "train/loop/pinned.h"
 #include "train/loop/work.h"
 
 struct parts
@@ -221,13 +221,13 @@ trainer_plan(struct trainer *t)
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
 	if (t->val != NULL)
-		pinned_plan_views(t->net, &t->viewing, t->val);
+		feeder_plan_views(t->net, &t->viewing, t->val);
 	w->steps = schedule_steps(s, dataset_samples(t->train));
 	work_choose_measured(t);
 	work_share_loading(t);
 	if (work_plan_precise(t) != 0)
 		return EXIT_USAGE;
-	pinned_plan(t->net, &t->loading, t->train, s);
+	feeder_plan(t->net, &t->loading, t->train, s);
 	w->base = memory_measure(t);
 	return 0;
 }
@@ -385,7 +385,6 @@ work_reserve(struct trainer *t)
 
 	if (net_reserve(t->net) != 0 || net_reserve_ahead(t->net) != 0)
 		return EXIT_FAILED;
-	t->loading.room = pinned_room(t->net);
 	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
 	for (int i = 0; i < w->gradients; i++) {
 		w->gradient[i] = device_alloc(n->device, n->graph->elements *
@@ -409,9 +408,11 @@ work_reserve(struct trainer *t)
 	if ((w->corrupt = corrupt_open(t)) == NULL)
 		return EXIT_DAMAGE;
 	t->loading.replaces |= corrupt_known(w->corrupt)->n > 0;
-	w->loader = loader_new(t->train, t->schedule, t->state.step,
+	w->feeder = (struct feeder){ .net = t->net, .plans = w->plan,
+		.watch = t->comm->watch };
+	feeder_open(&w->feeder, t->train, t->schedule, t->state.step,
 	    &t->loading);
-	corrupt_tell(w->corrupt, w->loader);
+	corrupt_tell(w->corrupt, w->feeder.loader);
 	return 0;
 }
 
@@ -452,7 +453,6 @@ work_open(struct trainer *t)
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at))
 		w->macs += work_step_macs(t, &at);
-	about_computes(&w->about, NULL);
 	watch_about(t->comm->watch, about_tell, t);
 	w->started = w->saved_at = w->logged_at = clock_seconds();
 	w->saved_step = t->state.step;
@@ -479,7 +479,7 @@ trainer_close(struct trainer *t)
 	bucket_close(w->bucket);
 	learners_close(w->learners, t);
 	spread_close(&w->spread);
-	loader_free(w->loader);
+	feeder_close(&w->feeder);
 	audit_close(w->audit);
 	corrupt_close(w->corrupt);
 	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)

@@ -7,7 +7,7 @@
  */
 
 #include "sched/parts.h"
-#include "train/guard/about.h"
+#include "train/loop/feeder.h"
 #include "train/loop/precise.h"
 #include "train/loop/trainer.h"
 #include "train/reduce/spread.h"
@@ -50,10 +50,9 @@ struct trainer_work {
 	struct outcome *outcome;	/* of the device: what the losses of
 					 * this rank's microbatches say */
 	struct outcome *fetched;	/* the same here, after the step */
-	struct loader *loader;
+	struct feeder feeder;
 	struct bucket *bucket;
 	struct audit *audit;
-	struct about about;
 	struct corrupt *corrupt;
 	struct learners *learners;	/* NULL: every step is of all ranks */
 	struct saver *saver;
@@ -111,27 +110,27 @@ int work_step(struct trainer *t, struct step_report *s);
  *
  * work_share(t, microbatches, rank, first): how many of the step's ${rank} has,
  * from ${*first} on.
- * work_next(t, mb): the loader's next one; 0, or an exit status, which is this
- * rank's alone.  work_return(t, mb): it is the loader's again; work_send(t): the
- * one after it to the device, if it is there already.  work_bring(t, mb): it is on
- * its way there, or is sent now; what work_forward begins with.
- * work_forward(t, p, mb, i, f, g): forward, of number ${i} of this rank's.
- * work_wishes(t): what this rank wants at the next step border; rank 0's clock
- * decides.
  * work_join(t, microbatches, s): what the losses and reports of all ranks say
  * together; s->status.
  * work_count(t, loss): the step is done.
  */
 int work_share(const struct trainer *t, int microbatches, int rank, int *first);
-int work_next(struct trainer *t, struct microbatch **mb);
-void work_return(struct trainer *t, struct microbatch *mb);
-void work_send(struct trainer *t);
-void work_bring(struct trainer *t, const struct microbatch *mb);
-void work_forward(struct trainer *t, struct plan *p,
-    const struct microbatch *mb, int i, struct feed *f, void *g);
-int work_wishes(struct trainer *t);
 int work_join(struct trainer *t, int microbatches, struct step_report *s);
 void work_count(struct trainer *t, double loss);
+
+/*
+ * work_microbatches(t, tree, leaf, first, count, reduced, status):
+ * Run forward and backward passes of the next ${count} microbatches, numbers
+ * ${first} and up of the step, after feeder_begin, and fill in their reports.
+ * Add their gradients up as leaves ${leaf} and up of ${tree}.  Leave the
+ * additions of the last one to the reduction (bucket_begin) in
+ * ${reduced}[TREE_MOST], which must live until bucket_wait; NULL: do them here.
+ * If a microbatch cannot be loaded, or ${status} is not 0, compute no more
+ * passes: the sum is then unusable, but other ranks wait for it, and learn the
+ * status from the reports.  Return the status.
+ */
+int work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
+    int count, struct tree_sum *reduced, int status);
 
 /* work_diverged(t, what, value): EXIT_DIVERGED, which all ranks know and one
  * says: "step 3: <what> <value>: the run has diverged". */

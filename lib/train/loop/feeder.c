@@ -1,0 +1,188 @@
+/* Microbatches from a loader through a network. */
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/fail.h"
+#include "train/loop/feeder.h"
+
+/* ---- pinned memory ---- */
+
+static void *
+feeder_alloc_pinned(void *device, size_t bytes)
+{
+	return device_alloc_host(device, bytes);
+}
+
+static void
+feeder_free_pinned(void *device, void *p)
+{
+	device_free_host(device, p);
+}
+
+/* Return pinned memory for the loader, or ordinary memory if nothing is
+ * prefetched. */
+static struct loader_room
+feeder_room(const struct net *n)
+{
+	return n->ahead.at == NULL ? (struct loader_room){ NULL, NULL, NULL } :
+	    (struct loader_room){ feeder_alloc_pinned, feeder_free_pinned,
+		n->device };
+}
+
+static void
+feeder_need_landing(struct net *n, size_t bytes)
+{
+	n->landing = bytes > n->landing ? bytes : n->landing;
+}
+
+void
+feeder_plan(struct net *n, struct loader_options *o, const struct dataset *d,
+    const struct schedule *s)
+{
+	o->raw = device_resizes(n->device);
+	if (o->raw)
+		feeder_need_landing(n, loader_most(d, s, 0, o));
+}
+
+void
+feeder_plan_views(struct net *n, struct view_options *o,
+    const struct dataset *d)
+{
+	o->raw = device_resizes(n->device);
+	if (o->raw)
+		feeder_need_landing(n, loader_views_most(d, o));
+}
+
+/* ---- the loader ---- */
+
+void
+feeder_open(struct feeder *f, const struct dataset *d,
+    const struct schedule *s, uint64_t from, const struct loader_options *o)
+{
+	struct loader_options own = *o;
+
+	own.room = feeder_room(f->net);
+	own.raw &= own.room.take != NULL;
+	f->seed = o->seed;
+	f->sample = -1;
+	f->loader = loader_new(d, s, from, &own);
+}
+
+void
+feeder_open_views(struct feeder *f, const struct dataset *d, uint32_t first,
+    uint32_t count, const struct view_options *o)
+{
+	struct view_options own = *o;
+
+	own.room = feeder_room(f->net);
+	own.raw &= own.room.take != NULL;
+	f->sample = -1;
+	f->loader = loader_views(d, first, count, &own);
+}
+
+void
+feeder_close(struct feeder *f)
+{
+	if (f->loader == NULL)
+		return;
+	ahead_drop(&f->net->ahead);
+	loader_free(f->loader);
+	f->loader = NULL;
+	f->mb = NULL;
+}
+
+int
+feeder_at(struct feeder *f, uint64_t *clip, uint32_t *sample)
+{
+	int64_t present = atomic_load(&f->sample);
+
+	*clip = atomic_load(&f->clip);
+	*sample = (uint32_t)present;
+	return (atomic_load(&f->loading) &&
+	    loader_waits(f->loader, clip, sample)) || present >= 0;
+}
+
+/* ---- passes ---- */
+
+void
+feeder_begin(struct feeder *f, struct outcome *outcome, double scale)
+{
+	f->outcome = outcome;
+	f->scale = scale;
+	f->passes = 0;
+}
+
+int
+feeder_next(struct feeder *f)
+{
+	double start = clock_seconds();
+	int wait = watch_enter(f->watch, "loading clips", 0);
+	int got;
+
+	atomic_store(&f->loading, 1);
+	got = loader_next(f->loader, &f->mb);
+	atomic_store(&f->loading, 0);
+	if (got == 1) {
+		atomic_store(&f->clip, f->mb->clip[0]);
+		atomic_store(&f->sample, (int64_t)f->mb->sample[0]);
+	}
+	watch_leave(f->watch, wait);
+	f->waited += clock_seconds() - start;
+	if (got == 0)
+		fail("the loader ended before the schedule");
+	return got == 1 ? 0 : got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
+static struct plan *
+feeder_plan_of(const struct feeder *f, const struct microbatch *mb)
+{
+	return f->plan != NULL ? f->plan : f->plans[mb->at.stage][mb->at.turn];
+}
+
+static void
+feeder_send(struct feeder *f, const struct microbatch *mb)
+{
+	ahead_send(&f->net->ahead, feeder_plan_of(f, mb)->tray, mb->stream,
+	    mb->load);
+}
+
+void
+feeder_forward(struct feeder *f, void *dw)
+{
+	const struct microbatch *mb = f->mb;
+
+	feeder_send(f, mb);
+	f->feed = (struct feed){ mb->stream, mb->target, mb->clip, f->seed,
+		f->outcome, f->scale };
+	if (f->outcome != NULL)
+		f->outcome += f->net->graph->heads;
+	f->net->same = f->passes++ > 0;
+	net_forward(f->net, feeder_plan_of(f, mb), &f->feed, dw);
+}
+
+void
+feeder_backward(struct feeder *f, struct event *final)
+{
+	plan_backward(feeder_plan_of(f, f->mb), final);
+}
+
+void
+feeder_prefetch(struct feeder *f)
+{
+	const struct microbatch *mb = f->net->ahead.at == NULL ? NULL :
+	    loader_peek(f->loader);
+
+	if (mb != NULL)
+		feeder_send(f, mb);
+}
+
+void
+feeder_done(struct feeder *f)
+{
+	if (f->mb == NULL)
+		return;
+	atomic_store(&f->sample, -1);
+	ahead_wait(&f->net->ahead);
+	loader_return(f->loader, f->mb);
+	f->mb = NULL;
+	feeder_prefetch(f);
+}

@@ -1,0 +1,120 @@
+#ifndef TRAIN_LOOP_FEEDER_H
+#define TRAIN_LOOP_FEEDER_H
+
+/*
+ * A feeder takes microbatches from a loader through a network, one at a time:
+ *
+ *	feeder_begin(f, outcome, scale);
+ *	while (more) {
+ *		feeder_next(f);
+ *		feeder_forward(f, dw);
+ *		feeder_backward(f, final);
+ *		feeder_done(f);
+ *	}
+ *
+ * A discrete device computes on one microbatch while the pixels of the next
+ * one are uploaded (net/ahead.h), from pinned memory that the loader writes to.
+ * The feeder owns that protocol: when pixels are sent, when their memory goes
+ * back to the loader, and which passes reuse the packed weights.
+ */
+
+#include <stdatomic.h>
+
+#include "comm/watch.h"
+#include "data/loader.h"
+#include "net/net.h"
+
+struct feeder {
+	/* Set by the caller. */
+	struct net *net;
+	struct plan *plan;		/* of every microbatch; NULL: */
+	struct plan *(*plans)[SCHEDULE_CYCLE];	/* [stage][turn] */
+	struct watch *watch;		/* of waits for the loader; NULL: none */
+
+	struct microbatch *mb;		/* the present one; NULL: none */
+	double waited;			/* seconds for the loader */
+
+	/* The rest is the feeder's. */
+	struct loader *loader;
+	uint64_t seed;
+	struct feed feed;		/* of the present microbatch */
+	struct outcome *outcome;	/* of the next pass; NULL: not wanted */
+	double scale;			/* of the loss; 0: 1 */
+	int passes;			/* since feeder_begin */
+	_Atomic(uint64_t) clip;		/* the first of the present microbatch */
+	_Atomic(int64_t) sample;	/* its sample; -1: none is present */
+	atomic_int loading;		/* feeder_next waits for the loader */
+};
+
+/*
+ * feeder_plan(n, o, d, s), feeder_plan_views(n, o, d):
+ * Set ${o}->raw if the device of ${n} can resize clips, and enlarge the
+ * prefetch buffer of ${n} for raw microbatches of loader_new(d, s, 0, o), or
+ * of loader_views.  Call it before net_reserve_ahead.
+ */
+void feeder_plan(struct net *n, struct loader_options *o,
+    const struct dataset *d, const struct schedule *s);
+void feeder_plan_views(struct net *n, struct view_options *o,
+    const struct dataset *d);
+
+/*
+ * feeder_open(f, d, s, from, o), feeder_open_views(f, d, first, count, o):
+ * Open the loader, as loader_new and loader_views do, with pixels in pinned
+ * memory if ${f}->net has a prefetch buffer, and raw clips only then.  The net
+ * and its plans stay the caller's and must outlive the feeder.
+ */
+void feeder_open(struct feeder *f, const struct dataset *d,
+    const struct schedule *s, uint64_t from, const struct loader_options *o);
+void feeder_open_views(struct feeder *f, const struct dataset *d,
+    uint32_t first, uint32_t count, const struct view_options *o);
+
+/* feeder_close(f): wait for the last upload and free the loader.  Do nothing
+ * if the feeder is not open. */
+void feeder_close(struct feeder *f);
+
+/*
+ * feeder_begin(f, outcome, scale):
+ * Begin a series of passes with the same weights: the first one packs them
+ * anew.  Write the outcomes of pass i to ${outcome} + i * graph->heads, memory
+ * of the device, if it is not NULL.  Multiply losses by ${scale}, or by 1 if
+ * it is 0.  An open feeder begins with feeder_begin(f, NULL, 0).
+ */
+void feeder_begin(struct feeder *f, struct outcome *outcome, double scale);
+
+/*
+ * feeder_next(f):
+ * Wait for the next microbatch, ${f}->mb.  Return 0, or after a message
+ * EXIT_DAMAGE if data are damaged, else EXIT_FAILED; the end of the loader is
+ * such an error.
+ */
+int feeder_next(struct feeder *f);
+
+/*
+ * feeder_forward(f, dw): run the forward pass of the present microbatch, as
+ * net_forward(n, p, feed, dw).
+ * feeder_backward(f, final): run its backward pass, as plan_backward.
+ */
+void feeder_forward(struct feeder *f, void *dw);
+void feeder_backward(struct feeder *f, struct event *final);
+
+/*
+ * feeder_prefetch(f):
+ * Start the upload of the next microbatch if it is loaded.  feeder_done does
+ * so, too.  Call it after a forward pass whose results are read before
+ * feeder_done.
+ */
+void feeder_prefetch(struct feeder *f);
+
+/* feeder_done(f): give the present microbatch, if there is one, back to the
+ * loader and start the upload of the next one. */
+void feeder_done(struct feeder *f);
+
+/*
+ * feeder_at(f, clip, sample):
+ * Set ${*clip} and ${*sample} to the clip that feeder_next waits for, or to the
+ * first one of the present microbatch.  Return 1, or 0 if there is neither.
+ * Any thread may call it.
+ */
+int feeder_at(struct feeder *f, uint64_t *clip, uint32_t *sample);
+
+#endif
