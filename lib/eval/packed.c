@@ -10,8 +10,8 @@
 #include "draw/plot.h"
 #include "eval/packed.h"
 #include "train/loop/choices.h"
+#include "train/loop/feeder.h"
 #include "train/loop/inputs.h"
-#include "train/loop/pinned.h"
 #include "train/run/agree.h"
 
 #define Q text_quote
@@ -176,7 +176,7 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
 		status = EXIT_USAGE;
 	if (status == 0)
-		pinned_plan_views(p->model->net, &p->views, p->data);
+		feeder_plan_views(p->model->net, &p->views, p->data);
 	if (status == 0 && (net_reserve(p->model->net) != 0 ||
 	    net_reserve_ahead(p->model->net) != 0))
 		status = EXIT_FAILED;

@@ -11,7 +11,7 @@
 #include "media/png.h"
 #include "net/feed.h"
 #include "train/loop/evaluator.h"
-#include "train/loop/pinned.h"
+#include "train/loop/feeder.h"
 #include "train/loop/trainer.h"
 
 #include "gpu/standin/standin.h"
@@ -188,7 +188,7 @@ score(struct comm *c, void *arg)
 
 	net_init(n, 1);
 	if (s->ahead)
-		pinned_plan_views(n, &v, s->set);
+		feeder_plan_views(n, &v, s->set);
 	s->status = evaluate_plan(n, &v) == NULL || net_reserve(n) != 0 ||
 	    (s->ahead && net_reserve_ahead(n) != 0) ? -1 :
 	    evaluate(n, s->set, &v, c, NULL, &s->e);

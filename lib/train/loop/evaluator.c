@@ -6,12 +6,11 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "comm/watch.h"
 #include "graph/ensemble.h"
 #include "graph/metric.h"
 #include "graph/precision.h"
 #include "train/loop/evaluator.h"
-#include "train/loop/pinned.h"
+#include "train/loop/feeder.h"
 
 struct plan *
 evaluate_plan(struct net *n, const struct view_options *v)
@@ -25,14 +24,14 @@ evaluate_plan(struct net *n, const struct view_options *v)
 
 /* Add the scores of one microbatch's views to their samples. */
 static void
-evaluator_add_microbatch(const struct plan *p, const struct microbatch *l,
-    const struct view_options *v, const struct evaluation *e, double *scratch,
-    uint64_t *views)
+evaluator_add_microbatch(const struct feeder *f, const struct view_options *v,
+    const struct evaluation *e, double *scratch, uint64_t *views)
 {
+	const struct microbatch *l = f->mb;
 	size_t classes = (size_t)e->classes;
 	uint64_t each = (uint64_t)(v->clips * v->crops);
 
-	net_scores(p, scratch);
+	net_scores(f->plan, scratch);
 	for (int i = 0; i < l->n - l->filled; i++, ++*views)
 		ensemble_add(v->ensemble, e->loss, e->classes, scratch +
 		    (size_t)i * classes, l->clip[i] % each == 0, e->scores +
@@ -60,33 +59,21 @@ evaluator_check_finite(const struct evaluation *e, const struct dataset *d,
 	return 0;
 }
 
-static int
-evaluator_next(const struct comm *c, struct loader *l, struct microbatch **mb)
-{
-	int wait = watch_enter(c->watch, "loading clips", 0);
-	int got = loader_next(l, mb);
-
-	watch_leave(c->watch, wait);
-	return got;
-}
-
 int
 evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
     struct comm *c, void (*progress)(uint64_t done, uint64_t all),
     struct evaluation *e)
 {
-	int classes = n->graph->head[0].classes, got;
+	int classes = n->graph->head[0].classes;
 	int per = v->clips * v->crops;
-	struct plan *p = evaluate_plan(n, v);
-	struct view_options own = *v;
+	struct feeder f = { .net = n, .plan = evaluate_plan(n, v),
+		.watch = c->watch };
 	uint32_t samples = dataset_samples(d);
 	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;
 	uint32_t first, count;
 	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
 	uint64_t views = 0, all;
-	struct loader *loader;
-	struct microbatch *mb;
-	int64_t most;
+	int64_t most = 0;
 
 	row = (size_t)classes * sizeof(double);
 	for (int r = 0; r <= c->size; r++)
@@ -98,31 +85,18 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		.loss = n->graph->op[n->graph->head[0].loss].loss };
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	all = (uint64_t)count * (uint64_t)per;
-	own.room = pinned_room(n);
-	own.raw &= own.room.take != NULL;
-	loader = loader_views(d, first, count, &own);
-	while ((got = evaluator_next(c, loader, &mb)) == 1) {
-		struct feed f = { .stream = mb->stream, .target = mb->target,
-			.clip = mb->clip };
-
-		n->same = views > 0;
-		pinned_send(n, p, mb);
-		net_forward(n, p, &f, NULL);
-		pinned_next(n, p, loader);
-		evaluator_add_microbatch(p, mb, v, e, scratch, &views);
-		pinned_return(n, loader, mb);
+	feeder_open_views(&f, d, first, count, v);
+	while (views < all && (most = feeder_next(&f)) == 0) {
+		feeder_forward(&f, NULL);
+		feeder_prefetch(&f);
+		evaluator_add_microbatch(&f, v, e, scratch, &views);
+		feeder_done(&f);
 		if (progress != NULL)
 			progress(views, all);
 	}
-	loader_free(loader);
+	feeder_close(&f);
 	free(scratch);
 	/* All ranks agree on whether to go on before any waits for another. */
-	most = got < 0 ? (got == -2 ? EXIT_DAMAGE : EXIT_FAILED) : 0;
-	if (views != all && most == 0) {
-		fail("%s: %llu views came (wanted %llu)", dataset_path(d),
-		    (unsigned long long)views, (unsigned long long)all);
-		most = EXIT_FAILED;
-	}
 	if (comm_max(c, &most) != 0)
 		most = EXIT_RANKS;
 	if (most == 0 && comm_allgatherv(c, e->scores, start) != 0)

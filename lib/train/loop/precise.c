@@ -8,9 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "comm/exact.h"
-#include "comm/watch.h"
 #include "train/guard/corrupt.h"
-#include "train/loop/pinned.h"
 #include "train/loop/precise.h"
 #include "train/loop/work.h"
 
@@ -157,7 +155,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 		    "%d ranks", (long long)o->clips, groups, o->group, c->size);
 		goto err0;
 	}
-	pinned_plan(n, &p->loading, d, &p->one);
+	feeder_plan(n, &p->loading, d, &p->one);
 	input = graph_inputs(n->graph, o->group, o->frames, o->crop);
 	p->plan = net_plan(n, input, 1);
 	free(input);
@@ -229,16 +227,6 @@ precise_moments(const struct precise *p, const void *room)
 	return v;
 }
 
-static int
-precise_next(struct precise *p, struct loader *l, struct microbatch **mb)
-{
-	int wait = watch_enter(p->comm->watch, "loading clips", 0);
-	int got = loader_next(l, mb);
-
-	watch_leave(p->comm->watch, wait);
-	return got == 1 ? 0 : got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-}
-
 /*
  * This rank's groups, added up as far as it has them; an exit status.  What is
  * known to be damaged is in none of them, and what is found becomes known at
@@ -249,29 +237,20 @@ precise_run_groups(struct precise *p, int count, int first, struct tree *t,
     void *room, struct corrupt *c, const struct trainer *of)
 {
 	struct tree_sum sums[TREE_MOST];
-	struct loader *l;
+	struct feeder f = { .net = p->net, .plan = p->plan,
+		.watch = p->comm->watch };
 	int status = 0;
 
-	p->loading.room = pinned_room(p->net);
-	p->loading.raw &= p->loading.room.take != NULL;
-	l = loader_new(p->d, &p->one, 0, &p->loading);
+	feeder_open(&f, p->d, &p->one, 0, &p->loading);
 	if (c != NULL)
-		corrupt_tell(c, l);
-	for (int i = 0; i < count && status == 0; i++) {
-		struct microbatch *mb;
-		struct feed f;
+		corrupt_tell(c, f.loader);
+	for (int i = 0; i < count && (status = feeder_next(&f)) == 0; i++) {
 		int n;
 
-		if ((status = precise_next(p, l, &mb)) != 0)
-			break;
 		if (c != NULL)
-			corrupt_found(c, of, of->state.step, mb);
-		f = (struct feed){ mb->stream, mb->target, mb->clip,
-			p->loading.seed, NULL, 1 };
-		p->net->same = i > 0;
-		pinned_send(p->net, p->plan, mb);
-		net_forward(p->net, p->plan, &f, room);
-		pinned_next(p->net, p->plan, l);
+			corrupt_found(c, of, of->state.step, f.mb);
+		feeder_forward(&f, room);
+		feeder_prefetch(&f);
 		n = tree_push(t, (struct subtree){ 0, first + i,
 		    precise_moments(p, room) }, sums);
 		for (int k = 0; k < n; k++) {
@@ -279,9 +258,9 @@ precise_run_groups(struct precise *p, int count, int first, struct tree *t,
 			    2 * p->channels);
 			free((void *)sums[k].right);
 		}
-		pinned_return(p->net, l, mb);
+		feeder_done(&f);
 	}
-	loader_free(l);
+	feeder_close(&f);
 	return status;
 }
 
