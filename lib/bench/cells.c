@@ -61,8 +61,7 @@ bench_cells_step(struct bench_cells_job *j, size_t i)
 	if (rig_shape(&j->rig, &j->cell[i].shape) != 0)
 		return -1;
 	start = clock_seconds();
-	rig_forward(&j->rig, &j->rig.feed);
-	plan_backward(j->rig.plan, NULL);
+	rig_pass(&j->rig);
 	optim_step(&j->optim, j->rig.net, j->rig.gradient, 1, RATE, &norm);
 	loss = rig_loss(&j->rig);
 	end = clock_seconds();

@@ -16,7 +16,7 @@ rig_unpin(struct rig *r)
 	struct stream *s = (struct stream *)r->feed.stream;
 
 	if (r->pinned > 0)
-		ahead_wait(&r->net->ahead);
+		ahead_drop(&r->net->ahead);
 	for (; r->pinned > 0; r->pinned--) {
 		device_free_host(r->net->device, s[r->pinned - 1].bytes);
 		s[r->pinned - 1].bytes = NULL;
@@ -46,18 +46,10 @@ rig_prefetch(struct rig *r)
 }
 
 void
-rig_send(struct rig *r)
-{
-	if (r->pinned > 0)
-		ahead_send(&r->net->ahead, r->plan->tray, r->feed.stream,
-		    r->load);
-}
-
-void
 rig_upload(struct rig *r)
 {
-	r->load++;
-	rig_send(r);
+	r->mb.load++;
+	feeder_prefetch(&r->feeder);
 	ahead_wait(&r->net->ahead);
 }
 
@@ -70,7 +62,13 @@ rig_shape(struct rig *r, const struct bench_shape *s)
 	rig_unpin(r);
 	feed_free(&r->feed, &g->needs);
 	feed_make(&r->feed, input, &g->needs);
+	r->mb = (struct microbatch){ .n = s->n,
+		.stream = (struct stream *)r->feed.stream,
+		.target = (struct target *)r->feed.target,
+		.clip = (uint64_t *)r->feed.clip };
 	r->plan = net_plan(r->net, input, 1);
+	r->feeder = (struct feeder){ .net = r->net, .plan = r->plan,
+		.own = &r->mb, .seed = r->feed.seed };
 	free(input);
 	return r->plan == NULL ? -1 : net_reserve(r->net);
 }
@@ -110,10 +108,13 @@ rig_close(struct rig *r)
 }
 
 void
-rig_forward(struct rig *r, struct feed *feed)
+rig_pass(struct rig *r)
 {
-	feed->outcome = r->outcome;
-	net_forward(r->net, r->plan, feed, r->gradient);
+	feeder_begin(&r->feeder, r->outcome, 0);
+	feeder_next(&r->feeder);
+	feeder_forward(&r->feeder, r->gradient);
+	feeder_backward(&r->feeder, NULL);
+	feeder_done(&r->feeder);
 }
 
 double

@@ -7,18 +7,19 @@
  */
 
 #include "bench/shape.h"
-#include "net/net.h"
+#include "train/loop/feeder.h"
 
 struct rig {
 	struct net *net;
 	struct plan *plan;		/* of training */
 	void *gradient;			/* flat, as the parameters */
 	struct feed feed;
+	struct microbatch mb;		/* the same, for the feeder */
+	struct feeder feeder;		/* without a loader: of made-up clips */
 	struct outcome *outcome;	/* of the device */
 	struct outcome *fetched;	/* [heads] */
 	int pinned;			/* streams whose pixels are in pinned
 					 * memory (rig_prefetch) */
-	uint64_t load;			/* number of the next upload */
 };
 
 /* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
@@ -35,24 +36,21 @@ int rig_shape(struct rig *r, const struct bench_shape *s);
 /*
  * rig_prefetch(r):
  * From now on, upload pixels from pinned memory while the step before is
- * computed, as training does (net/ahead.h).  Do nothing if the device uses host
- * memory.  Return 0, or -1 after a message.
- *
- * rig_send(r):
- * Start the upload for the next pass.  Call it once per pass, before that pass.
+ * computed, as training does (train/loop/feeder.h).  Do nothing if the device
+ * uses host memory.  Return 0, or -1 after a message.
  *
  * rig_upload(r):
  * Upload the pixels once and wait until the device has them.
  */
 int rig_prefetch(struct rig *r);
-void rig_send(struct rig *r);
 void rig_upload(struct rig *r);
 
 /*
- * rig_forward(r, feed): forward on ${feed}.  rig_loss(r): the loss of the
- * microbatch that it went over, which waits for the device.
+ * rig_pass(r): run the forward and the backward pass on the made-up clips.
+ * rig_loss(r): wait for the device and return the loss of the last forward pass
+ * whose outcomes went to r->outcome.
  */
-void rig_forward(struct rig *r, struct feed *feed);
+void rig_pass(struct rig *r);
 double rig_loss(struct rig *r);
 
 #endif

@@ -15,8 +15,6 @@
 #include "base/ram.h"
 #include "bench/cases.h"
 #include "bench/inside.h"
-#include "data/loader.h"
-#include "train/loop/pinned.h"
 #include "train/optim/optim.h"
 
 #define RATE 0.001
@@ -41,7 +39,6 @@ struct bench_step_job {
 	char prefix[160];		/* of names: step/NET/SHAPE */
 	struct rig rig;
 	struct optim optim;
-	struct loader *loader;		/* NULL: made-up clips */
 	double loss, norm;		/* of the last step */
 	size_t available;		/* on the device, before it all */
 	size_t base;			/* resident before it all; 0: memory of
@@ -72,27 +69,6 @@ bench_step_is_sound(struct bench_step_job *j)
 	return 0;
 }
 
-static int
-bench_step_next_microbatch(struct bench_step_job *j, struct microbatch **mb,
-    struct feed *f)
-{
-	int got = loader_next(j->loader, mb);
-
-	if (got != 1)
-		return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
-	*f = (struct feed){ (*mb)->stream, (*mb)->target, (*mb)->clip,
-		j->rig.feed.seed, NULL, 0 };
-	return 0;
-}
-
-/* One microbatch is the loader's again, and the next one may be sent. */
-static void
-bench_step_exchange(struct bench_step_job *j, struct microbatch *mb)
-{
-	pinned_return(j->rig.net, j->loader, mb);
-	pinned_next(j->rig.net, j->rig.plan, j->loader);
-}
-
 /* As a step of the trainer has it. */
 static void
 bench_step_update(struct bench_step_job *j)
@@ -111,27 +87,18 @@ bench_step_run(void *arg, int counts)
 {
 	struct bench_step_job *j = arg;
 	struct rig *r = &j->rig;
-	struct feed feed = r->feed;
-	struct microbatch *mb = NULL;
 	double at[PHASES + 1];
 	int status;
 
 	at[WAIT] = clock_seconds();
-	if (j->loader != NULL && (status = bench_step_next_microbatch(j, &mb,
-	    &feed)) != 0)
+	if ((status = feeder_next(&r->feeder)) != 0)
 		return status;
 	at[FORWARD] = clock_seconds();
-	if (mb != NULL)
-		pinned_send(r->net, r->plan, mb);
-	else
-		rig_send(r);
-	rig_forward(r, &feed);
+	feeder_begin(&r->feeder, r->outcome, 0);
+	feeder_forward(&r->feeder, r->gradient);
 	at[BACKWARD] = clock_seconds();
-	plan_backward(r->plan, NULL);
-	if (mb != NULL)
-		bench_step_exchange(j, mb);
-	else
-		rig_send(r);
+	feeder_backward(&r->feeder, NULL);
+	feeder_done(&r->feeder);
 	at[UPDATE] = clock_seconds();
 	bench_step_update(j);
 	at[PHASES] = clock_seconds();
@@ -153,7 +120,7 @@ bench_step_print_phases(struct bench_step_job *j, const char *under)
 	double clips = j->shape.n, images = clips * j->shape.t;
 
 	for (int i = 0; i < PHASES; i++)
-		if (i != WAIT || j->loader != NULL)
+		if (i != WAIT || j->rig.feeder.loader != NULL)
 			bench_row(b, &j->seconds[i], "s", NULL, "%s%s/%s",
 			    j->prefix, under, phase_names[i]);
 	bench_rate(b, step, images, "images/s", NULL, "%s%s/images", j->prefix,
@@ -225,8 +192,7 @@ bench_step_first_steps(struct bench_step_job *j, struct device *d,
 	for (int i = 0; i < 2 && bad == 0; i++) {
 		double n;
 
-		rig_forward(&r, &r.feed);
-		plan_backward(r.plan, NULL);
+		rig_pass(&r);
 		optim_step(&o, r.net, r.gradient, 1, RATE, &n);
 		loss[i] = rig_loss(&r);
 		if (i == 0)
@@ -297,13 +263,12 @@ bench_step_measure_data(struct bench_step_job *j, double alone)
 	if (s == NULL)
 		return EXIT_USAGE;
 	bench_step_clear(j);
-	pinned_plan(j->rig.net, &o, j->o->data, s);
+	feeder_plan(j->rig.net, &o, j->o->data, s);
 	if (net_reserve_ahead(j->rig.net) != 0) {
 		schedule_free(s);
 		return EXIT_FAILED;
 	}
-	o.room = pinned_room(j->rig.net);
-	j->loader = loader_new(j->o->data, s, 0, &o);
+	feeder_open(&j->rig.feeder, j->o->data, s, 0, &o);
 	status = bench_repeat(j->b, bench_step_run, j);
 	if (status == 0) {
 		bench_step_print_phases(j, "/data");
@@ -311,8 +276,7 @@ bench_step_measure_data(struct bench_step_job *j, double alone)
 		    "times", "a step with the loader to one without",
 		    "%s/data/ratio", j->prefix);
 	}
-	loader_free(j->loader);
-	j->loader = NULL;
+	feeder_close(&j->rig.feeder);
 	schedule_free(s);
 	return status;
 }

@@ -115,9 +115,13 @@ int
 feeder_next(struct feeder *f)
 {
 	double start = clock_seconds();
-	int wait = watch_enter(f->watch, "loading clips", 0);
-	int got;
+	int wait, got;
 
+	if (f->loader == NULL) {
+		f->mb = f->own;
+		return 0;
+	}
+	wait = watch_enter(f->watch, "loading clips", 0);
 	atomic_store(&f->loading, 1);
 	got = loader_next(f->loader, &f->mb);
 	atomic_store(&f->loading, 0);
@@ -169,7 +173,7 @@ void
 feeder_prefetch(struct feeder *f)
 {
 	const struct microbatch *mb = f->net->ahead.at == NULL ? NULL :
-	    loader_peek(f->loader);
+	    f->loader == NULL ? f->own : loader_peek(f->loader);
 
 	if (mb != NULL)
 		feeder_send(f, mb);
@@ -182,7 +186,8 @@ feeder_done(struct feeder *f)
 		return;
 	atomic_store(&f->sample, -1);
 	ahead_wait(&f->net->ahead);
-	loader_return(f->loader, f->mb);
+	if (f->loader != NULL)
+		loader_return(f->loader, f->mb);
 	f->mb = NULL;
 	feeder_prefetch(f);
 }

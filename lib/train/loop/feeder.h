@@ -30,13 +30,14 @@ struct feeder {
 	struct plan *plan;		/* of every microbatch; NULL: */
 	struct plan *(*plans)[SCHEDULE_CYCLE];	/* [stage][turn] */
 	struct watch *watch;		/* of waits for the loader; NULL: none */
+	struct microbatch *own;		/* of every pass while no loader is open */
+	uint64_t seed;			/* of the passes; feeder_open sets it */
 
 	struct microbatch *mb;		/* the present one; NULL: none */
 	double waited;			/* seconds for the loader */
 
 	/* The rest is the feeder's. */
 	struct loader *loader;
-	uint64_t seed;
 	struct feed feed;		/* of the present microbatch */
 	struct outcome *outcome;	/* of the next pass; NULL: not wanted */
 	double scale;			/* of the loss; 0: 1 */
@@ -85,7 +86,7 @@ void feeder_begin(struct feeder *f, struct outcome *outcome, double scale);
  * feeder_next(f):
  * Wait for the next microbatch, ${f}->mb.  Return 0, or after a message
  * EXIT_DAMAGE if data are damaged, else EXIT_FAILED; the end of the loader is
- * such an error.
+ * such an error.  Without a loader it is ${f}->own, and nothing can fail.
  */
 int feeder_next(struct feeder *f);
 
