@@ -96,12 +96,13 @@ golden_make(const char *path, struct shard_sum *sum)
 	int bad = 0;
 
 	for (int i = 0; i < 4 && w != NULL; i++) {
-		struct shard_sample s = { .frames = (uint32_t)(3 + i),
-			.streams = 1, .aux = 2, .label = i % 2, .width = 340,
-			.height = 256, .fps_num = 30000, .fps_den = 1001,
-			.source = (uint64_t)i * 7 + 1 };
+		char key[32];
+		struct sample s = { .key = key, .frames = 3 + i,
+			.streams = &streams, .label = i % 2, .width = 340,
+			.height = 256, .fps = { 30000, 1001 },
+			.source_hash = (uint64_t)i * 7 + 1 };
 		struct shard_record r[16];
-		char key[32], name[64], text[200];
+		char name[64], text[200];
 		unsigned char data[1000];
 		uint32_t blk = 0;
 		int n = 0;
@@ -123,7 +124,7 @@ golden_make(const char *path, struct shard_sum *sum)
 		    key);
 		bad |= golden_member(w, &blk, &r[n++], name, text, strlen(text),
 		    0);
-		bad |= shard_add(w, key, &s, r);
+		bad |= shard_add(w, &s, r, (size_t)n);
 	}
 	return w == NULL || bad || shard_finish(w, sum) != 0 ? -1 : 0;
 }

@@ -14,7 +14,7 @@
 #include "media/image.h"
 #include "media/png.h"
 #include "shard/dataset.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/manifest.h"
 #include "shard/writer.h"
 
@@ -28,7 +28,7 @@ struct set {
 	int (*label)(int sample);	/* NULL, or another one; -1: none */
 	/* NULL, or its set of classes, each with its first and last frame: how
 	 * many; -1: it has none. */
-	int (*spans)(int sample, int frames, int (*to)[3]);
+	int (*spans)(int sample, int frames, struct label_span *to);
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
 	/* Append the stored bytes of a frame. */
@@ -64,37 +64,22 @@ set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
 
 enum { SET_SPANS = 8 };		/* of a sample, at most */
 
-/* KEY.json of a sample with a set of ${n} classes. */
-static void
-set_info(const struct set *set, const char *key, const struct shard_sample *s,
-    int (*span)[3], int n, struct buffer *b)
-{
-	struct stream_list streams = { 1, { { "rgb", "" } } };
-	struct stream_sample m = { .key = key, .ext = set->ext, .label = -1,
-		.frames = (int)s->frames, .width = s->width, .height = s->height,
-		.fps_num = 25, .fps_den = 1, .flags = SHARD_LABELS,
-		.status = "ok", .source = key,
-		.labels = (const int (*)[3])span, .nlabels = n };
-
-	strcpy(streams.kind[0].ext, set->ext);
-	info_write(&m, &streams, b);
-}
-
 /* Sample i has key s0000i. */
 static int
-set_sample(const struct set *set, struct shard_writer *w, int i)
+set_sample(const struct set *set, struct shard_writer *w, int i,
+    const struct stream_list *streams)
 {
 	int n = set->frames(i), bad = 0;
-	struct shard_sample s = { .frames = (uint32_t)n, .streams = 1, .aux = 1,
-		.label = set->label ? set->label(i) :
-		    i % (set->classes ? set->classes : 3),
-		.width = (uint16_t)set->width(i),
-		.height = (uint16_t)set->height(i), .fps_num = 25,
-		.fps_den = 1 };
+	char key[32], name[64];
+	struct label_span span[SET_SPANS];
+	struct sample s = { .key = key, .source = key, .status = "ok",
+		.streams = streams, .frames = n, .label = set->label ?
+		set->label(i) : i % (set->classes ? set->classes : 3),
+		.width = set->width(i), .height = set->height(i),
+		.fps = { 25, 1 } };
 	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
 	struct buffer b = { 0 };
-	char key[32], name[64];
-	int span[SET_SPANS][3], spans = set->spans ? set->spans(i, n, span) : -1;
+	int spans = set->spans ? set->spans(i, n, span) : -1;
 	uint32_t blk = 0;
 
 	sprintf(key, "s%05d", i);
@@ -109,11 +94,13 @@ set_sample(const struct set *set, struct shard_writer *w, int i)
 	if (spans >= 0) {
 		s.label = -1;
 		s.flags = SHARD_LABELS;
-		set_info(set, key, &s, span, spans, &b);
+		s.labels = span;
+		s.nlabels = spans;
+		sample_write(&s, &b);
 	}
 	sprintf(name, "%s.json", key);
 	bad |= set_member(w, &blk, &r[n], name, b.data, b.n);
-	bad |= shard_add(w, key, &s, r);
+	bad |= shard_add(w, &s, r, (size_t)n + 1);
 	buffer_free(&b);
 	free(r);
 	return bad;
@@ -145,7 +132,7 @@ set_make(const struct set *set)
 		    &m->streams);
 		for (int i = set->samples * k / set->shards;
 		    i < set->samples * (k + 1) / set->shards && !bad; i++)
-			bad |= set_sample(set, w, i);
+			bad |= set_sample(set, w, i, &m->streams);
 		bad |= shard_finish(w, &sum);
 		manifest_add(m, name, &sum);
 		free(path);

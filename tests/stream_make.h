@@ -60,15 +60,16 @@ make_stream(int fd, const struct make *m)
 		struct rng r = rng_clip(m->seed, (uint64_t)i);
 		int frames = m->frames + (int)rng_below(&r, (uint32_t)m->frames);
 		char key[64], source[80];
-		struct stream_sample s = { .key = key, .ext = m->pictures ?
-			m->pictures : "jpg",
+		struct stream_list streams = { 1, { { "rgb", "" } } };
+		struct sample s = { .key = key, .streams = &streams,
 			.label = m->labels ? i % m->labels : -1, .width = 64,
-			.frames = frames, .height = 48, .fps_num = 30000,
-			.fps_den = 1001, .status = "ok", .source = source,
+			.frames = frames, .height = 48,
+			.fps = { 30000, 1001 }, .status = "ok", .source = source,
 			.source_bytes = (uint64_t)i, .source_hash =
 			(uint64_t)i * 0x9e3779b97f4a7c15 };
 
 		sprintf(key, "c%d/clip_%d", m->labels ? i % m->labels : 0, i);
+		strcpy(streams.kind[0].ext, m->pictures ? m->pictures : "jpg");
 		sprintf(source, "videos/%s.mp4", key);
 		bad |= stream_begin(w, &s);
 		for (int f = 0; f < frames && m->pictures != NULL; f++)

@@ -1,9 +1,12 @@
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
-/* Whole numbers. */
+/* Whole numbers, and fractions of them. */
 
 #include <stdint.h>
+
+/* num/den frames a second, or num/den seconds a tick; 0/0: not known. */
+struct fraction { int num, den; };
 
 /* round_up(n, unit): the least multiple of ${unit} that is not below ${n}. */
 static inline uint64_t

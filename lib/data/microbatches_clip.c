@@ -10,8 +10,8 @@
 static struct clip_of
 microbatch_footage(const struct sample *m)
 {
-	return (struct clip_of){ .total = m->frames, .fps = m->fps_den > 0 ?
-		(double)m->fps_num / m->fps_den : 0 };
+	return (struct clip_of){ .total = m->frames, .fps = m->fps.den > 0 ?
+		(double)m->fps.num / m->fps.den : 0 };
 }
 
 static void
@@ -78,8 +78,7 @@ microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
 {
 	size_t classes = (size_t)t->classes;
 	float *share = t->share + (size_t)i * classes;
-	int n, first = 0, last = m->frames - 1;
-	const struct class_span *set = dataset_set(l->d, mb->sample[i], &n);
+	int first = 0, last = m->frames - 1;
 
 	if (l->schedule != NULL) {
 		first = last = frame[0];
@@ -89,12 +88,12 @@ microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
 		}
 	}
 	memset(share, 0, classes * sizeof(*share));
-	t->weight[i] = set != NULL || m->label >= 0;
-	if (set == NULL && m->label >= 0)
+	t->weight[i] = m->labels != NULL || m->label >= 0;
+	if (m->labels == NULL && m->label >= 0)
 		share[m->label] = 1;
-	for (int k = 0; k < n; k++)
-		if (set[k].first <= last && set[k].last >= first)
-			share[set[k].class] = 1;
+	for (int k = 0; k < m->nlabels; k++)
+		if (m->labels[k].first <= last && m->labels[k].last >= first)
+			share[m->labels[k].class] = 1;
 	if (i >= mb->n - mb->filled)
 		t->weight[i] = 0;
 }

@@ -36,13 +36,12 @@ results_print_json(const struct results *r, uint32_t i, double score,
 {
 	struct sample m = dataset_sample(r->data, i);
 	struct json_writer w = { 0 };
-	int several;
 
 	json_open(&w, NULL, '{');
 	json_put_text(&w, "key", m.key);
 	if (m.label >= 0)
 		json_put_text(&w, "label", r->class[m.label]);
-	if (dataset_set(r->data, i, &several) != NULL) {
+	if (m.labels != NULL) {
 		json_open(&w, "labels", '[');
 		for (int c = 0; c < r->e->classes; c++)
 			if (evaluation_has(r->data, i, c) == 1)

@@ -167,12 +167,15 @@ static int
 extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 {
 	const struct list_row *row = &r->list->row[i];
-	int (*set)[3] = NULL, bad;
-	struct stream_sample s = {
+	static const struct stream_list jpegs = { 1, { { STREAM_UNTAGGED,
+		"jpg" } } }, pngs = { 1, { { STREAM_UNTAGGED, "png" } } };
+	struct label_span *set = NULL;
+	int bad;
+	struct sample s = {
 		.key = r->key[i].text, .label = r->label[i], .frames = x->frames,
-		.ext = r->how->format == EXTRACT_PNG ? "png" : "jpg",
-		.width = x->width, .height = x->height, .fps_num = x->fps.num,
-		.fps_den = x->fps.den, .flags = x->flags,
+		.streams = r->how->format == EXTRACT_PNG ? &pngs : &jpegs,
+		.width = x->width, .height = x->height, .fps = x->fps,
+		.flags = x->flags,
 		.status = extract_status_name(x->status),
 		.source = r->key[i].source, .source_bytes = x->bytes,
 		.source_hash = x->hash, .time = x->time,
@@ -180,7 +183,7 @@ extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 
 	if (row->several && (set = spans_place(row, x, &s.nlabels)) == NULL)
 		return -1;
-	s.labels = (const int (*)[3])set;
+	s.labels = set;
 	bad = stream_begin(r->stream, &s) != 0 ||
 	    extract_all_write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
 	    stream_commit(r->stream) != 0;

@@ -137,26 +137,26 @@ incoming_stream_cut(const struct incoming_stream *s, int why)
 static void
 incoming_stream_arrive(struct incoming_stream *s, struct arrival *a)
 {
-	const struct shard_sample *e = &s->g.entry;
+	const struct sample *e = s->g.sample;
 	struct extraction *x = &s->now.x;
 
 	strcpy(s->key, s->g.key);
 	free(s->source);
-	s->source = xstrdup(s->g.info->source);
+	s->source = xstrdup(e->source);
 	s->now.name = *s->source != '\0' ? s->source : s->key;
 	s->now.key = s->key;
 	s->now.stream = stream_path(s->r);
 	s->now.format = strcmp(s->g.streams.kind[0].ext, "png") == 0 ?
 	    EXTRACT_PNG : EXTRACT_JPEG;
 	x->kept = 1;
-	x->frames = (int)e->frames;
+	x->frames = e->frames;
 	x->width = e->width;
 	x->height = e->height;
 	x->flags = e->flags;
-	x->fps = (struct fraction){ (int)e->fps_num, (int)e->fps_den };
+	x->fps = e->fps;
 	s->all++;
 	s->samples++;
-	s->frames += e->frames;
+	s->frames += (uint64_t)e->frames;
 	gather_next(&s->g);
 	*a = s->now;
 }

@@ -43,18 +43,16 @@ spans_place_seconds(const struct extraction *x, double from, double to,
 		*first = *last = on;
 }
 
-int
-(*spans_place(const struct list_row *row, const struct extraction *x,
-    int *n))[3]
+struct label_span *
+spans_place(const struct list_row *row, const struct extraction *x, int *n)
 {
-	int (*to)[3] = xcalloc((size_t)row->nset + 1, sizeof(*to));
+	struct label_span *to = xcalloc((size_t)row->nset + 1, sizeof(*to));
 
 	*n = row->nset;
 	for (int i = 0; i < row->nset; i++) {
 		const struct list_label *s = &row->set[i];
 
-		to[i][0] = s->class;
-		to[i][2] = x->frames - 1;
+		to[i] = (struct label_span){ s->class, 0, x->frames - 1 };
 		if (s->unit == LIST_SECONDS && x->time == NULL &&
 		    x->fps.num == 0 && x->frames > 1) {
 			free(to);
@@ -63,10 +61,11 @@ int
 		}
 		if (s->unit == LIST_SECONDS && x->frames > 1)
 			spans_place_seconds(x, s->from - row->part.start,
-			    s->to - row->part.start, &to[i][1], &to[i][2]);
+			    s->to - row->part.start, &to[i].first,
+			    &to[i].last);
 		else if (s->unit == LIST_FRAMES)
-			to[i][1] = spans_within((int)s->from, x->frames),
-			to[i][2] = spans_within((int)s->to, x->frames);
+			to[i].first = spans_within((int)s->from, x->frames),
+			to[i].last = spans_within((int)s->to, x->frames);
 	}
 	return to;
 }

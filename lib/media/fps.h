@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* num/den frames a second, or num/den seconds a tick; 0/0: not known. */
-struct fraction { int num, den; };
+#include "base/number.h"
 
 /*
  * fps_parse(text, f):

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "shard/dataset_shards.h"
 
 static int
@@ -43,13 +45,70 @@ dataset_collect_keys(struct dataset *d)
 		const struct shard *s = files_shard(d->files, k);
 
 		for (uint32_t j = 0; j < s->footer.samples; j++) {
-			struct shard_sample e = shard_entry(s, j);
+			struct shard_entry e = shard_entry(s, j);
 			char key[KEY_MAX + 1];
 
 			d->key[i++] = to;
 			to = stpcpy(to, shard_key(s, &e, key)) + 1;
 		}
 	}
+}
+
+/* Append the set of sample ${i} to d->span, which has ${*n}. */
+static int
+dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
+    struct buffer *b)
+{
+	char *what = xprintf("%s: key %s", text_quote(dataset_sample(d,
+	    i).shard), d->key[i]);
+	int bad = dataset_json_read(d, i, b);
+	struct sample *m = bad ? NULL : sample_read(what, b->data, b->n, NULL);
+
+	if (!bad && m == NULL)
+		bad = -2;
+	for (int k = 0; !bad && k < m->nlabels; k++) {
+		if (m->labels[k].class >= dataset_classes(d)) {
+			fail("%s: label %d (there are %d classes)", what,
+			    m->labels[k].class, dataset_classes(d));
+			bad = -2;
+			break;
+		}
+		d->span = array_room(d->span, *n, cap, sizeof(*d->span));
+		d->span[(*n)++] = m->labels[k];
+	}
+	sample_free(m);
+	free(what);
+	return bad;
+}
+
+/*
+ * Read the sets of labels from KEY.json.  All stay in memory, 12 bytes a label,
+ * so that neither a training step nor an evaluation reads or allocates anything
+ * for them.  0, or -1 or -2 as damage_say has it.
+ */
+static int
+dataset_read_sets(struct dataset *d)
+{
+	uint32_t samples = dataset_samples(d);
+	size_t *first = NULL, n = 0, cap = 1;
+	struct buffer b = { 0 };
+	int bad = 0;
+
+	for (uint32_t i = 0; i < samples && bad == 0; i++) {
+		int set = (dataset_sample(d, i).flags & SHARD_LABELS) != 0;
+
+		if (set && first == NULL) {
+			first = xcalloc((size_t)samples + 1, sizeof(*first));
+			d->span = xcalloc(cap, sizeof(*d->span));
+		}
+		if (set)
+			bad = dataset_add_set(d, i, &n, &cap, &b);
+		if (first != NULL)
+			first[i + 1] = n;
+	}
+	buffer_free(&b);
+	d->first = first;
+	return bad;
 }
 
 /* 0, or -1 or -2 as damage_say has it. */
@@ -76,8 +135,7 @@ dataset_open_parts(struct dataset *d)
 	class_text(&d->m->classes, &classes);
 	d->class_hash = hash64(classes.data, classes.n);
 	buffer_free(&classes);
-	d->sets = sets_read(d, &bad);
-	return bad;
+	return dataset_read_sets(d);
 }
 
 struct dataset *
@@ -101,7 +159,8 @@ dataset_free(struct dataset *d)
 {
 	if (d == NULL)
 		return;
-	sets_free(d->sets);
+	free(d->first);
+	free(d->span);
 	files_free(d->files);
 	manifest_free(d->m);
 	free(d->key);
@@ -219,35 +278,22 @@ struct sample
 dataset_sample(const struct dataset *d, uint32_t i)
 {
 	size_t k = dataset_shard_of(d, i);
-	struct shard_sample e = shard_entry(files_shard(d->files, k),
-	    i - (uint32_t)d->m->shard[k].first);
+	const struct shard *s = files_shard(d->files, k);
+	struct shard_entry e = shard_entry(s, i -
+	    (uint32_t)d->m->shard[k].first);
+	struct sample m = shard_sample(s, &e, d->key[i]);
 
-	return (struct sample){
-		.key = d->key[i],
-		.key_length = e.key_length,
-		.label = e.label,
-		.frames = (int)e.frames,
-		.width = e.width,
-		.height = e.height,
-		.fps_num = (int)e.fps_num,
-		.fps_den = (int)e.fps_den,
-		.flags = e.flags,
-		.source = e.source,
-		.shard = files_shard(d->files, k)->path,
-		.offset = (uint64_t)e.blk * USTAR_BLOCK,
-	};
+	if (d->first != NULL && (m.flags & SHARD_LABELS)) {
+		m.labels = d->span + d->first[i];
+		m.nlabels = (int)(d->first[i + 1] - d->first[i]);
+	}
+	return m;
 }
 
 int
 dataset_sets(const struct dataset *d)
 {
-	return d->sets != NULL;
-}
-
-const struct class_span *
-dataset_set(const struct dataset *d, uint32_t i, int *n)
-{
-	return sets_of(d->sets, i, n);
+	return d->first != NULL;
 }
 
 void

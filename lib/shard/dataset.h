@@ -15,25 +15,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "shard/classes.h"
+#include "shard/sample.h"
 
 struct dataset;
-
-/*
- * What the index knows of one sample; the strings end with a zero byte and live
- * as long as the set.
- */
-struct sample {
-	const char *key;
-	size_t key_length;
-	int label;		/* -1: none, or a set (dataset_set) */
-	int frames;		/* of each stream */
-	int width, height;	/* of the stored frames */
-	int fps_num, fps_den;	/* 0, 0: unknown */
-	unsigned flags;		/* SHARD_TRUNCATED and so on, shard/stream.h */
-	uint64_t source;	/* XXH3-64 of the video file it came from */
-	const char *shard;	/* path */
-	uint64_t offset;	/* of its first header there, for messages */
-};
 
 /*
  * dataset_open(dir, bad): read the manifest and the index of every shard, and
@@ -70,7 +54,15 @@ char *dataset_extract(const struct dataset *d);
 int dataset_streams(const struct dataset *d);
 const char *dataset_ext(const struct dataset *d, int stream); /* "jpg" */
 
+/*
+ * dataset_sample(d, i):
+ * Return what the index knows of sample ${i}, with its set of labels, if it has
+ * one.  Its pointers live as long as ${d}.
+ * dataset_sets(d): 1 if a sample of ${d} has a set of labels.
+ */
 struct sample dataset_sample(const struct dataset *d, uint32_t i);
+int dataset_sets(const struct dataset *d);
+
 /* dataset_find(d, key): the sample of that key, -1 without a message. */
 int64_t dataset_find(const struct dataset *d, const char *key);
 
@@ -96,19 +88,6 @@ int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
  */
 void dataset_most(const struct dataset *d, int *frames, int *w, int *h);
 size_t dataset_frames_room(const struct dataset *d, int n, int frames);
-
-/*
- * A class of a sample that has a set of them, and the first and last frame in
- * which it can be seen.
- * dataset_sets(d): 1 if a sample of ${d} has a set.
- * dataset_set(d, i, n): that of sample ${i}, [*n]; NULL if it has none: then its
- * label counts.
- */
-struct class_span { int class, first, last; };
-
-int dataset_sets(const struct dataset *d);
-const struct class_span *dataset_set(const struct dataset *d, uint32_t i,
-    int *n);
 
 /* dataset_json_read(d, i, to): KEY.json of sample ${i}; results as above. */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);

@@ -96,7 +96,7 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 /* The records of the frames of w[n], ascending, of one stream; ${r} has room
  * for all between the first and the last. */
 static int
-dataset_find_records(const struct shard *s, const struct shard_sample *e,
+dataset_find_records(const struct shard *s, const struct shard_entry *e,
     int stream, struct dataset_want *w, int n, struct shard_record *r)
 {
 	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
@@ -141,7 +141,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	size_t k = dataset_shard_of(d, i), total = 0;
 	const struct shard *s = files_take(d->files, k);
 	struct dataset_want *w;
-	struct shard_sample e;
+	struct shard_entry e;
 	int result = -1;
 
 	to->n = 0;
@@ -187,7 +187,7 @@ dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 {
 	size_t k = dataset_shard_of(d, i);
 	const struct shard *s = files_take(d->files, k);
-	struct shard_sample e;
+	struct shard_entry e;
 	int result;
 
 	if (s == NULL)

@@ -7,7 +7,6 @@
 #include "shard/files.h"
 #include "shard/manifest.h"
 #include "shard/reader.h"
-#include "shard/sets.h"
 
 struct dataset {
 	char *dir;
@@ -16,7 +15,9 @@ struct dataset {
 	char **key;			/* [samples] */
 	char *keys;			/* where they lie */
 	uint64_t class_hash;
-	struct sets *sets;		/* NULL: none */
+	struct label_span *span;	/* sets of labels, one after the other */
+	size_t *first;			/* [samples + 1] in span; NULL: no sample
+					 * has a set */
 };
 
 /* dataset_shard_of(d, i): the shard that holds sample ${i}. */

@@ -69,7 +69,7 @@ derive_component(const char **key)
 	return name;
 }
 
-void
+static void
 derive_see(struct derive *d, const char *key, int label)
 {
 	if (label < 0 || label >= CLASSES_MOST)
@@ -93,14 +93,23 @@ derive_see(struct derive *d, const char *key, int label)
 	}
 }
 
-void
+/* A key does not name one of several classes. */
+static void
 derive_several(struct derive *d, int label)
 {
-	if (label < 0 || label >= CLASSES_MOST)
+	if (label >= CLASSES_MOST)
 		return;
 	derive_make_room(d, label);
 	for (int k = 0; k < DEPTH; k++)
 		d->useless[k] = 1;
+}
+
+void
+derive_add(struct derive *d, const struct sample *s)
+{
+	derive_see(d, s->key, s->label);
+	for (int i = 0; i < s->nlabels; i++)
+		derive_several(d, s->labels[i].class);
 }
 
 static void

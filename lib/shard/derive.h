@@ -9,8 +9,8 @@
  * labels, they are "0", "1" and so on.
  */
 
-#include "shard/info.h"
 #include "shard/manifest.h"
+#include "shard/sample.h"
 
 #define CLASSES_MOST 1000000	/* a label without a class is below this */
 
@@ -19,11 +19,8 @@ struct derive;
 struct derive *derive_new(void);
 void derive_free(struct derive *d);
 
-/* derive_see(d, key, label): a sample; ${label} may be -1. */
-void derive_see(struct derive *d, const char *key, int label);
-
-/* derive_several(d, label): a label of a sample that has several. */
-void derive_several(struct derive *d, int label);
+/* derive_add(d, s): see the key and the labels of sample ${s}. */
+void derive_add(struct derive *d, const struct sample *s);
 
 /* derive_classes(d, to): the names of labels 0 to the largest seen. */
 void derive_classes(const struct derive *d, struct class_list *to);

@@ -185,9 +185,9 @@ gather_add_label(struct gather *g, struct stream_reader *r,
 
 /* The time of frame ${f}, to the nearest 0.1 ms; it may not fit 32 bits. */
 static uint64_t
-gather_frame_time(const struct stream_sample *s, uint64_t f)
+gather_frame_time(const struct sample *s, uint64_t f)
 {
-	uint64_t num = (uint64_t)s->fps_num, den = (uint64_t)s->fps_den;
+	uint64_t num = (uint64_t)s->fps.num, den = (uint64_t)s->fps.den;
 	uint64_t x = 10000 * f;
 
 	if (s->time != NULL)
@@ -200,11 +200,10 @@ gather_frame_time(const struct stream_sample *s, uint64_t f)
 	return x / num * den + (x % num * den + num / 2) / num;
 }
 
-/* What KEY.json says against what came; then the entry of the index. */
+/* Compare KEY.json with the members that came; then time their records. */
 static int
-gather_agree(struct gather *g, const struct info *i, const char *at)
+gather_agree(struct gather *g, const struct sample *s, const char *at)
 {
-	const struct stream_sample *s = &i->sample;
 	uint64_t n = (uint64_t)g->streams.n, frames = g->frames / n;
 
 	if (strcmp(s->key, g->key) != 0)
@@ -215,7 +214,7 @@ gather_agree(struct gather *g, const struct info *i, const char *at)
 	if (s->label != g->label)
 		return fail("%s: \"label\" is %d, but %s.cls %s", at, s->label,
 		    g->key, g->label == -1 ? "did not come" : "has another");
-	if (!stream_list_equal(&i->streams, &g->streams))
+	if (!stream_list_equal(s->streams, &g->streams))
 		return fail("%s: \"streams\" are not those that came", at);
 	for (uint64_t f = 0; f < frames; f++) {
 		uint64_t t = gather_frame_time(s, f);
@@ -224,21 +223,10 @@ gather_agree(struct gather *g, const struct info *i, const char *at)
 			return fail("%s: frame %llu comes more than %u s after "
 			    "the first: \"fps\" is %d/%d", at,
 			    (unsigned long long)f, UINT32_MAX / 10000,
-			    s->fps_num, s->fps_den);
+			    s->fps.num, s->fps.den);
 		for (uint64_t k = 0; k < n; k++)
 			g->record[f * n + k].time = (uint32_t)t;
 	}
-	g->entry = (struct shard_sample){
-		.flags = (uint16_t)s->flags,
-		.frames = (uint32_t)frames,
-		.streams = (uint8_t)n,
-		.aux = g->label == -1 ? 1 : 2,
-		.label = g->label,
-		.width = (uint16_t)s->width, .height = (uint16_t)s->height,
-		.fps_num = (uint32_t)s->fps_num,
-		.fps_den = (uint32_t)s->fps_den,
-		.source = s->source_hash,
-	};
 	return 0;
 }
 
@@ -247,18 +235,20 @@ gather_add_info(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)
 {
 	char *text = xmalloc((size_t)m->size + 1), *at = gather_place(r, m);
+	char *canonical = NULL;
 	int got = stream_data(r, text);
 
 	if (got != STREAM_MORE)
 		goto out;
 	got = STREAM_BAD;
-	if ((g->info = info_read(at, text, (size_t)m->size)) == NULL ||
-	    gather_agree(g, g->info, at) != 0)
+	g->sample = sample_read(at, text, (size_t)m->size, &canonical);
+	if (g->sample == NULL || gather_agree(g, g->sample, at) != 0)
 		goto out;
-	got = gather_append(g, r, m, g->info->text, strlen(g->info->text));
+	got = gather_append(g, r, m, canonical, strlen(canonical));
 	if (got == STREAM_MORE)
 		got = STREAM_DONE;
 out:
+	free(canonical);
 	free(text);
 	free(at);
 	return got;
@@ -293,8 +283,8 @@ gather_member(struct gather *g, struct stream_reader *r,
 void
 gather_next(struct gather *g)
 {
-	info_free(g->info);
-	g->info = NULL;
+	sample_free(g->sample);
+	g->sample = NULL;
 	g->open = 0;
 	g->bytes.n = 0;
 	g->total = 0;

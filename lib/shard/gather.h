@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/shard.h"
 #include "shard/stream_read.h"
 
@@ -31,9 +31,7 @@ struct gather {
 	char last[USTAR_NAME + 1];	/* the member before, for messages */
 	uint64_t last_offset;
 
-	/* When it is complete. */
-	struct shard_sample entry;
-	struct info *info;
+	struct sample *sample;		/* from KEY.json; NULL before */
 };
 
 /*

@@ -64,7 +64,7 @@ look_list_shard(const struct shard *s, const struct class_list *names,
 	char *path = table_escape(path_base(s->path));
 
 	for (uint32_t i = 0; i < s->footer.samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 		char key[KEY_MAX + 1];
 		char *class = e.label >= 0 && (size_t)e.label < names->n ?
 		    table_escape(names->name[e.label]) : NULL;
@@ -92,7 +92,7 @@ struct look_wanted { const char *key; int64_t frame; FILE *f; };
 
 /* The members of a sample as they stand, and the end of a tar. */
 static int
-look_cat_clip(const struct shard *s, const struct shard_sample *e, FILE *f)
+look_cat_clip(const struct shard *s, const struct shard_entry *e, FILE *f)
 {
 	static const char zeros[SHARD_END];
 	uint64_t at = (uint64_t)e->blk * USTAR_BLOCK;
@@ -114,7 +114,7 @@ look_cat_shard(const struct shard *s, const struct class_list *names, void *arg)
 {
 	const struct look_wanted *c = arg;
 	int64_t i = shard_find(s, c->key);
-	struct shard_sample e;
+	struct shard_entry e;
 	struct buffer b = { 0 };
 	int result;
 
@@ -149,33 +149,24 @@ look_sources_of(const struct shard *s, const struct class_list *names,
     void *arg)
 {
 	const struct look_ends *o = arg;
-	struct buffer b = { 0 };
 	int result = 0;
 
 	(void)names;
 	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 		char key[KEY_MAX + 1];
-		struct info *info;
+		struct sample *m = shard_sample_read(s, &e, shard_key(s, &e,
+		    key), &result);
 
-		shard_key(s, &e, key);
-		result = shard_member(s, &e, (uint32_t)shard_record_count(&e) -
-		    1, &b);
-		if (result != 0)
+		if (m == NULL)
 			break;
-		if ((info = info_read(key, b.data, b.n)) == NULL) {
-			result = -1;
-			break;
-		}
-		if (!o->zero && strchr(info->source, '\n') != NULL)
+		if (!o->zero && strchr(m->source, '\n') != NULL)
 			result = fail("%s: %s holds a newline (-0 prints it)", key,
-			    Q(info->source));
+			    Q(m->source));
 		else
-			fprintf(o->f, "%s%c", info->source, o->zero ?
-			    '\0' : '\n');
-		info_free(info);
+			fprintf(o->f, "%s%c", m->source, o->zero ? '\0' : '\n');
+		sample_free(m);
 	}
-	buffer_free(&b);
 	return result;
 }
 

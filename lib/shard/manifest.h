@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "shard/classes.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/reader.h"
 #include "shard/writer.h"
 

@@ -241,7 +241,7 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 		return damage_set(d, NOWHERE, "set",
 		    "its streams are not those of the manifest");
 	for (uint32_t i = 0; i < f->samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 
 		if (e.label < 0 || (size_t)e.label < m->classes.n)
 			continue;

@@ -156,7 +156,7 @@ shard_read_meta(struct shard *s, struct damage *d)
 
 /* Sample ${i} against its neighbour before it, the footer and the strings. */
 static const char *
-shard_check_sample(const struct shard *s, const struct shard_sample *e,
+shard_check_sample(const struct shard *s, const struct shard_entry *e,
     uint64_t record, uint64_t blk)
 {
 	uint64_t strings = s->footer.section[SECTION_STRINGS].length;
@@ -191,7 +191,7 @@ shard_check_samples(const struct shard *s, struct damage *d)
 	uint64_t record = 0, frames = 0, blk = 0;
 
 	for (uint32_t i = 0; i < f->samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 		const char *wrong = shard_check_sample(s, &e, record, blk);
 
 		if (wrong != NULL)

@@ -80,7 +80,7 @@ static int
 pack_end_sample(struct pack *p, const struct stream_reader *r)
 {
 	struct gather *g = &p->g;
-	const struct stream_sample *s = &g->info->sample;
+	const struct sample *s = g->sample;
 
 	if (!p->settled && pack_settle(p) != 0)
 		return -1;
@@ -90,19 +90,17 @@ pack_end_sample(struct pack *p, const struct stream_reader *r)
 	} else {
 		if (pack_check_label(p, r, s->label) != 0)
 			return -1;
-		derive_see(p->derive, g->key, s->label);
-		for (int i = 0; i < s->nlabels; i++) {
-			if (pack_check_label(p, r, s->labels[i][0]) != 0)
+		for (int i = 0; i < s->nlabels; i++)
+			if (pack_check_label(p, r, s->labels[i].class) != 0)
 				return -1;
-			derive_several(p->derive, s->labels[i][0]);
-		}
+		derive_add(p->derive, s);
 		if (pack_place(p, 1) != 0)
 			return -1;
 	}
 	tally_add(&p->tally, s);
 	p->samples++;
 	p->stream_samples++;
-	p->stream_frames += g->entry.frames;
+	p->stream_frames += (uint64_t)s->frames;
 	strcpy(p->last, g->key);
 	gather_next(g);
 	return 0;

@@ -10,33 +10,23 @@
 
 #define Q text_quote
 
-/* What sample ${e} of an earlier run says of the classes. */
+/* Take the classes of sample ${e} of an earlier run into account. */
 static int
 pack_old_adopt_labels(struct pack *p, const struct shard *s,
-    const struct shard_sample *e, const char *key)
+    const struct shard_entry *e, const char *key)
 {
-	const struct stream_sample plain = { .label = e->label, .flags = e->flags };
-	struct buffer b = { 0 };
-	struct info *i = NULL;
-	int result = -1;
+	struct sample entry = shard_sample(s, e, key);
+	struct sample *whole = NULL;
+	int bad;
 
-	derive_see(p->derive, key, e->label);
-	if (!(e->flags & SHARD_LABELS)) {
-		if (p->o->rest)		/* otherwise the input contains it
-					 * again */
-			tally_add(&p->tally, &plain);
-		return 0;
-	}
-	if (shard_member(s, e, (uint32_t)shard_record_count(e) - 1, &b) == 0)
-		i = info_read(key, b.data, b.n);
-	for (int k = 0; i != NULL && k < i->sample.nlabels; k++)
-		derive_several(p->derive, i->sample.labels[k][0]);
-	if (i != NULL && p->o->rest)
-		tally_add(&p->tally, &i->sample);
-	result = i != NULL ? 0 : -1;
-	info_free(i);
-	buffer_free(&b);
-	return result;
+	if ((e->flags & SHARD_LABELS) &&
+	    (whole = shard_sample_read(s, e, key, &bad)) == NULL)
+		return -1;
+	derive_add(p->derive, whole != NULL ? whole : &entry);
+	if (p->o->rest)			/* else the input contains it again */
+		tally_add(&p->tally, whole != NULL ? whole : &entry);
+	sample_free(whole);
+	return 0;
 }
 
 /* Take shard ${number} of an earlier run into account. */
@@ -62,7 +52,7 @@ pack_old_adopt(struct pack *p, size_t number, const char *name,
 		goto out;
 	}
 	for (uint32_t i = 0; i < s->footer.samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 		uint64_t sample = p->m->samples + i;
 		uint32_t source = PACKED;
 
@@ -249,14 +239,15 @@ pack_old_open_packed(struct pack *p)
 
 /* 1 if the sample at hand has the members that ${e} of ${p->old} has. */
 static int
-pack_old_same_members(const struct pack *p, const struct shard_sample *e)
+pack_old_same_members(const struct pack *p, const struct shard_entry *e)
 {
 	const struct gather *g = &p->g;
 	struct shard_record *r;
 	int same;
 
-	if (shard_record_count(e) != g->records || e->label != g->entry.label ||
-	    e->flags != g->entry.flags || e->source != g->entry.source)
+	if (shard_record_count(e) != g->records || e->label != g->sample->label ||
+	    e->flags != g->sample->flags ||
+	    e->source != g->sample->source_hash)
 		return 0;
 	r = xcalloc(g->records, sizeof(*r));
 	same = shard_records(p->old, e, 0, (uint32_t)g->records, r) == 0;
@@ -272,7 +263,7 @@ pack_old_same_members(const struct pack *p, const struct shard_sample *e)
 int
 pack_compare(struct pack *p, const char *path)
 {
-	struct shard_sample e;
+	struct shard_entry e;
 	char key[KEY_MAX + 1];
 	const char *what = NULL;
 

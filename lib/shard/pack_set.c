@@ -176,7 +176,7 @@ pack_place(struct pack *p, int complete)
 	if (shard_samples(p->shard) == 0)
 		strcpy(p->line.first, g->key);
 	strcpy(p->line.last, g->key);
-	return shard_add(p->shard, g->key, &g->entry, g->record);
+	return shard_add(p->shard, g->sample, g->record, g->records);
 }
 
 /* ---- the end ---- */

@@ -82,22 +82,41 @@ shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
 	return 0;
 }
 
-struct shard_sample
+struct shard_entry
 shard_entry(const struct shard *s, uint32_t i)
 {
-	struct shard_sample e;
+	struct shard_entry e;
 
-	shard_sample_get(s->samples + (size_t)SHARD_SAMPLE * i, &e);
+	shard_entry_get(s->samples + (size_t)SHARD_SAMPLE * i, &e);
 	return e;
 }
 
 const char *
-shard_key(const struct shard *s, const struct shard_sample *e,
+shard_key(const struct shard *s, const struct shard_entry *e,
     char key[KEY_MAX + 1])
 {
 	memcpy(key, shard_section(s, SECTION_STRINGS) + e->key_at, e->key_length);
 	key[e->key_length] = '\0';
 	return key;
+}
+
+struct sample
+shard_sample(const struct shard *s, const struct shard_entry *e,
+    const char *key)
+{
+	return (struct sample){
+		.key = key,
+		.streams = &s->streams,
+		.label = e->label,
+		.frames = (int)e->frames,
+		.width = e->width,
+		.height = e->height,
+		.fps = { (int)e->fps_num, (int)e->fps_den },
+		.flags = e->flags,
+		.source_hash = e->source,
+		.shard = s->path,
+		.offset = (uint64_t)e->blk * USTAR_BLOCK,
+	};
 }
 
 int64_t
@@ -119,7 +138,7 @@ shard_find(const struct shard *s, const char *key)
 	}
 	for (; low < s->footer.samples; low++) {
 		uint32_t i = get32(order + 4 * (size_t)low);
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 
 		if (e.key_hash != hash)
 			break;
@@ -130,7 +149,7 @@ shard_find(const struct shard *s, const char *key)
 }
 
 int
-shard_records(const struct shard *s, const struct shard_sample *e,
+shard_records(const struct shard *s, const struct shard_entry *e,
     uint32_t from, uint32_t n, struct shard_record *to)
 {
 	unsigned char raw[256 * SHARD_RECORD];
@@ -164,7 +183,7 @@ shard_records(const struct shard *s, const struct shard_sample *e,
 }
 
 int
-shard_member(const struct shard *s, const struct shard_sample *e,
+shard_member(const struct shard *s, const struct shard_entry *e,
     uint32_t number, struct buffer *to)
 {
 	struct shard_record r;
@@ -184,4 +203,18 @@ shard_member(const struct shard *s, const struct shard_sample *e,
 		    "wrong", Q(s->path), shard_key(s, e, key),
 		    (unsigned long long)r.blk * USTAR_BLOCK), -2;
 	return 0;
+}
+
+struct sample *
+shard_sample_read(const struct shard *s, const struct shard_entry *e,
+    const char *what, int *bad)
+{
+	struct buffer b = { 0 };
+	struct sample *m = NULL;
+
+	*bad = shard_member(s, e, (uint32_t)shard_record_count(e) - 1, &b);
+	if (*bad == 0 && (m = sample_read(what, b.data, b.n, NULL)) == NULL)
+		*bad = -2;
+	buffer_free(&b);
+	return m;
 }

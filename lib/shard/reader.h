@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/shard.h"
 
 /* What is wrong with a file, for a message or for a row of --verify. */
@@ -77,11 +77,19 @@ shard_section(const struct shard *s, int i)
 }
 
 /* shard_entry(s, i): sample ${i}, below s->footer.samples. */
-struct shard_sample shard_entry(const struct shard *s, uint32_t i);
+struct shard_entry shard_entry(const struct shard *s, uint32_t i);
 
 /* shard_key(s, e, key): the key of ${e}, into ${key}[KEY_MAX + 1] too. */
-const char *shard_key(const struct shard *s, const struct shard_sample *e,
+const char *shard_key(const struct shard *s, const struct shard_entry *e,
     char key[KEY_MAX + 1]);
+
+/*
+ * shard_sample(s, e, key): what the index knows of the sample of entry ${e}.
+ * Its pointers are ${key} and parts of ${s}; its labels, if it has a set of them,
+ * are in KEY.json.
+ */
+struct sample shard_sample(const struct shard *s, const struct shard_entry *e,
+    const char *key);
 
 /* shard_find(s, key): the sample of that key, -1 if there is none. */
 int64_t shard_find(const struct shard *s, const char *key);
@@ -92,15 +100,24 @@ int64_t shard_find(const struct shard *s, const char *key);
  * lie within it, one after the other.  0, -1 on an I/O error, -2 if they do
  * not, after a message.
  */
-int shard_records(const struct shard *s, const struct shard_sample *e,
+int shard_records(const struct shard *s, const struct shard_entry *e,
     uint32_t from, uint32_t n, struct shard_record *to);
+
+/*
+ * shard_sample_read(s, e, what, bad):
+ * Read KEY.json of entry ${e}, as sample_read has it; ${what} begins its
+ * messages.  NULL after a message; then ${*bad} is -1 on an I/O error, -2 if the
+ * data are damaged.
+ */
+struct sample *shard_sample_read(const struct shard *s,
+    const struct shard_entry *e, const char *what, int *bad);
 
 /*
  * shard_member(s, e, number, to):
  * Replace ${to} by the data of record ${number} of sample ${e}, CRC checked.
  * 0, -1 on an I/O error, -2 if the data are damaged, after a message.
  */
-int shard_member(const struct shard *s, const struct shard_sample *e,
+int shard_member(const struct shard *s, const struct shard_entry *e,
     uint32_t number, struct buffer *to);
 
 #endif

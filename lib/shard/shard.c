@@ -8,7 +8,7 @@
 #define END_MAGIC "VEND"
 
 void
-shard_sample_put(unsigned char to[SHARD_SAMPLE], const struct shard_sample *s)
+shard_entry_put(unsigned char to[SHARD_SAMPLE], const struct shard_entry *s)
 {
 	memset(to, 0, SHARD_SAMPLE);
 	put64(to, s->key_hash);
@@ -30,9 +30,9 @@ shard_sample_put(unsigned char to[SHARD_SAMPLE], const struct shard_sample *s)
 }
 
 void
-shard_sample_get(const unsigned char from[SHARD_SAMPLE], struct shard_sample *s)
+shard_entry_get(const unsigned char from[SHARD_SAMPLE], struct shard_entry *s)
 {
-	*s = (struct shard_sample){
+	*s = (struct shard_entry){
 		.key_hash = get64(from),
 		.key_at = get32(from + 8),
 		.key_length = get16(from + 12),

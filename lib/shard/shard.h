@@ -43,11 +43,12 @@
 enum { SECTION_SAMPLES, SECTION_RECORDS, SECTION_ORDER, SECTION_STRINGS,
 	SECTION_META, SECTIONS };
 
-struct shard_sample {
+/* A sample in the index: part of struct sample, and where its members are. */
+struct shard_entry {
 	uint64_t key_hash;		/* XXH3-64 of the key */
 	uint32_t key_at;		/* in the strings */
 	uint16_t key_length;
-	uint16_t flags;			/* shard/stream.h */
+	uint16_t flags;			/* shard/sample.h */
 	uint32_t blk, blocks;		/* first header; headers and data */
 	uint32_t first;			/* record */
 	uint32_t frames;		/* of each stream */
@@ -79,10 +80,10 @@ struct shard_footer {
 	uint64_t first;				/* number of its first sample */
 };
 
-void shard_sample_put(unsigned char to[SHARD_SAMPLE],
-    const struct shard_sample *s);
-void shard_sample_get(const unsigned char from[SHARD_SAMPLE],
-    struct shard_sample *s);
+void shard_entry_put(unsigned char to[SHARD_SAMPLE],
+    const struct shard_entry *s);
+void shard_entry_get(const unsigned char from[SHARD_SAMPLE],
+    struct shard_entry *s);
 
 void shard_record_put(unsigned char to[SHARD_RECORD],
     const struct shard_record *r);
@@ -101,7 +102,7 @@ const char *shard_footer_get(const unsigned char from[SHARD_FOOTER],
 
 /* shard_record_count(s): frames of all streams, and aux members. */
 static inline uint64_t
-shard_record_count(const struct shard_sample *s)
+shard_record_count(const struct shard_entry *s)
 {
 	return (uint64_t)s->frames * s->streams + s->aux;
 }

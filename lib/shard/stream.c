@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "shard/info.h"
 #include "shard/stream.h"
 #include "shard/ustar.h"
 
@@ -24,7 +23,7 @@ struct stream_writer {
 	char *path, *tool;
 	struct hasher *hash;		/* of all that was written */
 	struct buffer out;		/* to be written */
-	struct stream_sample sample;	/* being written, if open */
+	struct sample sample;	/* being written, if open */
 	int open, frame;		/* the next frame's number */
 	uint64_t samples, frames;
 };
@@ -100,9 +99,10 @@ out:
 }
 
 int
-stream_begin(struct stream_writer *w, const struct stream_sample *s)
+stream_begin(struct stream_writer *w, const struct sample *s)
 {
-	assert(!w->open && key_is_valid(s->key) && stream_ext_known(s->ext));
+	assert(!w->open && key_is_valid(s->key) && s->streams->n == 1 &&
+	    stream_ext_known(s->streams->kind[0].ext));
 	assert(s->labels == NULL || s->label == -1);
 	if (s->frames < 1 || s->frames > FRAME_MAX)
 		return fail("%s: %d frames (wanted 1 to %d)",
@@ -132,7 +132,7 @@ stream_frame(struct stream_writer *w, const void *data, size_t n)
 		return fail("%s: frame %d is empty",
 		    text_quote(w->sample.source), w->frame);
 	snprintf(name, sizeof(name), "%s.%06d.%s", w->sample.key, w->frame++,
-	    w->sample.ext);
+	    w->sample.streams->kind[0].ext);
 	return stream_put_member(w, name, data, n);
 }
 
@@ -140,14 +140,12 @@ stream_frame(struct stream_writer *w, const void *data, size_t n)
 int
 stream_commit(struct stream_writer *w)
 {
-	const struct stream_sample *s = &w->sample;
-	struct stream_list streams = { 1, { { STREAM_UNTAGGED, "" } } };
+	const struct sample *s = &w->sample;
 	struct buffer info = { 0 };
 	char name[USTAR_NAME + 1], label[16];
 	int result = -1;
 
 	assert(w->open && w->frame == s->frames);
-	strcpy(streams.kind[0].ext, s->ext);
 	if (s->label >= 0) {
 		snprintf(name, sizeof(name), "%s.cls", s->key);
 		snprintf(label, sizeof(label), "%d", s->label);
@@ -155,7 +153,7 @@ stream_commit(struct stream_writer *w)
 			goto out;
 	}
 	snprintf(name, sizeof(name), "%s.json", s->key);
-	info_write(s, &streams, &info);
+	sample_write(s, &info);
 	if (stream_put_member(w, name, info.data, info.n) != 0 ||
 	    stream_flush(w) != 0)
 		goto out;

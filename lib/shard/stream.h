@@ -10,40 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shard/sample.h"
+
 /* Members that are not of a sample; readers of tar see them and go on. */
 #define STREAM_HEAD "__vt__/.head"
 #define STREAM_END "__vt__/.end"
-
-#define FRAME_MAX 999999	/* most frames of a sample: names have 6 digits */
-
-/* Flags of a sample, in the index and in KEY.json. */
-enum {
-	SHARD_TRUNCATED = 1,	/* the source video ends early */
-	SHARD_DAMAGED = 2,	/* its decoder reported errors */
-	SHARD_VARIABLE = 4,	/* not of constant frame rate */
-	SHARD_RESAMPLED = 8,	/* frames were chosen anew in time */
-	SHARD_RESCALED = 16,	/* frames were resized */
-	SHARD_LABELS = 32	/* labels are in KEY.json */
-};
-
-/* What is known of a sample before its frames are written. */
-struct stream_sample {
-	const char *key, *ext;	/* ext: "jpg" or "png" */
-	int label;		/* -1: none */
-	int frames;
-	int width, height;	/* of the stored frames */
-	int fps_num, fps_den;	/* 0, 0: unknown */
-	unsigned flags;		/* VARIABLE and LABELS follow from the below */
-	const char *status;	/* "ok", or the defect that was allowed */
-	const char *source;	/* path as it was given */
-	uint64_t source_bytes, source_hash;	/* XXH3-64 of the video file */
-	const uint32_t *time;	/* [frames] 0.1 ms from the first frame; NULL
-				 * for a constant rate */
-	const int (*labels)[3];	/* [nlabels] class, first and last frame; then
-				 * label is -1.  NULL for most samples; that of
-				 * an empty set is not */
-	int nlabels;
-};
 
 struct stream_writer;
 
@@ -63,10 +34,11 @@ int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
 
 /*
  * stream_begin(w, s), then stream_frame for each of s->frames frames, then
- * stream_commit, which writes KEY.cls and KEY.json.  The strings and times of
- * ${s} must live until then.
+ * stream_commit, which writes KEY.cls and KEY.json.  ${s} has one stream,
+ * without a tag; its flags SHARD_VARIABLE and SHARD_LABELS follow from its times
+ * and labels.  What ${s} points to must live until then.
  */
-int stream_begin(struct stream_writer *w, const struct stream_sample *s);
+int stream_begin(struct stream_writer *w, const struct sample *s);
 int stream_frame(struct stream_writer *w, const void *data, size_t n);
 int stream_commit(struct stream_writer *w);
 

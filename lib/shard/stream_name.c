@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "shard/info.h"
+#include "shard/stream.h"
 #include "shard/stream_read.h"
 
 static int

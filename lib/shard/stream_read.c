@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/stream_read.h"
 
 #define Q text_quote

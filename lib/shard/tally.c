@@ -17,7 +17,7 @@ tally_label(struct tally *t, int label)
 }
 
 void
-tally_add(struct tally *t, const struct stream_sample *s)
+tally_add(struct tally *t, const struct sample *s)
 {
 	size_t first = t->n;
 
@@ -27,10 +27,10 @@ tally_add(struct tally *t, const struct stream_sample *s)
 	for (int k = 0; k < s->nlabels; k++) {
 		size_t i = first;
 
-		while (i < t->n && t->label[i] != s->labels[k][0])
+		while (i < t->n && t->label[i] != s->labels[k].class)
 			i++;
 		if (i == t->n)
-			tally_label(t, s->labels[k][0]);
+			tally_label(t, s->labels[k].class);
 	}
 	t->unlabelled += t->n == first;
 }

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "shard/classes.h"
-#include "shard/stream.h"
+#include "shard/sample.h"
 
 struct tally {
 	int *label;			/* [n] classes of all samples counted */
@@ -20,7 +20,7 @@ struct tally {
  * tally_add(t, s): count sample ${s} by its label or labels, and by its flags.
  * A sample with several classes counts once in each.
  */
-void tally_add(struct tally *t, const struct stream_sample *s);
+void tally_add(struct tally *t, const struct sample *s);
 
 /*
  * tally_text(t, classes, to):

@@ -142,7 +142,7 @@ verify_check_pad(struct verify_walk *k, uint64_t to)
 }
 
 static void
-verify_member_name(const struct verify_walk *k, const struct shard_sample *e,
+verify_member_name(const struct verify_walk *k, const struct shard_entry *e,
     uint32_t n, char name[USTAR_NAME + 1])
 {
 	uint32_t frames = e->frames * e->streams;
@@ -161,7 +161,7 @@ verify_member_name(const struct verify_walk *k, const struct shard_sample *e,
 }
 
 static void
-verify_check_label(struct verify_walk *k, const struct shard_sample *e,
+verify_check_label(struct verify_walk *k, const struct shard_entry *e,
     const void *data, size_t n)
 {
 	char want[16];
@@ -173,29 +173,28 @@ verify_check_label(struct verify_walk *k, const struct shard_sample *e,
 		    k->key, e->label);
 }
 
-/* KEY.json against the index: NULL, or which of the two disagree. */
+/* Return the first field of KEY.json that the index has otherwise, or NULL. */
 static const char *
-verify_disagrees(const struct verify_walk *k, const struct info *i,
-    const struct shard_sample *e, const struct shard_record *r)
+verify_disagrees(const struct verify_walk *k, const struct sample *s,
+    const struct shard_entry *e, const struct shard_record *r)
 {
-	const struct stream_sample *s = &i->sample;
+	struct sample want = shard_sample(k->s, e, k->key);
 
-	if (strcmp(s->key, k->key) != 0)
+	if (strcmp(s->key, want.key) != 0)
 		return "key";
-	if ((uint32_t)s->frames != e->frames)
+	if (s->frames != want.frames)
 		return "frames";
-	if (s->label != e->label)
+	if (s->label != want.label)
 		return "label";
-	if (s->flags != e->flags)
+	if (s->flags != want.flags)
 		return "flags";
-	if (s->width != e->width || s->height != e->height)
+	if (s->width != want.width || s->height != want.height)
 		return "width or height";
-	if ((uint32_t)s->fps_num != e->fps_num ||
-	    (uint32_t)s->fps_den != e->fps_den)
+	if (s->fps.num != want.fps.num || s->fps.den != want.fps.den)
 		return "fps";
-	if (s->source_hash != e->source)
+	if (s->source_hash != want.source_hash)
 		return "src_xxh3";
-	if (!stream_list_equal(&i->streams, &k->s->streams))
+	if (!stream_list_equal(s->streams, want.streams))
 		return "streams";
 	for (int f = 0; s->time != NULL && f < s->frames; f++)
 		if (s->time[f] != r[f * e->streams].time)
@@ -204,31 +203,32 @@ verify_disagrees(const struct verify_walk *k, const struct info *i,
 }
 
 static void
-verify_check_info(struct verify_walk *k, const struct shard_sample *e,
+verify_check_info(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, const void *data, size_t n)
 {
-	char said[300], what[KEY_MAX + 8];
+	char said[300], what[KEY_MAX + 8], *canonical = NULL;
 	const char *field = NULL;
-	struct info *i;
+	struct sample *s;
 
 	snprintf(what, sizeof(what), "%s.json", k->key);
 	fail_capture(said, sizeof(said));
-	i = info_read(what, data, n);
+	s = sample_read(what, data, n, &canonical);
 	fail_capture(NULL, 0);
-	if (i == NULL)
+	if (s == NULL)
 		verify_found(k, k->w.at, "json", "%s", said);
-	else if ((field = verify_disagrees(k, i, e, r)) != NULL)
+	else if ((field = verify_disagrees(k, s, e, r)) != NULL)
 		verify_found(k, k->w.at, "json",
 		    "%s: \"%s\" is not what the index says",
 		    what, field);
-	else if (strlen(i->text) != n || memcmp(i->text, data, n) != 0)
+	else if (strlen(canonical) != n || memcmp(canonical, data, n) != 0)
 		verify_found(k, k->w.at, "json",
 		    "%s is not in canonical form", what);
-	info_free(i);
+	free(canonical);
+	sample_free(s);
 }
 
 static void
-verify_check_frame(struct verify_walk *k, const struct shard_sample *e,
+verify_check_frame(struct verify_walk *k, const struct shard_entry *e,
     uint32_t number, const void *data, size_t n)
 {
 	const char *ext = k->s->streams.kind[number % e->streams].ext;
@@ -251,7 +251,7 @@ verify_check_frame(struct verify_walk *k, const struct shard_sample *e,
 
 /* Record ${n} of the sample: its header, its data, what fills its block. */
 static void
-verify_check_member(struct verify_walk *k, const struct shard_sample *e,
+verify_check_member(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, uint32_t n)
 {
 	uint32_t frames = e->frames * e->streams;
@@ -284,7 +284,7 @@ verify_check_member(struct verify_walk *k, const struct shard_sample *e,
 static void
 verify_check_sample(struct verify_walk *k, uint32_t i)
 {
-	struct shard_sample e = shard_entry(k->s, i);
+	struct shard_entry e = shard_entry(k->s, i);
 	uint32_t n = (uint32_t)shard_record_count(&e);
 	uint64_t start = (uint64_t)e.blk * USTAR_BLOCK;
 	uint64_t end = start + (uint64_t)e.blocks * USTAR_BLOCK;

@@ -29,7 +29,7 @@ verify_index_check_entries(struct verify_walk *k)
 {
 	const struct shard_footer *f = &k->s->footer;
 	const unsigned char *order = shard_section(k->s, SECTION_ORDER);
-	struct shard_sample a, b = { 0 };
+	struct shard_entry a, b = { 0 };
 	char before[KEY_MAX + 1];
 
 	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {

@@ -105,7 +105,7 @@ verify_set_keep_keys(struct verify_result *r, const struct shard *s)
 	r->samples = s->footer.samples;
 	buffer_add(&b, "", 0);
 	for (uint32_t i = 0; i < r->samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 
 		buffer_add(&b, shard_key(s, &e, key), e.key_length + 1u);
 	}

@@ -72,37 +72,49 @@ shard_put(struct shard_writer *w, const void *data, size_t n)
 }
 
 int
-shard_add(struct shard_writer *w, const char *key, const struct shard_sample *s,
-    const struct shard_record *record)
+shard_add(struct shard_writer *w, const struct sample *s,
+    const struct shard_record *record, size_t records)
 {
 	struct shard_footer *f = &w->footer;
 	unsigned char sample[SHARD_SAMPLE], bytes[SHARD_RECORD];
-	struct shard_sample e = *s;
-	uint64_t n = shard_record_count(s);
+	size_t key = strlen(s->key), streams = (size_t)s->streams->n;
+	const struct shard_entry e = {
+		.key_hash = hash64(s->key, key),
+		.key_at = (uint32_t)w->strings.n,
+		.key_length = (uint16_t)key,
+		.flags = (uint16_t)s->flags,
+		.blk = (uint32_t)(w->start / USTAR_BLOCK),
+		.blocks = (uint32_t)((w->at - w->start) / USTAR_BLOCK),
+		.first = f->records,
+		.frames = (uint32_t)s->frames,
+		.streams = (uint8_t)streams,
+		.aux = (uint8_t)(records - (size_t)s->frames * streams),
+		.label = s->label,
+		.width = (uint16_t)s->width,
+		.height = (uint16_t)s->height,
+		.fps_num = (uint32_t)s->fps.num,
+		.fps_den = (uint32_t)s->fps.den,
+		.source = s->source_hash,
+	};
 
 	assert(w->at % USTAR_BLOCK == 0);
-	if (w->at / USTAR_BLOCK > UINT32_MAX || f->records + n > UINT32_MAX)
+	if (w->at / USTAR_BLOCK > UINT32_MAX ||
+	    f->records + records > UINT32_MAX)
 		return fail("%s: sample %s: the shard grows beyond 2 TiB or 2^32 "
-		    "members", w->path ? text_quote(w->path) : "shard", key);
-	e.key_hash = hash64(key, strlen(key));
-	e.key_at = (uint32_t)w->strings.n;
-	e.key_length = (uint16_t)strlen(key);
-	e.blk = (uint32_t)(w->start / USTAR_BLOCK);
-	e.blocks = (uint32_t)((w->at - w->start) / USTAR_BLOCK);
-	e.first = f->records;
-	shard_sample_put(sample, &e);
+		    "members", w->path ? text_quote(w->path) : "shard", s->key);
+	shard_entry_put(sample, &e);
 	buffer_add(&w->samples, sample, sizeof(sample));
-	for (uint64_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < records; i++) {
 		struct shard_record r = record[i];
 
 		r.blk += e.blk;
 		shard_record_put(bytes, &r);
 		buffer_add(&w->records, bytes, sizeof(bytes));
 	}
-	buffer_text(&w->strings, key);
+	buffer_text(&w->strings, s->key);
 	f->samples++;
-	f->records += (uint32_t)n;
-	f->frames += s->frames;
+	f->records += (uint32_t)records;
+	f->frames += (uint64_t)s->frames;
 	w->start = w->at;
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/shard.h"
 
 struct shard_writer;
@@ -32,13 +32,13 @@ struct shard_writer *shard_create(const char *path, uint32_t number,
 int shard_put(struct shard_writer *w, const void *data, size_t n);
 
 /*
- * shard_add(w, key, s, record):
- * What was put since the last call is the sample ${key}.  Of ${s}, the flags,
- * frames, streams, aux, label, sizes, rate and source are used; blk of the
- * ${record}s counts from the sample's first header.
+ * shard_add(w, s, record, records):
+ * Add sample ${s}, whose members were put since the last call, to the index.
+ * ${record}[${records}] are its members in their order, the frames of all
+ * streams first; blk counts from the sample's first header.
  */
-int shard_add(struct shard_writer *w, const char *key,
-    const struct shard_sample *s, const struct shard_record *record);
+int shard_add(struct shard_writer *w, const struct sample *s,
+    const struct shard_record *record, size_t records);
 
 uint32_t shard_samples(const struct shard_writer *w);
 

@@ -1,21 +1,24 @@
 /* KEY.json: what is read prints as text that reads back the same. */
-#include "shard/info.h"
+#include "shard/sample.h"
 
 #include "fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct info *i, *again;
+	char *text = NULL, *text2 = NULL;
+	struct sample *i, *again;
 
 	FUZZ_QUIET();
-	i = info_read("KEY.json", (const char *)data, size);
+	i = sample_read("KEY.json", (const char *)data, size, &text);
 	if (i == NULL)
 		return 0;
-	MUST(key_is_valid(i->key) && i->sample.frames >= 1);
-	again = info_read("again", i->text, strlen(i->text));
-	MUST(again != NULL && strcmp(again->text, i->text) == 0);
-	info_free(again);
-	info_free(i);
+	MUST(key_is_valid(i->key) && i->frames >= 1);
+	again = sample_read("again", text, strlen(text), &text2);
+	MUST(again != NULL && strcmp(text2, text) == 0);
+	sample_free(again);
+	sample_free(i);
+	free(text);
+	free(text2);
 	return 0;
 }

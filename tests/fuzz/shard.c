@@ -45,7 +45,7 @@ look(const struct shard *s)
 	char key[KEY_MAX + 1];
 
 	for (uint32_t i = 0; i < s->footer.samples; i++) {
-		struct shard_sample e = shard_entry(s, i);
+		struct shard_entry e = shard_entry(s, i);
 		uint64_t n = shard_record_count(&e);
 
 		MUST(shard_find(s, shard_key(s, &e, key)) >= 0);

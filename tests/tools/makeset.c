@@ -61,16 +61,14 @@ label_of(int sample)
  * label.
  */
 static int
-spans_of(int sample, int n, int (*to)[3])
+spans_of(int sample, int n, struct label_span *to)
 {
 	if (!OPT(SETS) || sample % 7 == 3 || label_of(sample) < 0)
 		return -1;
 	if (sample % 5 == 4)
 		return 0;
-	memcpy(to[0], (int[]){ sample % OPT(CLASSES), 0, n - 1 },
-	    sizeof(to[0]));
-	memcpy(to[1], (int[]){ (sample * 3 + 1) % OPT(CLASSES), 0, n / 2 - 1 },
-	    sizeof(to[1]));
+	to[0] = (struct label_span){ sample % OPT(CLASSES), 0, n - 1 };
+	to[1] = (struct label_span){ (sample * 3 + 1) % OPT(CLASSES), 0, n / 2 - 1 };
 	return 1 + sample % 2;
 }
 

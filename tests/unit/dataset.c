@@ -81,9 +81,11 @@ make_shard(struct manifest *m, int k)
 	    &m->streams);
 	for (int i = 0; i < SAMPLES; i++) {
 		uint32_t g = (uint32_t)m->samples + (uint32_t)i, blk = 0;
-		struct shard_sample s = { .frames = FRAMES, .streams = 1,
-			.aux = 2, .label = ((int)g + (other_label && g == 9)) % 3, .width = 64, .height = 48,
-			.fps_num = 25, .fps_den = 1, .source = g };
+		struct sample s = { .key = key, .frames = FRAMES,
+			.streams = &m->streams,
+			.label = ((int)g + (other_label && g == 9)) % 3,
+			.width = 64, .height = 48, .fps = { 25, 1 },
+			.source_hash = g };
 		struct shard_record r[FRAMES + 2];
 		char member[64];
 
@@ -101,7 +103,7 @@ make_shard(struct manifest *m, int k)
 		sprintf(member, "%s.json", key);
 		bad |= golden_member(w, &blk, &r[FRAMES + 1], member, key,
 		    strlen(key), 0);
-		bad |= shard_add(w, key, &s, r);
+		bad |= shard_add(w, &s, r, FRAMES + 2);
 	}
 	bad |= shard_finish(w, &sum);
 	is(bad, 0, "a shard is written");
@@ -193,7 +195,7 @@ test_reading(void)
 	is_text(s.key, "c2/clip_23", "a sample's key");
 	is(s.label, 2, "its label");
 	is(s.frames, FRAMES, "its frames");
-	is(s.width == 64 && s.height == 48 && s.fps_num == 25, 1, "its size");
+	is(s.width == 64 && s.height == 48 && s.fps.num == 25, 1, "its size");
 	is(dataset_find(d, "c2/clip_23"), 23, "a sample is found by its key");
 	is(dataset_find(d, "c2/clip_24"), -1, "and another is not");
 	is(dataset_json_read(d, 23, &b), 0, "its .json is read");

@@ -36,16 +36,16 @@ label_of(int sample)
 /* 0 to 4 in all frames, and class 3 in the last two; 5 of no class; 6 of one
  * class twice; 7 has a label and 8 nothing; 9 is as 6. */
 static int
-spans_of(int sample, int n, int (*to)[3])
+spans_of(int sample, int n, struct label_span *to)
 {
 	if (sample == 7 || sample == 8)
 		return -1;
 	if (sample == 5)
 		return 0;
-	memcpy(to[0], (int[]){ sample % CLASSES, 0, n - 1 }, sizeof(to[0]));
-	memcpy(to[1], (int[]){ 3, n - 2, n - 1 }, sizeof(to[1]));
+	to[0] = (struct label_span){ sample % CLASSES, 0, n - 1 };
+	to[1] = (struct label_span){ 3, n - 2, n - 1 };
 	if (sample >= 6)
-		memcpy(to[1], to[0], sizeof(to[1]));
+		to[1] = to[0];
 	return 2;
 }
 
@@ -68,13 +68,14 @@ static const struct set set = { .dir = dir, .ext = "png", .shards = 2,
 static int
 wanted(int sample, int first, int last, int c)
 {
-	int span[SET_SPANS][3], n = spans_of(sample, FRAMES, span);
+	struct label_span span[SET_SPANS];
+	int n = spans_of(sample, FRAMES, span);
 
 	if (n < 0)
 		return label_of(sample) == c;
 	for (int k = 0; k < n; k++)
-		if (span[k][0] == c && span[k][1] <= last &&
-		    span[k][2] >= first)
+		if (span[k].class == c && span[k].first <= last &&
+		    span[k].last >= first)
 			return 1;
 	return 0;
 }
@@ -184,8 +185,8 @@ int
 main(void)
 {
 	struct dataset *d;
+	struct sample m;
 	char *command;
-	int n;
 
 	program_start("label_sets");
 	if (mkdtemp(dir) == NULL || set_make(&set) != 0)
@@ -193,11 +194,13 @@ main(void)
 	command = xprintf("rm -r '%s'", dir);
 	d = dataset_open(dir, NULL);
 	ok(d != NULL && dataset_sets(d), "a set of sets");
-	ok(dataset_set(d, 5, &n) != NULL && n == 0, "an empty one");
-	ok(dataset_set(d, 7, &n) == NULL && n == 0, "a sample without one");
-	ok(dataset_set(d, 1, &n) != NULL && n == 2 &&
-	    dataset_set(d, 1, &n)[1].class == 3 &&
-	    dataset_set(d, 1, &n)[1].first == FRAMES - 2, "classes and frames");
+	m = dataset_sample(d, 5);
+	ok(m.labels != NULL && m.nlabels == 0, "an empty one");
+	m = dataset_sample(d, 7);
+	ok(m.labels == NULL && m.nlabels == 0, "a sample without one");
+	m = dataset_sample(d, 1);
+	ok(m.nlabels == 2 && m.labels[1].class == 3 &&
+	    m.labels[1].first == FRAMES - 2, "classes and frames");
 	test_testing(d);
 	test_training(d);
 	test_needs(d);

@@ -481,9 +481,9 @@ tallied(const char *name, int n, int unlabelled)
 	buffer_text(&b, "");
 	for (int i = n; i-- > 0;)
 		for (int k = 0; k <= i; k++)
-			tally_add(&t, &(struct stream_sample){ .label = i });
+			tally_add(&t, &(struct sample){ .label = i });
 	for (int i = 0; i < unlabelled; i++)
-		tally_add(&t, &(struct stream_sample){ .label = -1 });
+		tally_add(&t, &(struct sample){ .label = -1 });
 	for (int i = 0; i < n && name != NULL; i++) {
 		snprintf(text, sizeof(text), "%s%d", name, i);
 		class_add(&c, text);
@@ -498,7 +498,7 @@ tallied(const char *name, int n, int unlabelled)
 static void
 test_tally(void)
 {
-	const int several[][3] = { { 2, 0, 1 }, { 0, 0, 1 }, { 2, 3, 4 } };
+	const struct label_span several[] = { { 2, 0, 1 }, { 0, 0, 1 }, { 2, 3, 4 } };
 	struct class_list none = { 0 }, three = { 0 };
 	struct buffer b = { 0 };
 	struct tally t = { 0 };
@@ -511,7 +511,7 @@ test_tally(void)
 	    "(from a_rather_long_name_of_a_class_0: 1 to "
 	    "a_rather_long_name_of_a_class_29: 30)",
 	    "many are the smallest and the largest");
-	tally_add(&t, &(struct stream_sample){ .label = -1, .labels = several,
+	tally_add(&t, &(struct sample){ .label = -1, .labels = several,
 		.nlabels = 3, .flags = SHARD_DAMAGED });
 	tally_text(&t, &none, &b);
 	is_text(b.data, ", 2 classes (0: 1, 2: 1)",

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "shard/derive.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 #include "shard/journal.h"
 #include "shard/key.h"
 #include "shard/keyset.h"
@@ -119,11 +119,12 @@ write_stream(const char *path)
 {
 	static const uint32_t time[] = { 0, 333, 700 };
 	static const char *const classes[] = { "run", "jump high" };
-	struct stream_sample a = { .key = "run/v_0", .ext = "jpg", .label = 0,
-		.frames = 2, .width = 340, .height = 256, .fps_num = 30000,
-		.fps_den = 1001, .status = "ok", .source = "run/v_0.mp4",
+	static const struct stream_list jpg = { 1, { { "rgb", "jpg" } } };
+	struct sample a = { .key = "run/v_0", .streams = &jpg, .label = 0,
+		.frames = 2, .width = 340, .height = 256,
+		.fps = { 30000, 1001 }, .status = "ok", .source = "run/v_0.mp4",
 		.source_bytes = 77, .source_hash = 0xfedcba9876543210 };
-	struct stream_sample b = { .key = "x", .ext = "jpg", .label = -1,
+	struct sample b = { .key = "x", .streams = &jpg, .label = -1,
 		.frames = 3, .width = 1, .height = 2, .status = "truncated",
 		.flags = SHARD_TRUNCATED, .source = "back\\slash \xff.mp4",
 		.time = time };
@@ -182,7 +183,7 @@ test_stream(void)
 	};
 	char dir[] = "/tmp/vt-shard.XXXXXX", name[101], *path, end[200];
 	struct buffer b = { 0 };
-	struct info *i;
+	struct sample *s;
 	size_t at = 0;
 
 	if (mkdtemp(dir) == NULL)
@@ -202,11 +203,11 @@ test_stream(void)
 	    (unsigned long long)hash64(b.data, at));
 	is_text(member(&b, &at, name), end, "the end-of-stream marker has sums and the hash");
 	is(b.n - at, 1024, "two zero blocks end the stream");
-	i = info_read("x.json", want[8][1], strlen(want[8][1]));
-	is_text(i->source, "back\\slash \xff.mp4", "an odd path comes back");
-	is(i->time[2], 700, "and the times");
-	is(i->sample.flags, 5, "and the flags");
-	info_free(i);
+	s = sample_read("x.json", want[8][1], strlen(want[8][1]), NULL);
+	is_text(s->source, "back\\slash \xff.mp4", "an odd path comes back");
+	is(s->time[2], 700, "and the times");
+	is(s->flags, 5, "and the flags");
+	sample_free(s);
 	unlink(path);
 	rmdir(dir);
 	free(path);
@@ -224,9 +225,12 @@ derive_from(const char *const (*sample)[2], int n, const char *want,
 
 	for (int i = 0; i < n; i++)
 		if (*sample[i][1] == '+')
-			derive_several(d, atoi(sample[i][1]));
+			derive_add(d, &(struct sample){ .label = -1,
+				.labels = &(struct label_span){
+				atoi(sample[i][1]), 0, 0 }, .nlabels = 1 });
 		else
-			derive_see(d, sample[i][0], atoi(sample[i][1]));
+			derive_add(d, &(struct sample){ .key = sample[i][0],
+				.label = atoi(sample[i][1]) });
 	derive_classes(d, &c);
 	class_text(&c, &b);
 	is_text(b.data, want, what);

@@ -32,13 +32,12 @@ size_of(int sample)
 
 /* Of sample i: class i mod 6, and of every second one the next class, too. */
 static int
-spans_of(int sample, int n, int (*to)[3])
+spans_of(int sample, int n, struct label_span *to)
 {
 	if (!sets)
 		return -1;
-	memcpy(to[0], (int[]){ sample % CLASSES, 0, n - 1 }, sizeof(to[0]));
-	memcpy(to[1], (int[]){ (sample + 1) % CLASSES, 0, n - 1 },
-	    sizeof(to[1]));
+	to[0] = (struct label_span){ sample % CLASSES, 0, n - 1 };
+	to[1] = (struct label_span){ (sample + 1) % CLASSES, 0, n - 1 };
 	return 1 + sample % 2;
 }
 

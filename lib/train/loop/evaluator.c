@@ -123,16 +123,14 @@ evaluation_free(struct evaluation *e)
 int
 evaluation_has(const struct dataset *d, uint32_t i, int c)
 {
-	int n, label;
-	const struct class_span *set = dataset_set(d, i, &n);
+	struct sample m = dataset_sample(d, i);
 
-	for (int k = 0; k < n; k++)
-		if (set[k].class == c)
+	for (int k = 0; k < m.nlabels; k++)
+		if (m.labels[k].class == c)
 			return 1;
-	if (set != NULL)
+	if (m.labels != NULL)
 		return 0;
-	label = dataset_sample(d, i).label;
-	return label < 0 ? -1 : label == c;
+	return m.label < 0 ? -1 : m.label == c;
 }
 
 /* Into ${right}: 1 for the classes of sample ${i}; how many, -1: no label. */
@@ -140,16 +138,16 @@ static int
 evaluator_classes_of(const struct evaluation *e, const struct dataset *d,
     uint32_t i, char *right)
 {
-	int n, count = 0, label = dataset_sample(d, i).label;
-	const struct class_span *set = dataset_set(d, i, &n);
+	struct sample m = dataset_sample(d, i);
+	int count = 0;
 
 	memset(right, 0, (size_t)e->classes);
-	if (set == NULL && label < 0)
+	if (m.labels == NULL && m.label < 0)
 		return -1;
-	if (set == NULL)
-		right[label] = 1;
-	for (int k = 0; k < n; k++)
-		right[set[k].class] = 1;
+	if (m.labels == NULL)
+		right[m.label] = 1;
+	for (int k = 0; k < m.nlabels; k++)
+		right[m.labels[k].class] = 1;
 	for (int c = 0; c < e->classes; c++)
 		count += right[c];
 	return count;

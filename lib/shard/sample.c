@@ -1,11 +1,11 @@
-/* KEY.json, written and read. */
+/* A sample as KEY.json, written and read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "shard/info.h"
+#include "shard/sample.h"
 
 static const char *const frame_types[] = { "jpg", "png" };
 
@@ -70,9 +70,9 @@ stream_list_read(const struct json *v, struct stream_list *l)
 	return 0;
 }
 
-/* A path as UTF-8, see info.h; the caller's to free. */
+/* A path as UTF-8, see sample.h; the caller's to free. */
 static char *
-info_path_to_text(const char *s)
+sample_path_to_text(const char *s)
 {
 	struct buffer b = { 0 };
 
@@ -92,7 +92,7 @@ info_path_to_text(const char *s)
 
 /* The way back, in place; other escapes stay as they are. */
 static char *
-info_path_from_text(const char *text)
+sample_path_from_text(const char *text)
 {
 	char *path = xstrdup(text), *to = path;
 	unsigned byte;
@@ -115,19 +115,18 @@ info_path_from_text(const char *text)
 }
 
 void
-info_write(const struct stream_sample *s, const struct stream_list *streams,
-    struct buffer *b)
+sample_write(const struct sample *s, struct buffer *b)
 {
 	struct json_writer w = { 0 };
-	char *source = info_path_to_text(s->source), hash[17];
+	char *source = sample_path_to_text(s->source), hash[17];
 
 	snprintf(hash, sizeof(hash), "%016llx",
 	    (unsigned long long)s->source_hash);
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "flags", s->flags);
 	json_open(&w, "fps", '[');
-	json_put_int(&w, NULL, s->fps_num);
-	json_put_int(&w, NULL, s->fps_den);
+	json_put_int(&w, NULL, s->fps.num);
+	json_put_int(&w, NULL, s->fps.den);
 	json_close(&w);
 	json_put_int(&w, "frames", s->frames);
 	json_put_int(&w, "height", s->height);
@@ -137,8 +136,9 @@ info_write(const struct stream_sample *s, const struct stream_list *streams,
 		json_open(&w, "labels", '[');
 		for (int i = 0; i < s->nlabels; i++) {
 			json_open(&w, NULL, '[');
-			for (int k = 0; k < 3; k++)
-				json_put_int(&w, NULL, s->labels[i][k]);
+			json_put_int(&w, NULL, s->labels[i].class);
+			json_put_int(&w, NULL, s->labels[i].first);
+			json_put_int(&w, NULL, s->labels[i].last);
 			json_close(&w);
 		}
 		json_close(&w);
@@ -147,7 +147,7 @@ info_write(const struct stream_sample *s, const struct stream_list *streams,
 	json_put_int(&w, "src_bytes", (int64_t)s->source_bytes);
 	json_put_text(&w, "src_xxh3", hash);
 	json_put_text(&w, "status", s->status);
-	stream_list_write(&w, "streams", streams);
+	stream_list_write(&w, "streams", s->streams);
 	if (s->time != NULL) {
 		json_open(&w, "t", '[');
 		for (int i = 0; i < s->frames; i++)
@@ -162,7 +162,7 @@ info_write(const struct stream_sample *s, const struct stream_list *streams,
 }
 
 static int
-info_get_int(const char *what, const struct json *o, const char *name,
+sample_get_int(const char *what, const struct json *o, const char *name,
     int64_t min, int64_t max, int64_t *to)
 {
 	if (json_to_int(json_get(o, name), min, max, to) != 0)
@@ -173,19 +173,19 @@ info_get_int(const char *what, const struct json *o, const char *name,
 }
 
 static int
-info_get_small(const char *what, const struct json *o, const char *name,
+sample_get_small(const char *what, const struct json *o, const char *name,
     int min, int max, int *to)
 {
 	int64_t v;
 
-	if (info_get_int(what, o, name, min, max, &v) != 0)
+	if (sample_get_int(what, o, name, min, max, &v) != 0)
 		return -1;
 	*to = (int)v;
 	return 0;
 }
 
 static const char *
-info_get_text(const char *what, const struct json *o, const char *name)
+sample_get_text(const char *what, const struct json *o, const char *name)
 {
 	const char *s = json_to_text(json_get(o, name));
 
@@ -195,7 +195,7 @@ info_get_text(const char *what, const struct json *o, const char *name)
 }
 
 static int
-info_get_rate(const char *what, const struct json *v, struct stream_sample *s)
+sample_get_rate(const char *what, const struct json *v, struct fraction *fps)
 {
 	int64_t n, d;
 
@@ -205,135 +205,138 @@ info_get_rate(const char *what, const struct json *v, struct stream_sample *s)
 	    (n == 0) != (d == 0))
 		return fail("%s: \"fps\" is missing or wrong (wanted "
 		    "[numerator,denominator], [0,0] if unknown)", what);
-	s->fps_num = (int)n;
-	s->fps_den = (int)d;
+	*fps = (struct fraction){ (int)n, (int)d };
 	return 0;
 }
 
 static int
-info_get_times(const char *what, const struct json *v, struct info *i)
+sample_get_times(const char *what, const struct json *v, struct sample *s)
 {
+	uint32_t *time;
 	int64_t t = 0;
 
-	if (!json_is(v, '[') || json_size(v) != (size_t)i->sample.frames)
+	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
 		return fail("%s: \"t\" is no list of %d times", what,
-		    i->sample.frames);
-	i->time = xcalloc((size_t)i->sample.frames, sizeof(*i->time));
+		    s->frames);
+	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
 	for (size_t k = 0; k < json_size(v); k++) {
 		if (json_to_int(json_at(v, k), t, k == 0 ? 0 : UINT32_MAX,
 		    &t) != 0)
 			return fail("%s: time %zu of \"t\" is wrong (wanted 0 "
 			    "first, then no less than the one before)", what, k);
-		i->time[k] = (uint32_t)t;
+		time[k] = (uint32_t)t;
 	}
-	i->sample.time = i->time;
 	return 0;
 }
 
 static int
-info_get_labels(const char *what, const struct json *v, struct info *i)
+sample_get_labels(const char *what, const struct json *v, struct sample *s)
 {
 	size_t n = json_size(v);
+	struct label_span *to;
 
 	if (!json_is(v, '[') || n > 1000000)
 		return fail("%s: \"labels\" is missing or no list, but flag %d "
 		    "is set", what, SHARD_LABELS);
-	i->labels = xcalloc(n + 1, sizeof(*i->labels));	/* not NULL */
+	s->labels = to = xcalloc(n + 1, sizeof(*to));	/* not NULL */
 	for (size_t k = 0; k < n; k++) {
 		const struct json *l = json_at(v, k);
-		int64_t to[3], last = i->sample.frames - 1;
+		int64_t class, first, last, end = s->frames - 1;
 
 		if (json_size(l) != 3 ||
-		    json_to_int(json_at(l, 0), 0, INT32_MAX, &to[0]) != 0 ||
-		    json_to_int(json_at(l, 1), 0, last, &to[1]) != 0 ||
-		    json_to_int(json_at(l, 2), to[1], last, &to[2]) != 0)
+		    json_to_int(json_at(l, 0), 0, INT32_MAX, &class) != 0 ||
+		    json_to_int(json_at(l, 1), 0, end, &first) != 0 ||
+		    json_to_int(json_at(l, 2), first, end, &last) != 0)
 			return fail("%s: item %zu of \"labels\" is wrong (wanted "
 			    "[class,first frame,last frame])", what, k);
-		for (int c = 0; c < 3; c++)
-			i->labels[k][c] = (int)to[c];
+		to[k] = (struct label_span){ (int)class, (int)first, (int)last };
 	}
-	i->sample.labels = (const int (*)[3])i->labels;
-	i->sample.nlabels = (int)n;
+	s->nlabels = (int)n;
 	return 0;
 }
 
 static int
-info_get_all(const char *what, const struct json *o, struct info *i)
+sample_get_streams(const char *what, const struct json *v, struct sample *s)
 {
-	struct stream_sample *s = &i->sample;
+	struct stream_list *streams = xcalloc(1, sizeof(*streams));
+
+	s->streams = streams;
+	return stream_list_read(v, streams) == 0 ? 0 :
+	    fail("%s: \"streams\" is missing or wrong", what);
+}
+
+static int
+sample_get_all(const char *what, const struct json *o, struct sample *s)
+{
 	const struct json *t = json_get(o, "t");
 	const char *key, *source, *status, *hash;
 	int64_t flags, bytes;
 
 	if (!json_is(o, '{'))
 		return fail("%s: no JSON object", what);
-	if ((key = info_get_text(what, o, "key")) == NULL ||
-	    (source = info_get_text(what, o, "src")) == NULL ||
-	    (status = info_get_text(what, o, "status")) == NULL ||
-	    (hash = info_get_text(what, o, "src_xxh3")) == NULL ||
-	    info_get_int(what, o, "flags", 0, 63, &flags) != 0 ||
-	    info_get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes) != 0 ||
-	    info_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames) != 0 ||
-	    info_get_small(what, o, "width", 1, 65535, &s->width) != 0 ||
-	    info_get_small(what, o, "height", 1, 65535, &s->height) != 0 ||
-	    info_get_small(what, o, "label", -1, INT32_MAX, &s->label) != 0 ||
-	    info_get_rate(what, json_get(o, "fps"), s) != 0)
+	if ((key = sample_get_text(what, o, "key")) == NULL ||
+	    (source = sample_get_text(what, o, "src")) == NULL ||
+	    (status = sample_get_text(what, o, "status")) == NULL ||
+	    (hash = sample_get_text(what, o, "src_xxh3")) == NULL ||
+	    sample_get_int(what, o, "flags", 0, 63, &flags) != 0 ||
+	    sample_get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes) != 0 ||
+	    sample_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames) != 0 ||
+	    sample_get_small(what, o, "width", 1, 65535, &s->width) != 0 ||
+	    sample_get_small(what, o, "height", 1, 65535, &s->height) != 0 ||
+	    sample_get_small(what, o, "label", -1, INT32_MAX, &s->label) != 0 ||
+	    sample_get_rate(what, json_get(o, "fps"), &s->fps) != 0)
 		return -1;
 	if (!key_is_valid(key))
 		return fail("%s: \"key\" %s is no key", what, text_quote(key));
 	if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
 		return fail("%s: \"src_xxh3\" %s (wanted 16 hexadecimal digits)",
 		    what, text_quote(hash));
-	if (stream_list_read(json_get(o, "streams"), &i->streams) != 0)
-		return fail("%s: \"streams\" is missing or wrong", what);
+	if (sample_get_streams(what, json_get(o, "streams"), s) != 0)
+		return -1;
 	s->flags = (unsigned)flags;
 	if ((t != NULL) != ((flags & SHARD_VARIABLE) != 0))
 		return fail("%s: \"t\" and flag %d do not go together", what,
 		    SHARD_VARIABLE);
 	if ((flags & SHARD_LABELS) && s->label != -1)
 		return fail("%s: one label and several", what);
-	if ((t != NULL && info_get_times(what, t, i) != 0) ||
+	if ((t != NULL && sample_get_times(what, t, s) != 0) ||
 	    ((flags & SHARD_LABELS) &&
-	    info_get_labels(what, json_get(o, "labels"), i) != 0))
+	    sample_get_labels(what, json_get(o, "labels"), s) != 0))
 		return -1;
-	strcpy(i->key, key);
-	strcpy(i->ext, i->streams.kind[0].ext);
-	i->status = xstrdup(status);
-	i->source = info_path_from_text(source);
-	s->key = i->key;
-	s->ext = i->ext;
-	s->status = i->status;
-	s->source = i->source;
+	s->key = xstrdup(key);
+	s->status = xstrdup(status);
+	s->source = sample_path_from_text(source);
 	s->source_bytes = (uint64_t)bytes;
 	s->source_hash = strtoull(hash, NULL, 16);
 	return 0;
 }
 
-struct info *
-info_read(const char *what, const char *text, size_t n)
+struct sample *
+sample_read(const char *what, const char *text, size_t n, char **canonical)
 {
-	struct info *i = xcalloc(1, sizeof(*i));
+	struct sample *s = xcalloc(1, sizeof(*s));
 	struct json *o = json_parse(what, text, n);
 
-	if (o == NULL || info_get_all(what, o, i) != 0) {
-		info_free(i);
-		i = NULL;
-	} else {
-		i->text = json_print(o);
+	if (o == NULL || sample_get_all(what, o, s) != 0) {
+		sample_free(s);
+		s = NULL;
+	} else if (canonical != NULL) {
+		*canonical = json_print(o);
 	}
 	json_free(o);
-	return i;
+	return s;
 }
 
 void
-info_free(struct info *i)
+sample_free(struct sample *s)
 {
-	if (i == NULL)
+	if (s == NULL)
 		return;
-	free(i->text);
-	free(i->status);
-	free(i->source);
-	free(i->time);
-	free(i->labels);
-	free(i);
+	free((void *)s->key);
+	free((void *)s->source);
+	free((void *)s->status);
+	free((void *)s->streams);
+	free((void *)s->labels);
+	free((void *)s->time);
+	free(s);
 }
