@@ -96,7 +96,7 @@ HAVE_CAIRO  := $(call decide,CAIRO,$(call has,$(CAIRO_PC)),cairo ($(CAIRO_PC)))
 HAVE_MPI    := $(call decide,MPI,$(call has,$(MPI_PC)),Open MPI ($(MPI_PC)))
 HAVE_DNNL   := $(call decide,DNNL,$(call header,oneapi/dnnl/dnnl.h),oneDNN (oneapi/dnnl/dnnl.h))
 HAVE_CUDA   := $(call decide,CUDA,$(and $(NVCC),$(call toolkit,cuda_runtime_api.h),$(call toolkit,cudnn.h),$(call toolkit,cublasLt.h)),the CUDA Toolkit with cuDNN and cuBLASLt (nvcc, cudnn.h, cublasLt.h))
-HAVE_NCCL   := $(call decide,NCCL,$(and $(call toolkit,cuda_runtime_api.h),$(call toolkit,nccl.h)),NCCL and the CUDA Toolkit (nccl.h, cuda_runtime_api.h))
+HAVE_NCCL   := $(call decide,NCCL,$(and $(filter yes,$(HAVE_CUDA)),$(call toolkit,nccl.h)),the CUDA back end or NCCL (nccl.h))
 endif
 
 parts      = FFMPEG CAIRO MPI DNNL CUDA NCCL
@@ -115,12 +115,11 @@ SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
              $(call optional,MPI,lib/comm/mpi/%) \
              $(call optional,DNNL,lib/backend/cpu/%) \
              $(call optional,CUDA,lib/backend/cuda/%) \
-             $(call optional,NCCL,lib/comm/nccl/%)
+             $(call optional,NCCL,lib/backend/cuda/nccl.c)
 # The folder "without" has the same functions, which say what is missing.
 SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%) \
              $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%) \
-             $(if $(filter yes,$(HAVE_MPI)),lib/comm/without/mpi.c) \
-             $(if $(filter yes,$(HAVE_NCCL)),lib/comm/without/nccl.c)
+             $(if $(filter yes,$(HAVE_MPI)),lib/comm/without/mpi.c)
 
 ARCH      := $(shell uname -m)
 ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
@@ -161,7 +160,7 @@ DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$
 PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
-             $(if $(filter CUDA NCCL,$(with)),$(CUDA_CPP))
+             $(if $(filter CUDA,$(with)),$(CUDA_CPP))
 # cuDNN, cuBLASLt and NCCL are opened when they are needed (base/library.h); the
 # runtime is in the program.
 # Of what archives need in turn, those that are there: vt uses a part of them,
@@ -171,7 +170,7 @@ archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--sta
              $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
 LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
              $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
-             $(if $(filter CUDA NCCL,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
+             $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # A kernel's arithmetic is written out, and never contracted (kernel.h).
 NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \
              $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \

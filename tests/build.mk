@@ -16,7 +16,7 @@ TEST       = $(UNIT) $(GPU) \
 # A GPU that tests have instead: tests/gpu/standin, and the back end without what asks a
 # vendor's library, which is tested where there is none.
 GPU_C      = $(wildcard tests/gpu/standin/*.c) $(call optional,CUDA,tests/gpu/standin/none/runtime.c $(filter-out \
-             $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)))
+             $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% nccl.c kernels.c),$(wildcard lib/backend/cuda/*.c)))
 GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
 # What tests preload so that calls of the system fail.  A sanitizer has its own
 # allocator, that of threads its own signals, and how system calls are caught depends
@@ -64,7 +64,7 @@ $(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/serialized/mp
 APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
              tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
 APART_O    = $(patsubst %,$(BUILD)/tests/tools/apart/%.o,apart memory fabric)
-APART_W    = $(foreach f,device_open fabric_open fabric_library,-Wl,--wrap=$(f))
+APART_W    = $(foreach f,device_open fabric_open,-Wl,--wrap=$(f))
 $(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)

@@ -59,21 +59,117 @@ enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
 
 enum { DEVICE_UUID = 16 };		/* bytes of a device's UUID */
 
+struct event;
+struct replay;
+struct fabric_calls;
+
 /*
- * The table of a back end; device_alloc and so on below call it.  ${d} is the
- * device that open returned.
+ * The groups of a back end's functions.  The functions device_* below and in
+ * backend/parameters.h call them, and say what each does.  ${d} is the device
+ * that open returned.  In a group that is there, no function is NULL.
+ */
+
+/* Memory, and copies between it and the host's. */
+struct memory_ops {
+	void *(*alloc)(struct device *d, size_t bytes);
+	void (*free)(struct device *d, void *p);
+	size_t (*available)(struct device *d);
+	void *(*alloc_host)(struct device *d, size_t bytes);
+	void (*free_host)(struct device *d, void *p);
+	void (*put)(struct device *d, void *w, const double *host, size_t n);
+	void (*get)(struct device *d, double *host, const void *w, size_t n);
+	void (*upload)(struct device *d, void *w, const void *host,
+	    size_t bytes);
+	void (*download)(struct device *d, void *host, const void *w,
+	    size_t bytes);
+	void (*copy)(struct device *d, void *to, const void *from,
+	    size_t bytes);
+	void (*bring)(struct device *d, void *to, const void *host,
+	    size_t bytes);
+};
+
+struct event_ops {
+	struct event *(*create)(struct device *d);
+	void (*free)(struct event *e);
+	void (*record)(struct device *d, struct event *e, size_t from);
+	void (*wait)(struct event *e, size_t from);
+	void (*follow)(struct device *d, struct event *e, size_t from);
+};
+
+/* The layout of activations. */
+struct layout_ops {
+	size_t (*bytes)(const struct device *d, const struct dims *);
+	void (*read)(struct device *d, double *host, const struct dims *,
+	    const void *activation);
+	void (*write)(struct device *d, void *activation, const struct dims *,
+	    const double *host);
+};
+
+/* Parameters and their gradients (backend/parameters.h). */
+struct param_ops {
+	int portions;			/* update to track take lists of them */
+	void (*add)(struct device *d, void *sum, const void *x, size_t n);
+	void (*update)(struct device *d, const struct update *);
+	void (*moments)(struct device *d, const struct moments *);
+	void (*clamp)(struct device *d, const struct clamp *);
+	void (*track)(struct device *d, const struct track *);
+	void (*squares)(struct device *d, double *sum, const void *x,
+	    const struct interval *part, size_t parts);
+};
+
+/* A device that checks its own step and skips it (backend/parameters.h). */
+struct verdict_ops {
+	void (*judge)(struct device *d, struct verdict *v,
+	    const struct judgement *j);
+	void (*obey)(struct device *d, const struct verdict *v);
+	void (*ratios)(struct device *d, const struct ratios *r);
+	void (*lost)(struct device *d, float *lost, const struct outcome *o,
+	    size_t n, double most, int other);
+};
+
+/* A device that works beside the host, on streams. */
+struct stream_ops {
+	struct device *(*aside)(struct device *d);
+	void (*aside_free)(struct device *d, struct device *aside);
+	void *(*native)(struct device *d);
+	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
+	    enum precision as, double scale);
+	void (*widen)(struct device *d, void *x, const void *from, size_t n,
+	    enum precision as, double scale);
+};
+
+/* Work that is captured once and launched many times. */
+struct graph_ops {
+	int (*capture)(struct device *d);
+	struct replay *(*captured)(struct device *d);
+	void (*replay)(struct device *d, struct replay *r);
+	void (*free)(struct device *d, struct replay *r);
+};
+
+/* Algorithms that are selected by measurement. */
+struct tuning_ops {
+	char *(*choices)(struct device *d, enum choices_kind which);
+	int (*choose)(struct device *d, enum choices_kind which,
+	    const char *what, const char *text);
+	void (*tune)(struct device *d, int how);
+};
+
+/* Several devices of a host, of which a rank takes one. */
+struct ordinal_ops {
+	const char *(*names)(void);	/* of those here, as text */
+	/*
+	 * Store the UUIDs of the first ${max} devices of this host.  Return
+	 * their number, at most ${max}.
+	 */
+	int (*uuids)(unsigned char (*uuid)[DEVICE_UUID], int max);
+};
+
+/*
+ * A back end.  A group, or a function, that is NULL is something that it cannot
+ * do.  All have the first four groups.
  */
 struct backend {
 	const char *name;
-	const char *(*library)(void);	/* "oneDNN 2.6.3"; NULL: none */
-	const char *(*devices)(void);	/* those here, by name; NULL: there is
-					 * nothing to choose from */
-	/*
-	 * Store the UUIDs of the first ${max} devices of this host.  Return
-	 * their number, at most ${max}.  NULL if this back end has no devices
-	 * to choose from.
-	 */
-	int (*uuids)(unsigned char (*uuid)[DEVICE_UUID], int max);
 	size_t elem;			/* bytes of a parameter */
 	int apart;			/* its memory is not the host's: nobody
 					 * but these functions touches it */
@@ -83,67 +179,21 @@ struct backend {
 	 */
 	struct device *(*open)(struct device_options *o);
 	void (*close)(struct device *d);
-	void *(*alloc)(struct device *d, size_t bytes);
-	void (*free)(struct device *d, void *p);
-	size_t (*available)(struct device *d);	/* if it is apart; NULL: not
-						 * known */
-	void *(*alloc_host)(struct device *d, size_t bytes);	/* NULL: the */
-	void (*free_host)(struct device *d, void *p);		/* host's own */
-	struct device *(*aside)(struct device *d);	/* NULL: itself */
-	void (*aside_free)(struct device *d, struct device *aside);
-	void (*put)(struct device *d, void *w, const double *host, size_t n);
-	void (*get)(struct device *d, double *host, const void *w, size_t n);
-	void (*upload)(struct device *d, void *w, const void *host,
-	    size_t bytes);
-	void (*download)(struct device *d, void *host, const void *w,
-	    size_t bytes);
-	void (*copy)(struct device *d, void *to, const void *from,
-	    size_t bytes);			/* if it is apart, as the next */
-	void (*bring)(struct device *d, void *to, const void *host,
-	    size_t bytes);
-	size_t (*bytes)(const struct device *d, const struct dims *);
-	void (*read)(struct device *d, double *host, const struct dims *,
-	    const void *activation);
-	void (*write)(struct device *d, void *activation, const struct dims *,
-	    const double *host);
-	void *(*stream)(struct device *d);	/* NULL: none */
-	const char *fabric;		/* name of the library that sums device
-					 * memory over ranks (comm/fabric.h);
-					 * NULL if there is none */
-	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
-	    enum precision as, double scale);
-	void (*widen)(struct device *d, void *x, const void *from, size_t n,
-	    enum precision as, double scale);
-	void (*add)(struct device *d, void *sum, const void *x, size_t n);
-	int portions;				/* update to track take lists of */
-	void (*update)(struct device *d, const struct update *);	/* them */
-	void (*moments)(struct device *d, const struct moments *);
-	void (*clamp)(struct device *d, const struct clamp *);
-	void (*track)(struct device *d, const struct track *);
-	void (*squares)(struct device *d, double *sum, const void *x,
-	    const struct interval *part, size_t parts);
-	void (*judge)(struct device *d, struct verdict *v,
-	    const struct judgement *j);		/* NULL: it cannot, nor the */
-	void (*obey)(struct device *d, const struct verdict *v);	/* next */
-	void (*ratios)(struct device *d, const struct ratios *r);
-	void (*lost)(struct device *d, float *lost, const struct outcome *o,
-	    size_t n, double most, int other);
-	struct event *(*event_new)(struct device *d);
-	void (*event_free)(struct event *e);
-	void (*event_record)(struct device *d, struct event *e, size_t from);
-	void (*event_wait)(struct event *e, size_t from);
-	void (*event_follow)(struct device *d, struct event *e, size_t from);
-						/* if it is apart */
-	char *(*choices)(struct device *d, enum choices_kind which);	/* NULL: it */
-	int (*choose)(struct device *d, enum choices_kind which, const char *what,
-	    const char *text);		/* has none, nor the next one */
-	void (*tune)(struct device *d, int how);
+	const struct memory_ops *memory;
+	const struct event_ops *event;
+	const struct layout_ops *layout;
+	const struct param_ops *param;
+	const struct verdict_ops *verdict;
+	const struct stream_ops *stream;
+	const struct graph_ops *graph;
+	const struct tuning_ops *tuning;
+	const struct ordinal_ops *ordinal;
+	const struct fabric_calls *fabric;	/* sums device memory over ranks
+						 * on a native stream
+						 * (comm/fabric.h) */
+	const char *(*library)(void);	/* "oneDNN 2.6.3" */
 	void (*resize)(struct device *d, uint8_t *to, const uint8_t *from,
-	    const size_t *at, int n, int t, int side);	/* NULL: it cannot */
-	int (*capture)(struct device *d);	/* NULL: it keeps no work */
-	struct replay *(*captured)(struct device *d);
-	void (*replay)(struct device *d, struct replay *r);
-	void (*replay_free)(struct device *d, struct replay *r);
+	    const size_t *at, int n, int t, int side);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
 	/*
 	 * Look at the ${n} tasks of a plan, whose shapes, wants_dx, wants_dw and
@@ -261,7 +311,6 @@ void device_write(struct device *d, void *activation,
  * after that instead, which must have been recorded; the event may be of an
  * aside of ${d}, or ${d} of its device.
  */
-struct event;
 struct event *device_event_new(struct device *d);
 void device_event_free(struct device *d, struct event *e);
 void device_event_record(struct device *d, struct event *e, size_t from);
@@ -287,17 +336,10 @@ void device_event_follow(struct device *d, struct event *e, size_t from);
  * Launch the graph ${r}.  It records its events as the submitted work would
  * have.
  */
-struct replay;
 int device_capture(struct device *d);
 struct replay *device_captured(struct device *d);
 void device_replay(struct device *d, struct replay *r);
 void device_replay_free(struct device *d, struct replay *r);
-
-/* For devices whose work is done when the call returns: a flag. */
-struct event *host_event_new(struct device *d);
-void host_event_free(struct event *e);
-void host_event_record(struct device *d, struct event *e, size_t from);
-void host_event_wait(struct event *e, size_t from);
 
 /* backends[]: those compiled in; ends with NULL. */
 extern const struct backend *const backends[];

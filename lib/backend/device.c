@@ -1,9 +1,5 @@
 /* An opened back end: its table, called. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "backend/backend.h"
-#include "base/fail.h"
 
 struct device *
 device_open(const struct backend *b, const struct device_options *o)
@@ -35,139 +31,125 @@ device_close(struct device *d)
 void *
 device_alloc(struct device *d, size_t bytes)
 {
-	return d->backend->alloc(d, bytes);
+	return d->backend->memory->alloc(d, bytes);
 }
 
 void
 device_free(struct device *d, void *p)
 {
 	if (p != NULL)
-		d->backend->free(d, p);
+		d->backend->memory->free(d, p);
 }
 
 size_t
 device_available(struct device *d)
 {
-	return d->backend->available != NULL ? d->backend->available(d) :
-	    SIZE_MAX;
+	return d->backend->memory->available(d);
 }
 
 void *
 device_alloc_host(struct device *d, size_t bytes)
 {
-	void *p;
-
-	if (d->backend->alloc_host != NULL)
-		return d->backend->alloc_host(d, bytes);
-	if ((p = malloc(bytes > 0 ? bytes : 1)) == NULL)
-		fail("out of memory: %zu bytes wanted", bytes);
-	return p;
+	return d->backend->memory->alloc_host(d, bytes);
 }
 
 void
 device_free_host(struct device *d, void *p)
 {
-	if (p != NULL && d->backend->free_host != NULL)
-		d->backend->free_host(d, p);
-	else
-		free(p);
+	if (p != NULL)
+		d->backend->memory->free_host(d, p);
 }
 
 struct device *
 device_aside(struct device *d)
 {
-	return d->backend->aside != NULL ? d->backend->aside(d) : d;
+	return d->backend->stream != NULL ? d->backend->stream->aside(d) : d;
 }
 
 void
 device_aside_free(struct device *d, struct device *aside)
 {
 	if (aside != NULL && aside != d)
-		d->backend->aside_free(d, aside);
+		d->backend->stream->aside_free(d, aside);
 }
 
 void *
 device_stream(struct device *d)
 {
-	return d->backend->stream != NULL ? d->backend->stream(d) : NULL;
+	return d->backend->stream != NULL ? d->backend->stream->native(d) :
+	    NULL;
 }
 
 void
 device_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale)
 {
-	d->backend->narrow(d, to, x, n, as, scale);
+	d->backend->stream->narrow(d, to, x, n, as, scale);
 }
 
 void
 device_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale)
 {
-	d->backend->widen(d, x, from, n, as, scale);
+	d->backend->stream->widen(d, x, from, n, as, scale);
 }
 
 char *
 device_choices(struct device *d, enum choices_kind which)
 {
-	return d->backend->choices != NULL ? d->backend->choices(d, which) :
-	    NULL;
+	return d->backend->tuning != NULL ?
+	    d->backend->tuning->choices(d, which) : NULL;
 }
 
 int
 device_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text)
 {
-	return d->backend->choose != NULL ? d->backend->choose(d, which, what,
-	    text) : 0;
+	return d->backend->tuning != NULL ?
+	    d->backend->tuning->choose(d, which, what, text) : 0;
 }
 
 void
 device_tune(struct device *d, int how)
 {
-	if (d->backend->tune != NULL)
-		d->backend->tune(d, how);
+	if (d->backend->tuning != NULL)
+		d->backend->tuning->tune(d, how);
 }
 
 void
 device_put(struct device *d, void *w, const double *host, size_t n)
 {
-	d->backend->put(d, w, host, n);
+	d->backend->memory->put(d, w, host, n);
 }
 
 void
 device_get(struct device *d, double *host, const void *w, size_t n)
 {
-	d->backend->get(d, host, w, n);
+	d->backend->memory->get(d, host, w, n);
 }
 
 void
 device_upload(struct device *d, void *w, const void *host, size_t bytes)
 {
-	d->backend->upload(d, w, host, bytes);
+	d->backend->memory->upload(d, w, host, bytes);
 }
 
 void
 device_download(struct device *d, void *host, const void *w, size_t bytes)
 {
-	d->backend->download(d, host, w, bytes);
+	d->backend->memory->download(d, host, w, bytes);
 }
 
 void
 device_bring(struct device *d, void *to, const void *host, size_t bytes)
 {
-	if (d->backend->bring != NULL)
-		d->backend->bring(d, to, host, bytes);
-	else
-		device_upload(d, to, host, bytes);
+	d->backend->memory->bring(d, to, host, bytes);
 }
 
 void
 device_copy(struct device *d, void *to, const void *from, size_t bytes)
 {
-	if (d->backend->copy != NULL)
-		d->backend->copy(d, to, from, bytes);
-	else
-		memmove(to, from, bytes);
+	d->backend->memory->copy(d, to, from, bytes);
 }
 
 int
@@ -186,21 +168,21 @@ device_resize(struct device *d, uint8_t *to, const uint8_t *from,
 size_t
 device_bytes(const struct device *d, const struct dims *shape)
 {
-	return d->backend->bytes(d, shape);
+	return d->backend->layout->bytes(d, shape);
 }
 
 void
 device_read(struct device *d, double *host, const struct dims *shape,
     const void *activation)
 {
-	d->backend->read(d, host, shape, activation);
+	d->backend->layout->read(d, host, shape, activation);
 }
 
 void
 device_write(struct device *d, void *activation, const struct dims *shape,
     const double *host)
 {
-	d->backend->write(d, activation, shape, host);
+	d->backend->layout->write(d, activation, shape, host);
 }
 
 const struct op_impl *
@@ -249,58 +231,55 @@ task_release(struct task *t)
 struct event *
 device_event_new(struct device *d)
 {
-	return d->backend->event_new(d);
+	return d->backend->event->create(d);
 }
 
 void
 device_event_free(struct device *d, struct event *e)
 {
 	if (e != NULL)
-		d->backend->event_free(e);
+		d->backend->event->free(e);
 }
 
 void
 device_event_record(struct device *d, struct event *e, size_t from)
 {
-	d->backend->event_record(d, e, from);
+	d->backend->event->record(d, e, from);
 }
 
 void
 device_event_wait(struct device *d, struct event *e, size_t from)
 {
-	d->backend->event_wait(e, from);
+	d->backend->event->wait(e, from);
 }
 
 void
 device_event_follow(struct device *d, struct event *e, size_t from)
 {
-	if (d->backend->event_follow != NULL)
-		d->backend->event_follow(d, e, from);
-	else
-		d->backend->event_wait(e, from);
+	d->backend->event->follow(d, e, from);
 }
 
 int
 device_capture(struct device *d)
 {
-	return d->backend->capture != NULL && d->backend->capture(d) == 0;
+	return d->backend->graph != NULL && d->backend->graph->capture(d) == 0;
 }
 
 struct replay *
 device_captured(struct device *d)
 {
-	return d->backend->captured(d);
+	return d->backend->graph->captured(d);
 }
 
 void
 device_replay(struct device *d, struct replay *r)
 {
-	d->backend->replay(d, r);
+	d->backend->graph->replay(d, r);
 }
 
 void
 device_replay_free(struct device *d, struct replay *r)
 {
 	if (r != NULL)
-		d->backend->replay_free(d, r);
+		d->backend->graph->free(d, r);
 }

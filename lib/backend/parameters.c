@@ -12,7 +12,7 @@ parameters_at(const struct device *d, const void *flat, size_t i)
 static int
 parameters_at_once(const struct device *d, size_t portions)
 {
-	return portions == 0 || d->backend->portions;
+	return portions == 0 || d->backend->param->portions;
 }
 
 void
@@ -20,14 +20,14 @@ device_add(void *device, void *sum, const void *x, size_t n)
 {
 	struct device *d = device;
 
-	d->backend->add(d, sum, x, n);
+	d->backend->param->add(d, sum, x, n);
 }
 
 void
 device_update(struct device *d, const struct update *u)
 {
 	if (parameters_at_once(d, u->portions)) {
-		d->backend->update(d, u);
+		d->backend->param->update(d, u);
 		return;
 	}
 	for (size_t i = 0; i < u->portions; i++) {
@@ -35,7 +35,7 @@ device_update(struct device *d, const struct update *u)
 		struct update_rates r = update_rates(u, p, u->scale,
 		    u->ratio != NULL ? u->ratio[p->of] : 1);
 
-		d->backend->update(d, &(struct update){ .w = parameters_at(d,
+		d->backend->param->update(d, &(struct update){ .w = parameters_at(d,
 		    u->w, p->at),
 			.m = parameters_at(d, u->m, p->held),
 			.g = parameters_at(d, u->g, p->at), .n = p->n,
@@ -51,7 +51,7 @@ device_moments(struct device *d, const struct moments *m)
 	struct moments one = *m;
 
 	if (parameters_at_once(d, m->portions)) {
-		d->backend->moments(d, m);
+		d->backend->param->moments(d, m);
 		return;
 	}
 	one.portions = 0;
@@ -64,7 +64,7 @@ device_moments(struct device *d, const struct moments *m)
 		one.g = parameters_at(d, m->g, p->at);
 		one.n = p->n;
 		one.decay = m->decay * p->factor[1];
-		d->backend->moments(d, &one);
+		d->backend->param->moments(d, &one);
 	}
 }
 
@@ -72,11 +72,11 @@ void
 device_clamp(struct device *d, const struct clamp *c)
 {
 	if (parameters_at_once(d, c->portions)) {
-		d->backend->clamp(d, c);
+		d->backend->param->clamp(d, c);
 		return;
 	}
 	for (size_t i = 0; i < c->portions; i++)
-		d->backend->clamp(d, &(struct clamp){ .x = parameters_at(d,
+		d->backend->param->clamp(d, &(struct clamp){ .x = parameters_at(d,
 		    c->x,
 			c->portion[i].at), .n = c->portion[i].n,
 			.most = c->most, .scale = c->scale });
@@ -86,13 +86,13 @@ void
 device_track(struct device *d, const struct track *t)
 {
 	if (parameters_at_once(d, t->portions)) {
-		d->backend->track(d, t);
+		d->backend->param->track(d, t);
 		return;
 	}
 	for (size_t i = 0; i < t->portions; i++) {
 		const struct portion *p = &t->portion[i];
 
-		d->backend->track(d, &(struct track){ .w = parameters_at(d,
+		d->backend->param->track(d, &(struct track){ .w = parameters_at(d,
 		    t->w, p->held),
 			.x = parameters_at(d, t->x, p->at), .n = p->n,
 			.rate = t->rate * p->factor[0],
@@ -104,36 +104,36 @@ void
 device_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts)
 {
-	d->backend->squares(d, sum, x, part, parts);
+	d->backend->param->squares(d, sum, x, part, parts);
 }
 
 int
 device_judges(const struct device *d)
 {
-	return d->backend->judge != NULL;
+	return d->backend->verdict != NULL;
 }
 
 void
 device_judge(struct device *d, struct verdict *v, const struct judgement *j)
 {
-	d->backend->judge(d, v, j);
+	d->backend->verdict->judge(d, v, j);
 }
 
 void
 device_obey(struct device *d, const struct verdict *v)
 {
-	d->backend->obey(d, v);
+	d->backend->verdict->obey(d, v);
 }
 
 void
 device_ratios(struct device *d, const struct ratios *r)
 {
-	d->backend->ratios(d, r);
+	d->backend->verdict->ratios(d, r);
 }
 
 void
 device_lost(struct device *d, float *lost, const struct outcome *o, size_t n,
     double most, int other)
 {
-	d->backend->lost(d, lost, o, n, most, other);
+	d->backend->verdict->lost(d, lost, o, n, most, other);
 }

@@ -45,15 +45,8 @@ struct fabric_calls {
 					 * 1 once the other ranks have finished,
 					 * too */
 	void (*close)(void *link);	/* after finish */
+	const char *(*version)(void);	/* "NCCL 2.28.9" */
 };
-
-/*
- * fabric_library(name): return the library called ${name}, as struct backend
- * names it.  Return NULL if ${name} is NULL or this build lacks the library.
- * fabric_version(): "NCCL 2.28.9", or "none".
- */
-const struct fabric_calls *fabric_library(const char *name);
-const char *fabric_version(void);
 
 struct fabric;
 

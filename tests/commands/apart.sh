@@ -101,9 +101,9 @@ if have_mpi; then
 	done
 	train plan apart/ 2 --deterministic=fast --dry-run
 	check "the way is said" grep -q 'native by apart' "$T/said"
-	APART_FABRIC=other
-	check "a plan for devices with another library" train plan apart/ 2 --deterministic=fast --dry-run
-	check_same "does not sum by this one" 0 "$(grep -c 'by apart' "$T/said")"
+	APART_FABRIC=none
+	check "a plan for devices without a fabric" train plan apart/ 2 --deterministic=fast --dry-run
+	check_same "does not sum by them" 0 "$(grep -c 'by apart' "$T/said")"
 	unset APART_FABRIC
 	alike "a BN group on two ranks" 2 --deterministic=fast --schedule "$T/wide.tsv"
 	each=

@@ -18,7 +18,7 @@ comm     base
 ingest   shard media base
 clip     shard media base
 data     clip shard sched base
-backend  graph base
+backend  graph comm base
 net      backend graph base
 train    net backend graph weights data clip shard draw media sched comm base
 eval     train net backend graph weights data clip ingest shard draw media sched comm base
@@ -56,7 +56,7 @@ getopt\.h        lib/base/option_
 oneapi/dnnl.*    lib/backend/cpu/dnnl
 cu.*|.*cuda.*    lib/backend/cuda/
 mpi\.h           lib/comm/mpi/
-nccl\.h          lib/comm/nccl/
+nccl\.h          lib/backend/cuda/nccl.c
 VENDORS
 }
 

@@ -237,7 +237,7 @@ rank_main(struct comm *c, void *arg)
 	me.computes = 1;
 	me.between = me.waits = me.updates = 0;
 	driver->call = &calls;
-	no_judge.judge = NULL;
+	no_judge.verdict = NULL;
 	if (j->by_host)
 		d->backend = &no_judge;
 	t.net = net_new(g, d);

@@ -143,7 +143,8 @@ test_work(void)
 	static const struct op_impl relu = { .reads = READS_Y };
 	static const struct op_impl *const ops[OP_KINDS] = {
 		[OP_CONV] = &conv, [OP_RELU] = &relu };
-	const struct backend b = { .name = "b", .bytes = floats, .ops = ops };
+	const struct backend b = { .name = "b", .ops = ops,
+		.layout = &(const struct layout_ops){ .bytes = floats } };
 	struct device device = { .backend = &b };
 	struct op op = { .kind = OP_CONV, .nin = 1, .k = { 1, 3, 3 },
 		.s = { 1, 2, 2 }, .groups = 1 };

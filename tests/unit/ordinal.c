@@ -52,7 +52,7 @@ picks(int ranks)
 static void
 none(struct comm *c, void *right)
 {
-	const struct backend b = { .uuids = NULL };
+	const struct backend b = { .ordinal = NULL };
 
 	((int *)right)[c->rank] = ordinal_of(c, &b) == 0;
 }
@@ -71,7 +71,8 @@ own(unsigned char (*uuid)[DEVICE_UUID], int max)
 static void
 one(struct comm *c, void *right)
 {
-	const struct backend b = { .uuids = own };
+	const struct backend b = {
+	    .ordinal = &(const struct ordinal_ops){ .uuids = own } };
 
 	((int *)right)[c->rank] = ordinal_of(c, &b) == 0;
 }

@@ -14,6 +14,8 @@
 enum { BATCH = 6, GROUP = 2, HEADS = 2 };
 
 static struct backend counting;
+static struct memory_ops memory;
+static struct layout_ops layout;
 static const struct backend *real;
 static int reads, gets, fetches;
 static int others, amid;	/* of something else, and before a later step */
@@ -23,14 +25,14 @@ count_read(struct device *d, double *host, const struct dims *shape,
     const void *activation)
 {
 	reads++;
-	real->read(d, host, shape, activation);
+	real->layout->read(d, host, shape, activation);
 }
 
 static void
 count_get(struct device *d, double *host, const void *w, size_t n)
 {
 	gets++;
-	real->get(d, host, w, n);
+	real->memory->get(d, host, w, n);
 }
 
 static void
@@ -42,7 +44,7 @@ count_fetch(struct device *d, void *host, const void *w, size_t bytes)
 	} else {
 		others++;
 	}
-	real->download(d, host, w, bytes);
+	real->memory->download(d, host, w, bytes);
 }
 
 static int frames_of(int i) { return 4 + i % 3; }
@@ -70,9 +72,13 @@ train(const struct dataset *set, const struct schedule *s,
 
 	real = d->backend;
 	counting = *real;
-	counting.read = count_read;
-	counting.get = count_get;
-	counting.download = count_fetch;
+	memory = *real->memory;
+	memory.get = count_get;
+	memory.download = count_fetch;
+	layout = *real->layout;
+	layout.read = count_read;
+	counting.memory = &memory;
+	counting.layout = &layout;
 	d->backend = &counting;
 	t.net = net_new(g, d);
 	net_init(t.net, 1);

@@ -1,18 +1,17 @@
-/* The cpu back end: memory, layouts, parameters, and its table. */
+/* The cpu back end: layouts, parameters, and its table. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
 #include "backend/cpu/half/amx.h"
 #include "backend/cpu/half/half.h"
 #include "backend/cpu/norm.h"
+#include "backend/host.h"
 #include "base/fail.h"
 #include "base/isa.h"
 #include "base/mem.h"
 
-#define HUGE ((size_t)2 << 20)
 #define GRAIN 65536		/* elements of a flat buffer at a time */
 #define RUNS 64			/* of about 1024 elements: sums of squares */
 
@@ -121,7 +120,7 @@ cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
 	    &r);
 }
 
-/* ---- memory ---- */
+/* ---- opening ---- */
 
 static void
 cpu_device_close(struct device *d)
@@ -166,31 +165,7 @@ cpu_device_open(struct device_options *o)
 	return &cpu->device;
 }
 
-/* Huge pages: a step walks through gigabytes, and page faults would show. */
-static void *
-cpu_device_alloc(struct device *d, size_t bytes)
-{
-	void *p = NULL;
-	size_t align = bytes >= HUGE ? HUGE : 64;
-
-	(void)d;
-	bytes = (bytes + align) / align * align;
-	if (posix_memalign(&p, align, bytes) != 0) {
-		fail("out of memory: %zu bytes wanted", bytes);
-		return NULL;
-	}
-	if (align == HUGE)
-		madvise(p, bytes, MADV_HUGEPAGE);
-	memset(p, 0, bytes);
-	return p;
-}
-
-static void
-cpu_device_free_memory(struct device *d, void *p)
-{
-	(void)d;
-	free(p);
-}
+/* ---- activations ---- */
 
 static int
 cpu_device_is_half(const struct device *d)
@@ -265,29 +240,6 @@ cpu_device_write_activation(struct device *device, void *x,
 }
 
 /* ---- parameters: plain floats in the order of the graph ---- */
-
-static void
-cpu_device_put(struct device *d, void *w, const double *host, size_t n)
-{
-	(void)d;
-	for (size_t i = 0; i < n; i++)
-		((float *)w)[i] = (float)host[i];
-}
-
-static void
-cpu_device_get(struct device *d, double *host, const void *w, size_t n)
-{
-	(void)d;
-	for (size_t i = 0; i < n; i++)
-		host[i] = ((const float *)w)[i];
-}
-
-static void
-cpu_device_copy(struct device *d, void *to, const void *from, size_t bytes)
-{
-	(void)d;
-	memcpy(to, from, bytes);
-}
 
 /* By the calling thread alone: the communication thread calls this too. */
 static void
@@ -418,19 +370,20 @@ const struct op_impl *const cpu_ops[OP_KINDS] = {
 	[OP_SOFTMAX] = &cpu_softmax, [OP_LOSS] = &cpu_loss,
 };
 
+static const struct layout_ops cpu_layout = {
+	.bytes = cpu_device_bytes_of, .read = cpu_device_read_activation,
+	.write = cpu_device_write_activation,
+};
+
+static const struct param_ops cpu_param = {
+	.add = cpu_device_add, .update = cpu_device_update,
+	.moments = cpu_device_moments, .clamp = cpu_device_clamp,
+	.track = cpu_device_track, .squares = cpu_device_squares,
+};
+
 const struct backend backend_cpu = {
-	.name = "cpu", .library = dnnl_library, .elem = sizeof(float),
-	.open = cpu_device_open,
-	.close = cpu_device_close, .alloc = cpu_device_alloc,
-	.free = cpu_device_free_memory, .put = cpu_device_put,
-	.get = cpu_device_get, .upload = cpu_device_copy,
-	.download = cpu_device_copy, .bytes = cpu_device_bytes_of,
-	.read = cpu_device_read_activation,
-	.write = cpu_device_write_activation, .add = cpu_device_add,
-	.update = cpu_device_update, .moments = cpu_device_moments,
-	.clamp = cpu_device_clamp, .track = cpu_device_track,
-	.squares = cpu_device_squares, .ops = cpu_ops,
-	.event_new = host_event_new, .event_free = host_event_free,
-	.event_record = host_event_record, .event_wait = host_event_wait,
-	.fuse = cpu_fuse,
+	.name = "cpu", .elem = sizeof(float), .open = cpu_device_open,
+	.close = cpu_device_close, .memory = &host_memory,
+	.event = &host_event, .layout = &cpu_layout, .param = &cpu_param,
+	.library = dnnl_library, .ops = cpu_ops, .fuse = cpu_fuse,
 };

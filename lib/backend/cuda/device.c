@@ -7,6 +7,14 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
+/* The library that sums over ranks, in a build with it (nccl.c). */
+#ifdef VT_HAVE_NCCL
+extern const struct fabric_calls cuda_nccl;
+#define CUDA_FABRIC	(&cuda_nccl)
+#else
+#define CUDA_FABRIC	NULL
+#endif
+
 /* ---- work on the stream ---- */
 
 void
@@ -230,27 +238,62 @@ cuda_device_bytes_of(const struct device *d, const struct dims *shape)
 	return cuda_bytes((const struct cuda *)d, shape);
 }
 
-const struct backend backend_cuda = {
-	.name = "cuda", .library = runtime_library,
-	.devices = runtime_devices, .uuids = runtime_uuids, .elem = sizeof(float),
-	.apart = 1, .open = cuda_device_open, .close = cuda_device_close,
-	.alloc = cuda_device_alloc, .available = cuda_device_available,
+static const struct memory_ops cuda_memory = {
+	.alloc = cuda_device_alloc, .free = cuda_device_free_memory,
+	.available = cuda_device_available,
 	.alloc_host = cuda_device_alloc_host,
-	.free_host = cuda_device_free_host, .aside = cuda_device_aside,
-	.aside_free = cuda_device_aside_free, .stream = cuda_device_stream,
-	.fabric = "NCCL", .narrow = cuda_narrow, .widen = cuda_widen,
-	.free = cuda_device_free_memory, .put = cuda_put, .get = cuda_get,
+	.free_host = cuda_device_free_host, .put = cuda_put, .get = cuda_get,
 	.upload = cuda_device_upload, .download = cuda_device_download,
 	.copy = cuda_device_copy, .bring = cuda_device_prefetch,
+};
+
+static const struct event_ops cuda_event = {
+	.create = cuda_event_new, .free = cuda_event_free,
+	.record = cuda_event_record, .wait = cuda_event_wait,
+	.follow = cuda_event_follow,
+};
+
+static const struct layout_ops cuda_layout = {
 	.bytes = cuda_device_bytes_of, .read = cuda_read, .write = cuda_write,
-	.add = cuda_add, .portions = 1, .update = cuda_update,
+};
+
+static const struct param_ops cuda_param = {
+	.portions = 1, .add = cuda_add, .update = cuda_update,
 	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
-	.squares = cuda_squares, .judge = cuda_judge, .obey = cuda_obey,
-	.ratios = cuda_ratios, .lost = cuda_lost, .event_new = cuda_event_new,
-	.event_free = cuda_event_free, .event_record = cuda_event_record,
-	.event_wait = cuda_event_wait, .event_follow = cuda_event_follow,
+	.squares = cuda_squares,
+};
+
+static const struct verdict_ops cuda_verdict = {
+	.judge = cuda_judge, .obey = cuda_obey, .ratios = cuda_ratios,
+	.lost = cuda_lost,
+};
+
+static const struct stream_ops cuda_stream = {
+	.aside = cuda_device_aside, .aside_free = cuda_device_aside_free,
+	.native = cuda_device_stream, .narrow = cuda_narrow,
+	.widen = cuda_widen,
+};
+
+static const struct graph_ops cuda_graph = {
 	.capture = cuda_capture, .captured = cuda_captured,
-	.replay = cuda_replay, .replay_free = cuda_replay_free,
+	.replay = cuda_replay, .free = cuda_replay_free,
+};
+
+static const struct tuning_ops cuda_tuning = {
 	.choices = cuda_choices, .choose = cuda_choose, .tune = cuda_tune,
-	.resize = cuda_resize, .ops = cuda_ops, .fuse = cuda_fuse,
+};
+
+static const struct ordinal_ops cuda_ordinal = {
+	.names = runtime_devices, .uuids = runtime_uuids,
+};
+
+const struct backend backend_cuda = {
+	.name = "cuda", .elem = sizeof(float), .apart = 1,
+	.open = cuda_device_open, .close = cuda_device_close,
+	.memory = &cuda_memory, .event = &cuda_event, .layout = &cuda_layout,
+	.param = &cuda_param, .verdict = &cuda_verdict,
+	.stream = &cuda_stream, .graph = &cuda_graph, .tuning = &cuda_tuning,
+	.ordinal = &cuda_ordinal, .fabric = CUDA_FABRIC,
+	.library = runtime_library, .resize = cuda_resize, .ops = cuda_ops,
+	.fuse = cuda_fuse,
 };

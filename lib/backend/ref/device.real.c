@@ -1,11 +1,11 @@
-/* The reference back end: memory, parameters, what is stored, its table. */
+/* The reference back end: parameters, what is stored, its table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/host.h"
 #include "backend/ref/ref.h"
 #include "backend/ref/round.h"
-#include "base/fail.h"
 #include "base/mem.h"
 
 static struct device *
@@ -19,24 +19,6 @@ static void
 ref_device_close(struct device *d)
 {
 	free(d);
-}
-
-static void *
-ref_device_alloc(struct device *d, size_t bytes)
-{
-	void *p = calloc(1, bytes > 0 ? bytes : 1);
-
-	(void)d;
-	if (p == NULL)
-		fail("out of memory: %zu bytes wanted", bytes);
-	return p;
-}
-
-static void
-ref_device_free_memory(struct device *d, void *p)
-{
-	(void)d;
-	free(p);
 }
 
 static void
@@ -64,29 +46,6 @@ REF(round_gradients)(struct task *k)
 			    dims_count(&k->in[j]));
 }
 
-static void
-ref_device_put(struct device *d, void *w, const double *host, size_t n)
-{
-	(void)d;
-	for (size_t i = 0; i < n; i++)
-		((REAL *)w)[i] = (REAL)host[i];
-}
-
-static void
-ref_device_get(struct device *d, double *host, const void *w, size_t n)
-{
-	(void)d;
-	for (size_t i = 0; i < n; i++)
-		host[i] = ((const REAL *)w)[i];
-}
-
-static void
-ref_device_copy(struct device *d, void *to, const void *from, size_t bytes)
-{
-	(void)d;
-	memcpy(to, from, bytes);
-}
-
 static size_t
 ref_device_bytes_of(const struct device *d, const struct dims *shape)
 {
@@ -98,14 +57,14 @@ static void
 ref_device_read_activation(struct device *d, double *host,
     const struct dims *shape, const void *activation)
 {
-	ref_device_get(d, host, activation, dims_count(shape));
+	device_get(d, host, activation, dims_count(shape));
 }
 
 static void
 ref_device_write_activation(struct device *d, void *activation,
     const struct dims *shape, const double *host)
 {
-	ref_device_put(d, activation, host, dims_count(shape));
+	device_put(d, activation, host, dims_count(shape));
 	ref_device_round_all(d, activation, dims_count(shape));
 }
 
@@ -204,18 +163,21 @@ static const struct op_impl *const ops[OP_KINDS] = {
 	[OP_LOSS] = &REF(loss),
 };
 
+static const struct layout_ops ref_layout = {
+	.bytes = ref_device_bytes_of, .read = ref_device_read_activation,
+	.write = ref_device_write_activation,
+};
+
+static const struct param_ops ref_param = {
+	.add = ref_device_add, .update = ref_device_update,
+	.moments = ref_device_moments, .clamp = ref_device_clamp,
+	.track = ref_device_track, .squares = ref_device_squares,
+};
+
 const struct backend REF(backend) = {
 	.name = sizeof(REAL) == sizeof(float) ? "ref" : "ref64",
 	.elem = sizeof(REAL), .open = ref_device_open,
-	.close = ref_device_close, .alloc = ref_device_alloc,
-	.free = ref_device_free_memory, .put = ref_device_put,
-	.get = ref_device_get, .upload = ref_device_copy,
-	.download = ref_device_copy, .bytes = ref_device_bytes_of,
-	.read = ref_device_read_activation,
-	.write = ref_device_write_activation, .add = ref_device_add,
-	.update = ref_device_update, .moments = ref_device_moments,
-	.clamp = ref_device_clamp, .track = ref_device_track,
-	.squares = ref_device_squares, .ops = ops, .event_new = host_event_new,
-	.event_free = host_event_free, .event_record = host_event_record,
-	.event_wait = host_event_wait,
+	.close = ref_device_close, .memory = &host_memory,
+	.event = &host_event, .layout = &ref_layout, .param = &ref_param,
+	.ops = ops,
 };

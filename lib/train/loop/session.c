@@ -158,7 +158,7 @@ session_open_sums(struct session *s)
 		return EXIT_USAGE;
 	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm,
 	    device_stream(s->device) != NULL && elem == sizeof(float) ?
-	    fabric_library(s->device->backend->fabric) : NULL,
+	    s->device->backend->fabric : NULL,
 	    n * elem, elem);
 	free(table);
 	if (bad)

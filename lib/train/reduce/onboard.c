@@ -1,7 +1,6 @@
 /* Sums over ranks by the devices themselves. */
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/mem.h"
 #include "train/reduce/onboard.h"
 
@@ -23,12 +22,6 @@ onboard_new(struct comm *c, struct device *d, const struct allreduce_options *o)
 	b->stream = device_stream(d);
 	b->type = (int)(o->wire - wires);
 	b->ranks = b->type == WIRE_FP16 ? c->size : 1;
-	if (b->type != WIRE_FP32 && d->backend->narrow == NULL) {
-		fail("--comm-dtype=%s: the %s back end cannot convert gradients "
-		    "on its device", o->wire->name, d->backend->name);
-		onboard_free(b);
-		return NULL;
-	}
 	if ((b->type != WIRE_FP32 && (b->room = device_alloc(d, o->most *
 	    o->wire->elem)) == NULL) || (b->fabric = fabric_open(o->fabric, c,
 	    o->kind == algorithm_find("torus") ? o->columns : c->size,

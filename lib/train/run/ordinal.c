@@ -67,12 +67,12 @@ ordinal_of(struct comm *c, const struct backend *b)
 	struct ordinal_view *mine, *all;
 	int ordinal;
 
-	if (b->uuids == NULL)
+	if (b->ordinal == NULL)
 		return 0;
 	mine = xcalloc(1, sizeof(*mine));
 	all = xcalloc((size_t)c->size, sizeof(*all));
 	gethostname(mine->host, sizeof(mine->host) - 1);
-	mine->devices = b->uuids(mine->uuid, ORDINAL_DEVICES);
+	mine->devices = b->ordinal->uuids(mine->uuid, ORDINAL_DEVICES);
 	ordinal = comm_allgather(c, mine, sizeof(*mine), all) != 0 ? -2 :
 	    ordinal_pick(all, c->size, c->rank);
 	free(mine);

@@ -7,11 +7,20 @@
 #include "comm/fabric.h"
 #include "train/run/versions.h"
 
+static const char *
+versions_fabric(void)
+{
+	for (int i = 0; backends[i] != NULL; i++)
+		if (backends[i]->fabric != NULL)
+			return backends[i]->fabric->version();
+	return "none";
+}
+
 void
 train_versions(FILE *f)
 {
 	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %d to run on\nback ends:",
-	    comm_library(), fabric_version(), isa_name(isa_best()), cpus());
+	    comm_library(), versions_fabric(), isa_name(isa_best()), cpus());
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
 			fprintf(f, " %s (%s)", backends[i]->name,
@@ -19,9 +28,9 @@ train_versions(FILE *f)
 		else
 			fprintf(f, " %s", backends[i]->name);
 	for (int i = 0; backends[i] != NULL; i++)
-		if (backends[i]->devices != NULL)
+		if (backends[i]->ordinal != NULL)
 			fprintf(f, "\n%s devices: %s", backends[i]->name,
-			    backends[i]->devices());
+			    backends[i]->ordinal->names());
 	fprintf(f, "\ncheckpoint format 1, shard format 1, results "
 	    VERSION_RESULTS "\n");
 }

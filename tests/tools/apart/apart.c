@@ -185,6 +185,13 @@ copy(struct device *d, void *to, const void *from, size_t bytes)
 	memmove(here(to), here(from), bytes);
 }
 
+static size_t
+available(struct device *d)
+{
+	(void)d;
+	return SIZE_MAX;
+}
+
 /* Host memory that is the device's own kind; what is not freed here by its own
  * function is found by the allocator. */
 static void *
@@ -265,6 +272,27 @@ widen(struct device *d, void *x, const void *from, size_t n, enum precision as,
 		to[i] = v * (float)scale;
 	}
 }
+
+static const struct memory_ops memory = {
+	.alloc = apart_alloc, .free = apart_free, .available = available,
+	.alloc_host = alloc_host, .free_host = free_host, .put = put,
+	.get = get, .upload = upload, .download = download, .copy = copy,
+	.bring = upload,
+};
+
+static const struct layout_ops layout = {
+	.bytes = bytes_of, .read = read_activation, .write = write_activation,
+};
+
+static const struct param_ops param = {
+	.portions = 1, .add = add, .update = update, .moments = moments,
+	.clamp = clamp, .track = track, .squares = squares,
+};
+
+static const struct stream_ops streams = {
+	.aside = aside, .aside_free = aside_free, .native = stream,
+	.narrow = narrow, .widen = widen,
+};
 
 /* ---- tasks ---- */
 
@@ -381,6 +409,7 @@ struct device *
 __wrap_device_open(const struct backend *b, const struct device_options *o)
 {
 	struct device *d = __real_device_open(b, o);
+	const char *fabric = getenv("APART_FABRIC");
 	struct apart *a;
 
 	if (d == NULL || strncmp(b->name, "ref", 3) != 0)
@@ -391,31 +420,12 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table = *b;
 	a->table.apart = 1;
 	a->table.close = close_device;
-	a->table.alloc = apart_alloc;
-	a->table.free = apart_free;
-	a->table.alloc_host = alloc_host;
-	a->table.free_host = free_host;
-	a->table.aside = aside;
-	a->table.aside_free = aside_free;
-	a->table.stream = stream;
-	a->table.fabric = getenv("APART_FABRIC");
-	a->table.narrow = narrow;
-	a->table.widen = widen;
-	a->table.put = put;
-	a->table.get = get;
-	a->table.upload = upload;
-	a->table.copy = copy;
-	a->table.download = download;
-	a->table.bytes = bytes_of;
-	a->table.read = read_activation;
-	a->table.write = write_activation;
-	a->table.add = add;
-	a->table.update = update;
-	a->table.moments = moments;
-	a->table.portions = 1;
-	a->table.clamp = clamp;
-	a->table.track = track;
-	a->table.squares = squares;
+	a->table.memory = &memory;
+	a->table.layout = &layout;
+	a->table.param = &param;
+	a->table.stream = &streams;
+	a->table.fabric = fabric != NULL && strcmp(fabric, apart_fabric.name) ==
+	    0 ? &apart_fabric : NULL;
 	for (int k = 0; k < OP_KINDS; k++) {
 		if (d->ops[k] == NULL)
 			continue;

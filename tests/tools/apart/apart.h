@@ -2,6 +2,9 @@
 #define TESTS_APART_H
 
 #include "backend/backend.h"
+#include "comm/fabric.h"
+
+extern const struct fabric_calls apart_fabric;	/* fabric.c */
 
 /* apart_here(p): where the test finds what the device gave away as ${p}, which is
  * memory of the device's or ends the process; apart_away: the other way. */

@@ -1,8 +1,7 @@
 /*
  * A fabric (comm/fabric.h) between ranks whose devices have discrete memory.  It
  * transfers synchronously, by messages, in order of rank.  If APART_FABRIC is set,
- * the devices have streams and name its value as their library, and this fabric is
- * used if that is "apart".
+ * the devices have streams; if it is "apart", their back end has this fabric.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -155,14 +154,20 @@ close_link(void *link)
 	free(link);
 }
 
-static const struct fabric_calls calls = { "apart", 1, new_id, open_link,
-	split, sum, scatter, gather, done, done, close_link, finish, close_link };
+static const char *
+version(void)
+{
+	return "apart";
+}
+
+const struct fabric_calls apart_fabric = { "apart", 1, new_id, open_link,
+	split, sum, scatter, gather, done, done, close_link, finish, close_link,
+	version };
 
 struct fabric *__real_fabric_open(const struct fabric_calls *k, struct comm *c,
     int columns, const int *host);
 struct fabric *__wrap_fabric_open(const struct fabric_calls *k, struct comm *c,
     int columns, const int *host);
-const struct fabric_calls *__wrap_fabric_library(const char *name);
 
 struct fabric *
 __wrap_fabric_open(const struct fabric_calls *k, struct comm *c, int columns,
@@ -170,10 +175,4 @@ __wrap_fabric_open(const struct fabric_calls *k, struct comm *c, int columns,
 {
 	all = c;
 	return __real_fabric_open(k, c, columns, host);
-}
-
-const struct fabric_calls *
-__wrap_fabric_library(const char *name)
-{
-	return name != NULL && strcmp(name, calls.name) == 0 ? &calls : NULL;
 }

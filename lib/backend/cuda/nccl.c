@@ -13,6 +13,8 @@
 #include "base/library.h"
 #include "comm/fabric.h"
 
+extern const struct fabric_calls cuda_nccl;
+
 /*
  * NCCL's functions, which are found when the first is needed: a program that is
  * linked with NCCL has 18 MB of it in memory, whether it calls it or not.
@@ -186,8 +188,8 @@ nccl_close_link(void *link)
 	nccl.ncclCommDestroy(link);
 }
 
-const char *
-fabric_version(void)
+static const char *
+nccl_version(void)
 {
 	static _Thread_local char text[32];
 	char said[256];
@@ -203,16 +205,11 @@ fabric_version(void)
 	return text;
 }
 
-static const struct fabric_calls calls = {
-	.name = "NCCL", .id_bytes = sizeof(ncclUniqueId), .id = nccl_new_id,
+const struct fabric_calls cuda_nccl = {
+	.name = "NCCL", .version = nccl_version,
+	.id_bytes = sizeof(ncclUniqueId), .id = nccl_new_id,
 	.open = nccl_open_link, .split = nccl_split, .sum = nccl_sum,
 	.scatter = nccl_scatter, .gather = nccl_gather, .ready = nccl_ready,
 	.idle = nccl_idle, .abort = nccl_abort_link, .finish = nccl_finish,
 	.close = nccl_close_link,
 };
-
-const struct fabric_calls *
-fabric_library(const char *name)
-{
-	return name != NULL && strcmp(name, calls.name) == 0 ? &calls : NULL;
-}

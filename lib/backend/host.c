@@ -1,0 +1,150 @@
+/* Memory, copies and events of back ends that work on the host. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "backend/host.h"
+#include "base/fail.h"
+#include "base/mem.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* ---- memory ---- */
+
+/* Huge pages: a step walks through gigabytes, and page faults would show. */
+static void *
+host_alloc(struct device *d, size_t bytes)
+{
+	void *p = NULL;
+	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
+
+	(void)d;
+	bytes = (bytes + align) / align * align;
+	if (posix_memalign(&p, align, bytes) != 0)
+		return fail_null("out of memory: %zu bytes wanted", bytes);
+	if (align == HUGE_PAGE)
+		madvise(p, bytes, MADV_HUGEPAGE);
+	memset(p, 0, bytes);
+	return p;
+}
+
+static size_t
+host_available(struct device *d)
+{
+	(void)d;
+	return SIZE_MAX;
+}
+
+static void *
+host_alloc_host(struct device *d, size_t bytes)
+{
+	void *p = malloc(bytes > 0 ? bytes : 1);
+
+	(void)d;
+	return p != NULL ? p : fail_null("out of memory: %zu bytes wanted",
+	    bytes);
+}
+
+static void
+host_free(struct device *d, void *p)
+{
+	(void)d;
+	free(p);
+}
+
+/* ---- copies ---- */
+
+static void
+host_put(struct device *d, void *w, const double *host, size_t n)
+{
+	if (d->elem == sizeof(double))
+		memmove(w, host, n * sizeof(double));
+	else
+		for (size_t i = 0; i < n; i++)
+			((float *)w)[i] = (float)host[i];
+}
+
+static void
+host_get(struct device *d, double *host, const void *w, size_t n)
+{
+	if (d->elem == sizeof(double))
+		memmove(host, w, n * sizeof(double));
+	else
+		for (size_t i = 0; i < n; i++)
+			host[i] = ((const float *)w)[i];
+}
+
+static void
+host_copy(struct device *d, void *to, const void *from, size_t bytes)
+{
+	(void)d;
+	memmove(to, from, bytes);
+}
+
+const struct memory_ops host_memory = {
+	.alloc = host_alloc, .free = host_free, .available = host_available,
+	.alloc_host = host_alloc_host, .free_host = host_free,
+	.put = host_put, .get = host_get, .upload = host_copy,
+	.download = host_copy, .copy = host_copy, .bring = host_copy,
+};
+
+/* ---- events ---- */
+
+struct event {
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	size_t from;
+};
+
+static struct event *
+host_event_create(struct device *d)
+{
+	struct event *e = xcalloc(1, sizeof(*e));
+
+	(void)d;
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->moved, NULL);
+	e->from = SIZE_MAX;
+	return e;
+}
+
+static void
+host_event_free(struct event *e)
+{
+	pthread_mutex_destroy(&e->lock);
+	pthread_cond_destroy(&e->moved);
+	free(e);
+}
+
+static void
+host_event_record(struct device *d, struct event *e, size_t from)
+{
+	(void)d;
+	pthread_mutex_lock(&e->lock);
+	e->from = from;
+	pthread_cond_broadcast(&e->moved);
+	pthread_mutex_unlock(&e->lock);
+}
+
+static void
+host_event_wait(struct event *e, size_t from)
+{
+	pthread_mutex_lock(&e->lock);
+	while (e->from > from)
+		pthread_cond_wait(&e->moved, &e->lock);
+	pthread_mutex_unlock(&e->lock);
+}
+
+static void
+host_event_follow(struct device *d, struct event *e, size_t from)
+{
+	(void)d;
+	host_event_wait(e, from);
+}
+
+const struct event_ops host_event = {
+	.create = host_event_create, .free = host_event_free,
+	.record = host_event_record, .wait = host_event_wait,
+	.follow = host_event_follow,
+};
