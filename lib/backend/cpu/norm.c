@@ -304,13 +304,6 @@ norm_prepare(struct task *t)
 }
 
 void
-norm_release(struct task *t)
-{
-	free(t->priv);
-	t->priv = NULL;
-}
-
-void
 norm_describe(const struct task *t, char *text, size_t size)
 {
 	const struct norm *n = t->priv;

@@ -12,19 +12,8 @@
  * the shift's: no plain copy of it is in memory.
  */
 
+#include "backend/chains.h"
 #include "backend/cpu/cpu.h"
-
-/* What one task does; its task->priv. */
-struct norm {
-	struct task *bn;
-	struct task *add, *relu, *shift;	/* NULL: none */
-	struct task *tail;		/* the last of bn, add, relu */
-	int res;			/* the input of add that is not bn */
-	int masks;			/* a bit a value is saved that says where
-					 * the relu was open */
-	struct task *home;		/* the norm task whose shift that lies
-					 * in; NULL: it is plain */
-};
 
 /* norm_writes(t, again): is y written, forward or ${again}? */
 static inline int
@@ -53,7 +42,6 @@ void cpu_fuse(struct device *d, struct task *task, int n);
  * from cpu_fuse; a bn alone gets it here.
  */
 int norm_prepare(struct task *t);
-void norm_release(struct task *t);
 void norm_describe(const struct task *t, char *text, size_t size);
 
 extern const struct op_impl cpu_norm;

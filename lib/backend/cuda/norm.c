@@ -1,7 +1,6 @@
 /* Batch normalisation over a microbatch, and what is fused with it (norm.h). */
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
@@ -67,7 +66,7 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 	if (saved != NULL) {
 		p.rstd = p.mean + p.channels;
 		p.mask = n->masks ? (uint8_t *)(p.rstd + p.channels) : NULL;
-		p.factors = n->before ? (char *)(p.rstd + p.channels) : NULL;
+		p.factors = n->after != NULL ? (char *)(p.rstd + p.channels) : NULL;
 	}
 	p.part = scratch;
 	if (scratch != NULL) {
@@ -116,7 +115,8 @@ cuda_norm_kernel(const struct cuda_norm_pass *p,
 static struct cuda_norm_pass
 cuda_norm_pass_open(const struct task *t)
 {
-	const struct norm alone = { .bn = t, .tail = t };
+	const struct norm alone = { .bn = (struct task *)t,
+		.tail = (struct task *)t };
 
 	return cuda_norm_pass_of(t->priv != NULL ? t->priv : &alone, t->saved,
 	    t->scratch);
@@ -126,7 +126,7 @@ cuda_norm_pass_open(const struct task *t)
 static size_t
 cuda_norm_factors_bytes(const struct cuda_norm_pass *p)
 {
-	return p->n.before ? 2 * p->channels * cuda_size(p->c->type) : 0;
+	return p->n.after != NULL ? 2 * p->channels * cuda_size(p->c->type) : 0;
 }
 
 static size_t
@@ -191,7 +191,7 @@ cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 		.eps = bn->op->eps, .told = bn->peers != NULL ? p->told : NULL,
 		.hears = hears, .mean = p->mean, .rstd = p->rstd,
 		.to_mean = bn->dw[2], .to_var = bn->dw[3],
-		.sums = p->n.sums != NULL ? conv_sums(p->n.sums) : NULL,
+		.sums = p->n.before != NULL ? conv_sums(p->n.before) : NULL,
 		.scale = bn->w[0], .offset = bn->w[1], .factors = p->factors };
 
 	if (bn->op->nparam > 4) {
@@ -265,7 +265,7 @@ cuda_norm_run_running(const struct cuda_norm_pass *p)
 static int
 cuda_norm_apply_finishes(const struct cuda_norm_pass *p)
 {
-	return p->n.sums != NULL && !p->n.before && p->whole &&
+	return p->n.before != NULL && p->n.after == NULL && p->whole &&
 	    p->bn->peers == NULL;
 }
 
@@ -312,7 +312,7 @@ cuda_norm_run_statistics(const struct cuda_norm_pass *p)
 		cuda_norm_run_running(p);
 		return;
 	}
-	if (p->n.sums == NULL)
+	if (p->n.before == NULL)
 		cuda_norm_run_sums(p);
 	cuda_norm_run_finish(p, 0);
 	if (p->bn->peers != NULL) {
@@ -534,7 +534,8 @@ cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 static struct cuda_norm_pass
 cuda_norm_pass_alone(const struct task *t)
 {
-	const struct norm n = { .bn = t, .tail = t, .relu = t };
+	struct task *all = (struct task *)t;
+	const struct norm n = { .bn = all, .tail = all, .relu = all };
 
 	return cuda_norm_pass_of(&n, t->saved, t->scratch);
 }
@@ -559,15 +560,8 @@ cuda_norm_room(const struct task *t, int scratch)
 	return scratch ? cuda_norm_pass_scratch(&p) : cuda_norm_pass_saved(&p);
 }
 
-static void
-cuda_norm_release(struct task *t)
-{
-	free(t->priv);
-	t->priv = NULL;
-}
-
 const struct op_impl cuda_bn = {
-	.reads = READS_X_DW, .release = cuda_norm_release,
+	.reads = READS_X_DW, .release = norm_release,
 	.saved = cuda_norm_saved_of, .scratch = cuda_norm_scratch_of,
 	.forward = cuda_norm_forward, .backward = cuda_norm_backward,
 };

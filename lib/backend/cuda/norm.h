@@ -6,22 +6,13 @@
  * a shortcut, the relu, and the temporal shift.
  */
 
+#include "backend/chains.h"
 #include "backend/cuda/cuda.h"
 
-/* What one task does; its task->priv, where it is more than a bn. */
-struct norm {
-	const struct task *bn;
-	const struct task *add, *relu;	/* NULL: none */
-	const struct task *tail;	/* the last of them, which is run */
-	int res;			/* the input of add that is not bn */
-	const struct task *shift;	/* of what tail gives, which this makes,
-					 * too; NULL: none */
-	int masks;			/* where the relu was open is saved */
-	const struct task *sums;	/* the convolution that leaves the sums
-					 * of its output; NULL: none */
-	int before;			/* a convolution behind it does its work
-					 * (conv.h) */
-};
+/*
+ * Of a chain, before is the convolution that leaves the sums of its output, and
+ * after the one that does the work of the chain (conv.h).
+ */
 
 /* cuda_norm_measures(bn): statistics are those of the microbatch, not of the
  * past. */

@@ -1,0 +1,114 @@
+/* Chains of operators that one pass can do. */
+#include <stdlib.h>
+
+#include "backend/chains.h"
+#include "base/mem.h"
+
+struct chains {
+	struct task *task;
+	int n;
+	int *readers;			/* how many tasks read each y */
+	int *reader;			/* the last of them */
+};
+
+/* The only reader of task ${i}'s output, if it is of kind ${kind}, or NULL. */
+static struct task *
+chains_reader(const struct chains *s, const struct task *t, enum op_kind kind)
+{
+	struct task *r = &s->task[s->reader[t->index]];
+
+	return s->readers[t->index] == 1 && r->op->kind == kind &&
+	    r->into == r->index ? r : NULL;
+}
+
+/* The first shift of the output of ${t}, or NULL. */
+static struct task *
+chains_shift(const struct chains *s, const struct task *t)
+{
+	for (int j = t->index + 1; j < s->n; j++)
+		if (s->task[j].op->kind == OP_SHIFT &&
+		    s->task[j].op->in[0] == t->index)
+			return &s->task[j];
+	return NULL;
+}
+
+void
+chains_absorb(struct task *t, int into)
+{
+	t->into = into;
+	t->stored = 0;
+	t->reads = 0;
+}
+
+static void
+chains_add(const struct chains *s, struct task *bn, const struct op_impl *norm)
+{
+	struct norm *c = xcalloc(1, sizeof(*c));
+	struct task *next;
+
+	c->bn = c->tail = bn;
+	if ((next = chains_reader(s, bn, OP_ADD)) != NULL &&
+	    next->op->nin == 2 && next->op->in[0] != next->op->in[1]) {
+		c->add = c->tail = next;
+		c->res = next->op->in[0] == bn->index;
+	}
+	if ((next = chains_reader(s, c->tail, OP_RELU)) != NULL)
+		c->relu = c->tail = next;
+	if (c->add != NULL)
+		chains_absorb(c->add, c->tail->index);
+	if (c->relu != NULL)
+		chains_absorb(c->relu, c->tail->index);
+	chains_absorb(bn, c->tail->index);
+	c->tail->stored = 1;
+	c->tail->impl = norm;
+	c->tail->priv = bn->priv = c;
+	c->shift = chains_shift(s, c->tail);
+	c->after = chains_reader(s, c->tail, OP_CONV);
+	if (s->task[bn->op->in[0]].op->kind == OP_CONV)
+		c->before = &s->task[bn->op->in[0]];
+	c->readers = s->readers[c->tail->index];
+}
+
+void
+chains_find(struct task *task, int n, const struct op_impl *norm,
+    int (*takes)(const struct task *bn))
+{
+	struct chains s = { task, n, xcalloc((size_t)n, sizeof(int)),
+		xcalloc((size_t)n, sizeof(int)) };
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < task[i].op->nin; j++) {
+			s.readers[task[i].op->in[j]]++;
+			s.reader[task[i].op->in[j]] = i;
+		}
+	/* From the last: of two norms that are added the later one has the
+	 * addition, and the other one is its shortcut, ready before it. */
+	for (int i = n - 1; i >= 0; i--)
+		if (task[i].op->kind == OP_BN && task[i].into == i &&
+		    (takes == NULL || takes(&task[i])))
+			chains_add(&s, &task[i], norm);
+	free(s.readers);
+	free(s.reader);
+}
+
+struct norm *
+chains_of(const struct task *t, const struct op_impl *norm)
+{
+	return t->impl == norm && t->into == t->index ? t->priv : NULL;
+}
+
+void
+norm_choose_mask(struct norm *n, int again)
+{
+	n->masks = !n->tail->idle && n->relu != NULL && (n->add != NULL ||
+	    (!n->bn->wants_dw && !again));
+	n->bn->reads = n->bn->wants_dw || (n->relu != NULL && !n->masks) ?
+	    READS_X : 0;
+}
+
+void
+norm_release(struct task *t)
+{
+	free(t->priv);
+	t->priv = NULL;
+}
