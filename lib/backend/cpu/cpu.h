@@ -82,9 +82,9 @@ int cpu_blocked(struct task *t);
 void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
-extern const struct op_impl cpu_input, cpu_conv, cpu_relu, cpu_add,
-    cpu_shift, cpu_maxpool, cpu_avgpool, cpu_dropout, cpu_linear, cpu_relu6,
-    cpu_sigmoid, cpu_swish, cpu_scale, cpu_mul, cpu_concat, cpu_frames, cpu_bmm,
-    cpu_softmax, cpu_loss;
+/* The rows for fp32. */
+#define OPERATOR(KIND, name, half) extern const struct op_impl cpu_ ## name;
+#include "backend/ops.def"
+extern const struct op_impl *const cpu_ops[OP_KINDS];
 
 #endif

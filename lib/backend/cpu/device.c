@@ -359,15 +359,8 @@ cpu_device_squares(struct device *d, double *sum, const void *x,
 }
 
 const struct op_impl *const cpu_ops[OP_KINDS] = {
-	[OP_INPUT] = &cpu_input, [OP_CONV] = &cpu_conv, [OP_BN] = &cpu_norm,
-	[OP_RELU] = &cpu_relu, [OP_ADD] = &cpu_add, [OP_SHIFT] = &cpu_shift,
-	[OP_MAXPOOL] = &cpu_maxpool, [OP_AVGPOOL] = &cpu_avgpool,
-	[OP_DROPOUT] = &cpu_dropout, [OP_LINEAR] = &cpu_linear,
-	[OP_RELU6] = &cpu_relu6, [OP_SIGMOID] = &cpu_sigmoid,
-	[OP_SWISH] = &cpu_swish, [OP_SCALE] = &cpu_scale,
-	[OP_MUL] = &cpu_mul, [OP_CONCAT] = &cpu_concat,
-	[OP_FRAMES] = &cpu_frames, [OP_BMM] = &cpu_bmm,
-	[OP_SOFTMAX] = &cpu_softmax, [OP_LOSS] = &cpu_loss,
+#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &cpu_ ## name,
+#include "backend/ops.def"
 };
 
 static const struct layout_ops cpu_layout = {

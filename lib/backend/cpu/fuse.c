@@ -21,7 +21,7 @@ cpu_fuse_norm(const struct task *t)
 static int
 cpu_fuse_takes(const struct task *bn)
 {
-	return !cpu_is_pixels(&bn->out) && (cpu_fuse_norm(bn) == &cpu_norm ||
+	return !cpu_is_pixels(&bn->out) && (cpu_fuse_norm(bn) == &cpu_bn ||
 	    cpu_places(&bn->out) > 1);
 }
 
@@ -64,7 +64,7 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
 	chains_absorb(n->shift, i);
 	n->shift->stored = 1;
 	if (cpu_fuse_read_plain(task, count, i, n->shift->index) ||
-	    (cpu_fuse_norm(n->tail) == &cpu_norm ?
+	    (cpu_fuse_norm(n->tail) == &cpu_bn ?
 	    !norm_whole_blocks(n->shift, cpu_lanes()) :
 	    !norm_whole_blocks(n->shift, 32) && n->readers > 1))
 		return;

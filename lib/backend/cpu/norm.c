@@ -314,7 +314,7 @@ norm_describe(const struct task *t, char *text, size_t size)
 	    "", n->masks ? ", a bit mask" : "");
 }
 
-const struct op_impl cpu_norm = {
+const struct op_impl cpu_bn = {
 	.reads = READS_X_DW, .prepare = norm_prepare, .release = norm_release,
 	.saved = norm_saved, .scratch = norm_scratch,
 	.forward = cpu_norm_forward, .remake = cpu_norm_remake,

@@ -44,6 +44,4 @@ void cpu_fuse(struct device *d, struct task *task, int n);
 int norm_prepare(struct task *t);
 void norm_describe(const struct task *t, char *text, size_t size);
 
-extern const struct op_impl cpu_norm;
-
 #endif

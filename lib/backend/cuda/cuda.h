@@ -145,7 +145,7 @@ void pins_free(struct pins *p);
  * buffers, and to activations as doubles. */
 void cuda_put(struct device *d, void *w, const double *host, size_t n);
 void cuda_get(struct device *d, double *host, const void *w, size_t n);
-void cuda_add(struct device *d, void *sum, const void *x, size_t n);
+void cuda_accumulate(struct device *d, void *sum, const void *x, size_t n);
 void cuda_read(struct device *d, double *host, const struct dims *shape,
     const void *activation);
 void cuda_write(struct device *d, void *activation, const struct dims *shape,
@@ -193,11 +193,7 @@ void cuda_widen(struct device *d, void *x, const void *from, size_t n,
 void cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,
     const size_t *at, int n, int t, int side);
 
-/* The operators, a row each (ops.c). */
-extern const struct op_impl *const cuda_ops[OP_KINDS];
-extern const struct op_impl cuda_input, cuda_conv, cuda_bn, cuda_relu,
-    cuda_add_op, cuda_shift, cuda_maxpool, cuda_avgpool, cuda_dropout,
-    cuda_linear, cuda_relu6, cuda_sigmoid, cuda_swish, cuda_scale, cuda_mul,
-    cuda_concat, cuda_frames, cuda_bmm, cuda_softmax, cuda_loss;
+#define OPERATOR(KIND, name, half) extern const struct op_impl cuda_ ## name;
+#include "backend/ops.def"
 
 #endif

@@ -238,6 +238,11 @@ cuda_device_bytes_of(const struct device *d, const struct dims *shape)
 	return cuda_bytes((const struct cuda *)d, shape);
 }
 
+static const struct op_impl *const ops[OP_KINDS] = {
+#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &cuda_ ## name,
+#include "backend/ops.def"
+};
+
 static const struct memory_ops cuda_memory = {
 	.alloc = cuda_device_alloc, .free = cuda_device_free_memory,
 	.available = cuda_device_available,
@@ -258,7 +263,7 @@ static const struct layout_ops cuda_layout = {
 };
 
 static const struct param_ops cuda_param = {
-	.portions = 1, .add = cuda_add, .update = cuda_update,
+	.portions = 1, .add = cuda_accumulate, .update = cuda_update,
 	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
 	.squares = cuda_squares,
 };
@@ -294,6 +299,6 @@ const struct backend backend_cuda = {
 	.param = &cuda_param, .verdict = &cuda_verdict,
 	.stream = &cuda_stream, .graph = &cuda_graph, .tuning = &cuda_tuning,
 	.ordinal = &cuda_ordinal, .fabric = CUDA_FABRIC,
-	.library = runtime_library, .resize = cuda_resize, .ops = cuda_ops,
+	.library = runtime_library, .resize = cuda_resize, .ops = ops,
 	.fuse = cuda_fuse,
 };

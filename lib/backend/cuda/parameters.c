@@ -108,7 +108,7 @@ cuda_write(struct device *d, void *activation, const struct dims *shape,
 /* ---- sums ---- */
 
 void
-cuda_add(struct device *d, void *sum, const void *x, size_t n)
+cuda_accumulate(struct device *d, void *sum, const void *x, size_t n)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct floats_add a = { sum, x, n };

@@ -126,7 +126,7 @@ cuda_add_backward(struct task *t)
 			    t->accumulate[j]);
 }
 
-const struct op_impl cuda_add_op = { .forward = cuda_add_forward,
+const struct op_impl cuda_add = { .forward = cuda_add_forward,
 	.backward = cuda_add_backward };
 
 /* ---- input: bytes ---- */

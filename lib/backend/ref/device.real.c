@@ -151,16 +151,8 @@ ref_device_squares(struct device *d, double *sum, const void *x,
 }
 
 static const struct op_impl *const ops[OP_KINDS] = {
-	[OP_INPUT] = &REF(input), [OP_CONV] = &REF(conv), [OP_BN] = &REF(bn),
-	[OP_RELU] = &REF(relu), [OP_ADD] = &REF(add),
-	[OP_SHIFT] = &REF(shift), [OP_MAXPOOL] = &REF(maxpool),
-	[OP_AVGPOOL] = &REF(avgpool), [OP_DROPOUT] = &REF(dropout),
-	[OP_LINEAR] = &REF(linear), [OP_RELU6] = &REF(relu6),
-	[OP_SIGMOID] = &REF(sigmoid), [OP_SWISH] = &REF(swish),
-	[OP_SCALE] = &REF(scale), [OP_MUL] = &REF(mul),
-	[OP_CONCAT] = &REF(concat), [OP_FRAMES] = &REF(frames),
-	[OP_BMM] = &REF(bmm), [OP_SOFTMAX] = &REF(softmax),
-	[OP_LOSS] = &REF(loss),
+#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &REF(name),
+#include "backend/ops.def"
 };
 
 static const struct layout_ops ref_layout = {

@@ -50,10 +50,8 @@
 void REF(round_output)(struct task *k);
 void REF(round_gradients)(struct task *k);
 
-extern const struct op_impl REF(input), REF(conv), REF(bn),
-    REF(relu), REF(add), REF(shift), REF(maxpool), REF(avgpool),
-    REF(dropout), REF(linear), REF(loss), REF(relu6), REF(sigmoid), REF(swish),
-    REF(scale), REF(mul), REF(concat), REF(frames), REF(bmm), REF(softmax);
+#define OPERATOR(KIND, name, half) extern const struct op_impl REF(name);
+#include "backend/ops.def"
 
 /* Offset of channel 0 at a place. */
 static inline size_t

@@ -77,11 +77,9 @@ struct half_range { int from, to, by; };
 /* half_ranges(shift, row, r): as many as ${r} gets; ${row} channels. */
 int half_ranges(const struct task *shift, int row, struct half_range r[8]);
 
-/* The rows of the back end for bf16, and what fp32 has in their place. */
+/* The rows for bf16. */
+#define OPERATOR(KIND, name, half) extern const struct op_impl half_ ## half;
+#include "backend/ops.def"
 extern const struct op_impl *const half_ops[OP_KINDS];
-extern const struct op_impl *const cpu_ops[OP_KINDS];
-
-extern const struct op_impl half_widened, half_input, half_conv, half_norm,
-    half_shift, half_maxpool, half_avgpool;
 
 #endif

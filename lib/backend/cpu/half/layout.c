@@ -129,14 +129,6 @@ half_ranges(const struct task *shift, int row, struct half_range r[8])
 }
 
 const struct op_impl *const half_ops[OP_KINDS] = {
-	[OP_INPUT] = &half_input, [OP_CONV] = &half_conv, [OP_BN] = &half_norm,
-	[OP_RELU] = &half_widened, [OP_ADD] = &half_widened,
-	[OP_SHIFT] = &half_shift, [OP_MAXPOOL] = &half_maxpool,
-	[OP_AVGPOOL] = &half_avgpool, [OP_DROPOUT] = &half_widened,
-	[OP_LINEAR] = &half_widened, [OP_RELU6] = &half_widened,
-	[OP_SIGMOID] = &half_widened, [OP_SWISH] = &half_widened,
-	[OP_SCALE] = &half_widened, [OP_MUL] = &half_widened,
-	[OP_CONCAT] = &half_widened, [OP_FRAMES] = &half_widened,
-	[OP_BMM] = &half_widened, [OP_SOFTMAX] = &half_widened,
-	[OP_LOSS] = &half_widened,
+#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &half_ ## half,
+#include "backend/ops.def"
 };

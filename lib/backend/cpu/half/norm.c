@@ -434,7 +434,7 @@ half_norm_prepare(struct task *t)
 	return norm_prepare(t);
 }
 
-const struct op_impl half_norm = {
+const struct op_impl half_bn = {
 	.reads = READS_X_DW, .prepare = half_norm_prepare,
 	.release = norm_release, .saved = half_norm_saved,
 	.scratch = half_norm_scratch, .forward = half_norm_forward,
