@@ -9,18 +9,18 @@
 #include "eval/recognise.h"
 #include "graph/ensemble.h"
 #include "train/loop/evaluator.h"
+#include "train/loop/feeder.h"
 
 struct recogniser {
 	const struct model *m;
 	struct view_options v;		/* n: of a microbatch, as planned */
 	int classes;
 	enum loss_kind loss;
-	struct plan *plan;
-	uint64_t *clip;			/* [n] numbers, which nothing reads */
-	struct target *target;		/* [needs.targets] without labels */
+	struct feeder feeder;
+	struct stream rgb;
+	struct microbatch mb;		/* without labels */
 	uint8_t *pixels;		/* [n][t][side][side][3] */
 	double *scratch;		/* [n][classes] */
-	int begun;			/* the weights have been used */
 
 	/* What a microbatch shows: frame j of it is frame[j] of the clip. */
 	int *frame;			/* [n][t] */
@@ -53,18 +53,23 @@ recognise_views_together(int views, int most)
 }
 
 static void
-recognise_make_targets(struct recogniser *r)
+recognise_open_microbatch(struct recogniser *r)
 {
 	const struct needs *needs = &r->m->graph->needs;
 	size_t n = (size_t)r->v.n;
 
-	r->target = xcalloc((size_t)needs->targets + 1, sizeof(*r->target));
+	r->rgb = (struct stream){ r->v.t, r->v.side, r->v.side, 3, r->pixels,
+		NULL };
+	r->mb = (struct microbatch){ .n = r->v.n, .stream = &r->rgb,
+		.target = xcalloc((size_t)needs->targets + 1,
+		    sizeof(*r->mb.target)),
+		.clip = xcalloc(n, sizeof(*r->mb.clip)) };
 	for (int i = 0; i < needs->targets; i++) {
-		r->target[i] = (struct target){ .kind = TARGET_CLASS,
+		r->mb.target[i] = (struct target){ .kind = TARGET_CLASS,
 			.classes = needs->target[i].classes,
 			.label = xcalloc(n, sizeof(int)) };
 		for (size_t k = 0; k < n; k++)
-			r->target[i].label[k] = -1;
+			r->mb.target[i].label[k] = -1;
 	}
 }
 
@@ -82,14 +87,15 @@ recogniser_new(const struct model *m, const struct view_options *v, int threads,
 	r->loss = m->graph->op[m->graph->head[0].loss].loss;
 	frames = recognise_frames_of(r);
 	*status = EXIT_USAGE;
-	if ((r->plan = evaluate_plan(m->net, &r->v)) == NULL)
+	r->feeder = (struct feeder){ .net = m->net, .own = &r->mb,
+		.plan = evaluate_plan(m->net, &r->v) };
+	if (r->feeder.plan == NULL)
 		goto err;
 	*status = EXIT_FAILED;
 	if (net_reserve(m->net) != 0)
 		goto err;
-	recognise_make_targets(r);
-	r->clip = xcalloc((size_t)r->v.n, sizeof(*r->clip));
 	r->pixels = xcalloc(frames, 3 * side * side);
+	recognise_open_microbatch(r);
 	r->scratch = xcalloc((size_t)r->v.n * (size_t)r->classes,
 	    sizeof(*r->scratch));
 	r->frame = xcalloc(frames, sizeof(*r->frame));
@@ -115,11 +121,11 @@ recogniser_free(struct recogniser *r)
 		fetch_free(r->fetch[i]);
 	if (r->pool != NULL)
 		pool_free(r->pool);
-	for (struct target *t = r->target; t != NULL && t->label != NULL; t++)
+	for (struct target *t = r->mb.target; t != NULL && t->label != NULL; t++)
 		free(t->label);
 	free(r->fetch);
-	free(r->target);
-	free(r->clip);
+	free(r->mb.target);
+	free(r->mb.clip);
 	free(r->pixels);
 	free(r->scratch);
 	free(r->frame);
@@ -205,20 +211,16 @@ recognise(struct recogniser *r, const struct arrival *a, double *scores,
     char *why)
 {
 	int views = r->v.clips * r->v.crops, bad;
-	struct stream rgb = { r->v.t, r->v.side, r->v.side, 3, r->pixels,
-		NULL };
-	struct feed f = { .stream = &rgb, .target = r->target,
-		.clip = r->clip };
 
 	for (int first = 0; first < views; first += r->v.n) {
 		int n = views - first < r->v.n ? views - first : r->v.n;
 
 		if ((bad = recognise_load(r, a, first, n, why)) != 0)
 			return bad;
-		r->m->net->same = r->begun;
-		net_forward(r->m->net, r->plan, &f, NULL);
-		r->begun = 1;
-		net_scores(r->plan, r->scratch);
+		feeder_next(&r->feeder);
+		feeder_forward(&r->feeder, NULL);
+		net_scores(r->feeder.plan, r->scratch);
+		feeder_done(&r->feeder);
 		for (int i = 0; i < n; i++)
 			ensemble_add(r->v.ensemble, r->loss, r->classes,
 			    r->scratch + (size_t)i * (size_t)r->classes,
