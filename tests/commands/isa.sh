@@ -1,6 +1,6 @@
 #!/bin/sh
-# The kernels of the other instruction sets: the operators and what is fused, as
-# a machine with AVX2 only runs them, and one with AVX-512 but no AMX.
+# The kernels of the other instruction sets: the operators of cpu and what it fuses,
+# as a machine with AVX2 only runs them, and one with AVX-512 but no AMX.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -9,7 +9,7 @@ sets=avx2
 grep -q amx_bf16 /proc/cpuinfo && sets="avx2 avx512"
 for isa in $sets; do
 	for test in fuse ops; do
-		check_exit "$test with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/$test"
+		check_exit "$test with $isa" 0 env VT_ISA="$isa" "$BUILD/tests/$test" cpu
 		check_same "none fails" "" "$(grep '^not ok' "$T/out")"
 	done
 done
