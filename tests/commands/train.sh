@@ -145,8 +145,9 @@ check "stopped after every step and resumed: the same weights" same ref stop
 check_same "its log has every step once" "$(jq -r 'select(.type == "step").step' "$T/ref/log.jsonl" | tail -1)" \
 	"$(jq -r 'select(.type == "step").step' "$T/stop/log.jsonl" | tail -1)"
 
-# A longer run, so that signals find it at work.
-awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 60; print }' "$T/s.tsv" >"$T/long.tsv"
+# A longer run, so that signals find it at work: two seconds, of which it saves two
+# checkpoints within the first half.
+awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 24; print }' "$T/s.tsv" >"$T/long.tsv"
 long() {
 	dir=$1
 	shift
@@ -155,10 +156,10 @@ long() {
 }
 # wait_for DIR N: until the run has saved N checkpoints' worth of steps
 wait_for() {
-	for i in $(seq 200); do
+	for i in $(seq 1000); do
 		[ "$(cat "$T/$1"/ckpt-*.safetensors 2>/dev/null | wc -c)" -gt 0 ] &&
 			[ "$(ls "$T/$1" | grep -c '^ckpt')" -ge "$2" ] && return
-		sleep 0.05
+		sleep 0.01
 	done
 }
 long whole env
