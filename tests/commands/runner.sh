@@ -22,6 +22,8 @@ run_says() {
 run_says "no test" 1 "0 passed, 0 failed, 0 skipped" X=
 test_is good 'ok 1 - a' 'ok 2 - b' '1..2'
 run_says "a good one" 0 "2 passed, 0 failed, 0 skipped" CI=true
+check_same "before that, the slowest and its seconds" "good S s, P s of processors" \
+	"$(tail -2 "$T/out" | sed -nE 's/^(good) +[0-9.]+ s, +[0-9.]+ s/\1 S s, P s/p')"
 test_is bad 'ok 1 - a' 'not ok 2 - b' '1..2'
 run_says "a bad one" 1 "3 passed, 1 failed, 0 skipped" X=
 test_is bad 'ok 1 - a' '1..2'
