@@ -6,6 +6,7 @@ Written from the papers' descriptions: a ResNet with basic or bottleneck blocks
 head of each residual branch (Lin et al. 2019; none if FOLD is 0), scores
 averaged over frames.
 """
+import os
 import sys
 
 import numpy as np
@@ -15,8 +16,8 @@ import torch.nn.functional as F
 
 def load(folder):
     params = {}
-    w = np.memmap(folder + "/w.f64", np.float64, "c")
-    dw = np.memmap(folder + "/dw.f64", np.float64, "c")
+    kind = "f32" if os.path.exists(folder + "/w.f32") else "f64"
+    w, dw = (np.memmap("%s/%s.%s" % (folder, name, kind), kind.replace("f", "float"), "c") for name in ("w", "dw"))
     for line in open(folder + "/params.tsv"):
         if line.startswith("#"):
             continue
@@ -134,7 +135,7 @@ def report(folder, n, params, net, scores, exact, name, ok=None):
             if e > stats:
                 stats, which = e, key
             continue
-        g = net.w[key].grad.double().numpy()
+        dw, g = dw.astype(np.float64), net.w[key].grad.double().numpy()
         e = float(np.abs(dw - g).max() / max(np.abs(g).max(), nothing))
         if np.abs(g).max() < nothing and e < 1:
             continue

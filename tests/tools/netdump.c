@@ -1,11 +1,11 @@
 /*
  * netdump NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]: run one training microbatch
  * of N clips and write what went in and came out to folder OUT, for tests/parity/parity.py:
- * pixels.u8, labels.i32, params.tsv, and as doubles w.f64, dw.f64, scores.f64
- * and losses.f64.  The statistics of the microbatch, in dw.f64, then become the
- * running ones; tested.f64 has the scores of the same clips in testing.  With
- * WEIGHTS, a file as for vt-train --init, which must have all but a bias, those
- * are the only scores, and there is no training.
+ * pixels.u8, labels.i32, params.tsv, as doubles scores.f64 and losses.f64, and as
+ * the back end stores them, w and dw: .f64 from ref64, else .f32.  The statistics of
+ * the microbatch, in dw, then become the running ones; tested.f64 has the scores of
+ * the same clips in testing.  With WEIGHTS, a file as for vt-train --init, which must
+ * have all but a bias, those are the only scores, and there is no training.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,36 +27,53 @@ write_file(const char *dir, const char *name, const void *data, size_t bytes)
 	free(path);
 }
 
-/* Scales and offsets that are not all alike, so that their use shows. */
+/*
+ * Weights as net_init draws them, which repeat after a prime number: drawing each took a
+ * third of the time.  Scales and offsets are not all alike, so that their use shows.
+ */
 static void
-vary(struct net *n)
+fill(struct net *n)
 {
+	enum { PERIOD = 65537, APART = 4099 };
+	static double normal[PERIOD];
 	const struct graph *g = n->graph;
 
+	for (uint32_t i = 0; i < PERIOD; i++)
+		normal[i] = rng_normal(7, 1000, i);
 	for (int k = 0; k < g->nparam; k++) {
 		const struct param *p = &g->param[k];
 		double *v = xcalloc(p->count, sizeof(*v));
-		void *w = (char *)n->w + p->offset * n->device->elem;
-		int varies = p->head || p->kind == PARAM_SCALE ||
-		    p->kind == PARAM_OFFSET || p->kind == PARAM_BIAS;
+		double fixed = p->fill, spread = p->std > 0 ? p->std : 0;
 
-		device_get(n->device, v, w, p->count);
-		for (size_t i = 0; i < p->count; i++) {
-			double x = varies ? rng_normal(7, 1000 + (uint32_t)k,
-			    (uint32_t)i) : 0;
-
-			if (p->kind == PARAM_SCALE)
-				v[i] = p->fill + 0.1 * x;
-			else if (p->kind == PARAM_OFFSET || p->kind == PARAM_BIAS)
-				v[i] = 0.1 * x;
-			else if (p->head)
-				v[i] = 0.05 * x;
-			/* Every back end starts from the same floats. */
-			v[i] = (float)v[i];
-		}
-		device_put(n->device, w, v, p->count);
+		if (p->kind == PARAM_SCALE)
+			spread = 0.1;
+		else if (p->kind == PARAM_OFFSET || p->kind == PARAM_BIAS)
+			fixed = 0, spread = 0.1;
+		else if (p->head)
+			fixed = 0, spread = 0.05;
+		/* Every back end starts from the same floats. */
+		for (size_t i = 0; i < p->count; i++)
+			v[i] = (float)(fixed + spread *
+			    normal[(i + (size_t)k * APART) % PERIOD]);
+		device_put(n->device, (char *)n->w + p->offset * n->device->elem,
+		    v, p->count);
 		free(v);
 	}
+}
+
+/* The numbers of the parameters, or of their gradients, as the device stores them. */
+static void
+write_elements(const struct net *n, void *from, const char *out,
+    const char *name)
+{
+	size_t bytes = n->graph->elements * n->device->elem;
+	void *v = xmalloc(bytes);
+	char file[16];
+
+	device_download(n->device, v, from, bytes);
+	snprintf(file, sizeof(file), "%s.f%zu", name, 8 * n->device->elem);
+	write_file(out, file, v, bytes);
+	free(v);
 }
 
 static void
@@ -64,7 +81,6 @@ write_params(const struct net *n, void *dw, const char *out)
 {
 	const struct graph *g = n->graph;
 	struct buffer b = { 0 };
-	double *v = xcalloc(g->elements, sizeof(*v));
 
 	buffer_text(&b, "#name\tkind\toffset\tcount\tshape\n");
 	for (int k = 0; k < g->nparam; k++) {
@@ -77,12 +93,9 @@ write_params(const struct net *n, void *dw, const char *out)
 		buffer_text(&b, "\n");
 	}
 	write_file(out, "params.tsv", b.data, b.n);
-	device_get(n->device, v, n->w, g->elements);
-	write_file(out, "w.f64", v, g->elements * sizeof(*v));
-	device_get(n->device, v, dw, g->elements);
-	write_file(out, "dw.f64", v, g->elements * sizeof(*v));
+	write_elements(n, n->w, out, "w");
+	write_elements(n, dw, out, "dw");
 	buffer_free(&b);
-	free(v);
 }
 
 /* The statistics of the microbatch in ${dw} as the running ones. */
@@ -165,8 +178,7 @@ main(int argc, char **argv)
 	    (tests = net_plan(n, &d, 0)) == NULL || net_reserve(n) != 0)
 		return 1;
 	if (argc == 8) {
-		net_init(n, 3);
-		vary(n);
+		fill(n);
 	} else if (load(n, argv[8]) != 0) {
 		return 1;
 	}
