@@ -1,8 +1,8 @@
 /*
- * weightdump FILE [VALUES]: the tensors of a file of weights, a line each:
- * name, type and shape; and all their numbers as floats, one tensor after the
- * other, into the file VALUES.  Exit 1 if it cannot be read, 4 if it is no
- * file of weights.
+ * weightdump FILE [VALUES]: print the tensors of a file of weights, a line each:
+ * name, type, shape and the hash of its numbers as floats; and write the numbers, one
+ * tensor after the other, to the file VALUES.  Exit 1 if it cannot be read, 4 if it is
+ * no file of weights.
  */
 #include <err.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "weights/weights.h"
 
 int
@@ -28,21 +29,21 @@ main(int argc, char **argv)
 		err(EXIT_FAILED, "%s", argv[2]);
 	for (size_t i = 0; i < w.tensors; i++) {
 		const struct weight *t = &w.tensor[i];
+		char hash[33];
+		float *x;
 
 		printf("%s\t%s\t", t->name, dtype_name(t->type));
 		for (int k = 0; k < t->ndim; k++)
 			printf("%s%lld", k > 0 ? "x" : "",
 			    (long long)t->dim[k]);
-		putchar('\n');
-		if (values != NULL) {
-			float *x = xcalloc(t->count, sizeof(*x));
-
-			weights_floats(t, x);
-			if (fwrite(x, sizeof(*x), t->count, values) !=
-			    t->count)
-				err(EXIT_FAILED, "%s", argv[2]);
-			free(x);
-		}
+		x = xcalloc(t->count, sizeof(*x));
+		weights_floats(t, x);
+		printf("\t%s\n", hash128_text(hash128(x, t->count *
+		    sizeof(*x)), hash));
+		if (values != NULL && fwrite(x, sizeof(*x), t->count,
+		    values) != t->count)
+			err(EXIT_FAILED, "%s", argv[2]);
+		free(x);
 	}
 	if (values != NULL && fclose(values) != 0)
 		err(EXIT_FAILED, "%s", argv[2]);
