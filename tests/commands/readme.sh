@@ -38,7 +38,7 @@ done
 for part in FFmpeg oneDNN 'Open MPI' cairo; do
 	built "$part" || skip_all "built without $part"
 done
-"$BUILD/motions" "$T/made" 3 1 1 || skip_all "no videos"
+"$BUILD/motions" "$T/made" 2 1 1 || skip_all "no videos"
 mkdir "$T/home" "$T/bin" && ln -s ../made/train "$T/home/videos" && ln -s "$root/man" "$T/home/man"
 # What is built is not built again, and goes below DESTDIR; the commands are
 # those that are installed there.
