@@ -1,7 +1,8 @@
 # vt: commands that train video action-recognition networks.
 #
 #   make              build everything into build/
-#   make check        build and run the tests
+#   make check        build and run the tests: nine minutes on two processors
+#   make check-quick  those that take at most three seconds each: a minute
 #   make demo         train and evaluate on videos it makes itself
 #   make help         the other targets and the settings
 
@@ -85,7 +86,7 @@ CAIRO_PC   = cairo cairo-ft cairo-pdf cairo-svg fontconfig
 MPI_PC     = ompi-c
 
 # What installs packages must not ask for them first.
-building   = $(filter-out clean help deps demo check uninstall fuzz,$(or $(MAKECMDGOALS),all))
+building   = $(filter-out clean help deps demo check check-quick uninstall fuzz,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
 ifneq ($(missing),)
@@ -242,12 +243,18 @@ deps:
 check:
 	@share/deps build check
 	@$(MAKE) --no-print-directory $(ALL_CORES) check-run
+check-quick:
+	@share/deps build check
+	@$(MAKE) --no-print-directory $(ALL_CORES) check-quick-run
 demo:
 	@share/deps build demo
 	@$(MAKE) --no-print-directory $(ALL_CORES) demo-run
 
 check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
+# The tests without a weight, and no other program of the tests'.
+check-quick-run: all $(QUICK_TEST)
+	@BUILD=$(BUILD) tests/run -q
 # On the GPU of this machine; exit 2 without one.
 check-gpu: all $(TEST)
 	@BUILD=$(BUILD) tests/gpu/contact/right $(TESTS)
@@ -310,7 +317,7 @@ help:
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
 
 force:
-.PHONY: all deps check check-run check-gpu demo demo-run fuzz torture bench completions install uninstall clean help force
+.PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz torture bench completions install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

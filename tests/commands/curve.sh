@@ -1,6 +1,7 @@
 #!/bin/sh
 # vt-eval --curve: how runs trained, as a table and as a picture: of logs that
 # are made up, whose values are known, and of a run that was killed and resumed.
+# tests/run: weight 7
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Estimates of a run's time: measured by -n --time and at the start of a run, or
 # taken from the log of an earlier run.  Measuring changes no weight.
+# tests/run: weight 8
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"

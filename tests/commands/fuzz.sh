@@ -2,6 +2,7 @@
 # Every input that ever broke a reader, and others like it, through the fuzz
 # targets of tests/fuzz: none ends in a signal, a broken promise or, in a build
 # with sanitizers, a report.  "make fuzz" looks for new ones.
+# tests/run: weight 2
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

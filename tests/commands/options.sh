@@ -1,6 +1,7 @@
 #!/bin/sh
 # The options of each command: --help, the manual and the completions list the
 # same ones, the settings that are printed can be read back, mistakes are said.
+# tests/run: weight 11
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -3,6 +3,7 @@
 # present ones; configuration files, runs and checkpoints that have them are read.
 # tests/golden/v0.2.0-names was made by 0.2.0, with VT_ISA=base: the run of names.conf,
 # stopped after step 5 of 11, and the tensors of the one that was not stopped.
+# tests/run: weight 9
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

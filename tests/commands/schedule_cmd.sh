@@ -1,6 +1,7 @@
 #!/bin/sh
 # vt-schedule as a command: tables in and out, options, errors, pictures, the
 # tables in share/schedules and the table of vt-schedule(5).
+# tests/run: weight 6
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

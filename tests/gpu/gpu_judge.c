@@ -1,3 +1,4 @@
+/* tests/run: weight 11 */
 /*
  * A step on the cuda back end whose verdict the device gives itself, without a
  * GPU: the same as where the host looks at the gradient first, to the bit, by each

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What is done to pictures beside formulas in NumPy, and beside torchvision where
 # that is here.
+# tests/run: weight 5
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 python=

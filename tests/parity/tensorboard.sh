@@ -2,6 +2,7 @@
 # vt-train --tensorboard: event files that hold what the log holds, of a run that
 # is stopped, killed and resumed: read by a program of our own, and by the package
 # tensorboard where a Python has it.
+# tests/run: weight 5
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 have_python=no

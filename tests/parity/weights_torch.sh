@@ -1,6 +1,7 @@
 #!/bin/sh
 # Files of weights that PyTorch itself wrote, in every form, with metadata as
 # MMAction2's: the same names, shapes and numbers; and each of them damaged.
+# tests/run: weight 5
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_torch || skip_all "no PyTorch (Debian: python3-torch)"

@@ -1,3 +1,4 @@
+/* tests/run: weight 8 */
 /*
  * A microbatch in parts, each with a peer that shares the statistics of its batch
  * normalisations: outputs, gradients and statistics are those of the whole one.

@@ -1,3 +1,4 @@
+/* tests/run: weight 4 */
 /*
  * What an optimiser keeps, owned by ranks: each of the table, with a moving
  * average of the weights and a loss scale that grows, and one that is not in
