@@ -1,4 +1,4 @@
-/* The options of vt-train: their table, and what they may be together. */
+/* The options of vt-train: their table, their check, and the modes they ask for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,22 +212,10 @@ train_options_refuse_old(void)
 	}
 }
 
+/* Check each value by itself, and set those that are made from a text. */
 static void
-train_options_check(void)
+train_options_check_values(void)
 {
-	if (o.init != NULL && strcmp(o.resume, "auto") != 0 &&
-	    strcmp(o.resume, "never") != 0)
-		options_wrong("--init and --resume=%s: a run begins from "
-		    "weights, or goes on from a checkpoint (wanted one of "
-		    "them)", text_quote(o.resume));
-	if (o.init == NULL && o.init_partial)
-		options_wrong("--init-partial without --init=FILE");
-	if (o.data == NULL)
-		options_wrong("no dataset (wanted --data=DIR)");
-	if (o.schedule == NULL)
-		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
-		    "makes one)");
-	train_options_refuse_old();
 	for (size_t i = 0; i < o.override.n; i++)
 		if (!facts_may_override(o.override.item[i])) {
 			struct buffer b = { 0 };
@@ -236,23 +224,11 @@ train_options_check(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(o.override.item[i]), b.data);
 		}
-	optimizer_options_check(&o.optimizing);
+	optimizer_options_scale(&o.optimizing);
 	clips_check(&o.clips);
-	if (o.flips != NULL && !o.clips.flip)
-		options_wrong("--flip-swap and --no-flip (wanted one of them)");
-	sum_options_check(&o.sums);
-	learner_options_check(&o.learners);
-	if (o.time && !o.dry_run)
-		options_wrong("--time without --dry-run");
-	if (o.parity && o.dry_run)
-		options_wrong("--parity and --dry-run (wanted one of them)");
-	if (o.sums.deterministic == FAST && (o.audit > 0 || o.replay != NULL))
-		options_wrong("%s is for --deterministic=exact (it is fast)",
-		    o.audit > 0 ? "--audit" : "--replay");
-	if (o.learners.n > 0 && (o.audit > 0 || strcmp(o.on_nan, "fail") != 0 ||
-	    strcmp(o.on_corrupt, "fail") != 0))
-		options_wrong("--learners cannot be with --audit, "
-		    "--on-nan=skip or --on-corrupt=skip");
+	if (sums_check(o.sums.allreduce) != 0)
+		options_wrong("--allreduce=%s (wanted auto, native, ring, torus, "
+		    "torus:XxY or halving)", text_quote(o.sums.allreduce));
 	if (precise_parse(o.precise, &o.precise_clips) != 0)
 		options_wrong("--precise-bn=%s (wanted auto, off, or a number "
 		    "of clips up to %d)", text_quote(o.precise),
@@ -266,12 +242,111 @@ train_options_check(void)
 	if (corrupt_parse(o.on_corrupt, &o.corrupt) != 0)
 		options_wrong("--on-corrupt=%s (wanted fail or skip:RATE, of "
 		    "all samples, 0 to 1)", text_quote(o.on_corrupt));
-	if (o.steps != NULL && o.replay == NULL)
-		options_wrong("--replay-steps without --replay=RUN");
-	if (o.replay != NULL && (options_typed("output") || o.dry_run ||
-	    o.parity))
-		options_wrong("--replay only compares (wanted no --output, "
-		    "--dry-run or --parity)");
+}
+
+/* The first option that refines learners, NULL if none does. */
+static const char *
+train_options_of_learners(const struct learner_options *l)
+{
+	const struct learner_options unset = LEARNER_OPTIONS;
+
+	return l->every != unset.every ? "average-every" :
+	    l->groups > 0 ? "learner-groups" :
+	    l->group_every != unset.group_every ? "group-every" :
+	    l->state != unset.state ? "average-state" :
+	    l->outer_momentum > 0 ? "outer-momentum" :
+	    l->outer_lr != unset.outer_lr ? "outer-lr" :
+	    l->noise ? "noise-scale" : l->grow > 0 ? "batch-growth-max" : NULL;
+}
+
+/* The first option that refines the growth of the batch, NULL if none does. */
+static const char *
+train_options_of_growth(const struct learner_options *l)
+{
+	const struct learner_options unset = LEARNER_OPTIONS;
+
+	return l->grow_by != unset.grow_by ? "batch-growth-factor" :
+	    l->grow_above != unset.grow_above ? "batch-growth-threshold" :
+	    l->grow_after != unset.grow_after ? "batch-growth-patience" : NULL;
+}
+
+/* The modes that the options ask for. */
+static void
+train_options_set_modes(struct modes *m)
+{
+	const struct optimizer_options *p = &o.optimizing;
+	const struct optimizer *by = &optimizers[p->optimizer];
+	const struct learner_options *l = &o.learners;
+	const char *of_learners = train_options_of_learners(l);
+	const char *of_growth = train_options_of_growth(l);
+	int fast = o.sums.deterministic == FAST;
+	const struct { enum mode mode; int on; const char *value; } set[] = {
+		{ MODE_FAST, fast, NULL },
+		{ MODE_ALLREDUCE, strcmp(o.sums.allreduce, "auto") != 0,
+			o.sums.allreduce },
+		{ MODE_ALLREDUCE_TABLE, o.sums.table != NULL, o.sums.table },
+		{ MODE_COMM_16, o.sums.wire != WIRE_FP32,
+			wires[o.sums.wire].name },
+		{ MODE_LEARNERS, l->n > 0, NULL },
+		{ MODE_ONE_LEARNER, l->n == 1, NULL },
+		{ MODE_LEARNER_SETTING, of_learners != NULL, of_learners },
+		{ MODE_LEARNER_GROUPS, l->groups > 0, NULL },
+		{ MODE_GROUP_EVERY, l->group_every > 1, NULL },
+		{ MODE_NOISE, l->noise, NULL },
+		{ MODE_GROWTH, l->grow > 0, NULL },
+		{ MODE_GROWTH_SETTING, of_growth != NULL, of_growth },
+		{ MODE_SGD, strcmp(by->name, "sgd") == 0, NULL },
+		{ MODE_NESTEROV, p->set.nesterov, by->name },
+		{ MODE_TRUST_RATIO, by->ratio != RATIO_NONE, NULL },
+		{ MODE_TRUST_CLIP, p->set.trust_clip, by->name },
+		{ MODE_CLIP_GRAD, p->clip > 0, NULL },
+		{ MODE_CLIP_VALUE, p->clip_value > 0, NULL },
+		{ MODE_DYNAMIC_SCALE, optimizer_options_scale(p) < 0 ||
+			(p->loss_scale == NULL && o.precision ==
+			PRECISION_FP16), NULL },
+		{ MODE_EMA, p->ema > 0, NULL },
+		{ MODE_USE_EMA, p->use_ema, NULL },
+		{ MODE_AGGREGATED_BN, o.running, NULL },
+		{ MODE_PRECISE_BN, o.precise_clips != 0, NULL },
+		{ MODE_MIXING, o.clips.mixup > 0 || o.clips.cutmix > 0, NULL },
+		{ MODE_FLIP_SWAP, o.flips != NULL, NULL },
+		{ MODE_NO_FLIP, !o.clips.flip, NULL },
+		{ MODE_AUDIT, o.audit > 0, NULL },
+		{ MODE_ON_NAN, o.skips > 0, NULL },
+		{ MODE_ON_CORRUPT, o.corrupt >= 0, NULL },
+		{ MODE_AUTOTUNE, o.autotune == CHOOSE_FASTEST || (o.autotune ==
+			CHOOSE_AUTO && fast), NULL },
+		{ MODE_INIT, o.init != NULL, NULL },
+		{ MODE_INIT_PARTIAL, o.init_partial, NULL },
+		{ MODE_RESUME, strcmp(o.resume, "auto") != 0 && strcmp(o.resume,
+			"never") != 0, o.resume },
+		{ MODE_REPLAY, o.replay != NULL, NULL },
+		{ MODE_REPLAY_STEPS, o.steps != NULL, NULL },
+		{ MODE_OUTPUT, options_typed("output"), NULL },
+		{ MODE_DRY_RUN, o.dry_run, NULL },
+		{ MODE_TIME, o.time, NULL },
+		{ MODE_PARITY, o.parity, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
+		modes_put(m, set[i].mode, set[i].on, set[i].value);
+}
+
+static void
+train_options_check(void)
+{
+	char *refused;
+
+	if (o.data == NULL)
+		options_wrong("no dataset (wanted --data=DIR)");
+	if (o.schedule == NULL)
+		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
+		    "makes one)");
+	train_options_refuse_old();
+	train_options_check_values();
+	train_options_set_modes(&o.modes);
+	if ((refused = modes_refused(&o.modes)) != NULL)
+		options_wrong("%s", refused);
 	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
 		options_wrong("nowhere to put the run (wanted --output=DIR)");
 	if (o.out != NULL && file_size(o.out) >= 0 && !file_is_dir(o.out))

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "train/learn/learner_options.h"
 #include "train/loop/clips.h"
+#include "train/modes.h"
 #include "train/optim/optimizer_options.h"
 #include "train/reduce/sum_options.h"
 
@@ -53,6 +54,8 @@ struct train_options {
 	int64_t threads, loader_threads, loader_memory;
 	struct sum_settings sums;
 	int progress, quiet, verbose;
+
+	struct modes modes;		/* all that the above ask for */
 };
 
 /*

@@ -74,7 +74,7 @@ vt_train_session_options(const struct train_options *o, int own)
 {
 	static const enum keep_best best[] = { BEST_TOP1, BEST_LOSS, BEST_NONE,
 		BEST_MAP };
-
+	const char *instead = modes_fallback(&o->modes, MODE_AUTOTUNE);
 	struct session_options s = {
 		.data = o->data, .val = o->val, .model = o->model,
 		.schedule = o->schedule, .device = o->device,
@@ -84,9 +84,9 @@ vt_train_session_options(const struct train_options *o, int own)
 		.flips = o->flips, .groups = o->optimizing.groups,
 		.init = o->init, .init_partial = o->init_partial,
 		.freeze = &o->freeze,
-		.override = &o->override, .sums = o->sums,
-		.choosing = o->dry_run || o->parity || o->replay != NULL ?
-			CHOOSE_RULE : (enum choosing)o->autotune,
+		.override = &o->override, .modes = o->modes, .sums = o->sums,
+		.choosing = instead != NULL ? CHOOSE_RULE :
+			(enum choosing)o->autotune,
 		.plain = !o->fuse, .sharded = o->optimizing.sharded,
 		.threads = o->threads > 0 ? (int)o->threads : own,
 		.keep = (int)o->keep, .tensorboard = o->tensorboard,
@@ -118,6 +118,8 @@ vt_train_session_options(const struct train_options *o, int own)
 			.corrupt = o->corrupt, .audit_report = o->audit_report },
 	};
 
+	if (instead != NULL)
+		detail("autotuning falls back: %s", instead);
 	clips_set(&o->clips, &s.loading);
 	return s;
 }
@@ -288,8 +290,10 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 	trainer_print_plan(&s->t, stdout);
 	if (e->shapes > 0 || (o->out != NULL && estimate_log(&s->t, o->out, e)))
 		estimate_print(&s->t, e, stdout);
-	if (o->verbose)
+	if (o->verbose) {
+		modes_print(&s->t.modes, stdout);
 		trainer_explain(&s->t, stdout);
+	}
 	if (o->out != NULL)
 		room_check(&s->t.optim.slots, o->out, (int)o->keep,
 		    o->val != NULL && s->t.o.best != BEST_NONE, stdout);

@@ -221,6 +221,9 @@ rank_main(struct comm *c, void *arg)
 	struct backend no_judge = *d->backend;
 	struct driver *driver = standin_of(d);
 	struct trainer t = { .comm = c, .schedule = j->schedule,
+		.modes = { .on = 1ULL << MODE_FAST | 1ULL << MODE_RANKS |
+		    1ULL << MODE_DEVICE_SUMS | 1ULL << MODE_EARLY_UPDATE |
+		    (uint64_t)!j->by_host << MODE_DEVICE_CHECK },
 		.train = j->set, .o = { .log_every = 1,
 		    .max_loss = j->max_loss }, .loading = {
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,

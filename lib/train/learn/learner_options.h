@@ -58,10 +58,4 @@ struct learner_options {
 	{ 0, "batch-growth-patience", OPTION_INT, &(o).grow_after, "N", \
 	    "grow after N such averages in a row (3)", NULL, 1, 1e6, 0 }
 
-/* learner_options_check(o): dies of what cannot be meant. */
-void learner_options_check(const struct learner_options *o);
-
-/* learner_options_outer(o): a step is made of what averages change. */
-int learner_options_outer(const struct learner_options *o);
-
 #endif

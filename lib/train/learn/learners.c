@@ -21,12 +21,6 @@ learners_fit(const struct trainer *t, const struct cell *c)
 		    "learners (wanted --learners=%d or more, or %d rank%s)", n,
 		    n > 1 ? "s" : "", t->comm->size, t->comm->size, n,
 		    n > 1 ? "s" : "");
-	if (sums_free(&t->sums) != NULL)
-		return fail("--learners: their mean is a sum in a fixed order "
-		    "(wanted --deterministic=exact)");
-	if (t->optim.dynamic_scale)
-		return fail("--learners: a dynamic scale of the loss would be "
-		    "another for each (wanted a number for --loss-scale)");
 	if (t->o.learners.groups > 0 && n % t->o.learners.groups != 0)
 		return fail("%d learners in %d groups (wanted a divisor of %d "
 		    "for --learner-groups)", n, (int)t->o.learners.groups, n);

@@ -36,6 +36,7 @@ check_defaults(const struct check_options *o)
 			.precise = PRECISE_AUTO },
 	};
 
+	modes_put(&s.modes, MODE_FAST, o->deterministic == FAST, NULL);
 	clips_set(&clips, &s.loading);
 	return s;
 }

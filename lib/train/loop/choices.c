@@ -16,8 +16,7 @@ static int
 choices_autotunes(const struct session *s)
 {
 	return s->o.choosing == CHOOSE_FASTEST ||
-	    (s->o.choosing == CHOOSE_AUTO &&
-	    s->o.sums.deterministic == FAST);
+	    (s->o.choosing == CHOOSE_AUTO && modes_has(&s->o.modes, MODE_FAST));
 }
 
 static int
@@ -210,7 +209,7 @@ void
 choices_state(struct session *s, const char *was)
 {
 	free(s->choices);
-	s->choices = s->o.sums.deterministic == EXACT ?
-	    choices_stamp(s->device, was) : NULL;
+	s->choices = modes_has(&s->o.modes, MODE_FAST) ? NULL :
+	    choices_stamp(s->device, was);
 	s->t.state.choices = s->choices;
 }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/exit.h"
+#include "base/fail.h"
 #include "base/isa.h"
 #include "base/version.h"
+#include "sched/parts.h"
 #include "train/loop/choices.h"
 #include "train/loop/inputs.h"
 #include "train/loop/session.h"
@@ -76,6 +78,7 @@ session_set_trainer(struct session *s)
 		t->o.best = BEST_MAP;
 	if (s->o.ranks > 0)
 		s->planned = comm_planned(s->o.ranks);
+	t->modes = s->o.modes;
 	t->comm = s->planned != NULL ? s->planned : s->comm;
 	t->net = s->net;
 	t->schedule = s->schedule;
@@ -87,7 +90,7 @@ session_set_trainer(struct session *s)
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
 	t->loading.learners = (int)s->o.trainer.learners.n;
-	t->loading.spread = s->o.sums.deterministic == FAST;
+	t->loading.spread = modes_has(&s->o.modes, MODE_FAST);
 	t->loading.needs = &s->graph->needs;
 	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
 	t->optim.kind = s->o.optimizer;
@@ -98,7 +101,8 @@ session_set_trainer(struct session *s)
 	t->optim.loss_scale = s->o.loss_scale > 0 ? s->o.loss_scale : 1;
 	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
 	    s->device->o.precision == PRECISION_FP16);
-	t->optim.outer = learner_options_outer(&t->o.learners);
+	t->optim.outer = t->o.learners.n > 0 &&
+	    (t->o.learners.outer_momentum > 0 || t->o.learners.outer_lr != 1);
 	t->optim.learners = t->o.learners.state == STATE_KEEP ?
 	    (int)t->o.learners.n : 0;
 	t->state = (struct state){ .seed = s->o.loading.seed,
@@ -145,11 +149,57 @@ session_describe(struct session *s)
 	session_history(s, 0);
 }
 
+/* Some ranks share a BN group in a cell of the schedule. */
+static int
+session_shares_groups(const struct session *s)
+{
+	const struct schedule *t = s->schedule;
+	int shares = 0;
+
+	for (int i = 0; i < t->stages; i++)
+		for (int k = 0; k < t->stage[i].cells; k++)
+			shares |= cell_parts(&t->stage[i].cell[k],
+			    s->t.comm->size, s->t.loading.spread).span > 1;
+	return shares;
+}
+
+/* Add the modes of device and ranks to those of the options, and refuse what
+ * they cannot be combined with. */
+static int
+session_set_modes(struct session *s)
+{
+	struct modes *m = &s->t.modes;
+	int columns, rows;
+	const struct algorithm *kind = algorithm_parse(s->o.sums.allreduce,
+	    &columns, &rows);
+	char *refused;
+
+	modes_put(m, MODE_SHARDED, s->o.sharded || !modes_has(m, MODE_FAST),
+	    NULL);
+	modes_put(m, MODE_RANKS, s->comm->size > 1, NULL);
+	modes_put(m, MODE_SYNC_BN, session_shares_groups(s), NULL);
+	modes_put(m, MODE_FP64, s->device->elem == sizeof(double), NULL);
+	modes_put(m, MODE_HOST_ALLREDUCE, kind != NULL &&
+	    !algorithm_of_fabric(kind), NULL);
+	modes_put(m, MODE_DEVICE_SUMS, s->comm->size > 1 &&
+	    device_stream(s->device) != NULL &&
+	    s->device->backend->fabric != NULL, NULL);
+	modes_put(m, MODE_DEVICE_CHECK, device_judges(s->device), NULL);
+	modes_put(m, MODE_EARLY_UPDATE, device_judges(s->device) &&
+	    !modes_has(m, MODE_LEARNERS), NULL);
+	if ((refused = modes_refused(m)) == NULL)
+		return 0;
+	fail("%s", refused);
+	free(refused);
+	return EXIT_USAGE;
+}
+
 /* Who sums up what, and updates it. */
 static int
 session_open_sums(struct session *s)
 {
 	size_t elem = s->device->elem, n = s->graph->elements, most;
+	const struct modes *m = &s->t.modes;
 	char *table = NULL;
 	int bad;
 
@@ -157,16 +207,16 @@ session_open_sums(struct session *s)
 	    (table = inputs_text(s->comm, s->o.sums.table)) == NULL)
 		return EXIT_USAGE;
 	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm,
-	    device_stream(s->device) != NULL && elem == sizeof(float) ?
+	    modes_in_effect(m, MODE_DEVICE_SUMS) ?
 	    s->device->backend->fabric : NULL,
 	    n * elem, elem);
 	free(table);
 	if (bad)
 		return EXIT_USAGE;
-	if (s->planned != NULL && s->o.sums.deterministic == FAST)
+	if (s->planned != NULL && modes_has(m, MODE_FAST))
 		strcpy(s->t.sums.text, "by the hosts, when it starts");
 	most = bucket_elements(s->t.sums.bucket, elem);
-	if (s->o.sums.deterministic == EXACT || s->o.sharded)
+	if (modes_has(m, MODE_SHARDED))
 		segments_open(&s->t.share, s->t.comm, n, most);
 	else
 		segments_copy(&s->t.share, s->t.comm, n, most);
@@ -188,7 +238,8 @@ session_open(struct session *s, struct comm *comm,
 		return status;
 	session_describe(s);
 	session_set_trainer(s);
-	if ((status = session_check_ranks(s)) != 0)
+	if ((status = session_check_ranks(s)) != 0 ||
+	    (status = comm_agree(s->comm, session_set_modes(s))) != 0)
 		return status;
 	s->t.optim.rule = group_rule_find(s->o.groups);
 	if ((status = comm_agree(s->comm, session_open_sums(s))) != 0)

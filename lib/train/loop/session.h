@@ -25,6 +25,7 @@ struct session_options {
 	int init_partial;		/* it may have few of them */
 	const struct option_list *freeze;
 	const struct option_list *override;
+	struct modes modes;		/* that the options ask for */
 	struct sum_settings sums;
 	enum choosing choosing;
 	int plain;			/* convolutions do no work of norms */

@@ -310,8 +310,10 @@ step_ask(struct trainer *t, void *sum, int microbatches)
 	const struct losses losses = { w->outcome, (size_t)(count *
 	    t->net->graph->heads), step_max_loss(t), bucket_lost(w->bucket) };
 	int waits = audit_due(w->audit) || step_is_deferred(t, first, count) ||
-	    (t->comm->size > 1 && losses.lost == NULL);
+	    (t->comm->size > 1 && !modes_in_effect(&t->modes,
+	    MODE_EARLY_UPDATE));
 
+	assert(waits || t->comm->size == 1 || losses.lost != NULL);
 	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
 	    waits ? NULL : &losses);
 }

@@ -19,6 +19,7 @@
 #include "sched/schedule.h"
 #include "train/learn/learner_options.h"
 #include "train/loop/evaluator.h"
+#include "train/modes.h"
 #include "train/optim/optim.h"
 #include "train/reduce/bucket.h"
 #include "train/reduce/sums.h"
@@ -53,6 +54,7 @@ struct trainer_options {
 /* Everything a run is made of; the caller owns what the pointers show. */
 struct trainer {
 	struct trainer_options o;
+	struct modes modes;		/* of options, device and ranks */
 	struct comm *comm;
 	struct net *net;
 	struct sums sums;		/* of gradients */

@@ -21,22 +21,3 @@ optimizer_options_scale(const struct optimizer_options *o)
 		    "1 to 1e9)", text_quote(o->loss_scale));
 	return x;
 }
-
-void
-optimizer_options_check(const struct optimizer_options *o)
-{
-	const struct optimizer *by = &optimizers[o->optimizer];
-
-	if (o->set.nesterov && strcmp(by->name, "sgd") != 0)
-		options_wrong("--nesterov and --optimizer=%s (it is for sgd)",
-		    by->name);
-	if (o->set.trust_clip && by->ratio == RATIO_NONE)
-		options_wrong("--trust-clip and --optimizer=%s (it is for lars, "
-		    "lars-outside and lamb)", by->name);
-	if (o->clip > 0 && o->clip_value > 0)
-		options_wrong("--clip-grad and --clip-value (wanted one of "
-		    "them)");
-	if (o->use_ema && o->ema == 0)
-		options_wrong("--use-ema without --ema=DECAY: there is no average");
-	optimizer_options_scale(o);
-}

@@ -73,9 +73,6 @@ struct optimizer_options {
 	    "choose lr and decay: tsm, tsm-fine, plain (tsm)", \
 	    "tsm|tsm-fine|plain", 0, 0, 0 }
 
-/* optimizer_options_check(o): dies of what cannot be meant. */
-void optimizer_options_check(const struct optimizer_options *o);
-
 /* optimizer_options_scale(o): the loss scale; -1: dynamic, 0: by precision.
  * Dies of what is neither. */
 double optimizer_options_scale(const struct optimizer_options *o);

@@ -28,7 +28,4 @@
 	    "sum gradients in buckets of BYTES (0: auto, from 4M)", \
 	    NULL, 0, 9e15, 0 }
 
-/* sum_options_check(s): dies of what cannot be meant. */
-void sum_options_check(const struct sum_settings *s);
-
 #endif

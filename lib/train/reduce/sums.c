@@ -71,15 +71,11 @@ sums_open_free(struct sums *u, const struct sum_settings *s,
 	size_t wanted;
 
 	/* What the devices do themselves was not measured, and is best. */
-	if (fabric != NULL && c->size > 1 && strcmp(s->allreduce, "auto") == 0)
+	if (fabric != NULL && strcmp(s->allreduce, "auto") == 0)
 		o->kind = algorithm_find("native");
 	else if (sums_choose(u, s, t, c, &what) != 0)
 		return -1;
-	if (c->size > 1 && algorithm_of_fabric(o->kind))
-		o->fabric = fabric;
-	if (what.wire->elem > 0 && elem != sizeof(float))
-		return fail("--comm-dtype=%s is for gradients in fp32",
-		    what.wire->name);
+	o->fabric = fabric;
 	if (o->fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
 		return fail("--allreduce=%s sums fp32 alone, between ranks of "
 		    "MPI", o->kind->name);

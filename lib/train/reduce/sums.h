@@ -31,8 +31,9 @@ int sums_check(const char *allreduce);
 
 /*
  * sums_open(u, s, table, c, fabric, bytes, elem): for gradients of ${bytes}, with
- * elements of ${elem}, that ${fabric} can reach; NULL: none.  ${table} is the text
- * of s->table, NULL for none.  All ranks call it.  -1 after a message.
+ * elements of ${elem}.  The devices sum them by ${fabric}, the hosts if it is NULL.
+ * ${table} is the text of s->table, NULL for none.  All ranks call it.  -1 after a
+ * message.
  */
 int sums_open(struct sums *u, const struct sum_settings *s, const char *table,
     struct comm *c, const struct fabric_calls *fabric, size_t bytes,

@@ -1,0 +1,95 @@
+#ifndef TRAIN_MODES_H
+#define TRAIN_MODES_H
+
+/*
+ * The modes of a run, and which of them can be combined: one set of bits, made
+ * from the options, the device and the ranks, and one table of rules.  The
+ * modes without a text only refine others and are not printed.
+ *
+ * DEVICE_CHECK: the device finds out whether a step is finite.  EARLY_UPDATE: it
+ * updates the weights by its own check, before the host knows the losses.
+ */
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define MODE_LIST(X) \
+	X(FAST, "fast sums") \
+	X(ALLREDUCE, "chosen all-reduce") \
+	X(ALLREDUCE_TABLE, "all-reduce table") \
+	X(COMM_16, "16-bit sums") \
+	X(SHARDED, "sharded optimizer") \
+	X(RANKS, "several ranks") \
+	X(SYNC_BN, "synchronized BN") \
+	X(FP64, "fp64") \
+	X(HOST_ALLREDUCE, NULL) \
+	X(DEVICE_SUMS, "device sums") \
+	X(DEVICE_CHECK, "device check") \
+	X(EARLY_UPDATE, "early update") \
+	X(LEARNERS, "learners") \
+	X(ONE_LEARNER, NULL) \
+	X(LEARNER_SETTING, NULL) \
+	X(LEARNER_GROUPS, "learner groups") \
+	X(GROUP_EVERY, NULL) \
+	X(NOISE, "noise scale") \
+	X(GROWTH, "batch growth") \
+	X(GROWTH_SETTING, NULL) \
+	X(SGD, NULL) \
+	X(NESTEROV, "Nesterov momentum") \
+	X(TRUST_RATIO, "trust ratios") \
+	X(TRUST_CLIP, "clipped trust ratios") \
+	X(CLIP_GRAD, "gradient norm clipping") \
+	X(CLIP_VALUE, "gradient element clipping") \
+	X(DYNAMIC_SCALE, "dynamic loss scale") \
+	X(EMA, "EMA") \
+	X(USE_EMA, "validation of the EMA") \
+	X(AGGREGATED_BN, "aggregated BN") \
+	X(PRECISE_BN, "precise BN") \
+	X(MIXING, "mixing") \
+	X(FLIP_SWAP, "flip swap") \
+	X(NO_FLIP, NULL) \
+	X(AUDIT, "audit") \
+	X(ON_NAN, "skipped steps") \
+	X(ON_CORRUPT, "skipped samples") \
+	X(AUTOTUNE, "autotuning") \
+	X(INIT, "initial weights") \
+	X(INIT_PARTIAL, NULL) \
+	X(RESUME, "resume from a file") \
+	X(REPLAY, "replay") \
+	X(REPLAY_STEPS, NULL) \
+	X(OUTPUT, NULL) \
+	X(DRY_RUN, NULL) \
+	X(TIME, NULL) \
+	X(PARITY, "parity")
+
+#define MODE_ENUM(name, text) MODE_##name,
+enum mode { MODE_LIST(MODE_ENUM) MODES };
+
+struct modes {
+	uint64_t on;			/* bit 1 << mode for each */
+	const char *value[MODES];	/* what a message says of it, or NULL */
+};
+
+/* modes_put(m, mode, on, value): turn ${mode} on or off.  ${value} may be NULL
+ * and must outlive ${m}. */
+void modes_put(struct modes *m, enum mode mode, int on, const char *value);
+
+/* modes_has(m, mode): return 1 if ${mode} is on, whether or not it falls back. */
+int modes_has(const struct modes *m, enum mode mode);
+
+/* modes_refused(m): return the message of the first rule that refuses this
+ * combination, NULL if none does.  The caller frees it. */
+char *modes_refused(const struct modes *m);
+
+/* modes_in_effect(m, mode): return 1 if ${mode} is on and does not fall back. */
+int modes_in_effect(const struct modes *m, enum mode mode);
+
+/* modes_fallback(m, mode): return what is done instead of ${mode}, NULL if it
+ * is in effect or off. */
+const char *modes_fallback(const struct modes *m, enum mode mode);
+
+/* modes_print(m, f): print the modes of the run, and a line for each that falls
+ * back.  Of a dry run, print those of the run that it plans. */
+void modes_print(const struct modes *m, FILE *f);
+
+#endif

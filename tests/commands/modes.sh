@@ -1,0 +1,261 @@
+#!/bin/sh
+# Modes of vt-train in pairs, by the table in lib/train/modes.c: every pair that
+# works takes three steps on ref, and does what both modes are for; every refused
+# pair ends with 2 and its message; what falls back is said.
+# tests/run: weight 40
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+
+# Eight microbatches a step, or one that two ranks share.
+"$MAKESET" "$T/whole" 24 8 24 16 1 && "$MAKESET" "$T/val" 8 8 24 16 2 || skip_all "no test set"
+small_net 4 4 >"$T/net.net"
+stages '0 0 1 0 8 2 16 2 0.02 0 0' >"$T/groups.tsv"
+stages '0 0 1 0 8 2 16 8 0.02 0 0' >"$T/shared.tsv"
+printf '#class\tmirrored\na\tb\n' >"$T/flips.tsv"
+printf '#ranks\thosts\texchange\tbytes\talgorithm\tus\n2\t1\tfp32\t1024\tring\t9\n' >"$T/table.tsv"
+# A sample of which no frame is a picture.
+cp -r "$T/whole" "$T/damaged"
+shard=$(find "$T/damaged" -name '*-000000.tar')
+tar tRf "$shard" | tr -d : | while read -r _ block name; do
+	key=${key:-${name%%.*}}
+	case $name in "$key".*.jpg | "$key".*.raw | "$key".*.png)
+		printf 'no picture' | dd of="$shard" bs=1 seek=$(((block + 1) * 512 + 100)) conv=notrunc 2>/dev/null ;;
+	esac
+done
+
+# ---- the options of a mode ----
+
+options_of() {
+	case $1 in
+	FAST) echo --deterministic=fast ;;
+	ALLREDUCE) echo --allreduce=ring ;;
+	ALLREDUCE_TABLE) echo "--allreduce-table=$T/table.tsv" ;;
+	COMM_16) echo --comm-dtype=bf16 ;;
+	SHARDED) echo --shard-optimizer ;;
+	FP64) echo --device=ref64 ;;
+	# Each step is the last before an average, so that it can be saved.
+	LEARNERS) echo --learners=2 --average-every=1 ;;
+	ONE_LEARNER) echo --learners=1 ;;
+	LEARNER_SETTING) echo --outer-lr=0.5 ;;
+	LEARNER_GROUPS) echo --learner-groups=1 ;;
+	GROUP_EVERY) echo --group-every=2 ;;
+	NOISE) echo --noise-scale ;;
+	GROWTH) echo --batch-growth-max=2 ;;
+	GROWTH_SETTING) echo --batch-growth-patience=1 ;;
+	NESTEROV) echo --nesterov ;;
+	TRUST_RATIO) echo --optimizer=lamb ;;
+	TRUST_CLIP) echo --trust-clip ;;
+	CLIP_GRAD) echo --clip-grad=0.5 ;;
+	CLIP_VALUE) echo --clip-value=0.01 ;;
+	DYNAMIC_SCALE) echo --loss-scale=dynamic ;;
+	EMA) echo --ema=0.9 ;;
+	USE_EMA) echo --use-ema ;;
+	AGGREGATED_BN) echo --bn-running=aggregate ;;
+	PRECISE_BN) echo --precise-bn=16 ;;
+	MIXING) echo --mixup=0.4 ;;
+	FLIP_SWAP) echo "--flip-swap=$T/flips.tsv" ;;
+	NO_FLIP) echo --no-flip ;;
+	AUDIT) echo --audit=1 ;;
+	ON_NAN) echo --on-nan=skip:3 ;;
+	ON_CORRUPT) echo --on-corrupt=skip:0.5 ;;
+	AUTOTUNE) echo --autotune=fastest ;;
+	INIT) echo "--init=$T/first/final.safetensors" ;;
+	INIT_PARTIAL) echo --init-partial ;;
+	RESUME) echo "--resume=$T/first/ckpt-0000000001.safetensors" ;;
+	REPLAY) echo "--replay=$T/first" ;;
+	REPLAY_STEPS) echo --replay-steps=:3 ;;
+	OUTPUT) echo "--output=$T/no" ;;
+	DRY_RUN) echo --dry-run ;;
+	TIME) echo --time ;;
+	PARITY) echo --parity ;;
+	esac
+}
+modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER LEARNER_SETTING LEARNER_GROUPS
+	GROUP_EVERY NOISE GROWTH GROWTH_SETTING NESTEROV TRUST_RATIO TRUST_CLIP CLIP_GRAD CLIP_VALUE DYNAMIC_SCALE EMA
+	USE_EMA AGGREGATED_BN PRECISE_BN MIXING FLIP_SWAP NO_FLIP AUDIT ON_NAN ON_CORRUPT AUTOTUNE INIT INIT_PARTIAL
+	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY"
+if have_mpi; then modes="$modes RANKS SYNC_BN"; else skip "pairs with several ranks" "no MPI"; fi
+
+# has MODE: the set $set has it
+has() {
+	case ,$set, in *,$1,*) ;; *) return 1 ;; esac
+}
+# options BUT...: those of the modes of $set, less these
+options() {
+	for mode in $(echo "$set" | tr , ' '); do
+		case " $* " in *" $mode "*) ;; *) options_of "$mode" ;; esac
+	done
+}
+# train [OPTION]...: on as many ranks, with the schedule and the data of $set
+train() {
+	np=1 data=whole schedule=groups
+	! has RANKS || np=2
+	! has SYNC_BN || schedule=shared
+	! has ON_CORRUPT || data=damaged
+	on_ranks vt-train -i "$T/$data" --val "$T/val" -m "$T/net.net" --schedule "$T/$schedule.tsv" --device ref -j 1 \
+		--loader-threads 1 --log-every 1 --save-steps 1 --keep 9 --precise-bn off "$@"
+}
+log() {
+	jq -c "select(.type == \"$2\")" "$1/log.jsonl"
+}
+
+# shellcheck disable=SC2086
+"$BUILD/tests/tools/modes" $modes >"$T/cases" || not_ok "the cases"
+set=
+check "a run without any" train -o "$T/first"
+
+# ---- what is refused ----
+
+# The rules, each with a set that only it refuses.
+cat >"$T/refused" <<-'END'
+	INIT,RESUME	--init and --resume=@: a run begins from weights, or goes on from a checkpoint (wanted one of them)
+	INIT_PARTIAL	--init-partial without --init=FILE
+	NESTEROV,TRUST_RATIO	--nesterov and --optimizer=@ (it is for sgd)
+	TRUST_CLIP	--trust-clip and --optimizer=@ (it is for lars, lars-outside and lamb)
+	CLIP_GRAD,CLIP_VALUE	--clip-grad and --clip-value (wanted one of them)
+	USE_EMA	--use-ema without --ema=DECAY: there is no average
+	FLIP_SWAP,NO_FLIP	--flip-swap and --no-flip (wanted one of them)
+	ALLREDUCE	--allreduce=@ is for --deterministic=fast (it is exact)
+	ALLREDUCE_TABLE	--allreduce-table=@ is for --deterministic=fast (it is exact)
+	COMM_16	--comm-dtype=@ is for --deterministic=fast (it is exact)
+	FAST,COMM_16,FP64	--comm-dtype=@ is for gradients in fp32
+	LEARNER_SETTING	--@ without --learners=N
+	LEARNER_SETTING,LEARNER_GROUPS	--@ without --learners=N
+	LEARNER_SETTING,GROUP_EVERY	--@ without --learners=N
+	LEARNER_SETTING,NOISE	--@ without --learners=N
+	LEARNER_SETTING,GROWTH	--@ without --learners=N
+	LEARNERS,ONE_LEARNER,LEARNER_SETTING,NOISE	--noise-scale of one learner, which moves apart from nobody (wanted --learners=2 or more)
+	LEARNERS,ONE_LEARNER,LEARNER_SETTING,GROWTH	--batch-growth-max of one learner, which moves apart from nobody (wanted --learners=2 or more)
+	GROWTH_SETTING	--@ without --batch-growth-max=M
+	LEARNERS,LEARNER_SETTING,LEARNER_GROUPS,GROWTH	--batch-growth-max with --learner-groups, whose averages hide how far learners move apart
+	TIME	--time without --dry-run
+	DRY_RUN,PARITY	--parity and --dry-run (wanted one of them)
+	FAST,AUDIT	--audit is for --deterministic=exact (it is fast)
+	FAST,REPLAY	--replay is for --deterministic=exact (it is fast)
+	LEARNERS,LEARNER_SETTING,AUDIT	--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip
+	LEARNERS,LEARNER_SETTING,ON_NAN	--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip
+	LEARNERS,LEARNER_SETTING,ON_CORRUPT	--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip
+	FAST,LEARNERS,LEARNER_SETTING	--learners: their mean is a sum in a fixed order (wanted --deterministic=exact)
+	LEARNERS,LEARNER_SETTING,DYNAMIC_SCALE	--learners: a dynamic scale of the loss would be another for each (wanted a number for --loss-scale)
+	REPLAY_STEPS	--replay-steps without --replay=RUN
+	REPLAY,OUTPUT	--replay only compares (wanted no --output, --dry-run or --parity)
+	REPLAY,DRY_RUN	--replay only compares (wanted no --output, --dry-run or --parity)
+	REPLAY,PARITY	--replay only compares (wanted no --output, --dry-run or --parity)
+END
+# More pairs are refused because one of them needs a mode that the other excludes.
+grep '^refused' "$T/cases" | cut -f2,3 | sort -u >"$T/found"
+check_same "the table has these rules" "" "$(grep -vxFf "$T/found" "$T/refused")"
+refused=
+while IFS=$(printf '\t') read -r set message; do
+	got=0
+	# Options are checked before the ranks meet, so one is enough.
+	out="-o $T/no"
+	! has REPLAY || out=
+	# shellcheck disable=SC2046,SC2086
+	vt-train -i "$T/whole" -m "$T/net.net" --schedule "$T/groups.tsv" --device ref $out $(options) 2>"$T/err" || got=$?
+	pattern=$(echo "vt-train: error: $message" | sed 's/[][\.*^$+?(){}|]/\\&/g; s/@/.*/')
+	[ $got = 2 ] && grep -qE "^$pattern\$" "$T/err" || refused="$refused$set: $got $(head -1 "$T/err")
+"
+done <"$T/found"
+check_same "$(wc -l <"$T/found") single modes and pairs end with 2 and their message" "" "$refused"
+check "and nothing is written" test ! -e "$T/no"
+
+# ---- what works ----
+
+# what a mode leaves in the log and the checkpoint of the run in $dir
+trace_of() {
+	case $1 in
+	AUDIT) test "$(log "$dir" audit | jq -c .differ | sort -u)" = 0 ;;
+	ON_NAN) log "$from" skip | grep -q . ;;
+	ON_CORRUPT) log "$from" corrupt | grep -q . ;;
+	EMA) grep -qa '"ema/' "$dir/final.safetensors" ;;
+	DYNAMIC_SCALE) test "$(log "$dir" step | jq -r .loss_scale | tail -1)" = 65536 ;;
+	PRECISE_BN) log "$dir" validation | grep -q precise_bn ;;
+	AGGREGATED_BN) grep -qa '"bn/bn1[.]running_between' "$dir/final.safetensors" ;;
+	NOISE) log "$dir" average | grep -q . ;;
+	esac
+}
+# try: train three steps with the modes of $set, resume and replay if they are among them
+try() {
+	from=$T/run dir=$T/run want=0
+	rm -rf "$T/run" "$T/resumed" "$T/probe"
+	! has ON_CORRUPT || want=3
+	more="RESUME REPLAY REPLAY_STEPS OUTPUT"
+	limit=
+	if has ON_NAN; then	# the largest loss is skipped
+		# shellcheck disable=SC2046,SC2086
+		check_exit "$set: losses" $want train $(options $more ON_NAN) -o "$T/probe"
+		limit=--max-loss=$(log "$T/probe" step | jq -s '[.[].loss] | max - 1e-7')
+	fi
+	# shellcheck disable=SC2046,SC2086
+	check_exit "$set" $want train $(options $more) $limit -o "$T/run"
+	check_same "three steps" 3 "$(vt-train --status "$T/run" | jq .step)"
+	if has RESUME; then
+		dir=$T/resumed
+		# shellcheck disable=SC2046,SC2086
+		check_exit "resumed" $want train $(options $more) $limit -o "$dir" \
+			--resume "$T/run/ckpt-0000000001.safetensors"
+		has FAST || check "gives the same bits" cmp "$T/run/final.safetensors" "$dir/final.safetensors"
+	fi
+	for mode in $(echo "$set" | tr , ' '); do
+		trace_of "$mode" || not_ok "$set: $mode does its work"
+	done
+	if has REPLAY; then
+		steps=
+		! has REPLAY_STEPS || steps=--replay-steps=:3
+		audit=
+		! has AUDIT || audit=--audit=1
+		# shellcheck disable=SC2086
+		check_exit "replayed" 0 on_ranks vt-train --replay "$dir" -j 1 -v $steps $audit
+		check_same "is the same" same "$(grep -v '^#' "$T/out" | cut -f2 | sort -u)"
+		! has AUTOTUNE || check_says "says what autotuning falls back to" \
+			"autotuning falls back: the algorithms of the run"
+	fi
+}
+# look MODES: print the plan, or compare with ref
+look() {
+	rm -rf "$T/run"
+	# shellcheck disable=SC2046
+	check_exit "$set" 0 train $(options OUTPUT) -v
+	has PARITY || check_same "names its modes" "$1" "$(grep -E '^# (modes|falls back) ' "$T/out")"
+	! has AUTOTUNE || check_says "says what autotuning falls back to" "autotuning falls back: algorithms by rule"
+}
+
+np=1
+# A set is a line, and its fall-backs are those that follow it.
+grep -v '^refused' "$T/cases" | awk '/^run/ { if (n++) printf "\n"; printf "%s", $0; next } { printf "|%s", $0 }
+	END { print "" }' >"$T/sets"
+while IFS=$(printf '\t') read -r _ set shown <&3; do
+	shown=$(echo "$shown" | tr '|' '\n')
+	if has DRY_RUN || has PARITY; then look "$shown"; else try; fi
+done 3<"$T/sets"
+
+# ---- what falls back, by device ----
+
+# falls PROGRAM RANKS WANTED [OPTION]...: the modes and what falls back, on devices of the tests' own
+falls() {
+	program=$1 np=$2 wanted=$3
+	shift 3
+	check_exit "$program on $np ranks $*" 0 on_ranks "$BUILD/$program/vt-train" -n -v -i "$T/whole" -m "$T/net.net" \
+		--schedule "$T/groups.tsv" --device ref -j 1 --precise-bn off "$@"
+	check_same "says what falls back" "$wanted" "$(sed -nE 's/^# (modes|falls back) +//p' "$T/out")"
+}
+falls gpu 1 "sharded optimizer, device check, early update"
+if have_mpi; then
+	late="early update: an update when the losses of all ranks are known"
+	falls gpu 2 "sharded optimizer, several ranks
+device check: a check on the host, as each rank has a part of the gradient
+$late"
+	falls gpu 2 "fast sums, several ranks, device check, autotuning
+$late" --deterministic=fast
+	APART_FABRIC=apart
+	export APART_FABRIC
+	falls apart 2 "fast sums, several ranks, device sums, autotuning" --deterministic=fast
+	falls apart 2 "sharded optimizer, several ranks
+device sums: sums on the host, in a fixed order"
+	falls apart 2 "fast sums, chosen all-reduce, several ranks, autotuning
+device sums: sums on the host, by the algorithm of --allreduce" --deterministic=fast --allreduce=ring
+	falls apart 2 "fast sums, several ranks, fp64, autotuning
+device sums: sums on the host, as devices sum fp32 alone" --deterministic=fast --device=ref64
+fi
+plan
